@@ -23,12 +23,12 @@ type Job struct {
 	OverrideTickets uint32
 
 	Tasks       Range  // as submitted; 1-1:1 for a plain job
+	Concurrency uint32 // -tc: tasks at once, 0 = no limit
 	Pending     Ranges // task ids that are not enrolled and not gone
 	UserHold    Ranges // pending or enrolled ids with a user hold (u)
 	OperHold    Ranges // ... operator hold (o)
 	SysHold     Ranges // ... system hold (s)
 	ArrayHold   Ranges // ... waiting for a -hold_jid_ad predecessor task
-	Concurrency uint32 // -tc: tasks at once, 0 = no limit
 
 	*JobRequest // never nil
 

@@ -117,7 +117,7 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 			}
 			h, known := c.hostAt[g.Host]
 			wanted := amountOn(&d, grants, g.Host)
-			if !known || wanted == 0 {
+			if !known || wanted <= 0 {
 				continue
 			}
 			m, global := c.mapOf(c.hosts[h], d.Column)
@@ -156,21 +156,24 @@ func amountOn(d *complex.Demand, grants []grid.Grant, host string) int {
 // choose takes the first free instances of a map that are in service, and counts them as taken. It
 // fails when there are too few.
 func choose(n *grid.MapGrant, m complex.Map, bad []sick, taken map[string]int, wanted int) bool {
-	identified := true
-	for i := range m {
+	n.IDs = make([]string, 0, wanted)
+	var uuids []string
+	for i := 0; i < len(m) && wanted > 0; i++ {
 		in := &m[i]
-		if slices.ContainsFunc(bad, func(s sick) bool { return s.ID == in.ID && s.Resource == n.Resource }) {
+		if len(bad) > 0 && slices.ContainsFunc(bad, func(s sick) bool { return s.ID == in.ID && s.Resource == n.Resource }) {
 			continue
 		}
+		uuid, known := in.Traits.Get("uuid")
 		for ; wanted > 0 && taken[in.ID] < in.Amount; wanted-- {
 			taken[in.ID]++
-			uuid, known := in.Traits.Get("uuid")
-			identified = identified && known
-			n.IDs, n.UUIDs = append(n.IDs, in.ID), append(n.UUIDs, uuid)
+			n.IDs = append(n.IDs, in.ID)
+			if known {
+				uuids = append(uuids, uuid)
+			}
 		}
 	}
-	if !identified {
-		n.UUIDs = nil
+	if len(uuids) == len(n.IDs) {
+		n.UUIDs = uuids
 	}
 	return wanted == 0
 }
@@ -182,15 +185,16 @@ func (c *Cluster) taken(resource, host string, global bool) map[string]int {
 		host = grid.GlobalHost
 	}
 	out := map[string]int{}
-	for _, t := range c.st.OnHost(host) {
-		for _, m := range t.Maps {
+	c.st.EachOnHost(host, func(t *grid.JATask) {
+		for i := range t.Maps {
+			m := &t.Maps[i]
 			if m.Resource == resource && m.Global == global && (global || m.Host == host) {
 				for _, id := range m.IDs {
 					out[id]++
 				}
 			}
 		}
-	}
+	})
 	return out
 }
 

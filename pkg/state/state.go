@@ -494,14 +494,19 @@ func (s *State) PETasks(job, task uint32) []*grid.PETask {
 // hold instances of a resource map there.
 func (s *State) OnHost(host string) []*grid.JATask {
 	var out []*grid.JATask
+	s.EachOnHost(host, func(t *grid.JATask) { out = append(out, t) })
+	return out
+}
+
+// EachOnHost calls f with the tasks of OnHost.
+func (s *State) EachOnHost(host string, f func(*grid.JATask)) {
 	s.onHost.rows.Ascend(place{host: host}, func(p place) bool {
 		if p.host != host {
 			return false
 		}
-		out = append(out, s.Task(uint32(p.task>>32), uint32(p.task)))
+		f(s.Task(uint32(p.task>>32), uint32(p.task)))
 		return true
 	})
-	return out
 }
 
 // Successors returns the jobs that wait for the end of one, in order.
