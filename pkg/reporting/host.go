@@ -131,7 +131,7 @@ func (w *Writer) consumables(j *grid.Job, t *grid.JATask) {
 		return
 	}
 	object := ""
-	for _, k := range w.cluster.Allocations(j, t.Grants, t.PE) {
+	for _, k := range w.cluster.Holds(j, t) {
 		queue, host, ofQueue := strings.Cut(k.Object, "@")
 		switch {
 		case k.Level != 'G' && k.Level != 'H' && k.Level != 'Q':

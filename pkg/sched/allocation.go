@@ -22,10 +22,19 @@ type Allocation struct {
 // hosts, queue instances and resource quotas in this order: schedule file,
 // sched_conf(5). A quota is named SET/RULE/ and then what its bucket is for. In
 // an advance reservation only its instances are limited.
-func (c *Cluster) Allocations(j *grid.Job, grants []grid.Grant, pe string) (out []Allocation) {
+func (c *Cluster) Allocations(j *grid.Job, grants []grid.Grant, pe string) []Allocation {
+	return c.allocations(j, grants, pe, nil)
+}
+
+// Holds lists like Allocations what a started task has.
+func (c *Cluster) Holds(j *grid.Job, t *grid.JATask) []Allocation {
+	return c.allocations(j, t.Grants, t.PE, t)
+}
+
+func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, started *grid.JATask) (out []Allocation) {
 	c.settle()
 	if r := c.clusterOf(j.AR); r != c {
-		return r.Allocations(j, grants, "")
+		return r.allocations(j, grants, "", started)
 	}
 	note := func(t Allocation) {
 		i := slices.IndexFunc(out, func(o Allocation) bool {
@@ -45,31 +54,34 @@ func (c *Cluster) Allocations(j *grid.Job, grants []grid.Grant, pe string) (out 
 		note(Allocation{Level: 'P', Object: pe, Resource: "slots", Amount: float64(total)})
 	}
 	demands := c.complex.Demands(nil, j.Hard)
-	at := func(level byte, object string, s *complex.Supply, used []float64, g grid.Grant, master bool) {
+	if started != nil {
+		demands = c.withInstances(demands, started.Maps)
+	}
+	at := func(letter byte, object string, l level, k int) {
 		for i := range demands {
 			d := &demands[i]
-			if amount := d.Of(g.Slots, master); amount != 0 && s.Capacity[d.Column] < complex.Unlimited {
-				t := Allocation{Level: level, Object: object, Resource: c.complex.List[c.complex.Consumables[d.Column]].Name, Amount: amount}
-				if used != nil {
-					t.Used, t.Capacity = used[d.Column], s.Capacity[d.Column]
+			if amount := c.amount(&l, d, grants, k, started); amount != 0 && l.supply.Capacity[d.Column] < complex.Unlimited {
+				t := Allocation{Level: letter, Object: object, Resource: c.complex.List[c.complex.Consumables[d.Column]].Name, Amount: amount}
+				if letter != 'L' {
+					t.Used, t.Capacity = l.used[d.Column], l.supply.Capacity[d.Column]
 				}
 				note(t)
 			}
 		}
 	}
-	for i, g := range grants {
-		at('G', grid.GlobalHost, &c.layout.global, c.usedGlobal, g, i == 0)
+	for i := range grants {
+		at('G', grid.GlobalHost, c.atGlobal(), i)
 	}
-	for _, level := range [...]byte{'H', 'Q'} {
+	for _, letter := range [...]byte{'H', 'Q'} {
 		for i, g := range grants {
 			h, ok := c.hostAt[g.Host]
 			if !ok {
 				continue
 			}
-			if in := c.hosts[h].instanceOf(g.Queue); level == 'H' {
-				at(level, g.Host, &c.hosts[h].supply, c.nows.get(h).row(0), g, i == 0)
+			if in := c.hosts[h].instanceOf(g.Queue); letter == 'H' {
+				at(letter, g.Host, c.atHost(c.hosts[h], c.nows.get(h)), i)
 			} else if in != nil {
-				at(level, in.name, &in.supply, c.nows.get(h).row(in.place), g, i == 0)
+				at(letter, in.name, c.atInstance(in, c.nows.get(h)), i)
 			}
 		}
 	}
@@ -77,7 +89,7 @@ func (c *Cluster) Allocations(j *grid.Job, grants []grid.Grant, pe string) (out 
 	for i, g := range grants {
 		if in := c.granted(g); in != nil {
 			c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
-				at('L', r.set+"/"+r.called+"/"+key.String(), c.atQuota(r, key, in).supply, nil, g, i == 0)
+				at('L', r.set+"/"+r.called+"/"+key.String(), c.atQuota(r, key, in), i)
 				return true
 			})
 		}

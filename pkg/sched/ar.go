@@ -108,7 +108,7 @@ func (c *Cluster) planARs() {
 		if a.Over() {
 			end = never
 		}
-		c.use(c.complex.Demands(nil, a.Hard), a.Grants, a.GrantedPE, use{window{a.Start, end}, true, +1})
+		c.use(c.complex.Demands(nil, a.Hard), a.Grants, a.GrantedPE, use{window: window{a.Start, end}, planned: true, sign: +1})
 	}
 }
 
@@ -138,8 +138,8 @@ func (g guests) lend(was guests) guests {
 
 // useAsGuest counts what a task of a reservation takes of the places
 // themselves.
-func (c *Cluster) useAsGuest(demands []complex.Demand, grants []grid.Grant, pe string, sign float64) {
-	now, total := use{sign: sign}, 0
+func (c *Cluster) useAsGuest(demands []complex.Demand, grants []grid.Grant, pe string, u use) {
+	now, total := use{sign: u.sign, task: u.task}, 0
 	for k, g := range grants {
 		total += int(slotsOf(demands, g))
 		if h, ok := c.hostAt[g.Host]; ok {
@@ -148,14 +148,14 @@ func (c *Cluster) useAsGuest(demands []complex.Demand, grants []grid.Grant, pe s
 				n.guests = make([]float64, len(n.used))
 			}
 			if in := host.instanceOf(g.Queue); in != nil {
-				c.add(&level{supply: &in.supply, used: n.guestsOf(in.place)}, demands, g.Slots, k == 0, now)
+				c.add(&level{supply: &in.supply, used: n.guestsOf(in.place)}, demands, grants, k, now)
 			}
-			c.add(&level{supply: &host.supply, used: n.guestsOf(0)}, demands, g.Slots, k == 0, now)
+			c.add(&level{supply: &host.supply, used: n.guestsOf(0), place: host.name}, demands, grants, k, now)
 		}
-		c.add(&level{supply: &c.layout.global, used: c.guests.global}, demands, g.Slots, k == 0, now)
+		c.add(&level{supply: &c.layout.global, used: c.guests.global, place: grid.GlobalHost}, demands, grants, k, now)
 	}
 	if i := c.peNamed(pe); i >= 0 {
-		c.guests.pes[i] += int(sign) * total
+		c.guests.pes[i] += int(u.sign) * total
 	}
 }
 

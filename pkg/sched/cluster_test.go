@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -94,7 +95,7 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 		run.Book(n, j, p)
 		booked := run.dump()
 		w.c.Refresh(w.c.now)
-		w.tell(events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Start: w.c.now}))
+		w.tell(events.Add(w.started(j, p)))
 		if told := w.c.dump(); booked != told {
 			t.Fatalf("seed %d: booked\n%s\ntold\n%s", seed, booked, told)
 		}
@@ -124,8 +125,14 @@ func (c *Cluster) dump() string {
 		s += fmt.Sprintln("host", h.name, n.used, n.states, starts, steps(n.plans))
 	}
 	c.buckets.rows.Scan(func(b *bucket) bool {
-		if slices.ContainsFunc(b.used, func(f float64) bool { return f != 0 }) || steps(b.plans) != "" {
-			s += fmt.Sprintln("quota", b.key, b.used, steps(b.plans))
+		used := slices.Clone(b.used)
+		for i, limit := range c.quotas.rules[b.key.rule].source.Capacity {
+			if c.quotas.rules[b.key.rule].shared && limit == complex.Unlimited {
+				used[i] = 0 // a resource map alone is counted for what started tasks hold of it
+			}
+		}
+		if slices.ContainsFunc(used, func(f float64) bool { return f != 0 }) || steps(b.plans) != "" {
+			s += fmt.Sprintln("quota", b.key, used, steps(b.plans))
 		}
 		return true
 	})
@@ -258,13 +265,16 @@ func (w *randomWorld) happen() {
 	case 5:
 		if id := w.some(); id != 0 { // rescheduled
 			task := *w.st.Task(id, 1)
-			task.Status, task.Grants, task.PE, task.Start = grid.Idle, nil, "", 0
+			task.Status, task.Grants, task.PE, task.Maps, task.Start = grid.Idle, nil, "", nil, 0
 			w.tell(events.Mod(&task))
 		}
 	case 6:
 		if id := w.some(); id != 0 { // altered while running
 			j := *w.st.Job(id)
 			j.Ask().Hard = grid.Requests{{Name: "mem", Value: "?", Num: float64(w.r.IntN(200)) * 1e6}}
+			if n := w.r.IntN(3); n > 0 {
+				j.Hard = append(j.Hard, grid.Request{Name: "gpu", Value: "?", Num: float64(n)})
+			}
 			w.tell(events.Mod(&j))
 		}
 	case 7:
@@ -279,9 +289,19 @@ func (w *randomWorld) happen() {
 		p, why := w.c.Copy(w.st).FindPlacement(w.c.Need(j), &Cursor{})
 		w.everywhere(j, p)
 		if why.Fits() {
-			w.tell(events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Start: w.st.At}))
+			w.tell(events.Add(w.started(j, p)))
 		}
 	}
+}
+
+// started is a task that begins now, with the instances that qmaster chooses for it: as many as
+// are counted, so there must be enough.
+func (w *randomWorld) started(j *grid.Job, p Placement) *grid.JATask {
+	maps, why := w.c.Instances(j, p.Grants)
+	if !why.Fits() {
+		w.t.Fatalf("job %d fits at %v, but %v", j.ID, p.Grants, why)
+	}
+	return &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Maps: maps, Start: w.c.now}
 }
 
 // everywhere checks that a search finds the same place when it visits hosts without

@@ -11,9 +11,10 @@ import (
 )
 
 // Resource maps. Whether there are enough instances is a question of their number, like
-// that of every consumable. Which of them a task gets is decided when it starts: the first
-// ones in the order of the map that no started task has. A host with a map of its
-// own gives from that one, the others from that of the cluster.
+// that of every consumable, except that a started task is counted by the instances that it
+// holds. Which of them a task gets is decided when it starts: the first ones in the order of the
+// map that no started task has. A host with a map of its own gives from that one, the others
+// from that of the cluster.
 
 // shareMaps makes a map of the cluster a limit for those hosts together that have none of
 // their own. Where all hosts are such, it is a limit of the cluster as other
@@ -121,12 +122,15 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 				continue
 			}
 			m, global := c.mapOf(c.hosts[h], d.Column)
-			taken := shared
-			if !global || shared == nil {
-				taken = c.taken(c.complex.List[attr].Name, g.Host, global)
-			}
-			if global {
-				shared = taken
+			var taken map[string]int
+			switch {
+			case !global:
+				taken = c.taken(c.complex.List[attr].Name, g.Host)
+			case shared == nil:
+				shared = c.taken(c.complex.List[attr].Name, grid.GlobalHost)
+				fallthrough
+			default:
+				taken = shared
 			}
 			n := grid.MapGrant{Resource: c.complex.List[attr].Name, Host: g.Host, Global: global}
 			bad := c.hosts[h].sick
@@ -140,6 +144,57 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 		}
 	}
 	return out, Reason{}
+}
+
+// withInstances adds to demands the resource maps of which a task holds instances that its job
+// does not ask for, as after qalter.
+func (c *Cluster) withInstances(demands []complex.Demand, maps []grid.MapGrant) []complex.Demand {
+	for i := range maps {
+		column := c.columnOf(maps[i].Resource)
+		if column > 0 && !slices.ContainsFunc(demands, func(d complex.Demand) bool { return d.Column == column }) {
+			demands = append(demands, complex.Demand{Column: column})
+		}
+	}
+	return demands
+}
+
+// amount is what one of the grants takes of a demand. A task that has started has of a resource
+// map what it holds, with the first grant on the host; nil: what its job asks for.
+func (c *Cluster) amount(l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask) (units float64) {
+	attr := &c.complex.List[c.complex.Consumables[d.Column]]
+	if started == nil || attr.Type != grid.TypeMap {
+		return d.Of(grants[k].Slots, k == 0)
+	}
+	if slices.ContainsFunc(grants[:k], func(g grid.Grant) bool { return g.Host == grants[k].Host }) {
+		return 0
+	}
+	for i := range started.Maps {
+		if m := &started.Maps[i]; m.Resource == attr.Name && m.Host == grants[k].Host {
+			if known := l.place != "" && l.supply.Capacity[d.Column] < complex.Unlimited; known && m.Global != (l.place == grid.GlobalHost) {
+				continue // of another map than the one that the level has
+			}
+			units += float64(len(m.IDs))
+		}
+	}
+	return units
+}
+
+// useShared counts the instances that a started task holds of maps that shareMaps made limits of
+// some hosts, wherever it runs.
+func (c *Cluster) useShared(u use) {
+	for i := range u.task.Maps {
+		m := &u.task.Maps[i]
+		if !m.Global {
+			continue
+		}
+		column := c.columnOf(m.Resource)
+		for _, r := range c.quotas.rules {
+			if r.shared && column >= 0 && r.source.Capacity[column] < complex.Unlimited {
+				b := c.ownBucket(bucketKey{rule: r.index})
+				c.addAmount(&level{supply: &r.source, used: b.used, plans: b.plans}, column, float64(len(m.IDs)), u)
+			}
+		}
+	}
 }
 
 // amountOn is how many units grants take of a demand on one host.
@@ -178,24 +233,28 @@ func choose(n *grid.MapGrant, m complex.Map, bad []sick, taken map[string]int, w
 	return wanted == 0
 }
 
-// taken counts how often each instance is held by started tasks: of the map of a
-// host, or of the cluster's.
-func (c *Cluster) taken(resource, host string, global bool) map[string]int {
-	if global {
-		host = grid.GlobalHost
-	}
+// taken counts how often each instance of the map of a host, or of "global", is held by started tasks.
+func (c *Cluster) taken(resource, place string) map[string]int {
 	out := map[string]int{}
-	c.st.EachOnHost(host, func(t *grid.JATask) {
-		for i := range t.Maps {
-			m := &t.Maps[i]
-			if m.Resource == resource && m.Global == global && (global || m.Host == host) {
-				for _, id := range m.IDs {
-					out[id]++
-				}
-			}
+	c.eachHeld(resource, place, func(_ *grid.JATask, m *grid.MapGrant) {
+		for _, id := range m.IDs {
+			out[id]++
 		}
 	})
 	return out
+}
+
+// eachHeld calls f with what started tasks hold of the map of a host, or of "global".
+func (c *Cluster) eachHeld(resource, place string, f func(*grid.JATask, *grid.MapGrant)) {
+	global := place == grid.GlobalHost
+	c.st.EachOnHost(place, func(t *grid.JATask) {
+		for i := range t.Maps {
+			m := &t.Maps[i]
+			if m.Resource == resource && m.Global == global && (global || m.Host == place) && c.st.Job(t.Job) != nil {
+				f(t, m)
+			}
+		}
+	})
 }
 
 // InstanceUse is an instance of a resource map: how often it can still be granted, and which jobs
@@ -220,23 +279,18 @@ func (c *Cluster) InstanceUses(resource, host string) (out []InstanceUse) {
 	for i := range m {
 		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID)})
 	}
-	for _, t := range c.st.OnHost(host) {
-		for _, g := range t.Maps {
-			if g.Resource != resource || g.Global != global || !global && g.Host != host {
+	c.eachHeld(resource, host, func(t *grid.JATask, m *grid.MapGrant) {
+		for _, id := range m.IDs {
+			i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == id })
+			if i < 0 {
 				continue
 			}
-			for _, id := range g.IDs {
-				i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == id })
-				if i < 0 {
-					continue
-				}
-				out[i].Free = max(out[i].Free-1, 0)
-				if !slices.Contains(out[i].Jobs, t.Job) {
-					out[i].Jobs = append(out[i].Jobs, t.Job)
-				}
+			out[i].Free = max(out[i].Free-1, 0)
+			if !slices.Contains(out[i].Jobs, t.Job) {
+				out[i].Jobs = append(out[i].Jobs, t.Job)
 			}
 		}
-	}
+	})
 	return out
 }
 
@@ -251,7 +305,7 @@ func (c *Cluster) columnOf(resource string) int {
 // free lists the instances of a map that no started task holds, a shared one as often as it
 // can still be granted, with marks at those that are not in service.
 func (c *Cluster) free(resource, host string, m complex.Map) (out []string) {
-	taken := c.taken(resource, host, host == grid.GlobalHost)
+	taken := c.taken(resource, host)
 	for i := range m {
 		for n := taken[m[i].ID]; n < m[i].Amount; n++ {
 			out = append(out, m[i].ID+c.marks(resource, host, m[i].ID))
@@ -311,7 +365,7 @@ func (c *Cluster) outOfService(l level, column int, ahead bool) (units float64) 
 		case ahead:
 			units += float64(s.amount)
 		default:
-			units += float64(max(s.amount-c.taken(s.Resource, l.place, l.place == grid.GlobalHost)[s.ID], 0))
+			units += float64(max(s.amount-c.taken(s.Resource, l.place)[s.ID], 0))
 		}
 	}
 	return units

@@ -433,6 +433,9 @@ func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reaso
 
 // useQuotas counts what grants take under the quotas.
 func (c *Cluster) useQuotas(demands []complex.Demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
+	if u.task != nil {
+		c.useShared(u)
+	}
 	passing := c.quotasFor(j, pe)
 	if passing == nil {
 		return
@@ -443,12 +446,15 @@ func (c *Cluster) useQuotas(demands []complex.Demand, j *grid.Job, grants []grid
 			continue
 		}
 		c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
+			if r.shared && u.task != nil {
+				return true // counted by what it holds
+			}
 			b := c.ownBucket(key)
 			l := level{supply: &r.source, used: b.used, plans: b.plans}
 			if len(r.dynamic) > 0 {
 				l.supply = c.dynamicSource(r, in.host)
 			}
-			c.add(&l, demands, g.Slots, k == 0, u)
+			c.add(&l, demands, grants, k, u)
 			return true
 		})
 	}

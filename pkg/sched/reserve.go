@@ -145,7 +145,7 @@ func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, lim
 // placed or reserved after it leaves it alone.
 func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
 	r := c.clusterOf(n.Job.AR)
-	u := use{window{at, r.end(at, n)}, true, +1}
+	u := use{window: window{at, r.end(at, n)}, planned: true, sign: +1}
 	r.use(n.demands, p.Grants, p.PE, u)
 	c.useQuotas(n.demands, n.Job, p.Grants, p.PE, u)
 	r.roughly(0, p.Slots, u)

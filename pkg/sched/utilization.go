@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/tidwall/btree"
 
@@ -20,7 +21,7 @@ func (c *Cluster) book(t *grid.JATask) {
 	if t.Preempted() {
 		c.preempted.Set(numberOf(t.Job, t.ID), b)
 	}
-	c.debit(c.held(b), j, t.Grants, t.PE, running(b.end, +1))
+	c.debit(c.held(b), j, t.Grants, t.PE, b.use(+1))
 	c.adjust(t.Grants, t.Start, +1)
 }
 
@@ -29,7 +30,7 @@ func (c *Cluster) unbook(b booking) {
 	if b.run.Preempted() {
 		c.preempted.Delete(numberOf(b.run.Job, b.run.ID))
 	}
-	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, running(b.end, -1))
+	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, b.use(-1))
 	c.adjust(b.run.Grants, b.run.Start, -1)
 	c.noteReleased(b)
 }
@@ -56,9 +57,10 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 	}
 }
 
-// held is what a started task takes: one that was preempted has no slots.
+// held is what a started task takes: one that was preempted has no slots. Of resource maps
+// it has the instances that it was granted, whatever its job asks for now.
 func (c *Cluster) held(b booking) []complex.Demand {
-	c.buffer = c.complex.Demands(c.buffer, b.spec.Hard)
+	c.buffer = c.withInstances(c.complex.Demands(c.buffer, b.spec.Hard), b.run.Maps)
 	if b.run.Preempted() {
 		return c.buffer[1:]
 	}
@@ -67,7 +69,14 @@ func (c *Cluster) held(b booking) []complex.Demand {
 
 // sameUse reports whether two versions of a started task hold the same.
 func sameUse(a, b *grid.JATask) bool {
-	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b)
+	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b) && sameInstances(a.Maps, b.Maps)
+}
+
+func sameInstances(a, b []grid.MapGrant) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] ||
+		slices.EqualFunc(a, b, func(a, b grid.MapGrant) bool {
+			return a.Resource == b.Resource && a.Host == b.Host && len(a.IDs) == len(b.IDs)
+		}))
 }
 
 func sameGrants(a, b *grid.JATask) bool {
@@ -144,7 +153,7 @@ func (c *Cluster) hold(demands []complex.Demand, j *grid.Job, grants []grid.Gran
 	r.use(demands, grants, pe, u)
 	c.useQuotas(demands, j, grants, pe, u)
 	if r != c {
-		c.useAsGuest(demands, grants, pe, u.sign)
+		c.useAsGuest(demands, grants, pe, u)
 		r.reorderGrants(grants)
 	}
 }
@@ -155,10 +164,18 @@ type use struct {
 	window
 	planned bool
 	sign    float64
+	task    *grid.JATask // which has started and so holds instances of resource maps; nil: what is asked counts
 }
 
 // running is the use of a task that is assumed to end at a time.
-func running(end grid.Time, sign float64) use { return use{window{0, end}, false, sign} }
+func running(end grid.Time, sign float64) use { return use{window: window{0, end}, sign: sign} }
+
+// use is that of a started task.
+func (b *booking) use(sign float64) use {
+	u := running(b.end, sign)
+	u.task = b.run
+	return u
+}
 
 // use counts what grants take at every level: instance, host, cluster, PE.
 func (c *Cluster) use(demands []complex.Demand, grants []grid.Grant, pe string, u use) {
@@ -170,13 +187,13 @@ func (c *Cluster) use(demands []complex.Demand, grants []grid.Grant, pe string, 
 			if in := host.instanceOf(g.Queue); in != nil {
 				row := n.row(in.place)
 				c.planned.excess -= max(int(row[0])-in.slots, 0)
-				c.add(&level{supply: &in.supply, used: row, plans: n.diagrams(in.place)}, demands, g.Slots, k == 0, u)
+				c.add(&level{supply: &in.supply, used: row, plans: n.diagrams(in.place)}, demands, grants, k, u)
 				c.planned.excess += max(int(row[0])-in.slots, 0)
 				known += slotsOf(demands, g)
 			}
-			c.add(&level{supply: &host.supply, used: n.row(0), plans: n.diagrams(0)}, demands, g.Slots, k == 0, u)
+			c.add(&level{supply: &host.supply, used: n.row(0), plans: n.diagrams(0), place: host.name}, demands, grants, k, u)
 		}
-		c.add(&level{supply: &c.layout.global, used: c.usedGlobal, plans: c.planned.global}, demands, g.Slots, k == 0, u)
+		c.add(&level{supply: &c.layout.global, used: c.usedGlobal, plans: c.planned.global, place: grid.GlobalHost}, demands, grants, k, u)
 	}
 	if total == 0 {
 		return
@@ -198,21 +215,25 @@ func slotsOf(demands []complex.Demand, g grid.Grant) uint32 {
 	return g.Slots
 }
 
-// add counts a grant at one level.
-func (c *Cluster) add(l *level, demands []complex.Demand, slots uint32, master bool, u use) {
+// add counts one of the grants at a level.
+func (c *Cluster) add(l *level, demands []complex.Demand, grants []grid.Grant, k int, u use) {
 	for i := range demands {
 		d := &demands[i]
-		amount := d.Of(slots, master)
-		if c.keeps(l, d.Column) && amount != 0 {
-			c.diagram(&l.plans[d.Column]).book(l.used[d.Column], amount, u)
-		}
-		if u.planned {
-			continue
-		}
-		l.used[d.Column] += u.sign * amount
-		if use := l.used[d.Column]; u.sign < 0 && use < 1e-6 && use > -1e-6 {
-			l.used[d.Column] = 0 // sums of fractions do not always cancel out
-		}
+		c.addAmount(l, d.Column, c.amount(l, d, grants, k, u.task), u)
+	}
+}
+
+// addAmount counts an amount of one consumable at a level.
+func (c *Cluster) addAmount(l *level, column int, amount float64, u use) {
+	if c.keeps(l, column) && amount != 0 {
+		c.diagram(&l.plans[column]).book(l.used[column], amount, u)
+	}
+	if u.planned {
+		return
+	}
+	l.used[column] += u.sign * amount
+	if use := l.used[column]; u.sign < 0 && use < 1e-6 && use > -1e-6 {
+		l.used[column] = 0 // sums of fractions do not always cancel out
 	}
 }
 

@@ -29,7 +29,7 @@ func (m *Model) WriteRunning(write func(line string)) {
 		case t.State&grid.StateSuspendedAny != 0:
 			state = "SUSPENDED"
 		}
-		takes := m.Cluster.Allocations(j, t.Grants, t.PE)
+		takes := m.Cluster.Holds(j, t)
 		if t.Preempted() {
 			takes = slices.DeleteFunc(takes, func(o sched.Allocation) bool { return o.Resource == "slots" })
 		}
