@@ -330,7 +330,7 @@ func TestTerminalEnds(t *testing.T) {
 		t.Errorf("%+v %v %q", exit, err, out)
 	}
 	exit, out, _, err = play(t, "cat; cat; stty raw; echo ready; head -c 1 | od -An -tx1; exit 5", Seat{Terminal: true, Stdin: strings.NewReader("line")})
-	if err != nil || exit.Code() != 5 || !strings.Contains(out, " 04") {
+	if err != nil || exit.Code() != 5 || !strings.Contains(out, " 04") && !strings.Contains(out, " 00") { // 00: it was typed before stty, and read after it, as n_tty of Linux keeps it
 		t.Errorf("%+v %v %q", exit, err, out)
 	}
 }
