@@ -21,7 +21,7 @@ type Document interface {
 }
 
 // Documents are the documents of all listings, by schema.
-var Documents = append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GroupTree{}, Hosts{}, JobDetails{},
+var Documents = append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GPUs{}, GroupTree{}, Hosts{}, JobDetails{},
 	Jobs{}, Names{}, Proposals{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, ShareTree{}, Tokens{},
 	Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, Keys{}, Log{}, LogCheck{}, LogCopy{}, Manual{}, Output{}, Status{}, Version{})
 

@@ -75,6 +75,7 @@ var plan = []row{
 
 	{path: "pkg/product", level: infrastructure},
 	{path: "pkg/clock", level: infrastructure},
+	{path: "pkg/gpu", level: infrastructure},
 	{path: "pkg/userdb", level: infrastructure},
 	{path: "pkg/metrics", level: infrastructure, modules: "github.com/hashicorp/go-hclog github.com/prometheus/"},
 	{path: "pkg/metrics/cellmetrics", level: infrastructure, imports: "pkg/grid events pkg/report pkg/state", modules: "github.com/prometheus/client_golang"},
@@ -120,6 +121,7 @@ var plan = []row{
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
 	{path: "tools/output", level: programs, imports: "pkg/gdi pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/token", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/gpu", level: programs, imports: "pkg/grid pkg/gdi pkg/gpu pkg/state pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/proposal", level: programs, imports: "pkg/grid pkg/gdi pkg/codec pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2 golang.org/x/term"},
 	{path: "tools/login", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/cell pkg/client pkg/document pkg/openid pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/replay/screen", level: programs, imports: "pkg/grid events orders events/filter events/diff pkg/state pkg/view pkg/history pkg/opt", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/"},
@@ -136,7 +138,7 @@ var plan = []row{
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
 	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/document pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/daemons tools/demo tools/token tools/login tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/serve"},
-	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt tools/keys tools/output tools/proposal tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt tools/gpu tools/keys tools/output tools/proposal tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
 
 	{path: "pkg/polltest", level: tests},
 	{path: "pkg/formattest", level: tests},
