@@ -12,10 +12,11 @@ import (
 )
 
 // Orders of a long run are sent while it still decides: after flushAfter, or
-// when flushCount have come together.
+// when ListSize have come together. qmaster applies them meanwhile; each list costs
+// an append of its own.
 const (
 	flushAfter = 100 * time.Millisecond
-	flushCount = 2000
+	ListSize   = 500
 )
 
 // displacedRetry is when a scheduler whose orders are refused because another one has
@@ -118,7 +119,7 @@ func (s *scheduler) run(ctx context.Context, list orders.List, decided iter.Seq[
 	last := began
 	for o := range decided {
 		list.Orders = append(list.Orders, o)
-		if n := len(list.Orders); n >= flushCount || (n%32 == 0 && s.Now().Sub(last) >= flushAfter) {
+		if n := len(list.Orders); n >= ListSize || (n%32 == 0 && s.Now().Sub(last) >= flushAfter) {
 			lists <- list
 			list.Orders, last = nil, s.Now()
 			list.Part++

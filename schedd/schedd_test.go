@@ -398,13 +398,17 @@ func TestLongRunSendsOrdersEarly(t *testing.T) {
 }
 
 // Each run is told whole: its lists are numbered from 0 and one says that it is
-// the last, also where nothing is ordered; 4100 orders go in lists of 2000.
+// the last, also where nothing is ordered; 4100 orders go in lists of 500.
 func TestRunsAreWhole(t *testing.T) {
 	q := newQMaster(t, append(smallCell, "queue all.q hosts=h1 slots=4100", "submit 1 t=1-1500", "submit 2 t=1-1500", "submit 3 t=1-1100")...)
 	done := start(t, q)
-	want := []string{"run 1 part 0 2000 orders", "run 1 part 1 2000 orders", "run 1 part 2 100 orders last", "run 2 part 0 0 orders last"}
+	var want []string
+	for part := range 8 {
+		want = append(want, fmt.Sprintf("run 1 part %d 500 orders", part))
+	}
+	want = append(want, "run 1 part 8 100 orders last", "run 2 part 0 0 orders last")
 	for i, w := range want {
-		if i == 3 {
+		if i == len(want)-1 {
 			q.do("submit 4") // for which there is no slot
 		}
 		l := next(t, q.seen)

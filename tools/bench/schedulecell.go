@@ -185,9 +185,6 @@ type outcome struct {
 	starts  int
 }
 
-// batch is how many orders are sent together while more are decided.
-const batch = 2000
-
 // run is a scheduling run as schedd makes it: orders are sent while it still
 // decides. Then the mirror follows.
 func (b *bed) run(seconds float64) (out outcome, err error) {
@@ -214,7 +211,7 @@ func (b *bed) run(seconds float64) (out outcome, err error) {
 		if _, ok := o.(*orders.StartJob); ok {
 			out.starts++
 		}
-		if some = append(some, o); len(some) == batch {
+		if some = append(some, o); len(some) == schedd.ListSize {
 			batches <- some
 			some = nil
 		}
