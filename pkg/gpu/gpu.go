@@ -30,6 +30,7 @@ func Find(tree fs.FS) (gpus []GPU, problems []error) {
 	f.nvidia()
 	f.kfd()
 	f.drm()
+	f.pci()
 	for i := range f.found {
 		g := &f.found[i]
 		g.NUMA = f.numa(g.Address)
@@ -37,7 +38,7 @@ func Find(tree fs.FS) (gpus []GPU, problems []error) {
 			g.Unfit = "it has no UUID"
 		}
 	}
-	slices.SortFunc(f.found, func(a, b GPU) int { return cmp.Compare(a.Address, b.Address) })
+	slices.SortStableFunc(f.found, func(a, b GPU) int { return cmp.Compare(a.Address, b.Address) })
 	return f.found, f.problems
 }
 
@@ -47,23 +48,28 @@ type finder struct {
 	problems []error
 }
 
-// bad notes what is wrong with a file. That one is not there is not.
+// bad notes what is wrong with a file that need not be there.
 func (f *finder) bad(name string, err error) {
-	if errors.Is(err, fs.ErrNotExist) {
-		return
+	if !errors.Is(err, fs.ErrNotExist) {
+		f.wrong(name, err)
 	}
+}
+
+// wrong notes what is wrong with a file.
+func (f *finder) wrong(name string, err error) {
 	if p := new(fs.PathError); errors.As(err, &p) {
 		err = p.Err
 	}
 	f.problems = append(f.problems, fmt.Errorf("%s: %w", name, err))
 }
 
-// glob lists files, in order.
+// glob lists files in order, numbers as numbers.
 func (f *finder) glob(pattern string) []string {
 	names, err := fs.Glob(f.tree, pattern)
 	if err != nil {
 		f.bad(pattern, err)
 	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	return names
 }
 
@@ -112,68 +118,125 @@ func (f *finder) at(address string) *GPU {
 	return nil
 }
 
+// lines reads a file that has to be there, as pairs does.
+func (f *finder) lines(name, separator string) (pairs map[string]string, ok bool) {
+	if _, err := fs.Stat(f.tree, name); err != nil {
+		f.wrong(name, err)
+		return nil, false
+	}
+	return f.pairs(name, separator)
+}
+
 // nvidia reads what the driver of NVIDIA says in proc/driver/nvidia.
 func (f *finder) nvidia() {
-	for _, name := range f.glob("proc/driver/nvidia/gpus/*/information") {
-		says, ok := f.pairs(name, ":")
+	for _, dir := range f.glob("proc/driver/nvidia/gpus/*") {
+		f.found = append(f.found, f.nvidiaAt(dir))
+	}
+}
+
+// nvidiaAt reads the directory of one GPU.
+func (f *finder) nvidiaAt(dir string) GPU {
+	name := dir + "/information"
+	says, ok := f.lines(name, ":")
+	g := GPU{Address: strings.ToLower(path.Base(dir)), Vendor: "nvidia", Model: says["Model"]}
+	if !ok {
+		g.Unfit = "its driver does not describe it"
+		return g
+	}
+	minor, err := strconv.ParseUint(says["Device Minor"], 10, 16)
+	if err != nil {
+		f.wrong(name, fmt.Errorf("no number of its device: %q", says["Device Minor"]))
+		g.Unfit = "its device file is not known"
+		return g
+	}
+	g.Devices = []string{fmt.Sprint("/dev/nvidia", minor)}
+	switch uuid := says["GPU UUID"]; {
+	case strings.Contains(uuid, "?"): // it has not been opened since the driver was loaded
+	case !identifier(uuid):
+		f.wrong(name, fmt.Errorf("%q is no UUID", uuid))
+	default:
+		g.UUID = uuid
+	}
+	switch {
+	case strings.EqualFold(says["GPU Excluded"], "yes"):
+		g.Unfit = "the driver leaves it out (GPU Excluded)"
+	case len(f.glob(fmt.Sprintf("proc/driver/nvidia/capabilities/gpu%d/mig/gi*/access", minor))) > 0:
+		g.Unfit = "it is divided into MIG instances: list them with nvidia-smi -L"
+	}
+	return g
+}
+
+// identifier reports whether a text is one of letters, digits and hyphens, as identifiers of devices are.
+func identifier(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) < 0
+}
+
+// kfd reads the compute devices of AMD's driver in sys/class/kfd. The parts into which a GPU is divided are devices of their own
+// at one address.
+func (f *finder) kfd() {
+	for _, dir := range f.glob("sys/class/kfd/kfd/topology/nodes/*") {
+		name := dir + "/properties"
+		says, ok := f.lines(name, " ")
 		if !ok {
 			continue
 		}
-		g := GPU{Address: strings.ToLower(path.Base(path.Dir(name))), Vendor: "nvidia", Model: says["Model"], UUID: says["GPU UUID"]}
-		minor, err := strconv.ParseUint(says["Device Minor"], 10, 16)
-		if err != nil {
-			f.bad(name, fmt.Errorf("no number of its device: %q", says["Device Minor"]))
+		simds, known := f.number(name, says, "simd_count")
+		if known && simds == 0 {
+			continue // a processor
+		}
+		if !known {
 			continue
 		}
-		g.Devices = []string{fmt.Sprint("/dev/nvidia", minor)}
-		if strings.Contains(g.UUID, "?") { // nobody has opened it since the driver was loaded
-			g.UUID = ""
+		location, placed := f.number(name, says, "location_id")
+		if !placed {
+			continue
 		}
-		switch {
-		case strings.EqualFold(says["GPU Excluded"], "yes"):
-			g.Unfit = "the driver leaves it out (GPU Excluded)"
-		case len(f.glob(fmt.Sprintf("proc/driver/nvidia/capabilities/gpu%d/mig/gi*/access", minor))) > 0:
-			g.Unfit = "it is divided into MIG instances: list them with nvidia-smi -L"
+		domain := uint64(0)
+		if _, has := says["domain"]; has { // older kernels do not have it
+			domain, _ = f.number(name, says, "domain")
 		}
+		g := GPU{Address: fmt.Sprintf("%04x:%02x:%02x.%x", domain, location>>8&0xff, location>>3&0x1f, location&7), Vendor: "amd"}
+		g.Model, _ = f.text("sys/bus/pci/devices/" + g.Address + "/product_name")
+		if g.Model == "" {
+			g.Model, _ = f.text(dir + "/name")
+		}
+		if _, has := says["unique_id"]; has {
+			if id, _ := f.number(name, says, "unique_id"); id != 0 {
+				g.UUID = fmt.Sprintf("GPU-%016x", id)
+			}
+		}
+		if minor, _ := f.number(name, says, "drm_render_minor"); minor != 0 {
+			g.Devices = []string{fmt.Sprint("/dev/dri/renderD", minor), "/dev/kfd"}
+		} else {
+			g.Unfit = "it has no render node"
+		}
+		g.Memory = f.banks(dir)
 		f.found = append(f.found, g)
 	}
 }
 
-// kfd reads the compute devices of AMD's driver in sys/class/kfd.
-func (f *finder) kfd() {
-	for _, name := range f.glob("sys/class/kfd/kfd/topology/nodes/*/properties") {
-		says, ok := f.pairs(name, " ")
-		if !ok || says["simd_count"] == "0" || says["simd_count"] == "" {
-			continue // a processor
+// banks is the size of the memory banks in the device of a KFD node.
+func (f *finder) banks(dir string) (sum uint64) {
+	for _, bank := range f.glob(dir + "/mem_banks/*") {
+		name := bank + "/properties"
+		has, ok := f.lines(name, " ")
+		if ok && (has["heap_type"] == "1" || has["heap_type"] == "2") { // in the device, seen by the host or not
+			size, _ := f.number(name, has, "size_in_bytes")
+			sum += size
 		}
-		number := func(key string) uint64 {
-			n, err := strconv.ParseUint(says[key], 10, 64)
-			if err != nil && says[key] != "" {
-				f.bad(name, fmt.Errorf("%s is no number: %q", key, says[key]))
-			}
-			return n
-		}
-		location := number("location_id")
-		g := GPU{Address: fmt.Sprintf("%04x:%02x:%02x.%x", number("domain"), location>>8&0xff, location>>3&0x1f, location&7), Vendor: "amd"}
-		g.Model, _ = f.text(path.Dir(name) + "/name")
-		if id := number("unique_id"); id != 0 {
-			g.UUID = fmt.Sprintf("GPU-%016x", id)
-		}
-		if minor := number("drm_render_minor"); minor != 0 {
-			g.Devices = []string{fmt.Sprint("/dev/dri/renderD", minor)}
-		}
-		g.Devices = append(g.Devices, "/dev/kfd")
-		for _, bank := range f.glob(path.Dir(name) + "/mem_banks/*/properties") {
-			if has, _ := f.pairs(bank, " "); has["heap_type"] == "1" || has["heap_type"] == "2" { // in the device, seen by the host or not
-				size, err := strconv.ParseUint(has["size_in_bytes"], 10, 64)
-				if err != nil {
-					f.bad(bank, fmt.Errorf("size_in_bytes is no number: %q", has["size_in_bytes"]))
-				}
-				g.Memory += size
-			}
-		}
-		f.found = append(f.found, g)
 	}
+	return sum
+}
+
+// number is a value that a file has to have.
+func (f *finder) number(name string, says map[string]string, key string) (n uint64, ok bool) {
+	n, err := strconv.ParseUint(says[key], 10, 64)
+	if err != nil {
+		f.wrong(name, fmt.Errorf("%s is no number: %q", key, says[key]))
+	}
+	return n, err == nil
 }
 
 // drm reads the render nodes of the kernel: other vendors' GPUs, and a device file of those that are known.
@@ -194,6 +257,28 @@ func (f *finder) drm() {
 		if !slices.Contains(g.Devices, device) {
 			g.Devices = append(g.Devices, device)
 		}
+	}
+}
+
+// pci reads what the kernel knows of display controllers (class 03) and accelerators (12) without any driver: a GPU without a driver that jobs can use is listed
+// with the reason, and other controllers (a server's management processor has one) are not.
+func (f *finder) pci() {
+	for _, dir := range f.glob("sys/bus/pci/devices/*") {
+		address := strings.ToLower(path.Base(dir))
+		class, ok := f.text(dir + "/class")
+		if !ok || !strings.HasPrefix(class, "0x03") && !strings.HasPrefix(class, "0x12") || f.at(address) != nil {
+			continue
+		}
+		number, _ := f.text(dir + "/vendor")
+		vendor := vendorOf(strings.TrimPrefix(number, "0x"))
+		if vendor != "nvidia" && vendor != "amd" {
+			continue
+		}
+		g := GPU{Address: address, Vendor: vendor, Unfit: "no driver is loaded for it"}
+		if says, _ := f.pairs(dir+"/uevent", "="); says["DRIVER"] != "" {
+			g.Unfit = "its driver " + says["DRIVER"] + " has no device file for it"
+		}
+		f.found = append(f.found, g)
 	}
 }
 

@@ -57,7 +57,7 @@ func FuzzInformation(f *testing.F) {
 			t.Errorf("%d GPUs in three files", len(gpus))
 		}
 		for _, g := range gpus {
-			if g.Address == "" || len(g.Devices) == 0 || g.UUID == "" && g.Unfit == "" {
+			if g.Address == "" || g.Unfit == "" && (len(g.Devices) == 0 || g.UUID == "" || !identifier(g.UUID)) {
 				t.Errorf("half a GPU: %+v", g)
 			}
 		}
