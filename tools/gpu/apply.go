@@ -1,15 +1,17 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/gpu"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
@@ -17,7 +19,7 @@ import (
 
 // apply makes known to the cell what the host offers: first the attributes that it does not have, then the host's value,
 // which qmaster checks by them.
-func apply(c *cli.Context, env opt.Env, o offer) error {
+func apply(c *cli.Context, env opt.Env, gpus []*gpu.GPU) error {
 	master, err := env.Connect(c.Context)
 	if err != nil {
 		return err
@@ -27,55 +29,107 @@ func apply(c *cli.Context, env opt.Env, o offer) error {
 	if err != nil {
 		return err
 	}
-	host, err := hostOf(st, c.String("host"))
+	host, err := hostOf(st, c.String("host"), env.Host)
 	if err != nil {
 		return err
 	}
-	missing, err := o.missing(st)
+	p, err := planOf(st, host, c.String("resource"), gpus)
 	if err != nil {
 		return err
 	}
-	changed := false
-	do := func(command string, body gdi.Body) error {
-		reply, err := master.Do(c.Context, command, body)
+	for _, body := range p.requests {
+		reply, err := master.Do(c.Context, "quill-gpu", body)
 		if err != nil {
 			return err
 		}
-		changed = true
 		if code := env.PrintErrors(reply.Answers); code != 0 {
 			return cli.Exit("", code)
 		}
-		return nil
 	}
-	if len(missing) > 0 {
-		if err := do("quill-gpu", &gdi.Change{Add: missing}); err != nil {
-			return err
-		}
+	for _, in := range p.dropped {
+		fmt.Fprintf(env.Stdout, "removed instance %q (%s) of %q from host %q\n", in.ID, cmp.Or(uuidOf(in), "no uuid"), c.String("resource"), host.Name)
 	}
-	if was, _ := host.ComplexValues.Get(o.attributes[0].Name); was != o.value {
-		if err := do("quill-gpu", &gdi.Modify{Objects: []grid.Object{o.withValue(host)}}); err != nil {
-			return err
-		}
-	}
-	if !changed {
+	if len(p.requests) == 0 {
 		fmt.Fprintf(env.Stdout, "host %q offers this already\n", host.Name)
 	}
 	return nil
 }
 
+// plan is what is to be changed.
+type plan struct {
+	requests []gdi.Body
+	dropped  complex.Map // instances of the present map whose devices are not offered any more
+}
+
+// planOf compares what the host is to offer with what it offers. It fails where qmaster would refuse the value after the
+// attributes have been added.
+func planOf(st *state.State, host *grid.ExecHost, resource string, gpus []*gpu.GPU) (p plan, err error) {
+	x := complex.New(st.Centries())
+	at := slices.IndexFunc(host.ComplexValues, func(v grid.Value) bool { a := x.Lookup(v.Name); return a != nil && a.Name == resource })
+	var before complex.Map
+	if a := x.Lookup(resource); at >= 0 && a.Type == grid.TypeMap {
+		if before, err = x.ParseMap(resource, host.ComplexValues[at].Text); err != nil {
+			return p, err
+		}
+	}
+	o := offerOf(resource, gpus, before)
+	missing, err := o.missing(x)
+	if err != nil {
+		return p, err
+	}
+	after, err := complex.New(slices.Concat(st.Centries(), missing)).ParseMap(resource, o.value)
+	if err != nil {
+		return p, err
+	}
+	if len(missing) > 0 {
+		add := &gdi.Change{}
+		for _, m := range missing {
+			add.Add = append(add.Add, m)
+		}
+		p.requests = append(p.requests, add)
+	}
+	if slices.EqualFunc(before, after, equal) {
+		return p, nil
+	}
+	p.requests = append(p.requests, &gdi.Modify{Objects: []grid.Object{withValue(host, at, grid.Value{Name: resource, Text: o.value})}})
+	for _, in := range before {
+		same := func(n complex.Instance) bool { return n.ID == in.ID && (uuidOf(in) == "" || uuidOf(n) == uuidOf(in)) }
+		if !slices.ContainsFunc(after, same) {
+			p.dropped = append(p.dropped, in)
+		}
+	}
+	return p, nil
+}
+
+// withValue returns a host that has the value in place of the one at an index of its complex_values; -1: beside them.
+func withValue(host *grid.ExecHost, at int, value grid.Value) *grid.ExecHost {
+	h := *host
+	h.ComplexValues = slices.Clone(host.ComplexValues)
+	if at < 0 {
+		h.ComplexValues = append(h.ComplexValues, value)
+	} else {
+		h.ComplexValues[at] = value
+	}
+	return &h
+}
+
+// equal reports whether two instances are the same; the order of their characteristics has no meaning.
+func equal(a, b complex.Instance) bool {
+	one, two := slices.Clone(a.Traits), slices.Clone(b.Traits)
+	grid.SortValues(one)
+	grid.SortValues(two)
+	return a.ID == b.ID && a.Amount == b.Amount && slices.Equal(one, two)
+}
+
 // hostOf returns an execution host of the cell; without a name the one on which the command runs.
-func hostOf(st *state.State, name string) (*grid.ExecHost, error) {
+func hostOf(st *state.State, name, own string) (*grid.ExecHost, error) {
 	names := []string{name}
 	if name == "" {
-		own, err := os.Hostname()
-		if err != nil {
-			return nil, fmt.Errorf("gpu: %w: name the host with --host", err)
-		}
 		short, _, _ := strings.Cut(own, ".")
 		names = []string{own, short}
 	}
 	for _, n := range names {
-		if h := st.ExecHost(n); h != nil {
+		if h := st.ExecHost(n); h != nil && n != grid.GlobalHost {
 			return h, nil
 		}
 	}
@@ -83,28 +137,17 @@ func hostOf(st *state.State, name string) (*grid.ExecHost, error) {
 }
 
 // missing are the attributes that the complex does not have. It fails when one is there that means something else.
-func (o *offer) missing(st *state.State) (add []grid.Object, err error) {
+func (o *offer) missing(x *complex.Attributes) (add []*grid.Centry, err error) {
 	for i := range o.attributes {
 		want := &o.attributes[i]
-		switch there := st.Centry(want.Name); {
+		switch there := x.Lookup(want.Name); {
 		case there == nil:
 			add = append(add, want)
+		case there.Name != want.Name:
+			return nil, fmt.Errorf("gpu: denied: %q is the shortcut of attribute %q of the complex", want.Name, there.Name)
 		case there.Type != want.Type:
 			return nil, fmt.Errorf("gpu: denied: attribute %q of the complex has the type %s, not %s", want.Name, there.Type, want.Type)
 		}
 	}
 	return add, nil
-}
-
-// withValue returns a host that offers this beside what else it has.
-func (o *offer) withValue(host *grid.ExecHost) *grid.ExecHost {
-	h := *host
-	value := grid.Value{Name: o.attributes[0].Name, Text: o.value}
-	h.ComplexValues = slices.Clone(host.ComplexValues)
-	if i := slices.IndexFunc(h.ComplexValues, func(v grid.Value) bool { return v.Name == value.Name }); i >= 0 {
-		h.ComplexValues[i] = value
-	} else {
-		h.ComplexValues = append(h.ComplexValues, value)
-	}
-	return &h
 }

@@ -67,7 +67,7 @@ func run(c *cli.Context, env opt.Env) error {
 	if err != nil {
 		return err
 	}
-	o := offerOf(c.String("resource"), chosen)
+	o := offerOf(c.String("resource"), chosen, nil)
 	switch {
 	case c.Bool("json"):
 		err = document.Write(env.Stdout, documentOf(gpus, o, c.String("resource")))
@@ -75,7 +75,7 @@ func run(c *cli.Context, env opt.Env) error {
 		if len(chosen) == 0 {
 			return errors.New("gpu: there is nothing to offer: no GPU of this host can be used as it is, see `quill gpu`")
 		}
-		err = apply(c, env, o)
+		err = apply(c, env, chosen)
 	default:
 		err = show(env.Stdout, gpus, o)
 	}
@@ -86,13 +86,14 @@ func run(c *cli.Context, env opt.Env) error {
 }
 
 // choose returns the GPUs that are to be offered: those with these addresses, or all that can be used.
-func choose(gpus []gpu.GPU, addresses []string) (chosen []gpu.GPU, err error) {
+func choose(gpus []gpu.GPU, addresses []string) (chosen []*gpu.GPU, err error) {
 	for _, a := range addresses {
 		if !slices.ContainsFunc(gpus, func(g gpu.GPU) bool { return g.Address == strings.ToLower(a) }) {
 			return nil, fmt.Errorf("gpu: this host has no GPU %q", a)
 		}
 	}
-	for _, g := range gpus {
+	for i := range gpus {
+		g := &gpus[i]
 		named := slices.ContainsFunc(addresses, func(a string) bool { return strings.EqualFold(a, g.Address) })
 		if named || len(addresses) == 0 && g.Unfit == "" {
 			chosen = append(chosen, g)
@@ -119,12 +120,12 @@ func show(out io.Writer, gpus []gpu.GPU, o offer) error {
 		if g.NUMA >= 0 {
 			numa = fmt.Sprint(g.NUMA)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.Address, cmp.Or(o.ids[g.Address], "-"), g.Vendor, cmp.Or(g.Model, "-"), memory, numa, strings.Join(g.Devices, ","), cmp.Or(g.UUID, "-"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.Address, cmp.Or(o.ids[g], "-"), g.Vendor, cmp.Or(g.Model, "-"), memory, numa, cmp.Or(strings.Join(g.Devices, ","), "-"), cmp.Or(g.UUID, "-"))
 	}
 	w.Flush()
-	for _, g := range gpus {
-		if _, offered := o.ids[g.Address]; !offered && g.Unfit != "" {
-			fmt.Fprintf(&b, "%s is not offered: %s\n", g.Address, g.Unfit)
+	for i := range gpus {
+		if _, offered := o.ids[&gpus[i]]; !offered && gpus[i].Unfit != "" {
+			fmt.Fprintf(&b, "%s is not offered: %s\n", gpus[i].Address, gpus[i].Unfit)
 		}
 	}
 	if len(o.ids) > 0 {
@@ -145,8 +146,9 @@ func documentOf(gpus []gpu.GPU, o offer, resource string) document.GPUs {
 	if len(o.ids) > 0 {
 		d.Value = o.value
 	}
-	for _, g := range gpus {
-		row := document.GPU{Address: g.Address, ID: o.ids[g.Address], Vendor: g.Vendor, Model: g.Model, UUID: g.UUID, Memory: g.Memory, Devices: g.Devices, Unfit: g.Unfit}
+	for i := range gpus {
+		g := &gpus[i]
+		row := document.GPU{Address: g.Address, ID: o.ids[g], Vendor: g.Vendor, Model: g.Model, UUID: g.UUID, Memory: g.Memory, Devices: append([]string{}, g.Devices...), Unfit: g.Unfit}
 		if g.NUMA >= 0 {
 			row.NUMA = &g.NUMA
 		}

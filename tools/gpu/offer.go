@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/gpu"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -29,37 +30,96 @@ var characteristics = []struct {
 		}
 		return strconv.Itoa(g.NUMA)
 	}},
-	{grid.Centry{Name: "gpu_device", Shortcut: "gpu_device", Type: "STRING", Relop: "==", Default: "NONE"}, func(g *gpu.GPU) string { return g.Devices[0] }},
+	{grid.Centry{Name: "gpu_device", Shortcut: "gpu_device", Type: "STRING", Relop: "==", Default: "NONE"}, func(g *gpu.GPU) string {
+		if len(g.Devices) == 0 {
+			return ""
+		}
+		return g.Devices[0]
+	}},
 }
 
 // offer is what a host is to offer: the value of a resource map, and the attributes that it needs.
 type offer struct {
 	value      string
-	attributes []grid.Centry
-	ids        map[string]string // by address
+	attributes []grid.Centry // the resource map, then the characteristics
+	ids        map[*gpu.GPU]string
 }
 
-// offerOf names the GPUs GPU0, GPU1, ... in their order, with what is known of each.
-func offerOf(resource string, gpus []gpu.GPU) offer {
-	o := offer{ids: map[string]string{}}
+// offerOf describes the GPUs as instances of a resource map. A GPU that the present map of the host has, by UUID, keeps its id, how often it is
+// listed, and the characteristics that are not found here: a job that has the id has this device, and a site adds what drivers do not report. The
+// others are GPU0, GPU1, ... in their order, without the ids that are kept. MIG instances, which no file lists, stay as they are.
+func offerOf(resource string, gpus []*gpu.GPU, present complex.Map) offer {
+	o := offer{ids: map[*gpu.GPU]string{}}
 	o.attributes = []grid.Centry{{Name: resource, Shortcut: resource, Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "NONE", Urgency: "0"}}
-	var words []string
-	for i := range gpus {
-		var traits []string
-		for _, c := range characteristics {
-			if v := c.of(&gpus[i]); v != "" {
-				traits = append(traits, c.attribute.Name+"="+v)
-				if a := ofMap(c.attribute); !slices.Contains(o.attributes, a) {
-					o.attributes = append(o.attributes, a)
-				}
-			}
+	kept, used := map[*gpu.GPU]complex.Instance{}, map[string]bool{}
+	parts := slices.DeleteFunc(slices.Clone(present), func(in complex.Instance) bool { return !strings.HasPrefix(uuidOf(in), "MIG-") })
+	for _, in := range parts {
+		used[in.ID] = true
+	}
+	for _, g := range gpus {
+		i := slices.IndexFunc(present, func(in complex.Instance) bool { return g.UUID != "" && uuidOf(in) == g.UUID })
+		if i >= 0 && !used[present[i].ID] {
+			kept[g], used[present[i].ID] = present[i], true
 		}
-		id := "GPU" + strconv.Itoa(i)
-		o.ids[gpus[i].Address] = id
-		words = append(words, id+"["+strings.Join(traits, ",")+"]")
+	}
+	var words []string
+	next := 0
+	for _, g := range gpus {
+		was, known := kept[g]
+		for !known && (was.ID == "" || used[was.ID]) {
+			was.ID, was.Amount = "GPU"+strconv.Itoa(next), 1
+			next++
+		}
+		o.ids[g] = was.ID
+		for range was.Amount {
+			words = append(words, was.ID+o.described(g, was.Traits))
+		}
+	}
+	for _, in := range parts {
+		for range in.Amount {
+			words = append(words, in.ID+bracketed(in.Traits))
+		}
 	}
 	o.value = fmt.Sprintf("%d(%s)", len(words), strings.Join(words, " "))
 	return o
+}
+
+// described returns the characteristics of a GPU in brackets, after those that were found the others that it has, and notes the attributes that
+// they need.
+func (o *offer) described(g *gpu.GPU, present grid.Values) string {
+	var traits grid.Values
+	for _, c := range characteristics {
+		if v := c.of(g); v != "" {
+			traits = append(traits, grid.Value{Name: c.attribute.Name, Text: v})
+			if a := ofMap(c.attribute); !slices.Contains(o.attributes, a) {
+				o.attributes = append(o.attributes, a)
+			}
+		}
+	}
+	for _, p := range present {
+		if _, found := traits.Get(p.Name); !found {
+			traits = append(traits, p)
+		}
+	}
+	return bracketed(traits)
+}
+
+// bracketed returns characteristics as a map has them, "" for none.
+func bracketed(traits grid.Values) string {
+	if len(traits) == 0 {
+		return ""
+	}
+	var words []string
+	for _, t := range traits {
+		words = append(words, t.Name+"="+t.Text)
+	}
+	return "[" + strings.Join(words, ",") + "]"
+}
+
+// uuidOf returns the UUID of an instance, "" when the map does not have it.
+func uuidOf(in complex.Instance) string {
+	uuid, _ := in.Traits.Get("uuid")
+	return uuid
 }
 
 // ofMap is an attribute that only describes instances.

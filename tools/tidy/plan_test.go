@@ -121,7 +121,7 @@ var plan = []row{
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
 	{path: "tools/output", level: programs, imports: "pkg/gdi pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/token", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
-	{path: "tools/gpu", level: programs, imports: "pkg/grid pkg/gdi pkg/gpu pkg/state pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/gpu", level: programs, imports: "pkg/grid pkg/gdi pkg/state pkg/complex pkg/gpu pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/proposal", level: programs, imports: "pkg/grid pkg/gdi pkg/codec pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2 golang.org/x/term"},
 	{path: "tools/login", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/cell pkg/client pkg/document pkg/openid pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/replay/screen", level: programs, imports: "pkg/grid events orders events/filter events/diff pkg/state pkg/view pkg/history pkg/opt", modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/"},
