@@ -183,10 +183,7 @@ func (f *finder) kfd() {
 			continue
 		}
 		simds, known := f.number(name, says, "simd_count")
-		if known && simds == 0 {
-			continue // a processor
-		}
-		if !known {
+		if !known || simds == 0 { // 0: a processor
 			continue
 		}
 		location, placed := f.number(name, says, "location_id")
