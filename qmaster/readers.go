@@ -49,7 +49,6 @@ func (s *readers) start(w waiter, r core.Read) {
 		return
 	}
 	go func() {
-		defer s.release(user, r.Host)
 		ctx, cancel := context.WithTimeout(s.q.ctx, readAnswer)
 		defer cancel()
 		answer, err := s.q.conn.AskHost(ctx, bus.HostReadSubject(r.Host), codec.AppendRead(nil, r.Read))
@@ -57,6 +56,7 @@ func (s *readers) start(w waiter, r core.Read) {
 		if err == nil {
 			p, err = codec.DecodePiece(answer)
 		}
+		s.release(user, r.Host) // before the answer: who has it may ask again
 		s.answer(w, replyOf(r, p, err))
 	}()
 }
