@@ -257,8 +257,8 @@ func (f *finder) drm() {
 	}
 }
 
-// pci reads what the kernel knows of display controllers (class 03) and accelerators (12) without any driver: a GPU without a driver that jobs can use is listed
-// with the reason, and other controllers (a server's management processor has one) are not.
+// pci lists the display controllers (class 03) and accelerators (class 12) of NVIDIA and AMD for which no driver offers a
+// device file, with the reason. Other vendors' controllers, such as that of a management processor, are left out.
 func (f *finder) pci() {
 	for _, dir := range f.glob("sys/bus/pci/devices/*") {
 		address := strings.ToLower(path.Base(dir))

@@ -122,15 +122,12 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 				continue
 			}
 			m, global := c.mapOf(c.hosts[h], d.Column)
-			var taken map[string]int
-			switch {
-			case !global:
-				taken = c.taken(c.complex.List[attr].Name, g.Host)
-			case shared == nil:
+			if global && shared == nil {
 				shared = c.taken(c.complex.List[attr].Name, grid.GlobalHost)
-				fallthrough
-			default:
-				taken = shared
+			}
+			taken := shared
+			if !global {
+				taken = c.taken(c.complex.List[attr].Name, g.Host)
 			}
 			n := grid.MapGrant{Resource: c.complex.List[attr].Name, Host: g.Host, Global: global}
 			bad := c.hosts[h].sick
@@ -158,8 +155,9 @@ func (c *Cluster) withInstances(demands []complex.Demand, maps []grid.MapGrant) 
 	return demands
 }
 
-// amount is what one of the grants takes of a demand. A task that has started has of a resource
-// map what it holds, with the first grant on the host; nil: what its job asks for.
+// amount is what one of the grants takes of a demand at a level. A task that has started takes the
+// instances of a resource map that it holds, counted with its first grant on the host. started is nil
+// for a task that has not: what its job asks for counts.
 func (c *Cluster) amount(l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask) (units float64) {
 	attr := &c.complex.List[c.complex.Consumables[d.Column]]
 	if started == nil || attr.Type != grid.TypeMap {

@@ -75,7 +75,7 @@ func sameUse(a, b *grid.JATask) bool {
 func sameInstances(a, b []grid.MapGrant) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] ||
 		slices.EqualFunc(a, b, func(a, b grid.MapGrant) bool {
-			return a.Resource == b.Resource && a.Host == b.Host && len(a.IDs) == len(b.IDs)
+			return a.Resource == b.Resource && a.Host == b.Host && a.Global == b.Global && len(a.IDs) == len(b.IDs)
 		}))
 }
 

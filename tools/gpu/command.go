@@ -73,7 +73,7 @@ func run(c *cli.Context, env opt.Env) error {
 		err = document.Write(env.Stdout, documentOf(gpus, o, c.String("resource")))
 	case c.Bool("apply"):
 		if len(problems) > 0 && len(addresses) == 0 { // what is not found would be taken off the map
-			return errors.New("gpu: nothing was changed, since not all files make sense: name the GPUs that are to be offered by their addresses")
+			return errors.New("gpu: nothing was changed, because files of the host are damaged: name the GPUs to offer by their addresses")
 		}
 		if len(chosen) == 0 {
 			return errors.New("gpu: there is nothing to offer: no GPU of this host can be used as it is, see `quill gpu`")

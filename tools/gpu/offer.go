@@ -109,11 +109,7 @@ func bracketed(traits grid.Values) string {
 	if len(traits) == 0 {
 		return ""
 	}
-	var words []string
-	for _, t := range traits {
-		words = append(words, t.Name+"="+t.Text)
-	}
-	return "[" + strings.Join(words, ",") + "]"
+	return "[" + traits.Text() + "]"
 }
 
 // uuidOf returns the UUID of an instance, "" when the map does not have it.
