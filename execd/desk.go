@@ -223,7 +223,7 @@ func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, 
 	}
 	return k.d.site.Plan(conf, s, owner, core.Local{
 		Tmp: tmp, Account: k.accounts.Get, Program: k.program,
-		IsDir: func(path string) (is, known bool) { return k.isDir(owner.UID, path) },
+		IsDir: func(path string) (is, known bool) { return k.isDir(owner.Owner, path) },
 	})
 }
 

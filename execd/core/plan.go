@@ -75,8 +75,8 @@ type Local struct {
 	// Account returns the account of a user, for steps that run as another user than the job's owner. It fails with ErrNoAccount,
 	// or when the user database does.
 	Account func(user string) (Account, error)
-	// Program returns the path of a program that uid runs under a name without a slash, as the PATH of env says.
-	Program func(uid uint32, name string, env []string) string
+	// Program returns the path of a program that a user runs under a name without a slash, as the PATH of env says.
+	Program func(user plan.Owner, name string, env []string) string
 }
 
 // planning is the work on one plan.
@@ -207,20 +207,20 @@ func (w *planning) resolve(steps []step) []plan.Step {
 			continue
 		}
 		s.As, s.Environ = &a.Owner, append(s.Environ, "HOME="+a.Home)
-		s.Argv[0] = w.find(a.UID, s.Argv[0], s.Environ)
+		s.Argv[0] = w.find(a.Owner, s.Argv[0], s.Environ)
 		out[i] = s.Step
 	}
 	return out
 }
 
 // program returns the path of a program that the job's owner runs.
-func (w *planning) program(name string) string { return w.find(w.owner.UID, name, w.p.Env) }
+func (w *planning) program(name string) string { return w.find(w.owner.Owner, name, w.p.Env) }
 
-func (w *planning) find(uid uint32, name string, env []string) string {
+func (w *planning) find(user plan.Owner, name string, env []string) string {
 	if strings.Contains(name, "/") {
 		return name
 	}
-	return w.local.Program(uid, name, env)
+	return w.local.Program(user, name, env)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

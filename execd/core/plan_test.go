@@ -54,7 +54,7 @@ func testLocal(dir string) Local {
 			}
 			return testAccounts[i], nil
 		},
-		Program: func(_ uint32, name string, _ []string) string { return "/usr/bin/" + name },
+		Program: func(_ plan.Owner, name string, _ []string) string { return "/usr/bin/" + name },
 	}
 }
 
