@@ -26,6 +26,7 @@ type Site struct {
 	Environ    []string // execd's own environment, for INHERIT_ENV
 	Starter    []string // the command line of the starter of what has a Connect
 	Cgroup     string   // where control groups can be made, for USE_CGROUPS; "": nowhere
+	Devices    bool     // whether device files can be closed to a control group, for ISOLATE_DEVICES
 }
 
 // Account is an entry of the account data base.
@@ -77,6 +78,8 @@ type Local struct {
 	Account func(user string) (Account, error)
 	// Program returns the path of a program that a user runs under a name without a slash, as the PATH of env says.
 	Program func(user plan.Owner, name string, env []string) string
+	// GPUs returns those that this host has now.
+	GPUs func() []GPU
 }
 
 // planning is the work on one plan.
@@ -101,6 +104,7 @@ type planning struct {
 	processors    []int       // of the cores that it got
 	instances     grid.Values // of resource maps, as variables
 	devices       grid.Values // those by which programs find the devices of the instances
+	gpus          []GPU       // of the host, when it is asked for them
 	name          string      // what the job is called in its environment
 }
 
@@ -135,6 +139,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.
 		w.connect()
 	}
 	w.cgroup()
+	w.isolate()
 	w.limits()
 	p.Priority = int(w.queue.Priority)
 	p.Limits.Grace = seconds(w.queue.Notify)
