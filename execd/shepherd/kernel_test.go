@@ -143,22 +143,29 @@ func TestKernelFreeze(t *testing.T) {
 	h.await(1, plan.Running)
 	h.until("it has all processes", func() bool { return len(membersOf(p.Cgroup.Path)) == 8 })
 	frozen := func() bool { return readEvent(p.Cgroup.Path, "cgroup.events", "frozen") == 1 }
-	var took []time.Duration
-	for range 20 {
-		want(t, "frozen before", frozen(), false)
-		begin := time.Now()
-		h.signal(report.Suspend, 1)
-		for !frozen() {
-			if time.Since(begin) > polltest.Patience {
-				t.Fatal("never frozen")
+	measure := func(what string, freeze, thaw func()) {
+		var took []time.Duration
+		for range 20 {
+			want(t, "frozen before", frozen(), false)
+			begin := time.Now()
+			freeze()
+			for !frozen() {
+				if time.Since(begin) > polltest.Patience {
+					t.Fatal("never frozen")
+				}
 			}
+			took = append(took, time.Since(begin))
+			thaw()
+			h.until("it runs", func() bool { return !frozen() })
 		}
-		took = append(took, time.Since(begin))
-		h.signal(report.Resume, 1)
-		h.until("it runs", func() bool { return !frozen() })
+		slices.Sort(took)
+		t.Logf("frozen after %s: median %v, slowest %v of %d", what, took[len(took)/2], took[len(took)-1], len(took))
 	}
-	slices.Sort(took)
-	t.Logf("frozen after the request to the shepherd: median %v, slowest %v of %d", took[len(took)/2], took[len(took)-1], len(took))
+	measure("the request to the shepherd", func() { h.signal(report.Suspend, 1) }, func() { h.signal(report.Resume, 1) })
+	write := func(value string) func() {
+		return func() { want(t, "error", writeGroup(p.Cgroup.Path, freezeFile, value), nil) }
+	}
+	measure("what the shepherd writes", write("1"), write("0"))
 	h.signal(report.Terminate, 1)
 	h.end(1)
 }
@@ -194,7 +201,7 @@ func TestKernelProcessors(t *testing.T) {
 		t.Skip("the controller cpuset cannot be had")
 	}
 	all, first := allowed(t)
-	p := within(group, h.plan(1, "taskset -pc "+all+" $$ >/dev/null; grep Cpus_allowed_list /proc/self/status; taskset -pc 1023 $$ 2>/dev/null || echo refused"))
+	p := within(group, h.plan(1, "taskset -pc "+all+" $$ >/dev/null; grep Cpus_allowed_list /proc/self/status; taskset -pc 1023 $$ >/dev/null 2>&1 || echo refused"))
 	p.Affinity = []int{first}
 	h.run(p)
 	want(t, "where it runs", h.output(1), fmt.Sprintf("Cpus_allowed_list:\t%d\nrefused\n", first))
