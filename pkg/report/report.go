@@ -142,6 +142,8 @@ type Deliver struct {
 	Launch *grid.Launch
 	// Maps are the instances of resource maps that the task has on this host.
 	Maps []grid.MapGrant
+	// Devices are the device files of all instances of the host's resource maps, with what the task may do with them.
+	Devices []grid.Device
 }
 
 // Queue is what execd needs of a queue instance, resolved for the host and
