@@ -192,6 +192,26 @@ func TestKernelNothingLeft(t *testing.T) {
 	want(t, "its group", exists(p.Cgroup.Path), false)
 }
 
+// The attempts of a parallel job on a host have usage of their own, also of processes that nobody waits for.
+func TestKernelUsageOfPETasks(t *testing.T) {
+	h := newHost(t)
+	job := filepath.Join(kernelGroup(t), "job")
+	for _, fifo := range []string{"one", "two"} {
+		if err := syscall.Mkfifo(filepath.Join(h.dir, fifo), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	master := h.plan(1, "read x <one")
+	task := h.plan(2, `(setsid sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo >one; echo >two' &) & read x <two`)
+	master.Cgroup, task.Cgroup = plan.Cgroup{Job: job, Path: job + "/master"}, plan.Cgroup{Job: job, Path: job + "/task.1"}
+	h.start(master, task)
+	its, others := h.end(2).Usage.CPU, h.end(1).Usage.CPU
+	if its < 2*others || its == 0 {
+		t.Errorf("CPU time of the task %v s, of the master %v s", its, others)
+	}
+	want(t, "group of the job", exists(job), false)
+}
+
 // A bound job cannot leave its processors.
 func TestKernelProcessors(t *testing.T) {
 	h := newHost(t)
