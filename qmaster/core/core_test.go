@@ -694,12 +694,13 @@ func (h *harness) jobs() string {
 }
 
 // change is one request of lines: delete KIND NAME, and add and modify of a
-// centry (a line of qconf -mc) or an rqs (its name and rule).
+// centry (a line of qconf -mc), an rqs (its name and rule) or another kind (its name,
+// and an attribute with its value).
 func (h *harness) change(d *datadriven.TestData) string {
 	body := &gdi.Change{}
 	for _, line := range strings.Split(d.Input, "\n") {
 		f := strings.SplitN(line, " ", 4)
-		verb, kind := f[0], map[string]grid.Kind{"centry": grid.KindCentry, "rqs": grid.KindRQS}[f[1]]
+		verb, kind := f[0], h.kind(f[1])
 		var o grid.Object
 		switch {
 		case verb == "delete":
@@ -722,4 +723,15 @@ func (h *harness) change(d *datadriven.TestData) string {
 		}
 	}
 	return h.step(h.request(d, "qconf", body))
+}
+
+// kind finds a kind by its name in small letters.
+func (h *harness) kind(name string) grid.Kind {
+	for i := range grid.Kinds {
+		if strings.EqualFold(grid.Kinds[i].Name, name) {
+			return grid.Kinds[i].Kind
+		}
+	}
+	h.t.Fatalf("there is no kind %q", name)
+	return 0
 }
