@@ -106,7 +106,7 @@ func TestBrowserStoryOfManager(t *testing.T) {
 	b.follow(`a.primary`, `location.pathname === "/shares"`)
 	b.clean()
 	for name, want := range map[string]string{"film": "100", "trailer": "300"} {
-		if row := toJSON(c.get("/v1/config/project/" + name)); !strings.Contains(row, `"fshare":"`+want+`"`) {
+		if row := toJSON(c.get("/v1/config/project/" + name)); !strings.Contains(row, `"fshare":`+want+`,`) {
 			t.Errorf("the shares of %s: %s", name, row)
 		}
 	}

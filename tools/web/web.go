@@ -139,6 +139,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerSession()
 	s.registerMetrics()
 	describe(s.api.OpenAPI())
+	s.registerKinds()
 	pages(mux, s.api.OpenAPI())
 	s.console.Register(mux)
 	mux.HandleFunc("GET /login/{secret}", s.login)
