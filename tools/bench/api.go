@@ -173,35 +173,57 @@ func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Du
 	return late, err
 }
 
-// rates measures what many readers cost those who submit. The readers stand for programs on other machines: they take only what the cell
-// leaves of the processors.
+// rates measures what many readers cost those who submit. Readers stand for programs on other machines: they take only what the cell
+// leaves of the processors. Those that discard let the system drop what comes, which is as little as a reader on this machine can cost: the rest is what quill web
+// costs. A process that computes reads nothing: what it costs, every other work on these processors does.
 func (w *webSite) rates(ctx context.Context, durable bool) error {
-	var alone, beside []float64
+	beside := []struct {
+		name string
+		part part
+		goal goal
+		rate []float64
+	}{
+		{name: "submits"},
+		{name: fmt.Sprintf("submits beside %d readers", apiReaders), part: part{Role: "readers", Readers: apiReaders}, goal: goal{ratioAtLeast: 0.95}},
+		{name: fmt.Sprintf("submits beside %d that discard", apiReaders), part: part{Role: "readers", Readers: apiReaders, Discard: true}, goal: goal{ratioAtLeast: 0.95}},
+		{name: "submits beside other work", part: part{Role: "compute"}},
+	}
 	for range apiRounds {
-		rate, err := w.rate(ctx)
-		if err != nil {
-			return err
-		}
-		alone = append(alone, rate)
-		many, err := w.start(ctx, part{Role: "readers", URL: w.url, Token: w.token, Readers: apiReaders, Nice: 19})
-		if err != nil {
-			return err
-		}
-		if rate, err = w.rate(ctx); err != nil {
-			return err
-		}
-		beside = append(beside, rate)
-		if err := many.stop(); err != nil {
-			return err
+		for i := range beside {
+			b := &beside[i]
+			rate, err := w.rateBeside(ctx, b.part)
+			if err != nil {
+				return err
+			}
+			b.rate = append(b.rate, rate)
 		}
 	}
-	slices.Sort(alone)
-	slices.Sort(beside)
-	w.figure(Figure{
-		Case: fmt.Sprintf("submits beside %d readers", apiReaders), Value: beside[apiRounds/2], Unit: "jobs/s", Limit: alone[apiRounds/2], Goal: goal{ratioAtLeast: 0.95},
-		Facts: []fact{{"clients", 1}, {"durable", durable}},
-	})
+	for i := range beside {
+		slices.Sort(beside[i].rate)
+	}
+	for _, b := range beside[1:] {
+		w.figure(Figure{
+			Case: b.name, Value: b.rate[apiRounds/2], Unit: "jobs/s", Limit: beside[0].rate[apiRounds/2], Goal: b.goal,
+			Facts: []fact{{"clients", 1}, {"durable", durable}},
+		})
+	}
 	return nil
+}
+
+// rateBeside is the rate of submits beside a process; one without a role: beside none.
+func (w *webSite) rateBeside(ctx context.Context, p part) (rate float64, err error) {
+	if p.Role == "" {
+		return w.rate(ctx)
+	}
+	p.URL, p.Token, p.Nice = w.url, w.token, 19
+	other, err := w.start(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	if rate, err = w.rate(ctx); err != nil {
+		return 0, err
+	}
+	return rate, other.stop()
 }
 
 // rate is how many jobs one client submits in a second.
