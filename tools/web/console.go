@@ -102,7 +102,7 @@ func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, fu
 		}
 		if p.Log && p.Status == http.StatusUnauthorized {
 			p.Text = "The console shows the cell to its users, and acts with their rights."
-			if _, none := r.Cookie(c.cookieName(r.TLS != nil)); none == nil {
+			if _, none := r.Cookie(c.cookieName(c.encrypted(r))); none == nil {
 				p.Text = "The session has ended. " + p.Text
 			}
 		}
