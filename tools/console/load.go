@@ -114,7 +114,7 @@ func loadChart(points []LoadPoint, processors int, now grid.Time, minutes int) c
 		}
 		load[i], whole[i] = float64(last.Load), float64(processors)
 		if last.At == 0 || until-last.At > gap {
-			load[i] = math.NaN()
+			load[i], whole[i] = math.NaN(), math.NaN()
 		}
 	}
 	series := []chart.Series{{Name: "load", Class: "running", Values: load}}
