@@ -42,6 +42,7 @@ type part struct {
 	Discard      bool     // readers: have the system discard what comes
 	Until        uint64   // readers: the last event list; 0: until they are stopped
 	Nice         int
+	Idle         bool // runs when nothing else wants to
 	Durable      bool
 	Scratch      string
 	CPUProfile   string
@@ -81,6 +82,11 @@ func Part(ctx context.Context, env opt.Env) (err error) {
 			pprof.StopCPUProfile()
 			err = errors.Join(err, f.Close())
 		}()
+	}
+	if p.Idle {
+		if err := idle(); err != nil {
+			return fmt.Errorf("part: SCHED_IDLE: %w", err)
+		}
 	}
 	return p.be(ctx, env)
 }

@@ -8,7 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -75,5 +77,23 @@ func compute(ctx context.Context, ready func()) error {
 	}
 	ready()
 	working.Wait()
+	return nil
+}
+
+// idle has the threads of this process run only when no others want to. Threads that are made later inherit it.
+func idle() error {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		id, err := strconv.Atoi(t.Name())
+		if err == nil {
+			err = unix.SchedSetAttr(id, &unix.SchedAttr{Policy: unix.SCHED_IDLE}, 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
