@@ -27,6 +27,7 @@ func (w *planning) maps() {
 			}
 		}
 	}
+	w.uuids = uuids
 	if len(uuids) == 0 {
 		return
 	}

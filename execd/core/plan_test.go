@@ -54,6 +54,12 @@ func testLocal(dir string) Local {
 			}
 			return testAccounts[i], nil
 		},
+		Executable: func(path string) error {
+			if strings.HasPrefix(path, "/missing/") {
+				return syscall.ENOENT
+			}
+			return nil
+		},
 		Program: func(_ uint32, name string, _ []string) string { return "/usr/bin/" + name },
 	}
 }
@@ -202,6 +208,8 @@ func planned(t *testing.T, text string) string {
 			q.HRSS = num()
 		case "h_pids":
 			q.HPids = num()
+		case "container":
+			s.Job.JobRequest.Hard = grid.Requests{{Name: grid.ContainerRequest, Value: v}}
 		case "no-cgroups":
 			site.Cgroup = ""
 		case "s_stack":
