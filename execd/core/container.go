@@ -52,12 +52,15 @@ func isFile(image string) bool {
 		strings.HasPrefix(image, "../") || strings.HasPrefix(image, "~/")
 }
 
-// starterWord replaces the variables of a word. One with $bind or $uuid stands once for each path or device, and not at all where
-// there are none.
+// starterWord replaces the variables of a word. One with $bind, $uuid or $device stands once for each path or device, and not at all
+// where there are none.
 func (w *planning) starterWord(word string) (out []string) {
 	name, list := "$bind", w.binds()
-	if strings.Contains(word, "$uuid") {
-		name, list = "$uuid", w.uuids
+	switch {
+	case strings.Contains(word, "$uuid"):
+		name, list = "$uuid", w.gpuNames
+	case strings.Contains(word, "$device"):
+		name, list = "$device", w.deviceFiles()
 	}
 	if !strings.Contains(word, name) {
 		return []string{w.single(word)}
@@ -74,6 +77,16 @@ func (w *planning) single(word string) string {
 		return word
 	}
 	return w.expand(strings.NewReplacer("$image", w.image, "$cwd", w.p.Cwd, "$tmpdir", w.tmpDir).Replace(word))
+}
+
+// deviceFiles are the device files of the instances that the task has on this host.
+func (w *planning) deviceFiles() (paths []string) {
+	for _, d := range whole(w.start.Deliver.Devices, w.hostGPUs()) {
+		if d.Access != 0 {
+			paths = append(paths, d.Path)
+		}
+	}
+	return paths
 }
 
 // binds are the paths of the host that the job needs inside.

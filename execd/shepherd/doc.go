@@ -30,6 +30,7 @@
 //	cgroup.go   the control group of an attempt, where one may be had
 //	adopt.go    log-ins that join a job
 //	change.go   other limits for attempts that run
+//	devices.go  device files that are closed to an attempt
 //	cause.go    why a job ended
 //	signal.go   suspend, resume, terminate, notify
 //	ckpt.go     checkpoints by the clock, and the one before a job continues on another host

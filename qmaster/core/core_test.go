@@ -653,6 +653,13 @@ func (h *harness) step(in Input) string {
 			if len(d.Maps) > 0 {
 				b.WriteString(" " + grid.MapText(d.Maps))
 			}
+			for _, f := range d.Devices {
+				access := f.Access.String()
+				if access == "" {
+					access = "closed"
+				}
+				fmt.Fprintf(&b, " %s:%s", f.Path, access)
+			}
 			b.WriteByte('\n')
 		}
 		for _, l := range c.Limits {

@@ -87,9 +87,10 @@ func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Gran
 	if !slices.ContainsFunc(cmd.Jobs, func(o *grid.Job) bool { return o.ID == j.ID }) {
 		cmd.Jobs = append(cmd.Jobs, j)
 	}
+	maps := grid.MapsOn(t.Maps, g.Host)
 	d := report.Deliver{
 		Attempt: attemptOf(t), Queue: queueIn(cmd, c.queueFor(q, g.Host, t.Wanted(j))), Grants: t.Grants, PE: c.state.PE(t.PE),
-		Restarted: t.Restarted, Start: t.Start, Maps: grid.MapsOn(t.Maps, g.Host),
+		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: c.cluster.Devices(g.Host, maps),
 	}
 	if t.Limits != nil {
 		d.Limits = t.Limits.Version
