@@ -227,6 +227,9 @@ func (l *line) jaTask(t *grid.JATask) {
 	l.field("pe", t.PE)
 	l.field("binding", t.Binding)
 	l.field("resource_map", grid.MapText(t.Maps))
+	if t.Limits != nil {
+		l.field("limits", t.Limits.Text())
+	}
 	if t.Attempt > 1 {
 		l.number("attempt", float64(t.Attempt))
 	}

@@ -135,6 +135,18 @@ func jaTask(w *wire.Coder, t *grid.JATask) {
 	name(w, &t.Binding)
 	wire.Opt(w, &t.Interim, interim)
 	wire.List(w, &t.Maps, mapGrant)
+	wire.Opt(w, &t.Limits, limits)
+	w.Close(m)
+}
+
+func limits(w *wire.Coder, l *grid.Limits) {
+	m := w.Open()
+	wire.Uns(w, &l.Version)
+	requests(w, &l.Requests)
+	requests(w, &l.Before)
+	w.Bool(&l.Changing)
+	wire.Uns(w, &l.Applied)
+	w.Text(&l.Refused)
 	w.Close(m)
 }
 
@@ -176,6 +188,7 @@ func peTask(w *wire.Coder, t *grid.PETask) {
 		w.Close(m)
 	})
 	wire.Opt(w, &t.Interim, interim)
+	wire.Uns(w, &t.Limits)
 	w.Close(m)
 }
 

@@ -128,7 +128,15 @@ type Task struct {
 	Usage   *Usage                   `json:"usage,omitzero" jsonschema:"of a started task"`
 	Binding string                   `json:"exec_binding,omitzero" jsonschema:"topology of the host, cores of the task in lower case; absent with -ncb"`
 	Maps    []accounting.ResourceMap `json:"resource_map,omitzero" jsonschema:"instances of resource maps of a started task"`
+	Limits  *Limits                  `json:"limits,omitzero" jsonschema:"of a started task whose limits qalter -when now has changed"`
 	Error   string                   `json:"error_reason,omitzero"`
+}
+
+// Limits are the limits of a task that were changed while it ran.
+type Limits struct {
+	Requests []Variable `json:"requests" jsonschema:"those that hold or, while changing, are to hold"`
+	Changing bool       `json:"changing" jsonschema:"not all hosts of the task have confirmed them"`
+	Refused  string     `json:"refused,omitzero" jsonschema:"why the last change was not applied"`
 }
 
 // QueueSlot is a number of slots of a queue instance.
@@ -223,6 +231,12 @@ func taskOf(t *grid.JATask, binding bool) Task {
 		out.Binding = t.Binding
 	}
 	out.Maps = accounting.ResourceMapsOf(t.Maps)
+	if l := t.Limits; l != nil && l.Version > 0 {
+		out.Limits = &Limits{Requests: []Variable{}, Changing: l.Changing, Refused: l.Refused}
+		for _, r := range l.Requests {
+			out.Limits.Requests = append(out.Limits.Requests, Variable{r.Name, r.Value})
+		}
+	}
 	return out
 }
 

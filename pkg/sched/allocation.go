@@ -55,6 +55,7 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 	}
 	demands := c.complex.Demands(nil, j.Hard)
 	if started != nil {
+		demands = c.complex.Demands(demands, started.Held(j))
 		demands = c.withInstances(demands, started.Maps)
 	}
 	at := func(letter byte, object string, l level, k int) {

@@ -371,6 +371,8 @@ func (h *harness) alter(d *datadriven.TestData) *gdi.Alter {
 	for _, a := range d.CmdArgs {
 		switch a.Key {
 		case "user", "with", "propose", "reason", "life", "id":
+		case "when-now":
+			b.Now = true
 		case "hold":
 			b.HoldAdd = a.Vals[0]
 		case "release":
@@ -555,6 +557,15 @@ func (h *harness) report(d *datadriven.TestData) string {
 		case "running", "suspended":
 			task.Phase, task.Suspended = report.Running, f[0] == "suspended"
 			task.Usage = h.usage(f[2:])
+			for _, word := range f[2:] {
+				switch n, v, _ := strings.Cut(word, "="); n {
+				case "limits":
+					task.Limits = uint32(h.number(v))
+				case "refused": // VERSION:words_in_one
+					version, why, _ := strings.Cut(v, ":")
+					task.Refused, task.RefusedText = uint32(h.number(version)), strings.ReplaceAll(why, "_", " ")
+				}
+			}
 			if text, ok := strings.CutPrefix(f[len(f)-1], "bound="); ok {
 				task.Binding = text
 			}
@@ -646,6 +657,9 @@ func (h *harness) step(in Input) string {
 			if d.Launch != nil {
 				fmt.Fprintf(&b, " %q in %s", d.Launch.Args, c.Queues[d.Queue].Name+"@"+c.Queues[d.Queue].Host)
 			}
+			if d.Limits > 0 {
+				fmt.Fprintf(&b, " limits=%d", d.Limits)
+			}
 			if len(d.Maps) > 0 {
 				b.WriteString(" " + grid.MapText(d.Maps))
 			}
@@ -655,6 +669,19 @@ func (h *harness) step(in Input) string {
 					access = "closed"
 				}
 				fmt.Fprintf(&b, " %s:%s", f.Path, access)
+			}
+			b.WriteByte('\n')
+		}
+		for _, l := range c.Limits {
+			q := c.Queues[l.Queue]
+			fmt.Fprintf(&b, "%s: limits %s version=%d slots=%d changed=%v", c.Host, l.Attempt, l.Version, l.Slots, l.Changed)
+			for _, name := range grid.RunningLimits {
+				if v := *limitOf(&q, name); v < grid.Infinity {
+					fmt.Fprintf(&b, " %s=%g", name, v)
+				}
+			}
+			if l.Anyway {
+				b.WriteString(" anyway")
 			}
 			b.WriteByte('\n')
 		}

@@ -3,6 +3,7 @@ package qstat
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -389,6 +390,15 @@ func xmlTasks(x *tree, tasks []*grid.JATask) {
 						x.is("hostname", m.Host)
 						x.is("rsmap_ids", strings.Join(m.IDs, " "))
 						x.number("total_amount", int64(len(m.IDs)))
+					})
+				}
+				if l := t.Limits; l != nil && l.Version > 0 {
+					x.in("limits", func() {
+						x.is("requests", l.Requests.Text())
+						x.is("changing", strconv.FormatBool(l.Changing))
+						if l.Refused != "" {
+							x.is("refused", l.Refused)
+						}
 					})
 				}
 				if t.Error != "" {

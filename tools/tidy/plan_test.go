@@ -59,7 +59,7 @@ var plan = []row{
 	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched"},
 
 	{path: "qmaster/core", level: deciders, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/jsv events/diff pkg/state pkg/calendar pkg/complex pkg/shares pkg/sched"},
-	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/trace execd/plan"},
+	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/pattern pkg/trace execd/plan"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders, imports: "pkg/grid events orders pkg/state pkg/sched schedd/algorithm", modules: "github.com/tidwall/btree"},
 	{path: "schedd/algorithm/*", level: deciders, imports: "pkg/grid events orders pkg/state pkg/shares pkg/sched schedd/algorithm schedd/model", modules: "github.com/tidwall/btree"},
@@ -122,6 +122,7 @@ var plan = []row{
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
 	{path: "tools/output", level: programs, imports: "pkg/gdi pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/token", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/adopt", level: programs, imports: "pkg/cell pkg/opt execd/shepherd", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/gpu", level: programs, imports: "pkg/grid pkg/gdi pkg/state pkg/complex pkg/gpu pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/proposal", level: programs, imports: "pkg/grid pkg/gdi pkg/codec pkg/client pkg/document pkg/opt", modules: "github.com/urfave/cli/v2 golang.org/x/term"},
 	{path: "tools/login", level: programs, imports: "pkg/grid pkg/gdi pkg/bus pkg/cell pkg/client pkg/document pkg/openid pkg/opt", modules: "github.com/urfave/cli/v2"},
@@ -138,7 +139,7 @@ var plan = []row{
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
 	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/document pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/daemons tools/demo tools/token tools/login tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/serve"},
-	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt tools/gpu tools/keys tools/output tools/proposal tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt tools/adopt tools/gpu tools/keys tools/output tools/proposal tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
 
 	{path: "pkg/polltest", level: tests},
 	{path: "pkg/formattest", level: tests},
