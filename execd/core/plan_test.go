@@ -132,6 +132,9 @@ func planned(t *testing.T, text string) string {
 				}
 			}
 			s.Deliver.Maps = append(s.Deliver.Maps, m)
+		case "taken": // scratch=2.000000
+			name, amount, _ := strings.Cut(v, "=")
+			s.Deliver.Taken = append(s.Deliver.Taken, grid.Value{Name: name, Text: amount})
 		case "pe":
 			s.Deliver.PE = &grid.PE{Name: v}
 		case "pe_start":

@@ -142,6 +142,9 @@ type Deliver struct {
 	Launch *grid.Launch
 	// Maps are the instances of resource maps that the task has on this host.
 	Maps []grid.MapGrant
+	// Taken is what the task takes on this host of other consumables that its job requests, as
+	// numbers with six decimals.
+	Taken grid.Values
 }
 
 // Queue is what execd needs of a queue instance, resolved for the host and

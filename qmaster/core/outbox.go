@@ -86,6 +86,7 @@ func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Gran
 		cmd.Jobs = append(cmd.Jobs, j)
 	}
 	queue := c.queueFor(q, g.Host, j)
+	c.perHostLimits(&queue, j, t.Grants, g.Host)
 	i := slices.Index(cmd.Queues, queue)
 	if i < 0 {
 		i = len(cmd.Queues)
@@ -93,7 +94,7 @@ func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Gran
 	}
 	cmd.Deliver = append(cmd.Deliver, report.Deliver{
 		Attempt: attemptOf(t), Queue: i, Grants: t.Grants, PE: c.state.PE(t.PE),
-		Restarted: t.Restarted, Start: t.Start, Maps: grid.MapsOn(t.Maps, g.Host),
+		Restarted: t.Restarted, Start: t.Start, Maps: grid.MapsOn(t.Maps, g.Host), Taken: c.cluster.Taken(j, t.Grants, g.Host),
 	})
 	return &cmd.Deliver[len(cmd.Deliver)-1]
 }
