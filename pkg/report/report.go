@@ -142,6 +142,8 @@ type Deliver struct {
 	Launch *grid.Launch
 	// Maps are the instances of resource maps that the task has on this host.
 	Maps []grid.MapGrant
+	// Devices are the device files of all instances of the host's resource maps, with what the task may do with them.
+	Devices []grid.Device
 	// Taken is what the task takes on this host of other consumables that its job requests, as
 	// numbers with six decimals.
 	Taken grid.Values

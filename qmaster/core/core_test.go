@@ -642,6 +642,13 @@ func (h *harness) step(in Input) string {
 			if len(d.Taken) > 0 {
 				b.WriteString(" taken " + d.Taken.Text())
 			}
+			for _, f := range d.Devices {
+				access := f.Access.String()
+				if access == "" {
+					access = "closed"
+				}
+				fmt.Fprintf(&b, " %s:%s", f.Path, access)
+			}
 			b.WriteByte('\n')
 		}
 		for _, s := range c.Signals {
