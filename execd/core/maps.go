@@ -7,7 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// mapVariable begins the variables that have the ids of a resource map: SGE_HGR_gpu.
+// mapVariable begins the variables that have the ids of a resource map, or the amount of another
+// consumable: SGE_HGR_gpu.
 const mapVariable = "SGE_HGR_"
 
 // deviceVariables are where the libraries of CUDA, NVIDIA's container runtime and ROCm look for
@@ -15,7 +16,7 @@ const mapVariable = "SGE_HGR_"
 // container and after a boot are written there, never numbers.
 var deviceVariables = [...]string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
 
-// maps makes the variables of the instances that the task has on this host. A shared instance
+// maps makes the variables of the instances and of other consumables that the task has on this host. A shared instance
 // that it has twice is listed twice in its resource map, and is one device.
 func (w *planning) maps() {
 	var uuids []string
@@ -28,6 +29,9 @@ func (w *planning) maps() {
 		}
 	}
 	w.gpuNames = uuids
+	for _, v := range w.start.Deliver.Taken {
+		w.instances = append(w.instances, grid.Value{Name: mapVariable + v.Name, Text: v.Text})
+	}
 	if len(uuids) == 0 {
 		return
 	}

@@ -144,6 +144,9 @@ func planned(t *testing.T, text string) string {
 				}
 			}
 			s.Deliver.Maps = append(s.Deliver.Maps, m)
+		case "taken": // scratch=2.000000
+			name, amount, _ := strings.Cut(v, "=")
+			s.Deliver.Taken = append(s.Deliver.Taken, grid.Value{Name: name, Text: amount})
 		case "device": // path, and what the task may do by which attribute
 			words := strings.Fields(v + " - -")
 			d := grid.Device{Path: words[0]}

@@ -177,6 +177,7 @@ func deliver(w *wire.Coder, d *report.Deliver) {
 		w.Close(m)
 	})
 	wire.Uns(w, &d.Limits)
+	ownValues(w, &d.Taken)
 	w.Close(m)
 }
 

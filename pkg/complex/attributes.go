@@ -26,6 +26,7 @@ type Attribute struct {
 	Numeric   bool
 	foldCase  bool // text compared without case
 	PerJob    bool // consumable JOB: booked once, at the master task
+	PerHost   bool // consumable HOST: booked once on each host
 	Exclusive bool // relop EXCL: a job that requests it shares with no other job
 	Column    int  // position among the consumables; -1: not booked
 	fallback  float64
@@ -56,8 +57,9 @@ func (x *Attributes) add(c *grid.Centry) {
 	a.foldCase = c.Type == "CSTRING" || c.Type == "HOST"
 	a.forced = c.Requestable == "FORCED"
 	a.Exclusive = c.Relop == "EXCL"
-	if c.Consumable == "YES" || c.Consumable == "JOB" || c.Name == "slots" {
+	if c.Consumable == "YES" || c.Consumable == "JOB" || c.Consumable == "HOST" || c.Name == "slots" {
 		a.PerJob = c.Consumable == "JOB" && c.Name != "slots"
+		a.PerHost = c.Consumable == "HOST" && c.Name != "slots" && !a.Exclusive
 		a.Column = len(x.Consumables)
 		a.fallback, _ = c.Type.Parse(c.Default)
 		if a.Exclusive {
@@ -93,8 +95,10 @@ func (x *Attributes) Lookup(name string) *grid.Centry {
 
 // Compare reports whether `left relop right` holds for numbers: a request and what
 // is offered, complex(5), or a value and its threshold, queue_conf(5).
-func (a *Attribute) Compare(left, right float64) bool {
-	switch a.Relop {
+func (a *Attribute) Compare(left, right float64) bool { return compare(a.Relop, left, right) }
+
+func compare(relop grid.Relop, left, right float64) bool {
+	switch relop {
 	case ">=":
 		return left >= right
 	case ">":

@@ -1,14 +1,20 @@
 package complex
 
-import "github.com/quill-grid/quill/pkg/grid"
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
 
 // Demand is what a job takes of one consumable.
 type Demand struct {
 	Column    int // of the consumable
 	Amount    float64
 	PerJob    bool
+	PerHost   bool
 	Exclusive bool
-	Requested bool // asked for, not only the complex default
+	Requested bool   // asked for, not only the complex default
+	Traits    string // characteristics of the instances that are asked for, in brackets: see Selection
 }
 
 // Demands lists what a job takes: its requests, and the defaults of what it
@@ -20,9 +26,14 @@ func (x *Attributes) Demands(into []Demand, hard grid.Requests) []Demand {
 			continue
 		}
 		a := &x.List[i]
-		d := Demand{Column: column, Amount: a.fallback, PerJob: a.PerJob, Exclusive: a.Exclusive}
+		d := Demand{Column: column, Amount: a.fallback, PerJob: a.PerJob, PerHost: a.PerHost, Exclusive: a.Exclusive}
 		if r, ok := hard.Get(a.Name); ok {
 			d.Amount, d.Requested = r.Num, true
+			if a.Type == grid.TypeMap {
+				if at := strings.IndexByte(r.Value, '['); at >= 0 {
+					d.Traits = r.Value[at:]
+				}
+			}
 		}
 		if d.Amount > 0 || d.Requested {
 			into = append(into, d)
@@ -31,16 +42,27 @@ func (x *Attributes) Demands(into []Demand, hard grid.Requests) []Demand {
 	return into
 }
 
-// Of returns what a grant takes of the demand: per slot, once at the master, or the
-// whole.
+// Of returns what a grant takes of the demand: per slot, once at the master, once on the
+// host, of which it is the first grant, or the whole.
 func (d *Demand) Of(slots uint32, master bool) float64 {
 	switch {
 	case d.Exclusive && d.Amount > 0:
 		return 1
 	case d.Exclusive, d.PerJob && !master:
 		return 0
-	case d.PerJob:
+	case d.PerJob, d.PerHost:
 		return d.Amount
 	}
 	return d.Amount * float64(slots)
+}
+
+// OnHost returns what grants take of the demand on one host.
+func (d *Demand) OnHost(grants []grid.Grant, host string) (sum float64) {
+	first := true
+	for k, g := range grants {
+		if g.Host == host && (first || !d.PerHost) {
+			sum, first = sum+d.Of(g.Slots, k == 0), false
+		}
+	}
+	return sum
 }

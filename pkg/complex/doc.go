@@ -5,6 +5,7 @@
 //	                         ├─ Normalise(requests)      -l as stored, or qsub's error
 //	                         ├─ Supply(complex_values)   what a level configures: capacities, values, resource maps
 //	                         ├─ ParseMap(value)          the instances of one resource map, or qconf's error
+//	                         ├─ Selection(map, block)    the characteristics that a request asks of instances, or qsub's error
 //	                         ├─ Demands(requests)        what a job takes of the consumables
 //	                         ├─ Conditions(requests)     what a job compares with configured values and load
 //	                         ├─ Thresholds(values)       load_thresholds, suspend_thresholds

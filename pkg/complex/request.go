@@ -72,6 +72,16 @@ func (x *Attributes) normal(r grid.Request) (n grid.Request, err error) {
 	if !a.Numeric {
 		return n, nil
 	}
+	block := ""
+	if at := strings.IndexByte(n.Value, '['); at >= 0 && a.Type == grid.TypeMap {
+		s, err := x.Selection(a.Name, n.Value[at:])
+		if err != nil {
+			return n, err
+		}
+		if n.Value, block = strings.TrimSpace(n.Value[:at]), "["+s.String()+"]"; n.Value == "" {
+			return n, fmt.Errorf("denied: missing value for resource %q", a.Name)
+		}
+	}
 	v, ok := a.Type.Parse(n.Value)
 	switch {
 	case ok:
@@ -85,7 +95,7 @@ func (x *Attributes) normal(r grid.Request) (n grid.Request, err error) {
 	if v < 0 && a.Column >= 0 {
 		return n, fmt.Errorf("attribute %q is consumable but has a negative value", a.Name)
 	}
-	n.Num = v
+	n.Num, n.Value = v, n.Value+block
 	return n, nil
 }
 
@@ -116,7 +126,11 @@ func RequestText(requests grid.Requests) string {
 func (x *Attributes) AppendNumbers(b []byte, sep string, requests grid.Requests) []byte {
 	return appendSorted(b, sep, requests, func(b []byte, r *grid.Request) []byte {
 		if a := x.Find(r.Name); a >= 0 && x.List[a].Numeric {
-			return strconv.AppendFloat(b, r.Num, 'f', -1, 64)
+			b = strconv.AppendFloat(b, r.Num, 'f', -1, 64)
+			if at := strings.IndexByte(r.Value, '['); at >= 0 {
+				b = append(b, r.Value[at:]...)
+			}
+			return b
 		}
 		return append(b, r.Value...)
 	})

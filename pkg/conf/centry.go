@@ -97,12 +97,14 @@ func checkCentry(c *grid.Centry) error {
 		c.Consumable = "NO"
 	case "J":
 		c.Consumable = "JOB"
+	case "H":
+		c.Consumable = "HOST"
 	}
 	for _, err := range []error{
 		one("type", string(c.Type), "INT", "DOUBLE", "STRING", "CSTRING", "RESTRING", "HOST", "BOOL", "TIME", "MEMORY", string(grid.TypeMap)),
 		one("relop", string(c.Relop), "==", "!=", ">=", ">", "<=", "<", "EXCL"),
 		one("requestable value", c.Requestable, "YES", "NO", "FORCED"),
-		one("consumable value", c.Consumable, "YES", "NO", "JOB"),
+		one("consumable value", c.Consumable, "YES", "NO", "JOB", "HOST"),
 	} {
 		if err != nil {
 			return err

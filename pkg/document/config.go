@@ -15,7 +15,7 @@ type ComplexAttribute struct {
 	Type        string `json:"type" jsonschema:"INT, DOUBLE, STRING, CSTRING, RESTRING, HOST, BOOL, TIME, MEMORY or RSMAP"`
 	Relop       string `json:"relop" jsonschema:"one of ==, !=, >=, >, <=, < and EXCL"`
 	Requestable string `json:"requestable" jsonschema:"YES, NO or FORCED"`
-	Consumable  string `json:"consumable" jsonschema:"YES, NO or JOB"`
+	Consumable  string `json:"consumable" jsonschema:"YES, NO, JOB or HOST"`
 	Default     Value  `json:"default" jsonschema:"number (bytes, seconds or units), boolean or text by the type; the text infinity is unlimited, an empty text NONE"`
 	Urgency     Amount `json:"urgency" jsonschema:"urgency for each unit that is requested"`
 }

@@ -12,7 +12,7 @@ type Centry struct {
 	Type        CentryType `conf:"type"`
 	Relop       Relop      `conf:"relop"`
 	Requestable string     `conf:"requestable"` // YES, NO, FORCED
-	Consumable  string     `conf:"consumable"`  // YES, NO, JOB
+	Consumable  string     `conf:"consumable"`  // YES, NO, JOB, HOST
 	Default     string     `conf:"default"`
 	Urgency     string     `conf:"urgency"`
 	Version     uint32     `conf:"-"`

@@ -157,6 +157,23 @@ func (r Requests) Get(name string) (Request, bool) {
 	return Request{}, false
 }
 
+// CutOutside divides a text where a rune outside of brackets separates; what follows a bracket
+// that does not close is one word.
+func CutOutside(text string, separates func(rune) bool) (words []string) {
+	depth, begin := 0, 0
+	for i, r := range text {
+		switch {
+		case r == '[':
+			depth++
+		case r == ']':
+			depth = max(depth-1, 0)
+		case depth == 0 && separates(r):
+			words, begin = append(words, text[begin:i]), i+len(string(r))
+		}
+	}
+	return append(words, text[begin:])
+}
+
 // Text is the list as -l takes it: name=value,name=value.
 func (r Requests) Text() string {
 	words := make([]string, len(r))

@@ -152,6 +152,9 @@ type Deliver struct {
 	Devices []grid.Device
 	// Limits is the version of the limits in the Queue; 0: those of the job's requests.
 	Limits uint32
+	// Taken is what the task takes on this host of other consumables that its job requests, as
+	// numbers with six decimals.
+	Taken grid.Values
 }
 
 // Queue is what execd needs of a queue instance, resolved for the host and

@@ -72,10 +72,16 @@ func (c *Cluster) Across(n *Need, slots int, hosts []int, most int, share func(r
 func (c *Cluster) acrossIn(n *Need, pe string, slots int, hosts []int, most int, share func([]int) []Part) (p Placement, first int, why Reason) {
 	s := &c.scratch
 	s.queues = s.queues[:0]
+	if l := c.atGlobal(); n.perHost {
+		most = min(most, c.hostsLeft(&l, n))
+	}
 	var offers []offer
 	var rooms []int
 	first = len(hosts)
 	for at, h := range hosts {
+		if most == 0 {
+			break
+		}
 		o := c.roomOn(n, c.hosts[h], pe)
 		if o.slots == 0 {
 			continue

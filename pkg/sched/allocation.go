@@ -2,6 +2,7 @@ package sched
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -29,6 +30,19 @@ func (c *Cluster) Allocations(j *grid.Job, grants []grid.Grant, pe string) []All
 // Holds lists like Allocations what a started task has.
 func (c *Cluster) Holds(j *grid.Job, t *grid.JATask) []Allocation {
 	return c.allocations(j, t.Grants, t.PE, t)
+}
+
+// Taken returns what grants take on one host of the consumables that a job requests, resource maps
+// aside, as numbers with six decimals.
+func (c *Cluster) Taken(j *grid.Job, grants []grid.Grant, host string) (out grid.Values) {
+	c.settle()
+	for _, d := range c.complex.Demands(nil, j.Hard) {
+		a := &c.complex.List[c.complex.Consumables[d.Column]]
+		if amount := d.OnHost(grants, host); d.Requested && !d.Exclusive && a.Type != grid.TypeMap && amount > 0 {
+			out = append(out, grid.Value{Name: a.Name, Text: strconv.FormatFloat(amount, 'f', 6, 64)})
+		}
+	}
+	return out
 }
 
 func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, started *grid.JATask) (out []Allocation) {

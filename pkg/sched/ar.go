@@ -82,13 +82,21 @@ func (l *layout) grant(from *layout, outside *instance, demands []complex.Demand
 	in.supply.Capacity = l.reserved(in.supply.Capacity)
 	for place := range in.supply.Capacity {
 		a := &l.complex.List[l.complex.Consumables[place]]
-		limited := min(outside.supply.Capacity[place], outside.host.supply.Capacity[place], from.global.Capacity[place]) < complex.Unlimited
-		if limited && !a.Exclusive && !a.PerJob {
+		limited := min(outside.supply.Capacity[place], outside.host.supply.Capacity[place], from.global.Capacity[place]) < complex.Unlimited || from.global.Maps[place] != nil
+		switch {
+		case !limited || a.Exclusive || a.PerJob:
+		case a.PerHost:
+			h.supply.Capacity[place] = 0
+		default:
 			in.supply.Capacity[place] = 0
 		}
 	}
 	for i := range demands {
-		if d := &demands[i]; !d.PerJob && !d.Exclusive {
+		switch d := &demands[i]; {
+		case d.PerJob || d.Exclusive:
+		case d.PerHost:
+			h.supply.Capacity[d.Column] = d.Amount
+		default:
 			in.supply.Capacity[d.Column] = d.Amount * float64(slots)
 		}
 	}
@@ -108,7 +116,13 @@ func (c *Cluster) planARs() {
 		if a.Over() {
 			end = never
 		}
-		c.use(c.complex.Demands(nil, a.Hard), a.Grants, a.GrantedPE, use{window: window{a.Start, end}, planned: true, sign: +1})
+		demands, u := c.complex.Demands(nil, a.Hard), use{window: window{a.Start, end}, planned: true, sign: +1}
+		c.use(demands, a.Grants, a.GrantedPE, u)
+		c.planShared(demands, a.Grants, u)
+		c.eachClaim(demands, c.selectionsOf(demands, nil), a.Grants, func(k claim) {
+			k.window, k.ar = u.window, a.ID
+			c.claims.add(k)
+		})
 	}
 }
 
@@ -331,6 +345,12 @@ func (c *Cluster) Overdrawn() (over Overdraw) {
 		}
 	}
 	at(grid.GlobalHost, c.atGlobal())
+	c.buckets.rows.Scan(func(b *bucket) bool {
+		if r := c.quotas.rules[b.key.rule]; r.shared {
+			at(grid.GlobalHost, level{supply: &r.source, plans: b.plans})
+		}
+		return true
+	})
 	for i, h := range c.hosts {
 		now := c.nows.get(i)
 		at(h.name, level{supply: &h.supply, plans: now.diagrams(0)})
@@ -338,5 +358,31 @@ func (c *Cluster) Overdrawn() (over Overdraw) {
 			at(in.name, level{supply: &in.supply, plans: now.diagrams(in.place)})
 		}
 	}
+	if over.Amount == 0 {
+		over = c.overselected()
+	}
 	return over
+}
+
+// overselected finds an overdraw of the instances that advance reservations select.
+func (c *Cluster) overselected() Overdraw {
+	for i := range c.claims.list {
+		k := &c.claims.list[i]
+		if k.of == nil {
+			continue
+		}
+		s := c.stock(k.stockKey)
+		s.held = nil
+		for i := range s.m {
+			s.units[i] = s.m[i].Amount // who has it now, and whether it works, is no matter of the configuration
+		}
+		if _, short := s.serve(k.window.start, nil, 0, true); short > 0 {
+			over := Overdraw{Attribute: c.complex.List[c.complex.Consumables[k.column]].Name, Object: grid.GlobalHost, Amount: float64(k.units)}
+			if k.host != wholeCluster {
+				over.Object = c.hosts[k.host].name
+			}
+			return over
+		}
+	}
+	return Overdraw{}
 }

@@ -23,8 +23,10 @@ type Lack struct {
 	// the resource's type prints them.
 	Asked, Left, Of             float64
 	AskedText, LeftText, OfText string
-	// Instances are those of a resource map that has too few left.
+	// Instances are those of a resource map that has too few left, and With the characteristics that
+	// are asked for.
 	Instances []InstanceUse
+	With      string
 }
 
 // Near is a queue instance and all that it lacks; nothing when the job fits
@@ -149,9 +151,12 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		if letter != 'L' {
 			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
 		}
-		lack := Lack{why, letter, object, c.complex.List[attr].Name, asked, left, of, texts[0], texts[1], texts[2], nil}
+		lack := Lack{why, letter, object, c.complex.List[attr].Name, asked, left, of, texts[0], texts[1], texts[2], nil, ""}
 		if c.complex.List[attr].Type == grid.TypeMap {
-			lack.Instances = c.InstanceUses(lack.Resource, object)
+			_, with := c.selectedOf(&l, n, attr)
+			if lack.Instances = c.whole().InstanceUses(lack.Resource, object, with); with != nil {
+				lack.With = with.String()
+			}
 		}
 		out = append(out, lack)
 	}
@@ -162,7 +167,8 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		}
 		attr := c.complex.Consumables[d.Column]
 		a := &c.complex.List[attr]
-		switch left := c.corrected(l, d.Column, c.ahead()) - c.inUse(l, d.Column); {
+		some, _ := c.selectedOf(&l, n, attr)
+		switch left := min(c.corrected(l, d.Column, c.ahead())-c.inUse(l, d.Column), some); {
 		case d.Exclusive:
 			if taken := c.inUse(l, 0); taken > 0 {
 				note(attr, 1, 0, 0, "alone", "in use", "")

@@ -39,6 +39,7 @@ type Cluster struct {
 	full       shared[*btree.BTreeG[rank]]        // those that can take one later, where diagrams are kept
 	mapOrder   []shared[*btree.BTreeG[rank]]      // of order, by place in layout.mapColumns: where such a resource map may have instances left
 	planned    planned
+	claims     claims                         // instances of resource maps that are booked or planned without being known
 	buckets    shared[*btree.BTreeG[*bucket]] // what is taken under resource quotas
 	ars        []*Cluster                     // the advance reservations, each a cluster of its own
 	ar         *grid.AR                       // of such a cluster
@@ -106,7 +107,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	for i := range d.mapOrder {
 		d.mapOrder[i] = c.mapOrder[i].copied()
 	}
-	d.planned, d.guests = c.planned.copy(), c.guests.copy()
+	d.planned, d.guests, d.claims = c.planned.copy(), c.guests.copy(), c.claims.copy()
 	d.ars = make([]*Cluster, len(c.ars))
 	for i, r := range c.ars {
 		d.ars[i] = r.Copy(st)
@@ -222,7 +223,7 @@ func (c *Cluster) empty() {
 		c.mapOrder[i].rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
 	}
 	c.guests = guests{make([]float64, len(c.usedGlobal)), make([]int, len(c.pes))}
-	c.planned, c.buckets.rows = newPlanned(c.layout), newBuckets()
+	c.planned, c.buckets.rows, c.claims = newPlanned(c.layout), newBuckets(), claims{}
 	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)
 	for i, h := range c.hosts {
 		n := &hostNow{token: c.nows.token, width: len(c.usedGlobal)}

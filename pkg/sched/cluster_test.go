@@ -191,11 +191,13 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 		events.Add(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO", Default: "0"}),
 		events.Add(&grid.Centry{Name: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"}),
 		events.Add(&grid.PE{Name: "mpi", Slots: 6, AllocationRule: "$round_robin"}),
-		events.Add(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "lic", Text: "4"}, {Name: "gpu", Text: "2(c d)"}}})}
+		events.Add(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "lic", Text: "4"}, {Name: "gpu", Text: "3(c[model=y] d[model=x] e)"}, {Name: "seat", Text: "4"}}}),
+		events.Add(&grid.Centry{Name: "model", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "NONE"}),
+		events.Add(&grid.Centry{Name: "seat", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "HOST", Default: "0"})}
 	for _, h := range []string{"h1", "h2", "h3"} {
-		values := grid.Values{{Name: "mem", Text: "1G"}, {Name: "num_proc", Text: "2"}}
+		values := grid.Values{{Name: "mem", Text: "1G"}, {Name: "num_proc", Text: "2"}, {Name: "seat", Text: "2"}}
 		if h == "h1" || seed%4 == 0 { // else the others give from the map of the cluster
-			values = append(values, grid.Value{Name: "gpu", Text: "2(a b)"})
+			values = append(values, grid.Value{Name: "gpu", Text: "3(a[model=x] b[model=y] s[model=x])"})
 		}
 		es = append(es, events.Add(&grid.ExecHost{Name: h, ComplexValues: values}),
 			events.Add(&grid.Load{Host: h, Processors: 2, Values: grid.Values{{Name: "np_load_avg", Text: "0.2"}}}),
@@ -203,7 +205,7 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 	}
 	if seed%3 != 0 { // with quotas
 		es = append(es, events.Add(&grid.RQS{Name: "a", Enabled: true, Limits: grid.Names{
-			"users u0 hosts {*} to slots=2", "users {*} pes !* to slots=3,mem=300M", "hosts h1,h2 pes * to slots=5,lic=2"}}),
+			"users u0 hosts {*} to slots=2", "users {*} pes !* to slots=3,mem=300M,seat=2", "hosts h1,h2 pes * to slots=5,lic=2,seat=3"}}),
 			events.Add(&grid.RQS{Name: "b", Enabled: true, Limits: grid.Names{"users u1 to slots=4", "hosts {*} to slots=$num_proc*2-1"}}),
 			events.Add(&grid.RQS{Name: "off", Limits: grid.Names{"to slots=0"}}),
 			events.Add(&grid.Centry{Name: "num_proc", Type: "INT", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "0"}))
@@ -227,8 +229,16 @@ func (w *randomWorld) job() *grid.Job {
 	if w.r.IntN(3) == 0 {
 		j.Hard = append(j.Hard, grid.Request{Name: "lic", Value: "1", Num: 1})
 	}
-	if w.r.IntN(3) == 0 {
+	switch w.r.IntN(6) {
+	case 0:
 		j.Hard = append(j.Hard, grid.Request{Name: "gpu", Value: "1", Num: 1})
+	case 1:
+		j.Hard = append(j.Hard, grid.Request{Name: "gpu", Value: "1[model=x]", Num: 1})
+	case 2:
+		j.Hard = append(j.Hard, grid.Request{Name: "gpu", Value: "1[model=y|z]", Num: 1})
+	}
+	if w.r.IntN(4) == 0 {
+		j.Hard = append(j.Hard, grid.Request{Name: "seat", Value: "1", Num: float64(1 + w.r.IntN(2))})
 	}
 	if w.r.IntN(2) == 0 {
 		j.Hard = append(j.Hard, grid.Request{Name: "h_rt", Value: "?", Num: float64(w.r.IntN(300))})

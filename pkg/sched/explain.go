@@ -31,6 +31,12 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 				cap, left, due = all, rest, " until earlier jobs have ended"
 			}
 		}
+		if some, with := c.selectedOf(&l, n, attr); some < left {
+			left, due = some, " due to a reservation"
+			if with != nil {
+				due = " with " + with.String()
+			}
+		}
 	}
 	load, reported := 0.0, false
 	if l.now != nil {

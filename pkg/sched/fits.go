@@ -34,6 +34,9 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 	if slots, master, narrow := c.slots(c.atGlobal(), n); slots < total || !master {
 		return c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
 	}
+	if l := c.atGlobal(); !c.hostsFit(&l, n, hostsOf(grants)) {
+		return c.offersOnly(NotGlobally, "", "g", l, n, c.perHostAttr(n))
+	}
 	if r := c.fitsQuotas(n, grants, pe); !r.Fits() {
 		return r
 	}

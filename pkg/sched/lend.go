@@ -20,7 +20,7 @@ func (c *Cluster) Lend() *Cluster {
 	d.memory.hosts.next, d.memory.chunks.next, d.memory.diagrams.next = 0, 0, 0
 	d.nows.token, d.nows.chunks = was.nows.token, append(was.nows.chunks[:0], c.nows.chunks...)
 	d.usedGlobal, d.peUsed = again(was.usedGlobal, c.usedGlobal), again(was.peUsed, c.peUsed)
-	d.planned, d.guests = c.planned.lend(was.planned), c.guests.lend(was.guests)
+	d.planned, d.guests, d.claims = c.planned.lend(was.planned), c.guests.lend(was.guests), c.claims.lend(was.claims)
 	d.jobs, d.users, d.fresh = c.jobs.lend(), c.users.lend(), c.fresh.lend()
 	d.bookedJobs = append(was.bookedJobs[:0], c.bookedJobs...)
 	d.order, d.full, d.buckets = c.order.lend(), c.full.lend(), c.buckets.lend()

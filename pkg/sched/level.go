@@ -37,6 +37,7 @@ func (c *Cluster) atHost(h *host, n *hostNow) level {
 	if c.of != nil {
 		i := c.of.hostAt[h.name]
 		l.whole = c.of.atHost(c.of.hosts[i], c.of.nows.get(i)).around()
+		l.whole.whole = c.of.sharedAt(c.of.hosts[i])
 	}
 	return l
 }
@@ -57,6 +58,7 @@ func (c *Cluster) atInstance(in *instance, n *hostNow) level {
 func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 	free := complex.Unlimited
 	master, narrow = true, -1
+	selects := c.selects(&l, n)
 	for i := range n.demands {
 		d := &n.demands[i]
 		cap := l.supply.Capacity[d.Column]
@@ -71,8 +73,15 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 			continue
 		}
 		left := c.corrected(l, d.Column, c.ahead()) - c.inUse(l, d.Column)
+		if selects && left+tiny >= d.Amount {
+			left = min(left, c.selected(&l, n, i, c.planned.window))
+		}
 		switch {
 		case d.Amount <= 0:
+		case d.PerHost:
+			if left+tiny < d.Amount {
+				free, narrow = 0, attr
+			}
 		case d.PerJob:
 			if left+tiny < d.Amount {
 				master, narrow = false, attr

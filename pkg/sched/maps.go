@@ -105,19 +105,22 @@ func (c *Cluster) mapOf(h *host, column int) (m complex.Map, global bool) {
 // The Reason says of which map too few are free: then more were granted than there are,
 // as after a change of the map or of a running job's requests.
 func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGrant, why Reason) {
-	c.settle()
-	for _, d := range c.complex.Demands(nil, j.Hard) {
+	need := c.needOf(j)
+	if need.selections != nil || need.maps && c.claims.selective > 0 {
+		return c.selectInstances(need, grants)
+	}
+	for _, d := range need.demands {
 		attr := c.complex.Consumables[d.Column]
 		if c.complex.List[attr].Type != grid.TypeMap {
 			continue
 		}
 		var shared map[string]int // what is taken of the cluster's map, with what this task gets
 		for i, g := range grants {
-			if slices.ContainsFunc(grants[:i], func(o grid.Grant) bool { return o.Host == g.Host }) {
-				continue // with the first grant of the host
+			if !firstOn(grants, i) {
+				continue
 			}
 			h, known := c.hostAt[g.Host]
-			wanted := amountOn(&d, grants, g.Host)
+			wanted := int(d.OnHost(grants, g.Host))
 			if !known || wanted <= 0 {
 				continue
 			}
@@ -135,7 +138,61 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 				bad = c.layout.sick
 			}
 			if !choose(&n, m, bad, taken, wanted) {
-				return nil, Reason{Code: NotAtHost, Object: g.Host, What: complex.RequestText(j.Hard), Offer: "too few instances of " + n.Resource + " are free"}
+				return nil, tooFew(j, &n)
+			}
+			out = append(out, n)
+		}
+	}
+	return out, Reason{}
+}
+
+func tooFew(j *grid.Job, n *grid.MapGrant) Reason {
+	return Reason{Code: NotAtHost, Object: n.Host, What: complex.RequestText(j.Hard), Offer: "too few instances of " + n.Resource + " are free"}
+}
+
+// selectInstances is Instances where characteristics decide: see stock.
+func (c *Cluster) selectInstances(need *Need, grants []grid.Grant) (out []grid.MapGrant, why Reason) {
+	w := window{c.now, c.clusterOf(need.Job.AR).end(c.now, need)}
+	var shared *stock // the map of the cluster, with what this task gets
+	for i := range need.demands {
+		d := &need.demands[i]
+		name := c.complex.List[c.complex.Consumables[d.Column]].Name
+		if c.complex.Lookup(name).Type != grid.TypeMap {
+			continue
+		}
+		shared = nil
+		for k, g := range grants {
+			h, known := c.hostAt[g.Host]
+			wanted := int(d.OnHost(grants, g.Host))
+			if !known || !firstOn(grants, k) || wanted <= 0 {
+				continue
+			}
+			n := grid.MapGrant{Resource: name, Host: g.Host}
+			var s *stock
+			if _, n.Global = c.mapOf(c.hosts[h], d.Column); !n.Global {
+				s = c.stock(stockKey{d.Column, h})
+			} else if shared == nil {
+				shared = c.stock(stockKey{d.Column, wholeCluster})
+			}
+			if n.Global {
+				s = shared
+			}
+			var of *complex.Selection
+			if need.selections != nil {
+				of = need.selections[i]
+			}
+			chosen := s.choose(of, wanted, w, need.Job.AR)
+			if len(chosen) < wanted {
+				return nil, tooFew(need.Job, &n)
+			}
+			for _, at := range chosen {
+				n.IDs = append(n.IDs, s.m[at].ID)
+				if uuid, known := s.m[at].Traits.Get("uuid"); known {
+					n.UUIDs = append(n.UUIDs, uuid)
+				}
+			}
+			if len(n.UUIDs) < len(n.IDs) {
+				n.UUIDs = nil
 			}
 			out = append(out, n)
 		}
@@ -156,19 +213,18 @@ func (c *Cluster) withInstances(demands []complex.Demand, maps []grid.MapGrant) 
 }
 
 // amount is what one of the grants takes of a demand at a level. A task that has started takes the
-// instances of a resource map that it holds, counted with its first grant on the host. started is nil
-// for a task that has not: what its job asks for counts.
+// instances of a resource map that it holds, counted with its first grant on the host, as is what is
+// taken per host. started is nil for a task that has not: what its job asks for counts.
 func (c *Cluster) amount(l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask) (units float64) {
 	attr := &c.complex.List[c.complex.Consumables[d.Column]]
-	if started == nil || attr.Type != grid.TypeMap {
-		return d.Of(grants[k].Slots, k == 0)
-	}
-	if slices.ContainsFunc(grants[:k], func(g grid.Grant) bool { return g.Host == grants[k].Host }) {
+	if holds := started != nil && attr.Type == grid.TypeMap; (holds || d.PerHost) && !firstOn(grants, k) {
 		return 0
+	} else if !holds {
+		return d.Of(grants[k].Slots, k == 0)
 	}
 	for i := range started.Maps {
 		if m := &started.Maps[i]; m.Resource == attr.Name && m.Host == grants[k].Host {
-			if known := l.place != "" && l.supply.Capacity[d.Column] < complex.Unlimited; known && m.Global != (l.place == grid.GlobalHost) {
+			if known := l.place != "" && c.ar == nil && l.supply.Capacity[d.Column] < complex.Unlimited; known && m.Global != (l.place == grid.GlobalHost) {
 				continue // of another map than the one that the level has
 			}
 			units += float64(len(m.IDs))
@@ -179,31 +235,47 @@ func (c *Cluster) amount(l *level, d *complex.Demand, grants []grid.Grant, k int
 
 // useShared counts the instances that a started task holds of maps that shareMaps made limits of
 // some hosts, wherever it runs.
-func (c *Cluster) useShared(u use) {
+func (c *Cluster) useShared(j *grid.Job, u use) {
 	for i := range u.task.Maps {
-		m := &u.task.Maps[i]
-		if !m.Global {
-			continue
+		if m := &u.task.Maps[i]; m.Global {
+			c.addShared(c.columnOf(m.Resource), float64(len(m.IDs)), j.AR != 0, u)
 		}
-		column := c.columnOf(m.Resource)
-		for _, r := range c.quotas.rules {
-			if r.shared && column >= 0 && r.source.Capacity[column] < complex.Unlimited {
-				b := c.ownBucket(bucketKey{rule: r.index})
-				c.addAmount(&level{supply: &r.source, used: b.used, plans: b.plans}, column, float64(len(m.IDs)), u)
+	}
+}
+
+// planShared plans what an advance reservation takes of such maps.
+func (c *Cluster) planShared(demands []complex.Demand, grants []grid.Grant, u use) {
+	for i := range demands {
+		d := &demands[i]
+		for k, g := range grants {
+			h, known := c.hostAt[g.Host]
+			if !known || !firstOn(grants, k) {
+				continue
+			}
+			if _, global := c.mapOf(c.hosts[h], d.Column); global {
+				c.addShared(d.Column, d.OnHost(grants, g.Host), false, u)
 			}
 		}
 	}
 }
 
-// amountOn is how many units grants take of a demand on one host.
-func amountOn(d *complex.Demand, grants []grid.Grant, host string) int {
-	sum := 0.0
-	for k, g := range grants {
-		if g.Host == host {
-			sum += d.Of(g.Slots, k == 0)
+// addShared counts instances of the map of the cluster where it is a limit of some hosts. Those of
+// guests, tasks of advance reservations, are planned for their reservation.
+func (c *Cluster) addShared(column int, units float64, guests bool, u use) {
+	for _, r := range c.quotas.rules {
+		if !r.shared || column < 0 || r.source.Capacity[column] == complex.Unlimited {
+			continue
 		}
+		b := c.ownBucket(bucketKey{rule: r.index})
+		l := level{supply: &r.source, used: b.used, plans: b.plans}
+		if guests {
+			if b.guests == nil {
+				b.guests = make([]float64, len(b.used))
+			}
+			l.used, l.plans = b.guests, nil
+		}
+		c.addAmount(&l, column, units, u)
 	}
-	return int(sum)
 }
 
 // choose takes the first free instances of a map that are in service, and counts them as taken. It
@@ -262,10 +334,12 @@ type InstanceUse struct {
 	Free   int
 	Jobs   []uint32
 	Health *grid.Instance // nil: it is in service
+	Other  bool           // it is not selected
 }
 
-// InstanceUses lists the instances of the map of a host or of "global", in its order.
-func (c *Cluster) InstanceUses(resource, host string) (out []InstanceUse) {
+// InstanceUses lists the instances of the map of a host or of "global", in its order, and whether they
+// are of a selection; nil selects all.
+func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (out []InstanceUse) {
 	c.settle()
 	column, global := c.columnOf(resource), host == grid.GlobalHost
 	var m complex.Map
@@ -275,7 +349,7 @@ func (c *Cluster) InstanceUses(resource, host string) (out []InstanceUse) {
 		m = c.hosts[h].supply.Maps[column]
 	}
 	for i := range m {
-		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID)})
+		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID), Other: !of.Has(&m[i])})
 	}
 	c.eachHeld(resource, host, func(t *grid.JATask, m *grid.MapGrant) {
 		for _, id := range m.IDs {

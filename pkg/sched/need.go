@@ -16,13 +16,15 @@ type Need struct {
 	layout      *layout
 	conditions  []complex.Condition // -l of attributes that are compared
 	demands     []complex.Demand
+	selections  []*complex.Selection // of demands: the instances of resource maps that they select; nil: none selects
+	maps        bool                 // it takes instances of resource maps
+	perHost     bool                 // it takes something once per host
 	soft        []complex.Condition
 	unknown     string // a requested attribute that does not exist
 	queues      []pattern.Queue
 	softQueue   []pattern.Queue
 	masters     []pattern.Queue
 	pes         []int   // matching PEs in definition order
-	once        bool    // takes something once, at the master task
 	gross       float64 // seconds it is assumed to hold what it takes
 	openEnd     bool    // it asks for no run time
 	least       int     // slots
@@ -51,7 +53,15 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	_, asked := c.policy.asked(j.Hard)
 	n.openEnd = !asked
 	for _, d := range n.demands {
-		n.once = n.once || d.PerJob
+		n.perHost = n.perHost || d.PerHost && d.Amount > 0
+		n.maps = n.maps || x.List[x.Consumables[d.Column]].Type == grid.TypeMap
+	}
+	if n.maps {
+		var within grid.Requests
+		if c.ar != nil {
+			within = c.ar.Hard
+		}
+		n.selections = c.selectionsOf(n.demands, within)
 	}
 	n.least = 1
 	if j.PE != "" {
@@ -282,6 +292,31 @@ func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 		a := &c.complex.List[attr]
 		if v, ok := in.supply.Fixed[attr]; ok && d.Requested && !d.Exclusive && !a.Compare(d.Amount, v.Number) {
 			return n.cannot(NotAtQueue, in.name, "q", a, v)
+		}
+	}
+	return c.selectable(n, in.host)
+}
+
+// selectable compares the selections of a need with the resource maps from which a host gives.
+func (c *Cluster) selectable(n *Need, h *host) Reason {
+	top := c.whole()
+	if n.selections != nil {
+		h = top.hosts[top.hostAt[h.name]]
+	}
+	for i, s := range n.selections {
+		d := &n.demands[i]
+		if s == nil || d.PerJob && n.Job.PE != "" {
+			continue
+		}
+		m, global := top.mapOf(h, d.Column)
+		if has := m.Selected(s); m != nil && float64(has) < d.Amount {
+			letter := "h"
+			if global {
+				letter = "g"
+			}
+			attr := &c.complex.List[c.complex.Consumables[d.Column]]
+			return Reason{Code: NotAtHost, Object: h.name, What: complex.RequestText(n.Job.Hard),
+				Offer: "it offers only " + letter + "c:" + attr.Name + "=" + attr.Format(float64(has)) + " with " + s.String()}
 		}
 	}
 	return Reason{}

@@ -16,7 +16,7 @@ type search struct {
 	queues  []queueOffer // of all hosts
 	line    []rank       // see lineUp
 	full    []rank
-	offered map[bucketKey]int // what the hosts take under quotas
+	offered map[bucketKey]offered // what the hosts take under quotas
 	total   int
 	most    int // the most slots on one host
 	master  int // the first host that can hold the master, -1: none yet
@@ -120,6 +120,10 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 	quotas := c.passing(n, pe) != nil
 	dealt := quotas && rule.kind == roundRobin
 	masterFirst := quotas && !dealt && rule.kind != peSlots // lest the quotas leave nothing for the master
+	hosts := math.MaxInt
+	if l := c.atGlobal(); n.perHost && rule.kind != peSlots {
+		hosts = c.hostsLeft(&l, n)
+	}
 	visit := func(k rank) bool {
 		in := c.instances[k.inst]
 		if s.placed[in.host.index] != 0 {
@@ -146,7 +150,7 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		}
 		s.total += o.slots
 		s.most = max(s.most, o.slots)
-		return dealt || s.master < 0 || !rule.enough(s, want)
+		return dealt || hosts < len(c.hosts) || s.master < 0 || !rule.enough(s, want)
 	}
 	if masterFirst {
 		c.scan(n, func(k rank) bool { return visit(k) && s.master < 0 })
@@ -156,6 +160,7 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		}
 	}
 	c.scan(n, visit)
+	s.limit(hosts, rule, want)
 	if dealt && s.master >= 0 {
 		s.lead()
 		c.dealQuotas(n, pe, want)

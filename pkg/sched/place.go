@@ -208,6 +208,7 @@ func (c *Cluster) meets(k *complex.Condition, in *instance, now *hostNow) bool {
 func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 	c.improved.booked = true
 	c.debit(n.demands, j, p.Grants, p.PE, running(c.now.Add(n.gross), +1))
+	c.claim(n, p, window{c.now, c.now.Add(n.gross)}, true)
 	c.adjust(p.Grants, c.now, +1)
 	c.reorderGrants(p.Grants)
 	if !counted(j) {
@@ -218,6 +219,7 @@ func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 // Unbook takes a Book back, for jobs that start whole or not at all.
 func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
 	c.debit(n.demands, j, p.Grants, p.PE, running(c.now.Add(n.gross), -1))
+	c.unclaim(n, p, window{c.now, c.now.Add(n.gross)})
 	c.adjust(p.Grants, c.now, -1)
 	c.reorderGrants(p.Grants)
 	if !counted(j) {

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,10 +69,11 @@ func (k bucketKey) String() string { return strings.Join(k.by[:], "/") + "/" }
 // bucket is what jobs take under a rule. Like a hostNow it is cloned before
 // the first write after a copy.
 type bucket struct {
-	key   bucketKey
-	token *byte
-	used  []float64
-	plans []*diagram
+	key    bucketKey
+	token  *byte
+	used   []float64
+	plans  []*diagram
+	guests []float64 // of a shared map: what tasks of advance reservations take of it; nil: nothing
 }
 
 func newBuckets() *btree.BTreeG[*bucket] {
@@ -209,7 +211,7 @@ func (l *layout) eachQuota(passing []bool, j *grid.Job, pe string, in *instance,
 func (c *Cluster) atQuota(r *quotaRule, key bucketKey, in *instance) level {
 	l := level{supply: &r.source, used: c.quotas.idle}
 	if b, ok := c.buckets.rows.Get(&bucket{key: key}); ok {
-		l.used, l.plans = b.used, b.plans
+		l.used, l.plans, l.guests = b.used, b.plans, b.guests
 	}
 	if len(r.dynamic) > 0 {
 		l.supply = c.dynamicSource(r, in.host)
@@ -264,13 +266,13 @@ func (c *Cluster) hostValue(h *host, attr int) float64 {
 
 // quotaSlots is what the quotas leave of an instance to a need: slots, and
 // whether the master task can be here. hit is the bucket that leaves none.
-// offered is what a parallel job is to get under the same buckets already.
-func (c *Cluster) quotaSlots(n *Need, pe string, in *instance, offered map[bucketKey]int) (slots int, master bool, hit Reason) {
+// given is what a parallel job is to get under the same buckets already.
+func (c *Cluster) quotaSlots(n *Need, pe string, in *instance, given map[bucketKey]offered) (slots int, master bool, hit Reason) {
 	slots, master = unlimitedSlots, true
 	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(r *quotaRule, key bucketKey) bool {
 		l := c.atQuota(r, key, in)
 		s, m, narrow := c.slots(l, n)
-		if s -= offered[key]; s <= 0 || !c.underFixed(l.supply, n) || (!m && n.Job.PE == "") {
+		if s -= given[key].slots; s <= 0 || !c.hostsFit(&l, n, given[key].with(in.host)) || !c.underFixed(l.supply, n) || (!m && n.Job.PE == "") {
 			slots, master = 0, false
 			hit = Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()}
 			if r.shared {
@@ -325,11 +327,9 @@ func (c *Cluster) underQuotas(n *Need, pe string, rule rule, o *offer) {
 	if rule.kind == fixedSlots {
 		most = rule.fixed
 	}
-	here := map[bucketKey]int{}
+	here := map[bucketKey]offered{}
 	if rule.kind != peSlots { // else one host has it all
-		for key, slots := range c.scratch.offered {
-			here[key] = slots
-		}
+		maps.Copy(here, c.scratch.offered)
 	}
 	o.slots, o.master = 0, false
 	for i := range o.queues {
@@ -348,7 +348,7 @@ func (c *Cluster) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 		return
 	}
 	if c.scratch.offered == nil {
-		c.scratch.offered = map[bucketKey]int{}
+		c.scratch.offered = map[bucketKey]offered{}
 	}
 	for _, q := range o.queues {
 		c.offerQuota(n, pe, q.in, q.slots, c.scratch.offered)
@@ -360,7 +360,7 @@ func (c *Cluster) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 // and pass, the master's first.
 func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
 	s := &c.scratch
-	given := map[bucketKey]int{}
+	given := map[bucketKey]offered{}
 	dealt := make([][]int, len(s.hosts))
 	for i := range s.hosts {
 		dealt[i] = make([]int, len(s.hosts[i].queues))
@@ -385,7 +385,7 @@ func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
 }
 
 // dealTo deals one slot to a host, if its instances and the quotas leave one.
-func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, given map[bucketKey]int) bool {
+func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, given map[bucketKey]offered) bool {
 	for k := range o.queues {
 		q := &o.queues[k]
 		if dealt[k] == q.slots {
@@ -401,9 +401,9 @@ func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, given map[bu
 }
 
 // offerQuota counts slots of an instance as offered to a need.
-func (c *Cluster) offerQuota(n *Need, pe string, in *instance, slots int, offered map[bucketKey]int) {
+func (c *Cluster) offerQuota(n *Need, pe string, in *instance, slots int, given map[bucketKey]offered) {
 	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(_ *quotaRule, key bucketKey) bool {
-		offered[key] += slots
+		given[key] = given[key].more(n, in.host, slots)
 		return true
 	})
 }
@@ -413,20 +413,20 @@ func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reaso
 	if len(c.quotas.rules) == 0 {
 		return Reason{}
 	}
-	offered := map[bucketKey]int{}
+	given := map[bucketKey]offered{}
 	for k, g := range grants {
 		in := c.granted(g)
 		if in == nil {
 			continue
 		}
-		slots, master, hit := c.quotaSlots(n, pe, in, offered)
+		slots, master, hit := c.quotaSlots(n, pe, in, given)
 		if slots < int(g.Slots) || (k == 0 && !master) {
 			if hit.Fits() {
 				hit = Reason{Code: GrantSlots, Object: in.name, Slots: slots}
 			}
 			return hit
 		}
-		c.offerQuota(n, pe, in, int(g.Slots), offered)
+		c.offerQuota(n, pe, in, int(g.Slots), given)
 	}
 	return why
 }
@@ -434,7 +434,7 @@ func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reaso
 // useQuotas counts what grants take under the quotas.
 func (c *Cluster) useQuotas(demands []complex.Demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
 	if u.task != nil {
-		c.useShared(u)
+		c.useShared(j, u)
 	}
 	passing := c.quotasFor(j, pe)
 	if passing == nil {
@@ -460,6 +460,18 @@ func (c *Cluster) useQuotas(demands []complex.Demand, j *grid.Job, grants []grid
 	}
 }
 
+// sharedAt returns the levels of the maps of the cluster that some hosts share, for a host that does: each
+// is a part of the next.
+func (c *Cluster) sharedAt(h *host) (all *level) {
+	for _, r := range c.quotas.rules {
+		if r.shared && r.hosts[h.index] {
+			l := c.atQuota(r, bucketKey{rule: r.index}, nil).around()
+			l.whole, all = all, l
+		}
+	}
+	return all
+}
+
 // ownBucket returns a bucket for writing.
 func (c *Cluster) ownBucket(key bucketKey) *bucket {
 	b, ok := c.buckets.rows.Get(&bucket{key: key})
@@ -472,7 +484,7 @@ func (c *Cluster) ownBucket(key bucketKey) *bucket {
 	case b.token == c.nows.token:
 		return b
 	default:
-		b = &bucket{key, c.nows.token, slices.Clone(b.used), slices.Clone(b.plans)}
+		b = &bucket{key, c.nows.token, slices.Clone(b.used), slices.Clone(b.plans), slices.Clone(b.guests)}
 	}
 	c.buckets.own().Set(b)
 	return b

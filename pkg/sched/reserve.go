@@ -113,6 +113,9 @@ func (c *Cluster) gives(l level, n *Need, slots int, from grid.Time) grid.Time {
 				t = c.wait(l, place, n.gross, t, 0)
 			}
 		}
+		if t != never && c.selects(&l, n) {
+			t = c.waitSelected(&l, n, slots, t)
+		}
 		if t == before || t == never {
 			return t
 		}
@@ -148,6 +151,9 @@ func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
 	u := use{window: window{at, r.end(at, n)}, planned: true, sign: +1}
 	r.use(n.demands, p.Grants, p.PE, u)
 	c.useQuotas(n.demands, n.Job, p.Grants, p.PE, u)
+	if r == c {
+		c.claim(n, p, u.window, false)
+	}
 	r.roughly(0, p.Slots, u)
 }
 

@@ -24,6 +24,7 @@ type Resource struct {
 	Number        float64  // of numeric types; of a consumable what is left of it
 	Text          string   // of the other types
 	Instances     []string // of a resource map: those that are left
+	of            complex.Map
 }
 
 // Alarm is a threshold of a queue instance that is reached.
@@ -308,7 +309,7 @@ func (o *offers) configured(level byte, place string, values grid.Values, s *com
 // cluster.
 func (o *offers) instances(level byte, attr int, place string, s *complex.Supply) {
 	a := &o.c.complex.List[attr]
-	r := Resource{Attribute: a.Centry, Level: level, Source: SourceConsumable, Instances: s.Maps[a.Column].IDs()}
+	r := Resource{Attribute: a.Centry, Level: level, Source: SourceConsumable, Instances: s.Maps[a.Column].IDs(), of: s.Maps[a.Column]}
 	if !o.total {
 		r.Instances = o.c.free(a.Name, place, s.Maps[a.Column])
 	}
@@ -354,12 +355,34 @@ func (c *Cluster) Meets(there []Resource, requests grid.Requests) bool {
 		}
 		a := &c.complex.List[i]
 		if !slices.ContainsFunc(there, func(r Resource) bool {
-			return r.Attribute == a.Centry && a.SatisfiedBy(want.Value, complex.Value{Number: r.Number, Text: r.Text})
+			amount, number := want.Value, r.Number
+			if at := strings.IndexByte(amount, '['); at >= 0 && a.Type == grid.TypeMap && r.Attribute == a.Centry {
+				number = c.leftOf(&r, amount[at:])
+				amount = amount[:at]
+			}
+			return r.Attribute == a.Centry && a.SatisfiedBy(amount, complex.Value{Number: number, Text: r.Text})
 		}) {
 			return false
 		}
 	}
 	return true
+}
+
+// leftOf returns how many of the instances that are left have the characteristics of a request; -1 when these
+// cannot be read.
+func (c *Cluster) leftOf(r *Resource, block string) (n float64) {
+	s, err := c.complex.Selection(r.Attribute.Name, block)
+	if err != nil {
+		return -1
+	}
+	for i := range r.of {
+		for _, id := range r.Instances {
+			if id == r.of[i].ID && s.Has(&r.of[i]) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // Attribute returns an attribute of the complex by name or shortcut, nil when

@@ -181,6 +181,7 @@ var submitTable = []jobSwitch{
 	{"", sw{Name: "sc", Args: "context_list", Help: "set job context (replaces old context)", Take: switches.One, Missing: "context list argument", Set: setContext("sc")}},
 	{"qsub", sw{Name: "shell", Args: "y[es]|n[o]", Help: "start command with or without wrapping <loginshell> -c", Take: switches.One,
 		Set: yesNo("shell", func(s *Submission, yes bool) { s.Job.Spec.NoShell = !yes })}},
+	{"", sw{Name: "scope", Refused: "requests hold for all tasks of a job; a consumable JOB is counted once at the master task, a consumable HOST once per host"}},
 	{"", sw{Name: "soft", Help: "consider following requests as soft",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.soft })}},
 	{"qsub", sw{Name: "sync", Args: "y[es]|n[o]", Help: "wait for job to end and return exit code", Take: switches.One,

@@ -26,12 +26,15 @@ func Values(text string) (list grid.Values, ok bool) {
 	return list, true
 }
 
-// Requests reads a resource_list of -l: name[=value],... Blanks divide as commas do.
-// Values are kept as written; a name alone stands for TRUE. The last of several requests
-// for a name counts.
+// Requests reads a resource_list of -l: name[=value],... Blanks divide as commas do, neither
+// in brackets. Values are kept as written; a name alone stands for TRUE. The last of several
+// requests for a name counts.
 func Requests(old grid.Requests, text string) (grid.Requests, bool) {
 	list := slices.Clone(old)
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+	for _, word := range grid.CutOutside(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		if word == "" {
+			continue
+		}
 		name, value, given := strings.Cut(word, "=")
 		if name == "" {
 			return nil, false

@@ -267,7 +267,10 @@ func (v *View) requests(into []JobRequest, list grid.Requests, slots uint32) []J
 		r := JobRequest{Name: q.Name, Value: v.RequestValue(q)}
 		if c := v.Attribute(q.Name); c != nil {
 			urgency, _ := strconv.ParseFloat(c.Urgency, 64)
-			n, _ := c.Type.Parse(q.Value)
+			n, plain := c.Type.Parse(q.Value)
+			if !plain && c.Type == grid.TypeMap {
+				n = q.Num // with characteristics
+			}
 			r.Urgency = urgency * n * float64(slots)
 		}
 		into = append(into, r)

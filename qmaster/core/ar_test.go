@@ -24,7 +24,7 @@ func (h *harness) qrsub(d *datadriven.TestData) string {
 			a.Duration = uint32(h.number(arg.Vals[0]))
 		case "l":
 			for _, v := range arg.Vals {
-				n, text, _ := strings.Cut(v, ":")
+				n, text, _ := strings.Cut(strings.ReplaceAll(v, ";", ","), ":")
 				a.Hard = append(a.Hard, grid.Request{Name: n, Value: text})
 			}
 		case "q":

@@ -99,11 +99,13 @@ func badConsumable(e *grid.Centry) string {
 			return fmt.Sprintf("Complex %q cannot have a (non-zero) default value", e.Name)
 		}
 		return ""
-	case "YES", "JOB":
+	case "YES", "JOB", "HOST":
 	default:
 		return fmt.Sprintf("unknown value %q for consumable of attribute %q", e.Consumable, e.Name)
 	}
 	switch {
+	case e.Consumable == "HOST" && (e.Name == "slots" || e.Relop == "EXCL"):
+		return fmt.Sprintf("Complex %q cannot be consumed per host", e.Name)
 	case !e.Type.Numeric():
 		return fmt.Sprintf("Complex %q of type %q cannot be a consumable", e.Name, e.Type)
 	case e.Type == "BOOL" && e.Relop != "EXCL":
@@ -184,7 +186,8 @@ func (c *Core) centryNamed(e *grid.Centry) string {
 		c.eachJob(func(j *grid.Job) string {
 			_, hard := j.Hard.Get(e.Name)
 			_, soft := j.Soft.Get(e.Name)
-			if hard || soft {
+			asks := slices.ContainsFunc(j.Hard, func(r grid.Request) bool { return c.cluster.Complex().Names(r, e.Name) })
+			if hard || soft || asks {
 				return fmt.Sprintf("denied: Complex attribute %q is still referenced in job %d.", e.Name, j.ID)
 			}
 			return ""

@@ -241,7 +241,7 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.Concurrency = uint32(h.number(a.Vals[0]))
 		case "l":
 			for _, v := range a.Vals {
-				n, text, _ := strings.Cut(v, ":")
+				n, text, _ := strings.Cut(strings.ReplaceAll(v, ";", ","), ":")
 				j.Hard = append(j.Hard, grid.Request{Name: n, Value: text})
 			}
 		case "q":
@@ -662,6 +662,9 @@ func (h *harness) step(in Input) string {
 			}
 			if len(d.Maps) > 0 {
 				b.WriteString(" " + grid.MapText(d.Maps))
+			}
+			if len(d.Taken) > 0 {
+				b.WriteString(" taken " + d.Taken.Text())
 			}
 			for _, f := range d.Devices {
 				access := f.Access.String()

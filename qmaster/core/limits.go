@@ -194,7 +194,7 @@ func (c *Core) limitHost(host string, t *grid.JATask, a report.Attempt) {
 	}
 	cmd := c.command(host)
 	change := report.Limits{
-		Attempt: a, Version: l.Version, Queue: queueIn(cmd, c.queueFor(q, g.Host, t.Wanted(c.state.Job(t.Job)))), Slots: slots, Anyway: l.Refused != "",
+		Attempt: a, Version: l.Version, Queue: queueIn(cmd, c.queueOf(t, c.state.Job(t.Job), q, g.Host)), Slots: slots, Anyway: l.Refused != "",
 	}
 	for _, r := range l.Requests {
 		if old, had := l.Before.Get(r.Name); !had || old != r {

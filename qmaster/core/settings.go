@@ -160,6 +160,38 @@ func (c *Core) queueFor(q *grid.CQueue, host string, hard grid.Requests) report.
 	return own
 }
 
+// queueOf is what execd needs of a queue for a started task on a host, with the limits that the task wants.
+func (c *Core) queueOf(t *grid.JATask, j *grid.Job, q *grid.CQueue, host string) report.Queue {
+	wanted := t.Wanted(j)
+	queue := c.queueFor(q, host, wanted)
+	c.perHostLimits(&queue, wanted, t.Grants, host)
+	return queue
+}
+
+// perHostLimits turns limits that execd multiplies by the slots on the host, of attributes that are
+// consumed once per host, into a part for each slot.
+func (c *Core) perHostLimits(q *report.Queue, hard grid.Requests, grants []grid.Grant, host string) {
+	slots := 0.0
+	for _, g := range grants {
+		if g.Host == host {
+			slots += float64(g.Slots)
+		}
+	}
+	for i := range hard {
+		r := &hard[i]
+		limit := limitOf(q, r.Name)
+		if limit == nil || *limit != r.Num || !perSlot.Has(r.Name) || c.state.Centry(r.Name).Consumable != "HOST" {
+			continue
+		}
+		if *limit = r.Num / slots; *limit*slots < r.Num {
+			*limit = math.Nextafter(*limit, grid.Infinity) // what execd has is not less than what was asked
+		}
+	}
+}
+
+// perSlot are the limits that hold for each slot of a job on a host, queue_conf(5).
+var perSlot = grid.Names{"s_cpu", "h_cpu", "s_data", "h_data", "s_stack", "h_stack", "s_rss", "h_rss", "s_vmem", "h_vmem"}
+
 // resolved is a queue as it is on a host.
 func (c *Core) resolved(q *grid.CQueue, host string) *report.Queue {
 	member := c.memberOf(host)

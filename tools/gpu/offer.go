@@ -118,9 +118,9 @@ func uuidOf(in complex.Instance) string {
 	return uuid
 }
 
-// ofMap is an attribute that only describes instances.
+// ofMap is an attribute that describes instances, which requests may select by it.
 func ofMap(a grid.Centry) grid.Centry {
-	a.Requestable, a.Consumable, a.Urgency = "NO", "NO", "0"
+	a.Requestable, a.Consumable, a.Urgency = "YES", "NO", "0"
 	return a
 }
 

@@ -341,7 +341,7 @@ func xmlValues(x *tree, list, element string, values grid.Values) {
 var typeNumbers = map[grid.CentryType]int64{"INT": 1, "STRING": 2, "TIME": 3, "MEMORY": 4, "BOOL": 5, "CSTRING": 6, "HOST": 7, "DOUBLE": 8, "RESTRING": 9, grid.TypeMap: 10}
 
 // consumableNumbers are Grid Engine's numbers for the words of consumable.
-var consumableNumbers = map[string]int64{"YES": 1, "JOB": 2}
+var consumableNumbers = map[string]int64{"YES": 1, "JOB": 2, "HOST": 3}
 
 func (p *printer) xmlResources(x *tree, list string, requests grid.Requests) {
 	if len(requests) == 0 {

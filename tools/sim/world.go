@@ -46,6 +46,7 @@ type planted struct {
 	early  bool                    // qmaster answers and commands before the append
 	blind  bool                    // qmaster does not check tokens
 	first  bool                    // every task gets the first instances of a map
+	others bool                    // tasks get instances without the characteristics that they ask for
 }
 
 // World is a cluster and its time.
@@ -71,6 +72,8 @@ type World struct {
 	owners      map[uint32]string      // of all tokens
 	exchanged   map[string]bool        // ID tokens
 	mapped      int                    // tasks that started with instances
+	selected    int                    // requests by characteristics of tasks that started
+	hosted      int                    // tasks that started with something that is taken once per host
 	tokened     int                    // lists with a token
 	expelled    int                    // requests that were refused for their token
 	logIns      int
@@ -100,6 +103,7 @@ type Result struct {
 	Preempted                             int     // tasks that were suspended to make room
 	Inherited                             int     // PE tasks that ran
 	Mapped                                int     // tasks that started with instances of resource maps
+	Selected, Hosted                      int     // such that select by characteristics, and tasks that take something once per host
 	Tokened, Expelled, LogIns             int     // changes with tokens, refusals for a token that was not valid, log-ins
 	Seconds                               float64 // of virtual time
 
@@ -154,7 +158,7 @@ func Run(c Config) (Result, error) {
 	}
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
-		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
+		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Selected: w.selected, Hosted: w.hosted, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded, Lost: w.lost,
 	}
 	for _, l := range r.Log {

@@ -176,9 +176,12 @@ func grants(t *grid.JATask) string { return outlook.Places(t.Grants) }
 // instances returns who has which instances of a resource map that is short: 1 of 4 free (GPU3);
 // GPU0 GPU1 held by job 17, GPU2 by job 18.
 func instances(l sched.Lack) string {
-	var free, held, out []string
+	var free, held, others, out []string
 	for _, u := range l.Instances {
-		for n := 0; n < u.Free && u.Health == nil; n++ {
+		if u.Other && u.Health == nil && u.Free > 0 {
+			others = append(others, u.ID)
+		}
+		for n := 0; n < u.Free && u.Health == nil && !u.Other; n++ {
 			free = append(free, u.ID)
 		}
 		if u.Health != nil {
@@ -203,6 +206,9 @@ func instances(l sched.Lack) string {
 	if len(free) > 0 {
 		text += " (" + strings.Join(free, " ") + ")"
 	}
+	if len(others) > 0 {
+		out = append(out, strings.Join(others, " ")+" without "+l.With)
+	}
 	if held = append(held, out...); len(held) > 0 {
 		text += "; " + strings.Join(held, ", ")
 	}
@@ -219,7 +225,11 @@ func lack(l sched.Lack) string {
 		if l.Level == 'G' {
 			where = "cluster-wide"
 		}
-		return fmt.Sprintf("%s %s: %s asked, %s", l.Resource, where, amount(l.AskedText), instances(l))
+		asked := amount(l.AskedText) + " asked"
+		if l.With != "" {
+			asked += " with " + l.With
+		}
+		return fmt.Sprintf("%s %s: %s, %s", l.Resource, where, asked, instances(l))
 	}
 	where := map[byte]string{'G': "cluster-wide", 'H': "at host " + l.Object, 'Q': "in " + l.Object, 'L': "under the quota " + l.Object}[l.Level]
 	switch {

@@ -167,9 +167,9 @@ func overBooked(st *state.State) (wrong []string) {
 					amount = r.Num
 				}
 				switch {
-				case e.Consumable == "JOB" && i > 0, e.Name == "slots" && !t.HoldsSlots():
+				case e.Consumable == "JOB" && i > 0, e.Consumable == "HOST" && slices.ContainsFunc(t.Grants[:i], func(o grid.Grant) bool { return o.Host == g.Host }), e.Name == "slots" && !t.HoldsSlots():
 					continue
-				case e.Consumable != "JOB":
+				case e.Consumable != "JOB" && e.Consumable != "HOST":
 					amount *= float64(g.Slots)
 				}
 				for _, place := range [...]string{"global", "host " + g.Host, "queue " + g.Instance()} {

@@ -89,7 +89,10 @@ func raised(need grid.Requests, name string, more float64) grid.Requests {
 	for i := range need {
 		if need[i].Name == name {
 			need[i].Num += more
-			need[i].Value = fmt.Sprint(need[i].Num)
+			_, traits, selects := strings.Cut(need[i].Value, "[")
+			if need[i].Value = fmt.Sprint(need[i].Num); selects {
+				need[i].Value += "[" + traits
+			}
 			return need
 		}
 	}

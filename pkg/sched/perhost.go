@@ -1,0 +1,120 @@
+package sched
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Consumables that are taken once per host, complex(5) consumable HOST. A host or queue instance has
+// the amount or not, however many slots a job gets there (level.slots). What is limited for several hosts
+// together, in the cluster or by a resource quota, limits on how many hosts a job can be.
+
+// hostsLeft returns on how many hosts a level allows a need to be.
+func (c *Cluster) hostsLeft(l *level, n *Need) int {
+	hosts := math.MaxInt
+	if !n.perHost {
+		return hosts
+	}
+	for i := range n.demands {
+		d := &n.demands[i]
+		if !d.PerHost || d.Amount <= 0 || l.supply.Capacity[d.Column] == complex.Unlimited {
+			continue
+		}
+		left := c.corrected(*l, d.Column, c.ahead()) - c.inUse(*l, d.Column)
+		if c.selects(l, n) {
+			left = min(left, c.selected(l, n, i, c.planned.window))
+		}
+		hosts = min(hosts, int(max(math.Floor(left/d.Amount+tiny), 0)))
+	}
+	if l.whole != nil && !c.ahead() {
+		hosts = min(hosts, c.hostsLeft(l.whole, n))
+	}
+	return hosts
+}
+
+// hostsFit reports whether a level allows a need to be on so many hosts.
+func (c *Cluster) hostsFit(l *level, n *Need, hosts int) bool {
+	return !n.perHost || hosts <= c.hostsLeft(l, n)
+}
+
+// perHostAttr returns the first attribute that a need takes per host.
+func (c *Cluster) perHostAttr(n *Need) int {
+	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return d.PerHost && d.Amount > 0 })
+	return c.complex.Consumables[n.demands[i].Column]
+}
+
+// hostsOf returns on how many hosts grants are.
+func hostsOf(grants []grid.Grant) (hosts int) {
+	for k := range grants {
+		if firstOn(grants, k) {
+			hosts++
+		}
+	}
+	return hosts
+}
+
+// limit leaves so many of the gathered hosts: the first ones if they have what is wanted, else those with
+// the most slots; one of them for the master if any can have it.
+func (s *search) limit(hosts int, rule rule, want int) {
+	if len(s.hosts) <= hosts {
+		return
+	}
+	sum, leads := 0, false
+	for _, o := range s.hosts[:hosts] {
+		gives := o.slots
+		if rule.kind == fixedSlots {
+			gives = rule.fixed
+		}
+		sum, leads = sum+gives, leads || o.master
+	}
+	if sum < want || !leads {
+		byRank := slices.Clone(s.hosts)
+		slices.SortStableFunc(byRank, func(a, b offer) int { return cmp.Compare(b.slots, a.slots) })
+		if chief := slices.IndexFunc(byRank, func(o offer) bool { return o.master }); chief >= hosts && hosts > 0 {
+			byRank[hosts-1], byRank[chief] = byRank[chief], byRank[hosts-1]
+		}
+		keep := byRank[:hosts]
+		s.hosts = slices.DeleteFunc(s.hosts, func(o offer) bool {
+			kept := slices.ContainsFunc(keep, func(k offer) bool { return k.host == o.host })
+			if !kept {
+				s.placed[o.host.index] = 0
+			}
+			return !kept
+		})
+	}
+	for _, o := range s.hosts[hosts:] {
+		s.placed[o.host.index] = 0
+	}
+	s.hosts, s.total, s.most = s.hosts[:hosts], 0, 0
+	s.master = slices.IndexFunc(s.hosts, func(o offer) bool { return o.master })
+	for _, o := range s.hosts {
+		s.total, s.most = s.total+o.slots, max(s.most, o.slots)
+	}
+}
+
+// offered is what a parallel job is to get under a quota already.
+type offered struct {
+	slots int
+	hosts []*host // where; only for needs that take something per host
+}
+
+// more returns it with slots on a host.
+func (o offered) more(n *Need, h *host, slots int) offered {
+	o.slots += slots
+	if n.perHost && slots > 0 && !slices.Contains(o.hosts, h) {
+		o.hosts = append(slices.Clone(o.hosts), h)
+	}
+	return o
+}
+
+// with returns on how many hosts it is with one of them.
+func (o offered) with(h *host) int {
+	if slices.Contains(o.hosts, h) {
+		return len(o.hosts)
+	}
+	return len(o.hosts) + 1
+}

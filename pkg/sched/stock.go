@@ -1,0 +1,335 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Requests that select instances of a resource map by their characteristics. How many instances are
+// taken does not say how many of those are free that a request selects, so these
+// requests are held against the instances themselves, and so is every request where the planned ones
+// select:
+//
+//   - Now: the instances are chosen as qmaster will choose them, in the order of the map, after
+//     those that the run has booked. With these taken, all that is planned must still be possible
+//     at each time of the window.
+//   - Later: beside what is planned, so many instances must be left at each time of the window,
+//     whichever the planned ones will be.
+//
+// Whether planned claims are possible together at one time is a flow from selections to instances
+// (flow.go). That a claim keeps its instances from one time to the next is not asked: with several
+// selections that overlap a reservation may have to be moved. Nothing is granted twice by that, as
+// what starts is always held against the instances that are free.
+
+// stock is one resource map and all that takes instances of it.
+type stock struct {
+	key   stockKey
+	m     complex.Map
+	units []int // by instance: how often it can be granted, 0 when it is out of service
+	held  []holding
+	plans []*claim // planned claims
+	clock clock
+}
+
+// holding is an instance that a task has until a time, once for each time that it has it.
+type holding struct {
+	instance int
+	end      grid.Time
+	ar       uint32
+}
+
+// stock returns the map of a level.
+func (c *Cluster) stock(key stockKey) *stock {
+	s := &stock{key: key, m: c.layout.global.Maps[key.column], clock: c.clock()}
+	name, bad := grid.GlobalHost, c.layout.sick
+	if key.host != wholeCluster {
+		h := c.hosts[key.host]
+		s.m, name, bad = h.supply.Maps[key.column], h.name, h.sick
+	}
+	s.units = make([]int, len(s.m))
+	for i := range s.m {
+		s.units[i] = s.m[i].Amount
+		if slices.ContainsFunc(bad, func(b sick) bool { return b.column == key.column && b.ID == s.m[i].ID }) {
+			s.units[i] = 0
+		}
+	}
+	find := s.finder()
+	c.eachHeld(c.complex.List[c.complex.Consumables[key.column]].Name, name, func(t *grid.JATask, g *grid.MapGrant) {
+		b, _ := c.booked.Get(numberOf(t.Job, t.ID))
+		for _, id := range g.IDs {
+			if i := find(id); i >= 0 {
+				s.held = append(s.held, holding{i, b.end, c.st.Job(t.Job).AR})
+			}
+		}
+	})
+	c.claims.on(key, func(k *claim) {
+		if !k.booked {
+			s.plans = append(s.plans, k)
+		}
+	})
+	c.claims.on(key, func(k *claim) {
+		if k.booked {
+			s.choose(k.of, k.units, k.window, k.ar)
+		}
+	})
+	return s
+}
+
+// finder returns a function for the place of an id in the map, -1 when it is not there any more.
+func (s *stock) finder() func(id string) int {
+	if len(s.m) <= 16 {
+		return func(id string) int {
+			return slices.IndexFunc(s.m, func(in complex.Instance) bool { return in.ID == id })
+		}
+	}
+	at := make(map[string]int, len(s.m))
+	for i := range s.m {
+		at[s.m[i].ID] = i
+	}
+	return func(id string) int {
+		if i, known := at[id]; known {
+			return i
+		}
+		return -1
+	}
+}
+
+// lasts reports whether a task still has what it holds at a time.
+func (s *stock) lasts(h *holding, t grid.Time) bool {
+	return t < h.end || t <= s.clock.now || h.end <= s.clock.now && t < s.clock.late
+}
+
+// leftAt returns by instance how often it is free at a time.
+func (s *stock) leftAt(t grid.Time) []int {
+	left := slices.Clone(s.units)
+	for i := range s.held {
+		if h := &s.held[i]; s.lasts(h, t) {
+			left[h.instance] = max(left[h.instance]-1, 0)
+		}
+	}
+	return left
+}
+
+// promise is how much of what is planned cannot be had at a time, at best.
+type promise struct {
+	at    grid.Time
+	short int
+}
+
+// promises are those of the times of a window at which more may be planned than before: of all
+// plans, or of advance reservations alone.
+func (s *stock) promises(w window, onlyAR bool) []promise {
+	out := []promise{{at: w.start}}
+	for _, k := range s.plans {
+		if k.window.start > w.start && k.window.start < w.end {
+			out = append(out, promise{at: k.window.start})
+		}
+	}
+	for i := range out {
+		_, out[i].short = s.serve(out[i].at, nil, 0, onlyAR)
+	}
+	return out
+}
+
+// kept reports whether no more of what is planned cannot be had than before.
+func (s *stock) kept(before []promise, onlyAR bool) bool {
+	for _, p := range before {
+		if _, short := s.serve(p.at, nil, 0, onlyAR); short > p.short {
+			return false
+		}
+	}
+	return true
+}
+
+// serve deals what is left at a time to all that is planned, or to advance reservations alone, and what
+// remains to a selection. short is how much of the plans cannot be had.
+func (s *stock) serve(t grid.Time, of *complex.Selection, most int, onlyAR bool) (units, short int) {
+	var f flow
+	wants := []int{}
+	for _, k := range s.plans {
+		if t < k.window.start || t >= k.window.end || onlyAR && k.ar == 0 {
+			continue
+		}
+		f.selections, wants = append(f.selections, k.of), append(wants, max(k.units-s.heldOf(k.ar, t), 0))
+	}
+	f.selections = append(f.selections, of)
+	f.fill(s.m, s.leftAt(t))
+	for i, want := range wants {
+		short += want - f.push(i, want)
+	}
+	return f.push(len(wants), most), short
+}
+
+// heldOf is how many instances the jobs of an advance reservation have at a time: so many less of what
+// it reserves are to be found.
+func (s *stock) heldOf(ar uint32, t grid.Time) (n int) {
+	if ar == 0 {
+		return 0
+	}
+	for i := range s.held {
+		if h := &s.held[i]; h.ar == ar && s.lasts(h, t) {
+			n++
+		}
+	}
+	return n
+}
+
+// choose takes instances of a selection for a task that starts: the first free ones in the order of the
+// map with which all advance reservations get theirs. It returns those that it found.
+func (s *stock) choose(of *complex.Selection, units int, w window, ar uint32) (chosen []int) {
+	left := s.leftAt(s.clock.now)
+	var reserved []promise
+	if slices.ContainsFunc(s.plans, func(k *claim) bool { return k.ar != 0 && k.ar != ar }) {
+		reserved = s.promises(w, true)
+	}
+	for i := 0; i < len(s.m) && len(chosen) < units; i++ {
+		if !of.Has(&s.m[i]) {
+			continue
+		}
+		for ; left[i] > 0 && len(chosen) < units; left[i]-- {
+			s.held = append(s.held, holding{i, w.end, ar})
+			if !s.kept(reserved, true) {
+				s.held = s.held[:len(s.held)-1]
+				break
+			}
+			chosen = append(chosen, i)
+		}
+	}
+	return chosen
+}
+
+// forNow returns how many instances, at most so many, can be taken for a start now such that all that
+// is planned stays possible, and whether plans are why there are no more.
+func (s *stock) forNow(of *complex.Selection, most int, w window, ar uint32) (units int, planned bool) {
+	if len(s.plans) == 0 {
+		left := s.leftAt(s.clock.now)
+		for i := range s.m {
+			if left[i] > 0 && of.Has(&s.m[i]) {
+				units += left[i]
+			}
+		}
+		return min(units, most), false
+	}
+	before := len(s.held)
+	var plans []promise
+	if slices.ContainsFunc(s.plans, func(k *claim) bool { return k.ar == 0 }) {
+		plans = s.promises(w, false)
+	}
+	for units = len(s.choose(of, most, w, ar)); units > 0 && !s.kept(plans, false); {
+		units--
+		s.held = s.held[:before+units]
+	}
+	s.held = s.held[:before]
+	return units, true
+}
+
+// forLater returns how many instances, at most so many, are left in a later window beside all that is
+// planned.
+func (s *stock) forLater(of *complex.Selection, most int, w window) int {
+	for _, p := range s.promises(w, false) {
+		units, _ := s.serve(p.at, of, most, false)
+		if most = min(most, units); most == 0 {
+			return 0
+		}
+	}
+	return most
+}
+
+// selects reports whether a level's instances decide on a need, not their number alone.
+func (c *Cluster) selects(l *level, n *Need) bool {
+	return l.place != "" && (n.selections != nil || n.maps && c.whole().claims.selective > 0)
+}
+
+// selected returns how many instances a level can give to a demand of a need in a window: as many as
+// are free when only their number decides.
+func (c *Cluster) selected(l *level, n *Need, demand int, w window) float64 {
+	d, top := &n.demands[demand], c.whole()
+	if top.complex.List[top.complex.Consumables[d.Column]].Type != grid.TypeMap {
+		return complex.Unlimited
+	}
+	key := stockKey{d.Column, wholeCluster}
+	if l.place != grid.GlobalHost {
+		key.host = top.hostAt[l.place]
+	}
+	var of *complex.Selection
+	if n.selections != nil {
+		of = n.selections[demand]
+	}
+	if of == nil && !top.claims.selectiveOn(key) {
+		return complex.Unlimited
+	}
+	s := top.stock(key)
+	if w.start > c.now {
+		return float64(s.forLater(of, s.m.Amount(), w))
+	}
+	units, planned := s.forNow(of, s.m.Amount(), w, n.Job.AR)
+	c.planned.hit = c.planned.hit || planned
+	return float64(units)
+}
+
+// selectedOf is selected for the demand of an attribute in the window that is looked at, and its
+// selection.
+func (c *Cluster) selectedOf(l *level, n *Need, attr int) (left float64, with *complex.Selection) {
+	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return c.complex.Consumables[d.Column] == attr })
+	if i < 0 || !c.selects(l, n) {
+		return complex.Unlimited, nil
+	}
+	if n.selections != nil {
+		with = n.selections[i]
+	}
+	return c.selected(l, n, i, c.planned.window), with
+}
+
+// selectiveOn reports whether something is planned of a map that selects by characteristics.
+func (l *claims) selectiveOn(key stockKey) (found bool) {
+	if l.selective == 0 {
+		return false
+	}
+	l.on(key, func(k *claim) { found = found || k.of != nil && !k.booked })
+	return found
+}
+
+// waitSelected is the earliest time, from a time on, at which a level can give so many slots to a need
+// as far as the instances of its resource maps decide.
+func (c *Cluster) waitSelected(l *level, n *Need, slots int, from grid.Time) grid.Time {
+	for i := range n.demands {
+		d := &n.demands[i]
+		if d.Amount <= 0 || l.supply.Capacity[d.Column] == complex.Unlimited {
+			continue
+		}
+		for c.selected(l, n, i, window{from, c.end(from, n)})+tiny < d.Of(uint32(slots), true) {
+			if from = c.nextOf(l, d.Column, from); from == never {
+				return never
+			}
+		}
+	}
+	return from
+}
+
+// nextOf is the next time at which an instance of a map may be given back.
+func (c *Cluster) nextOf(l *level, column int, t grid.Time) grid.Time {
+	top, next := c.whole(), never
+	key := stockKey{column, wholeCluster}
+	if l.place != grid.GlobalHost {
+		key.host = top.hostAt[l.place]
+	}
+	note := func(at grid.Time) {
+		if at > t {
+			next = min(next, at)
+		}
+	}
+	s := top.stock(key)
+	for i := range s.held {
+		if end := s.held[i].end; end > s.clock.now {
+			note(end)
+		} else {
+			note(s.clock.late)
+		}
+	}
+	for _, k := range s.plans {
+		note(k.window.end)
+	}
+	return next
+}
