@@ -227,6 +227,7 @@ func (l *line) jaTask(t *grid.JATask) {
 	l.field("pe", t.PE)
 	l.field("binding", t.Binding)
 	l.field("resource_map", grid.MapText(t.Maps))
+	l.field("cores", grid.CoresText(t.Cores))
 	if t.Attempt > 1 {
 		l.number("attempt", float64(t.Attempt))
 	}

@@ -39,7 +39,7 @@ func TestTranscripts(t *testing.T) {
 			if d.Cmd == "new" {
 				var text string
 				d.MaybeScanArgs(t, "topology", &text)
-				c, now = New("node1", "i1", topologyOf(text)), 1000
+				c, now = New("node1", "i1", treeOf(text)), 1000
 				return ""
 			}
 			for _, a := range d.CmdArgs {

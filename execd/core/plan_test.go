@@ -226,7 +226,7 @@ func planned(t *testing.T, text string) string {
 		return "refused: " + err.Error() + "\n"
 	}
 	c := ParseConf(conf)
-	books := New(site.Host, "i1", topologyOf("SCTTCTTSCTTCTT"))
+	books := New(site.Host, "i1", treeOf("SCTTCTTSCTTCTT"))
 	books.conf = c
 	books.bind(&s)
 	local := testLocal(dirs)

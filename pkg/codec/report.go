@@ -156,6 +156,7 @@ func deliver(w *wire.Coder, d *report.Deliver) {
 	w.Float(&d.CkptSeconds)
 	wire.Opt(w, &d.Launch, launch)
 	wire.List(w, &d.Maps, mapGrant)
+	name(w, &d.Cores)
 	w.Close(m)
 }
 

@@ -142,6 +142,9 @@ type Deliver struct {
 	Launch *grid.Launch
 	// Maps are the instances of resource maps that the task has on this host.
 	Maps []grid.MapGrant
+	// Cores is the topology of this host with what the task was granted in lower case; "": execd decides
+	// whether and where it is bound.
+	Cores string
 }
 
 // Queue is what execd needs of a queue instance, resolved for the host and

@@ -29,7 +29,7 @@ func (c *Cluster) reservation(a *grid.AR) *Cluster {
 		complex: c.complex, global: c.layout.global, hostAt: map[string]int{}, instAt: map[string]int{},
 		sets: c.sets, referred: c.referred, projects: c.projects, policy: c.policy, basis: c.basis, planning: c.planning,
 	}}
-	demands := c.complex.Demands(nil, a.Hard)
+	demands := c.heldBy(a)
 	r.global.Capacity = r.layout.reserved(c.layout.global.Capacity)
 	for i := range demands {
 		if d := &demands[i]; d.PerJob {
@@ -83,12 +83,14 @@ func (l *layout) grant(from *layout, outside *instance, demands []complex.Demand
 	for place := range in.supply.Capacity {
 		a := &l.complex.List[l.complex.Consumables[place]]
 		limited := min(outside.supply.Capacity[place], outside.host.supply.Capacity[place], from.global.Capacity[place]) < complex.Unlimited
-		if limited && !a.Exclusive && !a.PerJob {
+		if limited && !a.Exclusive && !a.PerJob && place != l.complex.Threads {
 			in.supply.Capacity[place] = 0
 		}
 	}
 	for i := range demands {
-		if d := &demands[i]; !d.PerJob && !d.Exclusive {
+		if d := &demands[i]; d.Binding != nil {
+			h.reserveThreads(d, slots)
+		} else if !d.PerJob && !d.Exclusive {
 			in.supply.Capacity[d.Column] = d.Amount * float64(slots)
 		}
 	}
@@ -108,8 +110,13 @@ func (c *Cluster) planARs() {
 		if a.Over() {
 			end = never
 		}
-		c.use(c.complex.Demands(nil, a.Hard), a.Grants, a.GrantedPE, use{window: window{a.Start, end}, planned: true, sign: +1})
+		c.use(c.heldBy(a), a.Grants, a.GrantedPE, use{window: window{a.Start, end}, planned: true, sign: +1})
 	}
+}
+
+// heldBy is what an advance reservation takes per slot and per host.
+func (c *Cluster) heldBy(a *grid.AR) []complex.Demand {
+	return c.complex.DemandsOf(nil, &grid.JobRequest{Hard: a.Hard, Binding: a.Binding})
 }
 
 // clusterOf is where a job counts: its advance reservation, or the cluster.
@@ -150,7 +157,7 @@ func (c *Cluster) useAsGuest(demands []complex.Demand, grants []grid.Grant, pe s
 			if in := host.instanceOf(g.Queue); in != nil {
 				c.add(&level{supply: &in.supply, used: n.guestsOf(in.place)}, demands, grants, k, now)
 			}
-			c.add(&level{supply: &host.supply, used: n.guestsOf(0), place: host.name}, demands, grants, k, now)
+			c.add(&level{supply: &host.supply, used: n.guestsOf(0), place: host.name, tree: host.tree}, demands, grants, k, now)
 		}
 		c.add(&level{supply: &c.layout.global, used: c.guests.global, place: grid.GlobalHost}, demands, grants, k, now)
 	}
@@ -254,7 +261,7 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 	n := run.Need(&grid.Job{
 		Owner: a.Owner, Group: a.Group, Immediate: a.Interactive,
 		JobRequest: &grid.JobRequest{
-			Hard: a.Hard, HardQueues: a.Queues, MasterQueues: a.MasterQueues, PE: a.PE, PERange: a.PERange, Ckpt: a.Ckpt,
+			Hard: a.Hard, HardQueues: a.Queues, MasterQueues: a.MasterQueues, PE: a.PE, PERange: a.PERange, Ckpt: a.Ckpt, Binding: a.Binding,
 		}})
 	n.gross = a.End.Sub(a.Start)
 	n.suitability = make([]suitability, len(run.instances))

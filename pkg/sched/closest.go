@@ -162,6 +162,13 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		}
 		attr := c.complex.Consumables[d.Column]
 		a := &c.complex.List[attr]
+		if d.Binding != nil {
+			if left := max(c.freeUnits(l, n, d), 0); left+tiny < d.Amount {
+				of := float64(l.tree.Units(unitOf(d.Binding)))
+				note(attr, d.Amount, left, of, a.Format(d.Amount)+" "+d.Binding.Unit, a.Format(left), a.Format(of))
+			}
+			continue
+		}
 		switch left := c.corrected(l, d.Column, c.ahead()) - c.inUse(l, d.Column); {
 		case d.Exclusive:
 			if taken := c.inUse(l, 0); taken > 0 {

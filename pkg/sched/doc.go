@@ -40,7 +40,9 @@
 // present state, and a run predicts the effect of its own bookings.
 //
 // Of a resource map (maps.go) the number of instances is a consumable like others. Which
-// ones a task gets is chosen by Instances when it starts, from what started tasks have.
+// ones a task gets is chosen by Instances when it starts, from what started tasks have. Processor cores
+// that a job is to be bound to (cores.go) are such a consumable of the host too, in threads, and Cores
+// chooses them, near the instances.
 //
 // Attributes and their arithmetic are pkg/complex, calendars are pkg/calendar, priorities
 // are pkg/shares. The package must not know its caller, which job goes first or what an

@@ -93,7 +93,7 @@ func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Gran
 	}
 	cmd.Deliver = append(cmd.Deliver, report.Deliver{
 		Attempt: attemptOf(t), Queue: i, Grants: t.Grants, PE: c.state.PE(t.PE),
-		Restarted: t.Restarted, Start: t.Start, Maps: grid.MapsOn(t.Maps, g.Host),
+		Restarted: t.Restarted, Start: t.Start, Maps: grid.MapsOn(t.Maps, g.Host), Cores: grid.CoresOn(t.Cores, g.Host),
 	})
 	return &cmd.Deliver[len(cmd.Deliver)-1]
 }

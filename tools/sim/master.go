@@ -124,6 +124,9 @@ func (m *master) append(l events.List) {
 	if m.world.planted.first {
 		got.Events = m.world.withFirst(got.Events)
 	}
+	if m.world.planted.firstCores {
+		got.Events = m.world.withFirstCores(got.Events)
+	}
 	m.sure.Apply(got)
 	m.world.judge(got)
 }

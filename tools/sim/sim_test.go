@@ -46,6 +46,7 @@ func TestLaws(t *testing.T) {
 		sum.Preempted += r.Preempted
 		sum.Inherited += r.Inherited
 		sum.Mapped += r.Mapped
+		sum.Bound += r.Bound
 		sum.Tokened += r.Tokened
 		sum.Expelled += r.Expelled
 		sum.LogIns += r.LogIns
@@ -59,7 +60,7 @@ func TestLaws(t *testing.T) {
 			seen, atMin int // in each world on average
 		}{
 			{"jobs", sum.Jobs, 30}, {"starts", sum.Starts, 50}, {"crashes of qmaster", sum.Crashes, 1}, {"messages lost", sum.Lost, 5},
-			{"refused orders", sum.Refused, 2}, {"preempted tasks", sum.Preempted, 2}, {"PE tasks", sum.Inherited, 3}, {"tasks with instances", sum.Mapped, 3},
+			{"refused orders", sum.Refused, 2}, {"preempted tasks", sum.Preempted, 2}, {"PE tasks", sum.Inherited, 3}, {"tasks with instances", sum.Mapped, 3}, {"tasks with cores", sum.Bound, 3},
 			{"advance reservations", sum.Reservations, 1}, {"changes with tokens", sum.Tokened, 1}, {"requests with tokens that are not valid", sum.Expelled, 1}, {"log-ins", sum.LogIns, 1},
 		} {
 			if c.seen < c.atMin*worlds {
@@ -127,10 +128,11 @@ func TestPlantedFaults(t *testing.T) {
 		{"qmaster answers before the append", func() planted { return planted{early: true} }, "acknowledged before"},
 		{"qmaster does not check tokens", func() planted { return planted{blind: true} }, "was made with token"},
 		{"qmaster forgets who has which instance", func() planted { return planted{first: true} }, "granted twice"},
+		{"qmaster forgets who has which cores", func() planted { return planted{firstCores: true} }, "cores that are granted twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for s := uint64(1); s <= 10; s++ {
-				_, err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, Tokens: c.law == "was made with token", Instances: c.law == "granted twice", Pace: 1.5, planted: c.plant()})
+				_, err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, Tokens: c.law == "was made with token", Instances: strings.Contains(c.law, "granted twice"), Pace: 1.5, planted: c.plant()})
 				if err == nil {
 					continue
 				}

@@ -46,6 +46,8 @@ type planted struct {
 	early  bool                    // qmaster answers and commands before the append
 	blind  bool                    // qmaster does not check tokens
 	first  bool                    // every task gets the first instances of a map
+	// firstCores: every task gets the first cores of its host
+	firstCores bool
 }
 
 // World is a cluster and its time.
@@ -71,6 +73,7 @@ type World struct {
 	owners      map[uint32]string      // of all tokens
 	exchanged   map[string]bool        // ID tokens
 	mapped      int                    // tasks that started with instances
+	bound       int                    // hosts on which tasks started with cores
 	tokened     int                    // lists with a token
 	expelled    int                    // requests that were refused for their token
 	logIns      int
@@ -100,6 +103,7 @@ type Result struct {
 	Preempted                             int     // tasks that were suspended to make room
 	Inherited                             int     // PE tasks that ran
 	Mapped                                int     // tasks that started with instances of resource maps
+	Bound                                 int     // hosts on which tasks started with cores of their own
 	Tokened, Expelled, LogIns             int     // changes with tokens, refusals for a token that was not valid, log-ins
 	Seconds                               float64 // of virtual time
 
@@ -154,7 +158,7 @@ func Run(c Config) (Result, error) {
 	}
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
-		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
+		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Bound: w.bound, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded, Lost: w.lost,
 	}
 	for _, l := range r.Log {
