@@ -77,7 +77,7 @@ func (w *World) coresNotGrantedTwice(t *grid.JATask) {
 	}
 }
 
-// withFirstCores is the planted fault: tasks start with the first units of their hosts, whoever has them.
+// withFirstCores is the planted fault: tasks without a filter start with the first units of their hosts, whoever has them.
 func (w *World) withFirstCores(list []events.Event) []events.Event {
 	list = slices.Clone(list)
 	tree, _ := topology.Parse(processors)
@@ -85,6 +85,9 @@ func (w *World) withFirstCores(list []events.Event) []events.Event {
 		t, ok := e.Object.(*grid.JATask)
 		if !ok || len(t.Cores) == 0 {
 			continue
+		}
+		if j := w.master.sure.Job(t.Job); j == nil || !j.Binding.Decided() || j.Binding.Filter != "" {
+			continue // another law finds what is against a filter
 		}
 		n := *t
 		n.Cores = slices.Clone(t.Cores)
