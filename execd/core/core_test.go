@@ -17,7 +17,7 @@ import (
 // may begin with "at=SECONDS".
 //
 //	new [topology=TEXT]
-//	deliver [epoch=N] [script] [mail=bea] [binding=WISH] [slots=N] ATTEMPT...
+//	deliver [epoch=N] [script] [mail=bea] [binding=WISH] [cores=GRANTED] [slots=N] ATTEMPT...
 //	signal [epoch=N] suspend|resume|terminate|reschedule|migrate ATTEMPT...
 //	forget ATTEMPT...
 //	conf NAME=VALUE...
@@ -69,7 +69,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 	m := report.Command{Epoch: 1}
 	var args []datadriven.CmdArg
 	spec := &grid.JobSpec{SubmitHost: "submit"}
-	binary, slots := true, uint32(1)
+	binary, slots, cores := true, uint32(1), ""
 	ask := &grid.JobRequest{}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
@@ -80,6 +80,9 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			spec.MailOptions = a.Vals[0]
 		case "binding":
 			ask.Binding, _ = grid.ParseBinding(grid.BindSet, strings.Join(a.Vals, ","))
+		case "cores":
+			cores = a.Vals[0]
+			ask.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: "C", Type: grid.BindSlot}
 		case "slots":
 			n, _ := strconv.ParseUint(a.Vals[0], 10, 32)
 			slots = uint32(n)
@@ -100,7 +103,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		m.Queues = []report.Queue{{Name: "all.q", Host: "node1"}}
 		for _, a := range args {
 			k := attemptArg(t, a.Key)
-			d := report.Deliver{Attempt: k, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 7}, {Queue: "all.q", Host: "node1", Slots: slots}}}
+			d := report.Deliver{Attempt: k, Cores: cores, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 7}, {Queue: "all.q", Host: "node1", Slots: slots}}}
 			if k.PETask != "" {
 				d.Launch = &grid.Launch{Args: []string{"hostname"}}
 			}
