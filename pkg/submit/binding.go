@@ -203,13 +203,15 @@ func strategyFirst(a, b jsv.Change) int {
 	return first(a) - first(b)
 }
 
-// units is one of -bamount, -bunit and so on of qsub(1), which make a binding that the scheduler decides. An
+// takeUnits applies one of -bamount, -bunit and so on of qsub(1), which make a binding that the scheduler decides. An
 // amount of 0 is none.
-func (s *Submission) units(option, value string) error {
-	b := s.ownBinding()
-	if !b.Decided() {
-		*b = grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Unit: "C", Type: grid.BindSlot}
+func takeUnits(to **grid.Binding, option, value string) error {
+	b := &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Unit: "C", Type: grid.BindSlot}
+	if (*to).Decided() {
+		own := **to
+		b = &own
 	}
+	*to = b
 	switch option {
 	case "bamount":
 		n, err := switches.Number(value)
@@ -217,7 +219,7 @@ func (s *Submission) units(option, value string) error {
 			return switches.Invalidf("invalid option argument \"-bamount %s\": must be a number of units", value)
 		}
 		if b.Amount = n; n == 0 {
-			s.Job.Binding = nil
+			*to = nil
 		}
 		return nil
 	case "bunit":
@@ -246,7 +248,13 @@ func (s *Submission) units(option, value string) error {
 // unitsSwitch is one of these options.
 func unitsSwitch(name, args, help string) jobSwitch {
 	return jobSwitch{"", sw{Name: name, Args: args, Help: help, Take: switches.One,
-		Set: func(s *Submission, w []string) error { return s.units(name, w[0]) }}}
+		Set: func(s *Submission, w []string) error { return takeUnits(&s.Job.Binding, name, w[0]) }}}
+}
+
+// bookingUnits is one of these options of qrsub(1).
+func bookingUnits(name, args, help string) switches.Switch[Booking] {
+	return switches.Switch[Booking]{Name: name, Args: args, Help: help, Take: switches.One,
+		Set: func(w *Booking, words []string) error { return takeUnits(&w.Binding, name, words[0]) }}
 }
 
 // unitsOf returns the value function of a parameter that only jobs with a binding of the scheduler have.
@@ -266,7 +274,7 @@ func setUnits(s *Submission, p param, value string) error {
 	} else if value == "" && p.name == "bfilter" {
 		value = "none"
 	}
-	if err := s.units(p.name, value); err != nil {
+	if err := takeUnits(&s.Job.Binding, p.name, value); err != nil {
 		return switches.Errorf("JSV tries to set %q to %q", p.name, value)
 	}
 	return nil
