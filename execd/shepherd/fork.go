@@ -75,8 +75,7 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 		return nil, failed
 	}
 	if isJob && p.Priority != 0 {
-		// To the group, for the job may have forked already.
-		unix.Setpriority(unix.PRIO_PGRP, started.pid, p.Priority)
+		setPriority(started.pid, p.Priority)
 	}
 	a.noteStep(s, started.pid)
 	return started, nil

@@ -144,10 +144,6 @@ func (d *director) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	d.progress("a cell in %s; honest user %s, attacker %s, seed %d", d.s.dir, d.s.honest.name, d.s.attacker.name, d.Seed)
-	if on, err := os.ReadFile("/proc/sys/kernel/sched_autogroup_enabled"); err == nil && strings.TrimSpace(string(on)) == "1" {
-		d.progress("the kernel groups processes by session (sched_autogroup_enabled is 1): --nice has no effect, and times are those of a cell " +
-			"that shares its processors with all attackers")
-	}
 	if err := d.s.start(ctx); err != nil {
 		return err
 	}
