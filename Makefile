@@ -80,6 +80,7 @@ powercut: ## cut the power of a cell at random moments; needs root and a loop de
 vmtest: ## test the installed units on a real kernel with systemd: shutdown, power failure, memory; needs root and ../shared/vm (minutes)
 	rm -rf dist/vm
 	$(MAKE) install DESTDIR=$(CURDIR)/dist/vm
+	$(GO) test -c -o dist/vm/usr/lib/quill-test/shepherd.test ./execd/shepherd
 	QUILL_DESTDIR=$(CURDIR)/dist/vm $(GO) test -count=1 -timeout 90m ./tools/quill -run TestVM -v -vm
 
 # Without a C compiler everything but the library is installed.

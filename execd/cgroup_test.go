@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -20,37 +21,55 @@ func TestHostSaysWhetherItContainsJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	cgroup := func(want string) {
+	load := func(name, want string) {
 		t.Helper()
-		m.q.wait("load value cgroup="+want, func() bool {
+		m.q.wait("load value "+name+"="+want, func() bool {
 			if len(m.q.loads) == 0 {
 				return false
 			}
-			is, _ := m.q.loads[len(m.q.loads)-1].Load.Values.Get("cgroup")
+			is, _ := m.q.loads[len(m.q.loads)-1].Load.Values.Get(name)
 			return is == want
 		})
 	}
-	restart := func(groups func(string) (string, error)) {
+	cgroup := func(want string) { t.Helper(); load("cgroup", want) }
+	conf := func(params string) {
+		m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "execd_params", Text: params}}}
+	}
+	restart := func(groups func(string) (shepherd.Groups, error)) {
 		m.halt()
 		m.q.set(func() { m.q.loads = nil })
 		m.log, m.groups = log, groups
 		m.start()
 	}
-	restart(func(name string) (string, error) { return "/made-up/" + name, nil })
+	restart(func(name string) (shepherd.Groups, error) { return shepherd.Groups{Path: "/made-up/" + name}, nil })
 	cgroup("1")
-	m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "execd_params", Text: "USE_CGROUPS=false"}}}
+	load("device_isolation", "1")
+	conf("ISOLATE_DEVICES=false")
+	load("device_isolation", "0")
+	cgroup("1")
+	conf("USE_CGROUPS=false")
 	cgroup("0")
+	load("device_isolation", "0")
 
-	restart(func(string) (string, error) {
-		return "", errors.New("control group /jobs has no controller \"memory\"")
+	restart(func(name string) (shepherd.Groups, error) {
+		return shepherd.Groups{Path: "/made-up/" + name, NoDevices: errors.New("no right"), NoWeights: errors.New("no file"), NoProcessors: errors.New("no controller")}, nil
+	})
+	cgroup("1")
+	load("device_isolation", "0")
+
+	restart(func(string) (shepherd.Groups, error) {
+		return shepherd.Groups{}, errors.New("control group /jobs has no controller \"memory\"")
 	})
 	cgroup("0")
+	conf("IO_WEIGHT=true")
 	for id := range uint32(2) {
-		m.q.deliver("node1", script(t, m.out, id+1, "true\n"))
+		m.q.deliverWith("node1", func(d *report.Deliver) { d.Devices = []grid.Device{{Path: "/dev/nvidia0"}} }, script(t, m.out, id+1, "true\n"))
 		m.q.end(id + 1)
 	}
 	said, err := os.ReadFile(log.Name())
-	if err != nil || bytes.Count(said, []byte("h_rss and h_pids do not limit them")) != 1 || !bytes.Contains(said, []byte("no controller")) {
-		t.Errorf("log %q, %v", said, err)
+	for _, text := range []string{"h_rss and h_pids do not limit them", "devices of instances are not closed to jobs that do not have them", "slots do not share disks (IO_WEIGHT)"} {
+		if err != nil || bytes.Count(said, []byte(text)) != 1 || !bytes.Contains(said, []byte("no controller")) {
+			t.Errorf("log %q, %v: %q", said, err, text)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +21,8 @@ import (
 type desk struct {
 	d        *daemon
 	accounts userdb.Cache[string, core.Account]
-	said     string // why jobs have no control groups, as it was logged
+	said     map[string]bool // what was logged of what is not enforced
+	gpus     gpuFinder
 	tmp      tmpDirs
 	slow     shepherd.Slowness // file systems that users name in their jobs
 	done     chan struct{}
@@ -28,16 +30,16 @@ type desk struct {
 
 	mu       sync.Mutex
 	conf     core.Conf
-	shepherd Shepherd // nil while there is none
-	cgroup   string   // where control groups of jobs can be made; "": nowhere
-	lacking  string   // why not
+	shepherd Shepherd        // nil while there is none
+	groups   shepherd.Groups // where control groups of jobs can be made; Path "": nowhere
+	lacking  string          // why not
 	todo     batch
 }
 
 // batch is work in the order in which it is done.
 type batch struct {
 	conf    core.Conf
-	cgroup  string
+	groups  shepherd.Groups
 	lacking string
 	unspool []uint32
 	scripts []*grid.Job
@@ -49,7 +51,7 @@ type batch struct {
 }
 
 func newDesk(d *daemon) *desk {
-	return &desk{d: d, accounts: userdb.Cache[string, core.Account]{Look: lookUpAccount, Patience: accountWait}, tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	return &desk{d: d, said: map[string]bool{}, gpus: gpuFinder{tree: d.Tree}, accounts: userdb.Cache[string, core.Account]{Look: lookUpAccount, Patience: accountWait}, tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 func (k *desk) configure(c core.Conf) {
@@ -59,23 +61,32 @@ func (k *desk) configure(c core.Conf) {
 }
 
 func (k *desk) setShepherd(sh Shepherd) {
-	var group, lacking string
+	var groups shepherd.Groups
+	var lacking string
 	if sh != nil {
 		var err error
-		if group, err = sh.Cgroup("quill-" + k.d.Host); err != nil {
-			group, lacking = "", err.Error()
+		if groups, err = sh.Cgroup("quill-" + k.d.Host); err != nil {
+			groups, lacking = shepherd.Groups{}, err.Error()
 		}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.shepherd, k.cgroup, k.lacking = sh, group, lacking
+	k.shepherd, k.groups, k.lacking = sh, groups, lacking
 }
 
 // contains reports whether jobs get control groups.
 func (k *desk) contains() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.conf.Cgroups && k.cgroup != ""
+	return k.conf.Cgroups && k.groups.Path != ""
+}
+
+// isolates reports whether device files of instances are closed to other jobs.
+func (k *desk) isolates() bool {
+	contains := k.contains()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return contains && k.conf.Devices && k.groups.NoDevices == nil
 }
 
 func (k *desk) currentShepherd() Shepherd {
@@ -109,7 +120,7 @@ func (k *desk) takeBatch() (batch, Shepherd) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	b := k.todo
-	b.conf, b.cgroup, b.lacking = k.conf, k.cgroup, k.lacking
+	b.conf, b.groups, b.lacking = k.conf, k.groups, k.lacking
 	k.todo = batch{}
 	return b, k.shepherd
 }
@@ -169,11 +180,8 @@ func (k *desk) runBatch(ctx context.Context, b *batch, sh Shepherd) {
 
 // start plans a batch and passes the plans to the shepherd.
 func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint32]error) []plan.Answer {
-	if b.conf.Cgroups && b.lacking != "" && b.lacking != k.said {
-		k.said = b.lacking
-		k.d.Logger.Warn("jobs have no control groups: h_rss and h_pids do not limit them, and h_vmem limits their address space", "reason", b.lacking)
-	}
-	k.d.site.Cgroup = b.cgroup
+	k.sayLacking(b)
+	k.d.site.Cgroup, k.d.site.Devices = b.groups.Path, b.groups.NoDevices == nil
 	answers := make([]plan.Answer, 0, len(b.start))
 	plans := make([]plan.Plan, 0, len(b.start))
 	for i := range b.start {
@@ -205,6 +213,41 @@ func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint
 	return answers
 }
 
+// sayLacking logs once what is not enforced on this host although the jobs of a batch need it.
+func (k *desk) sayLacking(b *batch) {
+	say := func(what string, why error) {
+		if text := what + why.Error(); !k.said[text] {
+			k.said[text] = true
+			k.d.Logger.Warn(what, "reason", why)
+		}
+	}
+	needs := func(f func(s *core.Start) bool) bool {
+		return slices.ContainsFunc(b.start, func(s core.Start) bool { return f(&s) })
+	}
+	devices := needs(func(s *core.Start) bool { return len(s.Deliver.Devices) > 0 })
+	bound := needs(func(s *core.Start) bool { return s.Binding != nil })
+	no := b.groups
+	if b.lacking != "" {
+		why := errors.New(b.lacking)
+		if b.conf.Cgroups {
+			say("jobs have no control groups: h_rss and h_pids do not limit them, and h_vmem limits their address space", why)
+		}
+		no = shepherd.Groups{NoDevices: why, NoWeights: why}
+	}
+	switch {
+	case !b.conf.Cgroups:
+		return
+	case devices && b.conf.Devices && no.NoDevices != nil:
+		say("devices of instances are not closed to jobs that do not have them", no.NoDevices)
+	}
+	if b.conf.IOWeight && no.NoWeights != nil {
+		say("slots do not share disks (IO_WEIGHT)", no.NoWeights)
+	}
+	if bound && no.NoProcessors != nil {
+		say("jobs are bound to cores by their affinity only, which they can change", no.NoProcessors)
+	}
+}
+
 // plan returns how to run an attempt, with what only this host knows.
 func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, error) {
 	owner, err := k.accounts.Get(s.Job.Owner)
@@ -222,8 +265,8 @@ func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, 
 		return plan.Plan{}, err
 	}
 	return k.d.site.Plan(conf, s, owner, core.Local{
-		Tmp: tmp, Account: k.accounts.Get, Program: k.program,
-		IsDir: func(path string) (is, known bool) { return k.isDir(owner.UID, path) },
+		Tmp: tmp, Account: k.accounts.Get, Program: k.program, GPUs: k.gpus.find,
+		IsDir: func(path string) (is, known bool) { return k.isDir(owner.Owner, path) },
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -47,7 +48,7 @@ type Shepherd interface {
 	Used(ctx context.Context, attempts ...report.Attempt) ([]plan.Used, error)
 	Forget(ctx context.Context, attempts ...report.Attempt) error
 	Shutdown(ctx context.Context, force bool) error
-	Cgroup(name string) (string, error)
+	Cgroup(name string) (shepherd.Groups, error)
 	Close() error
 }
 
@@ -77,6 +78,7 @@ type Options struct {
 	BinaryPath          string         // SGE_BINARY_PATH of jobs; "": the folder of this program
 	Topology            *topology.Host // cores to report and to bind jobs to instead of the machine's, for trials
 	MemoryBytes         uint64         // memory to report instead of the machine's, for trials; 0: the machine's
+	Tree                fs.FS          // has the proc and sys in which GPUs are found; nil: the machine's
 	Conf                core.Conf      // until qmaster sends the configuration; zero: the defaults
 
 	// Connect reaches the shepherd; nil is shepherd.Connect.

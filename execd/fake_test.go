@@ -152,6 +152,11 @@ func (q *qmaster) open(jobs []*grid.Job) (out []*grid.Job) {
 
 // deliver sends jobs, one attempt of task 1 each.
 func (q *qmaster) deliver(host string, jobs ...*grid.Job) {
+	q.deliverWith(host, func(*report.Deliver) {}, jobs...)
+}
+
+// deliverWith does so with what change makes of the deliveries.
+func (q *qmaster) deliverWith(host string, change func(*report.Deliver), jobs ...*grid.Job) {
 	queue := unlimited("all.q", host)
 	queue.TmpDir = q.tmp
 	c := report.Command{Jobs: jobs, Queues: []report.Queue{queue}}
@@ -160,6 +165,7 @@ func (q *qmaster) deliver(host string, jobs ...*grid.Job) {
 		a := report.Attempt{Job: j.ID, Task: 1, N: 1}
 		q.set(func() { q.known[a] = true })
 		c.Deliver = append(c.Deliver, report.Deliver{Attempt: a, Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}})
+		change(&c.Deliver[len(c.Deliver)-1])
 	}
 	q.commands <- c
 }
@@ -214,8 +220,8 @@ type machine struct {
 	dir     string // of execd
 	out     string // of the jobs
 	q       *qmaster
-	log     io.Writer                         // of execd; nil: none
-	groups  func(name string) (string, error) // in place of shepherd.Client.Cgroup; nil: that
+	log     io.Writer                                  // of execd; nil: none
+	groups  func(name string) (shepherd.Groups, error) // in place of shepherd.Client.Cgroup; nil: that
 	metrics *Metrics
 	stop    context.CancelFunc
 	ended   chan error
@@ -252,10 +258,10 @@ func newMachine(t testing.TB) *machine {
 // grouped is a shepherd on a host whose control groups are made up.
 type grouped struct {
 	Shepherd
-	groups func(name string) (string, error)
+	groups func(name string) (shepherd.Groups, error)
 }
 
-func (g grouped) Cgroup(name string) (string, error) { return g.groups(name) }
+func (g grouped) Cgroup(name string) (shepherd.Groups, error) { return g.groups(name) }
 
 func (m *machine) options() Options {
 	o := Options{Host: "node1", Dir: m.dir, Transport: m.q, Root: "/sge", Cell: "default", BinaryPath: "/sge/bin", Metrics: m.metrics}

@@ -140,11 +140,15 @@ func (s *sampler) load() *report.Load {
 	add("m_socket", strconv.Itoa(t.Sockets()))
 	add("m_core", strconv.Itoa(len(t.Cores)))
 	add("m_thread", strconv.Itoa(t.Threads()))
-	contained := "0"
-	if s.d.desk.contains() {
-		contained = "1"
+	flag := func(name string, is bool) {
+		if is {
+			add(name, "1")
+		} else {
+			add(name, "0")
+		}
 	}
-	add("cgroup", contained)
+	flag("cgroup", s.d.desk.contains())
+	flag("device_isolation", s.d.desk.isolates())
 	return l
 }
 

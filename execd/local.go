@@ -7,25 +7,34 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/shepherd"
 )
 
 // lookPatience is how long execd waits for the file systems that a job names. A program of one that does not answer is taken for
 // one of the first folder of the PATH.
 const lookPatience = time.Second
 
-// isDir reports whether a path that a user named is a directory, unless its file system does not answer in time.
-func (k *desk) isDir(uid uint32, path string) (is, known bool) {
+// isDir reports whether a path that a user named is a directory that the user can see, unless its file system does not answer in
+// time.
+func (k *desk) isDir(user plan.Owner, path string) (is, known bool) {
 	found := new(bool) // a look that does not return in time still writes it
-	if !k.slow.Within(uid, lookPatience, func() { *found = isDir(path) }, func() {}) {
+	if !k.lookAs(user, func() { *found = isDir(path) }) {
 		return false, false
 	}
 	return *found, true
 }
 
+// lookAs runs look with the file access rights of a user, so that it finds what the user would. False: it takes too long.
+func (k *desk) lookAs(user plan.Owner, look func()) bool {
+	return k.slow.Within(user.UID, lookPatience, func() { shepherd.AsOwner(user, look) }, func() {})
+}
+
 // program returns the path of a program on the PATH, as execvp(3) does for
 // `qsub -b y -shell n sleep`. A program that does not exist gets the first directory
 // of the PATH that could contain it, so that the shepherd reports it.
-func (k *desk) program(uid uint32, name string, env []string) string {
+func (k *desk) program(user plan.Owner, name string, env []string) string {
 	files := []string{}
 	for _, v := range env {
 		path, ok := strings.CutPrefix(v, "PATH=")
@@ -43,9 +52,11 @@ func (k *desk) program(uid uint32, name string, env []string) string {
 	}
 	found := -1
 	look := func() {
-		found = slices.IndexFunc(files, func(file string) bool { return unix.Access(file, unix.X_OK) == nil && !isDir(file) })
+		found = slices.IndexFunc(files, func(file string) bool {
+			return unix.Faccessat(unix.AT_FDCWD, file, unix.X_OK, unix.AT_EACCESS) == nil && !isDir(file)
+		})
 	}
-	if !k.slow.Within(uid, lookPatience, look, func() {}) {
+	if !k.lookAs(user, look) {
 		return files[0]
 	}
 	return files[max(found, 0)]

@@ -75,6 +75,7 @@ func (d *daemon) spoolScripts(jobs []*grid.Job, account func(string) (core.Accou
 	var failed map[uint32]error
 	for _, j := range jobs {
 		path := d.site.ScriptPath(j.ID)
+		os.Remove(path + ".new") // of an execd that was killed: its owner may have it open
 		err := os.WriteFile(path+".new", j.Spec.Script, 0o700)
 		if a, unknown := account(j.Owner); err == nil && unknown == nil && os.Geteuid() == 0 {
 			err = os.Lchown(path+".new", int(a.UID), int(a.GID))

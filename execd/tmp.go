@@ -37,6 +37,9 @@ func (t *tmpDirs) dirFor(tmpdir string) (string, error) {
 	if dir, ok := t.own[tmpdir]; ok && isOwn(dir) {
 		return dir, nil
 	}
+	if changeable(tmpdir) {
+		return "", fmt.Errorf("can't make directory: %s can be written by others than its owner and has no sticky bit (chmod +t)", tmpdir)
+	}
 	dir, err := os.MkdirTemp(tmpdir, "quill-*")
 	if err == nil {
 		err = os.Chmod(dir, 0o755) // whatever the umask
@@ -50,6 +53,12 @@ func (t *tmpDirs) dirFor(tmpdir string) (string, error) {
 		text.WriteString(dir + "\n")
 	}
 	return dir, writeWhole(t.file, []byte(text.String()), 0o600)
+}
+
+// changeable reports whether others than the owner of a directory can rename what they do not own in it: TMPDIRs are made by root.
+func changeable(dir string) bool {
+	var s syscall.Stat_t
+	return syscall.Stat(dir, &s) == nil && s.Mode&0o022 != 0 && s.Mode&syscall.S_ISVTX == 0
 }
 
 // isOwn reports whether a directory belongs to execd and only execd can write in it.

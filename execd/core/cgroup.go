@@ -40,7 +40,10 @@ func (w *planning) cgroup() {
 	memory := bound(soft, hard, n)
 	g.MemoryHigh, g.MemoryMax = memory.Soft, memory.Hard
 	g.PidsMax = bound(grid.Infinity, q.HPids, 1).Hard
-	g.CPUWeight = min(plan.CPUWeightSlot*w.hostSlots, plan.MaxCPUWeight)
+	g.CPUWeight = min(plan.WeightSlot*w.hostSlots, plan.MaxWeight)
+	if w.conf.IOWeight {
+		g.IOWeight = g.CPUWeight
+	}
 }
 
 // taskGroup names the group of an attempt within that of its job.

@@ -19,6 +19,8 @@ type Conf struct {
 	InheritEnv bool // execd_params INHERIT_ENV: execd's own environment leaks into jobs
 	QsubGID    bool // USE_QSUB_GID
 	Cgroups    bool // USE_CGROUPS: a control group for each attempt, where there can be one
+	Devices    bool // ISOLATE_DEVICES: devices of instances of resource maps are closed to jobs that do not have them
+	IOWeight   bool // IO_WEIGHT: slots share busy disks
 	Binding    bool // ENABLE_BINDING: jobs are bound to cores
 	Reserved   bool // SHARETREE_RESERVED_USAGE: time alone is usage, and is reported
 	Keep       bool // KEEP_ACTIVE: the folders of attempts stay when those have ended
@@ -40,7 +42,7 @@ const loadReportTime = 40
 // ParseConf reads parameters as written; what is missing or none has Grid
 // Engine's default.
 func ParseConf(v grid.Values) Conf {
-	c := Conf{LoadReportTime: loadReportTime, InheritEnv: true, Binding: true, Cgroups: true, HVMem: byGroup, ShellStartMode: "posix_compliant", LoginShells: []string{"sh", "bash", "ksh", "csh", "tcsh"}}
+	c := Conf{LoadReportTime: loadReportTime, InheritEnv: true, Binding: true, Cgroups: true, Devices: true, HVMem: byGroup, ShellStartMode: "posix_compliant", LoginShells: []string{"sh", "bash", "ksh", "csh", "tcsh"}}
 	text := func(name string) string {
 		t, _ := v.Get(name)
 		if strings.EqualFold(t, "none") {
@@ -77,6 +79,10 @@ func (c *Conf) param(p string) {
 		c.QsubGID = on
 	case "USE_CGROUPS":
 		c.Cgroups = on
+	case "ISOLATE_DEVICES":
+		c.Devices = on
+	case "IO_WEIGHT":
+		c.IOWeight = on
 	case "H_VMEM":
 		c.HVMem = value
 	case "ENABLE_BINDING":

@@ -33,6 +33,7 @@
 //	ckpt.go      how a job is checkpointed
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods
 //	maps.go      the instances of resource maps, as variables
+//	devices.go   the device files of instances: closed to other jobs, and known by the GPU they are of
 //	env.go       the environment of the job, and of steps that run as another user
 //	paths.go     output paths and their variables
 //	cgroup.go    the control group and its limits

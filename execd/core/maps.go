@@ -21,7 +21,7 @@ func (w *planning) maps() {
 	var uuids []string
 	for _, m := range w.start.Deliver.Maps {
 		w.instances = append(w.instances, grid.Value{Name: mapVariable + m.Resource, Text: strings.Join(m.IDs, " ")})
-		for _, u := range m.UUIDs {
+		for _, u := range w.uuids(&m) {
 			if !slices.Contains(uuids, u) {
 				uuids = append(uuids, u)
 			}

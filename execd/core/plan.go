@@ -26,6 +26,7 @@ type Site struct {
 	Environ    []string // execd's own environment, for INHERIT_ENV
 	Starter    []string // the command line of the starter of what has a Connect
 	Cgroup     string   // where control groups can be made, for USE_CGROUPS; "": nowhere
+	Devices    bool     // whether device files can be closed to a control group, for ISOLATE_DEVICES
 }
 
 // Account is an entry of the account data base.
@@ -75,8 +76,10 @@ type Local struct {
 	// Account returns the account of a user, for steps that run as another user than the job's owner. It fails with ErrNoAccount,
 	// or when the user database does.
 	Account func(user string) (Account, error)
-	// Program returns the path of a program that uid runs under a name without a slash, as the PATH of env says.
-	Program func(uid uint32, name string, env []string) string
+	// Program returns the path of a program that a user runs under a name without a slash, as the PATH of env says.
+	Program func(user plan.Owner, name string, env []string) string
+	// GPUs returns those that this host has now.
+	GPUs func() []GPU
 }
 
 // planning is the work on one plan.
@@ -101,6 +104,7 @@ type planning struct {
 	processors    []int       // of the cores that it got
 	instances     grid.Values // of resource maps, as variables
 	devices       grid.Values // those by which programs find the devices of the instances
+	gpus          []GPU       // of the host, when it is asked for them
 	name          string      // what the job is called in its environment
 }
 
@@ -135,6 +139,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.
 		w.connect()
 	}
 	w.cgroup()
+	w.isolate()
 	w.limits()
 	p.Priority = int(w.queue.Priority)
 	p.Limits.Grace = seconds(w.queue.Notify)
@@ -207,20 +212,20 @@ func (w *planning) resolve(steps []step) []plan.Step {
 			continue
 		}
 		s.As, s.Environ = &a.Owner, append(s.Environ, "HOME="+a.Home)
-		s.Argv[0] = w.find(a.UID, s.Argv[0], s.Environ)
+		s.Argv[0] = w.find(a.Owner, s.Argv[0], s.Environ)
 		out[i] = s.Step
 	}
 	return out
 }
 
 // program returns the path of a program that the job's owner runs.
-func (w *planning) program(name string) string { return w.find(w.owner.UID, name, w.p.Env) }
+func (w *planning) program(name string) string { return w.find(w.owner.Owner, name, w.p.Env) }
 
-func (w *planning) find(uid uint32, name string, env []string) string {
+func (w *planning) find(user plan.Owner, name string, env []string) string {
 	if strings.Contains(name, "/") {
 		return name
 	}
-	return w.local.Program(uid, name, env)
+	return w.local.Program(user, name, env)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -19,7 +19,7 @@ import (
 )
 
 // TestPlans prints the plans of deliveries. Each input line is "NAME VALUE";
-// "show" names what to print: argv, streams, env, otherenv, instances, limits, cgroup, files, config, methods, binding.
+// "show" names what to print: argv, streams, env, otherenv, instances, devices, limits, cgroup, files, config, methods, binding.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plan", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -30,7 +30,7 @@ func TestPlans(t *testing.T) {
 
 var testSite = Site{
 	Host: "node1", Root: "/sge", Cell: "default", Dir: "/var/spool/node1", Active: "/var/spool/node1/active_jobs", Arch: "lx-amd64", BinaryPath: "/sge/bin/lx-amd64",
-	User: "root", Starter: []string{"/sge/bin/quill", "qrsh_starter"}, Cgroup: "/cgroup/quill-node1", Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
+	User: "root", Starter: []string{"/sge/bin/quill", "qrsh_starter"}, Cgroup: "/cgroup/quill-node1", Devices: true, Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
 }
 
 var testOwner = Account{Name: "alice", Owner: plan.Owner{UID: 2001, GID: 2001}, Home: "/home/alice"}
@@ -54,7 +54,13 @@ func testLocal(dir string) Local {
 			}
 			return testAccounts[i], nil
 		},
-		Program: func(_ uint32, name string, _ []string) string { return "/usr/bin/" + name },
+		GPUs: func() []GPU {
+			return []GPU{
+				{"GPU-0", []string{"/dev/nvidia0", "/dev/dri/renderD128"}}, {"GPU-1", []string{"/dev/nvidia1", "/dev/dri/renderD129"}},
+				{"GPU-2", []string{"/dev/dri/renderD130", "/dev/kfd"}}, {"GPU-3", []string{"/dev/dri/renderD131", "/dev/kfd"}},
+			}
+		},
+		Program: func(_ plan.Owner, name string, _ []string) string { return "/usr/bin/" + name },
 	}
 }
 
@@ -138,6 +144,19 @@ func planned(t *testing.T, text string) string {
 				}
 			}
 			s.Deliver.Maps = append(s.Deliver.Maps, m)
+		case "device": // path, and what the task may do by which attribute
+			words := strings.Fields(v + " - -")
+			d := grid.Device{Path: words[0]}
+			if words[2] != "-" {
+				parsed, err := grid.ParseDevices(words[0] + ":" + words[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				d.Access, d.Resource = parsed[0].Access, words[2]
+			}
+			s.Deliver.Devices = append(s.Deliver.Devices, d)
+		case "no-device-programs":
+			site.Devices = false
 		case "pe":
 			s.Deliver.PE = &grid.PE{Name: v}
 		case "pe_start":
@@ -298,6 +317,14 @@ func printedPlan(p *plan.Plan, show string) string {
 			}
 		}
 	}
+	if slices.Contains(shown, "devices") {
+		for _, d := range p.Devices {
+			say("%s %s", d.Path, cmp.Or(d.Access.String(), "closed"))
+		}
+		if len(p.Devices) == 0 {
+			say("no devices are closed")
+		}
+	}
 	if slices.Contains(shown, "trace") {
 		of := func(env []string) string {
 			return strings.Join(slices.DeleteFunc(slices.Clone(env), func(e string) bool { return !strings.HasPrefix(e, "TRACEPARENT=") }), " ")
@@ -329,6 +356,9 @@ func printedPlan(p *plan.Plan, show string) string {
 			say("within %s", g.Job)
 		}
 		say("memory high %d max %d pids %d weight %d", g.MemoryHigh, g.MemoryMax, g.PidsMax, g.CPUWeight)
+		if g.IOWeight > 0 {
+			say("io weight %d", g.IOWeight)
+		}
 	}
 	if slices.Contains(shown, "files") {
 		say("spool %s", p.Spool)

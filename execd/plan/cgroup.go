@@ -13,13 +13,14 @@ type Cgroup struct {
 	MemoryHigh uint64 // bytes: above them memory is reclaimed, and the job slowed down
 	MemoryMax  uint64 // bytes: a job that needs more is killed as a whole, and nothing of it is swapped
 	PidsMax    uint64 // processes and threads
-	CPUWeight  uint64 // share of busy processors, from 1 to MaxCPUWeight
+	CPUWeight  uint64 // share of busy processors, from 1 to MaxWeight
+	IOWeight   uint64 // share of busy disks, from 1 to MaxWeight
 }
 
-// CPUWeightSlot is the weight of one slot; a group has it unless another is written. MaxCPUWeight is the largest.
+// WeightSlot is the weight of one slot; a group has it unless another is written. MaxWeight is the largest.
 const (
-	CPUWeightSlot = 100
-	MaxCPUWeight  = 10000
+	WeightSlot = 100
+	MaxWeight  = 10000
 )
 
 // Limited returns the path of the group that has the limits.

@@ -6,7 +6,7 @@
 //	           ◀── Answer ──────────────────────────────   the Plan is accepted or refused
 //	           ◀── Status, Used ────────────────────────   attempts that start, are suspended, end; usage
 //
-//	plan.go     Plan, Owner, Dir, File, Step, Ckpt
+//	plan.go     Plan, Owner, Dir, File, Step, Ckpt; the devices of a Plan are those of pkg/grid
 //	limits.go   Limits, Bound, Rlimit, Resource
 //	cgroup.go   Cgroup: the control group and its limits
 //	method.go   Method: a signal or a command

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -51,9 +52,12 @@ type Plan struct {
 	Ckpt                       Ckpt
 
 	Cgroup Cgroup
+	// Devices are device files that the attempt may use only as said, all its steps and methods. Others are as open as their
+	// modes say. It takes a Cgroup.
+	Devices []grid.Device
 
 	// Affinity are the processors on which all steps and methods run, as sched_setaffinity(2) numbers them. None: on any that the
-	// shepherd may use.
+	// shepherd may use. Where a Cgroup can have processors (cpuset.cpus) no process leaves them.
 	Affinity []int
 	// Binding is reported in the Status for as long as the attempt has not ended.
 	Binding string

@@ -82,6 +82,9 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 	}
 	file := os.NewFile(uintptr(what), "errand")
 	defer file.Close()
+	if err := file.Chmod(0); err != nil { // it is made with all rights for all, who might find it in /proc
+		return nil, err
+	}
 	if _, err := file.Write(pack(nil, e, errandFields)); err != nil {
 		return nil, err
 	}
@@ -178,7 +181,7 @@ func (e *errand) run() *failure {
 		if e.Streams[i].Path == "" {
 			continue
 		}
-		fd, err := openStream(i, &e.Streams[i], 0)
+		fd, err := openStream(i, &e.Streams[i], 0, syscall.Open)
 		if err != nil {
 			return noStream(i, e.Streams[i].Path, err)
 		}
@@ -237,13 +240,13 @@ const appending = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_APPEND
 
 var streamFlags = [3]int{syscall.O_RDONLY, appending, appending}
 
-// openStream opens a stream; o becomes the file below a directory.
-func openStream(i int, o *plan.Output, flags int) (fd int, err error) {
+// openStream opens a stream with open; o becomes the file below a directory.
+func openStream(i int, o *plan.Output, flags int, open func(path string, flags int, mode uint32) (int, error)) (fd int, err error) {
 	flags |= streamFlags[i] | syscall.O_CLOEXEC | syscall.O_NOCTTY
-	fd, err = syscall.Open(o.Path, flags, 0o666)
+	fd, err = open(o.Path, flags, 0o666)
 	if err == syscall.EISDIR && o.Name != "" {
 		o.Path, o.Name = o.Path+"/"+o.Name, ""
-		fd, err = syscall.Open(o.Path, flags, 0o666)
+		fd, err = open(o.Path, flags, 0o666)
 	}
 	return fd, err
 }

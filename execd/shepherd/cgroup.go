@@ -2,9 +2,12 @@ package shepherd
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -74,22 +77,32 @@ func settings(g *plan.Cgroup) []setting {
 		all = append(all, setting{swapMax, "0"})
 	}
 	add("pids.max", g.PidsMax)
-	if g.CPUWeight != plan.CPUWeightSlot {
+	if g.CPUWeight != plan.WeightSlot {
 		add("cpu.weight", g.CPUWeight)
+	}
+	if g.IOWeight > 0 {
+		all = append(all, setting{ioWeight, fmt.Sprint(g.IOWeight)}, setting{bfqWeight, fmt.Sprint(min(g.IOWeight, bfqMax))})
 	}
 	return all
 }
 
-// Files that not every kernel has: without swap, and without the controller of memory.
+// Files that are not everywhere: without swap, without the controller of memory, without that of processors, and of two ways to share
+// disks.
 const (
-	swapMax  = "memory.swap.max"
-	oomGroup = "memory.oom.group"
+	swapMax   = "memory.swap.max"
+	oomGroup  = "memory.oom.group"
+	cpus      = "cpuset.cpus"
+	ioWeight  = "io.weight"
+	bfqWeight = "io.bfq.weight"
 )
+
+// bfqMax is the largest io.bfq.weight.
+const bfqMax = 1000
 
 func writeGroup(dir, file, value string) error {
 	path := filepath.Join(dir, file)
 	err := os.WriteFile(path, []byte(value), 0o644)
-	if err != nil && (file == swapMax || file == oomGroup) && !exists(path) {
+	if err != nil && slices.Contains([]string{swapMax, oomGroup, cpus, ioWeight, bfqWeight}, file) && !exists(path) {
 		return nil
 	}
 	return err
@@ -106,12 +119,29 @@ func (a *attempt) enterCgroup() *failure {
 		*g = plan.Cgroup{} // nothing to remove, or not ours
 		return fail(report.FailedBeforeJob, "can't make control group: %v", err)
 	}
+	if err := keepOn(g.Path, a.plan.Affinity); err != nil {
+		a.k.logf("%s: kept on processors %v by its affinity only: %v", a.key, a.plan.Affinity, err)
+	}
+	if rules := rulesOf(a.plan.Devices); len(rules) > 0 {
+		if err := confine(g.Path, rules); err != nil {
+			return fail(report.FailedBeforeJob, "can't close devices of other jobs: %v", err)
+		}
+	}
 	fd, err := syscall.Open(g.Path, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return fail(report.FailedBeforeJob, "can't open control group %s: %s", g.Path, errnoText(err))
 	}
 	a.cgroup = fd
 	return nil
+}
+
+// keepOn lets no process of a group leave the processors. The memory next to them is not set (cpuset.mems): a job would be killed while
+// other nodes have some, and the kernel prefers the nearest anyway.
+func keepOn(group string, processors []int) error {
+	if len(processors) == 0 {
+		return nil
+	}
+	return writeGroup(group, cpus, strings.ReplaceAll(strings.Trim(fmt.Sprint(processors), "[]"), " ", ","))
 }
 
 // freeze suspends all processes of the attempt at once, also those that a signal does not reach. False: it has no group.

@@ -49,11 +49,15 @@ func (g tree) show(name string) string {
 
 func TestLimitsOfAControlGroup(t *testing.T) {
 	g := newTree(t)
-	want(t, "error", makeCgroup(&plan.Cgroup{Path: filepath.Join(g.root, "free"), CPUWeight: plan.CPUWeightSlot}), nil)
+	want(t, "error", makeCgroup(&plan.Cgroup{Path: filepath.Join(g.root, "free"), CPUWeight: plan.WeightSlot}), nil)
 	want(t, "without limits", g.show("free"), "memory.oom.group 1\n")
-	limited := plan.Cgroup{Path: filepath.Join(g.root, "limited"), MemoryHigh: 900, MemoryMax: 1000, PidsMax: 50, CPUWeight: 300}
+	limited := plan.Cgroup{Path: filepath.Join(g.root, "limited"), MemoryHigh: 900, MemoryMax: 1000, PidsMax: 50, CPUWeight: 300, IOWeight: 3000}
 	want(t, "error", makeCgroup(&limited), nil)
-	want(t, "limits", g.show("limited"), "cpu.weight 300\nmemory.high 900\nmemory.max 1000\nmemory.oom.group 1\nmemory.swap.max 0\npids.max 50\n")
+	want(t, "limits", g.show("limited"), "cpu.weight 300\nio.bfq.weight 1000\nio.weight 3000\nmemory.high 900\nmemory.max 1000\nmemory.oom.group 1\nmemory.swap.max 0\npids.max 50\n")
+	want(t, "error", keepOn(limited.Path, nil), nil)
+	want(t, "error", keepOn(limited.Path, []int{0, 2, 5}), nil)
+	text, _ := os.ReadFile(filepath.Join(limited.Path, cpus))
+	want(t, "processors", string(text), "0,2,5")
 	if err := makeCgroup(&limited); !os.IsExist(err) {
 		t.Errorf("a second group of that name: %v", err)
 	}
@@ -67,7 +71,7 @@ func TestControlGroupOfAParallelJob(t *testing.T) {
 	g := newTree(t)
 	job := g.group("13.1.1", "cpu io memory pids") // as the kernel makes it: the limits are there already
 	task := func(name string) plan.Cgroup {
-		return plan.Cgroup{Job: job, Path: filepath.Join(job, name), MemoryMax: 1000, CPUWeight: plan.CPUWeightSlot}
+		return plan.Cgroup{Job: job, Path: filepath.Join(job, name), MemoryMax: 1000, CPUWeight: plan.WeightSlot}
 	}
 	for _, name := range []string{"master", "task.1.node1"} {
 		a := task(name)
@@ -89,7 +93,7 @@ func TestGroupsThatWereDelegated(t *testing.T) {
 	group, err := hostGroup(jobs, "quill-node1")
 	want(t, "error", err, nil)
 	want(t, "group", group, filepath.Join(jobs, "quill-node1"))
-	want(t, "what the group of all jobs shares out", g.show("jobs"), "cgroup.subtree_control +memory +pids +cpu +io\n")
+	want(t, "what the group of all jobs shares out", g.show("jobs"), "cgroup.subtree_control +memory +pids +cpu +io +cpuset\n")
 	want(t, "what the group of the host shares out", g.show("jobs/quill-node1"), "cgroup.subtree_control +memory +pids +cpu +io\n")
 	for _, c := range []struct{ name, controllers, lacks string }{
 		{"unified", "", "memory"}, {"some", "memory cpu", "pids"}, {"noio", "memory pids cpu", ""},

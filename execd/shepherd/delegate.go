@@ -25,8 +25,11 @@ const (
 	sharedGroup   = "shared"
 )
 
-// controllers are those that the limits of jobs need. io is only read: it is enabled where it is.
-var controllers = [...]string{"memory", "pids", "cpu", "io"}
+// controllers are those that the limits of jobs need, then those that are enabled where they are: io, which is mostly read, and cpuset.
+var controllers = [...]string{"memory", "pids", "cpu", "io", "cpuset"}
+
+// needed are the first of them.
+const needed = 3
 
 // share enables the controllers of a group for the groups below it. It returns the first of those that limits need and that the
 // group lacks.
@@ -37,11 +40,11 @@ func share(dir string) (lacks string, err error) {
 	}
 	has := strings.Fields(string(b))
 	enable := ""
-	for _, c := range controllers {
+	for i, c := range controllers {
 		switch {
 		case slices.Contains(has, c):
 			enable += " +" + c
-		case lacks == "" && c != "io":
+		case lacks == "" && i < needed:
 			lacks = c
 		}
 	}
@@ -106,17 +109,38 @@ func (k *shepherd) divide(r Reserve) error {
 	return err
 }
 
+// Groups is where control groups of attempts can be made, and what cannot be done with them.
+type Groups struct {
+	Path string // a group
+
+	// Reasons; nil: it can be done.
+	NoDevices    error // close device files
+	NoWeights    error // share busy disks
+	NoProcessors error // keep processes on processors
+}
+
 // Cgroup makes the control group of that name in which those of attempts can be made, below the shepherd's own or that of all jobs
-// beside it, and returns its path. It fails when nothing there was delegated to the shepherd, or a controller is missing.
-func (k *Client) Cgroup(name string) (string, error) {
+// beside it. It fails when nothing there was delegated to the shepherd, or a controller is missing.
+func (k *Client) Cgroup(name string) (Groups, error) {
 	parent, err := cgroupOf(k.pid)
 	if err != nil {
-		return "", err
+		return Groups{}, err
 	}
 	if filepath.Base(parent) == shepherdGroup {
 		parent = filepath.Join(filepath.Dir(parent), jobsGroup)
 	}
-	return hostGroup(parent, name)
+	path, err := hostGroup(parent, name)
+	if err != nil {
+		return Groups{}, err
+	}
+	g := Groups{Path: path, NoDevices: canConfine(path)}
+	if !exists(filepath.Join(path, cpus)) {
+		g.NoProcessors = fmt.Errorf("control group %s has no controller \"cpuset\"", path)
+	}
+	if !exists(filepath.Join(path, ioWeight)) && !exists(filepath.Join(path, bfqWeight)) {
+		g.NoWeights = fmt.Errorf("control group %s has no %s", path, ioWeight)
+	}
+	return g, nil
 }
 
 // hostGroup makes a group whose own can be limited.

@@ -28,6 +28,7 @@
 //	reap.go     every wait in one place; what a finished step left behind is found and killed
 //	delegate.go the control groups that may be made: the shepherd's, and that of all jobs
 //	cgroup.go   the control group of an attempt, where one may be had
+//	devices.go  device files that are closed to an attempt
 //	cause.go    why a job ended
 //	signal.go   suspend, resume, terminate, notify
 //	ckpt.go     checkpoints by the clock, and the one before a job continues on another host

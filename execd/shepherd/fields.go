@@ -171,6 +171,14 @@ func planFields(w *wire.Coder, l *plan.Plan) {
 		wire.Uns(w, n)
 	}
 	w.Text(&l.Host)
+	wire.List(w, &l.Devices, func(w *wire.Coder, d *grid.Device) {
+		m := w.Open()
+		w.Text(&d.Path)
+		wire.Uns(w, &d.Access)
+		w.Text(&d.Resource)
+		w.Close(m)
+	})
+	wire.Uns(w, &l.Cgroup.IOWeight)
 	w.Close(m)
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -90,13 +91,39 @@ func (k *shepherd) makeDir(d plan.Dir, o plan.Owner) error {
 		}
 	}
 	if err == nil && uid != int(k.uid) {
-		return os.Lchown(d.Path, uid, gid)
+		return k.give(d.Path, uid, gid)
 	}
 	return err
 }
 
+// give makes a directory that the shepherd has just made another user's. What stands in its place meanwhile, a link or what belongs to
+// another user, stays as it is.
+func (k *shepherd) give(dir string, uid, gid int) error {
+	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: dir, Err: err}
+	}
+	defer syscall.Close(fd)
+	var s syscall.Stat_t
+	if err = syscall.Fstat(fd, &s); err == nil && s.Uid != k.uid {
+		err = syscall.EPERM
+	}
+	if err == nil {
+		err = syscall.Fchown(fd, uid, gid)
+	}
+	if err != nil {
+		return &os.PathError{Op: "chown", Path: dir, Err: err}
+	}
+	return nil
+}
+
+// writeFile writes a new file. One that is there is removed first: its owner may have it open.
 func (k *shepherd) writeFile(f plan.File, o plan.Owner) error {
-	fd, err := syscall.Open(f.Path, syscall.O_WRONLY|syscall.O_CREAT|syscall.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, f.Mode)
+	const flags = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
+	fd, err := syscall.Open(f.Path, flags, f.Mode)
+	if err == syscall.EEXIST && syscall.Unlink(f.Path) == nil {
+		fd, err = syscall.Open(f.Path, flags, f.Mode)
+	}
 	if err != nil {
 		return &os.PathError{Op: "open", Path: f.Path, Err: err}
 	}
@@ -148,7 +175,8 @@ func (k *shepherd) open(o plan.Owner, stdin string, stdout, stderr plan.Output, 
 	return cannot
 }
 
-// openQuick opens the paths that are not "" and no FIFOs.
+// openQuick opens the paths that are not "", no FIFOs and no devices: those are for a process of the attempt to open, in its control
+// group.
 func openQuick(null [3]int, paths [3]plan.Output) (s streams, failed *failure) {
 	s.fds = null
 	for i := range paths {
@@ -157,12 +185,16 @@ func openQuick(null [3]int, paths [3]plan.Output) (s streams, failed *failure) {
 			continue
 		}
 		var is syscall.Stat_t
-		if syscall.Stat(path, &is) == nil && is.Mode&syscall.S_IFMT == syscall.S_IFIFO {
+		if syscall.Stat(path, &is) == nil && special(&is) {
 			s.late[i] = paths[i]
 			continue
 		}
 		// What has become a FIFO meanwhile does not block, either.
-		fd, err := openStream(i, &paths[i], syscall.O_NONBLOCK)
+		fd, err := openStream(i, &paths[i], syscall.O_NONBLOCK, openPlainly)
+		if err == nil && syscall.Fstat(fd, &is) == nil && special(&is) {
+			syscall.Close(fd)
+			err = syscall.EACCES
+		}
 		if err == syscall.EACCES { // the owner may have more rights, on an own file system
 			s.late[i] = paths[i]
 			continue
@@ -176,11 +208,41 @@ func openQuick(null [3]int, paths [3]plan.Output) (s streams, failed *failure) {
 	return s, sameFile(s.fds, paths)
 }
 
-// asOwner runs f with the file access rights of o. Only the calling thread changes, so other attempts are not affected.
-func (k *shepherd) asOwner(o plan.Owner, f func()) error {
-	if k.uid != 0 || o.UID == 0 {
+// special reports whether a file is a FIFO or a device.
+func special(s *syscall.Stat_t) bool {
+	kind := s.Mode & syscall.S_IFMT
+	return kind == syscall.S_IFIFO || kind == syscall.S_IFCHR || kind == syscall.S_IFBLK
+}
+
+// openPlainly opens a file for a user in the shepherd's own process. Links in /proc lead to what the process itself has open, files of other
+// users among them, past the directories around these: they are refused with EACCES, as everything is on a kernel before 5.6, which
+// cannot do that. A process of the user is to try then.
+func openPlainly(path string, flags int, mode uint32) (int, error) {
+	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_NO_MAGICLINKS}
+	if flags&syscall.O_CREAT != 0 {
+		how.Mode = uint64(mode)
+	}
+	for {
+		switch fd, err := unix.Openat2(unix.AT_FDCWD, path, &how); err {
+		case syscall.EINTR, syscall.EAGAIN:
+		case syscall.ELOOP, syscall.ENOSYS, syscall.EPERM:
+			return -1, syscall.EACCES
+		default:
+			return fd, err
+		}
+	}
+}
+
+// AsOwner runs f with the file access rights of o, as far as this process may. Only the calling thread changes, so others are not
+// affected.
+func AsOwner(o plan.Owner, f func()) error {
+	if os.Getuid() != 0 || o.UID == 0 {
 		f()
 		return nil
+	}
+	own, err := ownGroups()
+	if err != nil {
+		return err
 	}
 	runtime.LockOSThread()
 	if err := setThreadGroups(o.Groups); err != nil {
@@ -196,12 +258,21 @@ func (k *shepherd) asOwner(o plan.Owner, f func()) error {
 		err = syscall.EPERM
 	}
 	unix.SetfsuidRetUid(0)
-	unix.SetfsgidRetGid(int(k.gid))
-	if setThreadGroups(k.groups) == nil {
+	unix.SetfsgidRetGid(os.Getgid())
+	if setThreadGroups(own) == nil {
 		runtime.UnlockOSThread() // else the thread ends with its goroutine
 	}
 	return err
 }
+
+// ownGroups are the supplementary groups of this process.
+var ownGroups = sync.OnceValues(func() (own []uint32, err error) {
+	groups, err := syscall.Getgroups()
+	for _, g := range groups {
+		own = append(own, uint32(g))
+	}
+	return own, err
+})
 
 // setThreadGroups is setgroups(2) for this thread alone; the one in package syscall changes all threads.
 func setThreadGroups(groups []uint32) error {

@@ -41,7 +41,6 @@ const heldText = "held\n"
 type shepherd struct {
 	dir       string
 	uid, gid  uint32
-	groups    []uint32
 	null      int // /dev/null, for reading and writing
 	jobs      int // the control group of all jobs; -1: the shepherd's own
 	reaper    *reaper
@@ -176,12 +175,9 @@ func newShepherd(dir string) (*shepherd, error) {
 		conns:    map[*conn]struct{}{},
 	}
 	k.idle = sync.NewCond(&k.mu)
-	groups, err := syscall.Getgroups()
+	_, err := ownGroups()
 	if err != nil {
 		return nil, err
-	}
-	for _, g := range groups {
-		k.groups = append(k.groups, uint32(g))
 	}
 	liftLimits(k.uid == 0)
 	if k.null, err = syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0); err != nil {

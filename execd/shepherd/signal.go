@@ -246,6 +246,9 @@ func (a *attempt) apply(m plan.Method, fallback syscall.Signal, started *proc) {
 func (a *attempt) command(argv []string, started *proc) (*proc, *failure) {
 	argv = a.about(argv, started)
 	null := a.k.null
+	if len(a.plan.Devices) > 0 {
+		a.thaw() // outside of the group the command could open devices of other jobs
+	}
 	return a.spawn(&process{
 		owner: &a.plan.Owner, path: argv[0], argv: argv, name: argv[0], env: a.env, dir: a.plan.Cwd, umask: usualUmask,
 		streams: streams{fds: [3]int{null, null, null}}, lacking: report.FailedStartingJob,

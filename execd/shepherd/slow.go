@@ -118,7 +118,7 @@ func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) 
 // quickly runs look with the file access rights of o: see Slowness. It fails when these cannot be set.
 func (k *shepherd) quickly(o plan.Owner, look, undo func()) (done bool, failed *failure) {
 	var err error
-	done = k.slow.Within(o.UID, quickPatience, func() { err = k.asOwner(o, look) }, undo)
+	done = k.slow.Within(o.UID, quickPatience, func() { err = AsOwner(o, look) }, undo)
 	if done && err != nil {
 		return true, fail(report.FailedBeforeJob, "can't take on uid %d: %v", o.UID, err)
 	}
@@ -133,7 +133,7 @@ type place struct {
 
 // enter opens a working directory, as chdir(2) would: the path must lead to a directory that may be searched.
 func enter(dir string) (p place, err error) {
-	p.fd, err = syscall.Open(dir+"/.", unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	p.fd, err = openPlainly(dir+"/.", unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err == nil {
 		var s unix.Statfs_t
 		p.plain = unix.Fstatfs(p.fd, &s) == nil && answering(int64(s.Type), func() uint64 { return deviceOf(p.fd) })

@@ -9,13 +9,20 @@ import (
 )
 
 // partials bounds the memory of large messages that have begun to arrive and are not
-// complete. Without it one user could hold a message of PayloadMax on each
-// connection.
+// complete, and how many bytes of them a user may begin in a second. Without it one user
+// could hold a message of PayloadMax on each connection, and have all processors busy with
+// the memory of messages that are begun again and again.
 type partials struct {
 	mu   sync.Mutex
-	of   map[fair.User]int // bytes
-	all  int               // bytes of users
-	less chan struct{}     // closed when something was released; nil: no goroutine waits
+	of   map[fair.User]partial
+	all  int           // bytes of users
+	less chan struct{} // closed when something was released; nil: no goroutine waits
+}
+
+// partial is what there is of a user or daemon.
+type partial struct {
+	held int           // bytes
+	paid time.Duration // until then, after partialEpoch, partialRate allows what the user has begun
 }
 
 // Bounds of partials. A user or daemon may always have one message under way; daemons
@@ -23,7 +30,11 @@ type partials struct {
 const (
 	partialUserMax = 4 * PayloadMax
 	partialMax     = 16 * PayloadMax
+	partialRate    = 32 << 20 // bytes a second of one user, beyond partialUserMax at once
 )
+
+// partialEpoch is where the times of partials begin.
+var partialEpoch = time.Now()
 
 // partialWait is how long a large message waits for memory, and how long its connection
 // may bring nothing of it; tests shorten it.
@@ -37,29 +48,23 @@ func (p *partials) fill(who fair.User, quit <-chan struct{}) fill {
 	}
 }
 
-// reserve counts n bytes. It waits while there are too many, and fails after partialWait or
+// reserve counts n bytes. It waits while there are too many, or the user was too fast, and fails after partialWait or
 // when quit is closed.
 func (p *partials) reserve(who fair.User, n int, quit <-chan struct{}) error {
 	timeout := time.NewTimer(partialWait)
 	defer timeout.Stop()
 	for {
-		p.mu.Lock()
-		had := p.of[who]
-		if had == 0 || had+n <= partialUserMax && (who.Daemon || p.all+n <= partialMax) {
-			if p.of == nil {
-				p.of = make(map[fair.User]int)
-			}
-			p.count(who, n)
-			p.mu.Unlock()
+		less, pause := p.attempt(who, n, time.Since(partialEpoch))
+		if less == nil && pause == 0 {
 			return nil
 		}
-		if p.less == nil {
-			p.less = make(chan struct{})
+		var paced <-chan time.Time
+		if pause > 0 {
+			paced = time.After(pause)
 		}
-		less := p.less
-		p.mu.Unlock()
 		select {
 		case <-less:
+		case <-paced:
 		case <-quit:
 			return ErrBusy
 		case <-timeout.C:
@@ -68,11 +73,39 @@ func (p *partials) reserve(who fair.User, n int, quit <-chan struct{}) error {
 	}
 }
 
+// attempt counts n bytes if that is possible at now. Otherwise it returns what to wait for: that something is released, or a
+// time. A daemon has no rate.
+func (p *partials) attempt(who fair.User, n int, now time.Duration) (less <-chan struct{}, pause time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	had := p.of[who]
+	if had.held > 0 && (had.held+n > partialUserMax || !who.Daemon && p.all+n > partialMax) {
+		if p.less == nil {
+			p.less = make(chan struct{})
+		}
+		return p.less, 0
+	}
+	if !who.Daemon {
+		cost := time.Duration(n) * time.Second / partialRate
+		const burst = partialUserMax * time.Second / partialRate
+		had.paid = max(had.paid, now) + cost
+		if ahead := had.paid - now; ahead > max(burst, cost) {
+			return nil, ahead - max(burst, cost)
+		}
+	}
+	if p.of == nil {
+		p.of = make(map[fair.User]partial)
+	}
+	p.of[who] = had
+	p.count(who, n, now)
+	return nil, 0
+}
+
 // release undoes reserve.
 func (p *partials) release(who fair.User, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count(who, -n)
+	p.count(who, -n, time.Since(partialEpoch))
 	if p.less != nil {
 		close(p.less)
 		p.less = nil
@@ -80,11 +113,14 @@ func (p *partials) release(who fair.User, n int) {
 }
 
 // count is called with mu held.
-func (p *partials) count(who fair.User, n int) {
+func (p *partials) count(who fair.User, n int, now time.Duration) {
 	if !who.Daemon {
 		p.all += n
 	}
-	if p.of[who] += n; p.of[who] <= 0 {
+	is := p.of[who]
+	if is.held += n; is.held <= 0 && is.paid <= now {
 		delete(p.of, who)
+		return
 	}
+	p.of[who] = is
 }

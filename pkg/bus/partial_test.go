@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
 // TestHalfSentRequests: large requests that are never sent to their end take bounded
@@ -88,6 +90,39 @@ func TestHalfSentRequests(t *testing.T) {
 		if left := held(); left != 0 {
 			t.Errorf("%s: %d bytes are held when no request is under way", c.over, left)
 		}
+	}
+}
+
+// TestPaceOfLargeRequests: a user who begins large requests again and again is slowed down to partialRate after a burst of
+// partialUserMax; a daemon and other users are not.
+func TestPaceOfLargeRequests(t *testing.T) {
+	var p partials
+	begun := func(who fair.User, until time.Duration) (bytes int) {
+		for now := time.Duration(0); now < until; {
+			less, pause := p.attempt(who, PayloadMax, now)
+			if less != nil {
+				t.Fatalf("%v waits for memory that nobody holds", who)
+			}
+			if now += pause; pause > 0 {
+				continue
+			}
+			bytes += PayloadMax
+			p.count(who, -PayloadMax, now)
+			if who.Daemon && bytes > 100*partialRate {
+				break
+			}
+		}
+		return bytes
+	}
+	mallory, alice, host := fair.User{Name: "mallory"}, fair.User{Name: "alice"}, fair.User{Name: "host node1", Daemon: true}
+	const seconds = 10
+	for _, who := range []fair.User{mallory, alice} {
+		if most, n := partialUserMax+seconds*partialRate, begun(who, seconds*time.Second); n > most || n < most-PayloadMax {
+			t.Errorf("%s began %d bytes in %d s, want %d", who.Name, n, seconds, most)
+		}
+	}
+	if n := begun(host, time.Nanosecond); n <= 100*partialRate {
+		t.Errorf("a daemon began %d bytes only", n)
 	}
 }
 

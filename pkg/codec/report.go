@@ -156,6 +156,13 @@ func deliver(w *wire.Coder, d *report.Deliver) {
 	w.Float(&d.CkptSeconds)
 	wire.Opt(w, &d.Launch, launch)
 	wire.List(w, &d.Maps, mapGrant)
+	wire.List(w, &d.Devices, func(w *wire.Coder, d *grid.Device) {
+		m := w.Open()
+		w.Text(&d.Path)
+		wire.Uns(w, &d.Access)
+		name(w, &d.Resource)
+		w.Close(m)
+	})
 	name(w, &d.Cores)
 	w.Close(m)
 }

@@ -118,7 +118,7 @@ func DefaultSchedConf() *SchedConf {
 
 // OwnCentries are the attributes of DefaultCentries that Grid Engine does not have. They can be deleted: a complex that was saved
 // from a Grid Engine replaces them.
-var OwnCentries = Names{"cgroup", "h_pids"}
+var OwnCentries = Names{"cgroup", "device_isolation", "h_pids"}
 
 // DefaultCentries is the complex, complex(5).
 func DefaultCentries() []*Centry {
@@ -136,6 +136,7 @@ arch              a        STRING  ==  YES  NO   NONE   0
 calendar          c        STRING  ==  YES  NO   NONE   0
 cgroup            cg       BOOL    ==  YES  NO   0      0
 cpu               cpu      DOUBLE  >=  YES  NO   0      0
+device_isolation  di       BOOL    ==  YES  NO   0      0
 display_win_gui   dwg      BOOL    ==  YES  NO   0      0
 h_core            h_core   MEMORY  <=  YES  NO   0      0
 h_cpu             h_cpu    TIME    <=  YES  NO   0:0:0  0

@@ -83,7 +83,7 @@ var parameters = []Parameter{
 	{Name: "execd_params", Words: slices.Concat(
 		used("INHERIT_ENV", "USE_QSUB_GID", "ACCT_RESERVED_USAGE", "SHARETREE_RESERVED_USAGE", "USE_CGROUPS", "ENABLE_BINDING",
 			"KEEP_ACTIVE", "NOTIFY_KILL", "NOTIFY_SUSP", "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC",
-			"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS", "H_VMEM"),
+			"S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS", "H_VMEM", "ISOLATE_DEVICES", "IO_WEIGHT"),
 		unused("there are no hosts with Windows", "ENABLE_WINDOMACC"),
 		unused("tasks have no additional group id", "IGNORE_NGROUPS_MAX_LIMIT", "ENABLE_ADDGRP_KILL"),
 		unused("execd does not change the priority of running tasks", "PTF_MIN_PRIORITY", "PTF_MAX_PRIORITY"),

@@ -145,6 +145,8 @@ type Deliver struct {
 	// Cores is the topology of this host with what the task was granted in lower case; "": execd decides
 	// whether and where it is bound.
 	Cores string
+	// Devices are the device files of all instances of the host's resource maps, with what the task may do with them.
+	Devices []grid.Device
 }
 
 // Queue is what execd needs of a queue instance, resolved for the host and

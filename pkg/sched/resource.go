@@ -83,7 +83,7 @@ func (c *Cluster) describe(in *instance) Instance {
 func (n *hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
 
 // lasting are the load values that stay known of a host that does not report.
-var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket", "m_core", "m_thread", "cgroup"}
+var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket", "m_core", "m_thread", "cgroup", "device_isolation"}
 
 // reachedNow is the first threshold that is reached by load as it was reported,
 // nil when none is.

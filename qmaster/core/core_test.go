@@ -649,6 +649,13 @@ func (h *harness) step(in Input) string {
 			if d.Cores != "" {
 				b.WriteString(" cores " + d.Cores)
 			}
+			for _, f := range d.Devices {
+				access := f.Access.String()
+				if access == "" {
+					access = "closed"
+				}
+				fmt.Fprintf(&b, " %s:%s", f.Path, access)
+			}
 			b.WriteByte('\n')
 		}
 		for _, s := range c.Signals {

@@ -91,9 +91,10 @@ func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Gran
 		i = len(cmd.Queues)
 		cmd.Queues = append(cmd.Queues, queue)
 	}
+	maps := grid.MapsOn(t.Maps, g.Host)
 	cmd.Deliver = append(cmd.Deliver, report.Deliver{
 		Attempt: attemptOf(t), Queue: i, Grants: t.Grants, PE: c.state.PE(t.PE),
-		Restarted: t.Restarted, Start: t.Start, Maps: grid.MapsOn(t.Maps, g.Host), Cores: grid.CoresOn(t.Cores, g.Host),
+		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: c.cluster.Devices(g.Host, maps), Cores: grid.CoresOn(t.Cores, g.Host),
 	})
 	return &cmd.Deliver[len(cmd.Deliver)-1]
 }

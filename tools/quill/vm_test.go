@@ -230,6 +230,57 @@ func TestVM(t *testing.T) {
 		qdel $job
 		await qacct -j $job
 		test ! -e $group`)
+	run("tests of the shepherd on this kernel", `
+		cd /tmp
+		/usr/lib/quill-test/shepherd.test -test.v -test.timeout 20m -test.run TestKernel | tee /tmp/tests
+		absent grep -e "--- SKIP" -e "--- FAIL" /tmp/tests
+		grep "frozen after the request" /tmp/tests
+		grep -x PASS /tmp/tests`)
+	run("devices of instances are closed to other jobs", `
+		mknod /dev/gpuA c 1 5
+		mknod /dev/gpuB c 1 7
+		chmod 666 /dev/gpu[AB]
+		echo 'gpu gpu RSMAP <= YES YES NONE 0' > /tmp/gpu
+		echo 'devices devices STRING == YES NO NONE 0' > /tmp/devices
+		qconf -Ace /tmp/gpu
+		qconf -Ace /tmp/devices
+		qconf -mattr exechost complex_values 'gpu=2(A[devices=/dev/gpuA:rw] B[devices=/dev/gpuB:rw])' node0
+		qhost -F device_isolation | grep "device_isolation=1"
+		echo 'for d in A B; do head -c 1 /dev/gpu$d >/dev/null && echo opens $d; done; head -c 1 /dev/urandom >/dev/null && echo usual' > /tmp/look
+		look() { # WHAT OPTION...: what such a job opens
+			local out=$(alice mktemp)
+			alice qsub -sync y -S /bin/sh -j y -o $out "${@:2}" /tmp/look
+			cat $out
+			test "$(grep -c "Operation not permitted" $out)" = $((2 - $(echo $1 | wc -w)))
+			test "$(sed -n 's/^opens //p' $out | tr '\n' ' ')" = "$1"
+			grep -x usual $out
+		}
+		look ""
+		look "A " -l gpu=1
+		look "A B " -l gpu=2
+		qmod -d gpu:A@node0
+		look "B " -l gpu=1
+		qmod -e gpu:A@node0
+		look "A B " -l gpu=1 -pe make 2
+		job=$(alice qsub -terse -l gpu=1 -i /dev/gpuB -j y -o /dev/null -b y cat)
+		await state $job Eqw
+		qstat -j $job | grep 'can.t open "/dev/gpuB" as stdin_path: Operation not permitted'
+		qdel $job`)
+	run("bound jobs do not leave their cores", `
+		echo 'taskset -pc 0-1 $$; taskset -pc 0-1 $$ >/dev/null; grep Cpus_allowed_list /proc/self/status' > /tmp/leave
+		alice qsub -sync y -S /bin/sh -binding linear:1 -j y -o /tmp/leave.out /tmp/leave
+		cat /tmp/leave.out
+		grep -xP "Cpus_allowed_list:\t[01]" /tmp/leave.out`)
+	run("usage of PE tasks", `
+		cat > /tmp/parallel <<-'EOF'
+			qrsh -inherit node0 "awk 'BEGIN { for (i = 0; i < 3000000; i++) x += i }'"
+			true
+		EOF
+		job=$(alice qsub -terse -sync y -j y -o /dev/null -pe make 2 /tmp/parallel | head -1)
+		qacct -j $job | awk '$1 == "cpu" { print $2 }' | sort -n > /tmp/cpu
+		cat /tmp/cpu
+		test $(wc -l < /tmp/cpu) = 2
+		awk 'NR == 1 { first = $1 } END { exit !($1 > 2 * first) }' /tmp/cpu`)
 	run("throughput with control groups", `
 		conf() {
 			qconf -sconf | sed -n '2,$p' | sed "s/^execd_params .*/execd_params $1/" > /tmp/global

@@ -93,8 +93,8 @@ var plan = []row{
 
 	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/metrics pkg/metrics/cellmetrics pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/openid pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock pkg/metrics", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
-	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan pkg/wire", modules: "golang.org/x/sys"},
-	{path: "execd", level: daemons, imports: "pkg/grid pkg/report pkg/topology execd/plan execd/core pkg/codec pkg/clock pkg/userdb pkg/metrics pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang golang.org/x/sys"},
+	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan pkg/wire", modules: "github.com/cilium/ebpf golang.org/x/sys"},
+	{path: "execd", level: daemons, imports: "pkg/grid pkg/report pkg/topology execd/plan execd/core pkg/codec pkg/clock pkg/gpu pkg/userdb pkg/metrics pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang golang.org/x/sys"},
 
 	{path: "pkg/madeup", level: programs},
 	{path: "pkg/opt", level: programs, imports: "pkg/grid pkg/gdi pkg/state pkg/document pkg/switches pkg/product pkg/cell pkg/client pkg/submit", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},

@@ -1,0 +1,48 @@
+package complex
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Characteristics that name device files: of any kind with their modes, and that of a GPU, which quill gpu writes.
+const (
+	devicesTrait   = "devices"
+	gpuDeviceTrait = "gpu_device"
+)
+
+// checkDevices returns what is wrong with a characteristic that names device files.
+func checkDevices(name, value string) error {
+	devices, err := devicesOf(name, value)
+	if err == nil && name == gpuDeviceTrait && len(devices) != 1 {
+		err = fmt.Errorf("%q is not one device file", value)
+	}
+	return err
+}
+
+// devicesOf reads a characteristic; nothing when it names no device files.
+func devicesOf(name, value string) ([]grid.Device, error) {
+	switch name {
+	case devicesTrait:
+		return grid.ParseDevices(value)
+	case gpuDeviceTrait:
+		devices, err := grid.ParseDevices(value)
+		for i := range devices {
+			devices[i].Access = grid.DeviceRead | grid.DeviceWrite
+		}
+		return devices, err
+	}
+	return nil, nil
+}
+
+// Devices are the device files of an instance.
+func (in *Instance) Devices() (out []grid.Device) {
+	for _, t := range in.Traits {
+		devices, err := devicesOf(t.Name, t.Text)
+		if err == nil { // what was stored before it was checked gives none
+			out = append(out, devices...)
+		}
+	}
+	return out
+}
