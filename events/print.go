@@ -228,6 +228,9 @@ func (l *line) jaTask(t *grid.JATask) {
 	l.field("binding", t.Binding)
 	l.field("resource_map", grid.MapText(t.Maps))
 	l.field("cores", grid.CoresText(t.Cores))
+	if t.Limits != nil {
+		l.field("limits", t.Limits.Text())
+	}
 	if t.Attempt > 1 {
 		l.number("attempt", float64(t.Attempt))
 	}

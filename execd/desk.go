@@ -47,6 +47,7 @@ type batch struct {
 	drop    []report.Attempt
 	start   []core.Start
 	signals []core.Signal
+	changes []plan.Change
 	forget  []report.Attempt
 }
 
@@ -97,7 +98,7 @@ func (k *desk) currentShepherd() Shepherd {
 
 // add queues what a step of the core requires.
 func (k *desk) add(r *core.Ready) {
-	if len(r.Start)+len(r.Signals)+len(r.Forget)+len(r.Scripts)+len(r.Notes)+len(r.Drop)+len(r.Unspool) == 0 {
+	if len(r.Start)+len(r.Signals)+len(r.Changes)+len(r.Forget)+len(r.Scripts)+len(r.Notes)+len(r.Drop)+len(r.Unspool) == 0 {
 		return
 	}
 	k.mu.Lock()
@@ -108,6 +109,7 @@ func (k *desk) add(r *core.Ready) {
 	t.drop = append(t.drop, r.Drop...)
 	t.start = append(t.start, r.Start...)
 	t.signals = append(t.signals, r.Signals...)
+	t.changes = append(t.changes, r.Changes...)
 	t.forget = append(t.forget, r.Forget...)
 	k.mu.Unlock()
 	select {
@@ -164,6 +166,9 @@ func (k *desk) runBatch(ctx context.Context, b *batch, sh Shepherd) {
 	if sh == nil {
 		return // the core repeats it with the next list
 	}
+	if len(b.changes) > 0 {
+		go k.change(ctx, b.changes, sh) // an attempt that is being started answers late
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shepherdWait) // what was begun is finished
 	defer cancel()
 	for _, s := range b.signals {
@@ -176,6 +181,19 @@ func (k *desk) runBatch(ctx context.Context, b *batch, sh Shepherd) {
 			k.d.Logger.Error("cannot remove finished attempts from the shepherd's journal", "jobs", len(b.forget), "error", err)
 		}
 	}
+}
+
+// change has the shepherd change limits. What it does not answer qmaster sends again.
+func (k *desk) change(ctx context.Context, changes []plan.Change, sh Shepherd) {
+	answers, err := sh.Change(ctx, changes)
+	if err != nil {
+		k.d.Logger.Error("limits not changed", "error", err)
+		answers = answers[:0]
+		for i := range changes {
+			answers = append(answers, plan.Changed{Attempt: changes[i].Attempt}) // to be done again
+		}
+	}
+	k.d.sendInput(ctx, core.Changed{Answers: answers})
 }
 
 // start plans a batch and passes the plans to the shepherd.
@@ -265,7 +283,7 @@ func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, 
 		return plan.Plan{}, err
 	}
 	return k.d.site.Plan(conf, s, owner, core.Local{
-		Tmp: tmp, Account: k.accounts.Get, Program: k.program, GPUs: k.gpus.find,
+		Tmp: tmp, Account: k.accounts.Get, Program: k.program, Executable: executable, GPUs: k.gpus.find,
 		IsDir: func(path string) (is, known bool) { return k.isDir(owner.Owner, path) },
 	})
 }

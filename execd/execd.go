@@ -44,6 +44,7 @@ type Shepherd interface {
 	Changes() <-chan []plan.Status
 	Start(ctx context.Context, plans []plan.Plan) ([]plan.Answer, error)
 	Signal(ctx context.Context, kind report.SignalKind, attempts ...report.Attempt) (gone []report.Attempt, err error)
+	Change(ctx context.Context, changes []plan.Change) ([]plan.Changed, error)
 	List(ctx context.Context) ([]plan.Status, error)
 	Used(ctx context.Context, attempts ...report.Attempt) ([]plan.Used, error)
 	Forget(ctx context.Context, attempts ...report.Attempt) error

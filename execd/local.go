@@ -1,6 +1,7 @@
 package execd
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -65,4 +66,16 @@ func (k *desk) program(user plan.Owner, name string, env []string) string {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// executable returns why a program that the configuration names cannot be run here.
+func executable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err.(*os.PathError).Err
+	case info.IsDir() || info.Mode()&0o111 == 0:
+		return errors.New("it is not executable")
+	}
+	return nil
 }

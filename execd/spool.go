@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/core"
+	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -27,7 +28,7 @@ import (
 //	epoch                   of the qmaster that is followed: an older one is refused
 //	execd.lock              held by the execd that runs here
 
-func shepherdDir(dir string) string { return filepath.Join(dir, "shepherd") }
+func shepherdDir(dir string) string { return shepherd.Under(dir) }
 
 // makeSpool makes the host's directories and returns their locks, held until
 // they are closed.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -205,28 +206,33 @@ func (w *planning) startMode() string {
 }
 
 // shellPath is the shell of -S for this host, else of -S for any host, else
-// the queue's.
+// the queue's; in a container /bin/sh, which images have.
 func (w *planning) shellPath() string {
 	if s, ok := forHost(w.spec.Shell, w.site.Host); ok {
 		return s
 	}
-	if none(w.queue.Shell) {
+	if _, in := w.job.Hard.Get(grid.ContainerRequest); in || none(w.queue.Shell) { // a queue's shell is that of its hosts
 		return "/bin/sh"
 	}
 	return w.queue.Shell
 }
 
-// jobStep is the job's own command line.
+// jobStep is the job's own command line, behind the starter of its container.
+func (w *planning) jobStep() plan.Step {
+	return w.containedStep(w.plainStep())
+}
+
+// plainStep is the job's own command line.
 //
 //	it has a Connect            quill qrsh_starter, a Front
 //	a checkpoint is restarted   restart_command
-//	starter_method              STARTER job args
+//	starter_method              STARTER job args; not in a container
 //	-b y -shell n               PROGRAM args
 //	-b y                        SHELL -c "PROGRAM args"
 //	posix_compliant             SHELL SCRIPT args
 //	unix_behavior               SCRIPT args, by its #! line
 //	script_from_stdin           SHELL -s args < SCRIPT
-func (w *planning) jobStep() plan.Step {
+func (w *planning) plainStep() plan.Step {
 	s := plan.Step{Name: plan.Job}
 	direct := append([]string{w.script}, w.spec.Args...)
 	switch {
@@ -237,7 +243,7 @@ func (w *planning) jobStep() plan.Step {
 	case w.fromCheckpoint():
 		s.Argv = w.words(strings.ReplaceAll(w.start.Deliver.Ckpt.RestartCommand, "$job_pid", "0")) // there is no process yet
 		return s
-	case !none(w.queue.StarterMethod):
+	case !none(w.queue.StarterMethod) && w.inside == nil:
 		s.Argv = append(w.words(w.queue.StarterMethod), direct...)
 		return s
 	case w.job.Binary && w.spec.NoShell:

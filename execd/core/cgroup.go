@@ -1,6 +1,8 @@
 package core
 
 import (
+	"math"
+
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -40,10 +42,18 @@ func (w *planning) cgroup() {
 	memory := bound(soft, hard, n)
 	g.MemoryHigh, g.MemoryMax = memory.Soft, memory.Hard
 	g.PidsMax = bound(grid.Infinity, q.HPids, 1).Hard
-	g.CPUWeight = min(plan.WeightSlot*w.hostSlots, plan.MaxWeight)
+	weight := min(plan.WeightSlot*w.hostSlots, plan.MaxWeight)
 	if w.conf.IOWeight {
-		g.IOWeight = g.CPUWeight
+		g.IOWeight = weight
 	}
+	g.CPUWeight = prioritized(weight, int(q.Priority))
+}
+
+// prioritized is the weight of a group whose processes have a nice value. Within a group the kernel compares the nice values of
+// its processes alone, so what the value means to other jobs is part of the group's weight: each step is a factor of 1.25, as
+// that between processes, sched(7).
+func prioritized(weight uint64, nice int) uint64 {
+	return uint64(min(max(math.Round(float64(weight)*math.Pow(1.25, float64(-nice))), 1), plan.MaxWeight))
 }
 
 // taskGroup names the group of an attempt within that of its job.

@@ -38,6 +38,9 @@ func (c *Core) command(now grid.Time, m *report.Command, r *Ready) {
 	for _, s := range m.Signals {
 		c.signal(now, s, r)
 	}
+	for _, l := range m.Limits {
+		c.limit(now, m, l, r)
+	}
 	for _, k := range m.Forget {
 		if a := c.attempts[k]; a != nil && a.state == plan.Ended {
 			c.forget(a, r)
@@ -73,7 +76,7 @@ func (c *Core) deliver(now grid.Time, d *report.Deliver, jobs map[uint32]*grid.J
 	if c.gone.has(k) || j == nil || d.Queue < 0 || d.Queue >= len(queues) {
 		return
 	}
-	a := &attempt{key: k, start: &Start{Deliver: *d, Job: j, Queue: queues[d.Queue]}}
+	a := &attempt{key: k, start: &Start{Deliver: *d, Job: j, Queue: queues[d.Queue]}, limits: d.Limits}
 	c.attempts[k] = a
 	if !j.Binary && j.Spec != nil && d.Launch == nil {
 		if c.scripts[k.Job] == 0 {

@@ -15,6 +15,7 @@ type Conf struct {
 	Prolog, Epilog string
 	ShellStartMode string
 	LoginShells    []string
+	Starters       []grid.Starter // of containers
 
 	InheritEnv bool // execd_params INHERIT_ENV: execd's own environment leaks into jobs
 	QsubGID    bool // USE_QSUB_GID
@@ -55,6 +56,7 @@ func ParseConf(v grid.Values) Conf {
 	}
 	c.Mailer, c.Prolog, c.Epilog = text("mailer"), text("prolog"), text("epilog")
 	c.LoadSensors = list(text("load_sensor"))
+	c.Starters, _ = grid.ParseStarters(text(grid.Starters)) // it was checked when it was set
 	if m := text("shell_start_mode"); m != "" {
 		c.ShellStartMode = m
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Input is something that happened: Commanded, Answered, Seen, Listed,
-// ShepherdGone, Sampled, Received, Unanswered, Restored, Connected or Tick.
+// Changed, ShepherdGone, Sampled, Received, Unanswered, Restored, Connected or Tick.
 type Input interface{ input() }
 
 // Commanded is a message of qmaster.
@@ -76,6 +76,7 @@ type Ready struct {
 	Notes   []Note  // store until dropped
 	Start   []Start // one batch to the shepherd, answered with Answered
 	Signals []Signal
+	Changes []plan.Change    // to the shepherd, answered with Changed
 	Forget  []report.Attempt // the shepherd removes them from its journal
 	Drop    []report.Attempt // their notes are not needed any more
 	Unspool []uint32         // jobs whose script is not needed any more
@@ -123,6 +124,12 @@ type attempt struct {
 	unsent bool     // asked has not gone to the shepherd
 	next   *attempt // waits for its end
 	doomed bool     // qmaster does not know it: its end is not reported
+
+	contained   bool    // it has a control group
+	limits      uint32  // the version of its limits
+	change      *change // of them, on its way
+	refused     uint32  // the version of one that was not carried out; 0: none
+	refusedText string
 }
 
 // Core is the state of one host's execd. It is changed by Step only.
@@ -188,6 +195,8 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.command(now, &in.Command, &r)
 	case Answered:
 		c.answered(now, in.Answers, &r)
+	case Changed:
+		c.changed(in.Answers, &r)
 	case Seen:
 		c.seen(now, in.Attempts, &r)
 	case Listed:

@@ -19,6 +19,8 @@ import (
 //	new [topology=TEXT]
 //	deliver [epoch=N] [script] [mail=bea] [binding=WISH] [cores=GRANTED] [slots=N] ATTEMPT...
 //	signal [epoch=N] suspend|resume|terminate|reschedule|migrate ATTEMPT...
+//	limits ATTEMPT=VERSION:h_rss[:anyway]...
+//	changed ATTEMPT=VERSION[:REFUSED]...
 //	forget ATTEMPT...
 //	conf NAME=VALUE...
 //	stop, kill
@@ -117,6 +119,28 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			m.Signals = append(m.Signals, report.Signal{Attempt: attemptArg(t, a.Key), Kind: kinds[args[0].Key]})
 		}
 		return Commanded{m}
+	case "limits":
+		queue := report.Queue{Name: "all.q", Host: "node1"}
+		for _, limit := range []*float64{&queue.SRT, &queue.HRT, &queue.SCPU, &queue.HCPU, &queue.SFSize, &queue.HFSize, &queue.SData, &queue.HData,
+			&queue.SStack, &queue.HStack, &queue.SCore, &queue.HCore, &queue.SRSS, &queue.HRSS, &queue.SVMem, &queue.HVMem, &queue.HPids} {
+			*limit = grid.Infinity
+		}
+		queue.HRSS, queue.HRT, queue.HVMem = 1000, 60, 3000
+		m.Queues = []report.Queue{queue}
+		for _, a := range args {
+			f := strings.Split(word(a), ":")
+			n, _ := strconv.ParseUint(f[0], 10, 32)
+			m.Limits = append(m.Limits, report.Limits{Attempt: attemptArg(t, a.Key), Version: uint32(n), Slots: 2, Changed: grid.Names{f[1]}, Anyway: len(f) > 2})
+		}
+		return Commanded{m}
+	case "changed":
+		var in Changed
+		for _, a := range args {
+			version, why, _ := strings.Cut(word(a), ":")
+			n, _ := strconv.ParseUint(version, 10, 32)
+			in.Answers = append(in.Answers, plan.Changed{Attempt: attemptArg(t, a.Key), Version: uint32(n), Refused: why})
+		}
+		return in
 	case "forget":
 		for _, a := range args {
 			m.Forget = append(m.Forget, attemptArg(t, a.Key))
@@ -136,8 +160,12 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 	case "listed", "seen":
 		for _, a := range args {
 			what, binding, _ := strings.Cut(word(a), "@")
+			what, limits, _ := strings.Cut(what, "/") // running/1: with a control group and these limits
 			name, exit, _ := strings.Cut(what, ":")
 			s := plan.Status{Attempt: attemptArg(t, a.Key), State: stateWords[name], Suspended: name == "suspended", Binding: binding}
+			if n, err := strconv.ParseUint(limits, 10, 32); err == nil {
+				s.Contained, s.Limits = true, uint32(n)
+			}
 			if s.State >= plan.Running {
 				s.Start = 500
 			}
@@ -251,6 +279,14 @@ func printed(r Ready, now grid.Time) string {
 	for _, s := range r.Signals {
 		say("%s %v", [...]string{"", "suspend", "resume", "terminate", "reschedule", "migrate"}[s.Kind], s.Attempts)
 	}
+	for _, l := range r.Changes {
+		g := l
+		line := fmt.Sprintf("limits %v version=%d memory high %d max %d pids %d rt %v vmem %v", l.Attempt, l.Limits.Version, g.MemoryHigh, g.MemoryMax, g.PidsMax, l.Limits.RT, l.Limits.VMem)
+		if l.Anyway {
+			line += " anyway"
+		}
+		say("%s", line)
+	}
 	for _, k := range r.Forget {
 		say("forget %v", k)
 	}
@@ -285,7 +321,14 @@ func printed(r Ready, now grid.Time) string {
 				if t.Suspended {
 					phase = "suspended"
 				}
-				say("  %v %s cpu=%v%s", t.Attempt, phase, t.Usage.CPU, binding)
+				limits := ""
+				if t.Limits > 0 {
+					limits = fmt.Sprintf(" limits=%d", t.Limits)
+				}
+				if t.Refused > 0 {
+					limits += fmt.Sprintf(" refused=%d: %s", t.Refused, t.RefusedText)
+				}
+				say("  %v %s cpu=%v%s%s", t.Attempt, phase, t.Usage.CPU, binding, limits)
 			}
 		}
 	}

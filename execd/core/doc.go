@@ -32,12 +32,14 @@
 //	petask.go    what differs for PE tasks and for interactive jobs
 //	ckpt.go      how a job is checkpointed
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods
+//	container.go how a job is started in a container
 //	maps.go      the instances of resource maps, as variables
 //	devices.go   the device files of instances: closed to other jobs, and known by the GPU they are of
 //	env.go       the environment of the job, and of steps that run as another user
 //	paths.go     output paths and their variables
 //	cgroup.go    the control group and its limits
 //	limits.go    other resource limits
+//	change.go    other limits for attempts that run
 //	spool.go     the file config in the attempt's folder
 //
 // A task of a parallel job (qrsh -inherit) is an attempt like others, with a key

@@ -27,6 +27,7 @@ func (w *planning) maps() {
 			}
 		}
 	}
+	w.gpuNames = uuids
 	if len(uuids) == 0 {
 		return
 	}

@@ -42,7 +42,7 @@ func (w *planning) starterPath() string { return w.p.Spool + "/starter" }
 
 // connect leaves for the starter what to run and who waits for it.
 func (w *planning) connect() {
-	s := report.Starter{Connect: w.spec.Connect, NoShell: w.spec.NoShell}
+	s := report.Starter{Connect: w.spec.Connect, NoShell: w.spec.NoShell, Inside: w.inside}
 	switch {
 	case !w.job.Binary:
 		s.Args, s.NoShell = append([]string{w.shell, w.script}, w.spec.Args...), true

@@ -78,6 +78,8 @@ type Local struct {
 	Account func(user string) (Account, error)
 	// Program returns the path of a program that a user runs under a name without a slash, as the PATH of env says.
 	Program func(user plan.Owner, name string, env []string) string
+	// Executable returns why a program that the configuration names cannot be run here.
+	Executable func(path string) error
 	// GPUs returns those that this host has now.
 	GPUs func() []GPU
 }
@@ -104,6 +106,10 @@ type planning struct {
 	processors    []int       // of the cores that it got
 	instances     grid.Values // of resource maps, as variables
 	devices       grid.Values // those by which programs find the devices of the instances
+	gpuNames      []string    // the UUIDs of these devices
+	image         string      // of the container in which the job runs; "": in none
+	imageFile     string      // it, when it is a file
+	inside        []string    // the words that start it; nil: none
 	gpus          []GPU       // of the host, when it is asked for them
 	name          string      // what the job is called in its environment
 }
@@ -133,6 +139,9 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.
 	w.grants()
 	w.maps()
 	w.streams()
+	if err := w.contain(); err != nil {
+		return plan.Plan{}, err
+	}
 	steps := w.steps()
 	p.Env = w.env()
 	if w.spec.Connect != "" {
@@ -142,7 +151,7 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.
 	w.isolate()
 	w.limits()
 	p.Priority = int(w.queue.Priority)
-	p.Limits.Grace = seconds(w.queue.Notify)
+	p.Limits.Grace, p.Limits.Version = seconds(w.queue.Notify), w.start.Deliver.Limits
 	if w.job.Notify {
 		p.Notify = seconds(w.queue.Notify)
 		p.NotifyKill, p.NotifySuspend = plan.ParseNotify(conf.NotifyKill), plan.ParseNotify(conf.NotifySuspend)

@@ -54,6 +54,12 @@ func testLocal(dir string) Local {
 			}
 			return testAccounts[i], nil
 		},
+		Executable: func(path string) error {
+			if strings.HasPrefix(path, "/missing/") {
+				return syscall.ENOENT
+			}
+			return nil
+		},
 		GPUs: func() []GPU {
 			return []GPU{
 				{"GPU-0", []string{"/dev/nvidia0", "/dev/dri/renderD128"}}, {"GPU-1", []string{"/dev/nvidia1", "/dev/dri/renderD129"}},
@@ -227,6 +233,8 @@ func planned(t *testing.T, text string) string {
 			q.HRSS = num()
 		case "h_pids":
 			q.HPids = num()
+		case "container":
+			s.Job.JobRequest.Hard = grid.Requests{{Name: grid.ContainerRequest, Value: v}}
 		case "no-cgroups":
 			site.Cgroup = ""
 		case "s_stack":

@@ -98,7 +98,8 @@ func (c *Core) add(m *report.Report, a *attempt) {
 	if a.state == plan.Wanted || a.doomed {
 		return
 	}
-	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.boundTo(a.key), Suspended: a.asked == report.Suspend}
+	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.boundTo(a.key), Suspended: a.asked == report.Suspend,
+		Limits: a.limits, Refused: a.refused, RefusedText: a.refusedText}
 	if a.state == plan.Ended {
 		t.Phase, t.Result = report.Ended, a.result
 	}

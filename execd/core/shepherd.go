@@ -57,6 +57,7 @@ func (c *Core) list(now grid.Time, statuses []plan.Status, r *Ready) {
 		case a.unsent && a.state < plan.Ended:
 			r.send(a.asked, a)
 		}
+		c.pass(a, r)
 	}
 	c.tidy(r)
 }
@@ -82,6 +83,9 @@ func (c *Core) shepherdGone() {
 	c.shepherd = false
 	for _, a := range c.attempts {
 		a.next = nil
+		if a.change != nil {
+			a.change.sent, a.change.behind = false, false
+		}
 		a.unsent = a.asked != 0 && a.state < plan.Ended
 	}
 }
@@ -111,6 +115,8 @@ func (c *Core) observe(now grid.Time, s plan.Status, r *Ready) {
 			a.script = true
 		}
 	}
+	a.contained = a.contained || s.Contained
+	a.limits = max(a.limits, s.Limits)
 	if s.State <= a.state {
 		return
 	}
@@ -133,6 +139,7 @@ func (c *Core) observe(now grid.Time, s plan.Status, r *Ready) {
 	if a.unsent && c.shepherd {
 		r.send(a.asked, a)
 	}
+	c.pass(a, r)
 	if a.state == plan.Running {
 		c.fresh = append(c.fresh, fresh{a.key, now.Add(settleSeconds)})
 		if a.note != nil {

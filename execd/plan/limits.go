@@ -11,6 +11,9 @@ type Limits struct {
 	CPU     Bound // s_cpu, h_cpu: CPU seconds of all processes; SIGXCPU, then SIGKILL
 	VMem    Bound // s_vmem, h_vmem: bytes of address space of all processes; SIGXCPU, then SIGKILL
 
+	// Version of the limits; 0: those that the job was submitted with.
+	Version uint32
+
 	// Grace is how long after the SIGUSR1 of s_rt the job is terminated, queue_conf(5) notify; 0: it is only warned.
 	Grace time.Duration
 }

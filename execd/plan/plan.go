@@ -138,6 +138,9 @@ type Step struct {
 	// Environ, if not nil, is the step's environment in place of the plan's, for a step that runs as another user.
 	Environ []string
 
+	// Needs is a file that the step's user must be able to read before it is started: the image of a container. "": none.
+	Needs string
+
 	// Front marks a step of the job that only stands before the job, as a starter does: it is not bound by the
 	// Rlimits, and its memory is not the job's. If there are any, its last argument is what shepherd.Limited takes.
 	Front bool

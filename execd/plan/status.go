@@ -31,6 +31,8 @@ type Status struct {
 	Start     grid.Time // when the job (not the prolog) was started; 0 before
 	Binding   string    // Plan.Binding; "" once it has ended
 	End       *End      // set when State is Ended
+	Contained bool      // it is to have a control group
+	Limits    uint32    // the version of its limits
 }
 
 // End is how an attempt ended.

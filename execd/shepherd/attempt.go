@@ -25,6 +25,7 @@ type attempt struct {
 	streams streams
 	cgroup  int // descriptor; -1: none
 	orders  chan order
+	changes chan changing
 	done    chan struct{} // closed when over
 
 	// Used by run alone.
@@ -45,7 +46,8 @@ type attempt struct {
 
 	// Owned by the reaper, under its mu.
 	sessions []int
-	ticks    uint64 // entered then, on the clock of stat.start
+	guests   []guest // without a control group
+	ticks    uint64  // entered then, on the clock of stat.start
 
 	used meter
 
@@ -92,6 +94,7 @@ func (a *attempt) run() {
 	}
 	a.streams.close()
 	a.leaveCgroup()
+	a.dismiss()
 	if !a.k.reaper.leave(a, sweepPatience) {
 		a.k.logf("%s: processes left behind could not be killed", a.key)
 	}
@@ -236,8 +239,7 @@ func (a *attempt) awaitStep(s *plan.Step, started *proc) outcome {
 	p := &a.plan
 	var alarms alarms
 	if s.Name == plan.Job {
-		alarms.after(seconds(p.Limits.RT.Soft), order{action(syscall.SIGUSR1), "s_rt"})
-		alarms.after(seconds(p.Limits.RT.Hard), order{terminate, "h_rt"})
+		a.setAlarms(&alarms, 0)
 		alarms.after(p.Ckpt.Every, order{checkpointNow, ""})
 	}
 	for {
@@ -247,6 +249,8 @@ func (a *attempt) awaitStep(s *plan.Step, started *proc) outcome {
 			return o
 		case o := <-a.orders:
 			a.execute(o, s, started, &alarms)
+		case c := <-a.changes:
+			c.refused <- a.change(&c.Change, s, &alarms)
 		case <-alarms.next():
 			o := alarms.removeFirst()
 			if o.action == abandon {
@@ -326,8 +330,8 @@ func (a *attempt) retryJournalEnd(rec record) {
 func (k *shepherd) attemptOf(p plan.Plan, durable bool) *attempt {
 	return &attempt{
 		k: k, key: p.Attempt, limits: p.Limits, durable: durable, plan: p,
-		orders: make(chan order, 4), done: make(chan struct{}),
-		now: plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding},
+		orders: make(chan order, 4), changes: make(chan changing), done: make(chan struct{}),
+		now: plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding, Contained: p.Cgroup.Path != "", Limits: p.Limits.Version},
 	}
 }
 

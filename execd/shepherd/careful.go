@@ -44,6 +44,7 @@ type errand struct {
 	Name    string // the program's own, for messages
 	Path    string
 	Argv    []string
+	Needs   string // a file that must be readable
 }
 
 // fault is why it failed.
@@ -64,6 +65,7 @@ func errandFields(w *wire.Coder, e *errand) {
 	w.Text(&e.Name)
 	w.Text(&e.Path)
 	wire.List(w, &e.Argv, (*wire.Coder).Text)
+	w.Text(&e.Needs)
 	w.Close(m)
 }
 
@@ -199,6 +201,13 @@ func (e *errand) run() *failure {
 				return noStream(i, e.Streams[i].Path, err)
 			}
 		}
+	}
+	if e.Needs != "" {
+		file, err := os.Open(e.Needs)
+		if err != nil {
+			return fail(report.FailedShell, "can't open container image %s: %s", e.Needs, errnoText(errors.Unwrap(err)))
+		}
+		file.Close()
 	}
 	if e.Check != "" {
 		if err := canRun(e.Check); err != nil {

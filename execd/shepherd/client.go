@@ -272,6 +272,12 @@ func (k *Client) Signal(ctx context.Context, kind report.SignalKind, attempts ..
 	return r.Gone, err
 }
 
+// Change gives attempts that run other limits, and returns when each has them or has refused them.
+func (k *Client) Change(ctx context.Context, changes []plan.Change) ([]plan.Changed, error) {
+	r, err := k.call(ctx, request{Verb: verbChange, Changes: changes})
+	return r.Changed, err
+}
+
 // List returns all attempts that are not forgotten, in the order of their keys.
 func (k *Client) List(ctx context.Context) ([]plan.Status, error) {
 	r, err := k.call(ctx, request{Verb: verbList})

@@ -28,6 +28,8 @@
 //	reap.go     every wait in one place; what a finished step left behind is found and killed
 //	delegate.go the control groups that may be made: the shepherd's, and that of all jobs
 //	cgroup.go   the control group of an attempt, where one may be had
+//	adopt.go    log-ins that join a job
+//	change.go   other limits for attempts that run
 //	devices.go  device files that are closed to an attempt
 //	cause.go    why a job ended
 //	signal.go   suspend, resume, terminate, notify

@@ -47,6 +47,18 @@ func requestFields(w *wire.Coder, r *request) {
 	wire.Uns(w, &r.Signal)
 	wire.List(w, &r.Plans, planFields)
 	wire.List(w, &r.Attempts, attemptFields)
+	wire.List(w, &r.Changes, func(w *wire.Coder, c *plan.Change) {
+		m := w.Open()
+		attemptFields(w, &c.Attempt)
+		limitsFields(w, &c.Limits)
+		wire.Uns(w, &c.MemoryHigh)
+		wire.Uns(w, &c.MemoryMax)
+		wire.Uns(w, &c.PidsMax)
+		w.Bool(&c.Anyway)
+		w.Close(m)
+	})
+	wire.Uns(w, &r.UID)
+	wire.Sig(w, &r.Pid)
 	w.Close(m)
 }
 
@@ -63,6 +75,14 @@ func replyFields(w *wire.Coder, r *reply) {
 		usageFields(w, &u.Usage)
 		w.Close(m)
 	})
+	wire.List(w, &r.Changed, func(w *wire.Coder, c *plan.Changed) {
+		m := w.Open()
+		attemptFields(w, &c.Attempt)
+		wire.Uns(w, &c.Version)
+		w.Text(&c.Refused)
+		w.Close(m)
+	})
+	attemptFields(w, &r.Joined)
 	w.Close(m)
 }
 
@@ -151,6 +171,7 @@ func planFields(w *wire.Coder, l *plan.Plan) {
 		w.Bool(&s.Front)
 		w.Text(&s.Refused)
 		wire.List(w, &s.Environ, (*wire.Coder).Text)
+		w.Text(&s.Needs)
 		w.Close(m)
 	})
 	limitsFields(w, &l.Limits)
@@ -228,6 +249,7 @@ func limitsFields(w *wire.Coder, l *plan.Limits) {
 		wire.Uns(w, &b.Hard)
 	}
 	wire.Sig(w, &l.Grace)
+	wire.Uns(w, &l.Version)
 	w.Close(m)
 }
 
@@ -249,6 +271,8 @@ func statusFields(w *wire.Coder, s *plan.Status) {
 	wire.Sig(w, &s.Start)
 	wire.Opt(w, &s.End, endFields)
 	w.Text(&s.Binding)
+	w.Bool(&s.Contained)
+	wire.Uns(w, &s.Limits)
 	w.Close(m)
 }
 
@@ -278,5 +302,7 @@ func usageFields(w *wire.Coder, u *grid.Usage) {
 	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches, &u.InvolSwitches} {
 		wire.Sig(w, n)
 	}
+	w.Float(&u.RSS)
+	wire.Sig(w, &u.Processes)
 	w.Close(m)
 }

@@ -22,6 +22,7 @@ type process struct {
 	path    string
 	argv    []string
 	name    string // the program's, for messages
+	needs   string // a file that owner must be able to read
 	check   string // the program that path is only to become; "": path is the program
 	env     []string
 	dir     string
@@ -41,7 +42,7 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 	isJob := s.Name == plan.Job
 	n := process{
 		owner: &p.Owner, path: s.Argv[0], argv: s.Argv, env: a.envOf(s), dir: p.Cwd, umask: cmp.Or(p.Umask, usualUmask),
-		streams: a.streams, group: isJob, lacking: startFailures[s.Name],
+		streams: a.streams, group: isJob, lacking: startFailures[s.Name], needs: s.Needs,
 	}
 	if s.Login {
 		n.argv = append([]string{"-" + n.path[strings.LastIndexByte(n.path, '/')+1:]}, s.Argv[1:]...)
@@ -115,7 +116,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 		}
 	}
 	// A look that is not done still runs, and writes its variables.
-	careful := !done || noDir != nil || n.streams.late != [3]plan.Output{} || !plain
+	careful := !done || noDir != nil || n.needs != "" || n.streams.late != [3]plan.Output{} || !plain
 	attr := &syscall.ProcAttr{Env: n.env, Sys: a.sysProcAttr(n.owner)}
 	start := func(path string, argv []string, files []uintptr) (*proc, error) {
 		attr.Files = files
@@ -135,7 +136,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 			started, err = start(n.path, n.argv, []uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2])})
 		})
 	} else {
-		e := errand{n.dir, n.streams.late, n.streams.merge, n.umask, n.check, n.name, n.path, n.argv}
+		e := errand{n.dir, n.streams.late, n.streams.merge, n.umask, n.check, n.name, n.path, n.argv, n.needs}
 		attr.Dir = "/"
 		started, err = e.send(n.streams.fds, start)
 	}

@@ -12,6 +12,7 @@ import (
 type groupUsage struct {
 	user, sys time.Duration
 	memory    uint64 // bytes now, without file cache that the kernel would give up
+	processes uint64 // and threads now
 	io        uint64 // bytes read from and written to devices
 }
 
@@ -35,6 +36,7 @@ func readUsage(dir string) (u groupUsage) {
 	if all := readNumber(dir, "memory.current"); all > cache {
 		u.memory = all - cache
 	}
+	u.processes = readNumber(dir, "pids.current")
 	text, _ := readGroup(dir, "io.stat") // 8:0 rbytes=4096 wbytes=0 rios=1 ...
 	for word := range bytes.FieldsSeq(text) {
 		if n, is := bytes.CutPrefix(word, []byte("rbytes=")); is {

@@ -143,22 +143,29 @@ func TestKernelFreeze(t *testing.T) {
 	h.await(1, plan.Running)
 	h.until("it has all processes", func() bool { return len(membersOf(p.Cgroup.Path)) == 8 })
 	frozen := func() bool { return readEvent(p.Cgroup.Path, "cgroup.events", "frozen") == 1 }
-	var took []time.Duration
-	for range 20 {
-		want(t, "frozen before", frozen(), false)
-		begin := time.Now()
-		h.signal(report.Suspend, 1)
-		for !frozen() {
-			if time.Since(begin) > polltest.Patience {
-				t.Fatal("never frozen")
+	measure := func(what string, freeze, thaw func()) {
+		var took []time.Duration
+		for range 20 {
+			want(t, "frozen before", frozen(), false)
+			begin := time.Now()
+			freeze()
+			for !frozen() {
+				if time.Since(begin) > polltest.Patience {
+					t.Fatal("never frozen")
+				}
 			}
+			took = append(took, time.Since(begin))
+			thaw()
+			h.until("it runs", func() bool { return !frozen() })
 		}
-		took = append(took, time.Since(begin))
-		h.signal(report.Resume, 1)
-		h.until("it runs", func() bool { return !frozen() })
+		slices.Sort(took)
+		t.Logf("frozen after %s: median %v, slowest %v of %d", what, took[len(took)/2], took[len(took)-1], len(took))
 	}
-	slices.Sort(took)
-	t.Logf("frozen after the request to the shepherd: median %v, slowest %v of %d", took[len(took)/2], took[len(took)-1], len(took))
+	measure("the request to the shepherd", func() { h.signal(report.Suspend, 1) }, func() { h.signal(report.Resume, 1) })
+	write := func(value string) func() {
+		return func() { want(t, "error", writeGroup(p.Cgroup.Path, freezeFile, value), nil) }
+	}
+	measure("what the shepherd writes", write("1"), write("0"))
 	h.signal(report.Terminate, 1)
 	h.end(1)
 }
@@ -185,6 +192,26 @@ func TestKernelNothingLeft(t *testing.T) {
 	want(t, "its group", exists(p.Cgroup.Path), false)
 }
 
+// The attempts of a parallel job on a host have usage of their own, also of processes that nobody waits for.
+func TestKernelUsageOfPETasks(t *testing.T) {
+	h := newHost(t)
+	job := filepath.Join(kernelGroup(t), "job")
+	for _, fifo := range []string{"one", "two"} {
+		if err := syscall.Mkfifo(filepath.Join(h.dir, fifo), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	master := h.plan(1, "read x <one")
+	task := h.plan(2, `(setsid sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo >one; echo >two' &) & read x <two`)
+	master.Cgroup, task.Cgroup = plan.Cgroup{Job: job, Path: job + "/master"}, plan.Cgroup{Job: job, Path: job + "/task.1"}
+	h.start(master, task)
+	its, others := h.end(2).Usage.CPU, h.end(1).Usage.CPU
+	if its < 2*others || its == 0 {
+		t.Errorf("CPU time of the task %v s, of the master %v s", its, others)
+	}
+	want(t, "group of the job", exists(job), false)
+}
+
 // A bound job cannot leave its processors.
 func TestKernelProcessors(t *testing.T) {
 	h := newHost(t)
@@ -194,7 +221,7 @@ func TestKernelProcessors(t *testing.T) {
 		t.Skip("the controller cpuset cannot be had")
 	}
 	all, first := allowed(t)
-	p := within(group, h.plan(1, "taskset -pc "+all+" $$ >/dev/null; grep Cpus_allowed_list /proc/self/status; taskset -pc 1023 $$ 2>/dev/null || echo refused"))
+	p := within(group, h.plan(1, "taskset -pc "+all+" $$ >/dev/null; grep Cpus_allowed_list /proc/self/status; taskset -pc 1023 $$ >/dev/null 2>&1 || echo refused"))
 	p.Affinity = []int{first}
 	h.run(p)
 	want(t, "where it runs", h.output(1), fmt.Sprintf("Cpus_allowed_list:\t%d\nrefused\n", first))

@@ -12,13 +12,14 @@ import (
 
 // stat is what /proc/PID/stat says about a process, proc_pid_stat(5).
 type stat struct {
-	pid, group, session int
-	state               byte   // Z: ended, not yet waited for
-	user, sys           uint64 // clock ticks, its own and those of children it waited for
-	threads             int
-	start               uint64 // clock ticks since boot
-	vmem                uint64 // bytes
-	rss                 uint64 // bytes
+	pid, parent    int
+	group, session int
+	state          byte   // Z: ended, not yet waited for
+	user, sys      uint64 // clock ticks, its own and those of children it waited for
+	threads        int
+	start          uint64 // clock ticks since boot
+	vmem           uint64 // bytes
+	rss            uint64 // bytes
 }
 
 // ticksPerSecond is USER_HZ, which Linux shows as 100 on every architecture Go runs on.
@@ -54,7 +55,7 @@ func readStat(pid int) (s stat, ok bool) {
 		n++
 	}
 	return stat{
-		pid: pid, state: state, group: int(field[2]), session: int(field[3]),
+		pid: pid, parent: int(field[1]), state: state, group: int(field[2]), session: int(field[3]),
 		user: field[11] + field[13], sys: field[12] + field[14],
 		threads: int(field[17]), start: field[19], vmem: field[20], rss: field[21] * pageSize,
 	}, true

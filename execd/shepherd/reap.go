@@ -359,7 +359,7 @@ func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
 			roots = append(roots, pid)
 		}
 	}
-	return roots, groups
+	return append(roots, r.guestsOf(a)...), groups
 }
 
 // signal sends sig to every process of a: to the process groups of its steps at once, to the others one by one.

@@ -88,10 +88,13 @@ func credentialsOf(c *net.UnixConn) (peer *unix.Ucred, err error) {
 }
 
 // conn is one execd.
-type conn struct{ out *outbox[reply] }
+type conn struct {
+	out *outbox[reply]
+	pid int // 0: unknown
+}
 
 func (k *shepherd) serve(c net.Conn) {
-	peer := &conn{newOutbox(c, replyFields)}
+	peer := &conn{newOutbox(c, replyFields), peerPid(c)}
 	k.mu.Lock()
 	if ended := k.list(func(a *attempt) bool { return a.now.State == plan.Ended }); len(ended) > 0 {
 		peer.out.send(reply{Statuses: ended})
@@ -134,6 +137,17 @@ func (k *shepherd) handle(peer *conn, r *request) {
 		k.mu.Unlock()
 	case verbUsage:
 		answer.Used = k.used(r.Attempts)
+	case verbChange:
+		go func() { // other requests are answered meanwhile
+			answer.Changed = k.change(r.Changes)
+			peer.out.send(answer)
+		}()
+		return
+	case verbAdopt:
+		joined, err := k.adopt(r.UID, r.Pid, peer.pid)
+		if answer.Joined = joined; err != nil {
+			answer.Error = err.Error()
+		}
 	case verbForget:
 		k.journal.add(false, func(err error) {
 			if err != nil {

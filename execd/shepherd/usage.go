@@ -104,7 +104,7 @@ func (m *meter) total() usage {
 	case m.began.IsZero():
 	case m.ended.IsZero():
 		u.wallclock = time.Since(m.began)
-		u.vmem, u.rss = m.seen.vmem, m.seen.rss
+		u.vmem, u.rss, u.processes = m.seen.vmem, m.seen.rss, m.seen.processes
 	default:
 		u.wallclock = m.ended.Sub(m.began)
 	}
@@ -119,6 +119,7 @@ type usage struct {
 	io                float64 // GB read and written
 	vmem              uint64  // bytes of address space now; 0 once ended
 	maxVMem           uint64  // most vmem seen; 0 when the job ended before it was sampled
+	processes         uint64  // and threads now; 0 once ended
 	rss, maxRSS       uint64  // bytes resident; maxRSS is 0 when the job took less than the shepherd and ended before it was sampled
 
 	// The rest is getrusage(2), of the processes that have ended and were waited for.
@@ -133,7 +134,7 @@ func (u usage) accounted() grid.Usage {
 		WallSeconds: u.wallclock.Seconds(), UserSeconds: u.userTime.Seconds(), SystemSeconds: u.sysTime.Seconds(),
 		CPU: u.cpu().Seconds(), Mem: u.mem, IO: u.io, VMem: float64(u.vmem), MaxVMem: float64(u.maxVMem),
 		MaxRSS: float64(u.maxRSS) / 1024, MinFaults: u.minFlt, MajFaults: u.majFlt, InBlocks: u.inBlock,
-		OutBlocks: u.ouBlock, VolSwitches: u.nvcsw, InvolSwitches: u.nivcsw,
+		OutBlocks: u.ouBlock, VolSwitches: u.nvcsw, InvolSwitches: u.nivcsw, RSS: float64(u.rss), Processes: int64(u.processes),
 	}
 }
 
@@ -143,13 +144,13 @@ const gigabyte = 1 << 30
 func (a *attempt) sample() (o order, exceeded bool) {
 	roots, _ := a.k.reaper.roots(a)
 	front := a.used.inFront()
-	var user, sys, vmem, rss, io uint64
+	var user, sys, vmem, rss, io, processes uint64
 	descend(roots, func(s stat) {
 		user, sys = user+s.user, sys+s.sys
 		if s.pid != front {
 			vmem, rss = vmem+s.vmem, rss+s.rss
 		}
-		io += readIO(s.pid)
+		io, processes = io+readIO(s.pid), processes+uint64(max(s.threads, 1))
 	})
 	m := &a.used
 	g := a.group()
@@ -164,7 +165,7 @@ func (a *attempt) sample() (o order, exceeded bool) {
 	s.userTime = max(s.userTime, m.waited.userTime+ticks(user))
 	s.sysTime = max(s.sysTime, m.waited.sysTime+ticks(sys))
 	cpu := s.userTime + s.sysTime
-	s.vmem, s.rss = vmem, rss
+	s.vmem, s.rss, s.processes = vmem, rss, max(processes, g.processes)
 	s.maxVMem, s.maxRSS = max(s.maxVMem, vmem), max(s.maxRSS, rss)
 	s.mem += float64(vmem) / gigabyte * (cpu - before).Seconds()
 	s.io = max(s.io, float64(io)/gigabyte)

@@ -25,6 +25,8 @@ const (
 	verbUsage
 	verbForget
 	verbShutdown
+	verbChange
+	verbAdopt
 )
 
 type request struct {
@@ -35,6 +37,9 @@ type request struct {
 	Signal   report.SignalKind
 	Plans    []plan.Plan
 	Attempts []report.Attempt
+	Changes  []plan.Change
+	UID      uint32 // of a verbAdopt: the owner of the job, and the process that is to join it
+	Pid      int
 }
 
 type reply struct {
@@ -44,6 +49,8 @@ type reply struct {
 	Statuses []plan.Status
 	Gone     []report.Attempt // of a verbSignal: those that have ended or are unknown
 	Used     []plan.Used
+	Changed  []plan.Changed
+	Joined   report.Attempt
 }
 
 // outbox sends messages of type M in order from a goroutine of its own, so that no sender ever waits for the peer.

@@ -142,6 +142,7 @@ func bodyFields(w *wire.Coder, b gdi.Body) {
 		name(w, &b.HoldAdd)
 		name(w, &b.HoldRemove)
 		w.Bool(&b.ClearError)
+		w.Bool(&b.Now)
 	case *gdi.DeleteJobs:
 		jobs(w, &b.Jobs)
 		w.Bool(&b.Force)

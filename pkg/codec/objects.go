@@ -139,6 +139,7 @@ func jaTask(w *wire.Coder, t *grid.JATask) {
 	wire.Opt(w, &t.Interim, interim)
 	wire.List(w, &t.Maps, mapGrant)
 	wire.List(w, &t.Cores, coreGrant)
+	wire.Opt(w, &t.Limits, limits)
 	w.Close(m)
 }
 
@@ -147,6 +148,17 @@ func coreGrant(w *wire.Coder, g *grid.CoreGrant) {
 	name(w, &g.Host)
 	name(w, &g.Text)
 	w.Bool(&g.Shared)
+	w.Close(m)
+}
+
+func limits(w *wire.Coder, l *grid.Limits) {
+	m := w.Open()
+	wire.Uns(w, &l.Version)
+	requests(w, &l.Requests)
+	requests(w, &l.Before)
+	w.Bool(&l.Changing)
+	wire.Uns(w, &l.Applied)
+	w.Text(&l.Refused)
 	w.Close(m)
 }
 
@@ -188,6 +200,7 @@ func peTask(w *wire.Coder, t *grid.PETask) {
 		w.Close(m)
 	})
 	wire.Opt(w, &t.Interim, interim)
+	wire.Uns(w, &t.Limits)
 	w.Close(m)
 }
 

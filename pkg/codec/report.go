@@ -100,6 +100,9 @@ func hostReport(w *wire.Coder, r *report.Report) {
 		wire.Opt(w, &t.Result, result)
 		name(w, &t.Binding)
 		w.Bool(&t.Suspended)
+		wire.Uns(w, &t.Limits)
+		wire.Uns(w, &t.Refused)
+		w.Text(&t.RefusedText)
 		w.Close(m)
 	})
 	wire.Uns(w, &r.Conf)
@@ -141,6 +144,16 @@ func command(w *wire.Coder, c *report.Command) {
 	ownValues(w, &c.Conf)
 	w.Bool(&c.Stop)
 	w.Bool(&c.Kill)
+	wire.List(w, &c.Limits, func(w *wire.Coder, l *report.Limits) {
+		m := w.Open()
+		attempt(w, &l.Attempt)
+		wire.Uns(w, &l.Version)
+		wire.Sig(w, &l.Queue)
+		wire.Uns(w, &l.Slots)
+		names(w, &l.Changed)
+		w.Bool(&l.Anyway)
+		w.Close(m)
+	})
 	w.Close(m)
 }
 
@@ -164,6 +177,7 @@ func deliver(w *wire.Coder, d *report.Deliver) {
 		w.Close(m)
 	})
 	name(w, &d.Cores)
+	wire.Uns(w, &d.Limits)
 	w.Close(m)
 }
 

@@ -90,6 +90,8 @@ func usage(w *wire.Coder, u *grid.Usage) {
 		wire.Sig(w, &u.OutBlocks)
 		wire.Sig(w, &u.VolSwitches)
 		wire.Sig(w, &u.InvolSwitches)
+		w.Float(&u.RSS)
+		wire.Sig(w, &u.Processes)
 	}
 	w.Close(m)
 }

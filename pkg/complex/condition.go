@@ -1,6 +1,8 @@
 package complex
 
 import (
+	"slices"
+
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 )
@@ -10,6 +12,7 @@ type Condition struct {
 	Attr   int // index of the attribute
 	Number float64
 	Expr   pattern.Expression
+	Text   string // the request as given
 }
 
 // Conditions compiles the requests of attributes that are not booked; unknown is
@@ -25,7 +28,7 @@ func (x *Attributes) Conditions(requests grid.Requests) (out []Condition, unknow
 		if a.Column >= 0 {
 			continue
 		}
-		k := Condition{Attr: i, Number: r.Num}
+		k := Condition{Attr: i, Number: r.Num, Text: r.Value}
 		if !a.Numeric {
 			k.Expr = pattern.Compile(r.Value, a.foldCase)
 		}
@@ -36,8 +39,11 @@ func (x *Attributes) Conditions(requests grid.Requests) (out []Condition, unknow
 
 // Satisfied reports whether a configured value of the attribute meets the request.
 func (k *Condition) Satisfied(a *Attribute, v Value) bool {
-	if a.Numeric {
+	switch {
+	case a.Numeric:
 		return a.Compare(k.Number, v.Number)
+	case v.Patterns != nil:
+		return slices.ContainsFunc(v.Patterns, func(p string) bool { return pattern.Match(p, k.Text) })
 	}
 	return a.Matches(k.Expr, v.Text)
 }
@@ -47,7 +53,8 @@ func (k *Condition) Satisfied(a *Attribute, v Value) bool {
 // stands for a value that is left out (-l slots), is 1.
 func (a *Attribute) SatisfiedBy(request string, v Value) bool {
 	if !a.Numeric {
-		return a.Matches(pattern.Compile(request, a.foldCase), v.Text)
+		k := Condition{Expr: pattern.Compile(request, a.foldCase), Text: request}
+		return k.Satisfied(a, v)
 	}
 	if request == "TRUE" {
 		request = "1"

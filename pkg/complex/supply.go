@@ -20,6 +20,9 @@ type Value struct {
 	Number  float64
 	Text    string
 	BuiltIn bool // a queue's built-in value, not complex_values
+
+	// Patterns, one of which a request must match, stand in place of Text, which a request matches.
+	Patterns []string
 }
 
 // Unlimited is the capacity of a consumable that a level does not limit.

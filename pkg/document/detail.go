@@ -129,6 +129,7 @@ type Task struct {
 	Binding string                   `json:"exec_binding,omitzero" jsonschema:"topology of the host, cores of the task in lower case; absent with -ncb"`
 	Cores   []BoundHost              `json:"exec_binding_list,omitzero" jsonschema:"cores that the scheduler chose for a started task; absent with -ncb"`
 	Maps    []accounting.ResourceMap `json:"resource_map,omitzero" jsonschema:"instances of resource maps of a started task"`
+	Limits  *Limits                  `json:"limits,omitzero" jsonschema:"of a started task whose limits qalter -when now has changed"`
 	Error   string                   `json:"error_reason,omitzero"`
 }
 
@@ -136,6 +137,13 @@ type Task struct {
 type BoundHost struct {
 	Host     string `json:"hostname"`
 	Topology string `json:"topology" jsonschema:"of the host, what the task has in lower case"`
+}
+
+// Limits are the limits of a task that were changed while it ran.
+type Limits struct {
+	Requests []Variable `json:"requests" jsonschema:"those that hold or, while changing, are to hold"`
+	Changing bool       `json:"changing" jsonschema:"not all hosts of the task have confirmed them"`
+	Refused  string     `json:"refused,omitzero" jsonschema:"why the last change was not applied"`
 }
 
 // QueueSlot is a number of slots of a queue instance.
@@ -233,6 +241,12 @@ func taskOf(t *grid.JATask, binding bool) Task {
 		}
 	}
 	out.Maps = accounting.ResourceMapsOf(t.Maps)
+	if l := t.Limits; l != nil && l.Version > 0 {
+		out.Limits = &Limits{Requests: []Variable{}, Changing: l.Changing, Refused: l.Refused}
+		for _, r := range l.Requests {
+			out.Limits.Requests = append(out.Limits.Requests, Variable{r.Name, r.Value})
+		}
+	}
 	return out
 }
 

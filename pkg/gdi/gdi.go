@@ -78,6 +78,8 @@ type Alter struct {
 	// Hold adds or removes holds: letters u o s.
 	HoldAdd, HoldRemove string
 	ClearError          bool
+	// Now changes the limits of running tasks to those of Job's hard requests: qalter -when now.
+	Now bool
 }
 
 // DeleteJobs is qdel(1). Force removes jobs without waiting for execd.

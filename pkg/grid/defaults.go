@@ -118,7 +118,7 @@ func DefaultSchedConf() *SchedConf {
 
 // OwnCentries are the attributes of DefaultCentries that Grid Engine does not have. They can be deleted: a complex that was saved
 // from a Grid Engine replaces them.
-var OwnCentries = Names{"cgroup", "device_isolation", "h_pids"}
+var OwnCentries = Names{"cgroup", ContainerRequest, "device_isolation", "h_pids"}
 
 // DefaultCentries is the complex, complex(5).
 func DefaultCentries() []*Centry {
@@ -135,6 +135,7 @@ const defaultCentries = `
 arch              a        STRING  ==  YES  NO   NONE   0
 calendar          c        STRING  ==  YES  NO   NONE   0
 cgroup            cg       BOOL    ==  YES  NO   0      0
+container         ct       STRING  ==  YES  NO   NONE   0
 cpu               cpu      DOUBLE  >=  YES  NO   0      0
 device_isolation  di       BOOL    ==  YES  NO   0      0
 display_win_gui   dwg      BOOL    ==  YES  NO   0      0

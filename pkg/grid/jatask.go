@@ -96,6 +96,9 @@ type JATask struct {
 	// without, and Binding says what its host chose.
 	Cores []CoreGrant
 
+	// Limits of the current attempt that are not those of its job's requests; nil: they are.
+	Limits *Limits
+
 	// Interim is the last intermediate record of the current attempt, which
 	// reporting(5) has at midnight; nil: there is none.
 	Interim *Interim
@@ -153,6 +156,8 @@ type Usage struct {
 	MinFaults, MajFaults                    int64
 	InBlocks, OutBlocks                     int64
 	VolSwitches, InvolSwitches              int64
+	RSS                                     float64 // bytes resident now; 0 once ended
+	Processes                               int64   // and threads, now; 0 where they are not counted, and once ended
 }
 
 // Plus adds what accumulates and keeps the larger peak.
@@ -167,6 +172,7 @@ func (u Usage) Plus(o Usage) Usage {
 	u.VMem = max(u.VMem, o.VMem)
 	u.MaxVMem = max(u.MaxVMem, o.MaxVMem)
 	u.MaxRSS = max(u.MaxRSS, o.MaxRSS)
+	u.RSS, u.Processes = max(u.RSS, o.RSS), max(u.Processes, o.Processes)
 	u.MinFaults += o.MinFaults
 	u.MajFaults += o.MajFaults
 	u.InBlocks += o.InBlocks
@@ -179,12 +185,12 @@ func (u Usage) Plus(o Usage) Usage {
 // Measured is usage without what cannot have been measured: what is no number, less
 // than nothing or without end counts as nothing, and spoils no sum.
 func (u Usage) Measured() Usage {
-	for _, f := range [...]*float64{&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.CPU, &u.Mem, &u.IO, &u.IOWait, &u.VMem, &u.MaxVMem, &u.MaxRSS} {
+	for _, f := range [...]*float64{&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.CPU, &u.Mem, &u.IO, &u.IOWait, &u.VMem, &u.MaxVMem, &u.MaxRSS, &u.RSS} {
 		if !(*f >= 0 && *f < Infinity) {
 			*f = 0
 		}
 	}
-	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches, &u.InvolSwitches} {
+	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches, &u.InvolSwitches, &u.Processes} {
 		if *n < 0 || *n >= 1<<53 {
 			*n = 0
 		}
@@ -198,6 +204,7 @@ func (u Usage) Beside(o Usage) Usage {
 	sum := u.Plus(o)
 	sum.WallSeconds = u.WallSeconds
 	sum.VMem, sum.MaxVMem, sum.MaxRSS = u.VMem+o.VMem, u.MaxVMem+o.MaxVMem, u.MaxRSS+o.MaxRSS
+	sum.RSS, sum.Processes = u.RSS+o.RSS, u.Processes+o.Processes
 	return sum
 }
 
@@ -261,6 +268,7 @@ type PETask struct {
 	Launch  *Launch    // sent to its host; nil once the host has it
 	Last    []LastTask // of past_usage alone
 	Interim *Interim   // as JATask's
+	Limits  uint32     // the version of the task's Limits that its host has, or is sent with Launch
 }
 
 // PastUsage is the ID of the one PETask that is none: its Usage is that of all

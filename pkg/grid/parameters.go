@@ -106,6 +106,7 @@ var parameters = []Parameter{
 	{Name: "rlogin_daemon", NoEffect: noTransport, valid: isBuiltin, path: true},
 	{Name: "rsh_command", NoEffect: noTransport},
 	{Name: "rsh_daemon", NoEffect: noTransport, valid: isBuiltin, path: true},
+	{Name: Starters, valid: areStarters},
 	number("max_aj_instances"),
 	number("max_aj_tasks"),
 	number("max_u_jobs"),
@@ -168,6 +169,11 @@ func (p *Parameter) Invalid(text string) string {
 	if text == "" || strings.EqualFold(text, "none") {
 		return ""
 	}
+	if p.Name == Starters {
+		if _, err := ParseStarters(text); err != nil {
+			return fmt.Sprintf("got invalid value for %s: %v", p.Name, err)
+		}
+	}
 	if p.valid != nil && !p.valid(text) {
 		if p.path {
 			return fmt.Sprintf("the path given for %q must start with a \"/\"", p.Name)
@@ -203,6 +209,11 @@ func (p *Parameter) WithoutEffect(text string) (out []string) {
 		}
 	}
 	return out
+}
+
+func areStarters(text string) bool {
+	_, err := ParseStarters(text)
+	return err == nil
 }
 
 // IsProgram reports whether a program is named by its whole path, perhaps with the

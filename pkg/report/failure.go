@@ -168,5 +168,10 @@ func (r *Result) Effective(mayRestart, mayFail bool) Failure {
 // or nothing does. Like Grid Engine it does not check which program is missing. mode is the shell_start_mode.
 func OwnShell(j *grid.Job, mode string) bool {
 	s := j.Spec
+	if j.JobRequest != nil {
+		if _, contained := j.Hard.Get(grid.ContainerRequest); contained { // its program is in the job's image
+			return true
+		}
+	}
 	return mode == "unix_behavior" || s != nil && (len(s.Shell) > 0 || j.Binary && s.NoShell)
 }

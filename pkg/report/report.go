@@ -87,6 +87,10 @@ type Task struct {
 	// Suspended means that a Suspend was received last: confirms it, or, false,
 	// a Resume.
 	Suspended bool
+	// Limits is the version of the limits that the attempt has: confirms a Limits, or a Deliver with one. Refused is the
+	// version of one that was not applied, because of RefusedText; 0: none.
+	Limits, Refused uint32
+	RefusedText     string
 }
 
 // Result is an attempt's end. Text explains Failed. ExitStatus is 128+n for a job
@@ -122,6 +126,8 @@ type Command struct {
 	Conf grid.Values
 	Stop bool // qconf -ke
 	Kill bool // ... and its jobs: qconf -kej
+	// Limits are changes of the limits of attempts that run.
+	Limits []Limits
 }
 
 // Deliver starts an attempt of a task of Jobs[by id] in Queues[Queue].
@@ -147,6 +153,8 @@ type Deliver struct {
 	Cores string
 	// Devices are the device files of all instances of the host's resource maps, with what the task may do with them.
 	Devices []grid.Device
+	// Limits is the version of the limits in the Queue; 0: those of the job's requests.
+	Limits uint32
 }
 
 // Queue is what execd needs of a queue instance, resolved for the host and
@@ -163,6 +171,17 @@ type Queue struct {
 	SFSize, HFSize, SData, HData, SStack, HStack float64 // bytes
 	SCore, HCore, SRSS, HRSS, SVMem, HVMem       float64 // bytes
 	HPids                                        float64 // processes and threads of a job on the host
+}
+
+// Limits gives an attempt that runs other limits: those of Queues[Queue], for the slots that its task has on the host. The host
+// carries it out once, and reports that the attempt has this Version, or why not.
+type Limits struct {
+	Attempt Attempt
+	Version uint32
+	Queue   int
+	Slots   uint32
+	Changed grid.Names // the requests that the change is about
+	Anyway  bool       // it takes back a change that another host has not applied: whatever the job uses is no reason to refuse it
 }
 
 // SignalKind is what a Signal asks for; the shepherd carries it out by signals or

@@ -2,6 +2,8 @@ package report
 
 import (
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,6 +15,7 @@ type Starter struct {
 	Connect string
 	Args    []string // none: the owner's login shell as such
 	NoShell bool     // run Args as they are, not by the -c of that shell
+	Inside  []string // words to put before all that is run: they start it in a container. Its shell is /bin/sh
 }
 
 // Text returns the contents of the file: words, each followed by a zero byte.
@@ -22,7 +25,7 @@ func (s Starter) Text() []byte {
 		shell = "n"
 	}
 	var b []byte
-	for _, word := range append([]string{s.Connect, shell}, s.Args...) {
+	for _, word := range slices.Concat([]string{s.Connect, shell, strconv.Itoa(len(s.Inside))}, s.Inside, s.Args) {
 		b = append(append(b, word...), 0)
 	}
 	return b
@@ -32,10 +35,14 @@ func (s Starter) Text() []byte {
 func ParseStarter(text []byte) (Starter, error) {
 	words := strings.Split(string(text), "\x00")
 	n := len(words) - 1
-	if n < 2 || words[n] != "" {
+	if n < 3 || words[n] != "" {
 		return Starter{}, errors.New("the file for the starter is cut short")
 	}
-	return Starter{Connect: words[0], NoShell: words[1] == "n", Args: words[2:n]}, nil
+	inside, err := strconv.Atoi(words[2])
+	if err != nil || inside < 0 || inside > n-3 {
+		return Starter{}, errors.New("the file for the starter is damaged")
+	}
+	return Starter{Connect: words[0], NoShell: words[1] == "n", Inside: words[3 : 3+inside], Args: words[3+inside : n]}, nil
 }
 
 // StarterFile is the variable that names the file, StarterName the command that reads

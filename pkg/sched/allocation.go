@@ -55,6 +55,7 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 	}
 	demands := c.complex.DemandsOf(nil, j.JobRequest)
 	if started != nil {
+		demands = c.complex.Demands(demands, started.Held(j))
 		demands = c.withThreads(c.withInstances(demands, started.Maps), started)
 	}
 	at := func(letter byte, object string, l level, k int) {

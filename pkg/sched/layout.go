@@ -185,6 +185,7 @@ func (l *layout) hostNamed(st *state.State, name string) *host {
 	if i := l.complex.Find("hostname"); i >= 0 {
 		h.supply.Fixed[i] = complex.Value{Text: name}
 	}
+	l.offerContainers(st, h)
 	l.hostAt[name] = h.index
 	l.hosts = append(l.hosts, h)
 	return h

@@ -185,7 +185,7 @@ func (c *Cluster) grossEnd(j *grid.Job, t *grid.JATask) grid.Time {
 	if !c.planning {
 		return never
 	}
-	return t.Start.Add(c.policy.gross(j.Hard))
+	return t.Start.Add(c.policy.gross(t.Held(j)))
 }
 
 // scan calls f with every instance that can take a job at the time that is

@@ -158,7 +158,7 @@ func (c *Cluster) BookAgain(t *grid.JATask) {
 
 func (c *Cluster) holdSlots(t *grid.JATask, sign float64) {
 	j := c.st.Job(t.Job)
-	c.buffer = c.complex.Demands(c.buffer, j.Hard)
+	c.buffer = c.complex.Demands(c.buffer, t.Held(j))
 	c.hold(c.buffer[:1], j, t.Grants, t.PE, running(c.grossEnd(j, t), sign))
 	c.reorderGrants(t.Grants)
 }

@@ -62,7 +62,7 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 // held is what a started task takes: one that was preempted has no slots. Of resource maps
 // it has the instances that it was granted, whatever its job asks for now.
 func (c *Cluster) held(b booking) []complex.Demand {
-	c.buffer = c.withThreads(c.withInstances(c.complex.DemandsOf(c.buffer, b.spec.JobRequest), b.run.Maps), b.run)
+	c.buffer = c.withThreads(c.withInstances(c.complex.Demands(c.buffer, b.run.Held(b.spec)), b.run.Maps), b.run)
 	if b.run.Preempted() {
 		return c.buffer[1:]
 	}
@@ -71,7 +71,12 @@ func (c *Cluster) held(b booking) []complex.Demand {
 
 // sameUse reports whether two versions of a started task hold the same.
 func sameUse(a, b *grid.JATask) bool {
-	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b) && sameInstances(a.Maps, b.Maps) && sameCores(a, b)
+	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b) && sameInstances(a.Maps, b.Maps) && sameCores(a, b) && sameLimits(a.Limits, b.Limits)
+}
+
+// sameLimits reports whether tasks of one job hold the same for their limits.
+func sameLimits(a, b *grid.Limits) bool {
+	return a == b || a != nil && b != nil && a.Changing == b.Changing && slices.Equal(a.Requests, b.Requests) && slices.Equal(a.Before, b.Before)
 }
 
 func sameInstances(a, b []grid.MapGrant) bool {

@@ -233,6 +233,14 @@ var submitTable = []jobSwitch{
 		}}},
 	{"qsub qalter qrsh", sw{Name: "wd", Args: "working_directory", Help: "use working_directory", Take: switches.One,
 		Set: switches.Text(func(s *Submission) *string { return &s.Job.Spec.Cwd })}},
+	{"qalter", sw{Name: "when", Args: "on_reschedule|now", Help: "when -l takes effect: for tasks that start later, or for running ones, too", Take: switches.One,
+		Set: func(s *Submission, w []string) error {
+			if w[0] != "now" && w[0] != "on_reschedule" {
+				return switches.Invalidf("invalid option argument \"-when %s\": it takes now or on_reschedule", w[0])
+			}
+			s.now = w[0] == "now"
+			return nil
+		}}},
 	{"qsub qrsh qlogin", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: switches.One, Missing: "file argument",
 		Set: func(s *Submission, w []string) error { return s.optionFile(w[0]) }}},
 }

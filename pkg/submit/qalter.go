@@ -39,10 +39,13 @@ func (s *Submission) Alter() (*gdi.Alter, error) {
 	if err := switches.CheckJobs(s.Jobs); err != nil {
 		return nil, err
 	}
-	a := &gdi.Alter{Jobs: s.Jobs, Job: s.Job, HoldAdd: s.HoldAdd, HoldRemove: s.HoldRemove}
+	a := &gdi.Alter{Jobs: s.Jobs, Job: s.Job, HoldAdd: s.HoldAdd, HoldRemove: s.HoldRemove, Now: s.now}
+	if err := s.whenFits(); err != nil {
+		return nil, err
+	}
 	for _, name := range s.Set {
 		switch name {
-		case "fmt", "hard", "soft", "h", "t", "u": // they select or qualify, and change nothing
+		case "fmt", "hard", "soft", "h", "t", "u", "when": // they select or qualify, and change nothing
 		case "l":
 			a.Set = append(a.Set, hardSoft(name, len(s.Job.Hard), len(s.Job.Soft))...)
 		case "q":
@@ -73,4 +76,17 @@ func hardSoft(name string, hard, soft int) (names []string) {
 		names = append(names, "soft_"+name)
 	}
 	return names
+}
+
+// whenFits returns why -when cannot stand beside the other switches.
+func (s *Submission) whenFits() error {
+	switch {
+	case !slices.Contains(s.Set, "when"):
+		return nil
+	case !slices.Contains(s.Set, "l"):
+		return switches.Errorf("-when says when -l takes effect: it needs -l")
+	case s.now && len(s.Job.Soft) > 0:
+		return switches.Errorf("-when now changes no soft requests")
+	}
+	return nil
 }

@@ -32,6 +32,7 @@ type Submission struct {
 	// qalter, qhold, qrls
 	Set                 []string // switches given, each once
 	HoldAdd, HoldRemove string   // letters u o s
+	now                 bool     // -when now
 	Jobs                gdi.Jobs
 
 	origin  Origin

@@ -101,6 +101,9 @@ func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
 	if text := c.unverified(b); text != "" {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
 	}
+	if text := whenNow(b); text != "" {
+		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	}
 	jobs, answers := c.choose(r, b.Jobs)
 	denied := -1
 	for _, x := range jobs {
@@ -149,45 +152,9 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	for _, t := range c.state.Tasks(j.ID) {
 		started = started || t.Started()
 	}
-	var answers []gdi.Answer
-	for _, name := range b.Set {
-		switch a, ok := attributes[name]; {
-		case name == "p":
-			if from.Priority > j.Priority && !c.isOperator(r) {
-				return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to increase job priority", r.User))}
-			}
-			j.Priority = from.Priority
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets scheduling priority of job %d to %d", r.User, r.Host, j.ID, j.Priority)))
-		case name == "ot":
-			if !c.isOperator(r) {
-				return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to change amount of override tickets", r.User))}
-			}
-			j.OverrideTickets = from.OverrideTickets
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets override tickets of job %d to %d", r.User, r.Host, j.ID, j.OverrideTickets)))
-		case name == "js":
-			j.JobShare = from.JobShare
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job share of job %d to %d", r.User, r.Host, j.ID, j.JobShare)))
-		case !ok:
-			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: attribute %q of a job can't be changed", name))}
-		case started && fixedByTasks.Has(name):
-			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("job %d can't modify running jobs", j.ID))}
-		default:
-			a.take(&j, from)
-			if name == "w" { // the verification says what there is to say
-				continue
-			}
-			switch name {
-			case "c": // says nothing
-				continue
-			case "ar":
-				answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job advance reservation of job %d to %d", r.User, r.Host, j.ID, j.AR)))
-				continue
-			}
-			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
-			if name == "pe" {
-				answers = append(answers, gdi.Done(fmt.Sprintf("modified slot range of job %d", j.ID)))
-			}
-		}
+	answers, refused := c.setAttributes(r, b, &j, started)
+	if refused {
+		return answers
 	}
 	if text := firstNonEmpty(validJobName(j.Name), validObjectName(j.Account), c.badPaths(j.Spec), badMailList(from.Spec.MailTo), c.badAltered(r, &j, b.Set)); text != "" {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
@@ -206,9 +173,67 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 			return said
 		}
 	}
+	tasks, text := c.limitTasks(b, old, &j)
+	if text != "" {
+		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	}
 	j.Version++
 	c.emit(events.Mod(&j))
+	c.emitLimits(tasks)
 	return answers
+}
+
+// setAttributes replaces the attributes of a job that a request names; refused: one of them may not be.
+func (c *Core) setAttributes(r gdi.Request, b *gdi.Alter, j *grid.Job, started bool) (answers []gdi.Answer, refused bool) {
+	deny := func(status gdi.Status, text string) ([]gdi.Answer, bool) {
+		return []gdi.Answer{gdi.Deny(status, text)}, true
+	}
+	from := b.Job
+	for _, name := range b.Set {
+		switch a, ok := attributes[name]; {
+		case name == "p":
+			if from.Priority > j.Priority && !c.isOperator(r) {
+				return deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to increase job priority", r.User))
+			}
+			j.Priority = from.Priority
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets scheduling priority of job %d to %d", r.User, r.Host, j.ID, j.Priority)))
+		case name == "ot":
+			if !c.isOperator(r) {
+				return deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to change amount of override tickets", r.User))
+			}
+			j.OverrideTickets = from.OverrideTickets
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets override tickets of job %d to %d", r.User, r.Host, j.ID, j.OverrideTickets)))
+		case name == "js":
+			j.JobShare = from.JobShare
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job share of job %d to %d", r.User, r.Host, j.ID, j.JobShare)))
+		case !ok:
+			return deny(gdi.StatusInvalid, fmt.Sprintf("denied: attribute %q of a job can't be changed", name))
+		case started && fixedByTasks.Has(name):
+			return deny(gdi.StatusDenied, fmt.Sprintf("job %d can't modify running jobs", j.ID))
+		case name == "l" && b.Now:
+			if text := c.requestLimits(j, from.Hard); text != "" {
+				return deny(gdi.StatusDenied, text)
+			}
+			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
+		default:
+			a.take(j, from)
+			if name == "w" { // the verification says what there is to say
+				continue
+			}
+			switch name {
+			case "c": // says nothing
+				continue
+			case "ar":
+				answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job advance reservation of job %d to %d", r.User, r.Host, j.ID, j.AR)))
+				continue
+			}
+			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
+			if name == "pe" {
+				answers = append(answers, gdi.Done(fmt.Sprintf("modified slot range of job %d", j.ID)))
+			}
+		}
+	}
+	return answers, false
 }
 
 // verifyAltered is qalter -w: whether the job as it would be could run. With v

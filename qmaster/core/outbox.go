@@ -34,12 +34,14 @@ type hostTalk struct {
 	instructed grid.Time
 	// unconfirmed are tasks that a command was sent for, and when.
 	unconfirmed map[grid.Key]grid.Time
+	// limited are tasks that were sent other limits, and when.
+	limited map[grid.Key]grid.Time
 }
 
 func (o outbox) hosts(h string) *hostTalk {
 	t := o[h]
 	if t == nil {
-		t = &hostTalk{unconfirmed: map[grid.Key]grid.Time{}}
+		t = &hostTalk{unconfirmed: map[grid.Key]grid.Time{}, limited: map[grid.Key]grid.Time{}}
 		o[h] = t
 	}
 	return t
@@ -85,18 +87,26 @@ func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Gran
 	if !slices.ContainsFunc(cmd.Jobs, func(o *grid.Job) bool { return o.ID == j.ID }) {
 		cmd.Jobs = append(cmd.Jobs, j)
 	}
-	queue := c.queueFor(q, g.Host, j)
+	maps := grid.MapsOn(t.Maps, g.Host)
+	d := report.Deliver{
+		Attempt: attemptOf(t), Queue: queueIn(cmd, c.queueFor(q, g.Host, t.Wanted(j))), Grants: t.Grants, PE: c.state.PE(t.PE),
+		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: c.cluster.Devices(g.Host, maps), Cores: grid.CoresOn(t.Cores, g.Host),
+	}
+	if t.Limits != nil {
+		d.Limits = t.Limits.Version
+	}
+	cmd.Deliver = append(cmd.Deliver, d)
+	return &cmd.Deliver[len(cmd.Deliver)-1]
+}
+
+// queueIn returns where a command has a queue, which it gets if it does not have it.
+func queueIn(cmd *report.Command, queue report.Queue) int {
 	i := slices.Index(cmd.Queues, queue)
 	if i < 0 {
 		i = len(cmd.Queues)
 		cmd.Queues = append(cmd.Queues, queue)
 	}
-	maps := grid.MapsOn(t.Maps, g.Host)
-	cmd.Deliver = append(cmd.Deliver, report.Deliver{
-		Attempt: attemptOf(t), Queue: i, Grants: t.Grants, PE: c.state.PE(t.PE),
-		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: c.cluster.Devices(g.Host, maps), Cores: grid.CoresOn(t.Cores, g.Host),
-	})
-	return &cmd.Deliver[len(cmd.Deliver)-1]
+	return i
 }
 
 // signal sends all hosts of a task the signal that the task's state requires.
@@ -167,6 +177,7 @@ func (c *Core) resend() {
 				again()
 			}
 		}
+		c.resendLimits(host, talk)
 	}
 }
 
@@ -209,9 +220,16 @@ func (c *Core) unconfirmed() {
 		if t.Status == grid.Transfering || dying(t) {
 			c.sent.hosts(t.Grants[0].Host).unconfirmed[t.Key()] = 0
 		}
+		changing := t.Limits != nil && t.Limits.Changing
+		if changing {
+			c.sent.hosts(t.Grants[0].Host).limited[t.Key()] = 0
+		}
 		for _, p := range c.living(t) {
 			if p.Status == grid.Transfering || dying(t) {
 				c.sent.hosts(p.Host).unconfirmed[p.Key()] = 0
+			}
+			if changing {
+				c.sent.hosts(p.Host).limited[p.Key()] = 0
 			}
 		}
 		return true

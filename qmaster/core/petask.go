@@ -34,6 +34,9 @@ func (c *Core) startTask(in Request, b *gdi.StartTask) {
 		Job: t.Job, Task: t.ID, ID: fmt.Sprintf("%d.%s", c.nextPETask(t, g.Host), g.Host), Host: g.Host,
 		Status: grid.Transfering, Start: c.now, Attempt: t.Attempt, Launch: b.Launch,
 	}
+	if t.Limits != nil {
+		p.Limits = t.Limits.Version
+	}
 	c.emit(events.Add(p))
 	c.deliverPETask(t, p)
 	c.taskStarted(in.Ref, p.ID)

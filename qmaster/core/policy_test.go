@@ -35,6 +35,10 @@ func (h *harness) usage(words []string) (u grid.Usage) {
 			u.IO = h.float(v)
 		case "wall":
 			u.WallSeconds = h.float(v)
+		case "rss":
+			u.RSS = h.float(v)
+		case "processes":
+			u.Processes = h.number(v)
 		}
 	}
 	return u

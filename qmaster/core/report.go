@@ -36,6 +36,9 @@ func (c *Core) report(in Report) {
 			if t.Phase == report.Running && !in.Hello {
 				c.stands(c.state.Task(t.Attempt.Job, t.Attempt.Task), in.Host, t, false)
 			}
+			if t.Phase == report.Running {
+				c.limited(in.Host, t, in.Hello)
+			}
 		case unknown:
 			receipt.Drop = append(receipt.Drop, t.Attempt)
 		}

@@ -143,9 +143,8 @@ func (c *Core) newHostSettings(host string) *hostSettings {
 	return h
 }
 
-// queueFor is what execd needs of a queue on a host. A job's requests take the
-// place of the queue's limits.
-func (c *Core) queueFor(q *grid.CQueue, host string, j *grid.Job) report.Queue {
+// queueFor is what execd needs of a queue on a host. Requests take the place of the queue's limits.
+func (c *Core) queueFor(q *grid.CQueue, host string, hard grid.Requests) report.Queue {
 	h := c.settingsOf(host)
 	r := h.queues[q.Name]
 	if r == nil {
@@ -153,9 +152,9 @@ func (c *Core) queueFor(q *grid.CQueue, host string, j *grid.Job) report.Queue {
 		h.queues[q.Name] = r
 	}
 	own := *r
-	for i := range j.Hard {
-		if limit := limitOf(&own, j.Hard[i].Name); limit != nil {
-			*limit = min(*limit, j.Hard[i].Num)
+	for i := range hard {
+		if limit := limitOf(&own, hard[i].Name); limit != nil {
+			*limit = min(*limit, hard[i].Num)
 		}
 	}
 	return own

@@ -30,10 +30,9 @@ func (h *harness) checkSettings() {
 	if !reflect.DeepEqual(are, read) {
 		h.t.Fatalf("the settings are of an older configuration:\n%+v\nnot\n%+v", are, read)
 	}
-	anyJob := &grid.Job{JobRequest: &grid.JobRequest{}}
 	for _, host := range c.state.ExecHosts() {
 		for _, q := range c.all(grid.KindCQueue) {
-			c.queueFor(q.(*grid.CQueue), host.Name, anyJob)
+			c.queueFor(q.(*grid.CQueue), host.Name, nil)
 		}
 	}
 }

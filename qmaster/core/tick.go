@@ -92,7 +92,7 @@ func (c *Core) overdue(host string) {
 		if g.Host != host || cq == nil {
 			continue
 		}
-		q := c.queueFor(cq, host, c.state.Job(t.Job))
+		q := c.queueFor(cq, host, t.Held(c.state.Job(t.Job)))
 		if c.now.Sub(t.Start) > min(q.SRT, q.HRT)+offset {
 			c.abandonTask(t, report.FailedLimit, "its run time limit has passed, and its host "+host+" is silent")
 		}

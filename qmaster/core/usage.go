@@ -152,7 +152,7 @@ func (c *Core) reserved(j *grid.Job, t *grid.JATask, u grid.Usage) grid.Usage {
 		if q == nil {
 			continue
 		}
-		r := c.queueFor(q, g.Host, j)
+		r := c.queueFor(q, g.Host, t.Wanted(j))
 		if limit := min(r.SVMem, r.HVMem); limit < grid.Infinity {
 			u.MaxVMem += limit * float64(g.Slots)
 		}

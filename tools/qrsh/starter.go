@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -82,6 +83,8 @@ func commandOf(env opt.Env, what report.Starter) session.Command {
 	}
 	wrapper := env.Getenv("QRSH_WRAPPER")
 	switch {
+	case len(what.Inside) > 0:
+		c.Argv = append(slices.Clone(what.Inside), contained(what, wrapper)...)
 	case len(what.Args) == 0:
 		c.Argv, c.Login = []string{loginShell(env)}, true
 	case wrapper != "":
@@ -92,6 +95,20 @@ func commandOf(env opt.Env, what report.Starter) session.Command {
 		c.Argv = []string{loginShell(env), "-c", strings.Join(what.Args, " ")}
 	}
 	return c
+}
+
+// contained is what is run in a container, which has no login shell of the user.
+func contained(what report.Starter, wrapper string) []string {
+	const shell = "/bin/sh"
+	switch {
+	case len(what.Args) == 0:
+		return []string{shell, "-l"}
+	case wrapper != "":
+		return append([]string{wrapper}, what.Args...)
+	case what.NoShell:
+		return what.Args
+	}
+	return []string{shell, "-c", strings.Join(what.Args, " ")}
 }
 
 // loginShell is the owner's, passwd(5).

@@ -300,7 +300,7 @@ func (b *fields) rest(j *grid.Job, s *grid.JobSpec) {
 
 // taskLines are what qstat -j says of single tasks.
 func (p *printer) taskLines(tasks []*grid.JATask) string {
-	var usage, binding, maps, failed strings.Builder
+	var usage, binding, maps, limits, failed strings.Builder
 	for _, t := range tasks {
 		if t.Started() {
 			u := t.Usage
@@ -317,11 +317,14 @@ func (p *printer) taskLines(tasks []*grid.JATask) string {
 		if len(t.Maps) > 0 {
 			fmt.Fprintf(&maps, "resource_map %11d:   %s\n", t.ID, grid.MapText(t.Maps))
 		}
+		if t.Limits != nil && t.Limits.Version > 0 {
+			fmt.Fprintf(&limits, "limits %8d:            %s\n", t.ID, t.Limits.Text())
+		}
 		if t.Error != "" {
 			fmt.Fprintf(&failed, "error reason %10d:      %s\n", t.ID, t.Error)
 		}
 	}
-	return usage.String() + binding.String() + maps.String() + failed.String()
+	return usage.String() + binding.String() + maps.String() + limits.String() + failed.String()
 }
 
 func cpuTime(seconds float64) string {

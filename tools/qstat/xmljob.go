@@ -3,6 +3,7 @@ package qstat
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -415,6 +416,15 @@ func xmlTasks(x *tree, tasks []*grid.JATask) {
 					x.in("exec_binding_list", func() {
 						x.is("hostname", g.Host)
 						x.is("topology", g.Text)
+					})
+				}
+				if l := t.Limits; l != nil && l.Version > 0 {
+					x.in("limits", func() {
+						x.is("requests", l.Requests.Text())
+						x.is("changing", strconv.FormatBool(l.Changing))
+						if l.Refused != "" {
+							x.is("refused", l.Refused)
+						}
 					})
 				}
 				if t.Error != "" {

@@ -234,7 +234,6 @@ func TestVM(t *testing.T) {
 		cd /tmp
 		/usr/lib/quill-test/shepherd.test -test.v -test.timeout 20m -test.run TestKernel | tee /tmp/tests
 		absent grep -e "--- SKIP" -e "--- FAIL" /tmp/tests
-		grep "frozen after the request" /tmp/tests
 		grep -x PASS /tmp/tests`)
 	run("devices of instances are closed to other jobs", `
 		mknod /dev/gpuA c 1 5
@@ -251,7 +250,7 @@ func TestVM(t *testing.T) {
 			local out=$(alice mktemp)
 			alice qsub -sync y -S /bin/sh -j y -o $out "${@:2}" /tmp/look
 			cat $out
-			test "$(grep -c "Operation not permitted" $out)" = $((2 - $(echo $1 | wc -w)))
+			test "$(grep -c "Operation not permitted" $out || :)" = $((2 - $(echo $1 | wc -w)))
 			test "$(sed -n 's/^opens //p' $out | tr '\n' ' ')" = "$1"
 			grep -x usual $out
 		}
@@ -271,16 +270,6 @@ func TestVM(t *testing.T) {
 		alice qsub -sync y -S /bin/sh -binding linear:1 -j y -o /tmp/leave.out /tmp/leave
 		cat /tmp/leave.out
 		grep -xP "Cpus_allowed_list:\t[01]" /tmp/leave.out`)
-	run("usage of PE tasks", `
-		cat > /tmp/parallel <<-'EOF'
-			qrsh -inherit node0 "awk 'BEGIN { for (i = 0; i < 3000000; i++) x += i }'"
-			true
-		EOF
-		job=$(alice qsub -terse -sync y -j y -o /dev/null -pe make 2 /tmp/parallel | head -1)
-		qacct -j $job | awk '$1 == "cpu" { print $2 }' | sort -n > /tmp/cpu
-		cat /tmp/cpu
-		test $(wc -l < /tmp/cpu) = 2
-		awk 'NR == 1 { first = $1 } END { exit !($1 > 2 * first) }' /tmp/cpu`)
 	run("throughput with control groups", `
 		conf() {
 			qconf -sconf | sed -n '2,$p' | sed "s/^execd_params .*/execd_params $1/" > /tmp/global

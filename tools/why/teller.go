@@ -285,18 +285,11 @@ func (t *teller) moved(l events.List, now *grid.JATask, before *state.State) {
 	case still == 0 && stood != 0:
 		tell(Step{What: "resumed", Text: "continues", Seconds: l.At.Sub(k.suspended)})
 	}
+	if text := limitsText(was, now); text != "" {
+		tell(Step{What: "limits", Text: text})
+	}
 	if now.Kill != "" && was.Kill == "" {
-		what, text := "deleted", "to be ended: asked for by "+now.Kill
-		switch now.Kill {
-		case "rescheduled":
-			what, text = "rescheduled", "to be ended and started anew"
-			if whom := t.preempted(l.Cause.Ref, l.Seq, now.ID); whom != "" {
-				what, text = "preempted", whom+"it is ended and started anew"
-			}
-		case "migrating":
-			what, text = "migrated", "to be checkpointed and to continue elsewhere"
-		}
-		tell(Step{What: what, Text: text})
+		tell(t.killed(l, now))
 	}
 	if now.State&grid.StateError != 0 && was.State&grid.StateError == 0 {
 		tell(Step{What: "error", Text: now.Error})
@@ -328,6 +321,38 @@ func startText(t *grid.JATask) string {
 	}
 	return text
 }
+
+// killed is the step of a task that is to be ended.
+func (t *teller) killed(l events.List, now *grid.JATask) Step {
+	switch now.Kill {
+	case grid.Rescheduled:
+		if whom := t.preempted(l.Cause.Ref, l.Seq, now.ID); whom != "" {
+			return Step{What: "preempted", Text: whom + "it is ended and started anew"}
+		}
+		return Step{What: "rescheduled", Text: "to be ended and started anew"}
+	case grid.Migrating:
+		return Step{What: "migrated", Text: "to be checkpointed and to continue elsewhere"}
+	}
+	return Step{What: "deleted", Text: "to be ended: asked for by " + now.Kill}
+}
+
+// limitsText returns what became of the limits of a task that runs; "": nothing.
+func limitsText(was, now *grid.JATask) string {
+	l, old := now.Limits, was.Limits
+	switch {
+	case l == nil || l.Version == 0 || !was.Started():
+		return ""
+	case old == nil || l.Version != old.Version && l.Refused == "":
+		return "changed to " + l.Requests.Text() + ", to be applied on its hosts"
+	case l.Version != old.Version:
+		return l.Refused + "; it keeps " + orNone(l.Requests.Text())
+	case old.Changing && !l.Changing && l.Refused == "":
+		return "applied on all its hosts"
+	}
+	return ""
+}
+
+func orNone(text string) string { return cmp.Or(text, "no limits of its own") }
 
 // suspension says by what a task is suspended.
 func suspension(s grid.TaskState) string {

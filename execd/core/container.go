@@ -1,0 +1,120 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// A job with a request for a container is started by the command line that container_starters of sge_conf(5) has for its image:
+//
+//	STARTER WORDS  then the job's own command line
+//
+// Variables are replaced word by word, and no shell reads the line. The starter runs as the job's owner.
+
+// contain finds the starter of the job's container. It fails when the host cannot start it, which is the host's fault, or when
+// there can be no such container, which is the job's.
+func (w *planning) contain() error {
+	r, asked := w.job.Hard.Get(grid.ContainerRequest)
+	if !asked {
+		return nil
+	}
+	if r.Value == "" || strings.HasPrefix(r.Value, "-") || strings.ContainsFunc(r.Value, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return &Refusal{report.FailedShell, fmt.Sprintf("%q is no image of a container", r.Value)}
+	}
+	i := slices.IndexFunc(w.conf.Starters, func(s grid.Starter) bool { return pattern.Match(s.Pattern, r.Value) })
+	if i < 0 {
+		return &Refusal{report.FailedShell, fmt.Sprintf("container_starters of host %s have none for the image %q", w.site.Host, r.Value)}
+	}
+	words := w.conf.Starters[i].Words
+	if err := w.local.Executable(words[0]); err != nil {
+		return &Refusal{report.FailedBeforeProlog, fmt.Sprintf("container starter %s of host %s: %v", words[0], w.site.Host, err)}
+	}
+	w.image = r.Value
+	if isFile(w.image) {
+		w.image = w.absolute(w.image)
+		w.imageFile = w.image
+	}
+	for _, word := range words {
+		w.inside = append(w.inside, w.starterWord(word)...)
+	}
+	return nil
+}
+
+// isFile reports whether an image is named by a path, and not by what a registry calls it.
+func isFile(image string) bool {
+	return strings.HasSuffix(image, ".sif") || strings.HasPrefix(image, "/") || strings.HasPrefix(image, "./") ||
+		strings.HasPrefix(image, "../") || strings.HasPrefix(image, "~/")
+}
+
+// starterWord replaces the variables of a word. One with $bind, $uuid or $device stands once for each path or device, and not at all
+// where there are none.
+func (w *planning) starterWord(word string) (out []string) {
+	name, list := "$bind", w.binds()
+	switch {
+	case strings.Contains(word, "$uuid"):
+		name, list = "$uuid", w.gpuNames
+	case strings.Contains(word, "$device"):
+		name, list = "$device", w.deviceFiles()
+	}
+	if !strings.Contains(word, name) {
+		return []string{w.single(word)}
+	}
+	for _, one := range list {
+		out = append(out, w.single(strings.ReplaceAll(word, name, one)))
+	}
+	return out
+}
+
+// single replaces what has one value.
+func (w *planning) single(word string) string {
+	if !strings.Contains(word, "$") {
+		return word
+	}
+	return w.expand(strings.NewReplacer("$image", w.image, "$cwd", w.p.Cwd, "$tmpdir", w.tmpDir).Replace(word))
+}
+
+// deviceFiles are the device files of the instances that the task has on this host.
+func (w *planning) deviceFiles() (paths []string) {
+	for _, d := range whole(w.start.Deliver.Devices, w.hostGPUs()) {
+		if d.Access != 0 {
+			paths = append(paths, d.Path)
+		}
+	}
+	return paths
+}
+
+// binds are the paths of the host that the job needs inside.
+func (w *planning) binds() (paths []string) {
+	add := func(path string) {
+		if path != "" && path != "/" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	add(w.p.Cwd)
+	add(w.tmpDir)
+	add(w.p.Spool)
+	if !w.job.Binary {
+		add(w.script)
+	}
+	add(w.site.Root)
+	add(w.site.BinaryPath)
+	return paths
+}
+
+// containedStep puts the starter before a command line of the job.
+func (w *planning) containedStep(s plan.Step) plan.Step {
+	if w.inside == nil {
+		return s
+	}
+	s.Needs = w.imageFile
+	if !s.Front { // else the program in front puts it before the command
+		s.Argv, s.Login = append(slices.Clone(w.inside), s.Argv...), false
+	}
+	return s
+}

@@ -1,0 +1,101 @@
+package shepherd
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// adoptWord has the test binary be a program that asks for its parent to be adopted: ADOPT_DIR and ADOPT_UID say by whom.
+const adoptWord = "ADOPT_DIR"
+
+// session is a process like sshd's of one log-in: it runs the program that adopts, and then what the user starts.
+func (h *host) session(uid int) (output string, pid int) {
+	h.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	cmd := exec.Command("/bin/sh", "-c", `"$0" -test.run TestAdopter || exit 1; sleep 1000 & echo "started $!"; wait`, self)
+	cmd.Env = append(os.Environ(), adoptWord+"="+h.dir, "ADOPT_UID="+strconv.Itoa(uid))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	var b [4096]byte
+	for !strings.Contains(output, "started ") {
+		n, err := out.Read(b[:])
+		if output += string(b[:n]); err != nil {
+			return output, 0
+		}
+	}
+	go cmd.Wait()
+	_, word, _ := strings.Cut(output, "started ")
+	pid, _ = strconv.Atoi(strings.TrimSpace(word))
+	return output, pid
+}
+
+// TestAdopter is that program.
+func TestAdopter(t *testing.T) {
+	dir := os.Getenv(adoptWord)
+	if dir == "" {
+		t.Skip("run by TestAdopt")
+	}
+	uid, _ := strconv.Atoi(os.Getenv("ADOPT_UID"))
+	key, err := Adopt(t.Context(), dir, uint32(uid), os.Getppid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Stdout.WriteString("joined " + key.String() + "\n")
+}
+
+// A log-in joins the newest job of its user and ends with it; without a job it is refused.
+func TestAdopt(t *testing.T) {
+	h := newHost(t)
+	if output, _ := h.session(os.Getuid()); !strings.Contains(output, "no job of the user runs on this host") {
+		t.Errorf("without a job: %s", output)
+	}
+	h.start(h.plan(1, "sleep 100"))
+	h.await(1, plan.Running)
+	h.start(h.plan(2, "sleep 100"))
+	h.await(2, plan.Running)
+	if output, _ := h.session(os.Getuid() + 1); !strings.Contains(output, "no job of the user runs on this host") {
+		t.Errorf("of another user: %s", output)
+	}
+	output, pid := h.session(os.Getuid())
+	if !strings.Contains(output, "joined 2.1.1") {
+		t.Fatalf("with two jobs: %s", output)
+	}
+	h.signal(report.Terminate, 1)
+	h.end(1)
+	want(t, "alive after the end of another job", alive(pid), true)
+	h.signal(report.Terminate, 2)
+	h.end(2)
+	h.until("what the session started has ended", func() bool { return !alive(pid) })
+}
+
+// A process can have its own parent adopted, and no other.
+func TestAdoptNoStranger(t *testing.T) {
+	h := newHost(t)
+	h.start(h.plan(1, "sleep 100"))
+	h.await(1, plan.Running)
+	_, err := Adopt(h.ctx, h.dir, uint32(os.Getuid()), os.Getpid())
+	if err == nil || !strings.Contains(err.Error(), "is not the parent of process") {
+		t.Errorf("another process: %v", err)
+	}
+	_, err = Adopt(h.ctx, t.TempDir(), uint32(os.Getuid()), os.Getppid())
+	if err == nil || err.Error() != "no job runs on this host" {
+		t.Errorf("without a shepherd: %v", err)
+	}
+	h.signal(report.Terminate, 1)
+	h.end(1)
+}

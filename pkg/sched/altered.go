@@ -1,0 +1,131 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Alter counts a started task anew that has other Limits now, if there is room for what it takes more: at its queue instances and
+// hosts, in the cluster, under the quotas, and until its new end. It is asked on a Copy, so that several tasks are decided together.
+// Nothing else is asked: what is disabled or forbidden since does not stop a task that has started.
+func (c *Cluster) Alter(now *grid.JATask) Reason {
+	c.settle()
+	old, counted := c.booked.Get(numberOf(now.Job, now.ID))
+	if !counted {
+		return Reason{Code: NoSuchQueue}
+	}
+	j := old.spec
+	r := c.clusterOf(j.AR)
+	r.now = c.now
+	before, after := c.complex.Demands(nil, old.run.Held(j)), c.complex.Demands(nil, now.Held(j))
+	var more []complex.Demand
+	for _, d := range after {
+		i := slices.IndexFunc(before, func(o complex.Demand) bool { return o.Column == d.Column })
+		if i >= 0 {
+			d.Amount -= before[i].Amount
+		}
+		if d.Amount > 0 && !d.Exclusive {
+			more = append(more, d)
+		}
+	}
+	end := c.grossEnd(j, now)
+	q := growth{c: c, in: r, job: j, task: now}
+	why := q.room(more, window{c.now, max(end, c.now+1)})
+	if why.Fits() && r.planning && end > old.end {
+		why = q.room(after, window{max(old.end, c.now+1), max(end, c.now+2)}) // it stays longer, with all that it has
+	}
+	if !why.Fits() {
+		return why
+	}
+	c.unbook(old)
+	c.book(now)
+	return Reason{}
+}
+
+// growth is the question whether a started task can have more.
+type growth struct {
+	c, in *Cluster // in: of the job's advance reservation, else c
+	job   *grid.Job
+	task  *grid.JATask
+}
+
+// room reports whether all levels have so much for the grants of the task throughout a window.
+func (q *growth) room(demands []complex.Demand, w window) Reason {
+	if len(demands) == 0 {
+		return Reason{}
+	}
+	c, r, grants := q.c, q.in, q.task.Grants
+	if r.planning {
+		r.planned.window = w
+	}
+	if c.planning {
+		c.planned.window = w
+	}
+	all := func(grid.Grant) bool { return true }
+	if why := q.fits(r.atGlobal(), demands, all, Reason{Code: NotGlobally}, "g"); !why.Fits() {
+		return why
+	}
+	passing, quotas := c.quotasFor(q.job, q.task.PE), map[bucketKey][]grid.Grant{}
+	for _, g := range grants {
+		in := r.granted(g)
+		if in == nil {
+			continue
+		}
+		now := r.nows.get(in.host.index)
+		onHost := func(o grid.Grant) bool { return o.Host == g.Host }
+		if why := q.fits(r.atHost(in.host, now), demands, onHost, Reason{Code: NotAtHost, Object: g.Host}, "h"); !why.Fits() {
+			return why
+		}
+		same := func(o grid.Grant) bool { return o.Host == g.Host && o.Queue == g.Queue }
+		if why := q.fits(r.atInstance(in, now), demands, same, Reason{Code: NotAtQueue, Object: in.name}, "q"); !why.Fits() {
+			return why
+		}
+		var over Reason
+		c.eachQuota(passing, q.job, q.task.PE, in, func(rule *quotaRule, key bucketKey) bool {
+			quotas[key] = append(quotas[key], g)
+			mine := func(o grid.Grant) bool { return slices.Contains(quotas[key], o) }
+			if !q.fits(c.atQuota(rule, key, in), demands, mine, Reason{Code: NotGlobally}, "").Fits() {
+				over = Reason{Code: OverQuota, Object: rule.set + "/" + rule.called, What: key.String()}
+			}
+			return over.Fits()
+		})
+		if !over.Fits() {
+			return over
+		}
+	}
+	return Reason{}
+}
+
+// fits reports whether a level has so much for those of the grants that it gives; why says where it is.
+func (q *growth) fits(l level, demands []complex.Demand, of func(grid.Grant) bool, why Reason, letter string) Reason {
+	if l.whole != nil {
+		if r := q.fits(*l.whole, demands, of, why, letter); !r.Fits() {
+			return r
+		}
+	}
+	for i := range demands {
+		d := &demands[i]
+		if l.supply.Capacity[d.Column] >= complex.Unlimited || d.Exclusive {
+			continue
+		}
+		need := 0.0
+		for k, g := range q.task.Grants {
+			if of(g) {
+				need += d.Of(g.Slots, k == 0)
+			}
+		}
+		left := l.supply.Capacity[d.Column] - q.in.inUse(l, d.Column)
+		if need > left+tiny {
+			a := &q.c.complex.List[q.c.complex.Consumables[d.Column]]
+			why.What = a.Name
+			if r, asked := q.task.Held(q.job).Get(a.Name); asked {
+				why.What = a.Name + "=" + r.Value
+			}
+			why.Offer = "it offers only " + letter + "c:" + a.Name + "=" + a.Format(max(left, 0)) + " more"
+			return why
+		}
+	}
+	return Reason{}
+}

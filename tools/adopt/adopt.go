@@ -1,0 +1,111 @@
+package adopt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/execd/shepherd"
+	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/opt"
+)
+
+// patience is how long the shepherd may take to answer: a log-in waits for it.
+const patience = 5 * time.Second
+
+// Command returns `quill adopt`.
+func Command(env opt.Env) *cli.Command {
+	env = env.Printable()
+	return &cli.Command{
+		Name: "adopt", Usage: "have a log-in join the user's newest job on this host; started by PAM",
+		Description: "For pam_exec(8): the user is PAM_USER, and the process that joins the job is the one that started this command, with all\n" +
+			"that it starts from then on. Without a job of the user on this host the exit status is 1, and PAM refuses the log-in.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "host", Value: env.Host, Usage: "the host's `NAME` in the cell"},
+			&cli.StringFlag{Name: "dir", Usage: "spool `DIR` of the host's execd", DefaultText: "execd/NAME in the cell"},
+			&cli.StringFlag{Name: "exempt", Usage: "`LIST` of users and @groups who may log in without a job, and join none; root is one"},
+		},
+		Action: func(c *cli.Context) error { return run(c, env) },
+	}
+}
+
+func run(c *cli.Context, env opt.Env) error {
+	if c.Args().Present() {
+		return fmt.Errorf("adopt takes no %q", c.Args().First())
+	}
+	name := env.Getenv("PAM_USER")
+	if name == "" {
+		return errors.New("adopt: PAM_USER is not set: this command is started by pam_exec(8)")
+	}
+	switch kind := env.Getenv("PAM_TYPE"); kind {
+	case "account", "open_session":
+	case "close_session": // what has joined a job is its own
+		return nil
+	default:
+		return fmt.Errorf("adopt: PAM_TYPE is %q: it is for account and session", kind)
+	}
+	who, err := user.Lookup(name)
+	if err != nil {
+		return fmt.Errorf("adopt: user %q: %w", name, err)
+	}
+	if who.Uid == "0" {
+		return nil
+	}
+	exempt, err := isExempt(who, c.String("exempt"))
+	if err != nil {
+		return fmt.Errorf("adopt: user %q: %w", name, err)
+	}
+	if exempt {
+		return nil
+	}
+	uid, err := strconv.ParseUint(who.Uid, 10, 32)
+	if err != nil {
+		return fmt.Errorf("adopt: user %q: %w", name, err)
+	}
+	dir := c.String("dir")
+	if dir == "" {
+		where, err := cell.FindIn(env.Getenv)
+		if err != nil {
+			return fmt.Errorf("adopt: %w", err)
+		}
+		dir = filepath.Join(where.Dir(), "execd", c.String("host"))
+	}
+	ctx, cancel := context.WithTimeout(c.Context, patience)
+	defer cancel()
+	joined, err := shepherd.Adopt(ctx, shepherd.Under(dir), uint32(uid), os.Getppid())
+	if err != nil {
+		return fmt.Errorf("access denied for user %s on host %s: %w", name, c.String("host"), err)
+	}
+	_, err = fmt.Fprintf(env.Stdout, "joined job %d\n", joined.Job)
+	return err
+}
+
+// isExempt reports whether a list of users and @groups has a user.
+func isExempt(who *user.User, list string) (bool, error) {
+	words := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+	if slices.Contains(words, who.Username) {
+		return true, nil
+	}
+	if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "@") }) {
+		return false, nil
+	}
+	ids, err := who.GroupIds()
+	if err != nil {
+		return false, err
+	}
+	for _, id := range ids {
+		if g, err := user.LookupGroupId(id); err == nil && slices.Contains(words, "@"+g.Name) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
