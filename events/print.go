@@ -227,6 +227,7 @@ func (l *line) jaTask(t *grid.JATask) {
 	l.field("pe", t.PE)
 	l.field("binding", t.Binding)
 	l.field("resource_map", grid.MapText(t.Maps))
+	l.field("cores", grid.CoresText(t.Cores))
 	if t.Limits != nil {
 		l.field("limits", t.Limits.Text())
 	}

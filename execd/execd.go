@@ -21,6 +21,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/mailer"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // Transport is the connection to qmaster.
@@ -74,12 +75,12 @@ type Options struct {
 	// Durable makes begin and end of each job survive a power cut.
 	Durable bool
 
-	Root, Cell, Cluster string        // SGE_ROOT, SGE_CELL and SGE_CLUSTER_NAME of jobs
-	BinaryPath          string        // SGE_BINARY_PATH of jobs; "": the folder of this program
-	Topology            core.Topology // cores to report and to bind jobs to instead of the machine's, for trials
-	MemoryBytes         uint64        // memory to report instead of the machine's, for trials; 0: the machine's
-	Tree                fs.FS         // has the proc and sys in which GPUs are found; nil: the machine's
-	Conf                core.Conf     // until qmaster sends the configuration; zero: the defaults
+	Root, Cell, Cluster string         // SGE_ROOT, SGE_CELL and SGE_CLUSTER_NAME of jobs
+	BinaryPath          string         // SGE_BINARY_PATH of jobs; "": the folder of this program
+	Topology            *topology.Host // cores to report and to bind jobs to instead of the machine's, for trials
+	MemoryBytes         uint64         // memory to report instead of the machine's, for trials; 0: the machine's
+	Tree                fs.FS          // has the proc and sys in which GPUs are found; nil: the machine's
+	Conf                core.Conf      // until qmaster sends the configuration; zero: the defaults
 
 	// Connect reaches the shepherd; nil is shepherd.Connect.
 	Connect func(context.Context) (Shepherd, error)

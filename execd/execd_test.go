@@ -270,7 +270,7 @@ done
 		t.Errorf("np_load_avg=%s, want load_avg / num_proc", v)
 	}
 	for _, name := range strings.Fields("load_avg load_short load_medium load_long arch num_proc mem_free swap_free virtual_free mem_total " +
-		"swap_total virtual_total mem_used swap_used virtual_used cpu m_topology m_topology_inuse m_socket m_core m_thread " +
+		"swap_total virtual_total mem_used swap_used virtual_used cpu m_topology m_topology_inuse m_topology_tree m_numa_nodes m_socket m_core m_thread " +
 		"np_load_avg np_load_short np_load_medium np_load_long") {
 		if _, ok := own.Get(name); !ok {
 			t.Errorf("no load value %s", name)
@@ -351,13 +351,46 @@ func TestTopology(t *testing.T) {
 		{filepath.Join(root, "none"), []int{0, 1, 4}, "SCCC 1 3 [0][1][4]"},
 	} {
 		top := readTopology(c.root, c.allowed)
-		got := fmt.Sprint(top.Text(nil), " ", top.Sockets(), " ", top.Threads(), " ")
-		for _, core := range top {
+		got := fmt.Sprint(top.Classic(nil), " ", top.Sockets(), " ", top.Threads(), " ")
+		for _, core := range top.Cores {
 			got += fmt.Sprint(core.Processors)
 		}
 		if got != c.want {
 			t.Errorf("processors %v: %s, want %s", c.allowed, got, c.want)
 		}
+	}
+}
+
+// NUMA nodes, shared caches and efficiency cores are in the topology, in the order of the cores' numbers.
+func TestTopologyOfCaches(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "sys/devices/system/cpu")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// cpu: socket, core, node, those that share its L3 and L2.
+	for cpu, of := range []string{"0 0 0 0-3,6-7 0,6", "0 1 0 0-3,6-7 1,7", "0 8 0 0-3,6-7 2-3", "0 9 0 0-3,6-7 2-3", "1 0 1 4-5 4", "1 1 1 4-5 5", "0 0 0 0-3,6-7 0,6", "0 1 0 0-3,6-7 1,7"} {
+		f, dir := strings.Fields(of), fmt.Sprintf("cpu%d/", cpu)
+		write(dir+"topology/physical_package_id", f[0])
+		write(dir+"topology/core_id", f[1])
+		write(dir+"node"+f[2]+"/x", "")
+		for i, level := range []string{"1", "2", "3"} {
+			write(fmt.Sprintf("%scache/index%d/level", dir, i), level)
+			write(fmt.Sprintf("%scache/index%d/shared_cpu_list", dir, i), []string{fmt.Sprint(cpu), f[4], f[3]}[i])
+		}
+	}
+	write("../../cpu_atom/cpus", "2-3")
+	top := readTopology(root, []int{0, 1, 2, 3, 4, 5, 6, 7})
+	if got, want := top.Text(nil)+" "+top.Classic(nil), "NSXYCTTYCTTYEENSXYCYC SCTTCTTCTCTSCTCT"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := fmt.Sprint(top.Processors(0, top.All()), top.Processors(5, top.All())), "[0 6] [5]"; got != want {
+		t.Errorf("processors %s, want %s", got, want)
 	}
 }
 

@@ -133,10 +133,12 @@ func (s *sampler) load() *report.Load {
 	size("virtual_used", m.total-m.free+m.swapTotal-m.swapFree)
 	number("cpu", s.cpuPercent(readFile("/proc/stat")))
 	t := s.d.Topology
-	add("m_topology", t.Text(nil))
-	add("m_topology_inuse", t.Text(nil)) // the core knows
+	add("m_topology", t.Classic(nil))
+	add("m_topology_inuse", t.Classic(nil)) // the core knows
+	add("m_topology_tree", t.Text(nil))
+	add("m_numa_nodes", strconv.Itoa(t.Nodes()))
 	add("m_socket", strconv.Itoa(t.Sockets()))
-	add("m_core", strconv.Itoa(len(t)))
+	add("m_core", strconv.Itoa(len(t.Cores)))
 	add("m_thread", strconv.Itoa(t.Threads()))
 	flag := func(name string, is bool) {
 		if is {

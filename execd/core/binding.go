@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // Binding has the cores of an attempt. Text is the host's topology with these in lower
@@ -19,51 +20,74 @@ type Binding struct {
 // held has the cores of a job on this host: its own processes and its PE tasks share
 // them, and the last one to end releases them.
 type held struct {
-	cores []int
-	text  string
-	users map[report.Attempt]struct{}
+	threads topology.Set
+	cores   []int // in the order of the request
+	text    string
+	users   map[report.Attempt]struct{}
 }
 
-// bind chooses cores for a start, once.
+// bind finds the cores for a start, once: those that qmaster has granted, or for -binding
+// those that are free here.
 func (c *Core) bind(s *Start) {
-	wish := s.Job.Binding
-	if s.Binding != nil || wish == nil || !c.conf.Binding {
+	if s.Binding != nil || !c.conf.Binding || c.tree == nil {
 		return
 	}
 	k := s.Deliver.Attempt
 	b := c.bindings[k.Master()]
 	if b == nil {
-		cores := c.topology.choose(wish, s.hostSlots(c.host), c.busy)
-		if len(cores) == 0 {
-			return // the job runs without, qsub(1)
-		}
-		b = c.occupy(k, cores)
+		b = c.granted(s)
 	}
-	b.users[k] = struct{}{}
+	if b == nil && s.Job.Binding != nil && !s.Job.Binding.Decided() {
+		if cores := c.topology.choose(s.Job.Binding, s.hostSlots(c.host), c.busy); len(cores) > 0 {
+			threads := c.tree.OfCores(cores)
+			b = &held{threads: threads, cores: cores, text: c.tree.Classic(threads)}
+		}
+	}
+	if b == nil {
+		return // the job runs without, qsub(1)
+	}
+	c.occupy(k, b)
 	s.Binding = &Binding{Text: b.text}
 	for _, i := range b.cores {
-		s.Binding.Cores = append(s.Binding.Cores, c.topology[i])
+		core := c.topology[i]
+		core.Processors = c.tree.Processors(i, b.threads)
+		s.Binding.Cores = append(s.Binding.Cores, core)
 	}
+}
+
+// granted returns what a delivery grants of this host's processors, nil when it is nothing.
+func (c *Core) granted(s *Start) *held { return c.inText(s.Deliver.Cores) }
+
+// inText returns what a text has in lower case, nil when it is nothing or of another topology.
+func (c *Core) inText(text string) *held {
+	if c.tree == nil {
+		return nil
+	}
+	threads, ok := c.tree.Mask(text)
+	if !ok || threads.Len() == 0 {
+		return nil
+	}
+	return &held{threads: threads, cores: c.tree.CoresOf(threads), text: text}
 }
 
 // rebind records the binding that the shepherd reports for an attempt.
 func (c *Core) rebind(k report.Attempt, text string) {
 	b := c.bindings[k.Master()]
 	if b == nil {
-		cores := c.topology.cores(text)
-		if len(cores) == 0 {
-			return
-		}
-		b = c.occupy(k, cores)
+		b = c.inText(text)
 	}
-	b.users[k] = struct{}{}
+	if b != nil {
+		c.occupy(k, b)
+	}
 }
 
-func (c *Core) occupy(k report.Attempt, cores []int) *held {
-	text := c.topology.Text(func(i int) bool { return slices.Contains(cores, i) })
-	b := &held{cores: cores, text: text, users: map[report.Attempt]struct{}{}}
+// occupy notes that an attempt uses cores.
+func (c *Core) occupy(k report.Attempt, b *held) {
+	if b.users == nil {
+		b.users = map[report.Attempt]struct{}{}
+	}
+	b.users[k] = struct{}{}
 	c.bindings[k.Master()] = b
-	return b
 }
 
 // unbind releases the cores of an attempt that has ended.
@@ -102,10 +126,14 @@ func (c *Core) busy(core int) bool {
 
 // topologyInUse returns load values with the cores that jobs are bound to.
 func (c *Core) topologyInUse(v grid.Values) grid.Values {
-	if len(c.topology) == 0 {
+	if c.tree == nil {
 		return v
 	}
-	return v.With("m_topology_inuse", c.topology.Text(c.busy))
+	var used topology.Set
+	for _, b := range c.bindings { // order: the union is the same in any
+		used = used.Plus(b.threads)
+	}
+	return v.With("m_topology_inuse", c.tree.Classic(used))
 }
 
 // hostSlots returns the slots of a job on this host.
@@ -131,9 +159,46 @@ func (w *planning) binding() {
 	}
 	slices.Sort(w.processors)
 	w.processors = slices.Compact(w.processors)
-	if w.job.Binding.Instance == grid.BindSet {
+	if w.bindInstance() == grid.BindSet {
 		w.p.Affinity = w.processors
 	}
+}
+
+// bindInstance is who binds: a job that is bound to the cores of its instances asks for nothing.
+func (w *planning) bindInstance() string {
+	if w.job.Binding == nil {
+		return grid.BindSet
+	}
+	return w.job.Binding.Instance
+}
+
+// bindingEnv sets the variables of a binding that qmaster has decided.
+func (w *planning) bindingEnv(set func(name, value string)) {
+	b := w.start.Binding
+	if b == nil || w.start.Deliver.Cores == "" {
+		return
+	}
+	set("SGE_BINDING_INSTANCE", w.bindInstance())
+	set("SGE_BINDING_TOPOLOGY", b.Text)
+	set("SGE_BINDING_CPUSET", cpuset(w.processors))
+}
+
+// cpuset prints sorted processors as cpuset(7) has lists: 0-3,8.
+func cpuset(processors []int) string {
+	var words []string
+	for i := 0; i < len(processors); {
+		k := i + 1
+		for k < len(processors) && processors[k] == processors[k-1]+1 {
+			k++
+		}
+		word := strconv.Itoa(processors[i])
+		if k > i+1 {
+			word += "-" + strconv.Itoa(processors[k-1])
+		}
+		words = append(words, word)
+		i = k
+	}
+	return strings.Join(words, ",")
 }
 
 // sgeBinding returns the value of SGE_BINDING.
@@ -147,7 +212,7 @@ func (w *planning) sgeBinding() string {
 
 // hostfileProcessors returns the last column of the host file, sge_pe(5).
 func (w *planning) hostfileProcessors() string {
-	if b := w.start.Binding; b != nil && w.job.Binding.Instance == grid.BindPE {
+	if b := w.start.Binding; b != nil && w.bindInstance() == grid.BindPE {
 		pairs := make([]string, len(b.Cores))
 		for i, c := range b.Cores {
 			pairs[i] = c.CoreID.String()

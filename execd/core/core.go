@@ -6,6 +6,7 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // Input is something that happened: Commanded, Answered, Seen, Listed,
@@ -134,6 +135,7 @@ type attempt struct {
 // Core is the state of one host's execd. It is changed by Step only.
 type Core struct {
 	host, incarnation string
+	tree              *topology.Host // nil: not known
 	topology          Topology
 	bindings          map[report.Attempt]*held // by master
 	epoch, kept       uint64                   // of the qmaster that is followed, and as it is stored
@@ -178,9 +180,9 @@ type sent struct {
 
 // New returns the core of a host that has just started. Incarnation names
 // this run of execd; without a topology no job is bound to cores.
-func New(host, incarnation string, topology Topology) *Core {
+func New(host, incarnation string, tree *topology.Host) *Core {
 	return &Core{
-		host: host, incarnation: incarnation, conf: ParseConf(nil), topology: topology, bindings: map[report.Attempt]*held{},
+		host: host, incarnation: incarnation, conf: ParseConf(nil), tree: tree, topology: topologyOf(tree), bindings: map[report.Attempt]*held{},
 		attempts: map[report.Attempt]*attempt{}, scripts: map[uint32]int{},
 	}
 }

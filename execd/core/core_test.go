@@ -17,7 +17,7 @@ import (
 // may begin with "at=SECONDS".
 //
 //	new [topology=TEXT]
-//	deliver [epoch=N] [script] [mail=bea] [binding=WISH] [slots=N] ATTEMPT...
+//	deliver [epoch=N] [script] [mail=bea] [binding=WISH] [cores=GRANTED] [slots=N] ATTEMPT...
 //	signal [epoch=N] suspend|resume|terminate|reschedule|migrate ATTEMPT...
 //	limits ATTEMPT=VERSION:h_rss[:anyway]...
 //	changed ATTEMPT=VERSION[:REFUSED]...
@@ -41,7 +41,7 @@ func TestTranscripts(t *testing.T) {
 			if d.Cmd == "new" {
 				var text string
 				d.MaybeScanArgs(t, "topology", &text)
-				c, now = New("node1", "i1", topologyOf(text)), 1000
+				c, now = New("node1", "i1", treeOf(text)), 1000
 				return ""
 			}
 			for _, a := range d.CmdArgs {
@@ -71,7 +71,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 	m := report.Command{Epoch: 1}
 	var args []datadriven.CmdArg
 	spec := &grid.JobSpec{SubmitHost: "submit"}
-	binary, slots := true, uint32(1)
+	binary, slots, cores := true, uint32(1), ""
 	ask := &grid.JobRequest{}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
@@ -82,6 +82,9 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			spec.MailOptions = a.Vals[0]
 		case "binding":
 			ask.Binding, _ = grid.ParseBinding(grid.BindSet, strings.Join(a.Vals, ","))
+		case "cores":
+			cores = a.Vals[0]
+			ask.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: "C", Type: grid.BindSlot}
 		case "slots":
 			n, _ := strconv.ParseUint(a.Vals[0], 10, 32)
 			slots = uint32(n)
@@ -102,7 +105,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		m.Queues = []report.Queue{{Name: "all.q", Host: "node1"}}
 		for _, a := range args {
 			k := attemptArg(t, a.Key)
-			d := report.Deliver{Attempt: k, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 7}, {Queue: "all.q", Host: "node1", Slots: slots}}}
+			d := report.Deliver{Attempt: k, Cores: cores, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 7}, {Queue: "all.q", Host: "node1", Slots: slots}}}
 			if k.PETask != "" {
 				d.Launch = &grid.Launch{Args: []string{"hostname"}}
 			}

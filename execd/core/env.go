@@ -22,7 +22,8 @@ var own = map[string]bool{
 	"SGE_ARCH": true, "SGE_ROOT": true, "SGE_CELL": true, "SGE_BINARY_PATH": true, "SGE_ACCOUNT": true,
 	"SGE_CWD_PATH": true, "SGE_JOB_SPOOL_DIR": true, "SGE_TASK_ID": true, "SGE_TASK_FIRST": true,
 	"SGE_TASK_LAST": true, "SGE_TASK_STEPSIZE": true, "SGE_STDIN_PATH": true, "SGE_STDOUT_PATH": true,
-	"SGE_STDERR_PATH": true, "PE_HOSTFILE": true, "SGE_BINDING": true, "SGE_RSH_COMMAND": true,
+	"SGE_STDERR_PATH": true, "PE_HOSTFILE": true, "SGE_BINDING": true, "SGE_BINDING_INSTANCE": true,
+	"SGE_BINDING_TOPOLOGY": true, "SGE_BINDING_CPUSET": true, "SGE_RSH_COMMAND": true,
 }
 
 // owns reports whether Grid Engine sets a variable of the job itself.
@@ -134,6 +135,7 @@ func (w *planning) documented(set func(name, value string)) {
 	if len(w.processors) > 0 {
 		set("SGE_BINDING", w.sgeBinding())
 	}
+	w.bindingEnv(set)
 	for _, v := range slices.Concat(w.instances, w.devices) {
 		set(v.Name, v.Text)
 	}

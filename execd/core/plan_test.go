@@ -129,6 +129,12 @@ func planned(t *testing.T, text string) string {
 		case "binding":
 			instance, wish, _ := strings.Cut(v, " ")
 			s.Job.JobRequest.Binding, _ = grid.ParseBinding(instance, wish)
+		case "cores": // granted by qmaster, for a request by units with this instance
+			instance, text, _ := strings.Cut(v, " ")
+			s.Deliver.Cores = text
+			if instance != "none" {
+				s.Job.JobRequest.Binding = &grid.Binding{Instance: instance, Strategy: grid.BindPacked, Amount: 1, Unit: "C", Type: grid.BindSlot}
+			}
 		case "grant":
 			var g grid.Grant
 			fmt.Sscanf(v, "%s %s %d", &g.Queue, &g.Host, &g.Slots)
@@ -256,7 +262,7 @@ func planned(t *testing.T, text string) string {
 		return "refused: " + err.Error() + "\n"
 	}
 	c := ParseConf(conf)
-	books := New(site.Host, "i1", topologyOf("SCTTCTTSCTTCTT"))
+	books := New(site.Host, "i1", treeOf("SCTTCTTSCTTCTT"))
 	books.conf = c
 	books.bind(&s)
 	local := testLocal(dirs)
@@ -389,7 +395,7 @@ func printedPlan(p *plan.Plan, show string) string {
 	if slices.Contains(shown, "binding") {
 		say("binding %q affinity %v", p.Binding, p.Affinity)
 		for _, e := range p.Env {
-			if strings.HasPrefix(e, "SGE_BINDING=") {
+			if strings.HasPrefix(e, "SGE_BINDING") {
 				say("%s", e)
 			}
 		}

@@ -2,9 +2,9 @@ package core
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // CPUCore is one core of a host, with the processors that are its threads to the
@@ -14,60 +14,21 @@ type CPUCore struct {
 	Processors []int
 }
 
-// Topology is all cores of a host that jobs may use, socket by socket. Both are
-// numbered from 0 without holes.
-type Topology []CPUCore
-
-// Text returns m_topology of load_parameters(5): sockets, cores and, where cores have
-// several, threads: SCTTCTT. Cores for which inUse is true are in lower case; nil: none.
-func (t Topology) Text(inUse func(core int) bool) string {
-	several := slices.ContainsFunc(t, func(c CPUCore) bool { return len(c.Processors) > 1 })
-	var b strings.Builder
-	for i, c := range t {
-		if i == 0 || c.Socket != t[i-1].Socket {
-			b.WriteByte('S')
-		}
-		core := "C"
-		if several {
-			core += strings.Repeat("T", len(c.Processors))
-		}
-		if inUse != nil && inUse(i) {
-			core = strings.ToLower(core)
-		}
-		b.WriteString(core)
-	}
-	return b.String()
-}
-
-// Sockets returns the number of sockets.
-func (t Topology) Sockets() int { return strings.Count(t.Text(nil), "S") }
-
-// Threads returns the number of processors of all cores.
-func (t Topology) Threads() (n int) {
-	for _, c := range t {
-		n += len(c.Processors)
-	}
-	return n
-}
-
-// cores returns those in lower case in a text of this topology, none for a text of
-// another.
-func (t Topology) cores(text string) (list []int) {
-	if strings.ToUpper(text) != t.Text(nil) {
+// topologyOf returns the cores of a host; nil has none.
+func topologyOf(h *topology.Host) (t Topology) {
+	if h == nil {
 		return nil
 	}
-	n := 0
-	for _, letter := range text {
-		switch letter {
-		case 'c':
-			list = append(list, n)
-			n++
-		case 'C':
-			n++
-		}
+	for i := range h.Cores {
+		c := &h.Cores[i]
+		t = append(t, CPUCore{CoreID: grid.CoreID{Socket: uint32(c.Socket), Core: uint32(c.Number)}, Processors: c.Processors})
 	}
-	return list
+	return t
 }
+
+// Topology is all cores of a host that jobs may use, socket by socket. Both are
+// numbered from 0 without holes. It chooses for -binding, where execd decides.
+type Topology []CPUCore
 
 // index returns the index of a core, -1 if it does not exist.
 func (t Topology) index(id grid.CoreID) int {

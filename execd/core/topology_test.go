@@ -10,29 +10,25 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/topology"
 )
 
-// topologyOf makes a topology of its text. Core c of n is processor c; its
-// second thread is c+n.
-func topologyOf(text string) (list Topology) {
-	var id grid.CoreID
-	n := strings.Count(text, "C")
-	for i, letter := range text {
-		switch letter {
-		case 'S':
-			id = grid.CoreID{Socket: uint32(strings.Count(text[:i], "S"))}
-		case 'C':
-			list = append(list, CPUCore{CoreID: id})
-			id.Core++
-			if !strings.Contains(text, "T") {
-				list[len(list)-1].Processors = []int{len(list) - 1}
-			}
-		case 'T':
-			c := &list[len(list)-1]
-			c.Processors = append(c.Processors, len(list)-1+len(c.Processors)*n)
+// treeOf makes a host of its topology. Core c of n is processor c; its second thread is
+// c+n. Without a text there is none.
+func treeOf(text string) *topology.Host {
+	if text == "" {
+		return nil
+	}
+	h, err := topology.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	for i := range h.Cores {
+		for k := range h.Cores[i].Processors {
+			h.Cores[i].Processors[k] = i + k*len(h.Cores)
 		}
 	}
-	return list
+	return h
 }
 
 // TestChoice prints which cores of a host each wish gets. The topology has those
@@ -47,8 +43,13 @@ func TestChoice(t *testing.T) {
 				text = a.Key
 			}
 		}
-		top := topologyOf(strings.ToUpper(text))
-		taken := top.cores(text)
+		tree := treeOf(strings.ToUpper(text))
+		top := topologyOf(tree)
+		var taken []int
+		if tree != nil {
+			set, _ := tree.Mask(text)
+			taken = tree.CoresOf(set)
+		}
 		busy := func(core int) bool { return slices.Contains(taken, core) }
 		var b strings.Builder
 		for wish := range strings.Lines(d.Input) {
@@ -63,7 +64,7 @@ func TestChoice(t *testing.T) {
 				fmt.Fprintln(&b, "unbound")
 				continue
 			}
-			fmt.Fprint(&b, top.Text(func(core int) bool { return slices.Contains(got, core) }))
+			fmt.Fprint(&b, tree.Classic(tree.OfCores(got)))
 			for _, core := range got {
 				fmt.Fprint(&b, " ", top[core].CoreID)
 			}
@@ -82,7 +83,7 @@ func TestChoiceLaws(t *testing.T) {
 		for range 1 + r.IntN(4) {
 			text.WriteString("S" + strings.Repeat("C", 1+r.IntN(5)))
 		}
-		top := topologyOf(text.String())
+		top := topologyOf(treeOf(text.String()))
 		taken := make([]bool, len(top))
 		free := 0
 		for i := range taken {

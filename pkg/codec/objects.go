@@ -79,6 +79,9 @@ func binding(w *wire.Coder, b *grid.Binding) {
 		wire.Uns(w, &c.Core)
 		w.Close(m)
 	})
+	name(w, &b.Unit)
+	name(w, &b.Type)
+	name(w, &b.Filter)
 	w.Close(m)
 }
 
@@ -135,7 +138,16 @@ func jaTask(w *wire.Coder, t *grid.JATask) {
 	name(w, &t.Binding)
 	wire.Opt(w, &t.Interim, interim)
 	wire.List(w, &t.Maps, mapGrant)
+	wire.List(w, &t.Cores, coreGrant)
 	wire.Opt(w, &t.Limits, limits)
+	w.Close(m)
+}
+
+func coreGrant(w *wire.Coder, g *grid.CoreGrant) {
+	m := w.Open()
+	name(w, &g.Host)
+	name(w, &g.Text)
+	w.Bool(&g.Shared)
 	w.Close(m)
 }
 

@@ -176,6 +176,7 @@ func deliver(w *wire.Coder, d *report.Deliver) {
 		name(w, &d.Resource)
 		w.Close(m)
 	})
+	name(w, &d.Cores)
 	wire.Uns(w, &d.Limits)
 	ownValues(w, &d.Taken)
 	w.Close(m)

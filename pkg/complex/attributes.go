@@ -16,6 +16,9 @@ type Attributes struct {
 	// utilization. The first is always slots.
 	Consumables []int
 	Exclusives  []int // columns of the consumables with relop EXCL
+	// Threads is the column of the threads of processor cores that jobs are bound to. It is the last one,
+	// of an attribute that is in no configuration and that no job asks for by name.
+	Threads int
 
 	names map[string]int // full names and shortcuts
 }
@@ -49,8 +52,14 @@ func New(centries []*grid.Centry) *Attributes {
 			x.add(c)
 		}
 	}
+	x.Threads = len(x.Consumables)
+	x.Consumables = append(x.Consumables, len(x.List))
+	x.List = append(x.List, Attribute{Centry: threads, Numeric: true, Column: x.Threads})
 	return x
 }
+
+// threads is the attribute of the column Threads.
+var threads = &grid.Centry{Name: "binding", Type: "INT", Relop: "<=", Requestable: "NO", Consumable: "YES", Default: "0", Urgency: "0"}
 
 func (x *Attributes) add(c *grid.Centry) {
 	a := Attribute{Centry: c, Numeric: c.Type.Numeric(), Column: -1}

@@ -15,6 +15,9 @@ type Demand struct {
 	Exclusive bool
 	Requested bool   // asked for, not only the complex default
 	Traits    string // characteristics of the instances that are asked for, in brackets: see Selection
+
+	// Binding is of the column Threads: Amount counts its units, whose threads depend on the host.
+	Binding *grid.Binding
 }
 
 // Demands lists what a job takes: its requests, and the defaults of what it
@@ -22,7 +25,7 @@ type Demand struct {
 func (x *Attributes) Demands(into []Demand, hard grid.Requests) []Demand {
 	into = append(into[:0], Demand{Column: 0, Amount: 1})
 	for column, i := range x.Consumables {
-		if column == 0 {
+		if column == 0 || column == x.Threads {
 			continue
 		}
 		a := &x.List[i]
@@ -38,6 +41,15 @@ func (x *Attributes) Demands(into []Demand, hard grid.Requests) []Demand {
 		if d.Amount > 0 || d.Requested {
 			into = append(into, d)
 		}
+	}
+	return into
+}
+
+// DemandsOf is Demands for a request, with the processor cores that the scheduler is to bind the job to.
+func (x *Attributes) DemandsOf(into []Demand, r *grid.JobRequest) []Demand {
+	into = x.Demands(into, r.Hard)
+	if b := r.Binding; b.Decided() {
+		into = append(into, Demand{Column: x.Threads, Amount: float64(b.Amount), Binding: b})
 	}
 	return into
 }

@@ -18,6 +18,7 @@ type Instance struct {
 	ID     string
 	Amount int         // how often it is listed: so many times it may be granted
 	Traits grid.Values // its characteristics, as they are written
+	Mask   string      // a topology string with the cores next to it in upper case; "": there is none
 }
 
 // Amount is how many units the map has.
@@ -43,7 +44,8 @@ const mostInstances = 1 << 16
 
 // ParseMap reads the value of an RSMAP attribute in complex_values: amount(id id ...),
 // where an id is a word, a range of numbers n-m, or id[name=value,name=value]. An id that is
-// listed again may be shared. The error names the attribute, the id and what is
+// listed again may be shared. What follows the last colon of an id is its mask, if it consists of the
+// letters of topology strings. The error names the attribute, the id and what is
 // wrong, for qconf to print.
 func (x *Attributes) ParseMap(attribute, value string) (Map, error) {
 	amount, list, found := strings.Cut(value, "(")
@@ -115,7 +117,7 @@ func (p *mapParser) add(id, block string, described bool) error {
 		return fmt.Errorf("RSMAP %q range %q has more than %d ids", p.attribute, id, mostInstances)
 	case isRange:
 		for n := first; n <= last; n++ {
-			if err := p.put(strconv.FormatUint(n, 10), nil); err != nil {
+			if err := p.put(strconv.FormatUint(n, 10), "", nil); err != nil {
 				return err
 			}
 		}
@@ -123,14 +125,18 @@ func (p *mapParser) add(id, block string, described bool) error {
 	case id == "" || strings.ContainsAny(id, ",=()[]|\"'`\\$") || grid.Printable(id) != id:
 		return fmt.Errorf("RSMAP %q id %q is not valid", p.attribute, id)
 	}
-	if i := strings.LastIndexByte(id, ':'); i >= 0 && strings.Trim(id[i+1:], topologyLetters) == "" {
-		return fmt.Errorf("RSMAP %q id %q: topology masks are not supported; list the id without %q", p.attribute, id, id[i:])
+	mask := ""
+	if i := strings.LastIndexByte(id, ':'); i > 0 && i+1 < len(id) && strings.Trim(id[i+1:], topologyLetters) == "" {
+		id, mask = id[:i], id[i+1:]
+		if !strings.ContainsAny(mask, "CcEe") {
+			return fmt.Errorf("RSMAP %q id %q: topology mask %q has no core", p.attribute, id, mask)
+		}
 	}
 	traits, err := p.traits(id, block, described)
 	if err != nil {
 		return err
 	}
-	return p.put(id, traits)
+	return p.put(id, mask, traits)
 }
 
 // topologyLetters are those of a topology mask, upper case for what it allows.
@@ -150,12 +156,12 @@ func numberRange(id string) (first, last uint64, ok bool) {
 }
 
 // put lists an id once, or once more.
-func (p *mapParser) put(id string, traits grid.Values) error {
+func (p *mapParser) put(id, mask string, traits grid.Values) error {
 	p.listed++
 	i, known := p.at[id]
 	if !known {
 		p.at[id] = len(p.out)
-		p.out = append(p.out, Instance{ID: id, Amount: 1, Traits: traits})
+		p.out = append(p.out, Instance{ID: id, Amount: 1, Traits: traits, Mask: mask})
 		return nil
 	}
 	was, is := slices.Clone(p.out[i].Traits), slices.Clone(traits)
@@ -163,6 +169,9 @@ func (p *mapParser) put(id string, traits grid.Values) error {
 	grid.SortValues(is)
 	if !slices.Equal(was, is) {
 		return fmt.Errorf("RSMAP %q id %q is listed with different characteristics", p.attribute, id)
+	}
+	if p.out[i].Mask != mask {
+		return fmt.Errorf("RSMAP %q id %q is listed with different topology masks", p.attribute, id)
 	}
 	p.out[i].Amount++
 	return nil

@@ -127,9 +127,16 @@ type Task struct {
 	Queues  []QueueSlot              `json:"granted_queue_list"`
 	Usage   *Usage                   `json:"usage,omitzero" jsonschema:"of a started task"`
 	Binding string                   `json:"exec_binding,omitzero" jsonschema:"topology of the host, cores of the task in lower case; absent with -ncb"`
+	Cores   []BoundHost              `json:"exec_binding_list,omitzero" jsonschema:"cores that the scheduler chose for a started task; absent with -ncb"`
 	Maps    []accounting.ResourceMap `json:"resource_map,omitzero" jsonschema:"instances of resource maps of a started task"`
 	Limits  *Limits                  `json:"limits,omitzero" jsonschema:"of a started task whose limits qalter -when now has changed"`
 	Error   string                   `json:"error_reason,omitzero"`
+}
+
+// BoundHost is what a task has of the cores of a host.
+type BoundHost struct {
+	Host     string `json:"hostname"`
+	Topology string `json:"topology" jsonschema:"of the host, what the task has in lower case"`
 }
 
 // Limits are the limits of a task that were changed while it ran.
@@ -229,6 +236,9 @@ func taskOf(t *grid.JATask, binding bool) Task {
 	}
 	if binding {
 		out.Binding = t.Binding
+		for _, g := range t.Cores {
+			out.Cores = append(out.Cores, BoundHost{g.Host, g.Text})
+		}
 	}
 	out.Maps = accounting.ResourceMapsOf(t.Maps)
 	if l := t.Limits; l != nil && l.Version > 0 {

@@ -114,11 +114,14 @@ type Request struct {
 
 // Binding is a request of -binding.
 type Binding struct {
-	Strategy string `json:"bstrategy" jsonschema:"linear, striding or explicit"`
-	Amount   uint32 `json:"amount" jsonschema:"cores; 4294967295: as many as slots on the host"`
+	Strategy string `json:"bstrategy" jsonschema:"linear, striding or explicit; pack: the scheduler decides"`
+	Amount   uint32 `json:"amount" jsonschema:"cores; 4294967295: as many as slots on the host; of pack: units"`
 	Step     uint32 `json:"step" jsonschema:"of striding: from one core to the next"`
 	Instance string `json:"binstance" jsonschema:"set, env or pe"`
 	Cores    []Core `json:"cores" jsonschema:"of explicit: the cores; else the first, or empty"`
+	Unit     string `json:"bunit,omitzero" jsonschema:"of pack: what the amount counts"`
+	Type     string `json:"btype,omitzero" jsonschema:"of pack: slot or host"`
+	Filter   string `json:"bfilter,omitzero" jsonschema:"of pack: a topology, what is in lower case is not taken"`
 }
 
 // Core is a core by logical numbers that begin at 0.
@@ -242,7 +245,7 @@ func bindingOf(b *grid.Binding) *Binding {
 	if b == nil {
 		return nil
 	}
-	out := &Binding{Strategy: b.Strategy, Amount: b.Amount, Step: b.Step, Instance: b.Instance, Cores: []Core{}}
+	out := &Binding{Strategy: b.Strategy, Amount: b.Amount, Step: b.Step, Instance: b.Instance, Cores: []Core{}, Unit: b.Unit, Type: b.Type, Filter: b.Filter}
 	for _, c := range b.Cores {
 		out.Cores = append(out.Cores, Core(c))
 	}

@@ -36,6 +36,7 @@ type ReservationDetail struct {
 	Group        string      `json:"group,omitzero" jsonschema:"with -ar: of the owner"`
 	Account      string      `json:"account,omitzero" jsonschema:"with -ar"`
 	Requests     []Named     `json:"resource_list,omitzero" jsonschema:"with -ar: requests of -l"`
+	Binding      *Binding    `json:"binding,omitzero" jsonschema:"with -ar: request of -bamount"`
 	StopOnError  bool        `json:"error_handling,omitzero" jsonschema:"with -ar: no job of the reservation starts while it is in error"`
 	Grants       []NamedSlot `json:"exec_queue_list,omitzero" jsonschema:"with -ar: reserved slots by queue instance"`
 	PE           []NamedSpan `json:"granted_parallel_environment,omitzero" jsonschema:"with -ar: the parallel environment and the requested slots"`
@@ -84,7 +85,7 @@ func reservationOf(v *view.View, a view.Reservation, explain, full bool) Reserva
 		return r
 	}
 	r.ReservationDetail = &ReservationDetail{Submit: timeOf(a.Submit), Group: a.Group, Account: a.Account, Requests: requestsOf(v, a.Requests),
-		StopOnError: a.StopOnError, Grants: []NamedSlot{}, PE: []NamedSpan{}, MasterQueues: list(a.MasterQueues), Ckpt: a.Ckpt,
+		Binding: bindingOf(a.Binding), StopOnError: a.StopOnError, Grants: []NamedSlot{}, PE: []NamedSpan{}, MasterQueues: list(a.MasterQueues), Ckpt: a.Ckpt,
 		MailOptions: a.MailOptions, MailTo: mailOf(a.MailTo), Allowed: list(a.Allowed), Denied: list(a.Denied)}
 	for _, g := range a.Grants {
 		r.Grants = append(r.Grants, NamedSlot{Name: g.Instance(), Slots: g.Slots})

@@ -25,7 +25,8 @@ type AR struct {
 	MailTo       Names
 	Verify       string // -w: e or v
 	GrantedPE    string
-	Message      Names // why it is in state W or E, a sentence each
+	Binding      *Binding // -bamount: units that are kept for its jobs; nil: none
+	Message      Names    // why it is in state W or E, a sentence each
 }
 
 func (*AR) Kind() Kind { return KindAR }

@@ -7,16 +7,21 @@ import (
 	"strings"
 )
 
-// Binding is -binding of qsub(1): a hint for execd to run the job on processor
-// cores that no other job is bound to.
+// Binding is a request for processor cores that no other job is bound to: a hint for execd, -binding of
+// qsub(1), or with BindPacked a condition of the start, -bamount of qsub(1): the scheduler decides.
 type Binding struct {
 	Instance string // BindEnv, BindPE or BindSet: who binds
-	Strategy string // BindLinear, BindStriding or BindExplicit
-	Amount   uint32 // of cores, BindSlots: as many as the job has slots on the host; 0 with BindExplicit
+	Strategy string // BindLinear, BindStriding, BindExplicit or BindPacked
+	Amount   uint32 // of cores, BindSlots: as many as the job has slots on the host; 0 with BindExplicit. BindPacked: of units
 	Step     uint32 // BindStriding: from one core to the next
 
 	// Cores are those of BindExplicit; of the others, at most one: where they begin.
 	Cores []CoreID
+
+	// Of BindPacked alone.
+	Unit   string // what Amount counts, one of BindUnits
+	Type   string // BindSlot or BindHost: what Amount is for
+	Filter string // a topology string: what is in lower case is not taken; "": nothing is excluded
 }
 
 // CoreID is a core by the logical numbers of its socket and, within that, of
@@ -36,7 +41,24 @@ const (
 	BindLinear   = "linear"
 	BindStriding = "striding"
 	BindExplicit = "explicit"
+	BindPacked   = "pack"
 )
+
+// What the amount of BindPacked is for.
+const (
+	BindSlot = "slot"
+	BindHost = "host"
+)
+
+// BindUnits are the units of BindPacked, -bunit of qsub(1): threads, cores, the cores of a socket, of an
+// L3 or L2 cache, of a NUMA node; with E, of efficiency cores.
+var BindUnits = Names{"T", "CT", "ET", "C", "E", "S", "CS", "ES", "X", "CX", "EX", "Y", "CY", "EY", "N", "CN", "EN"}
+
+// mostUnits bounds the amount of BindPacked.
+const mostUnits = 1 << 20
+
+// Decided reports whether the scheduler decides about a binding; nil is none.
+func (b *Binding) Decided() bool { return b != nil && b.Strategy == BindPacked }
 
 // Messages for a binding, as typed and as a verifier made it.
 const (
@@ -153,6 +175,8 @@ func (b *Binding) Validate() string {
 		return wrong("BN_parameter_explicit")
 	}
 	switch b.Strategy {
+	case BindPacked:
+		return b.badUnits()
 	case BindLinear:
 		if b.Amount == 0 {
 			return wrong("BN_parameter is n")
@@ -179,6 +203,25 @@ func (b *Binding) Validate() string {
 	return ""
 }
 
+// badUnits returns what is wrong with a binding of BindPacked.
+func (b *Binding) badUnits() string {
+	switch {
+	case b.Amount == 0:
+		return "a binding by units needs an amount (-bamount)"
+	case b.Amount > mostUnits:
+		return fmt.Sprintf("bamount %d is more than %d", b.Amount, mostUnits)
+	case !BindUnits.Has(b.Unit):
+		return fmt.Sprintf("bunit %q is none of %s", b.Unit, strings.Join(BindUnits, ", "))
+	case b.Type != BindSlot && b.Type != BindHost:
+		return fmt.Sprintf("btype %q is none of slot, host", b.Type)
+	case strings.Trim(b.Filter, "NSXYCETnsxycet") != "":
+		return fmt.Sprintf("bfilter %q is not a topology string", b.Filter)
+	case len(b.Cores) > 0:
+		return "a binding by units has no single cores"
+	}
+	return ""
+}
+
 // Request is the binding without its instance, as ParseBinding reads it:
 // linear:2, striding:2:4:0,1, explicit:0,0:1,0.
 func (b *Binding) Request() string {
@@ -200,12 +243,38 @@ func (b *Binding) Request() string {
 	return strings.Join(words, ":")
 }
 
-// String prints a binding as qstat -j does: set linear:2. None is NONE.
+// String prints a binding as qstat -j does: set linear:2, or for BindPacked
+// bamount=2,binstance=set,bstrategy=pack,btype=slot,bunit=C. None is NONE.
 func (b *Binding) String() string {
 	if b == nil {
 		return "NONE"
 	}
+	if b.Decided() {
+		filter := ""
+		if b.Filter != "" {
+			filter = "bfilter=" + b.Filter + ","
+		}
+		return fmt.Sprintf("bamount=%d,%sbinstance=%s,bstrategy=%s,btype=%s,bunit=%s", b.Amount, filter, b.Instance, b.Strategy, b.Type, b.Unit)
+	}
 	return b.Instance + " " + b.Request()
+}
+
+// Options prints a binding as the options of qsub that ask for it.
+func (b *Binding) Options() string {
+	if !b.Decided() {
+		return "-binding " + b.String()
+	}
+	text := fmt.Sprintf("-bamount %d -bunit %s", b.Amount, b.Unit)
+	if b.Type != BindSlot {
+		text += " -btype " + b.Type
+	}
+	if b.Filter != "" {
+		text += " -bfilter " + b.Filter
+	}
+	if b.Instance != BindSet {
+		text += " -binstance " + b.Instance
+	}
+	return text
 }
 
 // String prints socket,core.

@@ -92,6 +92,10 @@ type JATask struct {
 	// Maps are the instances of resource maps that the current attempt has, by resource and host.
 	Maps []MapGrant
 
+	// Cores are the processor cores that the current attempt was granted, by host; none: it was started
+	// without, and Binding says what its host chose.
+	Cores []CoreGrant
+
 	// Limits of the current attempt that are not those of its job's requests; nil: they are.
 	Limits *Limits
 

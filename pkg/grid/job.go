@@ -62,7 +62,7 @@ type JobRequest struct {
 	AR                     uint32
 	PredecessorReq         Names    // -hold_jid as given
 	ArrayPredecessorReq    Names    // -hold_jid_ad as given
-	Binding                *Binding // -binding, nil: none
+	Binding                *Binding // -binding or -bamount, nil: none
 }
 
 // noRequest is the request of a job that asks for nothing, noSpec the Spec of one that

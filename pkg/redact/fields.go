@@ -57,7 +57,7 @@ var fields = map[string]rule{
 	"ExecHost.ReportVariables": keep, "Load.Host": keep, "Load.Values": keep, "HGroup.Name": keep, "HGroup.HostList": keep,
 	"Grant.Host": keep, "Grant.Queue": keep, "QInstance.Host": keep, "QInstance.Queue": keep, "QInstance.Message": text,
 
-	"JATask.Error": text, "JATask.Kill": text, "JATask.Reason": text, "JATask.PE": keep, "JATask.Binding": keep, "Instance.Resource": keep, "Instance.ID": keep, "Instance.Host": keep, "Instance.Message": text, "Limits.Refused": text, "MapGrant.Resource": keep, "MapGrant.Host": keep, "MapGrant.IDs": keep, "MapGrant.UUIDs": keep, "PETask.Host": keep, "PETask.ID": keep,
+	"JATask.Error": text, "JATask.Kill": text, "JATask.Reason": text, "JATask.PE": keep, "JATask.Binding": keep, "Instance.Resource": keep, "Instance.ID": keep, "Instance.Host": keep, "Instance.Message": text, "Limits.Refused": text, "MapGrant.Resource": keep, "MapGrant.Host": keep, "MapGrant.IDs": keep, "MapGrant.UUIDs": keep, "CoreGrant.Host": keep, "CoreGrant.Text": keep, "Binding.Unit": keep, "Binding.Type": keep, "Binding.Filter": keep, "PETask.Host": keep, "PETask.ID": keep,
 	"LastTask.Host": keep, "Launch.Args": secret, "Launch.Connect": secret, "Launch.Cwd": secret, "Launch.Env": secret,
 	"Job.Account": secret, "Job.Department": keep, "Job.Group": who, "Job.Name": job, "Job.Owner": who, "Job.Project": who,
 	"JobRequest.ArrayPredecessorReq": refs, "JobRequest.PredecessorReq": refs, "JobRequest.Ckpt": keep, "JobRequest.CkptWhen": keep,

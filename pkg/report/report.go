@@ -148,6 +148,9 @@ type Deliver struct {
 	Launch *grid.Launch
 	// Maps are the instances of resource maps that the task has on this host.
 	Maps []grid.MapGrant
+	// Cores is the topology of this host with what the task was granted in lower case; "": execd decides
+	// whether and where it is bound.
+	Cores string
 	// Devices are the device files of all instances of the host's resource maps, with what the task may do with them.
 	Devices []grid.Device
 	// Limits is the version of the limits in the Queue; 0: those of the job's requests.

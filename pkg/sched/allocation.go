@@ -67,10 +67,10 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 	if c.peNamed(pe) >= 0 {
 		note(Allocation{Level: 'P', Object: pe, Resource: "slots", Amount: float64(total)})
 	}
-	demands := c.complex.Demands(nil, j.Hard)
+	demands := c.complex.DemandsOf(nil, j.JobRequest)
 	if started != nil {
 		demands = c.complex.Demands(demands, started.Held(j))
-		demands = c.withInstances(demands, started.Maps)
+		demands = c.withThreads(c.withInstances(demands, started.Maps), started)
 	}
 	at := func(letter byte, object string, l level, k int) {
 		for i := range demands {

@@ -29,7 +29,7 @@ func (c *Cluster) reservation(a *grid.AR) *Cluster {
 		complex: c.complex, global: c.layout.global, hostAt: map[string]int{}, instAt: map[string]int{},
 		sets: c.sets, referred: c.referred, projects: c.projects, policy: c.policy, basis: c.basis, planning: c.planning,
 	}}
-	demands := c.complex.Demands(nil, a.Hard)
+	demands := c.heldBy(a)
 	r.global.Capacity = r.layout.reserved(c.layout.global.Capacity)
 	for i := range demands {
 		if d := &demands[i]; d.PerJob {
@@ -84,7 +84,7 @@ func (l *layout) grant(from *layout, outside *instance, demands []complex.Demand
 		a := &l.complex.List[l.complex.Consumables[place]]
 		limited := min(outside.supply.Capacity[place], outside.host.supply.Capacity[place], from.global.Capacity[place]) < complex.Unlimited || from.global.Maps[place] != nil
 		switch {
-		case !limited || a.Exclusive || a.PerJob:
+		case !limited || a.Exclusive || a.PerJob || place == l.complex.Threads:
 		case a.PerHost:
 			h.supply.Capacity[place] = 0
 		default:
@@ -93,6 +93,8 @@ func (l *layout) grant(from *layout, outside *instance, demands []complex.Demand
 	}
 	for i := range demands {
 		switch d := &demands[i]; {
+		case d.Binding != nil:
+			h.reserveThreads(d, slots)
 		case d.PerJob || d.Exclusive:
 		case d.PerHost:
 			h.supply.Capacity[d.Column] = d.Amount
@@ -116,7 +118,7 @@ func (c *Cluster) planARs() {
 		if a.Over() {
 			end = never
 		}
-		demands, u := c.complex.Demands(nil, a.Hard), use{window: window{a.Start, end}, planned: true, sign: +1}
+		demands, u := c.heldBy(a), use{window: window{a.Start, end}, planned: true, sign: +1}
 		c.use(demands, a.Grants, a.GrantedPE, u)
 		c.planShared(demands, a.Grants, u)
 		c.eachClaim(demands, c.selectionsOf(demands, nil), a.Grants, func(k claim) {
@@ -124,6 +126,11 @@ func (c *Cluster) planARs() {
 			c.claims.add(k)
 		})
 	}
+}
+
+// heldBy is what an advance reservation takes per slot and per host.
+func (c *Cluster) heldBy(a *grid.AR) []complex.Demand {
+	return c.complex.DemandsOf(nil, &grid.JobRequest{Hard: a.Hard, Binding: a.Binding})
 }
 
 // clusterOf is where a job counts: its advance reservation, or the cluster.
@@ -164,7 +171,7 @@ func (c *Cluster) useAsGuest(demands []complex.Demand, grants []grid.Grant, pe s
 			if in := host.instanceOf(g.Queue); in != nil {
 				c.add(&level{supply: &in.supply, used: n.guestsOf(in.place)}, demands, grants, k, now)
 			}
-			c.add(&level{supply: &host.supply, used: n.guestsOf(0), place: host.name}, demands, grants, k, now)
+			c.add(&level{supply: &host.supply, used: n.guestsOf(0), place: host.name, tree: host.tree}, demands, grants, k, now)
 		}
 		c.add(&level{supply: &c.layout.global, used: c.guests.global, place: grid.GlobalHost}, demands, grants, k, now)
 	}
@@ -268,7 +275,7 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 	n := run.Need(&grid.Job{
 		Owner: a.Owner, Group: a.Group, Immediate: a.Interactive,
 		JobRequest: &grid.JobRequest{
-			Hard: a.Hard, HardQueues: a.Queues, MasterQueues: a.MasterQueues, PE: a.PE, PERange: a.PERange, Ckpt: a.Ckpt,
+			Hard: a.Hard, HardQueues: a.Queues, MasterQueues: a.MasterQueues, PE: a.PE, PERange: a.PERange, Ckpt: a.Ckpt, Binding: a.Binding,
 		}})
 	n.gross = a.End.Sub(a.Start)
 	n.suitability = make([]suitability, len(run.instances))

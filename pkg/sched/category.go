@@ -30,6 +30,9 @@ func (c *Cluster) Category(j *grid.Job) string {
 			}
 		}
 	}
+	if j.Binding.Decided() {
+		b = append(append(b, " -binding "...), j.Binding.String()...)
+	}
 	if j.Ckpt != "" {
 		b = append(append(b, " -ckpt "...), j.Ckpt...)
 	}

@@ -135,6 +135,16 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 	return out
 }
 
+// remaining returns how much a level has left of what a demand asks for, and of how much: in units of processor cores, whose name
+// follows the number, or in the amount of the consumable, of which a selection may leave only a part.
+func (c *Cluster) remaining(l *level, n *Need, d *complex.Demand) (left, of float64, unit string) {
+	if d.Binding != nil {
+		return max(c.freeUnits(*l, n, d), 0), float64(l.tree.Units(unitOf(d.Binding))), " " + d.Binding.Unit
+	}
+	some, _ := c.selectedOf(l, n, c.complex.Consumables[d.Column])
+	return min(c.corrected(*l, d.Column, c.ahead())-c.inUse(*l, d.Column), some), l.supply.Capacity[d.Column], ""
+}
+
 // short adds what a level has too little of.
 func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string) []Lack {
 	if l.whole != nil {
@@ -167,15 +177,14 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		}
 		attr := c.complex.Consumables[d.Column]
 		a := &c.complex.List[attr]
-		some, _ := c.selectedOf(&l, n, attr)
-		switch left := min(c.corrected(l, d.Column, c.ahead())-c.inUse(l, d.Column), some); {
+		left, of, unit := c.remaining(&l, n, d)
+		switch {
 		case d.Exclusive:
 			if taken := c.inUse(l, 0); taken > 0 {
 				note(attr, 1, 0, 0, "alone", "in use", "")
 			}
 		case left+tiny < d.Amount:
-			of := l.supply.Capacity[d.Column]
-			note(attr, d.Amount, left, of, a.Format(d.Amount), a.Format(left), a.Format(of))
+			note(attr, d.Amount, left, of, a.Format(d.Amount)+unit, a.Format(left), a.Format(of))
 		}
 	}
 	if attr := c.exclusiveInUse(l); attr >= 0 && len(out) == before {

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // Cluster is the cluster as scheduling sees it: the configuration resolved, load, queue
@@ -71,6 +72,7 @@ type hostNow struct {
 	ranks  []rank            // where the instances stand in the order or among the full; inst -1: nowhere
 	plans  []*diagram        // like used; nil where diagrams are not kept
 	starts []start           // recent starts
+	cores  topology.Set      // threads that started tasks are bound to; replaced, never written
 }
 
 // start is a task's start that still adjusts the load.
@@ -148,6 +150,10 @@ var followers = [1 << 8]func(*Cluster, events.Event){
 }
 
 func (c *Cluster) followLoad(e events.Event) {
+	if c.otherTopology(e.Key.Name) {
+		c.layout = nil
+		return
+	}
 	c.reload(e.Key.Name)
 	for _, r := range c.ars {
 		r.reload(e.Key.Name)

@@ -28,6 +28,9 @@ func TestFollowingIsRecomputing(t *testing.T) {
 			if made := fresh.dump(); followed != made {
 				t.Fatalf("seed %d: followed\n%s\nmade anew\n%s", seed, followed, made)
 			}
+			if followed, made := w.c.threadsInUse(), fresh.threadsInUse(); followed != made {
+				t.Fatalf("seed %d: threads in use, followed\n%s\nmade anew\n%s", seed, followed, made)
+			}
 			if w.r.IntN(10) == 0 {
 				copies, then = append(copies, w.c.Copy(w.st.Copy())), append(then, followed)
 			}
@@ -200,7 +203,7 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 			values = append(values, grid.Value{Name: "gpu", Text: "3(a[model=x] b[model=y] s[model=x])"})
 		}
 		es = append(es, events.Add(&grid.ExecHost{Name: h, ComplexValues: values}),
-			events.Add(&grid.Load{Host: h, Processors: 2, Values: grid.Values{{Name: "np_load_avg", Text: "0.2"}}}),
+			events.Add(w.load(h, 0.2, false)),
 			events.Add(&grid.QInstance{Queue: "all.q", Host: h}))
 	}
 	if seed%3 != 0 { // with quotas
@@ -246,7 +249,19 @@ func (w *randomWorld) job() *grid.Job {
 	if w.r.IntN(3) == 0 {
 		j.PE, j.PERange = "mpi", grid.Ranges{{First: 1, Last: 4, Step: 1}}
 	}
+	if w.r.IntN(3) == 0 {
+		j.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: [...]string{"C", "C", "T", "S"}[w.r.IntN(4)], Type: [...]string{grid.BindSlot, grid.BindHost}[w.r.IntN(2)]}
+	}
 	return j
+}
+
+// load is what a host reports: h2 has the cores of one socket, h1 of two, h3 says nothing of them.
+func (w *randomWorld) load(host string, avg float64, unheard bool) *grid.Load {
+	l := &grid.Load{Host: host, Processors: 2, Unheard: unheard, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprint(avg)}}}
+	if text := map[string]string{"h1": "NSXCTTCTTNSXCTTCTT", "h2": "SCTTCTT"}[host]; text != "" {
+		l.Values = append(l.Values, grid.Value{Name: "m_topology_tree", Text: text})
+	}
+	return l
 }
 
 // happen is one random event list. Time stands still, so that fading load
@@ -255,7 +270,7 @@ func (w *randomWorld) happen() {
 	host := fmt.Sprint("h", 1+w.r.IntN(3))
 	switch w.r.IntN(12) {
 	case 0:
-		w.tell(events.Mod(&grid.Load{Host: host, Processors: 2, Unheard: w.r.IntN(4) == 0, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprint(w.r.Float64() * 3)}}}))
+		w.tell(events.Mod(w.load(host, w.r.Float64()*3, w.r.IntN(4) == 0)))
 	case 1:
 		w.tell(events.Mod(&grid.QInstance{Queue: "all.q", Host: host, State: [...]grid.QueueState{0, 0, grid.QueueDisabled, grid.QueueError}[w.r.IntN(4)]}))
 	case 2:
@@ -275,7 +290,7 @@ func (w *randomWorld) happen() {
 	case 5:
 		if id := w.some(); id != 0 { // rescheduled
 			task := *w.st.Task(id, 1)
-			task.Status, task.Grants, task.PE, task.Maps, task.Start = grid.Idle, nil, "", nil, 0
+			task.Status, task.Grants, task.PE, task.Maps, task.Cores, task.Binding, task.Start = grid.Idle, nil, "", nil, nil, "", 0
 			w.tell(events.Mod(&task))
 		}
 	case 6:
@@ -285,12 +300,18 @@ func (w *randomWorld) happen() {
 			if n := w.r.IntN(3); n > 0 {
 				j.Hard = append(j.Hard, grid.Request{Name: "gpu", Value: "?", Num: float64(n)})
 			}
+			if w.r.IntN(2) == 0 {
+				j.Binding = nil
+			}
 			w.tell(events.Mod(&j))
 		}
 	case 7:
 		if id := w.some(); id != 0 { // a usage sample
 			task := *w.st.Task(id, 1)
 			task.Usage.CPU++
+			if w.r.IntN(2) == 0 && len(task.Cores) == 0 {
+				task.Binding = "ScTTCTT" // execd has chosen
+			}
 			w.tell(events.Mod(&task))
 		}
 	default:
@@ -311,7 +332,39 @@ func (w *randomWorld) started(j *grid.Job, p Placement) *grid.JATask {
 	if !why.Fits() {
 		w.t.Fatalf("job %d fits at %v, but %v", j.ID, p.Grants, why)
 	}
-	return &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Maps: maps, Start: w.c.now}
+	cores, why := w.c.Cores(j, p.Grants, maps)
+	if !why.Fits() {
+		w.t.Fatalf("job %d fits at %v, but %v", j.ID, p.Grants, why)
+	}
+	w.notTwice(cores)
+	return &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Maps: maps, Cores: cores, Start: w.c.now}
+}
+
+// notTwice holds cores that are granted against those that tasks have.
+func (w *randomWorld) notTwice(cores []grid.CoreGrant) {
+	for _, g := range cores {
+		tree := w.c.hosts[w.c.hostAt[g.Host]].tree
+		s, ok := tree.Mask(g.Text)
+		if !ok {
+			w.t.Fatalf("%s is granted, and is not of %s", g, tree.Text(nil))
+		}
+		w.st.EachOnHost(g.Host, func(t *grid.JATask) {
+			if o := boundOn(tree, t, g.Host); o.Meets(s) {
+				w.t.Fatalf("%s is granted, and %d has %s", g, t.Job, tree.Text(o))
+			}
+		})
+	}
+}
+
+// threadsInUse writes down which threads of the hosts are in use.
+func (c *Cluster) threadsInUse() (s string) {
+	c.settle()
+	for i, h := range c.hosts {
+		if h.tree != nil {
+			s += fmt.Sprintln(h.name, h.tree.Text(c.nows.get(i).cores))
+		}
+	}
+	return s
 }
 
 // everywhere checks that a search finds the same place when it visits hosts without

@@ -42,7 +42,9 @@
 // Of a resource map (maps.go) the number of instances is a consumable like others. Which
 // ones a task gets is chosen by Instances when it starts, from what started tasks have. Where
 // requests select instances by characteristics, a level compares them with the instances
-// themselves (stock.go) and with what is booked and planned of them (claims.go).
+// themselves (stock.go) and with what is booked and planned of them (claims.go). Processor cores
+// that a job is to be bound to (cores.go) are such a consumable of the host too, in threads, and
+// Cores chooses them, near the instances.
 //
 // Attributes and their arithmetic are pkg/complex, calendars are pkg/calendar, priorities
 // are pkg/shares. The package must not know its caller, which job goes first or what an

@@ -13,6 +13,9 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 		return Reason{Code: QueueUnavailable, Object: object}
 	}
 	a := &c.complex.List[attr]
+	if a.Column == c.complex.Threads {
+		return Reason{Code: NotBindable, Object: object, What: n.Job.Binding.Options(), Offer: c.unitsOffered(l, n)}
+	}
 	offer, request := "", complex.RequestText(n.Job.Hard)
 	if attr == 0 {
 		request = "slots=1"

@@ -6,6 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // layout is the configuration as scheduling needs it: per-host attributes
@@ -39,6 +40,8 @@ type host struct {
 	index     int
 	exec      *grid.ExecHost // nil when the host was never configured
 	supply    complex.Supply
+	topology  string             // as it reports it
+	tree      *topology.Host     // nil: none that can be read
 	sick      []sick             // of its resource maps
 	scaling   map[string]float64 // by name of the load value, see loadName
 	instances []*instance
@@ -104,6 +107,7 @@ func newLayout(st *state.State) *layout {
 	l.global = l.complex.Supply(globalValues)
 	l.mapColumns = mapColumns(l.complex)
 	l.resolveQueues(st)
+	l.resolveTopology(st)
 	l.resolveHealth(st)
 	l.resolveQuotas(st)
 	l.resolveAccess(st)

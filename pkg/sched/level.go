@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // level is one of the places whose resources a job uses: the cluster, a host
@@ -13,12 +14,14 @@ type level struct {
 	supply *complex.Supply
 	used   []float64
 	plans  []*diagram
-	guests []float64 // what tasks of advance reservations take, nil: nothing
-	now    *hostNow  // of a host: its load counts too
-	factor float64   // load adjustment
-	whole  *level    // of an advance reservation: what it is a part of
-	sick   []sick    // instances of its resource maps that are not in service
-	place  string    // where they are
+	guests []float64      // what tasks of advance reservations take, nil: nothing
+	now    *hostNow       // of a host: its load counts too
+	factor float64        // load adjustment
+	whole  *level         // of an advance reservation: what it is a part of
+	sick   []sick         // instances of its resource maps that are not in service
+	place  string         // where they are
+	tree   *topology.Host // of a host, nil: not known
+	bound  *hostNow       // whose threads in use are known; nil: only how many there are
 }
 
 func (c *Cluster) atGlobal() level {
@@ -30,7 +33,10 @@ func (c *Cluster) atGlobal() level {
 }
 
 func (c *Cluster) atHost(h *host, n *hostNow) level {
-	l := level{supply: &h.supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n, sick: h.sick, place: h.name}
+	l := level{supply: &h.supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n, sick: h.sick, place: h.name, tree: h.tree}
+	if c.ar == nil {
+		l.bound = n
+	}
 	if len(n.starts) > 0 && !c.ahead() {
 		l.factor = c.factor(n)
 	}
@@ -69,6 +75,12 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 		if d.Exclusive {
 			if d.Amount > 0 && c.inUse(l, 0) > 0 {
 				return 0, false, attr
+			}
+			continue
+		}
+		if d.Binding != nil {
+			if s := c.unitSlots(l, n, d); s < free {
+				free, narrow = s, attr
 			}
 			continue
 		}

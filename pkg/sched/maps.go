@@ -137,6 +137,14 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 			if global {
 				bad = c.layout.sick
 			}
+			if !global {
+				m = c.nearestFirst(j, grants, h, n.Resource, m, out, wanted, func(in *complex.Instance) int {
+					if isSick(bad, n.Resource, in.ID) {
+						return 0
+					}
+					return in.Amount - taken[in.ID]
+				})
+			}
 			if !choose(&n, m, bad, taken, wanted) {
 				return nil, tooFew(j, &n)
 			}
@@ -156,10 +164,11 @@ func (c *Cluster) selectInstances(need *Need, grants []grid.Grant) (out []grid.M
 	var shared *stock // the map of the cluster, with what this task gets
 	for i := range need.demands {
 		d := &need.demands[i]
-		name := c.complex.List[c.complex.Consumables[d.Column]].Name
-		if c.complex.Lookup(name).Type != grid.TypeMap {
+		a := &c.complex.List[c.complex.Consumables[d.Column]]
+		if a.Type != grid.TypeMap {
 			continue
 		}
+		name := a.Name
 		shared = nil
 		for k, g := range grants {
 			h, known := c.hostAt[g.Host]
@@ -216,6 +225,9 @@ func (c *Cluster) withInstances(demands []complex.Demand, maps []grid.MapGrant) 
 // instances of a resource map that it holds, counted with its first grant on the host, as is what is
 // taken per host. started is nil for a task that has not: what its job asks for counts.
 func (c *Cluster) amount(l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask) (units float64) {
+	if d.Column == c.complex.Threads {
+		return threads(l, d, grants, k, started)
+	}
 	attr := &c.complex.List[c.complex.Consumables[d.Column]]
 	if holds := started != nil && attr.Type == grid.TypeMap; (holds || d.PerHost) && !firstOn(grants, k) {
 		return 0
@@ -285,7 +297,7 @@ func choose(n *grid.MapGrant, m complex.Map, bad []sick, taken map[string]int, w
 	var uuids []string
 	for i := 0; i < len(m) && wanted > 0; i++ {
 		in := &m[i]
-		if len(bad) > 0 && slices.ContainsFunc(bad, func(s sick) bool { return s.ID == in.ID && s.Resource == n.Resource }) {
+		if isSick(bad, n.Resource, in.ID) {
 			continue
 		}
 		uuid, known := in.Traits.Get("uuid")
@@ -301,6 +313,10 @@ func choose(n *grid.MapGrant, m complex.Map, bad []sick, taken map[string]int, w
 		n.UUIDs = uuids
 	}
 	return wanted == 0
+}
+
+func isSick(bad []sick, resource, id string) bool {
+	return len(bad) > 0 && slices.ContainsFunc(bad, func(s sick) bool { return s.ID == id && s.Resource == resource })
 }
 
 // taken counts how often each instance of the map of a host, or of "global", is held by started tasks.

@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // Need is a job's requests compiled against the configuration: all jobs of a
@@ -30,7 +31,8 @@ type Need struct {
 	least       int     // slots
 	suitability []suitability
 	failure     failure
-	passing     map[string][]bool // by PE: see Cluster.passing
+	passing     map[string][]bool               // by PE: see Cluster.passing
+	threads     map[*topology.Host]topology.Set // see allowed
 }
 
 // suitability is whether an instance suits, by configuration alone.
@@ -49,7 +51,7 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 		return r.Need(j)
 	}
 	x := c.complex
-	n := &Need{Job: j, layout: c.layout, demands: x.Demands(nil, j.Hard), gross: c.policy.gross(j.Hard)}
+	n := &Need{Job: j, layout: c.layout, demands: x.DemandsOf(nil, j.JobRequest), gross: c.policy.gross(j.Hard)}
 	_, asked := c.policy.asked(j.Hard)
 	n.openEnd = !asked
 	for _, d := range n.demands {
@@ -193,6 +195,9 @@ func (c *Cluster) static(n *Need, in *instance) Reason {
 	}
 	if in.slots == 0 {
 		return Reason{Code: QueueZeroSlots, Object: in.name}
+	}
+	if r := n.unbindable(in.host); !r.Fits() {
+		return r
 	}
 	if r := c.forcedReason(n, in); !r.Fits() {
 		return r

@@ -66,6 +66,7 @@ const (
 	ARTooShort
 	NoAccessAR
 	NotReserved
+	NotBindable
 )
 
 // Fits reports whether there is nothing against it.
@@ -133,6 +134,8 @@ var codes = [...]struct{ message, summary string }{
 		"Jobs can not run because the resource requirements can not be satisfied"},
 	NotAtHost: {`(-l {what}) cannot run at host "{object}" because {offer}`,
 		"Jobs can not run because no host can satisfy the resource requirements"},
+	NotBindable: {`({what}) cannot run at host "{object}" because {offer}`,
+		"Jobs can not run because no host can bind them to the units that they ask for"},
 	NotGlobally: {"(-l {what}) cannot run globally because {offer}",
 		"Jobs can not run globally because the resource requirements can not be satisfied"},
 	UnknownResource: {message: "job requests unknown resource ({what})"},

@@ -104,6 +104,8 @@ func (c *Cluster) gives(l level, n *Need, slots int, from grid.Time) grid.Time {
 			case l.supply.Capacity[d.Column] == complex.Unlimited || d.Amount <= 0:
 			case d.Exclusive:
 				t = c.wait(l, 0, n.gross, t, 0)
+			case d.Binding != nil:
+				t = c.wait(l, d.Column, n.gross, t, c.corrected(l, d.Column, true)-threadsFor(l.tree, d, uint32(slots), true))
 			default:
 				t = c.wait(l, d.Column, n.gross, t, c.corrected(l, d.Column, true)-d.Of(uint32(slots), true))
 			}

@@ -22,6 +22,7 @@ func (c *Cluster) book(t *grid.JATask) {
 		c.preempted.Set(numberOf(t.Job, t.ID), b)
 	}
 	c.debit(c.held(b), j, t.Grants, t.PE, b.use(+1))
+	c.bind(t)
 	c.adjust(t.Grants, t.Start, +1)
 }
 
@@ -31,6 +32,7 @@ func (c *Cluster) unbook(b booking) {
 		c.preempted.Delete(numberOf(b.run.Job, b.run.ID))
 	}
 	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, b.use(-1))
+	c.unbind(b.run)
 	c.adjust(b.run.Grants, b.run.Start, -1)
 	c.noteReleased(b)
 }
@@ -60,7 +62,7 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 // held is what a started task takes: one that was preempted has no slots. Of resource maps
 // it has the instances that it was granted, whatever its job asks for now.
 func (c *Cluster) held(b booking) []complex.Demand {
-	c.buffer = c.withInstances(c.complex.Demands(c.buffer, b.run.Held(b.spec)), b.run.Maps)
+	c.buffer = c.withThreads(c.withInstances(c.complex.Demands(c.buffer, b.run.Held(b.spec)), b.run.Maps), b.run)
 	if b.run.Preempted() {
 		return c.buffer[1:]
 	}
@@ -69,7 +71,7 @@ func (c *Cluster) held(b booking) []complex.Demand {
 
 // sameUse reports whether two versions of a started task hold the same.
 func sameUse(a, b *grid.JATask) bool {
-	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b) && sameInstances(a.Maps, b.Maps) && sameLimits(a.Limits, b.Limits)
+	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b) && sameInstances(a.Maps, b.Maps) && sameCores(a, b) && sameLimits(a.Limits, b.Limits)
 }
 
 // sameLimits reports whether tasks of one job hold the same for their limits.
@@ -196,7 +198,7 @@ func (c *Cluster) use(demands []complex.Demand, grants []grid.Grant, pe string, 
 				c.planned.excess += max(int(row[0])-in.slots, 0)
 				known += slotsOf(demands, g)
 			}
-			c.add(&level{supply: &host.supply, used: n.row(0), plans: n.diagrams(0), place: host.name}, demands, grants, k, u)
+			c.add(&level{supply: &host.supply, used: n.row(0), plans: n.diagrams(0), place: host.name, tree: host.tree}, demands, grants, k, u)
 		}
 		c.add(&level{supply: &c.layout.global, used: c.usedGlobal, plans: c.planned.global, place: grid.GlobalHost}, demands, grants, k, u)
 	}

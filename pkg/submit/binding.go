@@ -44,9 +44,19 @@ func bindingOf(of func(*grid.Binding) string) func(*grid.Job, Client) string {
 	}
 }
 
+// hintOf is bindingOf for bindings that execd decides.
+func hintOf(of func(*grid.Binding) string) func(*grid.Job, Client) string {
+	return bindingOf(func(b *grid.Binding) string {
+		if b.Decided() {
+			return ""
+		}
+		return of(b)
+	})
+}
+
 // bindingNumber makes that of a number, for the strategies it has a meaning for.
 func bindingNumber(has func(*grid.Binding) bool, n func(*grid.Binding) uint32) func(*grid.Job, Client) string {
-	return bindingOf(func(b *grid.Binding) string {
+	return hintOf(func(b *grid.Binding) string {
 		if !has(b) {
 			return ""
 		}
@@ -84,6 +94,9 @@ func explicitCores(j *grid.Job) (list []jsv.Param) {
 func setBinding(s *Submission, p param, value string) error {
 	wrong := switches.Errorf("JSV tries to set %q to %q", p.name, value)
 	b := s.ownBinding()
+	if b.Decided() {
+		*b = grid.Binding{Instance: b.Instance}
+	}
 	n, err := switches.Number(value)
 	bad := err != nil || n > grid.BindSlots
 	switch p.name {
@@ -188,4 +201,81 @@ func strategyFirst(a, b jsv.Change) int {
 		return 1
 	}
 	return first(a) - first(b)
+}
+
+// takeUnits applies one of -bamount, -bunit and so on of qsub(1), which make a binding that the scheduler decides. An
+// amount of 0 is none.
+func takeUnits(to **grid.Binding, option, value string) error {
+	b := &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Unit: "C", Type: grid.BindSlot}
+	if (*to).Decided() {
+		own := **to
+		b = &own
+	}
+	*to = b
+	switch option {
+	case "bamount":
+		n, err := switches.Number(value)
+		if err != nil || n > grid.BindSlots {
+			return switches.Invalidf("invalid option argument \"-bamount %s\": must be a number of units", value)
+		}
+		if b.Amount = n; n == 0 {
+			*to = nil
+		}
+		return nil
+	case "bunit":
+		b.Unit = value
+	case "btype":
+		b.Type = value
+	case "bfilter":
+		if b.Filter = value; strings.EqualFold(value, "none") {
+			b.Filter = ""
+		}
+	case "binstance":
+		b.Instance = value
+	case "bstrategy":
+		if value != grid.BindPacked {
+			return switches.Errorf("-bstrategy %s is not supported: there is pack alone", value)
+		}
+	}
+	probe := *b
+	probe.Amount = 1 // it may come later
+	if wrong := probe.Validate(); wrong != "" {
+		return switches.Errorf("-%s option contains errors: %s", option, wrong)
+	}
+	return nil
+}
+
+// unitsSwitch is one of these options.
+func unitsSwitch(name, args, help string) jobSwitch {
+	return jobSwitch{"", sw{Name: name, Args: args, Help: help, Take: switches.One,
+		Set: func(s *Submission, w []string) error { return takeUnits(&s.Job.Binding, name, w[0]) }}}
+}
+
+// bookingUnits is one of these options of qrsub(1).
+func bookingUnits(name, args, help string) switches.Switch[Booking] {
+	return switches.Switch[Booking]{Name: name, Args: args, Help: help, Take: switches.One,
+		Set: func(w *Booking, words []string) error { return takeUnits(&w.Binding, name, words[0]) }}
+}
+
+// unitsOf returns the value function of a parameter that only jobs with a binding of the scheduler have.
+func unitsOf(of func(*grid.Binding) string) func(*grid.Job, Client) string {
+	return bindingOf(func(b *grid.Binding) string {
+		if !b.Decided() {
+			return ""
+		}
+		return of(b)
+	})
+}
+
+// setUnits sets one of these parameters.
+func setUnits(s *Submission, p param, value string) error {
+	if value == "" && p.name == "bamount" {
+		value = "0"
+	} else if value == "" && p.name == "bfilter" {
+		value = "none"
+	}
+	if err := takeUnits(&s.Job.Binding, p.name, value); err != nil {
+		return switches.Errorf("JSV tries to set %q to %q", p.name, value)
+	}
+	return nil
 }

@@ -54,6 +54,8 @@ func (s *Submission) Alter() (*gdi.Alter, error) {
 			a.Set = append(a.Set, "cwd")
 		case "V":
 			a.Set = append(a.Set, "v")
+		case "bamount", "bfilter", "binstance", "bstrategy", "btype", "bunit":
+			a.Set = append(a.Set, "binding")
 		default:
 			a.Set = append(a.Set, name)
 		}

@@ -16,7 +16,8 @@ type Reservation struct {
 	Submit, Start, End          grid.Time
 	Duration                    uint32 // seconds
 	Requests                    grid.Requests
-	StopOnError                 bool // -he y: while it is in error no job of it starts
+	Binding                     *grid.Binding // nil: none
+	StopOnError                 bool          // -he y: while it is in error no job of it starts
 	Grants                      []grid.Grant
 	PE                          string // granted; "" without one
 	PESlots                     grid.Ranges
@@ -27,7 +28,7 @@ type Reservation struct {
 
 func reservationOf(a *grid.AR) Reservation {
 	r := Reservation{ID: a.ID, Name: a.Name, Owner: a.Owner, Group: a.Group, Account: a.Account, State: a.State, Messages: a.Message,
-		Submit: a.Submit, Start: a.Start, End: a.End, Duration: a.Duration, Requests: a.Hard, StopOnError: a.ErrorHandlingHard, Grants: a.Grants,
+		Submit: a.Submit, Start: a.Start, End: a.End, Duration: a.Duration, Requests: a.Hard, Binding: a.Binding, StopOnError: a.ErrorHandlingHard, Grants: a.Grants,
 		MasterQueues: a.MasterQueues, Ckpt: a.Ckpt, MailOptions: a.MailOptions, MailTo: a.MailTo, Allowed: a.ACL, Denied: a.XACL}
 	if a.PE != "" {
 		r.PE, r.PESlots = a.GrantedPE, a.PERange

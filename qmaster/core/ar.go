@@ -146,6 +146,12 @@ func (c *Core) arRequests(a *grid.AR) string {
 	if strings.EqualFold(a.Ckpt, "none") {
 		a.Ckpt = ""
 	}
+	if a.Binding != nil && !a.Binding.Decided() {
+		return "job rejected: -binding is not for advance reservations"
+	}
+	if a.Binding != nil && a.Binding.Validate() != "" {
+		return "job rejected: " + a.Binding.Validate()
+	}
 	switch {
 	case a.PE != "" && !c.peKnown(a.PE):
 		return fmt.Sprintf("job rejected: the requested parallel environment %q does not exist", a.PE)

@@ -27,6 +27,8 @@ func (h *harness) qrsub(d *datadriven.TestData) string {
 				n, text, _ := strings.Cut(strings.ReplaceAll(v, ";", ","), ":")
 				a.Hard = append(a.Hard, grid.Request{Name: n, Value: text})
 			}
+		case "units":
+			a.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(h.number(arg.Vals[0])), Unit: arg.Vals[1], Type: grid.BindSlot}
 		case "q":
 			a.Queues = arg.Vals
 		case "pe":

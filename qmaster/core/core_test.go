@@ -271,6 +271,13 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			if j.Binding, wrong = grid.ParseBinding(a.Vals[0], strings.Join(a.Vals[1:], ",")); wrong != "" {
 				j.Binding = &grid.Binding{Instance: a.Vals[0], Strategy: a.Vals[1]}
 			}
+		case "units": // amount, unit, type, filter
+			j.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(h.number(a.Vals[0])), Unit: "C", Type: grid.BindSlot}
+			for i, to := range []*string{&j.Binding.Unit, &j.Binding.Type, &j.Binding.Filter} {
+				if i+1 < len(a.Vals) {
+					*to = a.Vals[i+1]
+				}
+			}
 		case "p":
 			j.Priority = int16(h.number(a.Vals[0]))
 		case "h":
@@ -665,6 +672,9 @@ func (h *harness) step(in Input) string {
 			}
 			if len(d.Taken) > 0 {
 				b.WriteString(" taken " + d.Taken.Text())
+			}
+			if d.Cores != "" {
+				b.WriteString(" cores " + d.Cores)
 			}
 			for _, f := range d.Devices {
 				access := f.Access.String()

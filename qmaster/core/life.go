@@ -15,8 +15,8 @@ func ending(t *grid.JATask) bool {
 	return t.State&grid.StateDeleted != 0 || t.Kill == grid.Rescheduled || t.Kill == grid.Migrating
 }
 
-// start sends a task to the master host of its grants, with instances of resource maps.
-func (c *Core) start(j *grid.Job, o *orders.StartJob, maps []grid.MapGrant) {
+// start sends a task to the master host of its grants, with instances of resource maps and processor cores.
+func (c *Core) start(j *grid.Job, o *orders.StartJob, maps []grid.MapGrant, cores []grid.CoreGrant) {
 	task := o.Task
 	t := grid.JATask{Job: j.ID, ID: task}
 	enrol := true
@@ -26,7 +26,7 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob, maps []grid.MapGrant) {
 	t.Attempt++
 	t.Status = grid.Transfering
 	t.State = grid.StateRunning
-	t.Grants, t.Maps, t.Limits, t.PE, t.Start = o.Grants, maps, nil, o.PE, c.now
+	t.Grants, t.Maps, t.Cores, t.Limits, t.PE, t.Start = o.Grants, maps, cores, nil, o.PE, c.now
 	t.Priority, t.Tickets = o.Priority, o.Tickets
 	t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets = 0, 0, 0, 0, 0 // until the next run
 	t.Kill, t.Reason, t.Error = "", "", ""
@@ -72,7 +72,7 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 	n.Error = message
 	n.Previous = t.Previous.Plus(t.Usage)
 	n.Usage, n.Interim = grid.Usage{}, nil
-	n.Grants, n.Maps, n.Limits, n.PE, n.Kill, n.Reason, n.Binding = nil, nil, nil, "", "", "", ""
+	n.Grants, n.Maps, n.Cores, n.Limits, n.PE, n.Kill, n.Reason, n.Binding = nil, nil, nil, nil, "", "", "", ""
 	c.emit(events.Mod(&n))
 	c.dropPast(t)
 	c.touch(t.Grants)

@@ -118,7 +118,11 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 	if !reason.Fits() {
 		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
-	c.start(j, o, maps)
+	cores, reason := c.cluster.Cores(j, o.Grants, maps)
+	if !reason.Fits() {
+		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
+	}
+	c.start(j, o, maps, cores)
 	c.storeStates(o.Remember)
 	return nil
 }

@@ -90,7 +90,7 @@ func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Gran
 	maps := grid.MapsOn(t.Maps, g.Host)
 	d := report.Deliver{
 		Attempt: attemptOf(t), Queue: queueIn(cmd, c.queueOf(t, j, q, g.Host)), Grants: t.Grants, PE: c.state.PE(t.PE),
-		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: c.cluster.Devices(g.Host, maps),
+		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: c.cluster.Devices(g.Host, maps), Cores: grid.CoresOn(t.Cores, g.Host),
 		Taken: c.cluster.Taken(j, t.Grants, g.Host),
 	}
 	if t.Limits != nil {

@@ -29,6 +29,7 @@ func schedule(ctx context.Context, r *run) error {
 		{"an empty cell", emptyCell},
 		{"reservations", reservations},
 		{"instances of resource maps", instances},
+		{"instances and cores beside them", besideInstances},
 		{"a wide parallel job", wideJob},
 		{"memory", memoryOfPending},
 		{"a workload log", simulator},
@@ -170,6 +171,25 @@ func instances(_ context.Context, r *run, jobs, hosts int) error {
 		return err
 	}
 	r.figure(bar("instances", m.took, "ms", 25, fact{"pending", jobs}, fact{"hosts", hosts}, fact{"instances", hosts * gpus}, fact{"starts", ends},
+		fact{"decided_ms", m.decided}, fact{"max_ms", m.max}))
+	return nil
+}
+
+// besideInstances is instances where hosts have 16 cores in two sockets, and every job is bound to one that is near to its
+// GPU.
+func besideInstances(_ context.Context, r *run, jobs, hosts int) error {
+	const gpus, cores = 8, 16
+	jobs /= 10
+	ends := min(1000, hosts*gpus/(repeats+1), jobs/(repeats+1))
+	b, err := large{hosts: hosts, running: hosts * gpus, pending: jobs, instances: gpus, cores: cores}.begin()
+	if err != nil {
+		return err
+	}
+	m, err := b.repeated(ends, ends)
+	if err != nil {
+		return err
+	}
+	r.figure(bar("topology", m.took, "ms", 50, fact{"pending", jobs}, fact{"hosts", hosts}, fact{"instances", hosts * gpus}, fact{"cores", hosts * cores}, fact{"starts", ends},
 		fact{"decided_ms", m.decided}, fact{"max_ms", m.max}))
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -34,6 +35,7 @@ type large struct {
 	mixed        bool // they are of 1 to 1024 slots and ask for a reservation; else of one slot
 	reservations uint32
 	instances    int // of a resource map at each host, of which every job needs one
+	cores        int // of each host, of which every job needs one beside its instance
 }
 
 // policies is a scheduler configuration in which every policy counts.
@@ -63,6 +65,7 @@ func (l large) each(tell func(grid.Object)) {
 		}
 	}
 	if l.instances > 0 {
+		tell(&grid.Centry{Name: "gpu_numa", Shortcut: "gpu_numa", Type: "INT", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0", Version: 1})
 		tell(&grid.Centry{Name: "gpu", Shortcut: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0", Version: 1})
 	}
 	tell(l.policies())
@@ -99,13 +102,43 @@ func (l large) eachHost(tell func(grid.Object)) {
 		if l.instances > 0 {
 			h.ComplexValues = grid.Values{{Name: "gpu", Text: fmt.Sprintf("%d(0-%d)", l.instances, l.instances-1)}}
 		}
+		load := &grid.Load{Host: name, Processors: slotsOfHost, Heard: epoch, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", i%997)}, {Name: "arch", Text: "lx-amd64"}}}
+		if l.cores > 0 {
+			h.ComplexValues = grid.Values{{Name: "gpu", Text: l.placed()}}
+			load.Values = append(load.Values, grid.Value{Name: "m_topology_tree", Text: l.topology(-1)})
+		}
 		tell(h)
-		tell(&grid.Load{Host: name, Processors: slotsOfHost, Heard: epoch, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", i%997)}, {Name: "arch", Text: "lx-amd64"}}})
+		tell(load)
 	}
 	tell(group)
 	for i := range l.hosts {
 		tell(&grid.QInstance{Queue: "all.q", Host: hostName(i)})
 	}
+}
+
+// placed is the value of gpu where hosts have cores: half of the instances at each of two NUMA nodes.
+func (l large) placed() string {
+	words := make([]string, l.instances)
+	for i := range words {
+		words[i] = fmt.Sprintf("%d[gpu_numa=%d]", i, i*2/l.instances)
+	}
+	return fmt.Sprintf("%d(%s)", l.instances, strings.Join(words, " "))
+}
+
+// topology is that of a host, with one of its cores in lower case: two sockets, which are NUMA nodes.
+func (l large) topology(core int) string {
+	var b strings.Builder
+	for i := range l.cores {
+		if i%(l.cores/2) == 0 {
+			b.WriteString("NSX")
+		}
+		if i == core {
+			b.WriteString("yctt")
+		} else {
+			b.WriteString("YCTT")
+		}
+	}
+	return b.String()
 }
 
 func hostName(i int) string { return fmt.Sprintf("h%05d", i) }
@@ -119,6 +152,9 @@ func (l large) eachJob(tell func(grid.Object)) {
 		requests[i] = &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: strconv.Itoa(int(seconds)), Num: seconds}, {Name: "arch", Value: "lx-*"}}}
 		if l.instances > 0 {
 			requests[i].Hard = append(requests[i].Hard, grid.Request{Name: "gpu", Value: "1", Num: 1})
+		}
+		if l.cores > 0 {
+			requests[i].Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: "C", Type: grid.BindSlot}
 		}
 	}
 	spec := &grid.JobSpec{Command: "/bin/true", SubmitHost: "master"}
@@ -143,6 +179,10 @@ func (l large) eachJob(tell func(grid.Object)) {
 			Start: epoch - grid.Time(r.IntN(30_000))*1000, Grants: []grid.Grant{{Queue: "all.q", Host: hostName(i % l.hosts), Slots: 1}}}
 		if l.instances > 0 {
 			t.Maps = []grid.MapGrant{{Resource: "gpu", Host: t.Grants[0].Host, IDs: []string{strconv.Itoa(i / l.hosts)}}}
+		}
+		if l.cores > 0 {
+			at := i / l.hosts * l.cores / l.instances
+			t.Cores = []grid.CoreGrant{{Host: t.Grants[0].Host, Text: l.topology(at)}}
 		}
 		tell(t)
 	}

@@ -74,6 +74,9 @@ func (p printer) full(list []view.Reservation) {
 			}
 		}
 		add("resource_list", a.Requests.Text())
+		if a.Binding != nil {
+			add("binding", a.Binding.String())
+		}
 		if a.StopOnError {
 			add("error_handling", "true")
 		}
@@ -152,6 +155,9 @@ func (p printer) xmlRest(a view.Reservation, element func(depth int, name, value
 			fmt.Fprintf(p.w, "         <resource name=%q type=%q/>\n", r.Name, r.Value)
 		}
 	})
+	if a.Binding != nil {
+		element(2, "binding", a.Binding.String())
+	}
 	if a.StopOnError {
 		element(2, "error_handling", "true")
 	}

@@ -306,7 +306,11 @@ func (p *printer) taskLines(tasks []*grid.JATask) string {
 			u := t.Usage
 			fmt.Fprintf(&usage, "usage %9d:            cpu=%s, mem=%.5f GB s, io=%.5f GB, vmem=%s, maxvmem=%s\n",
 				t.ID, cpuTime(u.CPU), u.Mem, u.IO, sizeOrNA(u.VMem), sizeOrNA(u.MaxVMem))
-			if !p.noBinding {
+			switch {
+			case p.noBinding:
+			case len(t.Cores) > 0:
+				fmt.Fprintf(&binding, "exec_binding_list %6d:   %s\n", t.ID, grid.CoresText(t.Cores))
+			default:
 				fmt.Fprintf(&binding, "binding %7d:            %s\n", t.ID, cmp.Or(t.Binding, "NONE"))
 			}
 		}

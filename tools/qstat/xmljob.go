@@ -210,6 +210,10 @@ func xmlBinding(x *tree, b *grid.Binding) {
 		})
 		return
 	}
+	if b.Decided() {
+		xmlUnits(x, b)
+		return
+	}
 	strategy, begin := b.Strategy, grid.CoreID{}
 	switch {
 	case b.Strategy == grid.BindExplicit:
@@ -229,6 +233,22 @@ func xmlBinding(x *tree, b *grid.Binding) {
 			if b.Strategy == grid.BindExplicit {
 				x.is("BN_parameter_explicit", b.Request())
 			}
+		})
+	})
+}
+
+// xmlUnits prints a binding that the scheduler decides, in the words of its options.
+func xmlUnits(x *tree, b *grid.Binding) {
+	x.in("JB_binding", func() {
+		x.in("binding", func() {
+			x.number("bamount", int64(b.Amount))
+			if b.Filter != "" {
+				x.is("bfilter", b.Filter)
+			}
+			x.is("binstance", b.Instance)
+			x.is("bstrategy", b.Strategy)
+			x.is("btype", b.Type)
+			x.is("bunit", b.Unit)
 		})
 	})
 }
@@ -390,6 +410,12 @@ func xmlTasks(x *tree, tasks []*grid.JATask) {
 						x.is("hostname", m.Host)
 						x.is("rsmap_ids", strings.Join(m.IDs, " "))
 						x.number("total_amount", int64(len(m.IDs)))
+					})
+				}
+				for _, g := range t.Cores {
+					x.in("exec_binding_list", func() {
+						x.is("hostname", g.Host)
+						x.is("topology", g.Text)
 					})
 				}
 				if l := t.Limits; l != nil && l.Version > 0 {

@@ -169,7 +169,7 @@ func (c *clients) job() *grid.Job {
 		j.AR, j.PredecessorReq = c.anyAR(), nil
 	}
 	if w.Instances {
-		j.Hard = c.mapRequests()
+		j.Hard, j.Binding = c.mapRequests(), c.coreRequest()
 	}
 	if w.chance(0.1) {
 		j.ExecTime = w.now.Add(20 * w.rand.Float64())

@@ -126,8 +126,11 @@ func (w *World) objects(k grid.Kind) (all []grid.Object) {
 	return all
 }
 
-// sense adds to a host's load what a sensor says of its instances.
+// sense adds to a host's load its processors and what a sensor says of its instances.
 func (h *host) sense(values grid.Values) grid.Values {
+	if h.world.Instances {
+		values = append(values, grid.Value{Name: "m_topology_tree", Text: processors})
+	}
 	if h.world.Instances && !h.world.calm && h.world.chance(0.2) {
 		values = append(values, grid.Value{Name: "gpu.1.state", Text: [...]string{"E it fell off the bus", "OK"}[h.world.rand.IntN(2)]})
 	}

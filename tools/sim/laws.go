@@ -31,6 +31,7 @@ func (w *World) judge(l events.List) {
 			w.notOverQuota(o)
 			if o.Start == l.At {
 				w.notGrantedTwice(o)
+				w.coresNotGrantedTwice(o)
 				w.asPlanned(o)
 			}
 		case *grid.AR:

@@ -127,6 +127,9 @@ func (m *master) append(l events.List) {
 	if m.world.planted.others {
 		got.Events = m.world.withOthers(got.Events)
 	}
+	if m.world.planted.firstCores {
+		got.Events = m.world.withFirstCores(got.Events)
+	}
 	m.sure.Apply(got)
 	m.world.judge(got)
 }

@@ -48,6 +48,7 @@ func TestLaws(t *testing.T) {
 		sum.Mapped += r.Mapped
 		sum.Selected += r.Selected
 		sum.Hosted += r.Hosted
+		sum.Bound += r.Bound
 		sum.Tokened += r.Tokened
 		sum.Expelled += r.Expelled
 		sum.LogIns += r.LogIns
@@ -62,7 +63,7 @@ func TestLaws(t *testing.T) {
 		}{
 			{"jobs", sum.Jobs, 30}, {"starts", sum.Starts, 50}, {"crashes of qmaster", sum.Crashes, 1}, {"messages lost", sum.Lost, 5},
 			{"refused orders", sum.Refused, 2}, {"preempted tasks", sum.Preempted, 2}, {"PE tasks", sum.Inherited, 3}, {"tasks with instances", sum.Mapped, 3},
-			{"tasks that select instances", sum.Selected, 2}, {"tasks that take something per host", sum.Hosted, 2},
+			{"tasks that select instances", sum.Selected, 2}, {"tasks that take something per host", sum.Hosted, 2}, {"tasks with cores", sum.Bound, 3},
 			{"advance reservations", sum.Reservations, 1}, {"changes with tokens", sum.Tokened, 1}, {"requests with tokens that are not valid", sum.Expelled, 1}, {"log-ins", sum.LogIns, 1},
 		} {
 			if c.seen < c.atMin*worlds {
@@ -131,10 +132,12 @@ func TestPlantedFaults(t *testing.T) {
 		{"qmaster does not check tokens", func() planted { return planted{blind: true} }, "was made with token"},
 		{"qmaster forgets who has which instance", func() planted { return planted{first: true} }, "granted twice"},
 		{"qmaster does not look at characteristics", func() planted { return planted{others: true} }, "does not have"},
+		{"qmaster forgets who has which cores", func() planted { return planted{firstCores: true} }, "cores that are granted twice"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for s := uint64(1); s <= 10; s++ {
-				_, err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, Tokens: c.law == "was made with token", Instances: c.law == "granted twice" || c.law == "does not have", Pace: 1.5, planted: c.plant()})
+				instances := strings.Contains(c.law, "granted twice") || c.law == "does not have"
+				_, err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, Tokens: c.law == "was made with token", Instances: instances, Pace: 1.5, planted: c.plant()})
 				if err == nil {
 					continue
 				}

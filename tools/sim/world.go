@@ -47,6 +47,8 @@ type planted struct {
 	blind  bool                    // qmaster does not check tokens
 	first  bool                    // every task gets the first instances of a map
 	others bool                    // tasks get instances without the characteristics that they ask for
+	// firstCores: every task gets the first cores of its host
+	firstCores bool
 }
 
 // World is a cluster and its time.
@@ -74,6 +76,7 @@ type World struct {
 	mapped      int                    // tasks that started with instances
 	selected    int                    // requests by characteristics of tasks that started
 	hosted      int                    // tasks that started with something that is taken once per host
+	bound       int                    // hosts on which tasks started with cores
 	tokened     int                    // lists with a token
 	expelled    int                    // requests that were refused for their token
 	logIns      int
@@ -104,6 +107,7 @@ type Result struct {
 	Inherited                             int     // PE tasks that ran
 	Mapped                                int     // tasks that started with instances of resource maps
 	Selected, Hosted                      int     // such that select by characteristics, and tasks that take something once per host
+	Bound                                 int     // hosts on which tasks started with cores of their own
 	Tokened, Expelled, LogIns             int     // changes with tokens, refusals for a token that was not valid, log-ins
 	Seconds                               float64 // of virtual time
 
@@ -158,7 +162,8 @@ func Run(c Config) (Result, error) {
 	}
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
-		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Selected: w.selected, Hosted: w.hosted, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
+		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Selected: w.selected, Hosted: w.hosted, Bound: w.bound,
+		Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded, Lost: w.lost,
 	}
 	for _, l := range r.Log {

@@ -54,12 +54,13 @@ var plan = []row{
 	{path: "pkg/state", level: rules, imports: "pkg/grid events", modules: "github.com/tidwall/btree"},
 	{path: "pkg/calendar", level: rules, imports: "pkg/grid"},
 	{path: "pkg/complex", level: rules, imports: "pkg/grid pkg/pattern"},
+	{path: "pkg/topology", level: rules},
 	{path: "pkg/shares", level: rules, imports: "pkg/grid pkg/state"},
-	{path: "pkg/sched", level: rules, imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex", modules: "github.com/tidwall/btree"},
+	{path: "pkg/sched", level: rules, imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/topology", modules: "github.com/tidwall/btree"},
 	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched"},
 
 	{path: "qmaster/core", level: deciders, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/jsv events/diff pkg/state pkg/calendar pkg/complex pkg/shares pkg/sched"},
-	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/pattern pkg/trace execd/plan"},
+	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/pattern pkg/trace pkg/topology execd/plan"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders, imports: "pkg/grid events orders pkg/state pkg/sched schedd/algorithm", modules: "github.com/tidwall/btree"},
 	{path: "schedd/algorithm/*", level: deciders, imports: "pkg/grid events orders pkg/state pkg/shares pkg/sched schedd/algorithm schedd/model", modules: "github.com/tidwall/btree"},
@@ -93,7 +94,7 @@ var plan = []row{
 	{path: "qmaster", level: daemons, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/metrics pkg/metrics/cellmetrics pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/openid pkg/mailer pkg/jsv/script pkg/submit", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "schedd", level: daemons, imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/* pkg/clock pkg/metrics", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan pkg/wire", modules: "github.com/cilium/ebpf golang.org/x/sys"},
-	{path: "execd", level: daemons, imports: "pkg/grid pkg/report execd/plan execd/core pkg/codec pkg/clock pkg/gpu pkg/userdb pkg/metrics pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang golang.org/x/sys"},
+	{path: "execd", level: daemons, imports: "pkg/grid pkg/report pkg/topology execd/plan execd/core pkg/codec pkg/clock pkg/gpu pkg/userdb pkg/metrics pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang golang.org/x/sys"},
 
 	{path: "pkg/madeup", level: programs},
 	{path: "pkg/opt", level: programs, imports: "pkg/grid pkg/gdi pkg/state pkg/document pkg/switches pkg/product pkg/cell pkg/client pkg/submit", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
@@ -152,7 +153,7 @@ var plan = []row{
 	{path: "execd/shepherd/shepherdtest", level: tests, modules: "golang.org/x/sys"},
 	{path: "tools/daemons/celltest", level: tests, imports: "pkg/cell qmaster execd/shepherd tools/daemons execd/shepherd/shepherdtest", modules: "github.com/hashicorp/go-hclog"},
 	{path: "schedd/algorithm/algorithmtest", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state pkg/sched qmaster/core schedd/algorithm pkg/codec pkg/madeup tools/sim/couple", modules: "github.com/cockroachdb/datadriven go.yaml.in/yaml/v3"},
-	{path: "tools/sim", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state execd/plan qmaster/core execd/core schedd/algorithm pkg/codec schedd tools/sim/couple"},
+	{path: "tools/sim", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/topology pkg/state execd/plan qmaster/core execd/core schedd/algorithm pkg/codec schedd tools/sim/couple"},
 	{path: "tools/tidy", level: tests},
 }
 

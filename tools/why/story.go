@@ -161,7 +161,9 @@ func asked(j *grid.Job) string {
 	say(j.AR != 0, "-ar %d", j.AR)
 	say(j.ExecTime != 0, "-a %s", clock(j.ExecTime.Std()))
 	say(j.Deadline != 0, "-dl %s", clock(j.Deadline.Std()))
-	say(j.Binding != nil, "-binding %v", j.Binding)
+	if j.Binding != nil {
+		words = append(words, j.Binding.Options())
+	}
 	say(len(j.PredecessorReq) > 0, "-hold_jid %s", strings.Join(j.PredecessorReq, ","))
 	say(len(j.ArrayPredecessorReq) > 0, "-hold_jid_ad %s", strings.Join(j.ArrayPredecessorReq, ","))
 	say(len(j.UserHold) > 0, "-h")

@@ -316,6 +316,9 @@ func startText(t *grid.JATask) string {
 	if len(t.Maps) > 0 {
 		text += ", with " + grid.MapText(t.Maps)
 	}
+	if len(t.Cores) > 0 {
+		text += ", bound to " + grid.CoresText(t.Cores)
+	}
 	return text
 }
 

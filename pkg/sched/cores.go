@@ -1,0 +1,443 @@
+package sched
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/topology"
+)
+
+// Processor cores that the scheduler binds jobs to, -bamount of submit(1). At other times than now they
+// are a consumable of the host, counted in threads: reservations and diagrams know no more. For a
+// start it counts as well which units are free as wholes: hostNow.cores are the threads that started
+// tasks have. What a run has booked and no task has yet is counted as if it were in units of
+// their own. Which units a task gets is chosen by Cores when it starts, near its instances.
+
+// topologyOf is the topology that a host reports: with NUMA nodes and caches, or that of Grid Engine.
+func topologyOf(l *grid.Load) string {
+	if l == nil {
+		return ""
+	}
+	if text, ok := l.Values.Get("m_topology_tree"); ok {
+		return text
+	}
+	text, _ := l.Values.Get("m_topology")
+	return text
+}
+
+// resolveTopology parses the topologies of the hosts; equal hosts share one.
+func (l *layout) resolveTopology(st *state.State) {
+	trees := map[string]*topology.Host{}
+	for _, h := range l.hosts {
+		if h.topology = topologyOf(st.Load(h.name)); h.topology == "" {
+			continue
+		}
+		tree, known := trees[h.topology]
+		if !known {
+			tree, _ = topology.Parse(h.topology)
+			trees[h.topology] = tree
+		}
+		if h.tree = tree; tree != nil {
+			h.supply.Capacity[l.complex.Threads] = float64(tree.Threads())
+		}
+	}
+}
+
+// otherTopology reports whether a host reports another topology than the one that was resolved.
+func (c *Cluster) otherTopology(host string) bool {
+	i, known := c.hostAt[host]
+	return known && c.hosts[i].topology != topologyOf(c.st.Load(host))
+}
+
+// unitOf is what a binding counts.
+func unitOf(b *grid.Binding) topology.Unit {
+	u, _ := topology.ParseUnit(b.Unit)
+	return u
+}
+
+// unitsFor is how many units a binding asks for, for so many slots on a host.
+func unitsFor(b *grid.Binding, slots uint32) int {
+	if b.Type == grid.BindHost {
+		return int(b.Amount)
+	}
+	return int(b.Amount) * int(slots)
+}
+
+// threadsFor is how many threads a demand takes of a host for so many slots; first: they are the first
+// that a task has there.
+func threadsFor(tree *topology.Host, d *complex.Demand, slots uint32, first bool) float64 {
+	if d.Binding == nil || d.Binding.Type == grid.BindHost && !first {
+		return 0
+	}
+	return float64(unitsFor(d.Binding, slots) * tree.Size(unitOf(d.Binding)))
+}
+
+// reserveThreads adds to a host of an advance reservation the threads that it holds for so many slots.
+func (h *host) reserveThreads(d *complex.Demand, slots uint32) {
+	if h.tree == nil {
+		return
+	}
+	capacity := &h.supply.Capacity[d.Column]
+	first := *capacity == complex.Unlimited
+	if first {
+		*capacity = 0
+	}
+	*capacity += threadsFor(h.tree, d, slots, first)
+}
+
+// threads is amount for the column of threads.
+func threads(l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask) float64 {
+	if l.tree == nil {
+		return 0
+	}
+	first := !slices.ContainsFunc(grants[:k], func(g grid.Grant) bool { return g.Host == grants[k].Host })
+	switch {
+	case started == nil:
+		return threadsFor(l.tree, d, grants[k].Slots, first)
+	case first:
+		return float64(boundOn(l.tree, started, grants[k].Host).Len())
+	}
+	return 0
+}
+
+// boundOn returns the threads of a host that a started task has for itself: what it was granted, or what
+// the host says that it has chosen.
+func boundOn(tree *topology.Host, t *grid.JATask, host string) topology.Set {
+	text := ""
+	if i := slices.IndexFunc(t.Cores, func(g grid.CoreGrant) bool { return g.Host == host }); i >= 0 {
+		if !t.Cores[i].Shared {
+			text = t.Cores[i].Text
+		}
+	} else if t.Grants[0].Host == host {
+		text = t.Binding
+	}
+	if text == "" {
+		return nil
+	}
+	s, _ := tree.Mask(text)
+	return s
+}
+
+// bound reports whether a task has threads for itself on any host.
+func bound(t *grid.JATask) bool { return t.Binding != "" || len(t.Cores) > 0 }
+
+// sameCores reports whether two versions of a started task have the same threads.
+func sameCores(a, b *grid.JATask) bool {
+	if len(a.Cores) > 0 || len(b.Cores) > 0 {
+		return slices.Equal(a.Cores, b.Cores)
+	}
+	return a.Binding == b.Binding
+}
+
+// withThreads adds the column of threads to demands of a started task that has some, whatever its job
+// asks for now.
+func (c *Cluster) withThreads(demands []complex.Demand, t *grid.JATask) []complex.Demand {
+	if bound(t) && !slices.ContainsFunc(demands, func(d complex.Demand) bool { return d.Column == c.complex.Threads }) {
+		demands = append(demands, complex.Demand{Column: c.complex.Threads})
+	}
+	return demands
+}
+
+// bind notes the threads that a task has which has started.
+func (c *Cluster) bind(t *grid.JATask) {
+	if !bound(t) {
+		return
+	}
+	for _, g := range t.Grants {
+		if i, known := c.hostAt[g.Host]; known && c.hosts[i].tree != nil {
+			if s := boundOn(c.hosts[i].tree, t, g.Host); s != nil {
+				n := c.own(i)
+				n.cores = n.cores.Plus(s)
+			}
+		}
+	}
+}
+
+// unbind notes that a task has its threads no more: the others of its hosts have what is in use.
+func (c *Cluster) unbind(t *grid.JATask) {
+	if !bound(t) {
+		return
+	}
+	for _, g := range t.Grants {
+		i, known := c.hostAt[g.Host]
+		if !known || c.hosts[i].tree == nil {
+			continue
+		}
+		var left topology.Set
+		c.st.EachOnHost(g.Host, func(o *grid.JATask) {
+			if bound(o) && (o.Job != t.Job || o.ID != t.ID) {
+				left = left.Plus(boundOn(c.hosts[i].tree, o, g.Host))
+			}
+		})
+		c.own(i).cores = left
+	}
+}
+
+// freeUnits is how many units of a demand a level can give throughout the window.
+func (c *Cluster) freeUnits(l level, n *Need, d *complex.Demand) float64 {
+	u := unitOf(d.Binding)
+	size := float64(l.tree.Size(u))
+	if size == 0 {
+		return 0
+	}
+	column := c.complex.Threads
+	left := math.Floor((l.supply.Capacity[column]-c.inUse(l, column))/size + tiny)
+	if l.bound == nil || c.ahead() {
+		return left
+	}
+	booked := l.used[column] - float64(l.bound.cores.Len())
+	if l.guests != nil {
+		booked += l.guests[column]
+	}
+	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.bound.cores))) - math.Ceil(max(booked, 0)/size-tiny)
+	return min(left, units)
+}
+
+// unitSlots is how many slots a level can give as far as the units of a demand decide.
+func (c *Cluster) unitSlots(l level, n *Need, d *complex.Demand) float64 {
+	units := c.freeUnits(l, n, d)
+	switch {
+	case d.Binding.Type == grid.BindSlot:
+		return math.Floor(units/d.Amount + tiny)
+	case units+tiny < d.Amount:
+		return 0
+	}
+	return complex.Unlimited
+}
+
+// allowed returns the threads of a host that the filter of a need's binding does not exclude. The answer is
+// stored.
+func (n *Need) allowed(tree *topology.Host) topology.Set {
+	s, known := n.threads[tree]
+	if !known {
+		if n.threads == nil {
+			n.threads = map[*topology.Host]topology.Set{}
+		}
+		s = tree.All()
+		if f := n.Job.Binding.Filter; f != "" {
+			if not, ok := tree.Mask(f); ok {
+				s = s.Minus(not)
+			} else {
+				s = nil
+			}
+		}
+		n.threads[tree] = s
+	}
+	return s
+}
+
+// unbindable is why a host can never bind a job, whatever is in use there.
+func (n *Need) unbindable(h *host) Reason {
+	b := n.Job.Binding
+	if !b.Decided() {
+		return Reason{}
+	}
+	why := Reason{Code: NotBindable, Object: h.name, What: b.Options()}
+	switch {
+	case h.tree == nil:
+		why.Offer = "it reports no topology"
+	case n.allowed(h.tree) == nil:
+		why.Offer = fmt.Sprintf("bfilter is not of its topology %s", h.topology)
+	default:
+		units := h.tree.Count(unitOf(b), n.allowed(h.tree))
+		if units >= int(b.Amount) {
+			return Reason{}
+		}
+		why.Offer = fmt.Sprintf("it has only %d units %s, and %d are asked for", units, b.Unit, b.Amount)
+	}
+	return why
+}
+
+// unitsOffered is what a level has to say of a binding that does not fit.
+func (c *Cluster) unitsOffered(l level, n *Need) string {
+	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return d.Binding != nil })
+	d := &n.demands[i]
+	free := max(c.freeUnits(l, n, d), 0)
+	return fmt.Sprintf("it offers only %.0f free units %s, and %.0f are asked for", free, d.Binding.Unit, d.Amount)
+}
+
+// Cores chooses the processor cores of a task that starts with these grants and instances: units that
+// no started task has, those nearest to the instances. A job that asks for none is bound to the
+// cores that the masks of its instances have. The Reason says on which host too few are free.
+func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) (out []grid.CoreGrant, why Reason) {
+	c.settle()
+	for i, g := range grants {
+		h, known := c.hostAt[g.Host]
+		if !known || c.hosts[h].tree == nil || slices.ContainsFunc(grants[:i], func(o grid.Grant) bool { return o.Host == g.Host }) {
+			continue
+		}
+		s, shared := topology.Set(nil), false
+		if j.Binding.Decided() {
+			p := c.placing(j, grants, h)
+			p.devices = c.devicesOn(h, maps)
+			ok := false
+			if s, _, ok = p.choose(nil); !ok {
+				return nil, Reason{Code: NotBindable, Object: g.Host, What: j.Binding.Options(), Offer: "too few units " + j.Binding.Unit + " are free"}
+			}
+		} else if j.Binding == nil {
+			s, shared = c.masked(h, maps), true
+		}
+		if s != nil {
+			out = append(out, grid.CoreGrant{Host: g.Host, Text: c.hosts[h].tree.Text(s), Shared: shared})
+		}
+	}
+	return out, Reason{}
+}
+
+// placing is the choice of the units of a job on one of its hosts.
+type placing struct {
+	tree    *topology.Host
+	unit    topology.Unit
+	amount  int
+	free    topology.Set
+	devices []topology.Device
+}
+
+func (c *Cluster) placing(j *grid.Job, grants []grid.Grant, h int) *placing {
+	host := c.hosts[h]
+	slots := uint32(0)
+	for _, g := range grants {
+		if g.Host == host.name {
+			slots += g.Slots
+		}
+	}
+	n := Need{Job: j}
+	return &placing{tree: host.tree, unit: unitOf(j.Binding), amount: unitsFor(j.Binding, slots), free: n.allowed(host.tree).Minus(c.nows.get(h).cores)}
+}
+
+// choose chooses the units nearest to the devices that the task has, and some more.
+func (p *placing) choose(more []topology.Device) (s topology.Set, cost int, ok bool) {
+	return p.tree.Choose(p.unit, p.amount, p.free, append(slices.Clip(p.devices), more...))
+}
+
+// deviceOf is where an instance of a resource map is: by its mask, or by the NUMA node that it has as
+// characteristic RESOURCE_numa or numa.
+func deviceOf(tree *topology.Host, resource string, in *complex.Instance) topology.Device {
+	if in.Mask != "" {
+		if not, ok := tree.Mask(in.Mask); ok {
+			return topology.Device{Near: tree.All().Minus(not)}
+		}
+	}
+	text, ok := in.Traits.Get(resource + "_numa")
+	if !ok {
+		text, ok = in.Traits.Get("numa")
+	}
+	d := topology.Device{Node: -1}
+	if v, isNumber := grid.CentryType("INT").Parse(text); ok && isNumber {
+		d.Node = int(v)
+	}
+	return d
+}
+
+// eachDevice calls f with the instances that grants have on a host.
+func (c *Cluster) eachDevice(h int, maps []grid.MapGrant, f func(resource string, in *complex.Instance)) {
+	host := c.hosts[h]
+	for i := range maps {
+		g := &maps[i]
+		column := c.columnOf(g.Resource)
+		if g.Host != host.name || g.Global || column < 0 {
+			continue
+		}
+		m := host.supply.Maps[column]
+		for k := range m {
+			if slices.Contains(g.IDs, m[k].ID) {
+				f(g.Resource, &m[k])
+			}
+		}
+	}
+}
+
+func (c *Cluster) devicesOn(h int, maps []grid.MapGrant) (out []topology.Device) {
+	c.eachDevice(h, maps, func(resource string, in *complex.Instance) {
+		out = append(out, deviceOf(c.hosts[h].tree, resource, in))
+	})
+	return out
+}
+
+// masked returns the cores that the masks of instances have, without those that others have for
+// themselves, if there are any left; nil: there are no masks of this host.
+func (c *Cluster) masked(h int, maps []grid.MapGrant) (s topology.Set) {
+	tree := c.hosts[h].tree
+	c.eachDevice(h, maps, func(_ string, in *complex.Instance) {
+		if in.Mask == "" {
+			return
+		}
+		if not, ok := tree.Mask(in.Mask); ok {
+			s = s.Plus(tree.All().Minus(not))
+		}
+	})
+	if s.Len() == 0 {
+		return nil
+	}
+	if own := s.Minus(c.nows.get(h).cores); own.Len() > 0 {
+		return own
+	}
+	return s
+}
+
+// nearestFirst returns a map with those instances first that are nearest to cores that the task can have
+// there, and to each other. What is free says how often an instance can be granted. A map that says nothing about
+// places, and that of a job that asks for no cores, stays as it is.
+func (c *Cluster) nearestFirst(j *grid.Job, grants []grid.Grant, h int, resource string, m complex.Map, granted []grid.MapGrant, wanted int, free func(*complex.Instance) int) complex.Map {
+	tree := c.hosts[h].tree
+	if !j.Binding.Decided() || tree == nil || len(m) < 2 || !slices.ContainsFunc(m, func(in complex.Instance) bool {
+		return in.Mask != "" || slices.ContainsFunc(in.Traits, func(v grid.Value) bool { return strings.HasSuffix(v.Name, "numa") })
+	}) {
+		return m
+	}
+	p := c.placing(j, grants, h)
+	p.devices = c.devicesOn(h, granted)
+	places := make([]topology.Device, len(m))
+	for i := range m {
+		places[i] = deviceOf(tree, resource, &m[i])
+	}
+	var best []int
+	least := math.MaxInt
+	for i := range m {
+		tried := slices.ContainsFunc(places[:i], func(d topology.Device) bool { return d.Node == places[i].Node && slices.Equal(d.Near, places[i].Near) })
+		if free(&m[i]) <= 0 || tried && wanted == 1 {
+			continue
+		}
+		order, cost := p.around(i, m, places, wanted, free)
+		if cost < least {
+			best, least = order, cost
+		}
+	}
+	if best == nil {
+		return m
+	}
+	out := make(complex.Map, len(best))
+	for k, i := range best {
+		out[k] = m[i]
+	}
+	return out
+}
+
+// around returns a map's instances in the order of their distance from one of them, this one first of equals, and what it
+// costs to take the first ones that are free.
+func (p *placing) around(first int, m complex.Map, places []topology.Device, wanted int, free func(*complex.Instance) int) (order []int, cost int) {
+	apart := make([]int, len(m))
+	for i := range m {
+		apart[i] = p.tree.Apart(places[first], places[i])
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return apart[a] - apart[b] })
+	var devices []topology.Device
+	for _, i := range order {
+		if n := min(free(&m[i]), wanted); n > 0 {
+			cost += apart[i] * n
+			wanted -= n
+			devices = append(devices, places[i])
+		}
+	}
+	_, distance, ok := p.choose(devices)
+	if !ok {
+		return order, math.MaxInt
+	}
+	return order, cost + distance
+}
