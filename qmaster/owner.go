@@ -46,6 +46,7 @@ type owner struct {
 	answer   func(waiter, core.Answer)
 	send     func(core.Command)
 	read     func(waiter, core.Read)
+	recall   func() // reads the log for the core
 	mail     *mailer.Mailer
 	stop     func() // qconf -km
 	snap     *snapshots
@@ -170,6 +171,9 @@ func (o *owner) expireWaiting(now time.Time) {
 // outbox.
 func (o *owner) step(in core.Input) {
 	ready := o.decide(in)
+	if ready.Recall {
+		o.recall()
+	}
 	if len(ready.List.Events) > 0 {
 		o.shared = nil
 		o.buf = codec.AppendList(o.buf[:0], ready.List)

@@ -110,6 +110,7 @@ type QMaster struct {
 	memory    *memory
 	access    access
 	logIns    *logIns
+	recaller  *recaller
 	readers   *readers
 
 	ended   chan struct{} // something ended it
@@ -354,12 +355,13 @@ func (q *QMaster) begin(s *state.State) {
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
 	q.access.begin(s)
 	q.logIns = newLogIns(q)
+	q.recaller = newRecaller(q)
 	q.record = newRecord(q.conn, q.opts.Replicas, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
 		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer, note: q.log, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
 		verifier: newVerifier(q, s.Conf(grid.GlobalConf)), metrics: q.opts.Metrics,
-		answer: q.answer, send: q.send, read: q.readers.start, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
+		answer: q.answer, send: q.send, read: q.readers.start, recall: q.recaller.begin, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		files:  paramsOf(s.Conf(grid.GlobalConf)),
 		access: &q.access,
 		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
@@ -407,6 +409,7 @@ func (q *QMaster) Stop() error {
 	q.intake.close()
 	q.owner.verifier.stop()
 	q.logIns.close()
+	q.recaller.close()
 	close(q.owner.quit)
 	<-q.owner.done
 	q.committer.Close()

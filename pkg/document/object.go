@@ -93,7 +93,18 @@ func objectType(kind grid.Kind) reflect.Type {
 	case grid.KindRQS:
 		return reflect.TypeFor[QuotaSet]()
 	}
-	var fields []reflect.StructField
+	fields := attributeFields(kind)
+	switch kind {
+	case grid.KindCQueue:
+		fields = append(fields, reflect.VisibleFields(reflect.TypeFor[queueParts]())...)
+	case grid.KindExecHost:
+		fields = append(fields, reflect.VisibleFields(reflect.TypeFor[hostParts]())...)
+	}
+	return reflect.StructOf(fields)
+}
+
+// attributeFields returns the struct fields of the attributes of a kind.
+func attributeFields(kind grid.Kind) (fields []reflect.StructField) {
 	t := reflect.TypeOf(grid.SpecOf(kind).New()).Elem()
 	for _, f := range conf.Fields(t) {
 		of := t.Field(f.Index)
@@ -103,15 +114,29 @@ func objectType(kind grid.Kind) reflect.Type {
 		}
 		fields = append(fields, member(of.Name, f.Name, to, text))
 	}
-	switch kind {
-	case grid.KindCQueue:
-		fields = append(fields, reflect.VisibleFields(reflect.TypeFor[queueParts]())...)
-	case grid.KindExecHost:
-		fields = append(fields, reflect.VisibleFields(reflect.TypeFor[hostParts]())...)
-	case grid.KindSchedConf:
+	if kind == grid.KindSchedConf {
 		fields = append(fields, reflect.VisibleFields(reflect.TypeFor[schedulerParts]())...)
 	}
-	return reflect.StructOf(fields)
+	return fields
+}
+
+// Attributes returns what makes the attributes of objects of a kind: values with the types that qconf -fmt json gives them, and nothing
+// beside them. Those of the configuration are its parameters.
+func Attributes(v *view.View, kind grid.Kind) func(grid.Object) any {
+	switch kind {
+	case grid.KindConf:
+		return func(o grid.Object) any { return configurationOf(o.(*grid.Conf)).Parameters }
+	case grid.KindCentry, grid.KindRQS:
+		return func(o grid.Object) any { return objectOf(v, nil, Shown{Object: o}) }
+	}
+	t := reflect.StructOf(attributeFields(kind))
+	return func(o grid.Object) any {
+		to := attributesOf(v, t, o)
+		if c, is := o.(*grid.SchedConf); is {
+			to.FieldByName("Sections").Set(reflect.ValueOf(sectionsOf(c)))
+		}
+		return to.Interface()
+	}
 }
 
 // member returns the struct field of a member. A time that is not set is absent.
@@ -171,10 +196,7 @@ func objectOf(v *view.View, t reflect.Type, o Shown) any {
 	case *grid.RQS:
 		return quotaSetOf(v, of)
 	}
-	to, from := reflect.New(t).Elem(), reflect.ValueOf(o.Object).Elem()
-	for i, f := range conf.Fields(from.Type()) {
-		set(v, f, to.Field(i), from.Field(f.Index))
-	}
+	to := attributesOf(v, t, o.Object)
 	part := func(name string, value any) { to.FieldByName(name).Set(reflect.ValueOf(value)) }
 	switch of := o.Object.(type) {
 	case *grid.CQueue:
@@ -189,6 +211,15 @@ func objectOf(v *view.View, t reflect.Type, o Shown) any {
 		part("Sections", sectionsOf(of))
 	}
 	return to.Interface()
+}
+
+// attributesOf returns a struct of a type with the attributes of an object.
+func attributesOf(v *view.View, t reflect.Type, o grid.Object) reflect.Value {
+	to, from := reflect.New(t).Elem(), reflect.ValueOf(o).Elem()
+	for i, f := range conf.Fields(from.Type()) {
+		set(v, f, to.Field(i), from.Field(f.Index))
+	}
+	return to
 }
 
 // set sets a member from the field of an object.

@@ -23,49 +23,121 @@ func (p *plannedChange) kind() grid.Kind {
 	return p.old.Kind()
 }
 
-// change is one transaction: all objects are checked before the first one is
-// changed. When any is refused, the answers are the refusals.
-func (c *Core) change(r gdi.Request, b *gdi.Change) []gdi.Answer {
-	for _, list := range [][]grid.Object{b.Add, b.Modify} {
-		for _, o := range list {
-			if a := c.mayConfigure(r, o.Kind()); a != nil {
-				return []gdi.Answer{*a}
-			}
-		}
+// part is one object of a change.
+type part struct {
+	kind grid.Kind
+	key  grid.Key
+	new  grid.Object // nil: the object is removed
+	add  bool        // new must not exist yet
+}
+
+// partsOf returns the parts of a change in their order: removed, added, modified.
+func partsOf(b *gdi.Change) (parts []part) {
+	for _, key := range b.Delete.Keys {
+		parts = append(parts, part{kind: b.Delete.Kind, key: key})
 	}
-	if b.Delete.Kind != 0 {
-		if a := c.mayConfigure(r, b.Delete.Kind); a != nil {
+	for _, o := range b.Add {
+		parts = append(parts, part{o.Kind(), o.Key(), o, true})
+	}
+	for _, o := range b.Modify {
+		parts = append(parts, part{o.Kind(), o.Key(), o, false})
+	}
+	return parts
+}
+
+// change is one transaction: each part is checked against what the parts before it leave. When one is refused nothing
+// is changed, and the answers are the refusals.
+func (c *Core) change(r gdi.Request, b *gdi.Change) (out []gdi.Answer) {
+	parts := partsOf(b)
+	for _, p := range parts {
+		if a := c.mayConfigure(r, p.kind); a != nil {
 			return []gdi.Answer{*a}
 		}
 	}
-	var plan []plannedChange
-	var refused []gdi.Answer
-	collect := func(p plannedChange, a *gdi.Answer) {
-		plan = append(plan, p)
+	if refused := repeated(parts); len(refused) > 0 {
+		return refused
+	}
+	if len(parts) > 1 {
+		var refused []gdi.Answer
+		if parts, refused = c.fork().arrange(r, parts); len(refused) > 0 {
+			return refused
+		}
+	}
+	for _, p := range parts {
+		planned, a := c.plan(r, p)
+		if a == nil && len(parts) == 1 {
+			a = c.clash(p.new)
+		}
+		if a != nil { // of a change with one part: it was not tried
+			return []gdi.Answer{*a}
+		}
+		out = append(out, c.carryOut(r, &planned)...)
+	}
+	return out
+}
+
+// repeated refuses objects that a change adds or modifies twice.
+func repeated(parts []part) (out []gdi.Answer) {
+	type name struct {
+		kind grid.Kind
+		key  grid.Key
+	}
+	seen := map[name]bool{}
+	for _, p := range parts {
+		if p.new == nil {
+			continue
+		}
+		n := name{p.kind, p.key}
+		if seen[n] {
+			out = append(out, *refused(p.kind, p.key, gdi.StatusInvalid, "%s %q appears more than once", rulesOf(p.kind).noun, p.key))
+		}
+		seen[n] = true
+	}
+	return out
+}
+
+// arrange carries out the parts of a change, on a fork. It returns the order in which they can be carried out: what is
+// still in use is removed after the other parts.
+func (c *Core) arrange(r gdi.Request, parts []part) (order []part, refused []gdi.Answer) {
+	one := func(p part) *gdi.Answer {
+		planned, a := c.plan(r, p)
 		if a != nil {
+			return a
+		}
+		order = append(order, p)
+		if p.new == nil {
+			c.carryOut(r, &planned)
+			return nil
+		}
+		version := grid.Version(p.new) // the object is that of the request
+		c.carryOut(r, &planned)
+		grid.SetVersion(p.new, version)
+		return nil
+	}
+	var again []part
+	for _, p := range parts {
+		if a := one(p); a != nil && p.new == nil {
+			again = append(again, p)
+		} else if a != nil {
 			refused = append(refused, *a)
 		}
 	}
-	for _, key := range b.Delete.Keys {
-		collect(c.planRemove(r, b.Delete.Kind, key))
+	var kept []gdi.Answer
+	for _, p := range again {
+		if a := one(p); a != nil {
+			kept = append(kept, *a)
+		}
 	}
-	for _, o := range b.Add {
-		collect(c.planAdd(o))
-	}
-	for _, o := range b.Modify {
-		collect(c.planModify(o))
-	}
-	if len(refused) == 0 {
-		refused = c.conflicts(plan)
-	}
+	refused = append(kept, refused...)
 	if len(refused) > 0 {
-		return refused
+		return nil, refused
 	}
-	var out []gdi.Answer
-	for i := range plan {
-		out = append(out, c.carryOut(r, &plan[i])...)
+	for _, p := range order {
+		if a := c.clash(p.new); a != nil {
+			refused = append(refused, *a)
+		}
 	}
-	return out
+	return order, refused
 }
 
 // remove deletes objects one by one, qconf -dX: a refusal of one does not keep
@@ -90,6 +162,17 @@ func (c *Core) remove(r gdi.Request, b *gdi.Delete) []gdi.Answer {
 func refused(k grid.Kind, key grid.Key, status gdi.Status, format string, args ...any) *gdi.Answer {
 	a := gdi.Deny(status, fmt.Sprintf(format, args...)).On(onObject(k, key, ""))
 	return &a
+}
+
+// plan checks a part.
+func (c *Core) plan(r gdi.Request, p part) (plannedChange, *gdi.Answer) {
+	switch {
+	case p.new == nil:
+		return c.planRemove(r, p.kind, p.key)
+	case p.add:
+		return c.planAdd(p.new)
+	}
+	return c.planModify(p.new)
 }
 
 func (c *Core) planAdd(o grid.Object) (plannedChange, *gdi.Answer) {
@@ -133,60 +216,22 @@ func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedC
 	return p, nil
 }
 
-// conflicts finds objects that stand in the request twice, and new objects that
-// cannot exist together with the others of their kind after the request.
-func (c *Core) conflicts(plan []plannedChange) (out []gdi.Answer) {
-	type name struct {
-		kind grid.Kind
-		key  grid.Key
+// clash refuses an object that cannot exist together with the others of its kind; nil: none.
+func (c *Core) clash(o grid.Object) *gdi.Answer {
+	if o == nil || rulesOf(o.Kind()).together == nil {
+		return nil
 	}
-	seen := map[name]bool{}
-	after := map[grid.Kind][]grid.Object{}
-	for i := range plan {
-		p := &plan[i]
-		if p.new == nil {
-			continue
-		}
-		n := name{p.kind(), p.new.Key()}
-		if seen[n] {
-			out = append(out, *refused(p.kind(), p.new.Key(), gdi.StatusInvalid, "%s %q appears more than once", p.rules.noun, n.key))
-		}
-		seen[n] = true
-		if p.rules.together == nil {
-			continue
-		}
-		if after[p.kind()] == nil {
-			after[p.kind()] = c.after(p.kind(), plan)
-		}
-		if text := p.rules.together(p.new, after[p.kind()]); text != "" {
-			out = append(out, *refused(p.kind(), p.new.Key(), gdi.StatusInvalid, "%s", text))
-		}
-	}
-	return out
-}
-
-// after returns the objects of a kind as they are after a plan.
-func (c *Core) after(kind grid.Kind, plan []plannedChange) (all []grid.Object) {
-	replaced := map[grid.Key]bool{}
-	for i := range plan {
-		p := &plan[i]
-		if p.kind() != kind {
-			continue
-		}
-		if p.old != nil {
-			replaced[p.old.Key()] = true
-		}
-		if p.new != nil {
-			all = append(all, p.new)
-		}
-	}
-	c.state.Each(kind, func(o grid.Object) bool {
-		if !replaced[o.Key()] {
-			all = append(all, o)
+	all := []grid.Object{o}
+	c.state.Each(o.Kind(), func(other grid.Object) bool {
+		if other.Key() != o.Key() {
+			all = append(all, other)
 		}
 		return true
 	})
-	return all
+	if text := rulesOf(o.Kind()).together(o, all); text != "" {
+		return refused(o.Kind(), o.Key(), gdi.StatusInvalid, "%s", text)
+	}
+	return nil
 }
 
 // carryOut emits a change that was checked, and what follows from it.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -62,6 +63,7 @@ type Ready struct {
 	Answers  []Answer
 	Commands []Command
 	Reads    []Read
+	Recall   bool // read Ends from the log, and give them as Recalled: requests wait for them
 	Mails    []report.Mail
 	Stop     bool // qconf -km: go down when this is done
 }
@@ -99,6 +101,8 @@ type Core struct {
 	scheduler string
 	ordered   grid.Time // when it registered or gave its last orders
 	waiters   waiters
+	recalling []Request // that wait for what the log says
+	recalled  bool      // it was read
 	sent      outbox
 	ledger    ledger
 	aside     uint32    // the last job number that was set aside
@@ -184,8 +188,11 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	case Tick:
 		c.cause("qmaster", "timer", "")
 		c.tick()
+	case Recalled:
+		c.recall(in.Ends)
 	case Gone:
 		c.waiters.gone(in.Ref)
+		c.recalling = slices.DeleteFunc(c.recalling, func(r Request) bool { return r.Ref == in.Ref })
 	}
 	c.subordinate()
 	c.closeLedger()

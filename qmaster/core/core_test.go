@@ -41,6 +41,7 @@ type harness struct {
 	t      *testing.T
 	core   *Core
 	replay *state.State
+	lists  []events.List
 	now    grid.Time
 	ref    uint64
 
@@ -113,6 +114,12 @@ func (h *harness) run(d *datadriven.TestData) string {
 		h.core.On("m")
 		h.core.Step(h.now, Scheduler{Name: "schedd"})
 		return ""
+	case "recall": // the log is read, from its begin on
+		ends := NewEnds(state.New())
+		for _, l := range h.lists {
+			ends.Apply(l)
+		}
+		return h.step(Recalled{ends})
 	case "jobs":
 		return h.jobs()
 	case "policy":
@@ -160,7 +167,7 @@ func (h *harness) run(d *datadriven.TestData) string {
 }
 
 func (h *harness) cell(d *datadriven.TestData) string {
-	h.replay, h.follows = state.New(), map[string]uint64{}
+	h.replay, h.lists, h.follows = state.New(), nil, map[string]uint64{}
 	h.core = New(state.New(), 1, testAlgorithms...)
 	h.core.Reads(codec.DecodeBody)
 	slots := int32(2)
@@ -623,6 +630,9 @@ func (h *harness) step(in Input) string {
 	for _, m := range r.Mails {
 		fmt.Fprintf(&b, "mail to %s: %s\n", m.To, m.Subject)
 	}
+	if r.Recall {
+		b.WriteString("read the log\n")
+	}
 	for _, x := range r.Reads {
 		f := x.Files
 		fmt.Fprintf(&b, "%s: read %d.%d of %s, running=%t stderr=%t offset=%d tail=%d array=%t name=%s cwd=%s stdout=%v stderr=%v\n", x.Host, f.Job, x.Task, f.Owner,
@@ -685,6 +695,7 @@ func (h *harness) step(in Input) string {
 func (h *harness) keep(r Ready) {
 	if len(r.List.Events) > 0 {
 		h.replay.Apply(r.List)
+		h.lists = append(h.lists, r.List)
 	}
 }
 
@@ -728,12 +739,13 @@ func (h *harness) jobs() string {
 }
 
 // change is one request of lines: delete KIND NAME, and add and modify of a
-// centry (a line of qconf -mc) or an rqs (its name and rule).
+// centry (a line of qconf -mc), an rqs (its name and rule) or another kind (its name,
+// and an attribute with its value).
 func (h *harness) change(d *datadriven.TestData) string {
 	body := &gdi.Change{}
 	for _, line := range strings.Split(d.Input, "\n") {
 		f := strings.SplitN(line, " ", 4)
-		verb, kind := f[0], map[string]grid.Kind{"centry": grid.KindCentry, "rqs": grid.KindRQS}[f[1]]
+		verb, kind := f[0], h.kind(f[1])
 		var o grid.Object
 		switch {
 		case verb == "delete":
@@ -742,6 +754,18 @@ func (h *harness) change(d *datadriven.TestData) string {
 			continue
 		case kind == grid.KindRQS:
 			o = &grid.RQS{Name: f[2], Enabled: true, Limits: grid.Names{f[3]}}
+		case kind != grid.KindCentry:
+			if o = h.core.State().Get(kind, grid.Key{Name: f[2]}); o == nil {
+				o = grid.Default(kind, f[2])
+			}
+			if len(f) < 4 {
+				break
+			}
+			name, value, _ := strings.Cut(f[3], " ")
+			var err error
+			if o, err = conf.Set(o, name, value); err != nil {
+				h.t.Fatal(err)
+			}
 		default:
 			list, err := conf.ParseCentries(strings.Join(f[2:], " "))
 			if err != nil {
@@ -756,4 +780,15 @@ func (h *harness) change(d *datadriven.TestData) string {
 		}
 	}
 	return h.step(h.request(d, "qconf", body))
+}
+
+// kind finds a kind by its name in small letters.
+func (h *harness) kind(name string) grid.Kind {
+	for i := range grid.Kinds {
+		if strings.EqualFold(grid.Kinds[i].Name, name) {
+			return grid.Kinds[i].Kind
+		}
+	}
+	h.t.Fatalf("there is no kind %q", name)
+	return 0
 }

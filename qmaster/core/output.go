@@ -30,7 +30,10 @@ func filesOf(j *grid.Job) (f files) {
 func (c *Core) output(in Request, b *gdi.Output) {
 	j, e := c.state.Job(b.Job), c.waiters.left(b.Job)
 	if j != nil {
-		e = &end{filesOf(j), c.waiters.ends[b.Job], c.waiters.hosts[b.Job]}
+		e = &end{files: filesOf(j), records: c.waiters.ends[b.Job], hosts: c.waiters.hosts[b.Job]}
+	}
+	if e == nil && c.demand(in, b.Job) {
+		return
 	}
 	if e == nil {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf(
@@ -48,6 +51,9 @@ func (c *Core) output(in Request, b *gdi.Output) {
 	}
 	task := max(b.Task, 1)
 	host, running, refusal := c.whereRan(j, e, task)
+	if refusal != nil && refusal.Status == gdi.StatusUnknown && (j == nil || j.Tasks.Contains(task)) && c.demand(in, b.Job) { // it may have ended before this core began
+		return
+	}
 	if refusal != nil {
 		c.reply(in.Ref, *refusal)
 		return

@@ -24,6 +24,7 @@ type end struct {
 	files   files
 	records []*grid.Accounting
 	hosts   []string // of each record
+	partial bool     // there may be more records: clients that wait read the accounting
 }
 
 type waiter struct {
@@ -49,7 +50,7 @@ func (c *Core) wait(ref uint64, b *gdi.Wait) {
 	ended := b.For == "ended"
 	if c.state.Job(b.Job) == nil {
 		e := w.left(b.Job)
-		if e == nil {
+		if e == nil || e.partial {
 			c.answerUnknown(ref)
 			return
 		}
@@ -105,9 +106,13 @@ func (c *Core) answerUnknown(ref uint64) {
 
 // record keeps how a task ended until its job is over.
 func (w *waiters) record(a *grid.Accounting, again bool) {
-	if again {
-		return
+	if !again {
+		w.put(a, a.Host)
 	}
+}
+
+// put keeps the record of a task that has run on a host.
+func (w *waiters) put(a *grid.Accounting, host string) {
 	if w.ends == nil {
 		w.ends, w.hosts = map[uint32][]*grid.Accounting{}, map[uint32][]string{}
 	}
@@ -118,7 +123,7 @@ func (w *waiters) record(a *grid.Accounting, again bool) {
 		delete(w.hosts, a.Job)
 	default:
 		w.ends[a.Job] = append(records, brief(a))
-		w.hosts[a.Job] = append(w.hosts[a.Job], a.Host)
+		w.hosts[a.Job] = append(w.hosts[a.Job], host)
 	}
 }
 
@@ -140,21 +145,36 @@ func (w *waiters) ended(c *Core, j *grid.Job) {
 	waiting := w.jobs[j.ID]
 	delete(w.jobs, j.ID)
 	records, some := w.ends[j.ID]
-	hosts := w.hosts[j.ID]
-	delete(w.ends, j.ID)
-	delete(w.hosts, j.ID)
-	if some && records == nil || j.Array && j.Submit < c.began && len(records) < int(j.Tasks.Count()) {
+	partial := some && records == nil || j.Array && j.Submit < c.began && len(records) < int(j.Tasks.Count())
+	if partial {
 		for _, x := range waiting {
 			c.answerUnknown(x.ref)
 			c.lastReply().Records = records
 		}
+	} else {
+		for _, x := range waiting {
+			w.answerEnd(c, x, records)
+		}
+	}
+	w.leave(j, partial)
+}
+
+// leave keeps how the tasks of a job have ended that is over.
+func (w *waiters) leave(j *grid.Job, partial bool) {
+	records, some := w.ends[j.ID]
+	hosts := w.hosts[j.ID]
+	delete(w.ends, j.ID)
+	delete(w.hosts, j.ID)
+	if some && records == nil { // too many
 		return
 	}
-	for _, x := range waiting {
-		w.answerEnd(c, x, records)
-	}
-	w.over = append(w.over, end{filesOf(j), records, hosts})
+	w.over = append(w.over, end{filesOf(j), records, hosts, partial})
 	w.kept += len(records)
+	w.bound()
+}
+
+// bound drops the jobs that are over for the longest time.
+func (w *waiters) bound() {
 	for len(w.over) > endsKept || w.kept > recordsKept {
 		w.kept -= len(w.over[0].records)
 		w.over[0] = end{}

@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,35 +176,57 @@ func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Du
 	return late, err
 }
 
-// rates measures what many readers cost those who submit. The readers stand for programs on other machines: they take only what the cell
-// leaves of the processors.
+// rates measures what many readers cost those who submit. Readers stand for programs on other machines: they run with the policy SCHED_IDLE, sched(7),
+// and take only what the cell leaves of the processors. Those that discard let the system drop what comes, which is as little as a reader on this machine can cost: the rest is what quill web
+// costs. A process that computes reads nothing: what it costs, every other work on these processors does.
 func (w *webSite) rates(ctx context.Context, durable bool) error {
-	var alone, beside []float64
+	beside := []struct {
+		name string
+		part part
+		goal goal
+		rate []float64
+	}{
+		{name: "submits"},
+		{name: fmt.Sprintf("submits beside %d readers", apiReaders), part: part{Role: "readers", Readers: apiReaders}, goal: goal{ratioAtLeast: 0.95}},
+		{name: fmt.Sprintf("submits beside %d that discard", apiReaders), part: part{Role: "readers", Readers: apiReaders, Discard: true}, goal: goal{ratioAtLeast: 0.95}},
+		{name: "submits beside other work", part: part{Role: "compute"}},
+	}
 	for range apiRounds {
-		rate, err := w.rate(ctx)
-		if err != nil {
-			return err
-		}
-		alone = append(alone, rate)
-		many, err := w.start(ctx, part{Role: "readers", URL: w.url, Token: w.token, Readers: apiReaders, Nice: 19})
-		if err != nil {
-			return err
-		}
-		if rate, err = w.rate(ctx); err != nil {
-			return err
-		}
-		beside = append(beside, rate)
-		if err := many.stop(); err != nil {
-			return err
+		for i := range beside {
+			b := &beside[i]
+			rate, err := w.rateBeside(ctx, b.part)
+			if err != nil {
+				return err
+			}
+			b.rate = append(b.rate, rate)
 		}
 	}
-	slices.Sort(alone)
-	slices.Sort(beside)
-	w.figure(Figure{
-		Case: fmt.Sprintf("submits beside %d readers", apiReaders), Value: beside[apiRounds/2], Unit: "jobs/s", Limit: alone[apiRounds/2], Goal: goal{ratioAtLeast: 0.95},
-		Facts: []fact{{"clients", 1}, {"durable", durable}},
-	})
+	for i := range beside {
+		slices.Sort(beside[i].rate)
+	}
+	for _, b := range beside[1:] {
+		w.figure(Figure{
+			Case: b.name, Value: b.rate[apiRounds/2], Unit: "jobs/s", Limit: beside[0].rate[apiRounds/2], Goal: b.goal,
+			Facts: []fact{{"clients", 1}, {"durable", durable}},
+		})
+	}
 	return nil
+}
+
+// rateBeside is the rate of submits beside a process; one without a role: beside none.
+func (w *webSite) rateBeside(ctx context.Context, p part) (rate float64, err error) {
+	if p.Role == "" {
+		return w.rate(ctx)
+	}
+	p.URL, p.Token, p.Idle = w.url, w.token, true
+	other, err := w.start(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	if rate, err = w.rate(ctx); err != nil {
+		return 0, err
+	}
+	return rate, other.stop()
 }
 
 // rate is how many jobs one client submits in a second.
@@ -254,16 +279,22 @@ func (w *webSite) listings(ctx context.Context, n int) error {
 
 // get returns how long a request took until the whole answer was read, and how many rows the answer had.
 func (w *webSite) get(ctx context.Context, path string, lines bool) (took time.Duration, rows int, err error) {
+	h := http.Header{"Authorization": {"Bearer " + w.token}}
+	if lines {
+		h.Set("Accept", "application/x-ndjson")
+	}
+	return w.ask(ctx, http.DefaultClient, path, h)
+}
+
+// ask is get with a client and the header of the request.
+func (w *webSite) ask(ctx context.Context, c *http.Client, path string, h http.Header) (took time.Duration, rows int, err error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+path, nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	q.Header.Set("Authorization", "Bearer "+w.token)
-	if lines {
-		q.Header.Set("Accept", "application/x-ndjson")
-	}
+	maps.Copy(q.Header, h)
 	begun := time.Now()
-	a, err := http.DefaultClient.Do(q)
+	a, err := c.Do(q)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -301,7 +332,68 @@ func (w *webSite) moments(ctx context.Context, n int) error {
 	facts := []fact{{"events", events}, {"lists", now}, {"requests", apiGets}}
 	w.figure(Figure{Case: count(n) + " at a moment", Value: first.at(1), Unit: "ms", Goal: goal{atMost: 1000}, Facts: append([]fact{{"p50_ms", first.at(0.5)}}, facts...)})
 	w.figure(Figure{Case: count(n) + " at it again", Value: second.at(1), Unit: "ms", Goal: goal{atMost: 100}, Facts: append([]fact{{"p50_ms", second.at(0.5)}}, facts...)})
+	return w.pages(ctx, n, now, facts)
+}
+
+// apiPages are the pages of the console that are measured at moments: one of each kind.
+var apiPages = []string{"/", "/jobs", "/jobs/1", "/hosts", "/queues", "/quotas", "/reservations", "/plan", "/shares", "/scheduler", "/log", "/config?kind=cqueue"}
+
+// pages measures each page of the console at moments that no request was about before, as a browser asks for them.
+func (w *webSite) pages(ctx context.Context, n int, now uint64, facts []fact) error {
+	browser, err := w.browser(ctx)
+	if err != nil {
+		return err
+	}
+	random := rand.New(rand.NewPCG(2, 2))
+	var all durations
+	slowest, which := time.Duration(0), ""
+	for _, page := range apiPages {
+		for range apiRounds {
+			sign := "?"
+			if strings.Contains(page, "?") {
+				sign = "&"
+			}
+			took, _, err := w.ask(ctx, browser, fmt.Sprintf("%s%sat=%d", page, sign, 1+random.Uint64N(now)), nil)
+			if err != nil {
+				return err
+			}
+			if all = append(all, took); took > slowest {
+				slowest, which = took, page
+			}
+		}
+	}
+	w.figure(Figure{Case: count(n) + " pages at a moment", Value: all.at(1), Unit: "ms", Goal: goal{atMost: 1000}, Facts: append([]fact{{"p50_ms", all.at(0.5)}, {"slowest", which}, {"pages", len(apiPages)}}, facts...)})
 	return nil
+}
+
+// browser returns a client with the cookie of a session.
+func (w *webSite) browser(ctx context.Context) (*http.Client, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/v1/session", strings.NewReader("{}"))
+	if err != nil {
+		return nil, err
+	}
+	q.Header.Set("Authorization", "Bearer "+w.token)
+	q.Header.Set("Content-Type", "application/json")
+	a, err := http.DefaultClient.Do(q)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Body.Close()
+	var made struct{ Link string }
+	if err := json.NewDecoder(a.Body).Decode(&made); err != nil {
+		return nil, err
+	}
+	path, found := strings.CutPrefix(made.Link, w.url)
+	if !found {
+		return nil, fmt.Errorf("POST /v1/session: %s: %q is no link to %s", a.Status, made.Link, w.url)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	browser := &http.Client{Jar: jar}
+	_, _, err = w.ask(ctx, browser, path, nil)
+	return browser, err
 }
 
 // age makes events of the jobs until there are apiPast, and returns how many there are about.

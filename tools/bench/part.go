@@ -28,7 +28,7 @@ import (
 // part is what a process of a throw-away cell is to be. It reads it as one line
 // of JSON on standard input.
 type part struct {
-	Role         string // cell: all in one; qmaster, schedd, execd, web: that alone; command: no part, see weighed; echo: see echoRate; listings, flood: other users, see fair; readers: see api
+	Role         string // cell: all in one; qmaster, schedd, execd, web: that alone; command: no part, see weighed; echo: see echoRate; listings, flood: other users, see fair; readers, compute: see api
 	Cell         cell.Cell
 	Quill        string   // the program quill
 	Command      []string // command: program name and arguments
@@ -39,8 +39,10 @@ type part struct {
 	Flood        int      // flood: how many jobs; 0: until it is stopped
 	URL, Token   string   // readers: of quill web
 	Readers      int      // readers: how many
+	Discard      bool     // readers: have the system discard what comes
 	Until        uint64   // readers: the last event list; 0: until they are stopped
 	Nice         int
+	Idle         bool // runs when nothing else wants to
 	Durable      bool
 	Scratch      string
 	CPUProfile   string
@@ -80,6 +82,11 @@ func Part(ctx context.Context, env opt.Env) (err error) {
 			pprof.StopCPUProfile()
 			err = errors.Join(err, f.Close())
 		}()
+	}
+	if p.Idle {
+		if err := idle(); err != nil {
+			return fmt.Errorf("part: SCHED_IDLE: %w", err)
+		}
 	}
 	return p.be(ctx, env)
 }
@@ -122,7 +129,12 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 		}
 		return errors.Join(err, p.weigh())
 	case "readers":
+		if p.Discard {
+			return p.discard(ctx, ready)
+		}
 		return p.readers(ctx, ready)
+	case "compute":
+		return compute(ctx, ready)
 	case "schedd":
 		ready()
 		return errors.Join(daemons.Schedd(ctx, p.Cell, schedd.Options{Logger: log}), p.weigh())

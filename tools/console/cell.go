@@ -33,6 +33,8 @@ type Cell interface {
 	Begin(ctx context.Context) Place
 	// Trend returns what happened until a moment.
 	Trend(ctx context.Context, m *Moment) Trend
+	// Load returns what a host has reported after a time, until a moment.
+	Load(m *Moment, host string, after grid.Time) []LoadPoint
 
 	Jobs(m *Moment, q JobQuery) (JobPage, error)
 	// Job returns all about a job; its Job is nil when there is none.

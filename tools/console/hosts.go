@@ -106,6 +106,7 @@ type host struct {
 	Ended     []*grid.Accounting
 	Resources []view.Resource
 	Chart     chart.Chart
+	Loads     *chart.Chart // nil: it has reported nothing in this time
 	Window    string
 	Windows   []string
 }
@@ -153,6 +154,23 @@ func showHost(r *request) (any, error) {
 		return nil, &Problem{Status: 404, Text: fmt.Sprintf("There is no execution host %q at this moment.", name)}
 	}
 	h.Host = rows[i]
+	h.fill(r, name)
+	filter := view.AccountingFilter{Hosts: grid.Names{strings.ToLower(name)}}
+	if h.Ended, err = r.cell().Ended(r.Context(), r.moment, filter, endedShown); err != nil {
+		return nil, err
+	}
+	h.Windows = windowNames
+	var minutes int
+	var bad error
+	h.Window, minutes, bad = window(r)
+	if err := h.draw(r, name, filter, minutes); err != nil {
+		return nil, err
+	}
+	return h, bad
+}
+
+// fill adds what is there at the moment: queue instances, tasks and resources.
+func (h *host) fill(r *request, name string) {
 	for _, t := range hostTiles(r.moment) {
 		if t.Name == name {
 			h.Tile = t
@@ -185,14 +203,10 @@ func showHost(r *request) (any, error) {
 		h.Tasks = append(h.Tasks, one)
 	}
 	h.Resources = r.moment.View.HostResources(name, nil)
-	filter := view.AccountingFilter{Hosts: grid.Names{strings.ToLower(name)}}
-	if h.Ended, err = r.cell().Ended(r.Context(), r.moment, filter, endedShown); err != nil {
-		return nil, err
-	}
-	var minutes int
-	var bad error
-	h.Windows = windowNames
-	h.Window, minutes, bad = window(r)
+}
+
+// draw adds what was over the last minutes: slots in use and load.
+func (h *host) draw(r *request, name string, filter view.AccountingFilter, minutes int) error {
 	all, known, err := ran(r, filter, r.moment.Now-grid.Time(minutes)*60_000, func(owner, _ string, slots uint32, grants []grid.Grant) (string, uint32) {
 		if grants != nil {
 			slots = 0
@@ -205,8 +219,16 @@ func showHost(r *request) (any, error) {
 		return owner, min(slots, uint32(max(h.Tile.Slots, 1)))
 	})
 	if err != nil {
-		return nil, err
+		return err
+	}
+	if points := r.cell().Load(r.moment, name, r.moment.Now-grid.Time(minutes)*60_000); len(points) > 0 {
+		processors := 0
+		if h.Host.Processors != nil {
+			processors = *h.Host.Processors
+		}
+		over := loadChart(points, processors, r.moment.Now, minutes)
+		h.Loads = &over
 	}
 	h.Chart = slotsChart("slots", "Slots in use, by owner", all, r.moment.Now, known, minutes, float64(h.Tile.Slots))
-	return h, bad
+	return nil
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// apply makes known to the cell what the host offers: first the attributes that it does not have, then the host's value,
-// which qmaster checks by them.
+// apply makes known to the cell what the host offers, in one transaction: the attributes that the complex does not have, and
+// the host's value.
 func apply(c *cli.Context, env opt.Env, gpus []*gpu.GPU) error {
 	master, err := env.Connect(c.Context)
 	if err != nil {
@@ -37,8 +37,8 @@ func apply(c *cli.Context, env opt.Env, gpus []*gpu.GPU) error {
 	if err != nil {
 		return err
 	}
-	for _, body := range p.requests {
-		reply, err := master.Do(c.Context, "quill-gpu", body)
+	if !p.empty() {
+		reply, err := master.Do(c.Context, "quill-gpu", &p.change)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func apply(c *cli.Context, env opt.Env, gpus []*gpu.GPU) error {
 	for _, in := range p.dropped {
 		fmt.Fprintf(env.Stdout, "removed instance %q (%s) of %q from host %q\n", in.ID, cmp.Or(uuidOf(in), "no uuid"), c.String("resource"), host.Name)
 	}
-	if len(p.requests) == 0 {
+	if p.empty() {
 		fmt.Fprintf(env.Stdout, "host %q offers this already\n", host.Name)
 	}
 	return nil
@@ -57,12 +57,13 @@ func apply(c *cli.Context, env opt.Env, gpus []*gpu.GPU) error {
 
 // plan is what is to be changed.
 type plan struct {
-	requests []gdi.Body
-	dropped  complex.Map // instances of the present map whose devices are not offered any more
+	change  gdi.Change
+	dropped complex.Map // instances of the present map whose devices are not offered any more
 }
 
-// planOf compares what the host is to offer with what it offers. It fails where qmaster would refuse the value after the
-// attributes have been added.
+func (p *plan) empty() bool { return len(p.change.Add)+len(p.change.Modify) == 0 }
+
+// planOf compares what the host is to offer with what it offers. It fails where qmaster would refuse the value.
 func planOf(st *state.State, host *grid.ExecHost, resource string, gpus []*gpu.GPU) (p plan, err error) {
 	x := complex.New(st.Centries())
 	at := slices.IndexFunc(host.ComplexValues, func(v grid.Value) bool { a := x.Lookup(v.Name); return a != nil && a.Name == resource })
@@ -81,17 +82,13 @@ func planOf(st *state.State, host *grid.ExecHost, resource string, gpus []*gpu.G
 	if err != nil {
 		return p, err
 	}
-	if len(missing) > 0 {
-		add := &gdi.Change{}
-		for _, m := range missing {
-			add.Add = append(add.Add, m)
-		}
-		p.requests = append(p.requests, add)
+	for _, m := range missing {
+		p.change.Add = append(p.change.Add, m)
 	}
 	if slices.EqualFunc(before, after, equal) {
 		return p, nil
 	}
-	p.requests = append(p.requests, &gdi.Modify{Objects: []grid.Object{withValue(host, at, grid.Value{Name: resource, Text: o.value})}})
+	p.change.Modify = []grid.Object{withValue(host, at, grid.Value{Name: resource, Text: o.value})}
 	for _, in := range before {
 		same := func(n complex.Instance) bool { return n.ID == in.ID && (uuidOf(in) == "" || uuidOf(n) == uuidOf(in)) }
 		if !slices.ContainsFunc(after, same) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/gpu"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -69,8 +68,8 @@ func TestPlan(t *testing.T) {
 			}
 			p, err := planOf(st, host, "gpu", gpus)
 			if c.err != "" {
-				if err == nil || !strings.Contains(err.Error(), c.err) || len(p.requests) > 0 {
-					t.Errorf("%d requests, error %v, expected %s", len(p.requests), err, c.err)
+				if err == nil || !strings.Contains(err.Error(), c.err) || !p.empty() {
+					t.Errorf("changes %+v, error %v, expected %s", p.change, err, c.err)
 				}
 				return
 			}
@@ -87,20 +86,16 @@ func check(t *testing.T, p plan, added, value, dropped string) {
 	t.Helper()
 	var names, ids []string
 	got := ""
-	for _, body := range p.requests {
-		switch body := body.(type) {
-		case *gdi.Change:
-			for _, o := range body.Add {
-				names = append(names, o.Key().Name)
-			}
-		case *gdi.Modify:
-			h := body.Objects[0].(*grid.ExecHost)
-			got, _ = h.ComplexValues.Get("gpu")
-			memory, _ := h.ComplexValues.Get("mem_total")
-			slots, _ := h.ComplexValues.Get("slots")
-			if len(h.ComplexValues) != 3 || memory != "64G" || slots != "8" || h.Version != 3 {
-				t.Errorf("the host is %+v", h)
-			}
+	for _, o := range p.change.Add {
+		names = append(names, o.Key().Name)
+	}
+	for _, o := range p.change.Modify {
+		h := o.(*grid.ExecHost)
+		got, _ = h.ComplexValues.Get("gpu")
+		memory, _ := h.ComplexValues.Get("mem_total")
+		slots, _ := h.ComplexValues.Get("slots")
+		if len(h.ComplexValues) != 3 || memory != "64G" || slots != "8" || h.Version != 3 {
+			t.Errorf("the host is %+v", h)
 		}
 	}
 	for _, in := range p.dropped {

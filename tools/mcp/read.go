@@ -40,7 +40,7 @@ type Listing struct {
 	Seq    uint64 `json:"seq" jsonschema:"number of the last event list"`
 	Total  int    `json:"total"`
 	Next   int    `json:"next,omitempty" jsonschema:"offset of the next page; absent: this was the last"`
-	Rows   []any  `json:"rows" jsonschema:"rows as in the JSON documents of the commands: quill manual json"`
+	Rows   []any  `json:"rows" jsonschema:"rows as in the JSON documents of the commands, described by the resources urn:quill:schema:... : jobs by qstat-reduced, queues by qstat-full, cluster_queues by qstat-cqueue, hosts by qhost, quotas by qquota, reservations by qrstat, proposals by quill-proposals"`
 }
 
 func (s *session) list(ctx context.Context, _ *sdk.CallToolRequest, in ListIn) (Listing, error) {
@@ -104,7 +104,7 @@ func rowsOf(st *state.State, in ListIn) ([]any, error) {
 	case "quotas":
 		return members(nil, document.QuotasOf(v.Quotas(view.QuotaFilter{})))
 	case "reservations":
-		return members(nil, document.ReservationsOf(v, v.Reservations(nil), nil, false, false))
+		return members(nil, document.ReservationsOf(v, v.Reservations(grid.Names{"*"}), nil, false, false))
 	}
 	return nil, fmt.Errorf("there is no listing %q: it is jobs, queues, cluster_queues, hosts, quotas, reservations or proposals", in.Kind)
 }
@@ -173,7 +173,7 @@ type JobIn struct {
 // Told is the output of why.
 type Told struct {
 	Notice string `json:"notice"`
-	Story  any    `json:"story" jsonschema:"as quill why --json: quill-why.schema.json; of long stories the last 200 steps"`
+	Story  any    `json:"story" jsonschema:"as quill why --json, described by the resource urn:quill:schema:quill-why; of long stories the last 200 steps"`
 }
 
 // stepsMost is how many steps of a story are shown.

@@ -57,6 +57,9 @@ func (s *session) server() *sdk.Server {
 	add(m, &sdk.Tool{Name: "expected_start", Annotations: read, Description: "When and where a waiting job is expected to start, and what it lacks until then."}, s.expectedStart)
 	add(m, &sdk.Tool{Name: "simulate", Annotations: read, Description: "Repeat the recorded last hours under another algorithm or scheduler configuration, and compare waits and utilisation. Changes nothing."}, s.simulate)
 	add(m, &sdk.Tool{Name: "propose", Annotations: write, Description: "Propose a change of jobs, queues or the configuration. Returns the exact change, its effect, and the number with which a person approves it. Changes nothing."}, s.propose)
+	for _, name := range schemas() {
+		m.AddResource(&sdk.Resource{URI: schemaURI + name, Name: name, MIMEType: "application/schema+json", Description: "JSON Schema of rows in results, in a document of the commands"}, readSchema)
+	}
 	return m
 }
 

@@ -18,6 +18,7 @@ import (
 //	[!] tool NAME JSON         over standard input and output
 //	[!] tool @FILE NAME JSON   over HTTP, at the address that the file ends with, with $QUILL_TOKEN
 //	tool list                  the names of the tools and their annotations
+//	[!] tool resource URI      a resource
 func callTool(ts *testscript.TestScript, neg bool, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -44,6 +45,10 @@ func callTool(ts *testscript.TestScript, neg bool, args []string) {
 	failed := false
 	if args[0] == "list" && len(args) == 1 {
 		out, err = session.ListTools(ctx, nil)
+	} else if args[0] == "resource" {
+		if out, err = session.ReadResource(ctx, &sdk.ReadResourceParams{URI: args[1]}); err != nil && neg {
+			return
+		}
 	} else {
 		var result *sdk.CallToolResult
 		result, err = session.CallTool(ctx, &sdk.CallToolParams{Name: args[0], Arguments: json.RawMessage(args[1])})

@@ -27,6 +27,8 @@ func webCommand(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
 			&cli.StringFlag{Name: "client-ca", Usage: "PEM `FILE` with authorities: clients need a certificate of one of them, beside their token"},
+			&cli.StringFlag{Name: "client-crl", Usage: "`FILE`, PEM or DER, with certificate revocation lists of these authorities; it is read again when it changes"},
+			&cli.StringFlag{Name: "public-url", Usage: "`URL`, as https://HOST, under which browsers find the server when a proxy is before it"},
 			&cli.StringFlag{Name: "oidc-secret", Usage: "`FILE` with the secret of the cell at its identity provider, if it has one there"},
 			&cli.BoolFlag{Name: "open", Usage: "serve nothing: print a link that logs a browser in as you, once, to the quill web that runs on this host"},
 			&cli.StringFlag{Name: "scope", Value: grid.ScopeOperate.String(), Usage: "with --open, `SCOPE` of the session: " + grid.ScopeNames},
@@ -49,7 +51,7 @@ func webCommand(env opt.Env) *cli.Command {
 			}
 			ready := newNotifier(c.Context).awaits(where.Dir())
 			return daemons.Web(c.Context, where, web.Options{Listen: c.String("listen"), Cert: c.String("tls-cert"), Key: c.String("tls-key"),
-				ClientCA: c.String("client-ca"), ClientSecret: secret, Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
+				ClientCA: c.String("client-ca"), ClientCRL: c.String("client-crl"), PublicURL: c.String("public-url"), ClientSecret: secret, Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
 		},
 	}
 }

@@ -32,6 +32,8 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"GET /v1/proposals/{id}":            {"/v1/proposals/1", "", "401 200 404 404 200 401 401"},
 	"POST /v1/proposals/{id}/decision":  {"/v1/proposals/1/decision", `{"decision": "approve"}`, "401 200 404 404 200 401 401"},
 	"GET /v1/config/{kind}":             {"/v1/config/pe", "", "401 200 200 200 200 401 401"},
+	"GET /v1/kinds":                     {"/v1/kinds", "", "401 200 200 200 200 401 401"},
+	"GET /v1/kinds/{kind}":              {"/v1/kinds/pe", "", "401 200 200 200 200 401 401"},
 	"GET /v1/config/{kind}/{name}":      {"/v1/config/pe/make", "", "401 200 200 200 200 401 401"},
 	"GET /metrics/jobs":                 {"/metrics/jobs", "", "401 200 200 200 200 401 401"},
 	"GET /v1/events":                    {"/v1/events?from=1&to=2", "", "401 200 200 200 200 401 401"},

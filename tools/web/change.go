@@ -1,12 +1,15 @@
 package web
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -18,9 +21,30 @@ import (
 
 // ConfigText is a configuration object as it is to be.
 type ConfigText struct {
-	Attributes map[string]string `json:"attributes,omitempty" doc:"these attributes get these values; the others stay, or are those of qconf -aX for a new object"`
-	Text       string            `json:"text,omitempty" doc:"the whole object as qconf prints and reads it; excludes attributes"`
-	Version    uint32            `json:"version,omitempty" doc:"the version that is to be replaced; when it is another one by now nothing is changed"`
+	Attributes map[string]setting `json:"attributes,omitempty" doc:"these attributes get these values, as GET /v1/kinds/{kind} describes them or as texts of qconf; the others stay, or are those of qconf -aX for a new object"`
+	Text       string             `json:"text,omitempty" doc:"the whole object as qconf prints and reads it; excludes attributes"`
+	Version    uint32             `json:"version,omitempty" doc:"the version that is to be replaced; when it is another one by now nothing is changed"`
+}
+
+// setting is the JSON of a value of an attribute.
+type setting []byte
+
+// UnmarshalJSON keeps the JSON.
+func (s *setting) UnmarshalJSON(b []byte) error {
+	*s = bytes.Clone(b)
+	return nil
+}
+
+// MarshalJSON returns it.
+func (s setting) MarshalJSON() ([]byte, error) { return s, nil }
+
+// Schema lets every value pass: conf.SetJSON reads it.
+func (setting) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
+
+// settingOf is the setting of a text.
+func settingOf(text string) setting {
+	b, _ := json.Marshal(text) // a string has JSON
+	return b
 }
 
 // ConfigObject is a ConfigText with its name.
@@ -111,9 +135,52 @@ func (s *Server) configure(ctx context.Context, in *Validating, where string, pu
 	}
 	reply, err := s.decide(ctx, in, at, body)
 	if err != nil {
-		return nil, err
+		return nil, located(err, reply, where, put, remove)
 	}
 	return &change[Result]{Sequence: reply.Seq, Body: resultOf(reply)}, nil
+}
+
+// located adds to the errors of a refusal which field they are about: the object, or the only one of its attributes that the text names.
+func located(err error, reply gdi.Reply, where string, put []ConfigObject, remove []ConfigName) error {
+	p := (*huma.ErrorModel)(nil)
+	if !errors.As(err, &p) {
+		return err
+	}
+	n := 0
+	for _, a := range reply.Answers {
+		if a.Status == gdi.StatusOK {
+			continue
+		}
+		if n < len(p.Errors) && a.About != nil && grid.SpecOf(a.About.Kind) != nil {
+			p.Errors[n].Location = locationOf(a, where, put, remove)
+		}
+		n++
+	}
+	return p
+}
+
+// locationOf returns the field of an answer; "": it is about none.
+func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigName) string {
+	kind := strings.ToLower(grid.SpecOf(a.About.Kind).Name)
+	for i, o := range put {
+		if o.Kind != kind || o.Name != a.About.Name {
+			continue
+		}
+		if where == "body.put" {
+			where = fmt.Sprintf("body.put[%d]", i)
+		}
+		named := slices.DeleteFunc(slices.Collect(maps.Keys(o.Attributes)), func(name string) bool { return !strings.Contains(a.Text, name) })
+		if len(named) == 1 {
+			return where + ".attributes." + named[0]
+		}
+		return where
+	}
+	for i, o := range remove {
+		if o.Kind == kind && o.Name == a.About.Name && where != "path" {
+			return fmt.Sprintf("body.delete[%d]", i)
+		}
+	}
+	return ""
 }
 
 // decide has qmaster decide, or for a validation its core on a copy of the state.
@@ -162,8 +229,8 @@ func (p *ConfigObject) object(at moment, where string) (o grid.Object, there boo
 			return nil, false, invalid(where+".text", err)
 		}
 	default:
-		if o, err = p.set(spec, old); err != nil {
-			return nil, false, invalid(where+".attributes", err)
+		if o, err = p.set(spec, old, where); err != nil {
+			return nil, false, err
 		}
 	}
 	if name := o.Key().Name; name != p.Name {
@@ -197,18 +264,19 @@ func (p *ConfigObject) parse(spec *grid.Spec) (grid.Object, error) {
 	return o, conf.Parse(p.Text, o)
 }
 
-func (p *ConfigObject) set(spec *grid.Spec, old grid.Object) (o grid.Object, err error) {
+// set returns the object with the attributes. The error is a problem.
+func (p *ConfigObject) set(spec *grid.Spec, old grid.Object, where string) (o grid.Object, err error) {
 	if o = old; o == nil {
 		if o, err = p.fresh(spec); err != nil {
-			return nil, err
+			return nil, invalid(where+".name", err)
 		}
 	}
 	if len(p.Attributes) == 0 && old != nil {
-		return nil, errors.New("there is nothing to change")
+		return nil, invalid(where+".attributes", errors.New("there is nothing to change"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
-		if o, err = conf.Set(o, name, p.Attributes[name]); err != nil {
-			return nil, err
+		if o, err = conf.SetJSON(o, name, p.Attributes[name]); err != nil {
+			return nil, invalid(where+".attributes."+name, err)
 		}
 	}
 	return o, nil

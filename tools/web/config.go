@@ -3,13 +3,18 @@ package web
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/manual"
 )
 
 // configKinds are the kinds of configuration objects, by the name that paths have for them: that of events in small letters.
@@ -41,27 +46,30 @@ func (p KindPath) spec() (*grid.Spec, error) {
 
 // Config is a configuration object.
 type Config struct {
-	Kind    string `json:"kind"`
-	Name    string `json:"name" doc:"name or host; global of the cell's configuration"`
-	Version uint32 `json:"version,omitempty" doc:"rises with each change by a user; absent for kinds without one"`
-	// Attributes are the lines of Text that are attributes.
-	Attributes map[string]string `json:"attributes" doc:"attributes and their values as qconf prints them; empty for kinds that consist of a name"`
-	Text       string            `json:"text" doc:"the object as qconf prints and reads it"`
+	Kind       string     `json:"kind"`
+	Name       string     `json:"name" doc:"name or host; global of the cell's configuration"`
+	Version    uint32     `json:"version,omitempty" doc:"rises with each change by a user; absent for kinds without one"`
+	Attributes attributes `json:"attributes" doc:"attributes and their values, as GET /v1/kinds/{kind} describes them; empty for kinds that consist of a name"`
+	Text       string     `json:"text" doc:"the object as qconf prints and reads it"`
 }
 
-func configOf(spec *grid.Spec, o grid.Object) Config {
-	c := Config{Kind: strings.ToLower(spec.Name), Name: o.Key().Name, Version: grid.Version(o), Attributes: map[string]string{}, Text: conf.EditText(o)}
-	for _, name := range conf.Attributes(spec.Kind) {
-		if text, ok := conf.Get(o, name); ok {
-			c.Attributes[name] = text
-		}
+// attributes are the values of an object by attribute, with the types of qconf -fmt json.
+type attributes struct{ values any }
+
+// MarshalJSON returns the values.
+func (a attributes) MarshalJSON() ([]byte, error) { return json.Marshal(a.values) }
+
+// Schema makes them an object.
+func (attributes) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
+// configsOf returns what makes the rows of objects of a kind.
+func configsOf(spec *grid.Spec, at moment) func(grid.Object) Config {
+	kind, values := strings.ToLower(spec.Name), document.Attributes(at.view(), spec.Kind)
+	return func(o grid.Object) Config {
+		return Config{Kind: kind, Name: o.Key().Name, Version: grid.Version(o), Attributes: attributes{values(o)}, Text: conf.EditText(o)}
 	}
-	if of, ok := o.(*grid.Conf); ok {
-		for _, v := range of.Entries {
-			c.Attributes[v.Name] = v.Text
-		}
-	}
-	return c
 }
 
 // configOrder is by name.
@@ -94,9 +102,10 @@ func (s *Server) registerConfig() {
 			}
 			objects := func(yield func(grid.Object) bool) { at.state.Each(spec.Kind, yield) }
 			kept, next, err := configOrder(spec).page(&in.Paging, all, objects)
+			row := configsOf(spec, at)
 			return rows[Config]{items: func(yield func(Config) bool) {
 				for _, o := range kept {
-					if !yield(configOf(spec, o)) {
+					if !yield(row(o)) {
 						return
 					}
 				}
@@ -116,9 +125,81 @@ func (s *Server) registerConfig() {
 			if o == nil {
 				return Config{}, problem(http.StatusNotFound, problemUnknown, "path.name", fmt.Sprintf("%s %q does not exist", spec.Noun, in.Name))
 			}
-			return configOf(spec, o), nil
+			return configsOf(spec, at)(o), nil
 		})
 }
+
+// Kind is a kind of configuration objects.
+type Kind struct {
+	Kind       string          `json:"kind"`
+	Noun       string          `json:"noun" doc:"what messages call an object of the kind"`
+	Attributes *map[string]any `json:"attributes,omitempty" doc:"JSON Schema of the attributes; absent in the list, and for kinds that consist of a name"`
+}
+
+func (s *Server) registerKinds() {
+	kinds := operation(http.MethodGet, "/v1/kinds", "list-kinds", "configuration", "Kinds of configuration objects")
+	show(s, kinds, func(_ context.Context, _ *struct{ Reading }, _ moment) (struct {
+		Items []Kind `json:"items"`
+	}, error,
+	) {
+		var out struct {
+			Items []Kind `json:"items"`
+		}
+		names, specs := configKinds()
+		for _, name := range names {
+			out.Items = append(out.Items, Kind{Kind: name, Noun: specs[name].Noun})
+		}
+		return out, nil
+	})
+	one := operation(http.MethodGet, "/v1/kinds/{kind}", "get-kind", "configuration", "A kind of configuration objects, with the schema of its attributes")
+	one.Description = "The schema describes the attributes in answers. In a request each of them may also be the text that qconf prints, such as 4G or 1:0:0, and an " +
+		"attribute that has an object with value and at may be the value alone: then it holds for all hosts."
+	show(s, one, func(_ context.Context, in *struct {
+		Reading
+		KindPath
+	}, _ moment,
+	) (Kind, error) {
+		spec, err := in.spec()
+		if err != nil {
+			return Kind{}, err
+		}
+		return Kind{Kind: in.Kind, Noun: spec.Noun, Attributes: attributeSchema(spec)}, nil
+	})
+}
+
+// attributeSchema returns the JSON Schema of the attributes of a kind: that of qconf -fmt json in the manual, without what qconf shows beside them.
+func attributeSchema(spec *grid.Spec) *map[string]any {
+	text, err := manual.File("qconf-" + strings.ToLower(spec.Name) + ".schema.json")
+	if err != nil || len(conf.Attributes(spec.Kind)) == 0 && spec.Kind != grid.KindConf { // sharetree has text only
+		return nil
+	}
+	var whole struct {
+		Properties struct {
+			Objects struct {
+				Items map[string]any `json:"items"`
+			} `json:"objects"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal([]byte(text), &whole) != nil {
+		return nil
+	}
+	schema := whole.Properties.Objects.Items
+	members, _ := schema["properties"].(map[string]any)
+	if spec.Kind == grid.KindConf {
+		schema, _ = members["parameters"].(map[string]any)
+		return &schema
+	}
+	required, _ := schema["required"].([]any)
+	for _, name := range besideAttributes[spec.Kind] {
+		delete(members, name)
+		required = slices.DeleteFunc(required, func(other any) bool { return other == name })
+	}
+	schema["required"] = required
+	return &schema
+}
+
+// besideAttributes are the members of the rows of qconf -fmt json that are no attributes.
+var besideAttributes = map[grid.Kind][]string{grid.KindCQueue: {"hostname"}, grid.KindExecHost: {"load_values", "processors"}}
 
 // ObjectPath is the part {kind}/{name} of a path.
 type ObjectPath struct {

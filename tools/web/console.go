@@ -102,7 +102,7 @@ func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, fu
 		}
 		if p.Log && p.Status == http.StatusUnauthorized {
 			p.Text = "The console shows the cell to its users, and acts with their rights."
-			if _, none := r.Cookie(c.cookieName(r.TLS != nil)); none == nil {
+			if _, none := r.Cookie(c.cookieName(c.encrypted(r))); none == nil {
 				p.Text = "The session has ended. " + p.Text
 			}
 		}
@@ -153,7 +153,14 @@ func (c *consoleCell) Trend(_ context.Context, m *console.Moment) console.Trend 
 	return c.mirror.trend.Copy(m.Now-most, m.Now)
 }
 
-// fill adds what was before this server began to the trend.
+func (c *consoleCell) Load(m *console.Moment, host string, after grid.Time) []console.LoadPoint {
+	c.backfill.Do(func() { go c.fill() })
+	c.mirror.mu.Lock()
+	defer c.mirror.mu.Unlock()
+	return c.mirror.loads.Of(host, after, m.Now)
+}
+
+// fill adds what was before this server began to the trend and the loads.
 func (c *consoleCell) fill() {
 	c.mirror.mu.Lock()
 	before := c.mirror.began
@@ -173,16 +180,19 @@ func (c *consoleCell) fill() {
 		return
 	}
 	var old console.Trend
+	var loads console.Loads
 	for l, err := range p.Lists(st.Seq + 1) {
 		if err != nil || l.Seq > before {
 			break
 		}
 		st.Apply(l)
 		old.Add(l, st)
+		loads.Add(l)
 	}
 	c.mirror.mu.Lock()
 	defer c.mirror.mu.Unlock()
 	c.mirror.trend.Prepend(old)
+	c.mirror.loads.Prepend(loads)
 }
 
 func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPage, error) {

@@ -68,6 +68,11 @@ func (q *eventsQuery) filter() (*filter.Filter, error) {
 	return f, nil
 }
 
+// conditions returns what the filter is made of: two streams with the same one send the same.
+func (q *eventsQuery) conditions() string {
+	return strings.Join([]string{q.Kind, q.Job, q.User, q.Host, q.Queue, q.Cause, q.Has}, "\x00")
+}
+
 // streaming is an answer that does not end.
 type streaming struct {
 	Sequence uint64 `header:"Quill-Sequence" doc:"number of the event list after which the stream begins"`
@@ -89,7 +94,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 	if err != nil {
 		return nil, err
 	}
-	r := &stream{server: s, filter: chosen, to: in.To, account: accountOf(ctx), ctx: ctx}
+	r := &stream{server: s, filter: chosen, conditions: in.conditions(), to: in.To, account: accountOf(ctx), ctx: ctx}
 	if strings.Contains(in.Accept, typeNDJSON) {
 		r.form = lines
 	}
@@ -102,6 +107,9 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 		defer r.close()
 		_, w := humago.Unwrap(h)
 		h.SetHeader("Content-Type", [...]string{typeEvents, typeNDJSON}[r.form])
+		if h.Version().ProtoMajor == 1 { // without chunks each batch is one write; the connection ends with the stream
+			h.SetHeader("Transfer-Encoding", "identity")
+		}
 		h.SetStatus(http.StatusOK)
 		r.run(w)
 	}}, nil
@@ -113,14 +121,17 @@ type stream struct {
 	ctx     context.Context
 	account Account
 	filter  *filter.Filter
-	form    form
-	last    uint64 // the last list that was sent
-	to      uint64 // 0: no end
-	broken  int    // see hub.after
-	past    Past   // opened by begin for the lists after last
-	w       http.ResponseWriter
-	control *http.ResponseController
-	buf     []byte
+	// conditions are those of filter, as text.
+	conditions string
+	form       form
+	last       uint64 // the last list that was sent
+	to         uint64 // 0: no end
+	broken     int    // see hub.after
+	past       Past   // opened by begin for the lists after last
+	w          http.ResponseWriter
+	control    *http.ResponseController
+	buf        []byte
+	until      time.Time // the deadline that was set for writing
 }
 
 func (r *stream) close() {
@@ -264,6 +275,17 @@ func (r *stream) valid() bool {
 
 // send sends lists of the hub. It reports whether the stream continues.
 func (r *stream) send(next []*entry) bool {
+	if last := next[len(next)-1].list.Seq; !r.filter.Remembers() && (r.to == 0 || last <= r.to) {
+		key := batchKey{after: r.last, last: last, form: r.form, conditions: r.conditions}
+		text := r.server.hub.batch(key, func() (all []byte) {
+			for _, e := range next {
+				all = e.append(all, r.form, r.filter)
+			}
+			return all
+		})
+		r.last = last
+		return r.write(text) && !r.over()
+	}
 	for _, e := range next {
 		if r.to > 0 && e.list.Seq > r.to {
 			break
@@ -353,12 +375,22 @@ func (r *stream) end(reason string) {
 
 // flush sends what was printed. It reports whether the reader has taken it.
 func (r *stream) flush() bool {
-	if len(r.buf) == 0 {
+	ok := r.write(r.buf)
+	r.buf = r.buf[:0]
+	return ok
+}
+
+// write sends a text. It reports whether the reader has taken it.
+func (r *stream) write(text []byte) bool {
+	if len(text) == 0 {
 		return true
 	}
-	_ = r.control.SetWriteDeadline(time.Now().Add(readWait))
-	_, err := r.w.Write(r.buf)
-	if r.buf = r.buf[:0]; err == nil {
+	if now := time.Now(); r.until.Sub(now) < readWait { // it is set once a second, not with each of many small texts
+		r.until = now.Add(readWait + time.Second)
+		_ = r.control.SetWriteDeadline(r.until)
+	}
+	_, err := r.w.Write(text)
+	if err == nil {
 		err = r.control.Flush()
 	}
 	return err == nil

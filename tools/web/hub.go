@@ -31,6 +31,45 @@ type hub struct {
 	wake     chan struct{}
 	woken    time.Time   // the last time
 	later    *time.Timer // wakes the readers of what came too soon after that; nil: not armed
+	shared   []*batch    // the last ones, the newest last
+}
+
+// sharedMost is how many batches are kept: readers that are as far as each other take the same one at about the same time.
+const sharedMost = 16
+
+// batchKey is what a batch depends on: the lists after one up to another, the form, and the conditions of its readers.
+type batchKey struct {
+	after, last uint64
+	form        form
+	conditions  string
+}
+
+// batch is the text of several lists. It is made by the first reader that needs it, for all of them.
+type batch struct {
+	key  batchKey
+	make sync.Once
+	text []byte
+}
+
+// batch returns the text for a key.
+func (h *hub) batch(k batchKey, text func() []byte) []byte {
+	h.mu.Lock()
+	var one *batch
+	for i := len(h.shared) - 1; i >= 0 && one == nil; i-- {
+		if h.shared[i].key == k {
+			one = h.shared[i]
+		}
+	}
+	if one == nil {
+		one = &batch{key: k}
+		if len(h.shared) == sharedMost {
+			h.shared = append(h.shared[:0], h.shared[1:]...)
+		}
+		h.shared = append(h.shared, one)
+	}
+	h.mu.Unlock()
+	one.make.Do(func() { one.text = text() })
+	return one.text
 }
 
 // pace is how much rarer each reader makes wake-ups. Waking one and sending to it takes some 10 microseconds of processor time here and as

@@ -57,3 +57,26 @@ func TestPace(t *testing.T) {
 		}
 	})
 }
+
+// TestBatch: readers that are as far as each other share one text; others have their own.
+func TestBatch(t *testing.T) {
+	h, made := newHub(), 0
+	text := func(k batchKey) string {
+		return string(h.batch(k, func() []byte { made++; return []byte{byte('0' + made)} }))
+	}
+	one := batchKey{after: 1, last: 3}
+	for _, c := range []struct {
+		key  batchKey
+		want string
+	}{{one, "1"}, {one, "1"}, {batchKey{after: 2, last: 3}, "2"}, {batchKey{after: 1, last: 3, form: lines}, "3"}, {batchKey{after: 1, last: 3, conditions: "JOB"}, "4"}, {one, "1"}} {
+		if got := text(c.key); got != c.want {
+			t.Errorf("%+v: text %s, expected %s", c.key, got, c.want)
+		}
+	}
+	for n := range uint64(sharedMost) {
+		text(batchKey{after: 10 + n, last: 11 + n})
+	}
+	if len(h.shared) != sharedMost || text(one) == "1" {
+		t.Errorf("%d batches are kept", len(h.shared))
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -38,7 +37,7 @@ type credential struct {
 	Account
 	token   string
 	session *session // nil: the request has the token itself
-	// encrypted is whether the request came over TLS.
+	// encrypted is whether browsers send their requests over TLS.
 	encrypted bool
 	release   func()
 }
@@ -52,7 +51,7 @@ func (s *Server) authenticate(r *http.Request) (*credential, error) {
 // authenticateWith is authenticate with the csrf of a session as it came with the request: in a header, or in a form of the console.
 func (s *Server) authenticateWith(r *http.Request, csrf string) (*credential, error) {
 	if r.Header.Get("Authorization") == "" {
-		if cookie, err := r.Cookie(s.cookieName(r.TLS != nil)); err == nil {
+		if cookie, err := r.Cookie(s.cookieName(s.encrypted(r))); err == nil {
 			return s.authenticateSession(r, cookie.Value, csrf)
 		}
 		return nil, noToken("the request has no token")
@@ -83,7 +82,7 @@ func (s *Server) authenticateSession(r *http.Request, cookie, csrf string) (*cre
 	if one == nil {
 		return nil, noSession()
 	}
-	if from := crossSite(r); from != "" {
+	if from := s.crossSite(r); from != "" {
 		return nil, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the cookie of a session is accepted from pages of this server only; other programs send a token")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead &&
@@ -98,22 +97,7 @@ func (s *Server) authenticateSession(r *http.Request, cookie, csrf string) (*cre
 	if err != nil {
 		return nil, err
 	}
-	return &credential{Account: sessionAccount{h, one}, token: one.token, session: one, encrypted: r.TLS != nil, release: func() { s.accounts.release(h) }}, nil
-}
-
-// crossSite returns the header by which a request was caused by a page of another server, "": none. Another port is another server.
-func crossSite(r *http.Request) string {
-	switch r.Header.Get("Sec-Fetch-Site") {
-	case "", "same-origin", "none":
-	default:
-		return "Sec-Fetch-Site"
-	}
-	if origin := r.Header.Get("Origin"); origin != "" {
-		if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
-			return "Origin"
-		}
-	}
-	return ""
+	return &credential{Account: sessionAccount{h, one}, token: one.token, session: one, encrypted: s.encrypted(r), release: func() { s.accounts.release(h) }}, nil
 }
 
 // authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken or a problem.
@@ -183,8 +167,6 @@ func (s *Server) cookieName(encrypted bool) string {
 	return name
 }
 
-func (s *Server) port() string { return s.url[strings.LastIndexByte(s.url, ':')+1:] }
-
 // cookie returns the cookie of a session.
 func (s *Server) cookie(value string, encrypted bool) http.Cookie {
 	return http.Cookie{Name: s.cookieName(encrypted), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: encrypted}
@@ -197,7 +179,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		s.explain(w, r, unrouted(r, http.StatusMethodNotAllowed))
 		return
 	}
-	if from := crossSite(r); from != "" {
+	if from := s.crossSite(r); from != "" {
 		s.explain(w, r, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser"))
 		return
 	}
@@ -219,7 +201,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 // loggedIn answers with the cookie of a new session. The sessions that it takes the place of have ended.
 func (s *Server) loggedIn(w http.ResponseWriter, r *http.Request, secret string, ended []*session) {
 	go s.revoke(ended)
-	cookie := s.cookie(secret, r.TLS != nil)
+	cookie := s.cookie(secret, s.encrypted(r))
 	http.SetCookie(w, &cookie)
 	w.Header().Set("Location", "/")
 	w.WriteHeader(http.StatusSeeOther)

@@ -29,6 +29,7 @@ type mirror struct {
 	past   *moments
 	cell   *cellmetrics.Table
 	trend  *console.Trend // under mu
+	loads  console.Loads  // under mu
 
 	mu      sync.Mutex
 	state   *state.State // nil before the first full state
@@ -90,6 +91,7 @@ func (r *receiver) Apply(l events.List) {
 	m.cluster.Apply(l)
 	m.past.mark(len(l.Events), m.state)
 	m.trend.Add(l, m.state)
+	m.loads.Add(l)
 	m.wake()
 }
 

@@ -142,7 +142,7 @@ func (s *consoleSession) configuration(a console.Action) (command string, out []
 	for i, ref := range a.Refs {
 		kind, name, _ := strings.Cut(ref, "/")
 		attribute, value, _ := strings.Cut(a.Options[i], "=")
-		o := ConfigObject{Kind: kind, Name: name, ConfigText: ConfigText{Attributes: map[string]string{attribute: value}}}
+		o := ConfigObject{Kind: kind, Name: name, ConfigText: ConfigText{Attributes: map[string]setting{attribute: settingOf(value)}}}
 		object, there, err := o.object(at, "form")
 		switch {
 		case err != nil:

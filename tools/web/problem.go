@@ -19,25 +19,26 @@ const problemPrefix = "urn:quill:problem:"
 
 // The types of problems that qmaster does not report.
 const (
-	problemToken      = "token"          // 401: no token, or one that is not valid
-	problemLink       = "link"           // 401: a link that is wrong, was used or is too old
-	problemLogIn      = "log-in"         // 403: the identity provider or qmaster refuses a log-in
-	problemProvider   = "no-provider"    // 503: the identity provider cannot be used
-	problemCrossSite  = "cross-site"     // 403: a session is used from the page of another server
-	problemCSRF       = "csrf"           // 403: a change with a cookie without the header Quill-CSRF
-	problemRate       = "rate"           // 429: too many wrong tokens or links
-	problemInvalid    = "invalid"        // 422, 400: the request makes no sense; errors name the fields
-	problemUnknown    = "unknown"        // 404: there is no such object or path
-	problemMethod     = "method"         // 405
-	problemAcceptable = "not-acceptable" // 406
-	problemLarge      = "too-large"      // 413
-	problemMedia      = "media-type"     // 415
-	problemBehind     = "behind"         // 503: the mirror has not reached ?after=
-	problemMirror     = "no-mirror"      // 503: no state has been received yet
-	problemQMaster    = "no-qmaster"     // 503: qmaster cannot be reached
-	problemBusy       = "busy"           // 503: too much at a time
-	problemGone       = "not-in-log"     // 410: the log does not go back that far
-	problemInternal   = "internal"       // 500: a bug
+	problemToken       = "token"          // 401: no token, or one that is not valid
+	problemLink        = "link"           // 401: a link that is wrong, was used or is too old
+	problemLogIn       = "log-in"         // 403: the identity provider or qmaster refuses a log-in
+	problemProvider    = "no-provider"    // 503: the identity provider cannot be used
+	problemCrossSite   = "cross-site"     // 403: a session is used from the page of another server
+	problemCSRF        = "csrf"           // 403: a change with a cookie without the header Quill-CSRF
+	problemCertificate = "certificate"    // 403: the certificate of the client was revoked
+	problemRate        = "rate"           // 429: too many wrong tokens or links
+	problemInvalid     = "invalid"        // 422, 400: the request makes no sense; errors name the fields
+	problemUnknown     = "unknown"        // 404: there is no such object or path
+	problemMethod      = "method"         // 405
+	problemAcceptable  = "not-acceptable" // 406
+	problemLarge       = "too-large"      // 413
+	problemMedia       = "media-type"     // 415
+	problemBehind      = "behind"         // 503: the mirror has not reached ?after=
+	problemMirror      = "no-mirror"      // 503: no state has been received yet
+	problemQMaster     = "no-qmaster"     // 503: qmaster cannot be reached
+	problemBusy        = "busy"           // 503: too much at a time
+	problemGone        = "not-in-log"     // 410: the log does not go back that far
+	problemInternal    = "internal"       // 500: a bug
 )
 
 // byStatus are the types of problems that huma reports, by HTTP status.

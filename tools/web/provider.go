@@ -153,7 +153,7 @@ func (s *Server) beginLogIn(w http.ResponseWriter, r *http.Request) {
 		refuse(w, s.notLoggedIn(err))
 		return
 	}
-	http.SetCookie(w, s.flowCookie(cookie, r.TLS != nil))
+	http.SetCookie(w, s.flowCookie(cookie, s.encrypted(r)))
 	w.Header().Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)
 }
@@ -170,7 +170,7 @@ func (s *Server) notLoggedIn(err error) *huma.ErrorModel {
 
 // endLogIn takes a browser that comes back from the identity provider with a code.
 func (s *Server) endLogIn(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, s.flowCookie("", r.TLS != nil)) // whatever comes of it
+	http.SetCookie(w, s.flowCookie("", s.encrypted(r))) // whatever comes of it
 	token, user, err := s.logInWithCode(r)
 	if err != nil {
 		refuse(w, err)
@@ -191,7 +191,7 @@ func (s *Server) logInWithCode(r *http.Request) (token, user string, err error) 
 	}
 	q := r.URL.Query()
 	var one *flow
-	if cookie, err := r.Cookie(s.flowCookie("x", r.TLS != nil).Name); err == nil {
+	if cookie, err := r.Cookie(s.flowCookie("x", s.encrypted(r)).Name); err == nil {
 		one = s.flows.find(cookie.Value, q.Get("state"))
 	}
 	code := q.Get("code")

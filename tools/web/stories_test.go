@@ -106,8 +106,27 @@ func TestBrowserStoryOfManager(t *testing.T) {
 	b.follow(`a.primary`, `location.pathname === "/shares"`)
 	b.clean()
 	for name, want := range map[string]string{"film": "100", "trailer": "300"} {
-		if row := toJSON(c.get("/v1/config/project/" + name)); !strings.Contains(row, `"fshare":"`+want+`"`) {
+		if row := toJSON(c.get("/v1/config/project/" + name)); !strings.Contains(row, `"fshare":`+want+`,`) {
 			t.Errorf("the shares of %s: %s", name, row)
 		}
 	}
+}
+
+// TestBrowserCancel: who has asked for a comparison presses Cancel while it waits for its turn, and again while it is made; the page says so,
+// and another one may be asked for.
+func TestBrowserCancel(t *testing.T) {
+	c := busy(t)
+	b := c.browse(t, "root")
+	turn := c.server.cell.trials.turn
+	turn <- struct{}{} // that of another user is made
+	b.open("/whatif", 1280, "light")
+	b.follow(`.stack button`, `location.pathname === "/whatif/1" && document.querySelector("progress")`)
+	if text := eval[string](b, `document.querySelector("#main").textContent`); !strings.Contains(text, "waits for its turn") {
+		t.Errorf("the page of a comparison that waits: %s", text)
+	}
+	b.follow(`form[action="/whatif/1/cancel"] button`, `document.querySelector("#main").textContent.includes("It was cancelled.") && !document.querySelector("progress")`)
+	<-turn
+	b.open("/whatif", 1280, "light")
+	b.follow(`.stack button`, `location.pathname === "/whatif/2" && document.querySelector("#main").textContent.includes("Side by side")`)
+	b.clean()
 }

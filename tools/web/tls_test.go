@@ -34,7 +34,7 @@ func (a *authority) issue(t *testing.T, path string) *authority {
 		t.Fatal(err)
 	}
 	about := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "root"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{{127, 0, 0, 1}}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		IPAddresses: []net.IP{{127, 0, 0, 1}}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign | x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
 	if a == nil {
 		a = &authority{about, key}
@@ -59,7 +59,7 @@ func (a *authority) issue(t *testing.T, path string) *authority {
 	return &authority{cert, key}
 }
 
-// TestClientCertificates: with --client-ca a client needs a certificate of the authority and a token; the certificate alone is no user. Over TLS the
+// TestClientCertificates: with --client-ca a client needs a certificate of the authority that was not revoked, and a token; the certificate alone is no user. Over TLS the
 // cookie is for TLS only.
 func TestClientCertificates(t *testing.T) {
 	c, dir := newCell(t, 1), t.TempDir()
@@ -67,10 +67,14 @@ func TestClientCertificates(t *testing.T) {
 	ca := (*authority)(nil).issue(t, file("ca"))
 	ca.issue(t, file("server"))
 	ca.issue(t, file("client"))
+	revoked := ca.issue(t, file("revoked"))
+	if err := os.WriteFile(file("ca.crl"), ca.revoke(t, 1, time.Now().Add(time.Hour), revoked), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	(*authority)(nil).issue(t, file("other"))
 	ctx, stop := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	s := New(Options{Feed: c, Accounts: c.account, Now: c.server.options.Now, Listen: "127.0.0.1:0", Cert: file("server.crt"), Key: file("server.key"), ClientCA: file("ca.crt"),
+	s := New(Options{Feed: c, Accounts: c.account, Now: c.server.options.Now, Listen: "127.0.0.1:0", Cert: file("server.crt"), Key: file("server.key"), ClientCA: file("ca.crt"), ClientCRL: file("ca.crl"),
 		Ready: func(url string) { ready <- url }})
 	go func() { ended <- s.Run(ctx) }()
 	defer func() {
@@ -109,7 +113,7 @@ func TestClientCertificates(t *testing.T) {
 		text, err := io.ReadAll(answer.Body)
 		return answer, string(text), err
 	}
-	for _, name := range []string{"", "other"} {
+	for _, name := range []string{"", "other", "revoked"} {
 		if answer, _, err := ask(name, "GET", "/v1/session", "token-alice"); err == nil || !strings.Contains(err.Error(), "tls: ") {
 			t.Errorf("certificate %q: %v %v", name, answer, err)
 		}

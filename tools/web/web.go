@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -44,6 +45,10 @@ type Options struct {
 	Listen    string // HOST:PORT; other than loopback only with Cert and Key
 	Cert, Key string // PEM files
 	ClientCA  string // PEM file: clients need a certificate of these authorities, beside their token; "": they need none
+	// ClientCRL is a file with certificate revocation lists of these authorities, PEM or DER; "": certificates are not revoked.
+	ClientCRL string
+	// PublicURL is the address under which browsers find the server, as https://HOST, when a proxy is before it; "": that of Listen.
+	PublicURL string
 	// ClientSecret is that of the cell at its identity provider; "": it has none.
 	ClientSecret string
 	Socket       string // also serves at this Unix socket, for local users who log in; "": nowhere
@@ -75,6 +80,8 @@ type Server struct {
 	flows    flows
 	wrongs   wrongs
 	url      string // as links have it
+	public   string // PublicURL without a slash at its end
+	revoked  *revocations
 	moments  moments
 	reading  chan struct{} // the stretches of the log that are read
 	outlooks chan struct{} // the starts that are being foreseen
@@ -132,6 +139,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	s.registerListings()
 	s.registerAccounting()
 	s.registerConfig()
+	s.registerKinds()
 	s.registerCell()
 	s.registerEvents()
 	s.registerWriting()
@@ -194,6 +202,11 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			s.explain(counted, r, unrouted(r, missing.status))
 			return
 		}
+		if s.revoked.check(r.TLS) != nil { // since the connection was made
+			w.Header().Set("Connection", "close")
+			writeProblem(counted, problem(http.StatusForbidden, problemCertificate, "", "the certificate of the client was revoked"))
+			return
+		}
 		for name, values := range r.URL.Query() {
 			if len(values) > 1 {
 				s.explain(counted, r, problem(http.StatusUnprocessableEntity, problemInvalid, "query."+name, "it is there more than once; a list has commas"))
@@ -237,6 +250,9 @@ func (d discard) WriteHeader(int)             {}
 // Run serves the API until ctx ends. It fails when the address or certificate cannot be used, or qmaster rejects the mirror.
 func (s *Server) Run(ctx context.Context) error {
 	clients, err := s.clientCertificates()
+	if err == nil {
+		s.public, err = publicURL(s.options.PublicURL)
+	}
 	if err != nil {
 		return err
 	}
@@ -247,7 +263,7 @@ func (s *Server) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	log := s.options.Logger
-	s.url = scheme + "://" + s.address(listener)
+	s.url = cmp.Or(s.public, scheme+"://"+s.address(listener))
 	server := &http.Server{
 		Handler: s.handler, TLSConfig: clients, ConnState: s.bound, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerMax,
@@ -281,7 +297,7 @@ func (s *Server) Run(ctx context.Context) error {
 			failed <- err
 		}
 	}()
-	log.Info("serving the API", "address", s.url)
+	log.Info("serving the API", "address", listener.Addr().String(), "url", s.url)
 	go func() {
 		if s.mirror.reach(ctx, 0, 1<<62) && s.options.Ready != nil {
 			s.options.Ready(s.url)
@@ -319,6 +335,8 @@ func (s *Server) listen() (_ net.Listener, scheme string, err error) {
 		return nil, "", errors.New("--tls-cert and --tls-key go together")
 	case o.ClientCA != "" && o.Cert == "":
 		return nil, "", errors.New("--client-ca needs --tls-cert and --tls-key")
+	case o.ClientCRL != "" && o.ClientCA == "":
+		return nil, "", errors.New("--client-crl needs --client-ca")
 	case o.Cert == "" && !loopback(host):
 		return nil, "", fmt.Errorf("--listen %s: other addresses than those of loopback need --tls-cert and --tls-key: tokens are sent over them", o.Listen)
 	}
@@ -357,7 +375,14 @@ func (s *Server) clientCertificates() (*tls.Config, error) {
 	if !authorities.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("--client-ca %s: there is no certificate in the file", s.options.ClientCA)
 	}
-	return &tls.Config{ClientCAs: authorities, ClientAuth: tls.RequireAndVerifyClientCert}, nil
+	c := &tls.Config{ClientCAs: authorities, ClientAuth: tls.RequireAndVerifyClientCert}
+	if s.options.ClientCRL != "" {
+		if s.revoked, err = readRevocations(s.options.ClientCRL, s.options.Now, s.options.Logger); err != nil {
+			return nil, err
+		}
+		c.VerifyConnection = func(state tls.ConnectionState) error { return s.revoked.check(&state) }
+	}
+	return c, nil
 }
 
 func loopback(host string) bool {

@@ -1,0 +1,325 @@
+package conf
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// SetJSON returns the object with one attribute set from a JSON value: a boolean, a number (of bytes, seconds or units), a
+// list of names, values by name, a time of RFC 3339, or for each of them the text that Set takes. The value of an attribute with
+// exceptions for hosts may be an object with "value" and "at", the values by host or @group. The rules of a resource quota set and the
+// parameters of algorithms are lists as qconf -fmt json prints them.
+func SetJSON(o grid.Object, attr string, value []byte) (grid.Object, error) {
+	var v any
+	in := json.NewDecoder(bytes.NewReader(value))
+	in.UseNumber()
+	if err := in.Decode(&v); err != nil {
+		return nil, refuse("value of attribute %q: %s", attr, err)
+	}
+	switch of := o.(type) {
+	case *grid.Conf:
+		text, err := parameterText(attr, v)
+		if err != nil {
+			return nil, err
+		}
+		return Set(o, attr, text)
+	case *grid.RQS:
+		if attr == "limit" {
+			return withLimits(of, v)
+		}
+	case *grid.SchedConf:
+		if attr == "algorithm_parameters" {
+			return withSections(of, value)
+		}
+	}
+	return changed(o, attr, func(a attribute) error { return a.take(v) })
+}
+
+// take reads the JSON value of an attribute.
+func (a attribute) take(v any) error {
+	at := a.exceptions()
+	if text, is := v.(string); is && a.value.Type() != reflect.TypeFor[grid.Time]() { // with its exceptions
+		if err := a.oneLine(text); err != nil {
+			return err
+		}
+		if text == "" {
+			text = a.empty
+		}
+		return a.parse(text)
+	}
+	if !at.IsValid() {
+		return a.takeOne(v, a.value, a.value.Type())
+	}
+	general := a.value.FieldByName("Value")
+	parts, is := v.(map[string]any)
+	if !is {
+		at.SetZero()
+		return a.takeOne(v, general, general.Type())
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		if name != "value" && name != "at" {
+			return refuse("attribute %q has the members \"value\" and \"at\", not %q", a.Name, name)
+		}
+	}
+	if parts["value"] == nil {
+		return refuse("%q has no default value", a.Name)
+	}
+	if err := a.takeOne(parts["value"], general, general.Type()); err != nil {
+		return err
+	}
+	at.SetZero()
+	targets, is := parts["at"].(map[string]any)
+	if !is && parts["at"] != nil {
+		return refuse("member \"at\" of attribute %q is no object with values by host or @group", a.Name)
+	}
+	for _, target := range slices.Sorted(maps.Keys(targets)) {
+		if target == "" || strings.ContainsAny(target, "[]=, \t\r\n") {
+			return refuse("%q in member \"at\" of attribute %q is no host or @group", target, a.Name)
+		}
+		text, err := a.textOf(targets[target], general.Type())
+		if err == nil {
+			err = a.setAt(target, text)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", target, err)
+		}
+	}
+	return nil
+}
+
+// takeOne reads the JSON of one value into v.
+func (a attribute) takeOne(of any, v reflect.Value, t reflect.Type) error {
+	text, err := a.textOf(of, t)
+	if err != nil {
+		return err
+	}
+	return a.parseOne(text, v)
+}
+
+// textOf returns the text of one JSON value for a field of a type.
+func (a attribute) textOf(v any, t reflect.Type) (string, error) {
+	names, values := t == reflect.TypeFor[grid.Names](), t == reflect.TypeFor[grid.Values]()
+	switch x := v.(type) {
+	case string:
+		if at, err := time.Parse(time.RFC3339, x); err == nil && t == reflect.TypeFor[grid.Time]() {
+			return strconv.FormatInt(at.Unix(), 10), nil
+		}
+		if x == "" {
+			return a.empty, nil
+		}
+		if bracket("["+x+"]") != len(x)+1 || strings.HasPrefix(x, "[") || strings.Contains(x, ",[") {
+			return "", refuse("value %q of attribute %q has brackets: values of hosts are in the member \"at\"", x, a.Name)
+		}
+		return x, a.oneLine(x)
+	case bool:
+		if t.Kind() == reflect.Bool || a.Name == "default" { // that of an attribute of the complex has its type
+			return strings.ToUpper(strconv.FormatBool(x)), nil
+		}
+	case json.Number:
+		if !names && !values && t.Kind() != reflect.Bool {
+			return numberText(x), nil
+		}
+	case []any:
+		if names {
+			return a.listText(x)
+		}
+	case map[string]any:
+		if values {
+			return a.valuesText(x)
+		}
+	}
+	return "", refuse("attribute %q is %s, not %s", a.Name, expected(t), found(v))
+}
+
+// oneLine refuses texts that would be more than a line of the object's text.
+func (a attribute) oneLine(text string) error {
+	if strings.ContainsAny(text, "\r\n\x00") {
+		return refuse("value of attribute %q is more than one line", a.Name)
+	}
+	return nil
+}
+
+// listText returns the text of a list of names.
+func (a attribute) listText(list []any) (string, error) {
+	words := make([]string, len(list))
+	for i, e := range list {
+		word, is := e.(string)
+		if parts := splitList(word); !is || len(parts) != 1 || parts[0] != word {
+			return "", refuse("element %d of attribute %q is no name", i+1, a.Name)
+		}
+		words[i] = word
+	}
+	if len(words) == 0 {
+		return a.empty, nil
+	}
+	return strings.Join(words, " "), nil
+}
+
+// valuesText returns the text of values by name.
+func (a attribute) valuesText(values map[string]any) (string, error) {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		text, is := scalarText(values[name])
+		word := name + "=" + text
+		if parts := splitList(word); !is || name == "" || text == "" || strings.Contains(name, "=") || len(parts) != 1 || parts[0] != word {
+			return "", refuse("value of %q in attribute %q is no number, boolean or text without blanks and commas", name, a.Name)
+		}
+		words = append(words, word)
+	}
+	if len(words) == 0 {
+		return a.empty, nil
+	}
+	return strings.Join(words, ","), nil
+}
+
+// scalarText returns the text of a number, boolean or string.
+func scalarText(v any) (string, bool) {
+	switch x := v.(type) {
+	case string:
+		return x, true
+	case bool:
+		return strings.ToUpper(strconv.FormatBool(x)), true
+	case json.Number:
+		return numberText(x), true
+	}
+	return "", false
+}
+
+// numberText returns a number without exponent.
+func numberText(n json.Number) string {
+	text := n.String()
+	if f, err := n.Float64(); err == nil && strings.ContainsAny(text, "eE") && math.Abs(f) < 1e18 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return text
+}
+
+// expected names what the JSON of a field is.
+func expected(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[grid.Names]():
+		return "a list of names"
+	case reflect.TypeFor[grid.Values]():
+		return "an object with values by name"
+	case reflect.TypeFor[grid.Time]():
+		return "a time"
+	case reflect.TypeFor[grid.TimeText]():
+		return "a number of seconds"
+	case reflect.TypeFor[grid.MemText]():
+		return "a number of bytes"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Int32, reflect.Uint32, reflect.Float64:
+		return "a number"
+	}
+	return "a text"
+}
+
+// found names what a JSON value is.
+func found(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a text"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}
+
+// parameterText returns the text of a parameter of sge_conf(5).
+func parameterText(name string, v any) (string, error) {
+	if list, is := v.([]any); is {
+		text, err := attribute{Field: Field{Name: name, empty: "none"}}.listText(list)
+		return strings.ReplaceAll(text, " ", ","), err
+	}
+	text, is := scalarText(v)
+	switch {
+	case !is:
+		return "", refuse("attribute %q is a number, a boolean, a text or a list of names, not %s", name, found(v))
+	case strings.ContainsAny(text, "\r\n\x00"):
+		return "", refuse("value of attribute %q is more than one line", name)
+	case text == "":
+		return "none", nil
+	}
+	if _, is := v.(bool); is {
+		text = strings.ToLower(text)
+	}
+	return text, nil
+}
+
+// withLimits returns a resource quota set with other rules: texts, or objects with the member "text".
+func withLimits(set *grid.RQS, v any) (grid.Object, error) {
+	list, is := v.([]any)
+	if !is {
+		return nil, refuse("attribute \"limit\" is a list of rules, not %s", found(v))
+	}
+	c := *set
+	c.Limits = nil
+	for i, e := range list {
+		if row, is := e.(map[string]any); is {
+			e = row["text"]
+		}
+		text, is := e.(string)
+		if !is {
+			return nil, refuse("rule %d has no text", i+1)
+		}
+		rule, err := grid.ParseQuotaRule(text)
+		if err != nil {
+			return nil, refuse("rule %d: %s", i+1, err)
+		}
+		c.Limits = append(c.Limits, rule.String())
+	}
+	return &c, nil
+}
+
+// withSections returns a scheduler configuration with other parameters of its algorithms.
+func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
+	var sections []struct {
+		Algorithm  string `json:"algorithm"`
+		Parameters []struct {
+			Name  string `json:"name"`
+			Value string `json:"value"`
+		} `json:"parameters"`
+	}
+	in := json.NewDecoder(bytes.NewReader(value))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&sections); err != nil {
+		return nil, refuse("attribute \"algorithm_parameters\" is no list of objects with algorithm and parameters, each with name and value: %s", err)
+	}
+	n := *c
+	n.Sections = nil
+	seen := map[string]bool{}
+	for _, s := range sections {
+		if s.Algorithm == "" || seen[s.Algorithm] {
+			return nil, refuse("algorithm %q has no name or appears more than once", s.Algorithm)
+		}
+		seen[s.Algorithm] = true
+		params := []grid.Param{}
+		for _, p := range s.Parameters {
+			if p.Name == "" || strings.ContainsAny(p.Name+p.Value, "\r\n\x00") {
+				return nil, refuse("parameter %q of algorithm %q has no name, or is more than one line", p.Name, s.Algorithm)
+			}
+			params = append(params, grid.Param{Name: p.Name, Text: p.Value})
+		}
+		n.Sections = n.WithSection(grid.Section{Algorithm: s.Algorithm, Params: params})
+	}
+	return &n, nil
+}
