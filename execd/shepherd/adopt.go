@@ -64,8 +64,10 @@ func (k *shepherd) newestOf(uid uint32) (newest *attempt, group string) {
 	return newest, group
 }
 
-// guestsOf returns the processes that a has adopted and that live. Called with mu held.
+// guestsOf returns the processes that a has adopted and that live.
 func (r *reaper) guestsOf(a *attempt) (pids []int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, g := range a.guests {
 		if s, ok := readStat(g.pid); ok && s.start == g.start {
 			pids = append(pids, g.pid)
@@ -74,13 +76,17 @@ func (r *reaper) guestsOf(a *attempt) (pids []int) {
 	return pids
 }
 
-// dismiss ends what an attempt without a control group has adopted.
+// dismiss ends what an attempt without a control group has adopted. Each process is stopped before its children are read: one that
+// had ended would have none, and they would be found no more.
 func (a *attempt) dismiss() {
-	a.k.reaper.mu.Lock()
-	pids := a.k.reaper.guestsOf(a)
-	a.guests = nil
-	a.k.reaper.mu.Unlock()
-	descend(pids, func(s stat) { killExactly(s.pid, s.start, syscall.SIGKILL) })
+	var all []stat
+	descend(a.k.reaper.guestsOf(a), func(s stat) {
+		killExactly(s.pid, s.start, syscall.SIGSTOP)
+		all = append(all, s)
+	})
+	for _, s := range all {
+		killExactly(s.pid, s.start, syscall.SIGKILL)
+	}
 }
 
 // Adopt makes the parent of this process part of the newest job of a user that runs under the shepherd of dir, and returns that. It

@@ -30,15 +30,19 @@ func (h *host) session(uid int) (output string, pid int) {
 	if err := cmd.Start(); err != nil {
 		h.t.Fatal(err)
 	}
-	h.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	over := make(chan struct{})
+	h.t.Cleanup(func() { cmd.Process.Kill(); <-over })
 	var b [4096]byte
 	for !strings.Contains(output, "started ") {
 		n, err := out.Read(b[:])
 		if output += string(b[:n]); err != nil {
-			return output, 0
+			break
 		}
 	}
-	go cmd.Wait()
+	go func() { // as sshd waits for its sessions
+		cmd.Wait()
+		close(over)
+	}()
 	_, word, _ := strings.Cut(output, "started ")
 	pid, _ = strconv.Atoi(strings.TrimSpace(word))
 	return output, pid

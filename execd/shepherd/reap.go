@@ -359,12 +359,15 @@ func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
 			roots = append(roots, pid)
 		}
 	}
-	return append(roots, r.guestsOf(a)...), groups
+	return roots, groups
 }
 
 // signal sends sig to every process of a: to the process groups of its steps at once, to the others one by one.
 func (r *reaper) signal(a *attempt, sig syscall.Signal) {
 	roots, groups := r.roots(a)
+	if sig == syscall.SIGSTOP || sig == syscall.SIGCONT { // others end them at the end of the attempt
+		roots = append(roots, r.guestsOf(a)...)
+	}
 	r.mu.Lock()
 	for pid := range groups {
 		if r.procs[pid] != nil { // not reaped meanwhile: the id is still its own

@@ -143,6 +143,7 @@ const gigabyte = 1 << 30
 // sample looks at the attempt's processes and returns the order that a limit over the whole job demands, if any.
 func (a *attempt) sample() (o order, exceeded bool) {
 	roots, _ := a.k.reaper.roots(a)
+	roots = append(roots, a.k.reaper.guestsOf(a)...)
 	front := a.used.inFront()
 	var user, sys, vmem, rss, io, processes uint64
 	descend(roots, func(s stat) {
