@@ -72,7 +72,16 @@ type hostNow struct {
 	ranks  []rank            // where the instances stand in the order or among the full; inst -1: nowhere
 	plans  []*diagram        // like used; nil where diagrams are not kept
 	starts []start           // recent starts
-	cores  topology.Set      // threads that started tasks are bound to; replaced, never written
+	cores  *topology.Set     // threads that started tasks are bound to, see bound; replaced, never written
+}
+
+// bound returns the threads that started tasks are bound to. Few hosts have some: the set is not in hostNow, which a
+// run copies for each host on which it starts something.
+func (n *hostNow) bound() topology.Set {
+	if n.cores == nil {
+		return nil
+	}
+	return *n.cores
 }
 
 // start is a task's start that still adjusts the load.

@@ -361,7 +361,7 @@ func (c *Cluster) threadsInUse() (s string) {
 	c.settle()
 	for i, h := range c.hosts {
 		if h.tree != nil {
-			s += fmt.Sprintln(h.name, h.tree.Text(c.nows.get(i).cores))
+			s += fmt.Sprintln(h.name, h.tree.Text(c.nows.get(i).bound()))
 		}
 	}
 	return s

@@ -14,7 +14,7 @@ import (
 
 // Processor cores that the scheduler binds jobs to, -bamount of submit(1). At other times than now they
 // are a consumable of the host, counted in threads: reservations and diagrams know no more. For a
-// start it counts as well which units are free as wholes: hostNow.cores are the threads that started
+// start it counts as well which units are free as wholes: hostNow.bound are the threads that started
 // tasks have. What a run has booked and no task has yet is counted as if it were in units of
 // their own. Which units a task gets is chosen by Cores when it starts, near its instances.
 
@@ -152,7 +152,8 @@ func (c *Cluster) bind(t *grid.JATask) {
 		if i, known := c.hostAt[g.Host]; known && c.hosts[i].tree != nil {
 			if s := boundOn(c.hosts[i].tree, t, g.Host); s != nil {
 				n := c.own(i)
-				n.cores = n.cores.Plus(s)
+				all := n.bound().Plus(s)
+				n.cores = &all
 			}
 		}
 	}
@@ -174,7 +175,7 @@ func (c *Cluster) unbind(t *grid.JATask) {
 				left = left.Plus(boundOn(c.hosts[i].tree, o, g.Host))
 			}
 		})
-		c.own(i).cores = left
+		c.own(i).cores = &left
 	}
 }
 
@@ -190,11 +191,11 @@ func (c *Cluster) freeUnits(l level, n *Need, d *complex.Demand) float64 {
 	if l.bound == nil || c.ahead() {
 		return left
 	}
-	booked := l.used[column] - float64(l.bound.cores.Len())
+	booked := l.used[column] - float64(l.bound.bound().Len())
 	if l.guests != nil {
 		booked += l.guests[column]
 	}
-	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.bound.cores))) - math.Ceil(max(booked, 0)/size-tiny)
+	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.bound.bound()))) - math.Ceil(max(booked, 0)/size-tiny)
 	return min(left, units)
 }
 
@@ -307,7 +308,7 @@ func (c *Cluster) placing(j *grid.Job, grants []grid.Grant, h int) *placing {
 		}
 	}
 	n := Need{Job: j}
-	return &placing{tree: host.tree, unit: unitOf(j.Binding), amount: unitsFor(j.Binding, slots), free: n.allowed(host.tree).Minus(c.nows.get(h).cores)}
+	return &placing{tree: host.tree, unit: unitOf(j.Binding), amount: unitsFor(j.Binding, slots), free: n.allowed(host.tree).Minus(c.nows.get(h).bound())}
 }
 
 // choose chooses the units nearest to the devices that the task has, and some more.
@@ -374,7 +375,7 @@ func (c *Cluster) masked(h int, maps []grid.MapGrant) (s topology.Set) {
 	if s.Len() == 0 {
 		return nil
 	}
-	if own := s.Minus(c.nows.get(h).cores); own.Len() > 0 {
+	if own := s.Minus(c.nows.get(h).bound()); own.Len() > 0 {
 		return own
 	}
 	return s
