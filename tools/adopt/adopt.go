@@ -32,7 +32,7 @@ func Command(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Value: env.Host, Usage: "the host's `NAME` in the cell"},
 			&cli.StringFlag{Name: "dir", Usage: "spool `DIR` of the host's execd", DefaultText: "execd/NAME in the cell"},
-			&cli.StringFlag{Name: "exempt", Usage: "`LIST` of users and @groups who may log in without a job, and join none; root is one"},
+			&cli.StringFlag{Name: "exempt", Usage: "`LIST` of users and @groups that log in without a job, and join none; root is one"},
 		},
 		Action: func(c *cli.Context) error { return run(c, env) },
 	}

@@ -77,7 +77,7 @@ func (w *World) coresNotGrantedTwice(t *grid.JATask) {
 	}
 }
 
-// withFirstCores is the planted fault: tasks without a filter start with the first units of their hosts, whoever has them.
+// withFirstCores is the planted fault: tasks without a filter start with the first units of their hosts, even if other tasks have them.
 func (w *World) withFirstCores(list []events.Event) []events.Event {
 	list = slices.Clone(list)
 	tree, _ := topology.Parse(processors)
