@@ -20,7 +20,7 @@ type boundedLog struct {
 // allowance is what may be logged about one user.
 type allowance struct {
 	rate *rate.Limiter
-	left int // messages left out that no message has told of
+	left int // messages left out that no message says yet
 }
 
 // Bounds of a boundedLog.
@@ -61,7 +61,7 @@ func (l *boundedLog) allows(user string) bool {
 	a := l.of[user]
 	if a == nil {
 		if len(l.of) >= logUsers {
-			clear(l.of) // what is to be told is told by the timers that have it
+			clear(l.of) // the timers have what was left out
 		}
 		a = &allowance{rate: rate.NewLimiter(logRate, logBurst)}
 		l.of[user] = a
