@@ -11,7 +11,9 @@ import (
 // groupUsage is what the processes of a control group have used.
 type groupUsage struct {
 	user, sys time.Duration
-	memory    uint64 // bytes now, without file cache that the kernel would give up
+	memory    uint64 // bytes now, without cache
+	cache     uint64 // bytes of files and the like that the kernel would give up
+	peak      uint64 // most bytes that there ever were, with cache; 0: the kernel does not count it
 	processes uint64 // and threads now
 	io        uint64 // bytes read from and written to devices
 }
@@ -26,16 +28,16 @@ func readUsage(dir string) (u groupUsage) {
 			u.sys = time.Duration(n) * time.Microsecond
 		}
 	})
-	var cache uint64
 	eachKey(dir, "memory.stat", func(key string, n uint64) {
 		switch key {
 		case "active_file", "inactive_file", "slab_reclaimable":
-			cache += n
+			u.cache += n
 		}
 	})
-	if all := readNumber(dir, "memory.current"); all > cache {
-		u.memory = all - cache
+	if all := readNumber(dir, "memory.current"); all > u.cache {
+		u.memory = all - u.cache
 	}
+	u.peak = readNumber(dir, "memory.peak")
 	u.processes = readNumber(dir, "pids.current")
 	text, _ := readGroup(dir, "io.stat") // 8:0 rbytes=4096 wbytes=0 rios=1 ...
 	for word := range bytes.FieldsSeq(text) {
