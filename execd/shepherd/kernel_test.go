@@ -134,7 +134,8 @@ func TestKernelManyDevices(t *testing.T) {
 	want(t, "error", confine(group, rules), nil)
 }
 
-// awaitEvent returns what waits until a line of cgroup.events has a value. It waits as poll(2) does and takes no processor meanwhile.
+// awaitEvent returns what waits until a line of cgroup.events has a value. It takes next to no processor from what
+// it waits for, and looks each millisecond: the kernel delays what it tells poll(2) when it has told something in the last 10 ms.
 func awaitEvent(t *testing.T, group, name string) (until func(value uint64)) {
 	fd, err := unix.Open(filepath.Join(group, "cgroup.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -152,14 +153,14 @@ func awaitEvent(t *testing.T, group, name string) (until func(value uint64)) {
 			if strings.Contains(string(buf[:n]), fmt.Sprintf("%s %d\n", name, value)) {
 				return
 			}
-			unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLPRI}}, 1000)
+			unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLPRI}}, 1)
 		}
 		t.Fatalf("%s is never %d", name, value)
 	}
 }
 
-// All processes of a suspended job stand still soon after the shepherd has been sent the signal. An emulated machine takes longer than the
-// 10 ms of a real one: the bound is for what waits.
+// All processes of a suspended job stand still soon after the shepherd has been sent the signal. An emulated machine takes longer than
+// the 10 ms of a real one.
 func TestKernelFreeze(t *testing.T) {
 	h := newHost(t)
 	group := kernelGroup(t)
@@ -171,10 +172,14 @@ func TestKernelFreeze(t *testing.T) {
 	measure := func(what string, freeze, thaw func()) (median time.Duration) {
 		var took []time.Duration
 		for range 20 {
-			begin := time.Now()
-			freeze()
+			begin, asked := time.Now(), make(chan struct{})
+			go func() {
+				defer close(asked)
+				freeze() // its answer may come later
+			}()
 			frozen(1)
 			took = append(took, time.Since(begin))
+			<-asked
 			thaw()
 			frozen(0)
 		}
@@ -183,7 +188,7 @@ func TestKernelFreeze(t *testing.T) {
 		t.Logf("frozen after %s: median %v, slowest %v of %d", what, median, took[len(took)-1], len(took))
 		return median
 	}
-	if took := measure("the request to the shepherd", func() { h.signal(report.Suspend, 1) }, func() { h.signal(report.Resume, 1) }); took > 500*time.Millisecond {
+	if took := measure("the request to the shepherd", func() { h.signal(report.Suspend, 1) }, func() { h.signal(report.Resume, 1) }); took > 50*time.Millisecond {
 		t.Errorf("it takes %v", took)
 	}
 	write := func(value string) func() {
@@ -253,16 +258,16 @@ func TestKernelUsage(t *testing.T) {
 	if unix.Statfs(disk, &s) != nil || uint32(s.Type) == unix.TMPFS_MAGIC || uint32(s.Type) == unix.OVERLAYFS_SUPER_MAGIC {
 		t.Skip("no disk")
 	}
-	h.run(within(group, h.plan(1, "dd if=/dev/zero of="+disk+`/file bs=1M count=60 conv=fsync 2>/dev/null
+	h.run(within(group, h.plan(1, `for i in $(seq 20); do dd if=/dev/zero of=`+disk+`/file$i bs=1M count=3 conv=fsync 2>/dev/null; done`)))
+	if mb := h.end(1).Usage.IO * 1024; mb < 60 { // of processes that lived too short to be seen
+		t.Errorf("60 MB were written: io is %.0f MB", mb)
+	}
+	h.run(within(group, h.plan(2, "dd if=/dev/zero of="+disk+`/file bs=1M count=60 conv=fsync 2>/dev/null
 		sleep 2
 		for i in 1 2; do (head -c 40000000 /dev/zero; sleep 1) | tail -c 40000000 >/dev/null & done
 		wait`)))
-	u := h.end(1).Usage
-	if mb := u.MaxRSS / 1024; mb < 2*38 || mb > 2*38+40 {
+	if mb := h.end(2).Usage.MaxRSS / 1024; mb < 2*38 || mb > 2*38+40 {
 		t.Errorf("two processes with 38 MB each, and 60 MB of cache: maxrss is %.0f MB", mb)
-	}
-	if mb := u.IO * 1024; mb < 60 || mb > 200 {
-		t.Errorf("60 MB were written: io is %.0f MB", mb)
 	}
 }
 
@@ -323,7 +328,7 @@ func TestKernelChange(t *testing.T) {
 	want(t, "fewer than there are", strings.HasSuffix(change(60<<20, 1), "processes and threads"), true)
 	want(t, "limits", limits(), "60 20")
 	h.signal(report.Terminate, 1)
-	want(t, "reason", h.end(1).Text, "")
+	h.end(1)
 }
 
 // A bound job cannot leave its processors.
