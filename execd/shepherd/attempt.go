@@ -177,7 +177,7 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 		if s.Front {
 			started.floor = max(started.floor, startersRSS)
 		}
-		a.used.count(a.group())
+		a.used.count(a.ended())
 		a.used.finish(started, &o)
 		a.recordExit(&o, status)
 		a.noteEnd(status)

@@ -18,8 +18,8 @@ type groupUsage struct {
 	io        uint64 // bytes read from and written to devices
 }
 
-// readUsage returns the usage of a group; what cannot be read is 0.
-func readUsage(dir string) (u groupUsage) {
+// readSpent returns what a group has used up: processor time and io. What cannot be read is 0.
+func readSpent(dir string) (u groupUsage) {
 	eachKey(dir, "cpu.stat", func(key string, n uint64) {
 		switch key {
 		case "user_usec":
@@ -28,6 +28,20 @@ func readUsage(dir string) (u groupUsage) {
 			u.sys = time.Duration(n) * time.Microsecond
 		}
 	})
+	text, _ := readGroup(dir, "io.stat") // 8:0 rbytes=4096 wbytes=0 rios=1 ...
+	for word := range bytes.FieldsSeq(text) {
+		if n, is := bytes.CutPrefix(word, []byte("rbytes=")); is {
+			u.io += parseUint(n)
+		} else if n, is := bytes.CutPrefix(word, []byte("wbytes=")); is {
+			u.io += parseUint(n)
+		}
+	}
+	return u
+}
+
+// readUsage returns all usage of a group.
+func readUsage(dir string) groupUsage {
+	u := readSpent(dir)
 	eachKey(dir, "memory.stat", func(key string, n uint64) {
 		switch key {
 		case "active_file", "inactive_file", "slab_reclaimable":
@@ -39,14 +53,6 @@ func readUsage(dir string) (u groupUsage) {
 	}
 	u.peak = readNumber(dir, "memory.peak")
 	u.processes = readNumber(dir, "pids.current")
-	text, _ := readGroup(dir, "io.stat") // 8:0 rbytes=4096 wbytes=0 rios=1 ...
-	for word := range bytes.FieldsSeq(text) {
-		if n, is := bytes.CutPrefix(word, []byte("rbytes=")); is {
-			u.io += parseUint(n)
-		} else if n, is := bytes.CutPrefix(word, []byte("wbytes=")); is {
-			u.io += parseUint(n)
-		}
-	}
 	return u
 }
 

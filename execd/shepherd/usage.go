@@ -37,6 +37,13 @@ func (m *meter) begin(pid int, front bool, at time.Time) {
 	m.began, m.pid, m.front = at, pid, front
 }
 
+// wasSampled reports whether the job was sampled.
+func (m *meter) wasSampled() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sampled
+}
+
 // times returns when the job began and ended.
 func (m *meter) times() (began, ended time.Time) {
 	m.mu.Lock()
