@@ -174,6 +174,25 @@ func CutOutside(text string, separates func(rune) bool) (words []string) {
 	return append(words, text[begin:])
 }
 
+// ClosingBracket returns where the bracket closes that a text begins with, -1 when it begins with none or that does not close.
+func ClosingBracket(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+		if depth == 0 {
+			return -1
+		}
+	}
+	return -1
+}
+
 // Text is the list as -l takes it: name=value,name=value.
 func (r Requests) Text() string {
 	words := make([]string, len(r))
