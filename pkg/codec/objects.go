@@ -42,6 +42,12 @@ func job(w *wire.Coder, j *grid.Job) {
 	w.Bool(&j.Binary)
 	spec(w, &j.Spec)
 	ask(w, &j.JobRequest)
+	wire.List(w, &j.Former, func(w *wire.Coder, f *grid.FormerLimits) {
+		m := w.Open()
+		wire.Uns(w, &f.Until)
+		requests(w, &f.Limits)
+		w.Close(m)
+	})
 	w.Close(m)
 	if w.Reading() && j.JobRequest == nil {
 		j.Ask() // it is never nil
@@ -140,6 +146,7 @@ func jaTask(w *wire.Coder, t *grid.JATask) {
 	wire.List(w, &t.Maps, mapGrant)
 	wire.List(w, &t.Cores, coreGrant)
 	wire.Opt(w, &t.Limits, limits)
+	wire.Uns(w, &t.JobVersion)
 	w.Close(m)
 }
 

@@ -32,6 +32,9 @@ type Job struct {
 
 	*JobRequest // never nil
 
+	// Former are the limits of tasks that have started before qalter changed them, oldest first: see JATask.Wanted.
+	Former []FormerLimits
+
 	Predecessors      []uint32 // jobs of -hold_jid that have not ended
 	ArrayPredecessors []uint32 // ... of -hold_jid_ad
 
