@@ -38,6 +38,9 @@ func TestLaws(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\nrepeat with: go test ./tools/sim -run TestLaws -seed %d", err, s)
 		}
+		if s%1000 == 0 {
+			t.Logf("%d worlds", s-first+1)
+		}
 		sum.Lists += r.Lists
 		sum.Jobs += r.Jobs
 		sum.Starts += r.Starts
