@@ -42,12 +42,6 @@ func job(w *wire.Coder, j *grid.Job) {
 	w.Bool(&j.Binary)
 	spec(w, &j.Spec)
 	ask(w, &j.JobRequest)
-	wire.List(w, &j.Former, func(w *wire.Coder, f *grid.FormerLimits) {
-		m := w.Open()
-		wire.Uns(w, &f.Until)
-		requests(w, &f.Limits)
-		w.Close(m)
-	})
 	w.Close(m)
 	if w.Reading() && j.JobRequest == nil {
 		j.Ask() // it is never nil
@@ -70,6 +64,12 @@ func jobRequest(w *wire.Coder, r *grid.JobRequest) {
 	names(w, &r.PredecessorReq)
 	names(w, &r.ArrayPredecessorReq)
 	wire.Opt(w, &r.Binding, binding)
+	wire.List(w, &r.Former, func(w *wire.Coder, f *grid.FormerLimits) {
+		m := w.Open()
+		wire.Uns(w, &f.Until)
+		requests(w, &f.Limits)
+		w.Close(m)
+	})
 	w.Close(m)
 }
 

@@ -32,9 +32,6 @@ type Job struct {
 
 	*JobRequest // never nil
 
-	// Former are the limits of tasks that have started before qalter changed them, oldest first: see JATask.Wanted.
-	Former []FormerLimits
-
 	Predecessors      []uint32 // jobs of -hold_jid that have not ended
 	ArrayPredecessors []uint32 // ... of -hold_jid_ad
 
@@ -66,6 +63,9 @@ type JobRequest struct {
 	PredecessorReq         Names    // -hold_jid as given
 	ArrayPredecessorReq    Names    // -hold_jid_ad as given
 	Binding                *Binding // -binding or -bamount, nil: none
+
+	// Former are the limits of tasks that have started before qalter changed them, oldest first: see JATask.Wanted.
+	Former []FormerLimits
 }
 
 // noRequest is the request of a job that asks for nothing, noSpec the Spec of one that

@@ -24,8 +24,12 @@ func TestAlterOfABigArray(t *testing.T) {
 		h.keep(r)
 		return r
 	}
-	ask(&gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: "100"}}}, Name: "big", Array: true, Tasks: grid.Range{First: 1, Last: 2 * tasks, Step: 1},
+	ask(&gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: "100"}},
+		Former: []grid.FormerLimits{{Until: 9, Limits: grid.Requests{{Name: "h_rt", Value: "1", Num: 1}}}}}, Name: "big", Array: true, Tasks: grid.Range{First: 1, Last: 2 * tasks, Step: 1},
 		Spec: &grid.JobSpec{Command: "big"}}})
+	if f := h.core.state.Job(1).Former; f != nil {
+		t.Errorf("a client has submitted %v", f)
+	}
 	list := orders.List{Scheduler: "schedd", Algorithm: "default", Run: 1}
 	at := []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}
 	for i := range uint32(tasks) {
