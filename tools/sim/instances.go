@@ -70,6 +70,15 @@ func (c *clients) instanceRequest() gdi.Body {
 	return &gdi.Control{Action: [...]string{"disable", "disable", "enable", "clear"}[w.rand.IntN(4)], Queues: true, Refs: ids[w.rand.IntN(len(ids)):][:1]}
 }
 
+// ofInstances reports whether a request is such a one: others than the administrator are refused.
+func ofInstances(b gdi.Body) bool {
+	if k, ok := b.(*gdi.Control); ok {
+		return k.Queues && len(k.Refs) == 1 && strings.Contains(k.Refs[0], ":")
+	}
+	m, ok := b.(*gdi.Modify)
+	return ok && m.Objects[0].Kind() == grid.KindExecHost
+}
+
 // setMap sets the resource maps of a host; it is nil while there is no such host.
 func (c *clients) setMap(host, values string) gdi.Body {
 	old := c.world.master.sure.ExecHost(host)
