@@ -151,6 +151,8 @@ type giver struct {
 	// Of the map of the cluster, with what the task has got on other hosts.
 	stock *stock
 	taken map[string]int
+
+	few [8]int // memory for what is chosen
 }
 
 // choose returns the places of the instances that a task gets of a map on a host, those nearest to what it has been granted; fewer
@@ -185,12 +187,11 @@ func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int
 		}
 		return m[at].Amount - taken[m[at].ID]
 	}
-	return firstFree(m, c.nearestFirst(j, slots, key, granted, wanted, free), free, taken, wanted)
+	return firstFree(g.few[:0], m, c.nearestFirst(j, slots, key, granted, wanted, free), free, taken, wanted)
 }
 
-// firstFree returns the places of the first instances that are free, and counts them as taken.
-func firstFree(m complex.Map, order []int, free func(at int) int, taken map[string]int, wanted int) []int {
-	chosen := make([]int, 0, wanted)
+// firstFree appends the places of the first instances that are free, and counts them as taken.
+func firstFree(chosen []int, m complex.Map, order []int, free func(at int) int, taken map[string]int, wanted int) []int {
 	for k := 0; k < len(m) && len(chosen) < wanted; k++ {
 		i := inOrder(order, k)
 		for n := free(i); n > 0 && len(chosen) < wanted; n-- {
