@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// chosen says which instances of resource maps and which processor cores a task got that a list has started, and what else was
+// chosen returns which instances of resource maps and which processor cores a task got that a list has started, and what else was
 // looked at: in the state before the list and what it did before.
 func chosen(l events.List, t *grid.JATask, before *state.State) (out []string) {
 	j := before.Job(t.Job)
