@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -177,6 +178,9 @@ func (l *line) job(j *grid.Job) {
 	l.field("hold_a", j.ArrayHold.String())
 	l.requests("hard", j.Hard)
 	l.requests("soft", j.Soft)
+	for _, f := range j.Former {
+		l.field(fmt.Sprintf("before_%d", f.Until), cmp.Or(f.Limits.Text(), "NONE"))
+	}
 	l.names("q", j.HardQueues)
 	if j.PE != "" {
 		l.field("pe", j.PE+":"+j.PERange.Slots(""))

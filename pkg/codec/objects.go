@@ -64,6 +64,12 @@ func jobRequest(w *wire.Coder, r *grid.JobRequest) {
 	names(w, &r.PredecessorReq)
 	names(w, &r.ArrayPredecessorReq)
 	wire.Opt(w, &r.Binding, binding)
+	wire.List(w, &r.Former, func(w *wire.Coder, f *grid.FormerLimits) {
+		m := w.Open()
+		wire.Uns(w, &f.Until)
+		requests(w, &f.Limits)
+		w.Close(m)
+	})
 	w.Close(m)
 }
 
@@ -140,6 +146,7 @@ func jaTask(w *wire.Coder, t *grid.JATask) {
 	wire.List(w, &t.Maps, mapGrant)
 	wire.List(w, &t.Cores, coreGrant)
 	wire.Opt(w, &t.Limits, limits)
+	wire.Uns(w, &t.JobVersion)
 	w.Close(m)
 }
 

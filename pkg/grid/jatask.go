@@ -70,11 +70,12 @@ type JATask struct {
 	Status  Status
 	State   TaskState
 
-	Grants    []Grant
-	PE        string
-	Start     Time // of the current attempt: when it was sent
-	Restarted bool
-	Error     string // what went wrong with the last attempt: why it, or its queue instance, is in state E
+	Grants     []Grant
+	PE         string
+	Start      Time   // of the current attempt: when it was sent
+	JobVersion uint32 // of the job when the current attempt started
+	Restarted  bool
+	Error      string // what went wrong with the last attempt: why it, or its queue instance, is in state E
 
 	WallSeconds float64 // the hard run time limit that holds, 0 = none
 	Usage       Usage   // of the current attempt
@@ -96,7 +97,7 @@ type JATask struct {
 	// without, and Binding says what its host chose.
 	Cores []CoreGrant
 
-	// Limits of the current attempt that are not those of its job's requests; nil: they are.
+	// Limits of the current attempt that qalter has changed while it ran; nil: none, see Wanted.
 	Limits *Limits
 
 	// Interim is the last intermediate record of the current attempt, which

@@ -63,6 +63,9 @@ type JobRequest struct {
 	PredecessorReq         Names    // -hold_jid as given
 	ArrayPredecessorReq    Names    // -hold_jid_ad as given
 	Binding                *Binding // -binding or -bamount, nil: none
+
+	// Former are the limits of tasks that have started before qalter changed them, oldest first: see JATask.Wanted.
+	Former []FormerLimits
 }
 
 // noRequest is the request of a job that asks for nothing, noSpec the Spec of one that
@@ -172,6 +175,25 @@ func CutOutside(text string, separates func(rune) bool) (words []string) {
 		}
 	}
 	return append(words, text[begin:])
+}
+
+// ClosingBracket returns where the bracket closes that a text begins with, -1 when it begins with none or that does not close.
+func ClosingBracket(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+		if depth == 0 {
+			return -1
+		}
+	}
+	return -1
 }
 
 // Text is the list as -l takes it: name=value,name=value.

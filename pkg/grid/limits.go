@@ -5,8 +5,14 @@ import "slices"
 // RunningLimits are the requests that can be changed while a task runs: qalter -when now.
 var RunningLimits = Names{"s_rt", "h_rt", "s_cpu", "h_cpu", "s_rss", "h_rss", "s_vmem", "h_vmem", "h_pids"}
 
-// Limits are what holds for the current attempt of a task since qalter has changed requests of its job. A task without them
-// has the limits of its job's requests.
+// FormerLimits are the RunningLimits that a job asked for before it had a version.
+type FormerLimits struct {
+	Until  uint32 // this Version of the job
+	Limits Requests
+}
+
+// Limits are what holds for the current attempt of a task since qalter -when now has changed its limits. A task without them
+// has the limits that its job asked for when it started.
 //
 //	qalter -when now ──▶ Version+1, Before = what held, Changing ──▶ hosts
 //	    all have confirmed    ──▶ Before = nil
@@ -59,18 +65,22 @@ func (r Requests) With(others Requests) Requests {
 
 // Wanted are the hard requests of the job as they hold for the task, or will when its hosts have confirmed.
 func (t *JATask) Wanted(j *Job) Requests {
-	if t.Limits == nil {
-		return j.Hard
+	if t.Limits != nil {
+		return WithLimits(j.Hard, t.Limits.Requests)
 	}
-	return WithLimits(j.Hard, t.Limits.Requests)
+	if t.Started() {
+		for i := range j.Former {
+			if f := &j.Former[i]; t.JobVersion < f.Until {
+				return WithLimits(j.Hard, f.Limits)
+			}
+		}
+	}
+	return j.Hard
 }
 
 // Held are the hard requests of the job that a started task is counted with.
 func (t *JATask) Held(j *Job) Requests {
-	switch {
-	case t.Limits == nil:
-		return j.Hard
-	case !t.Limits.Changing:
+	if t.Limits == nil || !t.Limits.Changing {
 		return t.Wanted(j)
 	}
 	return WithLimits(j.Hard, t.Limits.larger(false))

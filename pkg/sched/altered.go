@@ -112,7 +112,7 @@ func (q *growth) fits(l level, demands []complex.Demand, of func(grid.Grant) boo
 		}
 		need := 0.0
 		for k, g := range q.task.Grants {
-			if of(g) {
+			if of(g) && (!d.PerHost || firstOn(q.task.Grants, k)) {
 				need += d.Of(g.Slots, k == 0)
 			}
 		}

@@ -15,8 +15,10 @@ type claim struct {
 	units  int
 	of     *complex.Selection // nil: any of the map
 	window window
-	ar     uint32 // the advance reservation whose instances they are
-	booked bool   // started in this run, not only planned
+	ar     uint32    // the advance reservation whose instances they are
+	booked bool      // started in this run, not only planned
+	job    *grid.Job // that was booked, with slots on the host
+	slots  uint32
 }
 
 // stockKey names a resource map: its column and the index of its host, wholeCluster for that of "global".
@@ -106,6 +108,7 @@ func (c *Cluster) eachClaim(demands []complex.Demand, selections []*complex.Sele
 			if selections != nil {
 				n.of = selections[i]
 			}
+			n.slots = slotsOn(grants, g.Host)
 			f(n)
 		}
 	}
@@ -119,7 +122,7 @@ func firstOn(grants []grid.Grant, k int) bool {
 // claim notes what a placement of a need takes of resource maps.
 func (c *Cluster) claim(n *Need, p Placement, w window, booked bool) {
 	c.eachClaim(n.demands, n.selections, p.Grants, func(k claim) {
-		k.window, k.ar, k.booked = w, n.Job.AR, booked
+		k.window, k.ar, k.booked, k.job = w, n.Job.AR, booked, n.Job
 		c.claims.add(k)
 	})
 }
@@ -127,7 +130,7 @@ func (c *Cluster) claim(n *Need, p Placement, w window, booked bool) {
 // unclaim takes a claim of what was booked back.
 func (c *Cluster) unclaim(n *Need, p Placement, w window) {
 	c.eachClaim(n.demands, n.selections, p.Grants, func(k claim) {
-		k.window, k.ar, k.booked = w, n.Job.AR, true
+		k.window, k.ar, k.booked, k.job = w, n.Job.AR, true, n.Job
 		c.claims.drop(k)
 	})
 }

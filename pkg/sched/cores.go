@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -95,7 +94,7 @@ func threads(l *level, d *complex.Demand, grants []grid.Grant, k int, started *g
 	if l.tree == nil {
 		return 0
 	}
-	first := !slices.ContainsFunc(grants[:k], func(g grid.Grant) bool { return g.Host == grants[k].Host })
+	first := firstOn(grants, k)
 	switch {
 	case started == nil:
 		return threadsFor(l.tree, d, grants[k].Slots, first)
@@ -188,14 +187,14 @@ func (c *Cluster) freeUnits(l level, n *Need, d *complex.Demand) float64 {
 	}
 	column := c.complex.Threads
 	left := math.Floor((l.supply.Capacity[column]-c.inUse(l, column))/size + tiny)
-	if l.bound == nil || c.ahead() {
+	if l.cores == nil || c.ahead() {
 		return left
 	}
-	booked := l.used[column] - float64(l.bound.bound().Len())
+	booked := l.used[column] - float64(l.cores.bound().Len())
 	if l.guests != nil {
 		booked += l.guests[column]
 	}
-	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.bound.bound()))) - math.Ceil(max(booked, 0)/size-tiny)
+	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.cores.bound()))) - math.Ceil(max(booked, 0)/size-tiny)
 	return min(left, units)
 }
 
@@ -269,12 +268,12 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 	c.settle()
 	for i, g := range grants {
 		h, known := c.hostAt[g.Host]
-		if !known || c.hosts[h].tree == nil || slices.ContainsFunc(grants[:i], func(o grid.Grant) bool { return o.Host == g.Host }) {
+		if !known || c.hosts[h].tree == nil || !firstOn(grants, i) {
 			continue
 		}
 		s, shared := topology.Set(nil), false
 		if j.Binding.Decided() {
-			p := c.placing(j, grants, h)
+			p := c.placing(j, slotsOn(grants, g.Host), h)
 			p.devices = c.devicesOn(h, maps)
 			ok := false
 			if s, _, ok = p.choose(nil); !ok {
@@ -288,51 +287,6 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 		}
 	}
 	return out, Reason{}
-}
-
-// placing is the choice of the units of a job on one of its hosts.
-type placing struct {
-	tree    *topology.Host
-	unit    topology.Unit
-	amount  int
-	free    topology.Set
-	devices []topology.Device
-}
-
-func (c *Cluster) placing(j *grid.Job, grants []grid.Grant, h int) *placing {
-	host := c.hosts[h]
-	slots := uint32(0)
-	for _, g := range grants {
-		if g.Host == host.name {
-			slots += g.Slots
-		}
-	}
-	n := Need{Job: j}
-	return &placing{tree: host.tree, unit: unitOf(j.Binding), amount: unitsFor(j.Binding, slots), free: n.allowed(host.tree).Minus(c.nows.get(h).bound())}
-}
-
-// choose chooses the units nearest to the devices that the task has, and some more.
-func (p *placing) choose(more []topology.Device) (s topology.Set, cost int, ok bool) {
-	return p.tree.Choose(p.unit, p.amount, p.free, append(slices.Clip(p.devices), more...))
-}
-
-// deviceOf is where an instance of a resource map is: by its mask, or by the NUMA node that it has as
-// characteristic RESOURCE_numa or numa.
-func deviceOf(tree *topology.Host, resource string, in *complex.Instance) topology.Device {
-	if in.Mask != "" {
-		if not, ok := tree.Mask(in.Mask); ok {
-			return topology.Device{Near: tree.All().Minus(not)}
-		}
-	}
-	text, ok := in.Traits.Get(resource + "_numa")
-	if !ok {
-		text, ok = in.Traits.Get("numa")
-	}
-	d := topology.Device{Node: -1}
-	if v, isNumber := grid.CentryType("INT").Parse(text); ok && isNumber {
-		d.Node = int(v)
-	}
-	return d
 }
 
 // eachDevice calls f with the instances that grants have on a host.
@@ -379,66 +333,4 @@ func (c *Cluster) masked(h int, maps []grid.MapGrant) (s topology.Set) {
 		return own
 	}
 	return s
-}
-
-// nearestFirst returns a map with those instances first that are nearest to cores that the task can have
-// there, and to each other. What is free says how often an instance can be granted. A map that says nothing about
-// places, and that of a job that asks for no cores, stays as it is.
-func (c *Cluster) nearestFirst(j *grid.Job, grants []grid.Grant, h int, resource string, m complex.Map, granted []grid.MapGrant, wanted int, free func(*complex.Instance) int) complex.Map {
-	tree := c.hosts[h].tree
-	if !j.Binding.Decided() || tree == nil || len(m) < 2 || !slices.ContainsFunc(m, func(in complex.Instance) bool {
-		return in.Mask != "" || slices.ContainsFunc(in.Traits, func(v grid.Value) bool { return strings.HasSuffix(v.Name, "numa") })
-	}) {
-		return m
-	}
-	p := c.placing(j, grants, h)
-	p.devices = c.devicesOn(h, granted)
-	places := make([]topology.Device, len(m))
-	for i := range m {
-		places[i] = deviceOf(tree, resource, &m[i])
-	}
-	var best []int
-	least := math.MaxInt
-	for i := range m {
-		tried := slices.ContainsFunc(places[:i], func(d topology.Device) bool { return d.Node == places[i].Node && slices.Equal(d.Near, places[i].Near) })
-		if free(&m[i]) <= 0 || tried && wanted == 1 {
-			continue
-		}
-		order, cost := p.around(i, m, places, wanted, free)
-		if cost < least {
-			best, least = order, cost
-		}
-	}
-	if best == nil {
-		return m
-	}
-	out := make(complex.Map, len(best))
-	for k, i := range best {
-		out[k] = m[i]
-	}
-	return out
-}
-
-// around returns a map's instances in the order of their distance from one of them, this one first of equals, and what it
-// costs to take the first ones that are free.
-func (p *placing) around(first int, m complex.Map, places []topology.Device, wanted int, free func(*complex.Instance) int) (order []int, cost int) {
-	apart := make([]int, len(m))
-	for i := range m {
-		apart[i] = p.tree.Apart(places[first], places[i])
-		order = append(order, i)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return apart[a] - apart[b] })
-	var devices []topology.Device
-	for _, i := range order {
-		if n := min(free(&m[i]), wanted); n > 0 {
-			cost += apart[i] * n
-			wanted -= n
-			devices = append(devices, places[i])
-		}
-	}
-	_, distance, ok := p.choose(devices)
-	if !ok {
-		return order, math.MaxInt
-	}
-	return order, cost + distance
 }

@@ -21,7 +21,7 @@ type level struct {
 	sick   []sick         // instances of its resource maps that are not in service
 	place  string         // where they are
 	tree   *topology.Host // of a host, nil: not known
-	bound  *hostNow       // whose threads in use are known; nil: only how many there are
+	cores  *hostNow       // of which it is known which threads are in use; nil: only how many are
 }
 
 func (c *Cluster) atGlobal() level {
@@ -35,7 +35,7 @@ func (c *Cluster) atGlobal() level {
 func (c *Cluster) atHost(h *host, n *hostNow) level {
 	l := level{supply: &h.supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n, sick: h.sick, place: h.name, tree: h.tree}
 	if c.ar == nil {
-		l.bound = n
+		l.cores = n
 	}
 	if len(n.starts) > 0 && !c.ahead() {
 		l.factor = c.factor(n)

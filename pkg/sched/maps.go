@@ -13,7 +13,7 @@ import (
 // Resource maps. Whether there are enough instances is a question of their number, like
 // that of every consumable, except that a started task is counted by the instances that it
 // holds. Which of them a task gets is decided when it starts: the first ones in the order of the
-// map that no started task has. A host with a map of its own gives from that one, the others
+// map that no started task has, or those nearest to each other (nearest.go). A host with a map of its own gives from that one, the others
 // from that of the cluster.
 
 // shareMaps makes a map of the cluster a limit for those hosts together that have none of
@@ -106,107 +106,114 @@ func (c *Cluster) mapOf(h *host, column int) (m complex.Map, global bool) {
 // as after a change of the map or of a running job's requests.
 func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGrant, why Reason) {
 	need := c.needOf(j)
-	if need.selections != nil || need.maps && c.claims.selective > 0 {
-		return c.selectInstances(need, grants)
+	if !need.maps {
+		return nil, Reason{}
 	}
-	for _, d := range need.demands {
-		attr := c.complex.Consumables[d.Column]
-		if c.complex.List[attr].Type != grid.TypeMap {
-			continue
-		}
-		var shared map[string]int // what is taken of the cluster's map, with what this task gets
-		for i, g := range grants {
-			if !firstOn(grants, i) {
-				continue
-			}
-			h, known := c.hostAt[g.Host]
-			wanted := int(d.OnHost(grants, g.Host))
-			if !known || wanted <= 0 {
-				continue
-			}
-			m, global := c.mapOf(c.hosts[h], d.Column)
-			if global && shared == nil {
-				shared = c.taken(c.complex.List[attr].Name, grid.GlobalHost)
-			}
-			taken := shared
-			if !global {
-				taken = c.taken(c.complex.List[attr].Name, g.Host)
-			}
-			n := grid.MapGrant{Resource: c.complex.List[attr].Name, Host: g.Host, Global: global}
-			bad := c.hosts[h].sick
-			if global {
-				bad = c.layout.sick
-			}
-			if !global {
-				m = c.nearestFirst(j, grants, h, n.Resource, m, out, wanted, func(in *complex.Instance) int {
-					if isSick(bad, n.Resource, in.ID) {
-						return 0
-					}
-					return in.Amount - taken[in.ID]
-				})
-			}
-			if !choose(&n, m, bad, taken, wanted) {
-				return nil, tooFew(j, &n)
-			}
-			out = append(out, n)
-		}
+	g := giver{c: c, need: need, grants: grants, selective: need.selections != nil || c.claims.selective > 0}
+	if g.selective {
+		g.window = window{c.now, c.clusterOf(j.AR).end(c.now, need)}
 	}
-	return out, Reason{}
-}
-
-func tooFew(j *grid.Job, n *grid.MapGrant) Reason {
-	return Reason{Code: NotAtHost, Object: n.Host, What: complex.RequestText(j.Hard), Offer: "too few instances of " + n.Resource + " are free"}
-}
-
-// selectInstances is Instances where characteristics decide: see stock.
-func (c *Cluster) selectInstances(need *Need, grants []grid.Grant) (out []grid.MapGrant, why Reason) {
-	w := window{c.now, c.clusterOf(need.Job.AR).end(c.now, need)}
-	var shared *stock // the map of the cluster, with what this task gets
-	for i := range need.demands {
-		d := &need.demands[i]
+	for i, d := range need.demands {
 		a := &c.complex.List[c.complex.Consumables[d.Column]]
 		if a.Type != grid.TypeMap {
 			continue
 		}
-		name := a.Name
-		shared = nil
-		for k, g := range grants {
-			h, known := c.hostAt[g.Host]
-			wanted := int(d.OnHost(grants, g.Host))
+		g.demand, g.stock, g.taken = i, nil, nil
+		for k, at := range grants {
+			h, known := c.hostAt[at.Host]
+			wanted := int(d.OnHost(grants, at.Host))
 			if !known || !firstOn(grants, k) || wanted <= 0 {
 				continue
 			}
-			n := grid.MapGrant{Resource: name, Host: g.Host}
-			var s *stock
-			if _, n.Global = c.mapOf(c.hosts[h], d.Column); !n.Global {
-				s = c.stock(stockKey{d.Column, h})
-			} else if shared == nil {
-				shared = c.stock(stockKey{d.Column, wholeCluster})
-			}
-			if n.Global {
-				s = shared
-			}
-			var of *complex.Selection
-			if need.selections != nil {
-				of = need.selections[i]
-			}
-			chosen := s.choose(of, wanted, w, need.Job.AR)
+			n := grid.MapGrant{Resource: a.Name, Host: at.Host}
+			m, global := c.mapOf(c.hosts[h], d.Column)
+			n.Global = global
+			chosen := g.choose(&n, m, stockKey{d.Column, h}, wanted, out)
 			if len(chosen) < wanted {
-				return nil, tooFew(need.Job, &n)
+				return nil, Reason{Code: NotAtHost, Object: n.Host, What: complex.RequestText(j.Hard), Offer: "too few instances of " + n.Resource + " are free"}
 			}
-			for _, at := range chosen {
-				n.IDs = append(n.IDs, s.m[at].ID)
-				if uuid, known := s.m[at].Traits.Get("uuid"); known {
-					n.UUIDs = append(n.UUIDs, uuid)
-				}
-			}
-			if len(n.UUIDs) < len(n.IDs) {
-				n.UUIDs = nil
-			}
+			name(&n, m, chosen)
 			out = append(out, n)
 		}
 	}
 	return out, Reason{}
+}
+
+// giver chooses the instances of one demand after the other.
+type giver struct {
+	c         *Cluster
+	need      *Need
+	grants    []grid.Grant
+	selective bool // characteristics decide: see stock
+	window    window
+	demand    int
+
+	// Of the map of the cluster, with what the task has got on other hosts.
+	stock *stock
+	taken map[string]int
+
+	few [8]int // memory for what is chosen
+}
+
+// choose returns the places of the instances that a task gets of a map on a host, those nearest to what it has been granted; fewer
+// than are wanted when too few are free.
+func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int, granted []grid.MapGrant) []int {
+	c, j, slots := g.c, g.need.Job, slotsOn(g.grants, n.Host)
+	place, bad := n.Host, c.hosts[key.host].sick
+	if n.Global {
+		key.host, place, bad = wholeCluster, grid.GlobalHost, c.layout.sick
+	}
+	if g.selective {
+		s := g.stock
+		if !n.Global || s == nil {
+			s = c.stock(key)
+		}
+		if n.Global {
+			g.stock = s
+		}
+		of := g.need.selectionAt(g.demand)
+		return s.choose(of, wanted, g.window, j.AR, c.nearestFirst(j, slots, key, granted, wanted, s.freeOf(of)))
+	}
+	taken := g.taken
+	if !n.Global || taken == nil {
+		taken = c.taken(n.Resource, place)
+	}
+	if n.Global {
+		g.taken = taken
+	}
+	free := func(at int) int {
+		if isSick(bad, n.Resource, m[at].ID) {
+			return 0
+		}
+		return m[at].Amount - taken[m[at].ID]
+	}
+	return firstFree(g.few[:0], m, c.nearestFirst(j, slots, key, granted, wanted, free), free, taken, wanted)
+}
+
+// firstFree appends the places of the first instances that are free, and counts them as taken.
+func firstFree(chosen []int, m complex.Map, order []int, free func(at int) int, taken map[string]int, wanted int) []int {
+	for k := 0; k < len(m) && len(chosen) < wanted; k++ {
+		i := inOrder(order, k)
+		for n := free(i); n > 0 && len(chosen) < wanted; n-- {
+			taken[m[i].ID]++
+			chosen = append(chosen, i)
+		}
+	}
+	return chosen
+}
+
+// name names the instances of a grant, and their UUIDs where all are known.
+func name(n *grid.MapGrant, m complex.Map, chosen []int) {
+	n.IDs = make([]string, 0, len(chosen))
+	for _, i := range chosen {
+		n.IDs = append(n.IDs, m[i].ID)
+		if uuid, known := m[i].Traits.Get("uuid"); known {
+			n.UUIDs = append(n.UUIDs, uuid)
+		}
+	}
+	if len(n.UUIDs) < len(n.IDs) {
+		n.UUIDs = nil
+	}
 }
 
 // withInstances adds to demands the resource maps of which a task holds instances that its job
@@ -288,31 +295,6 @@ func (c *Cluster) addShared(column int, units float64, guests bool, u use) {
 		}
 		c.addAmount(&l, column, units, u)
 	}
-}
-
-// choose takes the first free instances of a map that are in service, and counts them as taken. It
-// fails when there are too few.
-func choose(n *grid.MapGrant, m complex.Map, bad []sick, taken map[string]int, wanted int) bool {
-	n.IDs = make([]string, 0, wanted)
-	var uuids []string
-	for i := 0; i < len(m) && wanted > 0; i++ {
-		in := &m[i]
-		if isSick(bad, n.Resource, in.ID) {
-			continue
-		}
-		uuid, known := in.Traits.Get("uuid")
-		for ; wanted > 0 && taken[in.ID] < in.Amount; wanted-- {
-			taken[in.ID]++
-			n.IDs = append(n.IDs, in.ID)
-			if known {
-				uuids = append(uuids, uuid)
-			}
-		}
-	}
-	if len(uuids) == len(n.IDs) {
-		n.UUIDs = uuids
-	}
-	return wanted == 0
 }
 
 func isSick(bad []sick, resource, id string) bool {

@@ -302,6 +302,14 @@ func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 	return c.selectable(n, in.host)
 }
 
+// selectionAt returns the instances that a demand selects; nil: any of the map.
+func (n *Need) selectionAt(demand int) *complex.Selection {
+	if n.selections == nil {
+		return nil
+	}
+	return n.selections[demand]
+}
+
 // selectable compares the selections of a need with the resource maps from which a host gives.
 func (c *Cluster) selectable(n *Need, h *host) Reason {
 	top := c.whole()

@@ -12,8 +12,8 @@ import (
 // requests are held against the instances themselves, and so is every request where the planned ones
 // select:
 //
-//   - Now: the instances are chosen as qmaster will choose them, in the order of the map, after
-//     those that the run has booked. With these taken, all that is planned must still be possible
+//   - Now: the instances are chosen as qmaster will choose them, in the order of the map or the nearest first, after
+//     those that the run has booked; which cores these will have is not known. With these taken, all that is planned must still be possible
 //     at each time of the window.
 //   - Later: beside what is planned, so many instances must be left at each time of the window,
 //     whichever the planned ones will be.
@@ -71,7 +71,7 @@ func (c *Cluster) stock(key stockKey) *stock {
 	})
 	c.claims.on(key, func(k *claim) {
 		if k.booked {
-			s.choose(k.of, k.units, k.window, k.ar)
+			s.choose(k.of, k.units, k.window, k.ar, c.nearestFirst(k.job, k.slots, key, nil, k.units, s.freeOf(k.of)))
 		}
 	})
 	return s
@@ -176,15 +176,30 @@ func (s *stock) heldOf(ar uint32, t grid.Time) (n int) {
 	return n
 }
 
-// choose takes instances of a selection for a task that starts: the first free ones in the order of the
-// map with which all advance reservations get theirs. It returns those that it found.
-func (s *stock) choose(of *complex.Selection, units int, w window, ar uint32) (chosen []int) {
+// freeOf returns how often an instance is free now, 0 when a selection does not have it.
+func (s *stock) freeOf(of *complex.Selection) func(at int) int {
+	var left []int
+	return func(at int) int {
+		if left == nil {
+			left = s.leftAt(s.clock.now)
+		}
+		if !of.Has(&s.m[at]) {
+			return 0
+		}
+		return left[at]
+	}
+}
+
+// choose takes instances of a selection for a task that starts: the first free ones in an order (see nearestFirst)
+// with which all advance reservations get theirs. It returns those that it found.
+func (s *stock) choose(of *complex.Selection, units int, w window, ar uint32, order []int) (chosen []int) {
 	left := s.leftAt(s.clock.now)
 	var reserved []promise
 	if slices.ContainsFunc(s.plans, func(k *claim) bool { return k.ar != 0 && k.ar != ar }) {
 		reserved = s.promises(w, true)
 	}
-	for i := 0; i < len(s.m) && len(chosen) < units; i++ {
+	for k := 0; k < len(s.m) && len(chosen) < units; k++ {
+		i := inOrder(order, k)
 		if !of.Has(&s.m[i]) {
 			continue
 		}
@@ -201,8 +216,8 @@ func (s *stock) choose(of *complex.Selection, units int, w window, ar uint32) (c
 }
 
 // forNow returns how many instances, at most so many, can be taken for a start now such that all that
-// is planned stays possible, and whether plans are why there are no more.
-func (s *stock) forNow(of *complex.Selection, most int, w window, ar uint32) (units int, planned bool) {
+// is planned stays possible, and whether plans are why there are no more. The order is that in which so many are taken.
+func (s *stock) forNow(of *complex.Selection, most int, w window, ar uint32, order func(units int) []int) (units int, planned bool) {
 	if len(s.plans) == 0 {
 		left := s.leftAt(s.clock.now)
 		for i := range s.m {
@@ -217,9 +232,16 @@ func (s *stock) forNow(of *complex.Selection, most int, w window, ar uint32) (un
 	if slices.ContainsFunc(s.plans, func(k *claim) bool { return k.ar == 0 }) {
 		plans = s.promises(w, false)
 	}
-	for units = len(s.choose(of, most, w, ar)); units > 0 && !s.kept(plans, false); {
+	nearest := order(most)
+	units = len(s.choose(of, most, w, ar, nearest))
+	for units > 0 && !s.kept(plans, false) {
 		units--
 		s.held = s.held[:before+units]
+		if nearest != nil { // so many are others
+			s.held = s.held[:before]
+			nearest = order(units)
+			units = len(s.choose(of, units, w, ar, nearest))
+		}
 	}
 	s.held = s.held[:before]
 	return units, true
@@ -253,10 +275,7 @@ func (c *Cluster) selected(l *level, n *Need, demand int, w window) float64 {
 	if l.place != grid.GlobalHost {
 		key.host = top.hostAt[l.place]
 	}
-	var of *complex.Selection
-	if n.selections != nil {
-		of = n.selections[demand]
-	}
+	of := n.selectionAt(demand)
 	if of == nil && !top.claims.selectiveOn(key) {
 		return complex.Unlimited
 	}
@@ -264,7 +283,18 @@ func (c *Cluster) selected(l *level, n *Need, demand int, w window) float64 {
 	if w.start > c.now {
 		return float64(s.forLater(of, s.m.Amount(), w))
 	}
-	units, planned := s.forNow(of, s.m.Amount(), w, n.Job.AR)
+	order := func(units int) []int {
+		slots := 1
+		if !d.PerJob && !d.PerHost && d.Amount > 0 {
+			slots = int(float64(units) / d.Amount)
+		}
+		return top.nearestFirst(n.Job, uint32(slots), key, nil, units, s.freeOf(of))
+	}
+	most := s.m.Amount()
+	if n.Job.PE == "" {
+		most = min(most, int(d.Amount)) // no more are taken
+	}
+	units, planned := s.forNow(of, most, w, n.Job.AR, order)
 	c.planned.hit = c.planned.hit || planned
 	return float64(units)
 }
@@ -276,10 +306,7 @@ func (c *Cluster) selectedOf(l *level, n *Need, attr int) (left float64, with *c
 	if i < 0 || !c.selects(l, n) {
 		return complex.Unlimited, nil
 	}
-	if n.selections != nil {
-		with = n.selections[i]
-	}
-	return c.selected(l, n, i, c.planned.window), with
+	return c.selected(l, n, i, c.planned.window), n.selectionAt(i)
 }
 
 // selectiveOn reports whether something is planned of a map that selects by characteristics.

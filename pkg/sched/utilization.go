@@ -122,7 +122,7 @@ func (c *Cluster) rebookJob(id uint32) {
 		if j != nil {
 			now = c.st.Task(id, b.run.ID)
 		}
-		if now == nil || !now.Started() || !sameDemand(b.spec, j) {
+		if now == nil || !now.Started() || !sameDemand(b, now, j) {
 			c.unbook(b)
 			c.reorderGrants(b.run.Grants)
 			c.rebook(id, b.run.ID, now)
@@ -130,16 +130,19 @@ func (c *Cluster) rebookJob(id uint32) {
 	}
 }
 
-func sameDemand(a, b *grid.Job) bool {
-	if len(a.Hard) != len(b.Hard) || a.Owner != b.Owner || counted(a) != counted(b) {
+// sameDemand reports whether a task holds the same in a version of its job as it was counted with.
+func sameDemand(b booking, now *grid.JATask, j *grid.Job) bool {
+	if b.spec.Owner != j.Owner || counted(b.spec) != counted(j) {
 		return false
 	}
-	for i := range a.Hard {
-		if a.Hard[i] != b.Hard[i] {
-			return false
-		}
+	if b.spec.JobRequest == j.JobRequest && len(j.Former) == 0 {
+		return true
 	}
-	return true
+	was, is := b.run.Held(b.spec), now.Held(j)
+	return len(was) == len(is) && !slices.ContainsFunc(was, func(r grid.Request) bool {
+		o, has := is.Get(r.Name)
+		return !has || o != r
+	})
 }
 
 // debit counts what a task of a job uses at every level.

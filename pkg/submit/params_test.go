@@ -19,7 +19,7 @@ var said = [][]string{
 	{"-M", "a@b,c@d"}, {"-masterq", "all.q"}, {"-notify"}, {"-N", "name"}, {"-o", "/tmp/o:x"}, {"-p", "-7"}, {"-P", "prj"}, {"-pe", "make", "4"},
 	{"-pe", "mpi*", "2-8"}, {"-pe", "mpi", "4-"}, {"-pe", "mpi", "2-4,8"}, {"-hard", "-q", "a.q,b.q@h1"}, {"-soft", "-q", "c.q"}, {"-R", "y"}, {"-r", "y"}, {"-S", "/bin/sh"}, {"-shell", "n"},
 	{"-binding", "linear:2"}, {"-binding", "env", "linear"}, {"-binding", "linear:1:0,3"}, {"-binding", "pe", "striding:2:4:1,0"},
-	{"-binding", "striding:3:1"}, {"-binding", "explicit:0,0:1,7:0,1"},
+	{"-bamount", "2", "-bunit", "CS", "-btype", "host"}, {"-bamount", "1", "-bfilter", "SCcSCC", "-binstance", "pe"}, {"-binding", "striding:3:1"}, {"-binding", "explicit:0,0:1,7:0,1"},
 	{"-t", "2-10:3"}, {"-t", "5"}, {"-tc", "2"}, {"-w", "e"}, {"-v", "A=b,C=d e"},
 }
 

@@ -178,6 +178,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
 	}
 	j.Version++
+	c.keepLimits(b, old, &j)
 	c.emit(events.Mod(&j))
 	c.emitLimits(tasks)
 	return answers

@@ -27,6 +27,7 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob, maps []grid.MapGrant, core
 	t.Status = grid.Transfering
 	t.State = grid.StateRunning
 	t.Grants, t.Maps, t.Cores, t.Limits, t.PE, t.Start = o.Grants, maps, cores, nil, o.PE, c.now
+	t.JobVersion = j.Version
 	t.Priority, t.Tickets = o.Priority, o.Tickets
 	t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets = 0, 0, 0, 0, 0 // until the next run
 	t.Kill, t.Reason, t.Error = "", "", ""

@@ -48,30 +48,49 @@ func (c *Core) requestLimits(j *grid.Job, limits grid.Requests) string {
 	return ""
 }
 
-// limitTasks returns the started tasks of a job with the limits that they have after a change of its requests: with Now those
-// that were requested, else those that they have had. The text says why they cannot have them: then none is changed.
+// keepLimits has the tasks of a job that have started keep their limits in a version of the job that asks for others, without an
+// event for each. Those that have limits of their own, or get them, do not need it.
+func (c *Core) keepLimits(b *gdi.Alter, old, j *grid.Job) {
+	before := grid.LimitsIn(old.Hard)
+	if slices.Equal(before, grid.LimitsIn(j.Hard)) {
+		return
+	}
+	j.Former = append(slices.Clip(j.Former), grid.FormerLimits{Until: j.Version, Limits: before})
+	used := make([]bool, len(j.Former))
+	for _, t := range c.state.Tasks(j.ID) {
+		if !t.Started() || t.Limits != nil || b.Now && !dying(t) {
+			continue
+		}
+		if i := slices.IndexFunc(j.Former, func(f grid.FormerLimits) bool { return t.JobVersion < f.Until }); i >= 0 {
+			used[i] = true
+		}
+	}
+	var kept []grid.FormerLimits
+	for i, f := range j.Former {
+		if used[i] {
+			kept = append(kept, f)
+		}
+	}
+	j.Former = kept
+}
+
+// limitTasks returns the started tasks of a job with the limits that they have after a change of running jobs. The text says why
+// they cannot have them: then none is changed.
 func (c *Core) limitTasks(b *gdi.Alter, old, j *grid.Job) (tasks []*grid.JATask, text string) {
-	before, after := grid.LimitsIn(old.Hard), grid.LimitsIn(j.Hard)
-	if slices.Equal(before, after) && !b.Now {
+	if !b.Now {
 		return nil, ""
 	}
 	asked, _ := c.cluster.Complex().Normalise(b.Job.Hard)
-	var trial = c.cluster
+	trial := c.cluster
 	for _, t := range c.state.Tasks(j.ID) {
 		if !t.Started() || dying(t) {
 			continue
 		}
-		n, l := *t, grid.Limits{Requests: before}
+		n, l := *t, grid.Limits{Requests: grid.LimitsIn(t.Wanted(old))}
 		if t.Limits != nil {
 			l = *t.Limits
 		}
 		n.Limits = &l
-		if !b.Now {
-			if t.Limits == nil {
-				tasks = append(tasks, &n)
-			}
-			continue
-		}
 		if l.Changing {
 			return nil, fmt.Sprintf("denied: the limits of %s are being changed: not all of its hosts have confirmed", describe(j, t.ID))
 		}

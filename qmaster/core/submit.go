@@ -133,6 +133,9 @@ func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, string) {
 	}
 	j.ID = cmp.Or(r.Job, c.nextJob())
 	j.Version, j.OverrideTickets = 0, 0
+	if j.Former != nil {
+		j.Ask().Former = nil
+	}
 	j.Owner, j.Group, j.UID, j.GID = r.User, r.Group, r.UID, r.GID
 	j.Submit = c.now
 	if !j.Array {

@@ -48,7 +48,7 @@ func (c *clients) next() {
 // ask makes a request of a user.
 func (c *clients) ask(b gdi.Body, id string) {
 	user := [...]string{"alice", "bob", "root"}[c.world.rand.IntN(3)]
-	if c.clean {
+	if c.clean || ofInstances(b) {
 		user = "root"
 	}
 	c.askWith(c.signIn(user), b, id)

@@ -12,15 +12,15 @@ import (
 
 // Where Config.Instances says so there are resource maps: gpu, per slot, of which some
 // hosts have instances of their own and the others those of the cluster, and port, per job. Some requests
-// select by characteristics. The consumable lic is taken once per host.
+// select by characteristics, and the instances of h1 are near processors. The consumable lic is taken once per host.
 // The administrator changes the maps while jobs have the instances, takes instances out of service and
 // has them back; sensors report that some do not work.
 
 // mapValues are values that a host may have, or "global": the first is what there is in the end.
 var mapValues = map[string][]string{
 	"h1": {
-		"lic=2,gpu=4(0[model=a,gmem=40G] 1[model=b,gmem=16G] shared[model=b,gmem=40G] shared[model=b,gmem=40G])",
-		"lic=2,gpu=2(1[model=b,gmem=16G] 0[model=a,gmem=40G])",
+		"lic=2,gpu=4(0[model=a,gmem=40G,numa=1] 1[model=b,gmem=16G,numa=0] shared[model=b,gmem=40G,numa=1] shared[model=b,gmem=40G,numa=1])",
+		"lic=2,gpu=2(1:sccSCC[model=b,gmem=16G] 0:SCCscc[model=a,gmem=40G])",
 		"lic=2,gpu=3(shared[model=b,gmem=40G] 1[model=b,gmem=16G] 2)", "lic=2",
 	},
 	"h3":            {"gpu=2(0[model=a,gmem=16G] 1)", "gpu=2(0-1)", "gpu=0", "NONE"},
@@ -38,7 +38,7 @@ var selections = map[string]func(model string, gmem int) bool{
 }
 
 // requestsOfGPUs are the amounts and selections of requests.
-var requestsOfGPUs = [...]string{"1", "1", "2", "1[model=a]", "1[gmem>=32G]", "2[model=b*]", "1[model!=a,gmem<=16G]", "1[gmem=20G,model=a|b]"}
+var requestsOfGPUs = [...]string{"1", "1", "2", "1[model=a]", "1[gmem>=32G]", "2[model=b*]", "1[model!=a,gmem<=16G]", "1[gmem=20G,model=a|b]", "2[gmem>=32G]"}
 
 // instances are the objects of such a cell.
 func (w *World) instances(l events.List) events.List {
@@ -51,6 +51,7 @@ func (w *World) instances(l events.List) events.List {
 	l.Events = append(l.Events, complexOf("gpu", "YES"), complexOf("port", "JOB"),
 		events.Add(&grid.Centry{Name: "model", Shortcut: "model", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "NONE", Urgency: "0"}),
 		events.Add(&grid.Centry{Name: "gmem", Shortcut: "gmem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}),
+		events.Add(&grid.Centry{Name: "numa", Shortcut: "numa", Type: "INT", Relop: "==", Requestable: "NO", Consumable: "NO", Default: "0", Urgency: "0"}),
 		events.Add(&grid.Centry{Name: "lic", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "HOST", Default: "0", Urgency: "0"}))
 	return l
 }
@@ -67,6 +68,15 @@ func (c *clients) instanceRequest() gdi.Body {
 	}
 	ids := [...]string{"gpu:0@h1", "gpu:shared@h1", "gpu:1@h3", "gpu:b@global", "port:2@global"}
 	return &gdi.Control{Action: [...]string{"disable", "disable", "enable", "clear"}[w.rand.IntN(4)], Queues: true, Refs: ids[w.rand.IntN(len(ids)):][:1]}
+}
+
+// ofInstances reports whether a request is such a one: others than the administrator are refused.
+func ofInstances(b gdi.Body) bool {
+	if k, ok := b.(*gdi.Control); ok {
+		return k.Queues && len(k.Refs) == 1 && strings.Contains(k.Refs[0], ":")
+	}
+	m, ok := b.(*gdi.Modify)
+	return ok && m.Objects[0].Kind() == grid.KindExecHost
 }
 
 // setMap sets the resource maps of a host; it is nil while there is no such host.
@@ -198,6 +208,7 @@ func (w *World) traits(host, resource, id string) (model string, gmem int) {
 	gmem = -1
 	for _, word := range strings.Fields(text) {
 		name, block, _ := strings.Cut(strings.TrimSuffix(word, "]"), "[")
+		name, _, _ = strings.Cut(name, ":")
 		for _, trait := range strings.Split(block, ",") {
 			switch key, value, _ := strings.Cut(trait, "="); {
 			case name != id:
@@ -291,6 +302,7 @@ func (w *World) listed(host, resource string) (ids []string, own bool) {
 	_, text, _ = strings.Cut(strings.TrimSuffix(text, ")"), "(")
 	for _, id := range strings.Fields(text) {
 		id, _, _ = strings.Cut(id, "[")
+		id, _, _ = strings.Cut(id, ":")
 		if first, last, ranged := strings.Cut(id, "-"); ranged {
 			for n := first[0]; n <= last[0]; n++ {
 				ids = append(ids, string(n))

@@ -70,7 +70,7 @@ func (c *clients) reservation() *grid.AR {
 	w := c.world
 	a := &grid.AR{Duration: uint32(2 + w.rand.IntN(40)), ErrorHandlingHard: w.chance(0.3), ACL: grid.Names{"alice", "bob", "root"}}
 	if w.Instances && w.chance(0.5) {
-		a.Hard = c.mapRequests()
+		a.Hard, a.Binding = c.mapRequests(), c.coreRequest()
 	}
 	if w.chance(0.7) {
 		a.Start = w.now - w.now%1000 + grid.Time(1000*(1+w.rand.IntN(30)))

@@ -12,6 +12,7 @@ import (
 
 var (
 	seeds = flag.Int("seeds", 24, "how many worlds to live through")
+	begin = flag.Int("first", 1, "the seed of the first of them")
 	seed  = flag.Uint64("seed", 0, "only this world")
 
 	requests = flag.Int("requests", 20, "of the workload at whose every append qmaster crashes")
@@ -21,7 +22,7 @@ var (
 //
 //	go test ./tools/sim -run TestLaws -seed N
 func TestLaws(t *testing.T) {
-	first, last := uint64(1), uint64(*seeds)
+	first, last := uint64(*begin), uint64(*begin+*seeds-1)
 	if *seed != 0 {
 		first, last = *seed, *seed
 	}
@@ -37,6 +38,9 @@ func TestLaws(t *testing.T) {
 		r, err := Run(c)
 		if err != nil {
 			t.Fatalf("%v\nrepeat with: go test ./tools/sim -run TestLaws -seed %d", err, s)
+		}
+		if s%1000 == 0 {
+			t.Logf("%d worlds", s-first+1)
 		}
 		sum.Lists += r.Lists
 		sum.Jobs += r.Jobs
@@ -54,6 +58,7 @@ func TestLaws(t *testing.T) {
 		sum.LogIns += r.LogIns
 		sum.Lost += r.Lost
 		sum.Reservations += r.Reservations
+		sum.Health += r.Health
 		sum.Seconds += r.Seconds
 	}
 	if worlds := int(last - first + 1); worlds >= 40 {
@@ -64,7 +69,7 @@ func TestLaws(t *testing.T) {
 			{"jobs", sum.Jobs, 30}, {"starts", sum.Starts, 50}, {"crashes of qmaster", sum.Crashes, 1}, {"messages lost", sum.Lost, 5},
 			{"refused orders", sum.Refused, 2}, {"preempted tasks", sum.Preempted, 2}, {"PE tasks", sum.Inherited, 3}, {"tasks with instances", sum.Mapped, 3},
 			{"tasks that select instances", sum.Selected, 2}, {"tasks that take something per host", sum.Hosted, 2}, {"tasks with cores", sum.Bound, 3},
-			{"advance reservations", sum.Reservations, 1}, {"changes with tokens", sum.Tokened, 1}, {"requests with tokens that are not valid", sum.Expelled, 1}, {"log-ins", sum.LogIns, 1},
+			{"advance reservations", sum.Reservations, 1}, {"changes of the health of instances", sum.Health, 1}, {"changes with tokens", sum.Tokened, 1}, {"requests with tokens that are not valid", sum.Expelled, 1}, {"log-ins", sum.LogIns, 1},
 		} {
 			if c.seen < c.atMin*worlds {
 				t.Errorf("%d %s in %d worlds: too few to hold the laws against them", c.seen, c.what, worlds)

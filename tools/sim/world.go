@@ -102,6 +102,7 @@ type Result struct {
 	Seed                                  uint64
 	Lists, Jobs, Starts, Crashes, Refused int
 	Reservations                          int     // advance reservations
+	Health                                int     // changes of the health of instances
 	Lost                                  int     // messages that did not arrive
 	Preempted                             int     // tasks that were suspended to make room
 	Inherited                             int     // PE tasks that ran
@@ -170,6 +171,9 @@ func Run(c Config) (Result, error) {
 		for _, e := range l.Events {
 			if e.Kind == grid.KindAR && e.Op == events.OpAdd {
 				r.Reservations++
+			}
+			if e.Kind == grid.KindInstance {
+				r.Health++
 			}
 		}
 	}

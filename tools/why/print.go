@@ -108,6 +108,9 @@ func (d *Decision) print(b *bytes.Buffer) {
 	} else if w.Priority != 0 {
 		fmt.Fprintf(b, "%spriority %.5f\n", pad, w.Priority)
 	}
+	for _, text := range d.Chosen {
+		fmt.Fprintf(b, "%s%s\n", pad, text)
+	}
 	tellRivals(b, pad, d.Before, d.More)
 	if d.Behind > 0 {
 		fmt.Fprintf(b, "%sbehind it in line: %s\n", pad, opt.Count(d.Behind, "job"))

@@ -63,16 +63,17 @@ type Wait struct {
 
 // Decision is the run of the scheduler that started the job.
 type Decision struct {
-	Run       string  `json:"run"`
-	Algorithm string  `json:"algorithm,omitempty"`
-	Seen      uint64  `json:"seen" jsonschema:"the last list that the run had seen"`
-	Recorded  bool    `json:"recorded" jsonschema:"the run was recorded; else this is the state before the start"`
-	Place     int     `json:"place,omitempty" jsonschema:"of this start among those of the run, from 1"`
-	Starts    int     `json:"starts,omitempty" jsonschema:"of the run"`
-	Worth     Worth   `json:"worth"`
-	Before    []Rival `json:"before,omitempty" jsonschema:"the first of those who stood before it"`
-	More      int     `json:"more,omitempty" jsonschema:"that are not listed"`
-	Behind    int     `json:"behind" jsonschema:"jobs in line that stood behind it"`
+	Run       string   `json:"run"`
+	Algorithm string   `json:"algorithm,omitempty"`
+	Seen      uint64   `json:"seen" jsonschema:"the last list that the run had seen"`
+	Recorded  bool     `json:"recorded" jsonschema:"the run was recorded; else this is the state before the start"`
+	Place     int      `json:"place,omitempty" jsonschema:"of this start among those of the run, from 1"`
+	Starts    int      `json:"starts,omitempty" jsonschema:"of the run"`
+	Worth     Worth    `json:"worth"`
+	Chosen    []string `json:"chosen,omitempty" jsonschema:"instances of resource maps and cores, and what else was looked at"`
+	Before    []Rival  `json:"before,omitempty" jsonschema:"the first of those who stood before it"`
+	More      int      `json:"more,omitempty" jsonschema:"that are not listed"`
+	Behind    int      `json:"behind" jsonschema:"jobs in line that stood behind it"`
 }
 
 // Worth is what the scheduler thought of a job, sge_priority(5).

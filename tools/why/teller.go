@@ -212,7 +212,7 @@ func (t *teller) altered(l events.List, old, now *grid.Job) {
 	var words []string
 	for _, c := range diff.Objects(old, now) {
 		switch c.Field {
-		case "version", "predecessors", "array_predecessors":
+		case "version", "former", "predecessors", "array_predecessors":
 		case "pending":
 			if l.Cause.What != "report" && l.Cause.What != "orders" {
 				words = append(words, c.String())
@@ -265,6 +265,7 @@ func (t *teller) moved(l events.List, now *grid.JATask, before *state.State) {
 		s := Step{What: "started", Text: startText(now), Seconds: seconds, Waits: waits}
 		if first := t.array && len(t.tasks) == 1; first || !t.array {
 			s.Decision = t.decision(l.Cause.Ref, l.Seq, now, before, t.st)
+			s.Decision.Chosen = chosen(l, now, before)
 		}
 		if t.array && len(t.tasks) == 1 {
 			s.Task = now.ID

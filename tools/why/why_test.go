@@ -132,6 +132,9 @@ func (c *cell) submit(words []datadriven.CmdArg) string {
 		case "p":
 			n, _ := strconv.Atoi(value)
 			j.Priority = int16(n)
+		case "bamount":
+			n, _ := strconv.Atoi(value)
+			ask.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(n), Unit: "C", Type: grid.BindSlot}
 		case "t":
 			n, _ := strconv.Atoi(value)
 			j.Array, j.Tasks.Last = true, uint32(n)
@@ -249,6 +252,13 @@ func TestTranscripts(t *testing.T) {
 				global := *c.c.Core.State().ExecHost(grid.GlobalHost)
 				global.ComplexValues = grid.Values{{Name: word, Text: n}}
 				return out + c.ask("root", &gdi.Modify{Objects: []grid.Object{&global}})
+			case "attribute": // a characteristic of instances
+				return c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: "INT", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}}})
+			case "topology": // of a host
+				c.step(core.Report{Report: report.Report{Host: word, Load: &report.Load{
+					Processors: 8, At: c.now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}, {Name: "m_topology_tree", Text: d.CmdArgs[1].Key}}}}})
+				c.step(core.Tick{})
+				return ""
 			case "map": // its values, a line of HOST VALUE for each host
 				out := c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
 				for line := range strings.Lines(d.Input) {
