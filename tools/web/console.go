@@ -181,6 +181,8 @@ func (c *consoleCell) fill() {
 	}
 	var old console.Trend
 	var loads console.Loads
+	lists := recent{every: stretchEvents}
+	lists.begin(st)
 	for l, err := range p.Lists(st.Seq + 1) {
 		if err != nil || l.Seq > before {
 			break
@@ -188,7 +190,9 @@ func (c *consoleCell) fill() {
 		st.Apply(l)
 		old.Add(l, st)
 		loads.Add(l)
+		lists.add(readable(l))
 	}
+	c.recent.prepend(&lists)
 	c.mirror.mu.Lock()
 	defer c.mirror.mu.Unlock()
 	c.mirror.trend.Prepend(old)

@@ -83,6 +83,7 @@ type Server struct {
 	public   string // PublicURL without a slash at its end
 	revoked  *revocations
 	moments  moments
+	recent   recent
 	reading  chan struct{} // the stretches of the log that are read
 	outlooks chan struct{} // the starts that are being foreseen
 	foresee  func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook
@@ -106,8 +107,8 @@ func New(o Options) *Server {
 	}
 	h, l := newHub(), newLedger()
 	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), foresee: outlook.Of,
-		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, url: "http://" + DefaultListen}
-	s.mirror = newMirror(h, l, &s.moments, &s.counts.Table)
+		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, recent: recent{every: stretchEvents}, url: "http://" + DefaultListen}
+	s.mirror = newMirror(h, l, &s.moments, &s.recent, &s.counts.Table)
 	s.cell = &consoleCell{Server: s, trials: trials{turn: make(chan struct{}, 1), nice: trialNice}}
 	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
