@@ -15,7 +15,7 @@ func Bodies() []Body {
 		new(Add), new(Modify), new(Delete), new(Change), new(Submit), new(Alter), new(DeleteJobs),
 		new(Control), new(Trigger), new(Wait), new(Get), new(Verify),
 		new(Reserve), new(DeleteARs), new(History), new(StartTask), new(Resubmit), new(CreateToken), new(RevokeTokens),
-		new(WaysToLogIn), new(LogIn), new(Output), new(Propose), new(Decide),
+		new(WaysToLogIn), new(LogIn), new(Output), new(Propose), new(Decide), new(Streams),
 	}
 }
 

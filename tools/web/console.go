@@ -86,12 +86,9 @@ func explained(err error) error {
 
 func (c *consoleCell) Name() string { return c.options.Cell }
 
-func (c *consoleCell) Master() string {
-	if c.options.Master == nil {
-		return ""
-	}
-	return c.options.Master()
-}
+func (c *consoleCell) Master() string { return c.leader() }
+
+func (c *consoleCell) Streams(ctx context.Context) []gdi.Stream { return c.Server.streams.get(ctx) }
 
 func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, func(), error) {
 	one, err := c.authenticateWith(r, csrf)

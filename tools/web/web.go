@@ -38,6 +38,7 @@ type Options struct {
 	Accounts Accounts
 	LogIn    LogIn         // nil: the identity provider of the cell is not used
 	History  History       // nil: only what happens now
+	Streams  Streams       // nil: they are not known
 	Master   func() string // host of the leading qmaster; nil: not known
 	Logger   hclog.Logger
 	Now      func() time.Time
@@ -84,6 +85,7 @@ type Server struct {
 	revoked  *revocations
 	moments  moments
 	recent   recent
+	streams  streams
 	reading  chan struct{} // the stretches of the log that are read
 	outlooks chan struct{} // the starts that are being foreseen
 	foresee  func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook
@@ -107,14 +109,14 @@ func New(o Options) *Server {
 	}
 	h, l := newHub(), newLedger()
 	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), foresee: outlook.Of,
-		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, recent: recent{every: stretchEvents}, url: "http://" + DefaultListen}
+		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, recent: recent{every: stretchEvents}, streams: streams{ask: o.Streams}, url: "http://" + DefaultListen}
 	s.mirror = newMirror(h, l, &s.moments, &s.recent, &s.counts.Table)
 	s.cell = &consoleCell{Server: s, trials: trials{turn: make(chan struct{}, 1), nice: trialNice}}
 	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.seq(); return err },
 		Refresh: func() { s.counts.Connections.Set(float64(s.open.Load())) },
-		More:    []prometheus.Collector{slots{s.mirror}},
+		More:    []prometheus.Collector{slots{s.mirror}, &s.streams},
 	})
 	s.mux = http.NewServeMux()
 	s.register(s.mux)
