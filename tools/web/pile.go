@@ -115,22 +115,31 @@ func (r *pileReader) list(raw []byte) (l events.List, n int, err error) {
 	return l, n, err
 }
 
+// all returns the lists of a block.
+func (r *pileReader) all(block int) (lists []events.List, err error) {
+	raw, err := r.bytes(block)
+	for len(raw) > 0 && err == nil {
+		var l events.List
+		var n int
+		if l, n, err = r.list(raw); err == nil {
+			lists, raw = append(lists, l), raw[n:]
+		}
+	}
+	return lists, err
+}
+
 // from calls each with the lists from a block on until it returns false.
 func (r *pileReader) from(block int, each func(events.List) bool) error {
-	for ; ; block++ {
-		raw, err := r.bytes(block)
-		if len(raw) == 0 || err != nil {
+	for ; block <= len(r.blocks); block++ {
+		lists, err := r.all(block)
+		if err != nil {
 			return err
 		}
-		for len(raw) > 0 {
-			l, n, err := r.list(raw)
-			if err != nil {
-				return err
-			}
+		for _, l := range lists {
 			if !each(l) {
 				return nil
 			}
-			raw = raw[n:]
 		}
 	}
+	return nil
 }

@@ -250,6 +250,37 @@ func (r *recent) forward(ctx context.Context, st *state.State, to gdi.Place) (bo
 	return to.Seq != 0, nil // a later list may be of the time, too
 }
 
+// backward calls each with the lists that are not after one, the last one first, until it returns false. It returns the list that comes next.
+func (r *recent) backward(from uint64, each func(events.List) bool) (next uint64, err error) {
+	next = from
+	all := r.now()
+	for i := range slices.Backward(all) {
+		s := &all[i]
+		if next > s.last() {
+			return next, nil // it has not come yet
+		}
+		if next <= s.seq {
+			continue
+		}
+		p := &pileReader{pile: s.lists}
+		for block := int(s.spots[next-s.seq-1].block); block >= 0; block-- {
+			lists, err := p.all(block)
+			if err != nil {
+				return next, err
+			}
+			for _, l := range slices.Backward(lists) {
+				if l.Seq > next {
+					continue
+				}
+				if next = l.Seq - 1; !each(l) {
+					return next, nil
+				}
+			}
+		}
+	}
+	return next, nil
+}
+
 // life is what recent has of a job from its submission on.
 type life struct {
 	job       uint32

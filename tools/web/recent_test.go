@@ -252,3 +252,32 @@ func TestRecentPrepend(t *testing.T) {
 		t.Errorf("%+v, expected %+v", l, whole)
 	}
 }
+
+// TestRecentBackward: the kept lists come last first, from any list on, and it says which one comes next.
+func TestRecentBackward(t *testing.T) {
+	c := newCell(t, 1)
+	for range 30 {
+		c.submit("alice", "sleep", "1")
+	}
+	end := uint64(len(c.lists))
+	for _, every := range []int{2, 7, 1 << 40} {
+		c.keep(every)
+		begin := c.server.recent.now()[0].seq
+		for from := begin + 1; from <= end; from++ {
+			want := from
+			next, err := c.server.recent.backward(from, func(l events.List) bool {
+				if l.Seq != want {
+					t.Fatalf("list %d, expected %d", l.Seq, want)
+				}
+				want--
+				return l.Seq != begin+4
+			})
+			if stop := begin; err != nil || next != want || from < begin+4 && next != stop || from >= begin+4 && next != begin+3 {
+				t.Errorf("from %d: next is %d, %v", from, next, err)
+			}
+		}
+		if next, _ := c.server.recent.backward(end+1, func(events.List) bool { t.Error("a list that has not come"); return true }); next != end+1 {
+			t.Error(next)
+		}
+	}
+}
