@@ -77,6 +77,8 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 	}
 	if isJob && p.Priority != 0 {
 		setPriority(started.pid, p.Priority)
+	} else if k.nice > 0 {
+		setPriority(started.pid, k.nice)
 	}
 	a.noteStep(s, started.pid)
 	return started, nil

@@ -43,6 +43,7 @@ type shepherd struct {
 	uid, gid  uint32
 	null      int // /dev/null, for reading and writing
 	jobs      int // the control group of all jobs; -1: the shepherd's own
+	nice      int // with which execd was started
 	reaper    *reaper
 	socketDir *os.File // the directory of the socket
 	journal   *journal // never call add with mu held: compaction takes mu
@@ -167,7 +168,7 @@ func newShepherd(dir string) (*shepherd, error) {
 	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // what we were started with is not for jobs
 	debug.SetGCPercent(gcPercent)
 	k := &shepherd{
-		dir: dir, jobs: -1, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
+		dir: dir, jobs: -1, nice: niceness(), uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
 		pid:      strconv.Itoa(os.Getpid()),
 		starting: newTurns(),
 		quit:     make(chan struct{}),
@@ -175,6 +176,9 @@ func newShepherd(dir string) (*shepherd, error) {
 		conns:    map[*conn]struct{}{},
 	}
 	k.idle = sync.NewCond(&k.mu)
+	if pid := os.Getpid(); k.nice > 0 && unix.Getpgrp() == pid {
+		setPriority(pid, k.nice)
+	}
 	_, err := ownGroups()
 	if err != nil {
 		return nil, err

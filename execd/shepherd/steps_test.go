@@ -355,6 +355,36 @@ func TestPriority(t *testing.T) {
 	want(t, "nice", h.output(1), nice)
 }
 
+// Jobs of a queue without a priority have that with which their host's daemon was started, as a session too.
+func TestPriorityOfTheHost(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	k, err := Connect(t.Context(), Options{Dir: dir, Program: []string{"nice", "-n", "5", self, "shepherd"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{t: t, dir: dir, ctx: t.Context(), k: k, saw: map[report.Attempt][]plan.Status{}}
+	defer k.Shutdown(h.ctx, true)
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.start(h.plan(1, "read x <"+fifo+"; nice; test ! -e /proc/self/autogroup || cut -d' ' -f3 /proc/self/autogroup"))
+	h.await(1, plan.Running)
+	if err := os.WriteFile(fifo, []byte("go\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	h.end(1)
+	nice := "5\n"
+	if _, err := os.Stat("/proc/self/autogroup"); err == nil {
+		nice += "5\n"
+	}
+	want(t, "nice", h.output(1), nice)
+}
+
 func TestRefusedPlans(t *testing.T) {
 	h := newHost(t)
 	plans := []plan.Plan{h.plan(1, "true"), h.plan(2, "true"), h.plan(3, "true")}

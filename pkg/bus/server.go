@@ -86,7 +86,7 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: o.Log, quota: newQuota(o.Connections), nats: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns, certUser: o.CertUser}, lock: lock, dir: o.Dir}
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: newBoundedLog(o.Log), quota: newQuota(o.Connections), nats: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns, certUser: o.CertUser}, lock: lock, dir: o.Dir}
 	if err := s.start(o); err != nil {
 		s.Stop()
 		return nil, err
@@ -144,7 +144,7 @@ func (s *Server) serve(o ServerOptions) error {
 	}
 	engine, err := startEngine(EngineOptions{
 		Dir: o.Dir, Durable: o.Durable, StoreMax: cmp.Or(o.StoreMax, storeMaxDefault), Connections: 2*s.gate.quota.total + insideMax,
-		Authenticate: s.gate.authenticate, Log: o.Log,
+		Authenticate: s.gate.authenticate, Log: s.gate.log,
 	})
 	if err != nil {
 		return fmt.Errorf("server in %s: %w", o.Dir, err)

@@ -116,16 +116,6 @@ func subject(w *wire.Coder, s *gdi.Subject) {
 	w.Close(m)
 }
 
-// newBody makes an empty body by its verb, nil for an unknown one.
-func newBody(verb string) gdi.Body {
-	for _, b := range gdi.Bodies() {
-		if b.Verb() == verb {
-			return b
-		}
-	}
-	return nil
-}
-
 // body is its verb and its fields.
 func body(w *wire.Coder, p *gdi.Body) {
 	m := w.Open()
@@ -135,7 +125,7 @@ func body(w *wire.Coder, p *gdi.Body) {
 	}
 	name(w, &verb)
 	if w.Reading() && w.Err() == nil && verb != "" {
-		if *p = newBody(verb); *p == nil {
+		if *p = gdi.NewBody(verb); *p == nil {
 			w.Fail(fmt.Errorf("unknown request %q", verb))
 		}
 	}

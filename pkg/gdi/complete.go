@@ -9,14 +9,43 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Bodies returns an empty body of each kind.
-func Bodies() []Body {
-	return []Body{
-		new(Add), new(Modify), new(Delete), new(Change), new(Submit), new(Alter), new(DeleteJobs),
-		new(Control), new(Trigger), new(Wait), new(Get), new(Verify),
-		new(Reserve), new(DeleteARs), new(History), new(StartTask), new(Resubmit), new(CreateToken), new(RevokeTokens),
-		new(WaysToLogIn), new(LogIn), new(Output), new(Propose), new(Decide), new(Streams),
+// bodies makes an empty body of each kind.
+var bodies = []func() Body{
+	empty[Add], empty[Modify], empty[Delete], empty[Change], empty[Submit], empty[Alter], empty[DeleteJobs],
+	empty[Control], empty[Trigger], empty[Wait], empty[Get], empty[Verify],
+	empty[Reserve], empty[DeleteARs], empty[History], empty[StartTask], empty[Resubmit], empty[CreateToken], empty[RevokeTokens],
+	empty[WaysToLogIn], empty[LogIn], empty[Output], empty[Propose], empty[Decide], empty[Streams],
+}
+
+var bodyOf = func() map[string]func() Body {
+	m := make(map[string]func() Body, len(bodies))
+	for _, make := range bodies {
+		m[make().Verb()] = make
 	}
+	return m
+}()
+
+func empty[T any, P interface {
+	*T
+	Body
+}]() Body {
+	return P(new(T))
+}
+
+// Bodies returns an empty body of each kind.
+func Bodies() (out []Body) {
+	for _, make := range bodies {
+		out = append(out, make())
+	}
+	return out
+}
+
+// NewBody returns an empty body by its verb, nil for an unknown one.
+func NewBody(verb string) Body {
+	if make := bodyOf[verb]; make != nil {
+		return make()
+	}
+	return nil
 }
 
 // Complete checks a request and fills in what the sender may leave out. Afterwards the

@@ -38,6 +38,7 @@ const kinds = int(grid.KindInstance) + 1
 type place struct {
 	host string
 	task uint64 // see number
+	of   *grid.JATask
 }
 
 // dependency means that job waits for the end of another, or runs in an advance
@@ -252,8 +253,8 @@ func (s *State) Finished() []*grid.Job { return s.finished }
 func (s *State) deriveTask(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.JATask); ok {
 		s.tally.AddTask(was, -1)
-		if was.Started() {
-			eachPlace(was, func(host string) { s.onHost.own().Delete(place{host, number(was.Key())}) })
+		if now, changed := e.Object.(*grid.JATask); was.Started() && !(changed && now.Started() && samePlaces(was, now)) {
+			eachPlace(was, func(host string) { s.onHost.own().Delete(place{host: host, task: number(was.Key())}) })
 		}
 	}
 	if e.Op == events.OpDel {
@@ -267,7 +268,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 	t := e.Object.(*grid.JATask)
 	s.tally.AddTask(t, 1)
 	if t.Started() {
-		eachPlace(t, func(host string) { s.onHost.own().Set(place{host, number(t.Key())}) })
+		eachPlace(t, func(host string) { s.onHost.own().Set(place{host, number(t.Key()), t}) })
 	}
 	if e.Op == events.OpAdd { // enrolled: it leaves the pending range
 		if j := s.Job(t.Job); j != nil && j.Pending.Contains(t.ID) {
@@ -285,9 +286,19 @@ func eachPlace(t *grid.JATask, f func(host string)) {
 	for _, g := range t.Grants {
 		f(g.Host)
 	}
-	if slices.ContainsFunc(t.Maps, func(m grid.MapGrant) bool { return m.Global }) {
+	if holdsGlobal(t) {
 		f(grid.GlobalHost)
 	}
+}
+
+// samePlaces reports whether eachPlace has the same hosts for both.
+func samePlaces(a, b *grid.JATask) bool {
+	return slices.EqualFunc(a.Grants, b.Grants, func(a, b grid.Grant) bool { return a.Host == b.Host }) && holdsGlobal(a) == holdsGlobal(b)
+}
+
+// holdsGlobal reports whether a task has instances of a resource map of "global".
+func holdsGlobal(t *grid.JATask) bool {
+	return slices.ContainsFunc(t.Maps, func(m grid.MapGrant) bool { return m.Global })
 }
 
 // set replaces an object as a consequence, without further consequences.
@@ -504,7 +515,7 @@ func (s *State) EachOnHost(host string, f func(*grid.JATask)) {
 		if p.host != host {
 			return false
 		}
-		f(s.Task(uint32(p.task>>32), uint32(p.task)))
+		f(p.of)
 		return true
 	})
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/events"
@@ -25,6 +26,54 @@ func submitted(at grid.Time, id uint32, request string) events.List {
 func job(id uint32) *grid.Job {
 	r := grid.Range{First: 1, Last: 5, Step: 1}
 	return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Array: true, Tasks: r, Pending: grid.Ranges{r}, Submit: begin, Spec: &grid.JobSpec{}}
+}
+
+// TestTasksOfAHost: each host lists the tasks that hold something of it, as they are now; what
+// a copy lists stays.
+func TestTasksOfAHost(t *testing.T) {
+	s := New()
+	s.Apply(told(1, begin, events.Add(job(7))))
+	list := func(s *State) string {
+		var b strings.Builder
+		for _, host := range []string{"a", "b", grid.GlobalHost} {
+			s.EachOnHost(host, func(t *grid.JATask) { fmt.Fprintf(&b, " %s:%d.%d/%d", host, t.Job, t.ID, t.Attempt) })
+		}
+		return strings.TrimSpace(b.String())
+	}
+	on := func(hosts ...string) (out []grid.Grant) {
+		for _, h := range hosts {
+			out = append(out, grid.Grant{Queue: "q", Host: h, Slots: 1})
+		}
+		return out
+	}
+	global := []grid.MapGrant{{Resource: "gpu", Host: "a", Global: true, IDs: []string{"GPU0"}}}
+	was, wanted := s.Copy(), ""
+	for _, step := range []struct {
+		task *grid.JATask
+		want string
+	}{
+		{&grid.JATask{Status: grid.Transfering, Grants: on("a")}, "a:7.3/1"},
+		{&grid.JATask{Status: grid.Running, Grants: on("a")}, "a:7.3/2"},
+		{&grid.JATask{Status: grid.Running, Grants: on("a"), Maps: global}, "a:7.3/3 global:7.3/3"},
+		{&grid.JATask{Status: grid.Running, Grants: on("a", "b")}, "a:7.3/4 b:7.3/4"},
+		{&grid.JATask{Status: grid.Running, Grants: on("b")}, "b:7.3/5"},
+		{&grid.JATask{Status: grid.Idle, Grants: on("b")}, ""},
+		{&grid.JATask{Status: grid.Transfering, Grants: on("a")}, "a:7.3/7"},
+	} {
+		step.task.Job, step.task.ID, step.task.Attempt = 7, 3, uint32(s.Seq)
+		s.Apply(told(s.Seq+1, begin, events.Mod(step.task)))
+		if got := list(s); got != step.want {
+			t.Errorf("%q, not %q", got, step.want)
+		}
+		if got := list(was); got != wanted {
+			t.Errorf("a copy has changed from %q to %q", wanted, got)
+		}
+		was, wanted = s.Copy(), step.want
+	}
+	s.Apply(told(s.Seq+1, begin, events.Del(grid.KindJATask, grid.Key{ID: 7, Sub: 3})))
+	if got := list(s); got != "" {
+		t.Errorf("%q is left", got)
+	}
 }
 
 // TestEnrolling: a task that gets an object of its own leaves the pending

@@ -29,7 +29,7 @@ func Command(env opt.Env) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Usage: "`N` from which messages are made up", DefaultText: "another one each time"},
 			&cli.StringFlag{Name: "honest", Usage: "`ACCOUNT` of the honest user", DefaultText: "the first of a person"},
 			&cli.StringFlag{Name: "attacker", Usage: "`ACCOUNT` of the attacker", DefaultText: "the next"},
-			&cli.IntFlag{Name: "nice", Value: 19, Usage: "`N` by which the attacker's processes and all jobs on this machine give way to the cell"},
+			&cli.IntFlag{Name: "nice", Value: 19, Usage: "`N` by which the attacker's processes, the hosts and all jobs, on other machines in a real cell, give way to qmaster"},
 			&cli.BoolFlag{Name: "untimed", Usage: "show the bars that are times, and do not judge them: for a machine with other work"},
 			opt.JSONFlag(),
 			&cli.BoolFlag{Name: "keep", Usage: "leave the cell's directory"},

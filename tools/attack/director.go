@@ -30,7 +30,7 @@ type Options struct {
 	Seed             uint64
 	Honest, Attacker string
 	Untimed          bool // bars that are times are shown, not judged
-	Nice             int  // of the attacker's processes, and of jobs
+	Nice             int  // of what is on other machines in a real cell
 	Keep             bool // leave the cell's directory
 	JSON             bool // the report is a document
 }
@@ -261,14 +261,14 @@ func (d *director) run(ctx context.Context, long time.Duration, some ...*field) 
 // fieldWait is how long the process of an attack may take to end.
 const fieldWait = 5 * time.Second
 
-// fight runs the process of an attack until ctx ends. It runs as the attacker, with
-// less right to the processor than the cell: in a real one it is on another machine.
+// fight runs the process of an attack until ctx ends, as the attacker.
 func (d *director) fight(ctx context.Context, f *field, seed uint64) error {
 	brief, err := json.Marshal(d.briefing(f, seed))
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command("nice", "-n", fmt.Sprint(d.Nice), d.s.lab(), "attack", "be")
+	args := d.s.elsewhere(d.s.lab(), "attack", "be")
+	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(slices.Clone(d.env.Environ), "HOME="+d.s.attacker.home, "USER="+d.s.attacker.name, "GOMAXPROCS=2", "GOMEMLIMIT=512MiB")
 	cmd.Dir, cmd.Stderr = d.s.attacker.home, d.env.Stderr
 	d.s.as(cmd, d.s.attacker)
@@ -280,7 +280,7 @@ func (d *director) fight(ctx context.Context, f *field, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
+	if err := d.s.startElsewhere(cmd); err != nil {
 		return err
 	}
 	if _, err := in.Write(append(brief, '\n')); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -36,7 +37,7 @@ type site struct {
 	root             bool     // this process is root's
 	honest, attacker *account // without root both are the account of this process
 	hosts            []string
-	nice             int                 // of jobs: in a real cell they run on other machines
+	nice             int                 // of what is on other machines in a real cell; see elsewhere
 	keys             map[bus.Role]string // files of the attacker's keys
 	names            map[bus.Role]string // and whose they are
 
@@ -189,6 +190,27 @@ func (s *site) as(cmd *exec.Cmd, a *account) {
 	if s.root && a != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: a.uid, Gid: a.gid, Groups: []uint32{a.gid}}
 	}
+}
+
+// elsewhere returns the command line for what is on another machine in a real cell: the attacker's
+// processes, and execd with all that it starts. It gives way to qmaster, schedd and the
+// honest user's commands.
+func (s *site) elsewhere(args ...string) []string {
+	return append([]string{"nice", "-n", strconv.Itoa(s.nice)}, args...)
+}
+
+// startElsewhere starts a command line of elsewhere, in a session of its own that gives way as a whole
+// where the kernel weighs sessions against each other (sched(7), autogroup).
+func (s *site) startElsewhere(cmd *exec.Cmd) error {
+	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Setsid = false, true
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	group := filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "autogroup")
+	if err := os.WriteFile(group, []byte(strconv.Itoa(s.nice)), 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+	}
+	return nil
 }
 
 // command is one of Grid Engine's commands, run by an account, nil for the
@@ -415,7 +437,11 @@ func (s *site) runDaemon(d *daemon) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$@"`, "sh", s.quill()}, d.args...)...)
+	start, args := (*exec.Cmd).Start, append([]string{s.quill()}, d.args...)
+	if d.args[0] == "execd" {
+		start, args = s.startElsewhere, s.elsewhere(args...)
+	}
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$@"`, "sh"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
 	cmd.Env = []string{"SGE_ROOT=" + s.where.Root, "SGE_CELL=" + s.where.Name, "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "GOTRACEBACK=single"}
 	s.as(cmd, nil)
@@ -424,7 +450,7 @@ func (s *site) runDaemon(d *daemon) error {
 		d.mu.Unlock()
 		return nil
 	}
-	err = cmd.Start()
+	err = start(cmd)
 	d.cmd = cmd
 	d.mu.Unlock()
 	if err != nil {
