@@ -37,7 +37,7 @@ func (x *Attributes) Selection(resource, block string) (*Selection, error) {
 		return nil, nil
 	}
 	inner, closed := strings.CutSuffix(block[1:], "]")
-	if !closed || closing(block) != len(block)-1 {
+	if !closed || grid.Bracket(block) != len(block)-1 {
 		return nil, fmt.Errorf("RSMAP %q request %q has an unclosed characteristics block, expected ']'", resource, block)
 	}
 	s := &Selection{}
@@ -49,22 +49,6 @@ func (x *Attributes) Selection(resource, block string) (*Selection, error) {
 		s.conditions = append(s.conditions, k)
 	}
 	return s, nil
-}
-
-// closing returns where the bracket closes with which a text begins, -1 when it does not.
-func closing(text string) int {
-	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '[':
-			depth++
-		case ']':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 func (x *Attributes) traitCondition(resource, text string) (k traitCondition, err error) {

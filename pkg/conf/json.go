@@ -117,7 +117,7 @@ func (a attribute) textOf(v any, t reflect.Type) (string, error) {
 		if x == "" {
 			return a.empty, nil
 		}
-		if bracket("["+x+"]") != len(x)+1 || strings.HasPrefix(x, "[") || strings.Contains(x, ",[") {
+		if grid.Bracket("["+x+"]") != len(x)+1 || strings.HasPrefix(x, "[") || strings.Contains(x, ",[") {
 			return "", refuse("value %q of attribute %q has brackets: values of hosts are in the member \"at\"", x, a.Name)
 		}
 		return x, a.oneLine(x)

@@ -143,7 +143,7 @@ func splitExceptions(text string) (value string, at grid.Values, err error) {
 	}
 	value = strings.TrimSuffix(strings.TrimRight(text[:i], " \t"), ",")
 	for rest := strings.TrimSpace(text[i:]); rest != ""; {
-		end := bracket(rest)
+		end := grid.Bracket(rest)
 		if end < 0 {
 			return "", nil, refuse("Closing bracket expected in attribute value %q", text)
 		}
@@ -162,25 +162,6 @@ func splitExceptions(text string) (value string, at grid.Values, err error) {
 		rest = strings.TrimSpace(rest[1:])
 	}
 	return strings.TrimSpace(value), at, nil
-}
-
-// bracket is where the bracket that text begins with is closed, -1 for none.
-func bracket(text string) int {
-	depth := 0
-	for i := range len(text) {
-		switch text[i] {
-		case '[':
-			depth++
-		case ']':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-		if depth == 0 {
-			return -1
-		}
-	}
-	return -1
 }
 
 // parseOne reads one value into v.

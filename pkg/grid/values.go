@@ -130,3 +130,23 @@ func (p PerHost[T]) contested() bool {
 func SortValues(v Values) {
 	slices.SortFunc(v, func(a, b Value) int { return cmp.Compare(a.Name, b.Name) })
 }
+
+// Bracket returns where the bracket closes with which a text begins, -1 when it begins with none or the bracket stays open.
+func Bracket(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '[':
+			depth++
+		case ']':
+			depth--
+		}
+		if depth == 0 {
+			if i > 0 {
+				return i
+			}
+			return -1
+		}
+	}
+	return -1
+}

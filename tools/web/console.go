@@ -26,14 +26,14 @@ import (
 
 // Bounds of what pages of the console read from the log.
 const (
-	endedLists  = 20_000 // event lists, for the last accounting records
-	ranMost     = 20_000 // records, for what ran when
-	trendLists  = 100_000
-	logFirst    = 200     // event lists that are read from the log at a time, at first: a page shows few
-	logStretch  = 2_000   // ... and at most
-	logLists    = 20_000  // ... for a page; the next one continues
-	logEvents   = 200_000 // the same of events of kept lists
-	beginAge    = time.Minute
+	endedLists = 20_000 // event lists, for the last accounting records
+	ranMost    = 20_000 // records, for what ran when
+	trendLists = 100_000
+	logFirst   = 200     // event lists that are read from the log at a time, at first: a page shows few
+	logStretch = 2_000   // ... and at most
+	logLists   = 20_000  // ... for a page; the next one continues
+	logEvents  = 200_000 // the same of events of kept lists
+	beginAge   = time.Minute
 )
 
 // consoleCell is the cell as the console sees it.

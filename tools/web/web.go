@@ -205,9 +205,9 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			s.explain(counted, r, unrouted(r, missing.status))
 			return
 		}
-		if s.revoked.check(r.TLS) != nil { // since the connection was made
+		if why := s.revoked.check(r.TLS); why != nil { // since the connection was made
 			w.Header().Set("Connection", "close")
-			writeProblem(counted, problem(http.StatusForbidden, problemCertificate, "", "the certificate of the client was revoked"))
+			writeProblem(counted, problem(http.StatusForbidden, problemCertificate, "", "the certificate of the client is not accepted any more: "+why.Error()))
 			return
 		}
 		for name, values := range r.URL.Query() {
