@@ -45,7 +45,7 @@ type stretch struct {
 	events   int
 }
 
-// mention says that a list has events of a job.
+// mention is a list that has events of a job.
 type mention struct {
 	job  uint32
 	list uint32 // its place in spots

@@ -21,7 +21,7 @@ type Streams func(context.Context) ([]gdi.Stream, error)
 
 // streams keeps what qmaster has said, for pages, the API and metrics alike.
 type streams struct {
-	ask Streams // nil: nobody is asked
+	ask Streams // nil: qmaster is not asked
 
 	mu    sync.Mutex
 	asked time.Time
