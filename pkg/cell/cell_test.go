@@ -61,3 +61,35 @@ func TestBootstrap(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// TestLoginOfAnotherUser: sudo may leave the home directory of the user who called it in $HOME. What is there is not the log-in of
+// the user who runs now, and no log-in is stored there.
+func TestLoginOfAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, who can give a directory away")
+	}
+	cell := Cell{Root: "/opt/sge", Name: "default"}
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	if err := cell.SaveLogin("quill_1_secret"); err != nil {
+		t.Fatal(err)
+	}
+	if token, err := cell.Login(); token != "quill_1_secret" || err != nil {
+		t.Errorf("own: %q %v", token, err)
+	}
+	for _, path := range []string{home, filepath.Dir(cell.LoginFile()), cell.LoginFile()} {
+		if err := os.Chown(path, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if token, err := cell.Login(); token != "" || err != nil {
+		t.Errorf("another user's: %q %v", token, err)
+	}
+	want := "the token of a log-in is stored in the home directory, and " + home + " belongs to another user: set HOME"
+	if err := cell.SaveLogin("quill_2_secret"); err == nil || err.Error() != want {
+		t.Errorf("stored: %v", err)
+	}
+	if text, err := os.ReadFile(cell.LoginFile()); err != nil || !strings.Contains(string(text), "quill_1_secret") {
+		t.Errorf("the file has changed: %s %v", text, err)
+	}
+}

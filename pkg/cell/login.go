@@ -26,9 +26,10 @@ const loginMax = 16 << 10
 // LoginFile is where the token of a log-in lies: ~/.quill/CELL.token.
 func (c Cell) LoginFile() string { return filepath.Join(os.Getenv("HOME"), ".quill", c.Name+".token") }
 
-// Login returns the token of the log-in to the cell, "": there is none. It fails when others may read or change the file.
+// Login returns the token of the log-in to the cell, "": there is none. It fails when others may read or change the file. A
+// home directory of another user, as sudo may leave it in $HOME, has none of this user.
 func (c Cell) Login() (token string, err error) {
-	if os.Getenv("HOME") == "" {
+	if home := os.Getenv("HOME"); home == "" || ofAnother(home) {
 		return "", nil
 	}
 	path := c.LoginFile()
@@ -55,6 +56,15 @@ func (c Cell) Login() (token string, err error) {
 		return "", nil
 	}
 	return has.Token, nil
+}
+
+// ofAnother reports whether a directory belongs to another user.
+func ofAnother(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrPermission)
+	}
+	return int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid()
 }
 
 // private fails when others may read the file of a log-in, or put another one in its place.
@@ -86,6 +96,9 @@ func private(f *os.File, path string) error {
 func (c Cell) SaveLogin(token string) error {
 	if os.Getenv("HOME") == "" {
 		return errors.New("the token of a log-in is stored in the home directory: set HOME")
+	}
+	if home := os.Getenv("HOME"); ofAnother(home) {
+		return fmt.Errorf("the token of a log-in is stored in the home directory, and %s belongs to another user: set HOME", home)
 	}
 	text, err := json.Marshal(login{c.Root, token})
 	if err != nil {

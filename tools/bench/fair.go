@@ -36,7 +36,8 @@ const (
 )
 
 // fair measures submits of one user beside listings and beside another user who
-// floods the cell.
+// floods the cell. The others' processes, on other machines in a real cell, take what qmaster and the measured
+// user leave of the processors.
 func fair(ctx context.Context, r *run) (err error) {
 	s, err := r.newSite()
 	if err != nil {
@@ -67,7 +68,7 @@ func fair(ctx context.Context, r *run) (err error) {
 	if err != nil {
 		return err
 	}
-	lister := part{Role: "listings", Listed: other, Output: filepath.Join(s.scratch, "listings.json")}
+	lister := part{Role: "listings", Idle: true, Listed: other, Output: filepath.Join(s.scratch, "listings.json")}
 	beside, err := s.submits(ctx, func(ctx context.Context) error { return s.during(ctx, lister) })
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func fair(ctx context.Context, r *run) (err error) {
 		r.progress("the case of two users needs root, who can become another user")
 		return nil
 	}
-	flooded, err := s.submits(ctx, func(ctx context.Context) error { return s.during(ctx, part{Role: "flood"}) })
+	flooded, err := s.submits(ctx, func(ctx context.Context) error { return s.during(ctx, part{Role: "flood", Idle: true}) })
 	if err != nil {
 		return err
 	}
