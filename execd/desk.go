@@ -190,7 +190,7 @@ func (k *desk) change(ctx context.Context, changes []plan.Change, sh Shepherd) {
 		k.d.Logger.Error("limits not changed", "error", err)
 		answers = answers[:0]
 		for i := range changes {
-			answers = append(answers, plan.Changed{Attempt: changes[i].Attempt}) // to be done again
+			answers = append(answers, plan.Changed{Attempt: changes[i].Attempt}) // not answered
 		}
 	}
 	k.d.sendInput(ctx, core.Changed{Answers: answers})

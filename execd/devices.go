@@ -21,7 +21,7 @@ type gpuFinder struct {
 	at    time.Time
 }
 
-// find returns the GPUs, none when the drivers do not answer in time.
+// find returns the GPUs; when the drivers do not answer in time those that were found before.
 func (f *gpuFinder) find() []core.GPU {
 	if !f.at.IsZero() && time.Since(f.at) < gpusFor {
 		return f.found
@@ -30,8 +30,9 @@ func (f *gpuFinder) find() []core.GPU {
 		f.tree = os.DirFS("/")
 	}
 	found := new([]gpu.GPU) // a look that does not return in time still writes it
-	f.found, f.at = nil, time.Now()
+	f.at = time.Now()
 	if f.slow.Within(0, lookPatience, func() { *found, _ = gpu.Find(f.tree) }, func() {}) {
+		f.found = nil
 		for _, g := range *found {
 			f.found = append(f.found, core.GPU{UUID: g.UUID, Files: g.Devices})
 		}

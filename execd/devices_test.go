@@ -1,6 +1,7 @@
 package execd
 
 import (
+	"io/fs"
 	"testing"
 	"testing/fstest"
 )
@@ -15,4 +16,19 @@ func TestGPUsOfTheHost(t *testing.T) {
 		}
 		delete(tree, "proc/driver/nvidia/gpus/0000:07:00.0/information") // they stay known for a while
 	}
+	// Drivers that do not answer take none away: the devices of other jobs would be open.
+	f.at = f.at.Add(-2 * gpusFor)
+	f.tree = silent{make(chan struct{})}
+	if g := f.find(); len(g) != 1 {
+		t.Errorf("of drivers that do not answer: %v", g)
+	}
+	close(f.tree.(silent).answer)
+}
+
+// silent is a tree that does not answer until it is closed.
+type silent struct{ answer chan struct{} }
+
+func (s silent) Open(string) (fs.File, error) {
+	<-s.answer
+	return nil, fs.ErrNotExist
 }

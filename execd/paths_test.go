@@ -82,6 +82,13 @@ func TestTmpDirThatOthersCanChange(t *testing.T) {
 		switch {
 		case c.ok && (err != nil || !isOwn(dir)):
 			t.Errorf("%v: %q, %v", c.mode, dir, err)
+		case c.ok:
+			if err := os.Chmod(tmp, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if dir, err := dirs.dirFor(tmp); err == nil {
+				t.Errorf("a directory of before is still used: %s", dir)
+			}
 		case !c.ok && (err == nil || !strings.Contains(err.Error(), tmp+" can be written by others than its owner and has no sticky bit")):
 			t.Errorf("%v: %q, %v", c.mode, dir, err)
 		}

@@ -34,11 +34,11 @@ func (t *tmpDirs) dirFor(tmpdir string) (string, error) {
 		}
 	}
 	tmpdir = filepath.Clean(tmpdir)
-	if dir, ok := t.own[tmpdir]; ok && isOwn(dir) {
-		return dir, nil
-	}
 	if changeable(tmpdir) {
 		return "", fmt.Errorf("can't make directory: %s can be written by others than its owner and has no sticky bit (chmod +t)", tmpdir)
+	}
+	if dir, ok := t.own[tmpdir]; ok && isOwn(dir) {
+		return dir, nil
 	}
 	dir, err := os.MkdirTemp(tmpdir, "quill-*")
 	if err == nil {

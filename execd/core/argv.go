@@ -110,8 +110,11 @@ func (w *planning) words(line string) []string {
 	return words
 }
 
+// expand replaces the special variables of a word.
+func (w *planning) expand(word string) string { return expand(word, w.variable) }
+
 // expand replaces $name where the name is known. Others are left alone.
-func (w *planning) expand(word string) string {
+func expand(word string, variable func(name string) (string, bool)) string {
 	if !strings.Contains(word, "$") {
 		return word
 	}
@@ -126,7 +129,7 @@ func (w *planning) expand(word string) string {
 		for end < len(word) && (word[end] == '_' || word[end] >= 'a' && word[end] <= 'z') {
 			end++
 		}
-		if v, ok := w.variable(word[i+1 : end]); ok {
+		if v, ok := variable(word[i+1 : end]); ok {
 			b.WriteString(v)
 		} else {
 			b.WriteString(word[i:end])

@@ -100,6 +100,8 @@ func (c *Core) changed(answers []plan.Changed, r *Ready) {
 		}
 		switch {
 		case a.change == nil:
+		case w.Version == 0: // qmaster sends what is not confirmed again, and the shepherd is not asked without end
+			a.change = nil
 		case a.change.version > w.Version: // a newer one has come meanwhile
 			a.change.sent, a.change.behind = false, false
 			c.pass(a, r)

@@ -53,30 +53,38 @@ func isFile(image string) bool {
 }
 
 // starterWord replaces the variables of a word. One with $bind, $uuid or $device stands once for each path or device, and not at all
-// where there are none.
+// where there are none. What stands in place of a variable is not read again: paths and images may have a $ in them.
 func (w *planning) starterWord(word string) (out []string) {
-	name, list := "$bind", w.binds()
-	switch {
-	case strings.Contains(word, "$uuid"):
-		name, list = "$uuid", w.gpuNames
-	case strings.Contains(word, "$device"):
-		name, list = "$device", w.deviceFiles()
+	values := map[string]string{"image": w.image, "cwd": w.p.Cwd, "tmpdir": w.tmpDir}
+	variable := func(name string) (string, bool) {
+		if v, ok := values[name]; ok {
+			return v, true
+		}
+		return w.variable(name)
 	}
-	if !strings.Contains(word, name) {
-		return []string{w.single(word)}
+	for _, many := range []struct {
+		name string
+		list func() []string
+	}{{"bind", w.binds}, {"uuid", func() []string { return w.gpuNames }}, {"device", w.deviceFiles}} {
+		if !has(word, many.name) {
+			continue
+		}
+		for _, one := range many.list() {
+			values[many.name] = one
+			out = append(out, expand(word, variable))
+		}
+		return out
 	}
-	for _, one := range list {
-		out = append(out, w.single(strings.ReplaceAll(word, name, one)))
-	}
-	return out
+	return []string{expand(word, variable)}
 }
 
-// single replaces what has one value.
-func (w *planning) single(word string) string {
-	if !strings.Contains(word, "$") {
-		return word
-	}
-	return w.expand(strings.NewReplacer("$image", w.image, "$cwd", w.p.Cwd, "$tmpdir", w.tmpDir).Replace(word))
+// has reports whether a word has a variable.
+func has(word, name string) (found bool) {
+	expand(word, func(n string) (string, bool) {
+		found = found || n == name
+		return "", false
+	})
+	return found
 }
 
 // deviceFiles are the device files of the instances that the task has on this host.

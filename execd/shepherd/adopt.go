@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -33,6 +34,11 @@ func (k *shepherd) adopt(uid uint32, pid, asker int) (report.Attempt, error) {
 	if a == nil {
 		return report.Attempt{}, fmt.Errorf("no job of the user runs on this host")
 	}
+	a.joining.Lock()
+	defer a.joining.Unlock()
+	if a.closed { // nothing would end the process
+		return report.Attempt{}, fmt.Errorf("job %s has ended", a.key)
+	}
 	if in != "" {
 		if err := writeGroup(in, "cgroup.procs", strconv.Itoa(pid)); err != nil {
 			return report.Attempt{}, fmt.Errorf("cannot join the control group of job %s: %w", a.key, err)
@@ -43,10 +49,15 @@ func (k *shepherd) adopt(uid uint32, pid, asker int) (report.Attempt, error) {
 	if !ok {
 		return report.Attempt{}, fmt.Errorf("process %d has ended", pid)
 	}
-	k.reaper.mu.Lock()
-	defer k.reaper.mu.Unlock()
 	a.guests = append(a.guests, guest{pid, s.start})
 	return a.key, nil
+}
+
+// close lets no process join the attempt from now on.
+func (a *attempt) close() {
+	a.joining.Lock()
+	defer a.joining.Unlock()
+	a.closed = true
 }
 
 // newestOf returns the attempt of a user that began last of those that run, and its control group.
@@ -64,10 +75,10 @@ func (k *shepherd) newestOf(uid uint32) (newest *attempt, group string) {
 	return newest, group
 }
 
-// guestsOf returns the processes that a has adopted and that live.
-func (r *reaper) guestsOf(a *attempt) (pids []int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// living returns the processes that a has adopted and that live.
+func (a *attempt) living() (pids []int) {
+	a.joining.Lock()
+	defer a.joining.Unlock()
 	for _, g := range a.guests {
 		if s, ok := readStat(g.pid); ok && s.start == g.start {
 			pids = append(pids, g.pid)
@@ -80,7 +91,7 @@ func (r *reaper) guestsOf(a *attempt) (pids []int) {
 // had ended would have none, and they would be found no more.
 func (a *attempt) dismiss() {
 	var all []stat
-	descend(a.k.reaper.guestsOf(a), func(s stat) {
+	descend(a.living(), func(s stat) {
 		killExactly(s.pid, s.start, syscall.SIGSTOP)
 		all = append(all, s)
 	})
@@ -98,6 +109,11 @@ func Adopt(ctx context.Context, dir string, uid uint32, parent int) (report.Atte
 		return report.Attempt{}, errors.New("no job runs on this host")
 	case err != nil:
 		return report.Attempt{}, err
+	}
+	// Who chooses the directory by a variable must not answer in place of the shepherd.
+	if peer, err := credentialsOf(c.(*net.UnixConn)); err != nil || peer.Uid != 0 && int(peer.Uid) != os.Geteuid() {
+		c.Close()
+		return report.Attempt{}, fmt.Errorf("%s: no shepherd of root answers", dir)
 	}
 	k := open(c, Options{Dir: dir})
 	defer k.Close()

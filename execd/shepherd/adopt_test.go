@@ -1,11 +1,16 @@
 package shepherd
 
 import (
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
@@ -85,6 +90,55 @@ func TestAdopt(t *testing.T) {
 	h.signal(report.Terminate, 2)
 	h.end(2)
 	h.until("what the session started has ended", func() bool { return !alive(pid) })
+}
+
+// Nothing joins a job whose processes are being ended: nothing would end it.
+func TestAdoptTooLate(t *testing.T) {
+	a := &attempt{key: report.Attempt{Job: 7, Task: 1, N: 1}, plan: plan.Plan{Owner: plan.Owner{UID: 1001}}, now: plan.Status{State: plan.Running}}
+	k := &shepherd{attempts: map[report.Attempt]*attempt{a.key: a}}
+	if key, err := k.adopt(1001, os.Getppid(), os.Getpid()); err != nil || key != a.key || len(a.guests) != 1 {
+		t.Fatalf("joined %v, %v, guests %v", key, err, a.guests)
+	}
+	a.close()
+	if _, err := k.adopt(1001, os.Getppid(), os.Getpid()); err == nil || err.Error() != "job 7.1.1 has ended" || len(a.guests) != 1 {
+		t.Errorf("after the end: %v, guests %v", err, a.guests)
+	}
+}
+
+// A server of another user in a directory that the environment names is no shepherd.
+func TestAdoptBelievesNoOther(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root: a socket of another user")
+	}
+	base, err := os.MkdirTemp("", "quill-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	if err := os.Chmod(base, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	listening := make(chan error)
+	go func() { // the thread, which is mallory's for good, ends with it
+		runtime.LockOSThread()
+		_, _, no := unix.RawSyscall(unix.SYS_SETRESUID, ^uintptr(0), uintptr(mallory.UID), ^uintptr(0))
+		if no != 0 {
+			listening <- no
+			return
+		}
+		l, err := net.Listen("unix", filepath.Join(base, socketName))
+		listening <- err
+		if err == nil {
+			<-t.Context().Done()
+			l.Close()
+		}
+	}()
+	if err := <-listening; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Adopt(t.Context(), base, mallory.UID, os.Getppid()); err == nil || !strings.Contains(err.Error(), "no shepherd of root answers") {
+		t.Errorf("error %v", err)
+	}
 }
 
 // A process can have its own parent adopted, and no other.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -46,8 +47,11 @@ type attempt struct {
 
 	// Owned by the reaper, under its mu.
 	sessions []int
-	guests   []guest // without a control group
-	ticks    uint64  // entered then, on the clock of stat.start
+	ticks    uint64 // entered then, on the clock of stat.start
+
+	joining sync.Mutex // held while a process is adopted
+	guests  []guest    // adopted, without a control group
+	closed  bool       // what it has adopted is ended, and no more joins
 
 	used meter
 
@@ -93,6 +97,7 @@ func (a *attempt) run() {
 		a.failed = a.cutOff("before the job began")
 	}
 	a.streams.close()
+	a.close()
 	a.leaveCgroup()
 	a.dismiss()
 	if !a.k.reaper.leave(a, sweepPatience) {
@@ -172,7 +177,7 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 		if s.Front {
 			started.floor = max(started.floor, startersRSS)
 		}
-		a.used.count(a.group())
+		a.used.count(a.ended())
 		a.used.finish(started, &o)
 		a.recordExit(&o, status)
 		a.noteEnd(status)
@@ -239,7 +244,7 @@ func (a *attempt) awaitStep(s *plan.Step, started *proc) outcome {
 	p := &a.plan
 	var alarms alarms
 	if s.Name == plan.Job {
-		a.setAlarms(&alarms, 0)
+		a.setAlarms(&alarms, plan.Bound{}, 0)
 		alarms.after(p.Ckpt.Every, order{checkpointNow, ""})
 	}
 	for {

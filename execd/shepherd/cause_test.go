@@ -96,9 +96,10 @@ func TestUsageOfAControlGroup(t *testing.T) {
 	dir := g.group("job", "")
 	g.write("job", "cpu.stat", "usage_usec 3500000\nuser_usec 3000000\nsystem_usec 500000\nnr_periods 0\n")
 	g.write("job", "memory.current", "10000\n")
+	g.write("job", "memory.peak", "12000\n")
 	g.write("job", "memory.stat", "anon 5000\nfile 4000\ninactive_file 1000\nactive_file 2000\nslab_reclaimable 500\n")
 	g.write("job", "io.stat", "8:0 rbytes=100 wbytes=20 rios=3 wios=1 dbytes=9 dios=1\n8:16 rbytes=1 wbytes=2 rios=1 wios=1\n")
-	want(t, "usage", readUsage(dir), groupUsage{user: 3 * time.Second, sys: 500 * time.Millisecond, memory: 6500, io: 123})
+	want(t, "usage", readUsage(dir), groupUsage{user: 3 * time.Second, sys: 500 * time.Millisecond, memory: 6500, cache: 3500, peak: 12000, io: 123})
 	want(t, "usage of no group", readUsage(filepath.Join(dir, "no")), groupUsage{})
 
 	m := meter{before: groupUsage{user: time.Second, io: 23}}
@@ -106,6 +107,31 @@ func TestUsageOfAControlGroup(t *testing.T) {
 	want(t, "user time of the job", m.total().userTime, 2*time.Second)
 	want(t, "system time of the job", m.total().sysTime, 500*time.Millisecond)
 	want(t, "io of the job", m.total().io, float64(100)/gigabyte)
+}
+
+// The most memory that a job had is the kernel's peak without the cache, where the job itself made the peak and its cache was seen.
+func TestPeakOfAControlGroup(t *testing.T) {
+	of := func(peak, cache uint64) groupUsage { return groupUsage{peak: peak, cache: cache} }
+	for _, c := range []struct {
+		name    string
+		before  groupUsage
+		sampled bool
+		seen    []groupUsage
+		want    uint64
+	}{
+		{"sampled", groupUsage{}, true, []groupUsage{of(9000, 1000), of(9000, 400)}, 8000},
+		{"more later", groupUsage{}, true, []groupUsage{of(5000, 3000), of(9000, 1000)}, 6000},
+		{"never sampled", groupUsage{}, false, []groupUsage{of(9000, 0)}, 0},
+		{"of the prolog", of(9000, 0), true, []groupUsage{of(9000, 0)}, 0},
+		{"only cache", groupUsage{}, true, []groupUsage{of(9000, 9000)}, 0},
+		{"not counted by the kernel", groupUsage{}, true, []groupUsage{of(0, 100)}, 0},
+	} {
+		m := meter{before: c.before, sampled: c.sampled}
+		for _, g := range c.seen {
+			m.count(g)
+		}
+		want(t, c.name, m.total().maxRSS, c.want)
+	}
 }
 
 func TestFreeze(t *testing.T) {

@@ -1,6 +1,7 @@
 package shepherd
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -172,13 +173,26 @@ func (a *attempt) group() groupUsage {
 	return readUsage(a.plan.Cgroup.Path)
 }
 
-// leaveCgroup kills what is left in the control group. It is removed by dropCgroup, when its processes have been waited for.
-func (a *attempt) leaveCgroup() {
-	if a.cgroup >= 0 {
-		a.k.reaper.claim(a, membersOf(a.plan.Cgroup.Path))
-		killCgroup(a.plan.Cgroup.Path)
-		syscall.Close(a.cgroup)
+// ended returns what the job has used at its end. What it has in memory matters only beside what it was seen with: most jobs are short.
+func (a *attempt) ended() groupUsage {
+	if a.cgroup >= 0 && !a.used.wasSampled() {
+		return readSpent(a.plan.Cgroup.Path)
 	}
+	return a.group()
+}
+
+// leaveCgroup kills what is left in the control group, in groups within it too. It is removed by dropCgroup, when its processes have been
+// waited for.
+func (a *attempt) leaveCgroup() {
+	if a.cgroup < 0 {
+		return
+	}
+	group := a.plan.Cgroup.Path
+	if populated, err := readGroup(group, "cgroup.events"); err != nil || !bytes.Contains(populated, []byte("populated 0\n")) {
+		a.k.reaper.claim(a, membersOf(group))
+		killCgroup(group)
+	}
+	syscall.Close(a.cgroup)
 }
 
 func killCgroup(path string) error { return writeGroup(path, "cgroup.kill", "1") }

@@ -59,47 +59,52 @@ func (a *attempt) change(c *plan.Change, s *plan.Step, alarms *alarms) (refused 
 			return refused
 		}
 	}
-	if s.Name == plan.Job {
-		if err := a.setRlimits(p.Limits.Rlimits, c.Limits.Rlimits); err != nil {
-			a.setRlimits(c.Limits.Rlimits, p.Limits.Rlimits)
-			return err.Error()
-		}
+	was, now := p.Limits.Rlimits, c.Limits.Rlimits
+	if s.Name != plan.Job { // other steps have none, and the job begins with those of the plan
+		was = now
 	}
-	if err := a.setGroup(&plan.Cgroup{MemoryHigh: c.MemoryHigh, MemoryMax: c.MemoryMax, PidsMax: c.PidsMax}); err != nil {
-		a.setRlimits(c.Limits.Rlimits, p.Limits.Rlimits)
+	err := a.setRlimits(was, now)
+	if err == nil {
+		err = a.setGroup(&plan.Cgroup{MemoryHigh: c.MemoryHigh, MemoryMax: c.MemoryMax, PidsMax: c.PidsMax})
+	}
+	if err != nil {
+		a.setRlimits(now, was)
 		return err.Error()
 	}
 	next := p.Limits
 	next.Version, next.RT, next.CPU, next.VMem, next.Rlimits = c.Limits.Version, c.Limits.RT, c.Limits.CPU, c.Limits.VMem, c.Limits.Rlimits
-	retimed := next.RT != p.Limits.RT
+	before := p.Limits.RT
 	p.Limits = next
 	a.used.mu.Lock()
 	a.limits, a.used.warnedCPU, a.used.warnedVMem = next, false, false
 	a.used.mu.Unlock()
-	if began, _ := a.used.times(); retimed && s.Name == plan.Job && !a.killed {
-		alarms.dropLimits()
-		a.setAlarms(alarms, time.Since(began))
+	if began, _ := a.used.times(); s.Name == plan.Job && !a.killed {
+		a.setAlarms(alarms, before, time.Since(began))
 	}
 	a.publish(func(now *plan.Status) { now.Limits = next.Version })
 	return ""
 }
 
-// setAlarms sets the alarms of the run time limits of a job that has run so long.
-func (a *attempt) setAlarms(alarms *alarms, ran time.Duration) {
-	left := func(limit uint64) time.Duration {
-		if limit == 0 {
-			return 0
+// setAlarms sets the alarms of those run time limits that differ from before, for a job that has run so long. A job that s_rt has warned
+// is not warned again, and gets no more time to end, because h_rt has changed.
+func (a *attempt) setAlarms(alarms *alarms, before plan.Bound, ran time.Duration) {
+	set := func(was, is uint64, o order) {
+		if was == is {
+			return
 		}
-		return max(seconds(limit)-ran, time.Millisecond)
+		alarms.dropLimit(o.limit)
+		if is > 0 {
+			alarms.after(max(seconds(is)-ran, time.Millisecond), o)
+		}
 	}
-	l := &a.plan.Limits
-	alarms.after(left(l.RT.Soft), order{action(syscall.SIGUSR1), "s_rt"})
-	alarms.after(left(l.RT.Hard), order{terminate, "h_rt"})
+	rt := a.plan.Limits.RT
+	set(before.Soft, rt.Soft, order{action(syscall.SIGUSR1), "s_rt"})
+	set(before.Hard, rt.Hard, order{terminate, "h_rt"})
 }
 
-// dropLimits removes the alarms of limits.
-func (l *alarms) dropLimits() {
-	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.order.limit != "" })
+// dropLimit removes the alarms of a limit.
+func (l *alarms) dropLimit(limit string) {
+	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.order.limit == limit })
 }
 
 // exceeds returns what the job uses now of a limit that would be below that.

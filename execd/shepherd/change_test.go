@@ -1,10 +1,12 @@
 package shepherd
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -51,6 +53,40 @@ func TestChangeRaisesRunTime(t *testing.T) {
 	e := h.end(1)
 	want(t, "limit", e.Limit, "")
 	want(t, "exit status", e.ExitStatus, 0)
+}
+
+// A job that s_rt has warned ends when its time is over, whatever becomes of h_rt, and is not warned again.
+func TestChangeAfterWarning(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, `trap "echo warned" USR1; echo ready; while :; do sleep 0.01; done`)
+	p.Limits.RT, p.Limits.Grace = plan.Bound{Soft: 1, Hard: 3600}, 2*time.Second
+	h.start(p)
+	h.says(1, "warned")
+	want(t, "changed", h.change(1, plan.Change{Limits: plan.Limits{Version: 1, RT: plan.Bound{Soft: 1, Hard: 7200}}}), "")
+	e := h.end(1)
+	want(t, "limit", e.Limit, "s_rt")
+	want(t, "warnings", strings.Count(h.output(1), "warned"), 1)
+}
+
+// Alarms of a run time limit that does not change stay.
+func TestAlarmsOfLimits(t *testing.T) {
+	a := &attempt{plan: plan.Plan{Limits: plan.Limits{RT: plan.Bound{Soft: 100, Hard: 300}}}}
+	var l alarms
+	l.after(time.Hour, order{checkpointNow, ""})
+	due := func() (text string) {
+		for _, d := range l.due {
+			text += fmt.Sprintf("%s %.0f;", d.order.limit, time.Until(d.at).Seconds())
+		}
+		return text
+	}
+	a.setAlarms(&l, plan.Bound{}, 0)
+	want(t, "at the start", due(), "s_rt 100;h_rt 300; 3600;")
+	a.plan.Limits.RT.Hard = 500
+	a.setAlarms(&l, plan.Bound{Soft: 100, Hard: 300}, 50*time.Second)
+	want(t, "another h_rt", due(), "s_rt 100;h_rt 450; 3600;")
+	a.plan.Limits.RT = plan.Bound{Hard: 500}
+	a.setAlarms(&l, plan.Bound{Soft: 100, Hard: 500}, 60*time.Second)
+	want(t, "no s_rt", due(), "h_rt 450; 3600;")
 }
 
 // All processes have the new limit of processor time, and a version is carried out once.

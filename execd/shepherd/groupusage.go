@@ -11,13 +11,15 @@ import (
 // groupUsage is what the processes of a control group have used.
 type groupUsage struct {
 	user, sys time.Duration
-	memory    uint64 // bytes now, without file cache that the kernel would give up
+	memory    uint64 // bytes now, without cache
+	cache     uint64 // bytes of files and the like that the kernel would give up
+	peak      uint64 // most bytes that there ever were, with cache; 0: the kernel does not count it
 	processes uint64 // and threads now
 	io        uint64 // bytes read from and written to devices
 }
 
-// readUsage returns the usage of a group; what cannot be read is 0.
-func readUsage(dir string) (u groupUsage) {
+// readSpent returns what a group has used up: processor time and io. What cannot be read is 0.
+func readSpent(dir string) (u groupUsage) {
 	eachKey(dir, "cpu.stat", func(key string, n uint64) {
 		switch key {
 		case "user_usec":
@@ -26,17 +28,6 @@ func readUsage(dir string) (u groupUsage) {
 			u.sys = time.Duration(n) * time.Microsecond
 		}
 	})
-	var cache uint64
-	eachKey(dir, "memory.stat", func(key string, n uint64) {
-		switch key {
-		case "active_file", "inactive_file", "slab_reclaimable":
-			cache += n
-		}
-	})
-	if all := readNumber(dir, "memory.current"); all > cache {
-		u.memory = all - cache
-	}
-	u.processes = readNumber(dir, "pids.current")
 	text, _ := readGroup(dir, "io.stat") // 8:0 rbytes=4096 wbytes=0 rios=1 ...
 	for word := range bytes.FieldsSeq(text) {
 		if n, is := bytes.CutPrefix(word, []byte("rbytes=")); is {
@@ -45,6 +36,23 @@ func readUsage(dir string) (u groupUsage) {
 			u.io += parseUint(n)
 		}
 	}
+	return u
+}
+
+// readUsage returns all usage of a group.
+func readUsage(dir string) groupUsage {
+	u := readSpent(dir)
+	eachKey(dir, "memory.stat", func(key string, n uint64) {
+		switch key {
+		case "active_file", "inactive_file", "slab_reclaimable":
+			u.cache += n
+		}
+	})
+	if all := readNumber(dir, "memory.current"); all > u.cache {
+		u.memory = all - u.cache
+	}
+	u.peak = readNumber(dir, "memory.peak")
+	u.processes = readNumber(dir, "pids.current")
 	return u
 }
 

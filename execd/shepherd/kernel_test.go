@@ -134,7 +134,33 @@ func TestKernelManyDevices(t *testing.T) {
 	want(t, "error", confine(group, rules), nil)
 }
 
-// All processes of a suspended job stand still soon after the shepherd has been sent the signal.
+// awaitEvent returns what waits until a line of cgroup.events has a value. It takes next to no processor from what
+// it waits for, and looks each millisecond: the kernel delays what it tells poll(2) when it has told something in the last 10 ms.
+func awaitEvent(t *testing.T, group, name string) (until func(value uint64)) {
+	fd, err := unix.Open(filepath.Join(group, "cgroup.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(fd) })
+	return func(value uint64) {
+		t.Helper()
+		var buf [256]byte
+		for end := time.Now().Add(polltest.Patience); time.Now().Before(end); {
+			n, err := unix.Pread(fd, buf[:], 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(buf[:n]), fmt.Sprintf("%s %d\n", name, value)) {
+				return
+			}
+			unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLPRI}}, 1)
+		}
+		t.Fatalf("%s is never %d", name, value)
+	}
+}
+
+// All processes of a suspended job stand still soon after the shepherd has been sent the signal. An emulated machine takes longer than
+// the 10 ms of a real one.
 func TestKernelFreeze(t *testing.T) {
 	h := newHost(t)
 	group := kernelGroup(t)
@@ -142,26 +168,29 @@ func TestKernelFreeze(t *testing.T) {
 	h.start(p)
 	h.await(1, plan.Running)
 	h.until("it has all processes", func() bool { return len(membersOf(p.Cgroup.Path)) == 8 })
-	frozen := func() bool { return readEvent(p.Cgroup.Path, "cgroup.events", "frozen") == 1 }
-	measure := func(what string, freeze, thaw func()) {
+	frozen := awaitEvent(t, p.Cgroup.Path, "frozen")
+	measure := func(what string, freeze, thaw func()) (median time.Duration) {
 		var took []time.Duration
 		for range 20 {
-			want(t, "frozen before", frozen(), false)
-			begin := time.Now()
-			freeze()
-			for !frozen() {
-				if time.Since(begin) > polltest.Patience {
-					t.Fatal("never frozen")
-				}
-			}
+			begin, asked := time.Now(), make(chan struct{})
+			go func() {
+				defer close(asked)
+				freeze() // its answer may come later
+			}()
+			frozen(1)
 			took = append(took, time.Since(begin))
+			<-asked
 			thaw()
-			h.until("it runs", func() bool { return !frozen() })
+			frozen(0)
 		}
 		slices.Sort(took)
-		t.Logf("frozen after %s: median %v, slowest %v of %d", what, took[len(took)/2], took[len(took)-1], len(took))
+		median = took[len(took)/2]
+		t.Logf("frozen after %s: median %v, slowest %v of %d", what, median, took[len(took)-1], len(took))
+		return median
 	}
-	measure("the request to the shepherd", func() { h.signal(report.Suspend, 1) }, func() { h.signal(report.Resume, 1) })
+	if took := measure("the request to the shepherd", func() { h.signal(report.Suspend, 1) }, func() { h.signal(report.Resume, 1) }); took > 50*time.Millisecond {
+		t.Errorf("it takes %v", took)
+	}
 	write := func(value string) func() {
 		return func() { want(t, "error", writeGroup(p.Cgroup.Path, freezeFile, value), nil) }
 	}
@@ -210,6 +239,96 @@ func TestKernelUsageOfPETasks(t *testing.T) {
 		t.Errorf("CPU time of the task %v s, of the master %v s", its, others)
 	}
 	want(t, "group of the job", exists(job), false)
+}
+
+// The most memory of a job is that of all its processes together, without the cache of files, and what went to the disk counts as io.
+func TestKernelUsage(t *testing.T) {
+	h := newHost(t)
+	group := kernelGroup(t)
+	share(filepath.Dir(group))
+	if lacks, err := share(group); err != nil || lacks != "" || !exists(filepath.Join(group, "io.stat")) {
+		t.Skip("the controllers memory and io cannot be had")
+	}
+	disk, err := os.MkdirTemp("/var/tmp", "quill-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(disk) })
+	var s unix.Statfs_t
+	if unix.Statfs(disk, &s) != nil || uint32(s.Type) == unix.TMPFS_MAGIC || uint32(s.Type) == unix.OVERLAYFS_SUPER_MAGIC {
+		t.Skip("no disk")
+	}
+	h.run(within(group, h.plan(1, `for i in $(seq 20); do dd if=/dev/zero of=`+disk+`/file$i bs=1M count=3 conv=fsync 2>/dev/null; done`)))
+	if mb := h.end(1).Usage.IO * 1024; mb < 60 { // of processes that lived too short to be seen
+		t.Errorf("60 MB were written: io is %.0f MB", mb)
+	}
+	h.run(within(group, h.plan(2, "dd if=/dev/zero of="+disk+`/file bs=1M count=60 conv=fsync 2>/dev/null
+		sleep 2
+		for i in 1 2; do (head -c 40000000 /dev/zero; sleep 1) | tail -c 40000000 >/dev/null & done
+		wait`)))
+	if mb := h.end(2).Usage.MaxRSS / 1024; mb < 2*38 || mb > 2*38+40 {
+		t.Errorf("two processes with 38 MB each, and 60 MB of cache: maxrss is %.0f MB", mb)
+	}
+}
+
+// A log-in that joins a job is in its control group: it has its limits, and ends with it.
+func TestKernelAdopt(t *testing.T) {
+	h := newHost(t)
+	group := kernelGroup(t)
+	p := within(group, h.plan(1, "sleep 1000"))
+	h.start(p)
+	h.await(1, plan.Running)
+	output, pid := h.session(os.Getuid())
+	if !strings.Contains(output, "joined 1.1.1") {
+		t.Fatal(output)
+	}
+	in, err := cgroupOf(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "control group", in, p.Cgroup.Path)
+	h.signal(report.Suspend, 1)
+	frozen := awaitEvent(t, p.Cgroup.Path, "frozen")
+	frozen(1)
+	h.signal(report.Terminate, 1)
+	h.end(1)
+	h.until("the log-in has ended", func() bool { return !alive(pid) })
+	want(t, "its group", exists(p.Cgroup.Path), false)
+}
+
+// Limits of a group that has processes are changed both ways; one below what it uses is refused and changes nothing.
+func TestKernelChange(t *testing.T) {
+	h := newHost(t)
+	group := kernelGroup(t)
+	share(filepath.Dir(group))
+	if lacks, err := share(group); err != nil || lacks != "" {
+		t.Skip("the controllers cannot be had")
+	}
+	p := within(group, h.plan(1, "(head -c 40000000 /dev/zero; sleep 1000) | tail -c 40000000"))
+	p.Cgroup.MemoryMax, p.Cgroup.PidsMax = 100<<20, 50
+	h.start(p)
+	h.await(1, plan.Running)
+	dir := p.Cgroup.Path
+	h.until("it has its memory", func() bool { return readUsage(dir).memory > 38<<20 })
+	version := uint32(0)
+	change := func(memory, pids uint64) string {
+		version++
+		return h.change(1, plan.Change{Limits: plan.Limits{Version: version}, MemoryMax: memory, PidsMax: pids})
+	}
+	limits := func() string {
+		return fmt.Sprint(readNumber(dir, "memory.max")>>20, " ", readNumber(dir, "pids.max"))
+	}
+	want(t, "raised", change(200<<20, 60), "")
+	want(t, "limits", limits(), "200 60")
+	want(t, "lowered", change(60<<20, 20), "")
+	want(t, "limits", limits(), "60 20")
+	if refused := change(20<<20, 10); !strings.Contains(refused, "it uses 3") || !strings.HasSuffix(refused, "M of memory") {
+		t.Errorf("less than is used: %q", refused)
+	}
+	want(t, "fewer than there are", strings.HasSuffix(change(60<<20, 1), "processes and threads"), true)
+	want(t, "limits", limits(), "60 20")
+	h.signal(report.Terminate, 1)
+	h.end(1)
 }
 
 // A bound job cannot leave its processors.

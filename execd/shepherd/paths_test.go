@@ -268,3 +268,27 @@ func TestTmpDirOfOthers(t *testing.T) {
 	text, _ := os.ReadFile(file)
 	want(t, "the other user's file", string(text), secret)
 }
+
+// A file with a lease is opened by the job, which waits until the lease is given back: the shepherd neither waits nor tries without end.
+func TestOutputWithALease(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "echo written")
+	f, err := os.OpenFile(p.Stdout.Path, os.O_RDONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); err != nil {
+		t.Skipf("no leases: %v", err)
+	}
+	streams, failed := openQuick([3]int{-1, -1, -1}, [3]plan.Output{1: p.Stdout})
+	if failed != nil || streams.late[1] != p.Stdout || len(streams.opened) != 0 {
+		t.Errorf("opened %v, left to the job %v, failure %v", streams.opened, streams.late, failed)
+	}
+	h.start(p)
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK); err != nil {
+		t.Fatal(err)
+	}
+	h.end(1)
+	want(t, "output", h.output(1), "written\n")
+}

@@ -216,7 +216,7 @@ func special(s *syscall.Stat_t) bool {
 
 // openPlainly opens a file for a user in the shepherd's own process. Links in /proc lead to what the process itself has open, files of other
 // users among them, past the directories around these: they are refused with EACCES, as everything is on a kernel before 5.6, which
-// cannot do that. A process of the user is to try then.
+// cannot do that, and a file whose lease another process has to give back first, fcntl(2). A process of the user is to try then.
 func openPlainly(path string, flags int, mode uint32) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_NO_MAGICLINKS}
 	if flags&syscall.O_CREAT != 0 {
@@ -224,8 +224,8 @@ func openPlainly(path string, flags int, mode uint32) (int, error) {
 	}
 	for {
 		switch fd, err := unix.Openat2(unix.AT_FDCWD, path, &how); err {
-		case syscall.EINTR, syscall.EAGAIN:
-		case syscall.ELOOP, syscall.ENOSYS, syscall.EPERM:
+		case syscall.EINTR:
+		case syscall.ELOOP, syscall.ENOSYS, syscall.EPERM, syscall.EAGAIN:
 			return -1, syscall.EACCES
 		default:
 			return fd, err

@@ -366,7 +366,7 @@ func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
 func (r *reaper) signal(a *attempt, sig syscall.Signal) {
 	roots, groups := r.roots(a)
 	if sig == syscall.SIGSTOP || sig == syscall.SIGCONT { // others end them at the end of the attempt
-		roots = append(roots, r.guestsOf(a)...)
+		roots = append(roots, a.living()...)
 	}
 	r.mu.Lock()
 	for pid := range groups {

@@ -21,6 +21,9 @@ type meter struct {
 
 	before groupUsage // of the control group, by steps before the job
 
+	sampled bool   // the group's cache is known from more than the end
+	cache   uint64 // most that the group was seen with
+
 	waited usage // of the job's first process and of orphans, with the children they waited for
 	seen   usage // at the last sample: CPU, IO and VMem of all processes, living or not
 
@@ -32,6 +35,13 @@ func (m *meter) begin(pid int, front bool, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.began, m.pid, m.front = at, pid, front
+}
+
+// wasSampled reports whether the job was sampled.
+func (m *meter) wasSampled() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.sampled
 }
 
 // times returns when the job began and ended.
@@ -72,6 +82,12 @@ func (m *meter) counted(g groupUsage) {
 	s.userTime, s.sysTime = max(s.userTime, g.user-m.before.user), max(s.sysTime, g.sys-m.before.sys)
 	if g.io > m.before.io {
 		s.io = max(s.io, float64(g.io-m.before.io)/gigabyte)
+	}
+	// The kernel counts the peak of all memory, cache too. Without the most cache that was seen it is at most what the job itself had; of a
+	// job that was never sampled that is not known, and its processes say what they had.
+	m.cache = max(m.cache, g.cache)
+	if m.sampled && g.peak > max(m.before.peak, m.cache) {
+		s.maxRSS = max(s.maxRSS, g.peak-m.cache)
 	}
 }
 
@@ -143,7 +159,7 @@ const gigabyte = 1 << 30
 // sample looks at the attempt's processes and returns the order that a limit over the whole job demands, if any.
 func (a *attempt) sample() (o order, exceeded bool) {
 	roots, _ := a.k.reaper.roots(a)
-	roots = append(roots, a.k.reaper.guestsOf(a)...)
+	roots = append(roots, a.living()...)
 	front := a.used.inFront()
 	var user, sys, vmem, rss, io, processes uint64
 	descend(roots, func(s stat) {
@@ -159,6 +175,7 @@ func (a *attempt) sample() (o order, exceeded bool) {
 	defer m.mu.Unlock()
 	s := &m.seen
 	before := s.userTime + s.sysTime
+	m.sampled = true
 	m.counted(g)
 	if g.memory > 0 {
 		rss = g.memory // pages that processes share count once

@@ -236,24 +236,38 @@ func (f *finder) number(name string, says map[string]string, key string) (n uint
 	return n, err == nil
 }
 
-// drm reads the render nodes of the kernel: other vendors' GPUs, and a device file of those that are known.
+// drm reads the device files of the kernel for graphics: render nodes, which are those of other vendors' GPUs and further files of the GPUs
+// that are known, then card nodes, by which a GPU draws and computes, too. What has only a card node is a screen, for instance that of a
+// management processor.
 func (f *finder) drm() {
-	for _, name := range f.glob("sys/class/drm/renderD*/device/uevent") {
-		says, ok := f.pairs(name, "=")
-		address := strings.ToLower(says["PCI_SLOT_NAME"])
-		if !ok || address == "" {
-			continue // of no PCI device: virtual, or a part of the processor
+	for _, node := range []struct {
+		kind string
+		gpu  bool
+	}{{"renderD", true}, {"card", false}} {
+		for _, name := range f.glob("sys/class/drm/" + node.kind + "[0-9]*/device/uevent") {
+			base := path.Base(path.Dir(path.Dir(name)))
+			if strings.Trim(strings.TrimPrefix(base, node.kind), "0123456789") != "" {
+				continue // card0-HDMI-A-1: a connector
+			}
+			says, ok := f.pairs(name, "=")
+			address := strings.ToLower(says["PCI_SLOT_NAME"])
+			if !ok || address == "" {
+				continue // of no PCI device: virtual, or a part of the processor
+			}
+			f.drmNode("/dev/dri/"+base, address, says["PCI_ID"], node.gpu)
 		}
-		device := "/dev/dri/" + path.Base(path.Dir(path.Dir(name)))
-		g := f.at(address)
-		if g == nil {
-			vendor, _, _ := strings.Cut(strings.ToLower(says["PCI_ID"]), ":")
-			f.found = append(f.found, GPU{Address: address, Vendor: vendorOf(vendor), Devices: []string{device}})
-			continue
-		}
-		if !slices.Contains(g.Devices, device) {
-			g.Devices = append(g.Devices, device)
-		}
+	}
+}
+
+// drmNode notes a device file of the GPU at an address, and with isGPU the GPU.
+func (f *finder) drmNode(device, address, id string, isGPU bool) {
+	g := f.at(address)
+	switch {
+	case g != nil && !slices.Contains(g.Devices, device):
+		g.Devices = append(g.Devices, device)
+	case g == nil && isGPU:
+		vendor, _, _ := strings.Cut(strings.ToLower(id), ":")
+		f.found = append(f.found, GPU{Address: address, Vendor: vendorOf(vendor), Devices: []string{device}})
 	}
 }
 

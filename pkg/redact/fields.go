@@ -14,6 +14,7 @@ const (
 	refs                   // jobs by number or name
 	both                   // user/project
 	config                 // text, with mail addresses
+	image                  // of a container: secret but for its extension, by which hosts offer a starter
 )
 
 // fields has for each field of an object's type, and of the types in it, what

@@ -105,7 +105,7 @@ func (r *Redactor) walk(v reflect.Value, how rule) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			r.walk(v.Field(i), ruleOf(v.Type(), i, how))
+			r.walk(v.Field(i), ruleIn(v, i, how))
 		}
 	}
 }
@@ -118,6 +118,16 @@ func ruleOf(t reflect.Type, i int, outer rule) rule {
 	}
 	return outer
 }
+
+// ruleIn is ruleOf for a field of v: the value of a request for a container is a path of the user's own.
+func ruleIn(v reflect.Value, i int, outer rule) rule {
+	if v.Type() == requestType && v.Type().Field(i).Name == "Value" && v.Interface().(grid.Request).Name == grid.ContainerRequest {
+		return image
+	}
+	return ruleOf(v.Type(), i, outer)
+}
+
+var requestType = reflect.TypeFor[grid.Request]()
 
 func (r *Redactor) noteName(how rule, s string) {
 	switch how {
@@ -181,7 +191,7 @@ func (r *Redactor) redacted(v reflect.Value, how rule) reflect.Value {
 		out.Set(v)
 		for i := range v.NumField() {
 			if out.Field(i).CanSet() {
-				out.Field(i).Set(r.redacted(v.Field(i), ruleOf(v.Type(), i, how)))
+				out.Field(i).Set(r.redacted(v.Field(i), ruleIn(v, i, how)))
 			}
 		}
 		return out
@@ -223,9 +233,14 @@ func (r *Redactor) token(how rule, s string) string {
 		return r.words(address.ReplaceAllStringFunc(s, r.secret))
 	case secret:
 		return r.secret(s)
+	case image:
+		return r.secret(s) + extension.FindString(s)
 	}
 	return s
 }
+
+// extension is how a path of a file ends: .sif.
+var extension = regexp.MustCompile(`\.[a-z]{1,4}$`)
 
 func (r *Redactor) known(names map[string]string, s string) string {
 	if token := names[s]; token != "" {

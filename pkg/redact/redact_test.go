@@ -207,6 +207,34 @@ func told(v any) string {
 	return b.String()
 }
 
+// TestContainer: the image of a container is a path of its user, wherever the request is. Its extension stays: hosts offer starters by it.
+func TestContainer(t *testing.T) {
+	requests := func() grid.Requests {
+		return grid.Requests{{Name: "container", Value: "/home/alice/x.sif"}, {Name: "arch", Value: "lx-amd64"}}
+	}
+	l := events.List{Seq: 1, Events: []events.Event{
+		events.Add(&grid.Job{ID: 1, Owner: "alice", JobRequest: &grid.JobRequest{Hard: requests()}}),
+		events.Add(&grid.Job{ID: 2, Owner: "alice", JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "container", Value: "docker.io/alice/x:12"}}}}),
+		events.Add(&grid.JobScheddInfo{Category: "-l container=/home/alice/x.sif"}),
+	}}
+	r := New([]byte("key"))
+	r.Note(l)
+	got := r.List(l)
+	if text := told(got); strings.Contains(text, "alice") {
+		t.Errorf("shows: %s", text)
+	}
+	hard := got.Events[0].Object.(*grid.Job).Hard
+	if image := hard[0].Value; !strings.HasPrefix(image, "/x") || !strings.HasSuffix(image, ".sif") || hard[1].Value != "lx-amd64" {
+		t.Errorf("requests: %v", hard)
+	}
+	if other := got.Events[1].Object.(*grid.Job).Hard[0].Value; !strings.HasPrefix(other, "x") || strings.ContainsAny(other, "/.:") {
+		t.Errorf("image of a registry: %s", other)
+	}
+	if was := l.Events[0].Object.(*grid.Job).Hard[0].Value; was != "/home/alice/x.sif" {
+		t.Errorf("the original has %s", was)
+	}
+}
+
 // TestTokens: consistent everywhere, in the order of the names, and with
 // another key others.
 func TestTokens(t *testing.T) {

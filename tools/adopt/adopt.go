@@ -26,15 +26,20 @@ const patience = 5 * time.Second
 func Command(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
-		Name: "adopt", Usage: "have a log-in join the user's newest job on this host; started by PAM",
-		Description: "For pam_exec(8): the user is PAM_USER, and the process that joins the job is the one that started this command, with all\n" +
-			"that it starts from then on. Without a job of the user on this host the exit status is 1, and PAM refuses the log-in.",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "host", Value: env.Host, Usage: "the host's `NAME` in the cell"},
-			&cli.StringFlag{Name: "dir", Usage: "spool `DIR` of the host's execd", DefaultText: "execd/NAME in the cell"},
-			&cli.StringFlag{Name: "exempt", Usage: "`LIST` of users and @groups that log in without a job, and join none; root is one"},
-		},
+		Name: "adopt", Usage: "have a log-in join the user's newest job on this host; started by PAM", Description: about, Flags: flags(env.Host),
 		Action: func(c *cli.Context) error { return run(c, env) },
+	}
+}
+
+const about = `For pam_exec(8): the user is PAM_USER, and the process that joins the job is the one that started this command, with all
+that it starts from then on. Without a job of the user on this host the exit status is 1, and PAM refuses the log-in.`
+
+// flags are the options on a host of that name.
+func flags(host string) []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "host", Value: host, Usage: "the host's `NAME` in the cell"},
+		&cli.StringFlag{Name: "dir", Usage: "spool `DIR` of the host's execd", DefaultText: "execd/NAME in the cell"},
+		&cli.StringFlag{Name: "exempt", Usage: "`LIST` of users and @groups that log in without a job, and join none; root is one"},
 	}
 }
 

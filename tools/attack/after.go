@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -38,7 +39,7 @@ func (d *director) after(ctx context.Context) {
 	}
 	d.report.stopped = len(d.report.sleepers) - d.running(ctx)
 	d.report.crashes = d.s.crashes()
-	if now := d.s.shepherds(); !slices.Equal(now, d.report.shepherds) {
+	if now := shepherd.Running(d.s.dir); !slices.Equal(now, d.report.shepherds) {
 		d.report.crashes = append(d.report.crashes, fmt.Sprintf("a shepherd of jobs ended: processes %v, before %v", now, d.report.shepherds))
 	}
 	d.report.breaches = append(d.c.check(), d.owners(ctx)...)

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -178,7 +179,7 @@ func (d *director) idle(ctx context.Context) error {
 	d.h.work(working)
 	d.report.idle = d.h.between(begun, time.Now())
 	d.report.idleUse = d.w.last()
-	d.report.shepherds = d.s.shepherds()
+	d.report.shepherds = shepherd.Running(d.s.dir)
 	if d.report.idle.failed > 0 {
 		return fmt.Errorf("the honest user cannot work in an idle cell: %s", d.report.idle.why)
 	}

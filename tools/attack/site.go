@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
@@ -559,7 +560,7 @@ func (d *daemon) stop() error {
 func (s *site) sweep() error {
 	signal := syscall.SIGTERM
 	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		left := s.shepherds()
+		left := shepherd.Running(s.dir)
 		switch {
 		case len(left) == 0:
 			return nil
@@ -572,21 +573,4 @@ func (s *site) sweep() error {
 			syscall.Kill(pid, signal)
 		}
 	}
-}
-
-// shepherds are the processes that keep jobs of this cell.
-func (s *site) shepherds() (pids []int) {
-	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range lines {
-		line, _ := os.ReadFile(path)
-		words := bytes.Split(bytes.TrimSuffix(line, []byte{0}), []byte{0})
-		if n := len(words); n < 2 || string(words[n-2]) != "shepherd" || !bytes.HasPrefix(words[n-1], []byte(s.dir+"/")) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	slices.Sort(pids)
-	return pids
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/cell"
 )
 
@@ -223,7 +223,7 @@ func (s *site) environ() []string {
 // design, and their jobs with them.
 func (s *site) sweep() error {
 	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		left := s.shepherds()
+		left := shepherd.Running(s.dir)
 		if len(left) == 0 {
 			return nil
 		}
@@ -234,23 +234,4 @@ func (s *site) sweep() error {
 			syscall.Kill(pid, syscall.SIGTERM)
 		}
 	}
-}
-
-// shepherds are the processes that work in the directory, by their command lines.
-func (s *site) shepherds() (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, f := range files {
-		line, err := os.ReadFile(f)
-		if err != nil {
-			continue
-		}
-		words := bytes.Split(bytes.TrimSuffix(line, []byte{0}), []byte{0})
-		if n := len(words); n < 2 || string(words[n-2]) != "shepherd" || !bytes.HasPrefix(words[n-1], []byte(s.dir+"/")) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f))); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
 }
