@@ -121,6 +121,11 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 	case *gdi.History:
 		in.q.history(r, req, *b)
 		return
+	case *gdi.Streams:
+		if !in.q.places.ask(r, req) {
+			in.busy(r, b.Verb())
+		}
+		return
 	case *gdi.LogIn:
 		if r.Data = nil; !in.q.logIns.enqueue(r, req, b) {
 			in.busy(r, b.Verb())

@@ -112,6 +112,7 @@ type QMaster struct {
 	logIns    *logIns
 	recaller  *recaller
 	readers   *readers
+	places    *places
 
 	ended   chan struct{} // something ended it
 	endOnce sync.Once
@@ -146,7 +147,7 @@ func Run(ctx context.Context, o Options) error {
 // ctx bounds the waiting for a lease of an external server.
 func Start(ctx context.Context, o Options) (*QMaster, error) {
 	q := &QMaster{opts: o, ended: make(chan struct{})}
-	q.streams, q.readers = newStreams(q), newReaders(q)
+	q.streams, q.readers, q.places = newStreams(q), newReaders(q), newPlaces(q)
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	if err := q.start(ctx); err != nil {
 		q.cancel()

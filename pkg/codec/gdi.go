@@ -82,6 +82,25 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 		w.Close(m)
 	})
 	wire.Uns(w, &r.Proposal)
+	wire.List(w, &r.Streams, stream)
+	w.Close(m)
+}
+
+func stream(w *wire.Coder, s *gdi.Stream) {
+	m := w.Open()
+	w.Text(&s.Name)
+	w.Text(&s.Leader)
+	wire.Uns(w, &s.Messages)
+	wire.Uns(w, &s.Bytes)
+	wire.List(w, &s.Replicas, func(w *wire.Coder, r *gdi.Replica) {
+		m := w.Open()
+		w.Text(&r.Server)
+		w.Bool(&r.Current)
+		w.Bool(&r.Offline)
+		wire.Uns(w, &r.Lag)
+		w.Float(&r.Silent)
+		w.Close(m)
+	})
 	w.Close(m)
 }
 
@@ -216,7 +235,7 @@ func adminFields(w *wire.Coder, b gdi.Body) {
 		wire.Uns(w, &b.Proposal)
 		name(w, (*string)(&b.Decision))
 		w.Text(&b.Comment)
-	case *gdi.WaysToLogIn:
+	case *gdi.WaysToLogIn, *gdi.Streams:
 	case *gdi.LogIn:
 		w.Text(&b.IDToken)
 		w.Text(&b.Nonce)

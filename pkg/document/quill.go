@@ -26,6 +26,7 @@ type Status struct {
 	Slots     int        `json:"slots" jsonschema:"of all queue instances"`
 	Used      int        `json:"slots_used" jsonschema:"slots of started tasks"`
 	Tasks     TaskCounts `json:"tasks"`
+	Streams   []Stream   `json:"streams" jsonschema:"where the log and the recorded scheduling runs are stored"`
 }
 
 // SchemaName returns quill-status.

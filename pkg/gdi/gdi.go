@@ -322,6 +322,7 @@ type Reply struct {
 	Output  *Part              // Output: the part that was read
 	// Proposal is the number of the new proposal, Propose.
 	Proposal uint32
+	Streams  []Stream // Streams
 }
 
 // Part is a part of an output file. More comes after Next while that is less than Size or the task runs.

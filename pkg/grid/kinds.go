@@ -140,7 +140,7 @@ func named[P Object](make func(name string) P) func(string) Object {
 var Kinds = []Spec{
 	{Kind: KindCounter, Name: "COUNTER", New: empty[Counter], Effect: EffectNone},
 	{Kind: KindConf, Name: "CONFIG", New: empty[Conf], Qconf: "conf", Noun: "configuration", Effect: EffectConfig, Default: func(host string) Object { return &Conf{Host: host} }},
-	{Kind: KindSchedConf, Name: "SCHED_CONF", New: empty[SchedConf], Effect: EffectConfig, Default: func(string) Object { return DefaultSchedConf() }},
+	{Kind: KindSchedConf, Name: "SCHED_CONF", New: empty[SchedConf], Noun: "scheduler configuration", Effect: EffectConfig, Default: func(string) Object { return DefaultSchedConf() }},
 	{Kind: KindManager, Name: "MANAGER", New: empty[Manager], Qconf: "m", Noun: "manager", Effect: EffectNone},
 	{Kind: KindOperator, Name: "OPERATOR", New: empty[Operator], Qconf: "o", Noun: "operator", Effect: EffectNone},
 	{Kind: KindToken, Name: "TOKEN", New: empty[Token], Effect: EffectNone},

@@ -38,8 +38,8 @@ func TestKinds(t *testing.T) {
 		if s.Effect < EffectNone || s.Effect > EffectConfig {
 			t.Errorf("%s: the row does not say what a change means for scheduling", s.Name)
 		}
-		if (s.Qconf == "") != (s.Noun == "") {
-			t.Errorf("%s: a stem needs a noun", s.Name)
+		if s.Configured() != (s.Noun != "") {
+			t.Errorf("%s: what is configured needs a noun, and nothing else", s.Name)
 		}
 		if s.Default == nil {
 			continue

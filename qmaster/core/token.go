@@ -28,6 +28,7 @@ var scopes = map[string]grid.Scope{
 	"verify":                     grid.ScopeRead,
 	"wait":                       grid.ScopeRead,
 	"output":                     grid.ScopeRead,
+	"streams":                    grid.ScopeRead,
 	"trigger ping":               grid.ScopeRead,
 	"trigger show-scheduler":     grid.ScopeRead,
 	"trigger show-event-clients": grid.ScopeRead,

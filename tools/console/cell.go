@@ -22,6 +22,8 @@ type Cell interface {
 	Name() string
 	// Master is the host of the leading qmaster, "" when it is not known.
 	Master() string
+	// Streams returns where the log and the recorded scheduling runs are stored now; none: it is not known.
+	Streams(ctx context.Context) []gdi.Stream
 	// Session returns who sends a request, and a function that ends its use. csrf is the field of a form; requests that change nothing have none.
 	Session(r *http.Request, csrf string) (Session, func(), error)
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -28,6 +29,7 @@ type LoadPoint struct {
 type Loads struct {
 	From  grid.Time // before that nothing is known; 0: nothing is known
 	hosts map[string][]LoadPoint
+	swept grid.Time // when hosts were removed that report no more
 }
 
 // step is how far apart points are.
@@ -40,6 +42,10 @@ func (l *Loads) step() grid.Time {
 func (l *Loads) Add(list events.List) {
 	if l.hosts == nil {
 		l.hosts, l.From = map[string][]LoadPoint{}, list.At
+	}
+	if list.At-l.swept > loadKeep/24 {
+		l.swept = list.At
+		maps.DeleteFunc(l.hosts, func(_ string, points []LoadPoint) bool { return points[len(points)-1].At < list.At-loadKeep })
 	}
 	for _, e := range list.Events {
 		o, is := e.Object.(*grid.Load)

@@ -42,6 +42,9 @@ func TestLoads(t *testing.T) {
 	if n := len(l.hosts["a"]); n < 24*60 || n > 27*60 {
 		t.Errorf("%d points of three days are kept", n)
 	}
+	if len(l.Of("b", 0, 1<<60)) != 0 || len(l.hosts) != 1 {
+		t.Errorf("%d hosts are kept: one has reported nothing for three days", len(l.hosts))
+	}
 	for n := range 10_000 {
 		l.Add(reported(begin, "1", fmt.Sprint("many", n)))
 	}

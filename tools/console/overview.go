@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/chart"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/view"
@@ -39,6 +40,35 @@ type overview struct {
 	Failures []failureGroup
 	Read     int // attempts that Failures are of
 	Master   string
+	Stored   []stored
+}
+
+// stored is a copy of a stream on a server.
+type stored struct {
+	What, Server, State string
+	Bad                 bool
+}
+
+// streamWords are the streams of a cell.
+var streamWords = map[string]string{"GE_EVENTS": "event log", "GE_DEBUG": "recorded runs"}
+
+// storedOf returns all copies of streams: of each the leader first.
+func storedOf(streams []gdi.Stream) (out []stored) {
+	for _, s := range streams {
+		what := cmp.Or(streamWords[s.Name], s.Name)
+		lead := stored{What: what, Server: s.Leader, State: "leads"}
+		switch {
+		case s.Leader == "":
+			lead.State, lead.Bad = "no server leads", true
+		case len(s.Replicas) == 0:
+			lead.State = "the only copy"
+		}
+		out = append(out, lead)
+		for _, r := range s.Replicas {
+			out = append(out, stored{what, r.Server, r.State(), r.Offline || !r.Current})
+		}
+	}
+	return out
 }
 
 // reason is why jobs wait.
@@ -78,6 +108,9 @@ func window(r *request) (name string, minutes int, err error) {
 func showOverview(r *request) (any, error) {
 	m := r.moment
 	o := &overview{Summary: m.View.Summary(), Master: r.cell().Master(), Windows: windowNames}
+	if m.Live {
+		o.Stored = storedOf(r.cell().Streams(r.Context()))
+	}
 	o.Slots = bar{float64(o.Summary.Slots), []part{{"used", "running", float64(o.Used)}}}
 	o.Tasks = []part{
 		{"running", "running", float64(o.Running)}, {"starting", "running", float64(o.Transfering)}, {"suspended", "suspended", float64(o.Suspended)},

@@ -17,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster"
@@ -125,6 +126,10 @@ func Web(ctx context.Context, where cell.Cell, o web.Options) error {
 	notice.Stop()
 	defer feed.Close()
 	o.Cell, o.Feed, o.Accounts, o.LogIn, o.History = where.Name, feed, web.Tokens(where), web.LogIns(where), web.Log(where)
+	o.Streams = func(ctx context.Context) ([]gdi.Stream, error) {
+		reply, err := feed.Do(ctx, "quill-web", &gdi.Streams{})
+		return reply.Streams, err
+	}
 	o.Socket = where.WebSocket()
 	o.Master = func() string {
 		host, _ := os.ReadFile(where.ActQMaster()) // "" while there is none

@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"encoding/json"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -33,7 +35,11 @@ func TestRowSchemas(t *testing.T) {
 		l.Events = append(l.Events, events.Add(o))
 	}
 	st.Apply(l)
+	field, _ := reflect.TypeFor[Listing]().FieldByName("Rows")
 	for kind, of := range rowSchemas {
+		if words := kind + " by " + of.schema; !strings.Contains(field.Tag.Get("jsonschema"), words) {
+			t.Errorf("the description of the rows lacks %q", words)
+		}
 		if kind == "proposals" { // script mcp.txtar
 			continue
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,6 +129,7 @@ type status struct {
 	cell   cell.Cell
 	seq    uint64
 	schedd bool // one is registered
+	places []gdi.Stream
 }
 
 func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
@@ -158,7 +160,11 @@ func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 		return nil, err
 	}
 	s.schedd = reply.OK()
-	return s, nil
+	if reply, err = c.Do(ctx, "quill", &gdi.Streams{}); err == nil && !reply.OK() {
+		err = errors.New(reply.Answers[0].Text)
+	}
+	s.places = reply.Streams
+	return s, err
 }
 
 // master returns the host of qmaster.
@@ -172,7 +178,24 @@ func (s *status) started() int { return s.Transfering + s.Running + s.Suspended 
 
 func (s *status) document() document.Status {
 	return document.Status{Cell: s.cell.Dir(), QMaster: s.master(), Seq: s.seq, Scheduler: s.schedd, Hosts: s.Hosts, Silent: s.Silent,
-		Slots: s.Slots, Used: s.Used, Tasks: document.TaskCounts{Running: s.started(), Waiting: s.Waiting, Held: s.Held, Error: s.InError}}
+		Slots: s.Slots, Used: s.Used, Tasks: document.TaskCounts{Running: s.started(), Waiting: s.Waiting, Held: s.Held, Error: s.InError}, Streams: document.StreamsOf(s.places)}
+}
+
+// stored returns where the log is stored.
+func (s *status) stored() string {
+	l := gdi.EventLog(s.places)
+	if l == nil {
+		return "not known"
+	}
+	text := "on " + cmp.Or(l.Leader, "no server that leads")
+	if len(l.Replicas) == 0 {
+		return text + ", no replica"
+	}
+	words := make([]string, len(l.Replicas))
+	for i, r := range l.Replicas {
+		words[i] = r.Server + " " + r.State()
+	}
+	return text + ", replicas: " + strings.Join(words, ", ")
 }
 
 func (s *status) String() string {
@@ -180,7 +203,7 @@ func (s *status) String() string {
 	if !s.schedd {
 		schedd = "none: nothing is scheduled until quill schedd runs"
 	}
-	return fmt.Sprintf("cell     %s\nqmaster  %s, at list %d of the log\nschedd   %s\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
-		s.cell.Dir(), s.master(), s.seq, schedd, s.Hosts, s.Silent, s.Slots, s.Used,
+	return fmt.Sprintf("cell     %s\nqmaster  %s, at list %d of the log\nlog      %s\nschedd   %s\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
+		s.cell.Dir(), s.master(), s.seq, s.stored(), schedd, s.Hosts, s.Silent, s.Slots, s.Used,
 		s.started(), s.Waiting, s.Held, s.InError)
 }

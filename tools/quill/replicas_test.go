@@ -231,6 +231,23 @@ func (r *replicas) ebb() {
 	})
 }
 
+// replicated waits until quill status says that replicas of the log are in these states.
+func (r *replicas) replicated(states ...string) {
+	r.t.Helper()
+	r.await(fmt.Sprintf("replicas are %q", states), patience, func() (bool, string) {
+		out, errs, err := r.do("quill", "status")
+		_, log, _ := strings.Cut(out, "\nlog      on n")
+		log, _, _ = strings.Cut(log, "\n")
+		for _, s := range states {
+			if !strings.Contains(log, " "+s) {
+				return false, out + errs
+			}
+			log = strings.Replace(log, " "+s, "", 1)
+		}
+		return err == nil, out + errs
+	})
+}
+
 // bothDead bounds how long a cell may be without a qmaster when the leading one and its
 // server are killed at once.
 const bothDead = 40 * time.Second
@@ -262,6 +279,7 @@ func TestReplicas(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	r.replicated("up to date", "up to date")
 	r.flow(job)
 	r.more("tasks are taken", 50, func() {})
 	lead := 0
@@ -272,6 +290,7 @@ func TestReplicas(t *testing.T) {
 		}
 		r.servers[led].kill()
 		r.more(fmt.Sprintf("tasks are taken with n%d dead", led+1), 50, func() {})
+		r.replicated("messages behind")
 		r.servers[led] = r.run("nats-server", r.servers[led].args...)
 		select {
 		case <-masters[lead].gone:

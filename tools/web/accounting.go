@@ -178,6 +178,17 @@ var errLong = errors.New("the page has read enough of the log")
 func (e *endedJobs) each(ctx context.Context, b *backwards) iter.Seq2[ended, error] {
 	selects := e.Selector()
 	return func(yield func(ended, error) bool) {
+		if records, has, err := b.of(e.job); err != nil {
+			yield(ended{}, err)
+			return
+		} else if has {
+			for _, r := range slices.Backward(records) {
+				if selects(r.Accounting) && !yield(r, nil) {
+					return
+				}
+			}
+			return
+		}
 		for !b.over {
 			if b.read > e.most && !yield(ended{}, errLong) {
 				return

@@ -130,14 +130,7 @@ func (s *Server) at(ctx context.Context, text string) (moment, error) {
 
 // rebuild makes the state of a moment from the log.
 func (s *Server) rebuild(ctx context.Context, m opt.Moment) (moment, error) {
-	place := gdi.Place{Seq: m.Seq, At: m.At}
-	st := s.moments.before(place)
-	var err error
-	if st == nil {
-		st, err = s.fromLog(ctx, place)
-	} else {
-		err = s.forward(ctx, st, place)
-	}
+	st, err := s.stateAt(ctx, gdi.Place{Seq: m.Seq, At: m.At}, nil)
 	if err != nil {
 		return moment{}, err
 	}
@@ -149,10 +142,26 @@ func (s *Server) rebuild(ctx context.Context, m opt.Moment) (moment, error) {
 	return one, nil
 }
 
+// stateAt returns the state of a place. An earlier one that is known, which is left as it is, may spare a part of the way; nil: none is. The
+// error is a problem.
+func (s *Server) stateAt(ctx context.Context, p gdi.Place, known *state.State) (*state.State, error) {
+	st := s.moments.before(p)
+	if known != nil && known.Seq <= p.Seq && (st == nil || st.Seq < known.Seq) {
+		st = known.Copy()
+	}
+	if st == nil {
+		return s.fromLog(ctx, p)
+	}
+	return st, s.forward(ctx, st, p)
+}
+
 // forward brings a state to a later moment, with the lists between them.
 func (s *Server) forward(ctx context.Context, st *state.State, to gdi.Place) error {
 	if st.Seq == to.Seq {
 		return nil
+	}
+	if has, err := s.recent.forward(ctx, st, to); has {
+		return err
 	}
 	p, err := s.past(ctx, gdi.Place{Seq: st.Seq}, to, true)
 	if err != nil {

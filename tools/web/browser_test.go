@@ -199,6 +199,9 @@ func busy(t *testing.T) *testCell {
 	c := newCell(t, 12)
 	c.plain = true
 	c.server.options.Master = func() string { return "master" }
+	c.server.streams.ask = func(context.Context) ([]gdi.Stream, error) {
+		return []gdi.Stream{{Name: "GE_EVENTS", Leader: "n1", Messages: 76, Bytes: 48_000, Replicas: []gdi.Replica{{Server: "n2", Current: true}, {Server: "n3", Current: true}}}}, nil
+	}
 	c.explainWaits()
 	c.writes("/home/alice/render06.o7", "frame 0001 of 0240 rendered in 41.2 s\nframe 0002 of 0240 rendered in 39.8 s\nframe 0003 of 0240 rendered in 40.5 s\n")
 	c.shares()

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -25,12 +26,14 @@ import (
 
 // Bounds of what pages of the console read from the log.
 const (
-	endedLists  = 20_000 // event lists, for the last accounting records
-	ranMost     = 20_000 // records, for what ran when
-	trendLists  = 100_000
-	logStretch  = 2_000 // event lists that are read at a time
-	logStretchs = 10
-	beginAge    = time.Minute
+	endedLists = 20_000 // event lists, for the last accounting records
+	ranMost    = 20_000 // records, for what ran when
+	trendLists = 100_000
+	logFirst   = 200     // event lists that are read from the log at a time, at first: a page shows few
+	logStretch = 2_000   // ... and at most
+	logLists   = 20_000  // ... for a page; the next one continues
+	logEvents  = 200_000 // the same of events of kept lists
+	beginAge   = time.Minute
 )
 
 // consoleCell is the cell as the console sees it.
@@ -86,12 +89,9 @@ func explained(err error) error {
 
 func (c *consoleCell) Name() string { return c.options.Cell }
 
-func (c *consoleCell) Master() string {
-	if c.options.Master == nil {
-		return ""
-	}
-	return c.options.Master()
-}
+func (c *consoleCell) Master() string { return c.leader() }
+
+func (c *consoleCell) Streams(ctx context.Context) []gdi.Stream { return c.Server.streams.get(ctx) }
 
 func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, func(), error) {
 	one, err := c.authenticateWith(r, csrf)
@@ -181,6 +181,8 @@ func (c *consoleCell) fill() {
 	}
 	var old console.Trend
 	var loads console.Loads
+	lists := recent{every: stretchEvents}
+	lists.begin(st)
 	for l, err := range p.Lists(st.Seq + 1) {
 		if err != nil || l.Seq > before {
 			break
@@ -188,7 +190,9 @@ func (c *consoleCell) fill() {
 		st.Apply(l)
 		old.Add(l, st)
 		loads.Add(l)
+		lists.add(readable(l))
 	}
+	c.recent.prepend(&lists)
 	c.mirror.mu.Lock()
 	defer c.mirror.mu.Unlock()
 	c.mirror.trend.Prepend(old)
@@ -313,11 +317,26 @@ func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.Account
 }
 
 func (c *consoleCell) Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (out []events.List, next uint64, err error) {
-	for range logStretchs {
-		if upTo == 0 || len(out) >= most {
-			break
+	if !f.Remembers() {
+		seen := 0
+		upTo, err = c.recent.backward(upTo, func(l events.List) bool {
+			if chosen := chosenIn(l, f, nil); len(chosen.Events) > 0 {
+				out = append(out, chosen)
+			}
+			seen += len(l.Events)
+			return len(out) < most && seen < logEvents && ctx.Err() == nil
+		})
+		if err != nil || ctx.Err() != nil {
+			return out, 0, cmp.Or(err, ctx.Err())
 		}
-		from := max(upTo, logStretch) - logStretch + 1
+		if seen >= logEvents {
+			return out, upTo, nil
+		}
+	}
+	read, size := uint64(0), uint64(logFirst)
+	for upTo > 0 && len(out) < most && read < logLists {
+		from := max(upTo, size) - size + 1
+		read, size = read+size, min(2*size, logStretch)
 		part, first, err := c.stretch(ctx, from, upTo, f)
 		if err != nil {
 			return out, 0, explained(err)
@@ -334,6 +353,14 @@ func (c *consoleCell) Lists(ctx context.Context, upTo uint64, f *filter.Filter, 
 		upTo = from - 1
 	}
 	return out, upTo, nil
+}
+
+// chosenIn returns a list with the events that pass a filter; before is the state before it, for filters that need it.
+func chosenIn(l events.List, f *filter.Filter, before *state.State) events.List {
+	if f.Empty() {
+		return l
+	}
+	return f.Of(l, memoryOf(before))
 }
 
 // stretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list that the log has of it.
@@ -363,10 +390,7 @@ func (c *consoleCell) stretch(ctx context.Context, from, to uint64, f *filter.Fi
 			continue
 		}
 		l = readable(l)
-		chosen := l
-		if !f.Empty() {
-			chosen = f.Of(l, memoryOf(st))
-		}
+		chosen := chosenIn(l, f, st)
 		if st != nil {
 			st.Apply(l)
 		}

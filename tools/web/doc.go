@@ -23,6 +23,8 @@
 //	             peer.go: limits of wrong tokens, by client
 //	mirror.go    the state; at.go: moments of the past, from states that the mirror had or the log has; past.go: the log; ledger.go: accounting records, those of the log too
 //	hub.go       the last lists, for events.go
+//	recent.go    the last two million events, compressed in piles (pile.go), and which lists are about which job: stories of jobs, pages of the log, moments
+//	streams.go   where the log is stored, asked of qmaster: for the Cell page, /v1/cell and metrics
 //	answer.go    what all GETs share; paging.go: pages of all listings; problem.go: errors
 //	write.go     what all changes share
 //	console.go   what the pages of tools/console are made of: story.go, plan.go, runs.go, trials.go (what-if); person.go: sessions and their actions

@@ -128,6 +128,22 @@ type backwards struct {
 	over    bool      // there is nothing older
 }
 
+// of returns all records of a job before the place, oldest first. has is false for 0, and for a job that was submitted before what is kept.
+func (b *backwards) of(job uint32) (records []ended, has bool, err error) {
+	l := (*life)(nil)
+	if job != 0 {
+		l = b.server.recent.life(job, b.to.Seq)
+	}
+	if l == nil {
+		return nil, false, nil
+	}
+	records, err = l.ended()
+	for n := len(records); n > 0 && !records[n-1].before(b.to); n-- {
+		records = records[:n-1]
+	}
+	return records, true, err
+}
+
 // next reads the next stretch. The error is a problem.
 func (b *backwards) next(ctx context.Context) error {
 	if b.read == 0 && b.lists == 0 {

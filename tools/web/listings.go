@@ -187,13 +187,20 @@ type Cell struct {
 	Seq     uint64    `json:"seq" doc:"number of the last event list"`
 	At      time.Time `json:"at" doc:"when that was decided"`
 	Now     time.Time `json:"now" doc:"the time here"`
+	// Leader and Streams are those of the present.
+	Leader  string            `json:"leader,omitempty" doc:"host of the qmaster that leads; absent with at, and while it is not known"`
+	Streams []document.Stream `json:"streams,omitempty" doc:"where the log and the recorded scheduling runs are stored; absent with at, and while qmaster does not say it"`
 }
 
 func (s *Server) registerCell() {
 	show(s, operation(http.MethodGet, "/v1/cell", "get-cell", "cell", "The cell, the version of the server and who the token's owner is"),
-		func(ctx context.Context, _ *struct{ Reading }, at moment) (Cell, error) {
-			return Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: accountOf(ctx).User(), Seq: at.state.Seq,
-				At: at.state.At.Std().UTC(), Now: s.options.Now().UTC()}, nil
+		func(ctx context.Context, in *struct{ Reading }, at moment) (Cell, error) {
+			out := Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: accountOf(ctx).User(), Seq: at.state.Seq,
+				At: at.state.At.Std().UTC(), Now: s.options.Now().UTC()}
+			if in.At == "" {
+				out.Leader, out.Streams = s.leader(), document.StreamsOf(s.streams.get(ctx))
+			}
+			return out, nil
 		})
 	show(s, operation(http.MethodGet, "/v1/reservations/{id}", "get-reservation", "reservations", "An advance reservation, as qrstat -ar shows it"),
 		func(_ context.Context, in *struct {

@@ -27,6 +27,7 @@ type mirror struct {
 	hub    *hub // these follow, too; they are called with mu held
 	ledger *ledger
 	past   *moments
+	recent *recent
 	cell   *cellmetrics.Table
 	trend  *console.Trend // under mu
 	loads  console.Loads  // under mu
@@ -44,8 +45,8 @@ type mirror struct {
 
 var errNotYet = errors.New("the first full state has not been received from qmaster")
 
-func newMirror(h *hub, l *ledger, past *moments, cell *cellmetrics.Table) *mirror {
-	return &mirror{hub: h, ledger: l, past: past, cell: cell, trend: &console.Trend{}, stale: errNotYet}
+func newMirror(h *hub, l *ledger, past *moments, r *recent, cell *cellmetrics.Table) *mirror {
+	return &mirror{hub: h, ledger: l, past: past, recent: r, cell: cell, trend: &console.Trend{}, stale: errNotYet}
 }
 
 // follow keeps the mirror current until ctx ends. lost is called when events do not come any more, with the reason. The error is that of
@@ -89,6 +90,7 @@ func (r *receiver) Apply(l events.List) {
 	m.counter.List(l, m.state)
 	m.cell.Sequence.Set(float64(l.Seq))
 	m.cluster.Apply(l)
+	m.recent.add(l)
 	m.past.mark(len(l.Events), m.state)
 	m.trend.Add(l, m.state)
 	m.loads.Add(l)
@@ -110,6 +112,7 @@ func (r *receiver) full(seq uint64) {
 	m.hub.restart(seq)
 	m.ledger.restart(seq)
 	m.past.restart()
+	m.recent.restart(m.state)
 	m.wake()
 }
 

@@ -43,12 +43,11 @@ func (f *foreseen[T]) get(ctx context.Context, c *consoleCell, m *console.Moment
 	if !k.made.IsZero() && (k.seq == m.State.Seq || m.Live && k.took > foreseenCheap && time.Since(k.made) < foreseenRest*k.took) {
 		return k.what, nil
 	}
-	select {
-	case c.outlooks <- struct{}{}:
-		defer func() { <-c.outlooks }()
-	case <-ctx.Done():
-		return out, ctx.Err()
+	release, err := c.outlookTurn(ctx)
+	if err != nil {
+		return out, err
 	}
+	defer release()
 	begun := time.Now()
 	out = make(m.State, m.Now, func() bool { return ctx.Err() != nil })
 	if ctx.Err() != nil {

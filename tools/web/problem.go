@@ -25,7 +25,7 @@ const (
 	problemProvider    = "no-provider"    // 503: the identity provider cannot be used
 	problemCrossSite   = "cross-site"     // 403: a session is used from the page of another server
 	problemCSRF        = "csrf"           // 403: a change with a cookie without the header Quill-CSRF
-	problemCertificate = "certificate"    // 403: the certificate of the client was revoked
+	problemCertificate = "certificate"    // 403: the certificate of the client was revoked, or its revocation list is out of date
 	problemRate        = "rate"           // 429: too many wrong tokens or links
 	problemInvalid     = "invalid"        // 422, 400: the request makes no sense; errors name the fields
 	problemUnknown     = "unknown"        // 404: there is no such object or path

@@ -35,7 +35,7 @@ func publicURL(text string) (string, error) {
 // encrypted reports whether a browser sends its requests over TLS: to a proxy, by --public-url, or to this server. Headers in which a proxy may
 // report this are ignored, since every client can send them.
 func (s *Server) encrypted(r *http.Request) bool {
-	return r.TLS != nil || s.public != "" && strings.HasPrefix(s.public, "https:")
+	return r.TLS != nil || strings.HasPrefix(s.public, "https:")
 }
 
 // port returns the port of the address that browsers use.

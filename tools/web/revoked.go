@@ -21,9 +21,10 @@ type revocations struct {
 	now  func() time.Time
 	note hclog.Logger
 
-	mu    sync.Mutex
-	stamp stamp
-	lists []*revocationList
+	mu     sync.Mutex
+	stamp  stamp
+	lists  []*revocationList
+	unread string // why the file could not be read the last time; it is logged once
 }
 
 // stamp is by which a changed file is noticed.
@@ -108,7 +109,7 @@ func parseRevocations(text []byte) (lists []*revocationList, err error) {
 	return lists, nil
 }
 
-// current fails when the list is from another time.
+// current fails when the authority has announced newer lists by now.
 func (l *revocationList) current(now time.Time) error {
 	if !l.NextUpdate.IsZero() && now.After(l.NextUpdate) {
 		return fmt.Errorf("the list of %s is out of date since %s", l.Issuer, l.NextUpdate.UTC().Format(time.RFC3339))
@@ -123,9 +124,14 @@ func (r *revocations) check(state *tls.ConnectionState) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	unread := ""
 	if err := r.read(); err != nil {
-		r.note.Error("certificate revocation lists cannot be read; the ones before hold", "error", err)
+		unread = err.Error()
 	}
+	if unread != "" && unread != r.unread { // not with each request
+		r.note.Error("certificate revocation lists cannot be read; the ones before hold", "error", unread)
+	}
+	r.unread = unread
 	why := errors.New("the client has no certificate")
 	for _, chain := range state.VerifiedChains { // one that holds is enough
 		if why = r.checkChain(chain); why == nil {

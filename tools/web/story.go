@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
@@ -27,30 +28,42 @@ func (told) Runs(uint64) iter.Seq2[orders.Record, error] {
 }
 
 func (t told) Lists(from uint64) iter.Seq2[events.List, error] {
-	return func(yield func(events.List, error) bool) {
+	return t.used.watch(func(yield func(events.List, error) bool) {
 		for l, err := range t.Past.Lists(from) {
-			if err == nil {
-				t.used.take(l)
-			}
 			if !yield(readable(l), err) {
 				return
 			}
 		}
-	}
+	})
 }
 
 // used is what the tasks of a job use over time, as the lists have it.
 type used struct {
 	job     uint32
+	to      uint64 // the last list that counts
 	seq     uint64 // the last list that was taken
 	tasks   map[uint32]grid.Usage
 	running map[uint32]bool
 	points  []console.UsagePoint
 }
 
+// watch returns lists, and takes them as they are read.
+func (u *used) watch(lists iter.Seq2[events.List, error]) iter.Seq2[events.List, error] {
+	return func(yield func(events.List, error) bool) {
+		for l, err := range lists {
+			if err == nil {
+				u.take(l)
+			}
+			if !yield(l, err) {
+				return
+			}
+		}
+	}
+}
+
 func (u *used) take(l events.List) {
-	if l.Seq <= u.seq {
-		return // lists are read again
+	if l.Seq <= u.seq || l.Seq > u.to {
+		return // lists are read again, or some more
 	}
 	u.seq = l.Seq
 	changed := false
@@ -82,6 +95,29 @@ func (u *used) take(l events.List) {
 }
 
 func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task uint32) (*why.Story, []console.UsagePoint, error) {
+	now := grid.Time(0)
+	if m.Live {
+		now = m.Now
+	}
+	foresee := outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }}
+	u := &used{job: job, to: m.State.Seq, tasks: map[uint32]grid.Usage{}, running: map[uint32]bool{}}
+	damaged := func(err error) {
+		c.options.Logger.Warn("cannot read all of the log for a story", "job", job, "error", err)
+	}
+	if l := c.recent.life(job, m.State.Seq); l != nil {
+		release, err := c.outlookTurn(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer release()
+		p, err := l.part()
+		if err != nil {
+			return nil, nil, err
+		}
+		p.Lists, p.End, p.Whole = u.watch(p.Lists), m.State, c.wholes(ctx)
+		story, err := why.TellPart(p, job, task, now, foresee, damaged)
+		return story, u.points, err
+	}
 	from := gdi.Place{}
 	if j := m.State.Job(job); j != nil {
 		from.At = j.Submit - 1
@@ -93,20 +129,34 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 		return nil, nil, explained(err)
 	}
 	defer p.Close()
-	now := grid.Time(0)
-	if m.Live {
-		now = m.Now
+	release, err := c.outlookTurn(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
+	defer release()
+	story, err := why.Tell(told{p, u}, job, task, m.State.Seq, now, foresee, damaged)
+	return story, u.points, err
+}
+
+// outlookTurn returns when it is the request's turn to foresee a start. The result ends the turn.
+func (c *consoleCell) outlookTurn(ctx context.Context) (release func(), err error) {
 	select {
 	case c.outlooks <- struct{}{}:
-		defer func() { <-c.outlooks }()
+		return func() { <-c.outlooks }, nil
 	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
-	stop := func() bool { return ctx.Err() != nil }
-	u := &used{job: job, tasks: map[uint32]grid.Usage{}, running: map[uint32]bool{}}
-	story, err := why.Tell(told{p, u}, job, task, m.State.Seq, now, outlook.Options{JobsMost: outlookJobs, Stop: stop}, func(err error) {
-		c.options.Logger.Warn("cannot read all of the log for a story", "job", job, "error", err)
-	})
-	return story, u.points, err
+}
+
+// wholes returns what gives the cell after a list, for lists in their order.
+func (c *consoleCell) wholes(ctx context.Context) func(uint64) (*state.State, error) {
+	var last *state.State
+	return func(seq uint64) (*state.State, error) {
+		s, err := c.stateAt(ctx, gdi.Place{Seq: seq}, last)
+		if err != nil {
+			return nil, explained(err)
+		}
+		last = s
+		return s, nil
+	}
 }

@@ -118,10 +118,15 @@ func (s *Server) alter(in *struct {
 	JobPath
 	Body struct {
 		Options []string `json:"options" doc:"words of qalter, as -p -10 -l h_rt=3600" maxItems:"10000" minItems:"1"`
+		When    string   `json:"when,omitempty" enum:"on_reschedule,now" doc:"-when: now changes the limits of -l for running tasks, too; else they hold for tasks that start later"`
 	}
 },
 ) (gdi.Body, error) {
-	return s.alteration(append(slices.Clone(in.Body.Options), in.word()), 1)
+	var words []string
+	if in.Body.When != "" {
+		words = []string{"-when", in.Body.When}
+	}
+	return s.alteration(slices.Concat(words, in.Body.Options, []string{in.word()}), 1)
 }
 
 // alteration makes the request of a qalter of so many jobs: words are its command line. The error is a problem.

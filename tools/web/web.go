@@ -38,6 +38,7 @@ type Options struct {
 	Accounts Accounts
 	LogIn    LogIn         // nil: the identity provider of the cell is not used
 	History  History       // nil: only what happens now
+	Streams  Streams       // nil: they are not known
 	Master   func() string // host of the leading qmaster; nil: not known
 	Logger   hclog.Logger
 	Now      func() time.Time
@@ -83,6 +84,8 @@ type Server struct {
 	public   string // PublicURL without a slash at its end
 	revoked  *revocations
 	moments  moments
+	recent   recent
+	streams  streams
 	reading  chan struct{} // the stretches of the log that are read
 	outlooks chan struct{} // the starts that are being foreseen
 	foresee  func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook
@@ -106,14 +109,14 @@ func New(o Options) *Server {
 	}
 	h, l := newHub(), newLedger()
 	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), foresee: outlook.Of,
-		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, url: "http://" + DefaultListen}
-	s.mirror = newMirror(h, l, &s.moments, &s.counts.Table)
+		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, recent: recent{every: stretchEvents}, streams: streams{ask: o.Streams}, url: "http://" + DefaultListen}
+	s.mirror = newMirror(h, l, &s.moments, &s.recent, &s.counts.Table)
 	s.cell = &consoleCell{Server: s, trials: trials{turn: make(chan struct{}, 1), nice: trialNice}}
 	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.seq(); return err },
 		Refresh: func() { s.counts.Connections.Set(float64(s.open.Load())) },
-		More:    []prometheus.Collector{slots{s.mirror}},
+		More:    []prometheus.Collector{slots{s.mirror}, &s.streams},
 	})
 	s.mux = http.NewServeMux()
 	s.register(s.mux)
@@ -202,9 +205,9 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			s.explain(counted, r, unrouted(r, missing.status))
 			return
 		}
-		if s.revoked.check(r.TLS) != nil { // since the connection was made
+		if why := s.revoked.check(r.TLS); why != nil { // since the connection was made
 			w.Header().Set("Connection", "close")
-			writeProblem(counted, problem(http.StatusForbidden, problemCertificate, "", "the certificate of the client was revoked"))
+			writeProblem(counted, problem(http.StatusForbidden, problemCertificate, "", "the certificate of the client is not accepted any more: "+why.Error()))
 			return
 		}
 		for name, values := range r.URL.Query() {

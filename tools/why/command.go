@@ -125,7 +125,35 @@ func Tell(log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.
 		damage(fmt.Errorf("recorded runs: %w", err))
 	}
 	t := newTeller(job, task, begin, runs)
-	for l, err := range log.Lists(begin.Seq + 1) {
+	return t.tell(first, log.Lists(begin.Seq+1), end, now, foresee, damage)
+}
+
+// Part is what a log has about one job, so that its story costs what happened to the job, and not what happened beside it.
+type Part struct {
+	First history.Mark // after which the lists begin: before it the job did not exist
+	Begin *state.State // at First; of it and of what follows from it only the job, the configuration and what the scheduler reports are up to date
+	Lists iter.Seq2[events.List, error]
+	Whole func(seq uint64) (*state.State, error) // the whole cell after a list
+	End   *state.State                           // the whole cell at the end
+}
+
+// TellPart is Tell from a part of a log.
+func TellPart(p Part, job, task uint32, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
+	t := newTeller(job, task, p.Begin, nil)
+	t.whole = func(seq uint64) *state.State {
+		s, err := p.Whole(seq)
+		if err != nil {
+			damage(err)
+		}
+		return s
+	}
+	t.last = p.End
+	return t.tell(p.First, p.Lists, p.End.Seq, now, foresee, damage)
+}
+
+// tell follows lists up to one and returns the story.
+func (t *teller) tell(first history.Mark, lists iter.Seq2[events.List, error], end uint64, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
+	for l, err := range lists {
 		if err != nil {
 			damage(err)
 			break
@@ -134,6 +162,9 @@ func Tell(log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.
 			break
 		}
 		t.take(l)
+	}
+	if t.last != nil {
+		t.st = t.last
 	}
 	if t.story == nil {
 		return nil, t.unknown(first)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -89,6 +90,19 @@ func (t *teller) order(name string, seq uint64, task uint32, is func(orders.Orde
 
 func isStart(o orders.Order) bool   { _, ok := o.(*orders.StartJob); return ok }
 func isPreempt(o orders.Order) bool { _, ok := o.(*orders.Preempt); return ok }
+
+// decided is decision with the whole cell before and after a list; nil when it cannot be had.
+func (t *teller) decided(l events.List, task *grid.JATask, before *state.State) *Decision {
+	after := t.st
+	if t.whole != nil {
+		if before, after = t.whole(l.Seq-1), t.whole(l.Seq); before == nil || after == nil {
+			return nil
+		}
+	}
+	d := t.decision(l.Cause.Ref, l.Seq, task, before, after)
+	d.Chosen = chosen(l, task, before)
+	return d
+}
 
 // decision describes the run that started a task with a list; before is the state
 // just before it, after the one just after it.

@@ -18,6 +18,8 @@ type teller struct {
 	job, task uint32 // task 0: the whole job
 	story     *Story // nil until the job is known
 	st        *state.State
+	whole     func(seq uint64) *state.State // the cell after a list, nil when it cannot be read; nil: st is the whole cell
+	last      *state.State                  // the cell at the end; nil: st is
 	runs      map[string][]*run
 	states    map[uint64]*state.State // that runs had seen
 	array     bool
@@ -264,8 +266,7 @@ func (t *teller) moved(l events.List, now *grid.JATask, before *state.State) {
 		k.started, k.Queue, k.Started, k.Attempts = l.At, grants(now), l.Seq, int(now.Attempt)
 		s := Step{What: "started", Text: startText(now), Seconds: seconds, Waits: waits}
 		if first := t.array && len(t.tasks) == 1; first || !t.array {
-			s.Decision = t.decision(l.Cause.Ref, l.Seq, now, before, t.st)
-			s.Decision.Chosen = chosen(l, now, before)
+			s.Decision = t.decided(l, now, before)
 		}
 		if t.array && len(t.tasks) == 1 {
 			s.Task = now.ID
@@ -440,6 +441,6 @@ func (t *teller) gone(l events.List, e events.Event, before *state.State) {
 	if t.array {
 		t.step(l, Step{What: "over", Text: "the last task is gone"})
 		t.all.rest(l.Seq, l.At)
-		t.story.Waits = t.all.over
+		t.story.Waits = t.all.finish(l.Seq, l.At)
 	}
 }

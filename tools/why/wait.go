@@ -40,7 +40,7 @@ func (w *waiting) hold(reasons []string, seq uint64, at grid.Time) {
 	if len(reasons) == 0 {
 		reasons = []string{unsaid}
 	}
-	for r := range w.open {
+	for _, r := range slices.Sorted(maps.Keys(w.open)) {
 		if !slices.Contains(reasons, r) {
 			w.close(r, seq, at)
 		}
@@ -141,7 +141,7 @@ func categoryOf(st *state.State, j *grid.Job) string { return sched.NewCluster(s
 
 // rest reports that no reason holds any more.
 func (w *waiting) rest(seq uint64, at grid.Time) {
-	for r := range w.open {
+	for _, r := range slices.Sorted(maps.Keys(w.open)) {
 		w.close(r, seq, at)
 	}
 }

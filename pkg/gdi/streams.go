@@ -1,0 +1,52 @@
+package gdi
+
+import "fmt"
+
+// Streams asks where the streams of the cell are stored. Reply.Streams is the answer.
+type Streams struct{}
+
+// Verb returns streams.
+func (*Streams) Verb() string { return "streams" }
+
+// Stream is a stream of the cell: the event log, or the recorded scheduling runs.
+type Stream struct {
+	Name     string // of the NATS server
+	Leader   string // the server that takes what is appended, or the host of the only one; "": none leads at present
+	Messages uint64
+	Bytes    uint64
+	Replicas []Replica // the copies on other servers; none: the leader has the only one
+}
+
+// Replica is a copy of a stream.
+type Replica struct {
+	Server  string
+	Current bool    // it has all that the leader has
+	Offline bool    // its server is not connected
+	Lag     uint64  // messages that it does not have yet
+	Silent  float64 // seconds since the leader received anything from it
+}
+
+// State returns in words how far it is.
+func (r Replica) State() string {
+	switch {
+	case r.Offline:
+		return "offline"
+	case r.Lag == 1:
+		return "1 message behind"
+	case r.Lag > 0:
+		return fmt.Sprintf("%d messages behind", r.Lag)
+	case !r.Current:
+		return "catching up"
+	}
+	return "up to date"
+}
+
+// EventLog returns the stream of the event log; nil: it is not among them.
+func EventLog(all []Stream) *Stream {
+	for i := range all {
+		if all[i].Name == "GE_EVENTS" {
+			return &all[i]
+		}
+	}
+	return nil
+}

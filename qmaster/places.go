@@ -1,0 +1,97 @@
+package qmaster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+const (
+	// placesMax is how many clients may wait for where the streams are stored.
+	placesMax = 64
+	// placesWait is how long the server may take to say it, placesAge how long its answer counts: however many ask, the server is asked
+	// once in that time.
+	placesWait = 5 * time.Second
+	placesAge  = time.Second
+)
+
+// places answers where the streams of the cell are stored. Only the client that asks waits for the server.
+type places struct {
+	q    *QMaster
+	free chan struct{}
+
+	mu      sync.Mutex // held while the server is asked
+	at      time.Time  // when it was
+	streams []gdi.Stream
+}
+
+func newPlaces(q *QMaster) *places { return &places{q: q, free: make(chan struct{}, placesMax)} }
+
+// ask answers a client; false: too many wait.
+func (p *places) ask(r *bus.Request, req gdi.Request) bool {
+	select {
+	case p.free <- struct{}{}:
+	default:
+		return false
+	}
+	r.Data = nil
+	began := time.Now()
+	go func() {
+		defer func() { <-p.free }()
+		defer p.q.caught(r)
+		ctx, cancel := context.WithTimeout(p.q.ctx, placesWait)
+		defer cancel()
+		reply := p.reply(ctx, req)
+		p.q.opts.Metrics.answered(req.Body.Verb(), outcomeOf(core.Answer{Reply: &reply}), began)
+		if err := r.Answer(codec.AppendReply(nil, reply)); err != nil {
+			p.q.log.Warn("answer cannot be sent", "to", r.From, "error", err)
+		}
+	}()
+	return true
+}
+
+func (p *places) reply(ctx context.Context, req gdi.Request) gdi.Reply {
+	s, err := p.q.durable(ctx)
+	if err != nil {
+		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusShutdown, errGoing.Error())}}
+	}
+	if refusal := core.Refuse(s, p.q.now(), req); refusal != nil {
+		return gdi.Reply{Answers: []gdi.Answer{*refusal}}
+	}
+	streams, err := p.read(ctx)
+	if err != nil {
+		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusNoDaemon, fmt.Sprintf("the NATS server was not asked where the log is stored: %v", err))}}
+	}
+	return gdi.Reply{Answers: []gdi.Answer{gdi.Done("")}, Streams: streams}
+}
+
+// read asks the server, unless that was just done.
+func (p *places) read(ctx context.Context) ([]gdi.Stream, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.at) < placesAge {
+		return p.streams, nil
+	}
+	found, err := p.q.conn.Places(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.at, p.streams = time.Now(), nil
+	for _, f := range found {
+		one := gdi.Stream{Name: f.Stream, Leader: f.Leader, Messages: f.Messages, Bytes: f.Bytes}
+		if !f.Clustered && p.q.server != nil {
+			one.Leader = p.q.opts.Host // the name of the embedded server says nothing
+		}
+		for _, c := range f.Copies {
+			one.Replicas = append(one.Replicas, gdi.Replica{Server: c.Server, Current: c.Current, Offline: c.Offline, Lag: c.Lag, Silent: c.Silent.Seconds()})
+		}
+		p.streams = append(p.streams, one)
+	}
+	return p.streams, nil
+}

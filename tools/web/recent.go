@@ -1,0 +1,451 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/why"
+)
+
+const (
+	// stretchEvents is after how many events a stretch ends.
+	stretchEvents = 62_500
+	// stretchesMost stretches are two million events: the last million may be looked at, and the jobs in it were submitted before.
+	stretchesMost = 32
+)
+
+// recent has the last event lists as the mirror got them, and finds those about a job: its story costs what happened to it.
+type recent struct {
+	every int // events of a stretch
+
+	mu        sync.Mutex
+	stretches []*stretch // without gaps, the oldest first; the last one grows
+	frame     *state.State
+	next      uint64 // the list that is expected
+}
+
+// stretch is consecutive lists.
+type stretch struct {
+	head                  // before its lists
+	frame    *state.State // at head, of what frames has
+	lists    pile
+	spots    []spot // of lists
+	rest     pile   // what frames has of the lists, for those with such events
+	mentions []mention
+	sorted   bool // mentions are, by job
+	events   int
+}
+
+// mention is a list that has events of a job.
+type mention struct {
+	job  uint32
+	list uint32 // its place in spots
+	what about
+}
+
+type about uint8
+
+const (
+	hasSubmit about = 1 << iota
+	hasEnd
+)
+
+// frames reports whether objects of a kind are needed to say why any job waits: the configuration, and what the scheduler reports.
+func frames(k grid.Kind) bool {
+	return k == grid.KindJobScheddInfo || grid.EffectOf(k) == grid.EffectConfig
+}
+
+// jobOf returns the job that an event is about, 0: none.
+func jobOf(e *events.Event) uint32 {
+	switch e.Kind {
+	case grid.KindJob, grid.KindJATask, grid.KindAccounting:
+		return e.Key.ID
+	}
+	return 0
+}
+
+// restart is called after a full state: lists may have been missed.
+func (r *recent) restart(s *state.State) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.next == s.Seq+1 && len(r.stretches) > 0 {
+		return
+	}
+	r.begin(s)
+}
+
+// begin forgets all and begins after a state.
+func (r *recent) begin(s *state.State) {
+	r.frame = state.New()
+	all := events.List{Seq: s.Seq, At: s.At}
+	for i := range grid.Kinds {
+		if k := grid.Kinds[i].Kind; frames(k) {
+			s.Each(k, func(o grid.Object) bool {
+				all.Events = append(all.Events, events.Listed(o))
+				return true
+			})
+		}
+	}
+	r.frame.Apply(all)
+	r.stretches, r.next = []*stretch{r.after()}, s.Seq+1
+}
+
+// after returns a stretch for the lists that come.
+func (r *recent) after() *stretch {
+	return &stretch{head: head{r.frame.Seq, r.frame.At}, frame: r.frame.Copy()}
+}
+
+// add takes the next list.
+func (r *recent) add(l events.List) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.stretches) == 0 || l.Seq != r.next {
+		r.stretches = nil // until the next full state
+		return
+	}
+	r.next++
+	s := r.stretches[len(r.stretches)-1]
+	if s.events >= r.every {
+		s.close()
+		s = r.after()
+		r.stretches = append(r.stretches, s)
+		r.stretches = slices.Clone(r.stretches[max(0, len(r.stretches)-stretchesMost):])
+	}
+	s.add(l)
+	of := only(l, func(e *events.Event) bool { return frames(e.Kind) })
+	r.frame.Apply(of)
+	if len(of.Events) > 0 {
+		s.rest.add(of)
+	}
+}
+
+func (s *stretch) add(l events.List) {
+	n := uint32(len(s.spots))
+	s.spots = append(s.spots, s.lists.add(l))
+	s.events += len(l.Events)
+	for i := range l.Events {
+		e := &l.Events[i]
+		job := jobOf(e)
+		if job == 0 {
+			continue
+		}
+		last := len(s.mentions) - 1 // the events of a job stand together in most lists
+		if last < 0 || s.mentions[last].job != job || s.mentions[last].list != n {
+			s.mentions = append(s.mentions, mention{job: job, list: n})
+			last++
+		}
+		if e.Kind == grid.KindJob && e.Op == events.OpAdd {
+			s.mentions[last].what |= hasSubmit
+		}
+		if e.Kind == grid.KindAccounting {
+			s.mentions[last].what |= hasEnd
+		}
+	}
+}
+
+// only returns a list with the events that a test chooses.
+func only(l events.List, chosen func(*events.Event) bool) events.List {
+	all := l.Events
+	l.Events = nil
+	for i := range all {
+		if chosen(&all[i]) {
+			l.Events = append(l.Events, all[i])
+		}
+	}
+	return l
+}
+
+// close makes mentions quick to find. The slice is another one: others may read what was there.
+func (s *stretch) close() {
+	s.mentions = slices.Clone(s.mentions)
+	slices.SortFunc(s.mentions, func(a, b mention) int { return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.list, b.list)) })
+	s.sorted = true
+}
+
+// of returns the mentions of a job, by list.
+func (s *stretch) of(job uint32) (out []mention) {
+	all := s.mentions
+	if s.sorted {
+		begin := sort.Search(len(all), func(i int) bool { return all[i].job >= job })
+		all = all[begin:]
+	}
+	for _, m := range all {
+		switch n := len(out); {
+		case m.job != job && s.sorted:
+			return out
+		case m.job != job:
+		case n > 0 && out[n-1].list == m.list:
+			out[n-1].what |= m.what
+		default:
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// last returns the Seq of the last list.
+func (s *stretch) last() uint64 { return s.seq + uint64(len(s.spots)) }
+
+// prepend takes the lists before those that it has.
+func (r *recent) prepend(before *recent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.stretches) == 0 || len(before.stretches) == 0 || before.next != r.stretches[0].seq+1 {
+		return
+	}
+	before.stretches[len(before.stretches)-1].close()
+	all := slices.Concat(before.stretches, r.stretches)
+	r.stretches = all[max(0, len(all)-stretchesMost):]
+}
+
+// now returns the stretches as they are now, for reading without the lock.
+func (r *recent) now() []stretch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]stretch, len(r.stretches))
+	for i, s := range r.stretches {
+		out[i] = *s
+	}
+	return out
+}
+
+// forward brings a state to a later place. It reports whether recent has the lists up to it.
+func (r *recent) forward(ctx context.Context, st *state.State, to gdi.Place) (bool, error) {
+	all := r.now()
+	if len(all) == 0 || st.Seq < all[0].seq {
+		return false, nil
+	}
+	last := all[len(all)-1].last()
+	if to.Seq > last {
+		return false, nil
+	}
+	for i := range all {
+		s := &all[i]
+		if s.last() <= st.Seq {
+			continue
+		}
+		more := true
+		err := (&pileReader{pile: s.lists}).from(int(s.spots[st.Seq-s.seq].block), func(l events.List) bool {
+			switch {
+			case to.Seq != 0 && l.Seq > to.Seq, to.Seq == 0 && l.At > to.At, ctx.Err() != nil:
+				more = false
+			case l.Seq > st.Seq:
+				st.Apply(l)
+			}
+			return more
+		})
+		if err = cmp.Or(err, ctx.Err()); err != nil || !more {
+			return true, err
+		}
+	}
+	return to.Seq != 0, nil // a later list may be of the time, too
+}
+
+// backward calls each with the lists that are not after one, the last one first, until it returns false. It returns the list that comes next.
+func (r *recent) backward(from uint64, each func(events.List) bool) (next uint64, err error) {
+	next = from
+	all := r.now()
+	for i := range slices.Backward(all) {
+		s := &all[i]
+		if next > s.last() {
+			return next, nil // it has not come yet
+		}
+		if next <= s.seq {
+			continue
+		}
+		p := &pileReader{pile: s.lists}
+		for block := int(s.spots[next-s.seq-1].block); block >= 0; block-- {
+			lists, err := p.all(block)
+			if err != nil {
+				return next, err
+			}
+			for _, l := range slices.Backward(lists) {
+				if l.Seq > next {
+					continue
+				}
+				if next = l.Seq - 1; !each(l) {
+					return next, nil
+				}
+			}
+		}
+	}
+	return next, nil
+}
+
+// life is what recent has of a job from its submission on.
+type life struct {
+	job       uint32
+	to        uint64 // the last list that counts
+	stretches []stretch
+	first     mention // its submission, in stretches[0]
+	read      int     // lists that were decoded
+}
+
+// life returns the last job of a number that was submitted not after a list; nil: that was before what is kept.
+func (r *recent) life(job uint32, to uint64) *life {
+	all := r.now()
+	for i := range slices.Backward(all) {
+		s := &all[i]
+		for _, m := range slices.Backward(s.of(job)) {
+			if m.what&hasSubmit != 0 && s.seq+1+uint64(m.list) <= to {
+				return &life{job: job, to: to, stretches: all[i:], first: m}
+			}
+		}
+	}
+	return nil
+}
+
+// begin returns the place before the submission, and a state of what frames has there.
+func (l *life) begin() (history.Mark, *state.State, error) {
+	s := &l.stretches[0]
+	st, end := s.frame.Copy(), s.seq+uint64(l.first.list)
+	r := &pileReader{pile: s.rest}
+	err := r.from(0, func(l events.List) bool {
+		if l.Seq <= end {
+			st.Apply(l)
+		}
+		return l.Seq < end
+	})
+	st.Seq = end
+	return history.Mark{Seq: end, At: st.At}, st, err
+}
+
+// lists returns the lists about the job, and those with what frames has, with the events that are about either.
+func (l *life) lists() iter.Seq2[events.List, error] {
+	chosen := func(e *events.Event) bool { return jobOf(e) == l.job || frames(e.Kind) }
+	return func(yield func(events.List, error) bool) {
+		last, release := head{}, grid.Time(0)
+		give := func(list events.List) bool {
+			if release > last.at && release <= list.At && last.seq > 0 { // the first list after it ends the wait
+				if h, ok := l.at(release); ok && h.seq > last.seq && h.seq < list.Seq && !yield(events.List{Seq: h.seq, At: h.at}, nil) {
+					return false
+				}
+			}
+			for _, e := range list.Events {
+				if j, is := e.Object.(*grid.Job); is && j.ID == l.job {
+					release = j.ExecTime
+				}
+			}
+			last = head{list.Seq, list.At}
+			return yield(list, nil)
+		}
+		for i := range l.stretches {
+			if s := &l.stretches[i]; s.seq < l.to {
+				if more, err := l.stretch(s, i == 0, chosen, give); err != nil || !more {
+					if err != nil {
+						yield(events.List{}, err)
+					}
+					return
+				}
+			}
+		}
+		if release > last.at {
+			if h, ok := l.at(release); ok && h.seq <= l.to {
+				yield(events.List{Seq: h.seq, At: h.at}, nil)
+			}
+		}
+	}
+}
+
+// stretch calls give with the lists of one stretch.
+func (l *life) stretch(s *stretch, first bool, chosen func(*events.Event) bool, give func(events.List) bool) (more bool, err error) {
+	mine := s.of(l.job)
+	after := s.seq
+	if first {
+		mine = mine[slices.IndexFunc(mine, func(m mention) bool { return m.list == l.first.list }):]
+		after += uint64(l.first.list)
+	}
+	own := &pileReader{pile: s.lists}
+	defer func() { l.read += own.read }()
+	// next gives the job's own lists before one.
+	next := func(before uint64) bool {
+		for len(mine) > 0 && more && s.seq+1+uint64(mine[0].list) < before {
+			var list events.List
+			if list, err = own.one(s.spots[mine[0].list]); err != nil {
+				return false
+			}
+			mine, after = mine[1:], list.Seq
+			more = list.Seq <= l.to && give(only(list, chosen))
+		}
+		return more
+	}
+	more = true
+	rest := &pileReader{pile: s.rest}
+	bad := rest.from(rest.find(func(h head) bool { return h.seq > after }), func(list events.List) bool {
+		switch {
+		case list.Seq > l.to:
+			return false
+		case !next(list.Seq):
+			return false
+		case len(mine) > 0 && s.seq+1+uint64(mine[0].list) == list.Seq: // it is about both
+			return next(list.Seq + 1)
+		case list.Seq > after:
+			more = give(list)
+		}
+		return more
+	})
+	l.read += rest.read
+	if err = cmp.Or(err, bad); err == nil && more {
+		next(l.to + 1)
+	}
+	return more, err
+}
+
+// at returns the first list that is not before a time.
+func (l *life) at(t grid.Time) (found head, ok bool) {
+	for i := range l.stretches {
+		s := &l.stretches[i]
+		if i+1 < len(l.stretches) && l.stretches[i+1].at < t {
+			continue
+		}
+		r := &pileReader{pile: s.lists}
+		err := r.from(r.find(func(h head) bool { return h.at >= t }), func(list events.List) bool {
+			found, ok = head{list.Seq, list.At}, list.At >= t
+			return !ok
+		})
+		if l.read += r.read; ok || err != nil {
+			return found, ok
+		}
+	}
+	return found, false
+}
+
+// ended returns the accounting records of the job, the oldest first.
+func (l *life) ended() (out []ended, err error) {
+	for i := range l.stretches {
+		s := &l.stretches[i]
+		r := &pileReader{pile: s.lists}
+		for _, m := range s.of(l.job) {
+			seq := s.seq + 1 + uint64(m.list)
+			if m.what&hasEnd == 0 || seq > l.to || i == 0 && m.list < l.first.list {
+				continue
+			}
+			list, err := r.one(s.spots[m.list])
+			if err != nil {
+				return nil, err
+			}
+			for _, a := range appendEnded(nil, list) {
+				if a.Job == l.job {
+					out = append(out, a)
+				}
+			}
+		}
+		l.read += r.read
+	}
+	return out, nil
+}
+
+// part returns what a story needs, without the cell's states.
+func (l *life) part() (why.Part, error) {
+	first, st, err := l.begin()
+	return why.Part{First: first, Begin: st, Lists: l.lists()}, err
+}

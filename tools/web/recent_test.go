@@ -1,0 +1,283 @@
+package web
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
+)
+
+// keep has the server keep all lists of the cell in stretches of so many events, as if it had got them one by one.
+func (c *testCell) keep(every int) {
+	r := &c.server.recent
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	first := state.New()
+	first.Apply(public(c.lists[0]))
+	all := recent{every: every}
+	all.begin(first)
+	for _, l := range c.lists[1:] {
+		all.add(public(l))
+	}
+	r.stretches, r.frame, r.next = all.stretches, all.frame, all.next
+}
+
+// told returns what the console says of a job at a moment, from where it takes it.
+func (c *testCell) told(job uint32, at string) string {
+	c.t.Helper()
+	m, err := c.server.cell.Moment(c.t.Context(), at)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	story, used, err := c.server.cell.Story(c.t.Context(), m, job, 0)
+	if err != nil {
+		return err.Error()
+	}
+	story.From = story.To // where reading began
+	text, err := json.MarshalIndent(struct{ Story, Used any }{story, used}, "", " ")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// waits has jobs that wait for a time, are altered, deleted, held and started again.
+func (c *testCell) waits() {
+	c.submit("alice", "-a", c.time().Add(100).Std().UTC().Format("200601021504.05"), "-N", "later", "sleep", "1")
+	last := uint32(c.c.Core.State().Counter(grid.JobSeqNum))
+	refs := func(jobs ...uint32) (out []gdi.JobRef) {
+		for _, j := range jobs {
+			out = append(out, gdi.JobRef{ID: j})
+		}
+		return out
+	}
+	c.ask("root", "", &gdi.Control{Action: "reschedule", Refs: []string{"8"}})
+	c.later("30s")
+	c.run()
+	c.ask("root", "", &gdi.Alter{Jobs: gdi.Jobs{Refs: refs(last, 15)}, HoldAdd: "u"})
+	for range 6 {
+		c.run()
+		c.submit("bob", "sleep", "1")
+	}
+	c.ask("root", "", &gdi.Alter{Jobs: gdi.Jobs{Refs: refs(last)}, HoldRemove: "u"})
+	for job := uint32(7); job < last; job++ {
+		c.end(job, 0)
+		c.run()
+	}
+	c.ask("root", "", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: refs(15, 18)}})
+	c.run()
+}
+
+// TestStoryOfPart: what the console says of a job is the same from the lists about it as from all lists of the log, at every moment and however the lists are divided.
+func TestStoryOfPart(t *testing.T) {
+	c := busy(t)
+	c.waits()
+	end := c.lists[len(c.lists)-1].Seq
+	if !c.server.mirror.reach(t.Context(), end, reachWait) {
+		t.Fatal("the mirror does not follow")
+	}
+	last := uint32(c.c.Core.State().Counter(grid.JobSeqNum))
+	steps, decided := 0, 0
+	for job := uint32(1); job <= last; job++ {
+		for seq := end; seq > 1; seq -= min(seq-1, 9) {
+			at := strconv.FormatUint(seq, 10)
+			if seq == end {
+				at = ""
+			}
+			c.keep(1 << 40)
+			c.server.recent.stretches = nil
+			want := c.told(job, at)
+			for _, every := range []int{1, 20, 1 << 40} {
+				c.keep(every)
+				if got := c.told(job, at); got != want {
+					a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+					n := 0
+					for n < min(len(a), len(b)) && a[n] == b[n] {
+						n++
+					}
+					t.Fatalf("job %d at list %d, %d events a stretch:\n%s\nfrom the whole log: ...\n%s", job, seq, every, got, strings.Join(b[n:], "\n"))
+				}
+			}
+		}
+		c.keep(20)
+		if l := c.server.recent.life(job, end); l == nil && every20(c, job) {
+			t.Errorf("job %d is not found", job)
+		}
+		m, _ := c.server.cell.Moment(t.Context(), "")
+		story, _, err := c.server.cell.Story(t.Context(), m, job, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps += len(story.Steps)
+		for _, s := range story.Steps {
+			if s.Decision != nil {
+				decided++
+			}
+		}
+	}
+	if steps < 60 || decided < 10 {
+		t.Errorf("the stories have %d steps and %d decisions", steps, decided)
+	}
+}
+
+// every20 reports whether 32 stretches of 20 events have the submission of a job.
+func every20(c *testCell, job uint32) bool {
+	s := c.server.recent.stretches[0]
+	for _, l := range c.lists[s.seq:] {
+		for _, e := range l.Events {
+			if e.Kind == grid.KindJob && e.Key.ID == job && e.Op == events.OpAdd {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// TestLifeCostsItsOwn: the lists that are read for a job are its own, however many others there are.
+func TestLifeCostsItsOwn(t *testing.T) {
+	var costs []int
+	for _, others := range []int{10, 300} {
+		c := newCell(t, 2)
+		c.submit("alice", "sleep", "1")
+		c.run()
+		for range others {
+			c.submit("bob", "-h", "sleep", "1")
+		}
+		c.end(1, 3)
+		for range others {
+			c.submit("bob", "-h", "sleep", "1")
+		}
+		end := c.lists[len(c.lists)-1].Seq
+		c.server.mirror.reach(t.Context(), end, reachWait)
+		l := c.server.recent.life(1, end)
+		if l == nil {
+			t.Fatal("the job is not found")
+		}
+		steps := 0
+		for _, err := range l.lists() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps++
+		}
+		records, err := l.ended()
+		if err != nil || len(records) != 1 || records[0].ExitStatus != 3 {
+			t.Fatal(records, err)
+		}
+		if l.read > 3*steps {
+			t.Errorf("%d lists were read for %d", l.read, steps)
+		}
+		costs = append(costs, l.read)
+	}
+	if costs[0] != costs[1] {
+		t.Errorf("lists that were read: %d", costs)
+	}
+}
+
+// TestRecentForward: a state is brought forward by the kept lists to the same as by the log; where lists were missed nothing is kept.
+func TestRecentForward(t *testing.T) {
+	c := newCell(t, 2)
+	for range 40 {
+		c.submit("alice", "sleep", "1")
+		c.run()
+	}
+	end := c.lists[len(c.lists)-1].Seq
+	c.server.mirror.reach(t.Context(), end, reachWait)
+	c.keep(2)
+	all := c.server.recent.now()
+	if len(all) != stretchesMost {
+		t.Fatalf("%d stretches are kept", len(all))
+	}
+	for seq := all[0].seq; seq <= end; seq += 5 {
+		for _, to := range []gdi.Place{{Seq: min(seq+9, end)}, {At: c.lists[seq-1].At}} {
+			want := state.New()
+			for _, l := range c.lists {
+				if to.Seq != 0 && l.Seq <= to.Seq || to.Seq == 0 && l.At <= to.At {
+					want.Apply(public(l))
+				}
+			}
+			got := state.New()
+			for _, l := range c.lists[:seq] {
+				got.Apply(public(l))
+			}
+			has, err := c.server.recent.forward(t.Context(), got, to)
+			if err != nil || !has && to.Seq != 0 || got.Seq != want.Seq {
+				t.Fatalf("from %d to %+v: %v %v, at %d, expected %d", seq, to, has, err, got.Seq, want.Seq)
+			}
+		}
+	}
+	if has, _ := c.server.recent.forward(t.Context(), state.New(), gdi.Place{Seq: end}); has {
+		t.Error("lists before those that are kept are said to be there")
+	}
+	l := c.lists[len(c.lists)-1]
+	l.Seq += 2
+	c.server.recent.add(l)
+	if c.server.recent.life(1, end) != nil || len(c.server.recent.now()) != 0 {
+		t.Error("a gap is passed over")
+	}
+}
+
+// TestRecentPrepend: lists that the log had before the server began are put before those that it got.
+func TestRecentPrepend(t *testing.T) {
+	c := newCell(t, 1)
+	c.submit("alice", "sleep", "1")
+	for range 20 {
+		c.submit("bob", "sleep", "1")
+	}
+	c.keep(10)
+	all := c.server.recent.now()
+	whole := c.server.recent.life(1, 1<<60)
+	cut := len(all) / 2
+	before, after := recent{every: 10}, recent{every: 10}
+	for i := range all {
+		to := &before
+		if i >= cut {
+			to = &after
+		}
+		to.stretches = append(to.stretches, &all[i])
+	}
+	before.next = all[cut].seq + 1
+	after.prepend(&recent{every: 10, stretches: before.stretches, next: before.next + 1})
+	if len(after.stretches) != len(all)-cut {
+		t.Error("lists with a gap are put before")
+	}
+	after.prepend(&before)
+	l := after.life(1, 1<<60)
+	if whole == nil || l == nil || l.first != whole.first || len(after.stretches) != len(all) {
+		t.Errorf("%+v, expected %+v", l, whole)
+	}
+}
+
+// TestRecentBackward: the kept lists come last first, from any list on, and it says which one comes next.
+func TestRecentBackward(t *testing.T) {
+	c := newCell(t, 1)
+	for range 30 {
+		c.submit("alice", "sleep", "1")
+	}
+	end := uint64(len(c.lists))
+	for _, every := range []int{2, 7, 1 << 40} {
+		c.keep(every)
+		begin := c.server.recent.now()[0].seq
+		for from := begin + 1; from <= end; from++ {
+			want := from
+			next, err := c.server.recent.backward(from, func(l events.List) bool {
+				if l.Seq != want {
+					t.Fatalf("list %d, expected %d", l.Seq, want)
+				}
+				want--
+				return l.Seq != begin+4
+			})
+			if stop := begin; err != nil || next != want || from < begin+4 && next != stop || from >= begin+4 && next != begin+3 {
+				t.Errorf("from %d: next is %d, %v", from, next, err)
+			}
+		}
+		if next, _ := c.server.recent.backward(end+1, func(events.List) bool { t.Error("a list that has not come"); return true }); next != end+1 {
+			t.Error(next)
+		}
+	}
+}
