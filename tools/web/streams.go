@@ -28,14 +28,14 @@ type streams struct {
 	known []gdi.Stream
 }
 
-// get returns the streams; none while qmaster does not answer.
+// get returns the streams; none while qmaster does not answer. The answer is for others too: it is waited for when its first reader goes away.
 func (s *streams) get(ctx context.Context) []gdi.Stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ask == nil || time.Since(s.asked) < streamsAge {
 		return s.known
 	}
-	ctx, cancel := context.WithTimeout(ctx, streamsWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), streamsWait)
 	defer cancel()
 	s.known, _ = s.ask(ctx)
 	s.asked = time.Now()

@@ -60,3 +60,19 @@ func TestStreams(t *testing.T) {
 		t.Errorf("%+v", row)
 	}
 }
+
+// TestStreamsForOthers: a reader that goes away while it asks takes the answer from nobody.
+func TestStreamsForOthers(t *testing.T) {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := streams{ask: func(ctx context.Context) ([]gdi.Stream, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return []gdi.Stream{{Name: "GE_EVENTS"}}, nil
+	}}
+	s.get(gone)
+	if got := s.get(t.Context()); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+}
