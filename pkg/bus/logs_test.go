@@ -65,7 +65,7 @@ func TestBoundedLog(t *testing.T) {
 	})
 }
 
-// TestBoundedLogOfManyUsers: allowances of users do not grow without bound, and what was left out is told all the same.
+// TestBoundedLogOfManyUsers: allowances of users do not grow without bound, and what was left out is logged all the same.
 func TestBoundedLogOfManyUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &lines{}
