@@ -96,3 +96,26 @@ func TestFormula(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectionIsReadBack: what is stored of a selection is read as the same, so an operator in two parts is refused: "= =2" would be
+// stored as "==2".
+func TestSelectionIsReadBack(t *testing.T) {
+	x := New([]*grid.Centry{
+		{Name: "size", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO"},
+		{Name: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"},
+	})
+	for _, op := range []string{"=", "==", "!=", ">=", "<=", ">", "<", " = ", " >= "} {
+		s, err := x.Selection("gpu", "[size"+op+"2]")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "size" + strings.TrimSpace(op) + "2"; s.String() != want {
+			t.Errorf("size%s2 is stored as %s", op, s)
+		}
+	}
+	for _, op := range []string{"= =", "> =", "! =", "=>=", "==="} {
+		if s, err := x.Selection("gpu", "[size"+op+"2]"); err == nil {
+			t.Errorf("size%s2 is stored as %s", op, s)
+		}
+	}
+}

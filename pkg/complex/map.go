@@ -126,7 +126,7 @@ func (p *mapParser) add(id, block string, described bool) error {
 		return fmt.Errorf("RSMAP %q id %q is not valid", p.attribute, id)
 	}
 	mask := ""
-	if i := strings.LastIndexByte(id, ':'); i > 0 && i+1 < len(id) && strings.Trim(id[i+1:], topologyLetters) == "" {
+	if i := strings.LastIndexByte(id, ':'); i > 0 && i+1 < len(id) && strings.Trim(id[i+1:], grid.TopologyLetters) == "" {
 		id, mask = id[:i], id[i+1:]
 		if !strings.ContainsAny(mask, "CcEe") {
 			return fmt.Errorf("RSMAP %q id %q: topology mask %q has no core", p.attribute, id, mask)
@@ -138,9 +138,6 @@ func (p *mapParser) add(id, block string, described bool) error {
 	}
 	return p.put(id, mask, traits)
 }
-
-// topologyLetters are those of a topology mask, upper case for what it allows.
-const topologyLetters = "SCTEXYNsctexyn"
 
 // numberRange reads n-m.
 func numberRange(id string) (first, last uint64, ok bool) {

@@ -57,7 +57,7 @@ func (x *Attributes) traitCondition(resource, text string) (k traitCondition, er
 		k.word = string(relops[max(slices.IndexFunc(relops[:], func(r grid.Relop) bool { return strings.HasPrefix(text[at:], string(r)) }), 0)])
 	}
 	name, value, ok := strings.Cut(text, k.word)
-	if k.text = strings.TrimSpace(value); at <= 0 || !ok || k.text == "" || strings.ContainsAny(k.text, " \t") {
+	if k.text = strings.TrimSpace(value); at <= 0 || !ok || k.text == "" || k.text[0] == '=' || strings.ContainsAny(k.text, " \t") {
 		return k, fmt.Errorf("RSMAP %q request has malformed characteristic %q, expected name=value or one of == != >= <= > <", resource, text)
 	}
 	name = strings.TrimSpace(name)

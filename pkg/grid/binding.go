@@ -54,6 +54,9 @@ const (
 // L3 or L2 cache, of a NUMA node; with E, of efficiency cores.
 var BindUnits = Names{"T", "CT", "ET", "C", "E", "S", "CS", "ES", "X", "CX", "EX", "Y", "CY", "EY", "N", "CN", "EN"}
 
+// TopologyLetters are those of a topology string: NUMA nodes, sockets, L3 and L2 caches, cores, efficiency cores and threads.
+const TopologyLetters = "NSXYCETnsxycet"
+
 // mostUnits bounds the amount of BindPacked.
 const mostUnits = 1 << 20
 
@@ -214,7 +217,7 @@ func (b *Binding) badUnits() string {
 		return fmt.Sprintf("bunit %q is none of %s", b.Unit, strings.Join(BindUnits, ", "))
 	case b.Type != BindSlot && b.Type != BindHost:
 		return fmt.Sprintf("btype %q is none of slot, host", b.Type)
-	case strings.Trim(b.Filter, "NSXYCETnsxycet") != "":
+	case strings.Trim(b.Filter, TopologyLetters) != "":
 		return fmt.Sprintf("bfilter %q is not a topology string", b.Filter)
 	case len(b.Cores) > 0:
 		return "a binding by units has no single cores"

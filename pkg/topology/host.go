@@ -103,12 +103,16 @@ func leastCores(cpus []CPU, cache func(CPU) int) map[int]int {
 	return least
 }
 
-// mostThreads bounds a topology string.
-const mostThreads = 1 << 13
+// mostLetters bounds a topology string, and so how much memory the sets of a host take that a host reports: a host with 4,096
+// threads has about 3 letters for each.
+const mostLetters = 1 << 14
 
 // Parse reads a topology string in either spelling, whatever its case. It fails for a text that is
 // none.
 func Parse(text string) (*Host, error) {
+	if len(text) > mostLetters {
+		return nil, fmt.Errorf("a topology of %d letters is too long: at most %d are read", len(text), mostLetters)
+	}
 	h := &Host{}
 	at, threads := Core{Node: -1, Socket: -1, L3: -1, L2: -1, Number: -1}, 0
 	for i := range len(text) {
@@ -138,9 +142,6 @@ func Parse(text string) (*Host, error) {
 			}
 		default:
 			return nil, fmt.Errorf("%q is not a topology: %q is none of its letters", text, text[i:i+1])
-		}
-		if len(h.Cores) > mostThreads || threads > 256 {
-			return nil, fmt.Errorf("topology has more than %d cores", mostThreads)
 		}
 	}
 	if len(h.Cores) == 0 {

@@ -84,6 +84,7 @@ func (h *Host) group(l level, core int) Set {
 func (h *Host) Mask(text string) (s Set, ok bool) {
 	s = NewSet(h.threads)
 	core, thread, socket := -1, 0, -1
+	whole := func() bool { return core < 0 || thread == 0 || thread == len(h.Cores[core].Processors) }
 	for i := range len(text) {
 		letter := text[i]
 		lower := letter >= 'a'
@@ -91,7 +92,7 @@ func (h *Host) Mask(text string) (s Set, ok bool) {
 		case 'S':
 			socket++
 		case 'C', 'E':
-			if core >= 0 && thread != 0 && thread != len(h.Cores[core].Processors) {
+			if !whole() {
 				return nil, false
 			}
 			core, thread = core+1, 0
@@ -114,11 +115,11 @@ func (h *Host) Mask(text string) (s Set, ok bool) {
 			return nil, false
 		}
 	}
-	return s, core == len(h.Cores)-1
+	if core < 0 || core < len(h.Cores)-1 || !whole() || socket >= 0 && h.Cores[core].Socket != socket {
+		return nil, false
+	}
+	return s, true
 }
-
-// Letters are those of topology strings.
-const Letters = "NSXYCETnsxycet"
 
 func upper(letter byte) byte {
 	if letter >= 'a' && letter <= 'z' {
