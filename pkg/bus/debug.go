@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // Debug is the stream GE_DEBUG: messages that help an investigation and may be lost.
@@ -68,7 +69,7 @@ type Retention struct {
 }
 
 const (
-	debugStream = "GE_DEBUG"
+	debugStream = gdi.DebugStream
 	debugPrefix = "ge.debug."
 )
 

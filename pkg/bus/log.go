@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // LogOptions say how the stream is kept. The zero value is one replica.
@@ -35,7 +36,7 @@ type LogOptions struct {
 }
 
 const (
-	streamName    = "GE_EVENTS"
+	streamName    = gdi.EventStream
 	appendWait    = 30 * time.Second // for an append with all its repeats
 	attemptWait   = 1 * time.Second  // for one attempt
 	attemptPause  = 50 * time.Millisecond

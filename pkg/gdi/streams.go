@@ -8,9 +8,15 @@ type Streams struct{}
 // Verb returns streams.
 func (*Streams) Verb() string { return "streams" }
 
-// Stream is a stream of the cell: the event log, or the recorded scheduling runs.
+// Names of the streams of a cell.
+const (
+	EventStream = "GE_EVENTS" // the event log
+	DebugStream = "GE_DEBUG"  // recorded scheduling runs
+)
+
+// Stream is a stream of the cell.
 type Stream struct {
-	Name     string // of the NATS server
+	Name     string
 	Leader   string // the server that takes what is appended, or the host of the only one; "": none leads at present
 	Messages uint64
 	Bytes    uint64
@@ -44,7 +50,7 @@ func (r Replica) State() string {
 // EventLog returns the stream of the event log; nil: it is not among them.
 func EventLog(all []Stream) *Stream {
 	for i := range all {
-		if all[i].Name == "GE_EVENTS" {
+		if all[i].Name == EventStream {
 			return &all[i]
 		}
 	}

@@ -50,7 +50,7 @@ type stored struct {
 }
 
 // streamWords are the streams of a cell.
-var streamWords = map[string]string{"GE_EVENTS": "event log", "GE_DEBUG": "recorded runs"}
+var streamWords = map[string]string{gdi.EventStream: "event log", gdi.DebugStream: "recorded runs"}
 
 // storedOf returns all copies of streams: of each the leader first.
 func storedOf(streams []gdi.Stream) (out []stored) {
