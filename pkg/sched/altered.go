@@ -116,7 +116,7 @@ func (q *growth) fits(l level, demands []complex.Demand, of func(grid.Grant) boo
 				need += d.Of(g.Slots, k == 0)
 			}
 		}
-		left := l.supply.Capacity[d.Column] - q.in.inUse(l, d.Column)
+		left := l.supply.Capacity[d.Column] - q.in.inUse(&l, d.Column)
 		if need > left+tiny {
 			a := &q.c.complex.List[q.c.complex.Consumables[d.Column]]
 			why.What = a.Name

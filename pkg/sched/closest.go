@@ -139,10 +139,10 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 // follows the number, or in the amount of the consumable, of which a selection may leave only a part.
 func (c *Cluster) remaining(l *level, n *Need, d *complex.Demand) (left, of float64, unit string) {
 	if d.Binding != nil {
-		return max(c.freeUnits(*l, n, d), 0), float64(l.tree.Units(unitOf(d.Binding))), " " + d.Binding.Unit
+		return max(c.freeUnits(l, n, d), 0), float64(l.tree.Units(unitOf(d.Binding))), " " + d.Binding.Unit
 	}
 	some, _ := c.selectedOf(l, n, c.complex.Consumables[d.Column])
-	return min(c.corrected(*l, d.Column, c.ahead())-c.inUse(*l, d.Column), some), l.supply.Capacity[d.Column], ""
+	return min(c.corrected(l, d.Column, c.ahead())-c.inUse(l, d.Column), some), l.supply.Capacity[d.Column], ""
 }
 
 // short adds what a level has too little of.
@@ -180,14 +180,14 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		left, of, unit := c.remaining(&l, n, d)
 		switch {
 		case d.Exclusive:
-			if taken := c.inUse(l, 0); taken > 0 {
+			if taken := c.inUse(&l, 0); taken > 0 {
 				note(attr, 1, 0, 0, "alone", "in use", "")
 			}
 		case left+tiny < d.Amount:
 			note(attr, d.Amount, left, of, a.Format(d.Amount)+unit, a.Format(left), a.Format(of))
 		}
 	}
-	if attr := c.exclusiveInUse(l); attr >= 0 && len(out) == before {
+	if attr := c.exclusiveInUse(&l); attr >= 0 && len(out) == before {
 		note(attr, 1, 0, 0, "a place beside others", "in use by one that wants to be alone", "")
 	}
 	if l.now == nil {
@@ -199,7 +199,7 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		if _, configured := l.supply.Fixed[k.Attr]; configured && (!a.Ordered() || !a.Numeric) {
 			continue // for == and != the configured value counts
 		}
-		if c.askSlots(l, k) >= 1 {
+		if c.askSlots(&l, k) >= 1 {
 			continue
 		}
 		if !a.Numeric {

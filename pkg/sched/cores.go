@@ -179,7 +179,7 @@ func (c *Cluster) unbind(t *grid.JATask) {
 }
 
 // freeUnits is how many units of a demand a level can give throughout the window.
-func (c *Cluster) freeUnits(l level, n *Need, d *complex.Demand) float64 {
+func (c *Cluster) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
 	u := unitOf(d.Binding)
 	size := float64(l.tree.Size(u))
 	if size == 0 {
@@ -199,7 +199,7 @@ func (c *Cluster) freeUnits(l level, n *Need, d *complex.Demand) float64 {
 }
 
 // unitSlots is how many slots a level can give as far as the units of a demand decide.
-func (c *Cluster) unitSlots(l level, n *Need, d *complex.Demand) float64 {
+func (c *Cluster) unitSlots(l *level, n *Need, d *complex.Demand) float64 {
 	units := c.freeUnits(l, n, d)
 	switch {
 	case d.Binding.Type == grid.BindSlot:
@@ -254,7 +254,7 @@ func (n *Need) unbindable(h *host) Reason {
 }
 
 // unitsOffered is what a level has to say of a binding that does not fit.
-func (c *Cluster) unitsOffered(l level, n *Need) string {
+func (c *Cluster) unitsOffered(l *level, n *Need) string {
 	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return d.Binding != nil })
 	d := &n.demands[i]
 	free := max(c.freeUnits(l, n, d), 0)

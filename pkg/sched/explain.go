@@ -14,7 +14,7 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	}
 	a := &c.complex.List[attr]
 	if a.Column == c.complex.Threads {
-		return Reason{Code: NotBindable, Object: object, What: n.Job.Binding.Options(), Offer: c.unitsOffered(l, n)}
+		return Reason{Code: NotBindable, Object: object, What: n.Job.Binding.Options(), Offer: c.unitsOffered(&l, n)}
 	}
 	offer, request := "", complex.RequestText(n.Job.Hard)
 	if attr == 0 {
@@ -22,15 +22,15 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	}
 	cap, left, due := complex.Unlimited, 0.0, ""
 	if a.Column >= 0 {
-		free := func(l level) (cap, left float64) {
+		free := func(l *level) (cap, left float64) {
 			cap = l.supply.Capacity[a.Column] - c.outOfService(l, a.Column, c.ahead())
 			return cap, cap - c.inUse(l, a.Column)
 		}
-		if cap, left = free(l); left < cap-l.used[a.Column] {
+		if cap, left = free(&l); left < cap-l.used[a.Column] {
 			due = " due to a reservation"
 		}
 		if l.whole != nil && !c.ahead() {
-			if all, rest := free(*l.whole); rest < left {
+			if all, rest := free(l.whole); rest < left {
 				cap, left, due = all, rest, " until earlier jobs have ended"
 			}
 		}

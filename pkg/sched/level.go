@@ -73,18 +73,18 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 		}
 		attr := c.complex.Consumables[d.Column]
 		if d.Exclusive {
-			if d.Amount > 0 && c.inUse(l, 0) > 0 {
+			if d.Amount > 0 && c.inUse(&l, 0) > 0 {
 				return 0, false, attr
 			}
 			continue
 		}
 		if d.Binding != nil {
-			if s := c.unitSlots(l, n, d); s < free {
+			if s := c.unitSlots(&l, n, d); s < free {
 				free, narrow = s, attr
 			}
 			continue
 		}
-		left := c.corrected(l, d.Column, c.ahead()) - c.inUse(l, d.Column)
+		left := c.corrected(&l, d.Column, c.ahead()) - c.inUse(&l, d.Column)
 		if selects && left+tiny >= d.Amount {
 			left = min(left, c.selected(&l, n, i, c.planned.window))
 		}
@@ -104,11 +104,11 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 			}
 		}
 	}
-	if attr := c.exclusiveInUse(l); attr >= 0 {
+	if attr := c.exclusiveInUse(&l); attr >= 0 {
 		return 0, false, attr
 	}
 	if l.now != nil {
-		if s, attr := c.loadSlots(l, n); s < free {
+		if s, attr := c.loadSlots(&l, n); s < free {
 			free, narrow = s, attr
 		}
 	}
@@ -125,7 +125,7 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 // corrected is the capacity of a consumable at a level, less if the load says
 // that less is left than was booked: capacity correction of Grid Engine. ahead: at a
 // later time than now.
-func (c *Cluster) corrected(l level, booked int, ahead bool) float64 {
+func (c *Cluster) corrected(l *level, booked int, ahead bool) float64 {
 	cap := l.supply.Capacity[booked] - c.outOfService(l, booked, ahead)
 	if l.now != nil && booked != 0 {
 		if v, ok := c.loadOf(l.now, l.factor, c.complex.Consumables[booked]); ok {
@@ -140,7 +140,7 @@ const tiny = 1e-9
 
 // exclusiveInUse returns the exclusive attribute that a task holds here already,
 // -1 when none does.
-func (c *Cluster) exclusiveInUse(l level) int {
+func (c *Cluster) exclusiveInUse(l *level) int {
 	for _, place := range c.complex.Exclusives {
 		if l.supply.Capacity[place] < complex.Unlimited && c.inUse(l, place) > 0 {
 			return c.complex.Consumables[place]
@@ -151,7 +151,7 @@ func (c *Cluster) exclusiveInUse(l level) int {
 
 // loadSlots holds the requests against load values. An ordered amount is
 // needed by each slot: 6G free memory hold three slots of 2G.
-func (c *Cluster) loadSlots(l level, n *Need) (slots float64, narrow int) {
+func (c *Cluster) loadSlots(l *level, n *Need) (slots float64, narrow int) {
 	slots, narrow = complex.Unlimited, -1
 	for i := range n.conditions {
 		k := &n.conditions[i]
@@ -168,7 +168,7 @@ func (c *Cluster) loadSlots(l level, n *Need) (slots float64, narrow int) {
 	return slots, narrow
 }
 
-func (c *Cluster) askSlots(l level, k *complex.Condition) float64 {
+func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
 	a := &c.complex.List[k.Attr]
 	if !a.Numeric {
 		if v, ok := l.now.load.text(a.Name); ok && !a.Matches(k.Expr, v) {

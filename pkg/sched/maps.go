@@ -232,7 +232,10 @@ func (c *Cluster) withInstances(demands []complex.Demand, maps []grid.MapGrant) 
 // instances of a resource map that it holds, counted with its first grant on the host, as is what is
 // taken per host. started is nil for a task that has not: what its job asks for counts.
 func (c *Cluster) amount(l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask) (units float64) {
-	if d.Column == c.complex.Threads {
+	switch {
+	case started == nil && d.Binding == nil && !d.PerHost: // as most are
+		return d.Of(grants[k].Slots, k == 0)
+	case d.Column == c.complex.Threads:
 		return threads(l, d, grants, k, started)
 	}
 	attr := &c.complex.List[c.complex.Consumables[d.Column]]
@@ -428,7 +431,7 @@ func (l *layout) resolveHealth(st *state.State) {
 
 // outOfService is how many units of a resource map cannot be granted although no task has
 // them. ahead: at a later time, when tasks that have such units now have ended.
-func (c *Cluster) outOfService(l level, column int, ahead bool) (units float64) {
+func (c *Cluster) outOfService(l *level, column int, ahead bool) (units float64) {
 	for _, s := range l.sick {
 		switch {
 		case s.column != column:

@@ -24,7 +24,7 @@ func (c *Cluster) hostsLeft(l *level, n *Need) int {
 		if !d.PerHost || d.Amount <= 0 || l.supply.Capacity[d.Column] == complex.Unlimited {
 			continue
 		}
-		left := c.corrected(*l, d.Column, c.ahead()) - c.inUse(*l, d.Column)
+		left := c.corrected(l, d.Column, c.ahead()) - c.inUse(l, d.Column)
 		if c.selects(l, n) {
 			left = min(left, c.selected(l, n, i, c.planned.window))
 		}

@@ -200,7 +200,8 @@ func (c *Cluster) meets(k *complex.Condition, in *instance, now *hostNow) bool {
 			return false
 		}
 	}
-	return c.known(k.Attr, in, now) && c.askSlots(c.atHost(in.host, now), k) >= 1
+	l := c.atHost(in.host, now)
+	return c.known(k.Attr, in, now) && c.askSlots(&l, k) >= 1
 }
 
 // Book counts a placement as started: decide on a copy, and the next decision

@@ -62,7 +62,7 @@ func (c *Cluster) clock() clock { return clock{c.now, c.now.Add(c.policy.interva
 
 // inUse is the most that is taken of a resource at any time of the window that
 // is looked at.
-func (c *Cluster) inUse(l level, booked int) float64 {
+func (c *Cluster) inUse(l *level, booked int) float64 {
 	used := l.used[booked]
 	most := used
 	if l.plans != nil {

@@ -126,7 +126,7 @@ func (b *comeback) room(l level, p portion) bool {
 		return false
 	}
 	all := l.supply.Capacity[0]
-	if all < complex.Unlimited && b.c.inUse(l, 0)+min(p.slots, all) > all+tiny {
+	if all < complex.Unlimited && b.c.inUse(&l, 0)+min(p.slots, all) > all+tiny {
 		return false
 	}
 	for _, place := range b.c.complex.Exclusives {
@@ -134,7 +134,7 @@ func (b *comeback) room(l level, p portion) bool {
 		if b.alone[place] {
 			own = p.grants
 		}
-		if l.supply.Capacity[place] < complex.Unlimited && b.c.inUse(l, place) > own {
+		if l.supply.Capacity[place] < complex.Unlimited && b.c.inUse(&l, place) > own {
 			return false
 		}
 	}

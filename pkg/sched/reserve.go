@@ -105,9 +105,9 @@ func (c *Cluster) gives(l level, n *Need, slots int, from grid.Time) grid.Time {
 			case d.Exclusive:
 				t = c.wait(l, 0, n.gross, t, 0)
 			case d.Binding != nil:
-				t = c.wait(l, d.Column, n.gross, t, c.corrected(l, d.Column, true)-threadsFor(l.tree, d, uint32(slots), true))
+				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-threadsFor(l.tree, d, uint32(slots), true))
 			default:
-				t = c.wait(l, d.Column, n.gross, t, c.corrected(l, d.Column, true)-d.Of(uint32(slots), true))
+				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-d.Of(uint32(slots), true))
 			}
 		}
 		for _, place := range c.complex.Exclusives {
