@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,6 +129,7 @@ type status struct {
 	seq    uint64
 	schedd bool // one is registered
 	places []gdi.Stream
+	hidden string // why places are not known
 }
 
 func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
@@ -160,11 +160,13 @@ func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 		return nil, err
 	}
 	s.schedd = reply.OK()
-	if reply, err = c.Do(ctx, "quill", &gdi.Streams{}); err == nil && !reply.OK() {
-		err = errors.New(reply.Answers[0].Text)
+	if reply, err = c.Do(ctx, "quill", &gdi.Streams{}); err != nil {
+		return nil, err
 	}
-	s.places = reply.Streams
-	return s, err
+	if s.places = reply.Streams; !reply.OK() {
+		s.hidden = reply.Answers[0].Text
+	}
+	return s, nil
 }
 
 // master returns the host of qmaster.
@@ -184,10 +186,16 @@ func (s *status) document() document.Status {
 // stored returns where the log is stored.
 func (s *status) stored() string {
 	l := gdi.EventLog(s.places)
-	if l == nil {
+	switch {
+	case s.hidden != "":
+		return "not known: " + s.hidden
+	case l == nil:
 		return "not known"
 	}
-	text := "on " + cmp.Or(l.Leader, "no server that leads")
+	text := "on " + l.Leader
+	if l.Leader == "" {
+		text = "no server leads it"
+	}
 	if len(l.Replicas) == 0 {
 		return text + ", no replica"
 	}
