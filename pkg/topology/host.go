@@ -103,18 +103,15 @@ func leastCores(cpus []CPU, cache func(CPU) int) map[int]int {
 	return least
 }
 
-// mostLetters bounds a topology string, and so how much memory the sets of a host take that a host reports: a host with 4,096
-// threads has about 3 letters for each.
-const mostLetters = 1 << 14
+// mostThreads bounds what a topology string describes.
+const mostThreads = 1 << 13
 
 // Parse reads a topology string in either spelling, whatever its case. It fails for a text that is
 // none.
 func Parse(text string) (*Host, error) {
-	if len(text) > mostLetters {
-		return nil, fmt.Errorf("a topology of %d letters is too long: at most %d are read", len(text), mostLetters)
-	}
 	h := &Host{}
-	at, threads := Core{Node: -1, Socket: -1, L3: -1, L2: -1, Number: -1}, 0
+	at := Core{Node: -1, Socket: -1, L3: -1, L2: -1, Number: -1}
+	threads, all := 0, 0 // of the last core, of all
 	for i := range len(text) {
 		switch upper(text[i]) {
 		case 'N':
@@ -131,7 +128,7 @@ func Parse(text string) (*Host, error) {
 			c := at
 			c.Efficient, c.Processors = upper(text[i]) == 'E', make([]int, 1, 2)
 			h.Cores = append(h.Cores, c)
-			threads = 0
+			threads, all = 0, all+1
 		case 'T':
 			if len(h.Cores) == 0 {
 				return nil, fmt.Errorf("topology %q has a thread before its first core", text)
@@ -139,9 +136,13 @@ func Parse(text string) (*Host, error) {
 			if threads++; threads > 1 {
 				c := &h.Cores[len(h.Cores)-1]
 				c.Processors = append(c.Processors, 0)
+				all++
 			}
 		default:
 			return nil, fmt.Errorf("%q is not a topology: %q is none of its letters", text, text[i:i+1])
+		}
+		if all > mostThreads {
+			return nil, fmt.Errorf("topology has more than %d threads", mostThreads)
 		}
 	}
 	if len(h.Cores) == 0 {
