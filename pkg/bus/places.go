@@ -21,9 +21,18 @@ type Place struct {
 // Copy is the copy of a stream that a server beside the leader has.
 type Copy struct {
 	Server           string
-	Current, Offline bool
+	Current, Offline bool          // Offline: its server is not connected, or the leader receives nothing from it
 	Lag              uint64        // messages
 	Silent           time.Duration // since the leader received anything from it
+}
+
+// silentMost is how long the leader may receive nothing from a server that works: five of JetStream's heartbeats. JetStream itself says that a server
+// is offline at once where that was stopped, but only after 150 s where it was killed.
+const silentMost = 5 * time.Second
+
+func copyOf(p *jetstream.PeerInfo) Copy {
+	offline := p.Offline || p.Active > silentMost
+	return Copy{Server: p.Name, Current: p.Current && !offline, Offline: offline, Lag: p.Lag, Silent: p.Active}
 }
 
 // Places asks the server where the log and the debug stream are stored. A stream that there is not is left out.
@@ -45,7 +54,7 @@ func (c *Conn) Places(ctx context.Context) (out []Place, err error) {
 		if in := info.Cluster; in != nil && in.Name != "" {
 			p.Clustered, p.Leader = true, in.Leader
 			for _, r := range in.Replicas {
-				p.Copies = append(p.Copies, Copy{Server: r.Name, Current: r.Current, Offline: r.Offline, Lag: r.Lag, Silent: r.Active})
+				p.Copies = append(p.Copies, copyOf(r))
 			}
 		}
 		out = append(out, p)

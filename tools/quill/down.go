@@ -126,10 +126,11 @@ func statusCommand(env opt.Env) *cli.Command {
 // status is what `quill status` prints.
 type status struct {
 	view.Summary
-	cell   cell.Cell
-	seq    uint64
-	schedd bool // one is registered
-	places []gdi.Stream
+	cell     cell.Cell
+	seq      uint64
+	schedd   bool // one is registered
+	places   []gdi.Stream
+	unplaced error // why places are not known
 }
 
 func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
@@ -163,8 +164,8 @@ func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 	if reply, err = c.Do(ctx, "quill", &gdi.Streams{}); err == nil && !reply.OK() {
 		err = errors.New(reply.Answers[0].Text)
 	}
-	s.places = reply.Streams
-	return s, err
+	s.places, s.unplaced = reply.Streams, err
+	return s, nil
 }
 
 // master returns the host of qmaster.
@@ -185,6 +186,9 @@ func (s *status) document() document.Status {
 func (s *status) stored() string {
 	l := gdi.EventLog(s.places)
 	if l == nil {
+		if s.unplaced != nil {
+			return "not known: " + s.unplaced.Error()
+		}
 		return "not known"
 	}
 	text := "on " + cmp.Or(l.Leader, "no server that leads")
