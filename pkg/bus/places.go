@@ -30,9 +30,15 @@ type Copy struct {
 // is offline at once where that was stopped, but only after 150 s where it was killed.
 const silentMost = 5 * time.Second
 
-func copyOf(p *jetstream.PeerInfo) Copy {
-	offline := p.Offline || p.Active > silentMost
-	return Copy{Server: p.Name, Current: p.Current && !offline, Offline: offline, Lag: p.Lag, Silent: p.Active}
+// copyOf returns what a leader that has led for some time says of a copy. It says 0 for one that it has not received anything from since then.
+func copyOf(p *jetstream.PeerInfo, led time.Duration) Copy {
+	c := Copy{Server: p.Name, Current: p.Current, Lag: p.Lag, Silent: p.Active}
+	if c.Silent == 0 && !c.Current {
+		c.Silent = led
+	}
+	c.Offline = p.Offline || c.Silent > silentMost
+	c.Current = c.Current && !c.Offline
+	return c
 }
 
 // Places asks the server where the log and the debug stream are stored. A stream that there is not is left out.
@@ -53,8 +59,12 @@ func (c *Conn) Places(ctx context.Context) (out []Place, err error) {
 		p := Place{Stream: name, Leader: c.nc.ConnectedServerName(), Messages: info.State.Msgs, Bytes: info.State.Bytes}
 		if in := info.Cluster; in != nil && in.Name != "" {
 			p.Clustered, p.Leader = true, in.Leader
+			led := time.Duration(0)
+			if in.LeaderSince != nil {
+				led = max(0, time.Since(*in.LeaderSince))
+			}
 			for _, r := range in.Replicas {
-				p.Copies = append(p.Copies, copyOf(r))
+				p.Copies = append(p.Copies, copyOf(r, led))
 			}
 		}
 		out = append(out, p)
