@@ -177,6 +177,7 @@ func (c *consoleCell) fill() {
 	first, _ := p.Span()
 	st, err := p.Full(first.Seq)
 	if err != nil {
+		c.options.Logger.Warn("cannot read the log for the charts of the console", "error", err)
 		return
 	}
 	var old console.Trend
