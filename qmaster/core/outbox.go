@@ -28,6 +28,8 @@ type hostTalk struct {
 	// execution daemon was sent the command to stop.
 	leaving grid.Time
 	load    *grid.Load // the latest load, until the next tick emits it
+	// listed: the host has reported all its attempts to this qmaster.
+	listed bool
 	// announced is when the host was sent this qmaster's epoch alone.
 	announced grid.Time
 	// instructed is when the host was sent its configuration.
@@ -182,12 +184,12 @@ func (c *Core) resend() {
 	}
 }
 
-// announce sends this qmaster's epoch to a host with tasks that has reported nothing since
-// it began: what the qmaster before it sent, and the host did not confirm, may be lost.
-// The host answers a new epoch with all it has.
+// announce sends this qmaster's epoch to a host with tasks that has not listed its attempts
+// since it began: what the qmaster before it sent, and the host did not confirm, may be lost.
+// The host answers a new epoch with all it has; a report of its load alone says nothing of them.
 func (c *Core) announce(l *grid.Load) {
 	t := c.sent.hosts(l.Host)
-	if l.Unheard || max(l.Heard, t.contact) >= c.began || c.now.Sub(max(c.began, t.announced)) < resendSeconds || len(c.state.OnHost(l.Host)) == 0 {
+	if l.Unheard || t.listed || c.now.Sub(max(c.began, t.announced)) < resendSeconds || len(c.state.OnHost(l.Host)) == 0 {
 		return
 	}
 	t.announced = c.now

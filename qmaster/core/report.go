@@ -44,6 +44,7 @@ func (c *Core) report(in Report) {
 		}
 	}
 	if in.Hello {
+		c.sent.hosts(in.Host).listed = true
 		c.reconcile(in.Report)
 	}
 	c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt})
