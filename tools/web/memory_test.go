@@ -20,7 +20,7 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// TestMemory: the kept lists of a busy cell cost less than 120 bytes an event, their index included. The lists are those of a cell of 20 hosts that
+// TestMemory: the kept lists of a busy cell cost less than 60 bytes an event, their index included. The lists are those of a cell of 20 hosts that
 // starts and ends 400 jobs, again and again.
 func TestMemory(t *testing.T) {
 	c := newCell(t, 20)
@@ -46,7 +46,7 @@ func TestMemory(t *testing.T) {
 	}
 	used := float64(inUse() - begun)
 	t.Logf("%d events in %d lists, %d stretches: %.0f MiB, %.0f bytes an event", n, r.next-1, len(r.stretches), used/(1<<20), used/float64(n))
-	if used/float64(n) > 120 {
+	if used/float64(n) > 60 {
 		t.Error("an event costs too much")
 	}
 	runtime.KeepAlive(&r)
