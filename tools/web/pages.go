@@ -15,8 +15,8 @@ const (
 	jobPageRows  = 1_000
 )
 
-// jobPages are the last pages of jobs of a moment of the past that were asked for. The moment does not change, so neither do they, and who asks for a
-// page again does not wait until the rows of all jobs have been looked at.
+// jobPages are the pages of jobs of a moment of the past that were requested last. The moment does not change, so neither do they: a page that is requested
+// again costs nothing for the jobs that are not on it.
 type jobPages struct {
 	mu   sync.Mutex
 	kept []jobPage // the last one used first

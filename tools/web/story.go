@@ -140,7 +140,7 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 	return story, u.points, err
 }
 
-// oldStory has the story of a job told from the log.
+// oldStory reads the story of a job from the log.
 func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, tell func(why.Log) (*why.Story, error)) (*why.Story, error) {
 	from := gdi.Place{}
 	if j := m.State.Job(u.job); j != nil {

@@ -65,7 +65,7 @@ func (s *streams) now() (known []gdi.Stream, due, wait bool) {
 	return known, time.Since(s.asked) >= streamsAge, known == nil && !s.silent
 }
 
-// refresh asks qmaster. Nobody who reads can end it: the answer is for others, too.
+// refresh asks qmaster. It does not end with a request of a reader, since the answer is for others, too.
 func (s *streams) refresh() (any, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), streamsWait)
 	defer cancel()
