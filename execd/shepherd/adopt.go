@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -75,14 +76,16 @@ func (k *shepherd) newestOf(uid uint32) (newest *attempt, group string) {
 	return newest, group
 }
 
-// living returns the processes that a has adopted and that live.
+// living returns the processes that a has adopted and that live, and forgets the others.
 func (a *attempt) living() (pids []int) {
 	a.joining.Lock()
 	defer a.joining.Unlock()
+	a.guests = slices.DeleteFunc(a.guests, func(g guest) bool {
+		s, ok := readStat(g.pid)
+		return !ok || s.start != g.start
+	})
 	for _, g := range a.guests {
-		if s, ok := readStat(g.pid); ok && s.start == g.start {
-			pids = append(pids, g.pid)
-		}
+		pids = append(pids, g.pid)
 	}
 	return pids
 }

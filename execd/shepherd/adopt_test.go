@@ -1,6 +1,7 @@
 package shepherd
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -99,6 +100,9 @@ func TestAdoptTooLate(t *testing.T) {
 	if key, err := k.adopt(1001, os.Getppid(), os.Getpid()); err != nil || key != a.key || len(a.guests) != 1 {
 		t.Fatalf("joined %v, %v, guests %v", key, err, a.guests)
 	}
+	a.guests = append(a.guests, guest{os.Getppid(), 1}) // of a process that had the id before
+	want(t, "living", fmt.Sprint(a.living()), fmt.Sprint([]int{os.Getppid()}))
+	want(t, "guests", len(a.guests), 1)
 	a.close()
 	if _, err := k.adopt(1001, os.Getppid(), os.Getpid()); err == nil || err.Error() != "job 7.1.1 has ended" || len(a.guests) != 1 {
 		t.Errorf("after the end: %v, guests %v", err, a.guests)

@@ -36,12 +36,23 @@ func devicesOf(name, value string) ([]grid.Device, error) {
 	return nil, nil
 }
 
-// Devices are the device files of an instance.
-func (in *Instance) Devices() (out []grid.Device) {
-	for _, t := range in.Traits {
-		devices, err := devicesOf(t.Name, t.Text)
-		if err == nil { // what was stored before it was checked gives none
-			out = append(out, devices...)
+// MapDevice is a device file that an instance of a map names.
+type MapDevice struct {
+	ID string // of the instance
+	grid.Device
+}
+
+// devices lists the device files of all instances.
+func (m Map) devices() (out []MapDevice) {
+	for i := range m {
+		for _, t := range m[i].Traits {
+			devices, err := devicesOf(t.Name, t.Text)
+			if err != nil { // what was stored before it was checked gives none
+				continue
+			}
+			for _, d := range devices {
+				out = append(out, MapDevice{m[i].ID, d})
+			}
 		}
 	}
 	return out

@@ -13,6 +13,8 @@ type Supply struct {
 	Fixed    map[int]Value // by attribute; of consumables only a queue's own limits
 	Forced   []int         // attributes that must be requested
 	Maps     map[int]Map   // by column: the instances of resource maps; nil: there are none
+
+	Devices map[int][]MapDevice // by column: the device files that instances of a map name; nil: there are none
 }
 
 // Value is the configured value of an attribute that is compared, not booked.
@@ -49,6 +51,12 @@ func (x *Attributes) Supply(values grid.Values) Supply {
 				s.Maps = map[int]Map{}
 			}
 			s.Maps[a.Column], num = m, float64(m.Amount())
+			if devices := m.devices(); devices != nil {
+				if s.Devices == nil {
+					s.Devices = map[int][]MapDevice{}
+				}
+				s.Devices[a.Column] = devices
+			}
 		}
 		if a.Column >= 0 {
 			s.Capacity[a.Column] = num

@@ -2,7 +2,6 @@ package grid
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -65,9 +64,11 @@ func ParseDevices(text string) (out []Device, err error) {
 
 // JoinDevices makes one entry of those with the same path: with the access of all of them.
 func JoinDevices(list []Device) (out []Device) {
+	at := make(map[string]int, len(list))
 	for _, d := range list {
-		i := slices.IndexFunc(out, func(o Device) bool { return o.Path == d.Path })
-		if i < 0 {
+		i, known := at[d.Path]
+		if !known {
+			at[d.Path] = len(out)
 			out = append(out, d)
 			continue
 		}

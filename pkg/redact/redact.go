@@ -228,7 +228,7 @@ func (r *Redactor) token(how rule, s string) string {
 	case quota:
 		return r.quotaRule(s)
 	case text:
-		return r.words(s)
+		return r.text(s)
 	case config:
 		return r.words(address.ReplaceAllStringFunc(s, r.secret))
 	case secret:
@@ -237,6 +237,18 @@ func (r *Redactor) token(how rule, s string) string {
 		return r.secret(s) + extension.FindString(s)
 	}
 	return s
+}
+
+// container is a request for a container within a text, such as the category of a job.
+var container = regexp.MustCompile(`\b` + grid.ContainerRequest + `=([^\s,]+)`)
+
+// text replaces words, and images as Requests have them.
+func (r *Redactor) text(s string) string {
+	at := container.FindStringSubmatchIndex(s)
+	if at == nil {
+		return r.words(s)
+	}
+	return r.words(s[:at[2]]) + r.token(image, s[at[2]:at[3]]) + r.text(s[at[3]:])
 }
 
 // extension is how a path of a file ends: .sif.

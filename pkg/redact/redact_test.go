@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -215,12 +216,15 @@ func TestContainer(t *testing.T) {
 	l := events.List{Seq: 1, Events: []events.Event{
 		events.Add(&grid.Job{ID: 1, Owner: "alice", JobRequest: &grid.JobRequest{Hard: requests()}}),
 		events.Add(&grid.Job{ID: 2, Owner: "alice", JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "container", Value: "docker.io/alice/x:12"}}}}),
-		events.Add(&grid.JobScheddInfo{Category: "-l container=/home/alice/x.sif"}),
+		events.Add(&grid.JobScheddInfo{Category: "-l arch=x,container=/home/alice/merger.sif -pe smp 2"}),
 	}}
 	r := New([]byte("key"))
 	r.Note(l)
 	got := r.List(l)
-	if text := told(got); strings.Contains(text, "alice") {
+	if category := got.Events[2].Object.(*grid.JobScheddInfo).Category; !regexp.MustCompile(`^-l arch=x,container=/?x\w+\.sif -pe smp 2$`).MatchString(category) {
+		t.Errorf("category: %s", category)
+	}
+	if text := told(got); strings.Contains(text, "alice") || strings.Contains(text, "merger") {
 		t.Errorf("shows: %s", text)
 	}
 	hard := got.Events[0].Object.(*grid.Job).Hard

@@ -20,21 +20,18 @@ func (c *Cluster) Devices(host string, maps []grid.MapGrant) []grid.Device {
 		if a.Type != grid.TypeMap {
 			continue
 		}
-		m, global := c.mapOf(c.hosts[h], column)
-		for i := range m {
-			devices := m[i].Devices()
-			if len(devices) == 0 {
-				continue
+		supply, global := c.givesMap(c.hosts[h], column)
+		var own []string
+		for i := range maps {
+			if g := &maps[i]; g.Resource == a.Name && g.Host == host && g.Global == global {
+				own = g.IDs
 			}
-			own := slices.ContainsFunc(maps, func(g grid.MapGrant) bool {
-				return g.Resource == a.Name && g.Host == host && g.Global == global && slices.Contains(g.IDs, m[i].ID)
-			})
-			for _, d := range devices {
-				if d.Resource = a.Name; !own {
-					d.Resource, d.Access = "", 0
-				}
-				all = append(all, d)
+		}
+		for _, d := range supply.Devices[column] {
+			if d.Resource = a.Name; !slices.Contains(own, d.ID) {
+				d.Resource, d.Access = "", 0
 			}
+			all = append(all, d.Device)
 		}
 	}
 	return grid.JoinDevices(all)

@@ -95,10 +95,16 @@ func (c *Cluster) orderFor(n *Need) *btree.BTreeG[rank] {
 
 // mapOf returns the resource map from which a host gives, and whether it is the cluster's.
 func (c *Cluster) mapOf(h *host, column int) (m complex.Map, global bool) {
+	supply, global := c.givesMap(h, column)
+	return supply.Maps[column], global
+}
+
+// givesMap returns the level that has this map: the host, else the cluster.
+func (c *Cluster) givesMap(h *host, column int) (supply *complex.Supply, global bool) {
 	if h.supply.Capacity[column] < complex.Unlimited {
-		return h.supply.Maps[column], false
+		return &h.supply, false
 	}
-	return c.layout.global.Maps[column], true
+	return &c.layout.global, true
 }
 
 // Instances chooses the instances of resource maps for a task that starts with these grants.

@@ -103,14 +103,15 @@ func leastCores(cpus []CPU, cache func(CPU) int) map[int]int {
 	return least
 }
 
-// mostThreads bounds a topology string.
+// mostThreads bounds what a topology string describes.
 const mostThreads = 1 << 13
 
 // Parse reads a topology string in either spelling, whatever its case. It fails for a text that is
 // none.
 func Parse(text string) (*Host, error) {
 	h := &Host{}
-	at, threads := Core{Node: -1, Socket: -1, L3: -1, L2: -1, Number: -1}, 0
+	at := Core{Node: -1, Socket: -1, L3: -1, L2: -1, Number: -1}
+	threads, all := 0, 0 // of the last core, of all
 	for i := range len(text) {
 		switch upper(text[i]) {
 		case 'N':
@@ -127,7 +128,7 @@ func Parse(text string) (*Host, error) {
 			c := at
 			c.Efficient, c.Processors = upper(text[i]) == 'E', make([]int, 1, 2)
 			h.Cores = append(h.Cores, c)
-			threads = 0
+			threads, all = 0, all+1
 		case 'T':
 			if len(h.Cores) == 0 {
 				return nil, fmt.Errorf("topology %q has a thread before its first core", text)
@@ -135,12 +136,13 @@ func Parse(text string) (*Host, error) {
 			if threads++; threads > 1 {
 				c := &h.Cores[len(h.Cores)-1]
 				c.Processors = append(c.Processors, 0)
+				all++
 			}
 		default:
 			return nil, fmt.Errorf("%q is not a topology: %q is none of its letters", text, text[i:i+1])
 		}
-		if len(h.Cores) > mostThreads || threads > 256 {
-			return nil, fmt.Errorf("topology has more than %d cores", mostThreads)
+		if all > mostThreads {
+			return nil, fmt.Errorf("topology has more than %d threads", mostThreads)
 		}
 	}
 	if len(h.Cores) == 0 {

@@ -114,7 +114,10 @@ func (h *Host) Mask(text string) (s Set, ok bool) {
 			return nil, false
 		}
 	}
-	return s, core == len(h.Cores)-1
+	if core != len(h.Cores)-1 || thread != 0 && thread != len(h.Cores[core].Processors) || socket > h.Cores[core].Socket {
+		return nil, false
+	}
+	return s, true
 }
 
 // Letters are those of topology strings.

@@ -6,5 +6,5 @@
 //
 // The package must not know control groups or how jobs are found: those are the shepherd's.
 //
-// To add an option: its flag in Command, its effect in run, and the manual page quill-adopt(8).
+// To add an option: its flag in flags, its effect in run, and the manual page quill-adopt(8).
 package adopt

@@ -2,7 +2,6 @@ package why
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -177,7 +176,7 @@ func asked(j *grid.Job) string {
 func grants(t *grid.JATask) string { return outlook.Places(t.Grants) }
 
 // instances returns who has which instances of a resource map that is short: 1 of 4 free (GPU3);
-// GPU0 GPU1 held by job 17, GPU2 by job 18.
+// GPU0 GPU1 held by job 17, GPU2 held by job 18.
 func instances(l sched.Lack) string {
 	var free, held, others, out []string
 	for _, u := range l.Instances {
@@ -195,15 +194,20 @@ func instances(l sched.Lack) string {
 			out = append(out, u.ID+word)
 		}
 	}
-	for i := 0; i < len(l.Instances); {
-		var ids []string
-		by := l.Instances[i].Jobs
-		for ; i < len(l.Instances) && slices.Equal(l.Instances[i].Jobs, by); i++ {
-			ids = append(ids, l.Instances[i].ID)
+	var holders []string
+	has := map[string][]string{} // ids, by holders
+	for _, u := range l.Instances {
+		if len(u.Jobs) == 0 {
+			continue
 		}
-		if len(by) > 0 {
-			held = append(held, strings.Join(ids, " ")+" held by "+jobs(by))
+		by := jobs(u.Jobs)
+		if has[by] == nil {
+			holders = append(holders, by)
 		}
+		has[by] = append(has[by], u.ID)
+	}
+	for _, by := range holders {
+		held = append(held, strings.Join(has[by], " ")+" held by "+by)
 	}
 	text := fmt.Sprintf("%s of %s free", amount(l.LeftText), amount(l.OfText))
 	if len(free) > 0 {

@@ -22,6 +22,7 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd"
@@ -311,5 +312,16 @@ func TestReasonsThatDifferInAnAmountAreOne(t *testing.T) {
 	}
 	if len(waits) != 3 || waits[0].Seconds != 2 || waits[0].Last != 1 {
 		t.Errorf("got %+v", waits)
+	}
+}
+
+// What a job holds is said once, whatever lies between.
+func TestInstancesByHolder(t *testing.T) {
+	l := sched.Lack{LeftText: "1", OfText: "6", Instances: []sched.InstanceUse{
+		{ID: "A", Jobs: []uint32{4}}, {ID: "B", Health: &grid.Instance{Disabled: true}}, {ID: "C", Jobs: []uint32{4, 5}},
+		{ID: "D", Jobs: []uint32{4}}, {ID: "E", Free: 1}, {ID: "F", Jobs: []uint32{6}},
+	}}
+	if got, want := instances(l), "1 of 6 free (E); A D held by job 4, C held by jobs 4, 5, F held by job 6, B disabled"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
