@@ -3,8 +3,9 @@ package qmaster
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
@@ -15,20 +16,16 @@ import (
 const (
 	// placesMax is how many clients may wait for where the streams are stored.
 	placesMax = 64
-	// placesWait is how long the server may take to say it, placesAge how long its answer counts: however many ask, the server is asked
-	// once in that time.
+	// placesWait is how long the server may take to say it.
 	placesWait = 5 * time.Second
-	placesAge  = time.Second
 )
 
-// places answers where the streams of the cell are stored. Only the client that asks waits for the server.
+// places answers where the streams of the cell are stored. Only clients that ask wait for the server, which gets one request at a time, for all
+// who wait then. No answer is kept: a client that shows it often, such as quill web, knows how old it may be.
 type places struct {
 	q    *QMaster
 	free chan struct{}
-
-	mu      sync.Mutex // held while the server is asked
-	at      time.Time  // when it was
-	streams []gdi.Stream
+	one  singleflight.Group
 }
 
 func newPlaces(q *QMaster) *places { return &places{q: q, free: make(chan struct{}, placesMax)} }
@@ -71,18 +68,24 @@ func (p *places) reply(ctx context.Context, req gdi.Request) gdi.Reply {
 	return gdi.Reply{Answers: []gdi.Answer{gdi.Done("")}, Streams: streams}
 }
 
-// read asks the server, unless that was just done.
+// read returns what the server says, to this client or to one that asked just before.
 func (p *places) read(ctx context.Context) ([]gdi.Stream, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if time.Since(p.at) < placesAge {
-		return p.streams, nil
+	answer := p.one.DoChan("", func() (any, error) {
+		ctx, cancel := context.WithTimeout(p.q.ctx, placesWait)
+		defer cancel()
+		found, err := p.q.conn.Places(ctx)
+		return p.streams(found), err
+	})
+	select {
+	case a := <-answer:
+		return a.Val.([]gdi.Stream), a.Err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	found, err := p.q.conn.Places(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p.at, p.streams = time.Now(), nil
+}
+
+// streams returns what a request is answered with.
+func (p *places) streams(found []bus.Place) (out []gdi.Stream) {
 	for _, f := range found {
 		one := gdi.Stream{Name: f.Stream, Leader: f.Leader, Messages: f.Messages, Bytes: f.Bytes}
 		if !f.Clustered && p.q.server != nil {
@@ -91,7 +94,7 @@ func (p *places) read(ctx context.Context) ([]gdi.Stream, error) {
 		for _, c := range f.Copies {
 			one.Replicas = append(one.Replicas, gdi.Replica{Server: c.Server, Current: c.Current, Offline: c.Offline, Lag: c.Lag, Silent: c.Silent.Seconds()})
 		}
-		p.streams = append(p.streams, one)
+		out = append(out, one)
 	}
-	return p.streams, nil
+	return out
 }

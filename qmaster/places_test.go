@@ -6,7 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// TestStreams: qmaster says where the log is stored, with a server of its own and with another one; a second request at once gets the same answer.
+// TestStreams: qmaster says where the log is stored, with a server of its own and with another one, as often as it is asked.
 func TestStreams(t *testing.T) {
 	o, _ := external(t)
 	for name, o := range map[string]Options{"embedded": {Cell: newCell(t), Host: "master"}, "external": o} {

@@ -21,9 +21,24 @@ type Place struct {
 // Copy is the copy of a stream that a server beside the leader has.
 type Copy struct {
 	Server           string
-	Current, Offline bool
+	Current, Offline bool          // Offline: its server is not connected, or the leader receives nothing from it
 	Lag              uint64        // messages
 	Silent           time.Duration // since the leader received anything from it
+}
+
+// silentMost is how long the leader may receive nothing from a server that works: five of JetStream's heartbeats. JetStream itself says that a server
+// is offline at once where that was stopped, but only after 150 s where it was killed.
+const silentMost = 5 * time.Second
+
+// copyOf returns what a leader that has led for some time says of a copy. It says 0 for one that it has not received anything from since then.
+func copyOf(p *jetstream.PeerInfo, led time.Duration) Copy {
+	c := Copy{Server: p.Name, Current: p.Current, Lag: p.Lag, Silent: p.Active}
+	if c.Silent == 0 && !c.Current {
+		c.Silent = led
+	}
+	c.Offline = p.Offline || c.Silent > silentMost
+	c.Current = c.Current && !c.Offline
+	return c
 }
 
 // Places asks the server where the log and the debug stream are stored. A stream that there is not is left out.
@@ -44,8 +59,12 @@ func (c *Conn) Places(ctx context.Context) (out []Place, err error) {
 		p := Place{Stream: name, Leader: c.nc.ConnectedServerName(), Messages: info.State.Msgs, Bytes: info.State.Bytes}
 		if in := info.Cluster; in != nil && in.Name != "" {
 			p.Clustered, p.Leader = true, in.Leader
+			led := time.Duration(0)
+			if in.LeaderSince != nil {
+				led = max(0, time.Since(*in.LeaderSince))
+			}
 			for _, r := range in.Replicas {
-				p.Copies = append(p.Copies, Copy{Server: r.Name, Current: r.Current, Offline: r.Offline, Lag: r.Lag, Silent: r.Active})
+				p.Copies = append(p.Copies, copyOf(r, led))
 			}
 		}
 		out = append(out, p)

@@ -165,7 +165,8 @@ func (c *Chart) marks(width, size float64) []Mark {
 // labels writes those of the axis, below the last panel.
 func (c *Chart) labels(b *strings.Builder, l *layout, width, y float64) {
 	f := &frame{left: l.left, width: width, axis: &c.Axis}
-	for _, m := range c.marks(width, l.label) {
+	marks := c.marks(width, l.label)
+	for i, m := range marks {
 		x, anchor := f.x(m.At), "middle"
 		switch {
 		case x < l.left+1 && l.bare():
@@ -181,7 +182,11 @@ func (c *Chart) labels(b *strings.Builder, l *layout, width, y float64) {
 		if m.Long {
 			long = ` data-second="1"`
 		}
-		fmt.Fprintf(b, `<text class="tick" x="%s" y="%s" text-anchor="%s" data-time="%d"%s>%s</text>`, num(x), num(y+16), anchor, m.Time, long, template.HTMLEscapeString(m.Label))
+		class := "tick"
+		if i%2 == 1 && i < len(marks)-1 {
+			class = "tick second" // where there is little room, every other one is left out
+		}
+		fmt.Fprintf(b, `<text class="%s" x="%s" y="%s" text-anchor="%s" data-time="%d"%s>%s</text>`, class, num(x), num(y+16), anchor, m.Time, long, template.HTMLEscapeString(m.Label))
 	}
 	if c.Axis.Name != "" {
 		text(b, "tick", l.left+width/2, y+34, "middle", c.Axis.Name)

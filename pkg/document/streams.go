@@ -16,7 +16,7 @@ type Replica struct {
 	Server  string  `json:"server"`
 	State   string  `json:"state" jsonschema:"in words"`
 	Current bool    `json:"current" jsonschema:"it has all that the leader has"`
-	Offline bool    `json:"offline" jsonschema:"its server is not connected"`
+	Offline bool    `json:"offline" jsonschema:"its server is not connected, or the leader has received nothing from it for 5 seconds"`
 	Lag     uint64  `json:"lag_messages" jsonschema:"that it does not have yet"`
 	Silent  float64 `json:"silent_seconds" jsonschema:"since the leader received anything from it"`
 }

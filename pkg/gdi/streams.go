@@ -27,7 +27,7 @@ type Stream struct {
 type Replica struct {
 	Server  string
 	Current bool    // it has all that the leader has
-	Offline bool    // its server is not connected
+	Offline bool    // its server is not connected, or the leader receives nothing from it
 	Lag     uint64  // messages that it does not have yet
 	Silent  float64 // seconds since the leader received anything from it
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,11 +126,11 @@ func statusCommand(env opt.Env) *cli.Command {
 // status is what `quill status` prints.
 type status struct {
 	view.Summary
-	cell   cell.Cell
-	seq    uint64
-	schedd bool // one is registered
-	places []gdi.Stream
-	hidden string // why places are not known
+	cell     cell.Cell
+	seq      uint64
+	schedd   bool // one is registered
+	places   []gdi.Stream
+	unplaced error // why places are not known
 }
 
 func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
@@ -160,12 +161,10 @@ func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 		return nil, err
 	}
 	s.schedd = reply.OK()
-	if reply, err = c.Do(ctx, "quill", &gdi.Streams{}); err != nil {
-		return nil, err
+	if reply, err = c.Do(ctx, "quill", &gdi.Streams{}); err == nil && !reply.OK() {
+		err = errors.New(reply.Answers[0].Text)
 	}
-	if s.places = reply.Streams; !reply.OK() {
-		s.hidden = reply.Answers[0].Text
-	}
+	s.places, s.unplaced = reply.Streams, err
 	return s, nil
 }
 
@@ -186,16 +185,13 @@ func (s *status) document() document.Status {
 // stored returns where the log is stored.
 func (s *status) stored() string {
 	l := gdi.EventLog(s.places)
-	switch {
-	case s.hidden != "":
-		return "not known: " + s.hidden
-	case l == nil:
+	if l == nil {
+		if s.unplaced != nil {
+			return "not known: " + s.unplaced.Error()
+		}
 		return "not known"
 	}
-	text := "on " + l.Leader
-	if l.Leader == "" {
-		text = "no server leads it"
-	}
+	text := "on " + cmp.Or(l.Leader, "no server that leads")
 	if len(l.Replicas) == 0 {
 		return text + ", no replica"
 	}

@@ -290,7 +290,7 @@ func TestReplicas(t *testing.T) {
 		}
 		r.servers[led].kill()
 		r.more(fmt.Sprintf("tasks are taken with n%d dead", led+1), 50, func() {})
-		r.replicated("messages behind")
+		r.replicated("offline", "up to date")
 		r.servers[led] = r.run("nats-server", r.servers[led].args...)
 		select {
 		case <-masters[lead].gone:

@@ -35,7 +35,8 @@ type moments struct {
 // keptMoment is one that requests read; copies are made of a state of its own.
 type keptMoment struct {
 	moment
-	own *state.State
+	own   *state.State
+	pages *jobPages
 }
 
 // mark keeps a state of the mirror, after the events of a list, when it is time for one. It is called in the order of the lists.
@@ -93,7 +94,7 @@ func (m *moments) get(is func(*moment) bool) (moment, bool) {
 func (m *moments) put(one moment) moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept = append([]keptMoment{{one, one.state.Copy()}}, m.kept[:min(len(m.kept), momentsMost-1)]...)
+	m.kept = append([]keptMoment{{one, one.state.Copy(), &jobPages{}}}, m.kept[:min(len(m.kept), momentsMost-1)]...)
 	one.cluster = one.cluster.Copy(one.state)
 	return one
 }

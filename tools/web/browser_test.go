@@ -409,6 +409,9 @@ func TestBrowserAxe(t *testing.T) {
 			if over := eval[int](b, `document.documentElement.scrollWidth - innerWidth`); over > 0 {
 				t.Errorf("%s at %d pixels is %d too wide", s.path, width, over)
 			}
+			for _, what := range eval[[]string](b, `innerWidth > 600 ? [] : [...document.querySelectorAll("#main *")].filter((e) => e.querySelector("table") && e.scrollWidth > e.clientWidth && getComputedStyle(e).overflowX === "auto").map((e) => (e.querySelector("h2") || e).textContent.slice(0, 40))`) {
+				t.Errorf("%s at %d pixels: the table of %q scrolls sideways", s.path, width, what)
+			}
 		}
 	}
 	b.clean()

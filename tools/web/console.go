@@ -177,6 +177,7 @@ func (c *consoleCell) fill() {
 	first, _ := p.Span()
 	st, err := p.Full(first.Seq)
 	if err != nil {
+		c.options.Logger.Warn("cannot read the log for the charts of the console", "error", err)
 		return
 	}
 	var old console.Trend
@@ -205,20 +206,25 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 	if jobOrders[column] == nil {
 		return console.JobPage{}, &console.Problem{Status: http.StatusUnprocessableEntity, Field: "sort", Text: "There is no column " + q.Sort + "."}
 	}
-	selected, err := in.selection(momentOf(m))
-	if err != nil {
-		return console.JobPage{}, explained(err)
-	}
-	rows := selected(false)
+	page := func() ([]*view.Job, string, error) { return c.jobPage(in, momentOf(m)) }
 	if q.Turn {
-		rows = c.turn(m, rows)
+		page = func() ([]*view.Job, string, error) { return c.turnPage(m, in) }
 	}
-	kept, next, err := in.order().page(&in.Paging, false, rows)
+	kept, next, err := page()
 	out := console.JobPage{Next: next}
 	for _, r := range kept {
 		out.Rows = append(out.Rows, *r)
 	}
 	return out, explained(err)
+}
+
+// turnPage returns a page of jobs that wait for a free slot or their turn.
+func (c *consoleCell) turnPage(m *console.Moment, in *jobsQuery) ([]*view.Job, string, error) {
+	selected, err := in.selection(momentOf(m))
+	if err != nil {
+		return nil, "", err
+	}
+	return in.order().page(&in.Paging, false, c.turn(m, selected(false)))
 }
 
 // turn leaves the rows of jobs that wait for a free slot or their turn.

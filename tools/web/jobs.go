@@ -48,15 +48,19 @@ func (s *Server) registerJobs() {
 
 // listJobs returns the rows of a page, or all that are selected.
 func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool) (rows[document.Job], error) {
+	if !all {
+		kept, next, err := s.jobPage(in, at)
+		return rows[document.Job]{items: documents(slices.Values(kept)), next: next}, err
+	}
 	selected, err := in.selection(at)
 	if err != nil {
 		return rows[document.Job]{}, err
 	}
-	if all && in.Sort == "" {
+	if in.Sort == "" {
 		return rows[document.Job]{items: documents(selected(true))}, nil
 	}
-	kept, next, err := in.order().page(&in.Paging, all, selected(false))
-	return rows[document.Job]{items: documents(slices.Values(kept)), next: next}, err
+	kept, _, err := in.order().page(&in.Paging, true, selected(false))
+	return rows[document.Job]{items: documents(slices.Values(kept))}, err
 }
 
 // selection returns the rows that the query selects; ordered: as qstat has them, which costs more. The error is a problem.

@@ -90,7 +90,7 @@ func (r *recent) begin(s *state.State) {
 	for i := range grid.Kinds {
 		if k := grid.Kinds[i].Kind; frames(k) {
 			s.Each(k, func(o grid.Object) bool {
-				all.Events = append(all.Events, events.Listed(o))
+				all.Events = append(all.Events, events.Listed(grid.Public(o))) // the log may have more than the mirror
 				return true
 			})
 		}
@@ -204,7 +204,7 @@ func (r *recent) prepend(before *recent) {
 	}
 	before.stretches[len(before.stretches)-1].close()
 	all := slices.Concat(before.stretches, r.stretches)
-	r.stretches = all[max(0, len(all)-stretchesMost):]
+	r.stretches = slices.Clone(all[max(0, len(all)-stretchesMost):]) // those before are not held
 }
 
 // now returns the stretches as they are now, for reading without the lock.

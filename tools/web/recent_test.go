@@ -1,7 +1,10 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/console"
 )
 
 // keep has the server keep all lists of the cell in stretches of so many events, as if it had got them one by one.
@@ -122,6 +126,28 @@ func TestStoryOfPart(t *testing.T) {
 	}
 	if steps < 60 || decided < 10 {
 		t.Errorf("the stories have %d steps and %d decisions", steps, decided)
+	}
+}
+
+// TestStoryTooLong: a page does not read the log without end for an old job, and shows no part of a story as if it were all.
+func TestStoryTooLong(t *testing.T) {
+	c := busy(t)
+	m, err := c.server.cell.Moment(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.server.recent.stretches = nil
+	ctx, cancel := context.WithCancel(t.Context())
+	open := c.server.options.History
+	c.server.options.History = func(ctx context.Context, from, to gdi.Place, lists bool) (Past, error) {
+		p, err := open(ctx, from, to, lists)
+		cancel()
+		return p, err
+	}
+	story, used, err := c.server.cell.Story(ctx, m, 16, 0)
+	bad := (*console.Problem)(nil)
+	if story != nil || used != nil || !errors.As(err, &bad) || bad.Status != http.StatusServiceUnavailable || !strings.Contains(bad.Text, "quill why 16") {
+		t.Errorf("%v, %v", story, err)
 	}
 }
 

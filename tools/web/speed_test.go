@@ -82,3 +82,28 @@ func BenchmarkScrape(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkMomentAgain measures a request for a moment of the past that was asked for before, in a cell of 100,000 pending jobs.
+func BenchmarkMomentAgain(b *testing.B) {
+	c := crowded(b, 100_000)
+	seq := c.server.mirror.state.Seq
+	c.server.moments.mark(1<<20, c.server.mirror.state)
+	for n := range uint64(20) {
+		c.sink.Apply(events.List{Seq: seq + n + 1, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: n})}})
+	}
+	cookie := c.logIn("alice").cookie
+	at := fmt.Sprintf("at=%d", seq+1)
+	for name, target := range map[string]string{"jobs": "/v1/jobs?limit=100&" + at, "sorted": "/v1/jobs?sort=-priority&limit=100&" + at, "page": "/jobs?" + at, "cell": "/?" + at} {
+		b.Run(name, func(b *testing.B) {
+			h := as("alice")
+			if target[1] != 'v' {
+				h = http.Header{"Cookie": {cookie}}
+			}
+			for b.Loop() {
+				if w := c.request("GET", target, "", h); w.Code != http.StatusOK {
+					b.Fatal(w.Code, w.Body)
+				}
+			}
+		})
+	}
+}

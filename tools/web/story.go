@@ -2,8 +2,11 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -20,8 +23,12 @@ import (
 // managers only.
 type told struct {
 	Past
-	used *used // what it sees of a job
+	ctx  context.Context // ends reading
+	used *used           // what it sees of a job
 }
+
+// storyWait is how long a page may read the log for the story of a job that was submitted before the lists that are kept.
+const storyWait = 30 * time.Second
 
 func (told) Runs(uint64) iter.Seq2[orders.Record, error] {
 	return func(func(orders.Record, error) bool) {}
@@ -30,7 +37,10 @@ func (told) Runs(uint64) iter.Seq2[orders.Record, error] {
 func (t told) Lists(from uint64) iter.Seq2[events.List, error] {
 	return t.used.watch(func(yield func(events.List, error) bool) {
 		for l, err := range t.Past.Lists(from) {
-			if !yield(readable(l), err) {
+			if err == nil {
+				err = t.ctx.Err()
+			}
+			if !yield(readable(l), err) || t.ctx.Err() != nil {
 				return
 			}
 		}
@@ -118,24 +128,37 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 		story, err := why.TellPart(p, job, task, now, foresee, damaged)
 		return story, u.points, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, storyWait)
+	defer cancel()
+	story, err := c.oldStory(ctx, m, u, func(log why.Log) (*why.Story, error) {
+		return why.Tell(log, job, task, m.State.Seq, now, foresee, damaged)
+	})
+	if ctx.Err() != nil { // the story is a part
+		return nil, nil, explained(problem(http.StatusServiceUnavailable, problemQMaster, "",
+			fmt.Sprintf("the log since the submission of job %d is too long to be read here: quill why %d reads it", job, job)))
+	}
+	return story, u.points, err
+}
+
+// oldStory reads the story of a job from the log.
+func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, tell func(why.Log) (*why.Story, error)) (*why.Story, error) {
 	from := gdi.Place{}
-	if j := m.State.Job(job); j != nil {
+	if j := m.State.Job(u.job); j != nil {
 		from.At = j.Submit - 1
-	} else if ended, err := c.Ended(ctx, m, view.AccountingFilter{Jobs: grid.Names{strconv.FormatUint(uint64(job), 10)}}, 1); err == nil && len(ended) > 0 {
+	} else if ended, err := c.Ended(ctx, m, view.AccountingFilter{Jobs: grid.Names{strconv.FormatUint(uint64(u.job), 10)}}, 1); err == nil && len(ended) > 0 {
 		from.At = ended[0].Submit - 1
 	}
 	p, err := c.past(ctx, from, gdi.Place{Seq: m.State.Seq}, false)
 	if err != nil {
-		return nil, nil, explained(err)
+		return nil, explained(err)
 	}
 	defer p.Close()
 	release, err := c.outlookTurn(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer release()
-	story, err := why.Tell(told{p, u}, job, task, m.State.Seq, now, foresee, damaged)
-	return story, u.points, err
+	return tell(told{p, ctx, u})
 }
 
 // outlookTurn returns when it is the request's turn to foresee a start. The result ends the turn.

@@ -6,40 +6,77 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 const (
-	// streamsAge is how long what qmaster has said of its streams counts, streamsWait how long a request waits for it.
+	// streamsAge is after how long qmaster is asked again, streamsOld how long what it has said is shown, streamsWait how long its answer may take.
 	streamsAge  = 5 * time.Second
-	streamsWait = 2 * time.Second
+	streamsOld  = 15 * time.Second
+	streamsWait = time.Second
 )
 
 // Streams asks qmaster where the streams of the cell are stored.
 type Streams func(context.Context) ([]gdi.Stream, error)
 
-// streams keeps what qmaster has said, for pages, the API and metrics alike.
+// streams keeps what qmaster has said, for pages, the API and metrics alike. A reader gets what is known at once, while qmaster is asked beside it.
 type streams struct {
 	ask Streams // nil: qmaster is not asked
+	one singleflight.Group
 
-	mu    sync.Mutex
-	asked time.Time
-	known []gdi.Stream
+	mu     sync.Mutex
+	asked  time.Time // the last time
+	heard  time.Time // when known was said
+	known  []gdi.Stream
+	silent bool // qmaster has not answered the last time
 }
 
-// get returns the streams; none while qmaster does not answer. The answer is for others too: it is waited for when its first reader goes away.
+// get returns the streams; none while it is not known where they are. Only a reader who finds nothing known waits for qmaster, unless qmaster has just
+// not answered.
 func (s *streams) get(ctx context.Context) []gdi.Stream {
+	if s.ask == nil {
+		return nil
+	}
+	known, due, wait := s.now()
+	if !due {
+		return known
+	}
+	answer := s.one.DoChan("", s.refresh)
+	if !wait {
+		return known
+	}
+	select {
+	case <-answer:
+		known, _, _ = s.now()
+	case <-ctx.Done():
+	}
+	return known
+}
+
+// now returns what may be shown, whether qmaster is to be asked, and whether a reader waits for that.
+func (s *streams) now() (known []gdi.Stream, due, wait bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ask == nil || time.Since(s.asked) < streamsAge {
-		return s.known
+	if time.Since(s.heard) < streamsOld {
+		known = s.known
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), streamsWait)
+	return known, time.Since(s.asked) >= streamsAge, known == nil && !s.silent
+}
+
+// refresh asks qmaster. It does not end with a request of a reader, since the answer is for others, too.
+func (s *streams) refresh() (any, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), streamsWait)
 	defer cancel()
-	s.known, _ = s.ask(ctx)
-	s.asked = time.Now()
-	return s.known
+	found, err := s.ask(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked, s.silent = time.Now(), err != nil
+	if err == nil {
+		s.heard, s.known = s.asked, found
+	}
+	return nil, err
 }
 
 var (

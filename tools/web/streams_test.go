@@ -2,26 +2,25 @@ package web
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// TestStreams: the Cell page, the API and metrics show the leader and the replicas as qmaster says; a moment of the past has none, and neither has
-// a cell whose qmaster does not answer.
+// TestStreams: the Cell page, the API and metrics show the leader and the replicas as qmaster says; a moment of the past has none.
 func TestStreams(t *testing.T) {
 	c := newCell(t, 1)
 	asked := 0
-	var fails error
 	c.server.streams.ask = func(context.Context) ([]gdi.Stream, error) {
 		asked++
 		return []gdi.Stream{{Name: "GE_EVENTS", Leader: "n1", Messages: 7, Bytes: 4096, Replicas: []gdi.Replica{{Server: "n2", Current: true}, {Server: "n3", Offline: true, Lag: 12, Silent: 3}}},
-			{Name: "GE_DEBUG", Bytes: 1}}, fails
+			{Name: "GE_DEBUG", Bytes: 1}}, nil
 	}
 	c.server.options.Master = func() string { return "master" }
 	row := get[Cell](c, "/v1/cell")
@@ -53,15 +52,70 @@ func TestStreams(t *testing.T) {
 	if asked != 1 {
 		t.Errorf("qmaster was asked %d times", asked)
 	}
-	fails = errors.New("no answer")
-	c.server.streams.ask = func(context.Context) ([]gdi.Stream, error) { return nil, fails }
-	c.server.streams.asked = time.Time{}
-	if row := get[Cell](c, "/v1/cell"); len(row.Streams) != 0 {
-		t.Errorf("%+v", row)
-	}
 }
 
-// TestStreamsForOthers: a reader that goes away while it asks takes the answer from nobody.
+// TestStreamsAway: while qmaster is away readers get what it has said last, for some time, and then nothing; only the first one of all waits for it.
+// It is asked by one reader at a time, and its answer is shown as soon as it gives one.
+func TestStreamsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, away := 0, true
+		s := streams{ask: func(ctx context.Context) ([]gdi.Stream, error) {
+			if asked++; away {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			time.Sleep(time.Millisecond) // of the bubble
+			return []gdi.Stream{{Name: "GE_EVENTS"}}, nil
+		}}
+		// reads expects so many streams, for so many readers at once, after a time.
+		reads := func(what string, streams, asks int, took time.Duration) {
+			t.Helper()
+			synctest.Wait()
+			begun, before := time.Now(), asked
+			var all sync.WaitGroup
+			for range 10 {
+				all.Go(func() {
+					if got := s.get(t.Context()); len(got) != streams {
+						t.Errorf("%s: %v", what, got)
+					}
+				})
+			}
+			all.Wait()
+			if got := time.Since(begun); got != took {
+				t.Errorf("%s: readers wait for %v, expected %v", what, got, took)
+			}
+			synctest.Wait()
+			if asked-before != asks {
+				t.Errorf("%s: qmaster was asked %d times, expected %d", what, asked-before, asks)
+			}
+		}
+		reads("nothing is known", 0, 1, streamsWait)
+		time.Sleep(streamsAge)
+		reads("qmaster did not answer", 0, 1, 0)
+		time.Sleep(streamsWait)
+		reads("it has just not answered", 0, 0, 0)
+		time.Sleep(streamsAge)
+		away = false
+		reads("it is back", 0, 1, 0)
+		time.Sleep(time.Millisecond)
+		reads("it has answered", 1, 0, 0)
+		time.Sleep(streamsAge)
+		away = true
+		reads("it is away again", 1, 1, 0)
+		reads("it is being asked", 1, 0, 0)
+		time.Sleep(streamsOld - streamsAge - 1)
+		reads("what it has said is old", 1, 1, 0)
+		time.Sleep(1)
+		reads("what it has said is too old", 0, 0, 0)
+		time.Sleep(streamsAge + streamsWait)
+		away = false
+		reads("it is back again", 0, 1, 0)
+		time.Sleep(time.Hour)
+		reads("nobody has read for an hour", 1, 1, time.Millisecond)
+	})
+}
+
+// TestStreamsForOthers: the answer is kept for others when the reader for whom qmaster was asked goes away.
 func TestStreamsForOthers(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -71,7 +125,9 @@ func TestStreamsForOthers(t *testing.T) {
 		}
 		return []gdi.Stream{{Name: "GE_EVENTS"}}, nil
 	}}
-	s.get(gone)
+	if got := s.get(gone); len(got) > 1 {
+		t.Error(got)
+	}
 	if got := s.get(t.Context()); len(got) != 1 {
 		t.Errorf("%v", got)
 	}

@@ -198,7 +198,7 @@ func (o *Outlook) print(b *bytes.Buffer) {
 		fmt.Fprintf(b, "  earliest start if it went first:   %s\n", o.Alone)
 	}
 	if o.Earliest != nil {
-		fmt.Fprintf(b, "  earliest start behind those before: %s\n", o.Earliest)
+		fmt.Fprintf(b, "  earliest start after those before: %s\n", o.Earliest)
 	}
 	if o.Never != "" {
 		fmt.Fprintf(b, "  %s\n", o.Never)
