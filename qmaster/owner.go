@@ -30,6 +30,8 @@ const (
 	// the disk to be busy all the time. Whatever waits longer waits at the desk, where
 	// users take turns, and not in the log, where the first to come is the first served.
 	backlogMax = 512 << 10
+	// portion is how many events a request about many jobs makes before others have their turn.
+	portion = 1000
 	// bufferMax is how large a buffer may be that is used again.
 	bufferMax = 1 << 20
 )
@@ -60,12 +62,14 @@ type owner struct {
 	done chan struct{}
 	dead <-chan struct{} // nothing is appended any more
 
-	mu      sync.Mutex // of the core and all below
-	over    bool       // nothing is decided any more
-	ref     uint64
-	waiting map[uint64]waiter
-	shared  *state.State // the last copy, as long as it is up to date
-	buf     []byte
+	mu         sync.Mutex // of the core and all below
+	over       bool       // nothing is decided any more
+	ref        uint64
+	more       bool // a request is not finished,
+	continuing bool // and proceed is about to go on with it
+	waiting    map[uint64]waiter
+	shared     *state.State // the last copy, as long as it is up to date
+	buf        []byte
 }
 
 // input is one request, report or tick. make is given the reference under
@@ -97,6 +101,9 @@ func (o *owner) run() {
 			o.outbox.beat()
 		case <-o.quit:
 			o.mu.Lock()
+			for o.more {
+				o.step(core.Continue{})
+			}
 			o.over = true
 			o.expireWaiting(time.Now().Add(waitMax))
 			o.mu.Unlock()
@@ -111,6 +118,15 @@ func (o *owner) submit(in input) {
 	defer o.mu.Unlock()
 	if !o.over {
 		o.handle(in)
+	}
+}
+
+// proceed goes on with a request that is decided in portions, after what came meanwhile.
+func (o *owner) proceed() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.continuing = false; !o.over {
+		o.step(core.Continue{})
 	}
 }
 
@@ -173,6 +189,10 @@ func (o *owner) step(in core.Input) {
 	ready := o.decide(in)
 	if ready.Recall {
 		o.recall()
+	}
+	if o.more = ready.More; o.more && !o.continuing {
+		o.continuing = true
+		go o.proceed()
 	}
 	if len(ready.List.Events) > 0 {
 		o.shared = nil

@@ -370,6 +370,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.owner.core.In(time.Local)
 	q.owner.core.Reads(codec.DecodeBody)
 	q.owner.core.On(q.opts.Host)
+	q.owner.core.Portions(portion)
 	q.opts.Metrics.begin(q, s)
 	q.intake.q = q
 	go q.record.run(q.ctx)

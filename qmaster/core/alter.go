@@ -97,40 +97,38 @@ func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
 // alter executes qalter(1), qhold(1) and qrls(1). Each job succeeds or fails alone. When
 // one word of the request selects several jobs that the user does not own, the first of
 // them is denied and the others are skipped.
-func (c *Core) alter(r gdi.Request, b *gdi.Alter) []gdi.Answer {
-	if text := c.unverified(b); text != "" {
-		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
-	}
-	if text := whenNow(b); text != "" {
-		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+func (c *Core) alter(in Request, b *gdi.Alter) {
+	r := in.Request
+	if text := firstNonEmpty(c.unverified(b), whenNow(b)); text != "" {
+		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
+		return
 	}
 	jobs, answers := c.choose(r, b.Jobs)
-	denied := -1
-	for _, x := range jobs {
+	denied := -1 // the last word of the request of which a job was denied: once for each
+	c.eachChosen(&perJob{in: in, jobs: jobs, answers: answers, do: func(x chosen) (said []gdi.Answer) {
 		if !c.owns(r, x.job) {
 			if x.word == denied {
-				continue
+				return nil
 			}
 			denied = x.word
-			answers = append(answers, gdi.Deny(gdi.StatusNotOwner,
-				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.job.ID)).On(gdi.Subject{Job: x.job.ID}))
-			continue
+			return []gdi.Answer{gdi.Deny(gdi.StatusNotOwner,
+				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.job.ID)).On(gdi.Subject{Job: x.job.ID})}
 		}
 		switch {
 		case len(b.Set) > 0 && !x.all:
-			answers = append(answers, gdi.Deny(gdi.StatusDenied, "denied: the selected option works only on jobs and not on tasks").
+			said = append(said, gdi.Deny(gdi.StatusDenied, "denied: the selected option works only on jobs and not on tasks").
 				On(gdi.Subject{Job: x.job.ID}))
 		case len(b.Set) > 0:
-			answers = append(answers, altered(x.job, c.alterJob(r, b, x))...)
+			said = append(said, altered(x.job, c.alterJob(r, b, x))...)
 		}
 		if b.HoldAdd != "" || b.HoldRemove != "" {
-			answers = append(answers, altered(x.job, c.alterHold(r, b, x))...)
+			said = append(said, altered(x.job, c.alterHold(r, b, x))...)
 		}
 		if b.ClearError {
-			answers = append(answers, about(x.job.ID, c.clearError(r, x))...)
+			said = append(said, about(x.job.ID, c.clearError(r, x))...)
 		}
-	}
-	return answers
+		return said
+	}})
 }
 
 // altered says of answers what they are about: a job that was modified, unless they refuse it.

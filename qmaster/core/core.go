@@ -63,6 +63,7 @@ type Ready struct {
 	Answers  []Answer
 	Commands []Command
 	Reads    []Read
+	More     bool // the rest of a request waits for a Continue; others may come before
 	Recall   bool // read Ends from the log, and give them as Recalled: requests wait for them
 	Mails    []report.Mail
 	Stop     bool // qconf -km: go down when this is done
@@ -98,18 +99,20 @@ type Core struct {
 	zone    *time.Location
 	host    string
 
-	scheduler string
-	ordered   grid.Time // when it registered or gave its last orders
-	waiters   waiters
-	recalling []Request // that wait for what the log says
-	recalled  bool      // it was read
-	sent      outbox
-	ledger    ledger
-	aside     uint32    // the last job number that was set aside
-	read      *settings // nil: not since the configuration was changed
-	ready     Ready
-	now       grid.Time
-	began     grid.Time // the time of the first step
+	scheduler  string
+	ordered    grid.Time // when it registered or gave its last orders
+	waiters    waiters
+	recalling  []Request // that wait for what the log says
+	recalled   bool      // it was read
+	unfinished []*perJob // requests that wait for a Continue
+	portion    int       // see Portions
+	sent       outbox
+	ledger     ledger
+	aside      uint32    // the last job number that was set aside
+	read       *settings // nil: not since the configuration was changed
+	ready      Ready
+	now        grid.Time
+	began      grid.Time // the time of the first step
 
 	commanded  map[string]int // places of this step's commands, by host
 	touched    []string       // hosts on which tasks started, ended, stopped or continued
@@ -174,9 +177,10 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	clear(c.commanded)
 	switch in := in.(type) {
 	case Request:
-		c.cause(in.User+"@"+in.Host, in.Command, in.ID)
-		c.ready.List.Cause.Token = in.Token
+		c.causedBy(in)
 		c.request(in)
+	case Continue:
+		c.proceed()
 	case Orders:
 		c.cause("schedd", "orders", strconv.FormatUint(in.Run, 10))
 		c.orders(in)
@@ -199,7 +203,14 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	_, tick := in.(Tick)
 	c.arTimes(tick)
 	c.ready.List.Seq = c.state.Seq
+	c.ready.More = len(c.unfinished) > 0
 	return c.ready
+}
+
+// causedBy makes a request the cause of this step's list.
+func (c *Core) causedBy(in Request) {
+	c.cause(in.User+"@"+in.Host, in.Command, in.ID)
+	c.ready.List.Cause.Token = in.Token
 }
 
 func (c *Core) cause(who, what, ref string) {

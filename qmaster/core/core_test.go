@@ -120,6 +120,13 @@ func (h *harness) run(d *datadriven.TestData) string {
 			ends.Apply(l)
 		}
 		return h.step(Recalled{ends})
+	case "portions": // of requests about many jobs
+		var events int
+		d.ScanArgs(h.t, "events", &events)
+		h.core.Portions(events)
+		return ""
+	case "continue":
+		return h.step(Continue{})
 	case "jobs":
 		return h.jobs()
 	case "policy":
@@ -639,6 +646,9 @@ func (h *harness) step(in Input) string {
 	}
 	if r.Recall {
 		b.WriteString("read the log\n")
+	}
+	if r.More {
+		b.WriteString("more\n")
 	}
 	for _, x := range r.Reads {
 		f := x.Files

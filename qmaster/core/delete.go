@@ -12,26 +12,18 @@ import (
 // deleteJobs is qdel(1): pending tasks go at once, started ones are marked and
 // killed and leave when their execution daemon reports the end. With force
 // they leave now.
-func (c *Core) deleteJobs(r gdi.Request, b *gdi.DeleteJobs) []gdi.Answer {
+func (c *Core) deleteJobs(in Request, b *gdi.DeleteJobs) {
+	r := in.Request
 	jobs, answers := c.choose(r, b.Jobs)
-	if b.Force && !c.isManager(r) && !c.has("ENABLE_FORCED_QDEL") {
-		// As in Grid Engine, an ordinary user's -f is a normal qdel.
-		b = &gdi.DeleteJobs{Jobs: b.Jobs}
-	}
-	for _, x := range jobs {
-		key := x.job.Key()
-		if x.job = c.state.Job(key.ID); x.job == nil { // it was named before
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)).On(gdi.Subject{Job: key.ID}))
-			continue
-		}
+	// As in Grid Engine, an ordinary user's -f is a normal qdel.
+	force := b.Force && (c.isManager(r) || c.has("ENABLE_FORCED_QDEL"))
+	c.eachChosen(&perJob{in: in, jobs: jobs, answers: answers, do: func(x chosen) []gdi.Answer {
 		if !c.owns(r, x.job) {
-			answers = append(answers, gdi.Deny(gdi.StatusDenied,
-				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.job.Key())).On(gdi.Subject{Job: key.ID}))
-			continue
+			return []gdi.Answer{gdi.Deny(gdi.StatusDenied,
+				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.job.Key())).On(gdi.Subject{Job: x.job.ID})}
 		}
-		answers = append(answers, about(key.ID, c.deleteJob(r, x, b.Force))...)
-	}
-	return answers
+		return about(x.job.ID, c.deleteJob(r, x, force))
+	}})
 }
 
 func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Answer) {

@@ -283,6 +283,9 @@ func (c *Core) fork() *Core {
 // perform carries requests out one after the other, and returns their answers as one reply.
 func (c *Core) perform(in Request, changes [][]byte) (whole gdi.Reply) {
 	before := len(c.ready.Answers)
+	portion := c.portion
+	c.portion = 0 // all or nothing
+	defer func() { c.portion = portion }()
 	for _, data := range changes {
 		inner := in
 		inner.Body, _ = c.decode(data) // anew each time: the core completes it

@@ -24,9 +24,9 @@ func (c *Core) request(in Request) {
 	case *gdi.Resubmit:
 		c.resubmit(in, b)
 	case *gdi.Alter:
-		c.reply(in.Ref, c.alter(in.Request, b)...)
+		c.alter(in, b)
 	case *gdi.DeleteJobs:
-		c.reply(in.Ref, c.deleteJobs(in.Request, b)...)
+		c.deleteJobs(in, b)
 	case *gdi.Control:
 		c.reply(in.Ref, c.control(in.Request, b)...)
 	case *gdi.StartTask:

@@ -21,13 +21,14 @@ type master struct {
 	sure  *state.State  // what the log says
 	epoch uint64
 
-	core    *core.Core   // nil while it is down
-	waiting []core.Ready // decided, not durable yet
-	busy    bool         // an append is under way
-	life    int          // counts starts: messages of an earlier life are void
-	answers map[uint64]func(core.Answer)
-	ordered map[uint64]orders.List // being judged
-	ref     uint64
+	core       *core.Core   // nil while it is down
+	waiting    []core.Ready // decided, not durable yet
+	busy       bool         // an append is under way
+	continuing bool         // a request in portions goes on soon
+	life       int          // counts starts: messages of an earlier life are void
+	answers    map[uint64]func(core.Answer)
+	ordered    map[uint64]orders.List // being judged
+	ref        uint64
 }
 
 func newMaster(w *World) *master {
@@ -146,7 +147,8 @@ func (m *master) start() {
 		}
 		m.world.same("replay from zero", s, m.sure)
 	}
-	m.core = core.New(s, m.epoch, couple.Known(schedd.Algorithms())...)
+	m.core, m.continuing = core.New(s, m.epoch, couple.Known(schedd.Algorithms())...), false
+	m.core.Portions(2)
 }
 
 // crash loses everything that is not durable.
@@ -198,6 +200,16 @@ func (m *master) ask(in func(ref uint64) core.Input, answer func(core.Answer)) {
 		m.tell(r)
 	}
 	m.waiting = append(m.waiting, r)
+	if r.More && !m.continuing {
+		m.continuing = true
+		life := m.life
+		m.world.after(m.world.soon(), func() {
+			if m.life == life {
+				m.continuing = false
+				m.ask(func(uint64) core.Input { return core.Continue{} }, nil)
+			}
+		})
+	}
 	m.sync()
 }
 

@@ -1,0 +1,59 @@
+package core
+
+import (
+	"fmt"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+)
+
+// Continue has the core go on with the requests that Ready.More is about.
+type Continue struct{}
+
+func (Continue) input() {}
+
+// Portions has requests about many jobs (qdel, qalter, qhold, qrls) decided in steps of about so many events each, so that
+// others do not wait for a user who deletes 50,000 jobs. Ready.More asks for a Continue. 0, as it is in the beginning: a request is one step.
+func (c *Core) Portions(events int) { c.portion = events }
+
+// perJob is a request about many jobs: what is left of it, and the answers so far. What it has done remains if qmaster ends before the
+// rest, as with Grid Engine, which handles each job by itself.
+type perJob struct {
+	in      Request
+	jobs    []chosen
+	do      func(chosen) []gdi.Answer
+	answers []gdi.Answer
+	changed bool // events were made in an earlier step
+}
+
+// eachChosen does what a request wants to each of the jobs that are left, and replies when none is.
+func (c *Core) eachChosen(w *perJob) {
+	for ; len(w.jobs) > 0; w.jobs = w.jobs[1:] {
+		if c.portion > 0 && len(c.ready.List.Events) >= c.portion {
+			w.changed = true
+			c.unfinished = append(c.unfinished, w)
+			return
+		}
+		x := w.jobs[0]
+		if key := x.job.Key(); c.state.Job(key.ID) == nil { // it was named before, or has ended meanwhile
+			w.answers = append(w.answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)).On(gdi.Subject{Job: key.ID}))
+			continue
+		}
+		x.job = c.state.Job(x.job.ID)
+		w.answers = append(w.answers, w.do(x)...)
+	}
+	c.reply(w.in.Ref, w.answers...)
+	if w.changed {
+		c.lastReply().Seq = c.state.Seq
+	}
+}
+
+// proceed does a portion of the request that has waited longest.
+func (c *Core) proceed() {
+	if len(c.unfinished) == 0 {
+		return
+	}
+	w := c.unfinished[0]
+	c.unfinished = c.unfinished[1:]
+	c.causedBy(w.in)
+	c.eachChosen(w)
+}
