@@ -14,7 +14,8 @@
 //
 // One file per family: request.go (generic add, modify, delete over grid.Kinds;
 // permissions), one file per kind with rules of its own (cqueue.go, hgroup.go, ...),
-// submit.go, alter.go, delete.go and control.go for jobs, jsv.go for the attributes that
+// submit.go, alter.go, delete.go and control.go for jobs, portions.go for requests about
+// so many jobs that they take several steps, jsv.go for the attributes that
 // may be changed after a verifier has accepted a job, ar.go, arlife.go and arhold.go for
 // advance reservations, orders.go (one method per order type), abandon.go for a step that
 // panicked, instance.go for the health of instances of resource maps, settings.go for

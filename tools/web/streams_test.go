@@ -103,9 +103,9 @@ func TestStreamsAway(t *testing.T) {
 		away = true
 		reads("it is away again", 1, 1, 0)
 		reads("it is being asked", 1, 0, 0)
-		time.Sleep(streamsOld - streamsAge - 1)
+		time.Sleep(streamsOld - streamsAge - time.Nanosecond)
 		reads("what it has said is old", 1, 1, 0)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		reads("what it has said is too old", 0, 0, 0)
 		time.Sleep(streamsAge + streamsWait)
 		away = false
