@@ -28,12 +28,12 @@ type jobPage struct {
 	next  string
 }
 
-// get returns the page of a query, and makes it if it is not kept.
-func (p *jobPages) get(query string, make func() ([]*view.Job, string, error)) ([]*view.Job, string, error) {
+// get returns the page of a query, and builds it if it is not kept.
+func (p *jobPages) get(query string, build func() ([]*view.Job, string, error)) ([]*view.Job, string, error) {
 	if found, ok := p.find(query); ok {
 		return found.rows, found.next, nil
 	}
-	rows, next, err := make()
+	rows, next, err := build()
 	if err == nil && len(rows) <= jobPageRows {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -68,7 +68,7 @@ func (m *moments) pages(of *state.State) *jobPages {
 
 // jobPage returns the rows of the page that a query asks for, which are not to be changed, and the cursor of the next one. The error is a problem.
 func (s *Server) jobPage(in *jobsQuery, at moment) ([]*view.Job, string, error) {
-	make := func() ([]*view.Job, string, error) {
+	build := func() ([]*view.Job, string, error) {
 		selected, err := in.selection(at)
 		if err != nil {
 			return nil, "", err
@@ -76,9 +76,9 @@ func (s *Server) jobPage(in *jobsQuery, at moment) ([]*view.Job, string, error) 
 		return in.order().page(&in.Paging, false, selected(false))
 	}
 	if pages := s.moments.pages(at.state); pages != nil {
-		return pages.get(in.key(at), make)
+		return pages.get(in.key(at), build)
 	}
-	return make()
+	return build()
 }
 
 // key is what a page of a moment depends on.
