@@ -56,6 +56,9 @@ type QueueFilter struct {
 // ErrNone means that -q selected nothing. Commands end with status 1 and print nothing.
 var ErrNone = errors.New("")
 
+// ErrPE means that there is no parallel environment as -pe names it.
+var ErrPE = errors.New("error: no such parallel environment")
+
 // NoneLeftError is the error of -pe or -U that selects none of the instances left by the
 // options before it. qstat prints it and continues without instances.
 type NoneLeftError struct{ Option string }
@@ -81,7 +84,7 @@ func (v *View) Queues(f QueueFilter, load string) (out []Queue, err error) {
 	}
 	for _, pe := range f.PEs {
 		if !slices.ContainsFunc(v.state.PEs(), func(p *grid.PE) bool { return pattern.Match(pe, p.Name) }) {
-			return nil, errors.New("error: no such parallel environment")
+			return nil, ErrPE
 		}
 	}
 	inQueues := v.namedBy(f.Queues)

@@ -168,10 +168,11 @@ type Trial struct {
 
 // JobQuery selects and orders rows of jobs, in the words of the API.
 type JobQuery struct {
-	User, Queue, Project, Name []string
-	State, Sort, Cursor        string
-	Limit                      int
-	Turn                       bool // only those that wait for a free slot or their turn
+	User, Project, Name         []string
+	Queue, PE, Resource, Admits []string // of the queue instance, as -q, -pe, -l, -U of qstat
+	State, Sort, Cursor         string
+	Limit                       int
+	Turn                        bool // only those that wait for a free slot or their turn
 }
 
 // Turn is the summary of jobs that wait for a free slot or their turn.

@@ -94,7 +94,7 @@ func showJobs(r *request) (any, error) {
 	if bad != nil {
 		return j, bad
 	}
-	page, err := r.cell().Jobs(r.moment, JobQuery{User: r.list("user"), Queue: r.list("queue"), Project: r.list("project"), Name: r.list("name"),
+	page, err := r.cell().Jobs(r.moment, JobQuery{User: r.list("user"), Queue: r.list("queue"), PE: r.list("pe"), Resource: r.list("resource"), Admits: r.list("admits"), Project: r.list("project"), Name: r.list("name"),
 		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: j.Limit, Turn: turn})
 	j.Rows, j.Next = page.Rows, page.Next
 	return j, err

@@ -201,7 +201,8 @@ func (c *consoleCell) fill() {
 }
 
 func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPage, error) {
-	in := &jobsQuery{Paging: Paging{Limit: q.Limit, Cursor: q.Cursor}, User: q.User, State: q.State, Queue: q.Queue, Project: q.Project, Name: q.Name, Sort: q.Sort}
+	in := &jobsQuery{Paging: Paging{Limit: q.Limit, Cursor: q.Cursor}, User: q.User, State: q.State,
+		Queue: q.Queue, PE: q.PE, Resource: q.Resource, Admits: q.Admits, Project: q.Project, Name: q.Name, Sort: q.Sort}
 	column, _ := strings.CutPrefix(q.Sort, "-")
 	if jobOrders[column] == nil {
 		return console.JobPage{}, &console.Problem{Status: http.StatusUnprocessableEntity, Field: "sort", Text: "There is no column " + q.Sort + "."}

@@ -22,12 +22,15 @@ import (
 type jobsQuery struct {
 	Reading
 	Paging
-	User    []string `query:"user" doc:"owners: names, patterns, @groups; without it all" example:"alice"`
-	State   string   `query:"state" doc:"letters as of qstat -s: p pending, r running, s suspended, z finished, hu ho hs hd hj ha held, a all" example:"pr" default:"prs"`
-	Queue   []string `query:"queue" doc:"wildcard queues: tasks that run in one of their instances, pending jobs that could" example:"all.q"`
-	Project []string `query:"project" doc:"projects: names, patterns"`
-	Name    []string `query:"name" doc:"job names: names, patterns"`
-	Sort    string   `query:"sort" doc:"column, with - in front descending; without it as qstat has it: started tasks by job, then pending ones in the order in which they are considered" enum:"id,-id,priority,-priority,submit,-submit,start,-start,name,-name,user,-user,state,-state,slots,-slots"`
+	User     []string `query:"user" doc:"owners: names, patterns, @groups; without it all" example:"alice"`
+	State    string   `query:"state" doc:"letters as of qstat -s: p pending, r running, s suspended, z finished, hu ho hs hd hj ha held, a all" example:"pr" default:"prs"`
+	Queue    []string `query:"queue" doc:"wildcard queues: tasks that run in one of their instances, pending jobs that could" example:"all.q"`
+	PE       []string `query:"pe" doc:"parallel environments: tasks in queue instances that offer one of them, pending jobs that could run there"`
+	Resource []string `query:"resource" doc:"resources as of qstat -l: tasks in queue instances that have so much, used or not, pending jobs that could run there" example:"arch=lx-amd64"`
+	Admits   []string `query:"admits" doc:"users: tasks in queue instances that admit one of them, pending jobs that could run there"`
+	Project  []string `query:"project" doc:"projects: names, patterns"`
+	Name     []string `query:"name" doc:"job names: names, patterns"`
+	Sort     string   `query:"sort" doc:"column, with - in front descending; without it as qstat has it: started tasks by job, then pending ones in the order in which they are considered" enum:"id,-id,priority,-priority,submit,-submit,start,-start,name,-name,user,-user,state,-state,slots,-slots"`
 }
 
 // Detail is all about a job: qstat -j, and what qstat shows of it.
@@ -69,14 +72,16 @@ func (in *jobsQuery) selection(at moment) (func(ordered bool) iter.Seq[*view.Job
 	if !ok {
 		return nil, invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
 	}
-	jobs, err := at.view().Jobs(at.now, view.JobFilter{
-		Users: in.users(), States: states, Queues: view.QueueFilter{Queues: in.Queue},
-	}, view.JobShow{})
+	queues, err := queueFilter(in.Queue, in.PE, in.Resource, in.Admits)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := at.view().Jobs(at.now, view.JobFilter{Users: in.users(), States: states, Queues: queues}, view.JobShow{})
 	switch {
 	case errors.Is(err, view.ErrNone):
 		return func(bool) iter.Seq[*view.Job] { return slices.Values([]*view.Job(nil)) }, nil
 	case err != nil:
-		return nil, invalid("query.queue", err)
+		return nil, badQueues(err)
 	}
 	if states&view.JobsFinished != 0 {
 		for _, j := range at.state.Finished() {

@@ -8,11 +8,13 @@ import (
 	"iter"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/product"
+	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/pkg/view"
 )
 
@@ -41,28 +43,51 @@ type queueKey struct {
 func listQueues(_ context.Context, in *struct {
 	Reading
 	Paging
-	Queue []string `query:"queue" doc:"wildcard queues, as all.q@node1"`
-	PE    []string `query:"pe" doc:"that offer one of these parallel environments"`
-	User  []string `query:"user" doc:"that admit one of these users"`
-	State string   `query:"state" doc:"in one of these states: letters of qstat -qs"`
+	Queue    []string `query:"queue" doc:"wildcard queues, as all.q@node1"`
+	PE       []string `query:"pe" doc:"that offer one of these parallel environments"`
+	Resource []string `query:"resource" doc:"that have so much of these resources, used or not, as of qstat -l" example:"arch=lx-amd64"`
+	User     []string `query:"user" doc:"that admit one of these users"`
+	State    string   `query:"state" doc:"in one of these states: letters of qstat -qs"`
 }, at moment, all bool,
 ) (rows[document.Queue], error) {
 	states, err := view.ParseQueueStates(in.State, "aAcdDEosSCu")
 	if err != nil {
 		return rows[document.Queue]{}, invalid("query.state", err)
 	}
-	queues, err := at.view().Queues(view.QueueFilter{Queues: in.Queue, PEs: in.PE, Users: in.User, States: states}, "load_avg")
+	filter, err := queueFilter(in.Queue, in.PE, in.Resource, in.User)
+	if err != nil {
+		return rows[document.Queue]{}, err
+	}
+	filter.States = states
+	queues, err := at.view().Queues(filter, "load_avg")
 	none := (*view.NoneLeftError)(nil)
 	switch {
 	case errors.Is(err, view.ErrNone), errors.As(err, &none):
 		queues = nil
 	case err != nil:
-		return rows[document.Queue]{}, invalid("query.pe", err)
+		return rows[document.Queue]{}, badQueues(err)
 	}
 	kept, next, err := queueOrder.page(&in.Paging, all, pointers(queues))
 	show := document.QueueShow{Messages: func(q *view.Queue) []string { return []string{q.Message} }}
 	items := document.QueuesOf(show, document.JobShow{}, slices.Values(kept), nil, nil).Queues
 	return rows[document.Queue]{items: iter.Seq[document.Queue](items), next: next}, err
+}
+
+// queueFilter selects queue instances as qstat does. The error is a problem.
+func queueFilter(queues, pes, resources, users []string) (view.QueueFilter, error) {
+	requests, ok := switches.Requests(nil, strings.Join(resources, ","))
+	if !ok {
+		return view.QueueFilter{}, invalid("query.resource", fmt.Errorf("%q is no list of resources as of qstat -l", strings.Join(resources, ",")))
+	}
+	return view.QueueFilter{Queues: queues, PEs: pes, Requests: requests, Users: users}, nil
+}
+
+// badQueues is the problem of a filter of queue instances that names what there is not.
+func badQueues(err error) error {
+	if errors.Is(err, view.ErrPE) {
+		return invalid("query.pe", err)
+	}
+	return invalid("query.resource", err)
 }
 
 // pointers returns the rows without copying them.

@@ -83,5 +83,7 @@ func (s *Server) jobPage(in *jobsQuery, at moment) ([]*view.Job, string, error) 
 
 // key is what a page of a moment depends on.
 func (in *jobsQuery) key(at moment) string {
-	return fmt.Sprintf("%d %d %q %q %q %q %q %q %q", at.now, in.Limit, in.Cursor, in.User, in.State, in.Queue, in.Project, in.Name, in.Sort)
+	q := *in
+	q.Reading = Reading{}
+	return fmt.Sprintf("%d %#v", at.now, q)
 }
