@@ -62,14 +62,14 @@ type owner struct {
 	done chan struct{}
 	dead <-chan struct{} // nothing is appended any more
 
-	mu         sync.Mutex // of the core and all below
-	over       bool       // nothing is decided any more
-	ref        uint64
-	more       bool // a request is not finished,
-	continuing bool // and proceed is about to go on with it
-	waiting    map[uint64]waiter
-	shared     *state.State // the last copy, as long as it is up to date
-	buf        []byte
+	mu       sync.Mutex // of the core and all below
+	over     bool       // nothing is decided any more
+	ref      uint64
+	more     bool // the rest of a request is to be decided,
+	proceeds bool // and a goroutine is about to call proceed
+	waiting  map[uint64]waiter
+	shared   *state.State // the last copy, as long as it is up to date
+	buf      []byte
 }
 
 // input is one request, report or tick. make is given the reference under
@@ -121,11 +121,11 @@ func (o *owner) submit(in input) {
 	}
 }
 
-// proceed goes on with a request that is decided in portions, after what came meanwhile.
+// proceed has the core decide the next portion of a request, after what came meanwhile.
 func (o *owner) proceed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.continuing = false; !o.over {
+	if o.proceeds = false; !o.over {
 		o.step(core.Continue{})
 	}
 }
@@ -190,8 +190,8 @@ func (o *owner) step(in core.Input) {
 	if ready.Recall {
 		o.recall()
 	}
-	if o.more = ready.More; o.more && !o.continuing {
-		o.continuing = true
+	if o.more = ready.More; o.more && !o.proceeds {
+		o.proceeds = true
 		go o.proceed()
 	}
 	if len(ready.List.Events) > 0 {

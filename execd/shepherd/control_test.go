@@ -136,7 +136,7 @@ func TestNotify(t *testing.T) {
 // Other signals may warn, or none: the time passes all the same.
 func TestNotifySignals(t *testing.T) {
 	h := newHost(t)
-	p := h.plan(1, `trap "echo usr1" USR1; trap "echo usr2" USR2; trap "echo term; exit" TERM; echo up; while :; do sleep 0.01; done`)
+	p := h.plan(1, `trap "echo usr1" USR1; trap "echo usr2" USR2; trap "echo term" TERM; echo up; while :; do sleep 0.01; done`)
 	p.Notify, p.NotifySuspend, p.NotifyKill = 2*time.Second, plan.NoSignal, int(syscall.SIGTERM)
 	h.start(p)
 	h.says(1, "up")

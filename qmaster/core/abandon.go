@@ -6,7 +6,10 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-const internalError = "internal error of qmaster, nothing was changed; its log says more"
+const (
+	internalError = "internal error of qmaster, nothing was changed; its log says more"
+	errorInPart   = "internal error of qmaster, only some of the jobs were changed; its log says more"
+)
 
 // Abandon gives up a step in which Step has panicked, and returns the answer to the
 // sender of in: an internal error. It returns false, and the process must end and recover
@@ -34,6 +37,9 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 			result.Refused = append(result.Refused, orders.Refusal{Index: i, Reason: internalError})
 		}
 		answer = Answer{Ref: in.Ref, Result: &result}
+	case Continue:
+		reply := gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "denied: "+errorInPart)}}
+		answer = Answer{Ref: c.proceeding.in.Ref, Reply: &reply}
 	case Report: // nothing of it is confirmed
 		answer = Answer{Ref: in.Ref, Receipt: &report.Receipt{Epoch: c.epoch}}
 	default:
@@ -41,7 +47,7 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 	}
 	c.waiters.gone(answer.Ref)
 	c.ledger, c.read = c.ledger[:0], nil
-	c.ready = Ready{Answers: []Answer{answer}}
+	c.ready = Ready{Answers: []Answer{answer}, More: len(c.unfinished) > 0}
 	c.ready.List.Seq = c.state.Seq
 	return c.ready, true
 }

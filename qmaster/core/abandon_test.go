@@ -23,6 +23,11 @@ func TestAbandon(t *testing.T) {
 			t.Errorf("%T: %+v %v", in, r, ok)
 		}
 	}
+	c.ready, c.proceeding, c.unfinished = Ready{}, &perJob{in: Request{Ref: 8}}, []*perJob{{in: Request{Ref: 9}}}
+	if r, ok := c.Abandon(Continue{}); !ok || len(r.Answers) != 1 || r.Answers[0].Ref != 8 || !r.More {
+		t.Errorf("%+v %v", r, ok)
+	}
+	c.unfinished = nil
 	if r, ok := c.Abandon(Tick{}); ok {
 		t.Errorf("%+v", r)
 	}

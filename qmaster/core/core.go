@@ -105,6 +105,7 @@ type Core struct {
 	recalling  []Request // that wait for what the log says
 	recalled   bool      // it was read
 	unfinished []*perJob // requests that wait for a Continue
+	proceeding *perJob   // the last that had one
 	portion    int       // see Portions
 	sent       outbox
 	ledger     ledger

@@ -6,14 +6,15 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// Continue has the core go on with the requests that Ready.More is about.
+// Continue has the core decide the next portion of the requests that Ready.More is about.
 type Continue struct{}
 
 func (Continue) input() {}
 
-// Portions has requests about many jobs (qdel, qalter, qhold, qrls) decided in steps of about so many events each, so that
-// others do not wait for a user who deletes 50,000 jobs. Ready.More asks for a Continue. 0, as it is in the beginning: a request is one step.
-func (c *Core) Portions(events int) { c.portion = events }
+// Portions has requests about many jobs (qdel, qalter, qhold, qrls) decided in steps of at most so many jobs and about so many
+// events each, so that others do not wait for a user who deletes 50,000 jobs. Ready.More asks for a Continue. 0, as it is in the
+// beginning: a request is one step.
+func (c *Core) Portions(size int) { c.portion = size }
 
 // perJob is a request about many jobs: what is left of it, and the answers so far. What it has done remains if qmaster ends before the
 // rest, as with Grid Engine, which handles each job by itself.
@@ -27,9 +28,9 @@ type perJob struct {
 
 // eachChosen does what a request wants to each of the jobs that are left, and replies when none is.
 func (c *Core) eachChosen(w *perJob) {
-	for ; len(w.jobs) > 0; w.jobs = w.jobs[1:] {
-		if c.portion > 0 && len(c.ready.List.Events) >= c.portion {
-			w.changed = true
+	for n := 0; len(w.jobs) > 0; n, w.jobs = n+1, w.jobs[1:] {
+		if events := len(c.ready.List.Events); c.portion > 0 && max(n, events) >= c.portion {
+			w.changed = w.changed || events > 0
 			c.unfinished = append(c.unfinished, w)
 			return
 		}
@@ -53,7 +54,19 @@ func (c *Core) proceed() {
 		return
 	}
 	w := c.unfinished[0]
-	c.unfinished = c.unfinished[1:]
+	c.proceeding, c.unfinished = w, c.unfinished[1:]
 	c.causedBy(w.in)
 	c.eachChosen(w)
+}
+
+// rejoins reports whether a request is the repetition of one that is not finished: the client has waited for long, or has a new
+// connection. It gets the answer of that one.
+func (c *Core) rejoins(in Request) bool {
+	for _, w := range c.unfinished {
+		if in.ID != "" && w.in.ID == in.ID && w.in.User == in.User {
+			w.in.Ref = in.Ref
+			return true
+		}
+	}
+	return false
 }

@@ -18,6 +18,9 @@ func (c *Core) request(in Request) {
 		c.reply(in.Ref, *refusal)
 		return
 	}
+	if c.rejoins(in) {
+		return
+	}
 	switch b := in.Body.(type) {
 	case *gdi.Submit:
 		c.submit(in, b.Job)

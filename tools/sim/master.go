@@ -21,14 +21,14 @@ type master struct {
 	sure  *state.State  // what the log says
 	epoch uint64
 
-	core       *core.Core   // nil while it is down
-	waiting    []core.Ready // decided, not durable yet
-	busy       bool         // an append is under way
-	continuing bool         // a request in portions goes on soon
-	life       int          // counts starts: messages of an earlier life are void
-	answers    map[uint64]func(core.Answer)
-	ordered    map[uint64]orders.List // being judged
-	ref        uint64
+	core      *core.Core   // nil while it is down
+	waiting   []core.Ready // decided, not durable yet
+	busy      bool         // an append is under way
+	continues bool         // the rest of a request is soon decided
+	life      int          // counts starts: messages of an earlier life are void
+	answers   map[uint64]func(core.Answer)
+	ordered   map[uint64]orders.List // being judged
+	ref       uint64
 }
 
 func newMaster(w *World) *master {
@@ -147,7 +147,7 @@ func (m *master) start() {
 		}
 		m.world.same("replay from zero", s, m.sure)
 	}
-	m.core, m.continuing = core.New(s, m.epoch, couple.Known(schedd.Algorithms())...), false
+	m.core, m.continues = core.New(s, m.epoch, couple.Known(schedd.Algorithms())...), false
 	m.core.Portions(2)
 }
 
@@ -200,12 +200,12 @@ func (m *master) ask(in func(ref uint64) core.Input, answer func(core.Answer)) {
 		m.tell(r)
 	}
 	m.waiting = append(m.waiting, r)
-	if r.More && !m.continuing {
-		m.continuing = true
+	if r.More && !m.continues {
+		m.continues = true
 		life := m.life
 		m.world.after(m.world.soon(), func() {
 			if m.life == life {
-				m.continuing = false
+				m.continues = false
 				m.ask(func(uint64) core.Input { return core.Continue{} }, nil)
 			}
 		})

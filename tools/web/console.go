@@ -209,7 +209,9 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 	}
 	page := func() ([]*view.Job, string, error) { return c.jobPage(in, momentOf(m)) }
 	if q.Turn {
-		page = func() ([]*view.Job, string, error) { return c.turnPage(m, in) }
+		page = func() ([]*view.Job, string, error) {
+			return in.page(momentOf(m), func(rows iter.Seq[*view.Job]) iter.Seq[*view.Job] { return c.turn(m, rows) })
+		}
 	}
 	kept, next, err := page()
 	out := console.JobPage{Next: next}
@@ -217,15 +219,6 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 		out.Rows = append(out.Rows, *r)
 	}
 	return out, explained(err)
-}
-
-// turnPage returns a page of jobs that wait for a free slot or their turn.
-func (c *consoleCell) turnPage(m *console.Moment, in *jobsQuery) ([]*view.Job, string, error) {
-	selected, err := in.selection(momentOf(m))
-	if err != nil {
-		return nil, "", err
-	}
-	return in.order().page(&in.Paging, false, c.turn(m, selected(false)))
 }
 
 // turn leaves the rows of jobs that wait for a free slot or their turn.

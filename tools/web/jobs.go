@@ -66,6 +66,19 @@ func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool)
 	return rows[document.Job]{items: documents(slices.Values(kept))}, err
 }
 
+// page returns a page of the rows that the query selects and keep leaves, nil: all of them, and the cursor of the next one. The error is a problem.
+func (in *jobsQuery) page(at moment, keep func(iter.Seq[*view.Job]) iter.Seq[*view.Job]) ([]*view.Job, string, error) {
+	selected, err := in.selection(at)
+	if err != nil {
+		return nil, "", err
+	}
+	found := selected(false)
+	if keep != nil {
+		found = keep(found)
+	}
+	return in.order().page(&in.Paging, false, found)
+}
+
 // selection returns the rows that the query selects; ordered: as qstat has them, which costs more. The error is a problem.
 func (in *jobsQuery) selection(at moment) (func(ordered bool) iter.Seq[*view.Job], error) {
 	states, ok := view.ParseJobStates(in.State)

