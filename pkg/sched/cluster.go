@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/topology"
 )
@@ -27,28 +26,28 @@ type Cluster struct {
 	*layout
 	now grid.Time
 
-	nows       vector[*hostNow]                   // by host index
-	world      *hostLoad                          // load of "global"
-	usedGlobal []float64                          // consumables in use cluster-wide
-	peUsed     []uint32                           // slots in use, by place in layout.pes
-	booked     *btree.Map[uint64, booking]        // what started tasks hold, by numberOf
-	preempted  *btree.Map[uint64, booking]        // those of them that have no slots
-	jobs       shared[*btree.Map[uint32, uint32]] // how many tasks have started, of those that are counted
-	bookedJobs []uint32                           // the others of which this run has started the one task
-	users      shared[*btree.Map[string, uint32]] // where maxujobs limits them
-	order      shared[*btree.BTreeG[rank]]        // instances that can take a job now, best first
-	full       shared[*btree.BTreeG[rank]]        // those that can take one later, where diagrams are kept
-	mapOrder   []shared[*btree.BTreeG[rank]]      // of order, by place in layout.mapColumns: where such a resource map may have instances left
+	nows       vector[*hostNow]                    // by host index
+	world      *hostLoad                           // load of "global"
+	usedGlobal []float64                           // consumables in use cluster-wide
+	peUsed     []uint32                            // slots in use, by place in layout.pes
+	booked     ordered.Map[uint64, booking]        // what started tasks hold, by numberOf
+	preempted  ordered.Map[uint64, booking]        // those of them that have no slots
+	jobs       shared[ordered.Map[uint32, uint32]] // how many tasks have started, of those that are counted
+	bookedJobs []uint32                            // the others of which this run has started the one task
+	users      shared[ordered.Map[string, uint32]] // where maxujobs limits them
+	order      shared[ordered.Set[rank]]           // instances that can take a job now, best first
+	full       shared[ordered.Set[rank]]           // those that can take one later, where diagrams are kept
+	mapOrder   []shared[ordered.Set[rank]]         // of order, by place in layout.mapColumns: where such a resource map may have instances left
 	planned    planned
-	claims     claims                         // instances of resource maps that are booked or planned without being known
-	buckets    shared[*btree.BTreeG[*bucket]] // what is taken under resource quotas
-	ars        []*Cluster                     // the advance reservations, each a cluster of its own
-	ar         *grid.AR                       // of such a cluster
-	of         *Cluster                       // whose reservation it is
+	claims     claims                       // instances of resource maps that are booked or planned without being known
+	buckets    shared[ordered.Set[*bucket]] // what is taken under resource quotas
+	ars        []*Cluster                   // the advance reservations, each a cluster of its own
+	ar         *grid.AR                     // of such a cluster
+	of         *Cluster                     // whose reservation it is
 	guests     guests
-	fresh      shared[*btree.Map[int, bool]] // hosts with starts that still adjust their load
-	released   []int                         // instances that are not watched, with tasks that thresholds suspended
-	moves      []rank                        // instances that became better during a run
+	fresh      shared[ordered.Map[int, bool]] // hosts with starts that still adjust their load
+	released   []int                          // instances that are not watched, with tasks that thresholds suspended
+	moves      []rank                         // instances that became better during a run
 	improved   improvements
 	lent       *Cluster // the last that was
 	memory     *memory  // of a lent one
@@ -228,14 +227,14 @@ func (c *Cluster) empty() {
 	c.nows = newVector[*hostNow](len(c.hosts))
 	c.usedGlobal = make([]float64, len(c.complex.Consumables))
 	c.peUsed = make([]uint32, len(c.pes))
-	c.booked, c.preempted = new(btree.Map[uint64, booking]), new(btree.Map[uint64, booking])
+	c.booked, c.preempted = ordered.NewMap[uint64, booking](), ordered.NewMap[uint64, booking]()
 	c.released = nil
-	c.jobs.rows, c.users.rows, c.fresh.rows = new(btree.Map[uint32, uint32]), new(btree.Map[string, uint32]), new(btree.Map[int, bool])
-	c.order.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
-	c.full.rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
-	c.mapOrder = make([]shared[*btree.BTreeG[rank]], len(c.mapColumns))
+	c.jobs.rows, c.users.rows, c.fresh.rows = ordered.NewMap[uint32, uint32](), ordered.NewMap[string, uint32](), ordered.NewMap[int, bool]()
+	c.order.rows = ordered.NewSet(rank.before)
+	c.full.rows = ordered.NewSet(rank.before)
+	c.mapOrder = make([]shared[ordered.Set[rank]], len(c.mapColumns))
 	for i := range c.mapOrder {
-		c.mapOrder[i].rows = btree.NewBTreeGOptions(rank.before, btree.Options{NoLocks: true})
+		c.mapOrder[i].rows = ordered.NewSet(rank.before)
 	}
 	c.guests = guests{make([]float64, len(c.usedGlobal)), make([]int, len(c.pes))}
 	c.planned, c.buckets.rows, c.claims = newPlanned(c.layout), newBuckets(), claims{}

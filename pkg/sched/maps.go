@@ -3,10 +3,9 @@ package sched
 import (
 	"slices"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -84,7 +83,7 @@ func (c *Cluster) reorderMaps(old, now rank) {
 // orderFor returns the instances that can take a job now, best first, without those whose hosts
 // surely have no instance left of a resource map that the need asks for. In a cell where
 // every slot could be taken, and no GPU, a search would else visit all hosts.
-func (c *Cluster) orderFor(n *Need) *btree.BTreeG[rank] {
+func (c *Cluster) orderFor(n *Need) ordered.Set[rank] {
 	for i, column := range c.mapColumns {
 		if slices.ContainsFunc(n.demands, func(d complex.Demand) bool { return d.Column == column && d.Amount > 0 && !d.PerJob }) {
 			return c.mapOrder[i].rows

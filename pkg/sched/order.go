@@ -1,10 +1,9 @@
 package sched
 
 import (
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // rank is an instance's place in the order in which queues are filled: by the
@@ -88,7 +87,7 @@ func (c *Cluster) reorder(host int) {
 }
 
 // line is where an instance stands.
-func (c *Cluster) line(r rank) *btree.BTreeG[rank] {
+func (c *Cluster) line(r rank) ordered.Set[rank] {
 	if r.full {
 		return c.full.own()
 	}

@@ -7,10 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -76,8 +75,8 @@ type bucket struct {
 	guests []float64 // of a shared map: what tasks of advance reservations take of it; nil: nothing
 }
 
-func newBuckets() *btree.BTreeG[*bucket] {
-	return btree.NewBTreeGOptions(func(a, b *bucket) bool { return a.key.compare(b.key) < 0 }, btree.Options{NoLocks: true})
+func newBuckets() ordered.Set[*bucket] {
+	return ordered.NewSet(func(a, b *bucket) bool { return a.key.compare(b.key) < 0 })
 }
 
 // resolveQuotas makes the rules ready. It comes after hosts, queues and sets.

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // book counts a started task. The counterpart is unbook.
@@ -248,7 +247,7 @@ func (c *Cluster) addAmount(l *level, column int, amount float64, u use) {
 }
 
 // count adds to a counter, +1 or -1; one that is 0 is not kept.
-func count[K cmp.Ordered](of *btree.Map[K, uint32], key K, sign int) {
+func count[K cmp.Ordered](of ordered.Map[K, uint32], key K, sign int) {
 	if sign > 0 {
 		if n, _ := of.Set(key, 1); n > 0 {
 			of.Set(key, n+1)

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // State is everything that the events so far say. The zero value is not
@@ -55,7 +54,7 @@ type ownership struct {
 func New() *State {
 	s := &State{}
 	for k := range s.tables {
-		s.tables[k].rows = new(rows)
+		s.tables[k].rows = newRows()
 	}
 	s.onHost = newTree(func(a, b place) bool {
 		if a.host != b.host {
@@ -526,7 +525,7 @@ func (s *State) Successors(of uint32) []uint32 { return jobsOf(s.successors.rows
 // JobsOf returns the jobs of an advance reservation, in order.
 func (s *State) JobsOf(ar uint32) []uint32 { return jobsOf(s.reserved.rows, ar) }
 
-func jobsOf(index *btree.BTreeG[dependency], of uint32) []uint32 {
+func jobsOf(index ordered.Set[dependency], of uint32) []uint32 {
 	var out []uint32
 	index.Ascend(dependency{on: of}, func(d dependency) bool {
 		if d.on != of {
@@ -541,13 +540,12 @@ func jobsOf(index *btree.BTreeG[dependency], of uint32) []uint32 {
 // Owners calls f with the owner of every job, each once and in order, until f
 // returns false. The cost depends on the number of owners, not of jobs.
 func (s *State) Owners(f func(owner string) bool) {
-	for from, on := (ownership{}), true; on; {
-		on = false
-		s.owned.rows.Ascend(from, func(o ownership) bool {
-			on = f(o.owner)
-			from = ownership{owner: o.owner + "\x00"}
-			return false
-		})
+	for from := (ownership{}); ; {
+		o, any := s.owned.rows.AtLeast(from)
+		if !any || !f(o.owner) {
+			return
+		}
+		from = ownership{owner: o.owner + "\x00"}
 	}
 }
 

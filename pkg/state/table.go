@@ -3,9 +3,8 @@ package state
 import (
 	"encoding/binary"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // table is the objects of a kind in key order.
@@ -15,12 +14,16 @@ type table = shared[*rows]
 // apart from those with a name, since numbers are searched several times
 // faster; of most kinds all keys are of one sort.
 type rows struct {
-	numbered btree.Map[uint64, grid.Object]
-	named    btree.Map[string, grid.Object]
+	numbered ordered.Map[uint64, grid.Object]
+	named    ordered.Map[string, grid.Object]
+}
+
+func newRows() *rows {
+	return &rows{ordered.NewMap[uint64, grid.Object](), ordered.NewMap[string, grid.Object]()}
 }
 
 // Copy returns rows that stay as these are now.
-func (r *rows) Copy() *rows { return &rows{*r.numbered.Copy(), *r.named.Copy()} }
+func (r *rows) Copy() *rows { return &rows{r.numbered.Copy(), r.named.Copy()} }
 
 func number(k grid.Key) uint64 { return uint64(k.ID)<<32 | uint64(k.Sub) }
 

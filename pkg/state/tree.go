@@ -1,6 +1,6 @@
 package state
 
-import "github.com/tidwall/btree"
+import "github.com/quill-grid/quill/pkg/ordered"
 
 // shared is an ordered collection with cheap copies: the collection and its last copy
 // share the rows until one of them changes.
@@ -11,13 +11,11 @@ type shared[T interface{ Copy() T }] struct {
 	lent  bool // rows are shared with other copies
 }
 
-type tree[T any] = shared[*btree.BTreeG[T]]
+type tree[T any] = shared[ordered.Set[T]]
 
 func newTree[T any](less func(a, b T) bool) tree[T] {
-	return tree[T]{rows: btree.NewBTreeGOptions(less, noLocks)}
+	return tree[T]{rows: ordered.NewSet(less)}
 }
-
-var noLocks = btree.Options{NoLocks: true}
 
 // copied returns a collection that stays as this one is now.
 func (t *shared[T]) copied() shared[T] {

@@ -5,9 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // Place is where a pending job stands: among those of its group and class by
@@ -21,11 +20,11 @@ type Place struct {
 // Lines contains the pending jobs. Among those of one group and class only the first, the
 // head, is considered. A copy is cheap and independent; a run visits the heads on a Walk.
 type Lines struct {
-	pending *btree.BTreeG[Place] // by group and class, then in order
-	heads   *btree.BTreeG[front] // the first of each, by class, the most urgent first
-	groups  []*Group             // by number; nil: it is none
-	urgency bool                 // the urgent go first
-	waiting float64              // weight_waiting_time
+	pending ordered.Set[Place] // by group and class, then in order
+	heads   ordered.Set[front] // the first of each, by class, the most urgent first
+	groups  []*Group           // by number; nil: it is none
+	urgency bool               // the urgent go first
+	waiting float64            // weight_waiting_time
 }
 
 // Head is a job that stands first.
@@ -49,12 +48,9 @@ func (h *front) before(o *front) bool {
 	return h.Before(o.Place)
 }
 
-// noLocks are the options of all trees.
-var noLocks = btree.Options{NoLocks: true}
-
 func newLines(urgency bool, waiting float64) Lines {
 	return Lines{
-		pending: btree.NewBTreeGOptions(func(a, b Place) bool {
+		pending: ordered.NewSet(func(a, b Place) bool {
 			switch {
 			case a.Group != b.Group:
 				return a.Group < b.Group
@@ -62,13 +58,13 @@ func newLines(urgency bool, waiting float64) Lines {
 				return a.Class < b.Class
 			}
 			return a.Before(b)
-		}, noLocks),
-		heads: btree.NewBTreeGOptions(func(a, b front) bool {
+		}),
+		heads: ordered.NewSet(func(a, b front) bool {
 			if a.Class != b.Class {
 				return a.Class < b.Class
 			}
 			return a.before(&b)
-		}, noLocks),
+		}),
 		urgency: urgency,
 		waiting: waiting,
 	}
@@ -101,22 +97,17 @@ func (l *Lines) Group(number uint32) *Group {
 
 // First is the most urgent head of a class.
 func (l *Lines) First(class uint32) (first Head, any bool) {
-	l.heads.Ascend(front{urgency: math.Inf(1), Place: Place{Class: class}}, func(h front) bool {
-		if any = h.Class == class; any {
-			first = l.head(h)
-		}
-		return false
-	})
-	return first, any
+	h, any := l.heads.AtLeast(front{urgency: math.Inf(1), Place: Place{Class: class}})
+	if !any || h.Class != class {
+		return Head{}, false
+	}
+	return l.head(h), true
 }
 
 // behind is the job that stands behind another in its line.
 func (l *Lines) behind(p Place) (next Place, any bool) {
-	l.pending.Ascend(p, func(q Place) bool {
-		next, any = q, q != p && q.Group == p.Group && q.Class == p.Class
-		return q == p
-	})
-	return next, any
+	next, any = l.pending.After(p)
+	return next, any && next.Group == p.Group && next.Class == p.Class
 }
 
 func (l *Lines) head(f front) Head { return Head{f, l.Group(f.Group)} }
@@ -131,11 +122,8 @@ func (l *Lines) front(p Place) front {
 
 // first is the head of a group and class.
 func (l *Lines) first(group, class uint32) (first Place, any bool) {
-	l.pending.Ascend(Place{Group: group, Class: class, Submit: math.MinInt64}, func(p Place) bool {
-		first, any = p, p.Group == group && p.Class == class
-		return false
-	})
-	return first, any
+	first, any = l.pending.AtLeast(Place{Group: group, Class: class, Submit: math.MinInt64})
+	return first, any && first.Group == group && first.Class == class
 }
 
 // enter puts a job in line. Jobs of a full state come one behind the other.

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -20,16 +19,16 @@ type Model struct {
 	Lines
 	Names []string // that policies speak of; the first is ""
 
-	classes    *btree.Map[uint32, Class] // by number
-	tallies    []Tally                   // of groups, by number
-	categories *btree.Map[string, uint32]
-	delayed    *btree.BTreeG[delay]         // jobs with -a, by time
-	requeued   *btree.BTreeG[task]          // enrolled tasks that can start again
-	live       *btree.BTreeG[demand]        // groups with jobs in line or started, by urgency
-	inLine     int                          // groups with jobs in line
-	ages       *btree.BTreeG[age]           // jobs in line or started, by submission, when waiting counts
-	deadlines  *btree.Map[uint32, standing] // those of them with a deadline
-	immediate  int                          // pending jobs with -now y
+	classes    ordered.Map[uint32, Class] // by number
+	tallies    []Tally                    // of groups, by number
+	categories ordered.Map[string, uint32]
+	delayed    ordered.Set[delay]            // jobs with -a, by time
+	requeued   ordered.Set[task]             // enrolled tasks that can start again
+	live       ordered.Set[demand]           // groups with jobs in line or started, by urgency
+	inLine     int                           // groups with jobs in line
+	ages       ordered.Set[age]              // jobs in line or started, by submission, when waiting counts
+	deadlines  ordered.Map[uint32, standing] // those of them with a deadline
+	immediate  int                           // pending jobs with -now y
 	inputs     policyInputs
 	index      *index // nil in copies
 	lent       *Model // the last that was
@@ -95,26 +94,26 @@ func (m *Model) clear() {
 	x := m.index
 	m.Lines = newLines(m.inputs.urgency, m.inputs.waiting)
 	m.Names = []string{""}
-	m.classes, m.tallies, m.categories = new(btree.Map[uint32, Class]), nil, new(btree.Map[string, uint32])
-	m.delayed = btree.NewBTreeGOptions(func(a, b delay) bool {
+	m.classes, m.tallies, m.categories = ordered.NewMap[uint32, Class](), nil, ordered.NewMap[string, uint32]()
+	m.delayed = ordered.NewSet(func(a, b delay) bool {
 		if a.until != b.until {
 			return a.until < b.until
 		}
 		return a.job < b.job
-	}, noLocks)
-	m.requeued = btree.NewBTreeGOptions(func(a, b task) bool {
+	})
+	m.requeued = ordered.NewSet(func(a, b task) bool {
 		if a.job != b.job {
 			return a.job < b.job
 		}
 		return a.id < b.id
-	}, noLocks)
-	m.live = btree.NewBTreeGOptions(func(a, b demand) bool {
+	})
+	m.live = ordered.NewSet(func(a, b demand) bool {
 		if a.urgency != b.urgency {
 			return a.urgency < b.urgency
 		}
 		return a.group < b.group
-	}, noLocks)
-	m.ages = btree.NewBTreeGOptions(func(a, b age) bool {
+	})
+	m.ages = ordered.NewSet(func(a, b age) bool {
 		switch {
 		case a.group != b.group:
 			return a.group < b.group
@@ -122,8 +121,8 @@ func (m *Model) clear() {
 			return a.submit < b.submit
 		}
 		return a.job < b.job
-	}, noLocks)
-	m.deadlines = new(btree.Map[uint32, standing])
+	})
+	m.deadlines = ordered.NewMap[uint32, standing]()
 	m.immediate, m.inLine = 0, 0
 	x.jobs, x.delays, x.suspended = standings{}, map[uint32]grid.Time{}, map[task]bool{}
 	x.still = map[uint32]uint32{}

@@ -37,12 +37,9 @@ func (m *Model) NextTask(j *grid.Job, after uint32) uint32 {
 	if m.requeued.Len() == 0 {
 		return next
 	}
-	m.requeued.Ascend(task{j.ID, after + 1}, func(t task) bool {
-		if t.job == j.ID && (next == 0 || t.id < next) {
-			next = t.id
-		}
-		return false
-	})
+	if t, any := m.requeued.AtLeast(task{j.ID, after + 1}); any && t.job == j.ID && (next == 0 || t.id < next) {
+		next = t.id
+	}
 	return next
 }
 

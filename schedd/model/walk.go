@@ -1,6 +1,6 @@
 package model
 
-import "github.com/tidwall/btree"
+import "github.com/quill-grid/quill/pkg/ordered"
 
 // Walk goes through the jobs of a class, always to the most urgent of those
 // that stand first in their lines. The lines stay as they are: only the
@@ -8,9 +8,9 @@ import "github.com/tidwall/btree"
 type Walk struct {
 	Head   // where it is
 	lines  *Lines
-	rest   btree.IterG[front] // the heads of the lines
-	ahead  front              // the next of them
-	more   bool               // there is one
+	rest   ordered.Cursor[front] // the heads of the lines
+	ahead  front                 // the next of them
+	more   bool                  // there is one
 	begun  bool
 	behind []front // jobs that came to stand first on the way: a heap
 }
@@ -24,7 +24,7 @@ func (w *Walk) Begin(l *Lines, at Head) {
 func (w *Walk) Next() bool {
 	if !w.begun {
 		w.begun = true
-		w.rest.Init(w.lines.heads, false)
+		w.rest = w.lines.heads.Iter(w.rest)
 		w.rest.Seek(w.front)
 		w.advance()
 	}
@@ -86,13 +86,13 @@ func (w *Walk) pop() front {
 type Heads struct {
 	Of    *Group // of the job where it is, nil behind the last
 	lines *Lines
-	rest  btree.IterG[front]
+	rest  ordered.Cursor[front]
 }
 
 // Begin goes to the first, in the memory of an earlier way.
 func (h *Heads) Begin(l *Lines) {
 	h.lines = l
-	h.rest.Init(l.heads, false)
+	h.rest = l.heads.Iter(h.rest)
 	h.Next()
 }
 

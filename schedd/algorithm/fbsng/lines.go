@@ -125,9 +125,6 @@ func (m *Model) removePlace(p place) {
 
 // first is the section of a lot that was submitted first.
 func (m *Model) first(l lot) (p place, ok bool) {
-	m.lines.Ascend(place{lot: l, submit: math.MinInt64}, func(q place) bool {
-		p, ok = q, q.lot == l
-		return false
-	})
-	return p, ok
+	p, ok = m.lines.AtLeast(place{lot: l, submit: math.MinInt64})
+	return p, ok && p.lot == l
 }

@@ -4,10 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/schedd/model"
@@ -19,17 +18,17 @@ import (
 type Model struct {
 	*model.Model
 	conf    *Config
-	farm    *state.State                 // what bare follows: no jobs
-	bare    *sched.Cluster               // the same farm with nothing running
-	kinds   *btree.Map[uint32, kind]     // by number
-	lines   *btree.BTreeG[place]         // ready sections by kind and batch
-	lots    *btree.BTreeG[stock]         // how many stand in each
-	batches *btree.Map[uint32, batch]    // sections that were passed together
-	queues  *btree.Map[string, standing] // stored state of queues
-	moves   *btree.Map[int, move]        // ... of starts that are not counted yet, as they were decided
-	starts  int                          // so many were counted, in copies
-	uses    map[string][]float64         // of quotas, by process type; replaced, never changed
-	ledger  *ledger                      // nil in copies
+	farm    *state.State                  // what bare follows: no jobs
+	bare    *sched.Cluster                // the same farm with nothing running
+	kinds   ordered.Map[uint32, kind]     // by number
+	lines   ordered.Set[place]            // ready sections by kind and batch
+	lots    ordered.Set[stock]            // how many stand in each
+	batches ordered.Map[uint32, batch]    // sections that were passed together
+	queues  ordered.Map[string, standing] // stored state of queues
+	moves   ordered.Map[int, move]        // ... of starts that are not counted yet, as they were decided
+	starts  int                           // so many were counted, in copies
+	uses    map[string][]float64          // of quotas, by process type; replaced, never changed
+	ledger  *ledger                       // nil in copies
 }
 
 // batch consists of sections that were passed together, as it is stored.
@@ -68,17 +67,16 @@ func NewModel() *Model {
 	m := &Model{Model: model.New(), conf: conf, farm: state.New(), ledger: &ledger{
 		asked: map[uint32]*grid.Job{}, faults: map[uint32]string{}, batchOf: map[uint32]uint32{}, members: map[uint32]member{}}}
 	m.bare = sched.NewCluster(m.farm)
-	m.batches, m.queues, m.moves = new(btree.Map[uint32, batch]), new(btree.Map[string, standing]), new(btree.Map[int, move])
+	m.batches, m.queues, m.moves = ordered.NewMap[uint32, batch](), ordered.NewMap[string, standing](), ordered.NewMap[int, move]()
 	m.clear()
 	return m
 }
 
 // clear forgets where sections stand.
 func (m *Model) clear() {
-	noLocks := btree.Options{NoLocks: true}
-	m.kinds = new(btree.Map[uint32, kind])
-	m.lines = btree.NewBTreeGOptions(func(a, b place) bool { return a.before(b) }, noLocks)
-	m.lots = btree.NewBTreeGOptions(func(a, b stock) bool { return a.before(b.lot) }, noLocks)
+	m.kinds = ordered.NewMap[uint32, kind]()
+	m.lines = ordered.NewSet(func(a, b place) bool { return a.before(b) })
+	m.lots = ordered.NewSet(func(a, b stock) bool { return a.before(b.lot) })
 	m.uses = map[string][]float64{}
 	m.ledger.numbers, m.ledger.places = map[kind]uint32{}, map[uint32]place{}
 	m.ledger.drawn = map[task]draw{}

@@ -3,16 +3,16 @@ package gridserver
 import (
 	"math/big"
 
-	"github.com/tidwall/btree"
+	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // caps counts sessions by how many engines they can use at most.
-type caps = btree.Map[int, int]
+type caps = ordered.Map[int, int]
 
 // claim is what sessions of one weight can use.
 type claim struct {
 	weight *big.Rat
-	caps   *caps
+	caps   caps
 }
 
 // fill divides engines by weight. A claim that can use less than its share gets what it
@@ -21,8 +21,8 @@ type claim struct {
 func fill(engines *big.Rat, claims []claim) (level *big.Rat, bounded bool) {
 	type open struct {
 		*big.Rat // weight
-		next     btree.MapIter[int, int]
-		more     bool
+		caps     caps
+		rest     []int // keys of caps that do not count yet
 	}
 	rest, total := new(big.Rat).Set(engines), new(big.Rat)
 	opens := make([]open, 0, len(claims))
@@ -34,21 +34,21 @@ func fill(engines *big.Rat, claims []claim) (level *big.Rat, bounded bool) {
 		n := 0
 		c.caps.Scan(func(_, count int) bool { n += count; return true })
 		total.Add(total, x.Mul(c.weight, x.SetInt64(int64(n))))
-		o := open{Rat: c.weight, next: c.caps.Iter()}
-		o.more = o.next.First()
-		opens = append(opens, o)
+		opens = append(opens, open{c.weight, c.caps, c.caps.Keys()})
 	}
 	for again := true; again; {
 		again = false
 		for i := range opens {
 			o := &opens[i]
-			for ; o.more && total.Sign() > 0; o.more = o.next.Next() {
+			for ; len(o.rest) > 0 && total.Sign() > 0; o.rest = o.rest[1:] {
+				most := int64(o.rest[0])
 				share := new(big.Rat).Mul(rest, o.Rat)
-				if x.Mul(total, x.SetInt64(int64(o.next.Key()))).Cmp(share) >= 0 {
+				if x.Mul(total, x.SetInt64(most)).Cmp(share) >= 0 {
 					break
 				}
-				count := big.NewRat(int64(o.next.Value()), 1)
-				rest.Sub(rest, x.Mul(count, x.SetInt64(int64(o.next.Key()))))
+				of, _ := o.caps.Get(o.rest[0])
+				count := big.NewRat(int64(of), 1)
+				rest.Sub(rest, x.Mul(count, x.SetInt64(most)))
 				total.Sub(total, x.Mul(count, o.Rat))
 				again = true
 			}
@@ -94,7 +94,7 @@ func (s share) idealOf(most int) int {
 
 // shares divides engines over the levels by weight: each session counts with
 // the weight of its level, or, aggregated, the sessions of a level share it.
-func shares(engines int, weights []weight, caps []*caps, aggregated bool) []share {
+func shares(engines int, weights []weight, caps []caps, aggregated bool) []share {
 	out := make([]share, len(weights))
 	all := new(big.Rat).SetInt64(int64(engines))
 	claims := make([]claim, len(weights))
@@ -127,10 +127,10 @@ func shares(engines int, weights []weight, caps []*caps, aggregated bool) []shar
 }
 
 // whole are the caps of the sessions of a level as those of one.
-func whole(each *caps) *caps {
+func whole(each caps) caps {
 	sum := 0
 	each.Scan(func(most, count int) bool { sum += most * count; return true })
-	out := new(caps)
+	out := ordered.NewMap[int, int]()
 	if sum > 0 {
 		out.Set(sum, 1)
 	}

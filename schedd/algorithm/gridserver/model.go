@@ -3,10 +3,9 @@ package gridserver
 import (
 	"slices"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/model"
 )
@@ -17,16 +16,16 @@ import (
 type Model struct {
 	*model.Model
 	conf      *Config
-	sessions  *btree.Map[uint32, *session]
-	waiting   *btree.BTreeG[place]     // who wants engines and has used none, and who gets none
-	using     *btree.BTreeG[place]     // who wants engines and has used some
-	bands     []tally                  // the levels or groups, and the urgent
-	news      *btree.Map[uint32, bool] // sessions without a rate
-	unsettled *btree.Map[uint32, bool] // sessions whose engines have changed since they were stored
-	turning   *btree.Map[uint32, bool] // that became urgent, or no longer are
-	orphans   *btree.Map[string, bool] // objects without a use
-	silent    *btree.Map[string, bool] // unknown hosts
-	ledger    *ledger                  // nil in copies
+	sessions  ordered.Map[uint32, *session]
+	waiting   ordered.Set[place]        // who wants engines and has used none, and who gets none
+	using     ordered.Set[place]        // who wants engines and has used some
+	bands     []tally                   // the levels or groups, and the urgent
+	news      ordered.Map[uint32, bool] // sessions without a rate
+	unsettled ordered.Map[uint32, bool] // sessions whose engines have changed since they were stored
+	turning   ordered.Map[uint32, bool] // that became urgent, or no longer are
+	orphans   ordered.Map[string, bool] // objects without a use
+	silent    ordered.Map[string, bool] // unknown hosts
+	ledger    *ledger                   // nil in copies
 }
 
 // tally counts the sessions of a band.
@@ -34,7 +33,7 @@ type tally struct {
 	active  int
 	running int // tasks
 	demand  int // sum of the caps
-	caps    *caps
+	caps    caps
 }
 
 // ledger is what only the owner of the events needs.
@@ -100,20 +99,20 @@ func NewModel() *Model {
 	m := &Model{Model: model.New(), conf: conf, ledger: &ledger{
 		rates: map[uint32]*rate{}, homes: map[string]int{}, histories: map[uint32]history{},
 		keys: map[string]int{}, keyOf: map[uint32]string{}}}
-	m.orphans, m.silent = new(btree.Map[string, bool]), new(btree.Map[string, bool])
+	m.orphans, m.silent = ordered.NewMap[string, bool](), ordered.NewMap[string, bool]()
 	m.clear()
 	return m
 }
 
 func (m *Model) clear() {
 	byPlace := func(a, b place) bool { return a.before(b) }
-	m.sessions = new(btree.Map[uint32, *session])
-	m.waiting = btree.NewBTreeGOptions(byPlace, btree.Options{NoLocks: true})
-	m.using = btree.NewBTreeGOptions(byPlace, btree.Options{NoLocks: true})
-	m.news, m.unsettled, m.turning = new(btree.Map[uint32, bool]), new(btree.Map[uint32, bool]), new(btree.Map[uint32, bool])
+	m.sessions = ordered.NewMap[uint32, *session]()
+	m.waiting = ordered.NewSet(byPlace)
+	m.using = ordered.NewSet(byPlace)
+	m.news, m.unsettled, m.turning = ordered.NewMap[uint32, bool](), ordered.NewMap[uint32, bool](), ordered.NewMap[uint32, bool]()
 	m.bands = make([]tally, len(m.conf.weights)+1)
 	for i := range m.bands {
-		m.bands[i].caps = new(caps)
+		m.bands[i].caps = ordered.NewMap[int, int]()
 	}
 }
 
@@ -246,7 +245,7 @@ func (m *Model) replace(id uint32, s *session) {
 // count adds a session to where it belongs, or takes it away.
 func (m *Model) count(s *session, sign int) {
 	is := sign > 0
-	mark := func(set *btree.Map[uint32, bool], in bool) {
+	mark := func(set ordered.Map[uint32, bool], in bool) {
 		if in && is {
 			set.Set(s.id, true)
 		} else if in {

@@ -78,13 +78,8 @@ func (r *run) queueOf(bands ...band) *queue {
 func (q *queue) lines(b band) {
 	from := place{band: b}
 	for {
-		var p place
-		found := false
-		q.run.m.waiting.Ascend(from, func(at place) bool {
-			p, found = at, at.band == b
-			return false
-		})
-		if !found {
+		p, found := q.run.m.waiting.AtLeast(from)
+		if !found || p.band != b {
 			return
 		}
 		q.heads = append(q.heads, head{q.run.candidate(p), &p})

@@ -81,17 +81,17 @@ func (r *run) byUsage(bands ...band) {
 
 // idealOfAll divides the engines that run no urgent session over all levels.
 func (r *run) idealOfAll() []share {
-	caps := make([]*caps, len(r.weights))
-	for i := range caps {
-		caps[i] = r.m.bands[i].caps
+	each := make([]caps, len(r.weights))
+	for i := range each {
+		each[i] = r.m.bands[i].caps
 	}
-	return shares(max(r.engines-r.running(r.urgentBand()), 0), r.weights, caps, r.PriorityAggregation)
+	return shares(max(r.engines-r.running(r.urgentBand()), 0), r.weights, each, r.PriorityAggregation)
 }
 
 // idealOfLevel divides what is idle or runs in a level over its sessions.
 func (r *run) idealOfLevel(b band) share {
 	one, _ := newWeight("1")
-	return shares(max(r.idle-len(r.assigned), 0)+r.running(b), []weight{one}, []*caps{r.m.bands[b].caps}, false)[0]
+	return shares(max(r.idle-len(r.assigned), 0)+r.running(b), []weight{one}, []caps{r.m.bands[b].caps}, false)[0]
 }
 
 // running is how many engines run sessions of a band, those of this run

@@ -3,10 +3,9 @@ package roundrobin
 import (
 	"math"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/model"
 )
@@ -15,7 +14,7 @@ import (
 type Model struct {
 	*model.Model
 	conf   *Config
-	lines  *btree.BTreeG[place]
+	lines  ordered.Set[place]
 	ledger *ledger // nil in copies
 }
 
@@ -53,7 +52,7 @@ func NewModel() *Model {
 }
 
 func (m *Model) anew() {
-	m.lines = btree.NewBTreeGOptions(place.before, btree.Options{NoLocks: true})
+	m.lines = ordered.NewSet(place.before)
 	m.ledger.places = map[uint32]place{}
 }
 
@@ -108,15 +107,12 @@ func (m *Model) Start(now grid.Time) {
 // owners lists who has jobs waiting, by name.
 func (m *Model) owners() (names []string) {
 	for next := (place{submit: math.MinInt64}); ; {
-		any := false
-		m.lines.Ascend(next, func(p place) bool {
-			names, any = append(names, p.owner), true
-			return false
-		})
+		p, any := m.lines.AtLeast(next)
 		if !any {
 			return names
 		}
-		next = place{owner: names[len(names)-1], submit: math.MaxInt64, job: math.MaxUint32}
+		names = append(names, p.owner)
+		next = place{owner: p.owner, submit: math.MaxInt64, job: math.MaxUint32}
 	}
 }
 

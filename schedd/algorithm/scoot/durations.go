@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
@@ -20,9 +19,9 @@ const mostDurations = 1_000_000
 type durations struct {
 	most  int
 	clock uint64
-	order *btree.BTreeG[duration]          // by name, the longest first
-	known *btree.BTreeG[duration]          // by name and task
-	ages  *btree.Map[uint64, durationName] // by when they ended
+	order ordered.Set[duration]             // by name, the longest first
+	known ordered.Set[duration]             // by name and task
+	ages  ordered.Map[uint64, durationName] // by when they ended
 }
 
 type durationName struct {
@@ -40,13 +39,13 @@ type duration struct {
 func newDurations(most int) durations {
 	return durations{
 		most: most,
-		order: btree.NewBTreeGOptions(func(a, b duration) bool {
+		order: ordered.NewSet(func(a, b duration) bool {
 			return cmp.Or(cmp.Compare(a.job, b.job), a.compare(b.expected)) < 0
-		}, btree.Options{NoLocks: true}),
-		known: btree.NewBTreeGOptions(func(a, b duration) bool {
+		}),
+		known: ordered.NewSet(func(a, b duration) bool {
 			return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.task, b.task)) < 0
-		}, btree.Options{NoLocks: true}),
-		ages: new(btree.Map[uint64, durationName]),
+		}),
+		ages: ordered.NewMap[uint64, durationName](),
 	}
 }
 

@@ -5,10 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -18,13 +17,13 @@ import (
 type Model struct {
 	*model.Model
 	conf      *Config
-	members   *btree.Map[uint32, member] // jobs that wait or run
-	lines     *btree.BTreeG[place]       // of them who waits
-	tasks     *btree.BTreeG[started]     // running
-	tallies   []tally                    // by class; parallel jobs come last
+	members   ordered.Map[uint32, member] // jobs that wait or run
+	lines     ordered.Set[place]          // of them who waits
+	tasks     ordered.Set[started]        // running
+	tallies   []tally                     // by class; parallel jobs come last
 	durations durations
-	orphans   *btree.Map[string, bool] // objects without a use
-	ledger    *ledger                  // nil in copies
+	orphans   ordered.Map[string, bool] // objects without a use
+	ledger    *ledger                   // nil in copies
 }
 
 // member is a job and how many of its tasks wait to start, or to continue: those
@@ -51,16 +50,16 @@ type taskID struct{ job, task uint32 }
 // NewModel returns a Model that knows nothing yet.
 func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
-	m := &Model{Model: model.New(), conf: conf, durations: newDurations(mostDurations), orphans: new(btree.Map[string, bool]),
+	m := &Model{Model: model.New(), conf: conf, durations: newDurations(mostDurations), orphans: ordered.NewMap[string, bool](),
 		ledger: &ledger{tasks: map[taskID]bool{}}}
 	m.clear()
 	return m
 }
 
 func (m *Model) clear() {
-	m.members = new(btree.Map[uint32, member])
-	m.lines = btree.NewBTreeGOptions(place.before, btree.Options{NoLocks: true})
-	m.tasks = btree.NewBTreeGOptions(started.before, btree.Options{NoLocks: true})
+	m.members = ordered.NewMap[uint32, member]()
+	m.lines = ordered.NewSet(place.before)
+	m.tasks = ordered.NewSet(started.before)
 	m.tallies = make([]tally, len(m.conf.order)+1)
 	m.ledger.running, m.ledger.classes = map[taskID]started{}, map[string]uint32{}
 }

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"container/heap"
 
-	"github.com/tidwall/btree"
-
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // place is where a job waits: with those of its class and category, by how
@@ -31,23 +30,21 @@ func (p place) compare(o place) int {
 // turns orders the jobs of a class: those with the fewest running tasks first. A job that
 // had a turn comes after those that run as many tasks as it does then.
 type turns struct {
-	lines *btree.BTreeG[place]
+	lines ordered.Set[place]
 	heads heads           // the first of each category
 	again []place         // who has had turns, in order
 	out   map[uint32]bool // categories that no worker serves
 }
 
-func newTurns(lines *btree.BTreeG[place], class uint32, out map[uint32]bool) *turns {
+func newTurns(lines ordered.Set[place], class uint32, out map[uint32]bool) *turns {
 	t := &turns{lines: lines, out: out}
-	for group, any := uint32(0), true; any; {
-		any = false
-		lines.Ascend(place{class: class, group: group, submit: minTime}, func(p place) bool {
-			if any = p.class == class; any {
-				t.heads = append(t.heads, p)
-				group = p.group + 1
-			}
-			return false
-		})
+	for group := uint32(0); ; {
+		p, any := lines.AtLeast(place{class: class, group: group, submit: minTime})
+		if !any || p.class != class {
+			break
+		}
+		t.heads = append(t.heads, p)
+		group = p.group + 1
 	}
 	heap.Init(&t.heads)
 	return t

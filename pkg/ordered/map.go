@@ -1,0 +1,46 @@
+package ordered
+
+import (
+	"cmp"
+
+	"github.com/tidwall/btree"
+)
+
+// Map holds values by key, in the order of the keys.
+type Map[K cmp.Ordered, V any] interface {
+	Len() int
+	Get(K) (V, bool)
+	// Set replaces a value and returns the one before.
+	Set(K, V) (old V, was bool)
+	// Load is Set, faster when the key comes behind all others.
+	Load(K, V) (old V, was bool)
+	Delete(K) (old V, was bool)
+	Min() (K, V, bool)
+	Max() (K, V, bool)
+	PopMin() (K, V, bool)
+	Keys() []K
+	// Scan calls f with all entries until it returns false. The map must not change meanwhile.
+	Scan(f func(K, V) bool)
+	// Ascend is Scan from the first key that is not less.
+	Ascend(from K, f func(K, V) bool)
+	// Copy returns a map that stays as this one is now.
+	Copy() Map[K, V]
+}
+
+// NewMap returns an empty map.
+func NewMap[K cmp.Ordered, V any]() Map[K, V] { return &keyed[K, V]{} }
+
+type keyed[K cmp.Ordered, V any] struct{ tree btree.Map[K, V] }
+
+func (m *keyed[K, V]) Len() int                         { return m.tree.Len() }
+func (m *keyed[K, V]) Get(k K) (V, bool)                { return m.tree.Get(k) }
+func (m *keyed[K, V]) Set(k K, v V) (V, bool)           { return m.tree.Set(k, v) }
+func (m *keyed[K, V]) Load(k K, v V) (V, bool)          { return m.tree.Load(k, v) }
+func (m *keyed[K, V]) Delete(k K) (V, bool)             { return m.tree.Delete(k) }
+func (m *keyed[K, V]) Min() (K, V, bool)                { return m.tree.Min() }
+func (m *keyed[K, V]) Max() (K, V, bool)                { return m.tree.Max() }
+func (m *keyed[K, V]) PopMin() (K, V, bool)             { return m.tree.PopMin() }
+func (m *keyed[K, V]) Keys() []K                        { return m.tree.Keys() }
+func (m *keyed[K, V]) Scan(f func(K, V) bool)           { m.tree.Scan(f) }
+func (m *keyed[K, V]) Ascend(from K, f func(K, V) bool) { m.tree.Ascend(from, f) }
+func (m *keyed[K, V]) Copy() Map[K, V]                  { return &keyed[K, V]{*m.tree.Copy()} }
