@@ -66,6 +66,11 @@ func setIsSorted(t *rapid.T) {
 			found("AtLeast", got, any, i)
 			got, any = set.After(e)
 			found("After", got, any, after)
+			last := entry{key: e.key + 20}
+			upTo, _ := at(last.key + 1)
+			if ranged := set.Range(e, last); !slices.Equal(ranged, want[i:upTo]) {
+				t.Fatalf("Range(%d, %d) = %v in %v", e.key, last.key, ranged, want)
+			}
 			cursor := set.Iter(nil)
 			for any = cursor.Seek(e); any; any = cursor.Next() {
 				found("Seek", cursor.Item(), any, i)
@@ -112,6 +117,9 @@ func TestMapCopies(t *testing.T) {
 	}
 	if got, want := c.Keys(), []string{"a", "b", "c", "d"}; !slices.Equal(got, want) {
 		t.Errorf("the copy has %v, want %v", got, want)
+	}
+	if got, want := c.Range("b", "c"), []int{2, 0}; !slices.Equal(got, want) {
+		t.Errorf("from b to c: %v, want %v", got, want)
 	}
 	var from []string
 	c.Ascend("bb", func(k string, _ int) bool { from = append(from, k); return true })

@@ -18,6 +18,8 @@ type Set[T any] interface {
 	AtLeast(t T) (T, bool)
 	// After returns the first item that t is less than.
 	After(t T) (T, bool)
+	// Range returns the items that are not less than first nor greater than last.
+	Range(first, last T) []T
 	// Scan calls f with all items until it returns false. The set must not change meanwhile.
 	Scan(f func(T) bool)
 	// Ascend is Scan from the first item that is not less.
@@ -43,25 +45,27 @@ type Cursor[T any] interface {
 
 // NewSet returns an empty set in the order of less.
 func NewSet[T any](less func(a, b T) bool) Set[T] {
-	return &sorted[T]{btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})}
+	return (*sorted[T])(btree.NewBTreeGOptions(less, btree.Options{NoLocks: true}))
 }
 
-type sorted[T any] struct{ tree *btree.BTreeG[T] }
+type sorted[T any] btree.BTreeG[T]
 
-func (s *sorted[T]) Len() int                       { return s.tree.Len() }
-func (s *sorted[T]) Get(t T) (T, bool)              { return s.tree.Get(t) }
-func (s *sorted[T]) Set(t T) (T, bool)              { return s.tree.Set(t) }
-func (s *sorted[T]) Load(t T) (T, bool)             { return s.tree.Load(t) }
-func (s *sorted[T]) Delete(t T) (T, bool)           { return s.tree.Delete(t) }
-func (s *sorted[T]) Min() (T, bool)                 { return s.tree.Min() }
-func (s *sorted[T]) Max() (T, bool)                 { return s.tree.Max() }
-func (s *sorted[T]) Scan(f func(T) bool)            { s.tree.Scan(f) }
-func (s *sorted[T]) Ascend(from T, f func(T) bool)  { s.tree.Ascend(from, f) }
-func (s *sorted[T]) Descend(from T, f func(T) bool) { s.tree.Descend(from, f) }
-func (s *sorted[T]) Copy() Set[T]                   { return &sorted[T]{s.tree.Copy()} }
+func (s *sorted[T]) tree() *btree.BTreeG[T] { return (*btree.BTreeG[T])(s) }
+
+func (s *sorted[T]) Len() int                       { return s.tree().Len() }
+func (s *sorted[T]) Get(t T) (T, bool)              { return s.tree().Get(t) }
+func (s *sorted[T]) Set(t T) (T, bool)              { return s.tree().Set(t) }
+func (s *sorted[T]) Load(t T) (T, bool)             { return s.tree().Load(t) }
+func (s *sorted[T]) Delete(t T) (T, bool)           { return s.tree().Delete(t) }
+func (s *sorted[T]) Min() (T, bool)                 { return s.tree().Min() }
+func (s *sorted[T]) Max() (T, bool)                 { return s.tree().Max() }
+func (s *sorted[T]) Scan(f func(T) bool)            { s.tree().Scan(f) }
+func (s *sorted[T]) Ascend(from T, f func(T) bool)  { s.tree().Ascend(from, f) }
+func (s *sorted[T]) Descend(from T, f func(T) bool) { s.tree().Descend(from, f) }
+func (s *sorted[T]) Copy() Set[T]                   { return (*sorted[T])(s.tree().Copy()) }
 
 func (s *sorted[T]) AtLeast(t T) (found T, any bool) {
-	s.tree.Ascend(t, func(u T) bool {
+	s.tree().Ascend(t, func(u T) bool {
 		found, any = u, true
 		return false
 	})
@@ -69,8 +73,8 @@ func (s *sorted[T]) AtLeast(t T) (found T, any bool) {
 }
 
 func (s *sorted[T]) After(t T) (found T, any bool) {
-	s.tree.Ascend(t, func(u T) bool {
-		if any = s.tree.Less(t, u); any {
+	s.tree().Ascend(t, func(u T) bool {
+		if any = s.tree().Less(t, u); any {
 			found = u
 		}
 		return !any
@@ -78,12 +82,23 @@ func (s *sorted[T]) After(t T) (found T, any bool) {
 	return found, any
 }
 
+func (s *sorted[T]) Range(first, last T) (items []T) {
+	s.tree().Ascend(first, func(t T) bool {
+		if s.tree().Less(last, t) {
+			return false
+		}
+		items = append(items, t)
+		return true
+	})
+	return items
+}
+
 func (s *sorted[T]) Iter(in Cursor[T]) Cursor[T] {
 	c, ok := in.(*cursor[T])
 	if !ok {
 		c = new(cursor[T])
 	}
-	c.at.Init(s.tree, false)
+	c.at.Init(s.tree(), false)
 	return c
 }
 

@@ -243,11 +243,7 @@ func (c *Cluster) thresholdAt(in *instance, n *hostNow, factor float64, t *compl
 func (c *Cluster) Refresh(now grid.Time) {
 	c.settle()
 	c.now = max(c.now, now)
-	var hosts []int
-	c.fresh.rows.Scan(func(h int, _ bool) bool {
-		hosts = append(hosts, h)
-		return true
-	})
+	hosts := c.fresh.rows.Keys()
 	c.improved.base, c.improved.faded, c.improved.booked = len(c.improved.hosts), hosts, false
 	for _, h := range hosts {
 		n := c.own(h)

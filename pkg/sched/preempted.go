@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/complex"
@@ -34,12 +35,9 @@ func (c *Cluster) PreemptedOf(job uint32) (out []*grid.JATask) {
 	if c.preempted.Len() == 0 {
 		return nil
 	}
-	c.preempted.Ascend(numberOf(job, 0), func(_ uint64, b booking) bool {
-		if b.run.Job == job {
-			out = append(out, b.run)
-		}
-		return b.run.Job == job
-	})
+	for _, b := range c.preempted.Range(numberOf(job, 0), numberOf(job, math.MaxUint32)) {
+		out = append(out, b.run)
+	}
 	return out
 }
 

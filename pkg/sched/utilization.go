@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/complex"
@@ -105,13 +106,7 @@ func equalGrants(a, b []grid.Grant) bool {
 // rebookJob follows a job: gone, or with other requests than its started
 // tasks were counted with.
 func (c *Cluster) rebookJob(id uint32) {
-	var held []booking
-	c.booked.Ascend(numberOf(id, 0), func(_ uint64, b booking) bool {
-		if b.run.Job == id {
-			held = append(held, b)
-		}
-		return b.run.Job == id
-	})
+	held := c.booked.Range(numberOf(id, 0), numberOf(id, math.MaxUint32))
 	if len(held) == 0 {
 		return
 	}

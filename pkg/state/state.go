@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -472,15 +473,15 @@ func (s *State) Centries() []*grid.Centry      { return list[*grid.Centry](s, gr
 
 // Tasks returns the enrolled tasks of a job in order.
 func (s *State) Tasks(job uint32) []*grid.JATask {
-	var out []*grid.JATask
-	s.From(grid.KindJATask, grid.Key{ID: job}, func(o grid.Object) bool {
-		t := o.(*grid.JATask)
-		if t.Job != job {
-			return false
-		}
-		out = append(out, t)
-		return true
-	})
+	tasks := s.tables[grid.KindJATask].rows.numbered
+	of := tasks.Range(number(grid.Key{ID: job}), number(grid.Key{ID: job, Sub: math.MaxUint32}))
+	if len(of) == 0 {
+		return nil
+	}
+	out := make([]*grid.JATask, len(of))
+	for i, o := range of {
+		out[i] = o.(*grid.JATask)
+	}
 	return out
 }
 
@@ -488,6 +489,9 @@ func (s *State) PETask(key grid.Key) *grid.PETask { return get[grid.PETask](s, g
 
 // PETasks returns what a task has started with qrsh -inherit, and past_usage.
 func (s *State) PETasks(job, task uint32) []*grid.PETask {
+	if s.Len(grid.KindPETask) == 0 {
+		return nil
+	}
 	var out []*grid.PETask
 	s.From(grid.KindPETask, grid.Key{ID: job, Sub: task}, func(o grid.Object) bool {
 		t := o.(*grid.PETask)
@@ -527,13 +531,9 @@ func (s *State) JobsOf(ar uint32) []uint32 { return jobsOf(s.reserved.rows, ar) 
 
 func jobsOf(index ordered.Set[dependency], of uint32) []uint32 {
 	var out []uint32
-	index.Ascend(dependency{on: of}, func(d dependency) bool {
-		if d.on != of {
-			return false
-		}
+	for _, d := range index.Range(dependency{on: of}, dependency{of, math.MaxUint32}) {
 		out = append(out, d.job)
-		return true
-	})
+	}
 	return out
 }
 

@@ -73,27 +73,11 @@ func (r *rows) delete(k grid.Key) (old grid.Object, was bool) {
 
 func (r *rows) len() int { return r.numbered.Len() + r.named.Len() }
 
-func (r *rows) scan(f func(grid.Object) bool) {
-	on := true
-	r.numbered.Scan(func(_ uint64, o grid.Object) bool {
-		on = f(o)
-		return on
-	})
-	if on {
-		r.named.Scan(func(_ string, o grid.Object) bool { return f(o) })
-	}
-}
+func (r *rows) scan(f func(grid.Object) bool) { _ = r.numbered.Each(0, f) && r.named.Each("", f) }
 
 // from is scan, beginning at the first key that is not less.
 func (r *rows) from(k grid.Key, f func(grid.Object) bool) {
-	on := true
-	if k.Name == "" {
-		r.numbered.Ascend(number(k), func(_ uint64, o grid.Object) bool {
-			on = f(o)
-			return on
-		})
-	}
-	if on {
-		r.named.Ascend(naming(k), func(_ string, o grid.Object) bool { return f(o) })
+	if (k.Name != "" || r.numbered.Each(number(k), f)) && r.named.Len() > 0 {
+		r.named.Each(naming(k), f)
 	}
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/quill-grid/quill/events"
@@ -33,12 +34,9 @@ func (m *Model) Due(now grid.Time) (places []Place) {
 
 // Requeued lists the enrolled tasks of a job that wait to start again.
 func (m *Model) Requeued(job uint32) (ids []uint32) {
-	m.requeued.Ascend(task{job: job}, func(t task) bool {
-		if t.job == job {
-			ids = append(ids, t.id)
-		}
-		return t.job == job
-	})
+	for _, t := range m.requeued.Range(task{job: job}, task{job, math.MaxUint32}) {
+		ids = append(ids, t.id)
+	}
 	return ids
 }
 

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/quill-grid/quill/events"
@@ -328,14 +329,7 @@ func (m *Model) requeue(key task, j *grid.Job, t *grid.JATask) {
 // requeueAll follows the enrolled tasks of a job whose holds may have changed,
 // or that is gone: nil.
 func (m *Model) requeueAll(job uint32, j *grid.Job) {
-	var gone []task
-	m.requeued.Ascend(task{job: job}, func(t task) bool {
-		if t.job == job {
-			gone = append(gone, t)
-		}
-		return t.job == job
-	})
-	for _, t := range gone {
+	for _, t := range m.requeued.Range(task{job: job}, task{job, math.MaxUint32}) {
 		m.requeued.Delete(t)
 	}
 	if j == nil {
