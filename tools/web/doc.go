@@ -24,6 +24,7 @@
 //	mirror.go    the state; at.go: moments of the past, from states that the mirror had or the log has; past.go: the log; ledger.go: accounting records, those of the log too
 //	pages.go     pages of jobs of moments of the past that were asked for
 //	hub.go       the last lists, for events.go
+//	gzip.go      the stream of events compressed, each part once for all readers
 //	recent.go    the last two million events, compressed in piles (pile.go), and which lists are about which job: stories of jobs, pages of the log, moments
 //	streams.go   where the log is stored, asked of qmaster: for the Cell page, /v1/cell and metrics
 //	answer.go    what all GETs share; paging.go: pages of all listings; problem.go: errors

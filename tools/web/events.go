@@ -42,6 +42,7 @@ const (
 // eventsQuery selects events; the conditions are those of qevent.
 type eventsQuery struct {
 	Accept      string `header:"Accept" doc:"text/event-stream, which is the default, or application/x-ndjson"`
+	Encoding    string `header:"Accept-Encoding" doc:"with gzip the stream comes compressed"`
 	LastEventID string `header:"Last-Event-ID" doc:"id of the last event that was received: the stream continues with the next list"`
 	From        string `query:"from" doc:"number of the first event list, or a time as of qevent -from; without it what happens from now on" example:"4711"`
 	To          uint64 `query:"to" doc:"number of the last event list: the stream ends after it"`
@@ -98,6 +99,9 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 	if strings.Contains(in.Accept, typeNDJSON) {
 		r.form = lines
 	}
+	if acceptsGzip(in.Encoding) {
+		r.zip = new(checksum)
+	}
 	s.hub.join(chosen.Remembers())
 	if err := r.begin(in); err != nil {
 		r.close()
@@ -109,6 +113,10 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 		h.SetHeader("Content-Type", [...]string{typeEvents, typeNDJSON}[r.form])
 		if h.Version().ProtoMajor == 1 { // without chunks each batch is one write; the connection ends with the stream
 			h.SetHeader("Transfer-Encoding", "identity")
+		}
+		h.SetHeader("Vary", "Accept, Accept-Encoding")
+		if r.zip != nil {
+			h.SetHeader("Content-Encoding", "gzip")
 		}
 		h.SetStatus(http.StatusOK)
 		r.run(w)
@@ -131,6 +139,7 @@ type stream struct {
 	w          http.ResponseWriter
 	control    *http.ResponseController
 	buf        []byte
+	zip        *checksum // of what was sent; nil: it is not compressed
 	until      time.Time // the deadline that was set for writing
 }
 
@@ -224,6 +233,11 @@ func (r *stream) open(where string) error {
 func (r *stream) run(w http.ResponseWriter) {
 	r.w, r.control = w, http.NewResponseController(w)
 	_ = r.control.SetReadDeadline(time.Time{}) // that of a whole request is over soon
+	if r.zip != nil {
+		if _, err := w.Write(gzipHead); err != nil {
+			return
+		}
+	}
 	if !r.mark() {
 		return
 	}
@@ -277,14 +291,17 @@ func (r *stream) valid() bool {
 func (r *stream) send(next []*entry) bool {
 	if last := next[len(next)-1].list.Seq; !r.filter.Remembers() && (r.to == 0 || last <= r.to) {
 		key := batchKey{after: r.last, last: last, form: r.form, conditions: r.conditions}
-		text := r.server.hub.batch(key, func() (all []byte) {
+		b := r.server.hub.batch(key, func() (all []byte) {
 			for _, e := range next {
 				all = e.append(all, r.form, r.filter)
 			}
 			return all
 		})
 		r.last = last
-		return r.write(text) && !r.over()
+		if r.zip != nil && len(b.text) > 0 {
+			return r.writePiece(b.piece()) && !r.over()
+		}
+		return r.write(b.text) && !r.over()
 	}
 	for _, e := range next {
 		if r.to > 0 && e.list.Seq > r.to {
@@ -370,7 +387,9 @@ func (r *stream) mark() bool {
 
 func (r *stream) end(reason string) {
 	r.buf = r.form.appendEnd(r.buf, reason, r.last+1)
-	r.flush()
+	if r.flush() && r.zip != nil {
+		r.writeAll(r.zip.appendGzipEnd(nil))
+	}
 }
 
 // flush sends what was printed. It reports whether the reader has taken it.
@@ -382,14 +401,27 @@ func (r *stream) flush() bool {
 
 // write sends a text. It reports whether the reader has taken it.
 func (r *stream) write(text []byte) bool {
-	if len(text) == 0 {
+	switch {
+	case len(text) == 0:
 		return true
+	case r.zip != nil:
+		return r.writePiece(compress(text))
 	}
+	return r.writeAll(text)
+}
+
+func (r *stream) writePiece(p piece) bool {
+	r.zip.add(p)
+	return r.writeAll(p.deflated)
+}
+
+// writeAll sends bytes as they are.
+func (r *stream) writeAll(b []byte) bool {
 	if now := time.Now(); r.until.Sub(now) < readWait { // it is set once a second, not with each of many small texts
 		r.until = now.Add(readWait + time.Second)
 		_ = r.control.SetWriteDeadline(r.until)
 	}
-	_, err := r.w.Write(text)
+	_, err := r.w.Write(b)
 	if err == nil {
 		err = r.control.Flush()
 	}

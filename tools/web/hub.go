@@ -46,13 +46,21 @@ type batchKey struct {
 
 // batch is the text of several lists. It is made by the first reader that needs it, for all of them.
 type batch struct {
-	key  batchKey
-	make sync.Once
-	text []byte
+	key    batchKey
+	make   sync.Once
+	text   []byte
+	zip    sync.Once
+	zipped piece
 }
 
-// batch returns the text for a key.
-func (h *hub) batch(k batchKey, text func() []byte) []byte {
+// piece is the text compressed. It is made by the first reader that needs it, too.
+func (b *batch) piece() piece {
+	b.zip.Do(func() { b.zipped = compress(b.text) })
+	return b.zipped
+}
+
+// batch returns the batch for a key.
+func (h *hub) batch(k batchKey, text func() []byte) *batch {
 	h.mu.Lock()
 	var one *batch
 	for i := len(h.shared) - 1; i >= 0 && one == nil; i-- {
@@ -69,7 +77,7 @@ func (h *hub) batch(k batchKey, text func() []byte) []byte {
 	}
 	h.mu.Unlock()
 	one.make.Do(func() { one.text = text() })
-	return one.text
+	return one
 }
 
 // pace is how much rarer each reader makes wake-ups. Waking one and sending to it takes some 10 microseconds of processor time here and as

@@ -1,0 +1,97 @@
+package web
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
+)
+
+// A stream of events in gzip (RFC 1952) is one member. What a batch adds to it is compressed once for all readers: such a piece refers to
+// nothing before it and ends with a byte, so that each reader may have had other pieces. Only the sum at the end is a reader's own; it is
+// put together from those of the pieces.
+
+// gzipHead is the header: deflate, no name, no time, any system.
+var gzipHead = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}
+
+// piece is a part of a compressed stream.
+type piece struct {
+	deflated []byte
+	size     uint32 // of the text, modulo 2^32
+	sum      uint32 // CRC-32 of the text
+	shift    uint32 // what a sum is multiplied by when size bytes follow
+}
+
+// compress makes a piece of a text.
+func compress(text []byte) piece {
+	var b bytes.Buffer
+	_ = flate.StatelessDeflate(&b, text, false, nil) // a Buffer does not fail
+	return piece{b.Bytes(), uint32(len(text)), crc32.ChecksumIEEE(text), shiftOf(uint64(len(text)))}
+}
+
+// checksum is that of the pieces of one reader.
+type checksum struct{ sum, size uint32 }
+
+func (c *checksum) add(p piece) {
+	c.sum, c.size = multiply(p.shift, c.sum)^p.sum, c.size+p.size
+}
+
+// appendGzipEnd appends the last block, which is empty, and the trailer.
+func (c *checksum) appendGzipEnd(dst []byte) []byte {
+	dst = append(dst, 1, 0, 0, 0xff, 0xff)
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, c.sum), c.size)
+}
+
+// A CRC-32 is the remainder of a polynomial over GF(2), its highest power in the lowest bit. The sum of a text and another one behind it is
+// the first sum multiplied by x to the number of the other's bits, plus the other sum.
+
+const one = 1 << 31 // the polynomial 1
+
+// multiply returns a*b modulo the polynomial of CRC-32.
+func multiply(a, b uint32) (product uint32) {
+	for ; a != 0; a <<= 1 {
+		if a&one != 0 {
+			product ^= b
+		}
+		carry := b & 1
+		if b >>= 1; carry != 0 {
+			b ^= crc32.IEEE
+		}
+	}
+	return product
+}
+
+// squares are x^8, x^16, x^32, ...: x to the bits of 1, 2, 4, ... bytes.
+var squares = sync.OnceValue(func() (all [64]uint32) {
+	all[0] = one >> 8
+	for i := 1; i < len(all); i++ {
+		all[i] = multiply(all[i-1], all[i-1])
+	}
+	return all
+})
+
+// shiftOf returns x to the number of bits of n bytes.
+func shiftOf(n uint64) uint32 {
+	shift, powers := uint32(one), squares()
+	for i := 0; n > 0; i, n = i+1, n>>1 {
+		if n&1 != 0 {
+			shift = multiply(powers[i], shift)
+		}
+	}
+	return shift
+}
+
+// acceptsGzip reports whether a client takes gzip, by its Accept-Encoding (RFC 9110, 12.5.3).
+func acceptsGzip(accept string) bool {
+	for one := range strings.SplitSeq(accept, ",") {
+		coding, weight, _ := strings.Cut(one, ";")
+		if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
+			_, q, _ := strings.Cut(weight, "=")
+			return strings.Trim(q, "0. ") != "" || strings.TrimSpace(q) == ""
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestPieces: pieces in any order and number are one gzip member with the right sum.
+func TestPieces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		texts := rapid.SliceOfN(rapid.Map(rapid.SliceOfN(rapid.StringMatching(`"seq":[0-9]{1,9},`), 0, 200), func(all []string) string { return strings.Join(all, "") }), 0, 8).Draw(t, "texts")
+		texts = append(texts, strings.Repeat("more than a block. ", rapid.IntRange(0, 5000).Draw(t, "size")))
+		stream := bytes.Clone(gzipHead)
+		var sum checksum
+		want := ""
+		for _, text := range texts {
+			p := compress([]byte(text))
+			sum.add(p)
+			stream, want = append(stream, p.deflated...), want+text
+		}
+		in, err := gzip.NewReader(bytes.NewReader(sum.appendGzipEnd(stream)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(in)
+		if err != nil || string(got) != want {
+			t.Fatalf("%d bytes, %v, expected %d", len(got), err, len(want))
+		}
+	})
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	for accept, want := range map[string]bool{
+		"": false, "gzip": true, "br, GZIP": true, "gzip;q=0.5, identity": true, "gzip; q=1.0": true, "gzip;q=0": false, "gzip; q=0.000": false, "identity": false, "gzipped": false,
+	} {
+		if got := acceptsGzip(accept); got != want {
+			t.Errorf("Accept-Encoding: %s: %v", accept, got)
+		}
+	}
+}
+
+// TestCompressedStream: who accepts gzip gets the same stream in it, up to its end and sum; who does not gets text.
+func TestCompressedStream(t *testing.T) {
+	c := newCell(t, 3)
+	server := c.serve()
+	get := func(accept, mime string) (encoding, text string) {
+		r, err := http.NewRequest("GET", server.URL+"/v1/events?from=2&to=3", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = as("alice")
+		r.Header.Set("Accept", mime)
+		r.Header.Set("Accept-Encoding", accept) // so the transport leaves the body as it is
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		var body io.Reader = a.Body
+		if encoding = a.Header.Get("Content-Encoding"); encoding == "gzip" {
+			if body, err = gzip.NewReader(body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := io.ReadAll(body)
+		if err != nil {
+			t.Fatalf("%s: after %q: %v", accept, all, err)
+		}
+		if vary := a.Header.Get("Vary"); !strings.Contains(vary, "Accept-Encoding") {
+			t.Errorf("Vary: %s", vary)
+		}
+		return encoding, string(all)
+	}
+	for _, mime := range []string{typeEvents, typeNDJSON} {
+		plainEncoding, plain := get("identity", mime)
+		zippedEncoding, zipped := get("gzip", mime)
+		if plainEncoding != "" || zippedEncoding != "gzip" || plain != zipped || !strings.Contains(plain, endTo) {
+			t.Errorf("%s: as %q:\n%s\nas %q:\n%s", mime, plainEncoding, plain, zippedEncoding, zipped)
+		}
+	}
+}
