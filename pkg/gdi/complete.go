@@ -100,28 +100,37 @@ func (r *Request) Complete() error {
 }
 
 // PatternsMost is how many wildcard patterns a request may have: each is compared with
-// the name of every job that the request may mean. Names without wildcards are looked
-// up and are not counted.
+// the name of every job or queue instance that the request may mean. Names without
+// wildcards are looked up and are not counted.
 const PatternsMost = 100
 
 // Wild reports whether a name is a wildcard pattern.
 func Wild(name string) bool { return strings.ContainsAny(name, `*?[\`) }
 
+// WildQueue reports whether a wc_queue of sge_types(1) has to be compared with each queue
+// instance: it has wildcards or operators, or names host groups.
+func WildQueue(queue string) bool {
+	return strings.ContainsAny(queue, `*?[!&|()`) || strings.Contains(queue, "@@") || strings.HasPrefix(queue, "@")
+}
+
 // fewPatterns refuses a request with more patterns than PatternsMost.
 func (r *Request) fewPatterns() error {
 	n := 0
-	count := func(lists ...grid.Names) {
+	countIf := func(wild func(string) bool, lists []grid.Names) {
 		for _, names := range lists {
 			for _, name := range names {
-				if Wild(name) {
+				if wild(name) {
 					n++
 				}
 			}
 		}
 	}
+	count := func(lists ...grid.Names) { countIf(Wild, lists) }
+	countQueues := func(lists ...grid.Names) { countIf(WildQueue, lists) }
 	job := func(j *grid.Job) {
 		if j != nil && j.JobRequest != nil {
 			count(j.PredecessorReq, j.ArrayPredecessorReq)
+			countQueues(j.HardQueues, j.SoftQueues, j.MasterQueues)
 		}
 	}
 	jobs := func(s Jobs) {
@@ -142,6 +151,16 @@ func (r *Request) fewPatterns() error {
 		jobs(b.Jobs)
 	case *DeleteJobs:
 		jobs(b.Jobs)
+	case *Control:
+		if b.Queues {
+			countQueues(b.Refs)
+		} else {
+			count(b.Refs)
+		}
+	case *Reserve:
+		if b.AR != nil {
+			countQueues(b.AR.Queues, b.AR.MasterQueues)
+		}
 	case *Get:
 		count(b.Where.Names, b.Where.Owners)
 	case *DeleteARs:

@@ -172,24 +172,38 @@ func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer)
 	if grid.Names(b.Users).Has("*") && !c.isManager(r) {
 		return []gdi.Answer{*denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
 	}
+	owners := newNameSet(b.Users)
+	owned := func(a *grid.AR) bool { return owners.empty() || owners.match(a.Owner) }
+	all := slices.DeleteFunc(c.state.ARs(), func(a *grid.AR) bool { return !owned(a) })
+	names := map[string][]*grid.AR{}
+	for _, a := range all {
+		names[a.Name] = append(names[a.Name], a)
+	}
 	var chosen []*grid.AR
-	choose := func(what func(*grid.AR) bool) (found bool) {
-		for _, a := range c.state.ARs() {
-			if what(a) && (len(b.Users) == 0 || matchesAny(b.Users, a.Owner)) {
-				chosen, found = append(chosen, a), true
+	for _, ref := range b.Refs {
+		var found []*grid.AR
+		switch id := parseJobID(ref); {
+		case id > 0:
+			if a := c.state.AR(id); a != nil && owned(a) {
+				found = append(found, a)
+			}
+		case !gdi.Wild(ref):
+			found = names[ref]
+		default:
+			for _, a := range all {
+				if pattern.Match(ref, a.Name) {
+					found = append(found, a)
+				}
 			}
 		}
-		return found
-	}
-	for _, ref := range b.Refs {
-		id, err := strconv.ParseUint(ref, 10, 32)
-		byID := err == nil
-		if !choose(func(a *grid.AR) bool { return byID && a.ID == uint32(id) || !byID && pattern.Match(ref, a.Name) }) {
+		if chosen = append(chosen, found...); len(found) == 0 {
 			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", ref)))
 		}
 	}
-	if len(b.Refs) == 0 && !choose(func(*grid.AR) bool { return true }) {
-		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "There is no advance_reservation registered for the following users: "+strings.Join(b.Users, ","))}
+	if len(b.Refs) == 0 {
+		if chosen = all; len(chosen) == 0 {
+			return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "There is no advance_reservation registered for the following users: "+strings.Join(b.Users, ","))}
+		}
 	}
 	for _, a := range chosen {
 		answers = append(answers, c.deleteAR(r, a.ID, b.Force))

@@ -7,18 +7,18 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // control is qmod(1): states of queue instances and of jobs.
 func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 	var answers []gdi.Answer
+	search := jobSearch{state: c.state}
 	for _, ref := range b.Refs {
 		if b.Queues {
 			answers = append(answers, c.controlQueues(r, b, ref)...)
 			continue
 		}
-		jobs := c.referred(ref)
+		jobs := c.referred(&search, ref)
 		if len(jobs) == 0 {
 			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)))
 		}
@@ -37,7 +37,7 @@ func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 // referred are the jobs that a reference of qmod means, everybody's: by number,
 // by name or by a pattern of names, the last two perhaps with " -t 3-5" behind
 // them. A job without such a task is none of them.
-func (c *Core) referred(ref string) (out []chosen) {
+func (c *Core) referred(search *jobSearch, ref string) (out []chosen) {
 	take := func(j *grid.Job, tasks grid.Ranges) {
 		x := chosen{job: j, tasks: tasks, all: len(tasks) == 0}
 		if x.all || len(x.pendingOf()) > 0 || len(c.enrolledOf(x)) > 0 {
@@ -61,12 +61,9 @@ func (c *Core) referred(ref string) (out []chosen) {
 		}
 		return out
 	}
-	c.eachJob(func(j *grid.Job) string {
-		if pattern.Match(name, j.Name) {
-			take(j, tasks)
-		}
-		return ""
-	})
+	for _, j := range search.named(name) {
+		take(j, tasks)
+	}
 	return out
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -12,6 +13,16 @@ import (
 // names: a wc_queue of sge_types(1).
 func (c *Core) matchingInstances(ref string) []*grid.QInstance {
 	if strings.HasPrefix(ref, "@") { // a host alone names no queue
+		return nil
+	}
+	if !gdi.WildQueue(ref) {
+		queue, host, one := strings.Cut(ref, "@")
+		if !one {
+			return c.instances(queue)
+		}
+		if q := c.state.QInstance(queue, host); q != nil {
+			return []*grid.QInstance{q}
+		}
 		return nil
 	}
 	meant := pattern.CompileQueue(ref)

@@ -150,9 +150,11 @@ func (q *query) choose() (out []*grid.Job) {
 	w := q.where
 	names := newNameSet(w.Names)
 	named := func(j *grid.Job) bool { return names.empty() || names.match(j.Name) }
+	owners := newNameSet(w.Owners)
+	owned := func(j *grid.Job) bool { return owners.empty() || owners.match(j.Owner) }
 	if w.Finished {
 		return slices.DeleteFunc(slices.Clone(q.state.Finished()), func(j *grid.Job) bool {
-			return !named(j) || len(w.Owners) > 0 && !matchesAny(w.Owners, j.Owner)
+			return !named(j) || !owned(j)
 		})
 	}
 	if len(w.Keys) == 0 {
@@ -165,7 +167,7 @@ func (q *query) choose() (out []*grid.Job) {
 		return out
 	}
 	for _, key := range w.Keys {
-		if j := q.state.Job(key.ID); j != nil && named(j) && (len(w.Owners) == 0 || matchesAny(w.Owners, j.Owner)) {
+		if j := q.state.Job(key.ID); j != nil && named(j) && owned(j) {
 			out = append(out, j)
 		}
 	}

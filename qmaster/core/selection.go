@@ -28,7 +28,8 @@ type chosen struct {
 // requests select all and deny job by job.
 func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.Answer) {
 	_, deletes := r.Body.(*gdi.DeleteJobs)
-	owned := func(j *grid.Job) bool { return len(s.Users) == 0 || matchesAny(s.Users, j.Owner) }
+	of := newNameSet(s.Users)
+	owned := func(j *grid.Job) bool { return of.empty() || of.match(j.Owner) }
 	if len(s.Refs) == 0 {
 		if deletes && s.Users.Has("*") && !c.isManager(r) {
 			return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
@@ -95,8 +96,9 @@ func eachJobOf(s *state.State, users grid.Names, f func(*grid.Job) bool) {
 	}
 	var owners []string
 	if slices.ContainsFunc(users, gdi.Wild) {
+		of := newNameSet(users)
 		s.Owners(func(owner string) bool {
-			if matchesAny(users, owner) {
+			if of.match(owner) {
 				owners = append(owners, owner)
 			}
 			return true
@@ -123,31 +125,44 @@ func eachJobOf(s *state.State, users grid.Names, f func(*grid.Job) bool) {
 	}
 }
 
-// jobSearch finds jobs of some users by name. The jobs are read once, however many
-// names are looked up.
+// jobSearch finds jobs of some users by name. The jobs are read once, and from the second
+// name on it has an index, so that many names cost little and one name costs no index.
 type jobSearch struct {
 	state *state.State
 	users grid.Names // patterns; none: all users
+	read  bool
 	jobs  []*grid.Job
-	names map[string][]*grid.Job
+	again bool                   // a name was looked up
+	names map[string][]*grid.Job // made for the second one
 }
 
 // named returns the jobs with a name, or with one that matches a wildcard pattern, in
 // the order of their numbers.
 func (s *jobSearch) named(name string) (out []*grid.Job) {
-	if s.names == nil {
-		s.names = map[string][]*grid.Job{}
+	if !s.read {
+		s.read = true
 		eachJobOf(s.state, s.users, func(j *grid.Job) bool {
 			s.jobs = append(s.jobs, j)
-			s.names[j.Name] = append(s.names[j.Name], j)
 			return true
 		})
 	}
-	if !gdi.Wild(name) {
+	same := func(j *grid.Job) bool { return j.Name == name }
+	switch {
+	case gdi.Wild(name):
+		same = func(j *grid.Job) bool { return pattern.Match(name, j.Name) }
+	case s.again:
+		if s.names == nil {
+			s.names = map[string][]*grid.Job{}
+			for _, j := range s.jobs {
+				s.names[j.Name] = append(s.names[j.Name], j)
+			}
+		}
 		return s.names[name]
+	default:
+		s.again = true
 	}
 	for _, j := range s.jobs {
-		if pattern.Match(name, j.Name) {
+		if same(j) {
 			out = append(out, j)
 		}
 	}

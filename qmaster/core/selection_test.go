@@ -30,10 +30,14 @@ func TestManyNames(t *testing.T) {
 		names, patterns = append(names, fmt.Sprint("n", i)), append(patterns, fmt.Sprint("*n", i, "*"))
 	}
 	for verb, b := range map[string]gdi.Body{
-		"submit": &gdi.Submit{Job: job("last", patterns...)},
-		"verify": &gdi.Verify{Job: job("last", patterns...), Mode: "v"},
-		"alter":  &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, Set: []string{"hold_jid"}, Job: job("", patterns...)},
-		"delete": &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: patterns}},
+		"submit":         &gdi.Submit{Job: job("last", patterns...)},
+		"verify":         &gdi.Verify{Job: job("last", patterns...), Mode: "v"},
+		"alter":          &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, Set: []string{"hold_jid"}, Job: job("", patterns...)},
+		"delete":         &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: patterns}},
+		"control jobs":   &gdi.Control{Action: "suspend", Refs: patterns},
+		"control queues": &gdi.Control{Action: "suspend", Queues: true, Refs: patterns},
+		"reserve":        &gdi.Reserve{AR: &grid.AR{Queues: patterns}},
+		"queues":         &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{HardQueues: patterns}, Name: "q", Spec: &grid.JobSpec{Command: "c"}}},
 	} {
 		if text := ask(b); !strings.Contains(text, "2000 patterns in one request, at most 100 are allowed") {
 			t.Errorf("%s: %s", verb, text)
