@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -54,7 +53,7 @@ func NewBody(verb string) Body {
 // are known. qmaster calls it for each request that it receives, and the core for each
 // that it decides on. The error names what is missing.
 func (r *Request) Complete() error {
-	if err := r.fewPatterns(); err != nil {
+	if err := r.bounded(); err != nil {
 		return err
 	}
 	switch b := r.Body.(type) {
@@ -95,79 +94,6 @@ func (r *Request) Complete() error {
 		return completeKinds(b, b.Kinds...)
 	case *Propose:
 		return b.complete()
-	}
-	return nil
-}
-
-// PatternsMost is how many wildcard patterns a request may have: each is compared with
-// the name of every job or queue instance that the request may mean. Names without
-// wildcards are looked up and are not counted.
-const PatternsMost = 100
-
-// Wild reports whether a name is a wildcard pattern.
-func Wild(name string) bool { return strings.ContainsAny(name, `*?[\`) }
-
-// WildQueue reports whether a wc_queue of sge_types(1) has to be compared with each queue
-// instance: it has wildcards or operators, or names host groups.
-func WildQueue(queue string) bool {
-	return strings.ContainsAny(queue, `*?[!&|()`) || strings.Contains(queue, "@@") || strings.HasPrefix(queue, "@")
-}
-
-// fewPatterns refuses a request with more patterns than PatternsMost.
-func (r *Request) fewPatterns() error {
-	n := 0
-	countIf := func(wild func(string) bool, lists []grid.Names) {
-		for _, names := range lists {
-			for _, name := range names {
-				if wild(name) {
-					n++
-				}
-			}
-		}
-	}
-	count := func(lists ...grid.Names) { countIf(Wild, lists) }
-	countQueues := func(lists ...grid.Names) { countIf(WildQueue, lists) }
-	job := func(j *grid.Job) {
-		if j != nil && j.JobRequest != nil {
-			count(j.PredecessorReq, j.ArrayPredecessorReq)
-			countQueues(j.HardQueues, j.SoftQueues, j.MasterQueues)
-		}
-	}
-	jobs := func(s Jobs) {
-		count(s.Users)
-		for _, ref := range s.Refs {
-			if Wild(ref.Name) {
-				n++
-			}
-		}
-	}
-	switch b := r.Body.(type) {
-	case *Submit:
-		job(b.Job)
-	case *Verify:
-		job(b.Job)
-	case *Alter:
-		job(b.Job)
-		jobs(b.Jobs)
-	case *DeleteJobs:
-		jobs(b.Jobs)
-	case *Control:
-		if b.Queues {
-			countQueues(b.Refs)
-		} else {
-			count(b.Refs)
-		}
-	case *Reserve:
-		if b.AR != nil {
-			countQueues(b.AR.Queues, b.AR.MasterQueues)
-		}
-	case *Get:
-		count(b.Where.Names, b.Where.Owners)
-	case *DeleteARs:
-		count(b.Refs, b.Users)
-	}
-	if n > PatternsMost {
-		return fmt.Errorf("%d patterns in one request, at most %d are allowed: name the jobs by number, or send several requests", n, PatternsMost)
 	}
 	return nil
 }

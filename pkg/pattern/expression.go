@@ -1,6 +1,9 @@
 package pattern
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Expression is a compiled resource or name pattern, sge_types(1): wildcards
 // * ? [...] combined with ! & | and parentheses. The zero value matches
@@ -13,10 +16,11 @@ type Expression struct {
 
 // term is a node of an expression: one pattern, or an operator over others.
 type term struct {
-	op          byte // 0 for a pattern, else ! & |
-	pattern     string
-	plain       bool // the pattern has no wildcard
-	left, right *term
+	op      byte // 0 for a pattern, else ! & |
+	pattern string
+	plain   bool            // the pattern has no wildcard
+	of      []*term         // of !: one
+	names   map[string]bool // of |: plain patterns besides, of which there may be thousands
 }
 
 // Compile reads an expression. A text that is no proper expression (an open
@@ -31,7 +35,7 @@ func Compile(text string, fold bool) Expression {
 		e.root = &term{pattern: source, plain: true}
 		return e
 	}
-	p := parser{rest: source}
+	p := parser{rest: source, size: len(source), closed: strings.LastIndexByte(source, ']')}
 	e.root = p.or()
 	if p.failed || p.rest != "" {
 		e.root = &term{pattern: source, plain: true}
@@ -59,11 +63,11 @@ func (e Expression) Match(text string) bool {
 func (t *term) match(s string) bool {
 	switch t.op {
 	case '!':
-		return !t.left.match(s)
+		return !t.of[0].match(s)
 	case '&':
-		return t.left.match(s) && t.right.match(s)
+		return !slices.ContainsFunc(t.of, func(o *term) bool { return !o.match(s) })
 	case '|':
-		return t.left.match(s) || t.right.match(s)
+		return t.names[s] || slices.ContainsFunc(t.of, func(o *term) bool { return o.match(s) })
 	}
 	if t.plain {
 		return t.pattern == s
@@ -75,28 +79,53 @@ func (t *term) match(s string) bool {
 // or ")" | pattern.
 type parser struct {
 	rest   string
+	size   int // of the whole text
+	closed int // where its last ] is
+	depth  int
 	failed bool
 }
 
+// deepest is how deep an expression may be nested. A deeper one is none.
+const deepest = 100
+
 func (p *parser) or() *term {
-	t := p.and()
+	t := &term{op: '|', of: []*term{p.and()}}
 	for p.take('|') {
-		t = &term{op: '|', left: t, right: p.and()}
+		t.of = append(t.of, p.and())
 	}
+	if len(t.of) == 1 {
+		return t.of[0]
+	}
+	t.names = make(map[string]bool)
+	t.of = slices.DeleteFunc(t.of, func(o *term) bool {
+		name := o.op == 0 && o.plain
+		if name {
+			t.names[o.pattern] = true
+		}
+		return name
+	})
 	return t
 }
 
 func (p *parser) and() *term {
-	t := p.not()
+	t := &term{op: '&', of: []*term{p.not()}}
 	for p.take('&') {
-		t = &term{op: '&', left: t, right: p.not()}
+		t.of = append(t.of, p.not())
+	}
+	if len(t.of) == 1 {
+		return t.of[0]
 	}
 	return t
 }
 
 func (p *parser) not() *term {
+	if p.depth++; p.depth > deepest {
+		p.failed = true
+		return p.name()
+	}
+	defer func() { p.depth-- }()
 	if p.take('!') {
-		return &term{op: '!', left: p.not()}
+		return &term{op: '!', of: []*term{p.not()}}
 	}
 	if p.take('(') {
 		t := p.or()
@@ -114,7 +143,7 @@ func (p *parser) name() *term {
 		case bracket:
 			bracket = c != ']'
 		case c == '[':
-			bracket = strings.IndexByte(p.rest[end:], ']') > 0
+			bracket = p.closed > p.size-len(p.rest)+end
 		}
 		if !bracket && strings.IndexByte("!&|()", p.rest[end]) >= 0 {
 			break

@@ -56,3 +56,36 @@ func TestManyNames(t *testing.T) {
 		t.Errorf("%d jobs are left", left)
 	}
 }
+
+// TestLongValues: what scheduler and qmaster compare with each host is short and has few patterns.
+func TestLongValues(t *testing.T) {
+	h := &harness{t: t, now: 1_700_000_000_000}
+	h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
+	long, many := strings.Repeat("(", 1_000_000), strings.Repeat("a*|", gdi.PatternsMost)+"b*"
+	tooLong, tooMany := "a value or name of 1000000 bytes, at most 16384 are allowed", "101 patterns in one request, at most 100 are allowed"
+	for _, c := range []struct {
+		what string
+		ask  grid.JobRequest
+		want string
+	}{
+		{"-q", grid.JobRequest{HardQueues: grid.Names{long}}, tooLong},
+		{"-masterq", grid.JobRequest{MasterQueues: grid.Names{long}}, tooLong},
+		{"-pe", grid.JobRequest{PE: long}, tooLong},
+		{"-hold_jid", grid.JobRequest{PredecessorReq: grid.Names{long}}, tooLong},
+		{"-l value", grid.JobRequest{Hard: grid.Requests{{Name: "arch", Value: long}}}, tooLong},
+		{"-soft -l name", grid.JobRequest{Soft: grid.Requests{{Name: long, Value: "1"}}}, tooLong},
+		{"-q with patterns", grid.JobRequest{HardQueues: grid.Names{many}}, tooMany},
+		{"-l with patterns", grid.JobRequest{Hard: grid.Requests{{Name: "arch", Value: many}}}, tooMany},
+		{"-l with names", grid.JobRequest{Hard: grid.Requests{{Name: "arch", Value: strings.Repeat("lx|", 5000) + "lx"}}}, "Your job 1 "},
+	} {
+		job := &grid.Job{JobRequest: &c.ask, Name: "n", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "c"}}
+		got := h.step(Request{Request: gdi.Request{User: "alice", Group: "users", Host: "m", Command: "qsub", Body: &gdi.Submit{Job: job}}})
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %.300s", c.what, got)
+		}
+	}
+	reserve := &gdi.Reserve{AR: &grid.AR{Hard: grid.Requests{{Name: "arch", Value: long}}}}
+	if got := h.step(Request{Request: gdi.Request{User: "alice", Host: "m", Command: "qrsub", Body: reserve}}); !strings.Contains(got, tooLong) {
+		t.Errorf("qrsub: %.300s", got)
+	}
+}

@@ -126,6 +126,11 @@ var largeJobs = []func(j *grid.Job){
 			j.Ask().Hard = append(j.JobRequest.Hard, grid.Request{Name: "arch", Value: fmt.Sprint("a", i)})
 		}
 	},
+	func(j *grid.Job) { j.Ask().HardQueues = grid.Names{strings.Repeat("(", 4_000_000)} },
+	func(j *grid.Job) { j.Ask().HardQueues = many(300_000, func(int) string { return "a*@*" }) },
+	func(j *grid.Job) {
+		j.Ask().Hard = grid.Requests{{Name: "arch", Value: strings.Repeat("!", 2_000_000) + strings.Repeat("*a*|", 400_000) + "b"}}
+	},
 	func(j *grid.Job) { j.Array, j.Tasks = true, grid.Range{First: 1, Last: 4_000_000_000, Step: 1} },
 	func(j *grid.Job) {
 		for i := range uint32(400_000) {

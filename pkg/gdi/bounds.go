@@ -1,0 +1,133 @@
+package gdi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Bounds of what a request may ask for, whoever sends it: what one user asks for must not keep
+// qmaster or the scheduler from serving the others.
+const (
+	// PatternsMost is how many wildcard patterns a request may have: each is compared with
+	// the name of every job, queue instance or host that the request may mean. Names
+	// without wildcards are looked up and are not counted.
+	PatternsMost = 100
+	// ValueMax is how many bytes the value of a resource, a queue or another name may have:
+	// expressions are compared with each host.
+	ValueMax = 16 << 10
+)
+
+// Wild reports whether a name is a wildcard pattern.
+func Wild(name string) bool { return strings.ContainsAny(name, `*?[\`) }
+
+// WildQueue reports whether a wc_queue of sge_types(1) has to be compared with each queue
+// instance: it has wildcards or operators, or names host groups.
+func WildQueue(queue string) bool {
+	return strings.ContainsAny(queue, `*?[!&|()`) || strings.Contains(queue, "@@") || strings.HasPrefix(queue, "@")
+}
+
+// wildTerms counts the patterns in an expression of sge_types(1).
+func wildTerms(expression string) (n int) {
+	for term := range strings.FieldsFuncSeq(expression, func(r rune) bool { return strings.ContainsRune("&|!()", r) }) {
+		if Wild(term) {
+			n++
+		}
+	}
+	return n
+}
+
+// bounded refuses a request that exceeds PatternsMost or ValueMax.
+func (r *Request) bounded() error {
+	var u usage
+	switch b := r.Body.(type) {
+	case *Submit:
+		u.job(b.Job)
+	case *Verify:
+		u.job(b.Job)
+	case *Alter:
+		u.job(b.Job)
+		u.jobs(b.Jobs)
+	case *DeleteJobs:
+		u.jobs(b.Jobs)
+	case *Control:
+		if b.Queues {
+			u.queues(b.Refs)
+		} else {
+			u.names(b.Refs)
+		}
+	case *Reserve:
+		if a := b.AR; a != nil {
+			u.queues(a.Queues, a.MasterQueues)
+			u.requests(a.Hard)
+			u.expressions(a.PE)
+		}
+	case *Get:
+		u.names(b.Where.Names, b.Where.Owners)
+	case *DeleteARs:
+		u.names(b.Refs, b.Users)
+	}
+	switch {
+	case u.longest > ValueMax:
+		return fmt.Errorf("a value or name of %d bytes, at most %d are allowed", u.longest, ValueMax)
+	case u.patterns > PatternsMost:
+		return fmt.Errorf("%d patterns in one request, at most %d are allowed: name the jobs by number, or send several requests", u.patterns, PatternsMost)
+	}
+	return nil
+}
+
+// usage is what a request has of that which is bounded.
+type usage struct{ patterns, longest int }
+
+func (u *usage) names(lists ...grid.Names) {
+	for _, names := range lists {
+		for _, name := range names {
+			if u.longest = max(u.longest, len(name)); Wild(name) {
+				u.patterns++
+			}
+		}
+	}
+}
+
+func (u *usage) queues(lists ...grid.Names) {
+	for _, queues := range lists {
+		for _, queue := range queues {
+			if u.longest = max(u.longest, len(queue)); WildQueue(queue) {
+				u.patterns += max(1, wildTerms(queue))
+			}
+		}
+	}
+}
+
+func (u *usage) expressions(texts ...string) {
+	for _, text := range texts {
+		u.longest = max(u.longest, len(text))
+		u.patterns += wildTerms(text)
+	}
+}
+
+func (u *usage) requests(lists ...grid.Requests) {
+	for _, requests := range lists {
+		for _, r := range requests {
+			u.expressions(r.Name, r.Value)
+		}
+	}
+}
+
+func (u *usage) job(j *grid.Job) {
+	if j == nil || j.JobRequest == nil {
+		return
+	}
+	u.names(j.PredecessorReq, j.ArrayPredecessorReq)
+	u.queues(j.HardQueues, j.SoftQueues, j.MasterQueues)
+	u.requests(j.Hard, j.Soft)
+	u.expressions(j.PE, j.Ckpt)
+}
+
+func (u *usage) jobs(s Jobs) {
+	u.names(s.Users)
+	for _, ref := range s.Refs {
+		u.names(grid.Names{ref.Name})
+	}
+}
