@@ -17,6 +17,9 @@ const (
 	// ValueMax is how many bytes the value of a resource, a queue or another name may have:
 	// expressions are compared with each host.
 	ValueMax = 16 << 10
+	// ListMax is how many elements the lists of a job may have that are looked up one by
+	// one: -l, -q, -hold_jid, -M and the tasks of -h. A job is decided on in one step.
+	ListMax = 20_000
 )
 
 // Wild reports whether a name is a wildcard pattern.
@@ -38,7 +41,7 @@ func wildTerms(expression string) (n int) {
 	return n
 }
 
-// bounded refuses a request that exceeds PatternsMost or ValueMax.
+// bounded refuses a request that exceeds one of the bounds.
 func (r *Request) bounded() error {
 	var u usage
 	switch b := r.Body.(type) {
@@ -71,6 +74,8 @@ func (r *Request) bounded() error {
 	switch {
 	case u.longest > ValueMax:
 		return fmt.Errorf("a value or name of %d bytes, at most %d are allowed", u.longest, ValueMax)
+	case u.elements > ListMax:
+		return fmt.Errorf("a list of %d elements, at most %d are allowed", u.elements, ListMax)
 	case u.patterns > PatternsMost:
 		return fmt.Errorf("%d patterns in one request, at most %d are allowed: name the jobs by number, or send several requests", u.patterns, PatternsMost)
 	}
@@ -78,7 +83,7 @@ func (r *Request) bounded() error {
 }
 
 // usage is what a request has of that which is bounded.
-type usage struct{ patterns, longest int }
+type usage struct{ patterns, longest, elements int }
 
 func (u *usage) names(lists ...grid.Names) {
 	for _, names := range lists {
@@ -92,6 +97,7 @@ func (u *usage) names(lists ...grid.Names) {
 
 func (u *usage) queues(lists ...grid.Names) {
 	for _, queues := range lists {
+		u.list(len(queues))
 		for _, queue := range queues {
 			if u.longest = max(u.longest, len(queue)); WildQueue(queue) {
 				u.patterns += max(1, wildTerms(queue))
@@ -109,16 +115,30 @@ func (u *usage) expressions(texts ...string) {
 
 func (u *usage) requests(lists ...grid.Requests) {
 	for _, requests := range lists {
+		u.list(len(requests))
 		for _, r := range requests {
 			u.expressions(r.Name, r.Value)
 		}
 	}
 }
 
+func (u *usage) list(elements int) { u.elements = max(u.elements, elements) }
+
 func (u *usage) job(j *grid.Job) {
-	if j == nil || j.JobRequest == nil {
+	if j == nil {
 		return
 	}
+	for _, holds := range []grid.Ranges{j.UserHold, j.OperHold, j.SysHold} {
+		u.list(len(holds))
+	}
+	if j.Spec != nil {
+		u.list(len(j.Spec.MailTo))
+	}
+	if j.JobRequest == nil {
+		return
+	}
+	u.list(len(j.PredecessorReq))
+	u.list(len(j.ArrayPredecessorReq))
 	u.names(j.PredecessorReq, j.ArrayPredecessorReq)
 	u.queues(j.HardQueues, j.SoftQueues, j.MasterQueues)
 	u.requests(j.Hard, j.Soft)

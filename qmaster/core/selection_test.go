@@ -84,6 +84,22 @@ func TestLongValues(t *testing.T) {
 			t.Errorf("%s: %.300s", c.what, got)
 		}
 	}
+	ids := make(grid.Names, 20_001)
+	for i := range ids {
+		ids[i] = fmt.Sprint(i + 1)
+	}
+	for what, job := range map[string]*grid.Job{
+		"-hold_jid": {JobRequest: &grid.JobRequest{PredecessorReq: ids}},
+		"-q":        {JobRequest: &grid.JobRequest{HardQueues: ids}},
+		"-l":        {JobRequest: &grid.JobRequest{Hard: make(grid.Requests, len(ids))}},
+		"-M":        {Spec: &grid.JobSpec{MailTo: ids}},
+		"-h":        {UserHold: make(grid.Ranges, len(ids))},
+	} {
+		got := h.step(Request{Request: gdi.Request{User: "alice", Group: "users", Host: "m", Command: "qsub", Body: &gdi.Submit{Job: job}}})
+		if !strings.Contains(got, "a list of 20001 elements, at most 20000 are allowed") {
+			t.Errorf("%s: %.300s", what, got)
+		}
+	}
 	reserve := &gdi.Reserve{AR: &grid.AR{Hard: grid.Requests{{Name: "arch", Value: long}}}}
 	if got := h.step(Request{Request: gdi.Request{User: "alice", Host: "m", Command: "qrsub", Body: reserve}}); !strings.Contains(got, tooLong) {
 		t.Errorf("qrsub: %.300s", got)
