@@ -225,6 +225,16 @@ func (rs Ranges) Plus(other Ranges) (out Ranges) {
 	return out
 }
 
+// Union returns the numbers that are in any of some ranges, which may overlap and be in any
+// order. Halves are put together, so that many ranges do not cost their square.
+func Union(ranges Ranges) Ranges {
+	if len(ranges) < 2 {
+		return Ranges{}.Plus(ranges)
+	}
+	half := len(ranges) / 2
+	return Union(ranges[:half]).Plus(Union(ranges[half:]))
+}
+
 // Minus returns the numbers of the list that are not in other. It costs what
 // they have of ranges, and of numbers where steps are not the same.
 func (rs Ranges) Minus(other Ranges) (out Ranges) {

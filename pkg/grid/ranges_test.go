@@ -132,3 +132,20 @@ func TestSlots(t *testing.T) {
 		}
 	}
 }
+
+// TestUnion: ranges that overlap, in any order and with any steps, are put together as a set of their numbers, ascending.
+func TestUnion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranges := grid.Ranges(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) grid.Range {
+			first := rapid.Uint32Range(1, 40).Draw(t, "first")
+			return grid.Range{First: first, Last: first + rapid.Uint32Range(0, 40).Draw(t, "more"), Step: rapid.Uint32Range(1, 7).Draw(t, "step")}
+		}), 0, 12).Draw(t, "ranges"))
+		want := map[uint32]bool{}
+		ranges.Each(func(n uint32) bool { want[n] = true; return true })
+		var got []uint32
+		grid.Union(ranges).Each(func(n uint32) bool { got = append(got, n); return true })
+		if !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+			t.Fatalf("%v: %v", ranges, got)
+		}
+	})
+}

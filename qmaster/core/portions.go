@@ -3,7 +3,9 @@ package core
 import (
 	"fmt"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Continue has the core decide the next portion of the requests that Ready.More is about.
@@ -28,9 +30,13 @@ type perJob struct {
 
 // eachChosen does what a request wants to each of the jobs that are left, and replies when none is.
 func (c *Core) eachChosen(w *perJob) {
+	counted, cost := 0, 0
 	for n := 0; len(w.jobs) > 0; n, w.jobs = n+1, w.jobs[1:] {
-		if events := len(c.ready.List.Events); c.portion > 0 && max(n, events) >= c.portion {
-			w.changed = w.changed || events > 0
+		for made := c.ready.List.Events; counted < len(made); counted++ {
+			cost += costOf(made[counted])
+		}
+		if c.portion > 0 && max(n, cost) >= c.portion {
+			w.changed = w.changed || cost > 0
 			c.unfinished = append(c.unfinished, w)
 			return
 		}
@@ -46,6 +52,18 @@ func (c *Core) eachChosen(w *perJob) {
 	if w.changed {
 		c.lastReply().Seq = c.state.Seq
 	}
+}
+
+// rangesPerEvent is how many ranges of tasks cost about what an event does.
+const rangesPerEvent = 100
+
+// costOf is what an event counts in a portion. One of an array of which every second task is left has tens of thousands of ranges.
+func costOf(e events.Event) int {
+	j, ok := e.Object.(*grid.Job)
+	if !ok {
+		return 1
+	}
+	return 1 + (len(j.Pending)+len(j.UserHold)+len(j.OperHold)+len(j.SysHold)+len(j.ArrayHold))/rangesPerEvent
 }
 
 // proceed does a portion of the request that has waited longest.

@@ -216,12 +216,12 @@ func (c *Core) owns(r gdi.Request, j *grid.Job) bool {
 
 // named returns those task ids of the request that the job has. The ranges of a request
 // may be unsorted and have no end.
-func (x chosen) named() (out grid.Ranges) {
-	for _, r := range x.tasks {
-		r.Last = min(r.Last, x.job.Tasks.Last)
-		out = out.Plus(grid.Ranges{r})
+func (x chosen) named() grid.Ranges {
+	tasks := slices.Clone(x.tasks)
+	for i := range tasks {
+		tasks[i].Last = min(tasks[i].Last, x.job.Tasks.Last)
 	}
-	return out
+	return grid.Union(tasks)
 }
 
 // pendingOf are the chosen task ids that are still in the pending range.
