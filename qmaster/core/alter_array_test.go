@@ -30,15 +30,7 @@ func TestAlterOfABigArray(t *testing.T) {
 	if f := h.core.state.Job(1).Former; f != nil {
 		t.Errorf("a client has submitted %v", f)
 	}
-	list := orders.List{Scheduler: "schedd", Algorithm: "default", Run: 1}
-	at := []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}
-	for i := range uint32(tasks) {
-		list.Orders = append(list.Orders, &orders.StartJob{Job: 1, Task: i + 1, JobVersion: h.core.state.Job(1).Version, Grants: at, QueueVersions: []uint32{h.core.state.CQueue("all.q").Version}})
-	}
-	h.keep(h.core.Step(h.now, Orders{List: list}))
-	if n := len(h.core.state.Tasks(1)); n != tasks {
-		t.Fatalf("%d tasks have started", n)
-	}
+	h.startTasks(1, tasks)
 	for _, limit := range []string{"200", "300"} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -50,5 +42,18 @@ func TestAlterOfABigArray(t *testing.T) {
 		if n := len(r.List.Events); n > 2 {
 			t.Errorf("%d events", n)
 		}
+	}
+}
+
+// startTasks starts the first n tasks of a job on h1.
+func (h *harness) startTasks(job, n uint32) {
+	list := orders.List{Scheduler: "schedd", Algorithm: "default", Run: 1}
+	at := []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}
+	for i := range n {
+		list.Orders = append(list.Orders, &orders.StartJob{Job: job, Task: i + 1, JobVersion: h.core.state.Job(job).Version, Grants: at, QueueVersions: []uint32{h.core.state.CQueue("all.q").Version}})
+	}
+	h.keep(h.core.Step(h.now, Orders{List: list}))
+	if started := len(h.core.state.Tasks(job)); started != int(n) {
+		h.t.Fatalf("%d tasks have started", started)
 	}
 }

@@ -16,9 +16,9 @@ import (
 // same however many tasks of another array wait for its siblings. What is compared is memory that was allocated: it is the same on
 // every machine.
 func TestCostOfTasks(t *testing.T) {
-	cost := func(n uint32) (hold, remove float64) {
+	cost := func(n uint32) (hold, remove, kill float64) {
 		h := &harness{t: t, now: 1_700_000_000_000}
-		h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
+		h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}, {Key: "slots", Vals: []string{"100000"}}}})
 		ask := func(b gdi.Body) float64 {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -43,12 +43,21 @@ func TestCostOfTasks(t *testing.T) {
 		if held := h.core.state.Job(2).UserHold.Count(); held != n/2 {
 			t.Errorf("%d tasks are held", held)
 		}
-		return hold, remove
+		ask(&gdi.Submit{Job: &grid.Job{Name: "runs", Array: true, Tasks: grid.Range{First: 1, Last: n, Step: 1}, Spec: &grid.JobSpec{Command: "c"}}})
+		h.startTasks(3, n)
+		kill = ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 3, Tasks: grid.Ranges{{First: n, Last: n, Step: 1}}}}}})
+		if h.core.state.Task(3, n).Kill == "" || h.core.state.Task(3, 1).Kill != "" {
+			t.Error("not the task that was named is ended")
+		}
+		return hold, remove, kill
 	}
-	fewHold, fewRemove := cost(2000)
-	manyHold, manyRemove := cost(16000)
+	fewHold, fewRemove, fewKill := cost(2000)
+	manyHold, manyRemove, manyKill := cost(16000)
 	if manyHold > 16*fewHold {
 		t.Errorf("eight times as many tasks cost %.0f bytes instead of %.0f", manyHold, fewHold)
+	}
+	if manyKill > 2*fewKill {
+		t.Errorf("to end one of eight times as many running tasks costs %.0f bytes instead of %.0f", manyKill, fewKill)
 	}
 	if manyRemove > 2*fewRemove {
 		t.Errorf("one task of an array eight times as large costs %.0f bytes instead of %.0f", manyRemove, fewRemove)

@@ -232,15 +232,26 @@ func (x chosen) pendingOf() grid.Ranges {
 	return x.named().Filter(x.job.Pending.Contains)
 }
 
+// lookedUp is how many named tasks are looked up one by one; for more, all of the job are gone through.
+const lookedUp = 100
+
 // enrolledOf are the chosen tasks that have left the pending range.
 func (c *Core) enrolledOf(x chosen) []*grid.JATask {
-	tasks := c.state.Tasks(x.job.ID)
 	if x.all {
-		return tasks
+		return c.state.Tasks(x.job.ID)
 	}
 	named := x.named()
 	var out []*grid.JATask
-	for _, t := range tasks {
+	if named.Count() <= lookedUp {
+		named.Each(func(task uint32) bool {
+			if t := c.state.Task(x.job.ID, task); t != nil {
+				out = append(out, t)
+			}
+			return true
+		})
+		return out
+	}
+	for _, t := range c.state.Tasks(x.job.ID) {
 		if named.Contains(t.ID) {
 			out = append(out, t)
 		}
