@@ -93,8 +93,17 @@ func (rs Ranges) Last() uint32 {
 
 // Contains reports whether n is in the list.
 func (rs Ranges) Contains(n uint32) bool {
+	_, is := rs.Find(n)
+	return is
+}
+
+// Find returns the range of the list that has n.
+func (rs Ranges) Find(n uint32) (of Range, is bool) {
 	i := sort.Search(len(rs), func(i int) bool { return rs[i].last() >= n })
-	return i < len(rs) && rs[i].Contains(n)
+	if i == len(rs) || !rs[i].Contains(n) {
+		return Range{}, false
+	}
+	return rs[i], true
 }
 
 // Each calls f with every number until f returns false.

@@ -32,10 +32,7 @@ func NextTask(j *grid.Job, after uint32) uint32 {
 // holds it goes without a gap.
 func heldUntil(j *grid.Job, id uint32) (last uint32, held bool) {
 	for _, ranges := range [...]grid.Ranges{j.UserHold, j.OperHold, j.SysHold, j.ArrayHold} {
-		for _, r := range ranges {
-			if !r.Contains(id) {
-				continue
-			}
+		if r, is := ranges.Find(id); is {
 			if r.Step <= 1 {
 				return r.Last, true
 			}
