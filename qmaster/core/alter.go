@@ -266,6 +266,8 @@ func (c *Core) badAltered(r gdi.Request, j *grid.Job, set []string) string {
 		return badBinding(j)
 	case slices.Contains(set, "dl") && c.badDeadline(r, j) != "":
 		return c.badDeadline(r, j)
+	case slices.Contains(set, "ckpt") && j.Ckpt != "" && c.state.Ckpt(j.Ckpt) == nil:
+		return fmt.Sprintf("denied: checkpointing environment %q does not exist", j.Ckpt)
 	case slices.Contains(set, "P"):
 		return c.badProject(r, j)
 	case !j.Array && (len(j.ArrayPredecessorReq) > 0 || j.Concurrency > 0):

@@ -56,13 +56,21 @@ func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
 		func(q *grid.CQueue) []grid.Names { return all(q.CkptList) })
 }
 
-// lookUpCkpt checks -ckpt and -c. A job without -c has the occasions that its
-// environment has now.
+// badCkpt checks -ckpt and -c of a new job. qalter may set occasions before the environment.
+func badCkpt(j *grid.Job) string {
+	switch keyword := strings.ToUpper(j.Ckpt); {
+	case keyword == "NONE", keyword == "ALL", keyword == "TEMPLATE":
+		return fmt.Sprintf("Keyword (%q) not allowed as objectname", keyword)
+	case j.Ckpt == "" && (j.CkptWhen != "" && j.CkptWhen != "n" || j.CkptSeconds != 0):
+		return "checkpointing denied"
+	}
+	return ""
+}
+
+// lookUpCkpt checks -ckpt. A job without -c has the occasions that its environment has
+// now.
 func (c *Core) lookUpCkpt(j *grid.Job) string {
 	if j.Ckpt == "" {
-		if j.CkptWhen != "" && j.CkptWhen != "n" || j.CkptSeconds != 0 {
-			return "checkpointing denied"
-		}
 		return ""
 	}
 	k := c.state.Ckpt(j.Ckpt)

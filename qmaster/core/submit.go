@@ -146,7 +146,7 @@ func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, string) {
 	j.Account = cmp.Or(j.Account, grid.DefaultAccount)
 	j.Department = c.department(r.Request)
 	if text := firstNonEmpty(c.mayPlaceJobs(r.Request), c.badTasks(&j), validJobName(j.Name), validObjectName(j.Account),
-		c.badPriority(r.Request, &j), c.badDeadline(r.Request, &j), badBinding(&j), c.badPaths(j.Spec), badMailList(j.Spec.MailTo),
+		c.badPriority(r.Request, &j), c.badDeadline(r.Request, &j), badBinding(&j), c.badPaths(j.Spec), badMailList(j.Spec.MailTo), badCkpt(&j),
 		badScript(j.Spec), c.badProject(r.Request, &j)); text != "" {
 		return nil, text
 	}
