@@ -279,20 +279,16 @@ func (c *Core) badAltered(r gdi.Request, j *grid.Job, set []string) string {
 // cycle refuses a job that would wait for itself through others.
 func (c *Core) cycle(j *grid.Job) string {
 	seen := map[uint32]bool{}
-	var reaches func(id uint32) bool
-	reaches = func(id uint32) bool {
+	for rest := slices.Concat(j.Predecessors, j.ArrayPredecessors); len(rest) > 0; {
+		id := rest[len(rest)-1]
+		rest = rest[:len(rest)-1]
 		if id == j.ID {
-			return true
+			return fmt.Sprintf("denied: job %d would wait for itself", j.ID)
 		}
-		p := c.state.Job(id)
-		if p == nil || seen[id] {
-			return false
+		if p := c.state.Job(id); p != nil && !seen[id] {
+			seen[id] = true
+			rest = append(append(rest, p.Predecessors...), p.ArrayPredecessors...)
 		}
-		seen[id] = true
-		return slices.ContainsFunc(p.Predecessors, reaches) || slices.ContainsFunc(p.ArrayPredecessors, reaches)
-	}
-	if slices.ContainsFunc(j.Predecessors, reaches) || slices.ContainsFunc(j.ArrayPredecessors, reaches) {
-		return fmt.Sprintf("denied: job %d would wait for itself", j.ID)
 	}
 	return ""
 }
