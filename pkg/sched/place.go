@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // Placement is where a task may start: the grants, the master queue first,
@@ -23,6 +24,7 @@ type Cursor struct {
 	at    rank
 	begun bool
 	moves int
+	walk  ordered.Cursor[rank] // memory for the next search
 }
 
 // Begin prepares a copy for a run: it keeps note of instances that move
@@ -117,33 +119,25 @@ func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
 }
 
 // findFirst takes the first instance in order that fits.
-func (c *Cluster) findFirst(n *Need, cur *Cursor) (p Placement, r Reason) {
+func (c *Cluster) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 	for ; cur.moves < len(c.moves); cur.moves++ {
 		if m := c.moves[cur.moves]; cur.begun && m.before(cur.at) {
 			cur.at = m
 		}
 	}
-	try := func(k rank) bool {
-		cur.at, cur.begun = k, true
-		in := c.instances[k.inst]
+	cur.walk = c.orderFor(n).Iter(cur.walk)
+	more := cur.begun && cur.walk.Seek(cur.at) || !cur.begun && cur.walk.Next()
+	for ; more; more = cur.walk.Next() {
+		cur.at, cur.begun = cur.walk.Item(), true
+		in := c.instances[cur.at.inst]
 		if !c.suits(n, in) {
-			return true
+			continue
 		}
-		if slots, master := c.instanceSlots(n, in); slots == 0 || !master {
-			return true
+		if slots, master := c.instanceSlots(n, in); slots > 0 && master {
+			return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, Reason{}
 		}
-		p = Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}
-		return false
 	}
-	if order := c.orderFor(n); cur.begun {
-		order.Ascend(cur.at, try)
-	} else {
-		order.Scan(try)
-	}
-	if p.Grants == nil {
-		return p, Reason{Code: QueueUnavailable}
-	}
-	return p, Reason{}
+	return Placement{}, Reason{Code: QueueUnavailable}
 }
 
 // findSoft takes the instance with the fewest violations of soft requests,

@@ -72,19 +72,9 @@ func (t *turns) next() (p place, ok bool) {
 // advance lets the next of a category be its head.
 func (t *turns) advance() {
 	head := t.heads[0]
-	more := false
-	if !t.out[head.group] {
-		t.lines.Ascend(head, func(p place) bool {
-			if p == head {
-				return true
-			}
-			if more = p.class == head.class && p.group == head.group; more {
-				t.heads[0] = p
-			}
-			return false
-		})
-	}
-	if more {
+	next, more := t.lines.After(head)
+	if more && next.class == head.class && next.group == head.group && !t.out[head.group] {
+		t.heads[0] = next
 		heap.Fix(&t.heads, 0)
 	} else {
 		heap.Pop(&t.heads)
