@@ -18,6 +18,9 @@ type Map[K cmp.Ordered, V any] interface {
 	Min() (K, V, bool)
 	Max() (K, V, bool)
 	PopMin() (K, V, bool)
+	// AtLeast returns the first entry whose key is not less, After the first with a greater key.
+	AtLeast(K) (K, V, bool)
+	After(K) (K, V, bool)
 	Keys() []K
 	// Scan calls f with all entries until it returns false. The map must not change meanwhile.
 	Scan(f func(K, V) bool)
@@ -50,6 +53,24 @@ func (m *keyed[K, V]) Keys() []K                        { return m.tree().Keys()
 func (m *keyed[K, V]) Scan(f func(K, V) bool)           { m.tree().Scan(f) }
 func (m *keyed[K, V]) Ascend(from K, f func(K, V) bool) { m.tree().Ascend(from, f) }
 func (m *keyed[K, V]) Copy() Map[K, V]                  { return (*keyed[K, V])(m.tree().Copy()) }
+
+func (m *keyed[K, V]) AtLeast(k K) (key K, value V, any bool) {
+	m.tree().Ascend(k, func(next K, v V) bool {
+		key, value, any = next, v, true
+		return false
+	})
+	return key, value, any
+}
+
+func (m *keyed[K, V]) After(k K) (key K, value V, any bool) {
+	m.tree().Ascend(k, func(next K, v V) bool {
+		if any = next > k; any {
+			key, value = next, v
+		}
+		return !any
+	})
+	return key, value, any
+}
 
 func (m *keyed[K, V]) Each(from K, f func(V) bool) (all bool) {
 	all = true

@@ -6,11 +6,14 @@ import (
 	"strconv"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // search is the scratch space of looking for a parallel placement: the hosts
 // that can take part, best first, each with what its instances offer.
 type search struct {
+	walk ordered.Cursor[rank] // see findFirst
+
 	hosts   []offer
 	placed  []int        // by host index: place in hosts plus one
 	queues  []queueOffer // of all hosts

@@ -5,7 +5,6 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/ordered"
 )
 
 // Placement is where a task may start: the grants, the master queue first,
@@ -24,7 +23,6 @@ type Cursor struct {
 	at    rank
 	begun bool
 	moves int
-	walk  ordered.Cursor[rank] // memory for the next search
 }
 
 // Begin prepares a copy for a run: it keeps note of instances that move
@@ -125,10 +123,11 @@ func (c *Cluster) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 			cur.at = m
 		}
 	}
-	cur.walk = c.orderFor(n).Iter(cur.walk)
-	more := cur.begun && cur.walk.Seek(cur.at) || !cur.begun && cur.walk.Next()
-	for ; more; more = cur.walk.Next() {
-		cur.at, cur.begun = cur.walk.Item(), true
+	walk := c.orderFor(n).Iter(c.scratch.walk)
+	c.scratch.walk = walk
+	more := cur.begun && walk.Seek(cur.at) || !cur.begun && walk.Next()
+	for ; more; more = walk.Next() {
+		cur.at, cur.begun = walk.Item(), true
 		in := c.instances[cur.at.inst]
 		if !c.suits(n, in) {
 			continue

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -470,6 +471,15 @@ func (s *State) Tokens() []*grid.Token         { return list[*grid.Token](s, gri
 func (s *State) Logins() []*grid.Login         { return list[*grid.Login](s, grid.KindLogin) }
 func (s *State) Proposals() []*grid.Proposal   { return list[*grid.Proposal](s, grid.KindProposal) }
 func (s *State) Centries() []*grid.Centry      { return list[*grid.Centry](s, grid.KindCentry) }
+
+// EachNamed calls f with the objects of a kind whose names begin so, in order. Each costs a
+// search: it is for few of many.
+func (s *State) EachNamed(k grid.Kind, prefix string, f func(grid.Object)) {
+	named := s.tables[k].rows.named
+	for name, o, any := named.AtLeast(prefix); any && strings.HasPrefix(name, prefix); name, o, any = named.After(name) {
+		f(o)
+	}
+}
 
 // Tasks returns the enrolled tasks of a job in order.
 func (s *State) Tasks(job uint32) []*grid.JATask {

@@ -168,12 +168,9 @@ func (r *run) lead(c *contender) (any bool) {
 }
 
 func (r *run) lotsOf(kind uint32, f func(stock)) {
-	r.m.lots.Ascend(stock{lot: lot{kind: kind}}, func(l stock) bool {
-		if l.kind == kind {
-			f(l)
-		}
-		return l.kind == kind
-	})
+	for l, any := r.m.lots.AtLeast(stock{lot: lot{kind: kind}}); any && l.kind == kind; l, any = r.m.lots.After(l) {
+		f(l)
+	}
 }
 
 func (r *run) gain(id uint32) int {

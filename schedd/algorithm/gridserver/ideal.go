@@ -20,9 +20,10 @@ type claim struct {
 // engines per unit of weight; unbounded when every claim is satisfied.
 func fill(engines *big.Rat, claims []claim) (level *big.Rat, bounded bool) {
 	type open struct {
-		*big.Rat // weight
-		caps     caps
-		rest     []int // keys of caps that do not count yet
+		*big.Rat    // weight
+		caps        caps
+		most, count int // the first entry of caps that does not count yet
+		more        bool
 	}
 	rest, total := new(big.Rat).Set(engines), new(big.Rat)
 	opens := make([]open, 0, len(claims))
@@ -32,23 +33,25 @@ func fill(engines *big.Rat, claims []claim) (level *big.Rat, bounded bool) {
 			continue
 		}
 		n := 0
-		c.caps.Scan(func(_, count int) bool { n += count; return true })
+		for most, count, more := c.caps.Min(); more; most, count, more = c.caps.After(most) {
+			n += count
+		}
 		total.Add(total, x.Mul(c.weight, x.SetInt64(int64(n))))
-		opens = append(opens, open{c.weight, c.caps, c.caps.Keys()})
+		o := open{Rat: c.weight, caps: c.caps}
+		o.most, o.count, o.more = c.caps.Min()
+		opens = append(opens, o)
 	}
 	for again := true; again; {
 		again = false
 		for i := range opens {
 			o := &opens[i]
-			for ; len(o.rest) > 0 && total.Sign() > 0; o.rest = o.rest[1:] {
-				most := int64(o.rest[0])
+			for ; o.more && total.Sign() > 0; o.most, o.count, o.more = o.caps.After(o.most) {
 				share := new(big.Rat).Mul(rest, o.Rat)
-				if x.Mul(total, x.SetInt64(most)).Cmp(share) >= 0 {
+				if x.Mul(total, x.SetInt64(int64(o.most))).Cmp(share) >= 0 {
 					break
 				}
-				of, _ := o.caps.Get(o.rest[0])
-				count := big.NewRat(int64(of), 1)
-				rest.Sub(rest, x.Mul(count, x.SetInt64(most)))
+				count := big.NewRat(int64(o.count), 1)
+				rest.Sub(rest, x.Mul(count, x.SetInt64(int64(o.most))))
 				total.Sub(total, x.Mul(count, o.Rat))
 				again = true
 			}

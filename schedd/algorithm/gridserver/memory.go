@@ -46,14 +46,7 @@ func (m *Model) stored(name string) *grid.AlgorithmState {
 
 // eachRemembered calls f with the objects whose names begin so.
 func (m *Model) eachRemembered(prefix string, f func(*grid.AlgorithmState)) {
-	m.State.From(grid.KindAlgorithmState, grid.Key{Name: Name + "/" + prefix}, func(o grid.Object) bool {
-		s := o.(*grid.AlgorithmState)
-		if s.Algorithm != Name || !strings.HasPrefix(s.Name, prefix) {
-			return false
-		}
-		f(s)
-		return true
-	})
+	m.State.EachNamed(grid.KindAlgorithmState, Name+"/"+prefix, func(o grid.Object) { f(o.(*grid.AlgorithmState)) })
 }
 
 // readState applies an object that was stored or removed.

@@ -42,7 +42,8 @@ type queue struct {
 
 type head struct {
 	*candidate
-	line *place // nil: it stands for itself
+	at   place
+	line bool // others stand behind it in its line; else it stands for itself
 }
 
 type heads []head
@@ -65,7 +66,7 @@ func (r *run) queueOf(bands ...band) *queue {
 		q.lines(b)
 		r.m.using.Ascend(place{band: b}, func(p place) bool {
 			if p.band == b {
-				q.heads = append(q.heads, head{r.candidate(p), nil})
+				q.heads = append(q.heads, head{r.candidate(p), p, false})
 			}
 			return p.band == b
 		})
@@ -82,7 +83,7 @@ func (q *queue) lines(b band) {
 		if !found || p.band != b {
 			return
 		}
-		q.heads = append(q.heads, head{q.run.candidate(p), &p})
+		q.heads = append(q.heads, head{q.run.candidate(p), p, true})
 		from = place{band: b, rate: p.rate, group: p.group + 1}
 	}
 }
@@ -136,18 +137,9 @@ func (q *queue) next() *candidate {
 
 // pass lets the next of its line take the first head's place.
 func (q *queue) pass(h head) {
-	if h.line != nil {
-		more := false
-		q.run.m.waiting.Ascend(*h.line, func(p place) bool {
-			if p == *h.line {
-				return true
-			}
-			if more = p.sameLine(*h.line); more {
-				q.heads[0] = head{q.run.candidate(p), &p}
-			}
-			return false
-		})
-		if more {
+	if h.line {
+		if p, any := q.run.m.waiting.After(h.at); any && p.sameLine(h.at) {
+			q.heads[0] = head{q.run.candidate(p), p, true}
 			heap.Fix(&q.heads, 0)
 			return
 		}

@@ -104,25 +104,19 @@ func (m *Model) sequence(j *grid.Job) *sequence {
 
 // next is the next task, 0 when there is none.
 func (s *sequence) next() (task uint32) {
-	for !s.plain {
-		s.plain = true
-		s.m.durations.order.Ascend(s.last, func(d duration) bool {
-			if d.job != s.job.Name {
-				return false
+	if !s.plain {
+		order := s.m.durations.order
+		for d, any := order.After(s.last); any && d.job == s.job.Name; d, any = order.After(d) {
+			if !s.m.waits(s.job, d.task) {
+				continue
 			}
-			if d.compare(s.last.expected) > 0 && s.m.waits(s.job, d.task) {
-				s.last, s.plain, task = d, false, d.task
-				return false
-			}
-			return true
-		})
-		if task != 0 {
 			if s.seen == nil {
 				s.seen = map[uint32]bool{}
 			}
-			s.seen[task] = true
-			return task
+			s.last, s.seen[d.task] = d, true
+			return d.task
 		}
+		s.plain = true
 	}
 	for {
 		s.after = s.m.NextTask(s.job, s.after)
