@@ -196,7 +196,7 @@ func (r *run) steps(s *session, begun []beginning) (states []grid.AlgorithmState
 	var values grid.Values
 	if n := len(chunks); n > 0 {
 		last := chunks[n-1]
-		fmt.Sscanf(last.Name[len(last.Name)-6:], "%d", &next)
+		next, _ = strconv.Atoi(last.Name[strings.LastIndexByte(last.Name, '/')+1:])
 		if values = slices.Clip(last.Values); len(values) >= stepsTogether {
 			next, values = next+1, nil
 		}
