@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -47,7 +46,6 @@ type Logger interface {
 
 const (
 	storeMaxDefault = 256 << 30
-	startWait       = 5 * time.Minute
 )
 
 // bounds are those of the memory that all connections take together.
@@ -150,12 +148,7 @@ func (s *Server) serve(o ServerOptions) error {
 		return fmt.Errorf("server in %s: %w", o.Dir, err)
 	}
 	s.nats = engine
-	err = s.storeBroken()
-	// On a busy machine it accepts connections a moment before it says that it has started.
-	for begun := time.Now(); err != nil && strings.Contains(err.Error(), "startup did not complete") && time.Since(begun) < startWait; err = s.storeBroken() {
-		time.Sleep(time.Millisecond)
-	}
-	if err != nil {
+	if err := s.storeBroken(); err != nil {
 		return &brokenStore{o.Dir, err}
 	}
 	return nil

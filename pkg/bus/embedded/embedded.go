@@ -75,12 +75,25 @@ func natsOptions(o bus.EngineOptions) *server.Options {
 }
 
 // Health returns why the server can no longer write, or nil.
-func (e engine) Health() error {
-	health := e.Healthz(&server.HealthzOptions{})
-	if health.Status == "ok" {
-		return nil
+func (e engine) Health() error { return health(e.Healthz) }
+
+// health asks the server until it has looked at its store. Before that it waits a millisecond for its own start, which has long
+// ended, and gives up where it gets no processor for that long.
+func health(ask func(*server.HealthzOptions) *server.HealthStatus) error {
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		var all []error
+		unready := false
+		for _, e := range ask(&server.HealthzOptions{Details: true}).Errors {
+			all = append(all, errors.New(e.Error))
+			unready = unready || e.Type == server.HealthzErrorConn
+		}
+		if len(all) == 0 {
+			return nil
+		}
+		if !unready || time.Since(begun) > startWait {
+			return fmt.Errorf("store is not healthy: %w", errors.Join(all...))
+		}
 	}
-	return fmt.Errorf("store is not healthy: %s", health.Error)
 }
 
 // Stop returns when the server has ended.
