@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Bounds of what a request may ask for, whoever sends it: what one user asks for must not keep
-// qmaster or the scheduler from serving the others.
+// Bounds of a request, the same for every sender: no request of one user may keep qmaster or the
+// scheduler from serving the others.
 const (
 	// PatternsMost is how many wildcard patterns a request may have: each is compared with
 	// the name of every job, queue instance or host that the request may mean. Names
@@ -77,12 +77,12 @@ func (r *Request) bounded() error {
 	case u.elements > ListMax:
 		return fmt.Errorf("a list of %d elements, at most %d are allowed", u.elements, ListMax)
 	case u.patterns > PatternsMost:
-		return fmt.Errorf("%d patterns in one request, at most %d are allowed: name the jobs by number, or send several requests", u.patterns, PatternsMost)
+		return fmt.Errorf("%d patterns in one request, at most %d are allowed: write names without wildcards, or send several requests", u.patterns, PatternsMost)
 	}
 	return nil
 }
 
-// usage is what a request has of that which is bounded.
+// usage is how much of what is bounded a request has.
 type usage struct{ patterns, longest, elements int }
 
 func (u *usage) names(lists ...grid.Names) {

@@ -95,7 +95,8 @@ func TestRotation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The keys that were fetched are kept a moment after they have served: until then the ones before are, and who asks joins the last fetch.
+	// The library uses fetched keys for the pending verifications first and stores them afterwards: until then the old ones are valid, and
+	// a further verification joins the last fetch.
 	var err error
 	until := func(met func() bool) bool {
 		for end := time.Now().Add(10 * time.Second); !met(); {

@@ -9,7 +9,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/pattern"
 )
 
 // The life of an advance reservation, qrstat(1):
@@ -173,28 +172,15 @@ func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer)
 		return []gdi.Answer{*denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
 	}
 	owners := newNameSet(b.Users)
-	owned := func(a *grid.AR) bool { return owners.empty() || owners.match(a.Owner) }
-	all := slices.DeleteFunc(c.state.ARs(), func(a *grid.AR) bool { return !owned(a) })
-	names := map[string][]*grid.AR{}
-	for _, a := range all {
-		names[a.Name] = append(names[a.Name], a)
-	}
+	all := slices.DeleteFunc(c.state.ARs(), func(a *grid.AR) bool { return !owners.allows(a.Owner) })
+	search := &byName[*grid.AR]{read: func() []*grid.AR { return all }, nameOf: func(a *grid.AR) string { return a.Name }}
 	var chosen []*grid.AR
 	for _, ref := range b.Refs {
 		var found []*grid.AR
-		switch id := parseJobID(ref); {
-		case id > 0:
-			if a := c.state.AR(id); a != nil && owned(a) {
-				found = append(found, a)
-			}
-		case !gdi.Wild(ref):
-			found = names[ref]
-		default:
-			for _, a := range all {
-				if pattern.Match(ref, a.Name) {
-					found = append(found, a)
-				}
-			}
+		if id := parseJobID(ref); id == 0 {
+			found = search.find(ref)
+		} else if a := c.state.AR(id); a != nil && owners.allows(a.Owner) {
+			found = append(found, a)
 		}
 		if chosen = append(chosen, found...); len(found) == 0 {
 			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", ref)))

@@ -58,9 +58,9 @@ func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
 
 // badCkpt checks -ckpt and -c of a new job. qalter may set occasions before the environment.
 func badCkpt(j *grid.Job) string {
-	switch keyword := strings.ToUpper(j.Ckpt); {
-	case keyword == "NONE", keyword == "ALL", keyword == "TEMPLATE":
-		return fmt.Sprintf("Keyword (%q) not allowed as objectname", keyword)
+	switch text := keyword(j.Ckpt); {
+	case text != "":
+		return text
 	case j.Ckpt == "" && (j.CkptWhen != "" && j.CkptWhen != "n" || j.CkptSeconds != 0):
 		return "checkpointing denied"
 	}

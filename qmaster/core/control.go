@@ -12,13 +12,13 @@ import (
 // control is qmod(1): states of queue instances and of jobs.
 func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 	var answers []gdi.Answer
-	search := jobSearch{state: c.state}
+	search := jobsByName(c.state, nil)
 	for _, ref := range b.Refs {
 		if b.Queues {
 			answers = append(answers, c.controlQueues(r, b, ref)...)
 			continue
 		}
-		jobs := c.referred(&search, ref)
+		jobs := c.referred(search, ref)
 		if len(jobs) == 0 {
 			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)))
 		}
@@ -37,7 +37,7 @@ func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 // referred are the jobs that a reference of qmod means, everybody's: by number,
 // by name or by a pattern of names, the last two perhaps with " -t 3-5" behind
 // them. A job without such a task is none of them.
-func (c *Core) referred(search *jobSearch, ref string) (out []chosen) {
+func (c *Core) referred(search *byName[*grid.Job], ref string) (out []chosen) {
 	take := func(j *grid.Job, tasks grid.Ranges) {
 		x := chosen{job: j, tasks: tasks, all: len(tasks) == 0}
 		if x.all || len(x.pendingOf()) > 0 || len(c.enrolledOf(x)) > 0 {
@@ -61,7 +61,7 @@ func (c *Core) referred(search *jobSearch, ref string) (out []chosen) {
 		}
 		return out
 	}
-	for _, j := range search.named(name) {
+	for _, j := range search.find(name) {
 		take(j, tasks)
 	}
 	return out

@@ -148,18 +148,15 @@ func (q *query) jobs(f func(*grid.Job) bool) {
 // choose finds the jobs that the query selects.
 func (q *query) choose() (out []*grid.Job) {
 	w := q.where
-	names := newNameSet(w.Names)
-	named := func(j *grid.Job) bool { return names.empty() || names.match(j.Name) }
-	owners := newNameSet(w.Owners)
-	owned := func(j *grid.Job) bool { return owners.empty() || owners.match(j.Owner) }
+	names, owners := newNameSet(w.Names), newNameSet(w.Owners)
 	if w.Finished {
 		return slices.DeleteFunc(slices.Clone(q.state.Finished()), func(j *grid.Job) bool {
-			return !named(j) || !owned(j)
+			return !names.allows(j.Name) || !owners.allows(j.Owner)
 		})
 	}
 	if len(w.Keys) == 0 {
 		eachJobOf(q.state, w.Owners, func(j *grid.Job) bool {
-			if named(j) {
+			if names.allows(j.Name) {
 				out = append(out, j)
 			}
 			return true
@@ -167,7 +164,7 @@ func (q *query) choose() (out []*grid.Job) {
 		return out
 	}
 	for _, key := range w.Keys {
-		if j := q.state.Job(key.ID); j != nil && named(j) && owned(j) {
+		if j := q.state.Job(key.ID); j != nil && names.allows(j.Name) && owners.allows(j.Owner) {
 			out = append(out, j)
 		}
 	}

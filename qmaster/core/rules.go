@@ -276,9 +276,14 @@ func validName(what, n string) string {
 	if n == "" || strings.ContainsAny(n, " \t\n/:'\\[]{}|(),\"*?@") || grid.Printable(n) != n {
 		return fmt.Sprintf("denied: %q is not a valid %s name", n, what)
 	}
-	switch keyword := strings.ToUpper(n); keyword {
+	return keyword(n)
+}
+
+// keyword refuses a name that is a keyword, sge_types(1) object_name.
+func keyword(name string) string {
+	switch word := strings.ToUpper(name); word {
 	case "NONE", "ALL", "TEMPLATE":
-		return fmt.Sprintf("Keyword (%q) not allowed as objectname", keyword)
+		return fmt.Sprintf("Keyword (%q) not allowed as objectname", word)
 	}
 	return ""
 }

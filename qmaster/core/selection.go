@@ -28,8 +28,7 @@ type chosen struct {
 // requests select all and deny job by job.
 func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.Answer) {
 	_, deletes := r.Body.(*gdi.DeleteJobs)
-	of := newNameSet(s.Users)
-	owned := func(j *grid.Job) bool { return of.empty() || of.match(j.Owner) }
+	owners := newNameSet(s.Users)
 	if len(s.Refs) == 0 {
 		if deletes && s.Users.Has("*") && !c.isManager(r) {
 			return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
@@ -47,17 +46,17 @@ func (c *Core) choose(r gdi.Request, s gdi.Jobs) (out []chosen, answers []gdi.An
 	if deletes && len(users) == 0 {
 		users = grid.Names{r.User}
 	}
-	search := jobSearch{state: c.state, users: users}
+	search := jobsByName(c.state, users)
 	for n, ref := range s.Refs {
 		if ref.ID != 0 {
-			if j := c.state.Job(ref.ID); j != nil && owned(j) {
+			if j := c.state.Job(ref.ID); j != nil && owners.allows(j.Owner) {
 				out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0, n})
 			} else {
 				answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", strconv.Itoa(int(ref.ID)))).On(gdi.Subject{Job: ref.ID}))
 			}
 			continue
 		}
-		found := search.named(ref.Name)
+		found := search.find(ref.Name)
 		for _, j := range found {
 			out = append(out, chosen{j, ref.Tasks, len(ref.Tasks) == 0, n})
 		}
@@ -125,48 +124,48 @@ func eachJobOf(s *state.State, users grid.Names, f func(*grid.Job) bool) {
 	}
 }
 
-// jobSearch finds jobs of some users by name. The jobs are read once, and from the second
-// name on it has an index, so that many names cost little and one name costs no index.
-type jobSearch struct {
-	state *state.State
-	users grid.Names // patterns; none: all users
-	read  bool
-	jobs  []*grid.Job
-	again bool                   // a name was looked up
-	names map[string][]*grid.Job // made for the second one
+// byName finds objects by name. They are read when the first name is looked up, and from the
+// second name on there is an index: many names cost little, and one costs no index.
+type byName[T any] struct {
+	read   func() []T // in the order of their numbers
+	nameOf func(T) string
+
+	all   []T
+	asked int            // names that were looked up
+	index map[string][]T // made for the second one without wildcards
 }
 
-// named returns the jobs with a name, or with one that matches a wildcard pattern, in
-// the order of their numbers.
-func (s *jobSearch) named(name string) (out []*grid.Job) {
-	if !s.read {
-		s.read = true
-		eachJobOf(s.state, s.users, func(j *grid.Job) bool {
-			s.jobs = append(s.jobs, j)
+// jobsByName finds jobs of some users (patterns; none: of all).
+func jobsByName(s *state.State, users grid.Names) *byName[*grid.Job] {
+	return &byName[*grid.Job]{nameOf: func(j *grid.Job) string { return j.Name }, read: func() (jobs []*grid.Job) {
+		eachJobOf(s, users, func(j *grid.Job) bool {
+			jobs = append(jobs, j)
 			return true
 		})
+		return jobs
+	}}
+}
+
+// find returns the objects with a name, or with one that matches a wildcard pattern.
+func (s *byName[T]) find(name string) (found []T) {
+	if s.asked++; s.asked == 1 {
+		s.all = s.read()
 	}
-	same := func(j *grid.Job) bool { return j.Name == name }
-	switch {
-	case gdi.Wild(name):
-		same = func(j *grid.Job) bool { return pattern.Match(name, j.Name) }
-	case s.again:
-		if s.names == nil {
-			s.names = map[string][]*grid.Job{}
-			for _, j := range s.jobs {
-				s.names[j.Name] = append(s.names[j.Name], j)
+	if s.asked > 1 && !gdi.Wild(name) {
+		if s.index == nil {
+			s.index = map[string][]T{}
+			for _, o := range s.all {
+				s.index[s.nameOf(o)] = append(s.index[s.nameOf(o)], o)
 			}
 		}
-		return s.names[name]
-	default:
-		s.again = true
+		return s.index[name]
 	}
-	for _, j := range s.jobs {
-		if same(j) {
-			out = append(out, j)
+	for _, o := range s.all {
+		if is := s.nameOf(o); is == name || gdi.Wild(name) && pattern.Match(name, is) {
+			found = append(found, o)
 		}
 	}
-	return out
+	return found
 }
 
 // nameSet is a list of names and wildcard patterns to match against many names.
@@ -186,6 +185,9 @@ func newNameSet(list grid.Names) nameSet {
 	}
 	return s
 }
+
+// allows is match for a condition that is not set without names.
+func (s nameSet) allows(name string) bool { return s.empty() || s.match(name) }
 
 func (s nameSet) empty() bool { return len(s.names)+len(s.patterns) == 0 }
 

@@ -333,12 +333,7 @@ func validObjectName(n string) string {
 			return fmt.Sprintf("Character %q not allowed in objectname: only printable ASCII characters without blanks are", n[i:i+1])
 		}
 	}
-	for _, keyword := range [...]string{"NONE", "ALL", "TEMPLATE"} {
-		if strings.EqualFold(n, keyword) {
-			return fmt.Sprintf("Keyword (%q) not allowed as objectname", keyword)
-		}
-	}
-	return ""
+	return keyword(n)
 }
 
 func (c *Core) badPriority(r gdi.Request, j *grid.Job) string {

@@ -131,6 +131,13 @@ var largeJobs = []func(j *grid.Job){
 	func(j *grid.Job) {
 		j.Ask().Hard = grid.Requests{{Name: "arch", Value: strings.Repeat("!", 2_000_000) + strings.Repeat("*a*|", 400_000) + "b"}}
 	},
+	func(j *grid.Job) { // as much as is allowed
+		a := j.Ask()
+		a.PredecessorReq = append(many(gdi.ListMax-gdi.PatternsMost, func(i int) string { return fmt.Sprint(i + 1) }),
+			many(gdi.PatternsMost, func(i int) string { return fmt.Sprintf("*a*b*c*%d*", i) })...)
+		a.HardQueues = many(gdi.ListMax, func(int) string { return "all.q" })
+		j.Spec.MailTo = many(gdi.ListMax, func(i int) string { return fmt.Sprintf("a%d@b", i) })
+	},
 	func(j *grid.Job) { j.Array, j.Tasks = true, grid.Range{First: 1, Last: 4_000_000_000, Step: 1} },
 	func(j *grid.Job) {
 		for i := range uint32(400_000) {

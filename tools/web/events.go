@@ -298,10 +298,10 @@ func (r *stream) send(next []*entry) bool {
 			return all
 		})
 		r.last = last
-		if r.zip != nil && len(b.text) > 0 {
-			return r.writePiece(b.piece()) && !r.over()
+		if text := b.text(); r.zip == nil || len(text) == 0 {
+			return r.write(text) && !r.over()
 		}
-		return r.write(b.text) && !r.over()
+		return r.writePiece(b.piece()) && !r.over()
 	}
 	for _, e := range next {
 		if r.to > 0 && e.list.Seq > r.to {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/danielgtaylor/huma/v2/negotiation"
 	"github.com/klauspost/compress/flate"
 )
 
@@ -48,12 +49,12 @@ func (c *checksum) appendGzipEnd(dst []byte) []byte {
 // A CRC-32 is the remainder of a polynomial over GF(2), its highest power in the lowest bit. The sum of a text and another one behind it is
 // the first sum multiplied by x to the number of the other's bits, plus the other sum.
 
-const one = 1 << 31 // the polynomial 1
+const unit = 1 << 31 // the polynomial 1
 
 // multiply returns a*b modulo the polynomial of CRC-32.
 func multiply(a, b uint32) (product uint32) {
 	for ; a != 0; a <<= 1 {
-		if a&one != 0 {
+		if a&unit != 0 {
 			product ^= b
 		}
 		carry := b & 1
@@ -66,7 +67,7 @@ func multiply(a, b uint32) (product uint32) {
 
 // squares are x^8, x^16, x^32, ...: x to the bits of 1, 2, 4, ... bytes.
 var squares = sync.OnceValue(func() (all [64]uint32) {
-	all[0] = one >> 8
+	all[0] = unit >> 8
 	for i := 1; i < len(all); i++ {
 		all[i] = multiply(all[i-1], all[i-1])
 	}
@@ -75,7 +76,7 @@ var squares = sync.OnceValue(func() (all [64]uint32) {
 
 // shiftOf returns x to the number of bits of n bytes.
 func shiftOf(n uint64) uint32 {
-	shift, powers := uint32(one), squares()
+	shift, powers := uint32(unit), squares()
 	for i := 0; n > 0; i, n = i+1, n>>1 {
 		if n&1 != 0 {
 			shift = multiply(powers[i], shift)
@@ -84,14 +85,7 @@ func shiftOf(n uint64) uint32 {
 	return shift
 }
 
-// acceptsGzip reports whether a client takes gzip, by its Accept-Encoding (RFC 9110, 12.5.3).
+// acceptsGzip reports whether a client prefers gzip to text as it is, by its Accept-Encoding (RFC 9110, 12.5.3).
 func acceptsGzip(accept string) bool {
-	for one := range strings.SplitSeq(accept, ",") {
-		coding, weight, _ := strings.Cut(one, ";")
-		if strings.EqualFold(strings.TrimSpace(coding), "gzip") {
-			_, q, _ := strings.Cut(weight, "=")
-			return strings.Trim(q, "0. ") != "" || strings.TrimSpace(q) == ""
-		}
-	}
-	return false
+	return negotiation.SelectQValue(strings.ToLower(accept), []string{"identity", "gzip"}) == "gzip"
 }

@@ -46,17 +46,9 @@ type batchKey struct {
 
 // batch is the text of several lists. It is made by the first reader that needs it, for all of them.
 type batch struct {
-	key    batchKey
-	make   sync.Once
-	text   []byte
-	zip    sync.Once
-	zipped piece
-}
-
-// piece is the text compressed. It is made by the first reader that needs it, too.
-func (b *batch) piece() piece {
-	b.zip.Do(func() { b.zipped = compress(b.text) })
-	return b.zipped
+	key   batchKey
+	text  func() []byte
+	piece func() piece // the text compressed
 }
 
 // batch returns the batch for a key.
@@ -69,14 +61,14 @@ func (h *hub) batch(k batchKey, text func() []byte) *batch {
 		}
 	}
 	if one == nil {
-		one = &batch{key: k}
+		one = &batch{key: k, text: sync.OnceValue(text)}
+		one.piece = sync.OnceValue(func() piece { return compress(one.text()) })
 		if len(h.shared) == sharedMost {
 			h.shared = append(h.shared[:0], h.shared[1:]...)
 		}
 		h.shared = append(h.shared, one)
 	}
 	h.mu.Unlock()
-	one.make.Do(func() { one.text = text() })
 	return one
 }
 

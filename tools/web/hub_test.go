@@ -62,7 +62,7 @@ func TestPace(t *testing.T) {
 func TestBatch(t *testing.T) {
 	h, made := newHub(), 0
 	text := func(k batchKey) string {
-		return string(h.batch(k, func() []byte { made++; return []byte{byte('0' + made)} }).text)
+		return string(h.batch(k, func() []byte { made++; return []byte{byte('0' + made)} }).text())
 	}
 	one := batchKey{after: 1, last: 3}
 	for _, c := range []struct {

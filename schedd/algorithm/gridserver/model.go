@@ -17,8 +17,8 @@ type Model struct {
 	*model.Model
 	conf      *Config
 	sessions  ordered.Map[uint32, *session]
-	waiting   ordered.Set[place]        // who wants engines and has used none, and who gets none
-	using     ordered.Set[place]        // who wants engines and has used some
+	waiting   ordered.Set[place]        // sessions that want engines and have used none, and those that get none
+	using     ordered.Set[place]        // sessions that want engines and have used some
 	bands     []tally                   // the levels or groups, and the urgent
 	news      ordered.Map[uint32, bool] // sessions without a rate
 	unsettled ordered.Map[uint32, bool] // sessions whose engines have changed since they were stored

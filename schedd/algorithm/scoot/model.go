@@ -18,7 +18,7 @@ type Model struct {
 	*model.Model
 	conf      *Config
 	members   ordered.Map[uint32, member] // jobs that wait or run
-	lines     ordered.Set[place]          // of them who waits
+	lines     ordered.Set[place]          // those that wait
 	tasks     ordered.Set[started]        // running
 	tallies   []tally                     // by class; parallel jobs come last
 	durations durations
