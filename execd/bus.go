@@ -2,6 +2,7 @@ package execd
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -51,13 +52,15 @@ func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, erro
 	for wait := linkWaitMin; ; wait = min(2*wait, linkWaitMax) {
 		conn, err := bus.Connect(o)
 		if err == nil {
-			l, err := NewLink(conn)
-			if err != nil {
-				conn.Close()
+			var l *Link
+			if l, err = NewLink(conn); err == nil {
+				l.back = back
+				return l, nil
+			}
+			conn.Close()
+			if errors.Is(err, bus.ErrRefused) {
 				return nil, err
 			}
-			l.back = back
-			return l, nil
 		}
 		log.Warn("cell not reachable", "error", err, "retry", wait)
 		select {
