@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"html/template"
@@ -9,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -78,49 +80,43 @@ type route struct {
 // pageSecurity is the header Content-Security-Policy of pages: they have a style and no script.
 const pageSecurity = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// pages serves the description of the API, and the page that shows it: without a script, as nothing in it changes.
+// pages serves the description of the API, and the page that shows it: without a script, as nothing in it changes. Each is
+// made when it is first asked for.
 func pages(mux *http.ServeMux, api *huma.OpenAPI) {
-	asJSON, err := json.Marshal(api)
-	if err != nil {
-		panic(err)
+	for path, file := range map[string]struct {
+		contentType string
+		make        func() ([]byte, error)
+	}{
+		"/v1/openapi.json": {"application/openapi+json", func() ([]byte, error) { return json.Marshal(api) }},
+		"/v1/openapi.yaml": {"application/openapi+yaml", api.YAML},
+		// OpenAPI 3.0, for generators that do not know 3.1.
+		"/v1/openapi-3.0.json": {"application/openapi+json", api.Downgrade},
+		"/v1/docs":             {"text/html; charset=utf-8", func() ([]byte, error) { return docs(api) }},
+		"/v1/docs.css":         {"text/css; charset=utf-8", func() ([]byte, error) { return files.ReadFile("page/docs.css") }},
+	} {
+		text := sync.OnceValues(file.make)
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			data, err := text()
+			if err != nil {
+				writeProblem(w, problem(http.StatusInternalServerError, problemInternal, "", err.Error()))
+				return
+			}
+			w.Header().Set("Content-Type", file.contentType)
+			w.Header().Set("Content-Security-Policy", pageSecurity)
+			_, _ = w.Write(data)
+		})
 	}
-	asYAML, err := api.YAML()
-	if err != nil {
-		panic(err)
-	}
-	asOld, err := api.Downgrade()
-	if err != nil {
-		panic(err)
-	}
-	var page strings.Builder
-	if err := pageTemplate.Execute(&page, struct {
+}
+
+// docs is the page that shows the API.
+func docs(api *huma.OpenAPI) ([]byte, error) {
+	var page bytes.Buffer
+	err := pageTemplate.Execute(&page, struct {
 		API     *huma.OpenAPI
 		Routes  []route
 		Schemas map[string]*huma.Schema
-	}{api, routes(api), api.Components.Schemas.Map()}); err != nil {
-		panic(err)
-	}
-	style, err := files.ReadFile("page/docs.css")
-	if err != nil {
-		panic(err)
-	}
-	for path, file := range map[string]struct {
-		contentType string
-		data        []byte
-	}{
-		"/v1/openapi.json": {"application/openapi+json", asJSON},
-		"/v1/openapi.yaml": {"application/openapi+yaml", asYAML},
-		// OpenAPI 3.0, for generators that do not know 3.1.
-		"/v1/openapi-3.0.json": {"application/openapi+json", asOld},
-		"/v1/docs":             {"text/html; charset=utf-8", []byte(page.String())},
-		"/v1/docs.css":         {"text/css; charset=utf-8", style},
-	} {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", file.contentType)
-			w.Header().Set("Content-Security-Policy", pageSecurity)
-			_, _ = w.Write(file.data)
-		})
-	}
+	}{api, routes(api), api.Components.Schemas.Map()})
+	return page.Bytes(), err
 }
 
 // routes returns the operations by path and method.

@@ -86,29 +86,42 @@ func TestStoryOfPart(t *testing.T) {
 		t.Fatal("the mirror does not follow")
 	}
 	last := uint32(c.c.Core.State().Counter(grid.JobSeqNum))
-	steps, decided := 0, 0
-	for job := uint32(1); job <= last; job++ {
-		for seq := end; seq > 1; seq -= min(seq-1, 9) {
-			at := strconv.FormatUint(seq, 10)
-			if seq == end {
-				at = ""
-			}
-			c.keep(1 << 40)
-			c.server.recent.stretches = nil
-			want := c.told(job, at)
-			for _, every := range []int{1, 20, 1 << 40} {
-				c.keep(every)
-				if got := c.told(job, at); got != want {
-					a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
-					n := 0
-					for n < min(len(a), len(b)) && a[n] == b[n] {
-						n++
-					}
-					t.Fatalf("job %d at list %d, %d events a stretch:\n%s\nfrom the whole log: ...\n%s", job, seq, every, got, strings.Join(b[n:], "\n"))
+	type moment struct {
+		job uint32
+		seq uint64
+	}
+	stories := func() map[moment]string {
+		all := map[moment]string{}
+		for job := uint32(1); job <= last; job++ {
+			for seq := end; seq > 1; seq -= min(seq-1, 9) {
+				at := strconv.FormatUint(seq, 10)
+				if seq == end {
+					at = ""
 				}
+				all[moment{job, seq}] = c.told(job, at)
 			}
 		}
-		c.keep(20)
+		return all
+	}
+	c.keep(1 << 40)
+	c.server.recent.stretches = nil
+	whole := stories()
+	for _, every := range []int{1, 20, 1 << 40} {
+		c.keep(every)
+		for m, got := range stories() {
+			if want := whole[m]; got != want {
+				a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+				n := 0
+				for n < min(len(a), len(b)) && a[n] == b[n] {
+					n++
+				}
+				t.Fatalf("job %d at list %d, %d events a stretch:\n%s\nfrom the whole log: ...\n%s", m.job, m.seq, every, got, strings.Join(b[n:], "\n"))
+			}
+		}
+	}
+	c.keep(20)
+	steps, decided := 0, 0
+	for job := uint32(1); job <= last; job++ {
 		if l := c.server.recent.life(job, end); l == nil && every20(c, job) {
 			t.Errorf("job %d is not found", job)
 		}
