@@ -177,11 +177,14 @@ func (l *line) job(j *grid.Job) {
 	l.field("hold_s", j.SysHold.String())
 	l.field("hold_a", j.ArrayHold.String())
 	l.requests("hard", j.Hard)
+	l.requests("master", j.MasterHard)
+	l.requests("slave", j.SlaveHard)
 	l.requests("soft", j.Soft)
 	for _, f := range j.Former {
 		l.field(fmt.Sprintf("before_%d", f.Until), cmp.Or(f.Limits.Text(), "NONE"))
 	}
 	l.names("q", j.HardQueues)
+	l.names("slaveq", j.SlaveQueues)
 	if j.PE != "" {
 		l.field("pe", j.PE+":"+j.PERange.Slots(""))
 	}

@@ -70,6 +70,9 @@ func jobRequest(w *wire.Coder, r *grid.JobRequest) {
 		requests(w, &f.Limits)
 		w.Close(m)
 	})
+	requests(w, &r.MasterHard)
+	requests(w, &r.SlaveHard)
+	names(w, &r.SlaveQueues)
 	w.Close(m)
 }
 

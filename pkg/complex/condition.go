@@ -13,11 +13,38 @@ type Condition struct {
 	Number float64
 	Expr   pattern.Expression
 	Text   string // the request as given
+	Of     Scope
 }
+
+// Scope is for which tasks of a parallel job a request holds, -scope of submit(1).
+type Scope uint8
+
+const (
+	Global Scope = iota
+	Master
+	Slave
+)
+
+func (s Scope) String() string { return [...]string{"global", "master", "slave"}[s] }
 
 // Conditions compiles the requests of attributes that are not booked; unknown is
 // the name of one that does not exist.
 func (x *Attributes) Conditions(requests grid.Requests) (out []Condition, unknown string) {
+	return x.conditions(nil, requests, Global)
+}
+
+// ConditionsOf is Conditions for the hard requests of a job of every scope.
+func (x *Attributes) ConditionsOf(r *grid.JobRequest) (out []Condition, unknown string) {
+	for s, requests := range [...]grid.Requests{Global: r.Hard, Master: r.MasterHard, Slave: r.SlaveHard} {
+		var other string
+		if out, other = x.conditions(out, requests, Scope(s)); other != "" {
+			unknown = other
+		}
+	}
+	return out, unknown
+}
+
+func (x *Attributes) conditions(out []Condition, requests grid.Requests, of Scope) (_ []Condition, unknown string) {
 	for _, r := range requests {
 		i := x.Find(r.Name)
 		if i < 0 {
@@ -28,7 +55,7 @@ func (x *Attributes) Conditions(requests grid.Requests) (out []Condition, unknow
 		if a.Column >= 0 {
 			continue
 		}
-		k := Condition{Attr: i, Number: r.Num, Text: r.Value}
+		k := Condition{Attr: i, Number: r.Num, Text: r.Value, Of: of}
 		if !a.Numeric {
 			k.Expr = pattern.Compile(r.Value, a.foldCase)
 		}

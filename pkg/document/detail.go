@@ -70,10 +70,13 @@ type JobDetail struct {
 	Override       uint32      `json:"override_tickets" jsonschema:"qalter -ot"`
 	NUrgency       float32     `json:"nurg" jsonschema:"normalised urgency, 0 before the scheduler has looked at the job"`
 	Hard           []Named     `json:"hard_resource_list" jsonschema:"requests of -l"`
+	MasterHard     []Named     `json:"master_hard_resource_list,omitzero" jsonschema:"requests of -scope master -l"`
+	SlaveHard      []Named     `json:"slave_hard_resource_list,omitzero" jsonschema:"requests of -scope slave -l"`
 	Soft           []Named     `json:"soft_resource_list" jsonschema:"soft requests of -l"`
 	HardQueues     []string    `json:"hard_queue_list" jsonschema:"requests of -q"`
 	SoftQueues     []string    `json:"soft_queue_list" jsonschema:"soft requests of -q"`
 	MasterQueues   []string    `json:"master_hard_queue_list" jsonschema:"requests of -masterq"`
+	SlaveQueues    []string    `json:"slave_hard_queue_list,omitzero" jsonschema:"requests of -scope slave -q"`
 	PE             *NamedSpan  `json:"pe,omitzero"`
 	Ckpt           *Checkpoint `json:"checkpoint,omitzero"`
 	AR             uint32      `json:"ar_id,omitzero" jsonschema:"advance reservation"`
@@ -185,6 +188,9 @@ func detailOf(v *view.View, d view.JobDetail, binding bool) JobDetail {
 		ArrayAfter: list(d.ArraySuccessors), Concurrency: j.Concurrency, Tasks: []Task{}, Reasons: list(d.Reasons)}
 	out.Ownership.Primary.Owner, out.Ownership.Primary.UID = j.Owner, j.UID
 	out.Ownership.Primary.Group, out.Ownership.Primary.GID = j.Group, j.GID
+	if j.Scoped() {
+		out.MasterHard, out.SlaveHard, out.SlaveQueues = requestsOf(v, j.MasterHard), requestsOf(v, j.SlaveHard), list(j.SlaveQueues)
+	}
 	if j.Restart != grid.RestartByQueue {
 		out.Restart = new(j.Restart == grid.RestartYes)
 	}

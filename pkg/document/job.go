@@ -83,10 +83,13 @@ type JobRequested struct {
 	Granted           *GrantedPE   `json:"granted_pe,omitzero" jsonschema:"with -r, of started tasks"`
 	Ckpt              string       `json:"checkpoint_name,omitzero" jsonschema:"with -r: checkpointing environment"`
 	Hard              []Request    `json:"global_hard_request,omitzero" jsonschema:"with -r: requests of -l"`
+	MasterHard        []Request    `json:"master_hard_request,omitzero" jsonschema:"with -r: requests of -scope master -l"`
+	SlaveHard         []Request    `json:"slave_hard_request,omitzero" jsonschema:"with -r: requests of -scope slave -l"`
 	Soft              []Request    `json:"global_soft_request,omitzero" jsonschema:"with -r: soft requests of -l"`
 	HardQueues        []string     `json:"global_hard_queue,omitzero" jsonschema:"with -r: requests of -q"`
 	SoftQueues        []string     `json:"global_soft_queue,omitzero" jsonschema:"with -r: soft requests of -q"`
 	MasterQueues      []string     `json:"master_hard_queue,omitzero" jsonschema:"with -r: requests of -masterq"`
+	SlaveQueues       []string     `json:"slave_hard_queue,omitzero" jsonschema:"with -r: requests of -scope slave -q"`
 	PredecessorReq    []string     `json:"predecessors_requested,omitzero" jsonschema:"with -r: -hold_jid as given"`
 	Predecessors      []uint32     `json:"predecessors,omitzero" jsonschema:"with -r: jobs of -hold_jid that have not ended"`
 	ArrayRequested    []string     `json:"ad_predecessors_requested,omitzero" jsonschema:"with -r: -hold_jid_ad as given"`
@@ -221,6 +224,9 @@ func (s JobShow) requested(r *view.Job) *JobRequested {
 	out := &JobRequested{Ckpt: j.Ckpt, Hard: s.requests(r.Requested.Hard), Soft: s.requests(r.Requested.Soft), HardQueues: list(j.HardQueues),
 		SoftQueues: list(j.SoftQueues), MasterQueues: list(j.MasterQueues), PredecessorReq: list(j.PredecessorReq), Predecessors: list(j.Predecessors),
 		ArrayRequested: list(j.ArrayPredecessorReq), ArrayPredecessors: list(j.ArrayPredecessors)}
+	if j.Scoped() {
+		out.MasterHard, out.SlaveHard, out.SlaveQueues = s.requests(r.Requested.Master), s.requests(r.Requested.Slave), list(j.SlaveQueues)
+	}
 	if j.PE != "" {
 		out.PE = &RequestedPE{Name: j.PE, Range: j.PERange.Slots(grid.SlotsEnd)}
 		if r.Queue != "" {

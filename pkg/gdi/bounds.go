@@ -140,8 +140,8 @@ func (u *usage) job(j *grid.Job) {
 	u.list(len(j.PredecessorReq))
 	u.list(len(j.ArrayPredecessorReq))
 	u.names(j.PredecessorReq, j.ArrayPredecessorReq)
-	u.queues(j.HardQueues, j.SoftQueues, j.MasterQueues)
-	u.requests(j.Hard, j.Soft)
+	u.queues(j.HardQueues, j.SoftQueues, j.MasterQueues, j.SlaveQueues)
+	u.requests(j.Hard, j.Soft, j.MasterHard, j.SlaveHard)
 	u.expressions(j.PE, j.Ckpt)
 }
 

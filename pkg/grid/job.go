@@ -52,8 +52,10 @@ func (j *Job) Key() Key { return Key{ID: j.ID} }
 // JobRequest is what a job asks for. To change it, replace it: see Ask.
 type JobRequest struct {
 	Hard, Soft             Requests // -l
+	MasterHard, SlaveHard  Requests // -scope -l: of the master task, and of the others, of a parallel job
 	HardQueues, SoftQueues Names    // -q
-	MasterQueues           Names    // -masterq
+	MasterQueues           Names    // -masterq, -scope master -q
+	SlaveQueues            Names    // -scope slave -q
 	PE                     string
 	PERange                Ranges // slots, Last may be Open
 	Ckpt                   string
@@ -74,6 +76,22 @@ var (
 	noRequest = new(JobRequest)
 	noSpec    = new(JobSpec)
 )
+
+// Scoped reports whether the tasks of a parallel job ask for different things: slots with the master task among them are
+// then other ones than those without. Of MasterQueues alone they are not.
+func (r *JobRequest) Scoped() bool {
+	return len(r.MasterHard)+len(r.SlaveHard)+len(r.SlaveQueues) > 0
+}
+
+// Requests reports whether an attribute is requested for any task.
+func (r *JobRequest) Requests(attribute string) bool {
+	for _, of := range [...]Requests{r.Hard, r.MasterHard, r.SlaveHard} {
+		if _, does := of.Get(attribute); does {
+			return true
+		}
+	}
+	return false
+}
 
 // Complete gives a job that was received the parts that every job has.
 func (j *Job) Complete() {

@@ -62,7 +62,7 @@ var fields = map[string]rule{
 	"LastTask.Host": keep, "Launch.Args": secret, "Launch.Connect": secret, "Launch.Cwd": secret, "Launch.Env": secret,
 	"Job.Account": secret, "Job.Department": keep, "Job.Group": who, "Job.Name": job, "Job.Owner": who, "Job.Project": who,
 	"JobRequest.ArrayPredecessorReq": refs, "JobRequest.PredecessorReq": refs, "JobRequest.Ckpt": keep, "JobRequest.CkptWhen": keep,
-	"JobRequest.HardQueues": keep, "JobRequest.SoftQueues": keep, "JobRequest.MasterQueues": keep, "JobRequest.PE": keep,
+	"JobRequest.HardQueues": keep, "JobRequest.SoftQueues": keep, "JobRequest.MasterQueues": keep, "JobRequest.SlaveQueues": keep, "JobRequest.PE": keep,
 	"Request.Name": keep, "Request.Value": keep, "Binding.Instance": keep, "Binding.Strategy": keep,
 	"JobScheddInfo.Category": text, "JobScheddInfo.Messages": text,
 	"JobSpec.Args": secret, "JobSpec.Command": secret, "JobSpec.CommandPrefix": secret, "JobSpec.Connect": secret, "JobSpec.Context": secret, "JobSpec.Cwd": secret,

@@ -42,8 +42,8 @@ func (c *Cluster) Across(n *Need, slots int, hosts []int, most int, share func(r
 	if why := c.impossible(n); !why.Fits() {
 		return p, 0, why
 	}
-	global, master, narrow := c.slots(c.atGlobal(), n)
-	if global < slots || !master {
+	global, narrow := c.slots(c.atGlobal(), n)
+	if global.lead < slots {
 		return p, 0, c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
 	}
 	pes := n.pes
@@ -83,7 +83,7 @@ func (c *Cluster) acrossIn(n *Need, pe string, slots int, hosts []int, most int,
 			break
 		}
 		o := c.roomOn(n, c.hosts[h], pe)
-		if o.slots == 0 {
+		if o.slots == 0 { // a host for the master task alone is not offered
 			continue
 		}
 		first = min(first, at)
@@ -101,12 +101,12 @@ func (c *Cluster) acrossIn(n *Need, pe string, slots int, hosts []int, most int,
 		why = Reason{Code: PEOffersOnly, Object: pe, Slots: total}
 	}
 	parts := share(rooms)
-	chief := slices.IndexFunc(parts, func(a Part) bool { return offers[a.Host].master })
+	chief := slices.IndexFunc(parts, func(a Part) bool { return offers[a.Host].lead >= a.Slots })
 	if chief < 0 {
 		return p, first, why
 	}
 	p = Placement{PE: pe, Slots: uint32(slots)}
-	offers[parts[chief].Host].lead()
+	offers[parts[chief].Host].leading()
 	p.Grants = offers[parts[chief].Host].grant(p.Grants, parts[chief].Slots)
 	for i, a := range parts {
 		if i != chief {
@@ -129,8 +129,9 @@ func (c *Cluster) roomOn(n *Need, h *host, pe string) (o offer) {
 		if !c.usable(now.ranks[k]) || !c.suits(n, in) {
 			continue
 		}
-		if slots, master := c.instanceSlots(n, in); slots > 0 && master {
-			return offer{host: h, slots: slots, master: true, queues: []queueOffer{{in, slots, true}}}
+		if slots := c.instanceSlots(n, in); slots > 0 {
+			one := room{slots, slots}
+			return offer{host: h, room: one, queues: []queueOffer{{in, one}}}
 		}
 	}
 	return o

@@ -36,7 +36,7 @@ func (c *Cluster) Holds(j *grid.Job, t *grid.JATask) []Allocation {
 // aside, as numbers with six decimals.
 func (c *Cluster) Taken(j *grid.Job, grants []grid.Grant, host string) (out grid.Values) {
 	c.settle()
-	for _, d := range c.complex.Demands(nil, j.Hard) {
+	for _, d := range c.complex.Demands(nil, j.Hard, j.JobRequest) {
 		a := &c.complex.List[c.complex.Consumables[d.Column]]
 		if amount := d.OnHost(grants, host); d.Requested && !d.Exclusive && a.Type != grid.TypeMap && amount > 0 {
 			out = append(out, grid.Value{Name: a.Name, Text: strconv.FormatFloat(amount, 'f', 6, 64)})
@@ -69,7 +69,7 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 	}
 	demands := c.complex.DemandsOf(nil, j.JobRequest)
 	if started != nil {
-		demands = c.complex.Demands(demands, started.Held(j))
+		demands = c.complex.Demands(demands, started.Held(j), j.JobRequest)
 		demands = c.withThreads(c.withInstances(demands, started.Maps), started)
 	}
 	at := func(letter byte, object string, l level, k int) {

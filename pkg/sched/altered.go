@@ -19,14 +19,14 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 	j := old.spec
 	r := c.clusterOf(j.AR)
 	r.now = c.now
-	before, after := c.complex.Demands(nil, old.run.Held(j)), c.complex.Demands(nil, now.Held(j))
+	before, after := c.complex.Demands(nil, old.run.Held(j), j.JobRequest), c.complex.Demands(nil, now.Held(j), j.JobRequest)
 	var more []complex.Demand
 	for _, d := range after {
 		i := slices.IndexFunc(before, func(o complex.Demand) bool { return o.Column == d.Column })
 		if i >= 0 {
-			d.Amount -= before[i].Amount
+			d.Amount, d.Master = d.Amount-before[i].Amount, d.Master-before[i].Master
 		}
-		if d.Amount > 0 && !d.Exclusive {
+		if d.Takes() && !d.Exclusive {
 			more = append(more, d)
 		}
 	}

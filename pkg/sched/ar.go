@@ -32,8 +32,8 @@ func (c *Cluster) reservation(a *grid.AR) *Cluster {
 	demands := c.heldBy(a)
 	r.global.Capacity = r.layout.reserved(c.layout.global.Capacity)
 	for i := range demands {
-		if d := &demands[i]; d.PerJob {
-			r.global.Capacity[d.Column] = d.Amount
+		if d := &demands[i]; d.MasterOnly() {
+			r.global.Capacity[d.Column] = d.Master
 		}
 	}
 	for _, g := range a.Grants {
@@ -95,7 +95,7 @@ func (l *layout) grant(from *layout, outside *instance, demands []complex.Demand
 		switch d := &demands[i]; {
 		case d.Binding != nil:
 			h.reserveThreads(d, slots)
-		case d.PerJob || d.Exclusive:
+		case d.MasterOnly() || d.Exclusive:
 		case d.PerHost:
 			h.supply.Capacity[d.Column] = d.Amount
 		default:

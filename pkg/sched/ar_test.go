@@ -307,6 +307,12 @@ func (s *stand) nothingTwice() {
 		if r, ok := j.Hard.Get("mem"); ok {
 			each = r.Num
 		}
+		master, ofMaster := j.MasterHard.Get("mem")
+		slave, ofSlaves := j.SlaveHard.Get("mem")
+		if ofMaster || ofSlaves {
+			each = slave.Num
+			mem[t.Grants[0].Host] += master.Num - each
+		}
 		for _, g := range t.Grants {
 			slots[g.Instance()] += g.Slots
 			mem[g.Host] += each * float64(g.Slots)
@@ -318,7 +324,7 @@ func (s *stand) nothingTwice() {
 				pe += g.Slots
 			}
 		}
-		if _, ok := j.Hard.Get("lic"); ok {
+		if j.Requests("lic") {
 			lic++
 		}
 		return true

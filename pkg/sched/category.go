@@ -50,6 +50,7 @@ func (c *Cluster) Category(j *grid.Job) string {
 		b = strconv.AppendUint(append(b, " -ar "...), uint64(j.AR), 10)
 		b = append(append(b, " -u "...), j.Owner...)
 	}
+	b = appendScoped(b, j, c.complex.AppendNumbers)
 	if len(b) == 0 {
 		return "default"
 	}
@@ -81,10 +82,21 @@ func (c *Cluster) AccountedCategory(j *grid.Job) string {
 	if j.AR != 0 {
 		b = strconv.AppendUint(append(b, " -ar "...), uint64(j.AR), 10)
 	}
+	b = appendScoped(b, j, c.complex.AppendTexts)
 	if len(b) == 0 {
 		return ""
 	}
 	return string(b[1:])
+}
+
+// appendScoped adds what only some tasks ask for. It comes last, as what follows -scope is for these.
+func appendScoped(b []byte, j *grid.Job, appendList func([]byte, string, grid.Requests) []byte) []byte {
+	b = appendList(b, " -scope master -l ", j.MasterHard)
+	if len(j.SlaveQueues)+len(j.SlaveHard) > 0 {
+		b = append(b, " -scope slave"...)
+	}
+	b = appendNames(b, " -q ", j.SlaveQueues)
+	return appendList(b, " -l ", j.SlaveHard)
 }
 
 // appendSlots adds a slot range: 2, 2-4, 2,4, 1-9999999 when it is open.

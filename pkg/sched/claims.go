@@ -140,7 +140,7 @@ func (c *Cluster) unclaim(n *Need, p Placement, w window) {
 func (l *layout) selectionsOf(demands []complex.Demand, within grid.Requests) (out []*complex.Selection) {
 	var reserved []complex.Demand
 	if len(within) > 0 {
-		reserved = l.complex.Demands(nil, within)
+		reserved = l.complex.Demands(nil, within, nil)
 	}
 	for i := range demands {
 		d := &demands[i]

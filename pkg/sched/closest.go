@@ -103,13 +103,16 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 	if c.closedByCalendar(in) {
 		note(Reason{Code: QueueCloses, Object: in.name})
 	}
-	if attr := c.unknownAttr(n, in, now); attr >= 0 {
+	if attr := c.unknownAttr(n, complex.Global, in, now); attr >= 0 {
 		a := &c.complex.List[attr]
 		missing := "no value of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\", nor reported as load"
 		if a.Column >= 0 {
 			missing = "no capacity of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\""
 		}
-		note(Reason{Code: NotAtQueue, Object: in.name, What: complex.RequestText(n.Job.Hard), Offer: missing})
+		note(Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job), Offer: missing})
+	}
+	if slave, master, why := c.roles(n, in, now); !slave && !master {
+		note(why)
 	}
 	out = c.short(out, n, c.atGlobal(), 'G', grid.GlobalHost)
 	out = c.short(out, n, c.atHost(in.host, now), 'H', in.host.name)
@@ -126,7 +129,7 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 		}
 		name := r.set + "/" + r.called + "/" + key.String()
 		if out = c.short(out, n, l, 'L', name); len(out) == before {
-			if s, m, _ := c.slots(l, n); s <= 0 || !c.underFixed(l.supply, n) || (!m && n.Job.PE == "") {
+			if s, _ := c.slots(l, n); !s.any(n) || !c.underFixed(l.supply, n) {
 				note(Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()})
 			}
 		}
@@ -151,13 +154,13 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		out = c.short(out, n, *l.whole, letter, object)
 		l.whole = nil
 	}
-	if s, m, _ := c.slots(l, n); s > 0 && (m || n.Job.PE != "") {
+	if r, _ := c.slots(l, n); r.any(n) {
 		return out
 	}
 	codes := map[byte]Code{'G': NotGlobally, 'H': NotAtHost, 'Q': NotAtQueue, 'L': OverQuota}
 	before := len(out)
 	note := func(attr int, asked, left, of float64, texts ...string) {
-		why := Reason{Code: codes[letter], Object: object, What: complex.RequestText(n.Job.Hard)}
+		why := Reason{Code: codes[letter], Object: object, What: requestText(n.Job)}
 		if letter != 'L' {
 			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
 		}
@@ -172,7 +175,7 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
-		if l.supply.Capacity[d.Column] == complex.Unlimited || d.Amount <= 0 {
+		if l.supply.Capacity[d.Column] == complex.Unlimited || !d.Takes() {
 			continue
 		}
 		attr := c.complex.Consumables[d.Column]
@@ -183,8 +186,8 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 			if taken := c.inUse(&l, 0); taken > 0 {
 				note(attr, 1, 0, 0, "alone", "in use", "")
 			}
-		case left+tiny < d.Amount:
-			note(attr, d.Amount, left, of, a.Format(d.Amount)+unit, a.Format(left), a.Format(of))
+		case left+tiny < d.Least():
+			note(attr, d.Least(), left, of, a.Format(d.Least())+unit, a.Format(left), a.Format(of))
 		}
 	}
 	if attr := c.exclusiveInUse(&l); attr >= 0 && len(out) == before {

@@ -21,17 +21,17 @@ func TestClosestAgreesWithPlace(t *testing.T) {
 			if len(near) != len(w.c.instances) {
 				t.Fatalf("seed %d: %d of %d instances", seed, len(near), len(w.c.instances))
 			}
-			global, master, _ := w.c.slots(w.c.atGlobal(), n)
+			global, _ := w.c.slots(w.c.atGlobal(), n)
 			for _, m := range near {
 				in := w.c.instances[w.c.instAt[m.Instance]]
 				now := w.c.nows.get(in.host.index)
 				open := now.load != nil && w.c.stateReason(in).Fits() && w.c.alarm(in, now).of == nil && now.row(in.place)[0] < in.supply.Capacity[0]
-				fits := open && global > 0 && (master || j.PE != "") && w.c.impossible(n).Fits() && w.c.whyNot(n, in).Fits()
+				fits := open && global.any(n) && w.c.impossible(n).Fits() && w.c.whyNot(n, in).Fits()
 				if fits != (len(m.Lacks) == 0) {
 					t.Fatalf("seed %d: %s: %v for %+v, which lacks %+v", seed, m.Instance, w.c.whyNot(n, in), *j.JobRequest, m.Lacks)
 				}
-				if slots, free := 0, false; j.PE == "" && open && w.c.static(n, in).Fits() {
-					if slots, free = w.c.instanceSlots(n, in); global > 0 && master && w.c.impossible(n).Fits() && (slots > 0 && free) != fits {
+				if j.PE == "" && open && w.c.static(n, in).Fits() {
+					if slots := w.c.instanceSlots(n, in); global.any(n) && w.c.impossible(n).Fits() && slots > 0 != fits {
 						t.Fatalf("seed %d: %s gives %d slots to %+v, and lacks %+v", seed, m.Instance, slots, *j.JobRequest, m.Lacks)
 					}
 				}

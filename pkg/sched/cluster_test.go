@@ -196,9 +196,10 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 		events.Add(&grid.PE{Name: "mpi", Slots: 6, AllocationRule: "$round_robin"}),
 		events.Add(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "lic", Text: "4"}, {Name: "gpu", Text: "3(c[model=y] d[model=x] e)"}, {Name: "seat", Text: "4"}}}),
 		events.Add(&grid.Centry{Name: "model", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "NONE"}),
+		events.Add(&grid.Centry{Name: "rack", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "NONE"}),
 		events.Add(&grid.Centry{Name: "seat", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "HOST", Default: "0"})}
 	for _, h := range []string{"h1", "h2", "h3"} {
-		values := grid.Values{{Name: "mem", Text: "1G"}, {Name: "num_proc", Text: "2"}, {Name: "seat", Text: "2"}}
+		values := grid.Values{{Name: "mem", Text: "1G"}, {Name: "num_proc", Text: "2"}, {Name: "seat", Text: "2"}, {Name: "rack", Text: h}}
 		if h == "h1" || seed%4 == 0 { // else the others give from the map of the cluster
 			values = append(values, grid.Value{Name: "gpu", Text: "3(a[model=x] b[model=y] s[model=x])"})
 		}
@@ -249,10 +250,47 @@ func (w *randomWorld) job() *grid.Job {
 	if w.r.IntN(3) == 0 {
 		j.PE, j.PERange = "mpi", grid.Ranges{{First: 1, Last: 4, Step: 1}}
 	}
+	if j.PE != "" && w.r.IntN(2) == 0 {
+		w.scope(j)
+	}
 	if w.r.IntN(3) == 0 {
 		j.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: [...]string{"C", "C", "T", "S"}[w.r.IntN(4)], Type: [...]string{grid.BindSlot, grid.BindHost}[w.r.IntN(2)]}
 	}
 	return j
+}
+
+// scope has some requests of a job hold for its master task alone, or for the others.
+func (w *randomWorld) scope(j *grid.Job) {
+	var global grid.Requests
+	for _, r := range j.Hard {
+		switch to := w.r.IntN(4); {
+		case r.Name == "h_rt" || to == 0:
+			global = append(global, r)
+		case to == 1 || r.Name == "lic" || r.Name == "seat":
+			j.MasterHard = append(j.MasterHard, r)
+		case to == 2:
+			j.SlaveHard = append(j.SlaveHard, r)
+		default:
+			more := r
+			more.Num *= 2
+			j.MasterHard, j.SlaveHard = append(j.MasterHard, more), append(j.SlaveHard, r)
+		}
+	}
+	j.Hard = global
+	if w.r.IntN(4) == 0 {
+		r := grid.Request{Name: "rack", Value: [...]string{"h1", "h2", "h1|h3"}[w.r.IntN(3)]}
+		if w.r.IntN(2) == 0 {
+			j.MasterHard = append(j.MasterHard, r)
+		} else {
+			j.SlaveHard = append(j.SlaveHard, r)
+		}
+	}
+	if w.r.IntN(4) == 0 {
+		j.SlaveQueues = grid.Names{"*@h1", "*@h3"}
+	}
+	if w.r.IntN(4) == 0 {
+		j.MasterQueues = grid.Names{"*@h2"}
+	}
 }
 
 // load is what a host reports: h2 has the cores of one socket, h1 of two, h3 says nothing of them.
@@ -330,11 +368,11 @@ func (w *randomWorld) happen() {
 func (w *randomWorld) started(j *grid.Job, p Placement) *grid.JATask {
 	maps, why := w.c.Instances(j, p.Grants)
 	if !why.Fits() {
-		w.t.Fatalf("job %d fits at %v, but %v", j.ID, p.Grants, why)
+		w.t.Fatalf("job %d fits at %v, but %v: %+v", j.ID, p.Grants, why, *j.JobRequest)
 	}
 	cores, why := w.c.Cores(j, p.Grants, maps)
 	if !why.Fits() {
-		w.t.Fatalf("job %d fits at %v, but %v", j.ID, p.Grants, why)
+		w.t.Fatalf("job %d fits at %v, but %v: %+v", j.ID, p.Grants, why, *j.JobRequest)
 	}
 	w.notTwice(cores)
 	return &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Maps: maps, Cores: cores, Start: w.c.now}

@@ -47,11 +47,11 @@ func (c *Cluster) earliestIn(n *Need, i int, from, latest grid.Time) (Placement,
 			return Placement{}, never, why
 		}
 		c.setWindow(t, n)
-		global, master, _ := c.slots(c.atGlobal(), n)
-		if global == 0 || !master {
+		global, _ := c.slots(c.atGlobal(), n)
+		if global.lead == 0 {
 			continue
 		}
-		p, r := c.findInPE(n, i, global)
+		p, r := c.findInPE(n, i, global.lead)
 		if r.Fits() {
 			return p, t, r
 		}
@@ -77,7 +77,7 @@ func smallest(ranges grid.Ranges, unit int) (best int) {
 // time on that the cluster, the PE and the hosts allow.
 func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.Time {
 	for tried := false; ; tried = true {
-		later := c.gives(c.atGlobal(), n, least, t)
+		later := c.gives(c.atGlobal(), n, least, true, t)
 		if c.peLimits(i) {
 			later = c.waitFor(c.planned.pes[i], float64(c.peUsed[i]), n.gross, later, float64(int(c.pes[i].Slots)-least), c.clock())
 		}
@@ -124,7 +124,7 @@ func (c *Cluster) hostsBound(n *Need, hosts []*host, pe string, rule rule, least
 	}
 	times := c.scratch.times[:0]
 	for _, h := range hosts {
-		times = append(times, c.hostGives(n, h, pe, least, t))
+		times = append(times, c.hostGives(n, h, pe, least, count == 1, t))
 	}
 	c.scratch.times = times
 	if count == 1 {
@@ -134,8 +134,8 @@ func (c *Cluster) hostsBound(n *Need, hosts []*host, pe string, rule rule, least
 	return times[count-1]
 }
 
-// hostGives is a time before which a host cannot give so many slots.
-func (c *Cluster) hostGives(n *Need, h *host, pe string, slots int, t grid.Time) grid.Time {
+// hostGives is a time before which a host cannot give so many slots, with the master task among them or as it may be.
+func (c *Cluster) hostGives(n *Need, h *host, pe string, slots int, master bool, t grid.Time) grid.Time {
 	now := c.nows.get(h.index)
 	var only *instance // that can give them, if there is just one
 	for k, in := range h.instances {
@@ -143,7 +143,7 @@ func (c *Cluster) hostGives(n *Need, h *host, pe string, slots int, t grid.Time)
 			continue
 		}
 		if only != nil {
-			return c.gives(c.atHost(h, now), n, slots, t)
+			return c.gives(c.atHost(h, now), n, slots, master, t)
 		}
 		only = in
 	}
@@ -151,8 +151,8 @@ func (c *Cluster) hostGives(n *Need, h *host, pe string, slots int, t grid.Time)
 		return never
 	}
 	for {
-		onHost := c.gives(c.atHost(h, now), n, slots, t)
-		if t = c.gives(c.atInstance(only, now), n, slots, onHost); t == onHost || t == never {
+		onHost := c.gives(c.atHost(h, now), n, slots, master, t)
+		if t = c.gives(c.atInstance(only, now), n, slots, master, onHost); t == onHost || t == never {
 			return t
 		}
 	}
@@ -174,8 +174,8 @@ func (c *Cluster) sumBound(n *Need, hosts []*host, pe string, least int, t grid.
 	sum := 0
 	for _, h := range hosts {
 		o := c.hostOffer(n, h, pe)
-		sum += o.slots
-		s.parts = append(s.parts, part{h, o.slots, c.stays(n, h, t)})
+		sum += max(o.slots, o.lead)
+		s.parts = append(s.parts, part{h, max(o.slots, o.lead), c.stays(n, h, t)})
 		s.queues = s.queues[:0]
 	}
 	parts := s.parts
@@ -191,8 +191,8 @@ func (c *Cluster) sumBound(n *Need, hosts []*host, pe string, least int, t grid.
 			p := &parts[0]
 			o := c.hostOffer(n, p.host, pe)
 			s.queues = s.queues[:0]
-			sum += o.slots - p.slots
-			p.slots, p.until = o.slots, c.stays(n, p.host, t)
+			sum += max(o.slots, o.lead) - p.slots
+			p.slots, p.until = max(o.slots, o.lead), c.stays(n, p.host, t)
 			sink(parts, 0)
 		}
 	}

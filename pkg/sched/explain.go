@@ -16,7 +16,7 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	if a.Column == c.complex.Threads {
 		return Reason{Code: NotBindable, Object: object, What: n.Job.Binding.Options(), Offer: c.unitsOffered(&l, n)}
 	}
-	offer, request := "", complex.RequestText(n.Job.Hard)
+	offer, request := "", requestText(n.Job)
 	if attr == 0 {
 		request = "slots=1"
 	}
@@ -106,23 +106,26 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 	if c.closedByCalendar(in) {
 		return Reason{Code: QueueCloses, Object: in.name}
 	}
-	if attr := c.unknownAttr(n, in, now); attr >= 0 {
-		return Reason{Code: NotAtQueue, Object: in.name, What: complex.RequestText(n.Job.Hard),
+	if attr := c.unknownAttr(n, complex.Global, in, now); attr >= 0 {
+		return Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job),
 			Offer: "job requests unknown resource (" + c.complex.List[attr].Name + ")"}
 	}
+	if slave, master, why := c.roles(n, in, now); !slave && !master {
+		return why
+	}
 	l := c.atHost(in.host, now)
-	if s, m, attr := c.slots(l, n); s == 0 || (!m && n.Job.PE == "") {
+	if r, attr := c.slots(l, n); !r.any(n) {
 		return c.offersOnly(NotAtHost, in.host.name, "h", l, n, attr)
 	}
 	l = c.atInstance(in, now)
-	if s, m, attr := c.slots(l, n); s == 0 || (!m && n.Job.PE == "") {
+	if r, attr := c.slots(l, n); !r.any(n) {
 		return c.offersOnly(NotAtQueue, in.name, "q", l, n, attr)
 	}
 	pe := ""
 	if len(n.pes) > 0 {
 		pe = c.pes[n.pes[0]].Name
 	}
-	_, _, hit := c.quotaSlots(n, pe, in, nil)
+	_, hit := c.quotaSlots(n, pe, in, nil)
 	return hit
 }
 

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 )
@@ -31,7 +32,7 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 			return r
 		}
 	}
-	if slots, master, narrow := c.slots(c.atGlobal(), n); slots < total || !master {
+	if r, narrow := c.slots(c.atGlobal(), n); !r.holds(total, true) {
 		return c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
 	}
 	if l := c.atGlobal(); !c.hostsFit(&l, n, hostsOf(grants)) {
@@ -63,8 +64,9 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 	if pe != "" && !in.pes.Has(pe) {
 		return Reason{Code: NotInPEList, Object: in.name, What: pe}
 	}
-	if i == 0 && len(n.masters) > 0 && !anyMatches(n.masters, in, c.st) {
-		return Reason{Code: NotInMasterQueueList, Object: in.name}
+	now := c.nows.get(in.host.index)
+	if slave, master, why := c.roles(n, in, now); i == 0 && !master || (i > 0 || g.Slots > 1) && !slave {
+		return why
 	}
 	onQueue, onHost := 0, 0
 	for _, o := range grants {
@@ -75,19 +77,19 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 			}
 		}
 	}
-	now := c.nows.get(in.host.index)
-	if attr := c.unknownAttr(n, in, now); attr >= 0 {
+	if attr := c.unknownAttr(n, complex.Global, in, now); attr >= 0 {
 		return Reason{Code: UnknownResource, What: c.complex.List[attr].Name}
 	}
-	if slots, master, narrow := c.slots(c.atInstance(in, now), n); slots < onQueue || (i == 0 && !master) {
+	first := grants[0]
+	if r, narrow := c.slots(c.atInstance(in, now), n); !r.holds(onQueue, g.Host == first.Host && g.Queue == first.Queue) {
 		if narrow == 0 {
-			return Reason{Code: GrantSlots, Object: in.name, Slots: slots}
+			return Reason{Code: GrantSlots, Object: in.name, Slots: r.slots}
 		}
 		return c.offersOnly(NotAtQueue, in.name, "q", c.atInstance(in, now), n, narrow)
 	}
 	l := c.atHost(in.host, now)
 	l.factor = 0 // the adjustments of a moment are the scheduler's
-	if slots, master, narrow := c.slots(l, n); slots < onHost || (i == 0 && !master) {
+	if r, narrow := c.slots(l, n); !r.holds(onHost, g.Host == first.Host) {
 		return c.offersOnly(NotAtHost, in.host.name, "h", l, n, narrow)
 	}
 	return Reason{}

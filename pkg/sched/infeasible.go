@@ -103,7 +103,7 @@ func (c *Cluster) fitsOn(n *Need, host int) bool {
 		if !c.usable(now.ranks[k]) || !c.suits(n, in) {
 			continue
 		}
-		if slots, master := c.instanceSlots(n, in); slots > 0 && master {
+		if c.instanceSlots(n, in) > 0 {
 			return true
 		}
 	}

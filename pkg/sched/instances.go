@@ -83,10 +83,10 @@ func (c *Cluster) FindPlacementAt(n *Need, number int) (p Placement, ok bool) {
 	if r := now.ranks[in.place-1]; r.inst < 0 || r.full || !c.suits(n, in) {
 		return p, false
 	}
-	if slots, master, _ := c.slots(c.atGlobal(), n); slots == 0 || !master {
+	if g, _ := c.slots(c.atGlobal(), n); g.lead == 0 {
 		return p, false
 	}
-	if slots, master := c.instanceSlots(n, in); slots == 0 || !master {
+	if c.instanceSlots(n, in) == 0 {
 		return p, false
 	}
 	return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, true

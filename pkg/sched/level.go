@@ -57,13 +57,33 @@ func (c *Cluster) atInstance(in *instance, n *hostNow) level {
 	return l
 }
 
-// slots returns how many slots of a need the level can give for the whole of the
-// window, whether the master task can be here (what is taken
-// once, JOB, must fit too), and which attribute is the narrowest. This is the
+// room is how many slots of a need can be given somewhere. The slot of the master task may take other things than the
+// others: more, as of a consumable JOB, or less.
+type room struct {
+	slots int // without the master task
+	lead  int // with it, its slot included; 0: it cannot be here
+}
+
+// within returns what both rooms have.
+func (r room) within(o room) room { return room{min(r.slots, o.slots), min(r.lead, o.lead)} }
+
+// any reports whether one slot can be given to a need, that of a job without tasks or of any task.
+func (r room) any(n *Need) bool { return r.lead > 0 || r.slots > 0 && n.Job.PE != "" }
+
+// holds reports whether there is room for so many slots, the master's among them or not.
+func (r room) holds(slots int, master bool) bool {
+	if master {
+		return r.lead >= slots
+	}
+	return r.slots >= slots
+}
+
+// slots returns the room that the level can give to a need for the whole of the
+// window, and which attribute is the narrowest. This is the
 // one test on which placing, reserving, verifying and explaining rest.
-func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
-	free := complex.Unlimited
-	master, narrow = true, -1
+func (c *Cluster) slots(l level, n *Need) (r room, narrow int) {
+	free, lead := complex.Unlimited, complex.Unlimited
+	narrow = -1
 	selects := c.selects(&l, n)
 	for i := range n.demands {
 		d := &n.demands[i]
@@ -74,52 +94,73 @@ func (c *Cluster) slots(l level, n *Need) (slots int, master bool, narrow int) {
 		attr := c.complex.Consumables[d.Column]
 		if d.Exclusive {
 			if d.Amount > 0 && c.inUse(&l, 0) > 0 {
-				return 0, false, attr
+				return room{}, attr
 			}
 			continue
 		}
 		if d.Binding != nil {
-			if s := c.unitSlots(&l, n, d); s < free {
-				free, narrow = s, attr
+			s := c.unitSlots(&l, n, d)
+			if s < free {
+				narrow = attr
 			}
+			free, lead = min(free, s), min(lead, s)
+			continue
+		}
+		if !d.Takes() {
 			continue
 		}
 		left := c.corrected(&l, d.Column, c.ahead()) - c.inUse(&l, d.Column)
-		if selects && left+tiny >= d.Amount {
+		if selects && left+tiny >= d.Least() {
 			left = min(left, c.selected(&l, n, i, c.planned.window))
 		}
-		switch {
-		case d.Amount <= 0:
-		case d.PerHost:
-			if left+tiny < d.Amount {
-				free, narrow = 0, attr
-			}
-		case d.PerJob:
-			if left+tiny < d.Amount {
-				master, narrow = false, attr
-			}
-		default:
-			if s := math.Floor(left/d.Amount + tiny); s < free {
-				free, narrow = s, attr
-			}
-		}
-	}
-	if attr := c.exclusiveInUse(&l); attr >= 0 {
-		return 0, false, attr
-	}
-	if l.now != nil {
-		if s, attr := c.loadSlots(&l, n); s < free {
-			free, narrow = s, attr
-		}
-	}
-	if l.whole != nil && !c.ahead() {
-		s, m, attr := c.slots(*l.whole, n)
-		if float64(s) < free || master && !m {
+		s, m := roomFor(d, left)
+		if s < free || m < 1 && (d.PerHost || !d.Same()) {
 			narrow = attr
 		}
-		free, master = min(free, float64(s)), master && m
+		free, lead = min(free, s), min(lead, m)
 	}
-	return int(min(max(free, 0), math.MaxInt32)), master && free >= 1, narrow
+	if attr := c.exclusiveInUse(&l); attr >= 0 {
+		return room{}, attr
+	}
+	if l.now != nil {
+		s, m, attr := c.loadSlots(&l, n)
+		if s < free || m < 1 && lead >= 1 {
+			narrow = attr
+		}
+		free, lead = min(free, s), min(lead, m)
+	}
+	r = room{int(min(max(free, 0), math.MaxInt32)), int(min(max(lead, 0), math.MaxInt32))}
+	if l.whole != nil && !c.ahead() {
+		w, attr := c.slots(*l.whole, n)
+		if w.slots < r.slots || w.lead < 1 && r.lead >= 1 {
+			narrow = attr
+		}
+		r = r.within(w)
+	}
+	return r, narrow
+}
+
+// roomFor returns how many slots get what they take of a demand from an amount, without the master task and with it.
+func roomFor(d *complex.Demand, left float64) (slots, lead float64) {
+	slots, lead = complex.Unlimited, complex.Unlimited
+	switch {
+	case d.PerHost:
+		if left+tiny < d.Amount {
+			slots, lead = 0, 0
+		}
+		return slots, lead
+	case d.Amount > 0:
+		slots = math.Floor(left/d.Amount + tiny)
+	}
+	switch {
+	case d.Same():
+		lead = slots
+	case left+tiny < d.Master:
+		lead = 0
+	case d.Amount > 0:
+		lead = 1 + math.Floor((left-d.Master)/d.Amount+tiny)
+	}
+	return slots, lead
 }
 
 // corrected is the capacity of a consumable at a level, less if the load says
@@ -149,10 +190,10 @@ func (c *Cluster) exclusiveInUse(l *level) int {
 	return -1
 }
 
-// loadSlots holds the requests against load values. An ordered amount is
+// loadSlots holds the requests against load values, without the master task and with it. An ordered amount is
 // needed by each slot: 6G free memory hold three slots of 2G.
-func (c *Cluster) loadSlots(l *level, n *Need) (slots float64, narrow int) {
-	slots, narrow = complex.Unlimited, -1
+func (c *Cluster) loadSlots(l *level, n *Need) (slots, lead float64, narrow int) {
+	slots, lead, narrow = complex.Unlimited, complex.Unlimited, -1
 	for i := range n.conditions {
 		k := &n.conditions[i]
 		if _, configured := l.supply.Fixed[k.Attr]; configured {
@@ -161,11 +202,19 @@ func (c *Cluster) loadSlots(l *level, n *Need) (slots float64, narrow int) {
 			}
 		}
 		s := c.askSlots(l, k)
-		if s < slots {
+		switch {
+		case k.Of == complex.Slave:
+			lead = min(lead, s+1)
+		case k.Of == complex.Global:
+			lead = min(lead, s)
+		case s < 1:
+			lead, narrow = 0, k.Attr
+		}
+		if s < slots && k.Of != complex.Master {
 			slots, narrow = s, k.Attr
 		}
 	}
-	return slots, narrow
+	return slots, lead, narrow
 }
 
 func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
@@ -188,18 +237,18 @@ func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
 	return complex.Unlimited
 }
 
-// unknownAttr returns the index of a requested attribute that is neither
+// unknownAttr returns the index of an attribute that is requested in a scope and neither
 // configured nor reported at the cluster, the host or the instance, -1 when all
 // are known.
-func (c *Cluster) unknownAttr(n *Need, in *instance, now *hostNow) int {
+func (c *Cluster) unknownAttr(n *Need, of complex.Scope, in *instance, now *hostNow) int {
 	for i := range n.conditions {
-		if !c.known(n.conditions[i].Attr, in, now) {
-			return n.conditions[i].Attr
+		if k := &n.conditions[i]; k.Of == of && !c.known(k.Attr, in, now) {
+			return k.Attr
 		}
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
-		if d.Requested && in.supply.Capacity[d.Column] == complex.Unlimited &&
+		if d.Requested && d.AskedIn(of) && in.supply.Capacity[d.Column] == complex.Unlimited &&
 			in.host.supply.Capacity[d.Column] == complex.Unlimited && c.layout.global.Capacity[d.Column] == complex.Unlimited && c.layout.global.Maps[d.Column] == nil {
 			attr := c.complex.Consumables[d.Column]
 			if !c.known(attr, in, now) {
@@ -252,22 +301,23 @@ func (c *Cluster) alarmSlots(in *instance, now *hostNow, factor float64) int {
 }
 
 // instanceSlots returns what an instance and its host can give a need now.
-func (c *Cluster) instanceSlots(n *Need, in *instance) (slots int, master bool) {
+// It is asked for jobs without tasks, whose one slot is that of the master task.
+func (c *Cluster) instanceSlots(n *Need, in *instance) (slots int) {
 	if c.closedByCalendar(in) {
 		c.planned.hit = true
-		return 0, false
+		return 0
 	}
 	now := c.nows.get(in.host.index)
-	slots, master, _ = c.slots(c.atInstance(in, now), n)
-	if slots == 0 {
-		return 0, false
+	r, _ := c.slots(c.atInstance(in, now), n)
+	if r.lead == 0 {
+		return 0
 	}
-	s, m, _ := c.slots(c.atHost(in.host, now), n)
-	if s == 0 || c.unknownAttr(n, in, now) >= 0 {
-		return 0, false
+	h, _ := c.slots(c.atHost(in.host, now), n)
+	if h.lead == 0 || c.unknownAttr(n, complex.Global, in, now) >= 0 {
+		return 0
 	}
-	left, free, _ := c.quotaSlots(n, "", in, nil)
-	return min(slots, s, left, c.preemptedSlots(in, now)), master && m && free
+	q, _ := c.quotaSlots(n, "", in, nil)
+	return min(r.lead, h.lead, q.lead, c.preemptedSlots(in, now))
 }
 
 // stateReason returns why the states of an instance allow no jobs in it, load alarm

@@ -85,7 +85,7 @@ func (c *Cluster) reorderMaps(old, now rank) {
 // every slot could be taken, and no GPU, a search would else visit all hosts.
 func (c *Cluster) orderFor(n *Need) ordered.Set[rank] {
 	for i, column := range c.mapColumns {
-		if slices.ContainsFunc(n.demands, func(d complex.Demand) bool { return d.Column == column && d.Amount > 0 && !d.PerJob }) {
+		if slices.ContainsFunc(n.demands, func(d complex.Demand) bool { return d.Column == column && d.Amount > 0 && d.Master > 0 }) {
 			return c.mapOrder[i].rows
 		}
 	}
@@ -135,7 +135,7 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 			n.Global = global
 			chosen := g.choose(&n, m, stockKey{d.Column, h}, wanted, out)
 			if len(chosen) < wanted {
-				return nil, Reason{Code: NotAtHost, Object: n.Host, What: complex.RequestText(j.Hard), Offer: "too few instances of " + n.Resource + " are free"}
+				return nil, Reason{Code: NotAtHost, Object: n.Host, What: requestText(j), Offer: "too few instances of " + n.Resource + " are free"}
 			}
 			name(&n, m, chosen)
 			out = append(out, n)

@@ -25,6 +25,8 @@ type Need struct {
 	queues      []pattern.Queue
 	softQueue   []pattern.Queue
 	masters     []pattern.Queue
+	slaves      []pattern.Queue
+	scoped      bool    // the master task and the others ask for different things
 	pes         []int   // matching PEs in definition order
 	gross       float64 // seconds it is assumed to hold what it takes
 	openEnd     bool    // it asks for no run time
@@ -51,7 +53,7 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 		return r.Need(j)
 	}
 	x := c.complex
-	n := &Need{Job: j, layout: c.layout, demands: x.DemandsOf(nil, j.JobRequest), gross: c.policy.gross(j.Hard)}
+	n := &Need{Job: j, layout: c.layout, demands: x.DemandsOf(nil, j.JobRequest), scoped: j.Scoped(), gross: c.policy.gross(j.Hard)}
 	_, asked := c.policy.asked(j.Hard)
 	n.openEnd = !asked
 	for _, d := range n.demands {
@@ -69,9 +71,10 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	if j.PE != "" {
 		n.least = smallest(j.PERange, 1)
 	}
-	n.conditions, n.unknown = x.Conditions(j.Hard)
+	n.conditions, n.unknown = x.ConditionsOf(j.JobRequest)
 	n.soft, _ = x.Conditions(j.Soft)
 	n.queues, n.softQueue, n.masters = compileQueues(j.HardQueues), compileQueues(j.SoftQueues), compileQueues(j.MasterQueues)
+	n.slaves = compileQueues(j.SlaveQueues)
 	if j.PE != "" {
 		for i, pe := range c.pes {
 			if pattern.Match(j.PE, pe.Name) {
@@ -253,7 +256,7 @@ func (c *Cluster) rightType(n *Need, in *instance) Reason {
 func (c *Cluster) forcedReason(n *Need, in *instance) Reason {
 	missing := func(forced []int) string {
 		for _, i := range forced {
-			if _, ok := n.Job.Hard.Get(c.complex.List[i].Name); !ok {
+			if !n.Job.Requests(c.complex.List[i].Name) {
 				return c.complex.List[i].Name
 			}
 		}
@@ -271,15 +274,68 @@ func (c *Cluster) forcedReason(n *Need, in *instance) Reason {
 	return Reason{}
 }
 
-// compareFixed holds the requests against configured values: every level that
+// compareFixed holds the requests for all tasks against configured values: every level that
 // knows an attribute must satisfy it, and of a consumable the limit of the
 // queue.
 func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
+	return c.compareScope(n, complex.Global, in)
+}
+
+// roles reports whether an instance can have the master task of a job, and its other tasks, as far as requests
+// say that hold for one or the other; why it cannot have one of them.
+func (c *Cluster) roles(n *Need, in *instance, now *hostNow) (slave, master bool, why Reason) {
+	switch {
+	case n.scoped:
+		master, why = c.inScope(n, complex.Master, n.masters, in, now)
+		var of Reason
+		if slave, of = c.inScope(n, complex.Slave, n.slaves, in, now); !slave {
+			why = of
+		}
+		return slave, master, why
+	case len(n.masters) > 0 && !anyMatches(n.masters, in, c.st):
+		return true, false, Reason{Code: NotInMasterQueueList, Object: in.name}
+	}
+	return true, true, why
+}
+
+// inScope reports whether an instance can have the tasks of one scope.
+func (c *Cluster) inScope(n *Need, of complex.Scope, queues []pattern.Queue, in *instance, now *hostNow) (can bool, why Reason) {
+	switch attr := c.unknownAttr(n, of, in, now); {
+	case len(queues) > 0 && !anyMatches(queues, in, c.st):
+		why = Reason{Code: NotInMasterQueueList, Object: in.name}
+		if of == complex.Slave {
+			why.Code = NotInSlaveQueueList
+		}
+	case attr >= 0:
+		why = Reason{Code: UnknownResource, What: c.complex.List[attr].Name}
+	default:
+		why = c.compareScope(n, of, in)
+	}
+	return why.Fits(), why
+}
+
+// inRoles is what is left of the room in an instance for the tasks that it can have.
+func (c *Cluster) inRoles(r room, n *Need, in *instance, now *hostNow) room {
+	slave, master, _ := c.roles(n, in, now)
+	if !slave {
+		r = r.within(room{0, 1})
+	}
+	if !master {
+		r.lead = 0
+	}
+	return r
+}
+
+// compareScope is compareFixed for the requests of one scope.
+func (c *Cluster) compareScope(n *Need, of complex.Scope, in *instance) Reason {
 	for i := range n.conditions {
 		k := &n.conditions[i]
+		if k.Of != of {
+			continue
+		}
 		a := &c.complex.List[k.Attr]
 		if v, ok := c.layout.global.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
 			return n.cannot(NotGlobally, "", "g", a, v)
@@ -295,11 +351,11 @@ func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 		d := &n.demands[i]
 		attr := c.complex.Consumables[d.Column]
 		a := &c.complex.List[attr]
-		if v, ok := in.supply.Fixed[attr]; ok && d.Requested && !d.Exclusive && !a.Compare(d.Amount, v.Number) {
+		if v, ok := in.supply.Fixed[attr]; ok && d.Requested && !d.Exclusive && d.AskedIn(of) && !a.Compare(d.PerSlot(of), v.Number) {
 			return n.cannot(NotAtQueue, in.name, "q", a, v)
 		}
 	}
-	return c.selectable(n, in.host)
+	return c.selectable(n, of, in.host)
 }
 
 // selectionAt returns the instances that a demand selects; nil: any of the map.
@@ -311,28 +367,40 @@ func (n *Need) selectionAt(demand int) *complex.Selection {
 }
 
 // selectable compares the selections of a need with the resource maps from which a host gives.
-func (c *Cluster) selectable(n *Need, h *host) Reason {
+func (c *Cluster) selectable(n *Need, of complex.Scope, h *host) Reason {
 	top := c.whole()
 	if n.selections != nil {
 		h = top.hosts[top.hostAt[h.name]]
 	}
 	for i, s := range n.selections {
 		d := &n.demands[i]
-		if s == nil || d.PerJob && n.Job.PE != "" {
+		if s == nil || !d.AskedIn(of) || of == complex.Global && d.MasterOnly() && n.Job.PE != "" {
 			continue
 		}
 		m, global := top.mapOf(h, d.Column)
-		if has := m.Selected(s); m != nil && float64(has) < d.Amount {
+		if has := m.Selected(s); m != nil && float64(has) < d.PerSlot(of) {
 			letter := "h"
 			if global {
 				letter = "g"
 			}
 			attr := &c.complex.List[c.complex.Consumables[d.Column]]
-			return Reason{Code: NotAtHost, Object: h.name, What: complex.RequestText(n.Job.Hard),
+			return Reason{Code: NotAtHost, Object: h.name, What: requestText(n.Job),
 				Offer: "it offers only " + letter + "c:" + attr.Name + "=" + attr.Format(float64(has)) + " with " + s.String()}
 		}
 	}
 	return Reason{}
+}
+
+// requestText is what a job asks for as messages quote it behind -l.
+func requestText(j *grid.Job) string {
+	text := complex.RequestText(j.Hard)
+	if len(j.MasterHard) > 0 {
+		text += " -scope master -l " + complex.RequestText(j.MasterHard)
+	}
+	if len(j.SlaveHard) > 0 {
+		text += " -scope slave -l " + complex.RequestText(j.SlaveHard)
+	}
+	return text
 }
 
 // cannot is the reason of a request that a configured value refuses; the
@@ -346,5 +414,5 @@ func (n *Need) cannot(code Code, object, level string, a *complex.Attribute, v c
 	if v.BuiltIn {
 		origin = "v"
 	}
-	return Reason{Code: code, Object: object, What: complex.RequestText(n.Job.Hard), Offer: "it offers only " + level + origin + ":" + a.Name + "=" + offer}
+	return Reason{Code: code, Object: object, What: requestText(n.Job), Offer: "it offers only " + level + origin + ":" + a.Name + "=" + offer}
 }

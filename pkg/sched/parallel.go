@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
 )
@@ -20,9 +21,10 @@ type search struct {
 	line    []rank       // see lineUp
 	full    []rank
 	offered map[bucketKey]offered // what the hosts take under quotas
-	total   int
-	most    int // the most slots on one host
-	master  int // the first host that can hold the master, -1: none yet
+	total   int                   // slots of the hosts, none of which is the master's
+	takers  int                   // hosts that have any
+	most    int                   // the most slots on one host
+	master  int                   // the host for the master: the first with which the most slots can be had; -1: none yet
 
 	shares   []int   // of the hosts, see allocate
 	partners []*host // see earliestIn
@@ -32,16 +34,14 @@ type search struct {
 
 // offer is what one host can give.
 type offer struct {
-	host   *host
-	slots  int
-	master bool
+	host *host
+	room
 	queues []queueOffer
 }
 
 type queueOffer struct {
-	in     *instance
-	slots  int
-	master bool
+	in *instance
+	room
 }
 
 // findParallel tries the matching PEs: the most slots win, then the fewest
@@ -87,16 +87,21 @@ func (c *Cluster) findInPE(n *Need, i, global int) (Placement, Reason) {
 	c.gather(n, pe.Name, rule, want)
 	s := &c.scratch
 	possible := min(rule.possible(s), limit)
-	slots := largest(j.PERange, possible, rule.unit())
-	if slots == 0 || s.master < 0 {
-		if s.master < 0 {
-			possible = 0
-		}
-		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: possible}
+	if s.master < 0 {
+		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name}
 	}
-	p, ok := rule.allocate(s, n, slots)
-	if !ok {
-		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: possible}
+	p, why := Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: possible}
+	s.lead()
+	for slots := largest(j.PERange, possible, rule.unit()); slots > 0 && !why.Fits(); slots = largest(j.PERange, slots-1, rule.unit()) {
+		if p, ok = rule.allocate(s, slots); !ok {
+			break
+		}
+		if why = (Reason{}); n.scoped { // what the master takes under a quota is not known before its place is
+			why = c.fitsQuotas(n, p.Grants, pe.Name)
+		}
+	}
+	if !why.Fits() {
+		return Placement{}, why
 	}
 	p.PE = pe.Name
 	if len(n.Job.Soft)+len(n.softQueue) > 0 {
@@ -118,7 +123,8 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 			s.placed[o.host.index] = 0
 		}
 	}
-	s.hosts, s.queues, s.total, s.most, s.master = s.hosts[:0], s.queues[:0], 0, 0, -1
+	s.clear()
+	s.queues = s.queues[:0]
 	clear(s.offered)
 	quotas := c.passing(n, pe) != nil
 	dealt := quotas && rule.kind == roundRobin
@@ -139,20 +145,14 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		if len(o.queues) == 0 || o.queues[0].in != in {
 			return true
 		}
-		c.underQuotas(n, pe, rule, &o)
-		if o.slots < rule.least() || masterFirst && !o.master {
+		c.underQuotas(n, pe, rule, o.lead > 0 && (masterFirst || rule.kind == peSlots), &o)
+		if !rule.takes(&o) || masterFirst && o.lead == 0 {
 			return true
 		}
 		if !dealt {
 			c.takeQuotas(n, pe, rule, &o)
 		}
-		s.hosts = append(s.hosts, o)
-		s.placed[in.host.index] = len(s.hosts)
-		if o.master && s.master < 0 && !(rule.kind == peSlots && o.slots < want) {
-			s.master = len(s.hosts) - 1
-		}
-		s.total += o.slots
-		s.most = max(s.most, o.slots)
+		s.join(o, rule, want)
 		return dealt || hosts < len(c.hosts) || s.master < 0 || !rule.enough(s, want)
 	}
 	if masterFirst {
@@ -170,39 +170,58 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 	}
 	if rule.kind == peSlots && s.master < 0 { // no host has all that is wanted: the largest
 		for i := range s.hosts {
-			if o := &s.hosts[i]; o.master && (s.master < 0 || o.slots > s.hosts[s.master].slots) {
+			if o := &s.hosts[i]; o.lead > 0 && (s.master < 0 || o.lead > s.hosts[s.master].lead) {
 				s.master = i
 			}
 		}
 	}
 }
 
+// clear forgets the gathered hosts.
+func (s *search) clear() {
+	s.hosts, s.total, s.takers, s.most, s.master = s.hosts[:0], 0, 0, 0, -1
+}
+
+// join adds a host that takes part.
+func (s *search) join(o offer, rule rule, want int) {
+	s.hosts = append(s.hosts, o)
+	s.placed[o.host.index] = len(s.hosts)
+	if o.lead > 0 && !(rule.kind == peSlots && o.lead < want) && (s.master < 0 || rule.gain(&o) > rule.gain(&s.hosts[s.master])) {
+		s.master = len(s.hosts) - 1
+	}
+	s.total += rule.gives(o.slots)
+	if o.slots > 0 {
+		s.takers++
+	}
+	s.most = max(s.most, o.slots, o.lead)
+}
+
 // hostOffer is what a host can give to a need in a PE: its own resources, or
 // the sum of its instances' if that is less.
 func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 	now := c.nows.get(h.index)
-	onHost, hostMaster, _ := c.slots(c.atHost(h, now), n)
-	if onHost == 0 {
+	onHost, _ := c.slots(c.atHost(h, now), n)
+	if !onHost.any(n) {
 		return o
 	}
 	o.host = h
-	sum, queues := 0, c.scratch.queues
+	queues := c.scratch.queues
 	for k, in := range h.instances {
-		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.pes.Has(pe) || !c.suits(n, in) || c.unknownAttr(n, in, now) >= 0 {
+		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.pes.Has(pe) || !c.suits(n, in) || c.unknownAttr(n, complex.Global, in, now) >= 0 {
 			continue
 		}
-		slots, master, _ := c.slots(c.atInstance(in, now), n)
-		slots = min(slots, c.preemptedSlots(in, now))
+		r, _ := c.slots(c.atInstance(in, now), n)
+		most := c.preemptedSlots(in, now)
 		if !c.ahead() && (len(now.starts) > 0 || len(c.policy.adjustments) > 0) {
-			slots = min(slots, c.alarmSlots(in, now, c.factor(now)))
+			most = min(most, c.alarmSlots(in, now, c.factor(now)))
 		}
-		if slots == 0 {
-			continue
+		r = r.within(room{most, most})
+		if onHost.lead == 0 {
+			r.lead = 0
 		}
-		master = master && hostMaster && (len(n.masters) == 0 || anyMatches(n.masters, in, c.st))
-		queues = append(queues, queueOffer{in, slots, master})
-		o.master = o.master || master
-		sum += slots
+		if r = c.inRoles(r, n, in, now); r.any(n) {
+			queues = append(queues, queueOffer{in, r})
+		}
 	}
 	o.queues = queues[len(c.scratch.queues):]
 	c.scratch.queues = queues
@@ -211,8 +230,24 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 			return now.ranks[a.in.place-1].compare(now.ranks[b.in.place-1])
 		})
 	}
-	o.slots = min(sum, onHost)
+	o.sum(onHost)
 	return o
+}
+
+// sum is what the queue instances give together within a room. That of the master task is the first that can have it.
+func (o *offer) sum(most room) {
+	all, more, leads := 0, 0, false
+	for i := range o.queues {
+		q := &o.queues[i]
+		all += q.slots
+		if !leads && q.lead > 0 {
+			more, leads = q.lead-q.slots, true
+		}
+	}
+	o.room = room{slots: all}.within(most)
+	if o.lead = 0; leads {
+		o.lead = min(all+more, most.lead)
+	}
 }
 
 // rule is an allocation_rule, sge_pe(5).
@@ -249,24 +284,45 @@ func (r rule) unit() int { return max(r.fixed, 1) }
 
 func (r rule) least() int { return max(r.fixed, 1) }
 
+// takes reports whether a host offers enough to take part. What it offers less than that, with the master or without, is
+// nothing.
+func (r rule) takes(o *offer) bool {
+	for _, n := range [...]*int{&o.slots, &o.lead} {
+		if *n < r.least() {
+			*n = 0
+		}
+	}
+	return o.slots > 0 || o.lead > 0
+}
+
+// gives is how many of so many slots the rule takes of a host.
+func (r rule) gives(slots int) int {
+	if r.kind == fixedSlots {
+		return min(slots, r.fixed)
+	}
+	return slots
+}
+
+// gain is how many slots more a host gives when the master is there.
+func (r rule) gain(o *offer) int { return r.gives(o.lead) - r.gives(o.slots) }
+
 // possible is the largest amount that the gathered hosts can give.
 func (r rule) possible(s *search) int {
-	switch r.kind {
-	case peSlots:
-		if s.master < 0 {
-			return s.most
-		}
-		return s.hosts[s.master].slots
-	case fixedSlots:
-		return len(s.hosts) * r.fixed
+	switch {
+	case r.kind == peSlots && s.master < 0:
+		return s.most
+	case r.kind == peSlots:
+		return s.hosts[s.master].lead
+	case s.master < 0:
+		return s.total
 	}
-	return s.total
+	return s.total + r.gain(&s.hosts[s.master])
 }
 
 // enough reports whether more hosts can change nothing.
 func (r rule) enough(s *search, want int) bool {
 	if r.kind == roundRobin {
-		return len(s.hosts) >= want
+		return s.takers >= want
 	}
 	return r.possible(s) >= want
 }
@@ -292,17 +348,17 @@ func largest(ranges grid.Ranges, limit, unit int) (best int) {
 	return best
 }
 
-// lead moves the master's host to the front, and on it the queue instance that
-// can hold the master; the others keep their order.
+// lead moves the master's host to the front; the others keep their order. What it gives is then with the master.
 func (s *search) lead() {
 	toFront(s.hosts, s.master)
 	s.master = 0
-	s.hosts[0].lead()
+	s.hosts[0].leading()
 }
 
-// lead moves the queue instance that can hold the master to the front.
-func (o *offer) lead() {
-	toFront(o.queues, slices.IndexFunc(o.queues, func(q queueOffer) bool { return q.master }))
+// leading has the host give its slots with the master, in the queue instance that can hold it, which comes to the front.
+func (o *offer) leading() {
+	toFront(o.queues, slices.IndexFunc(o.queues, func(q queueOffer) bool { return q.lead > 0 }))
+	o.slots, o.queues[0].slots = o.lead, o.queues[0].lead
 }
 
 func toFront[T any](s []T, i int) {
@@ -312,8 +368,7 @@ func toFront[T any](s []T, i int) {
 }
 
 // allocate distributes the slots over the gathered hosts, the master's first.
-func (r rule) allocate(s *search, n *Need, slots int) (Placement, bool) {
-	s.lead()
+func (r rule) allocate(s *search, slots int) (Placement, bool) {
 	hosts := s.hosts
 	s.shares = append(s.shares[:0], make([]int, len(hosts))...)
 	shares, left := s.shares, slots
@@ -322,7 +377,7 @@ func (r rule) allocate(s *search, n *Need, slots int) (Placement, bool) {
 		shares[0], left = slots, 0
 	case fixedSlots:
 		for i := range hosts {
-			if left > 0 {
+			if left > 0 && hosts[i].slots > 0 {
 				shares[i], left = r.fixed, left-r.fixed
 			}
 		}

@@ -48,7 +48,7 @@ func TestParallelPlacementIsTheLargest(t *testing.T) {
 			}
 			w.eachWay(func(grants []grid.Grant, slots uint32) {
 				if slots > p.Slots && rule.keeps(grants) && j.PERange.Contains(slots) && w.c.Fits(j, grants, "mpi").Fits() && w.open(grants) {
-					t.Fatalf("seed %d %s: %v was placed (%v), but %v fits", seed, text, p.Grants, why, grants)
+					t.Fatalf("seed %d %s: %v was placed (%v), but %v fits: %+v", seed, text, p.Grants, why, grants, *j.JobRequest)
 				}
 			})
 		}

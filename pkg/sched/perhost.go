@@ -65,16 +65,12 @@ func (s *search) limit(hosts int, rule rule, want int) {
 	}
 	sum, leads := 0, false
 	for _, o := range s.hosts[:hosts] {
-		gives := o.slots
-		if rule.kind == fixedSlots {
-			gives = rule.fixed
-		}
-		sum, leads = sum+gives, leads || o.master
+		sum, leads = sum+rule.gives(o.slots), leads || o.lead > 0
 	}
 	if sum < want || !leads {
 		byRank := slices.Clone(s.hosts)
 		slices.SortStableFunc(byRank, func(a, b offer) int { return cmp.Compare(b.slots, a.slots) })
-		if chief := slices.IndexFunc(byRank, func(o offer) bool { return o.master }); chief >= hosts && hosts > 0 {
+		if chief := slices.IndexFunc(byRank, func(o offer) bool { return o.lead > 0 }); chief >= hosts && hosts > 0 {
 			byRank[hosts-1], byRank[chief] = byRank[chief], byRank[hosts-1]
 		}
 		keep := byRank[:hosts]
@@ -89,22 +85,32 @@ func (s *search) limit(hosts int, rule rule, want int) {
 	for _, o := range s.hosts[hosts:] {
 		s.placed[o.host.index] = 0
 	}
-	s.hosts, s.total, s.most = s.hosts[:hosts], 0, 0
-	s.master = slices.IndexFunc(s.hosts, func(o offer) bool { return o.master })
-	for _, o := range s.hosts {
-		s.total, s.most = s.total+o.slots, max(s.most, o.slots)
+	kept := s.hosts[:hosts]
+	s.clear()
+	for i := range kept {
+		s.join(kept[i], rule, want)
 	}
 }
 
 // offered is what a parallel job is to get under a quota already.
 type offered struct {
-	slots int
-	hosts []*host // where; only for needs that take something per host
+	slots  int
+	master bool    // the slot of the master task is one of them
+	hosts  []*host // where; only for needs that take something per host
 }
 
-// more returns it with slots on a host.
-func (o offered) more(n *Need, h *host, slots int) offered {
+// leaves is what is left of a room.
+func (o offered) leaves(r room) room {
+	if o.master {
+		return room{slots: r.lead - o.slots}
+	}
+	return room{r.slots - o.slots, r.lead - o.slots}
+}
+
+// more returns it with slots on a host, the master's among them or not.
+func (o offered) more(n *Need, h *host, slots int, master bool) offered {
 	o.slots += slots
+	o.master = o.master || master
 	if n.perHost && slots > 0 && !slices.Contains(o.hosts, h) {
 		o.hosts = append(slices.Clone(o.hosts), h)
 	}

@@ -103,13 +103,13 @@ func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
 	if why := c.impossible(n); !why.Fits() {
 		return Placement{}, why
 	}
-	global, master, narrow := c.slots(c.atGlobal(), n)
-	if global == 0 || !master {
+	global, narrow := c.slots(c.atGlobal(), n)
+	if global.lead == 0 {
 		return Placement{}, c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
 	}
 	switch {
 	case n.Job.PE != "":
-		return c.findParallel(n, global)
+		return c.findParallel(n, global.lead)
 	case len(n.Job.Soft)+len(n.softQueue) > 0:
 		return c.findSoft(n)
 	}
@@ -132,7 +132,7 @@ func (c *Cluster) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 		if !c.suits(n, in) {
 			continue
 		}
-		if slots, master := c.instanceSlots(n, in); slots > 0 && master {
+		if c.instanceSlots(n, in) > 0 {
 			return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, Reason{}
 		}
 	}
@@ -147,7 +147,7 @@ func (c *Cluster) findSoft(n *Need) (best Placement, r Reason) {
 		if !c.suits(n, in) {
 			return true
 		}
-		if slots, master := c.instanceSlots(n, in); slots == 0 || !master {
+		if c.instanceSlots(n, in) == 0 {
 			return true
 		}
 		if v := c.violations(n, in); best.Grants == nil || v < best.Violations {

@@ -53,7 +53,7 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 		r.planned.window = window{r.now, max(r.grossEnd(j, t), r.now+1)}
 	}
 	b := comeback{c: r, alone: make([]bool, len(c.complex.Consumables))}
-	for _, d := range c.complex.Demands(nil, j.Hard) {
+	for _, d := range c.complex.Demands(nil, j.Hard, j.JobRequest) {
 		b.alone[d.Column] = d.Exclusive && d.Amount > 0
 	}
 	total, quotas, passing := portion{}, map[bucketKey]portion{}, c.quotasFor(j, t.PE)
@@ -156,7 +156,7 @@ func (c *Cluster) BookAgain(t *grid.JATask) {
 
 func (c *Cluster) holdSlots(t *grid.JATask, sign float64) {
 	j := c.st.Job(t.Job)
-	c.buffer = c.complex.Demands(c.buffer, t.Held(j))
+	c.buffer = c.complex.Demands(c.buffer, t.Held(j), j.JobRequest)
 	c.hold(c.buffer[:1], j, t.Grants, t.PE, running(c.grossEnd(j, t), sign))
 	c.reorderGrants(t.Grants)
 }

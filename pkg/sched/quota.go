@@ -263,26 +263,26 @@ func (c *Cluster) hostValue(h *host, attr int) float64 {
 	return complex.Unlimited
 }
 
-// quotaSlots is what the quotas leave of an instance to a need: slots, and
-// whether the master task can be here. hit is the bucket that leaves none.
+// quotaSlots is the room that the quotas leave in an instance to a need. hit is the bucket that leaves none.
 // given is what a parallel job is to get under the same buckets already.
-func (c *Cluster) quotaSlots(n *Need, pe string, in *instance, given map[bucketKey]offered) (slots int, master bool, hit Reason) {
-	slots, master = unlimitedSlots, true
+func (c *Cluster) quotaSlots(n *Need, pe string, in *instance, given map[bucketKey]offered) (left room, hit Reason) {
+	left = room{unlimitedSlots, unlimitedSlots}
 	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(r *quotaRule, key bucketKey) bool {
 		l := c.atQuota(r, key, in)
-		s, m, narrow := c.slots(l, n)
-		if s -= given[key].slots; s <= 0 || !c.hostsFit(&l, n, given[key].with(in.host)) || !c.underFixed(l.supply, n) || (!m && n.Job.PE == "") {
-			slots, master = 0, false
+		s, narrow := c.slots(l, n)
+		s = given[key].leaves(s)
+		if !s.any(n) || !c.hostsFit(&l, n, given[key].with(in.host)) || !c.underFixed(l.supply, n) {
+			left = room{}
 			hit = Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()}
 			if r.shared {
 				hit = c.offersOnly(NotAtHost, in.host.name, "g", l, n, narrow)
 			}
 			return false
 		}
-		slots, master = min(slots, s), master && m
+		left = left.within(s)
 		return true
 	})
-	return slots, master, hit
+	return left, hit
 }
 
 const unlimitedSlots = 1 << 30
@@ -316,28 +316,41 @@ func (c *Cluster) underFixed(s *complex.Supply, n *Need) bool {
 }
 
 // underQuotas cuts what a host offers to a parallel job to what the quotas
-// leave beside what other hosts offer already. Its queues are cut to what it
-// gives in all, so that whichever of them are taken, the quotas hold.
-func (c *Cluster) underQuotas(n *Need, pe string, rule rule, o *offer) {
-	if c.passing(n, pe) == nil || o.slots < rule.least() {
+// leave beside what other hosts offer already. leads: it offers it with the master task, else without. Its queues are cut to what it
+// gives in all, so that whichever of them are taken, the quotas hold. Under $round_robin they are cut one by one: see dealQuotas.
+func (c *Cluster) underQuotas(n *Need, pe string, rule rule, leads bool, o *offer) {
+	if c.passing(n, pe) == nil || !rule.takes(o) {
 		return
 	}
-	most := o.slots
-	if rule.kind == fixedSlots {
-		most = rule.fixed
+	if rule.kind == roundRobin {
+		for i := range o.queues {
+			left, _ := c.quotaSlots(n, pe, o.queues[i].in, nil)
+			o.queues[i].room = o.queues[i].within(left)
+		}
+		o.sum(o.room)
+		return
+	}
+	if leads {
+		o.leading()
 	}
 	here := map[bucketKey]offered{}
 	if rule.kind != peSlots { // else one host has it all
 		maps.Copy(here, c.scratch.offered)
 	}
-	o.slots, o.master = 0, false
+	most := rule.gives(o.slots)
+	o.room = room{}
 	for i := range o.queues {
-		q := &o.queues[i]
-		slots, master, _ := c.quotaSlots(n, pe, q.in, here)
-		q.slots = min(q.slots, slots, most-o.slots)
-		q.master = q.master && master && q.slots > 0
-		o.slots, o.master = o.slots+q.slots, o.master || q.master
-		c.offerQuota(n, pe, q.in, q.slots, here)
+		q, first := &o.queues[i], leads && i == 0
+		left, _ := c.quotaSlots(n, pe, q.in, here)
+		if first {
+			left.slots = left.lead
+		}
+		q.slots, q.lead = min(q.slots, left.slots, most-o.slots), 0
+		o.slots += q.slots
+		c.offerQuota(n, pe, q.in, q.slots, first, here)
+	}
+	if leads && o.queues[0].slots > 0 {
+		o.lead, o.queues[0].lead = o.slots, o.queues[0].slots
 	}
 }
 
@@ -349,8 +362,8 @@ func (c *Cluster) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 	if c.scratch.offered == nil {
 		c.scratch.offered = map[bucketKey]offered{}
 	}
-	for _, q := range o.queues {
-		c.offerQuota(n, pe, q.in, q.slots, c.scratch.offered)
+	for i, q := range o.queues {
+		c.offerQuota(n, pe, q.in, q.slots, i == 0 && o.lead > 0, c.scratch.offered)
 	}
 }
 
@@ -368,7 +381,7 @@ func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
 	for more := true; more; {
 		more = false
 		for i := range s.hosts {
-			if s.total < want && c.dealTo(n, pe, &s.hosts[i], dealt[i], given) {
+			if s.total < want && c.dealTo(n, pe, &s.hosts[i], dealt[i], s.total == 0, given) {
 				s.total, more = s.total+1, true
 			}
 		}
@@ -377,32 +390,38 @@ func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
 		o := &s.hosts[i]
 		o.slots = 0
 		for k := range o.queues {
-			o.queues[k].slots = dealt[i][k]
+			o.queues[k].room = room{dealt[i][k], dealt[i][k]}
 			o.slots += dealt[i][k]
 		}
+		o.lead = o.slots
 	}
 }
 
-// dealTo deals one slot to a host, if its instances and the quotas leave one.
-func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, given map[bucketKey]offered) bool {
+// dealTo deals one slot to a host, if its instances and the quotas leave one. The first of all is that of the master task, whose
+// host and queue instance lead has moved to the front.
+func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, given map[bucketKey]offered) bool {
+	sum := 0
+	for _, slots := range dealt {
+		sum += slots
+	}
 	for k := range o.queues {
 		q := &o.queues[k]
-		if dealt[k] == q.slots {
+		if dealt[k] == q.slots || sum == o.slots {
 			continue
 		}
-		if left, _, _ := c.quotaSlots(n, pe, q.in, given); left > 0 {
+		if left, _ := c.quotaSlots(n, pe, q.in, given); left.holds(1, first) {
 			dealt[k]++
-			c.offerQuota(n, pe, q.in, 1, given)
+			c.offerQuota(n, pe, q.in, 1, first, given)
 			return true
 		}
 	}
 	return false
 }
 
-// offerQuota counts slots of an instance as offered to a need.
-func (c *Cluster) offerQuota(n *Need, pe string, in *instance, slots int, given map[bucketKey]offered) {
+// offerQuota counts slots of an instance as offered to a need, the master's among them or not.
+func (c *Cluster) offerQuota(n *Need, pe string, in *instance, slots int, master bool, given map[bucketKey]offered) {
 	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(_ *quotaRule, key bucketKey) bool {
-		given[key] = given[key].more(n, in.host, slots)
+		given[key] = given[key].more(n, in.host, slots, master)
 		return true
 	})
 }
@@ -418,14 +437,14 @@ func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reaso
 		if in == nil {
 			continue
 		}
-		slots, master, hit := c.quotaSlots(n, pe, in, given)
-		if slots < int(g.Slots) || (k == 0 && !master) {
+		left, hit := c.quotaSlots(n, pe, in, given)
+		if !left.holds(int(g.Slots), k == 0) {
 			if hit.Fits() {
-				hit = Reason{Code: GrantSlots, Object: in.name, Slots: slots}
+				hit = Reason{Code: GrantSlots, Object: in.name, Slots: left.slots}
 			}
 			return hit
 		}
-		c.offerQuota(n, pe, in, int(g.Slots), given)
+		c.offerQuota(n, pe, in, int(g.Slots), k == 0, given)
 	}
 	return why
 }

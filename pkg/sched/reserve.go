@@ -51,7 +51,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 			continue
 		}
 		c.setWindow(t, n)
-		if slots, master := c.instanceSlots(n, in); slots == 0 || !master {
+		if c.instanceSlots(n, in) == 0 {
 			continue
 		}
 		v := 0
@@ -80,7 +80,7 @@ func (c *Cluster) earliestAt(n *Need, in *instance, t grid.Time) grid.Time {
 			t, settled = opens, 0
 		}
 		for _, l := range levels {
-			later := c.gives(l, n, 1, t)
+			later := c.gives(l, n, 1, true, t)
 			if later == never {
 				return never
 			}
@@ -93,21 +93,21 @@ func (c *Cluster) earliestAt(n *Need, in *instance, t grid.Time) grid.Time {
 }
 
 // gives is the earliest time, from a time on, at which a level can give so
-// many slots to a need, the master's among them, as far as consumables decide.
-func (c *Cluster) gives(l level, n *Need, slots int, from grid.Time) grid.Time {
+// many slots to a need, as far as consumables decide. master: that of the master task is among them; else it may be.
+func (c *Cluster) gives(l level, n *Need, slots int, master bool, from grid.Time) grid.Time {
 	t := from
 	for {
 		before := t
 		for i := range n.demands {
 			d := &n.demands[i]
 			switch {
-			case l.supply.Capacity[d.Column] == complex.Unlimited || d.Amount <= 0:
+			case l.supply.Capacity[d.Column] == complex.Unlimited || !d.Takes():
 			case d.Exclusive:
 				t = c.wait(l, 0, n.gross, t, 0)
 			case d.Binding != nil:
 				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-threadsFor(l.tree, d, uint32(slots), true))
 			default:
-				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-d.Of(uint32(slots), true))
+				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-takenBy(d, slots, master))
 			}
 		}
 		for _, place := range c.complex.Exclusives {
@@ -116,12 +116,21 @@ func (c *Cluster) gives(l level, n *Need, slots int, from grid.Time) grid.Time {
 			}
 		}
 		if t != never && c.selects(&l, n) {
-			t = c.waitSelected(&l, n, slots, t)
+			t = c.waitSelected(&l, n, slots, master, t)
 		}
 		if t == before || t == never {
 			return t
 		}
 	}
+}
+
+// takenBy is what so many slots take of a demand at least, with that of the master task or as it may be.
+func takenBy(d *complex.Demand, slots int, master bool) float64 {
+	with := d.Of(uint32(slots), true)
+	if master {
+		return with
+	}
+	return min(with, d.Of(uint32(slots), false))
 }
 
 // wait is the earliest time, from a time on, at which no more than a limit of

@@ -53,12 +53,12 @@ func (c *Cluster) firstIn(n *Need) (p Placement, why Reason) {
 	if n.Job.PE != "" {
 		return c.search(n, &Cursor{})
 	}
-	if s, m, _ := c.slots(c.atGlobal(), n); s == 0 || !m {
+	if g, _ := c.slots(c.atGlobal(), n); g.lead == 0 {
 		return p, Reason{Code: NotGlobally}
 	}
 	for _, r := range c.lineUp() {
 		in := c.instances[r.inst]
-		if slots, master := c.instanceSlots(n, in); c.suits(n, in) && slots > 0 && master {
+		if c.suits(n, in) && c.instanceSlots(n, in) > 0 {
 			return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, Reason{}
 		}
 	}

@@ -285,14 +285,14 @@ func (c *Cluster) selected(l *level, n *Need, demand int, w window) float64 {
 	}
 	order := func(units int) []int {
 		slots := 1
-		if !d.PerJob && !d.PerHost && d.Amount > 0 {
+		if !d.PerHost && d.Amount > 0 {
 			slots = int(float64(units) / d.Amount)
 		}
 		return top.nearestFirst(n.Job, uint32(slots), key, nil, units, s.freeOf(of))
 	}
 	most := s.m.Amount()
 	if n.Job.PE == "" {
-		most = min(most, int(d.Amount)) // no more are taken
+		most = min(most, int(d.Master)) // no more are taken
 	}
 	units, planned := s.forNow(of, most, w, n.Job.AR, order)
 	c.planned.hit = c.planned.hit || planned
@@ -320,13 +320,13 @@ func (l *claims) selectiveOn(key stockKey) (found bool) {
 
 // waitSelected is the earliest time, from a time on, at which a level can give so many slots to a need
 // as far as the instances of its resource maps decide.
-func (c *Cluster) waitSelected(l *level, n *Need, slots int, from grid.Time) grid.Time {
+func (c *Cluster) waitSelected(l *level, n *Need, slots int, master bool, from grid.Time) grid.Time {
 	for i := range n.demands {
 		d := &n.demands[i]
-		if d.Amount <= 0 || l.supply.Capacity[d.Column] == complex.Unlimited {
+		if !d.Takes() || l.supply.Capacity[d.Column] == complex.Unlimited {
 			continue
 		}
-		for c.selected(l, n, i, window{from, c.end(from, n)})+tiny < d.Of(uint32(slots), true) {
+		for c.selected(l, n, i, window{from, c.end(from, n)})+tiny < takenBy(d, slots, master) {
 			if from = c.nextOf(l, d.Column, from); from == never {
 				return never
 			}

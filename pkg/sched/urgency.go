@@ -15,16 +15,21 @@ func (c *Cluster) ResourceUrgency(j *grid.Job) float64 {
 	c.settle()
 	slots := float64(c.AssumedSlots(j))
 	sum := c.complex.Urgency(c.complex.Consumables[0]) * slots
-	for _, r := range j.Hard {
-		i := c.complex.Find(r.Name)
-		if i < 0 {
-			continue
+	for _, of := range [...]struct {
+		requests grid.Requests
+		slots    float64
+	}{{j.Hard, slots}, {j.MasterHard, 1}, {j.SlaveHard, slots - 1}} {
+		for _, r := range of.requests {
+			i := c.complex.Find(r.Name)
+			if i < 0 {
+				continue
+			}
+			u := c.complex.Urgency(i)
+			if c.complex.List[i].Numeric {
+				u *= r.Num * of.slots
+			}
+			sum += u
 		}
-		u := c.complex.Urgency(i)
-		if c.complex.List[i].Numeric {
-			u *= r.Num * slots
-		}
-		sum += u
 	}
 	return sum
 }

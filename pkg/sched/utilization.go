@@ -62,7 +62,7 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 // held is what a started task takes: one that was preempted has no slots. Of resource maps
 // it has the instances that it was granted, whatever its job asks for now.
 func (c *Cluster) held(b booking) []complex.Demand {
-	c.buffer = c.withThreads(c.withInstances(c.complex.Demands(c.buffer, b.run.Held(b.spec)), b.run.Maps), b.run)
+	c.buffer = c.withThreads(c.withInstances(c.complex.Demands(c.buffer, b.run.Held(b.spec), b.spec.JobRequest), b.run.Maps), b.run)
 	if b.run.Preempted() {
 		return c.buffer[1:]
 	}
@@ -131,6 +131,9 @@ func sameDemand(b booking, now *grid.JATask, j *grid.Job) bool {
 	}
 	if b.spec.JobRequest == j.JobRequest && len(j.Former) == 0 {
 		return true
+	}
+	if !slices.Equal(b.spec.MasterHard, j.MasterHard) || !slices.Equal(b.spec.SlaveHard, j.SlaveHard) {
+		return false
 	}
 	was, is := b.run.Held(b.spec), now.Held(j)
 	return len(was) == len(is) && !slices.ContainsFunc(was, func(r grid.Request) bool {

@@ -67,6 +67,8 @@ func (b *description) requests(j *grid.Job) {
 	b.line("reserve", letter(j.Reserve))
 	b.line("merge", letter(spec.Merge))
 	b.line("hard resource_list", j.Hard.Text())
+	b.line("master hard resource_list", j.MasterHard.Text())
+	b.line("slave hard resource_list", j.SlaveHard.Text())
 	b.line("soft resource_list", j.Soft.Text())
 	if spec.MailOptions != "n" {
 		b.line("mail_options", spec.MailOptions)
@@ -91,6 +93,7 @@ func (b *description) end(j *grid.Job) {
 	b.line("env_list", spec.Env.AsGiven().Text())
 	b.line("job_args", strings.Join(spec.Args, ","))
 	b.line("master hard queue_list", strings.Join(j.MasterQueues, ","))
+	b.line("slave hard queue_list", strings.Join(j.SlaveQueues, ","))
 	b.line("script_size", number(int64(len(spec.Script))))
 	b.line("script_file", spec.Command)
 	if len(spec.Script) > 0 {

@@ -114,9 +114,9 @@ var submitTable = []jobSwitch{
 		Take: switches.One, Set: func(s *Submission, w []string) error { return s.verifier(w[0]) }}},
 	{"", sw{Name: "l", Args: "resource_list", Help: "request the given resources", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
-			list := &s.Job.Hard
-			if s.soft {
-				list = &s.Job.Soft
+			list, err := s.resourceList()
+			if err != nil {
+				return err
 			}
 			requests, ok := switches.Requests(*list, w[0])
 			if !ok {
@@ -177,7 +177,13 @@ var submitTable = []jobSwitch{
 	{"qrsh qlogin", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: switches.One,
 		Set: yesNo("pty", func(s *Submission, yes bool) { s.pty = &yes })}},
 	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: switches.One, Missing: "queue list argument",
-		Set: words("queue list", "q", (*Submission).queueList)}},
+		Set: func(s *Submission, w []string) error {
+			list, err := s.queueList()
+			if err != nil {
+				return err
+			}
+			return words("queue list", "q", func(*Submission) *grid.Names { return list })(s, w)
+		}}},
 	{"", sw{Name: "R", Args: "y[es]|n[o]", Help: "reservation desired", Take: switches.One,
 		Set: yesNo("R", func(s *Submission, yes bool) { s.Job.Reserve = yes })}},
 	{"qsub qalter", sw{Name: "r", Args: "y[es]|n[o]", Help: "define job as (not) restartable", Take: switches.One,
@@ -190,7 +196,14 @@ var submitTable = []jobSwitch{
 	{"", sw{Name: "sc", Args: "context_list", Help: "set job context (replaces old context)", Take: switches.One, Missing: "context list argument", Set: setContext("sc")}},
 	{"qsub", sw{Name: "shell", Args: "y[es]|n[o]", Help: "start command with or without wrapping <loginshell> -c", Take: switches.One,
 		Set: yesNo("shell", func(s *Submission, yes bool) { s.Job.Spec.NoShell = !yes })}},
-	{"", sw{Name: "scope", Refused: "requests hold for all tasks of a job; a consumable JOB is counted once at the master task, a consumable HOST once per host"}},
+	{"", sw{Name: "scope", Args: "global|master|slave", Help: "the following -l and -q are for all tasks, the master task or the others", Take: switches.One,
+		Set: func(s *Submission, w []string) error {
+			if !slices.Contains([]string{scopeGlobal, scopeMaster, scopeSlave}, w[0]) {
+				return switches.Invalidf("invalid option argument \"-scope %s\": it is global, master or slave", w[0])
+			}
+			s.scope = w[0]
+			return nil
+		}}},
 	{"", sw{Name: "soft", Help: "consider following requests as soft",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.soft })}},
 	{"qsub", sw{Name: "sync", Args: "y[es]|n[o]", Help: "wait for job to end and return exit code", Take: switches.One,

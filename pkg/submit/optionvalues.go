@@ -221,15 +221,54 @@ func (s *Submission) optionFile(path string) error {
 // mostOptionFiles is how many files -@ may name altogether.
 const mostOptionFiles = 100
 
-// queueList is the list that -q adds to.
-func (s *Submission) queueList() *grid.Names {
+// Values of -scope.
+const (
+	scopeGlobal = "global"
+	scopeMaster = "master"
+	scopeSlave  = "slave"
+)
+
+var errSoftScope = switches.Invalidf("soft requests can be made in scope global only")
+
+// resourceList is the list that -l adds to. It notes by which name qalter changes it.
+func (s *Submission) resourceList() (list *grid.Requests, err error) {
+	name := "l"
+	switch {
+	case s.soft && s.scope != scopeGlobal:
+		return nil, errSoftScope
+	case s.soft:
+		name, list = "soft_l", &s.Job.Soft
+	case s.scope == scopeMaster:
+		name, list = "master_l", &s.Job.MasterHard
+	case s.scope == scopeSlave:
+		name, list = "slave_l", &s.Job.SlaveHard
+	default:
+		list = &s.Job.Hard
+	}
+	s.lists = append(s.lists, name)
+	return list, nil
+}
+
+// queueList is the list that -q adds to, as resourceList.
+func (s *Submission) queueList() (list *grid.Names, err error) {
 	if !s.queues {
-		s.Job.HardQueues, s.Job.SoftQueues, s.queues = nil, nil, true
+		s.Job.HardQueues, s.Job.SoftQueues, s.Job.SlaveQueues, s.queues = nil, nil, nil, true
 	}
-	if s.soft {
-		return &s.Job.SoftQueues
+	name := "q"
+	switch {
+	case s.soft && s.scope != scopeGlobal:
+		return nil, errSoftScope
+	case s.soft:
+		name, list = "soft_q", &s.Job.SoftQueues
+	case s.scope == scopeMaster:
+		name, list = "masterq", &s.Job.MasterQueues
+	case s.scope == scopeSlave:
+		name, list = "slave_q", &s.Job.SlaveQueues
+	default:
+		list = &s.Job.HardQueues
 	}
-	return &s.Job.HardQueues
+	s.lists = append(s.lists, name)
+	return list, nil
 }
 
 // has reports whether a switch was given.

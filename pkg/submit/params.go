@@ -57,6 +57,9 @@ var params = []param{
 	{name: "l_soft", words: []string{"-soft", "-l"}, value: func(j *grid.Job, _ Client) string { return j.Soft.Text() }, unset: func(j *grid.Job) { j.Soft = nil }},
 	{name: "m", value: func(j *grid.Job, _ Client) string { return strings.Trim(j.Spec.MailOptions, "n") }, unset: func(j *grid.Job) { j.Spec.MailOptions = "" }},
 	{name: "M", value: mailTo, unset: func(j *grid.Job) { j.Spec.MailTo = nil }},
+	{name: "master_l_hard", words: []string{"-scope", "master", "-hard", "-l"}, value: func(j *grid.Job, _ Client) string { return j.MasterHard.Text() }, unset: func(j *grid.Job) { j.MasterHard = nil }},
+	{name: "slave_l_hard", words: []string{"-scope", "slave", "-hard", "-l"}, value: func(j *grid.Job, _ Client) string { return j.SlaveHard.Text() }, unset: func(j *grid.Job) { j.SlaveHard = nil }},
+	{name: "slave_q_hard", words: []string{"-scope", "slave", "-hard", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.SlaveQueues }), unset: func(j *grid.Job) { j.SlaveQueues = nil }},
 	{name: "masterq", value: names(func(j *grid.Job) grid.Names { return j.MasterQueues }), unset: func(j *grid.Job) { j.MasterQueues = nil }},
 	{name: "notify", value: yes(func(j *grid.Job) bool { return j.Notify }), set: func(s *Submission, p param, value string) error {
 		return truth(p, value, &s.Job.Notify)

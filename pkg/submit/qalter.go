@@ -34,7 +34,7 @@ func unknownToQalter(word string) error {
 
 // Alter is the request that the words of a qalter make. Its Set names what is
 // to be changed by the switch that says so; -l and -q behind -soft are soft_l
-// and soft_q, -wd is cwd, -V is v.
+// and soft_q, behind -scope master_l, slave_l, masterq and slave_q, -wd is cwd, -V is v.
 func (s *Submission) Alter() (*gdi.Alter, error) {
 	if err := switches.CheckJobs(s.Jobs); err != nil {
 		return nil, err
@@ -45,11 +45,8 @@ func (s *Submission) Alter() (*gdi.Alter, error) {
 	}
 	for _, name := range s.Set {
 		switch name {
-		case "fmt", "hard", "soft", "h", "t", "u", "when": // they select or qualify, and change nothing
-		case "l":
-			a.Set = append(a.Set, hardSoft(name, len(s.Job.Hard), len(s.Job.Soft))...)
-		case "q":
-			a.Set = append(a.Set, hardSoft(name, len(s.Job.HardQueues), len(s.Job.SoftQueues))...)
+		case "fmt", "hard", "soft", "scope", "h", "t", "u", "when": // they select or qualify, and change nothing
+		case "l", "q": // they have noted which lists they change
 		case "wd":
 			a.Set = append(a.Set, "cwd")
 		case "V":
@@ -60,22 +57,11 @@ func (s *Submission) Alter() (*gdi.Alter, error) {
 			a.Set = append(a.Set, name)
 		}
 	}
+	a.Set = append(a.Set, s.lists...)
 	slices.Sort(a.Set)
 	a.Set = slices.Compact(a.Set)
 	s.environment()
 	return a, nil
-}
-
-// hardSoft names the lists that are to be replaced. An empty -l empties the
-// hard one.
-func hardSoft(name string, hard, soft int) (names []string) {
-	if hard > 0 || soft == 0 {
-		names = append(names, name)
-	}
-	if soft > 0 {
-		names = append(names, "soft_"+name)
-	}
-	return names
 }
 
 // whenFits returns why -when cannot stand beside the other switches.
@@ -87,6 +73,8 @@ func (s *Submission) whenFits() error {
 		return switches.Errorf("-when says when -l takes effect: it needs -l")
 	case s.now && len(s.Job.Soft) > 0:
 		return switches.Errorf("-when now changes no soft requests")
+	case s.now && len(s.Job.MasterHard)+len(s.Job.SlaveHard) > 0:
+		return switches.Errorf("-when now changes limits, which hold in scope global only")
 	}
 	return nil
 }

@@ -92,6 +92,8 @@ type JobTickets struct {
 type JobRequested struct {
 	Job          *grid.Job
 	Hard, Soft   []JobRequest
+	Master       []JobRequest // of the master task alone
+	Slave        []JobRequest // of the others
 	GrantedPE    string
 	GrantedSlots uint32
 }
@@ -253,7 +255,8 @@ func (l *Jobs) petaskOf(r *row) *PETask {
 
 func (l *Jobs) requestedOf(r *row) *JobRequested {
 	q := &l.more.requested
-	*q = JobRequested{Job: r.job, Hard: l.view.requests(q.Hard[:0], r.job.Hard, r.entry.slots), Soft: l.view.requests(q.Soft[:0], r.job.Soft, r.entry.slots)}
+	*q = JobRequested{Job: r.job, Hard: l.view.requests(q.Hard[:0], r.job.Hard, r.entry.slots), Soft: l.view.requests(q.Soft[:0], r.job.Soft, r.entry.slots),
+		Master: l.view.requests(q.Master[:0], r.job.MasterHard, 1), Slave: l.view.requests(q.Slave[:0], r.job.SlaveHard, max(r.entry.slots, 1)-1)}
 	if r.queue != "" {
 		q.GrantedPE, q.GrantedSlots = r.task.PE, r.task.Slots()
 	}

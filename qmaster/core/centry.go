@@ -184,10 +184,9 @@ func (c *Core) centryNamed(e *grid.Centry) string {
 			return ""
 		}),
 		c.eachJob(func(j *grid.Job) string {
-			_, hard := j.Hard.Get(e.Name)
 			_, soft := j.Soft.Get(e.Name)
-			asks := slices.ContainsFunc(j.Hard, func(r grid.Request) bool { return c.cluster.Complex().Names(r, e.Name) })
-			if hard || soft || asks {
+			asks := slices.ContainsFunc(slices.Concat(j.Hard, j.MasterHard, j.SlaveHard), func(r grid.Request) bool { return c.cluster.Complex().Names(r, e.Name) })
+			if j.Requests(e.Name) || soft || asks {
 				return fmt.Sprintf("denied: Complex attribute %q is still referenced in job %d.", e.Name, j.ID)
 			}
 			return ""

@@ -253,6 +253,17 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			}
 		case "q":
 			j.HardQueues = a.Vals
+		case "master_l", "slave_l":
+			list := &j.MasterHard
+			if a.Key == "slave_l" {
+				list = &j.SlaveHard
+			}
+			for _, v := range a.Vals {
+				n, text, _ := strings.Cut(v, ":")
+				*list = append(*list, grid.Request{Name: n, Value: text})
+			}
+		case "slave_q":
+			j.SlaveQueues = a.Vals
 		case "masterq":
 			j.MasterQueues = a.Vals
 		case "A":

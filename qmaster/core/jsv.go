@@ -13,7 +13,8 @@ import (
 // paramsOf are the parameters of a submission verifier behind the switches of
 // qalter that are called otherwise, jsv_script_interface(3).
 var paramsOf = map[string]grid.Names{
-	"l": {"l_hard"}, "soft_l": {"l_soft"}, "q": {"q_hard"}, "soft_q": {"q_soft"}, "dc": {"ac"}, "sc": {"ac"},
+	"l": {"l_hard"}, "soft_l": {"l_soft"}, "q": {"q_hard"}, "soft_q": {"q_soft"},
+	"master_l": {"master_l_hard"}, "slave_l": {"slave_l_hard"}, "slave_q": {"slave_q_hard"}, "dc": {"ac"}, "sc": {"ac"},
 	"pe": {"pe_name", "pe_min", "pe_max"}, "c": {"c_interval", "c_occasion"}, "args": {"CMDARGS"},
 }
 

@@ -401,7 +401,10 @@ func (c *Core) lookUp(j *grid.Job) string {
 	if text := c.lookUpRequests(j); text != "" {
 		return text
 	}
-	for _, list := range []grid.Names{j.HardQueues, j.SoftQueues, j.MasterQueues} {
+	if text := c.lookUpScopes(j); text != "" {
+		return text
+	}
+	for _, list := range []grid.Names{j.HardQueues, j.SoftQueues, j.MasterQueues, j.SlaveQueues} {
 		for _, q := range list {
 			if !c.queueKnown(q) {
 				return fmt.Sprintf("Job was rejected because job requests unknown queue %q", q)

@@ -251,6 +251,8 @@ func (p *printer) execution(b *fields, d *view.JobDetail, s *grid.JobSpec) {
 	b.is("reserve:", "y", j.Reserve)
 	b.is("merge:", "y", s.Merge)
 	b.some("hard resource_list:", p.requestText(j.Hard))
+	b.some("master hard resource_list:", p.requestText(j.MasterHard))
+	b.some("slave hard resource_list:", p.requestText(j.SlaveHard))
 	b.some("soft resource_list:", p.requestText(j.Soft))
 	b.some("mail_options:", strings.TrimPrefix(s.MailOptions, "n"))
 	b.some("mail_list:", mailTo(d))
@@ -267,6 +269,7 @@ func (p *printer) execution(b *fields, d *view.JobDetail, s *grid.JobSpec) {
 	b.some("env_list:", s.Env.AsGiven().Text())
 	b.some("job_args:", strings.Join(s.Args, ","))
 	b.some("master hard queue_list:", strings.Join(j.MasterQueues, ","))
+	b.some("slave hard queue_list:", strings.Join(j.SlaveQueues, ","))
 	b.some("script_file:", s.Command)
 	if j.PE != "" {
 		fmt.Fprintf(b, "parallel environment:  %s range: %s\n", j.PE, j.PERange.Slots(grid.SlotsEnd))

@@ -35,6 +35,15 @@ func (p *printer) requestLines(r *view.Job) string {
 	if title != "" {
 		line(title, "")
 	}
+	for _, of := range []struct {
+		title    string
+		requests []view.JobRequest
+	}{{"Master task hard resources:", r.Requested.Master}, {"Slave task hard resources:", r.Requested.Slave}} {
+		for _, q := range of.requests {
+			line(of.title, fmt.Sprintf("%s=%s (%f)", q.Name, q.Value, q.Urgency))
+			of.title = ""
+		}
+	}
 	title = "Soft Resources:"
 	for _, q := range r.Requested.Soft {
 		line(title, q.Name+"="+q.Value)
@@ -51,6 +60,7 @@ func (p *printer) requestLines(r *view.Job) string {
 	list("Hard requested queues:", j.HardQueues)
 	list("Soft requested queues:", j.SoftQueues)
 	list("Master task hard requested queues:", j.MasterQueues)
+	list("Slave task hard requested queues:", j.SlaveQueues)
 	list("Predecessor Jobs (request):", j.PredecessorReq)
 	list("Predecessor Jobs:", ids(j.Predecessors))
 	list("Predecessor Array Jobs (request):", j.ArrayPredecessorReq)

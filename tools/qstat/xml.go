@@ -240,6 +240,12 @@ func (p *printer) xmlRequests(x *tree, r *view.Job) {
 	for _, q := range r.Requested.Hard {
 		x.is(fmt.Sprintf(`hard_request name=%s resource_contribution="%f"`, quoted(q.Name), q.Urgency), q.Value)
 	}
+	for _, q := range r.Requested.Master {
+		x.is(fmt.Sprintf(`master_hard_request name=%s resource_contribution="%f"`, quoted(q.Name), q.Urgency), q.Value)
+	}
+	for _, q := range r.Requested.Slave {
+		x.is(fmt.Sprintf(`slave_hard_request name=%s resource_contribution="%f"`, quoted(q.Name), q.Urgency), q.Value)
+	}
 	for _, q := range r.Requested.Soft {
 		x.is("soft_request name="+quoted(q.Name), q.Value)
 	}
@@ -251,6 +257,7 @@ func (p *printer) xmlRequests(x *tree, r *view.Job) {
 	each("hard_req_queue", j.HardQueues)
 	each("soft_req_queue", j.SoftQueues)
 	each("master_hard_req_queue", j.MasterQueues)
+	each("slave_hard_req_queue", j.SlaveQueues)
 	each("predecessor_jobs_req", j.PredecessorReq)
 	each("predecessor_jobs", ids(j.Predecessors))
 	each("ad_predecessor_jobs_req", j.ArrayPredecessorReq)

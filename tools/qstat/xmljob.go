@@ -127,6 +127,8 @@ func (p *printer) xmlExecution(x *tree, j *grid.Job, s *grid.JobSpec) {
 	xmlPaths(x, "JB_stdout_path_list", s.Stdout)
 	x.number("JB_jobshare", int64(j.JobShare))
 	p.xmlResources(x, "JB_hard_resource_list", j.Hard)
+	p.xmlResources(x, "JB_master_hard_resource_list", j.MasterHard)
+	p.xmlResources(x, "JB_slave_hard_resource_list", j.SlaveHard)
 	p.xmlResources(x, "JB_soft_resource_list", j.Soft)
 	xmlNames(x, "JB_hard_queue_list", "destin_ident_list", "QR_name", j.HardQueues)
 	xmlNames(x, "JB_soft_queue_list", "destin_ident_list", "QR_name", j.SoftQueues)
@@ -166,6 +168,7 @@ func (p *printer) xmlRest(x *tree, d *view.JobDetail, s *grid.JobSpec) {
 	x.number("JB_restart", int64(j.Restart))
 	x.number("JB_verify", 0)
 	xmlNames(x, "JB_master_hard_queue_list", "destin_ident_list", "QR_name", j.MasterQueues)
+	xmlNames(x, "JB_slave_hard_queue_list", "destin_ident_list", "QR_name", j.SlaveQueues)
 	x.number("JB_script_size", int64(len(s.Script)))
 	x.some("JB_pe", j.PE)
 	if j.PE != "" {

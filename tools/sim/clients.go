@@ -170,6 +170,7 @@ func (c *clients) job() *grid.Job {
 	}
 	if w.Instances {
 		j.Hard, j.Binding = c.mapRequests(), c.coreRequest()
+		c.scope(j)
 	}
 	if w.chance(0.1) {
 		j.ExecTime = w.now.Add(20 * w.rand.Float64())

@@ -110,6 +110,23 @@ func (c *clients) mapRequests() (hard grid.Requests) {
 	return hard
 }
 
+// scope has a parallel job ask for its GPUs for the master task, for the others, or for both.
+func (c *clients) scope(j *grid.Job) {
+	i := slices.IndexFunc(j.Hard, func(r grid.Request) bool { return r.Name == "gpu" })
+	if j.PE == "" || i < 0 || c.world.chance(0.2) {
+		return
+	}
+	of := grid.Requests{j.Hard[i]}
+	j.Hard = slices.Delete(j.Hard, i, i+1)
+	to := c.world.rand.IntN(3)
+	if to != 0 {
+		j.MasterHard = of
+	}
+	if to != 1 {
+		j.SlaveHard = of
+	}
+}
+
 // healed lets every instance be there and in service.
 func (c *clients) healed(id string) {
 	if !c.world.Instances {
@@ -171,6 +188,25 @@ func (w *World) notGrantedTwice(t *grid.JATask) {
 				asked = 0
 			} else if !perJob {
 				asked *= int(g.Slots)
+			}
+			w.instancesOn(t, g.Host, r.Name, asked)
+		}
+	}
+	w.scopesHold(t, j)
+}
+
+// scopesHold holds the instances of a task against what its job asks for in the scope of the master task, which is
+// in the first slot of the first grant, and of the others.
+func (w *World) scopesHold(t *grid.JATask, j *grid.Job) {
+	for _, r := range slices.Concat(j.MasterHard, j.SlaveHard) {
+		w.scoped++
+		w.asSelected(t, r)
+		master, _ := j.MasterHard.Get(r.Name)
+		slave, _ := j.SlaveHard.Get(r.Name)
+		for i, g := range t.Grants {
+			asked := int(slave.Num) * int(g.Slots)
+			if i == 0 {
+				asked += int(master.Num) - int(slave.Num)
 			}
 			w.instancesOn(t, g.Host, r.Name, asked)
 		}

@@ -52,6 +52,7 @@ func TestLaws(t *testing.T) {
 		sum.Mapped += r.Mapped
 		sum.Selected += r.Selected
 		sum.Hosted += r.Hosted
+		sum.Scoped += r.Scoped
 		sum.Bound += r.Bound
 		sum.Tokened += r.Tokened
 		sum.Expelled += r.Expelled
@@ -68,7 +69,7 @@ func TestLaws(t *testing.T) {
 		}{
 			{"jobs", sum.Jobs, 30}, {"starts", sum.Starts, 50}, {"crashes of qmaster", sum.Crashes, 1}, {"messages lost", sum.Lost, 5},
 			{"refused orders", sum.Refused, 2}, {"preempted tasks", sum.Preempted, 2}, {"PE tasks", sum.Inherited, 3}, {"tasks with instances", sum.Mapped, 3},
-			{"tasks that select instances", sum.Selected, 2}, {"tasks that take something per host", sum.Hosted, 2}, {"tasks with cores", sum.Bound, 3},
+			{"tasks that select instances", sum.Selected, 2}, {"tasks that take something per host", sum.Hosted, 2}, {"requests of one scope", sum.Scoped, 1}, {"tasks with cores", sum.Bound, 3},
 			{"advance reservations", sum.Reservations, 1}, {"changes of the health of instances", sum.Health, 1}, {"changes with tokens", sum.Tokened, 1}, {"requests with tokens that are not valid", sum.Expelled, 1}, {"log-ins", sum.LogIns, 1},
 		} {
 			if c.seen < c.atMin*worlds {

@@ -75,6 +75,7 @@ type World struct {
 	exchanged   map[string]bool        // ID tokens
 	mapped      int                    // tasks that started with instances
 	selected    int                    // requests by characteristics of tasks that started
+	scoped      int                    // requests of tasks that started for the master task or the others
 	hosted      int                    // tasks that started with something that is taken once per host
 	bound       int                    // hosts on which tasks started with cores
 	tokened     int                    // lists with a token
@@ -107,6 +108,7 @@ type Result struct {
 	Preempted                             int     // tasks that were suspended to make room
 	Inherited                             int     // PE tasks that ran
 	Mapped                                int     // tasks that started with instances of resource maps
+	Scoped                                int     // requests for the master task or the others, of tasks that started
 	Selected, Hosted                      int     // such that select by characteristics, and tasks that take something once per host
 	Bound                                 int     // hosts on which tasks started with cores of their own
 	Tokened, Expelled, LogIns             int     // changes with tokens, refusals for a token that was not valid, log-ins
@@ -163,7 +165,7 @@ func Run(c Config) (Result, error) {
 	}
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
-		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Selected: w.selected, Hosted: w.hosted, Bound: w.bound,
+		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Selected: w.selected, Hosted: w.hosted, Scoped: w.scoped, Bound: w.bound,
 		Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded, Lost: w.lost,
 	}

@@ -190,6 +190,7 @@ var switches = []struct{ field, name string }{
 	{"Name", "N"}, {"Account", "A"}, {"Project", "P"}, {"ExecTime", "a"}, {"Deadline", "dl"}, {"Concurrency", "tc"},
 	{"Priority", "p"}, {"JobShare", "js"}, {"OverrideTickets", "ot"}, {"Reserve", "R"}, {"Restart", "r"}, {"Notify", "notify"},
 	{"Hard", "l"}, {"Soft", "soft_l"}, {"HardQueues", "q"}, {"SoftQueues", "soft_q"}, {"MasterQueues", "masterq"},
+	{"MasterHard", "master_l"}, {"SlaveHard", "slave_l"}, {"SlaveQueues", "slave_q"},
 	{"PE", "pe"}, {"PERange", "pe"}, {"Ckpt", "ckpt"}, {"CkptWhen", "c"}, {"CkptSeconds", "c"}, {"AR", "ar"},
 	{"PredecessorReq", "hold_jid"}, {"ArrayPredecessorReq", "hold_jid_ad"}, {"Binding", "binding"},
 	{"Spec.Cwd", "cwd"}, {"Spec.Stdout", "o"}, {"Spec.Stderr", "e"}, {"Spec.Stdin", "i"}, {"Spec.Merge", "j"}, {"Spec.Shell", "S"},

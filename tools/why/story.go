@@ -167,6 +167,10 @@ func asked(j *grid.Job) string {
 	say(len(j.PredecessorReq) > 0, "-hold_jid %s", strings.Join(j.PredecessorReq, ","))
 	say(len(j.ArrayPredecessorReq) > 0, "-hold_jid_ad %s", strings.Join(j.ArrayPredecessorReq, ","))
 	say(len(j.UserHold) > 0, "-h")
+	say(len(j.MasterHard) > 0, "-scope master -l %s", j.MasterHard.Text())
+	say(len(j.SlaveHard)+len(j.SlaveQueues) > 0, "-scope slave")
+	say(len(j.SlaveHard) > 0, "-l %s", j.SlaveHard.Text())
+	say(len(j.SlaveQueues) > 0, "-q %s", strings.Join(j.SlaveQueues, ","))
 	if len(words) == 0 {
 		return "nothing in particular"
 	}

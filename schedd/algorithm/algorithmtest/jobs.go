@@ -56,20 +56,15 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 		j.Tasks = j.Pending[0]
 	}
 	j.Concurrency = uint32(a.number("tc", int(j.Concurrency)))
-	if a.has("l") {
-		j.Hard = c.requests(a.take("l"))
+	for name, list := range map[string]*grid.Requests{"l": &j.Hard, "soft": &j.Soft, "masterl": &j.MasterHard, "slavel": &j.SlaveHard} {
+		if a.has(name) {
+			*list = c.requests(a.take(name))
+		}
 	}
-	if a.has("soft") {
-		j.Soft = c.requests(a.take("soft"))
-	}
-	if a.has("q") {
-		j.HardQueues = a.names("q")
-	}
-	if a.has("softq") {
-		j.SoftQueues = a.names("softq")
-	}
-	if a.has("masterq") {
-		j.MasterQueues = a.names("masterq")
+	for name, list := range map[string]*grid.Names{"q": &j.HardQueues, "softq": &j.SoftQueues, "masterq": &j.MasterQueues, "slaveq": &j.SlaveQueues} {
+		if a.has(name) {
+			*list = a.names(name)
+		}
 	}
 	if v := a.take("pe"); v != "" {
 		pe, r, _ := strings.Cut(v, ":")

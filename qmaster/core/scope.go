@@ -1,0 +1,84 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// scoped returns the requests of one scope in their stored form, -scope of submit(1), and why they cannot be made.
+func (c *Core) scoped(j *grid.Job, hard grid.Requests, of complex.Scope) (requests grid.Requests, text string) {
+	given := j.MasterHard
+	if of == complex.Slave {
+		given = j.SlaveHard
+	}
+	requests, err := c.cluster.Complex().Normalise(given)
+	if err != nil {
+		return nil, err.Error()
+	}
+	if text := c.strangeHost(requests); text != "" {
+		return nil, text
+	}
+	for _, r := range requests {
+		if text := c.badScoped(r, hard, of); text != "" {
+			return nil, text
+		}
+	}
+	return requests, ""
+}
+
+// badScoped returns why a request cannot be made for the master task, or for the others, alone.
+func (c *Core) badScoped(r grid.Request, hard grid.Requests, of complex.Scope) string {
+	x := c.cluster.Complex()
+	a := &x.List[x.Find(r.Name)]
+	_, global := hard.Get(a.Name)
+	switch limit := limitOf(&report.Queue{}, a.Name); {
+	case global:
+		return fmt.Sprintf("job rejected: resource %q is requested in scope global and in scope %s", a.Name, of)
+	case limit != nil:
+		return fmt.Sprintf("job rejected: %q limits all tasks of a job on a host: it can be requested in scope global only", a.Name)
+	case a.Exclusive, a.Name == grid.ContainerRequest:
+		return fmt.Sprintf("job rejected: resource %q can be requested in scope global only", a.Name)
+	case of == complex.Slave && (a.PerJob || a.PerHost):
+		return fmt.Sprintf("job rejected: resource %q is not taken by each task: it can't be requested in scope slave", a.Name)
+	}
+	return ""
+}
+
+// lookUpScopes checks the requests for the master task and for the others, and stores them in their normal form.
+func (c *Core) lookUpScopes(j *grid.Job) string {
+	if !j.Scoped() {
+		return ""
+	}
+	if j.PE == "" {
+		return "job rejected: -scope master and -scope slave are not allowed for non-parallel jobs"
+	}
+	master, text := c.scoped(j, j.Hard, complex.Master)
+	if text != "" {
+		return text
+	}
+	slave, text := c.scoped(j, j.Hard, complex.Slave)
+	if text != "" {
+		return text
+	}
+	for _, r := range master {
+		if o, both := slave.Get(r.Name); both && characteristics(r) != characteristics(o) {
+			return fmt.Sprintf("job rejected: resource map %q is requested with other characteristics in scope master than in scope slave", r.Name)
+		}
+	}
+	if !slices.Equal(master, j.MasterHard) || !slices.Equal(slave, j.SlaveHard) {
+		own := j.Ask()
+		own.MasterHard, own.SlaveHard = master, slave
+	}
+	return ""
+}
+
+// characteristics are those that a request of a resource map selects by.
+func characteristics(r grid.Request) string {
+	_, block, _ := strings.Cut(r.Value, "[")
+	return block
+}
