@@ -3,6 +3,7 @@ package qmaster
 import (
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -190,13 +191,9 @@ func (o *owner) step(in core.Input) {
 	if ready.Recall {
 		o.recall()
 	}
-	if o.more = ready.More; o.more && !o.proceeds {
-		o.proceeds = true
-		go o.proceed()
-	}
 	if len(ready.List.Events) > 0 {
 		o.shared = nil
-		o.buf = codec.AppendList(o.buf[:0], ready.List)
+		o.buf = codec.AppendList(slices.Grow(o.buf[:0], textsOf(ready.List)), ready.List)
 		o.outbox.feed.add(ready.List, o.buf)
 		o.log.Put(ready.List.Seq, o.buf)
 		if cap(o.buf) > bufferMax {
@@ -205,6 +202,10 @@ func (o *owner) step(in core.Input) {
 		o.snap.count(len(ready.List.Events))
 		o.record.configure(ready.List)
 		o.metrics.list(ready.List, o.core.State())
+	}
+	if o.more = ready.More; o.more && !o.proceeds { // when all before is durable: what comes meanwhile does not wait behind all portions
+		o.proceeds = true
+		o.outbox.put(outcome{seq: o.core.State().Seq, leave: func() { go o.proceed() }})
 	}
 	out := o.reported(ready.List)
 	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Reads) > 0 || len(ready.Mails) > 0 || ready.Stop {
@@ -215,6 +216,16 @@ func (o *owner) step(in core.Input) {
 		o.outbox.put(out)
 	}
 	o.breathe()
+}
+
+// textsOf is how many bytes the texts of the jobs in a list have, which are nearly all of a large list.
+func textsOf(l events.List) (bytes int) {
+	for _, e := range l.Events {
+		if j, is := e.Object.(*grid.Job); is {
+			bytes += j.Size()
+		}
+	}
+	return bytes
 }
 
 // decide has the core decide on an input. A panic over a request, a report or an order

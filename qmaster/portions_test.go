@@ -2,8 +2,10 @@ package qmaster
 
 import (
 	"os/user"
+	"strings"
 	"testing"
 
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -40,5 +42,40 @@ func TestPortions(t *testing.T) {
 	}
 	if deletions != 4 || longest > portion {
 		t.Errorf("deleted in %d lists, the longest of %d events", deletions, longest)
+	}
+}
+
+// TestLargePortions: jobs that are large are altered in lists that are not: one of all of them would be as long as they are together.
+func TestLargePortions(t *testing.T) {
+	const n, size = 12, 400_000
+	q := start(t, Options{Cell: newCell(t), Host: "master"})
+	c := connect(t, q.opts.Cell)
+	for i := range n {
+		job := &grid.Job{Name: "large", JobRequest: &grid.JobRequest{}, Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+			Spec: &grid.JobSpec{Command: "c", Env: grid.Values{{Name: "V", Text: strings.Repeat(string(rune('a'+i)), size)}}}}
+		if reply, err := c.Do(t.Context(), "qsub", &gdi.Submit{Job: job}); err != nil || !reply.OK() {
+			t.Fatalf("%+v: %v", reply, err)
+		}
+	}
+	alter := &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{Name: "large"}}}, Set: []string{"A"}, Job: &grid.Job{Account: "other"}}
+	if reply, err := c.Do(t.Context(), "qalter", alter); err != nil || !reply.OK() || len(reply.Answers) != n {
+		t.Fatalf("%+v: %v", reply, err)
+	}
+	stop(t, q)
+	altered := 0
+	for list, err := range past(t, history.Source{Dir: q.opts.Cell.Dir()}).Lists(1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list.Cause.What != "qalter" {
+			continue
+		}
+		altered += len(list.Events)
+		if bytes := len(codec.AppendList(nil, list)); bytes > 1_000_000+2*size {
+			t.Errorf("list %d has %d events and %d bytes", list.Seq, len(list.Events), bytes)
+		}
+	}
+	if altered != n {
+		t.Errorf("%d events, not %d", altered, n)
 	}
 }

@@ -93,6 +93,43 @@ func (r *JobRequest) Requests(attribute string) bool {
 	return false
 }
 
+// Size returns about how many bytes the texts of a job have.
+func (j *Job) Size() (bytes int) {
+	const each = 3 // what an element takes besides its text
+	names := func(lists ...Names) {
+		for _, l := range lists {
+			for _, n := range l {
+				bytes += each + len(n)
+			}
+		}
+	}
+	values := func(lists ...Values) {
+		for _, l := range lists {
+			for i := range l {
+				bytes += each + len(l[i].Name) + len(l[i].Text)
+			}
+		}
+	}
+	requests := func(lists ...Requests) {
+		for _, l := range lists {
+			for i := range l {
+				bytes += 3*each + len(l[i].Name) + len(l[i].Value)
+			}
+		}
+	}
+	bytes = len(j.Name) + len(j.Account) + 5*(len(j.Predecessors)+len(j.ArrayPredecessors))
+	if r := j.JobRequest; r != nil {
+		requests(r.Hard, r.Soft, r.MasterHard, r.SlaveHard)
+		names(r.HardQueues, r.SoftQueues, r.MasterQueues, r.SlaveQueues, r.PredecessorReq, r.ArrayPredecessorReq)
+	}
+	if s := j.Spec; s != nil {
+		bytes += len(s.Command) + len(s.Script) + len(s.SubmitCommand)
+		names(s.Args, s.Stdout, s.Stderr, s.Stdin, s.Shell, s.MailTo)
+		values(s.Env, s.Context)
+	}
+	return bytes
+}
+
 // Complete gives a job that was received the parts that every job has.
 func (j *Job) Complete() {
 	if j.JobRequest == nil {

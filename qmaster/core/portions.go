@@ -14,7 +14,7 @@ type Continue struct{}
 func (Continue) input() {}
 
 // Portions has requests about many jobs (qdel, qalter, qhold, qrls) decided in steps of at most so many jobs and about so many
-// events each, so that others do not wait for a user who deletes 50,000 jobs. Ready.More asks for a Continue. 0, as it is in the
+// events each, a large one counted as several (costOf), so that others do not wait for a user who deletes 50,000 jobs. Ready.More asks for a Continue. 0, as it is in the
 // beginning: a request is one step.
 func (c *Core) Portions(size int) { c.portion = size }
 
@@ -54,16 +54,21 @@ func (c *Core) eachChosen(w *perJob) {
 	}
 }
 
-// rangesPerEvent is how many ranges of tasks cost about what an event does.
-const rangesPerEvent = 100
+// rangesPerEvent is how many ranges of tasks cost about what an event does, bytesPerEvent how many bytes of text.
+const (
+	rangesPerEvent = 100
+	bytesPerEvent  = 1000
+)
 
-// costOf is what an event counts in a portion. One of an array of which every second task is left has tens of thousands of ranges.
+// costOf is what an event counts in a portion. One of an array of which every second task is left has tens of thousands of ranges, and
+// one of a job has its script, environment and lists, which may be some megabytes.
 func costOf(e events.Event) int {
 	j, ok := e.Object.(*grid.Job)
 	if !ok {
 		return 1
 	}
-	return 1 + (len(j.Pending)+len(j.UserHold)+len(j.OperHold)+len(j.SysHold)+len(j.ArrayHold))/rangesPerEvent
+	ranges := len(j.Pending) + len(j.UserHold) + len(j.OperHold) + len(j.SysHold) + len(j.ArrayHold)
+	return 1 + ranges/rangesPerEvent + j.Size()/bytesPerEvent
 }
 
 // proceed does a portion of the request that has waited longest.

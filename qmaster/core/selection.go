@@ -168,14 +168,15 @@ func (s *byName[T]) find(name string) (found []T) {
 	return found
 }
 
-// nameSet is a list of names and wildcard patterns to match against many names.
+// nameSet is a list of names and wildcard patterns to match against many names, of which many are the same: a user's jobs have few.
 type nameSet struct {
 	names    map[string]bool
 	patterns grid.Names
+	matched  map[string]bool // by name: whether a pattern matches
 }
 
 func newNameSet(list grid.Names) nameSet {
-	s := nameSet{names: map[string]bool{}}
+	s := nameSet{names: map[string]bool{}, matched: map[string]bool{}}
 	for _, name := range list {
 		if gdi.Wild(name) {
 			s.patterns = append(s.patterns, name)
@@ -191,7 +192,17 @@ func (s nameSet) allows(name string) bool { return s.empty() || s.match(name) }
 
 func (s nameSet) empty() bool { return len(s.names)+len(s.patterns) == 0 }
 
-func (s nameSet) match(name string) bool { return s.names[name] || matchesAny(s.patterns, name) }
+func (s nameSet) match(name string) bool {
+	if s.names[name] || len(s.patterns) == 0 {
+		return s.names[name]
+	}
+	m, known := s.matched[name]
+	if !known {
+		m = matchesAny(s.patterns, name)
+		s.matched[name] = m
+	}
+	return m
+}
 
 func matchesAny(patterns grid.Names, name string) bool {
 	for _, p := range patterns {
