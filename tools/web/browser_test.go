@@ -463,3 +463,19 @@ func TestBrowserConfirms(t *testing.T) {
 	}
 	b.clean()
 }
+
+// TestBrowserProvider: a person who comes back from an identity provider of another site is logged in, and one who is refused there gets a page.
+func TestBrowserProvider(t *testing.T) {
+	c, there := providerCell(t)
+	there.LogIn(alice)
+	b := c.browse(t, "olga")
+	b.url = strings.Replace(b.url, "127.0.0.1", "localhost", 1) // the provider is at 127.0.0.1
+	c.server.url = b.url
+	in := chromedp.Click(`a[href="/login/oidc"]`)
+	b.do(chromedp.Navigate(b.url+"/login"), in)
+	b.until(`location.href === "` + b.url + `/" && document.querySelector("#main") && document.body.textContent.includes("alice")`)
+	there.Deny()
+	b.do(chromedp.Navigate(b.url+"/login"), in)
+	b.until(`document.querySelector("#main").textContent.includes("the identity provider has denied the log-in")`)
+	b.clean()
+}

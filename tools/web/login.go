@@ -184,9 +184,8 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := digestOf(r.PathValue("secret"))
-	why := s.tried(r, d)
-	if limit := (*limited)(nil); errors.As(why, &limit) {
-		refuse(w, limit)
+	if limit := (*limited)(nil); errors.As(s.tried(r, d), &limit) {
+		s.explain(w, r, limit)
 		return
 	}
 	secret, ended, ok := s.sessions.exchange(d)
@@ -195,14 +194,14 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		s.explain(w, r, problem(http.StatusUnauthorized, problemLink, "path.secret", `the link is wrong, was used or is older than a minute; "quill web --open" prints another`))
 		return
 	}
-	s.loggedIn(w, r, secret, ended)
+	s.setSession(w, r, secret, ended)
+	w.Header().Set("Location", "/")
+	w.WriteHeader(http.StatusSeeOther)
 }
 
-// loggedIn answers with the cookie of a new session. The sessions that it takes the place of have ended.
-func (s *Server) loggedIn(w http.ResponseWriter, r *http.Request, secret string, ended []*session) {
+// setSession gives a browser the cookie of a new session. The sessions that it takes the place of have ended.
+func (s *Server) setSession(w http.ResponseWriter, r *http.Request, secret string, ended []*session) {
 	go s.revoke(ended)
 	cookie := s.cookie(secret, s.encrypted(r))
 	http.SetCookie(w, &cookie)
-	w.Header().Set("Location", "/")
-	w.WriteHeader(http.StatusSeeOther)
 }

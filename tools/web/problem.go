@@ -148,11 +148,11 @@ func unrouted(r *http.Request, status int) *huma.ErrorModel {
 	return problem(http.StatusNotFound, problemUnknown, "", fmt.Sprintf("there is no %s; /v1/openapi.json lists what there is", r.URL.Path))
 }
 
-// explain answers with a problem: a person in front of a browser gets a page of the console.
-func (s *Server) explain(w http.ResponseWriter, r *http.Request, p *huma.ErrorModel) {
+// explain answers with what refuse takes: a person in front of a browser gets a page of the console.
+func (s *Server) explain(w http.ResponseWriter, r *http.Request, err error) {
 	if !strings.HasPrefix(r.URL.Path, "/v1/") && strings.Contains(r.Header.Get("Accept"), "text/html") {
-		s.console.Refuse(w, r, pageProblem(p))
+		s.console.Refuse(w, r, pageProblem(err))
 		return
 	}
-	writeProblem(w, p)
+	refuse(w, err)
 }

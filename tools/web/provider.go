@@ -103,13 +103,22 @@ func (s *Server) provider() (*openid.Provider, error) {
 	return s.flows.providers.Provider(l.Issuer, l.Client, l.Audience), nil
 }
 
-var loginTemplate = template.Must(template.ParseFS(files, "page/login.html"))
+var loginPages = template.Must(template.ParseFS(files, "page/login.html", "page/entered.html"))
+
+// page sends one of the pages of a log-in.
+func (s *Server) page(w http.ResponseWriter, name string, data any) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", pageSecurity)
+	if err := loginPages.ExecuteTemplate(w, name, data); err != nil {
+		s.options.Logger.Debug("page was not sent", "error", err)
+	}
+}
 
 // loginPage shows the ways to log in.
-func (s *Server) loginPage(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 	p, err := s.provider()
 	if err != nil {
-		refuse(w, err)
+		s.explain(w, r, err)
 		return
 	}
 	page := struct{ Cell, Provider string }{Cell: s.options.Cell}
@@ -119,11 +128,7 @@ func (s *Server) loginPage(w http.ResponseWriter, _ *http.Request) {
 			page.Provider = u.Host
 		}
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", pageSecurity)
-	if err := loginTemplate.Execute(w, page); err != nil {
-		s.options.Logger.Debug("page was not sent", "error", err)
-	}
+	s.page(w, "login.html", page)
 }
 
 // flowCookie returns the cookie of a flow. It is sent with the request that comes from the page of the provider, so it is not strict.
@@ -144,13 +149,13 @@ func (s *Server) beginLogIn(w http.ResponseWriter, r *http.Request) {
 		err = noProvider()
 	}
 	if err != nil {
-		refuse(w, err)
+		s.explain(w, r, err)
 		return
 	}
 	one, cookie := s.flows.begin()
 	to, err := p.CodeURL(r.Context(), s.url+callbackPath, one.State, one.Nonce, one.Verifier)
 	if err != nil {
-		refuse(w, s.notLoggedIn(err))
+		s.explain(w, r, s.notLoggedIn(err))
 		return
 	}
 	http.SetCookie(w, s.flowCookie(cookie, s.encrypted(r)))
@@ -168,16 +173,18 @@ func (s *Server) notLoggedIn(err error) *huma.ErrorModel {
 	return problem(http.StatusServiceUnavailable, problemProvider, "", err.Error())
 }
 
-// endLogIn takes a browser that comes back from the identity provider with a code.
+// endLogIn takes a browser that comes back from the identity provider with a code. A redirection would be part of the navigation that a page of the
+// provider has begun: browsers send no strict cookies with it, and a Sec-Fetch-Site for which the session is refused. So a page of this server leads on.
 func (s *Server) endLogIn(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, s.flowCookie("", s.encrypted(r))) // whatever comes of it
 	token, user, err := s.logInWithCode(r)
 	if err != nil {
-		refuse(w, err)
+		s.explain(w, r, err)
 		return
 	}
 	secret, ended := s.sessions.open(&session{user: user, token: token, revoke: true})
-	s.loggedIn(w, r, secret, ended)
+	s.setSession(w, r, secret, ended)
+	s.page(w, "entered.html", s.options.Cell)
 }
 
 // logInWithCode returns the token and the user of a log-in. The error is a problem or *limited.
