@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -165,9 +166,19 @@ func dial(o ConnOptions) (*Conn, error) {
 }
 
 func connectError(err error, d *door) error {
+	var alert *net.OpError
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && d.id.Token != 0:
 		return ErrToken
+	case errors.Is(err, nats.ErrAuthorization) && d.id.Role == Guest:
+		return fmt.Errorf("%w: nobody can log in to this cell: qmaster_params has neither LOGIN_ISSUER nor LOGIN_CERT", ErrRefused)
+	case d.cert != nil && time.Now().After(d.cert.until):
+		return fmt.Errorf("%w: the certificate in %s expired at %s", ErrRefused, d.cert.file, d.cert.until.Format(time.DateTime))
+	case errors.Is(err, nats.ErrAuthorization) && d.cert != nil && d.id.Role == User:
+		return fmt.Errorf("%w: the server does not accept the certificate in %s: it is of no authority that qmaster knows (--tls-ca), names no user (LOGIN_CERT), "+
+			"or names root, a manager or an operator who is not in LOGIN_PRIVILEGED; the log of qmaster has the reason", ErrRefused, d.cert.file)
+	case d.cert != nil && errors.As(err, &alert) && alert.Op == "remote error": // crypto/tls: what the server says of the certificate
+		return fmt.Errorf("%w: the server does not accept the certificate in %s: %w", ErrRefused, d.cert.file, alert.Err)
 	case errors.Is(err, nats.ErrAuthorization) && d.lacks != "":
 		return lacksKey(d)
 	case errors.Is(err, nats.ErrAuthorization):

@@ -19,7 +19,14 @@ type door struct {
 	greet func() error // finds id before NATS is spoken; nil: id is known
 	id    Identity
 	lacks string // file of a key that is not there
+	cert  *shown // nil: there is none
 	dial  *dialer
+}
+
+// shown is the certificate by which the server is to authenticate the client.
+type shown struct {
+	file  string
+	until time.Time
 }
 
 // dialer stores the error of the last connection, which the library does not return.
@@ -61,6 +68,9 @@ func networkDoor(o *ConnOptions) (*door, error) {
 			return nil, err
 		}
 		d.opts = append(d.opts, nats.Secure(cfg))
+		if len(cfg.Certificates) > 0 {
+			d.cert = &shown{o.TLS.Cert, cfg.Certificates[0].Leaf.NotAfter}
+		}
 	}
 	if o.Token != "" {
 		number, _, ok := ParseToken(o.Token)
@@ -84,6 +94,7 @@ func networkDoor(o *ConnOptions) (*door, error) {
 		if err != nil {
 			return nil, err
 		}
+		d.cert = nil // the key counts
 		if d.id, err = actAs(o.Identity, owner); err != nil {
 			return nil, fmt.Errorf("key in %s %w", o.Seed, err)
 		}

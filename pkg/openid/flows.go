@@ -7,6 +7,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // scopes are requested of the provider: the claims that may name the user.
@@ -73,7 +75,7 @@ func (p *Provider) Begin(ctx context.Context) (*Device, error) {
 	}
 	answer, err := c.DeviceAuth(p.within(ctx))
 	if err != nil {
-		return nil, p.unreachable(plain(err))
+		return nil, p.refused(err)
 	}
 	return &Device{URL: answer.VerificationURI, Whole: answer.VerificationURIComplete, Code: answer.UserCode, config: c, answer: answer}, nil
 }
@@ -87,7 +89,7 @@ func (p *Provider) Poll(ctx context.Context, d *Device) (idToken string, err err
 // idToken returns that of an answer.
 func (p *Provider) idToken(token *oauth2.Token, err error) (string, error) {
 	if err != nil {
-		return "", p.unreachable(plain(err))
+		return "", p.refused(err)
 	}
 	text, _ := token.Extra("id_token").(string)
 	if text == "" {
@@ -98,18 +100,17 @@ func (p *Provider) idToken(token *oauth2.Token, err error) (string, error) {
 
 // refusals are the answers of providers that users cause.
 var refusals = map[string]string{
-	"access_denied": "the log-in was denied there", "expired_token": "the log-in was not confirmed in time",
-	"invalid_grant": "the log-in is over or was used; log in again",
+	"access_denied": "it was denied there", "expired_token": "it was not confirmed in time", "invalid_grant": "it is over or was used before; log in again",
 }
 
-// plain returns the error of an answer in words, without what was sent or answered: there may be secrets in it.
-func plain(err error) error {
+// refused returns the error of an answer in words, without what was sent or answered: there may be secrets in it.
+func (p *Provider) refused(err error) *Error {
 	var answered *oauth2.RetrieveError
 	if !errors.As(err, &answered) {
-		return err
+		return p.unreachable(err)
 	}
 	if text := refusals[answered.ErrorCode]; text != "" {
-		return errors.New(text)
+		return failed(gdi.ReasonProvider, "no log-in at the identity provider %s: %s", p.Issuer, text)
 	}
 	text := "it answers with " + answered.Response.Status
 	if answered.ErrorCode != "" {
@@ -118,7 +119,7 @@ func plain(err error) error {
 	if answered.ErrorDescription != "" {
 		text += ": " + strings.Map(printable, answered.ErrorDescription)
 	}
-	return errors.New(text)
+	return p.unreachable(errors.New(text))
 }
 
 // printable drops what is not ASCII that terminals print.

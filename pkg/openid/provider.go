@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -159,5 +160,20 @@ func (p *Provider) describe(ctx context.Context) (*description, error) {
 }
 
 func (p *Provider) unreachable(err error) *Error {
-	return failed(gdi.ReasonProvider, "the identity provider %s cannot be used: %w", p.Issuer, err)
+	return failed(gdi.ReasonProvider, "the identity provider %s cannot be used: %w", p.Issuer, oneLine{err})
 }
+
+// oneLine is an error with what a provider has answered, an HTML page perhaps, in a line.
+type oneLine struct{ error }
+
+const oneLineMax = 300 // bytes
+
+func (e oneLine) Error() string {
+	text := strings.Map(printable, strings.Join(strings.Fields(e.error.Error()), " "))
+	if len(text) > oneLineMax {
+		text = text[:oneLineMax] + "..."
+	}
+	return text
+}
+
+func (e oneLine) Unwrap() error { return e.error }

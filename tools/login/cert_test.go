@@ -54,7 +54,10 @@ func (i *issuer) sign(c *x509.Certificate, name string) *ecdsa.PrivateKey {
 	if by == nil {
 		by = key
 	}
-	c.SerialNumber, c.NotAfter = big.NewInt(time.Now().UnixNano()), time.Now().Add(time.Hour)
+	c.SerialNumber = big.NewInt(time.Now().UnixNano())
+	if c.NotAfter.IsZero() {
+		c.NotAfter = time.Now().Add(time.Hour)
+	}
 	c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}
 	der, err := x509.CreateCertificate(rand.Reader, c, i.cert, &key.PublicKey, by)
 	if err != nil {
@@ -97,10 +100,13 @@ func TestCert(t *testing.T) {
 		"two":     {Subject: pkix.Name{CommonName: "two"}, EmailAddresses: []string{"alice@example.org", "bob@example.org"}},
 		"root":    {Subject: pkix.Name{CommonName: "root"}, EmailAddresses: []string{"root@example.org"}},
 		"olga":    {Subject: pkix.Name{CommonName: "olga"}, EmailAddresses: []string{"olga@example.org"}},
+		"old":     {Subject: pkix.Name{CommonName: "old"}, EmailAddresses: []string{"alice@example.org"}, NotAfter: time.Now().Add(-time.Hour)},
 		"host":    {URIs: []*url.URL{{Scheme: "ge", Host: "host", Path: "/h1"}}},
 	} {
 		ca.sign(c, name)
 	}
+	other := newIssuer(t)
+	other.sign(&x509.Certificate{EmailAddresses: []string{"alice@example.org"}}, "fake")
 	where := cell.Cell{Root: t.TempDir(), Name: "default"}
 	q, err := qmaster.Start(ctx, qmaster.Options{Cell: where, Listen: "127.0.0.1:0",
 		TLS: bus.TLSFiles{Cert: ca.file("server", ".crt"), Key: ca.file("server", ".key"), CA: ca.file("ca", ".crt")}})
@@ -142,12 +148,19 @@ func TestCert(t *testing.T) {
 		t.Errorf("%d %s %s", code, out, text)
 	}
 
-	for name, user := range map[string]string{"mallory": "alice", "two": "alice", "root": "root", "olga": "olga", "host": "alice"} {
-		if code, out, _ := run(t, where, "login", "--cert", ca.file(name, ".crt"), "--key", ca.file(name, ".key")); code == 0 {
-			t.Errorf("%s: %s", name, out)
+	for _, try := range []struct {
+		ca               *issuer
+		name, user, want string
+	}{
+		{ca, "mallory", "alice", "names no user by the rule of the cell"}, {ca, "two", "alice", "names no user by the rule of the cell"}, {ca, "host", "alice", "names no user by the rule of the cell"},
+		{ca, "root", "root", "not in LOGIN_PRIVILEGED"}, {ca, "olga", "olga", "not in LOGIN_PRIVILEGED"}, {other, "fake", "alice", "certificate authority"},
+		{ca, "old", "alice", "not permitted: the certificate in " + ca.file("old", ".crt") + " expired at "},
+	} {
+		if code, out, text := run(t, where, "login", "--cert", try.ca.file(try.name, ".crt"), "--key", try.ca.file(try.name, ".key")); code == 0 || !strings.Contains(text, try.want) {
+			t.Errorf("%s: %s%s", try.name, out, text)
 		}
-		if err := asserts(ctx, where, ca, name, user); err == nil {
-			t.Errorf("the certificate of %s acts as %s", name, user)
+		if err := asserts(ctx, where, try.ca, try.name, try.user); err == nil {
+			t.Errorf("the certificate of %s acts as %s", try.name, try.user)
 		}
 	}
 	if err := asserts(ctx, where, ca, "alice", "bob"); err == nil {
