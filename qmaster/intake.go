@@ -240,6 +240,11 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 	var data []byte
 	switch {
 	case a.Reply != nil:
+		for _, one := range a.Reply.Answers {
+			if why, text, refused := one.LogInRefused(); refused {
+				q.log.Warn("log-in refused", "user", w.asker.From.Name, "reason", why, "error", text)
+			}
+		}
 		data = codec.AppendReply(nil, *a.Reply)
 	case a.Result != nil:
 		data = codec.AppendResult(nil, *a.Result)

@@ -114,7 +114,12 @@ func TestLogIn(t *testing.T) {
 	}
 	logging.Lock()
 	defer logging.Unlock()
-	if text := log.String(); strings.Contains(text, right) || strings.Contains(text, secret) || !strings.Contains(text, "reason=audience") {
+	if text := log.String(); strings.Contains(text, right) || strings.Contains(text, secret) {
 		t.Errorf("the log: %s", text)
+	}
+	for _, why := range []gdi.Reason{gdi.ReasonAudience, gdi.ReasonNonce, gdi.ReasonClaim, gdi.ReasonPrivileged, gdi.ReasonProvider, gdi.ReasonReplayed} {
+		if n := strings.Count(log.String(), "reason="+string(why)+" "); n != 1 {
+			t.Errorf("%d log-ins were refused by the log because of %s: %s", n, why, log.String())
+		}
 	}
 }

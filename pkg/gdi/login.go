@@ -1,6 +1,10 @@
 package gdi
 
-import "github.com/quill-grid/quill/pkg/grid"
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
 
 // Ways are how users log in to the cell: what a client has to know of grid.Logins.
 type Ways struct {
@@ -49,5 +53,14 @@ const (
 
 // RefuseLogIn returns the refusal of a log-in.
 func RefuseLogIn(why Reason, text string) Answer {
-	return Deny(StatusLogIn, "denied: log-in refused ("+string(why)+"): "+text)
+	return Deny(StatusLogIn, logInRefused+string(why)+"): "+text)
+}
+
+const logInRefused = "denied: log-in refused ("
+
+// LogInRefused returns why an answer refuses a log-in, and the text; ok is false when it does not.
+func (a Answer) LogInRefused() (why Reason, text string, ok bool) {
+	rest, ok := strings.CutPrefix(a.Text, logInRefused)
+	reason, text, found := strings.Cut(rest, "): ")
+	return Reason(reason), text, ok && found && a.Status == StatusLogIn
 }
