@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync/atomic"
+	"net/url"
+	"os"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -18,6 +20,8 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	otrace "go.opentelemetry.io/otel/trace"
 
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/pkg/trace"
 )
@@ -33,13 +37,17 @@ type exporter interface {
 type collector struct {
 	provider *sdk.TracerProvider
 	tracer   otrace.Tracer
-	failed   atomic.Int64 // batches that could not be sent
+	sender   *sender
 }
 
 // newCollector returns an exporter to the collector that OTEL_EXPORTER_OTLP_ENDPOINT and the variables beside it name, else to
 // http://localhost:4318. What cannot be sent is reported on stderr.
 func newCollector(ctx context.Context, cell string, stderr io.Writer) (*collector, error) {
-	to, err := otlptracehttp.New(ctx)
+	options, err := optionsOf(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	to, err := otlptracehttp.New(ctx, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -48,15 +56,84 @@ func newCollector(ctx context.Context, cell string, stderr io.Writer) (*collecto
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		c.failed.Add(1)
-		fmt.Fprintln(stderr, "quill trace:", err)
-	}))
+	c := &collector{sender: &sender{SpanExporter: to, stderr: stderr}}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { fmt.Fprintln(stderr, "quill trace:", err) }))
 	// A queue that is full waits: no span is lost.
-	c.provider = sdk.NewTracerProvider(sdk.WithBatcher(to, sdk.WithBlocking()), sdk.WithResource(about), sdk.WithIDGenerator(given{}))
+	c.provider = sdk.NewTracerProvider(sdk.WithBatcher(c.sender, sdk.WithBlocking()), sdk.WithResource(about), sdk.WithIDGenerator(given{}))
 	c.tracer = c.provider.Tracer("github.com/quill-grid/quill/tools/tracing")
 	return c, nil
+}
+
+// optionsOf returns what the exporter does not take from the environment as the specification of OpenTelemetry has it: its default is https, and it
+// ignores what it does not understand.
+func optionsOf(getenv func(string) string) ([]otlptracehttp.Option, error) {
+	const prefix, traces = "OTEL_EXPORTER_OTLP_", "TRACES_"
+	for _, name := range []string{prefix + traces + "PROTOCOL", prefix + "PROTOCOL"} {
+		switch getenv(name) {
+		case "":
+			continue
+		case "http/protobuf":
+		default:
+			return nil, fmt.Errorf("%s=%s is not supported: spans are sent by http/protobuf", name, getenv(name))
+		}
+		break
+	}
+	for _, name := range []string{prefix + traces + "ENDPOINT", prefix + "ENDPOINT"} {
+		text := getenv(name)
+		if text == "" {
+			continue
+		}
+		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("%s=%s is not the URL of a collector, as http://localhost:4318", name, text)
+		}
+		return nil, nil
+	}
+	return []otlptracehttp.Option{otlptracehttp.WithEndpointURL("http://localhost:4318/v1/traces")}, nil
+}
+
+// sender sends batches of spans, one after the other. It reports when they cease to arrive, and when they arrive again.
+type sender struct {
+	sdk.SpanExporter
+	stderr io.Writer
+
+	mu    sync.Mutex
+	away  bool
+	lost  int       // spans that have not arrived
+	since time.Time // the first of them began
+}
+
+// ExportSpans implements sdk.SpanExporter. What does not arrive is reported here.
+func (s *sender) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
+	err := s.SpanExporter.ExportSpans(ctx, spans)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		if s.away {
+			fmt.Fprintf(s.stderr, "quill trace: spans arrive at the collector again; %d have not\n", s.lost)
+		}
+		s.away = false
+		return nil
+	}
+	if !s.away {
+		fmt.Fprintln(s.stderr, "quill trace: spans do not arrive at the collector:", err)
+	}
+	s.away = true
+	for _, one := range spans {
+		if s.lost++; s.since.IsZero() || one.StartTime().Before(s.since) {
+			s.since = one.StartTime()
+		}
+	}
+	return nil
+}
+
+// missing returns an error if spans have not arrived.
+func (s *sender) missing() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d spans have not arrived at the collector; export them again with --from %q", s.lost, opt.Stamp(grid.TimeOf(s.since)))
 }
 
 func (c *collector) export(s Span) error {
@@ -87,10 +164,7 @@ func (c *collector) export(s Span) error {
 
 func (c *collector) close(ctx context.Context) error {
 	err := c.provider.Shutdown(ctx)
-	if c.failed.Load() > 0 {
-		err = errors.Join(err, errors.New("not all spans have arrived at the collector; export them again with --from"))
-	}
-	return err
+	return errors.Join(err, c.sender.missing())
 }
 
 // given is an sdk.IDGenerator: the identifiers of a span are its own.

@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -22,7 +24,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/trace"
 	"github.com/quill-grid/quill/tools/daemons/celltest"
 	"github.com/quill-grid/quill/tools/qsub"
 )
@@ -112,7 +116,7 @@ func TestCollector(t *testing.T) {
 		}
 	}
 	to.status = http.StatusBadRequest
-	if said, status := run("--log", cell.Dir()); status != 1 || !strings.Contains(said, "not all spans have arrived at the collector; export them again with --from") {
+	if said, status := run("--log", cell.Dir()); status != 1 || !strings.Contains(said, "quill: trace: 5 spans have not arrived at the collector; export them again with --from \"20") {
 		t.Error(status, said)
 	}
 	for words, want := range map[string]string{
@@ -124,6 +128,61 @@ func TestCollector(t *testing.T) {
 	} {
 		if said, status := run(append([]string{"--log", cell.Dir()}, strings.Fields(words)...)...); status != 1 || !strings.Contains(said, want) {
 			t.Errorf("%s: %d, %q", words, status, said)
+		}
+	}
+}
+
+// TestCollectorAway: a collector that is away is reported once, and when it is back.
+func TestCollectorAway(t *testing.T) {
+	to := &collectorOf{spans: map[string]*otlp.Span{}, status: http.StatusBadRequest}
+	server := httptest.NewServer(to)
+	defer server.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", server.URL)
+	var said bytes.Buffer
+	c, err := newCollector(t.Context(), "default", &said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func(start float64, name string) {
+		t.Helper()
+		id := trace.Span{byte(start)}
+		if err := errors.Join(c.export(Span{Trace: trace.ID{1}, ID: id, Name: name, Start: grid.Time(start), End: grid.Time(start + 1)}), c.provider.ForceFlush(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+	send(200, "a")
+	send(100, "b")
+	to.status = 0
+	send(300, "c")
+	send(301, "d")
+	if lines := strings.Split(said.String(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "quill trace: spans do not arrive at the collector: ") ||
+		lines[1] != "quill trace: spans arrive at the collector again; 2 have not" {
+		t.Errorf("%q", lines)
+	}
+	want := `2 spans have not arrived at the collector; export them again with --from "` + opt.Stamp(100) + `"`
+	if err := c.close(t.Context()); err == nil || err.Error() != want {
+		t.Errorf("%v, not %s", err, want)
+	}
+}
+
+// TestOptions: the variables of OpenTelemetry are taken as its specification says, or refused.
+func TestOptions(t *testing.T) {
+	for given, want := range map[string]string{
+		"": "1 <nil>", "OTEL_EXPORTER_OTLP_ENDPOINT=https://tempo": "0 <nil>", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf OTEL_EXPORTER_OTLP_PROTOCOL=grpc": "1 <nil>",
+		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc":           "0 OTEL_EXPORTER_OTLP_PROTOCOL=grpc is not supported: spans are sent by http/protobuf",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318": "0 OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318 is not the URL of a collector, as http://localhost:4318",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=tempo:4318":     "0 OTEL_EXPORTER_OTLP_ENDPOINT=tempo:4318 is not the URL of a collector, as http://localhost:4318",
+	} {
+		options, err := optionsOf(func(name string) string {
+			for pair := range strings.FieldsSeq(given) {
+				if value, is := strings.CutPrefix(pair, name+"="); is {
+					return value
+				}
+			}
+			return ""
+		})
+		if got := fmt.Sprint(len(options), " ", err); got != want {
+			t.Errorf("%s: %s, not %s", given, got, want)
 		}
 	}
 }
