@@ -54,6 +54,9 @@ func TestHistory(t *testing.T) {
 			t.Errorf("%s ends with %v, not %v", series, got, want)
 		}
 	}
+	if all, status := metrics("--from", "-30d", "--step", "1s"); status != 0 || all != text {
+		t.Errorf("%d: what was before the log differs from the beginning of it: %d bytes, not %d", status, len(all), len(text))
+	}
 	file := filepath.Join(t.TempDir(), "quill.om")
 	if said, status := metrics("--step", "1s", "--out", file); status != 0 || said != "" {
 		t.Error(status, said)

@@ -23,7 +23,7 @@ func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "metrics", Usage: "write the metrics of the past as OpenMetrics, for Prometheus to import",
 		Description: "The metrics that follow from the event log: jobs, tasks by state, starts, ends, waiting times, hosts. Counters\n" +
-			"begin with 0 at --from.\n\n" +
+			"begin with 0 at --from, which is at the earliest the beginning of the log.\n\n" +
 			"   quill metrics --from -30d --out quill.om\n" +
 			"   promtool tsdb create-blocks-from openmetrics quill.om /var/lib/prometheus\n\n" + opt.MomentLegend,
 		Flags: []cli.Flag{
@@ -61,6 +61,7 @@ func run(c *cli.Context, env opt.Env) error {
 			return fmt.Errorf("--%s: %w", flag, err)
 		}
 	}
+	from.At = max(from.At, first.At) // nothing is known of the time before the log
 	if to.At < from.At {
 		return errors.New("--to is before --from")
 	}
