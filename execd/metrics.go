@@ -59,6 +59,13 @@ func (m *Metrics) ready() error {
 
 func (m *Metrics) unready(why string) { m.reason.Store(&why) }
 
+// Lost notes that the connection to qmaster has broken, until qmaster acknowledges a report: execd sends one when it is connected again.
+func (m *Metrics) Lost(why error) {
+	if m != nil {
+		m.unready("the connection to qmaster was lost: " + why.Error())
+	}
+}
+
 // refresh sets what changes with time.
 func (m *Metrics) refresh() {
 	m.LoadAge.Set(time.Since(time.Unix(0, m.loaded.Load())).Seconds())

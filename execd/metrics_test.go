@@ -1,6 +1,7 @@
 package execd
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // TestMetrics counts two jobs, one of which cannot be started, and a qmaster that does not answer for a while.
@@ -50,5 +52,22 @@ func TestMetrics(t *testing.T) {
 	until("load", func() bool { return testutil.ToFloat64(m.metrics.Loads) > 0 })
 	if problems, err := testutil.GatherAndLint(m.metrics.Set); err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
+	}
+}
+
+// TestReady: execd is ready from an acknowledged report until the connection breaks.
+func TestReady(t *testing.T) {
+	var none *Metrics
+	none.Lost(errors.New("EOF"))
+	m := NewMetrics()
+	for range 2 {
+		m.reported(report.Report{}, report.Receipt{}, nil, 0)
+		if err := m.Set.Ready(); err != nil {
+			t.Error(err)
+		}
+		m.Lost(errors.New("EOF"))
+		if err := m.Set.Ready(); err == nil || err.Error() != "the connection to qmaster was lost: EOF" {
+			t.Error(err)
+		}
 	}
 }

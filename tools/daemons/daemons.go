@@ -92,7 +92,9 @@ func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 	if err := await(ctx, where, o.Logger); err != nil { // where qmaster is, is said there
 		return nil // stopped before
 	}
-	link, err := execd.Dial(ctx, where.ConnOptions(bus.Identity{Role: bus.Host, Name: o.Host}), o.Logger)
+	at := where.ConnOptions(bus.Identity{Role: bus.Host, Name: o.Host})
+	at.Lost = o.Metrics.Lost
+	link, err := execd.Dial(ctx, at, o.Logger)
 	if err != nil {
 		return err
 	}
