@@ -343,6 +343,11 @@ func (s *Server) listen() (_ net.Listener, scheme string, err error) {
 	case o.Cert == "" && !loopback(host):
 		return nil, "", fmt.Errorf("--listen %s: other addresses than those of loopback need --tls-cert and --tls-key: tokens are sent over them", o.Listen)
 	}
+	if o.Cert != "" {
+		if _, err := tls.LoadX509KeyPair(o.Cert, o.Key); err != nil {
+			return nil, "", fmt.Errorf("--tls-cert, --tls-key: %w", err)
+		}
+	}
 	listener, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		return nil, "", fmt.Errorf("--listen %s: %w", o.Listen, err)
