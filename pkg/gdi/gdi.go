@@ -309,7 +309,7 @@ const (
 
 // Reply is the whole answer to a request.
 type Reply struct {
-	Seq     uint64 // the list that made it durable; 0 when nothing changed
+	Seq     uint64 // the list that made it durable, of a repeated submit or reservation one after it; 0 when nothing changed
 	Answers []Answer
 	Job     uint32             // Submit: the new job
 	Tasks   grid.Range         // Submit: its tasks

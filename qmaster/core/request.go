@@ -40,6 +40,9 @@ func (c *Core) request(in Request) {
 		c.output(in, b)
 	case *gdi.Reserve:
 		c.reply(in.Ref, c.reserve(in.Request, b.AR)...)
+		if r := c.lastReply(); r.OK() && b.AR.Verify != "v" {
+			r.Seq = c.state.Seq // also of a repeated request, which changes nothing
+		}
 	case *gdi.DeleteARs:
 		c.reply(in.Ref, c.deleteARs(in.Request, b)...)
 	case *gdi.Verify:

@@ -120,6 +120,7 @@ func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answe
 	c.reply(ref, append(before, gdi.Done(string(text)))...)
 	r := c.lastReply()
 	r.Job, r.Tasks, r.Array = id, j.Tasks, j.Array
+	r.Seq = c.state.Seq // also of a repeated request, which changes nothing
 }
 
 // newJob completes a submitted job: it sets what only qmaster may set, looks up names and
