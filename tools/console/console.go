@@ -129,6 +129,7 @@ type frame struct {
 	Begin   Place
 	Live    bool // the page follows the cell
 	Problem *Problem
+	Again   string // the same page: it was refused because the browser followed a link of another site
 	// Proposals is how many changes wait for the user's decision, elsewhere than on their page.
 	Proposals int
 }
@@ -315,7 +316,20 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, q *request, err
 	}
 	f := c.frame(q)
 	f.Problem, f.Title, f.Live = p, http.StatusText(p.Status), false
+	if followed(r) {
+		f.Again = "/" + strings.TrimLeft(r.URL.RequestURI(), "/")
+	}
 	c.write(w, r, p.Status, "problem", f)
+}
+
+// followed reports whether a person has followed a link of another site to a page: the browser has not sent the session, or it was not accepted,
+// because of that. Log-ins are not pages: whoever makes a link to one chooses the user.
+func followed(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "cross-site", "same-site":
+		return r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/login")
+	}
+	return false
 }
 
 // Refuse answers a request from outside the pages with a page that says what is wrong.

@@ -15,6 +15,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -478,4 +479,25 @@ func TestBrowserProvider(t *testing.T) {
 	b.do(chromedp.Navigate(b.url+"/login"), in)
 	b.until(`document.querySelector("#main").textContent.includes("the identity provider has denied the log-in")`)
 	b.clean()
+}
+
+// TestBrowserLink: a person who is logged in follows a link of another site to a page.
+func TestBrowserLink(t *testing.T) {
+	b := busy(t).browse(t, "alice")
+	b.open("/", 1280, "light")
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `<a id="look" href="%s/jobs?state=p">look</a> <a id="in" href="%[1]s/login/x">log in</a>`, b.url)
+	}))
+	t.Cleanup(other.Close)
+	there := chromedp.Navigate(strings.Replace(other.URL, "127.0.0.1", "localhost", 1))
+	b.do(there, chromedp.Click("#look", chromedp.ByQuery), chromedp.WaitReady("#main"))
+	if !eval[bool](b, `document.querySelector("#main a.button").textContent === "Open this page" && !document.querySelector("#main table")`) {
+		t.Error("another site shows a page of a session, or it cannot be opened")
+	}
+	b.do(chromedp.Click("#main a.button", chromedp.ByQuery))
+	b.until(`location.pathname + location.search === "/jobs?state=p" && document.querySelector("#main table")`)
+	b.do(there, chromedp.Click("#in", chromedp.ByQuery), chromedp.WaitReady("#main"))
+	if eval[bool](b, `document.body.textContent.includes("Open this page")`) {
+		t.Error("a link of another site leads to a log-in")
+	}
 }
