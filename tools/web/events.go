@@ -247,7 +247,7 @@ func (r *stream) run(w http.ResponseWriter) {
 		if r.past != nil && !r.catchUp() {
 			return
 		}
-		next, wake, has, broken := r.server.hub.after(r.last)
+		last, wake, has, broken := r.server.hub.after(r.last)
 		if !has {
 			if broken == r.broken {
 				r.end(endSlow)
@@ -259,8 +259,8 @@ func (r *stream) run(w http.ResponseWriter) {
 			}
 			continue
 		}
-		if len(next) > 0 {
-			if !r.send(next) {
+		if last > 0 {
+			if !r.send(last) {
 				return
 			}
 			continue
@@ -287,23 +287,29 @@ func (r *stream) valid() bool {
 	return err == nil && r.account.Valid(at.state, grid.TimeOf(r.server.options.Now()))
 }
 
-// send sends lists of the hub. It reports whether the stream continues.
-func (r *stream) send(next []*entry) bool {
-	if last := next[len(next)-1].list.Seq; !r.filter.Remembers() && (r.to == 0 || last <= r.to) {
-		key := batchKey{after: r.last, last: last, form: r.form, conditions: r.conditions}
-		b := r.server.hub.batch(key, func() (all []byte) {
+// send sends lists of the hub up to one. Those that it has not any more are not sent: the reader is found to be behind. It reports
+// whether the stream continues.
+func (r *stream) send(last uint64) bool {
+	if after := r.last; !r.filter.Remembers() && (r.to == 0 || last <= r.to) {
+		key := batchKey{after: after, last: last, form: r.form, conditions: r.conditions}
+		b := r.server.hub.batch(key, func() (all []byte, has bool) {
+			next := r.server.hub.between(after, last)
 			for _, e := range next {
 				all = e.append(all, r.form, r.filter)
 			}
-			return all
+			return all, next != nil
 		})
+		text, has := b.text()
+		if !has {
+			return true
+		}
 		r.last = last
-		if text := b.text(); r.zip == nil || len(text) == 0 {
+		if r.zip == nil || len(text) == 0 {
 			return r.write(text) && !r.over()
 		}
 		return r.writePiece(b.piece()) && !r.over()
 	}
-	for _, e := range next {
+	for _, e := range r.server.hub.between(r.last, last) {
 		if r.to > 0 && e.list.Seq > r.to {
 			break
 		}

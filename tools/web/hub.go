@@ -32,6 +32,7 @@ type hub struct {
 	woken    time.Time   // the last time
 	later    *time.Timer // wakes the readers of what came too soon after that; nil: not armed
 	shared   []*batch    // the last ones, the newest last
+	taken    taken
 }
 
 // sharedMost is how many batches are kept: readers that are as far as each other take the same one at about the same time.
@@ -47,12 +48,12 @@ type batchKey struct {
 // batch is the text of several lists. It is made by the first reader that needs it, for all of them.
 type batch struct {
 	key   batchKey
-	text  func() []byte
-	piece func() piece // the text compressed
+	text  func() (text []byte, has bool) // has: the hub had the lists yet
+	piece func() piece                   // the text compressed
 }
 
 // batch returns the batch for a key.
-func (h *hub) batch(k batchKey, text func() []byte) *batch {
+func (h *hub) batch(k batchKey, text func() ([]byte, bool)) *batch {
 	h.mu.Lock()
 	var one *batch
 	for i := len(h.shared) - 1; i >= 0 && one == nil; i-- {
@@ -61,8 +62,11 @@ func (h *hub) batch(k batchKey, text func() []byte) *batch {
 		}
 	}
 	if one == nil {
-		one = &batch{key: k, text: sync.OnceValue(text)}
-		one.piece = sync.OnceValue(func() piece { return compress(one.text()) })
+		one = &batch{key: k, text: sync.OnceValues(text)}
+		one.piece = sync.OnceValue(func() piece {
+			text, _ := one.text()
+			return compress(text)
+		})
 		if len(h.shared) == sharedMost {
 			h.shared = append(h.shared[:0], h.shared[1:]...)
 		}
@@ -73,9 +77,9 @@ func (h *hub) batch(k batchKey, text func() []byte) *batch {
 }
 
 // pace is how much rarer each reader makes wake-ups. Waking one and sending to it takes some 10 microseconds of processor time here and as
-// many at its end: lists that come faster are sent together, and many readers cost a tenth of a processor, not all that there is.
+// many at its end: lists that come faster are sent together, and many readers cost a thirtieth of a processor, not all that there is.
 // A list that comes alone is sent at once.
-const pace = 100 * time.Microsecond
+const pace = 300 * time.Microsecond
 
 // entry is a list in a hub.
 type entry struct {
@@ -171,22 +175,41 @@ func (h *hub) restart(seq uint64) {
 	h.wakeAll()
 }
 
-// batchMost is how many lists a reader takes at a time.
-const batchMost = 256
+// batchMost is about how many events a reader takes at a time.
+const batchMost = 2048
 
-// after returns the lists that follow one, as far as the hub has them, and a channel that is closed when there are more. has is false
+// after returns the last of the lists that follow one and that a reader takes at a time, as far as the hub has them; 0: there is none. A
+// channel is closed when there are more. has is false
 // when the next list is older than those of the hub; broken reports whether that is because lists were missed.
-func (h *hub) after(seq uint64) (next []*entry, wake <-chan struct{}, has bool, broken int) {
+func (h *hub) after(seq uint64) (last uint64, wake <-chan struct{}, has bool, broken int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case seq+1 < h.first:
-		return nil, h.wake, false, h.broken
+		return 0, h.wake, false, h.broken
 	case seq+1 >= h.first+uint64(len(h.lists)):
-		return nil, h.wake, true, h.broken
+		return 0, h.wake, true, h.broken
 	}
-	next = h.lists[seq+1-h.first:]
-	return slices.Clone(next[:min(len(next), batchMost)]), h.wake, true, h.broken // add clears what it drops
+	if tail := h.first + uint64(len(h.lists)) - 1; h.taken != (taken{seq, tail, h.taken.last}) { // else as the reader before
+		h.taken = taken{after: seq, tail: tail, last: seq}
+		for events := 0; h.taken.last < tail && events < batchMost; h.taken.last++ {
+			events += len(h.lists[h.taken.last+1-h.first].list.Events)
+		}
+	}
+	return h.taken.last, h.wake, true, h.broken
+}
+
+// taken is the last answer of after: many readers are as far as each other.
+type taken struct{ after, tail, last uint64 }
+
+// between returns the lists after one up to another; nil when the hub has not all of them any more.
+func (h *hub) between(after, last uint64) []*entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if after+1 < h.first || last >= h.first+uint64(len(h.lists)) {
+		return nil
+	}
+	return slices.Clone(h.lists[after+1-h.first : last+1-h.first]) // add clears what it drops
 }
 
 // jsons returns the events of the list as JSON.

@@ -46,8 +46,8 @@ func TestPace(t *testing.T) {
 		if took := time.Since(begun); took != 1000*pace || !woken(first) {
 			t.Errorf("readers are woken after %v", took)
 		}
-		if next, _, _, _ := h.after(from - 1); len(next) != 3 {
-			t.Errorf("%d lists together", len(next))
+		if last, _, _, _ := h.after(from - 1); last != from+2 {
+			t.Errorf("lists %d to %d together", from, last)
 		}
 		for range 1000 {
 			h.leave(false)
@@ -58,11 +58,40 @@ func TestPace(t *testing.T) {
 	})
 }
 
+// TestTaken: a reader takes lists up to a number of events at a time, and none that the hub has dropped.
+func TestTaken(t *testing.T) {
+	h := newHub()
+	h.restart(6)
+	const size = batchMost/2 + 1
+	add := func(seq uint64) { h.add(events.List{Seq: seq, Events: make([]events.Event, size)}, nil) }
+	for seq := uint64(7); seq <= 11; seq++ {
+		add(seq)
+	}
+	for _, c := range []struct{ after, last uint64 }{{6, 8}, {6, 8}, {8, 10}, {10, 11}, {11, 0}} {
+		if last, _, has, _ := h.after(c.after); last != c.last || !has {
+			t.Errorf("after %d: up to %d, expected %d", c.after, last, c.last)
+		}
+	}
+	if n := len(h.between(6, 8)); n != 2 {
+		t.Errorf("%d lists, expected 2", n)
+	}
+	h.keep = 4 * size
+	add(12)
+	add(13)
+	if _, _, has, _ := h.after(7); has {
+		t.Error("list 8 was dropped, and a reader gets it")
+	}
+	if next := h.between(7, 9); next != nil {
+		t.Errorf("%d lists, of which the first was dropped", len(next))
+	}
+}
+
 // TestBatch: readers that are as far as each other share one text; others have their own.
 func TestBatch(t *testing.T) {
 	h, made := newHub(), 0
 	text := func(k batchKey) string {
-		return string(h.batch(k, func() []byte { made++; return []byte{byte('0' + made)} }).text())
+		all, _ := h.batch(k, func() ([]byte, bool) { made++; return []byte{byte('0' + made)}, true }).text()
+		return string(all)
 	}
 	one := batchKey{after: 1, last: 3}
 	for _, c := range []struct {
