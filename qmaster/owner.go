@@ -203,7 +203,7 @@ func (o *owner) step(in core.Input) {
 		o.record.configure(ready.List)
 		o.metrics.list(ready.List, o.core.State())
 	}
-	if o.more = ready.More; o.more && !o.proceeds { // when all before is durable: what comes meanwhile does not wait behind all portions
+	if o.more = ready.More; o.more && !o.proceeds { // once this portion is durable, so that portions do not fill the log before others
 		o.proceeds = true
 		o.outbox.put(outcome{seq: o.core.State().Seq, leave: func() { go o.proceed() }})
 	}

@@ -9,9 +9,9 @@ import (
 )
 
 // partials bounds the memory of large messages that have begun to arrive and are not
-// complete (over a line: not handled), and how many bytes of them a user may begin in a second. Without it one user
-// could hold a message of PayloadMax on each connection, and have all processors busy with
-// the memory of messages that are begun again and again.
+// complete (over a line: not handled), and how many bytes of them a user may begin in a
+// second. Without it one user could hold a message of PayloadMax on each connection, and
+// have all processors busy with the memory of messages that are begun again and again.
 type partials struct {
 	mu   sync.Mutex
 	of   map[fair.User]partial

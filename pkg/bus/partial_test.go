@@ -80,8 +80,10 @@ func TestHalfSentRequests(t *testing.T) {
 			t.Errorf("%s: %d bytes of half requests were held, at most %d are allowed", c.over, most, partialUserMax)
 		}
 		released := func() { // a moment after the connection is closed, or the answer sent
-			for held() > 0 {
-				runtime.Gosched()
+			for begun := time.Now(); held() > 0; runtime.Gosched() {
+				if time.Since(begun) > 20*partialWait {
+					t.Fatalf("%s: %d bytes are held when no request is under way", c.over, held())
+				}
 			}
 		}
 		released()

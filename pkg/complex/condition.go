@@ -13,38 +13,27 @@ type Condition struct {
 	Number float64
 	Expr   pattern.Expression
 	Text   string // the request as given
-	Of     Scope
+	Of     grid.TaskScope
 }
-
-// Scope is for which tasks of a parallel job a request holds, -scope of submit(1).
-type Scope uint8
-
-const (
-	Global Scope = iota
-	Master
-	Slave
-)
-
-func (s Scope) String() string { return [...]string{"global", "master", "slave"}[s] }
 
 // Conditions compiles the requests of attributes that are not booked; unknown is
 // the name of one that does not exist.
 func (x *Attributes) Conditions(requests grid.Requests) (out []Condition, unknown string) {
-	return x.conditions(nil, requests, Global)
+	return x.conditions(nil, requests, grid.AllTasks)
 }
 
 // ConditionsOf is Conditions for the hard requests of a job of every scope.
 func (x *Attributes) ConditionsOf(r *grid.JobRequest) (out []Condition, unknown string) {
-	for s, requests := range [...]grid.Requests{Global: r.Hard, Master: r.MasterHard, Slave: r.SlaveHard} {
+	for _, s := range grid.TaskScopes {
 		var other string
-		if out, other = x.conditions(out, requests, Scope(s)); other != "" {
+		if out, other = x.conditions(out, r.HardOf(s), s); other != "" {
 			unknown = other
 		}
 	}
 	return out, unknown
 }
 
-func (x *Attributes) conditions(out []Condition, requests grid.Requests, of Scope) (_ []Condition, unknown string) {
+func (x *Attributes) conditions(out []Condition, requests grid.Requests, of grid.TaskScope) (_ []Condition, unknown string) {
 	for _, r := range requests {
 		i := x.Find(r.Name)
 		if i < 0 {

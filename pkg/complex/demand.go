@@ -105,22 +105,22 @@ func (d *Demand) Least() float64 {
 }
 
 // PerSlot is what one slot takes of which a scope asks for it.
-func (d *Demand) PerSlot(s Scope) float64 {
+func (d *Demand) PerSlot(s grid.TaskScope) float64 {
 	switch s {
-	case Master:
+	case grid.MasterTask:
 		return d.Master
-	case Slave:
+	case grid.SlaveTasks:
 		return d.Amount
 	}
 	return d.Least()
 }
 
 // AskedIn reports whether it is asked for in a scope.
-func (d *Demand) AskedIn(s Scope) bool {
+func (d *Demand) AskedIn(s grid.TaskScope) bool {
 	switch s {
-	case Master:
+	case grid.MasterTask:
 		return d.Scoped && d.Master > 0
-	case Slave:
+	case grid.SlaveTasks:
 		return d.Scoped && d.Amount > 0
 	}
 	return !d.Scoped

@@ -60,7 +60,9 @@ const logInRefused = "denied: log-in refused ("
 
 // LogInRefused returns why an answer refuses a log-in, and the text; ok is false when it does not.
 func (a Answer) LogInRefused() (why Reason, text string, ok bool) {
-	rest, ok := strings.CutPrefix(a.Text, logInRefused)
-	reason, text, found := strings.Cut(rest, "): ")
-	return Reason(reason), text, ok && found && a.Status == StatusLogIn
+	if a.Status != StatusLogIn {
+		return "", "", false
+	}
+	reason, text, ok := strings.Cut(strings.TrimPrefix(a.Text, logInRefused), "): ")
+	return Reason(reason), text, ok
 }

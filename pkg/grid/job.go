@@ -77,6 +77,36 @@ var (
 	noSpec    = new(JobSpec)
 )
 
+// TaskScope is for which tasks of a parallel job a request holds, -scope of submit(1).
+type TaskScope uint8
+
+const (
+	AllTasks TaskScope = iota
+	MasterTask
+	SlaveTasks // those that are not the master task
+)
+
+// TaskScopes are all of them.
+var TaskScopes = [...]TaskScope{AllTasks, MasterTask, SlaveTasks}
+
+// String returns the argument of -scope.
+func (s TaskScope) String() string { return [...]string{"global", "master", "slave"}[s] }
+
+// ParseTaskScope reads the argument of -scope.
+func ParseTaskScope(text string) (s TaskScope, ok bool) {
+	for _, s := range TaskScopes {
+		if s.String() == text {
+			return s, true
+		}
+	}
+	return AllTasks, false
+}
+
+// HardOf returns the hard requests of one scope.
+func (r *JobRequest) HardOf(s TaskScope) Requests {
+	return [...]Requests{AllTasks: r.Hard, MasterTask: r.MasterHard, SlaveTasks: r.SlaveHard}[s]
+}
+
 // Scoped reports whether the tasks of a parallel job ask for different things: slots with the master task among them are
 // then other ones than those without. Of MasterQueues alone they are not.
 func (r *JobRequest) Scoped() bool {
@@ -85,8 +115,8 @@ func (r *JobRequest) Scoped() bool {
 
 // Requests reports whether an attribute is requested for any task.
 func (r *JobRequest) Requests(attribute string) bool {
-	for _, of := range [...]Requests{r.Hard, r.MasterHard, r.SlaveHard} {
-		if _, does := of.Get(attribute); does {
+	for _, s := range TaskScopes {
+		if _, does := r.HardOf(s).Get(attribute); does {
 			return true
 		}
 	}

@@ -103,7 +103,7 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 	if c.closedByCalendar(in) {
 		note(Reason{Code: QueueCloses, Object: in.name})
 	}
-	if attr := c.unknownAttr(n, complex.Global, in, now); attr >= 0 {
+	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
 		a := &c.complex.List[attr]
 		missing := "no value of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\", nor reported as load"
 		if a.Column >= 0 {

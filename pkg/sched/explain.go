@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // offersOnly is the reason of a level that cannot give one slot: what it has
@@ -106,7 +107,7 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 	if c.closedByCalendar(in) {
 		return Reason{Code: QueueCloses, Object: in.name}
 	}
-	if attr := c.unknownAttr(n, complex.Global, in, now); attr >= 0 {
+	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
 		return Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job),
 			Offer: "job requests unknown resource (" + c.complex.List[attr].Name + ")"}
 	}

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 )
@@ -77,7 +76,7 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 			}
 		}
 	}
-	if attr := c.unknownAttr(n, complex.Global, in, now); attr >= 0 {
+	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
 		return Reason{Code: UnknownResource, What: c.complex.List[attr].Name}
 	}
 	first := grants[0]

@@ -203,14 +203,14 @@ func (c *Cluster) loadSlots(l *level, n *Need) (slots, lead float64, narrow int)
 		}
 		s := c.askSlots(l, k)
 		switch {
-		case k.Of == complex.Slave:
+		case k.Of == grid.SlaveTasks:
 			lead = min(lead, s+1)
-		case k.Of == complex.Global:
+		case k.Of == grid.AllTasks:
 			lead = min(lead, s)
 		case s < 1:
 			lead, narrow = 0, k.Attr
 		}
-		if s < slots && k.Of != complex.Master {
+		if s < slots && k.Of != grid.MasterTask {
 			slots, narrow = s, k.Attr
 		}
 	}
@@ -240,7 +240,7 @@ func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
 // unknownAttr returns the index of an attribute that is requested in a scope and neither
 // configured nor reported at the cluster, the host or the instance, -1 when all
 // are known.
-func (c *Cluster) unknownAttr(n *Need, of complex.Scope, in *instance, now *hostNow) int {
+func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *instance, now *hostNow) int {
 	for i := range n.conditions {
 		if k := &n.conditions[i]; k.Of == of && !c.known(k.Attr, in, now) {
 			return k.Attr
@@ -313,7 +313,7 @@ func (c *Cluster) instanceSlots(n *Need, in *instance) (slots int) {
 		return 0
 	}
 	h, _ := c.slots(c.atHost(in.host, now), n)
-	if h.lead == 0 || c.unknownAttr(n, complex.Global, in, now) >= 0 {
+	if h.lead == 0 || c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
 		return 0
 	}
 	q, _ := c.quotaSlots(n, "", in, nil)

@@ -281,7 +281,7 @@ func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
-	return c.compareScope(n, complex.Global, in)
+	return c.compareScope(n, grid.AllTasks, in)
 }
 
 // roles reports whether an instance can have the master task of a job, and its other tasks, as far as requests
@@ -289,9 +289,9 @@ func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 func (c *Cluster) roles(n *Need, in *instance, now *hostNow) (slave, master bool, why Reason) {
 	switch {
 	case n.scoped:
-		master, why = c.inScope(n, complex.Master, n.masters, in, now)
+		master, why = c.inScope(n, grid.MasterTask, n.masters, in, now)
 		var of Reason
-		if slave, of = c.inScope(n, complex.Slave, n.slaves, in, now); !slave {
+		if slave, of = c.inScope(n, grid.SlaveTasks, n.slaves, in, now); !slave {
 			why = of
 		}
 		return slave, master, why
@@ -302,11 +302,11 @@ func (c *Cluster) roles(n *Need, in *instance, now *hostNow) (slave, master bool
 }
 
 // inScope reports whether an instance can have the tasks of one scope.
-func (c *Cluster) inScope(n *Need, of complex.Scope, queues []pattern.Queue, in *instance, now *hostNow) (can bool, why Reason) {
+func (c *Cluster) inScope(n *Need, of grid.TaskScope, queues []pattern.Queue, in *instance, now *hostNow) (can bool, why Reason) {
 	switch attr := c.unknownAttr(n, of, in, now); {
 	case len(queues) > 0 && !anyMatches(queues, in, c.st):
 		why = Reason{Code: NotInMasterQueueList, Object: in.name}
-		if of == complex.Slave {
+		if of == grid.SlaveTasks {
 			why.Code = NotInSlaveQueueList
 		}
 	case attr >= 0:
@@ -330,7 +330,7 @@ func (c *Cluster) inRoles(r room, n *Need, in *instance, now *hostNow) room {
 }
 
 // compareScope is compareFixed for the requests of one scope.
-func (c *Cluster) compareScope(n *Need, of complex.Scope, in *instance) Reason {
+func (c *Cluster) compareScope(n *Need, of grid.TaskScope, in *instance) Reason {
 	for i := range n.conditions {
 		k := &n.conditions[i]
 		if k.Of != of {
@@ -367,14 +367,14 @@ func (n *Need) selectionAt(demand int) *complex.Selection {
 }
 
 // selectable compares the selections of a need with the resource maps from which a host gives.
-func (c *Cluster) selectable(n *Need, of complex.Scope, h *host) Reason {
+func (c *Cluster) selectable(n *Need, of grid.TaskScope, h *host) Reason {
 	top := c.whole()
 	if n.selections != nil {
 		h = top.hosts[top.hostAt[h.name]]
 	}
 	for i, s := range n.selections {
 		d := &n.demands[i]
-		if s == nil || !d.AskedIn(of) || of == complex.Global && d.MasterOnly() && n.Job.PE != "" {
+		if s == nil || !d.AskedIn(of) || of == grid.AllTasks && d.MasterOnly() && n.Job.PE != "" {
 			continue
 		}
 		m, global := top.mapOf(h, d.Column)

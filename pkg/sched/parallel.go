@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
 )
@@ -207,7 +206,7 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 	o.host = h
 	queues := c.scratch.queues
 	for k, in := range h.instances {
-		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.pes.Has(pe) || !c.suits(n, in) || c.unknownAttr(n, complex.Global, in, now) >= 0 {
+		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.pes.Has(pe) || !c.suits(n, in) || c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
 			continue
 		}
 		r, _ := c.slots(c.atInstance(in, now), n)

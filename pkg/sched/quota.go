@@ -404,9 +404,12 @@ func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, 
 	for _, slots := range dealt {
 		sum += slots
 	}
+	if sum == o.slots {
+		return false
+	}
 	for k := range o.queues {
 		q := &o.queues[k]
-		if dealt[k] == q.slots || sum == o.slots {
+		if dealt[k] == q.slots {
 			continue
 		}
 		if left, _ := c.quotaSlots(n, pe, q.in, given); left.holds(1, first) {

@@ -15,18 +15,15 @@ func (c *Cluster) ResourceUrgency(j *grid.Job) float64 {
 	c.settle()
 	slots := float64(c.AssumedSlots(j))
 	sum := c.complex.Urgency(c.complex.Consumables[0]) * slots
-	for _, of := range [...]struct {
-		requests grid.Requests
-		slots    float64
-	}{{j.Hard, slots}, {j.MasterHard, 1}, {j.SlaveHard, slots - 1}} {
-		for _, r := range of.requests {
+	for scope, slots := range [...]float64{grid.AllTasks: slots, grid.MasterTask: 1, grid.SlaveTasks: slots - 1} {
+		for _, r := range j.HardOf(grid.TaskScope(scope)) {
 			i := c.complex.Find(r.Name)
 			if i < 0 {
 				continue
 			}
 			u := c.complex.Urgency(i)
 			if c.complex.List[i].Numeric {
-				u *= r.Num * of.slots
+				u *= r.Num * slots
 			}
 			sum += u
 		}

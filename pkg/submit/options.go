@@ -198,10 +198,11 @@ var submitTable = []jobSwitch{
 		Set: yesNo("shell", func(s *Submission, yes bool) { s.Job.Spec.NoShell = !yes })}},
 	{"", sw{Name: "scope", Args: "global|master|slave", Help: "the following -l and -q are for all tasks, the master task or the others", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
-			if !slices.Contains([]string{scopeGlobal, scopeMaster, scopeSlave}, w[0]) {
+			scope, ok := grid.ParseTaskScope(w[0])
+			if !ok {
 				return switches.Invalidf("invalid option argument \"-scope %s\": it is global, master or slave", w[0])
 			}
-			s.scope = w[0]
+			s.scope = scope
 			return nil
 		}}},
 	{"", sw{Name: "soft", Help: "consider following requests as soft",

@@ -221,54 +221,36 @@ func (s *Submission) optionFile(path string) error {
 // mostOptionFiles is how many files -@ may name altogether.
 const mostOptionFiles = 100
 
-// Values of -scope.
-const (
-	scopeGlobal = "global"
-	scopeMaster = "master"
-	scopeSlave  = "slave"
-)
+// softList is the place of the soft list among those that -l and -q add to; that of a hard one is its grid.TaskScope.
+const softList = 3
 
-var errSoftScope = switches.Invalidf("soft requests can be made in scope global only")
-
-// resourceList is the list that -l adds to. It notes by which name qalter changes it.
-func (s *Submission) resourceList() (list *grid.Requests, err error) {
-	name := "l"
-	switch {
-	case s.soft && s.scope != scopeGlobal:
-		return nil, errSoftScope
+// list returns the place of the list to which a switch adds, and notes its name, by which qalter changes it.
+func (s *Submission) list(names [softList + 1]string) (place int, err error) {
+	switch place = int(s.scope); {
+	case s.soft && s.scope != grid.AllTasks:
+		return 0, switches.Invalidf("soft requests can be made in scope global only")
 	case s.soft:
-		name, list = "soft_l", &s.Job.Soft
-	case s.scope == scopeMaster:
-		name, list = "master_l", &s.Job.MasterHard
-	case s.scope == scopeSlave:
-		name, list = "slave_l", &s.Job.SlaveHard
-	default:
-		list = &s.Job.Hard
+		place = softList
 	}
-	s.lists = append(s.lists, name)
-	return list, nil
+	s.lists = append(s.lists, names[place])
+	return place, nil
 }
 
-// queueList is the list that -q adds to, as resourceList.
-func (s *Submission) queueList() (list *grid.Names, err error) {
+// resourceList is the list that -l adds to.
+func (s *Submission) resourceList() (*grid.Requests, error) {
+	i, err := s.list([...]string{grid.AllTasks: "l", grid.MasterTask: "master_l", grid.SlaveTasks: "slave_l", softList: "soft_l"})
+	j := s.Job
+	return [...]*grid.Requests{grid.AllTasks: &j.Hard, grid.MasterTask: &j.MasterHard, grid.SlaveTasks: &j.SlaveHard, softList: &j.Soft}[i], err
+}
+
+// queueList is the list that -q adds to.
+func (s *Submission) queueList() (*grid.Names, error) {
+	j := s.Job
 	if !s.queues {
-		s.Job.HardQueues, s.Job.SoftQueues, s.Job.SlaveQueues, s.queues = nil, nil, nil, true
+		j.HardQueues, j.SoftQueues, j.SlaveQueues, s.queues = nil, nil, nil, true
 	}
-	name := "q"
-	switch {
-	case s.soft && s.scope != scopeGlobal:
-		return nil, errSoftScope
-	case s.soft:
-		name, list = "soft_q", &s.Job.SoftQueues
-	case s.scope == scopeMaster:
-		name, list = "masterq", &s.Job.MasterQueues
-	case s.scope == scopeSlave:
-		name, list = "slave_q", &s.Job.SlaveQueues
-	default:
-		list = &s.Job.HardQueues
-	}
-	s.lists = append(s.lists, name)
-	return list, nil
+	i, err := s.list([...]string{grid.AllTasks: "q", grid.MasterTask: "masterq", grid.SlaveTasks: "slave_q", softList: "soft_q"})
+	return [...]*grid.Names{grid.AllTasks: &j.HardQueues, grid.MasterTask: &j.MasterQueues, grid.SlaveTasks: &j.SlaveQueues, softList: &j.SoftQueues}[i], err
 }
 
 // has reports whether a switch was given.

@@ -37,16 +37,16 @@ type Submission struct {
 
 	origin  Origin
 	table   *switches.Command[Submission]
-	program *program    // of a DRMAA job template; nil: the words name it
-	soft    bool        // -soft holds
-	scope   string      // -scope that holds
-	lists   []string    // that -l and -q have added to, by the names of qalter's attributes
-	queues  bool        // -q was given in this source
-	environ bool        // -V
-	vars    grid.Values // -v
-	hold    bool        // -h
-	pty     *bool       // -pty
-	display string      // -display
+	program *program       // of a DRMAA job template; nil: the words name it
+	soft    bool           // -soft holds
+	scope   grid.TaskScope // -scope that holds
+	lists   []string       // that -l and -q have added to, by the names of qalter's attributes
+	queues  bool           // -q was given in this source
+	environ bool           // -V
+	vars    grid.Values    // -v
+	hold    bool           // -h
+	pty     *bool          // -pty
+	display string         // -display
 
 	optionFiles int // read by -@
 }
@@ -68,7 +68,7 @@ func (s *Submission) clear() {
 	s.Prefix, s.Set = DefaultPrefix, nil
 	s.Format = switches.Format{}
 	s.soft, s.environ, s.vars, s.hold = false, false, nil, false
-	s.scope, s.lists = scopeGlobal, nil
+	s.scope, s.lists = grid.AllTasks, nil
 	s.Inherit, s.NoStdin, s.Verbose, s.pty, s.display = false, false, false, nil, ""
 	s.sitDown()
 }
@@ -77,7 +77,7 @@ func (s *Submission) clear() {
 // line. Requests are hard at first, and its -q takes the place of those of
 // earlier sources.
 func (s *Submission) begin() {
-	s.soft, s.scope, s.queues = false, scopeGlobal, false
+	s.soft, s.scope, s.queues = false, grid.AllTasks, false
 	s.Format.Begin()
 }
 

@@ -14,8 +14,8 @@ type Continue struct{}
 func (Continue) input() {}
 
 // Portions has requests about many jobs (qdel, qalter, qhold, qrls) decided in steps of at most so many jobs and about so many
-// events each, a large one counted as several (costOf), so that others do not wait for a user who deletes 50,000 jobs. Ready.More asks for a Continue. 0, as it is in the
-// beginning: a request is one step.
+// events each, a large one counted as several (costOf), so that others do not wait for a user who deletes 50,000 jobs.
+// Ready.More asks for a Continue. 0, as it is in the beginning: a request is one step.
 func (c *Core) Portions(size int) { c.portion = size }
 
 // perJob is a request about many jobs: what is left of it, and the answers so far. What it has done remains if qmaster ends before the

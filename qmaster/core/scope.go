@@ -5,18 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
 // scoped returns the requests of one scope in their stored form, -scope of submit(1), and why they cannot be made.
-func (c *Core) scoped(j *grid.Job, hard grid.Requests, of complex.Scope) (requests grid.Requests, text string) {
-	given := j.MasterHard
-	if of == complex.Slave {
-		given = j.SlaveHard
-	}
-	requests, err := c.cluster.Complex().Normalise(given)
+func (c *Core) scoped(j *grid.Job, of grid.TaskScope) (requests grid.Requests, text string) {
+	requests, err := c.cluster.Complex().Normalise(j.HardOf(of))
 	if err != nil {
 		return nil, err.Error()
 	}
@@ -24,7 +19,7 @@ func (c *Core) scoped(j *grid.Job, hard grid.Requests, of complex.Scope) (reques
 		return nil, text
 	}
 	for _, r := range requests {
-		if text := c.badScoped(r, hard, of); text != "" {
+		if text := c.badScoped(r, j.Hard, of); text != "" {
 			return nil, text
 		}
 	}
@@ -32,7 +27,7 @@ func (c *Core) scoped(j *grid.Job, hard grid.Requests, of complex.Scope) (reques
 }
 
 // badScoped returns why a request cannot be made for the master task, or for the others, alone.
-func (c *Core) badScoped(r grid.Request, hard grid.Requests, of complex.Scope) string {
+func (c *Core) badScoped(r grid.Request, hard grid.Requests, of grid.TaskScope) string {
 	x := c.cluster.Complex()
 	a := &x.List[x.Find(r.Name)]
 	_, global := hard.Get(a.Name)
@@ -43,7 +38,7 @@ func (c *Core) badScoped(r grid.Request, hard grid.Requests, of complex.Scope) s
 		return fmt.Sprintf("job rejected: %q limits all tasks of a job on a host: it can be requested in scope global only", a.Name)
 	case a.Exclusive, a.Name == grid.ContainerRequest:
 		return fmt.Sprintf("job rejected: resource %q can be requested in scope global only", a.Name)
-	case of == complex.Slave && (a.PerJob || a.PerHost):
+	case of == grid.SlaveTasks && (a.PerJob || a.PerHost):
 		return fmt.Sprintf("job rejected: resource %q is not taken by each task: it can't be requested in scope slave", a.Name)
 	}
 	return ""
@@ -57,11 +52,11 @@ func (c *Core) lookUpScopes(j *grid.Job) string {
 	if j.PE == "" {
 		return "job rejected: -scope master and -scope slave are not allowed for non-parallel jobs"
 	}
-	master, text := c.scoped(j, j.Hard, complex.Master)
+	master, text := c.scoped(j, grid.MasterTask)
 	if text != "" {
 		return text
 	}
-	slave, text := c.scoped(j, j.Hard, complex.Slave)
+	slave, text := c.scoped(j, grid.SlaveTasks)
 	if text != "" {
 		return text
 	}

@@ -172,14 +172,14 @@ func (s *byName[T]) find(name string) (found []T) {
 type nameSet struct {
 	names    map[string]bool
 	patterns grid.Names
-	matched  map[string]bool // by name: whether a pattern matches
+	matched  map[string]bool // by name: whether a pattern matches; nil without patterns
 }
 
 func newNameSet(list grid.Names) nameSet {
-	s := nameSet{names: map[string]bool{}, matched: map[string]bool{}}
+	s := nameSet{names: map[string]bool{}}
 	for _, name := range list {
 		if gdi.Wild(name) {
-			s.patterns = append(s.patterns, name)
+			s.patterns, s.matched = append(s.patterns, name), map[string]bool{}
 		} else {
 			s.names[name] = true
 		}

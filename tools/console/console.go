@@ -323,7 +323,7 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, q *request, err
 }
 
 // followed reports whether a person has followed a link of another site to a page: the browser has not sent the session, or it was not accepted,
-// because of that. Log-ins are not pages: whoever makes a link to one chooses the user.
+// because of that. A log-in is not a page: its link decides which user is logged in.
 func followed(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site":

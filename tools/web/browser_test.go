@@ -465,7 +465,7 @@ func TestBrowserConfirms(t *testing.T) {
 	b.clean()
 }
 
-// TestBrowserProvider: a person who comes back from an identity provider of another site is logged in, and one who is refused there gets a page.
+// TestBrowserProvider: after a log-in at an identity provider of another site the browser has a session, and after a refusal there a page with the reason.
 func TestBrowserProvider(t *testing.T) {
 	c, there := providerCell(t)
 	there.LogIn(alice)

@@ -178,9 +178,9 @@ func (h *hub) restart(seq uint64) {
 // batchMost is about how many events a reader takes at a time.
 const batchMost = 2048
 
-// after returns the last of the lists that follow one and that a reader takes at a time, as far as the hub has them; 0: there is none. A
-// channel is closed when there are more. has is false
-// when the next list is older than those of the hub; broken reports whether that is because lists were missed.
+// after returns the last of the lists that follow one and that a reader takes at a time, as far as the hub has them, 0 when there is none,
+// and a channel that is closed when there are more. has is false when the next list is older than those of the hub; broken reports whether
+// that is because lists were missed.
 func (h *hub) after(seq uint64) (last uint64, wake <-chan struct{}, has bool, broken int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -190,7 +190,7 @@ func (h *hub) after(seq uint64) (last uint64, wake <-chan struct{}, has bool, br
 	case seq+1 >= h.first+uint64(len(h.lists)):
 		return 0, h.wake, true, h.broken
 	}
-	if tail := h.first + uint64(len(h.lists)) - 1; h.taken != (taken{seq, tail, h.taken.last}) { // else as the reader before
+	if tail := h.first + uint64(len(h.lists)) - 1; h.taken.after != seq || h.taken.tail != tail {
 		h.taken = taken{after: seq, tail: tail, last: seq}
 		for events := 0; h.taken.last < tail && events < batchMost; h.taken.last++ {
 			events += len(h.lists[h.taken.last+1-h.first].list.Events)
@@ -199,7 +199,7 @@ func (h *hub) after(seq uint64) (last uint64, wake <-chan struct{}, has bool, br
 	return h.taken.last, h.wake, true, h.broken
 }
 
-// taken is the last answer of after: many readers are as far as each other.
+// taken is the last answer of after, for the many readers that are as far as each other.
 type taken struct{ after, tail, last uint64 }
 
 // between returns the lists after one up to another; nil when the hub has not all of them any more.
