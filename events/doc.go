@@ -6,8 +6,9 @@
 //
 //	core.Step ─▶ List ─▶ log ─▶ Sink.Apply   (state, mirror, accounting, ...)
 //
-// Events carry the whole new object, so applying one twice changes nothing; a full state
-// is sent in the same form, as LIST events. README.md is the protocol: what each event
+// Events carry the whole new object, so applying one twice changes nothing; a job that
+// changes comes without the parts that stay as they are (grid.Job.Change). A full state is
+// sent in the same form, as LIST events. README.md is the protocol: what each event
 // means and in which order they come.
 //
 // The package must not know how lists are encoded, stored or sent, nor who

@@ -176,6 +176,19 @@ func (l *line) job(j *grid.Job) {
 	l.field("hold_o", j.OperHold.String())
 	l.field("hold_s", j.SysHold.String())
 	l.field("hold_a", j.ArrayHold.String())
+	if j.JobRequest != nil {
+		l.jobRequest(j.JobRequest)
+	}
+	l.field("waits_for", numbers(j.Predecessors))
+	l.field("waits_for_tasks_of", numbers(j.ArrayPredecessors))
+	l.flag("reserve", j.Reserve)
+	l.flag("immediate", j.Immediate)
+	if j.Version > 1 {
+		l.number("version", float64(j.Version))
+	}
+}
+
+func (l *line) jobRequest(j *grid.JobRequest) {
 	l.requests("hard", j.Hard)
 	l.requests("master", j.MasterHard)
 	l.requests("slave", j.SlaveHard)
@@ -193,13 +206,6 @@ func (l *line) job(j *grid.Job) {
 	}
 	l.names("hold_jid", j.PredecessorReq)
 	l.names("hold_jid_ad", j.ArrayPredecessorReq)
-	l.field("waits_for", numbers(j.Predecessors))
-	l.field("waits_for_tasks_of", numbers(j.ArrayPredecessors))
-	l.flag("reserve", j.Reserve)
-	l.flag("immediate", j.Immediate)
-	if j.Version > 1 {
-		l.number("version", float64(j.Version))
-	}
 }
 
 func numbers(n []uint32) string {

@@ -57,7 +57,7 @@ func TestLargePortions(t *testing.T) {
 			t.Fatalf("%+v: %v", reply, err)
 		}
 	}
-	alter := &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{Name: "large"}}}, Set: []string{"A"}, Job: &grid.Job{Account: "other"}}
+	alter := &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{Name: "large"}}}, Set: []string{"M"}, Job: &grid.Job{Spec: &grid.JobSpec{MailTo: grid.Names{"other"}}}}
 	if reply, err := c.Do(t.Context(), "qalter", alter); err != nil || !reply.OK() || len(reply.Answers) != n {
 		t.Fatalf("%+v: %v", reply, err)
 	}

@@ -69,8 +69,13 @@ func List(before Memory, l events.List) [][]Change {
 		if e.Op == events.OpAdd { // a fact, or a name that is used again
 			old = nil
 		}
-		out[i] = Objects(old, e.Object)
-		now[n] = e.Object
+		is := e.Object
+		if j, job := is.(*grid.Job); job && e.Op == events.OpMod {
+			was, _ := old.(*grid.Job)
+			is = j.After(was)
+		}
+		out[i] = Objects(old, is)
+		now[n] = is
 	}
 	return out
 }

@@ -40,7 +40,14 @@ func TestEveryKindKeepsEveryField(t *testing.T) {
 
 func TestBriefLeavesOutTheSpecOnly(t *testing.T) {
 	j := filled(*grid.SpecOf(grid.KindJob)).(*grid.Job)
-	got, err := codec.DecodeObject(grid.KindJob, codec.AppendBrief(nil, j))
+	read := func(e events.Event) (*grid.Job, error) {
+		l, _, err := codec.DecodeList(codec.AppendBriefList(nil, events.List{Seq: 1, Events: []events.Event{e}}))
+		if err != nil {
+			return nil, err
+		}
+		return l.Events[0].Object.(*grid.Job), nil
+	}
+	got, err := read(events.Add(j))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,10 +59,13 @@ func TestBriefLeavesOutTheSpecOnly(t *testing.T) {
 	if j.Spec == nil || j.Spec.Command == "" {
 		t.Error("writing changed the job")
 	}
+	if got, err = read(events.Mod(j.Change(j))); err != nil || got.Spec != nil || got.JobRequest != nil {
+		t.Error("a change has what it left out:", got, err)
+	}
 	without := *j
 	without.Spec = &grid.JobSpec{Command: "x"}
-	if got, err := codec.DecodeObject(grid.KindJob, codec.AppendBrief(nil, &without)); err != nil || got.(*grid.Job).Spec != nil {
-		t.Error(got, err)
+	if got, err = read(events.Mod(&without)); err != nil || got.After(j).Spec.Context != nil {
+		t.Error("a context that was removed is there again:", got, err)
 	}
 }
 

@@ -140,14 +140,14 @@ func body(w *wire.Coder, p *gdi.Body) {
 func bodyFields(w *wire.Coder, b gdi.Body) {
 	switch b := b.(type) {
 	case *gdi.Submit:
-		wire.Opt(w, &b.Job, job)
+		wire.Opt(w, &b.Job, wholeJob)
 	case *gdi.Resubmit:
 		wire.Uns(w, &b.Job)
 		name(w, &b.Hold)
 	case *gdi.Alter:
 		jobs(w, &b.Jobs)
 		namesList(w, &b.Set)
-		wire.Opt(w, &b.Job, job)
+		wire.Opt(w, &b.Job, wholeJob)
 		name(w, &b.HoldAdd)
 		name(w, &b.HoldRemove)
 		w.Bool(&b.ClearError)
@@ -184,7 +184,7 @@ func bodyFields(w *wire.Coder, b gdi.Body) {
 		wire.Uns(w, &b.Offset)
 		wire.Uns(w, &b.Tail)
 	case *gdi.Verify:
-		wire.Opt(w, &b.Job, job)
+		wire.Opt(w, &b.Job, wholeJob)
 		name(w, &b.Mode)
 	case *gdi.Reserve:
 		part(w, &b.AR)

@@ -153,6 +153,9 @@ func event(w *wire.Coder, e *events.Event) (err error) {
 			if err != nil {
 				e.Object = nil
 			}
+			if j, is := e.Object.(*grid.Job); is && e.Op != events.OpMod && j.JobRequest == nil {
+				j.Ask() // only a change may have none
+			}
 		}
 	}
 	w.Close(m)

@@ -22,13 +22,6 @@ func AppendObject(dst []byte, o grid.Object) []byte {
 	return w.Bytes()
 }
 
-// AppendBrief is AppendObject with nothing of a job's Spec but its Context: what listings and schedulers need.
-func AppendBrief(dst []byte, o grid.Object) []byte {
-	w := wire.Writer(dst, brief{})
-	object(&w, o)
-	return w.Bytes()
-}
-
 // DecodeObject reads what AppendObject wrote.
 func DecodeObject(kind grid.Kind, b []byte) (grid.Object, error) {
 	return (*Decoder)(nil).Object(kind, b)

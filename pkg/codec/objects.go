@@ -7,7 +7,11 @@ import (
 
 // The array layouts of what is written often. Add fields at the end only.
 
+// job is a job or what an event changes in one, see grid.Job.Change: JobRequest and Spec may be absent.
 func job(w *wire.Coder, j *grid.Job) {
+	if w.Reading() {
+		j.JobRequest = nil
+	}
 	m := w.Open()
 	wire.Uns(w, &j.ID)
 	wire.Uns(w, &j.Version)
@@ -43,6 +47,11 @@ func job(w *wire.Coder, j *grid.Job) {
 	spec(w, &j.Spec)
 	ask(w, &j.JobRequest)
 	w.Close(m)
+}
+
+// wholeJob is a job in a message.
+func wholeJob(w *wire.Coder, j *grid.Job) {
+	job(w, j)
 	if w.Reading() && j.JobRequest == nil {
 		j.Ask() // it is never nil
 	}

@@ -132,7 +132,7 @@ func command(w *wire.Coder, c *report.Command) {
 	m := w.Open()
 	wire.Uns(w, &c.Epoch)
 	wire.List(w, &c.Deliver, deliver)
-	wire.List(w, &c.Jobs, func(w *wire.Coder, p **grid.Job) { wire.Opt(w, p, job) })
+	wire.List(w, &c.Jobs, func(w *wire.Coder, p **grid.Job) { wire.Opt(w, p, wholeJob) })
 	wire.List(w, &c.Queues, queue)
 	wire.List(w, &c.Signals, func(w *wire.Coder, s *report.Signal) {
 		m := w.Open()

@@ -6,7 +6,8 @@ import "strings"
 // objects of their own (JATask); a million pending tasks are one Job. Its resource
 // requests are in its JobRequest, data that schedulers never read in Spec: both are
 // shared by all versions and by jobs that were submitted alike, and neither is ever
-// changed.
+// changed. An event that changes a job has them only if they are others than before: see
+// Change.
 type Job struct {
 	ID      uint32
 	Version uint32 // rises with each qalter: the token of start orders
@@ -30,7 +31,7 @@ type Job struct {
 	SysHold     Ranges // ... system hold (s)
 	ArrayHold   Ranges // ... waiting for a -hold_jid_ad predecessor task
 
-	*JobRequest // never nil
+	*JobRequest // never nil but in a Change
 
 	Predecessors      []uint32 // jobs of -hold_jid that have not ended
 	ArrayPredecessors []uint32 // ... of -hold_jid_ad
@@ -158,6 +159,36 @@ func (j *Job) Size() (bytes int) {
 		values(s.Env, s.Context)
 	}
 	return bytes
+}
+
+// Change returns a job as the event that changes it has it: without the JobRequest and the Spec of the version before, which are
+// nearly all of its bytes. Most changes leave both as they are.
+func (j *Job) Change(before *Job) *Job {
+	c := *j
+	if c.JobRequest == before.JobRequest {
+		c.JobRequest = nil
+	}
+	if c.Spec == before.Spec {
+		c.Spec = nil
+	}
+	return &c
+}
+
+// After returns the whole job of a Change; before may be nil: nothing is known of the job.
+func (j *Job) After(before *Job) *Job {
+	whole := *j
+	if before != nil {
+		if whole.JobRequest == nil {
+			whole.JobRequest = before.JobRequest
+		}
+		if whole.Spec == nil {
+			whole.Spec = before.Spec
+		}
+	}
+	if whole.JobRequest == nil {
+		whole.JobRequest = noRequest
+	}
+	return &whole
 }
 
 // Complete gives a job that was received the parts that every job has.

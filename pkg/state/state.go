@@ -131,6 +131,9 @@ func (s *State) apply(e events.Event) {
 		}
 		old = was
 	case events.OpMod:
+		if j, is := e.Object.(*grid.Job); is {
+			e.Object = j.After(s.Job(j.ID))
+		}
 		old = t.set(e.Key, e.Object)
 	default:
 		old = t.add(e.Key, e.Object)

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -180,6 +181,9 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	}
 	j.Version++
 	c.keepLimits(b, old, &j)
+	if reflect.DeepEqual(j.JobRequest, old.JobRequest) { // shared again, so that the event need not repeat it
+		j.JobRequest = old.JobRequest
+	}
 	c.emit(events.Mod(&j))
 	c.emitLimits(tasks)
 	return answers

@@ -241,6 +241,11 @@ func (c *Core) emit(es ...events.Event) {
 	}
 	n := len(l.Events)
 	l.Events = append(l.Events, es...)
+	for i, e := range l.Events[n:] {
+		if j, is := e.Object.(*grid.Job); is && e.Op == events.OpMod {
+			l.Events[n+i].Object = j.Change(c.state.Job(j.ID))
+		}
+	}
 	part := events.List{Seq: seq, At: c.now, Cause: l.Cause, Events: l.Events[n:]}
 	c.state.Apply(part)
 	c.cluster.Apply(part)

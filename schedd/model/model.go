@@ -155,7 +155,7 @@ func (m *Model) Apply(l events.List) {
 		switch e.Kind {
 		case grid.KindJob:
 			m.settle()
-			j, _ := e.Object.(*grid.Job)
+			j := m.State.Job(e.Key.ID)
 			if e.Op != events.OpAdd {
 				m.requeueAll(e.Key.ID, j)
 			}

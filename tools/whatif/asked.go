@@ -78,7 +78,7 @@ func (a *asker) take(s *state.State, e *events.Event) {
 			return
 		}
 		a.delete(old, old.Pending.Minus(o.Pending))
-		a.altered(old, o)
+		a.altered(old, o.After(old))
 	case *grid.JATask:
 		if old := s.Task(o.Job, o.ID); old != nil {
 			a.task(s, old, o)

@@ -193,7 +193,8 @@ func (t *teller) event(l events.List, e events.Event, before *state.State) {
 			t.step(l, Step{What: "submitted", Text: cmp.Or(t.story.Command, o.Name)})
 			return
 		}
-		t.altered(l, before.Job(t.job), o)
+		old := before.Job(t.job)
+		t.altered(l, old, o.After(old))
 	case *grid.Accounting:
 		t.ended(l, o)
 	case *grid.JATask:

@@ -106,9 +106,13 @@ func (m *Model) Apply(l events.List) {
 		switch e.Kind {
 		case grid.KindJob:
 			m.flush(&rest) // what requirements follow from comes first
+			was := m.submitted(e.Key.ID)
 			delete(x.asked, e.Key.ID)
 			delete(x.faults, e.Key.ID)
 			if j, ok := e.Object.(*grid.Job); ok {
+				if e.Op == events.OpMod {
+					j = j.After(was)
+				}
 				e.Object = m.resolve(j)
 			}
 		case grid.KindJATask:

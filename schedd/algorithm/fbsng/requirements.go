@@ -119,6 +119,14 @@ func (m *Model) resolve(j *grid.Job) *grid.Job {
 	return seen
 }
 
+// submitted returns a job with the requests it was submitted with, nil if there is no such job.
+func (m *Model) submitted(job uint32) *grid.Job {
+	if j, is := m.ledger.asked[job]; is {
+		return j
+	}
+	return m.State.Job(job)
+}
+
 // resolveAll resolves all jobs again, after a change of the configuration.
 func (m *Model) resolveAll(l events.List) {
 	x := m.ledger
@@ -127,10 +135,7 @@ func (m *Model) resolveAll(l events.List) {
 	again := events.List{Seq: l.Seq, At: l.At}
 	m.State.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
-		asked, was := x.asked[j.ID]
-		if !was {
-			asked = j
-		}
+		asked := m.submitted(j.ID)
 		delete(x.asked, j.ID)
 		if seen := m.resolve(asked); seen != j {
 			again.Events = append(again.Events, events.Mod(seen))
