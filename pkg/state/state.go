@@ -539,6 +539,18 @@ func (s *State) EachOnHost(host string, f func(*grid.JATask)) {
 // Successors returns the jobs that wait for the end of one, in order.
 func (s *State) Successors(of uint32) []uint32 { return jobsOf(s.successors.rows, of) }
 
+// EachSuccessor calls f with the jobs that wait for the end of one, in order, until f returns false.
+func (s *State) EachSuccessor(of uint32, f func(job uint32) bool) {
+	s.successors.rows.Ascend(dependency{on: of}, func(d dependency) bool { return d.on == of && f(d.job) })
+}
+
+// EachAwaited calls f with the jobs for whose end others wait, each once and in order, until f returns false.
+func (s *State) EachAwaited(f func(job uint32) bool) {
+	for d, any := s.successors.rows.Min(); any && f(d.on); {
+		d, any = s.successors.rows.After(dependency{d.on, math.MaxUint32})
+	}
+}
+
 // JobsOf returns the jobs of an advance reservation, in order.
 func (s *State) JobsOf(ar uint32) []uint32 { return jobsOf(s.reserved.rows, ar) }
 

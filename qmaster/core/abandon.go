@@ -38,6 +38,9 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 		}
 		answer = Answer{Ref: in.Ref, Result: &result}
 	case Continue:
+		if c.proceeding == nil { // a release, for which no request waits and which would fail again
+			return Ready{}, false
+		}
 		reply := gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "denied: "+errorInPart)}}
 		answer = Answer{Ref: c.proceeding.in.Ref, Reply: &reply}
 	case Report: // nothing of it is confirmed
@@ -47,7 +50,7 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 	}
 	c.waiters.gone(answer.Ref)
 	c.ledger, c.read = c.ledger[:0], nil
-	c.ready = Ready{Answers: []Answer{answer}, More: len(c.unfinished) > 0}
+	c.ready = Ready{Answers: []Answer{answer}, More: c.more()}
 	c.ready.List.Seq = c.state.Seq
 	return c.ready, true
 }

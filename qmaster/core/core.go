@@ -63,7 +63,7 @@ type Ready struct {
 	Answers  []Answer
 	Commands []Command
 	Reads    []Read
-	More     bool // the rest of a request waits for a Continue; others may come before
+	More     bool // the rest of a request, or of what follows from it, waits for a Continue; others may come before
 	Recall   bool // read Ends from the log, and give them as Recalled: requests wait for them
 	Mails    []report.Mail
 	Stop     bool // qconf -km: go down when this is done
@@ -105,8 +105,11 @@ type Core struct {
 	recalling  []Request // that wait for what the log says
 	recalled   bool      // it was read
 	unfinished []*perJob // requests that wait for a Continue
+	releases   []release // the same of jobs that others wait for
 	proceeding *perJob   // the last that had one
 	portion    int       // see Portions
+	counted    int       // events of this step that spent has
+	spent      int       // see fullPortion
 	sent       outbox
 	ledger     ledger
 	aside      uint32    // the last job number that was set aside
@@ -139,6 +142,7 @@ type Algorithm struct {
 func New(s *state.State, epoch uint64, algorithms ...Algorithm) *Core {
 	c := &Core{state: s, epoch: epoch, algorithms: algorithms, cluster: sched.NewCluster(s), sent: outbox{}, commanded: map[string]int{}, zone: time.UTC}
 	c.unconfirmed()
+	c.unreleased()
 	return c
 }
 
@@ -171,7 +175,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	if c.began == 0 {
 		c.began = c.now
 	}
-	c.ready = Ready{}
+	c.ready, c.counted, c.spent = Ready{}, 0, 0
 	if len(c.commanded) > usualCommands { // clearing costs what a map once held
 		c.commanded = map[string]int{}
 	}
@@ -204,7 +208,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	_, tick := in.(Tick)
 	c.arTimes(tick)
 	c.ready.List.Seq = c.state.Seq
-	c.ready.More = len(c.unfinished) > 0
+	c.ready.More = c.more()
 	return c.ready
 }
 

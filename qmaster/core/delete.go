@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
@@ -131,81 +130,4 @@ func (c *Core) alone(job, task uint32) bool {
 		return alone && t.Job == job
 	})
 	return alone
-}
-
-// jobGone removes a job and lets those continue that waited for it.
-func (c *Core) jobGone(job uint32) {
-	waiting, gone := c.state.Successors(job), c.state.Job(job)
-	c.emit(events.Del(grid.KindJob, grid.Key{ID: job}))
-	c.dropAR(gone.AR)
-	for _, id := range waiting {
-		j := *c.state.Job(id)
-		j.Predecessors = without(j.Predecessors, job)
-		j.ArrayPredecessors = without(j.ArrayPredecessors, job)
-		j.ArrayHold = c.arrayHold(&j)
-		c.emit(events.Mod(&j))
-	}
-	c.waiters.ended(c, gone)
-}
-
-// releaseTasks lets tasks of array successors continue as tasks of job have ended. It
-// costs what waits for these tasks.
-func (c *Core) releaseTasks(job uint32, ended grid.Ranges) {
-	for _, id := range c.state.Successors(job) {
-		j := *c.state.Job(id)
-		if len(j.ArrayHold) == 0 {
-			continue
-		}
-		if free := c.released(&j, waitingFor(&j, c.state.Job(job), ended)); len(free) > 0 {
-			j.ArrayHold = j.ArrayHold.Minus(free)
-			c.emit(events.Mod(&j))
-		}
-	}
-}
-
-// waitingFor returns the held tasks of a job whose step has a number in common with that of
-// one of some tasks of a predecessor: see waitsFor.
-func waitingFor(j, p *grid.Job, tasks grid.Ranges) (held grid.Ranges) {
-	step, wide := uint64(max(j.Tasks.Step, 1)), uint64(max(p.Tasks.Step, 1))
-	next := uint64(j.Tasks.First)
-	tasks.Each(func(n uint32) bool {
-		if from := uint64(n); from > next {
-			next += (from - next) / step * step
-		}
-		for ; next < uint64(n)+wide && next <= uint64(j.Tasks.Last); next += step {
-			if task := uint32(next); j.ArrayHold.Contains(task) {
-				held = append(held, grid.Range{First: task, Last: task, Step: 1})
-			}
-		}
-		return next <= uint64(j.Tasks.Last)
-	})
-	return held
-}
-
-// released are those of some tasks, in ascending order, that wait for none of the predecessors.
-func (c *Core) released(j *grid.Job, tasks grid.Ranges) (free grid.Ranges) {
-	return tasks.Filter(func(task uint32) bool {
-		return !slices.ContainsFunc(j.ArrayPredecessors, func(id uint32) bool {
-			p := c.state.Job(id)
-			return p != nil && c.waitsFor(j, task, p, c.goneTasks(p))
-		})
-	})
-}
-
-// arrayHold are the held tasks that still wait for one of the predecessors.
-func (c *Core) arrayHold(j *grid.Job) grid.Ranges {
-	if len(j.ArrayPredecessors) == 0 {
-		return nil
-	}
-	return j.ArrayHold.Minus(c.released(j, j.ArrayHold))
-}
-
-func without(ids []uint32, id uint32) []uint32 {
-	var out []uint32
-	for _, n := range ids {
-		if n != id {
-			out = append(out, n)
-		}
-	}
-	return out
 }

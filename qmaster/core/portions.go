@@ -13,8 +13,9 @@ type Continue struct{}
 
 func (Continue) input() {}
 
-// Portions has requests about many jobs (qdel, qalter, qhold, qrls) decided in steps of at most so many jobs and about so many
-// events each, a large one counted as several (costOf), so that others do not wait for a user who deletes 50,000 jobs.
+// Portions has requests about many jobs (qdel, qalter, qhold, qrls), and the release of those that waited for one, decided in steps of at
+// most so many jobs and about so many events each, a large one counted as several (costOf), so that others do not wait for a user who
+// deletes 50,000 jobs.
 // Ready.More asks for a Continue. 0, as it is in the beginning: a request is one step.
 func (c *Core) Portions(size int) { c.portion = size }
 
@@ -30,13 +31,9 @@ type perJob struct {
 
 // eachChosen does what a request wants to each of the jobs that are left, and replies when none is.
 func (c *Core) eachChosen(w *perJob) {
-	counted, cost := 0, 0
 	for n := 0; len(w.jobs) > 0; n, w.jobs = n+1, w.jobs[1:] {
-		for made := c.ready.List.Events; counted < len(made); counted++ {
-			cost += costOf(made[counted])
-		}
-		if c.portion > 0 && max(n, cost) >= c.portion {
-			w.changed = w.changed || cost > 0
+		if c.fullPortion() || c.portion > 0 && n >= c.portion {
+			w.changed = w.changed || len(c.ready.List.Events) > 0
 			c.unfinished = append(c.unfinished, w)
 			return
 		}
@@ -71,8 +68,28 @@ func costOf(e events.Event) int {
 	return 1 + ranges/rangesPerEvent + j.Size()/bytesPerEvent
 }
 
-// proceed does a portion of the request that has waited longest.
+// fullPortion reports whether the events of this step are as many as a portion may have.
+func (c *Core) fullPortion() bool {
+	for made := c.ready.List.Events; c.counted < len(made); c.counted++ {
+		c.spent += costOf(made[c.counted])
+	}
+	return c.portion > 0 && c.spent >= c.portion
+}
+
+// more reports whether something waits for a Continue.
+func (c *Core) more() bool { return len(c.unfinished)+len(c.releases) > 0 }
+
+// proceed does a portion of what follows from the end of a job, or else of the request that has waited longest.
 func (c *Core) proceed() {
+	c.proceeding = nil
+	if len(c.releases) > 0 {
+		r := c.releases[0]
+		c.releases = c.releases[1:]
+		c.cause(r.cause.Who, r.cause.What, r.cause.Ref)
+		c.ready.List.Cause = r.cause
+		c.release(r)
+		return
+	}
 	if len(c.unfinished) == 0 {
 		return
 	}
