@@ -11,6 +11,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
+// bufferMax is how large a buffer may be that is used again.
+const bufferMax = 1 << 20
+
 // feed publishes what is durable: the frames themselves to administrators; to users and
 // schedulers the same lists without what is private. Neither is published before
 // a client has registered for it.

@@ -33,8 +33,6 @@ const (
 	backlogMax = 512 << 10
 	// portion is how many events a request about many jobs makes before others have their turn.
 	portion = 1000
-	// bufferMax is how large a buffer may be that is used again.
-	bufferMax = 1 << 20
 )
 
 // owner has the core. The goroutine that brings an input has the core decide on it, one
@@ -70,7 +68,6 @@ type owner struct {
 	proceeds bool // and a goroutine is about to call proceed
 	waiting  map[uint64]waiter
 	shared   *state.State // the last copy, as long as it is up to date
-	buf      []byte
 }
 
 // input is one request, report or tick. make is given the reference under
@@ -193,12 +190,11 @@ func (o *owner) step(in core.Input) {
 	}
 	if len(ready.List.Events) > 0 {
 		o.shared = nil
-		o.buf = codec.AppendList(slices.Grow(o.buf[:0], textsOf(ready.List)), ready.List)
-		o.outbox.feed.add(ready.List, o.buf)
-		o.log.Put(ready.List.Seq, o.buf)
-		if cap(o.buf) > bufferMax {
-			o.buf = nil
-		}
+		o.log.Put(ready.List.Seq, func(waiting []byte) []byte { // where it stays: a copy of a large list takes long
+			all := codec.AppendList(slices.Grow(waiting, textsOf(ready.List)), ready.List)
+			o.outbox.feed.add(ready.List, all[len(waiting):])
+			return all
+		})
 		o.snap.count(len(ready.List.Events))
 		o.record.configure(ready.List)
 		o.metrics.list(ready.List, o.core.State())

@@ -53,8 +53,8 @@ func NewCommitter(log *Log, landed func(f *frame.Frame, took time.Duration), fai
 }
 
 // Put hands over the list with the given Seq, which must be one more than the
-// last; list is copied. Put does not wait.
-func (c *Committer) Put(seq uint64, list []byte) {
+// last; encode appends it to what waits already. Put does not wait.
+func (c *Committer) Put(seq uint64, encode func(waiting []byte) []byte) {
 	c.mu.Lock()
 	if len(c.now.ends) == 0 {
 		c.now.first = seq
@@ -62,7 +62,7 @@ func (c *Committer) Put(seq uint64, list []byte) {
 		c.mu.Unlock()
 		panic("bus: lists are put out of order")
 	}
-	c.now.bytes = append(c.now.bytes, list...)
+	c.now.bytes = encode(c.now.bytes)
 	c.now.ends = append(c.now.ends, len(c.now.bytes))
 	idle := !c.busy
 	c.busy = true

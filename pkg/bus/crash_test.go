@@ -63,7 +63,7 @@ func victim(dir string) {
 	}, func(err error) { panic(err) })
 	for seq := end.Seq + 1; ; seq++ {
 		room <- struct{}{}
-		committer.Put(seq, list(seq, 100))
+		committer.Put(seq, encoded(list(seq, 100)))
 	}
 }
 

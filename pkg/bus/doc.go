@@ -32,7 +32,7 @@
 //	err = log.TakeOver(seq)                                // new epoch, fenced, read back
 //	feed := conn.NewFeed(bus.FeedSubject(), log.Tail())
 //	c := bus.NewCommitter(log, landed, failed)
-//	c.Put(seq, list)                                       // never blocks
+//	c.Put(seq, encode)                                     // never blocks
 //
 // landed is called in order, one frame at a time, when it is on disk: answer,
 // command and publish to the feed then, never before. failed means die and

@@ -96,7 +96,7 @@ func TestFeed(t *testing.T) {
 	}, func(err error) { t.Error(err) })
 	const lists = 20000
 	for seq := uint64(1); seq <= lists; seq++ {
-		c.Put(seq, list(seq, 50))
+		c.Put(seq, encoded(list(seq, 50)))
 	}
 	c.Close()
 	for follower.seq < lists {

@@ -61,7 +61,7 @@ func BenchmarkCommit(b *testing.B) {
 	for b.Loop() {
 		seq++
 		room <- struct{}{}
-		c.Put(seq, payload)
+		c.Put(seq, encoded(payload))
 	}
 	c.Close()
 	b.ReportMetric(float64(seq)/float64(frames), "lists/frame")

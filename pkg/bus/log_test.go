@@ -63,6 +63,11 @@ func list(seq uint64, size int) []byte {
 	return b
 }
 
+// encoded is what Put takes for the bytes of a list.
+func encoded(list []byte) func([]byte) []byte {
+	return func(waiting []byte) []byte { return append(waiting, list...) }
+}
+
 // appendLists appends one frame with the lists first to last, 100 bytes each.
 func appendLists(t testing.TB, l *Log, first, last uint64) {
 	t.Helper()
@@ -125,9 +130,9 @@ func TestCommitterGroupsAndCuts(t *testing.T) {
 	big := list(2500, 3*frame.Max+17)
 	for seq := uint64(1); seq <= lists; seq++ {
 		if seq == 2500 {
-			c.Put(seq, big)
+			c.Put(seq, encoded(big))
 		} else {
-			c.Put(seq, list(seq, 100))
+			c.Put(seq, encoded(list(seq, 100)))
 		}
 	}
 	c.Close()
