@@ -138,13 +138,22 @@ func busyCell(t testing.TB) *state.State {
 // messages are all types of messages to qmaster, with something in every field.
 func messages() map[string][]byte {
 	out := map[string][]byte{}
+	ask := func(name string, b gdi.Body) {
+		out["request "+name] = codec.AppendRequest(nil, gdi.Request{ID: "x", Command: "c", Body: b})
+	}
 	for _, b := range gdi.Bodies() {
 		full(reflect.ValueOf(b).Elem())
 		switch b := b.(type) {
-		case *gdi.Add:
-			b.Objects = objects("new")
+		case *gdi.Add: // a message for each object: each of its values is changed
+			for _, o := range objects("new") {
+				ask(b.Verb()+" "+o.Kind().String(), &gdi.Add{Objects: []grid.Object{o}})
+			}
+			continue
 		case *gdi.Modify:
-			b.Objects = objects("")
+			for _, o := range objects("") {
+				ask(b.Verb()+" "+o.Kind().String(), &gdi.Modify{Objects: []grid.Object{o}})
+			}
+			continue
 		case *gdi.Change:
 			b.Add, b.Modify = objects("new")[:6], objects("")[:12]
 		case *gdi.Delete:
@@ -159,7 +168,7 @@ func messages() map[string][]byte {
 				b.Kinds = append(b.Kinds, s.Kind)
 			}
 		}
-		out["request "+b.Verb()] = codec.AppendRequest(nil, gdi.Request{ID: "x", Command: "c", Body: b})
+		ask(b.Verb(), b)
 	}
 	l := orders.List{Run: 1, Algorithm: "default"}
 	for n := orders.Type(0); n < 255; n++ {
