@@ -169,7 +169,9 @@ type brief struct{}
 func spec(w *wire.Coder, p **grid.JobSpec) {
 	written := *p
 	if _, ok := w.Own.(brief); ok && written != nil {
-		written = &grid.JobSpec{Context: (*p).Context} // schedulers read it
+		if written = nil; len((*p).Context) > 0 { // schedulers read it
+			written = &grid.JobSpec{Context: (*p).Context}
+		}
 	}
 	if !w.Reading() && written == nil {
 		w.Absent()

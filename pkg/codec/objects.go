@@ -9,9 +9,6 @@ import (
 
 // job is a job or what an event changes in one, see grid.Job.Change: JobRequest and Spec may be absent.
 func job(w *wire.Coder, j *grid.Job) {
-	if w.Reading() {
-		j.JobRequest = nil
-	}
 	m := w.Open()
 	wire.Uns(w, &j.ID)
 	wire.Uns(w, &j.Version)

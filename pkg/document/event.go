@@ -26,7 +26,7 @@ type Event struct {
 	Key      string            `json:"key" jsonschema:"the object: 7.1, all.q@node1"`
 	Job      uint32            `json:"job,omitempty" jsonschema:"number of the job, of events about one"`
 	Task     uint32            `json:"task,omitempty" jsonschema:"and of its task"`
-	Fields   map[string]string `json:"fields,omitempty" jsonschema:"the object as it is now, without empty fields"`
+	Fields   map[string]string `json:"fields,omitempty" jsonschema:"the object as it is now, without empty fields; in a JOB_MOD without the fields of its request and spec if neither has changed"`
 	Changes  []Change          `json:"changes,omitempty" jsonschema:"fields that are not as before, where they were requested, in place of fields"`
 }
 

@@ -31,7 +31,7 @@ type Job struct {
 	SysHold     Ranges // ... system hold (s)
 	ArrayHold   Ranges // ... waiting for a -hold_jid_ad predecessor task
 
-	*JobRequest // never nil but in a Change
+	*JobRequest // nil in a Change only
 
 	Predecessors      []uint32 // jobs of -hold_jid that have not ended
 	ArrayPredecessors []uint32 // ... of -hold_jid_ad

@@ -165,7 +165,7 @@ var Kinds = []Spec{
 	{Kind: KindRQS, Name: "RQS", New: empty[RQS], Qconf: "rqs", Noun: "resource quota set", Effect: EffectConfig, Default: named(DefaultRQS)},
 	{Kind: KindShareTree, Name: "SHARETREE", New: empty[ShareTree], Qconf: "stree", Noun: "share tree", Effect: EffectOrder, Default: func(string) Object { return DefaultShareTree() }},
 	{Kind: KindAR, Name: "AR", New: empty[AR], Effect: EffectConfig},
-	{Kind: KindJob, Name: "JOB", New: func() Object { return &Job{JobRequest: noRequest} }, Effect: EffectUse},
+	{Kind: KindJob, Name: "JOB", New: func() Object { return new(Job) }, Effect: EffectUse},
 	{Kind: KindJATask, Name: "JATASK", New: empty[JATask], Effect: EffectUse},
 	{Kind: KindPriority, Name: "PRIORITY", New: empty[Priority], Effect: EffectNone},
 	{Kind: KindPriorityRange, Name: "PRIORITY_RANGE", New: empty[PriorityRange], Effect: EffectNone},

@@ -230,26 +230,22 @@ const usualCommands = 64
 const usualEvents = 3
 
 // emit makes an event part of this step's list and applies it at once, so that
-// the rest of the step sees its effect.
-func (c *Core) emit(es ...events.Event) {
-	l := &c.ready.List
-	for _, e := range es {
-		c.notice(e)
+// the rest of the step sees its effect. A job that changes becomes a Change.
+func (c *Core) emit(e events.Event) {
+	c.notice(e)
+	if j, is := e.Object.(*grid.Job); is && e.Op == events.OpMod {
+		e.Object = j.Change(c.state.Job(j.ID))
 	}
+	l := &c.ready.List
 	seq := c.state.Seq
 	if len(l.Events) == 0 {
 		seq++
 	}
 	if l.Events == nil {
-		l.Events = make([]events.Event, 0, max(len(es), usualEvents))
+		l.Events = make([]events.Event, 0, usualEvents)
 	}
 	n := len(l.Events)
-	l.Events = append(l.Events, es...)
-	for i, e := range l.Events[n:] {
-		if j, is := e.Object.(*grid.Job); is && e.Op == events.OpMod {
-			l.Events[n+i].Object = j.Change(c.state.Job(j.ID))
-		}
-	}
+	l.Events = append(l.Events, e)
 	part := events.List{Seq: seq, At: c.now, Cause: l.Cause, Events: l.Events[n:]}
 	c.state.Apply(part)
 	c.cluster.Apply(part)

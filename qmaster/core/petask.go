@@ -262,7 +262,8 @@ func (c *Core) peOver(j *grid.Job, t *grid.JATask, p *grid.PETask, used grid.Usa
 	}
 	past.Usage = past.Usage.Beside(used)
 	past.Last = lastWith(past.Last, p)
-	c.emit(op(&past), events.Del(grid.KindPETask, p.Key()))
+	c.emit(op(&past))
+	c.emit(events.Del(grid.KindPETask, p.Key()))
 	c.waiters.pe.ended(c, p.Key(), a)
 }
 

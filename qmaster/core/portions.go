@@ -15,8 +15,7 @@ func (Continue) input() {}
 
 // Portions has requests about many jobs (qdel, qalter, qhold, qrls), and the release of those that waited for one, decided in steps of at
 // most so many jobs and about so many events each, a large one counted as several (costOf), so that others do not wait for a user who
-// deletes 50,000 jobs.
-// Ready.More asks for a Continue. 0, as it is in the beginning: a request is one step.
+// deletes 50,000 jobs. Ready.More asks for a Continue. 0, as it is in the beginning: a request is one step.
 func (c *Core) Portions(size int) { c.portion = size }
 
 // perJob is a request about many jobs: what is left of it, and the answers so far. What it has done remains if qmaster ends before the
@@ -83,11 +82,7 @@ func (c *Core) more() bool { return len(c.unfinished)+len(c.releases) > 0 }
 func (c *Core) proceed() {
 	c.proceeding = nil
 	if len(c.releases) > 0 {
-		r := c.releases[0]
-		c.releases = c.releases[1:]
-		c.cause(r.cause.Who, r.cause.What, r.cause.Ref)
-		c.ready.List.Cause = r.cause
-		c.release(r)
+		c.releaseMore()
 		return
 	}
 	if len(c.unfinished) == 0 {

@@ -43,6 +43,17 @@ func (c *Core) release(r release) {
 	}
 }
 
+// releaseMore does a portion of the releases that wait, of one cause.
+func (c *Core) releaseMore() {
+	cause := c.releases[0].cause
+	c.ready.List.Cause, c.ready.List.At = cause, c.now
+	for len(c.releases) > 0 && c.releases[0].cause == cause && !c.fullPortion() {
+		r := c.releases[0]
+		c.releases = c.releases[1:]
+		c.release(r)
+	}
+}
+
 // unreleased finds, after a restart, the jobs that are gone and for which others still wait.
 func (c *Core) unreleased() {
 	c.state.EachAwaited(func(job uint32) bool {
