@@ -61,15 +61,15 @@ func (b *outbox) land(f *frame.Frame, took time.Duration) {
 	b.mu.Unlock()
 	b.leaving.Lock()
 	b.release() // a client waits for this
-	b.feed.publish(f)
+	b.feed.land(f)
 	b.leaving.Unlock()
 	b.catchUp()
 }
 
-// beat publishes the positions of the feeds and writes the lines that wait.
+// beat has the positions of the feeds published and writes the lines that wait.
 func (b *outbox) beat() {
 	b.leaving.Lock()
-	b.feed.heartbeat()
+	b.feed.beat()
 	b.write(nil)
 	b.leaving.Unlock()
 	b.catchUp()

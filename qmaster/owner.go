@@ -96,6 +96,8 @@ func (o *owner) run() {
 			o.mu.Lock()
 			o.tick()
 			o.mu.Unlock()
+			for o.expire() {
+			}
 			o.outbox.beat()
 		case <-o.quit:
 			o.mu.Lock()
@@ -103,7 +105,8 @@ func (o *owner) run() {
 				o.step(core.Continue{})
 			}
 			o.over = true
-			o.expireWaiting(time.Now().Add(waitMax))
+			for o.expireBefore(time.Now()) {
+			}
 			o.mu.Unlock()
 			return
 		}
@@ -162,23 +165,46 @@ func (o *owner) tick() {
 	for _, r := range o.loads.drain() {
 		o.step(core.Report{Report: r})
 	}
-	o.expireWaiting(time.Now())
 	o.step(core.Tick{})
 	o.snap.maybe(o)
 }
 
-// expireWaiting answers the clients that have waited for long with StatusNotYet, upon
-// which they repeat the request.
-func (o *owner) expireWaiting(now time.Time) {
+// expire answers a portion of the clients that have waited for long. It reports whether there are more.
+func (o *owner) expire() (more bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.expireBefore(time.Now().Add(-waitMax))
+}
+
+// expireBefore answers a portion of the clients that have waited since before then with StatusNotYet, upon
+// which they repeat the request. It reports whether there are more.
+func (o *owner) expireBefore(then time.Time) (more bool) {
+	var gone []uint64
 	for ref, w := range o.waiting {
-		if now.Sub(w.since) < waitMax {
+		if w.since.After(then) {
 			continue
 		}
-		o.step(core.Gone{Ref: ref})
-		delete(o.waiting, ref)
-		reply := core.Answer{Ref: ref, Reply: &gdi.Reply{Answers: []gdi.Answer{{Status: gdi.StatusNotYet}}}}
-		o.outbox.put(outcome{seq: o.core.State().Seq, leave: func() { o.answer(w, reply) }})
+		if more = len(gone) == portion; more {
+			break
+		}
+		gone = append(gone, ref)
 	}
+	if len(gone) == 0 {
+		return false
+	}
+	slices.Sort(gone)
+	o.step(core.Gone{Refs: gone})
+	waiters := make([]waiter, len(gone))
+	for i, ref := range gone {
+		waiters[i] = o.waiting[ref]
+		delete(o.waiting, ref)
+	}
+	o.outbox.put(outcome{seq: o.core.State().Seq, leave: func() {
+		for i, w := range waiters {
+			o.answer(w, core.Answer{Ref: gone[i], Reply: &gdi.Reply{Answers: []gdi.Answer{{Status: gdi.StatusNotYet}}}})
+		}
+	}})
+	return more
 }
 
 // step has the core decide, hands the list to the log and what follows to the

@@ -93,7 +93,8 @@ type QMaster struct {
 	cancel context.CancelFunc
 
 	server    *bus.Server // nil with an external one
-	conn      *bus.Conn
+	conns     []*bus.Conn // all there are: what goes over one waits for nothing on another
+	conn      *bus.Conn   // of requests, reports and orders
 	lease     *bus.Lease
 	events    *bus.Log
 	snaps     *snapshots
@@ -167,10 +168,19 @@ func (q *QMaster) start(ctx context.Context) error {
 	if err := q.describe(); err != nil {
 		return err
 	}
-	s, err := q.recover()
+	logging, err := q.dial(ctx)
 	if err != nil {
 		return errors.Join(err, q.undescribe())
 	}
+	s, err := q.recover(logging)
+	if err != nil {
+		return errors.Join(err, q.undescribe())
+	}
+	feeding, err := q.dial(ctx)
+	if err != nil {
+		return errors.Join(err, q.undescribe())
+	}
+	q.feed = newFeed(feeding, q.events.Tail())
 	q.begin(s)
 	if err := q.intake.open(); err != nil {
 		return err
@@ -232,10 +242,10 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		q.conn, err = q.server.Connect(me)
+		q.conn, err = q.dial(ctx)
 		return err
 	}
-	if q.conn, err = q.reach(ctx); err != nil {
+	if q.conn, err = q.dial(ctx); err != nil {
 		return err
 	}
 	if !q.conn.Guarded() {
@@ -282,6 +292,19 @@ func (q *QMaster) whereabouts() error {
 	return nil
 }
 
+// dial opens a connection to the server, wherever it is.
+func (q *QMaster) dial(ctx context.Context) (c *bus.Conn, err error) {
+	if q.server != nil {
+		c, err = q.server.Connect(me)
+	} else {
+		c, err = q.reach(ctx)
+	}
+	if err == nil {
+		q.conns = append(q.conns, c)
+	}
+	return c, err
+}
+
 // reach connects to the external server, or one of its cluster; it waits until
 // one is up.
 func (q *QMaster) reach(ctx context.Context) (*bus.Conn, error) {
@@ -308,15 +331,15 @@ func (q *QMaster) reach(ctx context.Context) (*bus.Conn, error) {
 	}
 }
 
-// recover brings back the state and takes the log over.
-func (q *QMaster) recover() (*state.State, error) {
+// recover brings back the state and takes the log over, which is written over conn.
+func (q *QMaster) recover(conn *bus.Conn) (*state.State, error) {
 	d := dirsOf(q.opts.Cell)
 	var err error
 	o := bus.LogOptions{Replicas: q.opts.Replicas}
 	if q.server != nil {
 		o.Mark, o.Unsynced = filepath.Join(d.log, history.MarkFile), !q.opts.Durable
 	}
-	if q.events, err = bus.Open(q.conn, o); err != nil {
+	if q.events, err = bus.Open(conn, o); err != nil {
 		return nil, err
 	}
 	q.snaps = &snapshots{
@@ -351,7 +374,6 @@ func (q *QMaster) recover() (*state.State, error) {
 
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
-	q.feed = newFeed(q.conn, q.events.Tail())
 	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, durable: q.events.Tail()}
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
 	q.access.begin(s)
@@ -442,7 +464,9 @@ func (q *QMaster) insist(over <-chan struct{}) {
 		}
 		if err != nil {
 			q.end(fmt.Errorf("stopped without a last snapshot, because no NATS server has answered: %w", err))
-			q.conn.Drop()
+			for _, c := range q.conns {
+				c.Drop()
+			}
 			return
 		}
 	}
@@ -470,8 +494,11 @@ func (q *QMaster) release() (err error) {
 		q.conn.Announce() // that it goes: who has no answer yet gets none here
 		err = errors.Join(err, q.lease.Release())
 	}
-	if q.conn != nil {
-		q.conn.Close()
+	if q.feed != nil {
+		q.feed.close()
+	}
+	for _, c := range q.conns {
+		c.Close()
 	}
 	if q.server != nil {
 		q.server.Stop()

@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,8 +104,7 @@ func (c *Committer) run() {
 				return
 			}
 			f, took := c.frame, c.Appending()
-			runtime.Gosched() // goroutines that are about to put a list join this frame
-			more = c.next()   // and the disk works while f lands
+			more = c.next() // and the disk works while f lands
 			c.landed(&f, took)
 		}
 	}

@@ -48,7 +48,7 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 	default:
 		return Ready{}, false
 	}
-	c.waiters.gone(answer.Ref)
+	c.waiters.gone([]uint64{answer.Ref})
 	c.ledger, c.read = c.ledger[:0], nil
 	c.ready = Ready{Answers: []Answer{answer}, More: c.more()}
 	c.ready.List.Seq = c.state.Seq

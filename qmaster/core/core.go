@@ -46,8 +46,8 @@ type Scheduler struct{ Name string }
 // Tick means that time has passed. The shell ticks about once a second.
 type Tick struct{}
 
-// Gone is the notice that no client waits for the answer to Ref any more.
-type Gone struct{ Ref uint64 }
+// Gone is the notice that no client waits for the answers to Refs, which ascend, any more.
+type Gone struct{ Refs []uint64 }
 
 func (Request) input()   {}
 func (Orders) input()    {}
@@ -200,8 +200,8 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	case Recalled:
 		c.recall(in.Ends)
 	case Gone:
-		c.waiters.gone(in.Ref)
-		c.recalling = slices.DeleteFunc(c.recalling, func(r Request) bool { return r.Ref == in.Ref })
+		c.waiters.gone(in.Refs)
+		c.recalling = slices.DeleteFunc(c.recalling, func(r Request) bool { return isIn(in.Refs, r.Ref) })
 	}
 	c.subordinate()
 	c.closeLedger()

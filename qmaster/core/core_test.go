@@ -100,6 +100,14 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.qrsh(d)
 	case "awaittask":
 		return h.awaitTask(d)
+	case "gone": // the clients of the last requests have
+		var last uint64
+		d.ScanArgs(h.t, "last", &last)
+		var refs []uint64
+		for ref := h.ref - last + 1; ref <= h.ref; ref++ {
+			refs = append(refs, ref)
+		}
+		return h.step(Gone{Refs: refs})
 	case "report":
 		return h.report(d)
 	case "registered": // another scheduler has

@@ -255,20 +255,23 @@ func (w *peWaiters) ended(c *Core, key grid.Key, a *grid.Accounting) {
 	}
 }
 
-// gone forgets a client.
-func (w *waiters) gone(ref uint64) {
-	for job, list := range w.jobs {
-		for i := range list {
-			if list[i].ref == ref {
-				w.jobs[job] = append(list[:i:i], list[i+1:]...)
-				return
-			}
+// gone forgets clients, whose refs ascend: all in one pass.
+func (w *waiters) gone(refs []uint64) {
+	leave(w.jobs, refs)
+	leave(w.pe.tasks, refs)
+}
+
+func leave[K comparable](waiting map[K][]waiter, refs []uint64) {
+	for key, list := range waiting {
+		if rest := slices.DeleteFunc(list, func(x waiter) bool { return isIn(refs, x.ref) }); len(rest) == 0 {
+			delete(waiting, key)
+		} else {
+			waiting[key] = rest
 		}
 	}
-	for key, list := range w.pe.tasks {
-		if i := slices.IndexFunc(list, func(x waiter) bool { return x.ref == ref }); i >= 0 {
-			w.pe.tasks[key] = append(list[:i:i], list[i+1:]...)
-			return
-		}
-	}
+}
+
+func isIn(ascending []uint64, ref uint64) bool {
+	_, found := slices.BinarySearch(ascending, ref)
+	return found
 }

@@ -56,3 +56,23 @@ func TestWaitForBigArrays(t *testing.T) {
 		t.Errorf("of more tasks than are kept: %v, %d", r.Answers, len(c.waiters.ends))
 	}
 }
+
+// BenchmarkGone is the notice that a thousand of 100,000 clients, who wait for 1,000 jobs, are gone.
+func BenchmarkGone(b *testing.B) {
+	c := New(state.New(), 1)
+	c.waiters.jobs = map[uint32][]waiter{}
+	var gone []uint64
+	for b.Loop() {
+		b.StopTimer()
+		gone = gone[:0]
+		for ref := range uint64(100_000) {
+			job := uint32(ref % 1000)
+			if ref < 1000 {
+				c.waiters.jobs[job], gone = nil, append(gone, ref)
+			}
+			c.waiters.jobs[job] = append(c.waiters.jobs[job], waiter{ref: ref})
+		}
+		b.StartTimer()
+		c.Step(1, Gone{Refs: gone})
+	}
+}
