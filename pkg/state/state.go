@@ -539,9 +539,9 @@ func (s *State) EachOnHost(host string, f func(*grid.JATask)) {
 // Successors returns the jobs that wait for the end of one, in order.
 func (s *State) Successors(of uint32) []uint32 { return jobsOf(s.successors.rows, of) }
 
-// EachSuccessor calls f with the jobs that wait for the end of one, in order, until f returns false.
-func (s *State) EachSuccessor(of uint32, f func(job uint32) bool) {
-	s.successors.rows.Ascend(dependency{on: of}, func(d dependency) bool { return d.on == of && f(d.job) })
+// EachSuccessor calls f with the jobs after one that wait for the end of another, in order, until f returns false.
+func (s *State) EachSuccessor(of, after uint32, f func(job uint32) bool) {
+	s.successors.rows.Ascend(dependency{of, after + 1}, func(d dependency) bool { return d.on == of && f(d.job) })
 }
 
 // EachAwaited calls f with the jobs for whose end others wait, each once and in order, until f returns false.

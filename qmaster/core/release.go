@@ -12,34 +12,59 @@ func (c *Core) jobGone(job uint32) {
 	gone := c.state.Job(job)
 	c.emit(events.Del(grid.KindJob, grid.Key{ID: job}))
 	c.dropAR(gone.AR)
-	c.release(release{job, c.ready.List.Cause})
+	c.release(release{job: job, cause: c.ready.List.Cause})
 	c.waiters.ended(c, gone)
 }
 
-// release is a job that is gone, and why: jobs that wait for it are to continue.
+// release is what jobs that wait for a job are to continue after, and why: its end, or that of some of its tasks.
 type release struct {
 	job   uint32
+	tasks grid.Ranges // that have ended; nil: the job is gone
+	after uint32      // the jobs up to this one have been looked at
 	cause events.Cause
 }
 
-// release lets jobs continue that wait for one that is gone. Where they are more than a portion the others follow with a Continue; a
+// releaseTasks lets tasks of array successors continue as tasks of job have ended. It
+// costs what waits for these tasks.
+func (c *Core) releaseTasks(job uint32, ended grid.Ranges) {
+	c.release(release{job: job, tasks: ended, cause: c.ready.List.Cause})
+}
+
+// release lets jobs continue that wait for another one. Where they are more than a portion the others follow with a Continue; a
 // qmaster that ends before finds them in the state: see unreleased.
 func (c *Core) release(r release) {
+	p := c.state.Job(r.job)
+	if r.tasks != nil && p == nil { // it has gone meanwhile, which releases all
+		return
+	}
+	seen, full := 0, false
 	var waiting []uint32
-	c.state.EachSuccessor(r.job, func(id uint32) bool {
-		waiting = append(waiting, id)
-		return c.portion == 0 || len(waiting) <= c.portion
-	})
-	for n, id := range waiting {
-		if n > 0 && c.fullPortion() {
-			c.releases = append(c.releases, r)
-			return
+	c.state.EachSuccessor(r.job, r.after, func(id uint32) bool {
+		full = c.portion > 0 && len(waiting) == c.portion
+		if !full {
+			waiting = append(waiting, id)
 		}
-		j := *c.state.Job(id)
-		j.Predecessors = without(j.Predecessors, r.job)
-		j.ArrayPredecessors = without(j.ArrayPredecessors, r.job)
-		j.ArrayHold = c.arrayHold(&j)
-		c.emit(events.Mod(&j))
+		return !full
+	})
+	for ; seen < len(waiting) && (seen == 0 || !c.fullPortion()); seen++ {
+		r.after = waiting[seen]
+		j := *c.state.Job(r.after)
+		if r.tasks == nil {
+			j.Predecessors = without(j.Predecessors, r.job)
+			j.ArrayPredecessors = without(j.ArrayPredecessors, r.job)
+			j.ArrayHold = c.arrayHold(&j)
+			c.emit(events.Mod(&j))
+			continue
+		}
+		held := waitingFor(&j, p, r.tasks)
+		c.spent += len(held) / rangesPerEvent // looking at them takes time, too
+		if free := c.released(&j, held); len(free) > 0 {
+			j.ArrayHold = j.ArrayHold.Minus(free)
+			c.emit(events.Mod(&j))
+		}
+	}
+	if full || seen < len(waiting) {
+		c.releases = append(c.releases, r)
 	}
 }
 
@@ -54,29 +79,26 @@ func (c *Core) releaseMore() {
 	}
 }
 
-// unreleased finds, after a restart, the jobs that are gone and for which others still wait.
+// unreleased finds, after a restart, what jobs still wait for that has ended.
 func (c *Core) unreleased() {
+	cause := events.Cause{Who: "qmaster", What: "timer"}
 	c.state.EachAwaited(func(job uint32) bool {
-		if c.state.Job(job) == nil {
-			c.releases = append(c.releases, release{job, events.Cause{Who: "qmaster", What: "timer"}})
+		if p := c.state.Job(job); p == nil {
+			c.releases = append(c.releases, release{job: job, cause: cause})
+		} else if c.holdsTasks(job) {
+			c.releases = append(c.releases, release{job: job, tasks: grid.Ranges{p.Tasks}, cause: cause})
 		}
 		return true
 	})
 }
 
-// releaseTasks lets tasks of array successors continue as tasks of job have ended. It
-// costs what waits for these tasks.
-func (c *Core) releaseTasks(job uint32, ended grid.Ranges) {
-	for _, id := range c.state.Successors(job) {
-		j := *c.state.Job(id)
-		if len(j.ArrayHold) == 0 {
-			continue
-		}
-		if free := c.released(&j, waitingFor(&j, c.state.Job(job), ended)); len(free) > 0 {
-			j.ArrayHold = j.ArrayHold.Minus(free)
-			c.emit(events.Mod(&j))
-		}
-	}
+// holdsTasks reports whether tasks wait for tasks of a job.
+func (c *Core) holdsTasks(job uint32) (holds bool) {
+	c.state.EachSuccessor(job, 0, func(id uint32) bool {
+		holds = len(c.state.Job(id).ArrayHold) > 0
+		return !holds
+	})
+	return holds
 }
 
 // waitingFor returns the held tasks of a job whose step has a number in common with that of
