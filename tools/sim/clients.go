@@ -158,6 +158,9 @@ func (c *clients) job() *grid.Job {
 	if w.chance(0.15) && len(c.ids) > 0 {
 		j.PredecessorReq = grid.Names{fmt.Sprint(c.ids[len(c.ids)-1])}
 	}
+	if p := c.oldestArray(); p != nil && j.Array && w.chance(0.5) {
+		j.Tasks, j.ArrayPredecessorReq = p.Tasks, grid.Names{fmt.Sprint(p.ID)}
+	}
 	if w.chance(0.2) {
 		j.PE, j.PERange = "make", grid.Ranges{{First: 1, Last: uint32(1 + w.rand.IntN(w.Hosts*w.Slots)), Step: 1}}
 	}
@@ -166,7 +169,7 @@ func (c *clients) job() *grid.Job {
 	}
 	j.Reserve = w.Reserve && w.chance(0.3)
 	if len(c.ars) > 0 && w.chance(0.3) {
-		j.AR, j.PredecessorReq = c.anyAR(), nil
+		j.AR, j.PredecessorReq, j.ArrayPredecessorReq = c.anyAR(), nil, nil
 	}
 	if w.Instances {
 		j.Hard, j.Binding = c.mapRequests(), c.coreRequest()
@@ -176,6 +179,16 @@ func (c *clients) job() *grid.Job {
 		j.ExecTime = w.now.Add(20 * w.rand.Float64())
 	}
 	return j
+}
+
+// oldestArray is the array job for which several wait; nil: there is none.
+func (c *clients) oldestArray() *grid.Job {
+	for _, id := range c.ids[max(0, len(c.ids)-20):] {
+		if j := c.world.master.sure.Job(id); j != nil && j.Array && j.AR == 0 {
+			return j
+		}
+	}
+	return nil
 }
 
 // swap has the administrator choose an algorithm, or change its configuration.

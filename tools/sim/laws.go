@@ -2,6 +2,7 @@ package sim
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/execd/plan"
@@ -20,6 +21,9 @@ func (w *World) judge(l events.List) {
 		switch o := e.Object.(type) {
 		case *grid.Job:
 			w.logged[o.ID] = true
+			if e.Op == events.OpAdd && len(o.ArrayHold) > 0 {
+				w.held++
+			}
 		case *grid.JATask:
 			w.follow(l.At, o)
 			if o.Status != grid.Transfering {
@@ -69,6 +73,42 @@ func (w *World) follow(now grid.Time, t *grid.JATask) {
 		}
 	}
 	w.preempted[a] = t.Preempted()
+}
+
+// waits holds that what waits for other jobs waits for something: a job for one that is there, a task for tasks that
+// have not ended and whose steps cover a number that its own covers.
+func (w *World) waits(s *state.State) {
+	for id := range w.logged {
+		j := s.Job(id)
+		if j == nil {
+			continue
+		}
+		for _, p := range append(slices.Clone(j.Predecessors), j.ArrayPredecessors...) {
+			if s.Job(p) == nil {
+				w.fail("job %d waits for job %d, which is gone", id, p)
+			}
+		}
+		j.ArrayHold.Each(func(task uint32) bool {
+			reason := slices.ContainsFunc(j.ArrayPredecessors, func(p uint32) bool { return covers(s, j, task, s.Job(p)) })
+			if !reason {
+				w.fail("task %d.%d waits for no task", id, task)
+			}
+			return reason
+		})
+	}
+}
+
+// covers reports whether a task of p that has not ended covers a number that a task of j does.
+func covers(s *state.State, j *grid.Job, task uint32, p *grid.Job) (found bool) {
+	if p == nil {
+		return false
+	}
+	grid.Ranges{p.Tasks}.Each(func(other uint32) bool {
+		left := p.Pending.Contains(other) || s.Task(p.ID, other) != nil
+		found = left && other < task+j.Tasks.Step && task < other+p.Tasks.Step
+		return !found
+	})
+	return found
 }
 
 // suspendWait is how many seconds after a command to suspend nothing runs any

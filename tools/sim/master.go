@@ -21,14 +21,16 @@ type master struct {
 	sure  *state.State  // what the log says
 	epoch uint64
 
-	core      *core.Core   // nil while it is down
-	waiting   []core.Ready // decided, not durable yet
-	busy      bool         // an append is under way
-	continues bool         // the rest of a request is soon decided
-	life      int          // counts starts: messages of an earlier life are void
-	answers   map[uint64]func(core.Answer)
-	ordered   map[uint64]orders.List // being judged
-	ref       uint64
+	core    *core.Core   // nil while it is down
+	waiting []core.Ready // decided, not durable yet
+	busy    bool         // an append is under way
+	// unfinished: the rest of a request is to be decided, and continues: soon
+	unfinished, continues bool
+
+	life    int // counts starts: messages of an earlier life are void
+	answers map[uint64]func(core.Answer)
+	ordered map[uint64]orders.List // being judged
+	ref     uint64
 }
 
 func newMaster(w *World) *master {
@@ -149,6 +151,7 @@ func (m *master) start() {
 	}
 	m.core, m.continues = core.New(s, m.epoch, couple.Known(schedd.Algorithms())...), false
 	m.core.Portions(2)
+	m.unfinished = true // maybe
 }
 
 // crash loses everything that is not durable.
@@ -200,6 +203,10 @@ func (m *master) ask(in func(ref uint64) core.Input, answer func(core.Answer)) {
 		m.tell(r)
 	}
 	m.waiting = append(m.waiting, r)
+	if _, report := input.(core.Report); report && m.world.planted.once {
+		r.More = false
+	}
+	m.unfinished = r.More
 	if r.More && !m.continues {
 		m.continues = true
 		life := m.life
@@ -246,6 +253,9 @@ func (m *master) sync() {
 		}
 		if len(m.waiting) == 0 {
 			m.world.same("the live state", m.core.State(), m.sure)
+			if !m.unfinished {
+				m.world.waits(m.sure)
+			}
 		}
 		m.sync()
 	})

@@ -47,6 +47,7 @@ type planted struct {
 	blind  bool                    // qmaster does not check tokens
 	first  bool                    // every task gets the first instances of a map
 	others bool                    // tasks get instances without the characteristics that they ask for
+	once   bool                    // qmaster does not decide the rest of what follows from a report
 	// firstCores: every task gets the first cores of its host
 	firstCores bool
 }
@@ -78,6 +79,7 @@ type World struct {
 	scoped      int                    // requests of tasks that started for the master task or the others
 	hosted      int                    // tasks that started with something that is taken once per host
 	bound       int                    // hosts on which tasks started with cores
+	held        int                    // jobs whose tasks wait for those of another one
 	tokened     int                    // lists with a token
 	expelled    int                    // requests that were refused for their token
 	logIns      int
@@ -111,6 +113,7 @@ type Result struct {
 	Scoped                                int     // requests for the master task or the others, of tasks that started
 	Selected, Hosted                      int     // such that select by characteristics, and tasks that take something once per host
 	Bound                                 int     // hosts on which tasks started with cores of their own
+	Held                                  int     // jobs whose tasks wait for those of another one
 	Tokened, Expelled, LogIns             int     // changes with tokens, refusals for a token that was not valid, log-ins
 	Seconds                               float64 // of virtual time
 
@@ -166,7 +169,7 @@ func Run(c Config) (Result, error) {
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
 		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Selected: w.selected, Hosted: w.hosted, Scoped: w.scoped, Bound: w.bound,
-		Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
+		Held: w.held, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded, Lost: w.lost,
 	}
 	for _, l := range r.Log {
