@@ -428,18 +428,22 @@ func (l *Jobs) Waiting() iter.Seq[*Job] {
 		if l.filter.States&(JobsPending|JobsHeld) != 0 {
 			sortPending(l.entries)
 		}
-		l.Unordered()(yield)
+		l.Unordered(false)(yield)
 	}
 }
 
-// Unordered are the rows of Waiting in any order, for a reader that has an order of its
-// own: jobs are not sorted.
-func (l *Jobs) Unordered() iter.Seq[*Job] {
+// Unordered are the rows of Waiting in the order in which jobs were added, or from the last one to the first, for a
+// reader that has an order of its own: jobs are not sorted.
+func (l *Jobs) Unordered(lastFirst bool) iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		if l.filter.States&(JobsPending|JobsHeld) == 0 {
 			return
 		}
-		for _, e := range l.entries {
+		for i := range l.entries {
+			if lastFirst {
+				i = len(l.entries) - 1 - i
+			}
+			e := l.entries[i]
 			if l.filter.Queues.Configured() && !l.view.CanRun(e.job, l.queues) {
 				continue
 			}

@@ -115,12 +115,12 @@ func (in *jobsQuery) users() grid.Names {
 func (in *jobsQuery) selected(jobs *view.Jobs, at moment) func(ordered bool) iter.Seq[*view.Job] {
 	projects, names := compiled(in.Project), compiled(in.Name)
 	return func(ordered bool) iter.Seq[*view.Job] {
-		waiting := jobs.Unordered
+		waiting := jobs.Unordered(strings.HasPrefix(in.Sort, "-")) // the first rows of a page come early: the others need no sorting
 		if ordered {
-			waiting = jobs.Waiting
+			waiting = jobs.Waiting()
 		}
 		return func(yield func(*view.Job) bool) {
-			for _, section := range []iter.Seq[*view.Job]{jobs.Running(), waiting(), jobs.Finished()} {
+			for _, section := range []iter.Seq[*view.Job]{jobs.Running(), waiting, jobs.Finished()} {
 				for r := range section {
 					if len(names) > 0 && !matches(names, r.Name) || len(projects) > 0 && !matches(projects, projectOf(at, r.ID)) {
 						continue

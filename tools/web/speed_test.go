@@ -16,7 +16,7 @@ func crowded(b *testing.B, jobs int) *testCell {
 	request := &grid.JobRequest{Hard: grid.Requests{{Name: "num_proc", Value: "1"}}}
 	for n := range jobs {
 		l.Events = append(l.Events, events.Add(&grid.Job{JobRequest: request, ID: uint32(n + 1), Name: fmt.Sprintf("job%d", n%7), Owner: fmt.Sprintf("user%d", n%100),
-			Submit: c.now.Add(float64(n % 1000)), Priority: -int16(n % 5), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}))
+			Submit: c.now.Add(float64(n)), Priority: -int16(n % 5), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}))
 	}
 	l.Seq = c.c.Core.State().Seq + 1
 	c.sink.Apply(l)
@@ -28,7 +28,7 @@ func BenchmarkJobs(b *testing.B) {
 	const jobs = 100_000
 	c := crowded(b, jobs)
 	for name, target := range map[string]string{
-		"lines": "/v1/jobs", "page": "/v1/jobs?limit=100", "sorted": "/v1/jobs?user=user1*&sort=-priority&limit=100", "one": "/v1/jobs/5000",
+		"lines": "/v1/jobs", "page": "/v1/jobs?limit=100", "sorted": "/v1/jobs?state=p&user=user*&sort=-submit&limit=100", "one": "/v1/jobs/5000",
 		"queue": "/v1/jobs?queue=all.q&limit=100",
 	} {
 		b.Run(name, func(b *testing.B) {
