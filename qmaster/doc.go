@@ -14,6 +14,11 @@
 // goroutines. If an append fails the process ends with the reason and the next start
 // replays the log; there is no rollback.
 //
+// Listeners do not delay those who are answered: the feed publishes to them by a goroutine
+// of its own, together what became durable while the server was busy with the last frame.
+// The log, the feed and everything else have a connection to the server each, so that none
+// of them waits for what another one sends.
+//
 // With a jsv_url a job first passes the verifier, which keeps some processes of that
 // script (pkg/jsv/script) and submits to the core the jobs that they accept. Only the
 // client that submits waits for the script, not the core. pkg/submit defines which
