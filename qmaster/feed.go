@@ -40,21 +40,15 @@ type feed struct {
 	done chan struct{}
 
 	mu      sync.Mutex
-	frames  []landed // durable frames for administrators
-	size    int      // bytes of them
-	durable uint64   // Seq of the last durable list
-	beats   bool     // a heartbeat is due
-	first   uint64   // Seq of the first of the lists that wait to be published
-	waits   []byte   // these lists as they are published
-	ends    []int    // where each of them ends
+	frames  []frame.Frame // durable frames for administrators
+	size    int           // bytes of them
+	durable uint64        // Seq of the last durable list
+	beats   bool          // a heartbeat is due
+	first   uint64        // Seq of the first of the lists that wait to be published
+	waits   []byte        // these lists as they are published
+	ends    []int         // where each of them ends
 
 	leaves []byte // belongs to run
-}
-
-// landed is a durable frame of the log.
-type landed struct {
-	raw []byte
-	end frame.Point
 }
 
 // newFeed begins to publish over conn, which serves nothing else.
@@ -111,8 +105,10 @@ func (f *feed) land(durable *frame.Frame) {
 		if f.size > feedMax {
 			f.frames, f.size = nil, 0
 		}
-		f.frames = append(f.frames, landed{bytes.Clone(durable.Raw), durable.End()})
-		f.size += len(durable.Raw)
+		own := *durable
+		own.Raw, own.Payload = bytes.Clone(durable.Raw), nil
+		f.frames = append(f.frames, own)
+		f.size += len(own.Raw)
 	}
 	if durable.Flags&frame.More == 0 {
 		f.durable = durable.Last
@@ -162,8 +158,8 @@ func (f *feed) publish() {
 	f.frames, f.size, f.beats = nil, 0, false
 	first, n := f.release()
 	f.mu.Unlock()
-	for _, one := range frames {
-		f.all.Relay(one.raw, one.end)
+	for i := range frames {
+		f.all.Relay(&frames[i])
 	}
 	if n > 0 {
 		f.public.Publish(first, first+uint64(n)-1, f.leaves)

@@ -78,4 +78,12 @@ func TestFeedBehind(t *testing.T) {
 	land(14, 15)
 	f.publish()
 	same("gap")
+
+	f.register(bus.Admin)
+	for seq := uint64(16); seq <= 18; seq++ {
+		f.land(&frame.Frame{Epoch: at.Epoch, First: seq, Last: seq, Raw: make([]byte, feedMax/2+1)})
+	}
+	if len(f.frames) != 1 || f.frames[0].Last != 18 {
+		t.Errorf("%d frames wait for administrators: more than may", len(f.frames))
+	}
 }

@@ -31,7 +31,8 @@ const (
 	// the disk to be busy all the time. Whatever waits longer waits at the desk, where
 	// users take turns, and not in the log, where the first to come is the first served.
 	backlogMax = 512 << 10
-	// portion is how many events a request about many jobs makes before others have their turn.
+	// portion is how many events a request about many jobs makes, and how many clients are answered that they have to
+	// ask again, before others have their turn.
 	portion = 1000
 )
 

@@ -168,19 +168,10 @@ func (q *QMaster) start(ctx context.Context) error {
 	if err := q.describe(); err != nil {
 		return err
 	}
-	logging, err := q.dial(ctx)
+	s, err := q.recover(ctx)
 	if err != nil {
 		return errors.Join(err, q.undescribe())
 	}
-	s, err := q.recover(logging)
-	if err != nil {
-		return errors.Join(err, q.undescribe())
-	}
-	feeding, err := q.dial(ctx)
-	if err != nil {
-		return errors.Join(err, q.undescribe())
-	}
-	q.feed = newFeed(feeding, q.events.Tail())
 	q.begin(s)
 	if err := q.intake.open(); err != nil {
 		return err
@@ -331,15 +322,18 @@ func (q *QMaster) reach(ctx context.Context) (*bus.Conn, error) {
 	}
 }
 
-// recover brings back the state and takes the log over, which is written over conn.
-func (q *QMaster) recover(conn *bus.Conn) (*state.State, error) {
+// recover brings back the state, takes the log over and begins the feed behind it, each over a connection of its own.
+func (q *QMaster) recover(ctx context.Context) (*state.State, error) {
 	d := dirsOf(q.opts.Cell)
-	var err error
+	writing, err := q.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
 	o := bus.LogOptions{Replicas: q.opts.Replicas}
 	if q.server != nil {
 		o.Mark, o.Unsynced = filepath.Join(d.log, history.MarkFile), !q.opts.Durable
 	}
-	if q.events, err = bus.Open(conn, o); err != nil {
+	if q.events, err = bus.Open(writing, o); err != nil {
 		return nil, err
 	}
 	q.snaps = &snapshots{
@@ -369,6 +363,11 @@ func (q *QMaster) recover(conn *bus.Conn) (*state.State, error) {
 		return nil, err
 	}
 	q.epoch = q.events.Epoch()
+	publishing, err := q.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q.feed = newFeed(publishing, q.events.Tail())
 	return r.state, q.reporting.begin(r.state.Copy())
 }
 

@@ -32,12 +32,12 @@ func (f *Feed) At() frame.Point {
 	return f.at
 }
 
-// Relay publishes the bytes of a frame of the log as they are. end is its end.
-func (f *Feed) Relay(raw []byte, end frame.Point) error {
+// Relay publishes a frame of the log as it is.
+func (f *Feed) Relay(written *frame.Frame) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.at = end
-	return f.conn.Publish(f.subject, raw)
+	f.at = written.End()
+	return f.conn.Publish(f.subject, written.Raw)
 }
 
 // Publish sends the lists first to last, one behind the other, as a frame of the

@@ -90,7 +90,7 @@ func TestFeed(t *testing.T) {
 	follower.Start(l.Tail())
 	feed := q.NewFeed(FeedSubject(), l.Tail())
 	c := NewCommitter(l, func(f *frame.Frame, _ time.Duration) {
-		if err := errors.Join(feed.Relay(f.Raw, f.End()), feed.Beat()); err != nil {
+		if err := errors.Join(feed.Relay(f), feed.Beat()); err != nil {
 			t.Error(err)
 		}
 	}, func(err error) { t.Error(err) })

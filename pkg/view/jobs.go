@@ -432,18 +432,18 @@ func (l *Jobs) Waiting() iter.Seq[*Job] {
 	}
 }
 
-// Unordered are the rows of Waiting in the order in which jobs were added, or from the last one to the first, for a
-// reader that has an order of its own: jobs are not sorted.
+// Unordered are the rows of Waiting for a reader that has an order of its own: jobs are not sorted, but come as they
+// were added, or the last one first.
 func (l *Jobs) Unordered(lastFirst bool) iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		if l.filter.States&(JobsPending|JobsHeld) == 0 {
 			return
 		}
-		for i := range l.entries {
-			if lastFirst {
-				i = len(l.entries) - 1 - i
-			}
-			e := l.entries[i]
+		entries := slices.All(l.entries)
+		if lastFirst {
+			entries = slices.Backward(l.entries)
+		}
+		for _, e := range entries {
 			if l.filter.Queues.Configured() && !l.view.CanRun(e.job, l.queues) {
 				continue
 			}

@@ -37,34 +37,44 @@ func (c *Core) release(r release) {
 	if r.tasks != nil && p == nil { // it has gone meanwhile, which releases all
 		return
 	}
-	seen, full := 0, false
-	var waiting []uint32
+	var waiting []uint32 // one more than a portion: others follow
 	c.state.EachSuccessor(r.job, r.after, func(id uint32) bool {
-		full = c.portion > 0 && len(waiting) == c.portion
-		if !full {
+		if r.tasks == nil || len(c.state.Job(id).ArrayHold) > 0 {
 			waiting = append(waiting, id)
 		}
-		return !full
+		return c.portion == 0 || len(waiting) <= c.portion
 	})
-	for ; seen < len(waiting) && (seen == 0 || !c.fullPortion()); seen++ {
-		r.after = waiting[seen]
-		j := *c.state.Job(r.after)
-		if r.tasks == nil {
-			j.Predecessors = without(j.Predecessors, r.job)
-			j.ArrayPredecessors = without(j.ArrayPredecessors, r.job)
-			j.ArrayHold = c.arrayHold(&j)
-			c.emit(events.Mod(&j))
-			continue
+	for n, id := range waiting {
+		if n > 0 && (n == c.portion || c.fullPortion()) {
+			c.releases = append(c.releases, r)
+			return
 		}
-		held := waitingFor(&j, p, r.tasks)
-		c.spent += len(held) / rangesPerEvent // looking at them takes time, too
-		if free := c.released(&j, held); len(free) > 0 {
-			j.ArrayHold = j.ArrayHold.Minus(free)
-			c.emit(events.Mod(&j))
+		r.after = id
+		if r.tasks == nil {
+			c.releaseJob(id, r.job)
+		} else {
+			c.releaseTasksOf(id, p, r.tasks)
 		}
 	}
-	if full || seen < len(waiting) {
-		c.releases = append(c.releases, r)
+}
+
+// releaseJob lets a job continue that waits for one that is gone.
+func (c *Core) releaseJob(id, gone uint32) {
+	j := *c.state.Job(id)
+	j.Predecessors = without(j.Predecessors, gone)
+	j.ArrayPredecessors = without(j.ArrayPredecessors, gone)
+	j.ArrayHold = c.arrayHold(&j)
+	c.emit(events.Mod(&j))
+}
+
+// releaseTasksOf lets tasks of a job continue that wait for tasks of p that have ended.
+func (c *Core) releaseTasksOf(id uint32, p *grid.Job, ended grid.Ranges) {
+	j := *c.state.Job(id)
+	held := waitingFor(&j, p, ended)
+	c.spent += len(held) / rangesPerEvent // looking at them takes time, too
+	if free := c.released(&j, held); len(free) > 0 {
+		j.ArrayHold = j.ArrayHold.Minus(free)
+		c.emit(events.Mod(&j))
 	}
 }
 
@@ -85,7 +95,7 @@ func (c *Core) unreleased() {
 	c.state.EachAwaited(func(job uint32) bool {
 		if p := c.state.Job(job); p == nil {
 			c.releases = append(c.releases, release{job: job, cause: cause})
-		} else if c.holdsTasks(job) {
+		} else if p.Array && c.holdsTasks(job) {
 			c.releases = append(c.releases, release{job: job, tasks: grid.Ranges{p.Tasks}, cause: cause})
 		}
 		return true

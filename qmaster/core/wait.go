@@ -257,11 +257,12 @@ func (w *peWaiters) ended(c *Core, key grid.Key, a *grid.Accounting) {
 
 // gone forgets clients, whose refs ascend: all in one pass.
 func (w *waiters) gone(refs []uint64) {
-	leave(w.jobs, refs)
-	leave(w.pe.tasks, refs)
+	forget(w.jobs, refs)
+	forget(w.pe.tasks, refs)
 }
 
-func leave[K comparable](waiting map[K][]waiter, refs []uint64) {
+// forget removes clients from those who wait for the same thing.
+func forget[K comparable](waiting map[K][]waiter, refs []uint64) {
 	for key, list := range waiting {
 		if rest := slices.DeleteFunc(list, func(x waiter) bool { return isIn(refs, x.ref) }); len(rest) == 0 {
 			delete(waiting, key)
@@ -271,6 +272,7 @@ func leave[K comparable](waiting map[K][]waiter, refs []uint64) {
 	}
 }
 
+// isIn reports whether a ref is one of those that ascend.
 func isIn(ascending []uint64, ref uint64) bool {
 	_, found := slices.BinarySearch(ascending, ref)
 	return found

@@ -181,7 +181,7 @@ func (c *clients) job() *grid.Job {
 	return j
 }
 
-// oldestArray is the array job for which several wait; nil: there is none.
+// oldestArray is the oldest of the last array jobs, so that several come to wait for it; nil: there is none.
 func (c *clients) oldestArray() *grid.Job {
 	for _, id := range c.ids[max(0, len(c.ids)-20):] {
 		if j := c.world.master.sure.Job(id); j != nil && j.Array && j.AR == 0 {

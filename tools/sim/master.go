@@ -21,16 +21,15 @@ type master struct {
 	sure  *state.State  // what the log says
 	epoch uint64
 
-	core    *core.Core   // nil while it is down
-	waiting []core.Ready // decided, not durable yet
-	busy    bool         // an append is under way
-	// unfinished: the rest of a request is to be decided, and continues: soon
-	unfinished, continues bool
-
-	life    int // counts starts: messages of an earlier life are void
-	answers map[uint64]func(core.Answer)
-	ordered map[uint64]orders.List // being judged
-	ref     uint64
+	core       *core.Core   // nil while it is down
+	waiting    []core.Ready // decided, not durable yet
+	busy       bool         // an append is under way
+	unfinished bool         // the rest of something is to be decided,
+	continues  bool         // and soon is
+	life       int          // counts starts: messages of an earlier life are void
+	answers    map[uint64]func(core.Answer)
+	ordered    map[uint64]orders.List // being judged
+	ref        uint64
 }
 
 func newMaster(w *World) *master {

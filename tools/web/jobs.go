@@ -115,7 +115,8 @@ func (in *jobsQuery) users() grid.Names {
 func (in *jobsQuery) selected(jobs *view.Jobs, at moment) func(ordered bool) iter.Seq[*view.Job] {
 	projects, names := compiled(in.Project), compiled(in.Name)
 	return func(ordered bool) iter.Seq[*view.Job] {
-		waiting := jobs.Unordered(strings.HasPrefix(in.Sort, "-")) // the first rows of a page come early: the others need no sorting
+		// Descending orders mostly begin with the newest jobs: a page that has its rows early compares the others once.
+		waiting := jobs.Unordered(strings.HasPrefix(in.Sort, "-"))
 		if ordered {
 			waiting = jobs.Waiting()
 		}
