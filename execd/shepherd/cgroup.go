@@ -133,6 +133,7 @@ func (a *attempt) enterCgroup() *failure {
 		return fail(report.FailedBeforeJob, "can't open control group %s: %s", g.Path, errnoText(err))
 	}
 	a.cgroup = fd
+	a.k.reaper.enterGroup(a, g.Path)
 	return nil
 }
 

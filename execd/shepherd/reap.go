@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"syscall"
@@ -28,6 +29,7 @@ type reaper struct {
 	procs    map[int]*proc
 	sessions map[int]*attempt    // by session id: of every step of every attempt not yet over
 	attempts map[string]*attempt // by spool directory: every attempt not yet over
+	groups   map[string]*attempt // by control group: every attempt not yet over that has one
 	orphans  map[int]*orphan
 	changed  *sync.Cond // an orphan was reaped
 }
@@ -54,8 +56,8 @@ type outcome struct {
 	time   time.Time
 }
 
-// orphan is an adopted process. Without owner it dropped its marker and left its session: it may belong to any attempt
-// that was alive when it started, and goes with the last of them.
+// orphan is an adopted process. Without owner it has no control group, dropped its marker and left its session: it may belong to any
+// attempt that was alive when it started, and goes with the last of them.
 type orphan struct {
 	owner *attempt
 	start uint64
@@ -78,6 +80,7 @@ func newReaper() (*reaper, error) {
 		procs:    map[int]*proc{},
 		sessions: map[int]*attempt{},
 		attempts: map[string]*attempt{},
+		groups:   map[string]*attempt{},
 		orphans:  map[int]*orphan{},
 	}
 	r.changed = sync.NewCond(&r.mu)
@@ -239,11 +242,15 @@ func (r *reaper) strangers() (pids []int) {
 	return pids
 }
 
-// classify finds out whose an orphan is: by the marker in its environment, else by its session. Called with mu held.
+// classify finds out whose an orphan is: by its control group, else by the marker in its environment, else by its session. A dead one has
+// no environment any more, but is in its group until it is waited for. Called with mu held.
 func (r *reaper) classify(pid int) {
 	s, _ := readStat(pid)
 	o := &orphan{start: s.start}
 	r.orphans[pid] = o
+	if o.owner = r.ownerOfGroup(pid); o.owner != nil {
+		return
+	}
 	spool := spoolOf(pid)
 	if o.owner = r.attempts[spool]; o.owner == nil {
 		o.owner = r.sessions[s.session]
@@ -251,6 +258,23 @@ func (r *reaper) classify(pid int) {
 	if o.owner == nil && spool != "" {
 		syscall.Kill(pid, syscall.SIGKILL) // of an attempt that is over
 	}
+}
+
+// ownerOfGroup returns the attempt in whose control group a process is, or in a group within it; nil for none. Called with mu held.
+func (r *reaper) ownerOfGroup(pid int) *attempt {
+	if len(r.groups) == 0 {
+		return nil
+	}
+	group, err := cgroupOf(pid)
+	if err != nil {
+		return nil
+	}
+	for ; len(group) > 1; group = filepath.Dir(group) {
+		if a := r.groups[group]; a != nil {
+			return a
+		}
+	}
+	return nil
 }
 
 // narrow looks again at orphans without owner: one that only a single living attempt can have started is that
@@ -285,6 +309,13 @@ func (r *reaper) enter(a *attempt) {
 	r.mu.Unlock()
 }
 
+// enterGroup makes a known as the one whose processes are in a control group.
+func (r *reaper) enterGroup(a *attempt, group string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.groups[group] = a
+}
+
 // leave kills whatever is left of a, waits until it is gone, and forgets a. False: some of it could not be killed
 // within patience (a process in uninterruptible sleep).
 func (r *reaper) leave(a *attempt, patience time.Duration) bool {
@@ -309,6 +340,7 @@ func (r *reaper) leave(a *attempt, patience time.Duration) bool {
 		}
 	}
 	delete(r.attempts, a.plan.Spool)
+	delete(r.groups, a.plan.Cgroup.Path)
 	for _, pid := range a.sessions {
 		if r.sessions[pid] == a {
 			delete(r.sessions, pid)
