@@ -15,7 +15,7 @@
 // replays the log; there is no rollback.
 //
 // Listeners do not delay those who are answered: the feed publishes to them by a goroutine
-// of its own, together what became durable while the server was busy with the last frame.
+// of its own, together what became durable while the server was busy with the last message.
 // The log, the feed and everything else have a connection to the server each, so that none
 // of them waits for what another one sends.
 //

@@ -1,7 +1,6 @@
 package qmaster
 
 import (
-	"bytes"
 	"sync"
 	"sync/atomic"
 
@@ -20,41 +19,43 @@ const (
 	feedMax = 64 << 20
 )
 
-// feed publishes what is durable: the frames themselves to administrators; to users and
-// schedulers the same lists without what is private. Neither is published before
-// a client has registered for it.
+// feed publishes the lists that are durable: to administrators as they are, to users and
+// schedulers without what is private. Neither is published before a client has registered
+// for it.
 //
-// It has a goroutine and a connection of its own: handing a frame to a thousand listeners
-// takes the server longer than it takes to make the next one durable, and the clients who
+// It has a goroutine and a connection of its own: handing a message to a thousand listeners
+// takes the server longer than it takes to make the next list durable, and the clients who
 // are answered then do not wait for it. What becomes durable meanwhile is published
-// together.
+// together, so that the slower the server is the less there is for it to do.
 type feed struct {
-	all    *bus.Feed
-	public *bus.Feed
-
-	admins atomic.Bool // an administrator has registered
-	wanted atomic.Bool // a user or a scheduler has
-
 	due  chan struct{} // something is to be published
 	quit chan struct{}
 	done chan struct{}
 
 	mu      sync.Mutex
-	frames  []frame.Frame // durable frames for administrators
-	size    int           // bytes of them
-	durable uint64        // Seq of the last durable list
-	beats   bool          // a heartbeat is due
-	first   uint64        // Seq of the first of the lists that wait to be published
-	waits   []byte        // these lists as they are published
-	ends    []int         // where each of them ends
+	durable uint64 // Seq of the last durable list
+	beats   bool   // a heartbeat is due
+	all     channel
+	public  channel
+}
 
-	leaves []byte // belongs to run
+// channel is what listeners of one kind get.
+type channel struct {
+	to     *bus.Feed
+	wanted atomic.Bool // a client has registered for it
+
+	// Under feed.mu.
+	first uint64 // Seq of the first of the lists that wait to be published
+	waits []byte // these lists as they are published
+	ends  []int  // where each of them ends
+
+	leaves []byte // belongs to feed.run
 }
 
 // newFeed begins to publish over conn, which serves nothing else.
 func newFeed(conn *bus.Conn, at frame.Point) *feed {
 	f := &feed{
-		all: conn.NewFeed(bus.FeedSubject(), at), public: conn.NewFeed(bus.EventsSubject(), at),
+		all: channel{to: conn.NewFeed(bus.FeedSubject(), at)}, public: channel{to: conn.NewFeed(bus.EventsSubject(), at)},
 		due: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}), durable: at.Seq,
 	}
 	go f.run()
@@ -65,54 +66,52 @@ func newFeed(conn *bus.Conn, at frame.Point) *feed {
 // the full state, so that every later list is published.
 func (f *feed) register(r bus.Role) {
 	if r == bus.Admin {
-		f.admins.Store(true)
+		f.all.wanted.Store(true)
 	} else {
-		f.wanted.Store(true)
+		f.public.wanted.Store(true)
 	}
 }
 
 // add takes a list that goes to the log, and its bytes there. Lists are added in order,
 // each before the log has it.
 func (f *feed) add(l events.List, logged []byte) {
-	if !f.wanted.Load() {
-		return
+	if f.all.wanted.Load() {
+		f.mu.Lock()
+		f.all.add(l.Seq, func(waits []byte) []byte { return append(waits, logged...) })
+		f.mu.Unlock()
 	}
-	public := publicList(l)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.waits) > feedMax {
-		f.waits, f.ends = nil, nil
+	if f.public.wanted.Load() {
+		public := publicList(l)
+		f.mu.Lock()
+		f.public.add(l.Seq, func(waits []byte) []byte {
+			if &public.Events[0] == &l.Events[0] {
+				return append(waits, logged...)
+			}
+			return codec.AppendList(waits, public)
+		})
+		f.mu.Unlock()
 	}
-	if len(f.ends) == 0 {
-		f.first = l.Seq
-	}
-	if &public.Events[0] == &l.Events[0] {
-		f.waits = append(f.waits, logged...)
-	} else {
-		f.waits = codec.AppendList(f.waits, public)
-	}
-	f.ends = append(f.ends, len(f.waits))
 }
 
-// land has a durable frame published. It does not wait for that.
+// add appends a list to those that wait. It is called with feed.mu held.
+func (c *channel) add(seq uint64, encode func(waits []byte) []byte) {
+	if len(c.waits) > feedMax {
+		c.waits, c.ends = nil, nil
+	}
+	if len(c.ends) == 0 {
+		c.first = seq
+	}
+	c.waits = encode(c.waits)
+	c.ends = append(c.ends, len(c.waits))
+}
+
+// land has the lists of a durable frame published. It does not wait for that.
 func (f *feed) land(durable *frame.Frame) {
-	admins := f.admins.Load()
-	if !admins && !f.wanted.Load() {
+	if durable.Flags&frame.More != 0 {
 		return
 	}
 	f.mu.Lock()
-	if admins {
-		if f.size > feedMax {
-			f.frames, f.size = nil, 0
-		}
-		own := *durable
-		own.Raw, own.Payload = bytes.Clone(durable.Raw), nil
-		f.frames = append(f.frames, own)
-		f.size += len(own.Raw)
-	}
-	if durable.Flags&frame.More == 0 {
-		f.durable = durable.Last
-	}
+	f.durable = durable.Last
 	f.mu.Unlock()
 	f.wake()
 }
@@ -150,44 +149,48 @@ func (f *feed) run() {
 	}
 }
 
-// publish publishes what is due. Errors are ignored: a client that misses a
-// frame detects that and registers again.
+// publish publishes what is due.
 func (f *feed) publish() {
 	f.mu.Lock()
-	frames, beats := f.frames, f.beats
-	f.frames, f.size, f.beats = nil, 0, false
-	first, n := f.release()
+	beats := f.beats
+	f.beats = false
 	f.mu.Unlock()
-	for i := range frames {
-		f.all.Relay(&frames[i])
-	}
-	if n > 0 {
-		f.public.Publish(first, first+uint64(n)-1, f.leaves)
-	}
-	if cap(f.leaves) > bufferMax {
-		f.leaves = nil
-	}
-	if beats && f.admins.Load() {
-		f.all.Beat()
-	}
-	if beats && f.wanted.Load() {
-		f.public.Beat()
+	for _, c := range [...]*channel{&f.all, &f.public} {
+		f.mu.Lock()
+		first, n := c.release(f.durable)
+		f.mu.Unlock()
+		c.publish(first, n, beats)
 	}
 }
 
-// release moves the n lists that wait and are durable to leaves. It is called with mu held.
-func (f *feed) release() (first uint64, n int) {
-	if len(f.ends) == 0 || f.first > f.durable {
+// publish sends the n lists that release has returned, and a heartbeat. Errors are ignored:
+// a client that misses a message detects that and registers again.
+func (c *channel) publish(first uint64, n int, beats bool) {
+	if n > 0 {
+		c.to.Publish(first, first+uint64(n)-1, c.leaves)
+	}
+	if cap(c.leaves) > bufferMax {
+		c.leaves = nil
+	}
+	if beats && c.wanted.Load() {
+		c.to.Beat()
+	}
+}
+
+// release moves the n lists that wait and are durable to leaves. It is called with feed.mu
+// held.
+func (c *channel) release(durable uint64) (first uint64, n int) {
+	if len(c.ends) == 0 || c.first > durable {
 		return 0, 0
 	}
-	n, first = min(len(f.ends), int(f.durable-f.first+1)), f.first
-	end := f.ends[n-1]
-	f.leaves, f.waits = f.waits[:end], append(f.leaves[:0], f.waits[end:]...)
-	f.ends = append(f.ends[:0], f.ends[n:]...)
-	for i := range f.ends {
-		f.ends[i] -= end
+	n, first = min(len(c.ends), int(durable-c.first+1)), c.first
+	end := c.ends[n-1]
+	c.leaves, c.waits = c.waits[:end], append(c.leaves[:0], c.waits[end:]...)
+	c.ends = append(c.ends[:0], c.ends[n:]...)
+	for i := range c.ends {
+		c.ends[i] -= end
 	}
-	f.first += uint64(n)
+	c.first += uint64(n)
 	return first, n
 }
 

@@ -23,7 +23,8 @@ type mirror struct {
 	moved sync.Cond
 	state *state.State
 	full  bool
-	times int // registrations
+	times int     // registrations
+	lost  []error // why it registered again
 	slow  chan struct{}
 }
 
@@ -50,6 +51,11 @@ func (m *mirror) watcher() client.Watcher {
 				m.t.Errorf("full state at %d said to be at %d", m.state.Seq, seq)
 			}
 			m.moved.Broadcast()
+		},
+		Lost: func(why error) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.lost = append(m.lost, why)
 		},
 	}
 }
@@ -158,7 +164,7 @@ func TestRegisterUnderLoad(t *testing.T) {
 			t.Errorf("client %d has another state: %d bytes, want %d", i, len(got), len(want))
 		}
 		if m.times != 1 {
-			t.Errorf("client %d registered %d times", i, m.times)
+			t.Errorf("client %d registered %d times: %v", i, m.times, m.lost)
 		}
 	}
 	t.Logf("%d lists", s.Seq)

@@ -17,7 +17,7 @@
 //	  ├─ Window ───── what the stream holds now, in the blocks of an archive
 //	  ├─ Debug ────── the stream GE_DEBUG: messages that no client waits for, kept for a while
 //	  └─ Lease ────── who leads, when the server is an external one
-//	Feed ──── frames to all subscribers; heartbeats
+//	Feed ──── lists to all subscribers, in frames of its own; heartbeats
 //	Follower  the reader's end: frames from the feed in, unbroken lists out
 //
 // # The owner of a log (qmaster)

@@ -46,11 +46,6 @@ func (f *Follower) Next(got frame.Frame) (lists []byte, skip int, err error) {
 		return nil, 0, nil // left over from an owner that is gone
 	case got.Epoch > f.epoch:
 		return nil, 0, f.gap(got)
-	case got.Flags&frame.TakeOver != 0:
-		if got.Last == f.seq && !known {
-			f.hash = got.Hash
-		}
-		return nil, 0, nil
 	case got.First > got.Last: // a heartbeat: nothing new, did we miss something?
 		if got.Last > f.seq || got.Last == f.seq && known && f.part == nil && got.Before != f.hash {
 			return nil, 0, f.gap(got)

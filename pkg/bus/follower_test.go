@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/quill-grid/quill/pkg/frame"
 )
@@ -76,42 +75,8 @@ func TestFollower(t *testing.T) {
 	}
 }
 
-// TestFeed runs the whole path: owner, committer, feed, follower.
+// TestFeed: lists that arrive together are one frame, long ones are cut, and the listener has each once.
 func TestFeed(t *testing.T) {
-	s := startServer(t, ServerOptions{})
-	q := inside(t, s, qmaster)
-	l := own(t, q)
-	listener := inside(t, s, Identity{Role: Admin, Name: "root"})
-	frames := make(chan []byte, 100000)
-	if _, err := listener.Subscribe(FeedSubject(), func(_ string, data []byte) { frames <- data }); err != nil {
-		t.Fatal(err)
-	}
-	var follower Follower
-	follower.Start(l.Tail())
-	feed := q.NewFeed(FeedSubject(), l.Tail())
-	c := NewCommitter(l, func(f *frame.Frame, _ time.Duration) {
-		if err := errors.Join(feed.Relay(f), feed.Beat()); err != nil {
-			t.Error(err)
-		}
-	}, func(err error) { t.Error(err) })
-	const lists = 20000
-	for seq := uint64(1); seq <= lists; seq++ {
-		c.Put(seq, encoded(list(seq, 50)))
-	}
-	c.Close()
-	for follower.seq < lists {
-		f, err := frame.Decode(<-frames)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := follower.Next(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestPublicFeed: a feed with a chain of its own, long frames in parts.
-func TestPublicFeed(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	q, listener := inside(t, s, qmaster), inside(t, s, alice)
 	frames := make(chan []byte, 100)
@@ -136,7 +101,7 @@ func TestPublicFeed(t *testing.T) {
 			t.Errorf("list %d: %d bytes, want %d: %v", f.Last, len(got), len(want), err)
 		}
 	}
-	if follower.seq != 16 || feed.At().Seq != 16 {
-		t.Errorf("followed to %d, feed is at %v", follower.seq, feed.At())
+	if follower.seq != 16 || feed.at.Seq != 16 {
+		t.Errorf("followed to %d, feed is at %v", follower.seq, feed.at)
 	}
 }
