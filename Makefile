@@ -12,7 +12,7 @@ FLAGS   := -ldflags "-s -w -X github.com/quill-grid/quill/pkg/product.Version=$(
 TEST    := $(GO) test $(TAGS) -vet=off -ldflags=-w -timeout 30m
 
 .DEFAULT_GOAL := help
-.PHONY: help build drmaa test race lint check demo demo-algorithms bench bench-check attack soak powercut vmtest install install-drmaa release clean
+.PHONY: help build drmaa test race sequential browser lint check demo demo-algorithms bench bench-check attack soak powercut vmtest install install-drmaa release clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -28,21 +28,30 @@ drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
 	@rm -f lib/libdrmaa.so.1.h
 	@ln -sf libdrmaa.so.1.0 lib/libdrmaa.so
 
-# The limit is for what hangs: a slow machine with much else to do is no failure. lint has go vet look at everything.
-test: ## run all tests
-	$(TEST) ./...
+# The tests of concurrent packages run under the race detector, which needs a C compiler. What a browser does with pages would take it
+# minutes, most of them the browser's.
+CONCURRENT := $(addprefix github.com/quill-grid/quill/,pkg/bus pkg/client pkg/codec pkg/history pkg/jsv/script qmaster schedd execd \
+	execd/shepherd tools/drmaa/session tools/qrsh/session tools/web)
+RACE        = $(if $(shell command -v gcc),-race)
 
-# What a browser does with pages is tested by make test alone: under the race detector it takes minutes, most of them the browser's.
-race: ## run the tests of the concurrent packages under the race detector
-	$(TEST) -race -skip '^TestBrowser' ./pkg/bus ./pkg/client ./pkg/codec ./pkg/history ./pkg/jsv/script ./qmaster ./schedd ./execd ./execd/shepherd \
-		./tools/drmaa/session ./tools/qrsh/session ./tools/web
+# The limit is for what hangs: a slow machine with much else to do is no failure. lint has go vet look at everything.
+test: race sequential browser ## run all tests, those of the concurrent packages under the race detector
+
+race: ## run the tests of the concurrent packages
+	$(TEST) $(RACE) -skip '^TestBrowser' $(CONCURRENT)
+
+sequential:
+	$(TEST) $(filter-out $(CONCURRENT),$(shell $(GO) list $(TAGS) ./...))
+
+browser:
+	$(TEST) -run '^TestBrowser' ./tools/web
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"
 	$(GO) vet $(TAGS) ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(TAGS) ./...
 
-check: lint test race ## everything that must hold before a change lands
+check: lint test ## everything that must hold before a change lands
 
 demo: build ## watch a real workload run on a throw-away cell of four hosts
 	@bin/quill demo
