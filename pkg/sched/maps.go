@@ -123,7 +123,7 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 		if a.Type != grid.TypeMap {
 			continue
 		}
-		g.demand, g.stock, g.taken = i, nil, nil
+		g.demand, g.stock, g.left = i, nil, nil
 		for k, at := range grants {
 			h, known := c.hostAt[at.Host]
 			wanted := int(d.OnHost(grants, at.Host))
@@ -155,9 +155,9 @@ type giver struct {
 
 	// Of the map of the cluster, with what the task has got on other hosts.
 	stock *stock
-	taken map[string]int
+	left  []int
 
-	few [8]int // memory for what is chosen
+	few, own [8]int // memory for what is chosen, and what is left on a host
 }
 
 // choose returns the places of the instances that a task gets of a map on a host, those nearest to what it has been granted; fewer
@@ -179,28 +179,29 @@ func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int
 		of := g.need.selectionAt(g.demand)
 		return s.choose(of, wanted, g.window, j.AR, c.nearestFirst(j, slots, key, granted, wanted, s.freeOf(of)))
 	}
-	taken := g.taken
-	if !n.Global || taken == nil {
-		taken = c.taken(n.Resource, place)
+	left := g.left
+	if !n.Global || left == nil {
+		memory := g.own[:0]
+		if n.Global { // other hosts give from their own meanwhile
+			memory = nil
+		}
+		left = c.left(memory, n.Resource, place, m)
+		for i := range left {
+			if isSick(bad, n.Resource, m[i].ID) {
+				left[i] = 0
+			}
+		}
 	}
 	if n.Global {
-		g.taken = taken
+		g.left = left
 	}
-	free := func(at int) int {
-		if isSick(bad, n.Resource, m[at].ID) {
-			return 0
-		}
-		return m[at].Amount - taken[m[at].ID]
-	}
-	return firstFree(g.few[:0], m, c.nearestFirst(j, slots, key, granted, wanted, free), free, taken, wanted)
+	return firstFree(g.few[:0], c.nearestFirst(j, slots, key, granted, wanted, func(at int) int { return left[at] }), left, wanted)
 }
 
-// firstFree appends the places of the first instances that are free, and counts them as taken.
-func firstFree(chosen []int, m complex.Map, order []int, free func(at int) int, taken map[string]int, wanted int) []int {
-	for k := 0; k < len(m) && len(chosen) < wanted; k++ {
-		i := inOrder(order, k)
-		for n := free(i); n > 0 && len(chosen) < wanted; n-- {
-			taken[m[i].ID]++
+// firstFree appends the places of the first instances that are left, and counts them as taken.
+func firstFree(chosen, order, left []int, wanted int) []int {
+	for k := 0; k < len(left) && len(chosen) < wanted; k++ {
+		for i := inOrder(order, k); left[i] > 0 && len(chosen) < wanted; left[i]-- {
 			chosen = append(chosen, i)
 		}
 	}
@@ -309,15 +310,21 @@ func isSick(bad []sick, resource, id string) bool {
 	return len(bad) > 0 && slices.ContainsFunc(bad, func(s sick) bool { return s.ID == id && s.Resource == resource })
 }
 
-// taken counts how often each instance of the map of a host, or of "global", is held by started tasks.
-func (c *Cluster) taken(resource, place string) map[string]int {
-	out := map[string]int{}
-	c.eachHeld(resource, place, func(_ *grid.JATask, m *grid.MapGrant) {
-		for _, id := range m.IDs {
-			out[id]++
+// left appends how often each instance of the map of a host, or of "global", can still be granted, with those that are not in service; less
+// than 0 when started tasks hold more than a map has since it was changed.
+func (c *Cluster) left(left []int, resource, place string, m complex.Map) []int {
+	for i := range m {
+		left = append(left, m[i].Amount)
+	}
+	find := finder(m)
+	c.eachHeld(resource, place, func(_ *grid.JATask, g *grid.MapGrant) {
+		for _, id := range g.IDs {
+			if i := find(id); i >= 0 {
+				left[i]--
+			}
 		}
 	})
-	return out
+	return left
 }
 
 // eachHeld calls f with what started tasks hold of the map of a host, or of "global".
@@ -383,9 +390,8 @@ func (c *Cluster) columnOf(resource string) int {
 // free lists the instances of a map that no started task holds, a shared one as often as it
 // can still be granted, with marks at those that are not in service.
 func (c *Cluster) free(resource, host string, m complex.Map) (out []string) {
-	taken := c.taken(resource, host)
-	for i := range m {
-		for n := taken[m[i].ID]; n < m[i].Amount; n++ {
+	for i, n := range c.left(nil, resource, host, m) {
+		for range n {
 			out = append(out, m[i].ID+c.marks(resource, host, m[i].ID))
 		}
 	}
@@ -443,7 +449,8 @@ func (c *Cluster) outOfService(l *level, column int, ahead bool) (units float64)
 		case ahead:
 			units += float64(s.amount)
 		default:
-			units += float64(max(s.amount-c.taken(s.Resource, l.place)[s.ID], 0))
+			one := complex.Map{{ID: s.ID, Amount: s.amount}}
+			units += float64(max(c.left(nil, s.Resource, l.place, one)[0], 0))
 		}
 	}
 	return units
