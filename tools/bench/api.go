@@ -36,8 +36,8 @@ const (
 	apiGets = 30
 	// apiPast is the number of events before now in which moments are looked at.
 	apiPast = 1_000_000
-	// apiRounds is how often the rate of submits is measured with readers and without.
-	apiRounds = 5
+	// apiRounds is how often the rate of submits is measured with readers and, before and after that, without.
+	apiRounds = 9
 )
 
 // api measures quill web beside qmaster, each a process of its own.
@@ -178,18 +178,23 @@ func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Du
 
 // rates measures what many readers cost those who submit. Readers stand for programs on other machines: they run with the policy SCHED_IDLE, sched(7),
 // and take only what the cell leaves of the processors. Those that discard let the system drop what comes, which is as little as a reader on this machine can cost: the rest is what quill web
-// costs. A process that computes reads nothing: what it costs, every other work on these processors does.
+// costs. A process that computes reads nothing: what it costs, every other work on these processors does. Each is a share of what it was right
+// before and after without, since a machine may be twice as fast in one minute as in the next.
 func (w *webSite) rates(ctx context.Context, durable bool) error {
 	beside := []struct {
-		name string
-		part part
-		goal goal
-		rate []float64
+		name  string
+		part  part
+		goal  goal
+		share []float64 // of the rate without
+		rate  []float64
 	}{
-		{name: "submits"},
-		{name: fmt.Sprintf("submits beside %d readers", apiReaders), part: part{Role: "readers", Readers: apiReaders}, goal: goal{ratioAtLeast: 0.95}},
-		{name: fmt.Sprintf("submits beside %d that discard", apiReaders), part: part{Role: "readers", Readers: apiReaders, Discard: true}, goal: goal{ratioAtLeast: 0.95}},
+		{name: fmt.Sprintf("submits beside %d readers", apiReaders), part: part{Role: "readers", Readers: apiReaders}, goal: goal{atLeast: 0.95}},
+		{name: fmt.Sprintf("submits beside %d that discard", apiReaders), part: part{Role: "readers", Readers: apiReaders, Discard: true}, goal: goal{atLeast: 0.95}},
 		{name: "submits beside other work", part: part{Role: "compute"}},
+	}
+	before, err := w.rate(ctx)
+	if err != nil {
+		return err
 	}
 	for range apiRounds {
 		for i := range beside {
@@ -198,26 +203,27 @@ func (w *webSite) rates(ctx context.Context, durable bool) error {
 			if err != nil {
 				return err
 			}
-			b.rate = append(b.rate, rate)
+			after, err := w.rate(ctx)
+			if err != nil {
+				return err
+			}
+			b.rate, b.share = append(b.rate, rate), append(b.share, 2*rate/(before+after))
+			before = after
 		}
 	}
-	for i := range beside {
-		slices.Sort(beside[i].rate)
-	}
-	for _, b := range beside[1:] {
+	for _, b := range beside {
+		slices.Sort(b.rate)
+		slices.Sort(b.share)
 		w.figure(Figure{
-			Case: b.name, Value: b.rate[apiRounds/2], Unit: "jobs/s", Limit: beside[0].rate[apiRounds/2], Goal: b.goal,
-			Facts: []fact{{"clients", 1}, {"durable", durable}},
+			Case: b.name, Value: b.share[apiRounds/2], Unit: "x", Goal: b.goal,
+			Facts: []fact{{"jobs_s", b.rate[apiRounds/2]}, {"least", b.share[0]}, {"most", b.share[apiRounds-1]}, {"clients", 1}, {"durable", durable}},
 		})
 	}
 	return nil
 }
 
-// rateBeside is the rate of submits beside a process; one without a role: beside none.
+// rateBeside is the rate of submits beside a process.
 func (w *webSite) rateBeside(ctx context.Context, p part) (rate float64, err error) {
-	if p.Role == "" {
-		return w.rate(ctx)
-	}
 	p.URL, p.Token, p.Idle = w.url, w.token, true
 	other, err := w.start(ctx, p)
 	if err != nil {
