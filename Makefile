@@ -29,9 +29,9 @@ drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
 	@ln -sf libdrmaa.so.1.0 lib/libdrmaa.so
 
 # The tests of concurrent packages run under the race detector, which needs a C compiler. What a browser does with pages would take it
-# minutes, most of them the browser's. pkg/history, which decodes ahead, is what the tests of tools/web read the past with.
-CONCURRENT := $(addprefix github.com/quill-grid/quill/,pkg/bus pkg/client pkg/codec pkg/jsv/script qmaster schedd execd execd/shepherd \
-	tools/drmaa/session tools/qrsh/session tools/web)
+# minutes, most of them the browser's.
+CONCURRENT := $(addprefix github.com/quill-grid/quill/,pkg/bus pkg/client pkg/codec pkg/history pkg/jsv/script qmaster schedd execd \
+	execd/shepherd tools/drmaa/session tools/qrsh/session tools/web)
 RACE        = $(if $(shell command -v gcc),-race)
 
 # The limit is for what hangs: a slow machine with much else to do is no failure. lint has go vet look at everything.

@@ -35,14 +35,14 @@ type feed struct {
 	mu      sync.Mutex
 	durable uint64 // Seq of the last durable list
 	beats   bool   // a heartbeat is due
-	all     channel
-	public  channel
+	all     listeners
+	public  listeners
 }
 
-// channel is what listeners of one kind get.
-type channel struct {
-	to     *bus.Feed
-	wanted atomic.Bool // a client has registered for it
+// listeners are those of one kind, and what waits for them.
+type listeners struct {
+	feed   *bus.Feed
+	wanted atomic.Bool // one has registered
 
 	// Under feed.mu.
 	first uint64 // Seq of the first of the lists that wait to be published
@@ -55,7 +55,7 @@ type channel struct {
 // newFeed begins to publish over conn, which serves nothing else.
 func newFeed(conn *bus.Conn, at frame.Point) *feed {
 	f := &feed{
-		all: channel{to: conn.NewFeed(bus.FeedSubject(), at)}, public: channel{to: conn.NewFeed(bus.EventsSubject(), at)},
+		all: listeners{feed: conn.NewFeed(bus.FeedSubject(), at)}, public: listeners{feed: conn.NewFeed(bus.EventsSubject(), at)},
 		due: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}), durable: at.Seq,
 	}
 	go f.run()
@@ -76,33 +76,32 @@ func (f *feed) register(r bus.Role) {
 // each before the log has it.
 func (f *feed) add(l events.List, logged []byte) {
 	if f.all.wanted.Load() {
-		f.mu.Lock()
-		f.all.add(l.Seq, func(waits []byte) []byte { return append(waits, logged...) })
-		f.mu.Unlock()
+		f.put(&f.all, l.Seq, func(waits []byte) []byte { return append(waits, logged...) })
 	}
-	if f.public.wanted.Load() {
-		public := publicList(l)
-		f.mu.Lock()
-		f.public.add(l.Seq, func(waits []byte) []byte {
-			if &public.Events[0] == &l.Events[0] {
-				return append(waits, logged...)
-			}
-			return codec.AppendList(waits, public)
-		})
-		f.mu.Unlock()
+	if !f.public.wanted.Load() {
+		return
 	}
+	public := publicList(l)
+	f.put(&f.public, l.Seq, func(waits []byte) []byte {
+		if &public.Events[0] == &l.Events[0] {
+			return append(waits, logged...)
+		}
+		return codec.AppendList(waits, public)
+	})
 }
 
-// add appends a list to those that wait. It is called with feed.mu held.
-func (c *channel) add(seq uint64, encode func(waits []byte) []byte) {
-	if len(c.waits) > feedMax {
-		c.waits, c.ends = nil, nil
+// put appends a list to those that wait for listeners: encode appends its bytes.
+func (f *feed) put(to *listeners, seq uint64, encode func(waits []byte) []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(to.waits) > feedMax {
+		to.waits, to.ends = nil, nil
 	}
-	if len(c.ends) == 0 {
-		c.first = seq
+	if len(to.ends) == 0 {
+		to.first = seq
 	}
-	c.waits = encode(c.waits)
-	c.ends = append(c.ends, len(c.waits))
+	to.waits = encode(to.waits)
+	to.ends = append(to.ends, len(to.waits))
 }
 
 // land has the lists of a durable frame published. It does not wait for that.
@@ -112,8 +111,11 @@ func (f *feed) land(durable *frame.Frame) {
 	}
 	f.mu.Lock()
 	f.durable = durable.Last
+	due := len(f.all.ends) > 0 || len(f.public.ends) > 0
 	f.mu.Unlock()
-	f.wake()
+	if due {
+		f.wake()
+	}
 }
 
 // beat has heartbeats published.
@@ -155,42 +157,42 @@ func (f *feed) publish() {
 	beats := f.beats
 	f.beats = false
 	f.mu.Unlock()
-	for _, c := range [...]*channel{&f.all, &f.public} {
+	for _, to := range [...]*listeners{&f.all, &f.public} {
 		f.mu.Lock()
-		first, n := c.release(f.durable)
+		first, n := to.release(f.durable)
 		f.mu.Unlock()
-		c.publish(first, n, beats)
+		to.publish(first, n, beats)
 	}
 }
 
 // publish sends the n lists that release has returned, and a heartbeat. Errors are ignored:
 // a client that misses a message detects that and registers again.
-func (c *channel) publish(first uint64, n int, beats bool) {
+func (to *listeners) publish(first uint64, n int, beats bool) {
 	if n > 0 {
-		c.to.Publish(first, first+uint64(n)-1, c.leaves)
+		to.feed.Publish(first, first+uint64(n)-1, to.leaves)
 	}
-	if cap(c.leaves) > bufferMax {
-		c.leaves = nil
+	if cap(to.leaves) > bufferMax {
+		to.leaves = nil
 	}
-	if beats && c.wanted.Load() {
-		c.to.Beat()
+	if beats && to.wanted.Load() {
+		to.feed.Beat()
 	}
 }
 
 // release moves the n lists that wait and are durable to leaves. It is called with feed.mu
 // held.
-func (c *channel) release(durable uint64) (first uint64, n int) {
-	if len(c.ends) == 0 || c.first > durable {
+func (to *listeners) release(durable uint64) (first uint64, n int) {
+	if len(to.ends) == 0 || to.first > durable {
 		return 0, 0
 	}
-	n, first = min(len(c.ends), int(durable-c.first+1)), c.first
-	end := c.ends[n-1]
-	c.leaves, c.waits = c.waits[:end], append(c.leaves[:0], c.waits[end:]...)
-	c.ends = append(c.ends[:0], c.ends[n:]...)
-	for i := range c.ends {
-		c.ends[i] -= end
+	n, first = min(len(to.ends), int(durable-to.first+1)), to.first
+	end := to.ends[n-1]
+	to.leaves, to.waits = to.waits[:end], append(to.leaves[:0], to.waits[end:]...)
+	to.ends = append(to.ends[:0], to.ends[n:]...)
+	for i := range to.ends {
+		to.ends[i] -= end
 	}
-	c.first += uint64(n)
+	to.first += uint64(n)
 	return first, n
 }
 

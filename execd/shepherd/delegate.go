@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -164,12 +165,17 @@ func hostGroup(parent, name string) (string, error) {
 	return group, nil
 }
 
-// cgroupOf returns the directory of a process's control group (version 2).
-func cgroupOf(pid int) (string, error) {
-	mount, err := fieldOf("/proc/self/mounts", func(line string) (string, bool) {
+// cgroupMount returns where control groups (version 2) are.
+var cgroupMount = sync.OnceValues(func() (string, error) {
+	return fieldOf("/proc/self/mounts", func(line string) (string, bool) {
 		f := strings.Fields(line)
 		return f[1], len(f) > 2 && f[2] == "cgroup2"
 	})
+})
+
+// cgroupOf returns the directory of a process's control group (version 2).
+func cgroupOf(pid int) (string, error) {
+	mount, err := cgroupMount()
 	if err != nil {
 		return "", err
 	}

@@ -25,10 +25,7 @@ import (
 // kernelGroup makes a control group for attempts.
 func kernelGroup(t *testing.T) string {
 	t.Helper()
-	mount, err := fieldOf("/proc/self/mounts", func(line string) (string, bool) {
-		f := strings.Fields(line)
-		return f[1], len(f) > 2 && f[2] == "cgroup2"
-	})
+	mount, err := cgroupMount()
 	if err != nil {
 		t.Skip(err)
 	}

@@ -123,7 +123,7 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 		if a.Type != grid.TypeMap {
 			continue
 		}
-		g.demand, g.stock, g.left = i, nil, nil
+		g.demand, g.stock, g.taken = i, nil, nil
 		for k, at := range grants {
 			h, known := c.hostAt[at.Host]
 			wanted := int(d.OnHost(grants, at.Host))
@@ -155,9 +155,9 @@ type giver struct {
 
 	// Of the map of the cluster, with what the task has got on other hosts.
 	stock *stock
-	left  []int
+	taken *takenIDs
 
-	few, own [8]int // memory for what is chosen, and what is left on a host
+	few [8]int // memory for what is chosen
 }
 
 // choose returns the places of the instances that a task gets of a map on a host, those nearest to what it has been granted; fewer
@@ -179,29 +179,28 @@ func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int
 		of := g.need.selectionAt(g.demand)
 		return s.choose(of, wanted, g.window, j.AR, c.nearestFirst(j, slots, key, granted, wanted, s.freeOf(of)))
 	}
-	left := g.left
-	if !n.Global || left == nil {
-		memory := g.own[:0]
-		if n.Global { // other hosts give from their own meanwhile
-			memory = nil
-		}
-		left = c.left(memory, n.Resource, place, m)
-		for i := range left {
-			if isSick(bad, n.Resource, m[i].ID) {
-				left[i] = 0
-			}
-		}
+	taken := g.taken
+	if !n.Global || taken == nil {
+		taken = c.taken(n.Resource, place)
 	}
 	if n.Global {
-		g.left = left
+		g.taken = taken
 	}
-	return firstFree(g.few[:0], c.nearestFirst(j, slots, key, granted, wanted, func(at int) int { return left[at] }), left, wanted)
+	free := func(at int) int {
+		if isSick(bad, n.Resource, m[at].ID) {
+			return 0
+		}
+		return m[at].Amount - taken.count(m[at].ID)
+	}
+	return firstFree(g.few[:0], m, c.nearestFirst(j, slots, key, granted, wanted, free), free, taken, wanted)
 }
 
-// firstFree appends the places of the first instances that are left, and counts them as taken.
-func firstFree(chosen, order, left []int, wanted int) []int {
-	for k := 0; k < len(left) && len(chosen) < wanted; k++ {
-		for i := inOrder(order, k); left[i] > 0 && len(chosen) < wanted; left[i]-- {
+// firstFree appends the places of the first instances that are free, and counts them as taken.
+func firstFree(chosen []int, m complex.Map, order []int, free func(at int) int, taken *takenIDs, wanted int) []int {
+	for k := 0; k < len(m) && len(chosen) < wanted; k++ {
+		i := inOrder(order, k)
+		for n := free(i); n > 0 && len(chosen) < wanted; n-- {
+			taken.add(m[i].ID)
 			chosen = append(chosen, i)
 		}
 	}
@@ -310,21 +309,27 @@ func isSick(bad []sick, resource, id string) bool {
 	return len(bad) > 0 && slices.ContainsFunc(bad, func(s sick) bool { return s.ID == id && s.Resource == resource })
 }
 
-// left appends how often each instance of the map of a host, or of "global", can still be granted, with those that are not in service; less
-// than 0 when started tasks hold more than a map has since it was changed.
-func (c *Cluster) left(left []int, resource, place string, m complex.Map) []int {
-	for i := range m {
-		left = append(left, m[i].Amount)
+// takenIDs are the ids of instances of a map that are taken, in order, each as often as it is.
+type takenIDs []string
+
+func (t takenIDs) count(id string) (n int) {
+	for i, _ := slices.BinarySearch(t, id); i < len(t) && t[i] == id; i++ {
+		n++
 	}
-	find := finder(m)
-	c.eachHeld(resource, place, func(_ *grid.JATask, g *grid.MapGrant) {
-		for _, id := range g.IDs {
-			if i := find(id); i >= 0 {
-				left[i]--
-			}
-		}
-	})
-	return left
+	return n
+}
+
+func (t *takenIDs) add(id string) {
+	i, _ := slices.BinarySearch(*t, id)
+	*t = slices.Insert(*t, i, id)
+}
+
+// taken returns what started tasks hold of the map of a host, or of "global".
+func (c *Cluster) taken(resource, place string) *takenIDs {
+	var all takenIDs
+	c.eachHeld(resource, place, func(_ *grid.JATask, m *grid.MapGrant) { all = append(all, m.IDs...) })
+	slices.Sort(all)
+	return &all
 }
 
 // eachHeld calls f with what started tasks hold of the map of a host, or of "global".
@@ -390,8 +395,9 @@ func (c *Cluster) columnOf(resource string) int {
 // free lists the instances of a map that no started task holds, a shared one as often as it
 // can still be granted, with marks at those that are not in service.
 func (c *Cluster) free(resource, host string, m complex.Map) (out []string) {
-	for i, n := range c.left(nil, resource, host, m) {
-		for range n {
+	taken := c.taken(resource, host)
+	for i := range m {
+		for n := taken.count(m[i].ID); n < m[i].Amount; n++ {
 			out = append(out, m[i].ID+c.marks(resource, host, m[i].ID))
 		}
 	}
@@ -449,8 +455,7 @@ func (c *Cluster) outOfService(l *level, column int, ahead bool) (units float64)
 		case ahead:
 			units += float64(s.amount)
 		default:
-			one := complex.Map{{ID: s.ID, Amount: s.amount}}
-			units += float64(max(c.left(nil, s.Resource, l.place, one)[0], 0))
+			units += float64(max(s.amount-c.taken(s.Resource, l.place).count(s.ID), 0))
 		}
 	}
 	return units

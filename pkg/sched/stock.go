@@ -55,7 +55,7 @@ func (c *Cluster) stock(key stockKey) *stock {
 			s.units[i] = 0
 		}
 	}
-	find := finder(s.m)
+	find := s.finder()
 	c.eachHeld(c.complex.List[c.complex.Consumables[key.column]].Name, name, func(t *grid.JATask, g *grid.MapGrant) {
 		b, _ := c.booked.Get(numberOf(t.Job, t.ID))
 		for _, id := range g.IDs {
@@ -77,16 +77,16 @@ func (c *Cluster) stock(key stockKey) *stock {
 	return s
 }
 
-// finder returns a function for the place of an id in a map, -1 when it is not there any more.
-func finder(m complex.Map) func(id string) int {
-	if len(m) <= 16 {
+// finder returns a function for the place of an id in the map, -1 when it is not there any more.
+func (s *stock) finder() func(id string) int {
+	if len(s.m) <= 16 {
 		return func(id string) int {
-			return slices.IndexFunc(m, func(in complex.Instance) bool { return in.ID == id })
+			return slices.IndexFunc(s.m, func(in complex.Instance) bool { return in.ID == id })
 		}
 	}
-	at := make(map[string]int, len(m))
-	for i := range m {
-		at[m[i].ID] = i
+	at := make(map[string]int, len(s.m))
+	for i := range s.m {
+		at[s.m[i].ID] = i
 	}
 	return func(id string) int {
 		if i, known := at[id]; known {

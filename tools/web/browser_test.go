@@ -21,7 +21,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -50,24 +49,6 @@ type tab struct {
 	problems []string // errors in the console of the browser
 }
 
-// output is what a program prints, for the case that its test fails.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(b)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
 // browse starts a browser and logs a user in. Without Chromium the test is skipped.
 func (c *testCell) browse(t testing.TB, user string) *tab {
 	program := ""
@@ -82,14 +63,18 @@ func (c *testCell) browse(t testing.TB, user string) *tab {
 	}
 	server := c.serve()
 	c.server.url = server.URL
-	says := &output{}
+	prints, err := os.Create(filepath.Join(t.TempDir(), "output"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the browser itself: %s", says)
+		if text, err := os.ReadFile(prints.Name()); t.Failed() {
+			t.Logf("the browser itself: %s %v", text, err)
 		}
+		prints.Close()
 	})
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program), chromedp.Flag("lang", "en-GB"), chromedp.Env("TZ=Europe/Berlin", "LANG=en_GB.UTF-8"),
-		chromedp.DisableGPU, chromedp.CombinedOutput(says))
+		chromedp.DisableGPU, chromedp.CombinedOutput(prints))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
