@@ -36,7 +36,7 @@ func TestWrongs(t *testing.T) {
 		t.Error("not allowed after the window")
 	}
 	checked := 0
-	for n := range 2 * clientsMost {
+	for n := range clientsMost + 2*wrongFree {
 		if allowed(fmt.Sprint("client", n), 0, begun.Add(wrongWindow)) {
 			checked++
 		}
