@@ -26,7 +26,10 @@ func Objects(before, after grid.Object) []Change {
 	if after == nil {
 		return nil
 	}
-	was, is := fields(before), fields(after)
+	if before == nil {
+		return set(fields(after, false))
+	}
+	was, is := fields(before, true), fields(after, true)
 	old := make(map[string]string, len(was))
 	for _, f := range was {
 		old[f.name] = f.text
@@ -41,6 +44,17 @@ func Objects(before, after grid.Object) []Change {
 	for _, f := range was {
 		if o := old[f.name]; o != "" {
 			out = append(out, Change{Field: f.name, Old: o})
+		}
+	}
+	return out
+}
+
+// set returns the fields of a new object that say something.
+func set(all []field) []Change {
+	out := make([]Change, 0, len(all))
+	for _, f := range all {
+		if f.text != "" {
+			out = append(out, Change{Field: f.name, New: f.text})
 		}
 	}
 	return out

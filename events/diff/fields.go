@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/quill-grid/quill/pkg/conf"
@@ -14,8 +15,8 @@ import (
 // field is a name and what it says; an empty text says nothing.
 type field struct{ name, text string }
 
-// fields are what an object says of itself; nil says nothing.
-func fields(o grid.Object) (out []field) {
+// fields are what an object says of itself, all: also those that say nothing; nil has none.
+func fields(o grid.Object, all bool) (out []field) {
 	switch o := o.(type) {
 	case nil:
 		return nil
@@ -27,7 +28,7 @@ func fields(o grid.Object) (out []field) {
 	}
 	names := conf.Attributes(o.Kind())
 	if len(names) == 0 {
-		return walk(nil, "", reflect.ValueOf(o).Elem())
+		return walk(make([]field, 0, 24), "", reflect.ValueOf(o).Elem(), all)
 	}
 	for _, n := range names {
 		text, _ := conf.Get(o, n)
@@ -43,12 +44,42 @@ func fields(o grid.Object) (out []field) {
 	return out
 }
 
+// column is a field of a struct type.
+type column struct {
+	name   string
+	silent bool // its zero value says nothing
+}
+
+var columns sync.Map // of []column by reflect.Type
+
+func columnsOf(t reflect.Type) []column {
+	if all, is := columns.Load(t); is {
+		return all.([]column)
+	}
+	all := make([]column, t.NumField())
+	for i := range all {
+		f := t.Field(i)
+		leaf := f.Type.Kind() != reflect.Struct && f.Type.Kind() != reflect.Pointer
+		all[i] = column{name: snake(f.Name), silent: leaf && text(reflect.Zero(f.Type)) == ""}
+	}
+	columns.Store(t, all)
+	return all
+}
+
 // walk appends the fields of a struct, and those of the structs in it, with prefix before
 // their names.
-func walk(out []field, prefix string, v reflect.Value) []field {
-	for i := range v.NumField() {
-		f, x := v.Type().Field(i), v.Field(i)
-		name := prefix + snake(f.Name)
+func walk(out []field, prefix string, v reflect.Value, all bool) []field {
+	for i, c := range columnsOf(v.Type()) {
+		x := v.Field(i)
+		silent := c.silent && x.IsZero() // as most are
+		if silent && !all {
+			continue
+		}
+		name := prefix + c.name
+		if silent {
+			out = append(out, field{name: name})
+			continue
+		}
 		if x.Kind() == reflect.Pointer {
 			if x.IsNil() {
 				continue
@@ -72,7 +103,7 @@ func walk(out []field, prefix string, v reflect.Value) []field {
 				if name != "" {
 					name += "."
 				}
-				out = walk(out, name, x)
+				out = walk(out, name, x, all)
 				continue
 			}
 			out = append(out, field{name, text(x)})

@@ -3,6 +3,7 @@ package conf
 import (
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -23,8 +24,20 @@ type Field struct {
 	optional bool
 }
 
-// Fields returns the attributes of a struct in the order in which they are printed.
+var known sync.Map // of []Field by reflect.Type
+
+// Fields returns the attributes of a struct in the order in which they are printed. The caller must not change them.
 func Fields(t reflect.Type) []Field {
+	if list, is := known.Load(t); is {
+		return list.([]Field)
+	}
+	list := read(t)
+	known.Store(t, list)
+	return list
+}
+
+// read reads the tags of a struct.
+func read(t reflect.Type) []Field {
 	list := make([]Field, 0, t.NumField())
 	for i := range t.NumField() {
 		tag, ok := t.Field(i).Tag.Lookup("conf")
