@@ -311,6 +311,9 @@ func (l *line) send() {
 	if l.behind || len(l.out) == 0 {
 		return
 	}
+	if len(l.out) > unsentMax { // begin may wait, and nothing may follow
+		defer l.less()
+	}
 	sent := 0
 	var failed error
 	err := l.raw.Write(func(fd uintptr) bool {

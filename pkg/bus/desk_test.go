@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -213,4 +216,49 @@ func TestLineIdle(t *testing.T) {
 	if err := <-waiting; err != nil {
 		t.Errorf("a line with a request: %v", err)
 	}
+}
+
+// TestLineSent: a client whose large answers are sent at once is read again, also when it had sent more before they were.
+func TestLineSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, quit := lineOfPair(t), make(chan struct{})
+		l.open = 1
+		l.put(1, lineAnswered, make([]byte, unsentMax+1))
+		begun := make(chan bool, 1)
+		go func() { begun <- l.begin(quit) }()
+		synctest.Wait()
+		if len(begun) > 0 {
+			t.Error("read while too much is to be sent")
+		}
+		l.send()
+		if len(l.out) > 0 || l.behind {
+			t.Fatal("not sent at once")
+		}
+		synctest.Wait()
+		if len(begun) == 0 {
+			t.Error("not read any more")
+		}
+		close(quit)
+	})
+}
+
+// lineOfPair returns a line to a client that reads nothing; what the system holds fits.
+func lineOfPair(t *testing.T) *line {
+	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(ends[1]) })
+	file := os.NewFile(uintptr(ends[0]), "line")
+	defer file.Close()
+	c, err := net.FileConn(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	l := &line{conn: c.(*net.UnixConn), room: make(chan struct{}, 1)}
+	if l.raw, err = l.conn.SyscallConn(); err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
