@@ -88,7 +88,10 @@ type entry struct {
 
 	print sync.Once
 	all   []printed // the events of the list
-	text  [2][]byte // all of them in each form
+	text  [2]struct {
+		print sync.Once
+		bytes []byte // all of them in this form
+	}
 }
 
 // form is how the stream is written.
@@ -214,25 +217,26 @@ func (h *hub) between(after, last uint64) []*entry {
 
 // jsons returns the events of the list as JSON.
 func (e *entry) jsons() []printed {
-	e.print.Do(func() {
-		e.all = printAll(&e.list)
-		for f := range e.text {
-			e.text[f] = form(f).appendList(nil, e.list.Seq, e.all)
-		}
-	})
+	e.print.Do(func() { e.all = printAll(&e.list) })
 	return e.all
+}
+
+// in returns all events of the list in a form.
+func (e *entry) in(f form) []byte {
+	t := &e.text[f]
+	t.print.Do(func() { t.bytes = f.appendList(nil, e.list.Seq, e.jsons()) })
+	return t.bytes
 }
 
 // append appends what passes a filter.
 func (e *entry) append(dst []byte, f form, chosen *filter.Filter) []byte {
-	all := e.jsons()
 	if chosen.Empty() {
-		return append(dst, e.text[f]...)
+		return append(dst, e.in(f)...)
 	}
 	if chosen.Remembers() && e.before == nil { // from before the reader came
 		return dst
 	}
-	return f.appendList(dst, e.list.Seq, chosenOf(&e.list, all, chosen, memoryOf(e.before)))
+	return f.appendList(dst, e.list.Seq, chosenOf(&e.list, e.jsons(), chosen, memoryOf(e.before)))
 }
 
 // memoryOf avoids a Memory that is not nil with a nil state in it.
