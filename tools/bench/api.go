@@ -323,6 +323,9 @@ func (w *webSite) moments(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
+	if _, _, err := w.get(ctx, fmt.Sprintf("/v1/jobs?limit=1&after=%d", now), false); err != nil { // quill web may be behind
+		return err
+	}
 	var first, second durations
 	random := rand.New(rand.NewPCG(1, 1))
 	for range apiGets {
