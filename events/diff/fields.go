@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/quill-grid/quill/pkg/conf"
@@ -44,42 +43,18 @@ func fields(o grid.Object, all bool) (out []field) {
 	return out
 }
 
-// column is a field of a struct type.
-type column struct {
-	name   string
-	silent bool // its zero value says nothing
-}
-
-var columns sync.Map // of []column by reflect.Type
-
-func columnsOf(t reflect.Type) []column {
-	if all, is := columns.Load(t); is {
-		return all.([]column)
-	}
-	all := make([]column, t.NumField())
-	for i := range all {
-		f := t.Field(i)
-		leaf := f.Type.Kind() != reflect.Struct && f.Type.Kind() != reflect.Pointer
-		all[i] = column{name: snake(f.Name), silent: leaf && text(reflect.Zero(f.Type)) == ""}
-	}
-	columns.Store(t, all)
-	return all
-}
+// status is the only type whose zero value says something.
+var status = reflect.TypeFor[grid.Status]()
 
 // walk appends the fields of a struct, and those of the structs in it, with prefix before
-// their names.
+// their names; without all, what says nothing may be left out.
 func walk(out []field, prefix string, v reflect.Value, all bool) []field {
-	for i, c := range columnsOf(v.Type()) {
+	for i := range v.NumField() {
 		x := v.Field(i)
-		silent := c.silent && x.IsZero() // as most are
-		if silent && !all {
+		if !all && x.Kind() != reflect.Struct && x.IsZero() && x.Type() != status { // as most are
 			continue
 		}
-		name := prefix + c.name
-		if silent {
-			out = append(out, field{name: name})
-			continue
-		}
+		name := prefix + snake(v.Type().Field(i).Name)
 		if x.Kind() == reflect.Pointer {
 			if x.IsNil() {
 				continue

@@ -3,7 +3,6 @@ package conf
 import (
 	"reflect"
 	"strings"
-	"sync"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -24,21 +23,9 @@ type Field struct {
 	optional bool
 }
 
-var known sync.Map // of []Field by reflect.Type
-
-// Fields returns the attributes of a struct in the order in which they are printed. The caller must not change them.
+// Fields returns the attributes of a struct in the order in which they are printed.
 func Fields(t reflect.Type) []Field {
-	if list, is := known.Load(t); is {
-		return list.([]Field)
-	}
-	list := read(t)
-	known.Store(t, list)
-	return list
-}
-
-// read reads the tags of a struct.
-func read(t reflect.Type) []Field {
-	list := make([]Field, 0, t.NumField())
+	var list []Field
 	for i := range t.NumField() {
 		tag, ok := t.Field(i).Tag.Lookup("conf")
 		if !ok || tag == "-" {
