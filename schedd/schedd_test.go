@@ -165,11 +165,17 @@ var smallCell = []string{
 // the channel.
 func start(t *testing.T, q *qmaster, table ...algorithm.Entry) <-chan Outcome {
 	t.Helper()
+	return startAt(t, q, nil, table...)
+}
+
+// startAt is start with a clock.
+func startAt(t *testing.T, q *qmaster, now func() time.Time, table ...algorithm.Entry) <-chan Outcome {
+	t.Helper()
 	done := make(chan Outcome, 1000)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, Options{Name: "schedd", Source: q, Algorithms: table, Done: func(o Outcome) { done <- o }})
+		ended <- Run(ctx, Options{Name: "schedd", Source: q, Now: now, Algorithms: table, Done: func(o Outcome) { done <- o }})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -398,10 +404,12 @@ func TestLongRunSendsOrdersEarly(t *testing.T) {
 }
 
 // Each run is told whole: its lists are numbered from 0 and one says that it is
-// the last, also where nothing is ordered; 4100 orders go in lists of 500.
+// the last, also where nothing is ordered; 4100 orders go in lists of 500. The clock
+// stands: on a slow machine some of them would be sent early.
 func TestRunsAreWhole(t *testing.T) {
 	q := newQMaster(t, append(smallCell, "queue all.q hosts=h1 slots=4100", "submit 1 t=1-1500", "submit 2 t=1-1500", "submit 3 t=1-1100")...)
-	done := start(t, q)
+	begun := time.Now()
+	done := startAt(t, q, func() time.Time { return begun })
 	var want []string
 	for part := range 8 {
 		want = append(want, fmt.Sprintf("run 1 part %d 500 orders", part))
