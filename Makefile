@@ -42,11 +42,8 @@ test: race sequential browser ## run all tests, those of the concurrent packages
 race: ## run the tests of the concurrent packages
 	$(TEST) $(RACE) -skip '^TestBrowser' $(CONCURRENT)
 
-# Those that wait most begin first: others compute meanwhile.
-WAITING := github.com/quill-grid/quill/tools/quill
-
 sequential:
-	$(TEST) $(WAITING) $(filter-out $(CONCURRENT) $(WAITING),$(shell $(GO) list $(TAGS) ./...))
+	$(TEST) $(filter-out $(CONCURRENT),$(shell $(GO) list $(TAGS) ./...))
 
 browser:
 	$(TEST) -run '^TestBrowser' ./tools/web
