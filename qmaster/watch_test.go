@@ -111,7 +111,7 @@ func watch(t *testing.T, q *QMaster, id bus.Identity, m *mirror) {
 	t.Cleanup(func() { cancel(); <-done; r.Close() })
 }
 
-// Forty event clients register while jobs are submitted; each ends with the
+// A hundred event clients register while jobs are submitted; each ends with the
 // very state that qmaster has, users without what is private.
 func TestRegisterUnderLoad(t *testing.T) {
 	cell := newCell(t)
@@ -136,7 +136,7 @@ func TestRegisterUnderLoad(t *testing.T) {
 		}
 		four.Wait()
 	}()
-	mirrors := make([]*mirror, 40)
+	mirrors := make([]*mirror, 100)
 	for i := range mirrors {
 		mirrors[i] = newMirror(t)
 		id := bus.Identity{Role: bus.Admin, Name: fmt.Sprint("a", i)}

@@ -200,7 +200,7 @@ func TestStretch(t *testing.T) {
 	_, err := p.Seek(800)
 	must(t, err)
 	must(t, l.Close())
-	for range 500 {
+	for range 2000 {
 		at, found := p.At(), events.List{}
 		switch n := s.random.IntN(9); {
 		case n == 0:

@@ -74,7 +74,7 @@ func worlds(t *testing.T, each func(t *testing.T, p lived)) {
 			}
 			for s := first; s <= last; s++ {
 				r, err := sim.Run(sim.Config{
-					Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Algorithms: table,
+					Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 150, Algorithms: table,
 					Faults: s%3 == 0, Quota: int(s % 4 * 2), Reserve: s%2 == 0, Shares: s%2 == 1, Preempt: s%3 != 1,
 				})
 				if err != nil {

@@ -11,11 +11,11 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 12, "how many worlds to live through")
+	seeds = flag.Int("seeds", 24, "how many worlds to live through")
 	begin = flag.Int("first", 1, "the seed of the first of them")
 	seed  = flag.Uint64("seed", 0, "only this world")
 
-	requests = flag.Int("requests", 12, "of the workload at whose every append qmaster crashes")
+	requests = flag.Int("requests", 20, "of the workload at whose every append qmaster crashes")
 )
 
 // TestLaws lives through many worlds. A failing one is repeated with
