@@ -311,7 +311,7 @@ func (l *line) send() {
 	if l.behind || len(l.out) == 0 {
 		return
 	}
-	if len(l.out) > unsentMax { // begin may wait, and nothing may follow
+	if len(l.out) > unsentMax { // begin may wait for this, and there may be no later answer to wake it
 		defer l.less()
 	}
 	sent := 0
