@@ -213,17 +213,10 @@ func (a *attempt) cutOff(where string) *failure {
 // is shut down or rebooted.
 const shutReason = "ended by shutdown of the host"
 
-// cpuTick is how far the system's two ways to count CPU time, for its limit
-// and for rusage, may be apart.
-const cpuTick = 250 * time.Millisecond
-
 func (a *attempt) recordExit(o *outcome, status int) {
 	a.end.Step, a.end.ExitStatus, a.jobStatus = plan.Job, uint32(status), status
 	if o.status.Signaled() {
 		a.end.Signal, a.end.CoreDumped = died(o.status), o.status.CoreDump()
-	}
-	if h := a.limits.CPU.Hard; a.end.Limit == "" && h > 0 && status == 128+int(syscall.SIGKILL) && a.used.total().cpu() >= seconds(h)-cpuTick {
-		a.setLimit("h_cpu") // the system's own limit was faster than the next sample
 	}
 	if a.failed = a.cause(status); a.failed != nil {
 		a.migrating = false

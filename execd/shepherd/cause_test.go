@@ -91,6 +91,41 @@ func TestCauseByTheShepherd(t *testing.T) {
 	}
 }
 
+// The system kills a process at its limit of CPU time by a count of its own, in ticks of the clock; usage is exact. A process
+// that others wake up beside may end at three quarters of its limit.
+func TestCauseIsTheSystemsCPULimit(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		used   time.Duration
+		killed bool // by request
+		oom    bool
+		want   string
+	}{
+		{name: "limit", used: 4010 * time.Millisecond, want: "h_cpu: 4 s of 4 s"},
+		{name: "the system counted more", used: 2960 * time.Millisecond, want: "h_cpu: 3 s of 4 s"},
+		{name: "killed by somebody", used: 1900 * time.Millisecond},
+		{name: "qdel", used: 3900 * time.Millisecond, killed: true},
+		{name: "out of memory", used: 3 * time.Second, oom: true, want: "out of memory on node1: all jobs together have no more, this one had 1023"},
+	} {
+		a := &attempt{cgroup: -1, killed: c.killed, plan: plan.Plan{Host: "node1"}}
+		a.limits.CPU.Hard = 4
+		a.used.seen.userTime = c.used
+		if c.oom {
+			g := newTree(t)
+			a.cgroup, a.plan.Cgroup.Path = 0, g.group("job", "")
+			g.write("job", "memory.peak", "1023")
+			g.write("job", "memory.events", "oom 0\noom_kill 1\n")
+		}
+		got := ""
+		if failed := a.cause(killed); failed != nil {
+			got = failed.reason
+			want(t, c.name, failed.code == report.FailedLimit, !c.oom)
+		}
+		want(t, c.name, got, c.want)
+		want(t, c.name+": limit", a.end.Limit == "h_cpu", c.want != "" && !c.oom)
+	}
+}
+
 func TestUsageOfAControlGroup(t *testing.T) {
 	g := newTree(t)
 	dir := g.group("job", "")
