@@ -134,27 +134,31 @@ func feedOf(id bus.Identity) string {
 
 // follow applies the lists of the feed until something is wrong.
 func (f *feed) follow(ctx context.Context) error {
-	quiet := time.NewTimer(silence)
-	defer quiet.Stop()
+	return listen(ctx, f.frames, func() bool { return alive(ctx, f.conn) }, f.applyFrame)
+}
+
+// listen applies the frames that come until something is wrong. Silence is counted in looks that found no frame, not in
+// seconds: who had no processor for seconds has frames that wait.
+func listen(ctx context.Context, frames <-chan []byte, alive func() bool, apply func([]byte) error) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	for {
+	for quiet := time.Duration(0); quiet < silence; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-look.C:
-			if !alive(ctx, f.conn) {
+			if !alive() {
 				return bus.ErrLost
 			}
-		case <-quiet.C:
-			return errSilent
-		case data := <-f.frames:
-			if err := f.applyFrame(data); err != nil {
+			quiet += lookEvery
+		case data := <-frames:
+			if err := apply(data); err != nil {
 				return err
 			}
-			quiet.Reset(silence)
+			quiet = 0
 		}
 	}
+	return errSilent
 }
 
 // alive asks the server for a sign of life.
