@@ -119,19 +119,8 @@ func open(t testing.TB, s history.Source) *history.Log {
 // same compares two states field by field.
 func same(t *testing.T, got, want *state.State) {
 	t.Helper()
-	if got.Seq != want.Seq || got.At != want.At {
-		t.Fatalf("state of list %d at %d, want %d at %d", got.Seq, got.At, want.Seq, want.At)
-	}
-	for _, spec := range grid.Kinds {
-		if got.Len(spec.Kind) != want.Len(spec.Kind) {
-			t.Fatalf("list %d: %d objects of kind %s, want %d", want.Seq, got.Len(spec.Kind), spec.Name, want.Len(spec.Kind))
-		}
-		want.Each(spec.Kind, func(o grid.Object) bool {
-			if p := got.Get(spec.Kind, o.Key()); !reflect.DeepEqual(o, p) {
-				t.Fatalf("list %d: %s %s is %+v, want %+v", want.Seq, spec.Name, o.Key(), p, o)
-			}
-			return true
-		})
+	if d := state.Difference(got, want); d != "" {
+		t.Fatal(d)
 	}
 }
 

@@ -79,19 +79,10 @@ func lived(t *testing.T, r sim.Result) string {
 	return path
 }
 
-// same compares two states field by field.
 func same(t *testing.T, got, want *state.State) {
 	t.Helper()
-	for _, spec := range grid.Kinds {
-		if got.Seq != want.Seq || got.Len(spec.Kind) != want.Len(spec.Kind) {
-			t.Fatalf("list %d: %d objects of kind %s, want %d at list %d", got.Seq, got.Len(spec.Kind), spec.Name, want.Len(spec.Kind), want.Seq)
-		}
-		want.Each(spec.Kind, func(o grid.Object) bool {
-			if p := got.Get(spec.Kind, o.Key()); !reflect.DeepEqual(o, p) {
-				t.Fatalf("list %d: %s %s is %+v, want %+v", want.Seq, spec.Name, o.Key(), p, o)
-			}
-			return true
-		})
+	if d := state.Difference(got, want); d != "" {
+		t.Fatal(d)
 	}
 }
 

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"reflect"
 	"slices"
 
 	"github.com/quill-grid/quill/events"
@@ -177,64 +176,10 @@ func (w *World) notOverQuota(t *grid.JATask) {
 	}
 }
 
-// same compares two states object by object.
-func (w *World) same(what string, a, b *state.State) {
-	if a.Seq != b.Seq {
-		w.fail("%s is at list %d, the log at %d", what, a.Seq, b.Seq)
-		return
-	}
-	for _, spec := range grid.Kinds {
-		if a.Len(spec.Kind) != b.Len(spec.Kind) {
-			w.fail("%s has %d objects of kind %s, the log says %d", what, a.Len(spec.Kind), spec.Name, b.Len(spec.Kind))
-			return
-		}
-		a.Each(spec.Kind, func(o grid.Object) bool {
-			p := b.Get(spec.Kind, o.Key())
-			if o == p || reflect.DeepEqual(normal(o), normal(p)) {
-				return true
-			}
-			w.fail("%s differs in %s %s:\n%+v\n%+v", what, spec.Name, o.Key(), o, p)
-			return false
-		})
-	}
-}
-
-// normal makes nil and empty lists alike: bytes do not distinguish them.
-func normal(o grid.Object) grid.Object {
-	if o == nil {
-		return nil
-	}
-	v := reflect.ValueOf(o).Elem()
-	c := reflect.New(v.Type()).Elem()
-	c.Set(v)
-	normalise(c)
-	return c.Addr().Interface().(grid.Object)
-}
-
-func normalise(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Slice:
-		if v.Len() == 0 {
-			v.SetZero()
-			return
-		}
-		n := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		reflect.Copy(n, v)
-		v.Set(n)
-		for i := range v.Len() {
-			normalise(v.Index(i))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			normalise(v.Field(i))
-		}
-	case reflect.Pointer:
-		if !v.IsNil() {
-			n := reflect.New(v.Type().Elem())
-			n.Elem().Set(v.Elem())
-			normalise(n.Elem())
-			v.Set(n)
-		}
+// same fails where a state differs from what the log says.
+func (w *World) same(what string, got, want *state.State) {
+	if d := state.Difference(got, want); d != "" {
+		w.fail("%s: %s", what, d)
 	}
 }
 
