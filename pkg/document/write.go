@@ -20,10 +20,12 @@ type Document interface {
 	SchemaName() string // of the file with its JSON Schema, without .schema.json
 }
 
-// Documents are the documents of all listings, by schema.
-var Documents = append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GPUs{}, GroupTree{}, Hosts{}, JobDetails{},
-	Jobs{}, Names{}, Proposals{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, ShareTree{}, Tokens{},
-	Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, Keys{}, Log{}, LogCheck{}, LogCopy{}, Manual{}, Output{}, Status{}, Version{})
+// Documents returns the documents of all listings, by schema.
+func Documents() []Document {
+	return append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GPUs{}, GroupTree{}, Hosts{}, JobDetails{},
+		Jobs{}, Names{}, Proposals{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, ShareTree{}, Tokens{},
+		Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, Keys{}, Log{}, LogCheck{}, LogCopy{}, Manual{}, Output{}, Status{}, Version{})
+}
 
 // Dialect is the member $schema of every document: the JSON Schema dialect of the schemas.
 const Dialect = "https://json-schema.org/draft/2020-12/schema"

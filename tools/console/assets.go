@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed static
@@ -18,7 +19,8 @@ var static embed.FS
 // asset is a file of the pages. Its address has a digest of its content, so browsers keep it for good.
 type asset struct {
 	path, contentType string
-	plain, packed     []byte
+	plain             []byte
+	packed            func() []byte // by gzip
 }
 
 // loadAssets returns the files of static, by name.
@@ -34,17 +36,20 @@ func loadAssets() map[string]*asset {
 			panic(err)
 		}
 		sum := sha256.Sum256(text)
-		a := &asset{plain: text, contentType: mime.TypeByExtension(path.Ext(f.Name()))}
+		a := &asset{plain: text, contentType: mime.TypeByExtension(path.Ext(f.Name())), packed: sync.OnceValue(func() []byte { return packed(text) })}
 		base, extension, _ := strings.Cut(f.Name(), ".")
 		a.path = "/static/" + base + "-" + hex.EncodeToString(sum[:6]) + "." + extension
-		var b bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
-		_, _ = z.Write(text)
-		_ = z.Close()
-		a.packed = b.Bytes()
 		out[f.Name()] = a
 	}
 	return out
+}
+
+func packed(text []byte) []byte {
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is one
+	_, _ = z.Write(text)
+	_ = z.Close()
+	return b.Bytes()
 }
 
 // static serves a file.
@@ -59,7 +64,7 @@ func (c *Console) static(w http.ResponseWriter, r *http.Request) {
 		h.Set("Vary", "Accept-Encoding")
 		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 			h.Set("Content-Encoding", "gzip")
-			_, _ = w.Write(a.packed)
+			_, _ = w.Write(a.packed())
 			return
 		}
 		_, _ = w.Write(a.plain)

@@ -19,7 +19,7 @@ func TestWeight(t *testing.T) {
 	)
 	weight, lines := 0, 0
 	for name, a := range loadAssets() {
-		weight += len(a.packed)
+		weight += len(a.packed())
 		if n := strings.Count(string(a.plain), "\n"); strings.HasSuffix(name, ".js") && !strings.HasSuffix(name, ".min.js") {
 			lines += n
 		}

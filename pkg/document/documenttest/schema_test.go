@@ -21,7 +21,7 @@ const folder = "../../../tools/manual/schemas"
 func TestSchemas(t *testing.T) {
 	wanted := map[string]bool{}
 	ofCommands := []document.Document{why.Story{}, decide.Report{}, outcome.Schedules{}} // whose types say more than pkg/document knows
-	for _, d := range append(ofCommands, document.Documents...) {
+	for _, d := range append(ofCommands, document.Documents()...) {
 		name := d.SchemaName() + ".schema.json"
 		wanted[name] = true
 		want, err := Schema(d)
