@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/tools/log"
 	"github.com/quill-grid/quill/tools/manual"
 	"github.com/quill-grid/quill/tools/mcp"
+	"github.com/quill-grid/quill/tools/qevent"
 	"github.com/quill-grid/quill/tools/replay"
 	"github.com/quill-grid/quill/tools/tracing"
 	"github.com/quill-grid/quill/tools/trial"
@@ -24,6 +25,7 @@ var Commands = []func(opt.Env) *cli.Command{
 	manual.Command,
 	mcp.Command,
 	backfill.Command,
+	qevent.Command,
 	replay.Command,
 	trial.Command,
 	tracing.Command,

@@ -76,6 +76,14 @@ func App(env opt.Env) *cli.App { return opt.App(env, command(), run) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
+// Command is qevent as a command of a program that contains a server, which reads a cell's directory for it.
+func Command(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "qevent", Hidden: true, SkipFlagParsing: true,
+		Action: func(c *cli.Context) error { return cli.Exit("", Run(env, c.Args().Slice())) },
+	}
+}
+
 func run(ctx context.Context, env opt.Env, o *options) int {
 	r := &reader{options: o, print: o.text, out: env.Stdout, stderr: env.Stderr}
 	if o.json {

@@ -47,7 +47,7 @@ var gridEngine = map[string]program{
 	"qalter":  qalter.Run,
 	"qconf":   qconf.Run,
 	"qdel":    qdel.Run,
-	"qevent":  qevent.Run,
+	"qevent":  readEvents,
 	"qhold":   qhold.Run,
 	"qhost":   qhost.Run,
 	"qlogin":  qrsh.RunLogin,
@@ -66,6 +66,14 @@ var gridEngine = map[string]program{
 	"qsub":    qsub.Run,
 
 	"sge_share_mon": sharemon.Run,
+}
+
+// readEvents is qevent. A directory with a log is read by the laboratory, which contains a server.
+func readEvents(env opt.Env, args []string) int {
+	if slices.Contains(args, "-log") {
+		return become(env, "quill-lab", append([]string{"qevent"}, args...))
+	}
+	return qevent.Run(env, args)
 }
 
 // gridNames are their names in order.

@@ -28,6 +28,7 @@ var others = []struct{ program, category, name, usage string }{
 	{"quill-lab", "laboratory", "manual", "list the chapters, pages and files of the manual, or show one"},
 	{"quill-lab", "laboratory", "mcp", "serve the cell to agents by the Model Context Protocol: they read, simulate and propose"},
 	{"quill-lab", "laboratory", "metrics", "write the metrics of the past as OpenMetrics, for Prometheus to import"},
+	{"quill-lab", "laboratory", "qevent", ""},
 	{"quill-lab", "laboratory", "replay", "show the cell as it was: the output of a command at any list or time of the log, or the log step by step"},
 	{"quill-lab", "laboratory", "sim", "replay a workload log on virtual time and show how its jobs fare"},
 	{"quill-lab", "laboratory", "trace", "export an OpenTelemetry trace of each job from the log, of the past or as jobs end"},

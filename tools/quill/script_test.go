@@ -25,32 +25,55 @@ import (
 
 	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/openid/openidtest"
-	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/polltest"
-	"github.com/quill-grid/quill/tools/lab"
-	"github.com/quill-grid/quill/tools/serve"
 )
 
-// TestMain makes the test binary every program of the table: started as qsub
-// it is qsub. `quill shepherd` and what jobs run come back through the same
-// door, as os.Executable is the link quill.
+// TestMain has the stories run the programs that are installed. The test binary itself is only nats-server: it has three
+// times the size of what users start, and stories start thousands.
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"quill": main, "quill-daemon": daemonMain, "quill-lab": laboratoryMain, "nats-server": natsServerMain}
+	programs := map[string]func(){"quill": nil, "quill-daemon": nil, "quill-lab": nil, "nats-server": natsServerMain}
 	for name := range gridEngine {
-		programs[name] = main
+		programs[name] = nil
 	}
 	// Other users' commands and jobs get at the programs.
 	syscall.Umask(0o022)
 	// A story waits more than it works.
 	flag.Set("test.parallel", "4")
-	testscript.Main(m, programs)
+	testscript.Main(installed{m}, programs)
 }
 
-// daemonMain is the program quill-daemon.
-func daemonMain() { opt.Main(func(env opt.Env) int { return serve.Run(env, os.Args[1:]) }) }
+// installed runs tests after the programs are made that testscript has a place for in the path.
+type installed struct{ *testing.M }
 
-// laboratoryMain is the program quill-lab.
-func laboratoryMain() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.Args[1:]) }) }
+func (m installed) Run() int {
+	if err := install(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.M.Run()
+}
+
+func install() error {
+	quill, err := exec.LookPath("quill")
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(quill)
+	for _, name := range append(gridNames(), "quill", "quill-daemon", "quill-lab") {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	for _, args := range [][]string{
+		{"go", "build", "-tags", "urfave_cli_no_docs", "-ldflags=-s -w", "-buildvcs=false", "-o", dir + "/", ".", "../quill-daemon", "../quill-lab"},
+		{quill, "links", dir},
+	} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return nil
+}
 
 // TestScript plays the stories of testdata/script, each on a cell of its own.
 //

@@ -137,7 +137,7 @@ var plan = []row{
 	{path: "tools/backfill", level: programs, imports: "pkg/grid pkg/gdi pkg/codec pkg/metrics pkg/metrics/cellmetrics pkg/history pkg/opt", modules: "github.com/prometheus/ github.com/urfave/cli/v2"},
 	{path: "tools/tracing", level: programs, imports: "pkg/grid events pkg/report pkg/state pkg/trace pkg/view pkg/gdi pkg/codec pkg/cell pkg/client pkg/product pkg/history pkg/opt", modules: "go.opentelemetry.io/ github.com/urfave/cli/v2"},
 	{path: "tools/mcp", level: programs, imports: "pkg/grid events events/diff events/filter pkg/gdi pkg/conf pkg/state pkg/view qmaster/core pkg/codec pkg/document pkg/product pkg/cell pkg/client pkg/history pkg/submit pkg/opt tools/outcome tools/outlook tools/why tools/whatif tools/manual", modules: "github.com/modelcontextprotocol/go-sdk github.com/urfave/cli/v2"},
-	{path: "tools/lab", level: programs, imports: "pkg/opt tools/mcp tools/backfill tools/tracing tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
+	{path: "tools/lab", level: programs, imports: "pkg/opt tools/mcp tools/backfill tools/qevent tools/tracing tools/why tools/replay tools/trial tools/log tools/manual tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
 	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/document pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/daemons tools/demo tools/token tools/login tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/serve"},

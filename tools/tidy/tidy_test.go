@@ -68,7 +68,7 @@ var listOnce = sync.OnceValues(func() (out []listed, err error) {
 })
 
 // tables are the packages that list commands as programs: only they import them.
-var tables = []string{"tools/quill", "tools/replay"}
+var tables = []string{"tools/quill", "tools/lab", "tools/replay"}
 
 // TestCommands checks that no command imports another one: what two share is in a package of its own.
 func TestCommands(t *testing.T) {
