@@ -391,31 +391,44 @@ func (l *Log) get(ctx context.Context, seq uint64) (frame.Frame, error) {
 // stored reads one message of a stream from the leader of it: a replica that
 // answers direct reads could be behind.
 func (c *Conn) stored(ctx context.Context, stream string, seq uint64) ([]byte, error) {
+	m, err := c.leaders(ctx, stream, fmt.Appendf(nil, `{"seq":%d}`, seq))
+	return m.Data, err
+}
+
+// nextStored returns the number of the first message from one on with one of the subjects, as the leader has it.
+func (c *Conn) nextStored(ctx context.Context, stream, subjects string, from uint64) (uint64, error) {
+	m, err := c.leaders(ctx, stream, fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q}`, from, subjects))
+	return m.Seq, err
+}
+
+// storedMessage is a message as the leader of its stream returns it.
+type storedMessage struct {
+	Seq  uint64 `json:"seq"`
+	Data []byte `json:"data"`
+}
+
+// leaders asks the leader of a stream for a message.
+func (c *Conn) leaders(ctx context.Context, stream string, which []byte) (storedMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptWait)
 	defer cancel()
-	answer, err := c.request(ctx, &nats.Msg{
-		Subject: apiMessageGet + stream,
-		Data:    fmt.Appendf(nil, `{"seq":%d}`, seq),
-	})
+	answer, err := c.request(ctx, &nats.Msg{Subject: apiMessageGet + stream, Data: which})
 	if err != nil {
-		return nil, err
+		return storedMessage{}, err
 	}
 	var got struct {
-		Message struct {
-			Data []byte `json:"data"`
-		} `json:"message"`
-		Error *apiError `json:"error"`
+		Message storedMessage `json:"message"`
+		Error   *apiError     `json:"error"`
 	}
 	if err := json.Unmarshal(answer.Data, &got); err != nil {
-		return nil, fmt.Errorf("stored message: %w", err)
+		return storedMessage{}, fmt.Errorf("stored message: %w", err)
 	}
 	if got.Error != nil {
 		if got.Error.ErrCode == errNoMessage {
-			return nil, errNotStored
+			return storedMessage{}, errNotStored
 		}
-		return nil, got.Error
+		return storedMessage{}, got.Error
 	}
-	return got.Message.Data, nil
+	return got.Message, nil
 }
 
 // peek reads one message of a stream as stored does, and faster: any replica may answer. Only one that is not there, which

@@ -26,18 +26,50 @@ func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at u
 
 // messagesWithin is messages with another longest pause between two of them.
 func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
-	for {
+	for until := time.Now().Add(wait); ; {
 		r, done, err := c.reader()
 		if err != nil {
 			return err
 		}
 		next, err := r.messagesFrom(wait, stream, subjects, from, last, fn)
 		done()
-		if r == c || !errors.Is(err, nats.ErrConnectionClosed) || next == from {
+		closed := r != c && errors.Is(err, nats.ErrConnectionClosed) && next > from
+		if next > from {
+			from, until = next, time.Now().Add(wait)
+		}
+		if closed {
+			continue
+		}
+		if err != nil || next > last {
 			return err
 		}
-		from = next
+		if behind, err := c.behind(stream, subjects, next, last); err != nil || !behind {
+			return err
+		}
+		if time.Now().After(until) {
+			return fmt.Errorf("stream %s: reading message %d: only the leader has it", stream, next)
+		}
+		time.Sleep(attemptPause)
 	}
+}
+
+// behind reports whether the leader of a stream has more of the messages next to last, when the reader is at the end: messages come
+// from any replica, and one that was away says of what it has that this is all.
+func (c *Conn) behind(stream, subjects string, next, last uint64) (behind bool, err error) {
+	if c.server != nil { // it is the only one
+		return false, nil
+	}
+	ctx, cancel := c.within(adminWait)
+	defer cancel()
+	err = c.patiently(ctx, nil, func(ctx context.Context) error {
+		at, err := c.nextStored(ctx, stream, subjects, next)
+		behind = err == nil && at <= last
+		return err
+	})
+	if errors.Is(err, errNotStored) || errors.As(err, new(*apiError)) { // it cannot be read there either
+		err = nil
+	}
+	return behind, err
 }
 
 // reader returns a connection to read a stream with. The server closes one for which more
@@ -57,7 +89,7 @@ func (c *Conn) reader() (r *Conn, done func(), err error) {
 	return r, func() { stop(); r.Drop() }, nil
 }
 
-// messagesFrom returns the number after that of the last message that fn received.
+// messagesFrom returns the number after that of the last message that fn received, or after last.
 func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) (next uint64, err error) {
 	js, err := c.nc.JetStream()
 	if err != nil {
@@ -88,15 +120,15 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 		}
 		at := meta.Sequence.Stream
 		if at > last {
-			return from, nil
+			return at, nil
 		}
 		if err := fn(at, m.Data); err != nil {
 			return from, err
 		}
+		from = at + 1
 		if at == last || meta.NumPending == 0 {
 			return from, nil
 		}
-		from = at + 1
 	}
 }
 

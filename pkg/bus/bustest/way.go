@@ -9,8 +9,9 @@ import (
 
 // Way is a way to a server that a test can disturb, and mend.
 type Way struct {
-	URL string // what leads there over this way
-	to  string
+	URL    string // what leads there over this way
+	to     string
+	change func([]byte)
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -20,7 +21,10 @@ type Way struct {
 }
 
 // NewWay opens a way to the NATS server at a URL.
-func NewWay(t *testing.T, to string) *Way {
+func NewWay(t *testing.T, to string) *Way { return NewWayWith(t, to, nil) }
+
+// NewWayWith is NewWay, and change changes what comes from the server, in place.
+func NewWayWith(t *testing.T, to string, change func([]byte)) *Way {
 	t.Helper()
 	where, err := url.Parse(to)
 	if err != nil {
@@ -30,7 +34,7 @@ func NewWay(t *testing.T, to string) *Way {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Way{URL: "nats://" + l.Addr().String(), to: where.Host, open: map[net.Conn]bool{}}
+	w := &Way{URL: "nats://" + l.Addr().String(), to: where.Host, change: change, open: map[net.Conn]bool{}}
 	w.changed = sync.NewCond(&w.mu)
 	t.Cleanup(func() {
 		l.Close()
@@ -63,11 +67,11 @@ func (w *Way) let(in net.Conn) {
 		return
 	}
 	w.open[in], w.open[out] = true, true
-	go w.pass(out, in)
-	go w.pass(in, out)
+	go w.pass(out, in, nil)
+	go w.pass(in, out, w.change)
 }
 
-func (w *Way) pass(to, from net.Conn) {
+func (w *Way) pass(to, from net.Conn, change func([]byte)) {
 	defer func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -80,6 +84,9 @@ func (w *Way) pass(to, from net.Conn) {
 		w.awaitSound()
 		if err != nil {
 			return
+		}
+		if change != nil {
+			change(buf[:n])
 		}
 		to.Write(buf[:n])
 	}
