@@ -95,18 +95,20 @@ func (c *Cluster) looks(j *grid.Job, slots uint32, key stockKey, granted []grid.
 	}
 	p := c.placing(j, slots, key.host)
 	p.devices = c.devicesOn(key.host, granted)
-	places := make([]topology.Device, len(m))
+	places, left := make([]topology.Device, len(m)), make([]int, len(m))
 	for i := range m {
-		places[i] = deviceOf(p.tree, resource, &m[i])
+		if left[i] = free(i); left[i] > 0 {
+			places[i] = deviceOf(p.tree, resource, &m[i])
+		}
 	}
 	var tried []topology.Device
 	for i := range m {
 		same := func(d topology.Device) bool { return d.Node == places[i].Node && slices.Equal(d.Near, places[i].Near) }
-		if free(i) <= 0 || slices.ContainsFunc(tried, same) {
+		if left[i] <= 0 || slices.ContainsFunc(tried, same) {
 			continue
 		}
 		tried = append(tried, places[i])
-		out = append(out, p.around(i, places, wanted, free))
+		out = append(out, p.around(i, places, left, wanted))
 	}
 	return out
 }
@@ -122,17 +124,23 @@ func (c *Cluster) nearestFirst(j *grid.Job, slots uint32, key stockKey, granted 
 	return best.order
 }
 
-// around is the choice of the instances that are nearest to one of them.
-func (p *placing) around(first int, places []topology.Device, wanted int, free func(at int) int) (l look) {
+// around is the choice of the instances that are nearest to one of them, of those that are left at some places. Those of
+// which none is left come last, in the order of the map.
+func (p *placing) around(first int, places []topology.Device, left []int, wanted int) (l look) {
 	apart := make([]int, len(places))
 	for i := range places {
-		apart[i] = p.tree.Apart(places[first], places[i])
+		switch {
+		case left[i] <= 0:
+			apart[i] = math.MaxInt
+		case i != first:
+			apart[i] = p.tree.Apart(places[first], places[i])
+		}
 		l.order = append(l.order, i)
 	}
 	slices.SortStableFunc(l.order, func(a, b int) int { return apart[a] - apart[b] })
 	var devices []topology.Device
 	for _, i := range l.order {
-		n := min(free(i), wanted)
+		n := min(left[i], wanted)
 		if n <= 0 {
 			continue
 		}
