@@ -66,7 +66,7 @@ func (c *Conn) behind(stream, subjects string, next, last uint64) (behind bool, 
 		behind = err == nil && at <= last
 		return err
 	})
-	if errors.Is(err, errNotStored) || errors.As(err, new(*apiError)) { // it cannot be read there either
+	if errors.Is(err, errNotStored) || errors.As(err, new(*apiError)) && !passing(err) { // it cannot be read there either
 		err = nil
 	}
 	return behind, err
