@@ -91,6 +91,9 @@ func quill(env opt.Env, args []string) int {
 	if len(args) > 0 && gridEngine[args[0]] != nil {
 		return gridEngine[args[0]](env, args[1:])
 	}
+	if run := gridEngine[helpAbout(args)]; run != nil {
+		return run(env, []string{"-help"})
+	}
 	if program := holder(args); program != "" {
 		return become(env, program, args)
 	}

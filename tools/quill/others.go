@@ -45,13 +45,21 @@ func otherCommands() (commands []*cli.Command) {
 
 // holder returns the program that holds a command or help about it, "": this one.
 func holder(args []string) string {
-	if len(args) > 1 && (args[0] == "help" || args[0] == "h") {
+	if helpAbout(args) != "" {
 		args = args[1:]
 	}
 	for _, o := range others {
 		if len(args) > 0 && args[0] == o.name {
 			return o.program
 		}
+	}
+	return ""
+}
+
+// helpAbout returns the command that help is asked about, "" if none.
+func helpAbout(args []string) string {
+	if len(args) > 1 && (args[0] == "help" || args[0] == "h") {
+		return args[1]
 	}
 	return ""
 }
