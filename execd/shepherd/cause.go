@@ -11,8 +11,8 @@ import (
 
 // Why a job ended: from what the kernel counted, and from what the shepherd did itself. What neither knows has no reason.
 
-// cause returns the failure of a job that was ended by a limit, nil when no limit is known to have ended it. A job that was
-// terminated has had its reason.
+// cause returns the failure of a job that was ended by a limit, nil when no limit is known to have ended it. A limit that the
+// system enforced for the shepherd is recorded as its own. A job that was terminated has had its reason.
 func (a *attempt) cause(status int) *failure {
 	if a.end.Limit != "" {
 		return fail(report.FailedLimit, "%s", a.exceeded)

@@ -391,13 +391,13 @@ func (l *Log) get(ctx context.Context, seq uint64) (frame.Frame, error) {
 // stored reads one message of a stream from the leader of it: a replica that
 // answers direct reads could be behind.
 func (c *Conn) stored(ctx context.Context, stream string, seq uint64) ([]byte, error) {
-	m, err := c.leaders(ctx, stream, fmt.Appendf(nil, `{"seq":%d}`, seq))
+	m, err := c.askLeader(ctx, stream, fmt.Appendf(nil, `{"seq":%d}`, seq))
 	return m.Data, err
 }
 
 // nextStored returns the number of the first message from one on with one of the subjects, as the leader has it.
 func (c *Conn) nextStored(ctx context.Context, stream, subjects string, from uint64) (uint64, error) {
-	m, err := c.leaders(ctx, stream, fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q}`, from, subjects))
+	m, err := c.askLeader(ctx, stream, fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q}`, from, subjects))
 	return m.Seq, err
 }
 
@@ -407,8 +407,8 @@ type storedMessage struct {
 	Data []byte `json:"data"`
 }
 
-// leaders asks the leader of a stream for a message.
-func (c *Conn) leaders(ctx context.Context, stream string, which []byte) (storedMessage, error) {
+// askLeader asks the leader of a stream for a message.
+func (c *Conn) askLeader(ctx context.Context, stream string, which []byte) (storedMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptWait)
 	defer cancel()
 	answer, err := c.request(ctx, &nats.Msg{Subject: apiMessageGet + stream, Data: which})

@@ -138,7 +138,7 @@ func (f *feed) follow(ctx context.Context) error {
 }
 
 // listen applies the frames that come until something is wrong. Silence is counted in looks that found no frame, not in
-// seconds: who had no processor for seconds has frames that wait.
+// seconds: a process that had no processor for seconds finds frames that wait.
 func listen(ctx context.Context, frames <-chan []byte, alive func() bool, apply func([]byte) error) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()

@@ -47,7 +47,7 @@ func TestListen(t *testing.T) {
 				}()
 				err := listen(ctx, frames, func() bool {
 					looks++
-					time.Sleep(c.look)
+					time.Sleep(c.look) // of the bubble
 					return looks <= c.lives
 				}, func([]byte) error {
 					heard, last = heard+1, time.Now()

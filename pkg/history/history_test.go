@@ -119,7 +119,7 @@ func open(t testing.TB, s history.Source) *history.Log {
 // same compares two states field by field.
 func same(t *testing.T, got, want *state.State) {
 	t.Helper()
-	if d := state.Difference(got, want); d != "" {
+	if d := state.Difference(got, want, true); d != "" {
 		t.Fatal(d)
 	}
 }

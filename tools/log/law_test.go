@@ -81,7 +81,7 @@ func lived(t *testing.T, r sim.Result) string {
 
 func same(t *testing.T, got, want *state.State) {
 	t.Helper()
-	if d := state.Difference(got, want); d != "" {
+	if d := state.Difference(got, want, true); d != "" {
 		t.Fatal(d)
 	}
 }

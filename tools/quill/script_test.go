@@ -53,6 +53,7 @@ func (m installed) Run() int {
 	return m.M.Run()
 }
 
+// install makes the programs, which are compiled as the tests of the Makefile are, so that only linking is left.
 func install() error {
 	quill, err := exec.LookPath("quill")
 	if err != nil {

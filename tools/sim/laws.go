@@ -178,7 +178,7 @@ func (w *World) notOverQuota(t *grid.JATask) {
 
 // same fails where a state differs from what the log says.
 func (w *World) same(what string, got, want *state.State) {
-	if d := state.Difference(got, want); d != "" {
+	if d := state.Difference(got, want, false); d != "" {
 		w.fail("%s: %s", what, d)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Difference returns the first difference between two states, "" if there is none. Objects are compared field by field;
-// lists that are nil and empty are alike: bytes do not distinguish them.
-func Difference(got, want *State) string {
+// Difference returns the first difference between two states, "" if there is none. Objects are compared field by field; unless
+// exactly, lists that are nil and empty are alike: bytes do not distinguish them.
+func Difference(got, want *State, exactly bool) string {
 	if got.Seq != want.Seq || got.At != want.At {
 		return fmt.Sprintf("list %d at %d, want %d at %d", got.Seq, got.At, want.Seq, want.At)
 	}
@@ -19,7 +19,7 @@ func Difference(got, want *State) string {
 		}
 		different := ""
 		want.Each(spec.Kind, func(w grid.Object) bool {
-			if g := got.Get(spec.Kind, w.Key()); g != w && (g == nil || !alike(reflect.ValueOf(g), reflect.ValueOf(w))) {
+			if g := got.Get(spec.Kind, w.Key()); g != w && (g == nil || !alike(reflect.ValueOf(g), reflect.ValueOf(w), exactly)) {
 				different = fmt.Sprintf("list %d: %s %s is\n%+v, want\n%+v", want.Seq, spec.Name, w.Key(), g, w)
 			}
 			return different == ""
@@ -32,24 +32,24 @@ func Difference(got, want *State) string {
 }
 
 // alike is reflect.DeepEqual for what objects consist of, without the memory that it takes.
-func alike(a, b reflect.Value) bool {
+func alike(a, b reflect.Value, exactly bool) bool {
 	switch a.Kind() {
 	case reflect.Struct:
 		for i := range a.NumField() {
-			if !alike(a.Field(i), b.Field(i)) {
+			if !alike(a.Field(i), b.Field(i), exactly) {
 				return false
 			}
 		}
 		return true
 	case reflect.Slice:
-		if a.Len() != b.Len() {
+		if a.Len() != b.Len() || exactly && a.IsNil() != b.IsNil() {
 			return false
 		}
 		if a.Len() == 0 || a.UnsafePointer() == b.UnsafePointer() {
 			return true
 		}
 		for i := range a.Len() {
-			if !alike(a.Index(i), b.Index(i)) {
+			if !alike(a.Index(i), b.Index(i), exactly) {
 				return false
 			}
 		}
@@ -58,7 +58,7 @@ func alike(a, b reflect.Value) bool {
 		if a.UnsafePointer() == b.UnsafePointer() {
 			return true
 		}
-		return !a.IsNil() && !b.IsNil() && alike(a.Elem(), b.Elem())
+		return !a.IsNil() && !b.IsNil() && alike(a.Elem(), b.Elem(), exactly)
 	case reflect.String:
 		return a.String() == b.String()
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
