@@ -26,6 +26,14 @@ type stockKey struct{ column, host int }
 
 const wholeCluster = -1
 
+// stockAt is the key of the map of a column that a host of the cluster has, or "global".
+func (c *Cluster) stockAt(column int, place string) stockKey {
+	if place == grid.GlobalHost {
+		return stockKey{column, wholeCluster}
+	}
+	return stockKey{column, c.whole().hostAt[place]}
+}
+
 // claims are those of a cluster, of its advance reservations' jobs as well.
 type claims struct {
 	list      []claim

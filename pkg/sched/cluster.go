@@ -37,6 +37,7 @@ type Cluster struct {
 	users      shared[ordered.Map[string, uint32]] // where maxujobs limits them
 	order      shared[ordered.Set[rank]]           // instances that can take a job now, best first
 	full       shared[ordered.Set[rank]]           // those that can take one later, where diagrams are kept
+	taken      shared[ordered.Set[taken]]          // instances of resource maps that started tasks have
 	mapOrder   []shared[ordered.Set[rank]]         // of order, by place in layout.mapColumns: where such a resource map may have instances left
 	planned    planned
 	claims     claims                       // instances of resource maps that are booked or planned without being known
@@ -112,7 +113,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
 	d.jobs, d.users, d.fresh = c.jobs.copied(), c.users.copied(), c.fresh.copied()
 	d.bookedJobs, d.released = slices.Clone(c.bookedJobs), slices.Clone(c.released)
-	d.order, d.full, d.buckets = c.order.copied(), c.full.copied(), c.buckets.copied()
+	d.order, d.full, d.buckets, d.taken = c.order.copied(), c.full.copied(), c.buckets.copied(), c.taken.copied()
 	d.mapOrder = slices.Clone(c.mapOrder)
 	for i := range d.mapOrder {
 		d.mapOrder[i] = c.mapOrder[i].copied()
@@ -232,6 +233,7 @@ func (c *Cluster) empty() {
 	c.jobs.rows, c.users.rows, c.fresh.rows = ordered.NewMap[uint32, uint32](), ordered.NewMap[string, uint32](), ordered.NewMap[int, bool]()
 	c.order.rows = ordered.NewSet(rank.before)
 	c.full.rows = ordered.NewSet(rank.before)
+	c.taken.rows = ordered.NewSet(taken.before)
 	c.mapOrder = make([]shared[ordered.Set[rank]], len(c.mapColumns))
 	for i := range c.mapOrder {
 		c.mapOrder[i].rows = ordered.NewSet(rank.before)

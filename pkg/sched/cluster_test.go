@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/events"
@@ -30,6 +31,9 @@ func TestFollowingIsRecomputing(t *testing.T) {
 			}
 			if followed, made := w.c.threadsInUse(), fresh.threadsInUse(); followed != made {
 				t.Fatalf("seed %d: threads in use, followed\n%s\nmade anew\n%s", seed, followed, made)
+			}
+			if followed, granted := w.c.instancesTaken(), w.instancesGranted(); followed != granted {
+				t.Fatalf("seed %d: instances taken, followed\n%s\ngranted\n%s", seed, followed, granted)
 			}
 			if w.r.IntN(10) == 0 {
 				copies, then = append(copies, w.c.Copy(w.st.Copy())), append(then, followed)
@@ -403,6 +407,43 @@ func (c *Cluster) threadsInUse() (s string) {
 		}
 	}
 	return s
+}
+
+// instancesTaken writes down which instances of resource maps are taken.
+func (c *Cluster) instancesTaken() string {
+	var lines []string
+	c.taken.rows.Scan(func(n taken) bool {
+		place := grid.GlobalHost
+		if n.host != wholeCluster {
+			place = c.hosts[n.host].name
+		}
+		lines = append(lines, slices.Repeat([]string{fmt.Sprintln(place, c.complex.List[c.complex.Consumables[n.column]].Name, n.id, n.task>>32)}, n.times)...)
+		return true
+	})
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// instancesGranted is what instancesTaken must write, from the tasks themselves.
+func (w *randomWorld) instancesGranted() string {
+	var lines []string
+	w.st.Each(grid.KindJATask, func(o grid.Object) bool {
+		t := o.(*grid.JATask)
+		for _, m := range t.Maps {
+			place := m.Host
+			if m.Global {
+				place = grid.GlobalHost
+			} else if _, known := w.c.hostAt[place]; !known {
+				continue // it has no queue instance any more
+			}
+			for _, id := range m.IDs {
+				lines = append(lines, fmt.Sprintln(place, m.Resource, id, t.Job))
+			}
+		}
+		return true
+	})
+	slices.Sort(lines)
+	return strings.Join(lines, "")
 }
 
 // everywhere checks that a search finds the same place when it visits hosts without

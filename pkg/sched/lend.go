@@ -23,7 +23,7 @@ func (c *Cluster) Lend() *Cluster {
 	d.planned, d.guests, d.claims = c.planned.lend(was.planned), c.guests.lend(was.guests), c.claims.lend(was.claims)
 	d.jobs, d.users, d.fresh = c.jobs.lend(), c.users.lend(), c.fresh.lend()
 	d.bookedJobs = append(was.bookedJobs[:0], c.bookedJobs...)
-	d.order, d.full, d.buckets = c.order.lend(), c.full.lend(), c.buckets.lend()
+	d.order, d.full, d.buckets, d.taken = c.order.lend(), c.full.lend(), c.buckets.lend(), c.taken.lend()
 	d.mapOrder = again(was.mapOrder, c.mapOrder)
 	for i := range d.mapOrder {
 		d.mapOrder[i] = c.mapOrder[i].lend()

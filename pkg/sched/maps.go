@@ -164,9 +164,9 @@ type giver struct {
 // than are wanted when too few are free.
 func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int, granted []grid.MapGrant) []int {
 	c, j, slots := g.c, g.need.Job, slotsOn(g.grants, n.Host)
-	place, bad := n.Host, c.hosts[key.host].sick
+	bad := c.hosts[key.host].sick
 	if n.Global {
-		key.host, place, bad = wholeCluster, grid.GlobalHost, c.layout.sick
+		key.host, bad = wholeCluster, c.layout.sick
 	}
 	if g.selective {
 		s := g.stock
@@ -181,7 +181,7 @@ func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int
 	}
 	taken := g.taken
 	if !n.Global || taken == nil {
-		taken = c.taken(n.Resource, place)
+		taken = c.takenOf(key)
 	}
 	if n.Global {
 		g.taken = taken
@@ -309,42 +309,6 @@ func isSick(bad []sick, resource, id string) bool {
 	return len(bad) > 0 && slices.ContainsFunc(bad, func(s sick) bool { return s.ID == id && s.Resource == resource })
 }
 
-// takenIDs are the ids of instances of a map that are taken, in order, each as often as it is.
-type takenIDs []string
-
-func (t takenIDs) count(id string) (n int) {
-	for i, _ := slices.BinarySearch(t, id); i < len(t) && t[i] == id; i++ {
-		n++
-	}
-	return n
-}
-
-func (t *takenIDs) add(id string) {
-	i, _ := slices.BinarySearch(*t, id)
-	*t = slices.Insert(*t, i, id)
-}
-
-// taken returns what started tasks hold of the map of a host, or of "global".
-func (c *Cluster) taken(resource, place string) *takenIDs {
-	var all takenIDs
-	c.eachHeld(resource, place, func(_ *grid.JATask, m *grid.MapGrant) { all = append(all, m.IDs...) })
-	slices.Sort(all)
-	return &all
-}
-
-// eachHeld calls f with what started tasks hold of the map of a host, or of "global".
-func (c *Cluster) eachHeld(resource, place string, f func(*grid.JATask, *grid.MapGrant)) {
-	global := place == grid.GlobalHost
-	c.st.EachOnHost(place, func(t *grid.JATask) {
-		for i := range t.Maps {
-			m := &t.Maps[i]
-			if m.Resource == resource && m.Global == global && (global || m.Host == place) && c.st.Job(t.Job) != nil {
-				f(t, m)
-			}
-		}
-	})
-}
-
 // InstanceUse is an instance of a resource map: how often it can still be granted, and which jobs
 // hold it.
 type InstanceUse struct {
@@ -359,26 +323,24 @@ type InstanceUse struct {
 // are of a selection; nil selects all.
 func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (out []InstanceUse) {
 	c.settle()
-	column, global := c.columnOf(resource), host == grid.GlobalHost
-	var m complex.Map
-	if global {
-		m = c.layout.global.Maps[column]
-	} else if h, known := c.hostAt[host]; known {
-		m = c.hosts[h].supply.Maps[column]
+	column, supply := c.columnOf(resource), &c.layout.global
+	if h, known := c.hostAt[host]; known {
+		supply = &c.hosts[h].supply
+	} else if host != grid.GlobalHost {
+		return nil
 	}
+	m := supply.Maps[column]
 	for i := range m {
 		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID), Other: !of.Has(&m[i])})
 	}
-	c.eachHeld(resource, host, func(t *grid.JATask, m *grid.MapGrant) {
-		for _, id := range m.IDs {
-			i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == id })
-			if i < 0 {
-				continue
-			}
-			out[i].Free = max(out[i].Free-1, 0)
-			if !slices.Contains(out[i].Jobs, t.Job) {
-				out[i].Jobs = append(out[i].Jobs, t.Job)
-			}
+	c.eachTaken(c.stockAt(column, host), func(n *taken) {
+		i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == n.id })
+		if i < 0 {
+			return
+		}
+		out[i].Free = max(out[i].Free-n.times, 0)
+		if job := uint32(n.task >> 32); !slices.Contains(out[i].Jobs, job) {
+			out[i].Jobs = append(out[i].Jobs, job)
 		}
 	})
 	return out
@@ -395,7 +357,7 @@ func (c *Cluster) columnOf(resource string) int {
 // free lists the instances of a map that no started task holds, a shared one as often as it
 // can still be granted, with marks at those that are not in service.
 func (c *Cluster) free(resource, host string, m complex.Map) (out []string) {
-	taken := c.taken(resource, host)
+	taken := c.takenOf(c.stockAt(c.columnOf(resource), host))
 	for i := range m {
 		for n := taken.count(m[i].ID); n < m[i].Amount; n++ {
 			out = append(out, m[i].ID+c.marks(resource, host, m[i].ID))
@@ -455,7 +417,7 @@ func (c *Cluster) outOfService(l *level, column int, ahead bool) (units float64)
 		case ahead:
 			units += float64(s.amount)
 		default:
-			units += float64(max(s.amount-c.taken(s.Resource, l.place).count(s.ID), 0))
+			units += float64(max(s.amount-c.takenOf(c.stockAt(column, l.place)).count(s.ID), 0))
 		}
 	}
 	return units

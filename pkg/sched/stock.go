@@ -43,10 +43,10 @@ type holding struct {
 // stock returns the map of a level.
 func (c *Cluster) stock(key stockKey) *stock {
 	s := &stock{key: key, m: c.layout.global.Maps[key.column], clock: c.clock()}
-	name, bad := grid.GlobalHost, c.layout.sick
+	bad := c.layout.sick
 	if key.host != wholeCluster {
 		h := c.hosts[key.host]
-		s.m, name, bad = h.supply.Maps[key.column], h.name, h.sick
+		s.m, bad = h.supply.Maps[key.column], h.sick
 	}
 	s.units = make([]int, len(s.m))
 	for i := range s.m {
@@ -56,12 +56,14 @@ func (c *Cluster) stock(key stockKey) *stock {
 		}
 	}
 	find := s.finder()
-	c.eachHeld(c.complex.List[c.complex.Consumables[key.column]].Name, name, func(t *grid.JATask, g *grid.MapGrant) {
-		b, _ := c.booked.Get(numberOf(t.Job, t.ID))
-		for _, id := range g.IDs {
-			if i := find(id); i >= 0 {
-				s.held = append(s.held, holding{i, b.end, c.st.Job(t.Job).AR})
-			}
+	c.eachTaken(key, func(n *taken) {
+		i := find(n.id)
+		if i < 0 {
+			return
+		}
+		b, _ := c.booked.Get(n.task)
+		for range n.times {
+			s.held = append(s.held, holding{i, b.end, b.spec.AR})
 		}
 	})
 	c.claims.on(key, func(k *claim) {
@@ -271,10 +273,7 @@ func (c *Cluster) selected(l *level, n *Need, demand int, w window) float64 {
 	if top.complex.List[top.complex.Consumables[d.Column]].Type != grid.TypeMap {
 		return complex.Unlimited
 	}
-	key := stockKey{d.Column, wholeCluster}
-	if l.place != grid.GlobalHost {
-		key.host = top.hostAt[l.place]
-	}
+	key := c.stockAt(d.Column, l.place)
 	of := n.selectionAt(demand)
 	if of == nil && !top.claims.selectiveOn(key) {
 		return complex.Unlimited
@@ -338,16 +337,12 @@ func (c *Cluster) waitSelected(l *level, n *Need, slots int, master bool, from g
 // nextOf is the next time at which an instance of a map may be given back.
 func (c *Cluster) nextOf(l *level, column int, t grid.Time) grid.Time {
 	top, next := c.whole(), never
-	key := stockKey{column, wholeCluster}
-	if l.place != grid.GlobalHost {
-		key.host = top.hostAt[l.place]
-	}
 	note := func(at grid.Time) {
 		if at > t {
 			next = min(next, at)
 		}
 	}
-	s := top.stock(key)
+	s := top.stock(c.stockAt(column, l.place))
 	for i := range s.held {
 		if end := s.held[i].end; end > s.clock.now {
 			note(end)

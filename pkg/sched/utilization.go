@@ -23,6 +23,7 @@ func (c *Cluster) book(t *grid.JATask) {
 	}
 	c.debit(c.held(b), j, t.Grants, t.PE, b.use(+1))
 	c.bind(t)
+	c.take(t, +1)
 	c.adjust(t.Grants, t.Start, +1)
 }
 
@@ -33,6 +34,7 @@ func (c *Cluster) unbook(b booking) {
 	}
 	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, b.use(-1))
 	c.unbind(b.run)
+	c.take(b.run, -1)
 	c.adjust(b.run.Grants, b.run.Start, -1)
 	c.noteReleased(b)
 }
@@ -82,7 +84,7 @@ func sameLimits(a, b *grid.Limits) bool {
 func sameInstances(a, b []grid.MapGrant) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] ||
 		slices.EqualFunc(a, b, func(a, b grid.MapGrant) bool {
-			return a.Resource == b.Resource && a.Host == b.Host && a.Global == b.Global && len(a.IDs) == len(b.IDs)
+			return a.Resource == b.Resource && a.Host == b.Host && a.Global == b.Global && slices.Equal(a.IDs, b.IDs)
 		}))
 }
 
