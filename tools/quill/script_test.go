@@ -53,22 +53,24 @@ func (m installed) Run() int {
 	return m.M.Run()
 }
 
-// install makes the programs, which are compiled as the tests of the Makefile are, so that only linking is left.
+// install puts the programs that make build makes where the stories find them: there they can be run by every user.
 func install() error {
 	quill, err := exec.LookPath("quill")
 	if err != nil {
 		return err
 	}
 	dir := filepath.Dir(quill)
-	for _, name := range append(gridNames(), "quill", "quill-daemon", "quill-lab") {
+	programs := []string{"quill", "quill-daemon", "quill-lab"}
+	for _, name := range append(gridNames(), programs...) {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	for _, args := range [][]string{
-		{"go", "build", "-tags", "urfave_cli_no_docs", "-ldflags=-s -w", "-buildvcs=false", "-o", dir + "/", ".", "../quill-daemon", "../quill-lab"},
-		{quill, "links", dir},
-	} {
+	steps := [][]string{{"make", "-C", "../..", "build"}}
+	for _, name := range programs {
+		steps = append(steps, []string{"cp", "../../bin/" + name, dir})
+	}
+	for _, args := range append(steps, []string{quill, "links", dir}) {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
 		}
