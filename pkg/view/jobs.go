@@ -55,6 +55,8 @@ type Jobs struct {
 	found   []*grid.Priority
 	block   []entry            // where the next entries go: many are made at once
 	owners  map[[2]string]bool // owner and group: whether they were asked for
+	looked  *grid.Job          // whose owner was looked at last: jobs of one often come together
+	theirs  bool               // what was found
 
 	view    *View
 	queues  []Queue              // that are selected, when not all are
@@ -286,6 +288,9 @@ func (l *Jobs) owned(j *grid.Job) bool {
 	if len(l.filter.Users) == 0 {
 		return true
 	}
+	if l.looked != nil && l.looked.Owner == j.Owner && l.looked.Group == j.Group {
+		return l.theirs
+	}
 	of := [2]string{j.Owner, j.Group}
 	theirs, known := l.owners[of]
 	if !known {
@@ -295,6 +300,7 @@ func (l *Jobs) owned(j *grid.Job) bool {
 		}
 		l.owners[of] = theirs
 	}
+	l.looked, l.theirs = j, theirs
 	return theirs
 }
 
