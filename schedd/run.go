@@ -11,14 +11,6 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
-// Orders of a long run are sent while it still decides: after flushAfter, or
-// when ListSize have come together. qmaster applies them meanwhile; each list costs
-// an append of its own.
-const (
-	flushAfter = 100 * time.Millisecond
-	ListSize   = 500
-)
-
 // displacedRetry is when a scheduler whose orders are refused because another one has
 // registered gives orders again: qmaster accepts them once the other one is silent.
 // Tests shorten it.
@@ -114,18 +106,17 @@ func (s *scheduler) end(o Outcome) {
 // decided. Its last list goes out even if it is empty: that says that the run
 // is whole.
 func (s *scheduler) run(ctx context.Context, list orders.List, decided iter.Seq[orders.Order], began time.Time) Outcome {
-	lists, sent := make(chan orders.List, 1), make(chan Outcome)
+	lists, sent := make(chan orders.List), make(chan Outcome)
 	go func() { sent <- s.send(ctx, lists) }()
-	last := began
-	for o := range decided {
-		list.Orders = append(list.Orders, o)
-		if n := len(list.Orders); n >= ListSize || (n%32 == 0 && s.Now().Sub(last) >= flushAfter) {
-			lists <- list
-			list.Orders, last = nil, s.Now()
+	rest := Portions(decided, s.Now, func(portion []orders.Order, wait bool) bool {
+		list.Orders = portion
+		taken := Offer(lists, list, wait)
+		if taken {
 			list.Part++
 		}
-	}
-	list.Last = true
+		return taken
+	})
+	list.Orders, list.Last = rest, true
 	lists <- list
 	close(lists)
 	out := <-sent

@@ -1,7 +1,6 @@
 package schedd
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -363,73 +362,62 @@ func TestDeciderAsksForTheNextRun(t *testing.T) {
 	none(t, done)
 }
 
-// A long run sends its first orders while it still decides: here every look at
-// the clock takes a second.
+// talkative decides more orders than a list has, then one more when the first list was seen, and that is all.
+type talkative struct{ seen <-chan struct{} }
+
+func (d talkative) Decide(r algorithm.Run, _ *model.Model) iter.Seq[orders.Order] {
+	return func(yield func(orders.Order) bool) {
+		for n := range portionMost + 1 {
+			if n == portionMost {
+				<-d.seen
+			}
+			yield(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: fmt.Sprint(n), Messages: []string{"waits"}, At: r.Now}})
+		}
+	}
+}
+
+// A long run sends its first orders while it still decides: here it does not end before.
 func TestLongRunSendsOrdersEarly(t *testing.T) {
-	q := newQMaster(t, append(smallCell, "queue all.q hosts=h1 slots=100", "submit 1 t=1-100")...)
-	var mu sync.Mutex
-	clock := time.Now()
-	now := func() time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		clock = clock.Add(time.Second)
-		return clock
+	q := newQMaster(t, smallCell...)
+	seen := make(chan struct{})
+	done := start(t, q, algorithm.Pair("default", model.New, func(grid.SchedConf) (algorithm.Decider[*model.Model], error) { return talkative{seen}, nil }))
+	first := next(t, q.seen)
+	if len(first.Orders) == 0 || first.Part != 0 || first.Last {
+		t.Errorf("%d orders, part %d, last %t", len(first.Orders), first.Part, first.Last)
 	}
-	done := make(chan Outcome, 100)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Run(ctx, Options{Name: "schedd", Source: q, Now: now, Done: func(o Outcome) { done <- o }})
-	}()
-	if o := next(t, done); o.Orders != 100 || o.Refused != 0 {
-		t.Errorf("%+v", o)
-	}
-	var at grid.Time
-	for i, want := range []int{32, 32, 32, 4} {
-		l := next(t, q.seen)
-		if len(l.Orders) != want || l.Run != 1 {
-			t.Errorf("list %d of run %d: %d orders, want %d", i, l.Run, len(l.Orders), want)
-		}
-		if l.Part != uint32(i) || l.Last != (i == 3) {
-			t.Errorf("list %d is part %d, last %t", i, l.Part, l.Last)
-		}
-		if at = cmp.Or(at, l.At); l.At != at || at == 0 {
-			t.Errorf("list %d is of a run at %d, those before of one at %d", i, l.At, at)
+	close(seen)
+	all := len(first.Orders)
+	for l := first; !l.Last; {
+		l = next(t, q.seen)
+		if all += len(l.Orders); l.Run != 1 || l.At != first.At || l.At == 0 {
+			t.Errorf("a list is of run %d at %d, the first of run %d at %d", l.Run, l.At, first.Run, first.At)
 		}
 	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
+	if o := next(t, done); all != portionMost+1 || o.Orders != all {
+		t.Errorf("%d orders were sent: %+v", all, o)
 	}
 }
 
 // Each run is told whole: its lists are numbered from 0 and one says that it is
-// the last, also where nothing is ordered; 4100 orders go in lists of 500. The clock
-// stands: on a slow machine some of them would be sent early.
+// the last, also where nothing is ordered.
 func TestRunsAreWhole(t *testing.T) {
 	q := newQMaster(t, append(smallCell, "queue all.q hosts=h1 slots=4100", "submit 1 t=1-1500", "submit 2 t=1-1500", "submit 3 t=1-1100")...)
-	begun := time.Now()
-	done := startAt(t, q, func() time.Time { return begun })
-	var want []string
-	for part := range 8 {
-		want = append(want, fmt.Sprintf("run 1 part %d 500 orders", part))
-	}
-	want = append(want, "run 1 part 8 100 orders last", "run 2 part 0 0 orders last")
-	for i, w := range want {
-		if i == len(want)-1 {
+	done := start(t, q)
+	for run, want := range []int{4100, 0} {
+		if want == 0 {
 			q.do("submit 4") // for which there is no slot
 		}
-		l := next(t, q.seen)
-		got := fmt.Sprintf("run %d part %d %d orders", l.Run, l.Part, len(l.Orders))
-		if l.Last {
-			got += " last"
+		ordered := 0
+		for part, last := uint32(0), false; !last; part++ {
+			l := next(t, q.seen)
+			if l.Run != uint64(run+1) || l.Part != part || len(l.Orders) > portionMost {
+				t.Fatalf("run %d part %d: list of run %d part %d with %d orders", run+1, part, l.Run, l.Part, len(l.Orders))
+			}
+			ordered, last = ordered+len(l.Orders), l.Last
 		}
-		if got != w {
-			t.Errorf("%s, want %s", got, w)
+		if o := next(t, done); ordered != want || o.Orders != want || o.Refused != 0 {
+			t.Errorf("run %d: %d orders, want %d: %+v", run+1, ordered, want, o)
 		}
-	}
-	if o := next(t, done); o.Orders != 4100 || o.Refused != 0 {
-		t.Errorf("%+v", o)
 	}
 }
 

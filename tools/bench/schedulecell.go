@@ -231,11 +231,11 @@ func (b *bed) run(seconds float64) (out outcome, err error) {
 	b.now = b.now.Add(seconds)
 	begun := time.Now()
 	list, decide := b.Begin(b.now, false)
-	batches, done := make(chan []orders.Order, 4), make(chan error)
+	portions, done := make(chan []orders.Order), make(chan error)
 	var lists []events.List
 	go func() {
 		var refused error
-		for o := range batches {
+		for o := range portions {
 			l := list
 			l.Orders = o
 			r := b.Core.Step(b.now, core.Orders{List: l})
@@ -246,21 +246,22 @@ func (b *bed) run(seconds float64) (out outcome, err error) {
 		}
 		done <- refused
 	}()
-	var some []orders.Order
-	for o := range decide {
-		if _, ok := o.(*orders.StartJob); ok {
-			out.starts++
-		}
-		if some = append(some, o); len(some) == schedd.ListSize {
-			batches <- some
-			some = nil
+	counted := func(yield func(orders.Order) bool) {
+		for o := range decide {
+			if _, ok := o.(*orders.StartJob); ok {
+				out.starts++
+			}
+			if !yield(o) {
+				return
+			}
 		}
 	}
-	if len(some) > 0 {
-		batches <- some
-	}
-	close(batches)
+	rest := schedd.Portions(counted, time.Now, func(portion []orders.Order, wait bool) bool { return schedd.Offer(portions, portion, wait) })
 	out.decided = time.Since(begun)
+	if len(rest) > 0 {
+		portions <- rest
+	}
+	close(portions)
 	err = <-done
 	out.took = time.Since(begun)
 	for _, l := range lists {
