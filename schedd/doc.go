@@ -9,6 +9,7 @@
 //	                │ Result.Seq
 //	                └─▶ the next run waits until the mirror has it
 //
+// A long run sends its first orders while it still decides (portions.go).
 // Events are applied while a run is under way; what comes in the meantime
 // triggers one following run. So no run decides twice what the one before
 // decided.

@@ -40,7 +40,7 @@
 // present state, and a run predicts the effect of its own bookings.
 //
 // Of a resource map (maps.go) the number of instances is a consumable like others. Which
-// ones a task gets is chosen by Instances when it starts, from what started tasks have. Where
+// ones a task gets is chosen by Instances when it starts, from what started tasks have (taken.go). Where
 // requests select instances by characteristics, a level compares them with the instances
 // themselves (stock.go) and with what is booked and planned of them (claims.go). Processor cores
 // that a job is to be bound to (cores.go) are such a consumable of the host too, in threads, and
