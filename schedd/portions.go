@@ -11,7 +11,7 @@ import (
 // decided while it appends go together: so the first ones go early, and lists become as large as qmaster is slow.
 const (
 	portionLeast = 32                     // orders that are a list as soon as the one before is answered,
-	portionAfter = 100 * time.Millisecond // or however many have waited so long
+	portionAfter = 100 * time.Millisecond // or however few there are so long after the list before
 	portionMost  = 500                    // the run waits until so many are taken
 )
 

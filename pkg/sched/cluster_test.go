@@ -417,7 +417,8 @@ func (c *Cluster) instancesTaken() string {
 		if n.host != wholeCluster {
 			place = c.hosts[n.host].name
 		}
-		lines = append(lines, slices.Repeat([]string{fmt.Sprintln(place, c.complex.List[c.complex.Consumables[n.column]].Name, n.id, n.task>>32)}, n.times)...)
+		name := c.complex.List[c.complex.Consumables[n.column]].Name
+		lines = append(lines, slices.Repeat([]string{fmt.Sprintln(place, name, n.id, n.task>>32)}, n.times)...)
 		return true
 	})
 	slices.Sort(lines)

@@ -333,7 +333,7 @@ func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (ou
 	for i := range m {
 		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID), Other: !of.Has(&m[i])})
 	}
-	c.eachTaken(c.stockAt(column, host), func(n *taken) {
+	c.eachTaken(c.stockAt(column, host), func(n taken) {
 		i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == n.id })
 		if i < 0 {
 			return
@@ -357,9 +357,9 @@ func (c *Cluster) columnOf(resource string) int {
 // free lists the instances of a map that no started task holds, a shared one as often as it
 // can still be granted, with marks at those that are not in service.
 func (c *Cluster) free(resource, host string, m complex.Map) (out []string) {
-	taken := c.takenOf(c.stockAt(c.columnOf(resource), host))
+	key := c.stockAt(c.columnOf(resource), host)
 	for i := range m {
-		for n := taken.count(m[i].ID); n < m[i].Amount; n++ {
+		for n := c.timesTaken(key, m[i].ID); n < m[i].Amount; n++ {
 			out = append(out, m[i].ID+c.marks(resource, host, m[i].ID))
 		}
 	}
@@ -417,7 +417,7 @@ func (c *Cluster) outOfService(l *level, column int, ahead bool) (units float64)
 		case ahead:
 			units += float64(s.amount)
 		default:
-			units += float64(max(s.amount-c.takenOf(c.stockAt(column, l.place)).count(s.ID), 0))
+			units += float64(max(s.amount-c.timesTaken(c.stockAt(column, l.place), s.ID), 0))
 		}
 	}
 	return units

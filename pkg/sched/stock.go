@@ -56,7 +56,7 @@ func (c *Cluster) stock(key stockKey) *stock {
 		}
 	}
 	find := s.finder()
-	c.eachTaken(key, func(n *taken) {
+	c.eachTaken(key, func(n taken) {
 		i := find(n.id)
 		if i < 0 {
 			return

@@ -45,14 +45,26 @@ func (c *Cluster) take(t *grid.JATask, sign int) {
 }
 
 // eachTaken calls f with what started tasks have of a map, by instance.
-func (c *Cluster) eachTaken(of stockKey, f func(*taken)) {
+func (c *Cluster) eachTaken(of stockKey, f func(taken)) {
 	c.whole().taken.rows.Ascend(taken{stockKey: of}, func(n taken) bool {
 		if n.stockKey != of {
 			return false
 		}
-		f(&n)
+		f(n)
 		return true
 	})
+}
+
+// timesTaken is how often started tasks have an instance of a map.
+func (c *Cluster) timesTaken(of stockKey, id string) (times int) {
+	c.whole().taken.rows.Ascend(taken{stockKey: of, id: id}, func(n taken) bool {
+		if n.stockKey != of || n.id != id {
+			return false
+		}
+		times += n.times
+		return true
+	})
+	return times
 }
 
 // takenIDs are the ids of instances of a map that are taken, in order, each as often as it is.
@@ -61,7 +73,7 @@ type takenIDs []string
 // takenOf returns what started tasks have of a map.
 func (c *Cluster) takenOf(m stockKey) *takenIDs {
 	all := make(takenIDs, 0, 8)
-	c.eachTaken(m, func(n *taken) {
+	c.eachTaken(m, func(n taken) {
 		for range n.times {
 			all = append(all, n.id)
 		}
