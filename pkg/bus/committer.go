@@ -10,8 +10,8 @@ import (
 
 // Committer does the group commit: lists that are put while a frame is being synced go
 // together into the next frames. The goroutine that puts the first one sends it; the next
-// frames are sent by the goroutine that received the last acknowledgement, which calls
-// landed while the disk is at work again. A Committer owns the writing end of a Log.
+// frames are sent by the goroutine that received the last acknowledgement, when landed has
+// returned. A Committer owns the writing end of a Log.
 type Committer struct {
 	log    *Log
 	landed func(f *frame.Frame, took time.Duration)
@@ -103,9 +103,10 @@ func (c *Committer) run() {
 				c.failed(err)
 				return
 			}
-			f, took := c.frame, c.Appending()
-			more = c.next() // and the disk works while f lands
-			c.landed(&f, took)
+			took := c.Appending()
+			c.sent.Store(0)
+			c.landed(&c.frame, took) // first: clients that are answered and ask again share the next frame
+			more = c.next()
 		}
 	}
 }
@@ -117,7 +118,6 @@ func (c *Committer) next() bool {
 		c.mu.Lock()
 		if len(c.now.ends) == 0 {
 			c.busy = false
-			c.sent.Store(0)
 			c.mu.Unlock()
 			return false
 		}
