@@ -28,10 +28,10 @@ import (
 const (
 	// apiReaders is how many read all events at the same time in the case of many.
 	apiReaders = 1000
-	// apiEvents is how many events are awaited, apiPause what lies between them, of few and of many readers.
+	// apiEvents is how many events are awaited, apiPause what lies between them, of few and of many readers: each comes alone.
 	apiEvents, apiPause = 500, 10 * time.Millisecond
 	manyEvents          = 20
-	manyPause           = 500 * time.Millisecond
+	manyPause           = time.Second
 	// apiGets is how often each request is sent.
 	apiGets = 30
 	// apiPast is the number of events before now in which moments are looked at.
