@@ -61,7 +61,7 @@ func api(ctx context.Context, r *run) (err error) {
 	if err := w.rates(ctx, durable); err != nil {
 		return err
 	}
-	if _, err := r.fill(ctx, s.where, n); err != nil {
+	if _, err := r.fill(ctx, s.where, max(n-w.submitted, 0)); err != nil {
 		return err
 	}
 	if err := w.listings(ctx, n); err != nil {
@@ -75,6 +75,7 @@ type webSite struct {
 	*site
 	url, token string
 	conn       *client.Remote
+	submitted  int // jobs by submit, which are pending
 }
 
 // web starts quill web, with the third of a share of the processors that its unit gives it.
@@ -109,6 +110,7 @@ func (w *webSite) submit(ctx context.Context) (uint64, error) {
 	if err == nil && !reply.OK() {
 		err = errors.New(reply.Answers[0].Text)
 	}
+	w.submitted++
 	return reply.Seq, err
 }
 
