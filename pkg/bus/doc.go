@@ -13,7 +13,7 @@
 //	Line ──── over the Unix socket only: requests to the owner and its answers, without
 //	  │       NATS between
 //	Log ───── the stream GE_EVENTS: Append (one fenced publish), Read (checked), Purge
-//	  ├─ Committer ── group commit: lists pile up while the last frame is synced
+//	  ├─ Committer ── group commit: lists pile up while the last frame is synced and answered clients ask again
 //	  ├─ Window ───── what the stream holds now, in the blocks of an archive
 //	  ├─ Debug ────── the stream GE_DEBUG: messages that no client waits for, kept for a while
 //	  └─ Lease ────── who leads, when the server is an external one
