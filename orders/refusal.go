@@ -21,13 +21,14 @@ const (
 	Ineligible               // on hold, waits for predecessors or for its start time
 	WrongState               // the task has started already, or is not pending, running or in error as the order expects
 	NoFit                    // resources are not free
+	Internal                 // qmaster failed over the list; its log says more
 )
 
 // Stale reports whether events that the scheduler has not seen yet explain the
 // refusal; otherwise the order is wrong whatever happens.
-func (c Code) Stale() bool { return c > Unregistered }
+func (c Code) Stale() bool { return c > Unregistered && c != Internal }
 
-var codeNames = [...]string{"malformed", "unregistered", "unknown", "changed", "ineligible", "state", "no-fit"}
+var codeNames = [...]string{"malformed", "unregistered", "unknown", "changed", "ineligible", "state", "no-fit", "internal"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {

@@ -51,11 +51,14 @@ func TestExternalServer(t *testing.T) {
 	cell := o.Cell
 	q := start(t, o)
 	job := submitJob(t, connect(t, cell), "j")
-	short, cancel := context.WithCancel(context.Background())
-	cancel()
-	if second, err := Start(short, o); err == nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	waits := o
+	waits.Standby = cancel
+	if second, err := Start(ctx, waits); err == nil {
 		second.Stop()
 		t.Fatal("two qmasters lead")
+	} else if ctx.Err() == nil {
+		t.Fatal("the second one does not wait:", err)
 	}
 	stop(t, q)
 	q = start(t, o)

@@ -1,4 +1,4 @@
-// Package document makes the JSON documents of `-fmt json` and `quill ... --json`: of listings
+// Package document makes the JSON documents of -fmt json and --json: of listings
 // from the rows of pkg/view, of what a request did from qmaster's replies. Names and shape are those of Open
 // Cluster Scheduler where it has the listing.
 //

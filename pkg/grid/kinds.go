@@ -48,6 +48,9 @@ const (
 	KindInstance       Kind = 36
 )
 
+// KindsEnd is one more than the largest Kind.
+const KindsEnd = KindInstance + 1
+
 // Key names one object within its kind. Jobs use ID, tasks ID and Sub (the
 // task number), PE tasks all three; everything else is keyed by Name, queue
 // instances by "queue@host".

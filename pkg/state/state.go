@@ -19,7 +19,7 @@ type State struct {
 	Seq uint64
 	At  grid.Time
 
-	tables     [kinds]table
+	tables     [grid.KindsEnd]table
 	onHost     tree[place]
 	successors tree[dependency]
 	reserved   tree[dependency]           // jobs by their advance reservation
@@ -31,9 +31,6 @@ type State struct {
 	finishing  int                        // how many of them there are at most
 	tally      Tally
 }
-
-// kinds is one more than the largest grid.Kind.
-const kinds = int(grid.KindInstance) + 1
 
 // place means that a started task holds slots on a host.
 type place struct {
@@ -118,7 +115,7 @@ func (s *State) Apply(l events.List) {
 }
 
 func (s *State) apply(e events.Event) {
-	if int(e.Kind) >= kinds || e.Kind == grid.KindAccounting {
+	if e.Kind >= grid.KindsEnd || e.Kind == grid.KindAccounting {
 		return
 	}
 	t := s.tables[e.Kind].own()
@@ -331,7 +328,7 @@ func (s *State) forgetReceipts() {
 
 // Get returns the object of a kind, nil when there is none.
 func (s *State) Get(k grid.Kind, key grid.Key) grid.Object {
-	if int(k) >= kinds {
+	if k >= grid.KindsEnd {
 		return nil
 	}
 	return s.tables[k].rows.get(key)

@@ -34,7 +34,7 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 	case Orders:
 		result := orders.Result{Seq: c.state.Seq}
 		for i := range in.Orders {
-			result.Refused = append(result.Refused, orders.Refusal{Index: i, Reason: internalError})
+			result.Refused = append(result.Refused, orders.Refusal{Index: i, Code: orders.Internal, Reason: internalError})
 		}
 		answer = Answer{Ref: in.Ref, Result: &result}
 	case Continue:

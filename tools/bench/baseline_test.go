@@ -36,11 +36,13 @@ var measured = []struct{ pkg, bench, times string }{
 	{"./schedd/algorithm/fbsng", "^BenchmarkRun$", "3x"},
 	{"./schedd/algorithm/gridserver", "^BenchmarkRun$", "3x"},
 	{"./schedd/algorithm/scoot", "^BenchmarkRun$", "3x"},
+	{"./schedd/algorithm/roundrobin", "^BenchmarkRun$", "3x"},
 	{"./pkg/state", "^BenchmarkApply$", "20000x"},
 	{"./pkg/codec", "^Benchmark(Append|Decode)$", "1000x"},
 	{"./pkg/submit", "^BenchmarkQsubWords$", "1000x"},
 	{"./qmaster", "^BenchmarkSubmit$/durable=false/clients=1$", "2000x"},
 	{"./execd/core", "^Benchmark(Life|Plan)$", "1000x"},
+	{"./tools/decide", "^BenchmarkBusyLog$", "3x"},
 }
 
 // cost is what one operation of a benchmark allocates.

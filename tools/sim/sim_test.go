@@ -63,7 +63,7 @@ func TestLaws(t *testing.T) {
 		sum.Health += r.Health
 		sum.Seconds += r.Seconds
 	}
-	if worlds := int(last - first + 1); worlds >= 40 {
+	if worlds := int(last - first + 1); worlds >= 20 {
 		for _, c := range []struct {
 			what        string
 			seen, atMin int // in each world on average

@@ -240,7 +240,7 @@ func simJobs(c *cli.Context, env opt.Env) ([]swf.Job, trace.Options, error) {
 	o := trace.Options{Processors: c.Int64("procs"), Begin: trace.Begin(log), Events: c.String("mode") == "event"}
 	if o.Processors == 0 {
 		if o.Processors, err = strconv.ParseInt(log.Field("MaxProcs"), 10, 64); err != nil || o.Processors <= 0 {
-			return nil, o, fmt.Errorf("%s does not tell its MaxProcs: --procs is needed", path)
+			return nil, o, fmt.Errorf("%s has no MaxProcs: --procs is needed", path)
 		}
 	}
 	jobs, dropped := log.Usable(swf.Machine{Processors: o.Processors, RunAsEstimate: c.String("noest") == "run"})
@@ -249,7 +249,7 @@ func simJobs(c *cli.Context, env opt.Env) ([]swf.Job, trace.Options, error) {
 		why string
 	}{
 		{dropped.TooLarge, fmt.Sprintf("need more than %d processors", o.Processors)},
-		{dropped.NoProcessors, "tell no number of processors"},
+		{dropped.NoProcessors, "have no number of processors"},
 		{dropped.NoRun, "have not run"},
 		{dropped.NoEstimate, "have no estimate (--noest run takes the run time)"},
 		{dropped.NoSubmit, "were submitted before the log began"},

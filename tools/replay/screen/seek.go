@@ -56,7 +56,7 @@ type quest struct {
 	given     bool   // up
 }
 
-// searching means that a stretch was looked at in vain.
+// searching means that a stretch was searched and does not have what is sought.
 type searching struct{ quest quest }
 
 // passes searches for what a filter lets through.

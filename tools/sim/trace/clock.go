@@ -44,7 +44,7 @@ type Replay struct {
 	Algorithm  string           // as sched_conf(5) names it
 	Jobs       []swf.Job        // or tasks
 	Starts     []int64          // seconds of the log, by place in Jobs
-	Lost       []Lost           // what ran in vain before
+	Lost       []Lost           // attempts before the last, whose work was lost
 	Stood      map[int]int64    // seconds that jobs stood still in the end, preempted, by place
 	Projects   []divide.Project // none: not asked for
 	Of         []int            // each job's place in Projects
