@@ -136,15 +136,15 @@ type Kind struct {
 	Attributes *map[string]any `json:"attributes,omitempty" doc:"JSON Schema of the attributes; absent in the list, and for kinds that consist of a name"`
 }
 
+// Kinds is the list of all.
+type Kinds struct {
+	Items []Kind `json:"items"`
+}
+
 func (s *Server) registerKinds() {
 	kinds := operation(http.MethodGet, "/v1/kinds", "list-kinds", "configuration", "Kinds of configuration objects")
-	show(s, kinds, func(_ context.Context, _ *struct{ Reading }, _ moment) (struct {
-		Items []Kind `json:"items"`
-	}, error,
-	) {
-		var out struct {
-			Items []Kind `json:"items"`
-		}
+	show(s, kinds, func(_ context.Context, _ *struct{ Reading }, _ moment) (Kinds, error) {
+		var out Kinds
 		names, specs := configKinds()
 		for _, name := range names {
 			out.Items = append(out.Items, Kind{Kind: name, Noun: specs[name].Noun})

@@ -238,7 +238,7 @@ func (r *stream) run(w http.ResponseWriter) {
 			return
 		}
 	}
-	if !r.mark() {
+	if !r.mark() || r.over() {
 		return
 	}
 	tick := time.NewTicker(markEvery)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -91,6 +92,19 @@ func received(body io.Reader, most int) (got []string, last uint64, end string) 
 		}
 	}
 	return got, last, ""
+}
+
+// TestEventsUntilThePast: a stream up to a list that was before its begin ends at once.
+func TestEventsUntilThePast(t *testing.T) {
+	c := newCell(t, 2)
+	seq := c.c.Core.State().Seq
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	answer := read(t, ctx, c.serve().URL+"/v1/events?to=1", seq)
+	defer answer.Body.Close()
+	if got, _, end := received(answer.Body, 3); len(got) > 0 || end != fmt.Sprintf(`{"end":"to","resume":%d}`, seq+1) {
+		t.Errorf("%q, end %q", got, end)
+	}
 }
 
 // TestNoGap: readers that are interrupted at any point, and continue where they were, receive each event that passes their filter,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -256,6 +257,11 @@ func TestDescription(t *testing.T) {
 	w = c.request("GET", "/v1/openapi.json", "", nil)
 	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil || doc.OpenAPI != "3.1.0" || doc.Paths["/v1/jobs/{id}"]["get"] == nil {
 		t.Error(err, doc.OpenAPI)
+	}
+	for name := range doc.Components.Schemas {
+		if !regexp.MustCompile(`^[a-zA-Z0-9._-]+$`).MatchString(name) {
+			t.Errorf("%q is no name of a component", name)
+		}
 	}
 	if doc.Components.Schemas["Host"].Properties["load_avg"].Description == "" {
 		t.Error("comments of pkg/document are missing")

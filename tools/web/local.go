@@ -19,11 +19,16 @@ import (
 // The API is also served at a Unix socket in the cell's directory, where only the cell's administrator can make one: a client that connects to it
 // gives its token to quill web and to no other program that has taken its port.
 
-// listenLocal opens the socket; nil: there is none. A socket that was left, or that another quill web serves, is replaced.
+// listenLocal opens the socket; nil: there is none. A socket that was left is replaced, one that another quill web serves is an error. It is removed
+// when the listener is closed.
 func (s *Server) listenLocal() (net.Listener, error) {
 	path := s.options.Socket
 	if path == "" {
 		return nil, nil
+	}
+	if c, err := net.Dial("unix", path); err == nil {
+		c.Close()
+		return nil, fmt.Errorf("another quill web of this cell serves %s", path)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -32,29 +37,11 @@ func (s *Server) listenLocal() (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // it may be that of another by then
-	err = os.Chmod(path, 0o666)
-	own, cannot := os.Lstat(path)
-	if err = errors.Join(err, cannot); err != nil {
+	if err := os.Chmod(path, 0o666); err != nil {
 		l.Close()
 		return nil, err
 	}
-	return &localListener{l, path, own}, nil
-}
-
-// localListener removes its socket when it is closed.
-type localListener struct {
-	net.Listener
-	path string
-	own  os.FileInfo
-}
-
-// Close removes the socket unless another quill web has replaced it.
-func (l *localListener) Close() error {
-	if there, err := os.Lstat(l.path); err == nil && os.SameFile(l.own, there) {
-		os.Remove(l.path)
-	}
-	return l.Listener.Close()
+	return l, nil
 }
 
 // localClient connects to a Unix socket, whatever address it is given.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -138,6 +139,33 @@ func writeProblem(w http.ResponseWriter, p *huma.ErrorModel) {
 	}
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p)
+}
+
+// checkQuery refuses a query of which a part would be passed over: a parameter that cannot be read, that is there twice, or that has no value. Forms
+// of the console send some without, and the first page has no cursor. The error is a problem.
+func checkQuery(u *url.URL) error {
+	seen := map[string]bool{}
+	for part := range strings.SplitSeq(u.RawQuery, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		name, wrong := url.QueryUnescape(name)
+		value, err := url.QueryUnescape(value)
+		err = errors.Join(wrong, err)
+		switch {
+		case part == "":
+			continue
+		case err == nil && strings.Contains(part, ";"):
+			err = errors.New("a semicolon is written %3B")
+		case err == nil && seen[name]:
+			err = errors.New("it is there more than once; a list has commas")
+		case err == nil && value == "" && name != "cursor" && strings.HasPrefix(u.Path, "/v1/"):
+			err = errors.New("it has no value")
+		}
+		if err != nil {
+			return invalid("query."+name, err)
+		}
+		seen[name] = true
+	}
+	return nil
 }
 
 // unrouted is the problem of a request for which there is no route.

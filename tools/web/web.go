@@ -210,11 +210,9 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			writeProblem(counted, problem(http.StatusForbidden, problemCertificate, "", "the certificate of the client is not accepted any more: "+why.Error()))
 			return
 		}
-		for name, values := range r.URL.Query() {
-			if len(values) > 1 {
-				s.explain(counted, r, problem(http.StatusUnprocessableEntity, problemInvalid, "query."+name, "it is there more than once; a list has commas"))
-				return
-			}
+		if err := checkQuery(r.URL); err != nil {
+			s.explain(counted, r, err)
+			return
 		}
 		r.Body = http.MaxBytesReader(counted, r.Body, bodyMax)
 		mux.ServeHTTP(counted, r)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -92,23 +93,24 @@ func TestClientOf(t *testing.T) {
 	}
 }
 
-// TestSocketRemoved: a server that stops removes its socket, and not that of another which has replaced it.
-func TestSocketRemoved(t *testing.T) {
+// TestSocketOfOne: a server that runs keeps its socket beside another one, one that was killed leaves it to the next, and one that stops
+// removes its own.
+func TestSocketOfOne(t *testing.T) {
 	s := New(Options{Socket: filepath.Join(t.TempDir(), "web.sock")})
-	listen := func() net.Listener {
+	listen := func() *net.UnixListener {
 		l, err := s.listenLocal()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return l
+		return l.(*net.UnixListener)
 	}
-	first := listen()
-	second := listen()
-	first.Close()
-	if _, err := os.Stat(s.options.Socket); err != nil {
-		t.Errorf("the socket of another was removed: %v", err)
+	killed := listen()
+	if _, err := s.listenLocal(); err == nil || !strings.Contains(err.Error(), "another quill web") {
+		t.Errorf("beside one that runs: %v", err)
 	}
-	second.Close()
+	killed.SetUnlinkOnClose(false)
+	killed.Close()
+	listen().Close()
 	if _, err := os.Stat(s.options.Socket); !os.IsNotExist(err) {
 		t.Errorf("the socket stays: %v", err)
 	}
