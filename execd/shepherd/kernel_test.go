@@ -249,7 +249,7 @@ func TestKernelUsageOfPETasks(t *testing.T) {
 	master.Cgroup, task.Cgroup = plan.Cgroup{Job: job, Path: job + "/master"}, plan.Cgroup{Job: job, Path: job + "/task.1"}
 	h.start(master, task)
 	its, others := h.end(2).Usage.CPU, h.end(1).Usage.CPU
-	if its < 0.9 || others > its/2 { // a second, and what it takes to start each
+	if its < 0.5 || others > its/2 { // a second by the system's ticks, of which half may be missing: see cause.go
 		t.Errorf("CPU time of the task %v s, of the master %v s", its, others)
 	}
 	want(t, "group of the job", exists(job), false)
