@@ -132,9 +132,11 @@ func (c *Committer) lists() int {
 	return len(c.now.ends)
 }
 
-// gatherFrom is from how many clients on gather waits, gatherMost the longest time that it does.
+// gatherFrom is from how many clients on gather waits, gatherTo for how many lists at most, which is a large frame,
+// and gatherMost the longest time.
 const (
 	gatherFrom = 5
+	gatherTo   = 16
 	gatherMost = time.Millisecond
 )
 
@@ -147,7 +149,7 @@ func (c *Committer) gather(clients int, most time.Duration) {
 		return
 	}
 	c.mu.Lock()
-	if c.want = clients; c.isFull() {
+	if c.want = min(clients, gatherTo); c.isFull() {
 		c.want = 0
 		c.mu.Unlock()
 		return

@@ -24,6 +24,7 @@ func TestGather(t *testing.T) {
 		{"two ask again", 5, 3, 0, 2, false, 200 * time.Microsecond},
 		{"none asks again", 5, 0, 0, 0, false, time.Millisecond},
 		{"one does not", 5, 3, 0, 1, false, time.Millisecond},
+		{"many clients", 1000, gatherTo - 1, 0, 2, false, 100 * time.Microsecond},
 		{"a frame is full", 5, 0, frame.Max, 2, false, 100 * time.Microsecond},
 		{"the last batch goes on", 5, 3, 0, 2, true, 0},
 	} {
