@@ -21,7 +21,7 @@ type Committer struct {
 	mu   sync.Mutex
 	now  batch         // being filled
 	busy bool          // a frame is being appended, or gathered
-	want int           // gather has begun to wait for so many lists in now; 0: they have come
+	want int           // so many lists in now are a frame for gather; 0: they have come
 	full chan struct{} // closed when they have
 	born time.Time
 	sent atomic.Int64 // since when a frame is being appended, in nanoseconds after born; 0: none is
@@ -145,17 +145,16 @@ const (
 // take turns. It is what PostgreSQL calls commit_delay and commit_siblings, the first as
 // measured. A few clients are not waited for.
 func (c *Committer) gather(clients int, most time.Duration) {
-	if clients < gatherFrom || c.writing.lists < len(c.writing.ends) { // the last batch goes on
+	if clients < gatherFrom || c.writing.lists < len(c.writing.ends) { // the rest of the last batch is next
 		return
 	}
 	c.mu.Lock()
-	if c.want = min(clients, gatherTo); c.isFull() {
-		c.want = 0
-		c.mu.Unlock()
+	c.want, c.full = min(clients, gatherTo), make(chan struct{})
+	full := c.isFull()
+	c.mu.Unlock()
+	if full {
 		return
 	}
-	c.full = make(chan struct{})
-	c.mu.Unlock()
 	late := time.NewTimer(most)
 	defer late.Stop()
 	select {

@@ -26,7 +26,7 @@ func TestGather(t *testing.T) {
 		{"one does not", 5, 3, 0, 1, false, time.Millisecond},
 		{"many clients", 1000, gatherTo - 1, 0, 2, false, 100 * time.Microsecond},
 		{"a frame is full", 5, 0, frame.Max, 2, false, 100 * time.Microsecond},
-		{"the last batch goes on", 5, 3, 0, 2, true, 0},
+		{"the rest of the last batch is next", 5, 3, 0, 2, true, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
