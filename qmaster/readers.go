@@ -127,5 +127,9 @@ func replyOf(r core.Read, p report.Piece, err error) gdi.Reply {
 	if !known {
 		status = gdi.StatusInvalid
 	}
-	return deny(status, fmt.Sprintf("host %s: %s", r.Host, p.Text))
+	reply := deny(status, fmt.Sprintf("host %s: %s", r.Host, p.Text))
+	if status == gdi.StatusUnknown {
+		reply.Answers[0].Field = map[bool]string{false: "o", true: "e"}[r.Stderr] // there is no such file
+	}
+	return reply
 }

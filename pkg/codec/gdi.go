@@ -49,6 +49,7 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 		wire.Uns(w, &a.Quality)
 		w.Text(&a.Text)
 		wire.Opt(w, &a.About, subject)
+		name(w, &a.Field)
 		w.Close(m)
 	})
 	wire.Uns(w, &r.Job)

@@ -274,6 +274,9 @@ type Answer struct {
 	Quality Quality
 	Text    string
 	About   *Subject // nil: the request, or the new job of a Submit
+	// Field is what of the request is wrong: an option of the command without its dash, as "l", or an attribute of the
+	// configuration object; "": nothing, or it is not known.
+	Field string
 }
 
 // Subject is what an answer is about, for programs.

@@ -150,7 +150,16 @@ var ErrNoOperands = &Error{Text: "ERROR! no option argument", Code: 1, Help: tru
 // ErrHelp is what Parse returns for -help.
 var ErrHelp = errors.New("help requested")
 
-// Parse reads words in order and sets what they say.
+// WordError is an error of Parse with the word that it is about.
+type WordError struct {
+	error
+	Word int // its index: that of a switch, or of its argument if it has one
+}
+
+// Unwrap returns the error without the word.
+func (e *WordError) Unwrap() error { return e.error }
+
+// Parse reads words in order and sets what they say. The error is a WordError or ErrHelp.
 func (c *Command[T]) Parse(t *T, words []string) error {
 	for i := 0; i < len(words); {
 		s := c.Lookup(words[i])
@@ -160,23 +169,53 @@ func (c *Command[T]) Parse(t *T, words []string) error {
 		case s != nil:
 			n, err := s.apply(t, words[i+1:], c.NoArgument)
 			if err != nil {
-				return err
+				return &WordError{err, s.place(i, n)}
 			}
 			if c.Seen != nil {
 				c.Seen(t, s.Name)
 			}
 			i += 1 + n
 		case c.Operand == nil || (len(words[i]) > 0 && words[i][0] == '-'):
-			return c.unknown(words[i])
+			return &WordError{c.unknown(words[i]), i}
 		default:
 			n, err := c.Operand(t, words[i:])
 			if err != nil {
-				return err
+				return &WordError{err, i}
 			}
 			i += n
 		}
 	}
 	return nil
+}
+
+// Place returns the index of the word that an error about a switch is about, as Parse has it; -1 when the switch is not among words, or more than once.
+func (c *Command[T]) Place(words []string, name string) int {
+	place := -1
+	for i := 0; i < len(words); i++ {
+		s, taken := c.Lookup(words[i]), 0
+		if s == nil {
+			continue
+		}
+		if s.Take != nil {
+			taken = max(0, s.Take(words[i+1:]))
+		}
+		if s.Name == name {
+			if place >= 0 {
+				return -1
+			}
+			place = s.place(i, taken)
+		}
+		i += taken
+	}
+	return place
+}
+
+// place is the index of the word that an error about the switch at i is about, which takes so many of the words after it.
+func (s *Switch[T]) place(i, taken int) int {
+	if taken == 1 {
+		return i + 1
+	}
+	return i
 }
 
 // Lookup returns the row of a word, nil when it is no switch of the command.

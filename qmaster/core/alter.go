@@ -103,8 +103,8 @@ func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
 // them is denied and the others are skipped.
 func (c *Core) alter(in Request, b *gdi.Alter) {
 	r := in.Request
-	if text := firstNonEmpty(c.unverified(b), whenNow(b)); text != "" {
-		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
+	if refusal := first(denied(c.unverified(b)), whenNow(b)); refusal != nil {
+		c.reply(in.Ref, *refusal)
 		return
 	}
 	jobs, answers := c.choose(r, b.Jobs)
@@ -120,7 +120,7 @@ func (c *Core) alter(in Request, b *gdi.Alter) {
 		}
 		switch {
 		case len(b.Set) > 0 && !x.all:
-			said = append(said, gdi.Deny(gdi.StatusDenied, "denied: the selected option works only on jobs and not on tasks").
+			said = append(said, gdi.Deny(gdi.StatusInvalid, "denied: the selected option works only on jobs and not on tasks").
 				On(gdi.Subject{Job: x.job.ID}))
 		case len(b.Set) > 0:
 			said = append(said, altered(x.job, c.alterJob(r, b, x))...)
@@ -158,15 +158,16 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	if refused {
 		return answers
 	}
-	if text := firstNonEmpty(validJobName(j.Name), validObjectName(j.Account), c.badPaths(j.Spec), badMailList(from.Spec.MailTo), c.badAltered(r, &j, b.Set)); text != "" {
-		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	if refusal := first(wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)), c.badPaths(j.Spec), wrong("M", badMailList(from.Spec.MailTo)),
+		c.badAltered(r, &j, b.Set)); refusal != nil {
+		return []gdi.Answer{*refusal}
 	}
-	if text := c.lookUp(&j); text != "" {
-		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	if refusal := c.lookUp(&j); refusal != nil {
+		return []gdi.Answer{*refusal}
 	}
 	if slices.Contains(b.Set, "hold_jid") || slices.Contains(b.Set, "hold_jid_ad") {
-		if text := firstNonEmpty(c.predecessors(&j), c.cycle(&j)); text != "" {
-			return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+		if refusal := first(c.predecessors(&j), wrong("hold_jid", c.cycle(&j))); refusal != nil {
+			return []gdi.Answer{*refusal}
 		}
 	}
 	if slices.Contains(b.Set, "w") {
@@ -176,8 +177,8 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 		}
 	}
 	tasks, text := c.limitTasks(b, old, &j)
-	if text != "" {
-		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	if refusal := wrong("l", text); refusal != nil {
+		return []gdi.Answer{*refusal}
 	}
 	j.Version++
 	c.keepLimits(b, old, &j)
@@ -191,21 +192,19 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 
 // setAttributes replaces the attributes of a job that a request names; refused: one of them may not be.
 func (c *Core) setAttributes(r gdi.Request, b *gdi.Alter, j *grid.Job, started bool) (answers []gdi.Answer, refused bool) {
-	deny := func(status gdi.Status, text string) ([]gdi.Answer, bool) {
-		return []gdi.Answer{gdi.Deny(status, text)}, true
-	}
+	refuse := func(a *gdi.Answer) ([]gdi.Answer, bool) { return []gdi.Answer{*a}, true }
 	from := b.Job
 	for _, name := range b.Set {
 		switch a, ok := attributes[name]; {
 		case name == "p":
 			if from.Priority > j.Priority && !c.isOperator(r) {
-				return deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to increase job priority", r.User))
+				return refuse(denied(fmt.Sprintf("denied: %q must be operator to increase job priority", r.User)))
 			}
 			j.Priority = from.Priority
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets scheduling priority of job %d to %d", r.User, r.Host, j.ID, j.Priority)))
 		case name == "ot":
 			if !c.isOperator(r) {
-				return deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be operator to change amount of override tickets", r.User))
+				return refuse(denied(fmt.Sprintf("denied: %q must be operator to change amount of override tickets", r.User)))
 			}
 			j.OverrideTickets = from.OverrideTickets
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets override tickets of job %d to %d", r.User, r.Host, j.ID, j.OverrideTickets)))
@@ -213,12 +212,12 @@ func (c *Core) setAttributes(r gdi.Request, b *gdi.Alter, j *grid.Job, started b
 			j.JobShare = from.JobShare
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job share of job %d to %d", r.User, r.Host, j.ID, j.JobShare)))
 		case !ok:
-			return deny(gdi.StatusInvalid, fmt.Sprintf("denied: attribute %q of a job can't be changed", name))
+			return refuse(wrong(name, fmt.Sprintf("denied: attribute %q of a job can't be changed", name)))
 		case started && fixedByTasks.Has(name):
-			return deny(gdi.StatusDenied, fmt.Sprintf("job %d can't modify running jobs", j.ID))
+			return refuse(wrong(name, fmt.Sprintf("job %d can't modify running jobs", j.ID)))
 		case name == "l" && b.Now:
-			if text := c.requestLimits(j, from.Hard); text != "" {
-				return deny(gdi.StatusDenied, text)
+			if refusal := wrong(name, c.requestLimits(j, from.Hard)); refusal != nil {
+				return refuse(refusal)
 			}
 			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
 		default:
@@ -258,29 +257,29 @@ func (c *Core) verifyAltered(j *grid.Job, started bool) (answers []gdi.Answer, g
 	case just:
 		return verified(jobWord(j), reasons), false
 	case len(reasons) > 0 && mode == "e":
-		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, "error: no suitable queues")}, false
+		return []gdi.Answer{*wrong("w", noSuitableQueues)}, false
 	case len(reasons) > 0:
 		return []gdi.Answer{gdi.Warn("warning: no suitable queues")}, true
 	}
 	return nil, true
 }
 
-func (c *Core) badAltered(r gdi.Request, j *grid.Job, set []string) string {
+func (c *Core) badAltered(r gdi.Request, j *grid.Job, set []string) *gdi.Answer {
 	switch {
-	case j.Priority < -1023 || j.Priority > 1024:
-		return fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority)
+	case noPriority(j) != nil:
+		return noPriority(j)
 	case slices.Contains(set, "binding") && badBinding(j) != "":
-		return badBinding(j)
+		return wrong("binding", badBinding(j))
 	case slices.Contains(set, "dl") && c.badDeadline(r, j) != "":
-		return c.badDeadline(r, j)
+		return denied(c.badDeadline(r, j))
 	case slices.Contains(set, "ckpt") && j.Ckpt != "" && c.state.Ckpt(j.Ckpt) == nil:
-		return fmt.Sprintf("denied: checkpointing environment %q does not exist", j.Ckpt)
+		return wrong("ckpt", fmt.Sprintf("denied: checkpointing environment %q does not exist", j.Ckpt))
 	case slices.Contains(set, "P"):
 		return c.badProject(r, j)
 	case !j.Array && (len(j.ArrayPredecessorReq) > 0 || j.Concurrency > 0):
 		return c.badTasks(j)
 	}
-	return ""
+	return nil
 }
 
 // cycle refuses a job that would wait for itself through others.

@@ -22,19 +22,19 @@ func (c *Core) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 			return []gdi.Answer{granted(known.AR)}
 		}
 	}
-	if text := c.mayReserve(r); text != "" {
-		return []gdi.Answer{*denied(text)}
+	if refusal := c.mayReserve(r); refusal != nil {
+		return []gdi.Answer{*refusal}
 	}
-	a, text := c.newAR(r, submitted)
-	if text != "" {
-		return []gdi.Answer{*denied(text)}
+	a, refusal := c.newAR(r, submitted)
+	if refusal != nil {
+		return []gdi.Answer{*refusal}
 	}
 	p, reasons := c.cluster.Grant(a, c.now, c.zone)
 	if a.Verify == "v" {
 		return verified("Your job ", reasons)
 	}
 	if len(reasons) > 0 {
-		return []gdi.Answer{*denied("advance_reservation: no suitable queues")}
+		return []gdi.Answer{*wrong("", "advance_reservation: no suitable queues")}
 	}
 	a.ID, a.Grants, a.GrantedPE = c.nextAR(), p.Grants, p.PE
 	c.review(a)
@@ -49,18 +49,18 @@ func granted(id uint32) gdi.Answer {
 
 // mayReserve holds the user against who may make and delete reservations, and
 // how many there may be.
-func (c *Core) mayReserve(r gdi.Request) string {
+func (c *Core) mayReserve(r gdi.Request) *gdi.Answer {
 	u := c.state.Userset(arUsers)
 	if !c.isOperator(r) && (u == nil || !u.Contains(r.User, r.Group)) {
-		return fmt.Sprintf("denied: %q must be manager or in userset %q", r.User, arUsers)
+		return denied(fmt.Sprintf("denied: %q must be manager or in userset %q", r.User, arUsers))
 	}
 	if r.Command == "qrdel" {
-		return ""
+		return nil
 	}
 	if limit := c.number("max_advance_reservations"); limit > 0 && c.state.Len(grid.KindAR) >= int(limit) {
-		return fmt.Sprintf("rejected: only %d advance reservations are allowed per cluster", limit)
+		return deny(gdi.StatusLimit, "", fmt.Sprintf("rejected: only %d advance reservations are allowed per cluster", limit))
 	}
-	return ""
+	return nil
 }
 
 // nextAR is the number of the next reservation. Behind the highest they begin
@@ -78,8 +78,8 @@ func (c *Core) nextAR() uint32 {
 }
 
 // newAR returns the advance reservation that a user submitted, completed with what
-// qmaster sets (owner, time, state). The text is not empty when it is refused.
-func (c *Core) newAR(r gdi.Request, submitted *grid.AR) (*grid.AR, string) {
+// qmaster sets (owner, time, state). Without one the answer is the refusal.
+func (c *Core) newAR(r gdi.Request, submitted *grid.AR) (*grid.AR, *gdi.Answer) {
 	a := *submitted
 	a.Owner, a.Group, a.Submit, a.State = r.User, r.Group, c.now, grid.ARWaiting
 	a.Grants, a.GrantedPE, a.Message = nil, "", nil
@@ -87,19 +87,20 @@ func (c *Core) newAR(r gdi.Request, submitted *grid.AR) (*grid.AR, string) {
 	if len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}
-	if text := firstNonEmpty(badMailList(submitted.MailTo), c.when(&a), validARName(a.Name), validObjectName(a.Account), c.arRequests(&a), c.arUsersExist(a.ACL)); text != "" {
-		return nil, text
+	if refusal := first(wrong("M", badMailList(submitted.MailTo)), c.when(&a), wrong("N", validARName(a.Name)), wrong("A", validObjectName(a.Account)), c.arRequests(&a),
+		wrong("u", c.arUsersExist(a.ACL))); refusal != nil {
+		return nil, refusal
 	}
-	return &a, ""
+	return &a, nil
 }
 
 // when settles start, end and duration: two of them give the third, the start
 // is now if it was not given.
-func (c *Core) when(a *grid.AR) string {
+func (c *Core) when(a *grid.AR) *gdi.Answer {
 	length := grid.Time(a.Duration) * 1000
 	switch {
 	case a.End == 0 && a.Duration == 0:
-		return `missing value for "end time or duration" in advance reservation request`
+		return wrong("d", `missing value for "end time or duration" in advance reservation request`)
 	case a.End != 0 && a.Duration != 0 && a.Start == 0:
 		a.Start = a.End - length
 	case a.Start == 0:
@@ -109,15 +110,15 @@ func (c *Core) when(a *grid.AR) string {
 	case a.End == 0:
 		a.End = a.Start + length
 	case a.End <= a.Start:
-		return "start time is later than end time"
+		return wrong("e", "start time is later than end time")
 	case a.Duration != 0 && a.End-a.Start != length:
-		return "difference between end and start time does not correspond to duration"
+		return wrong("d", "difference between end and start time does not correspond to duration")
 	}
 	if a.Start < c.now-c.now%1000 {
-		return "start time is in the past"
+		return wrong("a", "start time is in the past")
 	}
 	a.Duration = uint32((a.End - a.Start) / 1000)
-	return ""
+	return nil
 }
 
 func validARName(name string) string {
@@ -129,38 +130,29 @@ func validARName(name string) string {
 
 // arRequests checks everything that a reservation names and normalises its
 // requests.
-func (c *Core) arRequests(a *grid.AR) string {
+func (c *Core) arRequests(a *grid.AR) *gdi.Answer {
 	hard, err := c.cluster.Complex().Normalise(a.Hard)
 	if err != nil {
-		return strings.Replace(err.Error(), `"job" denied`, `"advance_reservation" denied`, 1)
+		return wrong("l", strings.Replace(err.Error(), `"job" denied`, `"advance_reservation" denied`, 1))
 	}
 	a.Hard = hard
-	if text := c.strangeHost(hard); text != "" {
-		return text
-	}
-	for _, q := range append(append(grid.Names{}, a.Queues...), a.MasterQueues...) {
-		if !c.queueKnown(q) {
-			return fmt.Sprintf("Job was rejected because job requests unknown queue %q", q)
-		}
-	}
 	if strings.EqualFold(a.Ckpt, "none") {
 		a.Ckpt = ""
 	}
-	if a.Binding != nil && !a.Binding.Decided() {
-		return "job rejected: -binding is not for advance reservations"
-	}
-	if a.Binding != nil && a.Binding.Validate() != "" {
-		return "job rejected: " + a.Binding.Validate()
+	if refusal := first(wrong("l", c.strangeHost(hard)), wrong("q", c.strangeQueue(a.Queues)), wrong("masterq", c.strangeQueue(a.MasterQueues))); refusal != nil {
+		return refusal
 	}
 	switch {
-	case a.PE != "" && !c.peKnown(a.PE):
-		return fmt.Sprintf("job rejected: the requested parallel environment %q does not exist", a.PE)
-	case a.PE != "" && a.PERange.First() == 0:
-		return `"advance_reservation" rejected: pe range must be greater than zero`
-	case a.Ckpt != "" && c.state.Ckpt(a.Ckpt) == nil:
-		return fmt.Sprintf("job rejected: the requested checkpointing environment %q does not exist", a.Ckpt)
+	case a.Binding != nil && !a.Binding.Decided():
+		return wrong("binding", "job rejected: -binding is not for advance reservations")
+	case a.Binding != nil && a.Binding.Validate() != "":
+		return wrong("binding", "job rejected: "+a.Binding.Validate())
 	}
-	return ""
+	refusal := wrong("pe", c.badPE("advance_reservation", a.PE, a.PERange))
+	if refusal == nil && a.Ckpt != "" && c.state.Ckpt(a.Ckpt) == nil {
+		refusal = wrong("ckpt", fmt.Sprintf("job rejected: the requested checkpointing environment %q does not exist", a.Ckpt))
+	}
+	return refusal
 }
 
 // arUsersExist checks -u: of @names there must be a userset.

@@ -165,8 +165,8 @@ func (c *Core) dropAR(id uint32) {
 
 // deleteARs is qrdel(1).
 func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer) {
-	if text := c.mayReserve(r); text != "" {
-		return []gdi.Answer{*denied(text)}
+	if refusal := c.mayReserve(r); refusal != nil {
+		return []gdi.Answer{*refusal}
 	}
 	if grid.Names(b.Users).Has("*") && !c.isManager(r) {
 		return []gdi.Answer{*denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}

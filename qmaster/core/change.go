@@ -185,10 +185,16 @@ func (c *Core) planAdd(o grid.Object) (plannedChange, *gdi.Answer) {
 		p.done = &done
 		return p, nil
 	}
-	if text := p.rules.check(c, o); text != "" {
-		return p, refused(o.Kind(), o.Key(), gdi.StatusInvalid, "%s", text)
+	return p, refusedObject(o, p.rules.check(c, o))
+}
+
+// refusedObject is a refusal of an object; nil: there is none.
+func refusedObject(o grid.Object, refusal *gdi.Answer) *gdi.Answer {
+	if refusal == nil {
+		return nil
 	}
-	return p, nil
+	a := refusal.On(onObject(o.Kind(), o.Key(), ""))
+	return &a
 }
 
 func (c *Core) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
@@ -199,10 +205,7 @@ func (c *Core) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
 	if v := grid.Version(o); v != 0 && v != grid.Version(p.old) {
 		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", p.rules.noun, o.Key())
 	}
-	if text := firstNonEmpty(p.rules.check(c, o), c.breaksAR(o)); text != "" {
-		return p, refused(o.Kind(), o.Key(), gdi.StatusInvalid, "%s", text)
-	}
-	return p, nil
+	return p, refusedObject(o, first(p.rules.check(c, o), wrong("", c.breaksAR(o))))
 }
 
 func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *gdi.Answer) {

@@ -57,14 +57,14 @@ func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
 }
 
 // badCkpt checks -ckpt and -c of a new job. qalter may set occasions before the environment.
-func badCkpt(j *grid.Job) string {
+func badCkpt(j *grid.Job) *gdi.Answer {
 	switch text := keyword(j.Ckpt); {
 	case text != "":
-		return text
+		return wrong("ckpt", text)
 	case j.Ckpt == "" && (j.CkptWhen != "" && j.CkptWhen != "n" || j.CkptSeconds != 0):
-		return "checkpointing denied"
+		return wrong("c", "checkpointing denied")
 	}
-	return ""
+	return nil
 }
 
 // lookUpCkpt checks -ckpt. A job without -c has the occasions that its environment has

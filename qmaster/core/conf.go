@@ -95,14 +95,24 @@ func (c *Core) badParameter(e grid.Value) string {
 		}
 	case "jsv_allowed_mod":
 		return unknownMods(confNames(e.Text))
-	case "user_lists", "xuser_lists":
-		return c.missingLists(confNames(e.Text))
-	case "projects", "xprojects":
-		return c.missingProjects(confNames(e.Text))
-	case "auto_user_default_project":
-		return c.missingProjects(confNames(e.Text))
 	}
 	return ""
+}
+
+func confRefers(c *Core, o grid.Object) *gdi.Answer {
+	for _, e := range o.(*grid.Conf).Entries {
+		var refusal *gdi.Answer
+		switch e.Name {
+		case "user_lists", "xuser_lists":
+			refusal = c.missing(e.Name, grid.KindUserset, confNames(e.Text))
+		case "projects", "xprojects", "auto_user_default_project":
+			refusal = c.missing(e.Name, grid.KindProject, confNames(e.Text))
+		}
+		if refusal != nil {
+			return refusal
+		}
+	}
+	return nil
 }
 
 // confNames reads a list of sge_conf(5).

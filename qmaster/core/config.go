@@ -29,7 +29,12 @@ func validPE(c *Core, o grid.Object) string {
 		}
 	}
 	return firstNonEmpty(badSlots(int64(p.Slots)), badProcArgs(p.Name, "start_proc_args", p.StartProcArgs), badProcArgs(p.Name, "stop_proc_args", p.StopProcArgs),
-		c.missingLists(p.UserLists, p.XUserLists), bothLists("parallel environment", p.Name, p.UserLists, p.XUserLists))
+		bothLists("parallel environment", p.Name, p.UserLists, p.XUserLists))
+}
+
+func peRefers(c *Core, o grid.Object) *gdi.Answer {
+	p := o.(*grid.PE)
+	return first(c.missing("user_lists", grid.KindUserset, p.UserLists), c.missing("xuser_lists", grid.KindUserset, p.XUserLists))
 }
 
 // peWithoutEffect reports that a library that sorts queue instances is not loaded.
@@ -160,7 +165,12 @@ func usersetInUse(c *Core, _ gdi.Request, o grid.Object) string {
 
 func validProject(c *Core, o grid.Object) string {
 	p := o.(*grid.Project)
-	return firstNonEmpty(validName("project", p.Name), c.missingLists(p.ACL, p.XACL), bothLists("project", p.Name, p.ACL, p.XACL))
+	return firstNonEmpty(validName("project", p.Name), bothLists("project", p.Name, p.ACL, p.XACL))
+}
+
+func projectRefers(c *Core, o grid.Object) *gdi.Answer {
+	p := o.(*grid.Project)
+	return first(c.missing("acl", grid.KindUserset, p.ACL), c.missing("xacl", grid.KindUserset, p.XACL))
 }
 
 func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {

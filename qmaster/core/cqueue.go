@@ -18,19 +18,6 @@ func validCQueue(c *Core, o grid.Object) string {
 	if t := validName("queue", q.Name); t != "" {
 		return t
 	}
-	for _, h := range q.HostList {
-		if strings.HasPrefix(h, "@") && c.state.HGroup(h) == nil {
-			return fmt.Sprintf("denied: host group %q does not exist", h)
-		}
-	}
-	for attribute, target := range q.Exceptions() {
-		if strings.HasPrefix(target, "@") && c.state.HGroup(target) == nil {
-			return fmt.Sprintf("Did not modify %q for host group %q which does not exist.", attribute, target)
-		}
-	}
-	if t := c.missingInCQueue(q); t != "" {
-		return t
-	}
 	for _, n := range all(q.Slots) {
 		if t := badSlots(int64(n)); t != "" {
 			return t
@@ -60,36 +47,22 @@ func validCQueue(c *Core, o grid.Object) string {
 			return fmt.Sprintf("Invalid value %q for shell", s)
 		}
 	}
-	texts := []string{c.badSubordinates(q)}
-	for _, l := range append(all(q.UserLists), all(q.XUserLists)...) {
-		texts = append(texts, c.missingLists(l))
-	}
-	for _, l := range append(all(q.Projects), all(q.XProjects)...) {
-		texts = append(texts, c.missingProjects(l))
-	}
-	texts = append(texts, c.badCapacities(all(q.ComplexValues)...), c.badValues(all(q.LoadThresholds)...), c.badValues(all(q.SuspendThresholds)...))
-	return firstNonEmpty(texts...)
+	return ""
 }
 
-// missingInCQueue names an object to which a cluster queue refers and that does
-// not exist.
-func (c *Core) missingInCQueue(q *grid.CQueue) string {
-	for _, list := range all(q.PEList) {
-		if m := c.missing(grid.KindPE, list); m != "" {
-			return fmt.Sprintf("Parallel environment %q does not exist", m)
+func cqueueRefers(c *Core, o grid.Object) *gdi.Answer {
+	q := o.(*grid.CQueue)
+	for attribute, target := range q.Exceptions() {
+		if strings.HasPrefix(target, "@") && c.state.HGroup(target) == nil {
+			return wrong(attribute, fmt.Sprintf("Did not modify %q for host group %q which does not exist.", attribute, target))
 		}
 	}
-	for _, list := range all(q.CkptList) {
-		if m := c.missing(grid.KindCkpt, list); m != "" {
-			return fmt.Sprintf("Ckpt %q does not exist", m)
-		}
-	}
-	for _, cal := range all(q.Calendar) {
-		if cal != "" && c.state.Get(grid.KindCalendar, grid.Key{Name: cal}) == nil {
-			return fmt.Sprintf("Calendar %q does not exist", cal)
-		}
-	}
-	return ""
+	return first(c.missing("hostlist", grid.KindHGroup, groupsIn(q.HostList)), c.missing("pe_list", grid.KindPE, all(q.PEList)...), c.missing("ckpt_list", grid.KindCkpt, all(q.CkptList)...),
+		c.missing("calendar", grid.KindCalendar, all(q.Calendar)), wrong("subordinate_list", c.badSubordinates(q)),
+		c.missing("user_lists", grid.KindUserset, all(q.UserLists)...), c.missing("xuser_lists", grid.KindUserset, all(q.XUserLists)...),
+		c.missing("projects", grid.KindProject, all(q.Projects)...), c.missing("xprojects", grid.KindProject, all(q.XProjects)...),
+		wrong("complex_values", c.badCapacities(all(q.ComplexValues)...)),
+		wrong("load_thresholds", c.badValues(all(q.LoadThresholds)...)), wrong("suspend_thresholds", c.badValues(all(q.SuspendThresholds)...)))
 }
 
 func cqueueInUse(c *Core, _ gdi.Request, o grid.Object) string {

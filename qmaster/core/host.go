@@ -21,11 +21,22 @@ func validHGroup(c *Core, o grid.Object) string {
 		if n == g.Name || c.groupContains(n, g.Name) {
 			return fmt.Sprintf("Hostgroup %q in specification of %q would create a cycle", n, g.Name)
 		}
-		if c.state.HGroup(n) == nil {
-			return fmt.Sprintf("denied: host group %q does not exist", n)
-		}
 	}
 	return ""
+}
+
+func hgroupRefers(c *Core, o grid.Object) *gdi.Answer {
+	return c.missing("hostlist", grid.KindHGroup, groupsIn(o.(*grid.HGroup).HostList))
+}
+
+// groupsIn are the host groups in a list of hosts.
+func groupsIn(hosts grid.Names) (groups grid.Names) {
+	for _, n := range hosts {
+		if strings.HasPrefix(n, "@") {
+			groups = append(groups, n)
+		}
+	}
+	return groups
 }
 
 // groupContains reports whether group holds the group wanted, at any depth.
@@ -84,14 +95,20 @@ func validExecHost(c *Core, o grid.Object) string {
 	if t := validName("host", h.Name); t != "" {
 		return t
 	}
+	return badScaling(h.UsageScaling)
+}
+
+func execHostRefers(c *Core, o grid.Object) *gdi.Answer {
+	h := o.(*grid.ExecHost)
 	for _, n := range h.ReportVariables {
 		if c.centry(n) == nil {
-			return fmt.Sprintf("unknown resource %q", n)
+			return wrong("report_variables", fmt.Sprintf("unknown resource %q", n))
 		}
 	}
 	values, bad := c.badMaps(h.ComplexValues)
-	return firstNonEmpty(bad, c.badCapacities(values), c.badValues(h.LoadScaling), badScaling(h.UsageScaling),
-		c.missingLists(h.UserLists, h.XUserLists), c.missingProjects(h.Projects, h.XProjects))
+	return first(wrong("complex_values", firstNonEmpty(bad, c.badCapacities(values))), wrong("load_scaling", c.badValues(h.LoadScaling)),
+		c.missing("user_lists", grid.KindUserset, h.UserLists), c.missing("xuser_lists", grid.KindUserset, h.XUserLists),
+		c.missing("projects", grid.KindProject, h.Projects), c.missing("xprojects", grid.KindProject, h.XProjects))
 }
 
 func execHostInUse(c *Core, _ gdi.Request, o grid.Object) string {

@@ -17,16 +17,16 @@ import (
 // hosts are sent another version.
 
 // whenNow returns why a request to change running jobs is refused, whatever the jobs are.
-func whenNow(b *gdi.Alter) string {
+func whenNow(b *gdi.Alter) *gdi.Answer {
 	switch {
 	case !b.Now:
-		return ""
+		return nil
 	case slices.Contains(b.Set, "soft_l"):
-		return "denied: -when now changes no soft requests"
+		return wrong("when", "denied: -when now changes no soft requests")
 	case !slices.Contains(b.Set, "l") || len(b.Job.Hard) == 0:
-		return "denied: -when now needs the limits to change, -l h_rss=2G"
+		return wrong("when", "denied: -when now needs the limits to change, -l h_rss=2G")
 	}
-	return ""
+	return nil
 }
 
 // requestLimits replaces those limits among the requests of a job that are named, and leaves its other requests alone.

@@ -69,13 +69,17 @@ func (f *files) refuse(b *gdi.Output) *gdi.Answer {
 	case f.interactive:
 		return refusal(gdi.StatusInvalid, "job \"%d\" has no output files: it is interactive", b.Job)
 	case b.Stderr && f.merged:
-		return refusal(gdi.StatusInvalid, "job \"%d\" has no file of standard error: it was submitted with -j y, and its errors are in the file of standard output", b.Job)
+		return wrong("e", fmt.Sprintf("job \"%d\" has no file of standard error: it was submitted with -j y, and its errors are in the file of standard output", b.Job))
 	case f.Array && b.Task == 0:
-		return refusal(gdi.StatusInvalid, "job \"%d\" is an array: a task of it must be named, as %[1]d.1", b.Job)
+		return wrong("t", fmt.Sprintf("job \"%d\" is an array: a task of it must be named, as %[1]d.1", b.Job))
 	case !f.Array && b.Task > 1:
-		return refusal(gdi.StatusUnknown, "job \"%d\" task \"%d\" does not exist", b.Job, b.Task)
+		return noTask(b.Job, b.Task)
 	}
 	return nil
+}
+
+func noTask(job, task uint32) *gdi.Answer {
+	return deny(gdi.StatusUnknown, "t", fmt.Sprintf("job \"%d\" task \"%d\" does not exist", job, task))
 }
 
 // whereRan finds the host where a task runs, or ran last. j is nil when the job has ended.
@@ -94,7 +98,7 @@ func (c *Core) whereRan(j *grid.Job, e *end, task uint32) (host string, running 
 	i := slices.IndexFunc(e.records, func(a *grid.Accounting) bool { return a.Task == task || !f.Array })
 	switch {
 	case i < 0 && j != nil && !j.Tasks.Contains(task):
-		return "", false, refusal(gdi.StatusUnknown, "job \"%d\" task \"%d\" does not exist", f.Job, task)
+		return "", false, noTask(f.Job, task)
 	case i < 0:
 		return "", false, refusal(gdi.StatusUnknown, "%s has ended and its host is not known any more, or it never ran; qacct -j %d shows its host and working directory", name, f.Job)
 	case e.records[i].Start == 0:

@@ -84,10 +84,7 @@ func Refuse(s *state.State, now grid.Time, r gdi.Request) *gdi.Answer {
 	if refusal := refuseToken(s, now, r); refusal != nil {
 		return refusal
 	}
-	if text := fromWrongHost(s, r); text != "" {
-		return denied(text)
-	}
-	return nil
+	return denied(fromWrongHost(s, r))
 }
 
 // fromWrongHost returns why a request is not served for the host that it comes from;
@@ -128,7 +125,27 @@ func (c *Core) mayConfigure(r gdi.Request, k grid.Kind) *gdi.Answer {
 	return nil
 }
 
-func denied(text string) *gdi.Answer {
-	a := gdi.Deny(gdi.StatusDenied, text)
+// denied is the refusal of a request that its user may not make, wrong that of one that makes no sense, whoever makes it: field is the option or
+// attribute that is wrong, "" when it is not known. Both are nil when text is empty.
+func denied(text string) *gdi.Answer { return deny(gdi.StatusDenied, "", text) }
+
+func wrong(field, text string) *gdi.Answer { return deny(gdi.StatusInvalid, field, text) }
+
+func deny(status gdi.Status, field, text string) *gdi.Answer {
+	if text == "" {
+		return nil
+	}
+	a := gdi.Deny(status, text)
+	a.Field = field
 	return &a
+}
+
+// first returns the first refusal; nil: there is none.
+func first(refusals ...*gdi.Answer) *gdi.Answer {
+	for _, a := range refusals {
+		if a != nil {
+			return a
+		}
+	}
+	return nil
 }

@@ -22,6 +22,8 @@ type rules struct {
 	complete func(*Core, grid.Object)
 	// valid returns what is wrong with a new version of an object.
 	valid func(*Core, grid.Object) string
+	// refers returns which attribute of a new version of an object names what there is not, and its values that do not suit.
+	refers func(*Core, grid.Object) *gdi.Answer
 	// together returns why an object cannot exist with others of its kind, of which it
 	// may be one.
 	together func(o grid.Object, all []grid.Object) string
@@ -42,13 +44,13 @@ func rulesOf(k grid.Kind) *rules {
 	var r rules
 	switch k {
 	case grid.KindCQueue:
-		r = rules{valid: validCQueue, inUse: cqueueInUse, then: cqueueChanged}
+		r = rules{valid: validCQueue, refers: cqueueRefers, inUse: cqueueInUse, then: cqueueChanged}
 	case grid.KindHGroup:
-		r = rules{valid: validHGroup, inUse: hgroupInUse, then: hgroupChanged, from: "host group entry"}
+		r = rules{valid: validHGroup, refers: hgroupRefers, inUse: hgroupInUse, then: hgroupChanged, from: "host group entry"}
 	case grid.KindExecHost:
-		r = rules{valid: validExecHost, inUse: execHostInUse, then: execHostChanged, from: "execution host"}
+		r = rules{valid: validExecHost, refers: execHostRefers, inUse: execHostInUse, then: execHostChanged, from: "execution host"}
 	case grid.KindPE:
-		r = rules{valid: validPE, warn: peWithoutEffect, inUse: peInUse}
+		r = rules{valid: validPE, refers: peRefers, warn: peWithoutEffect, inUse: peInUse}
 	case grid.KindCkpt:
 		r = rules{valid: validCkpt, inUse: ckptInUse, from: "checkpointing environment"}
 	case grid.KindCalendar:
@@ -58,9 +60,9 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindUserset:
 		r = rules{valid: validUserset, inUse: usersetInUse}
 	case grid.KindProject:
-		r = rules{valid: validProject, inUse: projectInUse, then: projectChanged}
+		r = rules{valid: validProject, refers: projectRefers, inUse: projectInUse, then: projectChanged}
 	case grid.KindUser:
-		r = rules{valid: validUser, inUse: userInUse, then: userChanged}
+		r = rules{refers: userRefers, inUse: userInUse, then: userChanged}
 	case grid.KindManager:
 		r = rules{inUse: managerInUse}
 	case grid.KindOperator:
@@ -70,9 +72,9 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindSubmitHost:
 		r = rules{text: hostListText, twice: "submithost %q already exists"}
 	case grid.KindConf:
-		r = rules{valid: validConf, warn: confWithoutEffect, inUse: confInUse, then: confChanged}
+		r = rules{valid: validConf, refers: confRefers, warn: confWithoutEffect, inUse: confInUse, then: confChanged}
 	case grid.KindSchedConf:
-		r = rules{valid: validSchedConf, inUse: schedConfInUse, then: schedConfChanged, text: schedConfText}
+		r = rules{valid: validSchedConf, refers: schedConfRefers, inUse: schedConfInUse, then: schedConfChanged, text: schedConfText}
 	case grid.KindRQS:
 		r = rules{valid: validRQS}
 	case grid.KindShareTree:
@@ -86,14 +88,17 @@ func rulesOf(k grid.Kind) *rules {
 	return &r
 }
 
-func (r *rules) check(c *Core, o grid.Object) string {
+func (r *rules) check(c *Core, o grid.Object) (refusal *gdi.Answer) {
 	if r.complete != nil {
 		r.complete(c, o)
 	}
-	if r.valid == nil {
-		return ""
+	if r.valid != nil {
+		refusal = wrong("", r.valid(c, o))
 	}
-	return r.valid(c, o)
+	if refusal == nil && r.refers != nil {
+		refusal = r.refers(c, o)
+	}
+	return refusal
 }
 
 func (r *rules) used(c *Core, req gdi.Request, o grid.Object) string {
@@ -151,14 +156,21 @@ func schedConfChanged(c *Core, old, new grid.Object) {
 
 func schedConfText(gdi.Request, string, grid.Object) string { return "changed scheduler configuration" }
 
-// referenced names the first entry of a list that does not exist as kind k.
-func (c *Core) missing(k grid.Kind, names grid.Names) string {
-	for _, n := range names {
-		if c.state.Get(k, grid.Key{Name: n}) == nil {
-			return n
+// missing refuses an attribute that names an object of a kind which does not exist.
+func (c *Core) missing(attribute string, k grid.Kind, lists ...grid.Names) *gdi.Answer {
+	for _, names := range lists {
+		for _, n := range names {
+			if n != "" && c.state.Get(k, grid.Key{Name: n}) == nil {
+				return wrong(attribute, fmt.Sprintf(missingTexts[k], n))
+			}
 		}
 	}
-	return ""
+	return nil
+}
+
+var missingTexts = map[grid.Kind]string{
+	grid.KindUserset: "Userset %q does not exist", grid.KindProject: "Project %q does not exist", grid.KindPE: "Parallel environment %q does not exist",
+	grid.KindCkpt: "Ckpt %q does not exist", grid.KindCalendar: "Calendar %q does not exist", grid.KindHGroup: "denied: host group %q does not exist",
 }
 
 // all are an attribute's values: the general one and every exception's.
@@ -170,29 +182,11 @@ func all[T any](p grid.PerHost[T]) []T {
 	return out
 }
 
-func (c *Core) missingLists(lists ...grid.Names) string {
-	for _, l := range lists {
-		if m := c.missing(grid.KindUserset, l); m != "" {
-			return fmt.Sprintf("Userset %q does not exist", m)
-		}
-	}
-	return ""
-}
-
 // bothLists refuses a user set that is let in and kept out at once.
 func bothLists(noun, name string, in, out grid.Names) string {
 	for _, n := range in {
 		if out.Has(n) {
 			return fmt.Sprintf("denied: multiple occurrences of userset %q in %s %q", n, noun, name)
-		}
-	}
-	return ""
-}
-
-func (c *Core) missingProjects(lists ...grid.Names) string {
-	for _, l := range lists {
-		if m := c.missing(grid.KindProject, l); m != "" {
-			return fmt.Sprintf("Project %q does not exist", m)
 		}
 	}
 	return ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/shares"
 )
@@ -42,7 +43,11 @@ func validSchedConf(c *Core, o grid.Object) string {
 	if err := shares.CheckConfig(s); err != nil {
 		return "denied: " + err.Error()
 	}
-	return firstNonEmpty(badSchedParams(s), c.badValues(s.JobLoadAdjustments))
+	return badSchedParams(s)
+}
+
+func schedConfRefers(c *Core, o grid.Object) *gdi.Answer {
+	return wrong("job_load_adjustments", c.badValues(o.(*grid.SchedConf).JobLoadAdjustments))
 }
 
 // badAlgorithm has the named algorithm, and those that have a section, check it

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -45,31 +46,31 @@ func (c *Core) badScoped(r grid.Request, hard grid.Requests, of grid.TaskScope) 
 }
 
 // lookUpScopes checks the requests for the master task and for the others, and stores them in their normal form.
-func (c *Core) lookUpScopes(j *grid.Job) string {
+func (c *Core) lookUpScopes(j *grid.Job) *gdi.Answer {
 	if !j.Scoped() {
-		return ""
+		return nil
 	}
 	if j.PE == "" {
-		return "job rejected: -scope master and -scope slave are not allowed for non-parallel jobs"
+		return wrong("scope", "job rejected: -scope master and -scope slave are not allowed for non-parallel jobs")
 	}
 	master, text := c.scoped(j, grid.MasterTask)
 	if text != "" {
-		return text
+		return wrong("l", text)
 	}
 	slave, text := c.scoped(j, grid.SlaveTasks)
 	if text != "" {
-		return text
+		return wrong("l", text)
 	}
 	for _, r := range master {
 		if o, both := slave.Get(r.Name); both && characteristics(r) != characteristics(o) {
-			return fmt.Sprintf("job rejected: resource map %q is requested with other characteristics in scope master than in scope slave", r.Name)
+			return wrong("l", fmt.Sprintf("job rejected: resource map %q is requested with other characteristics in scope master than in scope slave", r.Name))
 		}
 	}
 	if !slices.Equal(master, j.MasterHard) || !slices.Equal(slave, j.SlaveHard) {
 		own := j.Ask()
 		own.MasterHard, own.SlaveHard = master, slave
 	}
-	return ""
+	return nil
 }
 
 // characteristics are those that a request of a resource map selects by.

@@ -26,13 +26,12 @@ func (c *Core) submit(in Request, submitted *grid.Job) {
 		c.submitted(in.Ref, j, id)
 		return
 	}
-	j, text := c.newJob(in, submitted)
-	if text != "" {
-		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
-		return
+	j, refusal := c.newJob(in, submitted)
+	if refusal == nil {
+		refusal = deny(gdi.StatusLimit, "", c.badLimits(j))
 	}
-	if text := c.badLimits(j); text != "" {
-		c.reply(in.Ref, gdi.Deny(gdi.StatusLimit, text))
+	if refusal != nil {
+		c.reply(in.Ref, *refusal)
 		return
 	}
 	var warning []gdi.Answer
@@ -40,7 +39,7 @@ func (c *Core) submit(in Request, submitted *grid.Job) {
 		reasons := c.unplaceable(j, mode)
 		switch {
 		case len(reasons) > 0 && mode == "e":
-			c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, "error: no suitable queues"))
+			c.reply(in.Ref, *wrong("w", noSuitableQueues))
 			return
 		case len(reasons) > 0 && mode == "w":
 			warning = append(warning, gdi.Warn("warning: no suitable queues"))
@@ -78,7 +77,7 @@ func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
 	case j.Owner != r.User && !c.isManager(r):
 		return nil, gdi.Deny(gdi.StatusNotOwner, fmt.Sprintf("job rejected: %s@%s is not allowed to resubmit jobs of user %s", r.User, r.Host, j.Owner))
 	case j.Spec.Connect != "":
-		return nil, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID))
+		return nil, *wrong("", fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID))
 	}
 	submitted := *j
 	held := func(letter string) grid.Ranges {
@@ -124,8 +123,8 @@ func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answe
 }
 
 // newJob completes a submitted job: it sets what only qmaster may set, looks up names and
-// normalises resource requests. The text is not empty when the job is refused.
-func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, string) {
+// normalises resource requests. Without a job the answer is the refusal.
+func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, *gdi.Answer) {
 	j := *submitted
 	if j.Spec.SubmitHost != r.Host { // else it is shared with jobs submitted alike
 		spec := *submitted.Spec
@@ -146,52 +145,59 @@ func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, string) {
 	j.Pending = grid.Ranges{{First: j.Tasks.First, Last: grid.Ranges{j.Tasks}.Last(), Step: j.Tasks.Step}}
 	j.Account = cmp.Or(j.Account, grid.DefaultAccount)
 	j.Department = c.department(r.Request)
-	if text := firstNonEmpty(c.mayPlaceJobs(r.Request), c.badTasks(&j), validJobName(j.Name), validObjectName(j.Account),
-		c.badPriority(r.Request, &j), c.badDeadline(r.Request, &j), badBinding(&j), c.badPaths(j.Spec), badMailList(j.Spec.MailTo), badCkpt(&j),
-		badScript(j.Spec), c.badProject(r.Request, &j)); text != "" {
-		return nil, text
+	if refusal := first(denied(c.mayPlaceJobs(r.Request)), c.badTasks(&j), wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)),
+		c.badPriority(r.Request, &j), denied(c.badDeadline(r.Request, &j)), wrong("binding", badBinding(&j)), c.badPaths(j.Spec),
+		wrong("M", badMailList(j.Spec.MailTo)), badCkpt(&j), wrong("", badScript(j.Spec)), c.badProject(r.Request, &j), badMasterQueue(&j)); refusal != nil {
+		return nil, refusal
 	}
-	if len(j.MasterQueues) > 0 && j.PE == "" {
-		return nil, "job rejected: specification of master queue is not allowed for non-parallel jobs"
+	if refusal := c.lookUp(&j); refusal != nil {
+		return nil, refusal
 	}
-	if j.Ckpt != "" && j.CkptWhen == "n" {
-		return nil, "job rejected: checkpointing with \"-c n\" requested"
-	}
-	if text := c.lookUp(&j); text != "" {
-		return nil, text
-	}
-	if text := c.admitted(&j); text != "" {
-		return nil, text
+	if refusal := wrong("", c.admitted(&j)); refusal != nil {
+		return nil, refusal
 	}
 	// A whole hold from the client covers all tasks.
 	j.UserHold, j.OperHold, j.SysHold = whole(j.UserHold, j.Pending), whole(j.OperHold, j.Pending), whole(j.SysHold, j.Pending)
 	switch {
 	case len(j.OperHold) > 0 && !c.isOperator(r.Request):
-		return nil, "denied: \"" + r.User + "\" must be operator to set an operator hold"
+		return nil, denied("denied: \"" + r.User + "\" must be operator to set an operator hold")
 	case len(j.SysHold) > 0 && !c.isManager(r.Request):
-		return nil, "denied: \"" + r.User + "\" must be manager to set a system hold"
+		return nil, denied("denied: \"" + r.User + "\" must be manager to set a system hold")
 	}
-	if text := c.predecessors(&j); text != "" {
-		return nil, text
+	if refusal := c.predecessors(&j); refusal != nil {
+		return nil, refusal
 	}
-	return &j, ""
+	return &j, nil
+}
+
+// badMasterQueue checks -masterq of a new job, and -c beside -ckpt.
+func badMasterQueue(j *grid.Job) *gdi.Answer {
+	switch {
+	case len(j.MasterQueues) > 0 && j.PE == "":
+		return wrong("masterq", "job rejected: specification of master queue is not allowed for non-parallel jobs")
+	case j.Ckpt != "" && j.CkptWhen == "n":
+		return wrong("c", "job rejected: checkpointing with \"-c n\" requested")
+	}
+	return nil
 }
 
 // badPaths refuses path lists that name two files for one host, or for all, or
 // one for a host that there is not.
-func (c *Core) badPaths(spec *grid.JobSpec) string {
-	for _, list := range [...]grid.Names{spec.Stdin, spec.Stdout, spec.Stderr, spec.Shell} {
-		for i, path := range list {
-			host := hostOf(path)
-			switch {
-			case path == "", strings.HasSuffix(path, ":"):
-				return "paths may not be empty strings"
-			case host != "" && !c.hostKnown(host):
-				return fmt.Sprintf("can't resolve hostname %q", host)
-			}
-			if slices.ContainsFunc(list[:i], func(p string) bool { return strings.EqualFold(hostOf(p), host) }) {
-				return "ERROR! two files are specified for the same host"
-			}
+func (c *Core) badPaths(spec *grid.JobSpec) *gdi.Answer {
+	return first(wrong("i", c.badPathList(spec.Stdin)), wrong("o", c.badPathList(spec.Stdout)), wrong("e", c.badPathList(spec.Stderr)), wrong("S", c.badPathList(spec.Shell)))
+}
+
+func (c *Core) badPathList(list grid.Names) string {
+	for i, path := range list {
+		host := hostOf(path)
+		switch {
+		case path == "", strings.HasSuffix(path, ":"):
+			return "paths may not be empty strings"
+		case host != "" && !c.hostKnown(host):
+			return fmt.Sprintf("can't resolve hostname %q", host)
+		}
+		if slices.ContainsFunc(list[:i], func(p string) bool { return strings.EqualFold(hostOf(p), host) }) {
+			return "ERROR! two files are specified for the same host"
 		}
 	}
 	return ""
@@ -272,19 +278,19 @@ func (c *Core) mayPlaceJobs(r gdi.Request) string {
 	return ""
 }
 
-func (c *Core) badTasks(j *grid.Job) string {
+func (c *Core) badTasks(j *grid.Job) *gdi.Answer {
 	n := j.Tasks.Count()
 	switch limit := c.settings().maxTasks; {
 	case n == 0 || j.Tasks.First == 0:
-		return "job rejected: 0 is an invalid task id"
+		return wrong("t", "job rejected: 0 is an invalid task id")
 	case j.Array && limit > 0 && n > limit:
-		return fmt.Sprintf("job rejected: you tried to submit a job with more than %d tasks", limit)
+		return wrong("t", fmt.Sprintf("job rejected: you tried to submit a job with more than %d tasks", limit))
 	case !j.Array && len(j.ArrayPredecessorReq) > 0:
-		return `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`
+		return wrong("hold_jid_ad", `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`)
 	case !j.Array && j.Concurrency > 0:
-		return `invalid "task concurrency" value in job request`
+		return wrong("tc", `invalid "task concurrency" value in job request`)
 	}
-	return ""
+	return nil
 }
 
 func (c *Core) badLimits(j *grid.Job) string {
@@ -337,14 +343,18 @@ func validObjectName(n string) string {
 	return keyword(n)
 }
 
-func (c *Core) badPriority(r gdi.Request, j *grid.Job) string {
-	switch {
-	case j.Priority < -1023 || j.Priority > 1024:
-		return fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority)
-	case j.Priority > 0 && !c.isOperator(r):
-		return "job rejected: positive submission priority requires operator privileges"
+func (c *Core) badPriority(r gdi.Request, j *grid.Job) *gdi.Answer {
+	if j.Priority > 0 && j.Priority <= 1024 && !c.isOperator(r) {
+		return denied("job rejected: positive submission priority requires operator privileges")
 	}
-	return ""
+	return noPriority(j)
+}
+
+func noPriority(j *grid.Job) *gdi.Answer {
+	if j.Priority < -1023 || j.Priority > 1024 {
+		return wrong("p", fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority))
+	}
+	return nil
 }
 
 func badBinding(j *grid.Job) string {
@@ -368,7 +378,7 @@ func (c *Core) badDeadline(r gdi.Request, j *grid.Job) string {
 	return ""
 }
 
-func (c *Core) badProject(r gdi.Request, j *grid.Job) string {
+func (c *Core) badProject(r gdi.Request, j *grid.Job) *gdi.Answer {
 	s := c.settings()
 	if j.Project == "" {
 		switch u := c.state.User(r.User); {
@@ -380,51 +390,53 @@ func (c *Core) badProject(r gdi.Request, j *grid.Job) string {
 	}
 	if j.Project == "" {
 		if s.needsProject {
-			return "job rejected: no project specified, but a project is required"
+			return wrong("P", "job rejected: no project specified, but a project is required")
 		}
-		return ""
+		return nil
 	}
 	p := c.state.Project(j.Project)
 	if p == nil {
-		return fmt.Sprintf("job rejected: the requested project %q does not exist", j.Project)
+		return wrong("P", fmt.Sprintf("job rejected: the requested project %q does not exist", j.Project))
 	}
 	if !c.permits(r.User, r.Group, p.ACL, p.XACL) {
-		return fmt.Sprintf("job rejected: no access to project %q for user %q", j.Project, r.User)
+		return denied(fmt.Sprintf("job rejected: no access to project %q for user %q", j.Project, r.User))
 	}
 	if s.xprojects.Has(j.Project) || len(s.projects) > 0 && !s.projects.Has(j.Project) {
-		return fmt.Sprintf("job rejected: project %q is not allowed in the cluster", j.Project)
+		return denied(fmt.Sprintf("job rejected: project %q is not allowed in the cluster", j.Project))
 	}
-	return ""
+	return nil
 }
 
 // lookUp checks everything that a job names and normalises its requests.
-func (c *Core) lookUp(j *grid.Job) string {
-	if text := c.lookUpRequests(j); text != "" {
-		return text
+func (c *Core) lookUp(j *grid.Job) *gdi.Answer {
+	if refusal := wrong("l", c.lookUpRequests(j)); refusal != nil { // the others rely on it
+		return refusal
 	}
-	if text := c.lookUpScopes(j); text != "" {
-		return text
-	}
-	for _, list := range []grid.Names{j.HardQueues, j.SoftQueues, j.MasterQueues, j.SlaveQueues} {
+	return first(c.lookUpScopes(j), wrong("q", c.strangeQueue(j.HardQueues, j.SoftQueues)), wrong("masterq", c.strangeQueue(j.MasterQueues)),
+		wrong("q", c.strangeQueue(j.SlaveQueues)), wrong("pe", c.badPE("job", j.PE, j.PERange)), wrong("ckpt", c.lookUpCkpt(j)), wrong("ar", c.badAR(j)))
+}
+
+// strangeQueue refuses requests for a queue that there is not.
+func (c *Core) strangeQueue(lists ...grid.Names) string {
+	for _, list := range lists {
 		for _, q := range list {
 			if !c.queueKnown(q) {
 				return fmt.Sprintf("Job was rejected because job requests unknown queue %q", q)
 			}
 		}
 	}
-	if j.PE != "" {
-		if !c.peKnown(j.PE) {
-			return fmt.Sprintf("job rejected: the requested parallel environment %q does not exist", j.PE)
-		}
-		if j.PERange.First() == 0 {
-			return `"job" rejected: pe range must be greater than zero`
-		}
-	}
-	if text := c.lookUpCkpt(j); text != "" {
-		return text
-	}
-	if text := c.badAR(j); text != "" {
-		return text
+	return ""
+}
+
+// badPE checks -pe of a job or reservation, as noun says.
+func (c *Core) badPE(noun, pe string, slots grid.Ranges) string {
+	switch {
+	case pe == "":
+		return ""
+	case !c.peKnown(pe):
+		return fmt.Sprintf("job rejected: the requested parallel environment %q does not exist", pe)
+	case slots.First() == 0:
+		return fmt.Sprintf("%q rejected: pe range must be greater than zero", noun)
 	}
 	return ""
 }
@@ -461,9 +473,9 @@ func badReference(refs grid.Names) string {
 
 // predecessors resolves -hold_jid and -hold_jid_ad to the jobs that have not
 // ended: by number, or the owner's jobs by name pattern.
-func (c *Core) predecessors(j *grid.Job) string {
-	if text := firstNonEmpty(badReference(j.PredecessorReq), badReference(j.ArrayPredecessorReq)); text != "" {
-		return text
+func (c *Core) predecessors(j *grid.Job) *gdi.Answer {
+	if refusal := first(wrong("hold_jid", badReference(j.PredecessorReq)), wrong("hold_jid_ad", badReference(j.ArrayPredecessorReq))); refusal != nil {
+		return refusal
 	}
 	j.Predecessors = c.resolveJobs(j.Owner, j.PredecessorReq, j.ID)
 	j.ArrayPredecessors = c.resolveJobs(j.Owner, j.ArrayPredecessorReq, j.ID)
@@ -472,16 +484,16 @@ func (c *Core) predecessors(j *grid.Job) string {
 		p := c.state.Job(id)
 		switch {
 		case !p.Array:
-			return `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`
+			return wrong("hold_jid_ad", `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`)
 		case p.Tasks.First != j.Tasks.First || p.Tasks.Last != j.Tasks.Last:
-			return "This array job must have the same range of sub-tasks as the dependent array job specified with -hold_jid_ad"
+			return wrong("hold_jid_ad", "This array job must have the same range of sub-tasks as the dependent array job specified with -hold_jid_ad")
 		}
 		gone := c.goneTasks(p)
 		j.ArrayHold = grid.Ranges{j.Tasks}.Filter(func(task uint32) bool {
 			return j.ArrayHold.Contains(task) || c.waitsFor(j, task, p, gone)
 		})
 	}
-	return ""
+	return nil
 }
 
 func (c *Core) resolveJobs(owner string, refs grid.Names, self uint32) []uint32 {
@@ -543,12 +555,14 @@ func (c *Core) waitsFor(j *grid.Job, task uint32, p *grid.Job, gone func(uint32)
 
 // verify answers qsub -w v|p for a job that is not submitted.
 func (c *Core) verify(r Request, b *gdi.Verify) []gdi.Answer {
-	j, text := c.newJob(r, b.Job)
-	if text != "" {
-		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, text)}
+	j, refusal := c.newJob(r, b.Job)
+	if refusal != nil {
+		return []gdi.Answer{*refusal}
 	}
 	return verified(jobWord(j), c.unplaceable(j, b.Mode))
 }
+
+const noSuitableQueues = "error: no suitable queues"
 
 // jobWord begins each sentence of a verification.
 func jobWord(j *grid.Job) string { return fmt.Sprintf("Job %d ", j.ID) }
@@ -560,7 +574,7 @@ func verified(who string, reasons []string) []gdi.Answer {
 	for i := range reasons {
 		reasons[i] = who + reasons[i]
 	}
-	return []gdi.Answer{gdi.Deny(gdi.StatusDenied, strings.Join(append(reasons, "verification: no suitable queues"), "\n"))}
+	return []gdi.Answer{*wrong("w", strings.Join(append(reasons, "verification: no suitable queues"), "\n"))}
 }
 
 // unplaceable returns why a job could never run: in the empty cluster, or as it

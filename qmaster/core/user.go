@@ -4,15 +4,16 @@ import (
 	"fmt"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-func validUser(c *Core, o grid.Object) string {
+func userRefers(c *Core, o grid.Object) *gdi.Answer {
 	p := o.(*grid.User).DefaultProject
 	if p != "" && c.state.Get(grid.KindProject, grid.Key{Name: p}) == nil {
-		return fmt.Sprintf("denied: project %q does not exist", p)
+		return wrong("default_project", fmt.Sprintf("denied: project %q does not exist", p))
 	}
-	return ""
+	return nil
 }
 
 // greet makes a user object for an owner who has none, enforce_user auto, and

@@ -40,9 +40,52 @@ const (
 	accountsIdle = 5 * time.Minute
 )
 
+// How long a request waits for qmaster: for a new connection of its user, which a client of the cell tries for about as long, and for the answer. The
+// commands wait for up to a minute when qmaster may have taken a request; a client of the API can send it again under its number.
+const (
+	openWait  = 5 * time.Second
+	askedWait = 10 * time.Second
+	retryWait = 5 * time.Second // for Retry-After of every answer with status 503
+)
+
+// errSilent means that qmaster has not answered in time: it may have carried out the request, or will.
+var errSilent = errors.New("qmaster has not answered in time, and may have carried out the request: send it again, with the same Idempotency-Key if it makes a job or a reservation")
+
+// timely is an account whose requests end in time.
+type timely struct {
+	Account
+	wait time.Duration
+}
+
+func (t timely) Do(ctx context.Context, id, command string, body gdi.Body) (reply gdi.Reply, err error) {
+	err = within(ctx, t.wait, func(ctx context.Context) error {
+		reply, err = t.Account.Do(ctx, id, command, body)
+		return err
+	})
+	return reply, err
+}
+
+func (t timely) Get(ctx context.Context, get gdi.Get, each func(grid.Object) error) error {
+	return within(ctx, t.wait, func(ctx context.Context) error { return t.Account.Get(ctx, get, each) })
+}
+
+func (t timely) Revoke(ctx context.Context) error { return within(ctx, t.wait, t.Account.Revoke) }
+
+// within calls f with a context that ends after a while. The error is that of f, or errSilent.
+func within(ctx context.Context, wait time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, errSilent)
+	defer cancel()
+	err := f(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && context.Cause(ctx) == errSilent {
+		return errSilent
+	}
+	return err
+}
+
 // accounts keeps the connections of users between their requests. Tokens themselves are not stored.
 type accounts struct {
 	open Accounts
+	wait time.Duration // for qmaster to answer a request
 
 	mu   sync.Mutex
 	kept map[digest]*held
@@ -74,7 +117,8 @@ func (a *accounts) acquire(ctx context.Context, token string) (*held, error) {
 		h = &held{ready: make(chan struct{})}
 		a.kept[d] = h
 		go func() {
-			h.Account, h.err = a.open(context.WithoutCancel(ctx), token)
+			account, err := a.open(context.WithoutCancel(ctx), token)
+			h.Account, h.err = timely{account, a.wait}, err
 			close(h.ready)
 		}()
 	}

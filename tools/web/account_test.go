@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // TestAbandonedConnections: clients that send tokens and leave before qmaster has answered use up no more than the limit, whatever
@@ -38,4 +43,30 @@ func TestAbandonedConnections(t *testing.T) {
 		t.Fatalf("afterwards %v, %d are kept", err, len(a.kept))
 	}
 	a.release(h)
+}
+
+// TestSilentMaster: a request whose answer does not come ends in time, with the number under which it can be sent again: nothing is made twice.
+func TestSilentMaster(t *testing.T) {
+	c := newCell(t, 1)
+	h := as("alice")
+	h.Set("Content-Type", "application/json")
+	wait := c.server.accounts.wait
+	if wait+openWait >= answerWait {
+		t.Errorf("qmaster has %v to answer, and the answer %v", wait, answerWait)
+	}
+	c.server.accounts.wait, c.silent = time.Millisecond, true
+	w := c.request("POST", "/v1/jobs", `{"command": ["true"]}`, h)
+	key := w.Header().Get(keyHeader)
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || key == "" || !strings.Contains(w.Body.String(), problemPrefix+problemQMaster) {
+		t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
+	}
+	c.server.accounts.close()
+	c.server.accounts.wait, c.silent = wait, false
+	h.Set(keyHeader, key)
+	if w = c.request("POST", "/v1/jobs", `{"command": ["true"]}`, h); w.Code != http.StatusCreated || w.Header().Get("Location") != "/v1/jobs/1" {
+		t.Errorf("the same again: %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if n := c.c.Core.State().Len(grid.KindJob); n != 1 {
+		t.Errorf("%d jobs were made", n)
+	}
 }

@@ -50,7 +50,7 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"POST /v1/jobs/{id}/signal":         {"/v1/jobs/1/signal", `{"action": "suspend"}`, "401 200 403 200 200 401 401"},
 	"DELETE /v1/jobs/{id}":              {"/v1/jobs/1", "", "401 200 403 200 200 401 401"},
 	"POST /v1/queues/{name}/signal":     {"/v1/queues/all.q@h1/signal", `{"action": "disable"}`, "401 403 403 200 200 401 401"},
-	"POST /v1/reservations":             {"/v1/reservations", `{"options": ["-a", "203612241200", "-d", "60", "-q", "all.q@h2"]}`, "401 403 403 200 200 401 401"},
+	"POST /v1/reservations":             {"/v1/reservations", `{"options": ["-a", "203612241200", "-d", "60", "-q", "all.q@h2"]}`, "401 403 403 201 201 401 401"},
 	"DELETE /v1/reservations/{id}":      {"/v1/reservations/1", "", "401 403 403 200 200 401 401"},
 	"PUT /v1/config/{kind}/{name}":      {"/v1/config/calendar/day", `{"attributes": {"week": "NONE"}}`, "401 403 403 403 200 401 401"},
 	"DELETE /v1/config/{kind}/{name}":   {"/v1/config/calendar/night", "", "401 403 403 403 200 401 401"},

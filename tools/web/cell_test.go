@@ -52,6 +52,7 @@ type testCell struct {
 
 	browser browser
 	guesses int    // wrong tokens that were sent
+	silent  bool   // answers of qmaster are lost
 	plain   bool   // how jobs were submitted is as users write it, for pictures
 	from    string // address of requests; "": that of httptest
 }
@@ -264,7 +265,9 @@ func (c *testCell) changes(d *datadriven.TestData) {
 func (c *testCell) read(r core.Read) gdi.Reply {
 	f := c.file
 	if f == nil {
-		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "host "+r.Host+": can't open \"/out\": No such file or directory")}}
+		no := gdi.Deny(gdi.StatusUnknown, "host "+r.Host+": can't open \"/out\": No such file or directory")
+		no.Field = "o"
+		return gdi.Reply{Answers: []gdi.Answer{no}}
 	}
 	p := &gdi.Part{Host: r.Host, Path: f.path, Size: uint64(len(f.text)), Offset: r.Offset, Running: r.Running}
 	if r.Tail > 0 {
@@ -369,8 +372,13 @@ func (b *bearer) Revoke(context.Context) error {
 	b.gone[b.user] = true
 	return nil
 }
-func (b *bearer) Do(_ context.Context, id, _ string, body gdi.Body) (gdi.Reply, error) {
-	return b.ask(b.user, id, body), nil
+func (b *bearer) Do(ctx context.Context, id, _ string, body gdi.Body) (gdi.Reply, error) {
+	reply := b.ask(b.user, id, body)
+	if b.silent {
+		<-ctx.Done()
+		return gdi.Reply{}, ctx.Err()
+	}
+	return reply, nil
 }
 
 func (b *bearer) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) (err error) {

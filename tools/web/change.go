@@ -62,7 +62,6 @@ type ConfigName struct {
 
 // Validating is what every change of the configuration may have.
 type Validating struct {
-	Writing
 	Validate bool `query:"validate" doc:"check only, with the rules of qmaster, on a copy of the state: nothing is changed"`
 }
 
@@ -88,12 +87,12 @@ func (s *Server) registerConfigWriting() {
 	huma.Register(s.api, configured(http.MethodPost, "/v1/config", "change-config", "Change several configuration objects in one transaction: all or none"), func(ctx context.Context, in *struct {
 		Validating
 		Body struct {
-			Put    []ConfigObject `json:"put,omitempty" doc:"objects to add or change" maxItems:"10000"`
-			Delete []ConfigName   `json:"delete,omitempty" doc:"objects to delete, of one kind; before the others are changed" maxItems:"10000"`
+			Put    array[ConfigObject] `json:"put,omitempty" doc:"objects to add or change" maxItems:"10000"`
+			Delete array[ConfigName]   `json:"delete,omitempty" doc:"objects to delete, of one kind; before the others are changed" maxItems:"10000"`
 		}
 	},
 	) (*change[Result], error) {
-		return s.configure(ctx, &in.Validating, "body.put", in.Body.Put, in.Body.Delete)
+		return s.configure(ctx, &in.Validating, "body.put", in.Body.Put.items, in.Body.Delete.items)
 	})
 }
 
@@ -120,7 +119,7 @@ func (s *Server) configure(ctx context.Context, in *Validating, where string, pu
 		}
 	}
 	for i, name := range remove {
-		spec, err := KindPath{name.Kind}.spec()
+		spec, err := specOf(name.Kind, fmt.Sprintf("body.delete[%d].kind", i), where != "path")
 		if err != nil {
 			return nil, err
 		}
@@ -133,34 +132,18 @@ func (s *Server) configure(ctx context.Context, in *Validating, where string, pu
 	if len(put)+len(remove) == 0 {
 		return nil, invalid("body", errors.New("there is nothing to change"))
 	}
-	reply, err := s.decide(ctx, in, at, body)
+	reply, err := s.decide(ctx, in, at, body, func(a gdi.Answer) string { return locationOf(a, where, put, remove) })
 	if err != nil {
-		return nil, located(err, reply, where, put, remove)
+		return nil, err
 	}
 	return &change[Result]{Sequence: reply.Seq, Body: resultOf(reply)}, nil
 }
 
-// located adds to the errors of a refusal which field they are about: the object, or the only one of its attributes that the text names.
-func located(err error, reply gdi.Reply, where string, put []ConfigObject, remove []ConfigName) error {
-	p := (*huma.ErrorModel)(nil)
-	if !errors.As(err, &p) {
-		return err
-	}
-	n := 0
-	for _, a := range reply.Answers {
-		if a.Status == gdi.StatusOK {
-			continue
-		}
-		if n < len(p.Errors) && a.About != nil && grid.SpecOf(a.About.Kind) != nil {
-			p.Errors[n].Location = locationOf(a, where, put, remove)
-		}
-		n++
-	}
-	return p
-}
-
 // locationOf returns the field of an answer; "": it is about none.
 func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigName) string {
+	if a.About == nil || grid.SpecOf(a.About.Kind) == nil {
+		return ""
+	}
 	kind := strings.ToLower(grid.SpecOf(a.About.Kind).Name)
 	for i, o := range put {
 		if o.Kind != kind || o.Name != a.About.Name {
@@ -168,6 +151,12 @@ func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigN
 		}
 		if where == "body.put" {
 			where = fmt.Sprintf("body.put[%d]", i)
+		}
+		if _, has := o.Attributes[a.Field]; has {
+			return where + ".attributes." + a.Field
+		}
+		if a.Status == gdi.StatusInvalid && o.Text != "" {
+			return where + ".text"
 		}
 		named := slices.DeleteFunc(slices.Collect(maps.Keys(o.Attributes)), func(name string) bool { return !strings.Contains(a.Text, name) })
 		if len(named) == 1 {
@@ -180,17 +169,20 @@ func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigN
 			return fmt.Sprintf("body.delete[%d]", i)
 		}
 	}
+	if where == "path" {
+		return ifUnknown(a, "path.name")
+	}
 	return ""
 }
 
 // decide has qmaster decide, or for a validation its core on a copy of the state.
-func (s *Server) decide(ctx context.Context, in *Validating, at moment, body *gdi.Change) (gdi.Reply, error) {
+func (s *Server) decide(ctx context.Context, in *Validating, at moment, body *gdi.Change, where func(gdi.Answer) string) (gdi.Reply, error) {
 	var request gdi.Body = body
 	if len(body.Add)+len(body.Modify) == 0 { // each on its own is the same for one, and has Grid Engine's message
 		request = &body.Delete
 	}
 	if !in.Validate {
-		return s.ask(ctx, in.Key, "qconf", request)
+		return s.ask(ctx, "qconf", request, where)
 	}
 	c := core.New(at.state.Copy(), 0)
 	r := gdi.Request{User: accountOf(ctx).User(), Host: s.adminHost(at), Command: "qconf", Body: request}
@@ -199,7 +191,7 @@ func (s *Server) decide(ctx context.Context, in *Validating, at moment, body *gd
 	}
 	for _, a := range c.Step(grid.TimeOf(s.options.Now()), core.Request{Request: r}).Answers {
 		if a.Reply != nil {
-			return gdi.Reply{Answers: a.Reply.Answers}, refused(*a.Reply)
+			return gdi.Reply{Answers: a.Reply.Answers}, refused(*a.Reply, where)
 		}
 	}
 	return gdi.Reply{}, problem(http.StatusServiceUnavailable, problemBusy, "", "the change cannot be checked now")
@@ -216,7 +208,7 @@ func (s *Server) adminHost(at moment) (name string) {
 
 // object returns the object as it is to be, and whether there is one now. The error is a problem.
 func (p *ConfigObject) object(at moment, where string) (o grid.Object, there bool, err error) {
-	spec, err := KindPath{p.Kind}.spec()
+	spec, err := specOf(p.Kind, where+".kind", where != "body")
 	if err != nil {
 		return nil, false, err
 	}

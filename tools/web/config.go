@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -36,12 +37,19 @@ type KindPath struct {
 }
 
 // spec returns the row of the kind. The error is a problem.
-func (p KindPath) spec() (*grid.Spec, error) {
+func (p KindPath) spec() (*grid.Spec, error) { return specOf(p.Kind, "", false) }
+
+// specOf returns the row of a kind that the path names, or a field of the body. The error is a problem.
+func specOf(kind, field string, inBody bool) (*grid.Spec, error) {
 	names, kinds := configKinds()
-	if s := kinds[p.Kind]; s != nil {
+	s, text := kinds[kind], fmt.Sprintf("there is no kind %q; there are %s", kind, strings.Join(names, ", "))
+	switch {
+	case s != nil:
 		return s, nil
+	case inBody:
+		return nil, invalid(field, errors.New(text))
 	}
-	return nil, problem(http.StatusNotFound, problemUnknown, "path.kind", fmt.Sprintf("there is no kind %q; there are %s", p.Kind, strings.Join(names, ", ")))
+	return nil, problem(http.StatusNotFound, problemUnknown, "path.kind", text)
 }
 
 // Config is a configuration object.

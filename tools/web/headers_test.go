@@ -46,3 +46,16 @@ func TestHeaders(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeHeader: a header that is too large is a problem.
+func TestLargeHeader(t *testing.T) {
+	c := newCell(t, 1)
+	for size, want := range map[int]int{headerMax / 2: http.StatusOK, headerMax: http.StatusRequestHeaderFieldsTooLarge} {
+		h := as("bob")
+		h.Set("X-Large", strings.Repeat("x", size))
+		w := c.request("GET", "/v1/cell", "", h)
+		if w.Code != want || want != http.StatusOK && !strings.Contains(w.Body.String(), problemPrefix+problemLarge) {
+			t.Errorf("%d bytes: %d %s", size, w.Code, w.Body)
+		}
+	}
+}

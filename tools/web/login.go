@@ -103,7 +103,11 @@ func (s *Server) authenticateSession(r *http.Request, cookie, csrf string) (*cre
 // authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken or a problem.
 func (s *Server) authenticateToken(r *http.Request, token string) (*held, error) {
 	d := digestOf(token)
-	h, err := s.accounts.acquire(r.Context(), token)
+	var h *held
+	err := within(r.Context(), openWait, func(ctx context.Context) (err error) {
+		h, err = s.accounts.acquire(ctx, token)
+		return err
+	})
 	switch {
 	case errors.Is(err, ErrToken):
 		s.failed(r, d)

@@ -17,6 +17,9 @@ import (
 	"github.com/quill-grid/quill/pkg/accounting"
 )
 
+// Lists are never null, in requests and answers: an empty one is [].
+func init() { huma.DefaultArrayNullable = false }
+
 // schemaNames are the names of schemas of types that do not have their own: of two packages, or generic ones.
 var schemaNames = map[reflect.Type]string{
 	reflect.TypeFor[Ended]():            "Ended",

@@ -44,6 +44,17 @@ type outputQuery struct {
 	Follow bool   `query:"follow" doc:"what is written is sent until the task has ended"`
 }
 
+// where is the field that qmaster's answer about the output is about.
+func (in *outputQuery) where(a gdi.Answer) string {
+	switch {
+	case a.Field == "t":
+		return "query.task"
+	case a.Field == "o", a.Field == "e":
+		return "query.stream"
+	}
+	return ifUnknown(a, "path.id")
+}
+
 // outputPart is a part of an output file, or with follow all from there on.
 type outputPart struct {
 	Path   string `header:"Quill-Output-Path" doc:"path of the file on the execution host"`
@@ -76,7 +87,7 @@ func (s *Server) getOutput(ctx context.Context, in *outputQuery) (*outputPart, e
 	}}
 	p, err := file.Next(ctx)
 	if err != nil {
-		return nil, notOutput(err)
+		return nil, notOutput(err, in.where)
 	}
 	out := &outputPart{Path: headerText(p.Path), Host: p.Host, Offset: p.Offset, Size: p.Size, Ended: !p.Running}
 	if !in.Follow {
@@ -124,9 +135,9 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter, file *client
 }
 
 // notOutput is the problem that an output file was not read.
-func notOutput(err error) error {
+func notOutput(err error, where func(gdi.Answer) string) error {
 	if refusal := (*client.Refused)(nil); errors.As(err, &refusal) {
-		return refused(gdi.Reply{Answers: []gdi.Answer{refusal.Answer}})
+		return refused(gdi.Reply{Answers: []gdi.Answer{refusal.Answer}}, where)
 	}
 	return unreachable(err)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +49,7 @@ func (s *consoleSession) Output(ctx context.Context, what gdi.Output) (*gdi.Part
 	case err != nil:
 		return nil, pageProblem(unreachable(err))
 	case reply.Output == nil:
-		return nil, pageProblem(refused(reply))
+		return nil, pageProblem(refused(reply, nowhere))
 	}
 	return reply.Output, nil
 }
@@ -81,7 +80,7 @@ func (s *consoleSession) Do(ctx context.Context, a console.Action) ([]string, ui
 	var messages []string
 	var seq uint64
 	for _, body := range bodies {
-		reply, err := s.cell.ask(ctx, "", command, body)
+		reply, err := s.cell.ask(ctx, command, body, nowhere)
 		if err != nil {
 			return messages, seq, explained(err)
 		}
@@ -122,7 +121,7 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 	case "delete":
 		return "qdel", []gdi.Body{&gdi.DeleteJobs{Jobs: jobs}}, nil
 	case "alter":
-		body, err := s.cell.alteration(append(slices.Clone(a.Options), strings.Join(a.Refs, ",")), len(refs))
+		body, err := s.cell.alteration(nil, a.Options, strings.Join(a.Refs, ","), len(refs))
 		return "qalter", []gdi.Body{body}, err
 	default:
 		for _, ref := range refs {

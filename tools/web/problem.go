@@ -32,7 +32,7 @@ const (
 	problemUnknown     = "unknown"        // 404: there is no such object or path
 	problemMethod      = "method"         // 405
 	problemAcceptable  = "not-acceptable" // 406
-	problemLarge       = "too-large"      // 413
+	problemLarge       = "too-large"      // 413, 431
 	problemMedia       = "media-type"     // 415
 	problemBehind      = "behind"         // 503: the mirror has not reached ?after=
 	problemMirror      = "no-mirror"      // 503: no state has been received yet
@@ -83,8 +83,9 @@ func invalid(where string, err error) *huma.ErrorModel {
 	return problem(http.StatusUnprocessableEntity, problemInvalid, where, strings.TrimPrefix(err.Error(), "error: "))
 }
 
-// refused is what qmaster's answers say: nil when all are good. Each text is an error of its own; the first decides on the type.
-func refused(reply gdi.Reply) error {
+// refused is what qmaster's answers say: nil when all are good. Each text is an error of its own; the first decides on the type. where returns the field of
+// the request that an answer is about, "" when it is about none.
+func refused(reply gdi.Reply, where func(gdi.Answer) string) error {
 	var p *huma.ErrorModel
 	for _, a := range reply.Answers {
 		if a.Status == gdi.StatusOK {
@@ -97,13 +98,16 @@ func refused(reply gdi.Reply) error {
 			}
 			p = problem(kind.status, kind.name, "", a.Text)
 		}
-		p.Errors = append(p.Errors, &huma.ErrorDetail{Message: a.Text})
+		p.Errors = append(p.Errors, &huma.ErrorDetail{Location: where(a), Message: a.Text})
 	}
 	if p == nil {
 		return nil
 	}
 	return p
 }
+
+// nowhere is for requests without fields.
+func nowhere(gdi.Answer) string { return "" }
 
 // unreachable is the problem that qmaster was not asked or has not answered.
 func unreachable(err error) error {
@@ -116,9 +120,18 @@ func unreachable(err error) error {
 	return problem(http.StatusServiceUnavailable, problemQMaster, "", strings.TrimPrefix(err.Error(), "error: "))
 }
 
-// typed gives the problems of huma their type.
+// byStatusOnly are where the problems of huma are that have no list of errors.
+var byStatusOnly = map[int]string{400: "body", 408: "body", 413: "body"}
+
+// typed gives the problems of huma their type, and each a location.
 func typed(_ huma.Context, _ string, v any) (any, error) {
 	if p, ok := v.(*huma.ErrorModel); ok && p.Type == "" {
+		if where := byStatusOnly[p.Status]; where != "" && len(p.Errors) == 0 {
+			if p.Status == http.StatusBadRequest { // huma reads anything else that it is sent
+				p.Detail += ": a JSON object, as /v1/docs describes it"
+			}
+			p.Errors = []*huma.ErrorDetail{{Location: where, Message: p.Detail}}
+		}
 		name, known := byStatus[p.Status]
 		if !known {
 			name = problemInternal

@@ -47,7 +47,6 @@ func (s *Server) registerProposals() {
 		})
 	changes(s, operation(http.MethodPost, "/v1/proposals/{id}/decision", "decide-proposal", tag, "Approve, reject or withdraw a proposed change, as quill approve and quill reject"), "quill-decide",
 		func(in *struct {
-			Writing
 			ProposalPath
 			Body struct {
 				Decision string `json:"decision" enum:"approve,reject,withdraw" doc:"approve carries the change out with the rights of the account; withdraw is for the program that has proposed it"`
@@ -63,6 +62,8 @@ func (s *Server) registerProposals() {
 type ProposalPath struct {
 	ID uint32 `path:"id" minimum:"1" doc:"number of the proposal"`
 }
+
+func (ProposalPath) where(a gdi.Answer) string { return ifUnknown(a, "path.id") }
 
 // ProposalList is a listing of proposals, by number.
 type ProposalList struct {

@@ -234,7 +234,7 @@ func (s *Server) exchangeIDToken(r *http.Request, code digest, in *gdi.LogIn) (t
 	if err != nil {
 		return "", "", unreachable(err)
 	}
-	if err := refused(reply); err != nil {
+	if err := refused(reply, nowhere); err != nil {
 		s.failed(r, code)
 		return "", "", err
 	}

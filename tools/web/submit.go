@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -17,10 +18,10 @@ import (
 
 // Submission is a job to be: options of qsub, and either a command or a script.
 type Submission struct {
-	Options []string `json:"options,omitempty" doc:"words of qsub, as -N sim -l h_rt=3600; those that mean files of the submitting host are refused: -cwd, -@, -jsv" maxItems:"10000"`
-	Command []string `json:"command,omitempty" doc:"a program on the execution host and its arguments, as qsub -b y" maxItems:"10000"`
-	Script  string   `json:"script,omitempty" doc:"the text of a job script; its #$ lines are read"`
-	Args    []string `json:"args,omitempty" doc:"arguments of the script" maxItems:"10000"`
+	Options array[string] `json:"options,omitempty" doc:"words of qsub, as -N sim -l h_rt=3600; those that mean files of the submitting host are refused: -cwd, -@, -jsv" maxItems:"10000"`
+	Command array[string] `json:"command,omitempty" doc:"a program on the execution host and its arguments, as qsub -b y" maxItems:"10000"`
+	Script  string        `json:"script,omitempty" doc:"the text of a job script; its #$ lines are read"`
+	Args    array[string] `json:"args,omitempty" doc:"arguments of the script" maxItems:"10000"`
 }
 
 // Submitted is a job that was made.
@@ -49,33 +50,100 @@ func (s *Server) registerSubmit() {
 	huma.Register(s.api, op, s.submit)
 	changes(s, operation(http.MethodPatch, "/v1/jobs/{id}", "alter-job", "jobs", "Change attributes of a job, as qalter"), "qalter", s.alter)
 	op = operation(http.MethodPost, "/v1/reservations", "make-reservation", "reservations", "Make an advance reservation, as qrsub")
-	changes(s, op, "qrsub", func(in *struct {
-		Writing
-		Body struct {
-			Options []string `json:"options" doc:"words of qrsub, as -a 202612241200 -d 3600 -pe mpi 4" maxItems:"10000"`
+	op.DefaultStatus = http.StatusCreated
+	huma.Register(s.api, op, s.reserve)
+}
+
+// made is the answer to a request that has made something.
+type made[T any] struct {
+	Sequence uint64 `header:"Quill-Sequence" doc:"number of the event list with the change, for ?after="`
+	Location string `header:"Location" doc:"path of what was made; absent when it was verified only"`
+	Body     T
+}
+
+// pathOf is the path of what was made under a number; "": nothing was.
+func pathOf(list string, number uint32) string {
+	if number == 0 {
+		return ""
+	}
+	return fmt.Sprintf("/v1/%s/%d", list, number)
+}
+
+// Reserved is an advance reservation that was made.
+type Reserved struct {
+	Result
+	Reservation uint32 `json:"reservation" doc:"number of the reservation; 0: verified only, -w v"`
+}
+
+// reserve makes a reservation.
+func (s *Server) reserve(ctx context.Context, in *struct {
+	Numbered
+	Body struct {
+		Options []string `json:"options" doc:"words of qrsub, as -a 202612241200 -d 3600 -pe mpi 4" maxItems:"10000"`
+	}
+},
+) (*made[Reserved], error) {
+	words := in.Body.Options
+	ar, err := submit.Reservation(s.options.Now(), words)
+	if err != nil {
+		return nil, badWords(words, 0, err)
+	}
+	c := submit.Qrsub(s.options.Now)
+	reply, err := s.askOnce(ctx, in.Key, "qrsub", &gdi.Reserve{AR: ar}, func(a gdi.Answer) string { return fieldOf(c, words, a, optionsField) })
+	if err != nil {
+		return nil, err
+	}
+	var number uint32
+	for _, a := range reply.Answers {
+		if a.About != nil {
+			number = a.About.AR
 		}
-	},
-	) (gdi.Body, error) {
-		ar, err := submit.Reservation(s.options.Now(), in.Body.Options)
-		if err != nil {
-			return nil, invalid("body.options", said(err))
-		}
-		return &gdi.Reserve{AR: ar}, nil
-	})
+	}
+	return &made[Reserved]{reply.Seq, pathOf("reservations", number), Reserved{resultOf(reply), number}}, nil
+}
+
+const optionsField = "body.options"
+
+// badWords is the problem of options that cannot be read, before which the command line has so many words that are not among them.
+func badWords(words []string, before int, err error) error {
+	place := -1
+	if at := (*switches.WordError)(nil); errors.As(err, &at) {
+		place = at.Word - before
+	}
+	return invalid(element(optionsField, words, place), said(err))
+}
+
+// element is the location of a word of a list; of the list, when there is no such word.
+func element(list string, words []string, i int) string {
+	if i < 0 || i >= len(words) {
+		return list
+	}
+	return fmt.Sprintf("%s[%d]", list, i)
+}
+
+// fieldOf is the location of the option that an answer is about, among the options of a request; other: of one that is not there.
+func fieldOf[T any](c *switches.Command[T], words []string, a gdi.Answer, other string) string {
+	if a.Status != gdi.StatusInvalid {
+		return ""
+	}
+	if a.Field == "" || !slices.Contains(words, "-"+a.Field) {
+		return other
+	}
+	return element(optionsField, words, c.Place(words, a.Field))
 }
 
 // submit makes a job.
 func (s *Server) submit(ctx context.Context, in *struct {
-	Writing
+	Numbered
 	Body Submission
 },
-) (*change[Submitted], error) {
+) (*made[Submitted], error) {
 	j := &in.Body
-	words, user := j.Options, accountOf(ctx).User()
+	words, user := j.Options.items, accountOf(ctx).User()
 	switch {
-	case len(j.Command) > 0 && j.Script != "":
+	case len(j.Command.items) > 0 && j.Script != "":
 		return nil, invalid("body.script", fmt.Errorf("a job has a command or a script"))
-	case len(j.Command) > 0 && len(j.Args) > 0:
+	case len(j.Command.items) > 0 && len(j.Args.items) > 0:
 		return nil, invalid("body.args", fmt.Errorf("the arguments of a command are in command"))
 	}
 	c := submit.Qsub(s.origin(user, j.Script))
@@ -85,10 +153,10 @@ func (s *Server) submit(ctx context.Context, in *struct {
 		err = switches.Errorf("%q is not an option: a program is in command", job.Command[0])
 	}
 	if err != nil {
-		return nil, invalid("body.options", said(err))
+		return nil, badWords(words, 0, err)
 	}
-	if len(j.Command) > 0 {
-		words = slices.Concat(words, []string{"-b", "y"}, j.Command)
+	if len(j.Command.items) > 0 {
+		words = slices.Concat(words, []string{"-b", "y"}, j.Command.items)
 		job = c.New(words)
 		if err := c.Parse(job, words); err != nil {
 			return nil, invalid("body.command", said(err))
@@ -98,50 +166,77 @@ func (s *Server) submit(ctx context.Context, in *struct {
 		return nil, invalid("body.script", said(err))
 	}
 	if job.Sync || job.Verify || job.Format != (switches.Format{}) {
-		return nil, invalid("body.options", fmt.Errorf("-sync, -verify and -fmt are for qsub: follow the job in /v1/events"))
+		return nil, invalid(optionsField, fmt.Errorf("-sync, -verify and -fmt are for qsub: follow the job in /v1/events"))
 	}
-	job.Job.Spec.Args = append(job.Job.Spec.Args, j.Args...)
+	job.Job.Spec.Args = append(job.Job.Spec.Args, j.Args.items...)
 	var body gdi.Body = &gdi.Submit{Job: job.Job}
 	if mode := job.Job.Spec.Verify; mode == "v" || mode == "p" {
 		body = &gdi.Verify{Job: job.Job, Mode: mode}
 	}
-	reply, err := s.ask(ctx, in.Key, "qsub", body)
+	reply, err := s.askOnce(ctx, in.Key, "qsub", body, func(a gdi.Answer) string { return fieldOf(c, j.Options.items, a, j.field(a)) })
 	if err != nil {
 		return nil, err
 	}
-	return &change[Submitted]{Sequence: reply.Seq, Body: Submitted{resultOf(reply), reply.Job}}, nil
+	return &made[Submitted]{reply.Seq, pathOf("jobs", reply.Job), Submitted{resultOf(reply), reply.Job}}, nil
 }
 
-// alter makes the request of a qalter.
-func (s *Server) alter(in *struct {
-	Writing
+// field is the location of what an answer is about that is not among the options: a line of the script, or the program, after which the job is called.
+func (j *Submission) field(a gdi.Answer) string {
+	switch {
+	case j.Script != "":
+		return "body.script"
+	case a.Field == "N":
+		return element("body.command", j.Command.items, 0)
+	}
+	return optionsField
+}
+
+// alterJob is the input of a qalter.
+type alterJob struct {
 	JobPath
 	Body struct {
 		Options []string `json:"options" doc:"words of qalter, as -p -10 -l h_rt=3600" maxItems:"10000" minItems:"1"`
 		When    string   `json:"when,omitempty" enum:"on_reschedule,now" doc:"-when: now changes the limits of -l for running tasks, too; else they hold for tasks that start later"`
 	}
-},
-) (gdi.Body, error) {
+}
+
+func (in *alterJob) where(a gdi.Answer) string {
+	if a.Status != gdi.StatusInvalid {
+		return in.JobPath.where(a)
+	}
+	other := optionsField
+	if a.Field == "when" {
+		other = "body.when"
+	}
+	return fieldOf(submit.Qalter(submit.Origin{}), in.Body.Options, a, other)
+}
+
+// alter makes the request of a qalter.
+func (s *Server) alter(in *alterJob) (gdi.Body, error) {
 	var words []string
 	if in.Body.When != "" {
 		words = []string{"-when", in.Body.When}
 	}
-	return s.alteration(slices.Concat(words, in.Body.Options, []string{in.word()}), 1)
+	return s.alteration(words, in.Body.Options, in.word(), 1)
 }
 
-// alteration makes the request of a qalter of so many jobs: words are its command line. The error is a problem.
-func (s *Server) alteration(words []string, jobs int) (gdi.Body, error) {
-	c := submit.Qalter(s.origin("", ""))
+// alteration makes the request of a qalter of so many jobs, before whose options there are other words. The error is a problem.
+func (s *Server) alteration(before, options []string, operand string, jobs int) (gdi.Body, error) {
+	c, words := submit.Qalter(s.origin("", "")), slices.Concat(before, options, []string{operand})
 	a := c.New(words)
+	if err := c.Parse(a, words[:len(words)-1]); err != nil { // an option that lacks its argument would take the operand
+		return nil, badWords(options, len(before), err)
+	}
+	a = c.New(words)
 	if err := c.Parse(a, words); err != nil {
-		return nil, invalid("body.options", said(err))
+		return nil, badWords(options, len(before), err)
 	}
 	if len(a.Jobs.Refs) != jobs || len(a.Jobs.Users) > 0 {
-		return nil, invalid("body.options", fmt.Errorf("the job is that of the path"))
+		return nil, invalid(optionsField, fmt.Errorf("the job is that of the path"))
 	}
 	body, err := a.Alter()
 	if err != nil {
-		return nil, invalid("body.options", said(err))
+		return nil, invalid(optionsField, said(err))
 	}
 	return body, nil
 }

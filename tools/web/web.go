@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -63,7 +64,8 @@ const (
 	requestWait = 30 * time.Second
 	answerWait  = 60 * time.Second
 	idleWait    = 2 * time.Minute
-	headerMax   = 16 << 10
+	headerMax   = 16 << 10 // a larger one is a problem
+	headerLimit = 32 << 10 // of net/http, which answers with a text and closes the connection
 	bodyMax     = 16 << 20 // job scripts and several objects of configuration
 	connections = 4096
 	stopWait    = 5 * time.Second
@@ -109,7 +111,7 @@ func New(o Options) *Server {
 	}
 	h, l := newHub(), newLedger()
 	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), foresee: outlook.Of,
-		accounts: accounts{open: o.Accounts, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, recent: recent{every: stretchEvents}, streams: streams{ask: o.Streams}, url: "http://" + DefaultListen}
+		accounts: accounts{open: o.Accounts, wait: askedWait, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, recent: recent{every: stretchEvents}, streams: streams{ask: o.Streams}, url: "http://" + DefaultListen}
 	s.mirror = newMirror(h, l, &s.moments, &s.recent, &s.counts.Table)
 	s.cell = &consoleCell{Server: s, trials: trials{turn: make(chan struct{}, 1), nice: trialNice}}
 	s.console = console.New(s.cell)
@@ -171,6 +173,10 @@ func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	defer c.release()
+	if err := checkKey(r, ctx.Operation()); err != nil {
+		refuse(w, err)
+		return
+	}
 	next(huma.WithValue(ctx, credentialKey{}, c))
 }
 
@@ -184,7 +190,10 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer") // the address of a link is a secret
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		counted := &response{ResponseWriter: w, status: http.StatusOK}
-		_, route := mux.Handler(r)
+		route := ""
+		if clean(r.URL.Path) {
+			_, route = mux.Handler(r)
+		}
 		defer func() {
 			if caught := recover(); caught != nil {
 				if caught == http.ErrAbortHandler {
@@ -200,9 +209,15 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 		}()
 		if route == "" {
 			route = "none"
-			missing := &response{ResponseWriter: discard{header: h}}
-			mux.ServeHTTP(missing, r)
+			missing := &response{ResponseWriter: discard{header: h}, status: http.StatusNotFound}
+			if clean(r.URL.Path) { // else the mux sends the client to another path
+				mux.ServeHTTP(missing, r)
+			}
 			s.explain(counted, r, unrouted(r, missing.status))
+			return
+		}
+		if n := headerSize(r); n > headerMax {
+			s.explain(counted, r, problem(http.StatusRequestHeaderFieldsTooLarge, problemLarge, "header", fmt.Sprintf("the header has %d bytes, at most %d are read", n, headerMax)))
 			return
 		}
 		if why := s.revoked.check(r.TLS); why != nil { // since the connection was made
@@ -219,6 +234,20 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 	})
 }
 
+// clean reports whether a path has no empty, . or .. element.
+func clean(p string) bool { return path.Clean(p) == p || path.Clean(p)+"/" == p }
+
+// headerSize is how many bytes a header has.
+func headerSize(r *http.Request) int {
+	n := len(r.Method) + len(r.RequestURI) + len(r.Host)
+	for name, values := range r.Header {
+		for _, value := range values {
+			n += len(name) + len(value) + len(": \r\n")
+		}
+	}
+	return n
+}
+
 // response notes the status of an answer.
 type response struct {
 	http.ResponseWriter
@@ -229,6 +258,9 @@ type response struct {
 func (r *response) WriteHeader(status int) {
 	if !r.begun {
 		r.status, r.begun = status, true
+		if h := r.Header(); status == http.StatusServiceUnavailable && h.Get("Retry-After") == "" {
+			h.Set("Retry-After", strconv.Itoa(int(retryWait.Seconds())))
+		}
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
@@ -267,7 +299,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.url = cmp.Or(s.public, scheme+"://"+s.address(listener))
 	server := &http.Server{
 		Handler: s.handler, TLSConfig: clients, ConnState: s.bound, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
-		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerMax,
+		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerLimit,
 		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: identify,
 	}
 	failed := make(chan error, 3)

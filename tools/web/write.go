@@ -2,10 +2,15 @@ package web
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -13,15 +18,24 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// Writing is what every request that changes something may have.
-type Writing struct {
-	Key string `header:"Idempotency-Key" maxLength:"200" doc:"number of the request, chosen by the client: a request that is sent again under the same number makes no second job or reservation"`
+// Numbered is what every request that makes something may have.
+type Numbered struct {
+	Key string `header:"Idempotency-Key" maxLength:"200" doc:"number of the request, chosen by the client: a request that is sent again under the same number makes no second job or reservation; another route refuses the header"`
 }
 
-func (w *Writing) key() string { return w.Key }
+const keyHeader = "Idempotency-Key"
 
-// writer is an input with a Writing.
-type writer interface{ key() string }
+// checkKey refuses the number of a request where it would do nothing. The error is a problem.
+func checkKey(r *http.Request, op *huma.Operation) error {
+	numbered := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == keyHeader })
+	if _, has := r.Header[keyHeader]; has && !numbered {
+		return invalid("header."+keyHeader, errors.New("the header is for requests that make a job or a reservation"))
+	}
+	return nil
+}
+
+// located is an input that knows which of its fields an answer of qmaster is about.
+type located interface{ where(gdi.Answer) string }
 
 // Result is what a change has done.
 type Result struct {
@@ -35,23 +49,33 @@ type change[T any] struct {
 	Body     T
 }
 
-// requestID is the number under which qmaster stores a request: that of a client, together with its user; empty: a new one.
+// requestID is the number under which qmaster stores a request: that of a client, together with its user.
 func requestID(user, key string) string {
-	if key == "" {
-		return ""
-	}
 	digest := sha256.Sum256([]byte(user + "\x00" + key))
 	return hex.EncodeToString(digest[:20])
 }
 
-// ask sends a request of the owner of the token. The error is a problem.
-func (s *Server) ask(ctx context.Context, key, command string, body gdi.Body) (gdi.Reply, error) {
-	account := accountOf(ctx)
-	reply, err := account.Do(ctx, requestID(account.User(), key), command, body)
+// ask sends a request of the owner of the token, where names its fields. The error is a problem.
+func (s *Server) ask(ctx context.Context, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
+	reply, err := accountOf(ctx).Do(ctx, "", command, body)
 	if err != nil {
 		return reply, unreachable(err)
 	}
-	return reply, refused(reply)
+	return reply, refused(reply, where)
+}
+
+// askOnce is ask for a request that makes something: one that is sent again under its number makes no second one. When qmaster does not answer the
+// problem has the number, the client's or a new one.
+func (s *Server) askOnce(ctx context.Context, key, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
+	if key == "" {
+		key = rand.Text()
+	}
+	account := accountOf(ctx)
+	reply, err := account.Do(ctx, requestID(account.User(), key), command, body)
+	if err != nil {
+		return reply, huma.ErrorWithHeaders(unreachable(err), http.Header{keyHeader: {key}})
+	}
+	return reply, refused(reply, where)
 }
 
 func resultOf(reply gdi.Reply) Result {
@@ -65,14 +89,14 @@ func resultOf(reply gdi.Reply) Result {
 // changes registers a route whose handler makes one request of its input. The command is the one that it stands for.
 func changes[I any, P interface {
 	*I
-	writer
+	located
 }](s *Server, op huma.Operation, command string, make func(in *I) (gdi.Body, error)) {
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*change[Result], error) {
 		body, err := make(in)
 		if err != nil {
 			return nil, err
 		}
-		reply, err := s.ask(ctx, P(in).key(), command, body)
+		reply, err := s.ask(ctx, command, body, P(in).where)
 		if err != nil {
 			return nil, err
 		}
@@ -94,6 +118,39 @@ func (p JobPath) word() string {
 	return fmt.Sprintf("%d.%s", p.ID, p.Tasks)
 }
 
+// where is the field that qmaster's answer about the job is about.
+func (p JobPath) where(a gdi.Answer) string {
+	switch {
+	case a.Status != gdi.StatusUnknown:
+		return ""
+	case a.Field == "t":
+		return "query.tasks"
+	}
+	return "path.id"
+}
+
+// QueuePath is the part {name} of a path.
+type QueuePath struct {
+	Name string `path:"name" doc:"wildcard queue, as all.q@node1"`
+}
+
+func (QueuePath) where(a gdi.Answer) string { return ifUnknown(a, "path.name") }
+
+// ReservationPath is the part {id} of a path.
+type ReservationPath struct {
+	ID uint32 `path:"id" minimum:"1" doc:"number of the reservation"`
+}
+
+func (ReservationPath) where(a gdi.Answer) string { return ifUnknown(a, "path.id") }
+
+// ifUnknown is the field that names an object when qmaster does not know it.
+func ifUnknown(a gdi.Answer, field string) string {
+	if a.Status != gdi.StatusUnknown {
+		return ""
+	}
+	return field
+}
+
 func (s *Server) registerWriting() {
 	s.registerSubmit()
 	type actor struct {
@@ -102,7 +159,6 @@ func (s *Server) registerWriting() {
 	}
 	for _, a := range []actor{{"hold", "hold-job", "Hold a job, as qhold", true}, {"release", "release-job", "Remove holds of a job, as qrls", false}} {
 		changes(s, operation(http.MethodPost, "/v1/jobs/{id}/"+a.path, a.id, "jobs", a.summary), map[bool]string{true: "qhold", false: "qrls"}[a.add], func(in *struct {
-			Writing
 			JobPath
 			Body struct {
 				Types string `json:"types,omitempty" doc:"letters: u user, o operator, s system" default:"u" pattern:"^[uos]+$"`
@@ -120,7 +176,6 @@ func (s *Server) registerWriting() {
 		})
 	}
 	changes(s, operation(http.MethodPost, "/v1/jobs/{id}/signal", "signal-job", "jobs", "Suspend, unsuspend or reschedule a job, or clear its error state, as qmod"), "qmod", func(in *struct {
-		Writing
 		JobPath
 		Body struct {
 			Action string `json:"action" enum:"suspend,unsuspend,reschedule,clear"`
@@ -131,7 +186,6 @@ func (s *Server) registerWriting() {
 		return &gdi.Control{Action: in.Body.Action, Refs: []string{in.word()}, Force: in.Body.Force}, nil
 	})
 	changes(s, operation(http.MethodDelete, "/v1/jobs/{id}", "delete-job", "jobs", "Delete a job, as qdel"), "qdel", func(in *struct {
-		Writing
 		JobPath
 		Force bool `query:"force" doc:"-f: without waiting for the host"`
 	},
@@ -140,8 +194,7 @@ func (s *Server) registerWriting() {
 		return &gdi.DeleteJobs{Jobs: jobs, Force: in.Force}, err
 	})
 	changes(s, operation(http.MethodPost, "/v1/queues/{name}/signal", "signal-queue", "listings", "Change the state of queue instances, as qmod"), "qmod", func(in *struct {
-		Writing
-		Name string `path:"name" doc:"wildcard queue, as all.q@node1"`
+		QueuePath
 		Body struct {
 			Action string `json:"action" enum:"disable,enable,suspend,unsuspend,reschedule,clear"`
 			Force  bool   `json:"force,omitempty" doc:"-f"`
@@ -151,14 +204,38 @@ func (s *Server) registerWriting() {
 		return &gdi.Control{Action: in.Body.Action, Queues: true, Refs: []string{in.Name}, Force: in.Body.Force}, nil
 	})
 	changes(s, operation(http.MethodDelete, "/v1/reservations/{id}", "delete-reservation", "reservations", "Delete an advance reservation, as qrdel"), "qrdel", func(in *struct {
-		Writing
-		ID    uint32 `path:"id" minimum:"1" doc:"number of the reservation"`
-		Force bool   `query:"force" doc:"-f: without waiting for its jobs"`
+		ReservationPath
+		Force bool `query:"force" doc:"-f: without waiting for its jobs"`
 	},
 	) (gdi.Body, error) {
 		return &gdi.DeleteARs{Refs: []string{fmt.Sprint(in.ID)}, Force: in.Force}, nil
 	})
 	s.registerConfigWriting()
+}
+
+// array is a list in a body that may be left out, but not be null: huma takes null for left out.
+type array[T any] struct {
+	items []T
+	null  bool
+}
+
+// Schema is that of the list.
+func (array[T]) Schema(r huma.Registry) *huma.Schema {
+	return huma.SchemaFromType(r, reflect.TypeFor[[]T]())
+}
+
+// UnmarshalJSON reads the list.
+func (a *array[T]) UnmarshalJSON(b []byte) error {
+	a.null = string(b) == "null"
+	return json.Unmarshal(b, &a.items)
+}
+
+// Resolve refuses null, with the words of huma.
+func (a *array[T]) Resolve(_ huma.Context, prefix *huma.PathBuffer) []error {
+	if !a.null {
+		return nil
+	}
+	return []error{&huma.ErrorDetail{Location: prefix.String(), Message: "expected array"}}
 }
 
 // said is the text of an error of the one parser, without the words around it.
