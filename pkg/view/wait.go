@@ -34,6 +34,17 @@ const (
 	Reported       WaitCode = "scheduler" // what the last scheduling runs reported
 )
 
+// WaitCodes are the reasons why tasks wait that have never been started, in the order of OwnWaits.
+var WaitCodes = [...]WaitCode{HeldByOwner, HeldByOperator, HeldBySystem, WaitsForArray, WaitsForJobs, WaitsForTime, EnoughRun, Reported}
+
+// FirstWait returns the first reason why such a job waits: Reported when it has none of its own.
+func FirstWait(st *state.State, j *grid.Job) WaitCode {
+	for _, w := range OwnWaits(st, j, 0) {
+		return w.Code
+	}
+	return Reported
+}
+
 // Waits returns why a task (0: the job's next one) waits by a state: its own
 // reasons, or else what the last scheduling runs reported of jobs of its category
 // and of all jobs.

@@ -20,7 +20,8 @@ import (
 
 // metricLabels returns the labels of all metrics of the daemons, by name.
 func metricLabels() map[string][]string {
-	out := map[string][]string{"up": nil, "process_resident_memory_bytes": nil}
+	out := map[string][]string{"up": nil, "process_resident_memory_bytes": nil,
+		"quill_jobs_waiting": {"reason"}, "quill_resource_instances": {"resource", "state"}} // of quill web: see TestReasonsAndInstances there
 	for _, table := range []reflect.Type{reflect.TypeFor[qmaster.Metrics](), reflect.TypeFor[schedd.Metrics](), reflect.TypeFor[execd.Metrics]()} {
 		for _, f := range reflect.VisibleFields(table) {
 			if name := f.Tag.Get("name"); name != "" {

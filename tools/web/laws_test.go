@@ -18,7 +18,10 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
+	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/qmaster/core"
 )
 
 func as(user string) http.Header { return http.Header{"Authorization": {"Bearer token-" + user}} }
@@ -281,6 +284,20 @@ func TestUsers(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, not %v", after, got, want)
 		}
+		waits, pending := map[string]int{}, 0
+		for _, why := range view.WaitCodes {
+			waits[string(why)] = c.server.mirror.users.Waiting(why)
+			if fresh := cellmetrics.NewUsers(st).Waiting(why); fresh != waits[string(why)] {
+				t.Errorf("%s: %d jobs wait because of %q, not %d", after, waits[string(why)], why, fresh)
+			}
+			pending += waits[string(why)]
+		}
+		for _, u := range got {
+			pending -= u.PendingJobs
+		}
+		if pending != 0 {
+			t.Errorf("%s: %d jobs more wait than there are: %v", after, pending, waits)
+		}
 		sum, slots := state.Tally{}, 0
 		for _, u := range got {
 			sum.Pending, sum.Held, sum.Error = sum.Pending+u.Pending, sum.Held+u.Held, sum.Error+u.Error
@@ -297,6 +314,30 @@ func TestUsers(t *testing.T) {
 		c.end(n+1, 0)
 		c.run()
 		check("ended and started")
+	}
+	for n := range grid.Time(2) { // the second one waits for the first one, too
+		j := &grid.Job{Name: "later", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "sleep"}}
+		j.ExecTime = c.time().Add(60 + 60*float64(n))
+		if j.Ask(); n > 0 {
+			j.PredecessorReq = grid.Names{"41"}
+		}
+		c.ask("user2", "", &gdi.Submit{Job: j})
+	}
+	c.submit("user2", "-h", "sleep", "1")
+	c.submit("user2", "-t", "1-9", "-tc", "1", "sleep", "1")
+	check("submitted with reasons of their own")
+	if n := c.server.mirror.users.Waiting(view.WaitsForTime); n != 1 {
+		t.Errorf("%d jobs wait for a time", n)
+	}
+	c.ask("root", "", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 41}}}})
+	check("predecessor deleted")
+	for range 16 {
+		c.run()
+		c.ask("root", "", &gdi.Trigger{Action: "clear-usage"}) // a list at this time
+		check("time passes")
+	}
+	if n := c.server.mirror.users.Waiting(view.WaitsForTime); n != 0 {
+		t.Errorf("%d jobs wait for a time that has come", n)
 	}
 	c.ask("root", "", &gdi.Control{Action: "suspend", Refs: []string{"7", "12"}})
 	check("suspended")
@@ -342,6 +383,29 @@ func TestMetrics(t *testing.T) {
 	page("/metrics/jobs?alias=grid", "bob", `grid_queue_up{host="h1",queue="all.q"} 1`, `grid_queue_state{host="h1",queue="all.q",state=""} 1`,
 		`grid_slots_total{host="h2",queue="all.q"} 1`, `grid_slots_running{host="h1",queue="all.q",user="alice"} 1`,
 		`grid_jobs_running{host="h1",queue="all.q",user="alice"} 1`, `grid_jobs_pending{user="bob"} 1`, `grid_slots_pending{user="bob"} 8`)
+}
+
+// TestReasonsAndInstances: the metrics say why jobs wait, and in which state instances of resource maps are.
+func TestReasonsAndInstances(t *testing.T) {
+	c := newCell(t, 2)
+	c.configure("centry", "gpu", "gpu gpu RSMAP <= YES YES NONE 0\n")
+	c.configure("exechost", "h2", "hostname h2\nload_scaling NONE\ncomplex_values gpu=4(a b c d)\nuser_lists NONE\nxuser_lists NONE\nprojects NONE\nxprojects NONE\nusage_scaling NONE\nreport_variables NONE\n")
+	c.submit("alice", "-h", "sleep", "1")
+	c.submit("alice", "-l", "gpu=1", "sleep", "1")
+	c.run()
+	c.ask("root", "", &gdi.Control{Action: "disable", Queues: true, Refs: []string{"gpu:d@h2"}})
+	c.step(core.Report{Report: report.Report{Host: "h2", Load: &report.Load{Processors: 1, At: c.time(), Values: grid.Values{{Name: "num_proc", Text: "1"}, {Name: "gpu.c.state", Text: "E broken"}}}}})
+	c.submit("bob", "-l", "gpu=2", "sleep", "1")
+	text := c.request("GET", "/metrics", "", nil).Body.String()
+	for _, want := range []string{
+		`quill_jobs_waiting{reason="held_by_owner"} 1`, `quill_jobs_waiting{reason="scheduler"} 1`, `quill_jobs_waiting{reason="start_time"} 0`,
+		`quill_resource_instances{resource="gpu",state="granted"} 1`, `quill_resource_instances{resource="gpu",state="free"} 1`,
+		`quill_resource_instances{resource="gpu",state="disabled"} 1`, `quill_resource_instances{resource="gpu",state="error"} 1`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
 }
 
 // TestProbes: metrics and health are served without a token.

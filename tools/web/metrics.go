@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -62,6 +63,49 @@ func (s slots) Collect(to chan<- prometheus.Metric) {
 		}{{"total", q.Total}, {"used", q.Used}, {"reserved", q.Reserved}, {"available", q.Available}, {"temporary", q.Temporary}, {"manual", q.Manual}} {
 			emit(to, slotsDesc, float64(n.slots), q.Name, n.state)
 		}
+	}
+}
+
+var (
+	waitingDesc   = gauge("quill_jobs_waiting", "Jobs with tasks that have never been started, by the first reason why they wait, as in quill why; scheduler: none of their own.", "reason")
+	instancesDesc = gauge("quill_resource_instances", "Instances of a resource map on all hosts: free, granted; error: reported by a load sensor; disabled: by an administrator.", "resource", "state")
+)
+
+// waiting collects why jobs wait.
+type waiting struct{ *mirror }
+
+// Describe implements prometheus.Collector.
+func (waiting) Describe(to chan<- *prometheus.Desc) { to <- waitingDesc }
+
+// Collect implements prometheus.Collector.
+func (w waiting) Collect(to chan<- prometheus.Metric) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.state == nil {
+		return // not yet
+	}
+	for _, why := range view.WaitCodes {
+		emit(to, waitingDesc, float64(w.users.Waiting(why)), strings.ReplaceAll(string(why), " ", "_"))
+	}
+}
+
+// instances collects the instances of resource maps from the mirror.
+type instances struct{ *mirror }
+
+// Describe implements prometheus.Collector.
+func (instances) Describe(to chan<- *prometheus.Desc) { to <- instancesDesc }
+
+// Collect implements prometheus.Collector.
+func (i instances) Collect(to chan<- prometheus.Metric) {
+	at, err := i.now()
+	if err != nil {
+		return // not yet
+	}
+	for _, n := range at.view().Instances() {
+		emit(to, instancesDesc, float64(n.Free), n.Resource, "free")
+		emit(to, instancesDesc, float64(n.Granted), n.Resource, "granted")
+		emit(to, instancesDesc, float64(n.Error), n.Resource, "error")
+		emit(to, instancesDesc, float64(n.Disabled), n.Resource, "disabled")
 	}
 }
 

@@ -118,7 +118,7 @@ func New(o Options) *Server {
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.seq(); return err },
 		Refresh: func() { s.counts.Connections.Set(float64(s.open.Load())) },
-		More:    []prometheus.Collector{slots{s.mirror}, &s.streams},
+		More:    []prometheus.Collector{slots{s.mirror}, waiting{s.mirror}, instances{s.mirror}, &s.streams},
 	})
 	s.mux = http.NewServeMux()
 	s.register(s.mux)

@@ -1,11 +1,13 @@
 package cellmetrics
 
 import (
+	"container/heap"
 	"maps"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
 )
 
 // User is what a user has in the cell.
@@ -20,15 +22,18 @@ type User struct {
 // is taken away as it was, and added as it is then. One goroutine uses it.
 type Users struct {
 	of    map[string]User
-	jobs  map[uint32]struct{} // that the list touches
+	waits map[view.WaitCode]int // jobs with tasks that have never been started, by the first reason why they wait
+	times times                 // at which jobs begin to wait for something else
+	due   map[uint32]grid.Time  // the time of a job in times
+	jobs  map[uint32]struct{}   // that the list touches
 	tasks map[grid.Key]struct{}
 }
 
 // NewUsers returns the count of a state.
 func NewUsers(s *state.State) *Users {
-	u := &Users{of: map[string]User{}, jobs: map[uint32]struct{}{}, tasks: map[grid.Key]struct{}{}}
+	u := &Users{of: map[string]User{}, waits: map[view.WaitCode]int{}, due: map[uint32]grid.Time{}, jobs: map[uint32]struct{}{}, tasks: map[grid.Key]struct{}{}}
 	s.Each(grid.KindJob, func(o grid.Object) bool {
-		u.job(o.(*grid.Job), 1)
+		u.job(s, o.(*grid.Job), 1)
 		return true
 	})
 	s.Each(grid.KindJATask, func(o grid.Object) bool {
@@ -38,6 +43,9 @@ func NewUsers(s *state.State) *Users {
 	return u
 }
 
+// Waiting returns how many jobs with tasks that have never been started wait for a reason, by the first one that each has.
+func (u *Users) Waiting(why view.WaitCode) int { return u.waits[why] }
+
 // All returns a copy of the counts by user. Users who have nothing are absent.
 func (u *Users) All() map[string]User { return maps.Clone(u.of) }
 
@@ -45,6 +53,12 @@ func (u *Users) All() map[string]User { return maps.Clone(u.of) }
 func (u *Users) Before(l events.List, s *state.State) {
 	clear(u.jobs)
 	clear(u.tasks)
+	for len(u.times) > 0 && u.times[0].at <= l.At {
+		if t := heap.Pop(&u.times).(start); u.due[t.job] == t.at {
+			delete(u.due, t.job)
+			u.jobs[t.job] = struct{}{}
+		}
+	}
 	for _, e := range l.Events {
 		switch e.Kind {
 		case grid.KindJob:
@@ -68,7 +82,7 @@ func (u *Users) After(s *state.State) { u.count(s, 1) }
 func (u *Users) count(s *state.State, n int) {
 	for id := range u.jobs { // order: sums
 		if j := s.Job(id); j != nil {
-			u.job(j, n)
+			u.job(s, j, n)
 		}
 	}
 	for key := range u.tasks { // order: sums
@@ -78,14 +92,44 @@ func (u *Users) count(s *state.State, n int) {
 	}
 }
 
-func (u *Users) job(j *grid.Job, n int) {
+func (u *Users) job(s *state.State, j *grid.Job, n int) {
 	c := u.of[j.Owner]
 	c.AddJob(j, n)
 	if tasks := int(j.Pending.Count()); tasks > 0 {
 		c.PendingJobs += n
 		c.PendingSlots += n * tasks * int(slotsOf(j))
+		u.waits[view.FirstWait(s, j)] += n
+		u.await(j, s.At)
 	}
 	u.set(j.Owner, c)
+}
+
+// await notes the time before which a job does not start, if it has not come yet.
+func (u *Users) await(j *grid.Job, now grid.Time) {
+	if j.ExecTime > now && u.due[j.ID] != j.ExecTime {
+		u.due[j.ID] = j.ExecTime
+		heap.Push(&u.times, start{j.ExecTime, j.ID})
+	}
+}
+
+// start is when a job may start.
+type start struct {
+	at  grid.Time
+	job uint32
+}
+
+// times is a heap with the earliest first.
+type times []start
+
+func (t times) Len() int           { return len(t) }
+func (t times) Less(i, k int) bool { return t[i].at < t[k].at }
+func (t times) Swap(i, k int)      { t[i], t[k] = t[k], t[i] }
+func (t *times) Push(x any)        { *t = append(*t, x.(start)) }
+func (t *times) Pop() any {
+	last := len(*t) - 1
+	x := (*t)[last]
+	*t = (*t)[:last]
+	return x
 }
 
 // slotsOf returns how many slots a task of a job requests, at least.
