@@ -47,14 +47,16 @@ func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []st
 // command without an action is a menu of its own.
 func inMenu(c *cli.Command, above string, usageError cli.OnUsageErrorFunc) *cli.Command {
 	c.OnUsageError = usageError
+	visible := len(c.VisibleCommands()) > 0
+	c.HideHelpCommand = !visible
 	words := []string{above, c.Name}
 	switch {
-	case len(c.Subcommands) > 0 && c.Action != nil:
+	case visible && c.Action != nil:
 		words = append(words, "[COMMAND]")
-	case len(c.Subcommands) > 0:
+	case visible:
 		words = append(words, "COMMAND")
 	}
-	if len(c.Subcommands)+len(c.Flags) > 0 {
+	if visible || len(c.Flags) > 0 {
 		words = append(words, "[OPTIONS]")
 	}
 	if c.ArgsUsage != "" {

@@ -37,7 +37,7 @@ that it starts from then on. Without a job of the user on this host the exit sta
 // flags are the options on a host of that name.
 func flags(host string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "host", Value: host, Usage: "the host's `NAME` in the cell"},
+		&cli.StringFlag{Name: "host", Value: host, Usage: "the host's `NAME` in the cell", DefaultText: "its own"},
 		&cli.StringFlag{Name: "dir", Usage: "spool `DIR` of the host's execd", DefaultText: "execd/NAME in the cell"},
 		&cli.StringFlag{Name: "exempt", Usage: "`LIST` of users and @groups that log in without a job, and join none; root is one"},
 	}

@@ -24,15 +24,15 @@ func Command(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "duration", Value: 5 * time.Minute, Usage: "attack for a `TIME`"},
 			&cli.StringSliceFlag{Name: "only", Usage: "only the attacks of these `NAME`s"},
-			&cli.BoolFlag{Name: "short", Usage: "only those that show in seconds what is wrong, all at the same time"},
+			&cli.BoolFlag{Name: "short", Usage: "only the attacks that take seconds, all at the same time"},
 			&cli.BoolFlag{Name: "list", Usage: "list the attacks"},
-			&cli.Uint64Flag{Name: "seed", Usage: "`N` from which messages are made up", DefaultText: "another one each time"},
+			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of the random messages", DefaultText: "a new one for each run"},
 			&cli.StringFlag{Name: "honest", Usage: "`ACCOUNT` of the honest user", DefaultText: "the first of a person"},
 			&cli.StringFlag{Name: "attacker", Usage: "`ACCOUNT` of the attacker", DefaultText: "the next"},
-			&cli.IntFlag{Name: "nice", Value: 19, Usage: "`N` by which the attacker's processes, the hosts and all jobs, on other machines in a real cell, give way to qmaster"},
-			&cli.BoolFlag{Name: "untimed", Usage: "show the bars that are times, and do not judge them: for a machine with other work"},
+			&cli.IntFlag{Name: "nice", Value: 19, Usage: "niceness `N` of the attacker's processes, the hosts and all jobs, which a real cell has on other machines"},
+			&cli.BoolFlag{Name: "untimed", Usage: "show the times, and do not judge them: for a machine with other work"},
 			opt.JSONFlag(),
-			&cli.BoolFlag{Name: "keep", Usage: "leave the cell's directory"},
+			&cli.BoolFlag{Name: "keep", Usage: "keep the cell's directory"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -58,10 +58,10 @@ func (t takes) flags() (some []cli.Flag) {
 		&cli.IntFlag{Name: "clients", Usage: "`N` submit at the same time, in the case of many", DefaultText: t["clients"]},
 		&cli.IntFlag{Name: "hosts", Usage: "`N` execution hosts", DefaultText: t["hosts"]},
 		&cli.IntFlag{Name: "slots", Usage: "`N` slots in all", DefaultText: t["slots"]},
-		&cli.BoolFlag{Name: "durable", Usage: "acknowledge only what a power cut can't take", DefaultText: t["durable"]},
-		&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the folders of running jobs, \"none\" for the cell's", DefaultText: t["scratch"]},
+		&cli.BoolFlag{Name: "durable", Usage: "acknowledge only what survives a power cut", DefaultText: t["durable"]},
+		&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the directories of running jobs, \"none\" for the cell's", DefaultText: t["scratch"]},
 		&cli.StringFlag{Name: "dir", Usage: "make the cells in `DIR`: the disk to measure", DefaultText: "the system's for temporary files"},
-		&cli.BoolFlag{Name: "keep", Usage: "leave the cells' directories"},
+		&cli.BoolFlag{Name: "keep", Usage: "keep the cells' directories"},
 		&cli.StringFlag{Name: "cpuprofile", Usage: "`FILE` for a processor profile of the process that hosts the cell; FILE.2, ... for further cells"},
 		&cli.StringFlag{Name: "memprofile", Usage: "`FILE` for a memory profile of it"},
 	} {
@@ -69,7 +69,7 @@ func (t takes) flags() (some []cli.Flag) {
 			some = append(some, f)
 		}
 	}
-	return append(some, &cli.BoolFlag{Name: "json", Usage: "accepted as by the other commands: figures are JSON lines without it too"})
+	return append(some, &cli.BoolFlag{Name: "json", Usage: "no effect: figures are always JSON lines"})
 }
 
 func options(c *cli.Context) Options {

@@ -29,7 +29,7 @@ func Command(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "apply", Usage: "add the attributes that are missing, and set the value of the host; for managers"},
 			&cli.StringFlag{Name: "resource", Value: "gpu", Usage: "`NAME` of the resource map"},
-			&cli.StringFlag{Name: "host", Usage: "`HOST` that --apply sets; this one without it"},
+			&cli.StringFlag{Name: "host", Usage: "`HOST` that --apply sets", DefaultText: "this one"},
 			&cli.StringFlag{Name: "sysroot", Value: "/", Usage: "`DIR` with the directories proc and sys of a host, for instance recorded on another one"},
 			opt.JSONFlag(),
 		},

@@ -20,7 +20,7 @@ import (
 func Command(env opt.Env) *cli.Command {
 	c := command{env}
 	return &cli.Command{
-		Name: "log", Usage: "what there is of a cell's log; export, import, verify it",
+		Name: "log", Usage: "show the extent of a cell's log; export, import, verify, move it",
 		Description: "Without a command, prints what there is. The log is that of the running cell, asked through\n" +
 			"qmaster (managers are shown all, other users what the events show them), of a cell that does\n" +
 			"not run, by its directory, or an exported file.",

@@ -27,7 +27,7 @@ import (
 
 func (c command) export() *cli.Command {
 	return &cli.Command{
-		Name: "export", Usage: "write a stretch of the log, with the full state before it and the recorded runs, as one file",
+		Name: "export", Usage: "write a part of the log, with the full state before it and the recorded runs, to one file",
 		ArgsUsage: "[FILE]",
 		Description: "The file needs nothing else: every command that takes --log reads it, and `quill log import`\n" +
 			"makes a cell's directory of it. Without FILE it goes to the standard output.\n\n" +
@@ -40,8 +40,8 @@ func (c command) export() *cli.Command {
 			"do patterns over names in quota rules. Decisions replayed on the file are the same.",
 		Flags: []cli.Flag{
 			logFlag,
-			&cli.StringFlag{Name: "from", Usage: "begin with `SEQ|TIME`: the list, or the first not before the time", DefaultText: "as early as can be"},
-			&cli.StringFlag{Name: "to", Usage: "end with `SEQ|TIME`: the list, or the last not later", DefaultText: "the last there is"},
+			&cli.StringFlag{Name: "from", Usage: "begin with `SEQ|TIME`: the list, or the first not before the time", DefaultText: "the earliest possible"},
+			&cli.StringFlag{Name: "to", Usage: "end with `SEQ|TIME`: the list, or the last not later", DefaultText: "the last one"},
 			&cli.BoolFlag{Name: "redact", Usage: "replace names, so that the file can be given away"},
 			opt.JSONFlag(),
 		},

@@ -17,7 +17,7 @@ import (
 
 func (c command) imports() *cli.Command {
 	return &cli.Command{
-		Name: "import", Usage: "make the directory of a cell of an exported file",
+		Name: "import", Usage: "make the directory of a cell from an exported file",
 		ArgsUsage: "FILE DIR",
 		Description: "DIR must be empty or not there. Every command that takes --log reads it as it reads the file;\n" +
 			"and as $SGE_ROOT/$SGE_CELL a qmaster can be started on it, which continues from the file's end.",

@@ -26,12 +26,12 @@ func (c command) move() *cli.Command {
 			"schedulers have ordered so far stays behind.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "nats", Usage: "`URL` of the external server", Required: true},
-			&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with qmaster's nkey seed", DefaultText: "what \"quill key qmaster\" made"},
-			&cli.IntFlag{Name: "replicas", Value: 1, Usage: "`N` copies of the log, which the external server keeps"},
-			&cli.BoolFlag{Name: "back", Usage: "from the external server to the cell's directory"},
+			&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with the seed of qmaster's key", DefaultText: "that of \"quill key qmaster\""},
+			&cli.IntFlag{Name: "replicas", Value: 1, Usage: "`N` copies of the log, on the external servers"},
+			&cli.BoolFlag{Name: "back", Usage: "move it from the external server to the cell's directory"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
-			&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE` with the authorities by which the server's certificate is known"},
+			&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE` with the authorities that verify the server's certificate"},
 		},
 		Action: c.moveLog,
 	}

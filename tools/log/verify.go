@@ -13,7 +13,7 @@ import (
 
 func (c command) verify() *cli.Command {
 	return &cli.Command{
-		Name: "verify", Usage: "check every frame of the log against the one before, and every kept state",
+		Name: "verify", Usage: "check every frame of the log against the one before, and every stored state",
 		Flags: []cli.Flag{logFlag, opt.JSONFlag()}, Action: c.check,
 	}
 }

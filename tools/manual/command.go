@@ -22,11 +22,12 @@ import (
 func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "manual", Usage: "list the chapters, pages and files of the manual, or show one", ArgsUsage: "[CHAPTER|PAGE|FILE]",
-		Description: "On a terminal a chapter is shown in $PAGER (default: less) and a page by man, else they are printed\n" +
-			"as Markdown.\n\n" +
+		Description: "A page of a command of quill is found by the command, too: up is quill-up(1). On a terminal a chapter\n" +
+			"is shown in $PAGER (default: less) and a page by man, else they are printed as Markdown.\n\n" +
 			"   quill manual\n" +
 			"   quill manual schedule\n" +
 			"   quill manual qsub\n" +
+			"   quill manual up\n" +
 			"   quill manual queue_conf\n" +
 			"   quill manual qstat-full.schema.json > qstat-full.schema.json\n" +
 			"   quill manual quill-alerts.yml > /etc/prometheus/rules/quill-alerts.yml",
@@ -59,10 +60,7 @@ func show(env opt.Env, name string) error {
 	if text, err := File(name); err == nil {
 		return page(env, text)
 	}
-	for _, p := range Pages() {
-		if p.Name != name {
-			continue
-		}
+	if p, ok := pageOf(name); ok {
 		if man, err := exec.LookPath("man"); err == nil && terminal(env) != nil {
 			return run(env, exec.Command(man, "-l", "-"), string(p.Roff()))
 		}

@@ -7,8 +7,15 @@
 //
 // A manual page is man/NAME.md and a link in README.md. tools/quill checks that a page
 // of section 1 or 8 has the options of its command, and one of section 5 the attributes
-// and defaults of its file, no more and no fewer (TestManualPages, TestFilePages). An
-// attribute is the bold name of a term of a definition list: **slots** *number*, default 1.
+// and defaults of its file, no more and no fewer (TestManualPages, TestCommandPages,
+// TestFilePages). An attribute is the bold name of a term of a definition list: **slots**
+// *number*, default 1.
+//
+// NAME, SYNOPSIS, COMMANDS and OPTIONS of the pages of quill's commands, quill-up(1) and
+// so on, are made from their help: go test ./tools/quill -run TestCommandPages -update.
+// The rest is written. A test runs the lines of their examples that begin with "$ "
+// (TestExamples); those of another user or of root on an installed host begin with
+// "alice$ " and "root# ".
 //
 // README.md is the table of contents: a chapter is a file beside it and a line in
 // its table. The fenced blocks of a chapter say how they are checked:

@@ -107,5 +107,17 @@ func Pages() (out []Page) {
 	return out
 }
 
+// pageOf returns the page of that name, or of the command of quill with that name.
+func pageOf(name string) (Page, bool) {
+	for _, n := range []string{name, "quill-" + name} {
+		for _, p := range Pages() {
+			if p.Name == n {
+				return p, true
+			}
+		}
+	}
+	return Page{}, false
+}
+
 // Roff returns the page as man(1) reads it.
 func (p Page) Roff() []byte { return md2man.Render([]byte(p.Text)) }

@@ -25,6 +25,9 @@ func TestContents(t *testing.T) {
 		if !strings.HasPrefix(text, "# "+c.Title+"\n") {
 			t.Errorf("%s.md does not begin with its title %q", c.Name, c.Title)
 		}
+		if p, ok := pageOf(c.Name); ok {
+			t.Errorf("quill manual %s shows the page %s, and not the chapter", c.Name, p.Name)
+		}
 	}
 	pages, err := fs.Glob(files, "*.md")
 	if err != nil || len(pages) != len(named) {

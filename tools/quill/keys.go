@@ -142,7 +142,7 @@ func revokeKeys(env opt.Env, cell cell.Cell, words []string) error {
 	}
 	gone, err := keys.Revoke(cell, public, who)
 	for _, k := range gone {
-		fmt.Fprintf(env.Stdout, "%s may not come in with %s any more\n", k.Identity, k.Public)
+		fmt.Fprintf(env.Stdout, "the key %s of %s is revoked\n", k.Public, k.Identity)
 	}
 	return err
 }
@@ -153,7 +153,7 @@ func natsConfigCommand(env opt.Env) *cli.Command {
 		Name: "nats-config", Usage: "print the configuration of an external NATS server for the registered keys",
 		Flags: []cli.Flag{
 			opt.DirFlag(),
-			&cli.BoolFlag{Name: "durable", Value: true, Usage: "sync every append to disk"},
+			&cli.BoolFlag{Name: "durable", Value: true, Usage: "sync each append to disk"},
 			&cli.StringFlag{Name: "store", Value: "/var/lib/nats", Usage: "`DIR` on the server's host for its streams"},
 		},
 		Action: func(c *cli.Context) error {

@@ -11,12 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/lab"
 	"github.com/quill-grid/quill/tools/manual"
-	"github.com/quill-grid/quill/tools/serve"
 )
 
 // manualPrelude is what the commands of the manual run behind: `quill up` runs in the
@@ -59,22 +55,7 @@ func TestManual(t *testing.T) {
 		name, _ := filepath.Rel(project, page)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			if err := os.Symlink(filepath.Join(project, "tools"), filepath.Join(dir, "tools")); err != nil {
-				t.Fatal(err)
-			}
-			script := manualPrelude
-			if !strings.Contains(commands, "quill up") {
-				script += "quill up --hosts 2 --slots 4\n"
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, "/bin/sh", "-xc", script+strings.ReplaceAll(commands, "/tmp/quill-trial", filepath.Join(dir, "cell")))
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "SGE_ROOT="+filepath.Join(dir, "cell"), "HOME="+dir, "project="+project)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
+			runCommands(t, project, commands)
 		})
 	}
 	if ran < 2 {
@@ -82,11 +63,32 @@ func TestManual(t *testing.T) {
 	}
 }
 
+// runCommands runs commands of the manual in a directory and, unless they start one, a cell of their own. Each must end
+// with status 0.
+func runCommands(t *testing.T, project, commands string) {
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(project, "tools"), filepath.Join(dir, "tools")); err != nil {
+		t.Fatal(err)
+	}
+	script := manualPrelude
+	if !strings.Contains(commands, "quill up") {
+		script += "quill up --hosts 2 --slots 4\n"
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-xc", script+strings.ReplaceAll(commands, "/tmp/quill-trial", filepath.Join(dir, "cell")))
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "SGE_ROOT="+filepath.Join(dir, "cell"), "HOME="+dir, "project="+project)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // shared are the commands whose options the page of qsub describes.
 var shared = []string{"qsub", "qalter", "qrsh", "qlogin"}
 
 // TestManualPages checks that the page of each command of Grid Engine has the options of its -help, no more and
-// no fewer, and that quill, its commands and the daemons have pages with theirs.
+// no fewer. TestCommandPages checks those of quill's commands.
 func TestManualPages(t *testing.T) {
 	pages := map[string]string{}
 	for _, p := range manual.Pages() {
@@ -114,21 +116,6 @@ func TestManualPages(t *testing.T) {
 		for o := range named {
 			if !has[o] && !(slices.Contains(shared, name) && all[o]) {
 				t.Errorf("%s(1) describes %s, which %s does not have", name, o, name)
-			}
-		}
-	}
-	var commands []*cli.Command
-	for _, build := range slices.Concat(quillCommands, serve.Commands, lab.Commands) {
-		commands = append(commands, build(opt.Env{}))
-	}
-	for _, c := range commands {
-		if !c.Hidden && !regexp.MustCompile(`\*\*`+c.Name+`\b`).MatchString(pages["quill"]) {
-			t.Errorf("quill(1) does not describe %s", c.Name)
-		}
-		daemon := pages["quill-"+c.Name]
-		for _, f := range c.Flags {
-			if name := f.Names()[0]; daemon != "" && name != "help" && !strings.Contains(daemon, "**--"+name+"**") {
-				t.Errorf("quill-%s(8) does not describe --%s", c.Name, name)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ var others = []struct{ program, category, name, usage string }{
 	{"quill-daemon", "", "logout", "end the log-in of quill login: revoke its token and remove it"},
 	{"quill-lab", "laboratory", "attack", "attack a throw-away cell as a user, a host and a scheduler while an honest user works"},
 	{"quill-lab", "laboratory", "bench", "measure throw-away cells against the limits of this machine"},
-	{"quill-lab", "laboratory", "log", "what there is of a cell's log; export, import, verify it"},
+	{"quill-lab", "laboratory", "log", "show the extent of a cell's log; export, import, verify, move it"},
 	{"quill-lab", "laboratory", "manual", "list the chapters, pages and files of the manual, or show one"},
 	{"quill-lab", "laboratory", "mcp", "serve the cell to agents by the Model Context Protocol: they read, simulate and propose"},
 	{"quill-lab", "laboratory", "metrics", "write the metrics of the past as OpenMetrics, for Prometheus to import"},

@@ -30,16 +30,16 @@ var analyses = []analysis{decisions, whatIf}
 
 // stretchFlags are for each analysis.
 var stretchFlags = []cli.Flag{
-	&cli.StringFlag{Name: "from", Usage: "--decide, --what-if or --json from `SEQ|TIME` on, a list or a time", DefaultText: "the begin of the log"},
+	&cli.StringFlag{Name: "from", Usage: "--decide, --what-if or --json from `SEQ|TIME` on, a list or a time", DefaultText: "the beginning of the log"},
 	&cli.StringFlag{Name: "to", Usage: "--decide, --what-if or --json up to `SEQ|TIME`", DefaultText: "the end of the log"},
-	&cli.BoolFlag{Name: "json", Usage: "--decide or --what-if print JSON; else the steps of the log, a JSON object a line for each event"},
+	&cli.BoolFlag{Name: "json", Usage: "print JSON: the results of --decide or --what-if, else each event of the log on a line"},
 }
 
 // Command is quill replay.
 func Command(env opt.Env) *cli.Command {
 	flags := []cli.Flag{
 		&cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"},
-		&cli.StringFlag{Name: "at", Usage: "as it was at `SEQ|TIME`: the number of a list, 14:03:20, \"11/21/2026 14:03:20\", 2026-11-21T14:03:20, -10m (before the end of the log)", DefaultText: "the end of the log"},
+		&cli.StringFlag{Name: "at", Usage: "the moment `SEQ|TIME`: the number of an event list, 14:03:20, \"11/21/2026 14:03:20\", 2026-11-21T14:03:20, -10m (before the end of the log)", DefaultText: "the end of the log"},
 	}
 	for _, a := range analyses {
 		flags = append(flags, a.flags...)

@@ -28,7 +28,7 @@ import (
 var whatIf = analysis{
 	name: "what-if",
 	flags: []cli.Flag{
-		&cli.BoolFlag{Name: "what-if", Usage: "repeat submissions, ends and changes of the cell under --algorithm, --config or --hosts, and compare; with none of them, as it was"},
+		&cli.BoolFlag{Name: "what-if", Usage: "repeat submissions, ends and changes of the cell under --algorithm, --config or --hosts, and compare; without these, under what was in effect"},
 		&cli.StringSliceFlag{Name: "algorithm", Usage: "--what-if under `ALGORITHM`, as sched_conf(5) names it, or \"all\""},
 		&cli.StringFlag{Name: "config", Usage: "--what-if under the scheduler configuration in `FILE`, as qconf -ssconf prints it"},
 		&cli.StringFlag{Name: "hosts", Usage: "--what-if on the cluster in `FILE`: a host and its slots on each line"},

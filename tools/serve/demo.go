@@ -14,7 +14,7 @@ func demoCommand(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "span", Usage: "`TIME` that the submissions take", DefaultText: "25s; with --algorithms 6s each"},
 			&cli.BoolFlag{Name: "algorithms", Usage: "show one stream of jobs from two projects under each scheduling algorithm in turn"},
-			&cli.BoolFlag{Name: "keep", Usage: "leave the cell's directory for a look afterwards"},
+			&cli.BoolFlag{Name: "keep", Usage: "keep the cell's directory"},
 			&cli.BoolFlag{Name: "web", Usage: "serve the pages of the cell, live and, until the demo is interrupted, afterwards"},
 		},
 		Action: func(c *cli.Context) error {

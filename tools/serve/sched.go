@@ -25,14 +25,14 @@ func schedCommand(env opt.Env) *cli.Command {
 		Name: "sched", Usage: "show the scheduling algorithm in use, its view and decisions, and set its parameters",
 		Subcommands: []*cli.Command{
 			{
-				Name: "explain", Usage: "show how the algorithm sees the cell now: what it would decide by",
+				Name: "explain", Usage: "show how the algorithm sees the cell now",
 				Description: "The state is read from qmaster and given to the same algorithm, under the configuration\n" +
 					"of the cell (qconf -ssconf). Nothing is decided by that. Why one job waits: qstat -j.",
 				Flags:  []cli.Flag{opt.JSONFlag()},
 				Action: func(c *cli.Context) error { return explain(c, env) },
 			},
 			{
-				Name: "get", Usage: "print parameters of an algorithm as they hold", ArgsUsage: "[[ALGORITHM.]PARAMETER...]",
+				Name: "get", Usage: "print parameters of an algorithm that are in effect", ArgsUsage: "[[ALGORITHM.]PARAMETER...]",
 				Description: "Without a name all parameters of the algorithm at work; without ALGORITHM its own.\n\n" +
 					"   quill sched get scoot.class_load_percents rebalance_threshold",
 				Flags:  []cli.Flag{opt.JSONFlag()},
@@ -40,8 +40,8 @@ func schedCommand(env opt.Env) *cli.Command {
 			},
 			{
 				Name: "set", Usage: "set a parameter of an algorithm, as qconf -mattr sched_conf does", ArgsUsage: "[ALGORITHM.]PARAMETER VALUE...",
-				Description: "Of a table each VALUE is a row, and together they are the whole table. The next run decides\n" +
-					"by it.\n\n" +
+				Description: "In a table each VALUE is a row, and together they are the whole table. The change is in effect\n" +
+					"with the next run.\n\n" +
 					"   quill sched set scoot.rebalance_threshold 20\n" +
 					"   quill sched set scoot.requestor_map \"land.* land\" \"CI.* regression\"",
 				Flags:  []cli.Flag{opt.JSONFlag()},

@@ -21,8 +21,8 @@ func upCommand(env opt.Env) *cli.Command {
 		Flags: append(append([]cli.Flag{
 			opt.DirFlag(),
 			&cli.IntFlag{Name: "hosts", Value: 1, Usage: "`N` execution hosts, all on this machine"},
-			&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the folders and TMPDIRs of running jobs, best in memory", DefaultText: "in the cell"},
-			&cli.StringFlag{Name: "web", Value: web.DefaultListen, Usage: "serve the HTTP API at `HOST:PORT`, on loopback; none: do not", DefaultText: web.DefaultListen + ", or another port if that is in use"},
+			&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the directories and TMPDIRs of running jobs, best in memory", DefaultText: "in the cell"},
+			&cli.StringFlag{Name: "web", Value: web.DefaultListen, Usage: "serve the HTTP API at `HOST:PORT`, a loopback address; none: do not serve it", DefaultText: web.DefaultListen + ", or another port if that is in use"},
 			&cli.IntFlag{Name: "slots", Usage: "`N` slots in all, spread over the hosts", DefaultText: "one for each processor"},
 		}, serverFlags(false)...), logFlags()...),
 		Action: func(c *cli.Context) error {

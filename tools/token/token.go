@@ -32,7 +32,7 @@ func Command(env opt.Env) *cli.Command {
 		Subcommands: []*cli.Command{{
 			Name: "create", Usage: "make a token and print it, once",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "scope", Value: grid.ScopeRead.String(), Usage: "`SCOPE` of what it may be used for: " + grid.ScopeNames},
+				&cli.StringFlag{Name: "scope", Value: grid.ScopeRead.String(), Usage: "what it may be used for: `SCOPE` " + grid.ScopeNames},
 				&cli.StringFlag{Name: "expires", Value: fmt.Sprintf("%dd", grid.TokenLife/(24*60*60)), Usage: "how long it lasts: `SPAN` such as 90m, 12h or 30d"},
 				&cli.StringFlag{Name: "comment", Usage: "`TEXT` that the list shows"},
 				opt.JSONFlag(),
@@ -44,7 +44,7 @@ func Command(env opt.Env) *cli.Command {
 				return create(c, env)
 			},
 		}, {
-			Name: "list", Usage: "list your tokens; a manager those of all users",
+			Name: "list", Usage: "list your tokens; for managers those of all users",
 			Flags: []cli.Flag{&cli.StringFlag{Name: "user", Usage: "only those of this `USER`"}, opt.JSONFlag()},
 			Action: func(c *cli.Context) error {
 				if c.Args().Present() {
@@ -53,7 +53,7 @@ func Command(env opt.Env) *cli.Command {
 				return list(c, env)
 			},
 		}, {
-			Name: "revoke", Usage: "revoke tokens: who connects or is connected with one is refused", ArgsUsage: "NUMBER...",
+			Name: "revoke", Usage: "revoke tokens; their connections are closed", ArgsUsage: "NUMBER...",
 			Flags:  []cli.Flag{opt.JSONFlag()},
 			Action: func(c *cli.Context) error { return revoke(c, env) },
 		}},

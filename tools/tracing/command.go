@@ -38,7 +38,7 @@ func Command(env opt.Env) *cli.Command {
 			&cli.BoolFlag{Name: "follow", Usage: "continue with what happens, until interrupted"},
 			&cli.StringFlag{Name: "job", Usage: "only the traces of these `JOBS`: numbers separated by commas"},
 			&cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"},
-			&cli.BoolFlag{Name: "json", Usage: "print a JSON object for each span instead, on a line of its own"},
+			&cli.BoolFlag{Name: "json", Usage: "print each span as a line of JSON instead of exporting it"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {

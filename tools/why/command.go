@@ -36,7 +36,7 @@ func Command(env opt.Env) *cli.Command {
 			"   quill why 4711 --at 14:03:20",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"},
-			&cli.StringFlag{Name: "at", Usage: "tell it as it was at `SEQ|TIME`, a list or a time", DefaultText: "the end of the log"},
+			&cli.StringFlag{Name: "at", Usage: "explain it as of `SEQ|TIME`, an event list or a time", DefaultText: "the end of the log"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: func(c *cli.Context) error {
