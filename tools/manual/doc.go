@@ -21,8 +21,8 @@
 // its table. The fenced blocks of a chapter say how they are checked:
 //
 //	```sh        runs in a test, tools/quill: TestManual
-//	```sh vm     needs an installed cell; runs on a test machine (make vmtest)
-//	```          output, or the contents of a file
+//	```sh WORD   runs elsewhere: WORD is in the table of TestManual, with the reason and the place
+//	```          output, or the contents of a file; commands only after a prompt: $ qstat
 //
 // The package must not know any other package of the cell: it is text.
 //

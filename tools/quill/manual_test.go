@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,19 +18,41 @@ import (
 	"github.com/quill-grid/quill/tools/manual"
 )
 
-// manualPrelude is what the commands of the manual run behind: `quill up` runs in the
-// background until the end of the page, and `make` only needs to know the target,
-// as the programs of the test stand for what it builds.
+// manualPrelude is what the commands of the manual run behind. What runs until it is stopped runs in the background until
+// the end of the page: `quill up`, `quill qmaster` and nats-server, which are awaited, and `quill trace --follow`. `make`
+// only needs to know the target, as the programs of the test stand for what it builds. Programs of others may be missing.
 const manualPrelude = `
 set -eu
-quill() {
-	if [ "${1-}" != up ]; then command quill "$@"; return; fi
-	command quill "$@" >up.log 2>&1 & up=$!
-	trap 'kill $up 2>/dev/null || true; wait $up || true' EXIT
-	until grep -q ' is up: ' up.log; do kill -0 $up || { cat up.log; return 1; }; done
+started=
+trap 'for p in $started; do kill $p 2>/dev/null || true; wait $p || true; done' EXIT
+background() {
+	log=$1.log ready=$2; shift 2
+	command "$@" >$log 2>&1 & started="$! $started"
+	until grep -q "$ready" $log; do kill -0 ${started%% *} || { cat $log; return 1; }; done
 }
+quill() {
+	case "$*" in
+	up*) background up ' is up: ' quill "$@" ;;
+	qmaster*) background qmaster ' recovered: ' quill "$@" ;;
+	*--follow) command quill "$@" & started="$! $started" ;;
+	*) command quill "$@" ;;
+	esac
+}
+nats_server() { background nats 'Server is ready' nats-server "$@"; }
+alias nats-server=nats_server
 make() { grep -q "^$1:" "$project/Makefile"; }
+outside() { ! /bin/sh -c "command -v $1" >/dev/null || command "$@"; }
+openssl() { outside openssl "$@"; }
+promtool() { outside promtool "$@"; }
 `
+
+// elsewhere are the marks of shell blocks that TestManual does not run: why, and the file that shows where they are run.
+var elsewhere = map[string]struct{ why, file, shows string }{
+	"vm":    {"installs as root, with systemd: TestVM does that", "tools/quill/vm_test.go", `"etc/systemd/system/quill-execd.service"`},
+	"api":   {"curl: TestManual of tools/web has what they are about", "tools/web/manual_test.go", `"../manual/api.md"`},
+	"bench": {"takes minutes: the story has each kind with small numbers", "tools/quill/testdata/script/bench.txtar", "exec quill bench list"},
+	"login": {"needs a network with authorities: the test of the package has one", "tools/login/cert_test.go", `"--cert"`},
+}
 
 // TestManual runs the fenced shell commands of the README and of each chapter of the
 // manual, page by page, in a directory of their own: every command must end with
@@ -41,18 +66,26 @@ func TestManual(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no manual: %v", err)
 	}
-	ran := 0
+	for mark, e := range elsewhere {
+		if text, err := os.ReadFile(filepath.Join(project, e.file)); err != nil || !strings.Contains(string(text), e.shows) {
+			t.Errorf("blocks marked %q: %s: %s does not show that (%v)", "sh "+mark, e.why, e.file, err)
+		}
+	}
+	ran, marks := 0, map[string]bool{}
 	for _, page := range append(pages, filepath.Join(project, "README.md")) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		commands := fenced(t, page, string(text))
+		name, _ := filepath.Rel(project, page)
+		commands, faults := fenced(string(text), marks)
+		for _, fault := range faults {
+			t.Errorf("%s:%s", name, fault)
+		}
 		if commands == "" {
 			continue
 		}
 		ran++
-		name, _ := filepath.Rel(project, page)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			runCommands(t, project, commands)
@@ -60,6 +93,11 @@ func TestManual(t *testing.T) {
 	}
 	if ran < 2 {
 		t.Errorf("commands of %d pages were run", ran)
+	}
+	for mark := range elsewhere {
+		if !marks[mark] {
+			t.Errorf("no block is marked %q", "sh "+mark)
+		}
 	}
 }
 
@@ -71,12 +109,16 @@ func runCommands(t *testing.T, project, commands string) {
 		t.Fatal(err)
 	}
 	script := manualPrelude
-	if !strings.Contains(commands, "quill up") {
+	if !strings.Contains(commands, "quill up") && !strings.Contains(commands, "quill qmaster") {
 		script += "quill up --hosts 2 --slots 4\n"
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-xc", script+strings.ReplaceAll(commands, "/tmp/quill-trial", filepath.Join(dir, "cell")))
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer collector.Close()
+	here := strings.NewReplacer("/tmp/quill-trial", filepath.Join(dir, "cell"), "127.0.0.1:4222", freeAddresses(t, 1)[0],
+		"http://collector:4318", collector.URL, "/etc/prometheus/rules", dir, "/var/lib/prometheus", dir)
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-xc", script+here.Replace(commands))
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "SGE_ROOT="+filepath.Join(dir, "cell"), "HOME="+dir, "project="+project)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -136,25 +178,58 @@ func optionsOf(t *testing.T, name string) (options []string) {
 	return options
 }
 
-// fenced returns the commands in the fenced blocks marked sh. A block is marked sh, sh
-// vm (for a test machine) or not at all (output).
-func fenced(t *testing.T, page, text string) string {
-	var commands strings.Builder
-	inside, runs := false, false
-	for _, line := range strings.Split(text, "\n") {
+// TestBlocks checks the check of blocks: commands in one without a mark, marks that nobody knows, and blocks without end.
+func TestBlocks(t *testing.T) {
+	text := "```sh\nqstat\n```\n\n```\nquill status\n$ quill why 1\nqstat is a word\n```\n\n```sh never\nqhost\n```\n\n```sh vm\nmake install\n```\n" +
+		"\n   ```sh\n   qdel 1\n   ```\n\n```yaml\na: b\n```\n\n```sh api\nquill up\n```\n\n```sh\nqacct"
+	marks := map[string]bool{}
+	commands, faults := fenced(text, marks)
+	if want := "qstat\nqdel 1\nqacct\n"; commands != want {
+		t.Errorf("%q are run, not %q", commands, want)
+	}
+	want := []string{
+		`6: the block without a mark has the command "quill status"`, `8: the block without a mark has the command "qstat is a word"`,
+		`11: a block is marked "sh never"`, `23: a block is marked "yaml"`, `28: "quill up" is not for curl`, "the last block has no end",
+	}
+	if !slices.Equal(faults, want) {
+		t.Errorf("found %q, not %q", faults, want)
+	}
+	if !marks["vm"] || marks["login"] {
+		t.Errorf("marks that were seen: %v", marks)
+	}
+}
+
+// fenced returns the commands in the fenced blocks marked sh, the faults of the marks, and in marks what it sees of
+// elsewhere. A block is marked sh, sh and a word of elsewhere, mermaid, or not at all: output, or the contents of a file,
+// which has no command but those after a prompt.
+func fenced(text string, marks map[string]bool) (commands string, faults []string) {
+	programs := append(gridNames(), "quill", "make", "curl", "systemctl", "nats-server", "openssl", "promtool", "export")
+	inside, mark := false, ""
+	for i, line := range strings.Split(text, "\n") {
 		bare := strings.TrimSpace(line)
-		mark, fence := strings.CutPrefix(bare, "```")
+		word, _, _ := strings.Cut(bare, " ")
+		begins, fence := strings.CutPrefix(bare, "```")
+		other, _ := strings.CutPrefix(begins, "sh ")
 		switch {
-		case fence && !inside:
-			if mark != "" && mark != "sh" && mark != "sh vm" && mark != "mermaid" {
-				t.Errorf("%s: a block is marked %q", page, mark)
-			}
-			inside, runs = true, mark == "sh"
+		case fence && inside:
+			inside, mark = false, ""
 		case fence:
-			inside, runs = false, false
-		case runs:
-			commands.WriteString(bare + "\n")
+			inside, mark = true, begins
+			if elsewhere[other].why != "" {
+				marks[other] = true
+			} else if !slices.Contains([]string{"", "sh", "mermaid"}, mark) {
+				faults = append(faults, fmt.Sprintf("%d: a block is marked %q", i+1, mark))
+			}
+		case mark == "sh":
+			commands += bare + "\n"
+		case mark == "sh api" && word != "curl" && word != "export":
+			faults = append(faults, fmt.Sprintf("%d: %q is not for curl", i+1, bare))
+		case inside && mark == "" && slices.Contains(programs, word):
+			faults = append(faults, fmt.Sprintf("%d: the block without a mark has the command %q", i+1, bare))
 		}
 	}
-	return commands.String()
+	if inside {
+		faults = append(faults, "the last block has no end")
+	}
+	return commands, faults
 }
