@@ -10,6 +10,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/formattest"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -71,6 +72,40 @@ func TestFormat(t *testing.T) {
 	for op, name := range []string{"LIST", "ADD", "MOD", "DEL"} {
 		if events.Op(op).String() != name || !strings.Contains(page.Text(), fmt.Sprintf("%d %s", op, name)) {
 			t.Errorf("operation %d is %s", op, events.Op(op))
+		}
+	}
+}
+
+// TestRecordFormat compares the manual's description of recorded runs with what is written: the order of the fields.
+func TestRecordFormat(t *testing.T) {
+	refusal := orders.Refusal{Index: 2, Code: 3, Reason: "full"}
+	order := &orders.RemoveImmediateJob{Job: 300}
+	list := orders.List{Seq: 4, Scheduler: "s", Algorithm: "default", Run: 5, Orders: []orders.Order{order}, Epoch: 6, Since: 7, At: 8, Explain: true, Part: 9, Last: true}
+	result := orders.Result{Seq: 10, Refused: []orders.Refusal{refusal}}
+	var record []any
+	if err := msgpack.Unmarshal(codec.AppendRecord(nil, codec.AppendOrders(nil, list), codec.AppendResult(nil, result)), &record); err != nil {
+		t.Fatal(err)
+	}
+	field := func(a any, i int) []any { return a.([]any)[i].([]any) }
+	arrays := map[string][]any{"order list": field(record, 0), "result": field(record, 1)}
+	arrays["order"], arrays["refusal"] = field(arrays["order list"][4], 0), field(arrays["result"][1], 0)
+	values := map[string]reflect.Value{"order list": reflect.ValueOf(list), "result": reflect.ValueOf(result), "refusal": reflect.ValueOf(refusal)}
+	rows := formattest.Read(t, "../../tools/manual/formats.md").Table("Recorded runs", "index")
+	for c, name := range rows[0][1:] {
+		var fields []any
+		for i, row := range rows[1:] {
+			switch word, text, _ := strings.Cut(row[c+1], ":"); {
+			case word == "":
+			case strings.HasPrefix(text, " array of "):
+				fields = append(fields, arrays[name][i])
+			case name == "order":
+				fields = append(fields, []any{order.Type(), []any{order.Job}}[i])
+			default:
+				fields = append(fields, values[name].FieldByName(word).Interface())
+			}
+		}
+		if got, want := fmt.Sprintf("%d", arrays[name]), fmt.Sprintf("%d", fields); got != want {
+			t.Errorf("the array of %s is %s, that of the manual %s", name, got, want)
 		}
 	}
 }

@@ -15,5 +15,5 @@
 // The package must not know what is counted, nor who: each daemon's table is in its metrics.go.
 //
 // To add a metric: a field with its tags in the table of the daemon that knows it, the place that counts it, and a line in the
-// chapter on metrics of tools/manual/operate.md.
+// chapter tools/manual/monitor.md.
 package metrics

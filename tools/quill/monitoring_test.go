@@ -82,11 +82,18 @@ func TestAlerts(t *testing.T) {
 	if len(errs) > 0 || len(rules.Groups) != 1 || len(rules.Groups[0].Rules) < 10 {
 		t.Fatalf("rules: %+v", rules)
 	}
+	chapter, err := manual.Text("monitor")
+	if err != nil {
+		t.Fatal(err)
+	}
 	metrics := metricLabels()
 	for _, r := range rules.Groups[0].Rules {
 		checkQuery(t, r.Expr, metrics)
 		if r.Labels["severity"] == "" || r.Annotations["summary"] == "" {
 			t.Errorf("%s has no severity or no summary", r.Alert)
+		}
+		if !strings.Contains(chapter, "`"+r.Alert+"`") {
+			t.Errorf("monitor.md does not describe the alert %s", r.Alert)
 		}
 	}
 }
@@ -135,13 +142,13 @@ func TestDashboard(t *testing.T) {
 
 // TestMetricsAreDocumented: the manual describes every metric.
 func TestMetricsAreDocumented(t *testing.T) {
-	text, err := manual.Text("operate")
+	text, err := manual.Text("monitor")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name := range metricLabels() {
 		if strings.HasPrefix(name, "quill_") && !strings.HasSuffix(name, "_bucket") && !strings.Contains(text, "`"+name) {
-			t.Errorf("operate.md does not describe %s", name)
+			t.Errorf("monitor.md does not describe %s", name)
 		}
 	}
 }

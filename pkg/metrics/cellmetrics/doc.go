@@ -9,5 +9,5 @@
 // The package must not know the time, nor where lists come from: durations follow from the times in the lists.
 //
 // To add a metric that follows from events: a field of Table with its tags, the place in List that counts it, and a line in
-// the chapter on metrics of tools/manual/operate.md.
+// the chapter tools/manual/monitor.md.
 package cellmetrics
