@@ -12,8 +12,8 @@
 // Nothing that a cell runs may import this package; tools/tidy holds that.
 //
 // To add a command: a package with Command(opt.Env) *cli.Command, its line in
-// commands.go, and its name and usage in tools/quill/others.go, whose test holds
-// the two lists equal.
+// commands.go, its name and usage in tools/quill/others.go, whose test holds
+// the two lists equal, and a manual page, as tools/manual says.
 //
 // The package must not know how its commands work: each is a package of its own.
 package lab

@@ -46,10 +46,9 @@ func TestContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range row.FindAllString(string(contents), -1) {
-		if line = strings.Replace(line, "](", "](tools/manual/", 1); !strings.Contains(string(project), line) {
-			t.Errorf("the project's README lacks %s", line)
-		}
+	table := strings.Join(row.FindAllString(string(contents), -1), "\n")
+	if table = strings.ReplaceAll(table, "](", "](tools/manual/"); !strings.Contains(string(project), table) {
+		t.Errorf("the project's README lacks the table\n%s", table)
 	}
 	if _, err := Text("no-such"); err == nil {
 		t.Error("a chapter that does not exist was found")

@@ -15,6 +15,7 @@
 //
 // To add a command: a package tools/qNAME with Run(env, args) and its line in
 // commands.go; one that holds daemons or of the laboratory: see tools/serve and tools/lab.
+// Each has a manual page, as tools/manual says.
 //
 // It must not know what its programs do: each is a package with a Run.
 package main

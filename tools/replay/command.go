@@ -64,7 +64,7 @@ func Command(env opt.Env) *cli.Command {
 func names() []string { return slices.Sorted(maps.Keys(programs)) }
 
 func showsNothing(command string) error {
-	return fmt.Errorf("%q shows nothing, and what is past cannot be changed; what shows it: %s", command, strings.Join(names(), ", "))
+	return fmt.Errorf("%q is not a read-only command; only listings can be replayed: %s", command, strings.Join(names(), ", "))
 }
 
 func run(c *cli.Context, env opt.Env) error {
