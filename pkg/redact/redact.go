@@ -32,10 +32,10 @@ func New(key []byte) *Redactor {
 }
 
 // Note stores the names in a list, for their replacements.
-func (r *Redactor) Note(l events.List) { r.walk(reflect.ValueOf(&l), 0) }
+func (r *Redactor) Note(l events.List) { r.walk(reflect.ValueOf(&l), secret) }
 
 // NoteRecord stores the names in a recorded order list.
-func (r *Redactor) NoteRecord(o orders.Record) { r.walk(reflect.ValueOf(&o), 0) }
+func (r *Redactor) NoteRecord(o orders.Record) { r.walk(reflect.ValueOf(&o), secret) }
 
 // settle gives the tokens, in the order of the names.
 func (r *Redactor) settle() {
@@ -57,7 +57,7 @@ func number(names map[string]string, letter string) {
 // List is l with other names; l is not changed.
 func (r *Redactor) List(l events.List) events.List {
 	r.settle()
-	out := r.redacted(reflect.ValueOf(l), 0).Interface().(events.List)
+	out := r.redacted(reflect.ValueOf(l), secret).Interface().(events.List)
 	for i, e := range out.Events {
 		if e.Object != nil {
 			out.Events[i].Key = e.Object.Key()
@@ -71,18 +71,33 @@ func (r *Redactor) List(l events.List) events.List {
 // Record is o with other names; o is not changed.
 func (r *Redactor) Record(o orders.Record) orders.Record {
 	r.settle()
-	return r.redacted(reflect.ValueOf(o), 0).Interface().(orders.Record)
+	return r.redacted(reflect.ValueOf(o), secret).Interface().(orders.Record)
 }
 
-// keys is what the name in the key of a kind is; in all others it stays.
-var keys = map[grid.Kind]rule{
-	grid.KindManager: who, grid.KindOperator: who, grid.KindProject: who, grid.KindUser: who,
-	grid.KindBooking: both, grid.KindAlgorithmState: text, grid.KindJobScheddInfo: text,
-}
+// joined has the kinds whose key joins the names of several fields.
+var joined = map[grid.Kind]rule{grid.KindBooking: both, grid.KindAlgorithmState: text}
+
+// keyRules has for each kind what becomes of the name in its key: what becomes of the first string of its objects,
+// except for those in joined.
+var keyRules = func() (rules [grid.KindsEnd]rule) {
+	for _, s := range grid.Kinds {
+		t := reflect.TypeOf(s.New()).Elem()
+		for i := range t.NumField() {
+			if t.Field(i).Type.Kind() == reflect.String {
+				rules[s.Kind] = ruleOf(t, i, secret)
+				break
+			}
+		}
+		if how, ok := joined[s.Kind]; ok {
+			rules[s.Kind] = how
+		}
+	}
+	return rules
+}()
 
 func (r *Redactor) keyOf(k grid.Kind, key grid.Key) grid.Key {
-	if how, ok := keys[k]; ok {
-		key.Name = r.token(how, key.Name)
+	if key.Name != "" && k < grid.KindsEnd {
+		key.Name = r.token(keyRules[k], key.Name)
 	}
 	return key
 }
