@@ -3,7 +3,6 @@ package codec_test
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // TestFormat compares the manual's description of event lists with what is written: the order of the fields, the forms of
-// keys, the numbers of operations and kinds.
+// keys, the numbers of operations.
 func TestFormat(t *testing.T) {
 	page := formattest.Read(t, "../../tools/manual/formats.md")
 	added := events.Add(&grid.Manager{Name: "alice"})
@@ -52,23 +51,6 @@ func TestFormat(t *testing.T) {
 		}
 	}
 
-	var numbers []string
-	for _, s := range grid.Kinds {
-		numbers = append(numbers, fmt.Sprintf("%d %s", s.Kind, s.Name))
-	}
-	var described []string
-	for _, row := range page.Table("Event lists", "kinds")[1:] {
-		for _, cell := range row {
-			if cell != "" {
-				described = append(described, cell)
-			}
-		}
-	}
-	slices.Sort(numbers)
-	slices.Sort(described)
-	if !slices.Equal(numbers, described) {
-		t.Errorf("the manual has the kinds\n%s\nwant\n%s", described, numbers)
-	}
 	for op, name := range []string{"LIST", "ADD", "MOD", "DEL"} {
 		if events.Op(op).String() != name || !strings.Contains(page.Text(), fmt.Sprintf("%d %s", op, name)) {
 			t.Errorf("operation %d is %s", op, events.Op(op))
