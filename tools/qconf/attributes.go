@@ -10,11 +10,17 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 )
 
-// attributeKinds are the objects whose single attributes can be changed.
-var attributeKinds = map[string]grid.Kind{
-	"queue": grid.KindCQueue, "exechost": grid.KindExecHost, "pe": grid.KindPE, "ckpt": grid.KindCkpt,
-	"hostgroup": grid.KindHGroup, "resource_quota": grid.KindRQS, "calendar": grid.KindCalendar,
-	"userset": grid.KindUserset, "project": grid.KindProject, "user": grid.KindUser, schedConf: grid.KindSchedConf,
+// attributeKind returns the kind of objects whose single attributes are changed under a word.
+func attributeKind(word string) (grid.Kind, bool) {
+	if word == schedConf {
+		return grid.KindSchedConf, true
+	}
+	for _, f := range families {
+		if f.word == word {
+			return f.kind, !f.whole
+		}
+	}
+	return 0, false
 }
 
 // schedConf is the only object of its kind: what the list of names says of it
@@ -57,7 +63,7 @@ func lines(text string) (out grid.Values) {
 }
 
 func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Values, names []string) error {
-	kind, ok := attributeKinds[noun]
+	kind, ok := attributeKind(noun)
 	if !ok {
 		return refuse("Modification of object %q not supported", noun)
 	}

@@ -20,5 +20,6 @@
 // json (json.go) the first prints a document, the second the results, and the third is
 // refused.
 //
-// To add a kind: one line in families.
+// To add a kind: nothing, if it has a row in grid.Kinds with a stem and a default; a line in
+// families for what Grid Engine words in its own way.
 package qconf

@@ -1,7 +1,9 @@
 package qconf
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/conf"
@@ -12,13 +14,15 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// family is a kind with names and text: its switches follow from the stem.
+// family is a kind with names and text: its switches follow from the stem. What is empty is as regular fills it in.
 type family struct {
 	kind    grid.Kind
-	list    string // the switch that lists names: sql
 	what    string // of help: a cluster queue
 	none    string // when the list is empty: no WHAT defined
 	unknown string // when -s names none, with %s or %q for the name
+	word    string // of -aattr, -mattr, -dattr, -rattr: queue
+	// whole means that single attributes cannot be changed.
+	whole bool
 	// wild lets -s and -d take patterns.
 	wild bool
 	// template names the object that -a without a name offers; empty: a name is
@@ -30,21 +34,43 @@ type family struct {
 	lenient bool
 }
 
-var families = []family{
-	{kind: grid.KindCQueue, list: "sql", what: "cluster queue", none: "cluster queue list",
-		unknown: "No cluster queue or queue instance matches the phrase %q", wild: true, template: "template", ready: true},
-	{kind: grid.KindExecHost, list: "sel", what: "exec host", none: "execution host", unknown: "denied: exec host %q does not exist", template: "template"},
-	{kind: grid.KindPE, list: "spl", what: "parallel environment", none: "parallel environment", unknown: "%s is not a parallel environment"},
-	{kind: grid.KindHGroup, list: "shgrpl", what: "host group", none: "host group list", unknown: "Host group %q does not exist", ready: true},
-	{kind: grid.KindCalendar, list: "scall", what: "calendar", none: "calendar", unknown: "%s is not a calendar"},
-	{kind: grid.KindCkpt, list: "sckptl", what: "checkpointing interface definition", none: "ckpt interface definition",
+// families are all kinds with names and text: those for which Grid Engine has an order, words or ways of their own, then the
+// others in grid.Kinds.
+var families = regular([]family{
+	{kind: grid.KindCQueue, none: "cluster queue list", unknown: "No cluster queue or queue instance matches the phrase %q",
+		word: "queue", wild: true, template: "template", ready: true},
+	{kind: grid.KindExecHost, what: "exec host", none: "execution host", unknown: "denied: exec host %q does not exist", template: "template"},
+	{kind: grid.KindPE},
+	{kind: grid.KindHGroup, none: "host group list", unknown: "Host group %q does not exist", word: "hostgroup", ready: true},
+	{kind: grid.KindCalendar},
+	{kind: grid.KindCkpt, what: "checkpointing interface definition", none: "ckpt interface definition",
 		unknown: "%s is not a checkpointing interface definition"},
-	{kind: grid.KindProject, list: "sprjl", what: "project", none: "project list", unknown: "%s is not known as a project", template: "template"},
-	{kind: grid.KindUser, list: "suserl", what: "user", none: "user list", unknown: "%s is not known as a user", template: "template", lenient: true},
-	{kind: grid.KindCentry, list: "scel", what: "complex attribute", none: "complex entry list", unknown: "%s is not a complex attribute"},
-	{kind: grid.KindRQS, list: "srqsl", what: "resource quota set", none: "resource quota set list", unknown: "No resource quota set found",
+	{kind: grid.KindProject, none: "project list", unknown: "%s is not known as a project", template: "template"},
+	{kind: grid.KindUser, none: "user list", unknown: "%s is not known as a user", template: "template", lenient: true},
+	{kind: grid.KindCentry, what: "complex attribute", none: "complex entry list", unknown: "%s is not a complex attribute", whole: true},
+	{kind: grid.KindRQS, none: "resource quota set list", unknown: "No resource quota set found", word: "resource_quota",
 		wild: true, template: "template"},
-	{kind: grid.KindUserset, list: "sul", what: "userset list", none: "userset list", unknown: "denied: access list %q does not exist"},
+	{kind: grid.KindUserset, what: "userset list", none: "userset list", unknown: "denied: access list %q does not exist"},
+})
+
+// regular appends the families of the other kinds in grid.Kinds that are configured by name, and fills in what follows from a kind's row there.
+func regular(list []family) []family {
+	for i := range grid.Kinds {
+		s := &grid.Kinds[i]
+		other := s.Kind == grid.KindConf || s.Kind == grid.KindShareTree // they have switches of their own
+		if s.Qconf != "" && s.Default != nil && !other && !slices.ContainsFunc(list, func(f family) bool { return f.kind == s.Kind }) {
+			list = append(list, family{kind: s.Kind})
+		}
+	}
+	for i := range list {
+		f := &list[i]
+		s := grid.SpecOf(f.kind)
+		f.what = cmp.Or(f.what, s.Noun)
+		f.none = cmp.Or(f.none, s.Noun)
+		f.unknown = cmp.Or(f.unknown, "%s is not a "+s.Noun)
+		f.word = cmp.Or(f.word, strings.ToLower(s.Name))
+	}
+	return list
 }
 
 func familyOf(kind grid.Kind) *family {
@@ -71,7 +97,7 @@ func (f *family) switches() []switches.Switch[line] {
 	rows := []switches.Switch[line]{
 		row(changes, "A"+stem, "fname", "add "+f.what+" from file", switches.One, f.addFile),
 		row(shows, "s"+stem, "name_list", "show "+f.what, show, f.show),
-		row(shows, f.list, "", "show a list of all names of "+f.what+"s", nil, f.listNames),
+		row(shows, "s"+stem+"l", "", "show a list of all names of "+f.what+"s", nil, f.listNames),
 	}
 	if f.kind == grid.KindRQS {
 		rows = append(rows,
