@@ -14,6 +14,6 @@
 // The package must not know how lists are encoded, stored or sent, nor who
 // may cause them.
 //
-// To add a kind: its type and Spec in pkg/grid, its layout in pkg/codec, and its
-// paragraph in README.md.
+// To add a kind: its type and Spec in pkg/grid (see there), and its paragraph in README.md
+// if its events mean more than that an object was changed.
 package events
