@@ -1,11 +1,13 @@
 package schedd_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
 
@@ -30,4 +32,24 @@ func section(algorithm string, lines ...string) grid.Section {
 		s.Params = append(s.Params, grid.Param{Name: name, Text: text})
 	}
 	return s
+}
+
+// TestDivisions checks that each algorithm accepts the parameters with which it divides a cell, and promises no more than all of it.
+func TestDivisions(t *testing.T) {
+	for _, e := range schedd.Algorithms() {
+		for _, of := range [][]algorithm.Project{{{Name: "a", Weight: 1}}, {{Name: "a", Weight: 3}, {Name: "b", Weight: 1}, {Name: "c", Weight: 0.1}}} {
+			conf := e.Divide(*grid.DefaultSchedConf(), of)
+			conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: append(conf.Section(e.Name), e.Division.Prompt...)})
+			if err := e.Complete(&conf); err != nil || conf.Algorithm != e.Name {
+				t.Errorf("%s refuses how it divides among %d: %v", e.Name, len(of), err)
+			}
+			sum := 0.0
+			for i := range of {
+				sum += e.Promised(of, i)
+			}
+			if e.Division.Promise != "" && math.Abs(sum-1) > 1e-9 {
+				t.Errorf("%s promises %g of the cell to %d projects", e.Name, sum, len(of))
+			}
+		}
+	}
 }

@@ -47,6 +47,18 @@ type Run struct {
 type Entry struct {
 	Name string
 	New  func(grid.SchedConf) (Algorithm, error)
+	// Division configures it to divide a cell among projects.
+	Division Division
+}
+
+// Find returns the entry of a name; false: there is none.
+func Find(entries []Entry, name string) (Entry, bool) {
+	for _, e := range entries {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Entry{}, false
 }
 
 // Complete checks a configuration by making the algorithm from it, and fills

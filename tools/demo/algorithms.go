@@ -12,12 +12,12 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/daemons"
-	"github.com/quill-grid/quill/tools/divide"
+	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
 // rivals are the projects of the stream. Both submit the same.
-var rivals = []divide.Project{{Name: "gold", Weight: 3}, {Name: "silver", Weight: 1}}
+var rivals = []algorithm.Project{{Name: "gold", Weight: 3}, {Name: "silver", Weight: 1}}
 
 // rivalSlots is the size of the cell on which they meet. taskSeconds is how long
 // each of their tasks takes.
@@ -109,17 +109,17 @@ func divided(ctx context.Context, c client.Client) (names []string, err error) {
 		return nil, err
 	}
 	at := conf.Algorithm
-	for _, a := range daemons.Algorithms() {
-		names = append(names, a.Name)
-		conf.Sections = conf.WithSection(grid.Section{Algorithm: a.Name}) // without what it has by default
-		conf = divide.Configure(conf, a.Name, rivals)
+	for _, e := range schedd.Algorithms() {
+		names = append(names, e.Name)
+		conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name}) // without what it has by default
+		conf = e.Divide(conf, rivals)
+		if prompt := e.Division.Prompt; len(prompt) > 0 {
+			conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: append(conf.Section(e.Name), prompt...)})
+		}
 	}
 	conf.Algorithm = at
-	if fbsng := conf.Section("fbsng"); len(fbsng) > 0 { // 5 s between runs are long for tasks this short
-		conf.Sections = conf.WithSection(grid.Section{Algorithm: "fbsng", Params: append(fbsng, grid.Param{Name: "min_period_s", Text: "0"})})
-	}
 	var projects []grid.Object
-	for _, p := range divide.Projects(rivals) {
+	for _, p := range algorithm.Projects(rivals) {
 		projects = append(projects, &p)
 	}
 	for _, b := range []gdi.Body{&gdi.Add{Objects: projects}, &gdi.Modify{Objects: []grid.Object{&conf}}} {
@@ -185,8 +185,8 @@ func (d *demo) judge(ctx context.Context, f *facts, phases []phase) error {
 	for _, p := range phases {
 		got, starts := f.within(p)
 		promised, rule := "-", "its own: nothing by project"
-		if promise := divide.Promise(p.algorithm); promise != "" {
-			promised, rule = fmt.Sprintf("%.0f : %.0f", 100*divide.Promised(p.algorithm, rivals, 0), 100*divide.Promised(p.algorithm, rivals, 1)), promise
+		if e, _ := algorithm.Find(schedd.Algorithms(), p.algorithm); e.Division.Promise != "" {
+			promised, rule = fmt.Sprintf("%.0f : %.0f", 100*e.Promised(rivals, 0), 100*e.Promised(rivals, 1)), e.Division.Promise
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.1f %%\t%.1f %%\t%d\t%s\n", p.algorithm, promised, 100*got[0], 100*got[1], starts, rule)
 	}

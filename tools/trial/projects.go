@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/divide"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/tools/swf"
 )
 
@@ -20,7 +20,7 @@ const projectsMost = 12
 
 // projects are those that --projects names, and whose a job is. A log with
 // fewer users than there are to be projects has its jobs dealt out, which is reported.
-func projects(c *cli.Context, env opt.Env, jobs []swf.Job) ([]divide.Project, func(*swf.Job) string, error) {
+func projects(c *cli.Context, env opt.Env, jobs []swf.Job) ([]algorithm.Project, func(*swf.Job) string, error) {
 	which := c.String("projects")
 	if which == "" {
 		return nil, nil, nil
@@ -45,9 +45,9 @@ func projects(c *cli.Context, env opt.Env, jobs []swf.Job) ([]divide.Project, fu
 	if len(numbers) > projectsMost {
 		return nil, nil, fmt.Errorf("--projects %s: the log has more than %d of them; --projects N deals its users out", which, projectsMost)
 	}
-	var all []divide.Project
+	var all []algorithm.Project
 	for _, v := range numbers {
-		all = append(all, divide.Project{Name: prefix + strconv.FormatInt(v, 10), Weight: 1})
+		all = append(all, algorithm.Project{Name: prefix + strconv.FormatInt(v, 10), Weight: 1})
 	}
 	if text := c.String("weights"); text != "" {
 		if err := weigh(all, text); err != nil {
@@ -100,7 +100,7 @@ func dealt(jobs []swf.Job, n int, who func(*swf.Job) int64) func(*swf.Job) int64
 }
 
 // weigh reads a weight for each project.
-func weigh(projects []divide.Project, text string) error {
+func weigh(projects []algorithm.Project, text string) error {
 	words := strings.Split(text, ",")
 	if len(words) != len(projects) {
 		var names []string

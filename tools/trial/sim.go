@@ -16,7 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/tools/divide"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/tools/outcome"
 	"github.com/quill-grid/quill/tools/sim/trace"
 	"github.com/quill-grid/quill/tools/swf"
@@ -102,7 +102,10 @@ func simulate(c *cli.Context, env opt.Env) error {
 	compared := &outcome.Comparison{Workload: filepath.Base(c.String("trace")), Unit: what, Machine: "processors"}
 	var last *trace.Replay
 	for _, v := range variants {
-		o.Conf, o.Progress = divide.Configure(v.conf, v.conf.Algorithm, o.Projects), progress(env.Stderr, v.name, what, total)
+		o.Conf, o.Progress = v.conf, progress(env.Stderr, v.name, what, total)
+		if e, ok := algorithm.Find(schedd.Algorithms(), v.conf.Algorithm); ok {
+			o.Conf = e.Divide(v.conf, o.Projects)
+		}
 		r, err := trace.Run(c.Context, jobs, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.name, err)

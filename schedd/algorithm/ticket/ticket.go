@@ -10,7 +10,7 @@ import (
 )
 
 // Entry is the algorithm that sched_conf(5) calls default.
-var Entry = algorithm.Pair("default", model.New, New)
+var Entry = algorithm.Pair("default", model.New, New).Dividing(division)
 
 // Decider decides by the configuration it was made from.
 type Decider struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/tools/divide"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/tools/sim/couple"
 	"github.com/quill-grid/quill/tools/swf"
 )
@@ -69,7 +69,7 @@ func newCell(o Options) (*cell, error) {
 	environment.Slots = uint32(processors)
 	conf.Version = 0
 	added := []grid.Object{environment}
-	for _, p := range divide.Projects(o.Projects) {
+	for _, p := range algorithm.Projects(o.Projects) {
 		added = append(added, &p)
 	}
 	for _, wish := range []gdi.Body{

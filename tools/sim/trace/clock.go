@@ -12,7 +12,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
-	"github.com/quill-grid/quill/tools/divide"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/tools/swf"
 )
 
@@ -29,7 +29,7 @@ type Options struct {
 	Tasks bool
 	// Project is the project of a job, one of Projects; nil: jobs have none.
 	Project  func(*swf.Job) string
-	Projects []divide.Project
+	Projects []algorithm.Project
 	// Log follows the event lists, from the full state of the empty cell on; nil:
 	// they are not followed.
 	Log events.Sink
@@ -41,15 +41,15 @@ type Options struct {
 // Replay is what became of a log.
 type Replay struct {
 	Processors int64
-	Algorithm  string           // as sched_conf(5) names it
-	Jobs       []swf.Job        // or tasks
-	Starts     []int64          // seconds of the log, by place in Jobs
-	Lost       []Lost           // attempts before the last, whose work was lost
-	Stood      map[int]int64    // seconds that jobs stood still in the end, preempted, by place
-	Projects   []divide.Project // none: not asked for
-	Of         []int            // each job's place in Projects
-	Passes     int              // scheduling runs
-	Refused    int              // orders that qmaster refused
+	Algorithm  string              // as sched_conf(5) names it
+	Jobs       []swf.Job           // or tasks
+	Starts     []int64             // seconds of the log, by place in Jobs
+	Lost       []Lost              // attempts before the last, whose work was lost
+	Stood      map[int]int64       // seconds that jobs stood still in the end, preempted, by place
+	Projects   []algorithm.Project // none: not asked for
+	Of         []int               // each job's place in Projects
+	Passes     int                 // scheduling runs
+	Refused    int                 // orders that qmaster refused
 	Took       time.Duration
 }
 

@@ -3,7 +3,8 @@ package trace
 import (
 	"slices"
 
-	"github.com/quill-grid/quill/tools/divide"
+	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/tools/outcome"
 )
 
@@ -20,8 +21,9 @@ func (r *Replay) Outcome(name string) *outcome.Outcome {
 	for _, l := range r.Lost {
 		o.Lost = append(o.Lost, outcome.Lost{Job: l.Job, Start: float64(l.Start), End: float64(l.End)})
 	}
+	e, _ := algorithm.Find(schedd.Algorithms(), r.Algorithm)
 	for i, p := range r.Projects {
-		o.Projects = append(o.Projects, outcome.Project{Name: p.Name, Entitled: divide.Share(r.Projects, i), Promised: divide.Promised(r.Algorithm, r.Projects, i)})
+		o.Projects = append(o.Projects, outcome.Project{Name: p.Name, Entitled: algorithm.ByWeight(r.Projects, i), Promised: e.Promised(r.Projects, i)})
 	}
 	return o
 }
@@ -34,6 +36,6 @@ func (c *clock) projects() {
 	c.Replay.Projects = c.Options.Projects
 	for i := range c.Jobs {
 		name := c.Project(&c.Jobs[i])
-		c.Of = append(c.Of, slices.IndexFunc(c.Options.Projects, func(p divide.Project) bool { return p.Name == name }))
+		c.Of = append(c.Of, slices.IndexFunc(c.Options.Projects, func(p algorithm.Project) bool { return p.Name == name }))
 	}
 }
