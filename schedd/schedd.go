@@ -1,6 +1,7 @@
 package schedd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -278,12 +279,7 @@ func (s *scheduler) collect(usual bool) {
 
 // entry returns the algorithm of a name; the empty name is the one in use.
 func (s *scheduler) entry(name string) (algorithm.Entry, bool) {
-	for _, e := range s.Algorithms {
-		if e.Name == name || (name == "" && e.Name == s.name) {
-			return e, true
-		}
-	}
-	return algorithm.Entry{}, false
+	return algorithm.Find(s.Algorithms, cmp.Or(name, s.name))
 }
 
 // configure takes over a scheduler configuration; false: the algorithm refuses it, or

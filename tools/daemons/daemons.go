@@ -22,17 +22,13 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/tools/sim/couple"
 	"github.com/quill-grid/quill/tools/web"
 )
 
 // Algorithms are the scheduling algorithms that qmaster lets be configured:
 // those of the scheduler of the same program.
-func Algorithms() (out []qmaster.Algorithm) {
-	for _, e := range schedd.Algorithms() {
-		out = append(out, qmaster.Algorithm{Name: e.Name, Complete: e.Complete, Admission: e.Admission})
-	}
-	return out
-}
+func Algorithms() []qmaster.Algorithm { return couple.Known(schedd.Algorithms()) }
 
 // cellPause is how often it is looked whether a cell exists now, and noticePause how soon a log line says that a daemon
 // waits for qmaster.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -177,19 +176,17 @@ func (r *repeater) reach(run *run) error {
 
 // register makes the algorithm and gives it the full state.
 func (r *repeater) register(who registered) error {
-	for _, e := range r.Algorithms {
-		if e.Name != who.name {
-			continue
-		}
-		a, err := e.New(grid.SchedConf{})
-		if err != nil {
-			return fmt.Errorf("algorithm %s: %w", who.name, err)
-		}
-		r.algorithm, r.registered, r.told = a, who, r.state.Seq
-		r.tell(r.state.FullList())
-		return nil
+	e, ok := algorithm.Find(r.Algorithms, who.name)
+	if !ok {
+		return fmt.Errorf("it was decided by the algorithm %q, which this program does not have", who.name)
 	}
-	return fmt.Errorf("it was decided by the algorithm %q, which this program does not have", who.name)
+	a, err := e.New(grid.SchedConf{})
+	if err != nil {
+		return fmt.Errorf("algorithm %s: %w", who.name, err)
+	}
+	r.algorithm, r.registered, r.told = a, who, r.state.Seq
+	r.tell(r.state.FullList())
+	return nil
 }
 
 // advance follows the lists up to seq.
@@ -218,7 +215,8 @@ func (r *repeater) tell(l events.List) {
 		if conf.Algorithm == r.name || conf.Algorithm == "" {
 			return r.algorithm.Configure(*conf) == nil
 		}
-		return slices.ContainsFunc(r.Algorithms, func(e algorithm.Entry) bool { return e.Name == conf.Algorithm })
+		_, known := algorithm.Find(r.Algorithms, conf.Algorithm)
+		return known
 	})
 }
 

@@ -82,29 +82,27 @@ func explain(c *cli.Context, env opt.Env) error {
 			conf = *s
 		}
 	}
-	for _, e := range schedd.Algorithms() {
-		if e.Name != conf.Algorithm {
-			continue
-		}
-		a, err := e.New(conf)
-		if err != nil {
-			return err
-		}
-		a.Apply(full)
-		lines := a.Explain(algorithm.Run{Now: full.At})
-		if len(lines) == 0 {
-			lines = []string{"see qstat -pri, -urg and -ext for what each job is worth, sge_share_mon for the share tree"}
-		}
-		if c.Bool("json") {
-			return document.Write(env.Stdout, document.Explanation{Algorithm: e.Name, Lines: lines})
-		}
-		fmt.Fprintf(env.Stdout, "algorithm %s\n", e.Name)
-		for _, l := range lines {
-			fmt.Fprintln(env.Stdout, l)
-		}
-		return nil
+	e, ok := algorithm.Find(schedd.Algorithms(), conf.Algorithm)
+	if !ok {
+		return fmt.Errorf("sched explain: the cell's algorithm %q is not in this program", conf.Algorithm)
 	}
-	return fmt.Errorf("sched explain: the cell's algorithm %q is not in this program", conf.Algorithm)
+	a, err := e.New(conf)
+	if err != nil {
+		return err
+	}
+	a.Apply(full)
+	lines := a.Explain(algorithm.Run{Now: full.At})
+	if len(lines) == 0 {
+		lines = []string{"see qstat -pri, -urg and -ext for what each job is worth, sge_share_mon for the share tree"}
+	}
+	if c.Bool("json") {
+		return document.Write(env.Stdout, document.Explanation{Algorithm: e.Name, Lines: lines})
+	}
+	fmt.Fprintf(env.Stdout, "algorithm %s\n", e.Name)
+	for _, l := range lines {
+		fmt.Fprintln(env.Stdout, l)
+	}
+	return nil
 }
 
 // listAlgorithms shows each algorithm with the parameters that it has by
@@ -150,12 +148,11 @@ func schedulerConf(c *cli.Context, remote client.Client, name string) (conf grid
 	if !dotted {
 		of, parameter = conf.Algorithm, name
 	}
-	for _, e := range schedd.Algorithms() {
-		if e.Name == of {
-			return conf, e, parameter, e.Complete(&conf)
-		}
+	e, ok := algorithm.Find(schedd.Algorithms(), of)
+	if !ok {
+		return conf, e, "", fmt.Errorf("there is no algorithm %q; `quill sched algorithms` lists them", of)
 	}
-	return conf, e, "", fmt.Errorf("there is no algorithm %q; `quill sched algorithms` lists them", of)
+	return conf, e, parameter, e.Complete(&conf)
 }
 
 func getParameters(c *cli.Context, env opt.Env) error {

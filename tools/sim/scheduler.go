@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"slices"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -10,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
 // scheduler is schedd: layer 0 in a few lines around the real algorithm.
@@ -39,9 +38,7 @@ func (s *scheduler) register() {
 	}
 	m.ask(func(uint64) core.Input { return core.Scheduler{Name: "schedd"} }, nil)
 	conf := *m.sure.SchedConf()
-	table := schedd.Algorithms()
-	i := slices.IndexFunc(table, func(e algorithm.Entry) bool { return e.Name == conf.Algorithm })
-	a, err := table[i].New(conf)
+	a, err := couple.Algorithm(schedd.Algorithms(), conf)
 	if err != nil {
 		s.world.fail("the algorithm refuses its configuration: %v", err)
 		return

@@ -76,12 +76,11 @@ func (c *Couple) Register() error {
 // Algorithm makes the algorithm that a configuration names, before it has
 // received any event.
 func Algorithm(entries []algorithm.Entry, conf grid.SchedConf) (algorithm.Algorithm, error) {
-	for _, e := range entries {
-		if e.Name == conf.Algorithm {
-			return e.New(conf)
-		}
+	e, ok := algorithm.Find(entries, conf.Algorithm)
+	if !ok {
+		return nil, fmt.Errorf("there is no algorithm %q", conf.Algorithm)
 	}
-	return nil, fmt.Errorf("there is no algorithm %q", conf.Algorithm)
+	return e.New(conf)
 }
 
 // Step has the core decide on an input and the algorithm follow.
