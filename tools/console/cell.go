@@ -12,9 +12,9 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/jobstory"
 	"github.com/quill-grid/quill/tools/outcome"
 	"github.com/quill-grid/quill/tools/outlook"
-	"github.com/quill-grid/quill/tools/why"
 )
 
 // Cell is where pages have everything from. Every error that a person can do something about is a *Problem.
@@ -48,7 +48,7 @@ type Cell interface {
 	// Ran returns the records of attempts that ended after a time, the newest first, and since when they are complete.
 	Ran(ctx context.Context, m *Moment, f view.AccountingFilter, after grid.Time) (records []*grid.Accounting, known grid.Time, err error)
 	// Story returns that of a job, or of one of its tasks, with what is foreseen for it, and what the job used over time.
-	Story(ctx context.Context, m *Moment, job, task uint32) (*why.Story, []UsagePoint, error)
+	Story(ctx context.Context, m *Moment, job, task uint32) (*jobstory.Story, []UsagePoint, error)
 	// Plan returns the starts that the algorithm of the cell foresees for the first jobs in line.
 	Plan(ctx context.Context, m *Moment) (Plan, error)
 	// Algorithms returns the names that sched_conf(5) algorithm may have.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
-	"github.com/quill-grid/quill/tools/why"
+	"github.com/quill-grid/quill/tools/jobstory"
 )
 
 // format is the functions of templates.
@@ -45,7 +45,7 @@ var format = template.FuncMap{
 	"whenago": func(t time.Time) template.HTML { return timeTag(grid.TimeOf(t), "ago") },
 	"legend":  legendOf,
 	"arstate": func(r view.Reservation) string { return reservationStates[r.State] },
-	"start": func(s *why.Start) template.HTML {
+	"start": func(s *jobstory.Start) template.HTML {
 		if s.In <= 0 {
 			return template.HTML("now " + template.HTMLEscapeString(s.Where))
 		}

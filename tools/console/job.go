@@ -9,7 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/chart"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
-	"github.com/quill-grid/quill/tools/why"
+	"github.com/quill-grid/quill/tools/jobstory"
 )
 
 var jobPage = page{path: "/jobs/{id}", name: "job", show: showJob}
@@ -27,7 +27,7 @@ type job struct {
 	Facts       JobFacts
 	State       string // letters of its first row; "" when it has left
 	Line        string
-	Story       *why.Story
+	Story       *jobstory.Story
 	Missing     string // why there is no story
 	Bar         bar
 	Tasks       []taskCell
@@ -162,7 +162,7 @@ func (d *job) grid(m *Moment) {
 }
 
 // lifeOf is how a job has spent its time.
-func lifeOf(s *why.Story) (b bar) {
+func lifeOf(s *jobstory.Story) (b bar) {
 	class := ""
 	for i, step := range s.Steps {
 		if i > 0 && class != "" {
@@ -243,12 +243,12 @@ type stories struct {
 type keptStory struct {
 	key   string
 	read  time.Time
-	story *why.Story
+	story *jobstory.Story
 	used  []UsagePoint
 }
 
 // get returns the story of a job. It is read again when the job is not as it was, and from time to time because of what is foreseen.
-func (s *stories) get(r *request, d *job) (*why.Story, []UsagePoint, error) {
+func (s *stories) get(r *request, d *job) (*jobstory.Story, []UsagePoint, error) {
 	key := fmt.Sprint(d.ID, d.Facts.Rows, len(d.Ended))
 	age := storyAge
 	if !r.moment.Live {

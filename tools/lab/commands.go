@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/tools/backfill"
 	"github.com/quill-grid/quill/tools/bench"
 	"github.com/quill-grid/quill/tools/log"
-	"github.com/quill-grid/quill/tools/manual"
+	manual "github.com/quill-grid/quill/tools/manual/command"
 	"github.com/quill-grid/quill/tools/mcp"
 	"github.com/quill-grid/quill/tools/qevent"
 	"github.com/quill-grid/quill/tools/replay"

@@ -1,4 +1,4 @@
-// Package manual holds Quill's manual and shows it: `quill manual` lists chapters
+// Package manual holds Quill's manual: `quill manual`, in tools/manual/command, lists chapters
 // and manual pages, `quill manual schedule` and `quill manual qsub` show one.
 //
 //	*.md     ─▶ Chapters ─▶ list, or one chapter in a pager

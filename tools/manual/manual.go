@@ -46,14 +46,17 @@ func Text(name string) (string, error) {
 }
 
 // Folders are the files that programs read, in the order in which they are listed.
-var Folders = []struct{ Title, pattern string }{
+var Folders = []Folder{
 	{"JSON Schemas of -fmt json and --json", "schemas/*.json"},
 	{"Alerts for Prometheus, a dashboard for Grafana", "monitoring/*"},
 }
 
-// Files returns the names of the files of a folder.
-func Files(pattern string) (out []string) {
-	paths, _ := fs.Glob(files, pattern) // the patterns are good
+// Folder has files that programs read.
+type Folder struct{ Title, pattern string }
+
+// Files returns the names of the files.
+func (f Folder) Files() (out []string) {
+	paths, _ := fs.Glob(files, f.pattern) // the patterns are good
 	for _, p := range paths {
 		out = append(out, path.Base(p))
 	}
@@ -107,8 +110,8 @@ func Pages() (out []Page) {
 	return out
 }
 
-// pageOf returns the page of that name, or of the command of quill with that name.
-func pageOf(name string) (Page, bool) {
+// PageOf returns the page of that name, or of the command of quill with that name.
+func PageOf(name string) (Page, bool) {
 	for _, n := range []string{name, "quill-" + name} {
 		for _, p := range Pages() {
 			if p.Name == n {

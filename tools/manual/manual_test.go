@@ -25,7 +25,7 @@ func TestContents(t *testing.T) {
 		if !strings.HasPrefix(text, "# "+c.Title+"\n") {
 			t.Errorf("%s.md does not begin with its title %q", c.Name, c.Title)
 		}
-		if p, ok := pageOf(c.Name); ok {
+		if p, ok := PageOf(c.Name); ok {
 			t.Errorf("quill manual %s shows the page %s, and not the chapter", c.Name, p.Name)
 		}
 	}

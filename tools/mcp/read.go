@@ -20,8 +20,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/jobstory"
 	"github.com/quill-grid/quill/tools/outlook"
-	"github.com/quill-grid/quill/tools/why"
 )
 
 // ListIn is the input of list.
@@ -206,7 +206,7 @@ func (s *session) why(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (To
 	}
 	defer closes()
 	var damage error
-	story, err := why.Tell(log, in.Job, in.Task, 1<<63, grid.TimeOf(s.now()), outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }}, func(err error) { damage = err })
+	story, err := jobstory.Read(log, in.Job, in.Task, 1<<63, grid.TimeOf(s.now()), outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }}, func(err error) { damage = err })
 	if err = errors.Join(err, damage); err != nil {
 		return Told{}, err
 	}

@@ -68,21 +68,42 @@ var listOnce = sync.OnceValues(func() (out []listed, err error) {
 })
 
 // tables are the packages that list commands as programs: only they import them.
-var tables = []string{"tools/quill", "tools/lab", "tools/replay"}
+var tables = []string{"tools/quill", "tools/quill-daemon", "tools/quill-lab", "tools/lab", "tools/serve", "tools/replay"}
 
 // TestCommands checks that no command imports another one: what two share is in a package of its own.
 func TestCommands(t *testing.T) {
-	command := regexp.MustCompile(`^tools/(q[a-z]+|sharemon)$`)
-	for _, p := range list(t) {
-		if slices.Contains(tables, p.ImportPath) {
-			continue
+	all := list(t)
+	commands := map[string]bool{}
+	for _, p := range all {
+		if p.Name != "main" && strings.HasPrefix(p.ImportPath, "tools/") {
+			commands[module+p.ImportPath] = hasCommand(t, p)
 		}
+	}
+	for _, p := range []string{"tools/qsub", "tools/qsh", "tools/sharemon", "tools/why", "tools/token", "tools/manual/command"} {
+		if !commands[module+p] {
+			t.Errorf("%s is not found to be a command", p)
+		}
+	}
+	for _, p := range all {
 		for _, i := range p.Imports {
-			if own := strings.TrimPrefix(i, module); command.MatchString(own) {
-				t.Errorf("%s must not import the command %s", p.ImportPath, own)
+			if commands[i] && !slices.Contains(tables, p.ImportPath) {
+				t.Errorf("%s must not import the command %s", p.ImportPath, strings.TrimPrefix(i, module))
 			}
 		}
 	}
+}
+
+// makesCommand matches the declaration of a function that makes a command, or runs one.
+var makesCommand = regexp.MustCompile(`(?m)^func [A-Z]\w*\(.*\) \*cli\.(App|Command) \{|^func Run\(env opt\.Env, args \[\]string\) int \{`)
+
+func hasCommand(t *testing.T, p listed) bool {
+	return slices.ContainsFunc(p.GoFiles, func(name string) bool {
+		text, err := os.ReadFile(filepath.Join(p.Dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return makesCommand.Match(text)
+	})
 }
 
 // TestPlan checks every import against the plan, and the plan against the imports.

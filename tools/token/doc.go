@@ -1,12 +1,10 @@
 // Package token is `quill token`: it makes, lists and revokes the tokens with which programs connect as a user.
 //
-//	create   secret made here ─▶ digest ─▶ qmaster ─▶ number ─▶ the token, printed once
+//	create   secret made in tools/token/issue ─▶ digest ─▶ qmaster ─▶ number ─▶ the token, printed once
 //	list     gdi.Get ─▶ text, or JSON of pkg/document
 //	revoke   numbers ─▶ qmaster
 //
 // The package must not decide which user may have which token: qmaster/core does. It neither stores nor logs a secret.
-//
-// Wanted, Make and Revoke are for other commands that make a token of their user.
 //
 // To add a command: a cli.Command in Command. To add a column: a field in pkg/document, and one in list.
 package token

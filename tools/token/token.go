@@ -1,7 +1,6 @@
 package token
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,10 +14,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/token/issue"
 )
-
-// name is the command in causes of event lists.
-const name = "quill-token"
 
 // Command returns `quill token`.
 func Command(env opt.Env) *cli.Command {
@@ -60,39 +57,13 @@ func Command(env opt.Env) *cli.Command {
 	}
 }
 
-// Wanted returns the token that the options --scope and --expires of a command ask for.
-func Wanted(c *cli.Context) (want gdi.CreateToken, err error) {
-	scope, ok := grid.ParseScope(c.String("scope"))
-	if !ok {
-		return want, fmt.Errorf("there is no scope %q: it is %s", c.String("scope"), grid.ScopeNames)
-	}
-	life, err := opt.ParseSpan(c.String("expires"))
-	if err != nil || life <= 0 {
-		return want, fmt.Errorf("--expires %q is no time span such as 90m, 12h or 30d", c.String("expires"))
-	}
-	return gdi.CreateToken{Scope: scope, Seconds: life.Seconds()}, nil
-}
-
-// Make makes a token as wanted, and returns it and what qmaster reports. A refusal is an error.
-func Make(ctx context.Context, env opt.Env, want gdi.CreateToken) (text string, reply gdi.Reply, err error) {
-	secret := bus.NewSecret()
-	want.Digest = bus.Digest(secret)
-	reply, err = do(ctx, env, &want)
-	return bus.TokenText(reply.Token, secret), reply, err
-}
-
-// Revoke revokes tokens, and returns what qmaster reports. A refusal of the only one is an error.
-func Revoke(ctx context.Context, env opt.Env, numbers ...uint32) (gdi.Reply, error) {
-	return do(ctx, env, &gdi.RevokeTokens{IDs: numbers})
-}
-
 func create(c *cli.Context, env opt.Env) error {
-	want, err := Wanted(c)
+	want, err := issue.Wanted(c)
 	if err != nil {
 		return fmt.Errorf("token create: %w", err)
 	}
 	want.Comment = c.String("comment")
-	text, reply, err := Make(c.Context, env, want)
+	text, reply, err := issue.Make(c.Context, env, want)
 	if err != nil {
 		return err
 	}
@@ -113,25 +84,6 @@ func toStderr(answers []gdi.Answer) (out []gdi.Answer) {
 		out = append(out, a)
 	}
 	return out
-}
-
-// send sends a request.
-func send(ctx context.Context, env opt.Env, body gdi.Body) (gdi.Reply, error) {
-	master, err := env.Connect(ctx)
-	if err != nil {
-		return gdi.Reply{}, err
-	}
-	defer master.Close()
-	return master.Do(ctx, name, body)
-}
-
-// do sends a request. A refusal is an error.
-func do(ctx context.Context, env opt.Env, body gdi.Body) (gdi.Reply, error) {
-	reply, err := send(ctx, env, body)
-	if err == nil && !reply.OK() && len(reply.Answers) == 1 {
-		err = errors.New(reply.Answers[0].Text)
-	}
-	return reply, err
 }
 
 func list(c *cli.Context, env opt.Env) error {
@@ -184,13 +136,13 @@ func revoke(c *cli.Context, env opt.Env) error {
 		numbers = append(numbers, uint32(n))
 	}
 	if c.Bool("json") {
-		reply, err := send(c.Context, env, &gdi.RevokeTokens{IDs: numbers})
+		reply, err := issue.Send(c.Context, env, &gdi.RevokeTokens{IDs: numbers})
 		if code := env.Results(err, reply); code != 0 {
 			return cli.Exit("", code)
 		}
 		return nil
 	}
-	reply, err := Revoke(c.Context, env, numbers...)
+	reply, err := issue.Revoke(c.Context, env, numbers...)
 	if err != nil {
 		return err
 	}

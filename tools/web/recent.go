@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/tools/why"
+	"github.com/quill-grid/quill/tools/jobstory"
 )
 
 const (
@@ -445,7 +445,7 @@ func (l *life) ended() (out []ended, err error) {
 }
 
 // part returns what a story needs, without the cell's states.
-func (l *life) part() (why.Part, error) {
+func (l *life) part() (jobstory.Part, error) {
 	first, st, err := l.begin()
-	return why.Part{First: first, Begin: st, Lists: l.lists()}, err
+	return jobstory.Part{First: first, Begin: st, Lists: l.lists()}, err
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/jobstory"
 	"github.com/quill-grid/quill/tools/outlook"
-	"github.com/quill-grid/quill/tools/why"
 )
 
 // told is a Past as every user may see it: without the private fields of lists, and without the records of scheduling runs, which qmaster sends to
@@ -104,7 +104,7 @@ func (u *used) take(l events.List) {
 	u.points = append(u.points, p)
 }
 
-func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task uint32) (*why.Story, []console.UsagePoint, error) {
+func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task uint32) (*jobstory.Story, []console.UsagePoint, error) {
 	now := grid.Time(0)
 	if m.Live {
 		now = m.Now
@@ -125,13 +125,13 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 			return nil, nil, err
 		}
 		p.Lists, p.End, p.Whole = u.watch(p.Lists), m.State, c.wholes(ctx)
-		story, err := why.TellPart(p, job, task, now, foresee, damaged)
+		story, err := jobstory.ReadPart(p, job, task, now, foresee, damaged)
 		return story, u.points, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, storyWait)
 	defer cancel()
-	story, err := c.oldStory(ctx, m, u, func(log why.Log) (*why.Story, error) {
-		return why.Tell(log, job, task, m.State.Seq, now, foresee, damaged)
+	story, err := c.oldStory(ctx, m, u, func(log jobstory.Log) (*jobstory.Story, error) {
+		return jobstory.Read(log, job, task, m.State.Seq, now, foresee, damaged)
 	})
 	if ctx.Err() != nil { // the story is a part
 		return nil, nil, explained(problem(http.StatusServiceUnavailable, problemQMaster, "",
@@ -141,7 +141,7 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 }
 
 // oldStory reads the story of a job from the log.
-func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, tell func(why.Log) (*why.Story, error)) (*why.Story, error) {
+func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, tell func(jobstory.Log) (*jobstory.Story, error)) (*jobstory.Story, error) {
 	from := gdi.Place{}
 	if j := m.State.Job(u.job); j != nil {
 		from.At = j.Submit - 1

@@ -4,21 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/jobstory"
 	"github.com/quill-grid/quill/tools/outlook"
 )
 
@@ -61,13 +56,13 @@ func Command(env opt.Env) *cli.Command {
 			if c.Bool("json") {
 				return document.Write(env.Stdout, *story)
 			}
-			return story.print(env.Stdout)
+			return story.Print(env.Stdout)
 		},
 	}
 }
 
 // read opens the log and prints the story.
-func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (*Story, error) {
+func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (*jobstory.Story, error) {
 	source, err := history.Find(path, env.Getenv)
 	if err != nil {
 		return nil, err
@@ -97,166 +92,5 @@ func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (
 	if path == "" && at == "" {
 		now = grid.TimeOf(env.Now())
 	}
-	return Tell(log, job, task, end, now, outlook.Options{}, func(err error) { fmt.Fprintf(env.Stderr, "quill why: %v\n", err) })
-}
-
-// Log is where a story is read from: a *history.Log, or a stretch of one that begins before the job.
-type Log interface {
-	Span() (first, last history.Mark)
-	Lists(from uint64) iter.Seq2[events.List, error]
-	Runs(from uint64) iter.Seq2[orders.Record, error]
-	Full(seq uint64) (*state.State, error)
-}
-
-// Tell returns the story of a job, or with task of one of its tasks, up to the list end; what has not ended counts up to now, 0: that list. foresee bounds
-// what the outlook of a job that waits may cost. damage is
-// called with why something of the log cannot be read. It fails when the log does not have the job.
-func Tell(log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
-	first, _ := log.Span()
-	begin := state.New()
-	if first.Seq > 1 {
-		var err error
-		if begin, err = log.Full(first.Seq); err != nil {
-			return nil, err
-		}
-	}
-	runs, err := runsOf(log.Runs(first.Seq), job)
-	if err != nil {
-		damage(fmt.Errorf("recorded runs: %w", err))
-	}
-	t := newTeller(job, task, begin, runs)
-	return t.tell(first, log.Lists(begin.Seq+1), end, now, foresee, damage)
-}
-
-// Part is what a log has about one job, so that its story costs what happened to the job, and not what happened beside it.
-type Part struct {
-	First history.Mark // after which the lists begin: before it the job did not exist
-	Begin *state.State // at First; of it and of what follows from it only the job, the configuration and what the scheduler reports are up to date
-	Lists iter.Seq2[events.List, error]
-	Whole func(seq uint64) (*state.State, error) // the whole cell after a list
-	End   *state.State                           // the whole cell at the end
-}
-
-// TellPart is Tell from a part of a log.
-func TellPart(p Part, job, task uint32, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
-	t := newTeller(job, task, p.Begin, nil)
-	t.whole = func(seq uint64) *state.State {
-		s, err := p.Whole(seq)
-		if err != nil {
-			damage(err)
-		}
-		return s
-	}
-	t.last = p.End
-	return t.tell(p.First, p.Lists, p.End.Seq, now, foresee, damage)
-}
-
-// tell follows lists up to one and returns the story.
-func (t *teller) tell(first history.Mark, lists iter.Seq2[events.List, error], end uint64, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
-	for l, err := range lists {
-		if err != nil {
-			damage(err)
-			break
-		}
-		if l.Seq > end {
-			break
-		}
-		t.take(l)
-	}
-	if t.last != nil {
-		t.st = t.last
-	}
-	if t.story == nil {
-		return nil, t.unknown(first)
-	}
-	return t.end(Mark{first.Seq, first.At.Std()}, max(now, t.st.At), foresee), nil
-}
-
-// unknown returns why there is no story.
-func (t *teller) unknown(first history.Mark) error {
-	known := t.st.Counter(grid.JobSeqNum)
-	switch {
-	case uint64(t.job) > known:
-		return fmt.Errorf("job %d was never submitted: the last job is %d", t.job, known)
-	case first.Seq > 1:
-		return fmt.Errorf("job %d was over before the kept history begins: list %d, %s", t.job, first.Seq, clock(first.At.Std()))
-	}
-	return fmt.Errorf("job %d is not in the log", t.job)
-}
-
-// end completes the story with the job's state at the end of what was read.
-func (t *teller) end(first Mark, now grid.Time, foresee outlook.Options) *Story {
-	s := t.story
-	s.From, s.To = first, markOf(t.st.Seq, t.st.At)
-	j := t.st.Job(t.job)
-	last := Step{Mark: markOf(t.st.Seq, now)}
-	for _, k := range t.tasks {
-		k.Wait = k.waits
-		switch {
-		case k.last == nil:
-			k.State = "over"
-		case k.wait != nil:
-			k.State = "waiting"
-			k.Wait += now.Sub(k.wait.at)
-		default:
-			k.State = stateOf(k.last)
-			k.Run += max(now.Sub(k.started), 0)
-		}
-		s.Wait, s.Run = s.Wait+k.Wait, s.Run+k.Run
-		if t.array {
-			s.Tasks = append(s.Tasks, k.Task)
-		}
-	}
-	slices.SortFunc(s.Tasks, func(a, b Task) int { return int(int64(a.Task) - int64(b.Task)) })
-	if s.State = "over"; j == nil {
-		return s
-	}
-	waiting := t.all
-	pending := t.waits(j)
-	if pending {
-		n := uint32(1)
-		if t.task == 0 {
-			n = j.Pending.Count()
-		}
-		s.Wait += float64(n) * now.Sub(t.all.at)
-	}
-	ids := slices.Sorted(maps.Keys(t.tasks))
-	for _, id := range ids {
-		k := t.tasks[id]
-		if k.State != "over" {
-			s.State = k.State
-		}
-		if k.wait != nil && !pending {
-			waiting, pending = k.wait, true
-		}
-	}
-	if t.array {
-		s.State = fmt.Sprintf("%d of %d tasks over", int(j.Tasks.Count())-len(t.st.Tasks(t.job))-int(j.Pending.Count()), j.Tasks.Count())
-	}
-	if !pending {
-		return s
-	}
-	if !t.array {
-		s.State = "waiting"
-	}
-	last.What, last.Seconds = "waiting", now.Sub(waiting.at)
-	last.Waits = waiting.finish(t.st.Seq, now)
-	last.Text = "it still waits"
-	if t.array {
-		last.Text = fmt.Sprintf("%d of its tasks wait", j.Pending.Count())
-		s.Waits = last.Waits
-	}
-	s.Steps = append(s.Steps, last)
-	s.Outlook = outlookOf(t.st, j, t.task, now, foresee)
-	return s
-}
-
-func stateOf(t *grid.JATask) string {
-	switch {
-	case t.State&grid.StateError != 0:
-		return "in error"
-	case t.State&grid.StateSuspendedAny != 0:
-		return "suspended"
-	}
-	return t.Status.String()
+	return jobstory.Read(log, job, task, end, now, outlook.Options{}, func(err error) { fmt.Fprintf(env.Stderr, "quill why: %v\n", err) })
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/tools/decide"
+	"github.com/quill-grid/quill/tools/jobstory"
 	"github.com/quill-grid/quill/tools/outcome"
-	"github.com/quill-grid/quill/tools/why"
 )
 
 var update = flag.Bool("update", false, "write the JSON Schemas of the manual")
@@ -20,7 +20,7 @@ const folder = "../../../tools/manual/schemas"
 // TestSchemas checks that the schemas of the manual are those that follow from the types, no more and no fewer.
 func TestSchemas(t *testing.T) {
 	wanted := map[string]bool{}
-	ofCommands := []document.Document{why.Story{}, decide.Report{}, outcome.Schedules{}} // whose types say more than pkg/document knows
+	ofCommands := []document.Document{jobstory.Story{}, decide.Report{}, outcome.Schedules{}} // whose types say more than pkg/document knows
 	for _, d := range append(ofCommands, document.Documents()...) {
 		name := d.SchemaName() + ".schema.json"
 		wanted[name] = true

@@ -1,4 +1,4 @@
-package why
+package jobstory
 
 import (
 	"bytes"
@@ -209,7 +209,7 @@ func (c *cell) why(word, from string, asJSON bool) string {
 	if asJSON {
 		err = document.Write(&b, *story)
 	} else {
-		err = story.print(&b)
+		err = story.Print(&b)
 	}
 	if err == nil && asJSON {
 		err = documenttest.Check(b.String())

@@ -1,4 +1,4 @@
-package manual
+package command
 
 import (
 	"cmp"
@@ -16,9 +16,10 @@ import (
 
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/manual"
 )
 
-// Command is `quill manual`.
+// Command returns `quill manual`.
 func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "manual", Usage: "list the chapters, pages and files of the manual, or show one", ArgsUsage: "[CHAPTER|PAGE|FILE]",
@@ -57,16 +58,16 @@ func Command(env opt.Env) *cli.Command {
 
 // show shows the file, page or chapter of that name.
 func show(env opt.Env, name string) error {
-	if text, err := File(name); err == nil {
+	if text, err := manual.File(name); err == nil {
 		return page(env, text)
 	}
-	if p, ok := pageOf(name); ok {
+	if p, ok := manual.PageOf(name); ok {
 		if man, err := exec.LookPath("man"); err == nil && terminal(env) != nil {
 			return run(env, exec.Command(man, "-l", "-"), string(p.Roff()))
 		}
 		return page(env, p.Text)
 	}
-	text, err := Text(name)
+	text, err := manual.Text(name)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func show(env opt.Env, name string) error {
 
 // install writes all pages below a directory, by section.
 func install(dir string) error {
-	for _, p := range Pages() {
+	for _, p := range manual.Pages() {
 		section := filepath.Join(dir, fmt.Sprintf("man%d", p.Section))
 		if err := os.MkdirAll(section, 0o755); err != nil {
 			return fmt.Errorf("manual: %w", err)
@@ -90,19 +91,19 @@ func install(dir string) error {
 // list prints the table of contents, the manual pages by section and the files by folder.
 func list(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	for _, c := range Chapters() {
+	for _, c := range manual.Chapters() {
 		fmt.Fprintf(table, "%s\t%s\n", c.Name, c.Summary)
 	}
-	for _, s := range Sections {
+	for _, s := range manual.Sections {
 		fmt.Fprintf(table, "\n%s\n", s.Title)
-		for _, p := range Pages() {
+		for _, p := range manual.Pages() {
 			if p.Section == s.Number {
 				fmt.Fprintf(table, "%s(%d)\t%s\n", p.Name, p.Section, p.Summary)
 			}
 		}
 	}
-	for _, f := range Folders {
-		fmt.Fprintf(table, "\n%s\n%s\n", f.Title, strings.Join(Files(f.pattern), "\n"))
+	for _, f := range manual.Folders {
+		fmt.Fprintf(table, "\n%s\n%s\n", f.Title, strings.Join(f.Files(), "\n"))
 	}
 	return table.Flush()
 }
@@ -110,16 +111,16 @@ func list(w io.Writer) error {
 // contents returns what list prints.
 func contents() document.Manual {
 	var chapters []document.ManualChapter
-	for _, c := range Chapters() {
+	for _, c := range manual.Chapters() {
 		chapters = append(chapters, document.ManualChapter(c))
 	}
 	var pages []document.ManualPage
-	for _, p := range Pages() {
+	for _, p := range manual.Pages() {
 		pages = append(pages, document.ManualPage{Name: p.Name, Section: p.Section, Summary: p.Summary})
 	}
 	var files []string
-	for _, f := range Folders {
-		files = append(files, Files(f.pattern)...)
+	for _, f := range manual.Folders {
+		files = append(files, f.Files()...)
 	}
 	return document.Manual{Chapters: document.RowsOf(chapters), Pages: document.RowsOf(pages), Files: document.RowsOf(files)}
 }

@@ -1,4 +1,4 @@
-package why
+package jobstory
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ const column = 59
 // waitsMost is how many reasons of a wait are printed.
 const waitsMost = 8
 
-// print prints the story as a timeline: the list, its time, the seconds since the
+// Print prints the story as a timeline: the list, its time, the seconds since the
 // step before, what happened.
-func (s *Story) print(w io.Writer) error {
+func (s *Story) Print(w io.Writer) error {
 	var b bytes.Buffer
 	name := fmt.Sprintf("job %d", s.Job)
 	if s.Task > 0 {
