@@ -70,13 +70,13 @@ func (l *boundedLog) allows(user string) bool {
 		return true
 	}
 	if a.left++; a.left == 1 {
-		time.AfterFunc(logTell, func() { l.tell(user, a) })
+		time.AfterFunc(logTell, func() { l.logOmitted(user, a) })
 	}
 	return false
 }
 
-// tell logs how many messages about a user were left out.
-func (l *boundedLog) tell(user string, a *allowance) {
+// logOmitted logs how many messages about a user were left out.
+func (l *boundedLog) logOmitted(user string, a *allowance) {
 	l.mu.Lock()
 	n := a.left
 	a.left = 0

@@ -66,11 +66,11 @@ func newQuota(total int) *quota {
 func (q *quota) enter(who fair.User, trusted bool) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.take(who, trusted)
+	return q.enterLocked(who, trusted)
 }
 
-// take is enter with mu held.
-func (q *quota) take(who fair.User, trusted bool) error {
+// enterLocked is enter with mu held.
+func (q *quota) enterLocked(who fair.User, trusted bool) error {
 	switch {
 	case q.all >= q.total, !trusted && q.all >= q.total-q.reserve:
 		return fmt.Errorf("%w: too many connections (at most %d), try again later", ErrBusy, q.total)
@@ -110,7 +110,7 @@ func (q *quota) move(from, to fair.User) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.drop(from)
-	err := q.take(to, false)
+	err := q.enterLocked(to, false)
 	if err != nil {
 		q.all++
 		q.of[from]++

@@ -42,11 +42,11 @@ func SetJSON(o grid.Object, attr string, value []byte) (grid.Object, error) {
 			return withSections(of, value)
 		}
 	}
-	return changed(o, attr, func(a attribute) error { return a.take(v) })
+	return changed(o, attr, func(a attribute) error { return a.setJSON(v) })
 }
 
-// take reads the JSON value of an attribute.
-func (a attribute) take(v any) error {
+// setJSON reads the JSON value of an attribute.
+func (a attribute) setJSON(v any) error {
 	at := a.exceptions()
 	if text, is := v.(string); is && a.value.Type() != reflect.TypeFor[grid.Time]() { // with its exceptions
 		if err := a.oneLine(text); err != nil {

@@ -90,7 +90,7 @@ const deepest = 100
 
 func (p *parser) or() *term {
 	t := &term{op: '|', of: []*term{p.and()}}
-	for p.take('|') {
+	for p.takeByte('|') {
 		t.of = append(t.of, p.and())
 	}
 	if len(t.of) == 1 {
@@ -109,7 +109,7 @@ func (p *parser) or() *term {
 
 func (p *parser) and() *term {
 	t := &term{op: '&', of: []*term{p.not()}}
-	for p.take('&') {
+	for p.takeByte('&') {
 		t.of = append(t.of, p.not())
 	}
 	if len(t.of) == 1 {
@@ -124,12 +124,12 @@ func (p *parser) not() *term {
 		return p.name()
 	}
 	defer func() { p.depth-- }()
-	if p.take('!') {
+	if p.takeByte('!') {
 		return &term{op: '!', of: []*term{p.not()}}
 	}
-	if p.take('(') {
+	if p.takeByte('(') {
 		t := p.or()
-		p.failed = p.failed || !p.take(')')
+		p.failed = p.failed || !p.takeByte(')')
 		return t
 	}
 	return p.name()
@@ -156,7 +156,7 @@ func (p *parser) name() *term {
 	return t
 }
 
-func (p *parser) take(c byte) bool {
+func (p *parser) takeByte(c byte) bool {
 	p.rest = strings.TrimLeft(p.rest, " ")
 	if p.rest != "" && p.rest[0] == c {
 		p.rest = p.rest[1:]

@@ -60,7 +60,7 @@ func (c *Cluster) choiceOf(n *Need, t *grid.JATask, grant int, key stockKey) Cho
 		of = n.selectionAt(i)
 	}
 	free := s.freeOf(of)
-	looks := c.looks(n.Job, slotsOn(t.Grants, g.Host), key, t.Maps[:grant], len(g.IDs), free)
+	looks := c.placeChoices(n.Job, slotsOn(t.Grants, g.Host), key, t.Maps[:grant], len(g.IDs), free)
 	for _, l := range looks {
 		o := Look{Distance: l.cost}
 		for _, i := range l.order {

@@ -83,9 +83,9 @@ type look struct {
 	short bool         // too few are
 }
 
-// looks returns the choices of so many instances of a host's map for a job that gets slots there and has been granted
+// placeChoices returns the choices of so many instances of a host's map for a job that gets slots there and has been granted
 // others; nil where places do not matter. What is free says how often an instance can be granted.
-func (c *Cluster) looks(j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int) (out []look) {
+func (c *Cluster) placeChoices(j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int) (out []look) {
 	if key.host == wholeCluster || c.hosts[key.host].tree == nil || wanted < 2 && len(granted) == 0 && !j.Binding.Decided() {
 		return nil
 	}
@@ -116,7 +116,7 @@ func (c *Cluster) looks(j *grid.Job, slots uint32, key stockKey, granted []grid.
 // nearestFirst returns the order in which instances of a map are given to a task: see looks; nil is that of the map.
 func (c *Cluster) nearestFirst(j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int) []int {
 	best := look{cost: math.MaxInt}
-	for _, l := range c.looks(j, slots, key, granted, wanted, free) {
+	for _, l := range c.placeChoices(j, slots, key, granted, wanted, free) {
 		if l.cost < best.cost && !l.short {
 			best = l
 		}

@@ -145,7 +145,7 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 			return true
 		}
 		c.underQuotas(n, pe, rule, o.lead > 0 && (masterFirst || rule.kind == peSlots), &o)
-		if !rule.takes(&o) || masterFirst && o.lead == 0 {
+		if !rule.admitsOffer(&o) || masterFirst && o.lead == 0 {
 			return true
 		}
 		if !dealt {
@@ -283,9 +283,9 @@ func (r rule) unit() int { return max(r.fixed, 1) }
 
 func (r rule) least() int { return max(r.fixed, 1) }
 
-// takes reports whether a host offers enough to take part. What it offers less than that, with the master or without, is
+// admitsOffer reports whether a host offers enough to take part. What it offers less than that, with the master or without, is
 // nothing.
-func (r rule) takes(o *offer) bool {
+func (r rule) admitsOffer(o *offer) bool {
 	for _, n := range [...]*int{&o.slots, &o.lead} {
 		if *n < r.least() {
 			*n = 0

@@ -319,7 +319,7 @@ func (c *Cluster) underFixed(s *complex.Supply, n *Need) bool {
 // leave beside what other hosts offer already. leads: it offers it with the master task, else without. Its queues are cut to what it
 // gives in all, so that whichever of them are taken, the quotas hold. Under $round_robin they are cut one by one: see dealQuotas.
 func (c *Cluster) underQuotas(n *Need, pe string, rule rule, leads bool, o *offer) {
-	if c.passing(n, pe) == nil || !rule.takes(o) {
+	if c.passing(n, pe) == nil || !rule.admitsOffer(o) {
 		return
 	}
 	if rule.kind == roundRobin {

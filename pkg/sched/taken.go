@@ -24,8 +24,8 @@ func (a taken) before(b taken) bool {
 	return cmp.Or(cmp.Compare(a.column, b.column), cmp.Compare(a.id, b.id), cmp.Compare(a.task, b.task)) < 0
 }
 
-// take notes the instances that a task has which starts; sign -1: which ends.
-func (c *Cluster) take(t *grid.JATask, sign int) {
+// noteInstances notes the instances that a task has which starts; sign -1: which ends.
+func (c *Cluster) noteInstances(t *grid.JATask, sign int) {
 	for i := range t.Maps {
 		m := &t.Maps[i]
 		key := stockKey{c.columnOf(m.Resource), wholeCluster}

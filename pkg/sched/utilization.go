@@ -23,7 +23,7 @@ func (c *Cluster) book(t *grid.JATask) {
 	}
 	c.debit(c.held(b), j, t.Grants, t.PE, b.use(+1))
 	c.bind(t)
-	c.take(t, +1)
+	c.noteInstances(t, +1)
 	c.adjust(t.Grants, t.Start, +1)
 }
 
@@ -34,7 +34,7 @@ func (c *Cluster) unbook(b booking) {
 	}
 	c.debit(c.held(b), b.spec, b.run.Grants, b.run.PE, b.use(-1))
 	c.unbind(b.run)
-	c.take(b.run, -1)
+	c.noteInstances(b.run, -1)
 	c.adjust(b.run.Grants, b.run.Start, -1)
 	c.noteReleased(b)
 }

@@ -231,7 +231,7 @@ var submitTable = []jobSwitch{
 		Set: words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
 	{"qsub qalter qrsh", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: switches.One, Missing: "variable list argument",
 		Set: func(s *Submission, w []string) error { return s.variables(w[0]) }}},
-	{"qrsh qlogin", sw{Name: "verbose", Help: "tell how the job comes to run",
+	{"qrsh qlogin", sw{Name: "verbose", Help: "print how the job comes to run",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.Verbose })}},
 	{"qalter", sw{Name: "verify", Refused: "nothing is submitted by qalter"}},
 	{"qsub qrsh qlogin", sw{Name: "verify", Help: "do not submit, just verify",

@@ -50,7 +50,7 @@ func (c *Cache[K, V]) Get(key K) (V, error) {
 	if !e.known || time.Now().After(e.until) {
 		if e.looking == nil {
 			e.looking = make(chan struct{})
-			go c.look(key, e)
+			go c.lookUp(key, e)
 		}
 		c.wait(e.looking)
 	}
@@ -72,7 +72,7 @@ func (c *Cache[K, V]) wait(looking <-chan struct{}) {
 	}
 }
 
-func (c *Cache[K, V]) look(key K, e *entry[V]) {
+func (c *Cache[K, V]) lookUp(key K, e *entry[V]) {
 	value, err := c.Look(key)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -89,8 +89,8 @@ func (w *Coder) End() error {
 	return w.err
 }
 
-// takes counts n elements of so many bytes before memory for them is taken.
-func (w *Coder) takes(n, size int) bool {
+// takesRoom counts n elements of so many bytes before memory for them is taken.
+func (w *Coder) takesRoom(n, size int) bool {
 	if n > 0 && size > 0 && n > w.room/size {
 		w.Fail(errMany)
 		return false

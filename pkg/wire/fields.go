@@ -180,7 +180,7 @@ func List[S ~[]T, T any](w *Coder, p *S, each func(*Coder, *T)) {
 	}
 	n, m := w.OpenList()
 	var zero T
-	if n > 0 && w.takes(n, int(unsafe.Sizeof(zero))) {
+	if n > 0 && w.takesRoom(n, int(unsafe.Sizeof(zero))) {
 		longest := w.longest
 		w.longest = max(longest, n)
 		*p = make(S, 0, n)
@@ -254,7 +254,7 @@ func (w *Coder) Value(write func() []byte, read func([]byte) error) {
 		return
 	}
 	start := w.at
-	if tiny := w.skip(deepest); w.err != nil || !w.takes(tiny, tinyBytes) {
+	if tiny := w.skip(deepest); w.err != nil || !w.takesRoom(tiny, tinyBytes) {
 		return
 	}
 	if err := read(w.b[start:w.at]); err != nil {

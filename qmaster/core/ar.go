@@ -39,7 +39,7 @@ func (c *Core) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 	a.ID, a.Grants, a.GrantedPE = c.nextAR(), p.Grants, p.PE
 	c.review(a)
 	c.emit(events.Add(a))
-	c.tellAR(a, grid.ARWaiting)
+	c.reportAR(a, grid.ARWaiting)
 	return []gdi.Answer{granted(a.ID)}
 }
 

@@ -64,7 +64,7 @@ func (c *Core) live(a *grid.AR) {
 		return
 	}
 	c.emit(events.Mod(&n))
-	c.tellAR(&n, a.State)
+	c.reportAR(&n, a.State)
 }
 
 // review sets the state that is due, and why it is not a better one.
@@ -82,9 +82,9 @@ func (c *Core) review(a *grid.AR) {
 	}
 }
 
-// tellAR writes that a reservation has started, or come into error, since it
+// reportAR mails that a reservation has started, or come into error, since it
 // was in another state.
-func (c *Core) tellAR(a *grid.AR, was grid.ARState) {
+func (c *Core) reportAR(a *grid.AR, was grid.ARState) {
 	waited := was == grid.ARWaiting || was == grid.ARWarning
 	if waited && (a.State == grid.ARRunning || a.State == grid.ARError) {
 		c.mailAR(a, 'b', "has started")

@@ -25,7 +25,7 @@ func (m *Model) Stands(job uint32) (group uint32, inLine bool) {
 func (m *Model) Due(now grid.Time) (places []Place) {
 	m.delayed.Scan(func(d delay) bool {
 		if d.until <= now {
-			places = append(places, d.place(d.job))
+			places = append(places, d.placeOf(d.job))
 		}
 		return d.until <= now
 	})

@@ -276,7 +276,7 @@ func (m *Model) standing(id uint32, j *grid.Job, old standing, changed bool) (s 
 
 // move puts a job in line, takes it out or lets it change lines.
 func (m *Model) move(id uint32, old, now standing) {
-	was, is := old.place(id), now.place(id)
+	was, is := old.placeOf(id), now.placeOf(id)
 	if old.pending == now.pending && (!now.pending || was == is) {
 		return
 	}

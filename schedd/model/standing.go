@@ -11,7 +11,7 @@ type standing struct {
 	pending         bool
 }
 
-func (s standing) place(id uint32) Place { return Place{s.group, s.class, id, s.submit} }
+func (s standing) placeOf(id uint32) Place { return Place{s.group, s.class, id, s.submit} }
 
 // tally is the job as one of its group and class: nothing for one that is of
 // none.

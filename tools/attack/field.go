@@ -91,7 +91,7 @@ func Be(ctx context.Context, env opt.Env) error {
 		for tick := time.NewTicker(200 * time.Millisecond); ; {
 			select {
 			case <-tick.C:
-				f.tell(progress{})
+				f.printProgress(progress{})
 			case <-over:
 				tick.Stop()
 				return
@@ -100,17 +100,17 @@ func Be(ctx context.Context, env opt.Env) error {
 	})
 	for ctx.Err() == nil {
 		if err := some[0].Run(ctx, f); err != nil && ctx.Err() == nil {
-			f.tell(progress{Failed: err.Error()})
+			f.printProgress(progress{Failed: err.Error()})
 		}
 		f.pause(ctx, 100*time.Millisecond)
 	}
 	close(over)
 	telling.Wait()
-	f.tell(progress{})
+	f.printProgress(progress{})
 	return nil
 }
 
-func (f *Field) tell(t progress) {
+func (f *Field) printProgress(t progress) {
 	t.Done, t.Refused = f.done.Load(), f.denied.Load()
 	line, _ := json.Marshal(t)
 	f.mu.Lock()
@@ -139,7 +139,7 @@ func (f *Field) breach(format string, args ...any) {
 	f.breaches[text] = true
 	f.mu.Unlock()
 	if !known {
-		f.tell(progress{Breach: text})
+		f.printProgress(progress{Breach: text})
 	}
 }
 

@@ -120,9 +120,9 @@ func (r *repeater) record(run *run) {
 	}
 }
 
-// look reports a list that came of orders which are not recorded. A recording
+// noteUnrecorded reports a list that came of orders which are not recorded. A recording
 // begins when its oldest part was removed: what came before its first run is no gap.
-func (r *repeater) look(l events.List) {
+func (r *repeater) noteUnrecorded(l events.List) {
 	switch {
 	case l.Cause.What != ordersCause || r.results == nil:
 	case r.results[l.Seq]:
@@ -150,7 +150,7 @@ func (r *repeater) rest() {
 			break
 		}
 		for len(late) > 0 && l.At.Sub(late[0].At) > recordingLag {
-			r.look(late[0])
+			r.noteUnrecorded(late[0])
 			late = late[1:]
 		}
 		if l.Cause.What == ordersCause {
@@ -185,7 +185,7 @@ func (r *repeater) register(who registered) error {
 		return fmt.Errorf("algorithm %s: %w", who.name, err)
 	}
 	r.algorithm, r.registered, r.told = a, who, r.state.Seq
-	r.tell(r.state.FullList())
+	r.applyList(r.state.FullList())
 	return nil
 }
 
@@ -200,17 +200,17 @@ func (r *repeater) advance(seq uint64) error {
 			return errEnd
 		}
 		r.state.Apply(l)
-		r.look(l)
+		r.noteUnrecorded(l)
 		if r.algorithm != nil {
-			r.tell(l)
+			r.applyList(l)
 		}
 	}
 	return nil
 }
 
-// tell applies a list as schedd has: a configuration that the algorithm refuses, or that
+// applyList applies a list as schedd has: a configuration that the algorithm refuses, or that
 // names an unknown one, leaves the old in use; schedd has logged why.
-func (r *repeater) tell(l events.List) {
+func (r *repeater) applyList(l events.List) {
 	algorithm.Follow(r.algorithm, l, func(conf *grid.SchedConf) bool {
 		if conf.Algorithm == r.name || conf.Algorithm == "" {
 			return r.algorithm.Configure(*conf) == nil

@@ -74,7 +74,7 @@ func about(o orders.Order) (job, task uint32) {
 }
 
 // order finds the order about a task of the run of that name that led to a list.
-func (t *teller) order(name string, seq uint64, task uint32, is func(orders.Order) bool) (*run, int) {
+func (t *follower) order(name string, seq uint64, task uint32, is func(orders.Order) bool) (*run, int) {
 	for _, r := range slices.Backward(t.runs[name]) {
 		if r.head.Seq >= seq {
 			continue
@@ -92,7 +92,7 @@ func isStart(o orders.Order) bool   { _, ok := o.(*orders.StartJob); return ok }
 func isPreempt(o orders.Order) bool { _, ok := o.(*orders.Preempt); return ok }
 
 // decided is decision with the whole cell before and after a list; nil when it cannot be had.
-func (t *teller) decided(l events.List, task *grid.JATask, before *state.State) *Decision {
+func (t *follower) decided(l events.List, task *grid.JATask, before *state.State) *Decision {
 	after := t.st
 	if t.whole != nil {
 		if before, after = t.whole(l.Seq-1), t.whole(l.Seq); before == nil || after == nil {
@@ -106,7 +106,7 @@ func (t *teller) decided(l events.List, task *grid.JATask, before *state.State) 
 
 // decision describes the run that started a task with a list; before is the state
 // just before it, after the one just after it.
-func (t *teller) decision(name string, seq uint64, task *grid.JATask, before, after *state.State) *Decision {
+func (t *follower) decision(name string, seq uint64, task *grid.JATask, before, after *state.State) *Decision {
 	d := &Decision{Run: name, Seen: seq - 1}
 	r, at := t.order(name, seq, task.ID, isStart)
 	if r != nil {
@@ -212,7 +212,7 @@ func taskOf(st *state.State, job, task uint32) uint32 {
 }
 
 // preempted returns the job for which a run preempted a task, "" when it did not.
-func (t *teller) preempted(name string, seq uint64, task uint32) string {
+func (t *follower) preempted(name string, seq uint64, task uint32) string {
 	r, i := t.order(name, seq, task, isPreempt)
 	if r == nil {
 		return ""

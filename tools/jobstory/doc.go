@@ -3,11 +3,11 @@
 // the MCP server show it.
 //
 //	history.Log ── Runs ──▶ deciders: the runs that meant the job
-//	            ── Lists ─▶ teller ──▶ Story: steps, waits, decisions
+//	            ── Lists ─▶ follower ──▶ Story: steps, waits, decisions
 //	                          │ state          │
 //	                          └─ outlook ──────┴─▶ text or JSON
 //
-// teller.go follows the lists, wait.go keeps the reasons for waiting (view.Waits)
+// follower.go follows the lists, wait.go keeps the reasons for waiting (view.Waits)
 // and how long each held, decide.go finds what stood before the job in the run that
 // started it, outlook.go puts what tools/outlook foresees in words. print.go is the text,
 // story.go what all others speak of, and the JSON.
@@ -15,5 +15,5 @@
 // The package must not decide anything of its own: what fits and what goes
 // first is what pkg/sched and the algorithms say.
 //
-// To add a kind of step: a case in teller.go and its text in print.go.
+// To add a kind of step: a case in follower.go and its text in print.go.
 package jobstory

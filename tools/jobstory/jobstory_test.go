@@ -195,10 +195,10 @@ func (c *cell) why(word, from string, asJSON bool) string {
 		}
 	}
 	mark := history.Mark{Seq: max(begin.Seq, 1), At: begin.At}
-	t := newTeller(job, task, begin, runs)
+	t := newFollower(job, task, begin, runs)
 	for _, l := range c.lists {
 		if l.Seq > begin.Seq {
-			t.take(l)
+			t.followList(l)
 		}
 	}
 	if t.story == nil {

@@ -45,7 +45,7 @@ func (s *Story) Print(w io.Writer) error {
 	}
 	if len(s.Waits) > 0 && s.State == "over" {
 		fmt.Fprintf(&b, "\nwhy its tasks waited:\n")
-		tellWaits(&b, 2, s.Waits)
+		printWaits(&b, 2, s.Waits)
 	}
 	if s.Outlook != nil {
 		s.Outlook.print(&b)
@@ -74,14 +74,14 @@ func (s *Step) print(b *bytes.Buffer, since string) {
 		text += "  [" + s.By + "]"
 	}
 	fmt.Fprintf(b, "%9d  %-23s %10s  %-11s %s\n", s.Seq, clock(s.Time), since, what, text)
-	tellWaits(b, column, s.Waits)
+	printWaits(b, column, s.Waits)
 	if s.Decision != nil {
 		s.Decision.print(b)
 	}
 }
 
-// tellWaits prints reasons, the longest first.
-func tellWaits(b *bytes.Buffer, indent int, waits []Wait) {
+// printWaits prints reasons, the longest first.
+func printWaits(b *bytes.Buffer, indent int, waits []Wait) {
 	for i, w := range waits {
 		if i == waitsMost {
 			fmt.Fprintf(b, "%*sand %d reasons more (--json)\n", indent, "", len(waits)-i)
@@ -111,15 +111,15 @@ func (d *Decision) print(b *bytes.Buffer) {
 	for _, text := range d.Chosen {
 		fmt.Fprintf(b, "%s%s\n", pad, text)
 	}
-	tellRivals(b, pad, d.Before, d.More)
+	printRivals(b, pad, d.Before, d.More)
 	if d.Behind > 0 {
 		fmt.Fprintf(b, "%sbehind it in line: %s\n", pad, opt.Count(d.Behind, "job"))
 	}
 }
 
-func tellRivals(b *bytes.Buffer, pad string, before []Rival, more int) {
+func printRivals(b *bytes.Buffer, pad string, before []Rival, more int) {
 	if len(before) == 0 {
-		fmt.Fprintf(b, "%snobody stood before it\n", pad)
+		fmt.Fprintf(b, "%sno job was before it\n", pad)
 		return
 	}
 	fmt.Fprintf(b, "%sbefore it:\n", pad)
@@ -192,7 +192,7 @@ func (o *Outlook) print(b *bytes.Buffer) {
 		b.WriteString("no job is before it\n")
 	} else {
 		fmt.Fprintf(b, "%s before it\n", opt.Count(len(o.Before)+o.More, "job"))
-		tellRivals(b, "    ", o.Before, o.More)
+		printRivals(b, "    ", o.Before, o.More)
 	}
 	if o.Alone != nil {
 		fmt.Fprintf(b, "  earliest start if it went first:   %s\n", o.Alone)

@@ -38,8 +38,8 @@ func Read(log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.
 	if err != nil {
 		damage(fmt.Errorf("recorded runs: %w", err))
 	}
-	t := newTeller(job, task, begin, runs)
-	return t.tell(first, log.Lists(begin.Seq+1), end, now, foresee, damage)
+	t := newFollower(job, task, begin, runs)
+	return t.followTo(first, log.Lists(begin.Seq+1), end, now, foresee, damage)
 }
 
 // Part is what a log has about one job, so that its story costs what happened to the job, and not what happened beside it.
@@ -53,7 +53,7 @@ type Part struct {
 
 // ReadPart is Read from a part of a log.
 func ReadPart(p Part, job, task uint32, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
-	t := newTeller(job, task, p.Begin, nil)
+	t := newFollower(job, task, p.Begin, nil)
 	t.whole = func(seq uint64) *state.State {
 		s, err := p.Whole(seq)
 		if err != nil {
@@ -62,11 +62,11 @@ func ReadPart(p Part, job, task uint32, now grid.Time, foresee outlook.Options, 
 		return s
 	}
 	t.last = p.End
-	return t.tell(p.First, p.Lists, p.End.Seq, now, foresee, damage)
+	return t.followTo(p.First, p.Lists, p.End.Seq, now, foresee, damage)
 }
 
-// tell follows lists up to one and returns the story.
-func (t *teller) tell(first history.Mark, lists iter.Seq2[events.List, error], end uint64, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
+// followTo follows lists up to one and returns the story.
+func (t *follower) followTo(first history.Mark, lists iter.Seq2[events.List, error], end uint64, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
 	for l, err := range lists {
 		if err != nil {
 			damage(err)
@@ -75,7 +75,7 @@ func (t *teller) tell(first history.Mark, lists iter.Seq2[events.List, error], e
 		if l.Seq > end {
 			break
 		}
-		t.take(l)
+		t.followList(l)
 	}
 	if t.last != nil {
 		t.st = t.last
@@ -87,7 +87,7 @@ func (t *teller) tell(first history.Mark, lists iter.Seq2[events.List, error], e
 }
 
 // unknown returns why there is no story.
-func (t *teller) unknown(first history.Mark) error {
+func (t *follower) unknown(first history.Mark) error {
 	known := t.st.Counter(grid.JobSeqNum)
 	switch {
 	case uint64(t.job) > known:
@@ -99,7 +99,7 @@ func (t *teller) unknown(first history.Mark) error {
 }
 
 // end completes the story with the job's state at the end of what was read.
-func (t *teller) end(first Mark, now grid.Time, foresee outlook.Options) *Story {
+func (t *follower) end(first Mark, now grid.Time, foresee outlook.Options) *Story {
 	s := t.story
 	s.From, s.To = first, markOf(t.st.Seq, t.st.At)
 	j := t.st.Job(t.job)

@@ -189,7 +189,7 @@ func (s *session) why(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (To
 	if since == "" {
 		since = "-7d"
 	}
-	from, err := s.place(since)
+	from, err := s.placeOf(since)
 	if err != nil {
 		return Told{}, err
 	}
@@ -248,10 +248,10 @@ func (s *session) history(ctx context.Context, _ *sdk.CallToolRequest, in Histor
 	if err != nil {
 		return out, err
 	}
-	from, err := s.place(in.From)
+	from, err := s.placeOf(in.From)
 	to := gdi.Place{}
 	if err == nil && in.To != "" {
-		to, err = s.place(in.To)
+		to, err = s.placeOf(in.To)
 	}
 	if err != nil {
 		return out, err

@@ -192,8 +192,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.f.Write(p)
 }
 
-// place reads a moment: a number of an event list, a time, or a span back from now.
-func (s *session) place(text string) (gdi.Place, error) {
+// placeOf reads a moment: a number of an event list, a time, or a span back from now.
+func (s *session) placeOf(text string) (gdi.Place, error) {
 	m, err := opt.ParseMoment(text, s.now())
 	return gdi.Place{Seq: m.Seq, At: m.At}, err
 }
@@ -203,7 +203,7 @@ func (s *session) past(ctx context.Context, c *client.Remote, at string) (*state
 	if at == "" {
 		return s.present(ctx, c)
 	}
-	p, err := s.place(at)
+	p, err := s.placeOf(at)
 	if err != nil {
 		return nil, err
 	}

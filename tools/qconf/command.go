@@ -131,7 +131,7 @@ func ask(action string, answer func(gdi.Reply) document.Document) func(*session,
 			s.shown = answer(reply)
 			return nil
 		}
-		return s.told(s.env, reply)
+		return s.showAnswers(s.env, reply)
 	}
 }
 
@@ -169,7 +169,7 @@ func daemonRows() []switches.Switch[line] {
 		row(changes, "km", "", "shutdown qmaster", nil, trigger("kill-qmaster", false)),
 		row(changes, "ks", "", "shutdown scheduler", nil, trigger("kill-schedd", false)),
 		row(changes, "kt", "thread_name", "shutdown the scheduler, as -ks", switches.One, thread(trigger("kill-schedd", false))),
-		row(changes, "at", "thread_name", "tells whether the scheduler runs, and how to start it", switches.One, thread(startScheduler)),
+		row(changes, "at", "thread_name", "print whether the scheduler runs, and how to start it", switches.One, thread(startScheduler)),
 		row(changes, "kec", "evid_list", "kill event client", switches.One, trigger("kill-event-client", false)),
 		row(shows, "secl", "", "show event client list", nil, ask("show-event-clients", func(r gdi.Reply) document.Document { return document.EventClientsOf(r.Clients) })),
 		row(shows, "sds", "", "show detached settings", nil, showDetached),

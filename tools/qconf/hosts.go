@@ -286,7 +286,7 @@ func (s *session) quietly(body gdi.Body, notes []string) error {
 		return err
 	}
 	if s.changes || !reply.OK() {
-		return s.told(s.env, reply)
+		return s.showAnswers(s.env, reply)
 	}
 	s.note("%s", strings.Join(notes, ""))
 	return nil

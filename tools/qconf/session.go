@@ -139,11 +139,11 @@ func (s *session) ask(body gdi.Body) error {
 	if !onStdout(body) {
 		told.Stdout = told.Stderr
 	}
-	return s.told(told, reply)
+	return s.showAnswers(told, reply)
 }
 
-// told prints qmaster's answers, or keeps them for the results. It fails when something was refused.
-func (s *session) told(env opt.Env, reply gdi.Reply) error {
+// showAnswers prints qmaster's answers, or keeps them for the results. It fails when something was refused.
+func (s *session) showAnswers(env opt.Env, reply gdi.Reply) error {
 	if s.changes {
 		s.replies = append(s.replies, reply)
 	} else {
@@ -233,7 +233,7 @@ func (s *session) change(kind grid.Kind, name string, missing error, f func(grid
 		if n < attempts && len(reply.Answers) > 0 && reply.Answers[0].Status == gdi.StatusStale {
 			continue
 		}
-		return s.told(s.env, reply)
+		return s.showAnswers(s.env, reply)
 	}
 }
 

@@ -247,7 +247,7 @@ func (s *session) changeTree(create bool, change func(*tree) error) error {
 		return err
 	}
 	if s.changes || !reply.OK() {
-		if s.told(s.env, reply) != nil {
+		if s.showAnswers(s.env, reply) != nil {
 			return errDenied
 		}
 	}

@@ -73,7 +73,7 @@ func (f *follower) Apply(l events.List) {
 			f.listed.Apply(l)
 		}
 		if f.full && !f.begun {
-			f.end(f.tellFull(l, f.listed))
+			f.end(f.printFull(l, f.listed))
 		}
 	}
 }
@@ -82,7 +82,7 @@ func (f *follower) next(l events.List) error {
 	if f.over(l) {
 		return errOver
 	}
-	return f.take(l)
+	return f.printNext(l)
 }
 
 // begin continues after a full state at seq.

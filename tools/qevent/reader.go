@@ -32,9 +32,9 @@ func (r *reader) over(l events.List) bool {
 	return r.lastTo > 0 && l.Seq > r.lastTo || r.timeTo > 0 && l.At > r.timeTo
 }
 
-// take prints the next list. It reports lists that were left out before
+// printNext prints the next list. It reports lists that were left out before
 // it; one that was printed already is skipped.
-func (r *reader) take(l events.List) error {
+func (r *reader) printNext(l events.List) error {
 	switch {
 	case l.Seq <= r.last && r.begun:
 		return nil
@@ -48,7 +48,7 @@ func (r *reader) take(l events.List) error {
 		before = r.mirror
 	}
 	if passed := r.filter.Of(l, before); len(passed.Events) > 0 {
-		err = r.tell(passed)
+		err = r.printList(passed)
 	}
 	if r.mirror != nil {
 		r.mirror.Apply(l)
@@ -56,7 +56,7 @@ func (r *reader) take(l events.List) error {
 	return err
 }
 
-func (r *reader) tell(l events.List) error {
+func (r *reader) printList(l events.List) error {
 	var changes [][]diff.Change
 	if r.diff {
 		changes = diff.List(r.mirror, l)
@@ -64,9 +64,9 @@ func (r *reader) tell(l events.List) error {
 	return r.print(r.out, l, changes)
 }
 
-// tellFull prints a part of a full state, as LIST events; listed is the part of it
+// printFull prints a part of a full state, as LIST events; listed is the part of it
 // that was printed before, nil where it is not stored.
-func (r *reader) tellFull(l events.List, listed *state.State) error {
+func (r *reader) printFull(l events.List, listed *state.State) error {
 	var before filter.Memory
 	if listed != nil {
 		before = listed

@@ -115,7 +115,7 @@ func (r *reader) start(log past, from uint64) error {
 		return nil
 	}
 	told := before.FullList()
-	return r.tellFull(told, before)
+	return r.printFull(told, before)
 }
 
 // takeAll takes what a log has, from the list after the last one up to another.
@@ -129,7 +129,7 @@ func (r *reader) takeAll(lists iter.Seq2[events.List, error], to uint64) error {
 		case l.Seq > to:
 			return nil
 		}
-		if err := r.take(l); err != nil {
+		if err := r.printNext(l); err != nil {
 			return err
 		}
 	}

@@ -22,10 +22,10 @@ var decisions = analysis{
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
 		o := decide.Options{Algorithms: schedd.Algorithms()}
 		var err error
-		if o.From, err = place(log, env, c.String("from")); err != nil {
+		if o.From, err = seqOf(log, env, c.String("from")); err != nil {
 			return err
 		}
-		if o.To, err = place(log, env, c.String("to")); err != nil {
+		if o.To, err = seqOf(log, env, c.String("to")); err != nil {
 			return err
 		}
 		r, err := decide.Repeat(recorded{log}, o)
@@ -55,8 +55,8 @@ func (r recorded) Full(seq uint64) (*state.State, error) {
 	return r.Log.Full(max(seq, first.Seq))
 }
 
-// place is the Seq that a user names; 0 for none.
-func place(log *history.Log, env opt.Env, text string) (uint64, error) {
+// seqOf is the Seq that a user names; 0 for none.
+func seqOf(log *history.Log, env opt.Env, text string) (uint64, error) {
 	if text == "" {
 		return 0, nil
 	}

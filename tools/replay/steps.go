@@ -14,11 +14,11 @@ import (
 var steps = analysis{
 	name: "json",
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
-		from, err := place(log, env, c.String("from"))
+		from, err := seqOf(log, env, c.String("from"))
 		if err != nil {
 			return err
 		}
-		to, err := place(log, env, c.String("to"))
+		to, err := seqOf(log, env, c.String("to"))
 		if err != nil {
 			return err
 		}

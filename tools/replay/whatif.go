@@ -78,7 +78,7 @@ func compare(c *cli.Context, env opt.Env, log *history.Log) error {
 			add(then)
 		}
 		add(now)
-		tell(env, v.name, recorded, replayed, left, i == 0)
+		printNotes(env, v.name, recorded, replayed, left, i == 0)
 	}
 	if c.Bool("json") {
 		if err := compared.JSON(env.Stdout); err != nil {
@@ -103,11 +103,11 @@ func workload(c *cli.Context, r *whatif.Recorded) string {
 // record reads the stretch of the log from --from to --to.
 func record(c *cli.Context, env opt.Env, log *history.Log) (*whatif.Recorded, error) {
 	first, _ := log.Span()
-	from, err := place(log, env, c.String("from"))
+	from, err := seqOf(log, env, c.String("from"))
 	if err != nil {
 		return nil, err
 	}
-	to, err := place(log, env, c.String("to"))
+	to, err := seqOf(log, env, c.String("to"))
 	if err != nil {
 		return nil, err
 	}
@@ -195,8 +195,8 @@ func readHosts(path string) (hosts []whatif.Host, err error) {
 	return hosts, nil
 }
 
-// tell prints what the table cannot show; with first also what holds for all.
-func tell(env opt.Env, name string, r *whatif.Recorded, p *whatif.Replayed, left int, first bool) {
+// printNotes prints what the table cannot show; with first also what holds for all.
+func printNotes(env opt.Env, name string, r *whatif.Recorded, p *whatif.Replayed, left int, first bool) {
 	say := func(format string, args ...any) {
 		fmt.Fprintf(env.Stderr, "what-if: %s: "+format+"\n", append([]any{name}, args...)...)
 	}

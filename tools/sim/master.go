@@ -199,7 +199,7 @@ func (m *master) ask(in func(ref uint64) core.Input, answer func(core.Answer)) {
 		r.List.Cause.Token = with
 	}
 	if m.world.planted.early {
-		m.tell(r)
+		m.sendReady(r)
 	}
 	m.waiting = append(m.waiting, r)
 	if _, report := input.(core.Report); report && m.world.planted.once {
@@ -247,7 +247,7 @@ func (m *master) sync() {
 				}
 			}
 			if !m.world.planted.early {
-				m.tell(r)
+				m.sendReady(r)
 			}
 		}
 		if len(m.waiting) == 0 {
@@ -260,8 +260,8 @@ func (m *master) sync() {
 	})
 }
 
-// tell sends the answers and commands of a durable step.
-func (m *master) tell(r core.Ready) {
+// sendReady sends the answers and commands of a durable step.
+func (m *master) sendReady(r core.Ready) {
 	w := m.world
 	if len(r.List.Events) > 0 {
 		w.scheduler.receive(m.epoch, r.List)

@@ -15,6 +15,9 @@ import (
 // retired are words that the manual's glossary replaces, as parts of exported names.
 var retired = regexp.MustCompile(`Keeper|Vain|Sight[^a-z]|Sight$|Gains|Tiding|Knock|Vouch`)
 
+// bare are generic verbs that say nothing as the name of a function or method: they get an object, as in takeBytes.
+var bare = regexp.MustCompile(`^(take|tell|told|look|hear)s?$`)
+
 // retiredKeys are keys of log lines, with what to write instead.
 var retiredKeys = map[string]string{"why": "error or reason", "what": "error or reason", "who": "user", "for": "reason or user", "err": "error", "because": "reason"}
 
@@ -32,7 +35,7 @@ var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|-\\w+")
 
 var logMethods = []string{"Trace", "Debug", "Info", "Warn", "Error"}
 
-// TestWords holds exported identifiers, comments and the keys of log lines to the glossary.
+// TestWords holds exported identifiers, names of functions, comments and the keys of log lines to the glossary.
 func TestWords(t *testing.T) {
 	calls := 0
 	for _, p := range list(t) {
@@ -60,6 +63,10 @@ func TestWords(t *testing.T) {
 				case *ast.Ident:
 					if n.IsExported() && retired.MatchString(n.Name) {
 						t.Errorf("%s: %s: a retired word, see the glossary", set.Position(n.Pos()), n.Name)
+					}
+				case *ast.FuncDecl:
+					if bare.MatchString(n.Name.Name) {
+						t.Errorf("%s: %s: a verb without an object", set.Position(n.Pos()), n.Name.Name)
 					}
 				case *ast.CallExpr:
 					for _, key := range keysOf(n) {

@@ -87,7 +87,7 @@ func New(cell string, st *state.State, only ...uint32) *Tracer {
 	}
 	st.Each(grid.KindJob, func(o grid.Object) bool {
 		id := o.Key().ID
-		t.look(id, st.At)
+		t.compareJob(id, st.At)
 		for _, ja := range st.Tasks(id) {
 			t.lookTask(id, ja.ID, st.At)
 		}
@@ -107,7 +107,7 @@ func (t *Tracer) Apply(l events.List) []Span {
 		switch e.Kind {
 		case grid.KindJob:
 			if t.st.Job(e.Key.ID) != nil {
-				t.look(e.Key.ID, l.At)
+				t.compareJob(e.Key.ID, l.At)
 			}
 		case grid.KindAccounting:
 			t.ended(e.Object.(*grid.Accounting), l.At)
@@ -120,14 +120,14 @@ func (t *Tracer) Apply(l events.List) []Span {
 	}
 	for _, e := range l.Events {
 		if e.Kind == grid.KindJob || e.Kind == grid.KindJATask {
-			t.look(e.Key.ID, l.At)
+			t.compareJob(e.Key.ID, l.At)
 		}
 	}
 	return t.spans
 }
 
-// look compares a job with what was known of it.
-func (t *Tracer) look(id uint32, at grid.Time) {
+// compareJob compares a job with what was known of it.
+func (t *Tracer) compareJob(id uint32, at grid.Time) {
 	if t.only != nil && !t.only[id] {
 		return
 	}

@@ -183,7 +183,7 @@ func (b *backwards) next(ctx context.Context) error {
 				begin, b.at = l.Seq, l.At
 			}
 			b.read++
-			b.take(l)
+			b.addEnded(l)
 			continue
 		}
 		break
@@ -199,8 +199,8 @@ func (b *backwards) next(ctx context.Context) error {
 	return nil
 }
 
-// take takes what a list has.
-func (b *backwards) take(l events.List) {
+// addEnded adds what a list has.
+func (b *backwards) addEnded(l events.List) {
 	b.records = appendEnded(b.records, l)
 	for _, e := range l.Events {
 		if e.Kind == grid.KindJob && e.Op == events.OpAdd && (b.job == 0 || e.Key.ID < b.job) {

@@ -62,7 +62,7 @@ func (u *used) watch(lists iter.Seq2[events.List, error]) iter.Seq2[events.List,
 	return func(yield func(events.List, error) bool) {
 		for l, err := range lists {
 			if err == nil {
-				u.take(l)
+				u.addUsage(l)
 			}
 			if !yield(l, err) {
 				return
@@ -71,7 +71,7 @@ func (u *used) watch(lists iter.Seq2[events.List, error]) iter.Seq2[events.List,
 	}
 }
 
-func (u *used) take(l events.List) {
+func (u *used) addUsage(l events.List) {
 	if l.Seq <= u.seq || l.Seq > u.to {
 		return // lists are read again, or some more
 	}

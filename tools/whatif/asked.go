@@ -67,8 +67,8 @@ func joined(to, body gdi.Body) bool {
 	return false
 }
 
-// take takes in an event; the state is the one before the list.
-func (a *asker) take(s *state.State, e *events.Event) {
+// noteEvent takes in an event; the state is the one before the list.
+func (a *asker) noteEvent(s *state.State, e *events.Event) {
 	switch o := e.Object.(type) {
 	case *grid.Job:
 		old := s.Job(o.ID)

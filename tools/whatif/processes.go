@@ -62,7 +62,7 @@ func (w *world) start(t *grid.JATask) {
 		return
 	}
 	k := task{w.Original[t.Job], t.ID}
-	e := w.takes(w.Core.State().Job(t.Job), k, w.came[k])
+	e := w.endingOf(w.Core.State().Job(t.Job), k, w.came[k])
 	is := w.attempts[w.recorded(a)]
 	w.running.started++
 	p := &process{attempt: a, host: t.Grants[0].Host, start: t.Start + is.lead, late: e.late, ending: e, order: w.running.started}

@@ -76,14 +76,14 @@ func Record(from *state.State, lists iter.Seq2[events.List, error]) (*Recorded, 
 		if err != nil {
 			return r.complete(), err
 		}
-		r.take(now, l)
+		r.noteList(now, l)
 		r.Last = l.At
 	}
 	return r.complete(), nil
 }
 
-// take takes in what a list did to a state.
-func (r *Recorded) take(s *state.State, l events.List) {
+// noteList takes in what a list did to a state.
+func (r *Recorded) noteList(s *state.State, l events.List) {
 	var who *asker
 	grown := false
 	if strings.Contains(l.Cause.Who, "@") {
@@ -102,7 +102,7 @@ func (r *Recorded) take(s *state.State, l events.List) {
 			grown = true
 		}
 		if who != nil {
-			who.take(s, e)
+			who.noteEvent(s, e)
 		}
 	}
 	s.Apply(l)
@@ -202,9 +202,9 @@ func (r *Recorded) complete() *Recorded {
 	return r
 }
 
-// takes returns how an attempt of a job's task ends that has come to so many ends
+// endingOf returns how an attempt of a job's task ends that has come to so many ends
 // by itself before.
-func (r *Recorded) takes(j *grid.Job, recorded task, before int) ending {
+func (r *Recorded) endingOf(j *grid.Job, recorded task, before int) ending {
 	if ends := r.ends[recorded]; len(ends) > 0 {
 		return ends[min(before, len(ends)-1)]
 	}

@@ -43,7 +43,7 @@ func (c *Cell) doRelease(a *arguments) {
 }
 
 func (c *Cell) fill(j *grid.Job, a *arguments) {
-	if v := a.take("owner"); v != "" {
+	if v := a.takeValue("owner"); v != "" {
 		j.Owner = v
 	}
 	j.Priority = int16(a.number("p", int(j.Priority)))
@@ -51,14 +51,14 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 		j.Tasks = grid.Range{First: 1, Last: 1, Step: 1}
 		j.Pending = grid.Ranges{j.Tasks}
 	}
-	if v := a.take("t"); v != "" {
+	if v := a.takeValue("t"); v != "" {
 		j.Array, j.Pending = true, ranges(v)
 		j.Tasks = j.Pending[0]
 	}
 	j.Concurrency = uint32(a.number("tc", int(j.Concurrency)))
 	for name, list := range map[string]*grid.Requests{"l": &j.Hard, "soft": &j.Soft, "masterl": &j.MasterHard, "slavel": &j.SlaveHard} {
 		if a.has(name) {
-			*list = c.requests(a.take(name))
+			*list = c.requests(a.takeValue(name))
 		}
 	}
 	for name, list := range map[string]*grid.Names{"q": &j.HardQueues, "softq": &j.SoftQueues, "masterq": &j.MasterQueues, "slaveq": &j.SlaveQueues} {
@@ -66,20 +66,20 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 			*list = a.names(name)
 		}
 	}
-	if v := a.take("pe"); v != "" {
+	if v := a.takeValue("pe"); v != "" {
 		pe, r, _ := strings.Cut(v, ":")
 		j.PE, j.PERange = pe, ranges(r)
 	}
-	if v := a.take("R"); v != "" {
+	if v := a.takeValue("R"); v != "" {
 		j.Reserve = v == "y"
 	}
-	if a.take("now") == "y" {
+	if a.takeValue("now") == "y" {
 		j.Immediate = true
 	}
-	if a.take("h") == "y" {
+	if a.takeValue("h") == "y" {
 		j.UserHold = j.Pending
 	}
-	if v := a.take("hold_tasks"); v != "" {
+	if v := a.takeValue("hold_tasks"); v != "" {
 		j.UserHold = ranges(v)
 	}
 	if n := a.number("a", 0); n > 0 {
@@ -89,19 +89,19 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 		id, _ := taskID(n)
 		j.Predecessors = append(j.Predecessors, id)
 	}
-	if v := a.take("P"); v != "" {
+	if v := a.takeValue("P"); v != "" {
 		j.Project = v
 	}
-	if v := a.take("ckpt"); v != "" {
+	if v := a.takeValue("ckpt"); v != "" {
 		j.Ckpt = v
 	}
 	if n := a.number("ar", 0); n > 0 {
 		j.AR = uint32(n)
 	}
 	if a.has("ac") {
-		j.Spec = &grid.JobSpec{Context: splitValues(a.take("ac"))}
+		j.Spec = &grid.JobSpec{Context: splitValues(a.takeValue("ac"))}
 	}
-	if v := a.take("r"); v != "" {
+	if v := a.takeValue("r"); v != "" {
 		j.Restart = map[string]grid.Restart{"y": grid.RestartYes, "n": grid.RestartNo}[v]
 	}
 	c.fillPolicies(j, a)

@@ -65,7 +65,7 @@ type arguments struct {
 	order  []string
 }
 
-func (a *arguments) take(key string) string {
+func (a *arguments) takeValue(key string) string {
 	v := a.values[key]
 	delete(a.values, key)
 	return v
@@ -74,7 +74,7 @@ func (a *arguments) take(key string) string {
 func (a *arguments) has(key string) bool { _, ok := a.values[key]; return ok }
 
 func (a *arguments) number(key string, otherwise int) int {
-	if v := a.take(key); v != "" {
+	if v := a.takeValue(key); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil {
 			panic(fmt.Sprintf("%s=%s: %v", key, v, err))
@@ -84,7 +84,7 @@ func (a *arguments) number(key string, otherwise int) int {
 	return otherwise
 }
 
-func (a *arguments) names(key string) grid.Names { return splitNames(a.take(key)) }
+func (a *arguments) names(key string) grid.Names { return splitNames(a.takeValue(key)) }
 
 func (a *arguments) unused(command string) error {
 	for k := range a.values {
@@ -138,7 +138,7 @@ func (c *Cell) doComplex(a *arguments) {
 
 func (c *Cell) doHost(a *arguments) {
 	name := a.plain[0]
-	h := &grid.ExecHost{Name: name, ComplexValues: splitValues(a.take("complex_values")), LoadScaling: splitValues(a.take("load_scaling")),
+	h := &grid.ExecHost{Name: name, ComplexValues: splitValues(a.takeValue("complex_values")), LoadScaling: splitValues(a.takeValue("load_scaling")),
 		UserLists: a.names("user_lists"), XUserLists: a.names("xuser_lists"), Projects: a.names("projects"), XProjects: a.names("xprojects")}
 	procs := a.number("processors", 1)
 	c.set(h)
@@ -176,8 +176,8 @@ func (c *Cell) doUserset(a *arguments) {
 }
 
 func (c *Cell) doPE(a *arguments) {
-	c.set(&grid.PE{Name: a.plain[0], Slots: uint32(a.number("slots", 999)), AllocationRule: a.take("allocation_rule"),
-		UserLists: a.names("user_lists"), XUserLists: a.names("xuser_lists"), UrgencySlots: a.take("urgency_slots")})
+	c.set(&grid.PE{Name: a.plain[0], Slots: uint32(a.number("slots", 999)), AllocationRule: a.takeValue("allocation_rule"),
+		UserLists: a.names("user_lists"), XUserLists: a.names("xuser_lists"), UrgencySlots: a.takeValue("urgency_slots")})
 }
 
 func (c *Cell) doCkpt(a *arguments) { c.set(&grid.Ckpt{Name: a.plain[0]}) }
@@ -192,7 +192,7 @@ func (c *Cell) doCalendar(a *arguments) {
 func (c *Cell) doQuota(a *arguments) {
 	var words, limits []string
 	for _, filter := range grid.QuotaWords {
-		if v := a.take(filter); v != "" {
+		if v := a.takeValue(filter); v != "" {
 			words = append(words, filter, v)
 		}
 	}
@@ -208,8 +208,8 @@ func (c *Cell) doQueue(a *arguments) {
 	if old := c.State.CQueue(q.Name); old != nil {
 		q.Version = version(old.Version)
 	}
-	q.Slots = perHostInt(a.take("slots"))
-	q.SeqNo = perHostInt(a.take("seq_no"))
+	q.Slots = perHostInt(a.takeValue("slots"))
+	q.SeqNo = perHostInt(a.takeValue("seq_no"))
 	q.QType.Value = grid.Names{"BATCH", "INTERACTIVE"}
 	if a.has("qtype") {
 		q.QType.Value = a.names("qtype")
@@ -217,19 +217,19 @@ func (c *Cell) doQueue(a *arguments) {
 	q.PEList.Value, q.CkptList.Value = a.names("pe_list"), a.names("ckpt_list")
 	q.UserLists, q.XUserLists.Value = perHostName(a.names("user_lists")), a.names("xuser_lists")
 	q.Projects.Value, q.XProjects.Value = a.names("projects"), a.names("xprojects")
-	q.ComplexValues.Value = splitValues(a.take("complex_values"))
-	q.LoadThresholds.Value = splitValues(a.take("load_thresholds"))
-	q.SuspendThresholds.Value = splitValues(a.take("suspend_thresholds"))
-	q.Calendar.Value = a.take("calendar")
+	q.ComplexValues.Value = splitValues(a.takeValue("complex_values"))
+	q.LoadThresholds.Value = splitValues(a.takeValue("load_thresholds"))
+	q.SuspendThresholds.Value = splitValues(a.takeValue("suspend_thresholds"))
+	q.Calendar.Value = a.takeValue("calendar")
 	q.NSuspend.Value = int32(a.number("nsuspend", 1))
-	q.SuspendInterval.Value = grid.TimeText(a.take("suspend_interval"))
+	q.SuspendInterval.Value = grid.TimeText(a.takeValue("suspend_interval"))
 	for _, t := range []*grid.PerHost[grid.TimeText]{&q.SRT, &q.HRT, &q.SCPU, &q.HCPU} {
 		t.Value = "INFINITY"
 	}
 	for _, m := range []*grid.PerHost[grid.MemText]{&q.SVMem, &q.HVMem, &q.HRSS, &q.SRSS, &q.HData, &q.SData, &q.HFSize, &q.SFSize, &q.HCore, &q.SCore, &q.HStack, &q.SStack} {
 		m.Value = "INFINITY"
 	}
-	if t := a.take("h_rt"); t != "" {
+	if t := a.takeValue("h_rt"); t != "" {
 		q.HRT.Value = grid.TimeText(t)
 	}
 	es := []events.Event{events.Mod(q)}
@@ -306,7 +306,7 @@ func (c *Cell) doSched(a *arguments) {
 func (a *arguments) section(algorithm string) (params []grid.Param) {
 	for _, k := range a.order {
 		if name, ok := strings.CutPrefix(k, algorithm+"."); ok && a.has(k) {
-			params = append(params, grid.Param{Name: name, Text: strings.ReplaceAll(a.take(k), "~", " ")})
+			params = append(params, grid.Param{Name: name, Text: strings.ReplaceAll(a.takeValue(k), "~", " ")})
 		}
 	}
 	return params

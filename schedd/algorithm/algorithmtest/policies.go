@@ -69,7 +69,7 @@ func (a *arguments) configure(conf *grid.SchedConf) {
 		if !a.has(name) {
 			continue
 		}
-		text := a.take(name)
+		text := a.takeValue(name)
 		switch f := v.Field(i); f.Kind() {
 		case reflect.String:
 			f.SetString(text)
@@ -95,12 +95,12 @@ func (a *arguments) configure(conf *grid.SchedConf) {
 
 // fillPolicies takes what policies look at.
 func (c *Cell) fillPolicies(j *grid.Job, a *arguments) {
-	if v := a.take("dept"); v != "" {
+	if v := a.takeValue("dept"); v != "" {
 		j.Department = v
 	}
 	j.JobShare = uint32(a.number("js", int(j.JobShare)))
 	j.OverrideTickets = uint32(a.number("ot", int(j.OverrideTickets)))
-	if n := a.take("dl"); n != "" {
+	if n := a.takeValue("dl"); n != "" {
 		seconds, err := strconv.ParseFloat(n, 64)
 		if err != nil {
 			panic(err)

@@ -26,7 +26,7 @@ type Config struct {
 	UsageWindowSeconds  int         `param:"usage_window_s" default:"3600" help:"seconds that usage is looked back"`
 	PreemptDelaySeconds int         `param:"preempt_delay_seconds" default:"30" help:"seconds that an urgent session waits before it preempts"`
 	PreemptablePercent  int         `param:"preemptable_engine_percent" default:"0" help:"percent of engines that urgent sessions may get by preemption; 0: never"`
-	Preemption          string      `param:"preemption" default:"requeue" help:"what becomes of a task whose engine is taken: requeue: it starts anew; suspend: it stands still until there is an engine for it again"`
+	Preemption          string      `param:"preemption" default:"requeue" help:"what becomes of a task whose engine is taken: requeue: it starts anew; suspend: it is suspended until there is an engine for it again"`
 	PreemptThreshold    int         `param:"preempt_threshold_minutes" default:"30" help:"minutes of run time that count as much as one level"`
 	GroupBy             string      `param:"group_by" default:"project" help:"SLA group of a job: project, department, queue or owner"`
 	SLAGroups           grid.Values `param:"sla_groups" default:"none" help:"name=value of each SLA group: all numbers of engines, or all fractions between 0 and 1"`

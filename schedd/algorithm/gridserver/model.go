@@ -261,9 +261,9 @@ func (m *Model) count(s *session, sign int) {
 			lines = m.using
 		}
 		if is {
-			lines.Set(s.place())
+			lines.Set(s.placeInLine())
 		} else {
-			lines.Delete(s.place())
+			lines.Delete(s.placeInLine())
 		}
 	}
 	if !s.active() {
@@ -281,7 +281,7 @@ func (m *Model) count(s *session, sign int) {
 	}
 }
 
-func (s *session) place() place { return place{s.band, s.rate, s.group, age{s.created, s.id}} }
+func (s *session) placeInLine() place { return place{s.band, s.rate, s.group, age{s.created, s.id}} }
 
 // need is what the tasks of a session ask for.
 func (m *Model) need(s *session) *sched.Need { return m.Group(s.group).Need }

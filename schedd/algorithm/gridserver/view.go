@@ -52,7 +52,7 @@ func (r *run) active() (n int) {
 func (r *run) order() (out []*candidate) {
 	r.m.sessions.Scan(func(id uint32, s *session) bool {
 		if s.active() {
-			out = append(out, r.candidate(s.place()))
+			out = append(out, r.candidate(s.placeInLine()))
 		}
 		return true
 	})

@@ -22,7 +22,7 @@ type Config struct {
 	RebalanceThreshold int         `param:"rebalance_threshold" default:"0" help:"percent points that classes may lie apart; 0: never rebalance"`
 	RebalanceMin       int         `param:"rebalance_min_duration_s" default:"240" help:"seconds that they must have, before tasks are stopped; 0: never rebalance"`
 	MaxTaskDuration    int         `param:"max_task_duration_s" default:"14400" help:"seconds of run time from which a task is not stopped any more"`
-	Preemption         string      `param:"preemption" default:"requeue" help:"what becomes of a task that is stopped: requeue: it starts anew; suspend: it stands still until its class has a worker for it again"`
+	Preemption         string      `param:"preemption" default:"requeue" help:"what becomes of a task that is stopped: requeue: it starts anew; suspend: it is suspended until its class has a worker for it again"`
 	Requestor          string      `param:"requestor" default:"{owner}" help:"the requestor, from {owner} {project} {department} {job_name} {account}"`
 	GroupBy            string      `param:"group_by" default:"project" help:"the group of a job: project, department, queue or owner"`
 

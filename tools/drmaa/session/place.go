@@ -21,7 +21,7 @@ const (
 // says nothing without transfer_files: files are where the job runs.
 func (s said) places(spec *grid.JobSpec, bulk bool) error {
 	if v, ok := s.one(workingDirectory); ok {
-		dir, err := place(v, "", bulk)
+		dir, err := expandPath(v, "", bulk)
 		if err != nil {
 			return err
 		}
@@ -40,7 +40,7 @@ func (s said) places(spec *grid.JobSpec, bulk bool) error {
 			continue
 		}
 		_, path, _ := strings.Cut(v, ":")
-		path, err := place(path, dir, bulk)
+		path, err := expandPath(path, dir, bulk)
 		if err != nil {
 			return err
 		}
@@ -49,9 +49,9 @@ func (s said) places(spec *grid.JobSpec, bulk bool) error {
 	return nil
 }
 
-// place replaces the placeholders of a path: those of directories at its
+// expandPath replaces the placeholders of a path: those of directories at its
 // beginning, the index anywhere. work is empty for the working directory itself.
-func place(path, work string, bulk bool) (string, error) {
+func expandPath(path, work string, bulk bool) (string, error) {
 	if rest, ok := strings.CutPrefix(path, homePlace); ok {
 		path = home + rest
 	} else if rest, ok := strings.CutPrefix(path, workPlace); ok && work != "" {

@@ -31,7 +31,7 @@ func TestWords(t *testing.T) {
 			case "path":
 				var work string
 				d.MaybeScanArgs(t, "work", &work)
-				path, err := place(line, work, d.HasArg("bulk"))
+				path, err := expandPath(line, work, d.HasArg("bulk"))
 				if err != nil {
 					path = strings.TrimSuffix(told(err), "\n")
 				}

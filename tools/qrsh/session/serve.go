@@ -81,7 +81,7 @@ func (l *Link) handle(r *running) {
 // it does not want any more is thrown away.
 func (l *Link) input(r *running, in *inbox) {
 	var last byte
-	for bytes := in.take(); bytes != nil; bytes = in.take() {
+	for bytes := in.takeBytes(); bytes != nil; bytes = in.takeBytes() {
 		r.stdin.Write(bytes)
 		last = bytes[len(bytes)-1]
 		l.send(frameCredit, binary.BigEndian.AppendUint32(nil, uint32(len(bytes))))
@@ -117,8 +117,8 @@ func (in *inbox) put(bytes []byte) bool {
 	return true
 }
 
-// take waits for bytes; nil is the end.
-func (in *inbox) take() []byte {
+// takeBytes waits for bytes; nil is the end.
+func (in *inbox) takeBytes() []byte {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for len(in.bytes) == 0 && !in.end {

@@ -109,7 +109,7 @@ func (q quest) goOn() tea.Msg {
 		}
 		return goTo(q.tape, q.from, fmt.Sprintf("no %s %s list %d", q.what, way, q.from))()
 	}
-	found, event, err := q.look(lo, hi)
+	found, event, err := q.searchLists(lo, hi)
 	if err != nil {
 		return arrived{err: err}
 	}
@@ -124,9 +124,9 @@ func (q quest) goOn() tea.Msg {
 	return arrived{page: p, selected: event, err: err}
 }
 
-// look looks at the lists lo to hi: the first that matches, the last one when
+// searchLists looks at the lists lo to hi: the first that matches, the last one when
 // looking back; 0 when none does.
-func (q quest) look(lo, hi uint64) (found uint64, event int, err error) {
+func (q quest) searchLists(lo, hi uint64) (found uint64, event int, err error) {
 	if _, err := q.tape.Seek(lo - 1); err != nil {
 		return 0, 0, err
 	}

@@ -161,7 +161,7 @@ func (c *clock) replay() error {
 		return fmt.Errorf("second %d: the pool is empty and %d jobs wait: no pass starts them", c.now, n)
 	}
 	if n := len(c.still); n > 0 {
-		return fmt.Errorf("second %d: the pool is empty and %d jobs stand still: no pass lets them continue", c.now, n)
+		return fmt.Errorf("second %d: the pool is empty and %d jobs are suspended: no run lets them continue", c.now, n)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (c *clock) batch() error {
 	for c.ends() {
 		c.news = append(c.news, c.result(heap.Pop(&c.running).(*process)))
 	}
-	if err := c.tell(); err != nil {
+	if err := c.reportEnds(); err != nil {
 		return err
 	}
 	for c.submits() {
@@ -214,7 +214,7 @@ func (c *clock) events() error {
 		}
 		over = append(over, p)
 	}
-	if err := c.tell(); err != nil {
+	if err := c.reportEnds(); err != nil {
 		return err
 	}
 	for c.submits() {
@@ -228,7 +228,7 @@ func (c *clock) events() error {
 	for _, p := range over {
 		if !p.told {
 			c.news = append(c.news[:0], c.result(p))
-			if err := c.tell(); err != nil {
+			if err := c.reportEnds(); err != nil {
 				return err
 			}
 		}
@@ -253,8 +253,8 @@ func (c *clock) result(p *process) report.Task {
 		Result: &report.Result{Start: c.Begin + grid.Time(c.Starts[p.index])*1000, End: c.time()}}
 }
 
-// tell reports the progress.
-func (c *clock) tell() error {
+// reportEnds reports the progress.
+func (c *clock) reportEnds() error {
 	if len(c.news) == 0 {
 		return nil
 	}
@@ -299,7 +299,7 @@ func (c *clock) pass() error {
 	}
 	if len(c.news) > 0 {
 		c.again = c.now + 1
-		return c.tell()
+		return c.reportEnds()
 	}
 	return nil
 }

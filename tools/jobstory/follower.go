@@ -13,8 +13,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// teller follows the lists of the log and writes a job's story.
-type teller struct {
+// follower follows the lists of the log and writes a job's story.
+type follower struct {
 	job, task uint32 // task 0: the whole job
 	story     *Story // nil until the job is known
 	st        *state.State
@@ -39,9 +39,9 @@ type track struct {
 	last      *grid.JATask
 }
 
-// newTeller makes a teller that continues from a state.
-func newTeller(job, task uint32, st *state.State, runs map[string][]*run) *teller {
-	t := &teller{job: job, task: task, st: st, runs: runs, states: map[uint64]*state.State{}}
+// newFollower makes a follower that continues from a state.
+func newFollower(job, task uint32, st *state.State, runs map[string][]*run) *follower {
+	t := &follower{job: job, task: task, st: st, runs: runs, states: map[uint64]*state.State{}}
 	for _, same := range runs {
 		for _, r := range same {
 			t.states[r.head.Seq] = nil
@@ -55,13 +55,13 @@ func newTeller(job, task uint32, st *state.State, runs map[string][]*run) *telle
 }
 
 // see keeps the state that a run has seen.
-func (t *teller) see() {
+func (t *follower) see() {
 	if _, wanted := t.states[t.st.Seq]; wanted {
 		t.states[t.st.Seq] = t.st.Copy()
 	}
 }
 
-func (t *teller) begin(j *grid.Job) {
+func (t *follower) begin(j *grid.Job) {
 	t.array = j.Array && t.task == 0
 	t.story = &Story{Job: t.job, Task: t.task, Name: j.Name, Owner: j.Owner, Asked: asked(j)}
 	if j.Spec != nil {
@@ -71,7 +71,7 @@ func (t *teller) begin(j *grid.Job) {
 }
 
 // midway begins a story in the middle: the log does not have its beginning.
-func (t *teller) midway(j *grid.Job) {
+func (t *follower) midway(j *grid.Job) {
 	t.begin(j)
 	t.story.Midway = true
 	t.step(events.List{Seq: t.st.Seq, At: t.st.At}, Step{What: "known", Text: fmt.Sprintf("submitted at %s; the log begins here, what was before is not kept", clock(j.Submit.Std()))})
@@ -91,7 +91,7 @@ func (t *teller) midway(j *grid.Job) {
 }
 
 // track is the track of a task, a new one that waits when there is none.
-func (t *teller) track(id uint32, seq uint64, at grid.Time) *track {
+func (t *follower) track(id uint32, seq uint64, at grid.Time) *track {
 	k := t.tasks[id]
 	if k == nil {
 		k = &track{Task: Task{Task: id}, wait: newWaiting(seq, at)}
@@ -103,8 +103,8 @@ func (t *teller) track(id uint32, seq uint64, at grid.Time) *track {
 	return k
 }
 
-// take follows the next list.
-func (t *teller) take(l events.List) {
+// followList follows the next list.
+func (t *follower) followList(l events.List) {
 	mine := false
 	var before *state.State
 	for i := range l.Events {
@@ -122,14 +122,14 @@ func (t *teller) take(l events.List) {
 			}
 		}
 	}
-	if t.story != nil && (mine || t.tells(l)) {
+	if t.story != nil && (mine || t.concerns(l)) {
 		t.reason(l.Seq, l.At)
 	}
 }
 
 // means reports whether an event is about the job, and about the task if one is
 // asked for.
-func (t *teller) means(e *events.Event) bool {
+func (t *follower) means(e *events.Event) bool {
 	switch e.Kind {
 	case grid.KindJob:
 		return e.Key.ID == t.job
@@ -139,8 +139,8 @@ func (t *teller) means(e *events.Event) bool {
 	return false
 }
 
-// tells reports whether a list may change the reasons for which the job waits.
-func (t *teller) tells(l events.List) bool {
+// concerns reports whether a list may change the reasons for which the job waits.
+func (t *follower) concerns(l events.List) bool {
 	j := t.st.Job(t.job)
 	if j == nil {
 		return false
@@ -150,7 +150,7 @@ func (t *teller) tells(l events.List) bool {
 }
 
 // reason brings the reasons of what waits up to date.
-func (t *teller) reason(seq uint64, at grid.Time) {
+func (t *follower) reason(seq uint64, at grid.Time) {
 	j := t.st.Job(t.job)
 	if j == nil || t.all == nil {
 		return
@@ -169,14 +169,14 @@ func (t *teller) reason(seq uint64, at grid.Time) {
 }
 
 // waits reports whether any task of the job waits in the pending range.
-func (t *teller) waits(j *grid.Job) bool {
+func (t *follower) waits(j *grid.Job) bool {
 	if t.task > 0 {
 		return j.Pending.Contains(t.task)
 	}
 	return len(j.Pending) > 0
 }
 
-func (t *teller) step(l events.List, s Step) {
+func (t *follower) step(l events.List, s Step) {
 	s.Mark = markOf(l.Seq, l.At)
 	if s.By == "" {
 		s.By = strings.TrimSpace(l.Cause.Actor() + " " + l.Cause.What)
@@ -184,7 +184,7 @@ func (t *teller) step(l events.List, s Step) {
 	t.story.Steps = append(t.story.Steps, s)
 }
 
-func (t *teller) event(l events.List, e events.Event, before *state.State) {
+func (t *follower) event(l events.List, e events.Event, before *state.State) {
 	switch o := e.Object.(type) {
 	case *grid.Job:
 		if e.Op == events.OpAdd {
@@ -207,7 +207,7 @@ func (t *teller) event(l events.List, e events.Event, before *state.State) {
 }
 
 // altered adds what a request changed in the job.
-func (t *teller) altered(l events.List, old, now *grid.Job) {
+func (t *follower) altered(l events.List, old, now *grid.Job) {
 	t.category = ""
 	if old == nil || t.story == nil {
 		return
@@ -243,7 +243,7 @@ func less(all, some []uint32) (out []uint32) {
 }
 
 // moved adds what became of a task.
-func (t *teller) moved(l events.List, now *grid.JATask, before *state.State) {
+func (t *follower) moved(l events.List, now *grid.JATask, before *state.State) {
 	if t.story == nil {
 		return
 	}
@@ -306,7 +306,7 @@ func (t *teller) moved(l events.List, now *grid.JATask, before *state.State) {
 }
 
 // leaves notes that a task does not wait any more.
-func (t *teller) leaves(k *track) {
+func (t *follower) leaves(k *track) {
 	k.wait = nil
 	delete(t.idle, k.Task.Task)
 }
@@ -326,7 +326,7 @@ func startText(t *grid.JATask) string {
 }
 
 // killed is the step of a task that is to be ended.
-func (t *teller) killed(l events.List, now *grid.JATask) Step {
+func (t *follower) killed(l events.List, now *grid.JATask) Step {
 	switch now.Kill {
 	case grid.Rescheduled:
 		if whom := t.preempted(l.Cause.Ref, l.Seq, now.ID); whom != "" {
@@ -361,7 +361,7 @@ func orNone(text string) string { return cmp.Or(text, "no limits of its own") }
 func suspension(s grid.TaskState) string {
 	switch {
 	case s&grid.StateSuspendedPreempted != 0:
-		return "it is preempted: it stands still and gives its slots back"
+		return "it is preempted: it is suspended and gives its slots back"
 	case s&grid.StateSuspendedThreshold != 0:
 		return "by a suspend threshold of its queue"
 	case s&grid.StateSuspendedSlotwise != 0:
@@ -373,7 +373,7 @@ func suspension(s grid.TaskState) string {
 }
 
 // ended adds the end of an attempt.
-func (t *teller) ended(l events.List, a *grid.Accounting) {
+func (t *follower) ended(l events.List, a *grid.Accounting) {
 	if t.story == nil || a.PETask != "" {
 		return
 	}
@@ -402,7 +402,7 @@ func (t *teller) ended(l events.List, a *grid.Accounting) {
 }
 
 // gone adds that the job or task was removed.
-func (t *teller) gone(l events.List, e events.Event, before *state.State) {
+func (t *follower) gone(l events.List, e events.Event, before *state.State) {
 	end := func(k *track) {
 		if k.wait != nil {
 			k.waits += l.At.Sub(k.wait.at)
