@@ -78,7 +78,7 @@ func install() error {
 	return nil
 }
 
-// TestScript plays the stories of testdata/script, each on a cell of its own.
+// TestScript plays the stories of testdata/script, each on a cell of its own. A story is named after the command that it is about.
 //
 // Commands beside testscript's:
 //
@@ -123,6 +123,28 @@ func TestScript(t *testing.T) {
 			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "token": useToken, "tamper": tamper, "results": results, "provider": startProvider, "tool": callTool,
 		},
 	})
+}
+
+// TestScriptNames: a story is named after a command that it runs, and what it shows of it: qsub_array.
+func TestScriptNames(t *testing.T) {
+	stories, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(stories) == 0 {
+		t.Fatal("no stories", err)
+	}
+	for _, path := range stories {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		command, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".txtar"), "_")
+		if !strings.HasPrefix(command, "q") {
+			command = "quill " + command
+		}
+		runs := regexp.MustCompile(`(?m)^[^#\n]*\b` + command + `( |$)`)
+		if !runs.Match(text) {
+			t.Errorf("%s does not run %s", path, command)
+		}
+	}
 }
 
 // results runs a command that prints a document.
