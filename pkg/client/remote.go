@@ -353,6 +353,9 @@ type Refused struct{ Answer gdi.Answer }
 // Error is what commands print.
 func (r *Refused) Error() string { return "error: " + r.Answer.Text }
 
+// Unwrap returns the answer as an error.
+func (r *Refused) Unwrap() error { return &gdi.Refusal{Answer: r.Answer} }
+
 var errBroken = errors.New("error: commlib error: connection to qmaster was lost")
 
 // sender is what every request of this process says of itself. The user is not

@@ -40,7 +40,7 @@ type TaskCounts struct {
 	Error   int `json:"error"`
 }
 
-// Keys is quill key list --json.
+// Keys is quill key list --json and, of revoked keys, quill key revoke --json.
 type Keys struct {
 	Keys Rows[Key] `json:"keys" jsonschema:"in the order in which they were registered"`
 }
@@ -54,6 +54,36 @@ type Key struct {
 	Name   string `json:"name" jsonschema:"of the user or host"`
 	Public string `json:"public" jsonschema:"the public key"`
 }
+
+// MadeKey is quill key user --json and its like, and quill key own --json.
+type MadeKey struct {
+	Role       string `json:"role" jsonschema:"user, admin, host, scheduler or qmaster"`
+	Name       string `json:"name" jsonschema:"of the user or host"`
+	Public     string `json:"public" jsonschema:"the public key"`
+	File       string `json:"secret_file,omitzero" jsonschema:"path of the secret key; absent: with --public, which its owner has"`
+	Registered bool   `json:"registered" jsonschema:"false: the administrator is to register it"`
+}
+
+// SchemaName returns quill-key.
+func (MadeKey) SchemaName() string { return "quill-key" }
+
+// File is quill unit --json and quill nats-config --json: a file for another program.
+type File struct {
+	Name string `json:"name" jsonschema:"of the daemon, or nats"`
+	Text string `json:"text" jsonschema:"what the file contains"`
+}
+
+// SchemaName returns quill-file.
+func (File) SchemaName() string { return "quill-file" }
+
+// Links is quill links --json.
+type Links struct {
+	Directory string   `json:"directory" jsonschema:"as given"`
+	Links     []string `json:"links" jsonschema:"names of the links in it"`
+}
+
+// SchemaName returns quill-links.
+func (Links) SchemaName() string { return "quill-links" }
 
 // Algorithms is quill sched algorithms --json and quill sched get --json.
 type Algorithms struct {

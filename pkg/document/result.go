@@ -23,14 +23,14 @@ type Subject struct {
 	Tasks []Span `json:"tasks,omitzero" jsonschema:"tasks of an array; absent: the job"`
 	AR    uint32 `json:"ar_id,omitzero" jsonschema:"advance reservation"`
 	Queue string `json:"queue_name,omitzero" jsonschema:"queue@host"`
-	Kind  string `json:"kind,omitzero" jsonschema:"of a configuration object, as in the names of schemas of qconf: cqueue, exechost and so on; or token"`
-	Name  string `json:"name,omitzero" jsonschema:"of a configuration object; the number of a token"`
+	Kind  string `json:"kind,omitzero" jsonschema:"of a configuration object, as in the names of schemas of qconf: cqueue, exechost and so on; or token; job or ar without a number"`
+	Name  string `json:"name,omitzero" jsonschema:"of a configuration object; the number of a token; as the request names a job or reservation"`
 }
 
 // Result is what was done.
 type Result struct {
 	Subject
-	Did  string `json:"result,omitzero" jsonschema:"submitted, granted, added, deleted, deletion_registered, modified, suspended, unsuspended, rescheduled, cleared, enabled, disabled, purged or unchanged; absent: text is the answer"`
+	Did  string `json:"result,omitzero" jsonschema:"submitted, granted, added, deleted, deletion_registered, modified, suspended, unsuspended, rescheduled, cleared, enabled, disabled, purged or unchanged; of quill stopped, joined or moved; absent: text is the answer"`
 	Text string `json:"text"`
 }
 
@@ -44,6 +44,27 @@ type RequestError struct {
 // OnObject returns the subject of what is about a configuration object.
 func OnObject(kind grid.Kind, name string) Subject {
 	return Subject{Kind: strings.ToLower(kind.String()), Name: name}
+}
+
+// subjectOf returns what an answer is about.
+func subjectOf(about gdi.Subject) Subject {
+	s := Subject{Job: about.Job, AR: about.AR, Queue: about.Queue}
+	if about.Kind != 0 {
+		s = OnObject(about.Kind, about.Name)
+	}
+	if len(about.Tasks) > 0 {
+		s.Tasks = spans(about.Tasks)
+	}
+	return s
+}
+
+// ErrorOf returns what a negative answer refuses.
+func ErrorOf(a gdi.Answer) RequestError {
+	about := gdi.Subject{}
+	if a.About != nil {
+		about = *a.About
+	}
+	return RequestError{subjectOf(about), a.Status.Code(), a.Text}
 }
 
 // ResultsOf returns the document of replies, with failed after what they refuse.
@@ -63,20 +84,13 @@ func ResultsOf(replies []gdi.Reply, failed ...RequestError) Results {
 					about.Tasks = grid.Ranges{reply.Tasks}
 				}
 			}
-			s := Subject{Job: about.Job, AR: about.AR, Queue: about.Queue}
-			if about.Kind != 0 {
-				s = OnObject(about.Kind, about.Name)
-			}
-			if len(about.Tasks) > 0 {
-				s.Tasks = spans(about.Tasks)
-			}
 			switch {
 			case a.Status != gdi.StatusOK:
-				refused = append(refused, RequestError{s, a.Status.Code(), a.Text})
+				refused = append(refused, ErrorOf(a))
 			case a.Quality == gdi.Warning:
 				d.Warnings = append(d.Warnings, a.Text)
 			default:
-				results = append(results, Result{s, string(about.Did), a.Text})
+				results = append(results, Result{subjectOf(about), string(about.Did), a.Text})
 			}
 		}
 	}

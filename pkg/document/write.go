@@ -24,7 +24,8 @@ type Document interface {
 func Documents() []Document {
 	return append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GPUs{}, GroupTree{}, Hosts{}, JobDetails{},
 		Jobs{}, Names{}, Proposals{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, ShareTree{}, Tokens{},
-		Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, Keys{}, Log{}, LogCheck{}, LogCopy{}, Manual{}, Output{}, Status{}, Version{})
+		Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, File{}, Keys{}, Links{}, Log{}, LogCheck{}, LogCopy{}, MadeKey{}, Manual{}, Output{},
+		Status{}, Version{})
 }
 
 // Dialect is the member $schema of every document: the JSON Schema dialect of the schemas.
@@ -67,7 +68,19 @@ func (r Rows[T]) each(visit func(any) error) error {
 
 // Write writes a document: a line for each member, and in Rows a line for each element. It
 // fails when w does.
-func Write(w io.Writer, d Document) error {
+func Write(w io.Writer, d Document) error { return WriteWith(w, d, nil) }
+
+// Partial reports whether a document may lack a part of what was requested: it has errors then.
+func Partial(d Document) bool {
+	switch d.(type) {
+	case Accounting, Detached, GroupTree, Names, Objects, Reservations, ShareTree:
+		return true
+	}
+	return false
+}
+
+// WriteWith writes a listing that is Partial with what was requested and is not in it. The function is called after the rows are written.
+func WriteWith(w io.Writer, d Document, missing func() []RequestError) error {
 	p := &printer{w: bufio.NewWriterSize(w, 32<<10)}
 	p.encoder = json.NewEncoder(&p.buf)
 	p.encoder.SetEscapeHTML(false)
@@ -81,6 +94,14 @@ func Write(w io.Writer, d Document) error {
 		p.text(",\n\"" + name + "\": ")
 		if err := p.member(v.Field(i).Interface()); err != nil {
 			return err
+		}
+	}
+	if missing != nil {
+		if list := missing(); len(list) > 0 {
+			p.text(",\n\"errors\": ")
+			if err := p.member(list); err != nil {
+				return err
+			}
 		}
 	}
 	p.text("\n}\n")

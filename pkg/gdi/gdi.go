@@ -1,6 +1,11 @@
 package gdi
 
-import "github.com/quill-grid/quill/pkg/grid"
+import (
+	"strconv"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
 
 // Request is one request of a user. User and Token are set by the receiver from the
 // authenticated subject, never trusted from the payload.
@@ -290,6 +295,15 @@ type Subject struct {
 	Did   Did       // "": nothing, the request was refused
 }
 
+// JobNamed returns the subject of a reference to a job: its number, of JOB and JOB.TASKS, or its name.
+func JobNamed(ref string) Subject {
+	number, _, _ := strings.Cut(ref, ".")
+	if id, err := strconv.ParseUint(number, 10, 32); err == nil {
+		return Subject{Job: uint32(id)}
+	}
+	return Subject{Kind: grid.KindJob, Name: ref}
+}
+
 // Did is what a request did.
 type Did string
 
@@ -354,6 +368,31 @@ func (r Reply) OK() bool {
 	}
 	return true
 }
+
+// Err returns the first refusal of the reply, nil without one.
+func (r Reply) Err() error {
+	for _, a := range r.Answers {
+		if a.Status != StatusOK {
+			return &Refusal{Answer: a}
+		}
+	}
+	return nil
+}
+
+// Refusal is a negative answer as an error: of a reply, or of a command that refuses as qmaster would.
+type Refusal struct {
+	Answer
+	Cause error // what a command has found; nil: nothing else
+}
+
+// Error returns the text of the answer.
+func (r *Refusal) Error() string { return r.Text }
+
+// Unwrap returns the cause.
+func (r *Refusal) Unwrap() error { return r.Cause }
+
+// Refuse returns a Refusal.
+func Refuse(status Status, text string) error { return &Refusal{Answer: Deny(status, text)} }
 
 // Done, Warn and Deny make answers.
 func Done(text string) Answer { return Answer{Status: StatusOK, Quality: Info, Text: text} }

@@ -52,9 +52,9 @@ func App[T any](env Env, c *switches.Command[T], run func(context.Context, Env, 
 			return nil
 		}
 		if err != nil {
-			return cli.Exit("", Complain(env, c, err))
+			return cli.Exit("", Complain(env.In(c.Requested(words)), c, err))
 		}
-		return cli.Exit("", run(cc.Context, env, t))
+		return cli.Exit("", run(cc.Context, env.In(c.Chosen(t)), t))
 	}
 	return app
 }
@@ -70,8 +70,7 @@ func RunApp(env Env, app *cli.App, args []string) int {
 	case errors.As(err, &exit):
 		return exit.ExitCode()
 	}
-	fmt.Fprintln(env.Stderr, err)
-	return 1
+	return env.Report(err, 1)
 }
 
 // Complain prints a usage error and returns the exit status.
@@ -80,17 +79,21 @@ func Complain[T any](env Env, c *switches.Command[T], err error) int {
 	if !errors.As(err, &usage) {
 		usage = &switches.Error{Text: err.Error()}
 	}
+	code := cmp.Or(usage.Code, c.Code, 1)
 	prefix := c.Prefix
 	if usage.Bare {
 		prefix = ""
 	}
-	if usage.Text != "" {
+	switch {
+	case env.json:
+		return env.Report(err, code)
+	case !usage.Silent:
 		fmt.Fprintln(env.Stderr, prefix+usage.Text)
 	}
 	if usage.Help {
 		printHelp(env.Stderr, c, App(env, c, nil))
 	}
-	return cmp.Or(usage.Code, c.Code, 1)
+	return code
 }
 
 func printHelp[T any](w io.Writer, c *switches.Command[T], app *cli.App) {

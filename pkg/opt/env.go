@@ -34,6 +34,7 @@ type Env struct {
 	Now            func() time.Time
 	Context        context.Context // ends when the user interrupts; nil: never
 
+	json    bool         // see In
 	orderly *atomic.Bool // see StopsItself
 }
 
@@ -67,8 +68,14 @@ func (e Env) WithEnviron(list []string) Env {
 	return e
 }
 
-// Log prints a line that is neither an answer nor an error.
-func (e Env) Log(text string) { fmt.Fprintln(e.Stdout, text) }
+// Log prints a line that is neither an answer nor an error: beside a document, on stderr.
+func (e Env) Log(text string) {
+	out := e.Stdout
+	if e.json {
+		out = e.Stderr
+	}
+	fmt.Fprintln(out, text)
+}
 
 func (e Env) context() context.Context {
 	if e.Context == nil {
@@ -126,10 +133,9 @@ func (e Env) Do(ctx context.Context, command string, body gdi.Body) (reply gdi.R
 		reply, err = c.Do(ctx, command, body)
 	}
 	if err != nil {
-		fmt.Fprintln(e.Stderr, err)
-		return reply, false
+		e.Report(err, 1)
 	}
-	return reply, true
+	return reply, err == nil
 }
 
 // Fetch connects and returns what a Get asks for as a state, which is no more than these objects.
@@ -159,14 +165,11 @@ func (e Env) Owners(users grid.Names) grid.Names {
 // Fail prints an error, unless it has no text, and returns the exit status of a listing
 // that failed: 1. An unreachable qmaster is reported in two lines.
 func (e Env) Fail(err error) int {
-	var away *client.Unreachable
-	switch {
-	case errors.As(err, &away):
+	if away := (*client.Unreachable)(nil); errors.As(err, &away) && !e.json {
 		fmt.Fprintf(e.Stderr, "error: %s\nerror: %s\n", away.Commlib(), away.Send())
-	case err.Error() != "":
-		fmt.Fprintln(e.Stderr, err)
+		return 1
 	}
-	return 1
+	return e.Report(err, 1)
 }
 
 // Print prints the answers, errors too on stdout as qdel, qmod and qalter do, and returns

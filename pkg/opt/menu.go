@@ -3,24 +3,30 @@ package opt
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/product"
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // RunMenu runs an app of several commands, as quill is, and returns the exit status.
-// Errors are printed on stderr after the app's name.
+// Errors are printed on stderr after the app's name, with --json as a document on stdout unless something is printed there.
 func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []string) int {
 	env.StopsItself() // daemons, and programs that remove what they have made
+	printed := &begun{Writer: env.Stdout}
+	if env.json = jsonRequested(args); env.json {
+		env.Stdout = printed
+	}
 	app.UsageText, app.Version, app.HideVersion = app.Name+" COMMAND [OPTIONS]", product.Version, true
 	app.Reader, app.Writer, app.ErrWriter = env.Stdin, env.Stdout, env.Stderr
 	app.ExitErrHandler = func(*cli.Context, error) {}
-	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return err }
+	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return &switches.Error{Text: err.Error()} }
 	app.Action = func(c *cli.Context) error {
 		if c.Args().Present() {
-			return fmt.Errorf("unknown command %q; `%s help` lists them", c.Args().First(), app.Name)
+			return switches.Errorf("unknown command %q; `%s help` lists them", c.Args().First(), app.Name)
 		}
 		return cli.ShowAppHelp(c)
 	}
@@ -32,14 +38,43 @@ func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []st
 		return 0
 	}
 	var exit cli.ExitCoder
-	if errors.As(err, &exit) {
+	switch {
+	case errors.As(err, &exit) && (exit.Error() == "" || !env.json || printed.any):
 		if exit.Error() != "" {
 			fmt.Fprintln(env.Stderr, exit.Error())
 		}
 		return exit.ExitCode()
+	case exit != nil:
+		return env.Report(err, exit.ExitCode())
+	case env.json && !printed.any:
+		return env.Report(err, 1)
 	}
 	fmt.Fprintf(env.Stderr, "%s: %s\n", app.Name, strings.TrimPrefix(err.Error(), "error: "))
 	return 1
+}
+
+// jsonRequested reports whether --json is among the words of a command line, before those after --.
+func jsonRequested(args []string) bool {
+	for _, word := range args {
+		switch word {
+		case "--json", "-json", "--json=true":
+			return true
+		case "--":
+			return false
+		}
+	}
+	return false
+}
+
+// begun is an output of which is known whether anything was written.
+type begun struct {
+	io.Writer
+	any bool
+}
+
+func (b *begun) Write(p []byte) (int, error) {
+	b.any = true
+	return b.Writer.Write(p)
 }
 
 // inMenu sets how a command, and those below it, report usage errors and print help: with
@@ -71,7 +106,7 @@ func inMenu(c *cli.Command, above string, usageError cli.OnUsageErrorFunc) *cli.
 	if c.Action == nil {
 		c.Action = func(cc *cli.Context) error {
 			if cc.Args().Present() {
-				return fmt.Errorf("%s: unknown command %q; `%s %[1]s --help` lists them", c.Name, cc.Args().First(), above)
+				return switches.Errorf("%s: unknown command %q; `%s %[1]s --help` lists them", c.Name, cc.Args().First(), above)
 			}
 			return cli.ShowSubcommandHelp(cc)
 		}
@@ -81,3 +116,6 @@ func inMenu(c *cli.Command, above string, usageError cli.OnUsageErrorFunc) *cli.
 	}
 	return c
 }
+
+// Usagef returns the error of a command line that cannot be carried out as it is written.
+func Usagef(format string, args ...any) error { return switches.Errorf(format, args...) }

@@ -1,9 +1,11 @@
 package opt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/client"
@@ -33,12 +35,11 @@ func (e Env) Request(ctx context.Context, f switches.Format, command string, bod
 			code = max(code, e.Print(reply.Answers))
 		}
 	}
-	if f.JSON() {
+	switch {
+	case f.JSON():
 		return replies, e.Results(err, replies...)
-	}
-	if err != nil {
-		fmt.Fprintln(e.Stderr, err)
-		return replies, 1
+	case err != nil:
+		return replies, e.Report(err, 1)
 	}
 	return replies, code
 }
@@ -48,19 +49,71 @@ func (e Env) Request(ctx context.Context, f switches.Format, command string, bod
 func (e Env) Results(err error, replies ...gdi.Reply) int {
 	var failed []document.RequestError
 	if err != nil {
-		code := "failed"
-		if away := (*client.Unreachable)(nil); errors.As(err, &away) {
-			code = gdi.StatusNoDaemon.Code()
-		}
-		failed = append(failed, document.RequestError{Code: code, Text: err.Error()})
+		failed = append(failed, RequestError(err))
 	}
 	if err := document.Write(e.Stdout, document.ResultsOf(replies, failed...)); err != nil {
-		return e.Fail(err)
+		fmt.Fprintln(e.Stderr, err)
+		return 1
 	}
 	if err != nil || slices.ContainsFunc(replies, func(r gdi.Reply) bool { return !r.OK() }) {
 		return 1
 	}
 	return 0
+}
+
+// In returns the environment of a command whose output has a format: with JSON, errors are a document on stdout.
+func (e Env) In(f switches.Format) Env {
+	e.json = f.JSON()
+	return e
+}
+
+// Report prints an error, as a document when the output is JSON, and returns the exit status: code.
+func (e Env) Report(err error, code int) int {
+	if e.json {
+		e.Results(err)
+	} else if err.Error() != "" {
+		fmt.Fprintln(e.Stderr, err)
+	}
+	return code
+}
+
+// Document prints a listing as a document with the errors of what was requested and is not in it, and returns the exit status: 1 with such an error.
+func (e Env) Document(d document.Document, failed ...error) int {
+	return e.DocumentTo(e.Stdout, d, func() []error { return failed })
+}
+
+// DocumentTo is Document for a listing whose errors are known after its rows.
+func (e Env) DocumentTo(w io.Writer, d document.Document, failed func() []error) (code int) {
+	err := document.WriteWith(w, d, func() (list []document.RequestError) {
+		for _, err := range failed() {
+			list, code = append(list, RequestError(err)), 1
+		}
+		return list
+	})
+	if err != nil {
+		fmt.Fprintln(e.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// RequestError returns an error as documents have it. One without a text, with which commands end silently, selects nothing.
+func RequestError(err error) document.RequestError {
+	text := cmp.Or(err.Error(), "nothing is selected")
+	var refusal *gdi.Refusal
+	var usage *switches.Error
+	var away *client.Unreachable
+	switch {
+	case errors.As(err, &refusal):
+		out := document.ErrorOf(refusal.Answer)
+		out.Text = text
+		return out
+	case errors.As(err, &usage):
+		return document.RequestError{Code: gdi.StatusInvalid.Code(), Text: text}
+	case errors.As(err, &away):
+		return document.RequestError{Code: gdi.StatusNoDaemon.Code(), Text: text}
+	}
+	return document.RequestError{Code: "failed", Text: text}
 }
 
 // Answers are those of replies.

@@ -290,7 +290,7 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 	if why.Fits() {
 		return p, nil
 	}
-	return Placement{}, run.sentences(n, why)
+	return Placement{}, run.sentences(nil, n, why)
 }
 
 // permitsAll reports whether all users of a list may use an instance.

@@ -71,7 +71,7 @@ func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
 	var out []Reason
 	seen := map[Reason]bool{}
 	add := func(r Reason) bool {
-		if !r.Fits() && !seen[r] && !(r.Code == QueueUnavailable && r.Object == "") {
+		if !r.Fits() && !seen[r] && !r.nowhere() {
 			seen[r] = true
 			out = append(out, r)
 		}

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
@@ -29,19 +30,21 @@ func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {
 	if why.Fits() {
 		return nil
 	}
-	var out []string
-	for _, r := range run.Closed(explainMost) {
-		if r.Code != AllQueuesBusy {
-			out = append(out, r.String())
-		}
-	}
-	return append(out, run.sentences(n, why)...)
+	closed := slices.DeleteFunc(run.Closed(explainMost), func(r Reason) bool { return r.Code == AllQueuesBusy })
+	return run.sentences(closed, n, why)
 }
 
-// sentences explains why a need has no place.
-func (c *Cluster) sentences(n *Need, why Reason) []string {
-	reasons := c.Explain(n, why, explainMost)
-	if len(reasons) == 0 {
+// nowhere reports whether a reason says no more than that no queue instance takes the job.
+func (r Reason) nowhere() bool { return r.Code == QueueUnavailable && r.Object == "" }
+
+// sentences explains why a need has no place, after the instances that are closed for all jobs.
+func (c *Cluster) sentences(closed []Reason, n *Need, why Reason) []string {
+	reasons := append(closed, c.Explain(n, why, explainMost)...)
+	switch {
+	case len(reasons) > 0:
+	case why.nowhere():
+		reasons = []Reason{{Code: AllQueuesBusy}}
+	default:
 		reasons = []Reason{why}
 	}
 	out := make([]string, len(reasons))

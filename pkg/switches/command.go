@@ -63,6 +63,8 @@ type Switch[T any] struct {
 	Set func(t *T, words []string) error
 	// Refused is why the switch of the manual page is not supported.
 	Refused string
+
+	format func(*T) *Format // of Fmt
 }
 
 // Take is how many of the words behind a switch are its own; Missing when
@@ -128,9 +130,15 @@ type Error struct {
 	Code int  // 0: the command's
 	Help bool // the command's help follows on stderr
 	Bare bool // Text is printed without the command's Prefix
+	// Silent has Text for programs only: people see the help.
+	Silent bool
+	Cause  error // what Text is made of; nil: the words themselves
 }
 
 func (e *Error) Error() string { return e.Text }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
 
 // Errorf makes a usage error with the command's own exit status.
 func Errorf(format string, args ...any) error { return &Error{Text: fmt.Sprintf(format, args...)} }
@@ -142,7 +150,9 @@ func Invalidf(format string, args ...any) error {
 }
 
 // HelpInstead is a Command.Unknown: the help on stderr, nothing else.
-func HelpInstead(string) error { return &Error{Help: true} }
+func HelpInstead(word string) error {
+	return &Error{Text: fmt.Sprintf("invalid option argument %q", word), Help: true, Silent: true}
+}
 
 // ErrNoOperands is the error of a command line that does not say what to work on.
 var ErrNoOperands = &Error{Text: "ERROR! no option argument", Code: 1, Help: true, Bare: true}

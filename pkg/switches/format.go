@@ -25,13 +25,34 @@ func (f *Format) choose(name string) error {
 
 // Fmt returns the row of -fmt; of finds where a command stores the format.
 func Fmt[T any](of func(*T) *Format) Switch[T] {
-	return Switch[T]{Name: "fmt", Args: "plain|json", Help: "display the information as text or in JSON format", Take: One,
+	return Switch[T]{Name: "fmt", format: of, Args: "plain|json", Help: "display the information as text or in JSON format", Take: One,
 		Set: func(t *T, words []string) error {
 			if words[0] != "plain" && words[0] != "json" {
 				return Errorf("error: unknown format %q for -fmt: plain and json are supported", words[0])
 			}
 			return of(t).choose(words[0])
 		}}
+}
+
+// Chosen returns the format that was read into t: plain text for a command without -fmt.
+func (c *Command[T]) Chosen(t *T) Format {
+	if s := c.Lookup("-fmt"); s != nil {
+		return *s.format(t)
+	}
+	return Format{}
+}
+
+// Requested returns the format that words request which cannot be read, wherever -fmt is among them.
+func (c *Command[T]) Requested(words []string) (f Format) {
+	if c.Lookup("-fmt") == nil {
+		return f
+	}
+	for i, word := range words[:max(len(words)-1, 0)] {
+		if word == "-fmt" {
+			f.name = words[i+1]
+		}
+	}
+	return f
 }
 
 // XML returns the row of -xml; of finds where a command stores the format.

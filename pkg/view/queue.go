@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -53,11 +54,11 @@ type QueueFilter struct {
 	States   grid.QueueState // -qs: it is in one of them
 }
 
-// ErrNone means that -q selected nothing. Commands end with status 1 and print nothing.
-var ErrNone = errors.New("")
+// ErrNone means that -q selected nothing. Commands end with status 1 and print nothing but, with -fmt json, the error.
+var ErrNone = gdi.Refuse(gdi.StatusUnknown, "")
 
 // ErrPE means that there is no parallel environment as -pe names it.
-var ErrPE = errors.New("error: no such parallel environment")
+var ErrPE = gdi.Refuse(gdi.StatusUnknown, "error: no such parallel environment")
 
 // NoneLeftError is the error of -pe or -U that selects none of the instances left by the
 // options before it. qstat prints it and continues without instances.
@@ -257,7 +258,7 @@ func ParseQueueStates(letters, allowed string) (s grid.QueueState, err error) {
 	for _, l := range letters {
 		state, ok := stateOf[l]
 		if !ok || !strings.ContainsRune(allowed, l) {
-			return 0, errors.New("error: unknown queue state: " + string(l) + " found in string: " + letters)
+			return 0, gdi.Refuse(gdi.StatusInvalid, "error: unknown queue state: "+string(l)+" found in string: "+letters)
 		}
 		s |= state
 	}

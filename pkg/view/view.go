@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
@@ -38,7 +39,7 @@ func (v *View) Attribute(name string) *grid.Centry { return v.cluster.Attribute(
 func (v *View) checkRequests(requests grid.Requests) error {
 	for _, r := range requests {
 		if v.Attribute(r.Name) == nil {
-			return fmt.Errorf("error: unknown resource %q", r.Name)
+			return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("error: unknown resource %q", r.Name))
 		}
 	}
 	return nil

@@ -177,13 +177,15 @@ func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer)
 	var chosen []*grid.AR
 	for _, ref := range b.Refs {
 		var found []*grid.AR
-		if id := parseJobID(ref); id == 0 {
-			found = search.find(ref)
+		id := parseJobID(ref)
+		named := gdi.Subject{AR: id}
+		if id == 0 {
+			found, named = search.find(ref), onObject(grid.KindAR, grid.Key{Name: ref}, "")
 		} else if a := c.state.AR(id); a != nil && owners.allows(a.Owner) {
 			found = append(found, a)
 		}
 		if chosen = append(chosen, found...); len(found) == 0 {
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", ref)))
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", ref)).On(named))
 		}
 	}
 	if len(b.Refs) == 0 {

@@ -18,9 +18,10 @@ func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 			answers = append(answers, c.controlQueues(r, b, ref)...)
 			continue
 		}
+		name, _, _ := strings.Cut(ref, " -t ")
 		jobs := c.referred(search, ref)
 		if len(jobs) == 0 {
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)))
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)).On(gdi.JobNamed(name)))
 		}
 		for _, x := range jobs {
 			if !c.owns(r, x.job) {
@@ -142,7 +143,7 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 		if b.Action == "clean" {
 			what = "queue or job"
 		}
-		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid %s %q", what, ref))}
+		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid %s %q", what, ref)).On(gdi.Subject{Queue: ref})}
 	}
 	var answers []gdi.Answer
 	for _, qi := range instances {

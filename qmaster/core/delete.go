@@ -31,7 +31,7 @@ func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Ans
 	pending := x.pendingOf()
 	enrolled := c.enrolledOf(x)
 	if len(pending) == 0 && len(enrolled) == 0 {
-		return []gdi.Answer{*deny(gdi.StatusUnknown, "t", fmt.Sprintf("job %q task %q does not exist", j.Key(), taskList(x.tasks)))}
+		return []gdi.Answer{deny(gdi.StatusUnknown, "t", fmt.Sprintf("job %q task %q does not exist", j.Key(), taskList(x.tasks))).On(gdi.Subject{Job: j.ID, Tasks: x.tasks})}
 	}
 	already := 0
 	for _, t := range enrolled {

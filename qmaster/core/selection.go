@@ -82,7 +82,10 @@ func noJob(name, user string, users grid.Names, deletes bool) gdi.Answer {
 	case !deletes && len(users) == 0:
 		text = fmt.Sprintf("denied: job %q does not exist", name)
 	}
-	return gdi.Deny(gdi.StatusUnknown, text)
+	if name == "" {
+		return gdi.Deny(gdi.StatusUnknown, text)
+	}
+	return gdi.Deny(gdi.StatusUnknown, text).On(gdi.JobNamed(name))
 }
 
 // eachJobOf calls f with the jobs of the users that some patterns match, of all

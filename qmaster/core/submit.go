@@ -70,14 +70,14 @@ func (c *Core) resubmit(in Request, b *gdi.Resubmit) {
 
 // Like returns a new job that copies an existing one, or nil and the refusal.
 func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
-	j := c.state.Job(b.Job)
+	j, about := c.state.Job(b.Job), gdi.Subject{Job: b.Job}
 	switch {
 	case j == nil:
-		return nil, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job \"%d\" does not exist", b.Job))
+		return nil, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job \"%d\" does not exist", b.Job)).On(about)
 	case j.Owner != r.User && !c.isManager(r):
-		return nil, gdi.Deny(gdi.StatusNotOwner, fmt.Sprintf("job rejected: %s@%s is not allowed to resubmit jobs of user %s", r.User, r.Host, j.Owner))
+		return nil, gdi.Deny(gdi.StatusNotOwner, fmt.Sprintf("job rejected: %s@%s is not allowed to resubmit jobs of user %s", r.User, r.Host, j.Owner)).On(about)
 	case j.Spec.Connect != "":
-		return nil, *wrong("", fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID))
+		return nil, wrong("", fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID)).On(about)
 	}
 	submitted := *j
 	held := func(letter string) grid.Ranges {

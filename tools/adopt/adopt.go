@@ -16,6 +16,7 @@ import (
 
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -39,6 +40,7 @@ func flags(host string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "host", Value: host, Usage: "the host's `NAME` in the cell", DefaultText: "its own"},
 		&cli.StringFlag{Name: "dir", Usage: "spool `DIR` of the host's execd", DefaultText: "execd/NAME in the cell"},
+		opt.JSONFlag(),
 		&cli.StringFlag{Name: "exempt", Usage: "`LIST` of users and @groups that log in without a job, and join none; root is one"},
 	}
 }
@@ -90,8 +92,7 @@ func run(c *cli.Context, env opt.Env) error {
 	if err != nil {
 		return fmt.Errorf("access denied for user %s on host %s: %w", name, c.String("host"), err)
 	}
-	_, err = fmt.Fprintf(env.Stdout, "joined job %d\n", joined.Job)
-	return err
+	return env.Did(c, document.Result{Subject: document.Subject{Job: joined.Job}, Did: "joined", Text: fmt.Sprintf("joined job %d", joined.Job)})
 }
 
 // isExempt reports whether a list of users and @groups has a user.

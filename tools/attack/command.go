@@ -36,7 +36,7 @@ func Command(env opt.Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return fmt.Errorf("attack takes no %q", c.Args().First())
+				return opt.Usagef("attack takes no %q", c.Args().First())
 			}
 			if c.Bool("list") {
 				return list(env, c.Bool("json"))
@@ -49,7 +49,7 @@ func Command(env opt.Env) *cli.Command {
 				o.Seed = rand.Uint64() >> 32
 			}
 			if o.Duration <= 0 || o.Nice < 0 || o.Nice > 19 {
-				return fmt.Errorf("attack: --duration must be positive and --nice between 0 and 19")
+				return opt.Usagef("attack: --duration must be positive and --nice between 0 and 19")
 			}
 			held, err := Run(c.Context, env, o)
 			if err == nil && !held {

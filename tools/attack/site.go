@@ -280,7 +280,7 @@ func (s *site) issueKeys() error {
 	}
 	s.keys = map[bus.Role]string{}
 	issue := func(who bus.Identity, as string) error {
-		file, err := keys.Issue(s.where, who)
+		_, file, err := keys.Issue(s.where, who)
 		if err != nil {
 			return err
 		}

@@ -126,8 +126,8 @@ func Web(ctx context.Context, where cell.Cell, o web.Options) error {
 	o.Cell, o.Feed, o.Accounts, o.LogIn, o.History = where.Name, feed, web.Tokens(where), web.LogIns(where), web.Log(where)
 	o.Streams = func(ctx context.Context) ([]gdi.Stream, error) {
 		reply, err := feed.Do(ctx, "quill-web", &gdi.Streams{})
-		if err == nil && !reply.OK() {
-			err = errors.New(reply.Answers[0].Text)
+		if err == nil {
+			err = reply.Err()
 		}
 		return reply.Streams, err
 	}

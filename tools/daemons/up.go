@@ -245,8 +245,8 @@ func (u *Up) size(ctx context.Context, c client.Client) error {
 		return nil
 	}
 	reply, err := c.Do(ctx, "quill", &gdi.Modify{Objects: []grid.Object{queue, conf}})
-	if err == nil && !reply.OK() {
-		err = errors.New(reply.Answers[0].Text)
+	if err == nil {
+		err = reply.Err()
 	}
 	return err
 }

@@ -47,17 +47,17 @@ func run(c *cli.Context, env opt.Env) error {
 	}
 	switch resource := c.String("resource"); {
 	case resource == "" || word(resource) != resource:
-		return fmt.Errorf("gpu: --resource: %q is no name of an attribute", resource)
+		return opt.Usagef("gpu: --resource: %q is no name of an attribute", resource)
 	case c.Bool("json") && c.Bool("apply"):
-		return errors.New("gpu: --json and --apply exclude each other")
+		return opt.Usagef("gpu: --json and --apply exclude each other")
 	case c.IsSet("host") && !c.Bool("apply"):
-		return errors.New("gpu: --host is for --apply")
+		return opt.Usagef("gpu: --host is for --apply")
 	case c.IsSet("sysroot") && c.Bool("apply") && !c.IsSet("host"):
-		return errors.New("gpu: --apply of a recorded tree needs --host")
+		return opt.Usagef("gpu: --apply of a recorded tree needs --host")
 	}
 	root := c.String("sysroot")
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
-		return fmt.Errorf("gpu: --sysroot: %q is no directory", root)
+		return opt.Usagef("gpu: --sysroot: %q is no directory", root)
 	}
 	gpus, problems := gpu.Find(os.DirFS(root))
 	for _, p := range problems {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
@@ -91,11 +92,11 @@ func (t *follower) unknown(first history.Mark) error {
 	known := t.st.Counter(grid.JobSeqNum)
 	switch {
 	case uint64(t.job) > known:
-		return fmt.Errorf("job %d was never submitted: the last job is %d", t.job, known)
+		return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d was never submitted: the last job is %d", t.job, known))
 	case first.Seq > 1:
-		return fmt.Errorf("job %d was over before the kept history begins: list %d, %s", t.job, first.Seq, clock(first.At.Std()))
+		return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d was over before the kept history begins: list %d, %s", t.job, first.Seq, clock(first.At.Std())))
 	}
-	return fmt.Errorf("job %d is not in the log", t.job)
+	return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d is not in the log", t.job))
 }
 
 // end completes the story with the job's state at the end of what was read.

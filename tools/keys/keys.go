@@ -10,8 +10,11 @@ import (
 	"github.com/quill-grid/quill/pkg/cell"
 )
 
-// Who is an identity that may connect: a role, one of Roles, and a name.
-type Who = bus.Identity
+// Who is an identity that may connect: a role, one of Roles, and a name. Key is the public half of its pair.
+type (
+	Who = bus.Identity
+	Key = bus.Key
+)
 
 // Roles are the roles that keys are made for, and the usual name in a role that
 // one program of the cell has.
@@ -27,26 +30,26 @@ var Roles = []struct {
 	{bus.QMaster, "qmaster", "qmaster itself, for an external NATS server"},
 }
 
-// Issue makes a pair of keys for who, registers the public half, and returns
+// Issue makes a pair of keys for who, registers the public half, and returns it and
 // the file with the secret half, which only this user can read.
-func Issue(cell cell.Cell, who Who) (seedFile string, err error) {
+func Issue(cell cell.Cell, who Who) (key Key, seedFile string, err error) {
 	if err := openDir(cell); err != nil {
-		return "", err
+		return key, "", err
 	}
 	key, seed, err := bus.NewKey(who)
 	if err != nil {
-		return "", err
+		return key, "", err
 	}
 	seedFile = cell.IssuedKey(who)
 	if _, err := os.Stat(seedFile); err == nil {
-		return "", fmt.Errorf("%s has a key: %s; revoke it first", who, seedFile)
+		return key, "", fmt.Errorf("%s has a key: %s; revoke it first", who, seedFile)
 	}
 	// First the registered half: a secret that opens nothing is found to be
 	// useless, a name that cannot be is found out here.
 	if err := bus.AddKey(cell.Keys(), key); err != nil {
-		return "", err
+		return key, "", err
 	}
-	return seedFile, writeSeed(seedFile, seed)
+	return key, seedFile, writeSeed(seedFile, seed)
 }
 
 // Register accepts a key whose secret half only its owner has.
@@ -63,14 +66,14 @@ func openDir(cell cell.Cell) error { return os.MkdirAll(cell.Dir(), 0o755) }
 
 // Own makes the pair of keys of the person who runs this, keeps the secret half
 // where commands look for it, and returns the other, to be registered.
-func Own(cell cell.Cell, name string) (public, seedFile string, err error) {
+func Own(cell cell.Cell, name string) (key Key, seedFile string, err error) {
 	who := Who{Role: bus.User, Name: name}
 	key, seed, err := bus.NewKey(who)
 	if err != nil {
-		return "", "", err
+		return key, "", err
 	}
 	seedFile = cell.KeyFile(who)
-	return key.Public, seedFile, writeSeed(seedFile, seed)
+	return key, seedFile, writeSeed(seedFile, seed)
 }
 
 // writeSeed writes a secret; it replaces none.

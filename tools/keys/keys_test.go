@@ -25,7 +25,7 @@ var (
 
 func TestIssueAndRevoke(t *testing.T) {
 	cell := cell.Cell{Root: t.TempDir(), Name: "default"}
-	file, err := Issue(cell, alice)
+	_, file, err := Issue(cell, alice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,21 +36,21 @@ func TestIssueAndRevoke(t *testing.T) {
 	if info, err := os.Stat(cell.Dir()); err != nil || info.Mode().Perm()&0o055 != 0o055 {
 		t.Errorf("others cannot look into the cell: %v %v", info, err)
 	}
-	if _, err := Issue(cell, alice); err == nil || !strings.Contains(err.Error(), "user alice has a key") {
+	if _, _, err := Issue(cell, alice); err == nil || !strings.Contains(err.Error(), "user alice has a key") {
 		t.Errorf("again: %v", err)
 	}
 	t.Setenv("QUILL_KEY", filepath.Join(t.TempDir(), "own"))
-	public, _, err := Own(cell, "alice")
+	key, _, err := Own(cell, "alice")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Register(cell, alice, public); err != nil {
+	if err := Register(cell, alice, key.Public); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Issue(cell, node1); err != nil {
+	if _, _, err := Issue(cell, node1); err != nil {
 		t.Fatal(err)
 	}
-	if gone, err := Revoke(cell, public, Who{}); err != nil || len(gone) != 1 || gone[0].Identity != alice {
+	if gone, err := Revoke(cell, key.Public, Who{}); err != nil || len(gone) != 1 || gone[0].Identity != alice {
 		t.Errorf("one key: %v %v", gone, err)
 	}
 	if gone, err := Revoke(cell, "", alice); err != nil || len(gone) != 1 {
@@ -71,7 +71,7 @@ func TestIssueAndRevoke(t *testing.T) {
 func TestConfig(t *testing.T) {
 	cell := cell.Cell{Root: t.TempDir(), Name: "default"}
 	for _, who := range []Who{alice, node1, master, sched} {
-		if _, err := Issue(cell, who); err != nil {
+		if _, _, err := Issue(cell, who); err != nil {
 			t.Fatal(err)
 		}
 	}

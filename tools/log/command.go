@@ -66,7 +66,7 @@ func (c command) mark(m history.Mark) string {
 // info prints what there is.
 func (c command) info(x *cli.Context) error {
 	if x.Args().Present() {
-		return fmt.Errorf("log: unknown command %q", x.Args().First())
+		return opt.Usagef("log: unknown command %q", x.Args().First())
 	}
 	l, err := c.open(x.Context, logOf(x), func(s *history.Source) { s.From = gdi.Place{Seq: 1 << 62} })
 	if err != nil {

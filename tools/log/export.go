@@ -56,11 +56,11 @@ func (c command) write(x *cli.Context) (err error) {
 		return fmt.Errorf("log export: %w", err)
 	}
 	if len(words) > 1 {
-		return fmt.Errorf("log export writes one file, not %q as well", words[1])
+		return opt.Usagef("log export writes one file, not %q as well", words[1])
 	}
 	path := strings.Join(words, "")
 	if x.Bool("json") && (path == "" || path == "-") {
-		return errors.New("log export: --json describes a file: name one")
+		return opt.Usagef("log export: --json describes a file: name one")
 	}
 	now := c.env.Now()
 	var near history.Source

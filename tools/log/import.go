@@ -34,7 +34,7 @@ func (c command) read(x *cli.Context) error {
 		return fmt.Errorf("log import: %w", err)
 	}
 	if len(words) != 2 {
-		return errors.New("log import needs a file and a directory")
+		return opt.Usagef("log import needs a file and a directory")
 	}
 	file, dir := words[0], words[1]
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {

@@ -14,8 +14,10 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	_ "github.com/quill-grid/quill/pkg/bus/embedded" // the server of the store that moves
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt"
 )
 
 func (c command) move() *cli.Command {
@@ -32,6 +34,7 @@ func (c command) move() *cli.Command {
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
 			&cli.StringFlag{Name: "tls-ca", Usage: "PEM `FILE` with the authorities that verify the server's certificate"},
+			opt.JSONFlag(),
 		},
 		Action: c.moveLog,
 	}
@@ -56,7 +59,7 @@ var self = bus.Identity{Role: bus.QMaster, Name: "qmaster"}
 
 func (c command) moveLog(x *cli.Context) error {
 	if x.Args().Present() {
-		return fmt.Errorf("log move takes no %q", x.Args().First())
+		return opt.Usagef("log move takes no %q", x.Args().First())
 	}
 	cell, err := cell.FindIn(c.env.Getenv)
 	if err == nil {
@@ -86,10 +89,10 @@ func (c command) moveLog(x *cli.Context) error {
 		}
 		return os.WriteFile(moved, []byte(x.String("nats")+"\n"), 0o600)
 	})
-	if err == nil {
-		fmt.Fprintf(c.env.Stdout, "the log of cell %s continues after %s in %s\n", cell.Name, c.mark(end), to.name)
+	if err != nil {
+		return err
 	}
-	return err
+	return c.env.Did(x, document.Result{Did: "moved", Text: fmt.Sprintf("the log of cell %s continues after %s in %s", cell.Name, c.mark(end), to.name)})
 }
 
 // inDirectory is the cell's own directory, which no other process uses from now on.

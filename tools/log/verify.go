@@ -21,7 +21,7 @@ func (c command) verify() *cli.Command {
 // check reads everything and says what is good, and the first damage.
 func (c command) check(x *cli.Context) error {
 	if x.Args().Present() {
-		return fmt.Errorf("log verify takes no %q", x.Args().First())
+		return opt.Usagef("log verify takes no %q", x.Args().First())
 	}
 	l, err := c.open(x.Context, logOf(x), nil)
 	if err != nil {

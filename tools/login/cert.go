@@ -39,8 +39,8 @@ func withCert(ctx context.Context, where cell.Cell, ways gdi.Ways, certFile, key
 	defer r.Close()
 	secret := bus.NewSecret()
 	reply, err := r.Do(ctx, name, &gdi.CreateToken{Scope: ways.Scope, Seconds: ways.Seconds, Digest: bus.Digest(secret), Comment: comment()})
-	if err == nil && !reply.OK() {
-		err = errors.New(reply.Answers[0].Text)
+	if err == nil {
+		err = reply.Err()
 	}
 	return bus.TokenText(reply.Token, secret), err
 }

@@ -42,7 +42,7 @@ func Command(env opt.Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return fmt.Errorf("login: unexpected %q", c.Args().First())
+				return opt.Usagef("login: unexpected %q", c.Args().First())
 			}
 			where, err := cellOf(env, c)
 			if err != nil {
@@ -70,7 +70,7 @@ func cellOf(env opt.Env, c *cli.Context) (cell.Cell, error) {
 
 func logIn(c *cli.Context, env opt.Env, where cell.Cell) error {
 	if (c.String("cert") == "") != (c.String("key") == "") {
-		return errors.New("login: --cert and --key go together")
+		return opt.Usagef("login: --cert and --key go together")
 	}
 	old, _ := where.Login() // a file that is not safe is replaced
 	ways, guest, err := waysOf(c.Context, where)
@@ -112,8 +112,8 @@ func waysOf(ctx context.Context, where cell.Cell) (gdi.Ways, *client.Remote, err
 		return gdi.Ways{}, nil, err
 	}
 	reply, err := guest.Do(ctx, name, &gdi.WaysToLogIn{})
-	if err == nil && !reply.OK() {
-		err = errors.New(reply.Answers[0].Text)
+	if err == nil {
+		err = reply.Err()
 	}
 	if err != nil {
 		guest.Close()
@@ -156,8 +156,8 @@ func withDevice(ctx context.Context, env opt.Env, where cell.Cell, guest *client
 	}
 	secret := bus.NewSecret()
 	reply, err := guest.Do(ctx, name, &gdi.LogIn{IDToken: idToken, Digest: bus.Digest(secret), Comment: comment()})
-	if err == nil && !reply.OK() {
-		err = errors.New(reply.Answers[0].Text)
+	if err == nil {
+		err = reply.Err()
 	}
 	return bus.TokenText(reply.Token, secret), err
 }

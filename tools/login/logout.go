@@ -11,7 +11,9 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -20,10 +22,10 @@ func OutCommand(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
 		Name: "logout", Usage: "end the log-in of quill login: revoke its token and remove it",
-		Flags: []cli.Flag{cellFlag()},
+		Flags: []cli.Flag{cellFlag(), opt.JSONFlag()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return fmt.Errorf("logout: unexpected %q", c.Args().First())
+				return opt.Usagef("logout: unexpected %q", c.Args().First())
 			}
 			where, err := cellOf(env, c)
 			if err != nil {
@@ -41,8 +43,11 @@ func OutCommand(env opt.Env) *cli.Command {
 			if why != nil {
 				return fmt.Errorf("the log-in was removed, but its token is not revoked and ends with its expiry: %w", why)
 			}
-			_, err = fmt.Fprintf(env.Stdout, "logged out of the cell %s\n", where.Name)
-			return err
+			did := document.Result{Did: string(gdi.DidDelete), Text: "logged out of the cell " + where.Name}
+			if number, _, ok := bus.ParseToken(token); ok {
+				did.Subject = document.OnObject(grid.KindToken, fmt.Sprint(number))
+			}
+			return env.Did(c, did)
 		},
 	}
 }
@@ -62,8 +67,8 @@ func revoke(ctx context.Context, where cell.Cell, token string) error {
 	}
 	defer r.Close()
 	reply, err := r.Do(ctx, name, &gdi.RevokeTokens{IDs: []uint32{number}})
-	if err == nil && !reply.OK() {
-		err = errors.New(reply.Answers[0].Text)
+	if err == nil {
+		err = reply.Err()
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package output
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -40,7 +39,7 @@ func Command(env opt.Env) *cli.Command {
 				return cli.ShowSubcommandHelp(c)
 			}
 			if len(words) != 1 {
-				return errors.New("output: which job? one JOB or JOB.TASK is needed")
+				return opt.Usagef("output: which job? one JOB or JOB.TASK is needed")
 			}
 			what := gdi.Output{Stderr: c.Bool("stderr"), Tail: uint32(min(c.Uint("lines"), math.MaxUint32))}
 			if what.Job, what.Task, err = opt.JobOf(words[0]); err != nil {
@@ -49,9 +48,9 @@ func Command(env opt.Env) *cli.Command {
 			follow, whole := c.Bool("follow"), c.Bool("json")
 			switch {
 			case c.IsSet("lines") && what.Tail == 0:
-				return errors.New("output: -n 0: at least one line is printed")
+				return opt.Usagef("output: -n 0: at least one line is printed")
 			case follow && whole:
-				return errors.New("output: --json prints one document, and does not go with -f")
+				return opt.Usagef("output: --json prints one document, and does not go with -f")
 			case whole && what.Tail == 0:
 				what.Tail = math.MaxUint32
 			}

@@ -61,7 +61,7 @@ func decision(env opt.Env, what gdi.Decision, command *cli.Command) *cli.Command
 			return cli.ShowSubcommandHelp(c)
 		}
 		if len(words) != 1 {
-			return fmt.Errorf("%s: which proposal? one number is needed, see `quill proposals`", what)
+			return opt.Usagef("%s: which proposal? one number is needed, see `quill proposals`", what)
 		}
 		number, err := numberOf(words[0])
 		if err != nil {
@@ -75,7 +75,7 @@ func decision(env opt.Env, what gdi.Decision, command *cli.Command) *cli.Command
 func numberOf(word string) (uint32, error) {
 	n, err := strconv.ParseUint(word, 10, 32)
 	if err != nil || n == 0 {
-		return 0, fmt.Errorf("%q is no number of a proposal, see `quill proposals`", word)
+		return 0, opt.Usagef("%q is no number of a proposal, see `quill proposals`", word)
 	}
 	return uint32(n), nil
 }
@@ -92,7 +92,7 @@ func fetch(ctx context.Context, c client.Client, number uint32) ([]*grid.Proposa
 	}
 	all := st.Proposals()
 	if number != 0 && len(all) == 0 {
-		return nil, fmt.Errorf("denied: you have no proposal %d", number)
+		return nil, gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("denied: you have no proposal %d", number))
 	}
 	return all, nil
 }
@@ -100,7 +100,7 @@ func fetch(ctx context.Context, c client.Client, number uint32) ([]*grid.Proposa
 func list(c *cli.Context, env opt.Env) error {
 	words, err := opt.Words(c)
 	if err == nil && len(words) > 1 {
-		err = errors.New("at most one number is expected")
+		err = opt.Usagef("at most one number is expected")
 	}
 	if err != nil {
 		return fmt.Errorf("proposals: %w", err)

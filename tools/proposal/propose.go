@@ -2,8 +2,6 @@ package proposal
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -27,18 +25,19 @@ func Propose(programs map[string]func(env opt.Env, args []string) int) func(opt.
 				&cli.StringFlag{Name: "agent", Usage: "`NAME` of the program that proposes the change"},
 				&cli.StringFlag{Name: "reason", Usage: "`TEXT` that the person reads"},
 				&cli.StringFlag{Name: "expires", Value: "24h", Usage: "how long it stays open: `SPAN` such as 90m, 12h or 7d"},
+				&cli.BoolFlag{Name: "json", Usage: "print one JSON document, as -fmt json of the command"},
 			},
 			Action: func(c *cli.Context) error {
 				words := c.Args().Slice()
 				if len(words) == 0 {
-					return errors.New("propose: which command? It follows --, as in quill propose -- qdel 4711")
+					return opt.Usagef("propose: which command? It follows --, as in quill propose -- qdel 4711")
 				}
 				if !slices.Contains(proposable, words[0]) || programs[words[0]] == nil {
-					return fmt.Errorf("propose: %q changes nothing that can be proposed; commands that do: %v", words[0], proposable)
+					return opt.Usagef("propose: %q changes nothing that can be proposed; commands that do: %v", words[0], proposable)
 				}
 				life, err := opt.ParseSpan(c.String("expires"))
 				if err != nil || life <= 0 {
-					return fmt.Errorf("propose: --expires %q is no time span such as 90m, 12h or 7d", c.String("expires"))
+					return opt.Usagef("propose: --expires %q is no time span such as 90m, 12h or 7d", c.String("expires"))
 				}
 				about := gdi.Propose{Agent: c.String("agent"), Reason: c.String("reason"), Seconds: life.Seconds()}
 				connect := env.Connect
@@ -49,7 +48,11 @@ func Propose(programs map[string]func(env opt.Env, args []string) int) func(opt.
 					}
 					return Proposing(master, about), nil
 				}
-				if code := programs[words[0]](env, words[1:]); code != 0 {
+				args := words[1:]
+				if c.Bool("json") {
+					args = append([]string{"-fmt", "json"}, args...)
+				}
+				if code := programs[words[0]](env, args); code != 0 {
 					return cli.Exit("", code)
 				}
 				return nil

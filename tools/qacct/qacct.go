@@ -33,14 +33,14 @@ func account(ctx context.Context, env opt.Env, w *query) int {
 		return opt.Complain(env, command(env), err)
 	}
 	if err := w.expand(ctx, env); err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+		return env.Report(err, 1)
 	}
 	in, err := w.open(env)
 	if err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		fmt.Fprintln(env.Stdout, "no jobs running since startup")
-		return 1
+		if !w.format.JSON() {
+			defer fmt.Fprintln(env.Stdout, "no jobs running since startup")
+		}
+		return env.Report(err, 1)
 	}
 	defer in.Close()
 	out := bufio.NewWriterSize(env.Stdout, 1<<16)

@@ -1,7 +1,6 @@
 package qacct
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
@@ -31,32 +31,36 @@ func (w *query) records(env opt.Env, in io.Reader, out io.Writer) int {
 			}
 		})
 	}
+	problems := func() (list []error) {
+		if failed != nil {
+			return []error{failed}
+		}
+		for i, name := range w.jobNames {
+			if !found[i] {
+				none := gdi.Deny(gdi.StatusUnknown, "error: "+w.missing(name))
+				list = append(list, &gdi.Refusal{Answer: none.On(gdi.JobNamed(name))})
+			}
+		}
+		return list
+	}
 	if w.format.JSON() {
 		d := document.Accounting{Jobs: document.RecordsOf(jobs)}
 		if len(w.jobNames) == 0 {
 			d.Totals = sum.rows
 		}
-		failed = errors.Join(document.Write(out, d), failed)
-	} else {
-		for a := range jobs {
-			io.WriteString(out, record(a, w.now.Location()))
-		}
-		if len(w.jobNames) == 0 && failed == nil {
-			sum.print(out)
-		}
+		return env.DocumentTo(out, d, problems)
 	}
-	if failed != nil {
-		fmt.Fprintln(env.Stderr, failed)
-		return 1
+	for a := range jobs {
+		io.WriteString(out, record(a, w.now.Location()))
 	}
-	code := 0
-	for i, name := range w.jobNames {
-		if !found[i] {
-			fmt.Fprintln(env.Stderr, "error: "+w.missing(name))
-			code = 1
-		}
+	if len(w.jobNames) == 0 && failed == nil {
+		sum.print(out)
 	}
-	return code
+	list := problems()
+	for _, err := range list {
+		fmt.Fprintln(env.Stderr, err)
+	}
+	return min(len(list), 1)
 }
 
 // named reports whether -j and -t name a record, and which names of -j are found.

@@ -1,6 +1,7 @@
 package qacct
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +44,7 @@ func command(env opt.Env) *switches.Command[query] {
 		{Name: "d", Args: "days", Help: "jobs started during the last d days", Take: switches.One,
 			Set: func(w *query, words []string) (err error) {
 				if w.days, err = strconv.ParseFloat(words[0], 64); err != nil {
-					return &switches.Error{Help: true}
+					return badNumber("d", words[0])
 				}
 				w.recent = w.days >= 0
 				return nil
@@ -126,6 +127,11 @@ func (w *query) date(at *grid.Time, text string) error {
 	return nil
 }
 
+// badNumber returns the error of a switch whose argument is no number: people see the help.
+func badNumber(name, text string) error {
+	return &switches.Error{Text: fmt.Sprintf("-%s: %q is no number", name, text), Help: true, Silent: true}
+}
+
 // check refuses switches that make no sense together and settles the time
 // that -d means.
 func (w *query) check() error {
@@ -135,7 +141,7 @@ func (w *query) check() error {
 	for _, name := range []string{"slots", "ar"} {
 		if v := w.by[name]; v != "" {
 			if _, err := strconv.ParseUint(v, 10, 32); err != nil {
-				return &switches.Error{Help: true}
+				return badNumber(name, v)
 			}
 		}
 	}

@@ -182,15 +182,11 @@ func (t *totals) print(out io.Writer) {
 func (w *query) summary(env opt.Env, in io.Reader, out io.Writer) int {
 	t := newTotals(w)
 	if err := w.each(env, in, t.add); err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+		return env.Report(err, 1)
 	}
-	if !w.format.JSON() {
-		t.print(out)
-		return 0
+	if w.format.JSON() {
+		return env.Document(document.Accounting{Totals: t.rows})
 	}
-	if err := document.Write(out, document.Accounting{Totals: t.rows}); err != nil {
-		return env.Fail(err)
-	}
+	t.print(out)
 	return 0
 }

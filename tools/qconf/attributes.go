@@ -1,11 +1,11 @@
 package qconf
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 )
@@ -69,10 +69,10 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 	}
 	for _, v := range values {
 		if v.Text == "" {
-			return refuse("The attribute name (%q) and/or value (%q) is invalid", v.Name, v.Text)
+			return about(kind, "", gdi.StatusInvalid, refuse("The attribute name (%q) and/or value (%q) is invalid", v.Name, v.Text))
 		}
 		if key := conf.Attributes(kind)[0]; v.Name == key && noun != schedConf {
-			return refuse("qconf: cannot change %s", key)
+			return about(kind, "", gdi.StatusInvalid, refuse("qconf: cannot change %s", key))
 		}
 	}
 	if noun == schedConf {
@@ -91,7 +91,7 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 			for _, v := range values {
 				changed, notes, err := conf.Change(o, op, v.Name, target, v.Text)
 				if err != nil {
-					return nil, invalid(err)
+					return nil, about(kind, name, gdi.StatusInvalid, err)
 				}
 				for _, n := range notes {
 					s.warn(n)
@@ -130,7 +130,7 @@ func purge(s *session, w []string) error {
 	return s.each(split(w[2:]), func(name string) error {
 		queue, target, ok := strings.Cut(name, "@")
 		if !ok || target == "" {
-			return refuse("error: Given object_instance %q is incomplete", name)
+			return about(grid.KindCQueue, name, gdi.StatusInvalid, refuse("error: Given object_instance %q is incomplete", name))
 		}
 		missing := unknown(grid.KindCQueue, queue, refuse("error: Cluster queue entry %q does not exist", queue))
 		return s.onEach(grid.KindCQueue, queue, missing, func(o grid.Object) (grid.Object, error) {
@@ -138,12 +138,12 @@ func purge(s *session, w []string) error {
 			for _, attr := range split(w[1:2]) {
 				changed, err := conf.Purge(o, attr, target)
 				if err != nil {
-					return nil, err
+					return nil, about(grid.KindCQueue, name, gdi.StatusInvalid, err)
 				}
 				o = changed
 			}
 			if conf.Format(o) == before {
-				return nil, refuse("Attribute name (%q) and/or value (%q) not found", w[1], target)
+				return nil, unknown(grid.KindCQueue, name, refuse("Attribute name (%q) and/or value (%q) not found", w[1], target))
 			}
 			return o, nil
 		})
@@ -160,7 +160,7 @@ func matchingObjects(s *session, w []string) error {
 	case "exechost":
 		kind = grid.KindExecHost
 	default:
-		return fmt.Errorf("error: object %q is not supported by -sobjl", noun)
+		return refuse("error: object %q is not supported by -sobjl", noun)
 	}
 	all, err := s.objects(kind)
 	if err != nil {
@@ -185,7 +185,7 @@ func matchingObjects(s *session, w []string) error {
 		}
 	}
 	if !known && len(all) > 0 {
-		return errors.New("unknown attribute name \"" + attr + "\"")
+		return refuse("unknown attribute name %q", attr)
 	}
 	s.showNames(found, "\n")
 	return nil

@@ -11,6 +11,11 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
+// noConf is the error of a configuration that does not exist.
+func noConf(name string) error {
+	return unknown(grid.KindConf, name, fmt.Errorf("configuration %s not defined", name))
+}
+
 // showConf is -sconf: the global configuration, or those of hosts.
 func showConf(s *session, w []string) error {
 	names := split(w)
@@ -21,7 +26,7 @@ func showConf(s *session, w []string) error {
 	err := s.each(names, func(name string) error {
 		o, err := s.object(grid.KindConf, name)
 		if err == nil && o == nil {
-			err = fmt.Errorf("configuration %s not defined", name)
+			err = noConf(name)
 		}
 		if err != nil {
 			return err
@@ -65,9 +70,9 @@ func editConf(fresh bool) func(*session, []string) error {
 			old, known := found.(*grid.Conf)
 			switch {
 			case known && fresh:
-				return fmt.Errorf("configuration %q already exists", name)
+				return about(grid.KindConf, name, gdi.StatusExists, fmt.Errorf("configuration %q already exists", name))
 			case !known && !fresh:
-				return fmt.Errorf("configuration %s not defined", name)
+				return noConf(name)
 			case !known:
 				old = &grid.Conf{Host: name}
 			}

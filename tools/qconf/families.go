@@ -252,7 +252,7 @@ func (s *session) nameLines(names []string, none string) error {
 		if s.json {
 			s.showNames(nil, "")
 		}
-		return fmt.Errorf("no %s defined", none)
+		return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("no %s defined", none))
 	}
 	s.showNames(names, "\n")
 	return nil

@@ -285,7 +285,7 @@ func (s *session) quietly(body gdi.Body, notes []string) error {
 	if err != nil {
 		return err
 	}
-	if s.changes || !reply.OK() {
+	if s.json || !reply.OK() {
 		return s.showAnswers(s.env, reply)
 	}
 	s.note("%s", strings.Join(notes, ""))
@@ -297,7 +297,7 @@ func removeUsers(s *session, w []string) error {
 	return s.changeUsers(w, nil, func(u *grid.Userset, user string) (note string, err error) {
 		n := slices.Index(u.Entries, user)
 		if n < 0 {
-			return "", refuse("user %q is not in access list %q", user, u.Name)
+			return "", unknown(grid.KindUserset, u.Name, refuse("user %q is not in access list %q", user, u.Name))
 		}
 		u.Entries = slices.Delete(u.Entries, n, n+1)
 		return fmt.Sprintf("deleted user %q from access list %q\n", user, u.Name), nil

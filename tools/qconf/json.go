@@ -1,7 +1,6 @@
 package qconf
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -31,38 +30,19 @@ func (l *line) oneDocument() error {
 	return nil
 }
 
-// coded is an error with what a document says of it.
-type coded struct {
-	error
-	about  document.Subject
-	status gdi.Status
-}
-
-func (c coded) Unwrap() error { return c.error }
-
 // unknown says of an error that there is no object of that name.
 func unknown(kind grid.Kind, name string, err error) error {
-	return coded{err, document.OnObject(kind, name), gdi.StatusUnknown}
+	return about(kind, name, gdi.StatusUnknown, err)
+}
+
+// about says of an error which object it is about.
+func about(kind grid.Kind, name string, status gdi.Status, err error) error {
+	return &gdi.Refusal{Answer: gdi.Deny(status, err.Error()).On(gdi.Subject{Kind: kind, Name: name}), Cause: err}
 }
 
 // invalid says of an error that it is about what the user has written.
-func invalid(err error) error { return coded{error: err, status: gdi.StatusInvalid} }
-
-// requestError is an error of this command in a document.
-func requestError(err error) document.RequestError {
-	out := document.RequestError{Code: "failed", Text: err.Error()}
-	var c coded
-	var r refusal
-	var away *client.Unreachable
-	switch {
-	case errors.As(err, &c):
-		out.Subject, out.Code = c.about, c.status.Code()
-	case errors.As(err, &r):
-		out.Code = gdi.StatusInvalid.Code()
-	case errors.As(err, &away):
-		out.Code = gdi.StatusNoDaemon.Code()
-	}
-	return out
+func invalid(err error) error {
+	return &gdi.Refusal{Answer: gdi.Deny(gdi.StatusInvalid, err.Error()), Cause: err}
 }
 
 // showObjects shows configuration objects of a kind.

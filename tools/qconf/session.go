@@ -41,12 +41,9 @@ const (
 // errTold means that the user knows already what went wrong.
 var errTold = errors.New("")
 
-// refusal is an error in Grid Engine's wording, capitals included.
-type refusal string
-
-func (r refusal) Error() string { return string(r) }
-
+// refuse and refusal return an error in Grid Engine's wording, capitals included.
 func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+func refusal(text string) error               { return gdi.Refuse(gdi.StatusInvalid, text) }
 
 // session is one run of the command.
 type session struct {
@@ -55,8 +52,7 @@ type session struct {
 	env opt.Env
 
 	json    bool              // -fmt json
-	shown   document.Document // with it: what is shown, nil: nothing
-	changes bool              // with it: results are printed
+	shown   document.Document // with it: what is shown, nil: results are printed
 	replies []gdi.Reply       // with it: qmaster's answers to changes
 	refused []document.RequestError
 }
@@ -67,11 +63,8 @@ func run(ctx context.Context, env opt.Env, l *line) int {
 		return opt.Complain(env, command(), switches.Errorf("error: no option given"))
 	}
 	s := &session{ctx: ctx, env: env, json: l.format.JSON()}
-	if s.json {
-		if err := l.oneDocument(); err != nil {
-			return opt.Complain(env, command(), err)
-		}
-		s.changes = l.steps[0].mode == changes
+	if err := l.oneDocument(); s.json && err != nil {
+		return opt.Complain(env, command(), err)
 	}
 	code := 0
 	c, err := env.Connect(ctx)
@@ -96,19 +89,19 @@ func run(ctx context.Context, env opt.Env, l *line) int {
 func (s *session) write() error {
 	switch {
 	case s.shown != nil:
-		return document.Write(s.env.Stdout, s.shown)
-	case s.changes:
+		return document.WriteWith(s.env.Stdout, s.shown, func() []document.RequestError { return s.refused })
+	case s.json:
 		return document.Write(s.env.Stdout, document.ResultsOf(s.replies, s.refused...))
 	}
 	return nil
 }
 
-// failed reports whether there is an error. One that was not printed yet is printed, or becomes part of the results.
+// failed reports whether there is an error. One that was not printed yet is printed, or becomes part of the document.
 func (s *session) failed(err error) bool {
 	switch {
 	case err == nil || errors.Is(err, errTold):
-	case s.changes:
-		s.refused = append(s.refused, requestError(err))
+	case s.json:
+		s.refused = append(s.refused, opt.RequestError(err))
 	default:
 		fmt.Fprintln(s.env.Stderr, err)
 	}
@@ -144,7 +137,7 @@ func (s *session) ask(body gdi.Body) error {
 
 // showAnswers prints qmaster's answers, or keeps them for the results. It fails when something was refused.
 func (s *session) showAnswers(env opt.Env, reply gdi.Reply) error {
-	if s.changes {
+	if s.json {
 		s.replies = append(s.replies, reply)
 	} else {
 		env.PrintErrors(reply.Answers)
@@ -157,7 +150,7 @@ func (s *session) showAnswers(env opt.Env, reply gdi.Reply) error {
 
 // warn prints a remark on a change, or keeps it for the results.
 func (s *session) warn(text string) {
-	if s.changes {
+	if s.json {
 		s.replies = append(s.replies, gdi.Reply{Answers: []gdi.Answer{gdi.Warn(text)}})
 	} else {
 		s.print(text + "\n")

@@ -36,11 +36,12 @@ func shareTreeRows() []switches.Switch[line] {
 	}
 }
 
-const (
-	noTree     = refusal("No sharetree")
-	noChanges  = refusal("no modifications to sharetree")
-	rootOfTree = "Root"
+var (
+	noTree    = refusal("No sharetree")
+	noChanges = refusal("no modifications to sharetree")
 )
+
+const rootOfTree = "Root"
 
 // errDenied: qmaster denied a change of the tree, and the reason was
 // printed. Grid Engine fails then for -dstnode only.
@@ -246,7 +247,7 @@ func (s *session) changeTree(create bool, change func(*tree) error) error {
 	if err != nil {
 		return err
 	}
-	if s.changes || !reply.OK() {
+	if s.json || !reply.OK() {
 		if s.showAnswers(s.env, reply) != nil {
 			return errDenied
 		}

@@ -93,12 +93,11 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 	if err != nil {
 		return env.Fail(err)
 	}
+	if o.format.JSON() {
+		return env.Document(p.document(hosts))
+	}
 	out := bufio.NewWriterSize(env.Stdout, 32<<10)
 	switch {
-	case o.format.JSON():
-		if err := document.Write(out, p.document(hosts)); err != nil {
-			return env.Fail(err)
-		}
 	case o.format.XML():
 		p.xml(out, hosts)
 	default:

@@ -82,19 +82,17 @@ func show(ctx context.Context, env opt.Env, said *query) int {
 	if err := opt.ParseAll(env, c, w, "sge_qquota", said.line); err != nil {
 		return opt.Complain(env, c, err)
 	}
+	env = env.In(w.format)
 	if len(w.by[grid.QuotaUsers]) == 0 {
 		w.by[grid.QuotaUsers] = grid.Names{env.User()}
 	}
 	quotas, err := w.ask(ctx, env)
 	if err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+		return env.Report(err, 1)
 	}
 	switch {
 	case w.format.JSON():
-		if err := document.Write(env.Stdout, document.QuotasOf(quotas)); err != nil {
-			return env.Fail(err)
-		}
+		return env.Document(document.QuotasOf(quotas))
 	case w.format.XML():
 		printXML(env.Stdout, quotas)
 	default:

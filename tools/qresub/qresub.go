@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
 )
@@ -56,9 +57,11 @@ func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 	for _, ref := range h.Jobs.Refs {
 		switch {
 		case ref.Name != "":
-			return opt.Complain(env, command, &switches.Error{Text: fmt.Sprintf("job %q does not exist", ref.Name), Code: refused})
+			none := gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job %q does not exist", ref.Name)).On(gdi.Subject{Kind: grid.KindJob, Name: ref.Name})
+			return opt.Complain(env, command, &switches.Error{Text: none.Text, Code: refused, Cause: &gdi.Refusal{Answer: none}})
 		case len(ref.Tasks) > 0:
-			return opt.Complain(env, command, &switches.Error{Text: "denied: the selected option works only on jobs and not on tasks", Code: refused})
+			tasks := gdi.Deny(gdi.StatusInvalid, "denied: the selected option works only on jobs and not on tasks").On(gdi.Subject{Job: ref.ID})
+			return opt.Complain(env, command, &switches.Error{Text: tasks.Text, Code: refused, Cause: &gdi.Refusal{Answer: tasks}})
 		}
 	}
 	c, err := env.Connect(ctx)
@@ -92,8 +95,7 @@ func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 			return failed
 		}
 	case err != nil:
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+		return env.Report(err, 1)
 	}
 	return code
 }

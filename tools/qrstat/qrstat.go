@@ -77,14 +77,14 @@ func show(ctx context.Context, env opt.Env, said *query) int {
 	if err := opt.ParseAll(env, c, w, "sge_qrstat", said.line); err != nil {
 		return opt.Complain(env, c, err)
 	}
+	env = env.In(w.format)
 	kinds := []grid.Kind{grid.KindAR}
 	if w.format.JSON() {
 		kinds = append(kinds, grid.KindCentry) // for the types of requests
 	}
 	st, err := env.Fetch(ctx, gdi.Get{Kinds: kinds})
 	if err != nil {
-		fmt.Fprintln(env.Stderr, err)
-		return 1
+		return env.Report(err, 1)
 	}
 	v := view.Of(st)
 	p := printer{env.Stdout, env.Now().Location()}
@@ -94,9 +94,7 @@ func show(ctx context.Context, env opt.Env, said *query) int {
 	list := v.Reservations(env.Owners(w.users))
 	switch {
 	case w.format.JSON():
-		if err := document.Write(env.Stdout, document.ReservationsOf(v, list, nil, w.explain, false)); err != nil {
-			return env.Fail(err)
-		}
+		return env.Document(document.ReservationsOf(v, list, nil, w.explain, false))
 	case w.format.XML():
 		p.xml(list, nil, w.explain, false)
 	default:
@@ -110,9 +108,12 @@ func (w *query) inFull(env opt.Env, p printer, v *view.View) int {
 	found, unknown := v.ReservationsOf(w.ids)
 	switch {
 	case w.format.JSON():
-		if err := document.Write(env.Stdout, document.ReservationsOf(v, found, unknown, true, true)); err != nil {
-			return env.Fail(err)
+		var missing []error
+		for _, id := range unknown {
+			refused := gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("advance reservation %d does not exist", id))
+			missing = append(missing, &gdi.Refusal{Answer: refused.On(gdi.Subject{AR: id})})
 		}
+		return env.Document(document.ReservationsOf(v, found, unknown, true, true), missing...)
 	case w.format.XML():
 		p.xml(found, unknown, true, true)
 	default:

@@ -2,7 +2,6 @@ package qrsub
 
 import (
 	"context"
-	"fmt"
 	"os/user"
 	"strings"
 
@@ -31,10 +30,10 @@ func reserve(ctx context.Context, env opt.Env, said *submit.Booking) int {
 	if err := opt.ParseAll(env, c, w, "sge_ar_request", said.Line); err != nil {
 		return opt.Complain(env, c, err)
 	}
+	env = env.In(w.Format)
 	for _, u := range w.ACL {
 		if _, err := user.Lookup(u); !strings.HasPrefix(u, "@") && err != nil {
-			fmt.Fprintf(env.Stderr, "error: %s is not known as a user\n", u)
-			return 1
+			return env.Report(gdi.Refuse(gdi.StatusUnknown, "error: "+u+" is not known as a user"), 1)
 		}
 	}
 	_, code := env.Request(ctx, w.Format, c.Name, &gdi.Reserve{AR: w.AR})

@@ -2,7 +2,6 @@ package qselect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -46,18 +45,14 @@ func list(ctx context.Context, env opt.Env, w *query) int {
 	if err == nil && len(queues) == 0 {
 		err = view.ErrNone
 	}
-	if w.format.JSON() && (err == nil || errors.Is(err, view.ErrNone)) {
-		if err := document.Write(env.Stdout, document.SelectedOf(queues)); err != nil {
-			return env.Fail(err)
-		}
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return env.Fail(err)
+	case w.format.JSON():
+		return env.Document(document.SelectedOf(queues))
 	}
-	if !w.format.JSON() {
-		for _, q := range queues {
-			fmt.Fprintln(env.Stdout, q.Name())
-		}
+	for _, q := range queues {
+		fmt.Fprintln(env.Stdout, q.Name())
 	}
 	return 0
 }

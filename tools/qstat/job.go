@@ -30,9 +30,12 @@ func (p *printer) showByJob(ctx context.Context, c client.Client) int {
 	}
 	jobs := d.Jobs()
 	if unknown := p.unknown(jobs); len(jobs) == 0 {
-		if p.format.XML() {
+		switch {
+		case p.format.XML():
 			p.xmlUnknown(unknown)
 			return 0
+		case p.format.JSON():
+			return p.env.Results(nil, missing(unknown))
 		}
 		fmt.Fprintf(p.env.Stderr, "Following jobs do not exist: \n%s\n", strings.Join(unknown, ", "))
 		return 1

@@ -1,18 +1,23 @@
 package qstat
 
 import (
+	"fmt"
 	"iter"
 
 	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/view"
 )
 
 // write writes a document: -fmt json.
-func (p *printer) write(d document.Document) int {
-	if err := document.Write(p.env.Stdout, d); err != nil {
-		return p.env.Fail(err)
+func (p *printer) write(d document.Document) int { return p.env.Document(d) }
+
+// missing returns that references stand for no job.
+func missing(unknown []string) (r gdi.Reply) {
+	for _, ref := range unknown {
+		r.Answers = append(r.Answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job %q does not exist", ref)).On(gdi.JobNamed(ref)))
 	}
-	return 0
+	return r
 }
 
 // document is qstat and qstat -f as a document.

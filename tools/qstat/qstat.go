@@ -34,6 +34,7 @@ func show(ctx context.Context, env opt.Env, said *options) int {
 	if err != nil {
 		return opt.Complain(env, command(), err)
 	}
+	env = env.In(o.format)
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return env.Fail(err)

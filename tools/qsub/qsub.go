@@ -23,8 +23,7 @@ func App(env opt.Env) *cli.App { return opt.App(env, submit.Qsub(env.Origin()), 
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int {
 	if env.Dir == "" { // it has been removed
-		fmt.Fprintln(env.Stderr, submit.NoDirectory)
-		return noDirectory
+		return env.In(submit.Qsub(env.Origin()).Requested(args)).Report(errors.New(submit.NoDirectory), noDirectory)
 	}
 	return opt.RunApp(env, App(env), args)
 }
@@ -38,11 +37,15 @@ func qsub(ctx context.Context, env opt.Env, said *submit.Submission) int {
 	var script *submit.ScriptError
 	switch {
 	case errors.As(err, &script):
-		fmt.Fprintln(env.Stderr, err)
-		return script.Code
+		return env.Report(err, script.Code)
 	case err != nil:
 		return opt.Complain(env, submit.Qsub(env.Origin()), err)
-	case s.Verify:
+	}
+	env = env.In(s.Format)
+	if s.Verify {
+		if s.Format.JSON() {
+			return env.Results(nil, gdi.Reply{Answers: []gdi.Answer{gdi.Done(s.Describe())}})
+		}
 		fmt.Fprint(env.Stdout, s.Describe())
 		return 0
 	}

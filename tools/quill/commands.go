@@ -131,7 +131,7 @@ func versionCommand(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{opt.JSONFlag()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return fmt.Errorf("version takes no %q", c.Args().First())
+				return opt.Usagef("version takes no %q", c.Args().First())
 			}
 			if c.Bool("json") {
 				return document.Write(env.Stdout, document.Version{Name: product.Name, Version: product.Version})

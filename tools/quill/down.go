@@ -29,18 +29,22 @@ func downCommand(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{
 			opt.DirFlag(),
 			&cli.BoolFlag{Name: "jobs", Usage: "delete all jobs first and wait until they are gone"},
+			opt.JSONFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			cell, err := opt.CellOf(env, c)
 			if err != nil {
 				return err
 			}
-			return down(c.Context, env, cell, c.Bool("jobs"))
+			if err := down(c.Context, cell, c.Bool("jobs")); err != nil {
+				return err
+			}
+			return env.Did(c, document.Result{Did: "stopped", Text: fmt.Sprintf("cell %s is down", cell.Dir())})
 		},
 	}
 }
 
-func down(ctx context.Context, env opt.Env, cell cell.Cell, jobs bool) error {
+func down(ctx context.Context, cell cell.Cell, jobs bool) error {
 	master, err := client.Connect(ctx, cell)
 	if err != nil {
 		return err
@@ -55,17 +59,13 @@ func down(ctx context.Context, env opt.Env, cell cell.Cell, jobs bool) error {
 	if err != nil {
 		return err
 	}
-	if !reply.OK() {
-		return errors.New(reply.Answers[0].Text)
+	if err := reply.Err(); err != nil {
+		return err
 	}
-	err = poll(ctx, func() (bool, error) {
+	return poll(ctx, func() (bool, error) {
 		_, err := os.Stat(cell.PIDFile())
 		return errors.Is(err, os.ErrNotExist), nil
 	})
-	if err == nil {
-		fmt.Fprintf(env.Stdout, "cell %s is down\n", cell.Dir())
-	}
-	return err
 }
 
 func deleteAll(ctx context.Context, c client.Client) error {
@@ -104,7 +104,7 @@ func statusCommand(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{opt.DirFlag(), opt.JSONFlag()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return fmt.Errorf("status takes no %q", c.Args().First())
+				return opt.Usagef("status takes no %q", c.Args().First())
 			}
 			cell, err := opt.CellOf(env, c)
 			if err != nil {
@@ -161,8 +161,8 @@ func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 		return nil, err
 	}
 	s.schedd = reply.OK()
-	if reply, err = c.Do(ctx, "quill", &gdi.Streams{}); err == nil && !reply.OK() {
-		err = errors.New(reply.Answers[0].Text)
+	if reply, err = c.Do(ctx, "quill", &gdi.Streams{}); err == nil {
+		err = reply.Err()
 	}
 	s.places, s.unplaced = reply.Streams, err
 	return s, nil

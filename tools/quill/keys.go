@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -26,31 +27,31 @@ func keyCommand(env opt.Env) *cli.Command {
 		}
 		c.Subcommands = append(c.Subcommands, &cli.Command{
 			Name: string(r.Role), Usage: "make a key for " + r.Usage, ArgsUsage: args,
-			Flags: []cli.Flag{opt.DirFlag(), &cli.StringFlag{Name: "public", Usage: "register this `KEY`, which its owner made, instead of making one"}},
+			Flags: []cli.Flag{opt.DirFlag(), &cli.StringFlag{Name: "public", Usage: "register this `KEY`, which its owner made, instead of making one"}, opt.JSONFlag()},
 			Action: keyAction(env, 1, func(c *cli.Context, cell cell.Cell) error {
 				name := r.Name
 				if c.Args().Present() {
 					name = c.Args().First()
 				}
 				if name == "" {
-					return fmt.Errorf("key %s: needs a name", r.Role)
+					return opt.Usagef("key %s: needs a name", r.Role)
 				}
-				return addKey(env, cell, keys.Who{Role: r.Role, Name: name}, c.String("public"))
+				return addKey(c, env, cell, keys.Who{Role: r.Role, Name: name})
 			}),
 		})
 	}
 	c.Subcommands = append(c.Subcommands, &cli.Command{
 		Name: "own", Usage: "make a key for yourself and print what the administrator is to register",
-		Flags:  []cli.Flag{opt.DirFlag()},
-		Action: keyAction(env, 0, func(_ *cli.Context, cell cell.Cell) error { return ownKey(env, cell) }),
+		Flags:  []cli.Flag{opt.DirFlag(), opt.JSONFlag()},
+		Action: keyAction(env, 0, func(c *cli.Context, cell cell.Cell) error { return ownKey(c, env, cell) }),
 	}, &cli.Command{
 		Name: "list", Usage: "print the registered keys",
 		Flags:  []cli.Flag{opt.DirFlag(), opt.JSONFlag()},
 		Action: keyAction(env, 0, func(c *cli.Context, cell cell.Cell) error { return listKeys(env, cell, c.Bool("json")) }),
 	}, &cli.Command{
 		Name: "revoke", Usage: "revoke all keys of an identity, or one key", ArgsUsage: "ROLE NAME | PUBLICKEY",
-		Flags:  []cli.Flag{opt.DirFlag()},
-		Action: keyAction(env, 2, func(c *cli.Context, cell cell.Cell) error { return revokeKeys(env, cell, c.Args().Slice()) }),
+		Flags:  []cli.Flag{opt.DirFlag(), opt.JSONFlag()},
+		Action: keyAction(env, 2, func(c *cli.Context, cell cell.Cell) error { return revokeKeys(c, env, cell) }),
 	})
 	return c
 }
@@ -59,7 +60,7 @@ func keyCommand(env opt.Env) *cli.Command {
 func keyAction(env opt.Env, wordsMax int, do func(*cli.Context, cell.Cell) error) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		if c.NArg() > wordsMax {
-			return fmt.Errorf("key %s: too many words (options come first): %q", c.Command.Name, c.Args().Slice())
+			return opt.Usagef("key %s: too many words (options come first): %q", c.Command.Name, c.Args().Slice())
 		}
 		cell, err := opt.CellOf(env, c)
 		if err != nil {
@@ -69,38 +70,50 @@ func keyAction(env opt.Env, wordsMax int, do func(*cli.Context, cell.Cell) error
 	}
 }
 
-func addKey(env opt.Env, cell cell.Cell, who keys.Who, public string) error {
-	if public != "" {
+func addKey(c *cli.Context, env opt.Env, cell cell.Cell, who keys.Who) error {
+	if public := c.String("public"); public != "" {
 		if err := keys.Register(cell, who, public); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(env.Stdout, "%s is registered\n", who)
-		return err
+		return printKey(c, env, keys.Key{Identity: who, Public: public}, "", true, fmt.Sprintf("%s is registered\n", who))
 	}
-	file, err := keys.Issue(cell, who)
+	key, file, err := keys.Issue(cell, who)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "%s is registered; the secret key is in\n  %s\n", who, file)
+	text := fmt.Sprintf("%s is registered; the secret key is in\n  %s\n", who, file)
 	if at := cell.KeyFile(who); at == file {
-		fmt.Fprintln(env.Stdout, "It belongs at the same place on the host where it is used, readable by its daemon only.")
+		text += "It belongs at the same place on the host where it is used, readable by its daemon only.\n"
 	} else {
-		fmt.Fprintf(env.Stdout, "It belongs into ~/.quill/%s.nk of %s, readable by no other user.\n", cell.Name, who.Name)
+		text += fmt.Sprintf("It belongs into ~/.quill/%s.nk of %s, readable by no other user.\n", cell.Name, who.Name)
 	}
-	return nil
+	return printKey(c, env, key, file, true, text)
 }
 
-func ownKey(env opt.Env, at cell.Cell) error {
+func ownKey(c *cli.Context, env opt.Env, at cell.Cell) error {
 	name, err := cell.Me()
 	if err != nil {
 		return fmt.Errorf("key own: %w", err)
 	}
-	public, file, err := keys.Own(at, name)
+	key, file, err := keys.Own(at, name)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.Stdout, "the secret key is in %s\nto be registered by the administrator:\n  quill key user --public %s %s\n", file, public, name)
+	return printKey(c, env, key, file, false, fmt.Sprintf("the secret key is in %s\nto be registered by the administrator:\n  quill key user --public %s %s\n", file, key.Public, name))
+}
+
+// printKey prints what became of a key, as text or with --json as a document.
+func printKey(c *cli.Context, env opt.Env, key keys.Key, file string, registered bool, text string) error {
+	if c.Bool("json") {
+		k := keyRow(key)
+		return document.Write(env.Stdout, document.MadeKey{Role: k.Role, Name: k.Name, Public: k.Public, File: file, Registered: registered})
+	}
+	_, err := fmt.Fprint(env.Stdout, text)
 	return err
+}
+
+func keyRow(k keys.Key) document.Key {
+	return document.Key{Role: string(k.Identity.Role), Name: k.Identity.Name, Public: k.Public}
 }
 
 func listKeys(env opt.Env, cell cell.Cell, json bool) error {
@@ -109,11 +122,7 @@ func listKeys(env opt.Env, cell cell.Cell, json bool) error {
 		return err
 	}
 	if json {
-		var rows []document.Key
-		for _, k := range list {
-			rows = append(rows, document.Key{Role: string(k.Identity.Role), Name: k.Identity.Name, Public: k.Public})
-		}
-		return document.Write(env.Stdout, document.Keys{Keys: document.RowsOf(rows)})
+		return printKeys(env, list)
 	}
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	for _, k := range list {
@@ -122,7 +131,16 @@ func listKeys(env opt.Env, cell cell.Cell, json bool) error {
 	return w.Flush()
 }
 
-func revokeKeys(env opt.Env, cell cell.Cell, words []string) error {
+func printKeys(env opt.Env, list []keys.Key) error {
+	var rows []document.Key
+	for _, k := range list {
+		rows = append(rows, keyRow(k))
+	}
+	return document.Write(env.Stdout, document.Keys{Keys: document.RowsOf(rows)})
+}
+
+func revokeKeys(c *cli.Context, env opt.Env, cell cell.Cell) error {
+	words := c.Args().Slice()
 	var public string
 	var who keys.Who
 	switch len(words) {
@@ -135,12 +153,15 @@ func revokeKeys(env opt.Env, cell cell.Cell, words []string) error {
 			}
 		}
 		if who.Name == "" {
-			return fmt.Errorf("key revoke: %q is no role", words[0])
+			return opt.Usagef("key revoke: %q is no role", words[0])
 		}
 	default:
-		return errors.New("key revoke: needs a role and a name, or a public key")
+		return opt.Usagef("key revoke: needs a role and a name, or a public key")
 	}
 	gone, err := keys.Revoke(cell, public, who)
+	if c.Bool("json") && len(gone) > 0 {
+		return errors.Join(printKeys(env, gone), err)
+	}
 	for _, k := range gone {
 		fmt.Fprintf(env.Stdout, "the key %s of %s is revoked\n", k.Public, k.Identity)
 	}
@@ -155,6 +176,7 @@ func natsConfigCommand(env opt.Env) *cli.Command {
 			opt.DirFlag(),
 			&cli.BoolFlag{Name: "durable", Value: true, Usage: "sync each append to disk"},
 			&cli.StringFlag{Name: "store", Value: "/var/lib/nats", Usage: "`DIR` on the server's host for its streams"},
+			opt.JSONFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			cell, err := opt.CellOf(env, c)
@@ -165,7 +187,7 @@ func natsConfigCommand(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return keys.Config(env.Stdout, list, c.String("store"), c.Bool("durable"))
+			return printFile(c, env, "nats", func(out io.Writer) error { return keys.Config(out, list, c.String("store"), c.Bool("durable")) })
 		},
 	}
 }

@@ -1,26 +1,31 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
 // linksCommand makes a symbolic link to this program for every command of
 // Grid Engine.
-func linksCommand(opt.Env) *cli.Command {
+func linksCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "links", Usage: "make links named qsub, qstat, ... to this program", ArgsUsage: "DIR",
+		Flags: []cli.Flag{opt.JSONFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return errors.New("links: needs the directory for the links")
+				return opt.Usagef("links: needs the directory for the links")
 			}
-			return link(c.Args().First())
+			dir := c.Args().First()
+			if err := link(dir); err != nil || !c.Bool("json") {
+				return err
+			}
+			return document.Write(env.Stdout, document.Links{Directory: dir, Links: gridNames()})
 		},
 	}
 }

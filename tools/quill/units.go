@@ -2,13 +2,14 @@ package main
 
 import (
 	_ "embed"
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -27,16 +28,31 @@ func unitCommand(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "prefix", Value: "/usr/local", Usage: "`DIR` where the commands are installed"},
 			&cli.StringFlag{Name: "root", Value: "/var/lib/quill", Usage: "the cell whose SGE_ROOT is `DIR`"},
+			opt.JSONFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return fmt.Errorf("unit: needs one of %s, after the options", strings.Join(names, ", "))
+				return opt.Usagef("unit: needs one of %s, after the options", strings.Join(names, ", "))
 			}
 			name := c.Args().First()
 			if !slices.Contains(names, name) {
-				return fmt.Errorf("unit: %q is not one of %s", name, strings.Join(names, ", "))
+				return opt.Usagef("unit: %q is not one of %s", name, strings.Join(names, ", "))
 			}
-			return units.ExecuteTemplate(env.Stdout, name, struct{ Prefix, Root string }{c.String("prefix"), c.String("root")})
+			return printFile(c, env, name, func(out io.Writer) error {
+				return units.ExecuteTemplate(out, name, struct{ Prefix, Root string }{c.String("prefix"), c.String("root")})
+			})
 		},
 	}
+}
+
+// printFile prints a file that is made for another program: as it is, or with --json as a document.
+func printFile(c *cli.Context, env opt.Env, name string, write func(io.Writer) error) error {
+	if !c.Bool("json") {
+		return write(env.Stdout)
+	}
+	var text strings.Builder
+	if err := write(&text); err != nil {
+		return err
+	}
+	return document.Write(env.Stdout, document.File{Name: name, Text: text.String()})
 }

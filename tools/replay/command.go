@@ -114,7 +114,7 @@ func askedFor(c *cli.Context) (asked *analysis, err error) {
 		switch {
 		case !c.Bool(a.name):
 		case asked != nil:
-			return nil, fmt.Errorf("replay: --%s and --%s are two questions; ask one", asked.name, a.name)
+			return nil, opt.Usagef("replay: --%s and --%s are two questions; ask one", asked.name, a.name)
 		default:
 			asked = &analyses[i]
 		}
@@ -122,23 +122,23 @@ func askedFor(c *cli.Context) (asked *analysis, err error) {
 	for _, a := range analyses {
 		for _, f := range a.flags {
 			if name := f.Names()[0]; c.IsSet(name) && (asked == nil || asked.name != a.name) {
-				return nil, fmt.Errorf("replay: --%s goes with --%s only", name, a.name)
+				return nil, opt.Usagef("replay: --%s goes with --%s only", name, a.name)
 			}
 		}
 	}
 	if asked == nil && c.Bool("json") {
 		if c.Args().Present() {
-			return nil, fmt.Errorf("replay: --json prints the steps of the log; for the output of a command: %s -fmt json", c.Args().First())
+			return nil, opt.Usagef("replay: --json prints the steps of the log; for the output of a command: %s -fmt json", c.Args().First())
 		}
 		asked = &steps
 	}
 	for _, f := range stretchFlags {
 		if name := f.Names()[0]; c.IsSet(name) && asked == nil {
-			return nil, fmt.Errorf("replay: --%s goes with --decide, --what-if or --json", name)
+			return nil, opt.Usagef("replay: --%s goes with --decide, --what-if or --json", name)
 		}
 	}
 	if asked != nil && (c.IsSet("at") || c.Args().Present()) {
-		return nil, fmt.Errorf("replay: --%s takes neither --at nor a command; --from and --to say of which stretch", asked.name)
+		return nil, opt.Usagef("replay: --%s takes neither --at nor a command; --from and --to say of which stretch", asked.name)
 	}
 	return asked, nil
 }

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,7 +108,7 @@ func explain(c *cli.Context, env opt.Env) error {
 // default.
 func listAlgorithms(env opt.Env, c *cli.Context) error {
 	if c.Args().Present() {
-		return fmt.Errorf("sched algorithms takes no %q", c.Args().First())
+		return opt.Usagef("sched algorithms takes no %q", c.Args().First())
 	}
 	var rows []document.Algorithm
 	for _, e := range schedd.Algorithms() {
@@ -195,7 +194,7 @@ func getParameters(c *cli.Context, env opt.Env) error {
 
 func setParameter(c *cli.Context, env opt.Env) error {
 	if c.NArg() < 2 {
-		return errors.New("sched set: a parameter and its value are needed")
+		return opt.Usagef("sched set: a parameter and its value are needed")
 	}
 	remote, err := env.Connect(c.Context)
 	if err != nil {

@@ -1,7 +1,6 @@
 package token
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"text/tabwriter"
@@ -36,7 +35,7 @@ func Command(env opt.Env) *cli.Command {
 			},
 			Action: func(c *cli.Context) error {
 				if c.Args().Present() {
-					return fmt.Errorf("token create: unexpected %q", c.Args().First())
+					return opt.Usagef("token create: unexpected %q", c.Args().First())
 				}
 				return create(c, env)
 			},
@@ -45,7 +44,7 @@ func Command(env opt.Env) *cli.Command {
 			Flags: []cli.Flag{&cli.StringFlag{Name: "user", Usage: "only those of this `USER`"}, opt.JSONFlag()},
 			Action: func(c *cli.Context) error {
 				if c.Args().Present() {
-					return fmt.Errorf("token list: unexpected %q", c.Args().First())
+					return opt.Usagef("token list: unexpected %q", c.Args().First())
 				}
 				return list(c, env)
 			},
@@ -125,13 +124,13 @@ func revoke(c *cli.Context, env opt.Env) error {
 		return fmt.Errorf("token revoke: %w", err)
 	}
 	if len(words) == 0 {
-		return errors.New("token revoke: which token? its number is needed, see `quill token list`")
+		return opt.Usagef("token revoke: which token? its number is needed, see `quill token list`")
 	}
 	var numbers []uint32
 	for _, word := range words {
 		n, err := strconv.ParseUint(word, 10, 32)
 		if err != nil || n == 0 {
-			return fmt.Errorf("token revoke: %q is no number of a token, see `quill token list`", shown(word))
+			return opt.Usagef("token revoke: %q is no number of a token, see `quill token list`", shown(word))
 		}
 		numbers = append(numbers, uint32(n))
 	}

@@ -209,21 +209,21 @@ func simFlags(c *cli.Context, variants int) error {
 	}
 	switch mode, estimate := c.String("mode"), c.String("noest"); {
 	case c.String("shares") != "" && c.String("projects") == "":
-		return errors.New("--shares shows projects: --projects says whose the jobs are")
+		return opt.Usagef("--shares shows projects: --projects says whose the jobs are")
 	case c.String("weights") != "" && c.String("projects") == "":
-		return errors.New("--weights are those of projects: --projects says whose the jobs are")
+		return opt.Usagef("--weights are those of projects: --projects says whose the jobs are")
 	case c.Args().Present():
-		return fmt.Errorf("unknown argument %q", c.Args().First())
+		return opt.Usagef("unknown argument %q", c.Args().First())
 	case c.String("trace") == "":
-		return errors.New("--trace is missing: which log?")
+		return opt.Usagef("--trace is missing: which log?")
 	case mode != "batch" && mode != "event":
 		return fmt.Errorf("--mode %q: neither batch nor event", mode)
 	case estimate != "" && estimate != "run":
 		return fmt.Errorf("--noest %q: the only way is run", estimate)
 	case !(c.Float64("load") > 0 && c.Float64("load") <= 1000):
-		return errors.New("--load takes a positive number, at most 1000")
+		return opt.Usagef("--load takes a positive number, at most 1000")
 	case c.Int("first") < 0 || c.IsSet("procs") && c.Int64("procs") <= 0:
-		return errors.New("--first and --procs take positive numbers")
+		return opt.Usagef("--first and --procs take positive numbers")
 	}
 	return files(c).Check()
 }

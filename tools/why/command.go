@@ -2,7 +2,6 @@ package why
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -43,7 +42,7 @@ func Command(env opt.Env) *cli.Command {
 				return cli.ShowSubcommandHelp(c)
 			}
 			if len(words) != 1 {
-				return errors.New("why: which job? one JOB or JOB.TASK is needed")
+				return opt.Usagef("why: which job? one JOB or JOB.TASK is needed")
 			}
 			job, task, err := opt.JobOf(words[0])
 			if err != nil {

@@ -71,6 +71,15 @@ func Schema(d document.Document) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if document.Partial(d) {
+		failed, err := jsonschema.For[[]document.RequestError](options)
+		if err != nil {
+			return nil, err
+		}
+		failed.Description = "what was requested and is not in the document; absent: nothing"
+		s.Properties["errors"] = failed
+		s.PropertyOrder = append(s.PropertyOrder, "errors")
+	}
 	withoutNull(s)
 	constant := func(v string) *jsonschema.Schema { return &jsonschema.Schema{Const: jsonschema.Ptr[any](v)} }
 	s.Properties["$schema"], s.Properties["$id"] = constant(document.Dialect), constant(document.ID(d))

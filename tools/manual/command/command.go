@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,11 +38,11 @@ func Command(env opt.Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			switch {
 			case c.Bool("json") && (c.IsSet("install") || c.NArg() > 0):
-				return errors.New("manual: --json lists what there is; it goes with no name and not with --install")
+				return opt.Usagef("manual: --json lists what there is; it goes with no name and not with --install")
 			case c.Bool("json"):
 				return document.Write(env.Stdout, contents())
 			case c.IsSet("install") && c.NArg() > 0:
-				return fmt.Errorf("manual: --install writes all pages; %q is too much", c.Args().First())
+				return opt.Usagef("manual: --install writes all pages; %q is too much", c.Args().First())
 			case c.IsSet("install"):
 				return install(c.String("install"))
 			case c.NArg() == 0:
@@ -51,7 +50,7 @@ func Command(env opt.Env) *cli.Command {
 			case c.NArg() == 1:
 				return show(env, c.Args().First())
 			}
-			return fmt.Errorf("manual: one chapter or page at a time, not %q", strings.Join(c.Args().Slice(), " "))
+			return opt.Usagef("manual: one chapter or page at a time, not %q", strings.Join(c.Args().Slice(), " "))
 		},
 	}
 }

@@ -2,7 +2,6 @@ package issue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -20,7 +19,7 @@ const name = "quill-token"
 func Wanted(c *cli.Context) (want gdi.CreateToken, err error) {
 	scope, ok := grid.ParseScope(c.String("scope"))
 	if !ok {
-		return want, fmt.Errorf("there is no scope %q: it is %s", c.String("scope"), grid.ScopeNames)
+		return want, opt.Usagef("there is no scope %q: it is %s", c.String("scope"), grid.ScopeNames)
 	}
 	life, err := opt.ParseSpan(c.String("expires"))
 	if err != nil || life <= 0 {
@@ -56,7 +55,7 @@ func Send(ctx context.Context, env opt.Env, body gdi.Body) (gdi.Reply, error) {
 func do(ctx context.Context, env opt.Env, body gdi.Body) (gdi.Reply, error) {
 	reply, err := Send(ctx, env, body)
 	if err == nil && !reply.OK() && len(reply.Answers) == 1 {
-		err = errors.New(reply.Answers[0].Text)
+		err = reply.Err()
 	}
 	return reply, err
 }
