@@ -70,7 +70,7 @@ type repeater struct {
 
 	algorithm algorithm.Algorithm // nil: none yet
 	registered
-	told               uint64          // the list at which it was given the full state here
+	repeatedSince      uint64          // the list at which it received the full state here
 	results            map[uint64]bool // the lists that came of recorded runs; nil: before the first of them
 	recorded, repeated []byte          // an order each
 }
@@ -184,7 +184,7 @@ func (r *repeater) register(who registered) error {
 	if err != nil {
 		return fmt.Errorf("algorithm %s: %w", who.name, err)
 	}
-	r.algorithm, r.registered, r.told = a, who, r.state.Seq
+	r.algorithm, r.registered, r.repeatedSince = a, who, r.state.Seq
 	r.applyList(r.state.FullList())
 	return nil
 }

@@ -68,9 +68,9 @@ type Difference struct {
 	Refused   bool      `json:"refused,omitempty" jsonschema:"the recorded one, by qmaster"`
 	Fields    []Field   `json:"fields,omitempty"`
 	// Since is the list at which the algorithm had been given the full state, and
-	// Told where it was here: later, if the log does not go back that far.
-	Since uint64 `json:"since"`
-	Told  uint64 `json:"told"`
+	// RepeatedSince where it was here: later, if the log does not go back that far.
+	Since         uint64 `json:"since" jsonschema:"list at which the algorithm that decided had received the full state"`
+	RepeatedSince uint64 `json:"repeated_since" jsonschema:"list at which the algorithm here received it: later if the log does not go back that far"`
 }
 
 // Field is a part of an order that is not the same.
@@ -98,7 +98,7 @@ func (r *Report) count(run *run) {
 func (r *repeater) difference(run *run, n int, recorded, repeated orders.Order) *Difference {
 	d := &Difference{
 		Scheduler: run.Scheduler, Algorithm: run.Algorithm, Run: run.Run, Seq: run.Seq, At: run.At,
-		Order: n + 1, Of: len(run.Orders), Since: run.Since, Told: r.told,
+		Order: n + 1, Of: len(run.Orders), Since: run.Since, RepeatedSince: r.repeatedSince,
 	}
 	if recorded != nil {
 		d.Recorded, d.Refused = recorded.String(), run.refused[n]
@@ -181,8 +181,8 @@ func (d *Difference) print(w io.Writer) {
 	for _, f := range d.Fields {
 		fmt.Fprintf(w, "      %-20s recorded %s, repeated %s\n", f.Name, or(f.Recorded), or(f.Repeated))
 	}
-	if d.Told > d.Since {
-		fmt.Fprintf(w, "   the algorithm that decided had followed the lists from %d on, this one only from %d on\n", d.Since, d.Told)
+	if d.RepeatedSince > d.Since {
+		fmt.Fprintf(w, "   the algorithm that decided had followed the lists from %d on, this one only from %d on\n", d.Since, d.RepeatedSince)
 	}
 }
 

@@ -102,7 +102,7 @@ func (d *Decision) print(b *bytes.Buffer) {
 	} else {
 		fmt.Fprintf(b, " (not recorded: what follows is the state at list %d)\n", d.Seen)
 	}
-	if w := d.Worth; w.Told {
+	if w := d.Worth; w.Detailed {
 		fmt.Fprintf(b, "%spriority %.5f: posix %.5f, urgency %.5f (%.0f), tickets %.5f (%.0f)\n", pad,
 			w.Priority, w.NPOSIX, w.NUrgency, w.Urgency, w.NTickets, w.Tickets)
 	} else if w.Priority != 0 {

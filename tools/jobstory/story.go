@@ -83,7 +83,7 @@ type Worth struct {
 	NTickets float64 `json:"ntickets"`
 	Urgency  float64 `json:"urgency"`
 	Tickets  float64 `json:"tickets"`
-	Told     bool    `json:"told" jsonschema:"there is more than the priority"`
+	Detailed bool    `json:"detailed" jsonschema:"false: the scheduler reported the priority only, and the other members are 0"`
 }
 
 // Rival is a job that stood before this one.

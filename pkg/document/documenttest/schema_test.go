@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -14,6 +15,9 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the JSON Schemas of the manual")
+
+// avoided are members named with words that the glossary has others for.
+var avoided = regexp.MustCompile(`"(told|tidings|truth|vain|wish|verdict|sight|cast|keeper|heard)":`)
 
 const folder = "../../../tools/manual/schemas"
 
@@ -27,6 +31,9 @@ func TestSchemas(t *testing.T) {
 		want, err := Schema(d)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if word := avoided.FindString(string(want)); word != "" {
+			t.Errorf("%s: the glossary of the style guide avoids the member %s", name, word)
 		}
 		path := filepath.Join(folder, name)
 		if *update {
