@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -44,7 +45,19 @@ func Command(env opt.Env) *cli.Command {
 			if c.NArg() > 0 {
 				return fmt.Errorf("trace: %q is not an option", c.Args().First())
 			}
-			if err := run(c, env); err != nil {
+			var off string
+			var err error
+			if !c.Bool("json") {
+				off, err = disabledBy(os.Getenv)
+			}
+			switch {
+			case err != nil:
+			case off != "":
+				fmt.Fprintf(env.Stderr, "quill trace: %s: nothing is exported\n", off)
+			default:
+				err = run(c, env)
+			}
+			if err != nil {
 				return fmt.Errorf("trace: %w", err)
 			}
 			return nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"sync"
 	"time"
@@ -62,33 +61,6 @@ func newCollector(ctx context.Context, cell string, stderr io.Writer) (*collecto
 	c.provider = sdk.NewTracerProvider(sdk.WithBatcher(c.sender, sdk.WithBlocking()), sdk.WithResource(about), sdk.WithIDGenerator(given{}))
 	c.tracer = c.provider.Tracer("github.com/quill-grid/quill/tools/tracing")
 	return c, nil
-}
-
-// optionsOf returns what the exporter does not take from the environment as the specification of OpenTelemetry has it: its default is https, and it
-// ignores what it does not understand.
-func optionsOf(getenv func(string) string) ([]otlptracehttp.Option, error) {
-	const prefix, traces = "OTEL_EXPORTER_OTLP_", "TRACES_"
-	for _, name := range []string{prefix + traces + "PROTOCOL", prefix + "PROTOCOL"} {
-		switch getenv(name) {
-		case "":
-			continue
-		case "http/protobuf":
-		default:
-			return nil, fmt.Errorf("%s=%s is not supported: spans are sent by http/protobuf", name, getenv(name))
-		}
-		break
-	}
-	for _, name := range []string{prefix + traces + "ENDPOINT", prefix + "ENDPOINT"} {
-		text := getenv(name)
-		if text == "" {
-			continue
-		}
-		if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("%s=%s is not the URL of a collector, as http://localhost:4318", name, text)
-		}
-		return nil, nil
-	}
-	return []otlptracehttp.Option{otlptracehttp.WithEndpointURL("http://localhost:4318/v1/traces")}, nil
 }
 
 // sender sends batches of spans, one after the other. It reports when they cease to arrive, and when they arrive again.

@@ -172,6 +172,18 @@ func TestOptions(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc":           "0 OTEL_EXPORTER_OTLP_PROTOCOL=grpc is not supported: spans are sent by http/protobuf",
 		"OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318": "0 OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318 is not the URL of a collector, as http://localhost:4318",
 		"OTEL_EXPORTER_OTLP_ENDPOINT=tempo:4318":     "0 OTEL_EXPORTER_OTLP_ENDPOINT=tempo:4318 is not the URL of a collector, as http://localhost:4318",
+		"OTEL_EXPORTER_OTLP_COMPRESSION=gzip OTEL_EXPORTER_OTLP_TIMEOUT=500 OTEL_EXPORTER_OTLP_TRACES_INSECURE=true OTEL_EXPORTER_OTLP_HEADERS=a=b,c=d": "1 <nil>",
+		"OTEL_EXPORTER_OTLP_COMPRESSION=zstd":                          "0 OTEL_EXPORTER_OTLP_COMPRESSION=zstd is not supported: it is gzip or none",
+		"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=10s":                        "0 OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=10s is not supported: it is a number of milliseconds",
+		"OTEL_EXPORTER_OTLP_INSECURE=yes":                              "0 OTEL_EXPORTER_OTLP_INSECURE=yes is not supported: it is true or false",
+		"OTEL_EXPORTER_OTLP_HEADERS=secret":                            "0 OTEL_EXPORTER_OTLP_HEADERS is not supported: it is NAME=VALUE,...",
+		"OTEL_EXPORTER_OTLP_CERTIFICATE=/none":                         "0 OTEL_EXPORTER_OTLP_CERTIFICATE: open /none: no such file or directory",
+		"OTEL_TRACES_SAMPLER=traceidratio OTEL_TRACES_SAMPLER_ARG=0.5": "1 <nil>",
+		"OTEL_TRACES_SAMPLER=traceidratio OTEL_TRACES_SAMPLER_ARG=2":   "0 OTEL_TRACES_SAMPLER_ARG=2 is not supported: it is a ratio from 0 to 1",
+		"OTEL_TRACES_SAMPLER=jaeger_remote":                            "0 OTEL_TRACES_SAMPLER=jaeger_remote is not supported: it is always_on, always_off, parentbased_always_on, parentbased_always_off, traceidratio or parentbased_traceidratio",
+		"OTEL_BSP_MAX_QUEUE_SIZE=-1":                                   "0 OTEL_BSP_MAX_QUEUE_SIZE=-1 is not supported: it is a number greater than 0",
+		"OTEL_BSP_MAX_QUEUE_SIZE=8 OTEL_BSP_MAX_EXPORT_BATCH_SIZE=9":   "0 OTEL_BSP_MAX_EXPORT_BATCH_SIZE=9 is greater than OTEL_BSP_MAX_QUEUE_SIZE=8",
+		"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT=many":                         "0 OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT=many is not supported: it is a number, 0 or greater",
 	} {
 		options, err := optionsOf(func(name string) string {
 			for pair := range strings.FieldsSeq(given) {
@@ -182,6 +194,28 @@ func TestOptions(t *testing.T) {
 			return ""
 		})
 		if got := fmt.Sprint(len(options), " ", err); got != want {
+			t.Errorf("%s: %s, not %s", given, got, want)
+		}
+	}
+}
+
+// TestDisabled: variables of OpenTelemetry turn the export off, or are refused.
+func TestDisabled(t *testing.T) {
+	for given, want := range map[string]string{
+		"OTEL_SDK_DISABLED=true": "OTEL_SDK_DISABLED=true <nil>", "OTEL_SDK_DISABLED=TRUE": "OTEL_SDK_DISABLED=TRUE <nil>", "OTEL_SDK_DISABLED=false": " <nil>", "OTEL_SDK_DISABLED=": " <nil>",
+		"OTEL_SDK_DISABLED=1":          " OTEL_SDK_DISABLED=1 is not supported: it is true or false",
+		"OTEL_TRACES_EXPORTER=none":    "OTEL_TRACES_EXPORTER=none <nil>",
+		"OTEL_TRACES_EXPORTER=otlp":    " <nil>",
+		"OTEL_TRACES_EXPORTER=console": " OTEL_TRACES_EXPORTER=console is not supported: it is otlp or none; --json prints spans",
+	} {
+		name, value, _ := strings.Cut(given, "=")
+		by, err := disabledBy(func(n string) string {
+			if n == name {
+				return value
+			}
+			return ""
+		})
+		if got := fmt.Sprint(by, " ", err); got != want {
 			t.Errorf("%s: %s, not %s", given, got, want)
 		}
 	}
