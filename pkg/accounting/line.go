@@ -146,14 +146,20 @@ var ErrComment = errors.New("comment")
 // Each calls f with the records of a file, and bad, unless nil, with the number of
 // each line that holds none.
 func Each(file io.Reader, f func(*grid.Accounting), bad func(line int)) error {
+	return EachMeasured(file, func(a *grid.Accounting, _ *Usage) { f(a) }, bad)
+}
+
+// EachMeasured is Each, with what a line of accounting.jsonl says that the execution daemon has measured: other programs than Quill
+// measure the time on the clock and the memory apart from getrusage(2). It is nil for other lines.
+func EachMeasured(file io.Reader, f func(*grid.Accounting, *Usage), bad func(line int)) error {
 	lines := bufio.NewReaderSize(file, 1<<16)
 	for n := 1; ; n++ {
 		line, err := lines.ReadString('\n')
 		if line != "" {
-			a, no := ParseLine(line)
+			a, measured, no := parseLine(line)
 			switch {
 			case no == nil:
-				f(a)
+				f(a, measured)
 			case bad != nil && !errors.Is(no, ErrComment):
 				bad(n)
 			}
@@ -169,14 +175,25 @@ func Each(file io.Reader, f func(*grid.Accounting), bad func(line int)) error {
 
 // ParseLine reads a line of either format. Of what is beyond the fields of the format the reason of a failure is read.
 // Comment lines and empty ones are ErrComment.
-func ParseLine(line string) (a *grid.Accounting, err error) {
+func ParseLine(line string) (*grid.Accounting, error) {
+	a, _, err := parseLine(line)
+	return a, err
+}
+
+func parseLine(line string) (*grid.Accounting, *Usage, error) {
 	line = strings.TrimSuffix(line, "\n")
-	if line == "" || line[0] == '#' {
-		return nil, ErrComment
-	}
-	if line[0] == '{' {
+	switch {
+	case line == "" || line[0] == '#':
+		return nil, nil, ErrComment
+	case line[0] == '{':
 		return parseJSON(line)
 	}
+	a, err := parseFields(line)
+	return a, nil, err
+}
+
+// parseFields reads a line of fields with colons between them.
+func parseFields(line string) (a *grid.Accounting, err error) {
 	r := reader{rest: line, more: true}
 	a = &grid.Accounting{Attempt: 1}
 	u := &a.Usage

@@ -138,15 +138,28 @@ func AppendJSON(dst []byte, a *grid.Accounting) []byte {
 	return append(append(dst, line...), '\n')
 }
 
-// parseJSON reads a line of accounting.jsonl. An object without a job is ErrComment.
-func parseJSON(line string) (*grid.Accounting, error) {
+// parseJSON reads a line of accounting.jsonl, and what the execution daemon has measured by it. An object without a job is ErrComment.
+func parseJSON(line string) (*grid.Accounting, *Usage, error) {
 	r := Record[Micros]{Attempt: 1}
+	r.Usage.Usage.WallClock, r.Usage.Usage.MaxRSS = math.NaN(), math.NaN() // if the line does not say
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if r.Job == 0 {
-		return nil, ErrComment
+		return nil, nil, ErrComment
 	}
+	measured := &r.Usage.Usage
+	if math.IsNaN(measured.WallClock) {
+		measured.WallClock = r.Usage.RUsage.WallClock
+	}
+	if math.IsNaN(measured.MaxRSS) {
+		measured.MaxRSS = r.Usage.RUsage.MaxRSS * 1024
+	}
+	return recorded(&r), measured, nil
+}
+
+// recorded returns the record of a line of accounting.jsonl.
+func recorded(r *Record[Micros]) *grid.Accounting {
 	m, u := r.Usage.RUsage, r.Usage.Usage
 	var maps []grid.MapGrant
 	for _, m := range r.Maps {
@@ -159,5 +172,5 @@ func parseJSON(line string) (*grid.Accounting, error) {
 		Rescheduled: r.Rescheduled, SubmitHost: r.SubmitHost, SubmitCommand: r.Command, Cwd: r.Cwd,
 		Usage: grid.Usage{WallSeconds: m.WallClock, UserSeconds: m.User, SystemSeconds: m.System, MaxRSS: m.MaxRSS, MinFaults: m.MinFaults,
 			MajFaults: m.MajFaults, InBlocks: m.InBlocks, OutBlocks: m.OutBlocks, VolSwitches: m.VolSwitches, InvolSwitches: m.InvolSwitches,
-			CPU: u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, MaxVMem: u.MaxVMem}}, nil
+			CPU: u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, MaxVMem: u.MaxVMem}}
 }

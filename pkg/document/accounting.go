@@ -42,9 +42,23 @@ type Total struct {
 
 // RecordsOf returns rows of records with the text of their failure.
 func RecordsOf(records iter.Seq[*grid.Accounting]) Rows[accounting.Record[time.Time]] {
-	return func(yield func(accounting.Record[time.Time]) bool) {
+	return RecordsMeasured(func(yield func(*grid.Accounting, *accounting.Usage) bool) {
 		for a := range records {
+			if !yield(a, nil) {
+				return
+			}
+		}
+	})
+}
+
+// RecordsMeasured is RecordsOf, with what their lines say of the usage, unless nil.
+func RecordsMeasured(records iter.Seq2[*grid.Accounting, *accounting.Usage]) Rows[accounting.Record[time.Time]] {
+	return func(yield func(accounting.Record[time.Time]) bool) {
+		for a, measured := range records {
 			r := accounting.RecordOf(a, timeOf)
+			if measured != nil {
+				r.Usage.Usage = *measured
+			}
 			if a.Failed != 0 {
 				r.FailedText = cmp.Or(r.FailedText, report.Failure(a.Failed).String())
 			}

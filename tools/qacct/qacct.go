@@ -135,11 +135,11 @@ func missing(path string, err error) error {
 
 // each calls f with the selected records. Lines that hold none are reported
 // and left out.
-func (w *query) each(env opt.Env, in io.Reader, f func(*grid.Accounting)) error {
+func (w *query) each(env opt.Env, in io.Reader, f func(*grid.Accounting, *accounting.Usage)) error {
 	selects := w.selector()
-	return accounting.Each(in, func(a *grid.Accounting) {
+	return accounting.EachMeasured(in, func(a *grid.Accounting, measured *accounting.Usage) {
 		if selects(a) {
-			f(a)
+			f(a, measured)
 		}
 	}, func(line int) { fmt.Fprintf(env.Stderr, "error: ignoring invalid entry in line %d\n", line) })
 }

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -22,12 +23,12 @@ func (w *query) records(env opt.Env, in io.Reader, out io.Writer) int {
 	found := make([]bool, len(w.jobNames))
 	sum := newTotals(w)
 	var failed error
-	jobs := func(yield func(*grid.Accounting) bool) {
+	jobs := func(yield func(*grid.Accounting, *accounting.Usage) bool) {
 		more := true
-		failed = w.each(env, in, func(a *grid.Accounting) {
+		failed = w.each(env, in, func(a *grid.Accounting, measured *accounting.Usage) {
 			if more && w.named(a, found) {
 				sum.add(a)
-				more = yield(a)
+				more = yield(a, measured)
 			}
 		})
 	}
@@ -44,7 +45,7 @@ func (w *query) records(env opt.Env, in io.Reader, out io.Writer) int {
 		return list
 	}
 	if w.format.JSON() {
-		d := document.Accounting{Jobs: document.RecordsOf(jobs)}
+		d := document.Accounting{Jobs: document.RecordsMeasured(jobs)}
 		if len(w.jobNames) == 0 {
 			d.Totals = sum.rows
 		}

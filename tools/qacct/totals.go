@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -181,7 +182,7 @@ func (t *totals) print(out io.Writer) {
 // summary prints the sums of the selected records.
 func (w *query) summary(env opt.Env, in io.Reader, out io.Writer) int {
 	t := newTotals(w)
-	if err := w.each(env, in, t.add); err != nil {
+	if err := w.each(env, in, func(a *grid.Accounting, _ *accounting.Usage) { t.add(a) }); err != nil {
 		return env.Report(err, 1)
 	}
 	if w.format.JSON() {
