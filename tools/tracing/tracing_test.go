@@ -176,7 +176,7 @@ func TestOptions(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_COMPRESSION=zstd":                          "0 OTEL_EXPORTER_OTLP_COMPRESSION=zstd is not supported: it is gzip or none",
 		"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=10s":                        "0 OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=10s is not supported: it is a number of milliseconds",
 		"OTEL_EXPORTER_OTLP_INSECURE=yes":                              "0 OTEL_EXPORTER_OTLP_INSECURE=yes is not supported: it is true or false",
-		"OTEL_EXPORTER_OTLP_HEADERS=secret":                            "0 OTEL_EXPORTER_OTLP_HEADERS is not supported: it is NAME=VALUE,...",
+		"OTEL_EXPORTER_OTLP_HEADERS=secret":                            "0 OTEL_EXPORTER_OTLP_HEADERS is not supported: it is a list of NAME=VALUE",
 		"OTEL_EXPORTER_OTLP_CERTIFICATE=/none":                         "0 OTEL_EXPORTER_OTLP_CERTIFICATE: open /none: no such file or directory",
 		"OTEL_TRACES_SAMPLER=traceidratio OTEL_TRACES_SAMPLER_ARG=0.5": "1 <nil>",
 		"OTEL_TRACES_SAMPLER=traceidratio OTEL_TRACES_SAMPLER_ARG=2":   "0 OTEL_TRACES_SAMPLER_ARG=2 is not supported: it is a ratio from 0 to 1",

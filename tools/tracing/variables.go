@@ -145,7 +145,7 @@ func endpoint(variable, value string) error {
 func headers(variable, value string) error {
 	for pair := range strings.SplitSeq(value, ",") {
 		if name, _, is := strings.Cut(pair, "="); value != "" && (!is || strings.TrimSpace(name) == "") {
-			return fmt.Errorf("%s is not supported: it is NAME=VALUE,...", variable)
+			return fmt.Errorf("%s is not supported: it is a list of NAME=VALUE", variable)
 		}
 	}
 	return nil
