@@ -17,7 +17,7 @@ func TestSavedConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	story, err := txtar.ParseFile("testdata/script/qconf-saved.txtar")
+	story, err := txtar.ParseFile("testdata/script/qconf_saved.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
