@@ -28,10 +28,10 @@ import (
 const (
 	// apiReaders is how many read all events at the same time in the case of many.
 	apiReaders = 1000
-	// apiEvents is how many events are awaited, apiPause what lies between them, of few and of many readers: each comes alone.
+	// apiEvents is how many events are awaited, apiPause what lies before each, of few and of many readers: it comes alone.
 	apiEvents, apiPause = 500, 10 * time.Millisecond
 	manyEvents          = 20
-	manyPause           = time.Second
+	manyPause           = 1500 * time.Millisecond
 	// apiGets is how often each request is sent.
 	apiGets = 30
 	// apiPast is the number of events before now in which moments are looked at.
@@ -152,12 +152,12 @@ func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Du
 	}
 	acknowledged := map[uint64]int64{}
 	for range events {
+		time.Sleep(pause)
 		seq, err := w.submit(ctx)
 		if err != nil {
 			return nil, err
 		}
 		acknowledged[seq] = time.Now().UnixNano()
-		time.Sleep(pause)
 	}
 	if err := one.cmd.Wait(); err != nil { // it ends when all have come
 		return nil, err

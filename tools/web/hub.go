@@ -77,9 +77,9 @@ func (h *hub) batch(k batchKey, text func() ([]byte, bool)) *batch {
 }
 
 // pace is how much rarer each reader makes wake-ups. Waking one and sending to it takes some 70 microseconds of processor time while much
-// happens: lists that come faster are sent together, and many readers cost an eighth of a processor, not all that there is.
+// happens: lists that come faster are sent together, and many readers cost 7 % of a processor, not all that there is.
 // A list that comes alone is sent at once.
-const pace = 600 * time.Microsecond
+const pace = time.Millisecond
 
 // entry is a list in a hub.
 type entry struct {
