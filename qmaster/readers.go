@@ -128,8 +128,11 @@ func replyOf(r core.Read, p report.Piece, err error) gdi.Reply {
 		status = gdi.StatusInvalid
 	}
 	reply := deny(status, fmt.Sprintf("host %s: %s", r.Host, p.Text))
-	if status == gdi.StatusUnknown {
-		reply.Answers[0].Field = map[bool]string{false: "o", true: "e"}[r.Stderr] // there is no such file
+	if status == gdi.StatusUnknown { // there is no such file
+		reply.Answers[0].Field = "o"
+		if r.Stderr {
+			reply.Answers[0].Field = "e"
+		}
 	}
 	return reply
 }

@@ -37,9 +37,9 @@ const (
 // WaitCodes are the reasons why tasks wait that have never been started, in the order of OwnWaits.
 var WaitCodes = [...]WaitCode{HeldByOwner, HeldByOperator, HeldBySystem, WaitsForArray, WaitsForJobs, WaitsForTime, EnoughRun, Reported}
 
-// FirstWait returns the first reason why such a job waits: Reported when it has none of its own.
-func FirstWait(st *state.State, j *grid.Job) WaitCode {
-	for _, w := range OwnWaits(st, j, 0) {
+// FirstWait returns the first reason why such a job waits, of whose tasks so many are started: Reported when it has none of its own.
+func FirstWait(st *state.State, j *grid.Job, started int) WaitCode {
+	for _, w := range ownWaits(st, j, 0, func() int { return started }) {
 		return w.Code
 	}
 	return Reported
@@ -74,7 +74,18 @@ func Waits(st *state.State, j *grid.Job, task uint32, category string) (out []Wa
 }
 
 // OwnWaits returns the reasons that the job itself has.
-func OwnWaits(st *state.State, j *grid.Job, task uint32) (out []Wait) {
+func OwnWaits(st *state.State, j *grid.Job, task uint32) []Wait {
+	return ownWaits(st, j, task, func() (n int) {
+		for _, t := range st.Tasks(j.ID) {
+			if t.Started() {
+				n++
+			}
+		}
+		return n
+	})
+}
+
+func ownWaits(st *state.State, j *grid.Job, task uint32, started func() int) (out []Wait) {
 	for _, h := range [...]struct {
 		tasks grid.Ranges
 		code  WaitCode
@@ -95,13 +106,7 @@ func OwnWaits(st *state.State, j *grid.Job, task uint32) (out []Wait) {
 		}
 	}
 	if j.Concurrency > 0 {
-		n := 0
-		for _, t := range st.Tasks(j.ID) {
-			if t.Started() {
-				n++
-			}
-		}
-		if n >= int(j.Concurrency) {
+		if n := started(); n >= int(j.Concurrency) {
 			out = append(out, Wait{Code: EnoughRun, Tasks: n})
 		}
 	}

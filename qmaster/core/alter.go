@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -103,7 +104,7 @@ func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
 // them is denied and the others are skipped.
 func (c *Core) alter(in Request, b *gdi.Alter) {
 	r := in.Request
-	if refusal := first(denied(c.unverified(b)), whenNow(b)); refusal != nil {
+	if refusal := cmp.Or(denied(c.unverified(b)), whenNow(b)); refusal != nil {
 		c.reply(in.Ref, *refusal)
 		return
 	}
@@ -158,7 +159,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	if refused {
 		return answers
 	}
-	if refusal := first(wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)), c.badPaths(j.Spec), wrong("M", badMailList(from.Spec.MailTo)),
+	if refusal := cmp.Or(wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)), c.badPaths(j.Spec), wrong("M", badMailList(from.Spec.MailTo)),
 		c.badAltered(r, &j, b.Set)); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
@@ -166,7 +167,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 		return []gdi.Answer{*refusal}
 	}
 	if slices.Contains(b.Set, "hold_jid") || slices.Contains(b.Set, "hold_jid_ad") {
-		if refusal := first(c.predecessors(&j), wrong("hold_jid", c.cycle(&j))); refusal != nil {
+		if refusal := cmp.Or(c.predecessors(&j), wrong("hold_jid", c.cycle(&j))); refusal != nil {
 			return []gdi.Answer{*refusal}
 		}
 	}

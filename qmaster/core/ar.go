@@ -87,7 +87,7 @@ func (c *Core) newAR(r gdi.Request, submitted *grid.AR) (*grid.AR, *gdi.Answer) 
 	if len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}
-	if refusal := first(wrong("M", badMailList(submitted.MailTo)), c.when(&a), wrong("N", validARName(a.Name)), wrong("A", validObjectName(a.Account)), c.arRequests(&a),
+	if refusal := cmp.Or(wrong("M", badMailList(submitted.MailTo)), c.when(&a), wrong("N", validARName(a.Name)), wrong("A", validObjectName(a.Account)), c.arRequests(&a),
 		wrong("u", c.arUsersExist(a.ACL))); refusal != nil {
 		return nil, refusal
 	}
@@ -139,7 +139,7 @@ func (c *Core) arRequests(a *grid.AR) *gdi.Answer {
 	if strings.EqualFold(a.Ckpt, "none") {
 		a.Ckpt = ""
 	}
-	if refusal := first(wrong("l", c.strangeHost(hard)), wrong("q", c.strangeQueue(a.Queues)), wrong("masterq", c.strangeQueue(a.MasterQueues))); refusal != nil {
+	if refusal := cmp.Or(wrong("l", c.strangeHost(hard)), wrong("q", c.strangeQueue(a.Queues)), wrong("masterq", c.strangeQueue(a.MasterQueues))); refusal != nil {
 		return refusal
 	}
 	switch {

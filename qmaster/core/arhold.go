@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -32,7 +33,7 @@ func (c *Core) breaksAR(o grid.Object) string {
 	}
 	switch o := o.(type) {
 	case *grid.CQueue:
-		if text := firstNonEmpty(c.dropsFromQueue(o), c.shutsQueue(o)); text != "" {
+		if text := cmp.Or(c.dropsFromQueue(o), c.shutsQueue(o)); text != "" {
 			return text
 		}
 	case *grid.Calendar:

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,7 +20,7 @@ func validCentry(c *Core, o grid.Object) string {
 	if old := c.state.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type {
 		return fmt.Sprintf("The type of the complex %q cannot be changed due to its built in status", e.Name)
 	}
-	return firstNonEmpty(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e), c.mapInUse(e))
+	return cmp.Or(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e), c.mapInUse(e))
 }
 
 // mapInUse refuses to make something else of a resource map, or one of something else, while
@@ -175,7 +176,7 @@ func (c *Core) centryNamed(e *grid.Centry) string {
 	if conf := c.state.SchedConf(); in(conf.JobLoadAdjustments) || c.formulaNames(conf.LoadFormula, e) {
 		return fmt.Sprintf("denied: Complex attribute %q is still referenced in scheduler configuration.", e.Name)
 	}
-	return firstNonEmpty(
+	return cmp.Or(
 		c.quotaNames(e),
 		c.eachCQueue(func(q *grid.CQueue) string {
 			if in(slices.Concat(all(q.ComplexValues), all(q.LoadThresholds), all(q.SuspendThresholds))...) {

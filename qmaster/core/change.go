@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/quill-grid/quill/events"
@@ -205,7 +206,7 @@ func (c *Core) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
 	if v := grid.Version(o); v != 0 && v != grid.Version(p.old) {
 		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", p.rules.noun, o.Key())
 	}
-	return p, refusedObject(o, first(p.rules.check(c, o), wrong("", c.breaksAR(o))))
+	return p, refusedObject(o, cmp.Or(p.rules.check(c, o), wrong("", c.breaksAR(o))))
 }
 
 func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *gdi.Answer) {
@@ -213,7 +214,7 @@ func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedC
 	if p.old == nil {
 		return p, refused(kind, key, gdi.StatusUnknown, "denied: %s %q does not exist", p.rules.noun, key)
 	}
-	if text := firstNonEmpty(p.rules.used(c, r, p.old), c.heldByAR(p.old)); text != "" {
+	if text := cmp.Or(p.rules.used(c, r, p.old), c.heldByAR(p.old)); text != "" {
 		return p, refused(kind, key, gdi.StatusDenied, "%s", text)
 	}
 	return p, nil

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,13 +29,13 @@ func validPE(c *Core, o grid.Object) string {
 			return fmt.Sprintf("rejecting invalid urgency_slots setting %q", p.UrgencySlots)
 		}
 	}
-	return firstNonEmpty(badSlots(int64(p.Slots)), badProcArgs(p.Name, "start_proc_args", p.StartProcArgs), badProcArgs(p.Name, "stop_proc_args", p.StopProcArgs),
+	return cmp.Or(badSlots(int64(p.Slots)), badProcArgs(p.Name, "start_proc_args", p.StartProcArgs), badProcArgs(p.Name, "stop_proc_args", p.StopProcArgs),
 		bothLists("parallel environment", p.Name, p.UserLists, p.XUserLists))
 }
 
 func peRefers(c *Core, o grid.Object) *gdi.Answer {
 	p := o.(*grid.PE)
-	return first(c.missing("user_lists", grid.KindUserset, p.UserLists), c.missing("xuser_lists", grid.KindUserset, p.XUserLists))
+	return cmp.Or(c.missing("user_lists", grid.KindUserset, p.UserLists), c.missing("xuser_lists", grid.KindUserset, p.XUserLists))
 }
 
 // peWithoutEffect reports that a library that sorts queue instances is not loaded.
@@ -92,7 +93,7 @@ func peInUse(c *Core, _ gdi.Request, o grid.Object) string {
 
 // referenced names the first job or cluster queue that still needs an object.
 func (c *Core) referenced(what, name, list string, byJob func(*grid.Job) bool, byQueue func(*grid.CQueue) []grid.Names) string {
-	return firstNonEmpty(
+	return cmp.Or(
 		c.eachJob(func(j *grid.Job) string {
 			if byJob(j) {
 				return fmt.Sprintf("%s %q is still referenced in job %d.", what, name, j.ID)
@@ -165,12 +166,12 @@ func usersetInUse(c *Core, _ gdi.Request, o grid.Object) string {
 
 func validProject(c *Core, o grid.Object) string {
 	p := o.(*grid.Project)
-	return firstNonEmpty(validName("project", p.Name), bothLists("project", p.Name, p.ACL, p.XACL))
+	return cmp.Or(validName("project", p.Name), bothLists("project", p.Name, p.ACL, p.XACL))
 }
 
 func projectRefers(c *Core, o grid.Object) *gdi.Answer {
 	p := o.(*grid.Project)
-	return first(c.missing("acl", grid.KindUserset, p.ACL), c.missing("xacl", grid.KindUserset, p.XACL))
+	return cmp.Or(c.missing("acl", grid.KindUserset, p.ACL), c.missing("xacl", grid.KindUserset, p.XACL))
 }
 
 func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
@@ -190,7 +191,7 @@ func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
 			return fmt.Sprintf("project %q is still referenced by user %q", name, u.Name)
 		}
 	}
-	return firstNonEmpty(c.inShareTree("project", name), c.referenced("denied: project", name, "projects of queue",
+	return cmp.Or(c.inShareTree("project", name), c.referenced("denied: project", name, "projects of queue",
 		func(j *grid.Job) bool { return j.Project == name },
 		func(q *grid.CQueue) []grid.Names { return append(all(q.Projects), all(q.XProjects)...) }))
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -57,7 +58,7 @@ func cqueueRefers(c *Core, o grid.Object) *gdi.Answer {
 			return wrong(attribute, fmt.Sprintf("Did not modify %q for host group %q which does not exist.", attribute, target))
 		}
 	}
-	return first(c.missing("hostlist", grid.KindHGroup, groupsIn(q.HostList)), c.missing("pe_list", grid.KindPE, all(q.PEList)...), c.missing("ckpt_list", grid.KindCkpt, all(q.CkptList)...),
+	return cmp.Or(c.missing("hostlist", grid.KindHGroup, groupsIn(q.HostList)), c.missing("pe_list", grid.KindPE, all(q.PEList)...), c.missing("ckpt_list", grid.KindCkpt, all(q.CkptList)...),
 		c.missing("calendar", grid.KindCalendar, all(q.Calendar)), wrong("subordinate_list", c.badSubordinates(q)),
 		c.missing("user_lists", grid.KindUserset, all(q.UserLists)...), c.missing("xuser_lists", grid.KindUserset, all(q.XUserLists)...),
 		c.missing("projects", grid.KindProject, all(q.Projects)...), c.missing("xprojects", grid.KindProject, all(q.XProjects)...),

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -106,7 +107,7 @@ func execHostRefers(c *Core, o grid.Object) *gdi.Answer {
 		}
 	}
 	values, bad := c.badMaps(h.ComplexValues)
-	return first(wrong("complex_values", firstNonEmpty(bad, c.badCapacities(values))), wrong("load_scaling", c.badValues(h.LoadScaling)),
+	return cmp.Or(wrong("complex_values", cmp.Or(bad, c.badCapacities(values))), wrong("load_scaling", c.badValues(h.LoadScaling)),
 		c.missing("user_lists", grid.KindUserset, h.UserLists), c.missing("xuser_lists", grid.KindUserset, h.XUserLists),
 		c.missing("projects", grid.KindProject, h.Projects), c.missing("xprojects", grid.KindProject, h.XProjects))
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -41,7 +42,7 @@ func (c *Core) newProposal(in Request, b *gdi.Propose) (*grid.Proposal, []gdi.An
 	if life == 0 {
 		life = grid.ProposalLife
 	}
-	if text := firstNonEmpty(c.badProposal(b, life), c.manyProposals(in.User)); text != "" {
+	if text := cmp.Or(c.badProposal(b, life), c.manyProposals(in.User)); text != "" {
 		return nil, []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "denied: "+text)}
 	}
 	if refused := c.unproposable(b.Changes); refused != nil {
@@ -209,7 +210,7 @@ func (c *Core) approve(in Request, p *grid.Proposal, d grid.Decision) {
 		c.reply(in.Ref, *refused)
 		return
 	}
-	if text := firstNonEmpty(c.changedSince(p), c.notOwn(in.Request, p)); text != "" {
+	if text := cmp.Or(c.changedSince(p), c.notOwn(in.Request, p)); text != "" {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusStale, text))
 		return
 	}

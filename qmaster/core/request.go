@@ -125,8 +125,8 @@ func (c *Core) mayConfigure(r gdi.Request, k grid.Kind) *gdi.Answer {
 	return nil
 }
 
-// denied is the refusal of a request that its user may not make, wrong that of one that makes no sense, whoever makes it: field is the option or
-// attribute that is wrong, "" when it is not known. Both are nil when text is empty.
+// denied is the refusal of a request that its user has no right to; wrong is the refusal of one that is invalid for every user: field is the option
+// or attribute that is invalid, "" when it is not known. Both are nil when text is empty.
 func denied(text string) *gdi.Answer { return deny(gdi.StatusDenied, "", text) }
 
 func wrong(field, text string) *gdi.Answer { return deny(gdi.StatusInvalid, field, text) }
@@ -138,14 +138,4 @@ func deny(status gdi.Status, field, text string) *gdi.Answer {
 	a := gdi.Deny(status, text)
 	a.Field = field
 	return &a
-}
-
-// first returns the first refusal; nil: there is none.
-func first(refusals ...*gdi.Answer) *gdi.Answer {
-	for _, a := range refusals {
-		if a != nil {
-			return a
-		}
-	}
-	return nil
 }

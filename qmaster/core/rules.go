@@ -256,15 +256,6 @@ func (c *Core) centry(name string) *grid.Centry {
 	return nil
 }
 
-func firstNonEmpty(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // validName refuses names that Grid Engine's objects can't have.
 func validName(what, n string) string {
 	if n == "" || strings.ContainsAny(n, " \t\n/:'\\[]{}|(),\"*?@") || grid.Printable(n) != n {

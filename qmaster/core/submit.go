@@ -145,7 +145,7 @@ func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, *gdi.Answer) {
 	j.Pending = grid.Ranges{{First: j.Tasks.First, Last: grid.Ranges{j.Tasks}.Last(), Step: j.Tasks.Step}}
 	j.Account = cmp.Or(j.Account, grid.DefaultAccount)
 	j.Department = c.department(r.Request)
-	if refusal := first(denied(c.mayPlaceJobs(r.Request)), c.badTasks(&j), wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)),
+	if refusal := cmp.Or(denied(c.mayPlaceJobs(r.Request)), c.badTasks(&j), wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)),
 		c.badPriority(r.Request, &j), denied(c.badDeadline(r.Request, &j)), wrong("binding", badBinding(&j)), c.badPaths(j.Spec),
 		wrong("M", badMailList(j.Spec.MailTo)), badCkpt(&j), wrong("", badScript(j.Spec)), c.badProject(r.Request, &j), badMasterQueue(&j)); refusal != nil {
 		return nil, refusal
@@ -184,7 +184,7 @@ func badMasterQueue(j *grid.Job) *gdi.Answer {
 // badPaths refuses path lists that name two files for one host, or for all, or
 // one for a host that there is not.
 func (c *Core) badPaths(spec *grid.JobSpec) *gdi.Answer {
-	return first(wrong("i", c.badPathList(spec.Stdin)), wrong("o", c.badPathList(spec.Stdout)), wrong("e", c.badPathList(spec.Stderr)), wrong("S", c.badPathList(spec.Shell)))
+	return cmp.Or(wrong("i", c.badPathList(spec.Stdin)), wrong("o", c.badPathList(spec.Stdout)), wrong("e", c.badPathList(spec.Stderr)), wrong("S", c.badPathList(spec.Shell)))
 }
 
 func (c *Core) badPathList(list grid.Names) string {
@@ -412,7 +412,7 @@ func (c *Core) lookUp(j *grid.Job) *gdi.Answer {
 	if refusal := wrong("l", c.lookUpRequests(j)); refusal != nil { // the others rely on it
 		return refusal
 	}
-	return first(c.lookUpScopes(j), wrong("q", c.strangeQueue(j.HardQueues, j.SoftQueues)), wrong("masterq", c.strangeQueue(j.MasterQueues)),
+	return cmp.Or(c.lookUpScopes(j), wrong("q", c.strangeQueue(j.HardQueues, j.SoftQueues)), wrong("masterq", c.strangeQueue(j.MasterQueues)),
 		wrong("q", c.strangeQueue(j.SlaveQueues)), wrong("pe", c.badPE("job", j.PE, j.PERange)), wrong("ckpt", c.lookUpCkpt(j)), wrong("ar", c.badAR(j)))
 }
 
@@ -474,7 +474,7 @@ func badReference(refs grid.Names) string {
 // predecessors resolves -hold_jid and -hold_jid_ad to the jobs that have not
 // ended: by number, or the owner's jobs by name pattern.
 func (c *Core) predecessors(j *grid.Job) *gdi.Answer {
-	if refusal := first(wrong("hold_jid", badReference(j.PredecessorReq)), wrong("hold_jid_ad", badReference(j.ArrayPredecessorReq))); refusal != nil {
+	if refusal := cmp.Or(wrong("hold_jid", badReference(j.PredecessorReq)), wrong("hold_jid_ad", badReference(j.ArrayPredecessorReq))); refusal != nil {
 		return refusal
 	}
 	j.Predecessors = c.resolveJobs(j.Owner, j.PredecessorReq, j.ID)

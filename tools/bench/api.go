@@ -107,8 +107,8 @@ func (w *webSite) submit(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	reply, err := w.conn.Do(ctx, "qsub", &gdi.Submit{Job: job})
-	if err == nil && !reply.OK() {
-		err = errors.New(reply.Answers[0].Text)
+	if err == nil {
+		err = reply.Err()
 	}
 	w.submitted++
 	return reply.Seq, err

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,8 +59,8 @@ func (l *load) submit(ctx context.Context, where cell.Cell) (all time.Duration, 
 // do is a request that must not be refused.
 func do(ctx context.Context, c client.Client, command string, body gdi.Body) error {
 	reply, err := c.Do(ctx, command, body)
-	if err == nil && !reply.OK() {
-		err = errors.New(reply.Answers[0].Text)
+	if err == nil {
+		err = reply.Err()
 	}
 	return err
 }

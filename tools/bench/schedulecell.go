@@ -292,8 +292,5 @@ func (b *bed) end(jobs int) {
 func (b *bed) submit(least, most uint32) error {
 	j := &grid.Job{Name: "wide", JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: least, Last: most, Step: 1}}}}
 	r := b.Step(b.now, core.Request{Request: gdi.Request{User: "user0", Host: "master", Command: "qsub", Body: &gdi.Submit{Job: j}}})
-	if reply := r.Answers[0].Reply; !reply.OK() {
-		return fmt.Errorf("%s", reply.Answers[0].Text)
-	}
-	return nil
+	return r.Answers[0].Reply.Err()
 }

@@ -124,11 +124,11 @@ func divided(ctx context.Context, c client.Client) (names []string, err error) {
 	}
 	for _, b := range []gdi.Body{&gdi.Add{Objects: projects}, &gdi.Modify{Objects: []grid.Object{&conf}}} {
 		reply, err := c.Do(ctx, "qconf", b)
+		if err == nil {
+			err = reply.Err()
+		}
 		if err != nil {
 			return nil, err
-		}
-		if !reply.OK() {
-			return nil, errors.New(reply.Answers[0].Text)
 		}
 	}
 	return names, nil

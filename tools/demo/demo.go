@@ -170,11 +170,11 @@ func parallel(ctx context.Context, c client.Client) error {
 	queue.PEList.Value = append(queue.PEList.Value, pe.Name)
 	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{queue}}} {
 		reply, err := c.Do(ctx, "qconf", b)
+		if err == nil {
+			err = reply.Err()
+		}
 		if err != nil {
 			return err
-		}
-		if !reply.OK() {
-			return errors.New(reply.Answers[0].Text)
 		}
 	}
 	return nil

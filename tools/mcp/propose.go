@@ -74,11 +74,11 @@ func (s *session) propose(ctx context.Context, r *sdk.CallToolRequest, in Propos
 	p.Effect = strings.Join(effect, "\n")
 	p.Effect = strings.ToValidUTF8(p.Effect[:min(len(p.Effect), grid.ProposalTextMax)], "")
 	reply, err := c.Do(ctx, "quill-mcp", p)
+	if err == nil {
+		err = reply.Err()
+	}
 	if err != nil {
 		return Proposed{}, err
-	}
-	if !reply.OK() {
-		return Proposed{}, errors.New(reply.Answers[0].Text)
 	}
 	stored, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}, Where: gdi.Where{Keys: []grid.Key{{ID: reply.Proposal}}}})
 	if err != nil {
@@ -318,7 +318,7 @@ func (s *session) tried(ctx context.Context, st *state.State, changes [][]byte) 
 		ready := q.Step(grid.TimeOf(s.now()), core.Request{Request: r})
 		for _, a := range ready.Answers {
 			if a.Reply != nil && !a.Reply.OK() {
-				return nil, all, errors.New(a.Reply.Answers[0].Text)
+				return nil, all, a.Reply.Err()
 			}
 		}
 		all.Seq, all.At, all.Events = ready.List.Seq, ready.List.At, append(all.Events, ready.List.Events...)

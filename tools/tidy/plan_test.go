@@ -80,7 +80,7 @@ var plan = []row{
 	{path: "pkg/gpu", level: infrastructure},
 	{path: "pkg/userdb", level: infrastructure},
 	{path: "pkg/metrics", level: infrastructure, modules: "github.com/hashicorp/go-hclog github.com/prometheus/"},
-	{path: "pkg/metrics/cellmetrics", level: infrastructure, imports: "pkg/grid events pkg/report pkg/state pkg/view", modules: "github.com/prometheus/client_golang"},
+	{path: "pkg/metrics/cellmetrics", level: infrastructure, imports: "pkg/grid events pkg/report pkg/ordered pkg/state pkg/view", modules: "github.com/prometheus/client_golang"},
 	{path: "pkg/archive", level: infrastructure, imports: "pkg/frame", modules: "github.com/klauspost/compress"},
 	{path: "pkg/bus", level: infrastructure, imports: "pkg/gdi pkg/fair pkg/frame pkg/userdb pkg/archive", modules: "github.com/nats-io/nats.go github.com/nats-io/nkeys github.com/nats-io/nuid golang.org/x/sys golang.org/x/time"},
 	{path: "pkg/bus/embedded", level: infrastructure, imports: "pkg/bus", modules: "github.com/nats-io/nats-server/v2"}, // for programs that run a server: clients do not link it

@@ -19,7 +19,7 @@ const maxBytes = 1 << 20
 // TestTree checks that nothing is committed that does not belong to the project: a file at the top, or a large one.
 func TestTree(t *testing.T) {
 	if _, err := os.Stat("../../.git"); err != nil {
-		t.Skip("not a clone: what is committed cannot be told from what was built")
+		t.Skip("not a clone: git has no list of the files of the project")
 	}
 	out, err := exec.Command("git", "-c", "safe.directory=*", "-C", "../..", "ls-files", "-z").Output()
 	if err != nil {

@@ -119,12 +119,16 @@ func (s *Server) configure(ctx context.Context, in *Validating, where string, pu
 		}
 	}
 	for i, name := range remove {
-		spec, err := specOf(name.Kind, fmt.Sprintf("body.delete[%d].kind", i), where != "path")
+		field := pathKind
+		if where != "path" {
+			field = fmt.Sprintf("body.delete[%d].kind", i)
+		}
+		spec, err := specOf(name.Kind, field)
 		if err != nil {
 			return nil, err
 		}
 		if i > 0 && body.Delete.Kind != spec.Kind {
-			return nil, invalid(fmt.Sprintf("body.delete[%d].kind", i), errors.New("all objects to delete are of one kind"))
+			return nil, invalid(field, errors.New("all objects to delete are of one kind"))
 		}
 		body.Delete.Kind = spec.Kind
 		body.Delete.Keys = append(body.Delete.Keys, grid.Key{Name: name.Name})
@@ -208,7 +212,11 @@ func (s *Server) adminHost(at moment) (name string) {
 
 // object returns the object as it is to be, and whether there is one now. The error is a problem.
 func (p *ConfigObject) object(at moment, where string) (o grid.Object, there bool, err error) {
-	spec, err := specOf(p.Kind, where+".kind", where != "body")
+	field := pathKind
+	if where != "body" {
+		field = where + ".kind"
+	}
+	spec, err := specOf(p.Kind, field)
 	if err != nil {
 		return nil, false, err
 	}

@@ -37,19 +37,22 @@ type KindPath struct {
 }
 
 // spec returns the row of the kind. The error is a problem.
-func (p KindPath) spec() (*grid.Spec, error) { return specOf(p.Kind, "", false) }
+func (p KindPath) spec() (*grid.Spec, error) { return specOf(p.Kind, pathKind) }
 
-// specOf returns the row of a kind that the path names, or a field of the body. The error is a problem.
-func specOf(kind, field string, inBody bool) (*grid.Spec, error) {
+// pathKind is the location of the kind in a path.
+const pathKind = "path.kind"
+
+// specOf returns the row of a kind that a field of the request names. The error is a problem.
+func specOf(kind, field string) (*grid.Spec, error) {
 	names, kinds := configKinds()
 	s, text := kinds[kind], fmt.Sprintf("there is no kind %q; there are %s", kind, strings.Join(names, ", "))
 	switch {
 	case s != nil:
 		return s, nil
-	case inBody:
-		return nil, invalid(field, errors.New(text))
+	case field == pathKind:
+		return nil, problem(http.StatusNotFound, problemUnknown, field, text)
 	}
-	return nil, problem(http.StatusNotFound, problemUnknown, "path.kind", text)
+	return nil, invalid(field, errors.New(text))
 }
 
 // Config is a configuration object.

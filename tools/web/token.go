@@ -72,8 +72,8 @@ func (a *tokenAccount) Get(ctx context.Context, get gdi.Get, each func(grid.Obje
 // Revoke has the token revoke itself.
 func (a *tokenAccount) Revoke(ctx context.Context) error {
 	reply, err := a.remote.Do(ctx, "quill-web", &gdi.RevokeTokens{IDs: []uint32{a.number}})
-	if err == nil && !reply.OK() && len(reply.Answers) > 0 {
-		err = errors.New(reply.Answers[0].Text)
+	if err == nil {
+		err = reply.Err()
 	}
 	return err
 }

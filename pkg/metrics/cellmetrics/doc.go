@@ -1,7 +1,7 @@
 // Package cellmetrics counts what event lists say: jobs, tasks, starts, ends, waiting times, hosts.
 //
 //	event lists + state ──▶ Counter ──▶ Table ── part of the table of a daemon (pkg/metrics)
-//	                   └──▶ Users ──▶ what each user has, for those who may see it, and why jobs wait
+//	                   └──▶ Users ──▶ what each user has, and why jobs wait
 //
 // The same counts are served live by qmaster, and made of the log by `quill metrics`. Counting a list costs what the list
 // changes; the numbers of tasks by state are kept by the state itself.

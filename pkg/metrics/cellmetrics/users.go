@@ -1,11 +1,12 @@
 package cellmetrics
 
 import (
-	"container/heap"
+	"cmp"
 	"maps"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -21,23 +22,36 @@ type User struct {
 // Users counts what each user has. Before and After are called around each event list that is applied to the state: what the list touches
 // is taken away as it was, and added as it is then. One goroutine uses it.
 type Users struct {
-	of    map[string]User
-	waits map[view.WaitCode]int // jobs with tasks that have never been started, by the first reason why they wait
-	times times                 // at which jobs begin to wait for something else
-	due   map[uint32]grid.Time  // the time of a job in times
-	jobs  map[uint32]struct{}   // that the list touches
-	tasks map[grid.Key]struct{}
+	of      map[string]User
+	waits   map[view.WaitCode]int // jobs with tasks that have never been started, by the first reason why they wait
+	starts  ordered.Set[start]    // of such jobs, in the future
+	started map[uint32]int        // tasks of a job
+	jobs    map[uint32]struct{}   // that the list touches
+	tasks   map[grid.Key]struct{}
+}
+
+// start is when a job may start: it waits for something else then.
+type start struct {
+	at  grid.Time
+	job uint32
+}
+
+func (a start) before(b start) bool {
+	return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.job, b.job)) < 0
 }
 
 // NewUsers returns the count of a state.
 func NewUsers(s *state.State) *Users {
-	u := &Users{of: map[string]User{}, waits: map[view.WaitCode]int{}, due: map[uint32]grid.Time{}, jobs: map[uint32]struct{}{}, tasks: map[grid.Key]struct{}{}}
-	s.Each(grid.KindJob, func(o grid.Object) bool {
-		u.job(s, o.(*grid.Job), 1)
-		return true
-	})
+	u := &Users{
+		of: map[string]User{}, waits: map[view.WaitCode]int{}, starts: ordered.NewSet(start.before), started: map[uint32]int{},
+		jobs: map[uint32]struct{}{}, tasks: map[grid.Key]struct{}{},
+	}
 	s.Each(grid.KindJATask, func(o grid.Object) bool {
 		u.task(s, o.(*grid.JATask), 1)
+		return true
+	})
+	s.Each(grid.KindJob, func(o grid.Object) bool { // after the tasks: see job
+		u.job(s, o.(*grid.Job), 1)
 		return true
 	})
 	return u
@@ -53,12 +67,13 @@ func (u *Users) All() map[string]User { return maps.Clone(u.of) }
 func (u *Users) Before(l events.List, s *state.State) {
 	clear(u.jobs)
 	clear(u.tasks)
-	for len(u.times) > 0 && u.times[0].at <= l.At {
-		if t := heap.Pop(&u.times).(start); u.due[t.job] == t.at {
-			delete(u.due, t.job)
-			u.jobs[t.job] = struct{}{}
+	u.starts.Scan(func(due start) bool {
+		if due.at > l.At {
+			return false
 		}
-	}
+		u.jobs[due.job] = struct{}{}
+		return true
+	})
 	for _, e := range l.Events {
 		switch e.Kind {
 		case grid.KindJob:
@@ -73,18 +88,25 @@ func (u *Users) Before(l events.List, s *state.State) {
 			u.tasks[e.Key] = struct{}{}
 		}
 	}
-	u.count(s, -1)
+	u.countJobs(s, -1)
+	u.countTasks(s, -1)
 }
 
 // After adds what the list of Before has touched; s is the state after it.
-func (u *Users) After(s *state.State) { u.count(s, 1) }
+func (u *Users) After(s *state.State) {
+	u.countTasks(s, 1)
+	u.countJobs(s, 1)
+}
 
-func (u *Users) count(s *state.State, n int) {
+func (u *Users) countJobs(s *state.State, n int) {
 	for id := range u.jobs { // order: sums
 		if j := s.Job(id); j != nil {
 			u.job(s, j, n)
 		}
 	}
+}
+
+func (u *Users) countTasks(s *state.State, n int) {
 	for key := range u.tasks { // order: sums
 		if t := s.Task(key.ID, key.Sub); t != nil {
 			u.task(s, t, n)
@@ -92,44 +114,23 @@ func (u *Users) count(s *state.State, n int) {
 	}
 }
 
+// job adds a job, or takes it away, while its tasks in the same state are counted.
 func (u *Users) job(s *state.State, j *grid.Job, n int) {
 	c := u.of[j.Owner]
 	c.AddJob(j, n)
 	if tasks := int(j.Pending.Count()); tasks > 0 {
 		c.PendingJobs += n
 		c.PendingSlots += n * tasks * int(slotsOf(j))
-		u.waits[view.FirstWait(s, j)] += n
-		u.await(j, s.At)
+		u.waits[view.FirstWait(s, j, u.started[j.ID])] += n
+		switch due := (start{j.ExecTime, j.ID}); {
+		case due.at <= s.At:
+		case n > 0:
+			u.starts.Set(due)
+		default:
+			u.starts.Delete(due)
+		}
 	}
 	u.set(j.Owner, c)
-}
-
-// await notes the time before which a job does not start, if it has not come yet.
-func (u *Users) await(j *grid.Job, now grid.Time) {
-	if j.ExecTime > now && u.due[j.ID] != j.ExecTime {
-		u.due[j.ID] = j.ExecTime
-		heap.Push(&u.times, start{j.ExecTime, j.ID})
-	}
-}
-
-// start is when a job may start.
-type start struct {
-	at  grid.Time
-	job uint32
-}
-
-// times is a heap with the earliest first.
-type times []start
-
-func (t times) Len() int           { return len(t) }
-func (t times) Less(i, k int) bool { return t[i].at < t[k].at }
-func (t times) Swap(i, k int)      { t[i], t[k] = t[k], t[i] }
-func (t *times) Push(x any)        { *t = append(*t, x.(start)) }
-func (t *times) Pop() any {
-	last := len(*t) - 1
-	x := (*t)[last]
-	*t = (*t)[:last]
-	return x
 }
 
 // slotsOf returns how many slots a task of a job requests, at least.
@@ -148,6 +149,9 @@ func (u *Users) task(s *state.State, t *grid.JATask, n int) {
 	c := u.of[j.Owner]
 	c.AddTask(t, n)
 	if t.Started() {
+		if u.started[t.Job] += n; u.started[t.Job] == 0 {
+			delete(u.started, t.Job)
+		}
 		for _, g := range t.Grants {
 			c.Slots += n * int(g.Slots)
 		}
