@@ -35,10 +35,11 @@ type Debug struct {
 	on      bool // messages are taken
 	ready   bool // and the stream can be written
 	inbox   string
-	number  uint64   // of the last message
-	held    []*entry // in the order of their numbers
-	bytes   int      // of them
-	retries int      // how often they were sent again, and none was acknowledged since
+	number  uint64      // of the last message
+	held    []*entry    // in the order of their numbers
+	bytes   int         // of them
+	retries int         // how often they were sent again, and none was acknowledged since
+	saved   []*nats.Msg // what a stream had that was removed, until its successor has it; only Keep uses it
 }
 
 // entry is a message that is not acknowledged.
@@ -91,10 +92,8 @@ func (d *Debug) Keep(r Retention) error {
 	if r.Bytes == 0 {
 		return d.empty()
 	}
-	var saved []*nats.Msg
 	if broken {
-		var err error
-		if saved, err = d.remove(); err != nil {
+		if err := d.remove(); err != nil {
 			return err
 		}
 	}
@@ -108,8 +107,8 @@ func (d *Debug) Keep(r Retention) error {
 	if err != nil {
 		return fmt.Errorf("stream %s: %w", debugStream, err)
 	}
-	for _, m := range saved {
-		if err := d.conn.nc.PublishMsg(m); err != nil {
+	for ; len(d.saved) > 0; d.saved = d.saved[1:] {
+		if err := d.conn.nc.PublishMsg(d.saved[0]); err != nil {
 			return fmt.Errorf("stream %s: %w", debugStream, lostError(err))
 		}
 	}
@@ -158,7 +157,7 @@ func (d *Debug) make(r Retention) error {
 // when it says so, and then refuses to make it anew.
 func (d *Debug) empty() error {
 	d.mu.Lock()
-	d.held, d.bytes, d.retries = nil, 0, 0
+	d.held, d.bytes, d.retries, d.saved = nil, 0, 0, nil
 	d.mu.Unlock()
 	stream, err := d.stream()
 	if err != nil || stream == nil {
@@ -172,26 +171,27 @@ func (d *Debug) empty() error {
 	return nil
 }
 
-// remove removes the stream and returns its newest messages.
-func (d *Debug) remove() (saved []*nats.Msg, err error) {
+// remove saves the newest messages of the stream and removes it. The server may refuse its successor for a
+// moment: what was saved then waits for the next Keep.
+func (d *Debug) remove() error {
 	size := 0
 	d.read(quiet, func(data []byte) error { // what cannot be read is lost
-		saved = append(saved, &nats.Msg{Subject: debugPrefix + frame.Epoch(0).String(), Data: data})
-		for size += len(data); size > savedMax; saved = saved[1:] {
-			size -= len(saved[0].Data)
+		d.saved = append(d.saved, &nats.Msg{Subject: debugPrefix + frame.Epoch(0).String(), Data: data})
+		for size += len(data); size > savedMax; d.saved = d.saved[1:] {
+			size -= len(d.saved[0].Data)
 		}
 		return nil
 	})
 	js, err := jetstream.New(d.conn.nc)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ctx, cancel := d.conn.within(adminWait)
 	defer cancel()
 	if err := js.DeleteStream(ctx, debugStream); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil, fmt.Errorf("stream %s: %w", debugStream, err)
+		return fmt.Errorf("stream %s: %w", debugStream, err)
 	}
-	return saved, nil
+	return nil
 }
 
 // Put adds a message of an epoch. It does not wait.

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -116,6 +117,34 @@ func TestDebugStreamOfAnExternalServer(t *testing.T) {
 	}
 	putDebug(t, d, 1, 2, 100)
 	if texts := debugTexts(t, connect()); fmt.Sprint(texts) != "[00000001 00000002 last]" {
+		t.Errorf("%q", texts)
+	}
+}
+
+// TestDebugStreamWithoutSuccessor: when the server refuses to make the stream anew, what the old one had is stored once it
+// does.
+func TestDebugStreamWithoutSuccessor(t *testing.T) {
+	c := inside(t, startServer(t, ServerOptions{}), qmaster)
+	d := NewDebug(c, 1)
+	keep := Retention{Bytes: 1 << 20}
+	if err := d.Keep(keep); err != nil {
+		t.Fatal(err)
+	}
+	putDebug(t, d, 1, 4, 100)
+	polltest.Until(t, "all messages are acknowledged, and the stream is taken for broken all the same", polltest.Patience, func() (bool, string) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.retries = retriesMax
+		return len(d.held) == 0, fmt.Sprint(len(d.held))
+	})
+	if err := d.Keep(Retention{Bytes: math.MaxInt64}); err == nil {
+		t.Fatal("the server has made a stream larger than all disks")
+	}
+	if err := d.Keep(keep); err != nil {
+		t.Fatal(err)
+	}
+	putDebug(t, d, 5, 5, 100)
+	if texts := debugTexts(t, c); fmt.Sprint(texts) != "[00000001 00000002 00000003 00000004 last 00000005 last]" {
 		t.Errorf("%q", texts)
 	}
 }
