@@ -11,6 +11,8 @@ TAGS    := -tags urfave_cli_no_docs
 # compute much take a sixth less with more room.
 RARELY  := GOGC=off GOMEMLIMIT=1GiB
 ROOM    := GOGC=400
+# What needs processors alone gives way to tests, which also wait.
+YIELDING := nice -n 19
 COMPILE := $(TAGS) -toolexec 'env $(RARELY)'
 FLAGS   := -ldflags "-s -w -X github.com/quill-grid/quill/pkg/product.Version=$(VERSION)" $(COMPILE)
 # The tables of debuggers are not written; stack traces and profiles do not need them. Compiling takes a sixth less time. What runs the go command
@@ -41,12 +43,14 @@ drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
 CONCURRENT := $(addprefix github.com/quill-grid/quill/,pkg/bus pkg/client pkg/codec pkg/history pkg/jsv/script qmaster schedd execd \
 	execd/shepherd tools/drmaa/session tools/qrsh/session tools/web)
 RACE        = $(if $(shell command -v gcc),-race)
+# A program with the race detector would wait for a second before it ends, and tests start many.
+race: export GORACE = atexit_sleep_ms=10
 
 # The limit is for what hangs: a slow machine with much else to do is no failure. lint has go vet look at everything.
 test: race sequential browser ## run all tests, those of the concurrent packages under the race detector
 
 race: ## run the tests of the concurrent packages
-	$(TEST) $(RACE) -skip '^TestBrowser' $(CONCURRENT)
+	$(ROOM) $(TEST) $(RACE) -skip '^TestBrowser' $(CONCURRENT)
 
 sequential:
 	$(ROOM) $(TEST) $(filter-out $(CONCURRENT),$(shell $(GO) list $(TAGS) ./...))
@@ -56,8 +60,8 @@ browser:
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l . | tee /dev/stderr)"
-	$(RARELY) $(GO) vet $(TAGS) ./...
-	GOGC=off GOMEMLIMIT=2GiB $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(TAGS) ./...
+	$(RARELY) $(YIELDING) $(GO) vet $(TAGS) ./...
+	GOGC=off GOMEMLIMIT=2GiB $(YIELDING) $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 $(TAGS) ./...
 
 check: lint test ## everything that must hold before a change lands
 
@@ -71,7 +75,7 @@ bench: build ## measure submit, latency, throughput, recovery, listings and sche
 	@bin/quill bench all
 
 bench-check: ## compare what the main benchmarks allocate with the committed baseline (minutes)
-	$(TEST) -count=1 ./tools/bench -run 'TestBaseline|TestCompareCosts' -v -baseline
+	$(YIELDING) $(TEST) -count=1 ./tools/bench -run 'TestBaseline|TestCompareCosts' -v -baseline
 
 # As root it needs two accounts without privileges, else the attacks of another user are left out.
 attack: build ## attack a throw-away cell for five minutes while an honest user works; exits with 1 if a bar is missed

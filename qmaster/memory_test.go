@@ -40,18 +40,18 @@ func TestBigScripts(t *testing.T) {
 	if r := submit(7<<20, 0); r.OK() || !strings.Contains(r.Answers[0].Text, "request of 7.0 MB is too big: qmaster takes 4.0 MB at most") {
 		t.Errorf("%+v", r)
 	}
-	if r := submit(1<<20, 0); !r.OK() {
+	if r := submit(3<<20, 0); !r.OK() {
 		t.Errorf("%+v", r)
 	}
 	made, text := 1, ""
-	for ; made < 300 && text == ""; made++ {
-		if r := submit(1<<20, made); !r.OK() {
+	for ; made < 100 && text == ""; made++ {
+		if r := submit(3<<20, made); !r.OK() {
 			text = r.Answers[0].Text
 		}
 		runtime.GC()
 	}
 	if !strings.Contains(text, "qmaster is short of memory") {
-		t.Fatalf("%d MB of scripts were accepted: %s", made, text)
+		t.Fatalf("%d scripts of 3 MB were accepted: %s", made, text)
 	}
 	if n := len(jobs(t, c)); n != made-1 {
 		t.Errorf("%d jobs, made %d", n, made)
@@ -60,9 +60,8 @@ func TestBigScripts(t *testing.T) {
 	if err != nil || !reply.OK() {
 		t.Fatal(reply, err)
 	}
-	for ok := false; !ok; { // when the log has let go of them
+	for tick := time.Tick(20 * time.Millisecond); !submit(1, 0).OK(); <-tick { // until the log has let go of them
 		runtime.GC()
-		ok = submit(1, 0).OK()
 	}
 }
 

@@ -136,7 +136,7 @@ func TestRegisterUnderLoad(t *testing.T) {
 		}
 		four.Wait()
 	}()
-	mirrors := make([]*mirror, 100)
+	mirrors := make([]*mirror, 40)
 	for i := range mirrors {
 		mirrors[i] = newMirror(t)
 		id := bus.Identity{Role: bus.Admin, Name: fmt.Sprint("a", i)}

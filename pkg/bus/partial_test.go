@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -72,15 +71,14 @@ func TestHalfSentRequests(t *testing.T) {
 			return s.bounds.partial.all
 		}
 		most := 0
-		for closed.Load() < connections {
+		for tick := time.Tick(time.Millisecond); closed.Load() < connections; <-tick {
 			most = max(most, held())
-			runtime.Gosched()
 		}
 		if most == 0 || most > partialUserMax {
 			t.Errorf("%s: %d bytes of half requests were held, at most %d are allowed", c.over, most, partialUserMax)
 		}
 		released := func() { // a moment after the connection is closed, or the answer sent
-			for begun := time.Now(); held() > 0; runtime.Gosched() {
+			for begun, tick := time.Now(), time.Tick(time.Millisecond); held() > 0; <-tick {
 				if time.Since(begun) > 20*partialWait {
 					t.Fatalf("%s: %d bytes are held when no request is under way", c.over, held())
 				}

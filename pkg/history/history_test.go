@@ -189,7 +189,7 @@ func TestStretch(t *testing.T) {
 	_, err := p.Seek(800)
 	must(t, err)
 	must(t, l.Close())
-	for range 2000 {
+	for range 700 {
 		at, found := p.At(), events.List{}
 		switch n := s.random.IntN(9); {
 		case n == 0:

@@ -16,7 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-var seeds = flag.Uint64("seeds", 400, "how many cells hear what execution daemons and schedulers make up")
+var seeds = flag.Uint64("seeds", 200, "how many cells hear what execution daemons and schedulers make up")
 
 // TestMadeUpWords has execution daemons and schedulers of another version, or
 // with a bug, say what they like between what is right. The laws:

@@ -28,7 +28,7 @@ import (
 
 var (
 	seed  = flag.Uint64("seed", 0, "seed of the faults; 0: another one each time")
-	tasks = flag.Int("tasks", 2000, "how many short tasks flow while daemons are killed")
+	tasks = flag.Int("tasks", 1000, "how many short tasks flow while daemons are killed")
 )
 
 // chance is the seed of this run.

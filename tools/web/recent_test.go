@@ -93,7 +93,7 @@ func TestStoryOfPart(t *testing.T) {
 	stories := func() map[moment]string {
 		all := map[moment]string{}
 		for job := uint32(1); job <= last; job++ {
-			for seq := end; seq > 1; seq -= min(seq-1, 9) {
+			for seq := end; seq > 1; seq -= min(seq-1, 25) {
 				at := strconv.FormatUint(seq, 10)
 				if seq == end {
 					at = ""

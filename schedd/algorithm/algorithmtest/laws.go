@@ -38,7 +38,7 @@ import (
 //
 //	go test ./schedd/algorithm/fbsng -run TestLaws -seeds 2000
 func Run(t *testing.T, e algorithm.Entry, settings ...string) {
-	for seed := range cells(60) {
+	for seed := range cells(30) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runSeed(t, e, seed, settings) })
 	}
 }

@@ -21,7 +21,7 @@ import (
 //	when it registers anew
 //	the same events and the same run give the same orders
 func MadeUp(t *testing.T, e algorithm.Entry, settings ...string) {
-	for seed := range cells(15) {
+	for seed := range cells(8) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			c, err := NewCell(e)
 			if err != nil {

@@ -29,7 +29,7 @@ import (
 //
 // Sections are parameters that a swap to their algorithm may bring with it.
 func Swaps(t *testing.T, entries []algorithm.Entry, sections ...grid.Section) {
-	for seed := range cells(40) {
+	for seed := range cells(20) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			c := newSwapCell(t, entries, sections, rand.New(rand.NewPCG(seed, 2)))
 			for range 60 {
