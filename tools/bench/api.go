@@ -30,14 +30,14 @@ const (
 	apiReaders = 1000
 	// apiEvents is how many events are awaited, apiPause what lies before each, of few and of many readers: it comes alone.
 	apiEvents, apiPause = 500, 10 * time.Millisecond
-	manyEvents          = 20
-	manyPause           = 1500 * time.Millisecond
+	manyEvents          = 10
+	manyPause           = 2500 * time.Millisecond
 	// apiGets is how often each request is sent.
 	apiGets = 30
 	// apiPast is the number of events before now in which moments are looked at.
 	apiPast = 1_000_000
 	// apiRounds is how often the rate of submits is measured with readers and, before and after that, without.
-	apiRounds = 9
+	apiRounds = 7
 )
 
 // api measures quill web beside qmaster, each a process of its own.
@@ -239,7 +239,7 @@ func (w *webSite) rateBeside(ctx context.Context, p part) (rate float64, err err
 
 // rate is how many jobs one client submits in a second.
 func (w *webSite) rate(ctx context.Context) (float64, error) {
-	const some = 800
+	const some = 3000
 	begun := time.Now()
 	for range some {
 		if _, err := w.submit(ctx); err != nil {

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"encoding/json"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -77,9 +78,9 @@ func (h *hub) batch(k batchKey, text func() ([]byte, bool)) *batch {
 }
 
 // pace is how much rarer each reader makes wake-ups. Waking one and sending to it takes some 70 microseconds of processor time while much
-// happens: lists that come faster are sent together, and many readers cost 7 % of a processor, not all that there is.
+// happens: lists that come faster are sent together, and many readers cost 2 % of the processors, not all that there is.
 // A list that comes alone is sent at once.
-const pace = time.Millisecond
+var pace = 4 * time.Millisecond / time.Duration(runtime.GOMAXPROCS(0))
 
 // entry is a list in a hub.
 type entry struct {

@@ -31,7 +31,7 @@ func TestPace(t *testing.T) {
 			}
 		}
 		h.restart(0)
-		time.Sleep(time.Second)
+		time.Sleep(1000 * pace)
 		if wake, _ := happens(); !woken(wake) {
 			t.Error("readers do not learn at once what happens alone")
 		}
