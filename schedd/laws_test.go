@@ -34,6 +34,26 @@ func section(algorithm string, lines ...string) grid.Section {
 	return s
 }
 
+// TestPreempting checks that algorithms accept the parameters with which they preempt as often as they can.
+func TestPreempting(t *testing.T) {
+	n := 0
+	for _, e := range schedd.Algorithms() {
+		if e.Preempting == nil {
+			continue
+		}
+		n++
+		conf := *grid.DefaultSchedConf()
+		conf.Algorithm = e.Name
+		conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: e.Preempting([]algorithm.Project{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}})})
+		if err := e.Complete(&conf); err != nil {
+			t.Errorf("%s refuses how it preempts: %v", e.Name, err)
+		}
+	}
+	if n == 0 {
+		t.Error("no algorithm preempts")
+	}
+}
+
 // TestDivisions checks that each algorithm accepts the parameters with which it divides a cell, and promises no more than all of it.
 func TestDivisions(t *testing.T) {
 	for _, e := range schedd.Algorithms() {

@@ -49,6 +49,9 @@ type Entry struct {
 	New  func(grid.SchedConf) (Algorithm, error)
 	// Division configures it to divide a cell among projects.
 	Division Division
+	// Preempting returns the parameters with which it suspends tasks for those of other owners as often as it can, each owner having
+	// a part of the cell by the weight; nil: it never suspends any. The simulator holds the laws against it.
+	Preempting func(owners []Project) []grid.Param
 }
 
 // Find returns the entry of a name; false: there is none.

@@ -26,7 +26,13 @@ func (e Entry) Dividing(d Division) Entry {
 	return e
 }
 
-// Project is one of those that share, and its weight among the others.
+// WithPreempting returns the entry with the parameters with which it preempts.
+func (e Entry) WithPreempting(params func(owners []Project) []grid.Param) Entry {
+	e.Preempting = params
+	return e
+}
+
+// Project is one of those that share, or an owner, and its weight among the others.
 type Project struct {
 	Name   string
 	Weight float64

@@ -195,7 +195,7 @@ func (r *replicas) complete(js jetstream.JetStream) (led int) {
 
 // flow has clients submit jobs until ebb.
 func (r *replicas) flow(job string) {
-	r.told.changed, r.told.clients, r.told.enough = sync.NewCond(&r.told), 4, math.MaxInt
+	r.told.changed, r.told.clients, r.told.enough = sync.NewCond(&r.told), 2, math.MaxInt
 	for i := range r.told.clients {
 		dice := rand.New(rand.NewPCG(chance(), uint64(10+i)))
 		go func() {

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
@@ -55,7 +56,12 @@ func (m *master) install() {
 		}
 	}
 	if m.world.Preempt {
-		conf.Sections = preempting
+		for _, e := range schedd.Algorithms() {
+			if e.Preempting != nil {
+				owners := []algorithm.Project{{Name: "alice", Weight: 6}, {Name: "bob", Weight: 3}, {Name: "root", Weight: 1}}
+				conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: e.Preempting(owners)})
+			}
+		}
 	}
 	if m.world.Reserve {
 		conf.MaxReservation, conf.DefaultDuration = 3, "0:0:20"
@@ -96,17 +102,6 @@ func (m *master) install() {
 	}
 	m.append(m.world.instances(m.world.plans(l)))
 	m.start()
-}
-
-// preempting are the sections of algorithms that preempt as often as they can:
-// groups and classes of owners that lie apart.
-var preempting = []grid.Section{
-	{Algorithm: "gridserver", Params: []grid.Param{{Name: "preemption", Text: "suspend"}, {Name: "preemptable_engine_percent", Text: "90"},
-		{Name: "preempt_delay_seconds", Text: "1"}, {Name: "mode", Text: "sla"}, {Name: "sla_preemption", Text: "true"},
-		{Name: "group_by", Text: "owner"}, {Name: "sla_groups", Text: "alice=0.6,bob=0.3,root=0.1"}}},
-	{Algorithm: "scoot", Params: []grid.Param{{Name: "preemption", Text: "suspend"}, {Name: "requestor_map", Text: "none"},
-		{Name: "group_by", Text: "owner"}, {Name: "class_load_percents", Text: "alice=60,bob=30,root=10"},
-		{Name: "rebalance_threshold", Text: "5"}, {Name: "rebalance_min_duration_s", Text: "1"}}},
 }
 
 // append makes a list durable: it goes through the bytes of the log.

@@ -24,7 +24,7 @@ type Config struct {
 	Plans     bool    // the queue follows a calendar, and users reserve in advance
 	Summary   bool    // PE tasks are accounted with their jobs
 	Shares    bool    // users have shares, functional tickets and a share tree
-	Preempt   bool    // gridserver and scoot preempt, by suspending
+	Preempt   bool    // algorithms that can preempt do, by suspending
 	Tokens    bool    // users make and revoke tokens, log in, and use tokens that are valid or not
 	Instances bool    // there are resource maps, which change, and whose instances fail
 	Pace      float64 // seconds between two requests on average; 0: 0.5

@@ -12,7 +12,7 @@ import (
 )
 
 // Entry is the algorithm that sched_conf(5) calls gridserver.
-var Entry = algorithm.Pair(Name, NewModel, New).Dividing(division)
+var Entry = algorithm.Pair(Name, NewModel, New).Dividing(division).WithPreempting(preempting)
 
 // Decider decides by the configuration it was made from.
 type Decider struct{ conf *Config }
