@@ -37,7 +37,7 @@ type Result struct {
 // RequestError is what was refused.
 type RequestError struct {
 	Subject
-	Code string `json:"code" jsonschema:"denied, unknown (no such object), exists, invalid, stale, no_daemon, shutdown, not_yet, not_owner, limit, token (expired or revoked), scope (of the token) or failed"`
+	Code string `json:"code" jsonschema:"denied, unknown (no such object), exists, in_use, invalid, stale, no_daemon, shutdown, not_yet, not_owner, limit, token (expired or revoked), scope (of the token) or failed"`
 	Text string `json:"text"`
 }
 

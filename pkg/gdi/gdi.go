@@ -248,12 +248,14 @@ const (
 	StatusScope    // the scope of the connection's token does not include the request
 	StatusLogIn    // the log-in is refused: the ID token is not valid, or names no user who may log in
 	StatusWaiting  // the task has not started
+	StatusInUse    // the cell, or an object of it, needs what is to be removed
 )
 
 var statusCodes = [...]string{
 	StatusOK: "ok", StatusDenied: "denied", StatusUnknown: "unknown", StatusExists: "exists", StatusInvalid: "invalid", StatusStale: "stale",
 	StatusNoDaemon: "no_daemon", StatusShutdown: "shutdown", StatusNotYet: "not_yet", StatusNotOwner: "not_owner", StatusLimit: "limit",
 	StatusToken: "token", StatusScope: "scope", StatusLogIn: "log_in", StatusWaiting: "waiting",
+	StatusInUse: "in_use",
 }
 
 // Code returns the name of the status for programs.

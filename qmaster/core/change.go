@@ -215,7 +215,7 @@ func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedC
 		return p, refused(kind, key, gdi.StatusUnknown, "denied: %s %q does not exist", p.rules.noun, key)
 	}
 	if text := cmp.Or(p.rules.used(c, r, p.old), c.heldByAR(p.old)); text != "" {
-		return p, refused(kind, key, gdi.StatusDenied, "%s", text)
+		return p, refused(kind, key, gdi.StatusInUse, "%s", text)
 	}
 	return p, nil
 }

@@ -182,7 +182,7 @@ func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigN
 // decide has qmaster decide, or for a validation its core on a copy of the state.
 func (s *Server) decide(ctx context.Context, in *Validating, at moment, body *gdi.Change, where func(gdi.Answer) string) (gdi.Reply, error) {
 	var request gdi.Body = body
-	if len(body.Add)+len(body.Modify) == 0 { // each on its own is the same for one, and has Grid Engine's message
+	if len(body.Add)+len(body.Modify) == 0 && len(body.Delete.Keys) == 1 { // the same, with Grid Engine's message
 		request = &body.Delete
 	}
 	if !in.Validate {

@@ -67,6 +67,7 @@ var byAnswer = map[gdi.Status]struct {
 	gdi.StatusScope:    {http.StatusForbidden, "scope"},
 	gdi.StatusLogIn:    {http.StatusForbidden, problemLogIn},
 	gdi.StatusWaiting:  {http.StatusConflict, "waiting"},
+	gdi.StatusInUse:    {http.StatusConflict, "in-use"},
 }
 
 // problem returns an error as RFC 9457 has it. where, if not empty, is the field that is wrong, as query.limit.
