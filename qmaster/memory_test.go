@@ -124,7 +124,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		}
 		runtime.KeepAlive(all)
 	}()
-	for begun := time.Now(); resident() > before+burst/4; runtime.Gosched() {
+	for begun, tick := time.Now(), time.Tick(time.Millisecond); resident() > before+burst/4; <-tick {
 		if time.Since(begun) > polltest.Patience {
 			t.Fatalf("%d MB before, %d MB afterwards", before>>20, resident()>>20)
 		}

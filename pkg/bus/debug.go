@@ -175,6 +175,9 @@ func (d *Debug) empty() error {
 // moment: what was saved then waits for the next Keep.
 func (d *Debug) remove() error {
 	size := 0
+	for _, m := range d.saved {
+		size += len(m.Data)
+	}
 	d.read(quiet, func(data []byte) error { // what cannot be read is lost
 		d.saved = append(d.saved, &nats.Msg{Subject: debugPrefix + frame.Epoch(0).String(), Data: data})
 		for size += len(data); size > savedMax; d.saved = d.saved[1:] {

@@ -110,13 +110,9 @@ func (g *gate) revokedToken(id Identity) bool {
 // beyond guessesFree within guessWindow are delayed; a valid token never is. So a gateway
 // that passes on the wrong tokens of one of its clients does not lock out the others.
 type guesses struct {
-	mu sync.Mutex
-	of map[string]*guess
-}
-
-type guess struct {
-	n     int
-	since time.Time
+	mu    sync.Mutex
+	since time.Time // all are counted anew after guessWindow
+	of    map[string]int
 }
 
 const (
@@ -132,31 +128,15 @@ var guessDelay = time.Second
 func (g *guesses) wrong(peer string, now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	one := g.of[peer]
-	if one == nil {
-		if len(g.of) >= guessersMax {
-			for p, o := range g.of {
-				if now.Sub(o.since) > guessWindow {
-					delete(g.of, p)
-				}
-			}
-		}
-		if len(g.of) >= guessersMax {
-			return guessDelay
-		}
-		if g.of == nil {
-			g.of = make(map[string]*guess)
-		}
-		one = &guess{since: now}
-		g.of[peer] = one
+	if g.of == nil || now.Sub(g.since) > guessWindow {
+		g.since, g.of = now, map[string]int{}
 	}
-	if now.Sub(one.since) > guessWindow {
-		one.n, one.since = 0, now
+	n := g.of[peer]
+	if n >= guessesFree || n == 0 && len(g.of) >= guessersMax {
+		return guessDelay
 	}
-	if one.n++; one.n <= guessesFree {
-		return 0
-	}
-	return guessDelay
+	g.of[peer]++
+	return 0
 }
 
 // penalty waits before a client is refused that presented a wrong token, if its peer has
