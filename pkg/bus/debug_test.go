@@ -177,6 +177,12 @@ func TestDebugStreamRecovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Setrlimit(unix.RLIMIT_NOFILE, &files)
+	var spent []*os.File // what is closed meanwhile, of the tests before, would be a descriptor for the server
+	exhaust := func() {
+		for f, err := os.Open(os.DevNull); err == nil; f, err = os.Open(os.DevNull) {
+			spent = append(spent, f)
+		}
+	}
 	last := 4
 	held := func() int {
 		d.mu.Lock()
@@ -184,7 +190,7 @@ func TestDebugStreamRecovers(t *testing.T) {
 		return len(d.held)
 	}
 	polltest.Until(t, "a message that the server cannot store, without a file to store it in", polltest.Patience, func() (bool, string) {
-		if held() == 0 {
+		if exhaust(); held() == 0 {
 			last++
 			data := make([]byte, size)
 			copy(data, fmt.Sprintf("%08d", last))
@@ -195,6 +201,9 @@ func TestDebugStreamRecovers(t *testing.T) {
 	t.Logf("message %d is not stored", last)
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		t.Fatal(err)
+	}
+	for _, f := range spent {
+		f.Close()
 	}
 	failed := false
 	polltest.Until(t, "all messages are stored", polltest.Patience, func() (bool, string) {
