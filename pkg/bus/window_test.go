@@ -37,7 +37,7 @@ func TestWindow(t *testing.T) {
 		if err := log.TakeOver(seq); err != nil {
 			t.Fatal(err)
 		}
-		for range 20 + reign {
+		for range 40 + reign {
 			frames := []frame.Frame{{First: seq + 1, Last: seq + 3, Count: 3, Payload: make([]byte, random.IntN(frame.Max))}}
 			if seq += 3; random.IntN(2) == 0 { // a long list
 				seq++

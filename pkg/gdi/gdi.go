@@ -254,8 +254,7 @@ const (
 var statusCodes = [...]string{
 	StatusOK: "ok", StatusDenied: "denied", StatusUnknown: "unknown", StatusExists: "exists", StatusInvalid: "invalid", StatusStale: "stale",
 	StatusNoDaemon: "no_daemon", StatusShutdown: "shutdown", StatusNotYet: "not_yet", StatusNotOwner: "not_owner", StatusLimit: "limit",
-	StatusToken: "token", StatusScope: "scope", StatusLogIn: "log_in", StatusWaiting: "waiting",
-	StatusInUse: "in_use",
+	StatusToken: "token", StatusScope: "scope", StatusLogIn: "log_in", StatusWaiting: "waiting", StatusInUse: "in_use",
 }
 
 // Code returns the name of the status for programs.

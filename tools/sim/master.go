@@ -56,9 +56,9 @@ func (m *master) install() {
 		}
 	}
 	if m.world.Preempt {
+		owners := []algorithm.Project{{Name: "alice", Weight: 6}, {Name: "bob", Weight: 3}, {Name: "root", Weight: 1}}
 		for _, e := range schedd.Algorithms() {
 			if e.Preempting != nil {
-				owners := []algorithm.Project{{Name: "alice", Weight: 6}, {Name: "bob", Weight: 3}, {Name: "root", Weight: 1}}
 				conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: e.Preempting(owners)})
 			}
 		}

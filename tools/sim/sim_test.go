@@ -15,7 +15,7 @@ var (
 	begin = flag.Int("first", 1, "the seed of the first of them")
 	seed  = flag.Uint64("seed", 0, "only this world")
 
-	requests = flag.Int("requests", 15, "of the workload at whose every append qmaster crashes")
+	requests = flag.Int("requests", 20, "of the workload at whose every append qmaster crashes")
 )
 
 // TestLaws lives through many worlds. A failing one is repeated with

@@ -444,7 +444,7 @@ func (n *naive) start(j *naiveJob) {
 // TestNaive holds the order of jobs against the naive one, on random cells
 // with random policies. What is started and what is rejected is random too.
 func TestNaive(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range uint64(5000) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			m, conf, now := randomCell(r)
