@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,16 @@ func (c *testCell) browse(t testing.TB, user string) *tab {
 			}
 		}
 	})
+	started := make(chan error)
+	go func() { // the kernel kills the browser when the thread that has started it ends, as that of a comparison does: this one stays
+		goruntime.LockOSThread()
+		defer goruntime.UnlockOSThread()
+		started <- chromedp.Run(ctx)
+		<-ctx.Done()
+	}()
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
 	w := c.request(http.MethodPost, "/v1/session", `{}`, http.Header{"Authorization": {"Bearer token-" + user}, "Content-Type": {"application/json"}})
 	var link Link
 	if err := json.Unmarshal(w.Body.Bytes(), &link); err != nil {
