@@ -19,7 +19,7 @@ import (
 )
 
 // manualPrelude is what the commands of the manual run behind. What runs until it is stopped runs in the background until
-// the end of the page: `quill up`, `quill qmaster` and nats-server, which are awaited, and `quill trace --follow`. `make`
+// the end of the page: `quill up`, `quill qmaster`, `quill mcp --http` and nats-server, which are awaited, and `quill trace --follow`. `make`
 // only needs to know the target, as the programs of the test stand for what it builds. Programs of others may be missing.
 const manualPrelude = `
 set -eu
@@ -34,6 +34,7 @@ quill() {
 	case "$*" in
 	up*) background up ' is up: ' quill "$@" ;;
 	qmaster*) background qmaster ' recovered: ' quill "$@" ;;
+	mcp*) background mcp ' serving ' quill "$@" ;;
 	*--follow) command quill "$@" & started="$! $started" ;;
 	*) command quill "$@" ;;
 	esac
@@ -51,6 +52,7 @@ var elsewhere = map[string]struct{ why, file, shows string }{
 	"vm":    {"installs as root, with systemd: TestVM does that", "tools/quill/vm_test.go", `"etc/systemd/system/quill-execd.service"`},
 	"api":   {"curl: TestManual of tools/web has what they are about", "tools/web/manual_test.go", `"../manual/api.md"`},
 	"bench": {"takes minutes: the story has each kind with small numbers", "tools/quill/testdata/script/bench.txtar", "exec quill bench list"},
+	"image": {"needs an image and a runtime: the story has a script for one", "tools/quill/testdata/script/qsub_container.txtar", "-l container=debian.sif"},
 	"login": {"needs a network with authorities: the test of the package has one", "tools/login/cert_test.go", `"--cert"`},
 }
 
@@ -116,7 +118,7 @@ func runCommands(t *testing.T, project, commands string) {
 	defer cancel()
 	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer collector.Close()
-	here := strings.NewReplacer("/tmp/quill-trial", filepath.Join(dir, "cell"), "127.0.0.1:4222", freeAddresses(t, 1)[0],
+	here := strings.NewReplacer("/tmp/quill-trial", filepath.Join(dir, "cell"), "127.0.0.1:4222", freeAddresses(t, 1)[0], "127.0.0.1:9466", freeAddresses(t, 1)[0],
 		"http://collector:4318", collector.URL, "/etc/prometheus/rules", dir, "/var/lib/prometheus", dir)
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-xc", script+here.Replace(commands))
 	cmd.Dir = dir
@@ -181,7 +183,7 @@ func optionsOf(t *testing.T, name string) (options []string) {
 // TestBlocks checks the check of blocks: commands in one without a mark, marks that nobody knows, and blocks without end.
 func TestBlocks(t *testing.T) {
 	text := "```sh\nqstat\n```\n\n```\nquill status\n$ quill why 1\nqstat is a word\n```\n\n```sh never\nqhost\n```\n\n```sh vm\nmake install\n```\n" +
-		"\n   ```sh\n   qdel 1\n   ```\n\n```yaml\na: b\n```\n\n```sh api\nquill up\n```\n\n```sh\nqacct"
+		"\n   ```sh\n   qdel 1\n   ```\n\n```yaml\na: b\n```\n\n```sh api\nquill up\n```\n\n    qstat\n\n    bare qstat\n\n```sh\nqacct"
 	marks := map[string]bool{}
 	commands, faults := fenced(text, marks)
 	if want := "qstat\nqdel 1\nqacct\n"; commands != want {
@@ -189,7 +191,7 @@ func TestBlocks(t *testing.T) {
 	}
 	want := []string{
 		`6: the block without a mark has the command "quill status"`, `8: the block without a mark has the command "qstat is a word"`,
-		`11: a block is marked "sh never"`, `23: a block is marked "yaml"`, `28: "quill up" is not for curl`, "the last block has no end",
+		`11: a block is marked "sh never"`, `23: a block is marked "yaml"`, `28: "quill up" is not for curl`, `31: the command "qstat" is in no fenced block`, "the last block has no end",
 	}
 	if !slices.Equal(faults, want) {
 		t.Errorf("found %q, not %q", faults, want)
@@ -201,9 +203,9 @@ func TestBlocks(t *testing.T) {
 
 // fenced returns the commands in the fenced blocks marked sh, the faults of the marks, and in marks what it sees of
 // elsewhere. A block is marked sh, sh and a word of elsewhere, mermaid, or not at all: output, or the contents of a file,
-// which has no command but those after a prompt.
+// which has no command but those after a prompt. So has one that is only indented.
 func fenced(text string, marks map[string]bool) (commands string, faults []string) {
-	programs := append(gridNames(), "quill", "make", "curl", "systemctl", "nats-server", "openssl", "promtool", "export")
+	programs := append(gridNames(), "quill", "make", "curl", "systemctl", "nats-server", "openssl", "promtool", "jq", "export")
 	inside, mark := false, ""
 	for i, line := range strings.Split(text, "\n") {
 		bare := strings.TrimSpace(line)
@@ -226,6 +228,8 @@ func fenced(text string, marks map[string]bool) (commands string, faults []strin
 			faults = append(faults, fmt.Sprintf("%d: %q is not for curl", i+1, bare))
 		case inside && mark == "" && slices.Contains(programs, word):
 			faults = append(faults, fmt.Sprintf("%d: the block without a mark has the command %q", i+1, bare))
+		case !inside && strings.HasPrefix(line, "    ") && slices.Contains(programs, word):
+			faults = append(faults, fmt.Sprintf("%d: the command %q is in no fenced block", i+1, bare))
 		}
 	}
 	if inside {

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	jq "github.com/itchyny/gojq/cli"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/quill-grid/quill/pkg/document/documenttest"
@@ -28,10 +29,10 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// TestMain has the stories run the programs that are installed. The test binary itself is only nats-server: it has three
+// TestMain has the stories run the programs that are installed. The test binary itself is only nats-server and jq: it has three
 // times the size of what users start, and stories start thousands.
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"quill": nil, "quill-daemon": nil, "quill-lab": nil, "nats-server": natsServerMain}
+	programs := map[string]func(){"quill": nil, "quill-daemon": nil, "quill-lab": nil, "nats-server": natsServerMain, "jq": func() { os.Exit(jq.Run()) }}
 	for name := range gridEngine {
 		programs[name] = nil
 	}
