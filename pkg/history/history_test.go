@@ -17,6 +17,7 @@ import (
 	_ "github.com/quill-grid/quill/pkg/bus/embedded"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
@@ -171,6 +172,27 @@ func TestCellsDirectory(t *testing.T) {
 		if at, err := l.SeqAt(got.At + 999); at != seq || err != nil {
 			t.Fatalf("at %d: list %d (%v), want %d", got.At, at, err, seq)
 		}
+	}
+	for _, c := range []struct {
+		place      gdi.Place
+		begin, end uint64
+	}{
+		{gdi.Place{}, 0, 0}, {gdi.Place{Seq: 17}, 17, 17}, {gdi.Place{At: live[300].At}, 300, 300},
+		{gdi.Place{At: live[300].At + 1}, 301, 300}, {gdi.Place{At: live[600].At + 1}, 601, 600}, {gdi.Place{At: live[1].At}, 0, 1},
+	} {
+		begin, err := l.Begin(c.place)
+		must(t, err)
+		end, err := l.End(c.place)
+		must(t, err)
+		if begin != c.begin || end != c.end {
+			t.Errorf("a stretch from and to %v has lists from %d and to %d, want %d and %d", c.place, begin, end, c.begin, c.end)
+		}
+	}
+	if begin, err := l.Begin(gdi.Place{At: live[1].At - 1}); begin != 0 || err != nil {
+		t.Errorf("a stretch from before the log begins with list %d: %v", begin, err)
+	}
+	if _, err := l.End(gdi.Place{At: live[1].At - 1}); err == nil {
+		t.Error("a stretch ends before the log")
 	}
 	if after := listing(t, dir); !reflect.DeepEqual(before, after) {
 		t.Errorf("the directory was changed:\n%v\n%v", before, after)

@@ -319,6 +319,28 @@ func (l *Log) At(p gdi.Place) (uint64, error) {
 	return l.SeqAt(max(p.At, l.first.At))
 }
 
+// Begin returns the Seq of the first list of a stretch that begins at a place, which is the first one not before a time; 0 for the
+// zero Place and for a time before the log: the stretch begins with the log.
+func (l *Log) Begin(p gdi.Place) (uint64, error) {
+	switch {
+	case p.At == 0:
+		return p.Seq, nil
+	case p.At <= l.first.At:
+		return 0, nil
+	}
+	before, err := l.SeqAt(p.At - 1)
+	return before + 1, err
+}
+
+// End returns the Seq of the last list of a stretch that ends at a place, which is the last one not later than a time; 0 for the
+// zero Place: the stretch ends with the log. A time before the log is an error.
+func (l *Log) End(p gdi.Place) (uint64, error) {
+	if p.At == 0 {
+		return p.Seq, nil
+	}
+	return l.SeqAt(p.At)
+}
+
 // Lists gives the lists from the one with that Seq on, in order, each frame
 // checked against the one before. A *frame.Damage, after all that is good, ends it.
 func (l *Log) Lists(from uint64) iter.Seq2[events.List, error] {

@@ -5,16 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/switches"
 )
-
-// Moment is a place in the log as users name it: the number of a list, or a
-// time.
-type Moment struct {
-	Seq uint64
-	At  grid.Time // of a Moment with Seq 0
-}
 
 // MomentLegend explains the words that ParseMoment reads.
 const MomentLegend = "" +
@@ -47,21 +41,21 @@ func ParseSpan(text string) (time.Duration, error) {
 	return span + more, err
 }
 
-// ParseMoment reads a Moment. now is the end of what is looked at: the
+// ParseMoment reads a place in the log as users name it: the number of a list, or a time. now is the end of what is looked at: the
 // present, or the last list of a log. A time of day without a date is the last
 // one not after now, a span is counted back from it; times are in now's zone unless they
 // have one, as those of RFC 3339 do.
-func ParseMoment(text string, now time.Time) (Moment, error) {
+func ParseMoment(text string, now time.Time) (gdi.Place, error) {
 	if seq, err := strconv.ParseUint(text, 10, 64); err == nil {
-		return Moment{Seq: seq}, nil
+		return gdi.Place{Seq: seq}, nil
 	}
 	if back, ok := strings.CutPrefix(text, "-"); ok {
 		if span, err := ParseSpan(back); err == nil {
-			return Moment{At: grid.TimeOf(now.Add(-span))}, nil
+			return gdi.Place{At: grid.TimeOf(now.Add(-span))}, nil
 		}
 	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return Moment{At: grid.TimeOf(at)}, nil
+	if at, err := time.Parse(time.RFC3339, text); err == nil { // of programs, whatever their zone
+		return gdi.Place{At: grid.TimeOf(at)}, nil
 	}
 	for _, layout := range clocks {
 		if c, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
@@ -69,20 +63,17 @@ func ParseMoment(text string, now time.Time) (Moment, error) {
 			if at.After(now) {
 				at = at.AddDate(0, 0, -1)
 			}
-			return Moment{At: grid.TimeOf(at)}, nil
+			return gdi.Place{At: grid.TimeOf(at)}, nil
 		}
-	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil { // of programs, whatever their zone
-		return Moment{At: grid.TimeOf(at)}, nil
 	}
 	for _, date := range dates {
 		for _, layout := range []string{date, date + " " + clocks[0], date + "T" + clocks[0], date + " " + clocks[1], date + "T" + clocks[1]} {
 			if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-				return Moment{At: grid.TimeOf(at)}, nil
+				return gdi.Place{At: grid.TimeOf(at)}, nil
 			}
 		}
 	}
-	return Moment{}, switches.Errorf("%q is neither the number of an event list nor a time", text)
+	return gdi.Place{}, switches.Errorf("%q is neither the number of an event list nor a time", text)
 }
 
 // Stamp returns a time as lists for people have it, in the zone of this machine.

@@ -4,20 +4,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
 func TestParseMoment(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	at := func(text string) opt.Moment {
+	at := func(text string) gdi.Place {
 		u, err := time.Parse("2006-01-02 15:04:05.999", text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return opt.Moment{At: grid.TimeOf(u)}
+		return gdi.Place{At: grid.TimeOf(u)}
 	}
-	for text, want := range map[string]opt.Moment{
+	for text, want := range map[string]gdi.Place{
 		"4711":                        {Seq: 4711},
 		"11:59":                       at("2026-03-01 11:59:00"),
 		"11:59:03":                    at("2026-03-01 11:59:03"),

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/codec"
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -93,7 +92,7 @@ func mark(log *history.Log, text string, end grid.Time, place *history.Mark) err
 	if err != nil {
 		return err
 	}
-	seq, err := log.At(gdi.Place{Seq: m.Seq, At: m.At})
+	seq, err := log.At(m)
 	if err != nil {
 		return err
 	}

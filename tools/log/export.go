@@ -72,11 +72,10 @@ func (c command) write(x *cli.Context) (err error) {
 		if p.text == "" {
 			continue
 		}
-		m, err := opt.ParseMoment(p.text, now)
-		if err != nil {
+		var err error
+		if *p.at, err = opt.ParseMoment(p.text, now); err != nil {
 			return err
 		}
-		*p.at = gdi.Place(m)
 	}
 	l, err := c.open(x.Context, logOf(x), func(s *history.Source) {
 		s.To = near.To
@@ -93,10 +92,10 @@ func (c command) write(x *cli.Context) (err error) {
 	defer l.Close()
 	e := history.Export{About: l.About()}
 	e.About.Program, e.About.Made, e.About.Store = "quill "+product.Version, grid.TimeOf(now), nil
-	if e.From, err = first(l, near.From); err != nil {
+	if e.From, err = l.Begin(near.From); err != nil {
 		return err
 	}
-	if e.To, err = last(l, near.To); err != nil {
+	if e.To, err = l.End(near.To); err != nil {
 		return err
 	}
 	if x.Bool("redact") {
@@ -119,26 +118,6 @@ func (c command) printWritten(ctx context.Context, path string) error {
 	}
 	defer l.Close()
 	return c.printCopy(path, l.Check(), l.About())
-}
-
-// first is the first list of a stretch; 0: the first there is.
-func first(l *history.Log, p gdi.Place) (uint64, error) {
-	if p.At == 0 {
-		return p.Seq, nil
-	}
-	if begin, _ := l.Span(); p.At <= begin.At {
-		return 0, nil
-	}
-	seq, err := l.SeqAt(p.At - 1)
-	return seq + 1, err
-}
-
-// last is the last list of a stretch; 0: the last there is.
-func last(l *history.Log, p gdi.Place) (uint64, error) {
-	if p.At == 0 {
-		return p.Seq, nil
-	}
-	return l.SeqAt(p.At)
 }
 
 // redacted makes e write other names. All of the stretch is read once for the

@@ -194,8 +194,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 // placeOf reads a moment: a number of an event list, a time, or a span back from now.
 func (s *session) placeOf(text string) (gdi.Place, error) {
-	m, err := opt.ParseMoment(text, s.now())
-	return gdi.Place{Seq: m.Seq, At: m.At}, err
+	return opt.ParseMoment(text, s.now())
 }
 
 // past returns the state as of a moment; "": as it is now.

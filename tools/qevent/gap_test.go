@@ -11,6 +11,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
@@ -29,8 +30,8 @@ type memory struct {
 
 func (m *memory) mark(seq uint64) history.Mark     { return history.Mark{Seq: seq, At: grid.Time(seq)} }
 func (m *memory) Span() (first, last history.Mark) { return m.mark(m.first), m.mark(m.last) }
-func (m *memory) SeqAt(t grid.Time) (uint64, error) {
-	return min(uint64(t), m.last), nil
+func (m *memory) Begin(p gdi.Place) (uint64, error) {
+	return max(p.Seq, min(uint64(p.At), m.last+1)), nil
 }
 func (m *memory) Lists(from uint64) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {

@@ -1,6 +1,7 @@
 package qevent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -8,7 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
@@ -17,7 +18,7 @@ import (
 // past is a log that can be read back.
 type past interface {
 	Span() (first, last history.Mark)
-	SeqAt(grid.Time) (uint64, error)
+	Begin(gdi.Place) (uint64, error)
 	Lists(from uint64) iter.Seq2[events.List, error]
 	State(seq uint64) (*state.State, error)
 	Close() error
@@ -53,9 +54,15 @@ func (r *reader) replay(ctx context.Context, open opener) error {
 	}
 	from := first.Seq
 	if r.from != "" {
-		if from, err = begin(log, r.from); err != nil {
+		place, err := opt.ParseMoment(r.from, last.At.Std())
+		if err != nil {
 			return err
 		}
+		seq, err := log.Begin(place)
+		if err != nil {
+			return err
+		}
+		from = cmp.Or(seq, first.Seq)
 	}
 	if err := r.start(log, from); err != nil {
 		return err
@@ -71,20 +78,6 @@ func (r *reader) until(now time.Time) error {
 	to, err := opt.ParseMoment(r.to, now)
 	r.lastTo, r.timeTo = to.Seq, to.At
 	return err
-}
-
-// begin is the first list that is not before a moment.
-func begin(log past, text string) (uint64, error) {
-	first, last := log.Span()
-	from, err := opt.ParseMoment(text, last.At.Std())
-	switch {
-	case err != nil || from.At == 0:
-		return from.Seq, err
-	case from.At <= first.At:
-		return first.Seq, nil
-	}
-	before, err := log.SeqAt(from.At - 1)
-	return before + 1, err
 }
 
 // start makes the reader ready for the list from. Where it remembers, the

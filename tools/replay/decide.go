@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
@@ -22,10 +23,7 @@ var decisions = analysis{
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
 		o := decide.Options{Algorithms: schedd.Algorithms()}
 		var err error
-		if o.From, err = seqOf(log, env, c.String("from")); err != nil {
-			return err
-		}
-		if o.To, err = seqOf(log, env, c.String("to")); err != nil {
+		if o.From, o.To, err = bounds(c, env, log); err != nil {
 			return err
 		}
 		r, err := decide.Repeat(recorded{log}, o)
@@ -55,15 +53,26 @@ func (r recorded) Full(seq uint64) (*state.State, error) {
 	return r.Log.Full(max(seq, first.Seq))
 }
 
-// seqOf is the Seq that a user names; 0 for none.
-func seqOf(log *history.Log, env opt.Env, text string) (uint64, error) {
-	if text == "" {
-		return 0, nil
-	}
+// bounds returns the first and the last list from --from to --to; 0: those of the log.
+func bounds(c *cli.Context, env opt.Env, log *history.Log) (from, to uint64, err error) {
 	_, last := log.Span()
-	m, err := opt.ParseMoment(text, last.At.Std().In(env.Now().Location()))
-	if err != nil || m.Seq != 0 {
-		return m.Seq, err
+	end := last.At.Std().In(env.Now().Location())
+	for _, bound := range []struct {
+		name  string
+		seq   *uint64
+		seqOf func(gdi.Place) (uint64, error)
+	}{{"from", &from, log.Begin}, {"to", &to, log.End}} {
+		text := c.String(bound.name)
+		if text == "" {
+			continue
+		}
+		place, err := opt.ParseMoment(text, end)
+		if err != nil {
+			return 0, 0, err
+		}
+		if *bound.seq, err = bound.seqOf(place); err != nil {
+			return 0, 0, err
+		}
 	}
-	return log.SeqAt(m.At)
+	return from, to, nil
 }

@@ -14,11 +14,7 @@ import (
 var steps = analysis{
 	name: "json",
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
-		from, err := seqOf(log, env, c.String("from"))
-		if err != nil {
-			return err
-		}
-		to, err := seqOf(log, env, c.String("to"))
+		from, to, err := bounds(c, env, log)
 		if err != nil {
 			return err
 		}

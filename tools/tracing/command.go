@@ -15,7 +15,6 @@ import (
 
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/codec"
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
@@ -152,7 +151,7 @@ func (t *tracing) past(from string) error {
 		if err != nil {
 			return fmt.Errorf("--from: %w", err)
 		}
-		if begin, err = log.At(gdi.Place{Seq: m.Seq, At: m.At}); err != nil {
+		if begin, err = log.At(m); err != nil {
 			return fmt.Errorf("--from: %w", err)
 		}
 	}

@@ -130,8 +130,8 @@ func (s *Server) at(ctx context.Context, text string) (moment, error) {
 }
 
 // rebuild makes the state of a moment from the log.
-func (s *Server) rebuild(ctx context.Context, m opt.Moment) (moment, error) {
-	st, err := s.stateAt(ctx, gdi.Place{Seq: m.Seq, At: m.At}, nil)
+func (s *Server) rebuild(ctx context.Context, m gdi.Place) (moment, error) {
+	st, err := s.stateAt(ctx, m, nil)
 	if err != nil {
 		return moment{}, err
 	}

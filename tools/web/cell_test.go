@@ -305,7 +305,10 @@ func (p *past) SeqAt(t grid.Time) (seq uint64, err error) {
 			seq = l.Seq
 		}
 	}
-	return seq, nil
+	if seq == 0 {
+		err = errors.New("it begins later")
+	}
+	return seq, err
 }
 func (p *past) Lists(from uint64) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {

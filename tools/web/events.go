@@ -158,7 +158,7 @@ func (r *stream) begin(in *eventsQuery) error {
 		return problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
 	}
 	where, text := "query.from", in.From
-	var m opt.Moment
+	var m gdi.Place
 	switch {
 	case in.LastEventID != "":
 		where = "header.Last-Event-ID"

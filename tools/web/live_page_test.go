@@ -10,7 +10,7 @@ import (
 )
 
 // TestFollowedPage: a browser that follows a page gets all of it first. What is shown may have changed without an event list since the page was loaded, as a
-// comparison that has ended.
+// comparison that has ended, here one of a longer stretch than the log has.
 func TestFollowedPage(t *testing.T) {
 	c := newCell(t, 2)
 	c.submit("alice", "render")
@@ -19,7 +19,7 @@ func TestFollowedPage(t *testing.T) {
 	server := c.serve()
 	c.makeLink("root", false)
 	c.openLink()
-	if _, err := c.server.cell.Try(person{user: "root"}, console.WhatIf{From: "1"}); err != nil {
+	if _, err := c.server.cell.Try(person{user: "root"}, console.WhatIf{From: "-30d"}); err != nil {
 		t.Fatal(err)
 	}
 	<-c.server.cell.trials.kept[0].ended

@@ -48,7 +48,7 @@ type trials struct {
 type trial struct {
 	console.Trial
 	owner    string
-	from, to opt.Moment
+	from, to gdi.Place
 	variants []variant
 	stop     context.CancelFunc
 	ended    chan struct{} // closed at the end
@@ -66,7 +66,7 @@ func (c *consoleCell) Try(s console.Session, w console.WhatIf) (string, error) {
 	var err error
 	for _, place := range []struct {
 		field, text string
-		to          *opt.Moment
+		to          *gdi.Place
 	}{{"from", w.From, &t.from}, {"to", w.To, &t.to}} {
 		if place.text == "" {
 			continue
@@ -277,8 +277,8 @@ func notesOf(name string, p *whatif.Replayed, left int) (out []string) {
 // recorded reads the stretch.
 func (c *consoleCell) recorded(ctx context.Context, t *trial) (*whatif.Recorded, error) {
 	c.set(t, func(t *console.Trial) { t.Step = "reads the log" })
-	to := gdi.Place{Seq: t.to.Seq, At: t.to.At}
-	p, err := c.past(ctx, gdi.Place{Seq: t.from.Seq, At: t.from.At}, to, false)
+	to := t.to
+	p, err := c.past(ctx, t.from, to, false)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (c *consoleCell) recorded(ctx context.Context, t *trial) (*whatif.Recorded,
 	first, last := p.Span()
 	from := t.from.Seq
 	if t.from.At != 0 {
-		if from, err = p.SeqAt(t.from.At); err != nil {
+		if from, err = p.SeqAt(max(t.from.At, first.At)); err != nil {
 			return nil, err
 		}
 	}
