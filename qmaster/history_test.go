@@ -69,7 +69,7 @@ func TestHistoryOfRunningCell(t *testing.T) {
 		t.Error("state by replay is not the live state")
 	}
 	// A stretch begins with a state not later than what was asked for.
-	part := past(t, history.Source{Cell: cell, From: history.Place{Seq: live.Seq - 3}, To: history.Place{Seq: live.Seq - 1}})
+	part := past(t, history.Source{Cell: cell, From: gdi.Place{Seq: live.Seq - 3}, To: gdi.Place{Seq: live.Seq - 1}})
 	first, last = part.Span()
 	if first.Seq > live.Seq-3 || first.Seq == 1 || last.Seq != live.Seq-1 {
 		t.Errorf("stretch is %v to %v of %d", first, last, live.Seq)

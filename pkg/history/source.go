@@ -30,15 +30,12 @@ type Source struct {
 
 	// From and To say what is wanted of it, for what is asked for over a connection:
 	// the state at From or before, and the lists up to To. Zero: all there is.
-	From, To Place
+	From, To gdi.Place
 	// Lists is whether a connection is asked for the lists only, those from From on, without a state.
 	Lists bool
 	// Odd is called with objects that cannot be read and are left out, unless it is nil.
 	Odd func(*codec.Unreadable)
 }
-
-// Place is a Seq, or with Seq 0 the last list not later than At.
-type Place = gdi.Place
 
 // Find is the source that a user means: a file or a directory by its path, or
 // with "" the cell that the environment names.

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 )
@@ -168,10 +169,9 @@ func open(ctx context.Context, env opt.Env, path, at string, want stretch) (*rep
 	}
 	source.Odd = func(u *codec.Unreadable) { fmt.Fprintln(env.Stderr, "quill replay:", u) }
 	now, at := env.Now(), strings.TrimPrefix(at, "@")
-	if m, err := opt.ParseMoment(at, now); at == "" || err == nil {
-		place := history.Place{Seq: m.Seq, At: m.At}
+	if place, err := opt.ParseMoment(at, now); at == "" || err == nil {
 		if at == "" {
-			place = history.Place{Seq: math.MaxUint64} // the end
+			place = gdi.Place{Seq: math.MaxUint64} // the end
 		}
 		if want == there {
 			source.From = place
