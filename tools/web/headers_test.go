@@ -47,6 +47,41 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// TestFlowing: a proxy before the server passes on events, output and pages when they are sent.
+func TestFlowing(t *testing.T) {
+	c := newCell(t, 1)
+	c.submit("alice", "sleep", "1")
+	c.run()
+	c.end(1, 0)
+	c.writes("/home/alice/sleep.o1", "done\n")
+	c.makeLink("alice", false)
+	c.openLink()
+	server := c.serve()
+	pages := http.Header{"Cookie": {c.browser.cookie}, "Accept": {typeEvents}}
+	for _, one := range []struct {
+		path string
+		h    http.Header
+		want string
+	}{
+		{"/v1/events?from=1", as("alice"), "no"}, {"/v1/jobs/1/output?follow=true", as("alice"), "no"}, {"/jobs", pages, "no"},
+		{"/v1/jobs/1/output", as("alice"), ""}, {"/v1/jobs", as("alice"), ""},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+one.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = one.h
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := answer.Header.Get("X-Accel-Buffering"); got != one.want || answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d, X-Accel-Buffering is %q, not %q", one.path, answer.StatusCode, got, one.want)
+		}
+		answer.Body.Close()
+	}
+}
+
 // TestLargeHeader: a header that is too large is a problem.
 func TestLargeHeader(t *testing.T) {
 	c := newCell(t, 1)

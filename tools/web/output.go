@@ -96,6 +96,9 @@ func (s *Server) getOutput(ctx context.Context, in *outputQuery) (*outputPart, e
 	out.Body = func(h huma.Context) {
 		_, w := humago.Unwrap(h)
 		h.SetHeader("Content-Type", typeText)
+		if in.Follow {
+			flowing(h)
+		}
 		h.SetStatus(http.StatusOK)
 		if !in.Follow {
 			_, _ = w.Write(p.Data)
