@@ -157,11 +157,14 @@ func changeKeys(path string, change func(text []byte, keys []Key) ([]byte, error
 }
 
 // readSeed reads the secret half from a file of NewKey, or from one that
-// NATS's own tools wrote, which does not say whose it is.
+// NATS's own tools wrote, which does not say whose it is. A file that everybody can read is refused.
 func readSeed(path string) (nkeys.KeyPair, Identity, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, Identity{}, err
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o004 != 0 {
+		return nil, Identity{}, fmt.Errorf("key in %s: everybody can read it, so it is not used: chmod 600 %[1]s", path)
 	}
 	for line := range strings.Lines(string(text)) {
 		word := strings.Fields(line)

@@ -79,6 +79,12 @@ func TestKeyFile(t *testing.T) {
 	if _, err := connect(hostSeed, Identity{Role: Host, Name: "node2"}); err == nil || !strings.Contains(err.Error(), "is for host node1.example.com, not for host node2") {
 		t.Errorf("node1's key as node2: %v", err)
 	}
+	if err := os.Chmod(hostSeed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connect(hostSeed, node1); err == nil || !strings.HasSuffix(err.Error(), "everybody can read it, so it is not used: chmod 600 "+hostSeed) {
+		t.Errorf("a key that everybody can read: %v", err)
+	}
 	none := filepath.Join(t.TempDir(), "none")
 	if _, err := connect(none, bob); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), none) {
 		t.Errorf("no key: %v", err)
