@@ -56,12 +56,13 @@ func (a *attempt) migrate(s *plan.Step, started *proc, alarms *alarms) {
 		command, failed := a.command(c.Migrate.Argv, started)
 		if failed != nil {
 			a.k.logf("%s: migr_command %s: %s", a.key, c.Migrate.Argv[0], failed.reason)
-			a.sendOrder(a.after(127))
+			a.sendOrder(afterMigration(127, c.Must))
 			return
 		}
+		must := c.Must // the attempt may end, and with it its plan, while the command runs
 		go func() {
 			o := <-command.ended
-			a.sendOrder(a.after(int(o.status)))
+			a.sendOrder(afterMigration(int(o.status), must))
 		}()
 	case c.Migrate.Signal != 0:
 		a.k.reaper.signal(a, syscall.Signal(c.Migrate.Signal))
@@ -71,9 +72,9 @@ func (a *attempt) migrate(s *plan.Step, started *proc, alarms *alarms) {
 	}
 }
 
-// after returns the order that follows from the status of a migr_command.
-func (a *attempt) after(status int) order {
-	if status != 0 && a.plan.Ckpt.Must {
+// afterMigration returns the order that follows from the status of a migr_command; must: the job stays if it fails.
+func afterMigration(status int, must bool) order {
+	if status != 0 && must {
 		return order{notSaved, ""}
 	}
 	return order{saved, ""}

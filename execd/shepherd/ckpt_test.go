@@ -114,6 +114,20 @@ func TestMigrateInVain(t *testing.T) {
 	h.complained("1.1.1: migr_command failed: the job stays")
 }
 
+// A job that ends while it is being saved does not wait for the command, whose end changes nothing.
+func TestEndWhileMigrating(t *testing.T) {
+	h := newHost(t)
+	p := h.plan(1, "echo up; while :; do sleep 0.01; done")
+	p.Ckpt = plan.Ckpt{Migrate: plan.Method{Argv: h.note("sleep 100", "migr")}, Must: true}
+	h.start(p)
+	h.says(1, "up")
+	h.signal(report.Migrate, 1)
+	h.until("the command runs", func() bool { return h.noted() == "migr" })
+	h.signal(report.Terminate, 1)
+	e := h.end(1)
+	want(t, "failed", e.Failed, report.FailedAfterJob)
+}
+
 // complained expects a line in the shepherd's log, and forgets it.
 func (h *host) complained(text string) {
 	h.t.Helper()

@@ -132,7 +132,9 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 	case saved:
 		a.leave(s, started, alarms)
 	case notSaved:
-		a.k.logf("%s: migr_command failed: the job stays", a.key)
+		if !a.killed { // with the job its command ends, too
+			a.k.logf("%s: migr_command failed: the job stays", a.key)
+		}
 		a.migrating = false
 	case shutDown:
 		switch {
