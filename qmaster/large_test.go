@@ -12,8 +12,9 @@ import (
 // TestLargeRequestsTakeTurns: large requests are decoded beside those who put them, those of each user in turns,
 // each when the one before is durable, and what waits of one user is bounded.
 func TestLargeRequestsTakeTurns(t *testing.T) {
-	begin, order := make(chan bool), make(chan string, 20)
+	begun, begin, order := make(chan bool, 20), make(chan bool), make(chan string, 20)
 	l := &large{decode: func(r *bus.Request, _ *codec.Decoder) {
+		begun <- true
 		<-begin
 		order <- r.From.Name
 	}, durable: func() { order <- "durable" }}
@@ -21,7 +22,7 @@ func TestLargeRequestsTakeTurns(t *testing.T) {
 		l.put(&bus.Request{From: bus.Identity{Role: bus.User, Name: user}, Data: make([]byte, bytes)})
 	}
 	put("alice", 1)
-	begin <- true // so it does not wait any more
+	<-begun // so it does not wait any more, and no other begins
 	put("alice", largeWaiting-1)
 	put("alice", 1)
 	put("alice", 1) // too much
