@@ -203,7 +203,7 @@ func TestBlocks(t *testing.T) {
 
 // fenced returns the commands in the fenced blocks marked sh, the faults of the marks, and in marks what it sees of
 // elsewhere. A block is marked sh, sh and a word of elsewhere, mermaid, or not at all: output, or the contents of a file,
-// which has no command but those after a prompt. So has one that is only indented.
+// which has no command but those after a prompt; nor has a block that is only indented.
 func fenced(text string, marks map[string]bool) (commands string, faults []string) {
 	programs := append(gridNames(), "quill", "make", "curl", "systemctl", "nats-server", "openssl", "promtool", "jq", "export")
 	inside, mark := false, ""

@@ -9,7 +9,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/decide"
 )
@@ -26,7 +25,7 @@ var decisions = analysis{
 		if o.From, o.To, err = bounds(c, env, log); err != nil {
 			return err
 		}
-		r, err := decide.Repeat(recorded{log}, o)
+		r, err := decide.Repeat(log, o)
 		if c.Bool("json") {
 			if err := document.Write(env.Stdout, r); err != nil {
 				return err
@@ -42,15 +41,6 @@ var decisions = analysis{
 		}
 		return nil
 	},
-}
-
-// recorded is a log whose deciders run again.
-type recorded struct{ *history.Log }
-
-// Full implements decide.Past.
-func (r recorded) Full(seq uint64) (*state.State, error) {
-	first, _ := r.Span()
-	return r.Log.Full(max(seq, first.Seq))
 }
 
 // bounds returns the first and the last list from --from to --to; 0: those of the log.

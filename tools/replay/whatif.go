@@ -102,12 +102,11 @@ func workload(c *cli.Context, r *whatif.Recorded) string {
 
 // record reads the stretch of the log from --from to --to.
 func record(c *cli.Context, env opt.Env, log *history.Log) (*whatif.Recorded, error) {
-	first, _ := log.Span()
 	from, to, err := bounds(c, env, log)
 	if err != nil {
 		return nil, err
 	}
-	start, err := log.Full(max(from, first.Seq+1) - 1)
+	start, err := log.Full(max(from, 1) - 1)
 	if err != nil {
 		return nil, err
 	}

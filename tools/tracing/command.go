@@ -151,9 +151,11 @@ func (t *tracing) past(from string) error {
 		if err != nil {
 			return fmt.Errorf("--from: %w", err)
 		}
-		if begin, err = log.At(m); err != nil {
+		seq, err := log.Begin(m)
+		if err != nil {
 			return fmt.Errorf("--from: %w", err)
 		}
+		begin = cmp.Or(seq, first.Seq)
 	}
 	st := state.New()
 	if begin > 1 {

@@ -178,8 +178,8 @@ func writePage[T any](h huma.Context, r rows[T]) {
 	w.Flush()
 }
 
-// flowing has proxies pass on what is written when it is, also those that would first fill a buffer, as nginx does.
-func flowing(h huma.Context) { h.SetHeader("X-Accel-Buffering", "no") }
+// unbuffered has proxies pass on what is written when it is, also those that would first fill a buffer, as nginx does.
+func unbuffered(h huma.Context) { h.SetHeader("X-Accel-Buffering", "no") }
 
 // writeLines writes a row on each line.
 func writeLines[T any](h huma.Context, items iter.Seq[T]) {

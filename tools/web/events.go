@@ -111,7 +111,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 		defer r.close()
 		_, w := humago.Unwrap(h)
 		h.SetHeader("Content-Type", [...]string{typeEvents, typeNDJSON}[r.form])
-		flowing(h)
+		unbuffered(h)
 		if h.Version().ProtoMajor == 1 { // without chunks each batch is one write; the connection ends with the stream
 			h.SetHeader("Transfer-Encoding", "identity")
 		}

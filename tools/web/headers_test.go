@@ -47,8 +47,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestFlowing: a proxy before the server passes on events, output and pages when they are sent.
-func TestFlowing(t *testing.T) {
+// TestUnbuffered: a proxy before the server passes on events, output and pages when they are sent.
+func TestUnbuffered(t *testing.T) {
 	c := newCell(t, 1)
 	c.submit("alice", "sleep", "1")
 	c.run()

@@ -97,7 +97,7 @@ func (s *Server) getOutput(ctx context.Context, in *outputQuery) (*outputPart, e
 		_, w := humago.Unwrap(h)
 		h.SetHeader("Content-Type", typeText)
 		if in.Follow {
-			flowing(h)
+			unbuffered(h)
 		}
 		h.SetStatus(http.StatusOK)
 		if !in.Follow {

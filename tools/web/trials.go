@@ -277,20 +277,20 @@ func notesOf(name string, p *whatif.Replayed, left int) (out []string) {
 // recorded reads the stretch.
 func (c *consoleCell) recorded(ctx context.Context, t *trial) (*whatif.Recorded, error) {
 	c.set(t, func(t *console.Trial) { t.Step = "reads the log" })
-	to := t.to
-	p, err := c.past(ctx, t.from, to, false)
+	before, to := t.from, t.to
+	before.Seq = max(before.Seq, 1) - 1
+	p, err := c.past(ctx, before, to, false)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
 	first, last := p.Span()
-	from := t.from.Seq
-	if t.from.At != 0 {
-		if from, err = p.SeqAt(max(t.from.At, first.At)); err != nil {
+	if before.At != 0 {
+		if before.Seq, err = p.SeqAt(max(before.At, first.At)); err != nil {
 			return nil, err
 		}
 	}
-	start, err := p.Full(max(from, first.Seq))
+	start, err := p.Full(max(before.Seq, first.Seq))
 	if err != nil {
 		return nil, err
 	}
