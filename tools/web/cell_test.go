@@ -324,7 +324,7 @@ func (p *past) Full(seq uint64) (*state.State, error) {
 		return nil, errors.New("there is no state")
 	}
 	s := state.New()
-	for _, l := range p.lists[:seq] {
+	for _, l := range p.lists[:max(seq, p.first)] {
 		s.Apply(l)
 	}
 	return s, nil

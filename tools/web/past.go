@@ -20,7 +20,7 @@ type Past interface {
 	SeqAt(grid.Time) (uint64, error)
 	Lists(from uint64) iter.Seq2[events.List, error]
 	Runs(from uint64) iter.Seq2[orders.Record, error]
-	Full(seq uint64) (*state.State, error) // fails for a stretch without a state
+	Full(seq uint64) (*state.State, error) // the earliest, if seq is before it; fails for a stretch without a state
 	Close() error
 }
 

@@ -274,23 +274,23 @@ func notesOf(name string, p *whatif.Replayed, left int) (out []string) {
 	return out
 }
 
-// recorded reads the stretch.
+// recorded reads the stretch: the state before it, and its lists.
 func (c *consoleCell) recorded(ctx context.Context, t *trial) (*whatif.Recorded, error) {
 	c.set(t, func(t *console.Trial) { t.Step = "reads the log" })
 	before, to := t.from, t.to
-	before.Seq = max(before.Seq, 1) - 1
+	before.Seq, before.At = max(before.Seq, 1)-1, max(before.At, 1)-1
 	p, err := c.past(ctx, before, to, false)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
 	first, last := p.Span()
-	if before.At != 0 {
-		if before.Seq, err = p.SeqAt(max(before.At, first.At)); err != nil {
+	if before.At >= first.At {
+		if before.Seq, err = p.SeqAt(before.At); err != nil {
 			return nil, err
 		}
 	}
-	start, err := p.Full(max(before.Seq, first.Seq))
+	start, err := p.Full(before.Seq)
 	if err != nil {
 		return nil, err
 	}
