@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,15 +21,16 @@ func Keep(run func(dir string) error) {
 		os.Setenv(testsPID, strconv.Itoa(os.Getpid()))
 		return
 	}
-	tests, err := strconv.Atoi(os.Getenv(testsPID))
-	if err == nil { // not in a child of the shepherd's, which has a job's environment
+	exit := syscall.Exit // of a child, which has a job's environment: os.Exit would wait a second for the race detector
+	if tests, err := strconv.Atoi(os.Getenv(testsPID)); err == nil {
+		exit = os.Exit
 		go endWith(tests)
 	}
 	if err := run(os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		exit(1)
 	}
-	os.Exit(0)
+	exit(0)
 }
 
 // endWith ends this process when that one is no more.
