@@ -2,9 +2,11 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
@@ -39,6 +41,43 @@ func TestNoQMaster(t *testing.T) {
 		t.Errorf("a qmaster that was stopped was waited for: %v", took)
 	}
 }
+
+// TestBusy: a request that qmaster sends back as busy is repeated for half a minute, a connection that is refused as busy for 5 s.
+func TestBusy(t *testing.T) {
+	refused := fmt.Errorf("%w: too many connections", bus.ErrBusy)
+	for _, c := range []struct {
+		what string
+		dial error
+		sent error // what sending returns until free
+		free time.Duration
+		want string
+	}{
+		{"free after 29 s", nil, bus.ErrBusy, 29 * time.Second, "29s <nil>"},
+		{"busy for ever", nil, bus.ErrBusy, time.Hour, "30s error: qmaster is busy"},
+		{"no connection for 4 s", refused, nil, 4 * time.Second, "4s <nil>"},
+		{"no connection for ever", refused, nil, time.Hour, "5s error: qmaster is busy: too many connections"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			begun := time.Now()
+			until := func(err error) error {
+				if time.Since(begun) >= c.free {
+					return nil
+				}
+				return err
+			}
+			h := held[*conn]{dial: func() (*conn, error) { return new(conn), until(c.dial) }}
+			err := try(t.Context(), new(Remote), &h, func(*conn) error { return until(c.sent) })
+			if got := fmt.Sprint(time.Since(begun).Round(time.Second), " ", err); got != c.want {
+				t.Errorf("%s: %s, want %s", c.what, got, c.want)
+			}
+		})
+	}
+}
+
+// conn is a connection that only try needs.
+type conn struct{ _ int }
+
+func (*conn) Close() {}
 
 // Where a server runs and nobody serves, somebody soon may: a server outside of
 // qmaster has another one waiting, and he may be at another server of the cluster.

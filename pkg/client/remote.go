@@ -28,6 +28,7 @@ import (
 // where a server runs without it.
 const (
 	restartWait = 5 * time.Second  // no qmaster has taken the request yet
+	busyWait    = 30 * time.Second // qmaster is busy, and wants it again
 	answerWait  = 60 * time.Second // it may have been carried out
 	pauseMin    = 20 * time.Millisecond
 	pauseMax    = 500 * time.Millisecond
@@ -188,9 +189,11 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 		conn, err := h.get()
 		if err == nil {
 			err = send(conn)
-		}
-		if refused := (*bus.Refused)(nil); errors.As(err, &refused) {
-			h.drop(conn)
+			if refused := (*bus.Refused)(nil); errors.As(err, &refused) {
+				h.drop(conn)
+			} else if errors.Is(err, bus.ErrBusy) {
+				patience = max(patience, busyWait)
+			}
 		}
 		switch {
 		case err == nil:
