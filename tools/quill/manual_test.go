@@ -60,10 +60,7 @@ var elsewhere = map[string]struct{ why, file, shows string }{
 // manual, page by page, in a directory of their own: every command must end with
 // status 0. A page that does not begin with a cell of its own gets one.
 func TestManual(t *testing.T) {
-	project, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	project := projectDir(t)
 	pages, err := filepath.Glob(filepath.Join(project, "tools/manual/*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("no manual: %v", err)
@@ -101,6 +98,15 @@ func TestManual(t *testing.T) {
 			t.Errorf("no block is marked %q", "sh "+mark)
 		}
 	}
+}
+
+// projectDir returns the top of the source tree.
+func projectDir(t *testing.T) string {
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // runCommands runs commands of the manual in a directory and, unless they start one, a cell of their own. Each must end

@@ -73,35 +73,6 @@ func TestPageFaults(t *testing.T) {
 	}
 }
 
-// TestExamples runs the examples of the pages of quill's commands, one after the other in one cell: that of quill-up(1)
-// comes first and that of quill-down(1) last.
-func TestExamples(t *testing.T) {
-	t.Parallel()
-	project, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, commands, last := "", "", ""
-	for _, p := range manual.Pages() {
-		if !strings.HasPrefix(p.Name, "quill-") {
-			continue
-		}
-		into := &commands
-		switch p.Name {
-		case "quill-up":
-			into = &first
-		case "quill-down":
-			into = &last
-		}
-		for _, line := range strings.Split(sectionOf(p.Text, "EXAMPLE"), "\n") {
-			if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok {
-				*into += command + "\n"
-			}
-		}
-	}
-	runCommands(t, project, first+commands+last)
-}
-
 // pageFaults compares pages with the commands that there are: pages that are missing, or too many, and options.
 func pageFaults(texts map[string]string, helps map[string]help) (faults []string) {
 	name := regexp.MustCompile(`(?:^|[ *])(--?[a-z][a-z-]*)`)
@@ -152,7 +123,7 @@ type section struct{ title, text string }
 func sectionOf(page, title string) string {
 	_, text, _ := strings.Cut(page, "\n# "+title+"\n")
 	text, _, _ = strings.Cut(text, "\n# ")
-	return strings.TrimSpace(text)
+	return strings.Trim(text, "\n")
 }
 
 // checkSections compares sections of a page, or with -update writes them.

@@ -13,10 +13,7 @@ import (
 // commands of the chapter on Grid Engine, saves it with those of the chapter, and compares.
 func TestSavedConfiguration(t *testing.T) {
 	t.Parallel()
-	project, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	project := projectDir(t)
 	story, err := txtar.ParseFile("testdata/script/qconf_saved.txtar")
 	if err != nil {
 		t.Fatal(err)

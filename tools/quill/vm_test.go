@@ -27,10 +27,7 @@ func newVM(t *testing.T) *vm {
 	if !*inVM {
 		t.Skip("takes minutes and a machine of its own: make vmtest")
 	}
-	project, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	project := projectDir(t)
 	from := func(variable, otherwise string) string {
 		if path := os.Getenv(variable); path != "" {
 			return path
