@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus/bustest"
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // Who stops serving answers first what has reached him.
@@ -96,7 +97,7 @@ func TestAskedWhileItBegins(t *testing.T) {
 	for range 200 {
 		answered := make(chan error, 1)
 		go func() {
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
 			defer cancel()
 			for {
 				_, err := asker.Request(ctx, subject, nil)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 var (
@@ -104,7 +105,7 @@ func TestConfig(t *testing.T) {
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("server does not come up")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
 	defer cancel()
 	connect := func(seed, as Who) *bus.Conn {
 		t.Helper()

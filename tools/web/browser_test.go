@@ -33,6 +33,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 // pictures writes the screenshots of the manual: go test ./tools/web -run TestBrowserPictures -pictures ../manual/console
@@ -139,7 +141,7 @@ func (b *tab) until(expression string) {
 	expression = "(() => { try { return " + expression + " } catch { return false } })()"
 	var err error
 	for range 20 {
-		err = chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second)))
+		err = chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(polltest.Patience)))
 		away := func(text string) bool { return strings.Contains(err.Error(), text) } // another page was loaded meanwhile
 		if err == nil || !away("context with specified id") && !away("context was destroyed") && !away("target navigated") {
 			break
