@@ -42,7 +42,8 @@ vi() { :; }
 params() { SGE_SINGLE_LINE=1 qconf -sconf | sed -e '/^#/d' -e "s/^reporting_params .*/reporting_params $1/" >global; qconf -Mconf global; }
 held() { while test $(qsub -terse -h -b y -t 1-10 true | cut -d. -f1) -lt $1; do :; done; } # until job $1 waits
 qevent() { case "$*" in *-to*) command qevent "$@" ;; *) command qevent "$@" & started="$! $started" ;; esac; }
-tail() { qsub -sync y -b y true >&2; shift; command tail "$@"; }
+written() { until grep -q $1 $SGE_ROOT/default/common/$2; do :; done; }
+tail() { qsub -sync y -b y true >&2; written :job_log: reporting; shift; command tail -n +1 "$@"; }
 `
 
 // gridExamples are the pages of Grid Engine whose examples have files, by name, and those whose examples need more than
@@ -51,7 +52,7 @@ var gridExamples = map[string]struct {
 	files  []string
 	before string
 }{
-	"accounting":         {before: "qsub -sync y -b y true; params old_accounting=false; qsub -sync y -b y true; params old_accounting=true"},
+	"accounting":         {before: "qsub -sync y -b y true; written . accounting; params old_accounting=false; qsub -sync y -b y true; written . accounting.jsonl; params old_accounting=true"},
 	"bootstrap":          {files: []string{"bootstrap"}},
 	"calendar_conf":      {files: []string{"night"}},
 	"checkpoint":         {files: []string{"usr1"}},
