@@ -84,6 +84,9 @@ func TestGridExamples(t *testing.T) {
 		for i, text := range e.files {
 			commands += "cat >" + known.files[i] + " <<'end of file'\n" + text + "end of file\n"
 		}
+		for _, line := range e.output {
+			t.Errorf("%s: %q has no prompt", p.Name, line)
+		}
 		if e.commands != "" {
 			commands += known.before + "\n" + e.commands
 			pages++
@@ -98,8 +101,8 @@ func TestGridExamples(t *testing.T) {
 // examples are the indented blocks under EXAMPLE or EXAMPLES of a page: commands, which have a prompt and perhaps output
 // behind them, and the texts of files.
 type examples struct {
-	commands string
-	files    []string
+	commands      string
+	output, files []string
 }
 
 func examplesOf(page string) (e examples) {
@@ -117,6 +120,8 @@ func examplesOf(page string) (e examples) {
 			e.files = append(e.files, text+"\n")
 		case file:
 			e.files[len(e.files)-1] += text + "\n"
+		default:
+			e.output = append(e.output, text)
 		}
 		continued = (prompt || continued) && strings.HasSuffix(command, "\\")
 		inside = indented
