@@ -40,11 +40,9 @@ drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
 	@ln -sf libdrmaa.so.1.0 lib/libdrmaa.so
 
 # The tests of concurrent packages run under the race detector, which needs a C compiler; those of a browser are not compiled with it.
-# go test begins packages in the order of its arguments: the longest are first.
-CONCURRENT := $(addprefix github.com/quill-grid/quill/,qmaster execd/shepherd pkg/bus tools/web execd pkg/history schedd tools/qrsh/session \
-	tools/drmaa/session pkg/codec pkg/jsv/script pkg/client)
+CONCURRENT := $(addprefix github.com/quill-grid/quill/,pkg/bus pkg/client pkg/codec pkg/history pkg/jsv/script qmaster schedd execd \
+	execd/shepherd tools/drmaa/session tools/qrsh/session tools/web)
 RACE        = $(if $(shell command -v gcc),-race)
-LONGEST    := github.com/quill-grid/quill/tools/quill
 # A program with the race detector would wait for a second before it ends, and tests start many.
 race: export GORACE = atexit_sleep_ms=10
 
@@ -55,7 +53,7 @@ race: ## run the tests of the concurrent packages
 	$(ROOM) $(TEST) $(RACE) -skip '^TestBrowser' $(CONCURRENT)
 
 sequential:
-	$(ROOM) $(TEST) $(LONGEST) $(filter-out $(LONGEST) $(CONCURRENT),$(shell $(GO) list $(TAGS) ./...))
+	$(ROOM) $(TEST) $(filter-out $(CONCURRENT),$(shell $(GO) list $(TAGS) ./...))
 
 browser:
 	$(TEST) -run '^TestBrowser' ./tools/web
