@@ -14,8 +14,8 @@ import (
 const MomentLegend = "" +
 	"moment                  seq|time\n" +
 	"seq                     number of an event list\n" +
-	"time                    [date ]HH:MM[:SS[.mmm]]|date|-span, date as YYYY-MM-DD or MM/DD/YYYY,\n" +
-	"                        span as 90s, 10m, 2h or 30d: so long before the end of the log\n"
+	"time                    [date ]HH:MM[:SS[.mmm]]|date|-span|now, date as YYYY-MM-DD or MM/DD/YYYY,\n" +
+	"                        span as 90s, 10m, 2h or 30d: so long before now, the end of the log\n"
 
 // dates and clocks are the layouts of a time's two parts.
 var (
@@ -48,6 +48,9 @@ func ParseSpan(text string) (time.Duration, error) {
 func ParseMoment(text string, now time.Time) (gdi.Place, error) {
 	if seq, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return gdi.Place{Seq: seq}, nil
+	}
+	if text == "now" {
+		return gdi.Place{At: grid.TimeOf(now)}, nil
 	}
 	if back, ok := strings.CutPrefix(text, "-"); ok {
 		if span, err := ParseSpan(back); err == nil {

@@ -33,6 +33,7 @@ func TestParseMoment(t *testing.T) {
 		"-90s":                        at("2026-03-01 11:58:30"),
 		"-2d":                         at("2026-02-27 12:00:00"),
 		"-1d12h":                      at("2026-02-28 00:00:00"),
+		"now":                         at("2026-03-01 12:00:00"),
 	} {
 		if got, err := opt.ParseMoment(text, now); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
