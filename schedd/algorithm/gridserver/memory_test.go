@@ -27,3 +27,17 @@ func TestStepsOfOneMoment(t *testing.T) {
 		}
 	}
 }
+
+// TestHistoryStays: what a session has had, a start of the last run included, stays what it was while its history is stored on.
+func TestHistoryStays(t *testing.T) {
+	m, job := NewModel(), &grid.Job{ID: 1, Array: true}
+	stored := state(usedName(1, 1), grid.Values{{Name: "1000", Text: "1"}, {Name: "2000", Text: "2"}, {Name: "3000", Text: "3"}})
+	start := begins(&session{id: 1}, 4000, 7, "h1")
+	m.Apply(events.List{Seq: 1, Events: []events.Event{events.Listed(&stored), events.Listed(&start)}})
+	h, _ := m.historyOf(job, &session{id: 1})
+	later := state(usedName(1, 1), append(stored.Values, grid.Value{Name: "4000", Text: "3"})) // the task is over
+	m.Apply(events.List{Seq: 2, Events: []events.Event{events.Mod(&later)}})
+	if got := h.engines(); got != 4 {
+		t.Errorf("had 4 engines, and %d when less were stored", got)
+	}
+}
