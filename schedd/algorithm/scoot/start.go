@@ -16,8 +16,8 @@ import (
 func (r *run) ordinary() {
 	for idle := r.idle; idle > 0 && !r.Stopped; {
 		r.plan.ordinary(idle)
-		if n := r.planned(); n > 0 {
-			idle -= n
+		if r.planned() > 0 {
+			_, idle = r.m.Cluster.Usable() // the worker of a task that stood still may be in a queue that takes no jobs
 			continue
 		}
 		short := false
@@ -79,9 +79,10 @@ func (r *run) rebalance() bool {
 			on := r.unsuspendClass(uint32(i), n)
 			if on > 0 {
 				anew()
+				_, r.idle = r.m.Cluster.Usable()
 			}
 			got := r.starts(uint32(i), n-on)
-			r.idle -= on + got
+			r.idle -= got
 			started += on + got
 		}
 	}
