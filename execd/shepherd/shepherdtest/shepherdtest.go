@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,16 +20,15 @@ func Keep(run func(dir string) error) {
 		os.Setenv(testsPID, strconv.Itoa(os.Getpid()))
 		return
 	}
-	exit := syscall.Exit // of a child, which has a job's environment: os.Exit would wait a second for the race detector
-	if tests, err := strconv.Atoi(os.Getenv(testsPID)); err == nil {
-		exit = os.Exit
+	tests, err := strconv.Atoi(os.Getenv(testsPID))
+	if err == nil { // not in a child of the shepherd's, which has a job's environment
 		go endWith(tests)
 	}
 	if err := run(os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		exit(1)
+		os.Exit(1)
 	}
-	exit(0)
+	os.Exit(0)
 }
 
 // endWith ends this process when that one is no more.

@@ -225,7 +225,7 @@ func (m *Model) removeSession(id uint32) {
 // task, unless that was suspended.
 func (m *Model) historyOf(j *grid.Job, s *session) (h history, kept bool) {
 	if h, kept = m.ledger.histories[j.ID]; kept || j.Array {
-		h = slices.Clip(h) // what is stored next is added to the other
+		h = slices.Clip(h) // the ledger appends what is stored next
 		m.eachBeganOf(s, func(b beginning) {
 			if b.job == j.ID {
 				h = h.then(b.at, h.engines()+1)

@@ -28,7 +28,7 @@ func TestStepsOfOneMoment(t *testing.T) {
 	}
 }
 
-// TestHistoryStays: what a session has had, a start of the last run included, stays what it was while its history is stored on.
+// TestHistoryStays: what a session has had, a start of the last run included, does not change when more of it is stored.
 func TestHistoryStays(t *testing.T) {
 	m, job := NewModel(), &grid.Job{ID: 1, Array: true}
 	stored := state(usedName(1, 1), grid.Values{{Name: "1000", Text: "1"}, {Name: "2000", Text: "2"}, {Name: "3000", Text: "3"}})

@@ -17,7 +17,7 @@ func (r *run) ordinary() {
 	for idle := r.idle; idle > 0 && !r.Stopped; {
 		r.plan.ordinary(idle)
 		if r.planned() > 0 {
-			_, idle = r.m.Cluster.Usable() // the worker of a task that stood still may be in a queue that takes no jobs
+			_, idle = r.m.Cluster.Usable() // a task may resume in a queue that takes no jobs, whose workers are not idle ones
 			continue
 		}
 		short := false
