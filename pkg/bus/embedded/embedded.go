@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -84,6 +85,9 @@ func health(ask func(*server.HealthzOptions) *server.HealthStatus) error {
 		var all []error
 		unready := false
 		for _, e := range ask(&server.HealthzOptions{Details: true}).Errors {
+			if strings.HasPrefix(e.Stream, ".") { // a deleted stream, whose files are being removed
+				continue
+			}
 			all = append(all, errors.New(e.Error))
 			unready = unready || e.Type == server.HealthzErrorConn
 		}

@@ -2,15 +2,21 @@ package embedded
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/quill-grid/quill/pkg/bus"
 )
 
 // A server that got no processor for a millisecond says that it has not started: it is asked again. What it says of its store counts at once.
 func TestHealth(t *testing.T) {
 	unready := []server.HealthzError{{Type: server.HealthzErrorConn, Error: "failed to be ready for connections after 1ms: "}}
 	broken := []server.HealthzError{{Type: server.HealthzErrorStream, Error: "stream GE_EVENTS could not be found"}, {Type: server.HealthzErrorJetStream, Error: "no space"}}
+	leaving := []server.HealthzError{{Type: server.HealthzErrorStream, Stream: ".GE_EVENTS", Error: "JetStream stream '$G > .GE_EVENTS' could not be recovered"}}
 	for _, c := range []struct {
 		answers [][]server.HealthzError
 		asked   int
@@ -18,6 +24,8 @@ func TestHealth(t *testing.T) {
 	}{
 		{answers: [][]server.HealthzError{nil, broken}, asked: 1},
 		{answers: [][]server.HealthzError{unready, unready, nil}, asked: 3},
+		{answers: [][]server.HealthzError{leaving}, asked: 1},
+		{answers: [][]server.HealthzError{slices.Concat(leaving, broken)}, asked: 1, want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
 		{answers: [][]server.HealthzError{broken, nil}, asked: 1, want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
 		{answers: [][]server.HealthzError{unready, broken}, asked: 2, want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
 	} {
@@ -30,4 +38,23 @@ func TestHealth(t *testing.T) {
 			t.Errorf("asked %d times: %v, want %d times: %v", asked, err, c.asked, c.want)
 		}
 	}
+}
+
+// A server that ended before it had removed the files of a deleted stream goes on with that when it starts, and is healthy.
+func TestStartAfterDelete(t *testing.T) {
+	dir := t.TempDir()
+	deleted := filepath.Join(dir, "jetstream/$G/streams/.GE_EVENTS/msgs")
+	if err := os.MkdirAll(deleted, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10_000 { // more than are gone when the server has started
+		if err := os.WriteFile(filepath.Join(deleted, fmt.Sprint(i, ".blk")), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := bus.Start(bus.ServerOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Stop()
 }
