@@ -43,8 +43,8 @@ func (r *run) report() {
 	r.reportPending(newOrder(p, (*memory)(nil).again()), most)
 }
 
-// overrideTotal reports how many override tickets running tasks have together. It returns
-// false when the run must end.
+// overrideTotal reports how many override tickets running tasks have together, a whole number but for what sharing them loses in digits.
+// It returns false when the run must end.
 func (r *run) overrideTotal(p *policies) bool {
 	sum := 0.0
 	if p.tickets {
@@ -52,6 +52,7 @@ func (r *run) overrideTotal(p *policies) bool {
 			sum += p.override(&p.parties[i], 0) * float64(p.parties[i].Active)
 		}
 	}
+	sum = math.Round(sum)
 	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) || r.Yield(&orders.SchedConf{WeightTicketsOverride: sum})
 }
 
