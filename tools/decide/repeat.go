@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -72,6 +74,7 @@ type repeater struct {
 	registered
 	repeatedSince      uint64          // the list at which it received the full state here
 	results            map[uint64]bool // the lists that came of recorded runs; nil: before the first of them
+	recent             []string        // the last whole ones of these runs, as Cause.Ref has them
 	recorded, repeated []byte          // an order each
 }
 
@@ -118,16 +121,25 @@ func (r *repeater) record(run *run) {
 	for _, seq := range run.results {
 		r.results[seq] = true
 	}
+	if run.whole && len(run.Orders) > 0 {
+		r.recent = append(r.recent, strconv.FormatUint(run.Run, 10))
+		r.recent = r.recent[max(0, len(r.recent)-recentRuns):]
+	}
 }
 
+// recentRuns is how many runs with orders may be decided before what follows from the orders of one has been carried out.
+const recentRuns = 100
+
 // noteUnrecorded reports a list that came of orders which are not recorded. A recording
-// begins when its oldest part was removed: what came before its first run is no gap.
+// begins when its oldest part was removed: what came before its first run is no gap. Nor is what follows from recorded orders in a list of
+// its own, after those of other runs perhaps: jobs that waited for one that was removed.
 func (r *repeater) noteUnrecorded(l events.List) {
 	switch {
 	case l.Cause.What != ordersCause || r.results == nil:
 	case r.results[l.Seq]:
 		delete(r.results, l.Seq)
 		r.report.recorded = l.Seq
+	case slices.Contains(r.recent, l.Cause.Ref):
 	default:
 		r.report.gap(l)
 	}
