@@ -7,7 +7,7 @@
 //	           ◀── Status, Used ────────────────────────   attempts that start, are suspended, end; usage
 //
 //	plan.go     Plan, Owner, Dir, File, Step, Ckpt; the devices of a Plan are those of pkg/grid
-//	limits.go   Limits, Bound, Rlimit, Resource
+//	limits.go   Limits, Bound, Rlimit, Resource; the shell that sets them
 //	change.go   Change of the limits of an attempt that runs, Changed
 //	cgroup.go   Cgroup: the control group and its limits
 //	method.go   Method: a signal or a command

@@ -52,3 +52,14 @@ var resourceNames = [...]string{"", "cpu", "fsize", "data", "stack", "core", "rs
 
 // String returns the name in queue_conf(5) or execd_params, without s_ and h_.
 func (r Resource) String() string { return resourceNames[r] }
+
+// Limited returns the program and arguments of a shell that sets limits and then becomes the program: limits belong to a process, and Go
+// has no way to set them between fork and exec. Giving a login shell its name takes bash; everything else the usual shell, which starts
+// faster. limits are its commands for them: the shepherd makes them, and has them last among the arguments of a step that is a Front.
+func Limited(limits string, login bool, path string, argv []string) (string, []string) {
+	shell, name, become := "/bin/sh", path, `exec "$@"`
+	if login {
+		shell, name, become = "/bin/bash", argv[0], `exec -a "$0" "$@"`
+	}
+	return shell, append([]string{name, "-c", limits + become, name, path}, argv[1:]...)
+}

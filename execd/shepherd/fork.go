@@ -54,7 +54,7 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 		n.argv = append(slices.Clone(n.argv), ulimit(limits))
 	default: // the shell in between would hide that it is not there
 		n.check = n.path
-		n.path, n.argv = Limited(ulimit(limits), s.Login, n.path, n.argv)
+		n.path, n.argv = plan.Limited(ulimit(limits), s.Login, n.path, n.argv)
 	}
 	if s.Stdout.Path != "" {
 		out := new(streams)
@@ -326,17 +326,6 @@ func ulimit(limits []plan.Rlimit) string {
 		script.WriteString("&& ")
 	}
 	return script.String()
-}
-
-// Limited returns the program and arguments of a shell that sets limits and then becomes the program: limits belong to a process, and Go has no way to set
-// them between fork and exec. Giving a login shell its name takes bash; everything else the usual shell, which starts
-// faster. What limits are is the shepherd's: the last argument of a step that is a Front.
-func Limited(limits string, login bool, path string, argv []string) (string, []string) {
-	shell, name, become := "/bin/sh", path, `exec "$@"`
-	if login {
-		shell, name, become = "/bin/bash", argv[0], `exec -a "$0" "$@"`
-	}
-	return shell, append([]string{name, "-c", limits + become, name, path}, argv[1:]...)
 }
 
 func inUnits(n, unit uint64) string {

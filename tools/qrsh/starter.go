@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/quill-grid/quill/execd/shepherd"
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/tools/qrsh/session"
@@ -58,7 +58,7 @@ func start(env opt.Env, limits string) (session.Exit, error) {
 	c := commandOf(env, what)
 	if limits != "" {
 		c.Through = func(path string, argv []string) (string, []string) {
-			return shepherd.Limited(limits, c.Login, path, argv)
+			return plan.Limited(limits, c.Login, path, argv)
 		}
 	}
 	return link.Serve(c)

@@ -10,7 +10,6 @@ import (
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/product"
-	"github.com/quill-grid/quill/tools/adopt"
 	"github.com/quill-grid/quill/tools/gpu"
 	"github.com/quill-grid/quill/tools/output"
 	"github.com/quill-grid/quill/tools/proposal"
@@ -113,7 +112,7 @@ func quill(env opt.Env, args []string) int {
 // quillCommands are those of this program.
 var quillCommands = []func(opt.Env) *cli.Command{
 	downCommand, statusCommand, starterCommand,
-	keyCommand, token.Command, proposal.List, proposal.Approve, proposal.Reject, proposeCommand, output.Command, gpu.Command, adopt.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
+	keyCommand, token.Command, proposal.List, proposal.Approve, proposal.Reject, proposeCommand, output.Command, gpu.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 }
 
 // proposeCommand is quill propose, of Grid Engine's commands.

@@ -20,6 +20,7 @@ var others = []struct{ program, category, name, usage string }{
 	{"quill-daemon", "", "execd", "run the execution daemon of this host in the foreground"},
 	{"quill-daemon", "", "shepherd", ""},
 	{"quill-daemon", "", "web", "serve the HTTP API of the cell in the foreground, or log in to it with --open"},
+	{"quill-daemon", "", "adopt", "have a log-in join the user's newest job on this host; started by PAM"},
 	{"quill-daemon", "", "login", "log in to a cell at its identity provider or with a certificate"},
 	{"quill-daemon", "", "logout", "end the log-in of quill login: revoke its token and remove it"},
 	{"quill-lab", "laboratory", "attack", "attack a throw-away cell as a user, a host and a scheduler while an honest user works"},
