@@ -28,17 +28,24 @@ import (
 // Options say how the demo is shown.
 type Options struct {
 	Span time.Duration // how long the submissions take; 0: 25 s
+	Jobs int           // how many of the log: jobsMin to jobsMax; not for Algorithms
 	Keep bool          // leave the cell's directory for a look afterwards
 	Web  bool          // serve the cell's pages, until ctx ends
 }
 
 const hosts, slots = 4, 100
 
+// The log has 300 jobs. Fewer than 15 would leave no place for the array, the chain and the job that is retried.
+const jobsMin, jobsMax = 15, 300
+
 // Run shows the demo. The error says what went wrong; a demo in which a job
 // was lost is an error too.
 func Run(ctx context.Context, env opt.Env, o Options) error {
 	if o.Span == 0 {
 		o.Span = 25 * time.Second
+	}
+	if o.Jobs < jobsMin || o.Jobs > jobsMax {
+		return opt.Usagef("--jobs is %d to %d, not %d", jobsMin, jobsMax, o.Jobs)
 	}
 	return onCell(ctx, env, o, hosts, slots, func(ctx context.Context, d *demo) error { return d.show(ctx, o) })
 }
@@ -135,7 +142,7 @@ func (d *demo) show(ctx context.Context, o Options) error {
 		return err
 	}
 	defer c.Close()
-	jobs, err := workload(o.Span)
+	jobs, err := workload(o.Span, o.Jobs)
 	if err != nil {
 		return err
 	}
@@ -183,7 +190,7 @@ func parallel(ctx context.Context, c client.Client) error {
 // feed submits everything in its time.
 func (d *demo) feed(ctx context.Context, jobs []job) error {
 	begun := time.Now()
-	extra := map[int]func(context.Context) error{20: d.array, 60: d.chain, 100: d.retried}
+	extra := map[int]func(context.Context) error{len(jobs) / 15: d.array, len(jobs) / 5: d.chain, len(jobs) / 3: d.retried}
 	for i, j := range jobs {
 		select {
 		case <-ctx.Done():

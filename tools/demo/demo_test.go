@@ -23,8 +23,8 @@ import (
 // times have the proportions of the log, long gaps aside.
 func TestWorkload(t *testing.T) {
 	const span = 25 * time.Second
-	jobs, err := workload(span)
-	if err != nil || len(jobs) != 300 {
+	jobs, err := workload(span, jobsMax+1)
+	if err != nil || len(jobs) != jobsMax {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
 	for i, j := range jobs {
@@ -155,5 +155,13 @@ func TestFailedCommand(t *testing.T) {
 	}
 	if out, err := d.command(t.Context(), "text", "-c", "cat; pwd >/dev/null"); out != "text" || err != nil {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestJobsAreBounded(t *testing.T) {
+	for _, n := range []int{-1, 0, jobsMin - 1, jobsMax + 1} {
+		if err := Run(t.Context(), opt.Env{}, Options{Jobs: n}); err == nil || err.Error() != fmt.Sprintf("--jobs is 15 to 300, not %d", n) {
+			t.Errorf("%d jobs: %v", n, err)
+		}
 	}
 }

@@ -24,12 +24,12 @@ type job struct {
 // shown as it was; longer ones are cut to it.
 const gapMax = 6 * time.Hour
 
-// workload reads the log and squeezes its time so that the submissions take
+// workload reads the first n jobs of the log and squeezes its time so that the submissions take
 // the given span.
-func workload(span time.Duration) ([]job, error) {
+func workload(span time.Duration, n int) ([]job, error) {
 	var jobs []job
 	var before, last float64
-	for lines := bufio.NewScanner(strings.NewReader(log)); lines.Scan(); {
+	for lines := bufio.NewScanner(strings.NewReader(log)); len(jobs) < n && lines.Scan(); {
 		line := strings.TrimSpace(lines.Text())
 		if line == "" || line[0] == ';' {
 			continue

@@ -17,7 +17,7 @@ func TestDemoPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	demo := exec.CommandContext(t.Context(), program, "demo", "--web", "--span", "500ms")
+	demo := exec.CommandContext(t.Context(), program, "demo", "--web", "--span", "500ms", "--jobs", "15")
 	demo.Stderr = t.Output()
 	out, err := demo.StdoutPipe()
 	if err != nil {
