@@ -117,6 +117,7 @@ func (r *repeater) all(records iter.Seq2[orders.Record, error]) error {
 func (r *repeater) record(run *run) {
 	if r.results == nil {
 		r.results = map[uint64]bool{}
+		r.recent = []string{strconv.FormatUint(run.Run-1, 10)} // recorded before the part that is read
 	}
 	for _, seq := range run.results {
 		r.results[seq] = true
