@@ -16,6 +16,7 @@ func init() { bus.RegisterEngine(start) }
 const (
 	memoryMax = 64 << 20 // no stream of ours is kept in memory
 	startWait = 5 * time.Minute
+	authWait  = 10 * time.Second // for a client to say who it is; clients themselves give up before that
 )
 
 // Bounds of one connection that speaks NATS.
@@ -58,6 +59,7 @@ func natsOptions(o bus.EngineOptions) *server.Options {
 		JetStream:                  true,
 		JetStreamMaxStore:          o.StoreMax,
 		JetStreamMaxMemory:         memoryMax,
+		AuthTimeout:                authWait.Seconds(),
 		SyncAlways:                 o.Durable,
 		SyncInterval:               time.Second,
 		MaxConn:                    o.Connections,

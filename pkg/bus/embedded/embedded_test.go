@@ -1,11 +1,14 @@
 package embedded
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -57,4 +60,28 @@ func TestStartAfterDelete(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Stop()
+}
+
+// The server does not end a connection that has said nothing for as long as a client on a slow machine may take: it was 2 s, and a qmaster
+// that got no processor meanwhile ended.
+func TestSlowClient(t *testing.T) {
+	t.Parallel()
+	e, err := start(bus.EngineOptions{Dir: t.TempDir(), Connections: 10, Authenticate: func(string) (bus.Identity, bool) { return bus.Identity{}, false }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Stop()
+	c, err := e.InProcessConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(3 * time.Second))
+	in := bufio.NewReader(c)
+	if line, err := in.ReadString('\n'); err != nil {
+		t.Fatal(line, err)
+	}
+	if line, err := in.ReadString('\n'); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%q, %v", line, err)
+	}
 }
