@@ -201,7 +201,17 @@ func (u *Up) active(host string) string {
 	return filepath.Join(u.Scratch, "active_jobs", host)
 }
 
+// size changes the queue and the scheduler's configuration, again if others change them meanwhile: the first report of a host sets its slots.
 func (u *Up) size(ctx context.Context, c client.Client) error {
+	for {
+		err := u.sizeOnce(ctx, c)
+		if stale := (*gdi.Refusal)(nil); !errors.As(err, &stale) || stale.Status != gdi.StatusStale {
+			return err
+		}
+	}
+}
+
+func (u *Up) sizeOnce(ctx context.Context, c client.Client) error {
 	var queue *grid.CQueue
 	var conf *grid.SchedConf
 	_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindCQueue, grid.KindSchedConf}}, func(o grid.Object) error {
@@ -238,6 +248,7 @@ func (u *Up) size(ctx context.Context, c client.Client) error {
 			queue.Slots.At = append(queue.Slots.At, grid.At[int32]{Target: n, Value: int32(share)})
 		}
 	}
+	u.total = 0
 	for _, n := range names {
 		u.total += int(queue.Slots.For(n, func(string) bool { return false }))
 	}
