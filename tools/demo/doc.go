@@ -1,7 +1,7 @@
 // Package demo shows a real workload on a throw-away cell, through the commands
 // that a user would type.
 //
-// Run: four hosts with 100 slots in all, the first 300 jobs of the KTH SP2 log (kth-sp2.swf, Parallel
+// Run: four hosts with 100 slots in all, the first jobs, 300 or fewer, of the KTH SP2 log (kth-sp2.swf, Parallel
 // Workloads Archive; its header has the credits), squeezed in time so that
 // days pass in seconds, with their real parallel sizes as real processes; and
 // with them an array, a chain of dependent jobs and one that fails and is
