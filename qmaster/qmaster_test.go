@@ -17,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/polltest"
 )
 
 func newCell(t testing.TB) cell.Cell {
@@ -255,10 +256,12 @@ func TestRetryMakesOneJob(t *testing.T) {
 	}
 	ask := func() gdi.Reply {
 		req := gdi.Request{ID: "once", Host: q.opts.Host, Command: "qsub", Body: &gdi.Submit{Job: aJob("j")}}
+		ctx, cancel := context.WithTimeout(t.Context(), polltest.Patience)
+		defer cancel()
 		var answer []byte
 		err := bus.ErrBusy
-		for errors.Is(err, bus.ErrBusy) { // the user is not known yet, and the machine has much else to do
-			answer, err = conn.Request(context.Background(), bus.CmdSubject(conn.Identity(), "submit"), codec.AppendRequest(nil, req))
+		for errors.Is(err, bus.ErrBusy) { // the user database has not answered yet
+			answer, err = conn.Request(ctx, bus.CmdSubject(conn.Identity(), "submit"), codec.AppendRequest(nil, req))
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -201,7 +201,8 @@ func (u *Up) active(host string) string {
 	return filepath.Join(u.Scratch, "active_jobs", host)
 }
 
-// size changes the queue and the scheduler's configuration, again if others change them meanwhile: the first report of a host sets its slots.
+// size changes the queue and the scheduler's configuration. It reads them again if another request has changed them meanwhile: the first
+// load report of a host sets the slots of the host.
 func (u *Up) size(ctx context.Context, c client.Client) error {
 	for {
 		err := u.sizeOnce(ctx, c)

@@ -9,10 +9,10 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// changing is a cell with one host whose queue is changed by others before each of the first changes of it.
+// changing is a cell whose queue another request changes right before each of the first changes of it.
 type changing struct {
 	client.Client
-	others  int
+	others  int // such requests that are left
 	version uint32
 	slots   int32
 }
@@ -39,7 +39,7 @@ func (c *changing) Do(_ context.Context, _ string, body gdi.Body) (gdi.Reply, er
 	return gdi.Reply{Answers: []gdi.Answer{gdi.Done("")}}, nil
 }
 
-// TestSizeAgain: the queue of a cell that starts is set up though others change it.
+// TestSizeAgain: a cell that starts sets up its queue although other requests change it.
 func TestSizeAgain(t *testing.T) {
 	u := &Up{Hosts: 2, Slots: 7}
 	c := &changing{others: 2}

@@ -74,7 +74,8 @@ type repeater struct {
 	registered
 	repeatedSince      uint64          // the list at which it received the full state here
 	results            map[uint64]bool // the lists that came of recorded runs; nil: before the first of them
-	recent             []string        // the last whole ones of these runs, as Cause.Ref has them
+	before             string          // the run before the first of them, as Cause.Ref has it
+	recent             []string        // the last whole ones of them
 	recorded, repeated []byte          // an order each
 }
 
@@ -117,7 +118,7 @@ func (r *repeater) all(records iter.Seq2[orders.Record, error]) error {
 func (r *repeater) record(run *run) {
 	if r.results == nil {
 		r.results = map[uint64]bool{}
-		r.recent = []string{strconv.FormatUint(run.Run-1, 10)} // recorded before the part that is read
+		r.before = strconv.FormatUint(run.Run-1, 10)
 	}
 	for _, seq := range run.results {
 		r.results[seq] = true
@@ -128,22 +129,29 @@ func (r *repeater) record(run *run) {
 	}
 }
 
-// recentRuns is how many runs with orders may be decided before what follows from the orders of one has been carried out.
+// recentRuns is how many later runs may have orders before the jobs that the orders of one release are released.
 const recentRuns = 100
 
 // noteUnrecorded reports a list that came of orders which are not recorded. A recording
-// begins when its oldest part was removed: what came before its first run is no gap. Nor is what follows from recorded orders in a list of
-// its own, after those of other runs perhaps: jobs that waited for one that was removed.
+// begins when its oldest part was removed: what came before its first run is no gap,
+// also where qmaster appends a list of the run before it later.
 func (r *repeater) noteUnrecorded(l events.List) {
 	switch {
-	case l.Cause.What != ordersCause || r.results == nil:
+	case l.Cause.What != ordersCause || r.results == nil || l.Cause.Ref == r.before:
 	case r.results[l.Seq]:
 		delete(r.results, l.Seq)
 		r.report.recorded = l.Seq
-	case slices.Contains(r.recent, l.Cause.Ref):
+	case r.releases(l):
 	default:
 		r.report.gap(l)
 	}
+}
+
+// releases reports whether a list only releases jobs that waited for one that recorded orders removed. qmaster does this in lists of its
+// own, possibly after those of later runs, and the recording does not name them.
+func (r *repeater) releases(l events.List) bool {
+	other := func(e events.Event) bool { return e.Kind != grid.KindJob || e.Op != events.OpMod }
+	return len(l.Events) > 0 && !slices.ContainsFunc(l.Events, other) && slices.Contains(r.recent, l.Cause.Ref)
 }
 
 // ordersCause is the cause of a list that came of orders.
@@ -166,7 +174,7 @@ func (r *repeater) rest() {
 			r.noteUnrecorded(late[0])
 			late = late[1:]
 		}
-		if l.Cause.What == ordersCause {
+		if l.Cause.What == ordersCause && !r.releases(l) {
 			late = append(late, events.List{Seq: l.Seq, At: l.At, Cause: l.Cause})
 		}
 	}

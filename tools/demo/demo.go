@@ -28,15 +28,15 @@ import (
 // Options say how the demo is shown.
 type Options struct {
 	Span time.Duration // how long the submissions take; 0: 25 s
-	Jobs int           // how many of the log: jobsMin to jobsMax; not for Algorithms
+	Jobs int           // how many of the log: JobsMin to JobsMax; not for Algorithms
 	Keep bool          // leave the cell's directory for a look afterwards
 	Web  bool          // serve the cell's pages, until ctx ends
 }
 
 const hosts, slots = 4, 100
 
-// The log has 300 jobs. Fewer than 15 would leave no place for the array, the chain and the job that is retried.
-const jobsMin, jobsMax = 15, 300
+// JobsMin and JobsMax bound Options.Jobs: the log has 300 jobs, and fewer than 15 show little.
+const JobsMin, JobsMax = 15, 300
 
 // Run shows the demo. The error says what went wrong; a demo in which a job
 // was lost is an error too.
@@ -44,8 +44,8 @@ func Run(ctx context.Context, env opt.Env, o Options) error {
 	if o.Span == 0 {
 		o.Span = 25 * time.Second
 	}
-	if o.Jobs < jobsMin || o.Jobs > jobsMax {
-		return opt.Usagef("--jobs is %d to %d, not %d", jobsMin, jobsMax, o.Jobs)
+	if o.Jobs < JobsMin || o.Jobs > JobsMax {
+		return opt.Usagef("--jobs must be %d to %d, not %d", JobsMin, JobsMax, o.Jobs)
 	}
 	return onCell(ctx, env, o, hosts, slots, func(ctx context.Context, d *demo) error { return d.show(ctx, o) })
 }

@@ -23,8 +23,8 @@ import (
 // times have the proportions of the log, long gaps aside.
 func TestWorkload(t *testing.T) {
 	const span = 25 * time.Second
-	jobs, err := workload(span, jobsMax+1)
-	if err != nil || len(jobs) != jobsMax {
+	jobs, err := workload(span, JobsMax+1)
+	if err != nil || len(jobs) != JobsMax {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
 	for i, j := range jobs {
@@ -159,8 +159,8 @@ func TestFailedCommand(t *testing.T) {
 }
 
 func TestJobsAreBounded(t *testing.T) {
-	for _, n := range []int{-1, 0, jobsMin - 1, jobsMax + 1} {
-		if err := Run(t.Context(), opt.Env{}, Options{Jobs: n}); err == nil || err.Error() != fmt.Sprintf("--jobs is 15 to 300, not %d", n) {
+	for _, n := range []int{-1, 0, JobsMin - 1, JobsMax + 1} {
+		if err := Run(t.Context(), opt.Env{}, Options{Jobs: n}); err == nil || err.Error() != fmt.Sprintf("--jobs must be 15 to 300, not %d", n) {
 			t.Errorf("%d jobs: %v", n, err)
 		}
 	}

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"fmt"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
@@ -13,7 +15,7 @@ func demoCommand(env opt.Env) *cli.Command {
 		Name: "demo", Usage: "watch a real workload run on a throw-away cell of four hosts",
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "span", Usage: "`TIME` that the submissions take", DefaultText: "25s; with --algorithms 6s each"},
-			&cli.IntFlag{Name: "jobs", Value: 300, Usage: "submit the first `N` jobs of the log, 15 to 300; not with --algorithms"},
+			&cli.IntFlag{Name: "jobs", Value: demo.JobsMax, Usage: fmt.Sprintf("submit the first `N` jobs of the log, %d to %d; not with --algorithms", demo.JobsMin, demo.JobsMax)},
 			&cli.BoolFlag{Name: "algorithms", Usage: "show one stream of jobs from two projects under each scheduling algorithm in turn"},
 			&cli.BoolFlag{Name: "keep", Usage: "keep the cell's directory"},
 			&cli.BoolFlag{Name: "web", Usage: "serve the pages of the cell, live and, until the demo is interrupted, afterwards"},
@@ -22,7 +24,7 @@ func demoCommand(env opt.Env) *cli.Command {
 			o := demo.Options{Span: c.Duration("span"), Jobs: c.Int("jobs"), Keep: c.Bool("keep"), Web: c.Bool("web")}
 			if c.Bool("algorithms") {
 				if c.IsSet("jobs") {
-					return opt.Usagef("--jobs is for a demo without --algorithms")
+					return opt.Usagef("--jobs and --algorithms exclude each other")
 				}
 				return demo.Algorithms(c.Context, env, o)
 			}

@@ -16,7 +16,7 @@ func init() { bus.RegisterEngine(start) }
 const (
 	memoryMax = 64 << 20 // no stream of ours is kept in memory
 	startWait = 5 * time.Minute
-	authWait  = 10 * time.Second // for a client to say who it is; clients themselves give up before that
+	authWait  = 10 * time.Second // for a client to authenticate; clients give up earlier, after 5 s
 )
 
 // Bounds of one connection that speaks NATS.

@@ -43,7 +43,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// A server that ended before it had removed the files of a deleted stream goes on with that when it starts, and is healthy.
+// A server that ended before it had removed the files of a deleted stream removes the rest when it starts again, and is healthy.
 func TestStartAfterDelete(t *testing.T) {
 	dir := t.TempDir()
 	deleted := filepath.Join(dir, "jetstream/$G/streams/.GE_EVENTS/msgs")
@@ -62,8 +62,8 @@ func TestStartAfterDelete(t *testing.T) {
 	s.Stop()
 }
 
-// The server does not end a connection that has said nothing for as long as a client on a slow machine may take: it was 2 s, and a qmaster
-// that got no processor meanwhile ended.
+// The server does not close a connection that has sent nothing for 3 s. Its default is 2 s, after which a qmaster that got no processor
+// could not start.
 func TestSlowClient(t *testing.T) {
 	t.Parallel()
 	e, err := start(bus.EngineOptions{Dir: t.TempDir(), Connections: 10, Authenticate: func(string) (bus.Identity, bool) { return bus.Identity{}, false }})

@@ -43,8 +43,8 @@ func (r *run) report() {
 	r.reportPending(newOrder(p, (*memory)(nil).again()), most)
 }
 
-// overrideTotal reports how many override tickets running tasks have together, a whole number but for what sharing them loses in digits.
-// It returns false when the run must end.
+// overrideTotal reports how many override tickets running tasks have together, rounded: shares of a ticket add up to a whole number except
+// for errors of the arithmetic. It returns false when the run must end.
 func (r *run) overrideTotal(p *policies) bool {
 	sum := 0.0
 	if p.tickets {

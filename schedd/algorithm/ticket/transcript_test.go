@@ -11,7 +11,7 @@ import (
 
 func TestTranscripts(t *testing.T) { algorithmtest.Transcripts(t, ticket.Entry) }
 
-// TestOverrideTotal: an override ticket that 49 tasks share is one in all, though a 49th of it, added 49 times, is less by a digit.
+// TestOverrideTotal: tasks that share one override ticket have one together. 49 times a 49th is less than 1 in floating point.
 func TestOverrideTotal(t *testing.T) {
 	for n := 1; n <= 100; n++ {
 		c, err := algorithmtest.NewCell(ticket.Entry)
