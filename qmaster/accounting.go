@@ -139,7 +139,7 @@ func (a *accounting) head() string {
 func (a *accounting) resume() error {
 	a.resumed = true
 	asked := slices.Collect(bytes.Lines(a.buf))
-	there, err := tailOf(a.file, len(a.buf))
+	there, err := tailOf(a.file, 2*len(a.buf)) // some may be there twice
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (a *accounting) resume() error {
 			if err != nil {
 				return err
 			}
-			there, err = tailOf(old, len(a.buf))
+			there, err = tailOf(old, 2*len(a.buf))
 			if err = errors.Join(err, old.Close()); err != nil {
 				return err
 			}
@@ -202,14 +202,29 @@ func tailOf(file *os.File, most int) (lines [][]byte, err error) {
 	return lines, nil
 }
 
-// overlap is how many of the first lines asked for are the last that are there.
+// overlap is how many of the first lines asked for are the last that are there. A line that
+// is there again does not count: a qmaster that led before may have written it late.
 func overlap(asked, there [][]byte) int {
-	for n := min(len(asked), len(there)); n > 0; n-- {
-		if slices.EqualFunc(asked[:n], there[len(there)-n:], bytes.Equal) {
-			return n
+	first, at := firsts(asked)
+	there, _ = firsts(there)
+	for n := min(len(first), len(there)); n > 0; n-- {
+		if slices.EqualFunc(first[:n], there[len(there)-n:], bytes.Equal) {
+			return append(at, len(asked))[n]
 		}
 	}
 	return 0
+}
+
+// firsts are the lines without those that were there before, and where they are in lines.
+func firsts(lines [][]byte) (first [][]byte, at []int) {
+	seen := make(map[string]bool, len(lines))
+	for i, line := range lines {
+		if !seen[string(line)] {
+			seen[string(line)] = true
+			first, at = append(first, line), append(at, i)
+		}
+	}
+	return first, at
 }
 
 // Apply writes again what the file lacks: it is given the lists of the log that

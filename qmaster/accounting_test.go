@@ -68,6 +68,26 @@ func TestAccountingResumes(t *testing.T) {
 	}
 }
 
+// A qmaster that led before wrote a line late, behind what its successor had written: the
+// next one adds nothing.
+func TestAccountingWithLateLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "accounting")
+	lists := []events.List{ended(1, 1), ended(2), ended(3, 1, 2, 3), ended(7, 1, 2)}
+	want := replayed(t, path, lists...)
+	lines := strings.SplitAfter(records(t, path), "\n")
+	for late, line := range lines[1 : len(lines)-1] {
+		for before := late + 2; before < len(lines); before++ {
+			with := strings.TrimSuffix(want, strings.Join(lines[before:], "")) + line + strings.Join(lines[before:], "")
+			if err := os.WriteFile(path, []byte(with), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if got := replayed(t, path, lists...); got != with {
+				t.Fatalf("line %d is there again before line %d:\n%s\nwant\n%s", late+1, before, got, with)
+			}
+		}
+	}
+}
+
 // Lines that are not in the replayed lists, because a snapshot has them, stay; a
 // restart without anything to replay changes nothing.
 func TestAccountingKeepsWhatIsOlderThanTheSnapshot(t *testing.T) {

@@ -22,6 +22,7 @@ type outbox struct {
 	reporting *reporting
 	post      bus.Post // answers to clients
 	failed    func(error)
+	leads     func() bool // false: another qmaster may lead, and write the same
 
 	mu      sync.Mutex
 	waiting []outcome
@@ -29,8 +30,10 @@ type outbox struct {
 
 	leaving sync.Mutex // held by the one who lets out, and has these
 	out     []outcome
-	broken  bool // a file can't be written, for too long: nothing leaves any more
+	broken  bool // a file can't be written, for too long, or another qmaster may lead: nothing leaves any more
 }
+
+var errDeposed = errors.New("the lease could not be renewed in time: another qmaster may lead now")
 
 // outcome is what may happen when seq is durable.
 type outcome struct {
@@ -121,12 +124,16 @@ func (b *outbox) release() {
 }
 
 // write writes the accounting and reporting files. It returns false once they cannot be
-// written.
+// written, or this qmaster no longer leads.
 func (b *outbox) write(out []outcome) bool {
 	if b.broken {
 		return false
 	}
-	if err := errors.Join(b.facts.write(out), b.reporting.write(out)); err != nil {
+	err := errDeposed
+	if b.leads() {
+		err = errors.Join(b.facts.write(out), b.reporting.write(out))
+	}
+	if err != nil {
 		b.broken = true
 		b.failed(err)
 	}

@@ -261,7 +261,7 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 	go func() {
 		select {
 		case <-q.lease.Lost():
-			q.end(errors.New("the lease could not be renewed in time: another qmaster may lead now"))
+			q.end(errDeposed)
 		case <-q.ended:
 		}
 	}()
@@ -290,10 +290,14 @@ func (q *QMaster) dial(ctx context.Context) (c *bus.Conn, err error) {
 	} else {
 		c, err = q.reach(ctx)
 	}
-	if err == nil {
-		q.conns = append(q.conns, c)
+	if err != nil {
+		return nil, err
 	}
-	return c, err
+	q.conns = append(q.conns, c)
+	if q.lease != nil {
+		q.lease.Keep(c)
+	}
+	return c, nil
 }
 
 // reach connects to the external server, or one of its cluster; it waits until
@@ -373,7 +377,7 @@ func (q *QMaster) recover(ctx context.Context) (*state.State, error) {
 
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
-	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, durable: q.events.Tail()}
+	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, leads: q.leads, durable: q.events.Tail()}
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
 	q.access.begin(s)
 	q.logIns = newLogIns(q)
@@ -399,6 +403,9 @@ func (q *QMaster) begin(s *state.State) {
 	go q.owner.mail.Run(q.ctx)
 	go q.owner.run()
 }
+
+// leads reports whether no other qmaster can lead now.
+func (q *QMaster) leads() bool { return q.lease == nil || q.lease.Held() }
 
 // end closes Ended. err is the failure that Stop returns; nil means a requested end.
 func (q *QMaster) end(err error) {

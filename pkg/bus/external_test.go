@@ -1,15 +1,19 @@
 package bus
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/quill-grid/quill/pkg/archive/archivetest"
@@ -182,8 +186,14 @@ func TestLeaderless(t *testing.T) {
 	if len(lost) > 0 || len(back) > 0 {
 		t.Error("the next server is left at once")
 	}
-	if !passing(&apiError{ErrCode: errNoLeader}) || passing(&apiError{ErrCode: errWrongLast}) {
-		t.Error("what the server says of a leader is not understood")
+	for _, err := range []func(code int) error{
+		func(code int) error { return &apiError{ErrCode: code} },
+		func(code int) error { return &jetstream.APIError{ErrorCode: jetstream.ErrorCode(code)} },
+		func(code int) error { return &nats.APIError{ErrorCode: nats.ErrorCode(code)} },
+	} {
+		if no, wrong := err(errNoLeader), err(errWrongLast); !passing(no) || passing(wrong) {
+			t.Errorf("%T: what the server says of a leader is not understood", no)
+		}
 	}
 }
 
@@ -216,6 +226,9 @@ func TestLease(t *testing.T) {
 		t.Fatal("lost though renewed")
 	default:
 	}
+	if !one.Held() {
+		t.Error("not held, and not lost")
+	}
 	if err := one.Release(); err != nil {
 		t.Fatal(err)
 	}
@@ -225,6 +238,9 @@ func TestLease(t *testing.T) {
 	o.Holder = "three"
 	l := acquire(t, connect, o)
 	defer l.Release()
+	if two.Held() || !l.Held() {
+		t.Error("the old holder has it, too")
+	}
 	select {
 	case <-two.Lost():
 	case <-soon(t).Done():
@@ -232,6 +248,80 @@ func TestLease(t *testing.T) {
 	}
 	if got := l.Holder(soon(t)); got != "three" {
 		t.Errorf("held by %s", got)
+	}
+}
+
+// A connection that only publishes is moved, too, when no leader answers where it stands.
+func TestLeaseKeeps(t *testing.T) {
+	o := elsewhere(t, qmaster)[0]
+	connect := func() *Conn {
+		c, err := Connect(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Drop)
+		return c
+	}
+	l := acquire(t, connect, LeaseOptions{Name: "qmaster", Holder: "one", TTL: 2 * time.Second})
+	defer l.Release()
+	way := bustest.NewWay(t, o.URL)
+	there := o.URL
+	o.URL = way.URL
+	why := make(chan error, 1)
+	o.Lost = func(err error) { why <- err }
+	c := connect()
+	if err := c.nc.SetServerPool([]string{way.URL, there}); err != nil {
+		t.Fatal(err)
+	}
+	way.Mute()
+	c.mu.Lock()
+	c.unled = time.Now().Add(-2 * leaderless)
+	c.mu.Unlock()
+	l.Keep(c)
+	select {
+	case err := <-why:
+		if err != errLeaderless {
+			t.Error(err)
+		}
+	case <-soon(t).Done():
+		t.Fatal("it stays where nobody answers")
+	}
+	if err := c.Flush(soon(t)); err != nil || c.nc.ConnectedUrl() != there {
+		t.Errorf("moved to %s: %v", c.nc.ConnectedUrl(), err)
+	}
+}
+
+// A server that is cut off refuses each renewal because of the one before, which it cannot
+// store, and says that the key is ours: that is no renewal.
+func TestLeaseUnrenewed(t *testing.T) {
+	o := elsewhere(t, qmaster)[0]
+	var refuse atomic.Bool
+	stored := regexp.MustCompile(`\{"stream":"KV_GE_LEASE",[^}]*\}`)
+	o.URL = bustest.NewWayWith(t, o.URL, func(b []byte) {
+		if ack := stored.Find(b); ack != nil && refuse.Load() {
+			n := copy(ack, fmt.Sprintf(`{"error":{"err_code":%d}}`, errWrongOfKey))
+			copy(ack[n:], bytes.Repeat([]byte{' '}, len(ack)-n))
+		}
+	}).URL
+	l := acquire(t, func() *Conn {
+		c, err := Connect(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Drop)
+		return c
+	}, LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute})
+	until := time.Now().Add(time.Minute)
+	refuse.Store(true)
+	if err := l.renew(soon(t), until); err != errUnrenewed || !passing(err) {
+		t.Errorf("renewal that is refused: %v", err)
+	}
+	refuse.Store(false)
+	if err := l.renew(soon(t), until); err != nil {
+		t.Error(err)
+	}
+	if err := l.Release(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,6 +25,7 @@ type Lease struct {
 	holder   string
 	ttl      time.Duration
 	revision uint64
+	until    atomic.Pointer[time.Time] // when it ends, unless it is renewed
 	lost     chan struct{}
 	stop     context.CancelFunc
 	done     chan struct{}
@@ -98,7 +100,8 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 		case err == nil:
 			run, stop := context.WithCancel(context.Background())
 			l.stop = stop
-			go l.renewLoop(run, taken)
+			l.extend(taken)
+			go l.renewLoop(run)
 			return nil
 		case !errors.Is(err, errTaken):
 			return err
@@ -147,10 +150,19 @@ func (l *Lease) Holder(ctx context.Context) string {
 // holder has it. The leader must then stop.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
+// Held reports whether no other process can have the lease now. It is false before Lost is
+// closed, if this process was stopped for a while.
+func (l *Lease) Held() bool { return time.Now().Before(*l.until.Load()) }
+
+// extend has the lease end a TTL after it was requested, before the others take it.
+func (l *Lease) extend(requested time.Time) {
+	until := requested.Add(l.ttl)
+	l.until.Store(&until)
+}
+
 // renewLoop renews a few times in a TTL, and at once again when that fails; after a
-// TTL without success the lease is lost, counted from before the request so that
-// we give up before the others take it.
-func (l *Lease) renewLoop(ctx context.Context, renewed time.Time) {
+// TTL without success the lease is lost.
+func (l *Lease) renewLoop(ctx context.Context) {
 	defer close(l.done)
 	next := time.NewTimer(l.ttl / leaseRenewals)
 	defer next.Stop()
@@ -161,13 +173,14 @@ func (l *Lease) renewLoop(ctx context.Context, renewed time.Time) {
 		case <-next.C:
 		}
 		start := time.Now()
-		err := l.renew(ctx, renewed.Add(l.ttl))
+		err := l.renew(ctx, *l.until.Load())
 		l.conn.led(start, !passing(err))
 		switch {
 		case err == nil:
-			renewed = start
+			l.extend(start)
 			next.Reset(l.ttl / leaseRenewals)
-		case errors.Is(err, errTaken) || time.Since(renewed) >= l.ttl:
+		case errors.Is(err, errTaken) || !l.Held():
+			l.extend(time.Time{})
 			close(l.lost)
 			return
 		default:
@@ -176,44 +189,94 @@ func (l *Lease) renewLoop(ctx context.Context, renewed time.Time) {
 	}
 }
 
-var errTaken = errors.New("another process has it")
+// Keep has another connection of the holder write, too, as often as the lease is renewed:
+// one that stands at a server which is cut off from the others moves to another server,
+// even if it does nothing but publish. What is read proves nothing: a server that leads no
+// more answers for a while.
+func (l *Lease) Keep(c *Conn) {
+	go func() {
+		next := time.NewTicker(l.ttl / leaseRenewals)
+		defer next.Stop()
+		for {
+			select {
+			case <-l.done:
+				return
+			case <-c.open.Done():
+				return
+			case <-next.C:
+			}
+			asked := time.Now()
+			ctx, cancel := c.within(attemptWait)
+			_, err := l.put(ctx, c, &nats.Msg{Subject: l.subject() + ".kept"})
+			cancel()
+			c.led(asked, !passing(err))
+		}
+	}()
+}
 
-// renew writes the key again. It does not use the library's Update: that drops
-// the time to live, and the lease would never end.
-func (l *Lease) renew(ctx context.Context, until time.Time) error {
-	ctx, cancel := context.WithDeadline(ctx, soonest(until, time.Now().Add(connectWait)))
-	defer cancel()
-	answer, err := l.conn.request(ctx, &nats.Msg{
-		Subject: "$KV." + leaseBucket + "." + l.key,
-		Header: nats.Header{
-			timeToLive:    {strconv.Itoa(int(l.ttl / time.Second))},
-			expectedOfKey: {strconv.FormatUint(l.revision, 10)},
-		},
-		Data: []byte(l.holder),
-	})
+// subject is where the lease is stored.
+func (l *Lease) subject() string { return "$KV." + leaseBucket + "." + l.key }
+
+// put has the servers store m for as long as the lease lives, and returns its number.
+func (l *Lease) put(ctx context.Context, c *Conn, m *nats.Msg) (uint64, error) {
+	if m.Header == nil {
+		m.Header = nats.Header{}
+	}
+	m.Header[timeToLive] = []string{strconv.Itoa(int(l.ttl / time.Second))}
+	answer, err := c.request(ctx, m)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var ack struct {
 		Seq   uint64    `json:"seq"`
 		Error *apiError `json:"error"`
 	}
 	if err := json.Unmarshal(answer.Data, &ack); err != nil {
-		return err
+		return 0, err
 	}
 	if ack.Error != nil {
-		if ack.Error.ErrCode == errWrongLast || ack.Error.ErrCode == errWrongOfKey {
-			return l.whose(ctx)
-		}
-		return ack.Error
+		return 0, ack.Error
 	}
-	l.revision = ack.Seq
-	return nil
+	return ack.Seq, nil
 }
 
-// whose looks at the key after writing it was refused. It may be what we wrote
-// ourselves, and the answer was lost; or the key has died while no server led, and as long as
-// no other process has come it is ours again.
+var (
+	errTaken = errors.New("another process has it")
+	// errUnrenewed passes: a server that is cut off from the others refuses a renewal because of
+	// the one before, which it cannot store.
+	errUnrenewed = errors.New("the lease is there, but no renewal of it is stored")
+)
+
+// renew writes the key again. It does not use the library's Update: that drops
+// the time to live, and the lease would never end.
+func (l *Lease) renew(ctx context.Context, until time.Time) error {
+	ctx, cancel := context.WithDeadline(ctx, soonest(until, time.Now().Add(connectWait)))
+	defer cancel()
+	for range 2 {
+		revision, err := l.put(ctx, l.conn, &nats.Msg{
+			Subject: l.subject(),
+			Header:  nats.Header{expectedOfKey: {strconv.FormatUint(l.revision, 10)}},
+			Data:    []byte(l.holder),
+		})
+		var refused *apiError
+		switch {
+		case err == nil:
+			l.revision = revision
+			return nil
+		case !errors.As(err, &refused) || refused.ErrCode != errWrongLast && refused.ErrCode != errWrongOfKey:
+			return err
+		}
+		if err := l.whose(ctx); err != nil {
+			return err
+		}
+	}
+	return errUnrenewed
+}
+
+// whose looks at the key after writing it was refused, and notes its revision. It may be what
+// we wrote ourselves, and the answer was lost; or the key has died while no server led, and as
+// long as no other process has come it is ours again. Any replica answers: that the key
+// is ours is no renewal.
 func (l *Lease) whose(ctx context.Context) error {
 	entry, err := l.kv.Get(ctx, l.key)
 	switch {

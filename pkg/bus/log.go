@@ -315,8 +315,9 @@ func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 		case code != 0 && code != errWrongLast && !passingCode(code):
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, err)
 		}
-		// No answer, or refused: what is there?
-		l.conn.led(sent, code == errWrongLast)
+		// No answer, or refused, which a server that is cut off from the others does with a
+		// repeat of what it cannot store: what is there?
+		l.conn.led(sent, false)
 		f, getErr := l.get(context.Background(), want)
 		switch {
 		case getErr == nil && f.Hash == hash:

@@ -95,7 +95,13 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 	if err != nil {
 		return from, err
 	}
-	sub, err := js.SubscribeSync(subjects, nats.OrderedConsumer(), nats.BindStream(stream), nats.StartSequence(from))
+	ctx, cancel := c.within(adminWait)
+	defer cancel()
+	var sub *nats.Subscription
+	err = c.patiently(ctx, nil, func(context.Context) (err error) {
+		sub, err = js.SubscribeSync(subjects, nats.OrderedConsumer(), nats.BindStream(stream), nats.StartSequence(from))
+		return err
+	})
 	if err != nil {
 		return from, fmt.Errorf("stream %s: %w", stream, err)
 	}

@@ -91,12 +91,16 @@ func passing(err error) bool {
 	if errors.As(err, &refused) {
 		return passingCode(int(refused.ErrorCode))
 	}
+	var older *nats.APIError // the object store lists through the library's older interface
+	if errors.As(err, &older) {
+		return passingCode(int(older.ErrorCode))
+	}
 	var said *apiError
 	if errors.As(err, &said) {
 		return passingCode(said.number())
 	}
 	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
-		nats.ErrConnectionReconnecting, nats.ErrDisconnected, ErrLost, ErrNobody} {
+		nats.ErrConnectionReconnecting, nats.ErrDisconnected, ErrLost, ErrNobody, errUnrenewed} {
 		if errors.Is(err, e) {
 			return true
 		}

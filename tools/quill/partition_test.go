@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,13 +127,16 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 	led := p.complete(js)
 	p.settle()
 	m, ways := p.leading()
-	// Have qmaster stand at the server that leads the log.
+	// Have qmaster stand at the server that leads the log, with all its connections.
 	for i, w := range ways {
 		if i != led {
 			w.Cut()
 		}
 	}
-	p.await("qmaster stands at the leading server", patience, func() (bool, string) { return ways[led].Used(), "" })
+	p.await("qmaster stands at the leading server", patience, func() (bool, string) {
+		n := ways[led].Connections()
+		return n == 3, fmt.Sprint(n, " connections")
+	})
 	for _, w := range ways {
 		w.Heal()
 	}
@@ -148,7 +150,7 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 		}
 	}
 	p.t.Logf("round %d: %s, n%d leads the log, qmaster %d the cell", round, kind, led+1, m+1)
-	healed, asked := &atomic.Bool{}, make(chan *submission, 1)
+	asked := make(chan *submission, 1)
 	for _, w := range disturbed {
 		if kind == "cut" || kind == "away" {
 			w.Cut()
@@ -157,12 +159,12 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 		}
 	}
 	if kind == "cut" || kind == "mute" {
-		go func() { asked <- p.besides(led, round, job, healed) }()
+		go func() { asked <- p.besides(led, round, job) }()
 	} else {
 		close(asked)
 	}
 	p.more("tasks are taken in the greater part", 50, func() {})
-	healed.Store(true)
+	p.runNewest("they run there")
 	for _, w := range disturbed {
 		w.Heal()
 	}
@@ -175,9 +177,29 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 	}
 }
 
-// besides submits a job at the server that is cut off, where nobody may say that
-// it is taken.
-func (p *parted) besides(led, round int, job string, healed *atomic.Bool) *submission {
+// runNewest waits until the job that was acknowledged last has run.
+func (p *parted) runNewest(what string) {
+	p.t.Helper()
+	newest := ""
+	p.tell(func() {
+		for _, s := range p.told.all {
+			if s.acknowledged {
+				newest = s.name
+			}
+		}
+	})
+	begun := time.Now()
+	p.await(what, 2*patience, func() (bool, string) {
+		_, names := p.ran()
+		return names[newest] != nil, newest
+	})
+	p.t.Logf("%s: %v", what, time.Since(begun).Round(time.Millisecond))
+}
+
+// besides submits a job at the server that is cut off. Qmaster may answer there only when
+// the others have stored it, which the connection of the log reaches first if it moves
+// first: a job that was taken runs once (judge).
+func (p *parted) besides(led, round int, job string) *submission {
 	root := filepath.Join(p.root, fmt.Sprint("beside", led))
 	p.address(root, p.urls[led])
 	s := &submission{name: fmt.Sprint("beside-", round), tasks: 1}
@@ -185,9 +207,6 @@ func (p *parted) besides(led, round int, job string, healed *atomic.Bool) *submi
 	if err != nil {
 		p.t.Logf("qsub at n%d: %v: %s", led+1, err, errs)
 		return s
-	}
-	if !healed.Load() {
-		p.t.Errorf("job %s was taken at n%d, which is cut off", out, led+1)
 	}
 	id, err := strconv.ParseUint(strings.TrimSpace(out), 10, 32)
 	if err != nil {
@@ -199,8 +218,8 @@ func (p *parted) besides(led, round int, job string, healed *atomic.Bool) *submi
 
 // TestPartition parts the server that leads the log and the qmaster at it from the
 // other servers, or qmaster from all servers, by cutting the ways or by losing what
-// goes over them, while jobs flow: the greater part continues, the smaller one
-// acknowledges nothing, and healed they are one again.
+// goes over them, while jobs flow: the greater part continues, what is
+// acknowledged in any of them runs once, and healed they are one again.
 func TestPartition(t *testing.T) {
 	if *rounds == 0 {
 		t.Skip("half a minute a round: make soak, or -rounds")

@@ -101,11 +101,11 @@ func (w *Way) awaitSound() {
 	}
 }
 
-// Used reports whether a connection goes over the way.
-func (w *Way) Used() bool {
+// Connections is how many connections go over the way.
+func (w *Way) Connections() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.open) > 0
+	return len(w.open) / 2
 }
 
 // Cut closes all that goes over the way and admits no connection.

@@ -1,0 +1,26 @@
+package qmaster
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/frame"
+)
+
+// Nothing leaves a qmaster whose lease has ended, also what was durable in time; and nothing later, when the lease is renewed
+// after all: the client of what was dropped does not know what became of it.
+func TestOutboxOfDeposed(t *testing.T) {
+	leads, left := true, 0
+	var failures []error
+	b := &outbox{
+		facts: accountingFiles{&accounting{absent: true}, &accounting{absent: true}}, reporting: newReporting("", "", nil),
+		failed: func(err error) { failures = append(failures, err) }, leads: func() bool { return leads }, durable: frame.Point{Seq: 9},
+	}
+	for i, does := range []bool{true, false, true} {
+		leads = does
+		b.put(outcome{seq: uint64(i + 1), leave: func() { left++ }})
+	}
+	if left != 1 || len(failures) != 1 || !errors.Is(failures[0], errDeposed) {
+		t.Errorf("%d of 1 have left: %v", left, failures)
+	}
+}
