@@ -37,7 +37,7 @@ func TestWindow(t *testing.T) {
 		if err := log.TakeOver(seq); err != nil {
 			t.Fatal(err)
 		}
-		for range 40 + reign {
+		for range 15 + reign {
 			frames := []frame.Frame{{First: seq + 1, Last: seq + 3, Count: 3, Payload: make([]byte, random.IntN(frame.Max))}}
 			if seq += 3; random.IntN(2) == 0 { // a long list
 				seq++
@@ -110,7 +110,7 @@ func TestWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range uint64(100) {
-		debug.Put(1, append(binary.BigEndian.AppendUint64(nil, n/2), bytes.Repeat([]byte("x"), frame.Max/2)...))
+		debug.Put(1, append(binary.BigEndian.AppendUint64(nil, n/2), bytes.Repeat([]byte("x"), frame.Max/4)...))
 	}
 	if err := conn.nc.Flush(); err != nil {
 		t.Fatal(err)
