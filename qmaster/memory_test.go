@@ -25,7 +25,7 @@ func TestBigScripts(t *testing.T) {
 	usual := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(usual)
 	cell := newCell(t)
-	q := start(t, Options{Cell: cell, Memory: 80 << 20})
+	q := start(t, Options{Cell: cell, Memory: 160 << 20})
 	defer stop(t, q)
 	c := connect(t, cell)
 	submit := func(size, n int) gdi.Reply {
@@ -37,21 +37,21 @@ func TestBigScripts(t *testing.T) {
 		}
 		return reply
 	}
-	if r := submit(7<<20, 0); r.OK() || !strings.Contains(r.Answers[0].Text, "request of 7.0 MB is too big: qmaster takes 2.5 MB at most") {
+	if r := submit(7<<20, 0); r.OK() || !strings.Contains(r.Answers[0].Text, "request of 7.0 MB is too big: qmaster takes 4.0 MB at most") {
 		t.Errorf("%+v", r)
 	}
-	if r := submit(2<<20, 0); !r.OK() {
+	if r := submit(3<<20, 0); !r.OK() {
 		t.Errorf("%+v", r)
 	}
 	made, text := 1, ""
 	for ; made < 100 && text == ""; made++ {
-		if r := submit(2<<20, made); !r.OK() {
+		if r := submit(3<<20, made); !r.OK() {
 			text = r.Answers[0].Text
 		}
 		runtime.GC()
 	}
 	if !strings.Contains(text, "qmaster is short of memory") {
-		t.Fatalf("%d scripts of 2 MB were accepted: %s", made, text)
+		t.Fatalf("%d scripts of 3 MB were accepted: %s", made, text)
 	}
 	if n := len(jobs(t, c)); n != made-1 {
 		t.Errorf("%d jobs, made %d", n, made)
