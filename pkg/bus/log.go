@@ -321,6 +321,7 @@ func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 		f, getErr := l.get(context.Background(), want)
 		switch {
 		case getErr == nil && f.Hash == hash:
+			l.conn.led(sent, true)
 			return want, nil
 		case getErr == nil:
 			return 0, fmt.Errorf("%w: epoch %s list %d is at %d", ErrFenced, f.Epoch, f.Last, want)
