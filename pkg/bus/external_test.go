@@ -267,8 +267,8 @@ func TestLeaseKeeps(t *testing.T) {
 	way := bustest.NewWay(t, o.URL)
 	there := o.URL
 	o.URL = way.URL
-	why := make(chan error, 1)
-	o.Lost = func(err error) { why <- err }
+	why, back := make(chan error, 1), make(chan bool, 1)
+	o.Lost, o.Back = func(err error) { why <- err }, func() { back <- true }
 	c := connect()
 	if err := c.nc.SetServerPool([]string{way.URL, there}); err != nil {
 		t.Fatal(err)
@@ -286,6 +286,7 @@ func TestLeaseKeeps(t *testing.T) {
 	case <-soon(t).Done():
 		t.Fatal("it stays where nobody answers")
 	}
+	<-back
 	if err := c.Flush(soon(t)); err != nil || c.nc.ConnectedUrl() != there {
 		t.Errorf("moved to %s: %v", c.nc.ConnectedUrl(), err)
 	}
