@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// Nothing leaves a qmaster whose lease has ended, also what was durable in time; and nothing later, when the lease is renewed
-// after all: the client of what was dropped does not know what became of it.
+// A qmaster whose lease has ended sends nothing more, not even what became durable before, nor after a late renewal: an answer that
+// was dropped is never followed by a later one.
 func TestOutboxOfDeposed(t *testing.T) {
 	leads, left := true, 0
 	var failures []error

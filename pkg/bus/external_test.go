@@ -24,7 +24,11 @@ import (
 // external is a server of its own, and a way to come in over TCP as qmaster.
 func external(t *testing.T) (connect func() *Conn) {
 	t.Helper()
-	o := elsewhere(t, qmaster)[0]
+	return connecting(t, elsewhere(t, qmaster)[0])
+}
+
+// connecting returns what opens a connection, which is closed after the test.
+func connecting(t *testing.T, o ConnOptions) (connect func() *Conn) {
 	return func() *Conn {
 		c, err := Connect(o)
 		if err != nil {
@@ -251,25 +255,17 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// A connection that only publishes is moved, too, when no leader answers where it stands.
+// A connection that only publishes moves to another server, too, when its server has no leader.
 func TestLeaseKeeps(t *testing.T) {
 	o := elsewhere(t, qmaster)[0]
-	connect := func() *Conn {
-		c, err := Connect(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Drop)
-		return c
-	}
-	l := acquire(t, connect, LeaseOptions{Name: "qmaster", Holder: "one", TTL: 2 * time.Second})
+	l := acquire(t, connecting(t, o), LeaseOptions{Name: "qmaster", Holder: "one", TTL: 2 * time.Second})
 	defer l.Release()
 	way := bustest.NewWay(t, o.URL)
 	there := o.URL
 	o.URL = way.URL
 	why, back := make(chan error, 1), make(chan bool, 1)
 	o.Lost, o.Back = func(err error) { why <- err }, func() { back <- true }
-	c := connect()
+	c := connecting(t, o)()
 	if err := c.nc.SetServerPool([]string{way.URL, there}); err != nil {
 		t.Fatal(err)
 	}
@@ -304,14 +300,7 @@ func TestLeaseUnrenewed(t *testing.T) {
 			copy(ack[n:], bytes.Repeat([]byte{' '}, len(ack)-n))
 		}
 	}).URL
-	l := acquire(t, func() *Conn {
-		c, err := Connect(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(c.Drop)
-		return c
-	}, LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute})
+	l := acquire(t, connecting(t, o), LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute})
 	until := time.Now().Add(time.Minute)
 	refuse.Store(true)
 	if err := l.renew(soon(t), until); err != errUnrenewed || !passing(err) {

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -189,10 +188,10 @@ func (l *Lease) renewLoop(ctx context.Context) {
 	}
 }
 
-// Keep has another connection of the holder write, too, as often as the lease is renewed:
-// one that stands at a server which is cut off from the others moves to another server,
-// even if it does nothing but publish. What is read proves nothing: a server that leads no
-// more answers for a while.
+// Keep writes over another connection of the holder as often as the lease is renewed, so that
+// the connection leaves a server that is cut off from the others, even if it only
+// publishes otherwise. A read would prove nothing: a server that no longer leads answers
+// reads for a while.
 func (l *Lease) Keep(c *Conn) {
 	go func() {
 		next := time.NewTicker(l.ttl / leaseRenewals)
@@ -207,7 +206,7 @@ func (l *Lease) Keep(c *Conn) {
 			}
 			asked := time.Now()
 			ctx, cancel := c.within(attemptWait)
-			_, err := l.put(ctx, c, &nats.Msg{Subject: l.subject() + ".kept"})
+			_, err := l.put(ctx, c, nats.NewMsg(l.subject()+".kept"))
 			cancel()
 			c.led(asked, !passing(err))
 		}
@@ -217,27 +216,14 @@ func (l *Lease) Keep(c *Conn) {
 // subject is where the lease is stored.
 func (l *Lease) subject() string { return "$KV." + leaseBucket + "." + l.key }
 
-// put has the servers store m for as long as the lease lives, and returns its number.
+// put has the servers store m, which has a header, for a TTL, and returns its stream sequence.
 func (l *Lease) put(ctx context.Context, c *Conn, m *nats.Msg) (uint64, error) {
-	if m.Header == nil {
-		m.Header = nats.Header{}
-	}
 	m.Header[timeToLive] = []string{strconv.Itoa(int(l.ttl / time.Second))}
 	answer, err := c.request(ctx, m)
 	if err != nil {
 		return 0, err
 	}
-	var ack struct {
-		Seq   uint64    `json:"seq"`
-		Error *apiError `json:"error"`
-	}
-	if err := json.Unmarshal(answer.Data, &ack); err != nil {
-		return 0, err
-	}
-	if ack.Error != nil {
-		return 0, ack.Error
-	}
-	return ack.Seq, nil
+	return acknowledged(answer)
 }
 
 var (
@@ -275,8 +261,8 @@ func (l *Lease) renew(ctx context.Context, until time.Time) error {
 
 // whose looks at the key after writing it was refused, and notes its revision. It may be what
 // we wrote ourselves, and the answer was lost; or the key has died while no server led, and as
-// long as no other process has come it is ours again. Any replica answers: that the key
-// is ours is no renewal.
+// long as no other process has come it is ours again. Any replica answers, so that
+// this proves no renewal.
 func (l *Lease) whose(ctx context.Context) error {
 	entry, err := l.kv.Get(ctx, l.key)
 	switch {

@@ -347,17 +347,27 @@ func (l *Log) receiveStored() (stored uint64, code int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	stored, err = acknowledged(answer)
+	if refused := (*apiError)(nil); errors.As(err, &refused) {
+		code = refused.number()
+	}
+	return stored, code, err
+}
+
+// acknowledged returns the stream sequence at which the server has stored a message, or
+// *apiError if it refused it.
+func acknowledged(answer *nats.Msg) (stored uint64, err error) {
 	var ack struct {
 		Seq   uint64    `json:"seq"`
 		Error *apiError `json:"error"`
 	}
 	if err := json.Unmarshal(answer.Data, &ack); err != nil {
-		return 0, 0, fmt.Errorf("acknowledgement: %w", err)
+		return 0, fmt.Errorf("acknowledgement: %w", err)
 	}
 	if ack.Error != nil {
-		return 0, ack.Error.number(), ack.Error
+		return 0, ack.Error
 	}
-	return ack.Seq, 0, nil
+	return ack.Seq, nil
 }
 
 // apiError is how the server says no.

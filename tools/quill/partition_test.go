@@ -127,7 +127,7 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 	led := p.complete(js)
 	p.settle()
 	m, ways := p.leading()
-	// Have qmaster stand at the server that leads the log, with all its connections.
+	// Move all connections of qmaster to the server that leads the log: one for requests, one for the log, one for the feed.
 	for i, w := range ways {
 		if i != led {
 			w.Cut()
@@ -196,9 +196,9 @@ func (p *parted) runNewest(what string) {
 	p.t.Logf("%s: %v", what, time.Since(begun).Round(time.Millisecond))
 }
 
-// besides submits a job at the server that is cut off. Qmaster may answer there only when
-// the others have stored it, which the connection of the log reaches first if it moves
-// first: a job that was taken runs once (judge).
+// besides submits a job at the server that is cut off. qmaster may acknowledge it there when
+// the connection of the log has moved and the others have stored it; judge checks that
+// a job that was acknowledged has run once.
 func (p *parted) besides(led, round int, job string) *submission {
 	root := filepath.Join(p.root, fmt.Sprint("beside", led))
 	p.address(root, p.urls[led])
