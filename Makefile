@@ -13,14 +13,13 @@ RARELY  := GOGC=off GOMEMLIMIT=1GiB
 ROOM    := GOGC=400
 # What needs processors alone gives way to tests, which also wait.
 YIELDING := nice -n 19
-COMPILE := $(TAGS) -toolexec 'env $(RARELY)'
-FLAGS   := -ldflags "-s -w -X github.com/quill-grid/quill/pkg/product.Version=$(VERSION)" $(COMPILE)
+BUILD   := $(RARELY) $(GO) build $(TAGS) -ldflags "-s -w -X github.com/quill-grid/quill/pkg/product.Version=$(VERSION)"
 # The tables of debuggers are not written; stack traces and profiles do not need them. Compiling takes a sixth less time. What runs the go command
 # below make has the same flags, and finds in the cache what is compiled.
 NODWARF := -gcflags=all=-dwarf=false
 export GOFLAGS := $(strip $(filter-out $(NODWARF),$(GOFLAGS)) $(NODWARF))
 # Programs of tests are linked without what only debuggers read, which halves the time that linking takes.
-TEST    := $(GO) test $(COMPILE) -vet=off -ldflags="-s -w" -timeout 30m
+TEST    := $(GO) test $(TAGS) -toolexec 'env $(RARELY)' -vet=off -ldflags="-s -w" -timeout 30m
 
 .DEFAULT_GOAL := help
 .PHONY: help build drmaa test race sequential browser lint check demo demo-algorithms bench bench-check attack soak powercut vmtest install install-drmaa release clean
@@ -30,12 +29,12 @@ help: ## list what can be made
 
 build: ## build bin/quill, bin/quill-daemon, bin/quill-lab and a link for each command (qsub, qstat, ...)
 	@mkdir -p bin
-	$(GO) build $(FLAGS) -o bin/ ./tools/quill ./tools/quill-daemon ./tools/quill-lab
+	$(BUILD) -o bin/ ./tools/quill ./tools/quill-daemon ./tools/quill-lab
 	@bin/quill links bin
 
 drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
 	@mkdir -p lib
-	CGO_ENABLED=1 $(GO) build $(FLAGS) -buildmode=c-shared -o lib/libdrmaa.so.1.0 ./tools/drmaa
+	CGO_ENABLED=1 $(BUILD) -buildmode=c-shared -o lib/libdrmaa.so.1.0 ./tools/drmaa
 	@rm -f lib/libdrmaa.so.1.h
 	@ln -sf libdrmaa.so.1.0 lib/libdrmaa.so
 
@@ -131,7 +130,7 @@ release: check build ## run all checks and write archives with checksums to dist
 	rm -rf dist && mkdir -p dist
 	for arch in amd64 arm64; do \
 	  name=quill-$(VERSION)-linux-$$arch; mkdir -p dist/$$name && \
-	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(GO) build $(FLAGS) -o dist/$$name/ ./tools/quill ./tools/quill-daemon ./tools/quill-lab && \
+	  CGO_ENABLED=0 GOOS=linux GOARCH=$$arch $(BUILD) -o dist/$$name/ ./tools/quill ./tools/quill-daemon ./tools/quill-lab && \
 	  cp LICENSE README.md dist/$$name/ && mkdir dist/$$name/manual && cp tools/manual/*.md dist/$$name/manual/ && bin/quill manual --install dist/$$name/man && \
 	  tar -C dist --owner=0 --group=0 --sort=name -czf dist/$$name.tar.gz $$name && rm -r dist/$$name || exit 1; \
 	done

@@ -105,7 +105,7 @@ func TestGeneratedClient(t *testing.T) {
 	}
 	run("generating the client", nil, "run", generator, "-generate", "types,client", "-package", "api", "-o", "api/api.go", "openapi.json")
 	submits, _ := token(t, cell, grid.ScopeSubmit)
-	out := run("compiling and running the client", []string{"GOFLAGS=-mod=mod", "API=" + url, "TOKEN=" + submits}, "run", ".")
+	out := run("compiling and running the client", []string{"API=" + url, "TOKEN=" + submits}, "run", "-mod=mod", ".")
 	if want := "generated urn:quill:problem:"; !strings.Contains(out, want) {
 		t.Errorf("the client printed %q, not %q", out, want)
 	}
