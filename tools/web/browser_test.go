@@ -29,6 +29,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	pagecdp "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -37,19 +38,39 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// pictures writes the screenshots of the manual: go test ./tools/web -run TestBrowserPictures -pictures ../manual/console
+// pictures writes the screenshots of the manual: go test ./tools/web -run TestBrowser/Pictures -pictures ../manual/console
 var pictures = flag.String("pictures", "", "write screenshots of the console to this directory")
 
-// tab is a page of a headless Chromium, logged in to a cell.
-type tab struct {
-	t        testing.TB
-	ctx      context.Context
-	url      string
-	problems []string // errors in the console of the browser
+// TestBrowser has persons use the console in a headless Chromium. To start one takes longer than most of the
+// tests: they share it.
+func TestBrowser(t *testing.T) {
+	b := startChromium(t)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, chromium)
+	}{
+		{"Pictures", testPictures},
+		{"Follows", testFollows},
+		{"Axe", testAxe},
+		{"Keyboard", testKeyboard},
+		{"TimeTravel", testTimeTravel},
+		{"Confirms", testConfirms},
+		{"Provider", testProvider},
+		{"Link", testLink},
+		{"StoryOfUser", testStoryOfUser},
+		{"StoryOfOperator", testStoryOfOperator},
+		{"StoryOfManager", testStoryOfManager},
+		{"Cancel", testCancel},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, b) })
+	}
 }
 
-// browse starts a browser and logs a user in. Without Chromium the test is skipped.
-func (c *testCell) browse(t testing.TB, user string) *tab {
+// chromium is a browser that runs until the test that has started it is over: the context to open tabs in.
+type chromium struct{ ctx context.Context }
+
+// startChromium starts a browser. Without Chromium the test is skipped.
+func startChromium(t *testing.T) chromium {
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
@@ -60,8 +81,6 @@ func (c *testCell) browse(t testing.TB, user string) *tab {
 	if program == "" {
 		t.Skip("there is no chromium on the PATH: the console is not tested in a browser (Debian: apt-get install chromium)")
 	}
-	server := c.serve()
-	c.server.url = server.URL
 	prints, err := os.Create(filepath.Join(t.TempDir(), "output"))
 	if err != nil {
 		t.Fatal(err)
@@ -81,19 +100,6 @@ func (c *testCell) browse(t testing.TB, user string) *tab {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
-	t.Cleanup(cancel)
-	b := &tab{t: t, ctx: ctx, url: server.URL}
-	chromedp.ListenTarget(ctx, func(e any) {
-		switch e := e.(type) {
-		case *runtime.EventExceptionThrown:
-			b.problems = append(b.problems, e.ExceptionDetails.Error())
-		case *log.EventEntryAdded: // also what the policy of the content has stopped
-			if e.Entry.Level == log.LevelError && !strings.Contains(e.Entry.Text, "status of 4") {
-				b.problems = append(b.problems, e.Entry.Text+" "+e.Entry.URL)
-			}
-		}
-	})
 	started := make(chan error)
 	go func() { // the kernel kills the browser when the thread that has started it ends, as that of a comparison does: this one stays
 		goruntime.LockOSThread()
@@ -104,13 +110,43 @@ func (c *testCell) browse(t testing.TB, user string) *tab {
 	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
+	return chromium{ctx}
+}
+
+// tab is a page of a browser, logged in to a cell.
+type tab struct {
+	t        testing.TB
+	ctx      context.Context
+	url      string
+	problems []string // errors in the console of the browser
+}
+
+// logIn opens a page for a user. Nothing of those before is left: the cookies are removed, and storage belongs to the address of a cell.
+func (b chromium) logIn(t testing.TB, c *testCell, user string) *tab {
+	server := c.serve()
+	c.server.url = server.URL
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
+	t.Cleanup(cancel)
+	page := &tab{t: t, ctx: ctx, url: server.URL}
+	chromedp.ListenTarget(ctx, func(e any) {
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			page.problems = append(page.problems, e.ExceptionDetails.Error())
+		case *log.EventEntryAdded: // also what the policy of the content has stopped
+			if e.Entry.Level == log.LevelError && !strings.Contains(e.Entry.Text, "status of 4") {
+				page.problems = append(page.problems, e.Entry.Text+" "+e.Entry.URL)
+			}
+		}
+	})
 	w := c.request(http.MethodPost, "/v1/session", `{}`, http.Header{"Authorization": {"Bearer token-" + user}, "Content-Type": {"application/json"}})
 	var link Link
 	if err := json.Unmarshal(w.Body.Bytes(), &link); err != nil {
 		t.Fatal(err, w.Body)
 	}
-	b.do(log.Enable(), runtime.Enable(), emulation.SetTimezoneOverride("Europe/Berlin"), chromedp.Navigate(link.Link))
-	return b
+	page.do(network.ClearBrowserCookies(), log.Enable(), runtime.Enable(), emulation.SetTimezoneOverride("Europe/Berlin"), chromedp.Navigate(link.Link))
+	return page
 }
 
 func (b *tab) do(actions ...chromedp.Action) {
@@ -123,9 +159,15 @@ func (b *tab) do(actions ...chromedp.Action) {
 // open shows a page, in a size and theme.
 func (b *tab) open(path string, width int64, theme string) {
 	b.t.Helper()
+	b.resize(width, theme)
+	b.do(chromedp.Navigate(b.url+path), chromedp.WaitReady("#main"))
+}
+
+// resize shows the page that is open in another size and theme, at once.
+func (b *tab) resize(width int64, theme string) {
+	b.t.Helper()
 	b.do(emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
-		chromedp.Navigate(b.url+path), chromedp.WaitReady("#main"))
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
 }
 
 // eval returns the value of an expression.
@@ -215,13 +257,13 @@ func reduced(full image.Image) *image.Paletted {
 	return out
 }
 
-// TestBrowserPictures writes the screenshots of the manual with -pictures.
-func TestBrowserPictures(t *testing.T) {
+// testPictures writes the screenshots of the manual with -pictures.
+func testPictures(t *testing.T, with chromium) {
 	if *pictures == "" {
 		t.Skip("only with -pictures")
 	}
 	c := busy(t).compared()
-	b := c.browse(t, "root")
+	b := with.logIn(t, c, "root")
 	for _, s := range shots {
 		c.prepare(s.name)
 		for _, kind := range []struct {
@@ -235,10 +277,10 @@ func TestBrowserPictures(t *testing.T) {
 	b.clean()
 }
 
-// TestBrowserFollows: what changes in the cell is on the screen within 200 ms; what a person has typed, marked and opened stays.
-func TestBrowserFollows(t *testing.T) {
+// testFollows: what changes in the cell is on the screen within 200 ms; what a person has typed, marked and opened stays.
+func testFollows(t *testing.T, with chromium) {
 	c := busy(t)
-	b := c.browse(t, "olga")
+	b := with.logIn(t, c, "olga")
 	b.open("/jobs", 1280, "light")
 	b.until(`document.querySelector("#livebadge").textContent === "Live"`)
 	eval[bool](b, `document.querySelector("#r18pending input").click(), document.querySelector("input[name=project]").value = "typed", true`)
@@ -274,8 +316,8 @@ func (b *tab) clean() {
 	}
 }
 
-// TestBrowserAxe: axe-core has no serious finding on any page, light or dark, wide or narrow.
-func TestBrowserAxe(t *testing.T) {
+// testAxe: axe-core has no serious finding on any page, light or dark, wide or narrow, as it is opened and after its window was resized.
+func testAxe(t *testing.T, with chromium) {
 	packed, err := os.Open("../console/testdata/axe.min.js.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -290,13 +332,19 @@ func TestBrowserAxe(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := busy(t).compared()
-	b := c.browse(t, "root")
-	for _, s := range shots {
+	b := with.logIn(t, c, "root")
+	widths := map[string]int64{"light": 1280, "dark": 390}
+	for i, s := range shots {
 		c.prepare(s.name)
-		for _, theme := range []string{"light", "dark"} {
-			width := map[string]int64{"light": 1280, "dark": 390}[theme]
-			b.open(s.path, width, theme)
-			b.do(chromedp.Evaluate(string(axe), nil))
+		themes := []string{"light", "dark"}
+		if i%2 > 0 { // from narrow to wide, too
+			slices.Reverse(themes)
+		}
+		b.open(s.path, widths[themes[0]], themes[0])
+		b.do(chromedp.Evaluate(string(axe), nil))
+		for _, theme := range themes {
+			width := widths[theme]
+			b.resize(width, theme)
 			found := eval[[]string](b, `axe.run(document, {resultTypes: ["violations"]}).then((r) =>
 				r.violations.filter((v) => ["serious", "critical"].includes(v.impact)).map((v) => v.id + ": " + v.nodes.map((n) => n.target + " " + (n.any[0] || n.all[0] || {}).message).join("; ")))`)
 			for _, f := range found {
@@ -313,9 +361,9 @@ func TestBrowserAxe(t *testing.T) {
 	b.clean()
 }
 
-// TestBrowserKeyboard: the first stop of the keyboard is the link to the content, and leads there.
-func TestBrowserKeyboard(t *testing.T) {
-	b := busy(t).browse(t, "alice")
+// testKeyboard: the first stop of the keyboard is the link to the content, and leads there.
+func testKeyboard(t *testing.T, with chromium) {
+	b := with.logIn(t, busy(t), "alice")
 	b.open("/", 1280, "light")
 	b.do(chromedp.KeyEvent(kb.Tab))
 	if got := eval[string](b, `document.activeElement.className`); got != "skip" {
@@ -327,9 +375,9 @@ func TestBrowserKeyboard(t *testing.T) {
 	}
 }
 
-// TestBrowserTimeTravel: the time bar shows the past, plays it forward and ends at the present.
-func TestBrowserTimeTravel(t *testing.T) {
-	b := busy(t).browse(t, "alice")
+// testTimeTravel: the time bar shows the past, plays it forward and ends at the present.
+func testTimeTravel(t *testing.T, with chromium) {
+	b := with.logIn(t, busy(t), "alice")
 	b.open("/jobs?state=z", 1280, "light")
 	b.open("/jobs?at=2026-03-02T08:01:00Z", 1280, "light")
 	b.until(`document.querySelector(".timebar.past #asof").textContent.includes("9:01:00")`) // in Berlin
@@ -341,10 +389,10 @@ func TestBrowserTimeTravel(t *testing.T) {
 	b.clean()
 }
 
-// TestBrowserConfirms: a person marks jobs, is asked, and sees what qmaster says; without a script it is the same.
-func TestBrowserConfirms(t *testing.T) {
+// testConfirms: a person marks jobs, is asked, and sees what qmaster says; without a script it is the same.
+func testConfirms(t *testing.T, with chromium) {
 	c := busy(t)
-	b := c.browse(t, "olga")
+	b := with.logIn(t, c, "olga")
 	b.open("/jobs", 1280, "light")
 	if !eval[bool](b, `document.querySelector("button[value=delete]").disabled`) {
 		t.Error("jobs could be deleted without a mark")
@@ -360,11 +408,11 @@ func TestBrowserConfirms(t *testing.T) {
 	b.clean()
 }
 
-// TestBrowserProvider: after a log-in at an identity provider of another site the browser has a session, and after a refusal there a page with the reason.
-func TestBrowserProvider(t *testing.T) {
+// testProvider: after a log-in at an identity provider of another site the browser has a session, and after a refusal there a page with the reason.
+func testProvider(t *testing.T, with chromium) {
 	c, there := providerCell(t)
 	there.LogIn(alice)
-	b := c.browse(t, "olga")
+	b := with.logIn(t, c, "olga")
 	b.url = strings.Replace(b.url, "127.0.0.1", "localhost", 1) // the provider is at 127.0.0.1
 	c.server.url = b.url
 	in := chromedp.Click(`a[href="/login/oidc"]`)
@@ -376,9 +424,9 @@ func TestBrowserProvider(t *testing.T) {
 	b.clean()
 }
 
-// TestBrowserLink: a person who is logged in follows a link of another site to a page.
-func TestBrowserLink(t *testing.T) {
-	b := busy(t).browse(t, "alice")
+// testLink: a person who is logged in follows a link of another site to a page.
+func testLink(t *testing.T, with chromium) {
+	b := with.logIn(t, busy(t), "alice")
 	b.open("/", 1280, "light")
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `<a id="look" href="%s/jobs?state=p">look</a> <a id="in" href="%[1]s/login/x">log in</a>`, b.url)

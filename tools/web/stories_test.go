@@ -30,10 +30,10 @@ func (b *tab) follow(selector, then string) {
 	b.until(then)
 }
 
-// TestBrowserStoryOfUser: carol finds out why her job waits, and releases it; then it starts.
-func TestBrowserStoryOfUser(t *testing.T) {
+// testStoryOfUser: carol finds out why her job waits, and releases it; then it starts.
+func testStoryOfUser(t *testing.T, with chromium) {
 	c := busy(t)
-	b := c.browse(t, "carol")
+	b := with.logIn(t, c, "carol")
 	b.open("/", 1280, "light")
 	b.follow(`nav a[href="/jobs"]`, `location.pathname === "/jobs"`)
 	b.do(chromedp.SetValue(`input[name=user]`, "carol"), chromedp.Click(`.filters button`))
@@ -70,10 +70,10 @@ func toJSON(v any) string {
 	return string(text)
 }
 
-// TestBrowserStoryOfOperator: olga drains a host: what runs there ends, and nothing starts there any more.
-func TestBrowserStoryOfOperator(t *testing.T) {
+// testStoryOfOperator: olga drains a host: what runs there ends, and nothing starts there any more.
+func testStoryOfOperator(t *testing.T, with chromium) {
 	c := busy(t)
-	b := c.browse(t, "olga")
+	b := with.logIn(t, c, "olga")
 	b.open("/hosts", 1280, "light")
 	b.follow(`a[href="/hosts/h5"]`, `location.pathname === "/hosts/h5"`)
 	b.do(chromedp.Click(`input[value="all.q@h5"]`))
@@ -92,10 +92,10 @@ func TestBrowserStoryOfOperator(t *testing.T) {
 	}
 }
 
-// TestBrowserStoryOfManager: root compares what other shares would have done, and makes them those of the cell.
-func TestBrowserStoryOfManager(t *testing.T) {
+// testStoryOfManager: root compares what other shares would have done, and makes them those of the cell.
+func testStoryOfManager(t *testing.T, with chromium) {
 	c := busy(t)
-	b := c.browse(t, "root")
+	b := with.logIn(t, c, "root")
 	b.open("/scheduler", 1280, "light")
 	b.follow(`a[href="/whatif"]`, `location.pathname === "/whatif"`)
 	b.do(chromedp.SetValue(`input[name="shares.film"]`, "100"), chromedp.SetValue(`input[name="shares.trailer"]`, "300"))
@@ -114,11 +114,11 @@ func TestBrowserStoryOfManager(t *testing.T) {
 	}
 }
 
-// TestBrowserCancel: who has asked for a comparison presses Cancel while it waits for its turn, and again while it is made; the page says so,
+// testCancel: who has asked for a comparison presses Cancel while it waits for its turn, and again while it is made; the page says so,
 // and another one may be asked for.
-func TestBrowserCancel(t *testing.T) {
+func testCancel(t *testing.T, with chromium) {
 	c := busy(t)
-	b := c.browse(t, "root")
+	b := with.logIn(t, c, "root")
 	turn := c.server.cell.trials.turn
 	turn <- struct{}{} // that of another user is made
 	b.open("/whatif", 1280, "light")
