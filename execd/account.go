@@ -2,7 +2,6 @@ package execd
 
 import (
 	"fmt"
-	"os/user"
 	"strconv"
 	"time"
 
@@ -16,7 +15,7 @@ const accountWait = 10 * time.Second
 
 // lookUpAccount returns an account of this host. It fails with core.ErrNoAccount, or when the user database does.
 func lookUpAccount(name string) (core.Account, error) {
-	u, err := user.Lookup(name)
+	u, err := userdb.Lookup(name)
 	if userdb.NoEntry(err) {
 		err = fmt.Errorf("%w: %w", core.ErrNoAccount, err)
 	}
@@ -24,7 +23,7 @@ func lookUpAccount(name string) (core.Account, error) {
 		return core.Account{}, err
 	}
 	a := core.Account{Name: u.Username, Owner: plan.Owner{UID: number(u.Uid), GID: number(u.Gid)}, Home: u.HomeDir}
-	if ids, err := u.GroupIds(); err == nil {
+	if ids, err := userdb.Groups(u); err == nil {
 		for _, id := range ids {
 			a.Groups = append(a.Groups, number(id))
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
@@ -22,6 +21,7 @@ import (
 	"github.com/quill-grid/quill/pkg/mailer"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/topology"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // Transport is the connection to qmaster.
@@ -198,7 +198,7 @@ func siteOf(o Options) core.Site {
 		Host: o.Host, Root: o.Root, Cell: o.Cell, Cluster: o.Cluster, Dir: o.Dir, Active: o.Active, Arch: Arch, BinaryPath: o.BinaryPath,
 		UID: uint32(os.Getuid()), User: strconv.Itoa(os.Getuid()), Environ: os.Environ(), Starter: o.Starter,
 	}
-	if u, err := user.Current(); err == nil {
+	if u, err := userdb.Current(); err == nil {
 		s.User = u.Username
 	}
 	exe, err := os.Executable()

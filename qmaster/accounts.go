@@ -2,7 +2,6 @@ package qmaster
 
 import (
 	"errors"
-	"os/user"
 	"strconv"
 	"time"
 
@@ -38,15 +37,15 @@ func (a *accounts) identify(r *gdi.Request, name string) bool {
 }
 
 func lookUpAccount(name string) (account, error) {
-	u, err := user.Lookup(name)
+	u, err := userdb.Lookup(name)
 	if err != nil {
 		return account{}, err
 	}
 	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
 	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
 	who := account{uid: uint32(uid), gid: uint32(gid)}
-	if g, err := user.LookupGroupId(u.Gid); err == nil {
-		who.group = g.Name
+	if group, err := userdb.GroupName(u.Gid); err == nil {
+		who.group = group
 	}
 	return who, nil
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"runtime/debug"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/userdb"
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
@@ -177,7 +177,7 @@ func (r *recovery) install() error {
 
 // whoAmI is the name of the user whose process this is.
 func whoAmI() string {
-	if u, err := user.Current(); err == nil {
+	if u, err := userdb.Current(); err == nil {
 		return u.Username
 	}
 	return fmt.Sprint(os.Getuid())

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/user"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -249,7 +247,7 @@ const nameWait = time.Second
 
 func newUserNames() *userdb.Cache[uint32, string] {
 	return &userdb.Cache[uint32, string]{Patience: nameWait, Look: func(uid uint32) (string, error) {
-		u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+		u, err := userdb.LookupID(int(uid))
 		if err != nil {
 			return "", err
 		}

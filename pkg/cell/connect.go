@@ -3,11 +3,11 @@ package cell
 import (
 	"errors"
 	"os"
-	"os/user"
 	"path/filepath"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // Me is the name of who runs this process: $USER, without it that of the user id.
@@ -15,7 +15,7 @@ func Me() (string, error) {
 	if name := os.Getenv("USER"); name != "" {
 		return name, nil
 	}
-	u, err := user.Current()
+	u, err := userdb.Current()
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/user"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // How long a request is tried. A qmaster that was stopped with its server is not
@@ -367,8 +367,8 @@ var sender = sync.OnceValue(func() gdi.Request {
 	req := gdi.Request{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())}
 	req.Host, _ = os.Hostname()
 	req.Group = strconv.Itoa(os.Getgid())
-	if g, err := user.LookupGroupId(req.Group); err == nil {
-		req.Group = g.Name
+	if group, err := userdb.GroupName(req.Group); err == nil {
+		req.Group = group
 	}
 	return req
 })

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/user"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/submit"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // Env is everything a command needs from around it, so that tests can run
@@ -103,7 +103,7 @@ func (e Env) User() string {
 	if owner := e.tokenOwner(); owner != "" {
 		return owner
 	}
-	if u, err := user.Current(); err == nil {
+	if u, err := userdb.Current(); err == nil {
 		return u.Username
 	}
 	return e.Getenv("USER")

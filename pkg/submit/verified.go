@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/user"
 	"slices"
 	"strconv"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
 	"github.com/quill-grid/quill/pkg/jsv/script"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // Verified returns the job as the submission verifiers of -jsv correct it, one after the other: those of the command line, then of
@@ -24,8 +24,8 @@ func (s *Submission) Verified(ctx context.Context, command string, log func(text
 		return job, nil
 	}
 	from := Client{Context: "client", Program: command, User: o.user(), Host: o.Host, Now: o.Now()}
-	if g, err := user.LookupGroupId(strconv.Itoa(os.Getgid())); err == nil {
-		from.Group = g.Name
+	if group, err := userdb.GroupName(strconv.Itoa(os.Getgid())); err == nil {
+		from.Group = group
 	}
 	for _, url := range slices.Backward(s.Verifiers) {
 		by := script.Script{URL: url, Dir: o.Dir, Log: func(l jsv.Log) { log(l.Text) }}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // patience is how long the shepherd may take to answer: a log-in waits for it.
@@ -60,7 +60,7 @@ func run(c *cli.Context, env opt.Env) error {
 	default:
 		return fmt.Errorf("adopt: PAM_TYPE is %q: it is for account and session", kind)
 	}
-	who, err := user.Lookup(name)
+	who, err := userdb.Lookup(name)
 	if err != nil {
 		return fmt.Errorf("adopt: user %q: %w", name, err)
 	}
@@ -96,7 +96,7 @@ func run(c *cli.Context, env opt.Env) error {
 }
 
 // isExempt reports whether a list of users and @groups has a user.
-func isExempt(who *user.User, list string) (bool, error) {
+func isExempt(who *userdb.Account, list string) (bool, error) {
 	words := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 	if slices.Contains(words, who.Username) {
 		return true, nil
@@ -104,12 +104,12 @@ func isExempt(who *user.User, list string) (bool, error) {
 	if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "@") }) {
 		return false, nil
 	}
-	ids, err := who.GroupIds()
+	ids, err := userdb.Groups(who)
 	if err != nil {
 		return false, err
 	}
 	for _, id := range ids {
-		if g, err := user.LookupGroupId(id); err == nil && slices.Contains(words, "@"+g.Name) {
+		if group, err := userdb.GroupName(id); err == nil && slices.Contains(words, "@"+group) {
 			return true, nil
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,6 +24,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/userdb"
 	"github.com/quill-grid/quill/tools/keys"
 )
 
@@ -77,7 +77,7 @@ func newSite(env opt.Env, honest, attacker string, nice int) (s *site, err error
 // users are the accounts of the honest user and of the attacker.
 func (s *site) users(honest, attacker string) (*account, *account, error) {
 	if !s.root {
-		me, err := user.Current()
+		me, err := userdb.Current()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -97,7 +97,7 @@ func (s *site) users(honest, attacker string) (*account, *account, error) {
 	}
 	var both [2]*account
 	for i, name := range []string{honest, attacker} {
-		u, err := user.Lookup(name)
+		u, err := userdb.Lookup(name)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -122,7 +122,7 @@ func ordinaryUsers() (names []string) {
 	return append(names, "nobody", "daemon")
 }
 
-func accountOf(u *user.User) *account {
+func accountOf(u *userdb.Account) *account {
 	uid, _ := strconv.ParseUint(u.Uid, 10, 32)
 	gid, _ := strconv.ParseUint(u.Gid, 10, 32)
 	return &account{name: u.Username, uid: uint32(uid), gid: uint32(gid)}

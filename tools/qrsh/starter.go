@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/userdb"
 	"github.com/quill-grid/quill/tools/qrsh/session"
 )
 
@@ -116,7 +116,7 @@ func loginShell(env opt.Env) string {
 	text, err := os.ReadFile("/etc/passwd")
 	shell, found := shellIn(string(text), env.Getenv("USER"))
 	if err != nil || !found {
-		if u, err := user.Current(); err == nil { // the directory service knows more
+		if u, err := userdb.Current(); err == nil { // the directory service knows more
 			text, _ = exec.Command("getent", "passwd", u.Uid).Output()
 			shell, _ = shellIn(string(text), u.Username)
 		}

@@ -2,7 +2,6 @@ package qrsub
 
 import (
 	"context"
-	"os/user"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -12,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/pkg/switches"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // App is the command for urfave/cli.
@@ -32,7 +32,7 @@ func reserve(ctx context.Context, env opt.Env, said *submit.Booking) int {
 	}
 	env = env.In(w.Format)
 	for _, u := range w.ACL {
-		if _, err := user.Lookup(u); !strings.HasPrefix(u, "@") && err != nil {
+		if _, err := userdb.Lookup(u); !strings.HasPrefix(u, "@") && err != nil {
 			return env.Report(gdi.Refuse(gdi.StatusUnknown, "error: "+u+" is not known as a user"), 1)
 		}
 	}

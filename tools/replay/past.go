@@ -3,12 +3,12 @@ package replay
 import (
 	"context"
 	"fmt"
-	"os/user"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/userdb"
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
@@ -40,7 +40,7 @@ func (p *past) Do(_ context.Context, command string, body gdi.Body) (gdi.Reply, 
 	c := core.New(p.state.Copy(), 0)
 	c.In(p.now.Location())
 	r := core.Request{Request: gdi.Request{User: "nobody", Host: p.submitHost(), Command: command, Body: body}}
-	if u, err := user.Current(); err == nil {
+	if u, err := userdb.Current(); err == nil {
 		r.User = u.Username
 	}
 	for _, a := range c.Step(grid.TimeOf(p.now), r).Answers {

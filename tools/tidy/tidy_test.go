@@ -119,6 +119,20 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// TestAccounts checks that accounts are looked up in one package: os/user alone does not find those of a directory service in a program
+// without the C library.
+func TestAccounts(t *testing.T) {
+	var looks []string
+	for _, p := range list(t) {
+		if slices.Contains(p.Imports, "os/user") {
+			looks = append(looks, p.ImportPath)
+		}
+	}
+	if !slices.Equal(looks, []string{"pkg/userdb"}) {
+		t.Errorf("os/user is imported by %v", looks)
+	}
+}
+
 // TestPlanted checks that TestPlan finds what it is for: an import that is not granted, a grant that is not used, an
 // arrow upwards.
 func TestPlanted(t *testing.T) {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/user"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/jsv"
+	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // lineMax is how long a line of a script may be.
@@ -84,7 +84,7 @@ func become(cmd *exec.Cmd, name string) error {
 	if name == "" {
 		return nil
 	}
-	who, err := user.Lookup(name)
+	who, err := userdb.Lookup(name)
 	if err != nil {
 		return fmt.Errorf("user %q specified in JSV URL does not exist", name)
 	}
@@ -100,7 +100,7 @@ func become(cmd *exec.Cmd, name string) error {
 		return fmt.Errorf("user %q has no numbers", name)
 	}
 	var groups []uint32
-	ids, _ := who.GroupIds()
+	ids, _ := userdb.Groups(who)
 	for _, id := range ids {
 		if n, err := strconv.ParseUint(id, 10, 32); err == nil {
 			groups = append(groups, uint32(n))

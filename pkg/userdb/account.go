@@ -1,0 +1,99 @@
+package userdb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"strings"
+)
+
+// A program without the C library reads /etc/passwd and /etc/group alone. What is not there it asks getent(1) for, and id(1) for the
+// groups of a user, which know the other databases of nsswitch.conf(5), too. On a host without these programs there are no others.
+
+// Account is an entry of passwd(5).
+type Account = user.User
+
+// Lookup returns an account by its name, as getpwnam(3) does. NoEntry reports whether the name is unknown; otherwise the database has failed.
+func Lookup(name string) (*Account, error) {
+	u, err := user.Lookup(name)
+	if libc || !NoEntry(err) {
+		return u, err
+	}
+	return passwd(name, 0, err)
+}
+
+// LookupID returns an account by its number, as getpwuid(3) does; errors as of Lookup.
+func LookupID(uid int) (*Account, error) {
+	u, err := user.LookupId(strconv.Itoa(uid))
+	if libc || !NoEntry(err) {
+		return u, err
+	}
+	return passwd(strconv.Itoa(uid), 2, err)
+}
+
+// Current returns the account of who runs this process.
+func Current() (*Account, error) { return LookupID(os.Getuid()) }
+
+// GroupName returns the name of a group by its number, as getgrgid(3) does.
+func GroupName(gid string) (string, error) {
+	g, err := user.LookupGroupId(gid)
+	var unknown user.UnknownGroupIdError
+	if err == nil {
+		return g.Name, nil
+	}
+	if libc || !errors.As(err, &unknown) {
+		return "", err
+	}
+	fields, err := getent("group", gid, 2, 3, err)
+	if err != nil {
+		return "", err
+	}
+	return fields[0], nil
+}
+
+// Groups returns the numbers of the groups that a user is in, as getgrouplist(3) does.
+func Groups(u *Account) ([]string, error) {
+	if libc {
+		return u.GroupIds()
+	}
+	text, err := exec.Command("id", "-G", "--", u.Username).Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return u.GroupIds()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("id -G %s: %w", u.Username, err)
+	}
+	return strings.Fields(string(text)), nil
+}
+
+// passwd returns the account whose field is key, or unknown.
+func passwd(key string, field int, unknown error) (*Account, error) {
+	f, err := getent("passwd", key, field, 7, unknown)
+	if err != nil {
+		return nil, err
+	}
+	name, _, _ := strings.Cut(f[4], ",")
+	return &Account{Username: f[0], Uid: f[2], Gid: f[3], Name: name, HomeDir: f[5]}, nil
+}
+
+// getent returns the fields of the line of a database, at least so many, whose field is key, or unknown: getent takes digits for a number
+// where a name is asked for.
+func getent(database, key string, field, fields int, unknown error) ([]string, error) {
+	const none = 2 // exit status: no such key
+	text, err := exec.Command("getent", database, "--", key).Output()
+	var exit *exec.ExitError
+	if errors.Is(err, exec.ErrNotFound) || errors.As(err, &exit) && exit.ExitCode() == none {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, fmt.Errorf("getent %s %s: %w", database, key, err)
+	}
+	f := strings.Split(strings.TrimSuffix(string(text), "\n"), ":")
+	if len(f) < fields || f[field] != key {
+		return nil, unknown
+	}
+	return f, nil
+}

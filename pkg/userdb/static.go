@@ -1,0 +1,5 @@
+//go:build !cgo || osusergo
+
+package userdb
+
+var libc = false // see libc.go
