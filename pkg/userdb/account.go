@@ -3,15 +3,20 @@ package userdb
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
 
 // A program without the C library reads /etc/passwd and /etc/group alone. What is not there it asks getent(1) for, and id(1) for the
 // groups of a user, which know the other databases of nsswitch.conf(5), too. On a host without these programs there are no others.
+
+// programs are the directories of getent and id: who has started a program that runs as root does not choose them by a PATH.
+var programs = []string{"/usr/bin", "/bin", "/run/current-system/sw/bin"}
 
 // Account is an entry of passwd(5).
 type Account = user.User
@@ -59,8 +64,8 @@ func Groups(u *Account) ([]string, error) {
 	if libc {
 		return u.GroupIds()
 	}
-	text, err := exec.Command("id", "-G", "--", u.Username).Output()
-	if errors.Is(err, exec.ErrNotFound) {
+	text, err := run("id", "-G", "--", u.Username)
+	if errors.Is(err, fs.ErrNotExist) {
 		return u.GroupIds()
 	}
 	if err != nil {
@@ -83,9 +88,9 @@ func passwd(key string, field int, unknown error) (*Account, error) {
 // where a name is asked for.
 func getent(database, key string, field, fields int, unknown error) ([]string, error) {
 	const none = 2 // exit status: no such key
-	text, err := exec.Command("getent", database, "--", key).Output()
+	text, err := run("getent", database, "--", key)
 	var exit *exec.ExitError
-	if errors.Is(err, exec.ErrNotFound) || errors.As(err, &exit) && exit.ExitCode() == none {
+	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &exit) && exit.ExitCode() == none {
 		return nil, unknown
 	}
 	if err != nil {
@@ -96,4 +101,14 @@ func getent(database, key string, field, fields int, unknown error) ([]string, e
 		return nil, unknown
 	}
 	return f, nil
+}
+
+// run returns what a program prints, or fs.ErrNotExist.
+func run(name string, args ...string) (text []byte, err error) {
+	for _, dir := range programs {
+		if text, err = exec.Command(filepath.Join(dir, name), args...).Output(); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return text, err
 }

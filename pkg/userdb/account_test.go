@@ -10,10 +10,16 @@ import (
 	"testing"
 )
 
-// directory puts programs on the PATH that know an account lena, number 70001, and a group render, and without libc: as a program
-// without the C library finds a host with a directory service. The service is down for the key "down".
-func directory(t *testing.T) {
-	dir := t.TempDir()
+// withoutLibc has the test look as a program without the C library does, with the programs of a directory.
+func withoutLibc(t *testing.T, dir string) {
+	libcBefore, programsBefore := libc, programs
+	libc, programs = false, []string{filepath.Join(dir, "none"), dir}
+	t.Cleanup(func() { libc, programs = libcBefore, programsBefore })
+}
+
+// directory is a directory service: programs that know an account lena, number 70001, and a group render. It is down for the key "down".
+func directory(t *testing.T) (dir string) {
+	dir = t.TempDir()
 	for name, script := range map[string]string{
 		"getent": `case "$1 $3" in
 "passwd lena"|"passwd 70001") echo "lena:x:70001:70002:Lena L.,room 4:/net/lena:/bin/zsh";;
@@ -27,16 +33,13 @@ esac`,
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("PATH", dir)
-	before := libc
-	libc = false
-	t.Cleanup(func() { libc = before })
+	return dir
 }
 
 // TestWithoutLibc: accounts and groups of a directory service are found by name and number, a failure of the service is
 // not an unknown name, and a name of digits is no number.
 func TestWithoutLibc(t *testing.T) {
-	directory(t)
+	withoutLibc(t, directory(t))
 	lena := &user.User{Username: "lena", Uid: "70001", Gid: "70002", Name: "Lena L.", HomeDir: "/net/lena"}
 	if u, err := Lookup("lena"); err != nil || !reflect.DeepEqual(u, lena) {
 		t.Errorf("lena: %+v, %v", u, err)
@@ -71,8 +74,8 @@ func TestWithoutLibc(t *testing.T) {
 
 // TestWithoutPrograms: on a host without getent and id the files are all there is.
 func TestWithoutPrograms(t *testing.T) {
-	directory(t)
-	t.Setenv("PATH", t.TempDir())
+	t.Setenv("PATH", directory(t)) // of who has started the program
+	withoutLibc(t, t.TempDir())
 	if u, err := Lookup("lena"); !NoEntry(err) {
 		t.Errorf("lena: %+v, %v", u, err)
 	}
@@ -87,7 +90,8 @@ func TestWithoutPrograms(t *testing.T) {
 
 // TestSameAsLibc: both ways find the same of who runs this test.
 func TestSameAsLibc(t *testing.T) {
-	if _, err := exec.LookPath("getent"); err != nil {
+	program, err := exec.LookPath("getent")
+	if err != nil {
 		t.Skip("getent is not on the PATH")
 	}
 	me, err := Current()
@@ -98,9 +102,7 @@ func TestSameAsLibc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := libc
-	libc = false
-	defer func() { libc = before }()
+	withoutLibc(t, filepath.Dir(program))
 	if asked, err := passwd(me.Uid, 2, nil); err != nil || !reflect.DeepEqual(asked, me) {
 		t.Errorf("%+v, %v instead of %+v", asked, err, me)
 	}
