@@ -18,6 +18,7 @@ BUILD   := $(RARELY) $(GO) build $(TAGS) -ldflags "-s -w -X github.com/quill-gri
 # below make has the same flags, and finds in the cache what is compiled.
 NODWARF := -gcflags=all=-dwarf=false
 export GOFLAGS := $(strip $(filter-out $(NODWARF),$(GOFLAGS)) $(NODWARF))
+# Tests do not get the environment of the compilers: it would limit their memory, too.
 # Programs of tests are linked without what only debuggers read, which halves the time that linking takes.
 TEST    := $(GO) test $(TAGS) -toolexec 'env $(RARELY)' -vet=off -ldflags="-s -w" -timeout 30m
 

@@ -22,11 +22,13 @@ func lookUpAccount(name string) (core.Account, error) {
 	if err != nil {
 		return core.Account{}, err
 	}
+	ids, err := userdb.Groups(u)
+	if err != nil {
+		return core.Account{}, err
+	}
 	a := core.Account{Name: u.Username, Owner: plan.Owner{UID: number(u.Uid), GID: number(u.Gid)}, Home: u.HomeDir}
-	if ids, err := userdb.Groups(u); err == nil {
-		for _, id := range ids {
-			a.Groups = append(a.Groups, number(id))
-		}
+	for _, id := range ids {
+		a.Groups = append(a.Groups, number(id))
 	}
 	return a, nil
 }

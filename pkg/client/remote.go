@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +19,6 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/userdb"
 )
 
 // How long a request is tried. A qmaster that was stopped with its server is not
@@ -361,22 +359,14 @@ func (r *Refused) Unwrap() error { return &gdi.Refusal{Answer: r.Answer} }
 
 var errBroken = errors.New("error: commlib error: connection to qmaster was lost")
 
-// sender is what every request of this process says of itself. The user is not
-// in it: the server authenticates the user.
-var sender = sync.OnceValue(func() gdi.Request {
-	req := gdi.Request{UID: uint32(os.Getuid()), GID: uint32(os.Getgid())}
-	req.Host, _ = os.Hostname()
-	req.Group = strconv.Itoa(os.Getgid())
-	if group, err := userdb.GroupName(req.Group); err == nil {
-		req.Group = group
-	}
-	return req
+// thisHost is what every request of this process says of its sender: the server authenticates the user, and qmaster looks up the rest.
+var thisHost = sync.OnceValue(func() string {
+	name, _ := os.Hostname()
+	return name
 })
 
 func newRequest(command string, body gdi.Body) gdi.Request {
-	req := sender()
-	req.ID, req.Command, req.Body = newID(), command, body
-	return req
+	return gdi.Request{ID: newID(), Host: thisHost(), Command: command, Body: body}
 }
 
 // newID names a request. Names begin with the time: those of the jobs that come

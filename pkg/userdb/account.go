@@ -74,6 +74,21 @@ func Groups(u *Account) ([]string, error) {
 	return strings.Fields(string(text)), nil
 }
 
+// Shell returns the login shell of a user, which package os/user leaves out; errors as of Lookup.
+func Shell(name string) (string, error) {
+	text, _ := os.ReadFile("/etc/passwd") // there may be a directory service alone
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Split(strings.TrimSuffix(line, "\n"), ":"); len(f) == 7 && f[0] == name {
+			return f[6], nil
+		}
+	}
+	f, err := getent("passwd", name, 0, 7, user.UnknownUserError(name))
+	if err != nil {
+		return "", err
+	}
+	return f[6], nil
+}
+
 // passwd returns the account whose field is key, or unknown.
 func passwd(key string, field int, unknown error) (*Account, error) {
 	f, err := getent("passwd", key, field, 7, unknown)

@@ -64,12 +64,30 @@ func TestWithoutLibc(t *testing.T) {
 	if name, err := GroupName("70009"); err == nil {
 		t.Errorf("group 70009: %q", name)
 	}
+	for name, want := range map[string]string{"lena": "/bin/zsh", "root": rootShell(t)} {
+		if shell, err := Shell(name); err != nil || shell != want {
+			t.Errorf("shell of %s: %q, %v", name, shell, err)
+		}
+	}
+	if shell, err := Shell("70001"); !NoEntry(err) {
+		t.Errorf("shell of 70001: %q, %v", shell, err)
+	}
 	if ids, err := Groups(lena); err != nil || strings.Join(ids, " ") != "70002 70003 100" {
 		t.Errorf("groups of lena: %v, %v", ids, err)
 	}
 	if ids, err := Groups(&user.User{Username: "max"}); err == nil {
 		t.Errorf("groups of max: %v", ids)
 	}
+}
+
+// rootShell is the shell of root in /etc/passwd, whose first line it is.
+func rootShell(t *testing.T) string {
+	text, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	return line[strings.LastIndexByte(line, ':')+1:]
 }
 
 // TestWithoutPrograms: on a host without getent and id the files are all there is.

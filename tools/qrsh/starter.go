@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -113,27 +112,9 @@ func contained(what report.Starter, wrapper string) []string {
 
 // loginShell is the owner's, passwd(5).
 func loginShell(env opt.Env) string {
-	text, err := os.ReadFile("/etc/passwd")
-	shell, found := shellIn(string(text), env.Getenv("USER"))
-	if err != nil || !found {
-		if u, err := userdb.Current(); err == nil { // the directory service knows more
-			text, _ = exec.Command("getent", "passwd", u.Uid).Output()
-			shell, _ = shellIn(string(text), u.Username)
-		}
-	}
-	if !filepath.IsAbs(shell) {
+	shell, err := userdb.Shell(env.Getenv("USER"))
+	if err != nil || !filepath.IsAbs(shell) {
 		return "/bin/sh"
 	}
 	return shell
-}
-
-// shellIn looks for a user's shell in lines of passwd(5).
-func shellIn(text, name string) (shell string, found bool) {
-	for line := range strings.Lines(text) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), ":")
-		if len(fields) == 7 && fields[0] == name {
-			return fields[6], true
-		}
-	}
-	return "", false
 }

@@ -85,7 +85,7 @@ var plan = []row{
 	{path: "pkg/bus", level: infrastructure, imports: "pkg/gdi pkg/fair pkg/frame pkg/userdb pkg/archive", modules: "github.com/nats-io/nats.go github.com/nats-io/nkeys github.com/nats-io/nuid golang.org/x/sys golang.org/x/time"},
 	{path: "pkg/bus/embedded", level: infrastructure, imports: "pkg/bus", modules: "github.com/nats-io/nats-server/v2"}, // for programs that run a server: clients do not link it
 	{path: "pkg/cell", level: infrastructure, imports: "pkg/grid pkg/userdb pkg/archive pkg/bus"},
-	{path: "pkg/client", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/userdb pkg/bus pkg/cell"},
+	{path: "pkg/client", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/bus pkg/cell"},
 	{path: "pkg/history", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/archive pkg/bus pkg/cell pkg/client"},
 	{path: "pkg/openid", level: infrastructure, imports: "pkg/grid pkg/gdi", modules: "github.com/coreos/go-oidc/v3 golang.org/x/oauth2 golang.org/x/time"},
 	{path: "pkg/mailer", level: infrastructure, imports: "pkg/grid pkg/report", modules: "github.com/hashicorp/go-hclog"},

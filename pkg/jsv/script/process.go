@@ -100,7 +100,10 @@ func become(cmd *exec.Cmd, name string) error {
 		return fmt.Errorf("user %q has no numbers", name)
 	}
 	var groups []uint32
-	ids, _ := userdb.Groups(who)
+	ids, err := userdb.Groups(who)
+	if err != nil {
+		return err
+	}
 	for _, id := range ids {
 		if n, err := strconv.ParseUint(id, 10, 32); err == nil {
 			groups = append(groups, uint32(n))
