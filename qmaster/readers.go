@@ -26,7 +26,8 @@ const (
 // readers are the clients that wait for a host to read an output file, each with a goroutine: a host that does not answer
 // delays no other client.
 type readers struct {
-	q *QMaster
+	q    *QMaster
+	wait time.Duration // readAnswer, but in tests
 
 	mu    sync.Mutex
 	all   int
@@ -35,7 +36,7 @@ type readers struct {
 }
 
 func newReaders(q *QMaster) *readers {
-	return &readers{q: q, users: map[string]int{}, hosts: map[string]int{}}
+	return &readers{q: q, wait: readAnswer, users: map[string]int{}, hosts: map[string]int{}}
 }
 
 // start has a host read a part of an output file for a client, and does not wait for it.
@@ -49,7 +50,7 @@ func (s *readers) start(w waiter, r core.Read) {
 		return
 	}
 	go func() {
-		ctx, cancel := context.WithTimeout(s.q.ctx, readAnswer)
+		ctx, cancel := context.WithTimeout(s.q.ctx, s.wait)
 		defer cancel()
 		answer, err := s.q.conn.AskHost(ctx, bus.HostReadSubject(r.Host), codec.AppendRead(nil, r.Read))
 		var p report.Piece
@@ -57,7 +58,7 @@ func (s *readers) start(w waiter, r core.Read) {
 			p, err = codec.DecodePiece(answer)
 		}
 		s.release(user, r.Host) // before the answer: who has it may ask again
-		s.answer(w, replyOf(r, p, err))
+		s.answer(w, s.replyOf(r, p, err))
 	}()
 }
 
@@ -106,7 +107,7 @@ var refusals = map[report.Refusal]gdi.Status{
 }
 
 // replyOf is the answer to the client, of what a host has answered or why it has not.
-func replyOf(r core.Read, p report.Piece, err error) gdi.Reply {
+func (s *readers) replyOf(r core.Read, p report.Piece, err error) gdi.Reply {
 	deny := func(status gdi.Status, text string) gdi.Reply {
 		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(status, text)}}
 	}
@@ -114,7 +115,7 @@ func replyOf(r core.Read, p report.Piece, err error) gdi.Reply {
 	case errors.Is(err, bus.ErrNobody):
 		return deny(gdi.StatusNoDaemon, fmt.Sprintf("failed sending request to execd@%s: it is not connected", r.Host))
 	case errors.Is(err, context.DeadlineExceeded):
-		return deny(gdi.StatusNoDaemon, fmt.Sprintf("execd@%s has not answered within %v", r.Host, readAnswer))
+		return deny(gdi.StatusNoDaemon, fmt.Sprintf("execd@%s has not answered within %v", r.Host, s.wait))
 	case err != nil:
 		return deny(gdi.StatusNoDaemon, fmt.Sprintf("execd@%s was not asked: %v", r.Host, err))
 	case p.Refused == report.Readable:

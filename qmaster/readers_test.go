@@ -2,7 +2,6 @@ package qmaster
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -60,6 +59,10 @@ func hostWithJob(t *testing.T, q *QMaster) (*bus.Conn, uint32) {
 func TestOutput(t *testing.T) {
 	q := start(t, Options{Cell: newCell(t)})
 	t.Cleanup(func() { stop(t, q) })
+	if q.readers.wait != report.ReadWait+time.Second {
+		t.Error("a host that answers last is waited for until", q.readers.wait)
+	}
+	q.readers.wait = polltest.Patience
 	host, job := hostWithJob(t, q)
 	user := connect(t, q.opts.Cell)
 	ask := func() gdi.Reply {
@@ -102,21 +105,25 @@ func TestOutput(t *testing.T) {
 		refused("refusal", get(report.Piece{Refused: kind, Text: "why"}), status, "host h1: why")
 	}
 
-	// The host is silent: as many wait as may, the next one does not, and others are served.
-	silent := make(chan gdi.Reply, readsUser)
-	var done sync.WaitGroup
+	// The host takes its time: as many wait as may, the next one does not, and others are served.
+	waiting := make(chan gdi.Reply, readsUser)
+	var held []*bus.Request
 	for range readsUser {
-		done.Go(func() { silent <- ask() })
-	}
-	for range readsUser {
-		<-asked
+		go func() { waiting <- ask() }()
+		held = append(held, <-asked)
 	}
 	refused("one too many", ask(), gdi.StatusLimit, `denied: 8 output files are being read for "`+whoAmI()+`" at present, which is the limit: try again later`)
 	submitJob(t, user, "other")
-	done.Wait()
-	for range readsUser {
-		refused("a silent host", <-silent, gdi.StatusNoDaemon, "execd@h1 has not answered within 3s")
+	for _, r := range held {
+		r.Answer(codec.AppendPiece(nil, report.Piece{Path: "/late"}))
 	}
+	for range readsUser {
+		if reply := <-waiting; reply.Output == nil || reply.Output.Path != "/late" {
+			t.Errorf("late: %+v", reply)
+		}
+	}
+	q.readers.wait = time.Millisecond
+	refused("a silent host", ask(), gdi.StatusNoDaemon, "execd@h1 has not answered within 1ms")
 	polltest.Until(t, "readers", polltest.Patience, func() (bool, string) {
 		q.readers.mu.Lock()
 		defer q.readers.mu.Unlock()
