@@ -12,8 +12,9 @@ import (
 	"strings"
 )
 
-// A program without the C library reads /etc/passwd and /etc/group alone. What is not there it asks getent(1) for, and id(1) for the
-// groups of a user, which know the other databases of nsswitch.conf(5), too. On a host without these programs there are no others.
+// Programs run on every distribution: they are linked without the C library, and package os/user reads /etc/passwd and /etc/group alone. What is
+// not there getent(1) is asked for, and id(1) for the groups of a user, which know the other databases of nsswitch.conf(5), too. On a host without
+// these programs there are no others.
 
 // programs are the directories of getent and id: who has started a program that runs as root does not choose them by a PATH.
 var programs = []string{"/usr/bin", "/bin", "/run/current-system/sw/bin"}
@@ -24,7 +25,7 @@ type Account = user.User
 // Lookup returns an account by its name, as getpwnam(3) does. NoEntry reports whether the name is unknown; otherwise the database has failed.
 func Lookup(name string) (*Account, error) {
 	u, err := user.Lookup(name)
-	if libc || !NoEntry(err) {
+	if !NoEntry(err) {
 		return u, err
 	}
 	return passwd(name, 0, err)
@@ -33,7 +34,7 @@ func Lookup(name string) (*Account, error) {
 // LookupID returns an account by its number, as getpwuid(3) does; errors as of Lookup.
 func LookupID(uid int) (*Account, error) {
 	u, err := user.LookupId(strconv.Itoa(uid))
-	if libc || !NoEntry(err) {
+	if !NoEntry(err) {
 		return u, err
 	}
 	return passwd(strconv.Itoa(uid), 2, err)
@@ -49,7 +50,7 @@ func GroupName(gid string) (string, error) {
 	if err == nil {
 		return g.Name, nil
 	}
-	if libc || !errors.As(err, &unknown) {
+	if !errors.As(err, &unknown) {
 		return "", err
 	}
 	fields, err := getent("group", gid, 2, 3, err)
@@ -61,9 +62,6 @@ func GroupName(gid string) (string, error) {
 
 // Groups returns the numbers of the groups that a user is in, as getgrouplist(3) does.
 func Groups(u *Account) ([]string, error) {
-	if libc {
-		return u.GroupIds()
-	}
 	text, err := run("id", "-G", "--", u.Username)
 	if errors.Is(err, fs.ErrNotExist) {
 		return u.GroupIds()

@@ -8,7 +8,6 @@
 // meanwhile.
 //
 //	account.go  Lookup, Groups and others, as of package os/user, but complete in a program without the C library, too
-//	libc.go     whether this program has it; static.go
 //	userdb.go   Cache
 //
 // A Cache must not know what an account consists of: the caller passes the look-up. No other package imports os/user.

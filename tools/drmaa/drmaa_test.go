@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { celltest.Main(m) }
 func TestC(t *testing.T) {
 	dir := t.TempDir()
 	library, program := filepath.Join(dir, "libdrmaa.so"), filepath.Join(dir, "all")
-	build(t, "go", "build", "-buildmode=c-shared", "-o", library, ".")
+	build(t, "go", "build", "-tags", "netgo,osusergo", "-buildmode=c-shared", "-o", library, ".")
 	build(t, "gcc", "-std=gnu99", "-Wall", "-Werror", "-I.", "-o", program, "testdata/all.c", library, "-pthread")
 	cell := celltest.Start(t, 1, 4)
 	run := exec.Command(program)

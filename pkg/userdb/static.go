@@ -1,5 +1,0 @@
-//go:build !cgo || osusergo
-
-package userdb
-
-var libc = false // see libc.go
