@@ -115,7 +115,7 @@ func (l *Log) Check() Check {
 		})
 		if check.Err == nil {
 			check.Mark = Mark{s.Seq, s.At}
-			if check.Mark.Seq > c.Last.Seq {
+			if check.Mark.Seq > c.Last.Seq && l.continues(check.Mark.Seq) {
 				c.Beyond = append(c.Beyond, check.Mark)
 			}
 		}
@@ -125,4 +125,12 @@ func (l *Log) Check() Check {
 		c.Damage = &frame.Damage{After: c.End, Reason: fmt.Sprintf("there is a state of list %d: the end of the log was lost", c.Beyond[n-1].Seq)}
 	}
 	return c
+}
+
+// continues reports whether the list after the one with that Seq can be read, or is not written yet.
+func (l *Log) continues(seq uint64) bool {
+	for _, err := range l.Lists(seq + 1) {
+		return err == nil
+	}
+	return true
 }

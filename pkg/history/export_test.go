@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -206,6 +207,86 @@ func TestDamagedCell(t *testing.T) {
 	must(t, os.WriteFile(file, part.Bytes(), 0o600))
 	if again := open(t, history.Source{File: file}).Check(); again.Damage == nil || again.Last != check.Last {
 		t.Errorf("exported: to %v, then %v", again.Last, again.Damage)
+	}
+}
+
+// TestGap: in the directory of a cell is an old snapshot, but not the lists that came next. No state is made of it and of what came later, what reads on
+// from it is stopped, and behind the gap everything is there.
+func TestGap(t *testing.T) {
+	dir := t.TempDir()
+	old := map[string][]byte{} // snapshots, by path
+	story := newStory(4)
+	cell(t, dir, 600, 50, story, func(l events.List) {
+		if l.Seq != 200 {
+			return
+		}
+		files, err := filepath.Glob(dir + "/snapshots/*")
+		must(t, err)
+		for _, f := range files {
+			old[f], err = os.ReadFile(f)
+			must(t, err)
+		}
+	})
+	must(t, os.RemoveAll(dir+"/segments"))
+	intact := open(t, history.Source{Dir: dir})
+	for path, b := range old {
+		must(t, os.WriteFile(path, b, 0o600))
+	}
+	l := open(t, history.Source{Dir: dir})
+	first, last := l.Span()
+	intactFirst, _ := intact.Span()
+	if first.Seq >= 200 || intactFirst.Seq <= 400 || last.Seq != 600 {
+		t.Fatalf("from %d, later from %d, to %d", first.Seq, intactFirst.Seq, last.Seq)
+	}
+
+	p := history.NewPlayer(l)
+	gap := func(what string, err error) {
+		t.Helper()
+		var d *frame.Damage
+		if !errors.As(err, &d) || d.After.Seq >= 200 || !strings.Contains(err.Error(), "are missing") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, seq := range []uint64{201, 300, intactFirst.Seq - 1} {
+		_, err := p.Seek(seq)
+		gap(fmt.Sprintf("state %d", seq), err)
+	}
+	steps := history.NewPlayer(l)
+	_, err := steps.Seek(first.Seq)
+	must(t, err)
+	_, err = steps.Next()
+	gap("a step on", err)
+	for _, err = range l.Lists(first.Seq + 1) {
+		break
+	}
+	gap("lists", err)
+	check := l.Check()
+	gap("check", check.Damage)
+	if n := len(check.Beyond); n == 0 || check.Beyond[0] != intactFirst || n != len(intact.Store().States) {
+		t.Errorf("reading can continue at %v, not from %v on", check.Beyond, intactFirst)
+	}
+	for _, seq := range []uint64{intactFirst.Seq, 599, 600} {
+		got, err := p.Seek(seq)
+		must(t, err)
+		want, err := intact.Full(seq)
+		must(t, err)
+		same(t, got, want)
+	}
+
+	must(t, os.RemoveAll(dir+"/log")) // the snapshots alone
+	l = open(t, history.Source{Dir: dir})
+	states := l.Store().States
+	for i, s := range states {
+		got, err := l.Full(s.Seq)
+		if err != nil || got.Seq != s.Seq {
+			t.Errorf("kept state %d: %v, %v", s.Seq, got, err)
+		}
+		if _, err := l.Full(s.Seq + 1); err == nil && i+1 < len(states) {
+			t.Errorf("state %d is made of state %d", s.Seq+1, s.Seq)
+		}
+	}
+	if len(states) < 4 {
+		t.Errorf("states %v", states)
 	}
 }
 

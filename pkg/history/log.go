@@ -387,11 +387,21 @@ func (l *Log) each(from, to uint64, take func(events.List) error) error {
 }
 
 // frames calls fn with the frames that have lists from the one with that Seq on;
-// the first may have some before it.
+// the first may have some before it. All lists after the first state that can be rebuilt have to be there.
 func (l *Log) frames(from uint64, fn func(frame.Frame) error) error {
-	chain := frame.NewFileReader(fn)
+	next := max(from, l.first.Seq+1)
+	checked := l.first.Seq == 0 // settle still looks for the beginning
+	chain := frame.NewFileReader(func(f frame.Frame) error {
+		if !checked && f.First > next {
+			return &frame.Damage{After: frame.Point{Seq: next - 1}, Next: f.Stream, Reason: missing(next, f.First-1)}
+		}
+		checked = true
+		return fn(f)
+	})
 	return l.messages(from, chain, chain.Take)
 }
+
+func missing(from, to uint64) string { return fmt.Sprintf("lists %d to %d are missing", from, to) }
 
 // messages calls fn with the messages that frames has; chain is where fn has come
 // to.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -101,6 +102,9 @@ func (p *Player) reach(seq, then uint64) (found events.List, err error) {
 		}
 		return nil
 	})
+	if err == nil && max(p.state.Seq, found.Seq) < then { // a later state was kept, but not what leads to it
+		err = &frame.Damage{After: frame.Point{Seq: p.state.Seq}, Reason: missing(p.state.Seq+1, then)}
+	}
 	return found, err
 }
 
