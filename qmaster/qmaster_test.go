@@ -9,11 +9,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -243,6 +248,65 @@ func flippedBit(t *testing.T, crashed, durable bool) {
 		t.Error("the job after the repair is lost")
 	}
 	stop(t, q)
+}
+
+// TestUnreadableObject: an object in the log that this program cannot read, such as one of a newer version, is logged and left out; qmaster starts, and
+// all else is there.
+func TestUnreadableObject(t *testing.T) {
+	where := newCell(t)
+	q := start(t, Options{Cell: where})
+	submitJob(t, connect(t, where), "before")
+	stop(t, q)
+
+	server, err := bus.Start(bus.ServerOptions{Dir: dirsOf(where).log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := server.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := bus.Open(conn, bus.LogOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := log.Read(frame.Point{}, func(frame.Frame) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	next := log.Tail().Seq + 1
+	if err := log.TakeOver(next - 1); err != nil {
+		t.Fatal(err)
+	}
+	list := events.List{Seq: next, At: grid.TimeOf(time.Now()), Events: []events.Event{
+		{Op: events.OpMod, Kind: 99, Key: grid.Key{Name: "newer"}},
+		events.Add(&grid.Userset{Name: "beside"}),
+	}}
+	if err := log.Append(&frame.Frame{Count: 1, First: next, Last: next, Payload: codec.AppendList(nil, list)}); err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	server.Stop()
+
+	var lines bytes.Buffer
+	q = start(t, Options{Cell: where, Log: hclog.New(&hclog.LoggerOptions{Output: &lines})})
+	c := connect(t, where)
+	sets := 0
+	if _, err := c.Get(t.Context(), gdi.Get{Kinds: []grid.Kind{grid.KindUserset}}, func(o grid.Object) error {
+		if o.(*grid.Userset).Name == "beside" {
+			sets++
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	after := submitJob(t, c, "after")
+	if all := jobs(t, c); len(all) != 2 || all[after] != "after" || sets != 1 {
+		t.Errorf("jobs %v, %d user sets of the same list", all, sets)
+	}
+	stop(t, q)
+	if want := fmt.Sprintf("list %d: set aside KIND99_MOD newer", next); !strings.Contains(lines.String(), want) {
+		t.Errorf("the log of qmaster lacks %q:\n%s", want, lines.String())
+	}
 }
 
 // An answer that is lost makes the client ask again under the same id, and that

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type story struct {
 	seq    uint64
 	job    uint32
 	state  *state.State
+	odd    uint64 // the list that holds an object of a kind that this program does not know; 0: none
 }
 
 func newStory(seed uint64) *story {
@@ -57,6 +59,9 @@ func (s *story) next() events.List {
 		}
 	}
 	s.state.Apply(l)
+	if s.seq == s.odd {
+		l.Events = append(l.Events, events.Event{Op: events.OpMod, Kind: 99, Key: grid.Key{Name: "newer"}})
+	}
 	return l
 }
 
@@ -122,6 +127,57 @@ func same(t *testing.T, got, want *state.State) {
 	t.Helper()
 	if d := state.Difference(got, want, true); d != "" {
 		t.Fatal(d)
+	}
+}
+
+// TestUnreadable: an object that this program cannot read is reported with its list and left out; all else is what it was, over it, up to it, and
+// when the log is exported.
+func TestUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	story := newStory(5)
+	story.odd = 120
+	live := []*state.State{state.New()}
+	cell(t, dir, 200, 50, story, func(events.List) { live = append(live, story.state.Copy()) })
+	for what, read := range map[string]func(l *history.Log, p *history.Player){
+		"over it": func(l *history.Log, p *history.Player) {
+			_, err := p.Seek(119)
+			must(t, err)
+			for seq := uint64(120); seq <= 125; seq++ {
+				_, err := p.Next()
+				must(t, err)
+				same(t, p.State(), live[seq])
+			}
+		},
+		"to it": func(l *history.Log, p *history.Player) {
+			got, err := p.Seek(120)
+			must(t, err)
+			same(t, got, live[120])
+		},
+		"exported": func(l *history.Log, p *history.Player) {
+			var b bytes.Buffer
+			must(t, l.Export(&b, history.Export{From: 118}))
+			file := filepath.Join(t.TempDir(), "part")
+			must(t, os.WriteFile(file, b.Bytes(), 0o600))
+			got, err := history.NewPlayer(open(t, history.Source{File: file})).Seek(200)
+			must(t, err)
+			same(t, got, live[200])
+		},
+		"checked": func(l *history.Log, p *history.Player) {
+			if c := l.Check(); c.Damage != nil || c.Lists != 200 {
+				t.Errorf("%+v", c)
+			}
+			_, err := p.Seek(121) // a check counts only what is lost
+			must(t, err)
+		},
+	} {
+		var odd []string
+		l := open(t, history.Source{Dir: dir, Odd: func(u *codec.Unreadable) { odd = append(odd, u.Error()) }})
+		p := history.NewPlayer(l)
+		read(l, p)
+		p.Close()
+		if len(odd) == 0 || odd[0] != "list 120: set aside KIND99_MOD newer (has no object)" {
+			t.Errorf("%s: reported is %q", what, odd)
+		}
 	}
 }
 
