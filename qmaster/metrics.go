@@ -127,19 +127,22 @@ func (m *Metrics) landed(f *frame.Frame, took time.Duration) {
 	}
 }
 
-// list counts what an event list says; s is the state after it.
-func (m *Metrics) list(l events.List, s *state.State) {
-	if m == nil {
-		return
+// list returns what counts an event list once it is durable; s is the state after it. nil: nothing is counted.
+func (m *Metrics) list(l events.List, s *state.State) func() {
+	if m == nil || len(l.Events) == 0 {
+		return nil
 	}
-	m.counter.List(l, s)
-	for _, e := range l.Events {
-		switch load, _ := e.Object.(*grid.Load); {
-		case e.Kind != grid.KindLoad:
-		case load == nil:
-			m.hosts.remove(e.Key.Name)
-		default:
-			m.hosts.load(load, time.Now())
+	counts := m.counter.Count(l, s)
+	return func() {
+		m.counter.Add(counts)
+		for _, e := range l.Events {
+			switch load, _ := e.Object.(*grid.Load); {
+			case e.Kind != grid.KindLoad:
+			case load == nil:
+				m.hosts.remove(e.Key.Name)
+			default:
+				m.hosts.load(load, time.Now())
+			}
 		}
 	}
 }

@@ -42,6 +42,7 @@ type outcome struct {
 	files grid.Reporting // what the configuration wants of them
 	list  *events.List   // for the reporting file
 	state *state.State   // the reporting file begins here
+	count func()         // metrics
 	leave func()
 }
 
@@ -115,8 +116,10 @@ func (b *outbox) release() {
 		return
 	}
 	for i := range b.out {
-		if leave := b.out[i].leave; leave != nil {
-			leave()
+		for _, do := range [...]func(){b.out[i].count, b.out[i].leave} {
+			if do != nil {
+				do()
+			}
 		}
 	}
 	clear(b.out)

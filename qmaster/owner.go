@@ -224,18 +224,18 @@ func (o *owner) step(in core.Input) {
 		})
 		o.snap.count(len(ready.List.Events))
 		o.record.configure(ready.List)
-		o.metrics.list(ready.List, o.core.State())
 	}
 	if o.more = ready.More; o.more && !o.proceeds { // once this portion is durable, so that portions do not fill the log before others
 		o.proceeds = true
 		o.outbox.put(outcome{seq: o.core.State().Seq, leave: func() { go o.proceed() }})
 	}
 	out := o.reported(ready.List)
+	out.count = o.metrics.list(ready.List, o.core.State())
 	if len(ready.Answers) > 0 || len(ready.Commands) > 0 || len(ready.Reads) > 0 || len(ready.Mails) > 0 || ready.Stop {
 		out.leave = o.leave(ready)
 	}
 	out.leave = o.access.after(ready.List, out.leave)
-	if out.leave != nil || out.facts != nil || out.list != nil || out.state != nil {
+	if out.leave != nil || out.facts != nil || out.list != nil || out.state != nil || out.count != nil {
 		o.outbox.put(out)
 	}
 	o.breathe()

@@ -22,16 +22,31 @@ type Table struct {
 	Hosts    *prometheus.GaugeVec     `name:"quill_hosts" help:"Execution hosts, by whether they report in time." labels:"state"`
 }
 
-// Counter counts event lists into a Table that pkg/metrics has filled in. One goroutine uses it.
+// Counter counts event lists into a Table that pkg/metrics has filled in. One goroutine at a time calls Count, and one Add.
 type Counter struct {
 	*Table
 	started map[attempt]struct{} // tasks of the list that is being counted
-	tally   state.Tally          // as it is in the gauges
 	hosts   map[string]bool      // whether they report
 	silent  int
+	tally   state.Tally // as it is in the gauges
 }
 
 type attempt struct{ job, task, attempt uint32 }
+
+// Counts is what an event list adds, and what there is after it.
+type Counts struct {
+	starts            int
+	waits             []wait
+	ends              []uint32 // failures
+	jobs              int
+	tally             state.Tally
+	reporting, silent int // hosts
+}
+
+type wait struct {
+	queue   string
+	seconds float64
+}
 
 // NewCounter returns a Counter that begins with a state.
 func NewCounter(t *Table, s *state.State) *Counter {
@@ -40,66 +55,75 @@ func NewCounter(t *Table, s *state.State) *Counter {
 		c.load(o.(*grid.Load))
 		return true
 	})
-	c.countHosts()
-	c.count(s)
+	c.Add(c.Count(events.List{}, s))
 	c.Sequence.Set(float64(s.Seq))
 	return c
 }
 
-// List counts an event list; s is the state after it. The Sequence is left to the caller, who knows when the list is durable.
-func (c *Counter) List(l events.List, s *state.State) {
+// List counts an event list that is durable; s is the state after it. The Sequence is left to the caller.
+func (c *Counter) List(l events.List, s *state.State) { c.Add(c.Count(l, s)) }
+
+// Count returns what an event list adds, to be added when the list is durable; s is the state after it.
+func (c *Counter) Count(l events.List, s *state.State) (n Counts) {
 	clear(c.started)
 	for _, e := range l.Events {
 		switch o := e.Object.(type) {
 		case *grid.JATask:
-			c.task(o, l.At, s)
+			c.task(&n, o, l.At, s)
 		case *grid.Accounting:
 			if o.PETask == "" {
-				failed := report.Failure(o.Failed)
-				c.End.WithLabelValues(fmt.Sprint(o.Failed), failed.String()).Inc()
+				n.ends = append(n.ends, o.Failed)
 			}
 		case *grid.Load:
 			c.load(o)
-			c.countHosts()
 		case nil:
 			if e.Kind == grid.KindLoad {
 				c.remove(e.Key.Name)
-				c.countHosts()
 			}
 		}
 	}
-	c.count(s)
+	n.jobs, n.tally = s.Len(grid.KindJob), s.Tally()
+	n.reporting, n.silent = len(c.hosts)-c.silent, c.silent
+	return n
 }
 
 // task counts the start of a task, which a list may change more than once.
-func (c *Counter) task(t *grid.JATask, at grid.Time, s *state.State) {
+func (c *Counter) task(n *Counts, t *grid.JATask, at grid.Time, s *state.State) {
 	key := attempt{t.Job, t.ID, t.Attempt}
 	if _, again := c.started[key]; again || t.Status != grid.Transfering || t.Start != at {
 		return
 	}
 	c.started[key] = struct{}{}
-	c.Start.Inc()
+	n.starts++
 	if j := s.Job(t.Job); j != nil && t.Attempt == 1 && len(t.Grants) > 0 {
-		c.Wait.WithLabelValues(t.Grants[0].Queue).Observe(t.Start.Sub(j.Submit))
+		n.waits = append(n.waits, wait{t.Grants[0].Queue, t.Start.Sub(j.Submit)})
 	}
 }
 
-// count sets the gauges that the state keeps up.
-func (c *Counter) count(s *state.State) {
-	c.Jobs.Set(float64(s.Len(grid.KindJob)))
-	t := s.Tally()
-	if t == c.tally {
+// Add adds what Count has returned, in the same order.
+func (c *Counter) Add(n Counts) {
+	c.Start.Add(float64(n.starts))
+	for _, w := range n.waits {
+		c.Wait.WithLabelValues(w.queue).Observe(w.seconds)
+	}
+	for _, failed := range n.ends {
+		c.End.WithLabelValues(fmt.Sprint(failed), report.Failure(failed).String()).Inc()
+	}
+	c.Hosts.WithLabelValues("reporting").Set(float64(n.reporting))
+	c.Hosts.WithLabelValues("silent").Set(float64(n.silent))
+	c.Jobs.Set(float64(n.jobs))
+	if n.tally == c.tally {
 		return
 	}
-	c.tally = t
-	for _, n := range [...]struct {
+	c.tally = n.tally
+	for _, t := range [...]struct {
 		state string
 		tasks int
 	}{
-		{"pending", t.Pending}, {"held", t.Held}, {"error", t.Error},
-		{"starting", t.Starting}, {"running", t.Running}, {"suspended", t.Suspended},
+		{"pending", n.tally.Pending}, {"held", n.tally.Held}, {"error", n.tally.Error},
+		{"starting", n.tally.Starting}, {"running", n.tally.Running}, {"suspended", n.tally.Suspended},
 	} {
-		c.Tasks.WithLabelValues(n.state).Set(float64(n.tasks))
+		c.Tasks.WithLabelValues(t.state).Set(float64(t.tasks))
 	}
 }
 
@@ -119,9 +143,4 @@ func (c *Counter) remove(host string) {
 		c.silent--
 	}
 	delete(c.hosts, host)
-}
-
-func (c *Counter) countHosts() {
-	c.Hosts.WithLabelValues("reporting").Set(float64(len(c.hosts) - c.silent))
-	c.Hosts.WithLabelValues("silent").Set(float64(c.silent))
 }
