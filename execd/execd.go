@@ -150,7 +150,7 @@ func newDaemon(o Options) (*daemon, error) {
 	}
 	d := &daemon{
 		Options: o, locks: locks, site: siteOf(o), inbox: make(chan core.Input, 64), kept: make(chan struct{}),
-		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano()), o.Topology),
+		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano()), time.Local, o.Topology),
 	}
 	if d.Connect == nil {
 		d.Connect = func(ctx context.Context) (Shepherd, error) {

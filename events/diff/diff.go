@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"time"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -22,14 +24,14 @@ func or(text string) string {
 // Objects returns the fields in which after differs from before, in the order of after's
 // fields, then those that only before had. For a new object (before is nil) it returns
 // all fields that are set; for a removed one (after is nil) none.
-func Objects(before, after grid.Object) []Change {
+func Objects(before, after grid.Object, zone *time.Location) []Change {
 	if after == nil {
 		return nil
 	}
 	if before == nil {
-		return set(fields(after, false))
+		return set(fields(after, false, zone))
 	}
-	was, is := fields(before, true), fields(after, true)
+	was, is := fields(before, true, zone), fields(after, true, zone)
 	old := make(map[string]string, len(was))
 	for _, f := range was {
 		old[f.name] = f.text
@@ -67,7 +69,7 @@ type Memory interface {
 
 // List are the changes of each event of a list, before being what was when
 // the list came.
-func List(before Memory, l events.List) [][]Change {
+func List(before Memory, l events.List, zone *time.Location) [][]Change {
 	type name struct {
 		kind grid.Kind
 		key  grid.Key
@@ -88,7 +90,7 @@ func List(before Memory, l events.List) [][]Change {
 			was, _ := old.(*grid.Job)
 			is = j.After(was)
 		}
-		out[i] = Objects(old, is)
+		out[i] = Objects(old, is, zone)
 		now[n] = is
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/quill-grid/quill/pkg/conf"
@@ -14,8 +15,8 @@ import (
 // field is a name and what it says; an empty text says nothing.
 type field struct{ name, text string }
 
-// fields are what an object says of itself, all: also those that say nothing; nil has none.
-func fields(o grid.Object, all bool) (out []field) {
+// fields are what an object says of itself, with times in a zone; all: also those that say nothing. nil has none.
+func fields(o grid.Object, all bool, zone *time.Location) (out []field) {
 	switch o := o.(type) {
 	case nil:
 		return nil
@@ -27,7 +28,7 @@ func fields(o grid.Object, all bool) (out []field) {
 	}
 	names := conf.Attributes(o.Kind())
 	if len(names) == 0 {
-		return walk(make([]field, 0, 24), "", reflect.ValueOf(o).Elem(), all)
+		return walk(make([]field, 0, 24), "", reflect.ValueOf(o).Elem(), all, zone)
 	}
 	for _, n := range names {
 		text, _ := conf.Get(o, n)
@@ -48,7 +49,7 @@ var status = reflect.TypeFor[grid.Status]()
 
 // walk appends the fields of a struct, and those of the structs in it, with prefix before
 // their names; without all, what says nothing may be left out.
-func walk(out []field, prefix string, v reflect.Value, all bool) []field {
+func walk(out []field, prefix string, v reflect.Value, all bool, zone *time.Location) []field {
 	for i := range v.NumField() {
 		x := v.Field(i)
 		if !all && x.Kind() != reflect.Struct && x.IsZero() && x.Type() != status { // as most are
@@ -78,10 +79,10 @@ func walk(out []field, prefix string, v reflect.Value, all bool) []field {
 				if name != "" {
 					name += "."
 				}
-				out = walk(out, name, x, all)
+				out = walk(out, name, x, all, zone)
 				continue
 			}
-			out = append(out, field{name, text(x)})
+			out = append(out, field{name, text(x, zone)})
 		}
 	}
 	return out
@@ -97,13 +98,13 @@ func valueName(list, element string) string {
 }
 
 // text prints a value; what says nothing is empty.
-func text(v reflect.Value) string {
+func text(v reflect.Value, zone *time.Location) string {
 	switch x := v.Interface().(type) {
 	case grid.Time:
 		if x == 0 {
 			return ""
 		}
-		return x.Std().Format("01/02/2006 15:04:05.000")
+		return x.Std().In(zone).Format("01/02/2006 15:04:05.000")
 	case grid.Status:
 		return x.String()
 	case grid.TaskState:

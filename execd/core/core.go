@@ -2,6 +2,7 @@ package core
 
 import (
 	"slices"
+	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -135,6 +136,7 @@ type attempt struct {
 // Core is the state of one host's execd. It is changed by Step only.
 type Core struct {
 	host, incarnation string
+	zone              *time.Location
 	tree              *topology.Host // nil: not known
 	topology          Topology
 	bindings          map[report.Attempt]*held // by master
@@ -179,10 +181,10 @@ type sent struct {
 }
 
 // New returns the core of a host that has just started. Incarnation names
-// this run of execd; without a topology no job is bound to cores.
-func New(host, incarnation string, tree *topology.Host) *Core {
+// this run of execd; without a topology no job is bound to cores. Mails have times in a zone.
+func New(host, incarnation string, zone *time.Location, tree *topology.Host) *Core {
 	return &Core{
-		host: host, incarnation: incarnation, conf: ParseConf(nil), tree: tree, topology: topologyOf(tree), bindings: map[report.Attempt]*held{},
+		host: host, zone: zone, incarnation: incarnation, conf: ParseConf(nil), tree: tree, topology: topologyOf(tree), bindings: map[report.Attempt]*held{},
 		attempts: map[report.Attempt]*attempt{}, scripts: map[uint32]int{},
 	}
 }

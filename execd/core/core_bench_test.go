@@ -2,6 +2,7 @@ package core
 
 import (
 	"testing"
+	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -11,7 +12,7 @@ import (
 // BenchmarkLife takes one job through the books: delivered, taken, run, ended,
 // told, forgotten.
 func BenchmarkLife(b *testing.B) {
-	c := New("node1", "i", nil)
+	c := New("node1", "i", time.UTC, nil)
 	c.Step(1000, Listed{})
 	c.Step(1000, Received{})
 	job := &grid.Job{JobRequest: &grid.JobRequest{}, Binary: true, Spec: &grid.JobSpec{}}

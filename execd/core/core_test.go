@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -35,13 +36,13 @@ import (
 //	tick
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/core", func(t *testing.T, path string) {
-		c := New("node1", "i1", nil)
+		c := New("node1", "i1", time.UTC, nil)
 		now := grid.Time(1000)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "new" {
 				var text string
 				d.MaybeScanArgs(t, "topology", &text)
-				c, now = New("node1", "i1", treeOf(text)), 1000
+				c, now = New("node1", "i1", time.UTC, treeOf(text)), 1000
 				return ""
 			}
 			for _, a := range d.CmdArgs {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -30,7 +31,7 @@ func TestMadeUpWords(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := &madeUp{t: t, Maker: madeup.Maker{Dice: rand.New(rand.NewPCG(seed, 3)), Texts: texts, Nil: true}, now: 1_700_000_000_000}
 			for i := range w.cores {
-				w.cores[i] = New("h1", "i1", treeOf("SCTTCTTSCTTCTT"))
+				w.cores[i] = New("h1", "i1", time.UTC, treeOf("SCTTCTTSCTTCTT"))
 			}
 			for range 80 {
 				w.turn()

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -64,7 +65,7 @@ func (n *Note) mails(subject, text string) []report.Mail {
 }
 
 // started returns the mail of -m b.
-func (n *Note) started(host string, a *attempt) []report.Mail {
+func (n *Note) started(on machine, a *attempt) []report.Mail {
 	if !strings.Contains(n.Options, "b") {
 		return nil
 	}
@@ -73,7 +74,7 @@ func (n *Note) started(host string, a *attempt) []report.Mail {
  Queue      = %s
  Host       = %s
  Start Time = %s
-`, n.Owner, queue, host, clock(a.began)))
+`, n.Owner, queue, on.host, on.clock(a.began)))
 }
 
 // suspended returns the mail of -m s, when the job is suspended and when it is resumed.
@@ -86,7 +87,7 @@ func (n *Note) suspended(kind report.SignalKind) []report.Mail {
 }
 
 // ended returns the mail of -m e, or of -m a for a job that failed.
-func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail {
+func (n *Note) ended(on machine, e *report.Result, u grid.Usage) []report.Mail {
 	if e.Failed == report.NoFailure {
 		if !strings.Contains(n.Options, "e") {
 			return nil
@@ -102,13 +103,13 @@ func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail 
  CPU              = %s
  Max vmem         = %s
  Exit Status      = %d
-`, n.Owner, n.Queue, host, clock(e.Start), clock(e.End), grid.FormatTimeSpan(u.UserSeconds), grid.FormatTimeSpan(u.SystemSeconds),
+`, n.Owner, n.Queue, on.host, on.clock(e.Start), on.clock(e.End), grid.FormatTimeSpan(u.UserSeconds), grid.FormatTimeSpan(u.SystemSeconds),
 			grid.FormatTimeSpan(e.End.Sub(e.Start)), grid.FormatTimeSpan(u.CPU), memory3(u.MaxVMem), e.ExitStatus))
 	}
 	if !strings.Contains(n.Options, "a") {
 		return nil
 	}
-	what, status, hint, cpu, end := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU), clock(e.End)
+	what, status, hint, cpu, end := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU), on.clock(e.End)
 	switch e.Failed {
 	case report.FailedMigrated:
 		what = "Migrates"
@@ -123,7 +124,7 @@ func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail 
 		what, hint = "Set in error state", "Use \"qmod -c <jobid>\" to clear job error state\nonce the problem is fixed.\n"
 	}
 	if e.Start == 0 {
-		status, cpu, end = "-1", "NA", clock(0)
+		status, cpu, end = "-1", "NA", on.clock(0)
 	}
 	return n.mails(n.title()+" "+what, fmt.Sprintf(` Exit Status      = %s
  Signal           = %s
@@ -136,7 +137,7 @@ func (n *Note) ended(host string, e *report.Result, u grid.Usage) []report.Mail 
  Max vmem         = %s
 failed %s because:
 %s
-%s`, status, signalName(e.Signal), n.Owner, n.Queue, host, clock(e.Start), end, cpu, memory3(u.MaxVMem),
+%s`, status, signalName(e.Signal), n.Owner, n.Queue, on.host, on.clock(e.Start), end, cpu, memory3(u.MaxVMem),
 		e.Failed.Accounted(), n.because(e), hint))
 }
 
@@ -158,12 +159,18 @@ func (n *Note) because(e *report.Result) string {
 	return e.Text
 }
 
+// machine is what mails say of this host.
+type machine struct {
+	host string
+	zone *time.Location
+}
+
 // clock returns a time as Grid Engine's mails do.
-func clock(t grid.Time) string {
+func (m machine) clock(t grid.Time) string {
 	if t == 0 {
 		return "<unknown>"
 	}
-	return t.Std().Format("01/02/2006 15:04:05")
+	return t.Std().In(m.zone).Format("01/02/2006 15:04:05")
 }
 
 // memory3 returns bytes with three decimals and a binary unit, NA for none.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 	"golang.org/x/sys/unix"
@@ -262,7 +263,7 @@ func planned(t *testing.T, text string) string {
 		return "refused: " + err.Error() + "\n"
 	}
 	c := ParseConf(conf)
-	books := New(site.Host, "i1", treeOf("SCTTCTTSCTTCTT"))
+	books := New(site.Host, "i1", time.UTC, treeOf("SCTTCTTSCTTCTT"))
 	books.conf = c
 	books.bind(&s)
 	local := testLocal(dirs)

@@ -143,7 +143,7 @@ func (c *Core) observe(now grid.Time, s plan.Status, r *Ready) {
 	if a.state == plan.Running {
 		c.fresh = append(c.fresh, fresh{a.key, now.Add(settleSeconds)})
 		if a.note != nil {
-			r.Mails = append(r.Mails, a.note.started(c.host, a)...)
+			r.Mails = append(r.Mails, a.note.started(machine{c.host, c.zone}, a)...)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func (c *Core) end(now grid.Time, a *attempt, result *report.Result, r *Ready) {
 		c.start(now, a.next, r)
 	}
 	if a.note != nil {
-		r.Mails = append(r.Mails, a.note.ended(c.host, c.conf.effective(a.result), a.usage)...)
+		r.Mails = append(r.Mails, a.note.ended(machine{c.host, c.zone}, c.conf.effective(a.result), a.usage)...)
 	}
 	if a.doomed {
 		c.forget(a, r)

@@ -26,7 +26,7 @@ type Event struct {
 	Key      string            `json:"key" jsonschema:"the object: 7.1, all.q@node1"`
 	Job      uint32            `json:"job,omitempty" jsonschema:"number of the job, of events about one"`
 	Task     uint32            `json:"task,omitempty" jsonschema:"and of its task"`
-	Fields   map[string]string `json:"fields,omitempty" jsonschema:"the object as it is now, without empty fields; in a JOB_MOD without the fields of its request and spec if neither has changed"`
+	Fields   map[string]string `json:"fields,omitempty" jsonschema:"the object as it is now, without empty fields, times in UTC; in a JOB_MOD without the fields of its request and spec if neither has changed"`
 	Changes  []Change          `json:"changes,omitempty" jsonschema:"fields that are not as before, where they were requested, in place of fields"`
 }
 
@@ -50,7 +50,7 @@ func EventOf(l *events.List, e events.Event, changes []diff.Change) Event {
 	}
 	if changes == nil {
 		j.Fields = map[string]string{}
-		for _, c := range diff.Objects(nil, e.Object) {
+		for _, c := range diff.Objects(nil, e.Object, time.UTC) {
 			j.Fields[c.Field] = c.New
 		}
 	}

@@ -54,7 +54,7 @@ func (c *Core) newProposal(in Request, b *gdi.Propose) (*grid.Proposal, []gdi.An
 	if len(refused) > 0 {
 		return nil, refused
 	}
-	touches, text := touched(c.state, list), changeText(c.state, list)
+	touches, text := touched(c.state, list), changeText(c.state, list, c.zone)
 	switch {
 	case text == "":
 		return nil, []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "denied: the proposal changes nothing")}

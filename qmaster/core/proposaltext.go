@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
@@ -78,10 +79,10 @@ func touched(before *state.State, l events.List) (out []grid.Touched) {
 }
 
 // changeText returns what a list changes, for a person who reviews it: a line for each object, and one for each of its fields with what it was
-// and what it is to be.
-func changeText(before *state.State, l events.List) string {
+// and what it is to be, with times in a zone.
+func changeText(before *state.State, l events.List, zone *time.Location) string {
 	var b strings.Builder
-	for i, changes := range diff.List(before, l) {
+	for i, changes := range diff.List(before, l, zone) {
 		e := l.Events[i]
 		if !reviewed(&l, e) {
 			continue

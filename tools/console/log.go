@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
@@ -93,7 +94,7 @@ func logListOf(l events.List) logList {
 		case grid.KindJob, grid.KindJATask, grid.KindPETask, grid.KindPriority, grid.KindAccounting:
 			one.Job = e.Key.ID
 		}
-		for _, c := range diff.Objects(nil, e.Object) {
+		for _, c := range diff.Objects(nil, e.Object, time.Local) {
 			if len(one.Fields) == fieldsShown {
 				one.More++
 				continue
@@ -138,7 +139,7 @@ func (l *logPart) compare(r *request) error {
 // differ adds what differs in the objects of a kind.
 func (l *logPart) differ(k grid.Kind, then, now *state.State) {
 	add := func(word string, key grid.Key, old, fresh grid.Object) {
-		changes := diff.Objects(public(old), public(fresh))
+		changes := diff.Objects(public(old), public(fresh), time.Local)
 		if k == grid.KindJATask {
 			changes = slices.DeleteFunc(changes, func(c diff.Change) bool { return slices.Contains(worth, c.Field) })
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
@@ -213,7 +214,7 @@ func (t *follower) altered(l events.List, old, now *grid.Job) {
 		return
 	}
 	var words []string
-	for _, c := range diff.Objects(old, now) {
+	for _, c := range diff.Objects(old, now, time.Local) {
 		switch c.Field {
 		case "version", "former", "predecessors", "array_predecessors":
 		case "pending":

@@ -287,7 +287,7 @@ func (s *session) history(ctx context.Context, _ *sdk.CallToolRequest, in Histor
 			break
 		}
 		kept := f.Of(l, st)
-		changes := diff.List(st, kept)
+		changes := diff.List(st, kept, time.UTC)
 		for i, e := range kept.Events {
 			row, err := cleaned(document.EventOf(&kept, e, append([]diff.Change{}, changes[i]...)))
 			if err != nil {

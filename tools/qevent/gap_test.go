@@ -82,7 +82,7 @@ func (f feeds) Watch(ctx context.Context, w client.Watcher) error {
 // with -diff how they changed.
 func told(o options, f feeds, log *memory) (string, error) {
 	var out, complaints bytes.Buffer
-	r := &reader{options: &o, print: o.text, out: &out, stderr: &complaints}
+	r := &reader{options: &o, print: o.text, zone: time.UTC, out: &out, stderr: &complaints}
 	open := func(context.Context, uint64) (past, error) { return log, nil }
 	err := r.until(time.Time{})
 	if o.from != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -85,9 +86,9 @@ func Command(env opt.Env) *cli.Command {
 }
 
 func run(ctx context.Context, env opt.Env, o *options) int {
-	r := &reader{options: o, print: o.text, out: env.Stdout, stderr: env.Stderr}
+	r := &reader{options: o, print: o.text, zone: time.Local, out: env.Stdout, stderr: env.Stderr}
 	if o.json {
-		r.print = document.WriteEvents
+		r.print, r.zone = document.WriteEvents, time.UTC
 	}
 	open := func(ctx context.Context, from uint64) (past, error) {
 		source, err := history.Find(o.log, env.Getenv)

@@ -3,6 +3,7 @@ package qevent
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
@@ -15,6 +16,7 @@ import (
 type reader struct {
 	*options
 	print  printer
+	zone   *time.Location // of times in changes
 	out    io.Writer
 	stderr io.Writer
 	begun  bool         // last is where to continue
@@ -59,7 +61,7 @@ func (r *reader) printNext(l events.List) error {
 func (r *reader) printList(l events.List) error {
 	var changes [][]diff.Change
 	if r.diff {
-		changes = diff.List(r.mirror, l)
+		changes = diff.List(r.mirror, l, r.zone)
 	}
 	return r.print(r.out, l, changes)
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/quill-grid/quill/execd/core"
 	"github.com/quill-grid/quill/execd/plan"
@@ -37,7 +38,7 @@ func newHost(w *World, name string) *host {
 // boot starts execd; the shepherd reports everything it knows.
 func (h *host) boot() {
 	h.life++
-	h.core = core.New(h.name, fmt.Sprintf("%s-%d", h.name, h.life), nil)
+	h.core = core.New(h.name, fmt.Sprintf("%s-%d", h.name, h.life), time.UTC, nil)
 	h.step(core.Restored{})
 	h.step(core.Listed{Attempts: h.statuses()})
 	h.wake(h.life)

@@ -330,7 +330,7 @@ var impure = []string{"os", "os/exec", "os/user", "os/signal", "net", "net/http"
 	"math/rand", "math/rand/v2", "crypto/rand", "syscall", "runtime", "context", "io/fs", "path/filepath"}
 
 // TestPurity finds what pure code must not do: import the outside, read the
-// clock, start goroutines, use channels.
+// clock or the time zone, start goroutines, use channels.
 func TestPurity(t *testing.T) {
 	for _, p := range list(t) {
 		r := rowOf(plan, p.ImportPath)
@@ -364,9 +364,12 @@ func checkFile(t *testing.T, path string) {
 		case *ast.SelectStmt:
 			what = "a select"
 		case *ast.SelectorExpr:
+			if call, ok := n.X.(*ast.CallExpr); ok && n.Sel.Name == "Format" && isStd(call) {
+				what = "the zone of the process, of Std()"
+			}
 			if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" && x.Obj == nil {
 				switch n.Sel.Name {
-				case "Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc":
+				case "Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc", "Local":
 					what = "time." + n.Sel.Name
 				}
 			}
@@ -376,4 +379,10 @@ func checkFile(t *testing.T, path string) {
 		}
 		return true
 	})
+}
+
+// isStd reports whether a call is that of grid.Time.Std, whose result is in the zone of the process until it is put into another.
+func isStd(call *ast.CallExpr) bool {
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && f.Sel.Name == "Std"
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
+	"time"
 )
 
 // Tape is a log that can be wound to any of its lists. It is used by one
@@ -51,7 +52,7 @@ func read(t Tape, seq uint64) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
-	p := Page{List: l, Changes: diff.List(before, l), State: t.State()}
+	p := Page{List: l, Changes: diff.List(before, l, time.Local), State: t.State()}
 	p.summary = summarize(p.State)
 	p.Record, err = t.Record(l)
 	return p, err
