@@ -44,6 +44,11 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 	old, was := c.booked.Get(numberOf(job, task))
 	is := now != nil && now.Started()
 	if was && is && sameUse(old.run, now) {
+		if now.Preempted() { // whether it is to resume depends on the rest of it, too
+			fresh := booking{old.spec, now, old.end}
+			c.booked.Set(numberOf(job, task), fresh)
+			c.preempted.Set(numberOf(job, task), fresh)
+		}
 		if (old.run.State^now.State)&grid.StateSuspendedAny != 0 && c.preempts(now.Grants) {
 			c.booked.Set(numberOf(job, task), booking{old.spec, now, old.end})
 			c.reorderGrants(now.Grants)

@@ -30,7 +30,7 @@ type queue struct {
 
 type rule struct{ Pattern, Class string }
 
-// TestParams reads lines "name value" and tells the whole Config.
+// TestParams reads lines "name value" and shows the whole Config.
 func TestParams(t *testing.T) {
 	datadriven.RunTest(t, "testdata/params.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var section []grid.Param
@@ -59,4 +59,37 @@ func TestParams(t *testing.T) {
 		}
 		return b.String()
 	})
+}
+
+// TestParamsOfUnknownTypes checks that a Config with a field that no text can be read into is an error, not a value that
+// is lost.
+func TestParamsOfUnknownTypes(t *testing.T) {
+	var unsigned struct {
+		Most uint `param:"most" default:"1"`
+	}
+	var word struct {
+		Most int `param:"most" default:"one"`
+	}
+	for want, config := range map[string]any{
+		"most: a parameter can't be of type uint": &unsigned,
+		"most: \"one\" is no whole number":        &word,
+	} {
+		if err := algorithm.Decode(nil, config); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestDescribeLeavesOut checks that fields without a name are no parameters.
+func TestDescribeLeavesOut(t *testing.T) {
+	config := struct {
+		Most   int `param:"most" default:"1"`
+		Helper int
+	}{3, 4}
+	if got := algorithm.Describe(config); len(got) != 1 || got[0].Name != "most" || got[0].Text != "3" {
+		t.Errorf("parameters %v", got)
+	}
+	if err := algorithm.Decode([]grid.Param{{Name: "", Text: "5"}}, &config); err == nil || config.Helper != 4 {
+		t.Errorf("a parameter without a name: %v, %+v", err, config)
+	}
 }

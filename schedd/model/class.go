@@ -48,6 +48,7 @@ type policyInputs struct {
 
 // policyInputs returns those of the present configuration.
 func (m *Model) policyInputs() policyInputs {
+	m.index.override = ""
 	c := m.State.SchedConf()
 	if c == nil {
 		return policyInputs{}
@@ -62,7 +63,9 @@ func (m *Model) policyInputs() policyInputs {
 			break
 		}
 		m.State.Each(k, func(o grid.Object) bool {
-			s.tickets = overrides(o)
+			if s.tickets = overrides(o); s.tickets && k == grid.KindUser {
+				m.index.override = o.Key().Name
+			}
 			return !s.tickets
 		})
 	}

@@ -80,6 +80,7 @@ type index struct {
 	basis     string   // what groups and classes were made from
 	grouped   uint64   // how often all were
 	changed   bool     // the configuration, since
+	override  string   // the user without whose override tickets there may be no tickets at all; "": none
 }
 
 // New returns a Model without any state.
@@ -168,7 +169,11 @@ func (m *Model) Apply(l events.List) {
 			m.suspend(task{e.Key.ID, e.Key.Sub}, t)
 			m.follow(e.Key.ID, j, false)
 		case grid.KindUser:
-			m.index.changed = m.index.changed || e.Object != nil && !m.inputs.tickets && overrides(e.Object)
+			if overrides(e.Object) {
+				m.index.changed = m.index.changed || !m.inputs.tickets
+			} else if e.Key.Name == m.index.override {
+				m.index.changed = true
+			}
 		}
 	}
 	m.due(l.At)

@@ -95,7 +95,7 @@ func (r *Reasons) still() {
 	category := conf.Algorithm + ": preempted"
 	var jobs []uint32
 	for _, t := range preempted {
-		if !r.took[task{t.Job, t.ID}] && len(jobs) < MostJobs {
+		if !r.took[task{t.Job, t.ID}] && !leaving(t) && len(jobs) < MostJobs {
 			jobs = append(jobs, t.Job)
 		}
 	}
