@@ -91,11 +91,9 @@ soak: ## the long laws: thousands of seeds, whole workload logs under every poli
 	$(GO) test -count=1 -timeout 60m ./tools/sim/trace -long
 	$(GO) test -count=1 -timeout 60m ./qmaster/core ./execd/core -run TestMadeUpWords -seeds 20000
 	$(GO) test -count=1 -timeout 60m ./qmaster/core -run 'TestMadeUpMessages|TestChangedMessages' -seeds 10000
-	$(GO) test -timeout 60m ./qmaster/core -run '^$$' -fuzz FuzzMessages -fuzztime 5m
-	$(GO) test -timeout 60m ./pkg/wire -run '^$$' -fuzz FuzzReader -fuzztime 5m
-	$(GO) test -timeout 60m ./pkg/codec -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 5m
-	$(GO) test -timeout 60m ./execd/shepherd -run '^$$' -fuzz FuzzUnpack -fuzztime 5m
-	$(GO) test -timeout 60m ./execd/shepherd -run '^$$' -fuzz FuzzJournal -fuzztime 5m
+	grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z]*' . | sed 's,/[^/]*:func , ,' | while read dir name; do \
+	  $(GO) test -timeout 60m $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime 5m || exit 1; \
+	done
 	$(GO) test -count=1 -timeout 60m ./schedd -run 'TestMadeUpEvents|TestSwaps' -seeds 2000
 	$(GO) test -count=1 -timeout 60m ./tools/quill -run 'TestReplicas|TestPartition' -rounds 10
 	$(GO) test -count=1 -timeout 60m ./tools/quill -run TestKilledDaemons -tasks 10000

@@ -160,7 +160,7 @@ func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, 
 	from := submit.Client{Context: "server", Program: "qmaster", User: req.User, Group: req.Group, Job: number, Host: req.Host, Now: began}
 	result, err := s.Verify(v.ctx, submit.JSVJob(job, from))
 	if took := time.Since(began); took > conf.threshold {
-		v.q.log.Info("job verification took long", "user", req.User, "milliseconds", took.Milliseconds())
+		v.q.log.Info("job verification took long", "user", req.User, "took", took)
 	}
 	switch {
 	case err != nil:

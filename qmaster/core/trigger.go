@@ -56,11 +56,11 @@ func (c *Core) condition() string {
 			silent++
 		}
 	}
-	scheduler, verdict := "scheduler "+c.scheduler, "OK"
+	scheduler, health := "scheduler "+c.scheduler, "OK"
 	if c.scheduler == "" {
-		scheduler, verdict = "no scheduler", "WARNING"
+		scheduler, health = "no scheduler", "WARNING"
 	}
-	return fmt.Sprintf("epoch %d | seq %d | jobs %d | hosts %d, not heard %d | %s | %s", c.epoch, c.state.Seq, c.state.Len(grid.KindJob), hosts, silent, scheduler, verdict)
+	return fmt.Sprintf("epoch %d | seq %d | jobs %d | hosts %d, silent %d | %s | %s", c.epoch, c.state.Seq, c.state.Len(grid.KindJob), hosts, silent, scheduler, health)
 }
 
 func needsManager(user, action string) string {

@@ -108,14 +108,14 @@ func (r *outcome) print(w io.Writer) (held bool) {
 	fmt.Fprintln(w)
 	fmt.Fprint(t, "bar\tseen\tbound\t\n")
 	for _, b := range r.bars() {
-		verdict := "held"
+		result := "held"
 		switch {
 		case !b.held && b.timed && r.untimed:
-			verdict = "missed, not judged"
+			result = "missed, not judged"
 		case !b.held:
-			verdict, held = "MISSED", false
+			result, held = "MISSED", false
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", b.what, b.seen, b.bound, verdict)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", b.what, b.seen, b.bound, result)
 	}
 	t.Flush()
 	list := func(title string, lines []string) {

@@ -99,17 +99,17 @@ func printTable(w io.Writer, figures []Figure) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "\nbench\tcase\tvalue\t\tlimit\tratio\tto reach\t\n")
 	for _, f := range figures {
-		limit, ratio, verdict := "-", "-", ""
+		limit, ratio, result := "-", "-", ""
 		if f.Limit > 0 {
 			limit, ratio = number(f.Limit), strconv.FormatFloat(f.Ratio(), 'f', 2, 64)
 		}
 		if f.Goal != (goal{}) {
-			if verdict = "missed"; f.Goal.reached(f) {
-				verdict = "reached"
+			if result = "missed"; f.Goal.reached(f) {
+				result = "reached"
 			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			f.Bench, f.Case, number(f.Value), f.Unit, limit, ratio, f.Goal.text(f.Unit), verdict)
+			f.Bench, f.Case, number(f.Value), f.Unit, limit, ratio, f.Goal.text(f.Unit), result)
 	}
 	t.Flush()
 }

@@ -170,8 +170,8 @@ type JobIn struct {
 	Since string `json:"since,omitempty" jsonschema:"of a job that is over: where to begin to read the log, as -7d, which is usual"`
 }
 
-// Told is the output of why.
-type Told struct {
+// Story is the output of why.
+type Story struct {
 	Notice string `json:"notice"`
 	Story  any    `json:"story" jsonschema:"as quill why --json, described by the resource urn:quill:schema:quill-why; of long stories the last 200 steps"`
 }
@@ -179,10 +179,10 @@ type Told struct {
 // stepsMost is how many steps of a story are shown.
 const stepsMost = 200
 
-func (s *session) why(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (Told, error) {
+func (s *session) why(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (Story, error) {
 	c, err := s.connect(ctx)
 	if err != nil {
-		return Told{}, err
+		return Story{}, err
 	}
 	defer c.Close()
 	since := in.Since
@@ -191,30 +191,30 @@ func (s *session) why(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (To
 	}
 	from, err := s.placeOf(since)
 	if err != nil {
-		return Told{}, err
+		return Story{}, err
 	}
 	found, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: []grid.Key{{ID: in.Job}}, Brief: true}})
 	if err != nil {
-		return Told{}, err
+		return Story{}, err
 	}
 	if j := found.Job(in.Job); j != nil && in.Since == "" {
 		from = gdi.Place{At: j.Submit - 1}
 	}
 	log, closes, err := s.log(ctx, c, from, gdi.Place{})
 	if err != nil {
-		return Told{}, err
+		return Story{}, err
 	}
 	defer closes()
 	var damage error
 	story, err := jobstory.Read(log, in.Job, in.Task, 1<<63, grid.TimeOf(s.now()), outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }}, func(err error) { damage = err })
 	if err = errors.Join(err, damage); err != nil {
-		return Told{}, err
+		return Story{}, err
 	}
 	if n := len(story.Steps); n > stepsMost {
 		story.Steps = story.Steps[n-stepsMost:]
 	}
-	told, err := cleaned(story)
-	return Told{notice, told}, err
+	shown, err := cleaned(story)
+	return Story{notice, shown}, err
 }
 
 // outlookJobs is with how many jobs the algorithm of the cell runs to foresee a start.
