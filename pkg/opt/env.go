@@ -50,14 +50,14 @@ func (e Env) StopsItself() {
 // Here is what this process gives its command.
 func Here(ctx context.Context) Env {
 	dir, _ := os.Getwd()
-	host, _ := os.Hostname()
+	here, _ := os.Hostname()
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Host: host,
+		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Host: here,
 		Connect: client.ConnectHere, Now: time.Now, Context: ctx,
 		Resolve: func(ctx context.Context, host string) bool {
 			_, err := net.DefaultResolver.LookupHost(ctx, host)
-			return err == nil
+			return err == nil || host == here // which only nss-myhostname(8) may know
 		},
 	}
 }

@@ -108,7 +108,6 @@ type contract struct {
 	t       *testing.T
 	log     strings.Builder
 	entries []algorithm.Entry
-	conf    grid.SchedConf
 	a       algorithm.Algorithm
 	model   *roll // of a
 	begun   func(algorithm.Run) iter.Seq[orders.Order]
