@@ -92,6 +92,9 @@ func mark(log *history.Log, text string, end grid.Time, place *history.Mark) err
 	if err != nil {
 		return err
 	}
+	if _, last := log.Span(); m.Seq > last.Seq {
+		return fmt.Errorf("list %d is after the end of the log, list %d", m.Seq, last.Seq)
+	}
 	seq, err := log.At(m)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
@@ -101,6 +102,9 @@ func run(c *cli.Context, env opt.Env) (err error) {
 	if c.Bool("follow") {
 		return t.follow()
 	}
+	if unseen := t.tracer.Unseen(); len(unseen) > 0 {
+		return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d is not in this stretch of the log", unseen[0]))
+	}
 	return nil
 }
 
@@ -154,6 +158,9 @@ func (t *tracing) past(from string) error {
 		seq, err := log.Begin(m)
 		if err != nil {
 			return fmt.Errorf("--from: %w", err)
+		}
+		if seq > last.Seq+1 {
+			return gdi.Refuse(gdi.StatusInvalid, fmt.Sprintf("--from: list %d is after the end of the log, list %d", seq, last.Seq))
 		}
 		begin = cmp.Or(seq, first.Seq)
 	}

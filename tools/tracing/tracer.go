@@ -43,7 +43,7 @@ const (
 type Tracer struct {
 	cell  string
 	st    *state.State
-	only  map[uint32]bool // nil: all jobs
+	only  map[uint32]bool // of the jobs that are traced, whether they were seen; nil: all are
 	jobs  map[uint32]*job
 	spans []Span // of the list that is followed
 }
@@ -83,7 +83,7 @@ func New(cell string, st *state.State, only ...uint32) *Tracer {
 		if t.only == nil {
 			t.only = map[uint32]bool{}
 		}
-		t.only[id] = true
+		t.only[id] = false
 	}
 	st.Each(grid.KindJob, func(o grid.Object) bool {
 		id := o.Key().ID
@@ -126,9 +126,20 @@ func (t *Tracer) Apply(l events.List) []Span {
 	return t.spans
 }
 
+// Unseen returns the jobs to trace that there were not, by number.
+func (t *Tracer) Unseen() (jobs []uint32) {
+	for id, seen := range t.only {
+		if !seen {
+			jobs = append(jobs, id)
+		}
+	}
+	slices.Sort(jobs)
+	return jobs
+}
+
 // compareJob compares a job with what was known of it.
 func (t *Tracer) compareJob(id uint32, at grid.Time) {
-	if t.only != nil && !t.only[id] {
+	if _, is := t.only[id]; !is && t.only != nil {
 		return
 	}
 	now, k := t.st.Job(id), t.jobs[id]
@@ -141,6 +152,9 @@ func (t *Tracer) compareJob(id uint32, at grid.Time) {
 	case k == nil:
 		k = &job{id: trace.Of(t.cell, id), tasks: map[uint32]*task{}}
 		t.jobs[id] = k
+		if t.only != nil {
+			t.only[id] = true
+		}
 	}
 	k.Job = now
 	why := waiting{}
