@@ -1,6 +1,11 @@
 package sched
 
-import "github.com/quill-grid/quill/pkg/complex"
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/complex"
+	"github.com/quill-grid/quill/pkg/grid"
+)
 
 // A job that does not fit anywhere does not fit later either, until some host
 // improves. The Cluster notes which hosts did (tasks ended, load or states
@@ -53,7 +58,8 @@ func (c *Cluster) noteAllImproved() { c.improved = improvements{epoch: new(byte)
 
 // noteReleased notes that a task has released what it held.
 func (c *Cluster) noteReleased(b booking) {
-	if c.sharesQuota(b.spec, b.run.Grants, b.run.PE) {
+	global := slices.ContainsFunc(b.run.Maps, func(m grid.MapGrant) bool { return m.Global })
+	if global || c.sharesQuota(b.spec, b.run.Grants, b.run.PE) {
 		c.noteAllImproved()
 		return
 	}

@@ -295,7 +295,7 @@ func (c *Cluster) roles(n *Need, in *instance, now *hostNow) (slave, master bool
 			why = of
 		}
 		return slave, master, why
-	case len(n.masters) > 0 && !anyMatches(n.masters, in, c.st):
+	case len(n.masters) > 0 && n.Job.PE != "" && !anyMatches(n.masters, in, c.st): // qalter accepts -masterq for any job
 		return true, false, Reason{Code: NotInMasterQueueList, Object: in.name}
 	}
 	return true, true, why

@@ -247,14 +247,7 @@ func (c *Cluster) Refresh(now grid.Time) {
 	c.improved.base, c.improved.faded, c.improved.booked = len(c.improved.hosts), hosts, false
 	for _, h := range hosts {
 		n := c.own(h)
-		keep := n.starts[:0]
-		for _, s := range n.starts {
-			if c.now.Sub(s.at) < c.policy.decay {
-				keep = append(keep, s)
-			}
-		}
-		n.starts = keep
-		if len(keep) == 0 {
+		if c.fade(n); len(n.starts) == 0 {
 			c.fresh.own().Delete(h)
 		}
 		c.reorder(h)

@@ -262,9 +262,9 @@ func count[K cmp.Ordered](of ordered.Map[K, uint32], key K, sign int) {
 	}
 }
 
-// adjust counts a start among those that still adjust the load of their hosts.
+// adjust counts a start among those that still adjust the load of their hosts, until its task ends.
 func (c *Cluster) adjust(grants []grid.Grant, at grid.Time, sign int) {
-	if len(c.policy.adjustments) == 0 || c.now.Sub(at) > c.policy.decay {
+	if len(c.policy.adjustments) == 0 || sign > 0 && c.now.Sub(at) > c.policy.decay {
 		return
 	}
 	for _, g := range grants {
@@ -278,13 +278,18 @@ func (c *Cluster) adjust(grants []grid.Grant, at grid.Time, sign int) {
 			c.fresh.own().Set(h, true)
 			continue
 		}
-		for i := range n.starts {
-			if n.starts[i] == s {
-				n.starts = append(n.starts[:i], n.starts[i+1:]...)
-				break
-			}
+		if i := slices.Index(n.starts, s); i >= 0 {
+			n.starts = slices.Delete(n.starts, i, i+1)
+		}
+		if c.fade(n); len(n.starts) == 0 {
+			c.fresh.own().Delete(h)
 		}
 	}
+}
+
+// fade forgets the starts of a host that adjust its load no more.
+func (c *Cluster) fade(n *hostNow) {
+	n.starts = slices.DeleteFunc(n.starts, func(s start) bool { return c.now.Sub(s.at) >= c.policy.decay })
 }
 
 // factor is the load adjustment of a host: each start counts its slots, less
