@@ -116,10 +116,11 @@ func (b *outbox) release() {
 		return
 	}
 	for i := range b.out {
-		for _, do := range [...]func(){b.out[i].count, b.out[i].leave} {
-			if do != nil {
-				do()
-			}
+		if count := b.out[i].count; count != nil {
+			count()
+		}
+		if leave := b.out[i].leave; leave != nil {
+			leave()
 		}
 	}
 	clear(b.out)

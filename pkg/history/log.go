@@ -319,6 +319,14 @@ func (l *Log) At(p gdi.Place) (uint64, error) {
 	return l.SeqAt(max(p.At, l.first.At))
 }
 
+// Reach returns an error for the number of a list that comes after the end of the log and is not the next one.
+func (l *Log) Reach(p gdi.Place) error {
+	if p.Seq <= l.last.Seq+1 {
+		return nil
+	}
+	return gdi.Refuse(gdi.StatusInvalid, fmt.Sprintf("list %d is after the end of the log, list %d", p.Seq, l.last.Seq))
+}
+
 // Begin returns the Seq of the first list of a stretch that begins at a place, which is the first one not before a time; 0 for the
 // zero Place and for a time before the log: the stretch begins with the log.
 func (l *Log) Begin(p gdi.Place) (uint64, error) {

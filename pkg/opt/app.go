@@ -88,7 +88,7 @@ func Complain[T any](env Env, c *switches.Command[T], err error) int {
 	case env.json:
 		return env.Report(err, code)
 	case !usage.Silent:
-		fmt.Fprintln(env.Stderr, prefix+strings.TrimPrefix(usage.Text, prefix))
+		fmt.Fprintln(env.Stderr, prefix+usage.Text)
 	}
 	if usage.Help {
 		printHelp(env.Stderr, c, App(env, c, nil))

@@ -45,7 +45,7 @@ func replay(lines []string) (at int, why string) {
 			c.do(line)
 		}
 		if strings.HasPrefix(line, "complex") || i+1 < len(lines) && strings.HasPrefix(lines[i+1], "> ") {
-			continue // a branch goes on before this cell is compared
+			continue // a branch follows its own events before this cell is compared
 		}
 		if why := c.compare(); why != "" {
 			return i, why
@@ -79,7 +79,7 @@ type dice struct{ *rand.Rand }
 func (d dice) of(words ...string) string { return words[d.IntN(len(words))] }
 func (d dice) one(in int) bool           { return d.IntN(in) == 0 }
 
-// randomLines begins with a cell and goes on with lines of all kinds.
+// randomLines returns the line of a cell, then lines of all kinds.
 func randomLines(seed uint64, n int) []string {
 	d := dice{rand.New(rand.NewPCG(seed, 1))}
 	lines := []string{

@@ -1,5 +1,7 @@
 package switches
 
+import "fmt"
+
 // Format is how a listing is printed, by -fmt and -xml. The zero value is plain text.
 type Format struct {
 	name  string // plain, xml, json; "": not chosen
@@ -17,10 +19,15 @@ func (f *Format) Begin() { f.fixed = false }
 
 func (f *Format) choose(name string) error {
 	if f.fixed && f.name != name {
-		return Errorf("error: -xml and -fmt plain|json exclude each other, and a listing has one format: %s or %s", f.name, name)
+		return formatError("-xml and -fmt plain|json exclude each other, and a listing has one format: %s or %s", f.name, name)
 	}
 	f.name, f.fixed = name, true
 	return nil
+}
+
+// formatError makes an error that all commands print alike, whatever they begin others with.
+func formatError(format string, args ...any) error {
+	return &Error{Text: fmt.Sprintf("error: "+format, args...), Bare: true}
 }
 
 // Fmt returns the row of -fmt; of finds where a command stores the format.
@@ -28,7 +35,7 @@ func Fmt[T any](of func(*T) *Format) Switch[T] {
 	return Switch[T]{Name: "fmt", format: of, Args: "plain|json", Help: "display the information as text or in JSON format", Take: One,
 		Set: func(t *T, words []string) error {
 			if words[0] != "plain" && words[0] != "json" {
-				return Errorf("error: unknown format %q for -fmt: plain and json are supported", words[0])
+				return formatError("unknown format %q for -fmt: plain and json are supported", words[0])
 			}
 			return of(t).choose(words[0])
 		}}

@@ -2,6 +2,7 @@ package backfill
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,11 +93,8 @@ func mark(log *history.Log, text string, end grid.Time, place *history.Mark) err
 	if err != nil {
 		return err
 	}
-	if _, last := log.Span(); m.Seq > last.Seq {
-		return fmt.Errorf("list %d is after the end of the log, list %d", m.Seq, last.Seq)
-	}
 	seq, err := log.At(m)
-	if err != nil {
+	if err = cmp.Or(log.Reach(m), err); err != nil {
 		return err
 	}
 	*place = history.Mark{Seq: seq, At: m.At}

@@ -156,11 +156,8 @@ func (t *tracing) past(from string) error {
 			return fmt.Errorf("--from: %w", err)
 		}
 		seq, err := log.Begin(m)
-		if err != nil {
+		if err = cmp.Or(log.Reach(m), err); err != nil {
 			return fmt.Errorf("--from: %w", err)
-		}
-		if seq > last.Seq+1 {
-			return gdi.Refuse(gdi.StatusInvalid, fmt.Sprintf("--from: list %d is after the end of the log, list %d", seq, last.Seq))
 		}
 		begin = cmp.Or(seq, first.Seq)
 	}
