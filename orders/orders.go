@@ -70,7 +70,7 @@ const (
 	TypeJobScheddInfo        Type = 12
 	TypeClearPriInfo         Type = 13
 	TypePreempt              Type = 14
-	TypeRemember             Type = 15
+	TypeStoreState           Type = 15
 	TypePriorityRange        Type = 16
 	TypeUnsuspend            Type = 17
 )
@@ -78,7 +78,7 @@ const (
 var typeNames = map[Type]string{
 	TypeStartJob: "start_job", TypeTickets: "tickets", TypePTickets: "ptickets", TypeRemoveImmediateJob: "remove_immediate_job",
 	TypeSchedConf: "sched_conf", TypeSuspendOnThreshold: "suspend_on_threshold", TypeUnsuspendOnThreshold: "unsuspend_on_threshold",
-	TypeJobScheddInfo: "job_schedd_info", TypeClearPriInfo: "clear_pri_info", TypePreempt: "preempt", TypeRemember: "remember",
+	TypeJobScheddInfo: "job_schedd_info", TypeClearPriInfo: "clear_pri_info", TypePreempt: "preempt", TypeStoreState: "store_state",
 	TypePriorityRange: "priority_range", TypeUnsuspend: "unsuspend",
 }
 
@@ -113,8 +113,8 @@ func New(t Type) Order {
 		return new(ClearPriInfo)
 	case TypePreempt:
 		return new(Preempt)
-	case TypeRemember:
-		return new(Remember)
+	case TypeStoreState:
+		return new(StoreState)
 	case TypePriorityRange:
 		return new(PriorityRange)
 	case TypeUnsuspend:
@@ -133,7 +133,7 @@ type StartJob struct {
 	PE            string
 	Priority      float64
 	Tickets       float64
-	Remember      []grid.AlgorithmState // kept if the task starts, and only then
+	States        []grid.AlgorithmState // stored if the task starts, and only then
 }
 
 // Tickets sets tickets and priority of a running task, and the urgency of its
@@ -200,9 +200,9 @@ type Preempt struct {
 // again, on the queue instances that it was granted.
 type Unsuspend struct{ Job, Task uint32 }
 
-// Remember stores what an algorithm needs in later runs; an object without values is
+// StoreState stores what an algorithm needs in later runs; an object without values is
 // removed.
-type Remember struct{ States []grid.AlgorithmState }
+type StoreState struct{ States []grid.AlgorithmState }
 
 func (*StartJob) Type() Type             { return TypeStartJob }
 func (*Tickets) Type() Type              { return TypeTickets }
@@ -214,7 +214,7 @@ func (*UnsuspendOnThreshold) Type() Type { return TypeUnsuspendOnThreshold }
 func (*JobScheddInfo) Type() Type        { return TypeJobScheddInfo }
 func (*ClearPriInfo) Type() Type         { return TypeClearPriInfo }
 func (*Preempt) Type() Type              { return TypePreempt }
-func (*Remember) Type() Type             { return TypeRemember }
+func (*StoreState) Type() Type           { return TypeStoreState }
 func (*PriorityRange) Type() Type        { return TypePriorityRange }
 func (*Unsuspend) Type() Type            { return TypeUnsuspend }
 
@@ -234,7 +234,7 @@ func (o *Tickets) String() string {
 func (o *PTickets) String() string {
 	return fmt.Sprintf("%s %d.%d %g prio=%.5f", o.Type(), o.Job, o.Task, o.Tickets, o.Priority)
 }
-func (o *Remember) String() string {
+func (o *StoreState) String() string {
 	s := o.Type().String()
 	for i := range o.States {
 		s += " " + o.States[i].Key().Name

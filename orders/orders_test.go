@@ -39,7 +39,7 @@ func TestOrdersPrint(t *testing.T) {
 		"priority_range p=-5..10 urgency=1000..2000 tickets=0": &orders.PriorityRange{Range: grid.PriorityRange{
 			At: 1, LeastPriority: -5, MostPriority: 10, LeastUrgency: 1000, MostUrgency: 2000}},
 		"priority_range none": &orders.PriorityRange{},
-		"remember fbsng/queue/high priority=5": &orders.Remember{States: []grid.AlgorithmState{
+		"store_state fbsng/queue/high priority=5": &orders.StoreState{States: []grid.AlgorithmState{
 			{Algorithm: "fbsng", Name: "queue/high", Values: grid.Values{{Name: "priority", Text: "5"}}}}},
 		"preempt 7.1 for 9":         &orders.Preempt{Job: 7, Task: 1, For: 9},
 		"preempt 7.1 for 9 suspend": &orders.Preempt{Job: 7, Task: 1, For: 9, Suspend: true},

@@ -66,7 +66,7 @@ func TestMessagesOfEveryRole(t *testing.T) {
 		codec.AppendRequest(nil, gdi.Request{Host: q.opts.Host, Body: &gdi.Submit{Job: &grid.Job{Name: "n"}}}),
 		codec.AppendRequest(nil, gdi.Request{Host: q.opts.Host, Body: &gdi.Alter{Set: []string{"N"}}}),
 		codec.AppendRequest(nil, gdi.Request{Host: q.opts.Host, Body: &gdi.Get{Kinds: []grid.Kind{0, 99, 255}}}),
-		codec.AppendOrders(nil, orders.List{Orders: []orders.Order{&orders.StartJob{}, &orders.Remember{}}}),
+		codec.AppendOrders(nil, orders.List{Orders: []orders.Order{&orders.StartJob{}, &orders.StoreState{}}}),
 		codec.AppendReport(nil, report.Report{Hello: true, Tasks: []report.Task{{Phase: report.Ended}}}))
 	submitJob(t, q.Remote(bus.Identity{Role: bus.User, Name: "somebody"}), "before") // the account is known now: no message is sent back as busy
 	jobs := 1

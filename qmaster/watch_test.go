@@ -16,7 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// mirror remembers everything it is told and checks that nothing is missing.
+// mirror stores everything it receives and checks that nothing is missing.
 type mirror struct {
 	t     *testing.T
 	mu    sync.Mutex

@@ -103,12 +103,12 @@ func (f *Filter) Add(name, value string) error {
 
 // Empty reports whether everything passes.
 func (f *Filter) Empty() bool {
-	return len(f.names)+len(f.jobs)+len(f.has)+len(f.causes) == 0 && !f.Remembers()
+	return len(f.names)+len(f.jobs)+len(f.has)+len(f.causes) == 0 && !f.NeedsState()
 }
 
-// Remembers reports whether Of needs the state before the list: the owner of a task's job
+// NeedsState reports whether Of needs the state before the list: the owner of a task's job
 // and the hosts it ran on are not in every event.
-func (f *Filter) Remembers() bool { return len(f.users)+len(f.hosts)+len(f.queues) > 0 }
+func (f *Filter) NeedsState() bool { return len(f.users)+len(f.hosts)+len(f.queues) > 0 }
 
 func (f *Filter) addKind(name string) error {
 	kind, op := strings.ToUpper(name), ""
@@ -163,7 +163,7 @@ func add(list func(*Filter) *[]pattern.Expression) func(*Filter, string) error {
 }
 
 // Of returns the list with those of its events that pass. before is the state before the
-// list; it may be nil unless Remembers.
+// list; it may be nil unless NeedsState.
 func (f *Filter) Of(l events.List, before Memory) events.List {
 	if f.Empty() {
 		return l
@@ -203,7 +203,7 @@ func (f *Filter) passes(e events.Event, before Memory) bool {
 			return false
 		}
 	}
-	if len(f.jobs) == 0 && !f.Remembers() {
+	if len(f.jobs) == 0 && !f.NeedsState() {
 		return true
 	}
 	s := subjectOf(e, before)

@@ -61,7 +61,7 @@ func TestFilter(t *testing.T) {
 		before := state.New()
 		for _, l := range story() {
 			var passed events.List
-			if f.Remembers() {
+			if f.NeedsState() {
 				passed = f.Of(l, before)
 			} else {
 				passed = f.Of(l, nil)

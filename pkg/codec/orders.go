@@ -122,8 +122,8 @@ func orderFields(w *wire.Coder, o orders.Order) {
 		w.Text(&o.PE)
 		w.Float(&o.Priority)
 		w.Float(&o.Tickets)
-		wire.List(w, &o.Remember, algorithmState)
-	case *orders.Remember:
+		wire.List(w, &o.States, algorithmState)
+	case *orders.StoreState:
 		wire.List(w, &o.States, algorithmState)
 	case *orders.Tickets:
 		wire.Uns(w, &o.Job)

@@ -250,7 +250,7 @@ func (s *stand) decide() {
 			}
 			p, why := run.FindPlacement(n, &Cursor{})
 			if now := run.Why(run.Need(j)); now.Fits() != why.Fits() {
-				s.t.Fatalf("job %d of reservation %d is remembered to have no place (%v), but now: %v", j.ID, j.AR, why, now)
+				s.t.Fatalf("job %d of reservation %d was found to have no place (%v), but now: %v", j.ID, j.AR, why, now)
 			}
 			if !why.Fits() {
 				s.wait(run, n, j)

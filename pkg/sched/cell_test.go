@@ -18,7 +18,7 @@ import (
 // cell is a cell whose Cluster follows all events. No algorithm runs in it.
 type cell struct {
 	*algorithmtest.Cell
-	needs map[string]*sched.Need // by category, for as long as they are current: see remembered
+	needs map[string]*sched.Need // by category, for as long as they are current: see keptNeeds
 	tried *sched.Cluster         // a copy on which the last event was decided before it happened: see try
 }
 

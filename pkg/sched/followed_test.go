@@ -36,7 +36,7 @@ func (c *cell) compare() string {
 			return differ("followed", want, "decided before the event", got)
 		}
 	}
-	if why := c.remembered(jobs); why != "" {
+	if why := c.keptNeeds(jobs); why != "" {
 		return why
 	}
 	return c.laws(jobs)
@@ -196,9 +196,9 @@ func differ(a, want, b, got string) string {
 	return out.String()
 }
 
-// remembered compares searches with needs that are kept from one list to the next, as a model keeps one for each category, with
+// keptNeeds compares searches with needs that are kept from one list to the next, as a model keeps one for each category, with
 // searches that know nothing of earlier ones.
-func (c *cell) remembered(jobs []*grid.Job) string {
+func (c *cell) keptNeeds(jobs []*grid.Job) string {
 	run := c.Cluster.Lend()
 	run.Begin(c.Now)
 	for _, j := range jobs {

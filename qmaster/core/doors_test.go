@@ -244,7 +244,7 @@ func (w *madeUpCell) orders() {
 	for again := range 1 + w.Dice.IntN(2) {
 		r := w.hear(in)
 		refused := r.Answers[0].Result.Refused
-		if t := in.Orders[0].Type(); t == orders.TypeRemember || t == orders.TypeJobScheddInfo {
+		if t := in.Orders[0].Type(); t == orders.TypeStoreState || t == orders.TypeJobScheddInfo {
 			return // these are told anew
 		}
 		if n := len(r.List.Events) + len(r.Commands); n > 0 && (again > 0 || len(refused) > 0) {
@@ -301,8 +301,8 @@ func (w *madeUpCell) start(a report.Attempt) orders.Order {
 	case 3:
 		o.Grants[w.Dice.IntN(len(o.Grants))].Slots = []uint32{0, 2, math.MaxUint32}[w.Dice.IntN(3)]
 	case 2:
-		o.Remember = []grid.AlgorithmState{{}}
-		w.Some(&o.Remember[0])
+		o.States = []grid.AlgorithmState{{}}
+		w.Some(&o.States[0])
 	}
 	return o
 }

@@ -67,7 +67,7 @@ func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 		return c.unsuspend(o)
 	case *orders.SchedConf:
 		return c.overrideTotal(o)
-	case *orders.Remember:
+	case *orders.StoreState:
 		c.storeStates(o.States)
 		return nil
 	}
@@ -123,7 +123,7 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	c.start(j, o, maps, cores)
-	c.storeStates(o.Remember)
+	c.storeStates(o.States)
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// TestWaitForBigArrays holds what is remembered of ends: an answer is a message
+// TestWaitForBigArrays bounds what is stored of ends: an answer is a message
 // that can be sent, and many arrays leave no more behind than is kept.
 func TestWaitForBigArrays(t *testing.T) {
 	const messageMax = 8 << 20 // bus.PayloadMax

@@ -222,7 +222,7 @@ func (f *Field) orders(host string) orders.List {
 			&orders.Preempt{Job: id, Task: 1, Suspend: true, For: id}, &orders.ClearPriInfo{Job: id, Task: 1}, &orders.Tickets{Job: id, Task: 1, Tickets: 1},
 			&orders.PTickets{Job: id, Task: 1}, &orders.SchedConf{WeightTicketsOverride: 1}, &orders.UnsuspendOnThreshold{Job: id, Task: 1, Queue: "all.q@" + host},
 			&orders.JobScheddInfo{}, &orders.PriorityRange{}, &orders.Unsuspend{Job: id, Task: 1},
-			&orders.Remember{States: []grid.AlgorithmState{{}}},
+			&orders.StoreState{States: []grid.AlgorithmState{{}}},
 		},
 	}
 }

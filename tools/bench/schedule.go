@@ -221,7 +221,7 @@ func wideJob(_ context.Context, r *run, _, hosts int) error {
 	return nil
 }
 
-// memoryOfPending weighs what the scheduler remembers of a pending job: its
+// memoryOfPending weighs what the scheduler keeps of a pending job: its
 // model, filled from decoded event lists as they come over the wire.
 func memoryOfPending(_ context.Context, r *run, jobs, hosts int) error {
 	without, err := weightOf(large{hosts: hosts, running: 0, pending: 0})

@@ -56,7 +56,7 @@ func (f *follower) end(err error) {
 
 func (f *follower) fresh() events.Sink {
 	f.live, f.listed = false, nil
-	if f.remembers() {
+	if f.needsState() {
 		f.listed = state.New()
 	}
 	return f

@@ -26,8 +26,8 @@ type reader struct {
 	timeTo grid.Time
 }
 
-// remembers reports whether the reader needs to know the state before each list.
-func (r *reader) remembers() bool { return r.diff || r.filter.Remembers() }
+// needsState reports whether the reader needs to know the state before each list.
+func (r *reader) needsState() bool { return r.diff || r.filter.NeedsState() }
 
 // over reports whether a list is behind the end that was asked for.
 func (r *reader) over(l events.List) bool {

@@ -80,12 +80,12 @@ func (r *reader) until(now time.Time) error {
 	return err
 }
 
-// start makes the reader ready for the list from. Where it remembers, the
+// start makes the reader ready for the list from. Where it needs the state, the
 // state before that is rebuilt; what is older than the log cannot be.
 func (r *reader) start(log past, from uint64) error {
 	first, _ := log.Span()
 	r.begun, r.last = true, max(from, 1)-1
-	if !r.remembers() && !r.full {
+	if !r.needsState() && !r.full {
 		return nil
 	}
 	before := state.New()
@@ -101,7 +101,7 @@ func (r *reader) start(log past, from uint64) error {
 			return err
 		}
 	}
-	if r.remembers() {
+	if r.needsState() {
 		r.mirror = before
 	}
 	if !r.full {

@@ -322,7 +322,7 @@ func appendRanges(dst []byte, rs grid.Ranges) []byte {
 	return dst
 }
 
-// clock prints times, remembering the last minute: neighbours in a listing
+// clock prints times and keeps the last minute: neighbours in a listing
 // are often of the same.
 type clock struct {
 	minute int64

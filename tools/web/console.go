@@ -317,7 +317,7 @@ func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.Account
 }
 
 func (c *consoleCell) Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (out []events.List, next uint64, err error) {
-	if !f.Remembers() {
+	if !f.NeedsState() {
 		seen := 0
 		upTo, err = c.recent.backward(upTo, func(l events.List) bool {
 			if chosen := chosenIn(l, f, nil); len(chosen.Events) > 0 {
@@ -365,7 +365,7 @@ func chosenIn(l events.List, f *filter.Filter, before *state.State) events.List 
 
 // stretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list that the log has of it.
 func (c *consoleCell) stretch(ctx context.Context, from, to uint64, f *filter.Filter) (out []events.List, first uint64, err error) {
-	p, err := c.past(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to}, !f.Remembers())
+	p, err := c.past(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to}, !f.NeedsState())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -373,7 +373,7 @@ func (c *consoleCell) stretch(ctx context.Context, from, to uint64, f *filter.Fi
 	mark, _ := p.Span()
 	first = mark.Seq
 	var st *state.State // what was before, for filters that need it
-	if f.Remembers() {
+	if f.NeedsState() {
 		if st, err = p.Full(max(first, from) - 1); err != nil || st.Seq >= max(first, from) {
 			st = nil
 		}

@@ -102,7 +102,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 	if acceptsGzip(in.Encoding) {
 		r.zip = new(checksum)
 	}
-	s.hub.join(chosen.Remembers())
+	s.hub.join(chosen.NeedsState())
 	if err := r.begin(in); err != nil {
 		r.close()
 		return nil, err
@@ -145,7 +145,7 @@ type stream struct {
 }
 
 func (r *stream) close() {
-	r.server.hub.leave(r.filter.Remembers())
+	r.server.hub.leave(r.filter.NeedsState())
 	if r.past != nil {
 		r.past.Close()
 	}
@@ -182,7 +182,7 @@ func (r *stream) begin(in *eventsQuery) error {
 	}
 	_, _, has, broken := s.hub.after(r.last)
 	r.broken = broken
-	if !has || r.filter.Remembers() && r.last < now {
+	if !has || r.filter.NeedsState() && r.last < now {
 		return r.open(where)
 	}
 	return nil
@@ -215,7 +215,7 @@ func (r *stream) beginAt(t grid.Time) error {
 // open opens the log for the lists after the last one.
 func (r *stream) open(where string) error {
 	lists, from := true, r.last+1
-	if r.filter.Remembers() { // what was before them
+	if r.filter.NeedsState() { // what was before them
 		lists, from = false, max(r.last, 1)
 	}
 	p, err := r.server.past(r.ctx, gdi.Place{Seq: from}, gdi.Place{}, lists)
@@ -291,7 +291,7 @@ func (r *stream) valid() bool {
 // send sends lists of the hub up to one. Those that it has not any more are not sent: the reader is found to be behind. It reports
 // whether the stream continues.
 func (r *stream) send(last uint64) bool {
-	if after := r.last; !r.filter.Remembers() && (r.to == 0 || last <= r.to) {
+	if after := r.last; !r.filter.NeedsState() && (r.to == 0 || last <= r.to) {
 		key := batchKey{after: after, last: last, form: r.form, conditions: r.conditions}
 		b := r.server.hub.batch(key, func() (all []byte, has bool) {
 			next := r.server.hub.between(after, last)
@@ -336,7 +336,7 @@ var errEnough = errors.New("the hub has the rest")
 func (r *stream) catchUp() bool {
 	defer func() { r.past.Close(); r.past = nil }()
 	var before *state.State
-	if r.filter.Remembers() {
+	if r.filter.NeedsState() {
 		var err error
 		if before, err = r.past.Full(max(r.last, 1)); err != nil || r.last > 0 && before.Seq != r.last {
 			r.end(endLog)

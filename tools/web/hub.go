@@ -22,18 +22,18 @@ const keptEvents = 100_000
 type hub struct {
 	keep int // events, at most
 
-	mu       sync.Mutex
-	lists    []*entry // without gaps
-	first    uint64   // the Seq of lists[0], or of the next list
-	events   int      // in lists
-	broken   int      // how often lists were missed: the mirror registered again
-	readers  int
-	remember int // readers that need the state before a list
-	wake     chan struct{}
-	woken    time.Time   // the last time
-	later    *time.Timer // wakes the readers of what came too soon after that; nil: not armed
-	shared   []*batch    // the last ones, the newest last
-	taken    taken
+	mu           sync.Mutex
+	lists        []*entry // without gaps
+	first        uint64   // the Seq of lists[0], or of the next list
+	events       int      // in lists
+	broken       int      // how often lists were missed: the mirror registered again
+	readers      int
+	stateReaders int // readers that need the state before a list
+	wake         chan struct{}
+	woken        time.Time   // the last time
+	later        *time.Timer // wakes the readers of what came too soon after that; nil: not armed
+	shared       []*batch    // the last ones, the newest last
+	taken        taken
 }
 
 // sharedMost is how many batches are kept: readers that are as far as each other take the same one at about the same time.
@@ -117,7 +117,7 @@ func (h *hub) add(l events.List, before *state.State) {
 		h.broken++
 	}
 	e := &entry{list: l}
-	if h.remember > 0 {
+	if h.stateReaders > 0 {
 		e.before = before.Copy()
 	}
 	h.lists = append(h.lists, e)
@@ -153,17 +153,17 @@ func (h *hub) wakeAll() {
 	h.wake = make(chan struct{})
 }
 
-// join adds a reader, remembers: that needs the state before each list. The reader calls leave with the same.
-func (h *hub) join(remembers bool) { h.count(1, remembers) }
+// join adds a reader; needsState: one that needs the state before each list. The reader calls leave with the same.
+func (h *hub) join(needsState bool) { h.count(1, needsState) }
 
-func (h *hub) leave(remembers bool) { h.count(-1, remembers) }
+func (h *hub) leave(needsState bool) { h.count(-1, needsState) }
 
-func (h *hub) count(n int, remembers bool) {
+func (h *hub) count(n int, needsState bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.readers += n
-	if remembers {
-		h.remember += n
+	if needsState {
+		h.stateReaders += n
 	}
 }
 
@@ -234,7 +234,7 @@ func (e *entry) append(dst []byte, f form, chosen *filter.Filter) []byte {
 	if chosen.Empty() {
 		return append(dst, e.in(f)...)
 	}
-	if chosen.Remembers() && e.before == nil { // from before the reader came
+	if chosen.NeedsState() && e.before == nil { // from before the reader came
 		return dst
 	}
 	return f.appendList(dst, e.list.Seq, chosenOf(&e.list, e.jsons(), chosen, memoryOf(e.before)))

@@ -224,9 +224,9 @@ func Print(list []orders.Order) string {
 				fmt.Fprintf(&b, "\n  %s", m)
 			}
 			b.WriteByte('\n')
-		case *orders.Remember:
+		case *orders.StoreState:
 			for i := range o.States {
-				fmt.Fprintln(&b, &orders.Remember{States: o.States[i : i+1]})
+				fmt.Fprintln(&b, &orders.StoreState{States: o.States[i : i+1]})
 			}
 		default:
 			fmt.Fprintln(&b, o)

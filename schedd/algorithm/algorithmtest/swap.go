@@ -212,8 +212,8 @@ func (c *swapCell) pass() {
 		case *orders.RemoveImmediateJob:
 			delete(c.tasks, o.Job)
 		case *orders.StartJob:
-			c.own(o.Remember)
-		case *orders.Remember:
+			c.own(o.States)
+		case *orders.StoreState:
 			c.own(o.States)
 		}
 	}
@@ -226,7 +226,7 @@ func (c *swapCell) pass() {
 func (c *swapCell) own(states []grid.AlgorithmState) {
 	for _, s := range states {
 		if s.Algorithm != c.entries[c.at].Name {
-			c.t.Fatalf("%s remembers %s of %s", c.entries[c.at].Name, s.Name, s.Algorithm)
+			c.t.Fatalf("%s stores %s of %s", c.entries[c.at].Name, s.Name, s.Algorithm)
 		}
 	}
 }

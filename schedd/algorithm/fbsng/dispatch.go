@@ -161,7 +161,7 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 	r.begun[j.ID] = id
 	o := r.StartJob(j, id, p)
 	r.moved++
-	o.Priority, o.Remember = float64(c.rank), []grid.AlgorithmState{v.state(r.moved)}
+	o.Priority, o.States = float64(c.rank), []grid.AlgorithmState{v.state(r.moved)}
 	r.m.move(v)
 	for _, q := range live {
 		_, q.standing = r.m.standing(q.Name)
@@ -281,7 +281,7 @@ func (r *run) batch(l stock, than *place) uint32 {
 		r.moved++
 		states = append(states, ofBatchJobs(l.batch, old), v.state(r.moved))
 	}
-	r.Yield(&orders.Remember{States: states})
+	r.Yield(&orders.StoreState{States: states})
 	return r.fresh
 }
 

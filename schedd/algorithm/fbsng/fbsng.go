@@ -71,10 +71,10 @@ type run struct {
 	m     *Model
 	whole bool // also when nothing is free: who would be held
 
-	sums   []orders.Remember // of what the last run has moved
-	queues []*queue          // in the order of the configuration
-	hosts  []int             // that had room when the run began
-	nodes  []int             // ... that would if nothing ran; nil: not asked yet
+	sums   []orders.StoreState // of what the last run has moved
+	queues []*queue            // in the order of the configuration
+	hosts  []int               // that had room when the run began
+	nodes  []int               // ... that would if nothing ran; nil: not asked yet
 	booked int
 	begun  map[uint32]uint32
 	fresh  uint32 // the last batch
@@ -201,6 +201,6 @@ func (r *run) forget() {
 		return true
 	})
 	if len(gone) > 0 {
-		r.Yield(&orders.Remember{States: gone})
+		r.Yield(&orders.StoreState{States: gone})
 	}
 }

@@ -159,14 +159,14 @@ const movesTogether = 500
 
 // fold applies the stored moves, in the order in which they were decided, and returns the
 // sums to be stored instead.
-func (m *Model) fold() (sums []orders.Remember) {
+func (m *Model) fold() (sums []orders.StoreState) {
 	m.queues.Scan(func(_ string, s standing) bool {
 		m.starts = max(m.starts, s.last)
 		return true
 	})
 	for some := range slices.Chunk(m.moves.Keys(), movesTogether) {
 		queues, batches := m.queues.Copy(), m.batches.Copy()
-		var sum orders.Remember
+		var sum orders.StoreState
 		for _, n := range some {
 			v, _ := m.moves.Delete(n)
 			m.move(v)
@@ -190,8 +190,8 @@ func (m *Model) fold() (sums []orders.Remember) {
 }
 
 // bound has the queues keep to the bounds that are configured now.
-func (m *Model) bound() []orders.Remember {
-	var sum orders.Remember
+func (m *Model) bound() []orders.StoreState {
+	var sum orders.StoreState
 	for _, name := range m.queues.Keys() {
 		was, _ := m.queues.Get(name)
 		if _, is := m.standing(name); is != was {
@@ -202,7 +202,7 @@ func (m *Model) bound() []orders.Remember {
 	if sum.States == nil {
 		return nil
 	}
-	return []orders.Remember{sum}
+	return []orders.StoreState{sum}
 }
 
 func (s standing) state(queue string) grid.AlgorithmState {

@@ -72,7 +72,7 @@ func (s *standings) start(conf *Config, queue string, ahead, behind []string, pa
 }
 
 // TestRefused refuses starts at random and changes the parameters between runs:
-// what is remembered then is what those that stood have moved, each by the
+// what is stored then is what those that stood have moved, each by the
 // parameters by which it was decided, and nothing else.
 func TestRefused(t *testing.T) {
 	for seed := range uint64(60) {
@@ -235,7 +235,7 @@ func (w *refusals) decided(seen *standings, left map[uint32]int, s *orders.Start
 	return queue, line[:at], line[at+1:], passed
 }
 
-// compare holds what is remembered against the book.
+// compare checks what is stored against the book.
 func (w *refusals) compare() {
 	w.t.Helper()
 	m := w.model.Copy()

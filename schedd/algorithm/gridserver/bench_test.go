@@ -97,7 +97,7 @@ func (t *bed) decide() (list []orders.Order) {
 // follow applies orders as events, in one list.
 func (t *bed) follow(list []orders.Order) (starts int) {
 	var es []events.Event
-	remember := func(states []grid.AlgorithmState) {
+	store := func(states []grid.AlgorithmState) {
 		for i := range states {
 			if s := &states[i]; len(s.Values) == 0 {
 				es = append(es, events.Del(grid.KindAlgorithmState, s.Key()))
@@ -110,11 +110,11 @@ func (t *bed) follow(list []orders.Order) (starts int) {
 		switch o := o.(type) {
 		case *orders.StartJob:
 			starts++
-			remember(o.Remember)
+			store(o.States)
 			es = append(es, events.Add(&grid.JATask{Job: o.Job, ID: o.Task, Status: grid.Running, Grants: o.Grants, Start: t.now}))
 			t.tasks = append(t.tasks, [2]uint32{o.Job, o.Task})
-		case *orders.Remember:
-			remember(o.States)
+		case *orders.StoreState:
+			store(o.States)
 		case *orders.JobScheddInfo:
 			es = append(es, events.Mod(&o.Info))
 		}

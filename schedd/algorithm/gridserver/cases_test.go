@@ -105,7 +105,7 @@ const caseBegin = grid.Time(1_000_000_000_000)
 const caseAge = 1_000_000
 
 // caseCell makes the cell of a case: each engine is a host with one slot, each
-// session an array job, and what is remembered makes their usage.
+// session an array job, and what is stored makes their usage.
 type caseCell struct {
 	m       *Model
 	conf    grid.SchedConf
@@ -159,7 +159,7 @@ func (c *caseCell) stored(name string, values ...grid.Value) {
 }
 
 // addSession adds the session at a place in the list: the job that it is, its
-// tasks and what is remembered of it.
+// tasks and what is stored of it.
 func (c *caseCell) addSession(place int, s *caseSession, engines []caseEngine) {
 	id := c.jobs[s.ID]
 	j := &grid.Job{ID: id, Version: 1, Owner: "alice", Array: true, Restart: grid.RestartYes, Concurrency: s.MaxEngines, JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{}}
@@ -448,7 +448,7 @@ func caseInitialRate(t *testing.T, w *workedCase) {
 	_, list := c.decide(t)
 	name := fmt.Sprintf("%s%d", rates, c.jobs[in.New.ID])
 	for _, o := range list {
-		if o, ok := o.(*orders.Remember); ok {
+		if o, ok := o.(*orders.StoreState); ok {
 			for _, s := range o.States {
 				if rate, _, _ := strings.Cut(s.Values[0].Name, " "); s.Name == name && rate == want.Rate {
 					return
@@ -456,7 +456,7 @@ func caseInitialRate(t *testing.T, w *workedCase) {
 			}
 		}
 	}
-	t.Errorf("%s is not remembered as %s: %v", name, want.Rate, list)
+	t.Errorf("%s is not stored as %s: %v", name, want.Rate, list)
 }
 
 // caseUsage lets the tasks of a session start and end and has a run see each.
@@ -506,7 +506,7 @@ func caseUsage(t *testing.T, w *workedCase) {
 			c.apply()
 			_, list := c.decide(t)
 			for _, o := range list {
-				if o, ok := o.(*orders.Remember); ok {
+				if o, ok := o.(*orders.StoreState); ok {
 					for i := range o.States {
 						c.es = append(c.es, events.Mod(&o.States[i]))
 					}

@@ -21,7 +21,7 @@
 //	Decide ─▶ queue         the order of a band: heads of lines and sessions that
 //	                        have used engines, found only as far as needed
 //	       ─▶ engines       affinity first, then by name
-//	       ─▶ Remember      rates of new sessions, use of arrays, affinity
+//	       ─▶ StoreState    rates of new sessions, use of arrays, affinity
 //
 // qmaster stores what a run needs of the past (memory.go): all of it is in the state, so
 // that a restarted scheduler decides alike. Starts are stored with their orders, and the

@@ -43,7 +43,7 @@ func (r *run) assign(c *candidate, need *sched.Need, instance int, place sched.P
 	o := r.StartJob(c.job, r.nextTask(c), place)
 	if c.kept || c.key != "" {
 		_, host := r.m.Cluster.InstanceAt(instance)
-		o.Remember = []grid.AlgorithmState{begins(c.session, r.Now, o.Task, host)}
+		o.States = []grid.AlgorithmState{begins(c.session, r.Now, o.Task, host)}
 	}
 	c.got++
 	r.assigned = append(r.assigned, assignment{c, o.Task, instance, p})

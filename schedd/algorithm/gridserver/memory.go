@@ -44,8 +44,8 @@ func (m *Model) stored(name string) *grid.AlgorithmState {
 	return s
 }
 
-// eachRemembered calls f with the objects whose names begin so.
-func (m *Model) eachRemembered(prefix string, f func(*grid.AlgorithmState)) {
+// eachStored calls f with the objects whose names begin so.
+func (m *Model) eachStored(prefix string, f func(*grid.AlgorithmState)) {
 	m.State.EachNamed(grid.KindAlgorithmState, Name+"/"+prefix, func(o grid.Object) { f(o.(*grid.AlgorithmState)) })
 }
 
@@ -88,7 +88,7 @@ func (m *Model) readUse(id uint32, s *grid.AlgorithmState) {
 		}
 	}
 	delete(m.ledger.histories, id)
-	m.eachRemembered(fmt.Sprintf("%s%d/", used, id), func(s *grid.AlgorithmState) {
+	m.eachStored(fmt.Sprintf("%s%d/", used, id), func(s *grid.AlgorithmState) {
 		h := m.ledger.histories[id]
 		for _, v := range s.Values {
 			h = h.then(stepOf(v))
@@ -213,7 +213,7 @@ func (m *Model) removeSession(id uint32) {
 	delete(m.ledger.histories, id)
 	number := strconv.FormatUint(uint64(id), 10)
 	for _, prefix := range [...]string{used + number + "/", ofJob + number, urgent + number} {
-		m.eachRemembered(prefix, func(s *grid.AlgorithmState) {
+		m.eachStored(prefix, func(s *grid.AlgorithmState) {
 			if of, _ := jobOf(s.Name); of == id {
 				m.adopt(s.Name, false)
 			}
@@ -274,7 +274,7 @@ func beginningOf(name string) (b beginning, ok bool) {
 
 // eachBegan calls f with the starts of the last run whose names begin so.
 func (m *Model) eachBegan(prefix string, f func(beginning)) {
-	m.eachRemembered(began+prefix, func(o *grid.AlgorithmState) {
+	m.eachStored(began+prefix, func(o *grid.AlgorithmState) {
 		if b, ok := beginningOf(o.Name); ok {
 			b.host, _ = o.Values.Get("host")
 			f(b)

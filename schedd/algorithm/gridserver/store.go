@@ -18,10 +18,10 @@ const statesTogether = 500
 
 // storeStates orders qmaster to store what later runs need, and to remove the rest.
 func (r *run) storeStates() {
-	var order orders.Remember
+	var order orders.StoreState
 	together := func(states ...grid.AlgorithmState) {
 		if order.States = append(order.States, states...); len(order.States) >= statesTogether {
-			r.Yield(&orders.Remember{States: order.States})
+			r.Yield(&orders.StoreState{States: order.States})
 			order.States = nil
 		}
 	}
@@ -191,7 +191,7 @@ func (r *run) keepUse(begun []beginning, together func(...grid.AlgorithmState)) 
 // behind.
 func (r *run) steps(s *session, begun []beginning) (states []grid.AlgorithmState) {
 	var chunks []*grid.AlgorithmState
-	r.m.eachRemembered(fmt.Sprintf("%s%d/", used, s.id), func(o *grid.AlgorithmState) { chunks = append(chunks, o) })
+	r.m.eachStored(fmt.Sprintf("%s%d/", used, s.id), func(o *grid.AlgorithmState) { chunks = append(chunks, o) })
 	next := 1
 	var values grid.Values
 	if n := len(chunks); n > 0 {
@@ -259,7 +259,7 @@ func (r *run) keepAffinity(begun []beginning, keep func(string, grid.Values)) {
 		change(affinityName(v.session), func(a grid.Values) grid.Values { return withScore(a, v.task.Grants[0].Host) })
 	}
 	if r.m.silent.Len() > 0 {
-		r.m.eachRemembered(affinity, func(o *grid.AlgorithmState) {
+		r.m.eachStored(affinity, func(o *grid.AlgorithmState) {
 			if !slices.ContainsFunc(o.Values, r.gone) {
 				return
 			}

@@ -25,7 +25,7 @@ type idle struct{}
 
 func (idle) Decide(_ algorithm.Run, m *roundrobin.Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
-		yield(&orders.Remember{States: []grid.AlgorithmState{{Algorithm: "idle", Name: "turn", Values: grid.Values{{Name: "owner", Text: "zoe"}}}}})
+		yield(&orders.StoreState{States: []grid.AlgorithmState{{Algorithm: "idle", Name: "turn", Values: grid.Values{{Name: "owner", Text: "zoe"}}}}})
 	}
 }
 
@@ -184,7 +184,7 @@ func TestTurnOfStrangers(t *testing.T) {
 			values = grid.Values{{Name: "something", Text: "else"}}
 		}
 		list := orders.List{Seq: s.Core.State().Seq, Scheduler: couple.Scheduler, Algorithm: roundrobin.Name, Run: 1, Orders: []orders.Order{
-			&orders.Remember{States: []grid.AlgorithmState{{Algorithm: roundrobin.Name, Name: "turn", Values: values}}}}}
+			&orders.StoreState{States: []grid.AlgorithmState{{Algorithm: roundrobin.Name, Name: "turn", Values: values}}}}}
 		s.Step(s.now, core.Orders{List: list})
 		s.expect(fmt.Sprintf("after a turn of %q", stored), s.turns(), want...)
 	}

@@ -312,9 +312,9 @@ func caseRebalance(t *testing.T, c *workedCase) {
 		in.Free -= n
 	}
 	switch o := list[0].(type) {
-	case *orders.Remember:
+	case *orders.StoreState:
 	case *orders.StartJob:
-		if n := len(o.Remember); n == 0 || !reflect.DeepEqual(o.Remember[n-1], keep(clockName)) {
+		if n := len(o.States); n == 0 || !reflect.DeepEqual(o.States[n-1], keep(clockName)) {
 			t.Errorf("the clock continues: %v", o)
 		}
 	default:

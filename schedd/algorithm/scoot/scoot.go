@@ -101,7 +101,7 @@ func (r *run) forget() {
 		return true
 	})
 	if len(states) > 0 {
-		r.Yield(&orders.Remember{States: states})
+		r.Yield(&orders.StoreState{States: states})
 	}
 }
 
@@ -111,7 +111,7 @@ func (r *run) trigger() bool {
 	was := r.clock()
 	now, due := r.tick(was, r.plan.spread(), r.Now)
 	if now != was && !due {
-		r.Yield(&orders.Remember{States: []grid.AlgorithmState{now.state()}})
+		r.Yield(&orders.StoreState{States: []grid.AlgorithmState{now.state()}})
 	}
 	if now.set && r.Wake != nil {
 		r.Wake(now.since + grid.Time(r.RebalanceMin)*1000 + 1)

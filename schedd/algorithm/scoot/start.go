@@ -53,7 +53,7 @@ func (r *run) rebalance() bool {
 	anew := func() {
 		if !kept {
 			kept = true
-			r.Yield(&orders.Remember{States: []grid.AlgorithmState{clock{}.state()}})
+			r.Yield(&orders.StoreState{States: []grid.AlgorithmState{clock{}.state()}})
 		}
 	}
 	for i, s := range r.plan.shares {
@@ -294,10 +294,10 @@ func (r *run) start(j *grid.Job, id uint32, p sched.Placement) bool {
 	o := r.StartJob(j, id, p)
 	if host := p.Grants[0].Host; j.Array && (host != r.lastHost(j) || r.homes[j.ID].moved) {
 		r.homes[j.ID] = home{host, true}
-		o.Remember = []grid.AlgorithmState{keep(hostName(j.ID), grid.Value{Name: "host", Text: host})}
+		o.States = []grid.AlgorithmState{keep(hostName(j.ID), grid.Value{Name: "host", Text: host})}
 	}
 	if r.anew {
-		o.Remember = append(o.Remember, clock{}.state())
+		o.States = append(o.States, clock{}.state())
 	}
 	return r.YieldStart(j, o)
 }

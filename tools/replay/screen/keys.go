@@ -142,7 +142,7 @@ func (m Model) goOn(back bool) (Model, tea.Cmd) {
 		return m, nil
 	}
 	q := quest{what: "event with " + m.breaks, back: back}
-	q.match, q.remembers = passes(m.breakAt)
+	q.match, q.needsState = passes(m.breakAt)
 	return m.find(q)
 }
 

@@ -274,7 +274,7 @@ func (m Model) findWhere(what, condition, value string, back bool) (Model, tea.C
 		return m, nil
 	}
 	q := quest{what: what + " " + value, back: back}
-	q.match, q.remembers = passes(f)
+	q.match, q.needsState = passes(f)
 	return m.find(q)
 }
 

@@ -48,19 +48,19 @@ type quest struct {
 	tape Tape
 	what string // "an event of job 7"
 	// match is the first event that is looked for, -1 for none; before is nil
-	// unless remembers.
-	match     func(l events.List, before *state.State) int
-	remembers bool
-	back      bool
-	from, at  uint64 // where it began; the list that was looked at last
-	given     bool   // up
+	// unless needsState.
+	match      func(l events.List, before *state.State) int
+	needsState bool
+	back       bool
+	from, at   uint64 // where it began; the list that was looked at last
+	given      bool   // up
 }
 
 // searching means that a stretch was searched and does not have what is sought.
 type searching struct{ quest quest }
 
 // passes searches for what a filter lets through.
-func passes(f *filter.Filter) (match func(events.List, *state.State) int, remembers bool) {
+func passes(f *filter.Filter) (match func(events.List, *state.State) int, needsState bool) {
 	return func(l events.List, before *state.State) int {
 		var memory filter.Memory
 		if before != nil {
@@ -76,7 +76,7 @@ func passes(f *filter.Filter) (match func(events.List, *state.State) int, rememb
 			}
 		}
 		return 0
-	}, f.Remembers()
+	}, f.NeedsState()
 }
 
 // says searches for text in causes and in the lines of events.
@@ -132,7 +132,7 @@ func (q quest) searchLists(lo, hi uint64) (found uint64, event int, err error) {
 	}
 	for seq := lo; seq <= hi; seq++ {
 		var before *state.State
-		if q.remembers {
+		if q.needsState {
 			before = q.tape.State()
 		}
 		l, err := q.tape.Next()
