@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 )
 
-// A connection that is lost before the server knows what execd wants to hear is made anew.
+// A connection that is lost before the server has execd's subscription is made anew.
 func TestDialLostAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	server, way := filepath.Join(dir, "server"), filepath.Join(dir, "way")

@@ -12,7 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// The load value cgroup says whether jobs get control groups. Where they could have some and do not, execd says once what is
+// The load value cgroup reports whether jobs get control groups. Where they could have some and do not, execd logs once what is
 // not enforced.
 func TestHostSaysWhetherItContainsJobs(t *testing.T) {
 	m := newMachine(t)

@@ -233,7 +233,7 @@ func (d *daemon) loop(ctx context.Context) {
 	defer timer.Stop()
 	commands := d.Transport.Commands()
 	var clock clock.Clock
-	left := d.leftBehind()
+	left := d.leftOver()
 	d.epoch.Store(left.Epoch)
 	d.core.Step(grid.TimeOf(clock.Now()), left)
 	for {

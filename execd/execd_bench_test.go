@@ -13,8 +13,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// feeder is a qmaster that keeps a number of slots full: each end that it is
-// told is answered by the next delivery.
+// feeder is a qmaster that keeps a number of slots full: each end that is
+// reported is answered by the next delivery.
 type feeder struct {
 	*qmaster
 	b     *testing.B
@@ -22,7 +22,7 @@ type feeder struct {
 	next  uint32
 	slots int
 	over  chan struct{}
-	tasks int // told in all
+	tasks int // reported in all
 }
 
 func (f *feeder) Report(_ context.Context, r report.Report) (report.Receipt, error) {

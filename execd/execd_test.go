@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-func TestJobRunsAndItsEndIsTold(t *testing.T) {
+func TestJobRunsAndItsEndIsReported(t *testing.T) {
 	m := newMachine(t)
 	m.q.deliver("node1", script(t, m.out, 7, "echo hello $JOB_ID; exit 3\n"))
 	end := m.q.end(7)
@@ -43,7 +43,7 @@ func TestEnvironmentOfARealJob(t *testing.T) {
 	}
 }
 
-// Names in a queue's tmpdir that others have taken are nobody's trouble: the jobs' directories are in one of execd's own, and when
+// Names in a queue's tmpdir that others have taken do no harm: the jobs' directories are in one of execd's own, and when
 // that is gone or not its own any more, in another.
 func TestTemporaryDirectory(t *testing.T) {
 	m := newMachine(t)
@@ -184,7 +184,7 @@ func TestWhatQmasterDoesNotKnowIsKilled(t *testing.T) {
 	pid := strings.TrimSpace(waitFile(t, filepath.Join(m.out, "pid")))
 	m.halt()
 	m.q.set(func() { m.q.strange = true })
-	m.start() // and says what it has
+	m.start() // and reports what it has
 	waitGone(t, "/proc/"+pid)
 	m.q.set(func() {
 		m.q.strange = false
@@ -280,7 +280,7 @@ done
 	waitFile(t, filepath.Join(m.out, "bye"))
 }
 
-// A qloadsensor beside the commands is a load sensor that nobody has to configure.
+// A qloadsensor beside the commands is a load sensor that needs no configuration.
 func TestOwnSensor(t *testing.T) {
 	root := t.TempDir()
 	s := &sampler{d: &daemon{Options: Options{Root: root}}, wanted: []string{"/sensor"}}
@@ -394,7 +394,7 @@ func TestTopologyOfCaches(t *testing.T) {
 	}
 }
 
-// The epoch outlives execd: who has followed a newer qmaster does not obey an older one after a restart.
+// The epoch outlives execd: one that has followed a newer qmaster rejects an older one after a restart.
 func TestOlderQmasterIsRefusedAfterARestart(t *testing.T) {
 	m := newMachine(t)
 	m.q.set(func() { m.q.epoch = 5 })
@@ -414,7 +414,7 @@ func TestOlderQmasterIsRefusedAfterARestart(t *testing.T) {
 	})
 }
 
-// What a job leaves where nothing can be removed is told, once, and is gone when
+// What a job leaves where nothing can be removed is logged, once, and is gone when
 // execd has been started anew and it can be.
 func TestFolderOutOfReach(t *testing.T) {
 	m := newMachine(t)

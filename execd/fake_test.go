@@ -42,8 +42,8 @@ func exitWith(err error) {
 	os.Exit(0)
 }
 
-// qmaster is the other end of the transport: it delivers, and keeps what it is
-// told.
+// qmaster is the other end of the transport: it delivers, and keeps what is
+// reported.
 type qmaster struct {
 	t        testing.TB
 	commands chan report.Command
@@ -138,7 +138,7 @@ func (q *qmaster) set(f func()) {
 	f()
 }
 
-// open are the jobs whose end has not been told.
+// open are the jobs whose end has not been reported.
 func (q *qmaster) open(jobs []*grid.Job) (out []*grid.Job) {
 	q.set(func() {
 		for _, j := range jobs {

@@ -68,7 +68,7 @@ func (q *qmaster) serve(t *testing.T, socket, dir string) (stop func()) {
 	if _, err := conn.Subscribe(bus.AllLoad, load); err != nil {
 		t.Fatal(err)
 	}
-	// Commands are sent until somebody takes them, as qmaster does.
+	// Commands are sent until execd takes them, as qmaster does.
 	ctx, cancel := context.WithCancel(context.Background())
 	sender := make(chan struct{})
 	go func() {
@@ -152,7 +152,7 @@ func TestCellRestarted(t *testing.T) {
 }
 
 // TestKilledExecd kills execd with SIGKILL again and again while jobs flow:
-// every job runs once and its end is told.
+// every job runs once and its end is reported.
 func TestKilledExecd(t *testing.T) {
 	m, base := bare(t)
 	socket := filepath.Join(base, "sock")
@@ -186,7 +186,7 @@ func TestKilledExecd(t *testing.T) {
 		child.Process.Kill()
 		child.Wait()
 		start()
-		m.q.deliver("node1", m.q.open(jobs)...) // what was not confirmed; here: whose end was not told
+		m.q.deliver("node1", m.q.open(jobs)...) // what was not confirmed; here: whose end was not reported
 	}
 	m.q.wait("end of all jobs", func() bool { return len(m.q.ended) == rounds*each })
 	for id := 1; id <= rounds*each; id++ {

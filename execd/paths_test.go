@@ -64,7 +64,7 @@ func TestLooksWithTheRightsOfTheOwner(t *testing.T) {
 	}
 }
 
-// TMPDIRs are made by root, so nobody else may be able to rename what is above them.
+// TMPDIRs are made by root, so no other user may be able to rename what is above them.
 func TestTmpDirThatOthersCanChange(t *testing.T) {
 	tmp := filepath.Join(t.TempDir(), "tmp")
 	if err := os.Mkdir(tmp, 0o755); err != nil {

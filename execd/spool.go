@@ -145,8 +145,8 @@ func (d *daemon) keepEpoch(epoch uint64) {
 	}
 }
 
-// leftBehind returns what an earlier execd stored.
-func (d *daemon) leftBehind() core.Restored {
+// leftOver returns what an earlier execd stored.
+func (d *daemon) leftOver() core.Restored {
 	var left core.Restored
 	if text, err := os.ReadFile(d.epochPath()); err == nil {
 		if left.Epoch, err = strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err != nil {

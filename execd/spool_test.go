@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestEpochFile: nobody else may write the file that says whose commands are obeyed,
+// TestEpochFile: no other user may write the file that decides whose commands are accepted,
 // whatever umask execd was started with.
 func TestEpochFile(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))

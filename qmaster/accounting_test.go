@@ -16,7 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// ended is a list that tells how tasks of a job ended.
+// ended is a list with the records of tasks of a job that ended.
 func ended(seq uint64, tasks ...uint32) events.List {
 	l := events.List{Seq: seq}
 	for _, t := range tasks {
@@ -68,7 +68,7 @@ func TestAccountingResumes(t *testing.T) {
 	}
 }
 
-// A qmaster that led before wrote a line late, behind what its successor had written: the
+// A qmaster that led before wrote a line late, after what its successor had written: the
 // next one adds nothing.
 func TestAccountingWithLateLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "accounting")

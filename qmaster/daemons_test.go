@@ -21,8 +21,8 @@ import (
 )
 
 // A job through all the shell's doors: execd reports its host, schedd registers
-// and orders a start, execd gets the command and reports the end, the user who
-// waits is told, and the accounting file has the line by then.
+// and orders a start, execd gets the command and reports the end, the client that
+// waits is answered, and the accounting file has the line by then.
 func TestOneJobThroughTheDoors(t *testing.T) {
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell})
@@ -86,13 +86,13 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 	m.until(0)
 
 	job := submitJob(t, user, "j")
-	told := make(chan gdi.Reply, 1)
+	received := make(chan gdi.Reply, 1)
 	go func() {
 		reply, err := connect(t, cell).Do(ctx, "qsub", &gdi.Wait{Job: job, For: "ended"})
 		if err != nil {
 			t.Error(err)
 		}
-		told <- reply
+		received <- reply
 	}()
 	start := &orders.StartJob{Job: job, Task: 1, JobVersion: 0, Grants: []grid.Grant{{Queue: "q", Host: q.opts.Host, Slots: 1}}, QueueVersions: []uint32{1}}
 	impostor := q.Remote(bus.Identity{Role: bus.Scheduler, Name: "impostor"})
@@ -121,7 +121,7 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 	if len(receipt.Have) != 1 || receipt.Have[0] != attempt {
 		t.Errorf("receipt %+v", receipt)
 	}
-	if reply := <-told; !reply.OK() || len(reply.Records) != 1 {
+	if reply := <-received; !reply.OK() || len(reply.Records) != 1 {
 		t.Errorf("the waiting user is told %+v", reply)
 	}
 	if text := read(t, cell.Accounting()); strings.Count(text, "\n") != strings.Count(accountingfile.Header, "\n")+1 || !strings.HasPrefix(text, accountingfile.Header+"q:"+q.opts.Host+":") {
@@ -160,7 +160,7 @@ func TestGoneScheduler(t *testing.T) {
 	}
 }
 
-// logLines is the output of a log; what is written while nobody reads and the channel is full is lost.
+// logLines is the output of a log; what is written while the channel is full is lost.
 type logLines struct{ of chan string }
 
 func (l *logLines) Write(b []byte) (int, error) {
@@ -235,7 +235,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 	eventually(t, func() bool { return recorded() == "schedd 4 [] 5 true []\n" }, recorded)
 }
 
-// eventually waits for what nobody tells of.
+// eventually waits for what is not reported.
 func eventually(t *testing.T, done func() bool, have func() string) {
 	t.Helper()
 	polltest.Until(t, "what was recorded", polltest.Patience, func() (bool, string) { return done(), have() })

@@ -36,7 +36,7 @@ func greet(t *testing.T, cell cell.Cell, role string) (c net.Conn, pass string) 
 	return c, string(word)
 }
 
-// deafListener wants to hear everything that happens and reads none of it.
+// deafListener subscribes to everything that happens and reads none of it.
 func deafListener(t *testing.T, cell cell.Cell) {
 	c, pass := greet(t, cell, "admin deaf")
 	_, token, _ := strings.Cut(pass, " ")
@@ -52,7 +52,7 @@ func deafListener(t *testing.T, cell cell.Cell) {
 	}
 }
 
-// deafAsker asks and asks, and reads no answer, until the cell takes no more from him.
+// deafAsker asks and asks, and reads no answer, until the cell takes no more from it.
 func deafAsker(t *testing.T, cell cell.Cell) {
 	c, _ := greet(t, cell, "ask user ")
 	request := codec.AppendRequest(nil, gdi.Request{Body: &gdi.Submit{Job: aJob("x")}})
@@ -68,8 +68,8 @@ func deafAsker(t *testing.T, cell cell.Cell) {
 	}()
 }
 
-// Who does not read what he is sent, be it answers or what happens in the cell,
-// stops nobody else, not even for a while.
+// A client that does not read what it is sent, be it answers or what happens in the cell,
+// stops no other, not even for a while.
 func TestDeafClients(t *testing.T) {
 	for _, deaf := range []struct {
 		name  string
@@ -83,7 +83,7 @@ func TestDeafClients(t *testing.T) {
 			deaf.begin(t, cell)
 			longest, begun := time.Duration(0), time.Now()
 			big := aJob("big")
-			big.Spec.Args = []string{strings.Repeat("x", 30_000)} // everybody is told of them: the buffers of a socket are soon full
+			big.Spec.Args = []string{strings.Repeat("x", 30_000)} // every listener is sent them: the buffers of a socket are soon full
 			for range 300 {
 				last := time.Now()
 				if reply, err := c.Do(t.Context(), "qsub", &gdi.Submit{Job: big}); err != nil || !reply.OK() {

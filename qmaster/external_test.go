@@ -68,8 +68,8 @@ func TestExternalServer(t *testing.T) {
 	stop(t, q)
 }
 
-// Who is told to stop while the server is gone or silent does not wait for it for
-// long, and says so, be there a list on its way or not.
+// A qmaster that is to stop while the server is gone or silent does not wait for it for
+// long, and returns an error, be there a list on its way or not.
 func TestStopWithoutServer(t *testing.T) {
 	var all sync.WaitGroup
 	for _, gone := range []bool{false, true} {

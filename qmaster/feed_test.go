@@ -11,9 +11,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestFeedBehind: what becomes durable while the server is busy with the listeners is
+// TestFeedLags: what becomes durable while the server is busy with the listeners is
 // published together, and what is too much for that is missing in a way that they detect.
-func TestFeedBehind(t *testing.T) {
+func TestFeedLags(t *testing.T) {
 	server, err := bus.Start(bus.ServerOptions{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -36,8 +36,8 @@ func TestFeedBehind(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer listener.Close()
-		heard := make(chan []byte, 10)
-		if _, err := listener.Subscribe(c.subject, func(_ string, data []byte) { heard <- data }); err != nil {
+		received := make(chan []byte, 10)
+		if _, err := listener.Subscribe(c.subject, func(_ string, data []byte) { received <- data }); err != nil {
 			t.Fatal(err)
 		}
 		at := frame.Point{Epoch: 1 << 32, Seq: 10}
@@ -45,7 +45,7 @@ func TestFeedBehind(t *testing.T) {
 		follower.Start(at)
 		hears := func(want string) {
 			t.Helper()
-			f, err := frame.Decode(<-heard)
+			f, err := frame.Decode(<-received)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// TestFilesOfTheCell: nobody else may write what qmaster writes, whatever umask it was
+// TestFilesOfTheCell: no other user may write what qmaster writes, whatever umask it was
 // started with. Everybody may connect to the socket.
 func TestFilesOfTheCell(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))

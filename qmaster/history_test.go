@@ -35,8 +35,8 @@ func past(t *testing.T, s history.Source) *history.Log {
 	return l
 }
 
-// TestHistoryOfRunningCell: a manager is told everything from the first list on,
-// across restarts, snapshots and segments; what is told ends in the state that
+// TestHistoryOfRunningCell: a manager is sent everything from the first list on,
+// across restarts, snapshots and segments; what is sent ends in the state that
 // the cell has.
 func TestHistoryOfRunningCell(t *testing.T) {
 	cell := newCell(t)
@@ -132,7 +132,7 @@ func TestHistoryIsBounded(t *testing.T) {
 			t.Errorf("%d bytes of history", bytes)
 		}
 	}
-	want := told(q)
+	want := encodeState(q)
 	stop(t, q)
 	l := past(t, history.Source{Dir: cell.Dir()})
 	at := first.Seq
@@ -153,13 +153,13 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 	q = start(t, options)
 	defer stop(t, q)
-	if string(told(q)) != string(want) {
+	if string(encodeState(q)) != string(want) {
 		t.Error("the state without snapshots is another one")
 	}
 }
 
-// TestHistoryForUsers: who is no manager is shown what the feed of events shows
-// him, in the state and in the lists.
+// TestHistoryForUsers: a user who is no manager is shown what the feed of events
+// shows, in the state and in the lists.
 func TestHistoryForUsers(t *testing.T) {
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell})
@@ -179,15 +179,15 @@ func TestHistoryForUsers(t *testing.T) {
 	defer all.Close()
 	_, end := all.Span()
 	for _, from := range []uint64{0, end.Seq} {
-		told, err := os.Create(filepath.Join(t.TempDir(), "told"))
+		received, err := os.Create(filepath.Join(t.TempDir(), "told"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := bob.History(context.Background(), gdi.History{From: gdi.Place{Seq: from}}, told); err != nil {
+		if err := bob.History(context.Background(), gdi.History{From: gdi.Place{Seq: from}}, received); err != nil {
 			t.Fatal(err)
 		}
-		told.Close()
-		l := past(t, history.Source{File: told.Name()})
+		received.Close()
+		l := past(t, history.Source{File: received.Name()})
 		first, _ := l.Span()
 		s, err := l.Full(first.Seq)
 		if err != nil {

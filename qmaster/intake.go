@@ -158,7 +158,7 @@ func forGuests(b gdi.Body) bool {
 func (in *intake) orders(r *bus.Request) {
 	list, err := codec.DecodeOrders(r.Data)
 	if err != nil {
-		in.q.log.Warn("orders cannot be read", "from", r.From, "error", err)
+		in.q.log.Warn("orders cannot be read", "user", r.From, "error", err)
 		return
 	}
 	if list.Scheduler != r.From.Name {
@@ -170,7 +170,7 @@ func (in *intake) orders(r *bus.Request) {
 		in.q.record.put(r.Data, result)
 		in.q.opts.Metrics.answered("orders", gdi.StatusOK.Code(), time.Time{})
 		if err := r.Answer(result); err != nil {
-			in.q.log.Warn("answer cannot be sent", "to", r.From, "error", err)
+			in.q.log.Warn("answer cannot be sent", "user", r.From, "error", err)
 		}
 		return
 	}
@@ -183,7 +183,7 @@ func (in *intake) orders(r *bus.Request) {
 func (in *intake) report(r *bus.Request) {
 	rep, err := codec.DecodeReport(r.Data)
 	if err != nil {
-		in.q.log.Warn("report cannot be read", "from", r.From, "error", err)
+		in.q.log.Warn("report cannot be read", "user", r.From, "error", err)
 		return
 	}
 	rep.Host = r.From.Name
@@ -253,7 +253,7 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 		data = codec.AppendReceipt(nil, *a.Receipt)
 	}
 	if err := q.outbox.post.Put(w.asker, data); err != nil {
-		q.log.Warn("answer cannot be sent", "to", w.asker.From, "error", err)
+		q.log.Warn("answer cannot be sent", "user", w.asker.From, "error", err)
 	}
 }
 

@@ -52,7 +52,7 @@ func TestScriptsInListings(t *testing.T) {
 
 // TestSlowListings: a user who starts many listings and does not read them gets few
 // answers at a time; meanwhile other users' listings are answered and a scheduler
-// registers. What he holds ends when he goes.
+// registers. The listings end when their client goes.
 func TestSlowListings(t *testing.T) {
 	q := start(t, Options{Cell: newCell(t)})
 	defer stop(t, q)

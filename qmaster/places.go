@@ -47,7 +47,7 @@ func (p *places) ask(r *bus.Request, req gdi.Request) bool {
 		reply := p.reply(ctx, req)
 		p.q.opts.Metrics.answered(req.Body.Verb(), outcomeOf(core.Answer{Reply: &reply}), began)
 		if err := r.Answer(codec.AppendReply(nil, reply)); err != nil {
-			p.q.log.Warn("answer cannot be sent", "to", r.From, "error", err)
+			p.q.log.Warn("answer cannot be sent", "user", r.From, "error", err)
 		}
 	}()
 	return true

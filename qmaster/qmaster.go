@@ -326,7 +326,7 @@ func (q *QMaster) reach(ctx context.Context) (*bus.Conn, error) {
 	}
 }
 
-// recover brings back the state, takes the log over and begins the feed behind it, each over a connection of its own.
+// recover brings back the state, takes the log over and begins the feed after it, each over a connection of its own.
 func (q *QMaster) recover(ctx context.Context) (*state.State, error) {
 	d := dirsOf(q.opts.Cell)
 	writing, err := q.dial(ctx)

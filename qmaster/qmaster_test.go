@@ -86,8 +86,8 @@ func connect(t testing.TB, c cell.Cell) *client.Remote {
 	return r
 }
 
-// told is the whole state of a cell as bytes.
-func told(q *QMaster) []byte {
+// encodeState returns the whole state of a cell as bytes.
+func encodeState(q *QMaster) []byte {
 	s, err := q.durable(context.Background())
 	if err != nil {
 		return nil
@@ -110,7 +110,7 @@ func TestSubmitSurvivesRestart(t *testing.T) {
 		for i := range 8 {
 			submitJob(t, connect(t, cell), fmt.Sprintf("j%d.%d", round, i))
 		}
-		want = told(q)
+		want = encodeState(q)
 		stop(t, q)
 	}
 	snapshots := snapshotFiles(t, cell)
@@ -133,7 +133,7 @@ func TestSubmitSurvivesRestart(t *testing.T) {
 			c.damage()
 			q := start(t, Options{Cell: cell, SegmentWorth: 1})
 			defer stop(t, q)
-			if !bytes.Equal(told(q), want) {
+			if !bytes.Equal(encodeState(q), want) {
 				t.Error("the state is another one")
 			}
 			if got := jobs(t, connect(t, cell)); len(got) != 40 {

@@ -97,7 +97,7 @@ func (s *readers) answer(w waiter, reply gdi.Reply) {
 	}
 	s.q.opts.Metrics.answered(w.about, status.Code(), w.since)
 	if err := w.asker.Answer(codec.AppendReply(nil, reply)); err != nil {
-		s.q.log.Warn("answer cannot be sent", "to", w.asker.From, "error", err)
+		s.q.log.Warn("answer cannot be sent", "user", w.asker.From, "error", err)
 	}
 }
 
@@ -112,7 +112,7 @@ func (s *readers) replyOf(r core.Read, p report.Piece, err error) gdi.Reply {
 		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(status, text)}}
 	}
 	switch {
-	case errors.Is(err, bus.ErrNobody):
+	case errors.Is(err, bus.ErrUnserved):
 		return deny(gdi.StatusNoDaemon, fmt.Sprintf("failed sending request to execd@%s: it is not connected", r.Host))
 	case errors.Is(err, context.DeadlineExceeded):
 		return deny(gdi.StatusNoDaemon, fmt.Sprintf("execd@%s has not answered within %v", r.Host, s.wait))

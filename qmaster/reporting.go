@@ -18,7 +18,7 @@ import (
 )
 
 // reporting writes the reporting file, reporting(5), while reporting_params want
-// it; else it has no file and is given nothing. Behind the lines of a flush
+// it; else it has no file and is given nothing. After the lines of a flush
 // stands how far the file goes: who reads the format passes over it.
 type reporting struct {
 	trail
@@ -91,7 +91,7 @@ func (r *reporting) open() error {
 	return r.name()
 }
 
-// goesUpTo finds out how far the file goes; what stands behind that is written
+// goesUpTo finds out how far the file goes; what stands after that is written
 // again.
 func (r *reporting) goesUpTo(lines []byte) (n int, found bool) {
 	for end := len(lines); end > 0; {

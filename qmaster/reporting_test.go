@@ -15,8 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// reported is a cell of which a reporting file is wanted, and lists that tell
-// of jobs.
+// reported is a cell of which a reporting file is wanted, and lists of
+// jobs.
 func reported(params string) (*state.State, []events.List) {
 	conf := grid.DefaultConf()
 	conf.Entries = conf.Entries.With("reporting_params", params)
@@ -128,7 +128,7 @@ func TestReportingIsMovedAwayFromTheDead(t *testing.T) {
 	}
 }
 
-// Lines wait as long as flush_time says, but not behind a snapshot; a file that
+// Lines wait as long as flush_time says, but not after a snapshot; a file that
 // was moved away is followed by a new one.
 func TestReportingWaitsAndFollows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reporting")
@@ -166,7 +166,7 @@ func TestReportingWaitsAndFollows(t *testing.T) {
 	}
 }
 
-// Without reporting there is no file, and nothing to be told.
+// Without reporting there is no file, and nothing to be written.
 func TestNoReporting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "reporting")
 	st, lists := reported("joblog=true")

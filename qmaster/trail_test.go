@@ -50,8 +50,8 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// On a full disk records wait, whole lines stand in the file, what is wrong is
-// said once, and nobody believes that the file is on disk. With room everything is
+// On a full disk records wait, whole lines stand in the file, the error is
+// logged once, and sync does not report that the file is on disk. With room everything is
 // there once, also in the file of who moved the full one away.
 func TestAccountingOnFullDisk(t *testing.T) {
 	bustest.SmallDisk(t, "1m", func(t *testing.T, dir string) {
@@ -86,7 +86,7 @@ func TestAccountingOnFullDisk(t *testing.T) {
 			t.Errorf("said:\n%s", &said)
 		}
 
-		// Somebody moves the file to where there is room.
+		// An operator moves the file to where there is room.
 		old := filepath.Join(t.TempDir(), "accounting.0")
 		if err := os.WriteFile(old, []byte(read(t, path)), 0o644); err != nil {
 			t.Fatal(err)

@@ -115,7 +115,7 @@ func TestVerifier(t *testing.T) {
 		t.Fatalf("%+v %v", reply, err)
 	}
 	submitJob(t, c, "c")
-	// A wish that says nothing of itself is looked at, too.
+	// A request without a specification is verified, too.
 	if reply, err = c.Do(context.Background(), "qsub", &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "bad"}}); err != nil || reply.OK() {
 		t.Fatalf("%+v %v", reply, err)
 	}
@@ -147,20 +147,20 @@ func TestVerifier(t *testing.T) {
 	}
 }
 
-// A slow verifier holds up those whose jobs it looks at, and nobody else.
+// A slow verifier holds up those whose jobs it looks at, and no others.
 func TestVerifierSlow(t *testing.T) {
 	cell := newCell(t)
 	q, dir := gated(t, cell)
 	defer stop(t, q)
-	told := make(chan gdi.Reply, 3*scriptsMax)
-	for range cap(told) {
+	sent := make(chan gdi.Reply, 3*scriptsMax)
+	for range cap(sent) {
 		c := connect(t, cell)
 		go func() {
 			reply, err := c.Do(context.Background(), "qsub", &gdi.Submit{Job: aJob("slow")})
 			if err != nil {
 				reply.Answers = []gdi.Answer{gdi.Deny(gdi.StatusNoDaemon, err.Error())}
 			}
-			told <- reply
+			sent <- reply
 		}()
 	}
 	if seen := seenBy(t, dir, scriptsMax); len(seen) != scriptsMax {
@@ -170,7 +170,7 @@ func TestVerifierSlow(t *testing.T) {
 		v := q.owner.verifier
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		return len(v.busy) == cap(told), fmt.Sprint(len(v.busy))
+		return len(v.busy) == cap(sent), fmt.Sprint(len(v.busy))
 	})
 	if all := jobs(t, connect(t, cell)); len(all) != 0 {
 		t.Fatal(all)
@@ -181,8 +181,8 @@ func TestVerifierSlow(t *testing.T) {
 		t.Fatal(id)
 	}
 	open(t, dir)
-	for range cap(told) {
-		if reply := <-told; !reply.OK() {
+	for range cap(sent) {
+		if reply := <-sent; !reply.OK() {
 			t.Fatal(reply)
 		}
 	}
@@ -194,7 +194,7 @@ func TestVerifierSlow(t *testing.T) {
 }
 
 // A request that is repeated while its job is looked at, or afterwards, is looked at
-// once and makes one job; somebody else's under the same number is another.
+// once and makes one job; another user's under the same number is another.
 func TestVerifierRetry(t *testing.T) {
 	cell := newCell(t)
 	q, dir := gated(t, cell)
@@ -253,17 +253,17 @@ func TestVerifierStop(t *testing.T) {
 	cell := newCell(t)
 	q, dir := gated(t, cell)
 	c := connect(t, cell)
-	told := make(chan gdi.Reply, 1)
+	sent := make(chan gdi.Reply, 1)
 	go func() {
 		reply, _ := c.Do(context.Background(), "qsub", &gdi.Submit{Job: aJob("slow")})
-		told <- reply
+		sent <- reply
 	}()
 	seenBy(t, dir, 1)
 	stop(t, q)
 	open(t, dir)
 	q = start(t, Options{Cell: cell})
 	defer stop(t, q)
-	<-told // it was answered by the next, or found none
+	<-sent // it was answered by the next, or found none
 	if all := jobs(t, connect(t, cell)); len(all) > 1 {
 		t.Fatal(all)
 	}

@@ -179,7 +179,7 @@ func publicBytes(s *state.State) (out []byte) {
 	return out
 }
 
-// schedulable is what a scheduler is told of a state: jobs without Spec, no
+// schedulable is what a scheduler is sent of a state: jobs without Spec, no
 // receipts.
 func schedulable(s *state.State) (out []byte) {
 	s.Full(func(e events.Event) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestStir says which events a run can decide on.
+// TestStir is the list of events that a run can decide on.
 func TestStir(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	task := func(s grid.Status) *grid.JATask { return &grid.JATask{Job: 1, ID: 1, Status: s} }

@@ -18,8 +18,8 @@ type Metrics struct {
 	Set *metrics.Set
 	table
 
-	reason atomic.Pointer[string] // why it does not schedule; nil: it does
-	behind atomic.Int64           // since when it waits for the effects of its last run, in Unix nanoseconds; 0: it does not
+	reason  atomic.Pointer[string] // why it does not schedule; nil: it does
+	lagging atomic.Int64           // since when it waits for the effects of its last run, in Unix nanoseconds; 0: it does not
 
 	explained map[string]bool // categories with reasons
 }
@@ -44,16 +44,16 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// behindMost is how long the effects of a run may take before schedd does not count as up to date.
-const behindMost = 5 * time.Second
+// laggingMost is how long the effects of a run may take before schedd does not count as up to date.
+const laggingMost = 5 * time.Second
 
 // ready returns why schedd does not schedule.
 func (m *Metrics) ready() error {
 	if why := m.reason.Load(); why != nil {
 		return errors.New(*why)
 	}
-	if since := m.behind.Load(); since != 0 && time.Since(time.Unix(0, since)) > behindMost {
-		return errors.New("the effects of the last run have not arrived for more than " + behindMost.String())
+	if since := m.lagging.Load(); since != 0 && time.Since(time.Unix(0, since)) > laggingMost {
+		return errors.New("the effects of the last run have not arrived for more than " + laggingMost.String())
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (m *Metrics) Unready(why string) {
 func (m *Metrics) fresh() {
 	if m != nil {
 		m.Unready("reading the full state from qmaster")
-		m.behind.Store(0)
+		m.lagging.Store(0)
 		m.explained = map[string]bool{}
 		m.Reasons.Set(0)
 	}
@@ -133,8 +133,8 @@ func (m *Metrics) awaits(seq, await uint64) {
 	m.Awaited.Set(float64(await))
 	switch {
 	case seq >= await:
-		m.behind.Store(0)
-	case m.behind.Load() == 0:
-		m.behind.Store(time.Now().UnixNano())
+		m.lagging.Store(0)
+	case m.lagging.Load() == 0:
+		m.lagging.Store(time.Now().UnixNano())
 	}
 }

@@ -193,7 +193,7 @@ func (s *scheduler) loop(ctx context.Context, ended <-chan error) (err error, wa
 	}
 }
 
-// handleAll applies a message and what has come behind it: it counts for one run.
+// handleAll applies a message and what has come after it: it counts for one run.
 func (s *scheduler) handleAll(m message) {
 	for s.failed == nil {
 		s.handle(m)

@@ -26,16 +26,16 @@ import (
 // qmaster plays the other side: a cell that follows orders, and a feed whose
 // delivery the test can hold back.
 type qmaster struct {
-	t      *testing.T
-	mu     sync.Mutex
-	cell   *algorithmtest.Cell
-	told   int           // how often the full state was
-	lists  []events.List // made, in order
-	held   bool          // lists made from now on are not delivered
-	wake   chan struct{}
-	seen   chan orders.List
-	starts map[string]int
-	epoch  uint64
+	t        *testing.T
+	mu       sync.Mutex
+	cell     *algorithmtest.Cell
+	received int           // how often the full state was
+	lists    []events.List // made, in order
+	held     bool          // lists made from now on are not delivered
+	wake     chan struct{}
+	seen     chan orders.List
+	starts   map[string]int
+	epoch    uint64
 
 	displaced bool // the next orders are refused: another scheduler has registered
 }
@@ -71,7 +71,7 @@ func (q *qmaster) do(lines ...string) {
 	q.poke()
 }
 
-func (q *qmaster) tell(es ...events.Event) {
+func (q *qmaster) applyEvents(es ...events.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.cell.Apply(es...)
@@ -101,7 +101,7 @@ func (q *qmaster) hold(on bool) {
 // Watch implements Source.
 func (q *qmaster) Watch(ctx context.Context, fresh func() events.Sink, full func(epoch, seq uint64)) error {
 	q.mu.Lock()
-	q.told++
+	q.received++
 	sink, st := fresh(), q.cell.State.Copy()
 	at := len(q.lists)
 	q.mu.Unlock()
@@ -291,7 +291,7 @@ func TestBadConfigurationLeavesTheOldOne(t *testing.T) {
 			next(t, done)
 			q.do("sched queue_sort_method=seqno report_pjob_tickets=false")
 			next(t, done)
-			q.tell(events.Mod(&bad))
+			q.applyEvents(events.Mod(&bad))
 			next(t, done)
 			q.do("submit 1")
 			l := next(t, q.seen)
@@ -311,22 +311,22 @@ func TestAnotherAlgorithm(t *testing.T) {
 	q := newQMaster(t, smallCell...)
 	done := start(t, q, ticket.Entry, roundrobin.Entry)
 	next(t, done)
-	q.tell(events.Mod(&grid.SchedConf{Algorithm: roundrobin.Name, LoadFormula: "np_load_avg"}))
+	q.applyEvents(events.Mod(&grid.SchedConf{Algorithm: roundrobin.Name, LoadFormula: "np_load_avg"}))
 	next(t, done)
 	q.do("submit 1")
 	for l := next(t, q.seen); l.Algorithm != roundrobin.Name || len(l.Orders) != 1; l = next(t, q.seen) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.told != 2 {
-		t.Errorf("the full state was sent %d times, not twice", q.told)
+	if q.received != 2 {
+		t.Errorf("the full state was sent %d times, not twice", q.received)
 	}
 }
 
 func TestWithoutImmediateModeRunsWaitForTheFlush(t *testing.T) {
 	q := newQMaster(t, smallCell...)
 	conf := grid.SchedConf{LoadFormula: "np_load_avg", ScheduleInterval: "1:0:0", FlushSubmitSec: 1, Params: "IMMEDIATE=false"}
-	q.tell(events.Mod(&conf))
+	q.applyEvents(events.Mod(&conf))
 	done := start(t, q)
 	next(t, done)
 	q.do("submit 1") // flush_submit_sec 1: at once
@@ -355,7 +355,7 @@ func (sleepy) Decide(r algorithm.Run, _ *model.Model) iter.Seq[orders.Order] {
 // and nothing has happened, and that once.
 func TestDeciderAsksForTheNextRun(t *testing.T) {
 	q := newQMaster(t, smallCell...)
-	q.tell(events.Mod(&grid.SchedConf{ScheduleInterval: "1:0:0"}))
+	q.applyEvents(events.Mod(&grid.SchedConf{ScheduleInterval: "1:0:0"}))
 	done := start(t, q, algorithm.Pair("default", model.New, func(grid.SchedConf) (algorithm.Decider[*model.Model], error) { return sleepy{}, nil }))
 	next(t, done)
 	next(t, done)
@@ -398,7 +398,7 @@ func TestLongRunSendsOrdersEarly(t *testing.T) {
 	}
 }
 
-// Each run is told whole: its lists are numbered from 0 and one says that it is
+// Each run is sent whole: its lists are numbered from 0 and one says that it is
 // the last, also where nothing is ordered.
 func TestRunsAreWhole(t *testing.T) {
 	q := newQMaster(t, append(smallCell, "queue all.q hosts=h1 slots=4100", "submit 1 t=1-1500", "submit 2 t=1-1500", "submit 3 t=1-1100")...)
@@ -461,7 +461,7 @@ func TestRunsThatAreWrittenDown(t *testing.T) {
 	}
 }
 
-// What qconf -tsm asks for is written down also where qmaster is told nothing,
+// What qconf -tsm asks for is written down also where qmaster is sent nothing,
 // schedd_job_info false.
 func TestRunLogWithoutJobInfo(t *testing.T) {
 	e, err := algorithmtest.NewCell(algorithms[0])

@@ -78,8 +78,8 @@ func List(before Memory, l events.List, zone *time.Location) [][]Change {
 	out := make([][]Change, len(l.Events))
 	for i, e := range l.Events {
 		n := name{e.Kind, e.Key}
-		old, told := now[n]
-		if !told {
+		old, seen := now[n]
+		if !seen {
 			old = before.Get(e.Kind, e.Key)
 		}
 		if e.Op == events.OpAdd { // a fact, or a name that is used again

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func tell(changes []diff.Change) string {
+func formatChanges(changes []diff.Change) string {
 	var b strings.Builder
 	for _, c := range changes {
 		fmt.Fprintln(&b, c)
@@ -29,7 +29,7 @@ func tell(changes []diff.Change) string {
 
 func expect(t *testing.T, before, after grid.Object, want string) {
 	t.Helper()
-	if got := tell(diff.Objects(before, after, time.UTC)); got != strings.TrimPrefix(want, "\n") {
+	if got := formatChanges(diff.Objects(before, after, time.UTC)); got != strings.TrimPrefix(want, "\n") {
 		t.Errorf("got\n%swant%s", got, want)
 	}
 }
@@ -87,8 +87,8 @@ state: r -> rs
 usage.max_vmem: none -> 3420160
 ntickets: 0.5 -> 0.25
 `)
-	expect(t, &grid.Load{Host: "h1", Heard: 1000, Values: grid.Values{{Name: "np_load_avg", Text: "0.10"}, {Name: "arch", Text: "lx"}}},
-		&grid.Load{Host: "h1", Heard: 1000, Values: grid.Values{{Name: "np_load_avg", Text: "0.50"}, {Name: "arch", Text: "lx"}}, Unheard: true}, `
+	expect(t, &grid.Load{Host: "h1", Reported: 1000, Values: grid.Values{{Name: "np_load_avg", Text: "0.10"}, {Name: "arch", Text: "lx"}}},
+		&grid.Load{Host: "h1", Reported: 1000, Values: grid.Values{{Name: "np_load_avg", Text: "0.50"}, {Name: "arch", Text: "lx"}}, Unheard: true}, `
 np_load_avg: 0.10 -> 0.50
 unheard: none -> yes
 `)
@@ -99,7 +99,7 @@ decayed.mem: none -> 0.5
 	expect(t, sent, nil, "")
 }
 
-// A list that tells of an object twice is compared step by step.
+// A list with more than one event of an object is compared step by step.
 func TestList(t *testing.T) {
 	s := state.New()
 	s.Apply(events.List{Seq: 1, Events: []events.Event{events.Add(&grid.Counter{Name: "n", Value: 1})}})
@@ -117,7 +117,7 @@ func TestList(t *testing.T) {
 }
 
 // An object differs in nothing from itself, and a new one of each kind can be
-// told.
+// compared with none.
 func TestEveryKind(t *testing.T) {
 	for _, s := range grid.Kinds {
 		o := s.New()

@@ -213,7 +213,7 @@ func (f *Filter) passes(e events.Event, before Memory) bool {
 
 // matches reports whether one of the names is asked for; without expressions
 // nothing in particular is. An expression that begins with ! asks that no name
-// be the one behind it.
+// be the one after it.
 func matches(asked []pattern.Expression, names ...string) bool {
 	return len(asked) == 0 || slices.ContainsFunc(asked, func(x pattern.Expression) bool {
 		return holds(x, names, x.Match)

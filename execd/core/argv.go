@@ -220,7 +220,7 @@ func (w *planning) shellPath() string {
 	return w.queue.Shell
 }
 
-// jobStep is the job's own command line, behind the starter of its container.
+// jobStep is the job's own command line, after the starter of its container.
 func (w *planning) jobStep() plan.Step {
 	return w.containedStep(w.plainStep())
 }

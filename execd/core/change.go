@@ -33,8 +33,8 @@ func (c *Core) limit(now grid.Time, m *report.Command, l report.Limits, r *Ready
 		c.markDue(a) // qmaster waits for the confirmation
 		return
 	}
-	busy := a.change != nil && (a.change.sent || a.change.behind)
-	a.change = &change{version: l.Version, limits: l, queue: m.Queues[l.Queue], behind: busy}
+	busy := a.change != nil && (a.change.sent || a.change.queued)
+	a.change = &change{version: l.Version, limits: l, queue: m.Queues[l.Queue], queued: busy}
 	c.pass(a, r)
 }
 
@@ -44,12 +44,12 @@ type change struct {
 	limits  report.Limits
 	queue   report.Queue
 	sent    bool
-	behind  bool // the one before is with the shepherd
+	queued  bool // the one before is with the shepherd
 }
 
 // pass passes the change of an attempt that runs to the shepherd.
 func (c *Core) pass(a *attempt, r *Ready) {
-	if a.change == nil || a.change.sent || a.change.behind || a.state != plan.Running || !c.shepherd {
+	if a.change == nil || a.change.sent || a.change.queued || a.state != plan.Running || !c.shepherd {
 		return
 	}
 	if a.change.version <= a.limits {
@@ -103,7 +103,7 @@ func (c *Core) changed(answers []plan.Changed, r *Ready) {
 		case w.Version == 0: // qmaster sends what is not confirmed again, and the shepherd is not asked without end
 			a.change = nil
 		case a.change.version > w.Version: // a newer one has come meanwhile
-			a.change.sent, a.change.behind = false, false
+			a.change.sent, a.change.queued = false, false
 			c.pass(a, r)
 		case w.Refused != "":
 			c.refuseLimits(a, w.Refused)

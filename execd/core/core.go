@@ -146,7 +146,7 @@ type Core struct {
 	attempts          map[report.Attempt]*attempt
 	scripts           map[uint32]int // jobs with a spooled script, and their attempts
 	gone              memory
-	notes             []Note   // left behind, until the shepherd's list
+	notes             []Note   // that a shepherd or an earlier execd wrote, until the shepherd's list
 	spooled           []uint32 // likewise
 
 	shepherd bool // it is connected and its list has arrived

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkLife takes one job through the books: delivered, taken, run, ended,
-// told, forgotten.
+// reported, forgotten.
 func BenchmarkLife(b *testing.B) {
 	c := New("node1", "i", time.UTC, nil)
 	c.Step(1000, Listed{})

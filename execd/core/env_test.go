@@ -11,6 +11,7 @@ import (
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -47,8 +48,8 @@ func TestEnvironmentOfOtherUsers(t *testing.T) {
 		t.Fatalf("qsub(1) documents %q", documented)
 	}
 	own := map[string]string{"PATH": safePath, "SHELL": "/bin/sh", "HOME": "/root"} // never the job's
-	for seed := range int64(200) {
-		r := rand.New(rand.NewSource(seed))
+	law.Each(t, 200, func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewSource(int64(seed)))
 		names := slices.Clone(loaders)
 		for range 20 {
 			names = append(names, madeUpName(r))
@@ -78,16 +79,16 @@ func TestEnvironmentOfOtherUsers(t *testing.T) {
 				continue
 			}
 			steps++
-			checkOther(t, seed, &p.Steps[i], documented, own)
+			checkOther(t, &p.Steps[i], documented, own)
 		}
 		if steps != 4 {
 			t.Fatalf("%d steps run as another user", steps)
 		}
-	}
+	})
 }
 
 // checkOther checks the environment of one step.
-func checkOther(t *testing.T, seed int64, s *plan.Step, documented []string, own map[string]string) {
+func checkOther(t *testing.T, s *plan.Step, documented []string, own map[string]string) {
 	t.Helper()
 	seen := map[string]bool{}
 	for _, v := range s.Environ {
@@ -95,22 +96,22 @@ func checkOther(t *testing.T, seed int64, s *plan.Step, documented []string, own
 		_, basic := own[name]
 		switch {
 		case seen[name]:
-			t.Errorf("seed %d: %s has %s twice", seed, s.Name, name)
+			t.Errorf("%s has %s twice", s.Name, name)
 		case basic && strings.Contains(value, "evil"):
-			t.Errorf("seed %d: %s has %s", seed, s.Name, v)
+			t.Errorf("%s has %s", s.Name, v)
 		case basic || name == "SGE_HGR_gpu":
 		case name == "TMPDIR":
-			t.Errorf("seed %d: %s has the directory of the job's owner", seed, s.Name)
+			t.Errorf("%s has the directory of the job's owner", s.Name)
 		case !slices.Contains(documented, name):
-			t.Errorf("seed %d: %s has %s, which qsub(1) does not document", seed, s.Name, v)
+			t.Errorf("%s has %s, which qsub(1) does not document", s.Name, v)
 		case value == "evil" && !strings.HasPrefix(name, "SGE_O_"):
-			t.Errorf("seed %d: %s has %s of the job", seed, s.Name, v)
+			t.Errorf("%s has %s of the job", s.Name, v)
 		}
 		seen[name] = true
 	}
 	for _, v := range s.Env {
 		if name, _, _ := strings.Cut(v, "="); !slices.Contains(documented, name) {
-			t.Errorf("seed %d: %s has also %s", seed, s.Name, v)
+			t.Errorf("%s has also %s", s.Name, v)
 		}
 	}
 }

@@ -2,8 +2,6 @@ package core
 
 import (
 	"cmp"
-	"flag"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -12,11 +10,10 @@ import (
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/pkg/report"
 )
-
-var seeds = flag.Uint64("seeds", 800, "how many hosts hear what qmaster and the shepherd make up")
 
 // TestMadeUpWords has a qmaster and a shepherd of another version, or with a bug,
 // say what they like between what is right. The laws:
@@ -25,20 +22,18 @@ var seeds = flag.Uint64("seeds", 800, "how many hosts hear what qmaster and the 
 //	the same words have the same answer
 //	commands of an older qmaster are refused
 //	a report names each attempt once, an end with its result
-//	when the shepherd has nothing and qmaster hears all, nothing is left
+//	when the shepherd has nothing and qmaster receives all, nothing is left
 func TestMadeUpWords(t *testing.T) {
-	for seed := range *seeds {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := &madeUp{t: t, Maker: madeup.Maker{Dice: rand.New(rand.NewPCG(seed, 3)), Texts: texts, Nil: true}, now: 1_700_000_000_000}
-			for i := range w.cores {
-				w.cores[i] = New("h1", "i1", time.UTC, treeOf("SCTTCTTSCTTCTT"))
-			}
-			for range 80 {
-				w.turn()
-			}
-			w.rest()
-		})
-	}
+	law.Each(t, 800, func(t *testing.T, seed uint64) {
+		w := &madeUp{t: t, Maker: madeup.Maker{Dice: rand.New(rand.NewPCG(seed, 3)), Texts: texts, Nil: true}, now: 1_700_000_000_000}
+		for i := range w.cores {
+			w.cores[i] = New("h1", "i1", time.UTC, treeOf("SCTTCTTSCTTCTT"))
+		}
+		for range 80 {
+			w.turn()
+		}
+		w.rest()
+	})
 }
 
 var texts = []string{"", " ", "none", "/bin/x", "x@", "@", "root@/x $job_id $pe $", "$", "$ckpt_dir", ":", "h1:/x", "~", "/", "INFINITY", "0", "1e9", "0:0:1", ",", "=", "a=b,S_LOCKS=", "..", "m", "TRANSPARENT", strings.Repeat("x", 300)}
@@ -52,8 +47,8 @@ type madeUp struct {
 	conf  Conf
 }
 
-// hear runs one input and holds the laws.
-func (w *madeUp) hear(in Input) Ready {
+// runInput runs one input and checks the laws.
+func (w *madeUp) runInput(in Input) Ready {
 	epoch := w.cores[0].epoch
 	r := w.cores[0].Step(w.now, in)
 	if one, two := printed(r, w.now), printed(w.cores[1].Step(w.now, in), w.now); one != two {
@@ -70,12 +65,12 @@ func (w *madeUp) hear(in Input) Ready {
 		site.Plan(&w.conf, &r.Start[i], testOwner, testLocal(""))
 	}
 	if r.Report != nil {
-		told := map[report.Attempt]bool{}
+		reported := map[report.Attempt]bool{}
 		for _, t := range r.Report.Tasks {
-			if told[t.Attempt] || (t.Phase == report.Ended) != (t.Result != nil) {
+			if reported[t.Attempt] || (t.Phase == report.Ended) != (t.Result != nil) {
 				w.t.Fatalf("%+v: %+v", in, r.Report)
 			}
-			told[t.Attempt] = true
+			reported[t.Attempt] = true
 		}
 	}
 	if r.Next != 0 && r.Next <= w.now && !r.Stop {
@@ -88,20 +83,20 @@ func (w *madeUp) turn() {
 	w.now = w.now.Add(float64(w.Dice.IntN(40)))
 	switch w.Dice.IntN(12) {
 	case 0, 1, 2, 3:
-		w.hear(Commanded{w.command()})
+		w.runInput(Commanded{w.command()})
 	case 4, 5:
-		w.hear(Seen{w.statuses()})
+		w.runInput(Seen{w.statuses()})
 	case 6:
-		w.hear(Listed{w.statuses()})
+		w.runInput(Listed{w.statuses()})
 	case 7:
-		w.hear(ShepherdGone{})
+		w.runInput(ShepherdGone{})
 	case 8:
 		in := Received{report.Receipt{Epoch: w.epoch()}}
 		for range w.Dice.IntN(4) {
 			in.Receipt.Have = append(in.Receipt.Have, w.attempt())
 			in.Receipt.Drop = append(in.Receipt.Drop, w.attempt())
 		}
-		w.hear(in)
+		w.runInput(in)
 	case 9:
 		var in Answered
 		for range w.Dice.IntN(4) {
@@ -109,9 +104,9 @@ func (w *madeUp) turn() {
 				Attempt: w.attempt(), State: plan.State(w.Dice.IntN(4)), Failed: report.Failure(w.Dice.IntN(2)),
 			})
 		}
-		w.hear(in)
+		w.runInput(in)
 	case 10:
-		w.hear([]Input{Tick{}, Unanswered{}, Connected{}}[w.Dice.IntN(3)])
+		w.runInput([]Input{Tick{}, Unanswered{}, Connected{}}[w.Dice.IntN(3)])
 	case 11:
 		in := Sampled{Load: &report.Load{}}
 		w.Some(in.Load)
@@ -120,7 +115,7 @@ func (w *madeUp) turn() {
 			w.All(&u.Usage)
 			in.Usage = append(in.Usage, u)
 		}
-		w.hear(in)
+		w.runInput(in)
 	}
 }
 
@@ -128,7 +123,7 @@ func (w *madeUp) turn() {
 func (w *madeUp) rest() {
 	for range 20 {
 		w.now = w.now.Add(10)
-		rs := []Ready{w.hear(Listed{}), w.hear(Tick{})}
+		rs := []Ready{w.runInput(Listed{}), w.runInput(Tick{})}
 		for len(rs) > 0 {
 			r := rs[0]
 			rs = rs[1:]
@@ -137,17 +132,17 @@ func (w *madeUp) rest() {
 				for _, s := range r.Start {
 					in.Answers = append(in.Answers, plan.Answer{Attempt: s.Deliver.Attempt, Failed: report.FailedBeforeJob})
 				}
-				rs = append(rs, w.hear(in))
+				rs = append(rs, w.runInput(in))
 			}
 			if r.Report != nil {
 				in := Received{report.Receipt{Epoch: math.MaxUint64}}
 				for _, t := range r.Report.Tasks {
 					in.Receipt.Have = append(in.Receipt.Have, t.Attempt)
 				}
-				rs = append(rs, w.hear(in))
+				rs = append(rs, w.runInput(in))
 			}
 		}
-		w.hear(Unanswered{}) // the one of which nothing was heard
+		w.runInput(Unanswered{}) // the report that got no receipt
 	}
 	if c := w.cores[0]; len(c.attempts)+len(c.bindings)+len(c.scripts) > 0 {
 		w.t.Fatalf("left: %v, bound %v, scripts %v", c.keys(), c.bindings, c.scripts)

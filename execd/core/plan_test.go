@@ -128,8 +128,8 @@ func planned(t *testing.T, text string) string {
 			k, x, _ := strings.Cut(v, "=")
 			spec.Env = append(spec.Env, grid.Value{Name: k, Text: x})
 		case "binding":
-			instance, wish, _ := strings.Cut(v, " ")
-			s.Job.JobRequest.Binding, _ = grid.ParseBinding(instance, wish)
+			instance, request, _ := strings.Cut(v, " ")
+			s.Job.JobRequest.Binding, _ = grid.ParseBinding(instance, request)
 		case "cores": // granted by qmaster, for a request by units with this instance
 			instance, text, _ := strings.Cut(v, " ")
 			s.Deliver.Cores = text

@@ -84,7 +84,7 @@ func (c *Core) shepherdGone() {
 	for _, a := range c.attempts {
 		a.next = nil
 		if a.change != nil {
-			a.change.sent, a.change.behind = false, false
+			a.change.sent, a.change.queued = false, false
 		}
 		a.unsent = a.asked != 0 && a.state < plan.Ended
 	}

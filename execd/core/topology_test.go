@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/topology"
 )
 
@@ -31,7 +32,7 @@ func treeOf(text string) *topology.Host {
 	return h
 }
 
-// TestChoice prints which cores of a host each wish gets. The topology has those
+// TestChoice prints which cores of a host each request gets. The topology has those
 // that are taken in lower case.
 func TestChoice(t *testing.T) {
 	datadriven.RunTest(t, "testdata/topology/choose.txt", func(t *testing.T, d *datadriven.TestData) string {
@@ -52,13 +53,13 @@ func TestChoice(t *testing.T) {
 		}
 		busy := func(core int) bool { return slices.Contains(taken, core) }
 		var b strings.Builder
-		for wish := range strings.Lines(d.Input) {
-			wish = strings.TrimSpace(wish)
-			binding, wrong := grid.ParseBinding(grid.BindSet, wish)
+		for request := range strings.Lines(d.Input) {
+			request = strings.TrimSpace(request)
+			binding, wrong := grid.ParseBinding(grid.BindSet, request)
 			if wrong != "" {
-				t.Fatal(wish, wrong)
+				t.Fatal(request, wrong)
 			}
-			fmt.Fprintf(&b, "%-17s ", wish)
+			fmt.Fprintf(&b, "%-17s ", request)
 			got := top.choose(binding, slots, busy)
 			if len(got) == 0 {
 				fmt.Fprintln(&b, "unbound")
@@ -74,10 +75,10 @@ func TestChoice(t *testing.T) {
 	})
 }
 
-// TestChoiceLaws: whatever is wished for on whatever host, a choice is as many
+// TestChoiceLaws: whatever is requested on whatever host, a choice is as many
 // different free cores as were asked for, and linear finds one while there is.
 func TestChoiceLaws(t *testing.T) {
-	for seed := range uint64(2000) {
+	law.Each(t, 2000, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var text strings.Builder
 		for range 1 + r.IntN(4) {
@@ -107,18 +108,18 @@ func TestChoiceLaws(t *testing.T) {
 		}
 		got := top.choose(b, 1, func(core int) bool { return taken[core] })
 		if b.Strategy == grid.BindLinear && len(b.Cores) == 0 && (len(got) > 0) != (free >= want) {
-			t.Fatalf("seed %d: %v of %d free cores in %s: %v", seed, b, free, &text, got)
+			t.Fatalf("%v of %d free cores in %s: %v", b, free, &text, got)
 		}
 		if len(got) == 0 {
-			continue
+			return
 		}
 		if len(got) != want || len(slices.Compact(slices.Sorted(slices.Values(got)))) != want {
-			t.Fatalf("seed %d: %v in %s got %v", seed, b, &text, got)
+			t.Fatalf("%v in %s got %v", b, &text, got)
 		}
 		for _, core := range got {
 			if taken[core] {
-				t.Fatalf("seed %d: %v in %s got %v, and %d is taken", seed, b, &text, got, core)
+				t.Fatalf("%v in %s got %v, and %d is taken", b, &text, got, core)
 			}
 		}
-	}
+	})
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// adoptWord has the test binary be a program that asks for its parent to be adopted: ADOPT_DIR and ADOPT_UID say by whom.
+// adoptWord has the test binary be a program that asks for its parent to be adopted: by the shepherd in ADOPT_DIR, for the user ADOPT_UID.
 const adoptWord = "ADOPT_DIR"
 
 // session is a process like sshd's of one log-in: it runs the program that adopts, and then what the user starts.

@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// allowed is where this process may run, as /proc tells it, and the first such processor.
+// allowed is where this process may run, as /proc shows it, and the first such processor.
 func allowed(t *testing.T) (list string, first int) {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -52,8 +52,8 @@ func TestAffinity(t *testing.T) {
 	h.complained("3.1.1: not bound to processors [1023]: invalid argument")
 }
 
-// An attempt tells its Binding to whoever connects.
-func TestBindingIsToldBack(t *testing.T) {
+// The Binding of an attempt is listed for each client that connects.
+func TestBindingIsReported(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "sleep 100")
 	p.Binding = "ScC"

@@ -101,7 +101,7 @@ func (a *attempt) run() {
 	a.leaveCgroup()
 	a.dismiss()
 	if !a.k.reaper.leave(a, sweepPatience) {
-		a.k.logf("%s: processes left behind could not be killed", a.key)
+		a.k.logf("%s: processes left over could not be killed", a.key)
 	}
 	dropCgroup(p.Cgroup.Path, p.Cgroup.Job)
 	a.noteOver()

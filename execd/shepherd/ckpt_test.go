@@ -95,7 +95,7 @@ func TestMigrateAfterTheWarning(t *testing.T) {
 }
 
 // A kernel level checkpoint that could not be made leaves the job where it is; qdel ends it for good.
-func TestMigrateInVain(t *testing.T) {
+func TestMigrateFails(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "echo up; while :; do sleep 0.01; done")
 	p.Ckpt = plan.Ckpt{Migrate: plan.Method{Argv: h.note("exit 1", "migr")}, Clean: h.note("", "clean"), Must: true}
@@ -152,7 +152,7 @@ func TestMigrateBeforeTheJob(t *testing.T) {
 	want(t, "commands", h.noted(), "")
 }
 
-// PE procedures write into files of their own and are told so; what follows the job knows how it ended.
+// PE procedures have output files and variables of their own; what follows the job gets its exit status.
 func TestStepsWithOutputOfTheirOwn(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "")

@@ -30,7 +30,7 @@ func stopped(pid int) bool {
 }
 
 // Attempts that have ended or are unknown are reported as gone, and signals that the shepherd does not know as an error.
-func TestSignalsInVain(t *testing.T) {
+func TestSignalsNotDelivered(t *testing.T) {
 	h := newHost(t)
 	h.run(h.plan(1, "true"))
 	if _, err := h.k.Signal(h.ctx, report.Reschedule, report.Attempt{Job: 1, Task: 1, N: 1}); err == nil {
@@ -259,7 +259,7 @@ func TestLeftoversAreKilled(t *testing.T) {
 		"sleep 100 & echo $!",                                  // in the job's process group
 		"setsid sleep 100 & echo $!",                           // in a session of its own
 		"setsid sh -c 'sleep 100 & echo $!; exec sleep 100' &", // the child of a daemon
-		"env -i setsid sleep 100 & echo $!",                    // without marker and session: nobody else's
+		"env -i setsid sleep 100 & echo $!",                    // without marker and session: no other job's
 		"bash -c 'set -m; sleep 100 & echo $!'",                // in another process group of the session
 	} {
 		job++
@@ -330,7 +330,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 }
 
 // killShepherd kills the shepherd as a crash would, and waits until it is gone: until the first and the last of its files
-// are closed, in whatever order the system does that, so that nobody can connect to what is left of it.
+// are closed, in whatever order the system does that, so that no client can connect to what is left of it.
 func (h *host) killShepherd() {
 	h.t.Helper()
 	syscall.Kill(shepherdPid(h.dir), syscall.SIGKILL)
@@ -339,7 +339,7 @@ func (h *host) killShepherd() {
 	h.until("the shepherd is gone", func() bool { return shepherdPid(h.dir) == 0 && h.unlocked() })
 }
 
-// unlocked reports whether nobody holds the shepherd's lock.
+// unlocked reports whether no process holds the shepherd's lock.
 func (h *host) unlocked() bool {
 	lock, err := os.Open(filepath.Join(h.dir, lockName))
 	if err != nil {

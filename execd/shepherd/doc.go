@@ -25,7 +25,7 @@
 //	reader.go   parts of output files: a child reads them as the job's owner
 //	oom.go      jobs end before daemons when the host is out of memory
 //	spool.go    the files that prologs, epilogs and wrappers read
-//	reap.go     every wait in one place; what a finished step left behind is found and killed
+//	reap.go     every wait in one place; what a finished step left over is found and killed
 //	delegate.go the control groups that may be made: the shepherd's, and that of all jobs
 //	cgroup.go   the control group of an attempt, where one may be had
 //	adopt.go    log-ins that join a job

@@ -64,7 +64,7 @@ func TestStartOnFullDisk(t *testing.T) {
 	want(t, "exit status", h.run(h.plan(1, "exit 3")).ExitStatus, 3)
 }
 
-// An end that cannot be journaled is told all the same, said once, and journaled when there is room: the next shepherd
+// An end that cannot be journaled is reported all the same, logged once, and journaled when there is room: the next shepherd
 // has it, too.
 func TestEndOnFullDisk(t *testing.T) {
 	h := newHost(t)

@@ -43,7 +43,7 @@ func (h *host) home(o plan.Owner) string {
 	return dir
 }
 
-// by makes the plan one of an owner's, in his home.
+// by makes the plan one of an owner's, in that owner's home.
 func (h *host) by(o plan.Owner, p plan.Plan) plan.Plan {
 	home := h.home(o)
 	p.Owner, p.Cwd, p.Stdout.Path = o, home, filepath.Join(home, fmt.Sprint("out.", p.Attempt.Job))
@@ -62,8 +62,8 @@ func (h *host) fifo(o plan.Owner, name string) string {
 	return path
 }
 
-// Jobs whose input or output waits for somebody hold up nobody else's, and can be deleted.
-func TestFIFOsHoldUpNobody(t *testing.T) {
+// Jobs whose input or output waits for another process hold up no other jobs, and can be deleted.
+func TestFIFOsHoldUpNoOthers(t *testing.T) {
 	h := hostOfUsers(t)
 	in, out := h.fifo(mallory, "in"), h.fifo(mallory, "out")
 	const n = turnsMax + 6
@@ -93,7 +93,7 @@ func TestFIFOsHoldUpNobody(t *testing.T) {
 	}
 }
 
-// A job may read from a FIFO that somebody fills, and write to one that somebody reads.
+// A job may read from a FIFO that another process fills, and write to one that another process reads.
 func TestFIFOsWork(t *testing.T) {
 	h := hostOfUsers(t)
 	fifo := h.fifo(mallory, "fifo")
@@ -150,7 +150,7 @@ func hang(t *testing.T, dir string) {
 	}
 	t.Cleanup(func() {
 		syscall.Unmount(dir, syscall.MNT_DETACH)
-		syscall.Close(fd) // all that wait are told that there is nobody
+		syscall.Close(fd) // all calls that wait return an error
 	})
 }
 
@@ -302,7 +302,7 @@ func TestMaxRSS(t *testing.T) {
 	}
 }
 
-// Owners take turns: one who waits is not behind all that another has begun.
+// Owners take turns: one who waits does not wait for all that another has begun.
 func TestTurns(t *testing.T) {
 	turns := newTurns()
 	for range turnsEach {

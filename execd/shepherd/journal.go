@@ -259,7 +259,7 @@ func (j *journal) append(w *batch) error {
 	if err == nil {
 		j.size += int64(len(w.b))
 	} else {
-		j.file.Truncate(j.size) // leave no half record behind
+		j.file.Truncate(j.size) // leave no half record
 		if e := (*os.PathError)(nil); errors.As(err, &e) {
 			e.Path = j.path // the name that the file was made with is not its name
 		}

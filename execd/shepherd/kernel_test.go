@@ -132,7 +132,7 @@ func TestKernelManyDevices(t *testing.T) {
 }
 
 // awaitEvent returns what waits until a line of cgroup.events has a value. It takes next to no processor from what
-// it waits for, and looks each millisecond: the kernel delays what it tells poll(2) when it has told something in the last 10 ms.
+// it waits for, and looks each millisecond: the kernel delays the notice to poll(2) when it has sent one in the last 10 ms.
 func awaitEvent(t *testing.T, group, name string) (until func(value uint64)) {
 	fd, err := unix.Open(filepath.Join(group, "cgroup.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -235,7 +235,7 @@ func TestKernelNothingLeft(t *testing.T) {
 	want(t, "its group", exists(p.Cgroup.Path), false)
 }
 
-// The attempts of a parallel job on a host have usage of their own, also of processes that nobody waits for.
+// The attempts of a parallel job on a host have usage of their own, also of processes that no process waits for.
 func TestKernelUsageOfPETasks(t *testing.T) {
 	h := newHost(t)
 	job := filepath.Join(kernelGroup(t), "job")

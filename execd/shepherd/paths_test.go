@@ -15,7 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// The shepherd runs as root, and opens what users name with their rights only. Here a user names what is not his.
+// The shepherd runs as root, and opens what users name with their rights only. Here a user names what another one owns.
 
 const secret = "for its owner only"
 

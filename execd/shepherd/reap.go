@@ -191,7 +191,7 @@ func (r *reaper) reap(pid int) {
 	r.changed.Broadcast()
 }
 
-// adopt updates orphans. With nothing left behind it costs one read.
+// adopt updates orphans. With nothing left over it costs one read.
 func (r *reaper) adopt() {
 	r.mu.Lock()
 	strangers := append(r.strangers(), r.unowned()...)

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// host is an exec host: a directory, a shepherd in it, and what it told.
+// host is an exec host: a directory, a shepherd in it, and what it reported.
 type host struct {
 	t   testing.TB
 	dir string

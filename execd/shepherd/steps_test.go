@@ -111,7 +111,7 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 	}
 }
 
-// A program that is not there, or a user that is not, is told by the step whose turn it was; what had begun before is
+// A program or a user that does not exist is reported by the step whose turn it was; what had begun before is
 // undone as far as it goes. So does Grid Engine.
 func TestStepsThatCannotBegin(t *testing.T) {
 	h := newHost(t)
@@ -280,7 +280,7 @@ func TestUnlimited(t *testing.T) {
 	}
 }
 
-// What stands before the job is not bound itself, but told how to bind the job; its own size is not the job's.
+// What stands before the job is not limited itself, but gets the job's limits to set; its own size is not the job's.
 func TestFront(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "")
@@ -316,7 +316,7 @@ func (h *host) sampled(job int) {
 }
 
 // A job starts with nothing of the shepherd's: no signal ignored or blocked, no file open, a session of its own.
-// Signals 32 and 33 are the C library's own; what make starts has them ignored, and nobody can undo it.
+// Signals 32 and 33 are the C library's own; what make starts has them ignored, and no program can undo it.
 func TestCleanStart(t *testing.T) {
 	h := newHost(t)
 	h.run(h.plan(1, "grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/$$/fd; yes 2>/dev/null | head -1"))

@@ -8,5 +8,5 @@
 //
 // The package must not know where the files are, nor read or write them. To add a field: a
 // member of Record, set in RecordOf and parseJSON. The fields of the format with colons are
-// fixed: other programs read it. Behind them are resource maps and the reason of a failure, by name.
+// fixed: other programs read it. After them are resource maps and the reason of a failure, by name.
 package accounting

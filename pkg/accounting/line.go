@@ -100,7 +100,7 @@ var (
 	showColons = strings.NewReplacer("%25", "%", "%3A", ":")
 )
 
-// writer appends fields, each with the colon behind it.
+// writer appends fields, each with the colon after it.
 type writer struct{ dst []byte }
 
 // none stands for an empty text, substitute for a colon within a text.

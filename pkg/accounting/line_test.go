@@ -61,7 +61,7 @@ func TestColonsAndNewlinesCannotBreakALine(t *testing.T) {
 	}
 }
 
-// The reason of a failure is written as it is, behind the fields of the format.
+// The reason of a failure is written as it is, after the fields of the format.
 func TestReason(t *testing.T) {
 	a := &grid.Accounting{Job: 7, Failed: 100, FailedText: "out of memory: 4.00G\nof 4.00G"}
 	line := string(AppendLine(nil, a))
@@ -196,7 +196,7 @@ func TestNumbersJSONDoesNotHave(t *testing.T) {
 	}
 }
 
-// Instances of resource maps are a field behind those of the format, before the reason; ids may have colons.
+// Instances of resource maps are a field after those of the format, before the reason; ids may have colons.
 func TestResourceMap(t *testing.T) {
 	a := &grid.Accounting{Job: 7, Failed: 100, FailedText: "h_rt: 60 s of 60 s", Maps: []grid.MapGrant{
 		{Resource: "gpu", Host: "node1", IDs: []string{"0000:3b:00.0", "100%"}}, {Resource: "port", Host: "node2", IDs: []string{"7"}}}}

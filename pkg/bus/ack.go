@@ -19,7 +19,7 @@ type appending interface {
 	receive() (*nats.Msg, error)
 }
 
-var errUnheard = errors.New("no acknowledgement was received")
+var errUnacknowledged = errors.New("no acknowledgement was received")
 
 // acks is appending over a Conn.
 type acks struct {
@@ -67,7 +67,7 @@ func (a *acks) receive() (*nats.Msg, error) {
 		case err := <-a.lost:
 			return nil, err
 		case <-a.late.C:
-			return nil, errUnheard
+			return nil, errUnacknowledged
 		}
 	}
 }

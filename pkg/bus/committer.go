@@ -32,7 +32,7 @@ type Committer struct {
 	done    chan struct{}
 }
 
-// batch is lists one behind the other: list i has Seq first+i and ends at ends[i].
+// batch is lists one after the other: list i has Seq first+i and ends at ends[i].
 type batch struct {
 	first uint64
 	bytes []byte

@@ -40,8 +40,8 @@ type ConnOptions struct {
 var (
 	// ErrNoServer: nothing answers at the socket or URL.
 	ErrNoServer = errors.New("cell is not running")
-	// ErrNobody: the server is up, but no process serves the subject.
-	ErrNobody = errors.New("no process answers")
+	// ErrUnserved: the server is up, but no process serves the subject.
+	ErrUnserved = errors.New("no process answers")
 	// ErrLost: the connection broke, or another owner came, while an answer was
 	// awaited. Whether the request was carried out is unknown.
 	ErrLost = errors.New("connection to the cell was lost")
@@ -308,7 +308,7 @@ func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte
 }
 
 // AskHost sends data to a client that serves subject, the execd of a host, and waits until ctx ends for the answer. The error is
-// ErrNobody when none serves it. Its silence, unlike that of the owner, says nothing about the server.
+// ErrUnserved when none serves it. Its silence, unlike that of the owner, says nothing about the server.
 func (c *Conn) AskHost(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
 	if err != nil {
@@ -370,7 +370,7 @@ func (c *Conn) requestError(ctx context.Context, subject string, err error) erro
 	case errors.Is(cause, ErrLost), errors.Is(cause, ErrRefused):
 		return cause
 	case errors.Is(err, nats.ErrNoResponders):
-		return fmt.Errorf("%w at %s", ErrNobody, subject)
+		return fmt.Errorf("%w at %s", ErrUnserved, subject)
 	}
 	return lostError(err)
 }

@@ -85,7 +85,7 @@ func TestStream(t *testing.T) {
 	if err != nil || string(last) != "short" {
 		t.Errorf("plain answer: %q %v", last, err)
 	}
-	if _, err := c.Stream(soon(t), RegSubject(c.id), nil, nil); !errors.Is(err, ErrNobody) {
+	if _, err := c.Stream(soon(t), RegSubject(c.id), nil, nil); !errors.Is(err, ErrUnserved) {
 		t.Errorf("nobody: %v", err)
 	}
 	if _, err := c.Stream(soon(t), RegSubject(bob), nil, nil); !errors.Is(err, ErrRefused) {
@@ -94,7 +94,7 @@ func TestStream(t *testing.T) {
 }
 
 // TestServerGone: a command that waits learns at once that the cell went away; a
-// daemon is told, stays, and its subscriptions work with the next server.
+// daemon's Lost is called, it stays, and its subscriptions work with the next server.
 func TestServerGone(t *testing.T) {
 	dir := t.TempDir()
 	o := ServerOptions{Dir: filepath.Join(dir, "store"), Socket: filepath.Join(dir, "sock")}
@@ -115,14 +115,14 @@ func TestServerGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer command.Close()
-	lost, back, heard := make(chan error, 10), make(chan bool, 10), make(chan string, 10)
+	lost, back, received := make(chan error, 10), make(chan bool, 10), make(chan string, 10)
 	daemon, err := Connect(ConnOptions{Socket: o.Socket, Identity: node1, Stay: true,
 		Lost: func(err error) { lost <- err }, Back: func() { back <- true }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer daemon.Close()
-	if _, err := daemon.Serve(HostCmdSubject(node1.Name), func(r *Request) { heard <- string(r.Data); r.Answer(nil) }); err != nil {
+	if _, err := daemon.Serve(HostCmdSubject(node1.Name), func(r *Request) { received <- string(r.Data); r.Answer(nil) }); err != nil {
 		t.Fatal(err)
 	}
 	failed := make(chan error, 1)
@@ -150,17 +150,17 @@ func TestServerGone(t *testing.T) {
 	if _, err := inside(t, next, qmaster).Request(soon(t), HostCmdSubject(node1.Name), []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-heard; got != "hello" {
+	if got := <-received; got != "hello" {
 		t.Errorf("heard %q", got)
 	}
 }
 
-// What is the part of a command's subject behind the asker: the WHAT of
+// What is the part of a command's subject after the client: the WHAT of
 // ge.cmd.ID.WHAT.
 func What(subject string) string { return strings.SplitN(subject, ".", 4)[3] }
 
-// TestSubscribeWhileLost: whoever subscribes just when the connection breaks is told
-// that, and nothing else.
+// TestSubscribeWhileLost: a subscription just when the connection breaks fails with
+// ErrLost, and nothing else.
 func TestSubscribeWhileLost(t *testing.T) {
 	for range 20 {
 		path := filepath.Join(t.TempDir(), "sock")

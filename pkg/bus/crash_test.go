@@ -150,7 +150,7 @@ func testFullDisk(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, end, err := readAll(t, l, frame.Point{}) // the mark tells what was acknowledged
+	_, end, err := readAll(t, l, frame.Point{}) // the mark is what was acknowledged
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,13 +214,13 @@ func (w *badWire) send(m *nats.Msg) {
 func (w *badWire) receive() (*nats.Msg, error) {
 	answer, err := w.appending.receive()
 	if w.deaf != nil && w.deaf() {
-		return nil, errUnheard
+		return nil, errUnacknowledged
 	}
 	return answer, err
 }
 
 // TestLostAcknowledgement: the frame is stored, its acknowledgement is not
-// heard.
+// received.
 func TestLostAcknowledgement(t *testing.T) {
 	l := own(t, inside(t, startServer(t, ServerOptions{}), qmaster))
 	deaf := 1
@@ -250,8 +250,8 @@ func TestUnstored(t *testing.T) {
 	t.Log(err)
 }
 
-// TestLostAcknowledgementForeign: no acknowledgement is heard, and somebody else
-// has written in our place.
+// TestLostAcknowledgementForeign: no acknowledgement is received, and another writer
+// has taken our place.
 func TestLostAcknowledgementForeign(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	l := own(t, inside(t, s, qmaster))

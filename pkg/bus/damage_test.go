@@ -100,7 +100,7 @@ func TestFlippedBit(t *testing.T) {
 }
 
 // TestCutTail: the end of the log is gone, the server starts in silence. A
-// snapshot knows better.
+// snapshot shows the loss.
 func TestCutTail(t *testing.T) {
 	l, written := brokenLog(t, 100, func(block string) {
 		archivetest.Damage(t, block, func(b []byte) []byte { return b[:len(b)-5000] })
@@ -154,7 +154,7 @@ func TestCutTail(t *testing.T) {
 	}
 }
 
-// TestRewrittenTail: after a cut somebody wrote on without the snapshot, so the
+// TestRewrittenTail: after a cut a qmaster wrote on without the snapshot, so the
 // same sequence numbers hold something else.
 func TestRewrittenTail(t *testing.T) {
 	l, written := brokenLog(t, 100, func(block string) {

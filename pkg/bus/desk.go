@@ -70,9 +70,9 @@ func (d *desk) close() {
 type taking int
 
 const (
-	taken        taking = iota
-	nobodyServes        // the request is not taken
-	tooMany             // nor here: too much of its sender waits
+	taken    taking = iota
+	unserved        // the request is not taken
+	tooMany         // nor here: too much of its sender waits
 )
 
 // deliver passes a request to the handler. One from a line has been handled when deliver
@@ -82,7 +82,7 @@ func (d *desk) deliver(r *Request) taking {
 	d.mu.Lock()
 	if d.handle == nil || d.closing {
 		d.mu.Unlock()
-		return nobodyServes
+		return unserved
 	}
 	if !d.busy {
 		d.busy = true
@@ -168,7 +168,7 @@ type line struct {
 
 	mu      sync.Mutex
 	out     []byte // answers to be sent
-	behind  bool   // the client does not read: a goroutine of its own sends them
+	slow    bool   // the client does not read: a goroutine of its own sends them
 	writing int    // bytes that this goroutine is sending
 	open    int    // requests without an answer
 	closed  bool
@@ -178,16 +178,16 @@ type line struct {
 const (
 	unsentMax = 64 << 10 // bytes of answers that the client does not read
 	openMax   = 4096     // requests without an answer
-	// behindMax bounds the answers that come while the line is not read: those of
+	// slowMax bounds the answers that come while the line is not read: those of
 	// requests that were taken before. The line is closed when they are more.
-	behindMax = 2*PayloadMax + unsentMax
+	slowMax = 2*PayloadMax + unsentMax
 )
 
-// behindWait is how long a slow client may take for what is sent, lineIdle how long a
+// slowWait is how long a slow client may take for what is sent, lineIdle how long a
 // line may be open without a request; tests shorten them.
 var (
-	behindWait = 10 * time.Second
-	lineIdle   = 10 * time.Minute
+	slowWait = 10 * time.Second
+	lineIdle = 10 * time.Minute
 )
 
 // serveLine hands the requests of c to the desk until c or quit is closed;
@@ -222,8 +222,8 @@ func serveLine(c *net.UnixConn, from Identity, d *desk, fill fill, quit <-chan s
 		}
 		r := &Request{Subject: subject, From: from, Data: data, line: l, number: binary.BigEndian.Uint64(m)}
 		switch d.deliver(r) {
-		case nobodyServes:
-			l.put(r.number, lineNobody, nil)
+		case unserved:
+			l.put(r.number, lineUnserved, nil)
 			l.send()
 		case tooMany:
 			r.Busy()
@@ -293,11 +293,11 @@ func (l *line) put(number uint64, how byte, data []byte) (first bool) {
 	if l.open--; l.open == openMax-1 {
 		l.less()
 	}
-	if len(l.out) > behindMax {
+	if len(l.out) > slowMax {
 		l.close()
 		return false
 	}
-	first = len(l.out) == 0 && !l.behind
+	first = len(l.out) == 0 && !l.slow
 	l.out = binary.BigEndian.AppendUint32(l.out, uint32(8+1+len(data)))
 	l.out = binary.BigEndian.AppendUint64(l.out, number)
 	l.out = append(append(l.out, how), data...)
@@ -308,7 +308,7 @@ func (l *line) put(number uint64, how byte, data []byte) (first bool) {
 func (l *line) send() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.behind || len(l.out) == 0 {
+	if l.slow || len(l.out) == 0 {
 		return
 	}
 	if len(l.out) > unsentMax { // begin may wait for this, and there may be no later answer to wake it
@@ -326,7 +326,7 @@ func (l *line) send() {
 		l.close()
 	case max(sent, 0) < len(l.out):
 		l.out = append([]byte(nil), l.out[max(sent, 0):]...)
-		l.behind = true
+		l.slow = true
 		go l.catchUp()
 	case cap(l.out) > 1<<20:
 		l.out = nil
@@ -343,16 +343,16 @@ func (l *line) catchUp() {
 		l.out, l.writing = nil, len(out)
 		l.less()
 		if len(out) == 0 {
-			l.behind = false
+			l.slow = false
 			l.conn.SetWriteDeadline(time.Time{}) // or send would fail later
 			l.mu.Unlock()
 			return
 		}
 		l.mu.Unlock()
-		l.conn.SetWriteDeadline(time.Now().Add(behindWait))
+		l.conn.SetWriteDeadline(time.Now().Add(slowWait))
 		if _, err := l.conn.Write(out); err != nil {
 			l.mu.Lock()
-			l.close() // behind for ever; what is put goes nowhere
+			l.close() // lags for ever; what is put goes nowhere
 			l.mu.Unlock()
 			return
 		}

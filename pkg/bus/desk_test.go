@@ -71,7 +71,7 @@ func TestDeskTurns(t *testing.T) {
 	if got, want := strings.Join(served, " "), "first s0 a0 n0 b0 a1 b1 a2"; got != want {
 		t.Errorf("served %s, not %s", got, want)
 	}
-	if d.deliver(&Request{From: bob}) != nobodyServes {
+	if d.deliver(&Request{From: bob}) != unserved {
 		t.Error("a request was taken by nobody")
 	}
 }
@@ -231,7 +231,7 @@ func TestLineSent(t *testing.T) {
 			t.Error("read while too much is to be sent")
 		}
 		l.send()
-		if len(l.out) > 0 || l.behind {
+		if len(l.out) > 0 || l.slow {
 			t.Fatal("not sent at once")
 		}
 		synctest.Wait()

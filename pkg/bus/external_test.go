@@ -89,8 +89,8 @@ func TestExternal(t *testing.T) {
 }
 
 // A snapshot of which a piece's acknowledgement is lost is given up, long before
-// the time in which a whole one is to be sent: who is told to stop waits for it.
-func TestBucketUnheard(t *testing.T) {
+// the time in which a whole one is to be sent: a qmaster that is to stop waits for it.
+func TestBucketUnacknowledged(t *testing.T) {
 	c := external(t)()
 	js, err := jetstream.New(c.nc)
 	if err != nil {
@@ -337,8 +337,8 @@ func TestLeaseReleased(t *testing.T) {
 	}
 }
 
-// Who has taken a lease and not heard so finds it to be his own.
-func TestLeaseTakenUnheard(t *testing.T) {
+// A holder that took a lease without an acknowledgement finds it to be its own.
+func TestLeaseTakenUnacknowledged(t *testing.T) {
 	connect := external(t)
 	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute}
 	one := acquire(t, connect, o)
@@ -360,25 +360,25 @@ func TestLeaseTakenUnheard(t *testing.T) {
 	}
 }
 
-// Who lets go while his last renewal is on its way does let go.
-func TestLeaseReleasedUnheard(t *testing.T) {
+// A holder whose last renewal is not acknowledged can release the lease.
+func TestLeaseReleasedUnacknowledged(t *testing.T) {
 	connect := external(t)
 	o := LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute}
 	one := acquire(t, connect, o)
 	one.stop()
 	<-one.done
-	heard := one.revision
-	if err := one.renew(soon(t), time.Now().Add(time.Minute)); err != nil || one.revision == heard {
-		t.Fatalf("revision %d after %d: %v", one.revision, heard, err)
+	received := one.revision
+	if err := one.renew(soon(t), time.Now().Add(time.Minute)); err != nil || one.revision == received {
+		t.Fatalf("revision %d after %d: %v", one.revision, received, err)
 	}
-	one.revision = heard
+	one.revision = received
 	if err := one.Release(); err != nil {
 		t.Error(err)
 	}
 	o.Holder = "two"
 	two := acquire(t, connect, o)
-	// One that another has by now is let go of without a word to him.
-	one.revision = heard
+	// Releasing one that another has by now is no error, and leaves it to the other.
+	one.revision = received
 	if err := one.Release(); err != nil {
 		t.Error(err)
 	}

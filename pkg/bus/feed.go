@@ -20,7 +20,7 @@ func (c *Conn) NewFeed(subject string, at frame.Point) *Feed {
 	return &Feed{conn: c, subject: subject, at: at}
 }
 
-// Publish sends the lists first to last, one behind the other, as a frame of the
+// Publish sends the lists first to last, one after the other, as a frame of the
 // feed's own chain, in parts if they are long. A list that no reader may see is
 // there all the same, without events, so that count = last-first+1.
 func (f *Feed) Publish(first, last uint64, lists []byte) error {

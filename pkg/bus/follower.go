@@ -36,7 +36,7 @@ func (e *GapError) Error() string {
 }
 
 // Next takes a frame as it arrives and returns the lists in it that are new, one
-// behind the other; nil if there are none (older than the start, a heartbeat,
+// after the other; nil if there are none (older than the start, a heartbeat,
 // a part of a list). skip is how many complete lists at the front of lists were
 // delivered before: they belong to a frame that lay across the start.
 func (f *Follower) Next(got frame.Frame) (lists []byte, skip int, err error) {

@@ -52,7 +52,7 @@ func (g *guests) expel(why func(guest) string, log Logger) {
 		one.conn.Close()
 		delete(g.open, number)
 		if log != nil {
-			log.Warn("connection closed", "from", one.conn.RemoteAddr(), "user", one.id, "reason", reason)
+			log.Warn("connection closed", "address", one.conn.RemoteAddr(), "user", one.id, "reason", reason)
 		}
 	}
 }

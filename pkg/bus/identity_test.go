@@ -39,8 +39,8 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// TestRefusals is the list of what nobody may do; the server, not the other
-// program, says no.
+// TestRefusals is the list of what clients may not do; the server, not the other
+// program, rejects it.
 func TestRefusals(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	q := inside(t, s, qmaster)
@@ -134,7 +134,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestForeignReply asks with a reply subject of somebody else's: no answer may
+// TestForeignReply asks with a reply subject of another user's: no answer may
 // go there.
 func TestForeignReply(t *testing.T) {
 	s := startServer(t, ServerOptions{})
@@ -173,7 +173,7 @@ func TestHostAnswers(t *testing.T) {
 	if err != nil || string(answer) != "qmaster qmaster says start" {
 		t.Errorf("%q %v", answer, err)
 	}
-	if _, err := q.Request(soon(t), HostCmdSubject("node2"), nil); !errors.Is(err, ErrNobody) {
+	if _, err := q.Request(soon(t), HostCmdSubject("node2"), nil); !errors.Is(err, ErrUnserved) {
 		t.Errorf("absent host: %v", err)
 	}
 }
@@ -290,7 +290,7 @@ func TestNkeys(t *testing.T) {
 	if answer, err := c.Request(soon(t), CmdSubject(alice, "x"), nil); err != nil || string(answer) != "user alice" {
 		t.Errorf("%q %v", answer, err)
 	}
-	// A key does not become somebody else by saying so.
+	// A key is for one identity, whatever the client calls itself.
 	liar, err := Connect(ConnOptions{URL: s.URL(), Seed: hostSeed, Identity: alice})
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func issue(t *testing.T, keys string, id Identity) string {
 	return file
 }
 
-// TestKeyFile: keys come and go while the server runs, and each lets in whom it
+// TestKeyFile: keys come and go while the server runs, and each authenticates the client that it
 // is for.
 func TestKeyFile(t *testing.T) {
 	keys := filepath.Join(t.TempDir(), "keys", "registered")
@@ -48,7 +48,7 @@ func TestKeyFile(t *testing.T) {
 		}
 		return string(answer)
 	}
-	// Whatever name the program goes by, the key says who asks.
+	// Whatever name the program goes by, the key identifies the user.
 	a, err := connect(issue(t, keys, alice), Identity{Role: User, Name: "mallory"})
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestKeyFile(t *testing.T) {
 	}
 }
 
-// TestKeyLines: a file that cannot be read is neither changed nor believed.
+// TestKeyLines: a file that cannot be read is neither changed nor used.
 func TestKeyLines(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "registered")
 	key, _, err := NewKey(alice)

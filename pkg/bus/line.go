@@ -65,7 +65,7 @@ type lineAnswer struct {
 
 // How a request was answered.
 const (
-	lineNobody   = 0
+	lineUnserved = 0
 	lineAnswered = 1
 	lineBusy     = 2
 )
@@ -124,7 +124,7 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 			case a.how == lineBusy:
 				return nil, ErrBusy
 			case a.how != lineAnswered:
-				return nil, fmt.Errorf("%w for %s", ErrNobody, what)
+				return nil, fmt.Errorf("%w for %s", ErrUnserved, what)
 			}
 			return a.data, nil
 		case l.reading <- struct{}{}:

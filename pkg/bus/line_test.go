@@ -63,7 +63,7 @@ func openLine(t *testing.T, socket string) *Line {
 }
 
 // Many ask at the same time over one line, are answered in another order, one by
-// one and by post, and everybody gets his own answer, however big.
+// one and by post, and each gets its own answer, however big.
 func TestLine(t *testing.T) {
 	var mu sync.Mutex
 	var held []*Request
@@ -103,12 +103,12 @@ func TestLine(t *testing.T) {
 		t.Error("a request may be of any size")
 	}
 	stop()
-	if _, err := l.Ask(context.Background(), "add", nil); !errors.Is(err, ErrNobody) {
+	if _, err := l.Ask(context.Background(), "add", nil); !errors.Is(err, ErrUnserved) {
 		t.Errorf("nobody serves: %v", err)
 	}
 }
 
-// Who asks when the server goes away is told so, and so is who asks later.
+// A request that waits when the server goes away fails with ErrLost, and so does a later one.
 func TestLineLost(t *testing.T) {
 	came := make(chan struct{})
 	s, socket, _ := desked(t, func(*Request) { close(came) })
@@ -127,7 +127,7 @@ func TestLineLost(t *testing.T) {
 	}
 }
 
-// A request that nobody waits for any more is forgotten; nothing is streamed
+// A request that no caller waits for any more is forgotten; nothing is streamed
 // over a line.
 func TestLineGivenUp(t *testing.T) {
 	requests := make(chan *Request, 1)
@@ -152,8 +152,8 @@ func TestLineGivenUp(t *testing.T) {
 	}
 }
 
-// An asker who does not read his answers holds up nobody else, and gets them
-// when he does.
+// An asker that does not read its answers holds up no other, and gets them
+// when it does.
 func TestLineSlow(t *testing.T) {
 	big := make([]byte, 1<<20)
 	_, socket, _ := desked(t, func(r *Request) {
@@ -191,11 +191,11 @@ func TestLineSlow(t *testing.T) {
 	}
 }
 
-// An asker who was behind once and has caught up is served as before, also when
-// the time he had for that is over.
+// An asker that lagged once and has caught up is served as before, also when
+// the time it had for that is over.
 func TestLineCaughtUp(t *testing.T) {
-	defer func(usual time.Duration) { behindWait = usual }(behindWait)
-	behindWait = 3 * time.Second
+	defer func(usual time.Duration) { slowWait = usual }(slowWait)
+	slowWait = 3 * time.Second
 	big := make([]byte, 1<<20)
 	var served *line
 	_, socket, _ := desked(t, func(r *Request) {
@@ -210,10 +210,10 @@ func TestLineCaughtUp(t *testing.T) {
 		}
 	}
 	ask()
-	over := time.After(behindWait)
-	for behind := true; behind; {
+	over := time.After(slowWait)
+	for slow := true; slow; {
 		served.mu.Lock()
-		behind = served.behind
+		slow = served.slow
 		served.mu.Unlock()
 	}
 	<-over
@@ -254,8 +254,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return m, err
 }
 
-// An asker who gives up while he reads for all does not take the others'
-// answers with him, and no half of one.
+// An asker that gives up while it reads for all does not take the others'
+// answers with it, and no half of one.
 func TestLineReaderGivesUp(t *testing.T) {
 	requests := make(chan *Request, 100)
 	_, socket, _ := desked(t, func(r *Request) { requests <- r })

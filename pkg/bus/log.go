@@ -401,7 +401,7 @@ func (l *Log) get(ctx context.Context, seq uint64) (frame.Frame, error) {
 }
 
 // stored reads one message of a stream from the leader of it: a replica that
-// answers direct reads could be behind.
+// answers direct reads could lag.
 func (c *Conn) stored(ctx context.Context, stream string, seq uint64) ([]byte, error) {
 	m, err := c.askLeader(ctx, stream, fmt.Appendf(nil, `{"seq":%d}`, seq))
 	return m.Data, err
@@ -444,7 +444,7 @@ func (c *Conn) askLeader(ctx context.Context, stream string, which []byte) (stor
 }
 
 // peek reads one message of a stream as stored does, and faster: any replica may answer. Only one that is not there, which
-// a replica that is behind would say too, is asked of the leader.
+// a replica that lags would say too, is asked of the leader.
 func (c *Conn) peek(ctx context.Context, stream string, seq uint64) ([]byte, error) {
 	direct, cancel := context.WithTimeout(ctx, attemptWait)
 	defer cancel()

@@ -84,14 +84,12 @@ func (l *boundedLog) logOmitted(user string, a *allowance) {
 	l.Logger.Warn("messages left out", "user", user, "messages", n)
 }
 
-// about returns the user that a message is about: its argument "user" or "from", or the user of the connection that the server
-// names in its own messages; "" if it is about none.
+// about returns the user that a message is about: its argument "user", or the user of the connection that the server names in
+// its own messages; "" if it is about none.
 func about(msg string, args []any) string {
-	for _, key := range []string{"user", "from"} {
-		for i := 0; i+1 < len(args); i += 2 {
-			if args[i] == key {
-				return fmt.Sprint(args[i+1])
-			}
+	for i := 0; i+1 < len(args); i += 2 {
+		if args[i] == "user" {
+			return fmt.Sprint(args[i+1])
 		}
 	}
 	if _, rest, found := strings.Cut(msg, "/user:"); found {

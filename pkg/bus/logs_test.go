@@ -22,8 +22,8 @@ func (l *lines) Warn(msg string, args ...any) {
 	l.all = append(l.all, fmt.Sprintln(msg, args))
 }
 
-// take returns what there is, and forgets it.
-func (l *lines) take() []string {
+// takeLines returns what there is, and forgets it.
+func (l *lines) takeLines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := l.all
@@ -42,24 +42,24 @@ func TestBoundedLog(t *testing.T) {
 		for i := range 10_000 {
 			log.Error(fmt.Sprintf(`pipe - cid:%d - "v1" - "$G/user:u-mallory" - Publish Violation - Subject "ge.ord.%d"`, i%7, i))
 		}
-		if n := len(out.take()); n != logBurst {
+		if n := len(out.takeLines()); n != logBurst {
 			t.Errorf("%d messages about mallory", n)
 		}
 		for range 10_000 {
-			log.Warn("connection refused", "from", "192.0.2.1:99", "user", "user eve", "reason", "busy")
+			log.Warn("connection refused", "address", "192.0.2.1:99", "user", "user eve", "reason", "busy")
 			log.Error("store is full")
 		}
-		if n := len(out.take()); n != logBurst+10_000 {
+		if n := len(out.takeLines()); n != logBurst+10_000 {
 			t.Errorf("%d messages about eve and the server", n)
 		}
 		time.Sleep(logTell)
 		synctest.Wait()
-		got, told := out.take(), []string{"messages left out [user u-mallory messages 9950]\n", "messages left out [user user eve messages 9950]\n"}
-		if slices.Sort(got); !slices.Equal(got, told) {
+		got, want := out.takeLines(), []string{"messages left out [user u-mallory messages 9950]\n", "messages left out [user user eve messages 9950]\n"}
+		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("told: %q", got)
 		}
 		log.Error(`"$G/user:u-mallory"`)
-		if len(out.take()) != 1 {
+		if len(out.takeLines()) != 1 {
 			t.Error("a message about mallory later is left out")
 		}
 	})
@@ -79,10 +79,10 @@ func TestBoundedLogOfManyUsers(t *testing.T) {
 		if len(log.of) > logUsers {
 			t.Errorf("allowances of %d users", len(log.of))
 		}
-		out.take()
+		out.takeLines()
 		time.Sleep(logTell)
 		synctest.Wait()
-		if got := out.take(); len(got) != 1 || got[0] != "messages left out [user first messages 5]\n" {
+		if got := out.takeLines(); len(got) != 1 || got[0] != "messages left out [user first messages 5]\n" {
 			t.Errorf("told: %q", got)
 		}
 	})

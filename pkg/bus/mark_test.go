@@ -8,7 +8,7 @@ import (
 )
 
 // TestMark: the mark of a log that is not synced says nothing after the machine
-// has gone down, every other one is believed.
+// has gone down, every other one is valid.
 func TestMark(t *testing.T) {
 	p := frame.Point{Stream: 7, Epoch: 1<<32 | 5, Seq: 9, Hash: frame.Hash{1, 2}}
 	for _, c := range []struct {

@@ -43,7 +43,7 @@ func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from,
 		if err != nil || next > last {
 			return err
 		}
-		if behind, err := c.behind(stream, subjects, next, last); err != nil || !behind {
+		if more, err := c.more(stream, subjects, next, last); err != nil || !more {
 			return err
 		}
 		if time.Now().After(until) {
@@ -53,9 +53,9 @@ func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from,
 	}
 }
 
-// behind reports whether the leader of a stream has more of the messages next to last, when the reader is at the end: messages come
+// more reports whether the leader of a stream has more of the messages next to last, when the reader is at the end: messages come
 // from any replica, and one that was away says of what it has that this is all.
-func (c *Conn) behind(stream, subjects string, next, last uint64) (behind bool, err error) {
+func (c *Conn) more(stream, subjects string, next, last uint64) (more bool, err error) {
 	if c.server != nil { // it is the only one
 		return false, nil
 	}
@@ -63,13 +63,13 @@ func (c *Conn) behind(stream, subjects string, next, last uint64) (behind bool, 
 	defer cancel()
 	err = c.patiently(ctx, nil, func(ctx context.Context) error {
 		at, err := c.nextStored(ctx, stream, subjects, next)
-		behind = err == nil && at <= last
+		more = err == nil && at <= last
 		return err
 	})
 	if errors.Is(err, errNotStored) || errors.As(err, new(*apiError)) && !passing(err) { // it cannot be read there either
 		err = nil
 	}
-	return behind, err
+	return more, err
 }
 
 // reader returns a connection to read a stream with. The server closes one for which more

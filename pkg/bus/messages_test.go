@@ -9,9 +9,9 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// TestReplicaBehind: a stream is read from one of its replicas, which may have been away and say that a message is the last one
+// TestReplicaLags: a stream is read from one of its replicas, which may have been away and say that a message is the last one
 // while the leader has more. Its words are put into the server's mouth: at message 5, and when it is asked for the next ones.
-func TestReplicaBehind(t *testing.T) {
+func TestReplicaLags(t *testing.T) {
 	o := elsewhere(t, qmaster)[0]
 	last := regexp.MustCompile(`\$JS\.ACK\.\S*GE_EVENTS\.\S+\.\d+\.5\.\d+\.\d{19}\.(6)`)
 	none := regexp.MustCompile(`"num_pending":(6)`)

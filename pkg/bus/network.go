@@ -113,7 +113,7 @@ func (n *network) handle(c net.Conn) {
 // words of the NATS protocol.
 func (n *network) refuse(c net.Conn, id Identity, why error) {
 	if n.gate.log != nil {
-		n.gate.log.Warn("connection refused", "from", c.RemoteAddr(), "user", id, "reason", why)
+		n.gate.log.Warn("connection refused", "address", c.RemoteAddr(), "user", id, "reason", why)
 	}
 	text := "Authorization Violation"
 	if errors.Is(why, ErrBusy) {

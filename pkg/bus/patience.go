@@ -100,7 +100,7 @@ func passing(err error) bool {
 		return passingCode(said.number())
 	}
 	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
-		nats.ErrConnectionReconnecting, nats.ErrDisconnected, ErrLost, ErrNobody, errUnrenewed} {
+		nats.ErrConnectionReconnecting, nats.ErrDisconnected, ErrLost, ErrUnserved, errUnrenewed} {
 		if errors.Is(err, e) {
 			return true
 		}

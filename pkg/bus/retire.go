@@ -12,7 +12,7 @@ import (
 // Retire exports the log before the point p and then purges it. Without segments
 // (nil) history is thrown away. p is usually Snapshots.Oldest: what is older is
 // not needed to start. It may run beside appends. A point that is not of this log,
-// because the log lost its end behind a snapshot, retires nothing: its number is
+// because the log lost its end after a snapshot, retires nothing: its number is
 // that of another message, or of one to come.
 func (l *Log) Retire(p frame.Point, to *archive.Segments) error {
 	if p.Stream <= 1 {
@@ -76,7 +76,7 @@ func (l *Log) Holds() (bool, error) {
 }
 
 // Leave gives the log up here, because it continues elsewhere: what has not been
-// exported is, and the stream is removed. A Log that is opened with First behind
+// exported is, and the stream is removed. A Log that is opened with First after
 // the end of this one, and a snapshot there, is its continuation without a seam.
 func (l *Log) Leave(to *archive.Segments) error {
 	ctx, cancel := l.conn.within(adminWait)

@@ -27,7 +27,7 @@ func appendEach(t *testing.T, l *Log, last uint64) map[uint64]frame.Point {
 }
 
 // TestTrim: each line retires a log of 60 lists at a snapshot, with a state that is so
-// many bytes, or trims the history, and tells what is left: the lists of each file and
+// many bytes, or trims the history, and prints what is left: the lists of each file and
 // the states kept.
 func TestTrim(t *testing.T) {
 	srv := startServer(t, ServerOptions{})

@@ -10,7 +10,7 @@ import (
 )
 
 // TestRights holds the server to the table of rights: each role, with a key of its own
-// over the network, or none, publishes on and reads each subject of its own and of somebody else.
+// over the network, or none, publishes on and reads each subject of its own and of others.
 func TestRights(t *testing.T) {
 	const people, all = "user admin", "user admin host scheduler guest"
 	askers, readers := ofEachRole(t, "somebody"), ofEachRole(t, "somebody")

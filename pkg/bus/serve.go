@@ -70,10 +70,10 @@ func (r *Request) Busy() {
 }
 
 // Statuses of answers without data: statusBusy is ErrBusy, and the server answers with
-// statusNobody what has no subscriber.
+// statusUnserved what has no subscriber.
 const (
-	statusBusy   = "429"
-	statusNobody = "503"
+	statusBusy     = "429"
+	statusUnserved = "503"
 )
 
 // busy reports whether an answer is one of Busy.
@@ -220,7 +220,7 @@ func (c *credits) addCredit(m *nats.Msg) {
 	if a == nil {
 		return // the answer is complete
 	}
-	gone := m.Header.Get("Status") == statusNobody // the client reads no more chunks
+	gone := m.Header.Get("Status") == statusUnserved // the client reads no more chunks
 	select {
 	case a.credit <- len(m.Data) == 0 && !gone:
 	default: // more credit than chunks sent: a client that does not count is cut off by creditWait
@@ -330,8 +330,8 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 			}
 			return nil, err
 		}
-		if len(m.Data) == 0 && m.Header.Get("Status") == statusNobody {
-			return nil, fmt.Errorf("%w at %s", ErrNobody, subject)
+		if len(m.Data) == 0 && m.Header.Get("Status") == statusUnserved {
+			return nil, fmt.Errorf("%w at %s", ErrUnserved, subject)
 		}
 		if busy(m) {
 			return nil, ErrBusy

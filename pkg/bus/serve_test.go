@@ -12,13 +12,13 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// Who stops serving answers first what has reached him.
+// An owner that stops serving answers first what has reached it.
 func TestServeStops(t *testing.T) {
 	connect := external(t)
 	owner, asker := connect(), connect()
 	stopping := make(chan bool)
 	stop, err := owner.Serve(AllCmd, func(r *Request) {
-		<-stopping // the others pile up behind the first
+		<-stopping // the others wait for the first
 		r.Answer(r.Data)
 	})
 	if err != nil {
@@ -42,7 +42,7 @@ func TestServeStops(t *testing.T) {
 		stop()
 		close(stopped)
 	}()
-	for err := error(nil); !errors.Is(err, ErrNobody); {
+	for err := error(nil); !errors.Is(err, ErrUnserved); {
 		short, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		_, err = asker.Ask(short, "late", nil)
 		cancel()
@@ -57,8 +57,8 @@ func TestServeStops(t *testing.T) {
 	}
 }
 
-// Who waits for an answer of one who is gone hears that there is another, and
-// that one is back whose answer may have been lost on the way.
+// A request that waits fails with ErrLost when a new owner announces itself, and
+// when one is back whose answer may have been lost on the way.
 func TestAnnounce(t *testing.T) {
 	ways := elsewhere(t, qmaster, alice)
 	asker, err := Connect(ways[1])
@@ -88,8 +88,8 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// TestAskedWhileItBegins: who asks just when somebody begins to serve is answered,
-// or told that nobody is there.
+// TestAskedWhileItBegins: a request just when an owner begins to serve is answered,
+// or fails with ErrUnserved.
 func TestAskedWhileItBegins(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	c, asker := inside(t, s, qmaster), inside(t, s, alice)
@@ -101,7 +101,7 @@ func TestAskedWhileItBegins(t *testing.T) {
 			defer cancel()
 			for {
 				_, err := asker.Request(ctx, subject, nil)
-				if !errors.Is(err, ErrNobody) {
+				if !errors.Is(err, ErrUnserved) {
 					answered <- err
 					return
 				}
@@ -163,8 +163,8 @@ func TestUnreadChunks(t *testing.T) {
 	}
 }
 
-// TestStreamToNobody: a streamed answer to a client that is gone has not been received.
-func TestStreamToNobody(t *testing.T) {
+// TestStreamUnserved: a streamed answer to a client that is gone has not been received.
+func TestStreamUnserved(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	owner, client := inside(t, s, qmaster), inside(t, s, alice)
 	received := make(chan error, 1)

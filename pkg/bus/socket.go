@@ -124,7 +124,7 @@ func refuseBusy(c *net.UnixConn, why error) {
 // refuse answers a client that may not connect; the client puts ErrRefused before the reason.
 func (s *socket) refuse(c *net.UnixConn, uid uint32, why error) {
 	if s.gate.log != nil && errors.Is(why, ErrToken) {
-		s.gate.log.Warn("connection refused", "from", turnOf(uid).Name, "reason", why)
+		s.gate.log.Warn("connection refused", "user", turnOf(uid).Name, "reason", why)
 	}
 	c.Write(appendText([]byte{greetRefused}, strings.TrimPrefix(why.Error(), ErrRefused.Error()+": ")))
 }

@@ -109,7 +109,7 @@ func TestSocketPath(t *testing.T) {
 	if _, err := Start(ServerOptions{Dir: t.TempDir(), Socket: long}); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("long path: %v", err)
 	}
-	// One left over by a crash is in nobody's way.
+	// One left over by a crash does not stop the next server.
 	path := filepath.Join(t.TempDir(), "sock")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -129,12 +129,12 @@ func TestToken(t *testing.T) {
 			t.Errorf("%s: %s %v, want %s", name, answer, err, want)
 		}
 		if conn, ok := c.(*Conn); ok {
-			heard := make(chan struct{}, 10)
-			if _, err := conn.Subscribe(EventsSubject(), func(string, []byte) { heard <- struct{}{} }); err != nil {
+			received := make(chan struct{}, 10)
+			if _, err := conn.Subscribe(EventsSubject(), func(string, []byte) { received <- struct{}{} }); err != nil {
 				t.Errorf("%s: events: %v", name, err)
 			}
 			feed.Beat()
-			<-heard
+			<-received
 			for _, subject := range []string{FeedSubject(), "_INBOX_u-alice.>", "_INBOX_t-99.>"} {
 				if _, err := conn.Subscribe(subject, func(string, []byte) {}); !errors.Is(err, ErrRefused) {
 					t.Errorf("%s: reads %s: %v", name, subject, err)

@@ -20,7 +20,7 @@ type backlogs struct {
 const (
 	unreadConnMax = 32 << 20 // bytes of one connection
 	unreadUserMax = 64 << 20 // of one user or daemon; then the connections are closed that have more than a little
-	unreadLittle  = 2 << 20  // what a client that reads may be behind: some chunks of a listing
+	unreadLittle  = 2 << 20  // what may be unread of a client that reads: some chunks of a listing
 )
 
 // unreadWait is how long a client may read nothing.
@@ -102,7 +102,7 @@ func (u *unread) put(b []byte) bool {
 	return own <= unreadConnMax && (own <= unreadLittle || sum <= unreadUserMax)
 }
 
-// enqueue copies b behind what waits: into the last block while it has room, then into one of
+// enqueue copies b after what waits: into the last block while it has room, then into one of
 // twice its size.
 func (u *unread) enqueue(b []byte) {
 	size := bridgeBytes

@@ -115,7 +115,7 @@ func TestWindow(t *testing.T) {
 	if err := conn.nc.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	for n := 0; n < 100; { // nobody tells when they are stored
+	for n := 0; n < 100; { // it is not reported when they are stored
 		n = 0
 		if err := debug.Read(func([]byte) error { n++; return nil }); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// What is said, and at once, when there is no cell, or nobody answers in it.
+// The errors, without a wait, when there is no cell, or no qmaster answers in it.
 func TestNoQMaster(t *testing.T) {
 	root, begun := t.TempDir(), time.Now()
 	fails := func(c cell.Cell, want string) {
@@ -79,8 +79,8 @@ type conn struct{ _ int }
 
 func (*conn) Close() {}
 
-// Where a server runs and nobody serves, somebody soon may: a server outside of
-// qmaster has another one waiting, and he may be at another server of the cluster.
+// Where a server runs and no qmaster serves, one soon may: with a server outside of
+// qmaster there is a standby, and it may be at another server of the cluster.
 func TestDoAwaitsTheNext(t *testing.T) {
 	cell := cell.Cell{Root: t.TempDir(), Name: "c"}
 	s, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(cell.Dir(), "log"), Socket: cell.Socket()})

@@ -203,7 +203,7 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 			if !r.patient && time.Since(begun)+pause > patience {
 				return fmt.Errorf("error: %w", err)
 			}
-		case errors.Is(err, bus.ErrNobody):
+		case errors.Is(err, bus.ErrUnserved):
 			h.drop(conn) // of several servers another one may reach qmaster
 		case errors.Is(err, bus.ErrNoServer):
 			if !r.patient && !expected(r.cell) {
@@ -343,7 +343,7 @@ func (r *Remote) History(ctx context.Context, h gdi.History, out io.Writer) erro
 func denied(reply gdi.Reply) error {
 	a := reply.Answers[0]
 	if a.Status == gdi.StatusShutdown {
-		return fmt.Errorf("%w: %s", bus.ErrNobody, a.Text)
+		return fmt.Errorf("%w: %s", bus.ErrUnserved, a.Text)
 	}
 	return &Refused{a}
 }

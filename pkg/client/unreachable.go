@@ -50,7 +50,7 @@ func reason(err error) string {
 	case no != 0:
 		text := no.Error()
 		return strings.ToUpper(text[:1]) + text[1:]
-	case errors.Is(err, bus.ErrNobody):
+	case errors.Is(err, bus.ErrUnserved):
 		return "Connection refused"
 	}
 	return fmt.Sprint(err)

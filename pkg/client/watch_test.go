@@ -18,7 +18,7 @@ func TestListen(t *testing.T) {
 		name   string
 		look   time.Duration // what a sign of life takes
 		lives  int           // looks that get one
-		frames int           // that were heard
+		frames int           // that were received
 		after  time.Duration // the last frame
 		want   error
 	}{
@@ -29,7 +29,7 @@ func TestListen(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				frames := make(chan []byte)
-				heard, looks, last := 0, 0, time.Now()
+				received, looks, last := 0, 0, time.Now()
 				ctx, cancel := context.WithCancel(t.Context())
 				go func() {
 					for range sent {
@@ -50,12 +50,12 @@ func TestListen(t *testing.T) {
 					time.Sleep(c.look) // of the bubble
 					return looks <= c.lives
 				}, func([]byte) error {
-					heard, last = heard+1, time.Now()
+					received, last = received+1, time.Now()
 					return nil
 				})
 				cancel()
-				if !errors.Is(err, c.want) || heard != c.frames {
-					t.Errorf("%v after %d frames; want %v after %d", err, heard, c.want, c.frames)
+				if !errors.Is(err, c.want) || received != c.frames {
+					t.Errorf("%v after %d frames; want %v after %d", err, received, c.want, c.frames)
 				}
 				if d := time.Since(last); d > c.after+lookEvery || d < c.after-lookEvery {
 					t.Errorf("%v after the last frame; want %v", d, c.after)

@@ -9,8 +9,8 @@ import (
 // TestNext: each row continues from the one before.
 func TestNext(t *testing.T) {
 	day := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	told := time.Time{}
-	for _, c := range []struct{ wall, passed, told string }{
+	reported := time.Time{}
+	for _, c := range []struct{ wall, passed, reported string }{
 		{"12:00:00", "2562047h47m16.854775807s", "12:00:00"}, // the zero value
 		{"12:00:10", "10s", "12:00:10"},
 		{"12:00:10", "0s", "12:00:10"},
@@ -29,9 +29,9 @@ func TestNext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told = next(told, wall, passed)
-		if got := told.Format(time.TimeOnly); got != c.told {
-			t.Errorf("at %s, %s later: %s, not %s", c.wall, c.passed, got, c.told)
+		reported = next(reported, wall, passed)
+		if got := reported.Format(time.TimeOnly); got != c.reported {
+			t.Errorf("at %s, %s later: %s, not %s", c.wall, c.passed, got, c.reported)
 		}
 	}
 }

@@ -237,8 +237,8 @@ func messageOf[T any](v T, appendTo func([]byte, T) []byte, decode func([]byte) 
 	return message{v, appendTo(nil, v), func(b []byte) (any, error) { return decode(b) }}
 }
 
-// What is written is read only: objects are shared by those who write them. It is
-// the race detector that tells.
+// What is written is read only: objects are shared by those who write them. The
+// race detector reports a violation.
 func TestWritingOnlyReads(t *testing.T) {
 	for _, s := range grid.Kinds {
 		o := filled(s)

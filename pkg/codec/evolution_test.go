@@ -21,7 +21,7 @@ func oldTask(w *wire.Coder, t *grid.JATask) {
 
 func newTask(w *wire.Coder, t *grid.JATask) {
 	jaTask(w, t)
-	// Three more fields behind the last, one of them nested.
+	// Three more fields after the last, one of them nested.
 	b := w.Bytes()
 	b[0], b[2] = 0xdc, b[2]+3
 	w.Raw([]byte{0x07, 0x92, 0x81, 0xa1, 'k', 0xc3, 0xa1, 'x', 0xc0})

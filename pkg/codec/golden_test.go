@@ -83,7 +83,7 @@ func TestGolden(t *testing.T) {
 }
 
 // TestShippedStays holds the golden bytes of versions that are out, and in
-// somebody's log, against their sums: what is written otherwise is a new Version.
+// a user's log, against their sums: what is written otherwise is a new Version.
 func TestShippedStays(t *testing.T) {
 	text, err := os.ReadFile("testdata/shipped")
 	if err != nil {

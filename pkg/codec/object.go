@@ -27,7 +27,7 @@ func DecodeObject(kind grid.Kind, b []byte) (grid.Object, error) {
 	return (*Decoder)(nil).Object(kind, b)
 }
 
-// Object reads what AppendObject wrote; bytes behind the object are an error.
+// Object reads what AppendObject wrote; bytes after the object are an error.
 func (d *Decoder) Object(kind grid.Kind, b []byte) (grid.Object, error) {
 	spec := grid.SpecOf(kind)
 	if spec == nil {

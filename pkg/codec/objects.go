@@ -271,7 +271,7 @@ func load(w *wire.Coder, l *grid.Load) {
 	m := w.Open()
 	name(w, &l.Host)
 	ownValues(w, &l.Values)
-	wire.Sig(w, &l.Heard)
+	wire.Sig(w, &l.Reported)
 	wire.Uns(w, &l.Processors)
 	w.Bool(&l.Unheard)
 	w.Close(m)

@@ -166,8 +166,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The parameters of algorithms stand behind those of the scheduler, each
-// behind what it means.
+// The parameters of algorithms stand after those of the scheduler, each
+// after what it means.
 func TestSections(t *testing.T) {
 	c := grid.Default(grid.KindSchedConf, "").(*grid.SchedConf)
 	c.Sections = []grid.Section{

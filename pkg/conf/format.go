@@ -87,7 +87,7 @@ func (s Style) FormatExecHost(h *grid.ExecHost, load *grid.Load) string {
 	return b.String()
 }
 
-// width is the column of values; 0 is one blank behind each name.
+// width is the column of values; 0 is one blank after each name.
 func width(o grid.Object) int {
 	switch o.(type) {
 	case *grid.CQueue, *grid.ExecHost:

@@ -175,7 +175,7 @@ func readLines(text string) (lines grid.Values, err error) {
 }
 
 // nextLine takes one line off text, with those that continue it: a line
-// broken behind a comma continues without a blank, any other one with a blank.
+// broken after a comma continues without a blank, any other one with a blank.
 // n counts the lines.
 func nextLine(text string, n *int) (line, rest string) {
 	for {
@@ -196,5 +196,5 @@ func nextLine(text string, n *int) (line, rest string) {
 }
 
 // refuse makes an error in Grid Engine's wording: it is shown to users as it
-// is, behind "error: ".
+// is, after "error: ".
 func refuse(format string, args ...any) error { return fmt.Errorf(format, args...) }

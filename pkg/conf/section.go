@@ -7,7 +7,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// sections prints the parameters of the algorithms behind what they mean.
+// sections prints the parameters of the algorithms after what they mean.
 func (s Style) sections(b *strings.Builder, c *grid.SchedConf) {
 	for _, section := range c.Sections {
 		for _, p := range section.Params {

@@ -40,7 +40,7 @@ func (q *Queue[T]) ring(u User) *ring[T] {
 	return &q.users
 }
 
-// Put adds an item of the given size, in any unit, behind the user's others.
+// Put adds an item of the given size, in any unit, after the user's others.
 func (q *Queue[T]) Put(u User, item T, size int) {
 	r := q.ring(u)
 	l := r.byName[u.Name]

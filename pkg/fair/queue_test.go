@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTurns: users are served in turns, each in the order in which he asked, and
+// TestTurns: users are served in turns, the requests of each in their order, and
 // every second item is a daemon's while daemons wait.
 func TestTurns(t *testing.T) {
 	var q Queue[string]

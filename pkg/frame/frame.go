@@ -28,7 +28,7 @@ const (
 )
 
 // Frame is one message of the log: a head, and as payload the consecutive lists
-// First to Last one behind the other, opaque here. A frame without lists has
+// First to Last one after the other, opaque here. A frame without lists has
 // First = Last+1.
 type Frame struct {
 	Flags  uint16

@@ -105,7 +105,7 @@ type chain struct {
 	files bool // see NewFileReader
 }
 
-// link moves the end of the chain behind f, or says why f does not follow.
+// link moves the end of the chain after f, or says why f does not follow.
 func (c *chain) link(f *Frame) error {
 	if c.any {
 		c.any = false
@@ -116,7 +116,7 @@ func (c *chain) link(f *Frame) error {
 	over := f.Flags&TakeOver != 0
 	switch {
 	case c.files && over && f.Flags&Jump != 0 && f.Last == end.Seq && f.Epoch > end.Epoch:
-		// A stream that was begun anew behind what files hold: nothing is lost.
+		// A stream that was begun anew after what files hold: nothing is lost.
 	case f.Stream != end.Stream+1:
 		return fmt.Errorf("messages %d to %d are missing", end.Stream+1, f.Stream-1)
 	case f.Prev != end.Stream:
@@ -136,7 +136,7 @@ func (c *chain) link(f *Frame) error {
 	return nil
 }
 
-// restart moves the end of the chain behind f.
+// restart moves the end of the chain after f.
 func (c *chain) restart(f *Frame) {
 	c.end, c.open = f.End(), f.Flags&More != 0
 }

@@ -2,7 +2,7 @@ package frame
 
 import "testing"
 
-// TestFileReader: a stream that was begun anew behind the last list of what
+// TestFileReader: a stream that was begun anew after the last list of what
 // files hold continues without damage; one that skips lists does not.
 func TestFileReader(t *testing.T) {
 	old := Frame{Epoch: NewEpoch(0, 1), First: 1, Last: 3, Count: 3, Prev: 11}

@@ -38,9 +38,9 @@ func (r Replica) State() string {
 	case r.Offline:
 		return "offline"
 	case r.Lag == 1:
-		return "1 message behind"
+		return "lags by 1 message"
 	case r.Lag > 0:
-		return fmt.Sprintf("%d messages behind", r.Lag)
+		return fmt.Sprintf("lags by %d messages", r.Lag)
 	case !r.Current:
 		return "catching up"
 	}

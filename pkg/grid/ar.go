@@ -58,6 +58,6 @@ func (a *AR) Slots() (n uint32) {
 // ARSeqNum names the counter of advance reservations: the last number given.
 const ARSeqNum = "arseqnum"
 
-// MostARs is the highest number of an advance reservation; behind it numbers
+// MostARs is the highest number of an advance reservation; after it numbers
 // begin at 1 again.
 const MostARs = 9999999

@@ -101,7 +101,7 @@ func ParseBinding(instance, text string) (b *Binding, wrong string) {
 	return nil, noStrategy
 }
 
-// begin reads where to begin, when that stands behind the first n fields.
+// begin reads where to begin, when that stands after the first n fields.
 func (b *Binding) begin(fields []string, n int) (wrong string) {
 	if len(fields) <= n {
 		return ""

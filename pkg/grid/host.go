@@ -28,7 +28,7 @@ func (h *ExecHost) Key() Key { return Key{Name: h.Name} }
 type Load struct {
 	Host       string
 	Values     Values
-	Heard      Time
+	Reported   Time
 	Processors uint32
 	Unheard    bool
 }

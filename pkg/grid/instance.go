@@ -30,7 +30,7 @@ func ParseInstance(name string) (i Instance, ok bool) {
 	return i, i.Resource != "" && i.ID != "" && i.Host != ""
 }
 
-// Marks returns the letters behind the id in listings, in brackets: E failed, d disabled.
+// Marks returns the letters after the id in listings, in brackets: E failed, d disabled.
 func (i *Instance) Marks() string {
 	letters := ""
 	if i.Failed {

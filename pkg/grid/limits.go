@@ -50,7 +50,7 @@ func WithLimits(hard, limits Requests) Requests {
 	return append(out, limits...)
 }
 
-// With returns a list of requests with those of another in place of those of the same names, or behind.
+// With returns a list of requests with those of another in place of those of the same names, or after.
 func (r Requests) With(others Requests) Requests {
 	out := slices.Clone(r)
 	for _, o := range others {

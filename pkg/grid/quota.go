@@ -23,7 +23,7 @@ func (r *RQS) Key() Key { return Key{Name: r.Name} }
 type QuotaRule struct {
 	Name    string
 	Filters [QuotaFilters]QuotaFilter
-	Limits  Values // as written behind "to"
+	Limits  Values // as written after "to"
 }
 
 // The filters of a rule, in the order in which they are printed.

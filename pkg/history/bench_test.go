@@ -155,7 +155,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-// BenchmarkAsked: what a qmaster sends of a million events to who asks for all of
+// BenchmarkAsked: what a qmaster sends of a million events to a client that asks for all of
 // them, and for the end only: how long until the first of it, until all of it, and
 // how much of the heap it takes.
 func BenchmarkAsked(b *testing.B) {

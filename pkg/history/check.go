@@ -62,7 +62,7 @@ type Check struct {
 
 	Damage error // the first there is; nil: none
 	States []StateCheck
-	Beyond []Mark // states behind the damage from which reading can continue
+	Beyond []Mark // states after the damage from which reading can continue
 }
 
 // StateCheck is a kept full state.

@@ -37,7 +37,7 @@ func exported(t *testing.T, n int, e history.Export) (file string, live []*state
 }
 
 // TestExport: a stretch says the same without the cell it is from: every state,
-// none before, none behind.
+// none before, none after.
 func TestExport(t *testing.T) {
 	for name, c := range map[string]struct {
 		e    history.Export
@@ -171,7 +171,7 @@ func TestBadFiles(t *testing.T) {
 }
 
 // TestDamagedCell: a segment with a flipped bit: the lists before it, and the
-// states behind it from the snapshots.
+// states after it from the snapshots.
 func TestDamagedCell(t *testing.T) {
 	dir := t.TempDir()
 	cell(t, dir, 600, 50, newStory(2), func(events.List) {})
@@ -187,7 +187,7 @@ func TestDamagedCell(t *testing.T) {
 	l := open(t, history.Source{Dir: dir})
 	check := l.Check()
 	if check.Damage == nil || check.Last.Seq < 50 || check.Last.Seq > 300 || len(check.Beyond) != 3 {
-		t.Fatalf("good to %d, then %v; behind it %v", check.Last.Seq, check.Damage, check.Beyond)
+		t.Fatalf("good to %d, then %v; after it %v", check.Last.Seq, check.Damage, check.Beyond)
 	}
 	p := history.NewPlayer(l)
 	if s, err := p.Seek(check.Last.Seq); err != nil || s.Seq != check.Last.Seq {
@@ -197,7 +197,7 @@ func TestDamagedCell(t *testing.T) {
 		t.Error("a state within the damage")
 	}
 	if s, err := p.Seek(600); err != nil || s.Seq != 600 {
-		t.Errorf("behind the damage: %v", err)
+		t.Errorf("after the damage: %v", err)
 	}
 	var part bytes.Buffer
 	if err := l.Export(&part, history.Export{}); err == nil {
@@ -211,7 +211,7 @@ func TestDamagedCell(t *testing.T) {
 }
 
 // TestGap: in the directory of a cell is an old snapshot, but not the lists that came next. No state is made of it and of what came later, what reads on
-// from it is stopped, and behind the gap everything is there.
+// from it is stopped, and after the gap everything is there.
 func TestGap(t *testing.T) {
 	dir := t.TempDir()
 	old := map[string][]byte{} // snapshots, by path

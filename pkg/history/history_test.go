@@ -67,7 +67,7 @@ func (s *story) next() events.List {
 
 // cell writes the directory of a cell: frames of a few lists, a snapshot every
 // so many lists, and of those the last three are kept.
-func cell(t testing.TB, dir string, n, every int, story *story, told func(events.List)) {
+func cell(t testing.TB, dir string, n, every int, story *story, printed func(events.List)) {
 	t.Helper()
 	server, err := bus.Start(bus.ServerOptions{Dir: filepath.Join(dir, "log")})
 	must(t, err)
@@ -91,7 +91,7 @@ func cell(t testing.TB, dir string, n, every int, story *story, told func(events
 				break
 			}
 			l := story.next()
-			told(l)
+			printed(l)
 			f.Payload = codec.AppendList(f.Payload, l)
 			f.Count++
 		}

@@ -20,7 +20,7 @@ type Player struct {
 	kept  []checkpoint // by Seq
 	way   stretch
 
-	next func() (events.List, error, bool) // the lists behind the stretch, when the user steps forward
+	next func() (events.List, error, bool) // the lists after the stretch, when the user steps forward
 	stop func()
 }
 

@@ -19,7 +19,7 @@ type stretch struct {
 // stretchEvents is how many events there are between two states of a stretch.
 const stretchEvents = 250
 
-// begin is a stretch behind s, which must not be changed.
+// begin is a stretch after s, which must not be changed.
 func begin(s *state.State) stretch { return stretch{states: []checkpoint{{s.Seq, s}}} }
 
 // end is the Seq of its last list.

@@ -11,7 +11,7 @@ import (
 )
 
 // TestDialogs holds one verification after the other: the input is what a script
-// says, the output what it hears and what follows.
+// writes, the output what it reads and what follows.
 func TestDialogs(t *testing.T) {
 	datadriven.RunTest(t, "testdata/dialogs.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var out strings.Builder

@@ -82,7 +82,7 @@ func parse(b []byte) (v *value, rest []byte) {
 		return nil, nil
 	}
 	c := b[0]
-	size := func(n int) (int, int) { // a length of n bytes behind the first, and the bytes of both
+	size := func(n int) (int, int) { // a length of n bytes after the first, and the bytes of both
 		length := 0
 		for i := 1; i <= n && i < len(b); i++ {
 			length = length<<8 | int(b[i])

@@ -86,7 +86,7 @@ func (m *Mailer) Run(ctx context.Context) {
 			cmd := exec.CommandContext(c, program, "-s", mail.Subject, mail.To)
 			cmd.Stdin = strings.NewReader(mail.Text)
 			if out, err := cmd.CombinedOutput(); err != nil {
-				m.log.Error("mail not sent", "to", mail.To, "subject", mail.Subject, "error", err, "output", string(out))
+				m.log.Error("mail not sent", "address", mail.To, "subject", mail.Subject, "error", err, "output", string(out))
 			}
 			cancel()
 		}

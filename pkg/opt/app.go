@@ -59,7 +59,7 @@ func App[T any](env Env, c *switches.Command[T], run func(context.Context, Env, 
 	return app
 }
 
-// RunApp runs an app with the words behind its name and returns the exit
+// RunApp runs an app with the words after its name and returns the exit
 // status.
 func RunApp(env Env, app *cli.App, args []string) int {
 	err := app.RunContext(env.context(), append([]string{app.Name}, args...))

@@ -9,5 +9,5 @@
 // nearly everywhere, and their trees were most of what the compiler worked on.
 //
 // The package must not know what is kept in it. None of its collections is safe for
-// concurrent use. To add a method: to the interface and to the tree behind it.
+// concurrent use. To add a method: to the interface and to the tree that implements it.
 package ordered

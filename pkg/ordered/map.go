@@ -12,7 +12,7 @@ type Map[K cmp.Ordered, V any] interface {
 	Get(K) (V, bool)
 	// Set replaces a value and returns the one before.
 	Set(K, V) (old V, was bool)
-	// Load is Set, faster when the key comes behind all others.
+	// Load is Set, faster when the key comes after all others.
 	Load(K, V) (old V, was bool)
 	Delete(K) (old V, was bool)
 	Min() (K, V, bool)

@@ -9,7 +9,7 @@ type Set[T any] interface {
 	Get(t T) (T, bool)
 	// Set puts an item in place of the same one, which it returns.
 	Set(t T) (old T, was bool)
-	// Load is Set, faster when t comes behind all others.
+	// Load is Set, faster when t comes after all others.
 	Load(t T) (old T, was bool)
 	Delete(t T) (old T, was bool)
 	Min() (T, bool)

@@ -127,7 +127,7 @@ func TestNothingShows(t *testing.T) {
 		r.Note(l)
 		got := r.List(l)
 		for _, h := range append(hidden, "alice") {
-			if text := told(got); strings.Contains(text, h) {
+			if text := collectText(got); strings.Contains(text, h) {
 				t.Errorf("%s: %s shows: %s", s.Name, h, text)
 			}
 		}
@@ -141,7 +141,7 @@ func TestNothingShows(t *testing.T) {
 }
 
 // TestPatterns: a quota rule over patterns holds for the same users as before, and
-// for nobody else.
+// for no others.
 func TestPatterns(t *testing.T) {
 	users := []string{"ada", "al", "amy", "bob", "u0001", "zed"}
 	for rule, want := range map[string]string{
@@ -172,7 +172,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-func told(v any) string {
+func collectText(v any) string {
 	var b bytes.Buffer
 	var walk func(reflect.Value)
 	walk = func(v reflect.Value) {
@@ -217,7 +217,7 @@ func TestContainer(t *testing.T) {
 	if category := got.Events[2].Object.(*grid.JobScheddInfo).Category; !regexp.MustCompile(`^-l arch=x,container=/?x\w+\.sif -pe smp 2$`).MatchString(category) {
 		t.Errorf("category: %s", category)
 	}
-	if text := told(got); strings.Contains(text, "alice") || strings.Contains(text, "merger") {
+	if text := collectText(got); strings.Contains(text, "alice") || strings.Contains(text, "merger") {
 		t.Errorf("shows: %s", text)
 	}
 	hard := got.Events[0].Object.(*grid.Job).Hard

@@ -20,7 +20,7 @@ func (w *Writer) load(e events.Event) (after func()) {
 	if l != nil && !l.Unheard {
 		w.hostLoad(l)
 	}
-	if heard(w.state.Load(host)) == heard(l) {
+	if alive(w.state.Load(host)) == alive(l) {
 		return nothing
 	}
 	return w.following(func(q *grid.QInstance) bool { return q.Host == host })
@@ -37,7 +37,7 @@ func (w *Writer) following(chosen func(*grid.QInstance) bool) (after func()) {
 	}
 }
 
-func heard(l *grid.Load) bool { return l != nil && !l.Unheard }
+func alive(l *grid.Load) bool { return l != nil && !l.Unheard }
 
 func (w *Writer) hostLoad(l *grid.Load) {
 	begun := false
@@ -105,7 +105,7 @@ func (w *Writer) queueState(queue, host string) string {
 		return ""
 	}
 	state := w.state.QueueState(q)
-	if !heard(w.state.Load(host)) {
+	if !alive(w.state.Load(host)) {
 		state |= grid.QueueUnknown
 	}
 	return state.Letters()

@@ -8,17 +8,18 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 // TestJobsInAR: jobs of a reservation are placed in what it holds and nowhere
 // else, and others leave it alone, also in copies and after changes.
 func TestJobsInAR(t *testing.T) {
 	w := newRandomWorld(t, 3)
-	w.tell(events.Mod(&grid.SchedConf{LoadFormula: "np_load_avg", DefaultDuration: "0:1:40"}))
+	w.applyEvents(events.Mod(&grid.SchedConf{LoadFormula: "np_load_avg", DefaultDuration: "0:1:40"}))
 	a := &grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
 		Hard:   grid.Requests{{Name: "mem", Value: "400M", Num: 4e8}},
 		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}, {Queue: "all.q", Host: "h2", Slots: 1}}, GrantedPE: "mpi"}
-	w.tell(events.Add(a))
+	w.applyEvents(events.Add(a))
 	c := w.c.Copy(w.st.Copy())
 	c.Begin(w.st.At)
 	job := func(id, ar uint32, owner string, mem float64) *grid.Job {
@@ -72,8 +73,8 @@ func TestJobsInAR(t *testing.T) {
 // started beside it when they end before.
 func TestReservingInAR(t *testing.T) {
 	w := newRandomWorld(t, 3)
-	w.tell(events.Mod(&grid.SchedConf{MaxReservation: 5, LoadFormula: "np_load_avg", DefaultDuration: "INFINITY", Params: "DURATION_OFFSET=10"}))
-	w.tell(events.Add(&grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
+	w.applyEvents(events.Mod(&grid.SchedConf{MaxReservation: 5, LoadFormula: "np_load_avg", DefaultDuration: "INFINITY", Params: "DURATION_OFFSET=10"}))
+	w.applyEvents(events.Add(&grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
 		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}}, GrantedPE: "mpi"}))
 	c := w.c.Copy(w.st.Copy())
 	c.Begin(w.st.At)
@@ -116,39 +117,39 @@ func TestReservingInAR(t *testing.T) {
 	}
 }
 
-// TestHeldUpIsTold: whoever waits in a reservation for what was there before it
-// is told so.
-func TestHeldUpIsTold(t *testing.T) {
+// TestHeldUpIsReported: the reasons of a job that waits in a reservation include what was
+// there before it.
+func TestHeldUpIsReported(t *testing.T) {
 	w := newRandomWorld(t, 1)
-	w.tell(events.Add(&grid.Job{ID: 1, Owner: "u0", JobRequest: &grid.JobRequest{}}),
+	w.applyEvents(events.Add(&grid.Job{ID: 1, Owner: "u0", JobRequest: &grid.JobRequest{}}),
 		events.Add(&grid.JATask{Job: 1, ID: 1, Status: grid.Running, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}}}))
-	w.tell(events.Add(&grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
+	w.applyEvents(events.Add(&grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
 		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
 	n := w.c.Need(&grid.Job{ID: 2, Owner: "u1", JobRequest: &grid.JobRequest{AR: 1}})
 	_, why := w.c.FindPlacement(n, &Cursor{})
-	var told []string
+	var reported []string
 	for _, r := range w.c.Explain(n, why, 10) {
-		told = append(told, r.String())
+		reported = append(reported, r.String())
 	}
 	const want = `(-l slots=1) cannot run in queue "all.q@h1" because it offers only qc:slots=0.000000 until earlier jobs have ended`
-	if !slices.Contains(told, want) {
-		t.Errorf("%v: %q", why, told)
+	if !slices.Contains(reported, want) {
+		t.Errorf("%v: %q", why, reported)
 	}
 }
 
-// TestNobodyStandsTwice: jobs run for longer than they are thought to, also
+// TestNoJobStandsTwice: jobs run for longer than they are thought to, also
 // into reservations. Whoever starts, inside or outside, nothing is taken twice:
 // slots, consumables of all levels, places to be alone at, slots of a PE. And a
 // job that waits for one that should have ended starts when it has.
-func TestNobodyStandsTwice(t *testing.T) {
+func TestNoJobStandsTwice(t *testing.T) {
 	started, waited := 0, 0
-	for seed := range uint64(60) {
+	law.Each(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		conf := &grid.SchedConf{LoadFormula: "np_load_avg", DefaultDuration: "0:0:20", Params: "DURATION_OFFSET=0", ScheduleInterval: "0:0:5"}
 		if seed%2 == 1 {
 			conf.MaxReservation = 5
 		}
-		w.tell(events.Mod(conf), events.Add(&grid.Centry{Name: "alone", Type: "BOOL", Relop: "EXCL", Requestable: "YES", Consumable: "YES", Default: "0"}),
+		w.applyEvents(events.Mod(conf), events.Add(&grid.Centry{Name: "alone", Type: "BOOL", Relop: "EXCL", Requestable: "YES", Consumable: "YES", Default: "0"}),
 			events.Mod(&grid.ExecHost{Name: "h2", ComplexValues: grid.Values{{Name: "mem", Text: "700M"}, {Name: "num_proc", Text: "2"}, {Name: "alone", Text: "true"}}}))
 		s := &stand{randomWorld: w, needs: map[uint32]*Need{}, ends: map[uint32]grid.Time{}}
 		for range 150 {
@@ -156,7 +157,7 @@ func TestNobodyStandsTwice(t *testing.T) {
 			s.decide()
 		}
 		started, waited = started+s.started, waited+s.waited
-	}
+	})
 	if started < 400 || waited < 300 {
 		t.Errorf("only %d jobs of reservations started, and %d times one waited for what should have ended", started, waited)
 	}
@@ -178,20 +179,20 @@ func (s *stand) pass(ms grid.Time) {
 	for id, end := range s.ends {
 		if end <= s.st.At {
 			delete(s.ends, id)
-			s.tell(events.Del(grid.KindJATask, grid.Key{ID: id, Sub: 1}), events.Del(grid.KindJob, grid.Key{ID: id}))
+			s.applyEvents(events.Del(grid.KindJATask, grid.Key{ID: id, Sub: 1}), events.Del(grid.KindJob, grid.Key{ID: id}))
 		}
 	}
 	for _, a := range s.st.ARs() {
 		n := *a
 		switch {
 		case a.Over() && len(s.st.JobsOf(a.ID)) == 0:
-			s.tell(events.Del(grid.KindAR, a.Key()))
+			s.applyEvents(events.Del(grid.KindAR, a.Key()))
 			continue
-		case a.End <= s.st.At: // its jobs are told to end, and do so later
+		case a.End <= s.st.At: // its jobs are to end, and do so later
 			n.State = grid.ARExited
 			s.jobs = slices.DeleteFunc(s.jobs, func(j *grid.Job) bool {
 				if j.AR == a.ID {
-					s.tell(events.Del(grid.KindJob, j.Key()))
+					s.applyEvents(events.Del(grid.KindJob, j.Key()))
 				}
 				return j.AR == a.ID
 			})
@@ -202,7 +203,7 @@ func (s *stand) pass(ms grid.Time) {
 			n.State = grid.ARRunning
 		}
 		if n.State != a.State {
-			s.tell(events.Mod(&n))
+			s.applyEvents(events.Mod(&n))
 		}
 	}
 	s.c.Refresh(s.st.At)
@@ -219,7 +220,7 @@ func (s *stand) decide() {
 		if p, why := s.c.Grant(a, s.st.At, time.UTC); why == nil {
 			s.ars++
 			a.Grants, a.GrantedPE = p.Grants, p.PE
-			s.tell(events.Add(a))
+			s.applyEvents(events.Add(a))
 		}
 	}
 	for range s.r.IntN(4) {
@@ -231,7 +232,7 @@ func (s *stand) decide() {
 		if a := s.st.AR(j.AR); j.AR != 0 && (a == nil || a.Over()) {
 			continue
 		}
-		s.tell(events.Add(j))
+		s.applyEvents(events.Add(j))
 		s.jobs = append(s.jobs, j)
 	}
 	for _, lent := range []bool{true, false} {
@@ -265,7 +266,7 @@ func (s *stand) decide() {
 			if why := s.c.Fits(placed[i], t.Grants, t.PE); !why.Fits() {
 				s.t.Fatalf("job %d is placed at %v, but %v", t.Job, t.Grants, why)
 			}
-			s.tell(e)
+			s.applyEvents(e)
 			s.ends[t.Job] = s.st.At + grid.Time(1000+s.r.IntN(40_000))
 			if placed[i].AR != 0 {
 				s.started++

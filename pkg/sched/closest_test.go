@@ -2,13 +2,15 @@ package sched
 
 import (
 	"testing"
+
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 // What Closest says of an instance is what the search for a place finds there,
 // and what Explain says: it lacks nothing if and only if it can give a slot.
 func TestClosestAgreesWithPlace(t *testing.T) {
 	given, refused := 0, 0
-	for seed := range uint64(60) {
+	law.Each(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for range 60 {
 			w.happen()
@@ -19,7 +21,7 @@ func TestClosestAgreesWithPlace(t *testing.T) {
 			}
 			near := w.c.Closest(n, 1000)
 			if len(near) != len(w.c.instances) {
-				t.Fatalf("seed %d: %d of %d instances", seed, len(near), len(w.c.instances))
+				t.Fatalf("%d of %d instances", len(near), len(w.c.instances))
 			}
 			global, _ := w.c.slots(w.c.atGlobal(), n)
 			for _, m := range near {
@@ -28,16 +30,16 @@ func TestClosestAgreesWithPlace(t *testing.T) {
 				open := now.load != nil && w.c.stateReason(in).Fits() && w.c.alarm(in, now).of == nil && now.row(in.place)[0] < in.supply.Capacity[0]
 				fits := open && global.any(n) && w.c.impossible(n).Fits() && w.c.whyNot(n, in).Fits()
 				if fits != (len(m.Lacks) == 0) {
-					t.Fatalf("seed %d: %s: %v for %+v, which lacks %+v", seed, m.Instance, w.c.whyNot(n, in), *j.JobRequest, m.Lacks)
+					t.Fatalf("%s: %v for %+v, which lacks %+v", m.Instance, w.c.whyNot(n, in), *j.JobRequest, m.Lacks)
 				}
 				if j.PE == "" && open && w.c.static(n, in).Fits() {
 					if slots := w.c.instanceSlots(n, in); global.any(n) && w.c.impossible(n).Fits() && slots > 0 != fits {
-						t.Fatalf("seed %d: %s gives %d slots to %+v, and lacks %+v", seed, m.Instance, slots, *j.JobRequest, m.Lacks)
+						t.Fatalf("%s gives %d slots to %+v, and lacks %+v", m.Instance, slots, *j.JobRequest, m.Lacks)
 					}
 				}
 				for _, l := range m.Lacks {
 					if l.Reason.Fits() || l.Reason.String() == "" {
-						t.Fatalf("seed %d: a lack without a reason: %+v", seed, l)
+						t.Fatalf("a lack without a reason: %+v", l)
 					}
 				}
 				if fits {
@@ -47,7 +49,7 @@ func TestClosestAgreesWithPlace(t *testing.T) {
 				}
 			}
 		}
-	}
+	})
 	if given < 1000 || refused < 1000 {
 		t.Errorf("%d instances fitted, %d did not: too few to say anything", given, refused)
 	}

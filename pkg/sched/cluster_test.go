@@ -10,13 +10,14 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
 // A Cluster that followed random events is the one that is made anew from
 // their result; and a Copy stays as it was.
 func TestFollowingIsRecomputing(t *testing.T) {
-	for seed := range uint64(60) {
+	law.Each(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		var copies []*Cluster
 		var then []string
@@ -27,13 +28,13 @@ func TestFollowingIsRecomputing(t *testing.T) {
 			fresh.now = w.c.now
 			fresh.settle()
 			if made := fresh.dump(); followed != made {
-				t.Fatalf("seed %d: followed\n%s\nmade anew\n%s", seed, followed, made)
+				t.Fatalf("followed\n%s\nmade anew\n%s", followed, made)
 			}
 			if followed, made := w.c.threadsInUse(), fresh.threadsInUse(); followed != made {
-				t.Fatalf("seed %d: threads in use, followed\n%s\nmade anew\n%s", seed, followed, made)
+				t.Fatalf("threads in use, followed\n%s\nmade anew\n%s", followed, made)
 			}
 			if followed, granted := w.c.instancesTaken(), w.instancesGranted(); followed != granted {
-				t.Fatalf("seed %d: instances taken, followed\n%s\ngranted\n%s", seed, followed, granted)
+				t.Fatalf("instances taken, followed\n%s\ngranted\n%s", followed, granted)
 			}
 			if w.r.IntN(10) == 0 {
 				copies, then = append(copies, w.c.Copy(w.st.Copy())), append(then, followed)
@@ -41,16 +42,16 @@ func TestFollowingIsRecomputing(t *testing.T) {
 		}
 		for i, c := range copies {
 			if now := c.dump(); now != then[i] {
-				t.Fatalf("seed %d: a copy was\n%s\nand has become\n%s", seed, then[i], now)
+				t.Fatalf("a copy was\n%s\nand has become\n%s", then[i], now)
 			}
 		}
-	}
+	})
 }
 
 // What is booked and reserved on a lent Cluster comes out as on a copy, run by
 // run in the same memory, and leaves the owner alone.
 func TestLentIsLikeACopy(t *testing.T) {
-	for seed := range uint64(30) {
+	law.Each(t, 30, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for range 60 {
 			w.happen()
@@ -69,18 +70,18 @@ func TestLentIsLikeACopy(t *testing.T) {
 				}
 			}
 			if want, got := copied.dump(), lent.dump(); got != want {
-				t.Fatalf("seed %d: on a copy\n%s\nlent\n%s", seed, want, got)
+				t.Fatalf("on a copy\n%s\nlent\n%s", want, got)
 			}
 			if after := w.c.dump(); after != before {
-				t.Fatalf("seed %d: before\n%s\nafter a run\n%s", seed, before, after)
+				t.Fatalf("before\n%s\nafter a run\n%s", before, after)
 			}
 		}
-	}
+	})
 }
 
 // Booking on a copy counts what the events of the same starts count.
 func TestBookIsWhatEventsSay(t *testing.T) {
-	for seed := range uint64(40) {
+	law.Each(t, 40, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for range 30 {
 			w.happen()
@@ -89,34 +90,34 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 		run.Begin(w.c.now)
 		j := w.job()
 		j.Array = seed%2 == 0
-		w.tell(events.Add(j))
+		w.applyEvents(events.Add(j))
 		n := run.Need(j)
 		p, why := run.FindPlacement(n, &Cursor{})
 		if !why.Fits() {
-			continue
+			return
 		}
 		if r := w.c.Fits(j, p.Grants, p.PE); !r.Fits() {
-			t.Fatalf("seed %d: placed %v but %v", seed, p.Grants, r)
+			t.Fatalf("placed %v but %v", p.Grants, r)
 		}
 		before := run.dump()
 		run.Book(n, j, p)
 		booked := run.dump()
 		w.c.Refresh(w.c.now)
-		w.tell(events.Add(w.started(j, p)))
-		if told := w.c.dump(); booked != told {
-			t.Fatalf("seed %d: booked\n%s\ntold\n%s", seed, booked, told)
+		w.applyEvents(events.Add(w.started(j, p)))
+		if anew := w.c.dump(); booked != anew {
+			t.Fatalf("booked\n%s\nfollowed\n%s", booked, anew)
 		}
-		if booked, told := run.Started(j.ID), w.c.Started(j.ID); booked != 1 || told != 1 {
-			t.Fatalf("seed %d: one task has started, booked %d, told %d", seed, booked, told)
+		if booked, anew := run.Started(j.ID), w.c.Started(j.ID); booked != 1 || anew != 1 {
+			t.Fatalf("one task has started, booked %d, followed %d", booked, anew)
 		}
 		run.Unbook(n, j, p)
 		if n := run.Started(j.ID); n != 0 {
-			t.Fatalf("seed %d: none has started, %d are booked", seed, n)
+			t.Fatalf("none has started, %d are booked", n)
 		}
 		if after := run.dump(); after != before {
-			t.Fatalf("seed %d: before\n%s\nbooked and unbooked\n%s", seed, before, after)
+			t.Fatalf("before\n%s\nbooked and unbooked\n%s", before, after)
 		}
-	}
+	})
 }
 
 // dump writes down everything that follows from events.
@@ -218,11 +219,11 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 			events.Add(&grid.RQS{Name: "off", Limits: grid.Names{"to slots=0"}}),
 			events.Add(&grid.Centry{Name: "num_proc", Type: "INT", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "0"}))
 	}
-	w.tell(es...)
+	w.applyEvents(es...)
 	return w
 }
 
-func (w *randomWorld) tell(es ...events.Event) {
+func (w *randomWorld) applyEvents(es ...events.Event) {
 	l := events.List{Seq: w.st.Seq + 1, At: w.st.At, Events: es}
 	w.st.Apply(l)
 	w.c.Apply(l)
@@ -307,33 +308,33 @@ func (w *randomWorld) load(host string, avg float64, unheard bool) *grid.Load {
 }
 
 // happen is one random event list. Time stands still, so that fading load
-// adjustments do not tell the one from the other.
+// adjustments do not make a difference.
 func (w *randomWorld) happen() {
 	host := fmt.Sprint("h", 1+w.r.IntN(3))
 	switch w.r.IntN(12) {
 	case 0:
-		w.tell(events.Mod(w.load(host, w.r.Float64()*3, w.r.IntN(4) == 0)))
+		w.applyEvents(events.Mod(w.load(host, w.r.Float64()*3, w.r.IntN(4) == 0)))
 	case 1:
-		w.tell(events.Mod(&grid.QInstance{Queue: "all.q", Host: host, State: [...]grid.QueueState{0, 0, grid.QueueDisabled, grid.QueueError}[w.r.IntN(4)]}))
+		w.applyEvents(events.Mod(&grid.QInstance{Queue: "all.q", Host: host, State: [...]grid.QueueState{0, 0, grid.QueueDisabled, grid.QueueError}[w.r.IntN(4)]}))
 	case 2:
 		if w.st.QInstance("all.q", "h3") != nil {
-			w.tell(events.Del(grid.KindQInstance, grid.Key{Name: "all.q@h3"}))
+			w.applyEvents(events.Del(grid.KindQInstance, grid.Key{Name: "all.q@h3"}))
 		} else {
-			w.tell(events.Add(&grid.QInstance{Queue: "all.q", Host: "h3"}))
+			w.applyEvents(events.Add(&grid.QInstance{Queue: "all.q", Host: "h3"}))
 		}
 	case 3:
 		if id := w.some(); id != 0 {
-			w.tell(events.Del(grid.KindJATask, grid.Key{ID: id, Sub: 1}))
+			w.applyEvents(events.Del(grid.KindJATask, grid.Key{ID: id, Sub: 1}))
 		}
 	case 4:
 		if id := w.some(); id != 0 {
-			w.tell(events.Del(grid.KindJob, grid.Key{ID: id}))
+			w.applyEvents(events.Del(grid.KindJob, grid.Key{ID: id}))
 		}
 	case 5:
 		if id := w.some(); id != 0 { // rescheduled
 			task := *w.st.Task(id, 1)
 			task.Status, task.Grants, task.PE, task.Maps, task.Cores, task.Binding, task.Start = grid.Idle, nil, "", nil, nil, "", 0
-			w.tell(events.Mod(&task))
+			w.applyEvents(events.Mod(&task))
 		}
 	case 6:
 		if id := w.some(); id != 0 { // altered while running
@@ -345,7 +346,7 @@ func (w *randomWorld) happen() {
 			if w.r.IntN(2) == 0 {
 				j.Binding = nil
 			}
-			w.tell(events.Mod(&j))
+			w.applyEvents(events.Mod(&j))
 		}
 	case 7:
 		if id := w.some(); id != 0 { // a usage sample
@@ -354,15 +355,15 @@ func (w *randomWorld) happen() {
 			if w.r.IntN(2) == 0 && len(task.Cores) == 0 {
 				task.Binding = "ScTTCTT" // execd has chosen
 			}
-			w.tell(events.Mod(&task))
+			w.applyEvents(events.Mod(&task))
 		}
 	default:
 		j := w.job()
-		w.tell(events.Add(j))
+		w.applyEvents(events.Add(j))
 		p, why := w.c.Copy(w.st).FindPlacement(w.c.Need(j), &Cursor{})
 		w.everywhere(j, p)
 		if why.Fits() {
-			w.tell(events.Add(w.started(j, p)))
+			w.applyEvents(events.Add(w.started(j, p)))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 // naive is a diagram as a list of bookings, asked moment by moment.
@@ -59,7 +60,7 @@ const horizon = 60
 // A diagram says what a list of bookings says, moment by moment, whatever was
 // booked and taken back before.
 func TestDiagramIsItsBookings(t *testing.T) {
-	for seed := range uint64(400) {
+	law.Each(t, 400, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		d, used := diagram{}, 0.0
 		now := grid.Time(10)
@@ -99,21 +100,21 @@ func TestDiagramIsItsBookings(t *testing.T) {
 			length := grid.Time(1 + r.IntN(20))
 			w := window{from, from + length}
 			if got, want := d.peak(used, w, n.clock), n.peak(w); got != want {
-				t.Fatalf("seed %d: peak of %v is %v, not %v: %+v %+v", seed, w, got, want, d, n)
+				t.Fatalf("peak of %v is %v, not %v: %+v %+v", w, got, want, d, n)
 			}
 			limit := float64(r.IntN(12))
 			if got, want := d.earliest(used, from, length.Sub(0), limit, n.clock), n.earliest(from, length, limit); got != want {
-				t.Fatalf("seed %d: earliest from %v for %v under %v is %v, not %v: %+v %+v", seed, from, length, limit, got, want, d, n)
+				t.Fatalf("earliest from %v for %v under %v is %v, not %v: %+v %+v", from, length, limit, got, want, d, n)
 			}
 			until := d.stays(from, length.Sub(0), n.clock)
 			for s := from; s < min(until, horizon); s++ {
 				if n.peak(window{s, s + length}) != n.peak(w) {
-					t.Fatalf("seed %d: it does not stay from %v to %v", seed, from, until)
+					t.Fatalf("it does not stay from %v to %v", from, until)
 				}
 			}
 		}
 		if len(n.running) == 0 && len(d.ends) > 0 || len(n.planned) == 0 && len(d.plans) > 0 {
-			t.Fatalf("seed %d: nothing is booked but %+v", seed, d)
+			t.Fatalf("nothing is booked but %+v", d)
 		}
-	}
+	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 // A flow deals as many instances as any assignment can, and what is pushed later takes nothing from
@@ -17,7 +18,7 @@ func TestFlowDealsTheMost(t *testing.T) {
 		{Name: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"},
 	})
 	blocks := []string{"", "[model=a]", "[model=b]", "[model=a|b]", "[size>=2]", "[size=2,model=a]", "[model!=c]", "[size<3]"}
-	for seed := range uint64(3000) {
+	law.Each(t, 3000, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var m complex.Map
 		var left []int
@@ -46,7 +47,7 @@ func TestFlowDealsTheMost(t *testing.T) {
 				sum += n
 			}
 			if most := mostDealt(m, left, f.selections[:i+1], append([]int(nil), wants[:i+1]...)); sum != most {
-				t.Fatalf("seed %d: %v of %v units of %+v, left %v, are dealt, %d are possible", seed, got, wants, m, left, most)
+				t.Fatalf("%v of %v units of %+v, left %v, are dealt, %d are possible", got, wants, m, left, most)
 			}
 		}
 		for i, n := range got {
@@ -55,10 +56,10 @@ func TestFlowDealsTheMost(t *testing.T) {
 				dealt += g.dealt[i]
 			}
 			if dealt != n {
-				t.Fatalf("seed %d: selection %d got %d units and has %d", seed, i, n, dealt)
+				t.Fatalf("selection %d got %d units and has %d", i, n, dealt)
 			}
 		}
-	}
+	})
 }
 
 // mostDealt tries all assignments.

@@ -197,7 +197,7 @@ func differ(a, want, b, got string) string {
 }
 
 // keptNeeds compares searches with needs that are kept from one list to the next, as a model keeps one for each category, with
-// searches that know nothing of earlier ones.
+// searches that keep nothing of earlier ones.
 func (c *cell) keptNeeds(jobs []*grid.Job) string {
 	run := c.Cluster.Lend()
 	run.Begin(c.Now)

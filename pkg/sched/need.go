@@ -391,7 +391,7 @@ func (c *Cluster) selectable(n *Need, of grid.TaskScope, h *host) Reason {
 	return Reason{}
 }
 
-// requestText is what a job asks for as messages quote it behind -l.
+// requestText is what a job asks for as messages quote it after -l.
 func requestText(j *grid.Job) string {
 	text := complex.RequestText(j.Hard)
 	if len(j.MasterHard) > 0 {

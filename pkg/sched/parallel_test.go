@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 func TestLargest(t *testing.T) {
@@ -22,7 +23,7 @@ func TestLargest(t *testing.T) {
 // and keeps to the rule, and no larger amount would have fitted. Where quotas limit the hosts of a job,
 // these are taken in their order, and others might have given more.
 func TestParallelPlacementIsTheLargest(t *testing.T) {
-	for seed := range uint64(60) {
+	law.Each(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for _, text := range []string{"$pe_slots", "$fill_up", "$round_robin", "1", "2", "3"} {
 			for range w.r.IntN(15) {
@@ -35,12 +36,12 @@ func TestParallelPlacementIsTheLargest(t *testing.T) {
 			if w.r.IntN(3) == 0 {
 				j.MasterQueues = grid.Names{"*@h2"}
 			}
-			w.tell(events.Mod(&pe), events.Add(j))
+			w.applyEvents(events.Mod(&pe), events.Add(j))
 			rule, _ := parseRule(text)
 			p, why := w.c.FindPlacement(w.c.Need(j), &Cursor{})
 			if why.Fits() {
 				if r := w.c.Fits(j, p.Grants, p.PE); !r.Fits() || !rule.keeps(p.Grants) {
-					t.Fatalf("seed %d %s: %v: %v", seed, text, p.Grants, r)
+					t.Fatalf("%s: %v: %v", text, p.Grants, r)
 				}
 			}
 			if n := w.c.Need(j); n.perHost && w.c.passing(n, "mpi") != nil {
@@ -48,14 +49,14 @@ func TestParallelPlacementIsTheLargest(t *testing.T) {
 			}
 			w.eachWay(func(grants []grid.Grant, slots uint32) {
 				if slots > p.Slots && rule.keeps(grants) && j.PERange.Contains(slots) && w.c.Fits(j, grants, "mpi").Fits() && w.open(grants) {
-					t.Fatalf("seed %d %s: %v was placed (%v), but %v fits: %+v", seed, text, p.Grants, why, grants, *j.JobRequest)
+					t.Fatalf("%s: %v was placed (%v), but %v fits: %+v", text, p.Grants, why, grants, *j.JobRequest)
 				}
 			})
 		}
-	}
+	})
 }
 
-// keeps reports whether grants obey an allocation rule.
+// keeps reports whether grants follow an allocation rule.
 func (r rule) keeps(grants []grid.Grant) bool {
 	for _, g := range grants {
 		if r.kind == fixedSlots && int(g.Slots) != r.fixed {

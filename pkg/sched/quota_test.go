@@ -5,12 +5,13 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 // Whatever happens, no job starts that takes more than a resource quota
 // allows: counted from the started tasks alone, rule by rule.
 func TestQuotasHold(t *testing.T) {
-	for seed := range uint64(60) {
+	law.Each(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed*3+1)
 		for range 120 {
 			w.happenUnaltered()
@@ -53,11 +54,11 @@ func TestQuotasHold(t *testing.T) {
 			})
 			for l, n := range used {
 				if n > l.most+tiny {
-					t.Fatalf("seed %d: %s: %v are in use", seed, l.what, n)
+					t.Fatalf("%s: %v are in use", l.what, n)
 				}
 			}
 		}
-	}
+	})
 }
 
 // happenUnaltered is happen without what qmaster sees to: jobs that are altered
@@ -70,11 +71,11 @@ func (w *randomWorld) happenUnaltered() {
 	})
 	w.happen()
 	if w.st.QInstance("all.q", "h3") == nil {
-		w.tell(events.Add(&grid.QInstance{Queue: "all.q", Host: "h3"}))
+		w.applyEvents(events.Add(&grid.QInstance{Queue: "all.q", Host: "h3"}))
 	}
 	for id, j := range was {
 		if now := w.st.Job(id); now != nil && now != j {
-			w.tell(events.Mod(j))
+			w.applyEvents(events.Mod(j))
 		}
 	}
 }

@@ -1,29 +1,25 @@
 package sched_test
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
-)
 
-var (
-	seeds = flag.Uint64("clusters", 6, "how many random cells TestFollowedAnswers lives through")
-	from  = flag.Uint64("first", 0, "the first seed of TestFollowedAnswers")
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 // TestFollowedAnswers has random lines happen in random cells. After each the followed Cluster must answer all questions as one that
 // is built from the full state, its copy and a lent one; and a branch that follows other lines must not be disturbed.
 func TestFollowedAnswers(t *testing.T) {
-	for seed := *from; seed < *from+*seeds; seed++ {
+	law.Each(t, 6, func(t *testing.T, seed uint64) {
 		lines := randomLines(seed, 60)
 		if at, why := replay(lines); why != "" {
 			short := reduce(lines[:at+1])
 			_, why = replay(short)
-			t.Errorf("seed %d (repeat: go test ./pkg/sched -run TestFollowedAnswers -first %d -clusters 1):\n%s\n%s", seed, seed, strings.Join(short, "\n"), why)
+			t.Errorf("%s\n%s", strings.Join(short, "\n"), why)
 		}
-	}
+	})
 }
 
 // replay carries out lines until a comparison finds a difference. A line that begins with "branch" makes a branch of the cell; one

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 // Earliest finds what trying one moment after the other finds.
 func TestEarliestIsTheFirstThatFits(t *testing.T) {
 	found := 0
-	for seed := range uint64(300) {
+	law.Each(t, 300, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, 2*seed+1)
 		for range 40 {
 			w.happen()
@@ -35,14 +36,14 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 				}
 			}
 			if at != first || p.Slots != want.Slots || why.Fits() != (first < never) {
-				t.Fatalf("seed %d: %v %v at %v (%v), but %v fits at %v", seed, j.JobRequest, p, at, why, want, first)
+				t.Fatalf("%v %v at %v (%v), but %v fits at %v", j.JobRequest, p, at, why, want, first)
 			}
 			if first < never {
 				found++
 				run.Reserve(n, p, at)
 			}
 		}
-	}
+	})
 	if found < 1000 {
 		t.Errorf("only %d reservations were made", found)
 	}

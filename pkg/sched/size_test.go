@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 // What is refused because less was refused is refused.
 func TestMoreThanFindsNoPlaceFindsNone(t *testing.T) {
 	covered := 0
-	for seed := range uint64(12) {
+	law.Each(t, 12, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for range 60 {
 			w.happen()
@@ -28,7 +29,7 @@ func TestMoreThanFindsNoPlaceFindsNone(t *testing.T) {
 				known := least.Covers(e)
 				switch {
 				case known && why.Fits():
-					t.Fatalf("seed %d: a job of %+v finds a place where less found none", seed, e)
+					t.Fatalf("a job of %+v finds a place where less found none", e)
 				case known:
 					covered++
 				case !why.Fits():
@@ -38,7 +39,7 @@ func TestMoreThanFindsNoPlaceFindsNone(t *testing.T) {
 				}
 			}
 		}
-	}
+	})
 	if covered < 100 {
 		t.Errorf("only %d jobs ask for more than one that found no place", covered)
 	}

@@ -26,7 +26,7 @@ func TestNextTask(t *testing.T) {
 	}
 	j = &grid.Job{JobRequest: &grid.JobRequest{}, Pending: grid.Ranges{{First: 1, Last: 400_001, Step: 1}}, UserHold: user, ArrayHold: array}
 	if got := NextTask(j, 0); got != 400_001 {
-		t.Errorf("behind the held ones: %d", got)
+		t.Errorf("after the held ones: %d", got)
 	}
 	j = &grid.Job{JobRequest: &grid.JobRequest{}, Pending: grid.Ranges{{First: 1, Last: 9, Step: 4}, {First: 20, Last: 20, Step: 1}}}
 	for _, c := range []struct{ after, want uint32 }{{0, 1}, {1, 5}, {6, 9}, {9, 20}, {20, 0}} {

@@ -73,7 +73,7 @@ func TestUsage(t *testing.T) {
 				now = now.Add(60 * number(f[0]))
 				more := amounts(f[2:])
 				var ended grid.Amounts
-				if f[1] == "ended" { // what is told here is all that the task consumed
+				if f[1] == "ended" { // what is reported here is all that the task consumed
 					more[grid.UsageFinishedJobs] = 1
 					ended = more
 				}

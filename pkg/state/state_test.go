@@ -12,13 +12,13 @@ import (
 
 const begin grid.Time = 1_700_000_000_000
 
-func told(seq uint64, at grid.Time, es ...events.Event) events.List {
+func makeList(seq uint64, at grid.Time, es ...events.Event) events.List {
 	return events.List{Seq: seq, At: at, Events: es}
 }
 
 // submitted is the list of a submit.
 func submitted(at grid.Time, id uint32, request string) events.List {
-	l := told(uint64(id), at, events.Add(job(id)))
+	l := makeList(uint64(id), at, events.Add(job(id)))
 	l.Cause.Ref = request
 	return l
 }
@@ -32,7 +32,7 @@ func job(id uint32) *grid.Job {
 // a copy lists stays.
 func TestTasksOfAHost(t *testing.T) {
 	s := New()
-	s.Apply(told(1, begin, events.Add(job(7))))
+	s.Apply(makeList(1, begin, events.Add(job(7))))
 	list := func(s *State) string {
 		var b strings.Builder
 		for _, host := range []string{"a", "b", grid.GlobalHost} {
@@ -61,7 +61,7 @@ func TestTasksOfAHost(t *testing.T) {
 		{&grid.JATask{Status: grid.Transfering, Grants: on("a")}, "a:7.3/7"},
 	} {
 		step.task.Job, step.task.ID, step.task.Attempt = 7, 3, uint32(s.Seq)
-		s.Apply(told(s.Seq+1, begin, events.Mod(step.task)))
+		s.Apply(makeList(s.Seq+1, begin, events.Mod(step.task)))
 		if got := list(s); got != step.want {
 			t.Errorf("%q, not %q", got, step.want)
 		}
@@ -70,7 +70,7 @@ func TestTasksOfAHost(t *testing.T) {
 		}
 		was, wanted = s.Copy(), step.want
 	}
-	s.Apply(told(s.Seq+1, begin, events.Del(grid.KindJATask, grid.Key{ID: 7, Sub: 3})))
+	s.Apply(makeList(s.Seq+1, begin, events.Del(grid.KindJATask, grid.Key{ID: 7, Sub: 3})))
 	if got := list(s); got != "" {
 		t.Errorf("%q is left", got)
 	}
@@ -80,9 +80,9 @@ func TestTasksOfAHost(t *testing.T) {
 // range; a job that goes takes its tasks with it.
 func TestEnrolling(t *testing.T) {
 	s := New()
-	s.Apply(told(1, begin, events.Add(job(7))))
+	s.Apply(makeList(1, begin, events.Add(job(7))))
 	before := s.Copy()
-	s.Apply(told(2, begin, events.Add(&grid.JATask{Job: 7, ID: 3, Status: grid.Transfering, Grants: []grid.Grant{{Queue: "q", Host: "h", Slots: 1}}})))
+	s.Apply(makeList(2, begin, events.Add(&grid.JATask{Job: 7, ID: 3, Status: grid.Transfering, Grants: []grid.Grant{{Queue: "q", Host: "h", Slots: 1}}})))
 	if got := s.Job(7).Pending.String(); got != "1-2:1,4-5:1" {
 		t.Errorf("pending %s", got)
 	}
@@ -92,7 +92,7 @@ func TestEnrolling(t *testing.T) {
 	if got := before.Job(7).Pending.String(); got != "1-5:1" || len(before.OnHost("h")) != 0 {
 		t.Errorf("the copy has changed: pending %s", got)
 	}
-	s.Apply(told(3, begin, events.Del(grid.KindJob, grid.Key{ID: 7})))
+	s.Apply(makeList(3, begin, events.Del(grid.KindJob, grid.Key{ID: 7})))
 	if len(s.Tasks(7)) != 0 || len(s.OnHost("h")) != 0 || s.Job(7) != nil {
 		t.Error("something of the job is left")
 	}
@@ -112,12 +112,12 @@ func TestReceipts(t *testing.T) {
 	s.Full(func(e events.Event) bool { full = append(full, e); return true })
 	slices.Reverse(full)
 	m := New()
-	m.Apply(told(5, s.At, full...))
+	m.Apply(makeList(5, s.At, full...))
 	for _, x := range []*State{s, m} {
 		if r := x.Receipt("r7"); r == nil || r.Job != 3 {
 			t.Fatalf("receipt %v", r)
 		}
-		x.Apply(told(6, begin.Add(grid.ReceiptSeconds+2.5)))
+		x.Apply(makeList(6, begin.Add(grid.ReceiptSeconds+2.5)))
 		if x.Receipt("r7") != nil || x.Receipt("r6") == nil || x.Len(grid.KindReceipt) != 2 {
 			t.Errorf("%d receipts where those of the last two jobs are due", x.Len(grid.KindReceipt))
 		}
@@ -127,14 +127,14 @@ func TestReceipts(t *testing.T) {
 // TestGroups: host groups are resolved through each other; a circle ends.
 func TestGroups(t *testing.T) {
 	s := New()
-	s.Apply(told(1, begin,
+	s.Apply(makeList(1, begin,
 		events.Add(&grid.HGroup{Name: "@a", HostList: grid.Names{"h1", "@b"}}),
 		events.Add(&grid.HGroup{Name: "@b", HostList: grid.Names{"h2", "@a"}})))
 	if got := s.Hosts(grid.Names{"@a", "h9"}); !slices.Equal(got, grid.Names{"h1", "h2", "h9"}) {
 		t.Errorf("hosts %v", got)
 	}
 	c := s.Copy()
-	s.Apply(told(2, begin, events.Mod(&grid.HGroup{Name: "@b", HostList: grid.Names{"h3"}})))
+	s.Apply(makeList(2, begin, events.Mod(&grid.HGroup{Name: "@b", HostList: grid.Names{"h3"}})))
 	if !s.Member("@a", "h3") || s.Member("@a", "h2") || !c.Member("@a", "h2") {
 		t.Error("members do not follow the group, or the copy does")
 	}
@@ -143,7 +143,7 @@ func TestGroups(t *testing.T) {
 func BenchmarkCopy1M(b *testing.B) {
 	s := New()
 	for i := range uint32(1_000_000) {
-		s.Apply(told(uint64(i+1), begin, events.Add(job(i+1))))
+		s.Apply(makeList(uint64(i+1), begin, events.Add(job(i+1))))
 	}
 	b.ResetTimer()
 	for range b.N {
@@ -181,12 +181,12 @@ func TestOwners(t *testing.T) {
 		})
 		return out
 	}
-	s.Apply(told(1, begin, events.Add(of(3, "bob")), events.Add(of(1, "alice")), events.Add(of(2, "bob")), events.Add(of(4, "alice2"))))
+	s.Apply(makeList(1, begin, events.Add(of(3, "bob")), events.Add(of(1, "alice")), events.Add(of(2, "bob")), events.Add(of(4, "alice2"))))
 	before := s.Copy()
 	if got, want := index(s), "alice 1 (1); alice2 4 (1); bob 2 3 (2); "; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
-	s.Apply(told(2, begin, events.Del(grid.KindJob, grid.Key{ID: 1}), events.Mod(of(3, "carol")), events.Mod(of(2, "bob"))))
+	s.Apply(makeList(2, begin, events.Del(grid.KindJob, grid.Key{ID: 1}), events.Mod(of(3, "carol")), events.Mod(of(2, "bob"))))
 	if got, want := index(s), "alice2 4 (1); bob 2 (1); carol 3 (1); "; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
@@ -258,7 +258,7 @@ func TestTally(t *testing.T) {
 		{events.Del(grid.KindJob, grid.Key{ID: 7}), Tally{Pending: 5}},
 	} {
 		seq++
-		s.Apply(told(seq, begin, step.event))
+		s.Apply(makeList(seq, begin, step.event))
 		if got := s.Tally(); got != step.want {
 			t.Errorf("after %s: %+v, want %+v", step.event, got, step.want)
 		}

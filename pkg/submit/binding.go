@@ -70,7 +70,7 @@ func striding(b *grid.Binding) bool { return b.Strategy == grid.BindStriding }
 func begins(b *grid.Binding) bool   { return !explicit(b) && len(b.Cores) > 0 }
 
 // The two parameters of each core of an explicit binding are called so, and by
-// its position behind that.
+// its position after that.
 const (
 	expSocket = "binding_exp_socket"
 	expCore   = "binding_exp_core"

@@ -238,7 +238,7 @@ func (s *Submission) setCommand(p jsv.Param) error {
 		s.lengthen(int(n) + 1)
 		spec.Args[n] = p.Value
 	}
-	if _, told := spec.Env.Get("QRSH_COMMAND"); told {
+	if _, sent := spec.Env.Get("QRSH_COMMAND"); sent {
 		spec.Env = spec.Env.With("QRSH_COMMAND", strings.Join(append([]string{spec.Command}, spec.Args...), " "))
 	}
 	return nil

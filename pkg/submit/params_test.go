@@ -9,9 +9,10 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
-// said are switches that make the jobs of TestToldBack.
+// said are switches that make the jobs of TestParametersComeBack.
 var said = [][]string{
 	{"-a", "203012312359.30"}, {"-ac", "x=1,y"}, {"-ac", "z=a=b"}, {"-ar", "7"}, {"-A", "acc"}, {"-c", "sx"}, {"-c", "0:10:0"}, {"-ckpt", "c"},
 	{"-cwd"}, {"-wd", "/tmp"}, {"-dl", "203101010000"}, {"-e", "/tmp/e,h1:/tmp/f"}, {"-h"}, {"-hold_jid", "1,foo"}, {"-hold_jid_ad", "3"},
@@ -23,12 +24,12 @@ var said = [][]string{
 	{"-t", "2-10:3"}, {"-t", "5"}, {"-tc", "2"}, {"-w", "e"}, {"-v", "A=b,C=d e"},
 }
 
-// TestToldBack: a verifier that says of every parameter what it was told, in any
+// TestParametersComeBack: a verifier that sets every parameter to what it received, in any
 // order, changes nothing; the job itself is never changed.
-func TestToldBack(t *testing.T) {
+func TestParametersComeBack(t *testing.T) {
 	from := Client{Context: "client", Program: "qsub", User: "alice", Group: "staff", Host: "h1", Now: time.Date(2026, 11, 20, 22, 16, 17, 0, time.UTC)}
 	origin := Origin{Getenv: func(string) string { return "" }, Dir: "/work", Host: "h1", Now: func() time.Time { return from.Now }}
-	for seed := range uint64(2000) {
+	law.Each(t, 2000, func(t *testing.T, seed uint64) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		var line []string
 		for _, i := range dice.Perm(len(said))[:dice.IntN(14)] {
@@ -43,32 +44,32 @@ func TestToldBack(t *testing.T) {
 		}
 		s.finish(nil)
 		job := s.Job
-		wish := JSVJob(job, from)
+		request := JSVJob(job, from)
 		var changes []jsv.Change
-		for _, p := range wish.Params {
+		for _, p := range request.Params {
 			if !readOnly.Has(p.Name) {
 				changes = append(changes, jsv.Change{Param: p})
 			}
 		}
-		for _, v := range wish.Env {
+		for _, v := range request.Env {
 			changes = append(changes, jsv.Change{Param: jsv.Param{Name: v.Name, Value: v.Text}, Env: true})
 		}
 		dice.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
 		got, err := Corrected(job, changes, from)
 		if err != nil {
-			t.Fatalf("seed %d: %q: %v", seed, line, err)
+			t.Fatalf("%q: %v", line, err)
 		}
 		want := *job
 		spec := *job.Spec
 		want.Spec = &spec
-		if spec.MailTo == nil { // who submits is told, and so becomes said
+		if spec.MailTo == nil { // the verifier is sent the user who submits, and sets that
 			spec.MailTo = grid.Names{"alice@h1"}
 		}
 		if !reflect.DeepEqual(&want, got) {
-			t.Fatalf("seed %d: %q:\nwant %+v %+v %+v\n got %+v %+v %+v", seed, line, want, want.JobRequest, want.Spec, *got, got.JobRequest, got.Spec)
+			t.Fatalf("%q:\nwant %+v %+v %+v\n got %+v %+v %+v", line, want, want.JobRequest, want.Spec, *got, got.JobRequest, got.Spec)
 		}
-		if again := JSVJob(job, from); !slices.Equal(again.Params, wish.Params) {
-			t.Fatalf("seed %d: %q: the job has been changed", seed, line)
+		if again := JSVJob(job, from); !slices.Equal(again.Params, request.Params) {
+			t.Fatalf("%q: the job has been changed", line)
 		}
-	}
+	})
 }

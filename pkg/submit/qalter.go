@@ -33,8 +33,8 @@ func unknownToQalter(word string) error {
 }
 
 // Alter is the request that the words of a qalter make. Its Set names what is
-// to be changed by the switch that says so; -l and -q behind -soft are soft_l
-// and soft_q, behind -scope master_l, slave_l, masterq and slave_q, -wd is cwd, -V is v.
+// to be changed by the switch that says so; -l and -q after -soft are soft_l
+// and soft_q, after -scope master_l, slave_l, masterq and slave_q, -wd is cwd, -V is v.
 func (s *Submission) Alter() (*gdi.Alter, error) {
 	if err := switches.CheckJobs(s.Jobs); err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func (s *Submission) scriptDir() string {
 	return s.origin.Dir
 }
 
-// category is what the files of qtask(5) say behind a name: the user's own
+// category is what the files of qtask(5) say after a name: the user's own
 // unless the cell's has an exclamation mark before it.
 func category(o Origin, name string) ([]string, error) {
 	var cell string

@@ -9,13 +9,13 @@ import (
 // Command is one command's option language. T is what its words set.
 type Command[T any] struct {
 	Name     string
-	Usage    string // behind the name in help: "[options] job_task_list"
+	Usage    string // after the name in help: "[options] job_task_list"
 	Indent   int    // blanks before a switch in help
 	Column   int    // where its text begins
 	Switches []Switch[T]
 	Legend   string // the rest of help: operands, and what the argument words stand for
 
-	// Terms makes what stands behind Legend, when help is asked for.
+	// Terms makes what stands after Legend, when help is asked for.
 	Terms func() string
 
 	// New makes the T that the command line is read into. nil: the zero value.
@@ -54,9 +54,9 @@ type Switch[T any] struct {
 	Name string // without the dash
 	Args string // the argument words as help shows them
 	Help string // empty: accepted, but not shown in help
-	// Take is how many of the words behind the switch are its own. nil: none.
+	// Take is how many of the words after the switch are its own. nil: none.
 	Take Take
-	// Missing is the error when words are missing, behind "-x option must
+	// Missing is the error when words are missing, after "-x option must
 	// have "; empty: "argument".
 	Missing string
 	// Set is what the switch does.
@@ -67,7 +67,7 @@ type Switch[T any] struct {
 	format func(*T) *Format // of Fmt
 }
 
-// Take is how many of the words behind a switch are its own; Missing when
+// Take is how many of the words after a switch are its own; Missing when
 // there are too few.
 type Take func(rest []string) int
 

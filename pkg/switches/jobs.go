@@ -44,7 +44,7 @@ func JobWord(refs *[]gdi.JobRef, rest []string) (taken int, err error) {
 	return 1, err
 }
 
-// RestrictTasks is the -t behind a job of a job_task_list.
+// RestrictTasks is the -t after a job of a job_task_list.
 func RestrictTasks(refs []gdi.JobRef, text string) error {
 	if len(refs) == 0 {
 		return LonelyTasks(text)
@@ -57,7 +57,7 @@ func RestrictTasks(refs []gdi.JobRef, text string) error {
 	return nil
 }
 
-// LonelyTasks refuses a -t that stands behind no job.
+// LonelyTasks refuses a -t that stands after no job.
 func LonelyTasks(text string) error {
 	return Errorf("found lonely '-t %s' option (The -t option needs a leading job name).", text)
 }

@@ -18,7 +18,7 @@ type database struct {
 	fails bool
 }
 
-func (d *database) look(name string) (int, error) {
+func (d *database) lookUpUID(name string) (int, error) {
 	d.asked.Add(1)
 	if d.hangs != nil {
 		<-d.hangs
@@ -37,7 +37,7 @@ func (d *database) look(name string) (int, error) {
 func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &database{uids: map[string]int{"alice": 1}}
-		c := Cache[string, int]{Look: d.look, Patience: time.Second}
+		c := Cache[string, int]{Look: d.lookUpUID, Patience: time.Second}
 		begun := time.Now()
 		want := func(name, what string, took time.Duration, asked int32) {
 			t.Helper()

@@ -163,6 +163,6 @@ func (c *cell) waits() string {
 
 // ahead prints the jobs that stand before one of priority 0.5.
 func (c *cell) ahead() string {
-	rows, behind := view.JobsAhead(c.state, uint32(c.number(c.words()[0])), 0.5)
-	return print(rows, nil) + fmt.Sprintf("%d behind\n", behind)
+	rows, after := view.JobsAhead(c.state, uint32(c.number(c.words()[0])), 0.5)
+	return print(rows, nil) + fmt.Sprintf("%d after\n", after)
 }

@@ -65,7 +65,7 @@ func (r Resource) ShortValue() string {
 	return r.Value()
 }
 
-// Memory prints bytes with K, M, G or T behind: 6.000G.
+// Memory prints bytes with K, M, G or T after the number: 6.000G.
 func Memory(bytes float64, digits int) string {
 	unit := ""
 	for _, u := range []string{"K", "M", "G", "T"} {

@@ -139,8 +139,8 @@ type JobAhead struct {
 }
 
 // JobsAhead returns the jobs in line that stand before a job of a priority by what
-// the scheduler has reported, the first first, and how many stand behind it.
-func JobsAhead(st *state.State, job uint32, priority float64) (ahead []JobAhead, behind int) {
+// the scheduler has reported, the first first, and how many stand after it.
+func JobsAhead(st *state.State, job uint32, priority float64) (ahead []JobAhead, after int) {
 	this := st.Job(job)
 	if this == nil {
 		return nil, 0
@@ -154,14 +154,14 @@ func JobsAhead(st *state.State, job uint32, priority float64) (ahead []JobAhead,
 		if p := found(j.ID).Priority; goesBefore(p, j, priority, this) {
 			ahead = append(ahead, JobAhead{j, p})
 		} else {
-			behind++
+			after++
 		}
 		return true
 	})
 	slices.SortFunc(ahead, func(a, b JobAhead) int {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Job.Submit, b.Job.Submit), cmp.Compare(a.Job.ID, b.Job.ID))
 	})
-	return ahead, behind
+	return ahead, after
 }
 
 // goesBefore orders jobs as the dispatch order does: the higher priority, then

@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestAbandon gives up steps: who sent something is answered; with events, and what
-// nobody sent, cannot be given up.
+// TestAbandon gives up steps: the sender of an input is answered; steps with events, and
+// those without a sender, cannot be given up.
 func TestAbandon(t *testing.T) {
 	c := New(busyCell(t), 2)
 	seq := c.state.Seq

@@ -63,7 +63,7 @@ func (c *Core) mayReserve(r gdi.Request) *gdi.Answer {
 	return nil
 }
 
-// nextAR is the number of the next reservation. Behind the highest they begin
+// nextAR is the number of the next reservation. After the highest they begin
 // again with the lowest that is free.
 func (c *Core) nextAR() uint32 {
 	id := uint32(c.state.Counter(grid.ARSeqNum))

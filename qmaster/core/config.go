@@ -69,18 +69,18 @@ func badProcArgs(pe, attribute, text string) string {
 		return fmt.Sprintf("denied: path given for %q must start with a \"/\"", attribute)
 	}
 	for rest := text; ; {
-		_, behind, found := strings.Cut(rest, "$")
+		_, after, found := strings.Cut(rest, "$")
 		if !found {
 			return ""
 		}
-		name := behind
-		if i := strings.IndexFunc(behind, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }); i >= 0 {
-			name = behind[:i]
+		name := after
+		if i := strings.IndexFunc(after, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }); i >= 0 {
+			name = after[:i]
 		}
 		if !procVariables.Has(name) {
 			return fmt.Sprintf("parameter %s of pe %q: unknown variable %q", attribute, pe, name)
 		}
-		rest = behind
+		rest = after
 	}
 }
 

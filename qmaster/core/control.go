@@ -36,7 +36,7 @@ func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 }
 
 // referred are the jobs that a reference of qmod means, everybody's: by number,
-// by name or by a pattern of names, the last two perhaps with " -t 3-5" behind
+// by name or by a pattern of names, the last two perhaps with " -t 3-5" after
 // them. A job without such a task is none of them.
 func (c *Core) referred(search *byName[*grid.Job], ref string) (out []chosen) {
 	take := func(j *grid.Job, tasks grid.Ranges) {

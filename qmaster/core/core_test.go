@@ -20,7 +20,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// TestCore runs the transcripts in testdata: somebody wants something, and
+// TestCore runs the transcripts in testdata: a command is one input, and
 // what must happen is printed: answers, events, commands.
 func TestCore(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
@@ -45,7 +45,7 @@ type harness struct {
 	now    grid.Time
 	ref    uint64
 
-	follows map[string]uint64 // fingerprints of the configurations that hosts were told
+	follows map[string]uint64 // fingerprints of the configurations that hosts were sent
 }
 
 func (h *harness) run(d *datadriven.TestData) string {
@@ -206,7 +206,7 @@ func (h *harness) cell(d *datadriven.TestData) string {
 		if a.Key == "hosts" {
 			for _, n := range a.Vals {
 				group.HostList = append(group.HostList, n)
-				hosts = append(hosts, &grid.ExecHost{Name: n}, &grid.Load{Host: n, Heard: h.now, Processors: 4, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"}}})
+				hosts = append(hosts, &grid.ExecHost{Name: n}, &grid.Load{Host: n, Reported: h.now, Processors: 4, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"}}})
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,10 +12,9 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
 )
-
-var seeds = flag.Uint64("seeds", 200, "how many cells hear what execution daemons and schedulers make up")
 
 // TestMadeUpWords has execution daemons and schedulers of another version, or
 // with a bug, say what they like between what is right. The laws:
@@ -27,15 +25,13 @@ var seeds = flag.Uint64("seeds", 200, "how many cells hear what execution daemon
 //	an order that is refused changes nothing, one that comes again neither
 //	what is kept of jobs, users and hosts are numbers
 func TestMadeUpWords(t *testing.T) {
-	for seed := range *seeds {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newMadeUpCell(t, seed)
-			for range 100 {
-				w.turn()
-			}
-			w.checkReplay()
-		})
-	}
+	law.Each(t, 200, func(t *testing.T, seed uint64) {
+		w := newMadeUpCell(t, seed)
+		for range 100 {
+			w.turn()
+		}
+		w.checkReplay()
+	})
 }
 
 // madeUpCell is a cell of two hosts and an advance reservation, where jobs come
@@ -60,11 +56,11 @@ func (w *madeUpCell) ask(b gdi.Body) { w.askAs("root", b) }
 
 func (w *madeUpCell) askAs(user string, b gdi.Body) {
 	w.ref++
-	w.hear(Request{Ref: w.ref, Request: gdi.Request{User: user, Group: "users", Host: "m", Command: "x", Body: b}})
+	w.runInput(Request{Ref: w.ref, Request: gdi.Request{User: user, Group: "users", Host: "m", Command: "x", Body: b}})
 }
 
-// hear runs one input and holds the laws.
-func (w *madeUpCell) hear(in Input) Ready {
+// runInput runs one input and checks the laws.
+func (w *madeUpCell) runInput(in Input) Ready {
 	objects := 0
 	for _, k := range grid.Kinds {
 		objects += w.core.state.Len(k.Kind)
@@ -146,7 +142,7 @@ func (w *madeUpCell) turn() {
 	case n < 16:
 		w.orders()
 	case n < 24:
-		w.hear(Report{Report: w.report()})
+		w.runInput(Report{Report: w.report()})
 	case n == 24: // its administrator sets it right
 		w.ask(&gdi.Control{Action: "clear-error", Queues: true, Refs: []string{"*"}})
 		w.ask(&gdi.Control{Action: "clear-error", Refs: []string{"*"}})
@@ -157,10 +153,10 @@ func (w *madeUpCell) turn() {
 		w.ask(&gdi.Control{Action: w.one("suspend", "unsuspend", "reschedule"), Refs: []string{fmt.Sprint(w.attempt().Job)}})
 	case n == 27: // qmaster begins anew
 		w.core = New(w.replay.Copy(), w.core.epoch+1, testAlgorithms...)
-		w.hear(Scheduler{Name: "schedd"})
+		w.runInput(Scheduler{Name: "schedd"})
 	default:
 		w.now = w.now.Add(float64(w.Dice.IntN(400)))
-		w.hear(Tick{})
+		w.runInput(Tick{})
 	}
 }
 
@@ -242,10 +238,10 @@ func (w *madeUpCell) orders() {
 	}
 	in.Orders = []orders.Order{w.order()}
 	for again := range 1 + w.Dice.IntN(2) {
-		r := w.hear(in)
+		r := w.runInput(in)
 		refused := r.Answers[0].Result.Refused
 		if t := in.Orders[0].Type(); t == orders.TypeStoreState || t == orders.TypeJobScheddInfo {
-			return // these are told anew
+			return // these are stored anew
 		}
 		if n := len(r.List.Events) + len(r.Commands); n > 0 && (again > 0 || len(refused) > 0) {
 			w.t.Fatalf("%v, given %d times, refused %v: %v", in.Orders[0], again+1, refused, r)

@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// paramsOf are the parameters of a submission verifier behind the switches of
+// paramsOf are the parameters of a submission verifier after the switches of
 // qalter that are called otherwise, jsv_script_interface(3).
 var paramsOf = map[string]grid.Names{
 	"l": {"l_hard"}, "soft_l": {"l_soft"}, "q": {"q_hard"}, "soft_q": {"q_soft"},

@@ -11,13 +11,14 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/madeup"
 )
 
 // TestMadeUpRequests makes requests that no client makes. They may be refused or
 // do something; they do not end qmaster, nor keep it busy.
 func TestMadeUpRequests(t *testing.T) {
-	for seed := range uint64(3000) {
+	law.Each(t, 3000, func(t *testing.T, seed uint64) {
 		m := newMadeUp(rand.New(rand.NewPCG(seed, 7)))
 		h := &harness{t: t, now: 1_700_000_000_000}
 		h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
@@ -25,7 +26,7 @@ func TestMadeUpRequests(t *testing.T) {
 			user := []string{"root", "alice"}[m.Dice.IntN(2)]
 			h.step(Request{Request: gdi.Request{User: user, Group: "users", Host: "m", Command: "x", Body: m.body(h.core)}})
 		}
-	}
+	})
 }
 
 // madeUp makes things up.

@@ -170,9 +170,9 @@ func (c *Core) resend() {
 	for _, host := range sortedKeys(c.sent) {
 		talk := c.sent[host]
 		for _, key := range sortedTasks(talk.unconfirmed) {
-			again := c.untold(host, key)
+			again := c.resendTask(host, key)
 			if key.Name != "" {
-				again = c.untoldPETask(host, key)
+				again = c.resendPETask(host, key)
 			}
 			if again == nil {
 				delete(talk.unconfirmed, key)
@@ -196,9 +196,9 @@ func (c *Core) announce(l *grid.Load) {
 	c.command(l.Host)
 }
 
-// untold sends the master host of a task again what it has not
+// resendTask sends the master host of a task again what it has not
 // confirmed; nil: there is nothing.
-func (c *Core) untold(host string, key grid.Key) (again func()) {
+func (c *Core) resendTask(host string, key grid.Key) (again func()) {
 	t := c.state.Task(key.ID, key.Sub)
 	if t == nil || !t.Started() || t.Grants[0].Host != host {
 		return nil

@@ -48,7 +48,7 @@ func (c *Core) taskStarted(ref uint64, id string) {
 }
 
 // mayStartTask finds the task and the grant to start a PE task in; the text says
-// why it may not be, as qrsh(1) says behind "executing task of job 7 failed".
+// why it may not be, as qrsh(1) says after "executing task of job 7 failed".
 func (c *Core) mayStartTask(r gdi.Request, b *gdi.StartTask) (t *grid.JATask, g grid.Grant, text string) {
 	j := c.state.Job(b.Job)
 	t = c.state.Task(b.Job, b.Task)
@@ -350,9 +350,9 @@ func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.At
 	}
 }
 
-// untoldPETask sends a host again what it has not confirmed of a PE
+// resendPETask sends a host again what it has not confirmed of a PE
 // task; nil: there is nothing.
-func (c *Core) untoldPETask(host string, key grid.Key) (again func()) {
+func (c *Core) resendPETask(host string, key grid.Key) (again func()) {
 	p := c.state.PETask(key)
 	if p == nil || p.Host != host {
 		return nil

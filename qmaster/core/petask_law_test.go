@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -22,15 +23,13 @@ import (
 // than was granted, never one without its job; each is accounted once, and when
 // all is over no host has anything left.
 func TestPETasksLaws(t *testing.T) {
-	for seed := range int64(150) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			w := newPEWorld(t, seed)
-			for range 300 {
-				w.turn()
-			}
-			w.rest()
-		})
-	}
+	law.Each(t, 150, func(t *testing.T, seed uint64) {
+		w := newPEWorld(t, int64(seed))
+		for range 300 {
+			w.turn()
+		}
+		w.rest()
+	})
 }
 
 // peWorld is a cell of three hosts with parallel jobs.
@@ -39,11 +38,11 @@ type peWorld struct {
 	dice      *rand.Rand
 	hosts     []*peHost
 	accounted map[report.Attempt]int
-	started   map[report.Attempt]bool // PE tasks that somebody was told of
+	started   map[report.Attempt]bool // PE tasks that a reply has named
 	calm      bool                    // nothing is lost, nothing new is begun
 }
 
-// peHost is an execution daemon: what runs, what has ended and is to be told.
+// peHost is an execution daemon: what runs, what has ended and is to be reported.
 type peHost struct {
 	name  string
 	runs  map[report.Attempt]bool
@@ -67,7 +66,7 @@ func newPEWorld(t *testing.T, seed int64) *peWorld {
 	return w
 }
 
-// do runs one input, has the hosts obey and holds the laws.
+// do runs one input, has the hosts carry out commands and checks the laws.
 func (w *peWorld) do(in Input) Ready {
 	r := w.core.Step(w.now, in)
 	w.keep(r)
@@ -82,7 +81,7 @@ func (w *peWorld) do(in Input) Ready {
 	w.hold()
 	for _, c := range r.Commands {
 		if h := w.host(c.Host); w.calm || w.dice.Intn(8) > 0 {
-			h.obey(c.Command)
+			h.carryOut(c.Command)
 		}
 	}
 	return r
@@ -109,7 +108,7 @@ func (w *peWorld) host(name string) *peHost {
 	return w.hosts[slices.IndexFunc(w.hosts, func(h *peHost) bool { return h.name == name })]
 }
 
-func (h *peHost) obey(c report.Command) {
+func (h *peHost) carryOut(c report.Command) {
 	for _, d := range c.Deliver {
 		if a := d.Attempt; !h.ever[a] {
 			h.ever[a], h.runs[a] = true, true
@@ -139,21 +138,21 @@ func (w *peWorld) speak(h *peHost) {
 	in := Report{Report: report.Report{Host: h.name, Hello: h.hello}}
 	in.Load = &report.Load{Values: grid.Values{{Name: "np_load_avg", Text: "0.1"}}, Processors: 4}
 	h.hello = false
-	told := map[report.Attempt]bool{} // the ends that this report tells
+	reported := map[report.Attempt]bool{} // the ends in this report
 	for _, a := range append(inOrder(h.runs), inOrder(h.ended)...) {
 		task := report.Task{Attempt: a, Phase: report.Running, Usage: grid.Usage{CPU: float64(w.dice.Intn(5))}}
 		if failed, over := h.ended[a]; over {
-			told[a] = true
+			reported[a] = true
 			task.Phase, task.Result = report.Ended, &report.Result{Start: w.now, End: w.now, Failed: failed}
 		}
 		in.Tasks = append(in.Tasks, task)
 	}
 	for _, a := range w.do(in).Answers {
-		if a.Receipt == nil || !w.calm && w.dice.Intn(8) == 0 { // lost: told again
+		if a.Receipt == nil || !w.calm && w.dice.Intn(8) == 0 { // lost: reported again
 			continue
 		}
 		for _, k := range a.Receipt.Have {
-			if told[k] {
+			if reported[k] {
 				delete(h.ended, k)
 			}
 		}

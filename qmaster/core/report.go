@@ -62,7 +62,7 @@ func (c *Core) noteContact(r report.Report) {
 	}
 	switch {
 	case r.Load != nil:
-		l := grid.Load{Host: r.Host, Values: r.Load.Values, Heard: c.now, Processors: r.Load.Processors}
+		l := grid.Load{Host: r.Host, Values: r.Load.Values, Reported: c.now, Processors: r.Load.Processors}
 		switch {
 		case old == nil:
 			c.emit(events.Add(&l))
@@ -77,7 +77,7 @@ func (c *Core) noteContact(r report.Report) {
 		c.sent.hosts(r.Host).load = nil
 	case old != nil && old.Unheard:
 		l := *old
-		l.Unheard, l.Heard = false, c.now
+		l.Unheard, l.Reported = false, c.now
 		c.emit(events.Mod(&l))
 	default:
 		// Every report is a sign of life; it changes no state by itself.

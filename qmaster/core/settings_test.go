@@ -1,7 +1,6 @@
 package core
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -78,66 +78,64 @@ func TestSettingsFollow(t *testing.T) {
 			return q
 		},
 	}
-	for seed := range uint64(20) {
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
-			dice := rand.New(rand.NewPCG(seed, 2))
-			one := func(of []string) string { return of[dice.IntN(len(of))] }
-			h := &harness{t: t, now: 1_700_000_000_000}
-			h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1", "h2"}}}})
-			done := map[grid.Kind]int{}
-			ask := func(k grid.Kind, b gdi.Body) {
-				before := h.core.state.Seq
-				h.step(Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "qconf", Body: b}})
-				done[k] += int(h.core.state.Seq - before)
-				h.checkSettings()
-			}
-			for range 200 {
-				if dice.IntN(4) == 0 { // the configuration, all hosts' or one's
-					host, p := one([]string{grid.GlobalConf, "h1"}), parameters[dice.IntN(len(parameters))]
-					key, is := grid.Key{Name: host}, grid.Conf{Host: host}
-					old := h.core.state.Conf(host)
-					if old != nil {
-						is = *old
-					}
-					is.Entries, is.Version = is.Entries.With(p.name, one(p.texts)), 0
-					switch {
-					case old == nil:
-						ask(grid.KindConf, &gdi.Add{Objects: []grid.Object{&is}})
-					case dice.IntN(5) == 0:
-						ask(grid.KindConf, &gdi.Delete{Kind: grid.KindConf, Keys: []grid.Key{key}})
-					default:
-						ask(grid.KindConf, &gdi.Modify{Objects: []grid.Object{&is}})
-					}
-					continue
+	law.Each(t, 20, func(t *testing.T, seed uint64) {
+		dice := rand.New(rand.NewPCG(seed, 2))
+		one := func(of []string) string { return of[dice.IntN(len(of))] }
+		h := &harness{t: t, now: 1_700_000_000_000}
+		h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1", "h2"}}}})
+		done := map[grid.Kind]int{}
+		ask := func(k grid.Kind, b gdi.Body) {
+			before := h.core.state.Seq
+			h.step(Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "qconf", Body: b}})
+			done[k] += int(h.core.state.Seq - before)
+			h.checkSettings()
+		}
+		for range 200 {
+			if dice.IntN(4) == 0 { // the configuration, all hosts' or one's
+				host, p := one([]string{grid.GlobalConf, "h1"}), parameters[dice.IntN(len(parameters))]
+				key, is := grid.Key{Name: host}, grid.Conf{Host: host}
+				old := h.core.state.Conf(host)
+				if old != nil {
+					is = *old
 				}
-				x := changes[dice.IntN(len(changes))]
-				key := grid.Key{Name: x.name}
-				if x.kind == grid.KindSchedConf {
-					key = h.core.state.SchedConf().Key()
-				}
-				old := h.core.state.Get(x.kind, key)
+				is.Entries, is.Version = is.Entries.With(p.name, one(p.texts)), 0
 				switch {
-				case old == nil && x.kind == grid.KindExecHost && dice.IntN(2) == 0: // its execution daemon comes
-					h.step(Report{Report: report.Report{Host: x.name, Hello: true}})
-					h.checkSettings()
 				case old == nil:
-					ask(x.kind, &gdi.Add{Objects: []grid.Object{fresh[x.kind](x.name)}})
+					ask(grid.KindConf, &gdi.Add{Objects: []grid.Object{&is}})
 				case dice.IntN(5) == 0:
-					ask(x.kind, &gdi.Delete{Kind: x.kind, Keys: []grid.Key{key}})
+					ask(grid.KindConf, &gdi.Delete{Kind: grid.KindConf, Keys: []grid.Key{key}})
 				default:
-					o, err := conf.Set(old, x.attribute, one(x.texts))
-					if err != nil {
-						t.Fatal(x.attribute, err)
-					}
-					ask(x.kind, &gdi.Modify{Objects: []grid.Object{o}})
+					ask(grid.KindConf, &gdi.Modify{Objects: []grid.Object{&is}})
 				}
+				continue
 			}
-			for _, k := range []grid.Kind{grid.KindConf, grid.KindSchedConf, grid.KindUserset, grid.KindExecHost, grid.KindHGroup, grid.KindCQueue} {
-				if done[k] < 3 {
-					t.Errorf("%s was changed %d times", grid.SpecOf(k).Name, done[k])
+			x := changes[dice.IntN(len(changes))]
+			key := grid.Key{Name: x.name}
+			if x.kind == grid.KindSchedConf {
+				key = h.core.state.SchedConf().Key()
+			}
+			old := h.core.state.Get(x.kind, key)
+			switch {
+			case old == nil && x.kind == grid.KindExecHost && dice.IntN(2) == 0: // its execution daemon comes
+				h.step(Report{Report: report.Report{Host: x.name, Hello: true}})
+				h.checkSettings()
+			case old == nil:
+				ask(x.kind, &gdi.Add{Objects: []grid.Object{fresh[x.kind](x.name)}})
+			case dice.IntN(5) == 0:
+				ask(x.kind, &gdi.Delete{Kind: x.kind, Keys: []grid.Key{key}})
+			default:
+				o, err := conf.Set(old, x.attribute, one(x.texts))
+				if err != nil {
+					t.Fatal(x.attribute, err)
 				}
+				ask(x.kind, &gdi.Modify{Objects: []grid.Object{o}})
 			}
-			h.checkReplay()
-		})
-	}
+		}
+		for _, k := range []grid.Kind{grid.KindConf, grid.KindSchedConf, grid.KindUserset, grid.KindExecHost, grid.KindHGroup, grid.KindCQueue} {
+			if done[k] < 3 {
+				t.Errorf("%s was changed %d times", grid.SpecOf(k).Name, done[k])
+			}
+		}
+		h.checkReplay()
+	})
 }

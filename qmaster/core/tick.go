@@ -33,7 +33,7 @@ func (c *Core) tick() {
 // lastContact is when a host last gave a sign of life. What was before this
 // qmaster began does not count as silence.
 func (c *Core) lastContact(l *grid.Load) grid.Time {
-	last := max(l.Heard, c.began)
+	last := max(l.Reported, c.began)
 	if t := c.sent[l.Host]; t != nil {
 		last = max(last, t.contact)
 	}

@@ -18,7 +18,7 @@ import (
 const noToken = grid.ScopeOperate + 1
 
 // scopes is the scope that a token needs for a request, by the request's verb; with a
-// word behind it for one that does less or more than others of its verb.
+// word after it for one that does less or more than others of its verb.
 //
 // No token creates tokens: one that became known to others ends with its expiry or its
 // revocation. Every token may be used to revoke itself.

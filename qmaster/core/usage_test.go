@@ -10,6 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -17,9 +18,9 @@ import (
 // restarts of qmaster: what is booked for the long term is what the accounting
 // records and the running tasks say, for the user and for the project.
 func TestUsageIsBookedOnce(t *testing.T) {
-	for seed := range uint64(20) {
-		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { bookAtRandom(t, rand.New(rand.NewPCG(seed, 1))) })
-	}
+	law.Each(t, 20, func(t *testing.T, seed uint64) {
+		bookAtRandom(t, rand.New(rand.NewPCG(seed, 1)))
+	})
 }
 
 func bookAtRandom(t *testing.T, r *rand.Rand) {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestWaitForBigArrays bounds what is stored of ends: an answer is a message
-// that can be sent, and many arrays leave no more behind than is kept.
+// that can be sent, and many arrays leave no more than is kept.
 func TestWaitForBigArrays(t *testing.T) {
 	const messageMax = 8 << 20 // bus.PayloadMax
 	c := New(state.New(), 1)
@@ -51,7 +51,7 @@ func TestWaitForBigArrays(t *testing.T) {
 	if n := c.waiters.kept; n != endsKept || len(c.waiters.over) != endsKept {
 		t.Errorf("%d records of %d jobs are kept", n, len(c.waiters.over))
 	}
-	ends(9999, recordsKept+1) // more than an answer tells
+	ends(9999, recordsKept+1) // more than an answer holds
 	if r := answer(9999); r.OK() || len(c.waiters.ends) != 0 {
 		t.Errorf("of more tasks than are kept: %v, %d", r.Answers, len(c.waiters.ends))
 	}

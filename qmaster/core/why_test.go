@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-// TestWhy asks why jobs wait: reasons of a category are told of all its jobs,
-// those of the algorithm's making of the jobs that they list.
+// TestWhy asks why jobs wait: reasons of a category are reported for all its jobs,
+// those that the algorithm makes for the jobs that they list.
 func TestWhy(t *testing.T) {
 	st := state.New()
 	l := events.List{Seq: 1, Events: []events.Event{events.Add(&grid.SchedConf{Algorithm: "gridserver"})}}

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
@@ -238,10 +239,10 @@ func full(v reflect.Value) {
 }
 
 // TestMadeUpMessages fills messages of each type at random, with pointers that may be
-// nil, and sends several to one cell.
+// nil, and sends several to a cell.
 func TestMadeUpMessages(t *testing.T) {
-	cell := busyCell(t)
-	for seed := range *seeds / 20 {
+	law.Each(t, 10, func(t *testing.T, seed uint64) {
+		cell := busyCell(t)
 		m := newMadeUp(rand.New(rand.NewPCG(seed, 11)))
 		m.Nil = true
 		for _, b := range gdi.Bodies() {
@@ -270,5 +271,5 @@ func TestMadeUpMessages(t *testing.T) {
 			}
 		}
 		play(t, cell, "orders", codec.AppendOrders(nil, l))
-	}
+	})
 }

@@ -44,18 +44,18 @@ func TestParams(t *testing.T) {
 			return err.Error() + "\n"
 		}
 		var b strings.Builder
-		told := algorithm.Describe(&c)
-		for _, p := range told {
+		described := algorithm.Describe(&c)
+		for _, p := range described {
 			if p.Help != "" {
 				fmt.Fprintf(&b, "# %s\n", p.Help)
 			}
 			fmt.Fprintf(&b, "%s %s\n", p.Name, p.Text)
 		}
 		var again config
-		if err := algorithm.Decode(told, &again); err != nil {
+		if err := algorithm.Decode(described, &again); err != nil {
 			t.Errorf("what was told is not understood: %v", err)
-		} else if fmt.Sprint(algorithm.Describe(again)) != fmt.Sprint(told) {
-			t.Errorf("told again: %v, want %v", algorithm.Describe(again), told)
+		} else if fmt.Sprint(algorithm.Describe(again)) != fmt.Sprint(described) {
+			t.Errorf("told again: %v, want %v", algorithm.Describe(again), described)
 		}
 		return b.String()
 	})

@@ -104,8 +104,8 @@ func (l *Lines) First(class uint32) (first Head, any bool) {
 	return l.head(h), true
 }
 
-// behind is the job that stands behind another in its line.
-func (l *Lines) behind(p Place) (next Place, any bool) {
+// after is the job that stands after another in its line.
+func (l *Lines) after(p Place) (next Place, any bool) {
 	next, any = l.pending.After(p)
 	return next, any && next.Group == p.Group && next.Class == p.Class
 }
@@ -126,7 +126,7 @@ func (l *Lines) first(group, class uint32) (first Place, any bool) {
 	return first, any && first.Group == group && first.Class == class
 }
 
-// enter puts a job in line. Jobs of a full state come one behind the other.
+// enter puts a job in line. Jobs of a full state come one after the other.
 func (l *Lines) enter(p Place) {
 	if last, any := l.pending.Max(); any && last.Group == p.Group && last.Class == p.Class && last.Before(p) {
 		l.pending.Load(p)

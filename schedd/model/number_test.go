@@ -11,13 +11,15 @@ import (
 // cell is a model of a cell with one queue.
 func cell() *Model {
 	m := New()
-	tell(m, events.Add(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1", Urgency: "0"}),
+	applyEvents(m, events.Add(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1", Urgency: "0"}),
 		events.Add(&grid.Centry{Name: "mem", Shortcut: "mem", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}),
 		events.Add(&grid.SchedConf{LoadFormula: "np_load_avg", WeightUrgency: 1}))
 	return m
 }
 
-func tell(m *Model, es ...events.Event) { m.Apply(events.List{Seq: m.State.Seq + 1, Events: es}) }
+func applyEvents(m *Model, es ...events.Event) {
+	m.Apply(events.List{Seq: m.State.Seq + 1, Events: es})
+}
 
 // job is one that asks for something that no other does, with a deadline or not.
 func job(id uint32, deadline grid.Time) *grid.Job {
@@ -25,10 +27,10 @@ func job(id uint32, deadline grid.Time) *grid.Job {
 		ID: id, Owner: "alice", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Deadline: deadline}
 }
 
-// regroup has the jobs be grouped otherwise: quotas tell users apart.
+// regroup has the jobs be grouped otherwise: quotas distinguish users.
 func regroup(m *Model, limit int, j *grid.Job) {
-	tell(m, events.Mod(&grid.RQS{Name: "q", Enabled: true, Limits: grid.Names{fmt.Sprintf("users {*} to slots=%d", limit)}}))
-	tell(m, events.Mod(j))
+	applyEvents(m, events.Mod(&grid.RQS{Name: "q", Enabled: true, Limits: grid.Names{fmt.Sprintf("users {*} to slots=%d", limit)}}))
+	applyEvents(m, events.Mod(j))
 }
 
 // The lists by number are as long as there are groups, whatever has happened.
@@ -36,7 +38,7 @@ func TestNumbersOfGroupsStaySmall(t *testing.T) {
 	const jobs = 100
 	m := cell()
 	for id := range uint32(jobs) {
-		tell(m, events.Add(job(id+1, 0)))
+		applyEvents(m, events.Add(job(id+1, 0)))
 	}
 	for n := range 100 {
 		regroup(m, n+1, job(1, 0))
@@ -45,8 +47,8 @@ func TestNumbersOfGroupsStaySmall(t *testing.T) {
 		t.Errorf("%d jobs, grouped anew 100 times: %d numbers", jobs, n)
 	}
 	for id := uint32(jobs); id < 20*mostEmpty; id++ {
-		tell(m, events.Add(job(id+1, grid.Time(id))))
-		tell(m, events.Del(grid.KindJob, grid.Key{ID: id + 1}))
+		applyEvents(m, events.Add(job(id+1, grid.Time(id))))
+		applyEvents(m, events.Del(grid.KindJob, grid.Key{ID: id + 1}))
 	}
 	if n := len(m.groups); n > 3*mostEmpty {
 		t.Errorf("%d jobs after %d others, each with a deadline: %d numbers", jobs, 20*mostEmpty, n)
@@ -59,24 +61,24 @@ func TestForgottenGroups(t *testing.T) {
 	m := cell()
 	first := job(1, 0)
 	for round := range uint32(3) {
-		tell(m, events.Add(first))
+		applyEvents(m, events.Add(first))
 		if n, _ := m.Stands(1); m.Group(n).Category != m.Cluster.Category(first) {
 			t.Fatalf("round %d: of %q, and asks for %q", round, m.Group(n).Category, m.Cluster.Category(first))
 		}
-		tell(m, events.Del(grid.KindJob, grid.Key{ID: 1}))
+		applyEvents(m, events.Del(grid.KindJob, grid.Key{ID: 1}))
 		for id := uint32(2); id < 2*mostEmpty; id++ {
-			tell(m, events.Add(job(round*10_000+id, 0)))
-			tell(m, events.Del(grid.KindJob, grid.Key{ID: round*10_000 + id}))
+			applyEvents(m, events.Add(job(round*10_000+id, 0)))
+			applyEvents(m, events.Del(grid.KindJob, grid.Key{ID: round*10_000 + id}))
 		}
 	}
 }
 
-// Whoever keeps numbers of groups hears that they are others, though what jobs
+// A reader that keeps numbers of groups is notified that they are others, though what jobs
 // are grouped by is again what it was.
 func TestGroupedBackAndForth(t *testing.T) {
 	m := cell()
 	for id := range uint32(3) {
-		tell(m, events.Add(job(id+1, 0)))
+		applyEvents(m, events.Add(job(id+1, 0)))
 	}
 	var touched Touched
 	groups := map[uint32]uint32{}
@@ -86,7 +88,7 @@ func TestGroupedBackAndForth(t *testing.T) {
 	settle()
 	follow := func(e events.Event) {
 		touched.Follow(m, events.List{Events: []events.Event{e}})
-		tell(m, e)
+		applyEvents(m, e)
 	}
 	follow(events.Del(grid.KindJob, grid.Key{ID: 1}))
 	follow(events.Add(&grid.RQS{Name: "q", Enabled: true, Limits: grid.Names{"users {*} to slots=1"}}))

@@ -61,7 +61,7 @@ func showLines(m *Model) string {
 				return false
 			}
 			fmt.Fprintf(&b, "  %s:", m.Group(h.Group).Category)
-			for p, any := h.Place, true; any; p, any = m.behind(p) {
+			for p, any := h.Place, true; any; p, any = m.after(p) {
 				fmt.Fprintf(&b, " %d", p.Job)
 			}
 			b.WriteByte('\n')
@@ -106,7 +106,7 @@ func showGroups(m *Model) string {
 // showWalk shows the jobs of each class as a Walk visits them that passes all.
 func showWalk(m *Model) string { return walkExcept(m, nil) }
 
-// walkExcept is a Walk that does not pass some jobs: those behind them stay where they are.
+// walkExcept is a Walk that does not pass some jobs: those after them stay where they are.
 func walkExcept(m *Model, stuck []uint32) string {
 	var b strings.Builder
 	walk := &Walk{}

@@ -6,18 +6,18 @@ import "github.com/quill-grid/quill/pkg/ordered"
 // that stand first in their lines. The lines stay as they are: only the
 // Walk knows which jobs it has passed.
 type Walk struct {
-	Head   // where it is
-	lines  *Lines
-	rest   ordered.Cursor[front] // the heads of the lines
-	ahead  front                 // the next of them
-	more   bool                  // there is one
-	begun  bool
-	behind []front // jobs that came to stand first on the way: a heap
+	Head    // where it is
+	lines   *Lines
+	rest    ordered.Cursor[front] // the heads of the lines
+	ahead   front                 // the next of them
+	more    bool                  // there is one
+	begun   bool
+	entered []front // jobs that came to stand first on the way: a heap
 }
 
 // Begin puts a Walk at a head, in the memory of its last one.
 func (w *Walk) Begin(l *Lines, at Head) {
-	w.Head, w.lines, w.begun, w.behind = at, l, false, w.behind[:0]
+	w.Head, w.lines, w.begun, w.entered = at, l, false, w.entered[:0]
 }
 
 // Next moves to the next job; false: there is none.
@@ -29,7 +29,7 @@ func (w *Walk) Next() bool {
 		w.advance()
 	}
 	switch {
-	case len(w.behind) > 0 && !(w.more && w.ahead.before(&w.behind[0])):
+	case len(w.entered) > 0 && !(w.more && w.ahead.before(&w.entered[0])):
 		w.Head = w.lines.head(w.pop())
 	case w.more:
 		w.Head = w.lines.head(w.ahead)
@@ -40,9 +40,9 @@ func (w *Walk) Next() bool {
 	return true
 }
 
-// Pass lets the job stand first that is behind this one in its line.
+// Pass lets the job stand first that is after this one in its line.
 func (w *Walk) Pass() {
-	if next, any := w.lines.behind(w.Place); any {
+	if next, any := w.lines.after(w.Place); any {
 		w.push(w.lines.front(next))
 	}
 }
@@ -56,20 +56,20 @@ func (w *Walk) advance() {
 }
 
 func (w *Walk) push(h front) {
-	w.behind = append(w.behind, h)
-	for i := len(w.behind) - 1; i > 0; {
+	w.entered = append(w.entered, h)
+	for i := len(w.entered) - 1; i > 0; {
 		up := (i - 1) / 2
-		if !w.behind[i].before(&w.behind[up]) {
+		if !w.entered[i].before(&w.entered[up]) {
 			return
 		}
-		w.behind[i], w.behind[up] = w.behind[up], w.behind[i]
+		w.entered[i], w.entered[up] = w.entered[up], w.entered[i]
 		i = up
 	}
 }
 
 func (w *Walk) pop() front {
-	b, first, last := w.behind, w.behind[0], len(w.behind)-1
-	b[0], w.behind = b[last], b[:last]
+	b, first, last := w.entered, w.entered[0], len(w.entered)-1
+	b[0], w.entered = b[last], b[:last]
 	for i, down := 0, 1; down < last; i, down = down, 2*down+1 {
 		if down+1 < last && b[down+1].before(&b[down]) {
 			down++
@@ -84,7 +84,7 @@ func (w *Walk) pop() front {
 
 // Heads goes through the jobs that stand first in their lines, class by class.
 type Heads struct {
-	Of    *Group // of the job where it is, nil behind the last
+	Of    *Group // of the job where it is, nil after the last
 	lines *Lines
 	rest  ordered.Cursor[front]
 }

@@ -104,7 +104,7 @@ func (f *Field) sendAll(ctx context.Context, all []message) error {
 }
 
 // broken are messages that are none: cut off, with a byte of another value, with a
-// length that has nothing behind it.
+// length that has nothing after it.
 func (f *Field) broken(m message) (out []message) {
 	for range 20 {
 		b := append([]byte(nil), m.data...)

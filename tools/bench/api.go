@@ -325,7 +325,7 @@ func (w *webSite) moments(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := w.get(ctx, fmt.Sprintf("/v1/jobs?limit=1&after=%d", now), false); err != nil { // quill web may be behind
+	if _, _, err := w.get(ctx, fmt.Sprintf("/v1/jobs?limit=1&after=%d", now), false); err != nil { // quill web may lag
 		return err
 	}
 	var first, second durations

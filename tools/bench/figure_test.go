@@ -87,6 +87,6 @@ func TestLimits(t *testing.T) {
 		t.Error("a program that is not there was started")
 	}
 	if bytes, _, err := readTree(dir); bytes != 0 || err != nil {
-		t.Error("left behind:", bytes, err)
+		t.Error("left over:", bytes, err)
 	}
 }

@@ -117,8 +117,8 @@ func (s *site) directly(p *pipe, words []string) (time.Duration, error) {
 // pipe is a named pipe by which a job says that it runs.
 type pipe struct{ *os.File }
 
-// heardMax is how long a job that was submitted may keep silent.
-const heardMax = 30 * time.Second
+// eventMax is how long a job that was submitted may keep silent.
+const eventMax = 30 * time.Second
 
 func newPipe(path string) (*pipe, error) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
@@ -130,7 +130,7 @@ func newPipe(path string) (*pipe, error) {
 
 // nextJob returns when the next job wrote something.
 func (p *pipe) nextJob() (time.Time, error) {
-	if err := p.SetReadDeadline(time.Now().Add(heardMax)); err != nil {
+	if err := p.SetReadDeadline(time.Now().Add(eventMax)); err != nil {
 		return time.Time{}, err
 	}
 	var line [1]byte

@@ -56,12 +56,12 @@ const readyLine = "ready\n"
 // standard input: it does not outlive the bench that started it.
 func Part(ctx context.Context, env opt.Env) (err error) {
 	in := bufio.NewReader(env.Stdin)
-	told, err := in.ReadBytes('\n')
+	assignment, err := in.ReadBytes('\n')
 	if err != nil {
 		return fmt.Errorf("part: no instructions on standard input: %w", err)
 	}
 	var p part
-	if err := json.Unmarshal(told, &p); err != nil {
+	if err := json.Unmarshal(assignment, &p); err != nil {
 		return fmt.Errorf("part: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)

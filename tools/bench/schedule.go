@@ -296,6 +296,6 @@ func simulator(ctx context.Context, r *run, _, _ int) error {
 		speeds = append(speeds, float64(len(jobs))/replay.Took.Seconds())
 	}
 	r.figure(Figure{Case: "simulator", Value: slices.Max(speeds), Unit: "jobs/s",
-		Facts: []fact{{"jobs", len(jobs)}, {"policy", "easy"}, {"wish", 100_000}}})
+		Facts: []fact{{"jobs", len(jobs)}, {"policy", "easy"}, {"goal", 100_000}}})
 	return nil
 }

@@ -102,7 +102,7 @@ func (l large) eachHost(tell func(grid.Object)) {
 		if l.instances > 0 {
 			h.ComplexValues = grid.Values{{Name: "gpu", Text: fmt.Sprintf("%d(0-%d)", l.instances, l.instances-1)}}
 		}
-		load := &grid.Load{Host: name, Processors: slotsOfHost, Heard: epoch, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", i%997)}, {Name: "arch", Text: "lx-amd64"}}}
+		load := &grid.Load{Host: name, Processors: slotsOfHost, Reported: epoch, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", i%997)}, {Name: "arch", Text: "lx-amd64"}}}
 		if l.cores > 0 {
 			h.ComplexValues = grid.Values{{Name: "gpu", Text: l.placed()}}
 			load.Values = append(load.Values, grid.Value{Name: "m_topology_tree", Text: l.topology(-1)})

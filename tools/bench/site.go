@@ -95,7 +95,7 @@ type process struct {
 func (s *site) start(ctx context.Context, p part) (*process, error) {
 	p.Cell, p.Scratch, p.Quill = s.where, s.scratch, s.quill
 	p.CPUProfile, p.MemProfile = s.profile(s.CPUProfile, p.Role), s.profile(s.MemProfile, p.Role)
-	cmd, told := s.part(p)
+	cmd, assignment := s.part(p)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (s *site) start(ctx context.Context, p part) (*process, error) {
 	one := &process{cmd: cmd, live: in}
 	s.parts = append(s.parts, one)
 	defer context.AfterFunc(ctx, func() { in.Close() })()
-	if _, err := in.Write(told); err != nil {
+	if _, err := in.Write(assignment); err != nil {
 		return nil, errors.Join(err, one.stop())
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != readyLine {
@@ -121,7 +121,7 @@ func (s *site) start(ctx context.Context, p part) (*process, error) {
 
 // part is the process of a part, and what it wants to read.
 func (s *site) part(p part) (*exec.Cmd, []byte) {
-	told, err := json.Marshal(p)
+	assignment, err := json.Marshal(p)
 	if err != nil {
 		panic(err)
 	}
@@ -129,19 +129,19 @@ func (s *site) part(p part) (*exec.Cmd, []byte) {
 	cmd.Dir, cmd.Env, cmd.Stderr = s.dir, s.environ(), s.env.Stderr
 	// An interrupt is for the bench; it ends its parts in order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return cmd, append(told, '\n')
+	return cmd, append(assignment, '\n')
 }
 
 // weighed runs a command with its standard output in a file and says what it
 // took.
 func (s *site) weighed(output string, command ...string) (w weight, err error) {
-	cmd, told := s.part(part{Role: "command", Quill: s.quill, Command: command, Output: output})
+	cmd, assignment := s.part(part{Role: "command", Quill: s.quill, Command: command, Output: output})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return w, err
 	}
 	defer in.Close()
-	if _, err := in.Write(told); err != nil { // the pipe holds it until the process reads
+	if _, err := in.Write(assignment); err != nil { // the pipe holds it until the process reads
 		return w, err
 	}
 	out, err := cmd.Output()

@@ -163,18 +163,18 @@ func (u *Up) settle(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
-	for heard := 0; heard < u.Hosts; {
-		heard = 0
+	for reported := 0; reported < u.Hosts; {
+		reported = 0
 		_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindLoad}}, func(o grid.Object) error {
 			if l := o.(*grid.Load); !l.Unheard && u.hostNames().Has(l.Host) {
-				heard++
+				reported++
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if heard == u.Hosts {
+		if reported == u.Hosts {
 			break
 		}
 		select {

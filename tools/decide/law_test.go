@@ -1,7 +1,6 @@
 package decide_test
 
 import (
-	"flag"
 	"iter"
 	"slices"
 	"strings"
@@ -9,15 +8,11 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/decide"
 	"github.com/quill-grid/quill/tools/sim"
-)
-
-var (
-	seeds = flag.Int("seeds", 1, "how many worlds of each algorithm to live through")
-	seed  = flag.Uint64("seed", 0, "only this world")
 )
 
 // lived is the past of a simulated world.
@@ -54,9 +49,7 @@ func (p lived) Runs(from uint64) iter.Seq2[orders.Record, error] {
 }
 
 // worlds lives through worlds of each algorithm, and of all of them one after the
-// other. A failing one is repeated with
-//
-//	go test ./tools/decide -run NAME/ALGORITHMS -seed N
+// other.
 func worlds(t *testing.T, each func(t *testing.T, p lived)) {
 	var names []string
 	for _, e := range schedd.Algorithms() {
@@ -68,13 +61,9 @@ func worlds(t *testing.T, each func(t *testing.T, p lived)) {
 	}
 	for i, table := range tables {
 		t.Run(strings.Join(table, "+"), func(t *testing.T) {
-			first, last := uint64(i+1), uint64(i+*seeds) // worlds differ by number: faults, preemption, shares
-			if *seed != 0 {
-				first, last = *seed, *seed
-			}
-			for s := first; s <= last; s++ {
-				each(t, world(t, s, table...))
-			}
+			law.Each(t, 1, func(t *testing.T, seed uint64) {
+				each(t, world(t, seed+uint64(i)+1, table...)) // worlds differ by number: faults, preemption, shares
+			})
 		})
 	}
 }
@@ -100,8 +89,8 @@ func TestDecidedAgain(t *testing.T) {
 }
 
 // TestDecidedAfresh: the same from lists in the middle, by an algorithm that is
-// told the full state there although the one that decided had followed from the
-// beginning. Only scoot may tell the difference: it learns from accounting
+// sent the full state there although the one that decided had followed from the
+// beginning. Only scoot may decide differently: it learns from accounting
 // records how long tasks take.
 func TestDecidedAfresh(t *testing.T) {
 	worlds(t, func(t *testing.T, p lived) {
@@ -125,7 +114,7 @@ func repeat(t *testing.T, p lived, o decide.Options) decide.Report {
 	if r.Difference != nil || r.Runs == 0 || len(r.Gaps) > 0 {
 		var text strings.Builder
 		r.Print(&text)
-		t.Fatalf("seed %d from list %d:\n%s", p.Seed, o.From, &text)
+		t.Fatalf("world %d from list %d:\n%s", p.Seed, o.From, &text)
 	}
 	return r
 }

@@ -59,7 +59,7 @@ func Repeat(past Past, o Options) (Report, error) {
 	return r.report, err
 }
 
-// errEnd: the next run was decided on lists behind the end of the log, which was
+// errEnd: the next run was decided on lists after the end of the log, which was
 // copied before the runs were.
 var errEnd = errors.New("the log is at its end")
 

@@ -41,7 +41,7 @@ func runs(records iter.Seq2[orders.Record, error]) iter.Seq2[run, error] {
 	}
 }
 
-// add takes the next list of the run. Behind one that is missing nothing counts.
+// add takes the next list of the run. After one that is missing nothing counts.
 func (r *run) add(next orders.Record) {
 	r.results = append(r.results, next.Result.Seq)
 	if r.lists > 0 && next.List.Part != r.Part+1 {

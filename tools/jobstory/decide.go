@@ -142,7 +142,7 @@ func (t *follower) decision(name string, seq uint64, task *grid.JATask, before, 
 			d.Before = append(d.Before, Rival{s.Job, taskOf(before, s.Job, s.Task), ownerOf(before, s.Job), s.Priority, fate})
 		}
 	}
-	ahead, behind := view.JobsAhead(before, t.job, d.Worth.Priority)
+	ahead, more := view.JobsAhead(before, t.job, d.Worth.Priority)
 	for _, j := range ahead {
 		if started[j.Job.ID] {
 			continue
@@ -153,7 +153,7 @@ func (t *follower) decision(name string, seq uint64, task *grid.JATask, before, 
 		}
 		d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, j.Priority, fateOf(after, j.Job)})
 	}
-	d.Behind = behind
+	d.After = more
 	if n := len(d.Before); n > rivalsMost {
 		d.Before, d.More = d.Before[:rivalsMost], n-rivalsMost
 	}

@@ -171,7 +171,7 @@ func (c *cell) execd(task string, phase report.Phase, exit int) string {
 	return ""
 }
 
-// why tells a story as the command does, of the lists from one on.
+// why prints a story as the command does, of the lists from one on.
 func (c *cell) why(word, from string, asJSON bool) string {
 	job, task, err := opt.JobOf(word)
 	if err != nil {

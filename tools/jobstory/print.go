@@ -112,8 +112,8 @@ func (d *Decision) print(b *bytes.Buffer) {
 		fmt.Fprintf(b, "%s%s\n", pad, text)
 	}
 	printRivals(b, pad, d.Before, d.More)
-	if d.Behind > 0 {
-		fmt.Fprintf(b, "%sbehind it in line: %s\n", pad, opt.Count(d.Behind, "job"))
+	if d.After > 0 {
+		fmt.Fprintf(b, "%safter it in line: %s\n", pad, opt.Count(d.After, "job"))
 	}
 }
 

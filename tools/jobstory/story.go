@@ -72,7 +72,7 @@ type Decision struct {
 	Chosen    []string `json:"chosen,omitempty" jsonschema:"instances of resource maps and cores, and what else was looked at"`
 	Before    []Rival  `json:"before,omitempty" jsonschema:"the first of those who stood before it"`
 	More      int      `json:"more,omitempty" jsonschema:"that are not listed"`
-	Behind    int      `json:"behind" jsonschema:"jobs in line that stood behind it"`
+	After     int      `json:"after" jsonschema:"jobs in line that stood after it"`
 }
 
 // Worth is what the scheduler thought of a job, sge_priority(5).

@@ -47,7 +47,7 @@ func (c command) open(ctx context.Context, path string, near func(*history.Sourc
 	return history.Open(ctx, s)
 }
 
-// logOf is the path that the user gave, before or behind the verb.
+// logOf is the path that the user gave, before or after the verb.
 func logOf(c *cli.Context) string {
 	for _, level := range c.Lineage() {
 		if path := level.String("log"); path != "" {

@@ -3,7 +3,6 @@ package log
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,14 +19,13 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/decide"
 	"github.com/quill-grid/quill/tools/sim"
 )
-
-var seed = flag.Uint64("seed", 0, "only this world")
 
 // quill runs a command of quill and returns what it prints.
 func quill(t *testing.T, args ...string) (stdout, stderr string, code int) {
@@ -111,58 +109,50 @@ func decided(t *testing.T, l *history.Log) {
 // TestReplayIsTheLiveState: at every list of a long random run, forwards and
 // backwards. And what was exported, without names, and imported, replays in
 // another directory without the original: each state is the original's but for the
-// names, and every decision is made again. A failing world is repeated with
-//
-//	go test ./tools/log -run Replay -seed N
+// names, and every decision is made again.
 func TestReplayIsTheLiveState(t *testing.T) {
-	first, last := uint64(1), uint64(4)
-	if *seed != 0 {
-		first, last = *seed, *seed
-	}
-	for s := first; s <= last; s++ {
-		t.Run(fmt.Sprint(s), func(t *testing.T) {
-			r, err := sim.Run(sim.Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 60, Faults: s%3 == 0, Quota: int(s % 4 * 2), Reserve: s%2 == 0, Shares: s%2 == 1})
+	law.Each(t, 4, func(t *testing.T, s uint64) {
+		r, err := sim.Run(sim.Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 60, Faults: s%3 == 0, Quota: int(s % 4 * 2), Reserve: s%2 == 0, Shares: s%2 == 1})
+		must(t, err)
+		patterns(r.Log)
+		file := lived(t, r)
+		l := open(t, file)
+		live := []*state.State{state.New()}
+		for _, list := range r.Log {
+			next := live[len(live)-1].Copy()
+			next.Apply(list)
+			live = append(live, next)
+		}
+		p := history.NewPlayer(l)
+		for range r.Log {
+			_, err := p.Next()
 			must(t, err)
-			patterns(r.Log)
-			file := lived(t, r)
-			l := open(t, file)
-			live := []*state.State{state.New()}
-			for _, list := range r.Log {
-				next := live[len(live)-1].Copy()
-				next.Apply(list)
-				live = append(live, next)
-			}
-			p := history.NewPlayer(l)
-			for range r.Log {
-				_, err := p.Next()
-				must(t, err)
-				same(t, p.State(), live[p.At()])
-			}
-			for p.At() > 1 {
-				_, err := p.Back()
-				must(t, err)
-				same(t, p.State(), live[p.At()])
-			}
-			decided(t, l)
+			same(t, p.State(), live[p.At()])
+		}
+		for p.At() > 1 {
+			_, err := p.Back()
+			must(t, err)
+			same(t, p.State(), live[p.At()])
+		}
+		decided(t, l)
 
-			dir := t.TempDir()
-			away, cell := filepath.Join(dir, "away"), filepath.Join(dir, "cell")
-			if _, text, code := quill(t, "log", "export", "--log", file, "--redact", away); code != 0 {
-				t.Fatal(text)
-			}
-			must(t, os.Remove(file))
-			if _, text, code := quill(t, "log", "import", away, cell); code != 0 {
-				t.Fatal(text)
-			}
-			must(t, os.Remove(away))
-			if text, bad, code := quill(t, "log", "verify", "--log", cell); code != 0 || !strings.Contains(text, fmt.Sprintf("good: %d lists", len(r.Log))) {
-				t.Fatal(text, bad)
-			}
-			again := open(t, cell)
-			names(t, again, live)
-			decided(t, again)
-		})
-	}
+		dir := t.TempDir()
+		away, cell := filepath.Join(dir, "away"), filepath.Join(dir, "cell")
+		if _, text, code := quill(t, "log", "export", "--log", file, "--redact", away); code != 0 {
+			t.Fatal(text)
+		}
+		must(t, os.Remove(file))
+		if _, text, code := quill(t, "log", "import", away, cell); code != 0 {
+			t.Fatal(text)
+		}
+		must(t, os.Remove(away))
+		if text, bad, code := quill(t, "log", "verify", "--log", cell); code != 0 || !strings.Contains(text, fmt.Sprintf("good: %d lists", len(r.Log))) {
+			t.Fatal(text, bad)
+		}
+		again := open(t, cell)
+		names(t, again, live)
+		decided(t, again)
+	})
 }
 
 // patterns names the users of quota rules by patterns instead of all of them at
@@ -212,8 +202,8 @@ func objects[T grid.Object](s *state.State, k grid.Kind) (out []T) {
 	return out
 }
 
-// TestTold: what is printed.
-func TestTold(t *testing.T) {
+// TestPrinted: what is printed.
+func TestPrinted(t *testing.T) {
 	r, err := sim.Run(sim.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 30})
 	must(t, err)
 	file := lived(t, r)

@@ -25,7 +25,7 @@ func (c command) move() *cli.Command {
 		Name: "move", Usage: "move the log of a stopped cell to an external NATS server, or back",
 		Description: "Run it on qmaster's host as the user who runs qmaster, while no qmaster runs. The log continues where\n" +
 			"it ended, as if it had always been there; what was before goes to the cell's segments/. What\n" +
-			"schedulers have ordered so far stays behind.",
+			"schedulers have ordered so far is not copied.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "nats", Usage: "`URL` of the external server", Required: true},
 			&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with the seed of qmaster's key", DefaultText: "that of \"quill key qmaster\""},

@@ -66,7 +66,7 @@ func (c command) check(x *cli.Context) error {
 		text = "quill log: the log is damaged: " + d.Reason
 	}
 	if len(r.Beyond) > 0 {
-		text += fmt.Sprintf("\nbehind the damage, reading can continue from the state at %s", c.mark(r.Beyond[0]))
+		text += fmt.Sprintf("\nafter the damage, reading can continue from the state at %s", c.mark(r.Beyond[0]))
 	}
 	return cli.Exit(text, 1)
 }

@@ -22,7 +22,7 @@ func example(name string) *Outcome {
 }
 
 // TestShares holds what a project got while its jobs waited against a count by
-// hand: from 1 to 5 a runs alone, from 6 to 7 b does; from 5 to 6 nobody waits.
+// hand: from 1 to 5 a runs alone, from 6 to 7 b does; from 5 to 6 no job waits.
 func TestShares(t *testing.T) {
 	shares := example("").Shares()
 	if got := fmt.Sprintf("%.4f %.4f %.1f", shares[0].Contended, shares[1].Contended, shares[1].MeanWait); got != "0.0000 0.1111 4.5" {
@@ -196,7 +196,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestSharesOfNobody(t *testing.T) {
+func TestSharesWithoutProjects(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shares.svg")
 	err := Files{Shares: path}.Write(compare(&Outcome{Name: "a", Slots: 1, Jobs: []Job{{End: 1, Slots: 1, Project: -1}}}), "")
 	if err == nil || err.Error() != "--shares: no job belongs to a project: there are no shares to draw" {

@@ -17,7 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// records prints the selected records one by one; behind those of all jobs
+// records prints the selected records one by one; after those of all jobs
 // stand the totals. A named job that has none is an error.
 func (w *query) records(env opt.Env, in io.Reader, out io.Writer) int {
 	found := make([]bool, len(w.jobNames))

@@ -76,7 +76,7 @@ func configurationRows() []switches.Switch[line] {
 	}
 }
 
-// atLeast is that many words and those behind them that begin with no dash.
+// atLeast is that many words and those after them that begin with no dash.
 func atLeast(n int) switches.Take {
 	return func(rest []string) int {
 		if len(rest) > 0 && rest[0] == schedConf {

@@ -221,7 +221,7 @@ func showDetached(s *session, _ []string) error {
 		}
 	}
 	if len(unused) > 0 {
-		return errTold
+		return errReported
 	}
 	return nil
 }
@@ -272,7 +272,7 @@ func (s *session) changeUsers(w []string, absent func(list string) *grid.Userset
 			err = s.quietly(body, notes)
 		}
 		if err == nil && len(notes) < len(users) {
-			err = errTold
+			err = errReported
 		}
 		return err
 	})

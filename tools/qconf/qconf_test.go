@@ -22,7 +22,7 @@ import (
 // answered, without checking anything but versions.
 type cell struct {
 	clustertest.Client
-	stale int // how many changes find that somebody else was faster
+	stale int // how many changes find that another client was faster
 }
 
 func newCell() *cell {
@@ -40,7 +40,7 @@ func (c *cell) find(o grid.Kind, key grid.Key) int {
 }
 
 func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
-	told := func(verb, where string, did gdi.Did, o grid.Object) {
+	log := func(verb, where string, did gdi.Did, o grid.Object) {
 		text := fmt.Sprintf("root@master %s %q %s %s list", verb, o.Key(), where, grid.SpecOf(o.Kind()).Noun)
 		r.Answers = append(r.Answers, gdi.Done(text).On(gdi.Subject{Kind: o.Kind(), Name: o.Key().Name, Did: did}))
 	}
@@ -66,7 +66,7 @@ func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
 			}
 			grid.SetVersion(o, 1)
 			c.Objects = append(c.Objects, o)
-			told("added", "to", gdi.DidAdd, o)
+			log("added", "to", gdi.DidAdd, o)
 		}
 	case *gdi.Modify:
 		for _, o := range b.Objects {
@@ -80,7 +80,7 @@ func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
 			default:
 				grid.SetVersion(o, grid.Version(c.Objects[n])+1)
 				c.Objects[n] = o
-				told("modified", "in", gdi.DidModify, o)
+				log("modified", "in", gdi.DidModify, o)
 			}
 		}
 	case *gdi.Delete:
@@ -90,7 +90,7 @@ func (c *cell) decide(body gdi.Body) (r gdi.Reply) {
 				deny(gdi.StatusUnknown, "denied: %s %q does not exist", b.Kind, key)
 				continue
 			}
-			told("removed", "from", gdi.DidDelete, c.Objects[n])
+			log("removed", "from", gdi.DidDelete, c.Objects[n])
 			c.Objects = slices.Delete(c.Objects, n, n+1)
 		}
 	case *gdi.Trigger:

@@ -38,8 +38,8 @@ const (
 	edits // changes in an editor
 )
 
-// errTold means that the user knows already what went wrong.
-var errTold = errors.New("")
+// errReported means that the user knows already what went wrong.
+var errReported = errors.New("")
 
 // refuse and refusal return an error in Grid Engine's wording, capitals included.
 func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
@@ -99,7 +99,7 @@ func (s *session) write() error {
 // failed reports whether there is an error. One that was not printed yet is printed, or becomes part of the document.
 func (s *session) failed(err error) bool {
 	switch {
-	case err == nil || errors.Is(err, errTold):
+	case err == nil || errors.Is(err, errReported):
 	case s.json:
 		s.refused = append(s.refused, opt.RequestError(err))
 	default:
@@ -128,11 +128,11 @@ func (s *session) ask(body gdi.Body) error {
 	if err != nil {
 		return err
 	}
-	told := s.env
+	env := s.env
 	if !onStdout(body) {
-		told.Stdout = told.Stderr
+		env.Stdout = env.Stderr
 	}
-	return s.showAnswers(told, reply)
+	return s.showAnswers(env, reply)
 }
 
 // showAnswers prints qmaster's answers, or keeps them for the results. It fails when something was refused.
@@ -143,7 +143,7 @@ func (s *session) showAnswers(env opt.Env, reply gdi.Reply) error {
 		env.PrintErrors(reply.Answers)
 	}
 	if !reply.OK() {
-		return errTold
+		return errReported
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (s *session) each(names []string, f func(string) error) error {
 	var err error
 	for _, n := range names {
 		if s.failed(f(n)) {
-			err = errTold
+			err = errReported
 		}
 	}
 	return err

@@ -45,7 +45,7 @@ const rootOfTree = "Root"
 
 // errDenied: qmaster denied a change of the tree, and the reason was
 // printed. Grid Engine fails then for -dstnode only.
-var errDenied = fmt.Errorf("%w", errTold)
+var errDenied = fmt.Errorf("%w", errReported)
 
 // tolerated drops the errors with which -astnode and -mstnode do not fail.
 func (s *session) tolerated(err error) error {
@@ -207,7 +207,7 @@ func showBelow(s *session, words []string) error {
 		err = showNodes(s, words)
 	}
 	if err == nil && t != nil {
-		err = errTold
+		err = errReported
 	}
 	return err
 }

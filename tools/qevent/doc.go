@@ -6,7 +6,7 @@
 //	                       the filter or the differences need it
 //
 // The reader knows the Seq of the last list it has seen and takes nothing but
-// the next one. Where a feed begins behind that (qmaster was restarted, or the
+// the next one. Where a feed begins after that (qmaster was restarted, or the
 // feed was too fast) the lists in between come from the log; what the log no
 // longer has is reported on stderr.
 //

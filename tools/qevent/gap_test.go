@@ -25,7 +25,7 @@ func list(seq uint64) events.List {
 // memory is a log from a list to another.
 type memory struct {
 	first, last uint64
-	fails       error // behind the last list
+	fails       error // after the last list
 }
 
 func (m *memory) mark(seq uint64) history.Mark     { return history.Mark{Seq: seq, At: grid.Time(seq)} }
@@ -52,7 +52,7 @@ func (m *memory) State(seq uint64) (*state.State, error) {
 }
 func (*memory) Close() error { return nil }
 
-// feeds is a qmaster that is started again and again: each feed tells a full
+// feeds is a qmaster that is started again and again: each feed sends a full
 // state, then lists.
 type feeds []struct{ full, last uint64 }
 
@@ -78,9 +78,9 @@ func (f feeds) Watch(ctx context.Context, w client.Watcher) error {
 	return errEnd
 }
 
-// told is what a reader prints of feeds and a log: the values of the counter, or
+// printFeeds returns what a reader prints of feeds and a log: the values of the counter, or
 // with -diff how they changed.
-func told(o options, f feeds, log *memory) (string, error) {
+func printFeeds(o options, f feeds, log *memory) (string, error) {
 	var out, complaints bytes.Buffer
 	r := &reader{options: &o, print: o.text, zone: time.UTC, out: &out, stderr: &complaints}
 	open := func(context.Context, uint64) (past, error) { return log, nil }
@@ -122,7 +122,7 @@ func TestNothingIsLost(t *testing.T) {
 		{"restart", options{}, feeds{{5, 7}, {12, 13}}, memory{first: 1, last: 14}, "6 7 8 9 10 11 12 13"},
 		{"restart without events", options{}, feeds{{5, 7}, {7, 9}}, memory{}, "6 7 8 9"},
 		{"the log was cut", options{}, feeds{{5, 7}, {12, 13}}, memory{first: 11, last: 14}, "6 7 11 12 13; " + cut},
-		{"the log was cut behind", options{}, feeds{{5, 7}, {10, 11}}, memory{first: 11, last: 14}, "6 7 11; " + cut},
+		{"the log was cut after", options{}, feeds{{5, 7}, {10, 11}}, memory{first: 11, last: 14}, "6 7 11; " + cut},
 		{"from the beginning", options{from: "1"}, feeds{{5, 7}}, memory{first: 1, last: 6}, "1 2 3 4 5 6 7"},
 		{"from a list", options{from: "3"}, feeds{{3, 7}}, memory{first: 1, last: 4}, "3 4 5 6 7"},
 		{"from before the log", options{from: "8"}, feeds{{12, 13}}, memory{first: 11, last: 12}, "11 12 13; " + cut},
@@ -133,17 +133,17 @@ func TestNothingIsLost(t *testing.T) {
 		{"to a list", options{to: "9"}, feeds{{5, 7}, {12, 13}}, memory{first: 1, last: 14}, "6 7 8 9"},
 		{"from and to", options{from: "2", to: "3"}, feeds{{5, 7}}, memory{first: 1, last: 5}, "2 3"},
 	} {
-		got, err := told(c.o, c.feeds, &c.log)
+		got, err := printFeeds(c.o, c.feeds, &c.log)
 		if err != nil || got != c.want {
 			t.Errorf("%s: got %q, %v, want %q", c.name, got, err, c.want)
 		}
 	}
 }
 
-// What can be had before damage is printed; then it is told.
+// What can be had before damage is printed; then the damage is returned.
 func TestDamage(t *testing.T) {
 	damage := errors.New("log is damaged")
-	got, err := told(options{from: "1"}, nil, &memory{first: 1, last: 3, fails: damage})
+	got, err := printFeeds(options{from: "1"}, nil, &memory{first: 1, last: 3, fails: damage})
 	if got != "1 2 3" || err != damage {
 		t.Errorf("got %q, %v", got, err)
 	}

@@ -35,7 +35,7 @@ func command() *switches.Command[options] {
 		Switches: []switches.Switch[options]{
 			{Name: "from", Args: "moment", Help: "begin with the list of that number or time, not with what happens now", Take: switches.One,
 				Set: switches.Text(func(o *options) *string { return &o.from })},
-			{Name: "to", Args: "moment", Help: "end behind the list of that number or time", Take: switches.One,
+			{Name: "to", Args: "moment", Help: "end after the list of that number or time", Take: switches.One,
 				Set: switches.Text(func(o *options) *string { return &o.to })},
 			{Name: "log", Args: "path", Help: "read a stopped cell's directory, a copy of one, or an exported file", Take: switches.One,
 				Set: switches.Text(func(o *options) *string { return &o.log })},
@@ -62,7 +62,7 @@ func command() *switches.Command[options] {
 	return c
 }
 
-// flag is a switch without words behind it.
+// flag is a switch without words after it.
 func flag(name, help string, set func(*options)) switches.Switch[options] {
 	return switches.Switch[options]{Name: name, Help: help, Set: func(o *options, _ []string) error { set(o); return nil }}
 }

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// feed tells a full state and two lists, then loses its connection.
+// feed sends a full state and two lists, then loses its connection.
 type feed struct{ clustertest.Client }
 
 var errLost = errors.New("error: connection lost")
@@ -57,7 +57,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-func TestEndsWhenNobodyReads(t *testing.T) {
+func TestEndsWithoutReader(t *testing.T) {
 	env, printed := clustertest.Env(&feed{})
 	env.Stdout = full{}
 	want := "stderr: qevent: no space left on device\nexit 1\n"

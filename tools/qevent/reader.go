@@ -29,7 +29,7 @@ type reader struct {
 // needsState reports whether the reader needs to know the state before each list.
 func (r *reader) needsState() bool { return r.diff || r.filter.NeedsState() }
 
-// over reports whether a list is behind the end that was asked for.
+// over reports whether a list comes after the end that was asked for.
 func (r *reader) over(l events.List) bool {
 	return r.lastTo > 0 && l.Seq > r.lastTo || r.timeTo > 0 && l.At > r.timeTo
 }

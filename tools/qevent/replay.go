@@ -107,8 +107,8 @@ func (r *reader) start(log past, from uint64) error {
 	if !r.full {
 		return nil
 	}
-	told := before.FullList()
-	return r.printFull(told, before)
+	list := before.FullList()
+	return r.printFull(list, before)
 }
 
 // takeAll takes what a log has, from the list after the last one up to another.

@@ -107,7 +107,7 @@ func (o *orders) add(action string, queues bool, word string) {
 	last.Refs = append(last.Refs, word)
 }
 
-// restrict is the -t behind a job: 7 -t 1-3 is 7.1-3; behind a name it stays.
+// restrict is the -t after a job: 7 -t 1-3 is 7.1-3; after a name it stays.
 func restrict(o *orders, words []string) error {
 	if len(o.list) == 0 || o.list[len(o.list)-1].Queues {
 		return switches.LonelyTasks(words[0])

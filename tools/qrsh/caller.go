@@ -78,14 +78,14 @@ func (f fate) refused() bool { return f.err == nil && !f.reply.OK() }
 
 // follow asks for what became of it, "started" or "ended".
 func (l *caller) follow(ctx context.Context, until string) <-chan fate {
-	told := make(chan fate, 1)
+	fates := make(chan fate, 1)
 	go func() {
 		w := l.wait
 		w.For = until
 		reply, err := l.c.Do(ctx, l.command, &w)
-		told <- fate{reply, err}
+		fates <- fate{reply, err}
 	}()
-	return told
+	return fates
 }
 
 // call waits for the call of the command, and returns its exit status. An

@@ -72,7 +72,7 @@ func outlive() {
 }
 
 // commandOf is what is run: the user's login shell, or the words by its -c, or
-// as they are behind QRSH_WRAPPER or with -noshell.
+// as they are after QRSH_WRAPPER or with -noshell.
 func commandOf(env opt.Env, what report.Starter) session.Command {
 	c := session.Command{Dir: env.Dir}
 	for _, v := range env.Environ {

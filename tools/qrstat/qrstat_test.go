@@ -44,12 +44,12 @@ func unusual() []grid.Object {
 // TestTranscripts runs the sessions in testdata.
 func TestTranscripts(t *testing.T) {
 	opttest.Transcripts(t, "testdata", Run, map[string]opttest.Step{
-		"reservations": func(d *opttest.Desk, _ []string) { d.Objects(reservations()...) }, // are told to the next run
+		"reservations": func(d *opttest.Desk, _ []string) { d.Objects(reservations()...) }, // are listed to the next run
 		"unusual":      func(d *opttest.Desk, _ []string) { d.Objects(unusual()...) },      // ... another one, with its attributes
 	})
 }
 
-// TestOwn: without -u those of the user who asks are shown, as with $user.
+// TestOwn: without -u those of the user who calls it are shown, as with $user.
 func TestOwn(t *testing.T) {
 	mine := &grid.AR{ID: 7, Owner: opt.Env{Getenv: os.Getenv}.User(), State: grid.ARWaiting, Duration: 60}
 	for _, line := range []string{"", "-u $user"} {

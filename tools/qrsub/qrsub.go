@@ -25,7 +25,7 @@ func reserve(ctx context.Context, env opt.Env, said *submit.Booking) int {
 	if len(said.Line) == 0 {
 		return opt.Complain(env, c, switches.ErrNoOperands)
 	}
-	// The command line wins over the files, so it is read behind them.
+	// The command line wins over the files, so it is read after them.
 	w := &submit.Booking{AR: new(grid.AR), Now: said.Now}
 	if err := opt.ParseAll(env, c, w, "sge_ar_request", said.Line); err != nil {
 		return opt.Complain(env, c, err)

@@ -103,7 +103,7 @@ func (c *coupled) priorities() map[string]string {
 	return out
 }
 
-// TestManyPending holds what is shown of 1,001 jobs, of which few are told,
+// TestManyPending holds what is shown of 1,001 jobs, of which few are reported,
 // against what was shown of 1,000, all of which were.
 func TestManyPending(t *testing.T) {
 	c := newCoupled(t)
@@ -112,9 +112,9 @@ func TestManyPending(t *testing.T) {
 	c.modify(t, &urgent)
 	c.submit(t, 1000)
 	c.run()
-	told := c.priorities()
-	if len(told) != 1000 || c.Core.State().PriorityRange() != nil {
-		t.Fatalf("%d jobs shown, range %v", len(told), c.Core.State().PriorityRange())
+	printed := c.priorities()
+	if len(printed) != 1000 || c.Core.State().PriorityRange() != nil {
+		t.Fatalf("%d jobs shown, range %v", len(printed), c.Core.State().PriorityRange())
 	}
 	same := func(what string, want map[string]string) {
 		t.Helper()
@@ -126,11 +126,11 @@ func TestManyPending(t *testing.T) {
 
 	c.submit(t, 1)
 	c.run()
-	told["1001"] = told["1"]
-	same("one more job", told)
+	printed["1001"] = printed["1"]
+	same("one more job", printed)
 
 	none := map[string]string{}
-	for id := range told {
+	for id := range printed {
 		none[id] = "0.00000 0.00000 0.00000 0.00000 0 0 0 0"
 	}
 	c.configure(t, func(s *grid.SchedConf) { s.Algorithm = "roundrobin" })
@@ -139,7 +139,7 @@ func TestManyPending(t *testing.T) {
 
 	c.configure(t, func(s *grid.SchedConf) { s.Algorithm = "default" })
 	c.run()
-	same("under the first algorithm again", told)
+	same("under the first algorithm again", printed)
 
 	c.configure(t, func(s *grid.SchedConf) { s.ReportPJobTickets = false })
 	c.run()

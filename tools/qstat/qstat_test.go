@@ -39,7 +39,7 @@ func TestTranscripts(t *testing.T) {
 			switch d.Cmd {
 			case "qstat":
 				return clustertest.Transcript(c, qstat.Run, d.Input)
-			case "file": // PATH below the home of who asks; the cell is sge/default
+			case "file": // PATH below the home of the user; the cell is sge/default
 				path := filepath.Join(dir, d.CmdArgs[0].String())
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 					t.Fatal(err)
@@ -204,7 +204,7 @@ func TestNoQMaster(t *testing.T) {
 	}
 }
 
-// many is a client with a number of pending jobs, made as they are told, as
+// many is a client with a number of pending jobs, made as they are listed, as
 // a decoder makes them.
 type many struct{ jobs uint32 }
 

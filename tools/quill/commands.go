@@ -37,7 +37,7 @@ import (
 	"github.com/quill-grid/quill/tools/token"
 )
 
-// program runs with the words behind its name and returns the exit status.
+// program runs with the words after its name and returns the exit status.
 type program func(env opt.Env, args []string) int
 
 // gridEngine are Grid Engine's commands: each has a name of its own, a link.

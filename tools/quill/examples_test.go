@@ -99,7 +99,7 @@ func TestGridExamples(t *testing.T) {
 }
 
 // examples are the indented blocks under EXAMPLE or EXAMPLES of a page: commands, which have a prompt and perhaps output
-// behind them, and the texts of files.
+// after them, and the texts of files.
 type examples struct {
 	commands      string
 	output, files []string

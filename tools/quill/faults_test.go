@@ -134,7 +134,7 @@ func (s *site) await(what string, patience time.Duration, look func() (bool, str
 	polltest.Until(s, what, patience, look)
 }
 
-// Fatalf fails the test, and tells what the daemons said last.
+// Fatalf fails the test, and prints what the daemons logged last.
 func (s *site) Fatalf(format string, args ...any) {
 	s.t.Helper()
 	s.t.Fatalf("%s\n%s", fmt.Sprintf(format, args...), s.logs())
@@ -159,7 +159,7 @@ func (s *site) remove() {
 	(&cluster{root: s.root}).remove(s)
 }
 
-// submission is what a client was told, or not.
+// submission is a job of a client, acknowledged or not.
 type submission struct {
 	name         string
 	tasks        int
@@ -173,7 +173,7 @@ type chaos struct {
 	runs string // where jobs write that they ran
 	cuts bool   // the power is cut: tasks that run then fail
 
-	told struct {
+	reported struct {
 		sync.Mutex
 		changed *sync.Cond
 		all     []*submission
@@ -184,27 +184,27 @@ type chaos struct {
 	}
 }
 
-// tell changes what clients were told, or are asking.
-func (c *chaos) tell(change func()) {
-	c.told.Lock()
-	defer c.told.Unlock()
+// updateClients changes what clients were answered, or are asking.
+func (c *chaos) updateClients(change func()) {
+	c.reported.Lock()
+	defer c.reported.Unlock()
 	change()
-	c.told.changed.Broadcast()
+	c.reported.changed.Broadcast()
 }
 
 // wait is over when it is so, or when all clients are done: then it is false.
 func (c *chaos) wait(so func() bool) bool {
-	c.told.Lock()
-	defer c.told.Unlock()
-	for c.told.clients > 0 && !so() {
-		c.told.changed.Wait()
+	c.reported.Lock()
+	defer c.reported.Unlock()
+	for c.reported.clients > 0 && !so() {
+		c.reported.changed.Wait()
 	}
-	return c.told.clients > 0
+	return c.reported.clients > 0
 }
 
 // TestKilledDaemons kills qmaster, schedd and execds at random moments while
 // jobs flow. What was acknowledged runs once and is accounted once; a name is
-// never two jobs; nothing is left behind.
+// never two jobs; nothing is left over.
 func TestKilledDaemons(t *testing.T) {
 	t.Parallel()
 	t.Logf("repeat with -run TestKilledDaemons -seed %d -tasks %d", chance(), *tasks)
@@ -222,11 +222,11 @@ func TestKilledDaemons(t *testing.T) {
 	c.start("execd", durable, "--host", "node2")
 	job, tmp := c.prepare()
 
-	c.told.changed, c.told.clients, c.told.enough = sync.NewCond(&c.told), 4, *tasks
-	for i := range c.told.clients {
+	c.reported.changed, c.reported.clients, c.reported.enough = sync.NewCond(&c.reported), 4, *tasks
+	for i := range c.reported.clients {
 		dice := rand.New(rand.NewPCG(chance(), uint64(2+i)))
 		go func() {
-			defer c.tell(func() { c.told.clients-- })
+			defer c.updateClients(func() { c.reported.clients-- })
 			c.submit(dice, i, job)
 		}()
 	}
@@ -240,7 +240,7 @@ func TestKilledDaemons(t *testing.T) {
 }
 
 // prepare waits for the hosts and gives their queue slots, and what jobs run: it
-// tells the file runs. tmp is where they have their directories.
+// writes to the file runs. tmp is where they have their directories.
 func (c *chaos) prepare() (job, tmp string) {
 	c.await("hosts report", patience, func() (bool, string) {
 		out, errs, _ := c.do("qstat", "-f")
@@ -264,9 +264,9 @@ var wentWithTheDisk = regexp.MustCompile("doesn't exist|cannot read current work
 // submit submits until enough tasks were acknowledged.
 func (c *chaos) submit(dice *rand.Rand, client int, job string) {
 	for n := 0; ; n++ {
-		c.told.Lock()
-		enough := c.told.tasks >= c.told.enough
-		c.told.Unlock()
+		c.reported.Lock()
+		enough := c.reported.tasks >= c.reported.enough
+		c.reported.Unlock()
 		if enough || c.t.Failed() {
 			return
 		}
@@ -276,9 +276,9 @@ func (c *chaos) submit(dice *rand.Rand, client int, job string) {
 			s.tasks = 2 + dice.IntN(20)
 			args = append(args, "-t", fmt.Sprintf("1-%d", s.tasks))
 		}
-		c.tell(func() { c.told.asking++ })
+		c.updateClients(func() { c.reported.asking++ })
 		out, errs, err := c.do("qsub", append(args, job, strconv.Itoa(dice.IntN(10)))...)
-		c.tell(func() { c.told.asking-- })
+		c.updateClients(func() { c.reported.asking-- })
 		if err == nil {
 			number, _, _ := strings.Cut(strings.TrimSpace(out), ".")
 			id, e := strconv.ParseUint(number, 10, 32)
@@ -291,10 +291,10 @@ func (c *chaos) submit(dice *rand.Rand, client int, job string) {
 			c.t.Errorf("qsub: %v\n%s", err, errs)
 			return
 		}
-		c.tell(func() {
-			c.told.all = append(c.told.all, s)
+		c.updateClients(func() {
+			c.reported.all = append(c.reported.all, s)
 			if s.acknowledged {
-				c.told.tasks += s.tasks
+				c.reported.tasks += s.tasks
 			}
 		})
 	}
@@ -312,10 +312,10 @@ func (c *chaos) havoc(dice *rand.Rand) (kills int) {
 	c.mu.Unlock()
 	slices.SortFunc(names, slices.Compare)
 	more := func(tasks int) func() bool {
-		c.told.Lock()
-		defer c.told.Unlock()
-		goal := c.told.tasks + tasks
-		return func() bool { return c.told.tasks >= goal }
+		c.reported.Lock()
+		defer c.reported.Unlock()
+		goal := c.reported.tasks + tasks
+		return func() bool { return c.reported.tasks >= goal }
 	}
 	for c.wait(more(10 + dice.IntN(150))) {
 		args := names[dice.IntN(len(names))]
@@ -327,7 +327,7 @@ func (c *chaos) havoc(dice *rand.Rand) (kills int) {
 		back := more(dice.IntN(100))
 		if args[0] == "qmaster" {
 			waiting := dice.IntN(5)
-			back = func() bool { return c.told.asking >= min(waiting, c.told.clients) }
+			back = func() bool { return c.reported.asking >= min(waiting, c.reported.clients) }
 		}
 		c.wait(back)
 		c.start(args[0], args[1:]...)
@@ -340,7 +340,7 @@ type place struct{ job, task uint32 }
 
 func placeOf(a *grid.Accounting) place { return place{a.Job, max(1, a.Task)} }
 
-// judge compares what clients were told with what ran and what was accounted.
+// judge compares what clients were answered with what ran and what was accounted.
 func (c *chaos) judge(kills int) {
 	t := c.t
 	ran, names := c.ran()
@@ -367,7 +367,7 @@ func (c *chaos) judge(kills int) {
 	}
 	ids := map[uint32]string{}
 	acknowledged := 0
-	for _, s := range c.told.all {
+	for _, s := range c.reported.all {
 		if len(names[s.name]) > 1 {
 			t.Errorf("%s ran as jobs %v", s.name, names[s.name])
 		}
@@ -404,7 +404,7 @@ func (c *chaos) judge(kills int) {
 			t.Errorf("job %d task %d has %d records", p.job, p.task, n)
 		}
 	}
-	unborn := 0 // begun, and over before they could tell
+	unborn := 0 // begun, and over before they could write that they ran
 	for p := range failed {
 		if failed[p] && ran[p] == 0 {
 			unborn++
@@ -413,7 +413,7 @@ func (c *chaos) judge(kills int) {
 	if total != len(ran)+unborn {
 		t.Errorf("%d tasks ran, %d did not come so far, %d records", len(ran), unborn, total)
 	}
-	t.Logf("%d kills, %d submissions, %d tasks acknowledged, %d ran", kills, len(c.told.all), acknowledged, len(ran))
+	t.Logf("%d kills, %d submissions, %d tasks acknowledged, %d ran", kills, len(c.reported.all), acknowledged, len(ran))
 	if t.Failed() {
 		t.Log(c.logs())
 	}
@@ -448,7 +448,7 @@ func (c *chaos) ran() (map[place]int, map[string]map[uint32]bool) {
 
 // cleanAfterwards looks for what jobs should not leave.
 func (c *chaos) cleanAfterwards(tmp string) {
-	c.await("nothing is left behind", patience, func() (bool, string) {
+	c.await("nothing is left over", patience, func() (bool, string) {
 		var left []string
 		for _, pattern := range []string{tmp + "/quill-*/*", c.root + "/default/execd/*/active_jobs/*", c.root + "/default/execd/*/job_scripts/*"} {
 			found, _ := filepath.Glob(pattern)
@@ -480,8 +480,8 @@ func TestTwoMasters(t *testing.T) {
 	s.must("qconf", "-sql")
 }
 
-// TestFullDisk fills the file system of a cell: nobody is told that a job was
-// taken that is lost, and with room the cell continues.
+// TestFullDisk fills the file system of a cell: no job is acknowledged that is
+// lost, and with room the cell continues.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	bustest.SmallDisk(t, "40m", testFullDisk)

@@ -18,7 +18,7 @@ import (
 	"github.com/quill-grid/quill/tools/manual"
 )
 
-// manualPrelude is what the commands of the manual run behind. What runs until it is stopped runs in the background until
+// manualPrelude is what the commands of the manual run after. What runs until it is stopped runs in the background until
 // the end of the page: `quill up`, `quill qmaster`, `quill mcp --http` and nats-server, which are awaited, and `quill trace --follow`. `make`
 // only needs to know the target, as the programs of the test stand for what it builds. Programs of others may be missing.
 const manualPrelude = `
@@ -186,7 +186,7 @@ func optionsOf(t *testing.T, name string) (options []string) {
 	return options
 }
 
-// TestBlocks checks the check of blocks: commands in one without a mark, marks that nobody knows, and blocks without end.
+// TestBlocks checks the check of blocks: commands in one without a mark, unknown marks, and blocks without end.
 func TestBlocks(t *testing.T) {
 	text := "```sh\nqstat\n```\n\n```\nquill status\n$ quill why 1\nqstat is a word\n```\n\n```sh never\nqhost\n```\n\n```sh vm\nmake install\n```\n" +
 		"\n   ```sh\n   qdel 1\n   ```\n\n```yaml\na: b\n```\n\n```sh api\nquill up\n```\n\n    qstat\n\n    bare qstat\n\n```sh\nqacct"

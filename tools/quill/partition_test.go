@@ -104,7 +104,7 @@ func (p *parted) revive() {
 }
 
 // settle waits until one qmaster leads and the other waits. One that was parted may
-// hear late that it leads no more, and ends then.
+// detect late that it leads no more, and ends then.
 func (p *parted) settle() {
 	p.await("one qmaster leads and the other waits", 2*patience, func() (bool, string) {
 		p.revive()
@@ -173,7 +173,7 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 	p.t.Logf("the log is whole again: %v", time.Since(begun).Round(time.Millisecond))
 	p.more("tasks are taken after it has healed", 50, p.revive)
 	if s := <-asked; s != nil {
-		p.tell(func() { p.told.all = append(p.told.all, s) })
+		p.updateClients(func() { p.reported.all = append(p.reported.all, s) })
 	}
 }
 
@@ -181,8 +181,8 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 func (p *parted) runNewest(what string) {
 	p.t.Helper()
 	newest := ""
-	p.tell(func() {
-		for _, s := range p.told.all {
+	p.updateClients(func() {
+		for _, s := range p.reported.all {
 			if s.acknowledged {
 				newest = s.name
 			}

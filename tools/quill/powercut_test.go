@@ -248,18 +248,18 @@ func testPowerCut(t *testing.T) {
 	m.boot()
 	job, tmp := m.prepare()
 	m.disk.command("sync", "-f", m.root) // what jobs need is there since long
-	m.told.changed, m.told.clients = sync.NewCond(&m.told), 4
+	m.reported.changed, m.reported.clients = sync.NewCond(&m.reported), 4
 	more := func(tasks int) func() bool {
-		m.told.Lock()
-		defer m.told.Unlock()
-		goal := m.told.tasks + tasks
-		return func() bool { return m.told.tasks >= goal }
+		m.reported.Lock()
+		defer m.reported.Unlock()
+		goal := m.reported.tasks + tasks
+		return func() bool { return m.reported.tasks >= goal }
 	}
-	m.told.enough = 1 << 30
-	for i := range m.told.clients {
+	m.reported.enough = 1 << 30
+	for i := range m.reported.clients {
 		dice := rand.New(rand.NewPCG(chance(), uint64(20+i)))
 		go func() {
-			defer m.tell(func() { m.told.clients-- })
+			defer m.updateClients(func() { m.reported.clients-- })
 			m.submit(dice, i, job)
 		}()
 	}
@@ -268,7 +268,7 @@ func testPowerCut(t *testing.T) {
 		m.cut(true)
 	}
 	m.wait(more(20))
-	m.tell(func() { m.told.enough = 0 })
+	m.updateClients(func() { m.reported.enough = 0 })
 	m.await("all jobs end", 3*patience, func() (bool, string) {
 		out, errs, err := m.do("qstat", "-u", "*")
 		return err == nil && out == "", out + errs

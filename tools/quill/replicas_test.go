@@ -67,7 +67,7 @@ type replicas struct {
 }
 
 // newReplicas starts the servers with what `quill nats-config` says, as the
-// README tells an administrator.
+// README describes it for administrators.
 func newReplicas(t *testing.T, root string) *replicas {
 	r := &replicas{chaos: chaos{site: newSite(t, root), runs: filepath.Join(root, "runs")}, routes: map[[2]int]*bustest.Way{}}
 	me, err := user.Current()
@@ -90,7 +90,7 @@ func newReplicas(t *testing.T, root string) *replicas {
 		}
 		dir := filepath.Join(root, fmt.Sprintf("nats%d", i+1))
 		cell := r.must("quill", "nats-config", "--store", dir)
-		// There is no way but those: what servers tell each other of others leads nowhere.
+		// There is no way but those: the addresses of others that servers send each other lead nowhere.
 		conf := fmt.Sprintf("server_name: n%d\nlisten: %s\ncluster { name: c, listen: %s, advertise: \"127.0.0.1:1\", no_advertise: true, routes: [%s] }\ninclude \"cell.conf\"\n",
 			i+1, listen[i], listen[3+i], strings.Join(routes, ", "))
 		file := filepath.Join(dir, "server.conf")
@@ -127,7 +127,7 @@ func (r *replicas) connect() *nats.Conn {
 
 var seedLine = regexp.MustCompile(`SU\w+`)
 
-// loopback is a loopback address of this process: nobody else listens there, and
+// loopback is a loopback address of this process: no other process listens there, and
 // connections, which come from 127.0.0.1, take no port of it. So whoever is
 // started later still finds a port free, also when it starts again.
 var loopback = fmt.Sprintf("127.%d.%d.%d", 64+os.Getpid()>>16&63, os.Getpid()>>8&255, os.Getpid()&255)
@@ -195,11 +195,11 @@ func (r *replicas) complete(js jetstream.JetStream) (led int) {
 
 // flow has clients submit jobs until ebb.
 func (r *replicas) flow(job string) {
-	r.told.changed, r.told.clients, r.told.enough = sync.NewCond(&r.told), 2, math.MaxInt
-	for i := range r.told.clients {
+	r.reported.changed, r.reported.clients, r.reported.enough = sync.NewCond(&r.reported), 2, math.MaxInt
+	for i := range r.reported.clients {
 		dice := rand.New(rand.NewPCG(chance(), uint64(10+i)))
 		go func() {
-			defer r.tell(func() { r.told.clients-- })
+			defer r.updateClients(func() { r.reported.clients-- })
 			r.submit(dice, i, job)
 		}()
 	}
@@ -208,15 +208,15 @@ func (r *replicas) flow(job string) {
 // more waits until so many tasks more are taken; meanwhile is done again and again.
 func (r *replicas) more(what string, tasks int, meanwhile func()) {
 	r.t.Helper()
-	r.told.Lock()
-	goal := r.told.tasks + tasks
-	r.told.Unlock()
+	r.reported.Lock()
+	goal := r.reported.tasks + tasks
+	r.reported.Unlock()
 	begun := time.Now()
 	r.await(what, 2*patience, func() (bool, string) {
 		meanwhile()
-		r.told.Lock()
-		defer r.told.Unlock()
-		return r.told.tasks >= goal, fmt.Sprint(r.told.tasks)
+		r.reported.Lock()
+		defer r.reported.Unlock()
+		return r.reported.tasks >= goal, fmt.Sprint(r.reported.tasks)
 	})
 	r.t.Logf("%s: %v", what, time.Since(begun).Round(time.Millisecond))
 }
@@ -224,7 +224,7 @@ func (r *replicas) more(what string, tasks int, meanwhile func()) {
 // ebb has no more jobs submitted and waits for those there are.
 func (r *replicas) ebb() {
 	r.t.Helper()
-	r.tell(func() { r.told.enough = 0 })
+	r.updateClients(func() { r.reported.enough = 0 })
 	r.await("all jobs end", 3*patience, func() (bool, string) {
 		out, errs, err := r.do("qstat", "-u", "*")
 		return err == nil && out == "", out + errs

@@ -13,7 +13,7 @@ import (
 )
 
 // tamper is the command "tamper orders|config DIR FILE": the log of a stopped
-// cell, told with one start at another priority or slots that queues never had.
+// cell, exported with one start at another priority or slots that queues never had.
 func tamper(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: tamper orders|config DIR FILE")

@@ -12,7 +12,7 @@ import (
 type tape struct {
 	*history.Log
 	*history.Player
-	// decided is where the order list behind a list stands among the recorded ones:
+	// decided is where the order list after a list stands among the recorded ones:
 	// the list that it was decided on. nil before anybody asked.
 	decided map[uint64]uint64
 }

@@ -32,17 +32,15 @@ func schedCommand(env opt.Env) *cli.Command {
 			},
 			{
 				Name: "get", Usage: "print parameters of an algorithm that are in effect", ArgsUsage: "[[ALGORITHM.]PARAMETER...]",
-				Description: "Without a name all parameters of the algorithm at work; without ALGORITHM its own.\n\n" +
-					"   quill sched get scoot.class_load_percents rebalance_threshold",
+				Description: "Without a name all parameters of the algorithm at work; without ALGORITHM its own. \"quill sched algorithms\"\n" +
+					"lists the names, with what they mean and their defaults.",
 				Flags:  []cli.Flag{opt.JSONFlag()},
 				Action: func(c *cli.Context) error { return getParameters(c, env) },
 			},
 			{
 				Name: "set", Usage: "set a parameter of an algorithm, as qconf -mattr sched_conf does", ArgsUsage: "[ALGORITHM.]PARAMETER VALUE...",
-				Description: "In a table each VALUE is a row, and together they are the whole table. The change is in effect\n" +
-					"with the next run.\n\n" +
-					"   quill sched set scoot.rebalance_threshold 20\n" +
-					"   quill sched set scoot.requestor_map \"land.* land\" \"CI.* regression\"",
+				Description: "In a table each VALUE is a row, and together they are the whole table:\n" +
+					"\"quill sched set ALGORITHM.TABLE 'ROW ONE' 'ROW TWO'\". The change is in effect with the next run.",
 				Flags:  []cli.Flag{opt.JSONFlag()},
 				Action: func(c *cli.Context) error { return setParameter(c, env) },
 			},
@@ -92,7 +90,7 @@ func explain(c *cli.Context, env opt.Env) error {
 	a.Apply(full)
 	lines := a.Explain(algorithm.Run{Now: full.At})
 	if len(lines) == 0 {
-		lines = []string{"see qstat -pri, -urg and -ext for what each job is worth, sge_share_mon for the share tree"}
+		lines = []string{"it has no view of its own: see sge_share_mon for the shares, qstat -pri, -urg and -ext for the priorities of jobs"}
 	}
 	if c.Bool("json") {
 		return document.Write(env.Stdout, document.Explanation{Algorithm: e.Name, Lines: lines})

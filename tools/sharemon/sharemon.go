@@ -29,7 +29,7 @@ func App(env opt.Env) *cli.App { return opt.App(env, command(), watch) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), apart(args)) }
 
-// apart takes letters apart that stand together, and what stands right behind
+// apart takes letters apart that stand together, and what stands right after
 // the letter that takes it, as getopt(3) does: -hd, is -h -d ,
 func apart(args []string) (out []string) {
 	const alone, takes = "hntux", "cdfilmors"
@@ -67,17 +67,17 @@ type query struct {
 	fields   []reporting.ShareField
 	nodes    []string // paths; none: all
 
-	between, behindNode, behindRecord string // delimiters
-	format                            string // of strings
-	header, named, times, decayed     bool
-	leaves                            bool // no other nodes
+	between, afterNode, afterRecord string // delimiters
+	format                          string // of strings
+	header, named, times, decayed   bool
+	leaves                          bool // no other nodes
 
 	file      string
 	appending bool
 }
 
-func newWish([]string) *query {
-	return &query{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", behindNode: "\n", behindRecord: "\n", format: "%s"}
+func newQuery([]string) *query {
+	return &query{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", afterNode: "\n", afterRecord: "\n", format: "%s"}
 }
 
 // watch collects and prints until it is enough.
@@ -119,7 +119,7 @@ func watch(ctx context.Context, env opt.Env, w *query) int {
 			return 0
 		case <-time.After(w.interval):
 		}
-		io.WriteString(out, w.behindRecord)
+		io.WriteString(out, w.afterRecord)
 	}
 }
 
@@ -185,7 +185,7 @@ func (w *query) line(b *strings.Builder, n *view.Share) {
 		}
 		b.WriteString(f.Text(n, style) + w.between)
 	}
-	b.WriteString(w.behindNode)
+	b.WriteString(w.afterNode)
 }
 
 func (w *query) heading() string {
@@ -193,7 +193,7 @@ func (w *query) heading() string {
 	for _, f := range w.fields {
 		b.WriteString(f.Name + w.between)
 	}
-	return b.String() + w.behindNode + w.behindRecord
+	return b.String() + w.afterNode + w.afterRecord
 }
 
 func fieldOf(name string) (reporting.ShareField, bool) {
@@ -228,7 +228,7 @@ func command() *switches.Command[query] {
 		}
 	}
 	return &switches.Command[query]{
-		Name: "sge_share_mon", Usage: "[options] [node_names ...]", Indent: 3, Column: 24, New: newWish,
+		Name: "sge_share_mon", Usage: "[options] [node_names ...]", Indent: 3, Column: 24, New: newQuery,
 		Unknown: func(word string) error {
 			return &switches.Error{Text: fmt.Sprintf("sge_share_mon: invalid option %q", word), Help: true}
 		},
@@ -257,7 +257,7 @@ func command() *switches.Command[query] {
 			{Name: "help", Help: "print this help"},
 			{Name: "i", Args: "interval", Help: "collection interval in seconds (default is 15)", Take: switches.One,
 				Set: number(func(w *query, n int) { w.interval = time.Duration(n) * time.Second })},
-			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One, Set: switches.Text(func(w *query) *string { return &w.behindNode })},
+			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One, Set: switches.Text(func(w *query) *string { return &w.afterNode })},
 			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: switches.One, Set: func(w *query, words []string) error {
 				if words[0] != "w" && words[0] != "a" {
 					return switches.Errorf("sge_share_mon: output mode %q is not supported: use w or a", words[0])
@@ -268,7 +268,7 @@ func command() *switches.Command[query] {
 			{Name: "n", Help: "use name=value format", Set: switches.Flag(func(w *query) *bool { return &w.named })},
 			{Name: "o", Args: "output_file", Help: "output file", Take: switches.One, Set: switches.Text(func(w *query) *string { return &w.file })},
 			{Name: "r", Args: "delimiter", Help: "delimiter between collection records (default is <CR>)", Take: switches.One,
-				Set: switches.Text(func(w *query) *string { return &w.behindRecord })},
+				Set: switches.Text(func(w *query) *string { return &w.afterRecord })},
 			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: switches.One, Set: func(w *query, words []string) error {
 				if !oneString.MatchString(words[0]) {
 					return switches.Errorf("sge_share_mon: format %q must have one %%s", words[0])

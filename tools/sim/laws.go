@@ -122,21 +122,21 @@ func (w *World) endsAsItRuns(a report.Attempt) {
 	}
 }
 
-// allObey holds what runs, and what stands still, against what qmaster wants.
-func (w *World) allObey() {
+// allSignalled compares what runs and what is suspended on the hosts with what qmaster wants.
+func (w *World) allSignalled() {
 	for _, h := range w.hosts {
 		for a, p := range h.runs {
 			if p.State != plan.Running {
 				continue
 			}
 			job := a.Master()
-			obeys := func(since grid.Time) bool { return w.now.Sub(max(since, p.Start)) <= suspendWait }
+			mayStill := func(since grid.Time) bool { return w.now.Sub(max(since, p.Start)) <= suspendWait }
 			since, still := w.still[job]
-			if still && !p.Suspended && !obeys(since) {
-				w.fail("%s runs, but is to stand still for %.0f s", a, w.now.Sub(since))
+			if still && !p.Suspended && !mayStill(since) {
+				w.fail("%s runs, but is to be suspended for %.0f s", a, w.now.Sub(since))
 			}
-			if since, on := w.goesOn[job]; on && !still && p.Suspended && !obeys(since) {
-				w.fail("%s stands still, but is to continue for %.0f s", a, w.now.Sub(since))
+			if since, on := w.goesOn[job]; on && !still && p.Suspended && !mayStill(since) {
+				w.fail("%s is suspended, but is to continue for %.0f s", a, w.now.Sub(since))
 			}
 		}
 	}

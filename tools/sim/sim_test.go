@@ -1,33 +1,21 @@
 package sim
 
 import (
-	"cmp"
 	"flag"
 	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
-var (
-	seeds = flag.Int("seeds", 24, "how many worlds to live through")
-	begin = flag.Int("first", 1, "the seed of the first of them")
-	seed  = flag.Uint64("seed", 0, "only this world")
+var requests = flag.Int("requests", 20, "of the workload at whose every append qmaster crashes")
 
-	requests = flag.Int("requests", 20, "of the workload at whose every append qmaster crashes")
-)
-
-// TestLaws lives through many worlds. A failing one is repeated with
-//
-//	go test ./tools/sim -run TestLaws -seed N
+// TestLaws lives through many worlds.
 func TestLaws(t *testing.T) {
-	first, last := uint64(*begin), uint64(*begin+*seeds-1)
-	if *seed != 0 {
-		first, last = *seed, *seed
-	}
 	var sum Result
-	for s := first; s <= last; s++ {
+	worlds := law.Each(t, 24, func(t *testing.T, s uint64) {
 		c := Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2), Reserve: s%2 == 0, Silence: s%4 == 3, Plans: s%7 < 5, Summary: s%2 == 0, Instances: s%3 != 1}
 		if c.Tokens = s%4 == 2 || s%6 == 5; c.Tokens {
 			c.Pace = 1.5 // so that tokens expire
@@ -37,10 +25,7 @@ func TestLaws(t *testing.T) {
 		}
 		r, err := Run(c)
 		if err != nil {
-			t.Fatalf("%v\nrepeat with: go test ./tools/sim -run TestLaws -seed %d", err, s)
-		}
-		if s%1000 == 0 {
-			t.Logf("%d worlds", s-first+1)
+			t.Fatal(err)
 		}
 		sum.Lists += r.Lists
 		sum.Jobs += r.Jobs
@@ -62,8 +47,8 @@ func TestLaws(t *testing.T) {
 		sum.Reservations += r.Reservations
 		sum.Health += r.Health
 		sum.Seconds += r.Seconds
-	}
-	if worlds := int(last - first + 1); worlds >= 20 {
+	})
+	if worlds >= 20 {
 		for _, c := range []struct {
 			what        string
 			seen, atMin int // in each world on average
@@ -73,19 +58,20 @@ func TestLaws(t *testing.T) {
 			{"tasks that select instances", sum.Selected, 2}, {"tasks that take something per host", sum.Hosted, 2}, {"requests of one scope", sum.Scoped, 1}, {"tasks with cores", sum.Bound, 3},
 			{"jobs whose tasks wait for tasks", sum.Held, 1}, {"advance reservations", sum.Reservations, 1}, {"changes of the health of instances", sum.Health, 1}, {"changes with tokens", sum.Tokened, 1}, {"requests with tokens that are not valid", sum.Expelled, 1}, {"log-ins", sum.LogIns, 1},
 		} {
-			if c.seen < c.atMin*worlds {
+			if c.seen < c.atMin*int(worlds) {
 				t.Errorf("%d %s in %d worlds: too few to hold the laws against them", c.seen, c.what, worlds)
 			}
 		}
 	}
-	t.Logf("%d worlds: %+v", last-first+1, sum)
+	t.Logf("%d worlds: %+v", worlds, sum)
 }
 
 // TestEveryAppend crashes qmaster at every append of a workload, once before the list is
 // durable and once after, in a world of its own each time: what is recovered is compared
 // with the log, and the workload continues to its end under all laws. With an odd -seed jobs want instances of resources, which takes longer.
 func TestEveryAppend(t *testing.T) {
-	c := Config{Seed: cmp.Or(*seed, 2), Hosts: 2, Slots: 2, Requests: *requests, Quota: 3, Reserve: true, Plans: true, Summary: true, Shares: true, Instances: *seed%2 == 1}
+	seed := law.First(2)
+	c := Config{Seed: seed, Hosts: 2, Slots: 2, Requests: *requests, Quota: 3, Reserve: true, Plans: true, Summary: true, Shares: true, Instances: seed%2 == 1}
 	whole := crashEverywhere(t, c)
 	if whole.Starts < whole.Jobs/2 || whole.Reservations == 0 || whole.Lists < 50 {
 		t.Errorf("the workload is too small to say much: %d lists, %d jobs, %d starts, %d reservations", whole.Lists, whole.Jobs, whole.Starts, whole.Reservations)

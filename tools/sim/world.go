@@ -197,7 +197,7 @@ func (w *World) begin() {
 	}
 	w.master.install()
 	w.every(1, func() { w.master.tick() })
-	w.every(1, w.allObey)
+	w.every(1, w.allSignalled)
 	w.scheduler.register()
 	for _, h := range w.hosts {
 		h.boot()

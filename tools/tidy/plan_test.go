@@ -97,6 +97,7 @@ var plan = []row{
 	{path: "execd/shepherd", level: daemons, imports: "pkg/grid pkg/report execd/plan pkg/wire", modules: "github.com/cilium/ebpf golang.org/x/sys"},
 	{path: "execd", level: daemons, imports: "pkg/grid pkg/report pkg/topology execd/plan execd/core pkg/codec pkg/clock pkg/gpu pkg/userdb pkg/metrics pkg/bus pkg/mailer execd/shepherd", modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang golang.org/x/sys"},
 
+	{path: "pkg/law", level: programs},
 	{path: "pkg/madeup", level: programs},
 	{path: "pkg/opt", level: programs, imports: "pkg/grid pkg/gdi pkg/state pkg/document pkg/switches pkg/product pkg/userdb pkg/cell pkg/client pkg/submit", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/outcome", level: programs, imports: "pkg/chart pkg/document"},
@@ -155,7 +156,7 @@ var plan = []row{
 	{path: "tools/qstat/clustertest", level: tests, imports: "pkg/grid pkg/gdi pkg/conf pkg/client pkg/opt pkg/document/documenttest"},
 	{path: "execd/shepherd/shepherdtest", level: tests, modules: "golang.org/x/sys"},
 	{path: "tools/daemons/celltest", level: tests, imports: "pkg/cell qmaster execd/shepherd tools/daemons execd/shepherd/shepherdtest", modules: "github.com/hashicorp/go-hclog"},
-	{path: "schedd/algorithm/algorithmtest", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state pkg/sched qmaster/core schedd/algorithm pkg/codec pkg/madeup tools/sim/couple", modules: "github.com/cockroachdb/datadriven go.yaml.in/yaml/v3"},
+	{path: "schedd/algorithm/algorithmtest", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state pkg/sched qmaster/core schedd/algorithm pkg/codec pkg/law pkg/madeup tools/sim/couple", modules: "github.com/cockroachdb/datadriven go.yaml.in/yaml/v3"},
 	{path: "tools/sim", level: tests, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/topology pkg/state execd/plan qmaster/core execd/core schedd/algorithm pkg/codec schedd tools/sim/couple"},
 	{path: "tools/tidy", level: tests},
 }

@@ -13,18 +13,19 @@ import (
 )
 
 // retired are words that the manual's glossary replaces, as parts of exported names.
-var retired = regexp.MustCompile(`Keeper|Vain|Sight[^a-z]|Sight$|Gains|Tiding|Knock|Vouch`)
+var retired = regexp.MustCompile(`Keeper|Vain|Sight[^a-z]|Sight$|Gains|Tiding|Knock|Vouch|Remember`)
 
 // bare are generic verbs that say nothing as the name of a function or method: they get an object, as in takeBytes.
 var bare = regexp.MustCompile(`^(take|tell|told|look|hear)s?$`)
 
 // retiredKeys are keys of log lines, with what to write instead.
-var retiredKeys = map[string]string{"why": "error or reason", "what": "error or reason", "who": "user", "for": "reason or user", "err": "error", "because": "reason"}
+var retiredKeys = map[string]string{"why": "error or reason", "what": "error or reason", "who": "user", "for": "reason or user", "err": "error", "because": "reason",
+	"from": "user or address", "to": "user or address"}
 
-// retiredText are words of comments that the writing guide replaces: programs do not hear, tell or wish, and an actor has
-// a name.
+// retiredText are words of comments that the writing guide replaces: programs do not "hear", "tell", "wish" or "remember",
+// an actor has a name, and what comes later is after, not "behind".
 var retiredText = regexp.MustCompile(`\b(hears?|heard|tells?|told|whom|who asks?|who asked|whoever asks|[Hh]is|[Hh]e|him|` +
-	`knocks?|vouch\w*|tidings?|verdicts?|wish\w*|keeper|knows? better|knows? nothing (of|about)|obey\w*|believe[sd]?|says? (whether|if)|[Ss]ome(body|one)|[Nn]obody)\b`)
+	`knocks?|vouch\w*|tidings?|verdicts?|wish\w*|keeper|knows? better|knows? nothing (of|about)|obey\w*|believe[sd]?|says? (whether|if)|[Ss]ome(body|one)|[Nn]obody|remember\w*|[Bb]ehind)\b`)
 
 // says is what the subject of a doc comment does not do: a function returns or reports, a field is or means something. Manual
 // pages, options and configurations say what they say.
@@ -35,12 +36,15 @@ var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|-\\w+")
 
 var logMethods = []string{"Trace", "Debug", "Info", "Warn", "Error"}
 
-// TestWords holds exported identifiers, names of functions, comments and the keys of log lines to the glossary.
+// TestWords holds exported identifiers, names of functions, comments and the keys of log lines, of tests too, to the glossary.
 func TestWords(t *testing.T) {
 	calls := 0
 	for _, p := range list(t) {
-		for _, name := range p.GoFiles {
-			path := filepath.Join(p.Dir, name)
+		paths, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
 			set := token.NewFileSet()
 			file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution|parser.ParseComments)
 			if err != nil {

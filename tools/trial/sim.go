@@ -33,7 +33,7 @@ func Command(env opt.Env) *cli.Command {
 			"Without --config jobs go in the order of submission and DURATION_OFFSET is 0. With several\n" +
 			"--config, --algorithm or --max-reservation the schedules are shown side by side. With --projects\n" +
 			"each algorithm is configured to divide the pool by their weights, unless the configuration\n" +
-			"has a section for it: functional tickets, FBSNG's queue prices, SLA groups, class percents:\n\n" +
+			"has a section for it:\n\n" +
 			"   quill sim --trace KTH-SP2-1996-2.swf.gz --procs 100 --max-reservation 0 --max-reservation 1\n" +
 			"   quill sim --trace LOG.swf --projects 3 --weights 3,2,1 --algorithm all --report report.html\n" +
 			"   qconf -ssconf > now; cp now new; vi new; quill sim --trace LOG.swf --procs 64 --config now --config new",

@@ -54,7 +54,7 @@ func (s *Server) read(ctx context.Context, r *Reading) (moment, error) {
 func (s *Server) moment(ctx context.Context, r *Reading) (at moment, err error) {
 	if r.After > 0 && !s.mirror.reach(ctx, r.After, reachWait) {
 		seq, _ := s.mirror.seq()
-		return at, problem(http.StatusServiceUnavailable, problemBehind, "query.after",
+		return at, problem(http.StatusServiceUnavailable, problemLag, "query.after",
 			fmt.Sprintf("event list %d has not been received; the last one is %d", r.After, seq))
 	}
 	if r.At != "" {

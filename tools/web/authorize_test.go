@@ -13,7 +13,7 @@ import (
 // that of zoe has expired.
 var roles = []string{"", "alice", "bob", "olga", "root", "maria", "zoe"}
 
-// authorizations has for each route what is sent, and the status for each role: nobody, owner, another user, operator, manager, revoked
+// authorizations has for each route what is sent, and the status for each role: none, owner, another user, operator, manager, revoked
 // and expired.
 var authorizations = map[string]struct{ target, body, want string }{
 	"GET /v1/cell":                      {"/v1/cell", "", "401 200 200 200 200 401 401"},
@@ -37,7 +37,7 @@ var authorizations = map[string]struct{ target, body, want string }{
 	"GET /v1/config/{kind}/{name}":      {"/v1/config/pe/make", "", "401 200 200 200 200 401 401"},
 	"GET /metrics/jobs":                 {"/metrics/jobs", "", "401 200 200 200 200 401 401"},
 	"GET /v1/events":                    {"/v1/events?from=1&to=2", "", "401 200 200 200 200 401 401"},
-	"GET /login":                        {"/login", "", "200 200 200 200 200 200 200"}, // who logs in is nobody yet: provider_test.go
+	"GET /login":                        {"/login", "", "200 200 200 200 200 200 200"}, // a client that logs in has no user yet: provider_test.go
 	"GET /login/oidc":                   {"/login/oidc", "", "404 404 404 404 404 404 404"},
 	"GET /login/oidc/callback":          {"/login/oidc/callback?code=x&state=y", "", "404 404 404 404 404 404 404"},
 	"GET /v1/session":                   {"/v1/session", "", "401 200 200 200 200 401 401"},

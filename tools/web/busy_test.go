@@ -12,7 +12,7 @@ import (
 	"github.com/quill-grid/quill/tools/console"
 )
 
-// busy makes a cell with a morning behind it: jobs that run, wait for all kinds of reasons, have failed.
+// busy makes a cell after a morning of work: jobs that run, wait for all kinds of reasons, have failed.
 func busy(t *testing.T) *testCell {
 	c := newCell(t, 12)
 	c.plain = true

@@ -32,7 +32,7 @@ const (
 
 // Why a stream ends.
 const (
-	endSlow  = "slow"       // the reader was too far behind
+	endSlow  = "slow"       // the reader lags too far
 	endStop  = "stop"       // the server stops
 	endToken = "token"      // the token is not valid any more
 	endLog   = "not-in-log" // the log does not have the next list
@@ -288,7 +288,7 @@ func (r *stream) valid() bool {
 	return err == nil && r.account.Valid(at.state, grid.TimeOf(r.server.options.Now()))
 }
 
-// send sends lists of the hub up to one. Those that it has not any more are not sent: the reader is found to be behind. It reports
+// send sends lists of the hub up to one. Those that it has not any more are not sent: the reader is found to lag. It reports
 // whether the stream continues.
 func (r *stream) send(last uint64) bool {
 	if after := r.last; !r.filter.NeedsState() && (r.to == 0 || last <= r.to) {

@@ -46,7 +46,7 @@ func (c *checksum) appendGzipEnd(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, c.sum), c.size)
 }
 
-// A CRC-32 is the remainder of a polynomial over GF(2), its highest power in the lowest bit. The sum of a text and another one behind it is
+// A CRC-32 is the remainder of a polynomial over GF(2), its highest power in the lowest bit. The sum of a text and another one after it is
 // the first sum multiplied by x to the number of the other's bits, plus the other sum.
 
 const unit = 1 << 31 // the polynomial 1

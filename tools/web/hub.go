@@ -15,7 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// keptEvents bounds the events that a hub keeps for readers that are behind: what is older is cut off for them.
+// keptEvents bounds the events that a hub keeps for readers that lag: what is older is cut off for them.
 const keptEvents = 100_000
 
 // hub has the last event lists for all that read the stream. Each list is decoded and printed once for all readers.

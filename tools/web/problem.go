@@ -34,7 +34,7 @@ const (
 	problemAcceptable  = "not-acceptable" // 406
 	problemLarge       = "too-large"      // 413, 431
 	problemMedia       = "media-type"     // 415
-	problemBehind      = "behind"         // 503: the mirror has not reached ?after=
+	problemLag         = "mirror-lag"     // 503: the mirror has not reached ?after=
 	problemMirror      = "no-mirror"      // 503: no state has been received yet
 	problemQMaster     = "no-qmaster"     // 503: qmaster cannot be reached
 	problemBusy        = "busy"           // 503: too much at a time

@@ -241,7 +241,7 @@ func (s *Server) exchangeIDToken(r *http.Request, code digest, in *gdi.LogIn) (t
 	token = bus.TokenText(reply.Token, secret)
 	h, err := s.authenticateToken(r, token)
 	if errors.Is(err, ErrToken) {
-		err = problem(http.StatusServiceUnavailable, problemBehind, "", "the server has not received the log-in yet; begin again")
+		err = problem(http.StatusServiceUnavailable, problemLag, "", "the server has not received the log-in yet; begin again")
 	}
 	if err != nil {
 		return "", "", err

@@ -72,7 +72,7 @@ func (c *testCell) comeBack(cookie, back string) *httptest.ResponseRecorder {
 
 var alice = openidtest.Claims{"preferred_username": "alice@example.org"}
 
-// TestProvider: a browser that the identity provider has logged in has a session as the user whom the ID token names; the token ends with it.
+// TestProvider: a browser that the identity provider has logged in has a session as the user that the ID token names; the token ends with it.
 func TestProvider(t *testing.T) {
 	c, there := providerCell(t)
 	c.server.options.Cell = "<b>"

@@ -31,8 +31,8 @@ func (c *testCell) keep(every int) {
 	r.stretches, r.frame, r.next = all.stretches, all.frame, all.next
 }
 
-// told returns what the console says of a job at a moment, from where it takes it.
-func (c *testCell) told(job uint32, at string) string {
+// readStory returns what the console shows of a job at a moment, from where it reads it.
+func (c *testCell) readStory(job uint32, at string) string {
 	c.t.Helper()
 	m, err := c.server.cell.Moment(c.t.Context(), at)
 	if err != nil {
@@ -98,7 +98,7 @@ func TestStoryOfPart(t *testing.T) {
 				if seq == end {
 					at = ""
 				}
-				all[moment{job, seq}] = c.told(job, at)
+				all[moment{job, seq}] = c.readStory(job, at)
 			}
 		}
 		return all

@@ -19,9 +19,9 @@ import (
 	"github.com/quill-grid/quill/tools/outlook"
 )
 
-// told is a Past as every user may see it: without the private fields of lists, and without the records of scheduling runs, which qmaster sends to
+// publicPast is a Past as every user may see it: without the private fields of lists, and without the records of scheduling runs, which qmaster sends to
 // managers only.
-type told struct {
+type publicPast struct {
 	Past
 	ctx  context.Context // ends reading
 	used *used           // what it sees of a job
@@ -30,11 +30,11 @@ type told struct {
 // storyWait is how long a page may read the log for the story of a job that was submitted before the lists that are kept.
 const storyWait = 30 * time.Second
 
-func (told) Runs(uint64) iter.Seq2[orders.Record, error] {
+func (publicPast) Runs(uint64) iter.Seq2[orders.Record, error] {
 	return func(func(orders.Record, error) bool) {}
 }
 
-func (t told) Lists(from uint64) iter.Seq2[events.List, error] {
+func (t publicPast) Lists(from uint64) iter.Seq2[events.List, error] {
 	return t.used.watch(func(yield func(events.List, error) bool) {
 		for l, err := range t.Past.Lists(from) {
 			if err == nil {
@@ -158,7 +158,7 @@ func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, 
 		return nil, err
 	}
 	defer release()
-	return tell(told{p, ctx, u})
+	return tell(publicPast{p, ctx, u})
 }
 
 // outlookTurn returns when it is the request's turn to foresee a start. The result ends the turn.

@@ -26,11 +26,11 @@ type streams struct {
 	ask Streams // nil: qmaster is not asked
 	one singleflight.Group
 
-	mu     sync.Mutex
-	asked  time.Time // the last time
-	heard  time.Time // when known was said
-	known  []gdi.Stream
-	silent bool // qmaster has not answered the last time
+	mu       sync.Mutex
+	asked    time.Time // the last time
+	answered time.Time // when known was said
+	known    []gdi.Stream
+	silent   bool // qmaster has not answered the last time
 }
 
 // get returns the streams; none while it is not known where they are. Only a reader who finds nothing known waits for qmaster, unless qmaster has just
@@ -59,7 +59,7 @@ func (s *streams) get(ctx context.Context) []gdi.Stream {
 func (s *streams) now() (known []gdi.Stream, due, wait bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.heard) < streamsOld {
+	if time.Since(s.answered) < streamsOld {
 		known = s.known
 	}
 	return known, time.Since(s.asked) >= streamsAge, known == nil && !s.silent
@@ -74,7 +74,7 @@ func (s *streams) refresh() (any, error) {
 	defer s.mu.Unlock()
 	s.asked, s.silent = time.Now(), err != nil
 	if err == nil {
-		s.heard, s.known = s.asked, found
+		s.answered, s.known = s.asked, found
 	}
 	return nil, err
 }

@@ -115,7 +115,7 @@ func TestStreamsAway(t *testing.T) {
 	})
 }
 
-// TestStreamsForOthers: the answer is kept for others when the reader for whom qmaster was asked goes away.
+// TestStreamsForOthers: the answer is kept for others when the reader for which qmaster was asked goes away.
 func TestStreamsForOthers(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

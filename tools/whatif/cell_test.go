@@ -2,13 +2,13 @@ package whatif
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
@@ -17,33 +17,20 @@ import (
 	"github.com/quill-grid/quill/tools/sim/trace"
 )
 
-var (
-	seeds = flag.Uint64("seeds", 20, "how many cells to live through")
-	seed  = flag.Uint64("seed", 0, "only this cell")
-)
-
 // TestAsItWasCell lives through seeded cells in which users do everything that
 // they can, and then through their logs: the same comes of it. Under another
-// algorithm nothing is lost and no slot is used twice. A failing cell is repeated
-// with
-//
-//	go test ./tools/whatif -run TestAsItWasCell -seed N
+// algorithm nothing is lost and no slot is used twice.
 func TestAsItWasCell(t *testing.T) {
-	cells := []uint64{44, 64, 170, 275} // in which jobs stand where reservations begin
-	for s := range *seeds {
-		cells = append(cells, s+1)
+	check := func(t *testing.T, seed uint64) {
+		kept := newUsers(t, seed).live()
+		r := kept.record(t)
+		asItWas(t, r)
+		all := schedd.Algorithms()
+		sound(t, r, Options{Algorithm: all[int(seed)%len(all)].Name})
 	}
-	if *seed != 0 {
-		cells = []uint64{*seed}
-	}
-	for _, s := range cells {
-		t.Run(fmt.Sprint(s), func(t *testing.T) {
-			kept := newUsers(t, s).live()
-			r := kept.record(t)
-			asItWas(t, r)
-			all := schedd.Algorithms()
-			sound(t, r, Options{Algorithm: all[int(s)%len(all)].Name})
-		})
+	law.Each(t, 20, check)
+	for _, seed := range []uint64{44, 64, 170, 275} { // jobs stand where reservations begin
+		law.One(t, seed, check)
 	}
 }
 

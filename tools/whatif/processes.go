@@ -19,13 +19,13 @@ type process struct {
 	left    grid.Time         // while it is suspended: how long it still takes
 	stands  bool              // it is suspended
 	most    grid.Time         // when its h_rt is over; 0: it has none
-	told    report.SignalKind // to end, and how; 0: it was not
+	ordered report.SignalKind // to end, and how; 0: it was not
 	ending  ending
 	order   int // of starts
 	place   int // in line; -1: it is not
 }
 
-func (p *process) heard() grid.Time { return p.end + p.late }
+func (p *process) reported() grid.Time { return p.end + p.late }
 
 // processes are all of them, and those that run in the order in which their
 // ends are reported.
@@ -38,7 +38,7 @@ type processes struct {
 func (p *processes) Len() int { return len(p.line) }
 func (p *processes) Less(i, j int) bool {
 	a, b := p.line[i], p.line[j]
-	return a.heard() < b.heard() || a.heard() == b.heard() && a.order < b.order
+	return a.reported() < b.reported() || a.reported() == b.reported() && a.order < b.order
 }
 func (p *processes) Swap(i, j int) {
 	p.line[i], p.line[j] = p.line[j], p.line[i]
@@ -116,7 +116,7 @@ func (w *world) due(p *process, end grid.Time) {
 func (w *world) signal(s report.Signal) {
 	p := w.running.of[s.Attempt]
 	switch {
-	case p == nil || p.told != 0:
+	case p == nil || p.ordered != 0:
 	case s.Kind == report.Suspend:
 		if p.stands {
 			break
@@ -142,7 +142,7 @@ func (w *world) kill(p *process, how report.SignalKind) {
 	if took.least == 0 {
 		took.dying = 1
 	}
-	p.told, p.late, p.stands = how, took.late, false
+	p.ordered, p.late, p.stands = how, took.late, false
 	w.due(p, w.now+took.dying)
 }
 
@@ -155,14 +155,16 @@ func (p *process) ends(at grid.Time) grid.Time {
 }
 
 // overran reports whether h_rt has ended it.
-func (p *process) overran() bool { return p.told == 0 && p.most > 0 && p.end == p.most && p.left > 0 }
+func (p *process) overran() bool {
+	return p.ordered == 0 && p.most > 0 && p.end == p.most && p.left > 0
+}
 
 // end reports those whose time is over.
 func (w *world) end() {
-	for len(w.running.line) > 0 && w.running.line[0].heard() <= w.now {
+	for len(w.running.line) > 0 && w.running.line[0].reported() <= w.now {
 		p := w.running.line[0]
 		w.drop(p)
-		if k := (task{w.Original[p.attempt.Job], p.attempt.Task}); p.told == 0 {
+		if k := (task{w.Original[p.attempt.Job], p.attempt.Task}); p.ordered == 0 {
 			w.came[k]++
 		}
 		usage, result := p.result()
@@ -182,16 +184,16 @@ func (p *process) result() (grid.Usage, report.Result) {
 	switch {
 	case p.overran():
 		r.Failed, r.ExitStatus = report.FailedLimit, killedStatus
-	case p.told == report.Migrate:
+	case p.ordered == report.Migrate:
 		r.Failed, r.ExitStatus = report.FailedMigrated, killedStatus
-	case p.told != 0 && (p.told == report.Reschedule || p.ending.until == 0):
+	case p.ordered != 0 && (p.ordered == report.Reschedule || p.ending.until == 0):
 		r.Failed, r.ExitStatus = report.NoFailure, killedStatus
 	case a.Rescheduled && a.ExitStatus == report.ExitRestart:
 		r.Failed = report.NoFailure // qmaster made that of the status
 	}
 	u := a.Usage
 	took, then := p.end.Sub(p.start), a.End.Sub(a.Start)
-	if u.WallSeconds = took; p.told != 0 && then > 0 && took < then {
+	if u.WallSeconds = took; p.ordered != 0 && then > 0 && took < then {
 		part := took / then
 		u.UserSeconds, u.SystemSeconds, u.CPU, u.Mem, u.IO = part*u.UserSeconds, part*u.SystemSeconds, part*u.CPU, part*u.Mem, part*u.IO
 	}

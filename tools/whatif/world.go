@@ -57,14 +57,14 @@ type world struct {
 	*Recorded
 	Options
 	*Replayed
-	now, last, again, ticked, told grid.Time
-	renumbered                     map[uint32]uint32 // new numbers of jobs, by the recorded ones
-	reservations                   map[uint32]uint32 // ... of advance reservations
-	came                           map[task]int      // attempts that have come to an end by themselves
-	running                        processes
-	loads                          map[string]*grid.Load
-	stale                          bool
-	idle                           int // moments at the end without anything from outside
+	now, last, again, ticked, reported grid.Time
+	renumbered                         map[uint32]uint32 // new numbers of jobs, by the recorded ones
+	reservations                       map[uint32]uint32 // ... of advance reservations
+	came                               map[task]int      // attempts that have come to an end by themselves
+	running                            processes
+	loads                              map[string]*grid.Load
+	stale                              bool
+	idle                               int // moments at the end without anything from outside
 }
 
 // idleMost is how often an algorithm may ask for another run when nothing more
@@ -275,7 +275,7 @@ func (w *world) advance(next int) bool {
 		moments = append(moments, w.Inputs[next].At)
 	}
 	if len(w.running.line) > 0 {
-		moments = append(moments, w.running.line[0].heard())
+		moments = append(moments, w.running.line[0].reported())
 	}
 	if len(moments) > 0 {
 		w.idle = 0
@@ -305,8 +305,8 @@ func (w *world) advance(next int) bool {
 // keep advances the clock of the core, and lets hosts report.
 func (w *world) keep() {
 	whole := w.now%1000 == 0 // reservations begin and end, calendars open and close
-	if w.now >= w.told+silence {
-		w.told = w.now
+	if w.now >= w.reported+silence {
+		w.reported = w.now
 		for _, host := range w.hosts() {
 			w.step(core.Report{Report: report.Report{Host: host}})
 		}

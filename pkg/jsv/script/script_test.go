@@ -15,7 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// counting tells its process id, and how many jobs it has seen.
+// counting reports its process id, and how many jobs it has seen.
 const counting = `#!/bin/sh
 n=0
 while read -r line; do
@@ -47,7 +47,7 @@ func script(t *testing.T, text string) *Script {
 	return s
 }
 
-// seen is the process and the number of jobs that a counting script tells.
+// seen is the process and the number of jobs that a counting script reports.
 func seen(t *testing.T, s *Script) (pid, jobs int) {
 	t.Helper()
 	v, err := s.Verify(context.Background(), jsv.Job{})
@@ -116,7 +116,7 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestDeaf: a script that does not read holds nobody up, and one whose asker goes
+// TestDeaf: a script that does not read holds no client up, and one whose asker goes
 // away is not waited for.
 func TestDeaf(t *testing.T) {
 	s := script(t, "#!/bin/sh\necho STARTED\nsleep 1000\n")

@@ -1,7 +1,6 @@
 package algorithmtest
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
@@ -38,18 +38,9 @@ import (
 //
 //	go test ./schedd/algorithm/fbsng -run TestLaws -seeds 2000
 func Run(t *testing.T, e algorithm.Entry, settings ...string) {
-	for seed := range cells(30) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { runSeed(t, e, seed, settings) })
-	}
-}
-
-var seeds = flag.Uint64("seeds", 0, "how many cells each law lives through; 0: what is quick")
-
-func cells(quick uint64) uint64 {
-	if *seeds > 0 {
-		return *seeds
-	}
-	return quick
+	law.Each(t, 30, func(t *testing.T, seed uint64) {
+		runSeed(t, e, seed, settings)
+	})
 }
 
 // failer is the part of testing.T that a law needs: tests of the laws have their
@@ -99,7 +90,7 @@ func runSeed(t failer, e algorithm.Entry, seed uint64, settings []string) {
 			t.Fatalf("step %d: over-booked %s", step, o)
 		}
 		if len(starts(list)) == 0 && !preempts(list) { // what was freed is for others first
-			w.nobodyStarves(step)
+			w.noJobStarves(step)
 		}
 	}
 	w.allGoOn()
@@ -534,9 +525,9 @@ func (w *world) allGoOn() {
 	}
 }
 
-// nobodyStarves submits a plain job at the highest priority: when there is a free
+// noJobStarves submits a plain job at the highest priority: when there is a free
 // instance for it, it must start. A preempted task may go before it.
-func (w *world) nobodyStarves(step int) {
+func (w *world) noJobStarves(step int) {
 	w.next++
 	w.do("submit %d owner=alice p=1024 l=mem=0", w.next)
 	n := w.c.Cluster.Need(w.c.State.Job(w.next))

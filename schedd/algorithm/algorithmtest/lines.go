@@ -143,7 +143,7 @@ func (c *Cell) doHost(a *arguments) {
 	procs := a.number("processors", 1)
 	c.set(h)
 	if name != grid.GlobalHost {
-		c.set(&grid.Load{Host: name, Processors: uint32(procs), Values: a.rest(), Heard: c.Now})
+		c.set(&grid.Load{Host: name, Processors: uint32(procs), Values: a.rest(), Reported: c.Now})
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *Cell) doLoad(a *arguments) {
 	if old := c.State.Load(l.Host); old != nil {
 		l = *old
 	}
-	l.Unheard, l.Heard = false, c.Now
+	l.Unheard, l.Reported = false, c.Now
 	for _, v := range a.rest() {
 		l.Values = l.Values.With(v.Name, v.Text)
 	}

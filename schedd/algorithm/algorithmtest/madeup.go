@@ -1,7 +1,6 @@
 package algorithmtest
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -9,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
@@ -21,32 +21,30 @@ import (
 //	when it registers anew
 //	the same events and the same run give the same orders
 func MadeUp(t *testing.T, e algorithm.Entry, settings ...string) {
-	for seed := range cells(8) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			c, err := NewCell(e)
-			if err != nil {
-				t.Fatal(err)
+	law.Each(t, 8, func(t *testing.T, seed uint64) {
+		c, err := NewCell(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{t: t, c: c, r: rand.New(rand.NewPCG(seed, 5)), settings: settings}
+		w.build()
+		for range 12 {
+			w.step()
+			c.Follow(c.Decide(false))
+		}
+		for step := range 20 {
+			c.Now = c.Now.Add(float64(w.r.IntN(90)))
+			c.Apply(w.madeUp()...)
+			list := c.Decide(step%3 == 0)
+			if again := c.Decide(step%3 == 0); all(list) != all(again) {
+				t.Fatalf("step %d: decided once\n%sand again\n%s", step, all(list), all(again))
 			}
-			w := &world{t: t, c: c, r: rand.New(rand.NewPCG(seed, 5)), settings: settings}
-			w.build()
-			for range 12 {
-				w.step()
-				c.Follow(c.Decide(false))
+			if _, err := e.New(*c.State.SchedConf()); err == nil {
+				w.fromFullState(step%3 == 0)
 			}
-			for step := range 20 {
-				c.Now = c.Now.Add(float64(w.r.IntN(90)))
-				c.Apply(w.madeUp()...)
-				list := c.Decide(step%3 == 0)
-				if again := c.Decide(step%3 == 0); all(list) != all(again) {
-					t.Fatalf("step %d: decided once\n%sand again\n%s", step, all(list), all(again))
-				}
-				if _, err := e.New(*c.State.SchedConf()); err == nil {
-					w.fromFullState(step%3 == 0)
-				}
-				c.Follow(list)
-			}
-		})
-	}
+			c.Follow(list)
+		}
+	})
 }
 
 // madeUp are some events as they come over the wire.

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
@@ -29,17 +30,15 @@ import (
 //
 // Sections are parameters that a swap to their algorithm may bring with it.
 func Swaps(t *testing.T, entries []algorithm.Entry, sections ...grid.Section) {
-	for seed := range cells(20) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			c := newSwapCell(t, entries, sections, rand.New(rand.NewPCG(seed, 2)))
-			for range 60 {
-				c.now = c.now.Add(float64(1 + c.r.IntN(30)))
-				c.happen()
-				c.pass()
-			}
-			c.drain()
-		})
-	}
+	law.Each(t, 20, func(t *testing.T, seed uint64) {
+		c := newSwapCell(t, entries, sections, rand.New(rand.NewPCG(seed, 2)))
+		for range 60 {
+			c.now = c.now.Add(float64(1 + c.r.IntN(30)))
+			c.happen()
+			c.pass()
+		}
+		c.drain()
+	})
 }
 
 // swapCell is a cell of qmaster's core, the current algorithm and hosts that execute

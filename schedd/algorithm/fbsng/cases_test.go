@@ -215,7 +215,7 @@ func (b *bed) farm(c *workedCase, types map[string]caseType) {
 		}
 		q.HostList = append(q.HostList, n.Name)
 		down := n.Up != nil && !*n.Up || n.State != "" && n.State != "up"
-		b.Apply(events.Mod(h), events.Mod(&grid.Load{Host: n.Name, Processors: 1, Heard: b.Now, Unheard: down}))
+		b.Apply(events.Mod(h), events.Mod(&grid.Load{Host: n.Name, Processors: 1, Reported: b.Now, Unheard: down}))
 	}
 	b.Apply(events.Mod(&grid.PE{Name: "farm", Slots: 1 << 30, AllocationRule: "$round_robin"}), events.Mod(q))
 	for _, h := range q.HostList {
@@ -298,7 +298,7 @@ func (b *bed) decide() (*run, []*orders.StartJob) {
 	})
 	s.whole = true
 	s.dispatch()
-	told := b.Decide(true)
+	reported := b.Decide(true)
 	b.Follow(list)
 	if len(b.Refused) > 0 {
 		b.t.Fatal(b.Refused)
@@ -309,7 +309,7 @@ func (b *bed) decide() (*run, []*orders.StartJob) {
 			starts = append(starts, o)
 		}
 	}
-	for _, o := range told {
+	for _, o := range reported {
 		if o, ok := o.(*orders.StartJob); ok {
 			same = append(same, o)
 		}

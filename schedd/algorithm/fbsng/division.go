@@ -16,7 +16,7 @@ var division = algorithm.Division{
 }
 
 // divide gives the queue of a project a higher price per start the smaller its weight is. A job that was passed
-// so many times holds those behind it in its queue, else big ones would wait for
+// so many times holds those after it in its queue, else big ones would wait for
 // ever.
 func divide(c *grid.SchedConf, of []algorithm.Project) {
 	const passed = 20

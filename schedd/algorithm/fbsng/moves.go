@@ -92,7 +92,7 @@ func moveOf(s *grid.AlgorithmState) (v move) {
 
 // move is the one place where priorities move. Those ahead were passed and
 // grow, the queue pays, and what it cannot pay because it stands on its floor,
-// its equals behind receive.
+// its equals after receive.
 func (m *Model) move(v move) {
 	if v.into != 0 {
 		from, _ := m.batches.Get(v.from)

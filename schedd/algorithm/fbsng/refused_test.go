@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
@@ -75,19 +76,17 @@ func (s *standings) start(conf *Config, queue string, ahead, behind []string, pa
 // what is stored then is what those that stood have moved, each by the
 // parameters by which it was decided, and nothing else.
 func TestRefused(t *testing.T) {
-	for seed := range uint64(60) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			w := newRefusals(t, rand.New(rand.NewPCG(seed, 3)))
-			for range 40 {
-				w.happen()
-				w.pass()
-				if w.r.IntN(4) == 0 {
-					w.configure()
-					w.compare()
-				}
+	law.Each(t, 60, func(t *testing.T, seed uint64) {
+		w := newRefusals(t, rand.New(rand.NewPCG(seed, 3)))
+		for range 40 {
+			w.happen()
+			w.pass()
+			if w.r.IntN(4) == 0 {
+				w.configure()
+				w.compare()
 			}
-		})
-	}
+		}
+	})
 }
 
 type refusals struct {

@@ -41,7 +41,7 @@ const (
 	pending = 100_000
 )
 
-// fullState is what a scheduler is told that registers.
+// fullState is what a scheduler that registers is sent.
 func fullState(tasks uint32, section []grid.Param) []events.Event {
 	conf := grid.SchedConf{Algorithm: gridserver.Name, LoadFormula: "np_load_avg", ScheddJobInfo: "true", Sections: []grid.Section{{Algorithm: gridserver.Name, Params: section}}}
 	es := []events.Event{
@@ -169,9 +169,9 @@ func BenchmarkSwap(b *testing.B) {
 			for b.Loop() {
 				began := time.Now()
 				t := register(b, full)
-				told := time.Since(began)
+				applied := time.Since(began)
 				list := t.decide()
-				b.ReportMetric(float64(told.Milliseconds()), "told-ms")
+				b.ReportMetric(float64(applied.Milliseconds()), "told-ms")
 				if len(list) < hosts*slots {
 					b.Fatalf("%d orders", len(list))
 				}

@@ -70,7 +70,7 @@ func (c *workedCase) decode(t *testing.T, n *yaml.Node, into any) {
 	}
 }
 
-// caseSession is a session as cases tell it.
+// caseSession is a session as cases describe it.
 type caseSession struct {
 	ID             string           `yaml:"id"`
 	Priority       string           `yaml:"priority"`
@@ -128,7 +128,7 @@ func newCaseCell(conf grid.SchedConf, now int64, engines []caseEngine, sessions 
 		host := fmt.Sprintf("h%05d", i)
 		c.engines, c.hosts[e.ID] = append(c.engines, e.ID), host
 		q.HostList = append(q.HostList, host)
-		c.es = append(c.es, events.Listed(&grid.ExecHost{Name: host}), events.Listed(&grid.Load{Host: host, Processors: 1, Heard: c.now}))
+		c.es = append(c.es, events.Listed(&grid.ExecHost{Name: host}), events.Listed(&grid.Load{Host: host, Processors: 1, Reported: c.now}))
 	}
 	c.es = append(c.es, events.Listed(q))
 	for _, host := range q.HostList {
@@ -248,7 +248,7 @@ func (c *caseCell) addSession(place int, s *caseSession, engines []caseEngine) {
 	}
 }
 
-// decide runs once; the run is returned for what no order tells.
+// decide runs once; the run is returned for what no order contains.
 func (c *caseCell) decide(t *testing.T) (r *run, list []orders.Order) {
 	t.Helper()
 	if _, err := New(c.conf); err != nil {

@@ -10,7 +10,7 @@ import (
 func TestLaws(t *testing.T) { algorithmtest.Run(t, gridserver.Entry) }
 
 // TestLawsOfModes keeps the same laws while the modes change. In mode sla all
-// users have a group, so that nobody is left out.
+// users have a group, so that no job is left out.
 func TestLawsOfModes(t *testing.T) {
 	algorithmtest.Run(t, gridserver.Entry,
 		"gridserver.serial_priority=true gridserver.usage_window_s=60",

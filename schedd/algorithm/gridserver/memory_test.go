@@ -13,13 +13,13 @@ import (
 func TestStepsOfOneMoment(t *testing.T) {
 	first := &grid.AlgorithmState{Algorithm: Name, Name: usedName(1, 1), Values: grid.Values{{Name: "1000", Text: "2"}, {Name: "3000", Text: "1"}}}
 	second := &grid.AlgorithmState{Algorithm: Name, Name: usedName(1, 2), Values: grid.Values{{Name: "3000", Text: "4"}, {Name: "4000", Text: "0"}}}
-	for name, told := range map[string][]events.Event{
+	for name, applied := range map[string][]events.Event{
 		"one list":      {events.Listed(first), events.Listed(second)},
 		"said anew":     {events.Listed(first), events.Listed(second), events.Mod(second)},
 		"one after one": {events.Mod(first), events.Mod(second)},
 	} {
 		m := NewModel()
-		for i, e := range told {
+		for i, e := range applied {
 			m.Apply(events.List{Seq: uint64(i + 1), Events: []events.Event{e}})
 		}
 		if got, want := m.ledger.histories[1].until(5000), int64(2*2000+4*1000); got != want {

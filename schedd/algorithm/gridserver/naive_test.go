@@ -10,15 +10,16 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 )
 
 // TestPlainly decides on random cells and compares with what the rules say
 // when they are followed to the letter: all sessions in one list, sorted,
 // fractions exact, every engine tried for every task.
 func TestPlainly(t *testing.T) {
-	for seed := range uint64(400) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) { plainly(t, rand.New(rand.NewPCG(seed, 4))) })
-	}
+	law.Each(t, 400, func(t *testing.T, seed uint64) {
+		plainly(t, rand.New(rand.NewPCG(seed, 4)))
+	})
 }
 
 func plainly(t *testing.T, r *rand.Rand) {
@@ -134,8 +135,8 @@ func (s *plainSession) older(o *plainSession) bool {
 	return *s.Created < *o.Created || *s.Created == *o.Created && s.ID < o.ID
 }
 
-// take is one engine, the first that is allowed.
-func (p *plain) take(s *plainSession, ph phase) bool {
+// takeEngine takes one engine, the first that is allowed; false when there is none.
+func (p *plain) takeEngine(s *plainSession, ph phase) bool {
 	if s.taken == int(s.Pending) || s.MaxEngines > 0 && s.running+s.taken >= int(s.MaxEngines) {
 		return false
 	}
@@ -198,7 +199,7 @@ func (p *plain) episode() []caseAssign {
 		return p.out
 	}
 	for _, s := range p.of(func(s *plainSession) bool { return s.urgent }, true) {
-		for p.take(s, urgentPhase) {
+		for p.takeEngine(s, urgentPhase) {
 		}
 	}
 	usual := func(s *plainSession) bool { return !s.urgent && s.level > 0 && p.weights[s.level].Sign() > 0 }
@@ -215,26 +216,26 @@ func (p *plain) episode() []caseAssign {
 func (p *plain) serve(order []*plainSession, level int) {
 	if p.SerialService {
 		for _, s := range order {
-			for p.take(s, serialPhase) {
+			for p.takeEngine(s, serialPhase) {
 			}
 		}
 		return
 	}
 	ideal := p.ideals(order, level)
 	for _, s := range order {
-		for s.running+s.taken < ceil(ideal[s]) && p.take(s, idealPhase) {
+		for s.running+s.taken < ceil(ideal[s]) && p.takeEngine(s, idealPhase) {
 		}
 	}
 	for again := true; again; {
 		again = false
 		for _, s := range order {
-			again = p.take(s, roundRobinPhase) || again
+			again = p.takeEngine(s, roundRobinPhase) || again
 		}
 	}
 }
 
 // ideals divides by the rule: whoever can use less than its share gets that
-// and is taken out, until nobody is.
+// and is taken out, until none is.
 func (p *plain) ideals(order []*plainSession, level int) map[*plainSession]*big.Rat {
 	engines := 0
 	for _, e := range p.engines {
@@ -325,7 +326,7 @@ func (p *plain) slaEpisode() {
 		for again := true; again; {
 			again = false
 			for _, s := range order {
-				if count[s.group] < most(s.group) && p.take(s, ph) {
+				if count[s.group] < most(s.group) && p.takeEngine(s, ph) {
 					count[s.group]++
 					again = true
 				}

@@ -43,7 +43,7 @@ type queue struct {
 type head struct {
 	*candidate
 	at   place
-	line bool // others stand behind it in its line; else it stands for itself
+	line bool // others stand after it in its line; else it stands for itself
 }
 
 type heads []head
@@ -147,7 +147,7 @@ func (q *queue) pass(h head) {
 	heap.Pop(&q.heads)
 }
 
-// seen returns the i-th of the order, nil behind the last.
+// seen returns the i-th of the order, nil after the last.
 func (q *queue) seen(i int) *candidate {
 	if i < len(q.found) {
 		return q.found[i]

@@ -27,7 +27,7 @@ type session struct {
 }
 
 // band is the level of a session or its SLA group, counted from 0; urgent
-// sessions have a band of their own behind the levels. Below 0 are those that
+// sessions have a band of their own after the levels. Below 0 are those that
 // get nothing, by why.
 type band int
 

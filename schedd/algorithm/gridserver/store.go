@@ -188,7 +188,7 @@ func (r *run) keepUse(begun []beginning, together func(...grid.AlgorithmState)) 
 
 // steps adds to the last object of a session's history what has begun and what
 // it has now, or begins a new one, and forgets those that the window has left
-// behind.
+// after.
 func (r *run) steps(s *session, begun []beginning) (states []grid.AlgorithmState) {
 	var chunks []*grid.AlgorithmState
 	r.m.eachStored(fmt.Sprintf("%s%d/", used, s.id), func(o *grid.AlgorithmState) { chunks = append(chunks, o) })

@@ -136,7 +136,7 @@ type cell struct {
 	events []events.Event
 }
 
-// epoch is the time of cases that tell none.
+// epoch is the time of cases that have none.
 const epoch = grid.Time(1_000_000_000)
 
 func newCell(conf *grid.SchedConf, now grid.Time) *cell {
@@ -169,7 +169,7 @@ func (c *cell) run(job, task uint32, queue string, start grid.Time) {
 		Start: start, Grants: []grid.Grant{{Queue: queue, Host: "host." + queue, Slots: 1}}}))
 }
 
-// decide tells a model of the cell and decides on it.
+// decide builds a model of the cell and decides on it.
 func (c *cell) decide(t *testing.T) (*Model, []orders.Order) {
 	t.Helper()
 	m := NewModel()
@@ -199,7 +199,7 @@ type casePlanned struct {
 }
 
 // cell is the cell of a plan: one job for each class. Workers that are taken
-// by nobody in a class are those of a parallel job; tasks beyond them stand on
+// by no task of a class are those of a parallel job; tasks beyond them stand on
 // a queue that is disabled.
 func (in *caseCell) cell(conf *grid.SchedConf) (c *cell, class map[uint32]string) {
 	c, class = newCell(conf, epoch), map[uint32]string{}

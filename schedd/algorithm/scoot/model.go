@@ -146,7 +146,7 @@ func (m *Model) updateJob(id uint32) {
 }
 
 // classOf is the class of a job: where it stands in the order, parallel jobs
-// behind all.
+// after all.
 func (m *Model) classOf(j *grid.Job) uint32 {
 	if j.PE != "" {
 		return m.parallel()

@@ -148,7 +148,7 @@ func (r *run) job(j *grid.Job, a *attempt) outcome {
 		}
 		switch {
 		case r.reserve(j, id, a):
-		case j.Immediate: // it starts anew, and those behind it now or never
+		case j.Immediate: // it starts anew, and those after it now or never
 			return done
 		default:
 			return rejected

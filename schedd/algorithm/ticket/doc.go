@@ -29,7 +29,7 @@
 //     ranks jobs beforehand, and policy_hierarchy says whose tickets count
 //     there. The numbers are those of Grid Engine: n jobs of a leaf have a
 //     half, a third, ... of what the leaf has when one of it runs;
-//   - a job that cannot start takes nothing from those behind it. (Where every
+//   - a job that cannot start takes nothing from those after it. (Where every
 //     pending job is counted, a leaf with many that cannot start starves.)
 //   - no priority rises during a run, so that a heap of which only the
 //     top is kept exact gives the same order as weighing every job at every

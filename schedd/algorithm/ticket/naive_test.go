@@ -2,13 +2,13 @@ package ticket
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/schedd/model"
 )
@@ -51,7 +51,7 @@ func (j *naiveJob) key() naiveKey {
 	return naiveKey{j.Owner, j.Department, j.Project, j.JobShare}
 }
 
-// newNaive reads the state of a model; lines tells which jobs are pending.
+// newNaive reads the state of a model; jobs are those that are pending.
 func newNaive(conf *grid.SchedConf, m *model.Model, now grid.Time) *naive {
 	n := &naive{st: conf, m: m, now: now, posix: nothing, urgent: nothing, worths: map[naiveKey][]float64{}, taken: map[naiveKey]int{}}
 	n.tree = shares.NewTree(m.State, conf, now)
@@ -254,7 +254,7 @@ func (n *naive) functional() {
 	}
 }
 
-// samePolicy reports whether policies tell two jobs apart: of those they do not,
+// samePolicy reports whether policies treat two jobs alike: of such jobs,
 // the most urgent is first.
 func samePolicy(a, b *naiveJob) bool {
 	return a.key() == b.key() && a.Priority == b.Priority && a.OverrideTickets == b.OverrideTickets && a.Deadline == 0 && b.Deadline == 0
@@ -444,46 +444,44 @@ func (n *naive) start(j *naiveJob) {
 // TestNaive holds the order of jobs against the naive one, on random cells
 // with random policies. What is started and what is rejected is random too.
 func TestNaive(t *testing.T) {
-	for seed := range uint64(5000) {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 7))
-			m, conf, now := randomCell(r)
-			c := m.Copy()
-			c.Start(now)
-			room := (*memory)(nil).again()
-			o, n := newOrder(newPolicies(newSettings(conf), c, now, room), room), newNaive(conf, c, now)
-			out := map[string]bool{}
-			for step := 0; ; step++ {
-				h, ok := o.head()
-				j, priority := n.next()
-				if ok != (j != nil) {
-					t.Fatalf("step %d: head %v, naive %v", step, h, j)
-				}
-				if !ok {
-					break
-				}
-				if w := o.worth().Priority; h.Job != j.ID || w-priority > 1e-9 || priority-w > 1e-9 {
-					t.Fatalf("step %d: head %d %.12f, naive %d %.12f", step, h.Job, w, j.ID, priority)
-				}
-				switch r.IntN(8) {
-				case 0: // nobody of the category fits
-					out[h.Of.Category] = true
-					o.reject()
-					n.jobs = slices.DeleteFunc(n.jobs, func(j *naiveJob) bool { return out[c.Cluster.Category(j.Job)] })
-				case 1: // not this job
-					o.pass()
+	law.Each(t, 5000, func(t *testing.T, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		m, conf, now := randomCell(r)
+		c := m.Copy()
+		c.Start(now)
+		room := (*memory)(nil).again()
+		o, n := newOrder(newPolicies(newSettings(conf), c, now, room), room), newNaive(conf, c, now)
+		out := map[string]bool{}
+		for step := 0; ; step++ {
+			h, ok := o.head()
+			j, priority := n.next()
+			if ok != (j != nil) {
+				t.Fatalf("step %d: head %v, naive %v", step, h, j)
+			}
+			if !ok {
+				break
+			}
+			if w := o.worth().Priority; h.Job != j.ID || w-priority > 1e-9 || priority-w > 1e-9 {
+				t.Fatalf("step %d: head %d %.12f, naive %d %.12f", step, h.Job, w, j.ID, priority)
+			}
+			switch r.IntN(8) {
+			case 0: // nobody of the category fits
+				out[h.Of.Category] = true
+				o.reject()
+				n.jobs = slices.DeleteFunc(n.jobs, func(j *naiveJob) bool { return out[c.Cluster.Category(j.Job)] })
+			case 1: // not this job
+				o.pass()
+				j.gone = true
+			default:
+				if n.start(j); j.tasks > 0 {
+					o.started()
+				} else {
+					o.finished()
 					j.gone = true
-				default:
-					if n.start(j); j.tasks > 0 {
-						o.started()
-					} else {
-						o.finished()
-						j.gone = true
-					}
 				}
 			}
-		})
-	}
+		}
+	})
 }
 
 // randomCell is a model of a cell of two hosts with users, projects, policies,

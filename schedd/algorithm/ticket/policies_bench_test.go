@@ -67,7 +67,7 @@ func newPolicyBed(b testing.TB, hosts, running, pending int) *bed {
 	return t
 }
 
-// submit tells of jobs as a feed does, in lists of a thousand.
+// submit adds jobs as a feed does, in lists of a thousand.
 func (t *bed) submit(running, pending int, hosts []string) {
 	r := rand.New(rand.NewPCG(2, 2))
 	requests := make([]*grid.JobRequest, 500)

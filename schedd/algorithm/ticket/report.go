@@ -11,7 +11,7 @@ import (
 // Limits of the reported tickets and priorities. In a small cell all of them are
 // reported, once per schedule_interval where they have changed, and those of new jobs at
 // once. In a large one only those of the jobs that are next: a number that changes with
-// every start is of no use to a job behind thousands, and reporting a million would cost
+// every start is of no use to a job with thousands before it, and reporting a million would cost
 // more than deciding. The others can be computed from the range of all jobs: see
 // reportRange.
 const (

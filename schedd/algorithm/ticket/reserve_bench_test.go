@@ -92,7 +92,7 @@ func BenchmarkReserve(b *testing.B) {
 }
 
 // BenchmarkBackfill is a run in which the job at the head waits for the whole
-// cell: nobody else may start unless he ends before, and that is nobody.
+// cell: no other job may start unless it ends before, and none does.
 func BenchmarkBackfill(b *testing.B) {
 	for _, pending := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprintf("pending=%d", pending), func(b *testing.B) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 	"github.com/quill-grid/quill/schedd/algorithm/ticket"
@@ -119,7 +120,7 @@ func (w *reserveCell) ends(early bool) {
 // Whatever runs, starts and is reserved: at no time is more taken of anything
 // than there is.
 func TestNothingIsOverBookedAtAnyTime(t *testing.T) {
-	for seed := range uint64(100) {
+	law.Each(t, 100, func(t *testing.T, seed uint64) {
 		w := newReserveCell(t, seed, 1+int(seed%20))
 		w.first = " p=5"
 		reserved := 0
@@ -131,7 +132,7 @@ func TestNothingIsOverBookedAtAnyTime(t *testing.T) {
 			w.ends(true)
 			w.c.Follow(w.c.Decide(false))
 			for _, r := range w.c.Refused {
-				t.Fatalf("seed %d step %d: refused %s", seed, step, r)
+				t.Fatalf("step %d: refused %s", step, r)
 			}
 			now := w.c.Now.Unix()
 			by := map[string][]line{}
@@ -141,14 +142,14 @@ func TestNothingIsOverBookedAtAnyTime(t *testing.T) {
 					reserved++
 				}
 				if l.state == "RESERVING" && l.start < now {
-					t.Fatalf("seed %d step %d: reserved for the past: %s", seed, step, text)
+					t.Fatalf("step %d: reserved for the past: %s", step, text)
 				}
 				by[l.object] = append(by[l.object], l)
 			}
 			for object, lines := range by {
 				limit, known := w.caps[object]
 				if !known {
-					t.Fatalf("seed %d step %d: %s is not limited", seed, step, object)
+					t.Fatalf("step %d: %s is not limited", step, object)
 				}
 				for _, at := range lines {
 					sum, alone := 0.0, map[string]float64{}
@@ -162,21 +163,21 @@ func TestNothingIsOverBookedAtAnyTime(t *testing.T) {
 						sum = float64(len(alone))
 					}
 					if sum > limit+1e-6 {
-						t.Fatalf("seed %d step %d: %g of %g of %s at %d:\n%s", seed, step, sum, limit, object, at.start, strings.Join(w.c.Schedule, "\n"))
+						t.Fatalf("step %d: %g of %g of %s at %d:\n%s", step, sum, limit, object, at.start, strings.Join(w.c.Schedule, "\n"))
 					}
 				}
 			}
 		}
 		if reserved == 0 {
-			t.Errorf("seed %d: nothing was ever reserved", seed)
+			t.Error("nothing was ever reserved")
 		}
-	}
+	})
 }
 
-// The job at the head gets the reservation that it would get if nobody waited
-// behind it, and starts no later than it was first promised.
+// The job at the head gets the reservation that it would get if no job waited
+// after it, and starts no later than it was first promised.
 func TestTheHeadIsNotDelayed(t *testing.T) {
-	for seed := range uint64(60) {
+	law.Each(t, 60, func(t *testing.T, seed uint64) {
 		w := newReserveCell(t, seed, 1)
 		w.maybe = " R=y"
 		promised := map[string]int64{}
@@ -194,7 +195,7 @@ func TestTheHeadIsNotDelayed(t *testing.T) {
 					head, lines = l.job, append(lines, text)
 				}
 				if first, ok := promised[l.job]; ok && l.state == "STARTING" && l.start > first {
-					t.Fatalf("seed %d step %d: %s starts at %d and was promised %d", seed, step, l.job, l.start, first)
+					t.Fatalf("step %d: %s starts at %d and was promised %d", step, l.job, l.start, first)
 				}
 			}
 			if head != "" {
@@ -202,15 +203,15 @@ func TestTheHeadIsNotDelayed(t *testing.T) {
 					promised[head] = parse(t, lines[0]).start
 				}
 				if alone := w.alone(head); !slices.Equal(alone, lines) {
-					t.Fatalf("seed %d step %d: reserved\n%s\nand with nobody behind\n%s", seed, step, strings.Join(lines, "\n"), strings.Join(alone, "\n"))
+					t.Fatalf("step %d: reserved\n%s\nand with no job after it\n%s", step, strings.Join(lines, "\n"), strings.Join(alone, "\n"))
 				}
 			}
 			w.c.Follow(list)
 		}
-	}
+	})
 }
 
-// alone is what would be reserved for a task if nobody waited behind its job.
+// alone is what would be reserved for a task if no job waited after its own.
 func (w *reserveCell) alone(head string) (lines []string) {
 	job, _, _ := strings.Cut(head, ".")
 	id, err := strconv.Atoi(job)
@@ -241,7 +242,7 @@ func (w *reserveCell) alone(head string) (lines []string) {
 	return lines
 }
 
-// TestScheduleFileStates: the schedule file tells which of the tasks that hold
+// TestScheduleFileStates: the schedule file shows which of the tasks that hold
 // something are suspended, and which are on their way to another host.
 func TestScheduleFileStates(t *testing.T) {
 	c, err := algorithmtest.NewCell(ticket.Entry)

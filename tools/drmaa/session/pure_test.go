@@ -24,7 +24,7 @@ func TestWords(t *testing.T) {
 			case "start":
 				at, err := parseStartTime(line, now)
 				if err != nil {
-					fmt.Fprintf(&out, "%s  %s", line, told(err))
+					fmt.Fprintf(&out, "%s  %s", line, formatError(err))
 				} else {
 					fmt.Fprintf(&out, "%s  %s\n", line, at.Format("2006-01-02 15:04:05 -07:00"))
 				}
@@ -33,7 +33,7 @@ func TestWords(t *testing.T) {
 				d.MaybeScanArgs(t, "work", &work)
 				path, err := expandPath(line, work, d.HasArg("bulk"))
 				if err != nil {
-					path = strings.TrimSuffix(told(err), "\n")
+					path = strings.TrimSuffix(formatError(err), "\n")
 				}
 				fmt.Fprintf(&out, "%s  %s\n", line, path)
 			}
@@ -50,7 +50,7 @@ func TestWords(t *testing.T) {
 //	GONE ID[.TASK]                          JATASK_DEL or JOB_DEL
 //
 // the lines of a step are one list. What is shown is where each task is. With
-// full they are a full state, told after the feed was broken.
+// full they are a full state, sent after the feed was broken.
 func TestLedger(t *testing.T) {
 	var l *ledger
 	datadriven.RunTest(t, "testdata/ledger.txt", func(t *testing.T, d *datadriven.TestData) string {
@@ -58,12 +58,12 @@ func TestLedger(t *testing.T) {
 		case "session":
 			l = newLedger("mine")
 		case "full":
-			told := newLedger("mine")
-			for i, e := range list(t, told, d.Input) { // a piece each
+			printed := newLedger("mine")
+			for i, e := range list(t, printed, d.Input) { // a piece each
 				e.Op = events.OpList
-				told.Apply(events.List{Seq: uint64(i), Events: []events.Event{e}})
+				printed.Apply(events.List{Seq: uint64(i), Events: []events.Event{e}})
 			}
-			l.correct(told)
+			l.correct(printed)
 		case "list":
 			l.Apply(events.List{Seq: l.now.Seq + 1, Events: list(t, l, d.Input)})
 		case "reap":

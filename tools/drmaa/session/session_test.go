@@ -32,7 +32,7 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-// desk is where somebody sits who calls DRMAA.
+// desk is the environment of a program that calls DRMAA.
 type desk struct {
 	t         *testing.T
 	cell      *celltest.Cell
@@ -75,10 +75,10 @@ const patience = int64(polltest.Patience / time.Second)
 //	run, bulk NAME         submit it; bulk takes first, last, step
 //	state, until ID [...]  where a job is; until waits for that
 //	control ID ACTION      or all
-//	wait ID [seconds]      with "usage" behind it the names of what was used, too
+//	wait ID [seconds]      with "usage" after it the names of what was used, too
 //	sync [dispose] ID...   with for=SECONDS
 //	later NAME CALL        any of these, which will not be over soon
-//	told NAME              what came of it
+//	"told" NAME            what came of it
 //	cell stop|start        the whole cell
 //	read PATH              a file
 func (d *desk) do(td *datadriven.TestData) string {
@@ -101,11 +101,11 @@ func (d *desk) step(what string, words []string, input string) string {
 		}
 		s, err := Open(contact, d.origin)
 		if err != nil {
-			return told(err)
+			return formatError(err)
 		}
 		d.session, d.contact = s, s.Contact()
 	case "close":
-		return told(d.session.Close())
+		return formatError(d.session.Close())
 	case "setenv":
 		d.vars = strings.Split(input, "\n")
 	case "file":
@@ -127,10 +127,10 @@ func (d *desk) step(what string, words []string, input string) string {
 			d.cell.Start()
 		}
 	case "later":
-		told := make(chan string, 1)
-		d.waiting[words[0]] = told
+		printed := make(chan string, 1)
+		d.waiting[words[0]] = printed
 		d.session.change(func(*ledger) {})
-		go func() { told <- d.call(words[1], words[2:]) }()
+		go func() { printed <- d.call(words[1], words[2:]) }()
 		for !d.session.waitedFor() {
 			runtime.Gosched()
 		}
@@ -142,7 +142,7 @@ func (d *desk) step(what string, words []string, input string) string {
 	return ""
 }
 
-// waitedFor reports whether somebody waits for a change.
+// waitedFor reports whether a call waits for a change.
 func (s *Session) waitedFor() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,30 +159,30 @@ func (d *desk) call(what string, words []string) string {
 	case "run":
 		id, said, err := s.Run(d.templates[words[0]])
 		if err != nil {
-			return told(err)
+			return formatError(err)
 		}
 		return id + ": " + said + "\n"
 	case "bulk":
 		ids, said, err := s.RunBulk(d.templates[words[0]], uint32(number(1)), uint32(number(2)), number(3))
 		if err != nil {
-			return told(err)
+			return formatError(err)
 		}
 		return strings.Join(ids, " ") + ": " + said + "\n"
 	case "state":
 		state, err := s.State(words[0])
 		if err != nil {
-			return told(err)
+			return formatError(err)
 		}
 		return states[state] + "\n"
 	case "until":
 		id, _ := parseID(words[0])
 		want := strings.Join(words[1:], " ")
-		return told(s.await(patience, func(l *ledger) (bool, error) {
+		return formatError(s.await(patience, func(l *ledger) (bool, error) {
 			state, ok := l.state(id)
 			return ok && states[state] == want, nil
 		}))
 	case "control":
-		return told(s.Control(named(words[0]), Action(slices.Index(actions, words[1]))))
+		return formatError(s.Control(named(words[0]), Action(slices.Index(actions, words[1]))))
 	case "wait":
 		seconds := patience
 		if len(words) > 1 && words[1] != "usage" {
@@ -190,14 +190,14 @@ func (d *desk) call(what string, words []string) string {
 		}
 		end, err := s.Wait(named(words[0]), seconds)
 		if end.ID == "" {
-			return told(err)
+			return formatError(err)
 		}
 		out := end.ID + " " + ended(end.Status) + "\n"
 		if words[len(words)-1] == "usage" {
 			out += d.usage(end.Usage)
 		}
 		if err != nil {
-			out += told(err)
+			out += formatError(err)
 		}
 		return out
 	case "sync":
@@ -213,7 +213,7 @@ func (d *desk) call(what string, words []string) string {
 				ids = append(ids, named(w))
 			}
 		}
-		return told(s.Synchronize(ids, seconds, dispose))
+		return formatError(s.Synchronize(ids, seconds, dispose))
 	}
 	d.t.Fatalf("unknown step %q", what)
 	return ""
@@ -230,7 +230,7 @@ func (d *desk) template(name, input string) (refused string) {
 			set = func() error { return t.SetVector(attribute, strings.Split(value, "|")) }
 		}
 		if err := set(); err != nil {
-			refused += told(err)
+			refused += formatError(err)
 		}
 	}
 	d.templates[name] = t
@@ -278,8 +278,8 @@ func ended(s Status) string {
 	return fmt.Sprint("aborted ", s.Aborted())
 }
 
-// told is an error as its number and text, and nothing without one.
-func told(err error) string {
+// formatError returns an error as its number and text, and nothing without one.
+func formatError(err error) string {
 	e, ok := err.(*Error)
 	switch {
 	case err == nil:

@@ -27,7 +27,7 @@ func (l *Link) Signal(s syscall.Signal) error { return l.send(frameSignal, []byt
 // Resize gives the command's terminal the size of the user's.
 func (l *Link) Resize(size Size) error { return l.send(frameSize, size.append(nil)) }
 
-// Attend sits in front of the command, behind Open, until it has ended and all
+// Attend sits in front of the command, after Open, until it has ended and all
 // of its output has been written. stdin nil: the command has no input. The
 // error is ErrLost, or that of writing the output.
 func (l *Link) Attend(stdin io.Reader, stdout, stderr io.Writer) (Exit, error) {

@@ -54,8 +54,8 @@ type Seat struct {
 	Resized        <-chan Size
 }
 
-// take opens the session and sits in front of it.
-func (s Seat) take(l *Link) (Exit, error) {
+// runSession opens the session and attends it to its end.
+func (s Seat) runSession(l *Link) (Exit, error) {
 	l.Open(s.Terminal, s.Size)
 	over := make(chan struct{})
 	defer close(over)
@@ -91,7 +91,7 @@ func play(t testing.TB, script string, seat Seat) (exit Exit, stdout, stderr str
 		host.Close()
 		served <- exit
 	}()
-	exit, err = seat.take(user)
+	exit, err = seat.runSession(user)
 	user.Close()
 	if hosts := <-served; err == nil && hosts != exit {
 		t.Errorf("%s: ended %+v on its host and %+v here", script, hosts, exit)
@@ -114,7 +114,7 @@ func TestCommands(t *testing.T) {
 		{script: "true", stdin: strings.Repeat("nobody reads this ", 1<<17)},
 		{script: "kill -9 $$", code: 128 + 9},
 		{script: "pwd; tty", stdout: "/\nnot a tty\n", code: 1},
-		{script: "sleep 1000 & echo left one behind", stdout: "left one behind\n"},
+		{script: "sleep 1000 & echo left one", stdout: "left one\n"},
 		{script: "yes >&2 & echo enough", stdout: "enough\n", stderr: "?"},
 	} {
 		exit, stdout, stderr, err := play(t, c.script, Seat{Stdin: strings.NewReader(c.stdin)})
@@ -149,7 +149,7 @@ func TestNotStarted(t *testing.T) {
 			host.Serve(Command{Argv: []string{c.path}, Dir: "/"})
 			host.Close()
 		}()
-		exit, err := Seat{Stdin: strings.NewReader("nobody")}.take(user)
+		exit, err := Seat{Stdin: strings.NewReader("nobody")}.runSession(user)
 		user.Close()
 		if err != nil || exit.Failure != c.want || exit.Code() != 1 {
 			t.Errorf("%s: %+v %v", c.path, exit, err)
@@ -168,7 +168,7 @@ func TestMuch(t *testing.T) {
 	}
 }
 
-// stuck is where output goes that nobody takes until it is released.
+// stuck is where output goes that is not taken until it is released.
 type stuck struct{ release chan struct{} }
 
 func (s stuck) Write(p []byte) (int, error) {
@@ -193,7 +193,7 @@ func TestSignalPassesInput(t *testing.T) {
 	}
 }
 
-// TestBackPressure: a command whose output nobody takes stands still.
+// TestBackPressure: a command whose output is not read blocks.
 func TestBackPressure(t *testing.T) {
 	s := stuck{make(chan struct{})}
 	count := t.TempDir() + "/count"
@@ -236,7 +236,7 @@ func TestUserGone(t *testing.T) {
 			served <- exit
 		}()
 		seen, write := io.Pipe()
-		go Seat{Stdout: write, Stderr: io.Discard}.take(user)
+		go Seat{Stdout: write, Stderr: io.Discard}.runSession(user)
 		io.ReadFull(seen, make([]byte, 6))
 		user.Close()
 		seen.Close()
@@ -254,7 +254,7 @@ func TestLost(t *testing.T) {
 		host.next()
 		host.Close()
 	}()
-	if _, err := (Seat{}).take(user); err != ErrLost {
+	if _, err := (Seat{}).runSession(user); err != ErrLost {
 		t.Errorf("%v", err)
 	}
 }
@@ -307,7 +307,7 @@ func TestTerminal(t *testing.T) {
 	}()
 	stop := time.AfterFunc(polltest.Patience, func() { user.Close() })
 	defer stop.Stop()
-	exit, err := Seat{Stdin: stdin, Stdout: watch, Terminal: true, Size: Size{50, 90}, Resized: resized}.take(user)
+	exit, err := Seat{Stdin: stdin, Stdout: watch, Terminal: true, Size: Size{50, 90}, Resized: resized}.runSession(user)
 	user.Close()
 	if err != nil || exit.Code() != 0 || !strings.Contains(y.screen.String(), "\n50 90\r\n") {
 		t.Errorf("%+v %v\n%s", exit, err, y.screen.String())
@@ -318,7 +318,7 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
 
-// TestTerminalEnds: all output of a terminal comes, also when somebody else
+// TestTerminalEnds: all output of a terminal comes, also when another process
 // keeps it open, and the end of input is its end.
 func TestTerminalEnds(t *testing.T) {
 	exit, out, _, err := play(t, "trap '' HUP; sleep 1000 & seq 20000", Seat{Terminal: true})
@@ -336,8 +336,8 @@ func TestTerminalEnds(t *testing.T) {
 	}
 }
 
-// TestStrangers: who has no invitation is not let in, and does not keep out who
-// has one; nor is a door entered that belongs to somebody else.
+// TestStrangers: a client without an invitation is rejected, and does not keep out one
+// that has one; nor does a client enter a door that is not the one of its invitation.
 func TestStrangers(t *testing.T) {
 	door, err := Listen("")
 	if err != nil {
@@ -390,7 +390,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: sessions leave no goroutine and no file behind.
+// TestNothingIsLeft: sessions leave no goroutine and no file.
 func TestNothingIsLeft(t *testing.T) {
 	round := func(n int) {
 		for i := range n {

@@ -131,7 +131,7 @@ func (r *running) control(do func(fd int)) {
 // again is the pause after which a terminal gets another end of file.
 const again = 100 * time.Millisecond
 
-// endInput closes the command's input behind last. In a terminal the character
+// endInput closes the command's input after last. In a terminal the character
 // for that ends a line that has begun, and only then the input; and that for
 // the process that reads, or for none when the terminal changes its mode. So it is
 // sent until the command has ended.

@@ -113,7 +113,7 @@ func matches(patterns grid.Names, name string) bool {
 func (c *Client) Close() error { return nil }
 
 // Env is an environment whose commands talk to c. What they print can be read
-// with the function: stdout, lines of stderr behind "stderr: ", the exit
+// with the function: stdout, lines of stderr after "stderr: ", the exit
 // status.
 //
 // A JSON document on stdout that does not match its schema is a panic.
@@ -186,7 +186,7 @@ func must(err error) {
 }
 
 func load(host string, processors uint32) *grid.Load {
-	l := &grid.Load{Host: host, Processors: processors, Heard: Now}
+	l := &grid.Load{Host: host, Processors: processors, Reported: Now}
 	n := fmt.Sprint(processors)
 	for _, v := range [][2]string{
 		{"load_avg", "0.10"}, {"load_short", "0.10"}, {"load_medium", "0.10"}, {"load_long", "0.10"}, {"arch", "lx-amd64"}, {"num_proc", n},

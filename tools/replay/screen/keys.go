@@ -83,7 +83,7 @@ func keys() []key {
 			m.zoomed = !m.zoomed
 			return m, nil
 		}},
-		{[]string{":"}, "", "a command on the state behind this list: qstat -f, qconf -sq all.q", func(m Model) (Model, tea.Cmd) {
+		{[]string{":"}, "", "a command on the state after this list: qstat -f, qconf -sq all.q", func(m Model) (Model, tea.Cmd) {
 			return m.ask("command", "command", Model.show)
 		}},
 		{[]string{"?"}, "", "this page", func(m Model) (Model, tea.Cmd) {
@@ -110,7 +110,7 @@ func legend(commands []string) []string {
 	for _, l := range filter.Legend() {
 		out = append(out, fmt.Sprintf("  %-11s %s", l[0], l[1]))
 	}
-	return append(out, "", "Commands behind : are "+strings.Join(commands, " "))
+	return append(out, "", "Commands after : are "+strings.Join(commands, " "))
 }
 
 // job returns the job of the chosen event, "" if there is none.

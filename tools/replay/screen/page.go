@@ -17,11 +17,11 @@ type Tape interface {
 	Span() (first, last history.Mark)
 	// SeqAt is the last list not later than a time.
 	SeqAt(grid.Time) (uint64, error)
-	// Seek winds to a list and returns the state behind it.
+	// Seek winds to a list and returns the state after it.
 	Seek(seq uint64) (*state.State, error)
 	// Next winds on by one list and returns it.
 	Next() (events.List, error)
-	// State is the state behind the list that the tape is wound to.
+	// State is the state after the list that the tape is wound to.
 	State() *state.State
 	// Record is the order list that a list came of, nil when it came of none or
 	// none was recorded.
@@ -33,7 +33,7 @@ type Page struct {
 	List    events.List // has no events where the log begins with a state
 	Changes [][]diff.Change
 	Record  *orders.Record
-	State   *state.State // behind the list
+	State   *state.State // after the list
 	summary summary
 }
 

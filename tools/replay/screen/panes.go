@@ -94,7 +94,7 @@ func (m Model) lines(p pane) (out []string) {
 	return out
 }
 
-// runLines are the orders of the run behind the list, each with its refusal.
+// runLines are the orders of the run after the list, each with its refusal.
 func (m Model) runLines() (out []string) {
 	r := m.page.Record
 	switch {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // tape is a short log in memory.
 type tape struct {
 	lists   []events.List
-	from    uint64 // the log begins with the state behind this list
+	from    uint64 // the log begins with the state after this list
 	records map[uint64]*orders.Record
 	s       *state.State
 }
@@ -220,7 +220,7 @@ func TestTranscripts(t *testing.T) {
 				}
 				m := screen.New(screen.Options{Tape: tape, Name: "/cells/one", Zone: time.UTC, Start: start, Commands: []string{"qstat", "qconf"},
 					Show: func(words []string, p screen.Page) string {
-						return fmt.Sprintf("%s, asked behind list %d\n", strings.Join(words, " "), p.List.Seq)
+						return fmt.Sprintf("%s, asked after list %d\n", strings.Join(words, " "), p.List.Seq)
 					}})
 				s = &session{model: m}
 				s.do(m.Init()())

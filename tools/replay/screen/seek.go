@@ -103,7 +103,7 @@ func (q quest) goOn() tea.Msg {
 		lo = max(first.Seq+1, q.at-min(q.at, stretch))
 	}
 	if lo > hi || q.at == 0 && q.back {
-		way := "behind"
+		way := "after"
 		if q.back {
 			way = "before"
 		}

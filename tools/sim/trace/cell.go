@@ -39,7 +39,7 @@ type cell struct {
 type shape struct{ processors, estimate int64 }
 
 // Conf is the scheduler configuration under which the start times of the
-// archive's simulators hold: jobs in the order of submission, no margin behind
+// archive's simulators hold: jobs in the order of submission, no margin after
 // their estimate, at most so many reservations.
 func Conf(reservations uint32) grid.SchedConf {
 	c := *grid.DefaultSchedConf()
@@ -72,11 +72,11 @@ func newCell(o Options) (*cell, error) {
 	for _, p := range algorithm.Projects(o.Projects) {
 		added = append(added, &p)
 	}
-	for _, wish := range []gdi.Body{
+	for _, change := range []gdi.Body{
 		&gdi.Add{Objects: added},
 		&gdi.Modify{Objects: []grid.Object{&q, &conf}},
 	} {
-		r := c.Core.Step(now, core.Request{Request: gdi.Request{User: "root", Host: master, Command: "qconf", Body: wish}})
+		r := c.Core.Step(now, core.Request{Request: gdi.Request{User: "root", Host: master, Command: "qconf", Body: change}})
 		if err := refusal(r.Answers[0].Reply); err != nil {
 			return nil, err
 		}
@@ -98,15 +98,15 @@ func refusal(r *gdi.Reply) error {
 // submit submits a job, or as many tasks of it, and returns its number in the
 // cell.
 func (c *cell) submit(now grid.Time, j *swf.Job, tasks int) (uint32, error) {
-	wish := &grid.Job{Name: named("exe", j.Executable), Reserve: true, JobRequest: c.request(j), Spec: c.spec}
+	request := &grid.Job{Name: named("exe", j.Executable), Reserve: true, JobRequest: c.request(j), Spec: c.spec}
 	if tasks > 1 {
-		wish.Array, wish.Tasks = true, grid.Range{First: 1, Last: uint32(tasks), Step: 1}
+		request.Array, request.Tasks = true, grid.Range{First: 1, Last: uint32(tasks), Step: 1}
 	}
 	if c.project != nil {
-		wish.Project = c.project(j)
+		request.Project = c.project(j)
 	}
 	r := c.Step(now, core.Request{Request: gdi.Request{
-		User: named("u", j.User), Group: named("g", j.Group), Host: master, Command: "qsub", Body: &gdi.Submit{Job: wish}}})
+		User: named("u", j.User), Group: named("g", j.Group), Host: master, Command: "qsub", Body: &gdi.Submit{Job: request}}})
 	reply := r.Answers[0].Reply
 	if err := refusal(reply); err != nil {
 		return 0, fmt.Errorf("job %d: %w", j.Number, err)

@@ -81,12 +81,12 @@ type clock struct {
 
 // process is a started job.
 type process struct {
-	end     int64
-	started int // counts starts
-	index   int // of the job
-	attempt report.Attempt
-	told    bool  // that it ended
-	since   int64 // it stands still
+	end      int64
+	started  int // counts starts
+	index    int // of the job
+	attempt  report.Attempt
+	reported bool  // that it ended
+	since    int64 // it stands still
 }
 
 // running are the processes by end, then by start.
@@ -210,7 +210,7 @@ func (c *clock) events() error {
 		p := heap.Pop(&c.running).(*process)
 		if j := &c.Jobs[p.index]; j.Run == j.Estimate {
 			c.news = append(c.news, c.result(p))
-			p.told = true
+			p.reported = true
 		}
 		over = append(over, p)
 	}
@@ -226,7 +226,7 @@ func (c *clock) events() error {
 		}
 	}
 	for _, p := range over {
-		if !p.told {
+		if !p.reported {
 			c.news = append(c.news[:0], c.result(p))
 			if err := c.reportEnds(); err != nil {
 				return err
