@@ -175,7 +175,7 @@ func (c *Cluster) sumBound(n *Need, hosts []*host, pe string, least int, t grid.
 	for _, h := range hosts {
 		o := c.hostOffer(n, h, pe)
 		sum += max(o.slots, o.lead)
-		s.parts = append(s.parts, part{h, max(o.slots, o.lead), c.stays(n, h, t)})
+		s.parts = append(s.parts, part{h, max(o.slots, o.lead), c.changes(h, n.gross, t, c.clock())})
 		s.queues = s.queues[:0]
 	}
 	parts := s.parts
@@ -192,7 +192,7 @@ func (c *Cluster) sumBound(n *Need, hosts []*host, pe string, least int, t grid.
 			o := c.hostOffer(n, p.host, pe)
 			s.queues = s.queues[:0]
 			sum += max(o.slots, o.lead) - p.slots
-			p.slots, p.until = max(o.slots, o.lead), c.stays(n, p.host, t)
+			p.slots, p.until = max(o.slots, o.lead), c.changes(p.host, n.gross, t, c.clock())
 			sink(parts, 0)
 		}
 	}
@@ -217,16 +217,23 @@ func sink(parts []part, i int) {
 	}
 }
 
-// stays is until when a host's offer for the need's time from t on is surely
-// the same.
-func (c *Cluster) stays(n *Need, h *host, t grid.Time) grid.Time {
-	until, now, clock := never, c.nows.get(h.index), c.clock()
-	for _, d := range now.plans {
+// changes is the next time at which something planned on a host changes for so many seconds from t on, or a calendar opens
+// one of its queues.
+func (c *Cluster) changes(h *host, seconds float64, t grid.Time, clock clock) grid.Time {
+	next := never
+	for _, d := range c.nows.get(h.index).plans {
 		if d != nil {
-			until = min(until, d.stays(t, n.gross, clock))
+			next = min(next, d.stays(t, seconds, clock))
 		}
 	}
-	return until
+	for _, in := range h.instances {
+		for _, w := range in.closed {
+			if w.End > t {
+				next = min(next, w.End)
+			}
+		}
+	}
+	return next
 }
 
 // nextRelease is the next time at which anything is given back or a calendar
@@ -248,19 +255,8 @@ func (c *Cluster) nextRelease(t grid.Time) grid.Time {
 		}
 		return true
 	})
-	for i, h := range c.hosts {
-		for _, d := range c.nows.get(i).plans {
-			if d != nil {
-				next = min(next, d.stays(t, 0, clock))
-			}
-		}
-		for _, in := range h.instances {
-			for _, w := range in.closed {
-				if w.End > t {
-					next = min(next, w.End)
-				}
-			}
-		}
+	for _, h := range c.hosts {
+		next = min(next, c.changes(h, 0, t, clock))
 	}
 	return next
 }

@@ -92,11 +92,11 @@ func (c *cell) laws(jobs []*grid.Job) string {
 	return c.promises(jobs)
 }
 
-// closes reports whether queues or slots may become free of which Earliest does not know when: those of subordinate queues, of advance
-// reservations that are over, and for a parallel job of queues with a calendar.
-func (c *cell) closes(j *grid.Job) bool {
+// closes reports whether queues or slots may become free of which Earliest does not know when: those of subordinate queues and of
+// advance reservations that are over.
+func (c *cell) closes() bool {
 	return slices.ContainsFunc(c.State.ARs(), (*grid.AR).Over) || slices.ContainsFunc(c.State.CQueues(), func(q *grid.CQueue) bool {
-		return len(q.SubordinateList.Value) > 0 || j.PE != "" && q.Calendar.Value != ""
+		return len(q.SubordinateList.Value) > 0
 	})
 }
 
@@ -131,7 +131,7 @@ func (c *cell) promises(jobs []*grid.Job) string {
 		_, why := run.FindPlacement(n, &sched.Cursor{})
 		p, at, never := run.Earliest(n, c.Now)
 		if !never.Fits() {
-			if !c.closes(j) {
+			if !c.closes() {
 				if p, when := c.empty(j); when.Fits() {
 					return fmt.Sprintf("promise: job %d (now %v): no earliest time: %v, but when all tasks have ended: %v\n", j.ID, why, never, p)
 				}
