@@ -7,7 +7,7 @@
 //	                             ├─▶ TestOrder     loops over maps in pure packages whose order may matter
 //	                             ├─▶ TestWithout   modules that a program must not link
 //	                             ├─▶ TestDocs      what every package comment says
-//	                             ├─▶ TestWords     names, comments and log keys that the glossary and the writing guide retire
+//	                             ├─▶ TestWords     names, comments, documents and log keys that the glossary and the writing guide retire
 //	                             └─▶ TestPage      the package table of tools/manual/architecture.md; -update writes it
 //
 // It must not know what the packages do. To add a package: a row in plan, after the rows that it imports, and

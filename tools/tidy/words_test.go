@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -87,6 +89,63 @@ func TestWords(t *testing.T) {
 	if calls < 50 {
 		t.Errorf("only %d keys of log lines were found: does the test still know how lines are logged?", calls)
 	}
+}
+
+// TestWordsOfDocuments holds the prose of all Markdown pages, and the comments of files below testdata, to the glossary.
+func TestWordsOfDocuments(t *testing.T) {
+	documents := 0
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, entry fs.DirEntry, err error) error {
+		switch slashed := filepath.ToSlash(path); {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == ".git" || slashed == "../../schedd/algorithm/testdata/cases"): // the cases come from outside
+			return filepath.SkipDir
+		case entry.IsDir() || !isDocument(slashed):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		documents++
+		for i, line := range proseOf(filepath.Ext(path), string(text)) {
+			if word := retiredText.FindString(quoted.ReplaceAllString(line, "")); word != "" {
+				t.Errorf("%s:%d: %q: a retired word, see the glossary", path, i+1, word)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if documents < 300 {
+		t.Errorf("only %d documents were found: does the test still know where they are?", documents)
+	}
+}
+
+// isDocument reports whether a file is a Markdown page, or one of a test whose lines that begin with # are comments.
+func isDocument(path string) bool {
+	ext := filepath.Ext(path)
+	return ext == ".md" || strings.Contains(path, "/testdata/") && slices.Contains([]string{".txt", ".txtar", ".yaml"}, ext)
+}
+
+// proseOf returns the lines of a document, empty where they are no prose: fenced code of a page, and what is no comment in a file of a
+// test. It leaves out the files in a txtar archive.
+func proseOf(ext, text string) []string {
+	lines, fenced := strings.Split(text, "\n"), false
+	for i, line := range lines {
+		start := strings.TrimLeft(line, " \t")
+		switch {
+		case ext == ".txtar" && strings.HasPrefix(line, "-- ") && strings.HasSuffix(line, " --"):
+			return lines[:i]
+		case ext == ".md" && strings.HasPrefix(start, "```"):
+			fenced = !fenced
+		case ext == ".md" && !fenced, ext != ".md" && strings.HasPrefix(start, "#"):
+			continue
+		}
+		lines[i] = ""
+	}
+	return lines
 }
 
 // keysOf are the keys of a call that logs a message and pairs of key and value.
