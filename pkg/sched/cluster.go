@@ -46,9 +46,10 @@ type Cluster struct {
 	ar         *grid.AR                     // of such a cluster
 	of         *Cluster                     // whose reservation it is
 	guests     guests
-	fresh      shared[ordered.Map[int, bool]] // hosts with starts that still adjust their load
-	released   []int                          // instances that are not watched, with tasks that thresholds suspended
-	moves      []rank                         // instances that became better during a run
+	recent     shared[ordered.Set[start]] // starts that still adjust the load of their hosts
+	adjusted   []adjusted                 // by host index; nil: none is
+	released   []int                      // instances that are not watched, with tasks that thresholds suspended
+	moves      []rank                     // instances that became better during a run
 	improved   improvements
 	lent       *Cluster // the last that was
 	memory     *memory  // of a lent one
@@ -71,7 +72,6 @@ type hostNow struct {
 	states []grid.QueueState // stored states by instance, from place 1; replaced, never written
 	ranks  []rank            // where the instances stand in the order or among the full; inst -1: nowhere
 	plans  []*diagram        // like used; nil where diagrams are not kept
-	starts []start           // recent starts
 	cores  *topology.Set     // threads that started tasks are bound to, see bound; replaced, never written
 }
 
@@ -82,12 +82,6 @@ func (n *hostNow) bound() topology.Set {
 		return nil
 	}
 	return *n.cores
-}
-
-// start is a task's start that still adjusts the load.
-type start struct {
-	at    grid.Time
-	slots uint32
 }
 
 // booking is what a started task was counted as.
@@ -106,12 +100,12 @@ func NewCluster(st *state.State) *Cluster { return &Cluster{st: st} }
 // Copy returns a Cluster that stays as this one is now, over a copy of the
 // State.
 func (c *Cluster) Copy(st *state.State) *Cluster {
-	c.settle()
+	c.catchUp()
 	d := *c
 	d.st, d.booked, d.preempted = st, c.booked.Copy(), c.preempted.Copy()
 	d.nows = c.nows.copy()
 	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
-	d.jobs, d.users, d.fresh = c.jobs.copied(), c.users.copied(), c.fresh.copied()
+	d.jobs, d.users, d.recent, d.adjusted = c.jobs.copied(), c.users.copied(), c.recent.copied(), slices.Clone(c.adjusted)
 	d.bookedJobs, d.released = slices.Clone(c.bookedJobs), slices.Clone(c.released)
 	d.order, d.full, d.buckets, d.taken = c.order.copied(), c.full.copied(), c.buckets.copied(), c.taken.copied()
 	d.mapOrder = slices.Clone(c.mapOrder)
@@ -230,7 +224,8 @@ func (c *Cluster) empty() {
 	c.peUsed = make([]uint32, len(c.pes))
 	c.booked, c.preempted = ordered.NewMap[uint64, booking](), ordered.NewMap[uint64, booking]()
 	c.released = nil
-	c.jobs.rows, c.users.rows, c.fresh.rows = ordered.NewMap[uint32, uint32](), ordered.NewMap[string, uint32](), ordered.NewMap[int, bool]()
+	c.jobs.rows, c.users.rows = ordered.NewMap[uint32, uint32](), ordered.NewMap[string, uint32]()
+	c.recent.rows, c.adjusted = ordered.NewSet(start.before), nil
 	c.order.rows = ordered.NewSet(rank.before)
 	c.full.rows = ordered.NewSet(rank.before)
 	c.taken.rows = ordered.NewSet(taken.before)

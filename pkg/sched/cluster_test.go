@@ -128,10 +128,12 @@ func (c *Cluster) dump() string {
 	c.users.rows.Scan(func(u string, n uint32) bool { s += fmt.Sprintln("user", u, n); return true })
 	for i, h := range c.hosts {
 		n := c.nows.get(i)
-		starts := slices.Clone(n.starts)
-		slices.SortFunc(starts, func(a, b start) int { return int(a.at-b.at)*1000 + int(a.slots) - int(b.slots) })
-		s += fmt.Sprintln("host", h.name, n.used, n.states, starts, steps(n.plans))
+		s += fmt.Sprintln("host", h.name, n.used, n.states, steps(n.plans))
+		if c.adjusted != nil && c.adjusted[i].slots > 0 {
+			s += fmt.Sprintln("adjusted", c.adjusted[i])
+		}
 	}
+	c.recent.rows.Scan(func(one start) bool { s += fmt.Sprintln("start", one); return true })
 	c.buckets.rows.Scan(func(b *bucket) bool {
 		used := slices.Clone(b.used)
 		for i, limit := range c.quotas.rules[b.key.rule].source.Capacity {

@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// TestStartsAreForgotten: of starts that adjust the load of their hosts none is kept after the task has ended, however long it ran.
+// TestStartsAreForgotten: a start adjusts the load of its host until the task ends, and no longer than load_adjustment_decay_time; then it is not kept.
 func TestStartsAreForgotten(t *testing.T) {
 	st := state.New()
 	c := NewCluster(st)
@@ -29,19 +29,28 @@ func TestStartsAreForgotten(t *testing.T) {
 	if c.settle(); len(c.policy.adjustments) == 0 {
 		t.Fatal("load is not adjusted")
 	}
-	kept := func() int {
-		c.settle()
-		return len(c.nows.get(c.hostAt["h1"]).starts)
+	kept := func() (starts int, slots int64) {
+		c.catchUp()
+		return c.recent.rows.Len(), c.adjusted[c.hostAt["h1"]].slots
+	}
+	start := func(task uint32) {
+		apply(events.Add(&grid.JATask{Job: 1, ID: task, Attempt: 1, Status: grid.Running, Start: now, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
 	}
 	for task := uint32(1); task <= 100; task++ {
-		apply(events.Add(&grid.JATask{Job: 1, ID: task, Attempt: 1, Status: grid.Running, Start: now, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
-		if n := kept(); n != 1 {
-			t.Fatalf("%d starts are kept of one running task", n)
+		start(task)
+		if starts, slots := kept(); starts != 1 || slots != 1 {
+			t.Fatalf("%d starts of %d slots are kept of one running task", starts, slots)
 		}
 		now = now.Add(map[bool]float64{true: 30, false: 3600}[task%2 == 0])
 		apply(events.Del(grid.KindJATask, grid.Key{ID: 1, Sub: task}))
 	}
-	if kept() != 0 || c.fresh.rows.Len() != 0 {
-		t.Errorf("%d starts and %d hosts are kept without a task", kept(), c.fresh.rows.Len())
+	if starts, slots := kept(); starts != 0 || slots != 0 {
+		t.Errorf("%d starts of %d slots are kept without a task", starts, slots)
+	}
+	start(101)
+	now = now.Add(3600)
+	apply(events.Mod(job))
+	if starts, slots := kept(); starts != 0 || slots != 0 {
+		t.Errorf("%d starts of %d slots are kept of a task that has run for an hour", starts, slots)
 	}
 }

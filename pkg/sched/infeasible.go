@@ -14,17 +14,20 @@ import (
 
 // improvements are the hosts that improved since the epoch began.
 type improvements struct {
-	epoch  *byte // replaced when everything may have improved: no earlier failure counts
-	hosts  []int // by host index, as it happened
-	base   int   // of a run: how many there were when it began
-	faded  []int // of a run: hosts whose load adjustments have decayed
-	booked bool  // of a run: something was booked, which may be why a search fails
+	epoch    *byte // replaced when everything may have improved: no earlier failure counts
+	hosts    []int // by host index, as it happened
+	base     int   // of a run: how many there were when it began
+	wider    int   // how often a host came to accept more slots of a parallel job, as its load adjustment faded
+	faded    []int // of a run: hosts that improved since because load adjustments have faded
+	widening int   // ... and how many came to accept more slots of a parallel job
+	booked   bool  // of a run: something was booked, which may be why a search fails
 }
 
 // failure is what a Need stores of a search that found no placement.
 type failure struct {
 	epoch *byte
 	at    int // how many improvements were known
+	wider int // improvements.wider then
 	why   Reason
 }
 
@@ -87,7 +90,7 @@ func (c *Cluster) stillFails(n *Need) bool {
 		return false
 	}
 	news := g.hosts[b.at:g.base]
-	if count := len(news) + len(g.faded); count > maxImproved || count > 0 && (n.Job.PE != "" || c.of != nil) {
+	if count := len(news) + len(g.faded); count > maxImproved || count > 0 && c.of != nil || n.Job.PE != "" && (count > 0 || g.widening > 0 || g.wider != b.wider) {
 		return false
 	}
 	for _, hosts := range [...][]int{news, g.faded} {
@@ -98,7 +101,7 @@ func (c *Cluster) stillFails(n *Need) bool {
 		}
 	}
 	if !g.booked {
-		b.at = g.base
+		b.at, b.wider = g.base, g.wider
 	}
 	return true
 }
@@ -121,6 +124,6 @@ func (c *Cluster) fitsOn(n *Need, host int) bool {
 // next run may change.
 func (c *Cluster) noteFailure(n *Need, why Reason) {
 	if g := c.improvements(); !g.booked && !c.planned.hit && c.moves != nil {
-		n.failure = failure{g.epoch, g.base, why}
+		n.failure = failure{g.epoch, g.base, g.wider, why}
 	}
 }

@@ -8,7 +8,7 @@ import (
 // lends again: both share what only events change, and what a run writes lives
 // in memory that serves the next run as well.
 func (c *Cluster) Lend() *Cluster {
-	c.settle()
+	c.catchUp()
 	if c.lent == nil {
 		c.lent = &Cluster{memory: &memory{}}
 		c.lent.nows.token = new(byte)
@@ -21,7 +21,7 @@ func (c *Cluster) Lend() *Cluster {
 	d.nows.token, d.nows.chunks = was.nows.token, append(was.nows.chunks[:0], c.nows.chunks...)
 	d.usedGlobal, d.peUsed = again(was.usedGlobal, c.usedGlobal), again(was.peUsed, c.peUsed)
 	d.planned, d.guests, d.claims = c.planned.lend(was.planned), c.guests.lend(was.guests), c.claims.lend(was.claims)
-	d.jobs, d.users, d.fresh = c.jobs.lend(), c.users.lend(), c.fresh.lend()
+	d.jobs, d.users, d.recent, d.adjusted = c.jobs.lend(), c.users.lend(), c.recent.lend(), again(was.adjusted, c.adjusted)
 	d.bookedJobs = append(was.bookedJobs[:0], c.bookedJobs...)
 	d.order, d.full, d.buckets, d.taken = c.order.lend(), c.full.lend(), c.buckets.lend(), c.taken.lend()
 	d.mapOrder = again(was.mapOrder, c.mapOrder)
@@ -83,14 +83,14 @@ func (m *memory) pages() *pool[chunk[*hostNow]] {
 func (m *memory) host(n *hostNow) *hostNow {
 	if m == nil {
 		d := *n
-		d.used, d.plans, d.ranks, d.starts = slices.Clone(n.used), slices.Clone(n.plans), slices.Clone(n.ranks), slices.Clone(n.starts)
+		d.used, d.plans, d.ranks = slices.Clone(n.used), slices.Clone(n.plans), slices.Clone(n.ranks)
 		d.guests = slices.Clone(n.guests)
 		return &d
 	}
 	d := m.hosts.get()
 	was := *d
 	*d = *n
-	d.used, d.plans, d.ranks, d.starts = again(was.used, n.used), again(was.plans, n.plans), again(was.ranks, n.ranks), again(was.starts, n.starts)
+	d.used, d.plans, d.ranks = again(was.used, n.used), again(was.plans, n.plans), again(was.ranks, n.ranks)
 	d.guests = again(was.guests, n.guests)
 	return d
 }

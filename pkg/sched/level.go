@@ -37,8 +37,8 @@ func (c *Cluster) atHost(h *host, n *hostNow) level {
 	if c.ar == nil {
 		l.cores = n
 	}
-	if len(n.starts) > 0 && !c.ahead() {
-		l.factor = c.factor(n)
+	if !c.ahead() {
+		l.factor = c.adjustment(h.index)
 	}
 	if c.of != nil {
 		i := c.of.hostAt[h.name]

@@ -45,23 +45,22 @@ const byCalendar = grid.QueueCalDisabled | grid.QueueCalSuspended
 // reorder puts the instances of a host where they belong: out of the order
 // when they can take nothing, else at the rank that their load gives them.
 // Where diagrams are kept, those that can take something later stand among
-// the full ones.
-func (c *Cluster) reorder(host int) {
+// the full ones. It reports whether one can take something that could not.
+func (c *Cluster) reorder(host int) (opened bool) {
 	h, n := c.hosts[host], c.nows.get(host)
-	load := 0.0
 	full := n.row(0)[0] >= h.supply.Capacity[0]
 	open := n.load != nil && !n.load.Unheard && (c.planning || !full)
-	if open {
-		load = c.hostRank(h, n)
-	}
-	gives := c.mapsLeft(h, n)
+	load, weighed := 0.0, false
 	for k, in := range h.instances {
 		r := rank{inst: -1}
 		full := full || n.row(in.place)[0] >= in.supply.Capacity[0] || n.states[k]&byCalendar != 0
 		if open && in.states(n)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.alarm(in, n).of == nil {
+			if !weighed {
+				load, weighed = c.hostRank(h, n), true
+			}
 			r = rank{load, float64(in.seqNo), in.index, full, 0}
 			if !full {
-				r.gives = gives
+				r.gives = c.mapsLeft(h, n)
 			}
 			if c.policy.bySeqNo {
 				r.first, r.second = r.second, r.first
@@ -75,6 +74,7 @@ func (c *Cluster) reorder(host int) {
 			c.line(old).Delete(old)
 		}
 		if r.inst >= 0 {
+			opened = opened || old.inst < 0
 			c.line(r).Set(r)
 			if c.moves != nil && !r.full && (old.inst < 0 || old.full || r.before(old) || r.gives&^old.gives != 0) {
 				c.moves = append(c.moves, r)
@@ -84,6 +84,7 @@ func (c *Cluster) reorder(host int) {
 		n = c.own(host)
 		n.ranks[k] = r
 	}
+	return opened
 }
 
 // line is where an instance stands.
@@ -108,7 +109,7 @@ func (c *Cluster) reorderGrants(grants []grid.Grant) {
 // hostRank is the host's value of load_formula, with the adjustments for
 // recent starts.
 func (c *Cluster) hostRank(h *host, n *hostNow) float64 {
-	factor := c.factor(n)
+	factor := c.adjustment(h.index)
 	return c.policy.formula.Value(func(attr int) (float64, bool) {
 		a := &c.complex.List[attr]
 		if a.Column >= 0 {
@@ -181,10 +182,7 @@ func (c *Cluster) suspendAlarm(in *instance, n *hostNow) alarm {
 }
 
 func (c *Cluster) loadAlarm(in *instance, n *hostNow) alarm {
-	factor := 0.0
-	if len(n.starts) > 0 && len(in.loadThresholds) > 0 {
-		factor = c.factor(n)
-	}
+	factor := c.adjustment(in.host.index)
 	return alarm{c.reached(in, n, factor, in.loadThresholds), factor, QueueAlarm}
 }
 
@@ -237,19 +235,4 @@ func (c *Cluster) thresholdAt(in *instance, n *hostNow, factor float64, t *compl
 		}
 	}
 	return 0, 0, 0, false
-}
-
-// Refresh sets the time of a run: load adjustments have faded since.
-func (c *Cluster) Refresh(now grid.Time) {
-	c.settle()
-	c.now = max(c.now, now)
-	hosts := c.fresh.rows.Keys()
-	c.improved.base, c.improved.faded, c.improved.booked = len(c.improved.hosts), hosts, false
-	for _, h := range hosts {
-		n := c.own(h)
-		if c.fade(n); len(n.starts) == 0 {
-			c.fresh.own().Delete(h)
-		}
-		c.reorder(h)
-	}
 }

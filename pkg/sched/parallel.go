@@ -211,8 +211,8 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 		}
 		r, _ := c.slots(c.atInstance(in, now), n)
 		most := c.preemptedSlots(in, now)
-		if !c.ahead() && (len(now.starts) > 0 || len(c.policy.adjustments) > 0) {
-			most = min(most, c.alarmSlots(in, now, c.factor(now)))
+		if !c.ahead() && len(c.policy.adjustments) > 0 {
+			most = min(most, c.alarmSlots(in, now, c.adjustment(h.index)))
 		}
 		r = r.within(room{most, most})
 		if onHost.lead == 0 {

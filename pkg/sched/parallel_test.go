@@ -72,7 +72,7 @@ func (w *randomWorld) open(grants []grid.Grant) bool {
 	for _, g := range grants {
 		in := w.c.instances[w.c.instAt[g.Instance()]]
 		now := w.c.nows.get(in.host.index)
-		if now.ranks[in.place-1].inst < 0 || w.c.alarmSlots(in, now, w.c.factor(now)) < int(g.Slots) {
+		if now.ranks[in.place-1].inst < 0 || w.c.alarmSlots(in, now, w.c.adjustment(in.host.index)) < int(g.Slots) {
 			return false
 		}
 	}

@@ -11,12 +11,13 @@ import (
 // policy is the scheduler configuration, sched_conf(5), as far as it decides
 // what fits where.
 type policy struct {
-	formula     complex.Formula
-	bySeqNo     bool
-	adjustments []adjustment // job_load_adjustments
-	decay       float64      // load_adjustment_decay_time, seconds
-	maxUJobs    uint32
-	maxAJ       uint32 // max_aj_instances of sge_conf(5), 0 = no limit
+	formula         complex.Formula
+	bySeqNo         bool
+	adjustments     []adjustment // job_load_adjustments
+	adjustsRequests bool         // ... of attributes that jobs may request
+	decay           int64        // load_adjustment_decay_time, ms
+	maxUJobs        uint32
+	maxAJ           uint32 // max_aj_instances of sge_conf(5), 0 = no limit
 	durations
 }
 
@@ -30,7 +31,8 @@ type adjustment struct {
 func newPolicy(x *complex.Attributes, c *grid.SchedConf, global *grid.Conf) policy {
 	p := policy{durations: newDurations(c), maxUJobs: c.MaxUJobs, bySeqNo: c.QueueSortMethod == "seqno", maxAJ: 2000}
 	p.formula, _ = complex.ParseFormula(x, c.LoadFormula)
-	p.decay, _ = c.LoadAdjustmentDecayTime.Seconds()
+	decay, _ := c.LoadAdjustmentDecayTime.Seconds()
+	p.decay = int64(decay * 1000)
 	for _, v := range c.JobLoadAdjustments {
 		i := x.Find(v.Name)
 		if i < 0 {
@@ -38,6 +40,7 @@ func newPolicy(x *complex.Attributes, c *grid.SchedConf, global *grid.Conf) poli
 		}
 		if n, ok := x.List[i].Type.Parse(v.Text); ok && n != 0 {
 			p.adjustments = append(p.adjustments, adjustment{i, n, strings.HasPrefix(x.List[i].Name, "np_")})
+			p.adjustsRequests = p.adjustsRequests || x.List[i].Column >= 0 || x.List[i].Requestable != "NO"
 		}
 	}
 	if global != nil {

@@ -262,52 +262,6 @@ func count[K cmp.Ordered](of ordered.Map[K, uint32], key K, sign int) {
 	}
 }
 
-// adjust counts a start among those that still adjust the load of their hosts, until its task ends.
-func (c *Cluster) adjust(grants []grid.Grant, at grid.Time, sign int) {
-	if len(c.policy.adjustments) == 0 || sign > 0 && c.now.Sub(at) > c.policy.decay {
-		return
-	}
-	for _, g := range grants {
-		h, ok := c.hostAt[g.Host]
-		if !ok {
-			continue
-		}
-		n, s := c.own(h), start{at, g.Slots}
-		if sign > 0 {
-			n.starts = append(n.starts, s)
-			c.fresh.own().Set(h, true)
-			continue
-		}
-		if i := slices.Index(n.starts, s); i >= 0 {
-			n.starts = slices.Delete(n.starts, i, i+1)
-		}
-		if c.fade(n); len(n.starts) == 0 {
-			c.fresh.own().Delete(h)
-		}
-	}
-}
-
-// fade forgets the starts of a host that adjust its load no more.
-func (c *Cluster) fade(n *hostNow) {
-	n.starts = slices.DeleteFunc(n.starts, func(s start) bool { return c.now.Sub(s.at) >= c.policy.decay })
-}
-
-// factor is the load adjustment of a host: each start counts its slots, less
-// and less until load_adjustment_decay_time has passed. It is reckoned in whole
-// numbers, so that the order of the starts does not matter.
-func (c *Cluster) factor(n *hostNow) float64 {
-	decay, sum := int64(c.policy.decay*1000), int64(0)
-	for _, s := range n.starts {
-		if left := decay - max(int64(c.now-s.at), 0); left > 0 {
-			sum += int64(s.slots) * left
-		}
-	}
-	if sum == 0 {
-		return 0
-	}
-	return float64(sum*100/decay) / 100
-}
-
 // granted is the instance of a grant, nil when there is none any more.
 func (c *Cluster) granted(g grid.Grant) *instance {
 	if h, ok := c.hostAt[g.Host]; ok {

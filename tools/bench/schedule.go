@@ -26,6 +26,7 @@ func schedule(ctx context.Context, r *run) error {
 		measure func(ctx context.Context, r *run, jobs, hosts int) error
 	}{
 		{"busy cells of three sizes", busyCells},
+		{"load adjustments", adjustedLoad},
 		{"an empty cell", emptyCell},
 		{"reservations", reservations},
 		{"instances of resource maps", instances},
@@ -82,6 +83,23 @@ func busyCells(_ context.Context, r *run, jobs, hosts int) error {
 	}
 	r.figure(bar("growth", max(refills[1]/refills[0], refills[2]/refills[1]), "x", 1.5,
 		fact{"refill_ms", refills}, fact{"per", "ten times as many pending jobs, at the same number of starts"}))
+	return nil
+}
+
+// adjustedLoad is refill where starts adjust the load of their hosts, as in the default configuration: each goes to another host, and
+// in each run thousands of hosts have an adjustment that has faded a little.
+func adjustedLoad(_ context.Context, r *run, jobs, hosts int) error {
+	jobs /= 10
+	ends := min(1000, hosts*slotsOfHost/(repeats+1), jobs/(repeats+1))
+	b, err := large{hosts: hosts, running: hosts * slotsOfHost, pending: jobs, adjust: true}.begin()
+	if err != nil {
+		return err
+	}
+	m, err := b.repeated(ends, ends)
+	if err != nil {
+		return err
+	}
+	r.figure(bar("adjusted", m.took, "ms", 50, fact{"pending", jobs}, fact{"hosts", hosts}, fact{"starts", ends}, fact{"decided_ms", m.decided}, fact{"max_ms", m.max}))
 	return nil
 }
 

@@ -34,8 +34,9 @@ type large struct {
 	pending      int  // jobs that wait
 	mixed        bool // they are of 1 to 1024 slots and ask for a reservation; else of one slot
 	reservations uint32
-	instances    int // of a resource map at each host, of which every job needs one
-	cores        int // of each host, of which every job needs one beside its instance
+	adjust       bool // starts adjust the load of their hosts, as they do by default
+	instances    int  // of a resource map at each host, of which every job needs one
+	cores        int  // of each host, of which every job needs one beside its instance
 }
 
 // policies is a scheduler configuration in which every policy counts.
@@ -43,7 +44,9 @@ func (l large) policies() *grid.SchedConf {
 	c := grid.DefaultSchedConf()
 	c.WeightTicketsShare, c.WeightTicketsFunctional = 10_000, 10_000
 	c.WeightWaitingTime = 0.1
-	c.JobLoadAdjustments = nil
+	if !l.adjust {
+		c.JobLoadAdjustments = nil
+	}
 	c.MaxReservation, c.DefaultDuration = l.reservations, "8:0:0"
 	return c
 }

@@ -220,12 +220,21 @@ func BenchmarkEvents(b *testing.B) {
 }
 
 // BenchmarkBlocked is a run over half-empty hosts on which none of 500 waiting
-// categories fits, after one host has reported its load.
+// categories fits, after one host has reported its load. With load adjustments tasks
+// started on all of them, at last some minutes ago.
 func BenchmarkBlocked(b *testing.B) {
-	t := newBed(b, 1000, 0, 1, false)
+	for _, adjust := range []bool{false, true} {
+		b.Run(fmt.Sprintf("adjust=%v", adjust), func(b *testing.B) { blocked(b, adjust) })
+	}
+}
+
+func blocked(b *testing.B, adjust bool) {
+	t := newBed(b, 1000, 1000*8, 1, adjust)
+	t.follow(t.decide())
+	t.now = t.now.Add(300)
 	var es []events.Event
 	for i := range 50_000 {
-		j := job(uint32(i+1), i, 500)
+		j := job(uint32(i+10_001), i, 500)
 		j.Hard[0].Num += 64 << 30
 		es = append(es, events.Add(j))
 	}
@@ -235,6 +244,7 @@ func BenchmarkBlocked(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		h++
+		t.now = t.now.Add(1)
 		l := &grid.Load{Host: fmt.Sprintf("h%05d", h%1000), Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: "0.5"}, {Name: "arch", Text: "lx-amd64"}}}
 		t.apply([]events.Event{events.Mod(l)})
 		if n := starts(t.decide()); n != 0 {
