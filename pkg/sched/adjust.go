@@ -101,7 +101,7 @@ func (c *Cluster) fade() (improved []int, wider int) {
 		if opened || c.policy.adjustsRequests {
 			improved = append(improved, h)
 		}
-		if opened || c.policy.adjustsRequests || c.mostAtOnce(h) > most {
+		if opened || c.policy.adjustsRequests || c.orderMatters() || c.mostAtOnce(h) > most {
 			wider++
 		}
 	}
@@ -132,6 +132,6 @@ func (c *Cluster) Refresh(now grid.Time) {
 	c.settle()
 	c.now = max(c.now, now)
 	g := &c.improved
-	g.base, g.booked = len(g.hosts), false
+	g.base, g.booked = g.dropped+len(g.list), false
 	g.faded, g.widening = c.fade()
 }

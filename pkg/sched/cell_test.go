@@ -93,7 +93,26 @@ func (c *cell) do(line string) (err error) {
 		own(c, words[1:])
 		return nil
 	}
-	return c.Do(line)
+	was := c.Now
+	err = c.Do(line)
+	c.turnCalendars(was)
+	return err
+}
+
+// turnCalendars changes the states of calendars as qmaster does when a window has begun or ended since a time.
+func (c *cell) turnCalendars(was grid.Time) {
+	passed := func(at grid.Time) bool { return was < at && at <= c.Now }
+	c.State.Copy().Each(grid.KindCalendar, func(o grid.Object) bool {
+		k := *o.(*grid.Calendar)
+		if slices.ContainsFunc(k.Closed, func(w grid.Window) bool { return passed(w.Start) || passed(w.End) }) {
+			k.State = 0
+			if slices.ContainsFunc(k.Closed, func(w grid.Window) bool { return w.Start <= c.Now && c.Now < w.End }) {
+				k.State = grid.QueueCalDisabled
+			}
+			c.set(&k)
+		}
+		return true
+	})
 }
 
 var cellLines map[string]func(*cell, []string)

@@ -274,9 +274,10 @@ func (c *Cluster) reload(name string) {
 		return
 	}
 	if i, ok := c.hostAt[name]; ok {
-		c.own(i).load = c.parseLoad(c.st.Load(name), c.hosts[i])
-		c.reorder(i)
-		c.noteImproved(i)
+		n := c.own(i)
+		was, most := n.load, c.mostAtOnce(i)
+		n.load = c.parseLoad(c.st.Load(name), c.hosts[i])
+		c.noteLoad(i, was, most, c.reorder(i))
 	}
 }
 

@@ -46,6 +46,10 @@
 // that a job is to be bound to (cores.go) are such a consumable of the host too, in threads, and
 // Cores chooses them, near the instances.
 //
+// A search that failed is not repeated before something improved that it depends on
+// (infeasible.go): a task ended, an instance left an alarm, a host reports another value
+// of a requested attribute. Starts add to the load of their hosts for a while (adjust.go).
+//
 // Attributes and their arithmetic are pkg/complex, calendars are pkg/calendar, priorities
 // are pkg/shares. The package must not know its caller, which job goes first or what an
 // order is: no events are made here. To add a limit: give it its use in utilization.go

@@ -12,15 +12,32 @@ import (
 // changed), and a Need whose search failed tries just these: a run costs what
 // changed, not the number of waiting categories times the number of hosts.
 
+// improvement is a host that may accept what it could not before.
+type improvement struct {
+	host  int
+	attrs attrSet // of load values that have changed: only needs that read one of them may fit
+}
+
+// attrSet is a set of complex attributes. Several of them may be the same bit: a set may contain more than was put in.
+type attrSet uint64
+
+// anyAttr is in the set of each need: an improvement with it is one for all of them.
+const anyAttr attrSet = 1
+
+const everyAttr = ^attrSet(0)
+
+func (s *attrSet) add(attr int) { *s |= 1 << (1 + attr%63) }
+
 // improvements are the hosts that improved since the epoch began.
 type improvements struct {
-	epoch    *byte // replaced when everything may have improved: no earlier failure counts
-	hosts    []int // by host index, as it happened
-	base     int   // of a run: how many there were when it began
-	wider    int   // how often a host came to accept more slots of a parallel job, as its load adjustment faded
-	faded    []int // of a run: hosts that improved since because load adjustments have faded
-	widening int   // ... and how many came to accept more slots of a parallel job
-	booked   bool  // of a run: something was booked, which may be why a search fails
+	epoch    *byte         // replaced when everything may have improved: no earlier failure counts
+	list     []improvement // as it happened
+	dropped  int           // how many there were before those in the list
+	base     int           // of a run: how many there were when it began
+	wider    int           // how often a host came to accept more slots of a parallel job, as its load adjustment faded
+	faded    []int         // of a run: hosts that improved since because load adjustments have faded
+	widening int           // ... and how many came to accept more slots of a parallel job
+	booked   bool          // of a run: something was booked, which may be why a search fails
 }
 
 // failure is what a Need stores of a search that found no placement.
@@ -45,15 +62,56 @@ func (c *Cluster) improvements() *improvements {
 }
 
 // noteImproved notes that a host may accept what it could not before.
-func (c *Cluster) noteImproved(host int) {
+func (c *Cluster) noteImproved(host int) { c.noteImprovement(improvement{host, anyAttr}) }
+
+func (c *Cluster) noteImprovement(i improvement) {
 	if c.of != nil {
 		return
 	}
-	if len(c.improved.hosts) > 4*len(c.hosts)+1024 {
-		c.noteAllImproved()
-		return
+	g := &c.improved
+	if len(g.list) > 4*len(c.hosts)+1024 { // copies have the old list
+		half := len(g.list) / 2
+		g.list, g.dropped = slices.Clone(g.list[half:]), g.dropped+half
 	}
-	c.improved.hosts = append(c.improved.hosts, host)
+	g.list = append(g.list, i)
+}
+
+// orderMatters reports whether a search for a parallel job may find a place, or none, because of the order of the hosts, which follows
+// their load: under quotas it does not try every division of the slots.
+func (c *Cluster) orderMatters() bool { return len(c.quotas.rules) > 0 }
+
+// noteLoad notes a new load report of a host, of which mostAtOnce was most before. opened: an instance has left load alarm.
+func (c *Cluster) noteLoad(host int, was *hostLoad, most int, opened bool) {
+	now := c.nows.get(host).load
+	switch {
+	case opened, was == nil, now == nil, was.Unheard != now.Unheard, was.Processors != now.Processors:
+		c.noteImproved(host)
+	default:
+		if changed := c.changedAttrs(was, now); changed != 0 {
+			c.noteImprovement(improvement{host, changed})
+		}
+	}
+	if opened || c.orderMatters() || c.mostAtOnce(host) > most {
+		c.improved.wider++
+	}
+}
+
+// changedAttrs are the attributes of which two load reports have different values.
+func (c *Cluster) changedAttrs(was, now *hostLoad) (changed attrSet) {
+	for i := range c.complex.List {
+		a := &c.complex.List[i]
+		if a.Numeric {
+			if w, n := was.num[i], now.num[i]; w != n && (w == w || n == n) {
+				changed.add(i)
+			}
+			continue
+		}
+		w, had := was.text(a.Name)
+		if n, has := now.text(a.Name); w != n || had != has {
+			changed.add(i)
+		}
+	}
+	return changed
 }
 
 // noteAllImproved notes that everything may have improved.
@@ -86,21 +144,26 @@ func (c *Cluster) noteReleased(b booking) {
 // has none.
 func (c *Cluster) stillFails(n *Need) bool {
 	b, g := &n.failure, c.improvements()
-	if b.epoch == nil || b.epoch != g.epoch || b.at > g.base {
+	if b.epoch == nil || b.epoch != g.epoch || b.at > g.base || b.at < g.dropped {
 		return false
 	}
-	news := g.hosts[b.at:g.base]
-	if count := len(news) + len(g.faded); count > maxImproved || count > 0 && c.of != nil || n.Job.PE != "" && (count > 0 || g.widening > 0 || g.wider != b.wider) {
-		return false
-	}
-	for _, hosts := range [...][]int{news, g.faded} {
-		for _, h := range hosts {
-			if c.fitsOn(n, h) {
-				return false
-			}
+	hosts := append(c.scratch.improved[:0], g.faded...)
+	for _, i := range g.list[b.at-g.dropped : g.base-g.dropped] {
+		if i.attrs&n.reads != 0 {
+			hosts = append(hosts, i.host)
 		}
 	}
-	if !g.booked {
+	c.scratch.improved = hosts
+	count := len(hosts)
+	if count > maxImproved || count > 0 && c.of != nil || n.Job.PE != "" && (count > 0 || g.widening > 0 || g.wider != b.wider) {
+		return false
+	}
+	for _, h := range hosts {
+		if c.fitsOn(n, h) {
+			return false
+		}
+	}
+	if !g.booked || count == 0 {
 		b.at, b.wider = g.base, g.wider
 	}
 	return true

@@ -33,6 +33,7 @@ type Need struct {
 	least       int     // slots
 	suitability []suitability
 	failure     failure
+	reads       attrSet                         // of which the load may decide
 	passing     map[string][]bool               // by PE: see Cluster.passing
 	threads     map[*topology.Host]topology.Set // see allowed
 }
@@ -73,6 +74,10 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	}
 	n.conditions, n.unknown = x.ConditionsOf(j.JobRequest)
 	n.soft, _ = x.Conditions(j.Soft)
+	n.reads = n.attrs(x) | c.quotas.reads
+	if j.PE != "" && c.orderMatters() {
+		n.reads = everyAttr
+	}
 	n.queues, n.softQueue, n.masters = compileQueues(j.HardQueues), compileQueues(j.SoftQueues), compileQueues(j.MasterQueues)
 	n.slaves = compileQueues(j.SlaveQueues)
 	if j.PE != "" {
@@ -83,6 +88,20 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 		}
 	}
 	return n
+}
+
+// attrs returns the attributes that a need is about.
+func (n *Need) attrs(x *complex.Attributes) attrSet {
+	s := anyAttr
+	for i := range n.conditions {
+		s.add(n.conditions[i].Attr)
+	}
+	for i := range n.demands {
+		if column := n.demands[i].Column; column != 0 {
+			s.add(x.Consumables[column])
+		}
+	}
+	return s
 }
 
 // mostCompiled is how many requests needOf stores.

@@ -14,6 +14,8 @@ import (
 type search struct {
 	walk ordered.Cursor[rank] // see findFirst
 
+	improved []int // see stillFails
+
 	hosts   []offer
 	placed  []int        // by host index: place in hosts plus one
 	queues  []queueOffer // of all hosts

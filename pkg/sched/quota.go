@@ -25,6 +25,7 @@ type quotas struct {
 	rules []*quotaRule
 	sets  []int // where each set's rules begin, and the end of the last
 	idle  []float64
+	reads attrSet // from which dynamic limits follow
 }
 
 // quotaRule is a rule made ready to be matched.
@@ -116,7 +117,9 @@ func (l *layout) addQuota(st *state.State, set string, place int, r grid.QuotaRu
 		for _, t := range terms {
 			x := dynamicTerm{-1, t.Factor}
 			if t.Attribute != "" {
-				x.attr = l.complex.Find(t.Attribute)
+				if x.attr = l.complex.Find(t.Attribute); x.attr >= 0 {
+					l.quotas.reads.add(x.attr)
+				}
 			}
 			d.terms = append(d.terms, x)
 		}

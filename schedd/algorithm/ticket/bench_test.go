@@ -220,15 +220,17 @@ func BenchmarkEvents(b *testing.B) {
 }
 
 // BenchmarkBlocked is a run over half-empty hosts on which none of 500 waiting
-// categories fits, after one host has reported its load. With load adjustments tasks
+// categories fits, after some hosts have reported their load. With load adjustments tasks
 // started on all of them, at last some minutes ago.
 func BenchmarkBlocked(b *testing.B) {
 	for _, adjust := range []bool{false, true} {
-		b.Run(fmt.Sprintf("adjust=%v", adjust), func(b *testing.B) { blocked(b, adjust) })
+		for _, reports := range []int{1, 400} {
+			b.Run(fmt.Sprintf("adjust=%v/reports=%d", adjust, reports), func(b *testing.B) { blocked(b, adjust, reports) })
+		}
 	}
 }
 
-func blocked(b *testing.B, adjust bool) {
+func blocked(b *testing.B, adjust bool, reports int) {
 	t := newBed(b, 1000, 1000*8, 1, adjust)
 	t.follow(t.decide())
 	t.now = t.now.Add(300)
@@ -243,10 +245,12 @@ func blocked(b *testing.B, adjust bool) {
 	h := uint32(0)
 	b.ReportAllocs()
 	for b.Loop() {
-		h++
 		t.now = t.now.Add(1)
-		l := &grid.Load{Host: fmt.Sprintf("h%05d", h%1000), Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: "0.5"}, {Name: "arch", Text: "lx-amd64"}}}
-		t.apply([]events.Event{events.Mod(l)})
+		for range reports {
+			h++
+			l := &grid.Load{Host: fmt.Sprintf("h%05d", h%1000), Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", h%997)}, {Name: "arch", Text: "lx-amd64"}}}
+			t.apply([]events.Event{events.Mod(l)})
+		}
 		if n := starts(t.decide()); n != 0 {
 			b.Fatal(n)
 		}
