@@ -53,6 +53,7 @@ var (
 
 const (
 	connectWait   = 5 * time.Second
+	busyWait      = time.Minute
 	reconnectWait = 100 * time.Millisecond
 )
 
@@ -273,7 +274,11 @@ func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (*nats.Subscrip
 	if err := sub.SetPendingLimits(-1, pendingBytesMax); err != nil {
 		return nil, ErrLost // a subscription just made is valid until the connection is closed
 	}
-	if err := c.nc.FlushTimeout(connectWait); err != nil {
+	wait := connectWait
+	if c.server != nil { // it is in this process: when it does not answer, the host is busy
+		wait = busyWait
+	}
+	if err := c.nc.FlushTimeout(wait); err != nil {
 		return nil, lostError(err)
 	}
 	if err := c.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && mentions(err, subject) {
