@@ -48,7 +48,7 @@ type failure struct {
 	why   Reason
 }
 
-// mostImproved bounds the hosts that are tried one by one; when more improved,
+// maxImproved bounds the hosts that are tried one by one; when more improved,
 // the usual search is as good.
 const maxImproved = 64
 
