@@ -302,7 +302,7 @@ func TestMaxRSS(t *testing.T) {
 	}
 }
 
-// Owners take turns: one who waits does not wait for all that another has begun.
+// Owners take turns: a start does not wait for all that another owner has begun.
 func TestTurns(t *testing.T) {
 	turns := newTurns()
 	for range turnsEach {

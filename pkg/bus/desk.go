@@ -352,7 +352,7 @@ func (l *line) catchUp() {
 		l.conn.SetWriteDeadline(time.Now().Add(slowWait))
 		if _, err := l.conn.Write(out); err != nil {
 			l.mu.Lock()
-			l.close() // lags for ever; what is put goes nowhere
+			l.close() // the client does not read any more; what is put goes nowhere
 			l.mu.Unlock()
 			return
 		}

@@ -25,7 +25,7 @@ func (s start) before(o start) bool {
 type adjusted struct {
 	slots  int64   // of the starts that count
 	times  int64   // sum of when they were, for each slot
-	factor float64 // for how many slots load is added, as it was last reckoned
+	factor float64 // for how many slots load is added, as it was last computed
 }
 
 // adjustment returns for how many slots load is added to that of a host.
@@ -73,7 +73,7 @@ func (a *adjusted) add(at grid.Time, slots int64) {
 func (c *Cluster) faded(at grid.Time) bool { return int64(c.now-at) >= c.policy.decay }
 
 // factor is the load adjustment of a host: each start counts its slots, less and less until load_adjustment_decay_time
-// has passed. It is reckoned in whole numbers, so that the order of the starts does not matter.
+// has passed. It is computed in whole numbers, so that the order of the starts does not matter.
 func (c *Cluster) factor(a *adjusted) float64 {
 	left := a.times + a.slots*(c.policy.decay-int64(c.now)) // of the decay time, for each slot
 	if left <= 0 {

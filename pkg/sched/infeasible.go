@@ -149,6 +149,9 @@ func (c *Cluster) stillFails(n *Need) bool {
 	}
 	hosts := append(c.scratch.improved[:0], g.faded...)
 	for _, i := range g.list[b.at-g.dropped : g.base-g.dropped] {
+		if len(hosts) > maxImproved {
+			break
+		}
 		if i.attrs&n.reads != 0 {
 			hosts = append(hosts, i.host)
 		}

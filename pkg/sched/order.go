@@ -50,17 +50,17 @@ func (c *Cluster) reorder(host int) (opened bool) {
 	h, n := c.hosts[host], c.nows.get(host)
 	full := n.row(0)[0] >= h.supply.Capacity[0]
 	open := n.load != nil && !n.load.Unheard && (c.planning || !full)
-	load, weighed := 0.0, false
+	load, gives, weighed := 0.0, uint8(0), false
 	for k, in := range h.instances {
 		r := rank{inst: -1}
 		full := full || n.row(in.place)[0] >= in.supply.Capacity[0] || n.states[k]&byCalendar != 0
 		if open && in.states(n)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.alarm(in, n).of == nil {
 			if !weighed {
-				load, weighed = c.hostRank(h, n), true
+				load, gives, weighed = c.hostRank(h, n), c.mapsLeft(h, n), true
 			}
 			r = rank{load, float64(in.seqNo), in.index, full, 0}
 			if !full {
-				r.gives = c.mapsLeft(h, n)
+				r.gives = gives
 			}
 			if c.policy.bySeqNo {
 				r.first, r.second = r.second, r.first

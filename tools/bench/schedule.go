@@ -89,9 +89,13 @@ func busyCells(_ context.Context, r *run, jobs, hosts int) error {
 // adjustedLoad is refill where starts adjust the load of their hosts, as in the default configuration: each goes to another host, and
 // in each run thousands of hosts have an adjustment that has faded a little.
 func adjustedLoad(_ context.Context, r *run, jobs, hosts int) error {
-	jobs /= 10
-	ends := min(1000, hosts*slotsOfHost/(repeats+1), jobs/(repeats+1))
-	b, err := large{hosts: hosts, running: hosts * slotsOfHost, pending: jobs, adjust: true}.begin()
+	return refilled(r, "adjusted", 50, large{hosts: hosts, running: hosts * slotsOfHost, pending: jobs / 10, adjust: true})
+}
+
+// refilled reports, in milliseconds, the run of a full cell after up to 1,000 tasks have ended.
+func refilled(r *run, name string, most float64, l large, facts ...fact) error {
+	ends := min(1000, l.running/(repeats+1), l.pending/(repeats+1))
+	b, err := l.begin()
 	if err != nil {
 		return err
 	}
@@ -99,7 +103,8 @@ func adjustedLoad(_ context.Context, r *run, jobs, hosts int) error {
 	if err != nil {
 		return err
 	}
-	r.figure(bar("adjusted", m.took, "ms", 50, fact{"pending", jobs}, fact{"hosts", hosts}, fact{"starts", ends}, fact{"decided_ms", m.decided}, fact{"max_ms", m.max}))
+	facts = slices.Concat([]fact{{"pending", l.pending}, {"hosts", l.hosts}}, facts, []fact{{"starts", ends}, {"decided_ms", m.decided}, {"max_ms", m.max}})
+	r.figure(bar(name, m.took, "ms", most, facts...))
 	return nil
 }
 
@@ -178,38 +183,15 @@ func reservations(_ context.Context, r *run, jobs, hosts int) error {
 // 100,000 pending jobs that need one, after 1,000 tasks have ended.
 func instances(_ context.Context, r *run, jobs, hosts int) error {
 	const gpus = 8
-	jobs /= 10
-	ends := min(1000, hosts*gpus/(repeats+1), jobs/(repeats+1))
-	b, err := large{hosts: hosts, running: hosts * gpus, pending: jobs, instances: gpus}.begin()
-	if err != nil {
-		return err
-	}
-	m, err := b.repeated(ends, ends)
-	if err != nil {
-		return err
-	}
-	r.figure(bar("instances", m.took, "ms", 25, fact{"pending", jobs}, fact{"hosts", hosts}, fact{"instances", hosts * gpus}, fact{"starts", ends},
-		fact{"decided_ms", m.decided}, fact{"max_ms", m.max}))
-	return nil
+	return refilled(r, "instances", 25, large{hosts: hosts, running: hosts * gpus, pending: jobs / 10, instances: gpus}, fact{"instances", hosts * gpus})
 }
 
 // besideInstances is instances where hosts have 16 cores in two sockets, and every job is bound to one that is near to its
 // GPU.
 func besideInstances(_ context.Context, r *run, jobs, hosts int) error {
 	const gpus, cores = 8, 16
-	jobs /= 10
-	ends := min(1000, hosts*gpus/(repeats+1), jobs/(repeats+1))
-	b, err := large{hosts: hosts, running: hosts * gpus, pending: jobs, instances: gpus, cores: cores}.begin()
-	if err != nil {
-		return err
-	}
-	m, err := b.repeated(ends, ends)
-	if err != nil {
-		return err
-	}
-	r.figure(bar("topology", m.took, "ms", 50, fact{"pending", jobs}, fact{"hosts", hosts}, fact{"instances", hosts * gpus}, fact{"cores", hosts * cores}, fact{"starts", ends},
-		fact{"decided_ms", m.decided}, fact{"max_ms", m.max}))
-	return nil
+	return refilled(r, "topology", 50, large{hosts: hosts, running: hosts * gpus, pending: jobs / 10, instances: gpus, cores: cores},
+		fact{"instances", hosts * gpus}, fact{"cores", hosts * cores})
 }
 
 // wideJob measures the run that starts a parallel job on nearly all hosts.
