@@ -362,3 +362,29 @@ func (q *QMaster) Connect(id bus.Identity) (*bus.Conn, error) { return q.server.
 func (q *QMaster) Remote(id bus.Identity) *client.Remote {
 	return client.Over(q.opts.Cell, func() (*bus.Conn, error) { return q.Connect(id) })
 }
+
+// TestOtherHostName: qmaster's own host is an admin and submit host, also when the cell was made on a host with another name. What an
+// administrator takes from it afterwards stays taken.
+func TestOtherHostName(t *testing.T) {
+	cell := newCell(t)
+	stop(t, start(t, Options{Cell: cell, Host: "elsewhere"}))
+	q := start(t, Options{Cell: cell})
+	c := connect(t, cell)
+	submitJob(t, c, "first")
+	reply, err := c.Do(context.Background(), "qconf", &gdi.Delete{Kind: grid.KindSubmitHost, Keys: []grid.Key{{Name: q.opts.Host}}})
+	if err != nil || !reply.OK() {
+		t.Fatal(err, reply)
+	}
+	stop(t, q)
+	q = start(t, Options{Cell: cell})
+	defer stop(t, q)
+	for kind, want := range map[grid.Kind]bool{grid.KindAdminHost: true, grid.KindSubmitHost: false} {
+		s, err := q.durable(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := s.Get(kind, grid.Key{Name: q.opts.Host}) != nil; have != want {
+			t.Errorf("%s is there: %t", kind, have)
+		}
+	}
+}

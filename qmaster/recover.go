@@ -70,6 +70,9 @@ func (r *recovery) run() error {
 			return err
 		}
 	}
+	if err := r.append(core.Settle(r.state, grid.TimeOf(time.Now()), r.q.opts.Host)); err != nil {
+		return fmt.Errorf("making %s an admin host: %w", r.q.opts.Host, err)
+	}
 	r.q.snaps.replayed(int(r.state.Seq - from))
 	r.q.log.Info("recovered", "seq", r.state.Seq, "snapshot", from, "objects", objects(r.state), "took", time.Since(begun))
 	return nil
@@ -170,9 +173,16 @@ func (r *recovery) odd(u *codec.Unreadable) {
 
 // install makes a new cell. The user of this process, on this host, is its first manager.
 func (r *recovery) install() error {
-	l := core.Fresh(grid.TimeOf(time.Now()), r.q.opts.Admin, r.q.opts.Host)
+	return r.append(core.Fresh(grid.TimeOf(time.Now()), r.q.opts.Admin, r.q.opts.Host))
+}
+
+// append adds a list of this start to the log and the state; one without events is nothing.
+func (r *recovery) append(l events.List) error {
+	if len(l.Events) == 0 {
+		return nil
+	}
 	r.state.Apply(l)
-	return r.q.events.Append(&frame.Frame{Count: 1, First: 1, Last: 1, Payload: codec.AppendList(nil, l)})
+	return r.q.events.Append(&frame.Frame{Count: 1, First: l.Seq, Last: l.Seq, Payload: codec.AppendList(nil, l)})
 }
 
 // whoAmI is the name of the user whose process this is.
