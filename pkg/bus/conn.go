@@ -213,6 +213,9 @@ func (c *Conn) Close() {
 	c.nc.Close()
 }
 
+// Closed reports whether the connection is closed, so that nothing can be sent.
+func (c *Conn) Closed() bool { return c.nc.IsClosed() }
+
 // Drop closes the connection at once. Unsent messages may be lost, and all calls that
 // wait end with ErrLost.
 func (c *Conn) Drop() { c.nc.Close() }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Line is the fast connection to the owner of the log for programs on its host, over the
@@ -40,13 +42,14 @@ type Line struct {
 	reading chan struct{} // full while one of the askers reads for all
 	id      Identity      // not known: the greeting has not been read
 	greeted greeting      // what has been
-	patient time.Time     // until when the greeting is waited for
+	patient time.Time     // until when the greeting is waited for; zero: it was not waited for yet
 	in      messages      // what it reads
 
 	mu      sync.Mutex
-	out     []byte // requests to be sent
-	spare   []byte // buffer for the next ones
-	sending bool   // a goroutine sends what is in out
+	out     []byte    // requests to be sent
+	spare   []byte    // buffer for the next ones
+	sending bool      // a goroutine sends what is in out
+	used    time.Time // when the last request was sent
 	last    uint64
 	waiting map[uint64]chan lineAnswer // nil: the line is broken
 	refused *Refused                   // nil: the server has not refused the line
@@ -89,8 +92,9 @@ func OpenLine(o ConnOptions) (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Line{conn: conn, options: o, patient: time.Now().Add(connectWait), reading: make(chan struct{}, 1), waiting: make(map[uint64]chan lineAnswer)}
+	l := &Line{conn: conn, options: o, used: time.Now(), reading: make(chan struct{}, 1), waiting: make(map[uint64]chan lineAnswer)}
 	if o.Token != "" {
+		l.awaitGreeting()
 		if err := l.readSome(); err != nil {
 			conn.Close()
 			return nil, err
@@ -101,6 +105,32 @@ func OpenLine(o ConnOptions) (*Line, error) {
 
 // Close ends the line; what is being asked is lost.
 func (l *Line) Close() { l.conn.Close() }
+
+// lineChecked is how long a line may be unused before Closed looks at its socket.
+const lineChecked = time.Second
+
+// Closed reports whether the line is broken or the server has closed it, so that no request can be sent.
+func (l *Line) Closed() bool {
+	l.mu.Lock()
+	broken, used := l.waiting == nil, len(l.waiting) > 0 || time.Since(l.used) < lineChecked
+	l.mu.Unlock()
+	if broken || used {
+		return broken
+	}
+	raw, err := l.conn.SyscallConn()
+	if err != nil {
+		return true
+	}
+	closed := false
+	err = raw.Control(func(fd uintptr) {
+		const gone = unix.POLLHUP | unix.POLLRDHUP | unix.POLLERR
+		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		if n, err := unix.Poll(poll, 0); n > 0 && err == nil {
+			closed = poll[0].Revents&gone != 0
+		}
+	})
+	return closed || err != nil
+}
 
 // Ask sends a request of kind what ("add", "del", ...) and waits for the answer. If it
 // fails with ErrLost it is unknown whether the request was carried out.
@@ -147,6 +177,7 @@ func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number 
 	if l.waiting == nil {
 		return 0, l.lost()
 	}
+	l.used = time.Now()
 	l.last++
 	number = l.last
 	l.waiting[number] = answered
@@ -177,6 +208,9 @@ func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number 
 // read hands out answers, until there is one for the asker who reads or the line
 // breaks.
 func (l *Line) read(ctx context.Context, answered <-chan lineAnswer) {
+	if !l.id.Known() && l.patient.IsZero() {
+		l.awaitGreeting()
+	}
 	defer context.AfterFunc(ctx, func() { l.conn.SetReadDeadline(time.Unix(1, 0)) })()
 	for len(answered) == 0 && ctx.Err() == nil {
 		err := l.readSome()
@@ -192,6 +226,12 @@ func (l *Line) read(ctx context.Context, answered <-chan lineAnswer) {
 			return
 		}
 	}
+}
+
+// awaitGreeting begins to count how long the greeting takes: from the first request, since the line may have been open for long.
+func (l *Line) awaitGreeting() {
+	l.patient = time.Now().Add(connectWait)
+	l.conn.SetReadDeadline(l.patient)
 }
 
 // readSome reads the greeting, then answers.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -124,6 +125,54 @@ func TestLineLost(t *testing.T) {
 	}
 	if _, err := OpenLine(ConnOptions{Socket: socket}); !errors.Is(err, ErrNoServer) { // the socket is gone
 		t.Errorf("a line to nobody: %v", err)
+	}
+}
+
+// A line that was opened and not used for longer than a greeting may take carries the first request once.
+func TestLineUnusedForLong(t *testing.T) {
+	asked := make(chan bool, 2)
+	_, socket, _ := desked(t, func(r *Request) {
+		asked <- true
+		r.Answer([]byte("yes"))
+	})
+	l := openLine(t, socket)
+	if !l.patient.IsZero() { // as after that time
+		l.patient = time.Now()
+	}
+	l.conn.SetReadDeadline(time.Now())
+	if a, err := l.Ask(context.Background(), "add", nil); err != nil || string(a) != "yes" || len(asked) != 1 {
+		t.Errorf("%q, %v, asked %d times", a, err, len(asked))
+	}
+}
+
+// What the server has closed is known before a request is sent: a line with and without a greeting that was not read, and a
+// connection.
+func TestClosed(t *testing.T) {
+	s, socket, _ := desked(t, func(r *Request) { r.Answer(nil) })
+	fresh, used := openLine(t, socket), openLine(t, socket)
+	if _, err := used.Ask(context.Background(), "add", nil); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := Connect(ConnOptions{Socket: socket})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	closed := func() []bool {
+		for _, l := range []*Line{fresh, used} {
+			l.mu.Lock()
+			l.used = time.Time{} // long ago
+			l.mu.Unlock()
+		}
+		return []bool{fresh.Closed(), used.Closed(), conn.Closed()}
+	}
+	if got := closed(); !slices.Equal(got, []bool{false, false, false}) {
+		t.Errorf("open: closed %v", got)
+	}
+	s.socket.close()
+	<-conn.open.Done()
+	if got := closed(); !slices.Equal(got, []bool{true, true, true}) {
+		t.Errorf("closed by the server: closed %v", got)
 	}
 }
 

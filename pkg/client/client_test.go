@@ -77,7 +77,8 @@ func TestBusy(t *testing.T) {
 // conn is a connection that only try needs.
 type conn struct{ _ int }
 
-func (*conn) Close() {}
+func (*conn) Close()       {}
+func (*conn) Closed() bool { return false }
 
 // Where a server runs and no qmaster serves, one soon may: with a server outside of
 // qmaster there is a standby, and it may be at another server of the cluster.

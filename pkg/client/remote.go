@@ -56,6 +56,7 @@ type held[C connection] struct {
 type connection interface {
 	comparable
 	Close()
+	Closed() bool // by the server, too
 }
 
 // Connect opens a connection to the qmaster of a cell, as the user who runs this program, or as the owner of the token that the user has chosen
@@ -146,12 +147,17 @@ func (r *Remote) Close() error {
 	return nil
 }
 
-// get returns the connection, a new one if there is none.
+// get returns the connection, a new one if there is none or the server has closed it while nothing was asked: what is sent
+// over a closed one would count as possibly carried out.
 func (h *held[C]) get() (C, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.open {
+	if h.open && !h.conn.Closed() {
 		return h.conn, nil
+	}
+	if h.open {
+		h.conn.Close()
+		h.open = false
 	}
 	conn, err := h.dial()
 	if err == nil {
