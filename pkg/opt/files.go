@@ -2,6 +2,7 @@ package opt
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/quill-grid/quill/pkg/switches"
 )
@@ -17,11 +18,11 @@ func ParseAll[T any](env Env, c *switches.Command[T], t *T, name string, line []
 
 func parseFiles[T any](env Env, c *switches.Command[T], t *T, name string) error {
 	for _, path := range switches.DefaultFiles(env.common(), env.Getenv("HOME"), name) {
-		words, err := switches.FileWords(path)
+		lines, err := switches.FileLines(path)
 		if err != nil {
 			return err
 		}
-		if err := parseSource(c, t, words); errors.Is(err, switches.ErrHelp) {
+		if err := parseSource(c, t, slices.Concat(lines...)); errors.Is(err, switches.ErrHelp) {
 			return switches.Errorf("-help not allowed in %s", path)
 		} else if err != nil {
 			return err

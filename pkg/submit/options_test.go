@@ -1,11 +1,8 @@
 package submit
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/switches"
 )
@@ -48,15 +45,4 @@ func TestDirectoryGone(t *testing.T) {
 	if err == nil || err.Error() != "cannot read current working directory" {
 		t.Errorf("%v", err)
 	}
-}
-
-// TestVariables: commas within quotes do not divide a variable_list.
-func TestVariables(t *testing.T) {
-	datadriven.RunTest(t, "testdata/variables.txt", func(t *testing.T, d *datadriven.TestData) string {
-		var b strings.Builder
-		for line := range strings.SplitSeq(d.Input, "\n") {
-			fmt.Fprintf(&b, "%s\t%q\n", line, splitVariables(line))
-		}
-		return b.String()
-	})
 }

@@ -164,7 +164,7 @@ func (s *Submission) holds(text string) error {
 // variables is -v: a variable without a value takes that of the environment.
 func (s *Submission) variables(text string) error {
 	wrong := fmt.Sprintf("Wrong variable list format -v %q or environment variable not set", text)
-	words := splitVariables(text)
+	words := switches.Assignments(text)
 	if len(words) == 0 {
 		return switches.Invalidf("%s", wrong)
 	}
@@ -179,21 +179,6 @@ func (s *Submission) variables(text string) error {
 		s.vars = s.vars.With(name, value)
 	}
 	return nil
-}
-
-// splitVariables cuts a variable_list at its commas, but not within quotes.
-// The quotes stay: they are part of the value.
-func splitVariables(text string) []string {
-	var quote rune
-	return strings.FieldsFunc(text, func(c rune) bool {
-		switch {
-		case quote == c:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
-			quote = c
-		}
-		return c == ',' && quote == 0
-	})
 }
 
 // optionFile is -@: the switches in a file stand where -@ stands.
@@ -211,11 +196,9 @@ func (s *Submission) optionFile(path string) error {
 	if s.optionFiles++; s.optionFiles > mostOptionFiles {
 		return switches.Errorf("more than %d files of options: -@ %s names itself, or others that do", mostOptionFiles, path)
 	}
-	words, err := switches.FileWords(file)
-	if err != nil {
-		return err
-	}
-	return s.switches(s.table, words)
+	soft, scope := s.soft, s.scope
+	defer func() { s.soft, s.scope = soft, scope }()
+	return s.file(file, s.table)
 }
 
 // mostOptionFiles is how many files -@ may name altogether.

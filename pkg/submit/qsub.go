@@ -61,20 +61,21 @@ func (s *Submission) Complete() (*Submission, error) {
 	if err != nil {
 		return nil, err
 	}
-	if said.Job.Binary || said.session() {
-		if len(said.Command) == 0 && !said.session() {
+	var script []byte
+	all := said
+	if !said.Job.Binary && !said.session() {
+		if script, err = said.script(); err != nil {
+			return nil, err
+		}
+		if all, err = s.readSources(script, said.Prefix); err != nil {
+			return nil, err
+		}
+	}
+	if all.Job.Binary { // -b y may also be in the script, which is then executed where it is
+		if len(all.Command) == 0 && !all.session() {
 			return nil, switches.Errorf("command required for a binary job")
 		}
-		said.finish(nil)
-		return said, nil
-	}
-	script, err := said.script()
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.readSources(script, said.Prefix)
-	if err != nil {
-		return nil, err
+		script = nil
 	}
 	all.finish(script)
 	return all, nil
@@ -90,12 +91,8 @@ func (s *Submission) readSources(script []byte, prefix string) (*Submission, err
 		}
 	}
 	for _, file := range s.requestFiles() {
-		words, err := switches.FileWords(file)
-		if err != nil {
-			return nil, err
-		}
 		all.begin()
-		if err := all.switches(requestTable(all.table), words); err != nil {
+		if err := all.file(file, requestTable(all.table)); err != nil {
 			return nil, err
 		}
 	}

@@ -81,6 +81,23 @@ func (s *Submission) begin() {
 	s.Format.Begin()
 }
 
+// file reads a file of options. One that does not exist has none.
+func (s *Submission) file(path string, table *switches.Command[Submission]) error {
+	lines, err := switches.FileLines(path)
+	for _, words := range lines {
+		if err := s.line(table, words); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// line reads a line of a file or a script: there may be no script or program, and its requests are hard at first.
+func (s *Submission) line(table *switches.Command[Submission], words []string) error {
+	s.soft, s.scope = false, grid.AllTasks
+	return s.switches(table, words)
+}
+
 // switches reads words among which there may be no script or program.
 func (s *Submission) switches(table *switches.Command[Submission], words []string) error {
 	err := table.Parse(s, words)
@@ -107,30 +124,21 @@ func (s *Submission) requestFiles() []string {
 }
 
 // readScript takes the switches embedded in a script; without a prefix there
-// are none. Each line stands for itself; -soft holds until -hard. A -C among
-// them says nothing, a -b is refused.
+// are none. A -C among them says nothing.
 func (s *Submission) readScript(script []byte, prefix string) error {
 	if prefix == "" {
 		return nil
 	}
 	s.begin()
-	s.Job.Binary = false
 	prefixes := [2]string{s.Prefix, s.Job.Spec.CommandPrefix}
 	for line := range bytes.Lines(script) {
 		text, ok := strings.CutPrefix(string(line), prefix)
 		if !ok {
 			continue
 		}
-		words, err := switches.LineWords(text)
-		if err == nil {
-			err = s.switches(s.table, words)
-		}
-		if err != nil {
+		if err := s.line(s.table, switches.LineWords(text)); err != nil {
 			return err
 		}
-	}
-	if s.Job.Binary {
-		return switches.Errorf("-b option is not allowed in a job script")
 	}
 	s.Prefix, s.Job.Spec.CommandPrefix = prefixes[0], prefixes[1]
 	return nil

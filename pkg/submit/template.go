@@ -41,13 +41,10 @@ func (t Template) Submission(o Origin) (*Submission, error) {
 		}
 		line = words
 	}
-	words, err := switches.LineWords(t.Native)
-	if err != nil {
-		return nil, switches.Errorf("%v: %s", err, t.Native)
-	}
-	s := Qsub(o).New(append(line, words...))
+	s := Qsub(o).New(append(line, switches.LineWords(t.Native)...))
 	s.program = &program{append([]string{t.Command}, t.Args...), t.Dir}
-	if s, err = s.Complete(); err != nil {
+	s, err := s.Complete()
+	if err != nil {
 		return nil, err
 	}
 	switch mode := s.Job.Spec.Verify; {
@@ -117,10 +114,7 @@ func readCategory(path, name string) (words []string, final, found bool, err err
 		return nil, false, false, err
 	}
 	for line := range strings.Lines(string(text)) {
-		words, err := switches.LineWords(line)
-		if err != nil {
-			return nil, false, false, switches.Errorf("%s: %v", path, err)
-		}
+		words := switches.LineWords(line)
 		if len(words) == 0 {
 			continue
 		}

@@ -2,7 +2,7 @@
 // line are divided among them, and the values of sge_types(1) that several commands read.
 //
 //	words ─▶ Command[T].Parse ─▶ T     one table: switch, arguments, help, what it sets
-//	file  ─▶ FileWords ─▶ words        files of options
+//	file  ─▶ FileLines ─▶ words        files of options, line by line
 //
 // The words are read here and not by a library: switches take several words (-pe mpi 4-8), their order matters (-hard, -soft), and
 // the same language is in scripts and files.

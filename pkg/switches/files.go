@@ -4,8 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/kballard/go-shellquote"
+	"unicode"
 )
 
 // DefaultFiles returns where a file of an administrator's and a user's defaults may be: NAME in the directory that all hosts of
@@ -20,9 +19,9 @@ func DefaultFiles(common, home, name string) (paths []string) {
 	return paths
 }
 
-// FileWords returns the words of a file of options: one or more switches a line, lines with # in the first column are comments.
-// A file that does not exist has none. It fails when the file cannot be read or a quote is not closed.
-func FileWords(path string) (words []string, err error) {
+// FileLines returns the words of each line of a file of options; lines with # in the first column are comments. A file that does
+// not exist has none.
+func FileLines(path string) (lines [][]string, err error) {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
 		return nil, nil
@@ -31,41 +30,44 @@ func FileWords(path string) (words []string, err error) {
 		return nil, err
 	}
 	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "#") {
-			continue
-		}
-		more, err := LineWords(line)
-		if err != nil {
-			return nil, Errorf("%s: %v", path, err)
-		}
-		words = append(words, more...)
-	}
-	return words, nil
-}
-
-// LineWords cuts a line of options into words as a shell does: quotes and backslashes
-// have a meaning, a dollar sign has none. A comment begins with an unquoted #. It fails
-// when a quote is not closed.
-func LineWords(line string) ([]string, error) {
-	return shellquote.Split(uncomment(strings.TrimSpace(line)))
-}
-
-// uncomment cuts a line at the first # outside of quotes.
-func uncomment(line string) string {
-	var quote byte
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\\':
-			i++
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '#':
-			return line[:i]
+		if words := LineWords(line); len(words) > 0 {
+			lines = append(lines, words)
 		}
 	}
-	return line
+	return lines, nil
+}
+
+// LineWords cuts a line of options into words as Grid Engine does: blanks separate words outside of quotes, single or double. A quote that
+// is not closed reaches to the end of the line. Backslashes and dollar signs have no meaning. A comment begins with an unquoted #.
+func LineWords(line string) (words []string) {
+	var (
+		word  strings.Builder
+		begun bool
+		quote rune
+	)
+	end := func() {
+		if begun {
+			words = append(words, word.String())
+		}
+		word.Reset()
+		begun = false
+	}
+	for _, c := range strings.TrimSpace(line) {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, begun = c, true
+		case quote == 0 && c == '#':
+			end()
+			return words
+		case quote == 0 && unicode.IsSpace(c):
+			end()
+		default:
+			word.WriteRune(c)
+			begun = true
+		}
+	}
+	end()
+	return words
 }

@@ -13,10 +13,24 @@ func Names(text string) grid.Names {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
-// Values reads name[=value],...: a value may hold blanks, quotes and further
+// Assignments cuts name[=value],... at its commas, but not within quotes. The quotes stay: they are part of the value.
+func Assignments(text string) []string {
+	var quote rune
+	return strings.FieldsFunc(text, func(c rune) bool {
+		switch {
+		case quote == c:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		}
+		return c == ',' && quote == 0
+	})
+}
+
+// Values reads name[=value],...: a value may hold blanks, quotes, commas within quotes and further
 // equal signs. ok is false when a name is missing.
 func Values(text string) (list grid.Values, ok bool) {
-	for _, word := range Names(text) {
+	for _, word := range Assignments(text) {
 		name, value, _ := strings.Cut(word, "=")
 		if name == "" {
 			return nil, false

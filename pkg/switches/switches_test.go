@@ -22,9 +22,9 @@ func TestValues(t *testing.T) {
 		"names":       func(s string) (any, error) { return fmt.Sprintf("%q", Names(s)), nil },
 		"paths":       func(s string) (any, error) { return fmt.Sprintf("%q", Paths(nil, s)), nil },
 		"line": func(s string) (any, error) {
-			words, err := LineWords(s)
-			return fmt.Sprintf("%q", words), err
+			return fmt.Sprintf("%q", LineWords(s)), nil
 		},
+		"assignments": func(s string) (any, error) { return fmt.Sprintf("%q", Assignments(s)), nil },
 		"values": func(s string) (any, error) {
 			v, ok := Values(s)
 			return fmt.Sprintf("%+v %v", v, ok), nil

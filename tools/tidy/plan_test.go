@@ -73,7 +73,7 @@ var plan = []row{
 	{path: "pkg/reporting", level: formats, pure: true, imports: "pkg/grid events pkg/state pkg/sched pkg/view pkg/accounting"},
 	{path: "pkg/document", level: formats, pure: true, imports: "pkg/grid events pkg/gdi pkg/report pkg/conf events/diff pkg/view pkg/accounting"},
 	{path: "pkg/redact", level: formats, pure: true, imports: "pkg/grid events orders pkg/pattern"},
-	{path: "pkg/switches", level: formats, imports: "pkg/grid pkg/gdi", modules: "github.com/kballard/go-shellquote"},
+	{path: "pkg/switches", level: formats, imports: "pkg/grid pkg/gdi"},
 
 	{path: "pkg/product", level: infrastructure},
 	{path: "pkg/clock", level: infrastructure},
