@@ -18,6 +18,7 @@ import (
 type attempt struct {
 	k       *shepherd
 	key     report.Attempt
+	users   []uint32 // of its steps, the owner first
 	limits  plan.Limits
 	durable bool
 	begin   *begin    // what its begin record says
@@ -48,6 +49,7 @@ type attempt struct {
 	// Owned by the reaper, under its mu.
 	sessions []int
 	ticks    uint64 // entered then, on the clock of stat.start
+	orphans  int    // how many there are
 
 	joining sync.Mutex // held while a process is adopted
 	guests  []guest    // adopted, without a control group
@@ -327,7 +329,7 @@ func (a *attempt) retryJournalEnd(rec record) {
 // attemptOf returns an attempt that has not begun.
 func (k *shepherd) attemptOf(p plan.Plan, durable bool) *attempt {
 	return &attempt{
-		k: k, key: p.Attempt, limits: p.Limits, durable: durable, plan: p,
+		k: k, key: p.Attempt, users: usersOf(&p), limits: p.Limits, durable: durable, plan: p,
 		orders: make(chan order, 4), changes: make(chan changing), done: make(chan struct{}),
 		now: plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding, Contained: p.Cgroup.Path != "", Limits: p.Limits.Version},
 	}

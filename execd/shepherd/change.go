@@ -197,7 +197,7 @@ func (a *attempt) setRlimits(was, now []plan.Rlimit) error {
 					failed = fmt.Errorf("limit of %s of process %d: %w", resource, s.pid, err)
 				}
 			}
-			roots, _ := a.k.reaper.roots(a)
+			roots, _ := a.k.reaper.found(a)
 			descend(roots, set)
 			if failed != nil {
 				return failed

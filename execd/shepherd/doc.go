@@ -26,6 +26,7 @@
 //	oom.go      jobs end before daemons when the host is out of memory
 //	spool.go    the files that prologs, epilogs and wrappers read
 //	reap.go     every wait in one place; what a finished step left over is found and killed
+//	owner.go    whose process an orphan is
 //	delegate.go the control groups that may be made: the shepherd's, and that of all jobs
 //	cgroup.go   the control group of an attempt, where one may be had
 //	adopt.go    log-ins that join a job

@@ -105,6 +105,7 @@ func beginFields(w *wire.Coder, b *begin) {
 	w.Text(&b.Cgroup)
 	wire.List(w, &b.Remove, (*wire.Coder).Text)
 	w.Text(&b.JobCgroup)
+	wire.List(w, &b.UIDs, wire.Uns[uint32])
 	w.Close(m)
 }
 

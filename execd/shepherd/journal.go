@@ -39,6 +39,8 @@ type begin struct {
 	Remove  []string // leavings of the plan
 
 	JobCgroup string // around Cgroup
+
+	UIDs []uint32 // of its processes
 }
 
 // seen is written once a job has lived long enough to be sampled. With it the next shepherd knows a process that

@@ -140,23 +140,22 @@ func readIO(pid int) uint64 {
 	return sum
 }
 
-// spoolOf returns the SGE_JOB_SPOOL_DIR in the environment a process was started with, "" when there is none or when it
-// may not be read.
-func spoolOf(pid int) string {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return ""
-	}
-	for v := range bytes.SplitSeq(b, []byte{0}) {
-		if spool, ok := bytes.CutPrefix(v, []byte(spoolVariable)); ok {
-			return string(spool)
+// userIDs are those that a process has from the kernel.
+type userIDs struct{ real, effective uint32 }
+
+// usersOfProcess reads /proc/PID/status.
+func usersOfProcess(pid int) userIDs {
+	var buf [1024]byte // the line is among the first, and the name before it has at most 64 bytes
+	b, _ := readSmall("/proc/"+strconv.Itoa(pid)+"/status", buf[:])
+	for line := range bytes.Lines(b) {
+		if ids, ok := bytes.CutPrefix(line, []byte("Uid:")); ok {
+			if f := bytes.Fields(ids); len(f) > 1 {
+				return userIDs{uint32(parseUint(f[0])), uint32(parseUint(f[1]))}
+			}
 		}
 	}
-	return ""
+	return userIDs{unknownOwner, unknownOwner}
 }
-
-// spoolVariable is the entry of the environment that marks the processes of an attempt.
-const spoolVariable = "SGE_JOB_SPOOL_DIR="
 
 // killExactly sends a signal to the process that started then, not to a later one with the same id.
 func killExactly(pid int, start uint64, sig syscall.Signal) {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -23,11 +23,13 @@ type reaper struct {
 	forked   chan struct{} // capacity 1: there may be something to wait for again
 
 	oom     *oomScore
+	slow    *Slowness
+	looking sync.Mutex   // held while markers are looked for
 	forking sync.RWMutex // read-held from before a fork until the process is in procs
 
 	mu       sync.Mutex
 	procs    map[int]*proc
-	sessions map[int]*attempt    // by session id: of every step of every attempt not yet over
+	sessions map[int]session     // by session id: of every step of every attempt not yet over
 	attempts map[string]*attempt // by spool directory: every attempt not yet over
 	groups   map[string]*attempt // by control group: every attempt not yet over that has one
 	orphans  map[int]*orphan
@@ -56,14 +58,7 @@ type outcome struct {
 	time   time.Time
 }
 
-// orphan is an adopted process. Without owner it has no control group, dropped its marker and left its session: it may belong to any
-// attempt that was alive when it started, and goes with the last of them.
-type orphan struct {
-	owner *attempt
-	start uint64
-}
-
-func newReaper() (*reaper, error) {
+func newReaper(slow *Slowness) (*reaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("becoming subreaper: %w", err)
 	}
@@ -77,8 +72,9 @@ func newReaper() (*reaper, error) {
 		children: fd,
 		forked:   make(chan struct{}, 1),
 		oom:      newOOMScore(),
+		slow:     slow,
 		procs:    map[int]*proc{},
-		sessions: map[int]*attempt{},
+		sessions: map[int]session{},
 		attempts: map[string]*attempt{},
 		groups:   map[string]*attempt{},
 		orphans:  map[int]*orphan{},
@@ -102,7 +98,7 @@ func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error))
 	r.mu.Lock()
 	r.procs[pid] = p
 	if a != nil {
-		r.sessions[pid] = a
+		r.sessions[pid] = session{of: a}
 		a.sessions = append(a.sessions, pid)
 	}
 	r.mu.Unlock()
@@ -161,7 +157,6 @@ func (r *reaper) reap(pid int) {
 		p = r.procs[pid]
 		if p == nil && r.orphans[pid] == nil {
 			r.classify(pid)
-			r.narrow()
 		}
 		r.forking.Unlock()
 	}
@@ -169,10 +164,13 @@ func (r *reaper) reap(pid int) {
 	if p != nil && p.group {
 		syscall.Kill(-pid, syscall.SIGKILL)
 	}
+	if s, ok := r.sessions[pid]; ok {
+		r.sessions[pid] = session{s.of, uptimeTicks()}
+	}
 	var o outcome
 	_, err := syscall.Wait4(pid, &o.status, 0, &o.usage)
 	if err == syscall.ECHILD && p == nil {
-		delete(r.orphans, pid) // a fork whose program could not be run: fork itself has waited for it
+		r.remove(pid) // a fork whose program could not be run: fork itself has waited for it
 		return
 	}
 	if err != nil {
@@ -184,8 +182,16 @@ func (r *reaper) reap(pid int) {
 		p.ended <- o
 		return
 	}
-	if owner := r.orphans[pid].owner; owner != nil {
-		owner.used.addWaited(&o.usage, 0)
+	if known := r.orphans[pid]; known != nil && known.owner != nil {
+		known.owner.used.addWaited(&o.usage, 0)
+	}
+	r.remove(pid)
+}
+
+// remove forgets an orphan. Called with mu held.
+func (r *reaper) remove(pid int) {
+	if o := r.orphans[pid]; o != nil && o.owner != nil {
+		o.owner.orphans--
 	}
 	delete(r.orphans, pid)
 	r.changed.Broadcast()
@@ -193,35 +199,26 @@ func (r *reaper) reap(pid int) {
 
 // adopt updates orphans. With nothing left over it costs one read.
 func (r *reaper) adopt() {
-	r.mu.Lock()
-	strangers := append(r.strangers(), r.unowned()...)
-	r.mu.Unlock()
-	if len(strangers) == 0 {
-		return
-	}
-	// Among them may be processes that are being forked right now. Once no fork is under way, all of ours are in procs.
-	r.forking.Lock()
-	defer r.forking.Unlock()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, pid := range append(r.strangers(), r.unowned()...) {
-		r.classify(pid)
-	}
-	r.narrow()
-}
-
-// unowned returns the orphans without an owner: one that was looked at just when it executed another program had no
-// environment at that moment. Called with mu held.
-func (r *reaper) unowned() (pids []int) {
-	for pid, o := range r.orphans {
-		if o.owner == nil {
-			pids = append(pids, pid)
+	strangers := r.strangers()
+	for batch := range slices.Chunk(strangers, adoptBatch) {
+		// Among them may be processes that are being forked right now, and ids that were used again. Once no fork is under way, all of ours
+		// are in procs.
+		r.forking.Lock()
+		r.mu.Lock()
+		for _, pid := range batch {
+			if r.procs[pid] == nil && r.orphans[pid] == nil {
+				r.classify(pid)
+			}
 		}
+		r.mu.Unlock()
+		r.forking.Unlock()
 	}
-	return pids
 }
 
-// strangers returns the shepherd's children that are neither procs nor orphans. Called with mu held.
+// adoptBatch is for how many orphans forks are held up.
+const adoptBatch = 100
+
+// strangers returns the shepherd's children that are neither procs nor orphans.
 func (r *reaper) strangers() (pids []int) {
 	var buf [4096]byte
 	b := buf[:0]
@@ -234,71 +231,14 @@ func (r *reaper) strangers() (pids []int) {
 			b = append(b, 0)[:len(b)] // grow
 		}
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for word := range bytes.FieldsSeq(b) {
 		if pid := int(parseUint(word)); r.procs[pid] == nil && r.orphans[pid] == nil {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
-}
-
-// classify finds out whose an orphan is: by its control group, else by the marker in its environment, else by its session. A dead one has
-// no environment any more, but is in its group until it is waited for. Called with mu held.
-func (r *reaper) classify(pid int) {
-	s, _ := readStat(pid)
-	o := &orphan{start: s.start}
-	r.orphans[pid] = o
-	if o.owner = r.ownerOfGroup(pid); o.owner != nil {
-		return
-	}
-	spool := spoolOf(pid)
-	if o.owner = r.attempts[spool]; o.owner == nil {
-		o.owner = r.sessions[s.session]
-	}
-	if o.owner == nil && spool != "" {
-		syscall.Kill(pid, syscall.SIGKILL) // of an attempt that is over
-	}
-}
-
-// ownerOfGroup returns the attempt in whose control group a process is, or in a group within it; nil for none. Called with mu held.
-func (r *reaper) ownerOfGroup(pid int) *attempt {
-	if len(r.groups) == 0 {
-		return nil
-	}
-	group, err := cgroupOf(pid)
-	if err != nil {
-		return nil
-	}
-	for ; len(group) > 1; group = filepath.Dir(group) {
-		if a := r.groups[group]; a != nil {
-			return a
-		}
-	}
-	return nil
-}
-
-// narrow looks again at orphans without owner: one that only a single living attempt can have started is that
-// attempt's; one that none can have started is killed. Called with mu held.
-func (r *reaper) narrow() {
-	for pid, o := range r.orphans {
-		if o.owner != nil {
-			continue
-		}
-		suspects := 0
-		var suspect *attempt
-		for _, a := range r.attempts {
-			if a.ticks <= o.start {
-				suspect = a
-				suspects++
-			}
-		}
-		switch suspects {
-		case 0:
-			syscall.Kill(pid, syscall.SIGKILL)
-		case 1:
-			o.owner = suspect
-		}
-	}
 }
 
 // enter makes a known before its first fork.
@@ -319,35 +259,39 @@ func (r *reaper) enterGroup(a *attempt, group string) {
 // leave kills whatever is left of a, waits until it is gone, and forgets a. False: some of it could not be killed
 // within patience (a process in uninterruptible sleep).
 func (r *reaper) leave(a *attempt, patience time.Duration) bool {
-	r.adopt()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	gone := r.killOrphans(a)
-	if !gone {
-		late := false
-		defer time.AfterFunc(patience, func() {
-			r.mu.Lock()
-			late = true
-			r.mu.Unlock()
-			r.changed.Broadcast()
-		}).Stop()
-		for !gone && !late {
-			r.changed.Wait()
-			r.mu.Unlock()
-			r.adopt() // the children of those that died
-			r.mu.Lock()
-			gone = r.killOrphans(a)
+	late := false
+	defer time.AfterFunc(patience, func() {
+		r.mu.Lock()
+		late = true
+		r.mu.Unlock()
+		r.changed.Broadcast()
+	}).Stop()
+	for {
+		r.adopt() // also the children of those that died
+		r.findMarkers(a)
+		r.mu.Lock()
+		if r.killOrphans(a); a.orphans == 0 || late {
+			break
 		}
+		for a.orphans > 0 && !late {
+			r.changed.Wait()
+		}
+		r.mu.Unlock()
 	}
+	defer r.mu.Unlock()
 	delete(r.attempts, a.plan.Spool)
 	delete(r.groups, a.plan.Cgroup.Path)
 	for _, pid := range a.sessions {
-		if r.sessions[pid] == a {
+		if r.sessions[pid].of == a {
 			delete(r.sessions, pid)
 		}
 	}
-	r.narrow()
-	return gone
+	for pid, o := range r.orphans {
+		if o.owner == nil {
+			r.decide(pid, o)
+		}
+	}
+	return a.orphans == 0
 }
 
 // claim makes a the owner of orphans that are known to be its.
@@ -357,31 +301,34 @@ func (r *reaper) claim(a *attempt, pids []int) {
 	defer r.mu.Unlock()
 	for _, pid := range pids {
 		if o := r.orphans[pid]; o != nil {
-			o.owner = a
+			o.belongsTo(a)
 		}
 	}
 }
 
-// killOrphans reports whether a has no orphans. Called with mu held.
-func (r *reaper) killOrphans(a *attempt) bool {
-	none := true
+// killOrphans kills the orphans of a. Called with mu held.
+func (r *reaper) killOrphans(a *attempt) {
 	for pid, o := range r.orphans {
 		if o.owner == a {
 			syscall.Kill(pid, syscall.SIGKILL)
-			none = false
 		}
 	}
-	return none
 }
 
-// roots returns the processes from which all of a's descend, and those of its sessions whose leader lives.
-func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
+// found updates the orphans of a and returns its roots.
+func (r *reaper) found(a *attempt) (roots []int, groups map[int]bool) {
 	r.adopt()
+	r.findMarkers(a)
+	return r.roots(a)
+}
+
+// roots returns the processes from which all of a's descend, as far as its orphans are known, and those of its sessions whose leader lives.
+func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
 	groups = map[int]bool{}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, pid := range a.sessions {
-		if r.procs[pid] != nil && r.sessions[pid] == a {
+		if r.procs[pid] != nil && r.sessions[pid].of == a {
 			groups[pid] = true
 			roots = append(roots, pid)
 		}
@@ -396,7 +343,7 @@ func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
 
 // signal sends sig to every process of a: to the process groups of its steps at once, to the others one by one.
 func (r *reaper) signal(a *attempt, sig syscall.Signal) {
-	roots, groups := r.roots(a)
+	roots, groups := r.found(a)
 	if sig == syscall.SIGSTOP || sig == syscall.SIGCONT { // others end them at the end of the attempt
 		roots = append(roots, a.living()...)
 	}

@@ -3,8 +3,10 @@ package shepherd
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -101,16 +103,16 @@ func (k *shepherd) records() []record {
 	return records
 }
 
-// killLost kills the processes of attempts that had begun: those that carry the marker of one, those in the session of a
+// killLost kills the processes of attempts that had begun: those of its users that carry the marker of one, those in the session of a
 // job whose first process still lives, and all their descendants.
 func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Attempt]*seen) {
-	spools := map[string]bool{}
+	spools := map[string]*begin{}
 	sessions := map[int]bool{}
 	for key, b := range open {
 		if b.Boot != k.boot {
 			continue // nothing survives a reboot
 		}
-		spools[b.Spool] = true
+		spools[b.Spool] = b
 		if b.Cgroup != "" {
 			killCgroup(b.Cgroup)
 		}
@@ -126,20 +128,47 @@ func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Atte
 	for deadline := time.Now().Add(sweepPatience); time.Now().Before(deadline); time.Sleep(lostPause) {
 		var roots []int
 		entries, _ := os.ReadDir("/proc")
+		marked := map[uint32][]int{} // processes that may be, by user
 		for _, e := range entries {
 			pid, err := strconv.Atoi(e.Name())
 			if err != nil || pid == os.Getpid() {
 				continue
 			}
-			if s, ok := readStat(pid); ok && s.state != 'Z' && (sessions[s.session] || spools[spoolOf(pid)]) {
+			s, ok := readStat(pid)
+			switch {
+			case !ok || s.state == 'Z':
+			case sessions[s.session]:
 				roots = append(roots, pid)
+			default:
+				uid := usersOfProcess(pid).real
+				marked[uid] = append(marked[uid], pid)
 			}
+		}
+		for uid, pids := range marked {
+			roots = append(roots, k.marked(uid, pids, spools)...)
 		}
 		if len(roots) == 0 {
 			return
 		}
 		descend(roots, func(s stat) { killExactly(s.pid, s.start, syscall.SIGKILL) })
 	}
+}
+
+// marked returns those processes of a user that carry the marker of one of the user's lost attempts.
+func (k *shepherd) marked(uid uint32, pids []int, spools map[string]*begin) []int {
+	var roots []int
+	look := func() {
+		buf := make([]byte, environMax)
+		for _, pid := range pids {
+			if b := spools[spoolOf(pid, buf)]; b != nil && slices.Contains(b.UIDs, uid) {
+				roots = append(roots, pid)
+			}
+		}
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Values(spools)), func(b *begin) bool { return slices.Contains(b.UIDs, uid) }) || !k.slow.Within(uid, quickPatience, look, func() {}) {
+		return nil
+	}
+	return roots
 }
 
 // lostPause is how long killed processes get to go before it is looked again.

@@ -191,7 +191,7 @@ func newShepherd(dir string) (*shepherd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.reaper, err = newReaper(); err != nil {
+	if k.reaper, err = newReaper(&k.slow); err != nil {
 		return nil, err
 	}
 	k.journal, err = openJournal(filepath.Join(dir, journalName), records, k.records)

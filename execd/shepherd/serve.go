@@ -199,7 +199,7 @@ func (k *shepherd) start(peer *conn, r *request) {
 			continue
 		}
 		a := k.attemptOf(*p, r.Durable)
-		a.begin = &begin{p.Attempt, grid.TimeOf(now), k.boot, p.Spool, p.Cgroup.Path, leavings(p), p.Cgroup.Job}
+		a.begin = &begin{p.Attempt, grid.TimeOf(now), k.boot, p.Spool, p.Cgroup.Path, leavings(p), p.Cgroup.Job, a.users}
 		k.left = without(k.left, a.begin.Remove)
 		k.attempts[p.Attempt] = a
 		k.running++

@@ -213,6 +213,8 @@ func (k *shepherd) watch() {
 	for n := 1; ; n++ {
 		time.Sleep(pause)
 		began := time.Now()
+		k.reaper.adopt()
+		go k.reaper.findAllMarkers()
 		for _, a := range k.oldEnough(began.Add(-samplePause)) {
 			if o, exceeded := a.sample(); exceeded {
 				a.sendOrder(o)

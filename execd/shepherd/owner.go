@@ -1,0 +1,207 @@
+package shepherd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/quill-grid/quill/execd/plan"
+)
+
+// Which attempt an orphan belongs to is decided from what only the kernel can say: its control group, its session, its user ids and its
+// start. What the process itself could have written, the marker in its environment, decides between attempts of its own user and no
+// others: a process of one user is never another user's, whatever it says.
+
+// orphan is an adopted process. Without owner it may belong to any attempt of its user that was alive when it started, and goes with the last
+// of them.
+type orphan struct {
+	owner   *attempt
+	start   uint64
+	session int
+	users   userIDs
+
+	marker string // as far as it was found in its environment
+	looks  int    // for it
+}
+
+// looksMax bounds how often a marker is looked for: a process that executes another program has no environment at that moment.
+const looksMax = 3
+
+// session is that of a step.
+type session struct {
+	of    *attempt
+	ended uint64 // when its leader had ended, on the clock of stat.start; 0: it lives. After that another process can get its id.
+}
+
+// runsAs reports whether the attempt has steps that run as one of the users.
+func (a *attempt) runsAs(u userIDs) bool {
+	return slices.Contains(a.users, u.real) || slices.Contains(a.users, u.effective)
+}
+
+// classify makes a child of the shepherd that it did not fork an orphan. Called with mu held, while no process is being forked.
+func (r *reaper) classify(pid int) {
+	s, ok := readStat(pid)
+	if !ok || s.parent != os.Getpid() {
+		return
+	}
+	o := &orphan{start: s.start, session: s.session, users: usersOfProcess(pid)}
+	r.orphans[pid] = o
+	r.decide(pid, o)
+}
+
+// decide finds the owner of an orphan. One that no living attempt can have started is killed. A dead one is in its control group until it is
+// waited for. Called with mu held.
+func (r *reaper) decide(pid int, o *orphan) {
+	owner := r.ownerOfGroup(pid)
+	if s, ok := r.sessions[o.session]; ok && owner == nil && (s.ended == 0 || o.start < s.ended) {
+		owner = s.of
+	}
+	if owner != nil {
+		o.belongsTo(owner)
+		return
+	}
+	suspects := 0
+	for _, a := range r.attempts {
+		if a.ticks > o.start || !a.runsAs(o.users) {
+			continue
+		}
+		if owner = a; o.marker == a.plan.Spool {
+			o.belongsTo(a)
+			return
+		}
+		suspects++
+	}
+	switch {
+	case suspects == 0 || o.marker != "" && r.attempts[o.marker] == nil: // of an attempt that is over
+		syscall.Kill(pid, syscall.SIGKILL)
+	case suspects == 1:
+		o.belongsTo(owner)
+	}
+}
+
+func (o *orphan) belongsTo(a *attempt) {
+	if o.owner != nil {
+		o.owner.orphans--
+	}
+	o.owner = a
+	a.orphans++
+}
+
+// ownerOfGroup returns the attempt in whose control group a process is, or in a group within it; nil for none. Called with mu held.
+func (r *reaper) ownerOfGroup(pid int) *attempt {
+	if len(r.groups) == 0 {
+		return nil
+	}
+	group, err := cgroupOf(pid)
+	if err != nil {
+		return nil
+	}
+	for ; len(group) > 1; group = filepath.Dir(group) {
+		if a := r.groups[group]; a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// unmarked reports whether the marker of an orphan decides and is still to be looked for.
+func (o *orphan) unmarked() bool { return o.owner == nil && o.marker == "" && o.looks < looksMax }
+
+// findAllMarkers looks for all markers, unless that is being done.
+func (r *reaper) findAllMarkers() {
+	if !r.looking.TryLock() {
+		return
+	}
+	defer r.looking.Unlock()
+	one := map[uint32]*attempt{} // of a user's
+	r.mu.Lock()
+	for _, o := range r.orphans {
+		for _, a := range r.attempts {
+			if o.unmarked() && a.runsAs(o.users) {
+				one[a.users[0]] = a
+				break
+			}
+		}
+	}
+	r.mu.Unlock()
+	for _, a := range one {
+		r.findMarkers(a)
+	}
+}
+
+// findMarkers reads the environments of orphans that may be a's, to find their markers. A user can make that take any time: it is done without a lock,
+// and not waited for longer than for a file system.
+func (r *reaper) findMarkers(a *attempt) {
+	found := map[int]*orphan{}
+	r.mu.Lock()
+	for pid, o := range r.orphans {
+		if o.unmarked() && a.runsAs(o.users) {
+			o.looks++
+			found[pid] = &orphan{start: o.start}
+		}
+	}
+	r.mu.Unlock()
+	if len(found) == 0 {
+		return
+	}
+	read := func() {
+		buf := make([]byte, environMax)
+		for pid, o := range found {
+			o.marker = spoolOf(pid, buf)
+		}
+	}
+	if !r.slow.Within(a.users[0], quickPatience, read, func() {}) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for pid, seen := range found {
+		if o := r.orphans[pid]; o != nil && o.owner == nil && o.start == seen.start {
+			o.marker = seen.marker
+			r.decide(pid, o)
+		}
+	}
+}
+
+// environMax bounds how much of an environment is read, in bytes.
+const environMax = 256 << 10
+
+// spoolOf returns the SGE_JOB_SPOOL_DIR in the environment of a process, "" when there is none within the size of buf or when it may not be
+// read. It is the process's own word.
+func spoolOf(pid int, buf []byte) string {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	n := 0
+	for n < len(buf) {
+		more, err := f.Read(buf[n:])
+		if n += more; err != nil {
+			break
+		}
+	}
+	for v := range bytes.SplitSeq(buf[:n], []byte{0}) {
+		if spool, ok := bytes.CutPrefix(v, []byte(spoolVariable)); ok {
+			return string(spool)
+		}
+	}
+	return ""
+}
+
+// spoolVariable is the entry of the environment that marks the processes of an attempt.
+const spoolVariable = "SGE_JOB_SPOOL_DIR="
+
+// usersOf returns the users of the steps of a plan, the owner first.
+func usersOf(p *plan.Plan) []uint32 {
+	uids := []uint32{p.Owner.UID}
+	for i := range p.Steps {
+		if as := p.Steps[i].As; as != nil && !slices.Contains(uids, as.UID) {
+			uids = append(uids, as.UID)
+		}
+	}
+	return uids
+}

@@ -1,0 +1,116 @@
+package shepherd
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// stray is a script that leaves a process in a session of its own, whose environment is what it says, and writes its id.
+func stray(env string) string {
+	return "(" + env + " setsid sleep 1000 & echo $!)"
+}
+
+// A process is never another user's job's: not by what its environment says, and not because no other job could have started it. It ends with
+// its own job.
+func TestOwnerIsTheUser(t *testing.T) {
+	h := hostOfUsers(t)
+	victim := h.by(honest, h.plan(1, "echo up; exec sleep 1000"))
+	h.start(victim)
+	h.await(1, plan.Running)
+	for i, env := range []string{"SGE_JOB_SPOOL_DIR=" + victim.Spool, "env -i"} {
+		job := 2 + i
+		p := h.by(mallory, h.plan(job, stray(env)+"; read x <"+h.fifo(mallory, fmt.Sprint("go", i))))
+		p.Owner = mallory
+		h.start(p)
+		h.until("the process is a charge of its own job", func() bool { return h.used(job).Processes >= 2 })
+		want(t, env+": processes of the other user's job", h.used(1).Processes <= 1, true)
+		out, _ := os.ReadFile(p.Stdout.Path)
+		var pid int
+		fmt.Sscan(string(out), &pid)
+		want(t, env+": alive while its job runs", alive(pid), true)
+		if err := os.WriteFile(filepath.Join(h.home(mallory), fmt.Sprint("go", i)), []byte("\n"), 0); err != nil {
+			t.Fatal(err)
+		}
+		h.end(job)
+		want(t, env+": alive after its job", alive(pid), false)
+	}
+	h.signal(report.Terminate, 1)
+	want(t, "processor time of the other job", h.end(1).Usage.CPU < 1, true)
+}
+
+// An orphan with two jobs of its user is that one's whose marker it carries, also if its environment is long.
+func TestOwnerOfTwoJobs(t *testing.T) {
+	h := hostOfUsers(t)
+	h.start(h.by(mallory, h.plan(1, "echo up; exec sleep 1000")))
+	h.await(1, plan.Running)
+	h.start(h.by(honest, h.plan(2, "echo up; exec sleep 1000")))
+	h.await(2, plan.Running)
+	p := h.by(mallory, h.plan(3, `LONG=$(head -c 100000 /dev/zero | tr '\0' x); export LONG; `+stray("")))
+	h.run(p)
+	out, _ := os.ReadFile(p.Stdout.Path)
+	var pid int
+	fmt.Sscan(string(out), &pid)
+	want(t, "alive after its job", alive(pid), false)
+}
+
+// A prolog of root may leave processes of third users: they are in its session, and end with the attempt. The id of a session that is over may be
+// another's.
+func TestOwnerBySession(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root: processes of several users")
+	}
+	stranger := exec.Command("/bin/sleep", "1000")
+	stranger.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: mallory.UID, Gid: mallory.GID}}
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Wait()
+	defer stranger.Process.Kill()
+	pid := stranger.Process.Pid
+	s, _ := readStat(pid)
+	a := &attempt{users: []uint32{honest.UID}, plan: plan.Plan{Spool: "/spool"}}
+	for _, c := range []struct {
+		ended uint64
+		owner *attempt
+		lives bool
+	}{{0, a, true}, {s.start + 1, a, true}, {s.start, nil, false}} {
+		r := &reaper{orphans: map[int]*orphan{}, attempts: map[string]*attempt{"/spool": a}, sessions: map[int]session{pid: {a, c.ended}}}
+		r.classify(pid)
+		want(t, fmt.Sprintf("owner, the leader ended at %d, the process began at %d", c.ended, s.start), r.orphans[pid].owner, c.owner)
+	}
+	stranger.Wait()
+	want(t, "alive", alive(pid), false)
+}
+
+// After a crash of the shepherd, what is left of a job is killed, and no process of another user that carries its marker.
+func TestOwnerAfterCrash(t *testing.T) {
+	h := hostOfUsers(t)
+	p := h.by(mallory, h.plan(1, stray("")+"; exec sleep 1000"))
+	h.start(p)
+	h.await(1, plan.Running)
+	var pid int
+	h.until("the job has written", func() bool {
+		out, _ := os.ReadFile(p.Stdout.Path)
+		n, _ := fmt.Sscan(string(out), &pid)
+		return n == 1
+	})
+	daemon := exec.Command("/bin/sleep", "1000") // as one that a program with the rights of root started with the user's environment
+	daemon.Env = []string{spoolVariable + p.Spool}
+	if err := daemon.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer daemon.Wait()
+	defer daemon.Process.Kill()
+	h.killShepherd()
+	h.connect(false)
+	h.end(1)
+	want(t, "alive after the crash: the job's", alive(pid), false)
+	want(t, "alive after the crash: another user's", alive(daemon.Process.Pid), true)
+}
