@@ -62,7 +62,7 @@ fbsng.min_period_s: none -> 5
 	one := grid.Ranges{{First: 1, Last: 1, Step: 1}}
 	expect(t, nil, &grid.Job{JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: 2, Last: 4, Step: 1}}}, ID: 7, Name: "sleep", Owner: "alice",
 		Submit: 1795227122123, Tasks: one[0], Pending: one, Reserve: true, Restart: grid.RestartNo,
-		Spec: &grid.JobSpec{Command: "sleep", Args: []string{"3", "4"}, Env: grid.Values{{Name: "HOME", Text: "/home/alice"}}, Script: []byte("#!")}}, `
+		Spec: &grid.JobSpec{Command: "sleep", Args: []string{"3", "4 5", ""}, Env: grid.Values{{Name: "HOME", Text: "/home/alice"}}, Script: []byte("#!")}}, `
 id: none -> 7
 name: none -> sleep
 owner: none -> alice
@@ -74,7 +74,7 @@ pe_range: none -> 2-4:1
 reserve: none -> yes
 restart: none -> n
 command: none -> sleep
-args: none -> 3 4
+args: none -> 3 "4 5" ""
 script: none -> 2 bytes
 env.HOME: none -> /home/alice
 `)

@@ -118,7 +118,13 @@ func text(v reflect.Value, zone *time.Location) string {
 	case grid.Names:
 		return strings.Join(x, ",")
 	case []string:
-		return strings.Join(x, " ")
+		words := make([]string, len(x))
+		for i, w := range x {
+			if words[i] = w; w == "" || strings.ContainsAny(w, " \"\n\t") { // so that no two lists read the same
+				words[i] = strconv.Quote(w)
+			}
+		}
+		return strings.Join(words, " ")
 	case []byte:
 		if len(x) == 0 {
 			return ""

@@ -22,13 +22,3 @@ func Verbs(p *grid.Proposal) (out []string) {
 	}
 	return out
 }
-
-// Scripts returns the scripts of the jobs that a proposal submits. Its text does not have them.
-func Scripts(p *grid.Proposal) (out []string) {
-	for _, b := range proposed(p) {
-		if s, is := b.(*gdi.Submit); is && s.Job != nil && s.Job.Spec != nil && len(s.Job.Spec.Script) > 0 {
-			out = append(out, string(s.Job.Spec.Script))
-		}
-	}
-	return out
-}

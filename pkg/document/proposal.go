@@ -25,8 +25,7 @@ type Proposal struct {
 	Created   time.Time       `json:"created"`
 	Expires   time.Time       `json:"expires"`
 	Reason    string          `json:"reason,omitzero" jsonschema:"why, as the program says"`
-	Change    string          `json:"change" jsonschema:"what is changed, field by field, as qmaster found it when it was proposed"`
-	Scripts   []string        `json:"scripts,omitzero" jsonschema:"of the jobs that it submits"`
+	Change    string          `json:"change" jsonschema:"what is changed, field by field, as qmaster found it when it was proposed; lines of the script of a new job begin with |"`
 	Effect    string          `json:"effect,omitzero" jsonschema:"what the program has found that the change does"`
 	Requests  []string        `json:"requests" jsonschema:"the requests that are carried out, by their names"`
 	Objects   []ChangedObject `json:"objects" jsonschema:"the objects that are changed; new jobs and reservations are not among them"`
@@ -42,11 +41,11 @@ type ChangedObject struct {
 	Version uint32 `json:"version,omitzero" jsonschema:"when it was proposed; the proposal is refused when it is another one by now"`
 }
 
-// ProposalOf returns a proposal with the names of its requests, and the scripts of the jobs that they submit.
-func ProposalOf(p *grid.Proposal, requests, scripts []string) Proposal {
+// ProposalOf returns a proposal with the names of its requests.
+func ProposalOf(p *grid.Proposal, requests []string) Proposal {
 	d := Proposal{
 		ID: p.ID, Status: p.Status.String(), User: p.User, Host: p.Host, Token: p.Token, Agent: p.Agent, Created: timeOf(p.Created), Expires: timeOf(p.Expires),
-		Reason: p.Reason, Change: p.Text, Scripts: scripts, Effect: p.Effect, Requests: append([]string{}, requests...), Objects: []ChangedObject{},
+		Reason: p.Reason, Change: p.Text, Effect: p.Effect, Requests: append([]string{}, requests...), Objects: []ChangedObject{},
 		DecidedBy: p.Decided.By, Comment: p.Decided.Comment,
 	}
 	if p.Decided.At != 0 {

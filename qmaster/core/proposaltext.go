@@ -35,25 +35,23 @@ func noun(k grid.Kind) string {
 	return strings.ToLower(k.String())
 }
 
-// reviewed reports whether an event is part of what a person reviews: not what follows from others, nor numbers that are given.
-func reviewed(l *events.List, e events.Event) bool {
-	has := func(op events.Op, kinds ...grid.Kind) bool {
-		return slices.ContainsFunc(l.Events, func(e events.Event) bool { return e.Op == op && slices.Contains(kinds, e.Kind) })
-	}
-	switch e.Kind {
-	case grid.KindJob, grid.KindJATask, grid.KindAR:
-		return true
-	case grid.KindQInstance: // those of a queue follow from it
-		for _, op := range []events.Op{events.OpAdd, events.OpMod, events.OpDel} {
-			if has(op, grid.KindCQueue, grid.KindHGroup) {
-				return false
-			}
-		}
-		return true
-	case grid.KindUser: // a submission brings its user along
-		return e.Op != events.OpAdd || !has(events.OpAdd, grid.KindJob)
-	}
-	return grid.SpecOf(e.Kind).Configured()
+// silent are the kinds that no request changes by itself: numbers that qmaster gives, and what it records. All others are shown.
+var silent = []grid.Kind{grid.KindCounter, grid.KindReceipt, grid.KindAccounting}
+
+func isShown(e events.Event) bool { return !slices.Contains(silent, e.Kind) }
+
+// instanceOf returns the queue instance that an event adds or removes. No request names it: it follows from a queue, a host group or a host.
+func instanceOf(e events.Event) (queue, host string, is bool) {
+	queue, host, _ = strings.Cut(e.Key.Name, "@")
+	return queue, host, e.Kind == grid.KindQInstance && e.Op != events.OpMod
+}
+
+// isAutomatic reports whether an event adds the user that a job of the list needs: it is there or not when the job is made.
+func isAutomatic(l *events.List, e events.Event) bool {
+	return e.Op == events.OpAdd && e.Kind == grid.KindUser && slices.ContainsFunc(l.Events, func(o events.Event) bool {
+		j, is := o.Object.(*grid.Job)
+		return is && o.Op == events.OpAdd && j.Owner == e.Key.Name
+	})
 }
 
 // touched returns the objects that a list changes, as they are before it: what must be as it was when the change is carried out. Tasks count as
@@ -61,8 +59,9 @@ func reviewed(l *events.List, e events.Event) bool {
 func touched(before *state.State, l events.List) (out []grid.Touched) {
 	for _, e := range l.Events {
 		key, kind := e.Key, e.Kind
+		_, _, follows := instanceOf(e)
 		switch {
-		case !reviewed(&l, e), e.Op == events.OpAdd && (kind == grid.KindJob || kind == grid.KindAR):
+		case !isShown(e), follows, isAutomatic(&l, e), e.Op == events.OpAdd && isNumbered(kind):
 			continue
 		case kind == grid.KindJATask:
 			kind, key = grid.KindJob, grid.Key{ID: key.ID}
@@ -78,37 +77,92 @@ func touched(before *state.State, l events.List) (out []grid.Touched) {
 	return out
 }
 
+// isNumbered reports whether objects of a kind get their number when they are made.
+func isNumbered(k grid.Kind) bool { return k == grid.KindJob || k == grid.KindAR }
+
 // changeText returns what a list changes, for a person who reviews it: a line for each object, and one for each of its fields with what it was
-// and what it is to be, with times in a zone.
+// and what it is to be, with times in a zone. Every event that is shown has its line, whatever else is in the list; only queue instances that
+// are added or removed have one for all of a queue. The script of a new job follows its fields.
 func changeText(before *state.State, l events.List, zone *time.Location) string {
 	var b strings.Builder
+	instances := instanceLines(l)
 	for i, changes := range diff.List(before, l, zone) {
 		e := l.Events[i]
-		if !reviewed(&l, e) {
+		if !isShown(e) {
 			continue
 		}
-		verb := "modify"
-		switch e.Op {
-		case events.OpAdd:
-			verb = "add"
-		case events.OpDel:
-			verb = "remove"
+		if _, _, follows := instanceOf(e); follows {
+			b.WriteString(instances[i])
+			continue
 		}
 		about := e.Key.String()
 		switch j, _ := before.Get(grid.KindJob, grid.Key{ID: e.Key.ID}).(*grid.Job); {
-		case e.Op == events.OpAdd && e.Kind != grid.KindJATask && e.Key.ID != 0:
+		case e.Op == events.OpAdd && isNumbered(e.Kind):
 			about = "" // its number is given when it is made
 		case j != nil && (e.Kind == grid.KindJob || e.Kind == grid.KindJATask):
 			about += fmt.Sprintf(" (%s of %s)", line(j.Name), j.Owner)
 		}
-		fmt.Fprintf(&b, "%s\n", strings.TrimSpace(verb+" "+noun(e.Kind)+" "+line(about)))
+		fmt.Fprintf(&b, "%s\n", strings.TrimSpace(verbOf(e.Op)+" "+noun(e.Kind)+" "+line(about)))
+		said := e.Op != events.OpMod
 		for _, c := range changes {
 			if c.Field != "version" && !(e.Op == events.OpAdd && (c.Field == "id" || c.Field == "submit")) {
 				fmt.Fprintf(&b, "  %s\n", line(c.String()))
+				said = true
+			}
+		}
+		if !said {
+			b.WriteString("  (in a way that this text cannot show)\n")
+		}
+		if j, is := e.Object.(*grid.Job); is && e.Op == events.OpAdd && j.Spec != nil && len(j.Spec.Script) > 0 {
+			for text := range strings.Lines(string(j.Spec.Script)) {
+				fmt.Fprintf(&b, "  | %s\n", line(strings.TrimSuffix(text, "\n")))
 			}
 		}
 	}
 	return b.String()
+}
+
+func verbOf(op events.Op) string {
+	switch op {
+	case events.OpAdd:
+		return "add"
+	case events.OpDel:
+		return "remove"
+	}
+	return "modify"
+}
+
+// instancesNamed is how many queue instances of a queue are named that are added, or removed.
+const instancesNamed = 20
+
+// instanceLines returns the lines about the queue instances that a list adds or removes, by the place of the first one that a line is about.
+func instanceLines(l events.List) map[int]string {
+	type heading struct {
+		op    events.Op
+		queue string
+	}
+	first, hosts := map[heading]int{}, map[int][]string{}
+	for i, e := range l.Events {
+		queue, host, is := instanceOf(e)
+		if !is {
+			continue
+		}
+		h := heading{e.Op, queue}
+		if _, known := first[h]; !known {
+			first[h] = i
+		}
+		hosts[first[h]] = append(hosts[first[h]], host)
+	}
+	out := map[int]string{}
+	for h, i := range first { // order: each writes its own line
+		names := hosts[i]
+		text := strings.Join(names[:min(len(names), instancesNamed)], " ")
+		if more := len(names) - instancesNamed; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		out[i] = line(fmt.Sprintf("%s queue instances of %s on %s", verbOf(h.op), h.queue, text)) + "\n"
+	}
+	return out
 }
 
 // line makes a text one printable line.

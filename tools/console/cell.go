@@ -80,17 +80,11 @@ type Session interface {
 	// Output reads a part of an output file.
 	Output(ctx context.Context, what gdi.Output) (*gdi.Part, error)
 	// Proposals returns the changes that programs have proposed, as far as the user may see them: the own ones, a manager all.
-	Proposals(ctx context.Context) ([]Proposal, error)
+	Proposals(ctx context.Context) ([]*grid.Proposal, error)
 	// End logs out.
 	End(ctx context.Context, w http.ResponseWriter) error
 	// Do carries out an action as the API does, and returns the messages of qmaster and the number of the list with the change.
 	Do(ctx context.Context, a Action) (messages []string, seq uint64, err error)
-}
-
-// Proposal is a change that a program has proposed.
-type Proposal struct {
-	*grid.Proposal
-	Scripts []string // of the jobs that it submits
 }
 
 // Action is what a person does with jobs or queue instances.

@@ -13,7 +13,7 @@ const decidedShown = 50
 
 // proposals are the changes that programs have proposed, the newest first.
 type proposals struct {
-	Open, Decided []Proposal
+	Open, Decided []*grid.Proposal
 	Hidden        int // of those that were decided on
 }
 

@@ -158,7 +158,7 @@ func (s *session) proposals(ctx context.Context, c *client.Remote) (out []any, e
 		return nil, err
 	}
 	for _, p := range st.Proposals() {
-		out = append(out, document.ProposalOf(p, codec.Verbs(p), codec.Scripts(p)))
+		out = append(out, document.ProposalOf(p, codec.Verbs(p)))
 	}
 	return out, nil
 }

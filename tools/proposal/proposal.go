@@ -152,7 +152,7 @@ func list(c *cli.Context, env opt.Env) error {
 func documentOf(list []*grid.Proposal) document.Proposals {
 	var rows []document.Proposal
 	for _, p := range list {
-		rows = append(rows, document.ProposalOf(p, codec.Verbs(p), codec.Scripts(p)))
+		rows = append(rows, document.ProposalOf(p, codec.Verbs(p)))
 	}
 	return document.Proposals{Proposals: document.RowsOf(rows)}
 }
@@ -173,9 +173,6 @@ func show(out io.Writer, p *grid.Proposal) error {
 		}
 	}
 	section("change", p.Text)
-	for _, script := range codec.Scripts(p) {
-		section("script", script)
-	}
 	section("reason, as the program says", p.Reason)
 	section("effect, as the program says", p.Effect)
 	section("comment", p.Decided.Comment)

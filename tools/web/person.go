@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/switches"
@@ -54,12 +53,9 @@ func (s *consoleSession) Output(ctx context.Context, what gdi.Output) (*gdi.Part
 	return reply.Output, nil
 }
 
-func (s *consoleSession) Proposals(ctx context.Context) (out []console.Proposal, err error) {
+func (s *consoleSession) Proposals(ctx context.Context) ([]*grid.Proposal, error) {
 	all, err := proposalsOf(ctx, s.credential, 0)
-	for _, p := range all {
-		out = append(out, console.Proposal{Proposal: p, Scripts: codec.Scripts(p)})
-	}
-	return out, explained(err)
+	return all, explained(err)
 }
 
 func (s *consoleSession) End(ctx context.Context, w http.ResponseWriter) error {

@@ -93,5 +93,5 @@ func proposalsOf(ctx context.Context, a Account, number uint32) (out []*grid.Pro
 
 // proposalOf returns a proposal as the API has it.
 func proposalOf(p *grid.Proposal) document.Proposal {
-	return document.ProposalOf(p, codec.Verbs(p), codec.Scripts(p))
+	return document.ProposalOf(p, codec.Verbs(p))
 }
