@@ -36,6 +36,7 @@ type Env struct {
 
 	json    bool         // see In
 	orderly *atomic.Bool // see StopsItself
+	talking *atomic.Bool // see Converse
 }
 
 // StopsItself sets that from now on the program ends by itself when its context

@@ -15,8 +15,8 @@ import (
 
 // Main runs a program in this process and exits with its status. The first SIGINT or
 // SIGTERM ends the context of its environment and, unless the program StopsItself, the
-// process soon after, even if it is blocked. The second ends the process at once. A
-// program that could not write its output exits with an error. This is not detected when
+// process soon after, even if it is blocked. The second ends the process at once. SIGINT is
+// for the program that it converses with, see Converse. A program that could not write its output exits with an error. This is not detected when
 // the process was started without a standard output: the Go runtime then opens /dev/null
 // in its place.
 func Main(run func(Env) int) {
@@ -25,9 +25,12 @@ func Main(run func(Env) int) {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	cli.HelpPrinterCustom = printPage
 	env := Here(ctx)
-	env.orderly = new(atomic.Bool)
+	env.orderly, env.talking = new(atomic.Bool), new(atomic.Bool)
 	go func() {
 		s := <-signals
+		for s == os.Interrupt && env.talking.Load() {
+			s = <-signals
+		}
 		signal.Stop(signals) // from now on they do what they do by default
 		end()
 		time.Sleep(stopGrace)

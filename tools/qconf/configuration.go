@@ -77,7 +77,7 @@ func editConf(fresh bool) func(*session, []string) error {
 				old = &grid.Conf{Host: name}
 			}
 			before := conf.EditText(old)
-			after, err := s.edited(grid.KindConf, before, "configuration unchanged")
+			after, _, err := s.edited(grid.KindConf, before, "configuration unchanged")
 			if err != nil {
 				return err
 			}
@@ -151,7 +151,7 @@ func (k single) edit(s *session, _ []string) error {
 		begin = grid.Default(k.kind, "")
 	}
 	before := conf.EditText(begin)
-	after, err := s.edited(k.kind, before, sameFile)
+	after, _, err := s.edited(k.kind, before, sameFile)
 	if err != nil {
 		return err
 	}

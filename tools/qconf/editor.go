@@ -16,44 +16,65 @@ import (
 
 // edited lets the user change the text of objects of a kind. A user without permission to
 // configure them is refused before the editor starts: a request to delete none of them needs
-// the same right. same is the refusal of a text that was left as it is; empty: it may be.
-func (s *session) edited(kind grid.Kind, before, same string) (string, error) {
+// the same right. same is the refusal of a text that was not saved; empty: it may be.
+func (s *session) edited(kind grid.Kind, before, same string) (after string, saved bool, err error) {
 	if err := s.ask(&gdi.Delete{Kind: kind}); err != nil {
-		return "", err
+		return "", false, err
 	}
-	after, err := s.edit(before)
-	if err == nil && after == before && same != "" {
+	after, saved, err = s.edit(before)
+	if err == nil && !saved && same != "" {
 		err = refusal(same)
 	}
-	return after, err
+	return after, saved, err
 }
 
 const sameFile = "file unchanged"
 
-// edit runs $EDITOR, or vi, on a text.
-func (s *session) edit(text string) (string, error) {
+// edit runs $EDITOR, or vi, on a text. A text that was written again is saved, also if it is the same, as in Grid Engine.
+func (s *session) edit(text string) (after string, saved bool, err error) {
 	f, err := os.CreateTemp("", "qconf-")
 	if err != nil {
-		return "", fmt.Errorf("error: can't open temporary file: %w", err)
+		return "", false, fmt.Errorf("error: can't open temporary file: %w", err)
 	}
 	defer os.Remove(f.Name())
 	_, err = f.WriteString(text)
-	if err = cmp.Or(err, f.Close()); err != nil {
-		return "", fmt.Errorf("error: can't write temporary file: %w", err)
+	before, fails := f.Stat()
+	if err = cmp.Or(err, fails, f.Close()); err != nil {
+		return "", false, fmt.Errorf("error: can't write temporary file: %w", err)
 	}
-	// The variable may hold a program with arguments, so the shell divides it.
-	editor := cmp.Or(s.env.Getenv("EDITOR"), "vi")
-	cmd := exec.CommandContext(s.ctx, "/bin/sh", "-c", editor+` "$1"`, "sh", f.Name())
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = s.env.Stdin, s.env.Stdout, s.env.Stderr
-	if err := cmd.Run(); err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return "", fmt.Errorf("error: editor exited with error %d\nedit failed", exit.ExitCode())
-		}
-		return "", fmt.Errorf("error: can't start editor %q: %w", editor, err)
+	if err := s.runEditor(cmp.Or(s.env.Getenv("EDITOR"), "vi"), f.Name()); err != nil {
+		return "", false, err
 	}
 	changed, err := os.ReadFile(f.Name())
-	return string(changed), err
+	if err != nil {
+		return "", false, err
+	}
+	now, err := os.Stat(f.Name())
+	if err != nil {
+		return "", false, err
+	}
+	return string(changed), string(changed) != text || !now.ModTime().Equal(before.ModTime()), nil
+}
+
+// runEditor runs an editor on a file. The editor is the name of a program; with blanks in it, it can be a command with arguments, which the shell divides.
+func (s *session) runEditor(editor, file string) error {
+	name, args := editor, []string{file}
+	if _, err := exec.LookPath(editor); err != nil {
+		if len(strings.Fields(editor)) < 2 {
+			return fmt.Errorf("error: can't start editor %s\nerror: editor exited with error 1\nedit failed", editor)
+		}
+		name, args = "/bin/sh", []string{"-c", editor + ` "$1"`, "sh", file}
+	}
+	err := s.env.Converse(nil, name, args...)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	status := exit.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return fmt.Errorf("error: editor was terminated by a signal %d\nedit failed", status.Signal())
+	}
+	return fmt.Errorf("error: editor exited with error %d\nedit failed", status.ExitStatus())
 }
 
 // file reads a file that a switch names.

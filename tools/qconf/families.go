@@ -293,7 +293,7 @@ func (f *family) add(s *session, w []string) error {
 		if f.ready {
 			same = ""
 		}
-		text, err := s.edited(f.kind, conf.EditText(o), same)
+		text, _, err := s.edited(f.kind, conf.EditText(o), same)
 		if err != nil {
 			return err
 		}
@@ -348,13 +348,15 @@ func (f *family) modify(s *session, name string) error {
 		return err
 	}
 	before := conf.EditText(old)
-	after, err := s.edited(f.kind, before, f.same())
-	if err != nil {
+	after, saved, err := s.edited(f.kind, before, f.same())
+	switch {
+	case err != nil:
 		return err
-	}
-	if after == before && f.kind == grid.KindUserset {
+	case f.kind == grid.KindUserset && !saved:
 		s.note("%s\n", sameFile)
 		return nil
+	case f.kind == grid.KindHGroup && after == before:
+		return refusal("Object has not been changed")
 	}
 	list, err := f.parse(after)
 	if err != nil {
@@ -368,13 +370,11 @@ func (f *family) modify(s *session, name string) error {
 	return s.ask(&gdi.Modify{Objects: list})
 }
 
-// same is the refusal of a -mX that changed nothing; empty where that is no failure.
+// same is the refusal of a -mX that saved nothing; empty where that is no failure.
 func (f *family) same() string {
 	switch f.kind {
-	case grid.KindCQueue, grid.KindUserset:
+	case grid.KindCQueue, grid.KindUserset, grid.KindHGroup:
 		return ""
-	case grid.KindHGroup:
-		return "Object has not been changed"
 	}
 	return sameFile
 }

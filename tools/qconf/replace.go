@@ -56,7 +56,7 @@ func editComplex(s *session, _ []string) error {
 	if err != nil {
 		return err
 	}
-	text, err := s.edited(grid.KindCentry, s.text(grid.KindCentry, shownOf(old...)), "")
+	text, _, err := s.edited(grid.KindCentry, s.text(grid.KindCentry, shownOf(old...)), "")
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func editQuotas(s *session, w []string) error {
 	for _, o := range old {
 		sets = append(sets, o.(*grid.RQS))
 	}
-	text, err := s.edited(grid.KindRQS, conf.FormatRQSs(sets), sameFile)
+	text, _, err := s.edited(grid.KindRQS, conf.FormatRQSs(sets), sameFile)
 	if err != nil {
 		return err
 	}

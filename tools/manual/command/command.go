@@ -62,7 +62,7 @@ func show(env opt.Env, name string) error {
 	}
 	if p, ok := manual.PageOf(name); ok {
 		if man, err := exec.LookPath("man"); err == nil && terminal(env) != nil {
-			return run(env, exec.Command(man, "-l", "-"), string(p.Roff()))
+			return run(env, string(p.Roff()), man, "-l", "-")
 		}
 		return page(env, p.Text)
 	}
@@ -130,7 +130,7 @@ func page(env opt.Env, text string) error {
 		_, err := io.WriteString(env.Stdout, text)
 		return err
 	}
-	return run(env, exec.Command("/bin/sh", "-c", cmp.Or(os.Getenv("PAGER"), "less")), text)
+	return run(env, text, "/bin/sh", "-c", cmp.Or(os.Getenv("PAGER"), "less"))
 }
 
 // terminal returns standard output when it is a terminal, else nil.
@@ -142,10 +142,9 @@ func terminal(env opt.Env) *os.File {
 }
 
 // run runs a program that shows a text on the terminal.
-func run(env opt.Env, viewer *exec.Cmd, text string) error {
-	viewer.Stdin, viewer.Stdout, viewer.Stderr = strings.NewReader(text), env.Stdout, env.Stderr
-	if err := viewer.Run(); err != nil {
-		return fmt.Errorf("manual: showing the text with %s: %w", viewer, err)
+func run(env opt.Env, text, viewer string, args ...string) error {
+	if err := env.Converse(strings.NewReader(text), viewer, args...); err != nil {
+		return fmt.Errorf("manual: showing the text with %s: %w", strings.Join(append([]string{viewer}, args...), " "), err)
 	}
 	return nil
 }
