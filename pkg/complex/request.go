@@ -83,13 +83,7 @@ func (x *Attributes) normal(r grid.Request) (n grid.Request, err error) {
 		}
 	}
 	v, ok := a.Type.Parse(n.Value)
-	switch {
-	case ok:
-	case strings.EqualFold(n.Value, "TRUE"):
-		v = 1
-	case strings.EqualFold(n.Value, "FALSE"):
-		v = 0
-	default:
+	if !ok {
 		return n, fmt.Errorf("attribute %q is not a %s value", a.Name, a.Type.Word())
 	}
 	if v < 0 && a.Column >= 0 {

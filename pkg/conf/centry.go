@@ -71,6 +71,28 @@ func ParseCentries(text string) (list []*grid.Centry, err error) {
 	return list, nil
 }
 
+// isTable reports whether the text of an attribute is a row of the table, rather than a line for each column.
+func isTable(text string) bool {
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) > 0 && !strings.HasPrefix(f[0], "#") {
+			return len(f) > 2
+		}
+	}
+	return false
+}
+
+// parseRow reads an attribute from a table with one row.
+func parseRow(text string, into *grid.Centry) error {
+	list, err := ParseCentries(text)
+	if err == nil && len(list) != 1 {
+		err = refuse("%d complex attributes instead of one", len(list))
+	}
+	if err == nil {
+		*into = *list[0]
+	}
+	return err
+}
+
 // checkCentry checks the words of one row, complex(5).
 func checkCentry(c *grid.Centry) error {
 	one := func(noun, word string, words ...string) error {

@@ -19,11 +19,8 @@ func Format(o grid.Object) string { return Style{}.Format(o) }
 
 // Format prints an object as qconf -sX does.
 func (s Style) Format(o grid.Object) string {
-	switch o := o.(type) {
-	case *grid.Conf:
+	if o, ok := o.(*grid.Conf); ok {
 		return "#" + o.Host + ":\n" + s.entries(o) + "\n"
-	case *grid.Centry:
-		return FormatCentries([]*grid.Centry{o})
 	}
 	return s.EditText(o)
 }
@@ -96,6 +93,8 @@ func width(o grid.Object) int {
 		return 19
 	case *grid.Calendar:
 		return 17
+	case *grid.Centry:
+		return 12
 	case *grid.Userset:
 		return 8
 	case *grid.SchedConf:

@@ -18,14 +18,9 @@ func Parse(text string, into grid.Object) error {
 	case *grid.Conf:
 		return parseConf(text, o)
 	case *grid.Centry:
-		list, err := ParseCentries(text)
-		if err == nil && len(list) != 1 {
-			err = refuse("%d complex attributes instead of one", len(list))
+		if isTable(text) {
+			return parseRow(text, o)
 		}
-		if err == nil {
-			*o = *list[0]
-		}
-		return err
 	case *grid.RQS:
 		list, err := ParseRQSs(text)
 		if err == nil && len(list) != 1 {
@@ -76,6 +71,9 @@ func Parse(text string, into grid.Object) error {
 		if !seen[a.Name] {
 			return refuse("required attribute %q is missing", a.Name)
 		}
+	}
+	if c, ok := into.(*grid.Centry); ok {
+		return checkCentry(c)
 	}
 	return check(into)
 }

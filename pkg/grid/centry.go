@@ -1,7 +1,7 @@
 package grid
 
 import (
-	"strconv"
+	"math"
 	"strings"
 )
 
@@ -41,38 +41,46 @@ func (t CentryType) Numeric() bool {
 	return false
 }
 
+// Text reports whether values of the type are texts that are compared with patterns: the type of such an attribute
+// may become another one of these.
+func (t CentryType) Text() bool { return t == "STRING" || t == "CSTRING" || t == "RESTRING" }
+
 // Parse returns the number that text stands for in a numeric type; ok is
-// false when it is no value of the type.
+// false when it is no value of the type. As in Grid Engine TRUE and FALSE are
+// 1 and 0 in every numeric type, and an INT can have a fraction; only the instances of a
+// resource map are counted.
 func (t CentryType) Parse(text string) (v float64, ok bool) {
 	switch t {
-	case "INT", TypeMap:
-		if n, ok := ParseMemory(strings.TrimPrefix(text, "-")); ok {
-			if strings.HasPrefix(text, "-") {
-				n = -n
-			}
-			return n, n == float64(int64(n))
+	case "INT", TypeMap, "DOUBLE":
+		v, ok = ParseMemory(strings.TrimPrefix(text, "-"))
+		if ok && strings.HasPrefix(text, "-") {
+			v = 0 - v
 		}
-		return 0, false
-	case "DOUBLE":
-		if strings.EqualFold(text, "INFINITY") {
-			return Infinity, true
-		}
-		v, err := strconv.ParseFloat(text, 64)
-		return v, err == nil
+		ok = ok && (t != TypeMap || v == math.Trunc(v))
 	case "BOOL":
 		switch strings.ToLower(text) {
-		case "true", "t", "yes", "y", "1":
+		case "t", "yes", "y", "1":
 			return 1, true
-		case "false", "f", "no", "n", "0":
+		case "f", "no", "n", "0":
+			return 0, true
+		}
+	case "TIME":
+		if v, ok = ParseTimeSpan(text); !ok {
+			v, ok = ParseMemory(text)
+		}
+	case "MEMORY":
+		v, ok = ParseMemory(text)
+	}
+	if !ok && t.Numeric() {
+		switch strings.ToUpper(text) {
+		case "TRUE":
+			return 1, true
+		case "FALSE":
 			return 0, true
 		}
 		return 0, false
-	case "TIME":
-		return ParseTimeSpan(text)
-	case "MEMORY":
-		return ParseMemory(text)
 	}
-	return 0, false
+	return v, ok
 }
 
 // Word is a numeric type as refusals call it.

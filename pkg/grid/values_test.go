@@ -52,7 +52,10 @@ func TestCentryTypes(t *testing.T) {
 		want float64
 		ok   bool
 	}{
-		{"INT", "7", 7, true}, {"INT", "-7", -7, true}, {"INT", "2K", 2048, true}, {"INT", "1.5", 0, false},
+		{"INT", "7", 7, true}, {"INT", "-7", -7, true}, {"INT", "2K", 2048, true}, {"INT", "1.5", 1.5, true}, {"INT", "TRUE", 1, true},
+		{"RSMAP", "2", 2, true}, {"RSMAP", "1.5", 0, false}, {"DOUBLE", "1k", 1000, true}, {"DOUBLE", "0x1f", 31, true}, {"DOUBLE", "-1e2", -100, true},
+		{"DOUBLE", "false", 0, true}, {"TIME", "1K", 1024, true}, {"TIME", "0x10", 16, true}, {"TIME", "True", 1, true}, {"MEMORY", "TRUE", 1, true},
+		{"INT", "nan", 0, false}, {"DOUBLE", "inf", 0, false}, {"DOUBLE", "-nan", 0, false}, {"MEMORY", "-1", 0, false}, {"STRING", "TRUE", 0, false},
 		{"DOUBLE", "1.5", 1.5, true}, {"DOUBLE", "INFINITY", grid.Infinity, true}, {"DOUBLE", "x", 0, false},
 		{"BOOL", "TRUE", 1, true}, {"BOOL", "f", 0, true}, {"BOOL", "2", 0, false},
 		{"TIME", "0:1:0", 60, true}, {"TIME", "1:0", 0, false}, {"MEMORY", "1K", 1024, true}, {"STRING", "7", 0, false},

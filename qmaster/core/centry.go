@@ -5,11 +5,22 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
+
+// completeCentry keeps what slots are, whatever a file says: they are counted, one for each slot.
+func completeCentry(_ *Core, o grid.Object) {
+	if e := o.(*grid.Centry); e.Name == "slots" && e.Type == "INT" && e.Consumable != "HOST" {
+		e.Relop, e.Consumable, e.Default = "<=", "YES", "1"
+		if e.Requestable == "NO" {
+			e.Requestable = "YES"
+		}
+	}
+}
 
 // validCentry holds an attribute against the rules of complex(5).
 func validCentry(c *Core, o grid.Object) string {
@@ -17,7 +28,7 @@ func validCentry(c *Core, o grid.Object) string {
 	if t := validName("attribute", e.Name); t != "" {
 		return t
 	}
-	if old := c.state.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type {
+	if old := c.state.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type && !(old.Type.Text() && e.Type.Text()) {
 		return fmt.Sprintf("The type of the complex %q cannot be changed due to its built in status", e.Name)
 	}
 	return cmp.Or(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e), c.mapInUse(e))
@@ -96,7 +107,7 @@ func badConsumable(e *grid.Centry) string {
 			return fmt.Sprintf("RSMAP complex %q needs to be a consumable", e.Name)
 		case e.Relop == "EXCL":
 			return fmt.Sprintf("Exclusive complex %q must be a consumable", e.Name)
-		case nonZero(e):
+		case nonZero(e) || !e.Type.Numeric() && !strings.EqualFold(e.Default, "NONE"):
 			return fmt.Sprintf("Complex %q cannot have a (non-zero) default value", e.Name)
 		}
 		return ""
@@ -122,7 +133,7 @@ func badConsumable(e *grid.Centry) string {
 }
 
 func badDefault(e *grid.Centry) string {
-	if _, ok := e.Type.Parse(e.Default); ok || !e.Type.Numeric() || e.Type == grid.TypeMap && e.Default == "NONE" {
+	if _, ok := e.Type.Parse(e.Default); ok || !e.Type.Numeric() || e.Default == "NONE" {
 		return ""
 	}
 	kind := map[grid.CentryType]string{"INT": "integer", "DOUBLE": "double", "BOOL": "boolean", "TIME": "time", "MEMORY": "memory", grid.TypeMap: "integer"}[e.Type]

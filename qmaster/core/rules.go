@@ -56,7 +56,7 @@ func rulesOf(k grid.Kind) *rules {
 	case grid.KindCalendar:
 		r = rules{valid: validCalendar, inUse: calendarInUse, then: calendarChanged}
 	case grid.KindCentry:
-		r = rules{valid: validCentry, together: centryTwice, inUse: centryInUse, from: "complex"}
+		r = rules{complete: completeCentry, valid: validCentry, together: centryTwice, inUse: centryInUse, from: "complex"}
 	case grid.KindUserset:
 		r = rules{valid: validUserset, inUse: usersetInUse}
 	case grid.KindProject:

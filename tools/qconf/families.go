@@ -151,7 +151,7 @@ func (f *family) missing(name string) error {
 // text is how -s prints objects of a kind.
 func (s *session) text(kind grid.Kind, list []document.Shown) string {
 	var b strings.Builder
-	var rows []*grid.Centry // attributes of the complex share one table
+	var rows []*grid.Centry // several attributes of the complex share one table
 	for n, o := range list {
 		switch of := o.Object.(type) {
 		case *grid.Centry:
@@ -171,7 +171,10 @@ func (s *session) text(kind grid.Kind, list []document.Shown) string {
 		}
 		b.WriteString(text)
 	}
-	if kind == grid.KindCentry {
+	switch {
+	case kind == grid.KindCentry && len(rows) == 1:
+		b.WriteString(s.style().Format(rows[0]))
+	case kind == grid.KindCentry:
 		b.WriteString(conf.FormatCentries(rows))
 	}
 	return b.String()
