@@ -22,7 +22,7 @@ type outbox struct {
 	reporting *reporting
 	post      bus.Post // answers to clients
 	failed    func(error)
-	leads     func() bool // false: another qmaster may lead, and write the same
+	deposed   func() error // why another qmaster may lead, and write the same; nil: none can
 
 	mu      sync.Mutex
 	waiting []outcome
@@ -32,8 +32,6 @@ type outbox struct {
 	out     []outcome
 	broken  bool // a file can't be written, for too long, or another qmaster may lead: nothing leaves any more
 }
-
-var errDeposed = errors.New("the lease could not be renewed in time: another qmaster may lead now")
 
 // outcome is what may happen when seq is durable.
 type outcome struct {
@@ -133,8 +131,8 @@ func (b *outbox) write(out []outcome) bool {
 	if b.broken {
 		return false
 	}
-	err := errDeposed
-	if b.leads() {
+	err := b.deposed()
+	if err == nil {
 		err = errors.Join(b.facts.write(out), b.reporting.write(out))
 	}
 	if err != nil {

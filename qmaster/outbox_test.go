@@ -14,17 +14,17 @@ import (
 // A qmaster whose lease has ended sends nothing more, not even what became durable before, nor after a late renewal: an answer that
 // was dropped is never followed by a later one.
 func TestOutboxOfDeposed(t *testing.T) {
-	leads, left := true, 0
+	deposed, left := errors.New("the lease has ended"), 0
 	var failures []error
 	b := &outbox{
 		facts: accountingFiles{&accounting{absent: true}, &accounting{absent: true}}, reporting: newReporting("", "", nil),
-		failed: func(err error) { failures = append(failures, err) }, leads: func() bool { return leads }, durable: frame.Point{Seq: 9},
+		failed: func(err error) { failures = append(failures, err) }, durable: frame.Point{Seq: 9},
 	}
-	for i, does := range []bool{true, false, true} {
-		leads = does
+	for i, why := range []error{nil, deposed, nil} {
+		b.deposed = func() error { return why }
 		b.put(outcome{seq: uint64(i + 1), leave: func() { left++ }})
 	}
-	if left != 1 || len(failures) != 1 || !errors.Is(failures[0], errDeposed) {
+	if left != 1 || len(failures) != 1 || failures[0] != deposed {
 		t.Errorf("%d of 1 have left: %v", left, failures)
 	}
 }
@@ -35,7 +35,7 @@ func TestCountedWhenDurable(t *testing.T) {
 	m.begin(&QMaster{}, s)
 	b := &outbox{
 		facts: accountingFiles{&accounting{absent: true}, &accounting{absent: true}}, reporting: newReporting("", "", nil),
-		leads: func() bool { return true },
+		deposed: func() error { return nil },
 	}
 	l := events.List{Seq: 1, Events: []events.Event{events.Add(&grid.Job{ID: 1, JobRequest: &grid.JobRequest{}}), events.Add(&grid.Load{Host: "h"})}}
 	s.Apply(l)

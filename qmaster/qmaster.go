@@ -162,6 +162,11 @@ func (q *QMaster) start(ctx context.Context) error {
 	if err := q.defaults(); err != nil {
 		return err
 	}
+	started, err := q.opts.Cell.KeepStarting(q.opts.Host)
+	if err != nil {
+		q.log.Warn("starting", "error", err)
+	}
+	defer started()
 	if err := q.connect(ctx); err != nil {
 		return err
 	}
@@ -261,7 +266,7 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 	go func() {
 		select {
 		case <-q.lease.Lost():
-			q.end(errDeposed)
+			q.end(q.lease.Err())
 		case <-q.ended:
 		}
 	}()
@@ -377,7 +382,7 @@ func (q *QMaster) recover(ctx context.Context) (*state.State, error) {
 
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
-	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, leads: q.leads, durable: q.events.Tail()}
+	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, deposed: q.deposed, durable: q.events.Tail()}
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
 	q.access.begin(s)
 	q.logIns = newLogIns(q)
@@ -404,8 +409,13 @@ func (q *QMaster) begin(s *state.State) {
 	go q.owner.run()
 }
 
-// leads reports whether no other qmaster can lead now.
-func (q *QMaster) leads() bool { return q.lease == nil || q.lease.Held() }
+// deposed returns why another qmaster may lead now; nil when none can.
+func (q *QMaster) deposed() error {
+	if q.lease == nil {
+		return nil
+	}
+	return q.lease.Err()
+}
 
 // end closes Ended. err is the failure that Stop returns; nil means a requested end.
 func (q *QMaster) end(err error) {

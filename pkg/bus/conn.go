@@ -45,6 +45,8 @@ var (
 	// ErrLost: the connection broke, or another owner came, while an answer was
 	// awaited. Whether the request was carried out is unknown.
 	ErrLost = errors.New("connection to the cell was lost")
+	// ErrUnsent is an ErrLost: the connection was closed before, so that the request was not carried out.
+	ErrUnsent = fmt.Errorf("%w before the request was sent", ErrLost)
 	// ErrBusy: there are too many connections or requests, of this user or of all.
 	ErrBusy = errors.New("qmaster is busy")
 	// ErrRefused: the server does not let this identity do that.
@@ -213,9 +215,6 @@ func (c *Conn) Close() {
 	c.nc.Close()
 }
 
-// Closed reports whether the connection is closed, so that nothing can be sent.
-func (c *Conn) Closed() bool { return c.nc.IsClosed() }
-
 // Drop closes the connection at once. Unsent messages may be lost, and all calls that
 // wait end with ErrLost.
 func (c *Conn) Drop() { c.nc.Close() }
@@ -332,6 +331,9 @@ func (c *Conn) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 }
 
 func (c *Conn) request(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+	if c.nc.IsClosed() {
+		return nil, ErrUnsent
+	}
 	ctx, done := c.await(ctx, m.Subject)
 	defer done()
 	answer, err := c.nc.RequestMsgWithContext(ctx, m)

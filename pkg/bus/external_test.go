@@ -255,6 +255,45 @@ func TestLease(t *testing.T) {
 	}
 }
 
+// A lease that was waited for longer than it lasts, because no server answered, is held from the moment when one has answered.
+// What the connection says meanwhile passes.
+func TestLeaseAfterOutage(t *testing.T) {
+	o := elsewhere(t, qmaster)[0]
+	way := bustest.NewWay(t, o.URL)
+	o.URL = way.URL
+	lost, life := make(chan error, 1), 2*time.Second
+	o.Lost = func(why error) { lost <- why }
+	c := connecting(t, o)()
+	way.Cut()
+	<-lost
+	long := time.After(life)
+	waiting := make(chan error, 100)
+	taken := make(chan *Lease, 1)
+	go func() {
+		l, err := AcquireLease(soon(t), c, LeaseOptions{Name: "qmaster", Holder: "one", TTL: life, Waiting: func(why error) { waiting <- why }})
+		if err != nil {
+			t.Error(err)
+		}
+		taken <- l
+	}()
+	t.Log(<-waiting)
+	<-long
+	way.Heal()
+	l := <-taken
+	if l == nil || !l.Held() || l.Err() != nil {
+		t.Fatal("the lease has ended when it is taken")
+	}
+	// No answer for as long as it lasts: it is lost, and says why.
+	way.Cut()
+	<-l.Lost()
+	if why := l.Err(); why == nil || !strings.Contains(why.Error(), "no NATS server or no majority of them answers") {
+		t.Error(why)
+	}
+	if why := <-waiting; !strings.Contains(why.Error(), "the lease cannot be renewed") {
+		t.Error(why)
+	}
+}
+
 // A connection that only publishes moves to another server, too, when its server has no leader.
 func TestLeaseKeeps(t *testing.T) {
 	o := elsewhere(t, qmaster)[0]

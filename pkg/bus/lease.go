@@ -25,6 +25,8 @@ type Lease struct {
 	ttl      time.Duration
 	revision uint64
 	until    atomic.Pointer[time.Time] // when it ends, unless it is renewed
+	failure  atomic.Pointer[error]     // of the last renewal; nil: none
+	waiting  func(error)
 	lost     chan struct{}
 	stop     context.CancelFunc
 	done     chan struct{}
@@ -50,7 +52,7 @@ type LeaseOptions struct {
 	TTL      time.Duration // how long it lives without being renewed; 0: 20 s
 	Replicas int           // 0: 1
 
-	// Waiting is called with what is waited for, whenever that changes; nil: no call.
+	// Waiting is called with what is waited for, whenever that changes: the lease, and its renewal. nil: no call.
 	Waiting func(why error)
 }
 
@@ -64,7 +66,10 @@ func AcquireLease(ctx context.Context, c *Conn, o LeaseOptions) (*Lease, error) 
 		o.TTL = leaseTTL
 	}
 	o.TTL = max(o.TTL.Truncate(time.Second), time.Second)
-	l := &Lease{conn: c, key: EncodeName(o.Name), ttl: o.TTL, lost: make(chan struct{}), done: make(chan struct{})}
+	if o.Waiting == nil {
+		o.Waiting = func(error) {}
+	}
+	l := &Lease{conn: c, key: EncodeName(o.Name), ttl: o.TTL, waiting: o.Waiting, lost: make(chan struct{}), done: make(chan struct{})}
 	l.holder = o.Holder + " " + nuid.Next() // two on one host are not one
 	if err := l.acquire(ctx, o); err != nil {
 		return nil, fmt.Errorf("lease %s: %w", o.Name, err)
@@ -82,18 +87,22 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 	retry := time.NewTicker(o.TTL / leaseInquiries)
 	defer retry.Stop()
 	for said := ""; ; {
-		taken := time.Now()
+		var taken time.Time // of the attempt that succeeds: those before may have waited for long
 		err := l.conn.patiently(ctx, o.Waiting, func(ctx context.Context) (err error) {
 			if l.kv == nil {
 				if l.kv, err = leases(ctx, l.conn, o); err != nil {
 					return err
 				}
 			}
+			taken = time.Now()
 			l.revision, err = l.kv.Create(ctx, l.key, []byte(l.holder), jetstream.KeyTTL(l.ttl))
-			if errors.Is(err, jetstream.ErrKeyExists) {
-				err = l.whose(ctx) // ours, when the answer to an attempt before was lost
+			if !errors.Is(err, jetstream.ErrKeyExists) {
+				return err
 			}
-			return err
+			if err = l.whose(ctx); err != nil {
+				return err
+			}
+			return l.renew(ctx, taken.Add(l.ttl)) // ours: the answer to an attempt before was lost
 		})
 		switch {
 		case err == nil:
@@ -106,9 +115,9 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 			return err
 		}
 		holder := l.Holder(ctx)
-		if held := fmt.Errorf("%w: %s", ErrLed, holder); o.Waiting != nil && holder != said {
+		if holder != said {
 			said = holder
-			o.Waiting(held)
+			o.Waiting(fmt.Errorf("%w: %s", ErrLed, holder))
 		}
 		select {
 		case <-ctx.Done():
@@ -153,6 +162,21 @@ func (l *Lease) Lost() <-chan struct{} { return l.lost }
 // closed, if this process was stopped for a while.
 func (l *Lease) Held() bool { return time.Now().Before(*l.until.Load()) }
 
+// Err returns why the lease is not held; nil while it is.
+func (l *Lease) Err() error {
+	if l.Held() {
+		return nil
+	}
+	switch failure := l.failure.Load(); {
+	case failure == nil:
+		return fmt.Errorf("the process stood still for longer than its lease lasts (%s): another process may lead now", l.ttl)
+	case errors.Is(*failure, errTaken):
+		return fmt.Errorf("%w: %w", ErrLed, *failure)
+	default:
+		return fmt.Errorf("the lease could not be renewed for %s, because no NATS server or no majority of them answers: %w; another process may lead once they do", l.ttl, *failure)
+	}
+}
+
 // extend has the lease end a TTL after it was requested, before the others take it.
 func (l *Lease) extend(requested time.Time) {
 	until := requested.Add(l.ttl)
@@ -174,17 +198,22 @@ func (l *Lease) renewLoop(ctx context.Context) {
 		start := time.Now()
 		err := l.renew(ctx, *l.until.Load())
 		l.conn.led(start, !passing(err))
-		switch {
-		case err == nil:
+		if err == nil {
 			l.extend(start)
+			l.failure.Store(nil)
 			next.Reset(l.ttl / leaseRenewals)
-		case errors.Is(err, errTaken) || !l.Held():
+			continue
+		}
+		first := l.failure.Swap(&err) == nil
+		if errors.Is(err, errTaken) || !l.Held() {
 			l.extend(time.Time{})
 			close(l.lost)
 			return
-		default:
-			next.Reset(min(leaseRetry, l.ttl/leaseRenewals))
 		}
+		if first && ctx.Err() == nil {
+			l.waiting(fmt.Errorf("the lease cannot be renewed, it ends at %s: %w", l.until.Load().Format(time.TimeOnly), err))
+		}
+		next.Reset(min(leaseRetry, l.ttl/leaseRenewals))
 	}
 }
 

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,8 +13,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Line is the fast connection to the owner of the log for programs on its host, over the
@@ -46,11 +45,11 @@ type Line struct {
 	in      messages      // what it reads
 
 	mu      sync.Mutex
-	out     []byte    // requests to be sent
-	spare   []byte    // buffer for the next ones
-	sending bool      // a goroutine sends what is in out
-	used    time.Time // when the last request was sent
+	out     []byte // requests to be sent
+	spare   []byte // buffer for the next ones
+	sending bool   // a goroutine sends what is in out
 	last    uint64
+	unsent  uint64                     // requests from this number on were not sent; 0: all were
 	waiting map[uint64]chan lineAnswer // nil: the line is broken
 	refused *Refused                   // nil: the server has not refused the line
 }
@@ -92,7 +91,7 @@ func OpenLine(o ConnOptions) (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Line{conn: conn, options: o, used: time.Now(), reading: make(chan struct{}, 1), waiting: make(map[uint64]chan lineAnswer)}
+	l := &Line{conn: conn, options: o, reading: make(chan struct{}, 1), waiting: make(map[uint64]chan lineAnswer)}
 	if o.Token != "" {
 		l.awaitGreeting()
 		if err := l.readSome(); err != nil {
@@ -106,34 +105,8 @@ func OpenLine(o ConnOptions) (*Line, error) {
 // Close ends the line; what is being asked is lost.
 func (l *Line) Close() { l.conn.Close() }
 
-// lineChecked is how long a line may be unused before Closed looks at its socket.
-const lineChecked = time.Second
-
-// Closed reports whether the line is broken or the server has closed it, so that no request can be sent.
-func (l *Line) Closed() bool {
-	l.mu.Lock()
-	broken, used := l.waiting == nil, len(l.waiting) > 0 || time.Since(l.used) < lineChecked
-	l.mu.Unlock()
-	if broken || used {
-		return broken
-	}
-	raw, err := l.conn.SyscallConn()
-	if err != nil {
-		return true
-	}
-	closed := false
-	err = raw.Control(func(fd uintptr) {
-		const gone = unix.POLLHUP | unix.POLLRDHUP | unix.POLLERR
-		poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
-		if n, err := unix.Poll(poll, 0); n > 0 && err == nil {
-			closed = poll[0].Revents&gone != 0
-		}
-	})
-	return closed || err != nil
-}
-
 // Ask sends a request of kind what ("add", "del", ...) and waits for the answer. If it
-// fails with ErrLost it is unknown whether the request was carried out.
+// fails with ErrLost, and not ErrUnsent, it is unknown whether the request was carried out.
 func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
 	if len(what) > 255 || len(data) > PayloadMax {
 		return nil, fmt.Errorf("request of %d bytes is too big", len(data))
@@ -150,7 +123,7 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 			case !ok:
 				l.mu.Lock()
 				defer l.mu.Unlock()
-				return nil, l.lost()
+				return nil, l.lost(number)
 			case a.how == lineBusy:
 				return nil, ErrBusy
 			case a.how != lineAnswered:
@@ -174,12 +147,12 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.waiting == nil {
-		return 0, l.lost()
-	}
-	l.used = time.Now()
 	l.last++
 	number = l.last
+	if l.waiting == nil {
+		l.unsent = cmp.Or(l.unsent, number)
+		return 0, l.lost(number)
+	}
 	l.waiting[number] = answered
 	l.out = binary.BigEndian.AppendUint32(l.out, uint32(8+1+len(what)+len(data)))
 	l.out = binary.BigEndian.AppendUint64(l.out, number)
@@ -190,12 +163,15 @@ func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number 
 	}
 	l.sending = true
 	for len(l.out) > 0 {
-		out := l.out
+		out, first := l.out, binary.BigEndian.Uint64(l.out[4:])
 		l.out = l.spare[:0]
 		l.mu.Unlock()
-		_, err := l.conn.Write(out)
+		n, err := l.conn.Write(out)
 		l.mu.Lock()
 		l.spare = out
+		if err != nil && n == 0 {
+			l.unsent = cmp.Or(l.unsent, first)
+		}
 		if err != nil { // the server has gone or refuses: what it has sent is read before the end, which all waiting callers get
 			l.out = l.out[:0]
 			l.conn.CloseWrite()
@@ -277,10 +253,13 @@ func (l *Line) broken(why error) {
 	l.waiting = nil
 }
 
-// lost returns why the line is broken. It is called with mu held.
-func (l *Line) lost() error {
-	if l.refused != nil {
+// lost returns why a request is not answered any more. It is called with mu held.
+func (l *Line) lost(number uint64) error {
+	switch {
+	case l.refused != nil:
 		return l.refused
+	case l.unsent > 0 && number >= l.unsent:
+		return ErrUnsent
 	}
 	return ErrLost
 }

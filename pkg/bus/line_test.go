@@ -10,7 +10,6 @@ import (
 	"io"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -145,9 +144,8 @@ func TestLineUnusedForLong(t *testing.T) {
 	}
 }
 
-// What the server has closed is known before a request is sent: a line with and without a greeting that was not read, and a
-// connection.
-func TestClosed(t *testing.T) {
+// What cannot be sent, because the server has closed the connection while nothing was asked, was not carried out.
+func TestUnsent(t *testing.T) {
 	s, socket, _ := desked(t, func(r *Request) { r.Answer(nil) })
 	fresh, used := openLine(t, socket), openLine(t, socket)
 	if _, err := used.Ask(context.Background(), "add", nil); err != nil {
@@ -158,21 +156,16 @@ func TestClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	closed := func() []bool {
-		for _, l := range []*Line{fresh, used} {
-			l.mu.Lock()
-			l.used = time.Time{} // long ago
-			l.mu.Unlock()
-		}
-		return []bool{fresh.Closed(), used.Closed(), conn.Closed()}
-	}
-	if got := closed(); !slices.Equal(got, []bool{false, false, false}) {
-		t.Errorf("open: closed %v", got)
-	}
 	s.socket.close()
 	<-conn.open.Done()
-	if got := closed(); !slices.Equal(got, []bool{true, true, true}) {
-		t.Errorf("closed by the server: closed %v", got)
+	for name, asked := range map[string]interface {
+		Ask(context.Context, string, []byte) ([]byte, error)
+	}{"line": used, "line without a request": fresh, "connection": conn} {
+		for range 2 {
+			if _, err := asked.Ask(context.Background(), "add", nil); !errors.Is(err, ErrUnsent) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func (c *Conn) patiently(ctx context.Context, waiting func(error), do func(conte
 		err := do(attempt)
 		cancel()
 		c.led(asked, !passing(err))
-		if err == nil || !passing(err) {
+		if err == nil || !passing(err) || c.nc.IsClosed() {
 			return err
 		}
 		if waiting != nil && err.Error() != said {
@@ -101,7 +101,7 @@ func passing(err error) bool {
 	}
 	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
 		nats.ErrConnectionReconnecting, nats.ErrDisconnected, ErrLost, ErrUnserved, errUnrenewed} {
-		if errors.Is(err, e) {
+		if errors.Is(lostError(err), e) {
 			return true
 		}
 	}

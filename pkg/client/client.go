@@ -22,12 +22,13 @@ type Client interface {
 	Close() error
 }
 
-// ConnectHere finds the cell that the environment of this process names and connects to it, as Connect does. The error is
+// ConnectHere finds the cell that the environment of this process names and connects to it for a command, as Connect does: notice is
+// called whenever an answer takes long, and grid.RequestVariable names the first request that makes something. The error is
 // *cell.NotFound, too.
-func ConnectHere(ctx context.Context) (Client, error) {
+func ConnectHere(ctx context.Context, notice func(text string)) (Client, error) {
 	c, err := cell.Find()
 	if err != nil {
 		return nil, err
 	}
-	return Connect(ctx, c)
+	return connect(ctx, c, func(r *Remote) { r.notice, r.named = notice, true })
 }

@@ -66,7 +66,7 @@ func TestBusy(t *testing.T) {
 				return err
 			}
 			h := held[*conn]{dial: func() (*conn, error) { return new(conn), until(c.dial) }}
-			err := try(t.Context(), new(Remote), &h, func(*conn) error { return until(c.sent) })
+			err := try(t.Context(), new(Remote), &h, nil, func(*conn) error { return until(c.sent) })
 			if got := fmt.Sprint(time.Since(begun).Round(time.Second), " ", err); got != c.want {
 				t.Errorf("%s: %s, want %s", c.what, got, c.want)
 			}
@@ -77,8 +77,7 @@ func TestBusy(t *testing.T) {
 // conn is a connection that only try needs.
 type conn struct{ _ int }
 
-func (*conn) Close()       {}
-func (*conn) Closed() bool { return false }
+func (*conn) Close() {}
 
 // Where a server runs and no qmaster serves, one soon may: with a server outside of
 // qmaster there is a standby, and it may be at another server of the cluster.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -26,6 +27,8 @@ import (
 // where a server runs without it.
 const (
 	restartWait = 5 * time.Second  // no qmaster has taken the request yet
+	comingWait  = 60 * time.Second // nor that, and one starts or waits as standby
+	noticeWait  = 5 * time.Second  // it is not said before that what is waited for
 	busyWait    = 30 * time.Second // qmaster is busy, and wants it again
 	answerWait  = 60 * time.Second // it may have been carried out
 	pauseMin    = 20 * time.Millisecond
@@ -42,6 +45,10 @@ type Remote struct {
 	line held[*bus.Line] // without dial: requests go over conn
 	// patient makes try wait for qmaster for ever: for daemons.
 	patient bool
+	// notice is called when a call has lasted for noticeWait, with what is waited for; nil: no call.
+	notice func(text string)
+	// named: the first request that makes something has the number of grid.RequestVariable, if there is one.
+	named bool
 }
 
 // held is a connection that is made when it is needed, and anew when it broke.
@@ -56,12 +63,16 @@ type held[C connection] struct {
 type connection interface {
 	comparable
 	Close()
-	Closed() bool // by the server, too
 }
 
 // Connect opens a connection to the qmaster of a cell, as the user who runs this program, or as the owner of the token that the user has chosen
 // (cell.Cell.UserToken). The error is *cell.NotFound or *Unreachable, or the server refused.
 func Connect(ctx context.Context, c cell.Cell) (*Remote, error) {
+	return connect(ctx, c, func(*Remote) {})
+}
+
+// connect is Connect for a Remote that set completes.
+func connect(ctx context.Context, c cell.Cell, set func(*Remote)) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -69,10 +80,13 @@ func Connect(ctx context.Context, c cell.Cell) (*Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	if token == "" {
-		return opened(ctx, newRemote(c, func() bus.ConnOptions { return c.ConnOptions(bus.Identity{Role: bus.User}) }))
+	options := func() bus.ConnOptions { return c.ConnOptions(bus.Identity{Role: bus.User}) }
+	if token != "" {
+		options = func() bus.ConnOptions { return c.TokenOptions(token) }
 	}
-	r, err := ConnectToken(ctx, c, token)
+	r := newRemote(c, options)
+	set(r)
+	r, err = opened(ctx, r)
 	if login && errors.Is(err, bus.ErrToken) {
 		err = fmt.Errorf("%w: it is that of a log-in; run quill login again, or quill logout to act as the local user", err)
 	}
@@ -115,9 +129,9 @@ func ConnectToken(ctx context.Context, c cell.Cell, token string) (*Remote, erro
 func opened(ctx context.Context, r *Remote) (*Remote, error) {
 	var err error
 	if r.line.dial != nil {
-		err = try(ctx, r, &r.line, func(*bus.Line) error { return nil })
+		err = try(ctx, r, &r.line, r.notice, func(*bus.Line) error { return nil })
 	} else {
-		err = try(ctx, r, &r.conn, func(*bus.Conn) error { return nil })
+		err = try(ctx, r, &r.conn, r.notice, func(*bus.Conn) error { return nil })
 	}
 	if err != nil {
 		return nil, err
@@ -147,17 +161,12 @@ func (r *Remote) Close() error {
 	return nil
 }
 
-// get returns the connection, a new one if there is none or the server has closed it while nothing was asked: what is sent
-// over a closed one would count as possibly carried out.
+// get returns the connection, a new one if there is none.
 func (h *held[C]) get() (C, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.open && !h.conn.Closed() {
-		return h.conn, nil
-	}
 	if h.open {
-		h.conn.Close()
-		h.open = false
+		return h.conn, nil
 	}
 	conn, err := h.dial()
 	if err == nil {
@@ -185,10 +194,41 @@ func (h *held[C]) close() {
 	}
 }
 
+// noticing calls notice, unless it is nil, when a call lasts for long. failed sets why; end is called when the call is over.
+func noticing(notice func(text string)) (failed func(error), end func()) {
+	if notice == nil {
+		return func(error) {}, func() {}
+	}
+	var last atomic.Pointer[error]
+	late := time.AfterFunc(noticeWait, func() {
+		text := "qmaster has not answered yet; waiting"
+		if why := last.Load(); why != nil {
+			text = fmt.Sprintf("qmaster does not answer (%s); waiting", reason(*why))
+		}
+		notice(text)
+	})
+	return func(err error) { last.Store(&err) }, func() { late.Stop() }
+}
+
+// noticeUnless returns notice for an answer that comes in parts: when it has begun there is nothing to say.
+func (r *Remote) noticeUnless(begun *atomic.Bool) func(string) {
+	if r.notice == nil {
+		return nil
+	}
+	return func(text string) {
+		if !begun.Load() {
+			r.notice(text)
+		}
+	}
+}
+
 // try calls send with a connection, again with a new one as long as the
-// failure is of a kind that a restarting qmaster explains.
-func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) error) error {
+// failure is of a kind that a restarting qmaster explains. notice is that of Remote, nil for a request that
+// is meant to wait.
+func try[C connection](ctx context.Context, r *Remote, h *held[C], notice func(string), send func(C) error) error {
 	begun, patience, pause := time.Now(), restartWait, pauseMin
+	failed, end := noticing(notice)
+	defer end()
 	for {
 		conn, err := h.get()
 		if err == nil {
@@ -202,6 +242,8 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 		switch {
 		case err == nil:
 			return nil
+		case errors.Is(err, bus.ErrUnsent):
+			h.drop(conn)
 		case errors.Is(err, bus.ErrLost):
 			h.drop(conn)
 			patience = answerWait
@@ -218,8 +260,12 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 		default:
 			return err
 		}
+		failed(err)
 		if !r.patient && time.Since(begun)+pause > patience {
-			return unreachable(r.cell, err)
+			if patience >= comingWait || !r.cell.Starting() {
+				return unreachable(r.cell, err)
+			}
+			patience = comingWait
 		}
 		select {
 		case <-ctx.Done():
@@ -230,11 +276,11 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], send func(C) 
 	}
 }
 
-// expected reports whether qmaster runs, is starting, or died without having
+// expected reports whether qmaster runs, is starting or waiting, or died without having
 // stopped.
 func expected(c cell.Cell) bool {
 	_, err := os.Stat(c.PIDFile())
-	return err == nil
+	return err == nil || c.Starting()
 }
 
 func unreachable(c cell.Cell, err error) error {
@@ -247,15 +293,36 @@ func unreachable(c cell.Cell, err error) error {
 
 // Do implements Client.
 func (r *Remote) Do(ctx context.Context, command string, body gdi.Body) (gdi.Reply, error) {
-	return r.DoOnce(ctx, newID(), command, body)
+	return r.DoOnce(ctx, r.requestID(body), command, body)
+}
+
+// requestsNamed counts the requests of this process that grid.RequestVariable has named.
+var requestsNamed atomic.Int64
+
+// requestID returns the number of a new request.
+func (r *Remote) requestID(body gdi.Body) string {
+	name := os.Getenv(grid.RequestVariable)
+	if !r.named || name == "" || !gdi.Makes(body) {
+		return newID()
+	}
+	if n := requestsNamed.Add(1); n > 1 {
+		return fmt.Sprint(name, ".", n)
+	}
+	return name
 }
 
 // DoOnce is Do for a request whose number the caller has chosen: with a number that was used before, no second job or reservation is
-// made, and the answer names the first one.
+// made, and the answer names the first one. The error is *Unanswered when the request may have been carried out.
 func (r *Remote) DoOnce(ctx context.Context, id, command string, body gdi.Body) (gdi.Reply, error) {
 	req := newRequest(command, body)
 	req.ID = id
 	data := codec.AppendRequest(nil, req)
+	notice := r.notice
+	switch body.(type) {
+	case *gdi.Wait, *gdi.Output:
+		notice = nil
+	}
+	lost := false
 	for {
 		var reply gdi.Reply
 		ask := func(asked interface {
@@ -263,6 +330,7 @@ func (r *Remote) DoOnce(ctx context.Context, id, command string, body gdi.Body) 
 		}) error {
 			answer, err := asked.Ask(ctx, body.Verb(), data)
 			if err != nil {
+				lost = lost || errors.Is(err, bus.ErrLost) && !errors.Is(err, bus.ErrUnsent)
 				return err
 			}
 			reply, err = codec.DecodeReply(answer)
@@ -270,9 +338,12 @@ func (r *Remote) DoOnce(ctx context.Context, id, command string, body gdi.Body) 
 		}
 		var err error
 		if r.line.dial != nil {
-			err = try(ctx, r, &r.line, func(l *bus.Line) error { return ask(l) })
+			err = try(ctx, r, &r.line, notice, func(l *bus.Line) error { return ask(l) })
 		} else {
-			err = try(ctx, r, &r.conn, func(c *bus.Conn) error { return ask(c) })
+			err = try(ctx, r, &r.conn, notice, func(c *bus.Conn) error { return ask(c) })
+		}
+		if err != nil && lost && ctx.Err() == nil && !gdi.Reads(body) {
+			return reply, &Unanswered{Request: id, Makes: gdi.Makes(body), Err: err}
 		}
 		if err != nil || !again(reply) {
 			return reply, err
@@ -291,13 +362,13 @@ func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) er
 	data := codec.AppendRequest(nil, newRequest("", &get))
 	var reply gdi.Reply
 	var dec codec.Decoder
-	begun := false
-	err := try(ctx, r, &r.conn, func(conn *bus.Conn) error {
-		if begun { // each has seen objects of another moment
+	var begun atomic.Bool
+	err := try(ctx, r, &r.conn, r.noticeUnless(&begun), func(conn *bus.Conn) error {
+		if begun.Load() { // each has seen objects of another moment
 			return errBroken
 		}
 		last, err := conn.Stream(ctx, bus.CmdSubject(conn.Identity(), get.Verb()), data, func(chunk []byte) error {
-			begun = true
+			begun.Store(true)
 			return decodeLists(&dec, chunk, 0, func(l events.List) error {
 				for _, e := range l.Events {
 					if err := each(e.Object); err != nil {
@@ -323,13 +394,13 @@ func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) er
 func (r *Remote) History(ctx context.Context, h gdi.History, out io.Writer) error {
 	data := codec.AppendRequest(nil, newRequest("", &h))
 	var reply gdi.Reply
-	begun := false
-	err := try(ctx, r, &r.conn, func(conn *bus.Conn) error {
-		if begun { // out has the beginning already
+	var begun atomic.Bool
+	err := try(ctx, r, &r.conn, r.noticeUnless(&begun), func(conn *bus.Conn) error {
+		if begun.Load() { // out has the beginning already
 			return errBroken
 		}
 		last, err := conn.Stream(ctx, bus.CmdSubject(conn.Identity(), h.Verb()), data, func(chunk []byte) error {
-			begun = true
+			begun.Store(true)
 			_, err := out.Write(chunk)
 			return err
 		})

@@ -19,7 +19,7 @@ func ConnectScheduler(ctx context.Context, c cell.Cell, name string) (*Remote, e
 	}
 	r := newRemote(c, func() bus.ConnOptions { return c.ConnOptions(bus.Identity{Role: bus.Scheduler, Name: name}) })
 	r.patient = true
-	if err := try(ctx, r, &r.conn, func(*bus.Conn) error { return nil }); err != nil {
+	if err := try(ctx, r, &r.conn, nil, func(*bus.Conn) error { return nil }); err != nil {
 		return nil, err
 	}
 	return r, nil

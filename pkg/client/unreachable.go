@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Unreachable means that the cell exists and its qmaster does not answer. Host
@@ -39,6 +40,32 @@ func (e *Unreachable) Send() string {
 
 // Unwrap returns what the connection said.
 func (e *Unreachable) Unwrap() error { return e.Err }
+
+// Unanswered means that a request was sent and not answered: it may have been carried out, or be carried out yet.
+type Unanswered struct {
+	Request string // its number
+	Makes   bool   // it makes a job or a reservation
+	Err     error  // what the connection said last
+}
+
+// Error is the two lines that commands print.
+func (e *Unanswered) Error() string {
+	text := fmt.Sprintf("error: the outcome is not known: qmaster has not answered request %s (%s)\n", e.Request, strings.TrimPrefix(reason(e.Unwrap()), "error: "))
+	if e.Makes {
+		return text + fmt.Sprintf("It may have been carried out: look with qstat and qacct, or repeat the command within %d minutes as %s=%s COMMAND, which makes no second job",
+			grid.ReceiptSeconds/60, grid.RequestVariable, e.Request)
+	}
+	return text + "It may have been carried out: look at what it was to change before you repeat it"
+}
+
+// Unwrap returns what the connection said last. It is not *Unreachable, after which nothing was carried out.
+func (e *Unanswered) Unwrap() error {
+	var away *Unreachable
+	if errors.As(e.Err, &away) {
+		return away.Err
+	}
+	return e.Err
+}
 
 // reason is the system's word for what went wrong, as Grid Engine prints it.
 func reason(err error) string {

@@ -46,7 +46,7 @@ const retryPause = 500 * time.Millisecond
 func (r *Remote) Watch(ctx context.Context, w Watcher) error {
 	for {
 		f := &feed{watcher: w}
-		err := try(ctx, r, &r.conn, func(conn *bus.Conn) error { return f.register(ctx, conn) })
+		err := try(ctx, r, &r.conn, nil, func(conn *bus.Conn) error { return f.register(ctx, conn) })
 		if err == nil {
 			err = f.follow(ctx)
 		}

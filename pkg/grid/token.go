@@ -21,6 +21,10 @@ func (t *Token) Key() Key { return Key{ID: t.ID} }
 // TokenSeqNum names the counter of tokens: the last number given.
 const TokenSeqNum = "tokenseqnum"
 
+// RequestVariable names the environment variable with the number of the first request of a command that makes something, so that a
+// command whose outcome is not known can be repeated and makes no second job.
+const RequestVariable = "QUILL_REQUEST"
+
 // TokenVariable names the environment variable with the token that commands connect with.
 const TokenVariable = "QUILL_TOKEN"
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -52,10 +53,12 @@ func (e Env) StopsItself() {
 func Here(ctx context.Context) Env {
 	dir, _ := os.Getwd()
 	here, _ := os.Hostname()
+	var once sync.Once
+	notice := func(text string) { once.Do(func() { fmt.Fprintln(os.Stderr, text) }) }
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Host: here,
-		Connect: client.ConnectHere, Now: time.Now, Context: ctx,
+		Connect: func(ctx context.Context) (client.Client, error) { return client.ConnectHere(ctx, notice) }, Now: time.Now, Context: ctx,
 		Resolve: func(ctx context.Context, host string) bool {
 			_, err := net.DefaultResolver.LookupHost(ctx, host)
 			return err == nil || host == here // which only nss-myhostname(8) may know

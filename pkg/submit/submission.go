@@ -179,7 +179,7 @@ func (s *Submission) environment() {
 // exported reports whether -V takes a variable along: not those that Grid Engine
 // sets itself, nor shell functions, nor the token of the user, which would get into the log.
 func exported(name string) bool {
-	return name != "" && name != grid.TokenVariable && !strings.HasPrefix(name, "SGE_O_") && !strings.HasPrefix(name, "BASH_FUNC_")
+	return name != "" && name != grid.TokenVariable && name != grid.RequestVariable && !strings.HasPrefix(name, "SGE_O_") && !strings.HasPrefix(name, "BASH_FUNC_")
 }
 
 // given notes a switch for qalter.

@@ -136,18 +136,21 @@ func (h handle) missing(there map[uint32]bool) (out grid.Ranges) {
 	return grid.Ranges{h.tasks}.Filter(func(task uint32) bool { return !there[task] })
 }
 
-// unable returns why no job was submitted.
+// unable prints why no job was submitted, or that this is not known.
 func unable(env opt.Env, format switches.Format, err error) int {
 	if format.JSON() {
 		return env.Results(err)
 	}
 	var none *cell.NotFound
 	var gone *client.Unreachable
+	var unanswered *client.Unanswered
 	switch {
 	case errors.As(err, &none):
 		fmt.Fprintf(env.Stderr, "Unable to initialize environment because of error: %s\nExiting.\n", none.Text)
 	case errors.As(err, &gone):
 		fmt.Fprintf(env.Stderr, "error: %s\nUnable to run job: %s\nExiting.\n", gone.Commlib(), gone.Send())
+	case errors.As(err, &unanswered):
+		fmt.Fprintf(env.Stderr, "%s\nExiting.\n", err)
 	default:
 		fmt.Fprintf(env.Stderr, "Unable to run job: %s\nExiting.\n", strings.TrimPrefix(err.Error(), "error: "))
 	}
