@@ -1,11 +1,11 @@
 package qmaster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -23,13 +23,6 @@ const (
 	// streamMax bounds how long one answer may take its client: it holds a copy of
 	// the state all the time.
 	streamMax = 5 * time.Minute
-	// streamsMax bounds how many answers are being streamed at a time, userStreams how
-	// many to one user or daemon. reservedStreams are for daemons only.
-	streamsMax      = 64
-	reservedStreams = 16
-	userStreams     = 4
-	// waitingMax bounds how many requests of one user wait to be answered.
-	waitingMax = 1000
 	// waitingTime is how long a request may wait: its client gives up soon after.
 	waitingTime = 35 * time.Second
 )
@@ -55,16 +48,10 @@ func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
 // Users take turns, and what they hold at a time is bounded. Computing the chunks
 // leaves a processor to everything else.
 type streams struct {
-	q *QMaster
-	// A stream holds a place while it computes, but not while it waits for its client.
-	// Daemons have one of their own.
-	places, daemonPlaces chan struct{}
-
-	mu      sync.Mutex
-	waiting fair.Queue[*stream]
-	open    map[fair.User]int
-	users   int // streams of users
-	all     int
+	q    *QMaster
+	open *fair.Places // each holds a copy of the state
+	// computing is held while an answer is computed, but not while it waits for its client.
+	computing *fair.Places
 }
 
 // stream is a request that is answered in chunks: write sends them and returns the
@@ -79,80 +66,55 @@ type stream struct {
 
 func newStreams(q *QMaster) *streams {
 	return &streams{
-		q:            q,
-		places:       make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
-		daemonPlaces: make(chan struct{}, 1),
-		open:         make(map[fair.User]int),
+		q:         q,
+		open:      fair.NewPlaces("listings", fair.Limits{Total: 64, User: 4, Daemon: 4, Reserve: 16, Waiting: 1000}),
+		computing: fair.NewPlaces("listings that are computed", fair.Limits{Total: max(2, runtime.GOMAXPROCS(0)), Daemon: 1, Reserve: 1, Waiting: 1000}),
 	}
 }
 
 // stream sends an answer in chunks, from a copy of the state, when it is its client's turn.
 func (q *QMaster) stream(one stream) {
 	s, r := q.streams, one.request
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	who := r.From.Turn()
-	if n, _ := s.waiting.Of(who); n >= waitingMax {
+	one.since = time.Now()
+	_, err := s.open.Join(r.Turn(), 1, func(leave func()) {
+		go func() {
+			defer leave()
+			switch {
+			case r.Gone():
+			case time.Since(one.since) > waitingTime:
+				q.opts.Metrics.answered(one.about, busy, one.since)
+				r.Busy()
+			default:
+				s.answer(&one)
+			}
+		}()
+	})
+	if err != nil {
 		q.opts.Metrics.answered(one.about, busy, time.Time{})
 		r.Busy()
-		return
-	}
-	one.since = time.Now()
-	s.waiting.Put(who, &one, len(r.Data))
-	s.next()
-}
-
-// next begins the answers that may begin. It is called with mu held.
-func (s *streams) next() {
-	for {
-		who, one, ok := s.waiting.NextOf(s.may)
-		if !ok {
-			return
-		}
-		if time.Since(one.since) > waitingTime {
-			s.q.opts.Metrics.answered(one.about, busy, one.since)
-			one.request.Busy()
-			continue
-		}
-		s.count(who, 1)
-		go func() {
-			s.answer(one, who)
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.count(who, -1)
-			s.next()
-		}()
-	}
-}
-
-// may reports whether one more answer to a user or daemon may begin.
-func (s *streams) may(who fair.User) bool {
-	return s.open[who] < userStreams && s.all < streamsMax && (who.Daemon || s.users < streamsMax-reservedStreams)
-}
-
-func (s *streams) count(who fair.User, n int) {
-	s.all += n
-	if !who.Daemon {
-		s.users += n
-	}
-	if s.open[who] += n; s.open[who] == 0 {
-		delete(s.open, who)
 	}
 }
 
 // answer answers one request.
-func (s *streams) answer(one *stream, who fair.User) {
+func (s *streams) answer(one *stream) {
 	q, r := s.q, one.request
-	places := s.places
-	if who.Daemon {
-		places = s.daemonPlaces
-	}
-	places <- struct{}{}
-	defer func() { <-places }()
 	defer q.caught(r)
 	ctx, cancel := context.WithTimeout(q.ctx, streamMax)
 	defer cancel()
-	copy, err := q.durable(ctx)
+	leave := func() {}
+	defer func() { leave() }()
+	enter := func() (err error) {
+		var next func()
+		if next, err = s.computing.Wait(ctx, r.Turn(), 1); err == nil {
+			leave = next
+		}
+		return err
+	}
+	var copy *state.State
+	err := enter()
+	if err == nil {
+		copy, err = q.durable(ctx)
+	}
 	if err != nil {
 		q.refuse(r, one.about, gdi.StatusShutdown, errGoing.Error())
 		return
@@ -163,9 +125,8 @@ func (s *streams) answer(one *stream, who fair.User) {
 		return
 	}
 	away := func(wait func() error) error {
-		<-places
-		defer func() { places <- struct{}{} }() // after the others that wait for one
-		return wait()
+		leave()
+		return cmp.Or(wait(), enter())
 	}
 	last, err := one.write(copy, func(b []byte) error {
 		return away(func() error { return out.Send(ctx, b) })

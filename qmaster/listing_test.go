@@ -77,7 +77,7 @@ func TestSlowListings(t *testing.T) {
 			}
 		})
 	}
-	for range userStreams {
+	for range q.streams.open.User {
 		<-first
 	}
 	short, done := context.WithTimeout(t.Context(), time.Minute)
@@ -102,11 +102,9 @@ func TestSlowListings(t *testing.T) {
 	if err != nil || !full {
 		t.Errorf("the scheduler registered: %v, %v", full, err)
 	}
-	q.streams.mu.Lock()
-	if n := q.streams.open[bus.Identity{Role: bus.User, Name: "mallory"}.Turn()]; n != userStreams {
+	if n := q.streams.open.Of(bus.Identity{Role: bus.User, Name: "mallory"}.Turn()); n != q.streams.open.User {
 		t.Errorf("mallory is sent %d listings", n)
 	}
-	q.streams.mu.Unlock()
 	cancel()
 	reading.Wait()
 }
@@ -127,32 +125,25 @@ func TestManyListings(t *testing.T) {
 		defer mallory[i].Close()
 	}
 	who := bus.Identity{Role: bus.User, Name: "mallory"}.Turn()
-	q.streams.mu.Lock()
-	q.streams.count(who, userStreams) // nothing is answered
-	q.streams.mu.Unlock()
+	all := q.streams.open
+	if err := all.Enter(who, all.User); err != nil { // nothing is answered
+		t.Fatal(err)
+	}
 	var asking sync.WaitGroup
-	for i := range waitingMax + 10 {
+	for i := range all.Waiting + 10 {
 		asking.Go(func() {
 			if _, err := mallory[i%len(mallory)].Get(t.Context(), gdi.Get{Kinds: []grid.Kind{grid.KindSchedConf}}, func(grid.Object) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	waiting := func() int {
-		q.streams.mu.Lock()
-		defer q.streams.mu.Unlock()
-		return q.streams.waiting.Len()
-	}
 	polltest.Until(t, "listings wait", polltest.Patience, func() (bool, string) {
-		n := waiting()
-		return n >= waitingMax, fmt.Sprint(n)
+		n := all.Queued()
+		return n >= all.Waiting, fmt.Sprint(n)
 	})
-	q.streams.mu.Lock()
-	q.streams.count(who, -userStreams)
-	q.streams.next()
-	q.streams.mu.Unlock()
+	all.Leave(who, all.User)
 	asking.Wait()
-	if n := waiting(); n != 0 {
+	if n := all.Queued(); n != 0 {
 		t.Errorf("%d listings still wait", n)
 	}
 }

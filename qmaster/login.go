@@ -8,35 +8,27 @@ import (
 	"sync"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/openid"
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-const (
-	// logInsMax is how many ID tokens are verified at a time: each may wait for the identity provider.
-	logInsMax = 4
-	// logInsWaiting is how many log-ins may wait for that.
-	logInsWaiting = 100
-)
-
 // logIns has ID tokens verified before the core decides on log-ins. Only the client that logs in waits for it.
 type logIns struct {
 	q    *QMaster
-	free chan struct{} // as many as are verified at a time
+	free *fair.Places // ID tokens that are verified: each may wait for the identity provider
 	ctx  context.Context
 	stop context.CancelFunc
 
 	providers openid.Cache
 
-	mu      sync.Mutex
-	waiting int
-	tasks   sync.WaitGroup
+	tasks sync.WaitGroup
 }
 
 func newLogIns(q *QMaster) *logIns {
-	l := &logIns{q: q, free: make(chan struct{}, logInsMax)}
+	l := &logIns{q: q, free: fair.NewPlaces("log-ins that are verified", fair.Limits{Total: 8, User: 2, Waiting: 32})}
 	l.ctx, l.stop = context.WithCancel(q.ctx)
 	return l
 }
@@ -48,30 +40,21 @@ func (l *logIns) enqueue(r *bus.Request, req gdi.Request, b *gdi.LogIn) bool {
 		l.submit(r, req, b, nil)
 		return true
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.waiting >= logInsWaiting {
-		return false
-	}
-	l.waiting++
 	provider := l.providers.Provider(ways.Issuer, ways.Client, ways.Audience)
-	l.tasks.Go(func() {
-		l.verify(provider, r, req, b, ways.Claim)
-		l.mu.Lock()
-		l.waiting--
-		l.mu.Unlock()
+	_, err := l.free.Join(r.Turn(), 1, func(leave func()) {
+		l.tasks.Go(func() {
+			defer leave()
+			l.verify(provider, r, req, b, ways.Claim)
+		})
 	})
-	return true
+	return err == nil
 }
 
 // verify passes a log-in to the core if its ID token is valid, and refuses it otherwise.
 func (l *logIns) verify(p *openid.Provider, r *bus.Request, req gdi.Request, b *gdi.LogIn, claim string) {
 	defer l.q.caught(r)
-	select {
-	case l.free <- struct{}{}:
-		defer func() { <-l.free }()
-	case <-l.ctx.Done():
-		return // asked again, of the next qmaster
+	if r.Gone() || l.ctx.Err() != nil {
+		return // asked again, perhaps of the next qmaster
 	}
 	claims, err := p.Verify(l.ctx, b.IDToken, b.Nonce, claim)
 	if l.ctx.Err() != nil {

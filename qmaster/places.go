@@ -9,38 +9,36 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-const (
-	// placesMax is how many clients may wait for where the streams are stored.
-	placesMax = 64
-	// placesWait is how long the server may take to say it.
-	placesWait = 5 * time.Second
-)
+// placesWait is how long the server may take to say where the streams are stored.
+const placesWait = 5 * time.Second
 
 // places answers where the streams of the cell are stored. Only clients that ask wait for the server, which gets one request at a time, for all
 // who wait then. No answer is kept: a client that shows it often, such as quill web, knows how old it may be.
 type places struct {
 	q    *QMaster
-	free chan struct{}
+	free *fair.Places
 	one  singleflight.Group
 }
 
-func newPlaces(q *QMaster) *places { return &places{q: q, free: make(chan struct{}, placesMax)} }
+func newPlaces(q *QMaster) *places {
+	return &places{q: q, free: fair.NewPlaces("requests for where the log is stored", fair.Limits{Total: 64, User: 8})}
+}
 
 // ask answers a client; false: too many wait.
 func (p *places) ask(r *bus.Request, req gdi.Request) bool {
-	select {
-	case p.free <- struct{}{}:
-	default:
+	who := r.Turn()
+	if p.free.Enter(who, 1) != nil {
 		return false
 	}
 	r.Data = nil
 	began := time.Now()
 	go func() {
-		defer func() { <-p.free }()
+		defer p.free.Leave(who, 1)
 		defer p.q.caught(r)
 		ctx, cancel := context.WithTimeout(p.q.ctx, placesWait)
 		defer cancel()

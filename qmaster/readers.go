@@ -4,24 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-// Bounds of the reads of output files that wait for hosts at a time, and how long one waits: longer than a host takes at
-// most, so that its reason arrives.
-const (
-	readsMax   = 64
-	readsUser  = 8 // of one user
-	readsHost  = 8 // of one host
-	readAnswer = report.ReadWait + time.Second
-)
+// readAnswer is how long a read of an output file waits for its host: longer than a host takes at most, so that its reason arrives.
+const readAnswer = report.ReadWait + time.Second
 
 // readers are the clients that wait for a host to read an output file, each with a goroutine: a host that does not answer
 // delays no other client.
@@ -29,14 +23,16 @@ type readers struct {
 	q    *QMaster
 	wait time.Duration // readAnswer, but in tests
 
-	mu    sync.Mutex
-	all   int
-	users map[string]int
-	hosts map[string]int
+	users *fair.Places
+	hosts *fair.Places
 }
 
 func newReaders(q *QMaster) *readers {
-	return &readers{q: q, wait: readAnswer, users: map[string]int{}, hosts: map[string]int{}}
+	return &readers{
+		q: q, wait: readAnswer,
+		users: fair.NewPlaces("output files that are read, by user", fair.Limits{Total: 64, User: 8}),
+		hosts: fair.NewPlaces("output files that are read, by host", fair.Limits{Total: 64, User: 8}),
+	}
 }
 
 // start has a host read a part of an output file for a client, and does not wait for it.
@@ -64,30 +60,19 @@ func (s *readers) start(w waiter, r core.Read) {
 
 // acquire counts a read; the text, if not empty, is why it has to wait.
 func (s *readers) acquire(user, host string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.users[user] >= readsUser:
-		return fmt.Sprintf("denied: %d output files are being read for %q at present, which is the limit: try again later", readsUser, user)
-	case s.hosts[host] >= readsHost || s.all >= readsMax:
+	if err := s.users.Enter(fair.User{Name: user}, 1); err != nil {
+		return fmt.Sprintf("denied: %d output files are being read for %q at present, which is the limit: try again later", s.users.User, user)
+	}
+	if err := s.hosts.Enter(fair.User{Name: host}, 1); err != nil {
+		s.users.Leave(fair.User{Name: user}, 1)
 		return fmt.Sprintf("denied: too many output files are being read on host %q at present: try again later", host)
 	}
-	s.all++
-	s.users[user]++
-	s.hosts[host]++
 	return ""
 }
 
 func (s *readers) release(user, host string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.all--
-	if s.users[user]--; s.users[user] == 0 {
-		delete(s.users, user)
-	}
-	if s.hosts[host]--; s.hosts[host] == 0 {
-		delete(s.hosts, host)
-	}
+	s.users.Leave(fair.User{Name: user}, 1)
+	s.hosts.Leave(fair.User{Name: host}, 1)
 }
 
 func (s *readers) answer(w waiter, reply gdi.Reply) {

@@ -106,6 +106,7 @@ func TestOutput(t *testing.T) {
 	}
 
 	// The host takes its time: as many wait as may, the next one does not, and others are served.
+	readsUser := q.readers.users.User
 	waiting := make(chan gdi.Reply, readsUser)
 	var held []*bus.Request
 	for range readsUser {
@@ -125,8 +126,6 @@ func TestOutput(t *testing.T) {
 	q.readers.wait = time.Millisecond
 	refused("a silent host", ask(), gdi.StatusNoDaemon, "execd@h1 has not answered within 1ms")
 	polltest.Until(t, "readers", polltest.Patience, func() (bool, string) {
-		q.readers.mu.Lock()
-		defer q.readers.mu.Unlock()
-		return q.readers.all == 0 && len(q.readers.users)+len(q.readers.hosts) == 0, ""
+		return q.readers.users.Count()+q.readers.hosts.Count() == 0, ""
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
@@ -17,28 +18,19 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-const (
-	// scriptsMax is how many processes of the verifier look at jobs at a time.
-	scriptsMax = 4
-	// verifyMax is how many jobs may wait for the verifier.
-	verifyMax = 10_000
-	// verifyBytesMax bounds their length; one may wait in any case.
-	verifyBytesMax = 64 << 20
-)
-
 // verifier has the submission verifier of qmaster, jsv_url of sge_conf(5), look at
 // jobs before the core decides on them. Only the client that submits waits for it
 // does. A request that is repeated while it is looked at is looked at once.
 type verifier struct {
 	q      *QMaster
 	conf   atomic.Pointer[verification] // nil: there is no verifier
-	free   chan struct{}                // as many as processes may run
+	free   *fair.Places                 // processes that look at jobs
+	bytes  *fair.Places                 // of the requests that are looked at, or wait for that
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	mu    sync.Mutex
 	busy  map[string]*bus.Request // the client that waits for a request; nil: the core has it
-	held  int                     // bytes of the requests that are looked at, or wait for that
 	idle  []*script.Script
 	tasks sync.WaitGroup
 }
@@ -51,7 +43,11 @@ type verification struct {
 }
 
 func newVerifier(q *QMaster, conf *grid.Conf) *verifier {
-	v := &verifier{q: q, free: make(chan struct{}, scriptsMax), busy: map[string]*bus.Request{}}
+	v := &verifier{
+		q: q, busy: map[string]*bus.Request{},
+		free:  fair.NewPlaces("jobs that the server-side verifier looks at", fair.Limits{Total: 4, User: 3, Waiting: 1000}),
+		bytes: fair.NewPlaces("bytes of jobs that wait for the server-side verifier", fair.Limits{Total: 64 << 20, User: 16 << 20}),
+	}
 	v.ctx, v.cancel = context.WithCancel(q.ctx)
 	v.configure(conf)
 	return v
@@ -88,20 +84,28 @@ func (v *verifier) enqueue(r *bus.Request, req gdi.Request, size int) bool {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	_, again := v.busy[key]
-	if !again && (len(v.busy) >= verifyMax || v.held > 0 && v.held+size > verifyBytesMax) {
-		v.q.refuse(r, req.Body.Verb(), gdi.StatusDenied, "too many jobs wait for the job submission verifier, try again later")
+	if _, again := v.busy[key]; again {
+		v.busy[key] = r
 		return true
 	}
-	v.busy[key] = r
-	if !again {
-		v.held += size
-		v.tasks.Go(func() {
-			v.verifyRequest(conf, key, req)
-			v.mu.Lock()
-			v.held -= size
-			v.mu.Unlock()
+	who := r.Turn()
+	err := v.bytes.Enter(who, size)
+	if err == nil {
+		v.busy[key] = r
+		_, err = v.free.Join(who, 1, func(leave func()) {
+			v.tasks.Go(func() {
+				v.verifyRequest(conf, key, req)
+				v.bytes.Leave(who, size)
+				leave()
+			})
 		})
+		if err != nil {
+			delete(v.busy, key)
+			v.bytes.Leave(who, size)
+		}
+	}
+	if err != nil {
+		v.q.refuse(r, req.Body.Verb(), gdi.StatusDenied, "too many jobs wait for the job submission verifier, try again later")
 	}
 	return true
 }
@@ -109,11 +113,14 @@ func (v *verifier) enqueue(r *bus.Request, req gdi.Request, size int) bool {
 // verifyRequest has the job of a request verified, and submits it to the core when the
 // script accepts it.
 func (v *verifier) verifyRequest(conf *verification, key string, req gdi.Request) {
-	select {
-	case v.free <- struct{}{}:
-		defer func() { <-v.free }()
-	case <-v.ctx.Done():
-		return // asked again, of the next qmaster
+	v.mu.Lock()
+	gone := v.busy[key].Gone()
+	if gone {
+		delete(v.busy, key)
+	}
+	v.mu.Unlock()
+	if gone || v.ctx.Err() != nil {
+		return // asked again, perhaps of the next qmaster
 	}
 	var refusal gdi.Answer
 	number, about := uint32(0), req.Body.Verb()

@@ -152,7 +152,8 @@ func TestVerifierSlow(t *testing.T) {
 	cell := newCell(t)
 	q, dir := gated(t, cell)
 	defer stop(t, q)
-	sent := make(chan gdi.Reply, 3*scriptsMax)
+	scripts := q.owner.verifier.free.User
+	sent := make(chan gdi.Reply, 3*scripts)
 	for range cap(sent) {
 		c := connect(t, cell)
 		go func() {
@@ -163,7 +164,7 @@ func TestVerifierSlow(t *testing.T) {
 			sent <- reply
 		}()
 	}
-	if seen := seenBy(t, dir, scriptsMax); len(seen) != scriptsMax {
+	if seen := seenBy(t, dir, scripts); len(seen) != scripts {
 		t.Fatal(seen)
 	}
 	polltest.Until(t, "all jobs have come", polltest.Patience, func() (bool, string) {
@@ -177,7 +178,7 @@ func TestVerifierSlow(t *testing.T) {
 	}
 	verifyBy(t, cell, "none") // qmaster is there for others; these jobs are looked at all the same
 	// The numbers of those that are looked at are set aside.
-	if id := submitJob(t, connect(t, cell), "free"); id != scriptsMax+1 {
+	if id := submitJob(t, connect(t, cell), "free"); id != uint32(scripts)+1 {
 		t.Fatal(id)
 	}
 	open(t, dir)
@@ -189,6 +190,66 @@ func TestVerifierSlow(t *testing.T) {
 	for _, name := range jobs(t, connect(t, cell)) {
 		if name != "goodslow" && name != "free" {
 			t.Fatal(name)
+		}
+	}
+}
+
+// TestVerifierFair: a user with many jobs before a slow verifier does not delay another user, and what a client that has gone has sent is not
+// looked at.
+func TestVerifierFair(t *testing.T) {
+	cell := newCell(t)
+	q, dir := gated(t, cell)
+	defer stop(t, q)
+	v := q.owner.verifier
+	mallory := q.Remote(bus.Identity{Role: bus.User, Name: "mallory"})
+	defer mallory.Close()
+	const many = 40
+	ended := make(chan error, many)
+	for range many {
+		go func() {
+			_, err := mallory.Do(t.Context(), "qsub", &gdi.Submit{Job: aJob("slow")})
+			ended <- err
+		}()
+	}
+	waiting := func(n int) {
+		polltest.Until(t, fmt.Sprintf("%d jobs wait", n), polltest.Patience, func() (bool, string) { return v.free.Queued() == n, fmt.Sprint(v.free.Queued()) })
+	}
+	waiting(many - v.free.User)
+	short, cancel := context.WithTimeout(t.Context(), polltest.Patience)
+	defer cancel()
+	alice := q.Remote(bus.Identity{Role: bus.User, Name: "alice"})
+	defer alice.Close()
+	if reply, err := alice.Do(short, "qsub", &gdi.Submit{Job: aJob("honest")}); err != nil || !reply.OK() {
+		t.Fatalf("%+v %v", reply, err)
+	}
+	// One more place is taken, and a client waits for the next one, which goes.
+	go alice.Do(t.Context(), "qsub", &gdi.Submit{Job: aJob("slow")})
+	seenBy(t, dir, v.free.Total+1)
+	lost, stopped := context.WithCancel(t.Context())
+	c := connect(t, cell)
+	go c.Do(lost, "qsub", &gdi.Submit{Job: aJob("lost")})
+	waiting(many - v.free.User + 1)
+	stopped()
+	c.Close()
+	polltest.Until(t, "the client has gone", polltest.Patience, func() (bool, string) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		for _, r := range v.busy {
+			if r.Gone() {
+				return true, ""
+			}
+		}
+		return false, ""
+	})
+	open(t, dir)
+	for range many {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	for _, one := range seenBy(t, dir, many+2) {
+		if one[0] == "lost" {
+			t.Error("the job of the client that has gone was looked at")
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (d *desk) deliver(r *Request) taking {
 		d.leave()
 		return taken
 	}
-	from := r.From.Turn()
+	from := r.Turn()
 	if n, size := d.waiting.Of(from); n >= waitingMax || n > 0 && (size+len(r.Data) > waitingBytesMax || d.waiting.Size() > deskBytesMax) {
 		d.mu.Unlock()
 		return tooMany
@@ -103,6 +103,26 @@ func (d *desk) deliver(r *Request) taking {
 		<-r.line.turn
 	}
 	return taken
+}
+
+// Turn is whose turn a request takes. Guests have one for each network address.
+func (r *Request) Turn() fair.User {
+	if r.From.Role == Guest && r.conn != nil && r.conn.server != nil {
+		if who, ok := r.conn.server.gate.guests.turn(r.From.Name); ok {
+			return who
+		}
+	}
+	return r.From.Turn()
+}
+
+// Gone reports whether the client of a request is known to have closed the connection: no answer reaches it.
+func (r *Request) Gone() bool {
+	if r.line == nil {
+		return false
+	}
+	r.line.mu.Lock()
+	defer r.line.mu.Unlock()
+	return r.line.closed
 }
 
 // Turn is whose turn a request takes: a user has one, whatever program and role sends
@@ -198,6 +218,11 @@ func serveLine(c *net.UnixConn, from Identity, d *desk, fill fill, quit <-chan s
 		return
 	}
 	l := &line{conn: c, raw: raw, from: from, turn: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.close()
+	}()
 	subjects := make(map[string]string)
 	in := messages{fill: fill}
 	defer in.drop()

@@ -32,11 +32,11 @@ type gate struct {
 	keyFile  string
 	adminUID uint32
 	log      Logger
-	quota    *quota      // of all connections
-	nats     *quota      // of those that speak NATS
-	tokens   TokenOwner  // nil: there are no tokens
-	logIns   func() bool // see ServerOptions
-	certUser CertUser    // nil: as certIdentity says
+	quota    *fair.Places // of all connections
+	nats     *fair.Places // of those that speak NATS
+	tokens   TokenOwner   // nil: there are no tokens
+	logIns   func() bool  // see ServerOptions
+	certUser CertUser     // nil: as certIdentity says
 	guesses  guesses
 	guests   guests
 
@@ -103,20 +103,19 @@ func (g *gate) authenticate(ticket string) (Identity, bool) {
 // enter counts a connection over the network: all of them speak NATS, so it counts
 // among all connections and among those of NATS. ErrBusy if there are too many.
 func (g *gate) enter(who fair.User) error {
-	if err := g.quota.enter(who, who.Daemon); err != nil {
-		return err
+	err := enter(g.quota, who)
+	if err == nil {
+		if err = enter(g.nats, who); err != nil {
+			g.quota.Leave(who, 1)
+		}
 	}
-	if err := g.nats.enter(who, false); err != nil {
-		g.quota.leave(who)
-		return err
-	}
-	return nil
+	return err
 }
 
 // leave undoes enter.
 func (g *gate) leave(who fair.User) {
-	g.nats.leave(who)
-	g.quota.leave(who)
+	g.nats.Leave(who, 1)
+	g.quota.Leave(who, 1)
 }
 
 // identify returns the identity of the nkey that signed the nonce, or of the certificate.

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
 // guest is an open connection whose credentials can be revoked: one over the network, or
@@ -18,16 +20,29 @@ type guest struct {
 
 // guests are all that are open.
 type guests struct {
-	mu   sync.Mutex
-	last int
-	open map[int]guest
+	mu    sync.Mutex
+	last  int
+	open  map[int]guest
+	turns map[string]fair.User // of those without credentials, by their random names
 }
 
-func (g *guests) add(c net.Conn, id Identity, key string) (number int) {
+// turn returns whose turn a request of a client without credentials takes.
+func (g *guests) turn(name string) (fair.User, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	who, ok := g.turns[name]
+	return who, ok
+}
+
+// add counts an open connection; who is whose it is.
+func (g *guests) add(c net.Conn, id Identity, key string, who fair.User) (number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.open == nil {
-		g.open = make(map[int]guest)
+		g.open, g.turns = make(map[int]guest), make(map[string]fair.User)
+	}
+	if id.Role == Guest {
+		g.turns[id.Name] = who
 	}
 	g.last++
 	g.open[g.last] = guest{c, id, key}
@@ -37,6 +52,7 @@ func (g *guests) add(c net.Conn, id Identity, key string) (number int) {
 func (g *guests) remove(number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	delete(g.turns, g.open[number].id.Name)
 	delete(g.open, number)
 }
 

@@ -32,11 +32,11 @@ type network struct {
 	gate   *gate
 	bounds *bounds
 	// arriving bounds the connections of each address that are not authenticated yet.
-	arriving *quota
+	arriving *fair.Places
 }
 
 func listenNetwork(address string, files TLSFiles, nats Engine, g *gate, b *bounds) (*network, error) {
-	n := &network{nats: nats, gate: g, bounds: b, arriving: &quota{total: g.quota.total, user: max(g.quota.total/2, 1), of: make(map[fair.User]int)}}
+	n := &network{nats: nats, gate: g, bounds: b, arriving: newArriving(g.quota.Total)}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("address to listen on: %w", err)
@@ -71,12 +71,11 @@ func (n *network) url() string {
 
 // handle serves one connection.
 func (n *network) handle(c net.Conn) {
-	var from fair.User
-	from.Name, _, _ = net.SplitHostPort(c.RemoteAddr().String())
-	if n.arriving.enter(from, false) != nil {
+	from := fair.PeerOf(c)
+	if n.arriving.Enter(from, 1) != nil {
 		return
 	}
-	arrived := sync.OnceFunc(func() { n.arriving.leave(from) })
+	arrived := sync.OnceFunc(func() { n.arriving.Leave(from, 1) })
 	defer arrived()
 	inside, err := n.nats.InProcessConn()
 	if err != nil {
@@ -105,7 +104,7 @@ func (n *network) handle(c net.Conn) {
 	arrived()
 	c.SetDeadline(until)
 	inside.SetDeadline(time.Time{})
-	defer n.gate.guests.remove(n.gate.guests.add(c, id, key))
+	defer n.gate.guests.remove(n.gate.guests.add(c, id, key, who))
 	bridge(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.partial.fill(who, n.quit), n.bounds.backlog.connection(who))
 }
 

@@ -18,8 +18,8 @@ import (
 // those reserved for daemons, and whoever leaves makes room.
 func TestQuota(t *testing.T) {
 	q := newQuota(64) // 16 for a user, 8 reserved
-	enter := func(who string, trusted bool) (n int) {
-		for q.enter(fair.User{Name: who}, trusted) == nil {
+	fill := func(who string, trusted bool) (n int) {
+		for enter(q, fair.User{Name: who, Daemon: trusted}) == nil {
 			n++
 		}
 		return n
@@ -29,25 +29,25 @@ func TestQuota(t *testing.T) {
 		trusted bool
 		want    int
 	}{{"a", false, 16}, {"b", false, 16}, {"c", false, 16}, {"d", false, 8}, {"e", false, 0}, {"schedd", true, 8}, {"schedd", true, 0}} {
-		if n := enter(c.who, c.trusted); n != c.want {
+		if n := fill(c.who, c.trusted); n != c.want {
 			t.Errorf("%s has %d connections, not %d", c.who, n, c.want)
 		}
 	}
-	if err := q.enter(fair.User{Name: "a"}, false); !errors.Is(err, ErrBusy) {
+	if err := enter(q, fair.User{Name: "a"}); !errors.Is(err, ErrBusy) {
 		t.Error(err)
 	}
 	for range 8 {
-		q.leave(fair.User{Name: "schedd"})
+		q.Leave(fair.User{Name: "schedd", Daemon: true}, 1)
 	}
-	q.leave(fair.User{Name: "a"})
-	if n := enter("b", false); n != 0 {
+	q.Leave(fair.User{Name: "a"}, 1)
+	if n := fill("b", false); n != 0 {
 		t.Errorf("b has %d more connections", n)
 	}
-	if n := enter("a", false); n != 1 {
+	if n := fill("a", false); n != 1 {
 		t.Errorf("a has %d more connections, not 1", n)
 	}
-	if limit := newQuota(0); limit.total < connectionsMin || limit.total > connectionsMax || limit.user > userConnectionsMax {
-		t.Errorf("by default %d in all, %d of a user", limit.total, limit.user)
+	if limit := newQuota(0); limit.Total < connectionsMin || limit.Total > connectionsMax || limit.User > userConnectionsMax {
+		t.Errorf("by default %d in all, %d of a user", limit.Total, limit.User)
 	}
 }
 
@@ -134,9 +134,7 @@ func TestNetworkQuota(t *testing.T) {
 			c.Drop()
 		}
 		for left := 1; left > 0; { // the server sees it a moment later
-			s.gate.quota.mu.Lock()
-			left = s.gate.quota.of[alice.Turn()]
-			s.gate.quota.mu.Unlock()
+			left = s.gate.quota.Of(alice.Turn())
 		}
 	}
 }

@@ -141,7 +141,7 @@ func (s *Server) serve(o ServerOptions) error {
 		return ErrNoEngine
 	}
 	engine, err := startEngine(EngineOptions{
-		Dir: o.Dir, Durable: o.Durable, StoreMax: cmp.Or(o.StoreMax, storeMaxDefault), Connections: 2*s.gate.quota.total + insideMax,
+		Dir: o.Dir, Durable: o.Durable, StoreMax: cmp.Or(o.StoreMax, storeMaxDefault), Connections: 2*s.gate.quota.Total + insideMax,
 		Authenticate: s.gate.authenticate, Log: s.gate.log,
 	})
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *Server) Connect(id Identity) (*Conn, error) {
 func (s *Server) storeBroken() error { return s.nats.Health() }
 
 // Connections returns how many connections users and daemons have.
-func (s *Server) Connections() int { return s.gate.quota.count() }
+func (s *Server) Connections() int { return s.gate.quota.Count() }
 
 // URL is where TCP clients connect; "" without Listen.
 func (s *Server) URL() string {

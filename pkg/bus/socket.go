@@ -82,11 +82,12 @@ func (s *socket) handle(c *net.UnixConn) {
 	}
 	c.SetDeadline(time.Now().Add(helloWait))
 	who, trusted := turnOf(uid), s.trusts(uid)
-	if err := s.gate.quota.enter(who, trusted); err != nil {
+	who.Daemon = trusted
+	if err := enter(s.gate.quota, who); err != nil {
 		refuseBusy(c, err)
 		return
 	}
-	defer func() { s.gate.quota.leave(who) }()
+	defer func() { s.gate.quota.Leave(who, 1) }()
 	hello, err := readText(c)
 	if err != nil {
 		return
@@ -94,9 +95,10 @@ func (s *socket) handle(c *net.UnixConn) {
 	hello, asks := strings.CutPrefix(hello, askPrefix)
 	id, err := s.identify(uid, hello)
 	if err == nil && id.Token != 0 {
-		if err = s.gate.quota.move(who, id.Turn()); err == nil {
+		if err = enter(s.gate.quota, id.Turn()); err == nil {
+			s.gate.quota.Leave(who, 1)
 			who, trusted = id.Turn(), false
-			defer s.gate.guests.remove(s.gate.guests.add(c, id, ""))
+			defer s.gate.guests.remove(s.gate.guests.add(c, id, "", who))
 		}
 	}
 	switch {
@@ -108,11 +110,13 @@ func (s *socket) handle(c *net.UnixConn) {
 	case asks:
 		s.line(c, id)
 	default:
-		if err := s.gate.nats.enter(who, trusted); err != nil {
-			refuseBusy(c, err)
-			return
+		if !trusted {
+			if err := enter(s.gate.nats, who); err != nil {
+				refuseBusy(c, err)
+				return
+			}
+			defer s.gate.nats.Leave(who, 1)
 		}
-		defer s.gate.nats.leave(who)
 		s.bridge(c, id, trusted)
 	}
 }

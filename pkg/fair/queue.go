@@ -1,5 +1,7 @@
 package fair
 
+import "slices"
+
 // Queue holds what waits, by user. The zero value is empty.
 type Queue[T any] struct {
 	users, daemons ring[T]
@@ -61,11 +63,11 @@ func (q *Queue[T]) Put(u User, item T, size int) {
 // Next removes the item whose turn it is and returns it with its user; false if
 // nothing waits.
 func (q *Queue[T]) Next() (u User, item T, ok bool) {
-	return q.NextOf(func(User) bool { return true })
+	return q.NextOf(func(User, int) bool { return true })
 }
 
-// NextOf is Next among the users that may be served now; the others keep their turn.
-func (q *Queue[T]) NextOf(may func(User) bool) (u User, item T, ok bool) {
+// NextOf is Next among the users that may be served now, with an item of that size; the others keep their turn.
+func (q *Queue[T]) NextOf(may func(u User, size int) bool) (u User, item T, ok bool) {
 	first, second := &q.daemons, &q.users
 	if q.daemon {
 		first, second = second, first
@@ -79,9 +81,9 @@ func (q *Queue[T]) NextOf(may func(User) bool) (u User, item T, ok bool) {
 	return u, item, false
 }
 
-func (r *ring[T]) next(may func(User) bool) (u User, item T, ok bool) {
+func (r *ring[T]) next(may func(User, int) bool) (u User, item T, ok bool) {
 	for i, l := range r.order {
-		if !may(l.user) {
+		if !may(l.user, l.items[0].size) {
 			continue
 		}
 		e := l.items[0]
@@ -91,16 +93,39 @@ func (r *ring[T]) next(may func(User) bool) (u User, item T, ok bool) {
 		r.size -= e.size
 		r.items--
 		copy(r.order[i:], r.order[i+1:])
-		if len(l.items) > 0 {
-			r.order[len(r.order)-1] = l
-		} else {
-			r.order[len(r.order)-1] = nil
-			r.order = r.order[:len(r.order)-1]
-			delete(r.byName, l.user.Name)
-		}
+		r.order[len(r.order)-1] = l
+		r.drop(len(r.order) - 1)
 		return l.user, e.item, true
 	}
 	return u, item, false
+}
+
+// drop removes a user if nothing of that user waits.
+func (r *ring[T]) drop(i int) {
+	if l := r.order[i]; len(l.items) == 0 {
+		r.order = slices.Delete(r.order, i, i+1)
+		delete(r.byName, l.user.Name)
+	}
+}
+
+// Remove removes the first of a user's items that a test chooses, and reports whether there is one.
+func (q *Queue[T]) Remove(u User, is func(T) bool) bool {
+	r := q.ring(u)
+	l := r.byName[u.Name]
+	if l == nil {
+		return false
+	}
+	i := slices.IndexFunc(l.items, func(e entry[T]) bool { return is(e.item) })
+	if i < 0 {
+		return false
+	}
+	size := l.items[i].size
+	l.items = slices.Delete(l.items, i, i+1)
+	l.size -= size
+	r.size -= size
+	r.items--
+	r.drop(slices.Index(r.order, l))
+	return true
 }
 
 // Len is the number of items.

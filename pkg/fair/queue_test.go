@@ -16,7 +16,7 @@ func TestTurns(t *testing.T) {
 			q.Put(User{Name: name, Daemon: name == "schedd" || name == "node"}, w, len(w))
 		}
 	}
-	drain := func(may func(User) bool) (out []string) {
+	drain := func(may func(User, int) bool) (out []string) {
 		for {
 			_, item, ok := q.NextOf(may)
 			if !ok {
@@ -25,7 +25,7 @@ func TestTurns(t *testing.T) {
 			out = append(out, item)
 		}
 	}
-	everybody := func(User) bool { return true }
+	everybody := func(User, int) bool { return true }
 	for _, c := range []struct{ put, want string }{
 		{"", "[]"},
 		{"a1 a2 a3 a4 b1 c1 c2", "[a1 b1 c1 a2 c2 a3 a4]"},
@@ -45,7 +45,7 @@ func TestTurns(t *testing.T) {
 	if items, size := q.Of(User{Name: "a"}); items != 2 || size != 4 {
 		t.Errorf("a has %d items, %d bytes", items, size)
 	}
-	if got := fmt.Sprint(drain(func(u User) bool { return u.Name != "a" })); got != "[b1 b2]" {
+	if got := fmt.Sprint(drain(func(u User, _ int) bool { return u.Name != "a" })); got != "[b1 b2]" {
 		t.Errorf("without a: %s", got)
 	}
 	put("c1")

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/product"
 )
@@ -39,13 +40,13 @@ type Console struct {
 	cell    Cell
 	pages   map[string]*template.Template
 	assets  map[string]*asset
-	live    chan struct{} // streams
+	live    *fair.Places // streams
 	stories stories
 }
 
 // New returns the console of a cell.
 func New(c Cell) *Console {
-	con := &Console{cell: c, pages: map[string]*template.Template{}, assets: loadAssets(), live: make(chan struct{}, streamsMost)}
+	con := &Console{cell: c, pages: map[string]*template.Template{}, assets: loadAssets(), live: newLive()}
 	functions := template.FuncMap{}
 	for name, f := range format {
 		functions[name] = f

@@ -3,20 +3,26 @@ package console
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
 // Bounds of streams. One renders a page when the cell has changed, not more often than every liveGap, and for a page that is costly to make
 // less often, so that a stream costs a fifth of a processor at most.
 const (
-	streamsMost = 256
-	liveGap     = 100 * time.Millisecond
-	liveShare   = 4 // times as long as the page took
-	liveMark    = 15 * time.Second
-	liveWait    = 10 * time.Second // for the reader to take what was sent
+	liveGap   = 100 * time.Millisecond
+	liveShare = 4 // times as long as the page took
+	liveMark  = 15 * time.Second
+	liveWait  = 10 * time.Second // for the reader to take what was sent
 )
+
+func newLive() *fair.Places {
+	return fair.NewPlaces("live pages", fair.Limits{Total: 256, User: 32})
+}
 
 // stream sends the page anew whenever it has changed: event main with its content, event now with the moment.
 func (c *Console) stream(w http.ResponseWriter, q *request) {
@@ -24,13 +30,16 @@ func (c *Console) stream(w http.ResponseWriter, q *request) {
 		c.refuse(w, q.Request, q, &Problem{Status: http.StatusUnprocessableEntity, Text: "A moment of the past does not change."})
 		return
 	}
-	select {
-	case c.live <- struct{}{}:
-		defer func() { <-c.live }()
-	default:
-		c.refuse(w, q.Request, q, &Problem{Status: http.StatusServiceUnavailable, Text: "Too many pages follow the cell now."})
+	who := fair.User{Name: q.session.User()}
+	if err := c.live.Enter(who, 1); err != nil {
+		text := "Too many pages follow the cell now."
+		if full := (*fair.Full)(nil); errors.As(err, &full) && full.Own {
+			text = fmt.Sprintf("%d pages of yours follow the cell now: close one.", full.Most)
+		}
+		c.refuse(w, q.Request, q, &Problem{Status: http.StatusServiceUnavailable, Text: text})
 		return
 	}
+	defer c.live.Leave(who, 1)
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")

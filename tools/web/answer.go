@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -122,6 +123,11 @@ func show[I, T any, P interface {
 	})
 }
 
+// newAnswers returns the places of listings: the rows of one are kept until the client has read it.
+func newAnswers() *fair.Places {
+	return fair.NewPlaces("web listings", fair.Limits{Total: 256, User: 16, Reserve: 16, Waiting: 256})
+}
+
 // list registers a route that answers with rows: a page of them, or with Accept: application/x-ndjson all that are selected, a line each.
 func list[I, T any, P interface {
 	*I
@@ -143,15 +149,24 @@ func list[I, T any, P interface {
 		if err != nil {
 			return nil, err
 		}
+		leave, err := s.answers.Wait(ctx, turnOf(ctx), 1)
+		if err != nil {
+			return nil, noPlace(err, "listings")
+		}
 		lines := ctx.Value(linesKey{}).(bool)
 		items, err := make(ctx, in, at, lines)
 		if err != nil {
+			leave()
 			return nil, err
 		}
-		out := &listing{Sequence: at.state.Seq, ETag: etag(at.state.Seq), Vary: "Accept", Body: func(h huma.Context) { writePage(h, items) }}
-		if lines {
-			out.Body = func(h huma.Context) { writeLines(h, items.items) }
-		}
+		out := &listing{Sequence: at.state.Seq, ETag: etag(at.state.Seq), Vary: "Accept", Body: func(h huma.Context) {
+			defer leave()
+			if lines {
+				writeLines(h, items.items)
+			} else {
+				writePage(h, items)
+			}
+		}}
 		return out, nil
 	})
 }

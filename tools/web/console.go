@@ -108,6 +108,7 @@ func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, fu
 		}
 		return nil, nil, p
 	}
+	*r = *r.WithContext(context.WithValue(r.Context(), credentialKey{}, one)) // for turnOf
 	return &consoleSession{c, one}, one.release, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/filter"
 	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -53,6 +54,10 @@ type eventsQuery struct {
 	Queue       string `query:"queue" doc:"what concerns these queues or queue instances, and the tasks that run in them"`
 	Cause       string `query:"cause" doc:"what these commands, messages or senders caused: qsub, orders, alice@*"`
 	Has         string `query:"has" doc:"events whose line of text contains one of these: state=running"`
+}
+
+func newReaders() *fair.Places {
+	return fair.NewPlaces("web readers of events", fair.Limits{Total: 4000, User: 1000})
 }
 
 // filter returns the conditions. The error is a problem.
@@ -102,6 +107,9 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 	if acceptsGzip(in.Encoding) {
 		r.zip = new(checksum)
 	}
+	if r.leave, err = s.readers.Wait(ctx, turnOf(ctx), 1); err != nil {
+		return nil, noPlace(err, "readers of events")
+	}
 	s.hub.join(chosen.NeedsState())
 	if err := r.begin(in); err != nil {
 		r.close()
@@ -136,7 +144,8 @@ type stream struct {
 	last       uint64 // the last list that was sent
 	to         uint64 // 0: no end
 	broken     int    // see hub.after
-	past       Past   // opened by begin for the lists after last
+	past       *turn  // opened by begin for the lists after last
+	leave      func() // ends the place among the readers
 	w          http.ResponseWriter
 	control    *http.ResponseController
 	buf        []byte
@@ -146,6 +155,7 @@ type stream struct {
 
 func (r *stream) close() {
 	r.server.hub.leave(r.filter.NeedsState())
+	r.leave()
 	if r.past != nil {
 		r.past.Close()
 	}
@@ -209,6 +219,7 @@ func (r *stream) beginAt(t grid.Time) error {
 		}
 	}
 	_, _, _, r.broken = r.server.hub.after(r.last)
+	p.pause()
 	return nil
 }
 
@@ -227,6 +238,7 @@ func (r *stream) open(where string) error {
 		return gone(where, r.last+1, p)
 	}
 	r.past = p
+	p.pause()
 	return nil
 }
 
@@ -335,6 +347,10 @@ var errEnough = errors.New("the hub has the rest")
 // catchUp sends the lists of the log up to those of the hub. It reports whether the stream continues.
 func (r *stream) catchUp() bool {
 	defer func() { r.past.Close(); r.past = nil }()
+	if r.past.resume() != nil {
+		r.end(endStop)
+		return false
+	}
 	var before *state.State
 	if r.filter.NeedsState() {
 		var err error
@@ -347,6 +363,7 @@ func (r *stream) catchUp() bool {
 		}
 	}
 	err := r.sendPast(before)
+	r.past.pause()
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
@@ -360,6 +377,7 @@ func (r *stream) sendPast(before *state.State) error {
 	for l, err := range r.past.Lists(r.last + 1) {
 		switch {
 		case err != nil || l.Seq > r.last+1: // damage
+			r.past.pause()
 			r.end(endLog)
 			return err
 		case l.Seq <= r.last:
@@ -372,8 +390,14 @@ func (r *stream) sendPast(before *state.State) error {
 			before.Apply(l)
 		}
 		r.last = l.Seq
-		if len(r.buf) > 32<<10 && !r.flush() {
-			return r.ctx.Err()
+		if len(r.buf) > 32<<10 {
+			r.past.pause()
+			if !r.flush() {
+				return r.ctx.Err()
+			}
+			if err := r.past.resume(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

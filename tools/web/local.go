@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
 // The API is also served at a Unix socket in the cell's directory, where only the cell's administrator can make one: a client that connects to it
@@ -21,7 +22,7 @@ import (
 
 // listenLocal opens the socket; nil: there is none. A socket that was left is replaced, one that another quill web serves is an error. It is removed
 // when the listener is closed.
-func (s *Server) listenLocal() (net.Listener, error) {
+func (s *Server) listenLocal() (*fair.Listener, error) {
 	path := s.options.Socket
 	if path == "" {
 		return nil, nil
@@ -41,7 +42,7 @@ func (s *Server) listenLocal() (net.Listener, error) {
 		l.Close()
 		return nil, err
 	}
-	return l, nil
+	return fair.NewListener("web socket", l, fair.Limits{Total: 256, User: 64, Reserve: 16}), nil
 }
 
 // localClient connects to a Unix socket, whatever address it is given.

@@ -2,12 +2,14 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -28,36 +30,77 @@ type Past interface {
 // which is much less when many jobs are pending.
 type History func(ctx context.Context, from, to gdi.Place, lists bool) (Past, error)
 
-// pastsMost is how many stretches are read at a time: each is a copy in a file.
-const pastsMost = 4
+// newReading returns the turns of who reads the log, and newCopies the copies of stretches of it, in files, that are open.
+func newReading() *fair.Places {
+	return fair.NewPlaces("web readers of the log", fair.Limits{Total: 4, User: 2, Reserve: 1, Waiting: 32})
+}
+
+func newCopies() *fair.Places {
+	return fair.NewPlaces("web copies of the log", fair.Limits{Total: 64, User: 4, Reserve: 4, Waiting: 32})
+}
 
 // past opens a stretch when it is the request's turn. Close of the result must be called. The error is a problem.
-func (s *Server) past(ctx context.Context, from, to gdi.Place, lists bool) (Past, error) {
+func (s *Server) past(ctx context.Context, from, to gdi.Place, lists bool) (*turn, error) {
 	if s.options.History == nil {
 		return nil, problem(http.StatusGone, problemGone, "", "this server does not read the log")
 	}
-	select {
-	case s.reading <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	t := &turn{s: s, ctx: ctx, leave: func() {}}
+	var err error
+	if t.copied, err = s.copies.Wait(ctx, turnOf(ctx), 1); err != nil {
+		return nil, noPlace(err, "readers of the log")
 	}
-	p, err := s.options.History(ctx, from, to, lists)
+	if err = t.resume(); err == nil {
+		if t.Past, err = s.options.History(ctx, from, to, lists); err != nil {
+			err = unreachable(err)
+		}
+	}
 	if err != nil {
-		<-s.reading
-		return nil, unreachable(err)
+		t.end()
+		return nil, err
 	}
-	return &turn{p, s}, nil
+	return t, nil
 }
 
-// turn is a Past whose Close lets the next one be read.
+// turn is a Past that is read in turns. Close lets the next one be read.
 type turn struct {
 	Past
-	s *Server
+	s             *Server
+	ctx           context.Context
+	leave, copied func()
+}
+
+// pause lets others read while a client takes what was read, and resume continues. The error is a problem.
+func (t *turn) pause() { t.leave() }
+
+func (t *turn) resume() (err error) {
+	leave, err := t.s.reading.Wait(t.ctx, turnOf(t.ctx), 1)
+	if err != nil {
+		return noPlace(err, "readers of the log")
+	}
+	t.leave = leave
+	return nil
+}
+
+func (t *turn) end() {
+	t.leave()
+	t.copied()
 }
 
 func (t *turn) Close() error {
-	defer func() { <-t.s.reading }()
+	defer t.end()
 	return t.Past.Close()
+}
+
+// noPlace is the problem that there is no place for one more of what, or the error of the request's end.
+func noPlace(err error, what string) error {
+	if full := (*fair.Full)(nil); errors.As(err, &full) {
+		whose := "are in use"
+		if full.Own {
+			whose = "of this user are in use"
+		}
+		return problem(http.StatusServiceUnavailable, problemBusy, "", fmt.Sprintf("%d %s %s, try again later", full.Most, what, whose))
+	}
+	return err
 }
 
 // gone is the problem of a list that the log does not have any more.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
@@ -15,11 +16,14 @@ import (
 
 // Bounds of foreseeing starts: each costs a scheduling run on a copy of the state.
 const (
-	outlooksMost = 1                // at a time
-	outlookWait  = 15 * time.Second // for its turn and the answer
-	outlookJobs  = 100_000          // with more jobs the algorithm of the cell does not run
-	aheadShown   = 20
+	outlookWait = 15 * time.Second // for its turn and the answer
+	outlookJobs = 100_000          // with more jobs the algorithm of the cell does not run
+	aheadShown  = 20
 )
+
+func newOutlooks() *fair.Places {
+	return fair.NewPlaces("foreseen starts", fair.Limits{Total: 1, Waiting: 32})
+}
 
 // Outlook is when a job that waits could start, and what it lacks until then.
 type Outlook struct {
@@ -116,14 +120,13 @@ func (s *Server) outlookOf(ctx context.Context, j *grid.Job, task uint32, at mom
 	ctx, cancel := context.WithTimeout(ctx, outlookWait)
 	defer cancel()
 	late := problem(http.StatusServiceUnavailable, problemBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
-	select {
-	case s.outlooks <- struct{}{}:
-	case <-ctx.Done():
+	leave, err := s.outlooks.Wait(ctx, turnOf(ctx), 1)
+	if err != nil {
 		return nil, late
 	}
 	made := make(chan *outlook.Outlook, 1)
 	go func() {
-		defer func() { <-s.outlooks }()
+		defer leave()
 		defer func() {
 			if caught := recover(); caught != nil {
 				s.options.Logger.Error("foreseeing the start of a job ended with a panic", "job", j.ID, "error", fmt.Sprint(caught))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -120,14 +121,17 @@ func testCancel(t *testing.T, with chromium) {
 	c := busy(t)
 	b := with.logIn(t, c, "root")
 	turn := c.server.cell.trials.turn
-	turn <- struct{}{} // that of another user is made
+	leave, err := turn.Wait(t.Context(), fair.User{Name: "another"}, 1) // that of another user is made
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.open("/whatif", 1280, "light")
 	b.follow(`.stack button`, `location.pathname === "/whatif/1" && document.querySelector("progress")`)
 	if text := eval[string](b, `document.querySelector("#main").textContent`); !strings.Contains(text, "waits for its turn") {
 		t.Errorf("the page of a comparison that waits: %s", text)
 	}
 	b.follow(`form[action="/whatif/1/cancel"] button`, `document.querySelector("#main").textContent.includes("It was cancelled.") && !document.querySelector("progress")`)
-	<-turn
+	leave()
 	b.open("/whatif", 1280, "light")
 	b.follow(`.stack button`, `location.pathname === "/whatif/2" && document.querySelector("#main").textContent.includes("Side by side")`)
 	b.clean()

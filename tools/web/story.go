@@ -163,12 +163,10 @@ func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, 
 
 // outlookTurn returns when it is the request's turn to foresee a start. The result ends the turn.
 func (c *consoleCell) outlookTurn(ctx context.Context) (release func(), err error) {
-	select {
-	case c.outlooks <- struct{}{}:
-		return func() { <-c.outlooks }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if release, err = c.outlooks.Wait(ctx, turnOf(ctx), 1); err != nil {
+		return nil, explained(noPlace(err, "requests to foresee a start"))
 	}
+	return release, nil
 }
 
 // wholes returns what gives the cell after a list, for lists in their order.

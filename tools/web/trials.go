@@ -16,6 +16,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -39,9 +40,13 @@ const (
 type trials struct {
 	mu   sync.Mutex
 	last int
-	kept []*trial      // the newest first
-	turn chan struct{} // one is made at a time
-	nice int           // of the thread that makes it
+	kept []*trial     // the newest first
+	turn *fair.Places // one is made at a time
+	nice int          // of the thread that makes it
+}
+
+func newTrialTurns() *fair.Places {
+	return fair.NewPlaces("comparisons", fair.Limits{Total: 1, Waiting: 1})
 }
 
 // trial is a comparison. What pages show is under the lock of trials.
@@ -190,17 +195,14 @@ func (c *consoleCell) set(t *trial, change func(*console.Trial)) {
 func (c *consoleCell) try(ctx context.Context, t *trial) {
 	defer close(t.ended)
 	defer t.stop()
-	var err error
-	select {
-	case c.trials.turn <- struct{}{}:
+	leave, err := c.trials.turn.Wait(ctx, fair.User{Name: t.owner}, 1)
+	if err == nil {
 		runtime.LockOSThread()
 		if bad := unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), c.trials.nice); bad != nil {
 			c.options.Logger.Warn("a what-if does not give way to other threads", "error", bad)
 		}
 		err = c.compare(ctx, t)
-		<-c.trials.turn
-	case <-ctx.Done():
-		err = ctx.Err()
+		leave()
 	}
 	c.set(t, func(t *console.Trial) {
 		t.Step, t.Part = "", 1

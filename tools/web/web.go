@@ -13,7 +13,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics"
 	"github.com/quill-grid/quill/pkg/product"
@@ -63,11 +63,10 @@ const (
 	headerWait  = 5 * time.Second
 	requestWait = 30 * time.Second
 	answerWait  = 60 * time.Second
-	idleWait    = 2 * time.Minute
+	idleWait    = 30 * time.Second
 	headerMax   = 16 << 10 // a larger one is a problem
 	headerLimit = 32 << 10 // of net/http, which answers with a text and closes the connection
 	bodyMax     = 16 << 20 // job scripts and several objects of configuration
-	connections = 4096
 	stopWait    = 5 * time.Second
 	reachWait   = 10 * time.Second // for ?after=
 )
@@ -88,8 +87,11 @@ type Server struct {
 	moments  moments
 	recent   recent
 	streams  streams
-	reading  chan struct{} // the stretches of the log that are read
-	outlooks chan struct{} // the starts that are being foreseen
+	reading  *fair.Places // of who reads the log, and the copies that are open
+	copies   *fair.Places
+	outlooks *fair.Places // the starts that are being foreseen
+	answers  *fair.Places // the listings that are being sent
+	readers  *fair.Places // of events
 	foresee  func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook
 	counts   table
 	metrics  *metrics.Set
@@ -98,7 +100,7 @@ type Server struct {
 	api      huma.API
 	mux      *http.ServeMux
 	handler  http.Handler
-	open     atomic.Int64 // connections
+	open     []*fair.Listener
 }
 
 // New returns a server that does not listen yet.
@@ -110,14 +112,14 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	h, l := newHub(), newLedger()
-	s := &Server{options: o, hub: h, ledger: l, reading: make(chan struct{}, pastsMost), outlooks: make(chan struct{}, outlooksMost), foresee: outlook.Of,
+	s := &Server{options: o, hub: h, ledger: l, reading: newReading(), copies: newCopies(), outlooks: newOutlooks(), answers: newAnswers(), readers: newReaders(), foresee: outlook.Of,
 		accounts: accounts{open: o.Accounts, wait: askedWait, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, recent: recent{every: stretchEvents}, streams: streams{ask: o.Streams}, url: "http://" + DefaultListen}
 	s.mirror = newMirror(h, l, &s.moments, &s.recent, &s.counts.Table)
-	s.cell = &consoleCell{Server: s, trials: trials{turn: make(chan struct{}, 1), nice: trialNice}}
+	s.cell = &consoleCell{Server: s, trials: trials{turn: newTrialTurns(), nice: trialNice}}
 	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.seq(); return err },
-		Refresh: func() { s.counts.Connections.Set(float64(s.open.Load())) },
+		Refresh: func() { s.counts.Connections.Set(float64(s.connections())) },
 		More:    []prometheus.Collector{slots{s.mirror}, waiting{s.mirror}, instances{s.mirror}, &s.streams},
 	})
 	s.mux = http.NewServeMux()
@@ -298,26 +300,22 @@ func (s *Server) Run(ctx context.Context) error {
 	log := s.options.Logger
 	s.url = cmp.Or(s.public, scheme+"://"+s.address(listener))
 	server := &http.Server{
-		Handler: s.handler, TLSConfig: clients, ConnState: s.bound, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+		Handler: s.handler, TLSConfig: clients, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerLimit,
-		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: identify,
+		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	failed := make(chan error, 3)
-	go func() {
-		serve := func() error { return server.Serve(listener) }
-		if s.options.Cert != "" {
-			serve = func() error { return server.ServeTLS(listener, s.options.Cert, s.options.Key) }
-		}
-		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
-			failed <- err
-		}
-	}()
+	fair.Serve(server)
 	local, why := s.listenLocal()
 	if why != nil {
 		log.Warn("cannot serve local users who log in", "error", why)
-	} else if local != nil {
+	}
+	if s.open = []*fair.Listener{listener}; local != nil {
+		s.open = append(s.open, local)
+	}
+	failed := make(chan error, 3)
+	for _, l := range s.open {
 		go func() {
-			if err := server.Serve(local); !errors.Is(err, http.ErrServerClosed) {
+			if err := serve(server, l, s.options); !errors.Is(err, http.ErrServerClosed) {
 				failed <- err
 			}
 		}()
@@ -351,8 +349,16 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
+// serve serves what comes to a listener, by TLS over the network if there is a certificate.
+func serve(server *http.Server, l *fair.Listener, o Options) error {
+	if o.Cert != "" && l.Addr().Network() == "tcp" {
+		return server.ServeTLS(l, o.Cert, o.Key)
+	}
+	return server.Serve(l)
+}
+
 // listen opens the address, after a check: what is sent over a network is encrypted.
-func (s *Server) listen() (_ net.Listener, scheme string, err error) {
+func (s *Server) listen() (_ *fair.Listener, scheme string, err error) {
 	o := s.options
 	host, port, err := net.SplitHostPort(o.Listen)
 	if err == nil && host == "" {
@@ -378,10 +384,11 @@ func (s *Server) listen() (_ net.Listener, scheme string, err error) {
 			return nil, "", fmt.Errorf("--tls-cert, --tls-key: %w", err)
 		}
 	}
-	listener, err := net.Listen("tcp", o.Listen)
+	raw, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		return nil, "", fmt.Errorf("--listen %s: %w", o.Listen, err)
 	}
+	listener := fair.NewListener("web connections", raw, fair.Limits{Total: 4096, User: 1024, Reserve: 64})
 	if o.Cert != "" {
 		return listener, "https", nil
 	}
@@ -431,14 +438,10 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// bound closes a connection that is one too many.
-func (s *Server) bound(c net.Conn, now http.ConnState) {
-	switch now {
-	case http.StateNew:
-		if s.open.Add(1) > connections {
-			c.Close()
-		}
-	case http.StateClosed, http.StateHijacked:
-		s.open.Add(-1)
+// connections returns how many are open.
+func (s *Server) connections() (n int) {
+	for _, l := range s.open {
+		n += l.Count()
 	}
+	return n
 }

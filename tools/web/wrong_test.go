@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
 // TestWrongs: a client gets no more checks than it may have, in any window; clients too many to be counted one by one share them.
@@ -75,7 +77,10 @@ func TestClientOf(t *testing.T) {
 	}
 	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, clientOf(r)) })
 	me := fmt.Sprintf("uid %d", os.Getuid())
-	server := httptest.NewServer(answer)
+	server := httptest.NewUnstartedServer(answer)
+	fair.Serve(server.Config)
+	server.Listener = fair.NewListener("test", server.Listener, fair.Limits{Total: 10})
+	server.Start()
 	defer server.Close()
 	if got := body(t, http.DefaultClient, server.URL); got != me {
 		t.Errorf("over TCP: %q, not %q", got, me)
@@ -85,7 +90,8 @@ func TestClientOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	local := &http.Server{Handler: answer, ConnContext: identify}
+	local := &http.Server{Handler: answer}
+	fair.Serve(local)
 	go local.Serve(l)
 	defer local.Close()
 	if got := body(t, localClient(s.options.Socket), "http://localhost/"); got != me {
@@ -102,7 +108,7 @@ func TestSocketOfOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return l.(*net.UnixListener)
+		return l.Listener.(*net.UnixListener)
 	}
 	killed := listen()
 	if _, err := s.listenLocal(); err == nil || !strings.Contains(err.Error(), "another quill web") {

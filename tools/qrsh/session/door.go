@@ -11,18 +11,25 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	"github.com/quill-grid/quill/pkg/fair"
 )
 
 // patience is how long a connection may take to show that it is the right one.
 const patience = 10 * time.Second
 
-// strangers is how many connections may try that at a time.
-const strangers = 16
+// Connect tries as often, after a pause that doubles: at the door others may come and go faster than one can show its token.
+const (
+	tries = 5
+	pause = 100 * time.Millisecond
+)
 
 // alive finds out within a minute that the other host is gone.
 var alive = net.KeepAliveConfig{Enable: true, Idle: 20 * time.Second, Interval: 10 * time.Second, Count: 4}
@@ -62,9 +69,11 @@ func Listen(name string) (*Door, error) {
 		SessionTicketsDisabled: true,
 	}
 	listen := net.ListenConfig{KeepAliveConfig: alive}
-	if d.listener, err = listen.Listen(context.Background(), "tcp", address); err != nil {
+	l, err := listen.Listen(context.Background(), "tcp", address)
+	if err != nil {
 		return nil, err
 	}
+	d.listener = fair.NewListener("qrsh, qlogin: connections that have not shown their token", l, fair.Limits{Total: 64, User: 16, Reserve: 16})
 	go d.watch()
 	return d, nil
 }
@@ -97,22 +106,18 @@ func (d *Door) Close() {
 	d.closing.Do(func() { d.listener.Close() })
 }
 
-// watch lets each that connects show its token.
+// watch lets each that connects show its token. Those that show nothing make room for others.
 func (d *Door) watch() {
-	trying := make(chan struct{}, strangers)
 	for {
-		trying <- struct{}{}
 		conn, err := d.listener.Accept()
 		if err != nil {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
 			time.Sleep(10 * time.Millisecond) // out of files or memory, for now
-			<-trying
 			continue
 		}
 		go func() {
-			defer func() { <-trying }()
 			if l := d.examine(conn); l == nil {
 				conn.Close()
 			} else {
@@ -130,6 +135,10 @@ func (d *Door) examine(conn net.Conn) *Link {
 	if err != nil || kind != frameToken || subtle.ConstantTimeCompare(token, d.token[:]) != 1 {
 		return nil
 	}
+	conn.(*fair.Conn).SetIdle(false) // it stays
+	if l.send(frameAdmit, nil) != nil {
+		return nil
+	}
 	conn.SetDeadline(time.Time{})
 	return l
 }
@@ -145,7 +154,24 @@ func (d *Door) welcome(l *Link) {
 }
 
 // Connect opens the link of an invitation. It fails when the other end has another fingerprint or rejects the token.
-func Connect(ctx context.Context, invitation string) (*Link, error) {
+func Connect(ctx context.Context, invitation string) (l *Link, err error) {
+	for i, rest := 1, pause; ; i, rest = i+1, 2*rest {
+		if l, err = connectOnce(ctx, invitation); i == tries || !errors.Is(err, errClosed) {
+			return l, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(rest):
+		}
+	}
+}
+
+// errClosed means that the other end has closed the connection: the token is wrong, or others have taken its place.
+var errClosed = errors.New("the connection was closed before the token was accepted")
+
+// connectOnce is Connect without another try.
+func connectOnce(ctx context.Context, invitation string) (*Link, error) {
 	address, rest, _ := strings.Cut(invitation, "/")
 	print, token, _ := strings.Cut(rest, "/")
 	want, err := base64.RawURLEncoding.DecodeString(print)
@@ -170,7 +196,15 @@ func Connect(ctx context.Context, invitation string) (*Link, error) {
 			return nil
 		},
 	}))
-	if err := l.send(frameToken, secret); err != nil {
+	err = l.send(frameToken, secret)
+	if err == nil {
+		if kind, _, broken := l.next(); broken != nil || kind != frameAdmit {
+			err = fmt.Errorf("%s: %w", address, errClosed)
+		}
+	} else if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
+		err = fmt.Errorf("%s: %w", address, errClosed)
+	}
+	if err != nil {
 		conn.Close()
 		return nil, err
 	}

@@ -34,6 +34,7 @@ import (
 // window bytes ahead of the command.
 const (
 	frameToken  = 't'
+	frameAdmit  = 'a' // the token was the right one
 	frameStdout = '1'
 	frameStderr = '2'
 	frameCredit = 'c'
