@@ -50,6 +50,7 @@ type attempt struct {
 	sessions []int
 	ticks    uint64 // entered then, on the clock of stat.start
 	orphans  int    // how many there are
+	leaving  bool   // its orphans are killed
 
 	joining sync.Mutex // held while a process is adopted
 	guests  []guest    // adopted, without a control group
@@ -107,6 +108,9 @@ func (a *attempt) run() {
 	}
 	dropCgroup(p.Cgroup.Path, p.Cgroup.Job)
 	a.noteOver()
+	if a.failed != nil && a.failed.lack {
+		time.Sleep(lackPause)
+	}
 	if left, why := a.k.removeAll(p, sweepPatience); why != nil {
 		a.end.Left = why.Error()
 		a.k.stays(left)

@@ -53,6 +53,9 @@ type fault struct {
 	Reason string
 }
 
+// faultCodes are those that a child may report.
+var faultCodes = []report.Failure{report.FailedRestart, report.FailedOutput, report.FailedDirectory, report.FailedShell}
+
 func errandFields(w *wire.Coder, e *errand) {
 	m := w.Open()
 	w.Text(&e.Cwd)
@@ -114,8 +117,8 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 		switch {
 		case len(b) == 0:
 			started.refused <- nil
-		case unpack(b, &f, faultFields) == nil && (f.Code == report.FailedOutput || f.Code == report.FailedDirectory || f.Code == report.FailedShell):
-			started.refused <- &failure{f.Code, f.Reason}
+		case unpack(b, &f, faultFields) == nil && slices.Contains(faultCodes, f.Code):
+			started.refused <- &failure{f.Code, f.Reason, f.Code == report.FailedRestart}
 		default:
 			started.refused <- fail(report.FailedShell, "%s could not be started", e.Path)
 		}
@@ -223,15 +226,11 @@ func fdPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 // The failures of a start, worded as in Grid Engine.
 
 func noEntry(dir string, err error) *failure {
-	return fail(report.FailedDirectory, "can't chdir to %s: %s", dir, errnoText(err))
+	return failBy(err, report.FailedDirectory, "can't chdir to %s: %s", dir, errnoText(err))
 }
 
 func noStream(i int, path string, err error) *failure {
-	code := report.FailedOutput
-	if exhausted(err) {
-		code = report.FailedBeforeJob
-	}
-	return fail(code, "can't open %q as %s: %s", path, streamNames[i], errnoText(err))
+	return failBy(err, report.FailedOutput, "can't open %q as %s: %s", path, streamNames[i], errnoText(err))
 }
 
 // noProgram returns the failure of a program that cannot be run in an environment, which
@@ -240,7 +239,7 @@ func noProgram(env []string, path, name string, err error) *failure {
 	if errors.Is(err, syscall.ENOENT) && slices.Contains(env, "SHELL="+path) {
 		return fail(report.FailedShell, "unable to find shell %q", path)
 	}
-	return fail(report.FailedShell, "execvlp(%s, %q) failed: %s", path, name, errnoText(err))
+	return failBy(err, report.FailedShell, "execvlp(%s, %q) failed: %s", path, name, errnoText(err))
 }
 
 var streamNames = [3]string{"stdin_path", "stdout_path", "stderr_path"}

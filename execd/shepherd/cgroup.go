@@ -118,19 +118,19 @@ func (a *attempt) enterCgroup() *failure {
 	}
 	if err := makeCgroup(g); err != nil {
 		*g = plan.Cgroup{} // nothing to remove, or not ours
-		return fail(report.FailedBeforeJob, "can't make control group: %v", err)
+		return failBy(err, report.FailedBeforeJob, "can't make control group: %v", err)
 	}
 	if err := keepOn(g.Path, a.plan.Affinity); err != nil {
 		a.k.logf("%s: kept on processors %v by its affinity only: %v", a.key, a.plan.Affinity, err)
 	}
 	if rules := rulesOf(a.plan.Devices); len(rules) > 0 {
 		if err := confine(g.Path, rules); err != nil {
-			return fail(report.FailedBeforeJob, "can't close devices of other jobs: %v", err)
+			return failBy(err, report.FailedBeforeJob, "can't close devices of other jobs: %v", err)
 		}
 	}
 	fd, err := syscall.Open(g.Path, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return fail(report.FailedBeforeJob, "can't open control group %s: %s", g.Path, errnoText(err))
+		return failBy(err, report.FailedBeforeJob, "can't open control group %s: %s", g.Path, errnoText(err))
 	}
 	a.cgroup = fd
 	a.k.reaper.enterGroup(a, g.Path)

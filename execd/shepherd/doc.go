@@ -39,6 +39,7 @@
 //	usage.go    sampling; limits over the whole job
 //	proc.go     reading /proc
 //	journal.go  the append-only file, its group commit and its compaction; the bytes are described in tools/manual/formats.md
+//	removetree.go removal of a directory, however deep it is
 //	left.go     what could not be removed when its attempt was over
 //	recover.go  attempts of a shepherd that died
 //

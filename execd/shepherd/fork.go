@@ -109,8 +109,8 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 	if done {
 		defer leave()
 		switch {
-		case noDir != nil && exhausted(noDir):
-			return nil, fail(n.lacking, "can't chdir to %s: %s", n.dir, errnoText(noDir))
+		case exhausted(noDir):
+			return nil, failBy(noDir, n.lacking, "can't chdir to %s: %s", n.dir, errnoText(noDir))
 		case noDir != nil && noDir != syscall.EACCES: // that may be right for the owner all the same
 			return nil, noEntry(n.dir, noDir)
 		case noDir == nil && noFile != nil && noFile != syscall.EACCES:
@@ -146,7 +146,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 	case err == nil:
 		return started, nil
 	case exhausted(err):
-		return nil, fail(n.lacking, "execvlp(%s, %q) failed: %s", n.path, n.name, errnoText(err))
+		return nil, failBy(err, n.lacking, "execvlp(%s, %q) failed: %s", n.path, n.name, errnoText(err))
 	}
 	return nil, noProgram(n.env, n.path, n.name, err)
 }

@@ -127,7 +127,7 @@ func TestRewriteOnFullDisk(t *testing.T) {
 	}
 }
 
-// A shepherd without descriptors is no fault of the job that comes next.
+// A shepherd without descriptors is no fault of the job that comes next, and none of its queue.
 func TestNoDescriptors(t *testing.T) {
 	h := newHost(t)
 	pid := shepherdPid(h.dir)
@@ -152,7 +152,7 @@ func TestNoDescriptors(t *testing.T) {
 		limit(usual)
 		switch {
 		case e.Failed == report.NoFailure && e.ExitStatus == 3:
-		case (e.Failed == report.FailedBeforeJob || e.Failed == report.FailedStartingJob) && strings.HasSuffix(e.Text, "oo many open files"):
+		case e.Failed.Fault(false) == report.NoFault && e.Failed.Next() == report.Again && strings.HasSuffix(e.Text, "oo many open files"):
 		default:
 			t.Errorf("%d descriptors more: failed %d, %s", job-4, e.Failed, e.Text)
 		}

@@ -304,7 +304,7 @@ func TestMaxRSS(t *testing.T) {
 
 // Owners take turns: a start does not wait for all that another owner has begun.
 func TestTurns(t *testing.T) {
-	turns := newTurns()
+	turns := newTurns(turnsMax, turnsEach)
 	for range turnsEach {
 		turns.acquire(1)
 	}

@@ -60,7 +60,7 @@ func (r *reaper) decide(pid int, o *orphan) {
 		owner = s.of
 	}
 	if owner != nil {
-		o.belongsTo(owner)
+		o.belongsTo(owner, pid)
 		return
 	}
 	suspects := 0
@@ -69,7 +69,7 @@ func (r *reaper) decide(pid int, o *orphan) {
 			continue
 		}
 		if owner = a; o.marker == a.plan.Spool {
-			o.belongsTo(a)
+			o.belongsTo(a, pid)
 			return
 		}
 		suspects++
@@ -78,16 +78,20 @@ func (r *reaper) decide(pid int, o *orphan) {
 	case suspects == 0 || o.marker != "" && r.attempts[o.marker] == nil: // of an attempt that is over
 		syscall.Kill(pid, syscall.SIGKILL)
 	case suspects == 1:
-		o.belongsTo(owner)
+		o.belongsTo(owner, pid)
 	}
 }
 
-func (o *orphan) belongsTo(a *attempt) {
+// belongsTo makes a the owner of an orphan, which is killed when a is about to end. Called with mu held.
+func (o *orphan) belongsTo(a *attempt, pid int) {
 	if o.owner != nil {
 		o.owner.orphans--
 	}
 	o.owner = a
 	a.orphans++
+	if a.leaving {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
 }
 
 // ownerOfGroup returns the attempt in whose control group a process is, or in a group within it; nil for none. Called with mu held.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -113,4 +114,37 @@ func TestOwnerAfterCrash(t *testing.T) {
 	h.end(1)
 	want(t, "alive after the crash: the job's", alive(pid), false)
 	want(t, "alive after the crash: another user's", alive(daemon.Process.Pid), true)
+}
+
+// Of an environment no more is read than fits, and no more often than a process may need to begin its program.
+func TestMarkersAreBounded(t *testing.T) {
+	sleep := func(env ...string) (pid int, over func()) {
+		c := exec.Command("/bin/sleep", "1000")
+		c.Env = env
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return c.Process.Pid, func() { c.Process.Kill(); c.Wait() }
+	}
+	long := "X=" + strings.Repeat("x", 100000)
+	near, over := sleep("A"+long, spoolVariable+"/spool", "B"+long, "C"+long)
+	defer over()
+	far, over := sleep("A"+long, "B"+long, "C"+long, spoolVariable+"/spool")
+	defer over()
+	buf := make([]byte, environMax)
+	want(t, "near", spoolOf(near, buf), "/spool")
+	want(t, "far", spoolOf(far, buf), "")
+
+	uid := uint32(os.Getuid())
+	two := map[string]*attempt{"/spool": {users: []uint32{uid}, plan: plan.Plan{Spool: "/spool"}}, "/other": {users: []uint32{uid}, plan: plan.Plan{Spool: "/other"}}}
+	r := &reaper{orphans: map[int]*orphan{}, attempts: two, slow: new(Slowness)}
+	r.classify(near)
+	r.classify(far)
+	for range 2 * looksMax {
+		r.findAllMarkers()
+	}
+	want(t, "owner of the near", r.orphans[near].owner, two["/spool"])
+	want(t, "owner of the far", r.orphans[far].owner, nil)
+	want(t, "looks for the near", r.orphans[near].looks, 1)
+	want(t, "looks for the far", r.orphans[far].looks, looksMax)
 }

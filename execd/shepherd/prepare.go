@@ -23,11 +23,24 @@ import (
 type failure struct {
 	code   report.Failure
 	reason string
+	lack   bool // the host, or the shepherd, has not enough of something at present
 }
 
 func fail(code report.Failure, format string, args ...any) *failure {
-	return &failure{code, fmt.Sprintf(format, args...)}
+	return &failure{code: code, reason: fmt.Sprintf(format, args...)}
 }
+
+// failBy is fail for what err has caused. A lack is no fault of the job or the queue: the job is to be started again.
+func failBy(err error, code report.Failure, format string, args ...any) *failure {
+	f := fail(code, format, args...)
+	if f.lack = exhausted(err); f.lack && code != report.FailedBeforePEStop && code != report.FailedBeforeEpilog { // the job has run
+		f.code = report.FailedRestart
+	}
+	return f
+}
+
+// lackPause is how long an attempt that met a lack stays, so that it does not come back at once.
+const lackPause = 3 * time.Second
 
 // streams are the standard input, output and error of an attempt, open from before its first step to its last fork.
 type streams struct {
@@ -48,21 +61,21 @@ func (s *streams) close() {
 // prepare makes the attempt's directories and files and opens its streams.
 func (k *shepherd) prepare(p *plan.Plan, s *streams) *failure {
 	if err := os.Mkdir(p.Spool, 0o755); err != nil && !os.IsExist(err) {
-		return fail(report.FailedBeforeJob, "can't make spool directory: %v", err)
+		return failBy(err, report.FailedBeforeJob, "can't make spool directory: %v", err)
 	}
 	for i, d := range p.Dirs {
 		if err := k.makeDir(d, p.Owner); err != nil {
 			p.Dirs = p.Dirs[:i] // the others are not ours to remove
-			return fail(report.FailedBeforeJob, "can't make directory: %v", err)
+			return failBy(err, report.FailedBeforeJob, "can't make directory: %v", err)
 		}
 	}
 	for _, f := range p.Files {
 		if err := k.writeFile(f, p.Owner); err != nil {
-			return fail(report.FailedBeforeJob, "can't write file: %v", err)
+			return failBy(err, report.FailedBeforeJob, "can't write file: %v", err)
 		}
 	}
 	if err := k.noteStart(p); err != nil {
-		return fail(report.FailedBeforeJob, "can't write file: %v", err)
+		return failBy(err, report.FailedBeforeJob, "can't write file: %v", err)
 	}
 	failed := k.open(p.Owner, p.Stdin, p.Stdout, p.Stderr, s)
 	if failed == nil {
@@ -81,12 +94,15 @@ func (k *shepherd) makeDir(d plan.Dir, o plan.Owner) error {
 	}
 	err := os.Mkdir(d.Path, os.FileMode(d.Mode))
 	if os.IsExist(err) {
-		// Left from an attempt that was cut off. A link, or what belongs to another user, is neither used nor removed.
+		// Left from an attempt that was cut off. A link, or what belongs to another user, is neither used nor removed. It is moved away, for its
+		// removal may take long.
 		var s syscall.Stat_t
 		if syscall.Lstat(d.Path, &s) == nil && s.Mode&syscall.S_IFMT == syscall.S_IFDIR && s.Uid == uint32(uid) {
-			if err := os.RemoveAll(d.Path); err != nil {
+			aside := fmt.Sprintf("%s.%x", d.Path, time.Now().UnixNano())
+			if err := os.Rename(d.Path, aside); err != nil {
 				return err
 			}
+			k.stays([]string{aside + "/"})
 			err = os.Mkdir(d.Path, os.FileMode(d.Mode))
 		}
 	}
@@ -337,8 +353,13 @@ func (k *shepherd) removeFor(owner uint32, others []string, patience time.Durati
 	}
 	var stays []string
 	var cannot error
-	if !k.slow.Within(owner, patience, func() { stays, cannot = remove(others) }, func() {}) {
-		return others, fmt.Errorf("remove %s: the file system does not answer", others[0])
+	inTurn := func() {
+		k.removals.acquire(owner)
+		defer k.removals.release(owner)
+		stays, cannot = remove(others)
+	}
+	if !k.slow.Within(owner, patience, inTurn, func() {}) {
+		return others, fmt.Errorf("remove %s: its file system does not answer, or it takes longer than %v", others[0], patience)
 	}
 	return stays, cannot
 }
@@ -356,7 +377,7 @@ func remove(paths []string) (left []string, why error) {
 		switch no := syscall.Rmdir(dir); no {
 		case nil, syscall.ENOTDIR: // not ours
 		case syscall.ENOTEMPTY:
-			err = os.RemoveAll(dir)
+			err = removeTree(dir)
 		case syscall.ENOENT:
 			if !exists(filepath.Dir(dir)) {
 				err = &os.PathError{Op: "remove", Path: dir, Err: no}
@@ -373,7 +394,7 @@ func remove(paths []string) (left []string, why error) {
 
 // exhausted reports whether the machine, or this process, has not enough of something: no fault of the job.
 func exhausted(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM)
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EAGAIN) // processes
 }
 
 // errnoText returns the text of strerror(3) as Grid Engine prints it, with a capital.

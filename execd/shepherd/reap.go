@@ -266,17 +266,24 @@ func (r *reaper) leave(a *attempt, patience time.Duration) bool {
 		r.mu.Unlock()
 		r.changed.Broadcast()
 	}).Stop()
+	r.mu.Lock()
+	a.leaving = true // from now on each is killed when it is found
+	for pid, o := range r.orphans {
+		if o.owner == a {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 	for {
+		r.mu.Unlock()
 		r.adopt() // also the children of those that died
 		r.findMarkers(a)
 		r.mu.Lock()
-		if r.killOrphans(a); a.orphans == 0 || late {
+		if a.orphans == 0 || late {
 			break
 		}
 		for a.orphans > 0 && !late {
 			r.changed.Wait()
 		}
-		r.mu.Unlock()
 	}
 	defer r.mu.Unlock()
 	delete(r.attempts, a.plan.Spool)
@@ -301,16 +308,7 @@ func (r *reaper) claim(a *attempt, pids []int) {
 	defer r.mu.Unlock()
 	for _, pid := range pids {
 		if o := r.orphans[pid]; o != nil {
-			o.belongsTo(a)
-		}
-	}
-}
-
-// killOrphans kills the orphans of a. Called with mu held.
-func (r *reaper) killOrphans(a *attempt) {
-	for pid, o := range r.orphans {
-		if o.owner == a {
-			syscall.Kill(pid, syscall.SIGKILL)
+			o.belongsTo(a, pid)
 		}
 	}
 }

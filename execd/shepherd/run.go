@@ -49,6 +49,7 @@ type shepherd struct {
 	journal   *journal // never call add with mu held: compaction takes mu
 	pid       string
 	starting  *turns
+	removals  *turns // of directories that are not empty
 	slow      Slowness
 	trust     atomic.Pointer[trust] // the last one
 	quit      chan struct{}         // closed when it is time to go
@@ -170,7 +171,8 @@ func newShepherd(dir string) (*shepherd, error) {
 	k := &shepherd{
 		dir: dir, jobs: -1, nice: niceness(), uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
 		pid:      strconv.Itoa(os.Getpid()),
-		starting: newTurns(),
+		starting: newTurns(turnsMax, turnsEach),
+		removals: newTurns(removalsMax, removalsEach),
 		quit:     make(chan struct{}),
 		attempts: map[report.Attempt]*attempt{},
 		conns:    map[*conn]struct{}{},

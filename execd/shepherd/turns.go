@@ -5,6 +5,7 @@ import "sync"
 // turns bounds the attempts that prepare files or fork at the same time: more would only queue for the disk, each with a
 // thread of its own. Owners take turns, and one alone cannot have all of them.
 type turns struct {
+	each    int // how many one owner may have
 	mu      sync.Mutex
 	free    int
 	taken   map[uint32]int             // by uid
@@ -12,20 +13,20 @@ type turns struct {
 	line    []uint32                   // the owners of waiting, the next one first
 }
 
-// turnsMax is how many turns there are, and turnsEach how many of them one owner may have.
+// turnsMax is how many attempts may do so, and turnsEach how many of one owner.
 const (
 	turnsMax  = 64
 	turnsEach = 48
 )
 
-func newTurns() *turns {
-	return &turns{free: turnsMax, taken: map[uint32]int{}, waiting: map[uint32][]chan struct{}{}}
+func newTurns(all, each int) *turns {
+	return &turns{each: each, free: all, taken: map[uint32]int{}, waiting: map[uint32][]chan struct{}{}}
 }
 
 // acquire waits for a turn.
 func (t *turns) acquire(owner uint32) {
 	t.mu.Lock()
-	if t.free > 0 && t.taken[owner] < turnsEach {
+	if t.free > 0 && t.taken[owner] < t.each {
 		t.free--
 		t.taken[owner]++
 		t.mu.Unlock()
@@ -50,7 +51,7 @@ func (t *turns) release(owner uint32) {
 	}
 	for i := 0; i < len(t.line) && t.free > 0; {
 		next := t.line[i]
-		if t.taken[next] >= turnsEach {
+		if t.taken[next] >= t.each {
 			i++
 			continue
 		}

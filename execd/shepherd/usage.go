@@ -207,26 +207,50 @@ func (a *attempt) sample() (o order, exceeded bool) {
 // samplePause is the least time between two samples of a job, and its age at the first.
 const samplePause = time.Second
 
-// watch samples running jobs for ever. However many they are, it leaves at least nine tenths of a processor alone.
+// watch samples running jobs for ever. However many they are, it leaves at least nine tenths of a processor alone. A user whose jobs take long
+// to sample, for they have very many processes, has them sampled less often, and no others.
 func (k *shepherd) watch() {
 	pause := samplePause
+	next := map[uint32]time.Time{} // of such users
 	for n := 1; ; n++ {
 		time.Sleep(pause)
 		began := time.Now()
 		k.reaper.adopt()
 		go k.reaper.findAllMarkers()
-		for _, a := range k.oldEnough(began.Add(-samplePause)) {
-			if o, exceeded := a.sample(); exceeded {
-				a.sendOrder(o)
-			}
-			a.record()
-		}
-		pause = max(samplePause, 10*time.Since(began))
+		pause = max(samplePause, 10*(time.Since(began)+k.sampleAll(began, next)))
 		if n%leftSamples == 0 {
 			go k.removeLeft()
 		}
 		k.leaveWhenIdle()
 	}
+}
+
+// longSample is how long the samples of a user's jobs may take before they are made less often.
+const longSample = 50 * time.Millisecond
+
+// sampleAll samples the jobs of all users but those whose time, in next, has not come. It returns how long all took that did not take long.
+func (k *shepherd) sampleAll(now time.Time, next map[uint32]time.Time) (took time.Duration) {
+	of := map[uint32]time.Duration{}
+	for _, a := range k.oldEnough(now.Add(-samplePause)) {
+		uid := a.users[0]
+		if now.Before(next[uid]) {
+			continue
+		}
+		began := time.Now()
+		if o, exceeded := a.sample(); exceeded {
+			a.sendOrder(o)
+		}
+		a.record()
+		of[uid] += time.Since(began)
+	}
+	for uid, each := range of {
+		if delete(next, uid); each > longSample {
+			next[uid] = now.Add(10 * each)
+		} else {
+			took += each
+		}
+	}
+	return took
 }
 
 // oldEnough returns the jobs that were started before then and run.

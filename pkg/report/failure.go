@@ -13,11 +13,11 @@ const (
 	FailedConfig        Failure = 3
 	FailedPID           Failure = 4
 	FailedProcessors    Failure = 6
-	FailedBeforeProlog  Failure = 7 // nothing could be run as the user of the prolog, or the host had not enough of something
+	FailedBeforeProlog  Failure = 7 // nothing could be run as the user of the prolog
 	FailedProlog        Failure = 8 // it exited non-zero; so with the codes of other steps
 	FailedBeforePEStart Failure = 9
 	FailedPEStart       Failure = 10
-	FailedStartingJob   Failure = 11 // the host had not enough of something
+	FailedStartingJob   Failure = 11
 	FailedBeforePEStop  Failure = 12
 	FailedPEStop        Failure = 13
 	FailedBeforeEpilog  Failure = 14
@@ -29,7 +29,7 @@ const (
 	FailedErrorFile     Failure = 20
 	FailedOwner         Failure = 21 // its owner cannot be run on this host; see Accounted
 	FailedMigrated      Failure = 24 // ended by Migrate to continue on another host
-	FailedRestart       Failure = 25 // rescheduled: by exit status 99, by qmod -r, as its host was silent, as it was cut off before the job
+	FailedRestart       Failure = 25 // rescheduled: by exit status 99, by qmod -r, as its host was silent, as it was cut off before the job, as the host had not enough of something
 	FailedOutput        Failure = 26
 	FailedShell         Failure = 27 // a program, of the job or of another step, does not exist or cannot be executed
 	FailedDirectory     Failure = 28
