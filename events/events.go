@@ -2,6 +2,7 @@ package events
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -72,6 +73,11 @@ type Cause struct {
 	// Proposal is the number of the proposal that Who approved, 0: none; Proposer is who proposed it, as grid.Proposal.Proposer says.
 	Proposal uint32
 	Proposer string
+}
+
+// User returns the user whose request it was, "" when it was none.
+func (c Cause) User() string {
+	return c.Who[:max(strings.LastIndexByte(c.Who, '@'), 0)] // names of hosts have no @
 }
 
 // Actor returns who it was: "alice@h1", "alice@h1 with token 7", or "proposal 3, approved by alice@h1, proposed by alice@h2 with token 7 (agent)".

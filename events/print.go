@@ -110,6 +110,7 @@ func (l *line) object(o grid.Object) {
 		l.number("jobs", float64(len(o.Jobs)))
 		l.field("messages", strings.Join(o.Messages, "; "))
 	case *grid.Receipt:
+		l.field("verb", o.Verb)
 		l.number("job", float64(o.Job))
 		l.field("petask", o.PETask)
 		l.number("ar", float64(o.AR))

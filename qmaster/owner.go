@@ -132,11 +132,11 @@ func (o *owner) proceed() {
 	}
 }
 
-// hasSubmitted reports whether a request has made its job already.
+// hasSubmitted reports whether a request has been carried out already.
 func (o *owner) hasSubmitted(r gdi.Request) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.core.Knows(r) != 0
+	return o.core.Knows(r)
 }
 
 // setAside is a number for a job that is going to be looked at.

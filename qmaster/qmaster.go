@@ -398,7 +398,7 @@ func (q *QMaster) begin(s *state.State) {
 		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
 	}
 	q.owner.core.In(time.Local)
-	q.owner.core.Reads(codec.DecodeBody)
+	q.owner.core.Reads(core.Format{Body: codec.DecodeBody, AppendReply: codec.AppendReply, Reply: codec.DecodeReply})
 	q.owner.core.On(q.opts.Host)
 	q.owner.core.Portions(portion)
 	q.opts.Metrics.begin(q, s)

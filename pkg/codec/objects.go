@@ -294,6 +294,9 @@ func jobReceipt(w *wire.Coder, r *grid.Receipt) {
 	wire.Sig(w, &r.At)
 	wire.Uns(w, &r.AR)
 	name(w, &r.PETask)
+	name(w, &r.User)
+	name(w, &r.Verb)
+	w.Data(&r.Reply)
 	w.Close(m)
 }
 

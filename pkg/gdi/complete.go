@@ -53,6 +53,9 @@ func NewBody(verb string) Body {
 // are known. qmaster calls it for each request that it receives, and the core for each
 // that it decides on. The error names what is missing.
 func (r *Request) Complete() error {
+	if err := r.origin(); err != nil {
+		return err
+	}
 	if err := r.bounded(); err != nil {
 		return err
 	}

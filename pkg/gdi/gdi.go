@@ -10,14 +10,14 @@ import (
 // Request is one request of a user. User and Token are set by the receiver from the
 // authenticated subject, never trusted from the payload.
 type Request struct {
-	ID      string // unique per request; a retry repeats it
+	ID      string // unique per request of the user; a retry repeats it
 	User    string
 	Token   uint32 // that the connection was opened with; 0: none
 	Group   string // the user's primary group; of the sending process
 	UID     uint32
 	GID     uint32
 	Host    string // where the command ran
-	Command string // qsub, qconf, ...
+	Command string // qsub, qconf, ...: the client's word, for readers of the log; nothing depends on it
 	Body    Body
 }
 

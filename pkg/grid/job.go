@@ -339,22 +339,39 @@ func (j *Job) Eligible() Ranges {
 	return j.Pending.Minus(j.UserHold).Minus(j.OperHold).Minus(j.SysHold).Minus(j.ArrayHold)
 }
 
-// Receipt stores which job, advance reservation or PE task a client's request made, so
-// that a retry after a lost answer never makes a second one. It follows from the list
-// that adds it, whose Cause names the request. Kept for ReceiptSeconds.
+// Receipt stores what a user's request has done, so that a retry after a lost answer does it once and gets the first answer.
+// That of a request that made a job, an advance reservation or a PE task follows from the list that adds it, whose Cause names
+// the user and the request; those of others are events, in the list with what they changed. Kept for ReceiptSeconds, and the
+// newest of a user up to ReceiptBytes.
 type Receipt struct {
+	User    string
 	Request string // the client's id
 	Job     uint32
 	AR      uint32
 	At      Time
 	PETask  string // started in Job
+	Verb    string // of the request; "": it follows from what was made
+	Reply   []byte // codec.AppendReply; none: it follows from what was made
 }
 
-// ReceiptSeconds is how long a client may retry.
-const ReceiptSeconds = 600
+const (
+	// ReceiptSeconds is how long a client may retry.
+	ReceiptSeconds = 600
+	// ReceiptBytes is how many bytes the receipts of a user take at most.
+	ReceiptBytes = 64 << 20
+)
 
 func (*Receipt) Kind() Kind { return KindReceipt }
-func (r *Receipt) Key() Key { return Key{Name: r.Request} }
+func (r *Receipt) Key() Key { return ReceiptKey(r.User, r.Request) }
+
+// ReceiptKey returns the key of the receipt of a user's request. Names of users have no colon, as in passwd(5).
+func ReceiptKey(user, request string) Key { return Key{Name: user + ":" + request} }
+
+// Size returns about how many bytes a receipt takes.
+func (r *Receipt) Size() int {
+	const each = 200 // of the object, its key and its places in the tables
+	return each + 2*(len(r.User)+len(r.Request)) + len(r.PETask) + len(r.Reply)
+}
 
 // Counter is a number that only grows: "jobseqnum" is the last job number.
 type Counter struct {

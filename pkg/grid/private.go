@@ -14,6 +14,7 @@ var Private = []string{
 	"Job.Spec.Script", "Job.Spec.Env", "Job.Spec.Connect", "Job.Spec.SubmitCommand",
 	"PETask.Launch", "Accounting.SubmitCommand", "Token.Comment", "Token.Digest",
 	"Proposal.Agent", "Proposal.Reason", "Proposal.Effect", "Proposal.Changes", "Proposal.Text", "Proposal.Touches", "Proposal.Decided",
+	"Receipt.Reply",
 }
 
 // Public returns an object without its private fields: a copy, or the object itself if
@@ -49,6 +50,13 @@ func Public(o Object) Object {
 		t := *o
 		t.Comment, t.Digest = "", nil
 		return &t
+	case *Receipt:
+		if o.Reply == nil {
+			break
+		}
+		r := *o
+		r.Reply = nil
+		return &r
 	case *Proposal:
 		if !o.public() {
 			p := *o

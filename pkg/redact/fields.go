@@ -4,17 +4,18 @@ package redact
 type rule uint8
 
 const (
-	keep   rule = iota + 1 // the cluster's own
-	who                    // a user, a unix group, a project
-	job                    // a job's name
-	secret                 // not to be published
-	text                   // words, some of which are names
-	at                     // who@host
-	quota                  // a rule of a resource quota set
-	refs                   // jobs by number or name
-	both                   // user/project
-	config                 // text, with mail addresses
-	image                  // of a container: secret but for its extension, by which hosts offer a starter
+	keep    rule = iota + 1 // the cluster's own
+	who                     // a user, a unix group, a project
+	job                     // a job's name
+	secret                  // not to be published
+	text                    // words, some of which are names
+	at                      // who@host
+	quota                   // a rule of a resource quota set
+	refs                    // jobs by number or name
+	both                    // user/project
+	receipt                 // user:request
+	config                  // text, with mail addresses
+	image                   // of a container: secret but for its extension, by which hosts offer a starter
 )
 
 // fields has for each field of an object's type, and of the types in it, what
@@ -69,7 +70,7 @@ var fields = map[string]rule{
 	"Project.Name": who, "Project.ACL": keep, "Project.XACL": keep, "User.Name": who, "User.DefaultProject": who, "Login.ID": keep,
 	"Proposal.User": who, "Proposal.Host": keep, "Proposal.Request": keep, "Touched.Name": text, "Decision.By": at,
 	"Decision.Request": keep, "Token.Owner": who, "Userset.Entries": who, "Userset.Name": keep, "Userset.Type": keep,
-	"ShareNode.Name": who, "RQS.Name": keep, "RQS.Limits": quota, "Receipt.Request": keep, "Receipt.PETask": keep,
+	"ShareNode.Name": who, "RQS.Name": keep, "RQS.Limits": quota, "Receipt.User": who, "Receipt.Verb": keep, "Receipt.Request": keep, "Receipt.PETask": keep,
 
 	"SchedConf.Algorithm": keep, "SchedConf.DefaultDuration": keep, "SchedConf.HalflifeDecayList": keep,
 	"SchedConf.JobLoadAdjustments": keep, "SchedConf.LoadAdjustmentDecayTime": keep, "SchedConf.LoadFormula": keep,

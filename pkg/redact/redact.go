@@ -75,7 +75,7 @@ func (r *Redactor) Record(o orders.Record) orders.Record {
 }
 
 // joined has the kinds whose key joins the names of several fields.
-var joined = map[grid.Kind]rule{grid.KindBooking: both, grid.KindAlgorithmState: text}
+var joined = map[grid.Kind]rule{grid.KindBooking: both, grid.KindReceipt: receipt, grid.KindAlgorithmState: text}
 
 // keyRules has for each kind what becomes of the name in its key: what becomes of the first string of its objects,
 // except for those in joined.
@@ -235,6 +235,9 @@ func (r *Redactor) token(how rule, s string) string {
 	case both:
 		user, project, _ := strings.Cut(s, "/")
 		return r.token(who, user) + "/" + r.token(who, project)
+	case receipt:
+		user, request, _ := strings.Cut(s, ":")
+		return grid.ReceiptKey(r.token(who, user), request).Name
 	case refs:
 		if strings.Trim(s, "0123456789.-:") == "" {
 			return s

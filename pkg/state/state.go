@@ -22,10 +22,9 @@ type State struct {
 	tables     [grid.KindsEnd]table
 	onHost     tree[place]
 	successors tree[dependency]
-	reserved   tree[dependency]           // jobs by their advance reservation
-	owned      tree[ownership]            // jobs by their owner
-	receipts   []*grid.Receipt            // as they came; see forgetReceipts
-	unordered  bool                       // receipts are not oldest first
+	reserved   tree[dependency] // jobs by their advance reservation
+	owned      tree[ownership]  // jobs by their owner
+	receipts   receipts
 	members    map[string]map[string]bool // by host group; never changed, only replaced
 	finished   []*grid.Job                // see Finished
 	finishing  int                        // how many of them there are at most
@@ -68,6 +67,7 @@ func New() *State {
 		return a.job < b.job
 	}
 	s.successors, s.reserved = newTree(before), newTree(before)
+	s.receipts = newReceipts()
 	s.owned = newTree(func(a, b ownership) bool {
 		if a.owner != b.owner {
 			return a.owner < b.owner
@@ -85,7 +85,7 @@ func (s *State) Copy() *State {
 		c.tables[k] = s.tables[k].copied()
 	}
 	c.onHost, c.successors, c.reserved, c.owned = s.onHost.copied(), s.successors.copied(), s.reserved.copied(), s.owned.copied()
-	c.receipts, c.finished = slices.Clip(s.receipts), slices.Clip(s.finished)
+	c.receipts, c.finished = s.receipts.copied(), slices.Clip(s.finished)
 	return &c
 }
 
@@ -93,21 +93,29 @@ func (s *State) Copy() *State {
 // state up and may be applied in any number of pieces.
 func (s *State) Apply(l events.List) {
 	s.Seq, s.At = l.Seq, max(s.At, l.At)
-	full := false
+	full, user := false, ""
 	for _, e := range l.Events {
 		full = full || e.Op == events.OpList
 		s.apply(e)
 		if e.Op != events.OpAdd || l.Cause.Ref == "" {
 			continue
 		}
+		r := grid.Receipt{Request: l.Cause.Ref, At: l.At}
 		switch e.Kind {
 		case grid.KindJob:
-			s.apply(events.Add(&grid.Receipt{Request: l.Cause.Ref, Job: e.Key.ID, At: l.At}))
+			r.Job = e.Key.ID
 		case grid.KindAR:
-			s.apply(events.Add(&grid.Receipt{Request: l.Cause.Ref, AR: e.Key.ID, At: l.At}))
+			r.AR = e.Key.ID
 		case grid.KindPETask:
-			s.apply(events.Add(&grid.Receipt{Request: l.Cause.Ref, Job: e.Key.ID, PETask: e.Key.Name, At: l.At}))
+			r.Job, r.PETask = e.Key.ID, e.Key.Name
+		default:
+			continue
 		}
+		if user == "" {
+			user = l.Cause.User()
+		}
+		r.User = user
+		s.apply(events.Add(&r))
 	}
 	if !full { // a full state has none to forget
 		s.forgetReceipts()
@@ -164,9 +172,7 @@ func (s *State) derive(e events.Event, old grid.Object) {
 			s.set(&grid.Counter{Name: grid.ProposalSeqNum, Value: uint64(e.Key.ID)})
 		}
 	case grid.KindReceipt:
-		if r, ok := e.Object.(*grid.Receipt); ok {
-			s.keepReceipt(r)
-		}
+		s.keepReceipt(e, old)
 	}
 }
 
@@ -305,27 +311,6 @@ func holdsGlobal(t *grid.JATask) bool {
 // set replaces an object as a consequence, without further consequences.
 func (s *State) set(o grid.Object) { s.tables[o.Kind()].own().set(o.Key(), o) }
 
-// keepReceipt queues a receipt to be forgotten. They come oldest first, but
-// for those of a full state.
-func (s *State) keepReceipt(r *grid.Receipt) {
-	if n := len(s.receipts); n > 0 && r.At < s.receipts[n-1].At {
-		s.unordered = true
-	}
-	s.receipts = append(s.receipts, r)
-}
-
-// forgetReceipts drops those whose time is over, by the time of the lists.
-func (s *State) forgetReceipts() {
-	if s.unordered {
-		s.receipts = slices.SortedStableFunc(slices.Values(s.receipts), func(a, b *grid.Receipt) int { return cmp.Compare(a.At, b.At) })
-		s.unordered = false
-	}
-	for len(s.receipts) > 0 && s.At.Sub(s.receipts[0].At) > grid.ReceiptSeconds {
-		s.tables[grid.KindReceipt].own().delete(s.receipts[0].Key())
-		s.receipts = s.receipts[1:]
-	}
-}
-
 // Get returns the object of a kind, nil when there is none.
 func (s *State) Get(k grid.Kind, key grid.Key) grid.Object {
 	if k >= grid.KindsEnd {
@@ -438,9 +423,6 @@ func (s *State) Proposal(id uint32) *grid.Proposal {
 }
 func (s *State) AR(id uint32) *grid.AR       { return get[grid.AR](s, grid.KindAR, grid.Key{ID: id}) }
 func (s *State) Conf(host string) *grid.Conf { return get[grid.Conf](s, grid.KindConf, name(host)) }
-func (s *State) Receipt(request string) *grid.Receipt {
-	return get[grid.Receipt](s, grid.KindReceipt, name(request))
-}
 func (s *State) QInstance(queue, host string) *grid.QInstance {
 	return get[grid.QInstance](s, grid.KindQInstance, name(queue+"@"+host))
 }

@@ -19,7 +19,7 @@ func makeList(seq uint64, at grid.Time, es ...events.Event) events.List {
 // submitted is the list of a submit.
 func submitted(at grid.Time, id uint32, request string) events.List {
 	l := makeList(uint64(id), at, events.Add(job(id)))
-	l.Cause.Ref = request
+	l.Cause.Who, l.Cause.Ref = "alice@m", request
 	return l
 }
 
@@ -114,11 +114,11 @@ func TestReceipts(t *testing.T) {
 	m := New()
 	m.Apply(makeList(5, s.At, full...))
 	for _, x := range []*State{s, m} {
-		if r := x.Receipt("r7"); r == nil || r.Job != 3 {
+		if r := x.Receipt("alice", "r7"); r == nil || r.Job != 3 {
 			t.Fatalf("receipt %v", r)
 		}
 		x.Apply(makeList(6, begin.Add(grid.ReceiptSeconds+2.5)))
-		if x.Receipt("r7") != nil || x.Receipt("r6") == nil || x.Len(grid.KindReceipt) != 2 {
+		if x.Receipt("alice", "r7") != nil || x.Receipt("alice", "r6") == nil || x.Len(grid.KindReceipt) != 2 {
 			t.Errorf("%d receipts where those of the last two jobs are due", x.Len(grid.KindReceipt))
 		}
 	}

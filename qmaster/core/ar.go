@@ -14,15 +14,9 @@ import (
 const arUsers = "arusers"
 
 // reserve is qrsub(1): the places are found and granted at once, for the time
-// that was asked for, or the reservation is refused. A request that already
-// made one is answered with that one.
+// that was asked for, or the reservation is refused.
 func (c *Core) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
-	if known := c.state.Receipt(r.ID); r.ID != "" && known != nil && known.AR != 0 {
-		if a := c.state.AR(known.AR); a == nil || a.Owner == r.User {
-			return []gdi.Answer{granted(known.AR)}
-		}
-	}
-	if refusal := c.mayReserve(r); refusal != nil {
+	if refusal := cmp.Or(c.mayReserve(r), c.manyARs()); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
 	a, refusal := c.newAR(r, submitted)
@@ -47,16 +41,17 @@ func granted(id uint32) gdi.Answer {
 	return gdi.Done(fmt.Sprintf("Your advance reservation %d has been granted", id)).On(gdi.Subject{AR: id, Did: gdi.DidGrant})
 }
 
-// mayReserve holds the user against who may make and delete reservations, and
-// how many there may be.
+// mayReserve holds the user against who may make and delete reservations.
 func (c *Core) mayReserve(r gdi.Request) *gdi.Answer {
 	u := c.state.Userset(arUsers)
 	if !c.isOperator(r) && (u == nil || !u.Contains(r.User, r.Group)) {
 		return denied(fmt.Sprintf("denied: %q must be manager or in userset %q", r.User, arUsers))
 	}
-	if r.Command == "qrdel" {
-		return nil
-	}
+	return nil
+}
+
+// manyARs refuses a reservation when there are as many as may be.
+func (c *Core) manyARs() *gdi.Answer {
 	if limit := c.number("max_advance_reservations"); limit > 0 && c.state.Len(grid.KindAR) >= int(limit) {
 		return deny(gdi.StatusLimit, "", fmt.Sprintf("rejected: only %d advance reservations are allowed per cluster", limit))
 	}

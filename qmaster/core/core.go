@@ -121,9 +121,9 @@ type Core struct {
 	commanded  map[string]int // places of this step's commands, by host
 	touched    []string       // hosts on which tasks started, ended, stopped or continued
 	algorithms []Algorithm
-	expires    grid.Time                      // no token, log-in or proposal does earlier; 0: not known
-	decode     func([]byte) (gdi.Body, error) // of proposals; nil: there are none
-	reviewARs  bool                           // something happened to what advance reservations hold
+	expires    grid.Time // no token, log-in or proposal does earlier; 0: not known
+	format     Format
+	reviewARs  bool // something happened to what advance reservations hold
 }
 
 // Algorithm is what sched_conf(5) `algorithm` may name. Complete checks a
@@ -154,9 +154,6 @@ func (c *Core) In(zone *time.Location) { c.zone = zone }
 // where Grid Engine's scheduler is.
 func (c *Core) On(host string) { c.host = host }
 
-// Reads sets how the requests of proposals are read: codec.DecodeBody. Without it proposals are refused.
-func (c *Core) Reads(decode func([]byte) (gdi.Body, error)) { c.decode = decode }
-
 // State is the state as of the last Step. Hand a Copy to anybody else.
 func (c *Core) State() *state.State { return c.state }
 
@@ -182,20 +179,19 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	clear(c.commanded)
 	switch in := in.(type) {
 	case Request:
-		c.causedBy(in)
 		c.request(in)
 	case Continue:
 		c.proceed()
 	case Orders:
-		c.cause("schedd", "orders", strconv.FormatUint(in.Run, 10))
+		c.cause("schedd", ofOrders, strconv.FormatUint(in.Run, 10))
 		c.orders(in)
 	case Report:
-		c.cause(in.Host, "report", "")
+		c.cause(in.Host, ofReport, "")
 		c.report(in)
 	case Scheduler:
 		c.scheduler, c.ordered = in.Name, c.now
 	case Tick:
-		c.cause("qmaster", "timer", "")
+		c.cause("qmaster", ofTimer, "")
 		c.tick()
 	case Recalled:
 		c.recall(in.Ends)
@@ -212,9 +208,24 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	return c.ready
 }
 
+// Causes of lists that no user's request is the cause of. Readers of the log go by them, and the name of the command is the
+// client's word: one of these names is not believed.
+const (
+	ofOrders  = "orders"
+	ofReport  = "report"
+	ofTimer   = "timer"
+	ofInstall = "install"
+)
+
+var daemonsOwn = [...]string{ofOrders, ofReport, ofTimer, ofInstall}
+
 // causedBy makes a request the cause of this step's list.
 func (c *Core) causedBy(in Request) {
-	c.cause(in.User+"@"+in.Host, in.Command, in.ID)
+	command := in.Command
+	if in.Body != nil && slices.Contains(daemonsOwn[:], command) {
+		command = in.Body.Verb()
+	}
+	c.cause(in.User+"@"+in.Host, command, in.ID)
 	c.ready.List.Cause.Token = in.Token
 }
 

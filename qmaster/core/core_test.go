@@ -35,6 +35,8 @@ func TestCore(t *testing.T) {
 	})
 }
 
+var testFormat = Format{Body: codec.DecodeBody, AppendReply: codec.AppendReply, Reply: codec.DecodeReply}
+
 // harness is one core, the lists it made, and a state that was built from the
 // lists alone.
 type harness struct {
@@ -119,6 +121,7 @@ func (h *harness) run(d *datadriven.TestData) string {
 		d.MaybeScanArgs(h.t, "after", &seconds)
 		h.now = h.now.Add(float64(seconds))
 		h.core = New(h.replay.Copy(), h.core.epoch+1, testAlgorithms...)
+		h.core.Reads(testFormat)
 		h.core.On("m")
 		h.core.Step(h.now, Scheduler{Name: "schedd"})
 		return ""
@@ -184,7 +187,7 @@ func (h *harness) run(d *datadriven.TestData) string {
 func (h *harness) cell(d *datadriven.TestData) string {
 	h.replay, h.lists, h.follows = state.New(), nil, map[string]uint64{}
 	h.core = New(state.New(), 1, testAlgorithms...)
-	h.core.Reads(codec.DecodeBody)
+	h.core.Reads(testFormat)
 	slots := int32(2)
 	d.MaybeScanArgs(h.t, "slots", &slots)
 	q := grid.DefaultCQueue("all.q")

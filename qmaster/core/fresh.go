@@ -19,7 +19,7 @@ func Fresh(now grid.Time, admin, host string) events.List {
 	if admin != "root" {
 		objects = append(objects, &grid.Manager{Name: admin})
 	}
-	l := events.List{Seq: 1, At: now, Cause: events.Cause{Who: admin + "@" + host, What: "install"}}
+	l := events.List{Seq: 1, At: now, Cause: events.Cause{Who: admin + "@" + host, What: ofInstall}}
 	for _, o := range objects {
 		grid.SetVersion(o, 1)
 		l.Events = append(l.Events, events.Add(o))

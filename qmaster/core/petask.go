@@ -18,13 +18,8 @@ import (
 // task is exiting and its PE tasks are ended; only then its own end is taken from
 // its execution daemon, which keeps it until then.
 
-// startTask starts a PE task, or says why not. A request that already started
-// one is answered with that one.
+// startTask starts a PE task, or says why not.
 func (c *Core) startTask(in Request, b *gdi.StartTask) {
-	if r := c.state.Receipt(in.ID); in.ID != "" && r != nil && r.PETask != "" {
-		c.taskStarted(in.Ref, r.PETask)
-		return
-	}
 	t, g, text := c.mayStartTask(in.Request, b)
 	if text != "" {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))

@@ -26,6 +26,7 @@ type perJob struct {
 	do      func(chosen) []gdi.Answer
 	answers []gdi.Answer
 	changed bool // events were made in an earlier step
+	done    bool // it was answered
 }
 
 // eachChosen does what a request wants to each of the jobs that are left, and replies when none is.
@@ -48,6 +49,7 @@ func (c *Core) eachChosen(w *perJob) {
 	if w.changed {
 		c.lastReply().Seq = c.state.Seq
 	}
+	w.done = true
 }
 
 // rangesPerEvent is how many ranges of tasks cost about what an event does, bytesPerEvent how many bytes of text.
@@ -91,7 +93,9 @@ func (c *Core) proceed() {
 	w := c.unfinished[0]
 	c.proceeding, c.unfinished = w, c.unfinished[1:]
 	c.causedBy(w.in)
-	c.eachChosen(w)
+	if c.eachChosen(w); w.done {
+		c.store(w.in, w.changed)
+	}
 }
 
 // rejoins reports whether a request is the repetition of one that is not finished: the client has waited for long, or has a new

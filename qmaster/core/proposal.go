@@ -12,14 +12,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// propose stores requests as a proposal, or answers with the one that a repeated request has made.
+// propose stores requests as a proposal.
 func (c *Core) propose(in Request, b *gdi.Propose) {
-	for _, old := range c.state.Proposals() {
-		if in.ID != "" && old.User == in.User && old.Request == in.ID {
-			c.proposed(in.Ref, old)
-			return
-		}
-	}
 	p, refused := c.newProposal(in, b)
 	if len(refused) > 0 {
 		c.reply(in.Ref, refused...)
@@ -71,7 +65,7 @@ func (c *Core) newProposal(in Request, b *gdi.Propose) (*grid.Proposal, []gdi.An
 // badProposal returns what is wrong with a proposal, whatever it changes.
 func (c *Core) badProposal(b *gdi.Propose, life float64) string {
 	switch {
-	case c.decode == nil:
+	case c.format.Body == nil:
 		return "proposals are not supported here"
 	case math.IsNaN(life) || life < grid.ProposalLifeLeast || life > grid.ProposalLifeMost:
 		return fmt.Sprintf("a proposal stays open for at least %v and at most %d days", time.Second*grid.ProposalLifeLeast, grid.ProposalLifeMost/(24*60*60))
@@ -118,7 +112,7 @@ func (c *Core) forgetProposals(user string) {
 func (c *Core) unproposable(changes [][]byte) *gdi.Answer {
 	makes := 0
 	for _, data := range changes {
-		b, err := c.decode(data)
+		b, err := c.format.Body(data)
 		switch {
 		case err != nil:
 			return refusal(gdi.StatusInvalid, "denied: a change of the proposal cannot be read: %v", err)
@@ -146,10 +140,6 @@ func (c *Core) unproposable(changes [][]byte) *gdi.Answer {
 // decide decides on an open proposal.
 func (c *Core) decide(in Request, b *gdi.Decide) {
 	p := c.state.Proposal(b.Proposal)
-	if p != nil && p.Status != grid.ProposalOpen && in.ID != "" && p.Decided.Request == in.ID { // the request is repeated
-		c.reply(in.Ref, gdi.Done(fmt.Sprintf("proposal %d is %s", p.ID, p.Status)))
-		return
-	}
 	if refused := c.undecidable(in.Request, b, p); refused != nil {
 		c.reply(in.Ref, *refused)
 		return
@@ -252,7 +242,7 @@ func (c *Core) changedSince(p *grid.Proposal) string {
 // notOwn refuses to make a job or a reservation that another user has proposed: it would belong to who approves it.
 func (c *Core) notOwn(r gdi.Request, p *grid.Proposal) string {
 	for _, data := range p.Changes {
-		if b, err := c.decode(data); err == nil && gdi.Makes(b) && p.User != r.User {
+		if b, err := c.format.Body(data); err == nil && gdi.Makes(b) && p.User != r.User {
 			return fmt.Sprintf("denied: proposal %d makes a job or reservation of %s, which only this user approves", p.ID, p.User)
 		}
 	}
@@ -276,7 +266,7 @@ func (c *Core) fork() *Core {
 	st := c.state.Copy()
 	return &Core{
 		state: st, cluster: c.cluster.Copy(st), epoch: c.epoch, zone: c.zone, host: c.host, scheduler: c.scheduler, ordered: c.ordered,
-		sent: outbox{}, aside: c.aside, now: c.now, began: c.began, commanded: map[string]int{}, algorithms: c.algorithms, decode: c.decode,
+		sent: outbox{}, aside: c.aside, now: c.now, began: c.began, commanded: map[string]int{}, algorithms: c.algorithms, format: c.format,
 		ready: Ready{List: events.List{At: c.now, Cause: c.ready.List.Cause}},
 	}
 }
@@ -289,8 +279,12 @@ func (c *Core) perform(in Request, changes [][]byte) (whole gdi.Reply) {
 	defer func() { c.portion = portion }()
 	for _, data := range changes {
 		inner := in
-		inner.Body, _ = c.decode(data) // anew each time: the core completes it
-		c.request(inner)
+		inner.Body, _ = c.format.Body(data) // anew each time: the core completes it
+		if refused := c.unacceptable(&inner); refused != nil {
+			c.reply(in.Ref, *refused)
+		} else {
+			c.dispatch(inner)
+		}
 	}
 	for _, a := range c.ready.Answers[before:] {
 		whole.Answers = append(whole.Answers, a.Reply.Answers...)

@@ -91,7 +91,7 @@ func (c *Core) releaseMore() {
 
 // unreleased finds, after a restart, what jobs still wait for that has ended.
 func (c *Core) unreleased() {
-	cause := events.Cause{Who: "qmaster", What: "timer"}
+	cause := events.Cause{Who: "qmaster", What: ofTimer}
 	c.state.EachAwaited(func(job uint32) bool {
 		if p := c.state.Job(job); p == nil {
 			c.releases = append(c.releases, release{job: job, cause: cause})

@@ -8,19 +8,30 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// request decides on a user's request.
+// request decides on a user's request, once: a repeated one gets the answer of the first.
 func (c *Core) request(in Request) {
+	refused := c.unacceptable(&in)
+	if c.causedBy(in); refused != nil {
+		c.reply(in.Ref, *refused)
+		return
+	}
+	if c.rejoins(in) || c.repeated(in) {
+		return
+	}
+	c.dispatch(in)
+	c.store(in, false)
+}
+
+// unacceptable completes a request, and returns why it is not decided on, whatever it wants; nil when it is.
+func (c *Core) unacceptable(in *Request) *gdi.Answer {
 	if err := in.Complete(); err != nil {
-		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: invalid request: %v", err)))
-		return
+		return refusal(gdi.StatusInvalid, "denied: invalid request: %v", err)
 	}
-	if refusal := Refuse(c.state, c.now, in.Request); refusal != nil {
-		c.reply(in.Ref, *refusal)
-		return
-	}
-	if c.rejoins(in) {
-		return
-	}
+	return Refuse(c.state, c.now, in.Request)
+}
+
+// dispatch does what a request wants.
+func (c *Core) dispatch(in Request) {
 	switch b := in.Body.(type) {
 	case *gdi.Submit:
 		c.submit(in, b.Job)
@@ -40,9 +51,6 @@ func (c *Core) request(in Request) {
 		c.output(in, b)
 	case *gdi.Reserve:
 		c.reply(in.Ref, c.reserve(in.Request, b.AR)...)
-		if r := c.lastReply(); r.OK() && b.AR.Verify != "v" {
-			r.Seq = c.state.Seq // also of a repeated request, which changes nothing
-		}
 	case *gdi.DeleteARs:
 		c.reply(in.Ref, c.deleteARs(in.Request, b)...)
 	case *gdi.Verify:

@@ -15,17 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// submit makes a job of a user's request, or answers why not, submit(1). A request that
-// already made a job is answered with that job.
+// submit makes a job of a user's request, or answers why not, submit(1).
 func (c *Core) submit(in Request, submitted *grid.Job) {
-	if id := c.Knows(in.Request); id != 0 {
-		j := c.state.Job(id)
-		if j == nil {
-			j = submitted
-		}
-		c.submitted(in.Ref, j, id)
-		return
-	}
 	j, refusal := c.newJob(in, submitted)
 	if refusal == nil {
 		refusal = deny(gdi.StatusLimit, "", c.badLimits(j))
@@ -56,12 +47,7 @@ func (c *Core) submit(in Request, submitted *grid.Job) {
 // resubmit makes a job like another one.
 func (c *Core) resubmit(in Request, b *gdi.Resubmit) {
 	submitted, refusal := c.Like(in.Request, b)
-	switch {
-	case submitted != nil:
-	case c.Knows(in.Request) != 0: // which has ended since
-		submitted = &grid.Job{}
-		submitted.Complete()
-	default:
+	if submitted == nil {
 		c.reply(in.Ref, refusal)
 		return
 	}
@@ -93,18 +79,6 @@ func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
 		submitted.Spec = &spec
 	}
 	return &submitted, gdi.Answer{}
-}
-
-// Knows is the job that a request has already made; 0: none.
-func (c *Core) Knows(r gdi.Request) uint32 {
-	made := c.state.Receipt(r.ID)
-	if r.ID == "" || made == nil || made.PETask != "" {
-		return 0
-	}
-	if j := c.state.Job(made.Job); j != nil && j.Owner != r.User {
-		return 0
-	}
-	return made.Job
 }
 
 // submitted answers a submit with the sentence that clients wait for.

@@ -68,7 +68,7 @@ func newCell(t testing.TB, hosts int) *testCell {
 	s.Apply(fresh)
 	c.lists = []events.List{fresh}
 	c.c = couple.New(s, schedd.Algorithms())
-	c.c.Core.Reads(codec.DecodeBody)
+	c.c.Core.Reads(core.Format{Body: codec.DecodeBody, AppendReply: codec.AppendReply, Reply: codec.DecodeReply})
 	if err := c.c.Register(); err != nil {
 		t.Fatal(err)
 	}
