@@ -110,7 +110,7 @@ func (c *Core) alter(in Request, b *gdi.Alter) {
 	}
 	jobs, answers := c.choose(r, b.Jobs)
 	denied := -1 // the last word of the request of which a job was denied: once for each
-	c.eachChosen(&perJob{in: in, jobs: jobs, answers: answers, do: func(x chosen) (said []gdi.Answer) {
+	c.eachChosen(&perJob{in: in, jobs: jobs, do: func(x chosen) (said []gdi.Answer) {
 		if !c.owns(r, x.job) {
 			if x.word == denied {
 				return nil
@@ -133,7 +133,7 @@ func (c *Core) alter(in Request, b *gdi.Alter) {
 			said = append(said, about(x.job.ID, c.clearError(r, x))...)
 		}
 		return said
-	}})
+	}}, answers...)
 }
 
 // altered says of answers what they are about: a job that was modified, unless they refuse it.

@@ -264,7 +264,7 @@ func (c *Core) emit(e events.Event) {
 
 // reply answers a request of this step.
 func (c *Core) reply(ref uint64, answers ...gdi.Answer) {
-	r := &gdi.Reply{Answers: answers}
+	r := &gdi.Reply{Answers: bounded(answers)}
 	if len(c.ready.List.Events) > 0 {
 		r.Seq = c.state.Seq
 	}

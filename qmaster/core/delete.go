@@ -17,13 +17,13 @@ func (c *Core) deleteJobs(in Request, b *gdi.DeleteJobs) {
 	jobs, answers := c.choose(r, b.Jobs)
 	// As in Grid Engine, an ordinary user's -f is a normal qdel.
 	force := b.Force && (c.isManager(r) || c.has("ENABLE_FORCED_QDEL"))
-	c.eachChosen(&perJob{in: in, jobs: jobs, answers: answers, do: func(x chosen) []gdi.Answer {
+	c.eachChosen(&perJob{in: in, jobs: jobs, do: func(x chosen) []gdi.Answer {
 		if !c.owns(r, x.job) {
 			return []gdi.Answer{gdi.Deny(gdi.StatusDenied,
 				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.job.Key())).On(gdi.Subject{Job: x.job.ID})}
 		}
 		return about(x.job.ID, c.deleteJob(r, x, force))
-	}})
+	}}, answers...)
 }
 
 func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Answer) {

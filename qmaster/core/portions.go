@@ -24,13 +24,14 @@ type perJob struct {
 	in      Request
 	jobs    []chosen
 	do      func(chosen) []gdi.Answer
-	answers []gdi.Answer
+	answers answers
 	changed bool // events were made in an earlier step
 	done    bool // it was answered
 }
 
 // eachChosen does what a request wants to each of the jobs that are left, and replies when none is.
-func (c *Core) eachChosen(w *perJob) {
+func (c *Core) eachChosen(w *perJob, before ...gdi.Answer) {
+	w.answers.add(before...)
 	for n := 0; len(w.jobs) > 0; n, w.jobs = n+1, w.jobs[1:] {
 		if c.fullPortion() || c.portion > 0 && n >= c.portion {
 			w.changed = w.changed || len(c.ready.List.Events) > 0
@@ -39,13 +40,13 @@ func (c *Core) eachChosen(w *perJob) {
 		}
 		x := w.jobs[0]
 		if key := x.job.Key(); c.state.Job(key.ID) == nil { // it was named before, or has ended meanwhile
-			w.answers = append(w.answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)).On(gdi.Subject{Job: key.ID}))
+			w.answers.add(gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)).On(gdi.Subject{Job: key.ID}))
 			continue
 		}
 		x.job = c.state.Job(x.job.ID)
-		w.answers = append(w.answers, w.do(x)...)
+		w.answers.add(w.do(x)...)
 	}
-	c.reply(w.in.Ref, w.answers...)
+	c.reply(w.in.Ref, w.answers.all()...)
 	if w.changed {
 		c.lastReply().Seq = c.state.Seq
 	}
