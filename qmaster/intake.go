@@ -114,6 +114,14 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 	if r.Local() || in.q.server != nil && in.q.opts.Listen == "" {
 		req.Host = in.q.opts.Host // whatever the sender says: over the network a key does not prove a host
 	}
+	if text := in.q.memory.short(req.Body); text != "" {
+		if _, waits := req.Body.(*gdi.Wait); waits { // for a job that may end meanwhile
+			in.busy(r, req.Body.Verb())
+			return
+		}
+		in.q.refuse(r, req.Body.Verb(), gdi.StatusDenied, text)
+		return
+	}
 	switch b := req.Body.(type) {
 	case *gdi.Get:
 		in.q.list(r, req, *b)
@@ -133,10 +141,6 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 		return
 	}
 	r.Data = nil // it may wait for long
-	if text := in.q.memory.short(req.Body); text != "" {
-		in.q.refuse(r, req.Body.Verb(), gdi.StatusDenied, text)
-		return
-	}
 	if in.q.owner.verifier.enqueue(r, req, size) {
 		return
 	}

@@ -36,6 +36,8 @@ const (
 	requestMost = 4 << 20                // bytes of the longest request, as Slurm's max_script_size
 	requestPart = 32                     // of the limit is the longest request, if that is less
 	livePart    = 0.6                    // of the limit may be in use when a request that needs more is taken
+	userPart    = 0.25                   // of the limit is for the objects of one user
+	allPart     = 0.4                    // of the limit is for the objects of all users
 	lookEvery   = 100 * time.Millisecond // how often what is in use is read
 )
 
@@ -118,12 +120,29 @@ func (m *memory) refuses(size int) string {
 		float64(size)/(1<<20), float64(m.requestMax)/(1<<20))
 }
 
-// short returns why a request that makes the state grow is not carried out now; "" if it
-// may be.
+// whenShort reports whether a request is carried out while memory is short: it frees memory, leads to that, or keeps nothing. A
+// type of request that is not listed here waits for better times.
+func whenShort(b gdi.Body) bool {
+	switch b := b.(type) {
+	case *gdi.DeleteJobs, *gdi.DeleteARs, *gdi.Delete, *gdi.RevokeTokens, *gdi.Control, *gdi.Trigger, *gdi.Get, *gdi.Streams, *gdi.WaysToLogIn:
+		return true
+	case *gdi.Alter: // qhold and qrls
+		return len(b.Set) == 0
+	case *gdi.Decide:
+		return b.Decision == gdi.Reject || b.Decision == gdi.Withdraw
+	}
+	return false
+}
+
+// budget returns how many bytes the objects of one user, and those of all users, may take: core.Budget. What is held in memory
+// besides them (indexes, the scheduler's view, messages on their way) needs about as much again.
+func (m *memory) budget() (user, all int64) {
+	return int64(userPart * float64(m.limit)), int64(allPart * float64(m.limit))
+}
+
+// short returns why a request is not carried out now; "" if it may be.
 func (m *memory) short(b gdi.Body) string {
-	switch b.(type) {
-	case *gdi.Submit, *gdi.Resubmit, *gdi.Verify, *gdi.Add, *gdi.Reserve, *gdi.StartTask:
-	default:
+	if whenShort(b) {
 		return ""
 	}
 	m.mu.Lock()

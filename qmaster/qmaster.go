@@ -401,6 +401,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.owner.core.Reads(core.Format{Body: codec.DecodeBody, AppendReply: codec.AppendReply, Reply: codec.DecodeReply})
 	q.owner.core.On(q.opts.Host)
 	q.owner.core.Portions(portion)
+	q.owner.core.Budget(q.memory.budget())
 	q.opts.Metrics.begin(q, s)
 	q.intake.q = q
 	go q.record.run(q.ctx)

@@ -264,3 +264,32 @@ func TestEveryMessageKeepsEveryField(t *testing.T) {
 		}
 	}
 }
+
+// TestListWriterCutsByBytes: objects with long texts of any kind travel in chunks that fit into a message.
+func TestListWriterCutsByBytes(t *testing.T) {
+	long := strings.Repeat("x", 700_000)
+	for name, o := range map[string]grid.Object{
+		"script":      &grid.Job{Spec: &grid.JobSpec{Script: []byte(long)}},
+		"context":     &grid.Job{Spec: &grid.JobSpec{Context: grid.Values{{Name: "A", Text: long}}}},
+		"environment": &grid.Job{Spec: &grid.JobSpec{Env: grid.Values{{Name: "A", Text: long}}}},
+		"requests":    &grid.Job{JobRequest: &grid.JobRequest{HardQueues: grid.Names{long}}},
+		"receipt":     &grid.Receipt{Reply: []byte(long)},
+		"proposal":    &grid.Proposal{Changes: [][]byte{[]byte(long)}},
+		"reservation": &grid.AR{ACL: grid.Names{long}},
+		"PE task":     &grid.PETask{Launch: &grid.Launch{Args: []string{long}}},
+	} {
+		for _, brief := range []bool{false, true} {
+			most := 0
+			w := codec.ListWriter{Brief: brief, Send: func(chunk []byte) error {
+				most = max(most, len(chunk))
+				return nil
+			}}
+			for range 100 {
+				w.Add(events.Listed(o))
+			}
+			if w.End() != nil || most > 2*codec.ChunkBytes+len(long) {
+				t.Errorf("%s: a chunk of %d bytes", name, most)
+			}
+		}
+	}
+}

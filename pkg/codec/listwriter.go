@@ -19,22 +19,56 @@ type ListWriter struct {
 	Brief bool // without each job's Spec
 	Send  func(chunk []byte) error
 
-	buf     []byte
-	scripts int // bytes of them in List
-	wrote   bool
-	err     error
+	buf   []byte
+	texts int // bytes of them in List
+	wrote bool
+	err   error
 }
 
 // Add adds an event. It returns false when Send has failed.
 func (w *ListWriter) Add(e events.Event) bool {
 	w.List.Events = append(w.List.Events, e)
-	if j, ok := e.Object.(*grid.Job); ok && j.Spec != nil {
-		w.scripts += len(j.Spec.Script)
-	}
-	if len(w.List.Events) >= listEvents || w.scripts >= ChunkBytes {
+	w.texts += w.textsOf(e.Object)
+	if len(w.List.Events) >= listEvents || w.texts >= ChunkBytes {
 		w.write()
 	}
 	return w.err == nil
+}
+
+// textsOf is about how many bytes the texts of an object have that a user may have made long.
+func (w *ListWriter) textsOf(o grid.Object) (bytes int) {
+	switch o := o.(type) {
+	case *grid.Job:
+		if w.Brief && o.Spec != nil {
+			j := *o
+			j.Spec = &grid.JobSpec{Context: o.Spec.Context}
+			return j.Size()
+		}
+		return o.Size()
+	case *grid.Receipt:
+		return len(o.Reply)
+	case *grid.Proposal:
+		bytes = len(o.Text) + len(o.Effect) + len(o.Reason)
+		for _, c := range o.Changes {
+			bytes += len(c)
+		}
+	case *grid.AR:
+		for _, list := range []grid.Names{o.Queues, o.MasterQueues, o.ACL, o.XACL, o.MailTo, o.Message} {
+			for _, text := range list {
+				bytes += len(text)
+			}
+		}
+	case *grid.PETask:
+		if o.Launch != nil {
+			for _, a := range o.Launch.Args {
+				bytes += len(a)
+			}
+			for _, v := range o.Launch.Env {
+				bytes += len(v.Text)
+			}
+		}
+	}
+	return bytes
 }
 
 func (w *ListWriter) write() {
@@ -43,7 +77,7 @@ func (w *ListWriter) write() {
 	} else {
 		w.buf = AppendList(w.buf, w.List)
 	}
-	w.List.Events, w.scripts, w.wrote = w.List.Events[:0], 0, true
+	w.List.Events, w.texts, w.wrote = w.List.Events[:0], 0, true
 	if len(w.buf) >= ChunkBytes {
 		w.flush()
 	}

@@ -44,14 +44,24 @@ func wildTerms(expression string) (n int) {
 // bounded refuses a request that exceeds one of the bounds.
 func (r *Request) bounded() error {
 	var u usage
+	var err error
 	switch b := r.Body.(type) {
 	case *Submit:
 		u.job(b.Job)
+		err = CheckJob(b.Job)
 	case *Verify:
 		u.job(b.Job)
+		err = CheckJob(b.Job)
 	case *Alter:
 		u.job(b.Job)
 		u.jobs(b.Jobs)
+		err = CheckJob(b.Job)
+	case *StartTask:
+		if l := b.Launch; l != nil {
+			err = CheckJob(&grid.Job{Spec: &grid.JobSpec{Cwd: l.Cwd, Connect: l.Connect, Args: l.Args, Env: l.Env}})
+		}
+	case *Wait:
+		u.longest = len(b.PETask)
 	case *DeleteJobs:
 		u.jobs(b.Jobs)
 	case *Control:
@@ -64,7 +74,10 @@ func (r *Request) bounded() error {
 		if a := b.AR; a != nil {
 			u.queues(a.Queues, a.MasterQueues)
 			u.requests(a.Hard)
-			u.expressions(a.PE)
+			u.expressions(a.PE, a.Ckpt, a.Name, a.Account)
+			u.list(len(a.MailTo))
+			u.list(len(a.PERange))
+			u.texts(a.ACL, a.XACL, a.MailTo)
 		}
 	case *Get:
 		u.names(b.Where.Names, b.Where.Owners)
@@ -72,6 +85,8 @@ func (r *Request) bounded() error {
 		u.names(b.Refs, b.Users)
 	}
 	switch {
+	case err != nil:
+		return err
 	case u.longest > ValueMax:
 		return fmt.Errorf("a value or name of %d bytes, at most %d are allowed", u.longest, ValueMax)
 	case u.elements > ListMax:
@@ -91,6 +106,16 @@ func (u *usage) names(lists ...grid.Names) {
 			if u.longest = max(u.longest, len(name)); Wild(name) {
 				u.patterns++
 			}
+		}
+	}
+}
+
+// texts are looked at one by one, and compared with nothing.
+func (u *usage) texts(lists ...grid.Names) {
+	for _, l := range lists {
+		u.list(len(l))
+		for _, text := range l {
+			u.longest = max(u.longest, len(text))
 		}
 	}
 }
@@ -133,6 +158,7 @@ func (u *usage) job(j *grid.Job) {
 	}
 	if j.Spec != nil {
 		u.list(len(j.Spec.MailTo))
+		u.texts(j.Spec.MailTo, j.Spec.Stdout, j.Spec.Stderr, j.Spec.Stdin, j.Spec.Shell)
 	}
 	if j.JobRequest == nil {
 		return
@@ -142,7 +168,8 @@ func (u *usage) job(j *grid.Job) {
 	u.names(j.PredecessorReq, j.ArrayPredecessorReq)
 	u.queues(j.HardQueues, j.SoftQueues, j.MasterQueues, j.SlaveQueues)
 	u.requests(j.Hard, j.Soft, j.MasterHard, j.SlaveHard)
-	u.expressions(j.PE, j.Ckpt)
+	u.expressions(j.PE, j.Ckpt, j.CkptWhen, j.Project)
+	u.list(len(j.PERange))
 }
 
 func (u *usage) jobs(s Jobs) {

@@ -47,8 +47,8 @@ func (r *receipts) count(user string, bytes int) int {
 	return h.bytes
 }
 
-// keepReceipt follows the change of a receipt. When those of its user take more than grid.ReceiptBytes the user's oldest are
-// forgotten: nobody else's are.
+// keepReceipt follows the change of a receipt. When those of its user take more than grid.ReceiptBytes the oldest of the same
+// user are forgotten.
 func (s *State) keepReceipt(e events.Event, old grid.Object) {
 	q := &s.receipts
 	if was, ok := old.(*grid.Receipt); ok {

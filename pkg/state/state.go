@@ -238,6 +238,12 @@ func (s *State) deriveOwner(e events.Event, old grid.Object) {
 	}
 }
 
+// A job that has left is kept without its requests when these have more bytes, and without ranges of tasks when there are more.
+const (
+	finishedMost   = 4 << 10
+	finishedRanges = 100
+)
+
 // finish keeps a job that has left, without its Spec, in place of the oldest.
 func (s *State) finish(j *grid.Job) {
 	if s.finishing <= 0 {
@@ -245,7 +251,12 @@ func (s *State) finish(j *grid.Job) {
 		return
 	}
 	brief := *j
-	brief.Spec = nil
+	if brief.Spec = nil; brief.Size() > finishedMost {
+		brief.JobRequest, brief.Predecessors, brief.ArrayPredecessors = &grid.JobRequest{}, nil, nil
+	}
+	if n := len(brief.Pending) + len(brief.UserHold) + len(brief.OperHold) + len(brief.SysHold) + len(brief.ArrayHold); n > finishedRanges {
+		brief.Pending, brief.UserHold, brief.OperHold, brief.SysHold, brief.ArrayHold = nil, nil, nil, nil, nil
+	}
 	s.finished = append(s.finished, &brief)
 	if n := len(s.finished) - s.finishing; n > 0 {
 		s.finished = s.finished[n:]

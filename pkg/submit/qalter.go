@@ -61,7 +61,7 @@ func (s *Submission) Alter() (*gdi.Alter, error) {
 	slices.Sort(a.Set)
 	a.Set = slices.Compact(a.Set)
 	s.environment()
-	return a, nil
+	return a, tooLong(a.Job)
 }
 
 // whenFits returns why -when cannot stand beside the other switches.

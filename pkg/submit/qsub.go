@@ -13,6 +13,7 @@ import (
 
 	"github.com/kballard/go-shellquote"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/switches"
 )
@@ -57,6 +58,26 @@ func (e *ScriptError) Error() string {
 // qsub(1), each later source winning over those before. The script is read
 // from its file, or from Stdin without one.
 func (s *Submission) Complete() (*Submission, error) {
+	all, err := s.complete()
+	if err == nil {
+		err = tooLong(all.Job)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// tooLong returns what qmaster would refuse as too long.
+func tooLong(j *grid.Job) error {
+	if err := gdi.CheckJob(j); err != nil {
+		return switches.Errorf("%v", err)
+	}
+	return nil
+}
+
+// complete is Complete without the bounds of a job.
+func (s *Submission) complete() (*Submission, error) {
 	said, err := s.readSources(nil, "")
 	if err != nil {
 		return nil, err

@@ -159,7 +159,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	if refused {
 		return answers
 	}
-	if refusal := cmp.Or(wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)), c.badPaths(j.Spec), wrong("M", badMailList(from.Spec.MailTo)),
+	if refusal := cmp.Or(wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)), c.badPaths(j.Spec), wrong("M", c.badMailList(from.Spec.MailTo)),
 		c.badAltered(r, &j, b.Set)); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
@@ -185,6 +185,9 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	c.keepLimits(b, old, &j)
 	if reflect.DeepEqual(j.JobRequest, old.JobRequest) { // shared again, so that the event need not repeat it
 		j.JobRequest = old.JobRequest
+	}
+	if refusal := cmp.Or(tooBig(&j), c.noRoom(j.Owner, old, &j)); refusal != nil {
+		return []gdi.Answer{*refusal}
 	}
 	c.emit(events.Mod(&j))
 	c.emitLimits(tasks)
@@ -352,6 +355,11 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x chosen) (answers []gdi.A
 	}
 	if len(changed) == 0 || refused {
 		return answers
+	}
+	if !x.all { // a whole hold has as many ranges as the job has already
+		if refusal := c.noRoom(j.Owner, x.job, &next); refusal != nil {
+			return append(answers, *refusal)
+		}
 	}
 	j = next
 	j.Version++

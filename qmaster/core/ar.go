@@ -32,6 +32,9 @@ func (c *Core) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 	}
 	a.ID, a.Grants, a.GrantedPE = c.nextAR(), p.Grants, p.PE
 	c.review(a)
+	if refusal := c.noRoom(a.Owner, nil, a); refusal != nil {
+		return []gdi.Answer{*refusal}
+	}
 	c.emit(events.Add(a))
 	c.reportAR(a, grid.ARWaiting)
 	return []gdi.Answer{granted(a.ID)}
@@ -82,7 +85,7 @@ func (c *Core) newAR(r gdi.Request, submitted *grid.AR) (*grid.AR, *gdi.Answer) 
 	if len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}
-	if refusal := cmp.Or(wrong("M", badMailList(submitted.MailTo)), c.when(&a), wrong("N", validARName(a.Name)), wrong("A", validObjectName(a.Account)), c.arRequests(&a),
+	if refusal := cmp.Or(wrong("M", c.badMailList(submitted.MailTo)), c.when(&a), wrong("N", validARName(a.Name)), wrong("A", validObjectName(a.Account)), c.arRequests(&a),
 		wrong("u", c.arUsersExist(a.ACL))); refusal != nil {
 		return nil, refusal
 	}

@@ -123,7 +123,8 @@ type Core struct {
 	algorithms []Algorithm
 	expires    grid.Time // no token, log-in or proposal does earlier; 0: not known
 	format     Format
-	reviewARs  bool // something happened to what advance reservations hold
+	held       *holdings // nil: not counted
+	reviewARs  bool      // something happened to what advance reservations hold
 }
 
 // Algorithm is what sched_conf(5) `algorithm` may name. Complete checks a
@@ -208,8 +209,8 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	return c.ready
 }
 
-// Causes of lists that no user's request is the cause of. Readers of the log go by them, and the name of the command is the
-// client's word: one of these names is not believed.
+// Causes of lists that no user's request is the cause of. Readers of the log go by them. The name of the command is the
+// client's word: one of these names is replaced.
 const (
 	ofOrders  = "orders"
 	ofReport  = "report"
@@ -258,8 +259,11 @@ func (c *Core) emit(e events.Event) {
 	n := len(l.Events)
 	l.Events = append(l.Events, e)
 	part := events.List{Seq: seq, At: c.now, Cause: l.Cause, Events: l.Events[n:]}
+	kind, key := counted(e)
+	before := c.state.Get(kind, key)
 	c.state.Apply(part)
 	c.cluster.Apply(part)
+	c.held.change(before, c.state.Get(kind, key))
 }
 
 // reply answers a request of this step.

@@ -52,6 +52,12 @@ func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Ans
 	if already > 0 && len(answers) == 0 && len(pending) == 0 {
 		return []gdi.Answer{gdi.Done(fmt.Sprintf("job %d is already in deletion", j.ID)).On(onJob(j, gdi.DidNothing, nil))}
 	}
+	if next := *j; len(pending) > 0 && !x.all {
+		next.Pending = j.Pending.Minus(pending)
+		if refusal := c.noRoom(j.Owner, j, &next); refusal != nil {
+			return append(answers, *refusal)
+		}
+	}
 	if len(pending) > 0 {
 		answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describePending(j, pending, x.all && len(enrolled) == 0))).
 			On(onJob(j, gdi.DidDelete, pending)))

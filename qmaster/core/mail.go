@@ -16,8 +16,14 @@ func (c *Core) mail(to []string, subject, text string) {
 	}
 }
 
-// badMailList refuses addresses that a mailer would not take for addresses.
-func badMailList(list []string) string {
+// mailsMax is how many recipients of mail a job or a reservation may have, unless the configuration says otherwise.
+const mailsMax = 20
+
+// badMailList refuses too many recipients, and addresses that a mailer would not take for addresses.
+func (c *Core) badMailList(list []string) string {
+	if most := c.settings().maxMails; len(list) > most {
+		return fmt.Sprintf("denied: %d recipients of mail, at most %d are allowed (qmaster_params MAX_MAIL_RECIPIENTS): use the address of a mailing list", len(list), most)
+	}
 	for _, to := range list {
 		if wrong := report.BadAddress(to); wrong != "" {
 			return "denied: " + wrong

@@ -15,6 +15,11 @@ import (
 // propose stores requests as a proposal.
 func (c *Core) propose(in Request, b *gdi.Propose) {
 	p, refused := c.newProposal(in, b)
+	if len(refused) == 0 {
+		if refusal := c.noRoom(p.User, nil, p); refusal != nil {
+			refused = append(refused, *refusal)
+		}
+	}
 	if len(refused) > 0 {
 		c.reply(in.Ref, refused...)
 		return

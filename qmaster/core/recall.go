@@ -71,7 +71,7 @@ func (w *waiters) recall(before *waiters, s *state.State) {
 	}
 	over := slices.DeleteFunc(before.over, func(e end) bool { return known[e.files.Job] })
 	for i := range over {
-		w.kept += len(over[i].records)
+		w.kept, w.bytes = w.kept+len(over[i].records), w.bytes+over[i].size()
 	}
 	w.over = append(over, w.over...)
 	w.bound()

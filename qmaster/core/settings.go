@@ -25,6 +25,7 @@ type settings struct {
 	needsProject, needsUser        bool    // enforce_project, enforce_user
 	makesUsers                     bool    // enforce_user auto
 	reports                        bool    // reporting_params reporting
+	maxMails                       int     // qmaster_params MAX_MAIL_RECIPIENTS
 	mayRestart, mayFail            bool    // not qmaster_params FORBID_RESCHEDULE, FORBID_APPERROR
 	keepsUsers                     float64 // auto_user_delete_time, seconds
 	departments                    []*grid.Userset
@@ -81,6 +82,10 @@ func (c *Core) newSettings() *settings {
 	s.logins, _ = s.global.Logins()
 	forbids := func(word string) bool { return grid.ParamSet(s.text["qmaster_params"], word) }
 	s.mayRestart, s.mayFail = !forbids("FORBID_RESCHEDULE"), !forbids("FORBID_APPERROR")
+	s.maxMails = mailsMax
+	if text, given := grid.ParamIn(s.text["qmaster_params"], "MAX_MAIL_RECIPIENTS"); given {
+		s.maxMails, _ = strconv.Atoi(text)
+	}
 	s.keepsUsers = float64(s.number("auto_user_delete_time"))
 	c.state.Each(grid.KindUserset, func(o grid.Object) bool {
 		if u := o.(*grid.Userset); strings.Contains(u.Type, "DEPT") {

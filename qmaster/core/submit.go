@@ -19,7 +19,7 @@ import (
 func (c *Core) submit(in Request, submitted *grid.Job) {
 	j, refusal := c.newJob(in, submitted)
 	if refusal == nil {
-		refusal = deny(gdi.StatusLimit, "", c.badLimits(j))
+		refusal = cmp.Or(deny(gdi.StatusLimit, "", c.badLimits(j)), tooBig(j), c.noRoom(j.Owner, nil, j))
 	}
 	if refusal != nil {
 		c.reply(in.Ref, *refusal)
@@ -121,7 +121,7 @@ func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, *gdi.Answer) {
 	j.Department = c.department(r.Request)
 	if refusal := cmp.Or(denied(c.mayPlaceJobs(r.Request)), c.badTasks(&j), wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)),
 		c.badPriority(r.Request, &j), denied(c.badDeadline(r.Request, &j)), wrong("binding", badBinding(&j)), c.badPaths(j.Spec),
-		wrong("M", badMailList(j.Spec.MailTo)), badCkpt(&j), wrong("", badScript(j.Spec)), c.badProject(r.Request, &j), badMasterQueue(&j)); refusal != nil {
+		wrong("M", c.badMailList(j.Spec.MailTo)), badCkpt(&j), wrong("", badScript(j.Spec)), c.badProject(r.Request, &j), badMasterQueue(&j)); refusal != nil {
 		return nil, refusal
 	}
 	if refusal := c.lookUp(&j); refusal != nil {

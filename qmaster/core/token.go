@@ -164,6 +164,10 @@ func (c *Core) issue(in Request, user string, b *gdi.CreateToken) *grid.Token {
 	case own >= grid.TokensOfUser:
 		c.reply(in.Ref, gdi.Deny(gdi.StatusLimit, fmt.Sprintf("denied: %q has %d tokens, which is the limit; revoke some with `quill token revoke`", user, own)))
 	default:
+		if refusal := c.noRoom(user, nil, t); refusal != nil {
+			c.reply(in.Ref, *refusal)
+			return nil
+		}
 		c.emit(events.Add(t))
 		c.expires = 0
 		c.created(in.Ref, t)

@@ -16,6 +16,8 @@ type waiters struct {
 	hosts map[uint32][]string           // where the tasks of each record have run
 	over  []end                         // jobs that are, oldest first
 	kept  int                           // records in over
+	bytes int                           // what over has
+	open  int                           // records in ends
 	pe    peWaiters
 }
 
@@ -38,6 +40,10 @@ const (
 	// recordsKept is how many records those jobs have together at most, and one job
 	// alone: an answer is one message.
 	recordsKept = 100_000
+	// bytesKept is about how many bytes the ended jobs take at most: names and paths are their users'.
+	bytesKept = 64 << 20
+	// openKept is how many records of jobs that are not over are stored.
+	openKept = 1_000_000
 )
 
 // wait answers when the job has started or ended.
@@ -118,20 +124,24 @@ func (w *waiters) put(a *grid.Accounting, host string) {
 	}
 	switch records, some := w.ends[a.Job]; {
 	case some && records == nil:
-	case len(records) == recordsKept:
+	case len(records) == recordsKept, w.open == openKept:
+		w.open -= len(records)
 		w.ends[a.Job] = nil
 		delete(w.hosts, a.Job)
 	default:
+		w.open++
 		w.ends[a.Job] = append(records, brief(a))
 		w.hosts[a.Job] = append(w.hosts[a.Job], host)
 	}
 }
 
-// brief is what there is to know of the end of an array's task, which may be one
-// of very many.
+// brief is what there is to know of the end of a job or PE task, without its command line; of an array's task, which may be one
+// of very many, less.
 func brief(a *grid.Accounting) *grid.Accounting {
-	if !a.Array {
-		return a
+	if !a.Array || a.PETask != "" {
+		b := *a
+		b.SubmitCommand = ""
+		return &b
 	}
 	return &grid.Accounting{
 		Job: a.Job, Task: a.Task, Attempt: a.Attempt, Array: true, Start: a.Start, End: a.End,
@@ -163,23 +173,34 @@ func (w *waiters) ended(c *Core, j *grid.Job) {
 func (w *waiters) leave(j *grid.Job, partial bool) {
 	records, some := w.ends[j.ID]
 	hosts := w.hosts[j.ID]
+	w.open -= len(records)
 	delete(w.ends, j.ID)
 	delete(w.hosts, j.ID)
 	if some && records == nil { // too many
 		return
 	}
-	w.over = append(w.over, end{filesOf(j), records, hosts, partial})
-	w.kept += len(records)
+	e := end{filesOf(j), records, hosts, partial}
+	w.over = append(w.over, e)
+	w.kept, w.bytes = w.kept+len(records), w.bytes+e.size()
 	w.bound()
 }
 
 // bound drops the jobs that are over for the longest time.
 func (w *waiters) bound() {
-	for len(w.over) > endsKept || w.kept > recordsKept {
-		w.kept -= len(w.over[0].records)
+	for len(w.over) > endsKept || w.kept > recordsKept || w.bytes > bytesKept {
+		w.kept, w.bytes = w.kept-len(w.over[0].records), w.bytes-w.over[0].size()
 		w.over[0] = end{}
 		w.over = w.over[1:]
 	}
+}
+
+// size is about how many bytes an end takes.
+func (e *end) size() int {
+	bytes := objectBytes + len(e.files.Name) + len(e.files.Cwd) + names(e.files.Stdout, e.files.Stderr)
+	for _, a := range e.records {
+		bytes += objectBytes/2 + len(a.FailedText) + len(a.Category) + len(a.Cwd) + len(a.Name) + len(a.Account) + elementBytes*len(a.Maps)
+	}
+	return bytes
 }
 
 // answerEnd answers a client that waits for a job that has ended.
@@ -248,7 +269,7 @@ func (w *peWaiters) ended(c *Core, key grid.Key, a *grid.Accounting) {
 	if w.ends == nil {
 		w.ends = map[grid.Key]*grid.Accounting{}
 	}
-	w.ends[key] = a
+	w.ends[key] = brief(a)
 	if w.over = append(w.over, key); len(w.over) > endsKept {
 		delete(w.ends, w.over[0])
 		w.over = w.over[1:]

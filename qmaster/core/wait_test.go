@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -74,5 +75,24 @@ func BenchmarkGone(b *testing.B) {
 		}
 		b.StartTimer()
 		c.Step(1, Gone{Refs: gone})
+	}
+}
+
+// TestEndsAreBoundByBytes: long paths of jobs that have ended do not stay in memory.
+func TestEndsAreBoundByBytes(t *testing.T) {
+	var w waiters
+	for id := range uint32(endsKept) {
+		var paths grid.Names
+		for i := range 200 {
+			paths = append(paths, fmt.Sprint("h", i, ":")+strings.Repeat("p", 4000))
+		}
+		w.leave(&grid.Job{ID: id + 1, Spec: &grid.JobSpec{Stdout: paths}}, false)
+	}
+	sum := 0
+	for i := range w.over {
+		sum += w.over[i].size()
+	}
+	if sum != w.bytes || sum > bytesKept || len(w.over) == 0 || w.left(endsKept) == nil {
+		t.Errorf("%d ends with %d bytes, counted %d", len(w.over), sum, w.bytes)
 	}
 }
