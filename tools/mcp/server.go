@@ -13,6 +13,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -42,7 +43,7 @@ type session struct {
 	user    func(context.Context) string // the name of the user; "" when it is not known
 	host    string
 	now     func() time.Time
-	busy    chan struct{} // as many simulations as run at a time
+	busy    *fair.Places // the simulations that run
 }
 
 // server returns a server of the protocol with the tools of the session.

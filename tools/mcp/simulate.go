@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/conf"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -76,12 +77,11 @@ func (s *session) repeat(ctx context.Context, c *client.Remote, hours float64, p
 	if !(hours > 0 && hours <= 168) {
 		return Simulated{}, errors.New("hours is more than 0 and at most 168")
 	}
-	select {
-	case s.busy <- struct{}{}:
-		defer func() { <-s.busy }()
-	case <-ctx.Done():
-		return Simulated{}, ctx.Err()
+	leave, err := s.busy.Wait(ctx, fair.User{Name: s.user(ctx)}, 1)
+	if err != nil {
+		return Simulated{}, fmt.Errorf("simulations: %w", err)
 	}
+	defer leave()
 	log, closes, err := s.log(ctx, c, gdi.Place{At: grid.TimeOf(s.now()).Add(-hours * 3600)}, gdi.Place{})
 	if err != nil {
 		return Simulated{}, err

@@ -19,6 +19,8 @@ type Account interface {
 	User() string
 	// Valid reports whether the token is still accepted, by what the mirror knows at a time.
 	Valid(*state.State, grid.Time) bool
+	// Scope is what the token may be used for, as the mirror had it when Valid was true.
+	Scope() grid.Scope
 	// Do sends a request. id is the request number: with one that was used before nothing is done again; empty: a new one.
 	Do(ctx context.Context, id, command string, body gdi.Body) (gdi.Reply, error)
 	// Get calls each with objects as the owner may read them, private fields included.

@@ -41,14 +41,15 @@ type testCell struct {
 	server *Server
 	stop   func()
 
-	mu    sync.Mutex
-	now   grid.Time
-	lists []events.List
-	done  []orders.Record // scheduling runs
-	file  *file           // that all output files are
-	sink  events.Sink     // of the mirror
-	gone  map[string]bool
-	cut   uint64 // where the log begins, when it was cut
+	mu     sync.Mutex
+	now    grid.Time
+	lists  []events.List
+	done   []orders.Record // scheduling runs
+	file   *file           // that all output files are
+	sink   events.Sink     // of the mirror
+	gone   map[string]bool
+	scopes map[string]grid.Scope // of tokens; others have all
+	cut    uint64                // where the log begins, when it was cut
 
 	browser browser
 	guesses int    // wrong tokens that were sent
@@ -370,7 +371,13 @@ type bearer struct {
 
 func (b *bearer) User() string                       { return b.user }
 func (b *bearer) Valid(*state.State, grid.Time) bool { return !b.gone[b.user] }
-func (b *bearer) Close() error                       { return nil }
+func (b *bearer) Scope() grid.Scope {
+	if scope, ok := b.scopes[b.user]; ok {
+		return scope
+	}
+	return grid.ScopeOperate
+}
+func (b *bearer) Close() error { return nil }
 func (b *bearer) Revoke(context.Context) error {
 	b.gone[b.user] = true
 	return nil

@@ -36,15 +36,23 @@ func Tokens(c cell.Cell) Accounts {
 type tokenAccount struct {
 	remote *client.Remote
 	number uint32
-	owner  atomic.Pointer[string] // as the mirror has it
+	token  atomic.Pointer[grid.Token] // as the mirror has it
 }
 
 // User returns the owner once Valid has been true.
 func (a *tokenAccount) User() string {
-	if owner := a.owner.Load(); owner != nil {
-		return *owner
+	if t := a.token.Load(); t != nil {
+		return t.Owner
 	}
 	return ""
+}
+
+// Scope returns the scope once Valid has been true.
+func (a *tokenAccount) Scope() grid.Scope {
+	if t := a.token.Load(); t != nil {
+		return t.Scope
+	}
+	return 0
 }
 
 // Valid reports whether the mirror has the token, and it has not expired.
@@ -53,7 +61,7 @@ func (a *tokenAccount) Valid(s *state.State, now grid.Time) bool {
 	if !ok || t.Expires <= now {
 		return false
 	}
-	a.owner.Store(&t.Owner)
+	a.token.Store(t)
 	return true
 }
 

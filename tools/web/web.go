@@ -66,7 +66,6 @@ const (
 	idleWait    = 30 * time.Second
 	headerMax   = 16 << 10 // a larger one is a problem
 	headerLimit = 32 << 10 // of net/http, which answers with a text and closes the connection
-	bodyMax     = 16 << 20 // job scripts and several objects of configuration
 	stopWait    = 5 * time.Second
 	reachWait   = 10 * time.Second // for ?after=
 )
@@ -92,6 +91,7 @@ type Server struct {
 	outlooks *fair.Places // the starts that are being foreseen
 	answers  *fair.Places // the listings that are being sent
 	readers  *fair.Places // of events
+	bodies   *fair.Places // bytes of memory
 	foresee  func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook
 	counts   table
 	metrics  *metrics.Set
@@ -112,7 +112,7 @@ func New(o Options) *Server {
 		o.Now = time.Now
 	}
 	h, l := newHub(), newLedger()
-	s := &Server{options: o, hub: h, ledger: l, reading: newReading(), copies: newCopies(), outlooks: newOutlooks(), answers: newAnswers(), readers: newReaders(), foresee: outlook.Of,
+	s := &Server{options: o, hub: h, ledger: l, reading: newReading(), copies: newCopies(), outlooks: newOutlooks(), answers: newAnswers(), readers: newReaders(), bodies: newBodies(), foresee: outlook.Of,
 		accounts: accounts{open: o.Accounts, wait: askedWait, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, recent: recent{every: stretchEvents}, streams: streams{ask: o.Streams}, url: "http://" + DefaultListen}
 	s.mirror = newMirror(h, l, &s.moments, &s.recent, &s.counts.Table)
 	s.cell = &consoleCell{Server: s, trials: trials{turn: newTrialTurns(), nice: trialNice}}
@@ -134,6 +134,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	c.CreateHooks, c.DocsPath, c.SchemasPath, c.OpenAPIPath = nil, "", "", "" // served by pages
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.RejectUnknownQueryParameters = true
+	c.Formats = countedJSON(c.Formats)
 	c.Transformers = []huma.Transformer{typed}
 	c.Info.Description = "The HTTP API of a Quill cell: listings, jobs, reservations, configuration and events. See the chapter api of the manual."
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "a token of quill token create"}}
@@ -175,7 +176,13 @@ func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	defer c.release()
-	if err := checkKey(r, ctx.Operation()); err != nil {
+	if err = checkKey(r, ctx.Operation()); err == nil && ctx.Operation().RequestBody != nil {
+		var leave func()
+		if leave, err = s.admit(r, fair.User{Name: c.User()}, c.Scope()); err == nil {
+			defer leave()
+		}
+	}
+	if err != nil {
 		refuse(w, err)
 		return
 	}
@@ -232,6 +239,12 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(counted, r.Body, bodyMax)
+		leave, err := s.admitForm(r)
+		if err != nil {
+			s.explain(counted, r, err)
+			return
+		}
+		defer leave()
 		mux.ServeHTTP(counted, r)
 	})
 }

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/quill-grid/quill/pkg/fair"
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Bounds of the bodies of requests. A body is read when it is known whose it is, whether the token may change anything, and when there is room for what
+// it becomes in memory.
+const (
+	bodyMax   = 16 << 20 // job scripts and several objects of configuration
+	bodySmall = 64 << 10 // of a token that does not change anything
+	bodyWait  = 10 * time.Second
+
+	// Values of JSON cost up to valueCost bytes for each byte of text, and a body has valuesMost of them and one more for each valueText bytes.
+	valueCost  = 40
+	valuesMost = 25_000
+	valueText  = 64
+	valuesCost = 8 << 20 // of valuesMost
+)
+
+// newBodies returns the memory of the bodies that are read or being carried out.
+func newBodies() *fair.Places {
+	return fair.NewPlaces("web memory of requests", fair.Limits{Total: 256 << 20, User: 64 << 20, Waiting: 256})
+}
+
+// memoryOfBody is what a body of so many bytes costs at most while it is read and decoded.
+func memoryOfBody(n int64) int { return int(2*n + min(valueCost*n, valuesCost)) }
+
+// admit waits until the body of a request may be read. leave ends that. The error is a problem.
+func (s *Server) admit(r *http.Request, who fair.User, scope grid.Scope) (leave func(), err error) {
+	n := r.ContentLength
+	switch {
+	case n == 0 || r.Body == nil:
+		return func() {}, nil
+	case n > bodyMax:
+		return nil, problem(http.StatusRequestEntityTooLarge, problemLarge, "body", fmt.Sprintf("the body has %d bytes, at most %d are read", n, bodyMax))
+	case n < 0:
+		n = bodyMax
+	}
+	if scope < grid.ScopeSubmit && n > bodySmall {
+		if r.ContentLength > 0 {
+			return nil, problem(http.StatusForbidden, "scope", "", fmt.Sprintf("denied: a token of the scope %s sends at most %d bytes; make another token with `quill token create --scope %s`", scope, bodySmall, grid.ScopeSubmit))
+		}
+		n, r.Body = bodySmall, http.MaxBytesReader(nil, r.Body, bodySmall)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), bodyWait)
+	defer cancel()
+	leave, err = s.bodies.Wait(ctx, who, memoryOfBody(n))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, problem(http.StatusServiceUnavailable, problemBusy, "", "other requests take all memory that there is for them, try again later")
+	}
+	if err != nil {
+		return nil, noPlace(err, "requests")
+	}
+	return leave, nil
+}
+
+// admitForm is admit for a form of the console, whose session is found before the form is read. Without one nothing is read.
+func (s *Server) admitForm(r *http.Request) (leave func(), err error) {
+	if r.Method != http.MethodPost || strings.HasPrefix(r.URL.Path, "/v1/") {
+		return func() {}, nil // see middleware
+	}
+	if r.Header.Get("Authorization") != "" {
+		return s.admit(r, fair.User{Name: clientOf(r)}, grid.ScopeRead)
+	}
+	if cookie, bad := r.Cookie(s.cookieName(s.encrypted(r))); bad == nil {
+		if one := s.sessions.find(cookie.Value); one != nil {
+			return s.admit(r, fair.User{Name: one.user}, grid.ScopeOperate)
+		}
+	}
+	r.Body, r.ContentLength = http.NoBody, 0
+	return func() {}, nil
+}
+
+// countedJSON returns the formats of bodies, of which JSON with too many values is refused before it is decoded.
+func countedJSON(all map[string]huma.Format) map[string]huma.Format {
+	all = maps.Clone(all)
+	for name, f := range all {
+		decode := f.Unmarshal
+		f.Unmarshal = func(data []byte, v any) error {
+			if most := valuesMost + len(data)/valueText; valuesOf(data) > most {
+				return fmt.Errorf("a body of %d bytes has at most %d values", len(data), most)
+			}
+			return decode(data, v)
+		}
+		all[name] = f
+	}
+	return all
+}
+
+// valuesOf returns how many values and names a text of JSON has at most.
+func valuesOf(text []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && (c == ',' || c == ':' || c == '[' || c == '{'):
+			n++
+		}
+	}
+	return n + 1
+}
