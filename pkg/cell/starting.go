@@ -46,8 +46,12 @@ func (c Cell) KeepStarting(host string) (end func(), err error) {
 	}, nil
 }
 
-// Starting reports whether a qmaster was started that does not serve yet.
+// Starting reports whether a qmaster was started that does not serve yet. Before a cell has served for the first time it is false: there
+// is no bootstrap file that says where qmaster will be.
 func (c Cell) Starting() bool {
+	if _, err := os.Stat(c.Bootstrap()); err != nil {
+		return false
+	}
 	files, err := os.ReadDir(c.starting())
 	if err != nil {
 		return false

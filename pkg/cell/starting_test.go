@@ -14,6 +14,12 @@ func TestStarting(t *testing.T) {
 		t.Error("no qmaster was started")
 	}
 	end, err := c.KeepStarting("h")
+	if c.Starting() {
+		t.Error("for the first time")
+	}
+	if os.MkdirAll(c.Common(), 0o755) != nil || c.WriteBootstrap(nil) != nil {
+		t.Fatal("no bootstrap file")
+	}
 	if err != nil || !c.Starting() {
 		t.Error("started:", err)
 	}

@@ -43,6 +43,9 @@ func TestStartingIsAwaited(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer end()
+			if os.MkdirAll(r.cell.Common(), 0o755) != nil || r.cell.WriteBootstrap(nil) != nil {
+				t.Fatal("no bootstrap file")
+			}
 		}
 		synctest.Test(t, func(t *testing.T) {
 			begun := time.Now()
