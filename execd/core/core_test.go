@@ -298,7 +298,9 @@ func printed(r Ready, now grid.Time) string {
 		say("unspool script %d", j)
 	}
 	for _, m := range r.Mails {
-		say("mail to=%s subject=%q", m.To, m.Subject)
+		for _, to := range m.To {
+			say("mail to=%s subject=%q", to, m.Subject)
+		}
 	}
 	if m := r.Report; m != nil {
 		hello := ""

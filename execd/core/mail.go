@@ -57,11 +57,7 @@ func (n *Note) title() string {
 }
 
 func (n *Note) mails(subject, text string) []report.Mail {
-	m := make([]report.Mail, len(n.To))
-	for i, to := range n.To {
-		m[i] = report.Mail{To: to, Subject: subject, Text: subject + "\n" + text}
-	}
-	return m
+	return []report.Mail{{Owner: n.Owner, To: n.To, Subject: subject, Text: subject + "\n" + text}}
 }
 
 // started returns the mail of -m b.

@@ -5,9 +5,14 @@ import (
 	"strings"
 )
 
-// Mail is one message to one address, for the configured mailer, which is run
-// as `mailer -s SUBJECT TO` with the text on its standard input.
-type Mail struct{ To, Subject, Text string }
+// Mail is one message, for the configured mailer, which is run for each address
+// as `mailer -s SUBJECT ADDRESS` with the text on its standard input. Owner is the user whose job or
+// reservation it is about: owners have turns.
+type Mail struct {
+	Owner         string
+	To            []string
+	Subject, Text string
+}
 
 // BadAddress returns why an address is not accepted, "" for a valid one. Mailers run as
 // root and interpret an address that begins with a dash as an option, with | as a

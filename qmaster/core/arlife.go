@@ -232,7 +232,7 @@ func (c *Core) mailAR(a *grid.AR, option rune, what string) {
 	for _, m := range a.Message {
 		text += " " + m + "\n"
 	}
-	c.mail(a.MailTo, subject, text)
+	c.mail(a.Owner, a.MailTo, subject, text)
 }
 
 // stamp returns a time in the form that mails show.

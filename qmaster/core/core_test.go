@@ -664,7 +664,9 @@ func (h *harness) step(in Input) string {
 		}
 	}
 	for _, m := range r.Mails {
-		fmt.Fprintf(&b, "mail to %s: %s\n", m.To, m.Subject)
+		for _, to := range m.To {
+			fmt.Fprintf(&b, "mail to %s: %s\n", to, m.Subject)
+		}
 	}
 	if r.Recall {
 		b.WriteString("read the log\n")

@@ -8,11 +8,11 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// mail sends a mail to each address in to. Mails about what happens on a host are sent by
+// mail sends a mail about something of an owner to the addresses in to. Mails about what happens on a host are sent by
 // its execution daemon.
-func (c *Core) mail(to []string, subject, text string) {
-	for _, to := range to {
-		c.ready.Mails = append(c.ready.Mails, report.Mail{To: to, Subject: subject, Text: text})
+func (c *Core) mail(owner string, to []string, subject, text string) {
+	if len(to) > 0 {
+		c.ready.Mails = append(c.ready.Mails, report.Mail{Owner: owner, To: to, Subject: subject, Text: text})
 	}
 }
 
@@ -42,7 +42,7 @@ func (c *Core) mailAborted(j *grid.Job, subject, text string) {
 	if len(to) == 0 {
 		to = []string{j.Owner + "@" + j.Spec.SubmitHost}
 	}
-	c.mail(to, subject, text)
+	c.mail(j.Owner, to, subject, text)
 }
 
 // mailKilled reports by mail that a started task is deleted; t.Kill names the user.
@@ -94,5 +94,5 @@ func (c *Core) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, fault 
 	}
 	text := fmt.Sprintf("%s caused action: %s\n User        = %s\n Queue       = %s\n Start Time  = %s\n End Time    = %s\nfailed %s: %s\n",
 		title, action, j.Owner, g.Instance(), when(res.Start), when(res.End), res.Failed, res.Text)
-	c.mail(to, title+" failed", text)
+	c.mail(j.Owner, to, title+" failed", text)
 }

@@ -88,7 +88,7 @@ var plan = []row{
 	{path: "pkg/client", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/bus pkg/cell"},
 	{path: "pkg/history", level: infrastructure, imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/archive pkg/bus pkg/cell pkg/client"},
 	{path: "pkg/openid", level: infrastructure, imports: "pkg/grid pkg/gdi", modules: "github.com/coreos/go-oidc/v3 golang.org/x/oauth2 golang.org/x/time"},
-	{path: "pkg/mailer", level: infrastructure, imports: "pkg/grid pkg/report", modules: "github.com/hashicorp/go-hclog"},
+	{path: "pkg/mailer", level: infrastructure, imports: "pkg/grid pkg/report pkg/fair", modules: "github.com/hashicorp/go-hclog"},
 	{path: "pkg/jsv/script", level: infrastructure, imports: "pkg/jsv pkg/userdb"},
 	{path: "pkg/submit", level: infrastructure, imports: "pkg/grid pkg/gdi pkg/jsv pkg/switches pkg/userdb pkg/jsv/script", modules: "github.com/kballard/go-shellquote"},
 
