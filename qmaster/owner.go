@@ -329,6 +329,9 @@ func (o *owner) leave(ready core.Ready) func() {
 	}
 	return func() {
 		o.mail.Add(ready.Mails)
+		for _, f := range ready.Forgotten {
+			o.note.Warn("the cell was restored and does not know a job of a host", "job", f.Attempt.Job, "task", f.Attempt.Task, "host", f.Host, "since", f.Start.Std(), "fate", f.Fate)
+		}
 		for i, a := range ready.Answers {
 			o.answer(askers[i], a)
 		}

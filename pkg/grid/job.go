@@ -385,6 +385,14 @@ func (c *Counter) Key() Key { return Key{Name: c.Name} }
 // JobSeqNum names the counter of job numbers.
 const JobSeqNum = "jobseqnum"
 
+// Counters of a state that was restored from a backup: the highest number that an attempt of any task may have had before; the last job
+// number of the backup; and the time of its last list, in milliseconds, of the first of several restorations.
+const (
+	AttemptBase = "attemptbase"
+	RestoredJob = "restoredjob"
+	RestoredAt  = "restoredat"
+)
+
 // JobScheddInfo is the reasons why the jobs of one category could not start in the last
 // run that looked at them: `scheduling info` of qstat -j. The category "" has
 // the messages that hold for all jobs. A category that begins with the name of

@@ -66,7 +66,10 @@ type Ready struct {
 	More     bool // the rest of a request, or of what follows from it, waits for a Continue; others may come before
 	Recall   bool // read Ends from the log, and give them as Recalled: requests wait for them
 	Mails    []report.Mail
-	Stop     bool // qconf -km: go down when this is done
+	// Forgotten are attempts that hosts report and a restored state does not know.
+	Forgotten []Forgotten
+
+	Stop bool // qconf -km: go down when this is done
 }
 
 // Answer goes to the client that waits for Ref; one of the three is set.
@@ -125,6 +128,7 @@ type Core struct {
 	format     Format
 	held       *holdings // nil: not counted
 	reviewARs  bool      // something happened to what advance reservations hold
+	complete   bool      // all hosts have reported their attempts, see awaitsHosts
 }
 
 // Algorithm is what sched_conf(5) `algorithm` may name. Complete checks a

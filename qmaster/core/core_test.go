@@ -125,6 +125,8 @@ func (h *harness) run(d *datadriven.TestData) string {
 		h.core.On("m")
 		h.core.Step(h.now, Scheduler{Name: "schedd"})
 		return ""
+	case "restore": // from a backup up to a list, after so many seconds
+		return h.restore(d)
 	case "recall": // the log is read, from its begin on
 		ends := NewEnds(state.New())
 		for _, l := range h.lists {
@@ -229,6 +231,26 @@ func (h *harness) cell(d *datadriven.TestData) string {
 	h.core.On("m")
 	h.step(Scheduler{Name: "schedd"})
 	return fmt.Sprintf("seq %d: %d queue instances\n", h.core.state.Seq, h.core.state.Len(grid.KindQInstance))
+}
+
+// restore continues from the state of an earlier list, as a cell that was restored from a backup.
+func (h *harness) restore(d *datadriven.TestData) string {
+	var to uint64
+	var skip uint32
+	d.ScanArgs(h.t, "list", &to)
+	d.ScanArgs(h.t, "skip", &skip)
+	s := state.New()
+	h.lists = slices.DeleteFunc(h.lists, func(l events.List) bool { return l.Seq > to })
+	for _, l := range h.lists {
+		s.Apply(l)
+	}
+	l := Restored(s, h.now, "root@m", skip)
+	s.Apply(l)
+	h.lists, h.replay = append(h.lists, l), s
+	h.core = New(s.Copy(), h.core.epoch+1, testAlgorithms...)
+	h.core.On("m")
+	h.core.Step(h.now, Scheduler{Name: "schedd"})
+	return events.Text(l)
 }
 
 func (h *harness) request(d *datadriven.TestData, command string, b gdi.Body) Request {
@@ -595,6 +617,8 @@ func (h *harness) report(d *datadriven.TestData) string {
 			task.Usage = h.usage(f[2:])
 			for _, word := range f[2:] {
 				switch n, v, _ := strings.Cut(word, "="); n {
+				case "began": // so many seconds ago
+					task.Start = h.now.Add(-float64(h.number(v)))
 				case "limits":
 					task.Limits = uint32(h.number(v))
 				case "refused": // VERSION:words_in_one
@@ -667,6 +691,9 @@ func (h *harness) step(in Input) string {
 		for _, to := range m.To {
 			fmt.Fprintf(&b, "mail to %s: %s\n", to, m.Subject)
 		}
+	}
+	for _, f := range r.Forgotten {
+		fmt.Fprintf(&b, "forgotten on %s: %s: %s\n", f.Host, f.Attempt, f.Fate)
 	}
 	if r.Recall {
 		b.WriteString("read the log\n")

@@ -23,7 +23,7 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob, maps []grid.MapGrant, core
 	if old := c.state.Task(j.ID, task); old != nil {
 		t, enrol = *old, false
 	}
-	t.Attempt++
+	t.Attempt = max(t.Attempt, uint32(c.state.Counter(grid.AttemptBase))) + 1
 	t.Status = grid.Transfering
 	t.State = grid.StateRunning
 	t.Grants, t.Maps, t.Cores, t.Limits, t.PE, t.Start = o.Grants, maps, cores, nil, o.PE, c.now

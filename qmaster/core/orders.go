@@ -92,6 +92,9 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 	case j.ExecTime > c.now:
 		return refuse(orders.Ineligible, "job %d must not start yet", o.Job)
 	}
+	if why := c.awaitsHosts(o.Job); why != "" {
+		return refuse(orders.Ineligible, "task %d.%d does not start yet: %s", o.Job, o.Task, why)
+	}
 	if t := c.state.Task(o.Job, o.Task); t != nil {
 		if t.Status != grid.Idle {
 			return refuse(orders.WrongState, "task %d.%d was started already", o.Job, o.Task)

@@ -38,6 +38,8 @@ type hostTalk struct {
 	unconfirmed map[grid.Key]grid.Time
 	// limited are tasks that were sent other limits, and when.
 	limited map[grid.Key]grid.Time
+	// forgotten are the host's attempts that a restored state does not know, as they were reported to the administrator.
+	forgotten map[report.Attempt]Forgotten
 }
 
 func (o outbox) hosts(h string) *hostTalk {

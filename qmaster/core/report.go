@@ -40,9 +40,14 @@ func (c *Core) report(in Report) {
 				c.limited(in.Host, t, in.Hello)
 			}
 		case unknown:
-			receipt.Drop = append(receipt.Drop, t.Attempt)
+			if c.isForgotten(t) {
+				c.takeForgotten(in.Host, t, receipt)
+			} else {
+				receipt.Drop = append(receipt.Drop, t.Attempt)
+			}
 		}
 	}
+	c.mailForgotten(in.Host)
 	if in.Hello {
 		c.sent.hosts(in.Host).listed = true
 		c.reconcile(in.Report)

@@ -15,6 +15,7 @@ func (c *Core) tick() {
 	c.farewell()
 	c.calendars()
 	c.expireTokens()
+	c.endForgotten()
 	var loads []*grid.Load
 	c.state.Each(grid.KindLoad, func(o grid.Object) bool {
 		loads = append(loads, o.(*grid.Load))
