@@ -48,6 +48,11 @@ func Replace(path string, text []byte, mode os.FileMode) error {
 	})
 }
 
+// ReplaceBy is Replace of a file whose text write writes.
+func ReplaceBy(path string, mode os.FileMode, write func(io.Writer) error) error {
+	return replace(filepath.Dir(path), mode, func(w io.Writer) (string, error) { return filepath.Base(path), write(w) })
+}
+
 func replace(dir string, mode os.FileMode, write func(io.Writer) (name string, err error)) error {
 	f, err := os.CreateTemp(dir, "new"+temporary)
 	if err != nil {

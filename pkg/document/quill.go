@@ -182,7 +182,7 @@ type LogNotes struct {
 	CutOff   string `json:"cut_off,omitzero" jsonschema:"the damage before which an exported log ends"`
 }
 
-// LogCopy is quill log export --json and quill log import --json.
+// LogCopy is quill log export --json, quill log import --json, quill backup --json and quill restore --json.
 type LogCopy struct {
 	Path  string   `json:"path" jsonschema:"the file that was written, or the directory of the cell that was made"`
 	Lists int      `json:"lists" jsonschema:"event lists in it"`

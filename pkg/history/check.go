@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -57,6 +58,7 @@ func (l *Log) About() About { return l.about }
 type Check struct {
 	First, Last   Mark // of the lists that are good
 	Lists, Events int
+	Odd           int // objects in them that cannot be read
 	Epochs        int
 	Begin, End    frame.Point // of the first and the last good frame
 
@@ -88,7 +90,7 @@ func (l *Log) Check() Check {
 			return fn(f)
 		})
 	}
-	c.Damage = Decode(new(codec.Decoder), chain, func(*codec.Unreadable) {}, func(list events.List) error {
+	c.Damage = Decode(new(codec.Decoder), chain, func(*codec.Unreadable) { c.Odd++ }, func(list events.List) error {
 		if c.Lists == 0 {
 			c.First = Mark{list.Seq, list.At}
 		} else if list.Seq != c.Last.Seq+1 {
@@ -106,12 +108,16 @@ func (l *Log) Check() Check {
 		p := &l.states[i]
 		check := StateCheck{Name: p.name, Mark: Mark{Seq: p.seq}}
 		var s events.List
+		var dec codec.Decoder
 		_, check.Err = p.read(func(chunk []byte) error {
-			list, _, err := codec.DecodeList(chunk)
-			if s.Seq == 0 {
-				s = list
-			}
-			return err
+			var bad error
+			err := dec.Lists(chunk, func(u *codec.Unreadable) { bad = u }, func(list events.List) error {
+				if s.Seq == 0 {
+					s = list
+				}
+				return nil
+			})
+			return cmp.Or(err, bad)
 		})
 		if check.Err == nil {
 			check.Mark = Mark{s.Seq, s.At}

@@ -24,6 +24,9 @@ type Export struct {
 	Kept bool
 	// Lists leaves the full state out: for who has one.
 	Lists bool
+	// After is the end of an earlier Export, which this one continues without a seam: as with Lists there is no full state, and
+	// it is a damage if the log does not go on from there. The zero Point: none.
+	After frame.Point
 
 	// Show is how others see lists, those of the full state too; nil: as they are.
 	// Run is the same for recorded order lists, dropped when ok is false; nil: as
@@ -53,7 +56,10 @@ func (l *Log) Export(out io.Writer, e Export) error {
 	if e.To == 0 {
 		e.To = l.last.Seq
 	}
-	if e.From == 0 {
+	switch {
+	case e.After != frame.Point{}:
+		e.From, e.Lists = e.After.Seq+1, true
+	case e.From == 0:
 		e.From = l.first.Seq
 	}
 	if e.From > e.To || e.To < l.first.Seq || e.From > l.last.Seq {
@@ -77,7 +83,7 @@ func (l *Log) Export(out io.Writer, e Export) error {
 	if err != nil {
 		return err
 	}
-	x := exporter{w: w, show: e.Show, after: after, to: e.To}
+	x := exporter{w: w, show: e.Show, after: after, to: e.To, seam: e.After}
 	lists := x.keep
 	if e.Show != nil {
 		lists = x.rewrite
@@ -179,14 +185,22 @@ type exporter struct {
 	w         *archive.Writer
 	show      func(events.List) events.List
 	after, to uint64
+	seam      frame.Point // see Export.After
 	end       frame.Point // of what was written
 	dec       codec.Decoder
 }
 
 // keep writes the frames as they are, the last one without what comes after to.
 func (x *exporter) keep(l *Log) error {
+	begin, seam := x.after+1, x.seam != frame.Point{}
 	chain := frame.NewFileReader(func(frame.Frame) error { return nil })
-	err := l.messages(x.after+1, chain, func(stream uint64, data []byte) error {
+	if seam {
+		begin, chain = x.seam.Seq, frame.NewReader(x.seam, func(frame.Frame) error { return nil })
+	}
+	err := l.messages(begin, chain, func(stream uint64, data []byte) error {
+		if seam && stream <= x.seam.Stream {
+			return nil
+		}
 		if err := chain.Take(stream, data); err != nil {
 			return err
 		}
@@ -196,7 +210,7 @@ func (x *exporter) keep(l *Log) error {
 			return err
 		case f.First > x.to:
 			return errStopped
-		case f.Last <= x.after:
+		case !seam && f.Last <= x.after:
 			return nil
 		case f.Last <= x.to:
 			return x.w.Frame(stream, data)

@@ -165,6 +165,7 @@ func (l *Log) snapshots(store *archive.Snapshots) error {
 // settle finds the ends when everything is there.
 func (l *Log) settle() error {
 	slices.SortFunc(l.states, func(a, b position) int { return int(int64(a.seq) - int64(b.seq)) })
+	l.about.Lists = l.about.Lists && len(l.states) == 0 // other pieces have what one lacks
 	begun := l.begins()
 	switch {
 	case begun || l.about.Lists:

@@ -230,13 +230,15 @@ func (u *Up) sizeOnce(ctx context.Context, c client.Client) error {
 		return err
 	}
 	names := u.hostNames()
-	if u.fresh {
-		queue.LoadThresholds = grid.PerHost[grid.Values]{}
-		conf.JobLoadAdjustments = nil
-		tmp := filepath.Join(u.scratch(), "tmp")
+	tmp := filepath.Join(u.scratch(), "tmp")
+	if u.fresh || queue.TmpDir.Value == tmp { // a cell that was restored does not have it
 		if err := errors.Join(os.MkdirAll(tmp, 0o777), os.Chmod(tmp, 0o777|os.ModeSticky)); err != nil {
 			return err
 		}
+	}
+	if u.fresh {
+		queue.LoadThresholds = grid.PerHost[grid.Values]{}
+		conf.JobLoadAdjustments = nil
 		queue.TmpDir = grid.PerHost[string]{Value: tmp}
 	}
 	if u.Slots > 0 {

@@ -6,6 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/attack"
 	"github.com/quill-grid/quill/tools/backfill"
+	"github.com/quill-grid/quill/tools/backup"
 	"github.com/quill-grid/quill/tools/bench"
 	"github.com/quill-grid/quill/tools/log"
 	manual "github.com/quill-grid/quill/tools/manual/command"
@@ -20,6 +21,7 @@ import (
 // Commands are all there are, in the order of their names.
 var Commands = []func(opt.Env) *cli.Command{
 	attack.Command,
+	backup.Backup,
 	bench.Command,
 	log.Command,
 	manual.Command,
@@ -27,6 +29,7 @@ var Commands = []func(opt.Env) *cli.Command{
 	backfill.Command,
 	qevent.Command,
 	replay.Command,
+	backup.Restore,
 	trial.Command,
 	tracing.Command,
 	why.Command,

@@ -27,6 +27,7 @@ started=
 trap 'for p in $started; do kill $p 2>/dev/null || true; wait $p || true; done' EXIT
 background() {
 	log=$1.log ready=$2; shift 2
+	rm -f $log
 	command "$@" >$log 2>&1 & started="$! $started"
 	until grep -q "$ready" $log; do kill -0 ${started%% *} || { cat $log; return 1; }; done
 }

@@ -199,6 +199,11 @@ func clusterCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 1 {
 		word = args[0]
 	}
+	if len(args) == 2 && args[0] == "logs" {
+		re := regexp.MustCompile(args[1])
+		polltest.Until(ts, "the cell logs "+args[1], patience, func() (bool, string) { return re.MatchString(c.said.String()), c.said.String() })
+		return
+	}
 	switch word {
 	case "stop":
 		ts.Check(ts.Exec("quill", "down"))

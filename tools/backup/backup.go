@@ -1,0 +1,218 @@
+package backup
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/product"
+)
+
+const stamp = "2006-01-02 15:04:05"
+
+// Backup is quill backup.
+func Backup(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "backup", Usage: "back up a cell, running or not, to a directory; again to the same one, what is new",
+		ArgsUsage: "DIR",
+		Description: "DIR is made, or has the backup that is continued. It then holds the newest stored state of the cell, all event\n" +
+			"lists after it up to the one that is printed, the keys, and the files in common/. All of it is checked while it\n" +
+			"is written. Run it on qmaster's host as the user who runs qmaster. quill restore makes a cell of DIR.",
+		Flags: []cli.Flag{opt.DirFlag(), opt.JSONFlag()},
+		Action: func(c *cli.Context) error {
+			words, err := opt.Words(c)
+			if err != nil {
+				return fmt.Errorf("backup: %w", err)
+			}
+			if len(words) != 1 {
+				return opt.Usagef("backup needs a directory")
+			}
+			from, err := opt.CellOf(env, c)
+			if err == nil {
+				err = from.Check()
+			}
+			if err != nil {
+				return err
+			}
+			b := backup{env: env, cell: from, dir: words[0]}
+			if err := b.run(c.Context); err != nil {
+				return fmt.Errorf("backup of cell %s: %w", from.Name, err)
+			}
+			return b.print(c.Bool("json"))
+		},
+	}
+}
+
+// backup is a run of quill backup.
+type backup struct {
+	env  opt.Env
+	cell cell.Cell
+	dir  string
+
+	before *summary // nil: the directory is new
+	now    summary
+	added  history.Check
+}
+
+func (b *backup) run(ctx context.Context) error {
+	if err := b.begin(); err != nil {
+		return err
+	}
+	lock, err := lockDir(b.dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	complete := frame.Point{}
+	if b.before != nil {
+		if complete, err = b.before.End.point(); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(b.dir, summaryFile), err)
+		}
+	}
+	if err := removeBeyond(b.dir, complete); err != nil {
+		return err
+	}
+	if b.before == nil { // first: what ends meanwhile is in the lists, too
+		if err := copyAccounting(filepath.Join(b.dir, commonDir), b.cell); err != nil {
+			return err
+		}
+	}
+	if err := b.addLists(ctx, complete); err != nil {
+		return err
+	}
+	if err := copyDir(filepath.Join(b.dir, keysDir), filepath.Join(b.cell.Dir(), keysDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the keys cannot be copied: run quill backup on qmaster's host as the user who runs qmaster: %w", err)
+	}
+	if err := copyDir(filepath.Join(b.dir, commonDir), b.cell.Common(), uncopied(b.cell)...); err != nil {
+		return err
+	}
+	return b.now.write(b.dir)
+}
+
+// begin makes the directory, or reads what is in it.
+func (b *backup) begin() (err error) {
+	// Before anything is written: a backup without keys is none.
+	if _, err := os.ReadDir(filepath.Join(b.cell.Dir(), keysDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the keys cannot be read: run quill backup on qmaster's host as the user who runs qmaster: %w", err)
+	}
+	if b.before, err = readSummary(b.dir); err != nil {
+		return err
+	}
+	switch entries, err := os.ReadDir(b.dir); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case b.before == nil && len(entries) > 0 && !interrupted(entries):
+		return fmt.Errorf("%s is not empty, and holds no backup", b.dir)
+	case b.before != nil && b.before.Cell != b.cell.Name:
+		return fmt.Errorf("%s holds a backup of cell %s", b.dir, b.before.Cell)
+	}
+	return os.MkdirAll(filepath.Join(b.dir, history.SegmentsDir), 0o700)
+}
+
+// interrupted reports whether a directory has what a first backup leaves that did not end.
+func interrupted(entries []os.DirEntry) bool {
+	for _, e := range entries {
+		if e.Name() != history.SegmentsDir && e.Name() != commonDir && e.Name() != keysDir {
+			return false
+		}
+	}
+	return true
+}
+
+// addLists adds the lists after a point, to a new directory a full state and the lists after it, and checks what it has written.
+func (b *backup) addLists(ctx context.Context, after frame.Point) error {
+	s := history.Source{Cell: b.cell, From: gdi.Place{Seq: 1 << 62}, Odd: func(u *codec.Unreadable) { fmt.Fprintln(b.env.Stderr, "quill backup:", u) }}
+	if b.before != nil {
+		s.From, s.Lists = gdi.Place{Seq: after.Seq}, true
+	}
+	l, err := history.Open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if l.About().Partial {
+		return errors.New("only managers may make a backup")
+	}
+	_, last := l.Span()
+	b.now = summary{Version: summaryVersion, Cell: b.cell.Name, Host: b.env.Host, Made: grid.TimeOf(b.env.Now())}
+	if b.before != nil && last.Seq <= after.Seq {
+		if last.Seq < after.Seq {
+			return fmt.Errorf("%s holds lists up to %d, the cell has lists up to %d: it was restored or is another one. Begin a new backup: name another directory", b.dir, after.Seq, last.Seq)
+		}
+		made := b.now.Made
+		b.now = *b.before
+		b.now.Made = made
+		return nil
+	}
+	e := history.Export{Kept: true, From: last.Seq, After: after, About: history.About{Program: "quill " + product.Version, Made: b.now.Made}}
+	fresh := filepath.Join(b.dir, history.SegmentsDir, "new")
+	err = archive.ReplaceBy(fresh, 0o600, func(out io.Writer) error {
+		buffered := bufio.NewWriterSize(out, 1<<20)
+		return errors.Join(l.Export(buffered, e), buffered.Flush())
+	})
+	if damage := (*frame.Damage)(nil); errors.As(err, &damage) && b.before != nil {
+		return fmt.Errorf("the cell's log does not continue this backup: %w. What %s holds is as it was; begin a new backup in another directory", err, b.dir)
+	}
+	if err != nil {
+		return err
+	}
+	return b.checked(ctx, fresh, last)
+}
+
+// checked reads what was written, up to a list, and gives it its name.
+func (b *backup) checked(ctx context.Context, fresh string, last history.Mark) error {
+	l, err := history.Open(ctx, history.Source{File: fresh})
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	b.added = l.Check()
+	switch {
+	case b.added.Damage != nil:
+		return fmt.Errorf("the log is damaged, nothing was added: %w", b.added.Damage)
+	case len(b.added.States) > 0 && b.added.States[0].Err != nil:
+		return fmt.Errorf("the stored state cannot be used, nothing was added: %w", b.added.States[0].Err)
+	case b.added.End.Seq != last.Seq:
+		return fmt.Errorf("the log ends at list %d, not at list %d: nothing was added", b.added.End.Seq, last.Seq)
+	}
+	b.now.Lists, b.now.Last, b.now.End = b.added.Lists, markOf(last), endOf(b.added.End)
+	begin := b.added.Begin.Stream
+	if b.before == nil {
+		first, _ := l.Span()
+		b.now.First = markOf(first)
+	} else {
+		b.now.First, b.now.Lists = b.before.First, b.before.Lists+b.added.Lists
+	}
+	segments := filepath.Dir(fresh)
+	if err := os.Rename(fresh, filepath.Join(segments, archive.SegmentName(begin, b.added.End.Stream))); err != nil {
+		return err
+	}
+	return archive.Sync(segments)
+}
+
+func (b *backup) print(json bool) error {
+	if json {
+		first, last := document.MarkOf(b.now.First.List, b.now.First.Time), document.MarkOf(b.now.Last.List, b.now.Last.Time)
+		return document.Write(b.env.Stdout, document.LogCopy{Path: b.dir, Lists: b.added.Lists, First: &first, Last: &last})
+	}
+	_, err := fmt.Fprintf(b.env.Stdout, "%s: cell %s up to list %d of %s (%d lists added)\n", b.dir, b.cell.Name, b.now.Last.List,
+		b.now.Last.Time.Std().In(b.env.Now().Location()).Format(stamp), b.added.Lists)
+	return err
+}

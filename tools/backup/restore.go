@@ -1,0 +1,291 @@
+package backup
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/bus"
+	_ "github.com/quill-grid/quill/pkg/bus/embedded" // the server of the stream that is made
+	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// Restore is quill restore.
+func Restore(env opt.Env) *cli.Command {
+	return &cli.Command{
+		Name: "restore", Usage: "make a cell of a backup",
+		ArgsUsage: "DIR",
+		Description: "Makes $SGE_ROOT/$SGE_CELL, which must not exist, of the directory of quill backup. Run it on the host on which\n" +
+			"qmaster is to run, whatever its name, as the user who is to run it. No number of a job, reservation, token or\n" +
+			"proposal that may have been given after the backup is given again, and hosts refuse commands of the cell that was.",
+		Flags: []cli.Flag{
+			opt.DirFlag(),
+			&cli.StringFlag{Name: "as-of", Usage: "restore the cell as it was after `LIST|TIME`: the list, or the last not later", DefaultText: "the last list"},
+			&cli.UintFlag{Name: "skip", Value: 1_000_000, Usage: "leave out `N` job numbers, more than were given since the backup"},
+			opt.JSONFlag(),
+		},
+		Action: func(c *cli.Context) error {
+			words, err := opt.Words(c)
+			if err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+			if len(words) != 1 {
+				return opt.Usagef("restore needs the directory of a backup")
+			}
+			to, err := opt.CellOf(env, c)
+			if err != nil {
+				return err
+			}
+			if c.Uint("skip") > 1<<30 {
+				return opt.Usagef("restore: --skip %d: at most %d", c.Uint("skip"), 1<<30)
+			}
+			r := restore{env: env, from: words[0], to: to, skip: uint32(c.Uint("skip"))}
+			if err := r.run(c); err != nil {
+				return fmt.Errorf("restore of cell %s: %w", to.Name, err)
+			}
+			return r.print(c.Bool("json"))
+		},
+	}
+}
+
+// restore is a run of quill restore.
+type restore struct {
+	env  opt.Env
+	from string    // the directory of the backup
+	to   cell.Cell // that is made
+	skip uint32
+
+	log   *history.Log
+	check history.Check
+	last  history.Mark // the list that is restored
+	made  cell.Cell    // under another name until it is whole
+	state *state.State
+}
+
+func (r *restore) run(c *cli.Context) error {
+	if _, err := os.Lstat(r.to.Dir()); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, fmt.Errorf("%s exists: move it away, or name another cell with SGE_ROOT and SGE_CELL", r.to.Dir()))
+	}
+	if s, err := readSummary(r.from); err != nil || s == nil {
+		return errors.Join(err, fmt.Errorf("%s holds no complete backup", r.from))
+	}
+	var err error
+	r.log, err = history.Open(c.Context, history.Source{Dir: r.from, Odd: func(u *codec.Unreadable) { fmt.Fprintln(r.env.Stderr, "quill restore:", u) }})
+	if err != nil {
+		return err
+	}
+	defer r.log.Close()
+	if err := r.choose(c.String("as-of")); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.to.Root, 0o755); err != nil {
+		return err
+	}
+	root, err := os.MkdirTemp(r.to.Root, ".restore-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(root)
+	r.made = cell.Cell{Root: root, Name: r.to.Name}
+	if err := os.Mkdir(r.made.Dir(), 0o755); err != nil {
+		return err
+	}
+	for _, step := range []func() error{r.files, r.lists} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Rename(r.made.Dir(), r.to.Dir()), archive.Sync(r.to.Root))
+}
+
+// choose finds the last list to be restored, up to which the backup must be good.
+func (r *restore) choose(asOf string) error {
+	first, last := r.log.Span()
+	r.last = last
+	if asOf != "" {
+		at, err := opt.ParseMoment(asOf, r.env.Now())
+		if err == nil {
+			err = r.log.Reach(at)
+		}
+		if err != nil {
+			return err
+		}
+		if r.last.Seq, err = r.log.At(at); err != nil {
+			return err
+		}
+		if at.Seq != 0 && at.Seq < first.Seq || at.At != 0 && at.At < first.At {
+			return fmt.Errorf("%s begins at list %d of %s", r.from, first.Seq, r.time(first))
+		}
+	}
+	r.check = r.log.Check()
+	if len(r.check.States) > 0 && r.check.States[0].Err != nil {
+		return fmt.Errorf("the stored state in %s cannot be used: %w", r.from, r.check.States[0].Err)
+	}
+	if r.check.Damage != nil && (r.check.Last.Seq < r.last.Seq || asOf == "") {
+		return fmt.Errorf("%s is damaged: %w. Before it, it is good up to list %d: restore with --as-of %d", r.from, r.check.Damage, r.check.Last.Seq, r.check.Last.Seq)
+	}
+	return nil
+}
+
+func (r *restore) time(m history.Mark) string {
+	return m.At.Std().In(r.env.Now().Location()).Format(stamp)
+}
+
+// files puts back what is not in the log.
+func (r *restore) files() error {
+	err := copyDir(filepath.Join(r.made.Dir(), keysDir), filepath.Join(r.from, keysDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := copyDir(r.made.Common(), filepath.Join(r.from, commonDir), uncopied(r.made)...); err != nil {
+		return err
+	}
+	// Until qmaster runs here no program shall look for it on the host that it had.
+	if err := os.Remove(r.made.ActQMaster()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, path := range []string{r.made.Accounting(), r.made.AccountingJSON()} {
+		if err := copyWhole(path, filepath.Join(r.from, commonDir, filepath.Base(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	records, err := recordsOf(r.log, r.last.Seq)
+	if err != nil {
+		return err
+	}
+	return records.complete(r.made)
+}
+
+// lists puts back the log, and adds the list with which the cell continues.
+func (r *restore) lists() error {
+	segments := filepath.Join(r.made.Dir(), history.SegmentsDir)
+	if err := os.Mkdir(segments, 0o700); err != nil {
+		return err
+	}
+	fresh := filepath.Join(segments, "new")
+	first, _ := r.log.Span()
+	err := archive.ReplaceBy(fresh, 0o600, func(out io.Writer) error {
+		buffered := bufio.NewWriterSize(out, 1<<20)
+		return errors.Join(r.log.Export(buffered, history.Export{Kept: true, From: first.Seq, To: r.last.Seq, About: r.log.About()}), buffered.Flush())
+	})
+	if err != nil {
+		return err
+	}
+	copied, err := history.Open(r.env.Context, history.Source{File: fresh})
+	if err != nil {
+		return err
+	}
+	defer copied.Close()
+	check := copied.Check()
+	if check.Damage != nil || check.End.Seq != r.last.Seq {
+		return fmt.Errorf("what was written ends at list %d, not at list %d: %w", check.End.Seq, r.last.Seq, check.Damage)
+	}
+	_, r.last = copied.Span()
+	if r.state, err = copied.Full(r.last.Seq); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, filepath.Join(segments, archive.SegmentName(check.Begin.Stream, check.End.Stream))); err != nil {
+		return err
+	}
+	end, err := r.continued(segments, check.End)
+	if err != nil {
+		return err
+	}
+	snapshots, err := archive.OpenSnapshots(filepath.Join(r.made.Dir(), history.SnapshotsDir))
+	if err == nil {
+		err = snapshots.Write(end, history.Chunks(r.state))
+	}
+	if err == nil {
+		err = beginStream(filepath.Join(r.made.Dir(), history.StoreDir), end.Stream+1)
+	}
+	return err
+}
+
+// reignsSkipped is how many qmasters may have led the cell between a backup and its restoration: hosts follow none with an older epoch.
+const reignsSkipped = 1 << 16
+
+// continued writes the take-over of the restored cell and its first list, core.Restored, after a point, and returns the end.
+func (r *restore) continued(segments string, after frame.Point) (end frame.Point, err error) {
+	var random [4]byte
+	rand.Read(random[:])
+	epoch := frame.NewEpoch(after.Epoch+reignsSkipped<<32, binary.BigEndian.Uint32(random[:]))
+	who, err := cell.Me()
+	if err != nil {
+		return end, err
+	}
+	list := core.Restored(r.state, grid.TimeOf(r.env.Now()), who+"@"+r.env.Host, r.skip)
+	r.state.Apply(list)
+	frames := []frame.Frame{
+		{Flags: frame.TakeOver, First: after.Seq + 1, Last: after.Seq},
+		{Count: 1, First: list.Seq, Last: list.Seq, Payload: codec.AppendList(nil, list)},
+	}
+	end = after
+	name := archive.SegmentName(after.Stream+1, after.Stream+uint64(len(frames)))
+	err = archive.ReplaceBy(filepath.Join(segments, name), 0o600, func(out io.Writer) error {
+		w, err := archive.NewWriter(out)
+		if err != nil {
+			return err
+		}
+		for i := range frames {
+			f := &frames[i]
+			f.Epoch, f.Prev, f.Before, f.Stream = epoch, end.Stream, end.Hash, end.Stream+1
+			frame.Append(nil, f)
+			if err := w.Frame(f.Stream, f.Raw); err != nil {
+				return err
+			}
+			end = f.End()
+		}
+		return w.Close()
+	})
+	return end, err
+}
+
+// beginStream makes the stream of a log that continues with the message first.
+func beginStream(dir string, first uint64) error {
+	server, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true})
+	if err != nil {
+		return err
+	}
+	defer server.Stop()
+	conn, err := server.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = bus.Open(conn, bus.LogOptions{First: first})
+	return err
+}
+
+func (r *restore) print(json bool) error {
+	if json {
+		first, last := document.MarkOf(r.check.First.Seq, r.check.First.At), document.MarkOf(r.last.Seq, r.last.At)
+		return document.Write(r.env.Stdout, document.LogCopy{Path: r.to.Dir(), Lists: int(r.last.Seq - r.check.First.Seq + 1), First: &first, Last: &last})
+	}
+	running := 0
+	r.state.Each(grid.KindJATask, func(o grid.Object) bool {
+		if o.(*grid.JATask).Started() {
+			running++
+		}
+		return true
+	})
+	_, err := fmt.Fprintf(r.env.Stdout, "%s: cell %s as of list %d of %s: %d jobs, %d tasks running. The next job has the number %d\n", r.to.Dir(), r.to.Name,
+		r.last.Seq, r.time(r.last), r.state.Len(grid.KindJob), running, r.state.Counter(grid.JobSeqNum)+1)
+	return err
+}
