@@ -26,6 +26,9 @@ type attempt struct {
 	env     []string
 	streams streams
 	cgroup  int // descriptor; -1: none
+
+	devicesOver chan struct{} // closed when no more devices are closed to it; nil: none are
+
 	orders  chan order
 	changes chan changing
 	done    chan struct{} // closed when over

@@ -123,10 +123,8 @@ func (a *attempt) enterCgroup() *failure {
 	if err := keepOn(g.Path, a.plan.Affinity); err != nil {
 		a.k.logf("%s: kept on processors %v by its affinity only: %v", a.key, a.plan.Affinity, err)
 	}
-	if rules := rulesOf(a.plan.Devices); len(rules) > 0 {
-		if err := confine(g.Path, rules); err != nil {
-			return failBy(err, report.FailedBeforeJob, "can't close devices of other jobs: %v", err)
-		}
+	if err := a.closeDevices(); err != nil {
+		return failBy(err, report.FailedBeforeJob, "can't close devices of other jobs: %v", err)
 	}
 	fd, err := syscall.Open(g.Path, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -194,6 +192,9 @@ func (a *attempt) leaveCgroup() {
 		killCgroup(group)
 	}
 	syscall.Close(a.cgroup)
+	if a.devicesOver != nil {
+		close(a.devicesOver)
+	}
 }
 
 func killCgroup(path string) error { return writeGroup(path, "cgroup.kill", "1") }

@@ -118,6 +118,38 @@ func TestKernelDevices(t *testing.T) {
 	want(t, "without rules", string(out), "open\n")
 }
 
+// A device file of another job that is made after the start is closed to the job soon, also one that is made anew with other numbers.
+func TestKernelDeviceAppears(t *testing.T) {
+	h := hostOfUsers(t)
+	group := kernelGroup(t)
+	if err := canConfine(group); err != nil {
+		t.Skip(err)
+	}
+	dir, err := os.MkdirTemp("/dev", "quill-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	os.Chmod(dir, 0o755)
+	anew, own := node(t, dir, "anew", 1, 8), node(t, dir, "own", 1, 5)
+	p := within(group, h.by(mallory, h.plan(1, "read x <"+h.fifo(mallory, "go")+`
+		for d in late anew; do while (: <`+dir+`/$d) 2>/dev/null; do sleep 0.01; done; echo $d is closed; done; : <`+own+` && echo own is open`)))
+	p.Devices = []grid.Device{{Path: filepath.Join(dir, "late")}, {Path: anew}, {Path: own, Access: grid.DeviceRead}}
+	h.start(p)
+	h.await(1, plan.Running)
+	node(t, dir, "late", 1, 7)
+	if err := os.Remove(anew); err != nil {
+		t.Fatal(err)
+	}
+	node(t, dir, "anew", 1, 9)
+	if err := os.WriteFile(filepath.Join(h.home(mallory), "go"), []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "reason", h.end(1).Text, "")
+	out, _ := os.ReadFile(p.Stdout.Path)
+	want(t, "output", string(out), "late is closed\nanew is closed\nown is open\n")
+}
+
 // The kernel is asked about as many devices as a host may have.
 func TestKernelManyDevices(t *testing.T) {
 	group := kernelGroup(t)
