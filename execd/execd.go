@@ -72,6 +72,8 @@ type Options struct {
 	// Starter is the command line that runs a job or PE task with a Connect; nil is this executable with the argument
 	// "qrsh_starter".
 	Starter []string
+
+	Admin string // admin_user of bootstrap(5)
 	// Durable makes begin and end of each job survive a power cut.
 	Durable bool
 
@@ -196,7 +198,7 @@ func RunShepherd(o Options, reserve shepherd.Reserve, ready func()) error {
 func siteOf(o Options) core.Site {
 	s := core.Site{
 		Host: o.Host, Root: o.Root, Cell: o.Cell, Cluster: o.Cluster, Dir: o.Dir, Active: o.Active, Arch: Arch, BinaryPath: o.BinaryPath,
-		UID: uint32(os.Getuid()), User: strconv.Itoa(os.Getuid()), Environ: os.Environ(), Starter: o.Starter,
+		UID: uint32(os.Getuid()), User: strconv.Itoa(os.Getuid()), Environ: os.Environ(), Starter: o.Starter, Admin: o.Admin,
 	}
 	if u, err := userdb.Current(); err == nil {
 		s.User = u.Username

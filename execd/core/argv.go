@@ -229,7 +229,7 @@ func (w *planning) jobStep() plan.Step {
 //
 //	it has a Connect            quill qrsh_starter, a Front
 //	a checkpoint is restarted   restart_command
-//	starter_method              STARTER job args; not in a container
+//	starter_method              STARTER job args; not in a container; script_from_stdin: STARTER -s args < SCRIPT
 //	-b y -shell n               PROGRAM args
 //	-b y                        SHELL -c "PROGRAM args"
 //	posix_compliant             SHELL SCRIPT args
@@ -247,7 +247,11 @@ func (w *planning) plainStep() plan.Step {
 		s.Argv = w.words(strings.ReplaceAll(w.start.Deliver.Ckpt.RestartCommand, "$job_pid", "0")) // there is no process yet
 		return s
 	case !none(w.queue.StarterMethod) && w.inside == nil:
-		s.Argv = append(w.words(w.queue.StarterMethod), direct...)
+		s.Argv = w.words(w.queue.StarterMethod)
+		if !w.job.Binary && w.startMode() == "script_from_stdin" {
+			direct[0], w.p.Stdin = "-s", w.script
+		}
+		s.Argv = append(s.Argv, direct...)
 		return s
 	case w.job.Binary && w.spec.NoShell:
 		s.Argv = direct

@@ -22,6 +22,7 @@ type Site struct {
 	Arch       string // lx-amd64
 	BinaryPath string // SGE_BINARY_PATH
 	User       string // who execd runs as
+	Admin      string // admin_user of bootstrap(5): its prologs may change the environment of the job
 	UID        uint32
 	Environ    []string // execd's own environment, for INHERIT_ENV
 	Starter    []string // the command line of the starter of what has a Connect
@@ -219,6 +220,9 @@ func (w *planning) resolve(steps []step) []plan.Step {
 		if err := w.site.Allow(s.user, a, err); err != nil {
 			out[i] = plan.Step{Name: s.Name, Argv: []string{""}, Refused: err.Error()}
 			continue
+		}
+		if s.user == w.site.Admin {
+			w.p.Admin = a.UID
 		}
 		s.As, s.Environ = &a.Owner, append(s.Environ, "HOME="+a.Home)
 		s.Argv[0] = w.find(a.Owner, s.Argv[0], s.Environ)

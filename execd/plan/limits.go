@@ -1,6 +1,10 @@
 package plan
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Limits bound an attempt. Rlimits are set in the job's first process and inherited by all (setrlimit(2)), so each
 // process is held to them alone. The others are held over all processes of the job together, by the shepherd, whether or
@@ -55,11 +59,16 @@ func (r Resource) String() string { return resourceNames[r] }
 
 // Limited returns the program and arguments of a shell that sets limits and then becomes the program: limits belong to a process, and Go
 // has no way to set them between fork and exec. Giving a login shell its name takes bash; everything else the usual shell, which starts
-// faster. limits are its commands for them: the shepherd makes them, and has them last among the arguments of a step that is a Front.
-func Limited(limits string, login bool, path string, argv []string) (string, []string) {
-	shell, name, become := "/bin/sh", path, `exec "$@"`
+// faster, unless the environment has functions of bash, which other shells drop. limits are its commands for them: the shepherd makes them, and has them last among the arguments of a step that is a Front.
+func Limited(limits string, login bool, path string, argv, env []string) (string, []string) {
+	shell, name, options, become := "/bin/sh", path, "-c", `exec "$@"`
 	if login {
 		shell, name, become = "/bin/bash", argv[0], `exec -a "$0" "$@"`
+	} else if slices.ContainsFunc(env, isFunction) {
+		shell, options = "/bin/bash", "-pc" // it passes them on as they are
 	}
-	return shell, append([]string{name, "-c", limits + become, name, path}, argv[1:]...)
+	return shell, append([]string{name, options, limits + become, name, path}, argv[1:]...)
 }
+
+// isFunction reports whether a variable is a function that bash has exported.
+func isFunction(v string) bool { return strings.HasPrefix(v, "BASH_FUNC_") }

@@ -28,7 +28,7 @@ type Plan struct {
 	Dirs  []Dir  // made in this order after Spool, removed in reverse with all they contain: TMPDIR
 	Files []File // written after Dirs, removed at the end: pe_hostfile, config, the starter's file
 
-	Env   []string // NAME=value, for every step; may contain secrets
+	Env   []string // NAME=value, for every step, until a step of root or of Admin changes the file environment; may contain secrets
 	Cwd   string   // working directory of every step; entered with the owner's rights
 	Umask int      // file mode mask of every step; 0 means 022
 
@@ -61,6 +61,9 @@ type Plan struct {
 	Affinity []int
 	// Binding is reported in the Status for as long as the attempt has not ended.
 	Binding string
+
+	// Admin is the uid of the cell's administrator if a step runs as that user, who may then write in Spool what steps read; else 0.
+	Admin uint32
 
 	Keep bool // Spool stays, and the files in it, for an administrator to read
 }

@@ -24,6 +24,7 @@ type attempt struct {
 	begin   *begin    // what its begin record says
 	plan    plan.Plan // emptied when over, under shepherd.mu
 	env     []string
+	added   []string // to env, by steps of root and of the administrator
 	streams streams
 	cgroup  int // descriptor; -1: none
 
@@ -96,6 +97,9 @@ func (a *attempt) run() {
 			continue
 		case s.Name >= plan.PEStop && !prepared:
 			continue // nothing ever ran: no working directory, no output file
+		}
+		if i > 0 {
+			a.readEnvironment()
 		}
 		began[s.Name] = a.step(s, i == len(p.Steps)-1)
 	}

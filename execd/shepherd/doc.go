@@ -25,6 +25,7 @@
 //	reader.go   parts of output files: a child reads them as the job's owner
 //	oom.go      jobs end before daemons when the host is out of memory
 //	spool.go    the files that prologs, epilogs and wrappers read
+//	environment.go the one that later steps have from earlier ones
 //	reap.go     every wait in one place; what a finished step left over is found and killed
 //	owner.go    whose process an orphan is
 //	delegate.go the control groups that may be made: the shepherd's, and that of all jobs

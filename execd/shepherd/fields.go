@@ -201,6 +201,7 @@ func planFields(w *wire.Coder, l *plan.Plan) {
 		w.Close(m)
 	})
 	wire.Uns(w, &l.Cgroup.IOWeight)
+	wire.Uns(w, &l.Admin)
 	w.Close(m)
 }
 

@@ -54,7 +54,7 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 		n.argv = append(slices.Clone(n.argv), ulimit(limits))
 	default: // the shell in between would hide that it is not there
 		n.check = n.path
-		n.path, n.argv = plan.Limited(ulimit(limits), s.Login, n.path, n.argv)
+		n.path, n.argv = plan.Limited(ulimit(limits), s.Login, n.path, n.argv, n.env)
 	}
 	if s.Stdout.Path != "" {
 		out := new(streams)
@@ -159,6 +159,9 @@ func (a *attempt) envOf(s *plan.Step) []string {
 	env := slices.Clone(a.env)
 	if s.Environ != nil {
 		env = append(slices.Clone(s.Environ), spoolVariable+a.plan.Spool)
+		for _, v := range a.added {
+			env = with(env, v)
+		}
 	}
 	for _, v := range s.Env {
 		env = with(env, v)

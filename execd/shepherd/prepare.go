@@ -63,6 +63,11 @@ func (k *shepherd) prepare(p *plan.Plan, s *streams) *failure {
 	if err := os.Mkdir(p.Spool, 0o755); err != nil && !os.IsExist(err) {
 		return failBy(err, report.FailedBeforeJob, "can't make spool directory: %v", err)
 	}
+	if p.Admin != 0 && k.uid == 0 { // its steps may make files there
+		if err := os.Lchown(p.Spool, int(p.Admin), -1); err != nil {
+			return failBy(err, report.FailedBeforeJob, "can't make spool directory: %v", err)
+		}
+	}
 	for i, d := range p.Dirs {
 		if err := k.makeDir(d, p.Owner); err != nil {
 			p.Dirs = p.Dirs[:i] // the others are not ours to remove
@@ -70,7 +75,11 @@ func (k *shepherd) prepare(p *plan.Plan, s *streams) *failure {
 		}
 	}
 	for _, f := range p.Files {
-		if err := k.writeFile(f, p.Owner); err != nil {
+		owner := p.Owner
+		if p.Admin != 0 && !f.Owned && strings.HasPrefix(f.Path, p.Spool+"/") {
+			f.Owned, owner = true, plan.Owner{UID: p.Admin, GID: k.gid}
+		}
+		if err := k.writeFile(f, owner); err != nil {
 			return failBy(err, report.FailedBeforeJob, "can't write file: %v", err)
 		}
 	}
@@ -133,8 +142,18 @@ func (k *shepherd) give(dir string, uid, gid int) error {
 	return nil
 }
 
-// writeFile writes a new file. One that is there is removed first: its owner may have it open.
+// writeFile writes a new file.
 func (k *shepherd) writeFile(f plan.File, o plan.Owner) error {
+	return k.makeFile(f, func(fd int) error {
+		if f.Owned && k.uid == 0 {
+			return syscall.Fchown(fd, int(o.UID), int(o.GID))
+		}
+		return nil
+	})
+}
+
+// makeFile writes a new file and passes it to then. One that is there is removed first: its owner may have it open.
+func (k *shepherd) makeFile(f plan.File, then func(fd int) error) error {
 	const flags = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 	fd, err := syscall.Open(f.Path, flags, f.Mode)
 	if err == syscall.EEXIST && syscall.Unlink(f.Path) == nil {
@@ -151,10 +170,7 @@ func (k *shepherd) writeFile(f plan.File, o plan.Owner) error {
 		}
 		data = data[n:]
 	}
-	if f.Owned && k.uid == 0 {
-		return syscall.Fchown(fd, int(o.UID), int(o.GID))
-	}
-	return nil
+	return then(fd)
 }
 
 // open opens streams with the owner's rights, those that cannot block.

@@ -51,15 +51,10 @@ func (k *shepherd) note(p *plan.Plan, f plan.File) {
 // noteStart writes what is known before the first step. Jobs without other steps, which are most, have no
 // files that only other steps read.
 func (k *shepherd) noteStart(p *plan.Plan) error {
-	var env strings.Builder
-	for _, v := range p.Env {
-		env.WriteString(strings.ReplaceAll(v, "\n", `\n`))
-		env.WriteByte('\n')
+	if err := k.writeEnvironment(p); err != nil {
+		return err
 	}
-	files := []plan.File{
-		plan.Private(environmentFile, []byte(env.String())), // may hold secrets
-		plan.Public(pidFile, []byte(k.pid)),
-	}
+	files := []plan.File{plan.Public(pidFile, []byte(k.pid))}
 	if watched(p) {
 		trace := plan.Public(traceFile, k.traceLine("starting %s", p.Attempt))
 		files = append(files, plan.Public(errorFile, nil), plan.Public(statusFile, nil), trace)

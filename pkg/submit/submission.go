@@ -164,7 +164,7 @@ func (s *Submission) environment() {
 	if s.environ {
 		for _, e := range s.origin.Environ {
 			name, value, _ := strings.Cut(e, "=")
-			if exported(name) {
+			if exported(name) || shellFunction(name) {
 				*env = append(*env, grid.Value{Name: name, Text: value})
 			}
 		}
@@ -174,6 +174,14 @@ func (s *Submission) environment() {
 		*env = env.With(v.Name, v.Text)
 	}
 	s.sessionEnvironment()
+}
+
+// shellFunction reports whether a variable is a function that a shell has exported. -V takes it along, and no submission verifier sees or
+// sets it: the names are none in most languages.
+func shellFunction(name string) bool {
+	function, is := strings.CutPrefix(name, "BASH_FUNC_")
+	cut := strings.TrimSuffix(strings.TrimSuffix(function, "%%"), "()")
+	return is && cut != "" && cut != function
 }
 
 // exported reports whether -V takes a variable along: not those that Grid Engine

@@ -98,6 +98,9 @@ func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 	if quill, err := opt.Program("quill"); err == nil && o.Starter == nil {
 		o.Starter = []string{quill, report.StarterName}
 	}
+	if bootstrap, err := where.ReadBootstrap(); err == nil { // a host may have none
+		o.Admin = bootstrap["admin_user"]
+	}
 	o.Dir = spoolOf(where, o)
 	o.Transport, o.Root, o.Cell = link, where.Root, where.Name
 	return execd.Run(ctx, o)

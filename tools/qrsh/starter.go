@@ -57,7 +57,7 @@ func start(env opt.Env, limits string) (session.Exit, error) {
 	c := commandOf(env, what)
 	if limits != "" {
 		c.Through = func(path string, argv []string) (string, []string) {
-			return plan.Limited(limits, c.Login, path, argv)
+			return plan.Limited(limits, c.Login, path, argv, c.Env)
 		}
 	}
 	return link.Serve(c)

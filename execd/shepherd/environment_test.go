@@ -1,0 +1,58 @@
+package shepherd
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/execd/plan"
+)
+
+// What a prolog of root or of the administrator changes in the file environment is in the environment of all steps after it, of whatever user;
+// a prolog of the job's owner finds the file unwritable, and no other user can read it.
+func TestEnvironmentFile(t *testing.T) {
+	h := hostOfUsers(t)
+	const change = `cd $SGE_JOB_SPOOL_DIR; cat environment | sed -n 's/^KEPT/kept/p'; grep -v ^GONE= environment >/tmp/new.$$; cat /tmp/new.$$ >environment; rm /tmp/new.$$
+		printf '%s\n' ADDED=$1 'OTHER=new' 'LINES=a\nb' 'noequals' 'bad name=1' 'ld.so=1' SGE_JOB_SPOOL_DIR=/evil >>environment; id -u >made`
+	show := `echo "$0: $ADDED|$OTHER|$LINES|$GONE|$KEPT|$SGE_JOB_SPOOL_DIR|$(env | grep -c -e ^bad -e ^ld)"`
+	job := func(n int, prolog *plan.Owner, admin uint32) string {
+		t.Helper()
+		p := h.by(mallory, h.plan(n, ""))
+		p.Env = append(p.Env, "GONE=1", "OTHER=old", "KEPT=x\\y\nz")
+		p.Admin = admin
+		step := func(name plan.StepName, as *plan.Owner, argv ...string) plan.Step {
+			s := plan.Step{Name: name, Argv: append([]string{"/bin/sh", "-c"}, argv...), As: as}
+			if as != nil {
+				s.Environ = []string{"PATH=/usr/bin:/bin"}
+			}
+			return s
+		}
+		p.Steps = []plan.Step{step(plan.Prolog, prolog, change, "-", "yes"), step(plan.Job, nil, show, "job"), step(plan.Epilog, &plan.Owner{}, show, "epilog")}
+		want(t, "reason", strings.HasPrefix(h.run(p).Text, "exit_status of prolog"), prolog == nil || prolog.UID == honest.UID && admin == 0)
+		out, _ := os.ReadFile(p.Stdout.Path)
+		return strings.ReplaceAll(string(out), p.Spool, "SPOOL")
+	}
+	changed := "kept=x\\\\y\\nz\njob: yes|new|a\nb||x\\y\nz|SPOOL|0\nepilog: yes|new|a\nb|||SPOOL|0\n"
+	want(t, "by root", job(1, &plan.Owner{}, 0), changed)
+	want(t, "by the administrator", job(2, &honest, honest.UID), changed)
+	for n, prolog := range []*plan.Owner{nil, &honest} {
+		out := job(3+n, prolog, 0)
+		if strings.Contains(out, "ADDED=yes") || !strings.Contains(out, "Permission denied") || strings.Contains(out, "kept=") != (prolog == nil) {
+			t.Errorf("by %v:\n%s", prolog, out)
+		}
+	}
+}
+
+// Functions that bash has exported reach the job, whatever shell sets its limits.
+func TestShellFunctions(t *testing.T) {
+	h := newHost(t)
+	for job, limits := range [][]plan.Rlimit{nil, {{Resource: plan.Core, Soft: 0, Hard: 0}}} {
+		p := h.plan(job, "")
+		p.Env = append(p.Env, "BASH_FUNC_module%%=() { echo \"loaded $1\"\n}")
+		p.Steps[0].Argv = []string{"/bin/bash", "-c", "module gcc"}
+		p.Limits.Rlimits = limits
+		h.run(p)
+		want(t, fmt.Sprint("with limits ", limits), h.output(job), "loaded gcc\n")
+	}
+}
