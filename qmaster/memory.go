@@ -53,6 +53,9 @@ func newMemory(limit int64) *memory {
 	}
 }
 
+// LimitMemory has the garbage collector of this process keep below the memory that it may use.
+func LimitMemory() { newMemory(0).collectInTime() }
+
 // collectInTime has the garbage collector keep below a limit of the control group,
 // unless $GOMEMLIMIT says otherwise: it would let garbage grow to the size of what is
 // live, and the process would be killed.

@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/tools/daemons"
 	"github.com/quill-grid/quill/tools/token/issue"
 	"github.com/quill-grid/quill/tools/web"
@@ -50,6 +51,7 @@ func webCommand(env opt.Env) *cli.Command {
 				return err
 			}
 			ready := newNotifier(c.Context).awaits(where.Dir())
+			qmaster.LimitMemory()
 			return daemons.Web(c.Context, where, web.Options{Listen: c.String("listen"), Cert: c.String("tls-cert"), Key: c.String("tls-key"),
 				ClientCA: c.String("client-ca"), ClientCRL: c.String("client-crl"), PublicURL: c.String("public-url"), ClientSecret: secret, Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
 		},

@@ -21,15 +21,25 @@ const (
 	// marksMost marks, with markEvents between two of them, are a million events.
 	marksMost  = 16
 	markEvents = 62_500
+	// goneMost bounds the bytes, as the log has them, of jobs that only marks still have, and unusedWait how long a moment is kept that is not asked for.
+	goneMost   = 32 << 20
+	unusedWait = 5 * time.Minute
 )
 
 // moments are states of the past. A list does not change, so neither do they.
 type moments struct {
 	mu    sync.Mutex
-	kept  []keptMoment   // that were asked for, the last one used first
-	marks []*state.State // that the mirror has had, the oldest first; they share what has not changed between them
-	every int            // events between two marks
-	since int            // events after the last mark
+	kept  []keptMoment // that were asked for, the last one used first
+	marks []stateMark  // of the mirror, the oldest first; they share what has not changed between them
+	every int          // events between two marks
+	since int          // events after the last mark
+	gone  int          // bytes of jobs that were removed or replaced, ever
+}
+
+// stateMark is a state that the mirror has had, when so many bytes of jobs had gone.
+type stateMark struct {
+	*state.State
+	gone int
 }
 
 // keptMoment is one that requests read; copies are made of a state of its own.
@@ -37,17 +47,30 @@ type keptMoment struct {
 	moment
 	own   *state.State
 	pages *jobPages
+	used  time.Time
 }
 
-// mark keeps a state of the mirror, after the events of a list, when it is time for one. It is called in the order of the lists.
-func (m *moments) mark(events int, now *state.State) {
+// mark keeps a state of the mirror, after the events of a list with which so many bytes of jobs have gone, when it is time for one. It is called in
+// the order of the lists.
+func (m *moments) mark(events, gone int, now *state.State) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.gone += gone
+	for len(m.marks) > 0 && m.gone-m.marks[0].gone > goneMost {
+		m.marks = slices.Clone(m.marks[1:]) // so that it is not kept alive
+	}
 	if m.since += events; m.since < m.every && len(m.marks) > 0 {
 		return
 	}
 	m.since = 0
-	m.marks = append(m.marks[max(0, len(m.marks)-marksMost+1):], now.Copy())
+	m.marks = append(slices.Clone(m.marks[max(0, len(m.marks)-marksMost+1):]), stateMark{now.Copy(), m.gone})
+}
+
+// sweep forgets moments that were not asked for lately.
+func (m *moments) sweep() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.kept = slices.DeleteFunc(m.kept, func(one keptMoment) bool { return time.Since(one.used) > unusedWait })
 }
 
 // restart forgets the marks: the mirror begins anew.
@@ -61,7 +84,10 @@ func (m *moments) restart() {
 func (m *moments) before(p gdi.Place) (last *state.State) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := slices.Clone(m.marks)
+	var known []*state.State
+	for _, one := range m.marks {
+		known = append(known, one.State)
+	}
 	for _, one := range m.kept {
 		known = append(known, one.own)
 	}
@@ -85,6 +111,7 @@ func (m *moments) get(is func(*moment) bool) (moment, bool) {
 		return moment{}, false
 	}
 	found := m.kept[i]
+	found.used = time.Now()
 	m.kept = slices.Insert(slices.Delete(m.kept, i, i+1), 0, found)
 	found.cluster = found.cluster.Copy(found.state)
 	return found.moment, true
@@ -94,7 +121,7 @@ func (m *moments) get(is func(*moment) bool) (moment, bool) {
 func (m *moments) put(one moment) moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept = append([]keptMoment{{one, one.state.Copy(), &jobPages{}}}, m.kept[:min(len(m.kept), momentsMost-1)]...)
+	m.kept = append([]keptMoment{{one, one.state.Copy(), &jobPages{}, time.Now()}}, m.kept[:min(len(m.kept), momentsMost-1)]...)
 	one.cluster = one.cluster.Copy(one.state)
 	return one
 }

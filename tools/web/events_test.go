@@ -213,7 +213,7 @@ func TestEnds(t *testing.T) {
 	if _, _, has, _ := c.server.hub.after(at + 20); has {
 		t.Error("a gap is not seen")
 	}
-	c.server.hub.add(events.List{Seq: at + 1001}, nil)
+	c.server.hub.add(events.List{Seq: at + 1001}, 0, nil)
 	if last, _, has, _ := c.server.hub.after(at + 1000); !has || last != at+1001 {
 		t.Error("the hub does not continue")
 	}

@@ -15,8 +15,12 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// keptEvents bounds the events that a hub keeps for readers that lag: what is older is cut off for them.
-const keptEvents = 100_000
+// keptEvents and keptBytes bound the events that a hub keeps for readers that lag: what is older is cut off for them. The bytes are those of the
+// events as the log has them; in memory, and printed for readers, they are some ten times as many.
+const (
+	keptEvents = 100_000
+	keptBytes  = 16 << 20
+)
 
 // hub has the last event lists for all that read the stream. Each list is decoded and printed once for all readers.
 type hub struct {
@@ -26,6 +30,7 @@ type hub struct {
 	lists        []*entry // without gaps
 	first        uint64   // the Seq of lists[0], or of the next list
 	events       int      // in lists
+	bytes        int      // of them, as the log has them
 	broken       int      // how often lists were missed: the mirror registered again
 	readers      int
 	stateReaders int // readers that need the state before a list
@@ -85,6 +90,7 @@ var pace = 4 * time.Millisecond / time.Duration(runtime.GOMAXPROCS(0))
 // entry is a list in a hub.
 type entry struct {
 	list   events.List
+	size   int          // bytes, as the log has it
 	before *state.State // nil where no reader needs it
 
 	print sync.Once
@@ -108,23 +114,25 @@ type printed []byte
 
 func newHub() *hub { return &hub{keep: keptEvents, wake: make(chan struct{})} }
 
-// add takes the next list; before is the state before it, which may be read during the call only.
-func (h *hub) add(l events.List, before *state.State) {
+// add takes the next list, of so many bytes; before is the state before it, which may be read during the call only.
+func (h *hub) add(l events.List, size int, before *state.State) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.lists) > 0 && l.Seq != h.first+uint64(len(h.lists)) || len(h.lists) == 0 && h.first != l.Seq {
-		h.lists, h.first, h.events = nil, l.Seq, 0
+		h.lists, h.first, h.events, h.bytes = nil, l.Seq, 0, 0
 		h.broken++
 	}
-	e := &entry{list: l}
+	e := &entry{list: l, size: size}
 	if h.stateReaders > 0 {
 		e.before = before.Copy()
 	}
 	h.lists = append(h.lists, e)
 	h.events += len(l.Events)
+	h.bytes += size
 	drop := 0
-	for h.events > h.keep && drop < len(h.lists)-1 {
+	for (h.events > h.keep || h.bytes > keptBytes) && drop < len(h.lists)-1 {
 		h.events -= len(h.lists[drop].list.Events)
+		h.bytes -= h.lists[drop].size
 		h.lists[drop] = nil
 		drop++
 	}
@@ -174,13 +182,16 @@ func (h *hub) restart(seq uint64) {
 	if h.first+uint64(len(h.lists)) == seq+1 {
 		return
 	}
-	h.lists, h.first, h.events = nil, seq+1, 0
+	h.lists, h.first, h.events, h.bytes = nil, seq+1, 0, 0
 	h.broken++
 	h.wakeAll()
 }
 
-// batchMost is about how many events a reader takes at a time.
-const batchMost = 2048
+// batchMost is about how many events a reader takes at a time, and batchBytes about how many bytes, as the log has them.
+const (
+	batchMost  = 2048
+	batchBytes = 512 << 10
+)
 
 // after returns the last of the lists that follow one and that a reader takes at a time, as far as the hub has them, 0 when there is none,
 // and a channel that is closed when there are more. has is false when the next list is older than those of the hub; broken reports whether
@@ -196,8 +207,9 @@ func (h *hub) after(seq uint64) (last uint64, wake <-chan struct{}, has bool, br
 	}
 	if tail := h.first + uint64(len(h.lists)) - 1; h.taken.after != seq || h.taken.tail != tail {
 		h.taken = taken{after: seq, tail: tail, last: seq}
-		for events := 0; h.taken.last < tail && events < batchMost; h.taken.last++ {
-			events += len(h.lists[h.taken.last+1-h.first].list.Events)
+		for events, bytes := 0, 0; h.taken.last < tail && events < batchMost && bytes < batchBytes; h.taken.last++ {
+			next := h.lists[h.taken.last+1-h.first]
+			events, bytes = events+len(next.list.Events), bytes+next.size
 		}
 	}
 	return h.taken.last, h.wake, true, h.broken

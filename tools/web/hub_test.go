@@ -19,7 +19,7 @@ func TestPace(t *testing.T) {
 		happens := func() (<-chan struct{}, uint64) {
 			_, wake, _, _ := h.after(seq)
 			seq++
-			h.add(events.List{Seq: seq}, nil)
+			h.add(events.List{Seq: seq}, 0, nil)
 			return wake, seq
 		}
 		woken := func(wake <-chan struct{}) bool {
@@ -63,7 +63,7 @@ func TestTaken(t *testing.T) {
 	h := newHub()
 	h.restart(6)
 	const size = batchMost/2 + 1
-	add := func(seq uint64) { h.add(events.List{Seq: seq, Events: make([]events.Event, size)}, nil) }
+	add := func(seq uint64) { h.add(events.List{Seq: seq, Events: make([]events.Event, size)}, 0, nil) }
 	for seq := uint64(7); seq <= 11; seq++ {
 		add(seq)
 	}

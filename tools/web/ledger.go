@@ -6,13 +6,15 @@ import (
 	"sync"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Bounds of reading accounting records.
 const (
-	ledgerMost  = 50_000  // records in memory
+	ledgerMost  = 50_000 // records in memory
+	ledgerBytes = 32 << 20
 	stretchMin  = 5_000   // event lists that are read from the log at a time, at first
 	stretchMost = 100_000 // ... and later
 	listsMost   = 200_000 // event lists that a page may cost: one that selects little ends before it is full, and the next one continues
@@ -23,6 +25,7 @@ type ended struct {
 	place
 	at grid.Time // of the list
 	*grid.Accounting
+	size int // bytes of a record of the ledger, as the log has it
 }
 
 // place is the n-th event of an event list. Records before a place are older.
@@ -38,7 +41,7 @@ func (p place) before(q place) bool { return p.Seq < q.Seq || p.Seq == q.Seq && 
 func appendEnded(to []ended, l events.List) []ended {
 	for n, e := range l.Events {
 		if a, ok := e.Object.(*grid.Accounting); ok {
-			to = append(to, ended{place{l.Seq, n}, l.At, grid.Public(a).(*grid.Accounting)})
+			to = append(to, ended{place{l.Seq, n}, l.At, grid.Public(a).(*grid.Accounting), 0})
 		}
 	}
 	return to
@@ -55,6 +58,7 @@ type ledger struct {
 	at      grid.Time // no list before that one was decided later; 0: not known
 	last    uint64    // the last list that it was given
 	records []ended   // oldest first; its elements do not change
+	bytes   int       // of records
 }
 
 func newLedger() *ledger { return &ledger{keep: ledgerMost, stretch: stretchMin, most: listsMost} }
@@ -64,17 +68,34 @@ func (l *ledger) add(list events.List) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if list.Seq != l.last+1 {
-		l.from, l.at, l.records = list.Seq, 0, nil
+		l.from, l.at, l.records, l.bytes = list.Seq, 0, nil, 0
 	}
 	if l.last = list.Seq; l.at == 0 {
 		l.at = list.At
 	}
+	n := len(l.records)
 	l.records = appendEnded(l.records, list)
-	if len(l.records) > l.keep {
-		cut := l.records[l.keep/10]
+	l.bytes += measureEnded(l.records[n:])
+	for len(l.records) > l.keep || l.bytes > ledgerBytes {
+		cut := l.records[len(l.records)/10]
 		l.from, l.at = cut.Seq+1, cut.at
-		l.records = slices.Clone(l.records[l.index(place{Seq: l.from}):])
+		n := l.index(place{Seq: l.from})
+		for _, r := range l.records[:n] {
+			l.bytes -= r.size
+		}
+		l.records = slices.Clone(l.records[n:])
 	}
+}
+
+// measureEnded sets the size of records, and returns their sum.
+func measureEnded(records []ended) (sum int) {
+	var buf []byte
+	for i := range records {
+		buf = codec.AppendObject(buf[:0], records[i].Accounting)
+		records[i].size = len(buf)
+		sum += len(buf)
+	}
+	return sum
 }
 
 // restart is called after a full state at seq: lists may have been missed.
@@ -82,7 +103,7 @@ func (l *ledger) restart(seq uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last != seq {
-		l.from, l.at, l.last, l.records = seq+1, 0, seq, nil
+		l.from, l.at, l.last, l.records, l.bytes = seq+1, 0, seq, nil, 0
 	}
 }
 
@@ -112,7 +133,12 @@ func (l *ledger) prepend(records []ended, from, to uint64, at grid.Time) {
 	if to+1 != l.from || from > to || len(records)+len(l.records) > l.keep*9/10 {
 		return
 	}
-	l.from, l.at, l.records = from, at, slices.Concat(records, l.records)
+	records = slices.Clone(records)
+	bytes := measureEnded(records)
+	if l.bytes+bytes > ledgerBytes*9/10 {
+		return
+	}
+	l.from, l.at, l.records, l.bytes = from, at, append(records, l.records...), l.bytes+bytes
 }
 
 // backwards reads accounting records from a place on, the newest first, a stretch of the log at a time.

@@ -2,10 +2,12 @@ package web
 
 import (
 	"flag"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -51,4 +53,32 @@ func TestMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(&r)
 	runtime.KeepAlive(lists)
+}
+
+// TestMemoryAfterwards: what users have made large is not kept when it has been deleted, also when little happens then.
+func TestMemoryAfterwards(t *testing.T) {
+	c := newCell(t, 2)
+	apply := func(e events.Event) {
+		c.sink.Apply(events.List{Seq: c.server.mirror.state.Seq + 1, At: c.now, Events: []events.Event{e}})
+	}
+	begun := inUse()
+	const jobs, size = 160, 1 << 20
+	text, dice := make([]byte, size), rand.New(rand.NewPCG(1, 2))
+	for i := range uint32(jobs) {
+		for j := range text { // not compressible
+			text[j] = byte(dice.Uint32())
+		}
+		job := &grid.Job{ID: 1000 + i, Name: "x", Owner: "mallory", JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Context: grid.Values{{Name: "A", Text: string(text)}}}}
+		apply(events.Event{Op: events.OpAdd, Kind: grid.KindJob, Key: grid.Key{ID: job.ID}, Object: job})
+	}
+	grown := inUse() - begun
+	for i := range uint32(jobs) {
+		apply(events.Event{Op: events.OpDel, Kind: grid.KindJob, Key: grid.Key{ID: 1000 + i}})
+	}
+	left := inUse() - begun
+	t.Logf("%d MiB of jobs grow to %d MiB, of which %d MiB are left", jobs*size>>20, grown>>20, left>>20)
+	if most := uint64(stretchesMost*stretchBytes + keptBytes + goneMost + 24<<20); left > most {
+		t.Errorf("more than %d MiB", most>>20)
+	}
+	runtime.KeepAlive(c)
 }

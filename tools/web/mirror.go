@@ -8,6 +8,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -40,6 +41,7 @@ type mirror struct {
 	counter *cellmetrics.Counter
 	users   *cellmetrics.Users
 	began   uint64 // the list after which trend begins
+	scratch []byte // of measure
 	stale   error  // why no events come now; nil: they do
 }
 
@@ -82,7 +84,8 @@ func (r *receiver) Apply(l events.List) {
 	m := r.mirror
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.hub.add(l, m.state)
+	size, gone := m.measure(l)
+	m.hub.add(l, size, m.state)
 	m.ledger.add(l)
 	m.users.Before(l, m.state)
 	m.state.Apply(l)
@@ -91,11 +94,33 @@ func (r *receiver) Apply(l events.List) {
 	m.cell.Sequence.Set(float64(l.Seq))
 	m.cluster.Apply(l)
 	m.recent.add(l)
-	m.past.mark(len(l.Events), m.state)
+	m.past.mark(len(l.Events), gone, m.state)
 	m.trend.Add(l, m.state)
 	m.loads.Add(l)
 	m.wake()
 }
+
+// measure returns how many bytes a list has in the log, and how many those jobs have that it removes or replaces. It is called with mu held, before the
+// list is applied.
+func (m *mirror) measure(l events.List) (size, gone int) {
+	if cap(m.scratch) > scratchMost {
+		m.scratch = nil
+	}
+	m.scratch = codec.AppendList(m.scratch[:0], l)
+	size = len(m.scratch)
+	for i := range l.Events {
+		if e := &l.Events[i]; e.Kind == grid.KindJob && e.Op != events.OpAdd {
+			if old := m.state.Job(e.Key.ID); old != nil {
+				m.scratch = codec.AppendObject(m.scratch[:0], old)
+				gone += len(m.scratch)
+			}
+		}
+	}
+	return size, gone
+}
+
+// scratchMost is how much memory for measuring is kept.
+const scratchMost = 1 << 20
 
 func (r *receiver) full(seq uint64) {
 	m := r.mirror

@@ -34,6 +34,7 @@ type pile struct {
 	blocks []packed
 	open   []byte // of the next block
 	begin  head   // of the first list in open
+	size   int    // bytes of blocks
 }
 
 // packed is lists that were compressed together.
@@ -54,7 +55,8 @@ type spot struct{ block, offset uint32 }
 // add adds a list and returns where it is.
 func (p *pile) add(l events.List) spot {
 	if len(p.open) >= blockRaw {
-		p.blocks = append(p.blocks, packed{p.begin, packer.EncodeAll(p.open, nil)})
+		bytes := packer.EncodeAll(p.open, nil)
+		p.blocks, p.size = append(p.blocks, packed{p.begin, bytes}), p.size+len(bytes)
 		p.open = nil
 	}
 	at := spot{uint32(len(p.blocks)), uint32(len(p.open))}

@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// stretchEvents is after how many events a stretch ends.
+	// stretchEvents is after how many events a stretch ends, stretchBytes after how many bytes, compressed.
 	stretchEvents = 62_500
+	stretchBytes  = 4 << 20
 	// stretchesMost stretches are two million events: the last million may be looked at, and the jobs in it were submitted before.
 	stretchesMost = 32
 )
@@ -114,7 +115,7 @@ func (r *recent) add(l events.List) {
 	}
 	r.next++
 	s := r.stretches[len(r.stretches)-1]
-	if s.events >= r.every {
+	if s.events >= r.every || s.lists.size+s.rest.size >= stretchBytes {
 		s.close()
 		s = r.after()
 		r.stretches = append(r.stretches, s)

@@ -276,6 +276,7 @@ func (s *Server) sweep(ctx context.Context) {
 		case <-tick.C:
 			s.revoke(s.sessions.sweep())
 			s.wrongs.sweep(s.options.Now())
+			s.moments.sweep()
 		}
 	}
 }

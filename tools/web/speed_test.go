@@ -87,7 +87,7 @@ func BenchmarkScrape(b *testing.B) {
 func BenchmarkMomentAgain(b *testing.B) {
 	c := crowded(b, 100_000)
 	seq := c.server.mirror.state.Seq
-	c.server.moments.mark(1<<20, c.server.mirror.state)
+	c.server.moments.mark(1<<20, 0, c.server.mirror.state)
 	for n := range uint64(20) {
 		c.sink.Apply(events.List{Seq: seq + n + 1, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: n})}})
 	}
