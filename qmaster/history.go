@@ -27,8 +27,8 @@ func (q *QMaster) history(r *bus.Request, req gdi.Request, h gdi.History) {
 			e.Show, e.About.Partial = publicList, true
 			e.Run = func(orders.Record) (orders.Record, bool) { return orders.Record{}, false }
 		}
-		q.snaps.retiring.RLock() // or what is read now would be gone then
-		defer q.snaps.retiring.RUnlock()
+		yields, done := q.snaps.read() // or what is read now would be gone then
+		defer done()
 		log, err := q.past()
 		if err != nil {
 			return nil, err
@@ -42,7 +42,12 @@ func (q *QMaster) history(r *bus.Request, req gdi.Request, h gdi.History) {
 		if e.To, err = log.At(h.To); err != nil {
 			return nil, err
 		}
-		out := &packets{send: send}
+		out := &packets{send: func(b []byte) error {
+			if err := yields(); err != nil {
+				return err
+			}
+			return send(b)
+		}}
 		err = log.Export(out, e)
 		if damage := (*frame.Damage)(nil); errors.As(err, &damage) {
 			q.log.Error("the log is damaged", "error", damage)

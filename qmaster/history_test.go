@@ -2,9 +2,11 @@ package qmaster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -222,5 +224,65 @@ func TestHistoryForUsers(t *testing.T) {
 		for range l.Runs(0) {
 			t.Error("users see no runs")
 		}
+	}
+}
+
+// TestReadersOfTheLogGiveWay: readers keep a part of the log from being retired, but not more than that.
+func TestReadersOfTheLogGiveWay(t *testing.T) {
+	q := start(t, Options{Cell: newCell(t), SegmentWorth: 1})
+	defer stop(t, q)
+	c := connect(t, q.opts.Cell)
+	write := func() {
+		submitJob(t, c, "x")
+		s, err := q.durable(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := q.snaps.write(q.owner.outbox.end(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := func() (oldest uint64) {
+		_, err := q.events.Copy(0, func(stream uint64, _ []byte) error {
+			oldest = stream
+			return errYield
+		})
+		if !errors.Is(err, errYield) {
+			t.Fatal(err)
+		}
+		return oldest
+	}
+	q.snaps.worth = 1 << 40
+	write()
+	write()
+	before := first()
+	yields, done := q.snaps.read()
+	q.snaps.worth = 1 << 20 // it waits for the reader
+	write()
+	if yields() != nil || first() != before {
+		t.Error("a reader has to give way to a little")
+	}
+	q.snaps.worth = 1
+	ended := make(chan error)
+	go func() {
+		var err error
+		for err == nil {
+			err = yields()
+			runtime.Gosched()
+		}
+		done()
+		ended <- err
+	}()
+	write()
+	if err := <-ended; !errors.Is(err, errYield) {
+		t.Error(err)
+	}
+	if first() == before {
+		t.Error("the log was not retired")
+	}
+	if yields, done := q.snaps.read(); yields() != nil {
+		t.Error("the next reader has to give way")
+	} else {
+		done()
 	}
 }

@@ -54,8 +54,8 @@ func (r *recaller) ends() (ends *core.Ends, err error) {
 			err = errors.New("internal error")
 		}
 	}()
-	r.q.snaps.retiring.RLock()
-	defer r.q.snaps.retiring.RUnlock()
+	yields, done := r.q.snaps.read()
+	defer done()
 	log, err := r.q.past()
 	if err != nil {
 		return nil, err
@@ -75,6 +75,8 @@ func (r *recaller) ends() (ends *core.Ends, err error) {
 			return nil, err
 		case r.ctx.Err() != nil:
 			return nil, r.ctx.Err()
+		case yields() != nil:
+			return nil, errYield
 		case l.Seq <= seq:
 			continue
 		case l.Seq != seq+1:

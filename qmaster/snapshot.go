@@ -39,8 +39,10 @@ type snapshots struct {
 	calm    time.Time // none before
 	writing atomic.Bool
 	// retiring is locked while frames move from the log to segments, and read-locked by
-	// an export of the log while it reads: the next snapshot then retires more.
+	// an export of the log while it reads: the next snapshot then retires more. Readers that
+	// begin one after the other, or are slow, keep heldWorth of the log at most: then yield is set.
 	retiring sync.RWMutex
+	yield    atomic.Bool
 	done     sync.WaitGroup
 }
 
@@ -108,12 +110,43 @@ func (s *snapshots) write(at frame.Point, c *state.State) error {
 	}
 	s.log.SetBase(at)
 	// Not before the oldest there is now: the only snapshot could be broken.
-	if retires && s.retiring.TryLock() {
+	if retires && s.lockReadersOut(before) {
 		err = s.retire(before)
 		s.retiring.Unlock()
 	}
 	s.note.Debug("snapshot written", "seq", c.Seq, "took", time.Since(begun))
 	return err
+}
+
+// errYield is the error of a reader of the log that has to give way.
+var errYield = errors.New("the part of the log that is read moves to the history now: read it again")
+
+// heldWorth is how many times worth readers may keep from being retired.
+const heldWorth = 8
+
+// lockReadersOut locks retiring, unless the log is being read and not much waits to be retired.
+func (s *snapshots) lockReadersOut(before frame.Point) bool {
+	if s.retiring.TryLock() {
+		return true
+	}
+	if bytes, err := s.log.Before(before); err != nil || bytes < heldWorth*s.worth {
+		return false
+	}
+	s.yield.Store(true)
+	defer s.yield.Store(false)
+	s.retiring.Lock()
+	return true
+}
+
+// read keeps the log from being retired until done is called. A reader calls yields often, and ends when it returns an error.
+func (s *snapshots) read() (yields func() error, done func()) {
+	s.retiring.RLock()
+	return func() error {
+		if s.yield.Load() {
+			return errYield
+		}
+		return nil
+	}, s.retiring.RUnlock
 }
 
 // segmentWorth is how much of the log makes a file of history: with less a cell
