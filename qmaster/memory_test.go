@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/polltest"
@@ -213,4 +214,45 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	}
 	cancel()
 	<-ended
+}
+
+// TestWaitersAreBound: a user's clients that wait for jobs have places; one that finds none asks again, and has one as soon as another
+// has been answered.
+func TestWaitersAreBound(t *testing.T) {
+	cell := newCell(t)
+	q := start(t, Options{Cell: cell})
+	defer stop(t, q)
+	q.owner.waits = fair.NewPlaces("clients that wait for jobs", fair.Limits{Total: 10, User: 1})
+	c := connect(t, cell)
+	first, second := submitJob(t, c, "first"), submitJob(t, c, "second")
+	wait := func(job uint32) chan error {
+		answered := make(chan error, 1)
+		other := connect(t, cell)
+		go func() {
+			_, err := other.Do(context.Background(), "qsub", &gdi.Wait{Job: job, For: "ended"})
+			answered <- err
+		}()
+		return answered
+	}
+	one := wait(first)
+	for q.owner.waits.Count() == 0 {
+		runtime.Gosched()
+	}
+	two := wait(second)
+	del := func(job uint32, answered chan error) {
+		if reply, err := c.Do(t.Context(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: job}}}}); err != nil || !reply.OK() {
+			t.Fatal(reply, err)
+		}
+		if err := <-answered; err != nil {
+			t.Error(err)
+		}
+	}
+	del(first, one)
+	for q.owner.waits.Count() == 0 {
+		runtime.Gosched()
+	}
+	del(second, two)
+	if n, m := q.owner.waits.Count(), q.owner.manyJobs.Count(); n+m != 0 {
+		t.Errorf("%d and %d places are held", n, m)
+	}
 }

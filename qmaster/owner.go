@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/clock"
 	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/mailer"
@@ -65,6 +66,8 @@ type owner struct {
 	mu       sync.Mutex // of the core and all below
 	over     bool       // nothing is decided any more
 	ref      uint64
+	waits    *fair.Places
+	manyJobs *fair.Places
 	more     bool // the rest of a request is to be decided,
 	proceeds bool // and a goroutine is about to call proceed
 	waiting  map[uint64]waiter
@@ -84,6 +87,38 @@ type waiter struct {
 	asker *bus.Request
 	about string
 	since time.Time
+	holds *fair.Places // one of which is left with the answer; nil: none
+}
+
+// newWaits returns the places of requests that are answered when something has happened, and newManyJobs those of requests about
+// many jobs: each of these has a list of the jobs that are left.
+func newWaits() *fair.Places {
+	return fair.NewPlaces("clients that wait for jobs", fair.Limits{Total: 100_000, User: 10_000})
+}
+
+func newManyJobs() *fair.Places {
+	return fair.NewPlaces("requests about many jobs", fair.Limits{Total: 64, User: 8})
+}
+
+// placesOf returns the places of which a request holds one until it is answered, nil for none.
+func (o *owner) placesOf(about string) *fair.Places {
+	switch about {
+	case "wait", "output":
+		return o.waits
+	case "delete-jobs", "alter":
+		return o.manyJobs
+	}
+	return nil
+}
+
+// takeWaiter returns who waits for an answer, which is on its way.
+func (o *owner) takeWaiter(ref uint64) waiter {
+	w := o.waiting[ref]
+	delete(o.waiting, ref)
+	if w.holds != nil {
+		w.holds.Leave(w.asker.Turn(), 1)
+	}
+	return w
 }
 
 // run looks at the clock until quit is closed; then it is over.
@@ -157,7 +192,13 @@ func (o *owner) durable(to chan<- *state.State) {
 func (o *owner) handle(in input) {
 	o.ref++
 	if in.asker != nil {
-		o.waiting[o.ref] = waiter{in.asker, in.about, time.Now()}
+		holds := o.placesOf(in.about)
+		if holds != nil && holds.Enter(in.asker.Turn(), 1) != nil {
+			o.metrics.answered(in.about, busy, time.Time{})
+			in.asker.Busy()
+			return
+		}
+		o.waiting[o.ref] = waiter{in.asker, in.about, time.Now(), holds}
 	}
 	o.step(in.make(o.ref))
 }
@@ -197,8 +238,7 @@ func (o *owner) expireBefore(then time.Time) (more bool) {
 	o.step(core.Gone{Refs: gone})
 	waiters := make([]waiter, len(gone))
 	for i, ref := range gone {
-		waiters[i] = o.waiting[ref]
-		delete(o.waiting, ref)
+		waiters[i] = o.takeWaiter(ref)
 	}
 	o.outbox.put(outcome{seq: o.core.State().Seq, leave: func() {
 		for i, w := range waiters {
@@ -314,13 +354,11 @@ func (o *owner) breathe() {
 func (o *owner) leave(ready core.Ready) func() {
 	askers := make([]waiter, len(ready.Answers))
 	for i, a := range ready.Answers {
-		askers[i] = o.waiting[a.Ref]
-		delete(o.waiting, a.Ref)
+		askers[i] = o.takeWaiter(a.Ref)
 	}
 	readers := make([]waiter, len(ready.Reads))
 	for i, r := range ready.Reads {
-		readers[i] = o.waiting[r.Ref]
-		delete(o.waiting, r.Ref)
+		readers[i] = o.takeWaiter(r.Ref)
 	}
 	if len(ready.Mails) > 0 {
 		if g := o.core.State().Conf(grid.GlobalConf); g != nil {

@@ -395,7 +395,7 @@ func (q *QMaster) begin(s *state.State) {
 		answer: q.answer, send: q.send, read: q.readers.start, recall: q.recaller.begin, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
 		files:  paramsOf(s.Conf(grid.GlobalConf)),
 		access: &q.access,
-		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
+		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{}, waits: newWaits(), manyJobs: newManyJobs(),
 	}
 	q.owner.core.In(time.Local)
 	q.owner.core.Reads(core.Format{Body: codec.DecodeBody, AppendReply: codec.AppendReply, Reply: codec.DecodeReply})

@@ -357,8 +357,10 @@ type Receipt struct {
 const (
 	// ReceiptSeconds is how long a client may retry.
 	ReceiptSeconds = 600
-	// ReceiptBytes is how many bytes the receipts of a user take at most.
-	ReceiptBytes = 64 << 20
+	// ReceiptBytes is how many bytes the receipts of a user take at most, ReceiptsOfAll about how many those of all users do: each
+	// has an equal share when they are many.
+	ReceiptBytes  = 32 << 20
+	ReceiptsOfAll = 128 << 20
 )
 
 func (*Receipt) Kind() Kind { return KindReceipt }

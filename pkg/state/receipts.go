@@ -47,8 +47,8 @@ func (r *receipts) count(user string, bytes int) int {
 	return h.bytes
 }
 
-// keepReceipt follows the change of a receipt. When those of its user take more than grid.ReceiptBytes the oldest of the same
-// user are forgotten.
+// keepReceipt follows the change of a receipt. When those of its user take more than a share the oldest of the same user
+// are forgotten.
 func (s *State) keepReceipt(e events.Event, old grid.Object) {
 	q := &s.receipts
 	if was, ok := old.(*grid.Receipt); ok {
@@ -62,10 +62,19 @@ func (s *State) keepReceipt(e events.Event, old grid.Object) {
 	}
 	q.byAge.own().Load(r)
 	q.byUser.own().Set(r)
-	for held := q.count(r.User, r.Size()); held > grid.ReceiptBytes; held = s.ReceiptBytes(r.User) {
+	held := q.count(r.User, r.Size())
+	for most := q.share(); held > most && e.Op != events.OpList; held = s.ReceiptBytes(r.User) { // a full state is as it was
 		oldest, _ := q.byUser.rows.AtLeast(&grid.Receipt{User: r.User})
 		s.apply(events.Del(grid.KindReceipt, oldest.Key()))
 	}
+}
+
+// shareLeast is what a user has however many there are: several of the longest answers.
+const shareLeast = 4 << 20
+
+// share returns how many bytes the receipts of a user may take.
+func (r *receipts) share() int {
+	return max(shareLeast, min(grid.ReceiptBytes, grid.ReceiptsOfAll/max(r.held.rows.Len(), 1)))
 }
 
 // ReceiptBytes returns about how many bytes the receipts of a user take.

@@ -269,3 +269,39 @@ func TestTally(t *testing.T) {
 		}
 	}
 }
+
+// TestReceiptsAreBound: the receipts of a user take a bound number of bytes; the user's own oldest go first, and a copy and a full
+// state have what the state had.
+func TestReceiptsAreBound(t *testing.T) {
+	s := New()
+	reply := make([]byte, 1<<20)
+	s.Apply(submitted(begin, 1, "bob's"))
+	bobs := s.ReceiptBytes("alice")
+	for i := range uint32(100) {
+		user := "mallory"
+		if i%10 == 0 {
+			user = fmt.Sprint("u", i)
+		}
+		s.Apply(makeList(uint64(i+2), begin+grid.Time(i), events.Add(&grid.Receipt{User: user, Request: fmt.Sprint("r", i), At: begin + grid.Time(i), Verb: "alter", Reply: reply})))
+		if held := s.ReceiptBytes("mallory"); held > grid.ReceiptBytes {
+			t.Fatalf("%d bytes after %d", held, i)
+		}
+	}
+	full, n, held := New(), s.Len(grid.KindReceipt), s.ReceiptBytes("mallory")
+	full.Apply(s.FullList())
+	for name, x := range map[string]*State{"state": s, "copy": s.Copy(), "full state": full} {
+		if x.Receipt("alice", "bob's") == nil || x.ReceiptBytes("alice") != bobs {
+			t.Errorf("%s: another user's receipt has gone", name)
+		}
+		if x.Receipt("mallory", "r99") == nil || x.Receipt("mallory", "r1") != nil {
+			t.Errorf("%s: not the oldest are forgotten", name)
+		}
+		if x.Len(grid.KindReceipt) != n || x.ReceiptBytes("mallory") != held {
+			t.Errorf("%s: %d receipts, %d bytes", name, x.Len(grid.KindReceipt), x.ReceiptBytes("mallory"))
+		}
+		x.Apply(makeList(1000, begin.Add(grid.ReceiptSeconds+1)))
+		if x.Len(grid.KindReceipt) != 0 || x.ReceiptBytes("mallory") != 0 {
+			t.Errorf("%s: %d receipts are left", name, x.Len(grid.KindReceipt))
+		}
+	}
+}

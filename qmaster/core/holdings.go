@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -53,6 +54,16 @@ func (c *Core) Held(user string) (own, all int64) {
 		return 0, 0
 	}
 	return c.held.users[user], c.held.total
+}
+
+// copied returns holdings that stay as these are now.
+func (h *holdings) copied() *holdings {
+	if h == nil {
+		return nil
+	}
+	c := *h
+	c.users, c.shared = maps.Clone(h.users), maps.Clone(h.shared)
+	return &c
 }
 
 // change follows the change of an object.

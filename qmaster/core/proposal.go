@@ -271,7 +271,7 @@ func (c *Core) fork() *Core {
 	st := c.state.Copy()
 	return &Core{
 		state: st, cluster: c.cluster.Copy(st), epoch: c.epoch, zone: c.zone, host: c.host, scheduler: c.scheduler, ordered: c.ordered,
-		sent: outbox{}, aside: c.aside, now: c.now, began: c.began, commanded: map[string]int{}, algorithms: c.algorithms, format: c.format,
+		sent: outbox{}, aside: c.aside, now: c.now, began: c.began, commanded: map[string]int{}, algorithms: c.algorithms, format: c.format, held: c.held.copied(),
 		ready: Ready{List: events.List{At: c.now, Cause: c.ready.List.Cause}},
 	}
 }

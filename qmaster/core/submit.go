@@ -292,7 +292,7 @@ func validJobName(n string) string {
 	return validObjectName(n)
 }
 
-// longestJobName is how many bytes the name of a job may have.
+// longestJobName is how many bytes the name of a job, or an account, may have.
 const longestJobName = 512
 
 // refusedInNames are the characters that neither job names nor accounts may
@@ -308,6 +308,9 @@ var refusedCalled = [...]string{"Return", "Tab", "Carriage return", "Slash ('/')
 func validObjectName(n string) string {
 	if i := strings.IndexAny(n, refusedInNames); i >= 0 {
 		return refusedCalled[strings.IndexByte(refusedInNames, n[i])] + " not allowed in objectname"
+	}
+	if len(n) > longestJobName {
+		return fmt.Sprintf("object name too long, maximum allowed length is %d characters", longestJobName)
 	}
 	for i := range len(n) {
 		if n[i] <= ' ' || n[i] > '~' {
