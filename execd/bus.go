@@ -29,12 +29,6 @@ const commandsMax = 1024
 // readsMax bounds the requests for parts of output files that wait for execd: one too many is refused.
 const readsMax = 64
 
-// Waits between attempts to reach a cell that is not running.
-const (
-	linkWaitMin = 100 * time.Millisecond
-	linkWaitMax = 5 * time.Second
-)
-
 // Dial connects to the cell, for ever if need be: it fails only when ctx ends
 // or the cell refuses this host.
 func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, error) {
@@ -49,7 +43,7 @@ func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, erro
 			reconnected()
 		}
 	}
-	for wait := linkWaitMin; ; wait = min(2*wait, linkWaitMax) {
+	for attempts := 0; ; attempts++ {
 		conn, err := bus.Connect(o)
 		if err == nil {
 			var l *Link
@@ -62,6 +56,7 @@ func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, erro
 				return nil, err
 			}
 		}
+		wait := bus.ReconnectWait(bus.Host, attempts)
 		log.Warn("cell not reachable", "error", err, "retry", wait)
 		select {
 		case <-ctx.Done():

@@ -19,13 +19,15 @@ func dirsOf(c cell.Cell) dirs {
 	return dirs{filepath.Join(c.Dir(), history.StoreDir), filepath.Join(c.Dir(), history.SnapshotsDir), filepath.Join(c.Dir(), history.SegmentsDir)}
 }
 
-// describe writes the files by which everybody finds this qmaster:
-// act_qmaster, bootstrap(5) and the process id.
+// describeProcess writes the process id, in place: also where there is no room for another file. The cell has a common directory then.
+func (q *QMaster) describeProcess() error {
+	c := q.opts.Cell
+	return errors.Join(os.MkdirAll(c.Common(), 0o755), os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644))
+}
+
+// describe writes the files by which everybody finds this qmaster: act_qmaster and bootstrap(5).
 func (q *QMaster) describe() error {
 	c := q.opts.Cell
-	if err := os.MkdirAll(c.Common(), 0o755); err != nil {
-		return err
-	}
 	address := q.opts.NATS
 	if q.server != nil {
 		address = q.address()
@@ -40,7 +42,6 @@ func (q *QMaster) describe() error {
 		ca,
 		c.WriteBootstrap(Bootstrap(c.Dir(), q.opts, address)),
 		cell.WriteFile(c.ActQMaster(), []byte(q.opts.Host+"\n"), 0o644),
-		os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644), // in place: also where there is no room for another
 	)
 }
 

@@ -170,7 +170,7 @@ func (q *QMaster) start(ctx context.Context) error {
 	if err := q.connect(ctx); err != nil {
 		return err
 	}
-	if err := q.describe(); err != nil {
+	if err := q.describeProcess(); err != nil {
 		return err
 	}
 	s, err := q.recover(ctx)
@@ -178,11 +178,24 @@ func (q *QMaster) start(ctx context.Context) error {
 		return errors.Join(err, q.undescribe())
 	}
 	q.begin(s)
-	if err := q.intake.open(); err != nil {
-		return err
+	if err := q.serve(); err != nil {
+		return errors.Join(err, q.undescribe())
 	}
 	q.opts.Metrics.serve()
 	return nil
+}
+
+// serve answers requests. Others can connect only now, when qmaster's own connections stand: thousands of hosts come at once.
+func (q *QMaster) serve() error {
+	if err := q.intake.open(); err != nil {
+		return err
+	}
+	if q.server != nil {
+		if err := q.server.Open(); err != nil {
+			return err
+		}
+	}
+	return q.describe()
 }
 
 func (q *QMaster) defaults() (err error) {
@@ -232,7 +245,7 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 			return err
 		}
 		q.server, err = bus.Start(bus.ServerOptions{
-			Dir: dirsOf(o.Cell).log, Durable: o.Durable, Socket: o.Cell.Socket(),
+			Dir: dirsOf(o.Cell).log, Durable: o.Durable, Socket: o.Cell.Socket(), OpenLater: true,
 			Listen: o.Listen, Keys: o.Keys, Tokens: q.access.owner, LogIns: q.access.admitsGuests, CertUser: q.access.certUser, TLS: o.TLS, AdminUID: uint32(os.Getuid()), Log: q.log.Named("bus"),
 		})
 		if err != nil {

@@ -388,3 +388,33 @@ func TestOtherHostName(t *testing.T) {
 		}
 	}
 }
+
+// TestOthersConnectLater: other processes connect when qmaster has recovered, so that thousands of hosts do not delay that. A qmaster
+// that cannot recover never listens.
+func TestOthersConnectLater(t *testing.T) {
+	c := newCell(t)
+	if err := os.MkdirAll(c.Dir(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{c.Socket(): "not a socket", dirsOf(c).snapshots: "not a directory"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if q, err := Start(t.Context(), Options{Cell: c}); err == nil {
+		stop(t, q)
+		t.Fatal("recovered without a directory of snapshots")
+	}
+	if text, err := os.ReadFile(c.Socket()); err != nil || string(text) != "not a socket" {
+		t.Errorf("it has listened before it recovered: %q %v", text, err)
+	}
+	if _, err := os.Stat(c.PIDFile()); err == nil {
+		t.Error("its process id is left")
+	}
+	if err := os.Remove(dirsOf(c).snapshots); err != nil {
+		t.Fatal(err)
+	}
+	q := start(t, Options{Cell: c})
+	submitJob(t, connect(t, c), "j")
+	stop(t, q)
+}

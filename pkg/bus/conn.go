@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -54,10 +55,40 @@ var (
 )
 
 const (
-	connectWait   = 5 * time.Second
-	busyWait      = time.Minute
-	reconnectWait = 100 * time.Millisecond
+	connectWait = 5 * time.Second
+	daemonWait  = 20 * time.Second // for a daemon, which has no other server to go to
+	busyWait    = time.Minute      // within this process: when nothing comes, the host is busy
 )
+
+// answerWait is how long a server may take to accept a connection of o, and to answer over it.
+func (o *ConnOptions) answerWait() time.Duration {
+	switch {
+	case o.Inside != nil:
+		return busyWait
+	case o.Stay && o.Identity.Role != QMaster && !strings.Contains(o.URL, ","):
+		return daemonWait
+	}
+	return connectWait
+}
+
+// Waits before a connection with Stay is made again: the first, and the longest, which they double up to. Thousands of hosts lose
+// their connections at the same moment, so that each wait is random, between half and one and a half of that. qmaster, of
+// which there are few, does not wait for long.
+const (
+	reconnectWait       = 100 * time.Millisecond
+	reconnectMost       = 5 * time.Second
+	reconnectMostLeader = 200 * time.Millisecond
+)
+
+// ReconnectWait returns how long a daemon of a role waits before it connects again, after so many attempts.
+func ReconnectWait(role Role, attempts int) time.Duration {
+	most := reconnectMost
+	if role == QMaster {
+		most = reconnectMostLeader
+	}
+	wait := min(reconnectWait<<min(attempts, 10), most)
+	return wait/2 + rand.N(wait)
+}
 
 // PingInterval is how often both ends ask whether the other is still there: one that leaves two pings unanswered is gone.
 const PingInterval = 20 * time.Second
@@ -66,6 +97,7 @@ const PingInterval = 20 * time.Second
 // goroutines.
 type Conn struct {
 	nc     *nats.Conn
+	wait   time.Duration // for the server to answer
 	id     Identity
 	server *Server // when in the same process
 
@@ -100,7 +132,7 @@ func Connect(o ConnOptions) (*Conn, error) {
 }
 
 func dial(o ConnOptions) (*Conn, error) {
-	c := &Conn{pending: make(map[*pending]struct{}), streaming: make(chan struct{}, streamsMax), server: o.Inside}
+	c := &Conn{pending: make(map[*pending]struct{}), streaming: make(chan struct{}, streamsMax), server: o.Inside, wait: o.answerWait()}
 	c.open, c.close = context.WithCancel(context.Background())
 	if c.lost = o.Lost; c.lost == nil {
 		c.lost = func(error) {}
@@ -126,7 +158,7 @@ func dial(o ConnOptions) (*Conn, error) {
 	opts := append(door.opts,
 		nats.Name(c.id.String()),
 		nats.CustomInboxPrefix(c.id.inbox()),
-		nats.Timeout(connectWait),
+		nats.Timeout(o.answerWait()),
 		nats.PermissionErrOnSubscribe(true),
 		nats.ErrorHandler(c.asyncError),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
@@ -136,8 +168,8 @@ func dial(o ConnOptions) (*Conn, error) {
 			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
-			nc.FlushTimeout(connectWait) // the server knows the subscriptions again
-			c.led(time.Now(), true)      // or may be
+			nc.FlushTimeout(o.answerWait()) // the server knows the subscriptions again
+			c.led(time.Now(), true)         // or may be
 			if c.serving.Load() {
 				c.Announce()
 			}
@@ -151,7 +183,7 @@ func dial(o ConnOptions) (*Conn, error) {
 		}),
 	)
 	if o.Stay {
-		opts = append(opts, nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.ReconnectBufSize(-1),
+		opts = append(opts, nats.MaxReconnects(-1), nats.CustomReconnectDelay(func(attempts int) time.Duration { return ReconnectWait(o.Identity.Role, attempts) }), nats.ReconnectBufSize(-1),
 			nats.IgnoreAuthErrorAbort(), nats.PingInterval(PingInterval))
 	} else {
 		opts = append(opts, nats.NoReconnect())
@@ -276,11 +308,7 @@ func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (*nats.Subscrip
 	if err := sub.SetPendingLimits(-1, pendingBytesMax); err != nil {
 		return nil, ErrLost // a subscription just made is valid until the connection is closed
 	}
-	wait := connectWait
-	if c.server != nil { // it is in this process: when it does not answer, the host is busy
-		wait = busyWait
-	}
-	if err := c.nc.FlushTimeout(wait); err != nil {
+	if err := c.nc.FlushTimeout(c.wait); err != nil {
 		return nil, lostError(err)
 	}
 	if err := c.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && mentions(err, subject) {

@@ -167,7 +167,7 @@ func openSocket(o *ConnOptions, prefix string) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoServer, err)
 	}
-	c.SetReadDeadline(time.Now().Add(connectWait))
+	c.SetReadDeadline(time.Now().Add(o.answerWait()))
 	_, _ = c.Write(appendText(nil, prefix+hello)) // a server that is busy answers without reading it
 	return c, nil
 }

@@ -42,6 +42,7 @@ type gate struct {
 
 	mu      sync.Mutex
 	tickets map[string]pass
+	issued  []issued // the tickets in the order of their ends, those that were used or revoked, too
 	keys    map[string]Identity
 	read    os.FileInfo // the key file as read; nil: not yet
 }
@@ -52,7 +53,14 @@ type pass struct {
 	until time.Time
 }
 
-const ticketLife = 10 * time.Second
+// issued is a ticket and its end.
+type issued struct {
+	ticket string
+	until  time.Time
+}
+
+// ticketLife is longer than a busy host may take from a ticket to its use.
+const ticketLife = busyWait
 
 // ticket makes a ticket for id.
 func (g *gate) ticket(id Identity) string {
@@ -62,14 +70,13 @@ func (g *gate) ticket(id Identity) string {
 	if g.tickets == nil {
 		g.tickets = make(map[string]pass)
 	}
-	if len(g.tickets) > 1000 { // a client fetches tickets and never connects
-		for t, p := range g.tickets {
-			if now.After(p.until) {
-				delete(g.tickets, t)
-			}
-		}
+	for len(g.issued) > 0 && now.After(g.issued[0].until) { // a client has fetched a ticket and not connected
+		delete(g.tickets, g.issued[0].ticket)
+		g.issued = g.issued[1:]
 	}
-	g.tickets[ticket] = pass{id, now.Add(ticketLife)}
+	until := now.Add(ticketLife)
+	g.tickets[ticket] = pass{id, until}
+	g.issued = append(g.issued, issued{ticket, until})
 	return ticket
 }
 

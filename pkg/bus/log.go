@@ -24,7 +24,7 @@ type LogOptions struct {
 	Replicas int           // copies, with an external server; 0: 1
 	Existing bool          // never make the stream, only find it
 	First    uint64        // where a stream that is made begins to count; 0: 1
-	Timeout  time.Duration // longest wait for one append to be acknowledged; 0: 30 s
+	Timeout  time.Duration // longest wait for one append to be acknowledged; 0: 30 s, 5 min when the server is in this process
 
 	// Mark is a file of the owner that stores the position of the last acknowledged
 	// frame, so that a log that lost its end is detected even if no snapshot is newer.
@@ -38,6 +38,7 @@ type LogOptions struct {
 const (
 	streamName    = gdi.EventStream
 	appendWait    = 30 * time.Second // for an append with all its repeats
+	appendBusy    = 5 * time.Minute  // where no other process could take over, and a broken store is detected
 	attemptWait   = 1 * time.Second  // for one attempt
 	attemptPause  = 50 * time.Millisecond
 	adminWait     = 30 * time.Second // for a request to the server about the stream
@@ -99,7 +100,11 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 	if o.Replicas == 0 {
 		o.Replicas = 1
 	}
-	if o.Timeout == 0 {
+	switch {
+	case o.Timeout > 0:
+	case c.server != nil:
+		o.Timeout = appendBusy
+	default:
 		o.Timeout = appendWait
 	}
 	js, err := jetstream.New(c.nc)
@@ -199,7 +204,13 @@ func (l *Log) TakeOver(seq uint64) error {
 	if err := l.finish(); err != nil {
 		return err
 	}
-	stored, err := l.get(context.Background(), f.Stream)
+	var stored frame.Frame
+	ctx, cancel := l.conn.within(adminWait)
+	defer cancel()
+	err := l.conn.patiently(ctx, nil, func(ctx context.Context) (err error) {
+		stored, err = l.get(ctx, f.Stream)
+		return err
+	})
 	if err == nil && stored.Hash != f.Hash {
 		err = errors.New("another frame is stored")
 	}
@@ -300,8 +311,8 @@ func (l *Log) fail(err error) error {
 func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 	// How long a server has been without a leader is counted from each attempt anew: a
 	// process that was stopped for long and continues would leave every server at once.
-	begun := time.Now()
-	for sent, first := begun, true; ; sent, first = time.Now(), false {
+	waited := time.Duration(0) // without the time in which this process got no processor
+	for sent, first := time.Now(), true; ; sent, first = time.Now(), false {
 		if !first {
 			l.wire.send(m)
 		}
@@ -333,7 +344,7 @@ func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 		if why := l.conn.storeBroken(); why != nil {
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, why)
 		}
-		if time.Since(begun) > l.wait {
+		if waited += min(time.Since(sent), 2*attemptWait); waited > l.wait {
 			return 0, fmt.Errorf("%w: no acknowledgement within %s: %w", ErrLogFailed, l.wait, err)
 		}
 		time.Sleep(attemptPause)

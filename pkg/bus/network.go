@@ -3,6 +3,7 @@ package bus
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -37,19 +38,9 @@ type network struct {
 
 func listenNetwork(address string, files TLSFiles, nats Engine, g *gate, b *bounds) (*network, error) {
 	n := &network{nats: nats, gate: g, bounds: b, arriving: newArriving(g.quota.Total)}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fmt.Errorf("address to listen on: %w", err)
-	}
-	if n.host = host; host == "" {
-		n.host = "0.0.0.0"
-	}
-	if files != (TLSFiles{}) {
-		if n.tls, err = files.server(); err != nil {
-			return nil, err
-		}
-	} else if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("listening on %s needs TLS: other hosts could read and change what is sent", address)
+	var err error
+	if n.host, n.tls, err = listenOptions(address, files); err != nil {
+		return nil, err
 	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -57,6 +48,20 @@ func listenNetwork(address string, files TLSFiles, nats Engine, g *gate, b *boun
 	}
 	n.serve(l, n.handle)
 	return n, nil
+}
+
+// listenOptions returns the host part of an address to listen on, and what TLS needs there; nil for plain text.
+func listenOptions(address string, files TLSFiles) (host string, config *tls.Config, err error) {
+	host, _, err = net.SplitHostPort(address)
+	switch ip := net.ParseIP(host); {
+	case err != nil:
+		return "", nil, fmt.Errorf("address to listen on: %w", err)
+	case files != (TLSFiles{}):
+		config, err = files.server()
+	case host != "localhost" && (ip == nil || !ip.IsLoopback()):
+		err = fmt.Errorf("listening on %s needs TLS: other hosts could read and change what is sent", address)
+	}
+	return cmp.Or(host, "0.0.0.0"), config, err
 }
 
 // url is where clients connect.
@@ -83,7 +88,7 @@ func (n *network) handle(c net.Conn) {
 	}
 	defer inside.Close()
 
-	deadline := time.Now().Add(connectWait)
+	deadline := time.Now().Add(daemonWait)
 	c.SetDeadline(deadline)
 	inside.SetDeadline(deadline)
 	id, key, rest, err := n.authenticate(&c, inside)

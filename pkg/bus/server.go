@@ -29,7 +29,9 @@ type ServerOptions struct {
 	// Connections bounds the connections of all users and daemons, see quota.go; 0: as
 	// many as file descriptors allow, at most 16384.
 	Connections int
-	Log         Logger // nil: silent
+	// OpenLater: other processes can connect after Open only, so that they do not hold up the owner while it starts.
+	OpenLater bool
+	Log       Logger // nil: silent
 }
 
 // TLSFiles names PEM files of one end of a connection: its own certificate and
@@ -65,6 +67,7 @@ const PayloadMax = 8 << 20
 type Server struct {
 	nats    Engine
 	dir     string
+	options ServerOptions
 	gate    *gate
 	lock    *os.File
 	desk    desk
@@ -78,14 +81,18 @@ type Server struct {
 // ErrInUse is wrapped when another server holds the directory.
 var ErrInUse = errors.New("directory is in use")
 
-// Start brings the server up; when it returns, connections are accepted.
+// Start brings the server up; when it returns, connections are accepted, with OpenLater those of this process only.
 func Start(o ServerOptions) (*Server, error) {
 	lock, err := lockDir(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: newBoundedLog(o.Log), quota: newQuota(o.Connections), nats: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns, certUser: o.CertUser}, lock: lock, dir: o.Dir}
-	if err := s.start(o); err != nil {
+	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: newBoundedLog(o.Log), quota: newQuota(o.Connections), nats: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns, certUser: o.CertUser}, lock: lock, dir: o.Dir, options: o}
+	err = s.start(o)
+	if err == nil && !o.OpenLater {
+		err = s.Open()
+	}
+	if err != nil {
 		s.Stop()
 		return nil, err
 	}
@@ -93,6 +100,11 @@ func Start(o ServerOptions) (*Server, error) {
 }
 
 func (s *Server) start(o ServerOptions) error {
+	if o.Listen != "" { // before anything is recovered
+		if _, _, err := listenOptions(o.Listen, o.TLS); err != nil {
+			return err
+		}
+	}
 	if err := removeUnborn(o.Dir); err != nil {
 		return err
 	}
@@ -108,9 +120,12 @@ func (s *Server) start(o ServerOptions) error {
 		s.nats.Stop()
 		err = s.serve(o)
 	}
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// Open lets other processes connect. With OpenLater it is called once.
+func (s *Server) Open() (err error) {
+	o := s.options
 	if o.Listen != "" && o.Keys != "" || o.Tokens != nil {
 		var open context.Context
 		open, s.end = context.WithCancel(context.Background())
@@ -204,7 +219,7 @@ func (s *Server) storeBroken() error { return s.nats.Health() }
 // Connections returns how many connections users and daemons have.
 func (s *Server) Connections() int { return s.gate.quota.Count() }
 
-// URL is where TCP clients connect; "" without Listen.
+// URL is where TCP clients connect; "" without Listen, and before Open.
 func (s *Server) URL() string {
 	if s.network == nil {
 		return ""

@@ -16,7 +16,7 @@ func init() { bus.RegisterEngine(start) }
 const (
 	memoryMax = 64 << 20 // no stream of ours is kept in memory
 	startWait = 5 * time.Minute
-	authWait  = 10 * time.Second // for a client to authenticate; clients give up earlier, after 5 s
+	authWait  = time.Minute // for a client to authenticate; pkg/bus, which identifies all but those of this process, gives up earlier
 )
 
 // Bounds of one connection that speaks NATS.
