@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Mail is one message, for the configured mailer, which is run for each address
@@ -23,7 +24,8 @@ func BadAddress(to string) string {
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_':
 		case i > 0 && strings.IndexByte("@.-+=%\\", c) >= 0:
 		default:
-			return fmt.Sprintf("mail address %q is not valid: character %q is not allowed at position %d", to, c, i+1)
+			char, _ := utf8.DecodeRuneInString(to[i:])
+			return fmt.Sprintf("mail address %q is not valid: character %q is not allowed at position %d", to, char, i+1)
 		}
 	}
 	if to == "" {

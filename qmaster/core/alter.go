@@ -150,7 +150,6 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	old := c.state.Job(x.job.ID)
 	j := *old
 	j.Ask()
-	from := b.Job
 	started := false
 	for _, t := range c.state.Tasks(j.ID) {
 		started = started || t.Started()
@@ -159,7 +158,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	if refused {
 		return answers
 	}
-	if refusal := cmp.Or(wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)), c.badPaths(j.Spec), wrong("M", c.badMailList(from.Spec.MailTo)),
+	if refusal := cmp.Or(wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)), c.badPaths(j.Spec), wrong("M", c.manyMails(b.Job.Spec.MailTo)),
 		c.badAltered(r, &j, b.Set)); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
@@ -230,6 +229,9 @@ func (c *Core) setAttributes(r gdi.Request, b *gdi.Alter, j *grid.Job, started b
 				continue
 			}
 			switch name {
+			case "M":
+				to, warnings := mailable(j.Spec.MailTo)
+				j.Spec.MailTo, answers = to, append(answers, warnings...)
 			case "c": // says nothing
 				continue
 			case "ar":

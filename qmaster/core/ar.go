@@ -19,6 +19,7 @@ func (c *Core) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 	if refusal := cmp.Or(c.mayReserve(r), c.manyARs()); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
+	_, warnings := mailable(submitted.MailTo)
 	a, refusal := c.newAR(r, submitted)
 	if refusal != nil {
 		return []gdi.Answer{*refusal}
@@ -37,7 +38,7 @@ func (c *Core) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 	}
 	c.emit(events.Add(a))
 	c.reportAR(a, grid.ARWaiting)
-	return []gdi.Answer{granted(a.ID)}
+	return append(warnings, granted(a.ID))
 }
 
 func granted(id uint32) gdi.Answer {
@@ -82,10 +83,10 @@ func (c *Core) newAR(r gdi.Request, submitted *grid.AR) (*grid.AR, *gdi.Answer) 
 	a.Owner, a.Group, a.Submit, a.State = r.User, r.Group, c.now, grid.ARWaiting
 	a.Grants, a.GrantedPE, a.Message = nil, "", nil
 	a.Account = cmp.Or(a.Account, grid.DefaultAccount)
-	if len(a.MailTo) == 0 {
+	if a.MailTo, _ = mailable(submitted.MailTo); len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}
-	if refusal := cmp.Or(wrong("M", c.badMailList(submitted.MailTo)), c.when(&a), wrong("N", validARName(a.Name)), wrong("A", validObjectName(a.Account)), c.arRequests(&a),
+	if refusal := cmp.Or(wrong("M", c.manyMails(submitted.MailTo)), c.when(&a), wrong("N", validARName(a.Name)), wrong("A", validObjectName(a.Account)), c.arRequests(&a),
 		wrong("u", c.arUsersExist(a.ACL))); refusal != nil {
 		return nil, refusal
 	}

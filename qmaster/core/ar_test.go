@@ -41,6 +41,8 @@ func (h *harness) qrsub(d *datadriven.TestData) string {
 			a.ErrorHandlingHard = true
 		case "m":
 			a.MailOptions = arg.Vals[0]
+		case "M":
+			a.MailTo = arg.Vals
 		case "w":
 			a.Verify = arg.Vals[0]
 		}

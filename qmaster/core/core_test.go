@@ -372,6 +372,8 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 			j.Spec.Cwd = a.Vals[0]
 		case "m":
 			j.Spec.MailOptions = a.Vals[0]
+		case "M":
+			j.Spec.MailTo = a.Vals
 		case "S":
 			j.Spec.Shell = a.Vals
 		case "shell-n":

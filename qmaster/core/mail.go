@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -19,17 +20,24 @@ func (c *Core) mail(owner string, to []string, subject, text string) {
 // mailsMax is how many recipients of mail a job or a reservation may have, unless the configuration says otherwise.
 const mailsMax = 20
 
-// badMailList refuses too many recipients, and addresses that a mailer would not take for addresses.
-func (c *Core) badMailList(list []string) string {
+// manyMails refuses too many recipients.
+func (c *Core) manyMails(list grid.Names) string {
 	if most := c.settings().maxMails; len(list) > most {
 		return fmt.Sprintf("denied: %d recipients of mail, at most %d are allowed (qmaster_params MAX_MAIL_RECIPIENTS): use the address of a mailing list", len(list), most)
 	}
-	for _, to := range list {
-		if wrong := report.BadAddress(to); wrong != "" {
-			return "denied: " + wrong
-		}
-	}
 	return ""
+}
+
+// mailable returns the addresses that a mailer takes for addresses, and a warning for each other one: it is left out.
+func mailable(list grid.Names) (to grid.Names, warnings []gdi.Answer) {
+	for _, address := range list {
+		if wrong := report.BadAddress(address); wrong != "" {
+			warnings = append(warnings, gdi.Warn("warning: "+wrong+"; no mail is sent to it"))
+			continue
+		}
+		to = append(to, address)
+	}
+	return to, warnings
 }
 
 // mailAborted writes to those who want to know that a job is aborted or

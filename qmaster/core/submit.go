@@ -25,7 +25,12 @@ func (c *Core) submit(in Request, submitted *grid.Job) {
 		c.reply(in.Ref, *refusal)
 		return
 	}
-	var warning []gdi.Answer
+	to, warning := mailable(j.Spec.MailTo)
+	if len(warning) > 0 { // the specification is shared with jobs submitted alike
+		spec := *j.Spec
+		spec.MailTo = to
+		j.Spec = &spec
+	}
 	if mode := j.Spec.Verify; mode != "" && mode != "n" {
 		reasons := c.unplaceable(j, mode)
 		switch {
@@ -121,7 +126,7 @@ func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, *gdi.Answer) {
 	j.Department = c.department(r.Request)
 	if refusal := cmp.Or(denied(c.mayPlaceJobs(r.Request)), c.badTasks(&j), wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)),
 		c.badPriority(r.Request, &j), denied(c.badDeadline(r.Request, &j)), wrong("binding", badBinding(&j)), c.badPaths(j.Spec),
-		wrong("M", c.badMailList(j.Spec.MailTo)), badCkpt(&j), wrong("", badScript(j.Spec)), c.badProject(r.Request, &j), badMasterQueue(&j)); refusal != nil {
+		wrong("M", c.manyMails(j.Spec.MailTo)), badCkpt(&j), wrong("", badScript(j.Spec)), c.badProject(r.Request, &j), badMasterQueue(&j)); refusal != nil {
 		return nil, refusal
 	}
 	if refusal := c.lookUp(&j); refusal != nil {
