@@ -74,28 +74,36 @@ const (
 const BindSlots = 1<<31 - 1
 
 // ParseBinding reads linear[:number[:socket,core]], striding:number:n[:socket,core] or
-// explicit:socket,core[:socket,core]... It returns Grid Engine's message when the text is
-// wrong, else "".
+// explicit:socket,core[:socket,core]... As in Grid Engine the first word contains the name of the strategy, so that
+// linear_per_task:2 is linear:2. It returns Grid Engine's message when the text is wrong, else "".
 func ParseBinding(instance, text string) (b *Binding, wrong string) {
-	strategy, rest, more := strings.Cut(text, ":")
-	b = &Binding{Instance: instance, Strategy: strategy}
+	word, rest, more := strings.Cut(text, ":")
+	b = &Binding{Instance: instance}
 	var fields []string
 	if rest = strings.TrimSuffix(rest, ":"); more && rest != "" {
 		fields = strings.Split(rest, ":")
 	}
-	switch strategy {
+	for _, s := range []string{BindLinear, BindStriding, BindExplicit} {
+		if b.Strategy == "" && strings.Contains(text, s) {
+			b.Strategy = s
+		}
+	}
+	switch b.Strategy {
 	case BindLinear:
 		b.Amount = BindSlots
 		if len(fields) > 0 && fields[0] != "slots" && !readNumber(fields[0], &b.Amount) {
-			return nil, fmt.Sprintf("couldn't parse amount (%s)", strategy)
+			return nil, fmt.Sprintf("couldn't parse amount (%s)", b.Strategy)
 		}
 		return b, b.begin(fields, 1)
 	case BindStriding:
 		if len(fields) < 2 || !readNumber(fields[0], &b.Amount) || !readNumber(fields[1], &b.Step) {
-			return nil, fmt.Sprintf("couldn't parse amount (%s)", strategy)
+			return nil, fmt.Sprintf("couldn't parse amount (%s)", b.Strategy)
 		}
 		return b, b.begin(fields, 2)
 	case BindExplicit:
+		if !more || !strings.HasSuffix(word, BindExplicit) {
+			return nil, "'explicit:' not found in string!"
+		}
 		return b, b.list(fields)
 	}
 	return nil, noStrategy

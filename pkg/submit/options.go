@@ -227,6 +227,7 @@ var submitTable = []jobSwitch{
 	{"qsub qalter", switches.Fmt(func(s *Submission) *switches.Format { return &s.Format })},
 	{"qsub", sw{Name: "terse", Help: "tersed output, print only the job-id",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.Terse })}},
+	{"qsub", sw{Name: "u", Take: switches.One, Missing: "a list usernames", Set: noUser}},
 	{"qalter", sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)", Take: switches.One,
 		Set: words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
 	{"qsub qalter qrsh", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: switches.One, Missing: "variable list argument",

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
 	"github.com/quill-grid/quill/pkg/switches"
@@ -25,14 +26,20 @@ func yesNo(name string, set func(*Submission, bool)) func(*Submission, []string)
 	}
 }
 
-// noTerminal is -pty of a job without a user at a terminal.
-func noTerminal(_ *Submission, w []string) error {
+// noTerminal is -pty of a job without a user at a terminal. Grid Engine accepts it, too, and the job ends at once.
+func noTerminal(s *Submission, w []string) error {
 	switch yes, ok := switches.YesNo(w[0]); {
 	case !ok:
 		return switches.Invalidf("invalid option argument \"-pty %s\"", w[0])
 	case yes:
-		return switches.Errorf("-pty y is not supported: jobs of qsub have no terminal")
+		s.Warnings = append(s.Warnings, gdi.Warn("warning: -pty y has no effect: jobs of qsub have no terminal"))
 	}
+	return nil
+}
+
+// noUser is -u, which selects jobs in other commands. Grid Engine accepts it.
+func noUser(s *Submission, _ []string) error {
+	s.Warnings = append(s.Warnings, gdi.Warn("warning: -u has no effect: the owner of a job is the user who submits it"))
 	return nil
 }
 

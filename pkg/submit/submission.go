@@ -22,9 +22,10 @@ type Submission struct {
 	// qsub
 	Terse, Sync, Verify bool
 	Format              switches.Format
-	Verifiers           []jsv.URL // -jsv, in the order in which they were read; they look at the job in the other
-	Prefix              string    // of directive lines, -C; empty: there are none
-	Command             []string  // script or program, and its arguments
+	Verifiers           []jsv.URL    // -jsv, in the order in which they were read; they look at the job in the other
+	Prefix              string       // of directive lines, -C; empty: there are none
+	Command             []string     // script or program, and its arguments
+	Warnings            []gdi.Answer // of options without effect
 
 	// qrsh, qlogin
 	Inherit, NoStdin, Verbose bool

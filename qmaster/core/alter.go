@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
@@ -45,7 +46,7 @@ var attributes = map[string]attribute{
 	"r":           {"restart behaviour", func(to, from *grid.Job) { to.Restart = from.Restart }},
 	"notify":      {"notify behaviour", func(to, from *grid.Job) { to.Notify = from.Notify }},
 	"hold_jid":    {"job id hold list", func(to, from *grid.Job) { to.PredecessorReq = from.PredecessorReq }},
-	"hold_jid_ad": {"array job hold list", func(to, from *grid.Job) { to.ArrayPredecessorReq = from.ArrayPredecessorReq }},
+	"hold_jid_ad": {"job id hold array list", func(to, from *grid.Job) { to.ArrayPredecessorReq = from.ArrayPredecessorReq }},
 	"cwd":         {"working directory", spec(func(to, from *grid.JobSpec) { to.Cwd = from.Cwd })},
 	"o":           {"stdout path list", spec(func(to, from *grid.JobSpec) { to.Stdout = from.Stdout })},
 	"e":           {"stderr path list", spec(func(to, from *grid.JobSpec) { to.Stderr = from.Stderr })},
@@ -165,11 +166,6 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 	if refusal := c.lookUp(&j); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
-	if slices.Contains(b.Set, "hold_jid") || slices.Contains(b.Set, "hold_jid_ad") {
-		if refusal := cmp.Or(c.predecessors(&j), wrong("hold_jid", c.cycle(&j))); refusal != nil {
-			return []gdi.Answer{*refusal}
-		}
-	}
 	if slices.Contains(b.Set, "w") {
 		said, goOn := c.verifyAltered(&j, started)
 		if answers = append(answers, said...); !goOn {
@@ -223,6 +219,13 @@ func (c *Core) setAttributes(r gdi.Request, b *gdi.Alter, j *grid.Job, started b
 				return refuse(refusal)
 			}
 			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
+		case name == "hold_jid" || name == "hold_jid_ad":
+			a.take(j, from)
+			text, refusal := c.waitFor(j, name)
+			if refusal != nil {
+				return refuse(refusal)
+			}
+			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d\n%s", a.noun, j.ID, text)))
 		default:
 			a.take(j, from)
 			if name == "w" { // the verification says what there is to say
@@ -288,19 +291,56 @@ func (c *Core) badAltered(r gdi.Request, j *grid.Job, set []string) *gdi.Answer 
 	return nil
 }
 
-// cycle refuses a job that would wait for itself through others.
+// waitFor resolves the jobs that a job is to wait for, and returns what Grid Engine prints of those that an option names.
+func (c *Core) waitFor(j *grid.Job, option string) (text string, refusal *gdi.Answer) {
+	if refusal := cmp.Or(c.predecessors(j), wrong(option, c.cycle(j))); refusal != nil {
+		return "", refusal
+	}
+	named, found := j.PredecessorReq, j.Predecessors
+	if option == "hold_jid_ad" {
+		named, found = j.ArrayPredecessorReq, j.ArrayPredecessors
+	}
+	var exited []uint32
+	for _, ref := range named {
+		if id := parseJobID(ref); id != 0 && c.state.Job(id) == nil {
+			exited = append(exited, id)
+		}
+	}
+	return "   blocking jobs: " + fewIDs(found) + "\n   exited jobs:   " + fewIDs(exited), nil
+}
+
+// fewIDs is a list of job numbers, of which there can be as many as there are jobs.
+func fewIDs(ids []uint32) string {
+	const most = 100
+	var words []string
+	for _, id := range ids[:min(len(ids), most)] {
+		words = append(words, strconv.FormatUint(uint64(id), 10))
+	}
+	if more := len(ids) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", more))
+	}
+	return cmp.Or(strings.Join(words, ","), "NONE")
+}
+
+// cycle refuses a job that would wait for itself, or for another one that waits for it.
 func (c *Core) cycle(j *grid.Job) string {
+	if slices.ContainsFunc(slices.Concat(j.PredecessorReq, j.ArrayPredecessorReq), func(ref string) bool { return parseJobID(ref) == j.ID }) {
+		return fmt.Sprintf("denied: job \"%d\" may not be its own jobnet predecessor", j.ID)
+	}
 	seen := map[uint32]bool{}
 	for rest := slices.Concat(j.Predecessors, j.ArrayPredecessors); len(rest) > 0; {
 		id := rest[len(rest)-1]
 		rest = rest[:len(rest)-1]
-		if id == j.ID {
-			return fmt.Sprintf("denied: job %d would wait for itself", j.ID)
+		p := c.state.Job(id)
+		if p == nil || seen[id] {
+			continue
 		}
-		if p := c.state.Job(id); p != nil && !seen[id] {
-			seen[id] = true
-			rest = append(append(rest, p.Predecessors...), p.ArrayPredecessors...)
+		seen[id] = true
+		next := slices.Concat(p.Predecessors, p.ArrayPredecessors)
+		if slices.Contains(next, j.ID) {
+			return fmt.Sprintf("job %d dependency change would generate a dependency cycle with job %d", j.ID, id)
 		}
+		rest = append(rest, next...)
 	}
 	return ""
 }

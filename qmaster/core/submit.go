@@ -250,9 +250,9 @@ func (c *Core) mayPlaceJobs(r gdi.Request) string {
 	case r.GID < s.leastGroup:
 		return tooLow("group", r.GID, s.leastGroup)
 	case s.needsUser && c.state.User(r.User) == nil:
-		return fmt.Sprintf("job rejected: user %q is not known, but a user object is required", r.User)
+		return fmt.Sprintf("job rejected: the user %q does not exist", r.User)
 	case !c.permits(r.User, r.Group, s.users, s.xusers):
-		return fmt.Sprintf("job rejected: user %q has no access to the cluster", r.User)
+		return fmt.Sprintf("job rejected: %s@%s is not allowed to submit jobs", r.User, r.Host)
 	}
 	return ""
 }
@@ -371,8 +371,11 @@ func (c *Core) badProject(r gdi.Request, j *grid.Job) *gdi.Answer {
 		}
 	}
 	if j.Project == "" {
-		if s.needsProject {
-			return wrong("P", "job rejected: no project specified, but a project is required")
+		switch {
+		case s.needsProject:
+			return wrong("P", "job rejected: no project assigned to job")
+		case len(s.projects) > 0:
+			return wrong("P", "job rejected: no project was supplied and only certain projects are allowed to submit jobs")
 		}
 		return nil
 	}
@@ -384,7 +387,7 @@ func (c *Core) badProject(r gdi.Request, j *grid.Job) *gdi.Answer {
 		return denied(fmt.Sprintf("job rejected: no access to project %q for user %q", j.Project, r.User))
 	}
 	if s.xprojects.Has(j.Project) || len(s.projects) > 0 && !s.projects.Has(j.Project) {
-		return denied(fmt.Sprintf("job rejected: project %q is not allowed in the cluster", j.Project))
+		return denied(fmt.Sprintf("job rejected: project %q is not allowed to submit jobs", j.Project))
 	}
 	return nil
 }

@@ -295,7 +295,7 @@ func (b *fields) rest(j *grid.Job, s *grid.JobSpec) {
 	b.is("oticket:", fmt.Sprint(j.OverrideTickets), j.OverrideTickets > 0)
 	b.some("project:", j.Project)
 	if j.Array {
-		b.put("job-array tasks:", grid.Ranges{j.Tasks}.String())
+		b.put("job-array tasks:", fmt.Sprintf("%d-%d:%d", j.Tasks.First, j.Tasks.Last, max(j.Tasks.Step, 1)))
 	}
 	b.is("maximum concurrency:", fmt.Sprint(j.Concurrency), j.Concurrency != 0)
 	b.some("context:", s.Context.Text())

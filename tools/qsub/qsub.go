@@ -77,6 +77,7 @@ func qsub(ctx context.Context, env opt.Env, said *submit.Submission) int {
 	if !reply.OK() {
 		return refused(env, s.Format, reply)
 	}
+	reply.Answers = append(s.Warnings, reply.Answers...)
 	job := handle{reply.Job, reply.Array, reply.Tasks}
 	if s.Format.JSON() {
 		env.Results(nil, reply)
