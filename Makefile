@@ -24,7 +24,7 @@ export GOFLAGS := $(strip $(filter-out $(NODWARF),$(GOFLAGS)) $(NODWARF))
 TEST    := $(GO) test $(TAGS) -toolexec 'env $(RARELY)' -vet=off -ldflags="-s -w" -timeout 30m
 
 .DEFAULT_GOAL := help
-.PHONY: help build drmaa test race sequential browser lint check demo demo-algorithms bench bench-check attack soak powercut vmtest install install-drmaa release clean
+.PHONY: help build drmaa test race sequential browser lint check demo demo-algorithms bench bench-check attack attack-planted soak powercut vmtest install install-drmaa release clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -81,6 +81,9 @@ bench-check: ## compare what the main benchmarks allocate with the committed bas
 # As root it needs two accounts without privileges, else the attacks of another user are left out.
 attack: build ## attack a throw-away cell for five minutes while an honest user works; exits with 1 if a bar is missed
 	@bin/quill attack
+
+attack-planted: ## build the daemons with each fault of tools/attack/testdata/planted, and check that quill attack finds it (half an hour, as root)
+	$(GO) test $(TAGS) -count=1 -timeout 120m ./tools/attack -run TestPlanted -planted -v
 
 soak: ## the long laws: thousands of seeds, whole workload logs under every policy (minutes)
 	$(GO) test -count=1 -timeout 60m ./tools/sim -run TestLaws -seeds 5000

@@ -266,8 +266,8 @@ type AttackReport struct {
 	All      *AttackLoad        `json:"all,omitzero" jsonschema:"while all attacks ran"`
 	Attacks  Rows[AttackResult] `json:"attacks"`
 	Bars     Rows[AttackBar]    `json:"bars" jsonschema:"what must hold"`
-	Breaches []string           `json:"breaches" jsonschema:"files or secrets of others read or written"`
-	Crashes  []string           `json:"crashes" jsonschema:"daemons that ended"`
+	Breaches []string           `json:"breaches" jsonschema:"files, secrets, jobs and settings of others that were read or changed, and lines of listings that were forged"`
+	Crashes  []string           `json:"crashes" jsonschema:"daemons that ended, and those that did not when they were asked to"`
 	InError  []string           `json:"queues_in_error" jsonschema:"queue instances in error afterwards"`
 }
 
@@ -290,6 +290,7 @@ type AttackResult struct {
 	Done     int64       `json:"done"`
 	Refused  int64       `json:"refused"`
 	Breaches int         `json:"breaches"`
+	Subjects int         `json:"subjects" jsonschema:"fields of requests, routes, listeners or actions of jobs that it attacked"`
 	Failed   string      `json:"failed,omitzero" jsonschema:"why it could do nothing"`
 	Alone    *AttackLoad `json:"alone,omitzero" jsonschema:"while it ran alone; absent: it did not"`
 }

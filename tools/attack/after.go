@@ -3,7 +3,9 @@ package attack
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,22 +20,29 @@ const normalWithin = 10 * time.Second
 // What is as before: descriptors and memory that may be left over.
 const (
 	filesLeft  = 100
-	memoryLeft = 384 << 20
+	memoryLeft = 256 << 20
 )
 
 // after reports how the cell is after the attack.
 func (d *director) after(ctx context.Context) {
+	d.report.breaches = append(d.report.breaches, slices.Concat(d.lines(ctx), d.changes(ctx), d.sleeping(ctx))...)
+	d.report.breaches = append(d.report.breaches, slices.Concat(d.owners(ctx), d.again(ctx))...)
+	d.report.undeleted, d.report.deleting = d.deletes(ctx)
 	ended := time.Now()
 	d.progress("the attack is over; is the cell as before?")
 	left := func() time.Duration { return normalWithin - time.Since(ended) }
 	d.report.ran = d.one(ctx, left)
 	for left() > 0 && ctx.Err() == nil {
-		if u := d.w.last(); u.files <= d.report.idleUse.files+filesLeft && u.memory <= d.report.idleUse.memory+memoryLeft {
+		if d.settled() && d.survivors() == 0 {
 			break
 		}
 		time.Sleep(watchEvery)
 	}
-	d.report.afterUse, d.report.settled = d.w.last(), time.Since(ended)
+	d.report.afterUse = map[string]usage{}
+	for _, daemon := range d.s.daemons {
+		d.report.afterUse[daemon.name] = d.w.last(daemon.name)
+	}
+	d.report.survivors = d.survivors()
 	if out, err := d.s.administer(ctx, "qselect", "-qs", "E"); err == nil {
 		d.report.inError = strings.Fields(out)
 	}
@@ -42,8 +51,51 @@ func (d *director) after(ctx context.Context) {
 	if now := shepherd.Running(d.s.dir); !slices.Equal(now, d.report.shepherds) {
 		d.report.crashes = append(d.report.crashes, fmt.Sprintf("a shepherd of jobs ended: processes %v, before %v", now, d.report.shepherds))
 	}
-	d.report.breaches = append(d.c.check(), d.owners(ctx)...)
-	d.report.undeleted, d.report.deleting = d.deletes(ctx)
+	d.report.breaches = append(d.report.breaches, slices.Concat(d.c.check(), d.sleeping(ctx), d.h.wrong, d.charged(ctx))...)
+}
+
+// charged ends the honest user's jobs that only sleep, and reports what their accounting records charge them with.
+func (d *director) charged(ctx context.Context) (breaches []string) {
+	for _, id := range d.report.sleepers {
+		d.s.administer(ctx, "qdel", fmt.Sprint(id))
+	}
+	for begun := time.Now(); time.Since(begun) < deleteWithin && d.running(ctx) > 0; {
+		time.Sleep(100 * time.Millisecond)
+	}
+	for _, id := range d.report.sleepers {
+		out, _ := d.s.command(ctx, nil, "qacct", "-j", fmt.Sprint(id)).Output()
+		for line := range strings.Lines(string(out)) {
+			var cpu float64
+			if n, _ := fmt.Sscanf(line, "cpu %f", &cpu); n == 1 && cpu > cpuMax {
+				breaches = append(breaches, fmt.Sprintf("a job that slept is charged with %.1f s of CPU time", cpu))
+			}
+		}
+	}
+	return append(breaches, d.litter()...)
+}
+
+// litter reports directories of jobs that are left when there is no job any more.
+func (d *director) litter() (breaches []string) {
+	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		left, _ := filepath.Glob(filepath.Join(d.s.tmp(), "quill-*", "*"))
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Since(begun) > deleteWithin {
+			return []string{fmt.Sprintf("%d directories of jobs are left in the temporary directory", len(left))}
+		}
+	}
+}
+
+// settled reports whether the daemons have as much memory and as many descriptors as before.
+func (d *director) settled() bool {
+	for _, daemon := range d.s.daemons {
+		u, idle := d.w.last(daemon.name), d.report.idleUse[daemon.name]
+		if u.files > idle.files+filesLeft || u.memory > idle.memory+memoryLeft {
+			return false
+		}
+	}
+	return true
 }
 
 // one submits a job as the honest user and returns how long it took until its
@@ -76,7 +128,10 @@ const deleteWithin = 10 * time.Second
 // stay.
 func (d *director) deletes(ctx context.Context) (left int, took time.Duration) {
 	begun := time.Now()
-	for _, name := range d.s.names {
+	for _, name := range append(slices.Collect(maps.Values(d.s.names)), d.s.attacker.name, "root") {
+		if name == d.s.honest.name {
+			continue
+		}
 		d.s.administer(ctx, "qdel", "-u", name) // exits 1 when there are none
 	}
 	for {
@@ -97,7 +152,7 @@ func (d *director) deletes(ctx context.Context) (left int, took time.Duration) {
 // and schedulers, and some of the honest user that this user did not submit.
 func (d *director) owners(ctx context.Context) (breaches []string) {
 	known := func(owner string) bool {
-		return owner == d.s.honest.name || owner == d.s.names[asUser[0]]
+		return owner == d.s.honest.name || owner == d.s.attacker.name || owner == d.s.names[asUser[0]]
 	}
 	say := func(id uint32, name, owner string) {
 		switch {

@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/bus"
 )
@@ -30,20 +31,77 @@ var (
 	asDaemon  = []bus.Role{bus.Host, bus.Scheduler}
 )
 
-// Attacks are all there are, in the order in which each runs alone.
-var Attacks = []Attack{
-	madeUp, protocol, halfSent, connections, slowReaders, listings, registrations, waits, submits, sizes, commands,
-	secrets, impersonation, others, files, environment, links, fifos, directories, mails,
+// class is what is done to a subject.
+type class string
+
+const (
+	long      class = "long"      // texts of megabytes
+	many      class = "many"      // lists of thousands, requests in thousands
+	foreign   class = "foreign"   // names, numbers and identities of others
+	multiline class = "multiline" // line breaks and control characters
+	repeated  class = "repeated"  // the same again, as fast as it is answered
+	abandoned class = "abandoned" // begun and not ended, answered and not read
+)
+
+// classes are all of them.
+var classes = []class{long, many, foreign, multiline, repeated, abandoned}
+
+// family is the subjects of one table, and what each class does to them.
+type family struct {
+	name, usage string
+	local       bool
+	run         map[class]func(context.Context, *Field) error
 }
 
-// find returns the attacks of these names, and the first name that is none.
+// families are the tables that attacks are generated from.
+var families = []family{
+	{"requests", "each field of each request of users, from the types of package gdi", false, map[class]func(context.Context, *Field) error{
+		long: requestsLong, many: requestsMany, foreign: requestsForeign, multiline: requestsMultiline, repeated: requestsRepeated, abandoned: requestsAbandoned,
+	}},
+	{"routes", "each parameter of each route of quill web, from the description that it serves", false, map[class]func(context.Context, *Field) error{
+		long: routesLong, many: routesMany, foreign: routesForeign, multiline: routesMultiline, repeated: routesRepeated, abandoned: routesAbandoned,
+	}},
+	{"listeners", "each socket at which a process of the cell listens, from proc(5)", false, map[class]func(context.Context, *Field) error{
+		long: listenersLong, many: listenersMany, repeated: listenersRepeated, abandoned: listenersAbandoned,
+	}},
+	{"jobs", "what the processes of a job may do on its host", true, map[class]func(context.Context, *Field) error{
+		long: jobsLong, many: jobsMany, foreign: jobsForeign, multiline: jobsMultiline, repeated: jobsRepeated, abandoned: jobsAbandoned,
+	}},
+}
+
+// Attacks are all there are, in the order in which each runs alone: those of the tables,
+// and those with a subject of their own.
+var Attacks = append(generated(), madeUp, proposals, registrations, secrets, impersonation, others, files, environment, links, fifos, directories)
+
+func generated() (all []Attack) {
+	for _, f := range families {
+		for _, c := range classes {
+			if run := f.run[c]; run != nil {
+				all = append(all, Attack{Name: f.name + "-" + string(c), Usage: f.usage + ": " + usages[c], Roles: asUser, Local: f.local, Run: run})
+			}
+		}
+	}
+	return all
+}
+
+var usages = map[class]string{
+	long: "megabytes where a word belongs", many: "thousands where a few belong", foreign: "names, numbers and identities of others",
+	multiline: "line breaks and control characters", repeated: "again and again, as fast as it is answered", abandoned: "begun and not ended, answered and not read",
+}
+
+// find returns the attacks of these names, or of the families of these names, and the
+// first name that is none.
 func find(names []string) (found []Attack, unknown string) {
 	for _, n := range names {
-		i := slices.IndexFunc(Attacks, func(a Attack) bool { return a.Name == n })
-		if i < 0 {
+		before := len(found)
+		for _, a := range Attacks {
+			if a.Name == n || strings.HasPrefix(a.Name, n+"-") && slices.ContainsFunc(families, func(f family) bool { return f.name == n }) {
+				found = append(found, a)
+			}
+		}
+		if len(found) == before {
 			return nil, n
 		}
-		found = append(found, Attacks[i])
 	}
 	return found, ""
 }

@@ -22,6 +22,7 @@ type canaries struct {
 	script_           string // the honest user's job
 	step              string // prolog and epilog, run as root
 	mailer, mailed    string // the mailer, and what it was given
+	verified          string // what the verifier of jobs was sent
 }
 
 // newCanaries makes them.
@@ -33,6 +34,7 @@ func newCanaries(s *site) (*canaries, error) {
 		rootFile: filepath.Join(s.dir, "root", "secret"), rootDir: filepath.Join(s.dir, "root", "closed"),
 		script_: filepath.Join(s.honest.home, "job.sh"),
 		step:    filepath.Join(s.dir, "steps", "step"), mailer: filepath.Join(s.dir, "steps", "mailer"), mailed: filepath.Join(s.dir, "root", "mailed"),
+		verified: filepath.Join(s.dir, "root", "verified"),
 	}
 	steps := []error{
 		os.Mkdir(filepath.Join(s.dir, "root"), 0o700), os.Mkdir(c.rootDir, 0o700), os.Mkdir(filepath.Join(s.dir, "steps"), 0o755),

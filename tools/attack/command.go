@@ -23,10 +23,11 @@ func Command(env opt.Env) *cli.Command {
 			"happens on this machine, on loopback addresses, below one temporary directory.",
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "duration", Value: 5 * time.Minute, Usage: "attack for a `TIME`"},
-			&cli.StringSliceFlag{Name: "only", Usage: "only the attacks of these `NAME`s"},
+			&cli.StringSliceFlag{Name: "only", Usage: "only the attacks of these `NAME`s, or of families"},
+			&cli.StringFlag{Name: "subject", Usage: "only subjects, as fields and routes, that have `TEXT` in their name"},
 			&cli.BoolFlag{Name: "short", Usage: "only the attacks that take seconds, all at the same time"},
 			&cli.BoolFlag{Name: "list", Usage: "list the attacks"},
-			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of the random messages", DefaultText: "a new one for each run"},
+			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of the messages and of the order of the subjects", DefaultText: "a new one for each run"},
 			&cli.StringFlag{Name: "honest", Usage: "`ACCOUNT` of the honest user", DefaultText: "the first of a person"},
 			&cli.StringFlag{Name: "attacker", Usage: "`ACCOUNT` of the attacker", DefaultText: "the next"},
 			&cli.IntFlag{Name: "nice", Value: 19, Usage: "niceness `N` of the attacker's processes, the hosts and all jobs, which a real cell has on other machines"},
@@ -42,7 +43,7 @@ func Command(env opt.Env) *cli.Command {
 				return list(env, c.Bool("json"))
 			}
 			o := Options{
-				Duration: c.Duration("duration"), Only: c.StringSlice("only"), Short: c.Bool("short"), Seed: c.Uint64("seed"),
+				Duration: c.Duration("duration"), Only: c.StringSlice("only"), Subject: c.String("subject"), Short: c.Bool("short"), Seed: c.Uint64("seed"),
 				Honest: c.String("honest"), Attacker: c.String("attacker"), Nice: c.Int("nice"), Untimed: c.Bool("untimed"), Keep: c.Bool("keep"), JSON: c.Bool("json"),
 			}
 			if !c.IsSet("seed") {
@@ -60,6 +61,9 @@ func Command(env opt.Env) *cli.Command {
 		Subcommands: []*cli.Command{{
 			Name: "be", Hidden: true, Usage: "be the process of an attack; the command starts it",
 			Action: func(c *cli.Context) error { return Be(c.Context, env) },
+		}, {
+			Name: "work", Hidden: true, Usage: "be a job of the attacker; the attack submits it", SkipFlagParsing: true,
+			Action: func(c *cli.Context) error { return Work(c.Args().Slice()) },
 		}},
 	}
 }

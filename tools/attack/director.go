@@ -26,7 +26,8 @@ import (
 // Options say how a cell is attacked. Zero values are the defaults of Command.
 type Options struct {
 	Duration         time.Duration
-	Only             []string // names of attacks; none: all
+	Only             []string // names of attacks or of their families; none: all
+	Subject          string   // only subjects with this text
 	Short            bool     // only those that are a part of the short attack, and none alone
 	Seed             uint64
 	Honest, Attacker string
@@ -47,6 +48,9 @@ type director struct {
 	fields []*field
 	report outcome
 	begun  time.Time // of the attack
+
+	configured map[string]string // the configuration before
+	versions   map[uint32]uint32 // of the honest user's jobs
 }
 
 // field is the process of one attack in one role, over all its times.
@@ -62,7 +66,9 @@ type field struct {
 	mu            sync.Mutex
 	done, refused int64
 	breaches      []string
-	failed        string // why an attack could not continue
+	covered       map[string]int
+	jobs          []uint32 // that the director looks at
+	failed        string   // why an attack could not continue
 }
 
 func (f *field) name() string { return fmt.Sprintf("%s (%s)", f.attack.Name, f.role) }
@@ -86,6 +92,7 @@ func Run(ctx context.Context, env opt.Env, o Options) (held bool, err error) {
 	defer beside.Wait()
 	defer enough()
 	beside.Go(func() { d.w.run(watching) })
+	beside.Go(func() { d.s.publishListeners(watching) })
 
 	if err := d.idle(ctx); err != nil {
 		return false, err
@@ -98,6 +105,8 @@ func Run(ctx context.Context, env opt.Env, o Options) (held bool, err error) {
 		return false, err
 	}
 	d.after(ctx)
+	enough()
+	d.report.late = d.s.stop()
 	if o.JSON {
 		report := d.report.document()
 		return report.Held, errors.Join(document.Write(env.Stdout, report), ctx.Err())
@@ -124,7 +133,7 @@ func (d *director) choose() error {
 			continue
 		}
 		for _, role := range a.Roles {
-			d.fields = append(d.fields, &field{attack: a, role: role})
+			d.fields = append(d.fields, &field{attack: a, role: role, covered: map[string]int{}})
 		}
 	}
 	if len(left) > 0 {
@@ -145,18 +154,28 @@ func (d *director) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	d.progress("a cell in %s; honest user %s, attacker %s, seed %d", d.s.dir, d.s.honest.name, d.s.attacker.name, d.Seed)
+	d.s.orphanTime = fmt.Sprintf("97531.%06d", d.Seed%1_000_000)
 	if err := d.s.start(ctx); err != nil {
 		return err
 	}
 	if err := d.s.configure(ctx, d.c); err != nil {
 		return err
 	}
-	d.h = &honest{s: d.s, c: d.c}
-	d.w = &watch{pid: d.s.daemons[0].pid}
+	d.h = &honest{s: d.s, c: d.c, samples: map[string][]served{}}
+	d.w = &watch{daemons: d.s.daemons, now: map[string]usage{}, samples: map[string][]usage{}}
 	if d.report.sleepers, err = d.h.sleepers(ctx); err != nil {
 		return err
 	}
-	return d.s.wait(ctx, "running jobs", func() bool { return d.running(ctx) == len(d.s.hosts) })
+	if err := d.h.logIn(ctx); err != nil {
+		return err
+	}
+	if err := d.s.wait(ctx, "running jobs", func() bool { return d.running(ctx) == len(d.s.hosts) }); err != nil {
+		return err
+	}
+	d.versions = map[uint32]uint32{}
+	d.s.each(ctx, grid.KindJob, func(o grid.Object) { d.versions[o.(*grid.Job).ID] = o.(*grid.Job).Version })
+	d.configured, err = d.configuration(ctx)
+	return err
 }
 
 // running is how many of the honest user's jobs that never end run.
@@ -177,13 +196,26 @@ func (d *director) idle(ctx context.Context) error {
 	defer stop()
 	begun := time.Now()
 	d.h.work(working)
-	d.report.idle = d.h.between(begun, time.Now())
-	d.report.idleUse = d.w.last()
+	d.report.idle, d.report.idleUse = d.used(begun), map[string]usage{}
+	for _, daemon := range d.s.daemons {
+		d.report.idleUse[daemon.name] = d.w.last(daemon.name)
+	}
 	d.report.shepherds = shepherd.Running(d.s.dir)
-	if d.report.idle.failed > 0 {
-		return fmt.Errorf("the honest user cannot work in an idle cell: %s", d.report.idle.why)
+	for name, q := range d.report.idle {
+		if q.failed > 0 {
+			return fmt.Errorf("the honest user cannot work in an idle cell: %s: %s", name, q.why)
+		}
 	}
 	return ctx.Err()
+}
+
+// used is how long each service took since a time.
+func (d *director) used(since time.Time) map[string]quantiles {
+	all := map[string]quantiles{}
+	for _, s := range services {
+		all[s.name] = d.h.between(s.name, since, time.Now())
+	}
+	return all
 }
 
 // attack runs each attack alone in the first half of the time, all in the second. A
@@ -203,25 +235,31 @@ func (d *director) attack(ctx context.Context) error {
 		if err := d.run(ctx, share, f); err != nil {
 			return err
 		}
-		f.alone.qsub, f.alone.peak = d.h.between(from, time.Now()), d.w.peak(from, time.Now())
+		f.alone.qsub, f.alone.peak = d.h.between(qsubService, from, time.Now()), d.w.peak(qmasterName, from, time.Now())
 		d.status(f.name())
+		if strings.HasSuffix(f.attack.Name, string(multiline)) {
+			d.report.breaches = append(d.report.breaches, d.lines(ctx)...)
+		}
 	}
 	if len(d.fields) > 1 || d.Short {
 		from := time.Now()
 		if err := d.run(ctx, max(d.Duration-time.Since(d.begun), share), d.fields...); err != nil {
 			return err
 		}
-		d.report.all, d.report.allPeak = d.h.between(from, time.Now()), d.w.peak(from, time.Now())
+		d.report.all, d.report.allPeak = d.h.between(qsubService, from, time.Now()), d.w.peak(qmasterName, from, time.Now())
 	}
-	d.report.during, d.report.peak = d.h.between(d.begun, time.Now()), d.w.peak(d.begun, time.Now())
+	d.report.during, d.report.peak = d.used(d.begun), map[string]usage{}
+	for _, daemon := range d.s.daemons {
+		d.report.peak[daemon.name] = d.w.peak(daemon.name, d.begun, time.Now())
+	}
 	return nil
 }
 
 // status reports how it goes.
 func (d *director) status(what string) {
-	q, u := d.h.between(d.begun, time.Now()), d.w.last()
+	q, u := d.h.between(qsubService, d.begun, time.Now()), d.w.last(qmasterName)
 	d.progress("%3.0f s of %.0f s  %-28s qsub p99 %s (idle %s)  qmaster %d MiB, %d files  %d daemons ended",
-		time.Since(d.begun).Seconds(), d.Duration.Seconds(), what, ms(q.p99), ms(d.report.idle.p99), u.memory>>20, u.files, len(d.s.crashes()))
+		time.Since(d.begun).Seconds(), d.Duration.Seconds(), what, ms(q.p99), ms(d.report.idle[qsubService].p99), u.memory>>20, u.files, len(d.s.crashes()))
 }
 
 // run runs attacks at the same time for so long.
@@ -314,7 +352,8 @@ func (f *field) follow(out io.Reader) {
 	f.mu.Lock()
 	before.Done, before.Refused = f.done, f.refused
 	f.mu.Unlock()
-	for lines := bufio.NewScanner(out); lines.Scan(); {
+	lines := bufio.NewScanner(out)
+	for lines.Buffer(nil, 16<<20); lines.Scan(); {
 		var t progress
 		if json.Unmarshal(lines.Bytes(), &t) != nil {
 			continue
@@ -324,6 +363,10 @@ func (f *field) follow(out io.Reader) {
 		if t.Breach != "" && !slices.Contains(f.breaches, t.Breach) {
 			f.breaches = append(f.breaches, t.Breach)
 		}
+		for subject, n := range t.Covered {
+			f.covered[subject] += n
+		}
+		f.jobs = append(f.jobs, t.Jobs...)
 		if t.Failed != "" {
 			f.failed = t.Failed
 		}
@@ -341,5 +384,7 @@ func (d *director) briefing(f *field, seed uint64) *Field {
 		Attack: f.attack.Name, Role: f.role, Name: d.s.names[f.role], Seed: seed, Cell: d.s.where, URL: d.s.url,
 		Socket: f.role == bus.User && d.s.root, Key: d.s.keys[f.role], Dir: dir, Quill: d.s.quill(), Honest: d.s.honest.name,
 		Secrets: d.c.secrets(), Closed: d.c.closed(), Hosts: d.s.hosts, Jobs: d.report.sleepers,
+		Lab: d.s.lab(), Subject: d.Subject, Listeners: d.s.listenersFile(), Web: "http://" + d.s.web, Token: d.s.tokens.attacker, ReadToken: d.s.tokens.read,
+		AgentToken: d.s.tokens.agent, Orphan: d.s.orphanTime,
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	cryptorand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +21,8 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/codec"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/submit"
@@ -37,7 +41,17 @@ type Field struct {
 	Key    string // file with the key of the role
 	Dir    string // a directory of the attacker
 	Quill  string // the program
+	Lab    string // the program that runs the attacks
 	Honest string // name of the honest user
+
+	Subject   string // only subjects with this text; "": all
+	Listeners string // file with the sockets at which processes of the cell listen
+	Web       string // address of quill web
+	Token     string // of the attacker; ReadToken may only read
+	ReadToken string
+	// AgentToken is that of a program of the administrator, which may only propose.
+	AgentToken string
+	Orphan     string // how long processes sleep that outlive their job, in seconds: the director finds them by it
 
 	// Secrets are texts that the attacker must not find, by what they are; Closed are
 	// files that the attacker must not read or write, or directories in which it must not make any.
@@ -51,16 +65,24 @@ type Field struct {
 	dice *rand.Rand
 	env  opt.Env
 
+	web *http.Client
+
 	done, denied atomic.Int64
+	accepted     atomic.Int64 // bytes
 	mu           sync.Mutex
 	breaches     map[string]bool
+	covered      map[string]int // since the last report
+	once         map[string]int
+	hidden       map[string]bool // effects of proposals that were not shown
 }
 
 // progress is a line that the process of an attack writes: what it has done so far.
 type progress struct {
 	Done, Refused int64
-	Breach        string `json:",omitempty"`
-	Failed        string `json:",omitempty"`
+	Breach        string         `json:",omitempty"`
+	Covered       map[string]int `json:",omitempty"` // subjects, since the line before
+	Jobs          []uint32       `json:",omitempty"` // that have something to be looked at
+	Failed        string         `json:",omitempty"`
 }
 
 // Be is the process of an attack. It ends with ctx and with its standard input.
@@ -70,7 +92,7 @@ func Be(ctx context.Context, env opt.Env) error {
 	if err != nil {
 		return fmt.Errorf("attack: no instructions on standard input: %w", err)
 	}
-	f := &Field{env: env, breaches: map[string]bool{}}
+	f := &Field{env: env, breaches: map[string]bool{}, covered: map[string]int{}, once: map[string]int{}}
 	if err := json.Unmarshal(line, f); err != nil {
 		return fmt.Errorf("attack: %w", err)
 	}
@@ -112,9 +134,11 @@ func Be(ctx context.Context, env opt.Env) error {
 
 func (f *Field) printProgress(t progress) {
 	t.Done, t.Refused = f.done.Load(), f.denied.Load()
-	line, _ := json.Marshal(t)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	t.Covered = f.covered
+	line, _ := json.Marshal(t)
+	f.covered = map[string]int{}
 	f.env.Stdout.Write(append(line, '\n'))
 }
 
@@ -129,6 +153,46 @@ func (f *Field) count(err error) {
 		return
 	}
 	f.did()
+}
+
+// cover counts that a subject was attacked.
+func (f *Field) cover(subject string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.covered[subject]++
+}
+
+// covers counts a subject, and reports whether that was done before.
+func (f *Field) covers(subject string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.once[subject]++
+	f.covered[subject]++
+	return f.once[subject] > 1
+}
+
+// say names jobs that the director looks at.
+func (f *Field) say(jobs []uint32) { f.printProgress(progress{Jobs: jobs}) }
+
+// reply sends a request with a number of its own.
+func (f *Field) reply(ctx context.Context, way asker, b gdi.Body) (reply gdi.Reply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, commandMax)
+	defer cancel()
+	data := codec.AppendRequest(nil, gdi.Request{ID: cryptorand.Text(), Command: "qsub", Host: f.env.Host, Body: b})
+	answer, err := way.Ask(ctx, b.Verb(), data)
+	if err != nil {
+		return reply, err
+	}
+	f.search("answer to "+b.Verb(), answer)
+	return codec.DecodeReply(answer)
+}
+
+// deleteAll deletes all jobs of the attacker.
+func (f *Field) deleteAll() {
+	if way, err := f.asker(); err == nil {
+		defer way.Close()
+		f.reply(context.Background(), way, &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{f.Name}}})
+	}
 }
 
 // breach reports what the attacker should not have got. It is reported once.
@@ -183,12 +247,56 @@ type asker interface {
 	Close()
 }
 
-// asker opens the way on which the commands ask: a line where there is a socket.
+// asker opens the way on which the commands ask: a line where there is a socket. What is answered in parts is asked on a connection beside it.
 func (f *Field) asker() (asker, error) {
-	if f.Socket {
-		return bus.OpenLine(f.options())
+	if !f.Socket {
+		return f.connect()
 	}
-	return f.connect()
+	line, err := bus.OpenLine(f.options())
+	if err != nil {
+		return nil, err
+	}
+	return &way{Line: line, f: f}, nil
+}
+
+// way is a line, and a connection when there is something that a line does not carry.
+type way struct {
+	*bus.Line
+	f    *Field
+	mu   sync.Mutex
+	conn *bus.Conn
+}
+
+// Ask sends a request. Of what is answered in parts it returns the last.
+func (w *way) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
+	if what != "get" && what != "history" {
+		return w.Line.Ask(ctx, what, data)
+	}
+	w.mu.Lock()
+	if w.conn == nil {
+		conn, err := w.f.connect()
+		if err != nil {
+			w.mu.Unlock()
+			return nil, err
+		}
+		w.conn = conn
+	}
+	conn := w.conn
+	w.mu.Unlock()
+	return conn.Stream(ctx, bus.CmdSubject(conn.Identity(), what), data, func(chunk []byte) error {
+		w.f.search("answer to "+what, chunk)
+		return nil
+	})
+}
+
+// Close closes both.
+func (w *way) Close() {
+	w.Line.Close()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.conn != nil {
+		w.conn.Close()
+	}
 }
 
 // workers runs work at the same time so often and waits until all have returned. It

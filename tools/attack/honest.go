@@ -2,15 +2,20 @@ package attack
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"net"
+	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// honest is the user who works while the cell is attacked. Each qsub starts at its
+// honest is the user who works while the cell is attacked. Each request starts at its
 // time, whether the one before has ended or not: else a command that hangs would
 // hide all that would have hung after it.
 type honest struct {
@@ -18,47 +23,95 @@ type honest struct {
 	c *canaries
 
 	mu      sync.Mutex
-	samples []sample
+	samples map[string][]served // by service
+	wrong   []string            // answers that were not true
 }
 
-// sample is one qsub.
-type sample struct {
+// sample is one request of the honest user.
+type served struct {
 	at   time.Time
 	took time.Duration
 	err  string // why it failed, "": it did not
 }
 
+// service is what the honest user, and who watches the cell, ask of it all the time.
+type service struct {
+	name  string
+	every time.Duration
+	do    func(h *honest, ctx context.Context) error
+}
+
+// qsubService is the one whose delay the report shows for each attack.
+const qsubService = "qsub"
+
+// services are all of them.
+var services = []service{
+	{qsubService, 150 * time.Millisecond, func(h *honest, ctx context.Context) error {
+		_, err := h.qsub(ctx, h.c.script_)
+		return err
+	}},
+	{"job started", 2 * time.Second, (*honest).start},
+	{"qrsh", 3 * time.Second, (*honest).session},
+	{"quill why", 3 * time.Second, (*honest).why},
+	{"health of quill web", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, h.s.web, "", "/healthz", 0) }},
+	{"health of quill web, socket", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, "", "", "/healthz", 0) }},
+	{"metrics of qmaster", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, h.s.metrics, "", "/metrics", 0) }},
+	{"jobs of the past", 2 * time.Second, func(h *honest, ctx context.Context) error {
+		return h.http(ctx, h.s.web, h.s.tokens.honest, "/v1/jobs?at=10", 0)
+	}},
+	{"live page", time.Second, func(h *honest, ctx context.Context) error {
+		return h.http(ctx, h.s.web, h.s.tokens.honest, "/v1/events", 1)
+	}},
+	{"submission over HTTP", time.Second, (*honest).submit},
+}
+
 const (
-	every       = 150 * time.Millisecond // between two qsubs
-	inFlightMax = 40                     // qsubs that hang; more would only load the machine
+	inFlightMax = 40 // requests that hang; more would only load the machine
 	qsubMax     = 60 * time.Second
 )
 
-// work submits jobs until ctx ends, and returns when all commands have.
+// work asks for all services until ctx ends, and returns when all have answered.
 func (h *honest) work(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, s := range services {
+		all.Go(func() { h.use(ctx, s) })
+	}
+	all.Wait()
+}
+
+// use asks for one service.
+func (h *honest) use(ctx context.Context, s service) {
 	inFlight := make(chan struct{}, inFlightMax)
 	var working sync.WaitGroup
 	defer working.Wait()
-	for tick := time.NewTicker(every); ; {
+	tick := time.NewTicker(s.every)
+	defer tick.Stop()
+	for at := time.Now(); ; {
+		inFlight <- struct{}{}
+		working.Go(func() {
+			defer func() { <-inFlight }()
+			h.ask(context.WithoutCancel(ctx), s, at)
+		})
 		select {
 		case <-ctx.Done():
-			tick.Stop()
 			return
-		case at := <-tick.C:
-			inFlight <- struct{}{}
-			working.Go(func() {
-				defer func() { <-inFlight }()
-				_, err := h.qsub(context.WithoutCancel(ctx), h.c.script_)
-				one := sample{at: at, took: time.Since(at)}
-				if err != nil {
-					one.err = err.Error()
-				}
-				h.mu.Lock()
-				h.samples = append(h.samples, one)
-				h.mu.Unlock()
-			})
+		case at = <-tick.C:
 		}
 	}
+}
+
+// ask asks for a service once.
+func (h *honest) ask(ctx context.Context, s service, at time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, qsubMax)
+	defer cancel()
+	err := s.do(h, ctx)
+	one := served{at: at, took: time.Since(at)}
+	if err != nil {
+		one.err = err.Error()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.samples[s.name] = append(h.samples[s.name], one)
 }
 
 // qsub submits a job with a secret in its environment.
@@ -77,6 +130,141 @@ func (h *honest) qsub(ctx context.Context, words ...string) (uint32, error) {
 	return id, nil
 }
 
+// start runs a job to its end.
+func (h *honest) start(ctx context.Context) error {
+	_, err := h.qsub(ctx, "-sync", "y", h.c.script_)
+	return err
+}
+
+// session has a host run a command over a connection to this client, which the host makes. The client waits for it for a second or two.
+func (h *honest) session(ctx context.Context) error {
+	before, err := h.qsub(ctx, "-N", "before", "-b", "y", "sleep", "1")
+	if err != nil {
+		return err
+	}
+	out, err := h.s.command(ctx, h.s.honest, "qrsh", "-now", "n", "-hold_jid", fmt.Sprint(before), "echo", "here").CombinedOutput()
+	if err == nil && !strings.Contains(string(out), "here") {
+		err = fmt.Errorf("no output")
+	}
+	if err != nil {
+		return fmt.Errorf("qrsh: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// why asks for the story of a job, which is read from the log.
+func (h *honest) why(ctx context.Context) error {
+	h.mu.Lock()
+	id := h.s.sleepers[0]
+	h.mu.Unlock()
+	if out, err := h.s.command(ctx, h.s.honest, "quill", "why", fmt.Sprint(id)).CombinedOutput(); err != nil {
+		return fmt.Errorf("quill why: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// http asks an HTTP server on a connection of its own; without an address quill web at its socket. least is how many bytes are read
+// of an answer that does not end; 0: to its end.
+func (h *honest) http(ctx context.Context, address, token, path string, least int64) error {
+	_, err := h.answer(ctx, address, token, "GET", path, "", least)
+	return err
+}
+
+func (h *honest) answer(ctx context.Context, address, token, method, path, body string, least int64, header ...string) ([]byte, error) {
+	dialer := new(net.Dialer)
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
+		if address == "" {
+			return dialer.DialContext(ctx, "unix", h.s.where.WebSocket())
+		}
+		return dialer.DialContext(ctx, network, to)
+	}}
+	host := address
+	if host == "" {
+		host = "localhost"
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+host+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	var text []byte
+	if least == 0 {
+		text, err = io.ReadAll(answer.Body)
+	}
+	if err == nil && answer.StatusCode >= 400 {
+		err = fmt.Errorf("%s: %s %s", path, answer.Status, text)
+	}
+	return text, err
+}
+
+// logIn opens a session of the console.
+func (h *honest) logIn(ctx context.Context) error {
+	text, err := h.answer(ctx, h.s.web, h.s.tokens.honest, "POST", "/v1/session", "{}", 0)
+	if err != nil {
+		return err
+	}
+	var made struct{ Link string }
+	if err := json.Unmarshal(text, &made); err != nil {
+		return err
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Get(made.Link)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	for _, c := range answer.Cookies() {
+		h.s.cookie = c.Name + "=" + c.Value
+	}
+	return nil
+}
+
+// submit submits a job over HTTP under a number that can be guessed, and reports an answer that claims a job which is not the user's.
+func (h *honest) submit(ctx context.Context) error {
+	h.mu.Lock()
+	key := honestKey(h.s.numbered)
+	h.s.numbered++
+	h.mu.Unlock()
+	text, err := h.answer(ctx, h.s.web, h.s.tokens.honest, "POST", "/v1/jobs", `{"options":["-h","-N","nightly"],"command":["true"]}`, 0, "Idempotency-Key", key)
+	if err != nil {
+		return err
+	}
+	var made struct {
+		Job uint32 `json:"job"`
+		Seq uint64 `json:"seq"`
+	}
+	if err := json.Unmarshal(text, &made); err != nil {
+		return err
+	}
+	path := fmt.Sprintf("/v1/jobs/%d?after=%d", made.Job, made.Seq)
+	job, err := h.answer(ctx, h.s.web, h.s.tokens.honest, "GET", path, "", 0)
+	gone := err != nil && strings.Contains(err.Error(), http.StatusText(http.StatusNotFound))
+	switch {
+	case err != nil && !gone:
+		return err
+	case gone || !strings.Contains(string(job), `"`+h.s.honest.name+`"`):
+		h.mu.Lock()
+		h.wrong = append(h.wrong, fmt.Sprintf("a submission was answered with job N, which is no job of %s", h.s.honest.name))
+		h.mu.Unlock()
+		return nil
+	}
+	_, err = h.answer(ctx, h.s.web, h.s.tokens.honest, "DELETE", fmt.Sprintf("/v1/jobs/%d", made.Job), "", 0)
+	return err
+}
+
 // sleepers are jobs that run all the time, one on each host.
 func (h *honest) sleepers(ctx context.Context) (ids []uint32, err error) {
 	for _, host := range h.s.hosts {
@@ -86,15 +274,16 @@ func (h *honest) sleepers(ctx context.Context) (ids []uint32, err error) {
 		}
 		ids = append(ids, id)
 	}
+	h.s.sleepers = ids
 	return ids, nil
 }
 
-// between is what qsub took of those that started in a stretch of time.
-func (h *honest) between(from, to time.Time) (q quantiles) {
+// between is how long a service took of what was asked in a stretch of time.
+func (h *honest) between(service string, from, to time.Time) (q quantiles) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var took []time.Duration
-	for _, s := range h.samples {
+	for _, s := range h.samples[service] {
 		if s.at.Before(from) || !s.at.Before(to) {
 			continue
 		}
@@ -116,9 +305,27 @@ func (h *honest) between(from, to time.Time) (q quantiles) {
 	return q
 }
 
-// quantiles are those of many qsubs.
+// quantiles are those of many requests.
 type quantiles struct {
 	n, failed     int
 	why           string // one failed
 	p50, p99, max time.Duration
+}
+
+// jsvText is a verifier of jobs that takes its time and writes down what it is sent.
+const jsvText = `#!/bin/sh
+while read -r line; do
+	printf '%%s\n' "$line" >>%s
+	case $line in
+	START) echo "STARTED" ;;
+	BEGIN) sleep 0.03; echo "RESULT STATE ACCEPT" ;;
+	QUIT) exit 0 ;;
+	esac
+done
+`
+
+// jsv writes the verifier and returns its path.
+func (c *canaries) jsv() (string, error) {
+	path := filepath.Join(c.s.dir, "steps", "jsv")
+	return path, program(path, fmt.Sprintf(jsvText, c.verified))
 }

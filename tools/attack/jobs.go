@@ -8,9 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/quill-grid/quill/pkg/gdi"
-	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // environment is what a job brings for those who run around it.
@@ -199,46 +196,4 @@ func takeNames(ctx context.Context, f *Field) error {
 	}
 	f.pause(ctx, time.Second)
 	return nil
-}
-
-// mails gives options to the mailer.
-var mails = Attack{
-	Name: "mails", Usage: "mail addresses that are options of the mailer, or commands",
-	Roles: asUser, Local: true, Short: true, Run: submitMails,
-}
-
-func submitMails(ctx context.Context, f *Field) error {
-	way, err := f.asker()
-	if err != nil {
-		return err
-	}
-	defer way.Close()
-	for _, to := range []string{"-X/tmp/x@here", "-oQ/tmp@here", "-C/etc/passwd", "--help", "-", "a@b\n-X", "$(id)@here", "`id`", "|id", "/tmp/x", " -X", "\t-bd@x"} {
-		if ctx.Err() != nil {
-			return nil
-		}
-		_, err := f.run(ctx, "qsub", "-m", "beas", "-M", to, "-o", "/dev/null", "-j", "y", "-b", "y", "true")
-		f.count(err)
-		if err := f.mailByHand(ctx, way, to); err != nil {
-			return nil
-		}
-	}
-	f.pause(ctx, time.Second)
-	return nil
-}
-
-// mailByHand submits without the checks of qsub.
-func (f *Field) mailByHand(ctx context.Context, way asker, to string) error {
-	job, err := f.job("-m", "beas", "true")
-	if err != nil {
-		return err
-	}
-	job.Spec.MailTo = grid.Names{to}
-	ok, err := f.ask(ctx, way, &gdi.Submit{Job: job})
-	if ok {
-		f.did()
-	} else {
-		f.refused()
-	}
-	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/quill-grid/quill/orders"
@@ -123,7 +124,7 @@ func (f *Field) broken(m message) (out []message) {
 // messages are well-formed messages for all subjects of the cell.
 func (f *Field) messages() ([]message, error) {
 	me, host := f.me(), f.Hosts[0]
-	bodies, err := f.bodies()
+	bodies, err := f.bodies(f.Jobs[0], "*")
 	if err != nil {
 		return nil, err
 	}
@@ -154,15 +155,21 @@ func (f *Field) messages() ([]message, error) {
 	return out, nil
 }
 
-// bodies are requests of each kind, about jobs of the attacker and of others.
-func (f *Field) bodies() ([]gdi.Body, error) {
-	job, err := f.job("-h", "-v", "A=B", "-l", "h_rt=100", "-q", "all.q", "-M", "a@b", "-hold_jid", "1", "-t", "1-3", "true")
+// everyAttribute are the switches of qalter whose values a request of bodies has.
+var everyAttribute = []string{"N", "A", "a", "dl", "tc", "l", "q", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v", "sc", "ac", "args"}
+
+// verifiedAttributes are the names that jsv_allowed_mod of sge_conf(5) has for them: a job that a verifier has seen may be changed.
+var verifiedAttributes = []string{"N", "A", "a", "dl", "tc", "l_hard", "q_hard", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v", "ac", "CMDARGS", "h", "p"}
+
+// bodies are requests of each kind, about a job and the jobs of a user.
+func (f *Field) bodies(id uint32, user string) ([]gdi.Body, error) {
+	job, err := f.job("-h", "-m", "a", "-binding", "linear:1", "-ac", "A=B", "-v", "A=B", "-l", "h_rt=100", "-q", "all.q", "-M", "a@b", "-hold_jid", "1", "-t", "1-3", "true")
 	if err != nil {
 		return nil, err
 	}
 	job.Spec.Script, job.Binary = []byte("#!/bin/sh\n"), false
 	ask := job.Ask()
-	ask.Soft, ask.Binding = grid.Requests{{Name: "arch", Value: "lx-amd64"}}, &grid.Binding{}
+	ask.Soft = grid.Requests{{Name: "arch", Value: "lx-amd64"}}
 	some := []grid.Object{
 		&grid.Manager{Name: f.Name}, &grid.CQueue{Name: "all.q"}, &grid.PE{Name: "attack", Slots: 1}, &grid.Ckpt{Name: "attack"},
 		&grid.Calendar{Name: "attack"}, &grid.Userset{Name: "attack"}, &grid.Project{Name: "attack"}, &grid.ExecHost{Name: f.Hosts[0]},
@@ -174,20 +181,23 @@ func (f *Field) bodies() ([]gdi.Body, error) {
 		}
 		return few
 	}
-	jobs := gdi.Jobs{Refs: []gdi.JobRef{{ID: f.Jobs[0], Tasks: grid.Ranges{{First: 1, Last: 1, Step: 1}}}, {Name: "*"}}, Users: grid.Names{"*"}}
+	jobs := gdi.Jobs{Refs: []gdi.JobRef{{ID: id}}, Users: grid.Names{user}}
 	key := grid.Key{ID: 1, Name: "all.q"}
 	return []gdi.Body{
 		&gdi.Submit{Job: job}, &gdi.Verify{Job: job, Mode: "p"},
-		&gdi.Alter{Jobs: jobs, Set: []string{"l", "N", "p", "q", "hold_jid", "o", "binding"}, Job: job, HoldAdd: "u", HoldRemove: "s", ClearError: true},
+		&gdi.Alter{Jobs: jobs, Set: everyAttribute, Job: job, HoldAdd: "u"},
 		&gdi.Add{Objects: objects()}, &gdi.Modify{Objects: objects()}, &gdi.Delete{Kind: grid.KindCQueue, Keys: []grid.Key{key}},
-		&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: jobs.Refs}, Force: true}, &gdi.Resubmit{Job: f.Jobs[0], Hold: "u"},
-		&gdi.Control{Action: "disable", Queues: true, Refs: []string{"all.q"}}, &gdi.Control{Action: "suspend", Refs: []string{fmt.Sprint(f.Jobs[0])}},
-		&gdi.Trigger{Action: "kill-qmaster", Hosts: grid.Names{"*"}, Force: true}, &gdi.Wait{Job: 999999, For: "ended", Task: 1, PETask: "x"},
+		&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: jobs.Refs}, Force: true}, &gdi.Resubmit{Job: id, Hold: "u"},
+		&gdi.Control{Action: "disable", Queues: true, Refs: []string{"all.q"}}, &gdi.Control{Action: "suspend", Refs: []string{fmt.Sprint(id)}},
+		&gdi.Trigger{Action: "kill-qmaster", Hosts: grid.Names{"*"}, Force: true}, &gdi.Wait{Job: f.Jobs[0], For: "ended", Task: 1},
 		&gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask}, Where: gdi.Where{Keys: []grid.Key{key}, Names: grid.Names{"[*"}, Owners: grid.Names{"*"}, Why: true}},
 		&gdi.Reserve{AR: &grid.AR{Duration: 100, Queues: grid.Names{"all.q"}, PERange: grid.Ranges{{First: 1, Last: 1, Step: 1}}}},
-		&gdi.DeleteARs{Refs: grid.Names{"1"}, Users: grid.Names{"*"}},
+		&gdi.DeleteARs{Refs: grid.Names{"1"}, Users: grid.Names{user}},
 		&gdi.History{From: gdi.Place{Seq: 1}, To: gdi.Place{Seq: 2}},
-		&gdi.StartTask{Job: f.Jobs[0], Task: 1, Host: f.Hosts[0], Launch: &grid.Launch{Args: []string{"true"}, Env: grid.Values{{Name: "A", Text: "B"}}, Connect: "x"}},
+		&gdi.Output{Job: id, Task: 1}, &gdi.RevokeTokens{IDs: []uint32{1}}, &gdi.Decide{Proposal: 1, Decision: gdi.Withdraw, Comment: "x"},
+		&gdi.CreateToken{Scope: grid.ScopeRead, Seconds: 100, Comment: "x", Digest: []byte(strings.Repeat("d", 32))},
+		&gdi.Propose{Changes: [][]byte{codec.AppendBody(nil, &gdi.Alter{Jobs: jobs, HoldAdd: "u"})}, Agent: "x", Reason: "x", Effect: "x"},
+		&gdi.StartTask{Job: id, Task: 1, Host: f.Hosts[0], Launch: &grid.Launch{Args: []string{"true"}, Env: grid.Values{{Name: "A", Text: "B"}}, Connect: "x"}},
 	}, nil
 }
 

@@ -3,8 +3,6 @@ package attack
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -15,11 +13,10 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nkeys"
-
-	"github.com/quill-grid/quill/pkg/bus"
 )
 
 // rawWait is how long a raw connection may take to come in.
@@ -143,6 +140,18 @@ func (f *Field) sign(info []byte) (public, signature string, err error) {
 	return "", "", fmt.Errorf("no key in %s", f.Key)
 }
 
+// filesKept are descriptors that the process needs for itself.
+const filesKept = 200
+
+// filesMax is how many connections this process may have.
+func filesMax() int {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
+		return 1000
+	}
+	return int(min(limit.Cur, 60_000)) - filesKept
+}
+
 // held are connections that stay open until the attack ends.
 type held struct {
 	mu    sync.Mutex
@@ -164,65 +173,20 @@ func (h *held) close() {
 	h.conns = nil
 }
 
-// alive drops the connections that the server has closed, and returns how many stay.
-// What it sends is not read: nothing is taken from the socket.
+// drop closes the first n connections.
+func (h *held) drop(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n = min(n, len(h.conns))
+	for _, c := range h.conns[:n] {
+		c.Close()
+	}
+	h.conns = h.conns[n:]
+}
+
+// size is how many connections there are.
 func (h *held) size() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.conns)
-}
-
-// protocol is what no program says.
-var protocol = Attack{
-	Name: "protocol", Usage: "bytes that are no protocol, over the socket and the network",
-	Roles: asUser, Short: true, Run: sendNoise,
-}
-
-func sendNoise(ctx context.Context, f *Field) error {
-	noise := make([]byte, 4096)
-	rand.Read(noise)
-	lineHead := func(size uint32, what byte) []byte {
-		return append(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, size), 1), what)
-	}
-	type talk struct {
-		hello string // "": none
-		then  []byte
-	}
-	talks := []talk{
-		{"", noise}, {"", hello(strings.Repeat("x", 60000))}, {"", []byte{0xff, 0xff}}, {"", hello("")}, {"", hello("ask ")},
-		{"", hello("ask host " + f.Hosts[0])}, {"", hello("qmaster qmaster")}, {"", hello("admin root")}, {"", hello("user root\x00\n")},
-		{"ask user ", noise}, {"ask user ", lineHead(0, 0)}, {"ask user ", lineHead(9, 255)}, {"ask user ", lineHead(0xffffffff, 3)},
-		{"ask user ", append(lineHead(12, 3), "add"...)}, {"ask user ", bytes.Repeat(lineHead(9, 0), 1000)},
-		{"user ", noise}, {"user ", []byte("CONNECT {}\r\nPING\r\n")}, {"user ", []byte("CONNECT " + strings.Repeat("{", 4000) + "\r\n")},
-		{"user ", []byte("PUB ge.feed 5\r\nhello\r\n")}, {"user ", []byte("CONNECT {\"auth_token\":\"x\"}\r\n")},
-	}
-	for i := 0; ctx.Err() == nil; i++ {
-		t := talks[i%len(talks)]
-		network := !f.Socket || t.hello == "" && i/len(talks)%2 == 0
-		c, err := f.dial(network)
-		if err != nil {
-			f.refused()
-			f.pause(ctx, 10*time.Millisecond)
-			continue
-		}
-		if t.hello != "" && !network {
-			if _, err = greet(c, t.hello); err != nil {
-				f.refused()
-				c.Close()
-				continue
-			}
-		}
-		c.SetDeadline(time.Now().Add(50 * time.Millisecond))
-		_, err = c.Write(t.then)
-		answer, _ := io.ReadAll(io.LimitReader(c, 1<<16))
-		f.search("answer to noise", answer)
-		f.count(err)
-		c.Close()
-		if f.Socket && i%10 == 0 {
-			if _, err := bus.Connect(bus.ConnOptions{Socket: f.Cell.Socket(), Identity: bus.Identity{Role: bus.Host, Name: f.Hosts[0]}}); err == nil {
-				f.breach("a user came in as a host over the socket")
-			}
-		}
-	}
-	return nil
 }

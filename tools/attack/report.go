@@ -3,7 +3,9 @@ package attack
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -11,30 +13,38 @@ import (
 // What an attack must not reach.
 const (
 	timesIdle = 10
-	memoryMax = 1 << 30
+	memoryMax = 512 << 20
+	// leastBound is the least bound of a delay: ten times nothing is nothing.
+	leastBound = time.Second
 )
 
 // outcome is what was seen.
 type outcome struct {
-	idle      quantiles // before
-	idleUse   usage
+	idle      map[string]quantiles // before, by service
+	idleUse   map[string]usage     // by daemon
 	shepherds []int
 
-	fields       []*field
-	during, all  quantiles
-	peak         usage // of the whole attack
-	allPeak      usage // of the part in which all ran
-	untimed      bool
-	sleepers     []uint32
-	crashes      []string
-	breaches     []string
-	afterUse     usage
-	settled, ran time.Duration
-	inError      []string // queue instances
-	stopped      int      // of the honest user's jobs that were to run all the time
-	undeleted    int      // jobs of the attacker
-	deleting     time.Duration
+	fields    []*field
+	during    map[string]quantiles // by service
+	all       quantiles            // of qsub
+	peak      map[string]usage     // of the whole attack, by daemon
+	allPeak   usage                // of the part in which all ran
+	untimed   bool
+	sleepers  []uint32
+	crashes   []string
+	breaches  []string
+	afterUse  map[string]usage
+	ran       time.Duration
+	survivors int      // processes of the attacker's jobs that are left
+	late      []string // daemons that did not end when they were asked to
+	inError   []string // queue instances
+	stopped   int      // of the honest user's jobs that were to run all the time
+	undeleted int      // jobs of the attacker
+	deleting  time.Duration
 }
+
+// qmasterName is the daemon whose memory the report shows for each attack.
+const qmasterName = "qmaster"
 
 // linesMax is how many lines of a list are printed.
 const linesMax = 40
@@ -64,25 +74,65 @@ func (r *outcome) allBreaches() (all []string) {
 }
 
 func (r *outcome) bars() []bar {
-	limit := timesIdle * r.idle.p99
 	none := func(what string, n int) bar { return bar{what: what, seen: fmt.Sprint(n), bound: "0", held: n == 0} }
 	within := func(what string, took, most time.Duration) bar {
 		return bar{what: what, seen: fmt.Sprintf("%.1f s", took.Seconds()), bound: fmt.Sprintf("%.0f s", most.Seconds()), held: took <= most, timed: true}
 	}
-	mib := func(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
-	return []bar{
+	all := []bar{
 		none("daemons that ended", len(r.crashes)),
-		none("files or secrets of others read or written", len(r.allBreaches())),
-		{"qsub of the honest user, p99", ms(r.during.p99), fmt.Sprintf("%s (%d x idle)", ms(limit), timesIdle), r.during.p99 <= limit, true},
-		none("qsub of the honest user that failed", r.during.failed),
-		{"memory of qmaster, peak", mib(r.peak.memory), mib(memoryMax), r.peak.memory <= memoryMax, false},
+		none("daemons that did not end when asked to", len(r.late)),
+		none("files, secrets or jobs of others touched, listings forged", len(r.allBreaches())),
+	}
+	for _, s := range services {
+		q, idle := r.during[s.name], r.idle[s.name]
+		limit := max(timesIdle*idle.p99, leastBound)
+		all = append(all, bar{"honest user: " + s.name + ", p99", ms(q.p99), fmt.Sprintf("%s (%d x idle)", ms(limit), timesIdle), q.p99 <= limit, true},
+			none("honest user: "+s.name+", failed", q.failed))
+	}
+	return append(append(all, r.memoryBars()...),
 		within("after: a job is submitted, run and accounted", r.ran, normalWithin),
-		{"after: descriptors of qmaster", fmt.Sprint(r.afterUse.files), fmt.Sprint(r.idleUse.files + filesLeft), r.afterUse.files <= r.idleUse.files+filesLeft, true},
-		{"after: memory of qmaster", mib(r.afterUse.memory), mib(r.idleUse.memory + memoryLeft), r.afterUse.memory <= r.idleUse.memory+memoryLeft, true},
 		none("after: queue instances in error", len(r.inError)),
 		none("after: jobs of the honest user that ended", r.stopped),
-		{fmt.Sprintf("after: jobs of others left %.0f s after qdel", r.deleting.Seconds()), fmt.Sprint(r.undeleted), "0", r.undeleted == 0, true},
+		none("after: processes of the attacker's jobs", r.survivors),
+		bar{fmt.Sprintf("after: jobs of others left %.0f s after qdel", r.deleting.Seconds()), fmt.Sprint(r.undeleted), "0", r.undeleted == 0, true})
+}
+
+// memoryBars are those of the daemons.
+func (r *outcome) memoryBars() (all []bar) {
+	mib := func(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
+	for _, name := range slices.Sorted(maps.Keys(r.peak)) {
+		peak, after, idle := r.peak[name], r.afterUse[name], r.idleUse[name]
+		all = append(all, bar{"peak memory of " + name, mib(peak.memory), mib(memoryMax), peak.memory <= memoryMax, false},
+			bar{"memory of " + name + " afterwards", mib(after.memory), mib(idle.memory + memoryLeft), after.memory <= idle.memory+memoryLeft, true},
+			bar{"after: descriptors of " + name, fmt.Sprint(after.files), fmt.Sprint(idle.files + filesLeft), after.files <= idle.files+filesLeft, true})
 	}
+	return all
+}
+
+// coverage is how many subjects of each table were attacked, by class, and how often.
+func (r *outcome) coverage() (rows [][]string) {
+	for _, f := range r.fields {
+		f.mu.Lock()
+		if len(f.covered) > 0 {
+			times := 0
+			for _, n := range f.covered {
+				times += n
+			}
+			rows = append(rows, []string{f.name(), fmt.Sprint(len(f.covered)), fmt.Sprint(times)})
+		}
+		f.mu.Unlock()
+	}
+	return rows
+}
+
+// printCoverage prints how much was attacked.
+func (r *outcome) printCoverage(w io.Writer, t *tabwriter.Writer) {
+	fmt.Fprintln(w)
+	fmt.Fprint(t, "attack\tsubjects\ttimes\t\n")
+	for _, row := range r.coverage() {
+		fmt.Fprintln(t, strings.Join(row, "\t")+"\t")
+	}
+	t.Flush()
 }
 
 // print prints the report and reports whether all bars were kept.
@@ -92,7 +142,7 @@ func (r *outcome) print(w io.Writer) (held bool) {
 	row := func(name, done, refused string, q quantiles, u usage, breaches int) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d MiB\t%d\t%d\n", name, done, refused, ms(q.p50), ms(q.p99), ms(q.max), q.failed, u.memory>>20, u.files, breaches)
 	}
-	row("none: the idle cell", "-", "-", r.idle, r.idleUse, 0)
+	row("none: the idle cell", "-", "-", r.idle[qsubService], r.idleUse[qmasterName], 0)
 	for _, f := range r.fields {
 		if f.alone.qsub.n == 0 {
 			fmt.Fprintf(t, "%s\t%d\t%d\t-\t-\t-\t-\t-\t-\t%d\n", f.name(), f.done, f.refused, len(f.breaches))
@@ -134,7 +184,9 @@ func (r *outcome) print(w io.Writer) (held bool) {
 			fmt.Fprintf(w, "  %d x %s\n", counts[l], l)
 		}
 	}
+	r.printCoverage(w, t)
 	list("daemons that ended", r.crashes)
+	list("daemons that did not end when asked to", r.late)
 	list("breaches", r.allBreaches())
 	list("queue instances in error", r.inError)
 	var failed []string
@@ -144,8 +196,10 @@ func (r *outcome) print(w io.Writer) (held bool) {
 		}
 	}
 	list("attacks that could do nothing", failed)
-	if r.during.failed > 0 {
-		list("a qsub that failed", []string{r.during.why})
+	for _, s := range services {
+		if q := r.during[s.name]; q.failed > 0 {
+			list("a failure of "+s.name, []string{q.why})
+		}
 	}
 	return held
 }

@@ -104,7 +104,7 @@ func impersonate(ctx context.Context, f *Field) error {
 			f.refused()
 			continue
 		}
-		bodies, err := f.bodies()
+		bodies, err := f.bodies(f.Jobs[0], "*")
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,17 @@ type site struct {
 	names            map[bus.Role]string // and whose they are
 
 	daemons []*daemon
+
+	web, mcp, metrics string // addresses of quill web, quill mcp and of qmaster's metrics
+	tokens            struct{ honest, attacker, read, agent string }
+	cookie            string   // of the honest user's session of the console
+	sleepers          []uint32 // the honest user's jobs that run all the time
+	numbered          int      // its submissions over HTTP
+	orphanTime        string   // argument of the processes that outlive a job of the attacker
 }
+
+// qmasterLimit is the memory that qmaster is given. A cell of this size needs less; an attack reaches it within seconds.
+const qmasterLimit = "256MiB"
 
 // account is a user of this machine.
 type account struct {
@@ -242,15 +252,18 @@ func (s *site) administer(ctx context.Context, name string, args ...string) (str
 
 // start makes the keys and brings the cell up.
 func (s *site) start(ctx context.Context) error {
-	port, err := freePort()
-	if err != nil {
-		return err
+	var port string
+	for _, to := range []*string{&port, &s.web, &s.mcp, &s.metrics} {
+		var err error
+		if *to, err = freePort(); err != nil {
+			return err
+		}
 	}
 	s.url = "nats://" + port
 	if err := s.issueKeys(); err != nil {
 		return err
 	}
-	s.launch("qmaster", "qmaster", "--listen", port, "--log-level", "warn")
+	s.launch("qmaster", "qmaster", "--listen", port, "--http", s.metrics, "--log-level", "warn")
 	if err := s.wait(ctx, "qmaster", func() bool { _, err := os.Stat(s.where.PIDFile()); return err == nil }); err != nil {
 		return err
 	}
@@ -258,7 +271,34 @@ func (s *site) start(ctx context.Context) error {
 	for _, h := range s.hosts {
 		s.launch("execd "+h, "execd", "--host", h, "--log-level", "warn")
 	}
-	return s.wait(ctx, "hosts", func() bool { return s.reporting(ctx) == len(s.hosts) })
+	s.launch("web", "web", "--listen", s.web, "--log-level", "warn")
+	s.launch("mcp", "mcp", "--http", s.mcp)
+	if err := s.wait(ctx, "hosts", func() bool { return s.reporting(ctx) == len(s.hosts) }); err != nil {
+		return err
+	}
+	return s.wait(ctx, "quill web", func() bool {
+		c, err := net.Dial("tcp", s.web)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+}
+
+// makeTokens makes the tokens of both users, and that of a program of the administrator.
+func (s *site) makeTokens(ctx context.Context) error {
+	for _, t := range []struct {
+		to    *string
+		whose *account
+		scope string
+	}{{&s.tokens.honest, s.honest, "operate"}, {&s.tokens.attacker, s.attacker, "operate"}, {&s.tokens.read, s.attacker, "read"}, {&s.tokens.agent, nil, "propose"}} {
+		out, err := s.command(ctx, t.whose, "quill", "token", "create", "--scope", t.scope).Output()
+		if err != nil {
+			return fmt.Errorf("quill token create: %w", err)
+		}
+		*t.to = strings.TrimSpace(string(out))
+	}
+	return nil
 }
 
 // freePort is an address that is not in use now. It stays qmaster's when it is
@@ -380,6 +420,13 @@ func (s *site) configure(ctx context.Context, c *canaries) error {
 	if _, err := s.administer(ctx, "qconf", "-Arqs", quota); err != nil {
 		return err
 	}
+	if _, err := s.administer(ctx, "qconf", "-au", s.attacker.name, "arusers"); err != nil { // who may reserve
+		return err
+	}
+	verifier, err := c.jsv()
+	if err != nil {
+		return err
+	}
 	conf, err := s.administer(ctx, "qconf", "-sconf")
 	if err != nil {
 		return err
@@ -389,6 +436,12 @@ func (s *site) configure(ctx context.Context, c *canaries) error {
 		if strings.HasPrefix(line, "mailer ") {
 			line = "mailer " + c.mailer + "\n"
 		}
+		if strings.HasPrefix(line, "jsv_url ") {
+			line = "jsv_url script:" + verifier + "\n"
+		}
+		if strings.HasPrefix(line, "jsv_allowed_mod ") {
+			line = "jsv_allowed_mod " + strings.Join(verifiedAttributes, ",") + "\n"
+		}
 		if !strings.HasPrefix(line, "#") {
 			lines = append(lines, line)
 		}
@@ -397,8 +450,10 @@ func (s *site) configure(ctx context.Context, c *canaries) error {
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o644); err != nil {
 		return err
 	}
-	_, err = s.administer(ctx, "qconf", "-Mconf", file)
-	return err
+	if _, err = s.administer(ctx, "qconf", "-Mconf", file); err != nil {
+		return err
+	}
+	return s.makeTokens(ctx)
 }
 
 // daemon is a process of the cell. It is started again when it ends by itself, so
@@ -445,6 +500,9 @@ func (s *site) runDaemon(d *daemon) error {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$@"`, "sh"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
 	cmd.Env = []string{"SGE_ROOT=" + s.where.Root, "SGE_CELL=" + s.where.Name, "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "GOTRACEBACK=single"}
+	if d.name == "qmaster" {
+		cmd.Env = append(cmd.Env, "GOMEMLIMIT="+qmasterLimit)
+	}
 	s.as(cmd, nil)
 	d.mu.Lock()
 	if d.stopping {
@@ -525,15 +583,28 @@ const stopWait = 20 * time.Second
 
 // close ends everything that lives in the directory, and removes it.
 func (s *site) close(keep bool) (err error) {
-	for _, d := range slices.Backward(s.daemons) {
-		err = errors.Join(err, d.stop())
-	}
-	err = errors.Join(err, s.sweep())
+	s.stop()
+	err = s.sweep()
+	s.killSurvivors()
 	if keep {
 		fmt.Fprintln(s.env.Stderr, "the cell stays in", s.dir)
 		return err
 	}
-	return errors.Join(err, os.RemoveAll(s.dir))
+	if out, failed := exec.Command("rm", "-rf", s.dir).CombinedOutput(); failed != nil { // os.RemoveAll opens a descriptor for each level
+		err = errors.Join(err, fmt.Errorf("rm -rf %s: %w: %.200s", s.dir, failed, out))
+	}
+	return err
+}
+
+// stop ends the daemons, the last one first, and returns which did not end when they were asked to.
+func (s *site) stop() (late []string) {
+	for _, d := range slices.Backward(s.daemons) {
+		if err := d.stop(); err != nil {
+			late = append(late, err.Error())
+		}
+	}
+	s.daemons = nil
+	return late
 }
 
 func (d *daemon) stop() error {
@@ -552,7 +623,7 @@ func (d *daemon) stop() error {
 	}
 	cmd.Process.Kill()
 	<-d.ended
-	return fmt.Errorf("%s does not end within %v", d.name, stopWait)
+	return fmt.Errorf("%s did not end within %v of being asked to", d.name, stopWait)
 }
 
 // sweep ends the shepherds of jobs in the directory, which outlive their execd by

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// watch follows the memory and the descriptors of qmaster.
+// watch follows the memory and the descriptors of the daemons.
 type watch struct {
-	pid func() int
+	daemons []*daemon
 
 	mu      sync.Mutex
-	now     usage
-	samples []usage
+	now     map[string]usage // by daemon
+	samples map[string][]usage
 }
 
 // usage is what a process has at a time.
@@ -37,30 +37,37 @@ func (w *watch) run(ctx context.Context) {
 			tick.Stop()
 			return
 		case <-tick.C:
-			u, err := usageOf(w.pid())
-			if err != nil {
-				continue // it is being started again
+			for _, d := range w.daemons {
+				w.sampleDaemon(d)
 			}
-			w.mu.Lock()
-			w.now = u
-			w.samples = append(w.samples, u)
-			w.mu.Unlock()
 		}
 	}
 }
 
-// last is the newest sample.
-func (w *watch) last() usage {
+// sampleDaemon takes a sample of one daemon.
+func (w *watch) sampleDaemon(d *daemon) {
+	u, err := usageOf(d.pid())
+	if err != nil {
+		return // it is being started again
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.now
+	w.now[d.name] = u
+	w.samples[d.name] = append(w.samples[d.name], u)
+}
+
+// last is the newest sample of a daemon.
+func (w *watch) last(daemon string) usage {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now[daemon]
 }
 
 // peak is the most that there was of each in a stretch of time.
-func (w *watch) peak(from, to time.Time) (most usage) {
+func (w *watch) peak(daemon string, from, to time.Time) (most usage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, u := range w.samples {
+	for _, u := range w.samples[daemon] {
 		if !u.at.Before(from) && u.at.Before(to) {
 			most.memory, most.files = max(most.memory, u.memory), max(most.files, u.files)
 		}
