@@ -164,6 +164,13 @@ func TestLeaderless(t *testing.T) {
 	t.Cleanup(c.Close)
 	long := time.Now().Add(-2 * leaderless)
 	c.unled = long
+	c.led(time.Now(), false)
+	if len(lost) > 0 {
+		t.Error("left, and there is no other server")
+	}
+	if err := c.nc.SetServerPool([]string{o.URL, bustest.NewWay(t, o.URL).URL}); err != nil {
+		t.Fatal(err)
+	}
 	c.led(time.Now(), true)
 	c.led(time.Now(), false)
 	c.led(time.Now(), false)

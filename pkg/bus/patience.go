@@ -34,7 +34,8 @@ var errLeaderless = errors.New("it has been without a leader for too long")
 
 // led records whether a leader, or the owner, has answered over this connection the
 // request made at asked. It moves a connection with Stay to another server when none has
-// answered for leaderless, and announces this to the clients that wait for us there.
+// answered for leaderless, and announces this to the clients that wait for us there. Where there is no other server, qmaster is
+// busy: thousands of hosts that connect again would not help it.
 func (c *Conn) led(asked time.Time, answered bool) {
 	if c.server != nil {
 		return
@@ -46,7 +47,7 @@ func (c *Conn) led(asked time.Time, answered bool) {
 	case c.unled.IsZero():
 		c.unled = asked
 	}
-	leave := !answered && time.Since(c.unled) > leaderless && time.Since(c.left) > leaderless && c.nc.Opts.AllowReconnect && c.nc.IsConnected()
+	leave := !answered && time.Since(c.unled) > leaderless && time.Since(c.left) > leaderless && c.nc.Opts.AllowReconnect && c.nc.IsConnected() && len(c.nc.Servers()) > 1
 	if leave {
 		c.left = time.Now()
 	}
