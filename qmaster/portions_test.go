@@ -52,7 +52,7 @@ func TestLargePortions(t *testing.T) {
 	c := connect(t, q.opts.Cell)
 	for i := range n {
 		job := &grid.Job{Name: "large", JobRequest: &grid.JobRequest{}, Tasks: grid.Range{First: 1, Last: 1, Step: 1},
-			Spec: &grid.JobSpec{Command: "c", Env: grid.Values{{Name: "V", Text: strings.Repeat(string(rune('a'+i)), size)}}}}
+			Spec: &grid.JobSpec{Command: "c", Script: []byte(strings.Repeat(string(rune('a'+i)), size))}}
 		if reply, err := c.Do(t.Context(), "qsub", &gdi.Submit{Job: job}); err != nil || !reply.OK() {
 			t.Fatalf("%+v: %v", reply, err)
 		}
