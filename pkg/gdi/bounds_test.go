@@ -27,7 +27,7 @@ func TestBounds(t *testing.T) {
 		"cwd":               spec(grid.JobSpec{Cwd: long("/d", 2049)}),
 		"stdout":            spec(grid.JobSpec{Stdout: grid.Names{long("o", 4097)}}),
 		"stderr of a host":  spec(grid.JobSpec{Stderr: grid.Names{"h1:" + long("o", 4097)}}),
-		"stdin":             spec(grid.JobSpec{Stdin: grid.Names{long("h", 300) + ":/x"}}),
+		"stdin":             spec(grid.JobSpec{Stdin: grid.Names{long("h", 300) + ":" + long("/x", 2000)}}),
 		"shell":             spec(grid.JobSpec{Shell: grid.Names{long("s", 5000)}}),
 		"argument":          spec(grid.JobSpec{Args: []string{long("a", 128<<10+1)}}),
 		"variable":          spec(grid.JobSpec{Env: many(1, 128<<10)}),

@@ -26,17 +26,16 @@ func CheckJob(j *grid.Job) error {
 		return nil
 	}
 	s := j.Spec
-	for _, l := range []struct {
-		option string
-		paths  grid.Names
-	}{{"wd", grid.Names{s.Cwd}}, {"o", s.Stdout}, {"e", s.Stderr}, {"i", s.Stdin}, {"S", s.Shell}} {
-		for _, p := range l.paths {
-			if n := len(path(p)); n > PathMax || len(p)-n > NameMax+1 {
-				return fmt.Errorf("-%s: path too long (%d bytes), maximum allowed length is %d characters", l.option, len(p), PathMax)
+	for i, paths := range [...]grid.Names{s.Stdout, s.Stderr, s.Stdin, s.Shell} {
+		for _, p := range paths {
+			if longPath(p) {
+				return pathTooLong([...]string{"o", "e", "i", "S"}[i], p)
 			}
 		}
 	}
 	switch {
+	case longPath(s.Cwd):
+		return pathTooLong("wd", s.Cwd)
 	case len(s.Session) > NameMax:
 		return fmt.Errorf("name of a DRMAA session too long, maximum allowed length is %d characters", NameMax)
 	case len(s.CommandPrefix) > NameMax:
@@ -83,12 +82,20 @@ func checkTexts(args []string, env, context grid.Values) error {
 	return nil
 }
 
-// path is a [[host]:]path without its host.
-func path(text string) string {
-	if host, path, found := strings.Cut(text, ":"); found && !strings.Contains(host, "/") {
-		return path
+// longPath reports whether a [[host]:]path is too long.
+func longPath(text string) bool {
+	if len(text) <= PathMax {
+		return false
 	}
-	return text
+	host, path, found := strings.Cut(text, ":")
+	if !found || strings.Contains(host, "/") {
+		return true
+	}
+	return len(host) > NameMax || len(path) > PathMax
+}
+
+func pathTooLong(option, path string) error {
+	return fmt.Errorf("-%s: path too long (%d bytes), maximum allowed length is %d characters", option, len(path), PathMax)
 }
 
 // shortened is the beginning of a name.

@@ -29,7 +29,15 @@ func (r *Request) origin() error {
 		return fmt.Errorf("%q is no name of a host", grid.Printable(r.Host))
 	}
 	command := r.Command[:min(len(r.Command), commandMax)]
-	r.Command = strings.NewReplacer("\n", "?", "\t", "?").Replace(grid.Printable(command))
+	r.Command = grid.Printable(command)
+	if strings.ContainsAny(r.Command, "\n\t") {
+		r.Command = strings.Map(func(c rune) rune {
+			if c == '\n' || c == '\t' {
+				return grid.Unprintable
+			}
+			return c
+		}, r.Command)
+	}
 	return nil
 }
 

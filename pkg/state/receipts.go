@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -9,9 +10,9 @@ import (
 
 // receipts is the order in which receipts are forgotten.
 type receipts struct {
-	byAge  tree[*grid.Receipt] // oldest first
-	byUser tree[*grid.Receipt] // by user, oldest first
-	held   tree[holding]       // what the receipts of each user take
+	queue     []*grid.Receipt // as they came; some were replaced
+	unordered bool            // they are not oldest first
+	held      tree[holding]   // what the receipts of each user take
 }
 
 // holding is how many bytes a user's receipts take.
@@ -21,18 +22,11 @@ type holding struct {
 }
 
 func newReceipts() receipts {
-	older := func(a, b *grid.Receipt) int { return cmp.Compare(a.At, b.At) }
-	owner := func(a, b *grid.Receipt) int { return cmp.Compare(a.User, b.User) }
-	name := func(a, b *grid.Receipt) int { return cmp.Compare(a.Request, b.Request) }
-	return receipts{
-		byAge:  newTree(func(a, b *grid.Receipt) bool { return cmp.Or(older(a, b), name(a, b), owner(a, b)) < 0 }),
-		byUser: newTree(func(a, b *grid.Receipt) bool { return cmp.Or(owner(a, b), older(a, b), name(a, b)) < 0 }),
-		held:   newTree(func(a, b holding) bool { return a.user < b.user }),
-	}
+	return receipts{held: newTree(func(a, b holding) bool { return a.user < b.user })}
 }
 
 func (r *receipts) copied() receipts {
-	return receipts{r.byAge.copied(), r.byUser.copied(), r.held.copied()}
+	return receipts{slices.Clip(r.queue), r.unordered, r.held.copied()}
 }
 
 // count adds bytes to what a user's receipts take, and returns the sum.
@@ -52,20 +46,41 @@ func (r *receipts) count(user string, bytes int) int {
 func (s *State) keepReceipt(e events.Event, old grid.Object) {
 	q := &s.receipts
 	if was, ok := old.(*grid.Receipt); ok {
-		q.byAge.own().Delete(was)
-		q.byUser.own().Delete(was)
 		q.count(was.User, -was.Size())
 	}
 	r, ok := e.Object.(*grid.Receipt)
 	if !ok || e.Op == events.OpDel {
 		return
 	}
-	q.byAge.own().Load(r)
-	q.byUser.own().Set(r)
-	held := q.count(r.User, r.Size())
-	for most := q.share(); held > most && e.Op != events.OpList; held = s.ReceiptBytes(r.User) { // a full state is as it was
-		oldest, _ := q.byUser.rows.AtLeast(&grid.Receipt{User: r.User})
-		s.apply(events.Del(grid.KindReceipt, oldest.Key()))
+	if n := len(q.queue); n > 0 && r.At < q.queue[n-1].At { // they come oldest first, but for those of a full state
+		q.unordered = true
+	}
+	q.queue = append(q.queue, r)
+	if held := q.count(r.User, r.Size()); e.Op != events.OpList && held > q.share() { // a full state is as it was
+		s.evictReceipts(r.User, held-q.share()/4*3)
+	}
+}
+
+// evictReceipts forgets the oldest receipts of a user, of so many bytes: a quarter of a share, so that the queue is seldom gone through.
+func (s *State) evictReceipts(user string, bytes int) {
+	s.sortReceipts()
+	rest := make([]*grid.Receipt, 0, len(s.receipts.queue))
+	for _, r := range s.receipts.queue {
+		if r.User != user || bytes <= 0 || s.Receipt(r.User, r.Request) != r {
+			rest = append(rest, r)
+			continue
+		}
+		bytes -= r.Size()
+		s.apply(events.Del(grid.KindReceipt, r.Key()))
+	}
+	s.receipts.queue = rest
+}
+
+// sortReceipts puts receipts in the order of their age.
+func (s *State) sortReceipts() {
+	if q := &s.receipts; q.unordered {
+		q.queue = slices.SortedStableFunc(slices.Values(q.queue), func(a, b *grid.Receipt) int { return cmp.Compare(a.At, b.At) })
+		q.unordered = false
 	}
 }
 
@@ -85,12 +100,11 @@ func (s *State) ReceiptBytes(user string) int {
 
 // forgetReceipts drops those whose time is over, by the time of the lists.
 func (s *State) forgetReceipts() {
-	for {
-		oldest, any := s.receipts.byAge.rows.Min()
-		if !any || s.At.Sub(oldest.At) <= grid.ReceiptSeconds {
-			return
+	s.sortReceipts()
+	for q := &s.receipts; len(q.queue) > 0 && s.At.Sub(q.queue[0].At) > grid.ReceiptSeconds; q.queue = q.queue[1:] {
+		if r := q.queue[0]; s.Receipt(r.User, r.Request) == r { // else it was replaced
+			s.apply(events.Del(grid.KindReceipt, r.Key()))
 		}
-		s.apply(events.Del(grid.KindReceipt, oldest.Key()))
 	}
 }
 
