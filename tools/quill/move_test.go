@@ -61,14 +61,24 @@ func TestMove(t *testing.T) {
 	submit("there")
 	refused("qmaster runs: stop it first", "log", "move", "--nats", url, "--replicas", "3", "--back")
 	t.Log(r.must("quill", "log", "verify"))
+	safe := filepath.Join(r.root, "safe")
+	r.must("quill", "backup", safe)
+	submit("later")
+	r.must("quill", "backup", safe)
 	end(d)
 	t.Log(r.must("quill", "log", "move", "--nats", url, "--replicas", "3", "--back"))
 	refused("has a log of its own", "qmaster", "--nats", url, "--replicas", "3")
 
 	d = begin()
-	holds("here", "there")
+	holds("here", "there", "later")
 	submit("again")
+	r.must("quill", "backup", safe) // the log has moved, and continues the backup
 	end(d)
+	restored := filepath.Join(r.root, "restored")
+	r.must("env", "SGE_ROOT="+restored, "quill", "restore", safe)
+	if text := r.must("quill", "replay", "--log", filepath.Join(restored, "default"), "qstat", "-u", "*"); !strings.Contains(text, " there ") || !strings.Contains(text, " again ") {
+		t.Error(text)
+	}
 	verified := r.must("quill", "log", "verify", "--log", filepath.Join(r.root, "default"))
 	if !strings.HasPrefix(verified, "good: ") || strings.Contains(verified, "cannot") {
 		t.Error(verified)
