@@ -97,6 +97,7 @@ type QMaster struct {
 	conn      *bus.Conn   // of requests, reports and orders
 	lease     *bus.Lease
 	events    *bus.Log
+	startedAt frame.Point // the snapshot of the start
 	snaps     *snapshots
 	facts     accountingFiles
 	reporting *reporting
@@ -418,6 +419,7 @@ func (q *QMaster) begin(s *state.State) {
 	q.opts.Metrics.begin(q, s)
 	q.intake.q = q
 	go q.record.run(q.ctx)
+	go q.checkPast(q.ctx, afterReplay)
 	go q.memory.giveBack(q.ctx)
 	go q.owner.mail.Run(q.ctx)
 	go q.owner.run()

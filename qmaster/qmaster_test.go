@@ -242,6 +242,9 @@ func flippedBit(t *testing.T, crashed, durable bool) {
 		t.Errorf("%d jobs after the repair", n)
 	}
 	id := submitJob(t, connect(t, cell), "after")
+	if id <= 20 {
+		t.Errorf("the number of a lost job, %d, is given again", id)
+	}
 	stop(t, q)
 	q = start(t, Options{Cell: cell, Durable: durable})
 	if jobs(t, connect(t, cell))[id] != "after" {

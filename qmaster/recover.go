@@ -1,6 +1,7 @@
 package qmaster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,6 +28,7 @@ type recovery struct {
 	files     grid.Reporting // what the configuration wants of them
 	dec       codec.Decoder
 	lost      bool // the log is shorter than the snapshot
+	gaveUp    bool // a part of the log that cannot be read
 	past      bool // the state is one of the history: what followed is there, too
 }
 
@@ -47,6 +49,7 @@ func (r *recovery) run() error {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	from := r.state.Seq
+	r.q.startedAt = at
 	r.files = paramsOf(r.state.Conf(grid.GlobalConf))
 	if err := r.reporting.begin(r.state); err != nil {
 		return err
@@ -70,12 +73,34 @@ func (r *recovery) run() error {
 			return err
 		}
 	}
+	if r.lost || r.gaveUp {
+		r.q.log.Warn("the log has lost event lists: numbers of jobs are left out, and hosts report the jobs that are not known", "seq", r.state.Seq)
+		if err := r.append(core.Restored(r.state, grid.TimeOf(time.Now()), "qmaster@"+r.q.opts.Host, core.NumbersSkipped)); err != nil {
+			return fmt.Errorf("list after the loss: %w", err)
+		}
+	}
 	if err := r.append(core.Settle(r.state, grid.TimeOf(time.Now()), r.q.opts.Host)); err != nil {
 		return fmt.Errorf("making %s an admin host: %w", r.q.opts.Host, err)
 	}
 	r.q.snaps.replayed(int(r.state.Seq - from))
 	r.q.log.Info("recovered", "seq", r.state.Seq, "snapshot", from, "objects", objects(r.state), "took", time.Since(begun))
 	return nil
+}
+
+// checkPast reports damage of the log before the snapshot from which qmaster has started: the start does not read that. Users' daemons come
+// back first.
+func (q *QMaster) checkPast(ctx context.Context, wait time.Duration) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(wait):
+	}
+	q.snaps.retiring.RLock() // or what is read now would be gone then
+	defer q.snaps.retiring.RUnlock()
+	if damage := (*frame.Damage)(nil); errors.As(q.events.CheckBefore(q.startedAt), &damage) && ctx.Err() == nil {
+		q.log.Error("the log is damaged before the snapshot from which qmaster has started: nothing of the state is lost, but quill why and replay cannot read what was before",
+			"error", damage, "snapshot", q.startedAt.Seq)
+	}
 }
 
 // states are where full states are kept: snapshots, and beside the history.
@@ -140,6 +165,7 @@ func (r *recovery) read(at frame.Point, take func(frame.Frame) error) (err error
 	}
 	if r.q.opts.Repair {
 		_, err = r.q.events.Salvage(at, func(d *frame.Damage) {
+			r.gaveUp = true
 			r.q.log.Error("continuing after a damage of the log", "error", d)
 		}, take)
 		return err

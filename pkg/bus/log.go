@@ -138,13 +138,25 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log %s: %w", o.Stream, err)
 	}
-	if have := l.stream.CachedInfo().Config.Replicas; have != o.Replicas {
+	if have := l.stream.CachedInfo().Config.Replicas; have != o.Replicas && o.Replicas != anyReplicas {
 		return nil, fmt.Errorf("log %s has %d replicas, not %d", o.Stream, have, o.Replicas)
 	}
 	if o.Mark != "" {
 		l.mark, err = openMark(o.Mark, o.Unsynced)
 	}
 	return l, err
+}
+
+// anyReplicas opens a log whatever its number of copies.
+const anyReplicas = -1
+
+// Replicas returns how many copies there are of the log that a server has.
+func Replicas(c *Conn) (int, error) {
+	l, err := Open(c, LogOptions{Existing: true, Replicas: anyReplicas})
+	if err != nil {
+		return 0, err
+	}
+	return l.stream.CachedInfo().Config.Replicas, nil
 }
 
 // Tail is the point up to which the log was read or appended.

@@ -112,7 +112,7 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 	for {
 		m, err := awaited(sub, wait, func() bool {
 			info, err := js.StreamInfo(stream)
-			return err == nil && info.State.FirstSeq > last
+			return err == nil && info.State.FirstSeq > last || c.unreadable(stream, from, last)
 		})
 		if err != nil {
 			return from, fmt.Errorf("stream %s: reading message %d: %w", stream, from, err)
@@ -136,6 +136,26 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 			return from, nil
 		}
 	}
+}
+
+// unreadableMost is how many messages at the end of a stream are asked for one by one.
+const unreadableMost = 1000
+
+// unreadable reports whether none of the messages from one to another can be read: at the end of a stream the server sends nothing for
+// a message that is damaged, and says nothing of it.
+func (c *Conn) unreadable(stream string, from, last uint64) bool {
+	if last-from >= unreadableMost {
+		return false
+	}
+	for at := from; at <= last; at++ {
+		ctx, cancel := c.within(attemptWait)
+		_, err := c.stored(ctx, stream, at)
+		cancel()
+		if refused := (*apiError)(nil); !errors.Is(err, errNotStored) && (!errors.As(err, &refused) || passing(err)) {
+			return false
+		}
+	}
+	return true
 }
 
 // awaited is the next message of sub, nil when nothing comes because all is gone:

@@ -105,6 +105,26 @@ func (l *Log) read(from frame.Point, r *frame.Reader) (frame.Point, error) {
 	return r.Finish(last)
 }
 
+// CheckBefore reads what the log holds up to a point, from which an owner has started. The error is *frame.Damage if it is not what was written:
+// then the state is whole and what happened before cannot be read.
+func (l *Log) CheckBefore(to frame.Point) error {
+	ctx, cancel := l.conn.within(adminWait)
+	defer cancel()
+	info, err := l.stream.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("log %s: %w", l.name, err)
+	}
+	if to.Stream < info.State.FirstSeq {
+		return nil
+	}
+	r := frame.NewFileReader(func(frame.Frame) error { return nil })
+	if err := l.each(info.State.FirstSeq, to.Stream, r.Take); err != nil {
+		return err
+	}
+	_, err = r.Finish(to.Stream)
+	return err
+}
+
 // shortTail finds the end of a log that is shorter than the snapshot.
 func (l *Log) shortTail(ctx context.Context, from frame.Point, first, last uint64) (frame.Point, error) {
 	tail := frame.Point{Stream: last, Epoch: from.Epoch}

@@ -111,11 +111,15 @@ func (s *Server) start(o ServerOptions) error {
 	err := s.serve(o)
 	if broken := (*brokenStore)(nil); errors.As(err, &broken) {
 		removed, removeErr := removeDebug(o.Dir, broken.why)
-		if !removed || removeErr != nil {
-			return errors.Join(err, removeErr)
+		made, makeErr := remakeDefinition(o.Dir, broken.why)
+		if bad := errors.Join(removeErr, makeErr); !removed && !made || bad != nil {
+			return errors.Join(err, bad)
 		}
-		if o.Log != nil {
+		if removed && o.Log != nil {
 			o.Log.Warn("recorded orders cannot be read and are removed", "error", broken.why)
+		}
+		if made && o.Log != nil {
+			o.Log.Warn("the definition of the log's stream was damaged and is made anew; its messages are as they were", "error", broken.why)
 		}
 		s.nats.Stop()
 		err = s.serve(o)

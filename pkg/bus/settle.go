@@ -1,7 +1,9 @@
 package bus
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,4 +79,54 @@ func removeDebug(dir string, broken error) (removed bool, err error) {
 		return false, nil
 	}
 	return true, os.RemoveAll(path)
+}
+
+// remakeDefinition makes the definition of the log's stream anew if that is what the server cannot recover. All streams of a log in a directory
+// are defined alike, so another one has the same: its two files are copied. What is in the stream is not touched.
+func remakeDefinition(dir string, broken error) (made bool, err error) {
+	damaged := filepath.Join(dir, streamDirs, streamName)
+	if _, err := os.Stat(damaged); errors.Is(err, fs.ErrNotExist) || !strings.Contains(broken.Error(), streamName) {
+		return false, nil
+	}
+	other, err := os.MkdirTemp(dir, "definition"+temporary)
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(other)
+	if err := MakeLog(other, 1); err != nil {
+		return false, fmt.Errorf("definition of stream %s: %w", streamName, err)
+	}
+	changed := false
+	for _, name := range []string{metaFile, metaSum} {
+		good, err := os.ReadFile(filepath.Join(other, streamDirs, streamName, name))
+		if err != nil {
+			return false, err
+		}
+		was, _ := os.ReadFile(filepath.Join(damaged, name))
+		changed = changed || !bytes.Equal(was, good)
+		if err := archive.Replace(filepath.Join(damaged, name), good, 0o600); err != nil {
+			return false, err
+		}
+	}
+	return changed, nil
+}
+
+// temporary is in the name of a directory that is removed.
+const temporary = ".tmp"
+
+// MakeLog makes a store with a log without messages, whose first message will have a number: the log of a cell that continues what
+// is in segments.
+func MakeLog(dir string, first uint64) error {
+	s, err := Start(ServerOptions{Dir: dir, Durable: true})
+	if err != nil {
+		return err
+	}
+	defer s.Stop()
+	c, err := s.Connect(Identity{Role: QMaster, Name: "qmaster"})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	_, err = Open(c, LogOptions{First: first})
+	return err
 }

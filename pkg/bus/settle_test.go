@@ -47,3 +47,35 @@ func TestCutWhileMade(t *testing.T) {
 		t.Errorf("the log ends at list %d", at.Seq)
 	}
 }
+
+// TestDamagedDefinition: a byte of the files that say what the log's stream is does not cost what is in it.
+func TestDamagedDefinition(t *testing.T) {
+	for _, name := range []string{metaFile, metaSum} {
+		dir := t.TempDir()
+		s, err := Start(ServerOptions{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendLists(t, own(t, inside(t, s, qmaster)), 1, 10)
+		s.Stop()
+		path := filepath.Join(dir, streamDirs, streamName, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text[len(text)/2] ^= 1
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			s, err = Start(ServerOptions{Dir: dir})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if at := own(t, inside(t, s, qmaster)).Tail(); at.Seq != 10 {
+				t.Errorf("%s: the log ends at list %d", name, at.Seq)
+			}
+			s.Stop()
+		}
+	}
+}

@@ -72,6 +72,8 @@ type StateCheck struct {
 	Mark Mark
 	Name string
 	Err  error // why it cannot be used; nil: it can
+
+	point frame.Point
 }
 
 // Check reads everything: each frame and each list, held against the one before,
@@ -109,7 +111,7 @@ func (l *Log) Check() Check {
 		check := StateCheck{Name: p.name, Mark: Mark{Seq: p.seq}}
 		var s events.List
 		var dec codec.Decoder
-		_, check.Err = p.read(func(chunk []byte) error {
+		check.point, check.Err = p.read(func(chunk []byte) error {
 			var bad error
 			err := dec.Lists(chunk, func(u *codec.Unreadable) { bad = u }, func(list events.List) error {
 				if s.Seq == 0 {
@@ -126,6 +128,9 @@ func (l *Log) Check() Check {
 			}
 		}
 		c.States = append(c.States, check)
+		if check.Err == nil && c.End == (frame.Point{}) && c.Damage == nil { // there are no frames
+			c.Begin, c.End = check.point, check.point
+		}
 	}
 	if n := len(c.Beyond); c.Damage == nil && n > 0 && c.Lists > 0 {
 		c.Damage = &frame.Damage{After: c.End, Reason: fmt.Sprintf("there is a state of list %d: the end of the log was lost", c.Beyond[n-1].Seq)}

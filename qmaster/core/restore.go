@@ -12,9 +12,12 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// A cell that is restored from a backup has forgotten what happened after the backup. Numbers given since then are not given again,
+// A cell that is restored from a backup, or whose log has lost something, has forgotten what happened then. Numbers given since then are not given again,
 // and what hosts still run from that time is forgotten: it is reported to the administrator, and kept or ended as qmaster_params
 // END_FORGOTTEN_JOBS says.
+
+// NumbersSkipped is how many numbers are left out unless the administrator says otherwise.
+const NumbersSkipped = 1_000_000
 
 // attemptsSkipped is how many attempts a task may have had between a backup and its restoration.
 const attemptsSkipped = 1000

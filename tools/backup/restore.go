@@ -38,7 +38,7 @@ func Restore(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{
 			opt.DirFlag(),
 			&cli.StringFlag{Name: "as-of", Usage: "restore the cell as it was after `LIST|TIME`: the list, or the last not later", DefaultText: "the last list"},
-			&cli.UintFlag{Name: "skip", Value: 1_000_000, Usage: "leave out `N` job numbers, more than were given since the backup"},
+			&cli.UintFlag{Name: "skip", Value: core.NumbersSkipped, Usage: "leave out `N` job numbers, more than were given since the backup"},
 			opt.JSONFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -213,7 +213,7 @@ func (r *restore) lists() error {
 		err = snapshots.Write(end, history.Chunks(r.state))
 	}
 	if err == nil {
-		err = beginStream(filepath.Join(r.made.Dir(), history.StoreDir), end.Stream+1)
+		err = bus.MakeLog(filepath.Join(r.made.Dir(), history.StoreDir), end.Stream+1)
 	}
 	return err
 }
@@ -255,22 +255,6 @@ func (r *restore) continued(segments string, after frame.Point) (end frame.Point
 		return w.Close()
 	})
 	return end, err
-}
-
-// beginStream makes the stream of a log that continues with the message first.
-func beginStream(dir string, first uint64) error {
-	server, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true})
-	if err != nil {
-		return err
-	}
-	defer server.Stop()
-	conn, err := server.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"})
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	_, err = bus.Open(conn, bus.LogOptions{First: first})
-	return err
 }
 
 func (r *restore) print(json bool) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -66,6 +67,9 @@ func (c command) read(x *cli.Context) error {
 		return err
 	}
 	if err := snapshots.Write(check.End, history.Chunks(full)); err != nil {
+		return err
+	}
+	if err := bus.MakeLog(filepath.Join(dir, history.StoreDir), check.End.Stream+1); err != nil {
 		return err
 	}
 	if x.Bool("json") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,9 +28,9 @@ func (c command) move() *cli.Command {
 			"it ended, as if it had always been there; what was before goes to the cell's segments/. What\n" +
 			"schedulers have ordered so far is not copied.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "nats", Usage: "`URL` of the external server", Required: true},
+			&cli.StringFlag{Name: "nats", Usage: "`URL` of the external server", DefaultText: "with --back, where the log was moved to"},
 			&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with the seed of qmaster's key", DefaultText: "that of \"quill key qmaster\""},
-			&cli.IntFlag{Name: "replicas", Value: 1, Usage: "`N` copies of the log, on the external servers"},
+			&cli.IntFlag{Name: "replicas", Usage: "`N` copies of the log, on the external servers", DefaultText: "1, with --back as many as there are"},
 			&cli.BoolFlag{Name: "back", Usage: "move it from the external server to the cell's directory"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
@@ -68,17 +69,30 @@ func (c command) moveLog(x *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	moved := filepath.Join(cell.Dir(), history.StoreDir, history.MovedFile)
+	url := x.String("nats")
+	if url == "" {
+		text, err := os.ReadFile(moved)
+		switch {
+		case !x.Bool("back"):
+			return opt.Usagef("log move needs --nats URL, the external server")
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("the log of cell %s was not moved: there is no %s; name its server with --nats", cell.Name, moved)
+		case err != nil:
+			return err
+		}
+		url = strings.TrimSpace(string(text))
+	}
 	here, err := inDirectory(cell)
 	if err != nil {
 		return err
 	}
 	defer here.leave()
-	there, err := c.onServer(x, cell)
+	there, err := c.onServer(x, cell, url)
 	if err != nil {
 		return err
 	}
 	defer there.leave()
-	moved := filepath.Join(cell.Dir(), history.StoreDir, history.MovedFile)
 	from, to := here, there
 	if x.Bool("back") {
 		from, to = there, here
@@ -87,7 +101,7 @@ func (c command) moveLog(x *cli.Context) error {
 		if x.Bool("back") {
 			return os.Remove(moved)
 		}
-		return os.WriteFile(moved, []byte(x.String("nats")+"\n"), 0o600)
+		return os.WriteFile(moved, []byte(url+"\n"), 0o600)
 	})
 	if err != nil {
 		return err
@@ -118,9 +132,9 @@ func inDirectory(cell cell.Cell) (*place, error) {
 }
 
 // onServer is the external server, of which we have the lease from now on.
-func (c command) onServer(x *cli.Context, cell cell.Cell) (*place, error) {
+func (c command) onServer(x *cli.Context, cell cell.Cell, url string) (*place, error) {
 	o := bus.ConnOptions{
-		URL: x.String("nats"), Identity: self, Seed: x.String("nats-seed"),
+		URL: url, Identity: self, Seed: x.String("nats-seed"),
 		TLS: bus.TLSFiles{Cert: x.String("tls-cert"), Key: x.String("tls-key"), CA: x.String("tls-ca")},
 	}
 	if o.Seed == "" {
@@ -131,6 +145,15 @@ func (c command) onServer(x *cli.Context, cell cell.Cell) (*place, error) {
 		return nil, fmt.Errorf("NATS server %s: %w", o.URL, err)
 	}
 	p := &place{name: o.URL, conn: conn, replicas: x.Int("replicas"), close: []func(){conn.Close}}
+	switch {
+	case p.replicas == 0 && x.Bool("back"):
+		if p.replicas, err = bus.Replicas(conn); err != nil {
+			p.leave()
+			return nil, err
+		}
+	case p.replicas == 0:
+		p.replicas = 1
+	}
 	ctx, cancel := context.WithCancel(x.Context)
 	defer cancel()
 	lease, err := bus.AcquireLease(ctx, conn, bus.LeaseOptions{Name: self.Name, Holder: c.env.Host, Replicas: p.replicas, Waiting: func(why error) {
