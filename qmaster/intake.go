@@ -93,11 +93,12 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 	defer in.q.caught(r)
 	size := len(r.Data)
 	req, err := dec.Request(r.Data)
-	if err == nil {
-		err = req.Complete()
-	}
 	if err != nil {
 		in.q.refuse(r, unread, gdi.StatusInvalid, fmt.Sprintf("denied: request cannot be read: %v", err))
+		return
+	}
+	if err = req.Complete(); err != nil {
+		in.q.refuse(r, unread, gdi.StatusInvalid, fmt.Sprintf("denied: invalid request: %v", err))
 		return
 	}
 	if r.From.Role == bus.Guest {

@@ -93,6 +93,7 @@ var refusals = map[report.Refusal]gdi.Status{
 
 // replyOf is the answer to the client, of what a host has answered or why it has not.
 func (s *readers) replyOf(r core.Read, p report.Piece, err error) gdi.Reply {
+	p.InLines()
 	deny := func(status gdi.Status, text string) gdi.Reply {
 		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(status, text)}}
 	}

@@ -74,6 +74,11 @@ func walk(out []field, prefix string, v reflect.Value, all bool, zone *time.Loca
 			}
 		case grid.Range:
 			out = append(out, field{name, grid.Ranges{value}.String()})
+		case []string:
+			if strings.HasSuffix(name, "args") {
+				value = quoted(value)
+			}
+			out = append(out, field{name, strings.Join(value, " ")})
 		default:
 			if x.Kind() == reflect.Struct {
 				if name != "" {
@@ -83,6 +88,17 @@ func walk(out []field, prefix string, v reflect.Value, all bool, zone *time.Loca
 				continue
 			}
 			out = append(out, field{name, text(x, zone)})
+		}
+	}
+	return out
+}
+
+// quoted returns the words of a command line so that no two lines read the same.
+func quoted(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if out[i] = w; w == "" || strings.ContainsAny(w, " \"\n\t") {
+			out[i] = strconv.Quote(w)
 		}
 	}
 	return out
@@ -117,14 +133,6 @@ func text(v reflect.Value, zone *time.Location) string {
 		return x.String()
 	case grid.Names:
 		return strings.Join(x, ",")
-	case []string:
-		words := make([]string, len(x))
-		for i, w := range x {
-			if words[i] = w; w == "" || strings.ContainsAny(w, " \"\n\t") { // so that no two lists read the same
-				words[i] = strconv.Quote(w)
-			}
-		}
-		return strings.Join(words, " ")
 	case []byte:
 		if len(x) == 0 {
 			return ""

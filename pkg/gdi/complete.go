@@ -1,6 +1,7 @@
 package gdi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -53,10 +54,7 @@ func NewBody(verb string) Body {
 // are known. qmaster calls it for each request that it receives, and the core for each
 // that it decides on. The error names what is missing.
 func (r *Request) Complete() error {
-	if err := r.origin(); err != nil {
-		return err
-	}
-	if err := r.bounded(); err != nil {
+	if err := cmp.Or(r.origin(), r.bounded(), r.unreadable()); err != nil {
 		return err
 	}
 	switch b := r.Body.(type) {

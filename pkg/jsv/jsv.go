@@ -95,17 +95,17 @@ func (d *Dialog) Receive(line string) (Turn, error) {
 // job returns the lines that describe the job.
 func (d *Dialog) job() (lines []string) {
 	for _, p := range d.described.Params {
-		lines = append(lines, "PARAM "+p.Name+" "+oneLine(p.Value))
+		lines = append(lines, "PARAM "+oneLine(p.Name)+" "+oneLine(p.Value))
 	}
 	if d.env {
 		for _, v := range d.described.Env {
-			lines = append(lines, "ENV ADD "+v.Name+" "+oneLine(v.Text))
+			lines = append(lines, "ENV ADD "+oneLine(v.Name)+" "+oneLine(v.Text))
 		}
 	}
 	return append(lines, "BEGIN")
 }
 
-// oneLine escapes line breaks, which would end the value.
+// oneLine escapes line breaks, which would end the line. Names have none where this package is used: a second wall.
 var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace
 
 func (d *Dialog) variable(line, rest string) error {

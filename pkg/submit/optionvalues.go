@@ -180,6 +180,9 @@ func (s *Submission) variables(text string) error {
 		if name == "" {
 			return switches.Invalidf("%s", wrong)
 		}
+		if err := grid.BadVariable(name); err != nil {
+			return switches.Invalidf("-v: %v", err)
+		}
 		if !given {
 			value = s.origin.Getenv(name)
 		}

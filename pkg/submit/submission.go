@@ -182,13 +182,13 @@ func (s *Submission) environment() {
 func shellFunction(name string) bool {
 	function, is := strings.CutPrefix(name, "BASH_FUNC_")
 	cut := strings.TrimSuffix(strings.TrimSuffix(function, "%%"), "()")
-	return is && cut != "" && cut != function
+	return is && cut != "" && cut != function && grid.VariableName(name)
 }
 
 // exported reports whether -V takes a variable along: not those that Grid Engine
-// sets itself, nor shell functions, nor the token of the user, which would get into the log.
+// sets itself, nor shell functions, nor names that -v refuses, nor the token of the user, which would get into the log.
 func exported(name string) bool {
-	return name != "" && name != grid.TokenVariable && name != grid.RequestVariable && !strings.HasPrefix(name, "SGE_O_") && !strings.HasPrefix(name, "BASH_FUNC_")
+	return grid.VariableName(name) && name != grid.TokenVariable && name != grid.RequestVariable && !strings.HasPrefix(name, "SGE_O_") && !strings.HasPrefix(name, "BASH_FUNC_")
 }
 
 // given notes a switch for qalter.

@@ -14,6 +14,7 @@ import (
 // cannot belong to the cell is ignored.
 func (c *Core) report(in Report) {
 	receipt := &report.Receipt{Epoch: c.epoch}
+	in.InLines()
 	if c.state.ExecHost(in.Host) == nil {
 		if in.Host == grid.GlobalHost || validName("host", in.Host) != "" {
 			c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt})

@@ -208,6 +208,9 @@ func (s said) override(j *grid.Job, bulk bool, now time.Time, getenv func(string
 		if !given {
 			value = getenv(name)
 		}
+		if err := grid.BadVariable(name); err != nil {
+			return err
+		}
 		spec.Env = spec.Env.With(name, value)
 	}
 	return s.places(spec, bulk)
