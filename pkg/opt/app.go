@@ -24,7 +24,7 @@ func App[T any](env Env, c *switches.Command[T], run func(context.Context, Env, 
 	}
 	app := &cli.App{
 		Name:                  c.Name,
-		Version:               product.Version,
+		Version:               product.Banner(),
 		UsageText:             c.Usage,
 		Reader:                env.Stdin,
 		Writer:                env.Stdout,
@@ -114,7 +114,7 @@ func printPage(w io.Writer, template string, data any, functions map[string]any)
 // libraryPage is how urfave/cli prints help: with one write for each piece of the template.
 var libraryPage = cli.HelpPrinterCustom
 
-const helpTemplate = product.Name + ` {{.Version}}
+const helpTemplate = `{{.Version}}
 usage: {{.Name}} {{.UsageText}}
 {{range .VisibleFlags}}{{.}}
 {{end}}{{.Description}}`

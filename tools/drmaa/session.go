@@ -136,7 +136,7 @@ func drmaa_version(major, minor *C.uint, text *C.char, size C.size_t) C.int {
 
 //export drmaa_get_DRM_system
 func drmaa_get_DRM_system(system *C.char, length C.size_t, text *C.char, size C.size_t) C.int {
-	put(system, length, product.Name+" "+product.Version)
+	put(system, length, product.Banner())
 	return diagnosis{text, size}.say(nil, "")
 }
 

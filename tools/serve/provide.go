@@ -1,7 +1,8 @@
 package serve
 
 import (
-	_ "embed"
+	"cmp"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
@@ -19,8 +20,8 @@ import (
 // provide puts things where programs that know Grid Engine look for them: the
 // commands into $SGE_ROOT/bin/$ARC, from where Open MPI starts its daemons by
 // qrsh; the DRMAA library, when it is installed beside the commands, into
-// $SGE_ROOT/lib/$ARC; what verifiers source below $SGE_ROOT/util; what shells source
-// into the cell's common, once there is one.
+// $SGE_ROOT/lib/$ARC; what verifiers source and scripts of sites call below $SGE_ROOT/util,
+// utilbin and mpi; what shells source into the cell's common, once there is one.
 func provide(where cell.Cell, log hclog.Logger) {
 	complain := func(err error) {
 		if err != nil {
@@ -39,17 +40,16 @@ func provide(where cell.Cell, log hclog.Logger) {
 		}
 		complain(err)
 	}
-	util := filepath.Join(where.Root, "util")
-	verifiers := filepath.Join(util, "resources", "jsv")
-	if err = os.MkdirAll(verifiers, 0o755); err == nil {
-		err = offer(filepath.Join(util, "arch"), fmt.Sprintf("#!/bin/sh\necho %s\n", execd.Arch), 0o755)
+	for _, f := range offered {
+		path := filepath.Join(where.Root, f.path)
+		if err = os.MkdirAll(filepath.Dir(path), 0o755); err == nil {
+			err = offer(path, text(f.from), f.mode)
+		}
+		complain(err)
 	}
-	complain(err)
-	complain(offer(filepath.Join(verifiers, "jsv_include.sh"), verifierLibrary, 0o644))
-	complain(offer(filepath.Join(verifiers, "JSV.pm"), verifierModule, 0o644))
 	if _, err = os.Stat(where.Common()); err == nil {
-		complain(offer(filepath.Join(where.Common(), "settings.sh"), fmt.Sprintf(settings, where.Root, where.Name, execd.Arch), 0o644))
-		complain(offer(filepath.Join(where.Common(), "settings.csh"), fmt.Sprintf(settingsC, where.Root, where.Name, execd.Arch), 0o644))
+		complain(offer(filepath.Join(where.Common(), "settings.sh"), fmt.Sprintf(settings, where.Root, where.Name, execd.Arch, cluster(where)), 0o644))
+		complain(offer(filepath.Join(where.Common(), "settings.csh"), fmt.Sprintf(settingsC, where.Root, where.Name, execd.Arch, cluster(where)), 0o644))
 	}
 }
 
@@ -85,24 +85,55 @@ func offer(path, text string, mode os.FileMode) error {
 	return cell.WriteFile(path, []byte(text), mode)
 }
 
-// verifierLibrary is jsv_script_interface(3) for Bourne shells.
+// programs are what scripts of sites, verifiers and load sensors call below $SGE_ROOT.
 //
-//go:embed jsv_include.sh
-var verifierLibrary string
+//go:embed sgeroot
+var programs embed.FS
 
-// verifierModule is jsv_script_interface(3) for Perl.
-//
-//go:embed JSV.pm
-var verifierModule string
+// offered is where programs are. Those that resolve the names of hosts are one script, which looks at its own name.
+var offered = []struct {
+	path, from string
+	mode       os.FileMode
+}{
+	{"util/arch", "arch.sh", 0o755},
+	{"util/resources/jsv/jsv_include.sh", "jsv_include.sh", 0o644}, // jsv_script_interface(3) for Bourne shells
+	{"util/resources/jsv/JSV.pm", "JSV.pm", 0o644},                 // and for Perl
+	{"utilbin/" + execd.Arch + "/gethostname", "resolve.sh", 0o755},
+	{"utilbin/" + execd.Arch + "/gethostbyname", "resolve.sh", 0o755},
+	{"utilbin/" + execd.Arch + "/gethostbyaddr", "resolve.sh", 0o755},
+	{"mpi/startmpi.sh", "startmpi.sh", 0o755},
+	{"mpi/stopmpi.sh", "stopmpi.sh", 0o755},
+	{"mpi/rsh", "rsh.sh", 0o755},
+	{"mpi/hostname", "hostname.sh", 0o755},
+}
+
+// text returns an embedded file.
+func text(name string) string {
+	b, err := programs.ReadFile("sgeroot/" + name)
+	if err != nil {
+		panic(err) // no file can be missing in a program that was compiled
+	}
+	return strings.ReplaceAll(string(b), "@ARCH@", execd.Arch)
+}
+
+// cluster returns SGE_CLUSTER_NAME: the text of the file cluster_name of Grid Engine, without one the name of the cell.
+func cluster(where cell.Cell) string {
+	name, _ := os.ReadFile(filepath.Join(where.Common(), "cluster_name"))
+	return cmp.Or(strings.TrimSpace(string(name)), where.Name)
+}
 
 // settings and settingsC are for users and scripts to source.
 const (
-	settings = `SGE_ROOT="%s"; export SGE_ROOT
-SGE_CELL="%s"; export SGE_CELL
-PATH="$SGE_ROOT/bin/%s:$PATH"; export PATH
+	settings = `SGE_ROOT="%[1]s"; export SGE_ROOT
+SGE_CELL="%[2]s"; export SGE_CELL
+SGE_ARCH="%[3]s"; export SGE_ARCH
+SGE_CLUSTER_NAME="%[4]s"; export SGE_CLUSTER_NAME
+PATH="$SGE_ROOT/bin/%[3]s:$PATH"; export PATH
 `
-	settingsC = `setenv SGE_ROOT "%s"
-setenv SGE_CELL "%s"
-set path = ( "$SGE_ROOT/bin/%s" $path:q )
+	settingsC = `setenv SGE_ROOT "%[1]s"
+setenv SGE_CELL "%[2]s"
+setenv SGE_ARCH "%[3]s"
+setenv SGE_CLUSTER_NAME "%[4]s"
+set path = ( "$SGE_ROOT/bin/%[3]s" $path:q )
 `
 )

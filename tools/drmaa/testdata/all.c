@@ -81,10 +81,10 @@ static void without_session(void)
 	OK(drmaa_get_contact(buffer, sizeof buffer, SAID));
 	TEXT(buffer, "");
 	OK(drmaa_get_DRM_system(buffer, sizeof buffer, SAID));
-	if (strncmp(buffer, "QUILL ", 6) != 0)
-		TEXT(buffer, "QUILL ...");
+	if (strncmp(buffer, "GE 8.1.9 (Quill ", 16) != 0)
+		TEXT(buffer, "GE 8.1.9 (Quill ...)");
 	OK(drmaa_get_DRMAA_implementation(buffer, 6, SAID));
-	TEXT(buffer, "QUILL");
+	TEXT(buffer, "GE 8.");
 	TEXT(drmaa_strerror(DRMAA_ERRNO_NO_ACTIVE_SESSION), "No active session");
 	TEXT(drmaa_strerror(DRMAA_ERRNO_NO_MORE_ELEMENTS), "no more elements are contained in the opaque string vector");
 	if (drmaa_strerror(DRMAA_NO_ERRNO) != NULL || drmaa_strerror(-1) != NULL)
