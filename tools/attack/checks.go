@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"unicode"
 
+	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -115,7 +116,10 @@ func (d *director) configuration(ctx context.Context) (map[string]string, error)
 			if err != nil {
 				text = fmt.Appendf(nil, "%+v", o)
 			}
-			all[k.Name+" "+o.Key().String()] = string(text)
+			host := d.s.names[bus.Host] // which joins the cell with its key
+			if o.Key().Name != host {
+				all[k.Name+" "+o.Key().String()] = strings.NewReplacer(`,"`+host+`"`, "", `"`+host+`",`, "").Replace(string(text))
+			}
 		})
 		if err != nil {
 			return nil, err

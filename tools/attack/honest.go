@@ -59,8 +59,12 @@ var services = []service{
 	{"jobs of the past", 2 * time.Second, func(h *honest, ctx context.Context) error {
 		return h.http(ctx, h.s.web, h.s.tokens.honest, "/v1/jobs?at=10", 0)
 	}},
-	{"live page", time.Second, func(h *honest, ctx context.Context) error {
+	{"events", time.Second, func(h *honest, ctx context.Context) error {
 		return h.http(ctx, h.s.web, h.s.tokens.honest, "/v1/events", 1)
+	}},
+	{"live page", time.Second, func(h *honest, ctx context.Context) error {
+		_, err := h.answer(ctx, h.s.web, "", "GET", "/", "", 1, "Accept", "text/event-stream", "Cookie", h.s.cookie)
+		return err
 	}},
 	{"submission over HTTP", time.Second, (*honest).submit},
 }

@@ -196,7 +196,7 @@ func lookAround(ctx context.Context, f *Field) error {
 			} else {
 				f.refused()
 			}
-		case kind == syscall.S_IFSOCK && path != f.Cell.Socket():
+		case kind == syscall.S_IFSOCK && path != f.Cell.Socket() && path != f.Cell.WebSocket():
 			if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
 				c.Close()
 				f.breach("socket of a daemon takes connections of users: %s", pattern(short))

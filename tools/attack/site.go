@@ -264,7 +264,10 @@ func (s *site) start(ctx context.Context) error {
 		return err
 	}
 	s.launch("qmaster", "qmaster", "--listen", port, "--http", s.metrics, "--log-level", "warn")
-	if err := s.wait(ctx, "qmaster", func() bool { _, err := os.Stat(s.where.PIDFile()); return err == nil }); err != nil {
+	if err := s.wait(ctx, "qmaster", func() bool {
+		_, err := os.Stat(s.where.Socket())
+		return err == nil && s.each(ctx, grid.KindConf, func(grid.Object) {}) == nil
+	}); err != nil {
 		return err
 	}
 	s.launch("schedd", "schedd", "--log-level", "warn")
