@@ -110,7 +110,10 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 	if r.leave, err = s.readers.Wait(ctx, turnOf(ctx), 1); err != nil {
 		return nil, noPlace(err, "readers of events")
 	}
-	s.hub.join(chosen.NeedsState())
+	if s.readers.Of(turnOf(ctx)) > fewMost {
+		r.crowd = many
+	}
+	s.hub.join(r.crowd, chosen.NeedsState())
 	if err := r.begin(in); err != nil {
 		r.close()
 		return nil, err
@@ -146,6 +149,7 @@ type stream struct {
 	broken     int    // see hub.after
 	past       *turn  // opened by begin for the lists after last
 	leave      func() // ends the place among the readers
+	crowd      crowd
 	w          http.ResponseWriter
 	control    *http.ResponseController
 	buf        []byte
@@ -154,7 +158,7 @@ type stream struct {
 }
 
 func (r *stream) close() {
-	r.server.hub.leave(r.filter.NeedsState())
+	r.server.hub.leave(r.crowd, r.filter.NeedsState())
 	r.leave()
 	if r.past != nil {
 		r.past.Close()
@@ -190,7 +194,7 @@ func (r *stream) begin(in *eventsQuery) error {
 	if r.last > now && !s.mirror.reach(r.ctx, r.last, reachWait) {
 		return problem(http.StatusUnprocessableEntity, problemInvalid, where, fmt.Sprintf("event list %d has not happened yet: the last one is %d", r.last, now))
 	}
-	_, _, has, broken := s.hub.after(r.last)
+	_, _, has, broken := s.hub.after(r.last, r.crowd)
 	r.broken = broken
 	if !has || r.filter.NeedsState() && r.last < now {
 		return r.open(where)
@@ -218,7 +222,7 @@ func (r *stream) beginAt(t grid.Time) error {
 			return unreachable(err)
 		}
 	}
-	_, _, _, r.broken = r.server.hub.after(r.last)
+	_, _, _, r.broken = r.server.hub.after(r.last, r.crowd)
 	p.pause()
 	return nil
 }
@@ -260,7 +264,7 @@ func (r *stream) run(w http.ResponseWriter) {
 		if r.past != nil && !r.catchUp() {
 			return
 		}
-		last, wake, has, broken := r.server.hub.after(r.last)
+		last, wake, has, broken := r.server.hub.after(r.last, r.crowd)
 		if !has {
 			if broken == r.broken {
 				r.end(endSlow)

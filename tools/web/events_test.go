@@ -210,11 +210,11 @@ func TestEnds(t *testing.T) {
 	}
 
 	c.server.hub.restart(at + 1000) // lists were missed, and the log does not have them
-	if _, _, has, _ := c.server.hub.after(at + 20); has {
+	if _, _, has, _ := c.server.hub.after(at+20, few); has {
 		t.Error("a gap is not seen")
 	}
 	c.server.hub.add(events.List{Seq: at + 1001}, 0, nil)
-	if last, _, has, _ := c.server.hub.after(at + 1000); !has || last != at+1001 {
+	if last, _, has, _ := c.server.hub.after(at+1000, few); !has || last != at+1001 {
 		t.Error("the hub does not continue")
 	}
 }

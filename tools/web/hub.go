@@ -32,13 +32,27 @@ type hub struct {
 	events       int      // in lists
 	bytes        int      // of them, as the log has them
 	broken       int      // how often lists were missed: the mirror registered again
-	readers      int
-	stateReaders int // readers that need the state before a list
-	wake         chan struct{}
-	woken        time.Time   // the last time
-	later        *time.Timer // wakes the readers of what came too soon after that; nil: not armed
-	shared       []*batch    // the last ones, the newest last
+	stateReaders int      // readers that need the state before a list
+	bells        [2]bell
+	shared       []*batch // the last ones, the newest last
 	taken        taken
+}
+
+// crowd is to which readers one belongs: the first readers of each user, and all others. The others do not make wake-ups of the first ones rarer.
+type crowd int
+
+const (
+	few crowd = iota
+	many
+	fewMost = 32 // of one user
+)
+
+// bell wakes the readers of a crowd.
+type bell struct {
+	readers int
+	wake    chan struct{}
+	woken   time.Time   // the last time
+	later   *time.Timer // wakes the readers of what came too soon after that; nil: not armed
 }
 
 // sharedMost is how many batches are kept: readers that are as far as each other take the same one at about the same time.
@@ -112,7 +126,9 @@ const (
 // printed is an event as JSON.
 type printed []byte
 
-func newHub() *hub { return &hub{keep: keptEvents, wake: make(chan struct{})} }
+func newHub() *hub {
+	return &hub{keep: keptEvents, bells: [2]bell{{wake: make(chan struct{})}, {wake: make(chan struct{})}}}
+}
 
 // add takes the next list, of so many bytes; before is the state before it, which may be read during the call only.
 func (h *hub) add(l events.List, size int, before *state.State) {
@@ -137,39 +153,42 @@ func (h *hub) add(l events.List, size int, before *state.State) {
 		drop++
 	}
 	h.lists, h.first = h.lists[drop:], h.first+uint64(drop)
-	switch rest := time.Duration(h.readers)*pace - time.Since(h.woken); {
-	case h.later != nil:
-	case rest <= 0:
-		h.wakeAll()
-	default:
-		h.later = time.AfterFunc(rest, func() {
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			h.wakeAll()
-		})
+	for i := range h.bells {
+		b := &h.bells[i]
+		switch rest := time.Duration(b.readers)*pace - time.Since(b.woken); {
+		case b.later != nil:
+		case rest <= 0:
+			b.ring()
+		default:
+			b.later = time.AfterFunc(rest, func() {
+				h.mu.Lock()
+				defer h.mu.Unlock()
+				b.ring()
+			})
+		}
 	}
 }
 
-// wakeAll has the readers look for lists. It is called with mu held.
-func (h *hub) wakeAll() {
-	if h.later != nil {
-		h.later.Stop()
-		h.later = nil
+// ring has the readers look for lists. It is called with the hub's mu held.
+func (b *bell) ring() {
+	if b.later != nil {
+		b.later.Stop()
+		b.later = nil
 	}
-	h.woken = time.Now()
-	close(h.wake)
-	h.wake = make(chan struct{})
+	b.woken = time.Now()
+	close(b.wake)
+	b.wake = make(chan struct{})
 }
 
 // join adds a reader; needsState: one that needs the state before each list. The reader calls leave with the same.
-func (h *hub) join(needsState bool) { h.count(1, needsState) }
+func (h *hub) join(of crowd, needsState bool) { h.count(1, of, needsState) }
 
-func (h *hub) leave(needsState bool) { h.count(-1, needsState) }
+func (h *hub) leave(of crowd, needsState bool) { h.count(-1, of, needsState) }
 
-func (h *hub) count(n int, needsState bool) {
+func (h *hub) count(n int, of crowd, needsState bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.readers += n
+	h.bells[of].readers += n
 	if needsState {
 		h.stateReaders += n
 	}
@@ -184,7 +203,9 @@ func (h *hub) restart(seq uint64) {
 	}
 	h.lists, h.first, h.events, h.bytes = nil, seq+1, 0, 0
 	h.broken++
-	h.wakeAll()
+	for i := range h.bells {
+		h.bells[i].ring()
+	}
 }
 
 // batchMost is about how many events a reader takes at a time, and batchBytes about how many bytes, as the log has them.
@@ -194,16 +215,17 @@ const (
 )
 
 // after returns the last of the lists that follow one and that a reader takes at a time, as far as the hub has them, 0 when there is none,
-// and a channel that is closed when there are more. has is false when the next list is older than those of the hub; broken reports whether
-// that is because lists were missed.
-func (h *hub) after(seq uint64) (last uint64, wake <-chan struct{}, has bool, broken int) {
+// and a channel that is closed when there are more, for readers of a crowd. has is false when the next list is older than those of the hub; broken
+// reports whether that is because lists were missed.
+func (h *hub) after(seq uint64, of crowd) (last uint64, wake <-chan struct{}, has bool, broken int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	wake = h.bells[of].wake
 	switch {
 	case seq+1 < h.first:
-		return 0, h.wake, false, h.broken
+		return 0, wake, false, h.broken
 	case seq+1 >= h.first+uint64(len(h.lists)):
-		return 0, h.wake, true, h.broken
+		return 0, wake, true, h.broken
 	}
 	if tail := h.first + uint64(len(h.lists)) - 1; h.taken.after != seq || h.taken.tail != tail {
 		h.taken = taken{after: seq, tail: tail, last: seq}
@@ -212,7 +234,7 @@ func (h *hub) after(seq uint64) (last uint64, wake <-chan struct{}, has bool, br
 			events, bytes = events+len(next.list.Events), bytes+next.size
 		}
 	}
-	return h.taken.last, h.wake, true, h.broken
+	return h.taken.last, wake, true, h.broken
 }
 
 // taken is the last answer of after, for the many readers that are as far as each other.

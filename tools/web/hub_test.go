@@ -13,11 +13,11 @@ func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHub()
 		for range 1000 {
-			h.join(false)
+			h.join(few, false)
 		}
 		seq := uint64(0)
 		happens := func() (<-chan struct{}, uint64) {
-			_, wake, _, _ := h.after(seq)
+			_, wake, _, _ := h.after(seq, few)
 			seq++
 			h.add(events.List{Seq: seq}, 0, nil)
 			return wake, seq
@@ -46,14 +46,39 @@ func TestPace(t *testing.T) {
 		if took := time.Since(begun); took != 1000*pace || !woken(first) {
 			t.Errorf("readers are woken after %v", took)
 		}
-		if last, _, _, _ := h.after(from - 1); last != from+2 {
+		if last, _, _, _ := h.after(from-1, few); last != from+2 {
 			t.Errorf("lists %d to %d together", from, last)
 		}
 		for range 1000 {
-			h.leave(false)
+			h.leave(few, false)
 		}
 		if wake, _ := happens(); !woken(wake) {
 			t.Error("nobody is left, and yet lists wait")
+		}
+	})
+}
+
+// TestCrowd: many readers of one user do not make wake-ups of others rarer.
+func TestCrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub()
+		for range 1000 {
+			h.join(many, false)
+		}
+		h.restart(0)
+		h.add(events.List{Seq: 1}, 0, nil)
+		_, first, _, _ := h.after(1, few)
+		_, rest, _, _ := h.after(1, many)
+		h.add(events.List{Seq: 2}, 0, nil)
+		select {
+		case <-first:
+		default:
+			t.Error("the others wait")
+		}
+		begun := time.Now()
+		<-rest
+		if took := time.Since(begun); took != 1000*pace {
+			t.Errorf("the many are woken after %v", took)
 		}
 	})
 }
@@ -68,7 +93,7 @@ func TestTaken(t *testing.T) {
 		add(seq)
 	}
 	for _, c := range []struct{ after, last uint64 }{{6, 8}, {6, 8}, {8, 10}, {10, 11}, {11, 0}} {
-		if last, _, has, _ := h.after(c.after); last != c.last || !has {
+		if last, _, has, _ := h.after(c.after, few); last != c.last || !has {
 			t.Errorf("after %d: up to %d, expected %d", c.after, last, c.last)
 		}
 	}
@@ -78,7 +103,7 @@ func TestTaken(t *testing.T) {
 	h.keep = 4 * size
 	add(12)
 	add(13)
-	if _, _, has, _ := h.after(7); has {
+	if _, _, has, _ := h.after(7, few); has {
 		t.Error("list 8 was dropped, and a reader gets it")
 	}
 	if next := h.between(7, 9); next != nil {
