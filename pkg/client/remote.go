@@ -28,7 +28,7 @@ import (
 const (
 	restartWait = 5 * time.Second  // no qmaster has taken the request yet
 	comingWait  = 60 * time.Second // nor that, and one starts or waits as standby
-	noticeWait  = 5 * time.Second  // it is not said before that what is waited for
+	noticeWait  = 10 * time.Second // it is not said before that what is waited for
 	busyWait    = 30 * time.Second // qmaster is busy, and wants it again
 	answerWait  = 60 * time.Second // it may have been carried out
 	pauseMin    = 20 * time.Millisecond

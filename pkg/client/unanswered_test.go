@@ -18,7 +18,7 @@ import (
 )
 
 // TestStartingIsAwaited: while a qmaster starts or waits as standby its cell is tried for a minute, else for five seconds, and after
-// five seconds it is said once what is waited for.
+// ten seconds it is said once what is waited for.
 func TestStartingIsAwaited(t *testing.T) {
 	for _, c := range []struct {
 		what     string
@@ -35,8 +35,8 @@ func TestStartingIsAwaited(t *testing.T) {
 		{"none runs, none starts", bus.ErrNoServer, false, time.Hour, "0s away []"},
 	} {
 		r := &Remote{cell: cell.Cell{Root: t.TempDir(), Name: "c"}}
-		var said []string
-		notice := func(text string) { said = append(said, text) }
+		notices := make(chan string, 10)
+		notice := func(text string) { notices <- text }
 		if c.starting {
 			end, err := r.cell.KeepStarting("h")
 			if err != nil {
@@ -56,7 +56,10 @@ func TestStartingIsAwaited(t *testing.T) {
 				}
 				return c.fails
 			})
-			result := fmt.Sprint(err)
+			result, said := fmt.Sprint(err), []string{}
+			for len(notices) > 0 {
+				said = append(said, <-notices)
+			}
 			if away := (*Unreachable)(nil); errors.As(err, &away) {
 				result = "away"
 			}
