@@ -111,29 +111,25 @@ func (b *backup) begin() (err error) {
 	if _, err := os.ReadDir(filepath.Join(b.cell.Dir(), keysDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the keys cannot be read: run quill backup on qmaster's host as the user who runs qmaster: %w", err)
 	}
-	if b.before, err = readSummary(b.dir); err != nil {
+	there, err := readSummary(b.dir)
+	if err != nil {
 		return err
 	}
 	switch entries, err := os.ReadDir(b.dir); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
-	case b.before == nil && len(entries) > 0 && !interrupted(entries):
+	case there == nil && len(entries) > 0:
 		return fmt.Errorf("%s is not empty, and holds no backup", b.dir)
-	case b.before != nil && b.before.Cell != b.cell.Name:
-		return fmt.Errorf("%s holds a backup of cell %s", b.dir, b.before.Cell)
+	case there != nil && there.Cell != b.cell.Name:
+		return fmt.Errorf("%s holds a backup of cell %s", b.dir, there.Cell)
+	case there != nil && there.complete():
+		b.before = there
 	}
-	return os.MkdirAll(filepath.Join(b.dir, history.SegmentsDir), 0o700)
-}
-
-// interrupted reports whether a directory has what a first backup leaves that did not end.
-func interrupted(entries []os.DirEntry) bool {
-	for _, e := range entries {
-		if e.Name() != history.SegmentsDir && e.Name() != commonDir && e.Name() != keysDir {
-			return false
-		}
+	if err := os.MkdirAll(filepath.Join(b.dir, history.SegmentsDir), 0o700); err != nil || there != nil {
+		return err
 	}
-	return true
+	begun := summary{Version: summaryVersion, Cell: b.cell.Name, Host: b.env.Host, Made: grid.TimeOf(b.env.Now())}
+	return begun.write(b.dir)
 }
 
 // addLists adds the lists after a point, to a new directory a full state and the lists after it, and checks what it has written.

@@ -90,6 +90,9 @@ func readSummary(dir string) (*summary, error) {
 	return s, nil
 }
 
+// complete reports whether a backup was ever completed: not, where the first one was interrupted.
+func (s *summary) complete() bool { return s.End.Message > 0 }
+
 func (s *summary) write(dir string) error {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {

@@ -83,7 +83,7 @@ func (r *restore) run(c *cli.Context) error {
 	if _, err := os.Lstat(r.to.Dir()); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, fmt.Errorf("%s exists: move it away, or name another cell with SGE_ROOT and SGE_CELL", r.to.Dir()))
 	}
-	if s, err := readSummary(r.from); err != nil || s == nil {
+	if s, err := readSummary(r.from); err != nil || s == nil || !s.complete() {
 		return errors.Join(err, fmt.Errorf("%s holds no complete backup", r.from))
 	}
 	var err error
