@@ -249,7 +249,7 @@ func (w *planning) plainStep() plan.Step {
 	case !none(w.queue.StarterMethod) && w.inside == nil:
 		s.Argv = w.words(w.queue.StarterMethod)
 		if !w.job.Binary && w.startMode() == "script_from_stdin" {
-			direct[0], w.p.Stdin = "-s", w.script
+			direct[0], s.Stdin = "-s", w.script
 		}
 		s.Argv = append(s.Argv, direct...)
 		return s
@@ -266,7 +266,7 @@ func (w *planning) plainStep() plan.Step {
 		return s
 	case w.startMode() == "script_from_stdin":
 		s.Argv = append([]string{w.shell, "-s"}, w.spec.Args...)
-		w.p.Stdin = w.script
+		s.Stdin = w.script
 	default:
 		s.Argv = append([]string{w.shell}, direct...)
 	}

@@ -297,6 +297,9 @@ func printedPlan(p *plan.Plan, show string) string {
 				continue
 			}
 			say("%v%s%s %q", s.Name, as, login, s.Argv)
+			if s.Stdin != "" {
+				say("  stdin %q", s.Stdin)
+			}
 			if s.Stdout.Path != "" && slices.Contains(shown, "streams") {
 				say("  stdout %q stderr %q %q", s.Stdout.Path, s.Stderr.Path, s.Env)
 			} else if len(s.Env) > 0 {

@@ -133,6 +133,9 @@ type Step struct {
 	// been executed, as in Grid Engine.
 	Refused string
 
+	// Stdin is what the step reads instead of the plan's, "": that. No other step has it open, which could read it first.
+	Stdin string
+
 	// Stdout is where output goes if not to the plan's; errors go to Stderr, "" to Stdout too. The owner opens them
 	// when the step begins. Env are entries of the step's environment that differ from the plan's.
 	Stdout, Stderr Output

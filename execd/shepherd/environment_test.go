@@ -56,3 +56,21 @@ func TestShellFunctions(t *testing.T) {
 		want(t, fmt.Sprint("with limits ", limits), h.output(job), "loaded gcc\n")
 	}
 }
+
+// A step with input of its own reads it, whatever the steps before it have read.
+func TestInputOfAStep(t *testing.T) {
+	h := newHost(t)
+	input, script := h.dir+"/input", h.dir+"/script"
+	for path, text := range map[string]string{input: "input\n", script: "echo in the script $1\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := h.plan(1, "")
+	p.Stdin = input
+	p.Steps = []plan.Step{
+		{Name: plan.Prolog, Argv: []string{"/bin/cat"}}, {Name: plan.Job, Argv: []string{"/bin/sh", "-s", "a"}, Stdin: script}, {Name: plan.Epilog, Argv: []string{"/bin/cat"}},
+	}
+	want(t, "reason", h.run(p).Text, "")
+	want(t, "output", h.output(1), "input\nin the script a\n")
+}

@@ -64,6 +64,14 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 		}
 		n.streams = *out
 	}
+	if s.Stdin != "" {
+		in := new(streams)
+		defer in.close()
+		if failed := k.open(p.Owner, s.Stdin, plan.Output{}, plan.Output{}, in); failed != nil {
+			return nil, failed
+		}
+		n.streams.fds[0], n.streams.late[0] = in.fds[0], in.late[0]
+	}
 	if s.As != nil {
 		n.owner = s.As
 		if s.As.UID != p.Owner.UID {
