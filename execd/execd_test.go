@@ -442,3 +442,41 @@ func TestFolderOutOfReach(t *testing.T) {
 		t.Errorf("said %s", text)
 	}
 }
+
+// A load sensor that reports nothing is reported with the reason, until it reports something.
+func TestSensorTrouble(t *testing.T) {
+	m := newMachine(t)
+	write := func(name, text string) string {
+		path := filepath.Join(m.out, name)
+		if err := os.WriteFile(path+".new", []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	missing := filepath.Join(m.out, "missing")
+	silent, ends := write("silent", "while read line; do [ \"$line\" = quit ] && exit; done\n"), write("ends", "exit 3\n")
+	empty := write("empty", "while read line; do [ \"$line\" = quit ] && exit; echo begin; echo node1 scratch 5G; echo end; done\n")
+	good := write("good", "while read line; do [ \"$line\" = quit ] && exit; echo begin; echo node1:good:1; echo end; done\n")
+	conf := func(paths ...string) {
+		m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "load_sensor", Text: strings.Join(paths, ",")}}}
+	}
+	trouble := func(want string) {
+		t.Helper()
+		m.q.wait("trouble "+want, func() bool {
+			if len(m.q.loads) == 0 {
+				return false
+			}
+			got, _ := m.q.loads[len(m.q.loads)-1].Load.Values.Get(grid.SensorTrouble)
+			return got == want
+		})
+	}
+	conf(missing, silent, ends, empty, good)
+	trouble(missing + " does not start: fork/exec " + missing + ": no such file or directory; " + silent + " does not answer; " +
+		ends + " ended without a report: exit status 3; " + empty + " its report has no line HOST:NAME:VALUE")
+	write("missing", "while read line; do [ \"$line\" = quit ] && exit; echo begin; echo node1:found:1; echo end; done\n")
+	conf(missing, good)
+	trouble("")
+}

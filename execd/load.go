@@ -85,6 +85,9 @@ func (s *sampler) run(ctx context.Context) {
 				in.Load.Values = in.Load.Values.With(t.name, t.value)
 			}
 		}
+		if text := s.sensors.troubles(); text != "" {
+			in.Load.Values = in.Load.Values.With(grid.SensorTrouble, text)
+		}
 		perProcessor(in.Load)
 		in.Usage = s.usage(ctx)
 		s.d.sendInput(ctx, in)

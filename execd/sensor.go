@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Waits for load sensors.
@@ -24,6 +27,8 @@ const (
 type sensors struct {
 	log     hclog.Logger
 	running []*sensor
+	wanted  []string          // their paths
+	faults  map[string]string // by path: why a sensor has reported nothing
 }
 
 // sensed is one value of a sensor: host:name:value.
@@ -39,14 +44,21 @@ type sensor struct {
 	reports  chan []sensed // closed when it is gone; capacity 1
 	gone     chan struct{} // closed when it was waited for
 	asked    bool
+	waited   bool // it was asked for an earlier sample and has not answered yet
 	last     []sensed
+	ended    error // how it ended, once it is gone
 }
 
 // setPaths starts the sensors of paths: others are ended, those that died or whose file
 // is newer are started again.
 func (l *sensors) setPaths(paths []string) {
+	l.wanted = paths
+	maps.DeleteFunc(l.faults, func(path, _ string) bool { return !slices.Contains(paths, path) })
 	var keep []*sensor
 	for _, s := range l.running {
+		if !s.alive() {
+			l.fault(s.path, "ended without a report: "+endText(s.ended))
+		}
 		if slices.Contains(paths, s.path) && s.alive() && modified(s.path).Equal(s.modified) {
 			keep = append(keep, s)
 			continue
@@ -60,7 +72,7 @@ func (l *sensors) setPaths(paths []string) {
 		}
 		s, err := startSensor(p)
 		if err != nil {
-			l.log.Error("load sensor does not start", "path", p, "error", err)
+			l.fault(p, "does not start: "+err.Error())
 			continue
 		}
 		l.running = append(l.running, s)
@@ -73,31 +85,85 @@ func (l *sensors) ask(ctx context.Context) []sensed {
 		return nil
 	}
 	for _, s := range l.running {
-		if !s.asked {
+		if s.waited = s.asked; !s.asked {
 			_, err := io.WriteString(s.stdin, "\n")
 			s.asked = err == nil
 		}
 	}
-	late := time.NewTimer(sensorAnswer)
-	defer late.Stop()
+	late, cancel := context.WithTimeout(ctx, sensorAnswer)
+	defer cancel()
 	var all []sensed
-	over := false
 	for _, s := range l.running {
-		if s.asked && !over {
-			select {
-			case values, open := <-s.reports:
-				if open {
-					s.last, s.asked = values, false
-				}
-			case <-late.C:
-				over = true
-			case <-ctx.Done():
-				return nil
-			}
+		switch {
+		case s.asked && s.hasAnswered(late):
+			l.answered(s)
+		case ctx.Err() != nil:
+			return nil
+		case s.waited && s.alive():
+			l.fault(s.path, "does not answer")
 		}
 		all = append(all, s.last...)
 	}
 	return all
+}
+
+// hasAnswered takes the answer of a sensor that comes before late ends, or is there: one that is silent takes no time from the others.
+func (s *sensor) hasAnswered(late context.Context) bool {
+	var values []sensed
+	open := false
+	select {
+	case values, open = <-s.reports:
+	default:
+		select {
+		case values, open = <-s.reports:
+		case <-late.Done():
+		}
+	}
+	if open {
+		s.last, s.asked = values, false
+	}
+	return open
+}
+
+// fault records why a sensor has reported nothing. Each reason is logged once.
+func (l *sensors) fault(path, why string) {
+	if l.faults == nil {
+		l.faults = map[string]string{}
+	}
+	if l.faults[path] != why {
+		l.faults[path] = why
+		l.log.Error("load sensor reports nothing", "path", path, "reason", why)
+	}
+}
+
+// answered takes the fault back of a sensor that has reported values.
+func (l *sensors) answered(s *sensor) {
+	if len(s.last) == 0 {
+		l.fault(s.path, "its report has no line HOST:NAME:VALUE")
+		return
+	}
+	if _, had := l.faults[s.path]; had {
+		delete(l.faults, s.path)
+		l.log.Info("load sensor reports again", "path", s.path)
+	}
+}
+
+// troubles are the faults in the order of the sensors, "" for none.
+func (l *sensors) troubles() string {
+	var all []string
+	for _, path := range l.wanted {
+		if why, is := l.faults[path]; is {
+			all = append(all, path+" "+why)
+		}
+	}
+	return grid.Printable(strings.Join(all, "; "))
+}
+
+func endText(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
 }
 
 func (l *sensors) quit() {
@@ -130,7 +196,7 @@ func startSensor(path string) (*sensor, error) {
 // read passes whole reports on until the sensor ends, then waits for it.
 func (s *sensor) read(out io.Reader) {
 	defer close(s.gone)
-	defer s.cmd.Wait()
+	defer func() { s.ended = s.cmd.Wait() }()
 	defer close(s.reports)
 	var values []sensed
 	inside := false

@@ -28,6 +28,7 @@ type Host struct {
 	MemUsed    *int64      `json:"mem_used,omitzero" jsonschema:"bytes"`
 	SwapTotal  *int64      `json:"swap_total,omitzero" jsonschema:"bytes"`
 	SwapUsed   *int64      `json:"swap_used,omitzero" jsonschema:"bytes"`
+	Sensors    string      `json:"load_sensor_trouble,omitzero" jsonschema:"load sensors that report nothing, and why"`
 	Resources  []Resource  `json:"resources,omitzero" jsonschema:"with -F: attributes of the complex"`
 	Queues     []HostQueue `json:"queues,omitzero" jsonschema:"with -q: queue instances"`
 	Jobs       []HostJob   `json:"jobs,omitzero" jsonschema:"with -j or -u and without -q: slots of jobs that run on the host"`
@@ -80,7 +81,7 @@ func HostsOf(rows []view.Host, parts HostParts) Hosts {
 
 func (p HostParts) host(h view.Host) Host {
 	out := Host{Name: h.Name, Arch: h.Arch, Processors: h.Processors, Load: known(h.Load), MemTotal: bytesOf(h.MemTotal), MemUsed: bytesOf(h.MemUsed),
-		SwapTotal: bytesOf(h.SwapTotal), SwapUsed: bytesOf(h.SwapUsed)}
+		SwapTotal: bytesOf(h.SwapTotal), SwapUsed: bytesOf(h.SwapUsed), Sensors: h.SensorTrouble}
 	if p.Topology {
 		out.Sockets, out.Cores, out.Threads = h.Sockets, h.Cores, h.Threads
 	}

@@ -16,6 +16,7 @@ type Host struct {
 	Processors, Sockets, Cores, Threads    *int
 	Load                                   *float64 // load_avg
 	MemTotal, MemUsed, SwapTotal, SwapUsed *float64 // bytes
+	SensorTrouble                          string   // which load sensors report nothing, and why
 }
 
 // HostFilter selects hosts as qhost(1) does. Zero values select all.
@@ -71,6 +72,9 @@ func (v *View) host(name string) Host {
 	h := Host{Name: name, Processors: count("num_proc"), Sockets: count("m_socket"), Cores: count("m_core"), Threads: count("m_thread"),
 		Load: number("load_avg"), MemTotal: number("mem_total"), MemUsed: number("mem_used"),
 		SwapTotal: number("swap_total"), SwapUsed: number("swap_used")}
+	if l := v.state.Load(name); l != nil {
+		h.SensorTrouble, _ = l.Values.Get(grid.SensorTrouble)
+	}
 	h.Arch, _ = v.cluster.ReportedText(name, "arch")
 	return h
 }

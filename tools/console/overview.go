@@ -149,13 +149,22 @@ func ranked(groups []view.ReasonGroup) (out []reason, jobs int) {
 	return out, len(seen)
 }
 
-// troubles returns hosts that do not report, or with queue instances that an operator should look at.
+// troubles returns hosts that do not report, with load sensors that report nothing, or with queue instances that an operator should look at.
 func troubles(m *Moment) (out []trouble, quiet int) {
 	why := map[string][]string{}
 	for _, h := range m.View.HostUses() {
 		why[h.Name] = nil
 		if h.Silent {
 			why[h.Name] = []string{"does not report"}
+		}
+	}
+	hosts, err := m.View.Hosts(view.HostFilter{})
+	if err != nil {
+		hosts = nil // there are none
+	}
+	for _, h := range hosts {
+		if h.SensorTrouble != "" {
+			why[h.Name] = append(why[h.Name], "load sensor "+h.SensorTrouble)
 		}
 	}
 	queues, err := m.View.Queues(view.QueueFilter{}, "load_avg")

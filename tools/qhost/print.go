@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
 )
 
@@ -30,6 +31,9 @@ func (p *picture) text(w io.Writer, hosts []view.Host) {
 			fmt.Fprintf(w, " %*s", c.width, c.text(&h))
 		}
 		io.WriteString(w, "\n")
+		if h.SensorTrouble != "" {
+			fmt.Fprintf(w, "   load sensor %s\n", h.SensorTrouble)
+		}
 		for n, r := range p.resourcesOf(h.Name) {
 			title := "   "
 			if n == 0 && len(p.names) > 0 {
@@ -99,6 +103,9 @@ func (p *picture) xml(w io.Writer, hosts []view.Host) {
 		fmt.Fprintf(w, " <host name='%s'>\n", escape(h.Name))
 		for _, c := range p.shown() {
 			fmt.Fprintf(w, "   <hostvalue name='%s'>%s</hostvalue>\n", c.name, escape(c.text(&h)))
+		}
+		if h.SensorTrouble != "" {
+			fmt.Fprintf(w, "   <hostvalue name='%s'>%s</hostvalue>\n", grid.SensorTrouble, escape(h.SensorTrouble))
 		}
 		for _, r := range p.resourcesOf(h.Name) {
 			fmt.Fprintf(w, "   <resourcevalue name='%s' dominance='%s'>%s</resourcevalue>\n", r.Name, r.Dominance, escape(r.Value()))
