@@ -21,7 +21,7 @@ type orphan struct {
 	owner   *attempt
 	start   uint64
 	session int
-	users   userIDs
+	user    uint32 // its real one: a program that runs with the rights of another was started by this user
 
 	marker string // as far as it was found in its environment
 	looks  int    // for it
@@ -36,9 +36,9 @@ type session struct {
 	ended uint64 // when its leader had ended, on the clock of stat.start; 0: it lives. After that another process can get its id.
 }
 
-// runsAs reports whether the attempt has steps that run as one of the users.
-func (a *attempt) runsAs(u userIDs) bool {
-	return slices.Contains(a.users, u.real) || slices.Contains(a.users, u.effective)
+// runsAs reports whether the attempt has steps that run as a user.
+func (a *attempt) runsAs(uid uint32) bool {
+	return slices.Contains(a.users, uid)
 }
 
 // classify makes a child of the shepherd that it did not fork an orphan. Called with mu held, while no process is being forked.
@@ -47,7 +47,7 @@ func (r *reaper) classify(pid int) {
 	if !ok || s.parent != os.Getpid() {
 		return
 	}
-	o := &orphan{start: s.start, session: s.session, users: usersOfProcess(pid)}
+	o := &orphan{start: s.start, session: s.session, user: userOf(pid)}
 	r.orphans[pid] = o
 	r.decide(pid, o)
 }
@@ -65,7 +65,7 @@ func (r *reaper) decide(pid int, o *orphan) {
 	}
 	suspects := 0
 	for _, a := range r.attempts {
-		if a.ticks > o.start || !a.runsAs(o.users) {
+		if a.ticks > o.start || !a.runsAs(o.user) {
 			continue
 		}
 		if owner = a; o.marker == a.plan.Spool {
@@ -124,7 +124,7 @@ func (r *reaper) findAllMarkers() {
 	r.mu.Lock()
 	for _, o := range r.orphans {
 		for _, a := range r.attempts {
-			if o.unmarked() && a.runsAs(o.users) {
+			if o.unmarked() && a.runsAs(o.user) {
 				one[a.users[0]] = a
 				break
 			}
@@ -142,7 +142,7 @@ func (r *reaper) findMarkers(a *attempt) {
 	found := map[int]*orphan{}
 	r.mu.Lock()
 	for pid, o := range r.orphans {
-		if o.unmarked() && a.runsAs(o.users) {
+		if o.unmarked() && a.runsAs(o.user) {
 			o.looks++
 			found[pid] = &orphan{start: o.start}
 		}

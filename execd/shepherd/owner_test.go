@@ -14,8 +14,8 @@ import (
 )
 
 // stray is a script that leaves a process in a session of its own, whose environment is what it says, and writes its id.
-func stray(env string) string {
-	return "(" + env + " setsid sleep 1000 & echo $!)"
+func stray(env, program string) string {
+	return "(" + env + " setsid " + program + " 1000 & echo $!)"
 }
 
 // A process is never another user's job's: not by what its environment says, and not because no other job could have started it. It ends with
@@ -23,11 +23,28 @@ func stray(env string) string {
 func TestOwnerIsTheUser(t *testing.T) {
 	h := hostOfUsers(t)
 	victim := h.by(honest, h.plan(1, "echo up; exec sleep 1000"))
+	prolog := script(plan.Prolog, "true") // a process with the rights of root is not its, either
+	prolog.As, prolog.Environ = &plan.Owner{}, []string{"PATH=/usr/bin:/bin"}
+	victim.Steps = append([]plan.Step{prolog}, victim.Steps...)
+	text, err := os.ReadFile("/bin/sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	privileged := filepath.Join(h.dir, "sleep")
+	if err := os.WriteFile(privileged, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(privileged, 0o755|os.ModeSetuid); err != nil {
+		t.Fatal(err)
+	}
 	h.start(victim)
 	h.await(1, plan.Running)
-	for i, env := range []string{"SGE_JOB_SPOOL_DIR=" + victim.Spool, "env -i"} {
-		job := 2 + i
-		p := h.by(mallory, h.plan(job, stray(env)+"; read x <"+h.fifo(mallory, fmt.Sprint("go", i))))
+	for i, program := range []string{"sleep", "sleep", privileged} {
+		job, env := 2+i, "SGE_JOB_SPOOL_DIR="+victim.Spool
+		if i == 1 {
+			env = "env -i"
+		}
+		p := h.by(mallory, h.plan(job, stray(env, program)+"; read x <"+h.fifo(mallory, fmt.Sprint("go", i))))
 		p.Owner = mallory
 		h.start(p)
 		h.until("the process is a charge of its own job", func() bool { return h.used(job).Processes >= 2 })
@@ -53,7 +70,7 @@ func TestOwnerOfTwoJobs(t *testing.T) {
 	h.await(1, plan.Running)
 	h.start(h.by(honest, h.plan(2, "echo up; exec sleep 1000")))
 	h.await(2, plan.Running)
-	p := h.by(mallory, h.plan(3, `LONG=$(head -c 100000 /dev/zero | tr '\0' x); export LONG; `+stray("")))
+	p := h.by(mallory, h.plan(3, `LONG=$(head -c 100000 /dev/zero | tr '\0' x); export LONG; `+stray("", "sleep")))
 	h.run(p)
 	out, _ := os.ReadFile(p.Stdout.Path)
 	var pid int
@@ -93,7 +110,7 @@ func TestOwnerBySession(t *testing.T) {
 // After a crash of the shepherd, what is left of a job is killed, and no process of another user that carries its marker.
 func TestOwnerAfterCrash(t *testing.T) {
 	h := hostOfUsers(t)
-	p := h.by(mallory, h.plan(1, stray("")+"; exec sleep 1000"))
+	p := h.by(mallory, h.plan(1, stray("", "sleep")+"; exec sleep 1000"))
 	h.start(p)
 	h.await(1, plan.Running)
 	var pid int

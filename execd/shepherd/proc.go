@@ -140,21 +140,16 @@ func readIO(pid int) uint64 {
 	return sum
 }
 
-// userIDs are those that a process has from the kernel.
-type userIDs struct{ real, effective uint32 }
-
-// usersOfProcess reads /proc/PID/status.
-func usersOfProcess(pid int) userIDs {
+// userOf returns the real user id of a process, from /proc/PID/status.
+func userOf(pid int) uint32 {
 	var buf [1024]byte // the line is among the first, and the name before it has at most 64 bytes
 	b, _ := readSmall("/proc/"+strconv.Itoa(pid)+"/status", buf[:])
 	for line := range bytes.Lines(b) {
-		if ids, ok := bytes.CutPrefix(line, []byte("Uid:")); ok {
-			if f := bytes.Fields(ids); len(f) > 1 {
-				return userIDs{uint32(parseUint(f[0])), uint32(parseUint(f[1]))}
-			}
+		if ids, ok := bytes.CutPrefix(line, []byte("Uid:\t")); ok {
+			return uint32(parseUint(ids))
 		}
 	}
-	return userIDs{unknownOwner, unknownOwner}
+	return unknownOwner
 }
 
 // killExactly sends a signal to the process that started then, not to a later one with the same id.

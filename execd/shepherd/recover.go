@@ -140,7 +140,7 @@ func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Atte
 			case sessions[s.session]:
 				roots = append(roots, pid)
 			default:
-				uid := usersOfProcess(pid).real
+				uid := userOf(pid)
 				marked[uid] = append(marked[uid], pid)
 			}
 		}
