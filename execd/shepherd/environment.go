@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // The file environment in the spool directory is read again before each step, as in Grid Engine: what a prolog of root or of the administrator
@@ -18,8 +18,6 @@ import (
 
 // environmentMax bounds what is read of it, in bytes.
 const environmentMax = 16 << 20
-
-var variableName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*|BASH_FUNC_[A-Za-z0-9_.:+@/-]+(%%|\(\)))$`)
 
 var (
 	inLine   = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
@@ -91,7 +89,7 @@ func (a *attempt) readEnvironment() {
 			v = fromLine.Replace(line)
 		}
 		name, _, ok := strings.Cut(v, "=")
-		if !ok || !same && (!variableName.MatchString(name) || name+"=" == spoolVariable || strings.Contains(v, "\x00")) {
+		if !ok || !same && (!grid.VariableName(name) || name+"=" == spoolVariable || strings.Contains(v, "\x00")) {
 			continue
 		}
 		if !same {

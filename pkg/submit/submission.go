@@ -180,9 +180,7 @@ func (s *Submission) environment() {
 // shellFunction reports whether a variable is a function that a shell has exported. -V takes it along, and no submission verifier sees or
 // sets it: the names are none in most languages.
 func shellFunction(name string) bool {
-	function, is := strings.CutPrefix(name, "BASH_FUNC_")
-	cut := strings.TrimSuffix(strings.TrimSuffix(function, "%%"), "()")
-	return is && cut != "" && cut != function && grid.VariableName(name)
+	return strings.HasPrefix(name, "BASH_FUNC_") && grid.VariableName(name)
 }
 
 // exported reports whether -V takes a variable along: not those that Grid Engine
