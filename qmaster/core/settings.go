@@ -84,7 +84,9 @@ func (c *Core) newSettings() *settings {
 	s.mayRestart, s.mayFail = !forbids("FORBID_RESCHEDULE"), !forbids("FORBID_APPERROR")
 	s.maxMails = mailsMax
 	if text, given := grid.ParamIn(s.text["qmaster_params"], "MAX_MAIL_RECIPIENTS"); given {
-		s.maxMails, _ = strconv.Atoi(text)
+		if n, err := strconv.Atoi(text); err == nil {
+			s.maxMails = n
+		}
 	}
 	s.keepsUsers = float64(s.number("auto_user_delete_time"))
 	c.state.Each(grid.KindUserset, func(o grid.Object) bool {
