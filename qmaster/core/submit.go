@@ -16,7 +16,7 @@ import (
 )
 
 // submit makes a job of a user's request, or answers why not, submit(1).
-func (c *Core) submit(in Request, submitted *grid.Job) {
+func (c *Core) submit(in Request, submitted *grid.Job, notes ...gdi.Answer) {
 	j, refusal := c.newJob(in, submitted)
 	if refusal == nil {
 		refusal = cmp.Or(deny(gdi.StatusLimit, "", c.badLimits(j)), tooBig(j), c.noRoom(j.Owner, nil, j))
@@ -46,7 +46,7 @@ func (c *Core) submit(in Request, submitted *grid.Job) {
 	}
 	c.emit(events.Add(j))
 	c.greet(j.Owner)
-	c.submitted(in.Ref, j, j.ID, warning...)
+	c.submitted(in.Ref, j, j.ID, append(notes, warning...)...)
 }
 
 // resubmit makes a job like another one.
@@ -56,7 +56,11 @@ func (c *Core) resubmit(in Request, b *gdi.Resubmit) {
 		c.reply(in.Ref, refusal)
 		return
 	}
-	c.submit(in, submitted)
+	var notes []gdi.Answer
+	if of := c.state.Job(b.Job); of.Owner != in.User {
+		notes = append(notes, gdi.Warn(fmt.Sprintf("warning: the new job belongs to %s, and runs with the rights of %[1]s what %s has submitted as job %d", in.User, of.Owner, of.ID)))
+	}
+	c.submit(in, submitted, notes...)
 }
 
 // Like returns a new job that copies an existing one, or nil and the refusal.

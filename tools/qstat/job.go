@@ -212,8 +212,8 @@ type fields struct{ strings.Builder }
 
 func (b *fields) put(name, value string) { b.WriteString(field(name, value)) }
 
-// some adds a field that has a value.
-func (b *fields) some(name, value string) { b.is(name, value, value != "") }
+// some adds a field that has a value, as one line whatever characters arguments and variables of a user have.
+func (b *fields) some(name, value string) { b.is(name, grid.OneLine(value), value != "") }
 
 func (b *fields) is(name, value string, when bool) {
 	if when {

@@ -120,7 +120,15 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 		body, err := s.cell.alteration(nil, a.Options, strings.Join(a.Refs, ","), len(refs))
 		return "qalter", []gdi.Body{body}, err
 	default:
+		at, err := s.cell.mirror.now()
+		if err != nil {
+			return "", nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+		}
 		for _, ref := range refs {
+			if j := at.state.Job(ref.ID); j != nil && j.Owner != s.User() { // qmaster would have a manager run what the owner wrote
+				return "", nil, problem(http.StatusForbidden, "not_owner", "", fmt.Sprintf("job %d belongs to %s: submitted again here, its script would run with your rights, unseen; "+
+					"have the owner submit it, or see qresub(1)", j.ID, j.Owner))
+			}
 			out = append(out, &gdi.Resubmit{Job: ref.ID})
 		}
 		return "qresub", out, nil
