@@ -118,7 +118,7 @@ var plan = []row{
 	{path: "tools/qrsh/session", level: programs, imports: "pkg/fair", modules: "golang.org/x/sys"},
 	{path: "tools/qevent", level: programs, imports: "pkg/grid events events/filter events/diff pkg/gdi pkg/state pkg/codec pkg/document pkg/switches pkg/client pkg/history pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/qrsh", level: programs, imports: "pkg/grid pkg/gdi pkg/report pkg/userdb pkg/cell pkg/client pkg/submit execd/plan pkg/opt tools/qrsh/session", modules: "github.com/urfave/cli/v2 golang.org/x/term"},
-	{path: "tools/q*", level: programs, imports: "pkg/grid pkg/gdi pkg/report pkg/pattern pkg/accounting pkg/conf pkg/state pkg/view pkg/document pkg/switches pkg/userdb pkg/cell pkg/client pkg/submit pkg/opt tools/qstat/queueoptions", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
+	{path: "tools/q*", level: programs, imports: "pkg/grid pkg/gdi pkg/report pkg/pattern pkg/accounting pkg/conf pkg/state pkg/view pkg/document pkg/switches pkg/product pkg/userdb pkg/cell pkg/client pkg/submit pkg/opt tools/qstat/queueoptions", modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/sharemon", level: programs, imports: "pkg/grid pkg/gdi pkg/view pkg/reporting pkg/switches pkg/client pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/drmaa/session", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state pkg/cell pkg/client pkg/history pkg/submit", modules: "golang.org/x/sys"},
 	{path: "tools/drmaa", level: programs, imports: "pkg/product pkg/cell pkg/submit tools/drmaa/session"},
