@@ -30,6 +30,9 @@ var listingsOf = [][]string{
 // listedJobs is how many of the attacker's jobs are listed one by one.
 const listedJobs = 60
 
+// verifiedFile is what a verifier of jobs was sent: lines of a protocol, which no person reads.
+const verifiedFile = "the lines that a verifier of jobs reads"
+
 // lines reports lines of listings and files that a user has made up, and control characters in them.
 func (d *director) lines(ctx context.Context) (breaches []string) {
 	found := map[string]bool{}
@@ -40,7 +43,7 @@ func (d *director) lines(ctx context.Context) (breaches []string) {
 				from, _, _ := strings.Cut(strings.TrimPrefix(at, forged), strings.TrimSpace(forged))
 				found[fmt.Sprintf("a line of its own in %s: from %s", where, strings.TrimRight(from, "?\r"))] = true
 			}
-			if strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) && strings.Contains(line, strings.TrimSpace(forged)) {
+			if where != verifiedFile && strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) && strings.Contains(line, strings.TrimSpace(forged)) {
 				found["a control character in "+where] = true
 			}
 		}
@@ -70,7 +73,7 @@ func (d *director) lines(ctx context.Context) (breaches []string) {
 			look(strings.Join(words, " "), text)
 		}
 	}
-	files := []string{d.s.where.Accounting(), d.s.where.Reporting(), d.c.mailed, d.c.verified}
+	files := []string{d.s.where.Accounting(), d.s.where.Reporting(), d.c.mailed}
 	for _, daemon := range d.s.daemons {
 		files = append(files, daemon.log)
 	}
@@ -78,6 +81,8 @@ func (d *director) lines(ctx context.Context) (breaches []string) {
 		text, _ := os.ReadFile(file)
 		look("file "+pattern(filepath.Base(file)), text)
 	}
+	verified, _ := os.ReadFile(d.c.verified)
+	look(verifiedFile, verified)
 	return slices.Sorted(maps.Keys(found))
 }
 
@@ -195,16 +200,15 @@ func (s *site) killSurvivors() {
 	}
 }
 
-// again has the administrator submit the attacker's jobs again: a script of a user runs as this user, or not at all.
+// again has the administrator submit a job of the attacker again, which makes it the administrator's: the answer must name whose script it is.
 func (d *director) again(ctx context.Context) (breaches []string) {
-	for _, id := range d.attackersJobs(ctx)[:min(3, len(d.attackersJobs(ctx)))] {
-		d.s.command(ctx, nil, "qresub", fmt.Sprint(id)).Run()
+	jobs := d.attackersJobs(ctx)
+	if len(jobs) == 0 || !d.s.root {
+		return nil
 	}
-	d.s.each(ctx, grid.KindJob, func(o grid.Object) {
-		if j := o.(*grid.Job); j.Owner == "root" && d.s.root {
-			breaches = append(breaches, "a job of a user was submitted again and belongs to root")
-		}
-	})
-	slices.Sort(breaches)
-	return slices.Compact(breaches)
+	out, err := d.s.command(ctx, nil, "qresub", fmt.Sprint(jobs[0])).CombinedOutput()
+	if err == nil && !strings.Contains(string(out), d.s.attacker.name) {
+		breaches = append(breaches, "a job of a user was submitted again and belongs to root, without a word")
+	}
+	return breaches
 }
