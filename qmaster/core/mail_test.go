@@ -11,7 +11,7 @@ import (
 // TestRecipientsAreBound: a job and a reservation have at most 20 recipients of mail, or as many as the configuration says, however
 // they get them.
 func TestRecipientsAreBound(t *testing.T) {
-	_, ask := budgetCell(t, 1<<40, 1<<40)
+	h, ask := budgetCell(t, 1<<40, 1<<40)
 	to := func(n int) (list grid.Names) {
 		for i := range n {
 			list = append(list, fmt.Sprintf("u%d@h", i))
@@ -32,7 +32,7 @@ func TestRecipientsAreBound(t *testing.T) {
 			for _, b := range []gdi.Body{
 				&gdi.Submit{Job: &grid.Job{Name: "y", Spec: spec}},
 				&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{Name: "x"}}}, Set: []string{"M"}, Job: &grid.Job{Spec: spec}},
-				&gdi.Reserve{AR: &grid.AR{Duration: uint32(100 + i), MailTo: to(n)}},
+				&gdi.Reserve{AR: &grid.AR{Start: h.now.Add(float64(1000 * (i + 1))), Duration: 100, MailTo: to(n)}},
 			} {
 				user := "alice"
 				if b.Verb() == "reserve" {
