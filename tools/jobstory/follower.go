@@ -66,7 +66,7 @@ func (t *follower) begin(j *grid.Job) {
 	t.array = j.Array && t.task == 0
 	t.story = &Story{Job: t.job, Task: t.task, Name: j.Name, Owner: j.Owner, Asked: asked(j)}
 	if j.Spec != nil {
-		t.story.Command = j.Spec.SubmitCommand
+		t.story.Command = grid.OneLine(j.Spec.SubmitCommand)
 	}
 	t.tasks, t.idle, t.category = map[uint32]*track{}, map[uint32]*track{}, ""
 }
