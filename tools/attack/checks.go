@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,6 +110,8 @@ func (d *director) attackersJobs(ctx context.Context) (ids []uint32) {
 	return ids
 }
 
+var versions = regexp.MustCompile(`,?"Version":[0-9]+`)
+
 // configuration is each configuration object of the cell, by kind and name.
 func (d *director) configuration(ctx context.Context) (map[string]string, error) {
 	all := map[string]string{}
@@ -123,7 +126,7 @@ func (d *director) configuration(ctx context.Context) (map[string]string, error)
 			}
 			host := d.s.names[bus.Host] // which joins the cell with its key
 			if o.Key().Name != host {
-				all[k.Name+" "+o.Key().String()] = strings.NewReplacer(`,"`+host+`"`, "", `"`+host+`",`, "").Replace(string(text))
+				all[k.Name+" "+o.Key().String()] = strings.NewReplacer(`,"`+host+`"`, "", `"`+host+`",`, "").Replace(versions.ReplaceAllString(string(text), ""))
 			}
 		})
 		if err != nil {
