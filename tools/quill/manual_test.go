@@ -50,11 +50,12 @@ promtool() { outside promtool "$@"; }
 
 // elsewhere are the marks of shell blocks that TestManual does not run: why, and the file that shows where they are run.
 var elsewhere = map[string]struct{ why, file, shows string }{
-	"vm":    {"installs as root, with systemd: TestVM does that", "tools/quill/vm_test.go", `"etc/systemd/system/quill-execd.service"`},
-	"api":   {"curl: TestManual of tools/web has what they are about", "tools/web/manual_test.go", `"../manual/api.md"`},
-	"bench": {"takes minutes: the story has each kind with small numbers", "tools/quill/testdata/script/bench.txtar", "exec quill bench list"},
-	"image": {"needs an image and a runtime: the story has a script for one", "tools/quill/testdata/script/qsub_container.txtar", "-l container=debian.sif"},
-	"login": {"needs a network with authorities: the test of the package has one", "tools/login/cert_test.go", `"--cert"`},
+	"vm":      {"installs as root, with systemd: TestVM does that", "tools/quill/vm_test.go", `"etc/systemd/system/quill-execd.service"`},
+	"api":     {"curl: TestManual of tools/web has what they are about", "tools/web/manual_test.go", `"../manual/api.md"`},
+	"bench":   {"takes minutes: the story has each kind with small numbers", "tools/quill/testdata/script/bench.txtar", "exec quill bench list"},
+	"image":   {"needs an image and a runtime: the story has a script for one", "tools/quill/testdata/script/qsub_container.txtar", "-l container=debian.sif"},
+	"servers": {"needs three hosts: TestServerConf has their servers on one", "tools/quill/serverconf_test.go", `"--replicas"`},
+	"login":   {"needs a network with authorities: the test of the package has one", "tools/login/cert_test.go", `"--cert"`},
 }
 
 // TestManual runs the fenced shell commands of the README and of each chapter of the

@@ -25,7 +25,7 @@ func TestServerConf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := regexp.MustCompile("(?s)```text\n(server_name: a\n.*?)```").FindSubmatch(page)
+	conf := regexp.MustCompile("(?s)```\n(server_name: a\n.*?)```").FindSubmatch(page)
 	if conf == nil {
 		t.Fatal("the manual has no server.conf of host a")
 	}
