@@ -108,6 +108,11 @@ func (s *Server) start(o ServerOptions) error {
 	if err := removeUnborn(o.Dir); err != nil {
 		return err
 	}
+	if o.OpenLater {
+		if err := reserveSocket(o.Socket); err != nil {
+			return err
+		}
+	}
 	err := s.serve(o)
 	if broken := (*brokenStore)(nil); errors.As(err, &broken) {
 		removed, removeErr := removeDebug(o.Dir, broken.why)

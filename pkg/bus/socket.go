@@ -53,8 +53,8 @@ const (
 )
 
 func listenSocket(path string, nats Engine, g *gate, d *desk, b *bounds) (*socket, error) {
-	if len(path) > socketMax {
-		return nil, fmt.Errorf("path of the socket is longer than %d bytes: %s", socketMax, path)
+	if err := checkSocket(path); err != nil {
+		return nil, err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -71,6 +71,30 @@ func listenSocket(path string, nats Engine, g *gate, d *desk, b *bounds) (*socke
 	s := &socket{nats: nats, gate: g, desk: d, bounds: b, names: newUserNames()}
 	s.serve(l, func(c net.Conn) { s.handle(c.(*net.UnixConn)) })
 	return s, nil
+}
+
+func checkSocket(path string) error {
+	if len(path) > socketMax {
+		return fmt.Errorf("path of the socket is longer than %d bytes: %s", socketMax, path)
+	}
+	return nil
+}
+
+// reserveSocket makes the file of a socket that is opened later, if there is none: who looks for the cell finds that its server is on this
+// host, and waits for it there.
+func reserveSocket(path string) error {
+	if _, err := os.Stat(path); path == "" || err == nil {
+		return nil
+	}
+	if err := checkSocket(path); err != nil {
+		return err
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return os.NewSyscallError("bind "+path, unix.Bind(fd, &unix.SockaddrUnix{Name: path}))
 }
 
 // handle serves a connection unless its user, or all together, have too many. A

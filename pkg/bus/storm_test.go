@@ -2,6 +2,7 @@ package bus
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"regexp"
 	"sync/atomic"
@@ -43,6 +44,9 @@ func TestOpenLater(t *testing.T) {
 	defer stop()
 	if _, err := OpenLine(ConnOptions{Socket: socket}); !errors.Is(err, ErrNoServer) || s.URL() != "" {
 		t.Errorf("before: %v, address %q", err, s.URL())
+	}
+	if _, err := os.Stat(socket); err != nil {
+		t.Errorf("before: programs of this host look for the server elsewhere: %v", err)
 	}
 	if err := s.Open(); err != nil {
 		t.Fatal(err)
