@@ -124,6 +124,7 @@ func (v *verifier) verifyRequest(conf *verification, key string, req gdi.Request
 	}
 	var refusal gdi.Answer
 	number, about := uint32(0), req.Body.Verb()
+	copied, _ := req.Body.(*gdi.Resubmit)
 	if !v.q.owner.hasSubmitted(req) {
 		var job *grid.Job
 		if job, refusal = v.q.owner.jobOf(req); job != nil {
@@ -152,7 +153,11 @@ func (v *verifier) verifyRequest(conf *verification, key string, req gdi.Request
 			v.q.refuse(asker, about, refusal.Status, refusal.Text)
 		default:
 			v.q.owner.submit(input{asker: asker, about: about, make: func(ref uint64) core.Input {
-				return core.Request{Ref: ref, Request: req, Job: number}
+				r := core.Request{Ref: ref, Request: req, Job: number}
+				if copied != nil {
+					r.CopyOf = copied.Job
+				}
+				return r
 			}})
 		}
 	}

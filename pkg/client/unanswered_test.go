@@ -78,7 +78,7 @@ func TestUnanswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	submit := &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}}}
-	unanswered := func(body gdi.Body) (err error, asked gdi.Request) {
+	unanswered := func(body gdi.Body) (asked gdi.Request, err error) {
 		t.Helper()
 		requests := make(chan gdi.Request, 2)
 		s := fake(t, cell, func(req gdi.Request, _ *bus.Request) { requests <- req })
@@ -95,9 +95,9 @@ func TestUnanswered(t *testing.T) {
 		}()
 		_, err = c.Do(context.Background(), "qsub", body)
 		<-stopped
-		return err, asked
+		return asked, err
 	}
-	err, asked := unanswered(submit)
+	asked, err := unanswered(submit)
 	var e *Unanswered
 	if !errors.As(err, &e) || e.Request != asked.ID || !strings.Contains(err.Error(), "QUILL_REQUEST="+asked.ID+" ") {
 		t.Errorf("submission %s: %v", asked.ID, err)
@@ -107,15 +107,15 @@ func TestUnanswered(t *testing.T) {
 	}
 	t.Setenv(grid.RequestVariable, asked.ID)
 	for i, want := range []string{asked.ID, asked.ID + ".2"} {
-		if _, again := unanswered(submit); again.ID != want {
+		if again, _ := unanswered(submit); again.ID != want {
 			t.Errorf("submission %d of the next process has number %s, want %s", i, again.ID, want)
 		}
 	}
-	err, asked = unanswered(&gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"alice"}}})
+	asked, err = unanswered(&gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"alice"}}})
 	if !errors.As(err, &e) || e.Makes || asked.ID == "" || strings.Contains(asked.ID, os.Getenv(grid.RequestVariable)) {
 		t.Errorf("deletion %s: %v", asked.ID, err)
 	}
-	err, _ = unanswered(&gdi.Wait{Job: 1, For: "ended"})
+	_, err = unanswered(&gdi.Wait{Job: 1, For: "ended"})
 	if away := (*Unreachable)(nil); !errors.As(err, &away) {
 		t.Errorf("a request that only reads: %v", err)
 	}

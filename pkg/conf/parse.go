@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -73,6 +74,7 @@ func Parse(text string, into grid.Object) error {
 		}
 	}
 	if c, ok := into.(*grid.Centry); ok {
+		c.Default = cmp.Or(c.Default, "NONE") // as a row of the table has it
 		return checkCentry(c)
 	}
 	return check(into)

@@ -20,11 +20,13 @@ type Input interface{ input() }
 
 // Request is a user's request, except gdi.Get, which Query answers. Job is the number
 // that was set aside for the job that it submits; 0: the next number. Proof is what the ID token of a gdi.LogIn proves.
+// CopyOf is the job that a gdi.Submit was a gdi.Resubmit of before a verifier looked at it; 0: none.
 type Request struct {
 	Ref uint64
 	gdi.Request
-	Job   uint32
-	Proof *Proof
+	Job    uint32
+	Proof  *Proof
+	CopyOf uint32
 }
 
 // Orders is a scheduling run's list.

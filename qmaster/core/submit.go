@@ -16,7 +16,7 @@ import (
 )
 
 // submit makes a job of a user's request, or answers why not, submit(1).
-func (c *Core) submit(in Request, submitted *grid.Job, notes ...gdi.Answer) {
+func (c *Core) submit(in Request, submitted *grid.Job) {
 	j, refusal := c.newJob(in, submitted)
 	if refusal == nil {
 		refusal = cmp.Or(deny(gdi.StatusLimit, "", c.badLimits(j)), tooBig(j), c.noRoom(j.Owner, nil, j))
@@ -46,7 +46,16 @@ func (c *Core) submit(in Request, submitted *grid.Job, notes ...gdi.Answer) {
 	}
 	c.emit(events.Add(j))
 	c.greet(j.Owner)
-	c.submitted(in.Ref, j, j.ID, append(notes, warning...)...)
+	c.submitted(in.Ref, j, j.ID, append(c.copyOfOthers(in), warning...)...)
+}
+
+// copyOfOthers warns a manager who submits a copy of another user's job: it runs with the manager's rights, as in Grid Engine.
+func (c *Core) copyOfOthers(in Request) []gdi.Answer {
+	of := c.state.Job(in.CopyOf)
+	if of == nil || of.Owner == in.User {
+		return nil
+	}
+	return []gdi.Answer{gdi.Warn(fmt.Sprintf("warning: the new job belongs to %s, and runs with the rights of %[1]s what %s has submitted as job %d", in.User, of.Owner, of.ID))}
 }
 
 // resubmit makes a job like another one.
@@ -56,11 +65,8 @@ func (c *Core) resubmit(in Request, b *gdi.Resubmit) {
 		c.reply(in.Ref, refusal)
 		return
 	}
-	var notes []gdi.Answer
-	if of := c.state.Job(b.Job); of.Owner != in.User {
-		notes = append(notes, gdi.Warn(fmt.Sprintf("warning: the new job belongs to %s, and runs with the rights of %[1]s what %s has submitted as job %d", in.User, of.Owner, of.ID)))
-	}
-	c.submit(in, submitted, notes...)
+	in.CopyOf = b.Job
+	c.submit(in, submitted)
 }
 
 // Like returns a new job that copies an existing one, or nil and the refusal.
