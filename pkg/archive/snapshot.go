@@ -145,21 +145,21 @@ func (s *Snapshots) Read(name string, each func(chunk []byte) error) (frame.Poin
 	return readSnapshot(f, each)
 }
 
-// Head is the first chunk of a snapshot, of which the rest may be good or not.
-func (s *Snapshots) Head(name string) (chunk []byte, err error) {
+// Head is the point and the first chunk of a snapshot, of which the rest may be good or not.
+func (s *Snapshots) Head(name string) (at frame.Point, chunk []byte, err error) {
 	f, err := s.store.Open(name)
 	if err != nil {
-		return nil, err
+		return at, nil, err
 	}
 	defer f.Close()
-	_, err = readSnapshot(f, func(first []byte) error {
+	at, err = readSnapshot(f, func(first []byte) error {
 		chunk = first
 		return errHead
 	})
 	if err == errHead {
 		err = nil
 	}
-	return chunk, err
+	return at, chunk, err
 }
 
 var errHead = errors.New("that is enough")
@@ -248,7 +248,7 @@ func readSnapshot(in io.Reader, each func([]byte) error) (frame.Point, error) {
 			return frame.Point{}, fmt.Errorf("%w: %w", errSnapshot, err)
 		}
 		if err := each(chunk); err != nil {
-			return frame.Point{}, err
+			return at, err
 		}
 	}
 	var stored [sha256.Size]byte

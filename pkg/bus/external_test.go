@@ -142,11 +142,11 @@ func TestBucketSilent(t *testing.T) {
 	if err != nil || len(points) != 1 {
 		t.Fatal(points, err)
 	}
-	if _, err := snaps.Head(points[at.Seq]); err != nil {
+	if _, _, err := snaps.Head(points[at.Seq]); err != nil {
 		t.Fatal(err)
 	}
 	way.Mute()
-	if _, err := snaps.Head(points[at.Seq]); err == nil || !strings.Contains(err.Error(), "nothing of it has come") {
+	if _, _, err := snaps.Head(points[at.Seq]); err == nil || !strings.Contains(err.Error(), "nothing of it has come") {
 		t.Error(err)
 	}
 }

@@ -157,8 +157,14 @@ func (l *Log) exportState(w *archive.Writer, e Export) (after uint64, err error)
 			}
 			return 0, fmt.Errorf("%s begins at list %d", l.from, l.first.Seq)
 		}
-		point := frame.Point{Seq: l.states[i].seq}
-		_, err := l.states[i].read(func(chunk []byte) error {
+		point, _, err := l.states[i].head()
+		if err != nil {
+			return 0, err
+		}
+		if e.Show != nil { // frames have a chain of their own
+			point = frame.Point{Seq: point.Seq}
+		}
+		_, err = l.states[i].read(func(chunk []byte) error {
 			lists, err := show(chunk)
 			w.State(point, lists)
 			return err

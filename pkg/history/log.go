@@ -62,13 +62,13 @@ type source interface {
 type position struct {
 	seq  uint64 // of its Point; the state may know some more lists
 	name string
-	head func() ([]byte, error) // its first lists
+	head func() (frame.Point, []byte, error) // its Point and its first lists
 	read func(each func(chunk []byte) error) (frame.Point, error)
 }
 
 // mark is where a position truly is.
 func (p *position) mark() (Mark, error) {
-	head, err := p.head()
+	_, head, err := p.head()
 	if err != nil {
 		return Mark{}, err
 	}
@@ -107,7 +107,7 @@ func (l *Log) add(f *os.File) error {
 			if i == 0 || a.Blocks[i-1].Part != archive.PartState || a.Blocks[i-1].First != b.First {
 				l.states = append(l.states, position{
 					seq: b.First, name: fmt.Sprint(b.First),
-					head: func() ([]byte, error) { _, lists, err := a.State(b); return lists, err },
+					head: func() (frame.Point, []byte, error) { return a.State(b) },
 					read: func(each func([]byte) error) (frame.Point, error) { return a.EachState(i, each) },
 				})
 			}
@@ -155,7 +155,7 @@ func (l *Log) snapshots(store *archive.Snapshots) error {
 	for seq, name := range points {
 		l.states = append(l.states, position{
 			seq: seq, name: name,
-			head: func() ([]byte, error) { return store.Head(name) },
+			head: func() (frame.Point, []byte, error) { return store.Head(name) },
 			read: func(each func([]byte) error) (frame.Point, error) { return store.Read(name, each) },
 		})
 	}

@@ -208,7 +208,7 @@ func (b *backup) print(json bool) error {
 		first, last := document.MarkOf(b.now.First.List, b.now.First.Time), document.MarkOf(b.now.Last.List, b.now.Last.Time)
 		return document.Write(b.env.Stdout, document.LogCopy{Path: b.dir, Lists: b.added.Lists, First: &first, Last: &last})
 	}
-	_, err := fmt.Fprintf(b.env.Stdout, "%s: cell %s up to list %d of %s (%d lists added)\n", b.dir, b.cell.Name, b.now.Last.List,
-		b.now.Last.Time.Std().In(b.env.Now().Location()).Format(stamp), b.added.Lists)
+	_, err := fmt.Fprintf(b.env.Stdout, "%s: cell %s up to list %d of %s (%s added)\n", b.dir, b.cell.Name, b.now.Last.List,
+		b.now.Last.Time.Std().In(b.env.Now().Location()).Format(stamp), opt.Count(b.added.Lists, "list"))
 	return err
 }

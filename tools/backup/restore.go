@@ -76,6 +76,7 @@ type restore struct {
 	check history.Check
 	last  history.Mark // the list that is restored
 	made  cell.Cell    // under another name until it is whole
+	after int          // lists restored after the stored state, up to last
 	state *state.State
 }
 
@@ -198,6 +199,7 @@ func (r *restore) lists() error {
 		return fmt.Errorf("what was written ends at list %d, not at list %d: %w", check.End.Seq, r.last.Seq, check.Damage)
 	}
 	_, r.last = copied.Span()
+	r.after = check.Lists
 	if r.state, err = copied.Full(r.last.Seq); err != nil {
 		return err
 	}
@@ -259,8 +261,9 @@ func (r *restore) continued(segments string, after frame.Point) (end frame.Point
 
 func (r *restore) print(json bool) error {
 	if json {
-		first, last := document.MarkOf(r.check.First.Seq, r.check.First.At), document.MarkOf(r.last.Seq, r.last.At)
-		return document.Write(r.env.Stdout, document.LogCopy{Path: r.to.Dir(), Lists: int(r.last.Seq - r.check.First.Seq + 1), First: &first, Last: &last})
+		begin, _ := r.log.Span()
+		first, last := document.MarkOf(begin.Seq, begin.At), document.MarkOf(r.last.Seq, r.last.At)
+		return document.Write(r.env.Stdout, document.LogCopy{Path: r.to.Dir(), Lists: r.after, First: &first, Last: &last})
 	}
 	running := 0
 	r.state.Each(grid.KindJATask, func(o grid.Object) bool {
@@ -269,7 +272,7 @@ func (r *restore) print(json bool) error {
 		}
 		return true
 	})
-	_, err := fmt.Fprintf(r.env.Stdout, "%s: cell %s as of list %d of %s: %d jobs, %d tasks running. The next job has the number %d\n", r.to.Dir(), r.to.Name,
-		r.last.Seq, r.time(r.last), r.state.Len(grid.KindJob), running, r.state.Counter(grid.JobSeqNum)+1)
+	_, err := fmt.Fprintf(r.env.Stdout, "%s: cell %s as of list %d of %s: %s, %s running. The next job has the number %d\n", r.to.Dir(), r.to.Name,
+		r.last.Seq, r.time(r.last), opt.Count(r.state.Len(grid.KindJob), "job"), opt.Count(running, "task"), r.state.Counter(grid.JobSeqNum)+1)
 	return err
 }
