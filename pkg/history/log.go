@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -166,6 +167,7 @@ func (l *Log) snapshots(store *archive.Snapshots) error {
 func (l *Log) settle() error {
 	slices.SortFunc(l.states, func(a, b position) int { return int(int64(a.seq) - int64(b.seq)) })
 	l.about.Lists = l.about.Lists && len(l.states) == 0 // other pieces have what one lacks
+	var lost error
 	begun := l.begins()
 	switch {
 	case begun || l.about.Lists:
@@ -180,6 +182,8 @@ func (l *Log) settle() error {
 			if m, err := p.mark(); err == nil {
 				l.first = m
 				break
+			} else {
+				lost = cmp.Or(lost, fmt.Errorf("the state at list %d cannot be used: %w", p.seq, err))
 			}
 		}
 	}
@@ -208,6 +212,9 @@ func (l *Log) settle() error {
 		if p.short != nil && l.damage == nil {
 			l.damage = damaged(frame.Point{}, p.short)
 		}
+	}
+	if l.damage == nil {
+		l.damage = lost
 	}
 	switch {
 	case l.first.Seq == 0 && l.damage != nil:

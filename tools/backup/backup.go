@@ -84,6 +84,9 @@ func (b *backup) run(ctx context.Context) error {
 		if complete, err = b.before.End.point(); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Join(b.dir, summaryFile), err)
 		}
+		if err := b.before.intact(b.dir); err != nil {
+			return fmt.Errorf("%w, nothing was added. Begin a new backup in another directory", err)
+		}
 	}
 	if err := removeBeyond(b.dir, complete); err != nil {
 		return err
@@ -100,6 +103,10 @@ func (b *backup) run(ctx context.Context) error {
 		return fmt.Errorf("the keys cannot be copied: run quill backup on qmaster's host as the user who runs qmaster: %w", err)
 	}
 	if err := copyDir(filepath.Join(b.dir, commonDir), b.cell.Common(), uncopied(b.cell)...); err != nil {
+		return err
+	}
+	b.now.Root = b.cell.Root
+	if b.now.Files, err = filesOf(b.dir, b.cell); err != nil {
 		return err
 	}
 	return b.now.write(b.dir)

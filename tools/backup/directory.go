@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -39,6 +41,9 @@ type summary struct {
 	First   mark      `json:"first"` // the state
 	Last    mark      `json:"last"`
 	End     end       `json:"end"`
+
+	Root  string           `json:"root"`  // SGE_ROOT, which settings.sh in common names
+	Files map[string]int64 `json:"files"` // the sizes of what a later backup does not write anew, by path
 }
 
 // mark is a history.Mark as JSON.
@@ -99,6 +104,50 @@ func (s *summary) write(dir string) error {
 		return err
 	}
 	return archive.Replace(filepath.Join(dir, summaryFile), append(text, '\n'), 0o600)
+}
+
+// filesOf returns the sizes of the files in a directory that a later backup does not write anew.
+func filesOf(dir string, c cell.Cell) (map[string]int64, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, history.SegmentsDir, "*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range []string{c.Accounting(), c.AccountingJSON()} {
+		paths = append(paths, filepath.Join(dir, commonDir, filepath.Base(path)))
+	}
+	files := map[string]int64{}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) { // there are no accounting records yet
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return nil, err
+		}
+		files[name] = info.Size()
+	}
+	return files, nil
+}
+
+// intact returns an error if a file of the backup is missing or has another size. What is in the files is for restore and log verify.
+func (s *summary) intact(dir string) error {
+	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%s is missing: the backup is damaged", path)
+		case err != nil:
+			return err
+		case info.Size() != s.Files[name]:
+			return fmt.Errorf("%s has %d bytes, not %d: the backup is damaged", path, info.Size(), s.Files[name])
+		}
+	}
+	return nil
 }
 
 // lockDir keeps a second backup out of a directory until what it returns is closed.

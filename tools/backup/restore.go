@@ -72,6 +72,8 @@ type restore struct {
 	to   cell.Cell // that is made
 	skip uint32
 
+	summary *summary
+
 	log   *history.Log
 	check history.Check
 	last  history.Mark // the list that is restored
@@ -84,10 +86,18 @@ func (r *restore) run(c *cli.Context) error {
 	if _, err := os.Lstat(r.to.Dir()); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(err, fmt.Errorf("%s exists: move it away, or name another cell with SGE_ROOT and SGE_CELL", r.to.Dir()))
 	}
-	if s, err := readSummary(r.from); err != nil || s == nil || !s.complete() {
-		return errors.Join(err, fmt.Errorf("%s holds no complete backup", r.from))
-	}
 	var err error
+	if r.summary, err = readSummary(r.from); err != nil {
+		return err
+	}
+	if r.summary == nil || !r.summary.complete() {
+		return fmt.Errorf("%s holds no complete backup", r.from)
+	}
+	if c.String("as-of") == "" {
+		if err := r.summary.intact(r.from); err != nil {
+			return fmt.Errorf("%w. quill log verify --log %s says up to which list it is good: restore with --as-of LIST", err, r.from)
+		}
+	}
 	r.log, err = history.Open(c.Context, history.Source{Dir: r.from, Odd: func(u *codec.Unreadable) { fmt.Fprintln(r.env.Stderr, "quill restore:", u) }})
 	if err != nil {
 		return err
@@ -155,7 +165,11 @@ func (r *restore) files() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := copyDir(r.made.Common(), filepath.Join(r.from, commonDir), uncopied(r.made)...); err != nil {
+	except := uncopied(r.made)
+	if r.summary.Root != r.to.Root || r.summary.Cell != r.to.Name { // qmaster makes those that name the cell
+		except = append(except, "settings.sh", "settings.csh")
+	}
+	if err := copyDir(r.made.Common(), filepath.Join(r.from, commonDir), except...); err != nil {
 		return err
 	}
 	// Until qmaster runs here no program shall look for it on the host that it had.
