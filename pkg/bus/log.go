@@ -323,7 +323,7 @@ func (l *Log) fail(err error) error {
 func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 	// How long a server has been without a leader is counted from each attempt anew: a
 	// process that was stopped for long and continues would leave every server at once.
-	waited := time.Duration(0) // without the time in which this process got no processor
+	waited, counted := time.Duration(0), time.Now() // without the time in which this process got no processor, and up to when
 	for sent, first := time.Now(), true; ; sent, first = time.Now(), false {
 		if !first {
 			l.wire.send(m)
@@ -356,7 +356,8 @@ func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 		if why := l.conn.storeBroken(); why != nil {
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, why)
 		}
-		if waited += min(time.Since(sent), 2*attemptWait); waited > l.wait {
+		now := time.Now() // an attempt that fails at once costs its pause
+		if waited, counted = waited+min(now.Sub(counted), 2*attemptWait), now; waited > l.wait {
 			return 0, fmt.Errorf("%w: no acknowledgement within %s: %w", ErrLogFailed, l.wait, err)
 		}
 		time.Sleep(attemptPause)
