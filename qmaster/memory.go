@@ -8,11 +8,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -28,6 +30,9 @@ type memory struct {
 	looked time.Time
 	live   int64 // bytes of the heap that the last collection has left
 	sample []metrics.Sample
+
+	collected  time.Time   // see collect
+	collecting atomic.Bool // a run has not ended
 }
 
 // A request is decoded and applied while the log and the feeds have copies of it, some
@@ -39,6 +44,9 @@ const (
 	userPart    = 0.25                   // of the limit is for the objects of one user
 	allPart     = 0.4                    // of the limit is for the objects of all users
 	lookEvery   = 100 * time.Millisecond // how often what is in use is read
+
+	collectEvery = time.Second
+	collectWait  = time.Second
 )
 
 // newMemory returns the bounds for a process that may use limit bytes; 0: what the
@@ -150,15 +158,46 @@ func (m *memory) short(b gdi.Body) string {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now := time.Now(); now.Sub(m.looked) >= lookEvery {
-		metrics.Read(m.sample)
-		m.looked, m.live = now, int64(m.sample[0].Value.Uint64())
+	if time.Since(m.looked) >= lookEvery {
+		m.readLive()
 	}
-	if float64(m.live) <= livePart*float64(m.limit) {
+	if m.tight() {
+		m.collect()
+	}
+	if !m.tight() {
 		return ""
 	}
 	return fmt.Sprintf("denied: qmaster is short of memory (%d MB of %d MB are in use): nothing new is accepted until jobs have ended; try again later",
 		m.live>>20, m.limit>>20)
+}
+
+// readLive reads what is in use. It is called with mu held.
+func (m *memory) readLive() {
+	metrics.Read(m.sample)
+	m.looked, m.live = time.Now(), int64(m.sample[0].Value.Uint64())
+}
+
+func (m *memory) tight() bool { return float64(m.live) > livePart*float64(m.limit) }
+
+// collect has the garbage collector find out what is in use now, at most once in collectEvery and not for longer than collectWait: what was in
+// use at its last run may long be free, and a qmaster that refuses what is requested allocates too little for another run. It is
+// called with mu held.
+func (m *memory) collect() {
+	if time.Since(m.collected) < collectEvery || !m.collecting.CompareAndSwap(false, true) {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		runtime.GC()
+		m.collecting.Store(false)
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(collectWait):
+	}
+	m.collected = time.Now()
+	m.readLive()
 }
 
 // memoryLimit is the least of $GOMEMLIMIT, which is not changed then, the memory of the machine and that of the

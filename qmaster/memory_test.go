@@ -47,6 +47,23 @@ func TestShortOfMemory(t *testing.T) {
 	}
 }
 
+// TestFreedMemoryIsNotInUse: what was in use when garbage was collected last, and is not any more, is no reason to refuse a request.
+func TestFreedMemoryIsNotInUse(t *testing.T) {
+	m := newMemory(0)
+	runtime.GC()
+	m.readLive()
+	m.limit = int64(float64(m.live+100<<20) / livePart)
+	big := make([]byte, 200<<20)
+	runtime.GC()
+	runtime.KeepAlive(big)
+	if m.readLive(); !m.tight() {
+		t.Fatalf("%d of %d bytes are in use", m.live, m.limit)
+	}
+	if text := m.short(&gdi.Submit{}); text != "" {
+		t.Error(text)
+	}
+}
+
 // TestRecoveryUnderTheLimit: one user fills the memory with jobs that grow afterwards, as much as is allowed. qmaster starts again
 // with the same memory, the jobs can be deleted, and then there is room.
 func TestRecoveryUnderTheLimit(t *testing.T) {
