@@ -36,11 +36,43 @@ var texts = func() grid.Texts {
 	}, pointers...)
 }()
 
+// options are those of qsub and qalter that set a field of a job.
+var options = map[string]string{
+	"Job.Project":                    "P",
+	"JobRequest.Hard":                "l",
+	"JobRequest.Soft":                "soft -l",
+	"JobRequest.MasterHard":          "scope master -l",
+	"JobRequest.SlaveHard":           "scope slave -l",
+	"JobRequest.HardQueues":          "q",
+	"JobRequest.SoftQueues":          "soft -q",
+	"JobRequest.MasterQueues":        "masterq",
+	"JobRequest.SlaveQueues":         "scope slave -q",
+	"JobRequest.PE":                  "pe",
+	"JobRequest.Ckpt":                "ckpt",
+	"JobRequest.CkptWhen":            "c",
+	"JobRequest.PredecessorReq":      "hold_jid",
+	"JobRequest.ArrayPredecessorReq": "hold_jid_ad",
+	"JobSpec.Cwd":                    "wd",
+	"JobSpec.Context":                "ac",
+	"JobSpec.Stdout":                 "o",
+	"JobSpec.Stderr":                 "e",
+	"JobSpec.Stdin":                  "i",
+	"JobSpec.Shell":                  "S",
+	"JobSpec.MailOptions":            "m",
+	"JobSpec.MailTo":                 "M",
+	"JobSpec.Verify":                 "w",
+	"JobSpec.CommandPrefix":          "C",
+}
+
 // unreadable refuses a request with a text that would not be read as one.
 func (r *Request) unreadable() (err error) {
 	texts.Each(r, func(field string, rule grid.TextRule, text string) string {
 		switch {
 		case rule == grid.TextLine && grid.HasControl(text):
+			if option := options[field]; option != "" {
+				err = cmp.Or(err, fmt.Errorf("-%s %q has a line end or another control character; use printable characters", option, text))
+				break
+			}
 			err = cmp.Or(err, fmt.Errorf("%q (%s) has a line end or another control character; use printable characters", text, field))
 		case rule == grid.TextVariable:
 			err = cmp.Or(err, grid.BadVariable(text))
