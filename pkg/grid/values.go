@@ -41,6 +41,44 @@ func (v Values) With(name, text string) Values {
 	return append(out, Value{name, text})
 }
 
+// Assigned is a list of Values that is made one by one: unlike With, Set costs the same however long the list is. The zero value is an empty list.
+type Assigned struct {
+	list Values // with what Drop took out
+	at   map[string]int
+}
+
+// Set sets names one after the other, each in the place of an old value.
+func (a *Assigned) Set(more ...Value) {
+	if a.at == nil {
+		a.at = make(map[string]int, len(more))
+	}
+	for _, v := range more {
+		if i, known := a.at[v.Name]; known {
+			a.list[i].Text = v.Text
+			continue
+		}
+		a.at[v.Name] = len(a.list)
+		a.list = append(a.list, v)
+	}
+}
+
+// Drop takes names out.
+func (a *Assigned) Drop(names Values) {
+	for _, v := range names {
+		delete(a.at, v.Name)
+	}
+}
+
+// Values returns the list, a copy.
+func (a *Assigned) Values() (list Values) {
+	for i, v := range a.list {
+		if at, there := a.at[v.Name]; there && at == i {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
 // Text prints the list for people: name=value, and name=NONE where a value says
 // nothing.
 func (v Values) Text() string {

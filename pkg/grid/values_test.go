@@ -267,3 +267,22 @@ func TestSameHost(t *testing.T) {
 		}
 	}
 }
+
+func TestAssigned(t *testing.T) {
+	var a grid.Assigned
+	if a.Drop(grid.Values{{Name: "A"}}); a.Values() != nil {
+		t.Errorf("nothing was set: %v", a.Values())
+	}
+	a.Set(grid.Value{Name: "A", Text: "1"}, grid.Value{Name: "B", Text: "2"}, grid.Value{Name: "A", Text: "3"}, grid.Value{Name: "", Text: "4"})
+	if got := a.Values().Text(); got != "A=3,B=2,=4" {
+		t.Errorf("set: %s", got)
+	}
+	a.Drop(grid.Values{{Name: "A"}, {Name: "C"}})
+	if got := a.Values().Text(); got != "B=2,=4" {
+		t.Errorf("dropped: %s", got)
+	}
+	a.Set(grid.Value{Name: "A", Text: "5"})
+	if got := a.Values().Text(); got != "B=2,=4,A=5" {
+		t.Errorf("set again: %s", got)
+	}
+}

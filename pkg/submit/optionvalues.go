@@ -91,19 +91,13 @@ func setContext(name string) func(*Submission, []string) error {
 				return switches.Errorf("-%s and -%s together are not supported: change the context in two steps", other, name)
 			}
 		}
-		context := &s.Job.Spec.Context
-		switch {
-		case name == "sc":
-			*context = values
-		case name == "dc" && s.table.Name == "qsub":
-			*context = slices.DeleteFunc(slices.Clone(*context), func(v grid.Value) bool {
-				_, gone := values.Get(v.Name)
-				return gone
-			})
-		default:
-			for _, v := range values {
-				*context = context.With(v.Name, v.Text)
-			}
+		if name == "sc" {
+			s.context = grid.Assigned{}
+		}
+		if name == "dc" && s.table.Name == "qsub" {
+			s.context.Drop(values)
+		} else {
+			s.context.Set(values...)
 		}
 		return nil
 	}
@@ -186,7 +180,7 @@ func (s *Submission) variables(text string) error {
 		if !given {
 			value = s.origin.Getenv(name)
 		}
-		s.vars = s.vars.With(name, value)
+		s.vars.Set(grid.Value{Name: name, Text: value})
 	}
 	return nil
 }

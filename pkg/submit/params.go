@@ -36,7 +36,7 @@ type param struct {
 // sent.
 var params = []param{
 	{name: "a", value: moment(func(j *grid.Job) grid.Time { return j.ExecTime }), unset: func(j *grid.Job) { j.ExecTime = 0 }},
-	{name: "ac", value: func(j *grid.Job, _ Client) string { return valueList(j.Spec.Context) }, unset: func(j *grid.Job) { j.Spec.Context = nil }},
+	{name: "ac", value: func(j *grid.Job, _ Client) string { return valueList(j.Spec.Context) }, set: setContextOf},
 	{name: "ar", value: number32(func(j *grid.Job) uint32 { return j.AR }), unset: func(j *grid.Job) { j.AR = 0 }},
 	{name: "A", value: account, unset: func(j *grid.Job) { j.Account = "" }},
 	{name: "b", value: yes(func(j *grid.Job) bool { return j.Binary }), set: boolean},
@@ -142,23 +142,39 @@ func Corrected(j *grid.Job, changes []jsv.Change, from Client) (*grid.Job, error
 	o := Origin{Now: func() time.Time { return from.Now }}
 	s := Qsub(o).New(nil)
 	s.Job = &own
-	for _, c := range slices.SortedStableFunc(slices.Values(changes), strategyFirst) {
-		if err := s.change(c); err != nil {
+	for list := slices.SortedStableFunc(slices.Values(changes), strategyFirst); len(list) > 0; {
+		n, err := s.change(list)
+		if err != nil {
 			return nil, err
 		}
+		list = list[n:]
 	}
 	return s.Job, s.sound()
 }
 
-func (s *Submission) change(c jsv.Change) error {
-	env := &s.Job.Spec.Env
+// change makes the first of some changes, with those of variables that follow one, and returns how many these are.
+func (s *Submission) change(list []jsv.Change) (n int, err error) {
+	if !list[0].Env {
+		return 1, s.changeParam(list[0])
+	}
+	var env grid.Assigned
+	env.Set(s.Job.Spec.Env...)
+	for ; n < len(list) && list[n].Env; n++ {
+		switch c := list[n]; {
+		case c.Drop:
+			env.Drop(grid.Values{{Name: c.Name}})
+		case !exported(c.Name):
+			return n, switches.Errorf("JSV tries to set %q, which is not the job's to have", c.Name)
+		default:
+			env.Set(grid.Value{Name: c.Name, Text: c.Value})
+		}
+	}
+	s.Job.Spec.Env = env.Values()
+	return n, nil
+}
+
+func (s *Submission) changeParam(c jsv.Change) error {
 	switch i := slices.IndexFunc(params, func(p param) bool { return p.name == c.Name }); {
-	case c.Env && c.Drop:
-		*env = slices.DeleteFunc(*env, func(v grid.Value) bool { return v.Name == c.Name })
-	case c.Env && !exported(c.Name):
-		return switches.Errorf("JSV tries to set %q, which is not the job's to have", c.Name)
-	case c.Env:
-		*env = env.With(c.Name, c.Value)
 	case readOnly.Has(c.Name):
 		return switches.Errorf("JSV tries to modify read-only parameter %q", c.Name)
 	case strings.HasPrefix(c.Name, "CMD"):

@@ -154,6 +154,18 @@ func setDisplay(s *Submission, _ param, value string) error {
 	return nil
 }
 
+// setContextOf is ac, all of the context.
+func setContextOf(s *Submission, _ param, value string) error {
+	s.context = grid.Assigned{}
+	if value != "" {
+		if err := setContext("ac")(s, []string{value}); err != nil {
+			return err
+		}
+	}
+	s.Job.Spec.Context = s.context.Values()
+	return nil
+}
+
 // setHolds is h, the letters of qalter's -h.
 func setHolds(s *Submission, p param, value string) error {
 	if strings.Trim(value, "uosn") != "" {

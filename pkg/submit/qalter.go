@@ -60,7 +60,7 @@ func (s *Submission) Alter() (*gdi.Alter, error) {
 	a.Set = append(a.Set, s.lists...)
 	slices.Sort(a.Set)
 	a.Set = slices.Compact(a.Set)
-	s.environment()
+	s.assigned()
 	return a, tooLong(a.Job)
 }
 

@@ -44,7 +44,8 @@ type Submission struct {
 	lists   []string       // that -l and -q have added to, by the names of qalter's attributes
 	queues  bool           // -q was given in this source
 	environ bool           // -V
-	vars    grid.Values    // -v
+	vars    grid.Assigned  // -v
+	context grid.Assigned  // -ac, -dc, -sc
 	hold    bool           // -h
 	pty     *bool          // -pty
 	display string         // -display
@@ -68,7 +69,8 @@ func (s *Submission) clear() {
 	s.Terse, s.Sync, s.Verify, s.Verifiers = false, false, false, nil
 	s.Prefix, s.Set = DefaultPrefix, nil
 	s.Format = switches.Format{}
-	s.soft, s.environ, s.vars, s.hold = false, false, nil, false
+	s.soft, s.environ, s.hold = false, false, false
+	s.vars, s.context = grid.Assigned{}, grid.Assigned{}
 	s.scope, s.lists = grid.AllTasks, nil
 	s.Inherit, s.NoStdin, s.Verbose, s.pty, s.display = false, false, false, nil, ""
 	s.sitDown()
@@ -155,25 +157,32 @@ func (s *Submission) finish(script []byte) {
 	if j.AR != 0 && j.Spec.Verify == "" {
 		j.Spec.Verify = "e" // as qsub(1) says of -ar
 	}
-	s.environment()
+	s.assigned()
 	s.describe(script)
+}
+
+// assigned is what the job has of -ac, -dc and -sc, and its environment.
+func (s *Submission) assigned() {
+	s.Job.Spec.Context = s.context.Values()
+	s.environment()
 }
 
 // environment is the job's: all of qsub's with -V, then what -v says.
 func (s *Submission) environment() {
-	env := &s.Job.Spec.Env
+	var env grid.Assigned
 	if s.environ {
+		var own grid.Values
 		for _, e := range s.origin.Environ {
 			name, value, _ := strings.Cut(e, "=")
 			if exported(name) || shellFunction(name) {
-				*env = append(*env, grid.Value{Name: name, Text: value})
+				own = append(own, grid.Value{Name: name, Text: value})
 			}
 		}
-		grid.SortValues(*env)
+		grid.SortValues(own)
+		env.Set(own...)
 	}
-	for _, v := range s.vars {
-		*env = env.With(v.Name, v.Text)
-	}
+	env.Set(s.vars.Values()...)
+	s.Job.Spec.Env = env.Values()
 	s.sessionEnvironment()
 }
 

@@ -30,14 +30,15 @@ func Assignments(text string) []string {
 // Values reads name[=value],...: a value may hold blanks, quotes, commas within quotes and further
 // equal signs. ok is false when a name is missing.
 func Values(text string) (list grid.Values, ok bool) {
+	var all grid.Assigned
 	for _, word := range Assignments(text) {
 		name, value, _ := strings.Cut(word, "=")
 		if name == "" {
 			return nil, false
 		}
-		list = list.With(name, value)
+		all.Set(grid.Value{Name: name, Text: value})
 	}
-	return list, true
+	return all.Values(), true
 }
 
 // Requests reads a resource_list of -l: name[=value],... Blanks divide as commas do, neither

@@ -70,26 +70,28 @@ var fixedByTasks = grid.Names{"P", "ar"}
 // takeEnvironment replaces the variables of -v and -V; what the submission
 // itself has set (SGE_O_*) stays.
 func takeEnvironment(to, from *grid.JobSpec) {
-	var env grid.Values
+	var own grid.Assigned
 	for _, v := range to.Env {
-		if _, given := from.Env.Get(v.Name); !given && strings.HasPrefix(v.Name, "SGE_O_") {
-			env = append(env, v)
+		if strings.HasPrefix(v.Name, "SGE_O_") {
+			own.Set(v)
 		}
 	}
-	to.Env = append(env, from.Env...)
+	own.Drop(from.Env)
+	to.Env = append(own.Values(), from.Env...)
 }
 
 func addContext(to, from *grid.JobSpec) {
-	for _, v := range from.Context {
-		to.Context = to.Context.With(v.Name, v.Text)
-	}
+	var all grid.Assigned
+	all.Set(to.Context...)
+	all.Set(from.Context...)
+	to.Context = all.Values()
 }
 
 func deleteContext(to, from *grid.JobSpec) {
-	to.Context = slices.DeleteFunc(slices.Clone(to.Context), func(v grid.Value) bool {
-		_, given := from.Context.Get(v.Name)
-		return given
-	})
+	var left grid.Assigned
+	left.Set(to.Context...)
+	left.Drop(from.Context)
+	to.Context = left.Values()
 }
 
 func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {

@@ -203,6 +203,8 @@ func (s said) override(j *grid.Job, bulk bool, now time.Time, getenv func(string
 	if mail := s[vEmail]; len(mail) > 0 {
 		spec.MailTo = mail
 	}
+	var env grid.Assigned
+	env.Set(spec.Env...)
 	for _, v := range s[vEnv] {
 		name, value, given := strings.Cut(v, "=")
 		if !given {
@@ -211,7 +213,8 @@ func (s said) override(j *grid.Job, bulk bool, now time.Time, getenv func(string
 		if err := grid.BadVariable(name); err != nil {
 			return err
 		}
-		spec.Env = spec.Env.With(name, value)
+		env.Set(grid.Value{Name: name, Text: value})
 	}
+	spec.Env = env.Values()
 	return s.places(spec, bulk)
 }
