@@ -414,8 +414,8 @@ func TestOlderQmasterIsRefusedAfterARestart(t *testing.T) {
 	})
 }
 
-// What a job leaves where nothing can be removed is logged, once, and is gone when
-// execd has been started anew and it can be.
+// What a job leaves with a directory that is not there is not logged, and is gone when
+// execd has been started anew and the directory is there.
 func TestFolderOutOfReach(t *testing.T) {
 	m := newMachine(t)
 	m.halt()
@@ -429,8 +429,6 @@ func TestFolderOutOfReach(t *testing.T) {
 	active, away := filepath.Join(m.dir, "active_jobs"), filepath.Join(m.dir, "away")
 	m.q.deliver("node1", script(t, m.out, 1, "mv "+active+" "+away))
 	m.q.end(1)
-	const stays = "folder of a job stays until it can be removed: job=1.1.1"
-	waitText(t, log.Name(), stays)
 	waitGone(t, filepath.Join(m.dir, "job_scripts", "1")) // the job is over for execd, too
 	m.halt()
 	if err := os.Rename(away, active); err != nil {
@@ -438,7 +436,7 @@ func TestFolderOutOfReach(t *testing.T) {
 	}
 	m.start()
 	waitGone(t, filepath.Join(active, "1.1"))
-	if text, _ := os.ReadFile(log.Name()); strings.Count(string(text), stays) != 1 {
+	if text, _ := os.ReadFile(log.Name()); strings.Contains(string(text), "stays until it can be removed") {
 		t.Errorf("said %s", text)
 	}
 }

@@ -118,9 +118,11 @@ func (a *attempt) run() {
 	if a.failed != nil && a.failed.lack {
 		time.Sleep(lackPause)
 	}
-	if left, why := a.k.removeAll(p, sweepPatience); why != nil {
-		a.end.Left = why.Error()
+	if left, why := a.k.removeAll(p, sweepPatience); len(left) > 0 {
 		a.k.stays(left)
+		if why != nil {
+			a.end.Left = why.Error()
+		}
 	}
 	a.finish()
 }

@@ -362,7 +362,7 @@ func (k *shepherd) removeAll(p *plan.Plan, patience time.Duration) (left []strin
 }
 
 // removeFor removes what an attempt of the owner left. What cannot be removed, or takes longer than patience, is in left
-// with the reason for the first of them.
+// with the reason that remove returns.
 func (k *shepherd) removeFor(owner uint32, others []string, patience time.Duration) (left []string, why error) {
 	if len(others) == 0 {
 		return nil, nil
@@ -381,7 +381,8 @@ func (k *shepherd) removeFor(owner uint32, others []string, patience time.Durati
 }
 
 // remove removes leavings, directories with all they contain. It returns the directories that stay, and why the first of
-// them does. One that is out of reach with the directory around it, a file system that is not mounted, may come back.
+// them does. One that is not there, nor the directory around it, is gone, or may come back when a file system is mounted: it is
+// tried again, and no reason is given.
 func remove(paths []string) (left []string, why error) {
 	for _, path := range paths {
 		dir, isDir := strings.CutSuffix(path, "/")
@@ -389,19 +390,17 @@ func remove(paths []string) (left []string, why error) {
 			syscall.Unlink(path)
 			continue
 		}
-		err := error(nil)
+		err, away := error(nil), false
 		switch no := syscall.Rmdir(dir); no {
 		case nil, syscall.ENOTDIR: // not ours
 		case syscall.ENOTEMPTY:
 			err = removeTree(dir)
 		case syscall.ENOENT:
-			if !exists(filepath.Dir(dir)) {
-				err = &os.PathError{Op: "remove", Path: dir, Err: no}
-			}
+			away = !exists(filepath.Dir(dir))
 		default:
 			err = &os.PathError{Op: "remove", Path: dir, Err: no}
 		}
-		if err != nil {
+		if err != nil || away {
 			left, why = append(left, path), cmp.Or(why, err)
 		}
 	}

@@ -1,8 +1,6 @@
 package shepherd
 
 import (
-	"errors"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -58,10 +56,9 @@ func (k *shepherd) recover() ([]record, error) {
 		if b.Boot != k.boot {
 			lost.End.Text = "the host went down without shutdown of the job: power failure, crash or forced shutdown"
 		}
-		if left, why := k.removeFor(unknownOwner, b.Remove, sweepPatience); why != nil {
+		if left, why := k.removeFor(unknownOwner, b.Remove, sweepPatience); len(left) > 0 {
 			k.left = append(k.left, left...)
-			// A boot empties a file system in memory, and its folders go with it: nothing stays then.
-			if b.Boot == k.boot || !errors.Is(why, fs.ErrNotExist) {
+			if why != nil {
 				lost.End.Left = why.Error()
 			}
 		}

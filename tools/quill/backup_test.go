@@ -132,7 +132,7 @@ func TestBackupDrill(t *testing.T) {
 
 	begun := time.Now()
 	t.Logf("%sin %.2f s", d.must("quill", "restore", safe), time.Since(begun).Seconds())
-	if out, err := exec.Command("mv", filepath.Join(d.root, "lost/execd"), filepath.Join(d.root, "default/execd")).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mv", filepath.Join(d.root, "lost/execd"), filepath.Join(d.root, "lost/tmp"), filepath.Join(d.root, "default")).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	up = d.hosted("second")
