@@ -98,7 +98,7 @@ soak: ## the long laws: thousands of seeds, whole workload logs under every poli
 	  $(GO) test -timeout 60m $$dir -run '^$$' -fuzz "^$$name\$$" -fuzztime 5m || exit 1; \
 	done
 	$(GO) test -count=1 -timeout 60m ./schedd -run 'TestMadeUpEvents|TestSwaps' -seeds 2000
-	$(GO) test -count=1 -timeout 60m ./tools/quill -run 'TestReplicas|TestPartition' -rounds 10
+	$(GO) test -count=1 -timeout 60m ./tools/quill -run 'TestReplicas|TestPartition|TestMajority' -rounds 10
 	$(GO) test -count=1 -timeout 60m ./tools/quill -run TestKilledDaemons -tasks 10000
 
 powercut: ## cut the power of a cell at random moments; needs root and a loop device (minutes)
