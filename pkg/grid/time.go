@@ -138,8 +138,10 @@ func ParseMemory(s string) (bytes float64, ok bool) {
 // parseNumber reads a decimal, octal (leading 0) or hexadecimal (leading 0x)
 // number as sge_types(1) allows.
 func parseNumber(s string) (float64, error) {
-	if n, err := strconv.ParseInt(s, 0, 64); err == nil && !strings.Contains(s, "_") {
-		return float64(n), nil
+	if !strings.Contains(s, ".") { // an error costs allocations, and most load values have a fraction
+		if n, err := strconv.ParseInt(s, 0, 64); err == nil && !strings.Contains(s, "_") {
+			return float64(n), nil
+		}
 	}
 	if strings.ContainsAny(s, "_xXpPnNiI") {
 		return 0, strconv.ErrSyntax
