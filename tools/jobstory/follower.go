@@ -230,7 +230,7 @@ func (t *follower) altered(l events.List, old, now *grid.Job) {
 	}
 	if len(words) > 0 {
 		t.story.Asked = asked(now)
-		t.step(l, Step{What: "altered", Text: strings.Join(words, "; ")})
+		t.step(l, Step{What: "altered", Text: grid.OneLine(strings.Join(words, "; "))})
 	}
 }
 
