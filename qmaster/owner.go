@@ -111,7 +111,7 @@ func (o *owner) placesOf(about string) *fair.Places {
 	return nil
 }
 
-// takeWaiter returns who waits for an answer, which is on its way.
+// takeWaiter removes and returns the client that waits for an answer, before the answer is sent.
 func (o *owner) takeWaiter(ref uint64) waiter {
 	w := o.waiting[ref]
 	delete(o.waiting, ref)

@@ -62,7 +62,7 @@ type Plan struct {
 	// Binding is reported in the Status for as long as the attempt has not ended.
 	Binding string
 
-	// Admin is the uid of the cell's administrator if a step runs as that user, who may then write in Spool what steps read; else 0.
+	// Admin is the uid of the cell's administrator if a step runs as that user: the administrator then owns the files in Spool that steps read. Else 0.
 	Admin uint32
 
 	Keep bool // Spool stays, and the files in it, for an administrator to read

@@ -33,7 +33,7 @@ type removal struct {
 	failed error // the first one
 }
 
-// removeTree removes a directory with all that it contains. No link is followed, whoever replaces what meanwhile: every name is used relative to an
+// removeTree removes a directory with all that it contains. No link is followed, also when the owner replaces entries meanwhile: every name is used relative to an
 // open directory.
 func removeTree(dir string) error {
 	parent, err := unix.Open(filepath.Dir(dir), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

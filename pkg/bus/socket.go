@@ -80,8 +80,8 @@ func checkSocket(path string) error {
 	return nil
 }
 
-// reserveSocket makes the file of a socket that is opened later, if there is none: who looks for the cell finds that its server is on this
-// host, and waits for it there.
+// reserveSocket makes the file of a socket that is opened later, if there is none: programs that look for the cell find that its server is on this
+// host, and wait for it there.
 func reserveSocket(path string) error {
 	if _, err := os.Stat(path); path == "" || err == nil {
 		return nil

@@ -31,7 +31,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesWait: who waits is served in turns, a daemon beside them, a large request is not passed by small ones for ever, and what was
+// TestPlacesWait: waiting users are served in turns, a daemon beside them, a large request is not passed by small ones for ever, and what was
 // cancelled is not in the way.
 func TestPlacesWait(t *testing.T) {
 	p := NewPlaces("test", Limits{Total: 4, User: 2, Waiting: 3})

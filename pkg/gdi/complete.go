@@ -54,7 +54,7 @@ func NewBody(verb string) Body {
 // are known. qmaster calls it for each request that it receives, and the core for each
 // that it decides on. The error names what is missing.
 func (r *Request) Complete() error {
-	if err := cmp.Or(r.origin(), r.bounded(), r.unreadable()); err != nil {
+	if err := cmp.Or(r.origin(), r.bounded(), r.checkLines()); err != nil {
 		return err
 	}
 	switch b := r.Body.(type) {

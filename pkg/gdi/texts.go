@@ -64,8 +64,8 @@ var options = map[string]string{
 	"JobSpec.CommandPrefix":          "C",
 }
 
-// unreadable refuses a request with a text that would not be read as one.
-func (r *Request) unreadable() (err error) {
+// checkLines refuses a request with a text that would not be read as one.
+func (r *Request) checkLines() (err error) {
 	texts.Each(r, func(field string, rule grid.TextRule, text string) string {
 		switch {
 		case rule == grid.TextLine && grid.HasControl(text):

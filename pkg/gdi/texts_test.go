@@ -31,7 +31,7 @@ func TestUnreadableOption(t *testing.T) {
 	} {
 		j := job()
 		set(j)
-		if err := (&Request{Body: &Submit{Job: j}}).unreadable(); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if err := (&Request{Body: &Submit{Job: j}}).checkLines(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

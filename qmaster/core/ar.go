@@ -45,7 +45,7 @@ func granted(id uint32) gdi.Answer {
 	return gdi.Done(fmt.Sprintf("Your advance reservation %d has been granted", id)).On(gdi.Subject{AR: id, Did: gdi.DidGrant})
 }
 
-// mayReserve holds the user against who may make and delete reservations.
+// mayReserve refuses users who have no right to make and delete reservations.
 func (c *Core) mayReserve(r gdi.Request) *gdi.Answer {
 	u := c.state.Userset(arUsers)
 	if !c.isOperator(r) && (u == nil || !u.Contains(r.User, r.Group)) {

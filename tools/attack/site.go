@@ -423,7 +423,7 @@ func (s *site) configure(ctx context.Context, c *canaries) error {
 	if _, err := s.administer(ctx, "qconf", "-Arqs", quota); err != nil {
 		return err
 	}
-	if _, err := s.administer(ctx, "qconf", "-au", s.attacker.name, "arusers"); err != nil { // who may reserve
+	if _, err := s.administer(ctx, "qconf", "-au", s.attacker.name, "arusers"); err != nil { // members may reserve
 		return err
 	}
 	verifier, err := c.jsv()

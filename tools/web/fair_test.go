@@ -35,7 +35,7 @@ func (s *stuckClient) Write(b []byte) (int, error) {
 }
 
 // TestSlowReadersOfLog: a user with many streams of what the log has, none of which is read, does not keep another user from reading the log;
-// nor does who waits for a turn and goes.
+// nor does a client that goes while it waits for a turn.
 func TestSlowReadersOfLog(t *testing.T) {
 	for _, reads := range []int{0, 1} { // before the log is read, and while it is
 		c := newCell(t, 1)
