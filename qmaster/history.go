@@ -18,7 +18,7 @@ import (
 // history sends the log as an archive: all of it to daemons and managers; to other users
 // what the public feed shows, without the records of scheduling runs.
 func (q *QMaster) history(r *bus.Request, req gdi.Request, h gdi.History) {
-	q.stream(stream{request: r, about: h.Verb(), write: func(s *state.State, send func([]byte) error) ([]byte, error) {
+	q.stream(stream{request: r, about: h.Verb(), places: q.streams.reading, write: func(s *state.State, send func([]byte) error) ([]byte, error) {
 		if refusal := core.Refuse(s, q.now(), req); refusal != nil {
 			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
 		}

@@ -50,6 +50,8 @@ func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
 type streams struct {
 	q    *QMaster
 	open *fair.Places // each holds a copy of the state
+	// reading are those that read the log, each with some megabytes of it.
+	reading *fair.Places
 	// computing is held while an answer is computed, but not while it waits for its client.
 	computing *fair.Places
 }
@@ -61,6 +63,7 @@ type stream struct {
 	about    string // what it requests: the subject of its metrics
 	write    func(*state.State, func(chunk []byte) error) ([]byte, error)
 	received func()
+	places   *fair.Places // nil: streams.open
 	since    time.Time
 }
 
@@ -68,6 +71,7 @@ func newStreams(q *QMaster) *streams {
 	return &streams{
 		q:         q,
 		open:      fair.NewPlaces("listings", fair.Limits{Total: 64, User: 4, Daemon: 4, Reserve: 16, Waiting: 1000}),
+		reading:   fair.NewPlaces("readers of the log", fair.Limits{Total: 16, User: 1, Daemon: 4, Reserve: 4, Waiting: 1000}),
 		computing: fair.NewPlaces("listings that are computed", fair.Limits{Total: max(2, runtime.GOMAXPROCS(0)), Daemon: 1, Reserve: 1, Waiting: 1000}),
 	}
 }
@@ -76,7 +80,7 @@ func newStreams(q *QMaster) *streams {
 func (q *QMaster) stream(one stream) {
 	s, r := q.streams, one.request
 	one.since = time.Now()
-	_, err := s.open.Join(r.Turn(), 1, func(leave func()) {
+	_, err := cmp.Or(one.places, s.open).Join(r.Turn(), 1, func(leave func()) {
 		go func() {
 			defer leave()
 			switch {

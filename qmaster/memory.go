@@ -40,7 +40,7 @@ type memory struct {
 const (
 	requestMost = 4 << 20                // bytes of the longest request, as Slurm's max_script_size
 	requestPart = 32                     // of the limit is the longest request, if that is less
-	livePart    = 0.6                    // of the limit may be in use when a request that needs more is taken
+	livePart    = 0.7                    // of the limit may be in use when a request that needs more is taken
 	userPart    = 0.25                   // of the limit is for the objects of one user
 	allPart     = 0.4                    // of the limit is for the objects of all users
 	lookEvery   = 100 * time.Millisecond // how often what is in use is read

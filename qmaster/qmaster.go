@@ -247,7 +247,7 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		}
 		q.server, err = bus.Start(bus.ServerOptions{
 			Dir: dirsOf(o.Cell).log, Durable: o.Durable, Socket: o.Cell.Socket(), OpenLater: true,
-			Listen: o.Listen, Keys: o.Keys, Tokens: q.access.owner, LogIns: q.access.admitsGuests, CertUser: q.access.certUser, TLS: o.TLS, AdminUID: uint32(os.Getuid()), Log: q.log.Named("bus"),
+			Listen: o.Listen, Keys: o.Keys, Tokens: q.access.owner, LogIns: q.access.admitsGuests, CertUser: q.access.certUser, TLS: o.TLS, AdminUID: uint32(os.Getuid()), Memory: q.memory.limit, Log: q.log.Named("bus"),
 		})
 		if err != nil {
 			return err

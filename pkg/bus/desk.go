@@ -27,15 +27,12 @@ type desk struct {
 	closing bool           // no more requests are taken
 	idle    chan struct{}  // closed when what waited has been handled
 	waiting fair.Queue[*Request]
+	most    share // of bytes that wait; always at least one request of each sender
 }
 
-// Bounds of what may wait at a desk. Requests of a line are bounded by the line: it is
-// not read while one of its requests waits.
-const (
-	waitingMax      = 1000     // requests of one sender
-	waitingBytesMax = 16 << 20 // of one sender; always at least one request
-	deskBytesMax    = 256 << 20
-)
+// requestsMax is how many requests of one sender may wait at a desk. Those of a line are bounded by the line: it is not read while one
+// of its requests waits.
+const requestsMax = 1000
 
 // open has handle called with every request, one after the other.
 func (d *desk) open(handle func(*Request)) {
@@ -93,7 +90,7 @@ func (d *desk) deliver(r *Request) taking {
 		return taken
 	}
 	from := r.Turn()
-	if n, size := d.waiting.Of(from); n >= waitingMax || n > 0 && (size+len(r.Data) > waitingBytesMax || d.waiting.Size() > deskBytesMax) {
+	if n, size := d.waiting.Of(from); n >= requestsMax || n > 0 && (size+len(r.Data) > d.most.user || d.waiting.Size() > d.most.all) {
 		d.mu.Unlock()
 		return tooMany
 	}

@@ -27,7 +27,7 @@ func (d *desk) waits() int {
 // TestDeskTurns: of what waits, users are served in turns and daemons every second
 // time, over lines and over NATS alike; who stops serving serves first what waits.
 func TestDeskTurns(t *testing.T) {
-	var d desk
+	d := desk{most: newBounds(0).waiting}
 	var served []string
 	begun, on := make(chan bool), make(chan bool)
 	d.open(func(r *Request) {
@@ -91,14 +91,14 @@ func TestDeskFull(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	begun, on := make(chan bool, 1), make(chan bool)
-	var d desk
+	d := desk{most: newBounds(0).waiting}
 	d.open(func(*Request) {
 		begun <- true
 		<-on
 	})
 	go d.deliver(&Request{From: alice})
 	<-begun
-	for range waitingMax {
+	for range requestsMax {
 		if d.deliver(&Request{From: alice}) != taken {
 			t.Fatal("a request is rejected too early")
 		}
@@ -106,7 +106,7 @@ func TestDeskFull(t *testing.T) {
 	if d.deliver(&Request{From: alice}) != tooMany {
 		t.Error("too many requests of a user wait")
 	}
-	big := make([]byte, waitingBytesMax)
+	big := make([]byte, waitingUserMax)
 	for _, want := range []taking{taken, tooMany} {
 		if got := d.deliver(&Request{From: node1, Data: big}); got != want {
 			t.Errorf("a big request: %v, not %v", got, want)

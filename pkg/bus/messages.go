@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -15,11 +16,15 @@ const (
 	readWait = time.Minute
 	// quiet is a pause after which the server is asked whether it still has them.
 	quiet = time.Second
+
+	// What is requested of the server at a time: a reader that is slow, or waits for another, holds no more.
+	fetchMessages = 1000
+	fetchBytes    = 1 << 20 // but always one message
+	// consumerLife is how long the server keeps a consumer that requests nothing.
+	consumerLife = 5 * time.Minute
 )
 
-// messages calls fn with the messages from to last of a stream, as the server
-// hands them out: a push consumer is the fastest way to get them (it does not
-// wait for requests).
+// messages calls fn with the messages from to last of a stream.
 func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
 	return c.messagesWithin(readWait, stream, subjects, from, last, fn)
 }
@@ -33,12 +38,8 @@ func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from,
 		}
 		next, err := r.messagesFrom(wait, stream, subjects, from, last, fn)
 		done()
-		closed := r != c && errors.Is(err, nats.ErrConnectionClosed) && next > from
 		if next > from {
 			from, until = next, time.Now().Add(wait)
-		}
-		if closed {
-			continue
 		}
 		if err != nil || next > last {
 			return err
@@ -72,9 +73,8 @@ func (c *Conn) more(stream, subjects string, next, last uint64) (more bool, err 
 	return more, err
 }
 
-// reader returns a connection to read a stream with. The server closes one for which more
-// waits than it permits: beside a server in this process the reader has a connection of
-// its own, because qmaster ends when its connection is closed.
+// reader returns a connection to read a stream with: beside a server in this process one of its own, so that
+// what is read does not delay acknowledgements.
 func (c *Conn) reader() (r *Conn, done func(), err error) {
 	if c.server == nil {
 		return c, func() {}, nil
@@ -99,7 +99,8 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 	defer cancel()
 	var sub *nats.Subscription
 	err = c.patiently(ctx, nil, func(context.Context) (err error) {
-		sub, err = js.SubscribeSync(subjects, nats.OrderedConsumer(), nats.BindStream(stream), nats.StartSequence(from))
+		sub, err = js.PullSubscribe(subjects, "", nats.BindStream(stream), nats.StartSequence(from), nats.AckNone(),
+			nats.ConsumerReplicas(1), nats.ConsumerMemoryStorage(), nats.InactiveThreshold(consumerLife))
 		return err
 	})
 	if err != nil {
@@ -109,31 +110,41 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 	if pending, err := sub.InitialConsumerPending(); err != nil || pending == 0 {
 		return from, err // waiting for a message that is not there would take for ever
 	}
-	for {
-		m, err := awaited(sub, wait, func() bool {
+	until, ahead := time.Now().Add(wait), fetch(sub)
+	for number := uint64(1); ; {
+		some := <-ahead
+		switch {
+		case errors.Is(some.err, nats.ErrTimeout) && time.Now().Before(until):
 			info, err := js.StreamInfo(stream)
-			return err == nil && info.State.FirstSeq > last || c.unreadable(stream, from, last)
-		})
-		if err != nil {
-			return from, fmt.Errorf("stream %s: reading message %d: %w", stream, from, err)
+			if err == nil && info.State.FirstSeq > last || c.unreadable(stream, from, last) {
+				return from, nil // what is removed while it is read is never sent, without a notice
+			}
+		case some.err != nil:
+			return from, fmt.Errorf("stream %s: reading message %d: %w", stream, from, some.err)
+		default:
+			until = time.Now().Add(wait)
 		}
-		if m == nil {
-			return from, nil
-		}
-		meta, err := m.Metadata()
-		if err != nil {
-			return from, fmt.Errorf("stream %s: %w", stream, err)
-		}
-		at := meta.Sequence.Stream
-		if at > last {
-			return at, nil
-		}
-		if err := fn(at, m.Data); err != nil {
-			return from, err
-		}
-		from = at + 1
-		if at == last || meta.NumPending == 0 {
-			return from, nil
+		ahead = fetch(sub)
+		for i, m := range some.messages {
+			some.messages[i] = nil
+			meta, err := m.Metadata()
+			if err != nil {
+				return from, fmt.Errorf("stream %s: %w", stream, err)
+			}
+			at := meta.Sequence.Stream
+			switch {
+			case at > last:
+				return at, nil
+			case meta.Sequence.Consumer != number: // one was lost on the way
+				return from, nil
+			}
+			if err := fn(at, m.Data); err != nil {
+				return from, err
+			}
+			from = at + 1
+			if number++; at == last || meta.NumPending == 0 {
+				return from, nil
+			}
 		}
 	}
 }
@@ -158,16 +169,32 @@ func (c *Conn) unreadable(stream string, from, last uint64) bool {
 	return true
 }
 
-// awaited is the next message of sub, nil when nothing comes because all is gone:
-// what is removed from a stream while it is read is never sent, without a notice.
-func awaited(sub *nats.Subscription, wait time.Duration, gone func() bool) (*nats.Msg, error) {
-	for until := time.Now().Add(wait); ; {
-		m, err := sub.NextMsg(quiet)
-		switch {
-		case !errors.Is(err, nats.ErrTimeout) || time.Now().After(until):
-			return m, err
-		case gone():
-			return nil, nil
-		}
-	}
+// fetched is what the server has sent of what was requested. The error is nats.ErrTimeout when nothing comes for quiet.
+type fetched struct {
+	messages []*nats.Msg
+	err      error
 }
+
+// fetch requests the next messages of sub, and does not wait for them: they come while those before are looked at.
+func fetch(sub *nats.Subscription) <-chan fetched {
+	out := make(chan fetched, 1)
+	go func() {
+		some, err := sub.Fetch(fetchMessages, nats.PullMaxBytes(fetchBytes), nats.MaxWait(quiet))
+		for says(err, wasComplete) {
+			some, err = sub.Fetch(fetchMessages, nats.PullMaxBytes(fetchBytes), nats.MaxWait(quiet))
+		}
+		if says(err, tooLong) {
+			some, err = sub.Fetch(1, nats.MaxWait(quiet))
+		}
+		out <- fetched{some, err}
+	}()
+	return out
+}
+
+// What the server says in place of messages.
+const (
+	tooLong     = "Message Size Exceeds MaxBytes" // the next one is longer than what was requested
+	wasComplete = "Batch Completed"               // the last word of the answer before
+)
+
+func says(err error, what string) bool { return err != nil && strings.Contains(err.Error(), what) }

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"regexp"
+	"runtime"
 	"sync/atomic"
 	"testing"
 
@@ -40,5 +41,44 @@ func TestReplicaLags(t *testing.T) {
 	}
 	if n := changed.Load(); n != 2 {
 		t.Errorf("%d words were changed", n)
+	}
+}
+
+// TestSlowReader: a log that is longer than what a reader takes is not in memory while the reader is busy with its beginning, and no
+// message is too long. Two requests, and the block of the stream that the server reads, are there.
+func TestSlowReader(t *testing.T) {
+	const size, number = 256 << 10, 256
+	l := own(t, inside(t, startServer(t, ServerOptions{}), qmaster))
+	for seq := range uint64(number) {
+		appendSized(t, l, seq+1, size)
+	}
+	appendSized(t, l, number+1, frame.Max-64)
+	live := func() uint64 {
+		var m runtime.MemStats
+		for range 3 { // pools of the server are emptied by the second one
+			runtime.GC()
+		}
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, most := live(), uint64(0)
+	end, err := l.Read(frame.Point{}, func(f frame.Frame) error {
+		if f.First%64 == 1 {
+			most = max(most, live())
+		}
+		return nil
+	})
+	if err != nil || end.Seq != number+1 {
+		t.Errorf("up to list %d: %v", end.Seq, err)
+	}
+	if bound := before + 16*fetchBytes; most > bound {
+		t.Errorf("%d MB are in memory while %d MB are read, %d MB before", most>>20, number*size>>20, before>>20)
+	}
+}
+
+func appendSized(t *testing.T, l *Log, seq uint64, size int) {
+	t.Helper()
+	if err := l.Append(&frame.Frame{First: seq, Last: seq, Count: 1, Payload: list(seq, size)}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -13,6 +13,8 @@ import (
 // second. Without it one user could hold a message of PayloadMax on each connection, and
 // have all processors busy with the memory of messages that are begun again and again.
 type partials struct {
+	most share
+
 	mu   sync.Mutex
 	of   map[fair.User]partial
 	all  int           // bytes of users
@@ -25,13 +27,9 @@ type partial struct {
 	paid time.Duration // until then, after partialEpoch, partialRate allows what the user has begun
 }
 
-// Bounds of partials. A user or daemon may always have one message under way; daemons
-// do not wait for users.
-const (
-	partialUserMax = 4 * PayloadMax
-	partialMax     = 16 * PayloadMax
-	partialRate    = 32 << 20 // bytes a second of one user, beyond partialUserMax at once
-)
+// partialRate is how many bytes a second one user may begin, beyond the user's share at once. A user or daemon may always have one
+// message under way; daemons do not wait for users.
+const partialRate = 32 << 20
 
 // partialEpoch is where the times of partials begin.
 var partialEpoch = time.Now()
@@ -79,7 +77,7 @@ func (p *partials) attempt(who fair.User, n int, now time.Duration) (less <-chan
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	had := p.of[who]
-	if had.held > 0 && (had.held+n > partialUserMax || !who.Daemon && p.all+n > partialMax) {
+	if had.held > 0 && (had.held+n > p.most.user || !who.Daemon && p.all+n > p.most.all) {
 		if p.less == nil {
 			p.less = make(chan struct{})
 		}
@@ -87,7 +85,7 @@ func (p *partials) attempt(who fair.User, n int, now time.Duration) (less <-chan
 	}
 	if !who.Daemon {
 		cost := time.Duration(n) * time.Second / partialRate
-		const burst = partialUserMax * time.Second / partialRate
+		burst := time.Duration(p.most.user) * time.Second / partialRate
 		had.paid = max(had.paid, now) + cost
 		if ahead := had.paid - now; ahead > max(burst, cost) {
 			return nil, ahead - max(burst, cost)

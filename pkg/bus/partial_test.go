@@ -97,7 +97,7 @@ func TestHalfSentRequests(t *testing.T) {
 // TestPaceOfLargeRequests: a user who begins large requests again and again is slowed down to partialRate after a burst of
 // partialUserMax; a daemon and other users are not.
 func TestPaceOfLargeRequests(t *testing.T) {
-	var p partials
+	p := &newBounds(0).partial
 	begun := func(who fair.User, until time.Duration) (bytes int) {
 		for now := time.Duration(0); now < until; {
 			less, pause := p.attempt(who, PayloadMax, now)

@@ -26,6 +26,7 @@ type ServerOptions struct {
 	CertUser CertUser    // whom certificates name; nil: their common name
 	TLS      TLSFiles    // required for a Listen address that is not loopback
 	StoreMax int64       // bytes of disk for all streams; 0: 256 GiB
+	Memory   int64       // bytes that this process may use: what waits for clients takes a part of them; 0: no bound
 	// Connections bounds the connections of all users and daemons, see quota.go; 0: as
 	// many as file descriptors allow, at most 16384.
 	Connections int
@@ -50,12 +51,6 @@ const (
 	storeMaxDefault = 256 << 30
 )
 
-// bounds are those of the memory that all connections take together.
-type bounds struct {
-	partial partials
-	backlog backlogs
-}
-
 // insideMax is how many connections this process may have to its own server.
 const insideMax = 64
 
@@ -71,7 +66,7 @@ type Server struct {
 	gate    *gate
 	lock    *os.File
 	desk    desk
-	bounds  bounds
+	bounds  *bounds
 	socket  *socket  // nil: none
 	network *network // nil: none
 	copy    string   // directory to be removed in the end, see StartCopy
@@ -88,6 +83,8 @@ func Start(o ServerOptions) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: newBoundedLog(o.Log), quota: newQuota(o.Connections), nats: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns, certUser: o.CertUser}, lock: lock, dir: o.Dir, options: o}
+	s.bounds = newBounds(o.Memory)
+	s.desk.most = s.bounds.waiting
 	err = s.start(o)
 	if err == nil && !o.OpenLater {
 		err = s.Open()
@@ -141,12 +138,12 @@ func (s *Server) Open() (err error) {
 		go s.gate.expelRevoked(open.Done())
 	}
 	if o.Listen != "" {
-		if s.network, err = listenNetwork(o.Listen, o.TLS, s.nats, s.gate, &s.bounds); err != nil {
+		if s.network, err = listenNetwork(o.Listen, o.TLS, s.nats, s.gate, s.bounds); err != nil {
 			return err
 		}
 	}
 	if o.Socket != "" {
-		s.socket, err = listenSocket(o.Socket, s.nats, s.gate, &s.desk, &s.bounds)
+		s.socket, err = listenSocket(o.Socket, s.nats, s.gate, &s.desk, s.bounds)
 	}
 	return err
 }

@@ -12,16 +12,12 @@ import (
 // backlogs are the bytes that wait for clients who do not read, by who they are. A
 // program may connect often, subscribe to one subject many times and read nothing.
 type backlogs struct {
-	mu sync.Mutex
-	of map[fair.User]int
-}
+	most share // when there is more, the connections are closed that have more than their part of it
 
-// Bounds of backlogs.
-const (
-	unreadConnMax = 32 << 20 // bytes of one connection
-	unreadUserMax = 64 << 20 // of one user or daemon; then the connections are closed that have more than a little
-	unreadLittle  = 2 << 20  // what may be unread of a client that reads: some chunks of a listing
-)
+	mu    sync.Mutex
+	of    map[fair.User]int
+	users int // of all users
+}
 
 // unreadWait is how long a client may read nothing.
 const unreadWait = 10 * time.Second
@@ -35,7 +31,7 @@ type unread struct {
 	more    sync.Cond
 	blocks  net.Buffers // what waits, in blocks of at most bridgeBytesMax: a long backlog is not copied when it grows
 	waiting int         // bytes of it
-	writing int         // bytes that are on their way
+	memory  int         // bytes of these blocks, and of those that are on their way or empty
 	closed  bool
 }
 
@@ -46,20 +42,28 @@ func (b *backlogs) connection(who fair.User) *unread {
 	return u
 }
 
-// count changes the sum of a user, and returns it.
-func (b *backlogs) count(who fair.User, n int) int {
+// count changes the sums of a user and of all, and reports whether they are within their bounds.
+func (b *backlogs) count(who fair.User, n int) (within bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.of == nil {
 		b.of = make(map[fair.User]int)
 	}
-	b.of[who] += n
-	sum := b.of[who]
-	if sum == 0 {
+	if !who.Daemon {
+		b.users += n
+	}
+	if b.of[who] += n; b.of[who] == 0 {
 		delete(b.of, who)
 	}
-	return sum
+	return b.of[who] <= b.most.user && (who.Daemon || b.users <= b.most.all)
 }
+
+// little returns how many bytes may wait for a connection whatever there is for others: some chunks of a listing. All that a user may have
+// take as much as the user's share.
+func (b *backlogs) little() int { return b.most.user / natsUserMax }
+
+// ofConnection returns how many bytes may wait for one connection.
+func (b *backlogs) ofConnection() int { return b.most.user / 2 }
 
 // relay carries what from sends to a client, until one of them is closed, the client reads
 // nothing for unreadWait, or too much waits for it.
@@ -94,17 +98,17 @@ func (u *unread) put(b []byte) bool {
 	if u.closed {
 		return false
 	}
-	sum := u.all.count(u.who, len(b))
+	more := u.enqueue(b)
+	within := u.all.count(u.who, more)
 	u.waiting += len(b)
-	u.enqueue(b)
+	u.memory += more
 	u.more.Signal()
-	own := u.waiting + u.writing
-	return own <= unreadConnMax && (own <= unreadLittle || sum <= unreadUserMax)
+	return u.memory <= u.all.ofConnection() && (u.memory <= u.all.little() || within)
 }
 
 // enqueue copies b after what waits: into the last block while it has room, then into one of
-// twice its size.
-func (u *unread) enqueue(b []byte) {
+// twice its size. It returns how many bytes of memory that takes.
+func (u *unread) enqueue(b []byte) (more int) {
 	size := bridgeBytes
 	if n := len(u.blocks); n > 0 {
 		last := u.blocks[n-1]
@@ -113,8 +117,10 @@ func (u *unread) enqueue(b []byte) {
 		b, size = b[fits:], min(2*cap(last), bridgeBytesMax)
 	}
 	if len(b) > 0 {
-		u.blocks = append(u.blocks, append(make([]byte, 0, max(size, len(b))), b...))
+		more = max(size, len(b))
+		u.blocks = append(u.blocks, append(make([]byte, 0, more), b...))
 	}
+	return more
 }
 
 // write sends what waits until all is closed.
@@ -122,6 +128,7 @@ func (u *unread) write(client net.Conn) {
 	var spare net.Buffers // one empty block
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	defer func() { u.all.count(u.who, -u.memory) }()
 	for {
 		for u.waiting == 0 && !u.closed {
 			u.more.Wait()
@@ -129,18 +136,21 @@ func (u *unread) write(client net.Conn) {
 		if u.waiting == 0 {
 			return
 		}
-		out, n := u.blocks, u.waiting
-		u.blocks, u.waiting, u.writing = spare, 0, n
+		out := u.blocks
+		u.blocks, u.waiting = spare, 0
 		u.mu.Unlock()
-		spare = net.Buffers{out[len(out)-1][:0]}
+		last := len(out) - 1
+		spare = net.Buffers{out[last][:0]}
+		written := 0
+		for _, block := range out[:last] {
+			written += cap(block)
+		}
 		client.SetWriteDeadline(time.Now().Add(unreadWait))
 		_, err := out.WriteTo(client)
-		u.all.count(u.who, -n)
+		u.all.count(u.who, -written)
 		u.mu.Lock()
-		if u.writing = 0; err != nil {
+		if u.memory -= written; err != nil {
 			u.closed = true
-			u.all.count(u.who, -u.waiting)
-			u.blocks, u.waiting = nil, 0
 			client.Close() // ends the pump that reads from it too
 			return
 		}
