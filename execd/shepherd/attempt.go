@@ -52,9 +52,9 @@ type attempt struct {
 
 	// Owned by the reaper, under its mu.
 	sessions []int
-	ticks    uint64 // entered then, on the clock of stat.start
-	orphans  int    // how many there are
-	leaving  bool   // its orphans are killed
+	ticks    uint64          // entered then, on the clock of stat.start
+	orphans  map[int]*orphan // by process id
+	leaving  bool            // its orphans are killed
 
 	joining sync.Mutex // held while a process is adopted
 	guests  []guest    // adopted, without a control group

@@ -19,6 +19,8 @@
 //	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
 //	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
 //	turns.go    how many attempts prepare and fork at a time: owners take turns
+//	shared.go   one run of a function for all who call it at the same time
+//	underway.go waits for what has begun, and holds up nothing that begins meanwhile
 //	slow.go     paths of users that may block the process that opens them
 //	fork.go     the fork itself; limits that must be set in the child, processors that it inherits
 //	careful.go  the start of what may block: a child opens the files and becomes the program

@@ -292,7 +292,7 @@ func TestKernelUsageOfPETasks(t *testing.T) {
 func TestKernelDeadOrphan(t *testing.T) {
 	group := kernelGroup(t)
 	a, b := &attempt{}, &attempt{}
-	r := &reaper{orphans: map[int]*orphan{}, groups: map[string]*attempt{group + "/a": a, group + "/b": b}}
+	r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, groups: map[string]*attempt{group + "/a": a, group + "/b": b}}
 	for _, c := range []struct {
 		in    string
 		owner *attempt
@@ -305,7 +305,7 @@ func TestKernelDeadOrphan(t *testing.T) {
 		dead.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: fd, Setsid: true}
 		want(t, "error", dead.Start(), nil)
 		want(t, "error", unix.Waitid(unix.P_PID, dead.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), nil)
-		r.classify(dead.Process.Pid)
+		classifyPID(t, r, dead.Process.Pid)
 		want(t, "owner of a process in "+c.in, r.orphans[dead.Process.Pid].owner, c.owner)
 		want(t, "error", dead.Wait(), nil)
 		syscall.Close(fd)

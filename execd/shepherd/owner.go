@@ -41,15 +41,15 @@ func (a *attempt) runsAs(uid uint32) bool {
 	return slices.Contains(a.users, uid)
 }
 
-// classify makes a child of the shepherd that it did not fork an orphan. Called with mu held, while no process is being forked.
-func (r *reaper) classify(pid int) {
-	s, ok := readStat(pid)
-	if !ok || s.parent != os.Getpid() {
+// classify makes a child of the shepherd that it did not fork an orphan. Called with mu held, when all forks that may have made it are over.
+func (r *reaper) classify(s stat) {
+	if s.parent != os.Getpid() {
 		return
 	}
-	o := &orphan{start: s.start, session: s.session, user: userOf(pid)}
-	r.orphans[pid] = o
-	r.decide(pid, o)
+	o := &orphan{start: s.start, session: s.session, user: userOf(s.pid)}
+	r.orphans[s.pid] = o
+	r.ownerless[s.pid] = o
+	r.decide(s.pid, o)
 }
 
 // decide finds the owner of an orphan. One that no living attempt can have started is killed. A dead one is in its control group until it is
@@ -60,7 +60,7 @@ func (r *reaper) decide(pid int, o *orphan) {
 		owner = s.of
 	}
 	if owner != nil {
-		o.belongsTo(owner, pid)
+		r.giveOrphan(o, owner, pid)
 		return
 	}
 	suspects := 0
@@ -69,7 +69,7 @@ func (r *reaper) decide(pid int, o *orphan) {
 			continue
 		}
 		if owner = a; o.marker == a.plan.Spool {
-			o.belongsTo(a, pid)
+			r.giveOrphan(o, a, pid)
 			return
 		}
 		suspects++
@@ -78,20 +78,29 @@ func (r *reaper) decide(pid int, o *orphan) {
 	case suspects == 0 || o.marker != "" && r.attempts[o.marker] == nil: // of an attempt that is over
 		syscall.Kill(pid, syscall.SIGKILL)
 	case suspects == 1:
-		o.belongsTo(owner, pid)
+		r.giveOrphan(o, owner, pid)
 	}
 }
 
-// belongsTo makes a the owner of an orphan, which is killed when a is about to end. Called with mu held.
-func (o *orphan) belongsTo(a *attempt, pid int) {
-	if o.owner != nil {
-		o.owner.orphans--
-	}
+// giveOrphan makes a the owner of an orphan, which is killed when a is about to end. Called with mu held.
+func (r *reaper) giveOrphan(o *orphan, a *attempt, pid int) {
+	r.takeOrphan(o, pid)
 	o.owner = a
-	a.orphans++
+	if a.orphans == nil {
+		a.orphans = map[int]*orphan{}
+	}
+	a.orphans[pid] = o
 	if a.leaving {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
+}
+
+// takeOrphan takes an orphan from its owner. Called with mu held.
+func (r *reaper) takeOrphan(o *orphan, pid int) {
+	if o.owner != nil {
+		delete(o.owner.orphans, pid)
+	}
+	delete(r.ownerless, pid)
 }
 
 // ownerOfGroup returns the attempt in whose control group a process is, or in a group within it; nil for none. Called with mu held.
@@ -122,7 +131,7 @@ func (r *reaper) findAllMarkers() {
 	defer r.looking.Unlock()
 	one := map[uint32]*attempt{} // of a user's
 	r.mu.Lock()
-	for _, o := range r.orphans {
+	for _, o := range r.ownerless {
 		for _, a := range r.attempts {
 			if o.unmarked() && a.runsAs(o.user) {
 				one[a.users[0]] = a
@@ -141,7 +150,7 @@ func (r *reaper) findAllMarkers() {
 func (r *reaper) findMarkers(a *attempt) {
 	found := map[int]*orphan{}
 	r.mu.Lock()
-	for pid, o := range r.orphans {
+	for pid, o := range r.ownerless {
 		if o.unmarked() && a.runsAs(o.user) {
 			o.looks++
 			found[pid] = &orphan{start: o.start}

@@ -99,8 +99,8 @@ func TestOwnerBySession(t *testing.T) {
 		owner *attempt
 		lives bool
 	}{{0, a, true}, {s.start + 1, a, true}, {s.start, nil, false}} {
-		r := &reaper{orphans: map[int]*orphan{}, attempts: map[string]*attempt{"/spool": a}, sessions: map[int]session{pid: {a, c.ended}}}
-		r.classify(pid)
+		r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: map[string]*attempt{"/spool": a}, sessions: map[int]session{pid: {a, c.ended}}}
+		classifyPID(t, r, pid)
 		want(t, fmt.Sprintf("owner, the leader ended at %d, the process began at %d", c.ended, s.start), r.orphans[pid].owner, c.owner)
 	}
 	stranger.Wait()
@@ -154,9 +154,9 @@ func TestMarkersAreBounded(t *testing.T) {
 
 	uid := uint32(os.Getuid())
 	two := map[string]*attempt{"/spool": {users: []uint32{uid}, plan: plan.Plan{Spool: "/spool"}}, "/other": {users: []uint32{uid}, plan: plan.Plan{Spool: "/other"}}}
-	r := &reaper{orphans: map[int]*orphan{}, attempts: two, slow: new(Slowness)}
-	r.classify(near)
-	r.classify(far)
+	r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: two, slow: new(Slowness)}
+	classifyPID(t, r, near)
+	classifyPID(t, r, far)
 	for range 2 * looksMax {
 		r.findAllMarkers()
 	}
@@ -164,4 +164,13 @@ func TestMarkersAreBounded(t *testing.T) {
 	want(t, "owner of the far", r.orphans[far].owner, nil)
 	want(t, "looks for the near", r.orphans[near].looks, 1)
 	want(t, "looks for the far", r.orphans[far].looks, looksMax)
+}
+
+func classifyPID(t *testing.T, r *reaper, pid int) {
+	t.Helper()
+	s, ok := readStat(pid)
+	if !ok {
+		t.Fatalf("no process %d", pid)
+	}
+	r.classify(s)
 }

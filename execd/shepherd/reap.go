@@ -22,10 +22,11 @@ type reaper struct {
 	children int           // /proc/self/task/PID/children, held open: orphans appear there
 	forked   chan struct{} // capacity 1: there may be something to wait for again
 
-	oom     *oomScore
-	slow    *Slowness
-	looking sync.Mutex   // held while markers are looked for
-	forking sync.RWMutex // read-held from before a fork until the process is in procs
+	oom      *oomScore
+	slow     *Slowness
+	looking  sync.Mutex // held while markers are looked for
+	adopting shared     // see adopt
+	forking  underway   // forks, each until its process is in procs
 
 	mu       sync.Mutex
 	procs    map[int]*proc
@@ -33,7 +34,9 @@ type reaper struct {
 	attempts map[string]*attempt // by spool directory: every attempt not yet over
 	groups   map[string]*attempt // by control group: every attempt not yet over that has one
 	orphans  map[int]*orphan
-	changed  *sync.Cond // an orphan was reaped
+	// ownerless are the orphans without an owner; attempts have theirs.
+	ownerless map[int]*orphan
+	changed   *sync.Cond // an orphan was reaped
 }
 
 // proc is a process the shepherd forked, always the leader of a session of its own.
@@ -69,15 +72,16 @@ func newReaper(slow *Slowness) (*reaper, error) {
 		return nil, fmt.Errorf("this kernel does not list children (CONFIG_PROC_CHILDREN): %w", err)
 	}
 	r := &reaper{
-		children: fd,
-		forked:   make(chan struct{}, 1),
-		oom:      newOOMScore(),
-		slow:     slow,
-		procs:    map[int]*proc{},
-		sessions: map[int]session{},
-		attempts: map[string]*attempt{},
-		groups:   map[string]*attempt{},
-		orphans:  map[int]*orphan{},
+		children:  fd,
+		forked:    make(chan struct{}, 1),
+		oom:       newOOMScore(),
+		slow:      slow,
+		procs:     map[int]*proc{},
+		sessions:  map[int]session{},
+		attempts:  map[string]*attempt{},
+		groups:    map[string]*attempt{},
+		orphans:   map[int]*orphan{},
+		ownerless: map[int]*orphan{},
 	}
 	r.changed = sync.NewCond(&r.mu)
 	go r.run()
@@ -86,8 +90,7 @@ func newReaper(slow *Slowness) (*reaper, error) {
 
 // fork runs start, which forks, and registers the process for a; a may be nil.
 func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error)) (*proc, error) {
-	r.forking.RLock()
-	defer r.forking.RUnlock()
+	defer r.forking.begin()()
 	var pid int
 	var err error
 	r.oom.during(func() { pid, err = start() })
@@ -149,16 +152,17 @@ func waitAny() (int, error) {
 func (r *reaper) reap(pid int) {
 	r.mu.Lock()
 	p := r.procs[pid]
-	if p == nil {
+	if p == nil && r.orphans[pid] == nil {
 		// An orphan, or forked a moment ago and not registered yet: wait for forks under way, then look again.
 		r.mu.Unlock()
-		r.forking.Lock()
+		r.forking.settle()
 		r.mu.Lock()
 		p = r.procs[pid]
 		if p == nil && r.orphans[pid] == nil {
-			r.classify(pid)
+			if s, ok := readStat(pid); ok {
+				r.classify(s)
+			}
 		}
-		r.forking.Unlock()
 	}
 	defer r.mu.Unlock()
 	if p != nil && p.group {
@@ -190,36 +194,57 @@ func (r *reaper) reap(pid int) {
 
 // remove forgets an orphan. Called with mu held.
 func (r *reaper) remove(pid int) {
-	if o := r.orphans[pid]; o != nil && o.owner != nil {
-		o.owner.orphans--
+	if o := r.orphans[pid]; o != nil {
+		r.takeOrphan(o, pid)
 	}
 	delete(r.orphans, pid)
 	r.changed.Broadcast()
 }
 
-// adopt updates orphans. With nothing left over it costs one read.
-func (r *reaper) adopt() {
+// adopt updates orphans, once for all who want that at the same time: many attempts may end together. With nothing left over it costs one read.
+func (r *reaper) adopt() { r.adopting.do(r.adoptAll) }
+
+func (r *reaper) adoptAll() {
 	strangers := r.strangers()
+	if len(strangers) == 0 {
+		return
+	}
+	// Among them may be processes that are being forked right now. Once the forks under way are over, those are in procs. A process that has
+	// got the id of one meanwhile has begun later.
+	r.forking.settle()
 	for batch := range slices.Chunk(strangers, adoptBatch) {
-		// Among them may be processes that are being forked right now, and ids that were used again. Once no fork is under way, all of ours
-		// are in procs.
-		r.forking.Lock()
 		r.mu.Lock()
-		for _, pid := range batch {
-			if r.procs[pid] == nil && r.orphans[pid] == nil {
-				r.classify(pid)
+		for _, s := range batch {
+			if r.procs[s.pid] != nil || r.orphans[s.pid] != nil {
+				continue
+			}
+			if now, ok := readStat(s.pid); ok && now.start == s.start {
+				r.classify(now)
 			}
 		}
 		r.mu.Unlock()
-		r.forking.Unlock()
 	}
 }
 
-// adoptBatch is for how many orphans forks are held up.
+// adoptBatch is for how many orphans mu is held.
 const adoptBatch = 100
 
 // strangers returns the shepherd's children that are neither procs nor orphans.
-func (r *reaper) strangers() (pids []int) {
+func (r *reaper) strangers() (found []stat) {
+	pids := r.listChildren()
+	r.mu.Lock()
+	pids = slices.DeleteFunc(pids, func(pid int) bool { return r.procs[pid] != nil || r.orphans[pid] != nil })
+	r.mu.Unlock()
+	for _, pid := range pids {
+		if s, ok := readStat(pid); ok {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// listChildren returns the shepherd's children.
+func (r *reaper) listChildren() (pids []int) {
 	var buf [4096]byte
 	b := buf[:0]
 	for {
@@ -231,12 +256,8 @@ func (r *reaper) strangers() (pids []int) {
 			b = append(b, 0)[:len(b)] // grow
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	for word := range bytes.FieldsSeq(b) {
-		if pid := int(parseUint(word)); r.procs[pid] == nil && r.orphans[pid] == nil {
-			pids = append(pids, pid)
-		}
+		pids = append(pids, int(parseUint(word)))
 	}
 	return pids
 }
@@ -268,20 +289,18 @@ func (r *reaper) leave(a *attempt, patience time.Duration) bool {
 	}).Stop()
 	r.mu.Lock()
 	a.leaving = true // from now on each is killed when it is found
-	for pid, o := range r.orphans {
-		if o.owner == a {
-			syscall.Kill(pid, syscall.SIGKILL)
-		}
+	for pid := range a.orphans {
+		syscall.Kill(pid, syscall.SIGKILL)
 	}
 	for {
 		r.mu.Unlock()
 		r.adopt() // also the children of those that died
 		r.findMarkers(a)
 		r.mu.Lock()
-		if a.orphans == 0 || late {
+		if len(a.orphans) == 0 || late {
 			break
 		}
-		for a.orphans > 0 && !late {
+		for len(a.orphans) > 0 && !late {
 			r.changed.Wait()
 		}
 	}
@@ -293,12 +312,10 @@ func (r *reaper) leave(a *attempt, patience time.Duration) bool {
 			delete(r.sessions, pid)
 		}
 	}
-	for pid, o := range r.orphans {
-		if o.owner == nil {
-			r.decide(pid, o)
-		}
+	for pid, o := range r.ownerless {
+		r.decide(pid, o)
 	}
-	return a.orphans == 0
+	return len(a.orphans) == 0
 }
 
 // claim makes a the owner of orphans that are known to be its.
@@ -308,7 +325,7 @@ func (r *reaper) claim(a *attempt, pids []int) {
 	defer r.mu.Unlock()
 	for _, pid := range pids {
 		if o := r.orphans[pid]; o != nil {
-			o.belongsTo(a, pid)
+			r.giveOrphan(o, a, pid)
 		}
 	}
 }
@@ -331,10 +348,8 @@ func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
 			roots = append(roots, pid)
 		}
 	}
-	for pid, o := range r.orphans {
-		if o.owner == a {
-			roots = append(roots, pid)
-		}
+	for pid := range a.orphans {
+		roots = append(roots, pid)
 	}
 	return roots, groups
 }
