@@ -120,6 +120,8 @@ install: build $(if $(shell command -v gcc),install-drmaa) ## install the comman
 	for d in qmaster schedd execd shepherd web; do \
 	  $(DESTDIR)$(PREFIX)/bin/quill unit --prefix $(PREFIX) --root $(CELL) $$d > $(DESTDIR)/etc/systemd/system/quill-$$d.service || exit 1; \
 	done
+	@test -n '$(DESTDIR)' || getent passwd quill-web >/dev/null || useradd --system --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin quill-web || \
+	  echo 'quill-web.service needs an account quill-web' >&2
 	echo 'export SGE_ROOT=$(CELL)' > $(DESTDIR)/etc/profile.d/quill.sh
 
 install-drmaa: drmaa ## install the DRMAA library and its header

@@ -110,8 +110,12 @@ func (c Cell) PIDFile() string { return filepath.Join(c.Dir(), "qmaster.pid") }
 
 // Check reports whether the cell was ever set up.
 func (c Cell) Check() error {
-	if _, err := os.Stat(c.Common()); err == nil {
+	_, err := os.Stat(c.Common())
+	if err == nil {
 		return nil
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return &NotFound{Text: fmt.Sprintf("cell directory %q can't be read: permission denied", c.Dir())}
 	}
 	if _, err := os.Stat(c.Root); err != nil {
 		return &NotFound{Text: fmt.Sprintf("SGE_ROOT directory %q doesn't exist", c.Root)}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,6 +23,8 @@ type Source struct {
 	// other users what the events feed shows them. If it does not run its directory
 	// is read.
 	Cell cell.Cell
+	// By is asked in place of a connection to the Cell as the own user; nil: none.
+	By Asker
 	// Dir is the directory of a cell that does not run, or a copy of it: nothing
 	// there is changed.
 	Dir string
@@ -35,6 +38,11 @@ type Source struct {
 	Lists bool
 	// Odd is called with objects that cannot be read and are left out, unless it is nil.
 	Odd func(*codec.Unreadable)
+}
+
+// Asker has a stretch of the log written as an archive, as its user may read it: *client.Remote.
+type Asker interface {
+	History(context.Context, gdi.History, io.Writer) error
 }
 
 // Find is the source that a user means: a file or a directory by its path, or
@@ -166,6 +174,9 @@ func (l *Log) segments(s *archive.Segments) error {
 
 // cell asks the qmaster of a cell; without one its directory is read.
 func (l *Log) cell(ctx context.Context, s Source) error {
+	if s.By != nil {
+		return l.ask(ctx, s.By, s)
+	}
 	r, err := client.Connect(ctx, s.Cell)
 	if away := (*client.Unreachable)(nil); errors.As(err, &away) {
 		if _, seen := os.Stat(filepath.Join(s.Cell.Dir(), StoreDir)); seen != nil {
@@ -177,6 +188,11 @@ func (l *Log) cell(ctx context.Context, s Source) error {
 		return err
 	}
 	defer r.Close()
+	return l.ask(ctx, r, s)
+}
+
+// ask copies the stretch over a connection.
+func (l *Log) ask(ctx context.Context, r Asker, s Source) error {
 	f, err := spool()
 	if err != nil {
 		return err

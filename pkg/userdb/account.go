@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Programs run on every distribution: they are linked without the C library, and package os/user reads /etc/passwd and /etc/group alone. What is
@@ -70,6 +71,35 @@ func Groups(u *Account) ([]string, error) {
 		return nil, fmt.Errorf("id -G %s: %w", u.Username, err)
 	}
 	return strings.Fields(string(text)), nil
+}
+
+// Become makes this process, which is root's, one of the account, with its groups and $HOME: from then on it may do what the account may.
+func Become(u *Account) error {
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return err
+	}
+	gid, err := strconv.Atoi(u.Gid)
+	if err != nil {
+		return err
+	}
+	numbers, err := Groups(u)
+	if err != nil {
+		return err
+	}
+	groups := make([]int, len(numbers))
+	for i, n := range numbers {
+		if groups[i], err = strconv.Atoi(n); err != nil {
+			return err
+		}
+	}
+	for name, value := range map[string]string{"HOME": u.HomeDir, "USER": u.Username, "LOGNAME": u.Username} {
+		os.Setenv(name, value)
+	}
+	if err := errors.Join(syscall.Setgroups(groups), syscall.Setgid(gid), syscall.Setuid(uid)); err != nil {
+		return fmt.Errorf("becoming %s: %w", u.Username, err)
+	}
+	return nil
 }
 
 // Shell returns the login shell of a user, which package os/user leaves out; errors as of Lookup.

@@ -118,6 +118,9 @@ func (b *backup) begin() (err error) {
 	if _, err := os.ReadDir(filepath.Join(b.cell.Dir(), keysDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the keys cannot be read: run quill backup on qmaster's host as the user who runs qmaster: %w", err)
 	}
+	if within(b.dir, b.cell.Dir()) {
+		return fmt.Errorf("%s is in the directory of the cell: what ends one would end the other", b.dir)
+	}
 	there, err := readSummary(b.dir)
 	if err != nil {
 		return err
@@ -137,6 +140,22 @@ func (b *backup) begin() (err error) {
 	}
 	begun := summary{Version: summaryVersion, Cell: b.cell.Name, Host: b.env.Host, Made: grid.TimeOf(b.env.Now())}
 	return begun.write(b.dir)
+}
+
+// within reports whether a directory, which may not be there yet, is in another one.
+func within(dir, other string) bool {
+	up, err := os.Stat(other)
+	if err != nil {
+		return false
+	}
+	for dir, _ = filepath.Abs(dir); ; dir = filepath.Dir(dir) {
+		if there, err := os.Stat(dir); err == nil && os.SameFile(there, up) {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
 // addLists adds the lists after a point, to a new directory a full state and the lists after it, and checks what it has written.

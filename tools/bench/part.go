@@ -121,7 +121,7 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 	case "web":
 		failed := make(chan error, 1)
 		served := func(url string) { failed <- os.WriteFile(p.Output, []byte(url), 0o600); ready() }
-		err := daemons.Web(ctx, p.Cell, web.Options{Listen: "127.0.0.1:0", Logger: log, Ready: served})
+		err := daemons.Web(ctx, p.Cell, nil, web.Options{Listen: "127.0.0.1:0", Logger: log, Ready: served})
 		select {
 		case cannot := <-failed:
 			err = errors.Join(err, cannot)

@@ -20,6 +20,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/userdb"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/tools/sim/couple"
@@ -106,27 +107,27 @@ func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 	return execd.Run(ctx, o)
 }
 
-// Web serves the HTTP API of a cell until ctx ends. It waits for the cell and for qmaster.
-func Web(ctx context.Context, where cell.Cell, o web.Options) error {
+// Web serves the HTTP API of a cell until ctx ends, as an account, nil: as that of this process. It waits for the cell and for qmaster.
+func Web(ctx context.Context, where cell.Cell, as *userdb.Account, o web.Options) error {
 	if err := await(ctx, where, o.Logger); err != nil {
 		return nil // stopped before
 	}
-	notice := time.AfterFunc(noticePause, func() { o.Logger.Warn("waiting for qmaster", "cell", where.Dir()) })
-	defer notice.Stop()
-	feed, err := client.Connect(ctx, where)
-	for away := (*client.Unreachable)(nil); errors.As(err, &away); feed, err = client.Connect(ctx, where) {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(cellPause):
+	var feed *client.Remote
+	o.Connect = func(ctx context.Context) (_ web.Feed, err error) {
+		if as != nil {
+			if err := userdb.Become(as); err != nil {
+				return nil, err
+			}
 		}
+		feed, err = reached(ctx, where, o.Logger)
+		return feed, err
 	}
-	if err != nil {
-		return err
-	}
-	notice.Stop()
-	defer feed.Close()
-	o.Cell, o.Feed, o.Accounts, o.LogIn, o.History = where.Name, feed, web.Tokens(where), web.LogIns(where), web.Log(where)
+	defer func() {
+		if feed != nil {
+			feed.Close()
+		}
+	}()
+	o.Cell, o.Accounts, o.LogIn, o.History = where.Name, web.Tokens(where), web.LogIns(where), web.Log(where)
 	o.Streams = func(ctx context.Context) ([]gdi.Stream, error) {
 		reply, err := feed.Do(ctx, "quill-web", &gdi.Streams{})
 		if err == nil {
@@ -139,7 +140,27 @@ func Web(ctx context.Context, where cell.Cell, o web.Options) error {
 		host, _ := os.ReadFile(where.ActQMaster()) // "" while there is none
 		return strings.TrimSpace(string(host))
 	}
-	return web.New(o).Run(ctx)
+	if err := web.New(o).Run(ctx); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// reached connects to the qmaster of a cell, and waits for it.
+func reached(ctx context.Context, where cell.Cell, log hclog.Logger) (*client.Remote, error) {
+	notice := time.AfterFunc(noticePause, func() { log.Warn("waiting for qmaster", "cell", where.Dir()) })
+	defer notice.Stop()
+	for {
+		r, err := client.Connect(ctx, where)
+		if away := (*client.Unreachable)(nil); !errors.As(err, &away) {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(cellPause):
+		}
+	}
 }
 
 // RunShepherd runs the shepherd of the jobs of an Execd with these options; see execd.RunShepherd.

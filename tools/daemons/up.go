@@ -128,10 +128,10 @@ func (u *Up) Run(ctx context.Context, ready func()) error {
 // web serves the HTTP API, and calls served with its URL.
 func (u *Up) web(ctx context.Context, served func(url string)) error {
 	o := web.Options{Listen: u.Web, Logger: u.Log.Named("web"), Ready: served}
-	err := Web(ctx, u.Cell, o)
+	err := Web(ctx, u.Cell, nil, o)
 	if u.WebElse && errors.Is(err, syscall.EADDRINUSE) {
 		o.Listen = "127.0.0.1:0"
-		err = Web(ctx, u.Cell, o)
+		err = Web(ctx, u.Cell, nil, o)
 	}
 	return err
 }

@@ -95,6 +95,9 @@ func List(cell cell.Cell) ([]bus.Key, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
+	if errors.Is(err, os.ErrPermission) {
+		return nil, fmt.Errorf("the list of keys can't be read: run quill key as the user who runs qmaster: %w", err)
+	}
 	return list, err
 }
 

@@ -49,7 +49,17 @@ type Proposed struct {
 	Expires  string   `json:"expires"`
 }
 
+// wordsMax is how many words the options of a proposal may have, as maxItems of the HTTP API: each is looked for among those before.
+const wordsMax = 10000
+
 func (s *session) propose(ctx context.Context, r *sdk.CallToolRequest, in ProposeIn) (Proposed, error) {
+	words := 0
+	for _, c := range in.Changes {
+		words += len(c.Options)
+	}
+	if words > wordsMax {
+		return Proposed{}, fmt.Errorf("%d words in options: a proposal has at most %d", words, wordsMax)
+	}
 	c, err := s.connect(ctx)
 	if err != nil {
 		return Proposed{}, err

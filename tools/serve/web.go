@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/cell"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/userdb"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/tools/daemons"
 	"github.com/quill-grid/quill/tools/token/issue"
@@ -24,6 +26,7 @@ func webCommand(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "web", Usage: "serve the HTTP API of the cell in the foreground, or log in to it with --open",
 		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "user", Usage: "account `NAME` that serves, once what only root may open is open; as root"},
 			&cli.StringFlag{Name: "listen", Value: web.DefaultListen, Usage: "`HOST:PORT`; other addresses than those of loopback need --tls-cert and --tls-key"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
@@ -50,12 +53,35 @@ func webCommand(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
+			as, err := servingAccount(c.String("user"))
+			if err != nil {
+				return err
+			}
 			ready := newNotifier(c.Context).awaits(where.Dir())
 			qmaster.LimitMemory()
-			return daemons.Web(c.Context, where, web.Options{Listen: c.String("listen"), Cert: c.String("tls-cert"), Key: c.String("tls-key"),
+			return daemons.Web(c.Context, where, as, web.Options{Listen: c.String("listen"), Cert: c.String("tls-cert"), Key: c.String("tls-key"),
 				ClientCA: c.String("client-ca"), ClientCRL: c.String("client-crl"), PublicURL: c.String("public-url"), ClientSecret: secret, Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
 		},
 	}
+}
+
+// servingAccount returns the account of --user; nil: that of this process.
+func servingAccount(name string) (*userdb.Account, error) {
+	if name == "" {
+		return nil, nil
+	}
+	u, err := userdb.Lookup(name)
+	switch {
+	case userdb.NoEntry(err):
+		return nil, fmt.Errorf("web: --user %s: there is no such account: make it, as useradd --system --no-create-home --shell /usr/sbin/nologin %s", name, name)
+	case err != nil:
+		return nil, fmt.Errorf("web: --user %s: %w", name, err)
+	case u.Uid == strconv.Itoa(os.Getuid()):
+		return nil, nil
+	case os.Getuid() != 0:
+		return nil, fmt.Errorf("web: --user %s: only root can start it as another account", name)
+	}
+	return u, nil
 }
 
 // clientSecret reads the file of --oidc-secret, which others must not read; "": there is none.

@@ -112,7 +112,7 @@ var plan = []row{
 	{path: "tools/manual", level: programs, modules: "github.com/cpuguy83/go-md2man/v2"},
 	{path: "tools/manual/command", level: programs, imports: "pkg/document pkg/opt tools/manual", modules: "github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
 	{path: "tools/web", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/fair pkg/codec pkg/pattern pkg/accounting pkg/conf events/filter pkg/state pkg/sched pkg/view qmaster/core pkg/document pkg/product pkg/metrics pkg/metrics/cellmetrics pkg/bus pkg/cell pkg/client pkg/switches pkg/history pkg/openid pkg/submit schedd pkg/opt tools/outcome tools/whatif tools/outlook tools/jobstory tools/console tools/manual", modules: "golang.org/x/sync golang.org/x/sys github.com/danielgtaylor/huma/v2 github.com/hashicorp/go-hclog github.com/klauspost/compress github.com/prometheus/client_golang"},
-	{path: "tools/daemons", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/bus pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/sim/couple tools/web", modules: "github.com/hashicorp/go-hclog"},
+	{path: "tools/daemons", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/userdb pkg/bus pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/sim/couple tools/web", modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/sim/trace", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm schedd tools/outcome tools/swf tools/sim/couple"},
 	{path: "tools/qstat/queueoptions", level: programs, imports: "pkg/grid pkg/view pkg/switches"},
 	{path: "tools/qrsh/session", level: programs, imports: "pkg/fair", modules: "golang.org/x/sys"},
@@ -143,7 +143,7 @@ var plan = []row{
 	{path: "tools/mcp", level: programs, imports: "pkg/grid events events/diff events/filter pkg/gdi pkg/conf pkg/state pkg/view qmaster/core pkg/codec pkg/document pkg/product pkg/fair pkg/bus pkg/cell pkg/client pkg/history pkg/submit pkg/opt tools/outcome tools/outlook tools/jobstory tools/whatif tools/manual", modules: "github.com/modelcontextprotocol/go-sdk github.com/urfave/cli/v2"},
 	{path: "tools/lab", level: programs, imports: "pkg/opt tools/mcp tools/backfill tools/qevent tools/tracing tools/why tools/replay tools/trial tools/log tools/backup tools/manual/command tools/bench tools/attack", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/lab"},
-	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/document pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/adopt tools/daemons tools/demo tools/token/issue tools/login tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
+	{path: "tools/serve", level: programs, imports: "pkg/grid events pkg/gdi schedd/algorithm pkg/document pkg/metrics pkg/userdb pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/adopt tools/daemons tools/demo tools/token/issue tools/login tools/web", modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/serve"},
 	{path: "tools/quill", level: programs, imports: "pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt tools/gpu tools/keys tools/output tools/proposal tools/qevent tools/qrsh tools/q* tools/sharemon tools/token", modules: "github.com/urfave/cli/v2"},
 

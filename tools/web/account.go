@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,8 @@ type Account interface {
 	Do(ctx context.Context, id, command string, body gdi.Body) (gdi.Reply, error)
 	// Get calls each with objects as the owner may read them, private fields included.
 	Get(ctx context.Context, get gdi.Get, each func(grid.Object) error) error
+	// History writes a stretch of the log as an archive, as the owner may read it.
+	History(ctx context.Context, h gdi.History, out io.Writer) error
 	// Revoke revokes the token.
 	Revoke(context.Context) error
 	Close() error

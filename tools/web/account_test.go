@@ -66,6 +66,10 @@ func TestSilentMaster(t *testing.T) {
 	if w = c.request("POST", "/v1/jobs", `{"command": ["true"]}`, h); w.Code != http.StatusCreated || w.Header().Get("Location") != "/v1/jobs/1" {
 		t.Errorf("the same again: %d %v %s", w.Code, w.Header(), w.Body)
 	}
+	h.Add(keyHeader, "another")
+	if w = c.request("POST", "/v1/jobs", `{"command": ["true"]}`, h); w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), "a request has one number") {
+		t.Errorf("two numbers: %d %s", w.Code, w.Body)
+	}
 	if n := c.c.Core.State().Len(grid.KindJob); n != 1 {
 		t.Errorf("%d jobs were made", n)
 	}

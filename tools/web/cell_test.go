@@ -342,7 +342,7 @@ func (p *past) Runs(from uint64) iter.Seq2[orders.Record, error] {
 func (p *past) Close() error { return nil }
 
 // history implements History: all lists from a number on, private fields too, as a manager gets them.
-func (c *testCell) history(_ context.Context, from, _ gdi.Place, lists bool) (Past, error) {
+func (c *testCell) history(_ context.Context, _ Account, from, _ gdi.Place, lists bool) (Past, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return &past{slices.Clone(c.lists), max(c.cut, from.Seq, 1), !lists, slices.Clone(c.done)}, nil
@@ -367,6 +367,10 @@ func (c *testCell) account(_ context.Context, token string) (Account, error) {
 type bearer struct {
 	*testCell
 	user string
+}
+
+func (b *bearer) History(context.Context, gdi.History, io.Writer) error {
+	return errors.New("the log is that of the test's cell")
 }
 
 func (b *bearer) User() string                       { return b.user }

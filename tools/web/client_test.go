@@ -117,7 +117,7 @@ func serve(t *testing.T, cell *celltest.Cell) (url string) {
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- daemons.Web(ctx, cell.Cell, web.Options{Listen: "127.0.0.1:0", Logger: hclog.NewNullLogger(), Ready: func(url string) { ready <- url }})
+		ended <- daemons.Web(ctx, cell.Cell, nil, web.Options{Listen: "127.0.0.1:0", Logger: hclog.NewNullLogger(), Ready: func(url string) { ready <- url }})
 	}()
 	select {
 	case url = <-ready:

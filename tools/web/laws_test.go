@@ -226,7 +226,7 @@ func TestListen(t *testing.T) {
 			t.Errorf("%s: %v", listen, err)
 		}
 	}
-	if _, _, err := New(Options{Listen: "127.0.0.1:0", Cert: "x"}).listen(); err == nil || !strings.Contains(err.Error(), "go together") {
+	if _, err := New(Options{Listen: "127.0.0.1:0", Cert: "x"}).encryption(); err == nil || !strings.Contains(err.Error(), "go together") {
 		t.Error(err)
 	}
 }

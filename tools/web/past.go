@@ -26,9 +26,9 @@ type Past interface {
 	Close() error
 }
 
-// History opens the stretch of the log from one place to another; zero places are the ends of the log. With lists it has no full state,
-// which is much less when many jobs are pending.
-type History func(ctx context.Context, from, to gdi.Place, lists bool) (Past, error)
+// History opens the stretch of the log from one place to another, as an account may read it, or without one as this server may; zero places are
+// the ends of the log. With lists it has no full state, which is much less when many jobs are pending.
+type History func(ctx context.Context, by Account, from, to gdi.Place, lists bool) (Past, error)
 
 // newReading returns the turns of who reads the log, and newCopies the copies of stretches of it, in files, that are open.
 func newReading() *fair.Places {
@@ -45,12 +45,16 @@ func (s *Server) past(ctx context.Context, from, to gdi.Place, lists bool) (*tur
 		return nil, problem(http.StatusGone, problemGone, "", "this server does not read the log")
 	}
 	t := &turn{s: s, ctx: ctx, leave: func() {}}
+	var by Account
+	if c, ok := ctx.Value(credentialKey{}).(*credential); ok {
+		by = c.Account
+	}
 	var err error
 	if t.copied, err = s.copies.Wait(ctx, turnOf(ctx), 1); err != nil {
 		return nil, noPlace(err, "readers of the log")
 	}
 	if err = t.resume(); err == nil {
-		if t.Past, err = s.options.History(ctx, from, to, lists); err != nil {
+		if t.Past, err = s.options.History(ctx, by, from, to, lists); err != nil {
 			err = unreachable(err)
 		}
 	}

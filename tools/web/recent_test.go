@@ -152,8 +152,8 @@ func TestStoryTooLong(t *testing.T) {
 	c.server.recent.stretches = nil
 	ctx, cancel := context.WithCancel(t.Context())
 	open := c.server.options.History
-	c.server.options.History = func(ctx context.Context, from, to gdi.Place, lists bool) (Past, error) {
-		p, err := open(ctx, from, to, lists)
+	c.server.options.History = func(ctx context.Context, by Account, from, to gdi.Place, lists bool) (Past, error) {
+		p, err := open(ctx, by, from, to, lists)
 		cancel()
 		return p, err
 	}

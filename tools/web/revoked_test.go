@@ -92,7 +92,7 @@ func TestRevocations(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, _, err := New(Options{Listen: "127.0.0.1:0", ClientCRL: file("crl")}).listen(); err == nil || !strings.Contains(err.Error(), "--client-crl needs --client-ca") {
+	if _, err := New(Options{Listen: "127.0.0.1:0", ClientCRL: file("crl")}).encryption(); err == nil || !strings.Contains(err.Error(), "--client-crl needs --client-ca") {
 		t.Error(err)
 	}
 }

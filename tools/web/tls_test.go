@@ -147,10 +147,10 @@ func TestClientAuthorities(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, _, err := New(Options{Listen: "127.0.0.1:0", Cert: empty, Key: empty + ".no"}).listen(); err == nil || !strings.Contains(err.Error(), "--tls-cert, --tls-key: open "+empty+".no: no such file") {
+	if _, err := New(Options{Listen: "127.0.0.1:0", Cert: empty, Key: empty + ".no"}).encryption(); err == nil || !strings.Contains(err.Error(), "--tls-cert, --tls-key: open "+empty+".no: no such file") {
 		t.Error(err)
 	}
-	if _, _, err := New(Options{Listen: "127.0.0.1:0", ClientCA: empty}).listen(); err == nil || !strings.Contains(err.Error(), "--client-ca needs --tls-cert") {
+	if _, err := New(Options{Listen: "127.0.0.1:0", ClientCA: empty}).encryption(); err == nil || !strings.Contains(err.Error(), "--client-ca needs --tls-cert") {
 		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"io"
 	"sync/atomic"
 
 	"github.com/quill-grid/quill/pkg/bus"
@@ -77,6 +78,10 @@ func (a *tokenAccount) Get(ctx context.Context, get gdi.Get, each func(grid.Obje
 	return err
 }
 
+func (a *tokenAccount) History(ctx context.Context, h gdi.History, out io.Writer) error {
+	return a.remote.History(ctx, h, out)
+}
+
 // Revoke has the token revoke itself.
 func (a *tokenAccount) Revoke(ctx context.Context) error {
 	reply, err := a.remote.Do(ctx, "quill-web", &gdi.RevokeTokens{IDs: []uint32{a.number}})
@@ -102,7 +107,11 @@ func LogIns(c cell.Cell) LogIn {
 
 // Log opens stretches of the log of a cell.
 func Log(c cell.Cell) History {
-	return func(ctx context.Context, from, to gdi.Place, lists bool) (Past, error) {
-		return history.Open(ctx, history.Source{Cell: c, From: from, To: to, Lists: lists})
+	return func(ctx context.Context, by Account, from, to gdi.Place, lists bool) (Past, error) {
+		source := history.Source{Cell: c, From: from, To: to, Lists: lists}
+		if by != nil {
+			source.By = by
+		}
+		return history.Open(ctx, source)
 	}
 }

@@ -34,8 +34,11 @@ const DefaultListen = "127.0.0.1:9465"
 
 // Options are what quill web is run with.
 type Options struct {
-	Cell     string // name, for answers
-	Feed     Feed   // the mirror's connection, of a user: private fields do not reach it
+	Cell string // name, for answers
+	Feed Feed   // the mirror's connection, of a user: private fields do not reach it; nil: what Connect returns
+	// Connect opens the Feed when the addresses, the socket and the files of the certificates are open: what only root may open, before the
+	// process becomes another user.
+	Connect  func(context.Context) (Feed, error)
 	Accounts Accounts
 	LogIn    LogIn         // nil: the identity provider of the cell is not used
 	History  History       // nil: only what happens now
@@ -297,38 +300,23 @@ func (d discard) WriteHeader(int)             {}
 
 // Run serves the API until ctx ends. It fails when the address or certificate cannot be used, or qmaster rejects the mirror.
 func (s *Server) Run(ctx context.Context) error {
-	clients, err := s.clientCertificates()
-	if err == nil {
-		s.public, err = publicURL(s.options.PublicURL)
-	}
-	if err != nil {
-		return err
-	}
-	listener, scheme, err := s.listen()
+	encryption, err := s.openAll(ctx)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	log := s.options.Logger
-	s.url = cmp.Or(s.public, scheme+"://"+s.address(listener))
 	server := &http.Server{
-		Handler: s.handler, TLSConfig: clients, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+		Handler: s.handler, TLSConfig: encryption, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerLimit,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	fair.Serve(server)
-	local, why := s.listenLocal()
-	if why != nil {
-		log.Warn("cannot serve local users who log in", "error", why)
-	}
-	if s.open = []*fair.Listener{listener}; local != nil {
-		s.open = append(s.open, local)
-	}
 	failed := make(chan error, 3)
 	for _, l := range s.open {
 		go func() {
-			if err := serve(server, l, s.options); !errors.Is(err, http.ErrServerClosed) {
+			if err := serve(server, l, encryption != nil); !errors.Is(err, http.ErrServerClosed) {
 				failed <- err
 			}
 		}()
@@ -341,7 +329,7 @@ func (s *Server) Run(ctx context.Context) error {
 			failed <- err
 		}
 	}()
-	log.Info("serving the API", "address", listener.Addr().String(), "url", s.url)
+	log.Info("serving the API", "address", s.open[0].Addr().String(), "url", s.url)
 	go func() {
 		if s.mirror.reach(ctx, 0, 1<<62) && s.options.Ready != nil {
 			s.options.Ready(s.url)
@@ -362,10 +350,41 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
+// openAll opens the address, the socket and then the feed. It returns what the address needs for TLS, nil: nothing.
+func (s *Server) openAll(ctx context.Context) (encryption *tls.Config, err error) {
+	if encryption, err = s.encryption(); err == nil {
+		s.public, err = publicURL(s.options.PublicURL)
+	}
+	if err != nil {
+		return nil, err
+	}
+	listener, scheme, err := s.listen()
+	if err != nil {
+		return nil, err
+	}
+	s.url = cmp.Or(s.public, scheme+"://"+s.address(listener))
+	local, why := s.listenLocal()
+	if why != nil {
+		s.options.Logger.Warn("cannot serve local users who log in", "error", why)
+	}
+	if s.open = []*fair.Listener{listener}; local != nil {
+		s.open = append(s.open, local)
+	}
+	if s.options.Connect != nil {
+		s.options.Feed, err = s.options.Connect(ctx)
+	}
+	if err != nil {
+		for _, l := range s.open {
+			l.Close()
+		}
+	}
+	return encryption, err
+}
+
 // serve serves what comes to a listener, by TLS over the network if there is a certificate.
-func serve(server *http.Server, l *fair.Listener, o Options) error {
-	if o.Cert != "" && l.Addr().Network() == "tcp" {
-		return server.ServeTLS(l, o.Cert, o.Key)
+func serve(server *http.Server, l *fair.Listener, encrypted bool) error {
+	if encrypted && l.Addr().Network() == "tcp" {
+		return server.ServeTLS(l, "", "")
 	}
 	return server.Serve(l)
 }
@@ -383,19 +402,8 @@ func (s *Server) listen() (_ *fair.Listener, scheme string, err error) {
 	switch {
 	case err != nil:
 		return nil, "", fmt.Errorf("--listen %q is not HOST:PORT, as in %s: %w", o.Listen, DefaultListen, err)
-	case (o.Cert == "") != (o.Key == ""):
-		return nil, "", errors.New("--tls-cert and --tls-key go together")
-	case o.ClientCA != "" && o.Cert == "":
-		return nil, "", errors.New("--client-ca needs --tls-cert and --tls-key")
-	case o.ClientCRL != "" && o.ClientCA == "":
-		return nil, "", errors.New("--client-crl needs --client-ca")
 	case o.Cert == "" && !loopback(host):
 		return nil, "", fmt.Errorf("--listen %s: other addresses than those of loopback need --tls-cert and --tls-key: tokens are sent over them", o.Listen)
-	}
-	if o.Cert != "" {
-		if _, err := tls.LoadX509KeyPair(o.Cert, o.Key); err != nil {
-			return nil, "", fmt.Errorf("--tls-cert, --tls-key: %w", err)
-		}
 	}
 	raw, err := net.Listen("tcp", o.Listen)
 	if err != nil {
@@ -420,27 +428,52 @@ func (s *Server) address(l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// clientCertificates returns what TLS demands of clients; nil: no certificate.
-func (s *Server) clientCertificates() (*tls.Config, error) {
-	if s.options.ClientCA == "" {
+// encryption returns the certificate of this server, and what TLS demands of clients; nil: what is sent is not encrypted.
+func (s *Server) encryption() (*tls.Config, error) {
+	o := s.options
+	switch {
+	case (o.Cert == "") != (o.Key == ""):
+		return nil, errors.New("--tls-cert and --tls-key go together")
+	case o.ClientCA != "" && o.Cert == "":
+		return nil, errors.New("--client-ca needs --tls-cert and --tls-key")
+	case o.ClientCRL != "" && o.ClientCA == "":
+		return nil, errors.New("--client-crl needs --client-ca")
+	case o.Cert == "":
 		return nil, nil
 	}
-	text, err := os.ReadFile(s.options.ClientCA)
+	c := &tls.Config{}
+	if err := s.demandCertificates(c); err != nil {
+		return nil, err
+	}
+	own, err := tls.LoadX509KeyPair(o.Cert, o.Key)
 	if err != nil {
-		return nil, fmt.Errorf("--client-ca: %w", err)
+		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
 	}
-	authorities := x509.NewCertPool()
-	if !authorities.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("--client-ca %s: there is no certificate in the file", s.options.ClientCA)
+	c.Certificates = []tls.Certificate{own}
+	return c, nil
+}
+
+// demandCertificates has clients need a certificate, if there are authorities for them.
+func (s *Server) demandCertificates(c *tls.Config) error {
+	o := s.options
+	if o.ClientCA == "" {
+		return nil
 	}
-	c := &tls.Config{ClientCAs: authorities, ClientAuth: tls.RequireAndVerifyClientCert}
-	if s.options.ClientCRL != "" {
-		if s.revoked, err = readRevocations(s.options.ClientCRL, s.options.Now, s.options.Logger); err != nil {
-			return nil, err
+	text, err := os.ReadFile(o.ClientCA)
+	if err != nil {
+		return fmt.Errorf("--client-ca: %w", err)
+	}
+	c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+	if !c.ClientCAs.AppendCertsFromPEM(text) {
+		return fmt.Errorf("--client-ca %s: there is no certificate in the file", o.ClientCA)
+	}
+	if o.ClientCRL != "" {
+		if s.revoked, err = readRevocations(o.ClientCRL, o.Now, o.Logger); err != nil {
+			return err
 		}
 		c.VerifyConnection = func(state tls.ConnectionState) error { return s.revoked.check(&state) }
 	}
-	return c, nil
+	return nil
 }
 
 func loopback(host string) bool {

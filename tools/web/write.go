@@ -28,8 +28,11 @@ const keyHeader = "Idempotency-Key"
 // checkKey refuses the number of a request where it would do nothing. The error is a problem.
 func checkKey(r *http.Request, op *huma.Operation) error {
 	numbered := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == keyHeader })
-	if _, has := r.Header[keyHeader]; has && !numbered {
+	switch n := len(r.Header[keyHeader]); {
+	case n > 0 && !numbered:
 		return invalid("header."+keyHeader, errors.New("the header is for requests that make a job or a reservation"))
+	case n > 1:
+		return invalid("header."+keyHeader, errors.New("a request has one number"))
 	}
 	return nil
 }
