@@ -41,13 +41,18 @@ func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from,
 		if next > from {
 			from, until = next, time.Now().Add(wait)
 		}
+		late := time.Now().After(until)
+		if broken := (*interrupted)(nil); errors.As(err, &broken) && !late {
+			time.Sleep(attemptPause)
+			continue
+		}
 		if err != nil || next > last {
 			return err
 		}
 		if more, err := c.more(stream, subjects, next, last); err != nil || !more {
 			return err
 		}
-		if time.Now().After(until) {
+		if late {
 			return fmt.Errorf("stream %s: reading message %d: only the leader has it", stream, next)
 		}
 		time.Sleep(attemptPause)
@@ -120,7 +125,7 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 				return from, nil // what is removed while it is read is never sent, without a notice
 			}
 		case some.err != nil:
-			return from, fmt.Errorf("stream %s: reading message %d: %w", stream, from, some.err)
+			return from, &interrupted{fmt.Errorf("stream %s: reading message %d: %w", stream, from, some.err)}
 		default:
 			until = time.Now().Add(wait)
 		}
@@ -135,8 +140,8 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 			switch {
 			case at > last:
 				return at, nil
-			case meta.Sequence.Consumer != number: // one was lost on the way
-				return from, nil
+			case meta.Sequence.Consumer != number:
+				return from, &interrupted{fmt.Errorf("stream %s: message %d was lost on the way", stream, from)}
 			}
 			if err := fn(at, m.Data); err != nil {
 				return from, err
@@ -148,6 +153,11 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 		}
 	}
 }
+
+// interrupted means that the server has stopped to send, or does not know the consumer yet: what is missing is requested anew.
+type interrupted struct{ error }
+
+func (i *interrupted) Unwrap() error { return i.error }
 
 // unreadableMost is how many messages at the end of a stream are asked for one by one.
 const unreadableMost = 1000

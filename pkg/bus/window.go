@@ -23,11 +23,11 @@ type Window struct {
 	number           func(at uint64, data []byte) (n uint64, ok bool) // of an entry
 }
 
-// A window has blocks of about so many bytes, but no more than so many of them:
-// each costs a request.
+// A window has blocks of about so many bytes, but no more than so many of them: each costs a request, for which the
+// server keeps 8 MB of the stream in memory for 10 seconds.
 const (
 	windowBlock  = 4 << 20
-	windowBlocks = 256
+	windowBlocks = 8
 )
 
 // Window is the log up to its tail. It needs Read or TakeOver before.

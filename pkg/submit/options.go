@@ -257,6 +257,6 @@ var submitTable = []jobSwitch{
 			s.now = w[0] == "now"
 			return nil
 		}}},
-	{"qsub qrsh qlogin", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: switches.One, Missing: "file argument",
+	{"qsub qalter qrsh qlogin", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: switches.One, Missing: "file argument",
 		Set: func(s *Submission, w []string) error { return s.optionFile(w[0]) }}},
 }

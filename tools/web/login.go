@@ -56,6 +56,9 @@ func (s *Server) authenticateWith(r *http.Request, csrf string) (*credential, er
 		}
 		return nil, noToken("the request has no token")
 	}
+	if len(r.Header["Authorization"]) > 1 {
+		return nil, noToken("the request has more than one header Authorization")
+	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > tokenMax {

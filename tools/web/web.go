@@ -441,7 +441,8 @@ func (s *Server) encryption() (*tls.Config, error) {
 	case o.Cert == "":
 		return nil, nil
 	}
-	c := &tls.Config{}
+	// One server serves the address and the socket: whichever is first decides on HTTP/2 for both, by these.
+	c := &tls.Config{NextProtos: []string{"h2", "http/1.1"}}
 	if err := s.demandCertificates(c); err != nil {
 		return nil, err
 	}
