@@ -45,7 +45,7 @@ func (s *Submission) Alter() (*gdi.Alter, error) {
 	}
 	for _, name := range s.Set {
 		switch name {
-		case "fmt", "hard", "soft", "scope", "h", "t", "u", "when": // they select or qualify, and change nothing
+		case "@", "fmt", "hard", "soft", "scope", "h", "t", "u", "when": // they select or qualify, and change nothing
 		case "l", "q": // they have noted which lists they change
 		case "wd":
 			a.Set = append(a.Set, "cwd")
