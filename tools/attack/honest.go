@@ -92,6 +92,7 @@ var bare = service{name: "a bare start beside the hosts", every: time.Second, do
 const (
 	inFlightMax = 40 // requests that hang; more would only load the machine
 	qsubMax     = 60 * time.Second
+	startMax    = 3 * time.Minute // of what needs a host: where all are slow a start is late, and has not failed
 )
 
 // work asks for all services until ctx ends, and returns when all have answered.
@@ -126,7 +127,11 @@ func (h *honest) use(ctx context.Context, s service) {
 
 // ask asks for a service once.
 func (h *honest) ask(ctx context.Context, s service, at time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, qsubMax)
+	most := qsubMax
+	if slices.Contains(started, s.name) {
+		most = startMax
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	err := s.do(h, ctx)
 	one := served{at: at, took: time.Since(at)}
@@ -140,7 +145,7 @@ func (h *honest) ask(ctx context.Context, s service, at time.Time) {
 
 // qsub submits a job with a secret in its environment.
 func (h *honest) qsub(ctx context.Context, words ...string) (uint32, error) {
-	ctx, cancel := context.WithTimeout(ctx, qsubMax)
+	ctx, cancel := context.WithTimeout(ctx, startMax)
 	defer cancel()
 	args := append([]string{"-v", "PASSWORD=" + h.c.env, "-o", "/dev/null", "-j", "y", "-S", "/bin/sh"}, words...)
 	out, err := h.s.command(ctx, h.s.honest, "qsub", args...).CombinedOutput()
