@@ -40,7 +40,7 @@ type memory struct {
 const (
 	requestMost = 4 << 20                // bytes of the longest request, as Slurm's max_script_size
 	requestPart = 32                     // of the limit is the longest request, if that is less
-	livePart    = 0.7                    // of the limit may be in use when a request that needs more is taken
+	livePart    = 0.6                    // of the limit may be in use when a request that needs more is taken
 	userPart    = 0.25                   // of the limit is for the objects of one user
 	allPart     = 0.4                    // of the limit is for the objects of all users
 	lookEvery   = 100 * time.Millisecond // how often what is in use is read
@@ -161,10 +161,10 @@ func (m *memory) short(b gdi.Body) string {
 	if time.Since(m.looked) >= lookEvery {
 		m.readLive()
 	}
-	if m.tight() {
+	if m.isShort() {
 		m.collect()
 	}
-	if !m.tight() {
+	if !m.isShort() {
 		return ""
 	}
 	return fmt.Sprintf("denied: qmaster is short of memory (%d MB of %d MB are in use): nothing new is accepted until jobs have ended; try again later",
@@ -177,7 +177,7 @@ func (m *memory) readLive() {
 	m.looked, m.live = time.Now(), int64(m.sample[0].Value.Uint64())
 }
 
-func (m *memory) tight() bool { return float64(m.live) > livePart*float64(m.limit) }
+func (m *memory) isShort() bool { return float64(m.live) > livePart*float64(m.limit) }
 
 // collect has the garbage collector find out what is in use now, at most once in collectEvery and not for longer than collectWait: what was in
 // use at its last run may long be free, and a qmaster that refuses what is requested allocates too little for another run. It is

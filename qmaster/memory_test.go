@@ -56,7 +56,7 @@ func TestFreedMemoryIsNotInUse(t *testing.T) {
 	big := make([]byte, 200<<20)
 	runtime.GC()
 	runtime.KeepAlive(big)
-	if m.readLive(); !m.tight() {
+	if m.readLive(); !m.isShort() {
 		t.Fatalf("%d of %d bytes are in use", m.live, m.limit)
 	}
 	if text := m.short(&gdi.Submit{}); text != "" {

@@ -25,15 +25,15 @@ const (
 
 // newBounds returns the bounds of a process that may use so many bytes; 0: as many as it wants.
 func newBounds(memory int64) *bounds {
-	some := func(user, userPart, all, part int) share {
+	shareOf := func(user, userPart, all, part int) share {
 		if memory == 0 {
 			return share{user, all}
 		}
 		return share{int(min(int64(user), memory/int64(userPart))), int(min(int64(all), memory/int64(part)))}
 	}
 	return &bounds{
-		partial: partials{most: some(partialUserMax, partialUserPart, partialMax, partialPart)},
-		waiting: some(waitingUserMax, waitingUserPart, waitingMax, waitingPart),
-		backlog: backlogs{most: some(unreadUserMax, unreadUserPart, unreadMax, unreadPart)},
+		partial: partials{most: shareOf(partialUserMax, partialUserPart, partialMax, partialPart)},
+		waiting: shareOf(waitingUserMax, waitingUserPart, waitingMax, waitingPart),
+		backlog: backlogs{most: shareOf(unreadUserMax, unreadUserPart, unreadMax, unreadPart)},
 	}
 }

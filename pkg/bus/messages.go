@@ -190,10 +190,10 @@ func fetch(sub *nats.Subscription) <-chan fetched {
 	out := make(chan fetched, 1)
 	go func() {
 		some, err := sub.Fetch(fetchMessages, nats.PullMaxBytes(fetchBytes), nats.MaxWait(quiet))
-		for says(err, wasComplete) {
+		for errorHas(err, wasComplete) {
 			some, err = sub.Fetch(fetchMessages, nats.PullMaxBytes(fetchBytes), nats.MaxWait(quiet))
 		}
-		if says(err, tooLong) {
+		if errorHas(err, tooLong) {
 			some, err = sub.Fetch(1, nats.MaxWait(quiet))
 		}
 		out <- fetched{some, err}
@@ -207,4 +207,4 @@ const (
 	wasComplete = "Batch Completed"               // the last word of the answer before
 )
 
-func says(err error, what string) bool { return err != nil && strings.Contains(err.Error(), what) }
+func errorHas(err error, what string) bool { return err != nil && strings.Contains(err.Error(), what) }

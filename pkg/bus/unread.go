@@ -58,12 +58,12 @@ func (b *backlogs) count(who fair.User, n int) (within bool) {
 	return b.of[who] <= b.most.user && (who.Daemon || b.users <= b.most.all)
 }
 
-// little returns how many bytes may wait for a connection whatever there is for others: some chunks of a listing. All that a user may have
+// leastOfConnection returns how many bytes may wait for a connection whatever there is for others: some chunks of a listing. All that a user may have
 // take as much as the user's share.
-func (b *backlogs) little() int { return b.most.user / natsUserMax }
+func (b *backlogs) leastOfConnection() int { return b.most.user / natsUserMax }
 
-// ofConnection returns how many bytes may wait for one connection.
-func (b *backlogs) ofConnection() int { return b.most.user / 2 }
+// mostOfConnection returns how many bytes may wait for one connection.
+func (b *backlogs) mostOfConnection() int { return b.most.user / 2 }
 
 // relay carries what from sends to a client, until one of them is closed, the client reads
 // nothing for unreadWait, or too much waits for it.
@@ -103,7 +103,7 @@ func (u *unread) put(b []byte) bool {
 	u.waiting += len(b)
 	u.memory += more
 	u.more.Signal()
-	return u.memory <= u.all.ofConnection() && (u.memory <= u.all.little() || within)
+	return u.memory <= u.all.mostOfConnection() && (u.memory <= u.all.leastOfConnection() || within)
 }
 
 // enqueue copies b after what waits: into the last block while it has room, then into one of

@@ -76,13 +76,13 @@ func TestBacklogGrows(t *testing.T) {
 	piece := make([]byte, bridgeBytesMax)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for range all.ofConnection() / len(piece) {
+	for range all.mostOfConnection() / len(piece) {
 		if !u.put(piece) {
 			t.Fatal("too much waits")
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if bytes, most := after.TotalAlloc-before.TotalAlloc, uint64(all.ofConnection()); bytes > most*5/4 {
+	if bytes, most := after.TotalAlloc-before.TotalAlloc, uint64(all.mostOfConnection()); bytes > most*5/4 {
 		t.Errorf("%d MB allocated for a backlog of %d MB", bytes>>20, most>>20)
 	}
 	if u.put(piece) {

@@ -32,10 +32,6 @@ func (d *director) after(ctx context.Context) {
 	d.progress("the attack is over; is the cell as before?")
 	left := func() time.Duration { return normalWithin - time.Since(ended) }
 	d.report.ran = d.one(ctx, left)
-	begun := time.Now()
-	if err := d.h.why(ctx); err == nil {
-		d.report.why = time.Since(begun)
-	}
 	for left() > 0 && ctx.Err() == nil {
 		if d.settled() && d.survivors() == 0 {
 			break
@@ -56,7 +52,6 @@ func (d *director) after(ctx context.Context) {
 		d.report.crashes = append(d.report.crashes, fmt.Sprintf("a shepherd of jobs ended: processes %v, before %v", now, d.report.shepherds))
 	}
 	d.report.breaches = append(d.report.breaches, slices.Concat(d.c.check(), d.sleeping(ctx), d.h.wrong, d.charged(ctx))...)
-	d.report.litter, d.report.removing = d.litter()
 }
 
 // charged ends the honest user's jobs that only sleep, and reports what their accounting records charge them with.
@@ -76,21 +71,21 @@ func (d *director) charged(ctx context.Context) (breaches []string) {
 			}
 		}
 	}
-	return breaches
+	return append(breaches, d.litter()...)
 }
 
-// litter waits until the directories of jobs are gone, when there is no job any more, and counts those that are left.
-func (d *director) litter() (left []string, waited time.Duration) {
+// litter reports directories of jobs that are left when there is no job any more.
+func (d *director) litter() (breaches []string) {
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		left, _ = filepath.Glob(filepath.Join(d.s.tmp(), "quill-*", "*"))
-		if waited = time.Since(begun); len(left) == 0 || waited > litterWithin {
-			return left, waited
+		left, _ := filepath.Glob(filepath.Join(d.s.tmp(), "quill-*", "*"))
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Since(begun) > deleteWithin {
+			return []string{fmt.Sprintf("%d directories of jobs are left in the temporary directory", len(left))}
 		}
 	}
 }
-
-// litterWithin is how long hosts may take to remove what jobs left in their directories, 50,000 files each: a shepherd tries again each minute.
-const litterWithin = 150 * time.Second
 
 // settled reports whether the daemons have as much memory and as many descriptors as before.
 func (d *director) settled() bool {

@@ -212,7 +212,7 @@ func (d *director) idle(ctx context.Context) error {
 // used is how long each service took since a time.
 func (d *director) used(since time.Time) map[string]quantiles {
 	all := map[string]quantiles{}
-	for _, s := range append([]service{bare}, services...) {
+	for _, s := range measured {
 		all[s.name] = d.h.between(s.name, since, time.Now())
 	}
 	return all
@@ -235,9 +235,6 @@ func (d *director) attack(ctx context.Context) error {
 		if err := d.run(ctx, share, f); err != nil {
 			return err
 		}
-		if f.role == bus.Scheduler {
-			d.h.replaced(from, time.Now())
-		}
 		f.alone.qsub, f.alone.peak = d.h.between(qsubService, from, time.Now()), d.w.peak(qmasterName, from, time.Now())
 		d.status(f.name())
 		if strings.HasSuffix(f.attack.Name, string(multiline)) {
@@ -246,7 +243,7 @@ func (d *director) attack(ctx context.Context) error {
 	}
 	if len(d.fields) > 1 || d.Short {
 		from := time.Now()
-		if err := d.run(ctx, max(d.Duration-time.Since(d.begun), share), d.together()...); err != nil {
+		if err := d.run(ctx, max(d.Duration-time.Since(d.begun), share), d.fields...); err != nil {
 			return err
 		}
 		d.report.all, d.report.allPeak = d.h.between(qsubService, from, time.Now()), d.w.peak(qmasterName, from, time.Now())
@@ -256,15 +253,6 @@ func (d *director) attack(ctx context.Context) error {
 		d.report.peak[daemon.name] = d.w.peak(daemon.name, d.begun, time.Now())
 	}
 	return nil
-}
-
-// together are the attacks that run at the same time: without those that are the scheduler, for then nothing else starts.
-func (d *director) together() []*field {
-	some := slices.DeleteFunc(slices.Clone(d.fields), func(f *field) bool { return f.role == bus.Scheduler })
-	if len(some) == 0 || d.Short {
-		return d.fields
-	}
-	return some
 }
 
 // status reports how it goes.

@@ -25,7 +25,6 @@ type honest struct {
 
 	mu      sync.Mutex
 	samples map[string][]served // by service
-	without []stretch           // in which there was no scheduler but the attacker's
 	wrong   []string            // answers that were not true
 }
 
@@ -48,38 +47,32 @@ const qsubService = "qsub"
 
 // services are all of them.
 var services = []service{
-	{name: qsubService, every: 150 * time.Millisecond, do: func(h *honest, ctx context.Context) error {
-		_, err := h.qsub(ctx, "-h", h.c.script_) // what hosts do is another service
+	{qsubService, 150 * time.Millisecond, func(h *honest, ctx context.Context) error {
+		_, err := h.qsub(ctx, h.c.script_)
 		return err
 	}},
-	{name: "job started", every: 2 * time.Second, do: (*honest).start},
-	{name: "qrsh", every: 3 * time.Second, do: (*honest).session},
-	{name: whyService, every: 3 * time.Second, do: (*honest).why},
-	{name: "health of quill web", every: 500 * time.Millisecond, do: func(h *honest, ctx context.Context) error { return h.http(ctx, h.s.web, "", "/healthz", 0) }},
-	{name: "health of quill web, socket", every: 500 * time.Millisecond, do: func(h *honest, ctx context.Context) error { return h.http(ctx, "", "", "/healthz", 0) }},
-	{name: "metrics of qmaster", every: 500 * time.Millisecond, do: func(h *honest, ctx context.Context) error { return h.http(ctx, h.s.metrics, "", "/metrics", 0) }},
-	{name: "jobs of the past", every: 2 * time.Second, do: func(h *honest, ctx context.Context) error {
+	{"job started", 2 * time.Second, (*honest).start},
+	{"qrsh", 3 * time.Second, (*honest).session},
+	{"quill why", 3 * time.Second, (*honest).why},
+	{"health of quill web", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, h.s.web, "", "/healthz", 0) }},
+	{"health of quill web, socket", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, "", "", "/healthz", 0) }},
+	{"metrics of qmaster", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, h.s.metrics, "", "/metrics", 0) }},
+	{"jobs of the past", 2 * time.Second, func(h *honest, ctx context.Context) error {
 		return h.http(ctx, h.s.web, h.s.tokens.honest, "/v1/jobs?at=10", 0)
 	}},
-	{name: "events", every: time.Second, do: func(h *honest, ctx context.Context) error {
+	{"events", time.Second, func(h *honest, ctx context.Context) error {
 		return h.http(ctx, h.s.web, h.s.tokens.honest, "/v1/events", 1)
 	}},
-	{name: "live page", every: time.Second, do: func(h *honest, ctx context.Context) error {
+	{"live page", time.Second, func(h *honest, ctx context.Context) error {
 		_, err := h.answer(ctx, h.s.web, "", "GET", "/", "", 1, "Accept", "text/event-stream", "Cookie", h.s.cookie)
 		return err
 	}},
-	{name: "submission over HTTP", every: time.Second, do: (*honest).submit},
+	{"submission over HTTP", time.Second, (*honest).submit},
 }
 
-// whyService reads the whole log, which the attack makes longer: it is compared with the quiet cell afterwards, too.
-const whyService = "quill why"
-
-// started are the services that a host has a part in, which shares the processors of this machine with the attacks; in a cell it is another machine.
-var started = []string{"job started", "qrsh"}
-
-// bare is no service: what every start of a job needs, done by a shell with the priority of a job. How much longer it takes during the attack is how
-// much slower jobs start, whatever the cell does.
-var bare = service{name: "a bare start beside the hosts", every: time.Second, do: func(h *honest, ctx context.Context) error {
+// bareStart is no service and has no bar: what every start of a job needs, done by a shell with the priority of a job. How much longer it takes
+// during the attack explains how late jobs start on a machine that hosts share with the attacks.
+var bareStart = service{"a bare start with the priority of a job", time.Second, func(h *honest, ctx context.Context) error {
 	args := h.s.elsewhere("/bin/sh", "-c", `d=$(mktemp -d "$0/bareXXXXXX") && echo x >"$d/x" && sync "$d/x" && rm -r "$d"`, h.s.tmp())
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	h.s.as(cmd, nil)
@@ -89,16 +82,18 @@ var bare = service{name: "a bare start beside the hosts", every: time.Second, do
 	return cmd.Wait()
 }}
 
+// measured are the services, and what is measured beside them.
+var measured = append([]service{bareStart}, services...)
+
 const (
 	inFlightMax = 40 // requests that hang; more would only load the machine
 	qsubMax     = 60 * time.Second
-	startMax    = 3 * time.Minute // of what needs a host: where all are slow a start is late, and has not failed
 )
 
 // work asks for all services until ctx ends, and returns when all have answered.
 func (h *honest) work(ctx context.Context) {
 	var all sync.WaitGroup
-	for _, s := range append([]service{bare}, services...) {
+	for _, s := range measured {
 		all.Go(func() { h.use(ctx, s) })
 	}
 	all.Wait()
@@ -127,11 +122,7 @@ func (h *honest) use(ctx context.Context, s service) {
 
 // ask asks for a service once.
 func (h *honest) ask(ctx context.Context, s service, at time.Time) {
-	most := qsubMax
-	if slices.Contains(started, s.name) {
-		most = startMax
-	}
-	ctx, cancel := context.WithTimeout(ctx, most)
+	ctx, cancel := context.WithTimeout(ctx, qsubMax)
 	defer cancel()
 	err := s.do(h, ctx)
 	one := served{at: at, took: time.Since(at)}
@@ -145,7 +136,7 @@ func (h *honest) ask(ctx context.Context, s service, at time.Time) {
 
 // qsub submits a job with a secret in its environment.
 func (h *honest) qsub(ctx context.Context, words ...string) (uint32, error) {
-	ctx, cancel := context.WithTimeout(ctx, startMax)
+	ctx, cancel := context.WithTimeout(ctx, qsubMax)
 	defer cancel()
 	args := append([]string{"-v", "PASSWORD=" + h.c.env, "-o", "/dev/null", "-j", "y", "-S", "/bin/sh"}, words...)
 	out, err := h.s.command(ctx, h.s.honest, "qsub", args...).CombinedOutput()
@@ -307,31 +298,13 @@ func (h *honest) sleepers(ctx context.Context) (ids []uint32, err error) {
 	return ids, nil
 }
 
-// stretch is a stretch of time.
-type stretch struct{ from, to time.Time }
-
-// schedulerWait is how long the cell's scheduler may take to come back after another one.
-const schedulerWait = 10 * time.Second
-
-// replaced notes that another scheduler had the place of the cell's: who has a scheduler's key is the scheduler, and may start nothing.
-func (h *honest) replaced(from, to time.Time) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.without = append(h.without, stretch{from.Add(-schedulerWait), to.Add(schedulerWait)})
-}
-
-// scheduled reports whether the cell had its scheduler when a service was asked for. It is called with mu held.
-func (h *honest) scheduled(at time.Time) bool {
-	return !slices.ContainsFunc(h.without, func(s stretch) bool { return at.After(s.from) && at.Before(s.to) })
-}
-
-// between is how long a service took of what was asked in a stretch of time; what needs hosts, while there was a scheduler.
+// between is how long a service took of what was asked in a stretch of time.
 func (h *honest) between(service string, from, to time.Time) (q quantiles) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var took []time.Duration
 	for _, s := range h.samples[service] {
-		if s.at.Before(from) || !s.at.Before(to) || slices.Contains(started, service) && !h.scheduled(s.at) {
+		if s.at.Before(from) || !s.at.Before(to) {
 			continue
 		}
 		if s.err != "" {

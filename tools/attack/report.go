@@ -41,9 +41,6 @@ type outcome struct {
 	stopped   int      // of the honest user's jobs that were to run all the time
 	undeleted int      // jobs of the attacker
 	deleting  time.Duration
-	litter    []string // directories of jobs
-	removing  time.Duration
-	why       time.Duration // whyService takes, on the quiet cell
 }
 
 // qmasterName is the daemon whose memory the report shows for each attack.
@@ -88,14 +85,8 @@ func (r *outcome) bars() []bar {
 	}
 	for _, s := range services {
 		q, idle := r.during[s.name], r.idle[s.name]
-		limit, why := max(timesIdle*idle.p99, leastBound), fmt.Sprintf("%d x idle", timesIdle)
-		if s.name == whyService && timesIdle*r.why > limit {
-			limit, why = timesIdle*r.why, fmt.Sprintf("%d x afterwards", timesIdle)
-		}
-		if slower := r.slower(); slices.Contains(started, s.name) && slower > 1 {
-			limit, why = time.Duration(float64(limit)*slower), fmt.Sprintf("%s, %.1f x for the machine", why, slower)
-		}
-		all = append(all, bar{"honest user: " + s.name + ", p99", ms(q.p99), fmt.Sprintf("%s (%s)", ms(limit), why), q.p99 <= limit, true},
+		limit := max(timesIdle*idle.p99, leastBound)
+		all = append(all, bar{"honest user: " + s.name + ", p99", ms(q.p99), fmt.Sprintf("%s (%d x idle)", ms(limit), timesIdle), q.p99 <= limit, true},
 			none("honest user: "+s.name+", failed", q.failed))
 	}
 	return append(append(all, r.memoryBars()...),
@@ -103,17 +94,7 @@ func (r *outcome) bars() []bar {
 		none("after: queue instances in error", len(r.inError)),
 		none("after: jobs of the honest user that ended", r.stopped),
 		none("after: processes of the attacker's jobs", r.survivors),
-		bar{fmt.Sprintf("after: jobs of others left %.0f s after qdel", r.deleting.Seconds()), fmt.Sprint(r.undeleted), "0", r.undeleted == 0, true},
-		bar{fmt.Sprintf("after: directories of jobs left %.0f s after the last one", r.removing.Seconds()), fmt.Sprint(len(r.litter)), "0", len(r.litter) == 0, false})
-}
-
-// slower is how many times longer a bare start beside the hosts took during the attack.
-func (r *outcome) slower() float64 {
-	during, idle := r.during[bare.name].p99, r.idle[bare.name].p99
-	if idle == 0 {
-		return 1
-	}
-	return max(1, float64(during)/float64(idle))
+		bar{fmt.Sprintf("after: jobs of others left %.0f s after qdel", r.deleting.Seconds()), fmt.Sprint(r.undeleted), "0", r.undeleted == 0, true})
 }
 
 // memoryBars are those of the daemons.
@@ -203,6 +184,8 @@ func (r *outcome) print(w io.Writer) (held bool) {
 			fmt.Fprintf(w, "  %d x %s\n", counts[l], l)
 		}
 	}
+	idle, during := r.idle[bareStart.name], r.during[bareStart.name]
+	fmt.Fprintf(w, "\nthe machine: %s takes %s (p99), in the idle cell %s\n", bareStart.name, ms(during.p99), ms(idle.p99))
 	r.printCoverage(w, t)
 	list("daemons that ended", r.crashes)
 	list("daemons that did not end when asked to", r.late)

@@ -118,7 +118,7 @@ func (b *backup) begin() (err error) {
 	if _, err := os.ReadDir(filepath.Join(b.cell.Dir(), keysDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the keys cannot be read: run quill backup on qmaster's host as the user who runs qmaster: %w", err)
 	}
-	if within(b.dir, b.cell.Dir()) {
+	if isWithin(b.dir, b.cell.Dir()) {
 		return fmt.Errorf("%s is in the directory of the cell: what ends one would end the other", b.dir)
 	}
 	there, err := readSummary(b.dir)
@@ -142,8 +142,8 @@ func (b *backup) begin() (err error) {
 	return begun.write(b.dir)
 }
 
-// within reports whether a directory, which may not be there yet, is in another one.
-func within(dir, other string) bool {
+// isWithin reports whether a directory, which may not be there yet, is in another one.
+func isWithin(dir, other string) bool {
 	up, err := os.Stat(other)
 	if err != nil {
 		return false

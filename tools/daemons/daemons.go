@@ -119,7 +119,7 @@ func Web(ctx context.Context, where cell.Cell, as *userdb.Account, o web.Options
 				return nil, err
 			}
 		}
-		feed, err = reached(ctx, where, o.Logger)
+		feed, err = awaitQMaster(ctx, where, o.Logger)
 		return feed, err
 	}
 	defer func() {
@@ -146,8 +146,8 @@ func Web(ctx context.Context, where cell.Cell, as *userdb.Account, o web.Options
 	return nil
 }
 
-// reached connects to the qmaster of a cell, and waits for it.
-func reached(ctx context.Context, where cell.Cell, log hclog.Logger) (*client.Remote, error) {
+// awaitQMaster connects to the qmaster of a cell, and waits for it.
+func awaitQMaster(ctx context.Context, where cell.Cell, log hclog.Logger) (*client.Remote, error) {
 	notice := time.AfterFunc(noticePause, func() { log.Warn("waiting for qmaster", "cell", where.Dir()) })
 	defer notice.Stop()
 	for {
