@@ -20,6 +20,18 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
+// TestBudgetOfLittleMemory: when the objects of all users take what they may, memory is not short yet, however little there is; nor can one user
+// take what all have.
+func TestBudgetOfLittleMemory(t *testing.T) {
+	for _, limit := range []int64{256 << 20, 512 << 20, 1 << 30, 16 << 30} {
+		m := &memory{limit: limit}
+		user, all := m.budget()
+		if m.live = all + ownMost; m.isShort() || user < 1<<20 || 3*user > 2*all {
+			t.Errorf("limit %d MiB: a user has %d MiB, all have %d MiB", limit>>20, user>>20, all>>20)
+		}
+	}
+}
+
 // TestShortOfMemory: every type of request waits for better times while memory is short, but for those that free some or keep
 // nothing. A new type does unless it is listed here and in whenShort.
 func TestShortOfMemory(t *testing.T) {

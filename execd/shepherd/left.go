@@ -5,8 +5,27 @@ import "slices"
 // What an attempt leaves cannot always be removed when it is over: the file system is read-only, or not there. The shepherd
 // journals the paths and tries again, and so does the next one.
 
-// leftSamples is after how many samples, a second each, it is tried again.
-const leftSamples = 60
+// What is left is tried again after leftFirst samples, a second each, then after twice as many, at most after leftLast.
+const (
+	leftFirst = 2
+	leftLast  = 60
+)
+
+// retry counts the samples until what is left is tried again.
+type retry struct{ rest, pause int }
+
+// soon has the next one come soon: something new is left.
+func (r *retry) soon() { r.rest, r.pause = leftFirst, leftFirst }
+
+// due counts a sample, and reports whether it is time.
+func (r *retry) due() bool {
+	if r.rest--; r.rest > 0 {
+		return false
+	}
+	r.pause = min(2*max(r.pause, leftFirst), leftLast)
+	r.rest = r.pause
+	return true
+}
 
 // leftMax bounds the paths that are tried again: jobs that leave what cannot be removed must not cost more and more.
 const leftMax = 1000
@@ -15,6 +34,7 @@ const leftMax = 1000
 func (k *shepherd) stays(paths []string) {
 	k.mu.Lock()
 	k.left = newest(append(k.left, paths...))
+	k.retry.soon()
 	k.mu.Unlock()
 	k.journal.add(false, nil, record{Left: paths})
 }

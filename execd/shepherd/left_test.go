@@ -58,6 +58,22 @@ func TestLeftInMind(t *testing.T) {
 	want(t, "the newest", k.left[leftMax-2], "/tmp/1.1.all.q/")
 }
 
+// What is left is tried again soon, then less and less often; what is newly left is tried soon.
+func TestRetry(t *testing.T) {
+	var r retry
+	r.soon()
+	next := func() (samples int) {
+		for samples = 1; !r.due(); samples++ {
+		}
+		return samples
+	}
+	for _, after := range []int{2, 4, 8, 16, 32, 60, 60} {
+		want(t, "samples", next(), after)
+	}
+	r.soon()
+	want(t, "samples after something new", next(), 2)
+}
+
 // Of what stays, the reason is that of the first directory that is there, or may be.
 func TestRemoveReason(t *testing.T) {
 	base := t.TempDir()

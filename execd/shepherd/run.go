@@ -60,6 +60,7 @@ type shepherd struct {
 	attempts    map[report.Attempt]*attempt
 	running     int        // attempts that have not ended
 	left        []string   // what could not be removed yet, the oldest first
+	retry       retry      // of what is left
 	removing    sync.Mutex // held while removal is tried again; taken before mu
 	unjournaled int        // attempts that have ended and whose end is not in the journal
 	conns       map[*conn]struct{}

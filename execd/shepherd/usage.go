@@ -212,13 +212,16 @@ const samplePause = time.Second
 func (k *shepherd) watch() {
 	pause := samplePause
 	next := map[uint32]time.Time{} // of such users
-	for n := 1; ; n++ {
+	for {
 		time.Sleep(pause)
 		began := time.Now()
 		k.reaper.adopt()
 		go k.reaper.findAllMarkers()
 		pause = max(samplePause, 10*(time.Since(began)+k.sampleAll(began, next)))
-		if n%leftSamples == 0 {
+		k.mu.Lock()
+		due := k.retry.due()
+		k.mu.Unlock()
+		if due {
 			go k.removeLeft()
 		}
 		k.leaveWhenIdle()

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -172,7 +173,9 @@ func (f *Field) covers(subject string) bool {
 }
 
 // say names jobs that the director looks at.
-func (f *Field) say(jobs []uint32) { f.printProgress(progress{Jobs: jobs}) }
+func (f *Field) say(jobs []uint32) {
+	f.printProgress(progress{Jobs: slices.DeleteFunc(jobs, func(id uint32) bool { return id == 0 })}) // 0: not submitted
+}
 
 // reply sends a request with a number of its own.
 func (f *Field) reply(ctx context.Context, way asker, b gdi.Body) (reply gdi.Reply, err error) {

@@ -191,12 +191,11 @@ func (h *honest) http(ctx context.Context, address, token, path string, least in
 }
 
 func (h *honest) answer(ctx context.Context, address, token, method, path, body string, least int64, header ...string) ([]byte, error) {
-	dialer := new(net.Dialer)
 	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
 		if address == "" {
-			return dialer.DialContext(ctx, "unix", h.s.where.WebSocket())
+			network, to = "unix", h.s.where.WebSocket()
 		}
-		return dialer.DialContext(ctx, network, to)
+		return h.s.dialAs(ctx, h.s.honest, network, to)
 	}}
 	host := address
 	if host == "" {

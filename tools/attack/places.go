@@ -1,7 +1,9 @@
 package attack
 
 import (
+	"crypto/rand"
 	"fmt"
+	mathrand "math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -129,10 +131,11 @@ func (s *sample) changed(p place, change func(reflect.Value)) (r gdi.Request, er
 	return r, nil
 }
 
-// lengthen makes a text or bytes as long as n.
+// lengthen makes a text or bytes as long as n, others each time: what is the same is stored once.
 func lengthen(n int) func(reflect.Value) {
 	return func(v reflect.Value) {
-		text := strings.Repeat("x", n)
+		own := rand.Text()
+		text := strings.Repeat("x", n-len(own)) + own
 		if v.Kind() == reflect.String {
 			v.SetString(text)
 			return
@@ -141,7 +144,7 @@ func lengthen(n int) func(reflect.Value) {
 	}
 }
 
-// multiply gives a list n elements like its first, with texts and numbers of their own. A list of objects without a first one stays as it is.
+// multiply gives a list n elements like its first, with texts and numbers of their own, others each time. A list of objects without a first one stays as it is.
 func multiply(n int) func(reflect.Value) {
 	return func(v reflect.Value) {
 		of := v.Type().Elem().Kind()
@@ -149,13 +152,13 @@ func multiply(n int) func(reflect.Value) {
 		if objects && v.Len() == 0 {
 			return
 		}
-		list := reflect.MakeSlice(v.Type(), n, n)
+		list, from := reflect.MakeSlice(v.Type(), n, n), mathrand.IntN(1<<30)
 		for i := range n {
 			if v.Len() > 0 {
 				list.Index(i).Set(v.Index(0))
 			}
 			if !objects {
-				number(list.Index(i), i)
+				number(list.Index(i), from+i)
 			}
 		}
 		v.Set(list)

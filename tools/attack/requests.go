@@ -189,14 +189,19 @@ func (f *Field) deleteJobs(ids []uint32) {
 	f.reply(context.Background(), way, &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: refs}})
 }
 
-// grow sends a request as often as it is accepted and stored, as far as the budget goes, and deletes
-// what it has made. kept is whether it was stored.
-func (f *Field) grow(ctx context.Context, way asker, t target, r gdi.Request, most int) (kept bool, err error) {
+// grow sends requests that change makes as often as they are accepted and stored, as far as the budget goes, and deletes
+// what they have made. kept is whether one was stored.
+func (f *Field) grow(ctx context.Context, way asker, t target, change func() (gdi.Request, bool), most int) (kept bool, err error) {
 	var made []uint32
 	defer func() { f.deleteJobs(made) }()
-	size := len(codec.AppendRequest(nil, r))
-	for i := 0; i < most && i*size < fieldBudget && ctx.Err() == nil; i++ {
+	for i, sent := 0, 0; i < most && sent < fieldBudget && ctx.Err() == nil; i++ {
+		r, ok := change()
+		if !ok {
+			break
+		}
 		t.aim(&r, i)
+		size := len(codec.AppendRequest(nil, r))
+		sent += size
 		reply, ok, err := f.ask(ctx, way, r)
 		if err != nil {
 			return kept, err
@@ -224,11 +229,7 @@ func (f *Field) growEach(ctx context.Context, suits func(place) bool, change fun
 	var mu sync.Mutex
 	try := func(most int) func(way asker, t target) error {
 		return func(way asker, t target) error {
-			r, ok := change(t, most == 1)
-			if !ok {
-				return nil
-			}
-			kept, err := f.grow(ctx, way, t, r, most)
+			kept, err := f.grow(ctx, way, t, func() (gdi.Request, bool) { return change(t, most == 1) }, most)
 			if kept {
 				mu.Lock()
 				defer mu.Unlock()
@@ -240,7 +241,10 @@ func (f *Field) growEach(ctx context.Context, suits func(place) bool, change fun
 	if err := f.eachField(ctx, ids, suits, try(1)); err != nil {
 		return err
 	}
-	f.eachTarget(ctx, slices.Clone(stored), try(1000))
+	if len(stored) == 0 {
+		return nil
+	}
+	f.eachTarget(ctx, slices.Repeat(stored, 1+(fieldConns-1)/len(stored)), try(1000)) // all connections have one
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,6 +195,28 @@ func (s *site) own(path string, a *account) error {
 func (s *site) tmp() string   { return filepath.Join(s.dir, "tmp") }
 func (s *site) quill() string { return filepath.Join(s.dir, "bin", "quill") }
 func (s *site) lab() string   { return filepath.Join(s.dir, "bin", "quill-lab") }
+
+// dialAs connects as an account, so that the other end sees whose connection it is: root has places of its own.
+func (s *site) dialAs(ctx context.Context, a *account, network, address string) (conn net.Conn, err error) {
+	const same = ^uintptr(0)
+	become := func(uid uint32) bool { // of this thread alone
+		_, _, failed := syscall.RawSyscall(syscall.SYS_SETRESUID, same, uintptr(uid), same)
+		return failed == 0
+	}
+	if s.root {
+		runtime.LockOSThread()
+		if !become(a.uid) {
+			runtime.UnlockOSThread()
+			return nil, fmt.Errorf("no connection as %s can be made", a.name)
+		}
+		defer func() {
+			if become(0) { // else the thread ends with its goroutine
+				runtime.UnlockOSThread()
+			}
+		}()
+	}
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
 
 // as has a process run as an account.
 func (s *site) as(cmd *exec.Cmd, a *account) {

@@ -57,8 +57,26 @@ func jobsMany(ctx context.Context, f *Field) error {
 		f.submitWork(ctx, "processes", f.on(n), "orphans", "100", f.Orphan, "0")
 	}
 	f.submitWork(ctx, "tasks", []string{"-t", "1-300"}, "nothing")
+	f.mailMany(ctx)
 	<-ctx.Done() // once is much
 	return nil
+}
+
+// mailMany deletes tasks that run, of a job with as many recipients of mail as are accepted, again and again.
+func (f *Field) mailMany(ctx context.Context) {
+	for most := elements; most > 0 && f.selected("recipients of mail") && ctx.Err() == nil; {
+		to := strings.Repeat("x@y,", most)
+		out, err := f.run(ctx, "qsub", "-o", "/dev/null", "-j", "y", "-N", "mail", "-t", "1-100", "-m", "abes", "-M", to[:len(to)-1], "-b", "y", "sleep", "60")
+		f.count(err)
+		f.cover("recipients of mail")
+		if err != nil {
+			most /= 10
+			continue
+		}
+		f.pause(ctx, 2*time.Second)
+		_, err = f.run(ctx, "qdel", fmt.Sprint(submitted(out)))
+		f.count(err)
+	}
 }
 
 // identities are variables of a job's environment that say which job a process belongs to.
