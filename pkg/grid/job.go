@@ -16,7 +16,7 @@ type Job struct {
 	UID, GID                     uint32
 	Account, Project, Department string
 
-	Submit   Time // restarts with a user's reschedule
+	Submit   Time // stays when the job is rescheduled
 	ExecTime Time // -a: not before
 	Deadline Time // -dl
 
@@ -274,6 +274,16 @@ func (r Requests) Get(name string) (Request, bool) {
 		}
 	}
 	return Request{}, false
+}
+
+// Beyond returns those of the requests that others do not have: what With adds to others.
+func (r Requests) Beyond(others Requests) (out Requests) {
+	for _, o := range r {
+		if other, has := others.Get(o.Name); !has || other != o {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // CutOutside divides a text where a rune outside of brackets separates; what follows a bracket

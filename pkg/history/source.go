@@ -34,6 +34,8 @@ type Source struct {
 	// From and To say what is wanted of it, for what is asked for over a connection:
 	// the state at From or before, and the lists up to To. Zero: all there is.
 	From, To gdi.Place
+	// Since finds From over the connection; nil: it is known.
+	Since func(context.Context, client.Client) (gdi.Place, error)
 	// Lists is whether a connection is asked for the lists only, those from From on, without a state.
 	Lists bool
 	// Odd is called with objects that cannot be read and are left out, unless it is nil.
@@ -188,6 +190,11 @@ func (l *Log) cell(ctx context.Context, s Source) error {
 		return err
 	}
 	defer r.Close()
+	if s.Since != nil {
+		if s.From, err = s.Since(ctx, r); err != nil {
+			return err
+		}
+	}
 	return l.ask(ctx, r, s)
 }
 

@@ -1,6 +1,7 @@
 package jobstory
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -41,6 +43,19 @@ func Read(log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.
 	}
 	t := newFollower(job, task, begin, runs)
 	return t.followTo(first, log.Lists(begin.Seq+1), end, now, foresee, damage)
+}
+
+// Since returns from where on a log is read for the story of a job that qmaster knows: just before its submission. It is the zero
+// Place, the whole log, for a job that is over.
+func Since(ctx context.Context, c client.Client, job uint32) (gdi.Place, error) {
+	found, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: []grid.Key{{ID: job}}, Brief: true}})
+	if err != nil {
+		return gdi.Place{}, err
+	}
+	if j := found.Job(job); j != nil {
+		return gdi.Place{At: j.Submit - 1}, nil
+	}
+	return gdi.Place{}, nil
 }
 
 // Part is what a log has about one job, so that its story costs what happened to the job, and not what happened beside it.

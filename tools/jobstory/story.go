@@ -19,7 +19,7 @@ type Story struct {
 	Owner   string   `json:"owner"`
 	Command string   `json:"command" jsonschema:"as it was submitted"`
 	Asked   string   `json:"asked" jsonschema:"what it asks for, as switches"`
-	From    Mark     `json:"from" jsonschema:"what was kept of the log"`
+	From    Mark     `json:"from" jsonschema:"from where on the log was read"`
 	To      Mark     `json:"to"`
 	Midway  bool     `json:"midway,omitzero" jsonschema:"the log begins after the job was submitted"`
 	State   string   `json:"state" jsonschema:"at the end: waiting, held, in error, running, suspended, over"`

@@ -189,16 +189,12 @@ func (s *session) why(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (St
 	if since == "" {
 		since = "-7d"
 	}
-	from, err := s.placeOf(since)
+	from, err := jobstory.Since(ctx, c, in.Job)
+	if err == nil && (in.Since != "" || from == gdi.Place{}) {
+		from, err = s.placeOf(since)
+	}
 	if err != nil {
 		return Story{}, err
-	}
-	found, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: []grid.Key{{ID: in.Job}}, Brief: true}})
-	if err != nil {
-		return Story{}, err
-	}
-	if j := found.Job(in.Job); j != nil && in.Since == "" {
-		from = gdi.Place{At: j.Submit - 1}
 	}
 	log, closes, err := s.log(ctx, c, from, gdi.Place{})
 	if err != nil {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
@@ -67,6 +69,9 @@ func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (
 		return nil, err
 	}
 	source.Odd = func(u *codec.Unreadable) { fmt.Fprintln(env.Stderr, "quill why:", u) }
+	if at == "" {
+		source.Since = func(ctx context.Context, c client.Client) (gdi.Place, error) { return jobstory.Since(ctx, c, job) }
+	}
 	log, err := history.Open(ctx, source)
 	if err != nil {
 		return nil, err
