@@ -131,6 +131,7 @@ type StartJob struct {
 	Grants        []grid.Grant
 	QueueVersions []uint32 // of the cluster queue of each grant
 	PE            string
+	Takes         grid.Requests // hard requests beside those of the job, or in their place: grid.JATask.Takes
 	Priority      float64
 	Tickets       float64
 	States        []grid.AlgorithmState // stored if the task starts, and only then

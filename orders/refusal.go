@@ -18,7 +18,7 @@ const (
 	Unregistered             // the scheduler that sent the list is not the registered one
 	Unknown                  // no such job, task or queue instance
 	Changed                  // the job or queue is another version than the scheduler has seen
-	Ineligible               // on hold, waits for predecessors or for its start time
+	Ineligible               // on hold, waits for predecessors or for its start time; or it may not be started again
 	WrongState               // the task has started already, or is not pending, running or in error as the order expects
 	NoFit                    // resources are not free
 	Internal                 // qmaster failed over the list; its log says more

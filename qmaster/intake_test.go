@@ -15,13 +15,14 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // TestPanicOverARequest: a request over which the core panics before it has changed
 // anything is answered with an internal error; qmaster continues.
 func TestPanicOverARequest(t *testing.T) {
 	var log bytes.Buffer
-	panics := Algorithm{Name: "default", Complete: func(*grid.SchedConf) error { return nil }, Admission: func(grid.SchedConf) func(*grid.Job) string {
+	panics := Algorithm{Name: "default", Complete: func(*grid.SchedConf, *state.State) error { return nil }, Admission: func(grid.SchedConf) func(*grid.Job) string {
 		return func(j *grid.Job) string {
 			if j.Name == "bad" {
 				panic("planted")

@@ -47,6 +47,7 @@ func (r recorder) Apply(l events.List)                               { r.q.lists
 func (r recorder) Configure(grid.SchedConf) error                    { return nil }
 func (r recorder) Params() []grid.Param                              { return nil }
 func (r recorder) Admit(*grid.Job) string                            { return "" }
+func (r recorder) CheckNames(algorithm.Resources) error              { return nil }
 func (r recorder) Explain(algorithm.Run) []string                    { return nil }
 func (r recorder) Next(_, event grid.Time) grid.Time                 { return event }
 func (r recorder) Begin() func(algorithm.Run) iter.Seq[orders.Order] { return nil }

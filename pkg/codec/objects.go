@@ -156,6 +156,7 @@ func jaTask(w *wire.Coder, t *grid.JATask) {
 	wire.List(w, &t.Cores, coreGrant)
 	wire.Opt(w, &t.Limits, limits)
 	wire.Uns(w, &t.JobVersion)
+	requests(w, &t.Takes)
 	w.Close(m)
 }
 

@@ -123,6 +123,7 @@ func orderFields(w *wire.Coder, o orders.Order) {
 		w.Float(&o.Priority)
 		w.Float(&o.Tickets)
 		wire.List(w, &o.States, algorithmState)
+		requests(w, &o.Takes)
 	case *orders.StoreState:
 		wire.List(w, &o.States, algorithmState)
 	case *orders.Tickets:

@@ -52,6 +52,9 @@ func WithLimits(hard, limits Requests) Requests {
 
 // With returns a list of requests with those of another in place of those of the same names, or after.
 func (r Requests) With(others Requests) Requests {
+	if len(others) == 0 {
+		return r
+	}
 	out := slices.Clone(r)
 	for _, o := range others {
 		if i := slices.IndexFunc(out, func(r Request) bool { return r.Name == o.Name }); i >= 0 {
@@ -65,17 +68,18 @@ func (r Requests) With(others Requests) Requests {
 
 // Wanted are the hard requests of the job as they hold for the task, or will when its hosts have confirmed.
 func (t *JATask) Wanted(j *Job) Requests {
+	hard := j.Hard.With(t.Takes)
 	if t.Limits != nil {
-		return WithLimits(j.Hard, t.Limits.Requests)
+		return WithLimits(hard, t.Limits.Requests)
 	}
 	if t.Started() {
 		for i := range j.Former {
 			if f := &j.Former[i]; t.JobVersion < f.Until {
-				return WithLimits(j.Hard, f.Limits)
+				return WithLimits(j.Hard, f.Limits).With(t.Takes)
 			}
 		}
 	}
-	return j.Hard
+	return hard
 }
 
 // Held are the hard requests of the job that a started task is counted with.
@@ -83,7 +87,7 @@ func (t *JATask) Held(j *Job) Requests {
 	if t.Limits == nil || !t.Limits.Changing {
 		return t.Wanted(j)
 	}
-	return WithLimits(j.Hard, t.Limits.larger(false))
+	return WithLimits(j.Hard.With(t.Takes), t.Limits.larger(false))
 }
 
 // Larger are the limits before and after the change, of each the larger: what holds when a host does not apply the change.

@@ -165,7 +165,11 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 		c.badAltered(r, &j, b.Set)); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
-	if refusal := c.lookUp(&j); refusal != nil {
+	refusal := c.lookUp(&j)
+	if refusal == nil && c.admitted(old) == "" {
+		refusal = wrong("", c.admitted(&j))
+	}
+	if refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
 	if slices.Contains(b.Set, "w") {

@@ -139,7 +139,7 @@ type Core struct {
 // for one that may.
 type Algorithm struct {
 	Name      string
-	Complete  func(*grid.SchedConf) error
+	Complete  func(*grid.SchedConf, *state.State) error // nil: what the configuration names is not looked for
 	Admission func(grid.SchedConf) func(*grid.Job) string
 }
 

@@ -26,7 +26,7 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob, maps []grid.MapGrant, core
 	t.Attempt = max(t.Attempt, uint32(c.state.Counter(grid.AttemptBase))) + 1
 	t.Status = grid.Transfering
 	t.State = grid.StateRunning
-	t.Grants, t.Maps, t.Cores, t.Limits, t.PE, t.Start = o.Grants, maps, cores, nil, o.PE, c.now
+	t.Grants, t.Maps, t.Cores, t.Takes, t.Limits, t.PE, t.Start = o.Grants, maps, cores, o.Takes, nil, o.PE, c.now
 	t.JobVersion = j.Version
 	t.Priority, t.Tickets = o.Priority, o.Tickets
 	t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets = 0, 0, 0, 0, 0 // until the next run
@@ -73,7 +73,7 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 	n.Error = message
 	n.Previous = t.Previous.Plus(t.Usage)
 	n.Usage, n.Interim = grid.Usage{}, nil
-	n.Grants, n.Maps, n.Cores, n.Limits, n.PE, n.Kill, n.Reason, n.Binding = nil, nil, nil, nil, "", "", "", ""
+	n.Grants, n.Maps, n.Cores, n.Takes, n.Limits, n.PE, n.Kill, n.Reason, n.Binding = nil, nil, nil, nil, nil, "", "", "", ""
 	c.emit(events.Mod(&n))
 	c.dropPast(t)
 	c.touch(t.Grants)

@@ -114,20 +114,39 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 			return refuse(orders.Changed, "queue %s was changed: version %d, not %d", g.Queue, q.Version, o.QueueVersions[i])
 		}
 	}
-	if reason := c.cluster.Fits(j, o.Grants, o.PE); !reason.Fits() {
+	asks, refusal := c.taking(j, o)
+	if refusal != nil {
+		return refusal
+	}
+	if reason := c.cluster.Fits(asks, o.Grants, o.PE); !reason.Fits() {
 		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
-	maps, reason := c.cluster.Instances(j, o.Grants)
+	maps, reason := c.cluster.Instances(asks, o.Grants)
 	if !reason.Fits() {
 		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
-	cores, reason := c.cluster.Cores(j, o.Grants, maps)
+	cores, reason := c.cluster.Cores(asks, o.Grants, maps)
 	if !reason.Fits() {
 		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	c.start(j, o, maps, cores)
 	c.storeStates(o.States)
 	return nil
+}
+
+// taking returns a job as it would be if it asked for all that a start order has its task take.
+func (c *Core) taking(j *grid.Job, o *orders.StartJob) (*grid.Job, *orders.Refusal) {
+	if len(o.Takes) == 0 {
+		return j, nil
+	}
+	for _, r := range o.Takes {
+		if e := c.state.Centry(r.Name); e == nil || !(r.Num >= 0 && r.Num < grid.Infinity) {
+			return nil, refuse(orders.Malformed, "task %d.%d can't take %s=%s: no such resource or amount", o.Job, o.Task, r.Name, r.Value)
+		}
+	}
+	asks := *j
+	asks.Ask().Hard = j.Hard.With(o.Takes)
+	return &asks, nil
 }
 
 // storeStates stores what an algorithm needs in later runs and after a restart.
@@ -221,6 +240,8 @@ func (c *Core) preempt(o *orders.Preempt) *orders.Refusal {
 			c.changeSuspension(t, &n)
 			c.touch(n.Grants)
 		}
+	case !c.cluster.Rerunnable(c.state.Job(o.Job), t):
+		return refuse(orders.Ineligible, "task %d.%d may not be run again: it is not preempted", o.Job, o.Task)
 	default:
 		n := *t
 		n.Kill = grid.Rescheduled

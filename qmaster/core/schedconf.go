@@ -61,7 +61,11 @@ func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 		if a.Name != s.Algorithm && s.Section(a.Name) == nil {
 			continue
 		}
-		if err := a.Complete(s); err != nil {
+		cell := c.state
+		if sameParameters(s.Section(a.Name), c.state.SchedConf().Section(a.Name)) {
+			cell = nil // what it names may have gone since
+		}
+		if err := a.Complete(s, cell); err != nil {
 			return fmt.Sprintf("denied: algorithm %s: %s", a.Name, strings.TrimPrefix(err.Error(), a.Name+": "))
 		}
 	}
@@ -74,6 +78,10 @@ func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 		}
 	}
 	return ""
+}
+
+func sameParameters(a, b []grid.Param) bool {
+	return slices.EqualFunc(a, b, func(a, b grid.Param) bool { return a.Name == b.Name && a.Text == b.Text })
 }
 
 // admitted asks the algorithm whether a job may be submitted.

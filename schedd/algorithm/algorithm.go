@@ -1,8 +1,10 @@
 package algorithm
 
 import (
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -64,17 +66,46 @@ func Find(entries []Entry, name string) (Entry, bool) {
 	return Entry{}, false
 }
 
+// Resources are the resource attributes of a cell: *state.State.
+type Resources interface {
+	Centry(name string) *grid.Centry
+	Centries() []*grid.Centry
+}
+
 // Complete checks a configuration by making the algorithm from it, and fills
-// in its section: all parameters, with what they mean.
-func (e Entry) Complete(conf *grid.SchedConf) error {
+// in its section: all parameters, with what they mean. What it names must exist, in it or in the cell; nil: it was accepted before.
+func (e Entry) Complete(conf *grid.SchedConf, cell Resources) error {
 	a, err := e.New(*conf)
+	if err == nil && cell != nil {
+		err = a.CheckNames(cell)
+	}
 	if err != nil {
 		return err
 	}
-	if p := a.Params(); len(p) > 0 {
+	p := a.Params()
+	for _, none := range conf.Section(e.Name) {
+		if len(p) == 0 {
+			return fmt.Errorf("it has no parameters of its own, and so no %q: qconf -ssconf lists the attributes of the scheduler configuration", none.Name)
+		}
+	}
+	if len(p) > 0 {
 		conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: p})
 	}
 	return nil
+}
+
+// FindResource returns an error that names those there are unless a cell has a resource of a name that suits, or the name is one of the words.
+func FindResource(cell Resources, name string, suits func(*grid.Centry) bool, words ...string) error {
+	if e := cell.Centry(name); e != nil && suits(e) || slices.Contains(words, name) {
+		return nil
+	}
+	names := words
+	for _, e := range cell.Centries() {
+		if suits(e) {
+			names = append(names, e.Name)
+		}
+	}
+	return fmt.Errorf("%q is none of %s", name, strings.Join(names, ", "))
 }
 
 // Admission returns why jobs may not be submitted under a configuration.
@@ -95,6 +126,8 @@ type Algorithm interface {
 	// Params are the parameters of its own section that hold, see Describe;
 	// none for a Decider without Params.
 	Params() []grid.Param
+	// CheckNames returns an error for a name in its configuration that is none of the configuration's own or of the cell's resources.
+	CheckNames(Resources) error
 	// Admit returns why a job may not be submitted, "" when it may. A Decider
 	// that has nothing against any job need not say so.
 	Admit(*grid.Job) string
@@ -173,6 +206,13 @@ func (p *pair[M]) Configure(conf grid.SchedConf) error {
 func (p *pair[M]) Params() []grid.Param {
 	if d, ok := p.decider.(interface{ Params() []grid.Param }); ok {
 		return d.Params()
+	}
+	return nil
+}
+
+func (p *pair[M]) CheckNames(cell Resources) error {
+	if d, ok := p.decider.(interface{ CheckNames(Resources) error }); ok {
+		return d.CheckNames(cell)
 	}
 	return nil
 }

@@ -268,7 +268,7 @@ var contractCommands = map[string]func(c *contract, words []string, input string
 	"complete": func(c *contract, words []string, _ string) string {
 		e, _ := algorithm.Find(c.entries, words[0])
 		conf, text := section(words[1:]), ""
-		if err := e.Complete(conf); err != nil {
+		if err := e.Complete(conf, nil); err != nil {
 			text = fmt.Sprintln(err)
 		}
 		for _, s := range conf.Sections {

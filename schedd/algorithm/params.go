@@ -41,7 +41,7 @@ func Decode(section []grid.Param, into any) error {
 	for _, p := range section {
 		v, ok := field(c, p.Name)
 		if !ok {
-			return fmt.Errorf("unknown parameter %q", p.Name)
+			return fmt.Errorf("unknown parameter %q: %s", p.Name, namesOf(c))
 		}
 		var err error
 		switch {
@@ -119,6 +119,20 @@ func field(c reflect.Value, name string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
+// namesOf returns which parameters there are, as a part of a sentence.
+func namesOf(c reflect.Value) string {
+	var names []string
+	for i := range c.NumField() {
+		if name := c.Type().Field(i).Tag.Get("param"); name != "" {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return "there is none"
+	}
+	return "it is none of " + strings.Join(names, ", ")
+}
+
 // row adds a line to a table: the fields without a tag by place, the others
 // as name=value. A line of nothing but none adds nothing.
 func row(rows reflect.Value, line string) error {
@@ -147,7 +161,7 @@ func row(rows reflect.Value, line string) error {
 		name, text, _ := strings.Cut(w, "=")
 		v, ok := field(r, name)
 		if !ok {
-			return fmt.Errorf("%q: unknown parameter %q", line, name)
+			return fmt.Errorf("%q: unknown parameter %q: %s", line, name, namesOf(r))
 		}
 		if err := parse(v, text); err != nil {
 			return fmt.Errorf("%q: %s: %w", line, name, err)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -59,6 +60,15 @@ func (w *Decision) UnsuspendRest() {
 		}
 		w.Unsuspend(t)
 	}
+}
+
+// Spared says of so many tasks in the way why they are not preempted.
+func Spared(n int, of string) string {
+	const again = "may not be run again (-r y, rerun TRUE, or a checkpoint)"
+	if n == 1 {
+		return fmt.Sprintf("1 task of %s was spared because its job %s", of, again)
+	}
+	return fmt.Sprintf("%d tasks of %s were spared because their jobs %s", n, of, again)
 }
 
 // leaving reports whether a task is about to end, or to start anew.

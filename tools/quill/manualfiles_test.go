@@ -79,6 +79,8 @@ func TestFilePages(t *testing.T) {
 	check("reporting", reportingRecords(t))
 	checkAccounting(t, pages["accounting"])
 	checked["accounting"] = true
+	checkSchedule(t, pages["schedule"])
+	checked["schedule"] = true
 	for name := range pages {
 		if !checked[name] {
 			t.Errorf("nothing checks the attributes of %s(5)", name)
@@ -171,7 +173,7 @@ func schedulerParameters(t *testing.T) attributes {
 	}
 	c := grid.DefaultSchedConf()
 	for _, a := range schedd.Algorithms() {
-		if err := a.Complete(c); err != nil {
+		if err := a.Complete(c, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -241,5 +243,24 @@ func checkAccounting(t *testing.T, page string) {
 		if !slices.Contains(want, field) {
 			t.Errorf("accounting(5): field %d is not %s: %q", i+1, name, field)
 		}
+	}
+}
+
+// checkSchedule holds the page of the schedule file against the lines that a test of the scheduler expects: its example, and the states.
+func checkSchedule(t *testing.T, page string) {
+	text, err := os.ReadFile("../../schedd/algorithm/ticket/testdata/reserve.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`(?m)^ *(31\d\d:1:[A-Z]+:\d+:\d+:[A-Z]:.*)$`)
+	var want, got []string
+	for _, m := range line.FindAllStringSubmatch(string(text), -1) {
+		want = append(want, m[1])
+	}
+	for _, m := range line.FindAllStringSubmatch(page, -1) {
+		got = append(got, m[1])
+	}
+	if len(want) == 0 || !slices.Equal(want, got) {
+		t.Errorf("schedule(5) has %d lines of the example, the scheduler writes %d, or others", len(got), len(want))
 	}
 }

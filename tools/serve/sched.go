@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
+	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -31,14 +32,14 @@ func schedCommand(env opt.Env) *cli.Command {
 				Action: func(c *cli.Context) error { return explain(c, env) },
 			},
 			{
-				Name: "get", Usage: "print parameters of an algorithm that are in effect", ArgsUsage: "[[ALGORITHM.]PARAMETER...]",
-				Description: "Without a name all parameters of the algorithm at work; without ALGORITHM its own. \"quill sched algorithms\"\n" +
-					"lists the names, with what they mean and their defaults.",
+				Name: "get", Usage: "print parameters of an algorithm that are in effect", ArgsUsage: "[[ALGORITHM.]PARAMETER|ATTRIBUTE...]",
+				Description: "Without a name all parameters of the algorithm at work; without ALGORITHM its own, or the attribute of\n" +
+					"sched_conf(5) of that name. \"quill sched algorithms\" lists the parameters, with what they mean and their defaults.",
 				Flags:  []cli.Flag{opt.JSONFlag()},
 				Action: func(c *cli.Context) error { return getParameters(c, env) },
 			},
 			{
-				Name: "set", Usage: "set a parameter of an algorithm, as qconf -mattr sched_conf does", ArgsUsage: "[ALGORITHM.]PARAMETER VALUE...",
+				Name: "set", Usage: "set a parameter of an algorithm, as qconf -mattr sched_conf does", ArgsUsage: "[ALGORITHM.]PARAMETER|ATTRIBUTE VALUE...",
 				Description: "In a table each VALUE is a row, and together they are the whole table:\n" +
 					"\"quill sched set ALGORITHM.TABLE 'ROW ONE' 'ROW TWO'\". The change is in effect with the next run.",
 				Flags:  []cli.Flag{opt.JSONFlag()},
@@ -65,19 +66,18 @@ func explain(c *cli.Context, env opt.Env) error {
 			kinds = append(kinds, k.Kind)
 		}
 	}
+	conf, err := schedulerConf(c, remote)
+	if err != nil {
+		return err
+	}
 	full := events.List{At: grid.TimeOf(env.Now())}
-	full.Seq, err = remote.Get(c.Context, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: true}}, func(o grid.Object) error {
+	brief := conf.Algorithm == grid.DefaultSchedConf().Algorithm // others read the context of jobs
+	full.Seq, err = remote.Get(c.Context, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: brief}}, func(o grid.Object) error {
 		full.Events = append(full.Events, events.Listed(o))
 		return nil
 	})
 	if err != nil {
 		return err
-	}
-	var conf grid.SchedConf
-	for _, e := range full.Events {
-		if s, ok := e.Object.(*grid.SchedConf); ok {
-			conf = *s
-		}
 	}
 	e, ok := algorithm.Find(schedd.Algorithms(), conf.Algorithm)
 	if !ok {
@@ -111,7 +111,7 @@ func listAlgorithms(env opt.Env, c *cli.Context) error {
 	var rows []document.Algorithm
 	for _, e := range schedd.Algorithms() {
 		var conf grid.SchedConf
-		if err := e.Complete(&conf); err != nil {
+		if err := e.Complete(&conf, nil); err != nil {
 			return err
 		}
 		rows = append(rows, document.AlgorithmOf(e.Name, conf.Section(e.Name)))
@@ -131,25 +131,59 @@ func listAlgorithms(env opt.Env, c *cli.Context) error {
 	return nil
 }
 
-// schedulerConf is the scheduler configuration of the cell, with the section of
-// the algorithm that a parameter is named after, or of the one at work.
-func schedulerConf(c *cli.Context, remote client.Client, name string) (conf grid.SchedConf, e algorithm.Entry, parameter string, err error) {
+// schedulerConf returns the scheduler configuration of the cell.
+func schedulerConf(c *cli.Context, remote client.Client) (conf grid.SchedConf, err error) {
 	_, err = remote.Get(c.Context, gdi.Get{Kinds: []grid.Kind{grid.KindSchedConf}}, func(o grid.Object) error {
 		conf = *o.(*grid.SchedConf)
 		return nil
 	})
-	if err != nil {
-		return conf, e, "", err
+	return conf, err
+}
+
+// setting is what a name of quill sched get and set means: a parameter of an algorithm, or an attribute of sched_conf(5).
+type setting struct {
+	conf      grid.SchedConf
+	of        algorithm.Entry
+	parameter string // of the algorithm; "": all
+	attribute string // of the configuration; "": it is a parameter
+}
+
+// findSetting reads the scheduler configuration of the cell, and finds what a name means in it: ALGORITHM.PARAMETER, a parameter of the
+// algorithm at work, or an attribute.
+func findSetting(c *cli.Context, remote client.Client, name string) (s setting, err error) {
+	if s.conf, err = schedulerConf(c, remote); err != nil {
+		return s, err
 	}
 	of, parameter, dotted := strings.Cut(name, ".")
 	if !dotted {
-		of, parameter = conf.Algorithm, name
+		of, parameter = s.conf.Algorithm, name
 	}
-	e, ok := algorithm.Find(schedd.Algorithms(), of)
-	if !ok {
-		return conf, e, "", fmt.Errorf("there is no algorithm %q; `quill sched algorithms` lists them", of)
+	var ok bool
+	if s.of, ok = algorithm.Find(schedd.Algorithms(), of); !ok {
+		return s, fmt.Errorf("there is no algorithm %q; `quill sched algorithms` lists them", of)
 	}
-	return conf, e, parameter, e.Complete(&conf)
+	if err := s.of.Complete(&s.conf, nil); err != nil {
+		return s, err
+	}
+	var known []string
+	for _, p := range s.conf.Section(s.of.Name) {
+		known = append(known, p.Name)
+	}
+	known = slices.Compact(known)
+	attributes := conf.Attributes(grid.KindSchedConf)
+	switch {
+	case parameter == "" || slices.Contains(known, parameter):
+		s.parameter = parameter
+	case !dotted && slices.Contains(attributes, parameter):
+		s.attribute = parameter
+	case dotted && len(known) == 0:
+		return s, fmt.Errorf("%s has no parameters of its own; attributes of sched_conf(5) are named without it: %s", s.of.Name, strings.Join(attributes, ", "))
+	case dotted:
+		return s, fmt.Errorf("%s has no parameter %q; it has %s", s.of.Name, parameter, strings.Join(known, ", "))
+	default:
+		return s, fmt.Errorf("%q is neither a parameter of %s nor an attribute of sched_conf(5); there are %s", parameter, s.of.Name, strings.Join(append(known, attributes...), ", "))
+	}
+	return s, nil
 }
 
 func getParameters(c *cli.Context, env opt.Env) error {
@@ -164,27 +198,29 @@ func getParameters(c *cli.Context, env opt.Env) error {
 	}
 	var rows []document.Algorithm
 	for _, name := range names {
-		conf, e, parameter, err := schedulerConf(c, remote, name)
+		s, err := findSetting(c, remote, name)
 		if err != nil {
 			return fmt.Errorf("sched get: %w", err)
 		}
 		var found []grid.Param
-		for _, p := range conf.Section(e.Name) {
-			if parameter == "" || p.Name == parameter {
+		for _, p := range s.conf.Section(s.of.Name) {
+			if s.attribute == "" && (s.parameter == "" || p.Name == s.parameter) {
 				found = append(found, p)
 			}
 		}
-		if len(found) == 0 && parameter != "" {
-			return fmt.Errorf("sched get: %s has no parameter %q, or no row of it", e.Name, parameter)
+		of := s.of.Name
+		if s.attribute != "" {
+			text, _ := conf.Get(&s.conf, s.attribute)
+			of, found = "", []grid.Param{{Name: s.attribute, Text: text}}
 		}
-		rows = append(rows, document.AlgorithmOf(e.Name, found))
+		rows = append(rows, document.AlgorithmOf(of, found))
 	}
 	if c.Bool("json") {
 		return document.Write(env.Stdout, document.Algorithms{Algorithms: document.RowsOf(rows)})
 	}
 	for _, a := range rows {
 		for _, p := range a.Parameters {
-			fmt.Fprintf(env.Stdout, "%s.%s %s\n", a.Name, p.Name, p.Value)
+			fmt.Fprintf(env.Stdout, "%s %s\n", strings.TrimPrefix(a.Name+"."+p.Name, "."), p.Value)
 		}
 	}
 	return nil
@@ -199,16 +235,15 @@ func setParameter(c *cli.Context, env opt.Env) error {
 		return err
 	}
 	defer remote.Close()
-	conf, e, parameter, err := schedulerConf(c, remote, c.Args().First())
+	s, err := findSetting(c, remote, c.Args().First())
 	if err != nil {
 		return fmt.Errorf("sched set: %w", err)
 	}
-	params := slices.DeleteFunc(slices.Clone(conf.Section(e.Name)), func(p grid.Param) bool { return p.Name == parameter })
-	for _, value := range c.Args().Tail() {
-		params = append(params, grid.Param{Name: parameter, Text: value})
+	changed, err := s.set(c.Args().Tail())
+	if err != nil {
+		return fmt.Errorf("sched set: %w", err)
 	}
-	conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: params})
-	reply, err := remote.Do(c.Context, "qconf", &gdi.Modify{Objects: []grid.Object{&conf}})
+	reply, err := remote.Do(c.Context, "qconf", &gdi.Modify{Objects: []grid.Object{changed}})
 	if err != nil {
 		return err
 	}
@@ -225,4 +260,20 @@ func setParameter(c *cli.Context, env opt.Env) error {
 		fmt.Fprintln(env.Stdout, a.Text)
 	}
 	return nil
+}
+
+// set returns the configuration with other values: of a table its rows, else one.
+func (s *setting) set(values []string) (grid.Object, error) {
+	if s.attribute != "" {
+		if len(values) > 1 {
+			return nil, opt.Usagef("%s has one value, not %d", s.attribute, len(values))
+		}
+		return conf.Set(&s.conf, s.attribute, values[0])
+	}
+	params := slices.DeleteFunc(slices.Clone(s.conf.Section(s.of.Name)), func(p grid.Param) bool { return p.Name == s.parameter })
+	for _, value := range values {
+		params = append(params, grid.Param{Name: s.parameter, Text: value})
+	}
+	s.conf.Sections = s.conf.WithSection(grid.Section{Algorithm: s.of.Name, Params: params})
+	return &s.conf, nil
 }

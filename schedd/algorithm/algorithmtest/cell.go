@@ -163,7 +163,7 @@ func overBooked(st *state.State) (wrong []string) {
 				amount, _ := e.Type.Parse(e.Default)
 				if e.Name == "slots" {
 					amount = 1
-				} else if r, ok := j.Hard.Get(e.Name); ok {
+				} else if r, ok := t.Held(j).Get(e.Name); ok {
 					amount = r.Num
 				}
 				switch {

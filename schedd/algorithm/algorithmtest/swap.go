@@ -22,7 +22,7 @@ import (
 // Swaps checks what holds whenever the algorithm is swapped while jobs run, on
 // qmaster's core with seeded random jobs, ends and swaps:
 //
-//	no order is refused, and nothing is held more often than it exists
+//	no order is refused, and nothing is held more often than it exists, also what only some algorithms count
 //	running tasks continue: they end only when their time has come, or preempted
 //	no job is lost, and all of them end under any algorithm: suspended tasks
 //	resume
@@ -56,6 +56,16 @@ type swapCell struct {
 	stopping map[report.Attempt]bool
 	standing map[report.Attempt]bool
 	tasks    map[uint32]int // of each job, that have not come to an end
+
+	processors []uint32 // of each host
+}
+
+// hosts report their load.
+func (c *swapCell) hosts(hello bool) {
+	for i, n := range c.processors {
+		c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i), Hello: hello, Load: &report.Load{
+			Processors: n, At: c.now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
+	}
 }
 
 func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Section, r *rand.Rand) *swapCell {
@@ -64,14 +74,19 @@ func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Sectio
 	s.Apply(core.Fresh(c.now, "root", "master"))
 	c.Couple = couple.New(s, entries)
 	c.register()
-	for i := range 2 + r.IntN(4) {
-		c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i), Hello: true, Load: &report.Load{
-			Processors: uint32(1 + r.IntN(4)), At: c.now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
+	for range 2 + r.IntN(4) {
+		c.processors = append(c.processors, uint32(1+r.IntN(4)))
 	}
+	c.hosts(true)
 	c.step(core.Tick{})
 	for _, p := range []string{"land", "diff"} {
 		c.request("root", &gdi.Add{Objects: []grid.Object{&grid.Project{Name: p}}})
 	}
+	c.request("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: "lic", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
+	global := *c.Core.State().ExecHost(grid.GlobalHost)
+	global.ComplexValues = grid.Values{{Name: "lic", Text: "2"}}
+	c.request("root", &gdi.Modify{Objects: []grid.Object{&global}})
+	c.request("root", &gdi.Add{Objects: []grid.Object{&grid.RQS{Name: "few", Enabled: true, Limits: grid.Names{"users {carol} to slots=2"}}}})
 	return c
 }
 
@@ -147,6 +162,9 @@ func (c *swapCell) submit() {
 	j.Restart = [...]grid.Restart{grid.RestartByQueue, grid.RestartYes, grid.RestartNo}[c.r.IntN(3)]
 	if c.r.IntN(4) == 0 {
 		j.Priority = -int16(c.r.IntN(5))
+	}
+	if c.r.IntN(8) == 0 {
+		j.JobRequest.Hard = grid.Requests{{Name: "lic", Value: "1"}}
 	}
 	user := [...]string{"alice", "bob", "carol", "root"}[c.r.IntN(4)]
 	if user == "root" {
@@ -274,6 +292,7 @@ func (c *swapCell) drain() {
 			return
 		}
 		c.end(1 + c.r.IntN(5))
+		c.hosts(false)
 		c.step(core.Tick{})
 	}
 	c.t.Fatalf("%s: %d jobs wait for ever", c.entries[c.at].Name, c.Core.State().Len(grid.KindJob))

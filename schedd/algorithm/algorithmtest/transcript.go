@@ -109,7 +109,7 @@ func (c *Cell) parameters(text string) string {
 		}
 	}
 	conf.Sections = conf.WithSection(grid.Section{Algorithm: c.Entry.Name, Params: section})
-	if err := c.Entry.Complete(&conf); err != nil {
+	if err := c.Entry.Complete(&conf, c.State); err != nil {
 		return fmt.Sprintln(err)
 	}
 	c.Apply(events.Mod(&conf))

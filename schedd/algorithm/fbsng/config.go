@@ -17,6 +17,7 @@ const Name = "fbsng"
 type Config struct {
 	GroupBy      string        `param:"group_by" default:"project" help:"what puts a job into its queue: project, department, queue or owner"`
 	MinPeriod    float64       `param:"min_period_s" default:"5" help:"seconds: at most one run in this time"`
+	TypeSource   string        `param:"type_source" default:"context" help:"what names the process type of a section that has no -ac process_type: context (nothing does), account (-A), project, department, queue or owner; without one the section has its queue's"`
 	Queues       []Queue       `param:"queue" help:"one line each: name, QPmin and QPmax, its priority's bounds; QPI, growth when passed over; QPD, price of a start; QPG and SPG, gaps at which the first queue or section holds others; process_type; held"`
 	ProcessTypes []ProcessType `param:"process_type" help:"one line each: name, resources of each process, attributes of its nodes, quota: the most that sections of the type use at once, processes among it"`
 }
@@ -63,6 +64,9 @@ func (c *Config) check() error {
 	if by := algorithm.Groupings(); !by.Has(c.GroupBy) {
 		return fmt.Errorf("group_by: %q is none of %s", c.GroupBy, strings.Join(by, ", "))
 	}
+	if sources := append(grid.Names{byContext, byAccount}, algorithm.Groupings()...); !sources.Has(c.TypeSource) {
+		return fmt.Errorf("type_source: %q is none of %s", c.TypeSource, strings.Join(sources, ", "))
+	}
 	if !(c.MinPeriod >= 0 && c.MinPeriod <= 1e6) {
 		return fmt.Errorf("min_period_s: %v is no number of seconds", c.MinPeriod)
 	}
@@ -75,7 +79,11 @@ func (c *Config) check() error {
 		case q.Gap != nil && *q.Gap < 0 || q.SectionGap != nil && *q.SectionGap < 0:
 			return fmt.Errorf("queue: %s: QPG and SPG can't be negative", q.Name)
 		case q.ProcessType != defaultType && c.processType(q.ProcessType) == nil:
-			return fmt.Errorf("queue: %s: process_type=%s is not defined", q.Name, q.ProcessType)
+			names := grid.Names{defaultType}
+			for _, t := range c.ProcessTypes {
+				names = append(names, t.Name)
+			}
+			return fmt.Errorf("queue: %s: process_type=%s is none of %s", q.Name, q.ProcessType, strings.Join(names, ", "))
 		}
 	}
 	for _, t := range c.ProcessTypes {
@@ -118,10 +126,27 @@ func (c *Config) queueOf(j *grid.Job) string {
 	return cmp.Or(algorithm.GroupOf(c.GroupBy, j), "none")
 }
 
+// What else than a group names process types.
+const (
+	byContext = "context"
+	byAccount = "account"
+)
+
 // typeOf names the process type of a job: its own, or its queue's.
 func (c *Config) typeOf(j *grid.Job) string {
 	if name := context(j, "process_type"); name != "" {
 		return name
+	}
+	switch c.TypeSource {
+	case byContext:
+	case byAccount:
+		if j.Account != grid.DefaultAccount && j.Account != "" {
+			return j.Account
+		}
+	default:
+		if name := algorithm.GroupOf(c.TypeSource, j); c.processType(name) != nil {
+			return name
+		}
 	}
 	q, _ := c.queue(c.queueOf(j))
 	return q.ProcessType

@@ -104,6 +104,9 @@ func (r *run) possible(c *contender) bool {
 		r.nodes = r.m.bare.OpenHosts()
 	}
 	_, _, why := r.m.bare.Across(r.m.bare.Need(c.need.Job), c.slots, r.nodes, r.enough(c), c.share)
+	if !why.Fits() {
+		c.why = why
+	}
 	return why.Fits()
 }
 
@@ -134,7 +137,10 @@ func (r *run) findPlacement(c *contender) (sched.Placement, bool) {
 }
 
 // share divides the processes of a section.
-func (c *contender) share(rooms []int) []sched.Part { return share(c.mode, c.slots, rooms) }
+func (c *contender) share(rooms []int) []sched.Part {
+	c.rooms = len(rooms)
+	return share(c.mode, c.slots, rooms)
+}
 
 // enough is how many nodes with room need be looked at.
 func (r *run) enough(c *contender) int {
@@ -160,6 +166,7 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 	}
 	r.begun[j.ID] = id
 	o := r.StartJob(j, id, p)
+	o.Takes = j.Hard.Beyond(r.m.submitted(j.ID).Hard)
 	r.moved++
 	o.Priority, o.States = float64(c.rank), []grid.AlgorithmState{v.state(r.moved)}
 	r.m.move(v)

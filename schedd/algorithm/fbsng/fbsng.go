@@ -26,6 +26,36 @@ var New = algorithm.NewDecider(newConfig, func(c *Config) algorithm.Decider[*Mod
 // Params are the parameters that hold.
 func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
+// CheckNames returns an error for what a process type names and the cell does not have: amounts of resources, and attributes, which are boolean.
+func (d *Decider) CheckNames(cell algorithm.Resources) error {
+	amount := func(e *grid.Centry) bool { return !e.Type.Text() && e.Type != "BOOL" }
+	boolean := func(e *grid.Centry) bool { return e.Type == "BOOL" }
+	for _, t := range d.conf.ProcessTypes {
+		wrong := func(parameter, name string, suits func(*grid.Centry) bool, words ...string) error {
+			if err := algorithm.FindResource(cell, name, suits, words...); err != nil {
+				return fmt.Errorf("%s: process_type: %s: %s: %w", Name, t.Name, parameter, err)
+			}
+			return nil
+		}
+		for _, v := range t.Resources {
+			if err := wrong("resources", v.Name, amount); err != nil {
+				return err
+			}
+		}
+		for _, v := range t.Quota {
+			if err := wrong("quota", v.Name, amount, "processes", "slots"); err != nil {
+				return err
+			}
+		}
+		for _, name := range t.Attributes {
+			if err := wrong("attributes", name, boolean); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Admit returns why a job may not be submitted, "" when it may: its process type
 // is not known, or it asks for less than that; or its placement is none.
 func (d *Decider) Admit(j *grid.Job) string {
@@ -105,6 +135,7 @@ type contender struct {
 	checked bool
 	skip    string // why it takes part in nothing
 	why     sched.Reason
+	rooms   int // nodes that had room for a process
 	memo    sched.Placement
 	memoAt  int
 }

@@ -18,17 +18,18 @@ import (
 type Model struct {
 	*model.Model
 	conf    *Config
-	farm    *state.State                  // what bare follows: no jobs
-	bare    *sched.Cluster                // the same farm with nothing running
-	kinds   ordered.Map[uint32, kind]     // by number
-	lines   ordered.Set[place]            // ready sections by kind and batch
-	lots    ordered.Set[stock]            // how many stand in each
-	batches ordered.Map[uint32, batch]    // sections that were passed together
-	queues  ordered.Map[string, standing] // stored state of queues
-	moves   ordered.Map[int, move]        // ... of starts that are not counted yet, as they were decided
-	starts  int                           // so many were counted, in copies
-	uses    map[string][]float64          // of quotas, by process type; replaced, never changed
-	ledger  *ledger                       // nil in copies
+	asked   ordered.Map[uint32, *grid.Job] // as submitted, of those with further requirements
+	farm    *state.State                   // what bare follows: no jobs
+	bare    *sched.Cluster                 // the same farm with nothing running
+	kinds   ordered.Map[uint32, kind]      // by number
+	lines   ordered.Set[place]             // ready sections by kind and batch
+	lots    ordered.Set[stock]             // how many stand in each
+	batches ordered.Map[uint32, batch]     // sections that were passed together
+	queues  ordered.Map[string, standing]  // stored state of queues
+	moves   ordered.Map[int, move]         // ... of starts that are not counted yet, as they were decided
+	starts  int                            // so many were counted, in copies
+	uses    map[string][]float64           // of quotas, by process type; replaced, never changed
+	ledger  *ledger                        // nil in copies
 }
 
 // batch consists of sections that were passed together, as it is stored.
@@ -46,8 +47,7 @@ type ledger struct {
 	touched model.Touched
 	numbers map[kind]uint32
 	places  map[uint32]place
-	members map[uint32]member    // what a job is counted as
-	asked   map[uint32]*grid.Job // as submitted, of those with further requirements
+	members map[uint32]member // what a job is counted as
 	faults  map[uint32]string
 	batchOf map[uint32]uint32 // by job
 	drawn   map[task]draw
@@ -65,8 +65,9 @@ type task struct{ job, id uint32 }
 func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
 	m := &Model{Model: model.New(), conf: conf, farm: state.New(), ledger: &ledger{
-		asked: map[uint32]*grid.Job{}, faults: map[uint32]string{}, batchOf: map[uint32]uint32{}, members: map[uint32]member{}}}
+		faults: map[uint32]string{}, batchOf: map[uint32]uint32{}, members: map[uint32]member{}}}
 	m.bare = sched.NewCluster(m.farm)
+	m.asked = ordered.NewMap[uint32, *grid.Job]()
 	m.batches, m.queues, m.moves = ordered.NewMap[uint32, batch](), ordered.NewMap[string, standing](), ordered.NewMap[int, move]()
 	m.clear()
 	return m
@@ -89,7 +90,7 @@ func (m *Model) Copy() *Model {
 	c.Model = m.Model.Copy()
 	c.farm = m.farm.Copy()
 	c.bare = m.bare.Copy(c.farm)
-	c.kinds, c.lines, c.lots = m.kinds.Copy(), m.lines.Copy(), m.lots.Copy()
+	c.asked, c.kinds, c.lines, c.lots = m.asked.Copy(), m.kinds.Copy(), m.lines.Copy(), m.lots.Copy()
 	c.batches, c.queues, c.moves, c.uses = m.batches.Copy(), m.queues.Copy(), m.moves.Copy(), maps.Clone(m.uses)
 	c.ledger = nil
 	return &c
@@ -107,7 +108,12 @@ func (m *Model) Apply(l events.List) {
 		case grid.KindJob:
 			m.flush(&rest) // what requirements follow from comes first
 			was := m.submitted(e.Key.ID)
-			delete(x.asked, e.Key.ID)
+			m.asked.Delete(e.Key.ID)
+			if e.Op == events.OpDel { // its last task goes with it, without an event
+				for _, t := range m.State.Tasks(e.Key.ID) {
+					m.uncountTask(task{t.Job, t.ID})
+				}
+			}
 			delete(x.faults, e.Key.ID)
 			if j, ok := e.Object.(*grid.Job); ok {
 				if e.Op == events.OpMod {

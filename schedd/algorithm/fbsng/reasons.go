@@ -11,35 +11,85 @@ import (
 // mostReasons is how many reasons are reported for a category at most.
 const mostReasons = 20
 
-// reportReasons reports why sections wait, per category of jobs.
+// said is why the jobs of a category wait.
+type said struct {
+	jobs  []uint32
+	texts []string
+}
+
+// add adds texts that were not said yet.
+func (s *said) add(texts []string) {
+	for _, text := range texts {
+		if len(s.texts) < mostReasons && !slices.Contains(s.texts, text) {
+			s.texts = append(s.texts, text)
+		}
+	}
+}
+
+// reportReasons reports why sections wait, by the category that their jobs were submitted in: that is where others look. Sections of several
+// process types may be in one.
 func (r *run) reportReasons() {
 	if r.Stopped {
 		return
 	}
-	groups, messages := map[string]*model.Group{}, map[string][]string{}
+	reasons := r.Reasons()
+	reasons.Closed()
+	of := map[string]*said{}
 	for _, q := range r.queues {
 		var first *contender
 		for _, c := range q.kinds {
 			if first == nil && c.skip == "" {
 				first = c
 			}
-			g := r.m.Group(c.group)
-			groups[g.Category] = g
-			list := messages[g.Category]
-			if text := r.why(q, c, first); len(list) < mostReasons && !slices.Contains(list, text) {
-				messages[g.Category] = append(list, text)
+			category := r.m.Cluster.Category(r.m.submitted(c.head.job))
+			s := of[category]
+			if s == nil {
+				s = &said{}
+				of[category] = s
+			}
+			if !reasons.Off {
+				s.jobs = append(s.jobs, r.m.Jobs(r.m.Group(c.group), model.MostJobs)...)
+				s.add(r.why(q, c, first))
 			}
 		}
 	}
-	reasons := r.Reasons()
-	for _, category := range slices.Sorted(maps.Keys(groups)) {
-		reasons.Say(category, r.m.Jobs(groups[category], model.MostJobs), func() []string { return messages[category] })
+	for _, category := range slices.Sorted(maps.Keys(of)) {
+		s := of[category]
+		slices.Sort(s.jobs)
+		s.jobs = slices.Compact(s.jobs)
+		reasons.Say(category, s.jobs[:min(len(s.jobs), model.MostJobs)], func() []string { return s.texts })
 	}
 	reasons.Rest(func(string) bool { return true })
 }
 
 // why is why a kind of sections waits.
-func (r *run) why(q *queue, c, first *contender) string {
+func (r *run) why(q *queue, c, first *contender) []string {
+	if text := r.heldUp(q, c, first); text != "" {
+		return []string{text}
+	}
+	head := ""
+	if c.processType != defaultType {
+		head = fmt.Sprintf("process type %s: ", c.processType)
+	}
+	cluster := r.m.Cluster
+	if c.skip == unsatisfiable {
+		cluster, head = r.m.bare, head+"it could not be placed even if nothing ran: "
+	}
+	if c.mode == spread && c.rooms > 0 && c.rooms < c.slots {
+		return []string{head + fmt.Sprintf("placement spread puts each of its %d processes on a node of its own, and %d have room for one", c.slots, c.rooms)}
+	}
+	var texts []string
+	for _, reason := range cluster.Explain(cluster.Need(c.need.Job), c.why, mostReasons) {
+		texts = append(texts, head+reason.String())
+	}
+	if len(texts) == 0 {
+		texts = []string{head + "no node has room for it"}
+	}
+	return texts
+}
+
+// heldUp is what the algorithm itself has against a kind of sections; "": nothing.
+func (r *run) heldUp(q *queue, c, first *contender) string {
 	switch {
 	case q.Held:
 		return fmt.Sprintf("queue %s is held", q.Name)
@@ -48,15 +98,13 @@ func (r *run) why(q *queue, c, first *contender) string {
 	case c.skip == unsatisfiable && c.why.Fits():
 		return fmt.Sprintf("it asks for more than the quota of process type %s", c.processType)
 	case c.skip == unsatisfiable:
-		return fmt.Sprintf("it could not be placed even if nothing ran: %s", c.why)
+		return ""
 	case c.skip != "":
 		return c.skip
 	case q.heldBy != nil:
 		return fmt.Sprintf("queue %s is held: priority %d, at least %d below the %d of queue %s", q.Name, q.priority, *q.heldBy.Gap, q.heldBy.priority, q.heldBy.Name)
 	case q.SectionGap != nil && first != nil && first.rank-c.rank >= *q.SectionGap:
 		return fmt.Sprintf("it is held: priority %d, at least %d below the %d of job %d in queue %s", c.rank, *q.SectionGap, first.rank, first.head.job, q.Name)
-	case !c.why.Fits():
-		return c.why.String()
 	}
-	return "no node has room for it"
+	return ""
 }

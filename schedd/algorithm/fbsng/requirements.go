@@ -114,14 +114,14 @@ func (m *Model) resolve(j *grid.Job) *grid.Job {
 		m.ledger.faults[j.ID] = err.Error()
 	}
 	if seen != j {
-		m.ledger.asked[j.ID] = j
+		m.asked.Set(j.ID, j)
 	}
 	return seen
 }
 
 // submitted returns a job with the requests it was submitted with, nil if there is no such job.
 func (m *Model) submitted(job uint32) *grid.Job {
-	if j, is := m.ledger.asked[job]; is {
+	if j, is := m.asked.Get(job); is {
 		return j
 	}
 	return m.State.Job(job)
@@ -136,7 +136,7 @@ func (m *Model) resolveAll(l events.List) {
 	m.State.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
 		asked := m.submitted(j.ID)
-		delete(x.asked, j.ID)
+		m.asked.Delete(j.ID)
 		if seen := m.resolve(asked); seen != j {
 			again.Events = append(again.Events, events.Mod(seen))
 		}

@@ -20,6 +20,7 @@ type Config struct {
 	PriorityWeights     []string    `param:"priority_weights" default:"none" help:"weight of each level from 0 on, exact decimals; none: the level itself; 0: suspended"`
 	LevelSource         string      `param:"level_source" default:"posix" help:"what gives a session its level: posix (5 + the -p of its job), project, department or queue"`
 	LevelMap            grid.Values `param:"level_map" default:"none" help:"name=level or name=urgent, for other level sources than posix; others have level 5"`
+	OpenLevels          grid.Values `param:"open_levels" default:"none" help:"name=level or name=urgent: the highest level that users may give to sessions with -ac level=, by owner, project or department; *=level: all"`
 	SerialService       bool        `param:"serial_service" default:"false" help:"time algorithm: the oldest session takes all it can"`
 	SerialPriority      bool        `param:"serial_priority" default:"false" help:"one level after the other, the highest first"`
 	PriorityAggregation bool        `param:"priority_aggregation" default:"false" help:"sessions of a level share its weight"`
@@ -27,7 +28,7 @@ type Config struct {
 	PreemptDelaySeconds int         `param:"preempt_delay_seconds" default:"30" help:"seconds that an urgent session waits before it preempts"`
 	PreemptablePercent  int         `param:"preemptable_engine_percent" default:"0" help:"percent of engines that urgent sessions may get by preemption; 0: never"`
 	Preemption          string      `param:"preemption" default:"requeue" help:"what becomes of a task whose engine is taken: requeue: it starts anew; suspend: it is suspended until there is an engine for it again"`
-	PreemptThreshold    int         `param:"preempt_threshold_minutes" default:"30" help:"minutes of run time that count as much as one level"`
+	PreemptThreshold    float64     `param:"preempt_threshold_minutes" default:"30" help:"minutes of run time that count as much as one level"`
 	GroupBy             string      `param:"group_by" default:"project" help:"SLA group of a job: project, department, queue or owner"`
 	SLAGroups           grid.Values `param:"sla_groups" default:"none" help:"name=value of each SLA group: all numbers of engines, or all fractions between 0 and 1"`
 	SLAPreemption       bool        `param:"sla_preemption" default:"false" help:"groups below their target take engines back"`
@@ -60,6 +61,9 @@ const (
 
 // usualLevel is the level of who says nothing.
 const usualLevel = 5
+
+// urgentWord names the level of urgent sessions.
+const urgentWord = "urgent"
 
 // urgentPriority is the -p that makes a session urgent; only operators may ask
 // for it.
@@ -109,11 +113,13 @@ func (c *Config) checkChoices() error {
 		{"usage_window_s", c.UsageWindowSeconds, 1, 1 << 30},
 		{"preempt_delay_seconds", c.PreemptDelaySeconds, 0, 1 << 30},
 		{"preemptable_engine_percent", c.PreemptablePercent, 0, 100},
-		{"preempt_threshold_minutes", c.PreemptThreshold, 1, 1 << 24},
 	} {
 		if p.value < p.min || p.value > p.most {
 			return fmt.Errorf("%s: %d is not between %d and %d", p.name, p.value, p.min, p.most)
 		}
+	}
+	if m := c.PreemptThreshold; !(m*60_000 >= 1 && m <= 1<<24) {
+		return fmt.Errorf("preempt_threshold_minutes: %v is not between a millisecond and %d minutes", m, 1<<24)
 	}
 	return nil
 }
@@ -127,12 +133,54 @@ func (c *Config) checkLevels() error {
 			return fmt.Errorf("priority_weights: %q is no weight", text)
 		}
 	}
-	for _, v := range c.LevelMap {
-		if n, err := strconv.Atoi(v.Text); v.Text != "urgent" && (err != nil || n < 0 || n >= c.PriorityLevels) {
-			return fmt.Errorf("level_map: %s=%s: neither urgent nor a level from 0 to %d", v.Name, v.Text, c.PriorityLevels-1)
+	for _, p := range [...]struct {
+		name   string
+		levels grid.Values
+	}{{"level_map", c.LevelMap}, {"open_levels", c.OpenLevels}} {
+		for _, v := range p.levels {
+			if _, ok := c.parseLevel(v.Text); !ok {
+				return fmt.Errorf("%s: %s=%s: neither urgent nor a level from 0 to %d", p.name, v.Name, v.Text, c.PriorityLevels-1)
+			}
 		}
 	}
 	return nil
+}
+
+// parseLevel reads a level, or the word urgent, which is the one above all.
+func (c *Config) parseLevel(text string) (level int, ok bool) {
+	if text == urgentWord {
+		return c.PriorityLevels, true
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && n < c.PriorityLevels
+}
+
+// open returns the highest level that the owner of a job may give it; -1: none.
+func (c *Config) open(j *grid.Job) (most int) {
+	most = -1
+	for _, v := range c.OpenLevels {
+		if v.Name == "*" || v.Name == j.Owner || v.Name == j.Project || v.Name == j.Department {
+			level, _ := c.parseLevel(v.Text)
+			most = max(most, level)
+		}
+	}
+	return most
+}
+
+// chosen returns the level that the owner of a job has given it, or as much of it as is open now; false: none.
+func (c *Config) chosen(j *grid.Job) (level int, any bool) {
+	text, given := context(j, "level")
+	n, ok := c.parseLevel(text)
+	most := c.open(j)
+	return min(n, most), given && ok && most >= 0
+}
+
+// context is a word of the context of a job, -ac.
+func context(j *grid.Job, name string) (text string, given bool) {
+	if j.Spec == nil {
+		return "", false
+	}
+	return j.Spec.Context.Get(name)
 }
 
 // levelWeights are those that are given, none beyond them; or the levels
@@ -188,6 +236,9 @@ func (c *Config) checkGroups() error {
 
 // level is the priority level of a job, and whether it is urgent.
 func (c *Config) level(j *grid.Job) (level int, urgent bool) {
+	if n, any := c.chosen(j); any {
+		return min(n, c.PriorityLevels-1), n >= c.PriorityLevels
+	}
 	if c.LevelSource == "posix" {
 		return min(max(usualLevel+int(j.Priority), 0), c.PriorityLevels-1), j.Priority >= urgentPriority
 	}
@@ -196,7 +247,7 @@ func (c *Config) level(j *grid.Job) (level int, urgent bool) {
 	if err != nil {
 		n = min(usualLevel, c.PriorityLevels-1)
 	}
-	return n, text == "urgent"
+	return n, text == urgentWord
 }
 
 // slaGroup is the place of a job's SLA group in the configuration, -1 when it
@@ -209,4 +260,27 @@ func (c *Config) slaGroup(j *grid.Job) int {
 		}
 	}
 	return -1
+}
+
+// badContext returns what is wrong with the words for this algorithm in the context of a job; "": nothing.
+func (c *Config) badContext(j *grid.Job) string {
+	if text, given := context(j, "affinity_wait_ms"); given {
+		if _, ok := affinityWait(j); !ok {
+			return fmt.Sprintf("affinity_wait_ms=%s is no number of milliseconds", text)
+		}
+	}
+	text, given := context(j, "level")
+	if !given {
+		return ""
+	}
+	n, ok := c.parseLevel(text)
+	switch most := c.open(j); {
+	case !ok:
+		return fmt.Sprintf("level=%s is neither urgent nor a level from 0 to %d", text, c.PriorityLevels-1)
+	case most < 0:
+		return fmt.Sprintf("level=%s: no levels are open to %s (parameter open_levels of gridserver)", text, j.Owner)
+	case n > most && most < c.PriorityLevels:
+		return fmt.Sprintf("level=%s: levels up to %d are open to %s (parameter open_levels of gridserver)", text, most, j.Owner)
+	}
+	return ""
 }

@@ -206,18 +206,21 @@ func (r *run) openOn(host string) []int {
 // waits reports whether a candidate rather waits for an engine where it has run:
 // affinity_wait_ms in its context.
 func (r *run) waits(c *candidate) bool {
-	if !c.affine.anywhere || c.job.Spec == nil {
+	wait, ok := affinityWait(c.job)
+	if !c.affine.anywhere || !ok {
 		return false
 	}
-	text, _ := c.job.Spec.Context.Get("affinity_wait_ms")
-	wait, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return false
-	}
-	until := r.queuedSince(c) + grid.Time(wait)
+	until := r.queuedSince(c) + wait
 	if r.Now >= until {
 		return false
 	}
 	r.wake(until)
 	return true
+}
+
+// affinityWait is affinity_wait_ms in the context of a job; false: there is none, or it is no time.
+func affinityWait(j *grid.Job) (grid.Time, bool) {
+	text, _ := context(j, "affinity_wait_ms")
+	n, err := strconv.ParseInt(text, 10, 64)
+	return grid.Time(n), err == nil && n >= 0
 }

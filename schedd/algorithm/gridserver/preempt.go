@@ -48,8 +48,12 @@ func (r *run) preemptable() (tasks []*victim, leaving int) {
 		}
 		s, _ := r.m.sessions.Get(t.Job)
 		in := r.m.Cluster.InstanceOf(t.Grants[0])
-		if s != nil && s.band >= 0 && !(s.urgent && !r.sla()) && in >= 0 && (r.suspends() || r.rerunnable(t)) {
+		switch {
+		case s == nil || s.band < 0 || s.urgent && !r.sla() || in < 0:
+		case r.suspends() || r.rerunnable(t):
 			tasks = append(tasks, &victim{session: s, task: t, instance: in})
+		default:
+			r.spared[s.band]++
 		}
 		return true
 	})
@@ -174,7 +178,7 @@ func (r *run) byScore(tasks []*victim) {
 }
 
 // threshold is preempt_threshold_minutes in milliseconds.
-func (c *Config) threshold() int64 { return int64(c.PreemptThreshold) * 60_000 }
+func (c *Config) threshold() int64 { return int64(c.PreemptThreshold * 60_000) }
 
 // preemptSLA lets groups that have less than their claim take engines of
 // those that have more than they may keep.

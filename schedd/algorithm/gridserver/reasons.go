@@ -48,7 +48,7 @@ func (r *run) reportBands(reasons *model.Reasons) {
 	}
 	for b := range r.m.bands {
 		if jobs := r.jobsOf(band(b)); len(jobs) > 0 {
-			reasons.Say(Name+": "+r.bandName(band(b)), jobs, func() []string { return []string{r.standing(band(b))} })
+			reasons.Say(Name+": "+r.bandName(band(b)), jobs, func() []string { return append([]string{r.standing(band(b))}, r.sparedTexts(band(b))...) })
 		}
 	}
 }
@@ -65,6 +65,20 @@ func (r *run) jobsOf(b band) (jobs []uint32) {
 	r.m.waiting.Ascend(place{band: b, age: age{created: math.MinInt64}}, list)
 	slices.Sort(jobs)
 	return jobs
+}
+
+// sparedTexts say which tasks are in the way of sessions that may preempt and are not preempted.
+func (r *run) sparedTexts(b band) (texts []string) {
+	if r.sla() != (b < r.urgentBand()) || r.sla() && r.quota.claim(int(b), r.m.bands[b].demand) <= r.running(b) {
+		return nil
+	}
+	for of, n := range r.spared { // order: sorted below
+		if of != b {
+			texts = append(texts, model.Spared(n, r.bandName(of)))
+		}
+	}
+	slices.Sort(texts)
+	return texts
 }
 
 func (r *run) bandName(b band) string {

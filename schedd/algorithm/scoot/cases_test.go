@@ -157,7 +157,7 @@ func (c *cell) queue(name string, slots int, state grid.QueueState) {
 
 // job adds an array job.
 func (c *cell) job(id uint32, project string, pending grid.Ranges, submit grid.Time) *grid.Job {
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: "job", Owner: "alice", Project: project, Submit: submit,
+	j := &grid.Job{Restart: grid.RestartYes, JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: "job", Owner: "alice", Project: project, Submit: submit,
 		Array: true, Tasks: grid.Range{First: 1, Last: 1 << 30, Step: 1}, Pending: pending}
 	c.events = append(c.events, events.Listed(j))
 	return j

@@ -51,7 +51,7 @@ func (r *run) reportClasses(reasons *model.Reasons) {
 			reasons.Say(notParallel, jobs, func() []string { return []string{notParallel} })
 			continue
 		}
-		reasons.Say(Name+": class "+r.order[class], jobs, func() []string { return []string{r.standing(class)} })
+		reasons.Say(Name+": class "+r.order[class], jobs, func() []string { return append([]string{r.standing(class)}, r.sparedTexts(class)...) })
 	}
 }
 
@@ -80,6 +80,19 @@ func (r *run) standing(class int) string {
 		text += fmt.Sprintf(" and has %d", s.running)
 	}
 	return text
+}
+
+// sparedTexts say what a class that has less than its target waits for although it would be rebalanced.
+func (r *run) sparedTexts(class int) (texts []string) {
+	if s := r.plan.shares[class]; r.RebalanceThreshold == 0 || r.RebalanceMin == 0 || s.running >= s.target {
+		return nil
+	}
+	for other := range r.plan.shares {
+		if n := r.spared(other); n > 0 {
+			texts = append(texts, Name+": "+model.Spared(n, "class "+r.order[other]))
+		}
+	}
+	return texts
 }
 
 // Explain shows how the classes stand: what they are entitled to, have, lend

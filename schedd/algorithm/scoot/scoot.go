@@ -1,8 +1,10 @@
 package scoot
 
 import (
+	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -22,6 +24,16 @@ var New = algorithm.NewDecider(newConfig, func(c *Config) algorithm.Decider[*Mod
 
 // Params are the parameters that hold.
 func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
+
+// CheckNames returns an error for a class of the requestor map that has no part of the workers: its jobs would be the smallest class's.
+func (d *Decider) CheckNames(algorithm.Resources) error {
+	for _, r := range d.conf.RequestorMap {
+		if _, known := d.conf.class[r.Class]; !known {
+			return fmt.Errorf("%s: requestor_map: class %q of pattern %q is none of %s, those of class_load_percents: change the map first, to none if need be", Name, r.Class, r.Pattern, strings.Join(d.conf.order, ", "))
+		}
+	}
+	return nil
+}
 
 // Decide yields the orders of one run.
 func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {

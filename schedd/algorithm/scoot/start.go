@@ -64,7 +64,7 @@ func (r *run) rebalance() bool {
 			anew()
 			if r.suspend(t, first) {
 				r.idle++
-			} else {
+			} else if r.rerunnable(t) {
 				r.Yield(&orders.Preempt{Job: t.job, Task: t.task, For: first})
 			}
 			if r.Stopped {
@@ -190,19 +190,49 @@ func (r *run) beneficiary() uint32 {
 }
 
 // stops are the tasks of a class that are stopped: the newest, none that has
-// run too long already or is on its way out.
+// run too long already, is on its way out, or may not be run again where it would have to.
 func (r *run) stops(class uint32, count int) (out []started) {
-	from := started{class: class, start: maxTime, job: 1<<32 - 1, task: 1<<32 - 1}
-	r.m.tasks.Ascend(from, func(s started) bool {
-		if s.class != class || len(out) == count || s.start.Add(float64(r.MaxTaskDuration)) <= r.Now {
-			return false
-		}
-		if t := r.m.State.Task(s.job, s.task); t != nil && t.Kill == "" && t.State&grid.StateDeleted == 0 {
+	r.newest(class, func(s started) bool {
+		if r.stoppable(s) {
 			out = append(out, s)
 		}
-		return true
+		return len(out) < count
 	})
 	return out
+}
+
+// newest calls f with the tasks of a class that run, the newest first, until it has run too long to be stopped or f returns false.
+func (r *run) newest(class uint32, f func(started) bool) {
+	from := started{class: class, start: maxTime, job: 1<<32 - 1, task: 1<<32 - 1}
+	r.m.tasks.Ascend(from, func(s started) bool {
+		if s.class != class || s.start.Add(float64(r.MaxTaskDuration)) <= r.Now {
+			return false
+		}
+		t := r.m.State.Task(s.job, s.task)
+		return t == nil || t.Kill != "" || t.State&grid.StateDeleted != 0 || f(s)
+	})
+}
+
+func (r *run) stoppable(s started) bool { return r.Preemption == algorithm.Suspend || r.rerunnable(s) }
+
+func (r *run) rerunnable(s started) bool {
+	return r.m.Cluster.Rerunnable(r.m.State.Job(s.job), r.m.State.Task(s.job, s.task))
+}
+
+// spared returns how many of the newest tasks that a class has beyond its target are not stopped because they may not be run again.
+func (r *run) spared(class int) (n int) {
+	over := r.plan.shares[class].running - r.plan.shares[class].target
+	if over <= 0 {
+		return 0
+	}
+	r.newest(uint32(class), func(s started) bool {
+		if !r.stoppable(s) {
+			n++
+		}
+		over--
+		return over > 0
+	})
+	return n
 }
 
 // maxTime is after all times.

@@ -9,14 +9,14 @@ import (
 )
 
 // Limits of the reported tickets and priorities. In a small cell all of them are
-// reported, once per schedule_interval where they have changed, and those of new jobs at
-// once. In a large one only those of the jobs that are next: a number that changes with
+// reported, once per schedule_interval where they have changed; while few jobs wait at
+// once when there is a new one, on which the normalised terms of the others depend. In a large one only those of the jobs that are next: a number that changes with
 // every start is of no use to a job with thousands before it, and reporting a million would cost
 // more than deciding. The others can be computed from the range of all jobs: see
 // reportRange.
 const (
 	smallCell   = 1000 // jobs in line, or started tasks
-	fewJobs     = 50   // in line, of which new ones are reported by every run
+	fewJobs     = 50   // in line, which are reported by every run that sees a new one
 	mostPending = 200  // jobs reported in a large cell
 )
 
@@ -122,7 +122,7 @@ func (r *run) reportPending(o *order, most int) {
 		if sum > 0 {
 			t.Share = t.Tickets / sum
 		}
-		if old := r.m.State.Priority(t.Job); (old == nil || r.Explain && o.differs(old, t)) && !r.Yield(t) {
+		if old := r.m.State.Priority(t.Job); (old == nil || o.differs(old, t)) && !r.Yield(t) {
 			return
 		}
 	}

@@ -52,10 +52,20 @@ func New(s *state.State, entries []algorithm.Entry) *Couple {
 	return c
 }
 
+// completer is Complete of an algorithm, as qmaster has it.
+func completer(e algorithm.Entry) func(*grid.SchedConf, *state.State) error {
+	return func(conf *grid.SchedConf, st *state.State) error {
+		if st == nil {
+			return e.Complete(conf, nil)
+		}
+		return e.Complete(conf, st)
+	}
+}
+
 // Known returns what a core has to know of algorithms.
 func Known(entries []algorithm.Entry) (known []core.Algorithm) {
 	for _, e := range entries {
-		known = append(known, core.Algorithm{Name: e.Name, Complete: e.Complete, Admission: e.Admission})
+		known = append(known, core.Algorithm{Name: e.Name, Complete: completer(e), Admission: e.Admission})
 	}
 	return known
 }
