@@ -139,21 +139,27 @@ func Purge(o grid.Object, attr, target string) (grid.Object, error) {
 			continue
 		}
 		found = true
-		list := reflect.MakeSlice(at.Type(), 0, at.Len())
-		for i := range at.Len() {
-			if at.Index(i).FieldByName("Target").String() != target {
-				list = reflect.Append(list, at.Index(i))
-			}
-		}
-		if list.Len() == 0 {
-			list = reflect.Zero(at.Type())
-		}
-		at.Set(list)
+		a.removeAt(target)
 	}
 	if !found {
 		return nil, refuse("unknown attribute name %q", attr)
 	}
 	return c, nil
+}
+
+// removeAt removes the exception for a target, if there is one.
+func (a attribute) removeAt(target string) {
+	at := a.exceptions()
+	list := reflect.MakeSlice(at.Type(), 0, at.Len())
+	for i := range at.Len() {
+		if at.Index(i).FieldByName("Target").String() != target {
+			list = reflect.Append(list, at.Index(i))
+		}
+	}
+	if list.Len() == 0 {
+		list = reflect.Zero(at.Type())
+	}
+	at.Set(list)
 }
 
 // at is the value of the exception for a target, invalid when it has none.

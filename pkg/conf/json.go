@@ -17,7 +17,8 @@ import (
 
 // SetJSON returns the object with one attribute set from a JSON value: a boolean, a number (of bytes, seconds or units), a
 // list of names, values by name, a time of RFC 3339, or for each of them the text that Set takes. The value of an attribute with
-// exceptions for hosts may be an object with "value" and "at", the values by host or @group. The rules of a resource quota set and the
+// exceptions for hosts may be an object with "value" and "at", the values by host or @group. Objects are merged into what there is, by name:
+// null removes a member (RFC 7396); any other value is the whole. The rules of a resource quota set and the
 // parameters of algorithms are lists as qconf -fmt json prints them.
 func SetJSON(o grid.Object, attr string, value []byte) (grid.Object, error) {
 	var v any
@@ -41,6 +42,9 @@ func SetJSON(o grid.Object, attr string, value []byte) (grid.Object, error) {
 		if attr == "algorithm_parameters" {
 			return withSections(of, value)
 		}
+		if strings.Contains(attr, ".") {
+			return withDotted(of, attr, v)
+		}
 	}
 	return changed(o, attr, func(a attribute) error { return a.setJSON(v) })
 }
@@ -58,26 +62,24 @@ func (a attribute) setJSON(v any) error {
 		return a.parse(text)
 	}
 	if !at.IsValid() {
-		return a.takeOne(v, a.value, a.value.Type())
+		return a.takeOne(v, a.value)
 	}
 	general := a.value.FieldByName("Value")
 	parts, is := v.(map[string]any)
 	if !is {
 		at.SetZero()
-		return a.takeOne(v, general, general.Type())
+		return a.takeOne(v, general)
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		if name != "value" && name != "at" {
 			return refuse("attribute %q has the members \"value\" and \"at\", not %q", a.Name, name)
 		}
 	}
-	if parts["value"] == nil {
-		return refuse("%q has no default value", a.Name)
+	if parts["value"] != nil {
+		if err := a.takeOne(parts["value"], general); err != nil {
+			return err
+		}
 	}
-	if err := a.takeOne(parts["value"], general, general.Type()); err != nil {
-		return err
-	}
-	at.SetZero()
 	targets, is := parts["at"].(map[string]any)
 	if !is && parts["at"] != nil {
 		return refuse("member \"at\" of attribute %q is no object with values by host or @group", a.Name)
@@ -86,7 +88,15 @@ func (a attribute) setJSON(v any) error {
 		if target == "" || strings.ContainsAny(target, "[]=, \t\r\n") {
 			return refuse("%q in member \"at\" of attribute %q is no host or @group", target, a.Name)
 		}
-		text, err := a.textOf(targets[target], general.Type())
+		if targets[target] == nil {
+			a.removeAt(target)
+			continue
+		}
+		now := reflect.New(general.Type()).Elem()
+		if v := a.at(target); v.IsValid() {
+			now = v
+		}
+		text, err := a.textOf(targets[target], now)
 		if err == nil {
 			err = a.setAt(target, text)
 		}
@@ -98,16 +108,17 @@ func (a attribute) setJSON(v any) error {
 }
 
 // takeOne reads the JSON of one value into v.
-func (a attribute) takeOne(of any, v reflect.Value, t reflect.Type) error {
-	text, err := a.textOf(of, t)
+func (a attribute) takeOne(of any, v reflect.Value) error {
+	text, err := a.textOf(of, v)
 	if err != nil {
 		return err
 	}
 	return a.parseOne(text, v)
 }
 
-// textOf returns the text of one JSON value for a field of a type.
-func (a attribute) textOf(v any, t reflect.Type) (string, error) {
+// textOf returns the text of one JSON value for a field that has a value now.
+func (a attribute) textOf(v any, now reflect.Value) (string, error) {
+	t := now.Type()
 	names, values := t == reflect.TypeFor[grid.Names](), t == reflect.TypeFor[grid.Values]()
 	switch x := v.(type) {
 	case string:
@@ -135,7 +146,7 @@ func (a attribute) textOf(v any, t reflect.Type) (string, error) {
 		}
 	case map[string]any:
 		if values {
-			return a.valuesText(x)
+			return a.valuesText(x, now.Interface().(grid.Values))
 		}
 	}
 	return "", refuse("attribute %q is %s, not %s", a.Name, expected(t), found(v))
@@ -165,10 +176,18 @@ func (a attribute) listText(list []any) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// valuesText returns the text of values by name.
-func (a attribute) valuesText(values map[string]any) (string, error) {
+// valuesText returns the text of values by name: those that there are, with others in their place and beside them, without those that are null.
+func (a attribute) valuesText(values map[string]any, now grid.Values) (string, error) {
 	var words []string
+	for _, v := range now {
+		if _, changed := values[v.Name]; !changed {
+			words = append(words, v.Name+"="+v.Text)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if values[name] == nil {
+			continue
+		}
 		text, is := scalarText(values[name])
 		word := name + "=" + text
 		if parts := splitList(word); !is || name == "" || text == "" || strings.Contains(name, "=") || len(parts) != 1 || parts[0] != word {
@@ -290,13 +309,14 @@ func withLimits(set *grid.RQS, v any) (grid.Object, error) {
 	return &c, nil
 }
 
-// withSections returns a scheduler configuration with other parameters of its algorithms.
+// withSections returns a scheduler configuration with other parameters of its algorithms: those that are named, each with all its rows.
+// A parameter whose value is null has its default again, and so have all of an algorithm whose parameters are null.
 func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 	var sections []struct {
 		Algorithm  string `json:"algorithm"`
-		Parameters []struct {
-			Name  string `json:"name"`
-			Value string `json:"value"`
+		Parameters *[]struct {
+			Name  string  `json:"name"`
+			Value *string `json:"value"`
 		} `json:"parameters"`
 	}
 	in := json.NewDecoder(bytes.NewReader(value))
@@ -304,22 +324,77 @@ func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 	if err := in.Decode(&sections); err != nil {
 		return nil, refuse("attribute \"algorithm_parameters\" is no list of objects with algorithm and parameters, each with name and value: %s", err)
 	}
-	n := *c
-	n.Sections = nil
 	seen := map[string]bool{}
 	for _, s := range sections {
 		if s.Algorithm == "" || seen[s.Algorithm] {
 			return nil, refuse("algorithm %q has no name or appears more than once", s.Algorithm)
 		}
 		seen[s.Algorithm] = true
-		params := []grid.Param{}
-		for _, p := range s.Parameters {
-			if p.Name == "" || strings.ContainsAny(p.Name+p.Value, "\r\n\x00") {
-				return nil, refuse("parameter %q of algorithm %q has no name, or is more than one line", p.Name, s.Algorithm)
-			}
-			params = append(params, grid.Param{Name: p.Name, Text: p.Value})
+		if s.Parameters == nil {
+			c = withRows(c, s.Algorithm, "", nil)
+			continue
 		}
-		n.Sections = n.WithSection(grid.Section{Algorithm: s.Algorithm, Params: params})
+		var names []string
+		rows := map[string][]string{}
+		for _, p := range *s.Parameters {
+			if _, again := rows[p.Name]; !again {
+				names = append(names, p.Name)
+				rows[p.Name] = nil
+			}
+			if p.Value != nil {
+				rows[p.Name] = append(rows[p.Name], *p.Value)
+			}
+		}
+		for _, name := range names {
+			if err := checkRows(s.Algorithm, name, rows[name]); err != nil {
+				return nil, err
+			}
+			c = withRows(c, s.Algorithm, name, rows[name])
+		}
 	}
-	return &n, nil
+	return c, nil
+}
+
+// withDotted returns a scheduler configuration with another value of one parameter of an algorithm: a text, of a table the list of its rows, or
+// null, its default.
+func withDotted(c *grid.SchedConf, attr string, v any) (grid.Object, error) {
+	algorithm, name, _ := strings.Cut(attr, ".")
+	var rows []string
+	list, isList := v.([]any)
+	if !isList && v != nil {
+		list = []any{v}
+	}
+	for _, e := range list {
+		row, ok := scalarText(e)
+		if !ok {
+			return nil, refuse("attribute %q is a text, a list of texts or null, not %s", attr, found(v))
+		}
+		rows = append(rows, row)
+	}
+	if isList && len(rows) == 0 {
+		rows = []string{"none"}
+	}
+	if err := checkRows(algorithm, name, rows); err != nil {
+		return nil, err
+	}
+	return withRows(c, algorithm, name, rows), nil
+}
+
+func checkRows(algorithm, name string, rows []string) error {
+	if name == "" || strings.ContainsAny(name+strings.Join(rows, ""), "\r\n\x00") {
+		return refuse("parameter %q of algorithm %q has no name, or is more than one line", name, algorithm)
+	}
+	return nil
+}
+
+// withRows returns a scheduler configuration with these rows of a parameter in place of those it had; without any it has its default again. An
+// empty name means all parameters.
+func withRows(c *grid.SchedConf, algorithm, name string, rows []string) *grid.SchedConf {
+	params := slices.DeleteFunc(slices.Clone(c.Section(algorithm)), func(p grid.Param) bool { return name == "" || p.Name == name })
+	for _, row := range rows {
+		params = append(params, grid.Param{Name: name, Text: row})
+	}
+	n := *c
+	n.Sections = c.WithSection(grid.Section{Algorithm: algorithm, Params: params})
+	return &n
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/quill-grid/quill/tools/outlook"
 )
 
 // formMost bounds a form, and refsMost the jobs of an action.
@@ -37,6 +39,7 @@ var verbs = []verb{
 	{"disable", "Disable", "Disable", false, ""},
 	{"enable", "Enable", "Enable", false, ""},
 	{"shares", "Give projects these functional shares:", "Change the shares", true, nextRun},
+	{"parameters", "Change the parameters of", "Change the parameters", true, nextRun},
 	{"algorithm", "Have the cell decided by", "Exchange the algorithm", true, nextRun},
 	{"approve", "Approve proposal", "Approve", true, "The change is carried out with your rights, whole or not at all. It is refused when what it changes is not as it was when it was proposed."},
 	{"reject", "Reject proposal", "Reject", false, "Nothing is changed. Who proposed it sees that it was rejected."},
@@ -59,6 +62,10 @@ type confirmation struct {
 	Priority, Back string
 	Done           bool
 	Messages       []string
+
+	Differences []difference
+	Previews    []outlook.Preview // what the next scheduling run would do as it is, and after the change
+	Refused     bool              // the change makes no sense: it can't be confirmed
 }
 
 // formSession returns the session of a form. Without one it has answered.
@@ -119,7 +126,15 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var asked *Problem
+	if err := a.foresee(q); err != nil {
+		if !errors.As(err, &asked) {
+			c.refuse(w, r, q, err)
+			return
+		}
+		a.Refused = true
+	}
 	switch {
+	case asked != nil:
 	case form.Get("confirmed") == "":
 	case a.Verb.Name == "alter" && !a.valid():
 		asked = &Problem{Status: http.StatusUnprocessableEntity, Field: "priority", Text: "A priority is a whole number from -1023 to 1024; below 0 for users."}
@@ -143,6 +158,30 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 	c.write(w, r, status, "confirm", f)
 }
 
+// foresee finds what a change of the scheduler would do. The error of a change that is refused is a *Problem.
+func (a *confirmation) foresee(q *request) error {
+	var changes []Setting
+	switch a.Verb.Name {
+	case "algorithm":
+		changes = []Setting{{"algorithm", a.Refs[0]}}
+	case "parameters":
+		if a.Differences = q.differences(); len(a.Differences) == 0 {
+			return &Problem{Status: http.StatusUnprocessableEntity, Text: "No parameter is changed: all are as they were."}
+		}
+		for _, d := range a.Differences {
+			changes = append(changes, d.Setting)
+		}
+	default:
+		return nil
+	}
+	if q.PostForm.Get("confirmed") != "" { // then qmaster refuses it, if need be
+		return nil
+	}
+	now, then, err := q.cell().Preview(q.Context(), q.moment, changes)
+	a.Previews = []outlook.Preview{now, then}
+	return err
+}
+
 // check returns why the form makes no sense.
 func (a *confirmation) check() error {
 	switch {
@@ -156,6 +195,15 @@ func (a *confirmation) check() error {
 		return &Problem{Status: http.StatusUnprocessableEntity, Text: fmt.Sprintf("More than %d jobs are selected.", refsMost)}
 	}
 	return nil
+}
+
+// Fields are the fields of the form that changes parameters.
+func (a *confirmation) Fields() (out []Setting) {
+	for _, d := range a.Differences {
+		_, name, _ := strings.Cut(d.Name, ".")
+		out = append(out, Setting{parameterField + name, d.Text})
+	}
+	return out
 }
 
 func (a *confirmation) valid() bool {
@@ -175,6 +223,11 @@ func (a *confirmation) action() Action {
 		for _, ref := range a.Refs {
 			project, shares, _ := strings.Cut(ref, "=")
 			out.Refs, out.Options = append(out.Refs, "project/"+project), append(out.Options, "fshare="+shares)
+		}
+	case "parameters":
+		out.Verb, out.Refs = "configure", nil
+		for _, d := range a.Differences {
+			out.Refs, out.Options = append(out.Refs, "sched_conf/schedconf"), append(out.Options, d.Name+"="+d.Text)
 		}
 	case "algorithm":
 		out.Verb, out.Refs, out.Options = "configure", []string{"sched_conf/schedconf"}, []string{"algorithm=" + a.Refs[0]}

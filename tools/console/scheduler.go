@@ -20,7 +20,7 @@ const (
 type scheduler struct {
 	Algorithm  string
 	Algorithms []choice
-	Params     []grid.Param
+	Params     []parameter
 	Explain    []string
 	More       int // lines of it that are not shown
 	Runs       []Run
@@ -34,7 +34,7 @@ type scheduler struct {
 
 func showScheduler(r *request) (any, error) {
 	c := r.moment.State.SchedConf()
-	d := &scheduler{Algorithm: c.Algorithm, Params: c.Section(c.Algorithm), Interval: string(c.ScheduleInterval), Text: conf.EditText(c), Windows: windowNames}
+	d := &scheduler{Algorithm: c.Algorithm, Params: parametersOf(r.cell().Parameters(r.moment)), Interval: string(c.ScheduleInterval), Text: conf.EditText(c), Windows: windowNames}
 	for _, name := range r.cell().Algorithms() {
 		d.Algorithms = append(d.Algorithms, choice{name, name, name == c.Algorithm})
 	}
@@ -58,3 +58,54 @@ func showScheduler(r *request) (any, error) {
 
 // Explained is the lines of explain as one text.
 func (d *scheduler) Explained() string { return strings.Join(d.Explain, "\n") }
+
+// parameter is one of the algorithm: of a table with all its rows, a line for each.
+type parameter struct {
+	Name, Text, Help string
+	Table            bool
+}
+
+// Rows is how many lines a field for it has.
+func (p parameter) Rows() int { return 1 + strings.Count(p.Text, "\n") }
+
+func parametersOf(section []grid.Param) (out []parameter) {
+	for _, p := range section {
+		if n := len(out); n > 0 && out[n-1].Name == p.Name {
+			out[n-1].Text += "\n" + p.Text
+			continue
+		}
+		out = append(out, parameter{p.Name, p.Text, p.Help, p.Table})
+	}
+	return out
+}
+
+// parameterField begins the names of fields of a form that have parameters.
+const parameterField = "parameter."
+
+// difference is a setting that a form changes.
+type difference struct {
+	Setting
+	Was string
+}
+
+// differences are the parameters of the algorithm that a form has otherwise than the cell. Lines without a word are left out; a field without any
+// means the default.
+func (q *request) differences() (out []difference) {
+	algorithm := q.moment.State.SchedConf().Algorithm
+	for _, p := range parametersOf(q.cell().Parameters(q.moment)) {
+		text, given := q.PostForm[parameterField+p.Name]
+		if !given {
+			continue
+		}
+		var rows []string
+		for line := range strings.Lines(text[0]) {
+			if line = strings.Join(strings.Fields(line), " "); line != "" {
+				rows = append(rows, line)
+			}
+		}
+		if now := strings.Join(rows, "\n"); now != p.Text {
+			out = append(out, difference{Setting{algorithm + "." + p.Name, now}, p.Text})
+		}
+	}
+	return out
+}

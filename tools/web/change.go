@@ -41,9 +41,16 @@ func (s setting) MarshalJSON() ([]byte, error) { return s, nil }
 // Schema lets every value pass: conf.SetJSON reads it.
 func (setting) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// settingOf is the setting of a text.
-func settingOf(text string) setting {
-	b, _ := json.Marshal(text) // a string has JSON
+// settingOf is the setting of a text. Of a parameter of an algorithm, whose name has a dot, it is the list of its lines, or null without any: the default.
+func settingOf(name, text string) setting {
+	var v any = text
+	if strings.Contains(name, ".") {
+		v = nil
+		if text != "" {
+			v = strings.Split(text, "\n")
+		}
+	}
+	b, _ := json.Marshal(v) // texts have JSON
 	return b
 }
 

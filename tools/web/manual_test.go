@@ -9,12 +9,16 @@ import (
 	"github.com/kballard/go-shellquote"
 )
 
-// TestManual runs the curl examples of the chapter api, each on a cell that has what they are about: every one is answered without an
+// TestManual runs the curl examples of the chapters, each on a cell that has what they are about: every one is answered without an
 // error, and there is one for each route. Its table has all types of problems.
 func TestManual(t *testing.T) {
-	text, err := os.ReadFile("../manual/api.md")
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, page := range []string{"../manual/api.md", "../manual/fbsng.md", "../manual/gridserver.md", "../manual/scoot.md"} {
+		more, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, more...)
 	}
 	shown, types := map[string]bool{}, strings.Join(strings.Fields(string(text)), " ")
 	var c *testCell

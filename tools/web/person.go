@@ -142,10 +142,16 @@ func (s *consoleSession) configuration(a console.Action) (command string, out []
 		return "", nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
 	}
 	change := &gdi.Change{}
+	var objects []*ConfigObject
 	for i, ref := range a.Refs {
-		kind, name, _ := strings.Cut(ref, "/")
+		if i == 0 || ref != a.Refs[i-1] {
+			kind, name, _ := strings.Cut(ref, "/")
+			objects = append(objects, &ConfigObject{Kind: kind, Name: name, ConfigText: ConfigText{Attributes: map[string]setting{}}})
+		}
 		attribute, value, _ := strings.Cut(a.Options[i], "=")
-		o := ConfigObject{Kind: kind, Name: name, ConfigText: ConfigText{Attributes: map[string]setting{attribute: settingOf(value)}}}
+		objects[len(objects)-1].Attributes[attribute] = settingOf(attribute, value)
+	}
+	for _, o := range objects {
 		object, there, err := o.object(at, "form")
 		switch {
 		case err != nil:

@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
 )
@@ -72,6 +73,47 @@ func (c *consoleCell) Explain(ctx context.Context, m *console.Moment) ([]string,
 		return []string{fmt.Sprintf("It is not asked with more than %d jobs in the cell.", outlookJobs)}, nil
 	}
 	return c.views.get(ctx, c, m, func(st *state.State, now grid.Time, _ func() bool) []string { return outlook.Explain(st, now) })
+}
+
+func (c *consoleCell) Parameters(m *console.Moment) []grid.Param {
+	conf := *m.State.SchedConf()
+	if e, ok := algorithm.Find(schedd.Algorithms(), conf.Algorithm); !ok || e.Complete(&conf, nil) != nil {
+		return nil
+	}
+	return conf.Section(conf.Algorithm)
+}
+
+func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes []console.Setting) (now, then outlook.Preview, err error) {
+	release, err := c.outlookTurn(ctx)
+	if err != nil {
+		return now, then, err
+	}
+	defer release()
+	st := m.State
+	attributes := map[string]setting{}
+	for _, s := range changes {
+		attributes[s.Name] = settingOf(s.Name, s.Text)
+	}
+	object := ConfigObject{Kind: "sched_conf", Name: st.SchedConf().Key().Name, ConfigText: ConfigText{Attributes: attributes}}
+	changed, err := object.set(grid.SpecOf(grid.KindSchedConf), st.SchedConf(), "form")
+	if err != nil {
+		return now, then, explained(err)
+	}
+	other := changed.(*grid.SchedConf)
+	e, ok := algorithm.Find(schedd.Algorithms(), other.Algorithm)
+	if !ok {
+		err = fmt.Errorf("there is no algorithm %q", other.Algorithm)
+	} else {
+		err = e.Complete(other, st)
+	}
+	if err != nil {
+		return now, then, explained(invalid("", err))
+	}
+	foresee := outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }}
+	if now, err = outlook.PreviewOf(st, st.SchedConf(), m.Now, foresee); err == nil {
+		then, err = outlook.PreviewOf(st, other, m.Now, foresee)
+	}
+	return now, then, err
 }
 
 func (c *consoleCell) Algorithms() (names []string) {
