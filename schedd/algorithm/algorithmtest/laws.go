@@ -529,7 +529,12 @@ func (w *world) allGoOn() {
 // instance for it, it must start. A preempted task may go before it.
 func (w *world) noJobStarves(step int) {
 	w.next++
-	w.do("submit %d owner=alice p=1024 l=mem=0", w.next)
+	if step%2 == 0 {
+		w.do("submit %d owner=alice p=1024 l=mem=0", w.next)
+	} else { // its time comes without an event
+		w.do("submit %d owner=alice p=1024 l=mem=0 a=1", w.next)
+		w.do("after 1")
+	}
 	n := w.c.Cluster.Need(w.c.State.Job(w.next))
 	free := false
 	run := w.c.Cluster.Copy(w.c.State)

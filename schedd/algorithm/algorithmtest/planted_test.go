@@ -55,6 +55,29 @@ func TestOverBookedCounts(t *testing.T) {
 	}
 }
 
+// TestPlantedLateness runs the laws on an algorithm that does not see that the time of a job has come.
+func TestPlantedLateness(t *testing.T) {
+	faulty := algorithm.Pair(roundrobin.Name, roundrobin.NewModel, func(conf grid.SchedConf) (algorithm.Decider[*roundrobin.Model], error) {
+		d, err := roundrobin.New(conf)
+		return latecomer{d}, err
+	})
+	for seed := range uint64(5) {
+		if broken := brokenLaw(func(f failer) { runSeed(f, faulty, seed, nil) }); !strings.Contains(broken, "a place is free: true, orders: []") {
+			t.Errorf("seed %d: the lateness is not found: %q", seed, broken)
+		}
+	}
+}
+
+// latecomer decides as if it were a second earlier.
+type latecomer struct {
+	algorithm.Decider[*roundrobin.Model]
+}
+
+func (d latecomer) Decide(r algorithm.Run, m *roundrobin.Model) iter.Seq[orders.Order] {
+	r.Now = r.Now.Add(-1)
+	return d.Decider.Decide(r, m)
+}
+
 // overBooker starts what its decider starts, and then a task that waits where
 // another one runs and no slot is free.
 type overBooker struct {

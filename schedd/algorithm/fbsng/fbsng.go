@@ -28,7 +28,10 @@ func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
 // CheckNames returns an error for what a process type names and the cell does not have: amounts of resources, and attributes, which are boolean.
 func (d *Decider) CheckNames(cell algorithm.Resources) error {
-	amount := func(e *grid.Centry) bool { return !e.Type.Text() && e.Type != "BOOL" }
+	amount := func(e *grid.Centry) bool {
+		_, number := e.Type.Parse("1")
+		return number && e.Type != "BOOL"
+	}
 	boolean := func(e *grid.Centry) bool { return e.Type == "BOOL" }
 	for _, t := range d.conf.ProcessTypes {
 		wrong := func(parameter, name string, suits func(*grid.Centry) bool, words ...string) error {
