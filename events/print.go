@@ -240,6 +240,7 @@ func (l *line) jaTask(t *grid.JATask) {
 	}
 	l.field("pe", t.PE)
 	l.field("binding", t.Binding)
+	l.requests("takes", t.Takes)
 	l.field("resource_map", grid.MapText(t.Maps))
 	l.field("cores", grid.CoresText(t.Cores))
 	if t.Limits != nil {

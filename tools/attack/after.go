@@ -76,12 +76,16 @@ func (d *director) charged(ctx context.Context) (breaches []string) {
 
 // litter reports directories of jobs that are left when there is no job any more.
 func (d *director) litter() (breaches []string) {
+	within := deleteWithin
+	if d.Untimed {
+		within = startWait
+	}
 	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		left, _ := filepath.Glob(filepath.Join(d.s.tmp(), "quill-*", "*"))
 		if len(left) == 0 {
 			return nil
 		}
-		if time.Since(begun) > deleteWithin {
+		if time.Since(begun) > within {
 			return []string{fmt.Sprintf("%d directories of jobs are left in the temporary directory", len(left))}
 		}
 	}

@@ -79,8 +79,8 @@ func TestFilePages(t *testing.T) {
 	check("reporting", reportingRecords(t))
 	checkAccounting(t, pages["accounting"])
 	checked["accounting"] = true
-	checkSchedule(t, pages["schedule"])
-	checked["schedule"] = true
+	checkSchedule(t, pages["sge_schedule"])
+	checked["sge_schedule"] = true
 	for name := range pages {
 		if !checked[name] {
 			t.Errorf("nothing checks the attributes of %s(5)", name)
@@ -261,6 +261,6 @@ func checkSchedule(t *testing.T, page string) {
 		got = append(got, m[1])
 	}
 	if len(want) == 0 || !slices.Equal(want, got) {
-		t.Errorf("schedule(5) has %d lines of the example, the scheduler writes %d, or others", len(got), len(want))
+		t.Errorf("sge_schedule(5) has %d lines of the example, the scheduler writes %d, or others", len(got), len(want))
 	}
 }

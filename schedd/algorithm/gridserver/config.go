@@ -170,9 +170,12 @@ func (c *Config) open(j *grid.Job) (most int) {
 // chosen returns the level that the owner of a job has given it, or as much of it as is open now; false: none.
 func (c *Config) chosen(j *grid.Job) (level int, any bool) {
 	text, given := context(j, "level")
+	if !given {
+		return 0, false
+	}
 	n, ok := c.parseLevel(text)
 	most := c.open(j)
-	return min(n, most), given && ok && most >= 0
+	return min(n, most), ok && most >= 0
 }
 
 // context is a word of the context of a job, -ac.

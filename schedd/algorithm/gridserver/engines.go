@@ -206,8 +206,11 @@ func (r *run) openOn(host string) []int {
 // waits reports whether a candidate rather waits for an engine where it has run:
 // affinity_wait_ms in its context.
 func (r *run) waits(c *candidate) bool {
+	if !c.affine.anywhere {
+		return false
+	}
 	wait, ok := affinityWait(c.job)
-	if !c.affine.anywhere || !ok {
+	if !ok {
 		return false
 	}
 	until := r.queuedSince(c) + wait
@@ -220,7 +223,10 @@ func (r *run) waits(c *candidate) bool {
 
 // affinityWait is affinity_wait_ms in the context of a job; false: there is none, or it is no time.
 func affinityWait(j *grid.Job) (grid.Time, bool) {
-	text, _ := context(j, "affinity_wait_ms")
+	text, given := context(j, "affinity_wait_ms")
+	if !given {
+		return 0, false
+	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	return grid.Time(n), err == nil && n >= 0
 }
