@@ -77,11 +77,24 @@ func generated() (all []Attack) {
 	for _, f := range families {
 		for _, c := range classes {
 			if run := f.run[c]; run != nil {
+				if f.local {
+					run = afterTrial(run)
+				}
 				all = append(all, Attack{Name: f.name + "-" + string(c), Usage: f.usage + ": " + usages[c], Roles: asUser, Local: f.local, Run: run})
 			}
 		}
 	}
 	return all
+}
+
+// afterTrial has an attack by jobs begin when a job of the attacker has run.
+func afterTrial(run func(context.Context, *Field) error) func(context.Context, *Field) error {
+	return func(ctx context.Context, f *Field) error {
+		if err := f.tryJob(ctx); err != nil {
+			return err
+		}
+		return run(ctx, f)
+	}
 }
 
 var usages = map[class]string{

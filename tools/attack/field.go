@@ -340,6 +340,20 @@ func (f *Field) run(ctx context.Context, name string, args ...string) (string, e
 	return string(out), err
 }
 
+// qsub submits a job that runs in the attacker's directory: the account may have no home.
+func (f *Field) qsub(ctx context.Context, args ...string) (string, error) {
+	return f.run(ctx, "qsub", append([]string{"-cwd"}, args...)...)
+}
+
+// tryJob returns an error unless a job of the attacker comes to a good end.
+func (f *Field) tryJob(ctx context.Context) error {
+	out, err := f.qsub(ctx, "-sync", "y", "-o", "/dev/null", "-j", "y", "-b", "y", "true")
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("no job of the attacker runs: %s", strings.TrimSpace(out))
+	}
+	return nil
+}
+
 func (f *Field) environ() []string {
 	return []string{"SGE_ROOT=" + f.Cell.Root, "SGE_CELL=" + f.Cell.Name, "HOME=" + f.Dir, "USER=" + f.Name, "LOGNAME=" + f.Name,
 		"PATH=/usr/local/bin:/usr/bin:/bin", "QUILL_KEY=" + f.Key}

@@ -73,6 +73,18 @@ func (r *outcome) allBreaches() (all []string) {
 	return append(all, r.breaches...)
 }
 
+// inactive returns the attacks that could do nothing, and why: what they were to show is not known then.
+func (r *outcome) inactive() (all []string) {
+	for _, f := range r.fields {
+		f.mu.Lock()
+		if f.failed != "" && f.done+f.refused == 0 {
+			all = append(all, f.name()+": "+f.failed)
+		}
+		f.mu.Unlock()
+	}
+	return all
+}
+
 func (r *outcome) bars() []bar {
 	none := func(what string, n int) bar { return bar{what: what, seen: fmt.Sprint(n), bound: "0", held: n == 0} }
 	within := func(what string, took, most time.Duration) bar {
@@ -82,6 +94,7 @@ func (r *outcome) bars() []bar {
 		none("daemons that ended", len(r.crashes)),
 		none("daemons that did not end when asked to", len(r.late)),
 		none("files, secrets or jobs of others touched, listings forged", len(r.allBreaches())),
+		none("attacks that could do nothing", len(r.inactive())),
 	}
 	for _, s := range services {
 		q, idle := r.during[s.name], r.idle[s.name]
@@ -191,13 +204,7 @@ func (r *outcome) print(w io.Writer) (held bool) {
 	list("daemons that did not end when asked to", r.late)
 	list("breaches", r.allBreaches())
 	list("queue instances in error", r.inError)
-	var failed []string
-	for _, f := range r.fields {
-		if f.failed != "" && f.done+f.refused == 0 {
-			failed = append(failed, f.name()+": "+f.failed)
-		}
-	}
-	list("attacks that could do nothing", failed)
+	list("attacks that could do nothing", r.inactive())
 	for _, s := range services {
 		if q := r.during[s.name]; q.failed > 0 {
 			list("a failure of "+s.name, []string{q.why})
