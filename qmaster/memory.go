@@ -43,7 +43,7 @@ const (
 	livePart    = 0.6                    // of the limit may be in use when a request that needs more is taken
 	userPart    = 0.25                   // of the limit is for the objects of one user
 	allPart     = 0.4                    // of the limit is for the objects of all users
-	ownMost     = 128 << 20              // bytes that qmaster itself has in use under attack: buffers of the log and of those who read it, requests and answers on their way
+	ownMost     = 128 << 20              // bytes that qmaster itself has in use under attack: buffers, requests and answers on their way
 	lookEvery   = 100 * time.Millisecond // how often what is in use is read
 
 	collectEvery = time.Second

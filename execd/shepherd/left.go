@@ -14,11 +14,11 @@ const (
 // retry counts the samples until what is left is tried again.
 type retry struct{ rest, pause int }
 
-// soon has the next one come soon: something new is left.
-func (r *retry) soon() { r.rest, r.pause = leftFirst, leftFirst }
+// comeSoon has the next one come soon: something new is left.
+func (r *retry) comeSoon() { r.rest, r.pause = leftFirst, leftFirst }
 
-// due counts a sample, and reports whether it is time.
-func (r *retry) due() bool {
+// countSample counts a sample, and reports whether it is time.
+func (r *retry) countSample() bool {
 	if r.rest--; r.rest > 0 {
 		return false
 	}
@@ -34,7 +34,7 @@ const leftMax = 1000
 func (k *shepherd) stays(paths []string) {
 	k.mu.Lock()
 	k.left = newest(append(k.left, paths...))
-	k.retry.soon()
+	k.retry.comeSoon()
 	k.mu.Unlock()
 	k.journal.add(false, nil, record{Left: paths})
 }

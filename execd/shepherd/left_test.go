@@ -61,16 +61,16 @@ func TestLeftInMind(t *testing.T) {
 // What is left is tried again soon, then less and less often; what is newly left is tried soon.
 func TestRetry(t *testing.T) {
 	var r retry
-	r.soon()
+	r.comeSoon()
 	next := func() (samples int) {
-		for samples = 1; !r.due(); samples++ {
+		for samples = 1; !r.countSample(); samples++ {
 		}
 		return samples
 	}
 	for _, after := range []int{2, 4, 8, 16, 32, 60, 60} {
 		want(t, "samples", next(), after)
 	}
-	r.soon()
+	r.comeSoon()
 	want(t, "samples after something new", next(), 2)
 }
 

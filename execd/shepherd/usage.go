@@ -219,7 +219,7 @@ func (k *shepherd) watch() {
 		go k.reaper.findAllMarkers()
 		pause = max(samplePause, 10*(time.Since(began)+k.sampleAll(began, next)))
 		k.mu.Lock()
-		due := k.retry.due()
+		due := k.retry.countSample()
 		k.mu.Unlock()
 		if due {
 			go k.removeLeft()

@@ -26,6 +26,18 @@ func FetchInto(ctx context.Context, c Client, get gdi.Get, st *state.State) erro
 	return err
 }
 
+// Submitted returns when a job was submitted; 0: qmaster does not know it, or not any more.
+func Submitted(ctx context.Context, c Client, job uint32) (grid.Time, error) {
+	found, err := Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: []grid.Key{{ID: job}}, Brief: true}})
+	if err != nil {
+		return 0, err
+	}
+	if j := found.Job(job); j != nil {
+		return j.Submit, nil
+	}
+	return 0, nil
+}
+
 // FetchRunning adds to a state that has all tasks the jobs of those that have started:
 // what counts as used follows from them, not from a hundred thousand jobs that wait.
 func FetchRunning(ctx context.Context, c Client, st *state.State) error {

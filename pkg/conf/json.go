@@ -331,7 +331,7 @@ func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 		}
 		seen[s.Algorithm] = true
 		if s.Parameters == nil {
-			c = withRows(c, s.Algorithm, "", nil)
+			c = WithRows(c, s.Algorithm, "", nil)
 			continue
 		}
 		var names []string
@@ -349,7 +349,7 @@ func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 			if err := checkRows(s.Algorithm, name, rows[name]); err != nil {
 				return nil, err
 			}
-			c = withRows(c, s.Algorithm, name, rows[name])
+			c = WithRows(c, s.Algorithm, name, rows[name])
 		}
 	}
 	return c, nil
@@ -377,7 +377,7 @@ func withDotted(c *grid.SchedConf, attr string, v any) (grid.Object, error) {
 	if err := checkRows(algorithm, name, rows); err != nil {
 		return nil, err
 	}
-	return withRows(c, algorithm, name, rows), nil
+	return WithRows(c, algorithm, name, rows), nil
 }
 
 func checkRows(algorithm, name string, rows []string) error {
@@ -385,16 +385,4 @@ func checkRows(algorithm, name string, rows []string) error {
 		return refuse("parameter %q of algorithm %q has no name, or is more than one line", name, algorithm)
 	}
 	return nil
-}
-
-// withRows returns a scheduler configuration with these rows of a parameter in place of those it had; without any it has its default again. An
-// empty name means all parameters.
-func withRows(c *grid.SchedConf, algorithm, name string, rows []string) *grid.SchedConf {
-	params := slices.DeleteFunc(slices.Clone(c.Section(algorithm)), func(p grid.Param) bool { return name == "" || p.Name == name })
-	for _, row := range rows {
-		params = append(params, grid.Param{Name: name, Text: row})
-	}
-	n := *c
-	n.Sections = c.WithSection(grid.Section{Algorithm: algorithm, Params: params})
-	return &n
 }

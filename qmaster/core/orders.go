@@ -114,7 +114,7 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 			return refuse(orders.Changed, "queue %s was changed: version %d, not %d", g.Queue, q.Version, o.QueueVersions[i])
 		}
 	}
-	asks, refusal := c.taking(j, o)
+	asks, refusal := c.withTakes(j, o)
 	if refusal != nil {
 		return refusal
 	}
@@ -134,8 +134,8 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 	return nil
 }
 
-// taking returns a job as it would be if it asked for all that a start order has its task take.
-func (c *Core) taking(j *grid.Job, o *orders.StartJob) (*grid.Job, *orders.Refusal) {
+// withTakes returns a job as it would be if it asked for all that a start order has its task take.
+func (c *Core) withTakes(j *grid.Job, o *orders.StartJob) (*grid.Job, *orders.Refusal) {
 	if len(o.Takes) == 0 {
 		return j, nil
 	}

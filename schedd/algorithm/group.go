@@ -26,3 +26,12 @@ func GroupOf(grouping string, j *grid.Job) string {
 	queue, _, _ := strings.Cut(j.HardQueues[0], "@")
 	return queue
 }
+
+// ContextOf returns a word of the context of a job, -ac of submit(1): "" when it has none of that name.
+func ContextOf(j *grid.Job, name string) string {
+	if j.Spec == nil {
+		return ""
+	}
+	text, _ := j.Spec.Context.Get(name)
+	return text
+}

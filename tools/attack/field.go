@@ -345,11 +345,22 @@ func (f *Field) qsub(ctx context.Context, args ...string) (string, error) {
 	return f.run(ctx, "qsub", append([]string{"-cwd"}, args...)...)
 }
 
-// tryJob returns an error unless a job of the attacker comes to a good end.
+// tryJob returns an error when a job of the attacker cannot be submitted, or cannot be started. One that has not ended in time may wait
+// for its turn.
 func (f *Field) tryJob(ctx context.Context) error {
 	out, err := f.qsub(ctx, "-sync", "y", "-o", "/dev/null", "-j", "y", "-b", "y", "true")
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("no job of the attacker runs: %s", strings.TrimSpace(out))
+	if err == nil || ctx.Err() != nil {
+		return nil
+	}
+	id := submitted(out)
+	if id == 0 {
+		return fmt.Errorf("no job of the attacker is accepted: %s", strings.TrimSpace(out))
+	}
+	about, _ := f.run(ctx, "qstat", "-j", fmt.Sprint(id))
+	for line := range strings.Lines(about) {
+		if strings.HasPrefix(line, "error reason") {
+			return fmt.Errorf("no job of the attacker runs: %s", strings.TrimSpace(line))
+		}
 	}
 	return nil
 }

@@ -21,7 +21,8 @@ func TestReport(t *testing.T) {
 		r    outcome
 		held bool
 	}{
-		{"held", outcome{fields: []*field{{attack: Attacks[0], role: bus.Host, failed: "no key"}}}, true},
+		{"held", outcome{fields: []*field{{attack: Attacks[0], role: bus.Host, done: 1}}}, true},
+		{"could do nothing", outcome{fields: []*field{{attack: Attacks[0], role: bus.Host, failed: "no key"}}}, false},
 		{"breach", outcome{fields: []*field{slow}}, false},
 		{"crash", outcome{crashes: []string{"qmaster"}}, false},
 		{"slow", outcome{during: slowly}, false},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/tools/outlook"
 )
 
@@ -126,7 +127,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var asked *Problem
-	if err := a.foresee(q); err != nil {
+	if err := a.previewChange(q); err != nil {
 		if !errors.As(err, &asked) {
 			c.refuse(w, r, q, err)
 			return
@@ -158,18 +159,18 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 	c.write(w, r, status, "confirm", f)
 }
 
-// foresee finds what a change of the scheduler would do. The error of a change that is refused is a *Problem.
-func (a *confirmation) foresee(q *request) error {
-	var changes []Setting
+// previewChange finds what a change of the scheduler would do. The error of a change that is refused is a *Problem.
+func (a *confirmation) previewChange(q *request) error {
+	var changes grid.Values
 	switch a.Verb.Name {
 	case "algorithm":
-		changes = []Setting{{"algorithm", a.Refs[0]}}
+		changes = grid.Values{{Name: "algorithm", Text: a.Refs[0]}}
 	case "parameters":
-		if a.Differences = q.differences(); len(a.Differences) == 0 {
+		if a.Differences = q.changedParameters(); len(a.Differences) == 0 {
 			return &Problem{Status: http.StatusUnprocessableEntity, Text: "No parameter is changed: all are as they were."}
 		}
 		for _, d := range a.Differences {
-			changes = append(changes, d.Setting)
+			changes = append(changes, d.Value)
 		}
 	default:
 		return nil
@@ -198,10 +199,10 @@ func (a *confirmation) check() error {
 }
 
 // Fields are the fields of the form that changes parameters.
-func (a *confirmation) Fields() (out []Setting) {
+func (a *confirmation) Fields() (out grid.Values) {
 	for _, d := range a.Differences {
 		_, name, _ := strings.Cut(d.Name, ".")
-		out = append(out, Setting{parameterField + name, d.Text})
+		out = append(out, grid.Value{Name: parameterField + name, Text: d.Text})
 	}
 	return out
 }

@@ -53,9 +53,9 @@ type Cell interface {
 	Plan(ctx context.Context, m *Moment) (Plan, error)
 	// Parameters returns those of the algorithm of the cell at a moment, with what they mean.
 	Parameters(m *Moment) []grid.Param
-	// Preview returns what the next scheduling run would do as the cell is configured at a moment, and with other attributes of its scheduler
-	// configuration.
-	Preview(ctx context.Context, m *Moment, changes []Setting) (now, then outlook.Preview, err error)
+	// Preview returns what the next scheduling run would do as the cell is configured at a moment, and with other attributes of its
+	// scheduler configuration, or parameters of an algorithm, ALGORITHM.NAME: of a table the text has a line for each row.
+	Preview(ctx context.Context, m *Moment, changes grid.Values) (now, then outlook.Preview, err error)
 	// Algorithms returns the names that sched_conf(5) algorithm may have.
 	Algorithms() []string
 	// Explain returns the view of the algorithm of the cell at a moment, in its own terms.
@@ -73,9 +73,6 @@ type Cell interface {
 	// where to continue, 0: the log has no more.
 	Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (lists []events.List, next uint64, err error)
 }
-
-// Setting is an attribute of the scheduler configuration, or a parameter of an algorithm, ALGORITHM.NAME: of a table the text has a line for each row.
-type Setting struct{ Name, Text string }
 
 // Session is a person who is logged in.
 type Session interface {

@@ -82,15 +82,15 @@ func parametersOf(section []grid.Param) (out []parameter) {
 // parameterField begins the names of fields of a form that have parameters.
 const parameterField = "parameter."
 
-// difference is a setting that a form changes.
+// difference is a parameter that a form changes, ALGORITHM.NAME: its new text, and the one that it has.
 type difference struct {
-	Setting
+	grid.Value
 	Was string
 }
 
-// differences are the parameters of the algorithm that a form has otherwise than the cell. Lines without a word are left out; a field without any
-// means the default.
-func (q *request) differences() (out []difference) {
+// changedParameters returns the parameters of the algorithm that a form has otherwise than the cell. Lines without a word are left out;
+// a field without any means the default.
+func (q *request) changedParameters() (out []difference) {
 	algorithm := q.moment.State.SchedConf().Algorithm
 	for _, p := range parametersOf(q.cell().Parameters(q.moment)) {
 		text, given := q.PostForm[parameterField+p.Name]
@@ -104,7 +104,7 @@ func (q *request) differences() (out []difference) {
 			}
 		}
 		if now := strings.Join(rows, "\n"); now != p.Text {
-			out = append(out, difference{Setting{algorithm + "." + p.Name, now}, p.Text})
+			out = append(out, difference{grid.Value{Name: algorithm + "." + p.Name, Text: now}, p.Text})
 		}
 	}
 	return out

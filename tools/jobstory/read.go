@@ -1,7 +1,6 @@
 package jobstory
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
-	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
@@ -45,17 +43,13 @@ func Read(log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.
 	return t.followTo(first, log.Lists(begin.Seq+1), end, now, foresee, damage)
 }
 
-// Since returns from where on a log is read for the story of a job that qmaster knows: just before its submission. It is the zero
-// Place, the whole log, for a job that is over.
-func Since(ctx context.Context, c client.Client, job uint32) (gdi.Place, error) {
-	found, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: []grid.Key{{ID: job}}, Brief: true}})
-	if err != nil {
-		return gdi.Place{}, err
+// Since returns from where on the log has the story of a job that was submitted at a time. 0: it is not known when, and all of the
+// log is read.
+func Since(submit grid.Time) gdi.Place {
+	if submit == 0 {
+		return gdi.Place{}
 	}
-	if j := found.Job(job); j != nil {
-		return gdi.Place{At: j.Submit - 1}, nil
-	}
-	return gdi.Place{}, nil
+	return gdi.Place{At: submit - 1}
 }
 
 // Part is what a log has about one job, so that its story costs what happened to the job, and not what happened beside it.

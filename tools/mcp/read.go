@@ -189,8 +189,9 @@ func (s *session) why(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (St
 	if since == "" {
 		since = "-7d"
 	}
-	from, err := jobstory.Since(ctx, c, in.Job)
-	if err == nil && (in.Since != "" || from == gdi.Place{}) {
+	submit, err := client.Submitted(ctx, c, in.Job)
+	from := jobstory.Since(submit)
+	if err == nil && (in.Since != "" || submit == 0) {
 		from, err = s.placeOf(since)
 	}
 	if err != nil {

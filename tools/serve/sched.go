@@ -66,12 +66,12 @@ func explain(c *cli.Context, env opt.Env) error {
 			kinds = append(kinds, k.Kind)
 		}
 	}
-	conf, err := schedulerConf(c, remote)
+	cell, err := schedulerConf(c, remote)
 	if err != nil {
 		return err
 	}
 	full := events.List{At: grid.TimeOf(env.Now())}
-	brief := conf.Algorithm == grid.DefaultSchedConf().Algorithm // others read the context of jobs
+	brief := cell.Algorithm == grid.DefaultSchedConf().Algorithm // others read the context of jobs
 	full.Seq, err = remote.Get(c.Context, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: brief}}, func(o grid.Object) error {
 		full.Events = append(full.Events, events.Listed(o))
 		return nil
@@ -79,11 +79,11 @@ func explain(c *cli.Context, env opt.Env) error {
 	if err != nil {
 		return err
 	}
-	e, ok := algorithm.Find(schedd.Algorithms(), conf.Algorithm)
+	e, ok := algorithm.Find(schedd.Algorithms(), cell.Algorithm)
 	if !ok {
-		return fmt.Errorf("sched explain: the cell's algorithm %q is not in this program", conf.Algorithm)
+		return fmt.Errorf("sched explain: the cell's algorithm %q is not in this program", cell.Algorithm)
 	}
-	a, err := e.New(conf)
+	a, err := e.New(cell)
 	if err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func setParameter(c *cli.Context, env opt.Env) error {
 	if err != nil {
 		return fmt.Errorf("sched set: %w", err)
 	}
-	changed, err := s.set(c.Args().Tail())
+	changed, err := s.withValues(c.Args().Tail())
 	if err != nil {
 		return fmt.Errorf("sched set: %w", err)
 	}
@@ -262,18 +262,13 @@ func setParameter(c *cli.Context, env opt.Env) error {
 	return nil
 }
 
-// set returns the configuration with other values: of a table its rows, else one.
-func (s *setting) set(values []string) (grid.Object, error) {
+// withValues returns the configuration with other values: of a table its rows, else one.
+func (s *setting) withValues(values []string) (grid.Object, error) {
 	if s.attribute != "" {
 		if len(values) > 1 {
 			return nil, opt.Usagef("%s has one value, not %d", s.attribute, len(values))
 		}
 		return conf.Set(&s.conf, s.attribute, values[0])
 	}
-	params := slices.DeleteFunc(slices.Clone(s.conf.Section(s.of.Name)), func(p grid.Param) bool { return p.Name == s.parameter })
-	for _, value := range values {
-		params = append(params, grid.Param{Name: s.parameter, Text: value})
-	}
-	s.conf.Sections = s.conf.WithSection(grid.Section{Algorithm: s.of.Name, Params: params})
-	return &s.conf, nil
+	return conf.WithRows(&s.conf, s.of.Name, s.parameter, values), nil
 }

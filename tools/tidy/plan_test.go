@@ -105,7 +105,7 @@ var plan = []row{
 	{path: "tools/keys", level: programs, imports: "pkg/bus pkg/cell"},
 	{path: "tools/sim/couple", level: programs, pure: true, imports: "pkg/grid events orders pkg/state qmaster/core schedd/algorithm"},
 	{path: "tools/outlook", level: programs, imports: "pkg/grid events orders pkg/state pkg/sched pkg/view schedd/algorithm schedd tools/sim/couple"},
-	{path: "tools/jobstory", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/sched pkg/view pkg/client pkg/history pkg/opt tools/outlook"},
+	{path: "tools/jobstory", level: programs, imports: "pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/sched pkg/view pkg/history pkg/opt tools/outlook"},
 	{path: "tools/why", level: programs, imports: "pkg/grid pkg/gdi pkg/codec pkg/document pkg/client pkg/history pkg/opt tools/outlook tools/jobstory", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/whatif", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd tools/outcome tools/sim/couple"},
 	{path: "tools/console", level: programs, imports: "pkg/grid events pkg/gdi pkg/report pkg/fair pkg/chart pkg/conf events/filter events/diff pkg/state pkg/sched pkg/view pkg/product tools/outcome tools/outlook tools/jobstory"},

@@ -83,7 +83,7 @@ func (c *consoleCell) Parameters(m *console.Moment) []grid.Param {
 	return conf.Section(conf.Algorithm)
 }
 
-func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes []console.Setting) (now, then outlook.Preview, err error) {
+func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes grid.Values) (now, then outlook.Preview, err error) {
 	release, err := c.outlookTurn(ctx)
 	if err != nil {
 		return now, then, err

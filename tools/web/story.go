@@ -144,9 +144,9 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, tell func(jobstory.Log) (*jobstory.Story, error)) (*jobstory.Story, error) {
 	from := gdi.Place{}
 	if j := m.State.Job(u.job); j != nil {
-		from.At = j.Submit - 1
+		from = jobstory.Since(j.Submit)
 	} else if ended, err := c.Ended(ctx, m, view.AccountingFilter{Jobs: grid.Names{strconv.FormatUint(uint64(u.job), 10)}}, 1); err == nil && len(ended) > 0 {
-		from.At = ended[0].Submit - 1
+		from = jobstory.Since(ended[0].Submit)
 	}
 	p, err := c.past(ctx, from, gdi.Place{Seq: m.State.Seq}, false)
 	if err != nil {

@@ -70,7 +70,10 @@ func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (
 	}
 	source.Odd = func(u *codec.Unreadable) { fmt.Fprintln(env.Stderr, "quill why:", u) }
 	if at == "" {
-		source.Since = func(ctx context.Context, c client.Client) (gdi.Place, error) { return jobstory.Since(ctx, c, job) }
+		source.Since = func(ctx context.Context, c client.Client) (gdi.Place, error) {
+			submit, err := client.Submitted(ctx, c, job)
+			return jobstory.Since(submit), err
+		}
 	}
 	log, err := history.Open(ctx, source)
 	if err != nil {

@@ -60,8 +60,8 @@ type swapCell struct {
 	processors []uint32 // of each host
 }
 
-// hosts report their load.
-func (c *swapCell) hosts(hello bool) {
+// reportLoads has all hosts report their load.
+func (c *swapCell) reportLoads(hello bool) {
 	for i, n := range c.processors {
 		c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i), Hello: hello, Load: &report.Load{
 			Processors: n, At: c.now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
@@ -77,7 +77,7 @@ func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Sectio
 	for range 2 + r.IntN(4) {
 		c.processors = append(c.processors, uint32(1+r.IntN(4)))
 	}
-	c.hosts(true)
+	c.reportLoads(true)
 	c.step(core.Tick{})
 	for _, p := range []string{"land", "diff"} {
 		c.request("root", &gdi.Add{Objects: []grid.Object{&grid.Project{Name: p}}})
@@ -292,7 +292,7 @@ func (c *swapCell) drain() {
 			return
 		}
 		c.end(1 + c.r.IntN(5))
-		c.hosts(false)
+		c.reportLoads(false)
 		c.step(core.Tick{})
 	}
 	c.t.Fatalf("%s: %d jobs wait for ever", c.entries[c.at].Name, c.Core.State().Len(grid.KindJob))

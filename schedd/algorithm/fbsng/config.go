@@ -134,7 +134,7 @@ const (
 
 // typeOf names the process type of a job: its own, or its queue's.
 func (c *Config) typeOf(j *grid.Job) string {
-	if name := context(j, "process_type"); name != "" {
+	if name := algorithm.ContextOf(j, "process_type"); name != "" {
 		return name
 	}
 	switch c.TypeSource {
@@ -150,14 +150,6 @@ func (c *Config) typeOf(j *grid.Job) string {
 	}
 	q, _ := c.queue(c.queueOf(j))
 	return q.ProcessType
-}
-
-func context(j *grid.Job, name string) string {
-	if j.Spec == nil {
-		return ""
-	}
-	text, _ := j.Spec.Context.Get(name)
-	return text
 }
 
 // clamp keeps a priority within the bounds of its queue.

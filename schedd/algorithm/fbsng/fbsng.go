@@ -67,7 +67,7 @@ func (d *Decider) Admit(j *grid.Job) string {
 	if t == nil && name != defaultType {
 		return fmt.Sprintf("job rejected: process type %q is not defined", name)
 	}
-	if mode := context(j, "placement"); mode != "" && !placements().Has(mode) {
+	if mode := algorithm.ContextOf(j, "placement"); mode != "" && !placements().Has(mode) {
 		return fmt.Sprintf("job rejected: placement %q is none of %s", mode, strings.Join(placements(), ", "))
 	}
 	if t == nil {

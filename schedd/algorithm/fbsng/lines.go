@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -56,7 +57,7 @@ func (p place) before(o place) bool {
 
 // kindOf is the kind of a job's sections.
 func (m *Model) kindOf(j *grid.Job, group uint32, fault string) kind {
-	k := kind{queue: m.conf.queueOf(j), processType: m.conf.typeOf(j), mode: context(j, "placement"),
+	k := kind{queue: m.conf.queueOf(j), processType: m.conf.typeOf(j), mode: algorithm.ContextOf(j, "placement"),
 		fault: fault, group: group, priority: int(j.Priority)}
 	switch {
 	case k.mode == "":

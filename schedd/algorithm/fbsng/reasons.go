@@ -49,7 +49,7 @@ func (r *run) reportReasons() {
 			}
 			if !reasons.Off {
 				s.jobs = append(s.jobs, r.m.Jobs(r.m.Group(c.group), model.MostJobs)...)
-				s.add(r.why(q, c, first))
+				s.add(r.reasonsOf(q, c, first))
 			}
 		}
 	}
@@ -62,8 +62,8 @@ func (r *run) reportReasons() {
 	reasons.Rest(func(string) bool { return true })
 }
 
-// why is why a kind of sections waits.
-func (r *run) why(q *queue, c, first *contender) []string {
+// reasonsOf returns why a kind of sections waits.
+func (r *run) reasonsOf(q *queue, c, first *contender) []string {
 	if text := r.heldUp(q, c, first); text != "" {
 		return []string{text}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
 // requirement is what each process of a section takes: the process type's
@@ -56,7 +57,7 @@ func (m *Model) withRequirements(j *grid.Job) (*grid.Job, error) {
 	if t == nil {
 		t = &ProcessType{}
 	}
-	sect := context(j, "sect_resources")
+	sect := algorithm.ContextOf(j, "sect_resources")
 	if len(t.Resources)+len(t.Attributes) == 0 && sect == "" {
 		return j, nil
 	}

@@ -155,8 +155,8 @@ func (c *Config) parseLevel(text string) (level int, ok bool) {
 	return n, err == nil && n >= 0 && n < c.PriorityLevels
 }
 
-// open returns the highest level that the owner of a job may give it; -1: none.
-func (c *Config) open(j *grid.Job) (most int) {
+// highestOpen returns the highest level that the owner of a job may give it; -1: none.
+func (c *Config) highestOpen(j *grid.Job) (most int) {
 	most = -1
 	for _, v := range c.OpenLevels {
 		if v.Name == "*" || v.Name == j.Owner || v.Name == j.Project || v.Name == j.Department {
@@ -167,23 +167,15 @@ func (c *Config) open(j *grid.Job) (most int) {
 	return most
 }
 
-// chosen returns the level that the owner of a job has given it, or as much of it as is open now; false: none.
-func (c *Config) chosen(j *grid.Job) (level int, any bool) {
-	text, given := context(j, "level")
-	if !given {
+// chosenLevel returns the level that the owner of a job has given it, or as much of it as is open now; false: none.
+func (c *Config) chosenLevel(j *grid.Job) (level int, any bool) {
+	text := algorithm.ContextOf(j, "level")
+	if text == "" {
 		return 0, false
 	}
 	n, ok := c.parseLevel(text)
-	most := c.open(j)
+	most := c.highestOpen(j)
 	return min(n, most), ok && most >= 0
-}
-
-// context is a word of the context of a job, -ac.
-func context(j *grid.Job, name string) (text string, given bool) {
-	if j.Spec == nil {
-		return "", false
-	}
-	return j.Spec.Context.Get(name)
 }
 
 // levelWeights are those that are given, none beyond them; or the levels
@@ -239,7 +231,7 @@ func (c *Config) checkGroups() error {
 
 // level is the priority level of a job, and whether it is urgent.
 func (c *Config) level(j *grid.Job) (level int, urgent bool) {
-	if n, any := c.chosen(j); any {
+	if n, any := c.chosenLevel(j); any {
 		return min(n, c.PriorityLevels-1), n >= c.PriorityLevels
 	}
 	if c.LevelSource == "posix" {
@@ -267,17 +259,17 @@ func (c *Config) slaGroup(j *grid.Job) int {
 
 // badContext returns what is wrong with the words for this algorithm in the context of a job; "": nothing.
 func (c *Config) badContext(j *grid.Job) string {
-	if text, given := context(j, "affinity_wait_ms"); given {
+	if text := algorithm.ContextOf(j, "affinity_wait_ms"); text != "" {
 		if _, ok := affinityWait(j); !ok {
 			return fmt.Sprintf("affinity_wait_ms=%s is no number of milliseconds", text)
 		}
 	}
-	text, given := context(j, "level")
-	if !given {
+	text := algorithm.ContextOf(j, "level")
+	if text == "" {
 		return ""
 	}
 	n, ok := c.parseLevel(text)
-	switch most := c.open(j); {
+	switch most := c.highestOpen(j); {
 	case !ok:
 		return fmt.Sprintf("level=%s is neither urgent nor a level from 0 to %d", text, c.PriorityLevels-1)
 	case most < 0:

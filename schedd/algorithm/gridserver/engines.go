@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
 // seeker is how far the engines were tried for a group: in a run they only
@@ -223,8 +224,8 @@ func (r *run) waits(c *candidate) bool {
 
 // affinityWait is affinity_wait_ms in the context of a job; false: there is none, or it is no time.
 func affinityWait(j *grid.Job) (grid.Time, bool) {
-	text, given := context(j, "affinity_wait_ms")
-	if !given {
+	text := algorithm.ContextOf(j, "affinity_wait_ms")
+	if text == "" {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(text, 10, 64)

@@ -69,7 +69,9 @@ func (r *run) jobsOf(b band) (jobs []uint32) {
 
 // sparedTexts say which tasks are in the way of sessions that may preempt and are not preempted.
 func (r *run) sparedTexts(b band) (texts []string) {
-	if r.sla() != (b < r.urgentBand()) || r.sla() && r.quota.claim(int(b), r.m.bands[b].demand) <= r.running(b) {
+	urgent := b >= r.urgentBand()
+	short := r.sla() && !urgent && r.quota.claim(int(b), r.m.bands[b].demand) > r.running(b)
+	if preempts := short || urgent && !r.sla(); !preempts {
 		return nil
 	}
 	for of, n := range r.spared { // order: sorted below

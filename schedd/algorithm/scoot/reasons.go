@@ -88,7 +88,7 @@ func (r *run) sparedTexts(class int) (texts []string) {
 		return nil
 	}
 	for other := range r.plan.shares {
-		if n := r.spared(other); n > 0 {
+		if n := r.countSpared(other); n > 0 {
 			texts = append(texts, Name+": "+model.Spared(n, "class "+r.order[other]))
 		}
 	}

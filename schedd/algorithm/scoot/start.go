@@ -64,7 +64,7 @@ func (r *run) rebalance() bool {
 			anew()
 			if r.suspend(t, first) {
 				r.idle++
-			} else if r.rerunnable(t) {
+			} else if r.mayRunAgain(t) {
 				r.Yield(&orders.Preempt{Job: t.job, Task: t.task, For: first})
 			}
 			if r.Stopped {
@@ -192,8 +192,8 @@ func (r *run) beneficiary() uint32 {
 // stops are the tasks of a class that are stopped: the newest, none that has
 // run too long already, is on its way out, or may not be run again where it would have to.
 func (r *run) stops(class uint32, count int) (out []started) {
-	r.newest(class, func(s started) bool {
-		if r.stoppable(s) {
+	r.eachNewest(class, func(s started) bool {
+		if r.mayStop(s) {
 			out = append(out, s)
 		}
 		return len(out) < count
@@ -201,8 +201,8 @@ func (r *run) stops(class uint32, count int) (out []started) {
 	return out
 }
 
-// newest calls f with the tasks of a class that run, the newest first, until it has run too long to be stopped or f returns false.
-func (r *run) newest(class uint32, f func(started) bool) {
+// eachNewest calls f with the tasks of a class that run, the newest first, until it has run too long to be stopped or f returns false.
+func (r *run) eachNewest(class uint32, f func(started) bool) {
 	from := started{class: class, start: maxTime, job: 1<<32 - 1, task: 1<<32 - 1}
 	r.m.tasks.Ascend(from, func(s started) bool {
 		if s.class != class || s.start.Add(float64(r.MaxTaskDuration)) <= r.Now {
@@ -213,20 +213,20 @@ func (r *run) newest(class uint32, f func(started) bool) {
 	})
 }
 
-func (r *run) stoppable(s started) bool { return r.Preemption == algorithm.Suspend || r.rerunnable(s) }
+func (r *run) mayStop(s started) bool { return r.Preemption == algorithm.Suspend || r.mayRunAgain(s) }
 
-func (r *run) rerunnable(s started) bool {
+func (r *run) mayRunAgain(s started) bool {
 	return r.m.Cluster.Rerunnable(r.m.State.Job(s.job), r.m.State.Task(s.job, s.task))
 }
 
-// spared returns how many of the newest tasks that a class has beyond its target are not stopped because they may not be run again.
-func (r *run) spared(class int) (n int) {
+// countSpared returns how many of the newest tasks that a class has beyond its target are not stopped because they may not be run again.
+func (r *run) countSpared(class int) (n int) {
 	over := r.plan.shares[class].running - r.plan.shares[class].target
 	if over <= 0 {
 		return 0
 	}
-	r.newest(uint32(class), func(s started) bool {
-		if !r.stoppable(s) {
+	r.eachNewest(uint32(class), func(s started) bool {
+		if !r.mayStop(s) {
 			n++
 		}
 		over--

@@ -52,8 +52,8 @@ func New(s *state.State, entries []algorithm.Entry) *Couple {
 	return c
 }
 
-// completer is Complete of an algorithm, as qmaster has it.
-func completer(e algorithm.Entry) func(*grid.SchedConf, *state.State) error {
+// completeOf is Complete of an algorithm, as qmaster has it.
+func completeOf(e algorithm.Entry) func(*grid.SchedConf, *state.State) error {
 	return func(conf *grid.SchedConf, st *state.State) error {
 		if st == nil {
 			return e.Complete(conf, nil)
@@ -65,7 +65,7 @@ func completer(e algorithm.Entry) func(*grid.SchedConf, *state.State) error {
 // Known returns what a core has to know of algorithms.
 func Known(entries []algorithm.Entry) (known []core.Algorithm) {
 	for _, e := range entries {
-		known = append(known, core.Algorithm{Name: e.Name, Complete: completer(e), Admission: e.Admission})
+		known = append(known, core.Algorithm{Name: e.Name, Complete: completeOf(e), Admission: e.Admission})
 	}
 	return known
 }
