@@ -85,8 +85,8 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 	}
 	if isJob && p.Priority != 0 {
 		setPriority(started.pid, p.Priority)
-	} else if k.nice > 0 {
-		setPriority(started.pid, k.nice)
+	} else if k.priority.jobs > 0 {
+		setPriority(started.pid, k.priority.jobs)
 	}
 	a.noteStep(s, started.pid)
 	return started, nil

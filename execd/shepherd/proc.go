@@ -164,26 +164,6 @@ func killExactly(pid int, start uint64, sig syscall.Signal) {
 	}
 }
 
-// setPriority gives a job or step, whose session and process group have the number of its first process, a nice value. A
-// kernel that groups processes by session (sched(7), autogroup) weighs whole sessions against each other by a value of their own,
-// 0 for a new one, which is set too: without it the nice value would have no effect on other sessions.
-func setPriority(pid, nice int) {
-	unix.Setpriority(unix.PRIO_PGRP, pid, nice) // to the group, for the job may have forked already
-	if f, err := os.OpenFile("/proc/"+strconv.Itoa(pid)+"/autogroup", os.O_WRONLY, 0); err == nil {
-		f.WriteString(strconv.Itoa(min(nice, 19)))
-		f.Close()
-	}
-}
-
-// niceness returns the nice value of this process.
-func niceness() int {
-	value, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
-	if err != nil {
-		return 0
-	}
-	return 20 - value // the system call counts from 40 down to 1
-}
-
 func bootID() string {
 	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return string(bytes.TrimSpace(b))

@@ -23,6 +23,7 @@ type reaper struct {
 	forked   chan struct{} // capacity 1: there may be something to wait for again
 
 	oom      *oomScore
+	priority priority
 	slow     *Slowness
 	looking  sync.Mutex // held while markers are looked for
 	adopting shared     // see adopt
@@ -61,7 +62,7 @@ type outcome struct {
 	time   time.Time
 }
 
-func newReaper(slow *Slowness) (*reaper, error) {
+func newReaper(p priority, slow *Slowness) (*reaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("becoming subreaper: %w", err)
 	}
@@ -75,6 +76,7 @@ func newReaper(slow *Slowness) (*reaper, error) {
 		children:  fd,
 		forked:    make(chan struct{}, 1),
 		oom:       newOOMScore(),
+		priority:  p,
 		slow:      slow,
 		procs:     map[int]*proc{},
 		sessions:  map[int]session{},
@@ -93,7 +95,7 @@ func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error))
 	defer r.forking.begin()()
 	var pid int
 	var err error
-	r.oom.during(func() { pid, err = start() })
+	r.oom.during(func() { r.priority.during(func() { pid, err = start() }) })
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
@@ -383,6 +386,19 @@ func TestPriorityOfTheHost(t *testing.T) {
 		nice += nice
 	}
 	want(t, "nice", h.output(1), nice)
+}
+
+// The shepherd goes before its jobs where it may, and no process of a job has its nice value.
+func TestLead(t *testing.T) {
+	h := newHost(t)
+	h.run(h.plan(1, "setsid -w nice; nice; cut -d' ' -f19 /proc/$PPID/stat"))
+	best := make(chan int)
+	go func() {
+		runtime.LockOSThread() // which ends with this goroutine
+		unix.Setpriority(unix.PRIO_PROCESS, 0, niceness()-lead)
+		best <- niceness()
+	}()
+	want(t, "nice of the job and the shepherd", h.output(1), fmt.Sprintf("%d\n%[1]d\n%d\n", niceness(), <-best))
 }
 
 func TestRefusedPlans(t *testing.T) {

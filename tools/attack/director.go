@@ -319,7 +319,7 @@ func (d *director) fight(ctx context.Context, f *field, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	if err := d.s.startElsewhere(cmd); err != nil {
+	if err := d.s.startElsewhere(cmd, attackers); err != nil {
 		return err
 	}
 	if _, err := in.Write(append(brief, '\n')); err != nil {

@@ -76,7 +76,7 @@ var bareStart = service{"a bare start with the priority of a job", time.Second, 
 	args := h.s.elsewhere("/bin/sh", "-c", `d=$(mktemp -d "$0/bareXXXXXX") && echo x >"$d/x" && sync "$d/x" && rm -r "$d"`, h.s.tmp())
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	h.s.as(cmd, nil)
-	if err := h.s.startElsewhere(cmd); err != nil {
+	if err := h.s.startElsewhere(cmd, hosts); err != nil {
 		return err
 	}
 	return cmd.Wait()

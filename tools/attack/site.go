@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -40,6 +39,7 @@ type site struct {
 	honest, attacker *account // without root both are the account of this process
 	hosts            []string
 	nice             int                 // of what is on other machines in a real cell; see elsewhere
+	groups           [machines]string    // and its control groups; "": it has none
 	keys             map[bus.Role]string // files of the attacker's keys
 	names            map[bus.Role]string // and whose they are
 
@@ -63,9 +63,9 @@ type account struct {
 }
 
 // slots are so many on each host that neither user can take all: a quota leaves the
-// other one half. What is measured is not the site's policy.
+// other one half. What is measured is not the site's policy, and not a machine with more jobs than a host would have.
 const (
-	slots    = 300
+	slots    = 40
 	slotsMax = slots // of both hosts for one user
 )
 
@@ -81,6 +81,9 @@ func newSite(env opt.Env, honest, attacker string, nice int) (s *site, err error
 	s.where = cell.Cell{Root: filepath.Join(s.dir, "cell"), Name: cell.DefaultName}
 	if err := s.furnish(); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	}
+	if s.root && nice > 0 {
+		s.makeGroups()
 	}
 	return s, nil
 }
@@ -224,27 +227,6 @@ func (s *site) as(cmd *exec.Cmd, a *account) {
 	if s.root && a != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: a.uid, Gid: a.gid, Groups: []uint32{a.gid}}
 	}
-}
-
-// elsewhere returns the command line for what is on another machine in a real cell: the attacker's
-// processes, and execd with all that it starts. It gives way to qmaster, schedd and the
-// honest user's commands.
-func (s *site) elsewhere(args ...string) []string {
-	return append([]string{"nice", "-n", strconv.Itoa(s.nice)}, args...)
-}
-
-// startElsewhere starts a command line of elsewhere, in a session of its own that gives way as a whole
-// where the kernel weighs sessions against each other (sched(7), autogroup).
-func (s *site) startElsewhere(cmd *exec.Cmd) error {
-	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Setsid = false, true
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	group := filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "autogroup")
-	if err := os.WriteFile(group, []byte(strconv.Itoa(s.nice)), 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
-	}
-	return nil
 }
 
 // command is one of Grid Engine's commands, run by an account, nil for the
@@ -521,7 +503,7 @@ func (s *site) runDaemon(d *daemon) error {
 	defer log.Close()
 	start, args := (*exec.Cmd).Start, append([]string{s.quill()}, d.args...)
 	if d.args[0] == "execd" {
-		start, args = s.startElsewhere, s.elsewhere(args...)
+		start, args = func(cmd *exec.Cmd) error { return s.startElsewhere(cmd, hosts) }, s.elsewhere(args...)
 	}
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$@"`, "sh"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
@@ -612,6 +594,7 @@ func (s *site) close(keep bool) (err error) {
 	s.stop()
 	err = s.sweep()
 	s.killSurvivors()
+	s.removeGroups()
 	if keep {
 		fmt.Fprintln(s.env.Stderr, "the cell stays in", s.dir)
 		return err

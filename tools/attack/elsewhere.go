@@ -1,0 +1,88 @@
+package attack
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// elsewhere returns the command line for what is on another machine in a real cell: the attacker's
+// processes, and execd with all that it starts. It gives way to qmaster, schedd and the
+// honest user's commands.
+func (s *site) elsewhere(args ...string) []string {
+	return append([]string{"nice", "-n", strconv.Itoa(s.nice)}, args...)
+}
+
+// startElsewhere starts a command line of elsewhere. Hosts together give way to the cell's daemons, and attacks to all: each as one control
+// group, or else each session by itself, where the kernel weighs sessions against each other (sched(7), autogroup).
+func (s *site) startElsewhere(cmd *exec.Cmd, where machine) error {
+	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Setsid = false, true
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	pid := strconv.Itoa(cmd.Process.Pid)
+	file, text := filepath.Join("/proc", pid, "autogroup"), strconv.Itoa(s.nice)
+	if group := s.groups[where]; group != "" {
+		file, text = filepath.Join(group, "cgroup.procs"), pid
+	}
+	if err := os.WriteFile(file, []byte(text), 0); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+	}
+	return nil
+}
+
+// machine is one of those that a real cell has elsewhere.
+type machine int
+
+const (
+	hosts machine = iota // with their jobs
+	attackers
+	machines
+)
+
+// Where control groups weigh processors, and what machines weigh there: of a busy processor hosts get a fourth of what the daemons get, and
+// attacks what is left.
+var weighed = []struct {
+	dir, has, weight string
+	weights          [machines]string
+}{
+	{"/sys/fs/cgroup", "cgroup.subtree_control", "cpu.weight", [...]string{"25", "1"}},
+	{"/sys/fs/cgroup/cpu", "cpu.shares", "cpu.shares", [...]string{"256", "15"}},
+	{"/sys/fs/cgroup/cpu,cpuacct", "cpu.shares", "cpu.shares", [...]string{"256", "15"}},
+}
+
+// makeGroups makes the control groups of elsewhere, if it can. Without them each of hundreds of sessions has a weight of its own.
+func (s *site) makeGroups() {
+	for _, w := range weighed {
+		has, err := os.ReadFile(filepath.Join(w.dir, w.has))
+		if err != nil || w.weight == "cpu.weight" && !slices.Contains(strings.Fields(string(has)), "cpu") {
+			continue
+		}
+		for m, weight := range w.weights {
+			group := filepath.Join(w.dir, filepath.Base(s.dir)+[...]string{"-hosts", "-attacks"}[m])
+			if os.Mkdir(group, 0o755) != nil {
+				return
+			}
+			s.groups[m] = group
+			if os.WriteFile(filepath.Join(group, w.weight), []byte(weight), 0) != nil {
+				s.removeGroups()
+				return
+			}
+		}
+		return
+	}
+}
+
+func (s *site) removeGroups() {
+	for m, group := range s.groups {
+		if group != "" {
+			os.Remove(group)
+			s.groups[m] = ""
+		}
+	}
+}
