@@ -113,7 +113,11 @@ func (s *socket) handle(c *net.UnixConn) {
 	}
 	defer func() { s.gate.quota.Leave(who, 1) }()
 	hello, err := readText(c)
+	c.SetDeadline(time.Now().Add(helloWait))
 	if err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) { // on a busy machine a client may need longer: it tries again
+			refuseBusy(c, fmt.Errorf("no greeting came within %v", helloWait))
+		}
 		return
 	}
 	hello, asks := strings.CutPrefix(hello, askPrefix)
