@@ -59,7 +59,7 @@ var (
 	ErrLogFailed = errors.New("log cannot be written")
 )
 
-// Log is the stream of facts of a cell, seen by the one who writes it. Open,
+// Log is the stream of event lists of a cell, seen by the one who writes it. Open,
 // Read, TakeOver, then Append: in this order. Append and TakeOver are for one
 // goroutine at a time; the rest may be called from any.
 type Log struct {

@@ -331,7 +331,7 @@ func (r Requests) Text() string {
 	return strings.Join(words, ",")
 }
 
-// Held returns the ids of the job's tasks that have any hold.
+// Held reports whether a task has any hold.
 func (j *Job) Held(task uint32) bool {
 	return j.UserHold.Contains(task) || j.OperHold.Contains(task) || j.SysHold.Contains(task) || j.ArrayHold.Contains(task)
 }

@@ -18,7 +18,7 @@ func (s *site) elsewhere(args ...string) []string {
 	return append([]string{"nice", "-n", strconv.Itoa(s.nice)}, args...)
 }
 
-// startElsewhere starts a command line of elsewhere. Hosts together give way to the cell's daemons, and attacks to all: each as one control
+// startElsewhere starts a command line of elsewhere. Hosts together give way to the cell's daemons, and attacks to both: each as one control
 // group, or else each session by itself, where the kernel weighs sessions against each other (sched(7), autogroup).
 func (s *site) startElsewhere(cmd *exec.Cmd, where machine) error {
 	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Setsid = false, true
@@ -45,15 +45,14 @@ const (
 	machines
 )
 
-// Where control groups weigh processors, and what machines weigh there: of a busy processor hosts get a fourth of what the daemons get, and
-// attacks what is left.
+// Where control groups weigh processors, and what machines weigh there: of busy processors daemons get four parts, hosts two, and attacks one.
 var weighed = []struct {
 	dir, has, weight string
 	weights          [machines]string
 }{
-	{"/sys/fs/cgroup", "cgroup.subtree_control", "cpu.weight", [...]string{"25", "1"}},
-	{"/sys/fs/cgroup/cpu", "cpu.shares", "cpu.shares", [...]string{"256", "15"}},
-	{"/sys/fs/cgroup/cpu,cpuacct", "cpu.shares", "cpu.shares", [...]string{"256", "15"}},
+	{"/sys/fs/cgroup", "cgroup.subtree_control", "cpu.weight", [...]string{"50", "25"}},
+	{"/sys/fs/cgroup/cpu", "cpu.shares", "cpu.shares", [...]string{"512", "256"}},
+	{"/sys/fs/cgroup/cpu,cpuacct", "cpu.shares", "cpu.shares", [...]string{"512", "256"}},
 }
 
 // makeGroups makes the control groups of elsewhere, if it can. Without them each of hundreds of sessions has a weight of its own.

@@ -353,7 +353,10 @@ func (f *Field) tryJob(ctx context.Context) error {
 		return nil
 	}
 	id := submitted(out)
-	if id == 0 {
+	switch {
+	case id == 0 && out == "": // it took longer than commandMax
+		return nil
+	case id == 0:
 		return fmt.Errorf("no job of the attacker is accepted: %s", strings.TrimSpace(out))
 	}
 	about, _ := f.run(ctx, "qstat", "-j", fmt.Sprint(id))

@@ -146,8 +146,11 @@ var hrefs = regexp.MustCompile(`href="(/[a-z-]*)["?]`)
 // open begins a session of the console as the attacker.
 func (f *Field) open(ctx context.Context) (*visit, error) {
 	status, text, err := f.get(ctx, "POST", "/v1/session", f.Token, nil, []byte("{}"))
-	if err != nil || status != http.StatusCreated {
-		return nil, fmt.Errorf("no session: %d %s %w", status, text, err)
+	if err == nil && status != http.StatusCreated {
+		err = fmt.Errorf("no session: %d %s", status, text)
+	}
+	if f.count(err); err != nil {
+		return nil, err
 	}
 	var made struct{ Link string }
 	if err := json.Unmarshal(text, &made); err != nil {

@@ -94,7 +94,7 @@ type request struct {
 	query   url.Values
 }
 
-// ctx bounds what a page may cost.
+// cell returns the cell that the page shows.
 func (r *request) cell() Cell { return r.console.cell }
 
 // link returns an address within the console, at the moment of the request.

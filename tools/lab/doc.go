@@ -2,7 +2,7 @@
 // and measure.
 //
 // They need what daemons and Grid Engine's commands should not carry: a
-// plotter, a terminal view, a whole cluster on virtual time. So they are a
+// terminal view, a cluster on virtual time, an attack. So they are a
 // program of their own, quill-lab, which lies beside quill and which quill
 // starts: the user types `quill sim ...` either way.
 //
