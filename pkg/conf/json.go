@@ -322,7 +322,7 @@ func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 	in := json.NewDecoder(bytes.NewReader(value))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&sections); err != nil {
-		return nil, refuse("attribute \"algorithm_parameters\" is no list of objects with algorithm and parameters, each with name and value: %s", err)
+		return nil, refuse("attribute \"algorithm_parameters\" is no list of objects with algorithm and parameters, each with name and value; \"ALGORITHM.NAME\" is an attribute of its own")
 	}
 	seen := map[string]bool{}
 	for _, s := range sections {
@@ -346,7 +346,7 @@ func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 			}
 		}
 		for _, name := range names {
-			if err := checkRows(s.Algorithm, name, rows[name]); err != nil {
+			if err := checkRows(c, s.Algorithm, name, rows[name]); err != nil {
 				return nil, err
 			}
 			c = WithRows(c, s.Algorithm, name, rows[name])
@@ -374,15 +374,24 @@ func withDotted(c *grid.SchedConf, attr string, v any) (grid.Object, error) {
 	if isList && len(rows) == 0 {
 		rows = []string{"none"}
 	}
-	if err := checkRows(algorithm, name, rows); err != nil {
+	if err := checkRows(c, algorithm, name, rows); err != nil {
 		return nil, err
 	}
 	return WithRows(c, algorithm, name, rows), nil
 }
 
-func checkRows(algorithm, name string, rows []string) error {
+// checkRows refuses what is no name or no rows of a parameter. The algorithm refuses a parameter that it does not have, unless it has no rows.
+func checkRows(c *grid.SchedConf, algorithm, name string, rows []string) error {
 	if name == "" || strings.ContainsAny(name+strings.Join(rows, ""), "\r\n\x00") {
 		return refuse("parameter %q of algorithm %q has no name, or is more than one line", name, algorithm)
+	}
+	section := c.Section(algorithm)
+	if len(rows) == 0 && len(section) > 0 && !slices.ContainsFunc(section, func(p grid.Param) bool { return p.Name == name }) {
+		var names []string
+		for _, p := range section {
+			names = append(names, p.Name)
+		}
+		return refuse("algorithm %q has no parameter %q: it is none of %s", algorithm, name, strings.Join(slices.Compact(names), ", "))
 	}
 	return nil
 }

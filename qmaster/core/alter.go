@@ -166,8 +166,8 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x chosen) []gdi.Answer {
 		return []gdi.Answer{*refusal}
 	}
 	refusal := c.lookUp(&j)
-	if refusal == nil && c.admitted(old) == "" {
-		refusal = wrong("", c.admitted(&j))
+	if reason := c.admitted(&j); refusal == nil && reason != c.admitted(old) { // what was already so may stay
+		refusal = wrong("", reason)
 	}
 	if refusal != nil {
 		return []gdi.Answer{*refusal}

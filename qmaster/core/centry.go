@@ -50,7 +50,7 @@ func (c *Core) mapInUse(e *grid.Centry) string {
 			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
 		}
 	}
-	return ""
+	return c.algorithmNames(old, e)
 }
 
 // centryTwice refuses a name or shortcut that another attribute has.
@@ -183,6 +183,9 @@ func (c *Core) centryNamed(e *grid.Centry) string {
 		if in(h.ComplexValues, h.LoadScaling) || c.describes(e, h.ComplexValues) {
 			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
 		}
+	}
+	if refusal := c.algorithmNames(e, nil); refusal != "" {
+		return refusal
 	}
 	if conf := c.state.SchedConf(); in(conf.JobLoadAdjustments) || c.formulaNames(conf.LoadFormula, e) {
 		return fmt.Sprintf("denied: Complex attribute %q is still referenced in scheduler configuration.", e.Name)

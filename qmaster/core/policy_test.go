@@ -10,7 +10,6 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/state"
 )
 
 // The transcripts' commands for users, projects, usage and priorities.
@@ -171,8 +170,8 @@ func (h *harness) booked() string {
 
 // testAlgorithms are those that the cells of the transcripts know.
 var testAlgorithms = []Algorithm{
-	{Name: "default", Complete: func(*grid.SchedConf, *state.State) error { return nil }},
-	{Name: "roundrobin", Complete: func(*grid.SchedConf, *state.State) error { return nil }},
+	{Name: "default", Complete: func(*grid.SchedConf, Resources) error { return nil }},
+	{Name: "roundrobin", Complete: func(*grid.SchedConf, Resources) error { return nil }},
 }
 
 // priorityOrder reads an order about tickets and priority; numbers come as

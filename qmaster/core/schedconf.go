@@ -61,7 +61,7 @@ func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 		if a.Name != s.Algorithm && s.Section(a.Name) == nil {
 			continue
 		}
-		cell := c.state
+		var cell Resources = c.state
 		if sameParameters(s.Section(a.Name), c.state.SchedConf().Section(a.Name)) {
 			cell = nil // what it names may have gone since
 		}
@@ -80,6 +80,35 @@ func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 	return ""
 }
 
+// algorithmNames returns which algorithm's parameters name an attribute that is to go, or to become another one.
+func (c *Core) algorithmNames(old, is *grid.Centry) string {
+	conf := c.state.SchedConf()
+	for _, a := range c.algorithms {
+		before, after := *conf, *conf
+		if conf.Section(a.Name) == nil || a.Complete(&before, c.state) != nil {
+			continue
+		}
+		if a.Complete(&after, changedCentry{c.state, old.Name, is}) != nil {
+			return fmt.Sprintf("denied: Complex attribute %q is still referenced in scheduler configuration.", old.Name)
+		}
+	}
+	return ""
+}
+
+// changedCentry is the attributes of a cell with another one in the place of one; nil: without it.
+type changedCentry struct {
+	Resources
+	name string
+	is   *grid.Centry
+}
+
+func (c changedCentry) Centry(name string) *grid.Centry {
+	if name == c.name {
+		return c.is
+	}
+	return c.Resources.Centry(name)
+}
+
 func sameParameters(a, b []grid.Param) bool {
 	return slices.EqualFunc(a, b, func(a, b grid.Param) bool { return a.Name == b.Name && a.Text == b.Text })
 }
@@ -87,7 +116,7 @@ func sameParameters(a, b []grid.Param) bool {
 // admitted asks the algorithm whether a job may be submitted.
 func (c *Core) admitted(j *grid.Job) string {
 	if admit := c.settings().admit; admit != nil {
-		return admit(j)
+		return admit(j, c.state)
 	}
 	return ""
 }

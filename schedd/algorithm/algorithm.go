@@ -108,8 +108,8 @@ func FindResource(cell Resources, name string, suits func(*grid.Centry) bool, wo
 	return fmt.Errorf("%q is none of %s", name, strings.Join(names, ", "))
 }
 
-// Admission returns why jobs may not be submitted under a configuration.
-func (e Entry) Admission(conf grid.SchedConf) func(*grid.Job) string {
+// Admission returns why jobs may not be submitted under a configuration to a cell.
+func (e Entry) Admission(conf grid.SchedConf) func(*grid.Job, Resources) string {
 	a, err := e.New(conf)
 	if err != nil {
 		return nil
@@ -130,7 +130,7 @@ type Algorithm interface {
 	CheckNames(Resources) error
 	// Admit returns why a job may not be submitted, "" when it may. A Decider
 	// that has nothing against any job need not say so.
-	Admit(*grid.Job) string
+	Admit(*grid.Job, Resources) string
 	// Explain is the present view of the Decider, a small table in its own
 	// terms; none for one without Explain.
 	Explain(Run) []string
@@ -217,9 +217,11 @@ func (p *pair[M]) CheckNames(cell Resources) error {
 	return nil
 }
 
-func (p *pair[M]) Admit(j *grid.Job) string {
-	if d, ok := p.decider.(interface{ Admit(*grid.Job) string }); ok {
-		return d.Admit(j)
+func (p *pair[M]) Admit(j *grid.Job, cell Resources) string {
+	if d, ok := p.decider.(interface {
+		Admit(*grid.Job, Resources) string
+	}); ok {
+		return d.Admit(j, cell)
 	}
 	return ""
 }

@@ -88,7 +88,7 @@ type talker struct{ starter[*roll] }
 
 func (d talker) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
-func (d talker) Admit(j *grid.Job) string {
+func (d talker) Admit(j *grid.Job, _ algorithm.Resources) string {
 	if j.Project == "" {
 		return fmt.Sprintf("needs a project while %d jobs start in a run", d.conf.Most)
 	}
@@ -259,7 +259,7 @@ var contractCommands = map[string]func(c *contract, words []string, input string
 		return orNone(strings.Join(append(c.a.Explain(algorithm.Run{Number: 7}), ""), "\n"))
 	},
 	"admit": func(c *contract, words []string, _ string) string {
-		return fmt.Sprintf("%q\n", c.a.Admit(&grid.Job{Project: strings.Join(words, "")}))
+		return fmt.Sprintf("%q\n", c.a.Admit(&grid.Job{Project: strings.Join(words, "")}, nil))
 	},
 	"next": func(c *contract, words []string, _ string) string {
 		seconds := func(i int) grid.Time { return grid.Time(0).Add(float64(c.number(words[i]))) }
@@ -282,7 +282,7 @@ var contractCommands = map[string]func(c *contract, words []string, input string
 		if admit == nil {
 			return "no jobs are judged\n"
 		}
-		return fmt.Sprintf("%q\n%q\n", admit(&grid.Job{}), admit(&grid.Job{Project: "land"}))
+		return fmt.Sprintf("%q\n%q\n", admit(&grid.Job{}, nil), admit(&grid.Job{Project: "land"}, nil))
 	},
 }
 

@@ -1,6 +1,7 @@
 package algorithm
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -49,7 +50,7 @@ func Decode(section []grid.Param, into any) error {
 			if seen[p.Name] {
 				return fmt.Errorf("parameter %q appears more than once", p.Name)
 			}
-			err = parse(v, strings.TrimSpace(p.Text))
+			err = given(v, strings.TrimSpace(p.Text))
 		default:
 			if !seen[p.Name] {
 				v.SetLen(0)
@@ -138,7 +139,7 @@ func namesOf(c reflect.Value) string {
 func row(rows reflect.Value, line string) error {
 	r := reflect.New(rows.Type().Elem()).Elem()
 	words := strings.Fields(line)
-	if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.EqualFold(w, none) }) {
+	if isNone(line) {
 		return nil
 	}
 	for i := range r.NumField() {
@@ -149,7 +150,7 @@ func row(rows reflect.Value, line string) error {
 			}
 			continue
 		}
-		if len(words) == 0 {
+		if len(words) == 0 || isField(r, words[0]) {
 			return fmt.Errorf("%q lacks its %s", line, strings.ToLower(f.Name))
 		}
 		if err := parse(r.Field(i), words[0]); err != nil {
@@ -157,13 +158,18 @@ func row(rows reflect.Value, line string) error {
 		}
 		words = words[1:]
 	}
+	seen := map[string]bool{}
 	for _, w := range words {
 		name, text, _ := strings.Cut(w, "=")
 		v, ok := field(r, name)
 		if !ok {
 			return fmt.Errorf("%q: unknown parameter %q: %s", line, name, namesOf(r))
 		}
-		if err := parse(v, text); err != nil {
+		if seen[name] {
+			return fmt.Errorf("%q: %s appears more than once", line, name)
+		}
+		seen[name] = true
+		if err := given(v, text); err != nil {
 			return fmt.Errorf("%q: %s: %w", line, name, err)
 		}
 	}
@@ -174,6 +180,19 @@ func row(rows reflect.Value, line string) error {
 	}
 	rows.Set(reflect.Append(rows, r))
 	return nil
+}
+
+// isNone reports whether a line is that of a table without rows.
+func isNone(line string) bool {
+	words := strings.Fields(line)
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.EqualFold(w, none) })
+}
+
+// isField reports whether a word gives a field of a row by its name.
+func isField(r reflect.Value, word string) bool {
+	name, _, gives := strings.Cut(word, "=")
+	_, ok := field(r, name)
+	return gives && ok
 }
 
 func rowText(r reflect.Value) string {
@@ -189,6 +208,14 @@ func rowText(r reflect.Value) string {
 }
 
 const none = "none"
+
+// given parses a text that a configuration has.
+func given(v reflect.Value, text string) error {
+	if text == "" {
+		return errors.New("lacks a value")
+	}
+	return parse(v, text)
+}
 
 func parse(v reflect.Value, text string) (err error) {
 	empty := text == "" || strings.EqualFold(text, none)
@@ -238,8 +265,11 @@ func parse(v reflect.Value, text string) (err error) {
 			e := reflect.New(v.Type().Elem()).Elem()
 			if e.Kind() == reflect.Struct { // grid.Value
 				name, value, ok := strings.Cut(word, "=")
-				if !ok || name == "" {
+				if !ok || name == "" || value == "" {
 					return fmt.Errorf("%q is not name=value", word)
+				}
+				if _, twice := v.Interface().(grid.Values).Get(name); twice {
+					return fmt.Errorf("%s appears more than once", name)
 				}
 				e.Set(reflect.ValueOf(grid.Value{Name: name, Text: value}))
 			} else if err := parse(e, word); err != nil {

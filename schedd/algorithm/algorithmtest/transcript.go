@@ -153,7 +153,7 @@ func (c *Cell) admit() string {
 	admit := c.Entry.Admission(*c.State.SchedConf())
 	var b strings.Builder
 	c.State.Each(grid.KindJob, func(o grid.Object) bool {
-		fmt.Fprintf(&b, "%d: %s\n", o.Key().ID, admit(o.(*grid.Job)))
+		fmt.Fprintf(&b, "%d: %s\n", o.Key().ID, admit(o.(*grid.Job), c.State))
 		return true
 	})
 	return b.String()

@@ -105,6 +105,17 @@ func (c *Config) processType(name string) *ProcessType {
 	return nil
 }
 
+// typeNames returns the names of all process types.
+func (c *Config) typeNames() []string {
+	names := []string{defaultType}
+	for _, t := range c.ProcessTypes {
+		if t.Name != defaultType {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
 // queue is a queue and its place in the order of the configuration; those that
 // are not configured come last and have the defaults.
 func (c *Config) queue(name string) (Queue, int) {

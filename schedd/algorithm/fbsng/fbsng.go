@@ -28,10 +28,6 @@ func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
 // CheckNames returns an error for what a process type names and the cell does not have: amounts of resources, and attributes, which are boolean.
 func (d *Decider) CheckNames(cell algorithm.Resources) error {
-	amount := func(e *grid.Centry) bool {
-		_, number := e.Type.Parse("1")
-		return number && e.Type != "BOOL"
-	}
 	boolean := func(e *grid.Centry) bool { return e.Type == "BOOL" }
 	for _, t := range d.conf.ProcessTypes {
 		wrong := func(parameter, name string, suits func(*grid.Centry) bool, words ...string) error {
@@ -41,12 +37,12 @@ func (d *Decider) CheckNames(cell algorithm.Resources) error {
 			return nil
 		}
 		for _, v := range t.Resources {
-			if err := wrong("resources", v.Name, amount); err != nil {
+			if err := wrong("resources", v.Name, isAmount); err != nil {
 				return err
 			}
 		}
 		for _, v := range t.Quota {
-			if err := wrong("quota", v.Name, amount, "processes", "slots"); err != nil {
+			if err := wrong("quota", v.Name, isAmount, "processes", "slots"); err != nil {
 				return err
 			}
 		}
@@ -59,16 +55,33 @@ func (d *Decider) CheckNames(cell algorithm.Resources) error {
 	return nil
 }
 
+// isAmount reports whether a resource has numbers as values.
+func isAmount(e *grid.Centry) bool {
+	_, number := e.Type.Parse("1")
+	return number && e.Type != "BOOL"
+}
+
+// isTaken reports whether a section may take so much of a resource; slots it has by the number of its processes.
+func isTaken(e *grid.Centry) bool { return isAmount(e) && e.Name != "slots" }
+
 // Admit returns why a job may not be submitted, "" when it may: its process type
-// is not known, or it asks for less than that; or its placement is none.
-func (d *Decider) Admit(j *grid.Job) string {
+// is not known, or it asks for less than that; or its placement is none; or the cell does not have what the section takes.
+func (d *Decider) Admit(j *grid.Job, cell algorithm.Resources) string {
 	name := d.conf.typeOf(j)
 	t := d.conf.processType(name)
 	if t == nil && name != defaultType {
-		return fmt.Sprintf("job rejected: process type %q is not defined", name)
+		return fmt.Sprintf("job rejected: process type %q is not defined, only %s", name, strings.Join(d.conf.typeNames(), ", "))
 	}
 	if mode := algorithm.ContextOf(j, "placement"); mode != "" && !placements().Has(mode) {
 		return fmt.Sprintf("job rejected: placement %q is none of %s", mode, strings.Join(placements(), ", "))
+	}
+	for _, v := range sectResources(j) {
+		if err := algorithm.FindResource(cell, v.Name, isTaken); err != nil {
+			return "job rejected: sect_resources: " + err.Error()
+		}
+		if amount(v.Name, v.Text) <= 0 {
+			return fmt.Sprintf("job rejected: sect_resources: %s=%s is no amount", v.Name, v.Text)
+		}
 	}
 	if t == nil {
 		return ""

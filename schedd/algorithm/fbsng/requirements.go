@@ -57,8 +57,8 @@ func (m *Model) withRequirements(j *grid.Job) (*grid.Job, error) {
 	if t == nil {
 		t = &ProcessType{}
 	}
-	sect := algorithm.ContextOf(j, "sect_resources")
-	if len(t.Resources)+len(t.Attributes) == 0 && sect == "" {
+	sect := sectResources(j)
+	if len(t.Resources)+len(t.Attributes)+len(sect) == 0 {
 		return j, nil
 	}
 	need, err := requirement(t.Resources, j.Hard, amount)
@@ -70,19 +70,29 @@ func (m *Model) withRequirements(j *grid.Job) (*grid.Job, error) {
 			need = append(need, grid.Request{Name: a, Value: "TRUE", Num: 1})
 		}
 	}
-	if sect != "" {
-		for word := range strings.SplitSeq(sect, "+") {
-			name, text, _ := strings.Cut(word, "=")
-			n := amount(name, text)
-			if e := m.State.Centry(name); e == nil || e.Consumable != "JOB" {
-				n /= float64(nproc(j))
-			}
-			need = raised(need, name, n)
+	for _, v := range sect {
+		n := amount(v.Name, v.Text)
+		if e := m.State.Centry(v.Name); e == nil || e.Consumable != "JOB" {
+			n /= float64(nproc(j))
 		}
+		need = raised(need, v.Name, n)
 	}
 	seen := *j
 	seen.Ask().Hard = need
 	return &seen, nil
+}
+
+// sectResources are what the section of a job takes once: NAME=AMOUNT+NAME=AMOUNT in its context.
+func sectResources(j *grid.Job) (all grid.Values) {
+	text := algorithm.ContextOf(j, "sect_resources")
+	if text == "" {
+		return nil
+	}
+	for word := range strings.SplitSeq(text, "+") {
+		name, amount, _ := strings.Cut(word, "=")
+		all = append(all, grid.Value{Name: name, Text: amount})
+	}
+	return all
 }
 
 // raised adds an amount to what is asked of a resource.

@@ -581,7 +581,7 @@ func caseSubmit(t *testing.T, w *workedCase) {
 		if s.Group != nil {
 			j.Project = *s.Group
 		}
-		reason := a.Admit(j)
+		reason := a.Admit(j, nil)
 		if (reason == "") != want[i].Accepted {
 			t.Errorf("%s: refused with %q, want accepted: %v", s.Name, reason, want[i].Accepted)
 		}

@@ -25,7 +25,7 @@ func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
 // Admit returns why a job may not be submitted, "" when it may: in mode sla a
 // session needs a group.
-func (d *Decider) Admit(j *grid.Job) string {
+func (d *Decider) Admit(j *grid.Job, _ algorithm.Resources) string {
 	if text := d.conf.badContext(j); text != "" {
 		return "job rejected: " + text
 	}

@@ -88,8 +88,13 @@ func (r *run) sparedTexts(class int) (texts []string) {
 		return nil
 	}
 	for other := range r.plan.shares {
-		if n := r.countSpared(other); n > 0 {
-			texts = append(texts, Name+": "+model.Spared(n, "class "+r.order[other]))
+		unfit, long := r.countSpared(other)
+		if unfit > 0 {
+			texts = append(texts, Name+": "+model.Spared(unfit, "class "+r.order[other]))
+		}
+		if long > 0 {
+			texts = append(texts, fmt.Sprintf("%s: tasks of class %s that are not stopped after %d s of run time (max_task_duration_s): %d",
+				Name, r.order[other], r.MaxTaskDuration, long))
 		}
 	}
 	return texts

@@ -219,20 +219,21 @@ func (r *run) mayRunAgain(s started) bool {
 	return r.m.Cluster.Rerunnable(r.m.State.Job(s.job), r.m.State.Task(s.job, s.task))
 }
 
-// countSpared returns how many of the newest tasks that a class has beyond its target are not stopped because they may not be run again.
-func (r *run) countSpared(class int) (n int) {
+// countSpared returns how many of the tasks that a class has beyond its target are not stopped because they may not be run again, and because they
+// have run too long.
+func (r *run) countSpared(class int) (unfit, long int) {
 	over := r.plan.shares[class].running - r.plan.shares[class].target
 	if over <= 0 {
-		return 0
+		return 0, 0
 	}
 	r.eachNewest(uint32(class), func(s started) bool {
 		if !r.mayStop(s) {
-			n++
+			unfit++
 		}
 		over--
 		return over > 0
 	})
-	return n
+	return unfit, over
 }
 
 // maxTime is after all times.
