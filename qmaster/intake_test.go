@@ -15,15 +15,14 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
-	"github.com/quill-grid/quill/qmaster/core"
 )
 
 // TestPanicOverARequest: a request over which the core panics before it has changed
 // anything is answered with an internal error; qmaster continues.
 func TestPanicOverARequest(t *testing.T) {
 	var log bytes.Buffer
-	panics := Algorithm{Name: "default", Complete: func(*grid.SchedConf, core.Resources) error { return nil }, Admission: func(grid.SchedConf) func(*grid.Job, core.Resources) string {
-		return func(j *grid.Job, _ core.Resources) string {
+	panics := Algorithm{Name: "default", Complete: func(*grid.SchedConf, grid.Resources) error { return nil }, Admission: func(grid.SchedConf) func(*grid.Job, grid.Resources) string {
+		return func(j *grid.Job, _ grid.Resources) string {
 			if j.Name == "bad" {
 				panic("planted")
 			}

@@ -43,7 +43,7 @@ const (
 	livePart    = 0.6                    // of the limit may be in use when a request that needs more is taken
 	userPart    = 0.25                   // of the limit is for the objects of one user
 	allPart     = 0.4                    // of the limit is for the objects of all users
-	ownMost     = 128 << 20              // bytes that qmaster itself has in use under attack: buffers, requests and answers on their way
+	ownMost     = 128 << 20              // bytes that qmaster itself has in use under attack: buffers, requests, answers
 	lookEvery   = 100 * time.Millisecond // how often what is in use is read
 
 	collectEvery = time.Second
@@ -146,9 +146,9 @@ func whenShort(b gdi.Body) bool {
 	return false
 }
 
-// budget returns how many bytes the objects of one user, and those of all users, may take: core.Budget. What is held in memory
-// besides them (indexes, the scheduler's view, messages on their way) needs about as much again.
-// Where memory is small, what qmaster itself has in use counts more than that: then a user may have a half of what is left.
+// budget returns how many bytes the objects of one user, and those of all users, may take: core.Budget. What is held in
+// memory besides them (indexes, the scheduler's view, messages on their way) needs about as much again. Where memory is
+// small, what qmaster itself has in use counts more than that: then a user may have a half of what is left.
 func (m *memory) budget() (user, all int64) {
 	limit := float64(m.limit)
 	left := max(livePart*limit-ownMost, limit/16)

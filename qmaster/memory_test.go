@@ -20,8 +20,8 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// TestBudgetOfLittleMemory: when the objects of all users take what they may, memory is not short yet, however little there is; nor can one user
-// take what all have.
+// TestBudgetOfLittleMemory: when the objects of all users take what they may, memory is not short yet, however little
+// there is; nor can one user take what all have.
 func TestBudgetOfLittleMemory(t *testing.T) {
 	for _, limit := range []int64{256 << 20, 512 << 20, 1 << 30, 16 << 30} {
 		m := &memory{limit: limit}

@@ -46,8 +46,8 @@ type recorder struct{ q *qmaster }
 func (r recorder) Apply(l events.List)                               { r.q.lists = append(r.q.lists, l) }
 func (r recorder) Configure(grid.SchedConf) error                    { return nil }
 func (r recorder) Params() []grid.Param                              { return nil }
-func (r recorder) Admit(*grid.Job, algorithm.Resources) string       { return "" }
-func (r recorder) CheckNames(algorithm.Resources) error              { return nil }
+func (r recorder) Admit(*grid.Job, grid.Resources) string            { return "" }
+func (r recorder) CheckNames(grid.Resources) error                   { return nil }
 func (r recorder) Explain(algorithm.Run) []string                    { return nil }
 func (r recorder) Next(_, event grid.Time) grid.Time                 { return event }
 func (r recorder) Begin() func(algorithm.Run) iter.Seq[orders.Order] { return nil }

@@ -85,8 +85,8 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 	}
 	if isJob && p.Priority != 0 {
 		setPriority(started.pid, p.Priority)
-	} else if k.priority.jobs > 0 {
-		setPriority(started.pid, k.priority.jobs)
+	} else if nice := k.reaper.priority.jobs; nice > 0 {
+		setPriority(started.pid, nice)
 	}
 	a.noteStep(s, started.pid)
 	return started, nil

@@ -62,7 +62,7 @@ type outcome struct {
 	time   time.Time
 }
 
-func newReaper(p priority, slow *Slowness) (*reaper, error) {
+func newReaper(slow *Slowness) (*reaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("becoming subreaper: %w", err)
 	}
@@ -76,7 +76,7 @@ func newReaper(p priority, slow *Slowness) (*reaper, error) {
 		children:  fd,
 		forked:    make(chan struct{}, 1),
 		oom:       newOOMScore(),
-		priority:  p,
+		priority:  takeLead(),
 		slow:      slow,
 		procs:     map[int]*proc{},
 		sessions:  map[int]session{},
@@ -95,7 +95,7 @@ func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error))
 	defer r.forking.begin()()
 	var pid int
 	var err error
-	r.oom.during(func() { r.priority.during(func() { pid, err = start() }) })
+	r.oom.during(func() { r.priority.asJob(func() { pid, err = start() }) })
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,6 @@ type shepherd struct {
 	uid, gid  uint32
 	null      int // /dev/null, for reading and writing
 	jobs      int // the control group of all jobs; -1: the shepherd's own
-	priority  priority
 	reaper    *reaper
 	socketDir *os.File // the directory of the socket
 	journal   *journal // never call add with mu held: compaction takes mu
@@ -170,7 +169,7 @@ func newShepherd(dir string) (*shepherd, error) {
 	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // what we were started with is not for jobs
 	debug.SetGCPercent(gcPercent)
 	k := &shepherd{
-		dir: dir, jobs: -1, priority: takeLead(), uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
+		dir: dir, jobs: -1, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
 		pid:      strconv.Itoa(os.Getpid()),
 		starting: newTurns(turnsMax, turnsEach),
 		removals: newTurns(removalsMax, removalsEach),
@@ -191,7 +190,7 @@ func newShepherd(dir string) (*shepherd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.reaper, err = newReaper(k.priority, &k.slow); err != nil {
+	if k.reaper, err = newReaper(&k.slow); err != nil {
 		return nil, err
 	}
 	k.journal, err = openJournal(filepath.Join(dir, journalName), records, k.records)

@@ -95,12 +95,12 @@ func TestConnectionFlood(t *testing.T) {
 	c.Close()
 	for _, c := range open { // closed by the server, at once or after helloWait
 		c.SetReadDeadline(time.Now().Add(10 * helloWait))
-		said, err := io.ReadAll(c)
+		answer, err := io.ReadAll(c)
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatal("a connection that says nothing stays open")
 		}
-		if len(said) < 3 || said[0] != greetBusy {
-			t.Fatalf("a connection that says nothing is told %q", said)
+		if len(answer) < 3 || answer[0] != greetBusy {
+			t.Fatalf("a connection without a greeting was answered %q", answer)
 		}
 	}
 }

@@ -28,7 +28,8 @@ func FetchInto(ctx context.Context, c Client, get gdi.Get, st *state.State) erro
 
 // Submitted returns when a job was submitted; 0: qmaster does not know it, or not any more.
 func Submitted(ctx context.Context, c Client, job uint32) (grid.Time, error) {
-	found, err := Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: []grid.Key{{ID: job}}, Brief: true}})
+	one := gdi.Where{Keys: []grid.Key{{ID: job}}, Brief: true}
+	found, err := Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: one})
 	if err != nil {
 		return 0, err
 	}

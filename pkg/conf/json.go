@@ -15,11 +15,11 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// SetJSON returns the object with one attribute set from a JSON value: a boolean, a number (of bytes, seconds or units), a
-// list of names, values by name, a time of RFC 3339, or for each of them the text that Set takes. The value of an attribute with
-// exceptions for hosts may be an object with "value" and "at", the values by host or @group. Objects are merged into what there is, by name:
-// null removes a member (RFC 7396); any other value is the whole. The rules of a resource quota set and the
-// parameters of algorithms are lists as qconf -fmt json prints them.
+// SetJSON returns the object with one attribute set from a JSON value: a boolean, a number (of bytes, seconds or
+// units), a list of names, values by name, a time of RFC 3339, or for each of them the text that Set takes. The value
+// of an attribute with exceptions for hosts may be an object with "value" and "at", the values by host or @group.
+// Objects are merged into what there is, by name: null removes a member (RFC 7396); any other value is the whole. The
+// rules of a resource quota set and the parameters of algorithms are lists as qconf -fmt json prints them.
 func SetJSON(o grid.Object, attr string, value []byte) (grid.Object, error) {
 	var v any
 	in := json.NewDecoder(bytes.NewReader(value))
@@ -176,7 +176,8 @@ func (a attribute) listText(list []any) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// valuesText returns the text of values by name: those that there are, with others in their place and beside them, without those that are null.
+// valuesText returns the text of values by name: those that there are, with others in their place and beside them,
+// without those that are null.
 func (a attribute) valuesText(values map[string]any, now grid.Values) (string, error) {
 	var words []string
 	for _, v := range now {
@@ -309,8 +310,9 @@ func withLimits(set *grid.RQS, v any) (grid.Object, error) {
 	return &c, nil
 }
 
-// withSections returns a scheduler configuration with other parameters of its algorithms: those that are named, each with all its rows.
-// A parameter whose value is null has its default again, and so have all of an algorithm whose parameters are null.
+// withSections returns a scheduler configuration with other parameters of its algorithms: those that are named, each
+// with all its rows. A parameter whose value is null has its default again, and so have all of an algorithm whose
+// parameters are null.
 func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 	var sections []struct {
 		Algorithm  string `json:"algorithm"`
@@ -322,7 +324,8 @@ func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 	in := json.NewDecoder(bytes.NewReader(value))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&sections); err != nil {
-		return nil, refuse("attribute \"algorithm_parameters\" is no list of objects with algorithm and parameters, each with name and value; \"ALGORITHM.NAME\" is an attribute of its own")
+		return nil, refuse("attribute \"algorithm_parameters\" is no list of objects with algorithm and parameters, each " +
+			"with name and value; \"ALGORITHM.NAME\" is an attribute of its own")
 	}
 	seen := map[string]bool{}
 	for _, s := range sections {
@@ -355,8 +358,8 @@ func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 	return c, nil
 }
 
-// withDotted returns a scheduler configuration with another value of one parameter of an algorithm: a text, of a table the list of its rows, or
-// null, its default.
+// withDotted returns a scheduler configuration with another value of one parameter of an algorithm: a text, of a table
+// the list of its rows, or null, its default.
 func withDotted(c *grid.SchedConf, attr string, v any) (grid.Object, error) {
 	algorithm, name, _ := strings.Cut(attr, ".")
 	var rows []string
@@ -380,18 +383,21 @@ func withDotted(c *grid.SchedConf, attr string, v any) (grid.Object, error) {
 	return WithRows(c, algorithm, name, rows), nil
 }
 
-// checkRows refuses what is no name or no rows of a parameter. The algorithm refuses a parameter that it does not have, unless it has no rows.
+// checkRows refuses what is no name or no rows of a parameter. The algorithm refuses a parameter that it does not have,
+// unless it has no rows.
 func checkRows(c *grid.SchedConf, algorithm, name string, rows []string) error {
 	if name == "" || strings.ContainsAny(name+strings.Join(rows, ""), "\r\n\x00") {
 		return refuse("parameter %q of algorithm %q has no name, or is more than one line", name, algorithm)
 	}
 	section := c.Section(algorithm)
-	if len(rows) == 0 && len(section) > 0 && !slices.ContainsFunc(section, func(p grid.Param) bool { return p.Name == name }) {
+	has := slices.ContainsFunc(section, func(p grid.Param) bool { return p.Name == name })
+	if len(rows) == 0 && len(section) > 0 && !has {
 		var names []string
 		for _, p := range section {
 			names = append(names, p.Name)
 		}
-		return refuse("algorithm %q has no parameter %q: it is none of %s", algorithm, name, strings.Join(slices.Compact(names), ", "))
+		known := strings.Join(slices.Compact(names), ", ")
+		return refuse("algorithm %q has no parameter %q: it is none of %s", algorithm, name, known)
 	}
 	return nil
 }

@@ -78,8 +78,8 @@ func changeSection(c *grid.SchedConf, op ListOp, attr, value string) (*grid.Sche
 	return &n, nil
 }
 
-// WithRows returns a scheduler configuration with these rows of a parameter in place of those it had; without any it has its default
-// again. An empty name means all parameters.
+// WithRows returns a scheduler configuration with these rows of a parameter in place of those it had; without any it
+// has its default again. An empty name means all parameters.
 func WithRows(c *grid.SchedConf, algorithm, name string, rows []string) *grid.SchedConf {
 	params := slices.Clone(c.Section(algorithm))
 	params = slices.DeleteFunc(params, func(p grid.Param) bool { return name == "" || p.Name == name })

@@ -5,6 +5,14 @@ import (
 	"strings"
 )
 
+// Resources are the resource attributes of a cell.
+type Resources interface {
+	// Centry returns the attribute of a name, nil when there is none.
+	Centry(name string) *Centry
+	// Centries returns all attributes, by name.
+	Centries() []*Centry
+}
+
 // Centry is an attribute of the complex, complex(5).
 type Centry struct {
 	Name        string     `conf:"name"`

@@ -90,8 +90,8 @@ type JATask struct {
 	// is bound to in lower case, SCcTTC; "": it is not bound.
 	Binding string
 
-	// Takes are hard requests that hold for the current attempt beside those of its job, or in their place: what the scheduling
-	// algorithm has it take (orders.StartJob).
+	// Takes are hard requests that hold for the current attempt beside those of its job, or in their place: what the
+	// scheduling algorithm has it take (orders.StartJob).
 	Takes Requests
 
 	// Maps are the instances of resource maps that the current attempt has, by resource and host.

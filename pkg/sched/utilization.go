@@ -78,8 +78,8 @@ func (c *Cluster) held(b booking) []complex.Demand {
 
 // sameUse reports whether two versions of a started task hold the same.
 func sameUse(a, b *grid.JATask) bool {
-	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b) && sameInstances(a.Maps, b.Maps) && sameCores(a, b) &&
-		sameLimits(a.Limits, b.Limits) && slices.Equal(a.Takes, b.Takes)
+	return a == b || a.Preempted() == b.Preempted() && sameGrants(a, b) && sameInstances(a.Maps, b.Maps) &&
+		sameCores(a, b) && sameLimits(a.Limits, b.Limits) && slices.Equal(a.Takes, b.Takes)
 }
 
 // sameLimits reports whether tasks of one job hold the same for their limits.

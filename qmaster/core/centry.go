@@ -50,7 +50,10 @@ func (c *Core) mapInUse(e *grid.Centry) string {
 			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
 		}
 	}
-	return c.algorithmNames(old, e)
+	if c.algorithmNeeds(old, e) {
+		return namedBySchedConf(e)
+	}
+	return ""
 }
 
 // centryTwice refuses a name or shortcut that another attribute has.
@@ -170,6 +173,10 @@ func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	return c.centryNamed(e)
 }
 
+func namedBySchedConf(e *grid.Centry) string {
+	return fmt.Sprintf("denied: Complex attribute %q is still referenced in scheduler configuration.", e.Name)
+}
+
 // centryNamed returns which object names an attribute.
 func (c *Core) centryNamed(e *grid.Centry) string {
 	in := func(values ...grid.Values) bool {
@@ -184,11 +191,9 @@ func (c *Core) centryNamed(e *grid.Centry) string {
 			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
 		}
 	}
-	if refusal := c.algorithmNames(e, nil); refusal != "" {
-		return refusal
-	}
-	if conf := c.state.SchedConf(); in(conf.JobLoadAdjustments) || c.formulaNames(conf.LoadFormula, e) {
-		return fmt.Sprintf("denied: Complex attribute %q is still referenced in scheduler configuration.", e.Name)
+	conf := c.state.SchedConf()
+	if in(conf.JobLoadAdjustments) || c.formulaNames(conf.LoadFormula, e) || c.algorithmNeeds(e, nil) {
+		return namedBySchedConf(e)
 	}
 	return cmp.Or(
 		c.quotaNames(e),

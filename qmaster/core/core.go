@@ -139,14 +139,8 @@ type Core struct {
 // for one that may.
 type Algorithm struct {
 	Name      string
-	Complete  func(*grid.SchedConf, Resources) error // nil: what the configuration names is not looked for
-	Admission func(grid.SchedConf) func(*grid.Job, Resources) string
-}
-
-// Resources are the resource attributes that an algorithm may name.
-type Resources interface {
-	Centry(name string) *grid.Centry
-	Centries() []*grid.Centry
+	Complete  func(*grid.SchedConf, grid.Resources) error // nil: what the configuration names is not looked for
+	Admission func(grid.SchedConf) func(*grid.Job, grid.Resources) string
 }
 
 // New returns the owner of a recovered state. Epoch is the log's epoch, which

@@ -73,7 +73,8 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 	n.Error = message
 	n.Previous = t.Previous.Plus(t.Usage)
 	n.Usage, n.Interim = grid.Usage{}, nil
-	n.Grants, n.Maps, n.Cores, n.Takes, n.Limits, n.PE, n.Kill, n.Reason, n.Binding = nil, nil, nil, nil, nil, "", "", "", ""
+	n.Grants, n.Maps, n.Cores, n.Takes, n.Limits = nil, nil, nil, nil, nil
+	n.PE, n.Kill, n.Reason, n.Binding = "", "", "", ""
 	c.emit(events.Mod(&n))
 	c.dropPast(t)
 	c.touch(t.Grants)

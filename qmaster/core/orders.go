@@ -141,7 +141,8 @@ func (c *Core) withTakes(j *grid.Job, o *orders.StartJob) (*grid.Job, *orders.Re
 	}
 	for _, r := range o.Takes {
 		if e := c.state.Centry(r.Name); e == nil || !(r.Num >= 0 && r.Num < grid.Infinity) {
-			return nil, refuse(orders.Malformed, "task %d.%d can't take %s=%s: no such resource or amount", o.Job, o.Task, r.Name, r.Value)
+			return nil, refuse(orders.Malformed, "task %d.%d can't take %s=%s: no such resource or amount",
+				o.Job, o.Task, r.Name, r.Value)
 		}
 	}
 	asks := *j

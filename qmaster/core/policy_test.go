@@ -170,8 +170,8 @@ func (h *harness) booked() string {
 
 // testAlgorithms are those that the cells of the transcripts know.
 var testAlgorithms = []Algorithm{
-	{Name: "default", Complete: func(*grid.SchedConf, Resources) error { return nil }},
-	{Name: "roundrobin", Complete: func(*grid.SchedConf, Resources) error { return nil }},
+	{Name: "default", Complete: func(*grid.SchedConf, grid.Resources) error { return nil }},
+	{Name: "roundrobin", Complete: func(*grid.SchedConf, grid.Resources) error { return nil }},
 }
 
 // priorityOrder reads an order about tickets and priority; numbers come as

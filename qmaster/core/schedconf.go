@@ -61,7 +61,7 @@ func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 		if a.Name != s.Algorithm && s.Section(a.Name) == nil {
 			continue
 		}
-		var cell Resources = c.state
+		var cell grid.Resources = c.state
 		if sameParameters(s.Section(a.Name), c.state.SchedConf().Section(a.Name)) {
 			cell = nil // what it names may have gone since
 		}
@@ -80,8 +80,9 @@ func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 	return ""
 }
 
-// algorithmNames returns which algorithm's parameters name an attribute that is to go, or to become another one.
-func (c *Core) algorithmNames(old, is *grid.Centry) string {
+// algorithmNeeds reports whether parameters of an algorithm name an attribute that is to become another one, or to go:
+// nil.
+func (c *Core) algorithmNeeds(old, is *grid.Centry) bool {
 	conf := c.state.SchedConf()
 	for _, a := range c.algorithms {
 		before, after := *conf, *conf
@@ -89,15 +90,15 @@ func (c *Core) algorithmNames(old, is *grid.Centry) string {
 			continue
 		}
 		if a.Complete(&after, changedCentry{c.state, old.Name, is}) != nil {
-			return fmt.Sprintf("denied: Complex attribute %q is still referenced in scheduler configuration.", old.Name)
+			return true
 		}
 	}
-	return ""
+	return false
 }
 
 // changedCentry is the attributes of a cell with another one in the place of one; nil: without it.
 type changedCentry struct {
-	Resources
+	grid.Resources
 	name string
 	is   *grid.Centry
 }

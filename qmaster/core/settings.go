@@ -31,7 +31,7 @@ type settings struct {
 	departments                    []*grid.Userset
 	usage                          shares.UsagePolicy
 	logins                         grid.Logins
-	admit                          func(*grid.Job, Resources) string // of the scheduler's algorithm; nil: all are admitted
+	admit                          func(*grid.Job, grid.Resources) string // of the scheduler's algorithm; nil: all are admitted
 	hosts                          map[string]*hostSettings
 }
 

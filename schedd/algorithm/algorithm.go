@@ -66,15 +66,9 @@ func Find(entries []Entry, name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Resources are the resource attributes of a cell: *state.State.
-type Resources interface {
-	Centry(name string) *grid.Centry
-	Centries() []*grid.Centry
-}
-
-// Complete checks a configuration by making the algorithm from it, and fills
-// in its section: all parameters, with what they mean. What it names must exist, in it or in the cell; nil: it was accepted before.
-func (e Entry) Complete(conf *grid.SchedConf, cell Resources) error {
+// Complete checks a configuration by making the algorithm from it, and fills in its section: all parameters, with what
+// they mean. What it names must exist, in it or in the cell; nil: it was accepted before.
+func (e Entry) Complete(conf *grid.SchedConf, cell grid.Resources) error {
 	a, err := e.New(*conf)
 	if err == nil && cell != nil {
 		err = a.CheckNames(cell)
@@ -85,7 +79,8 @@ func (e Entry) Complete(conf *grid.SchedConf, cell Resources) error {
 	p := a.Params()
 	for _, none := range conf.Section(e.Name) {
 		if len(p) == 0 {
-			return fmt.Errorf("it has no parameters of its own, and so no %q: qconf -ssconf lists the attributes of the scheduler configuration", none.Name)
+			return fmt.Errorf("it has no parameters of its own, and so no %q: qconf -ssconf lists the attributes "+
+				"of the scheduler configuration", none.Name)
 		}
 	}
 	if len(p) > 0 {
@@ -94,8 +89,9 @@ func (e Entry) Complete(conf *grid.SchedConf, cell Resources) error {
 	return nil
 }
 
-// FindResource returns an error that names those there are unless a cell has a resource of a name that suits, or the name is one of the words.
-func FindResource(cell Resources, name string, suits func(*grid.Centry) bool, words ...string) error {
+// FindResource returns an error that names those there are unless a cell has a resource of a name that suits, or the
+// name is one of the words.
+func FindResource(cell grid.Resources, name string, suits func(*grid.Centry) bool, words ...string) error {
 	if e := cell.Centry(name); e != nil && suits(e) || slices.Contains(words, name) {
 		return nil
 	}
@@ -109,7 +105,7 @@ func FindResource(cell Resources, name string, suits func(*grid.Centry) bool, wo
 }
 
 // Admission returns why jobs may not be submitted under a configuration to a cell.
-func (e Entry) Admission(conf grid.SchedConf) func(*grid.Job, Resources) string {
+func (e Entry) Admission(conf grid.SchedConf) func(*grid.Job, grid.Resources) string {
 	a, err := e.New(conf)
 	if err != nil {
 		return nil
@@ -126,11 +122,12 @@ type Algorithm interface {
 	// Params are the parameters of its own section that hold, see Describe;
 	// none for a Decider without Params.
 	Params() []grid.Param
-	// CheckNames returns an error for a name in its configuration that is none of the configuration's own or of the cell's resources.
-	CheckNames(Resources) error
+	// CheckNames returns an error for a name in its configuration that is none of the configuration's own or of the
+	// cell's resources.
+	CheckNames(grid.Resources) error
 	// Admit returns why a job may not be submitted, "" when it may. A Decider
 	// that has nothing against any job need not say so.
-	Admit(*grid.Job, Resources) string
+	Admit(*grid.Job, grid.Resources) string
 	// Explain is the present view of the Decider, a small table in its own
 	// terms; none for one without Explain.
 	Explain(Run) []string
@@ -210,16 +207,16 @@ func (p *pair[M]) Params() []grid.Param {
 	return nil
 }
 
-func (p *pair[M]) CheckNames(cell Resources) error {
-	if d, ok := p.decider.(interface{ CheckNames(Resources) error }); ok {
+func (p *pair[M]) CheckNames(cell grid.Resources) error {
+	if d, ok := p.decider.(interface{ CheckNames(grid.Resources) error }); ok {
 		return d.CheckNames(cell)
 	}
 	return nil
 }
 
-func (p *pair[M]) Admit(j *grid.Job, cell Resources) string {
+func (p *pair[M]) Admit(j *grid.Job, cell grid.Resources) string {
 	if d, ok := p.decider.(interface {
-		Admit(*grid.Job, Resources) string
+		Admit(*grid.Job, grid.Resources) string
 	}); ok {
 		return d.Admit(j, cell)
 	}

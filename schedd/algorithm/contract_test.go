@@ -88,7 +88,7 @@ type talker struct{ starter[*roll] }
 
 func (d talker) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
-func (d talker) Admit(j *grid.Job, _ algorithm.Resources) string {
+func (d talker) Admit(j *grid.Job, _ grid.Resources) string {
 	if j.Project == "" {
 		return fmt.Sprintf("needs a project while %d jobs start in a run", d.conf.Most)
 	}

@@ -50,7 +50,7 @@ func Decode(section []grid.Param, into any) error {
 			if seen[p.Name] {
 				return fmt.Errorf("parameter %q appears more than once", p.Name)
 			}
-			err = given(v, strings.TrimSpace(p.Text))
+			err = parseGiven(v, strings.TrimSpace(p.Text))
 		default:
 			if !seen[p.Name] {
 				v.SetLen(0)
@@ -169,7 +169,7 @@ func row(rows reflect.Value, line string) error {
 			return fmt.Errorf("%q: %s appears more than once", line, name)
 		}
 		seen[name] = true
-		if err := given(v, text); err != nil {
+		if err := parseGiven(v, text); err != nil {
 			return fmt.Errorf("%q: %s: %w", line, name, err)
 		}
 	}
@@ -209,8 +209,8 @@ func rowText(r reflect.Value) string {
 
 const none = "none"
 
-// given parses a text that a configuration has.
-func given(v reflect.Value, text string) error {
+// parseGiven parses a text that a configuration has, which is never empty.
+func parseGiven(v reflect.Value, text string) error {
 	if text == "" {
 		return errors.New("lacks a value")
 	}

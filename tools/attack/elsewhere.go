@@ -6,9 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"strings"
 )
 
 // elsewhere returns the command line for what is on another machine in a real cell: the attacker's
@@ -18,8 +16,9 @@ func (s *site) elsewhere(args ...string) []string {
 	return append([]string{"nice", "-n", strconv.Itoa(s.nice)}, args...)
 }
 
-// startElsewhere starts a command line of elsewhere. Hosts together give way to the cell's daemons, and attacks to both: each as one control
-// group, or else each session by itself, where the kernel weighs sessions against each other (sched(7), autogroup).
+// startElsewhere starts a command line of elsewhere. Hosts together give way to the cell's daemons, and attacks to
+// both: each as one control group, or else each session by itself, where the kernel weighs sessions against each other
+// (sched(7), autogroup).
 func (s *site) startElsewhere(cmd *exec.Cmd, where machine) error {
 	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Setsid = false, true
 	if err := cmd.Start(); err != nil {
@@ -45,35 +44,26 @@ const (
 	machines
 )
 
-// Where control groups weigh processors, and what machines weigh there: of busy processors daemons get four parts, hosts two, and attacks one.
-var weighed = []struct {
-	dir, has, weight string
-	weights          [machines]string
-}{
-	{"/sys/fs/cgroup", "cgroup.subtree_control", "cpu.weight", [...]string{"50", "25"}},
-	{"/sys/fs/cgroup/cpu", "cpu.shares", "cpu.shares", [...]string{"512", "256"}},
-	{"/sys/fs/cgroup/cpu,cpuacct", "cpu.shares", "cpu.shares", [...]string{"512", "256"}},
-}
+// cpuGroups is where control groups of version 1 weigh processors.
+const cpuGroups = "/sys/fs/cgroup/cpu"
 
-// makeGroups makes the control groups of elsewhere, if it can. Without them each of hundreds of sessions has a weight of its own.
+// machineGroups are the names of the machines' control groups, and their weights, of which the daemons have 1024: of
+// busy processors daemons get four parts, hosts two, and attacks one.
+var machineGroups = [machines]struct{ suffix, shares string }{{"-hosts", "512"}, {"-attacks", "256"}}
+
+// makeGroups makes the control groups of elsewhere, if it can. Without them each of hundreds of sessions has a weight
+// of its own.
 func (s *site) makeGroups() {
-	for _, w := range weighed {
-		has, err := os.ReadFile(filepath.Join(w.dir, w.has))
-		if err != nil || w.weight == "cpu.weight" && !slices.Contains(strings.Fields(string(has)), "cpu") {
-			continue
+	for m, g := range machineGroups {
+		group := filepath.Join(cpuGroups, filepath.Base(s.dir)+g.suffix)
+		if os.Mkdir(group, 0o755) != nil {
+			return
 		}
-		for m, weight := range w.weights {
-			group := filepath.Join(w.dir, filepath.Base(s.dir)+[...]string{"-hosts", "-attacks"}[m])
-			if os.Mkdir(group, 0o755) != nil {
-				return
-			}
-			s.groups[m] = group
-			if os.WriteFile(filepath.Join(group, w.weight), []byte(weight), 0) != nil {
-				s.removeGroups()
-				return
-			}
+		s.groups[m] = group
+		if os.WriteFile(filepath.Join(group, "cpu.shares"), []byte(g.shares), 0) != nil {
+			s.removeGroups()
+			return
 		}
-		return
 	}
 }
 

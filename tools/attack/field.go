@@ -340,15 +340,15 @@ func (f *Field) run(ctx context.Context, name string, args ...string) (string, e
 	return string(out), err
 }
 
-// qsub submits a job that runs in the attacker's directory: the account may have no home.
-func (f *Field) qsub(ctx context.Context, args ...string) (string, error) {
+// runQsub submits a job that runs in the attacker's directory: the account may have no home.
+func (f *Field) runQsub(ctx context.Context, args ...string) (string, error) {
 	return f.run(ctx, "qsub", append([]string{"-cwd"}, args...)...)
 }
 
-// tryJob returns an error when a job of the attacker cannot be submitted, or cannot be started. One that has not ended in time may wait
-// for its turn.
+// tryJob returns an error when a job of the attacker cannot be submitted, or cannot be started. One that has not ended
+// in time may wait for its turn.
 func (f *Field) tryJob(ctx context.Context) error {
-	out, err := f.qsub(ctx, "-sync", "y", "-o", "/dev/null", "-j", "y", "-b", "y", "true")
+	out, err := f.runQsub(ctx, "-sync", "y", "-o", "/dev/null", "-j", "y", "-b", "y", "true")
 	if err == nil || ctx.Err() != nil {
 		return nil
 	}

@@ -42,8 +42,8 @@ type service struct {
 	do    func(h *honest, ctx context.Context) error
 }
 
-// qsubService is the one whose delay the report shows for each attack. metricsService is asked for once at a time, as Prometheus asks: qmaster
-// refuses more of one user.
+// qsubService is the one whose delay the report shows for each attack. metricsService is asked for once at a time, as
+// Prometheus asks: qmaster refuses more of one user.
 const (
 	qsubService    = "qsub"
 	metricsService = "metrics of qmaster"
@@ -60,7 +60,9 @@ var services = []service{
 	{"quill why", 3 * time.Second, (*honest).why},
 	{"health of quill web", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, h.s.web, "", "/healthz", 0) }},
 	{"health of quill web, socket", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, "", "", "/healthz", 0) }},
-	{metricsService, 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, h.s.metrics, "", "/metrics", 0) }},
+	{metricsService, 500 * time.Millisecond, func(h *honest, ctx context.Context) error {
+		return h.http(ctx, h.s.metrics, "", "/metrics", 0)
+	}},
 	{"jobs of the past", 2 * time.Second, func(h *honest, ctx context.Context) error {
 		return h.http(ctx, h.s.web, h.s.tokens.honest, "/v1/jobs?at=10", 0)
 	}},

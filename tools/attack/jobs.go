@@ -41,7 +41,7 @@ func submitEnvironments(ctx context.Context, f *Field) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		_, err := f.qsub(ctx, "-o", "/dev/null", "-j", "y", "-S", "/bin/sh", "-v", v, "-b", "y", "true")
+		_, err := f.runQsub(ctx, "-o", "/dev/null", "-j", "y", "-S", "/bin/sh", "-v", v, "-b", "y", "true")
 		f.count(err)
 	}
 	// A job that leaves programs in its TMPDIR, where an epilog may look first.
@@ -49,7 +49,7 @@ func submitEnvironments(ctx context.Context, f *Field) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.qsub(ctx, "-o", "/dev/null", "-j", "y", "-S", "/bin/sh", plant)
+	_, err = f.runQsub(ctx, "-o", "/dev/null", "-j", "y", "-S", "/bin/sh", plant)
 	f.count(err)
 	f.pause(ctx, 500*time.Millisecond)
 	return nil
@@ -92,14 +92,15 @@ exit 0
 				if ctx.Err() != nil {
 					return nil
 				}
-				_, err := f.qsub(ctx, append(words, "-b", "y", "cat")...)
+				_, err := f.runQsub(ctx, append(words, "-b", "y", "cat")...)
 				f.count(err)
 			}
 			if text, err := os.ReadFile(out); err == nil {
 				f.search("standard input of a job", text)
 			}
 		}
-		_, err := f.qsub(ctx, "-o", "/dev/null", "-j", "y", "-S", "/bin/sh", "-v", "TARGETS="+strings.Join(append([]string{f.Closed[1], f.Closed[3]}, f.Closed...), " "), swap)
+		targets := strings.Join(append([]string{f.Closed[1], f.Closed[3]}, f.Closed...), " ")
+		_, err := f.runQsub(ctx, "-o", "/dev/null", "-j", "y", "-S", "/bin/sh", "-v", "TARGETS="+targets, swap)
 		f.count(err)
 		f.race(ctx, i)
 		f.run(ctx, "qdel", "-u", f.Name)
@@ -112,7 +113,7 @@ func (f *Field) race(ctx context.Context, n int) {
 	link, own := filepath.Join(f.Dir, "race"), filepath.Join(f.Dir, fmt.Sprint("own", n%10))
 	os.WriteFile(own, nil, 0o644)
 	for range 10 {
-		f.qsub(ctx, "-o", link, "-j", "y", "-b", "y", "echo", "written by a job of the attacker")
+		f.runQsub(ctx, "-o", link, "-j", "y", "-b", "y", "echo", "written by a job of the attacker")
 		for i := range 200 {
 			os.Remove(link)
 			os.Symlink([]string{own, f.Closed[0]}[i%2], link)
@@ -131,10 +132,10 @@ func submitFIFOs(ctx context.Context, f *Field) error {
 	if err := syscall.Mkfifo(fifo, 0o644); err != nil && !os.IsExist(err) {
 		return err
 	}
-	out, err := f.qsub(ctx, "-N", "fifo", "-t", "1-70", "-i", fifo, "-o", "/dev/null", "-j", "y", "-b", "y", "true")
+	out, err := f.runQsub(ctx, "-N", "fifo", "-t", "1-70", "-i", fifo, "-o", "/dev/null", "-j", "y", "-b", "y", "true")
 	f.count(err)
 	first := submitted(out)
-	out, err = f.qsub(ctx, "-N", "fifo", "-t", "1-20", "-o", fifo, "-j", "y", "-b", "y", "true")
+	out, err = f.runQsub(ctx, "-N", "fifo", "-t", "1-20", "-o", fifo, "-j", "y", "-b", "y", "true")
 	f.count(err)
 	second := submitted(out)
 	f.pause(ctx, 3*time.Second)
@@ -156,7 +157,7 @@ var directories = Attack{
 }
 
 func takeNames(ctx context.Context, f *Field) error {
-	out, err := f.qsub(ctx, "-h", "-o", "/dev/null", "-j", "y", "-b", "y", "true")
+	out, err := f.runQsub(ctx, "-h", "-o", "/dev/null", "-j", "y", "-b", "y", "true")
 	f.count(err)
 	next := submitted(out)
 	if next == 0 {

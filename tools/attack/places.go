@@ -144,7 +144,8 @@ func lengthen(n int) func(reflect.Value) {
 	}
 }
 
-// multiply gives a list n elements like its first, with texts and numbers of their own, others each time. A list of objects without a first one stays as it is.
+// multiply gives a list n elements like its first, with texts and numbers of their own, others each time. A list of
+// objects without a first one stays as it is.
 func multiply(n int) func(reflect.Value) {
 	return func(v reflect.Value) {
 		of := v.Type().Elem().Kind()

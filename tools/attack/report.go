@@ -73,8 +73,8 @@ func (r *outcome) allBreaches() (all []string) {
 	return append(all, r.breaches...)
 }
 
-// inactive returns the attacks that could do nothing, and why: what they were to show is not known then.
-func (r *outcome) inactive() (all []string) {
+// inactiveAttacks returns the attacks that could do nothing, and why: what they were to show is not known then.
+func (r *outcome) inactiveAttacks() (all []string) {
 	for _, f := range r.fields {
 		f.mu.Lock()
 		if f.failed != "" && f.done+f.refused == 0 {
@@ -94,7 +94,7 @@ func (r *outcome) bars() []bar {
 		none("daemons that ended", len(r.crashes)),
 		none("daemons that did not end when asked to", len(r.late)),
 		none("files, secrets or jobs of others touched, listings forged", len(r.allBreaches())),
-		none("attacks that could do nothing", len(r.inactive())),
+		none("attacks that could do nothing", len(r.inactiveAttacks())),
 	}
 	for _, s := range services {
 		q, idle := r.during[s.name], r.idle[s.name]
@@ -204,7 +204,7 @@ func (r *outcome) print(w io.Writer) (held bool) {
 	list("daemons that did not end when asked to", r.late)
 	list("breaches", r.allBreaches())
 	list("queue instances in error", r.inError)
-	list("attacks that could do nothing", r.inactive())
+	list("attacks that could do nothing", r.inactiveAttacks())
 	for _, s := range services {
 		if q := r.during[s.name]; q.failed > 0 {
 			list("a failure of "+s.name, []string{q.why})

@@ -189,9 +189,11 @@ func (f *Field) deleteJobs(ids []uint32) {
 	f.reply(context.Background(), way, &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: refs}})
 }
 
-// grow sends requests that change makes as often as they are accepted and stored, as far as the budget goes, and deletes
-// what they have made. kept is whether one was stored.
-func (f *Field) grow(ctx context.Context, way asker, t target, change func() (gdi.Request, bool), most int) (kept bool, err error) {
+// grow sends requests that change makes as often as they are accepted and stored, as far as the budget goes, and
+// deletes what they have made. kept is whether one was stored.
+func (f *Field) grow(
+	ctx context.Context, way asker, t target, change func() (gdi.Request, bool), most int,
+) (kept bool, err error) {
 	var made []uint32
 	defer func() { f.deleteJobs(made) }()
 	for i, sent := 0, 0; i < most && sent < fieldBudget && ctx.Err() == nil; i++ {

@@ -63,9 +63,9 @@ type account struct {
 }
 
 // slots are so many on each host that neither user can take all: a quota leaves the
-// other one half. What is measured is not the site's policy, and not a machine with more jobs than a host would have.
+// other one half. What is measured is not the site's policy.
 const (
-	slots    = 40
+	slots    = 300
 	slotsMax = slots // of both hosts for one user
 )
 

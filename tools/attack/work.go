@@ -30,7 +30,7 @@ func (f *Field) submitWork(ctx context.Context, subject string, switches []strin
 	}
 	args := append([]string{"-o", "/dev/null", "-j", "y", "-N", "work"}, switches...)
 	args = append(args, "-shell", "n", "-b", "y", f.Lab, "attack", "work")
-	_, err := f.qsub(ctx, append(args, words...)...)
+	_, err := f.runQsub(ctx, append(args, words...)...)
 	f.count(err)
 	f.cover(subject)
 }
@@ -66,7 +66,8 @@ func jobsMany(ctx context.Context, f *Field) error {
 func (f *Field) mailMany(ctx context.Context) {
 	for most := elements; most > 0 && f.selected("recipients of mail") && ctx.Err() == nil; {
 		to := strings.Repeat("x@y,", most)
-		out, err := f.qsub(ctx, "-o", "/dev/null", "-j", "y", "-N", "mail", "-t", "1-100", "-m", "abes", "-M", to[:len(to)-1], "-b", "y", "sleep", "60")
+		out, err := f.runQsub(ctx, "-o", "/dev/null", "-j", "y", "-N", "mail", "-t", "1-100", "-m", "abes",
+			"-M", to[:len(to)-1], "-b", "y", "sleep", "60")
 		f.count(err)
 		f.cover("recipients of mail")
 		if err != nil {
@@ -103,7 +104,7 @@ func jobsMultiline(ctx context.Context, f *Field) error {
 	f.submitWork(ctx, "value of a variable", []string{"-v", "X=1\n" + forged + "value of a variable"}, "nothing")
 	f.submitWork(ctx, "name of a file in TMPDIR", nil, "file", "x\n"+forged+"name of a file")
 	if f.selected("program") {
-		out, err := f.qsub(ctx, "-o", "/dev/null", "-j", "y", "-b", "y", line("program"))
+		out, err := f.runQsub(ctx, "-o", "/dev/null", "-j", "y", "-b", "y", line("program"))
 		f.count(err)
 		f.say([]uint32{submitted(out)})
 		f.cover("program")

@@ -53,8 +53,9 @@ type Cell interface {
 	Plan(ctx context.Context, m *Moment) (Plan, error)
 	// Parameters returns those of the algorithm of the cell at a moment, with what they mean.
 	Parameters(m *Moment) []grid.Param
-	// Preview returns what the next scheduling run would do as the cell is configured at a moment, and with other attributes of its
-	// scheduler configuration, or parameters of an algorithm, ALGORITHM.NAME: of a table the text has a line for each row.
+	// Preview returns what the next scheduling run would do as the cell is configured at a moment, and with other
+	// attributes of its scheduler configuration, or parameters of an algorithm, ALGORITHM.NAME: of a table the text has
+	// a line for each row.
 	Preview(ctx context.Context, m *Moment, changes grid.Values) (now, then outlook.Preview, err error)
 	// Algorithms returns the names that sched_conf(5) algorithm may have.
 	Algorithms() []string

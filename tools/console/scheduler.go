@@ -88,8 +88,8 @@ type difference struct {
 	Was string
 }
 
-// changedParameters returns the parameters of the algorithm that a form has otherwise than the cell. Lines without a word are left out;
-// a field without any means the default.
+// changedParameters returns the parameters of the algorithm that a form has otherwise than the cell. Lines without a
+// word are left out; a field without any means the default.
 func (q *request) changedParameters() (out []difference) {
 	algorithm := q.moment.State.SchedConf().Algorithm
 	for _, p := range parametersOf(q.cell().Parameters(q.moment)) {

@@ -43,8 +43,8 @@ func Read(log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.
 	return t.followTo(first, log.Lists(begin.Seq+1), end, now, foresee, damage)
 }
 
-// Since returns from where on the log has the story of a job that was submitted at a time. 0: it is not known when, and all of the
-// log is read.
+// Since returns from where on the log has the story of a job that was submitted at a time. 0: it is not known when, and
+// all of the log is read.
 func Since(submit grid.Time) gdi.Place {
 	if submit == 0 {
 		return gdi.Place{}

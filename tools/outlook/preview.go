@@ -32,7 +32,8 @@ type PreviewReason struct {
 // previewReasons is how many reasons a Preview has at most.
 const previewReasons = 8
 
-// PreviewOf has the algorithm of a configuration decide once about a state. It fails for a configuration that the algorithm refuses.
+// PreviewOf has the algorithm of a configuration decide once about a state. It fails for a configuration that the
+// algorithm refuses.
 func PreviewOf(st *state.State, conf *grid.SchedConf, now grid.Time, opts Options) (p Preview, err error) {
 	p.Algorithm = conf.Algorithm
 	a, err := couple.Algorithm(schedd.Algorithms(), *conf)

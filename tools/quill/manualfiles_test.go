@@ -246,7 +246,8 @@ func checkAccounting(t *testing.T, page string) {
 	}
 }
 
-// checkSchedule holds the page of the schedule file against the lines that a test of the scheduler expects: its example, and the states.
+// checkSchedule holds the page of the schedule file against the lines that a test of the scheduler expects: its
+// example, and the states.
 func checkSchedule(t *testing.T, page string) {
 	text, err := os.ReadFile("../../schedd/algorithm/ticket/testdata/reserve.txt")
 	if err != nil {

@@ -140,7 +140,8 @@ func schedulerConf(c *cli.Context, remote client.Client) (conf grid.SchedConf, e
 	return conf, err
 }
 
-// setting is what a name of quill sched get and set means: a parameter of an algorithm, or an attribute of sched_conf(5).
+// setting is what a name of quill sched get and set means: a parameter of an algorithm, or an attribute of
+// sched_conf(5).
 type setting struct {
 	conf      grid.SchedConf
 	of        algorithm.Entry
@@ -148,8 +149,8 @@ type setting struct {
 	attribute string // of the configuration; "": it is a parameter
 }
 
-// findSetting reads the scheduler configuration of the cell, and finds what a name means in it: ALGORITHM.PARAMETER, a parameter of the
-// algorithm at work, or an attribute.
+// findSetting reads the scheduler configuration of the cell, and finds what a name means in it: ALGORITHM.PARAMETER, a
+// parameter of the algorithm at work, or an attribute.
 func findSetting(c *cli.Context, remote client.Client, name string) (s setting, err error) {
 	if s.conf, err = schedulerConf(c, remote); err != nil {
 		return s, err

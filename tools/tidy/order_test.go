@@ -238,8 +238,8 @@ type order struct {
 }
 
 func newOrder(set *token.FileSet, files []*ast.File) *order {
-	return &order{set: set, files: files, reasons: map[string]bool{}, info: types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{},
-		Defs: map[*ast.Ident]types.Object{}}}
+	return &order{set: set, files: files, reasons: map[string]bool{}, info: types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
 }
 
 // readPackage resolves the names of a package as far as they are this module's.

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// A room is what a package has inside: files that all reach each other by names of the package, and methods of one type. The largest that
-// can still be changed without knowing all of it:
+// A room is what a package has inside: files that all reach each other by names of the package, and methods of one
+// type. The largest that can still be changed without knowing all of it:
 const (
 	circleMost  = 3000 // lines of files that all reach each other
 	methodsMost = 120  // of one type
 )
 
-// rooms are the packages that are above, in steps of a hundred lines and ten methods. The numbers only fall: where there is less,
-// what there is.
+// rooms are the packages that are above, in steps of a hundred lines and ten methods. The numbers only fall: where
+// there is less, what there is.
 var rooms = map[string]room{
 	"execd/core":     {circle: 3100},
 	"execd/shepherd": {circle: 6000},

@@ -41,7 +41,8 @@ func (s setting) MarshalJSON() ([]byte, error) { return s, nil }
 // Schema lets every value pass: conf.SetJSON reads it.
 func (setting) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
-// settingOf is the setting of a text. Of a parameter of an algorithm, whose name has a dot, it is the list of its lines, or null without any: the default.
+// settingOf is the setting of a text. Of a parameter of an algorithm, whose name has a dot, it is the list of its
+// lines, or null without any: the default.
 func settingOf(name, text string) setting {
 	var v any = text
 	if strings.Contains(name, ".") {

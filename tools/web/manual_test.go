@@ -9,8 +9,8 @@ import (
 	"github.com/kballard/go-shellquote"
 )
 
-// TestManual runs the curl examples of the chapters, each on a cell that has what they are about: every one is answered without an
-// error, and there is one for each route. Its table has all types of problems.
+// TestManual runs the curl examples of the chapters, each on a cell that has what they are about: every one is answered
+// without an error, and there is one for each route. Its table has all types of problems.
 func TestManual(t *testing.T) {
 	var text []byte
 	for _, page := range []string{"../manual/api.md", "../manual/fbsng.md", "../manual/gridserver.md", "../manual/scoot.md"} {

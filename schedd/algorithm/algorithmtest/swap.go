@@ -82,11 +82,13 @@ func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Sectio
 	for _, p := range []string{"land", "diff"} {
 		c.request("root", &gdi.Add{Objects: []grid.Object{&grid.Project{Name: p}}})
 	}
-	c.request("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: "lic", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
+	c.request("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: "lic", Shortcut: "lic", Type: "INT", Relop: "<=",
+		Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
 	global := *c.Core.State().ExecHost(grid.GlobalHost)
 	global.ComplexValues = grid.Values{{Name: "lic", Text: "2"}}
 	c.request("root", &gdi.Modify{Objects: []grid.Object{&global}})
-	c.request("root", &gdi.Add{Objects: []grid.Object{&grid.RQS{Name: "few", Enabled: true, Limits: grid.Names{"users {carol} to slots=2"}}}})
+	c.request("root", &gdi.Add{Objects: []grid.Object{&grid.RQS{Name: "few", Enabled: true,
+		Limits: grid.Names{"users {carol} to slots=2"}}}})
 	return c
 }
 

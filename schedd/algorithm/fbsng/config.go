@@ -79,11 +79,7 @@ func (c *Config) check() error {
 		case q.Gap != nil && *q.Gap < 0 || q.SectionGap != nil && *q.SectionGap < 0:
 			return fmt.Errorf("queue: %s: QPG and SPG can't be negative", q.Name)
 		case q.ProcessType != defaultType && c.processType(q.ProcessType) == nil:
-			names := grid.Names{defaultType}
-			for _, t := range c.ProcessTypes {
-				names = append(names, t.Name)
-			}
-			return fmt.Errorf("queue: %s: process_type=%s is none of %s", q.Name, q.ProcessType, strings.Join(names, ", "))
+			return fmt.Errorf("queue: %s: process_type=%s is none of %s", q.Name, q.ProcessType, c.typeNames())
 		}
 	}
 	for _, t := range c.ProcessTypes {
@@ -105,15 +101,15 @@ func (c *Config) processType(name string) *ProcessType {
 	return nil
 }
 
-// typeNames returns the names of all process types.
-func (c *Config) typeNames() []string {
+// typeNames lists the names of all process types.
+func (c *Config) typeNames() string {
 	names := []string{defaultType}
 	for _, t := range c.ProcessTypes {
 		if t.Name != defaultType {
 			names = append(names, t.Name)
 		}
 	}
-	return names
+	return strings.Join(names, ", ")
 }
 
 // queue is a queue and its place in the order of the configuration; those that

@@ -26,8 +26,9 @@ var New = algorithm.NewDecider(newConfig, func(c *Config) algorithm.Decider[*Mod
 // Params are the parameters that hold.
 func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
-// CheckNames returns an error for what a process type names and the cell does not have: amounts of resources, and attributes, which are boolean.
-func (d *Decider) CheckNames(cell algorithm.Resources) error {
+// CheckNames returns an error for what a process type names and the cell does not have: amounts of resources, and
+// attributes, which are boolean.
+func (d *Decider) CheckNames(cell grid.Resources) error {
 	boolean := func(e *grid.Centry) bool { return e.Type == "BOOL" }
 	for _, t := range d.conf.ProcessTypes {
 		wrong := func(parameter, name string, suits func(*grid.Centry) bool, words ...string) error {
@@ -64,13 +65,13 @@ func isAmount(e *grid.Centry) bool {
 // isTaken reports whether a section may take so much of a resource; slots it has by the number of its processes.
 func isTaken(e *grid.Centry) bool { return isAmount(e) && e.Name != "slots" }
 
-// Admit returns why a job may not be submitted, "" when it may: its process type
-// is not known, or it asks for less than that; or its placement is none; or the cell does not have what the section takes.
-func (d *Decider) Admit(j *grid.Job, cell algorithm.Resources) string {
+// Admit returns why a job may not be submitted, "" when it may: its process type is not known, or it asks for less than
+// that; or its placement is none; or the cell does not have what the section takes.
+func (d *Decider) Admit(j *grid.Job, cell grid.Resources) string {
 	name := d.conf.typeOf(j)
 	t := d.conf.processType(name)
 	if t == nil && name != defaultType {
-		return fmt.Sprintf("job rejected: process type %q is not defined, only %s", name, strings.Join(d.conf.typeNames(), ", "))
+		return fmt.Sprintf("job rejected: process type %q is not defined, only %s", name, d.conf.typeNames())
 	}
 	if mode := algorithm.ContextOf(j, "placement"); mode != "" && !placements().Has(mode) {
 		return fmt.Sprintf("job rejected: placement %q is none of %s", mode, strings.Join(placements(), ", "))
@@ -79,7 +80,7 @@ func (d *Decider) Admit(j *grid.Job, cell algorithm.Resources) string {
 		if err := algorithm.FindResource(cell, v.Name, isTaken); err != nil {
 			return "job rejected: sect_resources: " + err.Error()
 		}
-		if amount(v.Name, v.Text) <= 0 {
+		if n := amount(v.Name, v.Text); !(n > 0 && n < grid.Infinity) {
 			return fmt.Sprintf("job rejected: sect_resources: %s=%s is no amount", v.Name, v.Text)
 		}
 	}

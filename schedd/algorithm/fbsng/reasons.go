@@ -26,8 +26,8 @@ func (s *said) add(texts []string) {
 	}
 }
 
-// reportReasons reports why sections wait, by the category that their jobs were submitted in: that is where others look. Sections of several
-// process types may be in one.
+// reportReasons reports why sections wait, by the category that their jobs were submitted in: that is where others
+// look. Sections of several process types may be in one.
 func (r *run) reportReasons() {
 	if r.Stopped {
 		return
@@ -76,7 +76,8 @@ func (r *run) reasonsOf(q *queue, c, first *contender) []string {
 		cluster, head = r.m.bare, head+"it could not be placed even if nothing ran: "
 	}
 	if c.mode == spread && c.rooms > 0 && c.rooms < c.slots {
-		return []string{head + fmt.Sprintf("placement spread puts each of its %d processes on a node of its own, and %d have room for one", c.slots, c.rooms)}
+		text := "placement spread puts each of its %d processes on a node of its own, and %d have room for one"
+		return []string{head + fmt.Sprintf(text, c.slots, c.rooms)}
 	}
 	var texts []string
 	for _, reason := range cluster.Explain(cluster.Need(c.need.Job), c.why, mostReasons) {

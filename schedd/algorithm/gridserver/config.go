@@ -275,7 +275,8 @@ func (c *Config) badContext(j *grid.Job) string {
 	case most < 0:
 		return fmt.Sprintf("level=%s: no levels are open to %s (parameter open_levels of gridserver)", text, j.Owner)
 	case n > most && most < c.PriorityLevels:
-		return fmt.Sprintf("level=%s: levels up to %d are open to %s (parameter open_levels of gridserver)", text, most, j.Owner)
+		return fmt.Sprintf("level=%s: levels up to %d are open to %s (parameter open_levels of gridserver)",
+			text, most, j.Owner)
 	}
 	return ""
 }

@@ -25,7 +25,7 @@ func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
 // Admit returns why a job may not be submitted, "" when it may: in mode sla a
 // session needs a group.
-func (d *Decider) Admit(j *grid.Job, _ algorithm.Resources) string {
+func (d *Decider) Admit(j *grid.Job, _ grid.Resources) string {
 	if text := d.conf.badContext(j); text != "" {
 		return "job rejected: " + text
 	}
@@ -84,7 +84,7 @@ type run struct {
 	ideals   []share // by level, in mode priority
 	quota    *quota  // in mode sla
 	victims  []victim
-	spared   map[band]int      // tasks that may not be preempted, by the band of their sessions, once those that may were looked for
+	spared   map[band]int      // tasks that may not be preempted, by band, once those that may were looked for
 	fresh    map[freshly]*rate // the rates of new sessions, by band
 	at       map[uint32]*candidate
 }
@@ -99,7 +99,8 @@ type assignment struct {
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	m.Start(r.Now)
-	s := &run{Decision: m.Decision(r, yield), Config: m.conf, m: m, seekers: map[uint32]*seeker{}, fresh: map[freshly]*rate{}, spared: map[band]int{}, at: map[uint32]*candidate{}}
+	s := &run{Decision: m.Decision(r, yield), Config: m.conf, m: m, seekers: map[uint32]*seeker{},
+		fresh: map[freshly]*rate{}, spared: map[band]int{}, at: map[uint32]*candidate{}}
 	s.updateModel()
 	return s
 }

@@ -48,7 +48,9 @@ func (r *run) reportBands(reasons *model.Reasons) {
 	}
 	for b := range r.m.bands {
 		if jobs := r.jobsOf(band(b)); len(jobs) > 0 {
-			reasons.Say(Name+": "+r.bandName(band(b)), jobs, func() []string { return append([]string{r.standing(band(b))}, r.sparedTexts(band(b))...) })
+			reasons.Say(Name+": "+r.bandName(band(b)), jobs, func() []string {
+				return append([]string{r.standing(band(b))}, r.sparedTexts(band(b))...)
+			})
 		}
 	}
 }

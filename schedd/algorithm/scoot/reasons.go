@@ -51,7 +51,9 @@ func (r *run) reportClasses(reasons *model.Reasons) {
 			reasons.Say(notParallel, jobs, func() []string { return []string{notParallel} })
 			continue
 		}
-		reasons.Say(Name+": class "+r.order[class], jobs, func() []string { return append([]string{r.standing(class)}, r.sparedTexts(class)...) })
+		reasons.Say(Name+": class "+r.order[class], jobs, func() []string {
+			return append([]string{r.standing(class)}, r.sparedTexts(class)...)
+		})
 	}
 }
 
@@ -93,8 +95,8 @@ func (r *run) sparedTexts(class int) (texts []string) {
 			texts = append(texts, Name+": "+model.Spared(unfit, "class "+r.order[other]))
 		}
 		if long > 0 {
-			texts = append(texts, fmt.Sprintf("%s: tasks of class %s that are not stopped after %d s of run time (max_task_duration_s): %d",
-				Name, r.order[other], r.MaxTaskDuration, long))
+			text := "%s: tasks of class %s that are not stopped after %d s of run time (max_task_duration_s): %d"
+			texts = append(texts, fmt.Sprintf(text, Name, r.order[other], r.MaxTaskDuration, long))
 		}
 	}
 	return texts

@@ -25,8 +25,9 @@ var New = algorithm.NewDecider(newConfig, func(c *Config) algorithm.Decider[*Mod
 // Params are the parameters that hold.
 func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 
-// CheckNames returns an error for a class of the requestor map that has no part of the workers: its jobs would be the smallest class's.
-func (d *Decider) CheckNames(algorithm.Resources) error {
+// CheckNames returns an error for a class of the requestor map that has no part of the workers: its jobs would be the
+// smallest class's.
+func (d *Decider) CheckNames(grid.Resources) error {
 	for _, r := range d.conf.RequestorMap {
 		if _, known := d.conf.class[r.Class]; !known {
 			return fmt.Errorf("%s: requestor_map: class %q of pattern %q is none of %s, those of class_load_percents: change the map first, to none if need be", Name, r.Class, r.Pattern, strings.Join(d.conf.order, ", "))

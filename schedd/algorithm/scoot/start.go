@@ -201,7 +201,8 @@ func (r *run) stops(class uint32, count int) (out []started) {
 	return out
 }
 
-// eachNewest calls f with the tasks of a class that run, the newest first, until it has run too long to be stopped or f returns false.
+// eachNewest calls f with the tasks of a class that run, the newest first, until it has run too long to be stopped or f
+// returns false.
 func (r *run) eachNewest(class uint32, f func(started) bool) {
 	from := started{class: class, start: maxTime, job: 1<<32 - 1, task: 1<<32 - 1}
 	r.m.tasks.Ascend(from, func(s started) bool {
@@ -219,8 +220,8 @@ func (r *run) mayRunAgain(s started) bool {
 	return r.m.Cluster.Rerunnable(r.m.State.Job(s.job), r.m.State.Task(s.job, s.task))
 }
 
-// countSpared returns how many of the tasks that a class has beyond its target are not stopped because they may not be run again, and because they
-// have run too long.
+// countSpared returns how many of the tasks that a class has beyond its target are not stopped because they may not be
+// run again, and because they have run too long.
 func (r *run) countSpared(class int) (unfit, long int) {
 	over := r.plan.shares[class].running - r.plan.shares[class].target
 	if over <= 0 {

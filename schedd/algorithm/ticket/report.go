@@ -8,12 +8,11 @@ import (
 	"github.com/quill-grid/quill/schedd/model"
 )
 
-// Limits of the reported tickets and priorities. In a small cell all of them are
-// reported, once per schedule_interval where they have changed; while few jobs wait at
-// once when there is a new one, on which the normalised terms of the others depend. In a large one only those of the jobs that are next: a number that changes with
-// every start is of no use to a job with thousands before it, and reporting a million would cost
-// more than deciding. The others can be computed from the range of all jobs: see
-// reportRange.
+// Limits of the reported tickets and priorities. In a small cell all of them are reported, once per schedule_interval
+// where they have changed; while few jobs wait at once when there is a new one, on which the normalised terms of the
+// others depend. In a large one only those of the jobs that are next: a number that changes with every start is of no
+// use to a job with thousands before it, and reporting a million would cost more than deciding. The others can be
+// computed from the range of all jobs: see reportRange.
 const (
 	smallCell   = 1000 // jobs in line, or started tasks
 	fewJobs     = 50   // in line, which are reported by every run that sees a new one

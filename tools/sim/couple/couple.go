@@ -52,26 +52,10 @@ func New(s *state.State, entries []algorithm.Entry) *Couple {
 	return c
 }
 
-// completeOf is Complete of an algorithm, as qmaster has it.
-func completeOf(e algorithm.Entry) func(*grid.SchedConf, core.Resources) error {
-	return func(conf *grid.SchedConf, cell core.Resources) error { return e.Complete(conf, cell) }
-}
-
-// admissionOf is Admission of an algorithm, as qmaster has it.
-func admissionOf(e algorithm.Entry) func(grid.SchedConf) func(*grid.Job, core.Resources) string {
-	return func(conf grid.SchedConf) func(*grid.Job, core.Resources) string {
-		admit := e.Admission(conf)
-		if admit == nil {
-			return nil
-		}
-		return func(j *grid.Job, cell core.Resources) string { return admit(j, cell) }
-	}
-}
-
 // Known returns what a core has to know of algorithms.
 func Known(entries []algorithm.Entry) (known []core.Algorithm) {
 	for _, e := range entries {
-		known = append(known, core.Algorithm{Name: e.Name, Complete: completeOf(e), Admission: admissionOf(e)})
+		known = append(known, core.Algorithm{Name: e.Name, Complete: e.Complete, Admission: e.Admission})
 	}
 	return known
 }
