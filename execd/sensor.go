@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -26,6 +27,7 @@ const (
 // sensors are the running load sensors. They belong to the sampler's goroutine.
 type sensors struct {
 	log     hclog.Logger
+	lead    shepherd.Lead
 	running []*sensor
 	wanted  []string          // their paths
 	faults  map[string]string // by path: why a sensor has reported nothing
@@ -70,7 +72,7 @@ func (l *sensors) setPaths(paths []string) {
 		if slices.ContainsFunc(l.running, func(s *sensor) bool { return s.path == p }) {
 			continue
 		}
-		s, err := startSensor(p)
+		s, err := startSensor(p, l.lead)
 		if err != nil {
 			l.fault(p, "does not start: "+err.Error())
 			continue
@@ -173,7 +175,7 @@ func (l *sensors) quit() {
 	l.running = nil
 }
 
-func startSensor(path string) (*sensor, error) {
+func startSensor(path string, lead shepherd.Lead) (*sensor, error) {
 	s := &sensor{path: path, modified: modified(path), reports: make(chan []sensed, 1), gone: make(chan struct{})}
 	s.cmd = exec.Command(path)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -185,7 +187,7 @@ func startSensor(path string) (*sensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.cmd.Start(); err != nil {
+	if err := lead.Start(s.cmd); err != nil {
 		return nil, err
 	}
 	s.stdin = stdin

@@ -30,6 +30,8 @@ type Options struct {
 	// Durable makes begin and end of each attempt survive a power cut: one fsync for all that came together.
 	// Without it they survive every death of execd and shepherd, but not of the machine.
 	Durable bool
+	// Lead is that of this process, in which a shepherd that it starts has no part.
+	Lead Lead
 }
 
 // ErrGone is returned by every call after the connection is lost or closed. Jobs are not affected: connect again.
@@ -127,7 +129,7 @@ func launch(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("shepherd: %w", err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := o.Lead.Start(cmd); err != nil {
 		return fmt.Errorf("cannot start the shepherd: %w", err)
 	}
 	ready := make(chan error, 1)

@@ -85,7 +85,7 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 	}
 	if isJob && p.Priority != 0 {
 		setPriority(started.pid, p.Priority)
-	} else if nice := k.reaper.priority.jobs; nice > 0 {
+	} else if nice := k.reaper.lead.started; nice > 0 {
 		setPriority(started.pid, nice)
 	}
 	a.noteStep(s, started.pid)

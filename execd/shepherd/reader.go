@@ -33,6 +33,8 @@ const (
 
 // Readers bounds the files that are being read. Its zero value is ready for use.
 type Readers struct {
+	Lead Lead // of this process, in which the children have no part
+
 	mu     sync.Mutex
 	all    int
 	owners map[string]int
@@ -78,7 +80,7 @@ func (r *Readers) Read(owner string, o plan.Owner, what Reading) report.Piece {
 	done := make(chan report.Piece, 1)
 	go func() {
 		defer r.Release(owner)
-		done <- readAs(ctx, o, &what)
+		done <- r.readAs(ctx, o, &what)
 	}()
 	select {
 	case p := <-done:
@@ -93,7 +95,7 @@ func (r *Readers) Read(owner string, o plan.Owner, what Reading) report.Piece {
 // pieceMax is more than a packed piece takes.
 const pieceMax = report.ReadMax + 4*unix.PathMax
 
-func readAs(ctx context.Context, o plan.Owner, what *Reading) report.Piece {
+func (r *Readers) readAs(ctx context.Context, o plan.Owner, what *Reading) report.Piece {
 	failed := func(why any) report.Piece {
 		return report.Piece{Refused: report.NoAnswer, Path: what.File.Path, Text: fmt.Sprintf("%s cannot be read: %v", what.File.Path, why)}
 	}
@@ -108,7 +110,7 @@ func readAs(ctx context.Context, o plan.Owner, what *Reading) report.Piece {
 	c.Stdin = bytes.NewReader(pack(nil, what, readingFields))
 	out, err := c.StdoutPipe()
 	if err == nil {
-		err = c.Start()
+		err = r.Lead.Start(c)
 	}
 	if err != nil {
 		return failed(err)

@@ -23,7 +23,7 @@ type reaper struct {
 	forked   chan struct{} // capacity 1: there may be something to wait for again
 
 	oom      *oomScore
-	priority priority
+	lead     Lead
 	slow     *Slowness
 	looking  sync.Mutex // held while markers are looked for
 	adopting shared     // see adopt
@@ -76,7 +76,7 @@ func newReaper(slow *Slowness) (*reaper, error) {
 		children:  fd,
 		forked:    make(chan struct{}, 1),
 		oom:       newOOMScore(),
-		priority:  takeLead(),
+		lead:      TakeLead(),
 		slow:      slow,
 		procs:     map[int]*proc{},
 		sessions:  map[int]session{},
@@ -95,7 +95,7 @@ func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error))
 	defer r.forking.begin()()
 	var pid int
 	var err error
-	r.oom.during(func() { r.priority.asJob(func() { pid, err = start() }) })
+	r.oom.during(func() { r.lead.Fork(func() { pid, err = start() }) })
 	if err != nil {
 		return nil, err
 	}

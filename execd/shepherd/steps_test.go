@@ -395,7 +395,7 @@ func TestLead(t *testing.T) {
 	best := make(chan int)
 	go func() {
 		runtime.LockOSThread() // which ends with this goroutine
-		unix.Setpriority(unix.PRIO_PROCESS, 0, niceness()-lead)
+		unix.Setpriority(unix.PRIO_PROCESS, 0, niceness()-leadNice)
 		best <- niceness()
 	}()
 	want(t, "nice of the job and the shepherd", h.output(1), fmt.Sprintf("%d\n%[1]d\n%d\n", niceness(), <-best))

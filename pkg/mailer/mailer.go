@@ -1,6 +1,7 @@
 package mailer
 
 import (
+	"bytes"
 	"context"
 	"os/exec"
 	"strings"
@@ -32,6 +33,8 @@ type message struct{ to, subject, text string }
 
 // Mailer runs the configured mailer, one message after the other. Owners of mail have turns.
 type Mailer struct {
+	Start func(*exec.Cmd) error // starts the mailer; not changed after Run
+
 	log  hclog.Logger
 	wake chan struct{} // capacity 1
 	done chan struct{}
@@ -51,7 +54,7 @@ const (
 
 // New returns a Mailer that sends nothing before Run.
 func New(log hclog.Logger) *Mailer {
-	return &Mailer{log: log, wake: make(chan struct{}, 1), done: make(chan struct{}), unsent: map[string]int{}}
+	return &Mailer{Start: (*exec.Cmd).Start, log: log, wake: make(chan struct{}, 1), done: make(chan struct{}), unsent: map[string]int{}}
 }
 
 // Configure sets which program sends mail from now on; "": none does.
@@ -139,8 +142,15 @@ func (m *Mailer) send(ctx context.Context, program string, one message) {
 	defer cancel()
 	cmd := exec.CommandContext(c, program, "-s", one.subject, one.to)
 	cmd.Stdin, cmd.WaitDelay = strings.NewReader(one.text), time.Second // for what it has started
-	if out, err := cmd.CombinedOutput(); err != nil && ctx.Err() == nil {
-		m.log.Error("mail not sent", "address", one.to, "subject", one.subject, "error", err, "output", string(out[:min(len(out), outputMost)]))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := m.Start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil && ctx.Err() == nil {
+		said := string(out.Next(outputMost))
+		m.log.Error("mail not sent", "address", one.to, "subject", one.subject, "error", err, "output", said)
 	} else if err != nil {
 		m.count(ending, 1)
 	}
