@@ -42,7 +42,7 @@ drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
 
 # The tests of concurrent packages run under the race detector, which needs a C compiler; those of a browser are not compiled with it.
 CONCURRENT := $(addprefix github.com/quill-grid/quill/,pkg/bus pkg/client pkg/codec pkg/history pkg/jsv/script qmaster schedd execd \
-	execd/shepherd tools/drmaa/session tools/qrsh/session tools/web)
+	execd/shepherd tools/drmaa/session tools/ge/qrsh/session tools/web)
 RACE        = $(if $(shell command -v gcc),-race)
 # A program with the race detector would wait for a second before it ends, and tests start many.
 race: export GORACE = atexit_sleep_ms=10
@@ -86,12 +86,12 @@ attack-planted: ## build the daemons with each fault of tools/attack/testdata/pl
 	$(GO) test $(TAGS) -count=1 -timeout 120m ./tools/attack -run TestPlanted -planted -v
 
 soak: ## the long laws: thousands of seeds, whole workload logs under every policy (minutes)
-	$(GO) test -count=1 -timeout 60m ./tools/sim -run TestLaws -seeds 5000
-	for seed in 1 2 3 4 5 6 7 8; do $(GO) test -count=1 -timeout 60m ./tools/sim -run TestEveryAppend -seed $$seed -requests 100 || exit 1; done
+	$(GO) test -count=1 -timeout 60m ./tools/simulator -run TestLaws -seeds 5000
+	for seed in 1 2 3 4 5 6 7 8; do $(GO) test -count=1 -timeout 60m ./tools/simulator -run TestEveryAppend -seed $$seed -requests 100 || exit 1; done
 	$(GO) test -count=1 -timeout 60m $$(grep -l 'algorithmtest.Run(' schedd/algorithm/*/*_test.go | xargs -n1 dirname | sort -u | sed 's,^,./,') -run TestLaws -seeds 1000
 	$(GO) test -count=1 -timeout 60m ./tools/whatif -seeds 2000
 	$(GO) test -count=1 -timeout 60m ./tools/decide -seeds 50
-	$(GO) test -count=1 -timeout 60m ./tools/sim/trace -long
+	$(GO) test -count=1 -timeout 60m ./tools/simulator/workload -long
 	$(GO) test -count=1 -timeout 60m ./qmaster/core ./execd/core -run TestMadeUpWords -seeds 20000
 	$(GO) test -count=1 -timeout 60m ./qmaster/core -run TestMadeUpMessages -seeds 500
 	grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z]*' . | sed 's,/[^/]*:func , ,' | while read dir name; do \

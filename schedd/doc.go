@@ -15,7 +15,7 @@
 // decided.
 //
 // It must not know a rule of the cluster: those are in the algorithm and pkg/sched.
-// algorithms.go is the table of algorithms, metrics.go that of what is counted.
+// metrics.go is the table of what is counted. The table of algorithms is package shipped.
 //
 // To add an algorithm: see package algorithm. To add a reason to run: a case in
 // activity.go.

@@ -9,15 +9,15 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 )
 
 // TestSwaps swaps between all algorithms of the table; the laws of one algorithm
 // are tested beside it.
 func TestSwaps(t *testing.T) {
-	algorithmtest.Swaps(t, schedd.Algorithms(),
+	algorithmtest.Swaps(t, shipped.Algorithms(),
 		section("fbsng", "group_by owner", "queue alice QPI=2 QPD=3 QPG=4", "queue bob SPG=2"),
 		section("fbsng", "group_by owner", "process_type licensed resources=lic=1 quota=lic=2", "process_type few quota=processes=3", "queue alice process_type=licensed", "queue bob process_type=few QPD=2"),
 		section("gridserver", "preemptable_engine_percent 50", "preempt_delay_seconds 0"),
@@ -41,7 +41,7 @@ func section(algorithm string, lines ...string) grid.Section {
 // TestPreempting checks that algorithms accept the parameters with which they preempt as often as they can.
 func TestPreempting(t *testing.T) {
 	n := 0
-	for _, e := range schedd.Algorithms() {
+	for _, e := range shipped.Algorithms() {
 		if e.Preempting == nil {
 			continue
 		}
@@ -60,7 +60,7 @@ func TestPreempting(t *testing.T) {
 
 // TestDivisions checks that each algorithm accepts the parameters with which it divides a cell, and promises no more than all of it.
 func TestDivisions(t *testing.T) {
-	for _, e := range schedd.Algorithms() {
+	for _, e := range shipped.Algorithms() {
 		for _, of := range [][]algorithm.Project{{{Name: "a", Weight: 1}}, {{Name: "a", Weight: 3}, {Name: "b", Weight: 1}, {Name: "c", Weight: 0.1}}} {
 			conf := e.Divide(*grid.DefaultSchedConf(), of)
 			conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: append(conf.Section(e.Name), e.Division.Prompt...)})
@@ -121,7 +121,7 @@ func TestWrongNames(t *testing.T) {
 	for _, e := range []*grid.Centry{{Name: "lic", Type: "INT"}, {Name: "h_vmem", Type: "MEMORY"}, {Name: "bigmem", Type: "BOOL"}} {
 		cell.Apply(events.List{Events: []events.Event{events.Add(e)}})
 	}
-	for _, e := range schedd.Algorithms() {
+	for _, e := range shipped.Algorithms() {
 		kinds := of[e.Name]
 		if kinds == nil {
 			t.Errorf("%s is not tried", e.Name)

@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/clock"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 )
 
 // Source is qmaster as the scheduler sees it.
@@ -75,7 +76,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Now = new(clock.Clock).Now
 	}
 	if o.Algorithms == nil {
-		o.Algorithms = algorithms
+		o.Algorithms = shipped.Algorithms()
 	}
 	name, runs := o.Algorithms[0].Name, uint64(0)
 	for {

@@ -19,6 +19,7 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 	"github.com/quill-grid/quill/schedd/algorithm/roundrobin"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/algorithm/ticket"
 	"github.com/quill-grid/quill/schedd/model"
 )
@@ -465,7 +466,7 @@ func TestRunsThatAreWrittenDown(t *testing.T) {
 // What qconf -tsm asks for is written down also where qmaster is sent nothing,
 // schedd_job_info false.
 func TestRunLogWithoutJobInfo(t *testing.T) {
-	e, err := algorithmtest.NewCell(algorithms[0])
+	e, err := algorithmtest.NewCell(shipped.Algorithms()[0])
 	if err != nil {
 		t.Fatal(err)
 	}

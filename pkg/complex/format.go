@@ -2,8 +2,9 @@ package complex
 
 import (
 	"fmt"
-	"github.com/quill-grid/quill/pkg/grid"
 	"strconv"
+
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Format writes a number of the attribute's type as Grid Engine's messages do.

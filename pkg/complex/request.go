@@ -2,10 +2,11 @@ package complex
 
 import (
 	"fmt"
-	"github.com/quill-grid/quill/pkg/grid"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Normalise turns -l requests as given into their stored form: full names,

@@ -1,8 +1,9 @@
 package sched
 
 import (
-	"github.com/quill-grid/quill/pkg/grid"
 	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // closedByCalendar reports whether an instance's calendar closes it within the window under

@@ -7,7 +7,7 @@
 //
 // The package must not know what happens to jobs.
 //
-// To add a kind of span: a name for it where it is made, in tools/tracing.
+// To add a kind of span: a name for it where it is made, in tools/trace.
 package trace
 
 import (

@@ -16,7 +16,7 @@
 //
 // pkg/codec describes objects and messages with it, execd/shepherd its socket and journal. What is around such values, or around plain
 // bytes, is a head of fixed size that the package which writes the file or the line puts there: pkg/frame, pkg/archive, the journal,
-// tools/qrsh/session.
+// tools/ge/qrsh/session.
 //
 // The package must not know which objects and messages there are, nor where bytes go.
 //

@@ -14,7 +14,7 @@
 // that is a Lender decide without one: AtOnce, see couple.Couple.Lend.
 //
 // To add an algorithm: a folder beside roundrobin with an Entry made by Pair,
-// and one line in schedd/algorithms.go. README.md shows how, step by step.
+// and one line in schedd/algorithm/shipped/shipped.go. README.md shows how, step by step.
 // Take schedd/model as the Model or bring your own; algorithmtest checks the
 // laws.
 //

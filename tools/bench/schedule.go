@@ -10,9 +10,9 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/tools/sim/couple"
-	"github.com/quill-grid/quill/tools/sim/trace"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
+	"github.com/quill-grid/quill/tools/simulator/workload"
 	"github.com/quill-grid/quill/tools/swf"
 )
 
@@ -241,7 +241,7 @@ const listed = 1000
 
 // weightOf is what an algorithm that knows a cell weighs, in bytes.
 func weightOf(l large) (uint64, error) {
-	a, err := couple.Algorithm(schedd.Algorithms(), *l.policies())
+	a, err := couple.Algorithm(shipped.Algorithms(), *l.policies())
 	if err != nil {
 		return 0, err
 	}
@@ -280,16 +280,16 @@ func heap() uint64 {
 // simulator measures how fast a workload log is replayed under EASY
 // backfilling.
 func simulator(ctx context.Context, r *run, _, _ int) error {
-	log, err := trace.KTH()
+	log, err := workload.KTH()
 	if err != nil {
 		return err
 	}
-	jobs, _ := log.Usable(swf.Machine{Processors: trace.KTHProcessors})
+	jobs, _ := log.Usable(swf.Machine{Processors: workload.KTHProcessors})
 	jobs = jobs[:min(len(jobs), or(r.Jobs, len(jobs)))]
 	var speeds []float64
 	for range 3 {
 		runtime.GC()
-		replay, err := trace.Run(ctx, jobs, trace.Options{Conf: trace.Conf(1), Processors: trace.KTHProcessors, Begin: trace.Begin(log)})
+		replay, err := workload.Run(ctx, jobs, workload.Options{Conf: workload.Conf(1), Processors: workload.KTHProcessors, Begin: workload.Begin(log)})
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
 )
 
 // The users, projects and requests of a large cell.
@@ -217,7 +218,7 @@ func (l large) begin() (*bed, error) {
 	full := events.List{Seq: 1, At: epoch}
 	l.each(func(o grid.Object) { full.Events = append(full.Events, events.Listed(o)) })
 	s.Apply(full)
-	b := &bed{Couple: couple.New(s, schedd.Algorithms()), now: epoch, next: 1}
+	b := &bed{Couple: couple.New(s, shipped.Algorithms()), now: epoch, next: 1}
 	return b, b.Register()
 }
 

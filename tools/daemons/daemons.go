@@ -23,13 +23,14 @@ import (
 	"github.com/quill-grid/quill/pkg/userdb"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
 	"github.com/quill-grid/quill/tools/web"
 )
 
 // Algorithms are the scheduling algorithms that qmaster lets be configured:
 // those of the scheduler of the same program.
-func Algorithms() []qmaster.Algorithm { return couple.Known(schedd.Algorithms()) }
+func Algorithms() []qmaster.Algorithm { return couple.Known(shipped.Algorithms()) }
 
 // cellPause is how often it is looked whether a cell exists now, and noticePause how soon a log line says that a daemon
 // waits for qmaster.

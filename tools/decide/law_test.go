@@ -10,13 +10,13 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/decide"
-	"github.com/quill-grid/quill/tools/sim"
+	"github.com/quill-grid/quill/tools/simulator"
 )
 
 // lived is the past of a simulated world.
-type lived struct{ sim.Result }
+type lived struct{ simulator.Result }
 
 func (p lived) Full(seq uint64) (*state.State, error) {
 	s := state.New()
@@ -52,7 +52,7 @@ func (p lived) Runs(from uint64) iter.Seq2[orders.Record, error] {
 // other.
 func worlds(t *testing.T, each func(t *testing.T, p lived)) {
 	var names []string
-	for _, e := range schedd.Algorithms() {
+	for _, e := range shipped.Algorithms() {
 		names = append(names, e.Name)
 	}
 	tables := [][]string{names, slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "scoot" })}
@@ -71,7 +71,7 @@ func worlds(t *testing.T, each func(t *testing.T, p lived)) {
 // world lives through one world.
 func world(t *testing.T, seed uint64, algorithms ...string) lived {
 	t.Helper()
-	r, err := sim.Run(sim.Config{
+	r, err := simulator.Run(simulator.Config{
 		Seed: seed, Hosts: 1 + int(seed%4), Slots: 1 + int(seed%3), Requests: 150, Algorithms: algorithms,
 		Faults: seed%3 == 0, Quota: int(seed % 4 * 2), Reserve: seed%2 == 0, Shares: seed%2 == 1, Preempt: seed%3 != 1,
 	})
@@ -106,7 +106,7 @@ func TestDecidedAfresh(t *testing.T) {
 
 func repeat(t *testing.T, p lived, o decide.Options) decide.Report {
 	t.Helper()
-	o.Algorithms = schedd.Algorithms()
+	o.Algorithms = shipped.Algorithms()
 	r, err := decide.Repeat(p, o)
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func repeat(t *testing.T, p lived, o decide.Options) decide.Report {
 
 // TestATamperedRecordingIsFound: whatever is changed in an order of a recording.
 func TestATamperedRecordingIsFound(t *testing.T) {
-	r, err := sim.Run(sim.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 50})
+	r, err := simulator.Run(simulator.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestATamperedRecordingIsFound(t *testing.T) {
 			tampered.Recorded = slices.Clone(r.Recorded)
 			tampered.Recorded[at].List.Orders = forged
 			tampered.Recorded[at].List.Last = name != "not whole"
-			report, err := decide.Repeat(tampered, decide.Options{Algorithms: schedd.Algorithms()})
+			report, err := decide.Repeat(tampered, decide.Options{Algorithms: shipped.Algorithms()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestATamperedRecordingIsFound(t *testing.T) {
 // TestAGapIsReported: recorded runs that are missing, in the middle or at the end, are
 // reported; a recording that is complete, or whose beginning was removed, has no gap.
 func TestAGapIsReported(t *testing.T) {
-	r, err := sim.Run(sim.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 100})
+	r, err := simulator.Run(simulator.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestAGapIsReported(t *testing.T) {
 	} {
 		past := lived{r}
 		past.Recorded = c.have
-		report, err := decide.Repeat(past, decide.Options{Algorithms: schedd.Algorithms()})
+		report, err := decide.Repeat(past, decide.Options{Algorithms: shipped.Algorithms()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 )
 
 // rivals are the projects of the stream. Both submit the same.
@@ -109,7 +109,7 @@ func divided(ctx context.Context, c client.Client) (names []string, err error) {
 		return nil, err
 	}
 	at := conf.Algorithm
-	for _, e := range schedd.Algorithms() {
+	for _, e := range shipped.Algorithms() {
 		names = append(names, e.Name)
 		conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name}) // without what it has by default
 		conf = e.Divide(conf, rivals)
@@ -185,7 +185,7 @@ func (d *demo) judge(ctx context.Context, f *facts, phases []phase) error {
 	for _, p := range phases {
 		got, starts := f.within(p)
 		promised, rule := "-", "its own: nothing by project"
-		if e, _ := algorithm.Find(schedd.Algorithms(), p.algorithm); e.Division.Promise != "" {
+		if e, _ := algorithm.Find(shipped.Algorithms(), p.algorithm); e.Division.Promise != "" {
 			promised, rule = fmt.Sprintf("%.0f : %.0f", 100*e.Promised(rivals, 0), 100*e.Promised(rivals, 1)), e.Division.Promise
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.1f %%\t%.1f %%\t%d\t%s\n", p.algorithm, promised, 100*got[0], 100*got[1], starts, rule)

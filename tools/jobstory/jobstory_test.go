@@ -25,9 +25,9 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
-	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
 	"github.com/quill-grid/quill/tools/outlook"
-	"github.com/quill-grid/quill/tools/sim/couple"
 )
 
 func TestMain(m *testing.M) {
@@ -66,7 +66,7 @@ func newCell(t *testing.T, hosts int, set []string) *cell {
 	}
 	s.Apply(fresh)
 	c.first, c.lists = state.New(), []events.List{fresh}
-	c.c = couple.New(s, schedd.Algorithms())
+	c.c = couple.New(s, shipped.Algorithms())
 	if err := c.c.Register(); err != nil {
 		t.Fatal(err)
 	}

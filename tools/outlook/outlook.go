@@ -9,9 +9,9 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
-	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
 )
 
 const (
@@ -131,7 +131,7 @@ func decided(st *state.State, j *grid.Job, ahead []view.JobAhead, now grid.Time,
 		reserve = append(reserve, b.Job)
 	}
 	s := planning(st, now, len(ahead)+1, append(reserve, j)...)
-	a, err := couple.Algorithm(schedd.Algorithms(), *s.SchedConf())
+	a, err := couple.Algorithm(shipped.Algorithms(), *s.SchedConf())
 	if err != nil {
 		return nil
 	}

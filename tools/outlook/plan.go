@@ -10,9 +10,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
-	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
 )
 
 // Planned is a start that the algorithm of the cell foresees for a task that waits.
@@ -46,7 +46,7 @@ func Plan(st *state.State, now grid.Time, most int, opts Options) (out []Planned
 	}
 	reserve = reserve[:min(waiting, most)]
 	s := planning(st, now, len(reserve), reserve...)
-	a, err := couple.Algorithm(schedd.Algorithms(), *s.SchedConf())
+	a, err := couple.Algorithm(shipped.Algorithms(), *s.SchedConf())
 	if err != nil {
 		return nil, waiting
 	}
@@ -127,7 +127,7 @@ func planned(line string) (p Planned, place Place, ok bool) {
 
 // Explain returns the view of the algorithm of the cell on a state, in its own terms; none when it has none.
 func Explain(st *state.State, now grid.Time) []string {
-	a, err := couple.Algorithm(schedd.Algorithms(), *st.SchedConf())
+	a, err := couple.Algorithm(shipped.Algorithms(), *st.SchedConf())
 	if err != nil {
 		return nil
 	}

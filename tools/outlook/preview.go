@@ -8,9 +8,9 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
 )
 
 // Preview is what one scheduling run would do under a configuration.
@@ -36,7 +36,7 @@ const previewReasons = 8
 // algorithm refuses.
 func PreviewOf(st *state.State, conf *grid.SchedConf, now grid.Time, opts Options) (p Preview, err error) {
 	p.Algorithm = conf.Algorithm
-	a, err := couple.Algorithm(schedd.Algorithms(), *conf)
+	a, err := couple.Algorithm(shipped.Algorithms(), *conf)
 	if err != nil {
 		return p, err
 	}

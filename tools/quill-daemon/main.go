@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/serve"
+	"github.com/quill-grid/quill/tools/quill-daemon/serve"
 )
 
 func main() { opt.Main(func(env opt.Env) int { return serve.Run(env, os.Args[1:]) }) }

@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/lab"
+	"github.com/quill-grid/quill/tools/quill-lab/lab"
 )
 
 func main() { opt.Main(func(env opt.Env) int { return lab.Run(env, os.Args[1:]) }) }

@@ -6,15 +6,15 @@
 // end tests install the same table.
 //
 // Two kinds of commands are programs of their own beside this one, so that a qsub
-// starts light: those that hold the daemons (tools/serve) and the laboratory (tools/lab),
+// starts light: those that hold the daemons (tools/quill-daemon/serve) and the laboratory (tools/quill-lab/lab),
 // which analyses and simulates. others.go lists them, and quill becomes that program:
 //
 //	qsub ...          ──link──▶ quill
 //	quill qmaster ... ──exec──▶ quill-daemon
 //	quill sim ...     ──exec──▶ quill-lab
 //
-// To add a command: a package tools/qNAME with Run(env, args) and its line in
-// commands.go; one that holds daemons or of the laboratory: see tools/serve and tools/lab.
+// To add a command: a package tools/ge/qNAME with Run(env, args) and its line in
+// commands.go; one that holds daemons or of the laboratory: see tools/quill-daemon/serve and tools/quill-lab/lab.
 // Each has a manual page, as tools/manual says.
 //
 // It must not know what its programs do: each is a package with a Run.

@@ -18,8 +18,8 @@ import (
 	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/lab"
-	"github.com/quill-grid/quill/tools/serve"
+	"github.com/quill-grid/quill/tools/quill-daemon/serve"
+	"github.com/quill-grid/quill/tools/quill-lab/lab"
 )
 
 // TestJSONPage: the manual's page on JSON names each command that has --json and no other, each schema, and no schema that does not exist.

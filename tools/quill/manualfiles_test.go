@@ -15,7 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/reporting"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/qmaster/core"
-	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/manual"
 )
 
@@ -172,7 +172,7 @@ func schedulerParameters(t *testing.T) attributes {
 		out[name] = ""
 	}
 	c := grid.DefaultSchedConf()
-	for _, a := range schedd.Algorithms() {
+	for _, a := range shipped.Algorithms() {
 		if err := a.Complete(c, nil); err != nil {
 			t.Fatal(err)
 		}

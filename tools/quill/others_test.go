@@ -8,8 +8,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/lab"
-	"github.com/quill-grid/quill/tools/serve"
+	"github.com/quill-grid/quill/tools/quill-daemon/serve"
+	"github.com/quill-grid/quill/tools/quill-lab/lab"
 )
 
 // TestOthers holds what quill prints of other programs against what they hold.

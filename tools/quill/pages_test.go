@@ -15,9 +15,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/lab"
 	"github.com/quill-grid/quill/tools/manual"
-	"github.com/quill-grid/quill/tools/serve"
+	"github.com/quill-grid/quill/tools/quill-daemon/serve"
+	"github.com/quill-grid/quill/tools/quill-lab/lab"
 )
 
 var update = flag.Bool("update", false, "write the sections of the manual pages that are made from the help of quill's commands")

@@ -4,7 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/qrsh"
+	"github.com/quill-grid/quill/tools/ge/qrsh"
 )
 
 // starterCommand is what execd runs in the place of the command of a qrsh.

@@ -9,7 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/decide"
 )
 
@@ -20,7 +20,7 @@ var decisions = analysis{
 		&cli.BoolFlag{Name: "decide", Usage: "decide every recorded run again and compare the orders; exit 1 when any differs"},
 	},
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
-		o := decide.Options{Algorithms: schedd.Algorithms()}
+		o := decide.Options{Algorithms: shipped.Algorithms()}
 		var err error
 		if o.From, o.To, err = bounds(c, env, log); err != nil {
 			return err

@@ -2,16 +2,16 @@ package replay
 
 import (
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/qacct"
-	"github.com/quill-grid/quill/tools/qconf"
-	"github.com/quill-grid/quill/tools/qhost"
-	"github.com/quill-grid/quill/tools/qquota"
-	"github.com/quill-grid/quill/tools/qrstat"
-	"github.com/quill-grid/quill/tools/qrsub"
-	"github.com/quill-grid/quill/tools/qselect"
-	"github.com/quill-grid/quill/tools/qstat"
-	"github.com/quill-grid/quill/tools/qsub"
-	"github.com/quill-grid/quill/tools/sharemon"
+	"github.com/quill-grid/quill/tools/ge/qacct"
+	"github.com/quill-grid/quill/tools/ge/qconf"
+	"github.com/quill-grid/quill/tools/ge/qhost"
+	"github.com/quill-grid/quill/tools/ge/qquota"
+	"github.com/quill-grid/quill/tools/ge/qrstat"
+	"github.com/quill-grid/quill/tools/ge/qrsub"
+	"github.com/quill-grid/quill/tools/ge/qselect"
+	"github.com/quill-grid/quill/tools/ge/qstat"
+	"github.com/quill-grid/quill/tools/ge/qsub"
+	"github.com/quill-grid/quill/tools/ge/sharemon"
 )
 
 // programs are the commands that show something. They run unchanged: only

@@ -19,7 +19,7 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/outcome"
 	"github.com/quill-grid/quill/tools/whatif"
 )
@@ -146,7 +146,7 @@ func variants(c *cli.Context, s *state.State) ([]variant, error) {
 		}
 		o.Hosts, words = hosts, append(words, filepath.Base(path))
 	}
-	names, err := schedd.Named(c.StringSlice("algorithm"))
+	names, err := shipped.Named(c.StringSlice("algorithm"))
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func table(t *testing.T, plan []row, all []listed) string {
 			pure = "yes"
 		}
 		if r.path == "tools/q*" {
-			fmt.Fprintf(&b, "| `tools/qNAME` | %d %s | | the command of that name; one folder each |\n", r.level, levelNames[r.level])
+			fmt.Fprintf(&b, "| `tools/ge/qNAME` | %d %s | | the command of that name; one folder each |\n", r.level, levelNames[r.level])
 			continue
 		}
 		for _, p := range all {

@@ -68,7 +68,7 @@ var listOnce = sync.OnceValues(func() (out []listed, err error) {
 })
 
 // tables are the packages that list commands as programs: only they import them.
-var tables = []string{"tools/quill", "tools/quill-daemon", "tools/quill-lab", "tools/lab", "tools/serve", "tools/replay"}
+var tables = []string{"tools/quill", "tools/quill-daemon", "tools/quill-lab", "tools/quill-lab/lab", "tools/quill-daemon/serve", "tools/replay"}
 
 // TestCommands checks that no command imports another one: what two share is in a package of its own.
 func TestCommands(t *testing.T) {
@@ -79,7 +79,7 @@ func TestCommands(t *testing.T) {
 			commands[module+p.ImportPath] = hasCommand(t, p)
 		}
 	}
-	for _, p := range []string{"tools/qsub", "tools/qsh", "tools/sharemon", "tools/why", "tools/token", "tools/manual/command"} {
+	for _, p := range []string{"tools/ge/qsub", "tools/ge/qsh", "tools/ge/sharemon", "tools/why", "tools/token", "tools/manual/command"} {
 		if !commands[module+p] {
 			t.Errorf("%s is not found to be a command", p)
 		}
@@ -289,7 +289,7 @@ var without = []struct{ path, module string }{
 	{"tools/drmaa", "github.com/urfave/cli"},
 	{"tools/drmaa", "github.com/nats-io/nats-server"},
 	{"tools/drmaa", "github.com/prometheus"},
-	{"tools/qsub", "github.com/prometheus"},
+	{"tools/ge/qsub", "github.com/prometheus"},
 }
 
 // TestWithout follows the imports of each of these packages.

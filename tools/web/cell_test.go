@@ -30,8 +30,8 @@ import (
 	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/qmaster/core"
-	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
 )
 
 // testCell is qmaster's core with a scheduler, and the API over it: no process, no network.
@@ -68,7 +68,7 @@ func newCell(t testing.TB, hosts int) *testCell {
 	fresh := core.Fresh(c.now, "root", "master")
 	s.Apply(fresh)
 	c.lists = []events.List{fresh}
-	c.c = couple.New(s, schedd.Algorithms())
+	c.c = couple.New(s, shipped.Algorithms())
 	c.c.Core.Reads(core.Format{Body: codec.DecodeBody, AppendReply: codec.AppendReply, Reply: codec.DecodeReply})
 	if err := c.c.Register(); err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
 )
@@ -77,7 +77,7 @@ func (c *consoleCell) Explain(ctx context.Context, m *console.Moment) ([]string,
 
 func (c *consoleCell) Parameters(m *console.Moment) []grid.Param {
 	conf := *m.State.SchedConf()
-	if e, ok := algorithm.Find(schedd.Algorithms(), conf.Algorithm); !ok || e.Complete(&conf, nil) != nil {
+	if e, ok := algorithm.Find(shipped.Algorithms(), conf.Algorithm); !ok || e.Complete(&conf, nil) != nil {
 		return nil
 	}
 	return conf.Section(conf.Algorithm)
@@ -100,7 +100,7 @@ func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes gr
 		return now, then, explained(err)
 	}
 	other := changed.(*grid.SchedConf)
-	e, ok := algorithm.Find(schedd.Algorithms(), other.Algorithm)
+	e, ok := algorithm.Find(shipped.Algorithms(), other.Algorithm)
 	if !ok {
 		err = fmt.Errorf("there is no algorithm %q", other.Algorithm)
 	} else {
@@ -117,7 +117,7 @@ func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes gr
 }
 
 func (c *consoleCell) Algorithms() (names []string) {
-	for _, e := range schedd.Algorithms() {
+	for _, e := range shipped.Algorithms() {
 		names = append(names, e.Name)
 	}
 	return names

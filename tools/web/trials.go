@@ -20,7 +20,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/schedd"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outcome"
 	"github.com/quill-grid/quill/tools/whatif"
@@ -146,7 +146,7 @@ func (c *consoleCell) variantsOf(w console.WhatIf) (out []variant, err error) {
 	if len(w.Shares) > 0 {
 		words = append(words, "changed shares")
 	}
-	names, err := schedd.Named(w.Algorithms)
+	names, err := shipped.Named(w.Algorithms)
 	if err != nil {
 		return nil, wrong("algorithm", err)
 	}

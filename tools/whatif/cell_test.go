@@ -12,9 +12,9 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
-	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/tools/sim/couple"
-	"github.com/quill-grid/quill/tools/sim/trace"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
+	"github.com/quill-grid/quill/tools/simulator/workload"
 )
 
 // TestAsItWasCell lives through seeded cells in which users do everything that
@@ -25,7 +25,7 @@ func TestAsItWasCell(t *testing.T) {
 		kept := newUsers(t, seed).live()
 		r := kept.record(t)
 		asItWas(t, r)
-		all := schedd.Algorithms()
+		all := shipped.Algorithms()
 		sound(t, r, Options{Algorithm: all[int(seed)%len(all)].Name})
 	}
 	law.Each(t, 20, check)
@@ -60,13 +60,13 @@ func newUsers(t *testing.T, seed uint64) *users {
 func fresh(t *testing.T) *state.State {
 	s := state.New()
 	s.Apply(core.Fresh(start, "root", "m"))
-	c := couple.New(s, schedd.Algorithms())
+	c := couple.New(s, shipped.Algorithms())
 	for i := range 3 {
 		c.Core.Step(start, core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i+1), Hello: true, Load: &report.Load{
 			Processors: slots, At: start, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
 	}
 	c.Core.Step(start, core.Tick{})
-	conf := trace.Conf(2)
+	conf := workload.Conf(2)
 	conf.WeightTicketsFunctional, conf.WeightTicket, conf.WeightProject, conf.WeightDeadline, conf.WeightUrgency = 10000, 1, 1, 3600000, 1
 	conf.DefaultDuration = "0:0:20" // some run for longer, also into reservations
 	q := *s.CQueue("all.q")

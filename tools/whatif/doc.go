@@ -4,7 +4,7 @@
 //	log ─▶ record.go    the state to start from; the changes of the configuration,
 //	       │            the loads of the hosts; how long each attempt ran
 //	       ├─ asked.go  what users asked for, found from what it changed
-//	       └─▶ world.go    qmaster's core and the scheduler (tools/sim/couple) on
+//	       └─▶ world.go    qmaster's core and the scheduler (schedd/couple) on
 //	           │           virtual time
 //	           ├─ inputs.go     what came from outside comes again
 //	           └─ processes.go  tasks end after the time that they took

@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/tools/sim/trace"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/tools/simulator/workload"
 	"github.com/quill-grid/quill/tools/swf"
 )
 
@@ -105,13 +105,13 @@ func TestAsItWasTrace(t *testing.T) {
 
 // kth is the log of the first jobs of KTH's under EASY backfilling.
 func kth(tb testing.TB) *tape {
-	log, err := trace.KTH()
+	log, err := workload.KTH()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	jobs, _ := log.Usable(swf.Machine{Processors: trace.KTHProcessors})
+	jobs, _ := log.Usable(swf.Machine{Processors: workload.KTHProcessors})
 	kept := &tape{}
-	_, err = trace.Run(context.Background(), jobs[:300], trace.Options{Conf: trace.Conf(1), Processors: trace.KTHProcessors, Begin: trace.Begin(log), Log: kept})
+	_, err = workload.Run(context.Background(), jobs[:300], workload.Options{Conf: workload.Conf(1), Processors: workload.KTHProcessors, Begin: workload.Begin(log), Log: kept})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func kth(tb testing.TB) *tape {
 // slot is used twice.
 func TestUnderOthers(t *testing.T) {
 	r := kth(t).record(t)
-	for _, e := range schedd.Algorithms() {
+	for _, e := range shipped.Algorithms() {
 		t.Run(e.Name, func(t *testing.T) { sound(t, r, Options{Algorithm: e.Name}) })
 	}
 }

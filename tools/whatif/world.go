@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster/core"
-	"github.com/quill-grid/quill/schedd"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
+	"github.com/quill-grid/quill/schedd/couple"
 )
 
 // Options say what is to be different.
@@ -81,7 +81,7 @@ func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 }
 
 func newWorld(r *Recorded, o Options) (*world, error) {
-	w := &world{Couple: couple.New(r.Start.Copy(), schedd.Algorithms()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}, Objects: o.Objects},
+	w := &world{Couple: couple.New(r.Start.Copy(), shipped.Algorithms()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}, Objects: o.Objects},
 		now: r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[task]int{},
 		running: processes{of: map[report.Attempt]*process{}}, loads: map[string]*grid.Load{}, stale: true}
 	w.Lend = true

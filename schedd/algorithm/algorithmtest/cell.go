@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/couple"
 )
 
 // Cell is a cluster without daemons: the algorithm and, for its orders, qmaster's core in the in-memory cell. Apply changes

@@ -1,7 +1,7 @@
 // Package algorithmtest is the test bench of algorithms: a cell in one process, driven by
 // short commands, and the laws for every algorithm.
 //
-//	Cell         the in-memory cell (tools/sim/couple): qmaster's core checks and
+//	Cell         the in-memory cell (schedd/couple): qmaster's core checks and
 //	             applies orders; what else happens is written into its State
 //	Run          the laws, for any Entry: nothing over-booked, same input same
 //	             orders, every order accepted, no job overtaken that could have run

@@ -16,7 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/couple"
 )
 
 // Swaps checks what holds whenever the algorithm is swapped while jobs run, on

@@ -17,7 +17,7 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 	"github.com/quill-grid/quill/schedd/algorithm/roundrobin"
-	"github.com/quill-grid/quill/tools/sim/couple"
+	"github.com/quill-grid/quill/schedd/couple"
 )
 
 // idle is an algorithm that starts nothing and stores a turn of its own.

@@ -1,13 +1,14 @@
 package screen
 
 import (
+	"time"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
-	"time"
 )
 
 // Tape is a log that can be wound to any of its lists. It is used by one

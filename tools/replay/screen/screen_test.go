@@ -18,7 +18,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/tools/qstat/clustertest"
+	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
 	"github.com/quill-grid/quill/tools/replay/screen"
 )
 

@@ -1,0 +1,61 @@
+package sharemon_test
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
+	"github.com/quill-grid/quill/tools/ge/sharemon"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
+}
+
+// cell has a share tree, two users with usage and three jobs.
+func cell() []grid.Object {
+	conf := grid.DefaultSchedConf()
+	conf.Halftime = 1
+	booking := func(user, project string, ago, cpu, long float64) grid.Object {
+		return &grid.Booking{User: user, Project: project, At: clustertest.Now.Add(-ago),
+			Decayed: grid.Amounts{grid.UsageCPU: cpu, grid.UsageMem: 1}, LongTerm: grid.Amounts{grid.UsageCPU: long, grid.UsageMem: 2}}
+	}
+	job := func(id uint32, owner, project string) grid.Object {
+		return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "j", Owner: owner, Project: project, Spec: &grid.JobSpec{}}
+	}
+	return []grid.Object{conf,
+		&grid.Project{Name: "p1"}, &grid.User{Name: "alice"}, &grid.User{Name: "bob"}, &grid.User{Name: "carl"},
+		booking("", "p1", 0, 60, 90), booking("alice", "", 3600, 200, 300), booking("carl", "p1", 0, 60, 90),
+		&grid.ShareTree{Nodes: []grid.ShareNode{
+			{ID: 0, Name: "Root", Shares: 1, Children: []uint32{1, 2, 4}},
+			{ID: 1, Name: "alice", Shares: 30},
+			{ID: 2, Name: "grp", Shares: 50, Children: []uint32{3}},
+			{ID: 3, Name: "bob", Shares: 5},
+			{ID: 4, Type: grid.ShareProject, Name: "p1", Shares: 20, Children: []uint32{5, 6}},
+			{ID: 5, Name: "alice", Shares: 4},
+			{ID: 6, Name: "default", Shares: 1}}},
+		job(1, "alice", ""), job(2, "bob", ""), job(3, "carl", "p1")}
+}
+
+// TestTranscripts runs the command on that cell, or on one without a tree.
+func TestTranscripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		c := &clustertest.Client{Objects: cell()}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			switch d.Cmd {
+			case "sge_share_mon":
+				return clustertest.Transcript(c, sharemon.Run, d.Input)
+			case "nothing":
+				c.Objects = nil
+				return ""
+			}
+			t.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
+			return ""
+		})
+	})
+}

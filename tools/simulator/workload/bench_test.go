@@ -1,0 +1,24 @@
+package workload
+
+import (
+	"context"
+	"testing"
+
+	"github.com/quill-grid/quill/tools/swf"
+)
+
+// BenchmarkKTH replays a whole workload log under EASY backfilling.
+func BenchmarkKTH(b *testing.B) {
+	log, err := KTH()
+	if err != nil {
+		b.Fatal(err)
+	}
+	jobs, _ := log.Usable(swf.Machine{Processors: KTHProcessors})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Run(context.Background(), jobs, Options{Conf: Conf(1), Processors: KTHProcessors, Begin: Begin(log)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N*len(jobs))/b.Elapsed().Seconds(), "jobs/s")
+}

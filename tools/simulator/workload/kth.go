@@ -1,0 +1,18 @@
+package workload
+
+import (
+	"bytes"
+	_ "embed"
+
+	"github.com/quill-grid/quill/tools/swf"
+)
+
+//go:embed testdata/KTH-SP2-1996-2.swf.gz
+var kth []byte
+
+// KTHProcessors is how many the machine of KTH had.
+const KTHProcessors = 100
+
+// KTH is the log of the IBM SP2 of KTH, Stockholm, 1996-97, in which a
+// scheduler is commonly tried (Lars Malinowsky, Parallel Workloads Archive).
+func KTH() (swf.Log, error) { return swf.Read(bytes.NewReader(kth)) }
