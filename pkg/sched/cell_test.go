@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
@@ -49,7 +50,7 @@ func (none) Configure(grid.SchedConf) error { return nil }
 //	suspend ID.TASK REASON       by user, threshold, slotwise, subordinate or preempted; resume ID.TASK
 //	limits ID.TASK NAME=VALUE    qalter changes the limits of a running task; with "changing", its host has yet to confirm
 //	usage ID.TASK                a usage report of a running task
-//	bind ID slot|host AMOUNT UNIT   -bamount of a waiting job
+//	bind ID slot|host AMOUNT UNIT [FILTER]   -bamount, -bunit and -bfilter of a waiting job
 //	maps HOST NAME=VALUE ...     adds complex_values
 //	health RESOURCE ID HOST on|disabled|failed     an instance of a resource map
 //	subordinate QUEUE LIST       subordinate_list
@@ -57,6 +58,7 @@ func (none) Configure(grid.SchedConf) error { return nil }
 //	orphan, instance QUEUE@HOST  a queue instance is removed, or added
 //	calstate NAME open|disabled|suspended   the state of a calendar
 //	ar ID OWNER from=SECONDS to=SECONDS [l= pe= acl= state=] QUEUE@HOST[:SLOTS] ...   an advance reservation
+//	modify KIND NAME ATTRIBUTE=VALUE ...   attributes of an object, as qconf changes them
 //	remove KIND NAME|ID          deletes an object; kinds are named as in events
 //	together LINE; LINE ...      the events of the lines in one list
 func (c *cell) do(line string) (err error) {
@@ -122,6 +124,7 @@ func init() {
 		"start": (*cell).start, "run": (*cell).run, "suspend": (*cell).suspend, "resume": (*cell).resume, "limits": (*cell).limits, "usage": (*cell).usage,
 		"bind": (*cell).bind, "maps": (*cell).maps, "health": (*cell).health, "subordinate": (*cell).subordinate, "rules": (*cell).rules, "off": (*cell).off,
 		"orphan": (*cell).orphan, "instance": (*cell).instance, "calstate": (*cell).calstate, "ar": (*cell).ar, "remove": (*cell).remove,
+		"modify": (*cell).modify,
 	}
 }
 
@@ -309,6 +312,9 @@ func (c *cell) bind(f []string) {
 	j := *c.State.Job(id)
 	j.Version++
 	j.Ask().Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Type: f[1], Amount: number(f[2]), Unit: f[3]}
+	if len(f) > 4 {
+		j.Binding.Filter = f[4]
+	}
 	c.Apply(events.Mod(&j))
 }
 
@@ -403,6 +409,33 @@ func (c *cell) ar(f []string) {
 		a.Hard = hard
 	}
 	c.set(a)
+}
+
+func (c *cell) modify(f []string) {
+	for _, spec := range grid.Kinds {
+		if spec.Kind.String() != f[0] {
+			continue
+		}
+		key := grid.Key{Name: f[1]}
+		o := c.State.Get(spec.Kind, key)
+		if o == nil {
+			panic("no " + f[1])
+		}
+		for _, w := range f[2:] {
+			name, value, _ := strings.Cut(w, "=")
+			changed, err := conf.Set(o, name, value)
+			if err != nil {
+				panic(err)
+			}
+			o = changed
+		}
+		if q, is := o.(*grid.CQueue); is {
+			q.Version++
+		}
+		c.set(o)
+		return
+	}
+	panic("no kind " + f[0])
 }
 
 func (c *cell) remove(f []string) {

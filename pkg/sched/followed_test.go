@@ -93,11 +93,23 @@ func (c *cell) laws(jobs []*grid.Job) string {
 }
 
 // closes reports whether queues or slots may become free of which Earliest does not know when: those of subordinate queues and of
-// advance reservations that are over.
+// advance reservations that are over, and of tasks that may run for ever.
 func (c *cell) closes() bool {
 	return slices.ContainsFunc(c.State.ARs(), (*grid.AR).Over) || slices.ContainsFunc(c.State.CQueues(), func(q *grid.CQueue) bool {
 		return len(q.SubordinateList.Value) > 0
+	}) || c.runsForEver()
+}
+
+// runsForEver reports whether a task has started that is not thought to end.
+func (c *cell) runsForEver() (found bool) {
+	c.State.Each(grid.KindJATask, func(o grid.Object) bool {
+		if t := o.(*grid.JATask); t.Started() && c.State.Job(t.Job) != nil {
+			held := &grid.Job{JobRequest: &grid.JobRequest{Hard: t.Held(c.State.Job(t.Job))}}
+			found = found || c.Cluster.Duration(held) >= grid.Infinity
+		}
+		return !found
 	})
+	return found
 }
 
 // empty places a job long after all tasks and advance reservations have ended.

@@ -34,6 +34,30 @@ import (
 //	thresholds               tasks that suspend thresholds suspend or resume
 //	subordinate HOST         what subordinate queues of a host suspend or resume
 //	category ID ...          which jobs are alike
+//	decide ID ... [COMMAND ...]   what a run decides on the jobs in this order, on a copy: start, reserve (-R y) or wait;
+//	                         then what the copy shows
+//	plan                     what is taken of each limited resource over time
+//	claims                   instances of resource maps that are promised without being known
+//	verify ID ...            the sentences of qsub -w p; never ID ...: of qsub -w v, on the empty cluster
+//	grant OWNER from= to= [l= q= masterq= pe= acl= ckpt= now=]   what an advance reservation would be granted
+//	resources QUEUE@HOST|HOST|global [total] [NAME ...]   what listings show
+//	meets QUEUE@HOST|HOST NAME=VALUE ...   whether a resource there is enough, as qstat -l asks
+//	reported HOST NAME ...   load values
+//	urgency ID ...           what the requests add to the urgency, and for how many slots
+//	covered ID ...           which jobs need no search because a smaller one has no place
+//	choices ID.TASK ...      which instances and cores a task got, and which it could have got
+//	chosen ID ...            which ones a job would get
+//	devices HOST [ID.TASK]   device files, and those that a task may use
+//	allocations ID ...       what a job would hold at each level
+//	across ID SLOTS [most=HOSTS]   a division of slots over hosts that is made elsewhere
+//	accounted ID ...         the category as accounting(5) has it
+//	tasks ID ...             the tasks to start, in order; started ID|USER ...   how many have
+//	rerunnable ID.TASK ...   whether tasks may be started again
+//	usable                   slots of the instances that take jobs, and which have room
+//	overdrawn                whether advance reservations hold more than there is
+//	grow ID.TASK NAME=VALUE  whether a running task may have other limits
+//	at ID                    whether the job can start, instance by instance
+//	infeasible ID ...        whether it is known without a search that a job has no place
 //
 // After each command the followed Cluster is compared with one that is built from the full state, with its copies and a lent one, and
 // its answers with each other.
@@ -187,7 +211,12 @@ func sorted[V any](m map[string]V) (out []string) {
 // each is a line for each job.
 func (s *shown) each(words []string, f func(*grid.Job) string) (out []string) {
 	for _, w := range words {
-		text := f(s.State.Job(number(w)))
+		j := s.State.Job(number(w))
+		if j == nil {
+			out = append(out, w+": no such job")
+			continue
+		}
+		text := f(j)
 		if text == "" {
 			text = "nothing"
 		}

@@ -1,0 +1,99 @@
+package sched
+
+import (
+	"slices"
+
+	"github.com/quill-grid/quill/pkg/grid"
+)
+
+// Dump writes down everything that follows from events: two Clusters with the same text are in the same state.
+func (c *Cluster) Dump() string { return c.dump() }
+
+// Step is an amount that is taken from a time on.
+type Step struct {
+	At     grid.Time
+	Amount float64
+}
+
+// EachDiagram calls f with each limited resource of each level of which something is taken now or later, and how much of it
+// over time.
+func (c *Cluster) EachDiagram(f func(level byte, object, resource string, capacity float64, steps []Step)) {
+	c.settle()
+	row := func(level byte, object string, capacities, used []float64, plans []*diagram) {
+		for column, d := range plans {
+			if steps := c.overTime(d, used[column]); d != nil && len(steps) > 1 {
+				f(level, object, c.complex.List[c.complex.Consumables[column]].Name, capacities[column], steps)
+			}
+		}
+	}
+	for i, d := range c.planned.pes {
+		if steps := c.overTime(d, float64(c.peUsed[i])); d != nil && len(steps) > 1 {
+			f('P', c.pes[i].Name, "slots", float64(c.pes[i].Slots), steps)
+		}
+	}
+	row('G', grid.GlobalHost, c.layout.global.Capacity, c.usedGlobal, c.planned.global)
+	for i, h := range c.hosts {
+		now := c.nows.get(i)
+		row('H', h.name, h.supply.Capacity, now.row(0), now.diagrams(0))
+		for _, in := range h.instances {
+			row('Q', in.name, in.supply.Capacity, now.row(in.place), now.diagrams(in.place))
+		}
+	}
+	c.buckets.rows.Scan(func(b *bucket) bool {
+		r := c.quotas.rules[b.key.rule]
+		row('L', r.set+"/"+r.called+"/"+b.key.String(), r.source.Capacity, b.used, b.plans)
+		return true
+	})
+}
+
+// overTime is what a diagram says moment by moment, one step for each change.
+func (c *Cluster) overTime(d *diagram, used float64) (out []Step) {
+	if d == nil {
+		return nil
+	}
+	clock := c.clock()
+	times := []grid.Time{c.now, clock.late}
+	for _, s := range slices.Concat(d.ends, d.plans) {
+		times = append(times, s.at)
+	}
+	slices.Sort(times)
+	for _, t := range slices.Compact(times) {
+		if t < c.now {
+			continue
+		}
+		amount := d.running(used, t, clock) + valueAt(d.plans, t, 0)
+		if len(out) == 0 || out[len(out)-1].Amount != amount {
+			out = append(out, Step{t, amount})
+		}
+	}
+	if len(out) == 1 && out[0].Amount != 0 {
+		out = append(out, Step{never, out[0].Amount}) // for ever
+	}
+	return out
+}
+
+// Claim is a number of instances of a resource map that are promised without being known.
+type Claim struct {
+	Resource, Host string
+	Units          int
+	With           string
+	From, To       grid.Time
+	Booked         bool
+	AR             uint32
+}
+
+// Claims lists them in the order in which they were made.
+func (c *Cluster) Claims() (out []Claim) {
+	for _, k := range c.claims.list {
+		one := Claim{Resource: c.complex.List[c.complex.Consumables[k.column]].Name, Host: grid.GlobalHost, Units: k.units,
+			From: k.window.start, To: k.window.end, Booked: k.booked, AR: k.ar}
+		if k.host != wholeCluster {
+			one.Host = c.hosts[k.host].name
+		}
+		if k.of != nil {
+			one.With = k.of.String()
+		}
+		out = append(out, one)
+	}
+	return out
+}
