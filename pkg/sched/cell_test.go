@@ -57,7 +57,7 @@ func (none) Configure(grid.SchedConf) error { return nil }
 //	rules SET RULE ...           a resource quota set; off SET: it is disabled
 //	orphan, instance QUEUE@HOST  a queue instance is removed, or added
 //	calstate NAME open|disabled|suspended   the state of a calendar
-//	ar ID OWNER from=SECONDS to=SECONDS [l= pe= acl= state=] QUEUE@HOST[:SLOTS] ...   an advance reservation
+//	ar ID OWNER from=SECONDS to=SECONDS [l= pe= acl= state= bind=TYPE:AMOUNT:UNIT] QUEUE@HOST[:SLOTS] ...   an advance reservation
 //	modify KIND NAME ATTRIBUTE=VALUE ...   attributes of an object, as qconf changes them
 //	remove KIND NAME|ID          deletes an object; kinds are named as in events
 //	together LINE; LINE ...      the events of the lines in one list
@@ -311,11 +311,16 @@ func (c *cell) bind(f []string) {
 	}
 	j := *c.State.Job(id)
 	j.Version++
-	j.Ask().Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Type: f[1], Amount: number(f[2]), Unit: f[3]}
+	j.Ask().Binding = packed(f[1:])
 	if len(f) > 4 {
 		j.Binding.Filter = f[4]
 	}
 	c.Apply(events.Mod(&j))
+}
+
+// packed is a binding of a type, an amount and a unit.
+func packed(f []string) *grid.Binding {
+	return &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Type: f[0], Amount: number(f[1]), Unit: f[2]}
 }
 
 func (c *cell) maps(f []string) {
@@ -397,6 +402,9 @@ func (c *cell) ar(f []string) {
 				a.Hard = append(a.Hard, grid.Request{Name: k, Value: v})
 			}
 		}
+	}
+	if b := strings.Split(get("bind"), ":"); len(b) == 3 {
+		a.Binding = packed(b)
 	}
 	if acl := get("acl"); acl != "" {
 		a.ACL = strings.Split(acl, ",")

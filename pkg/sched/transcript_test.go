@@ -275,7 +275,11 @@ func (s *shown) lacks(j *grid.Job) (text string) {
 // amount is a number of an attribute as its type prints it.
 func (s *shown) amount(attribute string, n float64) string {
 	x := s.run.Complex()
-	return x.List[x.Find(attribute)].Format(n)
+	i := x.Find(attribute)
+	if i < 0 { // threads
+		return fmt.Sprint(n)
+	}
+	return x.List[i].Format(n)
 }
 
 func (s *shown) free([]string) (out []string) {
