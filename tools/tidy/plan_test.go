@@ -171,12 +171,15 @@ var plan = []row{
 	{path: "tools/manual/command", level: programs,
 		imports: "pkg/document pkg/opt tools/manual",
 		modules: "github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
+	{path: "tools/web/problem", level: programs,
+		imports: "pkg/gdi pkg/fair pkg/bus pkg/client",
+		modules: "github.com/danielgtaylor/huma/v2"},
 	{path: "tools/web", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/fair pkg/codec pkg/pattern pkg/accounting pkg/conf events/filter
 			pkg/state pkg/sched pkg/view qmaster/core pkg/document pkg/product pkg/metrics
 			pkg/metrics/cellmetrics pkg/bus pkg/cell pkg/client pkg/switches pkg/history pkg/openid pkg/submit
 			schedd/algorithm schedd/algorithm/shipped pkg/opt tools/outcome tools/whatif tools/outlook
-			tools/jobstory tools/console tools/manual`,
+			tools/jobstory tools/console tools/manual tools/web/problem`,
 		modules: `golang.org/x/sync golang.org/x/sys github.com/danielgtaylor/huma/v2 github.com/hashicorp/go-hclog
 			github.com/klauspost/compress github.com/prometheus/client_golang`},
 	{path: "tools/daemons", level: programs,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // TestAbandonedConnections: clients that send tokens and leave before qmaster has answered use up no more than the limit, whatever
@@ -57,7 +58,7 @@ func TestSilentMaster(t *testing.T) {
 	c.server.accounts.wait, c.silent = time.Millisecond, true
 	w := c.request("POST", "/v1/jobs", `{"command": ["true"]}`, h)
 	key := w.Header().Get(keyHeader)
-	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || key == "" || !strings.Contains(w.Body.String(), problemPrefix+problemQMaster) {
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || key == "" || !strings.Contains(w.Body.String(), problem.Prefix+problem.TypeQMaster) {
 		t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
 	}
 	c.server.accounts.close()

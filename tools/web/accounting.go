@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // clockSkew is how far the clock of a host, by which a record has its times, may be ahead of that of qmaster.
@@ -64,7 +65,7 @@ func (s *Server) registerAccounting() {
 		}, at moment, all bool,
 		) (rows[Ended], error) {
 			if uint64(in.ID) > at.state.Counter(grid.JobSeqNum) {
-				return rows[Ended]{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+				return rows[Ended]{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
 			}
 			e := &endedJobs{AccountingFilter: view.AccountingFilter{Jobs: []string{strconv.FormatUint(uint64(in.ID), 10)}, Tasks: rangesOf(in.Task)},
 				of: fmt.Sprint("accounting ", in.ID), job: in.ID}
@@ -101,7 +102,7 @@ func (in *accountingQuery) filter(now time.Time) (f view.AccountingFilter, from 
 			bad = fmt.Errorf("%q is not a time", text)
 		}
 		if bad != nil && err == nil {
-			err = invalid("query."+name, bad)
+			err = problem.Invalid("query."+name, bad)
 		}
 		return m.At
 	}

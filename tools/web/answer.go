@@ -18,6 +18,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 const (
@@ -55,14 +56,14 @@ func (s *Server) read(ctx context.Context, r *Reading) (moment, error) {
 func (s *Server) moment(ctx context.Context, r *Reading) (at moment, err error) {
 	if r.After > 0 && !s.mirror.reach(ctx, r.After, reachWait) {
 		seq, _ := s.mirror.seq()
-		return at, problem(http.StatusServiceUnavailable, problemLag, "query.after",
+		return at, problem.New(http.StatusServiceUnavailable, problem.TypeLag, "query.after",
 			fmt.Sprintf("event list %d has not been received; the last one is %d", r.After, seq))
 	}
 	if r.At != "" {
 		return s.at(ctx, r.At)
 	}
 	if at, err = s.mirror.now(); err != nil {
-		return at, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+		return at, problem.NoMirror(err)
 	}
 	at.now = grid.TimeOf(s.options.Now())
 	return at, nil
@@ -151,7 +152,7 @@ func list[I, T any, P interface {
 		}
 		leave, err := s.answers.Wait(ctx, turnOf(ctx), 1)
 		if err != nil {
-			return nil, noPlace(err, "listings")
+			return nil, problem.NoPlace(err, "listings")
 		}
 		lines := ctx.Value(linesKey{}).(bool)
 		items, err := make(ctx, in, at, lines)

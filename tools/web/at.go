@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 const (
@@ -131,14 +132,14 @@ func (s *Server) at(ctx context.Context, text string) (moment, error) {
 	now := s.options.Now()
 	m, err := opt.ParseMoment(text, now)
 	if err != nil {
-		return moment{}, invalid("query.at", err)
+		return moment{}, problem.Invalid("query.at", err)
 	}
 	last, err := s.mirror.now()
 	switch {
 	case err != nil:
-		return last, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+		return last, problem.NoMirror(err)
 	case m.Seq > last.state.Seq || m.At > grid.TimeOf(now):
-		return last, invalid("query.at", fmt.Errorf("it has not happened yet: the last event list is %d", last.state.Seq))
+		return last, problem.Invalid("query.at", fmt.Errorf("it has not happened yet: the last event list is %d", last.state.Seq))
 	case m.Seq == last.state.Seq || m.Seq == 0 && m.At >= last.state.At:
 		last.now = max(m.At, last.state.At)
 		return last, nil
@@ -199,7 +200,7 @@ func (s *Server) forward(ctx context.Context, st *state.State, to gdi.Place) err
 	for l, err := range p.Lists(st.Seq + 1) {
 		switch {
 		case err != nil:
-			return unreachable(err)
+			return problem.Unreachable(err)
 		case to.Seq != 0 && l.Seq > to.Seq, to.Seq == 0 && l.At > to.At:
 			return nil
 		case l.Seq <= st.Seq:
@@ -223,15 +224,15 @@ func (s *Server) fromLog(ctx context.Context, m gdi.Place) (*state.State, error)
 	first, _ := p.Span()
 	if seq == 0 && m.At >= first.At {
 		if seq, err = p.SeqAt(m.At); err != nil {
-			return nil, unreachable(err)
+			return nil, problem.Unreachable(err)
 		}
 	}
 	if seq < first.Seq {
-		return nil, problem(http.StatusGone, problemGone, "query.at", fmt.Sprintf("the log begins with event list %d of %s", first.Seq, first.At.Std().UTC().Format(time.RFC3339)))
+		return nil, problem.New(http.StatusGone, problem.TypeGone, "query.at", fmt.Sprintf("the log begins with event list %d of %s", first.Seq, first.At.Std().UTC().Format(time.RFC3339)))
 	}
 	st, err := p.Full(seq)
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, problem.Unreachable(err)
 	}
 	return st, nil
 }

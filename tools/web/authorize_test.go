@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // roles are the columns of authorizations. alice owns the job, bob is another user. maria's token was revoked after it was used,
@@ -93,7 +94,7 @@ func TestAuthorization(t *testing.T) {
 			if w.Code >= 400 && c.c.Core.State().Seq != before {
 				t.Errorf("%s as %q: refused, and something has changed", route, role)
 			}
-			if w.Code >= 400 && !strings.Contains(w.Body.String(), problemPrefix) {
+			if w.Code >= 400 && !strings.Contains(w.Body.String(), problem.Prefix) {
 				t.Errorf("%s as %q: %s is no problem", route, role, w.Body)
 			}
 			if w.Code == 401 && !strings.Contains(w.Body.String(), "quill token create") {

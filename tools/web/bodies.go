@@ -13,6 +13,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Bounds of the bodies of requests. A body is read when it is known whose it is, whether the token may change anything, and when there is room for what
@@ -44,13 +45,13 @@ func (s *Server) admit(r *http.Request, who fair.User, scope grid.Scope) (leave 
 	case n == 0 || r.Body == nil:
 		return func() {}, nil
 	case n > bodyMax:
-		return nil, problem(http.StatusRequestEntityTooLarge, problemLarge, "body", fmt.Sprintf("the body has %d bytes, at most %d are read", n, bodyMax))
+		return nil, problem.New(http.StatusRequestEntityTooLarge, problem.TypeLarge, "body", fmt.Sprintf("the body has %d bytes, at most %d are read", n, bodyMax))
 	case n < 0:
 		n = bodyMax
 	}
 	if scope < grid.ScopeSubmit && n > bodySmall {
 		if r.ContentLength > 0 {
-			return nil, problem(http.StatusForbidden, "scope", "", fmt.Sprintf("denied: a token of the scope %s sends at most %d bytes; make another token with `quill token create --scope %s`", scope, bodySmall, grid.ScopeSubmit))
+			return nil, problem.New(http.StatusForbidden, "scope", "", fmt.Sprintf("denied: a token of the scope %s sends at most %d bytes; make another token with `quill token create --scope %s`", scope, bodySmall, grid.ScopeSubmit))
 		}
 		n, r.Body = bodySmall, http.MaxBytesReader(nil, r.Body, bodySmall)
 	}
@@ -58,10 +59,10 @@ func (s *Server) admit(r *http.Request, who fair.User, scope grid.Scope) (leave 
 	defer cancel()
 	leave, err = s.bodies.Wait(ctx, who, memoryOfBody(n))
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, problem(http.StatusServiceUnavailable, problemBusy, "", "other requests take all memory that there is for them, try again later")
+		return nil, problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", "other requests take all memory that there is for them, try again later")
 	}
 	if err != nil {
-		return nil, noPlace(err, "requests")
+		return nil, problem.NoPlace(err, "requests")
 	}
 	return leave, nil
 }

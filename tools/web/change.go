@@ -17,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // ConfigText is a configuration object as it is to be.
@@ -108,7 +109,7 @@ func (s *Server) registerConfigWriting() {
 func (s *Server) configure(ctx context.Context, in *Validating, where string, put []ConfigObject, remove []ConfigName) (*change[Result], error) {
 	at, err := s.mirror.now()
 	if err != nil {
-		return nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+		return nil, problem.NoMirror(err)
 	}
 	body := &gdi.Change{}
 	for i, p := range put {
@@ -136,13 +137,13 @@ func (s *Server) configure(ctx context.Context, in *Validating, where string, pu
 			return nil, err
 		}
 		if i > 0 && body.Delete.Kind != spec.Kind {
-			return nil, invalid(field, errors.New("all objects to delete are of one kind"))
+			return nil, problem.Invalid(field, errors.New("all objects to delete are of one kind"))
 		}
 		body.Delete.Kind = spec.Kind
 		body.Delete.Keys = append(body.Delete.Keys, grid.Key{Name: name.Name})
 	}
 	if len(put)+len(remove) == 0 {
-		return nil, invalid("body", errors.New("there is nothing to change"))
+		return nil, problem.Invalid("body", errors.New("there is nothing to change"))
 	}
 	reply, err := s.decide(ctx, in, at, body, func(a gdi.Answer) string { return locationOf(a, where, put, remove) })
 	if err != nil {
@@ -199,14 +200,14 @@ func (s *Server) decide(ctx context.Context, in *Validating, at moment, body *gd
 	c := core.New(at.state.Copy(), 0)
 	r := gdi.Request{User: accountOf(ctx).User(), Host: s.adminHost(at), Command: "qconf", Body: request}
 	if err := r.Complete(); err != nil {
-		return gdi.Reply{}, invalid("body", err)
+		return gdi.Reply{}, problem.Invalid("body", err)
 	}
 	for _, a := range c.Step(grid.TimeOf(s.options.Now()), core.Request{Request: r}).Answers {
 		if a.Reply != nil {
-			return gdi.Reply{Answers: a.Reply.Answers}, refused(*a.Reply, where)
+			return gdi.Reply{Answers: a.Reply.Answers}, problem.OfReply(*a.Reply, where)
 		}
 	}
-	return gdi.Reply{}, problem(http.StatusServiceUnavailable, problemBusy, "", "the change cannot be checked now")
+	return gdi.Reply{}, problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", "the change cannot be checked now")
 }
 
 // adminHost is a host from which the configuration may be changed; a validation is for what is to be sent from here.
@@ -231,10 +232,10 @@ func (p *ConfigObject) object(at moment, where string) (o grid.Object, there boo
 	old := at.state.Get(spec.Kind, grid.Key{Name: p.Name})
 	switch {
 	case p.Text != "" && len(p.Attributes) > 0:
-		return nil, false, invalid(where+".text", errors.New("an object has text or attributes"))
+		return nil, false, problem.Invalid(where+".text", errors.New("an object has text or attributes"))
 	case p.Text != "":
 		if o, err = p.parse(spec); err != nil {
-			return nil, false, invalid(where+".text", err)
+			return nil, false, problem.Invalid(where+".text", err)
 		}
 	default:
 		if o, err = p.set(spec, old, where); err != nil {
@@ -242,7 +243,7 @@ func (p *ConfigObject) object(at moment, where string) (o grid.Object, there boo
 		}
 	}
 	if name := o.Key().Name; name != p.Name {
-		return nil, false, invalid(where, fmt.Errorf("the object is called %q, not %q", name, p.Name))
+		return nil, false, problem.Invalid(where, fmt.Errorf("the object is called %q, not %q", name, p.Name))
 	}
 	version := p.Version
 	if version == 0 && p.Text == "" && old != nil {
@@ -276,15 +277,15 @@ func (p *ConfigObject) parse(spec *grid.Spec) (grid.Object, error) {
 func (p *ConfigObject) set(spec *grid.Spec, old grid.Object, where string) (o grid.Object, err error) {
 	if o = old; o == nil {
 		if o, err = p.fresh(spec); err != nil {
-			return nil, invalid(where+".name", err)
+			return nil, problem.Invalid(where+".name", err)
 		}
 	}
 	if len(p.Attributes) == 0 && old != nil {
-		return nil, invalid(where+".attributes", errors.New("there is nothing to change"))
+		return nil, problem.Invalid(where+".attributes", errors.New("there is nothing to change"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
 		if o, err = conf.SetJSON(o, name, p.Attributes[name]); err != nil {
-			return nil, invalid(where+".attributes."+name, err)
+			return nil, problem.Invalid(where+".attributes."+name, err)
 		}
 	}
 	return o, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/tools/manual"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // configKinds are the kinds of configuration objects, by the name that paths have for them: that of events in small letters.
@@ -50,9 +51,9 @@ func specOf(kind, field string) (*grid.Spec, error) {
 	case s != nil:
 		return s, nil
 	case field == pathKind:
-		return nil, problem(http.StatusNotFound, problemUnknown, field, text)
+		return nil, problem.New(http.StatusNotFound, problem.TypeUnknown, field, text)
 	}
-	return nil, invalid(field, errors.New(text))
+	return nil, problem.Invalid(field, errors.New(text))
 }
 
 // Config is a configuration object.
@@ -134,7 +135,7 @@ func (s *Server) registerConfig() {
 			}
 			o := at.state.Get(spec.Kind, in.key())
 			if o == nil {
-				return Config{}, problem(http.StatusNotFound, problemUnknown, "path.name", fmt.Sprintf("%s %q does not exist", spec.Noun, in.Name))
+				return Config{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.name", fmt.Sprintf("%s %q does not exist", spec.Noun, in.Name))
 			}
 			return configsOf(spec, at)(o), nil
 		})

@@ -22,6 +22,7 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Bounds of what pages of the console read from the log.
@@ -59,7 +60,7 @@ type waitingAt struct {
 // pageProblem is a problem as pages have it.
 func pageProblem(err error) *console.Problem {
 	p := (*huma.ErrorModel)(nil)
-	if limit := (*limited)(nil); errors.As(err, &limit) {
+	if limit := (*problem.Limited)(nil); errors.As(err, &limit) {
 		return &console.Problem{Status: http.StatusTooManyRequests, Text: limit.Error(), Log: true}
 	}
 	if !errors.As(err, &p) {
@@ -97,7 +98,7 @@ func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, fu
 	one, err := c.authenticateWith(r, csrf)
 	if err != nil {
 		p := pageProblem(err)
-		if csrf := (*huma.ErrorModel)(nil); errors.As(err, &csrf) && csrf.Type == problemPrefix+problemCSRF {
+		if csrf := (*huma.ErrorModel)(nil); errors.As(err, &csrf) && csrf.Type == problem.Prefix+problem.TypeCSRF {
 			p = &console.Problem{Status: p.Status, Text: "Nothing was done: the form is not of a page of this session. Load the page again."}
 		}
 		if p.Log && p.Status == http.StatusUnauthorized {
@@ -382,7 +383,7 @@ func (c *consoleCell) stretch(ctx context.Context, from, to uint64, f *filter.Fi
 	for l, err := range p.Lists(max(first, from)) {
 		switch {
 		case err != nil:
-			return out, first, unreachable(err)
+			return out, first, problem.Unreachable(err)
 		case l.Seq > to:
 			return out, first, nil
 		case ctx.Err() != nil:

@@ -21,6 +21,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 const (
@@ -68,7 +69,7 @@ func (q *eventsQuery) filter() (*filter.Filter, error) {
 			continue
 		}
 		if err := f.Add(c.name, c.value); err != nil {
-			return nil, invalid("query."+c.name, err)
+			return nil, problem.Invalid("query."+c.name, err)
 		}
 	}
 	return f, nil
@@ -108,7 +109,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 		r.zip = new(checksum)
 	}
 	if r.leave, err = s.readers.Wait(ctx, turnOf(ctx), 1); err != nil {
-		return nil, noPlace(err, "readers of events")
+		return nil, problem.NoPlace(err, "readers of events")
 	}
 	if s.readers.Of(turnOf(ctx)) > fewMost {
 		r.crowd = many
@@ -170,7 +171,7 @@ func (r *stream) begin(in *eventsQuery) error {
 	s := r.server
 	now, err := s.mirror.seq()
 	if now == 0 && err != nil {
-		return problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+		return problem.NoMirror(err)
 	}
 	where, text := "query.from", in.From
 	var m gdi.Place
@@ -178,13 +179,13 @@ func (r *stream) begin(in *eventsQuery) error {
 	case in.LastEventID != "":
 		where = "header.Last-Event-ID"
 		if r.last, err = strconv.ParseUint(in.LastEventID, 10, 64); err != nil {
-			return invalid(where, fmt.Errorf("%q is not the number of an event list", in.LastEventID))
+			return problem.Invalid(where, fmt.Errorf("%q is not the number of an event list", in.LastEventID))
 		}
 	case text == "":
 		r.last = now
 	default:
 		if m, err = opt.ParseMoment(text, s.options.Now()); err != nil {
-			return invalid(where, err)
+			return problem.Invalid(where, err)
 		}
 		r.last = max(m.Seq, 1) - 1
 		if m.At != 0 {
@@ -192,7 +193,7 @@ func (r *stream) begin(in *eventsQuery) error {
 		}
 	}
 	if r.last > now && !s.mirror.reach(r.ctx, r.last, reachWait) {
-		return problem(http.StatusUnprocessableEntity, problemInvalid, where, fmt.Sprintf("event list %d has not happened yet: the last one is %d", r.last, now))
+		return problem.New(http.StatusUnprocessableEntity, problem.TypeInvalid, where, fmt.Sprintf("event list %d has not happened yet: the last one is %d", r.last, now))
 	}
 	_, _, has, broken := s.hub.after(r.last, r.crowd)
 	r.broken = broken
@@ -215,11 +216,11 @@ func (r *stream) beginAt(t grid.Time) error {
 		r.last = last.Seq
 	case t <= first.At:
 		if r.last = first.Seq - 1; first.Seq > 1 {
-			return problem(http.StatusGone, problemGone, "query.from", fmt.Sprintf("the log begins at %s", first.At.Std().UTC().Format(time.RFC3339)))
+			return problem.New(http.StatusGone, problem.TypeGone, "query.from", fmt.Sprintf("the log begins at %s", first.At.Std().UTC().Format(time.RFC3339)))
 		}
 	default:
 		if r.last, err = p.SeqAt(t - 1); err != nil {
-			return unreachable(err)
+			return problem.Unreachable(err)
 		}
 	}
 	_, _, _, r.broken = r.server.hub.after(r.last, r.crowd)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // FuzzRequests: whatever is sent, nothing panics, and every error has a type.
@@ -44,7 +46,7 @@ func FuzzRequests(f *testing.F) {
 		}
 		if w.Code >= 400 {
 			var p struct{ Type string }
-			if err := json.Unmarshal(w.Body.Bytes(), &p); method != "HEAD" && (err != nil || !strings.HasPrefix(p.Type, problemPrefix)) {
+			if err := json.Unmarshal(w.Body.Bytes(), &p); method != "HEAD" && (err != nil || !strings.HasPrefix(p.Type, problem.Prefix)) {
 				t.Errorf("%s %s: %d without a type: %s", method, target, w.Code, w.Body)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // TestHeaders: no answer lets pages of other servers read it, embed it or run a script in it, whatever the answer is, and none says where it
@@ -89,7 +91,7 @@ func TestLargeHeader(t *testing.T) {
 		h := as("bob")
 		h.Set("X-Large", strings.Repeat("x", size))
 		w := c.request("GET", "/v1/cell", "", h)
-		if w.Code != want || want != http.StatusOK && !strings.Contains(w.Body.String(), problemPrefix+problemLarge) {
+		if w.Code != want || want != http.StatusOK && !strings.Contains(w.Body.String(), problem.Prefix+problem.TypeLarge) {
 			t.Errorf("%d bytes: %d %s", size, w.Code, w.Body)
 		}
 	}

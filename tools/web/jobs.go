@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // jobsQuery selects and orders rows of jobs.
@@ -83,7 +84,7 @@ func (in *jobsQuery) page(at moment, keep func(iter.Seq[*view.Job]) iter.Seq[*vi
 func (in *jobsQuery) selection(at moment) (func(ordered bool) iter.Seq[*view.Job], error) {
 	states, ok := view.ParseJobStates(in.State)
 	if !ok {
-		return nil, invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
+		return nil, problem.Invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
 	}
 	queues, err := queueFilter(in.Queue, in.PE, in.Resource, in.Admits)
 	if err != nil {
@@ -162,7 +163,7 @@ func (s *Server) getJob(_ context.Context, in *struct {
 	d := detailsOf(at, in.ID)
 	found := d.Jobs()
 	if len(found) == 0 {
-		return Detail{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+		return Detail{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
 	}
 	out := Detail{Rows: []document.Job{}}
 	out.Rows = slices.AppendSeq(out.Rows, documents(rowsOf(in.ID, at)))

@@ -22,6 +22,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 func as(user string) http.Header { return http.Header{"Authorization": {"Bearer token-" + user}} }
@@ -428,7 +429,7 @@ func TestProbes(t *testing.T) {
 	if r := w.request("GET", "/readyz", "", nil); r.Code != http.StatusServiceUnavailable {
 		t.Errorf("ready without a state: %d", r.Code)
 	}
-	if r := w.request("GET", "/v1/cell", "", as("alice")); r.Code != http.StatusServiceUnavailable || !strings.Contains(r.Body.String(), problemMirror) {
+	if r := w.request("GET", "/v1/cell", "", as("alice")); r.Code != http.StatusServiceUnavailable || !strings.Contains(r.Body.String(), problem.TypeMirror) {
 		t.Errorf("%d %s", r.Code, r.Body)
 	}
 }

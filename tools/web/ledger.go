@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Bounds of reading accounting records.
@@ -200,7 +201,7 @@ func (b *backwards) next(ctx context.Context) error {
 	for l, err := range p.Lists(first.Seq) {
 		switch {
 		case err != nil:
-			return unreachable(err)
+			return problem.Unreachable(err)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case l.Seq > to:

@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 func (s *Server) registerListings() {
@@ -52,7 +53,7 @@ func listQueues(_ context.Context, in *struct {
 ) (rows[document.Queue], error) {
 	states, err := view.ParseQueueStates(in.State, "aAcdDEosSCu")
 	if err != nil {
-		return rows[document.Queue]{}, invalid("query.state", err)
+		return rows[document.Queue]{}, problem.Invalid("query.state", err)
 	}
 	filter, err := queueFilter(in.Queue, in.PE, in.Resource, in.User)
 	if err != nil {
@@ -77,7 +78,7 @@ func listQueues(_ context.Context, in *struct {
 func queueFilter(queues, pes, resources, users []string) (view.QueueFilter, error) {
 	requests, ok := switches.Requests(nil, strings.Join(resources, ","))
 	if !ok {
-		return view.QueueFilter{}, invalid("query.resource", fmt.Errorf("%q is no list of resources as of qstat -l", strings.Join(resources, ",")))
+		return view.QueueFilter{}, problem.Invalid("query.resource", fmt.Errorf("%q is no list of resources as of qstat -l", strings.Join(resources, ",")))
 	}
 	return view.QueueFilter{Queues: queues, PEs: pes, Requests: requests, Users: users}, nil
 }
@@ -85,9 +86,9 @@ func queueFilter(queues, pes, resources, users []string) (view.QueueFilter, erro
 // badQueues is the problem of a filter of queue instances that names what there is not.
 func badQueues(err error) error {
 	if errors.Is(err, view.ErrPE) {
-		return invalid("query.pe", err)
+		return problem.Invalid("query.pe", err)
 	}
-	return invalid("query.resource", err)
+	return problem.Invalid("query.resource", err)
 }
 
 // pointers returns the rows without copying them.
@@ -125,7 +126,7 @@ func listHosts(_ context.Context, in *struct {
 ) (rows[document.Host], error) {
 	hosts, err := at.view().Hosts(view.HostFilter{Hosts: in.Host})
 	if err != nil {
-		return rows[document.Host]{}, invalid("query.host", err)
+		return rows[document.Host]{}, problem.Invalid("query.host", err)
 	}
 	kept, next, err := hostOrder.page(&in.Paging, all, slices.Values(hosts))
 	items := document.HostsOf(kept, document.HostParts{Topology: true}).Hosts
@@ -236,7 +237,7 @@ func (s *Server) registerCell() {
 			v := at.view()
 			found, unknown := v.ReservationsOf([]uint32{in.ID})
 			if len(unknown) > 0 {
-				return document.Reservation{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("advance reservation %d does not exist", in.ID))
+				return document.Reservation{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("advance reservation %d does not exist", in.ID))
 			}
 			return slices.Collect(iter.Seq[document.Reservation](document.ReservationsOf(v, found, nil, true, true).ARs))[0], nil
 		})

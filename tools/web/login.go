@@ -11,25 +11,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
-
-// challenge is the header WWW-Authenticate.
-const challenge = `Bearer realm="quill"`
 
 const (
 	tokenMax   = 4096 // bytes
 	csrfHeader = "Quill-Csrf"
 )
 
-// noToken is the problem of a request without a valid token.
-func noToken(why string) *huma.ErrorModel {
-	return problem(http.StatusUnauthorized, problemToken, "header.Authorization",
-		why+`; make one with "quill token create" and send the header "Authorization: Bearer TOKEN"`)
-}
-
 // noSession is the problem of a request whose cookie is worth nothing.
 func noSession() *huma.ErrorModel {
-	return problem(http.StatusUnauthorized, problemToken, "header.Cookie", `the session has ended; "quill web --open" prints the link of another`)
+	return problem.New(http.StatusUnauthorized, problem.TypeToken, "header.Cookie", `the session has ended; "quill web --open" prints the link of another`)
 }
 
 // credential is what a request was authenticated by.
@@ -54,15 +46,15 @@ func (s *Server) authenticateWith(r *http.Request, csrf string) (*credential, er
 		if cookie, err := r.Cookie(s.cookieName(s.encrypted(r))); err == nil {
 			return s.authenticateSession(r, cookie.Value, csrf)
 		}
-		return nil, noToken("the request has no token")
+		return nil, problem.NoToken("the request has no token")
 	}
 	if len(r.Header["Authorization"]) > 1 {
-		return nil, noToken("the request has more than one header Authorization")
+		return nil, problem.NoToken("the request has more than one header Authorization")
 	}
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > tokenMax {
-		return nil, noToken("the header Authorization is not Bearer TOKEN")
+		return nil, problem.NoToken("the header Authorization is not Bearer TOKEN")
 	}
 	var h *held
 	err := s.tried(r, digestOf(token))
@@ -70,7 +62,7 @@ func (s *Server) authenticateWith(r *http.Request, csrf string) (*credential, er
 		h, err = s.authenticateToken(r, token)
 	}
 	if errors.Is(err, ErrToken) {
-		return nil, noToken(ErrToken.Error())
+		return nil, problem.NoToken(ErrToken.Error())
 	}
 	if err != nil {
 		return nil, err
@@ -86,11 +78,11 @@ func (s *Server) authenticateSession(r *http.Request, cookie, csrf string) (*cre
 		return nil, noSession()
 	}
 	if from := s.crossSite(r); from != "" {
-		return nil, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the cookie of a session is accepted from pages of this server only; other programs send a token")
+		return nil, problem.New(http.StatusForbidden, problem.TypeCrossSite, "header."+from, "the cookie of a session is accepted from pages of this server only; other programs send a token")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead &&
 		subtle.ConstantTimeCompare([]byte(csrf), []byte(one.csrf)) != 1 {
-		return nil, problem(http.StatusForbidden, problemCSRF, "header.Quill-CSRF", `a request with a cookie that changes something needs the header "Quill-CSRF" with the csrf of GET /v1/session`)
+		return nil, problem.New(http.StatusForbidden, problem.TypeCSRF, "header.Quill-CSRF", `a request with a cookie that changes something needs the header "Quill-CSRF" with the csrf of GET /v1/session`)
 	}
 	h, err := s.authenticateToken(r, one.token)
 	if errors.Is(err, ErrToken) {
@@ -116,14 +108,14 @@ func (s *Server) authenticateToken(r *http.Request, token string) (*held, error)
 		s.failed(r, d)
 		return nil, err
 	case errors.Is(err, errAccounts):
-		return nil, problem(http.StatusServiceUnavailable, problemBusy, "", err.Error())
+		return nil, problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", err.Error())
 	case err != nil:
-		return nil, unreachable(err)
+		return nil, problem.Unreachable(err)
 	}
 	at, err := s.mirror.now()
 	if err != nil {
 		s.accounts.release(h)
-		return nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+		return nil, problem.NoMirror(err)
 	}
 	if !h.Valid(at.state, grid.TimeOf(s.options.Now())) && !s.expected(r.Context(), h, at.state.Seq) {
 		s.accounts.drop(d, h)
@@ -183,22 +175,22 @@ func (s *Server) cookie(value string, encrypted bool) http.Cookie {
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
-		s.explain(w, r, unrouted(r, http.StatusMethodNotAllowed))
+		s.explain(w, r, problem.Unrouted(r, http.StatusMethodNotAllowed))
 		return
 	}
 	if from := s.crossSite(r); from != "" {
-		s.explain(w, r, problem(http.StatusForbidden, problemCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser"))
+		s.explain(w, r, problem.New(http.StatusForbidden, problem.TypeCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser"))
 		return
 	}
 	d := digestOf(r.PathValue("secret"))
-	if limit := (*limited)(nil); errors.As(s.tried(r, d), &limit) {
+	if limit := (*problem.Limited)(nil); errors.As(s.tried(r, d), &limit) {
 		s.explain(w, r, limit)
 		return
 	}
 	secret, ended, ok := s.sessions.exchange(d)
 	if !ok {
 		s.failed(r, d)
-		s.explain(w, r, problem(http.StatusUnauthorized, problemLink, "path.secret", `the link is wrong, was used or is older than a minute; "quill web --open" prints another`))
+		s.explain(w, r, problem.New(http.StatusUnauthorized, problem.TypeLink, "path.secret", `the link is wrong, was used or is older than a minute; "quill web --open" prints another`))
 		return
 	}
 	s.setSession(w, r, secret, ended)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/kballard/go-shellquote"
+
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // TestManual runs the curl examples of the chapters, each on a cell that has what they are about: every one is answered
@@ -49,9 +51,9 @@ func TestManual(t *testing.T) {
 			t.Errorf("the chapter has no example of %s %s", r.Method, r.Path)
 		}
 	}
-	for _, kind := range byAnswer {
-		if !strings.Contains(types, "`"+kind.name+"`") {
-			t.Errorf("the chapter has no problem %s", kind.name)
+	for _, kind := range problem.OfAnswers() {
+		if !strings.Contains(types, "`"+kind+"`") {
+			t.Errorf("the chapter has no problem %s", kind)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // counts is what quill web counts of itself.
@@ -236,7 +237,7 @@ func (s *Server) registerMetrics() {
 			of, err = s.mirror.usersNow()
 		}
 		if err != nil {
-			return nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+			return nil, problem.NoMirror(err)
 		}
 		var c prometheus.Collector = users{at, of}
 		if in.Alias == "grid" {

@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/quill-grid/quill/pkg/accounting"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Lists are never null, in requests and answers: an empty one is [].
@@ -101,7 +102,7 @@ func pages(mux *http.ServeMux, api *huma.OpenAPI) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			data, err := text()
 			if err != nil {
-				writeProblem(w, problem(http.StatusInternalServerError, problemInternal, "", err.Error()))
+				problem.Write(w, problem.New(http.StatusInternalServerError, problem.TypeInternal, "", err.Error()))
 				return
 			}
 			w.Header().Set("Content-Type", file.contentType)

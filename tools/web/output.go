@@ -14,6 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 const typeText = "text/plain; charset=utf-8"
@@ -76,7 +77,7 @@ func (s *Server) registerOutput() {
 
 func (s *Server) getOutput(ctx context.Context, in *outputQuery) (*outputPart, error) {
 	if in.Tail > 0 && in.Offset.set {
-		return nil, invalid("query.tail", errors.New("tail and offset exclude each other"))
+		return nil, problem.Invalid("query.tail", errors.New("tail and offset exclude each other"))
 	}
 	what := gdi.Output{Job: in.ID, Task: in.Task, Stderr: in.Stream == "err", Offset: in.Offset.value, Tail: in.Tail}
 	if !in.Offset.set && in.Tail == 0 {
@@ -140,9 +141,9 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter, file *client
 // notOutput is the problem that an output file was not read.
 func notOutput(err error, where func(gdi.Answer) string) error {
 	if refusal := (*client.Refused)(nil); errors.As(err, &refusal) {
-		return refused(gdi.Reply{Answers: []gdi.Answer{refusal.Answer}}, where)
+		return problem.OfReply(gdi.Reply{Answers: []gdi.Answer{refusal.Answer}}, where)
 	}
-	return unreachable(err)
+	return problem.Unreachable(err)
 }
 
 // headerText returns a path as a header can have it: what it cannot have is quoted.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"iter"
 	"slices"
+
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Paging is what every listing may have.
@@ -113,7 +115,7 @@ func readCursor[K any](of, text string) (key K, err error) {
 		err = json.Unmarshal(b, &c)
 	}
 	if err != nil || c.Of != of {
-		return key, invalid("query.cursor", errors.New("it is not the next of a page of this listing in the same order"))
+		return key, problem.Invalid("query.cursor", errors.New("it is not the next of a page of this listing in the same order"))
 	}
 	return c.Key, nil
 }

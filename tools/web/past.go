@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Past is a stretch of the log.
@@ -42,7 +42,7 @@ func newCopies() *fair.Places {
 // past opens a stretch when it is the request's turn. Close of the result must be called. The error is a problem.
 func (s *Server) past(ctx context.Context, from, to gdi.Place, lists bool) (*turn, error) {
 	if s.options.History == nil {
-		return nil, problem(http.StatusGone, problemGone, "", "this server does not read the log")
+		return nil, problem.New(http.StatusGone, problem.TypeGone, "", "this server does not read the log")
 	}
 	t := &turn{s: s, ctx: ctx, leave: func() {}}
 	var by Account
@@ -51,11 +51,11 @@ func (s *Server) past(ctx context.Context, from, to gdi.Place, lists bool) (*tur
 	}
 	var err error
 	if t.copied, err = s.copies.Wait(ctx, turnOf(ctx), 1); err != nil {
-		return nil, noPlace(err, "readers of the log")
+		return nil, problem.NoPlace(err, "readers of the log")
 	}
 	if err = t.resume(); err == nil {
 		if t.Past, err = s.options.History(ctx, by, from, to, lists); err != nil {
-			err = unreachable(err)
+			err = problem.Unreachable(err)
 		}
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func (t *turn) pause() { t.leave() }
 func (t *turn) resume() (err error) {
 	leave, err := t.s.reading.Wait(t.ctx, turnOf(t.ctx), 1)
 	if err != nil {
-		return noPlace(err, "readers of the log")
+		return problem.NoPlace(err, "readers of the log")
 	}
 	t.leave = leave
 	return nil
@@ -95,22 +95,10 @@ func (t *turn) Close() error {
 	return t.Past.Close()
 }
 
-// noPlace is the problem that there is no place for one more of what, or the error of the request's end.
-func noPlace(err error, what string) error {
-	if full := (*fair.Full)(nil); errors.As(err, &full) {
-		whose := "are in use"
-		if full.Own {
-			whose = "of this user are in use"
-		}
-		return problem(http.StatusServiceUnavailable, problemBusy, "", fmt.Sprintf("%d %s %s, try again later", full.Most, what, whose))
-	}
-	return err
-}
-
 // gone is the problem of a list that the log does not have any more.
 func gone(where string, seq uint64, p Past) error {
 	first, last := p.Span()
-	return problem(http.StatusGone, problemGone, where, fmt.Sprintf("event list %d is not in the log: it has lists %d to %d", seq, first.Seq, last.Seq))
+	return problem.New(http.StatusGone, problem.TypeGone, where, fmt.Sprintf("event list %d is not in the log: it has lists %d to %d", seq, first.Seq, last.Seq))
 }
 
 // readable is a list as every user may see it: who runs this server may be a manager, and gets more from the log.

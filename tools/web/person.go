@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // consoleSession is a person who is logged in.
@@ -46,9 +47,9 @@ func (s *consoleSession) Output(ctx context.Context, what gdi.Output) (*gdi.Part
 	reply, err := s.credential.Do(ctx, "", "quill web", &what)
 	switch {
 	case err != nil:
-		return nil, pageProblem(unreachable(err))
+		return nil, pageProblem(problem.Unreachable(err))
 	case reply.Output == nil:
-		return nil, pageProblem(refused(reply, nowhere))
+		return nil, pageProblem(problem.OfReply(reply, problem.Nowhere))
 	}
 	return reply.Output, nil
 }
@@ -76,7 +77,7 @@ func (s *consoleSession) Do(ctx context.Context, a console.Action) ([]string, ui
 	var messages []string
 	var seq uint64
 	for _, body := range bodies {
-		reply, err := s.cell.ask(ctx, command, body, nowhere)
+		reply, err := s.cell.ask(ctx, command, body, problem.Nowhere)
 		if err != nil {
 			return messages, seq, explained(err)
 		}
@@ -98,7 +99,7 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 		for _, ref := range a.Refs {
 			number, err := strconv.ParseUint(ref, 10, 32)
 			if err != nil {
-				return "", nil, invalid("ref", fmt.Errorf("%q is not a number of a proposal", ref))
+				return "", nil, problem.Invalid("ref", fmt.Errorf("%q is not a number of a proposal", ref))
 			}
 			out = append(out, &gdi.Decide{Proposal: uint32(number), Decision: gdi.Decision(a.Verb)})
 		}
@@ -106,7 +107,7 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 	}
 	refs, err := switches.JobRefs(strings.Join(a.Refs, ","))
 	if err != nil {
-		return "", nil, invalid("ref", said(err))
+		return "", nil, problem.Invalid("ref", said(err))
 	}
 	jobs := gdi.Jobs{Refs: refs}
 	switch a.Verb {
@@ -122,11 +123,11 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 	default:
 		at, err := s.cell.mirror.now()
 		if err != nil {
-			return "", nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+			return "", nil, problem.NoMirror(err)
 		}
 		for _, ref := range refs {
 			if j := at.state.Job(ref.ID); j != nil && j.Owner != s.User() { // qmaster would have a manager run what the owner wrote
-				return "", nil, problem(http.StatusForbidden, "not_owner", "", fmt.Sprintf("job %d belongs to %s: submitted again here, its script would run with your rights, unseen; "+
+				return "", nil, problem.New(http.StatusForbidden, "not_owner", "", fmt.Sprintf("job %d belongs to %s: submitted again here, its script would run with your rights, unseen; "+
 					"have the owner submit it, or see qresub(1)", j.ID, j.Owner))
 			}
 			out = append(out, &gdi.Resubmit{Job: ref.ID})
@@ -139,7 +140,7 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 func (s *consoleSession) configuration(a console.Action) (command string, out []gdi.Body, err error) {
 	at, err := s.cell.mirror.now()
 	if err != nil {
-		return "", nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+		return "", nil, problem.NoMirror(err)
 	}
 	change := &gdi.Change{}
 	var objects []*ConfigObject

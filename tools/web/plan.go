@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Bounds of what pages foresee for the whole cell: each costs a scheduling run on a copy of the state.
@@ -107,7 +108,7 @@ func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes gr
 		err = e.Complete(other, st)
 	}
 	if err != nil {
-		return now, then, explained(invalid("", err))
+		return now, then, explained(problem.Invalid("", err))
 	}
 	foresee := outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }}
 	if now, err = outlook.PreviewOf(st, st.SchedConf(), m.Now, foresee); err == nil {

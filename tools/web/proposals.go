@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // registerProposals adds the routes of changes that programs have proposed. Each account sees its own and a manager all, so they are read from qmaster, with
@@ -41,7 +42,7 @@ func (s *Server) registerProposals() {
 				return nil, err
 			}
 			if len(all) == 0 {
-				return nil, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("%q has no proposal %d", accountOf(ctx).User(), in.ID))
+				return nil, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("%q has no proposal %d", accountOf(ctx).User(), in.ID))
 			}
 			return &content[document.Proposal]{proposalOf(all[0])}, nil
 		})
@@ -86,7 +87,7 @@ func proposalsOf(ctx context.Context, a Account, number uint32) (out []*grid.Pro
 		return nil
 	})
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, problem.Unreachable(err)
 	}
 	return out, nil
 }

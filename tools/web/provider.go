@@ -20,6 +20,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/openid"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // A browser logs in at the identity provider by an authorization code with PKCE: /login/oidc sends it there, and it comes back to
@@ -90,7 +91,7 @@ func (f *flows) find(cookie, state string) *flow {
 func (s *Server) provider() (*openid.Provider, error) {
 	at, err := s.mirror.now()
 	if err != nil {
-		return nil, problem(http.StatusServiceUnavailable, problemMirror, "", err.Error())
+		return nil, problem.NoMirror(err)
 	}
 	conf := at.state.Conf(grid.GlobalConf)
 	if conf == nil || s.options.LogIn == nil {
@@ -164,13 +165,13 @@ func (s *Server) beginLogIn(w http.ResponseWriter, r *http.Request) {
 }
 
 func noProvider() error {
-	return problem(http.StatusNotFound, problemUnknown, "", `this cell has no identity provider; "quill web --open" prints a link that logs you in`)
+	return problem.New(http.StatusNotFound, problem.TypeUnknown, "", `this cell has no identity provider; "quill web --open" prints a link that logs you in`)
 }
 
 // notLoggedIn is the problem of a log-in that has failed at the identity provider.
 func (s *Server) notLoggedIn(err error) *huma.ErrorModel {
 	s.options.Logger.Warn("log-in failed", "error", err)
-	return problem(http.StatusServiceUnavailable, problemProvider, "", err.Error())
+	return problem.New(http.StatusServiceUnavailable, problem.TypeProvider, "", err.Error())
 }
 
 // endLogIn takes a browser that comes back from the identity provider with a code. A redirection would be part of the navigation that a page of the
@@ -204,17 +205,17 @@ func (s *Server) logInWithCode(r *http.Request) (token, user string, err error) 
 	code := q.Get("code")
 	switch {
 	case one == nil:
-		return "", "", problem(http.StatusForbidden, problemLogIn, "query.state", "the log-in was not begun in this browser, or more than 10 minutes ago; begin again at "+s.url+"/login")
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.state", "the log-in was not begun in this browser, or more than 10 minutes ago; begin again at "+s.url+"/login")
 	case q.Get("error") == "access_denied":
-		return "", "", problem(http.StatusForbidden, problemLogIn, "query.error", "the identity provider has denied the log-in")
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.error", "the identity provider has denied the log-in")
 	case q.Has("error"):
-		return "", "", problem(http.StatusForbidden, problemLogIn, "query.error", "the identity provider has not logged you in: "+grid.Printable(q.Get("error")))
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.error", "the identity provider has not logged you in: "+grid.Printable(q.Get("error")))
 	case code == "" || len(code) > codeMax:
-		return "", "", problem(http.StatusForbidden, problemLogIn, "query.code", "the identity provider has sent no code")
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.code", "the identity provider has sent no code")
 	}
 	d := digestOf(code)
 	if why := s.tried(r, d); errors.Is(why, ErrToken) {
-		return "", "", problem(http.StatusForbidden, problemLogIn, "query.code", "the code was refused before; begin again at "+s.url+"/login")
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.code", "the code was refused before; begin again at "+s.url+"/login")
 	} else if why != nil {
 		return "", "", why
 	}
@@ -232,16 +233,16 @@ func (s *Server) exchangeIDToken(r *http.Request, code digest, in *gdi.LogIn) (t
 	in.Digest = bus.Digest(secret)
 	reply, err := s.options.LogIn(r.Context(), in)
 	if err != nil {
-		return "", "", unreachable(err)
+		return "", "", problem.Unreachable(err)
 	}
-	if err := refused(reply, nowhere); err != nil {
+	if err := problem.OfReply(reply, problem.Nowhere); err != nil {
 		s.failed(r, code)
 		return "", "", err
 	}
 	token = bus.TokenText(reply.Token, secret)
 	h, err := s.authenticateToken(r, token)
 	if errors.Is(err, ErrToken) {
-		err = problem(http.StatusServiceUnavailable, problemLag, "", "the server has not received the log-in yet; begin again")
+		err = problem.New(http.StatusServiceUnavailable, problem.TypeLag, "", "the server has not received the log-in yet; begin again")
 	}
 	if err != nil {
 		return "", "", err

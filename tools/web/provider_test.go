@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/openid"
 	"github.com/quill-grid/quill/pkg/openid/openidtest"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // providerCell is a cell with an identity provider.
@@ -120,7 +121,7 @@ func TestProviderRefusals(t *testing.T) {
 	before := c.c.Core.State().Seq
 	refused := func(name string, w *httptest.ResponseRecorder, status int, want string) {
 		t.Helper()
-		if w.Code != status || !strings.Contains(w.Body.String(), problemPrefix+want) {
+		if w.Code != status || !strings.Contains(w.Body.String(), problem.Prefix+want) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 		for _, set := range w.Result().Cookies() {
@@ -141,10 +142,10 @@ func TestProviderRefusals(t *testing.T) {
 		"denied": {cookie, callbackPath + "?error=access_denied" + state}, "failed": {cookie, callbackPath + "?error=%3Cscript%3E" + state}, "no code": {cookie, callbackPath + "?x=y" + state},
 		"a long code": {cookie, callbackPath + "?code=" + strings.Repeat("x", codeMax+1) + state},
 	} {
-		refused(name, c.comeBack(one.cookie, one.back), http.StatusForbidden, problemLogIn)
+		refused(name, c.comeBack(one.cookie, one.back), http.StatusForbidden, problem.TypeLogIn)
 	}
-	refused("a made-up code", c.comeBack(cookie, callbackPath+"?code=x"+state), http.StatusServiceUnavailable, problemProvider)
-	refused("the same again", c.comeBack(cookie, callbackPath+"?code=x"+state), http.StatusForbidden, problemLogIn)
+	refused("a made-up code", c.comeBack(cookie, callbackPath+"?code=x"+state), http.StatusServiceUnavailable, problem.TypeProvider)
+	refused("the same again", c.comeBack(cookie, callbackPath+"?code=x"+state), http.StatusForbidden, problem.TypeLogIn)
 	for name, claims := range map[string]openidtest.Claims{
 		"root":         {"preferred_username": "root@example.org"},
 		"no claim":     {},
@@ -153,25 +154,25 @@ func TestProviderRefusals(t *testing.T) {
 		"other party":  {"preferred_username": "alice@example.org", "azp": "x"},
 	} {
 		there.LogIn(claims)
-		refused(name, c.comeBack(c.begin()), http.StatusForbidden, problemLogIn)
+		refused(name, c.comeBack(c.begin()), http.StatusForbidden, problem.TypeLogIn)
 	}
 	there.LogIn(alice)
 	there.Break("/token")
-	refused("the provider fails", c.comeBack(c.begin()), http.StatusServiceUnavailable, problemProvider)
+	refused("the provider fails", c.comeBack(c.begin()), http.StatusServiceUnavailable, problem.TypeProvider)
 	there.Break("")
 	for i := range wrongFree {
 		w := c.comeBack(cookie, callbackPath+"?code=wrong"+string(rune('a'+i))+state)
 		if i == wrongFree-1 {
-			refused("too many", w, http.StatusTooManyRequests, problemRate)
+			refused("too many", w, http.StatusTooManyRequests, problem.TypeRate)
 		}
 	}
 	c.later("61s")
 	cookie, back = c.begin()
 	c.later("11m")
-	refused("too late", c.comeBack(cookie, back), http.StatusForbidden, problemLogIn)
+	refused("too late", c.comeBack(cookie, back), http.StatusForbidden, problem.TypeLogIn)
 	there.Close()
 	c.server.flows.providers = openid.Cache{}
-	refused("the provider is down", c.request("GET", "/login/oidc", "", nil), http.StatusServiceUnavailable, problemProvider)
+	refused("the provider is down", c.request("GET", "/login/oidc", "", nil), http.StatusServiceUnavailable, problem.TypeProvider)
 	if w := c.request("GET", "/login", "", nil); w.Code != http.StatusOK {
 		t.Error(w.Code)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // byOrders are the lists that follow from orders.
@@ -78,7 +79,7 @@ func (c *consoleCell) records(ctx context.Context, runs []console.Run) ([]consol
 	defer p.Close()
 	for r, err := range p.Runs(max(first, 2) - 1) {
 		if err != nil {
-			return nil, explained(unreachable(err))
+			return nil, explained(problem.Unreachable(err))
 		}
 		seq, name := r.Result.Seq, strconv.FormatUint(r.List.Run, 10)
 		i := slices.IndexFunc(runs, func(one console.Run) bool { return one.Number == name && seq+1 >= one.First && seq <= one.Last+1 })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // A session is the log-in of a browser. It acts with a token of its user, which was sent once to POST /v1/session; the browser has the
@@ -232,12 +233,12 @@ func (s *Server) logOut(ctx context.Context, c *credential) (http.Cookie, error)
 	one, cookie := c.session, s.cookie("", c.encrypted)
 	cookie.MaxAge = -1
 	if one == nil {
-		return cookie, problem(http.StatusNotFound, problemUnknown, "header.Cookie", errNoSession.Error())
+		return cookie, problem.New(http.StatusNotFound, problem.TypeUnknown, "header.Cookie", errNoSession.Error())
 	}
 	s.sessions.end(func(other *session, _ bool) bool { return other == one })
 	if one.revoke {
 		if err := c.Revoke(ctx); err != nil {
-			return cookie, unreachable(err)
+			return cookie, problem.Unreachable(err)
 		}
 		s.accounts.forget(digestOf(one.token))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Bounds of foreseeing starts: each costs a scheduling run on a copy of the state.
@@ -95,10 +96,10 @@ func (s *Server) getStart(ctx context.Context, in *struct {
 ) (Outlook, error) {
 	j := at.state.Job(in.ID)
 	if j == nil {
-		return Outlook{}, problem(http.StatusNotFound, problemUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
 	}
 	if in.Task != 0 && !j.Tasks.Contains(in.Task) {
-		return Outlook{}, problem(http.StatusNotFound, problemUnknown, "query.task", fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
+		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "query.task", fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
 	}
 	out := Outlook{Job: in.ID, Task: in.Task, Reasons: []WaitReason{}, Closest: []NearQueue{}, Ahead: []AheadOf{}}
 	if !waits(at.state, j, in.Task) {
@@ -119,7 +120,7 @@ func (s *Server) getStart(ctx context.Context, in *struct {
 func (s *Server) outlookOf(ctx context.Context, j *grid.Job, task uint32, at moment) (*outlook.Outlook, error) {
 	ctx, cancel := context.WithTimeout(ctx, outlookWait)
 	defer cancel()
-	late := problem(http.StatusServiceUnavailable, problemBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
+	late := problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
 	leave, err := s.outlooks.Wait(ctx, turnOf(ctx), 1)
 	if err != nil {
 		return nil, late
@@ -138,7 +139,7 @@ func (s *Server) outlookOf(ctx context.Context, j *grid.Job, task uint32, at mom
 	select {
 	case o := <-made:
 		if o == nil {
-			return nil, problem(http.StatusInternalServerError, problemInternal, "", "the server has a bug; its log has more")
+			return nil, problem.New(http.StatusInternalServerError, problem.TypeInternal, "", "the server has a bug; its log has more")
 		}
 		return o, nil
 	case <-ctx.Done():

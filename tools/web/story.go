@@ -17,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/jobstory"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // publicPast is a Past as every user may see it: without the private fields of lists, and without the records of scheduling runs, which qmaster sends to
@@ -134,7 +135,7 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 		return jobstory.Read(log, job, task, m.State.Seq, now, foresee, damaged)
 	})
 	if ctx.Err() != nil { // the story is a part
-		return nil, nil, explained(problem(http.StatusServiceUnavailable, problemQMaster, "",
+		return nil, nil, explained(problem.New(http.StatusServiceUnavailable, problem.TypeQMaster, "",
 			fmt.Sprintf("the log since the submission of job %d is too long to be read here: quill why %d reads it", job, job)))
 	}
 	return story, u.points, err
@@ -164,7 +165,7 @@ func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, 
 // outlookTurn returns when it is the request's turn to foresee a start. The result ends the turn.
 func (c *consoleCell) outlookTurn(ctx context.Context) (release func(), err error) {
 	if release, err = c.outlooks.Wait(ctx, turnOf(ctx), 1); err != nil {
-		return nil, explained(noPlace(err, "requests to foresee a start"))
+		return nil, explained(problem.NoPlace(err, "requests to foresee a start"))
 	}
 	return release, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/pkg/switches"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Submission is a job to be: options of qsub, and either a command or a script.
@@ -110,7 +111,7 @@ func badWords(words []string, before int, err error) error {
 	if at := (*switches.WordError)(nil); errors.As(err, &at) {
 		place = at.Word - before
 	}
-	return invalid(element(optionsField, words, place), said(err))
+	return problem.Invalid(element(optionsField, words, place), said(err))
 }
 
 // element is the location of a word of a list; of the list, when there is no such word.
@@ -142,9 +143,9 @@ func (s *Server) submit(ctx context.Context, in *struct {
 	words, user := j.Options.items, accountOf(ctx).User()
 	switch {
 	case len(j.Command.items) > 0 && j.Script != "":
-		return nil, invalid("body.script", fmt.Errorf("a job has a command or a script"))
+		return nil, problem.Invalid("body.script", fmt.Errorf("a job has a command or a script"))
 	case len(j.Command.items) > 0 && len(j.Args.items) > 0:
-		return nil, invalid("body.args", fmt.Errorf("the arguments of a command are in command"))
+		return nil, problem.Invalid("body.args", fmt.Errorf("the arguments of a command are in command"))
 	}
 	c := submit.Qsub(s.origin(user, j.Script))
 	job := c.New(words)
@@ -159,14 +160,14 @@ func (s *Server) submit(ctx context.Context, in *struct {
 		words = slices.Concat(words, []string{"-b", "y"}, j.Command.items)
 		job = c.New(words)
 		if err := c.Parse(job, words); err != nil {
-			return nil, invalid("body.command", said(err))
+			return nil, problem.Invalid("body.command", said(err))
 		}
 	}
 	if job, err = job.Complete(); err != nil {
-		return nil, invalid("body.script", said(err))
+		return nil, problem.Invalid("body.script", said(err))
 	}
 	if job.Sync || job.Verify || job.Format != (switches.Format{}) {
-		return nil, invalid(optionsField, fmt.Errorf("-sync, -verify and -fmt are for qsub: follow the job in /v1/events"))
+		return nil, problem.Invalid(optionsField, fmt.Errorf("-sync, -verify and -fmt are for qsub: follow the job in /v1/events"))
 	}
 	job.Job.Spec.Args = append(job.Job.Spec.Args, j.Args.items...)
 	var body gdi.Body = &gdi.Submit{Job: job.Job}
@@ -232,11 +233,11 @@ func (s *Server) alteration(before, options []string, operand string, jobs int) 
 		return nil, badWords(options, len(before), err)
 	}
 	if len(a.Jobs.Refs) != jobs || len(a.Jobs.Users) > 0 {
-		return nil, invalid(optionsField, fmt.Errorf("the job is that of the path"))
+		return nil, problem.Invalid(optionsField, fmt.Errorf("the job is that of the path"))
 	}
 	body, err := a.Alter()
 	if err != nil {
-		return nil, invalid(optionsField, said(err))
+		return nil, problem.Invalid(optionsField, said(err))
 	}
 	return body, nil
 }
@@ -245,7 +246,7 @@ func (s *Server) alteration(before, options []string, operand string, jobs int) 
 func (p JobPath) jobs() (gdi.Jobs, error) {
 	refs, err := switches.JobRefs(p.word())
 	if err != nil {
-		return gdi.Jobs{}, invalid("query.tasks", said(err))
+		return gdi.Jobs{}, problem.Invalid("query.tasks", said(err))
 	}
 	return gdi.Jobs{Refs: refs}, nil
 }

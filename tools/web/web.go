@@ -27,6 +27,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // DefaultListen is where the API is served unless --listen says otherwise.
@@ -138,7 +139,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.RejectUnknownQueryParameters = true
 	c.Formats = countedJSON(c.Formats)
-	c.Transformers = []huma.Transformer{typed}
+	c.Transformers = []huma.Transformer{problem.AddType}
 	c.Info.Description = "The HTTP API of a Quill cell: listings, jobs, reservations, configuration and events. See the chapter api of the manual."
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "a token of quill token create"}}
 	c.Security = []map[string][]string{{"token": {}}} // the cookie of a session is for pages of this server
@@ -175,7 +176,7 @@ func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	c, err := s.authenticate(r)
 	if err != nil {
-		refuse(w, err)
+		problem.Refuse(w, err)
 		return
 	}
 	defer c.release()
@@ -186,7 +187,7 @@ func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 		}
 	}
 	if err != nil {
-		refuse(w, err)
+		problem.Refuse(w, err)
 		return
 	}
 	next(huma.WithValue(ctx, credentialKey{}, c))
@@ -213,7 +214,7 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 				}
 				s.options.Logger.Error("request ended with a panic", "route", route, "error", fmt.Sprint(caught))
 				if !counted.begun {
-					writeProblem(counted, problem(http.StatusInternalServerError, problemInternal, "", "the server has a bug; its log has more"))
+					problem.Write(counted, problem.New(http.StatusInternalServerError, problem.TypeInternal, "", "the server has a bug; its log has more"))
 				}
 			}
 			s.counts.Requests.WithLabelValues(strings.TrimSpace(route), strconv.Itoa(counted.status)).Inc()
@@ -225,19 +226,19 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			if clean(r.URL.Path) { // else the mux sends the client to another path
 				mux.ServeHTTP(missing, r)
 			}
-			s.explain(counted, r, unrouted(r, missing.status))
+			s.explain(counted, r, problem.Unrouted(r, missing.status))
 			return
 		}
 		if n := headerSize(r); n > headerMax {
-			s.explain(counted, r, problem(http.StatusRequestHeaderFieldsTooLarge, problemLarge, "header", fmt.Sprintf("the header has %d bytes, at most %d are read", n, headerMax)))
+			s.explain(counted, r, problem.New(http.StatusRequestHeaderFieldsTooLarge, problem.TypeLarge, "header", fmt.Sprintf("the header has %d bytes, at most %d are read", n, headerMax)))
 			return
 		}
 		if why := s.revoked.check(r.TLS); why != nil { // since the connection was made
 			w.Header().Set("Connection", "close")
-			writeProblem(counted, problem(http.StatusForbidden, problemCertificate, "", "the certificate of the client is not accepted any more: "+why.Error()))
+			problem.Write(counted, problem.New(http.StatusForbidden, problem.TypeCertificate, "", "the certificate of the client is not accepted any more: "+why.Error()))
 			return
 		}
-		if err := checkQuery(r.URL); err != nil {
+		if err := problem.CheckQuery(r.URL); err != nil {
 			s.explain(counted, r, err)
 			return
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/submit"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // TestTranscripts runs the sessions in testdata, each with a cell of its own of two hosts:
@@ -177,7 +178,7 @@ func indented(text string) string {
 			out += strings.TrimRight(line, "\n") + "\n"
 			continue
 		}
-		if object, ok := v.(map[string]any); ok && strings.HasPrefix(fmt.Sprint(object["type"]), problemPrefix) {
+		if object, ok := v.(map[string]any); ok && strings.HasPrefix(fmt.Sprint(object["type"]), problem.Prefix) {
 			out += fmt.Sprintf("%v: %v\n", object["type"], object["detail"])
 			errors, _ := object["errors"].([]any)
 			for _, e := range errors {

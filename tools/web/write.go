@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Numbered is what every request that makes something may have.
@@ -30,9 +31,9 @@ func checkKey(r *http.Request, op *huma.Operation) error {
 	numbered := slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == keyHeader })
 	switch n := len(r.Header[keyHeader]); {
 	case n > 0 && !numbered:
-		return invalid("header."+keyHeader, errors.New("the header is for requests that make a job or a reservation"))
+		return problem.Invalid("header."+keyHeader, errors.New("the header is for requests that make a job or a reservation"))
 	case n > 1:
-		return invalid("header."+keyHeader, errors.New("a request has one number"))
+		return problem.Invalid("header."+keyHeader, errors.New("a request has one number"))
 	}
 	return nil
 }
@@ -62,9 +63,9 @@ func requestID(user, key string) string {
 func (s *Server) ask(ctx context.Context, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
 	reply, err := accountOf(ctx).Do(ctx, "", command, body)
 	if err != nil {
-		return reply, unreachable(err)
+		return reply, problem.Unreachable(err)
 	}
-	return reply, refused(reply, where)
+	return reply, problem.OfReply(reply, where)
 }
 
 // askOnce is ask for a request that makes something: one that is sent again under its number makes no second one. When qmaster does not answer the
@@ -76,9 +77,9 @@ func (s *Server) askOnce(ctx context.Context, key, command string, body gdi.Body
 	account := accountOf(ctx)
 	reply, err := account.Do(ctx, requestID(account.User(), key), command, body)
 	if err != nil {
-		return reply, huma.ErrorWithHeaders(unreachable(err), http.Header{keyHeader: {key}})
+		return reply, huma.ErrorWithHeaders(problem.Unreachable(err), http.Header{keyHeader: {key}})
 	}
-	return reply, refused(reply, where)
+	return reply, problem.OfReply(reply, where)
 }
 
 func resultOf(reply gdi.Reply) Result {

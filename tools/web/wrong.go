@@ -1,15 +1,11 @@
 package web
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // How many different wrong tokens and links are checked of one client within a time. The same one again is refused without a check and not counted, so
@@ -103,25 +99,6 @@ func (w *wrongs) none() bool {
 	return len(w.of) == 0
 }
 
-// limited is the problem of a client that has to wait.
-type limited struct{ wait time.Duration }
-
-func (l *limited) Error() string {
-	return fmt.Sprintf("%d different wrong tokens or links came from this client within a minute; others are checked when it is over", wrongFree)
-}
-
-// refuse answers a request that was not authenticated: err is *limited or a problem.
-func refuse(w http.ResponseWriter, err error) {
-	var p *huma.ErrorModel
-	if l := (*limited)(nil); errors.As(err, &l) {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(l.wait.Seconds()))))
-		p = problem(http.StatusTooManyRequests, problemRate, "", l.Error())
-	} else if !errors.As(err, &p) {
-		p = problem(http.StatusInternalServerError, problemInternal, "", err.Error())
-	}
-	writeProblem(w, p)
-}
-
 // tried returns why a token or link is not checked: ErrToken when it is known to be wrong, or *limited.
 func (s *Server) tried(r *http.Request, d digest) error {
 	if s.wrongs.none() || s.accounts.accepted(d) {
@@ -131,7 +108,7 @@ func (s *Server) tried(r *http.Request, d digest) error {
 	case known:
 		return ErrToken
 	case wait > 0:
-		return &limited{wait}
+		return &problem.Limited{Wait: wait, Most: wrongFree}
 	}
 	return nil
 }
