@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/tools/jobstory"
 	"github.com/quill-grid/quill/tools/outcome"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
 // Cell is where pages have everything from. Every error that a person can do something about is a *Problem.
@@ -34,9 +35,9 @@ type Cell interface {
 	// Begin is the place where the log begins.
 	Begin(ctx context.Context) Place
 	// Trend returns what happened until a moment.
-	Trend(ctx context.Context, m *Moment) Trend
+	Trend(ctx context.Context, m *Moment) mirror.Trend
 	// Load returns what a host has reported after a time, until a moment.
-	Load(m *Moment, host string, after grid.Time) []LoadPoint
+	Load(m *Moment, host string, after grid.Time) []mirror.LoadPoint
 
 	Jobs(m *Moment, q JobQuery) (JobPage, error)
 	// Job returns all about a job; its Job is nil when there is none.

@@ -3,7 +3,7 @@
 //	request ── Cell.Session ──▶ who ── Cell.Moment(?at=) ──▶ Moment{state, view} ──▶ page ──▶ frame ── template ──▶ HTML
 //	Accept: text/event-stream ──▶ the same page, made anew after each change ──▶ event main ── idiomorph ──▶ the screen
 //	POST /act ──▶ page that asks ──▶ POST /act, confirmed ── Session.Do ──▶ qmaster's messages
-//	event lists ──▶ Trend ──▶ pkg/chart ──▶ SVG
+//	mirror.Trend, mirror.LoadPoint ──▶ pkg/chart ──▶ SVG
 //
 // Pages are made on the server and work without a script; the address of a page has all of its state: filters, order, and with at= the moment.
 // The script (static/console.js) shows times in the zone of the browser, follows the cell and plays its history. It uses the vendored htmx, for forms
@@ -15,7 +15,7 @@
 // which tools/web implements. It must not compute what pkg/view computes, and must not decide who may do what: qmaster does, and its words are shown.
 //
 //	console.go   pages, frame, errors    cell.go  what it needs     live.go   streams           act.go  actions and their confirmation
-//	bar.go       shares of a whole       trend.go  counts over time format.go functions of templates   assets.go files, packed and named by content
+//	bar.go       shares of a whole       format.go functions of templates   assets.go files, packed and named by content
 //	gantt.go     hosts over time         slots.go  slots over time  licenses  those of vendored files
 //
 // and a file for each page, with its template in templates: overview.go, jobs.go, ...

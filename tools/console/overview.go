@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
 var overviewPage = page{"/{$}", "overview", "Cell", showOverview, false}
@@ -246,11 +247,11 @@ func failures(records []*grid.Accounting) (out []failureGroup) {
 }
 
 // charts returns those of the last minutes.
-func charts(t Trend, now grid.Time, minutes int) []chart.Chart {
+func charts(t mirror.Trend, now grid.Time, minutes int) []chart.Chart {
 	each := grid.Time(minutes) * 60_000 / chartParts
 	end := (now/each + 1) * each
 	slices := t.Slices(end, chartParts, each)
-	values := func(of func(Slice) float64) []float64 {
+	values := func(of func(mirror.Slice) float64) []float64 {
 		out := make([]float64, len(slices))
 		for i, s := range slices {
 			if out[i] = of(s); !s.Known {
@@ -263,10 +264,10 @@ func charts(t Trend, now grid.Time, minutes int) []chart.Chart {
 	begin := end - chartParts*each
 	return []chart.Chart{
 		overTime("queue", "Tasks", begin, end,
-			chart.Series{Name: "waiting", Class: "waiting", Values: values(func(s Slice) float64 { return float64(s.Waiting) })},
-			chart.Series{Name: "running", Class: "running", Values: values(func(s Slice) float64 { return float64(s.Running) })}),
+			chart.Series{Name: "waiting", Class: "waiting", Values: values(func(s mirror.Slice) float64 { return float64(s.Waiting) })},
+			chart.Series{Name: "running", Class: "running", Values: values(func(s mirror.Slice) float64 { return float64(s.Running) })}),
 		overTime("rate", "Starts and ends per second", begin, end,
-			chart.Series{Name: "starts", Class: "running", Form: chart.Bars, Values: values(func(s Slice) float64 { return float64(s.Starts) / seconds })},
-			chart.Series{Name: "ends", Class: "held", Values: values(func(s Slice) float64 { return float64(s.Ends) / seconds })}),
+			chart.Series{Name: "starts", Class: "running", Form: chart.Bars, Values: values(func(s mirror.Slice) float64 { return float64(s.Starts) / seconds })},
+			chart.Series{Name: "ends", Class: "held", Values: values(func(s mirror.Slice) float64 { return float64(s.Ends) / seconds })}),
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/couple"
 	"github.com/quill-grid/quill/tools/web"
+	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
 // Algorithms are the scheduling algorithms that qmaster lets be configured:
@@ -114,7 +115,7 @@ func Web(ctx context.Context, where cell.Cell, as *userdb.Account, o web.Options
 		return nil // stopped before
 	}
 	var feed *client.Remote
-	o.Connect = func(ctx context.Context) (_ web.Feed, err error) {
+	o.Connect = func(ctx context.Context) (_ mirror.Feed, err error) {
 		if as != nil {
 			if err := userdb.Become(as); err != nil {
 				return nil, err

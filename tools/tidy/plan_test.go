@@ -164,9 +164,13 @@ var plan = []row{
 	{path: "tools/whatif", level: programs,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm/shipped tools/outcome
 			schedd/couple`},
+	{path: "tools/web/mirror", level: programs,
+		imports: `pkg/grid events pkg/gdi pkg/codec events/filter pkg/state pkg/sched pkg/view pkg/document
+			pkg/metrics/cellmetrics pkg/client pkg/history tools/jobstory`,
+		modules: "github.com/klauspost/compress"},
 	{path: "tools/console", level: programs,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/fair pkg/chart pkg/conf events/filter events/diff pkg/state
-			pkg/sched pkg/view pkg/product tools/outcome tools/outlook tools/jobstory`},
+			pkg/sched pkg/view pkg/product tools/outcome tools/outlook tools/jobstory tools/web/mirror`},
 	{path: "tools/manual", level: programs, modules: "github.com/cpuguy83/go-md2man/v2"},
 	{path: "tools/manual/command", level: programs,
 		imports: "pkg/document pkg/opt tools/manual",
@@ -179,12 +183,13 @@ var plan = []row{
 			pkg/state pkg/sched pkg/view qmaster/core pkg/document pkg/product pkg/metrics
 			pkg/metrics/cellmetrics pkg/bus pkg/cell pkg/client pkg/switches pkg/history pkg/openid pkg/submit
 			schedd/algorithm schedd/algorithm/shipped pkg/opt tools/outcome tools/whatif tools/outlook
-			tools/jobstory tools/console tools/manual tools/web/problem`,
+			tools/jobstory tools/web/mirror tools/console tools/manual tools/web/problem`,
 		modules: `golang.org/x/sync golang.org/x/sys github.com/danielgtaylor/huma/v2 github.com/hashicorp/go-hclog
-			github.com/klauspost/compress github.com/prometheus/client_golang`},
+			github.com/prometheus/client_golang`},
 	{path: "tools/daemons", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/userdb pkg/bus pkg/cell pkg/client qmaster schedd
-			execd/shepherd execd pkg/opt schedd/couple tools/web schedd/algorithm/shipped`,
+			execd/shepherd execd pkg/opt schedd/couple tools/web/mirror tools/web
+			schedd/algorithm/shipped`,
 		modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/simulator/workload", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm

@@ -24,8 +24,8 @@ var rooms = map[string]room{
 	"qmaster":        {circle: 3800},
 	"qmaster/core":   {circle: 10200, methods: 370},
 	"tools/attack":   {circle: 5900},
-	"tools/console":  {circle: 3500},
-	"tools/web":      {circle: 8000},
+	"tools/console":  {circle: 3200},
+	"tools/web":      {circle: 7000},
 }
 
 type room struct{ circle, methods int }

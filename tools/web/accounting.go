@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -49,7 +50,7 @@ func (s *Server) registerAccounting() {
 	op := operation(http.MethodGet, "/v1/accounting", "list-accounting", "accounting", "Ended jobs, the last first, as qacct -j lists them")
 	op.Description = "The records of the log: it goes back as far as KEEP_HISTORY_TIME and KEEP_HISTORY_SIZE say. A page may have fewer rows than limit, even none, and a next: " +
 		"the log was read for a while without finding more."
-	list(s, op, func(ctx context.Context, in *accountingQuery, at moment, all bool) (rows[Ended], error) {
+	list(s, op, func(ctx context.Context, in *accountingQuery, at mirror.Moment, all bool) (rows[Ended], error) {
 		chosen, from, err := in.filter(s.options.Now())
 		if err != nil {
 			return rows[Ended]{}, err
@@ -62,14 +63,14 @@ func (s *Server) registerAccounting() {
 			Paging
 			ID   uint32   `path:"id" doc:"job number" minimum:"1"`
 			Task []uint32 `query:"task" doc:"tasks of an array"`
-		}, at moment, all bool,
+		}, at mirror.Moment, all bool,
 		) (rows[Ended], error) {
-			if uint64(in.ID) > at.state.Counter(grid.JobSeqNum) {
+			if uint64(in.ID) > at.State.Counter(grid.JobSeqNum) {
 				return rows[Ended]{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
 			}
 			e := &endedJobs{AccountingFilter: view.AccountingFilter{Jobs: []string{strconv.FormatUint(uint64(in.ID), 10)}, Tasks: rangesOf(in.Task)},
 				of: fmt.Sprint("accounting ", in.ID), job: in.ID}
-			if j := at.state.Job(in.ID); j != nil {
+			if j := at.State.Job(in.ID); j != nil {
 				e.from = j.Submit
 			}
 			return s.listEnded(ctx, &in.Paging, at, all, e)
@@ -127,15 +128,15 @@ type endedJobs struct {
 }
 
 // listEnded returns a page of records, or all that are selected.
-func (s *Server) listEnded(ctx context.Context, in *Paging, at moment, all bool, e *endedJobs) (rows[Ended], error) {
-	b := &backwards{server: s, to: place{Seq: at.state.Seq + 1}}
-	e.most = s.ledger.most
+func (s *Server) listEnded(ctx context.Context, in *Paging, at mirror.Moment, all bool, e *endedJobs) (rows[Ended], error) {
+	b := &backwards{server: s, to: mirror.Position{Seq: at.State.Seq + 1}}
+	e.most = s.most
 	if in.Cursor != "" {
-		after, err := readCursor[place](e.of, in.Cursor)
+		after, err := readCursor[mirror.Position](e.of, in.Cursor)
 		if err != nil {
 			return rows[Ended]{}, err
 		}
-		if after.before(b.to) {
+		if after.Before(b.to) {
 			b.to = after
 		}
 	}
@@ -153,7 +154,7 @@ func (s *Server) listEnded(ctx context.Context, in *Paging, at moment, all bool,
 		})}, nil
 	}
 	var kept []*grid.Accounting
-	var last place
+	var last mirror.Position
 	for r, err := range e.each(ctx, b) {
 		switch {
 		case errors.Is(err, errLong):
@@ -163,7 +164,7 @@ func (s *Server) listEnded(ctx context.Context, in *Paging, at moment, all bool,
 		case len(kept) == in.Limit:
 			return rows[Ended]{items: documentsOf(slices.Values(kept)), next: cursorOf(e.of, last)}, nil
 		}
-		kept, last = append(kept, r.Accounting), r.place
+		kept, last = append(kept, r.Accounting), r.Position
 	}
 	return rows[Ended]{items: documentsOf(slices.Values(kept))}, nil
 }
@@ -176,11 +177,11 @@ func documentsOf(records iter.Seq[*grid.Accounting]) iter.Seq[Ended] {
 var errLong = errors.New("the page has read enough of the log")
 
 // each returns what is selected, the last first. Between two stretches the error may be errLong, which a reader of all ignores.
-func (e *endedJobs) each(ctx context.Context, b *backwards) iter.Seq2[ended, error] {
+func (e *endedJobs) each(ctx context.Context, b *backwards) iter.Seq2[mirror.Record, error] {
 	selects := e.Selector()
-	return func(yield func(ended, error) bool) {
+	return func(yield func(mirror.Record, error) bool) {
 		if records, has, err := b.of(e.job); err != nil {
-			yield(ended{}, err)
+			yield(mirror.Record{}, err)
 			return
 		} else if has {
 			for _, r := range slices.Backward(records) {
@@ -191,11 +192,11 @@ func (e *endedJobs) each(ctx context.Context, b *backwards) iter.Seq2[ended, err
 			return
 		}
 		for !b.over {
-			if b.read > e.most && !yield(ended{}, errLong) {
+			if b.read > e.most && !yield(mirror.Record{}, errLong) {
 				return
 			}
 			if err := b.next(ctx); err != nil {
-				yield(ended{}, err)
+				yield(mirror.Record{}, err)
 				return
 			}
 			for _, r := range slices.Backward(b.records) {

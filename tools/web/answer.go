@@ -15,9 +15,11 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/danielgtaylor/huma/v2/negotiation"
 
 	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -39,33 +41,33 @@ func (r *Reading) place() *Reading { return r }
 type reader interface{ place() *Reading }
 
 // read returns the cell as a request wants to see it. The error is a problem.
-func (s *Server) read(ctx context.Context, r *Reading) (moment, error) {
+func (s *Server) read(ctx context.Context, r *Reading) (mirror.Moment, error) {
 	at, err := s.moment(ctx, r)
 	if err != nil {
 		return at, err
 	}
-	tag := etag(at.state.Seq)
+	tag := etag(at.State.Seq)
 	if r.IfNoneMatch != "" && r.IfNoneMatch == tag {
-		h := http.Header{"Etag": {tag}, sequenceHeader: {strconv.FormatUint(at.state.Seq, 10)}}
+		h := http.Header{"Etag": {tag}, sequenceHeader: {strconv.FormatUint(at.State.Seq, 10)}}
 		return at, huma.ErrorWithHeaders(huma.Status304NotModified(), h)
 	}
 	return at, nil
 }
 
 // moment returns the cell as a request wants to see it.
-func (s *Server) moment(ctx context.Context, r *Reading) (at moment, err error) {
-	if r.After > 0 && !s.mirror.reach(ctx, r.After, reachWait) {
-		seq, _ := s.mirror.seq()
+func (s *Server) moment(ctx context.Context, r *Reading) (at mirror.Moment, err error) {
+	if r.After > 0 && !s.mirror.WaitFor(ctx, r.After, reachWait) {
+		seq, _ := s.mirror.Seq()
 		return at, problem.New(http.StatusServiceUnavailable, problem.TypeLag, "query.after",
 			fmt.Sprintf("event list %d has not been received; the last one is %d", r.After, seq))
 	}
 	if r.At != "" {
 		return s.at(ctx, r.At)
 	}
-	if at, err = s.mirror.now(); err != nil {
+	if at, err = s.mirror.Now(); err != nil {
 		return at, problem.NoMirror(err)
 	}
-	at.now = grid.TimeOf(s.options.Now())
+	at.Now = grid.TimeOf(s.options.Now())
 	return at, nil
 }
 
@@ -110,7 +112,7 @@ func operation(method, path, id, tag, summary string) huma.Operation {
 func show[I, T any, P interface {
 	*I
 	reader
-}](s *Server, op huma.Operation, make func(ctx context.Context, in *I, at moment) (T, error)) {
+}](s *Server, op huma.Operation, make func(ctx context.Context, in *I, at mirror.Moment) (T, error)) {
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*reply[T], error) {
 		at, err := s.read(ctx, P(in).place())
 		if err != nil {
@@ -120,7 +122,7 @@ func show[I, T any, P interface {
 		if err != nil {
 			return nil, err
 		}
-		return &reply[T]{Sequence: at.state.Seq, ETag: etag(at.state.Seq), Body: body}, nil
+		return &reply[T]{Sequence: at.State.Seq, ETag: etag(at.State.Seq), Body: body}, nil
 	})
 }
 
@@ -133,7 +135,7 @@ func newAnswers() *fair.Places {
 func list[I, T any, P interface {
 	*I
 	reader
-}](s *Server, op huma.Operation, make func(ctx context.Context, in *I, at moment, all bool) (rows[T], error)) {
+}](s *Server, op huma.Operation, make func(ctx context.Context, in *I, at mirror.Moment, all bool) (rows[T], error)) {
 	schemas := s.api.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "OK",
@@ -160,7 +162,7 @@ func list[I, T any, P interface {
 			leave()
 			return nil, err
 		}
-		out := &listing{Sequence: at.state.Seq, ETag: etag(at.state.Seq), Vary: "Accept", Body: func(h huma.Context) {
+		out := &listing{Sequence: at.State.Seq, ETag: etag(at.State.Seq), Vary: "Accept", Body: func(h huma.Context) {
 			defer leave()
 			if lines {
 				writeLines(h, items.items)
@@ -234,4 +236,9 @@ func (p *patient) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return p.ResponseWriter.Write(b)
+}
+
+// acceptsGzip reports whether a client prefers gzip to text as it is, by its Accept-Encoding (RFC 9110, 12.5.3).
+func acceptsGzip(accept string) bool {
+	return negotiation.SelectQValue(strings.ToLower(accept), []string{"identity", "gzip"}) == "gzip"
 }

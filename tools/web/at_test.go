@@ -6,23 +6,25 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
 // TestMarks: a moment is the same whether it is made from the log alone, from a state that the mirror had, or from another moment.
 func TestMarks(t *testing.T) {
 	c := newCell(t, 2)
-	c.server.moments.every = 5
+	c.server.mirror.Moments.Every = 5
 	begun := c.c.Core.State().Seq
 	for range 60 {
 		c.submit("alice", "sleep", "1")
 		c.run()
 	}
 	last := c.c.Core.State().Seq
-	if !c.server.mirror.reach(t.Context(), last, reachWait) {
+	if !c.server.mirror.WaitFor(t.Context(), last, reachWait) {
 		t.Fatal("the mirror does not follow")
 	}
-	if n := len(c.server.moments.marks); n != marksMost {
-		t.Fatalf("%d marks are kept, not %d", n, marksMost)
+	if n, _ := c.server.mirror.Moments.Len(); n != mirror.MarksMost {
+		t.Fatalf("%d marks are kept, not %d", n, mirror.MarksMost)
 	}
 	answer := func(at string) string {
 		w := c.request("GET", "/v1/jobs?limit=1000&at="+at, "", http.Header{"Authorization": {"Bearer token-alice"}})
@@ -31,22 +33,22 @@ func TestMarks(t *testing.T) {
 		}
 		return w.Body.String()
 	}
-	moments := &c.server.moments
+	marked := c.server.mirror.Moments
 	for seq := begun; seq < last; seq += 7 {
 		for _, at := range []string{fmt.Sprint(seq), c.lists[seq-1].At.Std().UTC().Format(time.RFC3339)} {
-			marks := moments.marks
-			moments.marks, moments.kept = nil, nil
+			c.server.mirror.Moments = mirror.NewMoments()
 			want := answer(at)
-			moments.marks, moments.kept = marks, nil
+			c.server.mirror.Moments = marked
+			marked.Sweep(0)
 			if got := answer(at); got != want {
 				t.Fatalf("at %s, from a mark: %s, not %s", at, got, want)
 			}
-			moments.marks, moments.kept = nil, nil
+			c.server.mirror.Moments = mirror.NewMoments()
 			answer(fmt.Sprint(max(begun+5, seq) - 5))
 			if got := answer(at); got != want {
 				t.Fatalf("at %s, from another moment: %s, not %s", at, got, want)
 			}
-			moments.marks = marks
+			c.server.mirror.Moments = marked
 		}
 	}
 }
@@ -57,10 +59,10 @@ func TestPastIsPublic(t *testing.T) {
 	c.submit("alice", "-v", "PASSWORD=hunter2", "sleep", "1")
 	job := c.c.Core.State().Seq
 	c.submit("alice", "sleep", "1")
-	c.server.mirror.reach(t.Context(), job+1, reachWait)
+	c.server.mirror.WaitFor(t.Context(), job+1, reachWait)
 	bob := http.Header{"Authorization": {"Bearer token-bob"}}
 	for _, path := range []string{"/v1/jobs/1", fmt.Sprintf("/v1/jobs/1?at=%d", job), fmt.Sprintf("/v1/events?from=1&to=%d", job+1)} {
-		c.server.moments.restart() // the moment is made from a full state of the log
+		c.server.mirror.Moments.Restart(nil) // the moment is made from a full state of the log
 		w := c.request("GET", path, "", bob)
 		if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, "sleep") || strings.Contains(body, "hunter2") {
 			t.Errorf("%s: %d %s", path, w.Code, body)

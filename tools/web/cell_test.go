@@ -77,10 +77,10 @@ func newCell(t testing.TB, hosts int) *testCell {
 	c.server = New(Options{Cell: "default", Feed: c, Accounts: c.account, History: c.history, Now: func() time.Time { return c.time().Std() }})
 	c.server.cell.trials.nice = 0 // a busy machine would let the tests wait for very long
 	followed := make(chan error)
-	go func() { followed <- c.server.mirror.follow(ctx, c, func(error) {}) }()
+	go func() { followed <- c.server.mirror.Follow(ctx, c, func(error) {}) }()
 	c.stop = sync.OnceFunc(func() { stop(); <-followed })
 	t.Cleanup(c.stop)
-	c.server.mirror.reach(ctx, 1, time.Minute)
+	c.server.mirror.WaitFor(ctx, 1, time.Minute)
 	for i := range hosts {
 		c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i+1), Hello: true, Load: &report.Load{
 			Processors: 1, At: c.time(), Values: grid.Values{{Name: "load_avg", Text: "0.25"}, {Name: "np_load_avg", Text: "0.25"}, {Name: "num_proc", Text: "1"}}}}})

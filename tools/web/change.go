@@ -17,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -107,7 +108,7 @@ func (s *Server) registerConfigWriting() {
 
 // configure makes one request of all changes. where is the field of the objects.
 func (s *Server) configure(ctx context.Context, in *Validating, where string, put []ConfigObject, remove []ConfigName) (*change[Result], error) {
-	at, err := s.mirror.now()
+	at, err := s.mirror.Now()
 	if err != nil {
 		return nil, problem.NoMirror(err)
 	}
@@ -189,7 +190,7 @@ func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigN
 }
 
 // decide has qmaster decide, or for a validation its core on a copy of the state.
-func (s *Server) decide(ctx context.Context, in *Validating, at moment, body *gdi.Change, where func(gdi.Answer) string) (gdi.Reply, error) {
+func (s *Server) decide(ctx context.Context, in *Validating, at mirror.Moment, body *gdi.Change, where func(gdi.Answer) string) (gdi.Reply, error) {
 	var request gdi.Body = body
 	if len(body.Add)+len(body.Modify) == 0 && len(body.Delete.Keys) == 1 { // the same, with Grid Engine's message
 		request = &body.Delete
@@ -197,7 +198,7 @@ func (s *Server) decide(ctx context.Context, in *Validating, at moment, body *gd
 	if !in.Validate {
 		return s.ask(ctx, "qconf", request, where)
 	}
-	c := core.New(at.state.Copy(), 0)
+	c := core.New(at.State.Copy(), 0)
 	r := gdi.Request{User: accountOf(ctx).User(), Host: s.adminHost(at), Command: "qconf", Body: request}
 	if err := r.Complete(); err != nil {
 		return gdi.Reply{}, problem.Invalid("body", err)
@@ -211,8 +212,8 @@ func (s *Server) decide(ctx context.Context, in *Validating, at moment, body *gd
 }
 
 // adminHost is a host from which the configuration may be changed; a validation is for what is to be sent from here.
-func (s *Server) adminHost(at moment) (name string) {
-	at.state.Each(grid.KindAdminHost, func(o grid.Object) bool {
+func (s *Server) adminHost(at mirror.Moment) (name string) {
+	at.State.Each(grid.KindAdminHost, func(o grid.Object) bool {
 		name = o.Key().Name
 		return false
 	})
@@ -220,7 +221,7 @@ func (s *Server) adminHost(at moment) (name string) {
 }
 
 // object returns the object as it is to be, and whether there is one now. The error is a problem.
-func (p *ConfigObject) object(at moment, where string) (o grid.Object, there bool, err error) {
+func (p *ConfigObject) object(at mirror.Moment, where string) (o grid.Object, there bool, err error) {
 	field := pathKind
 	if where != "body" {
 		field = where + ".kind"
@@ -229,7 +230,7 @@ func (p *ConfigObject) object(at moment, where string) (o grid.Object, there boo
 	if err != nil {
 		return nil, false, err
 	}
-	old := at.state.Get(spec.Kind, grid.Key{Name: p.Name})
+	old := at.State.Get(spec.Kind, grid.Key{Name: p.Name})
 	switch {
 	case p.Text != "" && len(p.Attributes) > 0:
 		return nil, false, problem.Invalid(where+".text", errors.New("an object has text or attributes"))

@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/tools/manual"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -77,8 +78,8 @@ func (attributes) Schema(huma.Registry) *huma.Schema {
 }
 
 // configsOf returns what makes the rows of objects of a kind.
-func configsOf(spec *grid.Spec, at moment) func(grid.Object) Config {
-	kind, values := strings.ToLower(spec.Name), document.Attributes(at.view(), spec.Kind)
+func configsOf(spec *grid.Spec, at mirror.Moment) func(grid.Object) Config {
+	kind, values := strings.ToLower(spec.Name), document.Attributes(at.View(), spec.Kind)
 	return func(o grid.Object) Config {
 		return Config{Kind: kind, Name: o.Key().Name, Version: grid.Version(o), Attributes: attributes{values(o)}, Text: conf.EditText(o)}
 	}
@@ -106,13 +107,13 @@ func (s *Server) registerConfig() {
 			Reading
 			Paging
 			KindPath
-		}, at moment, all bool,
+		}, at mirror.Moment, all bool,
 		) (rows[Config], error) {
 			spec, err := in.spec()
 			if err != nil {
 				return rows[Config]{}, err
 			}
-			objects := func(yield func(grid.Object) bool) { at.state.Each(spec.Kind, yield) }
+			objects := func(yield func(grid.Object) bool) { at.State.Each(spec.Kind, yield) }
 			kept, next, err := configOrder(spec).page(&in.Paging, all, objects)
 			row := configsOf(spec, at)
 			return rows[Config]{items: func(yield func(Config) bool) {
@@ -127,13 +128,13 @@ func (s *Server) registerConfig() {
 		func(_ context.Context, in *struct {
 			Reading
 			ObjectPath
-		}, at moment,
+		}, at mirror.Moment,
 		) (Config, error) {
 			spec, err := in.spec()
 			if err != nil {
 				return Config{}, err
 			}
-			o := at.state.Get(spec.Kind, in.key())
+			o := at.State.Get(spec.Kind, in.key())
 			if o == nil {
 				return Config{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.name", fmt.Sprintf("%s %q does not exist", spec.Noun, in.Name))
 			}
@@ -155,7 +156,7 @@ type Kinds struct {
 
 func (s *Server) registerKinds() {
 	kinds := operation(http.MethodGet, "/v1/kinds", "list-kinds", "configuration", "Kinds of configuration objects")
-	show(s, kinds, func(_ context.Context, _ *struct{ Reading }, _ moment) (Kinds, error) {
+	show(s, kinds, func(_ context.Context, _ *struct{ Reading }, _ mirror.Moment) (Kinds, error) {
 		var out Kinds
 		names, specs := configKinds()
 		for _, name := range names {
@@ -169,7 +170,7 @@ func (s *Server) registerKinds() {
 	show(s, one, func(_ context.Context, in *struct {
 		Reading
 		KindPath
-	}, _ moment,
+	}, _ mirror.Moment,
 	) (Kind, error) {
 		spec, err := in.spec()
 		if err != nil {

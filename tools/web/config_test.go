@@ -37,13 +37,13 @@ func TestTypedAttributes(t *testing.T) {
 	}
 	c.configure("cqueue", "all.q", conf.EditText(&q))
 	_, kinds := configKinds()
-	at, err := c.server.mirror.now()
+	at, err := c.server.mirror.Now()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, spec := range kinds {
 		schema := attributeSchema(spec)
-		values := document.Attributes(at.view(), spec.Kind)
+		values := document.Attributes(at.View(), spec.Kind)
 		objects := 0
 		c.c.Core.State().Each(spec.Kind, func(o grid.Object) bool {
 			objects++

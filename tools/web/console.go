@@ -22,6 +22,7 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -118,15 +119,15 @@ func (c *consoleCell) Moment(ctx context.Context, at string) (*console.Moment, e
 	if err != nil {
 		return nil, explained(err)
 	}
-	return &console.Moment{State: m.state, View: m.view(), Now: m.now, Present: grid.TimeOf(c.options.Now()), Live: at == "", Cluster: m.cluster}, nil
+	return &console.Moment{State: m.State, View: m.View(), Now: m.Now, Present: grid.TimeOf(c.options.Now()), Live: at == "", Cluster: m.Cluster}, nil
 }
 
-func momentOf(m *console.Moment) moment {
-	return moment{state: m.State, cluster: m.Cluster, now: m.Now}
+func momentOf(m *console.Moment) mirror.Moment {
+	return mirror.Moment{State: m.State, Cluster: m.Cluster, Now: m.Now}
 }
 
 func (c *consoleCell) Changed(ctx context.Context, seq uint64) bool {
-	return c.mirror.reach(ctx, seq+1, answerWait)
+	return c.mirror.WaitFor(ctx, seq+1, answerWait)
 }
 
 func (c *consoleCell) Begin(ctx context.Context) console.Place {
@@ -147,26 +148,20 @@ func (c *consoleCell) Begin(ctx context.Context) console.Place {
 	return c.begin
 }
 
-func (c *consoleCell) Trend(_ context.Context, m *console.Moment) console.Trend {
+func (c *consoleCell) Trend(_ context.Context, m *console.Moment) mirror.Trend {
 	c.backfill.Do(func() { go c.fill() })
 	const most = 25 * 3600 * 1000 // milliseconds: the longest chart
-	c.mirror.mu.Lock()
-	defer c.mirror.mu.Unlock()
-	return c.mirror.trend.Copy(m.Now-most, m.Now)
+	return c.mirror.Charts.Trend(m.Now-most, m.Now)
 }
 
-func (c *consoleCell) Load(m *console.Moment, host string, after grid.Time) []console.LoadPoint {
+func (c *consoleCell) Load(m *console.Moment, host string, after grid.Time) []mirror.LoadPoint {
 	c.backfill.Do(func() { go c.fill() })
-	c.mirror.mu.Lock()
-	defer c.mirror.mu.Unlock()
-	return c.mirror.loads.Of(host, after, m.Now)
+	return c.mirror.Charts.Load(host, after, m.Now)
 }
 
 // fill adds what was before this server began to the trend and the loads.
 func (c *consoleCell) fill() {
-	c.mirror.mu.Lock()
-	before := c.mirror.began
-	c.mirror.mu.Unlock()
+	before := c.mirror.Charts.Began()
 	if before == 0 || c.options.History == nil {
 		return
 	}
@@ -182,10 +177,10 @@ func (c *consoleCell) fill() {
 		c.options.Logger.Warn("cannot read the log for the charts of the console", "error", err)
 		return
 	}
-	var old console.Trend
-	var loads console.Loads
-	lists := recent{every: stretchEvents}
-	lists.begin(st)
+	var old mirror.Trend
+	var loads mirror.Loads
+	lists := mirror.NewRecent(mirror.StretchEvents)
+	lists.BeginAfter(st)
 	for l, err := range p.Lists(st.Seq + 1) {
 		if err != nil || l.Seq > before {
 			break
@@ -193,13 +188,10 @@ func (c *consoleCell) fill() {
 		st.Apply(l)
 		old.Add(l, st)
 		loads.Add(l)
-		lists.add(readable(l))
+		lists.Add(readable(l))
 	}
-	c.recent.prepend(&lists)
-	c.mirror.mu.Lock()
-	defer c.mirror.mu.Unlock()
-	c.mirror.trend.Prepend(old)
-	c.mirror.loads.Prepend(loads)
+	c.mirror.Recent.Prepend(lists)
+	c.mirror.Charts.Prepend(old, loads)
 }
 
 func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPage, error) {
@@ -278,10 +270,10 @@ func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, f view.Accou
 	e := &endedJobs{AccountingFilter: f, most: endedLists}
 	if len(f.Jobs) == 1 {
 		if job, err := strconv.ParseUint(f.Jobs[0], 10, 32); err == nil {
-			e.job, e.most = uint32(job), c.ledger.most
+			e.job, e.most = uint32(job), c.most
 		}
 	}
-	b := &backwards{server: c.Server, to: place{Seq: m.State.Seq + 1}}
+	b := &backwards{server: c.Server, to: mirror.Position{Seq: m.State.Seq + 1}}
 	for r, err := range e.each(ctx, b) {
 		p := (*huma.ErrorModel)(nil)
 		switch {
@@ -300,7 +292,7 @@ func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, f view.Accou
 func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.AccountingFilter, after grid.Time) (out []*grid.Accounting, known grid.Time, err error) {
 	known = m.Now
 	e := &endedJobs{AccountingFilter: f, most: endedLists, from: after}
-	b := &backwards{server: c.Server, to: place{Seq: m.State.Seq + 1}}
+	b := &backwards{server: c.Server, to: mirror.Position{Seq: m.State.Seq + 1}}
 	for r, err := range e.each(ctx, b) {
 		p := (*huma.ErrorModel)(nil)
 		switch {
@@ -321,7 +313,7 @@ func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.Account
 func (c *consoleCell) Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (out []events.List, next uint64, err error) {
 	if !f.NeedsState() {
 		seen := 0
-		upTo, err = c.recent.backward(upTo, func(l events.List) bool {
+		upTo, err = c.mirror.Recent.Backward(upTo, func(l events.List) bool {
 			if chosen := chosenIn(l, f, nil); len(chosen.Events) > 0 {
 				out = append(out, chosen)
 			}
@@ -362,7 +354,7 @@ func chosenIn(l events.List, f *filter.Filter, before *state.State) events.List 
 	if f.Empty() {
 		return l
 	}
-	return f.Of(l, memoryOf(before))
+	return f.Of(l, mirror.MemoryOf(before))
 }
 
 // stretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list that the log has of it.

@@ -1,10 +1,10 @@
 // Package web is quill web: the HTTP API of a cell. It is a client of the cell like any other: it reads one mirror, and what users
 // change goes over connections that act as the owners of their tokens.
 //
-//	client.Watch ──▶ mirror ── now(): a copy at one Seq ──▶ view ──▶ rows ──▶ JSON, NDJSON
-//	           ├──▶ hub: the last lists, each printed once ──▶ /v1/events, after what the log has before
+//	mirror.Mirror ── Now(): a copy at one Seq ──▶ view ──▶ rows ──▶ JSON, NDJSON
+//	           ├──▶ Hub: the last lists, each printed once ──▶ /v1/events, after what the log has before
 //	           ├──▶ cellmetrics: counts ──▶ /metrics; what each user has ──▶ /metrics/jobs
-//	           └──▶ ledger: the last accounting records ──▶ /v1/accounting, before what the log has
+//	           └──▶ Ledger: the last accounting records ──▶ /v1/accounting, before what the log has
 //	link ──▶ cookie ──▶ session, with a token
 //	identity provider ──▶ ID token ──▶ LogIn ──▶ qmaster ──▶ token ──▶ session
 //	moment, log, session ──▶ consoleCell ──▶ console ──▶ /, /jobs, /hosts, ...
@@ -21,13 +21,10 @@
 //	web.go       server and its bounds
 //	login.go     what authenticates a request; account.go: connections of tokens; session.go, local.go, provider.go: log-ins of browsers; wrong.go,
 //	             peer.go: limits of wrong tokens, by client
-//	mirror.go    the state; at.go: moments of the past, from states that the mirror had or the log has; past.go: the log; ledger.go: accounting records, those of the log too
-//	pages.go     pages of jobs of moments of the past that were asked for
-//	hub.go       the last lists, for events.go
-//	gzip.go      the stream of events compressed, each part once for all readers
-//	recent.go    the last two million events, compressed in piles (pile.go), and which lists are about which job: stories of jobs, pages of the log, moments
+//	mirror       (package) the state, and what is kept of the last events
+//	at.go        moments of the past, from states that the mirror had or the log has; past.go: the log; backwards.go: accounting records of both
 //	streams.go   where the log is stored, asked of qmaster: for the Cell page, /v1/cell and metrics
-//	answer.go    what all GETs share; paging.go: pages of all listings; problem.go: errors
+//	answer.go    what all GETs share; paging.go: pages of all listings; package problem: errors
 //	write.go     what all changes share
 //	console.go   what the pages of tools/console are made of: story.go, plan.go, runs.go, trials.go (what-if); person.go: sessions and their actions
 //	openapi.go   the description, and the page of it in page

@@ -21,6 +21,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -103,18 +104,18 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 	}
 	r := &stream{server: s, filter: chosen, conditions: in.conditions(), to: in.To, account: accountOf(ctx), ctx: ctx}
 	if strings.Contains(in.Accept, typeNDJSON) {
-		r.form = lines
+		r.form = mirror.Lines
 	}
 	if acceptsGzip(in.Encoding) {
-		r.zip = new(checksum)
+		r.zip = new(mirror.Checksum)
 	}
 	if r.leave, err = s.readers.Wait(ctx, turnOf(ctx), 1); err != nil {
 		return nil, problem.NoPlace(err, "readers of events")
 	}
-	if s.readers.Of(turnOf(ctx)) > fewMost {
-		r.crowd = many
+	if s.readers.Of(turnOf(ctx)) > mirror.FewMost {
+		r.crowd = mirror.Many
 	}
-	s.hub.join(r.crowd, chosen.NeedsState())
+	s.mirror.Hub.Join(r.crowd, chosen.NeedsState())
 	if err := r.begin(in); err != nil {
 		r.close()
 		return nil, err
@@ -144,22 +145,22 @@ type stream struct {
 	filter  *filter.Filter
 	// conditions are those of filter, as text.
 	conditions string
-	form       form
+	form       mirror.Form
 	last       uint64 // the last list that was sent
 	to         uint64 // 0: no end
-	broken     int    // see hub.after
+	broken     int    // see Hub.NextAfter
 	past       *turn  // opened by begin for the lists after last
 	leave      func() // ends the place among the readers
-	crowd      crowd
+	crowd      mirror.Crowd
 	w          http.ResponseWriter
 	control    *http.ResponseController
 	buf        []byte
-	zip        *checksum // of what was sent; nil: it is not compressed
-	until      time.Time // the deadline that was set for writing
+	zip        *mirror.Checksum // of what was sent; nil: it is not compressed
+	until      time.Time        // the deadline that was set for writing
 }
 
 func (r *stream) close() {
-	r.server.hub.leave(r.crowd, r.filter.NeedsState())
+	r.server.mirror.Hub.Leave(r.crowd, r.filter.NeedsState())
 	r.leave()
 	if r.past != nil {
 		r.past.Close()
@@ -169,7 +170,7 @@ func (r *stream) close() {
 // begin finds where the stream begins. The error is a problem.
 func (r *stream) begin(in *eventsQuery) error {
 	s := r.server
-	now, err := s.mirror.seq()
+	now, err := s.mirror.Seq()
 	if now == 0 && err != nil {
 		return problem.NoMirror(err)
 	}
@@ -192,10 +193,10 @@ func (r *stream) begin(in *eventsQuery) error {
 			return r.beginAt(m.At)
 		}
 	}
-	if r.last > now && !s.mirror.reach(r.ctx, r.last, reachWait) {
+	if r.last > now && !s.mirror.WaitFor(r.ctx, r.last, reachWait) {
 		return problem.New(http.StatusUnprocessableEntity, problem.TypeInvalid, where, fmt.Sprintf("event list %d has not happened yet: the last one is %d", r.last, now))
 	}
-	_, _, has, broken := s.hub.after(r.last, r.crowd)
+	_, _, has, broken := s.mirror.Hub.NextAfter(r.last, r.crowd)
 	r.broken = broken
 	if !has || r.filter.NeedsState() && r.last < now {
 		return r.open(where)
@@ -223,7 +224,7 @@ func (r *stream) beginAt(t grid.Time) error {
 			return problem.Unreachable(err)
 		}
 	}
-	_, _, _, r.broken = r.server.hub.after(r.last, r.crowd)
+	_, _, _, r.broken = r.server.mirror.Hub.NextAfter(r.last, r.crowd)
 	p.pause()
 	return nil
 }
@@ -252,7 +253,7 @@ func (r *stream) run(w http.ResponseWriter) {
 	r.w, r.control = w, http.NewResponseController(w)
 	_ = r.control.SetReadDeadline(time.Time{}) // that of a whole request is over soon
 	if r.zip != nil {
-		if _, err := w.Write(gzipHead); err != nil {
+		if _, err := w.Write(mirror.GzipHead); err != nil {
 			return
 		}
 	}
@@ -265,7 +266,7 @@ func (r *stream) run(w http.ResponseWriter) {
 		if r.past != nil && !r.catchUp() {
 			return
 		}
-		last, wake, has, broken := r.server.hub.after(r.last, r.crowd)
+		last, wake, has, broken := r.server.mirror.Hub.NextAfter(r.last, r.crowd)
 		if !has {
 			if broken == r.broken {
 				r.end(endSlow)
@@ -301,23 +302,23 @@ func (r *stream) run(w http.ResponseWriter) {
 }
 
 func (r *stream) valid() bool {
-	at, err := r.server.mirror.now()
-	return err == nil && r.account.Valid(at.state, grid.TimeOf(r.server.options.Now()))
+	at, err := r.server.mirror.Now()
+	return err == nil && r.account.Valid(at.State, grid.TimeOf(r.server.options.Now()))
 }
 
 // send sends lists of the hub up to one. Those that it has not any more are not sent: the reader is found to lag. It reports
 // whether the stream continues.
 func (r *stream) send(last uint64) bool {
 	if after := r.last; !r.filter.NeedsState() && (r.to == 0 || last <= r.to) {
-		key := batchKey{after: after, last: last, form: r.form, conditions: r.conditions}
-		b := r.server.hub.batch(key, func() (all []byte, has bool) {
-			next := r.server.hub.between(after, last)
+		key := mirror.BatchKey{After: after, Last: last, Form: r.form, Conditions: r.conditions}
+		b := r.server.mirror.Hub.Batch(key, func() (all []byte, has bool) {
+			next := r.server.mirror.Hub.ListsBetween(after, last)
 			for _, e := range next {
-				all = e.append(all, r.form, r.filter)
+				all = e.Append(all, r.form, r.filter)
 			}
 			return all, next != nil
 		})
-		text, has := b.text()
+		text, has := b.Text()
 		if !has {
 			return true
 		}
@@ -325,14 +326,14 @@ func (r *stream) send(last uint64) bool {
 		if r.zip == nil || len(text) == 0 {
 			return r.write(text) && !r.over()
 		}
-		return r.writePiece(b.piece()) && !r.over()
+		return r.writePiece(b.Piece()) && !r.over()
 	}
-	for _, e := range r.server.hub.between(r.last, last) {
-		if r.to > 0 && e.list.Seq > r.to {
+	for _, e := range r.server.mirror.Hub.ListsBetween(r.last, last) {
+		if r.to > 0 && e.List.Seq > r.to {
 			break
 		}
-		r.buf = e.append(r.buf, r.form, r.filter)
-		r.last = e.list.Seq
+		r.buf = e.Append(r.buf, r.form, r.filter)
+		r.last = e.List.Seq
 	}
 	return r.flush() && !r.over()
 }
@@ -409,22 +410,22 @@ func (r *stream) sendPast(before *state.State) error {
 }
 
 func (r *stream) sendList(l events.List, before *state.State) {
-	all := printAll(&l)
+	all := mirror.PrintEvents(&l)
 	if !r.filter.Empty() {
-		all = chosenOf(&l, all, r.filter, memoryOf(before))
+		all = mirror.SelectPrinted(&l, all, r.filter, mirror.MemoryOf(before))
 	}
-	r.buf = r.form.appendList(r.buf, l.Seq, all)
+	r.buf = r.form.AppendList(r.buf, l.Seq, all)
 }
 
 func (r *stream) mark() bool {
-	r.buf = r.form.appendMark(r.buf, r.last)
+	r.buf = r.form.AppendMark(r.buf, r.last)
 	return r.flush()
 }
 
 func (r *stream) end(reason string) {
-	r.buf = r.form.appendEnd(r.buf, reason, r.last+1)
+	r.buf = r.form.AppendEnd(r.buf, reason, r.last+1)
 	if r.flush() && r.zip != nil {
-		r.writeAll(r.zip.appendGzipEnd(nil))
+		r.writeAll(r.zip.AppendGzipEnd(nil))
 	}
 }
 
@@ -441,14 +442,14 @@ func (r *stream) write(text []byte) bool {
 	case len(text) == 0:
 		return true
 	case r.zip != nil:
-		return r.writePiece(compress(text))
+		return r.writePiece(mirror.Compress(text))
 	}
 	return r.writeAll(text)
 }
 
-func (r *stream) writePiece(p piece) bool {
-	r.zip.add(p)
-	return r.writeAll(p.deflated)
+func (r *stream) writePiece(p mirror.Piece) bool {
+	r.zip.Add(p)
+	return r.writeAll(p.Deflated)
 }
 
 // writeAll sends bytes as they are.

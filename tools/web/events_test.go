@@ -21,6 +21,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/filter"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
 // TestConditions: the stream has all conditions of qevent.
@@ -111,7 +112,7 @@ func TestEventsUntilThePast(t *testing.T) {
 // while lists are made and the hub forgets all but a few.
 func TestNoGap(t *testing.T) {
 	c := newCell(t, 2)
-	c.server.hub.keep = 40
+	c.server.mirror.Hub.Keep = 40
 	server := c.serve()
 	const jobs = 60
 	filters := []string{"", "kind=JOB", "user=user3", "host=h1", "cause=submit,orders&kind=JATASK"}
@@ -174,7 +175,7 @@ func (c *testCell) passed(query string, to uint64) (out []string) {
 // TestEnds: the last word of a stream says why it ends and where to continue.
 func TestEnds(t *testing.T) {
 	c := newCell(t, 1)
-	c.server.hub.keep = 10
+	c.server.mirror.Hub.Keep = 10
 	slow := &blocked{header: http.Header{}, entered: make(chan struct{}), free: make(chan struct{})}
 	done := make(chan struct{})
 	r := httptest.NewRequest("GET", "/v1/events", nil)
@@ -209,12 +210,14 @@ func TestEnds(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 
-	c.server.hub.restart(at + 1000) // lists were missed, and the log does not have them
-	if _, _, has, _ := c.server.hub.after(at+20, few); has {
+	later := state.New()
+	later.Seq = at + 1000
+	c.server.mirror.Hub.Restart(later) // lists were missed, and the log does not have them
+	if _, _, has, _ := c.server.mirror.Hub.NextAfter(at+20, mirror.Few); has {
 		t.Error("a gap is not seen")
 	}
-	c.server.hub.add(events.List{Seq: at + 1001}, 0, nil)
-	if last, _, has, _ := c.server.hub.after(at+1000, few); !has || last != at+1001 {
+	c.server.mirror.Hub.Follow(&mirror.Update{List: events.List{Seq: at + 1001}})
+	if last, _, has, _ := c.server.mirror.Hub.NextAfter(at+1000, mirror.Few); !has || last != at+1001 {
 		t.Error("the hub does not continue")
 	}
 }

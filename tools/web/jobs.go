@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -51,7 +52,7 @@ func (s *Server) registerJobs() {
 }
 
 // listJobs returns the rows of a page, or all that are selected.
-func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool) (rows[document.Job], error) {
+func (s *Server) listJobs(_ context.Context, in *jobsQuery, at mirror.Moment, all bool) (rows[document.Job], error) {
 	if !all {
 		kept, next, err := s.jobPage(in, at)
 		return rows[document.Job]{items: documents(slices.Values(kept)), next: next}, err
@@ -68,7 +69,7 @@ func (s *Server) listJobs(_ context.Context, in *jobsQuery, at moment, all bool)
 }
 
 // page returns a page of the rows that the query selects and keep leaves, nil: all of them, and the cursor of the next one. The error is a problem.
-func (in *jobsQuery) page(at moment, keep func(iter.Seq[*view.Job]) iter.Seq[*view.Job]) ([]*view.Job, string, error) {
+func (in *jobsQuery) page(at mirror.Moment, keep func(iter.Seq[*view.Job]) iter.Seq[*view.Job]) ([]*view.Job, string, error) {
 	selected, err := in.selection(at)
 	if err != nil {
 		return nil, "", err
@@ -81,7 +82,7 @@ func (in *jobsQuery) page(at moment, keep func(iter.Seq[*view.Job]) iter.Seq[*vi
 }
 
 // selection returns the rows that the query selects; ordered: as qstat has them, which costs more. The error is a problem.
-func (in *jobsQuery) selection(at moment) (func(ordered bool) iter.Seq[*view.Job], error) {
+func (in *jobsQuery) selection(at mirror.Moment) (func(ordered bool) iter.Seq[*view.Job], error) {
 	states, ok := view.ParseJobStates(in.State)
 	if !ok {
 		return nil, problem.Invalid("query.state", fmt.Errorf("%q is not letters of qstat -s", in.State))
@@ -90,7 +91,7 @@ func (in *jobsQuery) selection(at moment) (func(ordered bool) iter.Seq[*view.Job
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := at.view().Jobs(at.now, view.JobFilter{Users: in.users(), States: states, Queues: queues}, view.JobShow{})
+	jobs, err := at.View().Jobs(at.Now, view.JobFilter{Users: in.users(), States: states, Queues: queues}, view.JobShow{})
 	switch {
 	case errors.Is(err, view.ErrNone):
 		return func(bool) iter.Seq[*view.Job] { return slices.Values([]*view.Job(nil)) }, nil
@@ -98,7 +99,7 @@ func (in *jobsQuery) selection(at moment) (func(ordered bool) iter.Seq[*view.Job
 		return nil, badQueues(err)
 	}
 	if states&view.JobsFinished != 0 {
-		for _, j := range at.state.Finished() {
+		for _, j := range at.State.Finished() {
 			jobs.AddFinished(j)
 		}
 	}
@@ -113,7 +114,7 @@ func (in *jobsQuery) users() grid.Names {
 }
 
 // selected returns the rows that the query selects; ordered: as qstat has them, which costs more.
-func (in *jobsQuery) selected(jobs *view.Jobs, at moment) func(ordered bool) iter.Seq[*view.Job] {
+func (in *jobsQuery) selected(jobs *view.Jobs, at mirror.Moment) func(ordered bool) iter.Seq[*view.Job] {
 	projects, names := compiled(in.Project), compiled(in.Name)
 	return func(ordered bool) iter.Seq[*view.Job] {
 		// Descending orders mostly begin with the newest jobs: a page that has its rows early compares the others once.
@@ -136,8 +137,8 @@ func (in *jobsQuery) selected(jobs *view.Jobs, at moment) func(ordered bool) ite
 	}
 }
 
-func projectOf(at moment, job uint32) string {
-	if j := at.state.Job(job); j != nil {
+func projectOf(at mirror.Moment, job uint32) string {
+	if j := at.State.Job(job); j != nil {
 		return j.Project
 	}
 	return ""
@@ -158,7 +159,7 @@ func matches(patterns []pattern.Expression, name string) bool {
 func (s *Server) getJob(_ context.Context, in *struct {
 	Reading
 	ID uint32 `path:"id" doc:"job number" minimum:"1"`
-}, at moment,
+}, at mirror.Moment,
 ) (Detail, error) {
 	d := detailsOf(at, in.ID)
 	found := d.Jobs()
@@ -175,13 +176,13 @@ func (s *Server) getJob(_ context.Context, in *struct {
 }
 
 // detailsOf returns all about one job.
-func detailsOf(at moment, job uint32) *view.Details {
+func detailsOf(at mirror.Moment, job uint32) *view.Details {
 	key := []grid.Key{{ID: job}}
-	d := view.NewDetails(at.now, true)
+	d := view.NewDetails(at.Now, true)
 	add := func(o grid.Object) bool { d.Add(grid.Public(o)); return true } // the log may have more than the mirror
-	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
-	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob, grid.KindPriority}, Where: gdi.Where{Keys: key, Why: true}}, add)
-	core.Query(at.state, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: key, Brief: true, Waiting: true}}, func(o grid.Object) bool {
+	core.Query(at.State, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
+	core.Query(at.State, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob, grid.KindPriority}, Where: gdi.Where{Keys: key, Why: true}}, add)
+	core.Query(at.State, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: key, Brief: true, Waiting: true}}, func(o grid.Object) bool {
 		d.AddSuccessor(o.(*grid.Job))
 		return true
 	})
@@ -190,8 +191,8 @@ func detailsOf(at moment, job uint32) *view.Details {
 }
 
 // rowsOf returns the rows of one job. A row holds until the next one.
-func rowsOf(job uint32, at moment) iter.Seq[*view.Job] {
-	l := view.NewJobs(at.now, view.JobFilter{States: view.JobsPresent}, view.JobShow{})
+func rowsOf(job uint32, at mirror.Moment) iter.Seq[*view.Job] {
+	l := view.NewJobs(at.Now, view.JobFilter{States: view.JobsPresent}, view.JobShow{})
 	get := l.Get()
 	get.Where.Keys = []grid.Key{{ID: job}}
 	for _, k := range get.Kinds {
@@ -199,7 +200,7 @@ func rowsOf(job uint32, at moment) iter.Seq[*view.Job] {
 		if k == grid.KindJob || k == grid.KindJATask || k == grid.KindPETask || k == grid.KindPriority {
 			one.Where = get.Where
 		}
-		core.Query(at.state, one, func(o grid.Object) bool { l.Add(o); return true })
+		core.Query(at.State, one, func(o grid.Object) bool { l.Add(o); return true })
 	}
 	return func(yield func(*view.Job) bool) {
 		if l.Done() != nil {
@@ -302,4 +303,20 @@ func (in *jobsQuery) order() ordering[*view.Job, jobKey] {
 			return row
 		},
 	}
+}
+
+// jobPage returns the rows of the page that a query asks for, which are not to be changed, and the cursor of the next one. The error is a problem.
+func (s *Server) jobPage(in *jobsQuery, at mirror.Moment) ([]*view.Job, string, error) {
+	build := func() ([]*view.Job, string, error) { return in.page(at, nil) }
+	if pages := s.mirror.Moments.Pages(at.State); pages != nil {
+		return pages.Get(in.key(at), build)
+	}
+	return build()
+}
+
+// key is what a page of a moment depends on.
+func (in *jobsQuery) key(at mirror.Moment) string {
+	q := *in
+	q.Reading = Reading{}
+	return fmt.Sprintf("%d %#v", at.Now, q)
 }

@@ -178,7 +178,7 @@ func TestAfter(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if c.server.mirror.reach(ctx, seq+100, time.Hour) || c.server.mirror.reach(t.Context(), seq+100, time.Microsecond) {
+	if c.server.mirror.WaitFor(ctx, seq+100, time.Hour) || c.server.mirror.WaitFor(t.Context(), seq+100, time.Microsecond) {
 		t.Error("a list that is not there was reached")
 	}
 }
@@ -281,8 +281,13 @@ func TestUsers(t *testing.T) {
 	enough := false // a job has waited for a task of its own to end
 	check := func(after string) {
 		t.Helper()
-		st := c.server.mirror.state
-		got, want := c.server.mirror.users.All(), cellmetrics.NewUsers(st).All()
+		now, err := c.server.mirror.Now()
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := now.State
+		got, _ := c.server.mirror.Users()
+		want := cellmetrics.NewUsers(st).All()
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, not %v", after, got, want)
 		}
@@ -293,8 +298,9 @@ func TestUsers(t *testing.T) {
 			}
 			return true
 		})
+		counted, _ := c.server.mirror.Waiting()
 		for _, why := range view.WaitCodes {
-			if n := c.server.mirror.users.Waiting(why); n != waits[why] {
+			if n := counted[why]; n != waits[why] {
 				t.Errorf("%s: %d jobs wait because of %q, not %d", after, n, why, waits[why])
 			}
 			enough = enough || why == view.EnoughRun && waits[why] > 0
@@ -327,8 +333,8 @@ func TestUsers(t *testing.T) {
 	c.submit("user2", "-h", "sleep", "1")
 	c.submit("root", "-p", "100", "-t", "1-9", "-tc", "1", "sleep", "1")
 	check("submitted with reasons of their own")
-	if n := c.server.mirror.users.Waiting(view.WaitsForTime); n != 1 {
-		t.Errorf("%d jobs wait for a time", n)
+	if counted, _ := c.server.mirror.Waiting(); counted[view.WaitsForTime] != 1 {
+		t.Errorf("%d jobs wait for a time", counted[view.WaitsForTime])
 	}
 	c.ask("root", "", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 41}}}})
 	check("predecessor deleted")
@@ -340,8 +346,8 @@ func TestUsers(t *testing.T) {
 		c.ask("root", "", &gdi.Trigger{Action: "clear-usage"}) // a list at this time
 		check("time passes")
 	}
-	if n := c.server.mirror.users.Waiting(view.WaitsForTime); n != 0 {
-		t.Errorf("%d jobs wait for a time that has come", n)
+	if counted, _ := c.server.mirror.Waiting(); counted[view.WaitsForTime] != 0 {
+		t.Errorf("%d jobs wait for a time that has come", counted[view.WaitsForTime])
 	}
 	c.ask("root", "", &gdi.Control{Action: "suspend", Refs: []string{"16", "21"}})
 	check("suspended")
@@ -352,7 +358,7 @@ func TestUsers(t *testing.T) {
 	if !enough {
 		t.Error("no job had as many tasks running as -tc allows")
 	}
-	if left := c.server.mirror.users.All(); len(left) > 0 {
+	if left, _ := c.server.mirror.Users(); len(left) > 0 {
 		t.Errorf("%v", left)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -49,7 +50,7 @@ func listQueues(_ context.Context, in *struct {
 	Resource []string `query:"resource" doc:"that have so much of these resources, used or not, as of qstat -l" example:"arch=lx-amd64"`
 	User     []string `query:"user" doc:"that admit one of these users"`
 	State    string   `query:"state" doc:"in one of these states: letters of qstat -qs"`
-}, at moment, all bool,
+}, at mirror.Moment, all bool,
 ) (rows[document.Queue], error) {
 	states, err := view.ParseQueueStates(in.State, "aAcdDEosSCu")
 	if err != nil {
@@ -60,7 +61,7 @@ func listQueues(_ context.Context, in *struct {
 		return rows[document.Queue]{}, err
 	}
 	filter.States = states
-	queues, err := at.view().Queues(filter, "load_avg")
+	queues, err := at.View().Queues(filter, "load_avg")
 	none := (*view.NoneLeftError)(nil)
 	switch {
 	case errors.Is(err, view.ErrNone), errors.As(err, &none):
@@ -122,9 +123,9 @@ func listHosts(_ context.Context, in *struct {
 	Reading
 	Paging
 	Host []string `query:"host" doc:"names, patterns"`
-}, at moment, all bool,
+}, at mirror.Moment, all bool,
 ) (rows[document.Host], error) {
-	hosts, err := at.view().Hosts(view.HostFilter{Hosts: in.Host})
+	hosts, err := at.View().Hosts(view.HostFilter{Hosts: in.Host})
 	if err != nil {
 		return rows[document.Host]{}, problem.Invalid("query.host", err)
 	}
@@ -172,12 +173,12 @@ func listQuotas(_ context.Context, in *struct {
 	Queue    []string `query:"queue" doc:"usage of these cluster queues"`
 	Host     []string `query:"host" doc:"usage of these hosts"`
 	Resource []string `query:"resource" doc:"only these attributes of the complex"`
-}, at moment, all bool,
+}, at mirror.Moment, all bool,
 ) (rows[document.Quota], error) {
 	f := view.QuotaFilter{Resources: in.Resource}
 	f.By[grid.QuotaUsers], f.By[grid.QuotaProjects], f.By[grid.QuotaPEs] = in.User, in.Project, in.PE
 	f.By[grid.QuotaQueues], f.By[grid.QuotaHosts] = in.Queue, in.Host
-	kept, next, err := quotaOrder.page(&in.Paging, all, slices.Values(at.view().Quotas(f)))
+	kept, next, err := quotaOrder.page(&in.Paging, all, slices.Values(at.View().Quotas(f)))
 	return rows[document.Quota]{items: iter.Seq[document.Quota](document.QuotasOf(kept).Usage), next: next}, err
 }
 
@@ -193,12 +194,12 @@ func listReservations(_ context.Context, in *struct {
 	Reading
 	Paging
 	User []string `query:"user" doc:"owners: names, patterns; without it all"`
-}, at moment, all bool,
+}, at mirror.Moment, all bool,
 ) (rows[document.Reservation], error) {
 	if len(in.User) == 0 {
 		in.User = []string{"*"}
 	}
-	v := at.view()
+	v := at.View()
 	kept, next, err := reservationOrder.page(&in.Paging, all, slices.Values(v.Reservations(in.User)))
 	items := document.ReservationsOf(v, kept, nil, true, false).ARs
 	return rows[document.Reservation]{items: iter.Seq[document.Reservation](items), next: next}, err
@@ -220,9 +221,9 @@ type Cell struct {
 
 func (s *Server) registerCell() {
 	show(s, operation(http.MethodGet, "/v1/cell", "get-cell", "cell", "The cell, the version of the server and who the token's owner is"),
-		func(ctx context.Context, in *struct{ Reading }, at moment) (Cell, error) {
-			out := Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: accountOf(ctx).User(), Seq: at.state.Seq,
-				At: at.state.At.Std().UTC(), Now: s.options.Now().UTC()}
+		func(ctx context.Context, in *struct{ Reading }, at mirror.Moment) (Cell, error) {
+			out := Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: accountOf(ctx).User(), Seq: at.State.Seq,
+				At: at.State.At.Std().UTC(), Now: s.options.Now().UTC()}
 			if in.At == "" {
 				out.Leader, out.Streams = s.leader(), document.StreamsOf(s.streams.get(ctx))
 			}
@@ -232,9 +233,9 @@ func (s *Server) registerCell() {
 		func(_ context.Context, in *struct {
 			Reading
 			ID uint32 `path:"id" minimum:"1" doc:"number of the reservation"`
-		}, at moment,
+		}, at mirror.Moment,
 		) (document.Reservation, error) {
-			v := at.view()
+			v := at.View()
 			found, unknown := v.ReservationsOf([]uint32{in.ID})
 			if len(unknown) > 0 {
 				return document.Reservation{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("advance reservation %d does not exist", in.ID))

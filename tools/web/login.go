@@ -112,12 +112,12 @@ func (s *Server) authenticateToken(r *http.Request, token string) (*held, error)
 	case err != nil:
 		return nil, problem.Unreachable(err)
 	}
-	at, err := s.mirror.now()
+	at, err := s.mirror.Now()
 	if err != nil {
 		s.accounts.release(h)
 		return nil, problem.NoMirror(err)
 	}
-	if !h.Valid(at.state, grid.TimeOf(s.options.Now())) && !s.expected(r.Context(), h, at.state.Seq) {
+	if !h.Valid(at.State, grid.TimeOf(s.options.Now())) && !s.expected(r.Context(), h, at.State.Seq) {
 		s.accounts.drop(d, h)
 		return nil, ErrToken
 	}
@@ -134,14 +134,14 @@ func (s *Server) expected(ctx context.Context, h *held, seq uint64) bool {
 	ctx, cancel := context.WithTimeout(ctx, tokenWait)
 	defer cancel()
 	for !h.valid.Load() {
-		if !s.mirror.reach(ctx, seq+1, tokenWait) {
+		if !s.mirror.WaitFor(ctx, seq+1, tokenWait) {
 			return false
 		}
-		at, err := s.mirror.now()
+		at, err := s.mirror.Now()
 		if err != nil {
 			return false
 		}
-		if seq = at.state.Seq; h.Valid(at.state, grid.TimeOf(s.options.Now())) {
+		if seq = at.State.Seq; h.Valid(at.State, grid.TimeOf(s.options.Now())) {
 			return true
 		}
 	}

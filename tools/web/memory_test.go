@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
 var memory = flag.Int("memory", 100_000, "events of which TestMemory keeps the lists")
@@ -36,22 +37,23 @@ func TestMemory(t *testing.T) {
 	for _, l := range c.lists[first:] {
 		lists = append(lists, public(l))
 	}
-	r := recent{every: stretchEvents}
-	r.begin(state.New())
+	r := mirror.NewRecent(mirror.StretchEvents)
+	r.BeginAfter(state.New())
 	begun := inUse()
-	n := 0
-	for n < *memory {
-		l := lists[r.next%uint64(len(lists))]
-		l.Seq = r.next
+	n, next := 0, uint64(1)
+	for ; n < *memory; next++ {
+		l := lists[next%uint64(len(lists))]
+		l.Seq = next
 		n += len(l.Events)
-		r.add(l)
+		r.Add(l)
 	}
+	_, stretches, _ := r.Begin()
 	used := float64(inUse() - begun)
-	t.Logf("%d events in %d lists, %d stretches: %.0f MiB, %.0f bytes an event", n, r.next-1, len(r.stretches), used/(1<<20), used/float64(n))
+	t.Logf("%d events in %d lists, %d stretches: %.0f MiB, %.0f bytes an event", n, next-1, stretches, used/(1<<20), used/float64(n))
 	if used/float64(n) > 60 {
 		t.Error("an event costs too much")
 	}
-	runtime.KeepAlive(&r)
+	runtime.KeepAlive(r)
 	runtime.KeepAlive(lists)
 }
 
@@ -59,7 +61,8 @@ func TestMemory(t *testing.T) {
 func TestMemoryAfterwards(t *testing.T) {
 	c := newCell(t, 2)
 	apply := func(e events.Event) {
-		c.sink.Apply(events.List{Seq: c.server.mirror.state.Seq + 1, At: c.now, Events: []events.Event{e}})
+		seq, _ := c.server.mirror.Seq()
+		c.sink.Apply(events.List{Seq: seq + 1, At: c.now, Events: []events.Event{e}})
 	}
 	begun := inUse()
 	const jobs, size = 160, 1 << 20
@@ -77,7 +80,7 @@ func TestMemoryAfterwards(t *testing.T) {
 	}
 	left := inUse() - begun
 	t.Logf("%d MiB of jobs grow to %d MiB, of which %d MiB are left", jobs*size>>20, grown>>20, left>>20)
-	if most := uint64(stretchesMost*stretchBytes + keptBytes + goneMost + 24<<20); left > most {
+	if most := uint64(mirror.StretchesMost*mirror.StretchBytes + mirror.KeptBytes + mirror.GoneMost + 24<<20); left > most {
 		t.Errorf("more than %d MiB", most>>20)
 	}
 	runtime.KeepAlive(c)

@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -42,18 +43,18 @@ func emit(to chan<- prometheus.Metric, d *prometheus.Desc, value float64, labels
 var slotsDesc = gauge("quill_slots", "Slots of a cluster queue as in qstat -g c: total; used; reserved; available; temporary and manual: in instances that take no job by themselves, until an operator acts.", "queue", "state")
 
 // slots collects the slots of cluster queues from the mirror.
-type slots struct{ *mirror }
+type slots struct{ *mirror.Mirror }
 
 // Describe implements prometheus.Collector.
 func (slots) Describe(to chan<- *prometheus.Desc) { to <- slotsDesc }
 
 // Collect implements prometheus.Collector.
 func (s slots) Collect(to chan<- prometheus.Metric) {
-	at, err := s.now()
+	at, err := s.Now()
 	if err != nil {
 		return // not yet
 	}
-	queues, err := at.view().ClusterQueues(view.QueueFilter{})
+	queues, err := at.View().ClusterQueues(view.QueueFilter{})
 	if err != nil {
 		return // there are none
 	}
@@ -73,36 +74,35 @@ var (
 )
 
 // waiting collects why jobs wait.
-type waiting struct{ *mirror }
+type waiting struct{ *mirror.Mirror }
 
 // Describe implements prometheus.Collector.
 func (waiting) Describe(to chan<- *prometheus.Desc) { to <- waitingDesc }
 
 // Collect implements prometheus.Collector.
 func (w waiting) Collect(to chan<- prometheus.Metric) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.state == nil {
+	waiting, err := w.Waiting()
+	if err != nil {
 		return // not yet
 	}
 	for _, why := range view.WaitCodes {
-		emit(to, waitingDesc, float64(w.users.Waiting(why)), strings.ReplaceAll(string(why), " ", "_"))
+		emit(to, waitingDesc, float64(waiting[why]), strings.ReplaceAll(string(why), " ", "_"))
 	}
 }
 
 // instances collects the instances of resource maps from the mirror.
-type instances struct{ *mirror }
+type instances struct{ *mirror.Mirror }
 
 // Describe implements prometheus.Collector.
 func (instances) Describe(to chan<- *prometheus.Desc) { to <- instancesDesc }
 
 // Collect implements prometheus.Collector.
 func (i instances) Collect(to chan<- prometheus.Metric) {
-	at, err := i.now()
+	at, err := i.Now()
 	if err != nil {
 		return // not yet
 	}
-	for _, n := range at.view().Instances() {
+	for _, n := range at.View().Instances() {
 		emit(to, instancesDesc, float64(n.Free), n.Resource, "free")
 		emit(to, instancesDesc, float64(n.Granted), n.Resource, "granted")
 		emit(to, instancesDesc, float64(n.Error), n.Resource, "error")
@@ -125,7 +125,7 @@ var jobLabels = []string{"job", "task", "user", "project", "queue", "host"}
 
 // users collects what each user has, and the tasks that run.
 type users struct {
-	at moment
+	at mirror.Moment
 	of map[string]cellmetrics.User
 }
 
@@ -145,7 +145,7 @@ func (u users) Collect(to chan<- prometheus.Metric) {
 		emit(to, userSlotsDesc, float64(c.Slots), user, "used")
 		emit(to, userSlotsDesc, float64(c.PendingSlots), user, "requested")
 	}
-	u.at.started(func(j *grid.Job, t *grid.JATask) {
+	eachStarted(u.at, func(j *grid.Job, t *grid.JATask) {
 		slots := uint32(0)
 		for _, g := range t.Grants {
 			slots += g.Slots
@@ -162,11 +162,11 @@ func (u users) Collect(to chan<- prometheus.Metric) {
 	})
 }
 
-// started calls f with the started tasks that have slots.
-func (m moment) started(f func(*grid.Job, *grid.JATask)) {
-	m.state.Each(grid.KindJATask, func(o grid.Object) bool {
+// eachStarted calls f with the started tasks that have slots.
+func eachStarted(m mirror.Moment, f func(*grid.Job, *grid.JATask)) {
+	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		if j := m.state.Job(t.Job); j != nil && t.Started() && len(t.Grants) > 0 {
+		if j := m.State.Job(t.Job); j != nil && t.Started() && len(t.Grants) > 0 {
 			f(j, t)
 		}
 		return true
@@ -192,7 +192,7 @@ func (exporter) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (e exporter) Collect(to chan<- prometheus.Metric) {
-	queues, err := e.at.view().Queues(view.QueueFilter{}, "")
+	queues, err := e.at.View().Queues(view.QueueFilter{}, "")
 	if err != nil {
 		queues = nil // there are none
 	}
@@ -207,7 +207,7 @@ func (e exporter) Collect(to chan<- prometheus.Metric) {
 	}
 	type place struct{ queue, host, user string }
 	tasks, slots := map[place]int{}, map[place]uint32{}
-	e.at.started(func(j *grid.Job, t *grid.JATask) {
+	eachStarted(e.at, func(j *grid.Job, t *grid.JATask) {
 		for _, g := range t.Grants {
 			tasks[place{g.Queue, g.Host, j.Owner}]++
 			slots[place{g.Queue, g.Host, j.Owner}] += g.Slots
@@ -231,10 +231,10 @@ func (s *Server) registerMetrics() {
 		Alias string `query:"alias" enum:"grid" doc:"grid: the metrics of gridengine_exporter instead, under its names"`
 	},
 	) (*huma.StreamResponse, error) {
-		at, err := s.mirror.now()
+		at, err := s.mirror.Now()
 		var of map[string]cellmetrics.User
 		if err == nil {
-			of, err = s.mirror.usersNow()
+			of, err = s.mirror.Users()
 		}
 		if err != nil {
 			return nil, problem.NoMirror(err)

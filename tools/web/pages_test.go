@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
 // TestJobPages: a page of jobs of a moment of the past is made once, of however many jobs; another query, another time of the present and the present
@@ -15,7 +16,7 @@ func TestJobPages(t *testing.T) {
 		c.submit("alice", "sleep", "1")
 	}
 	end := c.lists[len(c.lists)-1].Seq
-	if !c.server.mirror.reach(t.Context(), end, reachWait) {
+	if !c.server.mirror.WaitFor(t.Context(), end, reachWait) {
 		t.Fatal("the mirror does not follow")
 	}
 	past := fmt.Sprint(end - 2)
@@ -51,17 +52,17 @@ func TestJobPages(t *testing.T) {
 	if later, _ := page("", query); later[0] == now[0] {
 		t.Error("a page of the present is kept")
 	}
-	for n := range 3 * jobPagesMost {
+	for n := range 3 * mirror.JobPagesMost {
 		page(past, jobsQuery{Paging: Paging{Limit: 5 + n}})
 	}
 	if again, _ := page(past, query); again[0] == first[0] {
 		t.Error("all pages are kept")
 	}
 	m, _ := c.server.moment(t.Context(), &Reading{At: past})
-	if n := len(c.server.moments.pages(m.state).kept); n != jobPagesMost {
+	if n := c.server.mirror.Moments.Pages(m.State).Len(); n != mirror.JobPagesMost {
 		t.Errorf("%d pages are kept", n)
 	}
-	m.now++
+	m.Now++
 	in := jobsQuery{Paging: Paging{Limit: 4}, State: "prs"}
 	if rows, _, err := c.server.jobPage(&in, m); err != nil || rows[0] == again[0] {
 		t.Error("a page is that of another time", err)

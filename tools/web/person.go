@@ -28,8 +28,8 @@ func (s *consoleSession) CSRF() string {
 }
 
 func (s *consoleSession) Valid() bool {
-	at, err := s.cell.mirror.now()
-	return err != nil || s.Account.Valid(at.state, grid.TimeOf(s.cell.options.Now()))
+	at, err := s.cell.mirror.Now()
+	return err != nil || s.Account.Valid(at.State, grid.TimeOf(s.cell.options.Now()))
 }
 
 func (s *consoleSession) SubmitLine(ctx context.Context, job uint32) (line string) {
@@ -121,12 +121,12 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 		body, err := s.cell.alteration(nil, a.Options, strings.Join(a.Refs, ","), len(refs))
 		return "qalter", []gdi.Body{body}, err
 	default:
-		at, err := s.cell.mirror.now()
+		at, err := s.cell.mirror.Now()
 		if err != nil {
 			return "", nil, problem.NoMirror(err)
 		}
 		for _, ref := range refs {
-			if j := at.state.Job(ref.ID); j != nil && j.Owner != s.User() { // qmaster would have a manager run what the owner wrote
+			if j := at.State.Job(ref.ID); j != nil && j.Owner != s.User() { // qmaster would have a manager run what the owner wrote
 				return "", nil, problem.New(http.StatusForbidden, "not_owner", "", fmt.Sprintf("job %d belongs to %s: submitted again here, its script would run with your rights, unseen; "+
 					"have the owner submit it, or see qresub(1)", j.ID, j.Owner))
 			}
@@ -138,7 +138,7 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 
 // configuration returns the request that changes an attribute of each object, all or none.
 func (s *consoleSession) configuration(a console.Action) (command string, out []gdi.Body, err error) {
-	at, err := s.cell.mirror.now()
+	at, err := s.cell.mirror.Now()
 	if err != nil {
 		return "", nil, problem.NoMirror(err)
 	}

@@ -89,11 +89,11 @@ func (f *flows) find(cookie, state string) *flow {
 
 // provider returns the identity provider of the cell; nil: there is none.
 func (s *Server) provider() (*openid.Provider, error) {
-	at, err := s.mirror.now()
+	at, err := s.mirror.Now()
 	if err != nil {
 		return nil, problem.NoMirror(err)
 	}
-	conf := at.state.Conf(grid.GlobalConf)
+	conf := at.State.Conf(grid.GlobalConf)
 	if conf == nil || s.options.LogIn == nil {
 		return nil, nil
 	}

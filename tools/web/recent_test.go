@@ -14,21 +14,19 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
 // keep has the server keep all lists of the cell in stretches of so many events, as if it had got them one by one.
 func (c *testCell) keep(every int) {
-	r := &c.server.recent
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	first := state.New()
 	first.Apply(public(c.lists[0]))
-	all := recent{every: every}
-	all.begin(first)
+	all := mirror.NewRecent(every)
+	all.BeginAfter(first)
 	for _, l := range c.lists[1:] {
-		all.add(public(l))
+		all.Add(public(l))
 	}
-	r.stretches, r.frame, r.next = all.stretches, all.frame, all.next
+	c.server.mirror.Recent = all
 }
 
 // readStory returns what the console shows of a job at a moment, from where it reads it.
@@ -82,7 +80,7 @@ func TestStoryOfPart(t *testing.T) {
 	c := busy(t)
 	c.waits()
 	end := c.lists[len(c.lists)-1].Seq
-	if !c.server.mirror.reach(t.Context(), end, reachWait) {
+	if !c.server.mirror.WaitFor(t.Context(), end, reachWait) {
 		t.Fatal("the mirror does not follow")
 	}
 	last := uint32(c.c.Core.State().Counter(grid.JobSeqNum))
@@ -104,7 +102,7 @@ func TestStoryOfPart(t *testing.T) {
 		return all
 	}
 	c.keep(1 << 40)
-	c.server.recent.stretches = nil
+	c.server.mirror.Recent = mirror.NewRecent(mirror.StretchEvents)
 	whole := stories()
 	for _, every := range []int{1, 20, 1 << 40} {
 		c.keep(every)
@@ -122,7 +120,7 @@ func TestStoryOfPart(t *testing.T) {
 	c.keep(20)
 	steps, decided := 0, 0
 	for job := uint32(1); job <= last; job++ {
-		if l := c.server.recent.life(job, end); l == nil && every20(c, job) {
+		if l := c.server.mirror.Recent.Life(job, end); l == nil && every20(c, job) {
 			t.Errorf("job %d is not found", job)
 		}
 		m, _ := c.server.cell.Moment(t.Context(), "")
@@ -149,7 +147,7 @@ func TestStoryTooLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.server.recent.stretches = nil
+	c.server.mirror.Recent = mirror.NewRecent(mirror.StretchEvents)
 	ctx, cancel := context.WithCancel(t.Context())
 	open := c.server.options.History
 	c.server.options.History = func(ctx context.Context, by Account, from, to gdi.Place, lists bool) (Past, error) {
@@ -166,8 +164,8 @@ func TestStoryTooLong(t *testing.T) {
 
 // every20 reports whether 32 stretches of 20 events have the submission of a job.
 func every20(c *testCell, job uint32) bool {
-	s := c.server.recent.stretches[0]
-	for _, l := range c.lists[s.seq:] {
+	begin, _, _ := c.server.mirror.Recent.Begin()
+	for _, l := range c.lists[begin:] {
 		for _, e := range l.Events {
 			if e.Kind == grid.KindJob && e.Key.ID == job && e.Op == events.OpAdd {
 				return true
@@ -192,26 +190,26 @@ func TestLifeCostsItsOwn(t *testing.T) {
 			c.submit("bob", "-h", "sleep", "1")
 		}
 		end := c.lists[len(c.lists)-1].Seq
-		c.server.mirror.reach(t.Context(), end, reachWait)
-		l := c.server.recent.life(1, end)
+		c.server.mirror.WaitFor(t.Context(), end, reachWait)
+		l := c.server.mirror.Recent.Life(1, end)
 		if l == nil {
 			t.Fatal("the job is not found")
 		}
 		steps := 0
-		for _, err := range l.lists() {
+		for _, err := range l.Lists() {
 			if err != nil {
 				t.Fatal(err)
 			}
 			steps++
 		}
-		records, err := l.ended()
+		records, err := l.Records()
 		if err != nil || len(records) != 1 || records[0].ExitStatus != 3 {
 			t.Fatal(records, err)
 		}
-		if l.read > 3*steps {
-			t.Errorf("%d lists were read for %d", l.read, steps)
+		if l.Read > 3*steps {
+			t.Errorf("%d lists were read for %d", l.Read, steps)
 		}
-		costs = append(costs, l.read)
+		costs = append(costs, l.Read)
 	}
 	if costs[0] != costs[1] {
 		t.Errorf("lists that were read: %d", costs)
@@ -226,13 +224,13 @@ func TestRecentForward(t *testing.T) {
 		c.run()
 	}
 	end := c.lists[len(c.lists)-1].Seq
-	c.server.mirror.reach(t.Context(), end, reachWait)
+	c.server.mirror.WaitFor(t.Context(), end, reachWait)
 	c.keep(2)
-	all := c.server.recent.now()
-	if len(all) != stretchesMost {
-		t.Fatalf("%d stretches are kept", len(all))
+	begin, stretches, _ := c.server.mirror.Recent.Begin()
+	if stretches != mirror.StretchesMost {
+		t.Fatalf("%d stretches are kept", stretches)
 	}
-	for seq := all[0].seq; seq <= end; seq += 5 {
+	for seq := begin; seq <= end; seq += 5 {
 		for _, to := range []gdi.Place{{Seq: min(seq+9, end)}, {At: c.lists[seq-1].At}} {
 			want := state.New()
 			for _, l := range c.lists {
@@ -244,51 +242,20 @@ func TestRecentForward(t *testing.T) {
 			for _, l := range c.lists[:seq] {
 				got.Apply(public(l))
 			}
-			has, err := c.server.recent.forward(t.Context(), got, to)
+			has, err := c.server.mirror.Recent.Forward(t.Context(), got, to)
 			if err != nil || !has && to.Seq != 0 || got.Seq != want.Seq {
 				t.Fatalf("from %d to %+v: %v %v, at %d, expected %d", seq, to, has, err, got.Seq, want.Seq)
 			}
 		}
 	}
-	if has, _ := c.server.recent.forward(t.Context(), state.New(), gdi.Place{Seq: end}); has {
+	if has, _ := c.server.mirror.Recent.Forward(t.Context(), state.New(), gdi.Place{Seq: end}); has {
 		t.Error("lists before those that are kept are said to be there")
 	}
 	l := c.lists[len(c.lists)-1]
 	l.Seq += 2
-	c.server.recent.add(l)
-	if c.server.recent.life(1, end) != nil || len(c.server.recent.now()) != 0 {
+	c.server.mirror.Recent.Add(l)
+	if _, _, has := c.server.mirror.Recent.Begin(); has || c.server.mirror.Recent.Life(1, end) != nil {
 		t.Error("a gap is passed over")
-	}
-}
-
-// TestRecentPrepend: lists that the log had before the server began are put before those that it got.
-func TestRecentPrepend(t *testing.T) {
-	c := newCell(t, 1)
-	c.submit("alice", "sleep", "1")
-	for range 20 {
-		c.submit("bob", "sleep", "1")
-	}
-	c.keep(10)
-	all := c.server.recent.now()
-	whole := c.server.recent.life(1, 1<<60)
-	cut := len(all) / 2
-	before, after := recent{every: 10}, recent{every: 10}
-	for i := range all {
-		to := &before
-		if i >= cut {
-			to = &after
-		}
-		to.stretches = append(to.stretches, &all[i])
-	}
-	before.next = all[cut].seq + 1
-	after.prepend(&recent{every: 10, stretches: before.stretches, next: before.next + 1})
-	if len(after.stretches) != len(all)-cut {
-		t.Error("lists with a gap are put before")
-	}
-	after.prepend(&before)
-	l := after.life(1, 1<<60)
-	if whole == nil || l == nil || l.first != whole.first || len(after.stretches) != len(all) {
-		t.Errorf("%+v, expected %+v", l, whole)
 	}
 }
 
@@ -301,10 +268,10 @@ func TestRecentBackward(t *testing.T) {
 	end := uint64(len(c.lists))
 	for _, every := range []int{2, 7, 1 << 40} {
 		c.keep(every)
-		begin := c.server.recent.now()[0].seq
+		begin, _, _ := c.server.mirror.Recent.Begin()
 		for from := begin + 1; from <= end; from++ {
 			want := from
-			next, err := c.server.recent.backward(from, func(l events.List) bool {
+			next, err := c.server.mirror.Recent.Backward(from, func(l events.List) bool {
 				if l.Seq != want {
 					t.Fatalf("list %d, expected %d", l.Seq, want)
 				}
@@ -315,7 +282,7 @@ func TestRecentBackward(t *testing.T) {
 				t.Errorf("from %d: next is %d, %v", from, next, err)
 			}
 		}
-		if next, _ := c.server.recent.backward(end+1, func(events.List) bool { t.Error("a list that has not come"); return true }); next != end+1 {
+		if next, _ := c.server.mirror.Recent.Backward(end+1, func(events.List) bool { t.Error("a list that has not come"); return true }); next != end+1 {
 			t.Error(next)
 		}
 	}

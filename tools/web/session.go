@@ -28,6 +28,7 @@ const (
 	linksOfUser    = 10
 	sessionsOfUser = 20 // one more ends the one that was not used for the longest time
 	sweepEvery     = 30 * time.Second
+	unusedWait     = 5 * time.Minute // for which a moment of the past is kept that is not asked for
 )
 
 // digest is how a secret is found: the secrets themselves are not stored.
@@ -277,7 +278,7 @@ func (s *Server) sweep(ctx context.Context) {
 		case <-tick.C:
 			s.revoke(s.sessions.sweep())
 			s.wrongs.sweep(s.options.Now())
-			s.moments.sweep()
+			s.mirror.Moments.Sweep(unusedWait)
 		}
 	}
 }

@@ -147,18 +147,18 @@ func TestSessionEndsStream(t *testing.T) {
 	c := newCell(t, 1)
 	b := c.logIn("alice")
 	one := c.server.sessions.find(strings.SplitAfter(b.cookie, "=")[1])
-	at, err := c.server.mirror.now()
+	at, err := c.server.mirror.Now()
 	if err != nil {
 		t.Fatal(err)
 	}
 	account := sessionAccount{&bearer{c, "alice"}, one}
-	if !account.Valid(at.state, grid.TimeOf(begun)) {
+	if !account.Valid(at.State, grid.TimeOf(begun)) {
 		t.Fatal("not valid")
 	}
 	if w := c.request("DELETE", "/v1/session", "", http.Header{"Cookie": {b.cookie}, csrfHeader: {b.csrf}}); w.Code != http.StatusNoContent {
 		t.Fatal(w.Code, w.Body)
 	}
-	if account.Valid(at.state, grid.TimeOf(begun)) {
+	if account.Valid(at.State, grid.TimeOf(begun)) {
 		t.Error("valid after the end")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
 // crowded is a cell with so many pending jobs.
@@ -36,7 +37,7 @@ func BenchmarkJobs(b *testing.B) {
 			if name == "lines" {
 				h.Set("Accept", typeNDJSON)
 			}
-			seq := c.server.mirror.state.Seq
+			seq, _ := c.server.mirror.Seq()
 			for b.Loop() {
 				seq++
 				c.sink.Apply(events.List{Seq: seq, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: seq})}})
@@ -54,7 +55,7 @@ func BenchmarkPages(b *testing.B) {
 	cookie := c.logIn("alice").cookie
 	for name, target := range map[string]string{"cell": "/", "jobs": "/jobs", "sorted": "/jobs?sort=-id&user=user3", "job": "/jobs/5000"} {
 		b.Run(name, func(b *testing.B) {
-			seq := c.server.mirror.state.Seq
+			seq, _ := c.server.mirror.Seq()
 			for b.Loop() {
 				seq++
 				c.sink.Apply(events.List{Seq: seq, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: seq})}})
@@ -71,7 +72,7 @@ func BenchmarkScrape(b *testing.B) {
 	c := crowded(b, 1_000_000)
 	for name, target := range map[string]string{"cell": "/metrics", "jobs": "/metrics/jobs", "grid": "/metrics/jobs?alias=grid"} {
 		b.Run(name, func(b *testing.B) {
-			seq := c.server.mirror.state.Seq
+			seq, _ := c.server.mirror.Seq()
 			for b.Loop() {
 				seq++
 				c.sink.Apply(events.List{Seq: seq, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: seq})}})
@@ -86,8 +87,13 @@ func BenchmarkScrape(b *testing.B) {
 // BenchmarkMomentAgain measures a request for a moment of the past that was asked for before, in a cell of 100,000 pending jobs.
 func BenchmarkMomentAgain(b *testing.B) {
 	c := crowded(b, 100_000)
-	seq := c.server.mirror.state.Seq
-	c.server.moments.mark(1<<20, 0, c.server.mirror.state)
+	now, err := c.server.mirror.Now()
+	if err != nil {
+		b.Fatal(err)
+	}
+	seq := now.State.Seq
+	c.server.mirror.Moments.Restart(now.State) // the next list is marked
+	c.server.mirror.Moments.Follow(&mirror.Update{State: now.State})
 	for n := range uint64(20) {
 		c.sink.Apply(events.List{Seq: seq + n + 1, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: n})}})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -92,9 +93,9 @@ func (s *Server) getStart(ctx context.Context, in *struct {
 	Reading
 	ID   uint32 `path:"id" doc:"job number" minimum:"1"`
 	Task uint32 `query:"task" doc:"a task of an array; without it the next one"`
-}, at moment,
+}, at mirror.Moment,
 ) (Outlook, error) {
-	j := at.state.Job(in.ID)
+	j := at.State.Job(in.ID)
 	if j == nil {
 		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
 	}
@@ -102,22 +103,22 @@ func (s *Server) getStart(ctx context.Context, in *struct {
 		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "query.task", fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
 	}
 	out := Outlook{Job: in.ID, Task: in.Task, Reasons: []WaitReason{}, Closest: []NearQueue{}, Ahead: []AheadOf{}}
-	if !waits(at.state, j, in.Task) {
+	if !waits(at.State, j, in.Task) {
 		return out, nil
 	}
 	o, err := s.outlookOf(ctx, j, in.Task, at)
 	if err != nil {
 		return out, err
 	}
-	out.fill(o, at.now)
-	for _, w := range view.Waits(at.state, j, in.Task, at.cluster.Category(j)) {
+	out.fill(o, at.Now)
+	for _, w := range view.Waits(at.State, j, in.Task, at.Cluster.Category(j)) {
 		out.Reasons = append(out.Reasons, reasonOf(w))
 	}
 	return out, nil
 }
 
 // outlookOf returns the outlook of a task that waits, 0: of the next one of a job. The error is a problem.
-func (s *Server) outlookOf(ctx context.Context, j *grid.Job, task uint32, at moment) (*outlook.Outlook, error) {
+func (s *Server) outlookOf(ctx context.Context, j *grid.Job, task uint32, at mirror.Moment) (*outlook.Outlook, error) {
 	ctx, cancel := context.WithTimeout(ctx, outlookWait)
 	defer cancel()
 	late := problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
@@ -134,7 +135,7 @@ func (s *Server) outlookOf(ctx context.Context, j *grid.Job, task uint32, at mom
 				made <- nil
 			}
 		}()
-		made <- s.foresee(at.state, j, task, at.now, outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
+		made <- s.foresee(at.State, j, task, at.Now, outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
 	}()
 	select {
 	case o := <-made:

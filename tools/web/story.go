@@ -115,13 +115,13 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 	damaged := func(err error) {
 		c.options.Logger.Warn("cannot read all of the log for a story", "job", job, "error", err)
 	}
-	if l := c.recent.life(job, m.State.Seq); l != nil {
+	if l := c.mirror.Recent.Life(job, m.State.Seq); l != nil {
 		release, err := c.outlookTurn(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
 		defer release()
-		p, err := l.part()
+		p, err := l.Part()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -129,12 +129,12 @@ func (c *consoleCell) variantsOf(w console.WhatIf) (out []variant, err error) {
 		}
 		o.Objects, words = append(o.Objects, tree), append(words, "changed share tree")
 	}
-	at, err := c.mirror.now()
+	at, err := c.mirror.Now()
 	if err != nil {
 		return nil, wrong("from", err)
 	}
 	for name, text := range w.Shares {
-		p := at.state.Project(name)
+		p := at.State.Project(name)
 		shares, bad := strconv.ParseUint(text, 10, 32)
 		if p == nil || bad != nil {
 			return nil, wrong("shares", fmt.Errorf("the shares of project %s are a whole number, not %q", name, text))

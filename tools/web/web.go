@@ -27,6 +27,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -35,11 +36,11 @@ const DefaultListen = "127.0.0.1:9465"
 
 // Options are what quill web is run with.
 type Options struct {
-	Cell string // name, for answers
-	Feed Feed   // the mirror's connection, of a user: private fields do not reach it; nil: what Connect returns
+	Cell string      // name, for answers
+	Feed mirror.Feed // the mirror's connection, of a user: private fields do not reach it; nil: what Connect returns
 	// Connect opens the Feed when the addresses, the socket and the files of the certificates are open: what only root may open, before the
 	// process becomes another user.
-	Connect  func(context.Context) (Feed, error)
+	Connect  func(context.Context) (mirror.Feed, error)
 	Accounts Accounts
 	LogIn    LogIn         // nil: the identity provider of the cell is not used
 	History  History       // nil: only what happens now
@@ -77,9 +78,9 @@ const (
 // Server is the API over one mirror.
 type Server struct {
 	options  Options
-	mirror   *mirror
-	hub      *hub
-	ledger   *ledger
+	mirror   *mirror.Mirror
+	stretch  uint64 // see stretchMin
+	most     uint64 // see listsMost
 	accounts accounts
 	sessions sessions
 	flows    flows
@@ -87,8 +88,6 @@ type Server struct {
 	url      string // as links have it
 	public   string // PublicURL without a slash at its end
 	revoked  *revocations
-	moments  moments
-	recent   recent
 	streams  streams
 	reading  *fair.Places // of who reads the log, and the copies that are open
 	copies   *fair.Places
@@ -115,14 +114,13 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	h, l := newHub(), newLedger()
-	s := &Server{options: o, hub: h, ledger: l, reading: newReading(), copies: newCopies(), outlooks: newOutlooks(), answers: newAnswers(), readers: newReaders(), bodies: newBodies(), foresee: outlook.Of,
-		accounts: accounts{open: o.Accounts, wait: askedWait, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), moments: moments{every: markEvents}, recent: recent{every: stretchEvents}, streams: streams{ask: o.Streams}, url: "http://" + DefaultListen}
-	s.mirror = newMirror(h, l, &s.moments, &s.recent, &s.counts.Table)
+	s := &Server{options: o, stretch: stretchMin, most: listsMost, reading: newReading(), copies: newCopies(), outlooks: newOutlooks(), answers: newAnswers(), readers: newReaders(), bodies: newBodies(), foresee: outlook.Of,
+		accounts: accounts{open: o.Accounts, wait: askedWait, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), streams: streams{ask: o.Streams}, url: "http://" + DefaultListen}
+	s.mirror = mirror.New(&s.counts.Table)
 	s.cell = &consoleCell{Server: s, trials: trials{turn: newTrialTurns(), nice: trialNice}}
 	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
-		Ready:   func() error { _, err := s.mirror.seq(); return err },
+		Ready:   func() error { _, err := s.mirror.Seq(); return err },
 		Refresh: func() { s.counts.Connections.Set(float64(s.connections())) },
 		More:    []prometheus.Collector{slots{s.mirror}, waiting{s.mirror}, instances{s.mirror}, &s.streams},
 	})
@@ -326,13 +324,13 @@ func (s *Server) Run(ctx context.Context) error {
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
-		if err := s.mirror.follow(ctx, s.options.Feed, func(why error) { log.Warn("events of qmaster are interrupted, registering again", "reason", why) }); err != nil {
+		if err := s.mirror.Follow(ctx, s.options.Feed, func(why error) { log.Warn("events of qmaster are interrupted, registering again", "reason", why) }); err != nil {
 			failed <- err
 		}
 	}()
 	log.Info("serving the API", "address", s.open[0].Addr().String(), "url", s.url)
 	go func() {
-		if s.mirror.reach(ctx, 0, 1<<62) && s.options.Ready != nil {
+		if s.mirror.WaitFor(ctx, 0, 1<<62) && s.options.Ready != nil {
 			s.options.Ready(s.url)
 		}
 	}()

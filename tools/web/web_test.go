@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
@@ -72,8 +73,8 @@ func TestTranscripts(t *testing.T) {
 				c.changes(d)
 				return ""
 			case "forget":
-				c.server.ledger.restart(0)
-				c.server.ledger.restart(c.c.Core.State().Seq)
+				c.server.mirror.Ledger.Restart(state.New())
+				c.server.mirror.Ledger.Restart(c.c.Core.State())
 				return ""
 			case "gone":
 				c.gone[d.CmdArgs[0].Key] = true

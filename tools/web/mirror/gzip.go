@@ -1,13 +1,11 @@
-package web
+package mirror
 
 import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
-	"strings"
 	"sync"
 
-	"github.com/danielgtaylor/huma/v2/negotiation"
 	"github.com/klauspost/compress/flate"
 )
 
@@ -15,33 +13,33 @@ import (
 // nothing before it and ends with a byte, so that each reader may have had other pieces. Only the sum at the end is a reader's own; it is
 // put together from those of the pieces.
 
-// gzipHead is the header: deflate, no name, no time, any system.
-var gzipHead = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}
+// GzipHead is the header: deflate, no name, no time, any system.
+var GzipHead = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}
 
-// piece is a part of a compressed stream.
-type piece struct {
-	deflated []byte
+// Piece is a part of a compressed stream.
+type Piece struct {
+	Deflated []byte
 	size     uint32 // of the text, modulo 2^32
 	sum      uint32 // CRC-32 of the text
 	shift    uint32 // what a sum is multiplied by when size bytes follow
 }
 
-// compress makes a piece of a text.
-func compress(text []byte) piece {
+// Compress makes a piece of a text.
+func Compress(text []byte) Piece {
 	var b bytes.Buffer
 	_ = flate.StatelessDeflate(&b, text, false, nil) // a Buffer does not fail
-	return piece{b.Bytes(), uint32(len(text)), crc32.ChecksumIEEE(text), shiftOf(uint64(len(text)))}
+	return Piece{b.Bytes(), uint32(len(text)), crc32.ChecksumIEEE(text), shiftOf(uint64(len(text)))}
 }
 
-// checksum is that of the pieces of one reader.
-type checksum struct{ sum, size uint32 }
+// Checksum is that of the pieces of one reader.
+type Checksum struct{ sum, size uint32 }
 
-func (c *checksum) add(p piece) {
+func (c *Checksum) Add(p Piece) {
 	c.sum, c.size = multiply(p.shift, c.sum)^p.sum, c.size+p.size
 }
 
-// appendGzipEnd appends the last block, which is empty, and the trailer.
-func (c *checksum) appendGzipEnd(dst []byte) []byte {
+// AppendGzipEnd appends the last block, which is empty, and the trailer.
+func (c *Checksum) AppendGzipEnd(dst []byte) []byte {
 	dst = append(dst, 1, 0, 0, 0xff, 0xff)
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, c.sum), c.size)
 }
@@ -83,9 +81,4 @@ func shiftOf(n uint64) uint32 {
 		}
 	}
 	return shift
-}
-
-// acceptsGzip reports whether a client prefers gzip to text as it is, by its Accept-Encoding (RFC 9110, 12.5.3).
-func acceptsGzip(accept string) bool {
-	return negotiation.SelectQValue(strings.ToLower(accept), []string{"identity", "gzip"}) == "gzip"
 }

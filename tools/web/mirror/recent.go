@@ -1,4 +1,4 @@
-package web
+package mirror
 
 import (
 	"cmp"
@@ -17,51 +17,54 @@ import (
 )
 
 const (
-	// stretchEvents is after how many events a stretch ends, stretchBytes after how many bytes, compressed.
-	stretchEvents = 62_500
-	stretchBytes  = 4 << 20
-	// stretchesMost stretches are two million events: the last million may be looked at, and the jobs in it were submitted before.
-	stretchesMost = 32
+	// StretchEvents is after how many events a stretch ends, stretchBytes after how many bytes, compressed.
+	StretchEvents = 62_500
+	StretchBytes  = 4 << 20
+	// StretchesMost stretches are two million events: the last million may be looked at, and the jobs in it were submitted before.
+	StretchesMost = 32
 )
 
-// recent has the last event lists as the mirror got them, and finds those about a job: its story costs what happened to it.
-type recent struct {
-	every int // events of a stretch
+// Recent follows a mirror with the last event lists as the mirror got them, and finds those about a job: its story costs
+// what happened to it.
+type Recent struct {
+	every int // events of a stretch; set by NewRecent
 
-	mu        sync.Mutex
-	stretches []*stretch // without gaps, the oldest first; the last one grows
-	frame     *state.State
-	next      uint64 // the list that is expected
+	mu sync.Mutex
+	// stretches are without gaps, the oldest first. Add lets the last one grow, Prepend puts others before. The lists of
+	// a stretch that is not the last never change. None: a list was missed, or there was no full state.
+	stretches []*stretch
+	frame     *state.State // of isFrame kinds, after the last list; written by BeginAfter and Add
+	next      uint64       // the list that is expected: the last one + 1; written likewise
 }
 
-// stretch is consecutive lists.
+// stretch is consecutive lists. Only its add and sortMentions write it, before the next stretch begins.
 type stretch struct {
 	head                  // before its lists
-	frame    *state.State // at head, of what frames has
+	frame    *state.State // of isFrame kinds, at head; never changes
 	lists    pile
-	spots    []spot // of lists
-	rest     pile   // what frames has of the lists, for those with such events
-	mentions []mention
-	sorted   bool // mentions are, by job
-	events   int
+	spots    []spot    // of lists, one for each
+	rest     pile      // the events of isFrame kinds of the lists that have such
+	mentions []mention // in the order of the lists; after sortMentions by job, then list
+	sorted   bool      // sortMentions was called: nothing is added any more
+	events   int       // in lists
 }
 
 // mention is a list that has events of a job.
 type mention struct {
 	job  uint32
 	list uint32 // its place in spots
-	what about
+	what mentionFlags
 }
 
-type about uint8
+type mentionFlags uint8
 
 const (
-	hasSubmit about = 1 << iota
+	hasSubmit mentionFlags = 1 << iota
 	hasEnd
 )
 
-// frames reports whether objects of a kind are needed to say why any job waits: the configuration, and what the scheduler reports.
-func frames(k grid.Kind) bool {
+// isFrame reports whether objects of a kind are needed to say why any job waits: the configuration, and what the scheduler reports.
+func isFrame(k grid.Kind) bool {
 	return k == grid.KindJobScheddInfo || grid.EffectOf(k) == grid.EffectConfig
 }
 
@@ -74,22 +77,25 @@ func jobOf(e *events.Event) uint32 {
 	return 0
 }
 
-// restart is called after a full state: lists may have been missed.
-func (r *recent) restart(s *state.State) {
+// NewRecent returns a Recent without lists, which ends a stretch after so many events.
+func NewRecent(every int) *Recent { return &Recent{every: every} }
+
+// Restart is called after a full state: lists may have been missed.
+func (r *Recent) Restart(s *state.State) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.next == s.Seq+1 && len(r.stretches) > 0 {
 		return
 	}
-	r.begin(s)
+	r.BeginAfter(s)
 }
 
-// begin forgets all and begins after a state.
-func (r *recent) begin(s *state.State) {
+// BeginAfter forgets all and begins after a state.
+func (r *Recent) BeginAfter(s *state.State) {
 	r.frame = state.New()
 	all := events.List{Seq: s.Seq, At: s.At}
 	for i := range grid.Kinds {
-		if k := grid.Kinds[i].Kind; frames(k) {
+		if k := grid.Kinds[i].Kind; isFrame(k) {
 			s.Each(k, func(o grid.Object) bool {
 				all.Events = append(all.Events, events.Listed(grid.Public(o))) // the log may have more than the mirror
 				return true
@@ -97,16 +103,19 @@ func (r *recent) begin(s *state.State) {
 		}
 	}
 	r.frame.Apply(all)
-	r.stretches, r.next = []*stretch{r.after()}, s.Seq+1
+	r.stretches, r.next = []*stretch{r.newStretch()}, s.Seq+1
 }
 
-// after returns a stretch for the lists that come.
-func (r *recent) after() *stretch {
+// newStretch returns a stretch for the lists that come.
+func (r *Recent) newStretch() *stretch {
 	return &stretch{head: head{r.frame.Seq, r.frame.At}, frame: r.frame.Copy()}
 }
 
-// add takes the next list.
-func (r *recent) add(l events.List) {
+// Follow takes the next list.
+func (r *Recent) Follow(u *Update) { r.Add(u.List) }
+
+// Add takes the next list.
+func (r *Recent) Add(l events.List) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.stretches) == 0 || l.Seq != r.next {
@@ -115,14 +124,14 @@ func (r *recent) add(l events.List) {
 	}
 	r.next++
 	s := r.stretches[len(r.stretches)-1]
-	if s.events >= r.every || s.lists.size+s.rest.size >= stretchBytes {
-		s.close()
-		s = r.after()
+	if s.events >= r.every || s.lists.size+s.rest.size >= StretchBytes {
+		s.sortMentions()
+		s = r.newStretch()
 		r.stretches = append(r.stretches, s)
-		r.stretches = slices.Clone(r.stretches[max(0, len(r.stretches)-stretchesMost):])
+		r.stretches = slices.Clone(r.stretches[max(0, len(r.stretches)-StretchesMost):])
 	}
 	s.add(l)
-	of := only(l, func(e *events.Event) bool { return frames(e.Kind) })
+	of := selectEvents(l, func(e *events.Event) bool { return isFrame(e.Kind) })
 	r.frame.Apply(of)
 	if len(of.Events) > 0 {
 		s.rest.add(of)
@@ -153,8 +162,8 @@ func (s *stretch) add(l events.List) {
 	}
 }
 
-// only returns a list with the events that a test chooses.
-func only(l events.List, chosen func(*events.Event) bool) events.List {
+// selectEvents returns a list with the events that a test chooses.
+func selectEvents(l events.List, chosen func(*events.Event) bool) events.List {
 	all := l.Events
 	l.Events = nil
 	for i := range all {
@@ -165,15 +174,15 @@ func only(l events.List, chosen func(*events.Event) bool) events.List {
 	return l
 }
 
-// close makes mentions quick to find. The slice is another one: others may read what was there.
-func (s *stretch) close() {
+// sortMentions makes mentions quick to find. The slice is another one: others may read what was there.
+func (s *stretch) sortMentions() {
 	s.mentions = slices.Clone(s.mentions)
 	slices.SortFunc(s.mentions, func(a, b mention) int { return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.list, b.list)) })
 	s.sorted = true
 }
 
-// of returns the mentions of a job, by list.
-func (s *stretch) of(job uint32) (out []mention) {
+// mentionsOf returns the mentions of a job, by list.
+func (s *stretch) mentionsOf(job uint32) (out []mention) {
 	all := s.mentions
 	if s.sorted {
 		begin := sort.Search(len(all), func(i int) bool { return all[i].job >= job })
@@ -196,20 +205,20 @@ func (s *stretch) of(job uint32) (out []mention) {
 // last returns the Seq of the last list.
 func (s *stretch) last() uint64 { return s.seq + uint64(len(s.spots)) }
 
-// prepend takes the lists before those that it has.
-func (r *recent) prepend(before *recent) {
+// Prepend takes the lists before those that it has.
+func (r *Recent) Prepend(before *Recent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.stretches) == 0 || len(before.stretches) == 0 || before.next != r.stretches[0].seq+1 {
 		return
 	}
-	before.stretches[len(before.stretches)-1].close()
+	before.stretches[len(before.stretches)-1].sortMentions()
 	all := slices.Concat(before.stretches, r.stretches)
-	r.stretches = slices.Clone(all[max(0, len(all)-stretchesMost):]) // those before are not held
+	r.stretches = slices.Clone(all[max(0, len(all)-StretchesMost):]) // those before are not held
 }
 
-// now returns the stretches as they are now, for reading without the lock.
-func (r *recent) now() []stretch {
+// snapshot returns the stretches as they are now, for reading without the lock.
+func (r *Recent) snapshot() []stretch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := make([]stretch, len(r.stretches))
@@ -219,9 +228,18 @@ func (r *recent) now() []stretch {
 	return out
 }
 
-// forward brings a state to a later place. It reports whether recent has the lists up to it.
-func (r *recent) forward(ctx context.Context, st *state.State, to gdi.Place) (bool, error) {
-	all := r.now()
+// Begin returns the list after which the kept ones begin, and in how many stretches they are; ok is false without any.
+func (r *Recent) Begin() (seq uint64, stretches int, ok bool) {
+	all := r.snapshot()
+	if len(all) == 0 {
+		return 0, 0, false
+	}
+	return all[0].seq, len(all), true
+}
+
+// Forward brings a state to a later place. It reports whether recent has the lists up to it.
+func (r *Recent) Forward(ctx context.Context, st *state.State, to gdi.Place) (bool, error) {
+	all := r.snapshot()
 	if len(all) == 0 || st.Seq < all[0].seq {
 		return false, nil
 	}
@@ -235,7 +253,7 @@ func (r *recent) forward(ctx context.Context, st *state.State, to gdi.Place) (bo
 			continue
 		}
 		more := true
-		err := (&pileReader{pile: s.lists}).from(int(s.spots[st.Seq-s.seq].block), func(l events.List) bool {
+		err := (&pileReader{pile: s.lists}).eachFrom(int(s.spots[st.Seq-s.seq].block), func(l events.List) bool {
 			switch {
 			case to.Seq != 0 && l.Seq > to.Seq, to.Seq == 0 && l.At > to.At, ctx.Err() != nil:
 				more = false
@@ -251,10 +269,10 @@ func (r *recent) forward(ctx context.Context, st *state.State, to gdi.Place) (bo
 	return to.Seq != 0, nil // a later list may be of the time, too
 }
 
-// backward calls each with the lists that are not after one, the last one first, until it returns false. It returns the list that comes next.
-func (r *recent) backward(from uint64, each func(events.List) bool) (next uint64, err error) {
+// Backward calls each with the lists that are not after one, the last one first, until it returns false. It returns the list that comes next.
+func (r *Recent) Backward(from uint64, each func(events.List) bool) (next uint64, err error) {
 	next = from
-	all := r.now()
+	all := r.snapshot()
 	for i := range slices.Backward(all) {
 		s := &all[i]
 		if next > s.last() {
@@ -265,7 +283,7 @@ func (r *recent) backward(from uint64, each func(events.List) bool) (next uint64
 		}
 		p := &pileReader{pile: s.lists}
 		for block := int(s.spots[next-s.seq-1].block); block >= 0; block-- {
-			lists, err := p.all(block)
+			lists, err := p.listsOf(block)
 			if err != nil {
 				return next, err
 			}
@@ -282,35 +300,35 @@ func (r *recent) backward(from uint64, each func(events.List) bool) (next uint64
 	return next, nil
 }
 
-// life is what recent has of a job from its submission on.
-type life struct {
+// Life is what recent has of a job from its submission on.
+type Life struct {
 	job       uint32
 	to        uint64 // the last list that counts
 	stretches []stretch
 	first     mention // its submission, in stretches[0]
-	read      int     // lists that were decoded
+	Read      int     // lists that were decoded
 }
 
-// life returns the last job of a number that was submitted not after a list; nil: that was before what is kept.
-func (r *recent) life(job uint32, to uint64) *life {
-	all := r.now()
+// Life returns the last job of a number that was submitted not after a list; nil: that was before what is kept.
+func (r *Recent) Life(job uint32, to uint64) *Life {
+	all := r.snapshot()
 	for i := range slices.Backward(all) {
 		s := &all[i]
-		for _, m := range slices.Backward(s.of(job)) {
+		for _, m := range slices.Backward(s.mentionsOf(job)) {
 			if m.what&hasSubmit != 0 && s.seq+1+uint64(m.list) <= to {
-				return &life{job: job, to: to, stretches: all[i:], first: m}
+				return &Life{job: job, to: to, stretches: all[i:], first: m}
 			}
 		}
 	}
 	return nil
 }
 
-// begin returns the place before the submission, and a state of what frames has there.
-func (l *life) begin() (history.Mark, *state.State, error) {
+// beginState returns the place before the submission, and a state of what frames has there.
+func (l *Life) beginState() (history.Mark, *state.State, error) {
 	s := &l.stretches[0]
 	st, end := s.frame.Copy(), s.seq+uint64(l.first.list)
 	r := &pileReader{pile: s.rest}
-	err := r.from(0, func(l events.List) bool {
+	err := r.eachFrom(0, func(l events.List) bool {
 		if l.Seq <= end {
 			st.Apply(l)
 		}
@@ -320,14 +338,14 @@ func (l *life) begin() (history.Mark, *state.State, error) {
 	return history.Mark{Seq: end, At: st.At}, st, err
 }
 
-// lists returns the lists about the job, and those with what frames has, with the events that are about either.
-func (l *life) lists() iter.Seq2[events.List, error] {
-	chosen := func(e *events.Event) bool { return jobOf(e) == l.job || frames(e.Kind) }
+// Lists returns the lists about the job, and those with what frames has, with the events that are about either.
+func (l *Life) Lists() iter.Seq2[events.List, error] {
+	chosen := func(e *events.Event) bool { return jobOf(e) == l.job || isFrame(e.Kind) }
 	return func(yield func(events.List, error) bool) {
 		last, release := head{}, grid.Time(0)
 		give := func(list events.List) bool {
 			if release > last.at && release <= list.At && last.seq > 0 { // the first list after it ends the wait
-				if h, ok := l.at(release); ok && h.seq > last.seq && h.seq < list.Seq && !yield(events.List{Seq: h.seq, At: h.at}, nil) {
+				if h, ok := l.firstNotBefore(release); ok && h.seq > last.seq && h.seq < list.Seq && !yield(events.List{Seq: h.seq, At: h.at}, nil) {
 					return false
 				}
 			}
@@ -341,7 +359,7 @@ func (l *life) lists() iter.Seq2[events.List, error] {
 		}
 		for i := range l.stretches {
 			if s := &l.stretches[i]; s.seq < l.to {
-				if more, err := l.stretch(s, i == 0, chosen, give); err != nil || !more {
+				if more, err := l.giveStretch(s, i == 0, chosen, give); err != nil || !more {
 					if err != nil {
 						yield(events.List{}, err)
 					}
@@ -350,38 +368,38 @@ func (l *life) lists() iter.Seq2[events.List, error] {
 			}
 		}
 		if release > last.at {
-			if h, ok := l.at(release); ok && h.seq <= l.to {
+			if h, ok := l.firstNotBefore(release); ok && h.seq <= l.to {
 				yield(events.List{Seq: h.seq, At: h.at}, nil)
 			}
 		}
 	}
 }
 
-// stretch calls give with the lists of one stretch.
-func (l *life) stretch(s *stretch, first bool, chosen func(*events.Event) bool, give func(events.List) bool) (more bool, err error) {
-	mine := s.of(l.job)
+// giveStretch calls give with the lists of one stretch.
+func (l *Life) giveStretch(s *stretch, first bool, chosen func(*events.Event) bool, give func(events.List) bool) (more bool, err error) {
+	mine := s.mentionsOf(l.job)
 	after := s.seq
 	if first {
 		mine = mine[slices.IndexFunc(mine, func(m mention) bool { return m.list == l.first.list }):]
 		after += uint64(l.first.list)
 	}
 	own := &pileReader{pile: s.lists}
-	defer func() { l.read += own.read }()
+	defer func() { l.Read += own.read }()
 	// next gives the job's own lists before one.
 	next := func(before uint64) bool {
 		for len(mine) > 0 && more && s.seq+1+uint64(mine[0].list) < before {
 			var list events.List
-			if list, err = own.one(s.spots[mine[0].list]); err != nil {
+			if list, err = own.listAt(s.spots[mine[0].list]); err != nil {
 				return false
 			}
 			mine, after = mine[1:], list.Seq
-			more = list.Seq <= l.to && give(only(list, chosen))
+			more = list.Seq <= l.to && give(selectEvents(list, chosen))
 		}
 		return more
 	}
 	more = true
 	rest := &pileReader{pile: s.rest}
-	bad := rest.from(rest.find(func(h head) bool { return h.seq > after }), func(list events.List) bool {
+	bad := rest.eachFrom(rest.lastBlockBefore(func(h head) bool { return h.seq > after }), func(list events.List) bool {
 		switch {
 		case list.Seq > l.to:
 			return false
@@ -394,59 +412,59 @@ func (l *life) stretch(s *stretch, first bool, chosen func(*events.Event) bool, 
 		}
 		return more
 	})
-	l.read += rest.read
+	l.Read += rest.read
 	if err = cmp.Or(err, bad); err == nil && more {
 		next(l.to + 1)
 	}
 	return more, err
 }
 
-// at returns the first list that is not before a time.
-func (l *life) at(t grid.Time) (found head, ok bool) {
+// firstNotBefore returns the first list that is not before a time.
+func (l *Life) firstNotBefore(t grid.Time) (found head, ok bool) {
 	for i := range l.stretches {
 		s := &l.stretches[i]
 		if i+1 < len(l.stretches) && l.stretches[i+1].at < t {
 			continue
 		}
 		r := &pileReader{pile: s.lists}
-		err := r.from(r.find(func(h head) bool { return h.at >= t }), func(list events.List) bool {
+		err := r.eachFrom(r.lastBlockBefore(func(h head) bool { return h.at >= t }), func(list events.List) bool {
 			found, ok = head{list.Seq, list.At}, list.At >= t
 			return !ok
 		})
-		if l.read += r.read; ok || err != nil {
+		if l.Read += r.read; ok || err != nil {
 			return found, ok
 		}
 	}
 	return found, false
 }
 
-// ended returns the accounting records of the job, the oldest first.
-func (l *life) ended() (out []ended, err error) {
+// Records returns the accounting records of the job, the oldest first.
+func (l *Life) Records() (out []Record, err error) {
 	for i := range l.stretches {
 		s := &l.stretches[i]
 		r := &pileReader{pile: s.lists}
-		for _, m := range s.of(l.job) {
+		for _, m := range s.mentionsOf(l.job) {
 			seq := s.seq + 1 + uint64(m.list)
 			if m.what&hasEnd == 0 || seq > l.to || i == 0 && m.list < l.first.list {
 				continue
 			}
-			list, err := r.one(s.spots[m.list])
+			list, err := r.listAt(s.spots[m.list])
 			if err != nil {
 				return nil, err
 			}
-			for _, a := range appendEnded(nil, list) {
+			for _, a := range AppendRecords(nil, list) {
 				if a.Job == l.job {
 					out = append(out, a)
 				}
 			}
 		}
-		l.read += r.read
+		l.Read += r.read
 	}
 	return out, nil
 }
 
-// part returns what a story needs, without the cell's states.
-func (l *life) part() (jobstory.Part, error) {
-	first, st, err := l.begin()
-	return jobstory.Part{First: first, Begin: st, Lists: l.lists()}, err
+// Part returns what a story needs, without the cell's states.
+func (l *Life) Part() (jobstory.Part, error) {
+	first, st, err := l.beginState()
+	return jobstory.Part{First: first, Begin: st, Lists: l.Lists()}, err
 }

@@ -1,4 +1,4 @@
-package web
+package mirror
 
 import (
 	"fmt"
@@ -67,8 +67,8 @@ func (p *pile) add(l events.List) spot {
 	return at
 }
 
-// find returns the last block whose first list is not after what a test says, 0 if there is none.
-func (p *pile) find(after func(head) bool) int {
+// lastBlockBefore returns the last block whose first list is not after what a test says, 0 if there is none.
+func (p *pile) lastBlockBefore(after func(head) bool) int {
 	n := sort.Search(len(p.blocks), func(i int) bool { return after(p.blocks[i].head) })
 	if n == len(p.blocks) && len(p.open) > 0 && !after(p.begin) {
 		return n
@@ -85,8 +85,8 @@ type pileReader struct {
 	read    int    // lists that were decoded
 }
 
-// bytes returns a block unpacked; nil: there is none of this number.
-func (r *pileReader) bytes(block int) (_ []byte, err error) {
+// unpack returns a block unpacked; nil: there is none of this number.
+func (r *pileReader) unpack(block int) (_ []byte, err error) {
 	switch {
 	case block == len(r.blocks):
 		return r.open, nil
@@ -99,17 +99,17 @@ func (r *pileReader) bytes(block int) (_ []byte, err error) {
 	return r.raw, err
 }
 
-// one returns the list at a spot.
-func (r *pileReader) one(at spot) (events.List, error) {
-	raw, err := r.bytes(int(at.block))
+// listAt returns the list at a spot.
+func (r *pileReader) listAt(at spot) (events.List, error) {
+	raw, err := r.unpack(int(at.block))
 	if err != nil {
 		return events.List{}, err
 	}
-	l, _, err := r.list(raw[at.offset:])
+	l, _, err := r.decode(raw[at.offset:])
 	return l, err
 }
 
-func (r *pileReader) list(raw []byte) (l events.List, n int, err error) {
+func (r *pileReader) decode(raw []byte) (l events.List, n int, err error) {
 	r.read++
 	if l, n, err = r.decoder.List(raw); err != nil {
 		err = fmt.Errorf("kept event list: %w", err)
@@ -117,23 +117,23 @@ func (r *pileReader) list(raw []byte) (l events.List, n int, err error) {
 	return l, n, err
 }
 
-// all returns the lists of a block.
-func (r *pileReader) all(block int) (lists []events.List, err error) {
-	raw, err := r.bytes(block)
+// listsOf returns the lists of a block.
+func (r *pileReader) listsOf(block int) (lists []events.List, err error) {
+	raw, err := r.unpack(block)
 	for len(raw) > 0 && err == nil {
 		var l events.List
 		var n int
-		if l, n, err = r.list(raw); err == nil {
+		if l, n, err = r.decode(raw); err == nil {
 			lists, raw = append(lists, l), raw[n:]
 		}
 	}
 	return lists, err
 }
 
-// from calls each with the lists from a block on until it returns false.
-func (r *pileReader) from(block int, each func(events.List) bool) error {
+// eachFrom calls each with the lists from a block on until it returns false.
+func (r *pileReader) eachFrom(block int, each func(events.List) bool) error {
 	for ; block <= len(r.blocks); block++ {
-		lists, err := r.all(block)
+		lists, err := r.listsOf(block)
 		if err != nil {
 			return err
 		}

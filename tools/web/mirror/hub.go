@@ -1,4 +1,4 @@
-package web
+package mirror
 
 import (
 	"bytes"
@@ -15,39 +15,41 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// keptEvents and keptBytes bound the events that a hub keeps for readers that lag: what is older is cut off for them. The bytes are those of the
-// events as the log has them; in memory, and printed for readers, they are some ten times as many.
+// keptEvents and KeptBytes bound the events that a hub keeps for readers that lag: what is older is cut off for them. The
+// bytes are those of the events as the log has them; in memory, and printed for readers, they are some ten times as many.
 const (
 	keptEvents = 100_000
-	keptBytes  = 16 << 20
+	KeptBytes  = 16 << 20
 )
 
-// hub has the last event lists for all that read the stream. Each list is decoded and printed once for all readers.
-type hub struct {
-	keep int // events, at most
+// Hub follows a mirror with the last event lists for all that read the stream. Each list is decoded and printed once for
+// all readers. Follow and Restart write the lists, readers the counts of readers and the shared batches.
+type Hub struct {
+	Keep int // events, at most; set before the first list
 
 	mu           sync.Mutex
-	lists        []*entry // without gaps
+	lists        []*Entry // without gaps
 	first        uint64   // the Seq of lists[0], or of the next list
 	events       int      // in lists
 	bytes        int      // of them, as the log has them
 	broken       int      // how often lists were missed: the mirror registered again
 	stateReaders int      // readers that need the state before a list
 	bells        [2]bell
-	shared       []*batch // the last ones, the newest last
+	shared       []*Batch // the last ones, the newest last
 	taken        taken
 }
 
-// crowd is to which readers one belongs: the first readers of each user, and all others. The others do not make wake-ups of the first ones rarer.
-type crowd int
+// Crowd is to which readers one belongs: the first readers of each user, and all others. The others do not make wake-ups
+// of the first ones rarer.
+type Crowd int
 
 const (
-	few crowd = iota
-	many
-	fewMost = 32 // of one user
+	Few Crowd = iota
+	Many
+	FewMost = 32 // of one user
 )
 
-// bell wakes the readers of a crowd.
+// bell wakes the readers of a crowd. It is used with the hub's mu held.
 type bell struct {
 	readers int
 	wake    chan struct{}
@@ -58,34 +60,34 @@ type bell struct {
 // sharedMost is how many batches are kept: readers that are as far as each other take the same one at about the same time.
 const sharedMost = 16
 
-// batchKey is what a batch depends on: the lists after one up to another, the form, and the conditions of its readers.
-type batchKey struct {
-	after, last uint64
-	form        form
-	conditions  string
+// BatchKey is what a batch depends on: the lists after one up to another, the form, and the conditions of its readers.
+type BatchKey struct {
+	After, Last uint64
+	Form        Form
+	Conditions  string
 }
 
-// batch is the text of several lists. It is made by the first reader that needs it, for all of them.
-type batch struct {
-	key   batchKey
-	text  func() (text []byte, has bool) // has: the hub had the lists yet
-	piece func() piece                   // the text compressed
+// Batch is the text of several lists. It is made by the first reader that needs it, for all of them.
+type Batch struct {
+	key   BatchKey
+	Text  func() (text []byte, has bool) // has: the hub had the lists yet
+	Piece func() Piece                   // the text compressed
 }
 
-// batch returns the batch for a key.
-func (h *hub) batch(k batchKey, text func() ([]byte, bool)) *batch {
+// Batch returns the batch for a key.
+func (h *Hub) Batch(k BatchKey, text func() ([]byte, bool)) *Batch {
 	h.mu.Lock()
-	var one *batch
+	var one *Batch
 	for i := len(h.shared) - 1; i >= 0 && one == nil; i-- {
 		if h.shared[i].key == k {
 			one = h.shared[i]
 		}
 	}
 	if one == nil {
-		one = &batch{key: k, text: sync.OnceValues(text)}
-		one.piece = sync.OnceValue(func() piece {
-			text, _ := one.text()
-			return compress(text)
+		one = &Batch{key: k, Text: sync.OnceValues(text)}
+		one.Piece = sync.OnceValue(func() Piece {
+			text, _ := one.Text()
+			return Compress(text)
 		})
 		if len(h.shared) == sharedMost {
 			h.shared = append(h.shared[:0], h.shared[1:]...)
@@ -101,53 +103,55 @@ func (h *hub) batch(k batchKey, text func() ([]byte, bool)) *batch {
 // A list that comes alone is sent at once.
 var pace = 4 * time.Millisecond / time.Duration(runtime.GOMAXPROCS(0))
 
-// entry is a list in a hub.
-type entry struct {
-	list   events.List
+// Entry is a list in a hub. The first reader prints it; then it never changes.
+type Entry struct {
+	List   events.List
 	size   int          // bytes, as the log has it
 	before *state.State // nil where no reader needs it
 
 	print sync.Once
-	all   []printed // the events of the list
+	all   []Printed // the events of the list
 	text  [2]struct {
 		print sync.Once
 		bytes []byte // all of them in this form
 	}
 }
 
-// form is how the stream is written.
-type form int
+// Form is how the stream is written.
+type Form int
 
 const (
-	serverSent form = iota
-	lines
+	serverSent Form = iota
+	Lines
 )
 
-// printed is an event as JSON.
-type printed []byte
+// Printed is an event as JSON.
+type Printed []byte
 
-func newHub() *hub {
-	return &hub{keep: keptEvents, bells: [2]bell{{wake: make(chan struct{})}, {wake: make(chan struct{})}}}
+// NewHub returns a hub without lists.
+func NewHub() *Hub {
+	return &Hub{Keep: keptEvents, bells: [2]bell{{wake: make(chan struct{})}, {wake: make(chan struct{})}}}
 }
 
-// add takes the next list, of so many bytes; before is the state before it, which may be read during the call only.
-func (h *hub) add(l events.List, size int, before *state.State) {
+// Follow takes the next list. The state of the update is that before the list.
+func (h *Hub) Follow(u *Update) {
+	l, size := u.List, u.Size
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.lists) > 0 && l.Seq != h.first+uint64(len(h.lists)) || len(h.lists) == 0 && h.first != l.Seq {
 		h.lists, h.first, h.events, h.bytes = nil, l.Seq, 0, 0
 		h.broken++
 	}
-	e := &entry{list: l, size: size}
+	e := &Entry{List: l, size: size}
 	if h.stateReaders > 0 {
-		e.before = before.Copy()
+		e.before = u.State.Copy()
 	}
 	h.lists = append(h.lists, e)
 	h.events += len(l.Events)
 	h.bytes += size
 	drop := 0
-	for (h.events > h.keep || h.bytes > keptBytes) && drop < len(h.lists)-1 {
-		h.events -= len(h.lists[drop].list.Events)
+	for (h.events > h.Keep || h.bytes > KeptBytes) && drop < len(h.lists)-1 {
+		h.events -= len(h.lists[drop].List.Events)
 		h.bytes -= h.lists[drop].size
 		h.lists[drop] = nil
 		drop++
@@ -158,19 +162,19 @@ func (h *hub) add(l events.List, size int, before *state.State) {
 		switch rest := time.Duration(b.readers)*pace - time.Since(b.woken); {
 		case b.later != nil:
 		case rest <= 0:
-			b.ring()
+			b.wakeReaders()
 		default:
 			b.later = time.AfterFunc(rest, func() {
 				h.mu.Lock()
 				defer h.mu.Unlock()
-				b.ring()
+				b.wakeReaders()
 			})
 		}
 	}
 }
 
-// ring has the readers look for lists. It is called with the hub's mu held.
-func (b *bell) ring() {
+// wakeReaders has the readers look for lists. It is called with the hub's mu held.
+func (b *bell) wakeReaders() {
 	if b.later != nil {
 		b.later.Stop()
 		b.later = nil
@@ -180,12 +184,12 @@ func (b *bell) ring() {
 	b.wake = make(chan struct{})
 }
 
-// join adds a reader; needsState: one that needs the state before each list. The reader calls leave with the same.
-func (h *hub) join(of crowd, needsState bool) { h.count(1, of, needsState) }
+// Join adds a reader; needsState: one that needs the state before each list. The reader calls leave with the same.
+func (h *Hub) Join(of Crowd, needsState bool) { h.countReaders(1, of, needsState) }
 
-func (h *hub) leave(of crowd, needsState bool) { h.count(-1, of, needsState) }
+func (h *Hub) Leave(of Crowd, needsState bool) { h.countReaders(-1, of, needsState) }
 
-func (h *hub) count(n int, of crowd, needsState bool) {
+func (h *Hub) countReaders(n int, of Crowd, needsState bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.bells[of].readers += n
@@ -194,8 +198,9 @@ func (h *hub) count(n int, of crowd, needsState bool) {
 	}
 }
 
-// restart is called after a full state at seq: lists may have been missed.
-func (h *hub) restart(seq uint64) {
+// Restart is called after a full state: lists may have been missed.
+func (h *Hub) Restart(s *state.State) {
+	seq := s.Seq
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.first+uint64(len(h.lists)) == seq+1 {
@@ -204,7 +209,7 @@ func (h *hub) restart(seq uint64) {
 	h.lists, h.first, h.events, h.bytes = nil, seq+1, 0, 0
 	h.broken++
 	for i := range h.bells {
-		h.bells[i].ring()
+		h.bells[i].wakeReaders()
 	}
 }
 
@@ -214,10 +219,10 @@ const (
 	batchBytes = 512 << 10
 )
 
-// after returns the last of the lists that follow one and that a reader takes at a time, as far as the hub has them, 0 when there is none,
+// NextAfter returns the last of the lists that follow one and that a reader takes at a time, as far as the hub has them, 0 when there is none,
 // and a channel that is closed when there are more, for readers of a crowd. has is false when the next list is older than those of the hub; broken
 // reports whether that is because lists were missed.
-func (h *hub) after(seq uint64, of crowd) (last uint64, wake <-chan struct{}, has bool, broken int) {
+func (h *Hub) NextAfter(seq uint64, of Crowd) (last uint64, wake <-chan struct{}, has bool, broken int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	wake = h.bells[of].wake
@@ -231,7 +236,7 @@ func (h *hub) after(seq uint64, of crowd) (last uint64, wake <-chan struct{}, ha
 		h.taken = taken{after: seq, tail: tail, last: seq}
 		for events, bytes := 0, 0; h.taken.last < tail && events < batchMost && bytes < batchBytes; h.taken.last++ {
 			next := h.lists[h.taken.last+1-h.first]
-			events, bytes = events+len(next.list.Events), bytes+next.size
+			events, bytes = events+len(next.List.Events), bytes+next.size
 		}
 	}
 	return h.taken.last, wake, true, h.broken
@@ -240,8 +245,8 @@ func (h *hub) after(seq uint64, of crowd) (last uint64, wake <-chan struct{}, ha
 // taken is the last answer of after, for the many readers that are as far as each other.
 type taken struct{ after, tail, last uint64 }
 
-// between returns the lists after one up to another; nil when the hub has not all of them any more.
-func (h *hub) between(after, last uint64) []*entry {
+// ListsBetween returns the lists after one up to another; nil when the hub has not all of them any more.
+func (h *Hub) ListsBetween(after, last uint64) []*Entry {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if after+1 < h.first || last >= h.first+uint64(len(h.lists)) {
@@ -250,40 +255,40 @@ func (h *hub) between(after, last uint64) []*entry {
 	return slices.Clone(h.lists[after+1-h.first : last+1-h.first]) // add clears what it drops
 }
 
-// jsons returns the events of the list as JSON.
-func (e *entry) jsons() []printed {
-	e.print.Do(func() { e.all = printAll(&e.list) })
+// printedEvents returns the events of the list as JSON.
+func (e *Entry) printedEvents() []Printed {
+	e.print.Do(func() { e.all = PrintEvents(&e.List) })
 	return e.all
 }
 
-// in returns all events of the list in a form.
-func (e *entry) in(f form) []byte {
+// textIn returns all events of the list in a form.
+func (e *Entry) textIn(f Form) []byte {
 	t := &e.text[f]
-	t.print.Do(func() { t.bytes = f.appendList(nil, e.list.Seq, e.jsons()) })
+	t.print.Do(func() { t.bytes = f.AppendList(nil, e.List.Seq, e.printedEvents()) })
 	return t.bytes
 }
 
-// append appends what passes a filter.
-func (e *entry) append(dst []byte, f form, chosen *filter.Filter) []byte {
+// Append appends what passes a filter.
+func (e *Entry) Append(dst []byte, f Form, chosen *filter.Filter) []byte {
 	if chosen.Empty() {
-		return append(dst, e.in(f)...)
+		return append(dst, e.textIn(f)...)
 	}
 	if chosen.NeedsState() && e.before == nil { // from before the reader came
 		return dst
 	}
-	return f.appendList(dst, e.list.Seq, chosenOf(&e.list, e.jsons(), chosen, memoryOf(e.before)))
+	return f.AppendList(dst, e.List.Seq, SelectPrinted(&e.List, e.printedEvents(), chosen, MemoryOf(e.before)))
 }
 
-// memoryOf avoids a Memory that is not nil with a nil state in it.
-func memoryOf(s *state.State) filter.Memory {
+// MemoryOf avoids a Memory that is not nil with a nil state in it.
+func MemoryOf(s *state.State) filter.Memory {
 	if s == nil {
 		return nil
 	}
 	return s
 }
 
-// chosenOf returns the events that pass a filter; all are those of the list, printed.
-func chosenOf(l *events.List, all []printed, chosen *filter.Filter, before filter.Memory) (out []printed) {
+// SelectPrinted returns the events that pass a filter; all are those of the list, printed.
+func SelectPrinted(l *events.List, all []Printed, chosen *filter.Filter, before filter.Memory) (out []Printed) {
 	one := *l
 	for i := range l.Events {
 		one.Events = l.Events[i : i+1 : i+1]
@@ -294,7 +299,7 @@ func chosenOf(l *events.List, all []printed, chosen *filter.Filter, before filte
 	return out
 }
 
-func printAll(l *events.List) (out []printed) {
+func PrintEvents(l *events.List) (out []Printed) {
 	var b bytes.Buffer
 	w := json.NewEncoder(&b)
 	w.SetEscapeHTML(false)
@@ -303,16 +308,16 @@ func printAll(l *events.List) (out []printed) {
 		if w.Encode(document.EventOf(l, e, nil)) != nil {
 			continue
 		}
-		out = append(out, printed(bytes.Clone(b.Bytes()[begin:b.Len()-1])))
+		out = append(out, Printed(bytes.Clone(b.Bytes()[begin:b.Len()-1])))
 	}
 	return out
 }
 
-// appendList appends events of one list. Only the last one carries the number: a reader that was interrupted before it gets the whole
+// AppendList appends events of one list. Only the last one carries the number: a reader that was interrupted before it gets the whole
 // list again.
-func (f form) appendList(dst []byte, seq uint64, all []printed) []byte {
+func (f Form) AppendList(dst []byte, seq uint64, all []Printed) []byte {
 	for i, p := range all {
-		if f == lines {
+		if f == Lines {
 			dst = append(append(dst, p...), '\n')
 			continue
 		}
@@ -324,18 +329,18 @@ func (f form) appendList(dst []byte, seq uint64, all []printed) []byte {
 	return dst
 }
 
-// appendMark appends that all up to a list was sent: readers whose filter lets little through know how far they are.
-func (f form) appendMark(dst []byte, seq uint64) []byte {
-	if f == lines {
+// AppendMark appends that all up to a list was sent: readers whose filter lets little through know how far they are.
+func (f Form) AppendMark(dst []byte, seq uint64) []byte {
+	if f == Lines {
 		return append(strconv.AppendUint(append(dst, `{"seq":`...), seq, 10), "}\n"...)
 	}
 	return append(strconv.AppendUint(append(dst, "id: "...), seq, 10), "\n\n"...)
 }
 
-// appendEnd appends why the stream ends, and where to continue.
-func (f form) appendEnd(dst []byte, reason string, resume uint64) []byte {
+// AppendEnd appends why the stream ends, and where to continue.
+func (f Form) AppendEnd(dst []byte, reason string, resume uint64) []byte {
 	text := `{"end":"` + reason + `","resume":` + strconv.FormatUint(resume, 10) + "}"
-	if f == lines {
+	if f == Lines {
 		return append(append(dst, text...), '\n')
 	}
 	dst = strconv.AppendUint(append(dst, "id: "...), resume-1, 10)
