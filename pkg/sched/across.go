@@ -3,6 +3,8 @@ package sched
 import (
 	"cmp"
 	"slices"
+
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // For algorithms that distribute processes over hosts themselves.
@@ -15,12 +17,12 @@ type Part struct{ Host, Slots int }
 func (c *Cluster) OpenHosts() (out []int) {
 	c.settle()
 	c.order.rows.Scan(func(r rank) bool {
-		out = append(out, c.instances[r.inst].host.index)
+		out = append(out, c.site.Instances[r.inst].Host.Index)
 		return true
 	})
 	slices.Sort(out)
 	out = slices.Compact(out)
-	slices.SortFunc(out, func(a, b int) int { return cmp.Compare(c.hosts[a].name, c.hosts[b].name) })
+	slices.SortFunc(out, func(a, b int) int { return cmp.Compare(c.site.Hosts[a].Name, c.site.Hosts[b].Name) })
 	return out
 }
 
@@ -54,7 +56,7 @@ func (c *Cluster) Across(n *Need, slots int, hosts []int, most int, share func(r
 	for _, i := range pes {
 		pe := ""
 		if i >= 0 {
-			pe = c.pes[i].Name
+			pe = c.site.PEs[i].Name
 			if r := c.fitsPE(n, pe, uint32(slots)); !r.Fits() {
 				why = r
 				continue
@@ -82,7 +84,7 @@ func (c *Cluster) acrossIn(n *Need, pe string, slots int, hosts []int, most int,
 		if most == 0 {
 			break
 		}
-		o := c.roomOn(n, c.hosts[h], pe)
+		o := c.roomOn(n, c.site.Hosts[h], pe)
 		if o.slots == 0 { // a host for the master task alone is not offered
 			continue
 		}
@@ -120,12 +122,12 @@ func (c *Cluster) acrossIn(n *Need, pe string, slots int, hosts []int, most int,
 }
 
 // roomOn is what a host can give to a need, in a PE or to a plain job.
-func (c *Cluster) roomOn(n *Need, h *host, pe string) (o offer) {
+func (c *Cluster) roomOn(n *Need, h *site.Host, pe string) (o offer) {
 	if pe != "" {
 		return c.hostOffer(n, h, pe)
 	}
-	now := c.nows.get(h.index)
-	for k, in := range h.instances {
+	now := c.nows.get(h.Index)
+	for k, in := range h.Instances {
 		if !c.usable(now.ranks[k]) || !c.suits(n, in) {
 			continue
 		}

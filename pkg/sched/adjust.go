@@ -38,14 +38,14 @@ func (c *Cluster) adjustment(host int) float64 {
 
 // adjust counts a start among those that still adjust the load of their hosts, until its task ends.
 func (c *Cluster) adjust(grants []grid.Grant, at grid.Time, sign int64) {
-	if len(c.policy.adjustments) == 0 || c.policy.decay == 0 || sign > 0 && c.faded(at) {
+	if len(c.site.Policy.Adjustments) == 0 || c.site.Policy.Decay == 0 || sign > 0 && c.faded(at) {
 		return
 	}
 	if c.adjusted == nil {
-		c.adjusted = make([]adjusted, len(c.hosts))
+		c.adjusted = make([]adjusted, len(c.site.Hosts))
 	}
 	for _, g := range grants {
-		h, ok := c.hostAt[g.Host]
+		h, ok := c.site.HostAt[g.Host]
 		if !ok {
 			continue
 		}
@@ -70,16 +70,16 @@ func (a *adjusted) add(at grid.Time, slots int64) {
 }
 
 // faded reports whether a start adjusts the load no more.
-func (c *Cluster) faded(at grid.Time) bool { return int64(c.now-at) >= c.policy.decay }
+func (c *Cluster) faded(at grid.Time) bool { return int64(c.now-at) >= c.site.Policy.Decay }
 
 // factor is the load adjustment of a host: each start counts its slots, less and less until load_adjustment_decay_time
 // has passed. It is computed in whole numbers, so that the order of the starts does not matter.
 func (c *Cluster) factor(a *adjusted) float64 {
-	left := a.times + a.slots*(c.policy.decay-int64(c.now)) // of the decay time, for each slot
+	left := a.times + a.slots*(c.site.Policy.Decay-int64(c.now)) // of the decay time, for each slot
 	if left <= 0 {
 		return 0
 	}
-	return float64(min(left, a.slots*c.policy.decay)*100/c.policy.decay) / 100
+	return float64(min(left, a.slots*c.site.Policy.Decay)*100/c.site.Policy.Decay) / 100
 }
 
 // fade brings the load adjustments to the present. It returns the hosts that may accept what they could not before, and how
@@ -98,10 +98,10 @@ func (c *Cluster) fade() (improved []int, wider int) {
 		most := c.mostAtOnce(h)
 		a.factor = factor
 		opened := c.reorder(h)
-		if opened || c.policy.adjustsRequests {
+		if opened || c.site.Policy.AdjustsRequests {
 			improved = append(improved, h)
 		}
-		if opened || c.policy.adjustsRequests || c.orderMatters() || c.mostAtOnce(h) > most {
+		if opened || c.site.Policy.AdjustsRequests || c.orderMatters() || c.mostAtOnce(h) > most {
 			wider++
 		}
 	}
@@ -111,8 +111,8 @@ func (c *Cluster) fade() (improved []int, wider int) {
 // mostAtOnce is how many slots of a host may start at once before load thresholds are reached.
 func (c *Cluster) mostAtOnce(host int) (slots int) {
 	n := c.nows.get(host)
-	for _, in := range c.hosts[host].instances {
-		slots += min(c.alarmSlots(in, n, c.adjustment(host)), in.slots)
+	for _, in := range c.site.Hosts[host].Instances {
+		slots += min(c.alarmSlots(in, n, c.adjustment(host)), in.Slots)
 	}
 	return slots
 }

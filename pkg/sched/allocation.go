@@ -6,6 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Allocation is the part of a limited resource that a task holds.
@@ -36,8 +37,8 @@ func (c *Cluster) Holds(j *grid.Job, t *grid.JATask) []Allocation {
 // aside, as numbers with six decimals.
 func (c *Cluster) Taken(j *grid.Job, grants []grid.Grant, host string) (out grid.Values) {
 	c.settle()
-	for _, d := range c.complex.Demands(nil, j.Hard, j.JobRequest) {
-		a := &c.complex.List[c.complex.Consumables[d.Column]]
+	for _, d := range c.site.Complex.Demands(nil, j.Hard, j.JobRequest) {
+		a := &c.site.Complex.List[c.site.Complex.Consumables[d.Column]]
 		if amount := d.OnHost(grants, host); d.Requested && !d.Exclusive && a.Type != grid.TypeMap && amount > 0 {
 			out = append(out, grid.Value{Name: a.Name, Text: strconv.FormatFloat(amount, 'f', 6, 64)})
 		}
@@ -67,16 +68,16 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 	if c.peNamed(pe) >= 0 {
 		note(Allocation{Level: 'P', Object: pe, Resource: "slots", Amount: float64(total)})
 	}
-	demands := c.complex.DemandsOf(nil, j.JobRequest)
+	demands := c.site.Complex.DemandsOf(nil, j.JobRequest)
 	if started != nil {
-		demands = c.complex.Demands(demands, started.Held(j), j.JobRequest)
+		demands = c.site.Complex.Demands(demands, started.Held(j), j.JobRequest)
 		demands = c.withThreads(c.withInstances(demands, started.Maps), started)
 	}
 	at := func(letter byte, object string, l level, k int) {
 		for i := range demands {
 			d := &demands[i]
 			if amount := c.amount(&l, d, grants, k, started); amount != 0 && l.supply.Capacity[d.Column] < complex.Unlimited {
-				t := Allocation{Level: letter, Object: object, Resource: c.complex.List[c.complex.Consumables[d.Column]].Name, Amount: amount}
+				t := Allocation{Level: letter, Object: object, Resource: c.site.Complex.List[c.site.Complex.Consumables[d.Column]].Name, Amount: amount}
 				if letter != 'L' {
 					t.Used, t.Capacity = l.used[d.Column], l.supply.Capacity[d.Column]
 				}
@@ -89,22 +90,22 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 	}
 	for _, letter := range [...]byte{'H', 'Q'} {
 		for i, g := range grants {
-			h, ok := c.hostAt[g.Host]
+			h, ok := c.site.HostAt[g.Host]
 			if !ok {
 				continue
 			}
-			if in := c.hosts[h].instanceOf(g.Queue); letter == 'H' {
-				at(letter, g.Host, c.atHost(c.hosts[h], c.nows.get(h)), i)
+			if in := c.site.Hosts[h].InstanceOf(g.Queue); letter == 'H' {
+				at(letter, g.Host, c.atHost(c.site.Hosts[h], c.nows.get(h)), i)
 			} else if in != nil {
-				at(letter, in.name, c.atInstance(in, c.nows.get(h)), i)
+				at(letter, in.Name, c.atInstance(in, c.nows.get(h)), i)
 			}
 		}
 	}
-	passing := c.quotasFor(j, pe)
+	passing := c.site.QuotasFor(j, pe)
 	for i, g := range grants {
 		if in := c.granted(g); in != nil {
-			c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
-				at('L', r.set+"/"+r.called+"/"+key.String(), c.atQuota(r, key, in), i)
+			c.site.EachQuota(passing, j, pe, in, func(r *site.QuotaRule, key site.BucketKey) bool {
+				at('L', r.Set+"/"+r.Called+"/"+key.String(), c.atQuota(r, key, in), i)
 				return true
 			})
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Alter counts a started task anew that has other Limits now, if there is room for what it takes more: at its queue instances and
@@ -19,7 +20,7 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 	j := old.spec
 	r := c.clusterOf(j.AR)
 	r.now = c.now
-	before, after := c.complex.Demands(nil, old.run.Held(j), j.JobRequest), c.complex.Demands(nil, now.Held(j), j.JobRequest)
+	before, after := c.site.Complex.Demands(nil, old.run.Held(j), j.JobRequest), c.site.Complex.Demands(nil, now.Held(j), j.JobRequest)
 	var more []complex.Demand
 	for _, d := range after {
 		i := slices.IndexFunc(before, func(o complex.Demand) bool { return o.Column == d.Column })
@@ -33,7 +34,7 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 	end := c.grossEnd(j, now)
 	q := growth{c: c, in: r, job: j, task: now}
 	why := q.room(more, window{c.now, max(end, c.now+1)})
-	if why.Fits() && r.planning && end > old.end {
+	if why.Fits() && r.site.Planning && end > old.end {
 		why = q.room(after, window{max(old.end, c.now+1), max(end, c.now+2)}) // it stays longer, with all that it has
 	}
 	if !why.Fits() {
@@ -57,37 +58,37 @@ func (q *growth) room(demands []complex.Demand, w window) Reason {
 		return Reason{}
 	}
 	c, r, grants := q.c, q.in, q.task.Grants
-	if r.planning {
+	if r.site.Planning {
 		r.planned.window = w
 	}
-	if c.planning {
+	if c.site.Planning {
 		c.planned.window = w
 	}
 	all := func(grid.Grant) bool { return true }
 	if why := q.fits(r.atGlobal(), demands, all, Reason{Code: NotGlobally}, "g"); !why.Fits() {
 		return why
 	}
-	passing, quotas := c.quotasFor(q.job, q.task.PE), map[bucketKey][]grid.Grant{}
+	passing, quotas := c.site.QuotasFor(q.job, q.task.PE), map[site.BucketKey][]grid.Grant{}
 	for _, g := range grants {
 		in := r.granted(g)
 		if in == nil {
 			continue
 		}
-		now := r.nows.get(in.host.index)
+		now := r.nows.get(in.Host.Index)
 		onHost := func(o grid.Grant) bool { return o.Host == g.Host }
-		if why := q.fits(r.atHost(in.host, now), demands, onHost, Reason{Code: NotAtHost, Object: g.Host}, "h"); !why.Fits() {
+		if why := q.fits(r.atHost(in.Host, now), demands, onHost, Reason{Code: NotAtHost, Object: g.Host}, "h"); !why.Fits() {
 			return why
 		}
 		same := func(o grid.Grant) bool { return o.Host == g.Host && o.Queue == g.Queue }
-		if why := q.fits(r.atInstance(in, now), demands, same, Reason{Code: NotAtQueue, Object: in.name}, "q"); !why.Fits() {
+		if why := q.fits(r.atInstance(in, now), demands, same, Reason{Code: NotAtQueue, Object: in.Name}, "q"); !why.Fits() {
 			return why
 		}
 		var over Reason
-		c.eachQuota(passing, q.job, q.task.PE, in, func(rule *quotaRule, key bucketKey) bool {
+		c.site.EachQuota(passing, q.job, q.task.PE, in, func(rule *site.QuotaRule, key site.BucketKey) bool {
 			quotas[key] = append(quotas[key], g)
 			mine := func(o grid.Grant) bool { return slices.Contains(quotas[key], o) }
 			if !q.fits(c.atQuota(rule, key, in), demands, mine, Reason{Code: NotGlobally}, "").Fits() {
-				over = Reason{Code: OverQuota, Object: rule.set + "/" + rule.called, What: key.String()}
+				over = Reason{Code: OverQuota, Object: rule.Set + "/" + rule.Called, What: key.String()}
 			}
 			return over.Fits()
 		})
@@ -118,7 +119,7 @@ func (q *growth) fits(l level, demands []complex.Demand, of func(grid.Grant) boo
 		}
 		left := l.supply.Capacity[d.Column] - q.in.inUse(&l, d.Column)
 		if need > left+tiny {
-			a := &q.c.complex.List[q.c.complex.Consumables[d.Column]]
+			a := &q.c.site.Complex.List[q.c.site.Complex.Consumables[d.Column]]
 			why.What = a.Name
 			if r, asked := q.task.Held(q.job).Get(a.Name); asked {
 				why.What = a.Name + "=" + r.Value

@@ -2,13 +2,14 @@ package sched
 
 import (
 	"slices"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/calendar"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // An advance reservation is two things. For everybody else it is a plan: what
@@ -25,87 +26,29 @@ import (
 
 // reservation is an advance reservation as its jobs see it.
 func (c *Cluster) reservation(a *grid.AR) *Cluster {
-	r := &Cluster{st: c.st, now: c.now, ar: a, of: c, layout: &layout{
-		complex: c.complex, global: c.layout.global, hostAt: map[string]int{}, instAt: map[string]int{},
-		sets: c.sets, referred: c.referred, projects: c.projects, policy: c.policy, basis: c.basis, planning: c.planning,
+	r := &Cluster{st: c.st, now: c.now, ar: a, of: c, site: &site.Layout{
+		Complex: c.site.Complex, Global: c.site.Global, HostAt: map[string]int{}, InstAt: map[string]int{},
+		Sets: c.site.Sets, Referred: c.site.Referred, Projects: c.site.Projects, Policy: c.site.Policy, Basis: c.site.Basis, Planning: c.site.Planning,
 	}}
 	demands := c.heldBy(a)
-	r.global.Capacity = r.layout.reserved(c.layout.global.Capacity)
+	r.site.Global.Capacity = r.site.Reserved(c.site.Global.Capacity)
 	for i := range demands {
 		if d := &demands[i]; d.MasterOnly() {
-			r.global.Capacity[d.Column] = d.Master
+			r.site.Global.Capacity[d.Column] = d.Master
 		}
 	}
 	for _, g := range a.Grants {
 		if in := c.granted(g); in != nil {
-			r.layout.grant(c.layout, in, demands, g.Slots)
+			r.site.Grant(c.site, in, demands, g.Slots)
 		}
 	}
 	if i := c.peNamed(a.GrantedPE); i >= 0 {
-		pe := *c.pes[i]
+		pe := *c.site.PEs[i]
 		pe.Slots = a.Slots()
-		r.pes = []*grid.PE{&pe}
+		r.site.PEs = []*grid.PE{&pe}
 	}
 	r.empty()
 	return r
-}
-
-// reserved returns the capacities of a level at which nothing is reserved: unlimited,
-// except that exclusive consumables stay as they are outside.
-func (l *layout) reserved(outside []float64) []float64 {
-	out := make([]float64, len(outside))
-	for place := range out {
-		out[place] = complex.Unlimited
-		if l.complex.List[l.complex.Consumables[place]].Exclusive {
-			out[place] = outside[place]
-		}
-	}
-	return out
-}
-
-// grant adds so many slots of an instance of the cluster.
-func (l *layout) grant(from *layout, outside *instance, demands []complex.Demand, slots uint32) {
-	at, known := l.hostAt[outside.host.name]
-	if !known {
-		h := *outside.host
-		h.index, h.instances = len(l.hosts), nil
-		h.supply.Capacity = l.reserved(h.supply.Capacity)
-		at, l.hostAt[h.name] = h.index, h.index
-		l.hosts = append(l.hosts, &h)
-	}
-	h := l.hosts[at]
-	in := *outside
-	in.host, in.index = h, len(l.instances)
-	in.slots = int(slots)
-	l.slots += in.slots
-	in.superiors, in.above, in.tree = nil, nil, nil // their rule is in the instance's state
-	in.supply.Capacity = l.reserved(in.supply.Capacity)
-	for place := range in.supply.Capacity {
-		a := &l.complex.List[l.complex.Consumables[place]]
-		limited := min(outside.supply.Capacity[place], outside.host.supply.Capacity[place], from.global.Capacity[place]) < complex.Unlimited || from.global.Maps[place] != nil
-		switch {
-		case !limited || a.Exclusive || a.PerJob || place == l.complex.Threads:
-		case a.PerHost:
-			h.supply.Capacity[place] = 0
-		default:
-			in.supply.Capacity[place] = 0
-		}
-	}
-	for i := range demands {
-		switch d := &demands[i]; {
-		case d.Binding != nil:
-			h.reserveThreads(d, slots)
-		case d.MasterOnly() || d.Exclusive:
-		case d.PerHost:
-			h.supply.Capacity[d.Column] = d.Amount
-		default:
-			in.supply.Capacity[d.Column] = d.Amount * float64(slots)
-		}
-	}
-	h.instances = append(h.instances, &in)
-	in.place = len(h.instances)
-	l.instAt[in.name] = in.index
-	l.instances = append(l.instances, &in)
 }
 
 // planARs makes the reservations and plans them. One that is over holds what
@@ -121,7 +64,7 @@ func (c *Cluster) planARs() {
 		demands, u := c.heldBy(a), use{window: window{a.Start, end}, planned: true, sign: +1}
 		c.use(demands, a.Grants, a.GrantedPE, u)
 		c.planShared(demands, a.Grants, u)
-		c.eachClaim(demands, c.selectionsOf(demands, nil), a.Grants, func(k claim) {
+		c.eachClaim(demands, c.site.SelectionsOf(demands, nil), a.Grants, func(k claim) {
 			k.window, k.ar = u.window, a.ID
 			c.claims.add(k)
 		})
@@ -130,7 +73,7 @@ func (c *Cluster) planARs() {
 
 // heldBy is what an advance reservation takes per slot and per host.
 func (c *Cluster) heldBy(a *grid.AR) []complex.Demand {
-	return c.complex.DemandsOf(nil, &grid.JobRequest{Hard: a.Hard, Binding: a.Binding})
+	return c.site.Complex.DemandsOf(nil, &grid.JobRequest{Hard: a.Hard, Binding: a.Binding})
 }
 
 // clusterOf is where a job counts: its advance reservation, or the cluster.
@@ -148,7 +91,7 @@ func (c *Cluster) clusterOf(ar uint32) *Cluster {
 // guests are what tasks of advance reservations take where no host is asked.
 type guests struct {
 	global []float64 // by place among the consumables
-	pes    []int     // slots, by place in layout.pes
+	pes    []int     // slots, by place in Layout.PEs
 }
 
 func (g guests) copy() guests { return guests{slices.Clone(g.global), slices.Clone(g.pes)} }
@@ -163,17 +106,17 @@ func (c *Cluster) useAsGuest(demands []complex.Demand, grants []grid.Grant, pe s
 	now, total := use{sign: u.sign, task: u.task}, 0
 	for k, g := range grants {
 		total += int(slotsOf(demands, g))
-		if h, ok := c.hostAt[g.Host]; ok {
-			n, host := c.own(h), c.hosts[h]
+		if h, ok := c.site.HostAt[g.Host]; ok {
+			n, host := c.own(h), c.site.Hosts[h]
 			if n.guests == nil {
 				n.guests = make([]float64, len(n.used))
 			}
-			if in := host.instanceOf(g.Queue); in != nil {
-				c.add(&level{supply: &in.supply, used: n.guestsOf(in.place)}, demands, grants, k, now)
+			if in := host.InstanceOf(g.Queue); in != nil {
+				c.add(&level{supply: &in.Supply, used: n.guestsOf(in.Place)}, demands, grants, k, now)
 			}
-			c.add(&level{supply: &host.supply, used: n.guestsOf(0), place: host.name, tree: host.tree}, demands, grants, k, now)
+			c.add(&level{supply: &host.Supply, used: n.guestsOf(0), place: host.Name, tree: host.Tree}, demands, grants, k, now)
 		}
-		c.add(&level{supply: &c.layout.global, used: c.guests.global, place: grid.GlobalHost}, demands, grants, k, now)
+		c.add(&level{supply: &c.site.Global, used: c.guests.global, place: grid.GlobalHost}, demands, grants, k, now)
 	}
 	if i := c.peNamed(pe); i >= 0 {
 		c.guests.pes[i] += int(u.sign) * total
@@ -205,13 +148,13 @@ func (c *Cluster) inside(n *Need) (r *Cluster, why Reason, inside bool) {
 	if j.AR == 0 || c.ar != nil {
 		return nil, Reason{}, false
 	}
-	id := itoa(int(j.AR))
+	id := strconv.Itoa(int(j.AR))
 	if r = c.clusterOf(j.AR); r == c || r.ar.Over() {
 		return nil, Reason{Code: ARUnknown, What: id}, true
 	}
 	r.now = c.now
 	switch a := r.ar; {
-	case !c.permitsAR(a, j.Owner, j.Group):
+	case !c.site.PermitsAR(a, j.Owner, j.Group):
 		why = Reason{Code: NoAccessAR, What: id}
 	case a.State == grid.ARWaiting, a.State == grid.ARWarning:
 		why = Reason{Code: ARWaits, What: id}
@@ -229,31 +172,12 @@ func (c *Cluster) explainInside(n *Need, why Reason, most int) (out []Reason) {
 	if !outside.Fits() {
 		return []Reason{outside}
 	}
-	for _, in := range c.instances {
-		if _, holds := r.instAt[in.name]; !holds && len(out) < most {
-			out = append(out, Reason{Code: NotReserved, Object: in.name, What: itoa(int(r.ar.ID))})
+	for _, in := range c.site.Instances {
+		if _, holds := r.site.InstAt[in.Name]; !holds && len(out) < most {
+			out = append(out, Reason{Code: NotReserved, Object: in.Name, What: strconv.Itoa(int(r.ar.ID))})
 		}
 	}
 	return append(out, r.Explain(n, why, most-len(out))...)
-}
-
-// permitsAR reports whether a user may use a reservation, qrsub -u.
-func (l *layout) permitsAR(a *grid.AR, user, group string) bool {
-	has := func(list grid.Names) bool {
-		return slices.ContainsFunc(list, func(e string) bool {
-			return e == user || strings.HasPrefix(e, "@") && l.sets[e[1:]].contains(user, group)
-		})
-	}
-	if l.everybody {
-		return true
-	}
-	if has(a.XACL) {
-		return false
-	}
-	if len(a.ACL) == 0 {
-		return user == a.Owner
-	}
-	return has(a.ACL)
 }
 
 // Grant finds what an advance reservation is granted: the places that will be
@@ -278,9 +202,9 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 			Hard: a.Hard, HardQueues: a.Queues, MasterQueues: a.MasterQueues, PE: a.PE, PERange: a.PERange, Ckpt: a.Ckpt, Binding: a.Binding,
 		}})
 	n.gross = a.End.Sub(a.Start)
-	n.suitability = make([]suitability, len(run.instances))
-	for i, in := range run.instances {
-		if !run.permitsAll(a.ACL, in) {
+	n.suitability = make([]suitability, len(run.site.Instances))
+	for i, in := range run.site.Instances {
+		if !run.site.PermitsAll(a.ACL, in) {
 			n.suitability[i] = suitsNot
 		}
 	}
@@ -291,30 +215,6 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 		return p, nil
 	}
 	return Placement{}, run.sentences(nil, n, why)
-}
-
-// permitsAll reports whether all users of a list may use an instance.
-func (l *layout) permitsAll(acl grid.Names, in *instance) bool {
-	may := func(user, group string) bool {
-		h := in.host.exec
-		return l.permits(user, group, in.users, in.xusers) && (h == nil || l.permits(user, group, h.UserLists, h.XUserLists))
-	}
-	for _, e := range acl {
-		if !strings.HasPrefix(e, "@") {
-			if !may(e, "") {
-				return false
-			}
-			continue
-		}
-		if set := l.sets[e[1:]]; set != nil {
-			for member := range *set {
-				if group, is := strings.CutPrefix(member, "@"); is && !may("", group) || !is && !may(member, "") {
-					return false
-				}
-			}
-		}
-	}
-	return true
 }
 
 // Overdraw is a capacity that is smaller than what advance reservations hold
@@ -328,7 +228,7 @@ type Overdraw struct {
 // may be one that is only thought of.
 func (c *Cluster) Overdrawn() (over Overdraw) {
 	c.settle()
-	if !c.planning {
+	if !c.site.Planning {
 		return over
 	}
 	most := func(d *diagram) (amount float64) {
@@ -342,27 +242,27 @@ func (c *Cluster) Overdrawn() (over Overdraw) {
 	at := func(object string, l level) {
 		for place, d := range l.plans {
 			if m := most(d); m > l.supply.Capacity[place]+tiny && over.Amount == 0 {
-				over = Overdraw{Attribute: c.complex.List[c.complex.Consumables[place]].Name, Object: object, Amount: m}
+				over = Overdraw{Attribute: c.site.Complex.List[c.site.Complex.Consumables[place]].Name, Object: object, Amount: m}
 			}
 		}
 	}
-	for i, pe := range c.pes {
+	for i, pe := range c.site.PEs {
 		if m := most(c.planned.pes[i]); m > float64(pe.Slots) {
 			return Overdraw{PE: pe.Name, Amount: m}
 		}
 	}
 	at(grid.GlobalHost, c.atGlobal())
 	c.buckets.rows.Scan(func(b *bucket) bool {
-		if r := c.quotas.rules[b.key.rule]; r.shared {
-			at(grid.GlobalHost, level{supply: &r.source, plans: b.plans})
+		if r := c.site.Quotas.Rules[b.key.Rule]; r.Shared {
+			at(grid.GlobalHost, level{supply: &r.Source, plans: b.plans})
 		}
 		return true
 	})
-	for i, h := range c.hosts {
+	for i, h := range c.site.Hosts {
 		now := c.nows.get(i)
-		at(h.name, level{supply: &h.supply, plans: now.diagrams(0)})
-		for _, in := range h.instances {
-			at(in.name, level{supply: &in.supply, plans: now.diagrams(in.place)})
+		at(h.Name, level{supply: &h.Supply, plans: now.diagrams(0)})
+		for _, in := range h.Instances {
+			at(in.Name, level{supply: &in.Supply, plans: now.diagrams(in.Place)})
 		}
 	}
 	if over.Amount == 0 {
@@ -384,9 +284,9 @@ func (c *Cluster) overselected() Overdraw {
 			s.units[i] = s.m[i].Amount // who has it now, and whether it works, is no matter of the configuration
 		}
 		if _, short := s.serve(k.window.start, nil, 0, true); short > 0 {
-			over := Overdraw{Attribute: c.complex.List[c.complex.Consumables[k.column]].Name, Object: grid.GlobalHost, Amount: float64(k.units)}
+			over := Overdraw{Attribute: c.site.Complex.List[c.site.Complex.Consumables[k.column]].Name, Object: grid.GlobalHost, Amount: float64(k.units)}
 			if k.host != wholeCluster {
-				over.Object = c.hosts[k.host].name
+				over.Object = c.site.Hosts[k.host].Name
 			}
 			return over
 		}

@@ -15,8 +15,8 @@ func (c *Cluster) Category(j *grid.Job) string {
 	b = c.appendLists(b, j)
 	b = appendNames(b, " -q ", j.HardQueues)
 	b = appendNames(b, " -masterq ", j.MasterQueues)
-	b = c.complex.AppendNumbers(b, " -l ", j.Hard)
-	b = c.complex.AppendNumbers(b, " -soft -l ", j.Soft)
+	b = c.site.Complex.AppendNumbers(b, " -l ", j.Hard)
+	b = c.site.Complex.AppendNumbers(b, " -soft -l ", j.Soft)
 	b = appendNames(b, " -soft -q ", j.SoftQueues)
 	if j.PE != "" {
 		b = append(append(b, " -pe "...), j.PE...)
@@ -50,7 +50,7 @@ func (c *Cluster) Category(j *grid.Job) string {
 		b = strconv.AppendUint(append(b, " -ar "...), uint64(j.AR), 10)
 		b = append(append(b, " -u "...), j.Owner...)
 	}
-	b = appendScoped(b, j, c.complex.AppendNumbers)
+	b = appendScoped(b, j, c.site.Complex.AppendNumbers)
 	if len(b) == 0 {
 		return "default"
 	}
@@ -64,8 +64,8 @@ func (c *Cluster) AccountedCategory(j *grid.Job) string {
 	b := c.appendLists(nil, j)
 	b = appendNames(b, " -q ", j.HardQueues)
 	b = appendNames(b, " -masterq ", j.MasterQueues)
-	b = c.complex.AppendTexts(b, " -l ", j.Hard)
-	b = c.complex.AppendTexts(b, " -soft -l ", j.Soft)
+	b = c.site.Complex.AppendTexts(b, " -l ", j.Hard)
+	b = c.site.Complex.AppendTexts(b, " -soft -l ", j.Soft)
 	b = appendNames(b, " -soft -q ", j.SoftQueues)
 	if j.PE != "" {
 		b = appendSlots(append(append(b, " -pe "...), j.PE...), j.PERange)
@@ -82,7 +82,7 @@ func (c *Cluster) AccountedCategory(j *grid.Job) string {
 	if j.AR != 0 {
 		b = strconv.AppendUint(append(b, " -ar "...), uint64(j.AR), 10)
 	}
-	b = appendScoped(b, j, c.complex.AppendTexts)
+	b = appendScoped(b, j, c.site.Complex.AppendTexts)
 	if len(b) == 0 {
 		return ""
 	}
@@ -129,15 +129,15 @@ const openSlots = 9999999
 // reservations aside.
 func (c *Cluster) Personal() bool {
 	c.settle()
-	return len(c.referred) > 0 || len(c.quotas.rules) > 0 || c.projectsMatter()
+	return len(c.site.Referred) > 0 || len(c.site.Quotas.Rules) > 0 || c.projectsMatter()
 }
 
 // appendLists adds the usersets that have the owner, of those that anything
 // refers to: two users in the same lists have the same rights.
 func (c *Cluster) appendLists(b []byte, j *grid.Job) []byte {
 	sep := " -U "
-	for _, name := range c.referred {
-		if c.sets[name].contains(j.Owner, j.Group) {
+	for _, name := range c.site.Referred {
+		if c.site.Sets[name].Contains(j.Owner, j.Group) {
 			b = append(append(b, sep...), name...)
 			sep = ","
 		}
@@ -145,7 +145,7 @@ func (c *Cluster) appendLists(b []byte, j *grid.Job) []byte {
 	return b
 }
 
-func (c *Cluster) projectsMatter() bool { return c.layout.projects }
+func (c *Cluster) projectsMatter() bool { return c.site.Projects }
 
 func appendNames(b []byte, sep string, names grid.Names) []byte {
 	for _, n := range names {
@@ -159,21 +159,5 @@ func appendNames(b []byte, sep string, names grid.Names) []byte {
 // the same, so does every job's Category, and how many of its tasks may run.
 func (c *Cluster) CategoryBasis() string {
 	c.settle()
-	return c.basis
-}
-
-// basisOf writes down the attributes and the usersets that matter.
-func (l *layout) basisOf(version func(userset string) uint32) string {
-	var b []byte
-	for i := range l.complex.List {
-		a := &l.complex.List[i]
-		b = append(append(append(append(b, a.Name...), '/'), a.Type...), ' ')
-	}
-	for _, n := range l.referred {
-		b = strconv.AppendUint(append(append(b, n...), '='), uint64(version(n)), 10)
-		b = append(b, ' ')
-	}
-	b = l.quotas.basis(b)
-	b = strconv.AppendBool(b, l.projects)
-	return string(strconv.AppendUint(append(b, ' '), uint64(l.policy.maxAJ), 10))
+	return c.site.Basis
 }

@@ -13,14 +13,14 @@ func TestAccountedCategory(t *testing.T) {
 	st := state.New()
 	c := NewCluster(st)
 	c.settle()
-	c.complex = complex.New([]*grid.Centry{
+	c.site.Complex = complex.New([]*grid.Centry{
 		{Name: "arch", Shortcut: "a", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO"},
 		{Name: "h_rt", Shortcut: "h_rt", Type: "TIME", Relop: "<=", Requestable: "YES", Consumable: "NO"},
 		{Name: "mem_free", Shortcut: "mf", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "NO"},
 	})
 	slots := func(first, last, step uint32) grid.Range { return grid.Range{First: first, Last: last, Step: step} }
 	asks := func(requests ...grid.Request) grid.Requests {
-		out, err := c.complex.Normalise(requests)
+		out, err := c.site.Complex.Normalise(requests)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func (c *Cluster) Choices(j *grid.Job, t *grid.JATask) (out []Choice) {
 	n := c.needOf(j)
 	for i := range t.Maps {
 		g := &t.Maps[i]
-		h, known := c.hostAt[g.Host]
+		h, known := c.site.HostAt[g.Host]
 		key := stockKey{c.columnOf(g.Resource), h}
 		if !known || key.column < 0 {
 			continue
@@ -41,8 +41,8 @@ func (c *Cluster) Choices(j *grid.Job, t *grid.JATask) (out []Choice) {
 		out = append(out, c.choiceOf(n, t, i, key))
 	}
 	for _, g := range t.Cores {
-		h, known := c.hostAt[g.Host]
-		if !known || c.hosts[h].tree == nil || g.Shared || !j.Binding.Decided() {
+		h, known := c.site.HostAt[g.Host]
+		if !known || c.site.Hosts[h].Tree == nil || g.Shared || !j.Binding.Decided() {
 			continue
 		}
 		p := c.placing(j, slotsOn(t.Grants, g.Host), h)
@@ -69,7 +69,7 @@ func (c *Cluster) choiceOf(n *Need, t *grid.JATask, grant int, key stockKey) Cho
 			}
 		}
 		if l.cores != nil {
-			o.Cores = c.hosts[key.host].tree.Text(l.cores)
+			o.Cores = c.site.Hosts[key.host].Tree.Text(l.cores)
 		}
 		switch {
 		case slices.Equal(o.IDs, g.IDs):

@@ -31,7 +31,7 @@ func (c *Cluster) stockAt(column int, place string) stockKey {
 	if place == grid.GlobalHost {
 		return stockKey{column, wholeCluster}
 	}
-	return stockKey{column, c.whole().hostAt[place]}
+	return stockKey{column, c.whole().site.HostAt[place]}
 }
 
 // claims are those of a cluster, of its advance reservations' jobs as well.
@@ -91,21 +91,21 @@ func (c *Cluster) whole() *Cluster {
 
 // eachClaim calls f with what grants take of resource maps.
 func (c *Cluster) eachClaim(demands []complex.Demand, selections []*complex.Selection, grants []grid.Grant, f func(claim)) {
-	if len(c.mapColumns) == 0 {
+	if len(c.site.MapColumns) == 0 {
 		return
 	}
 	for i := range demands {
 		d := &demands[i]
-		if c.complex.List[c.complex.Consumables[d.Column]].Type != grid.TypeMap {
+		if c.site.Complex.List[c.site.Complex.Consumables[d.Column]].Type != grid.TypeMap {
 			continue
 		}
 		for k, g := range grants {
-			h, known := c.hostAt[g.Host]
+			h, known := c.site.HostAt[g.Host]
 			if !known || !firstOn(grants, k) {
 				continue
 			}
 			units := int(d.OnHost(grants, g.Host))
-			m, global := c.mapOf(c.hosts[h], d.Column)
+			m, global := c.mapOf(c.site.Hosts[h], d.Column)
 			if units == 0 || m == nil {
 				continue
 			}
@@ -141,38 +141,4 @@ func (c *Cluster) unclaim(n *Need, p Placement, w window) {
 		k.window, k.ar, k.booked, k.job = w, n.Job.AR, true, n.Job
 		c.claims.drop(k)
 	})
-}
-
-// selectionsOf compiles the characteristics that demands ask for, nil when they ask for none. A
-// job of an advance reservation gets instances that its reservation asked for as well.
-func (l *layout) selectionsOf(demands []complex.Demand, within grid.Requests) (out []*complex.Selection) {
-	var reserved []complex.Demand
-	if len(within) > 0 {
-		reserved = l.complex.Demands(nil, within, nil)
-	}
-	for i := range demands {
-		d := &demands[i]
-		s := l.selectionOf(d)
-		if k := slices.IndexFunc(reserved, func(r complex.Demand) bool { return r.Column == d.Column }); k >= 0 {
-			s = s.And(l.selectionOf(&reserved[k]))
-		}
-		if s == nil {
-			continue
-		}
-		if out == nil {
-			out = make([]*complex.Selection, len(demands))
-		}
-		out[i] = s
-	}
-	return out
-}
-
-// selectionOf compiles the characteristics of one demand. What cannot be read any more, as after a
-// change of the complex, selects nothing.
-func (l *layout) selectionOf(d *complex.Demand) *complex.Selection {
-	s, err := l.complex.Selection(l.complex.List[l.complex.Consumables[d.Column]].Name, d.Traits)
-	if err != nil {
-		return complex.SelectNone()
-	}
-	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Lack is something for want of which a queue instance cannot take a job.
@@ -50,10 +51,10 @@ func (c *Cluster) Closest(n *Need, most int) (near []Near) {
 	c.settle()
 	c.setWindow(c.now, n)
 	far := map[string]float64{}
-	for _, in := range c.instances {
-		m := Near{in.name, c.lacks(n, in)}
+	for _, in := range c.site.Instances {
+		m := Near{in.Name, c.lacks(n, in)}
 		for _, l := range m.Lacks {
-			far[in.name] += l.distance()
+			far[in.Name] += l.distance()
 		}
 		near = append(near, m)
 	}
@@ -86,7 +87,7 @@ func (r Reason) passing() bool {
 }
 
 // lacks are all reasons why an instance cannot give one slot to a need.
-func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
+func (c *Cluster) lacks(n *Need, in *site.Instance) (out []Lack) {
 	note := func(r Reason) {
 		if !r.Fits() {
 			out = append(out, Lack{Reason: r})
@@ -94,43 +95,43 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 	}
 	note(c.impossible(n))
 	note(c.stateReason(in))
-	now := c.nows.get(in.host.index)
+	now := c.nows.get(in.Host.Index)
 	if now.load == nil {
 		return out // nothing is known of it
 	}
 	note(c.alarming(in, now))
 	note(c.static(n, in))
 	if c.closedByCalendar(in) {
-		note(Reason{Code: QueueCloses, Object: in.name})
+		note(Reason{Code: QueueCloses, Object: in.Name})
 	}
 	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
-		a := &c.complex.List[attr]
+		a := &c.site.Complex.List[attr]
 		missing := "no value of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\", nor reported as load"
 		if a.Column >= 0 {
 			missing = "no capacity of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\""
 		}
-		note(Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job), Offer: missing})
+		note(Reason{Code: NotAtQueue, Object: in.Name, What: requestText(n.Job), Offer: missing})
 	}
 	if slave, master, why := c.roles(n, in, now); !slave && !master {
 		note(why)
 	}
 	out = c.short(out, n, c.atGlobal(), 'G', grid.GlobalHost)
-	out = c.short(out, n, c.atHost(in.host, now), 'H', in.host.name)
-	out = c.short(out, n, c.atInstance(in, now), 'Q', in.name)
+	out = c.short(out, n, c.atHost(in.Host, now), 'H', in.Host.Name)
+	out = c.short(out, n, c.atInstance(in, now), 'Q', in.Name)
 	pe := ""
 	if len(n.pes) > 0 {
-		pe = c.pes[n.pes[0]].Name
+		pe = c.site.PEs[n.pes[0]].Name
 	}
-	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(r *quotaRule, key bucketKey) bool {
+	c.site.EachQuota(c.passing(n, pe), n.Job, pe, in, func(r *site.QuotaRule, key site.BucketKey) bool {
 		l, before := c.atQuota(r, key, in), len(out)
-		if r.shared {
+		if r.Shared {
 			out = c.short(out, n, l, 'G', grid.GlobalHost)
 			return true
 		}
-		name := r.set + "/" + r.called + "/" + key.String()
+		name := r.Set + "/" + r.Called + "/" + key.String()
 		if out = c.short(out, n, l, 'L', name); len(out) == before {
 			if s, _ := c.slots(l, n); !s.any(n) || !c.underFixed(l.supply, n) {
-				note(Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()})
+				note(Reason{Code: OverQuota, Object: r.Set + "/" + r.Called, What: key.String()})
 			}
 		}
 		return true
@@ -142,9 +143,9 @@ func (c *Cluster) lacks(n *Need, in *instance) (out []Lack) {
 // follows the number, or in the amount of the consumable, of which a selection may leave only a part.
 func (c *Cluster) remaining(l *level, n *Need, d *complex.Demand) (left, of float64, unit string) {
 	if d.Binding != nil {
-		return max(c.freeUnits(l, n, d), 0), float64(l.tree.Units(unitOf(d.Binding))), " " + d.Binding.Unit
+		return max(c.freeUnits(l, n, d), 0), float64(l.tree.Units(site.UnitOf(d.Binding))), " " + d.Binding.Unit
 	}
-	some, _ := c.selectedOf(l, n, c.complex.Consumables[d.Column])
+	some, _ := c.selectedOf(l, n, c.site.Complex.Consumables[d.Column])
 	return min(c.corrected(l, d.Column, c.ahead())-c.inUse(l, d.Column), some), l.supply.Capacity[d.Column], ""
 }
 
@@ -164,8 +165,8 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		if letter != 'L' {
 			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
 		}
-		lack := Lack{why, letter, object, c.complex.List[attr].Name, asked, left, of, texts[0], texts[1], texts[2], nil, ""}
-		if c.complex.List[attr].Type == grid.TypeMap {
+		lack := Lack{why, letter, object, c.site.Complex.List[attr].Name, asked, left, of, texts[0], texts[1], texts[2], nil, ""}
+		if c.site.Complex.List[attr].Type == grid.TypeMap {
 			_, with := c.selectedOf(&l, n, attr)
 			if lack.Instances = c.whole().InstanceUses(lack.Resource, object, with); with != nil {
 				lack.With = with.String()
@@ -178,8 +179,8 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		if l.supply.Capacity[d.Column] == complex.Unlimited || !d.Takes() {
 			continue
 		}
-		attr := c.complex.Consumables[d.Column]
-		a := &c.complex.List[attr]
+		attr := c.site.Complex.Consumables[d.Column]
+		a := &c.site.Complex.List[attr]
 		left, of, unit := c.remaining(&l, n, d)
 		switch {
 		case d.Exclusive:
@@ -198,7 +199,7 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 	}
 	for i := range n.conditions {
 		k := &n.conditions[i]
-		a := &c.complex.List[k.Attr]
+		a := &c.site.Complex.List[k.Attr]
 		if _, configured := l.supply.Fixed[k.Attr]; configured && (!a.Ordered() || !a.Numeric) {
 			continue // for == and != the configured value counts
 		}

@@ -20,14 +20,14 @@ func TestClosestAgreesWithPlace(t *testing.T) {
 				continue
 			}
 			near := w.c.Closest(n, 1000)
-			if len(near) != len(w.c.instances) {
-				t.Fatalf("%d of %d instances", len(near), len(w.c.instances))
+			if len(near) != len(w.c.site.Instances) {
+				t.Fatalf("%d of %d instances", len(near), len(w.c.site.Instances))
 			}
 			global, _ := w.c.slots(w.c.atGlobal(), n)
 			for _, m := range near {
-				in := w.c.instances[w.c.instAt[m.Instance]]
-				now := w.c.nows.get(in.host.index)
-				open := now.load != nil && w.c.stateReason(in).Fits() && w.c.alarm(in, now).of == nil && now.row(in.place)[0] < in.supply.Capacity[0]
+				in := w.c.site.Instances[w.c.site.InstAt[m.Instance]]
+				now := w.c.nows.get(in.Host.Index)
+				open := now.load != nil && w.c.stateReason(in).Fits() && w.c.alarm(in, now).of == nil && now.row(in.Place)[0] < in.Supply.Capacity[0]
 				fits := open && global.any(n) && w.c.impossible(n).Fits() && w.c.whyNot(n, in).Fits()
 				if fits != (len(m.Lacks) == 0) {
 					t.Fatalf("%s: %v for %+v, which lacks %+v", m.Instance, w.c.whyNot(n, in), *j.JobRequest, m.Lacks)

@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/topology"
 )
@@ -22,14 +23,14 @@ import (
 // One goroutine owns a Cluster. Copies are cheap and independent: decide on
 // one with Book.
 type Cluster struct {
-	st *state.State
-	*layout
-	now grid.Time
+	st   *state.State
+	site *site.Layout
+	now  grid.Time
 
 	nows       vector[*hostNow]                    // by host index
 	world      *hostLoad                           // load of "global"
 	usedGlobal []float64                           // consumables in use cluster-wide
-	peUsed     []uint32                            // slots in use, by place in layout.pes
+	peUsed     []uint32                            // slots in use, by place in Layout.PEs
 	booked     ordered.Map[uint64, booking]        // what started tasks hold, by numberOf
 	preempted  ordered.Map[uint64, booking]        // those of them that have no slots
 	jobs       shared[ordered.Map[uint32, uint32]] // how many tasks have started, of those that are counted
@@ -38,7 +39,7 @@ type Cluster struct {
 	order      shared[ordered.Set[rank]]           // instances that can take a job now, best first
 	full       shared[ordered.Set[rank]]           // those that can take one later, where diagrams are kept
 	taken      shared[ordered.Set[taken]]          // instances of resource maps that started tasks have
-	mapOrder   []shared[ordered.Set[rank]]         // of order, by place in layout.mapColumns: where such a resource map may have instances left
+	mapOrder   []shared[ordered.Set[rank]]         // of order, by place in Layout.MapColumns: where such a resource map may have instances left
 	planned    planned
 	claims     claims                       // instances of resource maps that are booked or planned without being known
 	buckets    shared[ordered.Set[*bucket]] // what is taken under resource quotas
@@ -126,7 +127,7 @@ func (c *Cluster) Copy(st *state.State) *Cluster {
 func (c *Cluster) Apply(l events.List) {
 	c.now = max(c.now, l.At)
 	for _, e := range l.Events {
-		if c.layout == nil {
+		if c.site == nil {
 			return
 		}
 		c.apply(e)
@@ -140,7 +141,7 @@ func (c *Cluster) apply(e events.Event) {
 	case follow != nil:
 		follow(c, e)
 	case grid.EffectOf(e.Kind) == grid.EffectConfig:
-		c.layout = nil
+		c.site = nil
 	}
 }
 
@@ -154,7 +155,7 @@ var followers = [1 << 8]func(*Cluster, events.Event){
 
 func (c *Cluster) followLoad(e events.Event) {
 	if c.otherTopology(e.Key.Name) {
-		c.layout = nil
+		c.site = nil
 		return
 	}
 	c.reload(e.Key.Name)
@@ -166,7 +167,7 @@ func (c *Cluster) followLoad(e events.Event) {
 func (c *Cluster) followInstance(e events.Event) {
 	c.restate(e.Key.Name)
 	for _, r := range c.ars {
-		if _, holds := r.instAt[e.Key.Name]; holds {
+		if _, holds := r.site.InstAt[e.Key.Name]; holds {
 			r.restate(e.Key.Name)
 		}
 	}
@@ -187,14 +188,14 @@ func (c *Cluster) followJob(e events.Event) {
 }
 
 // Stale reports whether the configuration changed since it was last resolved.
-func (c *Cluster) Stale() bool { return c.layout == nil }
+func (c *Cluster) Stale() bool { return c.site == nil }
 
 // settle resolves the configuration if it changed.
 func (c *Cluster) settle() {
-	if c.layout != nil {
+	if c.site != nil {
 		return
 	}
-	c.layout = newLayout(c.st)
+	c.site = site.NewLayout(c.st)
 	c.empty()
 	c.planARs()
 	c.st.Each(grid.KindJATask, func(o grid.Object) bool {
@@ -211,7 +212,7 @@ func (c *Cluster) settle() {
 }
 
 func (c *Cluster) reorderAll() {
-	for i := range c.hosts {
+	for i := range c.site.Hosts {
 		c.reorder(i)
 	}
 	c.noteAllImproved()
@@ -219,9 +220,9 @@ func (c *Cluster) reorderAll() {
 
 // empty makes the layout a cluster in which nothing is in use or planned yet.
 func (c *Cluster) empty() {
-	c.nows = newVector[*hostNow](len(c.hosts))
-	c.usedGlobal = make([]float64, len(c.complex.Consumables))
-	c.peUsed = make([]uint32, len(c.pes))
+	c.nows = newVector[*hostNow](len(c.site.Hosts))
+	c.usedGlobal = make([]float64, len(c.site.Complex.Consumables))
+	c.peUsed = make([]uint32, len(c.site.PEs))
 	c.booked, c.preempted = ordered.NewMap[uint64, booking](), ordered.NewMap[uint64, booking]()
 	c.released = nil
 	c.jobs.rows, c.users.rows = ordered.NewMap[uint32, uint32](), ordered.NewMap[string, uint32]()
@@ -229,25 +230,25 @@ func (c *Cluster) empty() {
 	c.order.rows = ordered.NewSet(rank.before)
 	c.full.rows = ordered.NewSet(rank.before)
 	c.taken.rows = ordered.NewSet(taken.before)
-	c.mapOrder = make([]shared[ordered.Set[rank]], len(c.mapColumns))
+	c.mapOrder = make([]shared[ordered.Set[rank]], len(c.site.MapColumns))
 	for i := range c.mapOrder {
 		c.mapOrder[i].rows = ordered.NewSet(rank.before)
 	}
-	c.guests = guests{make([]float64, len(c.usedGlobal)), make([]int, len(c.pes))}
-	c.planned, c.buckets.rows, c.claims = newPlanned(c.layout), newBuckets(), claims{}
+	c.guests = guests{make([]float64, len(c.usedGlobal)), make([]int, len(c.site.PEs))}
+	c.planned, c.buckets.rows, c.claims = newPlanned(c.site), newBuckets(), claims{}
 	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)
-	for i, h := range c.hosts {
+	for i, h := range c.site.Hosts {
 		n := &hostNow{token: c.nows.token, width: len(c.usedGlobal)}
-		n.load = c.parseLoad(c.st.Load(h.name), h)
-		n.used = make([]float64, n.width*(1+len(h.instances)))
-		if c.planning {
+		n.load = c.parseLoad(c.st.Load(h.Name), h)
+		n.used = make([]float64, n.width*(1+len(h.Instances)))
+		if c.site.Planning {
 			n.plans = make([]*diagram, len(n.used))
 		}
-		n.states = make([]grid.QueueState, len(h.instances))
-		n.ranks = make([]rank, len(h.instances))
-		for k, in := range h.instances {
+		n.states = make([]grid.QueueState, len(h.Instances))
+		n.ranks = make([]rank, len(h.Instances))
+		for k, in := range h.Instances {
 			n.ranks[k].inst = -1
-			if q := c.st.QInstance(in.queue.Name, h.name); q != nil {
+			if q := c.st.QInstance(in.Queue.Name, h.Name); q != nil {
 				n.states[k] = q.State
 			}
 		}
@@ -273,10 +274,10 @@ func (c *Cluster) reload(name string) {
 		c.reorderAll()
 		return
 	}
-	if i, ok := c.hostAt[name]; ok {
+	if i, ok := c.site.HostAt[name]; ok {
 		n := c.own(i)
 		was, most := n.load, c.mostAtOnce(i)
-		n.load = c.parseLoad(c.st.Load(name), c.hosts[i])
+		n.load = c.parseLoad(c.st.Load(name), c.site.Hosts[i])
 		c.noteLoad(i, was, most, c.reorder(i))
 	}
 }
@@ -284,20 +285,20 @@ func (c *Cluster) reload(name string) {
 // restate follows a queue instance: its state, or that it came or went.
 func (c *Cluster) restate(name string) {
 	o, _ := c.st.Get(grid.KindQInstance, grid.Key{Name: name}).(*grid.QInstance)
-	i, known := c.instAt[name]
+	i, known := c.site.InstAt[name]
 	if known != (o != nil) {
-		c.layout = nil
+		c.site = nil
 		return
 	}
 	if !known {
 		return
 	}
-	in := c.instances[i]
-	now := c.own(in.host.index)
+	in := c.site.Instances[i]
+	now := c.own(in.Host.Index)
 	now.states = slices.Clone(now.states)
-	now.states[in.place-1] = o.State
-	c.reorder(in.host.index)
-	c.noteImproved(in.host.index)
+	now.states[in.Place-1] = o.State
+	c.reorder(in.Host.Index)
+	c.noteImproved(in.Host.Index)
 }
 
 // row is a host's (0) or instance's use of the consumables.
@@ -327,34 +328,34 @@ type hostLoad struct {
 	num []float64
 }
 
-func (c *Cluster) parseLoad(l *grid.Load, h *host) *hostLoad {
+func (c *Cluster) parseLoad(l *grid.Load, h *site.Host) *hostLoad {
 	if l == nil {
 		return nil
 	}
-	p := &hostLoad{Load: l, num: make([]float64, len(c.complex.List))}
+	p := &hostLoad{Load: l, num: make([]float64, len(c.site.Complex.List))}
 	for i := range p.num {
 		p.num[i] = math.NaN()
 	}
 	for _, v := range l.Values {
-		i := c.complex.Find(v.Name)
-		if i < 0 || !c.complex.List[i].Numeric {
+		i := c.site.Complex.Find(v.Name)
+		if i < 0 || !c.site.Complex.List[i].Numeric {
 			continue
 		}
-		if n, ok := c.complex.List[i].Type.Parse(v.Text); ok {
+		if n, ok := c.site.Complex.List[i].Type.Parse(v.Text); ok {
 			p.num[i] = n
 		}
 	}
 	if l.Processors > 0 { // np_load_avg follows from load_avg where it was not reported
-		for i := range c.complex.List {
-			name, np := strings.CutPrefix(c.complex.List[i].Name, "np_")
-			if j := c.complex.Find(name); np && j >= 0 && math.IsNaN(p.num[i]) {
+		for i := range c.site.Complex.List {
+			name, np := strings.CutPrefix(c.site.Complex.List[i].Name, "np_")
+			if j := c.site.Complex.Find(name); np && j >= 0 && math.IsNaN(p.num[i]) {
 				p.num[i] = p.num[j] / float64(l.Processors)
 			}
 		}
 	}
 	if h != nil {
-		for name, f := range h.scaling { // order: each name is another attribute
-			if i := c.complex.Find(name); i >= 0 {
+		for name, f := range h.Scaling { // order: each name is another attribute
+			if i := c.site.Complex.Find(name); i >= 0 {
 				p.num[i] *= f
 			}
 		}
@@ -375,4 +376,13 @@ func (l *hostLoad) number(attr int) (float64, bool) {
 		return 0, false
 	}
 	return l.num[attr], true
+}
+
+// statesOf are those of an instance that do not depend on load.
+func (n *hostNow) statesOf(in *site.Instance) grid.QueueState {
+	s := n.states[in.Place-1]
+	if in.Ambiguous {
+		s |= grid.QueueAmbiguous
+	}
+	return s
 }

@@ -126,9 +126,9 @@ func (c *Cluster) dump() string {
 	s := fmt.Sprintln("global", c.usedGlobal, "pes", c.peUsed)
 	c.jobs.rows.Scan(func(j, n uint32) bool { s += fmt.Sprintln("job", j, n); return true })
 	c.users.rows.Scan(func(u string, n uint32) bool { s += fmt.Sprintln("user", u, n); return true })
-	for i, h := range c.hosts {
+	for i, h := range c.site.Hosts {
 		n := c.nows.get(i)
-		s += fmt.Sprintln("host", h.name, n.used, n.states, steps(n.plans))
+		s += fmt.Sprintln("host", h.Name, n.used, n.states, steps(n.plans))
 		if c.adjusted != nil && c.adjusted[i].slots > 0 {
 			s += fmt.Sprintln("adjusted", c.adjusted[i])
 		}
@@ -136,8 +136,8 @@ func (c *Cluster) dump() string {
 	c.recent.rows.Scan(func(one start) bool { s += fmt.Sprintln("start", one); return true })
 	c.buckets.rows.Scan(func(b *bucket) bool {
 		used := slices.Clone(b.used)
-		for i, limit := range c.quotas.rules[b.key.rule].source.Capacity {
-			if c.quotas.rules[b.key.rule].shared && limit == complex.Unlimited {
+		for i, limit := range c.site.Quotas.Rules[b.key.Rule].Source.Capacity {
+			if c.site.Quotas.Rules[b.key.Rule].Shared && limit == complex.Unlimited {
 				used[i] = 0 // a resource map alone is counted for what started tasks hold of it
 			}
 		}
@@ -148,17 +148,17 @@ func (c *Cluster) dump() string {
 	})
 	s += fmt.Sprintln("planned", steps(c.planned.global), steps(c.planned.pes), steps([]*diagram{c.planned.rough}))
 	c.order.rows.Scan(func(r rank) bool {
-		s += fmt.Sprintln("order", c.instances[r.inst].name, r.first, r.second, r.gives)
+		s += fmt.Sprintln("order", c.site.Instances[r.inst].Name, r.first, r.second, r.gives)
 		return true
 	})
 	for i := range c.mapOrder {
 		c.mapOrder[i].rows.Scan(func(r rank) bool {
-			s += fmt.Sprintln("has instances of map", i, c.instances[r.inst].name, r.first, r.second)
+			s += fmt.Sprintln("has instances of map", i, c.site.Instances[r.inst].Name, r.first, r.second)
 			return true
 		})
 	}
 	c.full.rows.Scan(func(r rank) bool {
-		s += fmt.Sprintln("full", c.instances[r.inst].name, r.first, r.second)
+		s += fmt.Sprintln("full", c.site.Instances[r.inst].Name, r.first, r.second)
 		return true
 	})
 	return s
@@ -388,7 +388,7 @@ func (w *randomWorld) started(j *grid.Job, p Placement) *grid.JATask {
 // notTwice holds cores that are granted against those that tasks have.
 func (w *randomWorld) notTwice(cores []grid.CoreGrant) {
 	for _, g := range cores {
-		tree := w.c.hosts[w.c.hostAt[g.Host]].tree
+		tree := w.c.site.Hosts[w.c.site.HostAt[g.Host]].Tree
 		s, ok := tree.Mask(g.Text)
 		if !ok {
 			w.t.Fatalf("%s is granted, and is not of %s", g, tree.Text(nil))
@@ -404,9 +404,9 @@ func (w *randomWorld) notTwice(cores []grid.CoreGrant) {
 // threadsInUse writes down which threads of the hosts are in use.
 func (c *Cluster) threadsInUse() (s string) {
 	c.settle()
-	for i, h := range c.hosts {
-		if h.tree != nil {
-			s += fmt.Sprintln(h.name, h.tree.Text(c.nows.get(i).bound()))
+	for i, h := range c.site.Hosts {
+		if h.Tree != nil {
+			s += fmt.Sprintln(h.Name, h.Tree.Text(c.nows.get(i).bound()))
 		}
 	}
 	return s
@@ -418,9 +418,9 @@ func (c *Cluster) instancesTaken() string {
 	c.taken.rows.Scan(func(n taken) bool {
 		place := grid.GlobalHost
 		if n.host != wholeCluster {
-			place = c.hosts[n.host].name
+			place = c.site.Hosts[n.host].Name
 		}
-		name := c.complex.List[c.complex.Consumables[n.column]].Name
+		name := c.site.Complex.List[c.site.Complex.Consumables[n.column]].Name
 		lines = append(lines, slices.Repeat([]string{fmt.Sprintln(place, name, n.id, n.task>>32)}, n.times)...)
 		return true
 	})
@@ -437,7 +437,7 @@ func (w *randomWorld) instancesGranted() string {
 			place := m.Host
 			if m.Global {
 				place = grid.GlobalHost
-			} else if _, known := w.c.hostAt[place]; !known {
+			} else if _, known := w.c.site.HostAt[place]; !known {
 				continue // it has no queue instance any more
 			}
 			for _, id := range m.IDs {
@@ -454,9 +454,9 @@ func (w *randomWorld) instancesGranted() string {
 // instances of the resource maps that the job asks for as well.
 func (w *randomWorld) everywhere(j *grid.Job, found Placement) {
 	c := w.c.Copy(w.st)
-	all := *c.layout
-	all.mapColumns = nil
-	c.layout = &all
+	all := *c.site
+	all.MapColumns = nil
+	c.site = &all
 	if p, _ := c.FindPlacement(c.Need(j), &Cursor{}); fmt.Sprint(p) != fmt.Sprint(found) {
 		w.t.Fatalf("job %d: found %v, everywhere %v", j.ID, found, p)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/topology"
 )
 
@@ -17,76 +17,10 @@ import (
 // tasks have. What a run has booked and no task has yet is counted as if it were in units of
 // their own. Which units a task gets is chosen by Cores when it starts, near its instances.
 
-// topologyOf is the topology that a host reports: with NUMA nodes and caches, or that of Grid Engine.
-func topologyOf(l *grid.Load) string {
-	if l == nil {
-		return ""
-	}
-	if text, ok := l.Values.Get("m_topology_tree"); ok {
-		return text
-	}
-	text, _ := l.Values.Get("m_topology")
-	return text
-}
-
-// resolveTopology parses the topologies of the hosts; equal hosts share one.
-func (l *layout) resolveTopology(st *state.State) {
-	trees := map[string]*topology.Host{}
-	for _, h := range l.hosts {
-		if h.topology = topologyOf(st.Load(h.name)); h.topology == "" {
-			continue
-		}
-		tree, known := trees[h.topology]
-		if !known {
-			tree, _ = topology.Parse(h.topology)
-			trees[h.topology] = tree
-		}
-		if h.tree = tree; tree != nil {
-			h.supply.Capacity[l.complex.Threads] = float64(tree.Threads())
-		}
-	}
-}
-
 // otherTopology reports whether a host reports another topology than the one that was resolved.
 func (c *Cluster) otherTopology(host string) bool {
-	i, known := c.hostAt[host]
-	return known && c.hosts[i].topology != topologyOf(c.st.Load(host))
-}
-
-// unitOf is what a binding counts.
-func unitOf(b *grid.Binding) topology.Unit {
-	u, _ := topology.ParseUnit(b.Unit)
-	return u
-}
-
-// unitsFor is how many units a binding asks for, for so many slots on a host.
-func unitsFor(b *grid.Binding, slots uint32) int {
-	if b.Type == grid.BindHost {
-		return int(b.Amount)
-	}
-	return int(b.Amount) * int(slots)
-}
-
-// threadsFor is how many threads a demand takes of a host for so many slots; first: they are the first
-// that a task has there.
-func threadsFor(tree *topology.Host, d *complex.Demand, slots uint32, first bool) float64 {
-	if d.Binding == nil || d.Binding.Type == grid.BindHost && !first {
-		return 0
-	}
-	return float64(unitsFor(d.Binding, slots) * tree.Size(unitOf(d.Binding)))
-}
-
-// reserveThreads adds to a host of an advance reservation the threads that it holds for so many slots.
-func (h *host) reserveThreads(d *complex.Demand, slots uint32) {
-	if h.tree == nil {
-		return
-	}
-	capacity := &h.supply.Capacity[d.Column]
-	first := *capacity == complex.Unlimited
-	if first {
-		*capacity = 0
-	}
-	*capacity += threadsFor(h.tree, d, slots, first)
+	i, known := c.site.HostAt[host]
+	return known && c.site.Hosts[i].Topology != site.TopologyOf(c.st.Load(host))
 }
 
 // threads is amount for the column of threads.
@@ -97,7 +31,7 @@ func threads(l *level, d *complex.Demand, grants []grid.Grant, k int, started *g
 	first := firstOn(grants, k)
 	switch {
 	case started == nil:
-		return threadsFor(l.tree, d, grants[k].Slots, first)
+		return site.ThreadsFor(l.tree, d, grants[k].Slots, first)
 	case first:
 		return float64(boundOn(l.tree, started, grants[k].Host).Len())
 	}
@@ -136,8 +70,8 @@ func sameCores(a, b *grid.JATask) bool {
 // withThreads adds the column of threads to demands of a started task that has some, whatever its job
 // asks for now.
 func (c *Cluster) withThreads(demands []complex.Demand, t *grid.JATask) []complex.Demand {
-	if bound(t) && !slices.ContainsFunc(demands, func(d complex.Demand) bool { return d.Column == c.complex.Threads }) {
-		demands = append(demands, complex.Demand{Column: c.complex.Threads})
+	if bound(t) && !slices.ContainsFunc(demands, func(d complex.Demand) bool { return d.Column == c.site.Complex.Threads }) {
+		demands = append(demands, complex.Demand{Column: c.site.Complex.Threads})
 	}
 	return demands
 }
@@ -148,8 +82,8 @@ func (c *Cluster) bind(t *grid.JATask) {
 		return
 	}
 	for _, g := range t.Grants {
-		if i, known := c.hostAt[g.Host]; known && c.hosts[i].tree != nil {
-			if s := boundOn(c.hosts[i].tree, t, g.Host); s != nil {
+		if i, known := c.site.HostAt[g.Host]; known && c.site.Hosts[i].Tree != nil {
+			if s := boundOn(c.site.Hosts[i].Tree, t, g.Host); s != nil {
 				n := c.own(i)
 				all := n.bound().Plus(s)
 				n.cores = &all
@@ -164,14 +98,14 @@ func (c *Cluster) unbind(t *grid.JATask) {
 		return
 	}
 	for _, g := range t.Grants {
-		i, known := c.hostAt[g.Host]
-		if !known || c.hosts[i].tree == nil {
+		i, known := c.site.HostAt[g.Host]
+		if !known || c.site.Hosts[i].Tree == nil {
 			continue
 		}
 		var left topology.Set
 		c.st.EachOnHost(g.Host, func(o *grid.JATask) {
 			if bound(o) && (o.Job != t.Job || o.ID != t.ID) {
-				left = left.Plus(boundOn(c.hosts[i].tree, o, g.Host))
+				left = left.Plus(boundOn(c.site.Hosts[i].Tree, o, g.Host))
 			}
 		})
 		c.own(i).cores = &left
@@ -180,12 +114,12 @@ func (c *Cluster) unbind(t *grid.JATask) {
 
 // freeUnits is how many units of a demand a level can give throughout the window.
 func (c *Cluster) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
-	u := unitOf(d.Binding)
+	u := site.UnitOf(d.Binding)
 	size := float64(l.tree.Size(u))
 	if size == 0 {
 		return 0
 	}
-	column := c.complex.Threads
+	column := c.site.Complex.Threads
 	left := math.Floor((l.supply.Capacity[column]-c.inUse(l, column))/size + tiny)
 	if l.cores == nil || c.ahead() {
 		return left
@@ -232,19 +166,19 @@ func (n *Need) allowed(tree *topology.Host) topology.Set {
 }
 
 // unbindable is why a host can never bind a job, whatever is in use there.
-func (n *Need) unbindable(h *host) Reason {
+func (n *Need) unbindable(h *site.Host) Reason {
 	b := n.Job.Binding
 	if !b.Decided() {
 		return Reason{}
 	}
-	why := Reason{Code: NotBindable, Object: h.name, What: b.Options()}
+	why := Reason{Code: NotBindable, Object: h.Name, What: b.Options()}
 	switch {
-	case h.tree == nil:
+	case h.Tree == nil:
 		why.Offer = "it reports no topology"
-	case n.allowed(h.tree) == nil:
-		why.Offer = fmt.Sprintf("bfilter is not of its topology %s", h.topology)
+	case n.allowed(h.Tree) == nil:
+		why.Offer = fmt.Sprintf("bfilter is not of its topology %s", h.Topology)
 	default:
-		units := h.tree.Count(unitOf(b), n.allowed(h.tree))
+		units := h.Tree.Count(site.UnitOf(b), n.allowed(h.Tree))
 		if units >= int(b.Amount) {
 			return Reason{}
 		}
@@ -267,8 +201,8 @@ func (c *Cluster) unitsOffered(l *level, n *Need) string {
 func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) (out []grid.CoreGrant, why Reason) {
 	c.settle()
 	for i, g := range grants {
-		h, known := c.hostAt[g.Host]
-		if !known || c.hosts[h].tree == nil || !firstOn(grants, i) {
+		h, known := c.site.HostAt[g.Host]
+		if !known || c.site.Hosts[h].Tree == nil || !firstOn(grants, i) {
 			continue
 		}
 		s, shared := topology.Set(nil), false
@@ -283,7 +217,7 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 			s, shared = c.masked(h, maps), true
 		}
 		if s != nil {
-			out = append(out, grid.CoreGrant{Host: g.Host, Text: c.hosts[h].tree.Text(s), Shared: shared})
+			out = append(out, grid.CoreGrant{Host: g.Host, Text: c.site.Hosts[h].Tree.Text(s), Shared: shared})
 		}
 	}
 	return out, Reason{}
@@ -291,14 +225,14 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 
 // eachDevice calls f with the instances that grants have on a host.
 func (c *Cluster) eachDevice(h int, maps []grid.MapGrant, f func(resource string, in *complex.Instance)) {
-	host := c.hosts[h]
+	host := c.site.Hosts[h]
 	for i := range maps {
 		g := &maps[i]
 		column := c.columnOf(g.Resource)
-		if g.Host != host.name || g.Global || column < 0 {
+		if g.Host != host.Name || g.Global || column < 0 {
 			continue
 		}
-		m := host.supply.Maps[column]
+		m := host.Supply.Maps[column]
 		for k := range m {
 			if slices.Contains(g.IDs, m[k].ID) {
 				f(g.Resource, &m[k])
@@ -309,7 +243,7 @@ func (c *Cluster) eachDevice(h int, maps []grid.MapGrant, f func(resource string
 
 func (c *Cluster) devicesOn(h int, maps []grid.MapGrant) (out []topology.Device) {
 	c.eachDevice(h, maps, func(resource string, in *complex.Instance) {
-		out = append(out, deviceOf(c.hosts[h].tree, resource, in))
+		out = append(out, deviceOf(c.site.Hosts[h].Tree, resource, in))
 	})
 	return out
 }
@@ -317,7 +251,7 @@ func (c *Cluster) devicesOn(h int, maps []grid.MapGrant) (out []topology.Device)
 // masked returns the cores that the masks of instances have, without those that others have for
 // themselves, if there are any left; nil: there are no masks of this host.
 func (c *Cluster) masked(h int, maps []grid.MapGrant) (s topology.Set) {
-	tree := c.hosts[h].tree
+	tree := c.site.Hosts[h].Tree
 	c.eachDevice(h, maps, func(_ string, in *complex.Instance) {
 		if in.Mask == "" {
 			return

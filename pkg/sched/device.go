@@ -10,17 +10,17 @@ import (
 // that a task has there, maps, are its own; the others are closed to it.
 func (c *Cluster) Devices(host string, maps []grid.MapGrant) []grid.Device {
 	c.settle()
-	h, known := c.hostAt[host]
+	h, known := c.site.HostAt[host]
 	if !known {
 		return nil
 	}
 	var all []grid.Device
-	for column, attr := range c.complex.Consumables {
-		a := &c.complex.List[attr]
+	for column, attr := range c.site.Complex.Consumables {
+		a := &c.site.Complex.List[attr]
 		if a.Type != grid.TypeMap {
 			continue
 		}
-		supply, global := c.givesMap(c.hosts[h], column)
+		supply, global := c.givesMap(c.site.Hosts[h], column)
 		var own []string
 		for i := range maps {
 			if g := &maps[i]; g.Resource == a.Name && g.Host == host && g.Global == global {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // The earliest start of a parallel job: bounds that are easily had (cluster,
@@ -31,7 +32,7 @@ func (c *Cluster) earliestParallel(n *Need, from grid.Time) (best Placement, at 
 
 // earliestIn looks in one PE, for a time that is no later than another.
 func (c *Cluster) earliestIn(n *Need, i int, from, latest grid.Time) (Placement, grid.Time, Reason) {
-	pe := c.pes[i]
+	pe := c.site.PEs[i]
 	why := Reason{Code: PEOffersOnly, Object: pe.Name}
 	rule, ok := parseRule(pe.AllocationRule)
 	if !ok {
@@ -79,26 +80,26 @@ func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.
 	for tried := false; ; tried = true {
 		later := c.gives(c.atGlobal(), n, least, true, t)
 		if c.peLimits(i) {
-			later = c.waitFor(c.planned.pes[i], float64(c.peUsed[i]), n.gross, later, float64(int(c.pes[i].Slots)-least), c.clock())
+			later = c.waitFor(c.planned.pes[i], float64(c.peUsed[i]), n.gross, later, float64(int(c.site.PEs[i].Slots)-least), c.clock())
 		}
 		later = c.roughWait(n.gross, later, least)
 		if later == never || tried && later == t { // it is what the hosts have said
 			return later
 		}
-		if t = c.hostsBound(n, c.partners(n, c.pes[i].Name), c.pes[i].Name, rule, least, later); t == never {
+		if t = c.hostsBound(n, c.partners(n, c.site.PEs[i].Name), c.site.PEs[i].Name, rule, least, later); t == never {
 			return never
 		}
 	}
 }
 
 // partners are the hosts that can take part in a PE at any time.
-func (c *Cluster) partners(n *Need, pe string) []*host {
+func (c *Cluster) partners(n *Need, pe string) []*site.Host {
 	s := &c.scratch
 	s.partners = s.partners[:0]
-	for i, h := range c.hosts {
+	for i, h := range c.site.Hosts {
 		ranks := c.nows.get(i).ranks
-		for k, in := range h.instances {
-			if ranks[k].inst >= 0 && in.pes.Has(pe) && c.suits(n, in) {
+		for k, in := range h.Instances {
+			if ranks[k].inst >= 0 && in.PEs.Has(pe) && c.suits(n, in) {
 				s.partners = append(s.partners, h)
 				break
 			}
@@ -108,7 +109,7 @@ func (c *Cluster) partners(n *Need, pe string) []*host {
 }
 
 // hostsBound is bound as far as hosts decide.
-func (c *Cluster) hostsBound(n *Need, hosts []*host, pe string, rule rule, least int, t grid.Time) grid.Time {
+func (c *Cluster) hostsBound(n *Need, hosts []*site.Host, pe string, rule rule, least int, t grid.Time) grid.Time {
 	count := 1 // of hosts that must give their part at once
 	switch {
 	case len(hosts) == 0:
@@ -135,11 +136,11 @@ func (c *Cluster) hostsBound(n *Need, hosts []*host, pe string, rule rule, least
 }
 
 // hostGives is a time before which a host cannot give so many slots, with the master task among them or as it may be.
-func (c *Cluster) hostGives(n *Need, h *host, pe string, slots int, master bool, t grid.Time) grid.Time {
-	now := c.nows.get(h.index)
-	var only *instance // that can give them, if there is just one
-	for k, in := range h.instances {
-		if now.ranks[k].inst < 0 || !in.pes.Has(pe) || !c.suits(n, in) {
+func (c *Cluster) hostGives(n *Need, h *site.Host, pe string, slots int, master bool, t grid.Time) grid.Time {
+	now := c.nows.get(h.Index)
+	var only *site.Instance // that can give them, if there is just one
+	for k, in := range h.Instances {
+		if now.ranks[k].inst < 0 || !in.PEs.Has(pe) || !c.suits(n, in) {
 			continue
 		}
 		if only != nil {
@@ -160,14 +161,14 @@ func (c *Cluster) hostGives(n *Need, h *host, pe string, slots int, master bool,
 
 // part is a host in sumBound: what it gives, and until when that stays so.
 type part struct {
-	host  *host
+	host  *site.Host
 	slots int
 	until grid.Time
 }
 
 // sumBound is the first time, from a time on, at which hosts can give so many
 // slots together: it follows the changes, host by host, in their order.
-func (c *Cluster) sumBound(n *Need, hosts []*host, pe string, least int, t grid.Time) grid.Time {
+func (c *Cluster) sumBound(n *Need, hosts []*site.Host, pe string, least int, t grid.Time) grid.Time {
 	s := &c.scratch
 	s.parts, s.queues = s.parts[:0], s.queues[:0]
 	c.setWindow(t, n)
@@ -219,15 +220,15 @@ func sink(parts []part, i int) {
 
 // changes is the next time at which something planned on a host changes for so many seconds from t on, or a calendar opens
 // one of its queues.
-func (c *Cluster) changes(h *host, seconds float64, t grid.Time, clock clock) grid.Time {
+func (c *Cluster) changes(h *site.Host, seconds float64, t grid.Time, clock clock) grid.Time {
 	next := never
-	for _, d := range c.nows.get(h.index).plans {
+	for _, d := range c.nows.get(h.Index).plans {
 		if d != nil {
 			next = min(next, d.stays(t, seconds, clock))
 		}
 	}
-	for _, in := range h.instances {
-		for _, w := range in.closed {
+	for _, in := range h.Instances {
+		for _, w := range in.Closed {
 			if w.End > t {
 				next = min(next, w.End)
 			}
@@ -255,7 +256,7 @@ func (c *Cluster) nextRelease(t grid.Time) grid.Time {
 		}
 		return true
 	})
-	for _, h := range c.hosts {
+	for _, h := range c.site.Hosts {
 		next = min(next, c.changes(h, 0, t, clock))
 	}
 	return next

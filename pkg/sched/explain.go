@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // offersOnly is the reason of a level that cannot give one slot: what it has
@@ -13,8 +14,8 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	if attr < 0 {
 		return Reason{Code: QueueUnavailable, Object: object}
 	}
-	a := &c.complex.List[attr]
-	if a.Column == c.complex.Threads {
+	a := &c.site.Complex.List[attr]
+	if a.Column == c.site.Complex.Threads {
 		return Reason{Code: NotBindable, Object: object, What: n.Job.Binding.Options(), Offer: c.unitsOffered(&l, n)}
 	}
 	offer, request := "", requestText(n.Job)
@@ -83,7 +84,7 @@ func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
 	if n.Job.AR != 0 && c.ar == nil {
 		return c.explainInside(n, why, most)
 	}
-	for _, in := range c.instances {
+	for _, in := range c.site.Instances {
 		if r := c.stateReason(in); !r.Fits() {
 			continue // reported once for all jobs: see Closed
 		}
@@ -96,35 +97,35 @@ func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
 }
 
 // whyNot is why one instance cannot take a job.
-func (c *Cluster) whyNot(n *Need, in *instance) Reason {
+func (c *Cluster) whyNot(n *Need, in *site.Instance) Reason {
 	if r := c.static(n, in); !r.Fits() {
 		return r
 	}
-	now := c.nows.get(in.host.index)
-	if now.row(in.place)[0] >= in.supply.Capacity[0] || c.alarm(in, now).of != nil {
+	now := c.nows.get(in.Host.Index)
+	if now.row(in.Place)[0] >= in.Supply.Capacity[0] || c.alarm(in, now).of != nil {
 		return Reason{} // reported once for all jobs
 	}
 	if c.closedByCalendar(in) {
-		return Reason{Code: QueueCloses, Object: in.name}
+		return Reason{Code: QueueCloses, Object: in.Name}
 	}
 	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
-		return Reason{Code: NotAtQueue, Object: in.name, What: requestText(n.Job),
-			Offer: "job requests unknown resource (" + c.complex.List[attr].Name + ")"}
+		return Reason{Code: NotAtQueue, Object: in.Name, What: requestText(n.Job),
+			Offer: "job requests unknown resource (" + c.site.Complex.List[attr].Name + ")"}
 	}
 	if slave, master, why := c.roles(n, in, now); !slave && !master {
 		return why
 	}
-	l := c.atHost(in.host, now)
+	l := c.atHost(in.Host, now)
 	if r, attr := c.slots(l, n); !r.any(n) {
-		return c.offersOnly(NotAtHost, in.host.name, "h", l, n, attr)
+		return c.offersOnly(NotAtHost, in.Host.Name, "h", l, n, attr)
 	}
 	l = c.atInstance(in, now)
 	if r, attr := c.slots(l, n); !r.any(n) {
-		return c.offersOnly(NotAtQueue, in.name, "q", l, n, attr)
+		return c.offersOnly(NotAtQueue, in.Name, "q", l, n, attr)
 	}
 	pe := ""
 	if len(n.pes) > 0 {
-		pe = c.pes[n.pes[0]].Name
+		pe = c.site.PEs[n.pes[0]].Name
 	}
 	_, hit := c.quotaSlots(n, pe, in, nil)
 	return hit
@@ -135,15 +136,15 @@ func (c *Cluster) whyNot(n *Need, in *instance) Reason {
 func (c *Cluster) Closed(most int) []Reason {
 	c.settle()
 	var out []Reason
-	for _, in := range c.instances {
+	for _, in := range c.site.Instances {
 		if len(out) >= most {
 			break
 		}
-		now := c.nows.get(in.host.index)
+		now := c.nows.get(in.Host.Index)
 		r := c.stateReason(in)
 		if r.Fits() {
-			if now.row(in.place)[0] >= in.supply.Capacity[0] {
-				r = Reason{Code: QueueFull, Object: in.name}
+			if now.row(in.Place)[0] >= in.Supply.Capacity[0] {
+				r = Reason{Code: QueueFull, Object: in.Name}
 			} else {
 				r = c.alarming(in, now)
 			}
@@ -159,21 +160,21 @@ func (c *Cluster) Closed(most int) []Reason {
 }
 
 // alarming is the alarm of an instance as a reason.
-func (c *Cluster) alarming(in *instance, now *hostNow) Reason {
+func (c *Cluster) alarming(in *site.Instance, now *hostNow) Reason {
 	a := c.alarm(in, now)
 	if a.of == nil {
 		return Reason{}
 	}
-	return Reason{Code: a.code, Object: in.name, What: c.alarmText(in, now, a.of, a.factor)}
+	return Reason{Code: a.code, Object: in.Name, What: c.alarmText(in, now, a.of, a.factor)}
 }
 
 // alarmText explains an alarm: np_load_avg=1.800000 (no load adjustment) >=
 // 1.75, or (= 0.300000 + 0.50 * 24.000000 with nproc=8).
-func (c *Cluster) alarmText(in *instance, now *hostNow, t *complex.Threshold, factor float64) string {
+func (c *Cluster) alarmText(in *site.Instance, now *hostNow, t *complex.Threshold, factor float64) string {
 	if t.Attr < 0 {
 		return "unknown complex attribute " + t.Name
 	}
-	a := &c.complex.List[t.Attr]
+	a := &c.site.Complex.List[t.Attr]
 	v, ok := c.thresholdValue(in, now, factor, t)
 	if !ok {
 		return "no value for attribute " + t.Name
@@ -183,7 +184,7 @@ func (c *Cluster) alarmText(in *instance, now *hostNow, t *complex.Threshold, fa
 		if !a.IsLoad() {
 			amount = -amount
 		}
-		raw, _ := c.policy.adjustmentFor(t.Attr)
+		raw, _ := c.site.Policy.AdjustmentFor(t.Attr)
 		adjusted = fmt.Sprintf(" (= %s + %.2f * %f with nproc=%d)", a.Format(v-amount), raw, factor, now.load.Processors)
 	}
 	return t.Name + "=" + a.Format(v) + adjusted + " " + string(a.Relop) + " " + t.Text

@@ -26,12 +26,12 @@ func TestStartsAreForgotten(t *testing.T) {
 		apply(events.Add(attr))
 	}
 	apply(events.Add(conf), events.Add(grid.DefaultExecHost("h1")), events.Add(q), events.Add(&grid.QInstance{Queue: "all.q", Host: "h1"}), events.Add(job))
-	if c.settle(); len(c.policy.adjustments) == 0 {
+	if c.settle(); len(c.site.Policy.Adjustments) == 0 {
 		t.Fatal("load is not adjusted")
 	}
 	kept := func() (starts int, slots int64) {
 		c.catchUp()
-		return c.recent.rows.Len(), c.adjusted[c.hostAt["h1"]].slots
+		return c.recent.rows.Len(), c.adjusted[c.site.HostAt["h1"]].slots
 	}
 	start := func(task uint32) {
 		apply(events.Add(&grid.JATask{Job: 1, ID: task, Attempt: 1, Status: grid.Running, Start: now, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))

@@ -55,15 +55,15 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 		return r
 	}
 	if c.closedByCalendar(in) {
-		return Reason{Code: QueueCloses, Object: in.name}
+		return Reason{Code: QueueCloses, Object: in.Name}
 	}
 	if r := c.static(n, in); !r.Fits() {
 		return r
 	}
-	if pe != "" && !in.pes.Has(pe) {
-		return Reason{Code: NotInPEList, Object: in.name, What: pe}
+	if pe != "" && !in.PEs.Has(pe) {
+		return Reason{Code: NotInPEList, Object: in.Name, What: pe}
 	}
-	now := c.nows.get(in.host.index)
+	now := c.nows.get(in.Host.Index)
 	if slave, master, why := c.roles(n, in, now); i == 0 && !master || (i > 0 || g.Slots > 1) && !slave {
 		return why
 	}
@@ -77,19 +77,19 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 		}
 	}
 	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
-		return Reason{Code: UnknownResource, What: c.complex.List[attr].Name}
+		return Reason{Code: UnknownResource, What: c.site.Complex.List[attr].Name}
 	}
 	first := grants[0]
 	if r, narrow := c.slots(c.atInstance(in, now), n); !r.holds(onQueue, g.Host == first.Host && g.Queue == first.Queue) {
 		if narrow == 0 {
-			return Reason{Code: GrantSlots, Object: in.name, Slots: r.slots}
+			return Reason{Code: GrantSlots, Object: in.Name, Slots: r.slots}
 		}
-		return c.offersOnly(NotAtQueue, in.name, "q", c.atInstance(in, now), n, narrow)
+		return c.offersOnly(NotAtQueue, in.Name, "q", c.atInstance(in, now), n, narrow)
 	}
-	l := c.atHost(in.host, now)
+	l := c.atHost(in.Host, now)
 	l.factor = 0 // the adjustments of a moment are the scheduler's
 	if r, narrow := c.slots(l, n); !r.holds(onHost, g.Host == first.Host) {
-		return c.offersOnly(NotAtHost, in.host.name, "h", l, n, narrow)
+		return c.offersOnly(NotAtHost, in.Host.Name, "h", l, n, narrow)
 	}
 	return Reason{}
 }
@@ -105,8 +105,8 @@ func (c *Cluster) fitsPE(n *Need, pe string, slots uint32) Reason {
 	if i < 0 || !pattern.Match(n.Job.PE, pe) {
 		return Reason{Code: PENoMatch, Object: n.Job.PE}
 	}
-	p := c.pes[i]
-	if !c.permits(n.Job.Owner, n.Job.Group, p.UserLists, p.XUserLists) {
+	p := c.site.PEs[i]
+	if !c.site.Permits(n.Job.Owner, n.Job.Group, p.UserLists, p.XUserLists) {
 		return Reason{Code: NoAccessPE, Object: pe}
 	}
 	if !n.Job.PERange.Contains(slots) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // A job that does not fit anywhere does not fit later either, until some host
@@ -15,18 +16,8 @@ import (
 // improvement is a host that may accept what it could not before.
 type improvement struct {
 	host  int
-	attrs attrSet // of load values that have changed: only needs that read one of them may fit
+	attrs site.AttrSet // of load values that have changed: only needs that read one of them may fit
 }
-
-// attrSet is a set of complex attributes. Several of them may be the same bit: a set may contain more than was put in.
-type attrSet uint64
-
-// anyAttr is in the set of each need: an improvement with it is one for all of them.
-const anyAttr attrSet = 1
-
-const everyAttr = ^attrSet(0)
-
-func (s *attrSet) add(attr int) { *s |= 1 << (1 + attr%63) }
 
 // improvements are the hosts that improved since the epoch began.
 type improvements struct {
@@ -62,14 +53,14 @@ func (c *Cluster) improvements() *improvements {
 }
 
 // noteImproved notes that a host may accept what it could not before.
-func (c *Cluster) noteImproved(host int) { c.noteImprovement(improvement{host, anyAttr}) }
+func (c *Cluster) noteImproved(host int) { c.noteImprovement(improvement{host, site.AnyAttr}) }
 
 func (c *Cluster) noteImprovement(i improvement) {
 	if c.of != nil {
 		return
 	}
 	g := &c.improved
-	if len(g.list) > 4*len(c.hosts)+1024 { // copies have the old list
+	if len(g.list) > 4*len(c.site.Hosts)+1024 { // copies have the old list
 		half := len(g.list) / 2
 		g.list, g.dropped = slices.Clone(g.list[half:]), g.dropped+half
 	}
@@ -78,7 +69,7 @@ func (c *Cluster) noteImprovement(i improvement) {
 
 // orderMatters reports whether a search for a parallel job may find a place, or none, because of the order of the hosts, which follows
 // their load: under quotas it does not try every division of the slots.
-func (c *Cluster) orderMatters() bool { return len(c.quotas.rules) > 0 }
+func (c *Cluster) orderMatters() bool { return len(c.site.Quotas.Rules) > 0 }
 
 // noteLoad notes a new load report of a host, of which mostAtOnce was most before. opened: an instance has left load alarm.
 func (c *Cluster) noteLoad(host int, was *hostLoad, most int, opened bool) {
@@ -97,18 +88,18 @@ func (c *Cluster) noteLoad(host int, was *hostLoad, most int, opened bool) {
 }
 
 // changedAttrs are the attributes of which two load reports have different values.
-func (c *Cluster) changedAttrs(was, now *hostLoad) (changed attrSet) {
-	for i := range c.complex.List {
-		a := &c.complex.List[i]
+func (c *Cluster) changedAttrs(was, now *hostLoad) (changed site.AttrSet) {
+	for i := range c.site.Complex.List {
+		a := &c.site.Complex.List[i]
 		if a.Numeric {
 			if w, n := was.num[i], now.num[i]; w != n && (w == w || n == n) {
-				changed.add(i)
+				changed.Add(i)
 			}
 			continue
 		}
 		w, had := was.text(a.Name)
 		if n, has := now.text(a.Name); w != n || had != has {
-			changed.add(i)
+			changed.Add(i)
 		}
 	}
 	return changed
@@ -125,13 +116,13 @@ func (c *Cluster) noteReleased(b booking) {
 		return
 	}
 	for _, d := range c.buffer {
-		if c.layout.global.Capacity[d.Column] < complex.Unlimited {
+		if c.site.Global.Capacity[d.Column] < complex.Unlimited {
 			c.noteAllImproved()
 			return
 		}
 	}
 	for _, g := range b.run.Grants {
-		if h, ok := c.hostAt[g.Host]; ok {
+		if h, ok := c.site.HostAt[g.Host]; ok {
 			c.noteImproved(h)
 		} else {
 			c.noteAllImproved()
@@ -174,7 +165,7 @@ func (c *Cluster) stillFails(n *Need) bool {
 
 func (c *Cluster) fitsOn(n *Need, host int) bool {
 	now := c.nows.get(host)
-	for k, in := range c.hosts[host].instances {
+	for k, in := range c.site.Hosts[host].Instances {
 		if !c.usable(now.ranks[k]) || !c.suits(n, in) {
 			continue
 		}

@@ -23,15 +23,15 @@ func (c *Cluster) Open() []int {
 
 // InstanceAt names the queue instance of a number.
 func (c *Cluster) InstanceAt(number int) (queue, host string) {
-	in := c.instances[number]
-	return in.queue.Name, in.host.name
+	in := c.site.Instances[number]
+	return in.Queue.Name, in.Host.Name
 }
 
 // InstanceOf is the number of the instance that a grant is of, -1 when it does
 // not exist any more.
 func (c *Cluster) InstanceOf(g grid.Grant) int {
 	c.settle()
-	if i, ok := c.instAt[g.Instance()]; ok {
+	if i, ok := c.site.InstAt[g.Instance()]; ok {
 		return i
 	}
 	return -1
@@ -40,9 +40,9 @@ func (c *Cluster) InstanceOf(g grid.Grant) int {
 // InstancesOn lists the instances on a host, by number.
 func (c *Cluster) InstancesOn(host string) (out []int) {
 	c.settle()
-	if i, ok := c.hostAt[host]; ok {
-		for _, in := range c.hosts[i].instances {
-			out = append(out, in.index)
+	if i, ok := c.site.HostAt[host]; ok {
+		for _, in := range c.site.Hosts[i].Instances {
+			out = append(out, in.Index)
 		}
 	}
 	return out
@@ -52,16 +52,16 @@ func (c *Cluster) InstancesOn(host string) (out []int) {
 // that are free. A host that limits slots has no more than that.
 func (c *Cluster) Usable() (slots, free int) {
 	c.settle()
-	for _, h := range c.hosts {
-		now := c.nows.get(h.index)
+	for _, h := range c.site.Hosts {
+		now := c.nows.get(h.Index)
 		all, used := 0.0, 0.0
-		for _, in := range h.instances {
+		for _, in := range h.Instances {
 			if c.stateReason(in).Fits() {
-				all += in.supply.Capacity[0]
-				used += min(now.row(in.place)[0], in.supply.Capacity[0])
+				all += in.Supply.Capacity[0]
+				used += min(now.row(in.Place)[0], in.Supply.Capacity[0])
 			}
 		}
-		all = min(all, h.supply.Capacity[0])
+		all = min(all, h.Supply.Capacity[0])
 		slots += int(all)
 		free += int(max(all-used, 0))
 	}
@@ -71,16 +71,16 @@ func (c *Cluster) Usable() (slots, free int) {
 // Allows reports whether an instance takes jobs, and this one's by what is
 // configured; it may be busy.
 func (c *Cluster) Allows(n *Need, number int) bool {
-	in := c.instances[number]
+	in := c.site.Instances[number]
 	return c.stateReason(in).Fits() && c.suits(n, in)
 }
 
 // FindPlacementAt is FindPlacement for one instance, without soft requests.
 func (c *Cluster) FindPlacementAt(n *Need, number int) (p Placement, ok bool) {
 	c.setWindow(c.now, n)
-	in := c.instances[number]
-	now := c.nows.get(in.host.index)
-	if r := now.ranks[in.place-1]; r.inst < 0 || r.full || !c.suits(n, in) {
+	in := c.site.Instances[number]
+	now := c.nows.get(in.Host.Index)
+	if r := now.ranks[in.Place-1]; r.inst < 0 || r.full || !c.suits(n, in) {
 		return p, false
 	}
 	if g, _ := c.slots(c.atGlobal(), n); g.lead == 0 {
@@ -89,5 +89,5 @@ func (c *Cluster) FindPlacementAt(n *Need, number int) (p Placement, ok bool) {
 	if c.instanceSlots(n, in) == 0 {
 		return p, false
 	}
-	return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, true
+	return Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1}, true
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/topology"
 )
 
@@ -18,41 +19,41 @@ type level struct {
 	now    *hostNow       // of a host: its load counts too
 	factor float64        // load adjustment
 	whole  *level         // of an advance reservation: what it is a part of
-	sick   []sick         // instances of its resource maps that are not in service
+	sick   []site.Sick    // instances of its resource maps that are not in service
 	place  string         // where they are
 	tree   *topology.Host // of a host, nil: not known
 	cores  *hostNow       // of which it is known which threads are in use; nil: only how many are
 }
 
 func (c *Cluster) atGlobal() level {
-	l := level{supply: &c.layout.global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global, sick: c.layout.sick, place: grid.GlobalHost}
+	l := level{supply: &c.site.Global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global, sick: c.site.Sick, place: grid.GlobalHost}
 	if c.of != nil {
 		l.whole = c.of.atGlobal().around()
 	}
 	return l
 }
 
-func (c *Cluster) atHost(h *host, n *hostNow) level {
-	l := level{supply: &h.supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n, sick: h.sick, place: h.name, tree: h.tree}
+func (c *Cluster) atHost(h *site.Host, n *hostNow) level {
+	l := level{supply: &h.Supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n, sick: h.Sick, place: h.Name, tree: h.Tree}
 	if c.ar == nil {
 		l.cores = n
 	}
 	if !c.ahead() {
-		l.factor = c.adjustment(h.index)
+		l.factor = c.adjustment(h.Index)
 	}
 	if c.of != nil {
-		i := c.of.hostAt[h.name]
-		l.whole = c.of.atHost(c.of.hosts[i], c.of.nows.get(i)).around()
-		l.whole.whole = c.of.sharedAt(c.of.hosts[i])
+		i := c.of.site.HostAt[h.Name]
+		l.whole = c.of.atHost(c.of.site.Hosts[i], c.of.nows.get(i)).around()
+		l.whole.whole = c.of.sharedAt(c.of.site.Hosts[i])
 	}
 	return l
 }
 
-func (c *Cluster) atInstance(in *instance, n *hostNow) level {
-	l := level{supply: &in.supply, used: n.row(in.place), plans: n.diagrams(in.place), guests: n.guestsOf(in.place)}
+func (c *Cluster) atInstance(in *site.Instance, n *hostNow) level {
+	l := level{supply: &in.Supply, used: n.row(in.Place), plans: n.diagrams(in.Place), guests: n.guestsOf(in.Place)}
 	if c.of != nil {
-		in = c.of.instances[c.of.instAt[in.name]]
-		l.whole = c.of.atInstance(in, c.of.nows.get(in.host.index)).around()
+		in = c.of.site.Instances[c.of.site.InstAt[in.Name]]
+		l.whole = c.of.atInstance(in, c.of.nows.get(in.Host.Index)).around()
 	}
 	return l
 }
@@ -91,7 +92,7 @@ func (c *Cluster) slots(l level, n *Need) (r room, narrow int) {
 		if cap == complex.Unlimited {
 			continue
 		}
-		attr := c.complex.Consumables[d.Column]
+		attr := c.site.Complex.Consumables[d.Column]
 		if d.Exclusive {
 			if d.Amount > 0 && c.inUse(&l, 0) > 0 {
 				return room{}, attr
@@ -169,7 +170,7 @@ func roomFor(d *complex.Demand, left float64) (slots, lead float64) {
 func (c *Cluster) corrected(l *level, booked int, ahead bool) float64 {
 	cap := l.supply.Capacity[booked] - c.outOfService(l, booked, ahead)
 	if l.now != nil && booked != 0 {
-		if v, ok := c.loadOf(l.now, l.factor, c.complex.Consumables[booked]); ok {
+		if v, ok := c.loadOf(l.now, l.factor, c.site.Complex.Consumables[booked]); ok {
 			cap = min(cap, l.used[booked]+v)
 		}
 	}
@@ -182,9 +183,9 @@ const tiny = 1e-9
 // exclusiveInUse returns the exclusive attribute that a task holds here already,
 // -1 when none does.
 func (c *Cluster) exclusiveInUse(l *level) int {
-	for _, place := range c.complex.Exclusives {
+	for _, place := range c.site.Complex.Exclusives {
 		if l.supply.Capacity[place] < complex.Unlimited && c.inUse(l, place) > 0 {
-			return c.complex.Consumables[place]
+			return c.site.Complex.Consumables[place]
 		}
 	}
 	return -1
@@ -197,7 +198,7 @@ func (c *Cluster) loadSlots(l *level, n *Need) (slots, lead float64, narrow int)
 	for i := range n.conditions {
 		k := &n.conditions[i]
 		if _, configured := l.supply.Fixed[k.Attr]; configured {
-			if a := &c.complex.List[k.Attr]; !a.Ordered() || !a.Numeric {
+			if a := &c.site.Complex.List[k.Attr]; !a.Ordered() || !a.Numeric {
 				continue // for == and != the configured value counts
 			}
 		}
@@ -218,7 +219,7 @@ func (c *Cluster) loadSlots(l *level, n *Need) (slots, lead float64, narrow int)
 }
 
 func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
-	a := &c.complex.List[k.Attr]
+	a := &c.site.Complex.List[k.Attr]
 	if !a.Numeric {
 		if v, ok := l.now.load.text(a.Name); ok && !a.Matches(k.Expr, v) {
 			return 0
@@ -240,7 +241,7 @@ func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
 // unknownAttr returns the index of an attribute that is requested in a scope and neither
 // configured nor reported at the cluster, the host or the instance, -1 when all
 // are known.
-func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *instance, now *hostNow) int {
+func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now *hostNow) int {
 	for i := range n.conditions {
 		if k := &n.conditions[i]; k.Of == of && !c.known(k.Attr, in, now) {
 			return k.Attr
@@ -248,9 +249,9 @@ func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *instance, now *hos
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
-		if d.Requested && d.AskedIn(of) && in.supply.Capacity[d.Column] == complex.Unlimited &&
-			in.host.supply.Capacity[d.Column] == complex.Unlimited && c.layout.global.Capacity[d.Column] == complex.Unlimited && c.layout.global.Maps[d.Column] == nil {
-			attr := c.complex.Consumables[d.Column]
+		if d.Requested && d.AskedIn(of) && in.Supply.Capacity[d.Column] == complex.Unlimited &&
+			in.Host.Supply.Capacity[d.Column] == complex.Unlimited && c.site.Global.Capacity[d.Column] == complex.Unlimited && c.site.Global.Maps[d.Column] == nil {
+			attr := c.site.Complex.Consumables[d.Column]
 			if !c.known(attr, in, now) {
 				return attr
 			}
@@ -259,13 +260,13 @@ func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *instance, now *hos
 	return -1
 }
 
-func (c *Cluster) known(attr int, in *instance, now *hostNow) bool {
-	for _, s := range [...]*complex.Supply{&in.supply, &in.host.supply, &c.layout.global} {
+func (c *Cluster) known(attr int, in *site.Instance, now *hostNow) bool {
+	for _, s := range [...]*complex.Supply{&in.Supply, &in.Host.Supply, &c.site.Global} {
 		if _, ok := s.Fixed[attr]; ok {
 			return true
 		}
 	}
-	a := &c.complex.List[attr]
+	a := &c.site.Complex.List[attr]
 	if a.Numeric {
 		_, ok := c.loadOf(now, 0, attr)
 		return ok
@@ -279,20 +280,20 @@ func (c *Cluster) known(attr int, in *instance, now *hostNow) bool {
 
 // alarmSlots returns how many slots may start in an instance before a load
 // threshold is reached: the next one and as many as the adjustment leaves.
-func (c *Cluster) alarmSlots(in *instance, now *hostNow, factor float64) int {
+func (c *Cluster) alarmSlots(in *site.Instance, now *hostNow, factor float64) int {
 	slots := math.MaxInt32
-	for i := range in.loadThresholds {
-		t := &in.loadThresholds[i]
+	for i := range in.LoadThresholds {
+		t := &in.LoadThresholds[i]
 		v, ok := c.thresholdValue(in, now, factor, t)
-		if !ok || c.complex.List[t.Attr].Compare(v, t.Limit) {
+		if !ok || c.site.Complex.List[t.Attr].Compare(v, t.Limit) {
 			return 0
 		}
 		per := c.perSlot(now, t.Attr)
-		if per <= 0 || c.complex.List[t.Attr].Column >= 0 {
+		if per <= 0 || c.site.Complex.List[t.Attr].Column >= 0 {
 			continue
 		}
 		room := t.Limit - v
-		if !c.complex.List[t.Attr].IsLoad() {
+		if !c.site.Complex.List[t.Attr].IsLoad() {
 			room = -room
 		}
 		slots = min(slots, int(math.Floor(room/per+tiny))+1)
@@ -302,17 +303,17 @@ func (c *Cluster) alarmSlots(in *instance, now *hostNow, factor float64) int {
 
 // instanceSlots returns what an instance and its host can give a need now.
 // It is asked for jobs without tasks, whose one slot is that of the master task.
-func (c *Cluster) instanceSlots(n *Need, in *instance) (slots int) {
+func (c *Cluster) instanceSlots(n *Need, in *site.Instance) (slots int) {
 	if c.closedByCalendar(in) {
 		c.planned.hit = true
 		return 0
 	}
-	now := c.nows.get(in.host.index)
+	now := c.nows.get(in.Host.Index)
 	r, _ := c.slots(c.atInstance(in, now), n)
 	if r.lead == 0 {
 		return 0
 	}
-	h, _ := c.slots(c.atHost(in.host, now), n)
+	h, _ := c.slots(c.atHost(in.Host, now), n)
 	if h.lead == 0 || c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
 		return 0
 	}
@@ -322,16 +323,16 @@ func (c *Cluster) instanceSlots(n *Need, in *instance) (slots int) {
 
 // stateReason returns why the states of an instance allow no jobs in it, load alarm
 // not included; the zero Reason when they do.
-func (c *Cluster) stateReason(in *instance) Reason {
-	now := c.nows.get(in.host.index)
-	s := in.states(now)
+func (c *Cluster) stateReason(in *site.Instance) Reason {
+	now := c.nows.get(in.Host.Index)
+	s := now.statesOf(in)
 	switch {
 	case now.load == nil || now.load.Unheard || s&(grid.QueueError|grid.QueueAmbiguous|grid.QueueOrphaned) != 0:
-		return Reason{Code: QueueUnavailable, Object: in.name}
+		return Reason{Code: QueueUnavailable, Object: in.Name}
 	case s&grid.QueueSuspendedAny != 0, c.overruled(in, now), c.preemptedSlots(in, now) == 0:
-		return Reason{Code: QueueSuspended, Object: in.name}
+		return Reason{Code: QueueSuspended, Object: in.Name}
 	case s&(grid.QueueDisabled|grid.QueueCalDisabled) != 0:
-		return Reason{Code: QueueDisabled, Object: in.name}
+		return Reason{Code: QueueDisabled, Object: in.Name}
 	}
 	return Reason{}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
-	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Resource maps. Whether there are enough instances is a question of their number, like
@@ -15,50 +15,11 @@ import (
 // map that no started task has, or those nearest to each other (nearest.go). A host with a map of its own gives from that one, the others
 // from that of the cluster.
 
-// shareMaps makes a map of the cluster a limit for those hosts together that have none of
-// their own. Where all hosts are such, it is a limit of the cluster as other
-// consumables are; else it is counted like a quota, which knows hosts.
-func (l *layout) shareMaps() {
-	for column := range l.complex.Consumables {
-		m := l.global.Maps[column]
-		own := func(h *host) bool { return h.supply.Capacity[column] < complex.Unlimited }
-		if m == nil || !slices.ContainsFunc(l.hosts, own) {
-			continue
-		}
-		q := &quotaRule{set: grid.GlobalHost, called: l.complex.List[l.complex.Consumables[column]].Name, index: len(l.quotas.rules), shared: true}
-		q.source = l.complex.Supply(nil)
-		q.source.Capacity[column] = l.global.Capacity[column]
-		l.global.Capacity[column] = complex.Unlimited
-		for _, h := range l.hosts {
-			q.hosts = append(q.hosts, !own(h))
-		}
-		q.queues = map[string]bool{}
-		for _, in := range l.instances {
-			q.queues[in.queue.Name] = true
-		}
-		l.quotas.sets = append(l.quotas.sets, len(l.quotas.rules))
-		l.quotas.rules = append(l.quotas.rules, q)
-	}
-}
-
-// mostMapColumns is of how many resource maps a rank notes whether instances are left.
-const mostMapColumns = 8
-
-// mapColumns are the columns of the first few resource maps of a complex.
-func mapColumns(x *complex.Attributes) (columns []int) {
-	for column, attr := range x.Consumables {
-		if x.List[attr].Type == grid.TypeMap && len(columns) < mostMapColumns {
-			columns = append(columns, column)
-		}
-	}
-	return columns
-}
-
 // mapsLeft returns by bit of which resource maps a host may have instances left: what it has
 // of its own is not all in use, or it gives from the map of the cluster.
-func (c *Cluster) mapsLeft(h *host, n *hostNow) (gives uint8) {
-	for i, column := range c.mapColumns {
-		if n.row(0)[column]+tiny < h.supply.Capacity[column] {
+func (c *Cluster) mapsLeft(h *site.Host, n *hostNow) (gives uint8) {
+	for i, column := range c.site.MapColumns {
+		if n.row(0)[column]+tiny < h.Supply.Capacity[column] {
 			gives |= 1 << i
 		}
 	}
@@ -84,7 +45,7 @@ func (c *Cluster) reorderMaps(old, now rank) {
 // surely have no instance left of a resource map that the need asks for. In a cell where
 // every slot could be taken, and no GPU, a search would else visit all hosts.
 func (c *Cluster) orderFor(n *Need) ordered.Set[rank] {
-	for i, column := range c.mapColumns {
+	for i, column := range c.site.MapColumns {
 		if slices.ContainsFunc(n.demands, func(d complex.Demand) bool { return d.Column == column && d.Amount > 0 && d.Master > 0 }) {
 			return c.mapOrder[i].rows
 		}
@@ -93,17 +54,17 @@ func (c *Cluster) orderFor(n *Need) ordered.Set[rank] {
 }
 
 // mapOf returns the resource map from which a host gives, and whether it is the cluster's.
-func (c *Cluster) mapOf(h *host, column int) (m complex.Map, global bool) {
+func (c *Cluster) mapOf(h *site.Host, column int) (m complex.Map, global bool) {
 	supply, global := c.givesMap(h, column)
 	return supply.Maps[column], global
 }
 
 // givesMap returns the level that has this map: the host, else the cluster.
-func (c *Cluster) givesMap(h *host, column int) (supply *complex.Supply, global bool) {
-	if h.supply.Capacity[column] < complex.Unlimited {
-		return &h.supply, false
+func (c *Cluster) givesMap(h *site.Host, column int) (supply *complex.Supply, global bool) {
+	if h.Supply.Capacity[column] < complex.Unlimited {
+		return &h.Supply, false
 	}
-	return &c.layout.global, true
+	return &c.site.Global, true
 }
 
 // Instances chooses the instances of resource maps for a task that starts with these grants.
@@ -119,19 +80,19 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 		g.window = window{c.now, c.clusterOf(j.AR).end(c.now, need)}
 	}
 	for i, d := range need.demands {
-		a := &c.complex.List[c.complex.Consumables[d.Column]]
+		a := &c.site.Complex.List[c.site.Complex.Consumables[d.Column]]
 		if a.Type != grid.TypeMap {
 			continue
 		}
 		g.demand, g.stock, g.taken = i, nil, nil
 		for k, at := range grants {
-			h, known := c.hostAt[at.Host]
+			h, known := c.site.HostAt[at.Host]
 			wanted := int(d.OnHost(grants, at.Host))
 			if !known || !firstOn(grants, k) || wanted <= 0 {
 				continue
 			}
 			n := grid.MapGrant{Resource: a.Name, Host: at.Host}
-			m, global := c.mapOf(c.hosts[h], d.Column)
+			m, global := c.mapOf(c.site.Hosts[h], d.Column)
 			n.Global = global
 			chosen := g.choose(&n, m, stockKey{d.Column, h}, wanted, out)
 			if len(chosen) < wanted {
@@ -164,9 +125,9 @@ type giver struct {
 // than are wanted when too few are free.
 func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int, granted []grid.MapGrant) []int {
 	c, j, slots := g.c, g.need.Job, slotsOn(g.grants, n.Host)
-	bad := c.hosts[key.host].sick
+	bad := c.site.Hosts[key.host].Sick
 	if n.Global {
-		key.host, bad = wholeCluster, c.layout.sick
+		key.host, bad = wholeCluster, c.site.Sick
 	}
 	if g.selective {
 		s := g.stock
@@ -240,10 +201,10 @@ func (c *Cluster) amount(l *level, d *complex.Demand, grants []grid.Grant, k int
 	switch {
 	case started == nil && d.Binding == nil && !d.PerHost: // as most are
 		return d.Of(grants[k].Slots, k == 0)
-	case d.Column == c.complex.Threads:
+	case d.Column == c.site.Complex.Threads:
 		return threads(l, d, grants, k, started)
 	}
-	attr := &c.complex.List[c.complex.Consumables[d.Column]]
+	attr := &c.site.Complex.List[c.site.Complex.Consumables[d.Column]]
 	if holds := started != nil && attr.Type == grid.TypeMap; (holds || d.PerHost) && !firstOn(grants, k) {
 		return 0
 	} else if !holds {
@@ -275,11 +236,11 @@ func (c *Cluster) planShared(demands []complex.Demand, grants []grid.Grant, u us
 	for i := range demands {
 		d := &demands[i]
 		for k, g := range grants {
-			h, known := c.hostAt[g.Host]
+			h, known := c.site.HostAt[g.Host]
 			if !known || !firstOn(grants, k) {
 				continue
 			}
-			if _, global := c.mapOf(c.hosts[h], d.Column); global {
+			if _, global := c.mapOf(c.site.Hosts[h], d.Column); global {
 				c.addShared(d.Column, d.OnHost(grants, g.Host), false, u)
 			}
 		}
@@ -289,12 +250,12 @@ func (c *Cluster) planShared(demands []complex.Demand, grants []grid.Grant, u us
 // addShared counts instances of the map of the cluster where it is a limit of some hosts. Those of
 // guests, tasks of advance reservations, are planned for their reservation.
 func (c *Cluster) addShared(column int, units float64, guests bool, u use) {
-	for _, r := range c.quotas.rules {
-		if !r.shared || column < 0 || r.source.Capacity[column] == complex.Unlimited {
+	for _, r := range c.site.Quotas.Rules {
+		if !r.Shared || column < 0 || r.Source.Capacity[column] == complex.Unlimited {
 			continue
 		}
-		b := c.ownBucket(bucketKey{rule: r.index})
-		l := level{supply: &r.source, used: b.used, plans: b.plans}
+		b := c.ownBucket(site.BucketKey{Rule: r.Index})
+		l := level{supply: &r.Source, used: b.used, plans: b.plans}
 		if guests {
 			if b.guests == nil {
 				b.guests = make([]float64, len(b.used))
@@ -305,8 +266,8 @@ func (c *Cluster) addShared(column int, units float64, guests bool, u use) {
 	}
 }
 
-func isSick(bad []sick, resource, id string) bool {
-	return len(bad) > 0 && slices.ContainsFunc(bad, func(s sick) bool { return s.ID == id && s.Resource == resource })
+func isSick(bad []site.Sick, resource, id string) bool {
+	return len(bad) > 0 && slices.ContainsFunc(bad, func(s site.Sick) bool { return s.ID == id && s.Resource == resource })
 }
 
 // InstanceUse is an instance of a resource map: how often it can still be granted, and which jobs
@@ -323,9 +284,9 @@ type InstanceUse struct {
 // are of a selection; nil selects all.
 func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (out []InstanceUse) {
 	c.settle()
-	column, supply := c.columnOf(resource), &c.layout.global
-	if h, known := c.hostAt[host]; known {
-		supply = &c.hosts[h].supply
+	column, supply := c.columnOf(resource), &c.site.Global
+	if h, known := c.site.HostAt[host]; known {
+		supply = &c.site.Hosts[h].Supply
 	} else if host != grid.GlobalHost {
 		return nil
 	}
@@ -348,8 +309,8 @@ func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (ou
 
 // columnOf returns the column of a consumable, -1 when there is none.
 func (c *Cluster) columnOf(resource string) int {
-	if i := c.complex.Find(resource); i >= 0 {
-		return c.complex.List[i].Column
+	if i := c.site.Complex.Find(resource); i >= 0 {
+		return c.site.Complex.List[i].Column
 	}
 	return -1
 }
@@ -380,44 +341,16 @@ func (c *Cluster) healthOf(resource, host, id string) *grid.Instance {
 	return i
 }
 
-// sick is an instance that is not in service, and how often its map lists it.
-type sick struct {
-	*grid.Instance
-	column, amount int
-}
-
-// resolveHealth finds the instances that are not in service.
-func (l *layout) resolveHealth(st *state.State) {
-	st.Each(grid.KindInstance, func(o grid.Object) bool {
-		i := o.(*grid.Instance)
-		attr := l.complex.Find(i.Resource)
-		if attr < 0 || l.complex.List[attr].Column < 0 {
-			return true
-		}
-		column := l.complex.List[attr].Column
-		m, list := l.global.Maps[column], &l.sick
-		if h, known := l.hostAt[i.Host]; known {
-			m, list = l.hosts[h].supply.Maps[column], &l.hosts[h].sick
-		} else if i.Host != grid.GlobalHost {
-			return true
-		}
-		if at := slices.IndexFunc(m, func(in complex.Instance) bool { return in.ID == i.ID }); at >= 0 {
-			*list = append(*list, sick{i, column, m[at].Amount})
-		}
-		return true
-	})
-}
-
 // outOfService is how many units of a resource map cannot be granted although no task has
 // them. ahead: at a later time, when tasks that have such units now have ended.
 func (c *Cluster) outOfService(l *level, column int, ahead bool) (units float64) {
 	for _, s := range l.sick {
 		switch {
-		case s.column != column:
+		case s.Column != column:
 		case ahead:
-			units += float64(s.amount)
+			units += float64(s.Amount)
 		default:
-			units += float64(max(s.amount-c.timesTaken(c.stockAt(column, l.place), s.ID), 0))
+			units += float64(max(s.Amount-c.timesTaken(c.stockAt(column, l.place), s.ID), 0))
 		}
 	}
 	return units

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/topology"
 )
 
@@ -25,10 +26,10 @@ type placing struct {
 }
 
 func (c *Cluster) placing(j *grid.Job, slots uint32, h int) *placing {
-	p := &placing{tree: c.hosts[h].tree}
+	p := &placing{tree: c.site.Hosts[h].Tree}
 	if j.Binding.Decided() {
 		n := Need{Job: j}
-		p.unit, p.amount, p.free = unitOf(j.Binding), unitsFor(j.Binding, slots), n.allowed(p.tree).Minus(c.nows.get(h).bound())
+		p.unit, p.amount, p.free = site.UnitOf(j.Binding), site.UnitsFor(j.Binding, slots), n.allowed(p.tree).Minus(c.nows.get(h).bound())
 	}
 	return p
 }
@@ -86,10 +87,10 @@ type look struct {
 // placeChoices returns the choices of so many instances of a host's map for a job that gets slots there and has been granted
 // others; nil where places do not matter. What is free says how often an instance can be granted.
 func (c *Cluster) placeChoices(j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int) (out []look) {
-	if key.host == wholeCluster || c.hosts[key.host].tree == nil || wanted < 2 && len(granted) == 0 && !j.Binding.Decided() {
+	if key.host == wholeCluster || c.site.Hosts[key.host].Tree == nil || wanted < 2 && len(granted) == 0 && !j.Binding.Decided() {
 		return nil
 	}
-	m, resource := c.hosts[key.host].supply.Maps[key.column], c.complex.List[c.complex.Consumables[key.column]].Name
+	m, resource := c.site.Hosts[key.host].Supply.Maps[key.column], c.site.Complex.List[c.site.Complex.Consumables[key.column]].Name
 	if !hasPlaces(m) {
 		return nil
 	}

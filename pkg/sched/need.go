@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/topology"
 )
 
@@ -14,7 +15,7 @@ import (
 type Need struct {
 	Job *grid.Job // any job of the category
 
-	layout      *layout
+	site        *site.Layout
 	conditions  []complex.Condition // -l of attributes that are compared
 	demands     []complex.Demand
 	selections  []*complex.Selection // of demands: the instances of resource maps that they select; nil: none selects
@@ -33,7 +34,7 @@ type Need struct {
 	least       int     // slots
 	suitability []suitability
 	failure     failure
-	reads       attrSet                         // of which the load may decide
+	reads       site.AttrSet                    // of which the load may decide
 	passing     map[string][]bool               // by PE: see Cluster.passing
 	threads     map[*topology.Host]topology.Set // see allowed
 }
@@ -53,9 +54,9 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	if r := c.clusterOf(j.AR); r != c {
 		return r.Need(j)
 	}
-	x := c.complex
-	n := &Need{Job: j, layout: c.layout, demands: x.DemandsOf(nil, j.JobRequest), scoped: j.Scoped(), gross: c.policy.gross(j.Hard)}
-	_, asked := c.policy.asked(j.Hard)
+	x := c.site.Complex
+	n := &Need{Job: j, site: c.site, demands: x.DemandsOf(nil, j.JobRequest), scoped: j.Scoped(), gross: c.site.Policy.Gross(j.Hard)}
+	_, asked := c.site.Policy.Asked(j.Hard)
 	n.openEnd = !asked
 	for _, d := range n.demands {
 		n.perHost = n.perHost || d.PerHost && d.Amount > 0
@@ -66,7 +67,7 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 		if c.ar != nil {
 			within = c.ar.Hard
 		}
-		n.selections = c.selectionsOf(n.demands, within)
+		n.selections = c.site.SelectionsOf(n.demands, within)
 	}
 	n.least = 1
 	if j.PE != "" {
@@ -74,14 +75,14 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	}
 	n.conditions, n.unknown = x.ConditionsOf(j.JobRequest)
 	n.soft, _ = x.Conditions(j.Soft)
-	n.reads = n.attrs(x) | c.quotas.reads
+	n.reads = n.attrs(x) | c.site.Quotas.Reads
 	if j.PE != "" && c.orderMatters() {
-		n.reads = everyAttr
+		n.reads = site.EveryAttr
 	}
 	n.queues, n.softQueue, n.masters = compileQueues(j.HardQueues), compileQueues(j.SoftQueues), compileQueues(j.MasterQueues)
 	n.slaves = compileQueues(j.SlaveQueues)
 	if j.PE != "" {
-		for i, pe := range c.pes {
+		for i, pe := range c.site.PEs {
 			if pattern.Match(j.PE, pe.Name) {
 				n.pes = append(n.pes, i)
 			}
@@ -91,14 +92,14 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 }
 
 // attrs returns the attributes that a need is about.
-func (n *Need) attrs(x *complex.Attributes) attrSet {
-	s := anyAttr
+func (n *Need) attrs(x *complex.Attributes) site.AttrSet {
+	s := site.AnyAttr
 	for i := range n.conditions {
-		s.add(n.conditions[i].Attr)
+		s.Add(n.conditions[i].Attr)
 	}
 	for i := range n.demands {
 		if column := n.demands[i].Column; column != 0 {
-			s.add(x.Consumables[column])
+			s.Add(x.Consumables[column])
 		}
 	}
 	return s
@@ -126,7 +127,7 @@ func (c *Cluster) needOf(j *grid.Job) *Need {
 // Current reports whether the configuration is still the one that the Need was
 // compiled against.
 func (n *Need) Current(c *Cluster) bool {
-	return c.layout != nil && n.layout == c.clusterOf(n.Job.AR).layout
+	return c.site != nil && n.site == c.clusterOf(n.Job.AR).site
 }
 
 func compileQueues(names grid.Names) []pattern.Queue {
@@ -137,26 +138,7 @@ func compileQueues(names grid.Names) []pattern.Queue {
 	return out
 }
 
-// groups is who knows the host groups.
-type groups interface {
-	Member(group, host string) bool
-	Each(grid.Kind, func(grid.Object) bool)
-}
-
-// InGroup reports whether a host is in one of the host groups that are meant.
-func InGroup(st groups, meant pattern.Expression, host string) (found bool) {
-	if meant.Plain() {
-		return st.Member(meant.String(), host)
-	}
-	st.Each(grid.KindHGroup, func(o grid.Object) bool {
-		name := o.Key().Name
-		found = meant.Match(name) && st.Member(name, host)
-		return !found
-	})
-	return found
-}
-
-func anyMatches(queues []pattern.Queue, in *instance, st groups) bool {
+func anyMatches(queues []pattern.Queue, in *site.Instance, st site.Groups) bool {
 	for i := range queues {
 		if matches(&queues[i], in, st) {
 			return true
@@ -165,17 +147,17 @@ func anyMatches(queues []pattern.Queue, in *instance, st groups) bool {
 	return false
 }
 
-func matches(q *pattern.Queue, in *instance, st groups) bool {
-	return q.Match(in.queue.Name, in.host.name, func(g pattern.Expression, host string) bool { return InGroup(st, g, host) })
+func matches(q *pattern.Queue, in *site.Instance, st site.Groups) bool {
+	return q.Match(in.Queue.Name, in.Host.Name, func(g pattern.Expression, host string) bool { return site.InGroup(st, g, host) })
 }
 
 // suits reports whether an instance can ever run the job, by configuration
 // alone. The answer is stored.
-func (c *Cluster) suits(n *Need, in *instance) bool {
+func (c *Cluster) suits(n *Need, in *site.Instance) bool {
 	if n.suitability == nil {
-		n.suitability = make([]suitability, len(c.instances))
+		n.suitability = make([]suitability, len(c.site.Instances))
 	}
-	v := &n.suitability[in.index]
+	v := &n.suitability[in.Index]
 	if *v == unchecked {
 		*v = suitsNot
 		if c.static(n, in).Fits() {
@@ -187,25 +169,25 @@ func (c *Cluster) suits(n *Need, in *instance) bool {
 
 // static compares a job with the configuration of an instance, its host and
 // the cluster: what no load report and no task can change.
-func (c *Cluster) static(n *Need, in *instance) Reason {
+func (c *Cluster) static(n *Need, in *site.Instance) Reason {
 	j := n.Job
 	if r := c.inQueueList(n, in); !r.Fits() {
 		return r
 	}
-	if !c.permits(j.Owner, j.Group, in.users, in.xusers) {
-		if c.permits(j.Owner, j.Group, in.queue.UserLists.Value, in.queue.XUserLists.Value) {
-			return Reason{Code: NoAccessQueue, What: "queue", Object: in.name} // an exception for the host forbids it
+	if !c.site.Permits(j.Owner, j.Group, in.Users, in.XUsers) {
+		if c.site.Permits(j.Owner, j.Group, in.Queue.UserLists.Value, in.Queue.XUserLists.Value) {
+			return Reason{Code: NoAccessQueue, What: "queue", Object: in.Name} // an exception for the host forbids it
 		}
-		return Reason{Code: NoAccessQueue, What: "cluster queue", Object: in.queue.Name}
+		return Reason{Code: NoAccessQueue, What: "cluster queue", Object: in.Queue.Name}
 	}
-	if r := projectReason(j.Project, "queue", in.name, in.projects, in.xproj); !r.Fits() {
-		if all := projectReason(j.Project, "cluster queue", in.queue.Name, in.queue.Projects.Value, in.queue.XProjects.Value); !all.Fits() {
+	if r := projectReason(j.Project, "queue", in.Name, in.Projects, in.XProjects); !r.Fits() {
+		if all := projectReason(j.Project, "cluster queue", in.Queue.Name, in.Queue.Projects.Value, in.Queue.XProjects.Value); !all.Fits() {
 			return all
 		}
 		return r // an exception for the host forbids it
 	}
-	if h := in.host.exec; h != nil {
-		if !c.permits(j.Owner, j.Group, h.UserLists, h.XUserLists) {
+	if h := in.Host.Exec; h != nil {
+		if !c.site.Permits(j.Owner, j.Group, h.UserLists, h.XUserLists) {
 			return Reason{Code: NoAccessHost, Object: h.Name}
 		}
 		if r := projectReason(j.Project, "host", h.Name, h.Projects, h.XProjects); !r.Fits() {
@@ -215,10 +197,10 @@ func (c *Cluster) static(n *Need, in *instance) Reason {
 	if r := c.rightType(n, in); !r.Fits() {
 		return r
 	}
-	if in.slots == 0 {
-		return Reason{Code: QueueZeroSlots, Object: in.name}
+	if in.Slots == 0 {
+		return Reason{Code: QueueZeroSlots, Object: in.Name}
 	}
-	if r := n.unbindable(in.host); !r.Fits() {
+	if r := n.unbindable(in.Host); !r.Fits() {
 		return r
 	}
 	if r := c.forcedReason(n, in); !r.Fits() {
@@ -227,68 +209,68 @@ func (c *Cluster) static(n *Need, in *instance) Reason {
 	return c.compareFixed(n, in)
 }
 
-func (c *Cluster) inQueueList(n *Need, in *instance) Reason {
+func (c *Cluster) inQueueList(n *Need, in *site.Instance) Reason {
 	if len(n.queues) == 0 || anyMatches(n.queues, in, c.st) {
 		return Reason{}
 	}
 	for i := range n.queues {
-		if n.queues[i].MatchCQueue(in.queue.Name) {
-			return Reason{Code: NotInHardQueueList, Object: in.name}
+		if n.queues[i].MatchCQueue(in.Queue.Name) {
+			return Reason{Code: NotInHardQueueList, Object: in.Name}
 		}
 	}
-	return Reason{Code: NotInHardQueueList, Object: in.queue.Name}
+	return Reason{Code: NotInHardQueueList, Object: in.Queue.Name}
 }
 
 // rightType holds the job's kind against qtype, pe_list and ckpt_list.
-func (c *Cluster) rightType(n *Need, in *instance) Reason {
+func (c *Cluster) rightType(n *Need, in *site.Instance) Reason {
 	j := n.Job
 	if j.PE != "" {
-		if len(in.pes) == 0 {
-			return Reason{Code: NotParallel, Object: in.name}
+		if len(in.PEs) == 0 {
+			return Reason{Code: NotParallel, Object: in.Name}
 		}
 		found := false
 		for _, i := range n.pes {
-			found = found || in.pes.Has(c.pes[i].Name)
+			found = found || in.PEs.Has(c.site.PEs[i].Name)
 		}
 		if !found {
-			return Reason{Code: NotInPEList, Object: in.queue.Name, What: j.PE}
+			return Reason{Code: NotInPEList, Object: in.Queue.Name, What: j.PE}
 		}
 	}
 	if j.Ckpt != "" {
-		if len(in.ckpts) == 0 {
-			return Reason{Code: NotCheckpointing, Object: in.name}
+		if len(in.Ckpts) == 0 {
+			return Reason{Code: NotCheckpointing, Object: in.Name}
 		}
-		if !in.ckpts.Has(j.Ckpt) {
-			return Reason{Code: NotInCkptList, Object: in.name, What: j.Ckpt}
+		if !in.Ckpts.Has(j.Ckpt) {
+			return Reason{Code: NotInCkptList, Object: in.Name, What: j.Ckpt}
 		}
 	}
-	if j.Immediate && !in.interactive {
-		return Reason{Code: NotInteractive, Object: in.queue.Name}
+	if j.Immediate && !in.Interactive {
+		return Reason{Code: NotInteractive, Object: in.Queue.Name}
 	}
-	if j.PE == "" && j.Ckpt == "" && !j.Immediate && !in.batch {
-		return Reason{Code: NotBatch, Object: in.name}
+	if j.PE == "" && j.Ckpt == "" && !j.Immediate && !in.Batch {
+		return Reason{Code: NotBatch, Object: in.Name}
 	}
 	return Reason{}
 }
 
 // forcedReason finds a forced attribute that the job does not ask for.
-func (c *Cluster) forcedReason(n *Need, in *instance) Reason {
+func (c *Cluster) forcedReason(n *Need, in *site.Instance) Reason {
 	missing := func(forced []int) string {
 		for _, i := range forced {
-			if !n.Job.Requests(c.complex.List[i].Name) {
-				return c.complex.List[i].Name
+			if !n.Job.Requests(c.site.Complex.List[i].Name) {
+				return c.site.Complex.List[i].Name
 			}
 		}
 		return ""
 	}
-	if a := missing(c.layout.global.Forced); a != "" {
+	if a := missing(c.site.Global.Forced); a != "" {
 		return Reason{Code: ForcedGlobal, What: a}
 	}
-	if a := missing(in.host.supply.Forced); a != "" {
-		return Reason{Code: ForcedHost, What: a, Object: in.host.name}
+	if a := missing(in.Host.Supply.Forced); a != "" {
+		return Reason{Code: ForcedHost, What: a, Object: in.Host.Name}
 	}
-	if a := missing(in.supply.Forced); a != "" {
-		return Reason{Code: ForcedQueue, What: a, Object: in.name}
+	if a := missing(in.Supply.Forced); a != "" {
+		return Reason{Code: ForcedQueue, What: a, Object: in.Name}
 	}
 	return Reason{}
 }
@@ -296,7 +278,7 @@ func (c *Cluster) forcedReason(n *Need, in *instance) Reason {
 // compareFixed holds the requests for all tasks against configured values: every level that
 // knows an attribute must satisfy it, and of a consumable the limit of the
 // queue.
-func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
+func (c *Cluster) compareFixed(n *Need, in *site.Instance) Reason {
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
@@ -305,7 +287,7 @@ func (c *Cluster) compareFixed(n *Need, in *instance) Reason {
 
 // roles reports whether an instance can have the master task of a job, and its other tasks, as far as requests
 // say that hold for one or the other; why it cannot have one of them.
-func (c *Cluster) roles(n *Need, in *instance, now *hostNow) (slave, master bool, why Reason) {
+func (c *Cluster) roles(n *Need, in *site.Instance, now *hostNow) (slave, master bool, why Reason) {
 	switch {
 	case n.scoped:
 		master, why = c.inScope(n, grid.MasterTask, n.masters, in, now)
@@ -315,21 +297,21 @@ func (c *Cluster) roles(n *Need, in *instance, now *hostNow) (slave, master bool
 		}
 		return slave, master, why
 	case len(n.masters) > 0 && n.Job.PE != "" && !anyMatches(n.masters, in, c.st): // qalter accepts -masterq for any job
-		return true, false, Reason{Code: NotInMasterQueueList, Object: in.name}
+		return true, false, Reason{Code: NotInMasterQueueList, Object: in.Name}
 	}
 	return true, true, why
 }
 
 // inScope reports whether an instance can have the tasks of one scope.
-func (c *Cluster) inScope(n *Need, of grid.TaskScope, queues []pattern.Queue, in *instance, now *hostNow) (can bool, why Reason) {
+func (c *Cluster) inScope(n *Need, of grid.TaskScope, queues []pattern.Queue, in *site.Instance, now *hostNow) (can bool, why Reason) {
 	switch attr := c.unknownAttr(n, of, in, now); {
 	case len(queues) > 0 && !anyMatches(queues, in, c.st):
-		why = Reason{Code: NotInMasterQueueList, Object: in.name}
+		why = Reason{Code: NotInMasterQueueList, Object: in.Name}
 		if of == grid.SlaveTasks {
 			why.Code = NotInSlaveQueueList
 		}
 	case attr >= 0:
-		why = Reason{Code: UnknownResource, What: c.complex.List[attr].Name}
+		why = Reason{Code: UnknownResource, What: c.site.Complex.List[attr].Name}
 	default:
 		why = c.compareScope(n, of, in)
 	}
@@ -337,7 +319,7 @@ func (c *Cluster) inScope(n *Need, of grid.TaskScope, queues []pattern.Queue, in
 }
 
 // inRoles is what is left of the room in an instance for the tasks that it can have.
-func (c *Cluster) inRoles(r room, n *Need, in *instance, now *hostNow) room {
+func (c *Cluster) inRoles(r room, n *Need, in *site.Instance, now *hostNow) room {
 	slave, master, _ := c.roles(n, in, now)
 	if !slave {
 		r = r.within(room{0, 1})
@@ -349,32 +331,32 @@ func (c *Cluster) inRoles(r room, n *Need, in *instance, now *hostNow) room {
 }
 
 // compareScope is compareFixed for the requests of one scope.
-func (c *Cluster) compareScope(n *Need, of grid.TaskScope, in *instance) Reason {
+func (c *Cluster) compareScope(n *Need, of grid.TaskScope, in *site.Instance) Reason {
 	for i := range n.conditions {
 		k := &n.conditions[i]
 		if k.Of != of {
 			continue
 		}
-		a := &c.complex.List[k.Attr]
-		if v, ok := c.layout.global.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
+		a := &c.site.Complex.List[k.Attr]
+		if v, ok := c.site.Global.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
 			return n.cannot(NotGlobally, "", "g", a, v)
 		}
-		if v, ok := in.host.supply.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
-			return n.cannot(NotAtHost, in.host.name, "h", a, v)
+		if v, ok := in.Host.Supply.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
+			return n.cannot(NotAtHost, in.Host.Name, "h", a, v)
 		}
-		if v, ok := in.supply.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
-			return n.cannot(NotAtQueue, in.name, "q", a, v)
+		if v, ok := in.Supply.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
+			return n.cannot(NotAtQueue, in.Name, "q", a, v)
 		}
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
-		attr := c.complex.Consumables[d.Column]
-		a := &c.complex.List[attr]
-		if v, ok := in.supply.Fixed[attr]; ok && d.Requested && !d.Exclusive && d.AskedIn(of) && !a.Compare(d.PerSlot(of), v.Number) {
-			return n.cannot(NotAtQueue, in.name, "q", a, v)
+		attr := c.site.Complex.Consumables[d.Column]
+		a := &c.site.Complex.List[attr]
+		if v, ok := in.Supply.Fixed[attr]; ok && d.Requested && !d.Exclusive && d.AskedIn(of) && !a.Compare(d.PerSlot(of), v.Number) {
+			return n.cannot(NotAtQueue, in.Name, "q", a, v)
 		}
 	}
-	return c.selectable(n, of, in.host)
+	return c.selectable(n, of, in.Host)
 }
 
 // selectionAt returns the instances that a demand selects; nil: any of the map.
@@ -386,10 +368,10 @@ func (n *Need) selectionAt(demand int) *complex.Selection {
 }
 
 // selectable compares the selections of a need with the resource maps from which a host gives.
-func (c *Cluster) selectable(n *Need, of grid.TaskScope, h *host) Reason {
+func (c *Cluster) selectable(n *Need, of grid.TaskScope, h *site.Host) Reason {
 	top := c.whole()
 	if n.selections != nil {
-		h = top.hosts[top.hostAt[h.name]]
+		h = top.site.Hosts[top.site.HostAt[h.Name]]
 	}
 	for i, s := range n.selections {
 		d := &n.demands[i]
@@ -402,8 +384,8 @@ func (c *Cluster) selectable(n *Need, of grid.TaskScope, h *host) Reason {
 			if global {
 				letter = "g"
 			}
-			attr := &c.complex.List[c.complex.Consumables[d.Column]]
-			return Reason{Code: NotAtHost, Object: h.name, What: requestText(n.Job),
+			attr := &c.site.Complex.List[c.site.Complex.Consumables[d.Column]]
+			return Reason{Code: NotAtHost, Object: h.Name, What: requestText(n.Job),
 				Offer: "it offers only " + letter + "c:" + attr.Name + "=" + attr.Format(float64(has)) + " with " + s.String()}
 		}
 	}

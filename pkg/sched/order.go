@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // rank is an instance's place in the order in which queues are filled: by the
@@ -47,22 +48,22 @@ const byCalendar = grid.QueueCalDisabled | grid.QueueCalSuspended
 // Where diagrams are kept, those that can take something later stand among
 // the full ones. It reports whether one can take something that could not.
 func (c *Cluster) reorder(host int) (opened bool) {
-	h, n := c.hosts[host], c.nows.get(host)
-	full := n.row(0)[0] >= h.supply.Capacity[0]
-	open := n.load != nil && !n.load.Unheard && (c.planning || !full)
+	h, n := c.site.Hosts[host], c.nows.get(host)
+	full := n.row(0)[0] >= h.Supply.Capacity[0]
+	open := n.load != nil && !n.load.Unheard && (c.site.Planning || !full)
 	load, gives, weighed := 0.0, uint8(0), false
-	for k, in := range h.instances {
+	for k, in := range h.Instances {
 		r := rank{inst: -1}
-		full := full || n.row(in.place)[0] >= in.supply.Capacity[0] || n.states[k]&byCalendar != 0
-		if open && in.states(n)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.planning || !full) && c.alarm(in, n).of == nil {
+		full := full || n.row(in.Place)[0] >= in.Supply.Capacity[0] || n.states[k]&byCalendar != 0
+		if open && n.statesOf(in)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.site.Planning || !full) && c.alarm(in, n).of == nil {
 			if !weighed {
 				load, gives, weighed = c.hostRank(h, n), c.mapsLeft(h, n), true
 			}
-			r = rank{load, float64(in.seqNo), in.index, full, 0}
+			r = rank{load, float64(in.SeqNo), in.Index, full, 0}
 			if !full {
 				r.gives = gives
 			}
-			if c.policy.bySeqNo {
+			if c.site.Policy.BySeqNo {
 				r.first, r.second = r.second, r.first
 			}
 		}
@@ -100,7 +101,7 @@ func (c *Cluster) usable(r rank) bool { return r.inst >= 0 && (!r.full || c.ahea
 
 func (c *Cluster) reorderGrants(grants []grid.Grant) {
 	for _, g := range grants {
-		if h, ok := c.hostAt[g.Host]; ok {
+		if h, ok := c.site.HostAt[g.Host]; ok {
 			c.reorder(h)
 		}
 	}
@@ -108,29 +109,29 @@ func (c *Cluster) reorderGrants(grants []grid.Grant) {
 
 // hostRank is the host's value of load_formula, with the adjustments for
 // recent starts.
-func (c *Cluster) hostRank(h *host, n *hostNow) float64 {
-	factor := c.adjustment(h.index)
-	return c.policy.formula.Value(func(attr int) (float64, bool) {
-		a := &c.complex.List[attr]
+func (c *Cluster) hostRank(h *site.Host, n *hostNow) float64 {
+	factor := c.adjustment(h.Index)
+	return c.site.Policy.Formula.Value(func(attr int) (float64, bool) {
+		a := &c.site.Complex.List[attr]
 		if a.Column >= 0 {
-			if attr == 0 && h.supply.Capacity[0] == complex.Unlimited {
-				return h.freeSlots(n), true
+			if attr == 0 && h.Supply.Capacity[0] == complex.Unlimited {
+				return freeSlots(h, n), true
 			}
-			if cap := h.supply.Capacity[a.Column]; cap < complex.Unlimited {
+			if cap := h.Supply.Capacity[a.Column]; cap < complex.Unlimited {
 				return cap - n.row(0)[a.Column], true
 			}
 		}
-		if v, ok := h.supply.Fixed[attr]; ok {
+		if v, ok := h.Supply.Fixed[attr]; ok {
 			return v.Number, true
 		}
 		return c.loadOf(n, factor, attr)
 	})
 }
 
-func (h *host) freeSlots(n *hostNow) float64 {
+func freeSlots(h *site.Host, n *hostNow) float64 {
 	free := 0.0
-	for _, in := range h.instances {
-		free += in.supply.Capacity[0] - n.row(in.place)[0]
+	for _, in := range h.Instances {
+		free += in.Supply.Capacity[0] - n.row(in.Place)[0]
 	}
 	return free
 }
@@ -146,7 +147,7 @@ func (c *Cluster) loadOf(n *hostNow, factor float64, attr int) (float64, bool) {
 		return v, ok
 	}
 	amount := c.perSlot(n, attr) * factor
-	if c.complex.List[attr].IsLoad() {
+	if c.site.Complex.List[attr].IsLoad() {
 		return v + amount, true
 	}
 	return v - amount, true
@@ -154,7 +155,7 @@ func (c *Cluster) loadOf(n *hostNow, factor float64, attr int) (float64, bool) {
 
 // perSlot is the load that one more slot brings to a host.
 func (c *Cluster) perSlot(n *hostNow, attr int) float64 {
-	amount, perCPU := c.policy.adjustmentFor(attr)
+	amount, perCPU := c.site.Policy.AdjustmentFor(attr)
 	if perCPU && n.load != nil && n.load.Processors > 1 {
 		amount /= float64(n.load.Processors)
 	}
@@ -170,29 +171,29 @@ type alarm struct {
 
 // alarm is what keeps jobs away from an instance: one of its suspend
 // thresholds as load is, or of its load thresholds as load will be.
-func (c *Cluster) alarm(in *instance, n *hostNow) alarm {
+func (c *Cluster) alarm(in *site.Instance, n *hostNow) alarm {
 	if a := c.suspendAlarm(in, n); a.of != nil {
 		return a
 	}
 	return c.loadAlarm(in, n)
 }
 
-func (c *Cluster) suspendAlarm(in *instance, n *hostNow) alarm {
-	return alarm{c.reached(in, n, 0, in.suspendThresholds), 0, QueueSuspendAlarm}
+func (c *Cluster) suspendAlarm(in *site.Instance, n *hostNow) alarm {
+	return alarm{c.reached(in, n, 0, in.SuspendThresholds), 0, QueueSuspendAlarm}
 }
 
-func (c *Cluster) loadAlarm(in *instance, n *hostNow) alarm {
-	factor := c.adjustment(in.host.index)
-	return alarm{c.reached(in, n, factor, in.loadThresholds), factor, QueueAlarm}
+func (c *Cluster) loadAlarm(in *site.Instance, n *hostNow) alarm {
+	factor := c.adjustment(in.Host.Index)
+	return alarm{c.reached(in, n, factor, in.LoadThresholds), factor, QueueAlarm}
 }
 
 // reached is the first threshold that is reached, nil if none is. An attribute
 // without a value is an alarm.
-func (c *Cluster) reached(in *instance, n *hostNow, factor float64, thresholds []complex.Threshold) *complex.Threshold {
+func (c *Cluster) reached(in *site.Instance, n *hostNow, factor float64, thresholds []complex.Threshold) *complex.Threshold {
 	for i := range thresholds {
 		t := &thresholds[i]
 		v, ok := c.thresholdValue(in, n, factor, t)
-		if !ok || c.complex.List[t.Attr].Compare(v, t.Limit) {
+		if !ok || c.site.Complex.List[t.Attr].Compare(v, t.Limit) {
 			return t
 		}
 	}
@@ -201,23 +202,23 @@ func (c *Cluster) reached(in *instance, n *hostNow, factor float64, thresholds [
 
 // thresholdValue is what a threshold is held against: what remains of a
 // consumable, the load, or a configured value.
-func (c *Cluster) thresholdValue(in *instance, n *hostNow, factor float64, t *complex.Threshold) (float64, bool) {
+func (c *Cluster) thresholdValue(in *site.Instance, n *hostNow, factor float64, t *complex.Threshold) (float64, bool) {
 	v, _, _, ok := c.thresholdAt(in, n, factor, t)
 	return v, ok
 }
 
 // thresholdAt is thresholdValue with the level that has the value, and its source.
-func (c *Cluster) thresholdAt(in *instance, n *hostNow, factor float64, t *complex.Threshold) (v float64, level, from byte, ok bool) {
+func (c *Cluster) thresholdAt(in *site.Instance, n *hostNow, factor float64, t *complex.Threshold) (v float64, level, from byte, ok bool) {
 	if t.Attr < 0 {
 		return 0, 0, 0, false
 	}
-	if b := c.complex.List[t.Attr].Column; b >= 0 {
+	if b := c.site.Complex.List[t.Attr].Column; b >= 0 {
 		for _, l := range [...]struct {
 			level          byte
 			capacity, used []float64
 		}{
-			{LevelQueue, in.supply.Capacity, n.row(in.place)}, {LevelHost, in.host.supply.Capacity, n.row(0)},
-			{LevelGlobal, c.layout.global.Capacity, c.usedGlobal}} {
+			{LevelQueue, in.Supply.Capacity, n.row(in.Place)}, {LevelHost, in.Host.Supply.Capacity, n.row(0)},
+			{LevelGlobal, c.site.Global.Capacity, c.usedGlobal}} {
 			if l.capacity[b] < complex.Unlimited {
 				return l.capacity[b] - l.used[b], l.level, SourceConsumable, true
 			}
@@ -229,7 +230,7 @@ func (c *Cluster) thresholdAt(in *instance, n *hostNow, factor float64, t *compl
 	for _, l := range [...]struct {
 		level byte
 		of    *complex.Supply
-	}{{LevelQueue, &in.supply}, {LevelHost, &in.host.supply}, {LevelGlobal, &c.layout.global}} {
+	}{{LevelQueue, &in.Supply}, {LevelHost, &in.Host.Supply}, {LevelGlobal, &c.site.Global}} {
 		if v, ok := l.of.Fixed[t.Attr]; ok {
 			return v.Number, l.level, SourceConfigured, true
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // search is the scratch space of looking for a parallel placement: the hosts
@@ -21,27 +22,27 @@ type search struct {
 	queues  []queueOffer // of all hosts
 	line    []rank       // see lineUp
 	full    []rank
-	offered map[bucketKey]offered // what the hosts take under quotas
-	total   int                   // slots of the hosts, none of which is the master's
-	takers  int                   // hosts that have any
-	most    int                   // the most slots on one host
-	master  int                   // the host for the master: the first with which the most slots can be had; -1: none yet
+	offered map[site.BucketKey]offered // what the hosts take under quotas
+	total   int                        // slots of the hosts, none of which is the master's
+	takers  int                        // hosts that have any
+	most    int                        // the most slots on one host
+	master  int                        // the host for the master: the first with which the most slots can be had; -1: none yet
 
-	shares   []int   // of the hosts, see allocate
-	partners []*host // see earliestIn
+	shares   []int        // of the hosts, see allocate
+	partners []*site.Host // see earliestIn
 	parts    []part
 	times    []grid.Time
 }
 
 // offer is what one host can give.
 type offer struct {
-	host *host
+	host *site.Host
 	room
 	queues []queueOffer
 }
 
 type queueOffer struct {
-	in *instance
+	in *site.Instance
 	room
 }
 
@@ -66,8 +67,8 @@ func (c *Cluster) findParallel(n *Need, global int) (best Placement, why Reason)
 
 // findInPE looks for the largest fitting amount of slots in one PE.
 func (c *Cluster) findInPE(n *Need, i, global int) (Placement, Reason) {
-	pe, j := c.pes[i], n.Job
-	if !c.permits(j.Owner, j.Group, pe.UserLists, pe.XUserLists) {
+	pe, j := c.site.PEs[i], n.Job
+	if !c.site.Permits(j.Owner, j.Group, pe.UserLists, pe.XUserLists) {
 		return Placement{}, Reason{Code: NoAccessPE, Object: pe.Name}
 	}
 	if j.PERange.First() > pe.Slots {
@@ -117,11 +118,11 @@ func (c *Cluster) findInPE(n *Need, i, global int) (Placement, Reason) {
 // enough for `want` slots.
 func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 	s := &c.scratch
-	if len(s.placed) != len(c.hosts) {
-		s.placed = make([]int, len(c.hosts))
+	if len(s.placed) != len(c.site.Hosts) {
+		s.placed = make([]int, len(c.site.Hosts))
 	} else {
 		for _, o := range s.hosts {
-			s.placed[o.host.index] = 0
+			s.placed[o.host.Index] = 0
 		}
 	}
 	s.clear()
@@ -135,14 +136,14 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 		hosts = c.hostsLeft(&l, n)
 	}
 	visit := func(k rank) bool {
-		in := c.instances[k.inst]
-		if s.placed[in.host.index] != 0 {
+		in := c.site.Instances[k.inst]
+		if s.placed[in.Host.Index] != 0 {
 			return true // its instances were all seen with the first
 		}
-		if !in.pes.Has(pe) || !c.suits(n, in) {
+		if !in.PEs.Has(pe) || !c.suits(n, in) {
 			return true // a host stands where its first instance does that takes part
 		}
-		o := c.hostOffer(n, in.host, pe)
+		o := c.hostOffer(n, in.Host, pe)
 		if len(o.queues) == 0 || o.queues[0].in != in {
 			return true
 		}
@@ -154,7 +155,7 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 			c.takeQuotas(n, pe, rule, &o)
 		}
 		s.join(o, rule, want)
-		return dealt || hosts < len(c.hosts) || s.master < 0 || !rule.enough(s, want)
+		return dealt || hosts < len(c.site.Hosts) || s.master < 0 || !rule.enough(s, want)
 	}
 	if masterFirst {
 		c.scan(n, func(k rank) bool { return visit(k) && s.master < 0 })
@@ -186,7 +187,7 @@ func (s *search) clear() {
 // join adds a host that takes part.
 func (s *search) join(o offer, rule rule, want int) {
 	s.hosts = append(s.hosts, o)
-	s.placed[o.host.index] = len(s.hosts)
+	s.placed[o.host.Index] = len(s.hosts)
 	if o.lead > 0 && !(rule.kind == peSlots && o.lead < want) && (s.master < 0 || rule.gain(&o) > rule.gain(&s.hosts[s.master])) {
 		s.master = len(s.hosts) - 1
 	}
@@ -199,22 +200,22 @@ func (s *search) join(o offer, rule rule, want int) {
 
 // hostOffer is what a host can give to a need in a PE: its own resources, or
 // the sum of its instances' if that is less.
-func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
-	now := c.nows.get(h.index)
+func (c *Cluster) hostOffer(n *Need, h *site.Host, pe string) (o offer) {
+	now := c.nows.get(h.Index)
 	onHost, _ := c.slots(c.atHost(h, now), n)
 	if !onHost.any(n) {
 		return o
 	}
 	o.host = h
 	queues := c.scratch.queues
-	for k, in := range h.instances {
-		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.pes.Has(pe) || !c.suits(n, in) || c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
+	for k, in := range h.Instances {
+		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.PEs.Has(pe) || !c.suits(n, in) || c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
 			continue
 		}
 		r, _ := c.slots(c.atInstance(in, now), n)
 		most := c.preemptedSlots(in, now)
-		if !c.ahead() && len(c.policy.adjustments) > 0 {
-			most = min(most, c.alarmSlots(in, now, c.adjustment(h.index)))
+		if !c.ahead() && len(c.site.Policy.Adjustments) > 0 {
+			most = min(most, c.alarmSlots(in, now, c.adjustment(h.Index)))
 		}
 		r = r.within(room{most, most})
 		if onHost.lead == 0 {
@@ -228,7 +229,7 @@ func (c *Cluster) hostOffer(n *Need, h *host, pe string) (o offer) {
 	c.scratch.queues = queues
 	if len(o.queues) > 1 {
 		slices.SortStableFunc(o.queues, func(a, b queueOffer) int {
-			return now.ranks[a.in.place-1].compare(now.ranks[b.in.place-1])
+			return now.ranks[a.in.Place-1].compare(now.ranks[b.in.Place-1])
 		})
 	}
 	o.sum(onHost)
@@ -429,7 +430,7 @@ func (o *offer) grant(into []grid.Grant, share int) []grid.Grant {
 	for i := range o.queues {
 		q := &o.queues[i]
 		if n := min(share, q.slots); n > 0 {
-			into = append(into, grid.Grant{Queue: q.in.queue.Name, Host: o.host.name, Slots: uint32(n)})
+			into = append(into, grid.Grant{Queue: q.in.Queue.Name, Host: o.host.Name, Slots: uint32(n)})
 			share -= n
 		}
 	}

@@ -70,9 +70,9 @@ func (r rule) keeps(grants []grid.Grant) bool {
 // would be before the last slot.
 func (w *randomWorld) open(grants []grid.Grant) bool {
 	for _, g := range grants {
-		in := w.c.instances[w.c.instAt[g.Instance()]]
-		now := w.c.nows.get(in.host.index)
-		if now.ranks[in.place-1].inst < 0 || w.c.alarmSlots(in, now, w.c.adjustment(in.host.index)) < int(g.Slots) {
+		in := w.c.site.Instances[w.c.site.InstAt[g.Instance()]]
+		now := w.c.nows.get(in.Host.Index)
+		if now.ranks[in.Place-1].inst < 0 || w.c.alarmSlots(in, now, w.c.adjustment(in.Host.Index)) < int(g.Slots) {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Consumables that are taken once per host, complex(5) consumable HOST. A host or queue instance has
@@ -44,7 +45,7 @@ func (c *Cluster) hostsFit(l *level, n *Need, hosts int) bool {
 // perHostAttr returns the first attribute that a need takes per host.
 func (c *Cluster) perHostAttr(n *Need) int {
 	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return d.PerHost && d.Amount > 0 })
-	return c.complex.Consumables[n.demands[i].Column]
+	return c.site.Complex.Consumables[n.demands[i].Column]
 }
 
 // hostsOf returns on how many hosts grants are.
@@ -77,13 +78,13 @@ func (s *search) limit(hosts int, rule rule, want int) {
 		s.hosts = slices.DeleteFunc(s.hosts, func(o offer) bool {
 			kept := slices.ContainsFunc(keep, func(k offer) bool { return k.host == o.host })
 			if !kept {
-				s.placed[o.host.index] = 0
+				s.placed[o.host.Index] = 0
 			}
 			return !kept
 		})
 	}
 	for _, o := range s.hosts[hosts:] {
-		s.placed[o.host.index] = 0
+		s.placed[o.host.Index] = 0
 	}
 	kept := s.hosts[:hosts]
 	s.clear()
@@ -95,8 +96,8 @@ func (s *search) limit(hosts int, rule rule, want int) {
 // offered is what a parallel job is to get under a quota already.
 type offered struct {
 	slots  int
-	master bool    // the slot of the master task is one of them
-	hosts  []*host // where; only for needs that take something per host
+	master bool         // the slot of the master task is one of them
+	hosts  []*site.Host // where; only for needs that take something per host
 }
 
 // leaves is what is left of a room.
@@ -108,7 +109,7 @@ func (o offered) leaves(r room) room {
 }
 
 // more returns it with slots on a host, the master's among them or not.
-func (o offered) more(n *Need, h *host, slots int, master bool) offered {
+func (o offered) more(n *Need, h *site.Host, slots int, master bool) offered {
 	o.slots += slots
 	o.master = o.master || master
 	if n.perHost && slots > 0 && !slices.Contains(o.hosts, h) {
@@ -118,7 +119,7 @@ func (o offered) more(n *Need, h *host, slots int, master bool) offered {
 }
 
 // with returns on how many hosts it is with one of them.
-func (o offered) with(h *host) int {
+func (o offered) with(h *site.Host) int {
 	if slices.Contains(o.hosts, h) {
 		return len(o.hosts)
 	}

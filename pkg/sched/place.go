@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Placement is where a task may start: the grants, the master queue first,
@@ -128,12 +129,12 @@ func (c *Cluster) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 	more := cur.begun && walk.Seek(cur.at) || !cur.begun && walk.Next()
 	for ; more; more = walk.Next() {
 		cur.at, cur.begun = walk.Item(), true
-		in := c.instances[cur.at.inst]
+		in := c.site.Instances[cur.at.inst]
 		if !c.suits(n, in) {
 			continue
 		}
 		if c.instanceSlots(n, in) > 0 {
-			return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, Reason{}
+			return Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1}, Reason{}
 		}
 	}
 	return Placement{}, Reason{Code: QueueUnavailable}
@@ -143,7 +144,7 @@ func (c *Cluster) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 // the first of equals.
 func (c *Cluster) findSoft(n *Need) (best Placement, r Reason) {
 	c.orderFor(n).Scan(func(k rank) bool {
-		in := c.instances[k.inst]
+		in := c.site.Instances[k.inst]
 		if !c.suits(n, in) {
 			return true
 		}
@@ -152,7 +153,7 @@ func (c *Cluster) findSoft(n *Need) (best Placement, r Reason) {
 		}
 		if v := c.violations(n, in); best.Grants == nil || v < best.Violations {
 			best = Placement{Slots: 1, Violations: v}
-			best.Grants = []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}
+			best.Grants = []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}
 		}
 		return best.Violations > 0
 	})
@@ -164,20 +165,20 @@ func (c *Cluster) findSoft(n *Need) (best Placement, r Reason) {
 
 // violations counts the soft requests that an instance does not meet, and
 // the soft queue requests that do not match it.
-func (c *Cluster) violations(n *Need, in *instance) (count int) {
+func (c *Cluster) violations(n *Need, in *site.Instance) (count int) {
 	for i := range n.softQueue {
 		if !matches(&n.softQueue[i], in, c.st) {
 			count++
 		}
 	}
-	now := c.nows.get(in.host.index)
+	now := c.nows.get(in.Host.Index)
 	for i := range n.soft {
 		if !c.meets(&n.soft[i], in, now) {
 			count++
 		}
 	}
 	for _, r := range n.Job.Soft { // attributes may have been deleted or made consumables since
-		if a := c.complex.Find(r.Name); a < 0 || c.complex.List[a].Column >= 0 {
+		if a := c.site.Complex.Find(r.Name); a < 0 || c.site.Complex.List[a].Column >= 0 {
 			count++
 		}
 	}
@@ -186,14 +187,14 @@ func (c *Cluster) violations(n *Need, in *instance) (count int) {
 
 // meets reports whether every level that knows the attribute satisfies the ask,
 // and at least one does.
-func (c *Cluster) meets(k *complex.Condition, in *instance, now *hostNow) bool {
-	a := &c.complex.List[k.Attr]
-	for _, s := range [...]*complex.Supply{&in.supply, &in.host.supply, &c.layout.global} {
+func (c *Cluster) meets(k *complex.Condition, in *site.Instance, now *hostNow) bool {
+	a := &c.site.Complex.List[k.Attr]
+	for _, s := range [...]*complex.Supply{&in.Supply, &in.Host.Supply, &c.site.Global} {
 		if v, ok := s.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
 			return false
 		}
 	}
-	l := c.atHost(in.host, now)
+	l := c.atHost(in.Host, now)
 	return c.known(k.Attr, in, now) && c.askSlots(&l, k) >= 1
 }
 
@@ -227,7 +228,7 @@ func (c *Cluster) QueueVersions(grants []grid.Grant) []uint32 {
 	out := make([]uint32, len(grants))
 	for i, g := range grants {
 		if in := c.granted(g); in != nil {
-			out[i] = in.queue.Version
+			out[i] = in.Queue.Version
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // planned is what a Cluster knows of other times than now: the diagrams that
@@ -13,16 +14,16 @@ import (
 // of every resource that is limited at a level.
 type planned struct {
 	global []*diagram // by place among the consumables
-	pes    []*diagram // by place in layout.pes; nil where the hosts are the limit
+	pes    []*diagram // by place in Layout.PEs; nil where the hosts are the limit
 	rough  *diagram   // of the slots of all instances: see roughly
 	excess int        // slots in use that no instance has (any more)
 	window window     // under consideration; the zero window is now alone
 	hit    bool       // what is planned made a difference to the last look
 }
 
-func newPlanned(l *layout) (p planned) {
-	if l.planning {
-		p.global, p.pes = make([]*diagram, len(l.complex.Consumables)), make([]*diagram, len(l.pes))
+func newPlanned(l *site.Layout) (p planned) {
+	if l.Planning {
+		p.global, p.pes = make([]*diagram, len(l.Complex.Consumables)), make([]*diagram, len(l.PEs))
 	}
 	return p
 }
@@ -39,7 +40,7 @@ func (p planned) lend(was planned) planned {
 // setWindow turns to the time from a start until a need's gross end.
 func (c *Cluster) setWindow(start grid.Time, n *Need) {
 	c.planned.hit = false
-	if c.planning {
+	if c.site.Planning {
 		c.planned.window = window{start, c.end(start, n)}
 	}
 }
@@ -58,7 +59,7 @@ func (c *Cluster) end(start grid.Time, n *Need) grid.Time {
 // ahead reports whether the window begins later than now.
 func (c *Cluster) ahead() bool { return c.planned.window.start > c.now }
 
-func (c *Cluster) clock() clock { return clock{c.now, c.now.Add(c.policy.interval)} }
+func (c *Cluster) clock() clock { return clock{c.now, c.now.Add(c.site.Policy.Interval)} }
 
 // inUse is the most that is taken of a resource at any time of the window that
 // is looked at.
@@ -93,24 +94,26 @@ func (c *Cluster) peFree(i int) int {
 		used = 0
 	}
 	if c.ahead() {
-		return max(int(c.pes[i].Slots)-int(used), 0)
+		return max(int(c.site.PEs[i].Slots)-int(used), 0)
 	}
-	free := int(c.pes[i].Slots) - max(int(used), int(c.peUsed[i])+c.guests.pes[i])
+	free := int(c.site.PEs[i].Slots) - max(int(used), int(c.peUsed[i])+c.guests.pes[i])
 	if c.of != nil {
-		k := c.of.peNamed(c.pes[i].Name)
-		free = min(free, int(c.of.pes[k].Slots)-int(c.of.peUsed[k])-c.of.guests.pes[k])
+		k := c.of.peNamed(c.site.PEs[i].Name)
+		free = min(free, int(c.of.site.PEs[k].Slots)-int(c.of.peUsed[k])-c.of.guests.pes[k])
 	}
 	return max(free, 0)
 }
 
 // peLimits reports whether a PE has a diagram: it may have less slots than all
 // instances together.
-func (c *Cluster) peLimits(i int) bool { return c.planning && int(c.pes[i].Slots) < c.layout.slots }
+func (c *Cluster) peLimits(i int) bool {
+	return c.site.Planning && int(c.site.PEs[i].Slots) < c.site.Slots
+}
 
 // keeps reports whether a level has a diagram of a resource: it is limited here,
 // or it is slots and a job may be exclusive here.
 func (c *Cluster) keeps(l *level, booked int) bool {
-	return l.plans != nil && (l.supply.Capacity[booked] < complex.Unlimited || booked == 0 && len(c.complex.Exclusives) > 0)
+	return l.plans != nil && (l.supply.Capacity[booked] < complex.Unlimited || booked == 0 && len(c.site.Complex.Exclusives) > 0)
 }
 
 // diagram returns a diagram for writing.
@@ -147,7 +150,7 @@ func (c *Cluster) usePE(i int, slots uint32, u use) {
 // diagram of all instances. It is a bound and no truth: what is taken is taken
 // later and given back earlier there than in fact, at one of a few times.
 func (c *Cluster) roughly(used float64, slots uint32, u use) {
-	if !c.planning {
+	if !c.site.Planning {
 		return
 	}
 	const grain = 60_000
@@ -163,13 +166,13 @@ func (c *Cluster) roughly(used float64, slots uint32, u use) {
 // roughWait is a time before which all instances together cannot give so many
 // slots.
 func (c *Cluster) roughWait(seconds float64, from grid.Time, slots int) grid.Time {
-	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.layout.slots+c.planned.excess-slots), clock{c.now, c.now})
+	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.site.Slots+c.planned.excess-slots), clock{c.now, c.now})
 }
 
 // hopeless reports whether all instances together cannot give a need its slots in
 // the window.
 func (c *Cluster) hopeless(n *Need) bool {
-	room, d := float64(c.layout.slots+c.planned.excess-int(n.least)), c.planned.rough
+	room, d := float64(c.site.Slots+c.planned.excess-int(n.least)), c.planned.rough
 	switch {
 	case c.usedGlobal[0] > room:
 		return true
@@ -182,10 +185,10 @@ func (c *Cluster) hopeless(n *Need) bool {
 
 // grossEnd is when a started task is assumed to give back what it holds.
 func (c *Cluster) grossEnd(j *grid.Job, t *grid.JATask) grid.Time {
-	if !c.planning {
+	if !c.site.Planning {
 		return never
 	}
-	return t.Start.Add(c.policy.gross(t.Held(j)))
+	return t.Start.Add(c.site.Policy.Gross(t.Held(j)))
 }
 
 // scan calls f with every instance that can take a job at the time that is

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Tasks that a preempt order has suspended. Such a task has given back its
@@ -49,21 +50,21 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 	c.settle()
 	j := c.st.Job(t.Job)
 	r := c.clusterOf(j.AR)
-	if r.now = c.now; r.planning {
+	if r.now = c.now; r.site.Planning {
 		r.planned.window = window{r.now, max(r.grossEnd(j, t), r.now+1)}
 	}
-	b := comeback{c: r, alone: make([]bool, len(c.complex.Consumables))}
-	for _, d := range c.complex.Demands(nil, j.Hard, j.JobRequest) {
+	b := comeback{c: r, alone: make([]bool, len(c.site.Complex.Consumables))}
+	for _, d := range c.site.Complex.Demands(nil, j.Hard, j.JobRequest) {
 		b.alone[d.Column] = d.Exclusive && d.Amount > 0
 	}
-	total, quotas, passing := portion{}, map[bucketKey]portion{}, c.quotasFor(j, t.PE)
+	total, quotas, passing := portion{}, map[site.BucketKey]portion{}, c.site.QuotasFor(j, t.PE)
 	for _, g := range t.Grants {
 		total.add(g)
 		in := r.granted(g)
 		if in == nil {
 			continue
 		}
-		now, onQueue, onHost := r.nows.get(in.host.index), portion{}, portion{}
+		now, onQueue, onHost := r.nows.get(in.Host.Index), portion{}, portion{}
 		for _, o := range t.Grants {
 			if o.Host == g.Host {
 				onHost.add(o)
@@ -72,19 +73,19 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 				}
 			}
 		}
-		if !b.room(r.atInstance(in, now), onQueue) || !b.room(r.atHost(in.host, now), onHost) {
-			return Reason{Code: GrantSlots, Object: in.name}
+		if !b.room(r.atInstance(in, now), onQueue) || !b.room(r.atHost(in.Host, now), onHost) {
+			return Reason{Code: GrantSlots, Object: in.Name}
 		}
 		if r.preemptedSlots(in, now) == 0 {
-			return Reason{Code: QueueSuspended, Object: in.name}
+			return Reason{Code: QueueSuspended, Object: in.Name}
 		}
 		var over Reason
-		c.eachQuota(passing, j, t.PE, in, func(q *quotaRule, key bucketKey) bool {
+		c.site.EachQuota(passing, j, t.PE, in, func(q *site.QuotaRule, key site.BucketKey) bool {
 			n := quotas[key]
 			n.add(g)
 			quotas[key] = n
 			if !b.room(c.atQuota(q, key, in), n) {
-				over = Reason{Code: OverQuota, Object: q.set + "/" + q.called, What: key.String()}
+				over = Reason{Code: OverQuota, Object: q.Set + "/" + q.Called, What: key.String()}
 			}
 			return over.Fits()
 		})
@@ -96,7 +97,7 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 		return Reason{Code: NotGlobally, What: "slots=1", Offer: "it has no free slots"}
 	}
 	if i := r.peNamed(t.PE); i >= 0 {
-		if free := r.peFree(i); free < min(int(total.slots), int(r.pes[i].Slots)) {
+		if free := r.peFree(i); free < min(int(total.slots), int(r.site.PEs[i].Slots)) {
 			return Reason{Code: PEOffersOnly, Object: t.PE, Slots: free}
 		}
 	}
@@ -127,7 +128,7 @@ func (b *comeback) room(l level, p portion) bool {
 	if all < complex.Unlimited && b.c.inUse(&l, 0)+min(p.slots, all) > all+tiny {
 		return false
 	}
-	for _, place := range b.c.complex.Exclusives {
+	for _, place := range b.c.site.Complex.Exclusives {
 		own := 0.0
 		if b.alone[place] {
 			own = p.grants
@@ -156,7 +157,7 @@ func (c *Cluster) BookAgain(t *grid.JATask) {
 
 func (c *Cluster) holdSlots(t *grid.JATask, sign float64) {
 	j := c.st.Job(t.Job)
-	c.buffer = c.complex.Demands(c.buffer, t.Held(j), j.JobRequest)
+	c.buffer = c.site.Complex.Demands(c.buffer, t.Held(j), j.JobRequest)
 	c.hold(c.buffer[:1], j, t.Grants, t.PE, running(c.grossEnd(j, t), sign))
 	c.reorderGrants(t.Grants)
 }

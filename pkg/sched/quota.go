@@ -1,17 +1,14 @@
 package sched
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
-	"github.com/quill-grid/quill/pkg/pattern"
-	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Resource quotas, sge_resource_quota(5). In each enabled set the first rule applies
@@ -20,56 +17,10 @@ import (
 // filter stands in braces. A bucket is a level like a host: the same test asks it what it
 // can give, the same count fills it, and it has diagrams where diagrams are kept.
 
-// quotas are the rules of the enabled sets.
-type quotas struct {
-	rules []*quotaRule
-	sets  []int // where each set's rules begin, and the end of the last
-	idle  []float64
-	reads attrSet // from which dynamic limits follow
-}
-
-// quotaRule is a rule made ready to be matched.
-type quotaRule struct {
-	grid.QuotaRule
-	set, called string
-	index       int
-	source      complex.Supply // static limits
-	dynamic     []dynamicLimit // those that follow from values of the host
-	hosts       []bool         // by host index
-	queues      map[string]bool
-	shared      bool // no rule but a resource map, see shareMaps
-}
-
-type dynamicLimit struct {
-	attr  int
-	terms []dynamicTerm
-}
-
-type dynamicTerm struct {
-	attr   int // -1: the factor alone
-	factor float64
-}
-
-// bucketKey identifies a bucket; by is empty where the rule has one limit for all.
-type bucketKey struct {
-	rule int
-	by   [grid.QuotaFilters]string
-}
-
-func (k bucketKey) compare(o bucketKey) int {
-	if k.rule != o.rule {
-		return cmp.Compare(k.rule, o.rule)
-	}
-	return slices.Compare(k.by[:], o.by[:])
-}
-
-// String is how messages name a bucket: user/project/pe/queue/host/.
-func (k bucketKey) String() string { return strings.Join(k.by[:], "/") + "/" }
-
 // bucket is what jobs take under a rule. Like a hostNow it is cloned before
 // the first write after a copy.
 type bucket struct {
-	key    bucketKey
+	key    site.BucketKey
 	token  *byte
 	used   []float64
 	plans  []*diagram
@@ -77,190 +28,61 @@ type bucket struct {
 }
 
 func newBuckets() ordered.Set[*bucket] {
-	return ordered.NewSet(func(a, b *bucket) bool { return a.key.compare(b.key) < 0 })
-}
-
-// resolveQuotas makes the rules ready. It comes after hosts, queues and sets.
-func (l *layout) resolveQuotas(st *state.State) {
-	l.quotas.idle = make([]float64, len(l.complex.Consumables))
-	st.Each(grid.KindRQS, func(o grid.Object) bool {
-		set := o.(*grid.RQS)
-		if !set.Enabled {
-			return true
-		}
-		l.quotas.sets = append(l.quotas.sets, len(l.quotas.rules))
-		for place, text := range set.Limits {
-			if r, err := grid.ParseQuotaRule(text); err == nil {
-				l.addQuota(st, set.Name, place, r)
-			}
-		}
-		return true
-	})
-	l.shareMaps()
-	l.quotas.sets = append(l.quotas.sets, len(l.quotas.rules))
-}
-
-func (l *layout) addQuota(st *state.State, set string, place int, r grid.QuotaRule) {
-	q := &quotaRule{QuotaRule: r, set: set, called: r.Called(place), index: len(l.quotas.rules), queues: map[string]bool{}}
-	var static grid.Values
-	for _, v := range r.Limits {
-		attr := l.complex.Find(v.Name)
-		if attr < 0 {
-			continue
-		}
-		terms, formula, _ := grid.ParseQuotaFormula(v.Text)
-		if !formula {
-			static = append(static, v)
-			continue
-		}
-		d := dynamicLimit{attr: attr}
-		for _, t := range terms {
-			x := dynamicTerm{-1, t.Factor}
-			if t.Attribute != "" {
-				if x.attr = l.complex.Find(t.Attribute); x.attr >= 0 {
-					l.quotas.reads.add(x.attr)
-				}
-			}
-			d.terms = append(d.terms, x)
-		}
-		q.dynamic = append(q.dynamic, d)
-	}
-	q.source = l.complex.Supply(static)
-	q.source.Forced = nil
-	for _, h := range l.hosts {
-		q.hosts = append(q.hosts, passes(r.Filters[grid.QuotaHosts].List, h.name, func(group string) bool {
-			return InGroup(st, pattern.Compile(group, false), h.name)
-		}))
-	}
-	for _, in := range l.instances {
-		if _, seen := q.queues[in.queue.Name]; !seen {
-			q.queues[in.queue.Name] = passes(r.Filters[grid.QuotaQueues].List, in.queue.Name, nil)
-		}
-	}
-	for _, n := range r.Filters[grid.QuotaUsers].List {
-		if set, ok := strings.CutPrefix(strings.TrimPrefix(n, "!"), "@"); ok {
-			l.referred = append(l.referred, set)
-		}
-	}
-	l.quotas.rules = append(l.quotas.rules, q)
-}
-
-// passes reports whether a filter lets a name pass: one of the list has it, or
-// the list only excludes, and none that excludes has it. has answers for
-// @sets. The name "" is no project, no PE: only a list that excludes lets it
-// pass.
-func passes(list grid.Names, name string, has func(set string) bool) bool {
-	matches := func(word string) bool {
-		if strings.HasPrefix(word, "@") && has != nil {
-			return has(word)
-		}
-		return name != "" && pattern.Match(word, name)
-	}
-	found, named := false, false
-	for _, n := range list {
-		if x, not := strings.CutPrefix(n, "!"); not {
-			if matches(x) {
-				return false
-			}
-			continue
-		}
-		named = true
-		found = found || matches(n)
-	}
-	return found || !named
-}
-
-// quotasFor returns for each rule whether its filters for users, projects and PEs
-// let a job pass. A job of an advance reservation passes none.
-func (l *layout) quotasFor(j *grid.Job, pe string) []bool {
-	if len(l.quotas.rules) == 0 || j.AR != 0 {
-		return nil
-	}
-	out := make([]bool, len(l.quotas.rules))
-	for i, r := range l.quotas.rules {
-		out[i] = passes(r.Filters[grid.QuotaUsers].List, j.Owner, func(set string) bool { return l.sets[set[1:]].contains(j.Owner, j.Group) }) &&
-			passes(r.Filters[grid.QuotaProjects].List, j.Project, nil) && passes(r.Filters[grid.QuotaPEs].List, pe, nil)
-	}
-	return out
-}
-
-// eachQuota calls f with the bucket of each set that holds for a job in an
-// instance, until f returns false. passing is quotasFor.
-func (l *layout) eachQuota(passing []bool, j *grid.Job, pe string, in *instance, f func(r *quotaRule, key bucketKey) bool) {
-	if passing == nil {
-		return
-	}
-	for s := 1; s < len(l.quotas.sets); s++ {
-		for _, r := range l.quotas.rules[l.quotas.sets[s-1]:l.quotas.sets[s]] {
-			if !passing[r.index] || !r.hosts[in.host.index] || !r.queues[in.queue.Name] {
-				continue
-			}
-			key := bucketKey{rule: r.index}
-			for i, name := range [grid.QuotaFilters]string{j.Owner, j.Project, pe, in.queue.Name, in.host.name} {
-				if r.Filters[i].Each {
-					key.by[i] = name
-				}
-			}
-			if !f(r, key) {
-				return
-			}
-			break // the first that matches holds for its set
-		}
-	}
+	return ordered.NewSet(func(a, b *bucket) bool { return a.key.Compare(b.key) < 0 })
 }
 
 // atQuota is a bucket as a level.
-func (c *Cluster) atQuota(r *quotaRule, key bucketKey, in *instance) level {
-	l := level{supply: &r.source, used: c.quotas.idle}
+func (c *Cluster) atQuota(r *site.QuotaRule, key site.BucketKey, in *site.Instance) level {
+	l := level{supply: &r.Source, used: c.site.Quotas.Idle}
 	if b, ok := c.buckets.rows.Get(&bucket{key: key}); ok {
 		l.used, l.plans, l.guests = b.used, b.plans, b.guests
 	}
-	if len(r.dynamic) > 0 {
-		l.supply = c.dynamicSource(r, in.host)
+	if len(r.Dynamic) > 0 {
+		l.supply = c.dynamicSource(r, in.Host)
 	}
-	if r.shared {
-		l.sick, l.place = c.layout.sick, grid.GlobalHost
+	if r.Shared {
+		l.sick, l.place = c.site.Sick, grid.GlobalHost
 	}
 	return l
 }
 
 // dynamicSource is a rule's limits where some follow from a host's values. A
 // value that is not known limits nothing.
-func (c *Cluster) dynamicSource(r *quotaRule, h *host) *complex.Supply {
-	s := complex.Supply{Capacity: slices.Clone(r.source.Capacity), Fixed: map[int]complex.Value{}}
-	for i, v := range r.source.Fixed {
+func (c *Cluster) dynamicSource(r *site.QuotaRule, h *site.Host) *complex.Supply {
+	s := complex.Supply{Capacity: slices.Clone(r.Source.Capacity), Fixed: map[int]complex.Value{}}
+	for i, v := range r.Source.Fixed {
 		s.Fixed[i] = v
 	}
-	for _, d := range r.dynamic {
+	for _, d := range r.Dynamic {
 		sum := 0.0
-		for _, t := range d.terms {
+		for _, t := range d.Terms {
 			v := 1.0
-			if t.attr >= 0 {
-				v = c.hostValue(h, t.attr)
+			if t.Attr >= 0 {
+				v = c.hostValue(h, t.Attr)
 			}
-			sum += t.factor * v
+			sum += t.Factor * v
 		}
-		a := &c.complex.List[d.attr]
+		a := &c.site.Complex.List[d.Attr]
 		if a.Column >= 0 {
 			s.Capacity[a.Column] = sum
 		} else {
-			s.Fixed[d.attr] = complex.Value{Number: sum, Text: a.Format(sum)}
+			s.Fixed[d.Attr] = complex.Value{Number: sum, Text: a.Format(sum)}
 		}
 	}
 	return &s
 }
 
 // hostValue is a configured or reported value of a host.
-func (c *Cluster) hostValue(h *host, attr int) float64 {
-	if b := c.complex.List[attr].Column; b >= 0 && h.supply.Capacity[b] < complex.Unlimited {
-		return h.supply.Capacity[b]
+func (c *Cluster) hostValue(h *site.Host, attr int) float64 {
+	if b := c.site.Complex.List[attr].Column; b >= 0 && h.Supply.Capacity[b] < complex.Unlimited {
+		return h.Supply.Capacity[b]
 	}
-	for _, s := range [...]*complex.Supply{&h.supply, &c.layout.global} {
+	for _, s := range [...]*complex.Supply{&h.Supply, &c.site.Global} {
 		if v, ok := s.Fixed[attr]; ok {
 			return v.Number
 		}
 	}
-	if v, ok := c.loadOf(c.nows.get(h.index), 0, attr); ok {
+	if v, ok := c.loadOf(c.nows.get(h.Index), 0, attr); ok {
 		return v
 	}
 	return complex.Unlimited
@@ -268,17 +90,17 @@ func (c *Cluster) hostValue(h *host, attr int) float64 {
 
 // quotaSlots is the room that the quotas leave in an instance to a need. hit is the bucket that leaves none.
 // given is what a parallel job is to get under the same buckets already.
-func (c *Cluster) quotaSlots(n *Need, pe string, in *instance, given map[bucketKey]offered) (left room, hit Reason) {
+func (c *Cluster) quotaSlots(n *Need, pe string, in *site.Instance, given map[site.BucketKey]offered) (left room, hit Reason) {
 	left = room{unlimitedSlots, unlimitedSlots}
-	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(r *quotaRule, key bucketKey) bool {
+	c.site.EachQuota(c.passing(n, pe), n.Job, pe, in, func(r *site.QuotaRule, key site.BucketKey) bool {
 		l := c.atQuota(r, key, in)
 		s, narrow := c.slots(l, n)
 		s = given[key].leaves(s)
-		if !s.any(n) || !c.hostsFit(&l, n, given[key].with(in.host)) || !c.underFixed(l.supply, n) {
+		if !s.any(n) || !c.hostsFit(&l, n, given[key].with(in.Host)) || !c.underFixed(l.supply, n) {
 			left = room{}
-			hit = Reason{Code: OverQuota, Object: r.set + "/" + r.called, What: key.String()}
-			if r.shared {
-				hit = c.offersOnly(NotAtHost, in.host.name, "g", l, n, narrow)
+			hit = Reason{Code: OverQuota, Object: r.Set + "/" + r.Called, What: key.String()}
+			if r.Shared {
+				hit = c.offersOnly(NotAtHost, in.Host.Name, "g", l, n, narrow)
 			}
 			return false
 		}
@@ -292,7 +114,7 @@ const unlimitedSlots = 1 << 30
 
 // passing returns quotasFor a need in a PE, cached.
 func (c *Cluster) passing(n *Need, pe string) []bool {
-	if len(c.quotas.rules) == 0 {
+	if len(c.site.Quotas.Rules) == 0 {
 		return nil
 	}
 	if n.passing == nil {
@@ -300,7 +122,7 @@ func (c *Cluster) passing(n *Need, pe string) []bool {
 	}
 	p, seen := n.passing[pe]
 	if !seen {
-		p = c.quotasFor(n.Job, pe)
+		p = c.site.QuotasFor(n.Job, pe)
 		n.passing[pe] = p
 	}
 	return p
@@ -311,7 +133,7 @@ func (c *Cluster) passing(n *Need, pe string) []bool {
 func (c *Cluster) underFixed(s *complex.Supply, n *Need) bool {
 	for i := range n.conditions {
 		k := &n.conditions[i]
-		if v, ok := s.Fixed[k.Attr]; ok && !k.Satisfied(&c.complex.List[k.Attr], v) {
+		if v, ok := s.Fixed[k.Attr]; ok && !k.Satisfied(&c.site.Complex.List[k.Attr], v) {
 			return false
 		}
 	}
@@ -336,7 +158,7 @@ func (c *Cluster) underQuotas(n *Need, pe string, rule rule, leads bool, o *offe
 	if leads {
 		o.leading()
 	}
-	here := map[bucketKey]offered{}
+	here := map[site.BucketKey]offered{}
 	if rule.kind != peSlots { // else one host has it all
 		maps.Copy(here, c.scratch.offered)
 	}
@@ -363,7 +185,7 @@ func (c *Cluster) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 		return
 	}
 	if c.scratch.offered == nil {
-		c.scratch.offered = map[bucketKey]offered{}
+		c.scratch.offered = map[site.BucketKey]offered{}
 	}
 	for i, q := range o.queues {
 		c.offerQuota(n, pe, q.in, q.slots, i == 0 && o.lead > 0, c.scratch.offered)
@@ -375,7 +197,7 @@ func (c *Cluster) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 // and pass, the master's first.
 func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
 	s := &c.scratch
-	given := map[bucketKey]offered{}
+	given := map[site.BucketKey]offered{}
 	dealt := make([][]int, len(s.hosts))
 	for i := range s.hosts {
 		dealt[i] = make([]int, len(s.hosts[i].queues))
@@ -402,7 +224,7 @@ func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
 
 // dealTo deals one slot to a host, if its instances and the quotas leave one. The first of all is that of the master task, whose
 // host and queue instance lead has moved to the front.
-func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, given map[bucketKey]offered) bool {
+func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, given map[site.BucketKey]offered) bool {
 	sum := 0
 	for _, slots := range dealt {
 		sum += slots
@@ -425,19 +247,19 @@ func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, 
 }
 
 // offerQuota counts slots of an instance as offered to a need, the master's among them or not.
-func (c *Cluster) offerQuota(n *Need, pe string, in *instance, slots int, master bool, given map[bucketKey]offered) {
-	c.eachQuota(c.passing(n, pe), n.Job, pe, in, func(_ *quotaRule, key bucketKey) bool {
-		given[key] = given[key].more(n, in.host, slots, master)
+func (c *Cluster) offerQuota(n *Need, pe string, in *site.Instance, slots int, master bool, given map[site.BucketKey]offered) {
+	c.site.EachQuota(c.passing(n, pe), n.Job, pe, in, func(_ *site.QuotaRule, key site.BucketKey) bool {
+		given[key] = given[key].more(n, in.Host, slots, master)
 		return true
 	})
 }
 
 // fitsQuotas checks the grants of a task together.
 func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reason) {
-	if len(c.quotas.rules) == 0 {
+	if len(c.site.Quotas.Rules) == 0 {
 		return Reason{}
 	}
-	given := map[bucketKey]offered{}
+	given := map[site.BucketKey]offered{}
 	for k, g := range grants {
 		in := c.granted(g)
 		if in == nil {
@@ -446,7 +268,7 @@ func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reaso
 		left, hit := c.quotaSlots(n, pe, in, given)
 		if !left.holds(int(g.Slots), k == 0) {
 			if hit.Fits() {
-				hit = Reason{Code: GrantSlots, Object: in.name, Slots: left.slots}
+				hit = Reason{Code: GrantSlots, Object: in.Name, Slots: left.slots}
 			}
 			return hit
 		}
@@ -460,7 +282,7 @@ func (c *Cluster) useQuotas(demands []complex.Demand, j *grid.Job, grants []grid
 	if u.task != nil {
 		c.useShared(j, u)
 	}
-	passing := c.quotasFor(j, pe)
+	passing := c.site.QuotasFor(j, pe)
 	if passing == nil {
 		return
 	}
@@ -469,14 +291,14 @@ func (c *Cluster) useQuotas(demands []complex.Demand, j *grid.Job, grants []grid
 		if in == nil {
 			continue
 		}
-		c.eachQuota(passing, j, pe, in, func(r *quotaRule, key bucketKey) bool {
-			if r.shared && u.task != nil {
+		c.site.EachQuota(passing, j, pe, in, func(r *site.QuotaRule, key site.BucketKey) bool {
+			if r.Shared && u.task != nil {
 				return true // counted by what it holds
 			}
 			b := c.ownBucket(key)
-			l := level{supply: &r.source, used: b.used, plans: b.plans}
-			if len(r.dynamic) > 0 {
-				l.supply = c.dynamicSource(r, in.host)
+			l := level{supply: &r.Source, used: b.used, plans: b.plans}
+			if len(r.Dynamic) > 0 {
+				l.supply = c.dynamicSource(r, in.Host)
 			}
 			c.add(&l, demands, grants, k, u)
 			return true
@@ -486,10 +308,10 @@ func (c *Cluster) useQuotas(demands []complex.Demand, j *grid.Job, grants []grid
 
 // sharedAt returns the levels of the maps of the cluster that some hosts share, for a host that does: each
 // is a part of the next.
-func (c *Cluster) sharedAt(h *host) (all *level) {
-	for _, r := range c.quotas.rules {
-		if r.shared && r.hosts[h.index] {
-			l := c.atQuota(r, bucketKey{rule: r.index}, nil).around()
+func (c *Cluster) sharedAt(h *site.Host) (all *level) {
+	for _, r := range c.site.Quotas.Rules {
+		if r.Shared && r.Hosts[h.Index] {
+			l := c.atQuota(r, site.BucketKey{Rule: r.Index}, nil).around()
 			l.whole, all = all, l
 		}
 	}
@@ -497,12 +319,12 @@ func (c *Cluster) sharedAt(h *host) (all *level) {
 }
 
 // ownBucket returns a bucket for writing.
-func (c *Cluster) ownBucket(key bucketKey) *bucket {
+func (c *Cluster) ownBucket(key site.BucketKey) *bucket {
 	b, ok := c.buckets.rows.Get(&bucket{key: key})
 	switch {
 	case !ok:
-		b = &bucket{key: key, token: c.nows.token, used: make([]float64, len(c.quotas.idle))}
-		if c.planning {
+		b = &bucket{key: key, token: c.nows.token, used: make([]float64, len(c.site.Quotas.Idle))}
+		if c.site.Planning {
 			b.plans = make([]*diagram, len(b.used))
 		}
 	case b.token == c.nows.token:
@@ -517,13 +339,13 @@ func (c *Cluster) ownBucket(key bucketKey) *bucket {
 // sharesQuota reports whether what a task gives back may help jobs on other
 // hosts: some quota that it falls under is not a host's own.
 func (c *Cluster) sharesQuota(j *grid.Job, grants []grid.Grant, pe string) (shared bool) {
-	passing := c.quotasFor(j, pe)
+	passing := c.site.QuotasFor(j, pe)
 	if passing == nil {
 		return false
 	}
 	for _, g := range grants {
 		if in := c.granted(g); in != nil {
-			c.eachQuota(passing, j, pe, in, func(r *quotaRule, _ bucketKey) bool {
+			c.site.EachQuota(passing, j, pe, in, func(r *site.QuotaRule, _ site.BucketKey) bool {
 				shared = !r.Filters[grid.QuotaHosts].Each
 				return !shared
 			})
@@ -542,12 +364,12 @@ func (c *Cluster) appendQuotas(b []byte, j *grid.Job) []byte {
 	for i, name := range [...]string{grid.QuotaUsers: j.Owner, grid.QuotaProjects: j.Project} {
 		bits := make([]byte, 0, 16)
 		each, any := false, false
-		for _, r := range c.quotas.rules {
+		for _, r := range c.site.Quotas.Rules {
 			f := &r.Filters[i]
 			if len(f.List) == 0 {
 				continue
 			}
-			pass := passes(f.List, name, func(set string) bool { return c.sets[set[1:]].contains(j.Owner, j.Group) })
+			pass := site.Passes(f.List, name, func(set string) bool { return c.site.Sets[set[1:]].Contains(j.Owner, j.Group) })
 			each, any = each || pass && f.Each, true
 			bits = strconv.AppendBool(bits, pass)
 		}
@@ -557,15 +379,6 @@ func (c *Cluster) appendQuotas(b []byte, j *grid.Job) []byte {
 		case any:
 			b = append(append(append(b, " -quota "...), grid.QuotaWords[i]...), bits...)
 		}
-	}
-	return b
-}
-
-// basis writes down what categories depend on.
-func (q *quotas) basis(b []byte) []byte {
-	for _, r := range q.rules {
-		b = append(append(append(b, r.set...), ' '), r.String()...)
-		b = append(b, '\n')
 	}
 	return b
 }

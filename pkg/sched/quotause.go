@@ -3,6 +3,7 @@ package sched
 import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // QuotaUse is what is used of one limit of a resource quota rule: what
@@ -23,18 +24,18 @@ type QuotaUse struct {
 // is used, by bucket, and those that requests are only compared with.
 func (c *Cluster) Quotas() (out []QuotaUse) {
 	c.settle()
-	for _, r := range c.quotas.rules {
-		written := QuotaUse{Set: r.set, Rule: r.called, Number: r.index, By: r.Filters}
-		c.buckets.rows.Ascend(&bucket{key: bucketKey{rule: r.index}}, func(b *bucket) bool {
-			if b.key.rule != r.index {
+	for _, r := range c.site.Quotas.Rules {
+		written := QuotaUse{Set: r.Set, Rule: r.Called, Number: r.Index, By: r.Filters}
+		c.buckets.rows.Ascend(&bucket{key: site.BucketKey{Rule: r.Index}}, func(b *bucket) bool {
+			if b.key.Rule != r.Index {
 				return false
 			}
 			out = c.appendUse(out, r, b, written)
 			return true
 		})
 		for _, l := range r.Limits {
-			if attr := c.complex.Find(l.Name); attr >= 0 && c.complex.List[attr].Column < 0 {
-				out = append(out, written.limited(&c.complex.List[attr], l.Text))
+			if attr := c.site.Complex.Find(l.Name); attr >= 0 && c.site.Complex.List[attr].Column < 0 {
+				out = append(out, written.limited(&c.site.Complex.List[attr], l.Text))
 			}
 		}
 	}
@@ -42,8 +43,8 @@ func (c *Cluster) Quotas() (out []QuotaUse) {
 }
 
 // appendUse appends the limits of which the jobs of a bucket use something.
-func (c *Cluster) appendUse(out []QuotaUse, r *quotaRule, b *bucket, u QuotaUse) []QuotaUse {
-	for i, name := range b.key.by {
+func (c *Cluster) appendUse(out []QuotaUse, r *site.QuotaRule, b *bucket, u QuotaUse) []QuotaUse {
+	for i, name := range b.key.By {
 		switch {
 		case !r.Filters[i].Each:
 		case name == "":
@@ -53,16 +54,16 @@ func (c *Cluster) appendUse(out []QuotaUse, r *quotaRule, b *bucket, u QuotaUse)
 		}
 	}
 	for _, l := range r.Limits {
-		attr := c.complex.Find(l.Name)
-		if attr < 0 || c.complex.List[attr].Column < 0 || b.used[c.complex.List[attr].Column] == 0 {
+		attr := c.site.Complex.Find(l.Name)
+		if attr < 0 || c.site.Complex.List[attr].Column < 0 || b.used[c.site.Complex.List[attr].Column] == 0 {
 			continue
 		}
-		q := u.limited(&c.complex.List[attr], l.Text)
+		q := u.limited(&c.site.Complex.List[attr], l.Text)
 		q.Booked, q.Used = true, b.used[q.Attribute.Column]
-		h, known := c.hostAt[b.key.by[grid.QuotaHosts]]
-		for _, d := range r.dynamic {
-			if known && d.attr == attr {
-				q.Limit = c.dynamicSource(r, c.hosts[h]).Capacity[q.Attribute.Column]
+		h, known := c.site.HostAt[b.key.By[grid.QuotaHosts]]
+		for _, d := range r.Dynamic {
+			if known && d.Attr == attr {
+				q.Limit = c.dynamicSource(r, c.site.Hosts[h]).Capacity[q.Attribute.Column]
 				q.Dynamic = q.Limit < grid.Infinity
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Reason is why something does not fit. The zero value means that it does.
@@ -184,4 +186,18 @@ var codes = [...]struct{ message, summary string }{
 	NoAccessAR: {message: "has no permission for advance reservation {what}"},
 	NotReserved: {`cannot run in queue "{object}" because it was not reserved by advance reservation {what}`,
 		"Jobs can not run because queue was not reserved by advance reservation"},
+}
+
+// project reports whether a job of the project may use the object.
+func projectReason(project, what, object string, projects, xprojects grid.Names) Reason {
+	if project != "" && xprojects.Has(project) {
+		return Reason{Code: ProjectExcluded, Object: object, What: what, Offer: project}
+	}
+	if len(projects) > 0 && !projects.Has(project) {
+		if project == "" {
+			return Reason{Code: ProjectMissing, Object: object, What: what}
+		}
+		return Reason{Code: ProjectWrong, Object: object, What: what, Offer: project}
+	}
+	return Reason{}
 }

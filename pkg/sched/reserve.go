@@ -1,14 +1,17 @@
 package sched
 
 import (
+	"strconv"
+
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // MaxReservation is how many reservations a run may make, sched_conf(5).
 func (c *Cluster) MaxReservation() int {
 	c.settle()
-	return c.policy.reservations
+	return c.site.Policy.Reservations
 }
 
 // Earliest looks for the earliest time from which a job of the need can run
@@ -27,7 +30,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 		}
 		p, at, why := r.Earliest(n, from)
 		if why.Fits() && r.end(at, n) > r.ar.End {
-			return Placement{}, never, Reason{Code: ARTooShort, What: itoa(int(r.ar.ID))}
+			return Placement{}, never, Reason{Code: ARTooShort, What: strconv.Itoa(int(r.ar.ID))}
 		}
 		return p, at, why
 	}
@@ -42,7 +45,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 	why := Reason{Code: QueueUnavailable}
 	c.setWindow(from, n)
 	for _, r := range c.lineUp() {
-		in := c.instances[r.inst]
+		in := c.site.Instances[r.inst]
 		if !c.suits(n, in) {
 			continue
 		}
@@ -59,7 +62,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 			v = c.violations(n, in)
 		}
 		if t < at || v < best.Violations {
-			best = Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1, Violations: v}
+			best = Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1, Violations: v}
 			at, why = t, Reason{}
 		}
 	}
@@ -68,15 +71,15 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 
 // earliestAt is when an instance, its host and the cluster can all give a
 // slot to a need.
-func (c *Cluster) earliestAt(n *Need, in *instance, t grid.Time) grid.Time {
-	now := c.nows.get(in.host.index)
-	levels := []level{c.atInstance(in, now), c.atHost(in.host, now), c.atGlobal()}
-	c.eachQuota(c.passing(n, ""), n.Job, "", in, func(r *quotaRule, key bucketKey) bool {
+func (c *Cluster) earliestAt(n *Need, in *site.Instance, t grid.Time) grid.Time {
+	now := c.nows.get(in.Host.Index)
+	levels := []level{c.atInstance(in, now), c.atHost(in.Host, now), c.atGlobal()}
+	c.site.EachQuota(c.passing(n, ""), n.Job, "", in, func(r *site.QuotaRule, key site.BucketKey) bool {
 		levels = append(levels, c.atQuota(r, key, in))
 		return true
 	})
 	for settled := 0; settled < len(levels); {
-		if opens := in.openFrom(t, n.gross); opens > t {
+		if opens := in.OpenFrom(t, n.gross); opens > t {
 			t, settled = opens, 0
 		}
 		for _, l := range levels {
@@ -105,12 +108,12 @@ func (c *Cluster) gives(l level, n *Need, slots int, master bool, from grid.Time
 			case d.Exclusive:
 				t = c.wait(l, 0, n.gross, t, 0)
 			case d.Binding != nil:
-				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-threadsFor(l.tree, d, uint32(slots), true))
+				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-site.ThreadsFor(l.tree, d, uint32(slots), true))
 			default:
 				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-takenBy(d, slots, master))
 			}
 		}
-		for _, place := range c.complex.Exclusives {
+		for _, place := range c.site.Complex.Exclusives {
 			if l.supply.Capacity[place] < complex.Unlimited {
 				t = c.wait(l, place, n.gross, t, 0)
 			}
@@ -172,5 +175,5 @@ func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
 // DURATION_OFFSET included.
 func (c *Cluster) Duration(j *grid.Job) float64 {
 	c.settle()
-	return c.policy.gross(j.Hard)
+	return c.site.Policy.Gross(j.Hard)
 }

@@ -58,9 +58,9 @@ func (c *Cluster) firstIn(n *Need) (p Placement, why Reason) {
 		return p, Reason{Code: NotGlobally}
 	}
 	for _, r := range c.lineUp() {
-		in := c.instances[r.inst]
+		in := c.site.Instances[r.inst]
 		if c.suits(n, in) && c.instanceSlots(n, in) > 0 {
-			return Placement{Grants: []grid.Grant{{Queue: in.queue.Name, Host: in.host.name, Slots: 1}}, Slots: 1}, Reason{}
+			return Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1}, Reason{}
 		}
 	}
 	return p, Reason{Code: QueueUnavailable}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Levels that decide what there is of an attribute, and sources of its value, in
@@ -56,25 +57,25 @@ type Instance struct {
 // until it returns false.
 func (c *Cluster) EachInstance(f func(Instance) bool) {
 	c.settle()
-	for _, in := range c.instances {
+	for _, in := range c.site.Instances {
 		if !f(c.describe(in)) {
 			return
 		}
 	}
 }
 
-func (c *Cluster) describe(in *instance) Instance {
-	now := c.nows.get(in.host.index)
-	i := Instance{Number: in.index, Queue: in.queue, Host: in.host.name, PEs: in.pes, Batch: in.batch, Interactive: in.interactive,
-		Checkpointing: len(in.ckpts) > 0, Users: in.users, XUsers: in.xusers,
-		Slots: in.slots, Used: int(c.usedAt(now, in.place, 0)), State: in.states(now)}
+func (c *Cluster) describe(in *site.Instance) Instance {
+	now := c.nows.get(in.Host.Index)
+	i := Instance{Number: in.Index, Queue: in.Queue, Host: in.Host.Name, PEs: in.PEs, Batch: in.Batch, Interactive: in.Interactive,
+		Checkpointing: len(in.Ckpts) > 0, Users: in.Users, XUsers: in.XUsers,
+		Slots: in.Slots, Used: int(c.usedAt(now, in.Place, 0)), State: now.statesOf(in)}
 	if now.unheard() {
 		i.State |= grid.QueueUnknown
 	}
-	if i.LoadAlarm = c.reachedNow(in, now, in.loadThresholds); i.LoadAlarm != nil {
+	if i.LoadAlarm = c.reachedNow(in, now, in.LoadThresholds); i.LoadAlarm != nil {
 		i.State |= grid.QueueAlarm
 	}
-	if i.SuspendAlarm = c.reachedNow(in, now, in.suspendThresholds); i.SuspendAlarm != nil {
+	if i.SuspendAlarm = c.reachedNow(in, now, in.SuspendThresholds); i.SuspendAlarm != nil {
 		i.State |= grid.QueueSuspendAlarm
 	}
 	return i
@@ -88,19 +89,19 @@ var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual
 
 // reachedNow is the first threshold that is reached by load as it was reported,
 // nil when none is.
-func (c *Cluster) reachedNow(in *instance, now *hostNow, thresholds []complex.Threshold) *Alarm {
+func (c *Cluster) reachedNow(in *site.Instance, now *hostNow, thresholds []complex.Threshold) *Alarm {
 	for i := range thresholds {
 		t := &thresholds[i]
 		a := Alarm{Name: t.Name, Limit: t.Text}
 		if t.Attr < 0 {
 			return &a
 		}
-		a.Attribute = c.complex.List[t.Attr].Centry
+		a.Attribute = c.site.Complex.List[t.Attr].Centry
 		v, level, source, ok := c.thresholdAt(in, now, 0, t)
 		switch {
 		case !ok, source == SourceLoad && now.unheard() && !lasting.Has(t.Name):
 			return &a
-		case c.complex.List[t.Attr].Compare(v, t.Limit):
+		case c.site.Complex.List[t.Attr].Compare(v, t.Limit):
 			a.Number, a.Level, a.Source = v, level, source
 			return &a
 		}
@@ -160,11 +161,11 @@ func (c *Cluster) ReportedText(host, name string) (string, bool) {
 
 // scaling is what jobs see a load value of a host multiplied with.
 func (c *Cluster) scaling(host, name string) float64 {
-	i, known := c.hostAt[host]
+	i, known := c.site.HostAt[host]
 	if !known {
 		return 1
 	}
-	if factor, ok := c.hosts[i].scaling[c.loadName(name)]; ok {
+	if factor, ok := c.site.Hosts[i].Scaling[c.site.LoadName(name)]; ok {
 		return factor
 	}
 	return 1
@@ -174,40 +175,40 @@ func (c *Cluster) scaling(host, name string) float64 {
 // load scaled. In total, consumables are as if nothing ran.
 func (c *Cluster) Resources(number int, total bool) []Resource {
 	c.settle()
-	in := c.instances[number]
-	now := c.nows.get(in.host.index)
-	o := c.offersOf(in.host.name, now.load, total)
-	o.text(LevelQueue, "qname", in.queue.Name)
-	o.text(LevelQueue, "hostname", in.host.name)
-	o.consumable(LevelQueue, 0, float64(in.slots), c.usedAt(now, in.place, 0))
+	in := c.site.Instances[number]
+	now := c.nows.get(in.Host.Index)
+	o := c.offersOf(in.Host.Name, now.load, total)
+	o.text(LevelQueue, "qname", in.Queue.Name)
+	o.text(LevelQueue, "hostname", in.Host.Name)
+	o.consumable(LevelQueue, 0, float64(in.Slots), c.usedAt(now, in.Place, 0))
 	for _, name := range ownLimits {
-		i := c.complex.Find(name)
-		if i < 0 || c.complex.List[i].Name != name {
+		i := c.site.Complex.Find(name)
+		if i < 0 || c.site.Complex.List[i].Name != name {
 			continue
 		}
-		if v, ok := in.supply.Fixed[i]; ok {
+		if v, ok := in.Supply.Fixed[i]; ok {
 			o.put(i, LevelQueue, SourceConfigured, v.Number, v.Text)
 		} else {
 			o.put(i, LevelQueue, SourceConfigured, 0, "NONE") // no calendar
 		}
 	}
-	o.configured(LevelQueue, in.name, in.queue.ComplexValues.For(in.host.name, c.memberOf(in.host.name)), &in.supply,
-		func(booked int) float64 { return c.usedAt(now, in.place, booked) })
+	o.configured(LevelQueue, in.Name, in.Queue.ComplexValues.For(in.Host.Name, c.memberOf(in.Host.Name)), &in.Supply,
+		func(booked int) float64 { return c.usedAt(now, in.Place, booked) })
 	return o.list
 }
 
 // ownLimits are the attributes of a queue's own configuration in the order of
 // qstat(1) -F: see queueLimits.
 var ownLimits = func() []string {
-	last := len(timeLimits) - 1 // min_cpu_interval
+	last := len(site.TimeLimits) - 1 // min_cpu_interval
 	names := []string{"tmpdir", "seq_no", "rerun", "calendar"}
-	for _, l := range timeLimits[:last] {
-		names = append(names, l.name)
+	for _, l := range site.TimeLimits[:last] {
+		names = append(names, l.Name)
 	}
-	for _, l := range memoryLimits {
-		names = append(names, l.name)
+	for _, l := range site.MemoryLimits {
+		names = append(names, l.Name)
 	}
-	return append(names, timeLimits[last].name)
+	return append(names, site.TimeLimits[last].Name)
 }()
 
 func (c *Cluster) memberOf(host string) func(group string) bool {
@@ -224,21 +225,21 @@ func (c *Cluster) HostResources(host string, total bool) []Resource {
 
 // offersOf collects what the cluster and a host offer.
 func (c *Cluster) offersOf(host string, load *hostLoad, total bool) *offers {
-	o := &offers{c: c, total: total, at: make([]int, len(c.complex.List))}
+	o := &offers{c: c, total: total, at: make([]int, len(c.site.Complex.List))}
 	if g := c.st.ExecHost(grid.GlobalHost); g != nil {
-		o.configured(LevelGlobal, grid.GlobalHost, g.ComplexValues, &c.layout.global, func(booked int) float64 { return c.usedGlobal[booked] + c.guests.global[booked] })
+		o.configured(LevelGlobal, grid.GlobalHost, g.ComplexValues, &c.site.Global, func(booked int) float64 { return c.usedGlobal[booked] + c.guests.global[booked] })
 	}
 	if host == grid.GlobalHost {
 		return o
 	}
 	o.load(load)
 	h := c.st.ExecHost(host)
-	switch i, known := c.hostAt[host]; {
+	switch i, known := c.site.HostAt[host]; {
 	case h == nil:
 	case known:
-		o.configured(LevelHost, host, h.ComplexValues, &c.hosts[i].supply, func(booked int) float64 { return c.usedAt(c.nows.get(i), 0, booked) })
+		o.configured(LevelHost, host, h.ComplexValues, &c.site.Hosts[i].Supply, func(booked int) float64 { return c.usedAt(c.nows.get(i), 0, booked) })
 	default: // without queue instances nothing runs there
-		source := c.complex.Supply(h.ComplexValues)
+		source := c.site.Complex.Supply(h.ComplexValues)
 		o.configured(LevelHost, host, h.ComplexValues, &source, func(int) float64 { return 0 })
 	}
 	return o
@@ -255,7 +256,7 @@ type offers struct {
 // put adds a value. When the attribute has one already the scarcer one stays, or
 // for values without an order the new one, which is nearer to the job.
 func (o *offers) put(attr int, level, source byte, number float64, text string) {
-	a := &o.c.complex.List[attr]
+	a := &o.c.site.Complex.List[attr]
 	r := Resource{Attribute: a.Centry, Level: level, Source: source, Number: number, Text: text}
 	if a.Numeric {
 		r.Text = ""
@@ -273,7 +274,7 @@ func (o *offers) put(attr int, level, source byte, number float64, text string) 
 
 // text adds a text that the queue itself has.
 func (o *offers) text(level byte, name, text string) {
-	if i := o.c.complex.Find(name); i >= 0 {
+	if i := o.c.site.Complex.Find(name); i >= 0 {
 		o.put(i, level, SourceConfigured, 0, text)
 	}
 }
@@ -283,19 +284,19 @@ func (o *offers) consumable(level byte, booked int, capacity, used float64) {
 	if !o.total && capacity < grid.Infinity {
 		capacity -= used
 	}
-	o.put(o.c.complex.Consumables[booked], level, SourceConsumable, capacity, "")
+	o.put(o.c.site.Complex.Consumables[booked], level, SourceConsumable, capacity, "")
 }
 
 // configured adds the complex_values of a level at a host, "global" or a queue instance.
 func (o *offers) configured(level byte, place string, values grid.Values, s *complex.Supply, used func(booked int) float64) {
 	for _, v := range values {
-		i := o.c.complex.Find(v.Name)
+		i := o.c.site.Complex.Find(v.Name)
 		if i < 0 {
 			continue
 		}
-		booked := o.c.complex.List[i].Column
+		booked := o.c.site.Complex.List[i].Column
 		switch {
-		case o.c.complex.List[i].Type == grid.TypeMap && level != LevelQueue:
+		case o.c.site.Complex.List[i].Type == grid.TypeMap && level != LevelQueue:
 			o.instances(level, i, place, s)
 		case booked >= 0:
 			o.consumable(level, booked, s.Capacity[booked], used(booked))
@@ -308,7 +309,7 @@ func (o *offers) configured(level byte, place string, values grid.Values, s *com
 // instances adds what is left of a resource map. That of a host replaces that of the
 // cluster.
 func (o *offers) instances(level byte, attr int, place string, s *complex.Supply) {
-	a := &o.c.complex.List[attr]
+	a := &o.c.site.Complex.List[attr]
 	r := Resource{Attribute: a.Centry, Level: level, Source: SourceConsumable, Instances: s.Maps[a.Column].IDs(), of: s.Maps[a.Column]}
 	if !o.total {
 		r.Instances = o.c.free(a.Name, place, s.Maps[a.Column])
@@ -329,8 +330,8 @@ func (o *offers) load(l *hostLoad) {
 		return
 	}
 	add := func(name, text string) {
-		i := o.c.complex.Find(name)
-		if i < 0 || l.Unheard && !lasting.Has(name) || o.c.complex.List[i].Numeric && math.IsNaN(l.num[i]) {
+		i := o.c.site.Complex.Find(name)
+		if i < 0 || l.Unheard && !lasting.Has(name) || o.c.site.Complex.List[i].Numeric && math.IsNaN(l.num[i]) {
 			return
 		}
 		o.put(i, LevelHost, SourceLoad, l.num[i], text)
@@ -349,11 +350,11 @@ func (o *offers) load(l *hostLoad) {
 func (c *Cluster) Meets(there []Resource, requests grid.Requests) bool {
 	c.settle()
 	for _, want := range requests {
-		i := c.complex.Find(want.Name)
+		i := c.site.Complex.Find(want.Name)
 		if i < 0 {
 			return false
 		}
-		a := &c.complex.List[i]
+		a := &c.site.Complex.List[i]
 		if !slices.ContainsFunc(there, func(r Resource) bool {
 			amount, number := want.Value, r.Number
 			if at := strings.IndexByte(amount, '['); at >= 0 && a.Type == grid.TypeMap && r.Attribute == a.Centry {
@@ -371,7 +372,7 @@ func (c *Cluster) Meets(there []Resource, requests grid.Requests) bool {
 // leftOf returns how many of the instances that are left have the characteristics of a request; -1 when these
 // cannot be read.
 func (c *Cluster) leftOf(r *Resource, block string) (n float64) {
-	s, err := c.complex.Selection(r.Attribute.Name, block)
+	s, err := c.site.Complex.Selection(r.Attribute.Name, block)
 	if err != nil {
 		return -1
 	}
@@ -389,5 +390,5 @@ func (c *Cluster) leftOf(r *Resource, block string) (n float64) {
 // there is none.
 func (c *Cluster) Attribute(name string) *grid.Centry {
 	c.settle()
-	return c.complex.Lookup(name)
+	return c.site.Complex.Lookup(name)
 }

@@ -31,7 +31,7 @@ func (c *Cluster) JobSize(j *grid.Job) JobSize {
 	c.settle()
 	e := JobSize{slots: 1}
 	k := *j
-	if i := slices.IndexFunc(k.Hard, func(r grid.Request) bool { return r.Name == "h_rt" }); i >= 0 && c.complex.LimitsRunTime() {
+	if i := slices.IndexFunc(k.Hard, func(r grid.Request) bool { return r.Name == "h_rt" }); i >= 0 && c.site.Complex.LimitsRunTime() {
 		hard := slices.Clone(k.Hard)
 		e.seconds, hard[i] = hard[i].Num, grid.Request{Name: "h_rt"}
 		k.Ask().Hard = hard
@@ -61,7 +61,7 @@ func (c *Cluster) sizeClass(category string) *sizeClass {
 func (c *Cluster) harderWithSize(pe string) bool {
 	n := c.Need(&grid.Job{JobRequest: &grid.JobRequest{PE: pe}})
 	return !slices.ContainsFunc(n.pes, func(i int) bool {
-		r, ok := parseRule(c.pes[i].AllocationRule)
+		r, ok := parseRule(c.site.PEs[i].AllocationRule)
 		return !ok || r.fixed > 0
 	})
 }

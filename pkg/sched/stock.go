@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Requests that select instances of a resource map by their characteristics. How many instances are
@@ -42,16 +43,16 @@ type holding struct {
 
 // stock returns the map of a level.
 func (c *Cluster) stock(key stockKey) *stock {
-	s := &stock{key: key, m: c.layout.global.Maps[key.column], clock: c.clock()}
-	bad := c.layout.sick
+	s := &stock{key: key, m: c.site.Global.Maps[key.column], clock: c.clock()}
+	bad := c.site.Sick
 	if key.host != wholeCluster {
-		h := c.hosts[key.host]
-		s.m, bad = h.supply.Maps[key.column], h.sick
+		h := c.site.Hosts[key.host]
+		s.m, bad = h.Supply.Maps[key.column], h.Sick
 	}
 	s.units = make([]int, len(s.m))
 	for i := range s.m {
 		s.units[i] = s.m[i].Amount
-		if slices.ContainsFunc(bad, func(b sick) bool { return b.column == key.column && b.ID == s.m[i].ID }) {
+		if slices.ContainsFunc(bad, func(b site.Sick) bool { return b.Column == key.column && b.ID == s.m[i].ID }) {
 			s.units[i] = 0
 		}
 	}
@@ -270,7 +271,7 @@ func (c *Cluster) selects(l *level, n *Need) bool {
 // are free when only their number decides.
 func (c *Cluster) selected(l *level, n *Need, demand int, w window) float64 {
 	d, top := &n.demands[demand], c.whole()
-	if top.complex.List[top.complex.Consumables[d.Column]].Type != grid.TypeMap {
+	if top.site.Complex.List[top.site.Complex.Consumables[d.Column]].Type != grid.TypeMap {
 		return complex.Unlimited
 	}
 	key := c.stockAt(d.Column, l.place)
@@ -301,7 +302,7 @@ func (c *Cluster) selected(l *level, n *Need, demand int, w window) float64 {
 // selectedOf is selected for the demand of an attribute in the window that is looked at, and its
 // selection.
 func (c *Cluster) selectedOf(l *level, n *Need, attr int) (left float64, with *complex.Selection) {
-	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return c.complex.Consumables[d.Column] == attr })
+	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return c.site.Complex.Consumables[d.Column] == attr })
 	if i < 0 || !c.selects(l, n) {
 		return complex.Unlimited, nil
 	}

@@ -29,7 +29,7 @@ func (c *Cluster) noteInstances(t *grid.JATask, sign int) {
 	for i := range t.Maps {
 		m := &t.Maps[i]
 		key := stockKey{c.columnOf(m.Resource), wholeCluster}
-		if h, known := c.hostAt[m.Host]; known && !m.Global {
+		if h, known := c.site.HostAt[m.Host]; known && !m.Global {
 			key.host = h
 		} else if !m.Global {
 			continue

@@ -57,7 +57,7 @@ func (c *Cluster) TasksAtOnce(j *grid.Job) uint32 {
 		return 0
 	}
 	limit := j.Concurrency
-	if m := c.policy.maxAJ; m > 0 && (limit == 0 || m < limit) {
+	if m := c.site.Policy.MaxAJ; m > 0 && (limit == 0 || m < limit) {
 		limit = m
 	}
 	return limit
@@ -67,7 +67,7 @@ func (c *Cluster) TasksAtOnce(j *grid.Job) uint32 {
 // limit.
 func (c *Cluster) MaxUJobs() uint32 {
 	c.settle()
-	return c.policy.maxUJobs
+	return c.site.Policy.MaxUJobs
 }
 
 // Rerunnable reports whether a started task may be started again: -r, or the

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Crossing is a running task to suspend, or to resume, because of the
@@ -23,26 +24,21 @@ type Crossing struct {
 // how many.
 func (c *Cluster) Crossings() (out []Crossing) {
 	c.settle()
-	for _, i := range slices.Concat(c.watched, c.released) {
-		in := c.instances[i]
-		now := c.nows.get(in.host.index)
-		if now.load == nil || now.load.Unheard || now.states[in.place-1]&grid.QueueSuspendedAny != 0 {
+	for _, i := range slices.Concat(c.site.Watched, c.released) {
+		in := c.site.Instances[i]
+		now := c.nows.get(in.Host.Index)
+		if now.load == nil || now.load.Unheard || now.states[in.Place-1]&grid.QueueSuspendedAny != 0 {
 			continue
 		}
-		if q := c.st.QInstance(in.queue.Name, in.host.name); q == nil || c.now.Sub(q.LastSuspend) < in.suspendSeconds {
+		if q := c.st.QInstance(in.Queue.Name, in.Host.Name); q == nil || c.now.Sub(q.LastSuspend) < in.SuspendSeconds {
 			continue
 		}
 		suspend := c.suspendAlarm(in, now).of != nil
 		for _, t := range c.crossing(in, suspend) {
-			out = append(out, Crossing{t.Job, t.ID, in.name, suspend})
+			out = append(out, Crossing{t.Job, t.ID, in.Name, suspend})
 		}
 	}
 	return out
-}
-
-// watches reports whether the load of an instance may suspend its tasks.
-func (in *instance) watches() bool {
-	return len(in.suspendThresholds) > 0 && in.nsuspend > 0 && in.suspendSeconds > 0
 }
 
 // release keeps the instance of a task in mind that thresholds have suspended which
@@ -51,16 +47,16 @@ func (c *Cluster) release(t *grid.JATask) {
 	if t.State&grid.StateSuspendedThreshold == 0 || len(t.Grants) == 0 {
 		return
 	}
-	i, ok := c.instAt[t.Grants[0].Instance()]
-	if ok && !c.instances[i].watches() && !slices.Contains(c.released, i) {
+	i, ok := c.site.InstAt[t.Grants[0].Instance()]
+	if ok && !c.site.Instances[i].Watches() && !slices.Contains(c.released, i) {
 		c.released = append(c.released, i)
 	}
 }
 
 // crossing picks the tasks of an instance.
-func (c *Cluster) crossing(in *instance, suspend bool) []*grid.JATask {
+func (c *Cluster) crossing(in *site.Instance, suspend bool) []*grid.JATask {
 	var tasks []*grid.JATask
-	for _, t := range c.st.OnHost(in.host.name) {
+	for _, t := range c.st.OnHost(in.Host.Name) {
 		if t.Status != grid.Running || suspend == (t.State&grid.StateSuspendedThreshold != 0) ||
 			t.State&grid.StateDeleted != 0 {
 			continue
@@ -68,10 +64,10 @@ func (c *Cluster) crossing(in *instance, suspend bool) []*grid.JATask {
 		if suspend && t.State&grid.StateSuspendedAny != 0 {
 			continue
 		}
-		if master := t.Grants[0]; !suspend && (master.Queue != in.queue.Name || master.Host != in.host.name) {
+		if master := t.Grants[0]; !suspend && (master.Queue != in.Queue.Name || master.Host != in.Host.Name) {
 			continue
 		}
-		if slices.ContainsFunc(t.Grants, func(g grid.Grant) bool { return g.Queue == in.queue.Name && g.Host == in.host.name }) {
+		if slices.ContainsFunc(t.Grants, func(g grid.Grant) bool { return g.Queue == in.Queue.Name && g.Host == in.Host.Name }) {
 			tasks = append(tasks, t)
 		}
 	}
@@ -81,8 +77,8 @@ func (c *Cluster) crossing(in *instance, suspend bool) []*grid.JATask {
 		}
 		return cmp.Compare(a.Start, b.Start)
 	})
-	if !suspend && (in.nsuspend == 0 || in.suspendSeconds == 0) {
+	if !suspend && (in.Nsuspend == 0 || in.SuspendSeconds == 0) {
 		return tasks
 	}
-	return tasks[:min(len(tasks), int(in.nsuspend))]
+	return tasks[:min(len(tasks), int(in.Nsuspend))]
 }

@@ -14,15 +14,15 @@ import (
 func (c *Cluster) ResourceUrgency(j *grid.Job) float64 {
 	c.settle()
 	slots := float64(c.AssumedSlots(j))
-	sum := c.complex.Urgency(c.complex.Consumables[0]) * slots
+	sum := c.site.Complex.Urgency(c.site.Complex.Consumables[0]) * slots
 	for scope, slots := range [...]float64{grid.AllTasks: slots, grid.MasterTask: 1, grid.SlaveTasks: slots - 1} {
 		for _, r := range j.HardOf(grid.TaskScope(scope)) {
-			i := c.complex.Find(r.Name)
+			i := c.site.Complex.Find(r.Name)
 			if i < 0 {
 				continue
 			}
-			u := c.complex.Urgency(i)
-			if c.complex.List[i].Numeric {
+			u := c.site.Complex.Urgency(i)
+			if c.site.Complex.List[i].Numeric {
 				u *= r.Num * slots
 			}
 			sum += u
@@ -35,10 +35,10 @@ func (c *Cluster) ResourceUrgency(j *grid.Job) float64 {
 func (c *Cluster) UrgencyBasis() string {
 	c.settle()
 	var b []byte
-	for i := range c.complex.List {
-		b = append(append(b, c.complex.List[i].Urgency...), ' ')
+	for i := range c.site.Complex.List {
+		b = append(append(b, c.site.Complex.List[i].Urgency...), ' ')
 	}
-	for _, p := range c.pes {
+	for _, p := range c.site.PEs {
 		b = append(append(append(b, p.Name...), '='), p.UrgencySlots...)
 		b = append(strconv.AppendUint(append(b, '/'), uint64(p.Slots), 10), ' ')
 	}
@@ -53,7 +53,7 @@ func (c *Cluster) AssumedSlots(j *grid.Job) uint32 {
 		return 1
 	}
 	c.settle()
-	for _, p := range c.pes {
+	for _, p := range c.site.PEs {
 		if pattern.Match(j.PE, p.Name) {
 			return urgencySlots(p, j.PERange)
 		}

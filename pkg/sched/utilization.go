@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // book counts a started task. The counterpart is unbook.
@@ -69,7 +70,7 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 // held is what a started task takes: one that was preempted has no slots. Of resource maps
 // it has the instances that it was granted, whatever its job asks for now.
 func (c *Cluster) held(b booking) []complex.Demand {
-	c.buffer = c.withThreads(c.withInstances(c.complex.Demands(c.buffer, b.run.Held(b.spec), b.spec.JobRequest), b.run.Maps), b.run)
+	c.buffer = c.withThreads(c.withInstances(c.site.Complex.Demands(c.buffer, b.run.Held(b.spec), b.spec.JobRequest), b.run.Maps), b.run)
 	if b.run.Preempted() {
 		return c.buffer[1:]
 	}
@@ -156,7 +157,7 @@ func (c *Cluster) debit(demands []complex.Demand, j *grid.Job, grants []grid.Gra
 	if counted(j) {
 		count(c.jobs.own(), j.ID, int(u.sign))
 	}
-	if c.policy.maxUJobs > 0 {
+	if c.site.Policy.MaxUJobs > 0 {
 		count(c.users.own(), j.Owner, int(u.sign))
 	}
 }
@@ -197,18 +198,18 @@ func (c *Cluster) use(demands []complex.Demand, grants []grid.Grant, pe string, 
 	total, known, before := uint32(0), uint32(0), c.usedGlobal[0]
 	for k, g := range grants {
 		total += slotsOf(demands, g)
-		if h, ok := c.hostAt[g.Host]; ok {
-			n, host := c.own(h), c.hosts[h]
-			if in := host.instanceOf(g.Queue); in != nil {
-				row := n.row(in.place)
-				c.planned.excess -= max(int(row[0])-in.slots, 0)
-				c.add(&level{supply: &in.supply, used: row, plans: n.diagrams(in.place)}, demands, grants, k, u)
-				c.planned.excess += max(int(row[0])-in.slots, 0)
+		if h, ok := c.site.HostAt[g.Host]; ok {
+			n, host := c.own(h), c.site.Hosts[h]
+			if in := host.InstanceOf(g.Queue); in != nil {
+				row := n.row(in.Place)
+				c.planned.excess -= max(int(row[0])-in.Slots, 0)
+				c.add(&level{supply: &in.Supply, used: row, plans: n.diagrams(in.Place)}, demands, grants, k, u)
+				c.planned.excess += max(int(row[0])-in.Slots, 0)
 				known += slotsOf(demands, g)
 			}
-			c.add(&level{supply: &host.supply, used: n.row(0), plans: n.diagrams(0), place: host.name, tree: host.tree}, demands, grants, k, u)
+			c.add(&level{supply: &host.Supply, used: n.row(0), plans: n.diagrams(0), place: host.Name, tree: host.Tree}, demands, grants, k, u)
 		}
-		c.add(&level{supply: &c.layout.global, used: c.usedGlobal, plans: c.planned.global, place: grid.GlobalHost}, demands, grants, k, u)
+		c.add(&level{supply: &c.site.Global, used: c.usedGlobal, plans: c.planned.global, place: grid.GlobalHost}, demands, grants, k, u)
 	}
 	if total == 0 {
 		return
@@ -264,20 +265,9 @@ func count[K cmp.Ordered](of ordered.Map[K, uint32], key K, sign int) {
 }
 
 // granted is the instance of a grant, nil when there is none any more.
-func (c *Cluster) granted(g grid.Grant) *instance {
-	if h, ok := c.hostAt[g.Host]; ok {
-		return c.hosts[h].instanceOf(g.Queue)
-	}
-	return nil
-}
-
-// instanceOf returns the host's instance of a cluster queue, nil when there
-// is none.
-func (h *host) instanceOf(queue string) *instance {
-	for _, in := range h.instances {
-		if in.queue.Name == queue {
-			return in
-		}
+func (c *Cluster) granted(g grid.Grant) *site.Instance {
+	if h, ok := c.site.HostAt[g.Host]; ok {
+		return c.site.Hosts[h].InstanceOf(g.Queue)
 	}
 	return nil
 }
@@ -286,7 +276,7 @@ func (c *Cluster) peNamed(name string) int {
 	if name == "" {
 		return -1
 	}
-	for i, p := range c.pes {
+	for i, p := range c.site.PEs {
 		if p.Name == name {
 			return i
 		}

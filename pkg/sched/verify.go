@@ -13,7 +13,7 @@ import (
 // Complex is the cluster's attributes, with which requests are normalised.
 func (c *Cluster) Complex() *complex.Attributes {
 	c.settle()
-	return c.complex
+	return c.site.Complex
 }
 
 // explainMost bounds the sentences of one verification.
@@ -81,9 +81,9 @@ func Emptied(st *state.State) *Cluster {
 // and ambiguous configurations.
 func (c *Cluster) openAll() {
 	c.settle()
-	c.everybody = true
-	for _, in := range c.instances {
-		in.loadThresholds, in.suspendThresholds, in.ambiguous = nil, nil, false
+	c.site.Everybody = true
+	for _, in := range c.site.Instances {
+		in.LoadThresholds, in.SuspendThresholds, in.Ambiguous = nil, nil, false
 	}
 	for _, r := range c.ars {
 		r.openAll()

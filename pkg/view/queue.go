@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -197,7 +198,7 @@ func Named(st *state.State, queues grid.Names) func(queue, host string) bool {
 	for _, q := range queues {
 		compiled = append(compiled, pattern.CompileQueue(q))
 	}
-	in := func(groups pattern.Expression, host string) bool { return sched.InGroup(st, groups, host) }
+	in := func(groups pattern.Expression, host string) bool { return site.InGroup(st, groups, host) }
 	return func(queue, host string) bool {
 		return slices.ContainsFunc(compiled, func(q pattern.Queue) bool { return q.Match(queue, host, in) })
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // A cluster queue has one instance on every host of its host list. Instances
@@ -75,7 +75,7 @@ func cqueueInUse(c *Core, _ gdi.Request, o grid.Object) string {
 	}
 	return c.eachCQueue(func(above *grid.CQueue) string {
 		for _, list := range all(above.SubordinateList) {
-			if s, _ := sched.ParseSubordinates(list); s.Names().Has(q.Name) {
+			if s, _ := site.ParseSubordinates(list); s.Names().Has(q.Name) {
 				return fmt.Sprintf("Cluster queue %q is referenced in cluster queue %q as a subordinate. Deletion denied", q.Name, above.Name)
 			}
 		}

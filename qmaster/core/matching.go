@@ -6,7 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // matchingInstances are the queue instances that a reference of qmod or -q
@@ -26,7 +26,7 @@ func (c *Core) matchingInstances(ref string) []*grid.QInstance {
 		return nil
 	}
 	meant := pattern.CompileQueue(ref)
-	inGroup := func(groups pattern.Expression, host string) bool { return sched.InGroup(c.state, groups, host) }
+	inGroup := func(groups pattern.Expression, host string) bool { return site.InGroup(c.state, groups, host) }
 	var out []*grid.QInstance
 	for _, q := range c.state.QInstances() {
 		if meant.Match(q.Queue, q.Host, inGroup) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Subordinate queues, subordinate_list of queue_conf(5): whatever changes the
@@ -84,7 +84,7 @@ func sortedNames(m map[string]bool) []string {
 // badSubordinates checks the subordinate_list of a cluster queue.
 func (c *Core) badSubordinates(q *grid.CQueue) string {
 	for _, list := range all(q.SubordinateList) {
-		s, err := sched.ParseSubordinates(list)
+		s, err := site.ParseSubordinates(list)
 		if err != nil {
 			return err.Error()
 		}

@@ -4,7 +4,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // tick does what is due by time: it repeats unconfirmed commands, emits the reported
@@ -86,7 +86,7 @@ func (c *Core) overdue(host string) {
 	if !c.has("ENABLE_ENFORCE_MASTER_LIMIT") {
 		return
 	}
-	offset := sched.DurationOffset(c.state.SchedConf())
+	offset := site.DurationOffset(c.state.SchedConf())
 	for _, t := range c.state.OnHost(host) {
 		g := t.Grants[0]
 		cq := c.state.CQueue(g.Queue)

@@ -59,13 +59,14 @@ var plan = []row{
 	{path: "pkg/complex", level: rules, imports: "pkg/grid pkg/pattern"},
 	{path: "pkg/topology", level: rules},
 	{path: "pkg/shares", level: rules, imports: "pkg/grid pkg/state"},
+	{path: "pkg/sched/site", level: rules, imports: "pkg/grid pkg/pattern pkg/state pkg/complex pkg/topology"},
 	{path: "pkg/sched", level: rules,
-		imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology"},
-	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched"},
+		imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology pkg/sched/site"},
+	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
 
 	{path: "qmaster/core", level: deciders,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/jsv events/diff pkg/state pkg/calendar
-			pkg/complex pkg/shares pkg/sched`},
+			pkg/complex pkg/shares pkg/sched/site pkg/sched`},
 	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/pattern pkg/trace pkg/topology execd/plan"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders,

@@ -1,4 +1,4 @@
-package sched
+package site
 
 import (
 	"github.com/quill-grid/quill/pkg/grid"
@@ -6,21 +6,21 @@ import (
 
 // durations is what sched_conf(5) says of how long jobs are assumed to run.
 type durations struct {
-	reservations int     // max_reservation
+	Reservations int     // max_reservation
 	otherwise    float64 // default_duration
 	offset       float64 // params DURATION_OFFSET
 	shorter      bool    // params DURATION_LIMIT=min: the smaller of h_rt and s_rt
-	interval     float64 // schedule_interval
+	Interval     float64 // schedule_interval
 }
 
 func newDurations(c *grid.SchedConf) durations {
-	d := durations{reservations: int(c.MaxReservation), otherwise: grid.Infinity, interval: 15}
+	d := durations{Reservations: int(c.MaxReservation), otherwise: grid.Infinity, Interval: 15}
 	if s, ok := c.DefaultDuration.Seconds(); ok && s > 0 {
 		d.otherwise = s
 	}
 	d.offset = DurationOffset(c)
 	if s, ok := c.ScheduleInterval.Seconds(); ok && s > 0 && s < grid.Infinity {
-		d.interval = s
+		d.Interval = s
 	}
 	text, _ := c.Param("DURATION_LIMIT")
 	d.shorter = text == "min"
@@ -37,11 +37,11 @@ func DurationOffset(c *grid.SchedConf) float64 {
 	return 60
 }
 
-// gross is for how many seconds a job is assumed to hold what it takes: the
+// Gross is for how many seconds a job is assumed to hold what it takes: the
 // greater of its h_rt and s_rt, or default_duration if it asks for neither,
 // and DURATION_OFFSET, sched_conf(5).
-func (d *durations) gross(hard grid.Requests) float64 {
-	net, known := d.asked(hard)
+func (d *durations) Gross(hard grid.Requests) float64 {
+	net, known := d.Asked(hard)
 	if !known {
 		net = d.otherwise
 	}
@@ -51,8 +51,8 @@ func (d *durations) gross(hard grid.Requests) float64 {
 	return net + d.offset
 }
 
-// asked is the run time that a job asks for, in seconds.
-func (d *durations) asked(hard grid.Requests) (net float64, known bool) {
+// Asked is the run time that a job asks for, in seconds.
+func (d *durations) Asked(hard grid.Requests) (net float64, known bool) {
 	for i := range hard {
 		r := &hard[i]
 		if r.Name != "h_rt" && r.Name != "s_rt" {

@@ -1,4 +1,4 @@
-package sched
+package site
 
 import (
 	"strings"
@@ -10,16 +10,16 @@ import (
 
 // offerContainers makes the patterns of the container starters of a host, sge_conf(5), its value of the attribute by which jobs ask for
 // an image, unless complex_values have one.
-func (l *layout) offerContainers(st *state.State, h *host) {
-	i := l.complex.Find(grid.ContainerRequest)
-	if i < 0 || l.complex.List[i].Name != grid.ContainerRequest || l.complex.List[i].Numeric || l.complex.List[i].Column >= 0 {
+func (l *Layout) offerContainers(st *state.State, h *Host) {
+	i := l.Complex.Find(grid.ContainerRequest)
+	if i < 0 || l.Complex.List[i].Name != grid.ContainerRequest || l.Complex.List[i].Numeric || l.Complex.List[i].Column >= 0 {
 		return
 	}
-	if _, set := h.supply.Fixed[i]; set {
+	if _, set := h.Supply.Fixed[i]; set {
 		return
 	}
 	text := ""
-	for _, name := range [...]string{grid.GlobalConf, h.name} {
+	for _, name := range [...]string{grid.GlobalConf, h.Name} {
 		if conf := st.Conf(name); conf != nil {
 			if own, set := conf.Entries.Get(grid.Starters); set {
 				text = own
@@ -32,6 +32,6 @@ func (l *layout) offerContainers(st *state.State, h *host) {
 		patterns = append(patterns, s.Pattern)
 	}
 	if len(patterns) > 0 {
-		h.supply.Fixed[i] = complex.Value{Text: strings.Join(patterns, " "), Patterns: patterns}
+		h.Supply.Fixed[i] = complex.Value{Text: strings.Join(patterns, " "), Patterns: patterns}
 	}
 }

@@ -1,4 +1,4 @@
-package sched
+package site
 
 import (
 	"strconv"
@@ -11,13 +11,13 @@ import (
 // policy is the scheduler configuration, sched_conf(5), as far as it decides
 // what fits where.
 type policy struct {
-	formula         complex.Formula
-	bySeqNo         bool
-	adjustments     []adjustment // job_load_adjustments
-	adjustsRequests bool         // ... of attributes that jobs may request
-	decay           int64        // load_adjustment_decay_time, ms
-	maxUJobs        uint32
-	maxAJ           uint32 // max_aj_instances of sge_conf(5), 0 = no limit
+	Formula         complex.Formula
+	BySeqNo         bool
+	Adjustments     []adjustment // job_load_adjustments
+	AdjustsRequests bool         // ... of attributes that jobs may request
+	Decay           int64        // load_adjustment_decay_time, ms
+	MaxUJobs        uint32
+	MaxAJ           uint32 // max_aj_instances of sge_conf(5), 0 = no limit
 	durations
 }
 
@@ -29,33 +29,33 @@ type adjustment struct {
 }
 
 func newPolicy(x *complex.Attributes, c *grid.SchedConf, global *grid.Conf) policy {
-	p := policy{durations: newDurations(c), maxUJobs: c.MaxUJobs, bySeqNo: c.QueueSortMethod == "seqno", maxAJ: 2000}
-	p.formula, _ = complex.ParseFormula(x, c.LoadFormula)
+	p := policy{durations: newDurations(c), MaxUJobs: c.MaxUJobs, BySeqNo: c.QueueSortMethod == "seqno", MaxAJ: 2000}
+	p.Formula, _ = complex.ParseFormula(x, c.LoadFormula)
 	decay, _ := c.LoadAdjustmentDecayTime.Seconds()
-	p.decay = int64(decay * 1000)
+	p.Decay = int64(decay * 1000)
 	for _, v := range c.JobLoadAdjustments {
 		i := x.Find(v.Name)
 		if i < 0 {
 			continue
 		}
 		if n, ok := x.List[i].Type.Parse(v.Text); ok && n != 0 {
-			p.adjustments = append(p.adjustments, adjustment{i, n, strings.HasPrefix(x.List[i].Name, "np_")})
-			p.adjustsRequests = p.adjustsRequests || x.List[i].Column >= 0 || x.List[i].Requestable != "NO"
+			p.Adjustments = append(p.Adjustments, adjustment{i, n, strings.HasPrefix(x.List[i].Name, "np_")})
+			p.AdjustsRequests = p.AdjustsRequests || x.List[i].Column >= 0 || x.List[i].Requestable != "NO"
 		}
 	}
 	if global != nil {
 		if t, ok := global.Entries.Get("max_aj_instances"); ok {
 			if n, err := strconv.ParseUint(t, 10, 32); err == nil {
-				p.maxAJ = uint32(n)
+				p.MaxAJ = uint32(n)
 			}
 		}
 	}
 	return p
 }
 
-// adjustmentFor is the expected load of one slot, 0 for most attributes.
-func (p *policy) adjustmentFor(attr int) (amount float64, perCPU bool) {
-	for _, a := range p.adjustments {
+// AdjustmentFor is the expected load of one slot, 0 for most attributes.
+func (p *policy) AdjustmentFor(attr int) (amount float64, perCPU bool) {
+	for _, a := range p.Adjustments {
 		if a.attr == attr {
 			return a.amount, a.perCPU
 		}
