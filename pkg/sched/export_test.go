@@ -22,26 +22,26 @@ func (c *Cluster) EachDiagram(f func(level byte, object, resource string, capaci
 	row := func(level byte, object string, capacities, used []float64, plans []*diagram) {
 		for column, d := range plans {
 			if steps := c.overTime(d, used[column]); d != nil && len(steps) > 1 {
-				f(level, object, c.complex.List[c.complex.Consumables[column]].Name, capacities[column], steps)
+				f(level, object, c.site.Complex.List[c.site.Complex.Consumables[column]].Name, capacities[column], steps)
 			}
 		}
 	}
 	for i, d := range c.planned.pes {
 		if steps := c.overTime(d, float64(c.peUsed[i])); d != nil && len(steps) > 1 {
-			f('P', c.pes[i].Name, "slots", float64(c.pes[i].Slots), steps)
+			f('P', c.site.PEs[i].Name, "slots", float64(c.site.PEs[i].Slots), steps)
 		}
 	}
-	row('G', grid.GlobalHost, c.layout.global.Capacity, c.usedGlobal, c.planned.global)
-	for i, h := range c.hosts {
+	row('G', grid.GlobalHost, c.site.Global.Capacity, c.usedGlobal, c.planned.global)
+	for i, h := range c.site.Hosts {
 		now := c.nows.get(i)
-		row('H', h.name, h.supply.Capacity, now.row(0), now.diagrams(0))
-		for _, in := range h.instances {
-			row('Q', in.name, in.supply.Capacity, now.row(in.place), now.diagrams(in.place))
+		row('H', h.Name, h.Supply.Capacity, now.row(0), now.diagrams(0))
+		for _, in := range h.Instances {
+			row('Q', in.Name, in.Supply.Capacity, now.row(in.Place), now.diagrams(in.Place))
 		}
 	}
 	c.buckets.rows.Scan(func(b *bucket) bool {
-		r := c.quotas.rules[b.key.rule]
-		row('L', r.set+"/"+r.called+"/"+b.key.String(), r.source.Capacity, b.used, b.plans)
+		r := c.site.Quotas.Rules[b.key.Rule]
+		row('L', r.Set+"/"+r.Called+"/"+b.key.String(), r.Source.Capacity, b.used, b.plans)
 		return true
 	})
 }
@@ -85,10 +85,10 @@ type Claim struct {
 // Claims lists them in the order in which they were made.
 func (c *Cluster) Claims() (out []Claim) {
 	for _, k := range c.claims.list {
-		one := Claim{Resource: c.complex.List[c.complex.Consumables[k.column]].Name, Host: grid.GlobalHost, Units: k.units,
+		one := Claim{Resource: c.site.Complex.List[c.site.Complex.Consumables[k.column]].Name, Host: grid.GlobalHost, Units: k.units,
 			From: k.window.start, To: k.window.end, Booked: k.booked, AR: k.ar}
 		if k.host != wholeCluster {
-			one.Host = c.hosts[k.host].name
+			one.Host = c.site.Hosts[k.host].Name
 		}
 		if k.of != nil {
 			one.With = k.of.String()
