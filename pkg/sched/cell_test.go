@@ -52,6 +52,7 @@ func (none) Configure(grid.SchedConf) error { return nil }
 //	usage ID.TASK                a usage report of a running task
 //	bind ID slot|host AMOUNT UNIT [FILTER]   -bamount, -bunit and -bfilter of a waiting job
 //	maps HOST NAME=VALUE ...     adds complex_values
+//	starters [HOST] PATTERN=COMMAND ...   container_starters of the cluster or of a host
 //	health RESOURCE ID HOST on|disabled|failed     an instance of a resource map
 //	subordinate QUEUE LIST       subordinate_list
 //	rules SET RULE ...           a resource quota set; off SET: it is disabled
@@ -124,7 +125,7 @@ func init() {
 		"start": (*cell).start, "run": (*cell).run, "suspend": (*cell).suspend, "resume": (*cell).resume, "limits": (*cell).limits, "usage": (*cell).usage,
 		"bind": (*cell).bind, "maps": (*cell).maps, "health": (*cell).health, "subordinate": (*cell).subordinate, "rules": (*cell).rules, "off": (*cell).off,
 		"orphan": (*cell).orphan, "instance": (*cell).instance, "calstate": (*cell).calstate, "ar": (*cell).ar, "remove": (*cell).remove,
-		"modify": (*cell).modify,
+		"modify": (*cell).modify, "starters": (*cell).starters,
 	}
 }
 
@@ -334,6 +335,15 @@ func (c *cell) maps(f []string) {
 		h.ComplexValues = h.ComplexValues.With(k, v)
 	}
 	c.set(&h)
+}
+
+func (c *cell) starters(f []string) {
+	conf := grid.Conf{Host: grid.GlobalConf}
+	if !strings.Contains(f[0], "=") {
+		conf.Host, f = f[0], f[1:]
+	}
+	conf.Entries = grid.Values{{Name: grid.Starters, Text: strings.Join(f, "; ")}}
+	c.set(&conf)
 }
 
 func (c *cell) health(f []string) {
