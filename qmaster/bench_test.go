@@ -166,7 +166,7 @@ func BenchmarkRecord(b *testing.B) {
 			}
 			defer conn.Close()
 			r := newRecord(conn, 1, 1, hclog.NewNullLogger(), nil)
-			if err := r.debug.Keep(retention(nil)); err != nil {
+			if err := r.debug.SetRetention(retention(nil)); err != nil {
 				b.Fatal(err)
 			}
 			l := orders.List{Scheduler: "schedd", Algorithm: "default"}

@@ -230,7 +230,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 	eventually(t, func() bool { return recorded() == "" }, recorded)
 	order()
 	configure("KEEP_ORDERS_SIZE=1M")
-	eventually(t, q.record.debug.On, recorded)
+	eventually(t, q.record.debug.Enabled, recorded)
 	order()
 	eventually(t, func() bool { return recorded() == "schedd 4 [] 5 true []\n" }, recorded)
 }

@@ -175,7 +175,7 @@ func (to *listeners) publish(first uint64, n int, beats bool) {
 		to.leaves = nil
 	}
 	if beats && to.wanted.Load() {
-		to.feed.Beat()
+		to.feed.PublishHeartbeat()
 	}
 }
 

@@ -42,14 +42,14 @@ func TestFeedLags(t *testing.T) {
 		}
 		at := frame.Point{Epoch: 1 << 32, Seq: 10}
 		var follower bus.Follower
-		follower.Start(at)
+		follower.Reset(at)
 		hears := func(want string) {
 			t.Helper()
 			f, err := frame.Decode(<-received)
 			if err != nil {
 				t.Fatal(err)
 			}
-			lists, _, err := follower.Next(f)
+			lists, _, err := follower.Accept(f)
 			got := fmt.Sprintf("%d-%d %s %v", f.First, f.Last, lists, err)
 			if errors.As(err, new(*bus.GapError)) {
 				got = "gap"

@@ -243,7 +243,7 @@ func TestReadersOfTheLogGiveWay(t *testing.T) {
 		}
 	}
 	first := func() (oldest uint64) {
-		_, err := q.events.Copy(0, func(stream uint64, _ []byte) error {
+		_, err := q.events.CopyMessages(0, func(stream uint64, _ []byte) error {
 			oldest = stream
 			return errYield
 		})

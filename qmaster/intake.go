@@ -85,7 +85,7 @@ func (in *intake) request(r *bus.Request) {
 // busy has the client repeat a request.
 func (in *intake) busy(r *bus.Request, about string) {
 	in.q.opts.Metrics.answered(about, busy, time.Time{})
-	r.Busy()
+	r.AnswerBusy()
 }
 
 // decode decodes a request and passes it to the part of qmaster that answers it.
@@ -257,7 +257,7 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 	case a.Receipt != nil:
 		data = codec.AppendReceipt(nil, *a.Receipt)
 	}
-	if err := q.outbox.post.Put(w.asker, data); err != nil {
+	if err := q.outbox.post.Add(w.asker, data); err != nil {
 		q.log.Warn("answer cannot be sent", "user", w.asker.From, "error", err)
 	}
 }

@@ -32,7 +32,7 @@ type large struct {
 func (l *large) put(r *bus.Request) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	from := r.Turn()
+	from := r.FairUser()
 	if n, size := l.waiting.Of(from); n > 0 && size+len(r.Data) > largeWaiting {
 		return false
 	}

@@ -80,14 +80,14 @@ func newStreams(q *QMaster) *streams {
 func (q *QMaster) stream(one stream) {
 	s, r := q.streams, one.request
 	one.since = time.Now()
-	_, err := cmp.Or(one.places, s.open).Join(r.Turn(), 1, func(leave func()) {
+	_, err := cmp.Or(one.places, s.open).Join(r.FairUser(), 1, func(leave func()) {
 		go func() {
 			defer leave()
 			switch {
-			case r.Gone():
+			case r.ClientGone():
 			case time.Since(one.since) > waitingTime:
 				q.opts.Metrics.answered(one.about, busy, one.since)
-				r.Busy()
+				r.AnswerBusy()
 			default:
 				s.answer(&one)
 			}
@@ -95,7 +95,7 @@ func (q *QMaster) stream(one stream) {
 	})
 	if err != nil {
 		q.opts.Metrics.answered(one.about, busy, time.Time{})
-		r.Busy()
+		r.AnswerBusy()
 	}
 }
 
@@ -109,7 +109,7 @@ func (s *streams) answer(one *stream) {
 	defer func() { leave() }()
 	enter := func() (err error) {
 		var next func()
-		if next, err = s.computing.Wait(ctx, r.Turn(), 1); err == nil {
+		if next, err = s.computing.Wait(ctx, r.FairUser(), 1); err == nil {
 			leave = next
 		}
 		return err
@@ -123,7 +123,7 @@ func (s *streams) answer(one *stream) {
 		q.refuse(r, one.about, gdi.StatusShutdown, errGoing.Error())
 		return
 	}
-	out, err := r.Stream()
+	out, err := r.OpenAnswerStream()
 	if err != nil {
 		q.refuse(r, one.about, gdi.StatusInvalid, fmt.Sprintf("denied: %v", err))
 		return
@@ -136,7 +136,7 @@ func (s *streams) answer(one *stream) {
 		return away(func() error { return out.Send(ctx, b) })
 	})
 	if err == nil && one.received != nil {
-		if err = away(func() error { return out.Received(ctx) }); err == nil {
+		if err = away(func() error { return out.AwaitReceived(ctx) }); err == nil {
 			one.received()
 		}
 	}

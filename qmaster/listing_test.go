@@ -102,7 +102,7 @@ func TestSlowListings(t *testing.T) {
 	if err != nil || !full {
 		t.Errorf("the scheduler registered: %v, %v", full, err)
 	}
-	if n := q.streams.open.Of(bus.Identity{Role: bus.User, Name: "mallory"}.Turn()); n != q.streams.open.User {
+	if n := q.streams.open.Of(bus.Identity{Role: bus.User, Name: "mallory"}.FairUser()); n != q.streams.open.User {
 		t.Errorf("mallory is sent %d listings", n)
 	}
 	cancel()
@@ -124,7 +124,7 @@ func TestManyListings(t *testing.T) {
 		mallory[i] = q.Remote(bus.Identity{Role: bus.User, Name: "mallory"})
 		defer mallory[i].Close()
 	}
-	who := bus.Identity{Role: bus.User, Name: "mallory"}.Turn()
+	who := bus.Identity{Role: bus.User, Name: "mallory"}.FairUser()
 	all := q.streams.open
 	if err := all.Enter(who, all.User); err != nil { // nothing is answered
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func (l *logIns) enqueue(r *bus.Request, req gdi.Request, b *gdi.LogIn) bool {
 		return true
 	}
 	provider := l.providers.Provider(ways.Issuer, ways.Client, ways.Audience)
-	_, err := l.free.Join(r.Turn(), 1, func(leave func()) {
+	_, err := l.free.Join(r.FairUser(), 1, func(leave func()) {
 		l.tasks.Go(func() {
 			defer leave()
 			l.verify(provider, r, req, b, ways.Claim)
@@ -53,7 +53,7 @@ func (l *logIns) enqueue(r *bus.Request, req gdi.Request, b *gdi.LogIn) bool {
 // verify passes a log-in to the core if its ID token is valid, and refuses it otherwise.
 func (l *logIns) verify(p *openid.Provider, r *bus.Request, req gdi.Request, b *gdi.LogIn, claim string) {
 	defer l.q.caught(r)
-	if r.Gone() || l.ctx.Err() != nil {
+	if r.ClientGone() || l.ctx.Err() != nil {
 		return // asked again, perhaps of the next qmaster
 	}
 	claims, err := p.Verify(l.ctx, b.IDToken, b.Nonce, claim)

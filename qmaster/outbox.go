@@ -20,7 +20,7 @@ type outbox struct {
 	feed      *feed
 	facts     accountingFiles
 	reporting *reporting
-	post      bus.Post // answers to clients
+	post      bus.AnswerBatch // answers to clients
 	failed    func(error)
 	deposed   func() error // why another qmaster may lead, and write the same; nil: none can
 

@@ -116,7 +116,7 @@ func (o *owner) takeWaiter(ref uint64) waiter {
 	w := o.waiting[ref]
 	delete(o.waiting, ref)
 	if w.holds != nil {
-		w.holds.Leave(w.asker.Turn(), 1)
+		w.holds.Leave(w.asker.FairUser(), 1)
 	}
 	return w
 }
@@ -193,9 +193,9 @@ func (o *owner) handle(in input) {
 	o.ref++
 	if in.asker != nil {
 		holds := o.placesOf(in.about)
-		if holds != nil && holds.Enter(in.asker.Turn(), 1) != nil {
+		if holds != nil && holds.Enter(in.asker.FairUser(), 1) != nil {
 			o.metrics.answered(in.about, busy, time.Time{})
-			in.asker.Busy()
+			in.asker.AnswerBusy()
 			return
 		}
 		o.waiting[o.ref] = waiter{in.asker, in.about, time.Now(), holds}

@@ -31,7 +31,7 @@ func newPlaces(q *QMaster) *places {
 
 // ask answers a client; false: too many wait.
 func (p *places) ask(r *bus.Request, req gdi.Request) bool {
-	who := r.Turn()
+	who := r.FairUser()
 	if p.free.Enter(who, 1) != nil {
 		return false
 	}
@@ -71,7 +71,7 @@ func (p *places) read(ctx context.Context) ([]gdi.Stream, error) {
 	answer := p.one.DoChan("", func() (any, error) {
 		ctx, cancel := context.WithTimeout(p.q.ctx, placesWait)
 		defer cancel()
-		found, err := p.q.conn.Places(ctx)
+		found, err := p.q.conn.StreamPlacements(ctx)
 		return p.streams(found), err
 	})
 	select {
@@ -83,13 +83,13 @@ func (p *places) read(ctx context.Context) ([]gdi.Stream, error) {
 }
 
 // streams returns what a request is answered with.
-func (p *places) streams(found []bus.Place) (out []gdi.Stream) {
+func (p *places) streams(found []bus.StreamPlacement) (out []gdi.Stream) {
 	for _, f := range found {
 		one := gdi.Stream{Name: f.Stream, Leader: f.Leader, Messages: f.Messages, Bytes: f.Bytes}
 		if !f.Clustered && p.q.server != nil {
 			one.Leader = p.q.opts.Host // the name of the embedded server says nothing
 		}
-		for _, c := range f.Copies {
+		for _, c := range f.Replicas {
 			one.Replicas = append(one.Replicas, gdi.Replica{Server: c.Server, Current: c.Current, Offline: c.Offline, Lag: c.Lag, Silent: c.Silent.Seconds()})
 		}
 		out = append(out, one)

@@ -258,7 +258,7 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 	if q.conn, err = q.dial(ctx); err != nil {
 		return err
 	}
-	if !q.conn.Guarded() {
+	if !q.conn.AuthRequired() {
 		q.log.Warn("the NATS server asks no client for a key: who reaches it may do everything", "url", o.NATS)
 	}
 	q.lease, err = bus.AcquireLease(ctx, q.conn, bus.LeaseOptions{
@@ -314,7 +314,7 @@ func (q *QMaster) dial(ctx context.Context) (c *bus.Conn, err error) {
 	}
 	q.conns = append(q.conns, c)
 	if q.lease != nil {
-		q.lease.Keep(c)
+		q.lease.ProbeOver(c)
 	}
 	return c, nil
 }
@@ -354,7 +354,7 @@ func (q *QMaster) recover(ctx context.Context) (*state.State, error) {
 	}
 	o := bus.LogOptions{Replicas: q.opts.Replicas}
 	if q.server != nil {
-		o.Mark, o.Unsynced = filepath.Join(d.log, history.MarkFile), !q.opts.Durable
+		o.HighWaterMark, o.Unsynced = filepath.Join(d.log, history.MarkFile), !q.opts.Durable
 	}
 	if q.events, err = bus.Open(writing, o); err != nil {
 		return nil, err
@@ -497,7 +497,7 @@ func (q *QMaster) insist(over <-chan struct{}) {
 		if err != nil {
 			q.end(fmt.Errorf("stopped without a last snapshot, because no NATS server has answered: %w", err))
 			for _, c := range q.conns {
-				c.Drop()
+				c.Abort()
 			}
 			return
 		}

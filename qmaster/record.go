@@ -62,11 +62,11 @@ func (r *record) run(ctx context.Context) {
 	failed := ""
 	for ctx.Err() == nil {
 		next := recordLook
-		if want := retention(r.conf.Load()); want != kept || r.debug.Late() {
+		if want := retention(r.conf.Load()); want != kept || r.debug.AckOverdue() {
 			if kept == want {
 				r.note.Warn("recording of orders is interrupted, trying again", "reason", "the server does not store them")
 			}
-			err := r.debug.Keep(want)
+			err := r.debug.SetRetention(want)
 			switch {
 			case ctx.Err() != nil:
 				return
@@ -106,7 +106,7 @@ func retention(c *grid.Conf) bus.Retention {
 
 // put records a list and its result, as they went over the bus.
 func (r *record) put(list, result []byte) {
-	if !r.debug.On() {
+	if !r.debug.Enabled() {
 		return
 	}
 	r.mu.Lock()

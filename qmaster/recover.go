@@ -142,7 +142,7 @@ func (r *recovery) snapshot() (frame.Point, error) {
 func (r *recovery) replay(at frame.Point) error {
 	err := history.Decode(&r.dec, func(take func(frame.Frame) error) error { return r.read(at, take) }, r.odd, r.list)
 	var damage *frame.Damage
-	var short *bus.ShortLog
+	var short *bus.ShortLogError
 	switch {
 	case errors.As(err, &damage):
 		return fmt.Errorf("%w\nWhat the log says from there on is not known for sure, so qmaster does not start. "+

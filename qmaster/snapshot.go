@@ -129,7 +129,7 @@ func (s *snapshots) lockReadersOut(before frame.Point) bool {
 	if s.retiring.TryLock() {
 		return true
 	}
-	if bytes, err := s.log.Before(before); err != nil || bytes < heldWorth*s.worth {
+	if bytes, err := s.log.BytesBefore(before); err != nil || bytes < heldWorth*s.worth {
 		return false
 	}
 	s.yield.Store(true)
@@ -160,7 +160,7 @@ func (s *snapshots) retires(oldest frame.Point) (bool, error) {
 	if s.segments == nil {
 		return true, nil
 	}
-	bytes, err := s.log.Before(oldest)
+	bytes, err := s.log.BytesBefore(oldest)
 	if err != nil || bytes < s.worth {
 		return false, err
 	}

@@ -88,7 +88,7 @@ func (v *verifier) enqueue(r *bus.Request, req gdi.Request, size int) bool {
 		v.busy[key] = r
 		return true
 	}
-	who := r.Turn()
+	who := r.FairUser()
 	err := v.bytes.Enter(who, size)
 	if err == nil {
 		v.busy[key] = r
@@ -114,7 +114,7 @@ func (v *verifier) enqueue(r *bus.Request, req gdi.Request, size int) bool {
 // script accepts it.
 func (v *verifier) verifyRequest(conf *verification, key string, req gdi.Request) {
 	v.mu.Lock()
-	gone := v.busy[key].Gone()
+	gone := v.busy[key].ClientGone()
 	if gone {
 		delete(v.busy, key)
 	}

@@ -235,7 +235,7 @@ func TestVerifierFair(t *testing.T) {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		for _, r := range v.busy {
-			if r.Gone() {
+			if r.ClientGone() {
 				return true, ""
 			}
 		}

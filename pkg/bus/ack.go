@@ -8,10 +8,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// appending sends one frame at a time to the server and receives its acknowledgement. No
+// frameTransport sends one frame at a time to the server and receives its acknowledgement. No
 // other goroutine is between the sender and the server, nor between the reader of the
 // connection and the receiver.
-type appending interface {
+type frameTransport interface {
 	// send publishes m; receive returns the error if it could not.
 	send(m *nats.Msg)
 	// receive waits for the acknowledgement of the last frame sent, for attemptWait at
@@ -21,8 +21,8 @@ type appending interface {
 
 var errUnacknowledged = errors.New("no acknowledgement was received")
 
-// acks is appending over a Conn.
-type acks struct {
+// ackReceiver is appending over a Conn.
+type ackReceiver struct {
 	conn  *Conn
 	inbox string // and the number of what was sent
 	in    chan *nats.Msg
@@ -34,9 +34,9 @@ type acks struct {
 	failed error
 }
 
-func (c *Conn) acks() (*acks, error) {
-	a := &acks{conn: c, inbox: c.nc.NewInbox() + ".", in: make(chan *nats.Msg, 16), lost: make(chan error, 1), late: time.NewTimer(0)}
-	c.watch(&pending{subject: a.inbox, cancel: func(why error) {
+func (c *Conn) newAckReceiver() (*ackReceiver, error) {
+	a := &ackReceiver{conn: c, inbox: c.nc.NewInbox() + ".", in: make(chan *nats.Msg, 16), lost: make(chan error, 1), late: time.NewTimer(0)}
+	c.addPending(&pendingRequest{subject: a.inbox, cancel: func(why error) {
 		select {
 		case a.lost <- why:
 		default:
@@ -46,14 +46,14 @@ func (c *Conn) acks() (*acks, error) {
 	return a, lostError(err)
 }
 
-func (a *acks) send(m *nats.Msg) {
+func (a *ackReceiver) send(m *nats.Msg) {
 	a.number++
 	a.reply = a.inbox + strconv.FormatUint(a.number, 10)
 	m.Reply = a.reply
 	a.failed = lostError(a.conn.nc.PublishMsg(m))
 }
 
-func (a *acks) receive() (*nats.Msg, error) {
+func (a *ackReceiver) receive() (*nats.Msg, error) {
 	if a.failed != nil {
 		return nil, a.failed
 	}

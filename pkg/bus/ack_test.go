@@ -24,7 +24,7 @@ func TestAckLost(t *testing.T) {
 	if _, err := c.Subscribe("ge.silent", func(string, []byte) {}); err != nil {
 		t.Fatal(err)
 	}
-	a, err := c.acks()
+	a, err := c.newAckReceiver()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,52 +10,52 @@ import (
 )
 
 // A connection that speaks NATS, over the socket or the network, is carried to the
-// server by a bridge, through an in-process pipe. So the server needs no port, and what
+// server by bridgeConns, through an in-process pipe. So the server needs no port, and what
 // clients send can be bounded before the server takes memory for it.
 
-// bridge carries bytes between client and inside until one of them is closed. from reads
-// what the client sends; fill bounds its large messages. unread bounds what the client does
+// bridgeConns carries bytes between client and inside until one of them is closed. from reads
+// what the client sends; memory bounds its large messages. unread bounds what the client does
 // not read; nil: the server does.
-func bridge(client net.Conn, from io.Reader, inside net.Conn, fill fill, unread *unread) {
+func bridgeConns(client net.Conn, from io.Reader, inside net.Conn, memory memoryReservation, unread *writeBuffer) {
 	ended := make(chan struct{})
 	go func() {
 		if unread == nil {
-			pump(client, inside, func([]byte) error { return nil })
+			copyBytes(client, inside, func([]byte) error { return nil })
 		} else {
-			unread.relay(client, inside)
+			unread.relayTo(client, inside)
 		}
 		client.Close()
 		close(ended)
 	}()
-	p := published{fill: fill}
-	pump(inside, from, func(b []byte) error {
-		err := p.pass(b)
-		patience := time.Time{}
+	p := publishParser{memoryReservation: memory}
+	copyBytes(inside, from, func(b []byte) error {
+		err := p.parse(b)
+		deadline := time.Time{}
 		if p.held > 0 {
-			patience = time.Now().Add(partialWait)
+			deadline = time.Now().Add(partialWait)
 		}
-		return errors.Join(err, client.SetReadDeadline(patience))
+		return errors.Join(err, client.SetReadDeadline(deadline))
 	})
-	p.drop()
+	p.releaseMemory()
 	inside.Close()
 	client.Close()
 	<-ended
 }
 
-// fill reserves memory for a large message, and releases it: see partials.
-type fill struct {
+// memoryReservation reserves memory for a large message, and releases it: see incompleteMessages.
+type memoryReservation struct {
 	reserve func(n int) error
 	release func(n int)
 }
 
-// Sizes of the buffer of a bridge: it grows when much is sent.
+// Sizes of the buffers of bridgeConns: it grows when much is sent.
 const (
 	bridgeBytes    = 2 << 10
 	bridgeBytesMax = 32 << 10
 )
 
-// pump copies until one end is closed or pass, which sees all that is copied, fails.
-func pump(to io.Writer, from io.Reader, pass func([]byte) error) {
+// copyBytes copies until one end is closed or pass, which sees all that is copied, fails.
+func copyBytes(to io.Writer, from io.Reader, pass func([]byte) error) {
 	for buf := make([]byte, bridgeBytes); ; {
 		n, err := from.Read(buf)
 		if n > 0 {
@@ -69,23 +69,23 @@ func pump(to io.Writer, from io.Reader, pass func([]byte) error) {
 		if err != nil {
 			return
 		}
-		buf = grown(buf, n)
+		buf = growBuffer(buf, n)
 	}
 }
 
-// grown is a larger buffer when n bytes have filled buf.
-func grown(buf []byte, n int) []byte {
+// growBuffer is a larger buffer when n bytes have filled buf.
+func growBuffer(buf []byte, n int) []byte {
 	if n == len(buf) && n < bridgeBytesMax {
 		return make([]byte, 2*n)
 	}
 	return buf
 }
 
-// published follows the messages that a client publishes in the NATS protocol. The server takes
+// publishParser follows the messages that a client publishes in the NATS protocol. The server takes
 // memory for the whole of a message when it has seen its first line; so a large one is
 // counted by reserve before that line is passed to the server, until all of it has come.
-type published struct {
-	fill
+type publishParser struct {
+	memoryReservation
 	line []byte // the control line that has begun
 	rest int    // bytes of a payload and its line end that have not come
 	held int    // bytes that were reserved for it
@@ -96,14 +96,14 @@ const controlMax = 8 << 10
 
 var errControlLine = errors.New("control line is too long")
 
-// pass parses b, the bytes after those of the last call.
-func (p *published) pass(b []byte) error {
+// parse parses b, the bytes after those of the last call.
+func (p *publishParser) parse(b []byte) error {
 	for len(b) > 0 {
 		if p.rest > 0 {
 			n := min(p.rest, len(b))
 			b = b[n:]
 			if p.rest -= n; p.rest == 0 {
-				p.drop()
+				p.releaseMemory()
 			}
 			continue
 		}
@@ -149,8 +149,8 @@ func payloadSize(line []byte) (int, bool) {
 	return size, err == nil && size >= 0 && size <= PayloadMax // else the server closes the connection
 }
 
-// drop releases the reserved bytes.
-func (p *published) drop() {
+// releaseMemory releases the reserved bytes.
+func (p *publishParser) releaseMemory() {
 	if p.held > 0 {
 		p.release(p.held)
 		p.held = 0

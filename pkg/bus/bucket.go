@@ -34,10 +34,10 @@ func openBucket(c *Conn, replicas int, piece time.Duration) (*archive.Snapshots,
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := c.within(adminWait)
+	ctx, cancel := c.contextWithin(adminWait)
 	defer cancel()
 	var b jetstream.ObjectStore
-	err = c.patiently(ctx, nil, func(ctx context.Context) (err error) {
+	err = c.retryUntilLed(ctx, nil, func(ctx context.Context) (err error) {
 		b, err = js.ObjectStore(ctx, snapBucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
 			b, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: snapBucket, Storage: jetstream.FileStorage, Replicas: max(1, replicas)})
@@ -47,11 +47,11 @@ func openBucket(c *Conn, replicas int, piece time.Duration) (*archive.Snapshots,
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", snapBucket, err)
 	}
-	return archive.NewSnapshots(bucket{c, b, 3 * piece}), nil
+	return archive.NewSnapshots(snapshotBucket{c, b, 3 * piece}), nil
 }
 
-// bucket is a Store in an object store.
-type bucket struct {
+// snapshotBucket is a Store in an object store.
+type snapshotBucket struct {
 	conn  *Conn
 	store jetstream.ObjectStore
 	wait  time.Duration // for a piece that is fetched
@@ -59,7 +59,7 @@ type bucket struct {
 
 // Put has no deadline of its own: with one, the library would have none for each
 // piece, and wait to the end for what is lost.
-func (b bucket) Put(name string, write func(io.Writer) error) error {
+func (b snapshotBucket) Put(name string, write func(io.Writer) error) error {
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(write(w)) }()
 	_, err := b.store.Put(b.conn.open, jetstream.ObjectMeta{Name: name}, r)
@@ -69,19 +69,19 @@ func (b bucket) Put(name string, write func(io.Writer) error) error {
 
 // Open fetches the object into a file without a name, because it is read twice. It
 // gives up when nothing of it has come for a while, however long the whole takes.
-func (b bucket) Open(name string) (io.ReadSeekCloser, error) {
+func (b snapshotBucket) Open(name string) (io.ReadSeekCloser, error) {
 	ctx, cancel := context.WithCancel(b.conn.open)
 	defer cancel()
 	late := time.AfterFunc(b.wait, cancel)
 	defer late.Stop()
-	f, err := b.fetch(endless{ctx, b.wait}, name, late)
+	f, err := b.fetchObject(rollingDeadline{ctx, b.wait}, name, late)
 	if errors.Is(err, context.Canceled) && b.conn.open.Err() == nil {
 		return nil, fmt.Errorf("nothing of it has come for %v", b.wait)
 	}
 	return f, lostError(err)
 }
 
-func (b bucket) fetch(ctx context.Context, name string, late *time.Timer) (io.ReadSeekCloser, error) {
+func (b snapshotBucket) fetchObject(ctx context.Context, name string, late *time.Timer) (io.ReadSeekCloser, error) {
 	object, err := b.store.Get(ctx, name)
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (b bucket) fetch(ctx context.Context, name string, late *time.Timer) (io.Re
 		return nil, err
 	}
 	os.Remove(f.Name())
-	if _, err = io.Copy(f, arriving{object, late, b.wait}); err == nil {
+	if _, err = io.Copy(f, progressReader{object, late, b.wait}); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err != nil {
@@ -102,14 +102,14 @@ func (b bucket) fetch(ctx context.Context, name string, late *time.Timer) (io.Re
 	return f, nil
 }
 
-// arriving has late wait anew whenever something comes.
-type arriving struct {
+// progressReader has late wait anew whenever something comes.
+type progressReader struct {
 	io.Reader
 	late *time.Timer
 	wait time.Duration
 }
 
-func (a arriving) Read(p []byte) (int, error) {
+func (a progressReader) Read(p []byte) (int, error) {
 	n, err := a.Reader.Read(p)
 	if n > 0 {
 		a.late.Reset(a.wait)
@@ -117,20 +117,20 @@ func (a arriving) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// endless is a context whose deadline is always some time away: the library gives
+// rollingDeadline is a context whose deadline is always some time away: the library gives
 // one without any a deadline of its own, for all that it fetches.
-type endless struct {
+type rollingDeadline struct {
 	context.Context
 	wait time.Duration
 }
 
-func (e endless) Deadline() (time.Time, bool) { return time.Now().Add(e.wait), true }
+func (e rollingDeadline) Deadline() (time.Time, bool) { return time.Now().Add(e.wait), true }
 
-func (b bucket) Names() ([]string, error) {
-	ctx, cancel := b.conn.within(adminWait)
+func (b snapshotBucket) Names() ([]string, error) {
+	ctx, cancel := b.conn.contextWithin(adminWait)
 	defer cancel()
 	var infos []*jetstream.ObjectInfo
-	err := b.conn.patiently(ctx, nil, func(ctx context.Context) (err error) {
+	err := b.conn.retryUntilLed(ctx, nil, func(ctx context.Context) (err error) {
 		infos, err = b.store.List(ctx)
 		return err
 	})
@@ -144,10 +144,10 @@ func (b bucket) Names() ([]string, error) {
 	return names, lostError(err)
 }
 
-func (b bucket) Remove(name string) error {
-	ctx, cancel := b.conn.within(adminWait)
+func (b snapshotBucket) Remove(name string) error {
+	ctx, cancel := b.conn.contextWithin(adminWait)
 	defer cancel()
-	err := b.conn.patiently(ctx, nil, func(ctx context.Context) error { return b.store.Delete(ctx, name) })
+	err := b.conn.retryUntilLed(ctx, nil, func(ctx context.Context) error { return b.store.Delete(ctx, name) })
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
 		return nil // an answer before this one was lost
 	}

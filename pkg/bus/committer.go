@@ -11,7 +11,7 @@ import (
 // Committer does the group commit: lists that are put while a frame is being synced go
 // together into the next frames. The goroutine that puts the first one sends it; the next
 // frames are sent by the goroutine that received the last acknowledgement, when landed has
-// returned and clients that it answered have asked again: see gather. A Committer owns the
+// returned and clients that it answered have asked again: see awaitMoreLists. A Committer owns the
 // writing end of a Log.
 type Committer struct {
 	log    *Log
@@ -19,21 +19,21 @@ type Committer struct {
 	failed func(error)
 
 	mu   sync.Mutex
-	now  batch         // being filled
+	now  listBatch     // being filled
 	busy bool          // a frame is being appended, or gathered
-	want int           // so many lists in now are a frame for gather; 0: they have come
+	want int           // so many lists in now are a frame for awaitMoreLists; 0: they have come
 	full chan struct{} // closed when they have
 	born time.Time
 	sent atomic.Int64 // since when a frame is being appended, in nanoseconds after born; 0: none is
 
-	writing batch // its lists, and those of the frames after it
-	frame   frame.Frame
-	begun   chan struct{} // run has to wait for it
-	done    chan struct{}
+	writing  listBatch // its lists, and those of the frames after it
+	frame    frame.Frame
+	inFlight chan struct{} // run has to wait for it
+	done     chan struct{}
 }
 
-// batch is lists one after the other: list i has Seq first+i and ends at ends[i].
-type batch struct {
+// listBatch is lists one after the other: list i has Seq first+i and ends at ends[i].
+type listBatch struct {
 	first uint64
 	bytes []byte
 	ends  []int
@@ -49,8 +49,8 @@ type batch struct {
 // landed with the one that is not More. failed is called at most once, with the
 // error of Append; after it nothing lands any more.
 func NewCommitter(log *Log, landed func(f *frame.Frame, took time.Duration), failed func(error)) *Committer {
-	c := &Committer{log: log, born: time.Now(), landed: landed, failed: failed, begun: make(chan struct{}, 1), done: make(chan struct{})}
-	go c.run()
+	c := &Committer{log: log, born: time.Now(), landed: landed, failed: failed, inFlight: make(chan struct{}, 1), done: make(chan struct{})}
+	go c.receiveAcks()
 	return c
 }
 
@@ -74,12 +74,12 @@ func (c *Committer) Put(seq uint64, encode func(waiting []byte) []byte) {
 	c.busy = true
 	c.mu.Unlock()
 	if idle {
-		c.next()
-		c.begun <- struct{}{}
+		c.beginNextFrame()
+		c.inFlight <- struct{}{}
 	}
 }
 
-// isFull reports whether what gather waits for has come. It is called with mu held.
+// isFull reports whether what awaitMoreLists waits for has come. It is called with mu held.
 func (c *Committer) isFull() bool {
 	return len(c.now.ends) >= c.want || len(c.now.bytes) >= frame.Max
 }
@@ -103,53 +103,53 @@ func (c *Committer) Appending() time.Duration {
 // Close returns when everything put has landed or failed. Put must not be called
 // any more.
 func (c *Committer) Close() {
-	close(c.begun)
+	close(c.inFlight)
 	<-c.done
 }
 
-func (c *Committer) run() {
+func (c *Committer) receiveAcks() {
 	defer close(c.done)
-	for range c.begun {
+	for range c.inFlight {
 		for more := true; more; {
-			if err := c.log.finish(); err != nil {
+			if err := c.log.finishAppend(); err != nil {
 				c.failed(err)
 				return
 			}
 			took := c.Appending()
 			c.sent.Store(0)
-			clients := int(c.frame.Count) + c.lists()
+			clients := int(c.frame.Count) + c.waitingLists()
 			c.landed(&c.frame, took)
-			c.gather(clients, min(2*took, gatherMost))
-			more = c.next()
+			c.awaitMoreLists(clients, min(2*took, gatherTimeMax))
+			more = c.beginNextFrame()
 		}
 	}
 }
 
-// lists is how many lists wait for the next frame.
-func (c *Committer) lists() int {
+// waitingLists is how many lists wait for the next frame.
+func (c *Committer) waitingLists() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.now.ends)
 }
 
-// gatherFrom is from how many clients on gather waits, gatherTo for how many lists at most, which is a large frame,
-// and gatherMost the longest time.
+// gatherClientsMin is from how many clients on gather waits, gatherListsMax for how many lists at most, which is a large frame,
+// and gatherTimeMax the longest time.
 const (
-	gatherFrom = 5
-	gatherTo   = 16
-	gatherMost = time.Millisecond
+	gatherClientsMin = 5
+	gatherListsMax   = 16
+	gatherTimeMax    = time.Millisecond
 )
 
-// gather waits until as many lists wait as clients were seen, but no longer than most: each
+// awaitMoreLists waits until as many lists wait as clients were seen, but no longer than most: each
 // client that is answered asks again, and one large frame costs much less than two that
 // take turns. It is what PostgreSQL calls commit_delay and commit_siblings, the first as
 // measured. A few clients are not waited for.
-func (c *Committer) gather(clients int, most time.Duration) {
-	if clients < gatherFrom || c.writing.lists < len(c.writing.ends) { // the rest of the last batch is next
+func (c *Committer) awaitMoreLists(clients int, most time.Duration) {
+	if clients < gatherClientsMin || c.writing.lists < len(c.writing.ends) { // the rest of the last batch is next
 		return
 	}
 	c.mu.Lock()
-	c.want, c.full = min(clients, gatherTo), make(chan struct{})
+	c.want, c.full = min(clients, gatherListsMax), make(chan struct{})
 	full := c.isFull()
 	c.mu.Unlock()
 	if full {
@@ -163,9 +163,9 @@ func (c *Committer) gather(clients int, most time.Duration) {
 	}
 }
 
-// next begins to append the next frame. false: there is none. It belongs to the one
+// beginNextFrame begins to append the next frame. false: there is none. It belongs to the one
 // who made c busy, and then to run.
-func (c *Committer) next() bool {
+func (c *Committer) beginNextFrame() bool {
 	if c.writing.lists == len(c.writing.ends) {
 		c.mu.Lock()
 		if len(c.now.ends) == 0 {
@@ -173,19 +173,19 @@ func (c *Committer) next() bool {
 			c.mu.Unlock()
 			return false
 		}
-		c.writing = batch{bytes: c.writing.bytes[:0], ends: c.writing.ends[:0]}
+		c.writing = listBatch{bytes: c.writing.bytes[:0], ends: c.writing.ends[:0]}
 		c.now, c.writing = c.writing, c.now
 		c.mu.Unlock()
 	}
-	c.frame = c.writing.cut()
+	c.frame = c.writing.cutFrame()
 	c.sent.Store(int64(time.Since(c.born)))
-	c.log.begin(&c.frame)
+	c.log.beginAppend(&c.frame)
 	return true
 }
 
-// cut takes off what goes into the next frame: as many lists as it holds, or a
+// cutFrame takes off what goes into the next frame: as many lists as it holds, or a
 // part of one that is too long.
-func (b *batch) cut() frame.Frame {
+func (b *listBatch) cutFrame() frame.Frame {
 	n := b.lists
 	for n < len(b.ends) && b.ends[n]-b.start <= frame.Max && !(b.more && n > b.lists) {
 		n++

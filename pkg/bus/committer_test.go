@@ -19,12 +19,12 @@ func TestGather(t *testing.T) {
 		rest    bool          // the frame was not the last one of its batch
 		want    time.Duration // until the next frame
 	}{
-		{"a few clients", gatherFrom - 1, 1, 0, 3, false, 0},
+		{"a few clients", gatherClientsMin - 1, 1, 0, 3, false, 0},
 		{"all have asked again", 5, 5, 0, 0, false, 0},
 		{"two ask again", 5, 3, 0, 2, false, 200 * time.Microsecond},
 		{"none asks again", 5, 0, 0, 0, false, time.Millisecond},
 		{"one does not", 5, 3, 0, 1, false, time.Millisecond},
-		{"many clients", 1000, gatherTo - 1, 0, 2, false, 100 * time.Microsecond},
+		{"many clients", 1000, gatherListsMax - 1, 0, 2, false, 100 * time.Microsecond},
 		{"a frame is full", 5, 0, frame.Max, 2, false, 100 * time.Microsecond},
 		{"the rest of the last batch is next", 5, 3, 0, 2, true, 0},
 	} {
@@ -49,7 +49,7 @@ func TestGather(t *testing.T) {
 					}
 				}()
 				begun := time.Now()
-				one.gather(c.clients, time.Millisecond)
+				one.awaitMoreLists(c.clients, time.Millisecond)
 				if took := time.Since(begun); took != c.want {
 					t.Errorf("the next frame waits %v, not %v", took, c.want)
 				}

@@ -109,16 +109,16 @@ type Conn struct {
 	lost func(error) // called with the reason
 
 	credits   credits       // of streamed answers
-	streaming chan struct{} // an entry for each Stream that waits for answers
+	streaming chan struct{} // an entry for each RequestStream that waits for answers
 
-	mu      sync.Mutex
-	pending map[*pending]struct{}
-	unled   time.Time // since when no leader has answered; zero: one does
-	left    time.Time // when a server was left for that
+	mu              sync.Mutex
+	pending         map[*pendingRequest]struct{}
+	leaderlessSince time.Time // since when no leader has answered; zero: one does
+	lastSwitch      time.Time // when a server was left for that
 }
 
-// pending is a request that is being waited for, until cancel is called with the reason why not.
-type pending struct {
+// pendingRequest is a request that is being waited for, until cancel is called with the reason why not.
+type pendingRequest struct {
 	subject string
 	cancel  func(why error)
 }
@@ -132,35 +132,35 @@ func Connect(o ConnOptions) (*Conn, error) {
 }
 
 func dial(o ConnOptions) (*Conn, error) {
-	c := &Conn{pending: make(map[*pending]struct{}), streaming: make(chan struct{}, streamsMax), server: o.Inside, wait: o.answerWait()}
+	c := &Conn{pending: make(map[*pendingRequest]struct{}), streaming: make(chan struct{}, streamsMax), server: o.Inside, wait: o.answerWait()}
 	c.open, c.close = context.WithCancel(context.Background())
 	if c.lost = o.Lost; c.lost == nil {
 		c.lost = func(error) {}
 	}
-	door, err := o.door()
+	dialer, err := o.newDialer()
 	if err != nil {
 		return nil, err
 	}
 	// Over a socket the server sends the identity before NATS is spoken, and the
 	// inbox prefix needs it.
-	if door.greet != nil {
-		if err := door.greet(); err != nil {
+	if dialer.handshake != nil {
+		if err := dialer.handshake(); err != nil {
 			return nil, err
 		}
 	}
-	c.id = door.id
-	if !c.id.Known() && door.lacks != "" {
-		return nil, lacksKey(door)
+	c.id = dialer.id
+	if !c.id.Known() && dialer.missingSeed != "" {
+		return nil, missingKeyError(dialer)
 	}
 	if !c.id.Known() {
 		return nil, fmt.Errorf("no such identity: %s", c.id)
 	}
-	opts := append(door.opts,
+	opts := append(dialer.opts,
 		nats.Name(c.id.String()),
 		nats.CustomInboxPrefix(c.id.inbox()),
 		nats.Timeout(o.answerWait()),
 		nats.PermissionErrOnSubscribe(true),
-		nats.ErrorHandler(c.asyncError),
+		nats.ErrorHandler(c.handleAsyncError),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			c.failPending("", ErrLost)
 			if err != nil {
@@ -168,8 +168,8 @@ func dial(o ConnOptions) (*Conn, error) {
 			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
-			nc.FlushTimeout(o.answerWait()) // the server knows the subscriptions again
-			c.led(time.Now(), true)         // or may be
+			nc.FlushTimeout(o.answerWait())  // the server knows the subscriptions again
+			c.recordLeader(time.Now(), true) // or may be
 			if c.serving.Load() {
 				c.Announce()
 			}
@@ -189,7 +189,7 @@ func dial(o ConnOptions) (*Conn, error) {
 		opts = append(opts, nats.NoReconnect())
 	}
 	if c.nc, err = nats.Connect(o.URL, opts...); err != nil {
-		return nil, connectError(err, door)
+		return nil, connectError(err, dialer)
 	}
 	if o.URL != "" && c.id.Role != QMaster {
 		if err := c.watchAnnouncements(); err != nil {
@@ -200,7 +200,7 @@ func dial(o ConnOptions) (*Conn, error) {
 	return c, nil
 }
 
-func connectError(err error, d *door) error {
+func connectError(err error, d *dialer) error {
 	var alert *net.OpError
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && d.id.Token != 0:
@@ -214,30 +214,30 @@ func connectError(err error, d *door) error {
 			"or names root, a manager or an operator who is not in LOGIN_PRIVILEGED; the log of qmaster has the reason", ErrRefused, d.cert.file)
 	case d.cert != nil && errors.As(err, &alert) && alert.Op == "remote error": // crypto/tls: what the server says of the certificate
 		return fmt.Errorf("%w: the server does not accept the certificate in %s: %w", ErrRefused, d.cert.file, alert.Err)
-	case errors.Is(err, nats.ErrAuthorization) && d.lacks != "":
-		return lacksKey(d)
+	case errors.Is(err, nats.ErrAuthorization) && d.missingSeed != "":
+		return missingKeyError(d)
 	case errors.Is(err, nats.ErrAuthorization):
 		return fmt.Errorf("%w: the server does not know these credentials", ErrRefused)
 	case strings.Contains(err.Error(), nats.MAX_CONNECTIONS_ERR):
 		return fmt.Errorf("%w: too many connections, try again later", ErrBusy)
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrBusy), errors.Is(err, ErrNoServer):
 		return err
-	case d.dial != nil && d.dial.err != nil:
-		err = d.dial.err
+	case d.net != nil && d.net.err != nil:
+		err = d.net.err
 	}
 	return fmt.Errorf("%w: %w", ErrNoServer, err)
 }
 
-func lacksKey(d *door) error {
-	return fmt.Errorf("%w: %s has no key: there is no %s", ErrRefused, strings.TrimSpace(d.id.String()), d.lacks)
+func missingKeyError(d *dialer) error {
+	return fmt.Errorf("%w: %s has no key: there is no %s", ErrRefused, strings.TrimSpace(d.id.String()), d.missingSeed)
 }
 
 // Identity is what the server authenticated this connection as.
 func (c *Conn) Identity() Identity { return c.id }
 
-// Guarded reports whether the server authenticates clients. One that does not permits
+// AuthRequired reports whether the server authenticates clients. One that does not permits
 // everything to everybody.
-func (c *Conn) Guarded() bool { return c.nc.AuthRequired() }
+func (c *Conn) AuthRequired() bool { return c.nc.AuthRequired() }
 
 // Close ends the connection; what was published is sent first.
 func (c *Conn) Close() {
@@ -247,13 +247,13 @@ func (c *Conn) Close() {
 	c.nc.Close()
 }
 
-// Drop closes the connection at once. Unsent messages may be lost, and all calls that
+// Abort closes the connection at once. Unsent messages may be lost, and all calls that
 // wait end with ErrLost.
-func (c *Conn) Drop() { c.nc.Close() }
+func (c *Conn) Abort() { c.nc.Close() }
 
-// within is a context for so long, and no longer than until the connection is
+// contextWithin is a context for so long, and no longer than until the connection is
 // closed.
-func (c *Conn) within(wait time.Duration) (context.Context, context.CancelFunc) {
+func (c *Conn) contextWithin(wait time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.open, wait)
 }
 
@@ -292,10 +292,10 @@ func (c *Conn) Flush(ctx context.Context) error { return lostError(c.nc.FlushWit
 // knows the subscription when Subscribe returns; ErrRefused if it may not be.
 // data is handle's to keep.
 func (c *Conn) Subscribe(subject string, handle func(subject string, data []byte)) (stop func(), err error) {
-	return c.listen(subject, func(m *nats.Msg) { handle(m.Subject, m.Data) })
+	return c.subscribeMsg(subject, func(m *nats.Msg) { handle(m.Subject, m.Data) })
 }
 
-func (c *Conn) listen(subject string, handle nats.MsgHandler) (stop func(), err error) {
+func (c *Conn) subscribeMsg(subject string, handle nats.MsgHandler) (stop func(), err error) {
 	sub, err := c.subscribe(subject, handle)
 	return func() { sub.Unsubscribe() }, err
 }
@@ -311,7 +311,7 @@ func (c *Conn) subscribe(subject string, handle nats.MsgHandler) (*nats.Subscrip
 	if err := c.nc.FlushTimeout(c.wait); err != nil {
 		return nil, lostError(err)
 	}
-	if err := c.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && mentions(err, subject) {
+	if err := c.nc.LastError(); errors.Is(err, nats.ErrPermissionViolation) && mentionsSubject(err, subject) {
 		return nil, fmt.Errorf("%w: %s reading %s", ErrRefused, c.id, subject)
 	}
 	return sub, nil
@@ -332,11 +332,11 @@ func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte
 	defer cancel()
 	asked := time.Now()
 	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
-	c.led(asked, !passing(err))
+	c.recordLeader(asked, !isTransient(err))
 	switch {
 	case err != nil:
 		return nil, err
-	case busy(m):
+	case isBusyAnswer(m):
 		return nil, ErrBusy
 	}
 	return m.Data, nil
@@ -362,7 +362,7 @@ func (c *Conn) request(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	if c.nc.IsClosed() {
 		return nil, ErrUnsent
 	}
-	ctx, done := c.await(ctx, m.Subject)
+	ctx, done := c.trackRequest(ctx, m.Subject)
 	defer done()
 	answer, err := c.nc.RequestMsgWithContext(ctx, m)
 	if err != nil {
@@ -371,12 +371,12 @@ func (c *Conn) request(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	return answer, nil
 }
 
-// await makes a context that also ends when the connection breaks or the server
+// trackRequest makes a context that also ends when the connection breaks or the server
 // refuses to take a message for subject.
-func (c *Conn) await(ctx context.Context, subject string) (context.Context, func()) {
+func (c *Conn) trackRequest(ctx context.Context, subject string) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := &pending{subject, cancel}
-	c.watch(p)
+	p := &pendingRequest{subject, cancel}
+	c.addPending(p)
 	return ctx, func() {
 		c.mu.Lock()
 		delete(c.pending, p)
@@ -385,8 +385,8 @@ func (c *Conn) await(ctx context.Context, subject string) (context.Context, func
 	}
 }
 
-// watch has p cancelled when the connection breaks.
-func (c *Conn) watch(p *pending) {
+// addPending has p cancelled when the connection breaks.
+func (c *Conn) addPending(p *pendingRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pending[p] = struct{}{}
@@ -413,20 +413,20 @@ func (c *Conn) requestError(ctx context.Context, subject string, err error) erro
 	return lostError(err)
 }
 
-// asyncError takes what the server says about a message after it was sent.
-func (c *Conn) asyncError(_ *nats.Conn, _ *nats.Subscription, err error) {
+// handleAsyncError takes what the server says about a message after it was sent.
+func (c *Conn) handleAsyncError(_ *nats.Conn, _ *nats.Subscription, err error) {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for p := range c.pending {
-		if mentions(err, p.subject) {
+		if mentionsSubject(err, p.subject) {
 			p.cancel(fmt.Errorf("%w: %s asking at %s", ErrRefused, c.id, p.subject))
 		}
 	}
 }
 
-func mentions(err error, subject string) bool {
+func mentionsSubject(err error, subject string) bool {
 	return strings.Contains(err.Error(), `"`+subject+`"`)
 }

@@ -61,7 +61,7 @@ func BenchmarkStream(b *testing.B) {
 	const chunks, size = 320, 128 << 10
 	if _, err := inside(b, s, qmaster).Serve(AllCmd, func(r *Request) {
 		go func() {
-			a, err := r.Stream()
+			a, err := r.OpenAnswerStream()
 			if err != nil {
 				b.Error(err)
 				return
@@ -84,7 +84,7 @@ func BenchmarkStream(b *testing.B) {
 	defer c.Close()
 	b.SetBytes(chunks * size)
 	for b.Loop() {
-		if _, err := c.Stream(context.Background(), CmdSubject(c.id, "x"), nil, func([]byte) error { return nil }); err != nil {
+		if _, err := c.RequestStream(context.Background(), CmdSubject(c.id, "x"), nil, func([]byte) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

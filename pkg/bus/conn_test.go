@@ -24,7 +24,7 @@ func TestStream(t *testing.T) {
 			return
 		}
 		go func() {
-			a, err := r.Stream()
+			a, err := r.OpenAnswerStream()
 			if err != nil {
 				result <- err
 				return
@@ -48,11 +48,11 @@ func TestStream(t *testing.T) {
 	}
 	defer c.Close()
 	n := 0
-	last, err := c.Stream(soon(t), CmdSubject(c.id, "big"), nil, func(chunk []byte) error {
+	last, err := c.RequestStream(soon(t), CmdSubject(c.id, "big"), nil, func(chunk []byte) error {
 		if string(chunk) != fmt.Sprint(n) {
 			t.Errorf("chunk %d is %q", n, chunk)
 		}
-		if ahead := len(sent) - n; ahead > window+1 {
+		if ahead := len(sent) - n; ahead > streamWindow+1 {
 			t.Errorf("answerer is %d chunks ahead", ahead)
 		}
 		n++
@@ -68,27 +68,27 @@ func TestStream(t *testing.T) {
 		<-sent
 	}
 	enough := errors.New("enough")
-	if _, err := c.Stream(soon(t), CmdSubject(c.id, "big"), nil, func([]byte) error { return enough }); err != enough {
+	if _, err := c.RequestStream(soon(t), CmdSubject(c.id, "big"), nil, func([]byte) error { return enough }); err != enough {
 		t.Errorf("asker stopped: %v", err)
 	}
 	if err := <-result; !errors.Is(err, ErrStopped) {
 		t.Errorf("answerer heard %v", err)
 	}
 	away, leave := context.WithCancel(soon(t))
-	if _, err := c.Stream(away, CmdSubject(c.id, "big"), nil, func([]byte) error { leave(); return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := c.RequestStream(away, CmdSubject(c.id, "big"), nil, func([]byte) error { leave(); return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("asker went away: %v", err)
 	}
 	if err := <-result; !errors.Is(err, ErrStopped) {
 		t.Errorf("answerer heard %v", err)
 	}
-	last, err = c.Stream(soon(t), CmdSubject(c.id, "plain"), nil, nil)
+	last, err = c.RequestStream(soon(t), CmdSubject(c.id, "plain"), nil, nil)
 	if err != nil || string(last) != "short" {
 		t.Errorf("plain answer: %q %v", last, err)
 	}
-	if _, err := c.Stream(soon(t), RegSubject(c.id), nil, nil); !errors.Is(err, ErrUnserved) {
+	if _, err := c.RequestStream(soon(t), RegSubject(c.id), nil, nil); !errors.Is(err, ErrUnserved) {
 		t.Errorf("nobody: %v", err)
 	}
-	if _, err := c.Stream(soon(t), RegSubject(bob), nil, nil); !errors.Is(err, ErrRefused) {
+	if _, err := c.RequestStream(soon(t), RegSubject(bob), nil, nil); !errors.Is(err, ErrRefused) {
 		t.Errorf("not permitted: %v", err)
 	}
 }

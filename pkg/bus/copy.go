@@ -21,7 +21,7 @@ func StartCopy(dir string, log Logger) (*Server, error) {
 	if info, err := os.Stat(filepath.Join(dir, "jetstream")); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%w: %s holds no store", archive.ErrForeign, dir)
 	}
-	lock, err := shareDir(dir)
+	lock, err := lockDirShared(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +41,9 @@ func StartCopy(dir string, log Logger) (*Server, error) {
 	return s, nil
 }
 
-// shareDir keeps a server from starting in dir until what it returns is closed.
+// lockDirShared keeps a server from starting in dir until what it returns is closed.
 // ErrInUse: one runs.
-func shareDir(dir string) (io.Closer, error) {
+func lockDirShared(dir string) (io.Closer, error) {
 	f, err := os.Open(filepath.Join(dir, "lock"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return io.NopCloser(nil), nil // no server has ever run there: a copy without its lock
@@ -75,13 +75,13 @@ func copyTree(to, from string) error {
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(to, name), 0o700)
 		case d.Type().IsRegular() && name != "lock":
-			return copyOne(filepath.Join(to, name), path)
+			return copyFileTo(filepath.Join(to, name), path)
 		}
 		return nil
 	})
 }
 
-func copyOne(to, from string) error {
+func copyFileTo(to, from string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func victim(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	l, err := Open(c, LogOptions{Mark: filepath.Join(dir, "mark")})
+	l, err := Open(c, LogOptions{HighWaterMark: filepath.Join(dir, "mark")})
 	if err != nil {
 		panic(err)
 	}
@@ -108,7 +108,7 @@ func TestKill(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := Open(c, LogOptions{Mark: filepath.Join(dir, "mark")})
+			l, err := Open(c, LogOptions{HighWaterMark: filepath.Join(dir, "mark")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +146,7 @@ func testFullDisk(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	defer s.Stop()
-	l, err := Open(inside(t, s, qmaster), LogOptions{Mark: filepath.Join(dir, "mark")})
+	l, err := Open(inside(t, s, qmaster), LogOptions{HighWaterMark: filepath.Join(dir, "mark")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestFullStore(t *testing.T) {
 
 func fillUp(t *testing.T, s *Server, dir string) {
 	t.Helper()
-	l, err := Open(inside(t, s, qmaster), LogOptions{Mark: filepath.Join(dir, "mark")})
+	l, err := Open(inside(t, s, qmaster), LogOptions{HighWaterMark: filepath.Join(dir, "mark")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,19 +200,19 @@ func fillUp(t *testing.T, s *Server, dir string) {
 
 // badWire is a way to the server that is not to be relied on.
 type badWire struct {
-	appending
+	frameTransport
 	lose func() bool // what is to be sent now gets lost
 	deaf func() bool // the acknowledgement gets lost
 }
 
 func (w *badWire) send(m *nats.Msg) {
 	if w.lose == nil || !w.lose() {
-		w.appending.send(m)
+		w.frameTransport.send(m)
 	}
 }
 
 func (w *badWire) receive() (*nats.Msg, error) {
-	answer, err := w.appending.receive()
+	answer, err := w.frameTransport.receive()
 	if w.deaf != nil && w.deaf() {
 		return nil, errUnacknowledged
 	}
@@ -224,7 +224,7 @@ func (w *badWire) receive() (*nats.Msg, error) {
 func TestLostAcknowledgement(t *testing.T) {
 	l := own(t, inside(t, startServer(t, ServerOptions{}), qmaster))
 	deaf := 1
-	l.wire = &badWire{appending: l.wire, deaf: func() bool { deaf--; return deaf >= 0 }}
+	l.transport = &badWire{frameTransport: l.transport, deaf: func() bool { deaf--; return deaf >= 0 }}
 	appendLists(t, l, 1, 5)
 	appendLists(t, l, 6, 6)
 	if seen, _, err := readAll(t, l, frame.Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5 6-6" {
@@ -236,7 +236,7 @@ func TestLostAcknowledgement(t *testing.T) {
 func TestUnstored(t *testing.T) {
 	l := own(t, inside(t, startServer(t, ServerOptions{}), qmaster))
 	lost := 2
-	l.wire = &badWire{appending: l.wire, lose: func() bool { lost--; return lost >= 0 }}
+	l.transport = &badWire{frameTransport: l.transport, lose: func() bool { lost--; return lost >= 0 }}
 	appendLists(t, l, 1, 5)
 	if seen, _, err := readAll(t, l, frame.Point{}); err != nil || strings.Join(seen, " ") != "1-0 1-5" {
 		t.Errorf("%v %v", seen, err)
@@ -256,7 +256,7 @@ func TestLostAcknowledgementForeign(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	l := own(t, inside(t, s, qmaster))
 	c := inside(t, s, qmaster)
-	l.wire = &badWire{appending: l.wire, lose: func() bool { own(t, c); return true }}
+	l.transport = &badWire{frameTransport: l.transport, lose: func() bool { own(t, c); return true }}
 	err := l.Append(&frame.Frame{First: 1, Last: 1, Count: 1, Payload: list(1, 100)})
 	if !errors.Is(err, ErrFenced) {
 		t.Errorf("%v, want ErrFenced", err)

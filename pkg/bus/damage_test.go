@@ -27,7 +27,7 @@ func brokenLog(t *testing.T, frames int, spoil func(block string)) (l *Log, writ
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l, err = Open(c, LogOptions{Mark: mark}); err != nil {
+	if l, err = Open(c, LogOptions{HighWaterMark: mark}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Read(frame.Point{}, nil); err != nil {
@@ -48,7 +48,7 @@ func brokenLog(t *testing.T, frames int, spoil func(block string)) (l *Log, writ
 		t.Fatalf("no blocks: %v", err)
 	}
 	spoil(blocks[0])
-	l, err = Open(inside(t, startServer(t, ServerOptions{Dir: dir}), qmaster), LogOptions{Mark: mark})
+	l, err = Open(inside(t, startServer(t, ServerOptions{Dir: dir}), qmaster), LogOptions{HighWaterMark: mark})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestCutTail(t *testing.T) {
 	snap := written[101]
 	if _, err := l.Read(snap, nil); err == nil {
 		t.Fatal("a cut log was read as if it were whole")
-	} else if short := (*ShortLog)(nil); !errors.As(err, &short) || short.Tail != written[short.Tail.Stream] {
+	} else if short := (*ShortLogError)(nil); !errors.As(err, &short) || short.Tail != written[short.Tail.Stream] {
 		t.Fatalf("%v", err)
 	} else {
 		t.Log(err)

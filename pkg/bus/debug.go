@@ -25,7 +25,7 @@ import (
 // removed.
 //
 // Until the server acknowledges a message a copy is held, at most heldMax bytes of them.
-// Keep sends them again: messages that were put before the stream could be written, or
+// SetRetention sends them again: messages that were put before the stream could be written, or
 // while it could not, are stored later. Above heldMax the oldest are lost.
 type Debug struct {
 	conn     *Conn
@@ -35,15 +35,15 @@ type Debug struct {
 	on      bool // messages are taken
 	ready   bool // and the stream can be written
 	inbox   string
-	number  uint64      // of the last message
-	held    []*entry    // in the order of their numbers
-	bytes   int         // of them
-	retries int         // how often they were sent again, and none was acknowledged since
-	saved   []*nats.Msg // what a stream had that was removed, until its successor has it; only Keep uses it
+	number  uint64         // of the last message
+	held    []*heldMessage // in the order of their numbers
+	bytes   int            // of them
+	retries int            // how often they were sent again, and none was acknowledged since
+	saved   []*nats.Msg    // what a stream had that was removed, until its successor has it; only SetRetention uses it
 }
 
-// entry is a message that is not acknowledged.
-type entry struct {
+// heldMessage is a message that is not acknowledged.
+type heldMessage struct {
 	number uint64
 	msg    *nats.Msg
 	sent   time.Time
@@ -75,32 +75,32 @@ const (
 )
 
 // NewDebug is the debug stream, of so many copies as it gets when it is made. Messages
-// are held until Keep.
+// are held until SetRetention.
 func NewDebug(c *Conn, replicas int) *Debug {
 	return &Debug{conn: c, replicas: max(1, replicas), on: true}
 }
 
-// Keep makes the stream, or empties it, or changes how much of it is kept, and sends
+// SetRetention makes the stream, or empties it, or changes how much of it is kept, and sends
 // what is held. When that has not helped several times, it makes the stream anew: a stream
 // whose file could not be written once, for lack of file descriptors, say, refuses all
 // later messages.
-func (d *Debug) Keep(r Retention) error {
+func (d *Debug) SetRetention(r Retention) error {
 	d.mu.Lock()
 	d.ready, d.on = false, r.Bytes != 0
 	broken := d.retries >= retriesMax
 	d.mu.Unlock()
 	if r.Bytes == 0 {
-		return d.empty()
+		return d.purgeStream()
 	}
 	if broken {
-		if err := d.remove(); err != nil {
+		if err := d.deleteStream(); err != nil {
 			return err
 		}
 	}
-	err := d.make(r)
+	err := d.createStream(r)
 	if err == nil && d.inbox == "" {
 		inbox := d.conn.nc.NewInbox() + "."
-		if _, err = d.conn.listen(inbox+"*", d.acknowledged); err == nil {
+		if _, err = d.conn.subscribeMsg(inbox+"*", d.handleAck); err == nil {
 			d.inbox = inbox
 		}
 	}
@@ -120,14 +120,14 @@ func (d *Debug) Keep(r Retention) error {
 		d.retries++
 	}
 	for _, e := range d.held {
-		d.send(e)
+		d.publishHeld(e)
 	}
 	return nil
 }
 
-// make makes the stream, or changes it.
-func (d *Debug) make(r Retention) error {
-	ctx, cancel := d.conn.within(adminWait)
+// createStream makes the stream, or changes it.
+func (d *Debug) createStream(r Retention) error {
+	ctx, cancel := d.conn.contextWithin(adminWait)
 	defer cancel()
 	js, err := jetstream.New(d.conn.nc)
 	if err != nil {
@@ -150,20 +150,20 @@ func (d *Debug) make(r Retention) error {
 	if _, err := js.CreateOrUpdateStream(ctx, c); err != nil {
 		return err
 	}
-	return d.conn.settle(debugStream)
+	return d.conn.syncDefinition(debugStream)
 }
 
-// empty removes what is kept. The stream stays: a server is not done with removing one
+// purgeStream removes what is kept. The stream stays: a server is not done with removing one
 // when it says so, and then refuses to make it anew.
-func (d *Debug) empty() error {
+func (d *Debug) purgeStream() error {
 	d.mu.Lock()
 	d.held, d.bytes, d.retries, d.saved = nil, 0, 0, nil
 	d.mu.Unlock()
-	stream, err := d.stream()
+	stream, err := d.findStream()
 	if err != nil || stream == nil {
 		return err
 	}
-	ctx, cancel := d.conn.within(adminWait)
+	ctx, cancel := d.conn.contextWithin(adminWait)
 	defer cancel()
 	if err := stream.Purge(ctx); err != nil {
 		return fmt.Errorf("stream %s: %w", debugStream, err)
@@ -171,14 +171,14 @@ func (d *Debug) empty() error {
 	return nil
 }
 
-// remove saves the newest messages of the stream and removes it. The server may refuse its successor for a
-// moment: what was saved then waits for the next Keep.
-func (d *Debug) remove() error {
+// deleteStream saves the newest messages of the stream and removes it. The server may refuse its successor for a
+// moment: what was saved then waits for the next SetRetention.
+func (d *Debug) deleteStream() error {
 	size := 0
 	for _, m := range d.saved {
 		size += len(m.Data)
 	}
-	d.read(quiet, func(data []byte) error { // what cannot be read is lost
+	d.readWithin(quiet, func(data []byte) error { // what cannot be read is lost
 		d.saved = append(d.saved, &nats.Msg{Subject: debugPrefix + frame.Epoch(0).String(), Data: data})
 		for size += len(data); size > savedMax; d.saved = d.saved[1:] {
 			size -= len(d.saved[0].Data)
@@ -189,7 +189,7 @@ func (d *Debug) remove() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := d.conn.within(adminWait)
+	ctx, cancel := d.conn.contextWithin(adminWait)
 	defer cancel()
 	if err := js.DeleteStream(ctx, debugStream); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("stream %s: %w", debugStream, err)
@@ -205,7 +205,7 @@ func (d *Debug) Put(e frame.Epoch, data []byte) {
 		return
 	}
 	d.number++
-	one := &entry{number: d.number, msg: &nats.Msg{
+	one := &heldMessage{number: d.number, msg: &nats.Msg{
 		Subject: debugPrefix + e.String(),
 		Header:  nats.Header{messageID: {e.String() + "." + strconv.FormatUint(d.number, 10)}}, // one that is sent twice is stored once
 		Data:    bytes.Clone(data),
@@ -217,19 +217,19 @@ func (d *Debug) Put(e frame.Epoch, data []byte) {
 		d.held = d.held[1:]
 	}
 	if d.ready {
-		d.send(one)
+		d.publishHeld(one)
 	}
 }
 
-// send sends a message. It is called with mu held.
-func (d *Debug) send(e *entry) {
+// publishHeld sends a message. It is called with mu held.
+func (d *Debug) publishHeld(e *heldMessage) {
 	e.msg.Reply = d.inbox + strconv.FormatUint(e.number, 10)
 	e.sent = time.Now()
 	d.conn.nc.PublishMsg(e.msg) // one that is not sent is not acknowledged
 }
 
-// acknowledged takes what the server says of a message.
-func (d *Debug) acknowledged(m *nats.Msg) {
+// handleAck takes what the server says of a message.
+func (d *Debug) handleAck(m *nats.Msg) {
 	var ack struct {
 		Error *apiError `json:"error"`
 	}
@@ -240,35 +240,35 @@ func (d *Debug) acknowledged(m *nats.Msg) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.retries = 0
-	i, found := slices.BinarySearchFunc(d.held, number, func(e *entry, n uint64) int { return cmp.Compare(e.number, n) })
+	i, found := slices.BinarySearchFunc(d.held, number, func(e *heldMessage, n uint64) int { return cmp.Compare(e.number, n) })
 	if found {
 		d.bytes -= len(d.held[i].msg.Data)
 		d.held = slices.Delete(d.held, i, i+1)
 	}
 }
 
-// Late reports whether messages should have been acknowledged by now: then the stream
-// cannot be written, and Keep should be called again.
-func (d *Debug) Late() bool {
+// AckOverdue reports whether messages should have been acknowledged by now: then the stream
+// cannot be written, and SetRetention should be called again.
+func (d *Debug) AckOverdue() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.ready && len(d.held) > 0 && time.Since(d.held[0].sent) > ackLate
 }
 
-// On reports whether messages are taken.
-func (d *Debug) On() bool {
+// Enabled reports whether messages are taken.
+func (d *Debug) Enabled() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.on
 }
 
-// stream finds the stream; nil: there is none.
-func (d *Debug) stream() (jetstream.Stream, error) {
+// findStream finds the stream; nil: there is none.
+func (d *Debug) findStream() (jetstream.Stream, error) {
 	js, err := jetstream.New(d.conn.nc)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := d.conn.within(adminWait)
+	ctx, cancel := d.conn.contextWithin(adminWait)
 	defer cancel()
 	stream, err := js.Stream(ctx, debugStream)
 	switch {
@@ -282,10 +282,10 @@ func (d *Debug) stream() (jetstream.Stream, error) {
 
 // Read calls fn with every message that there is, the oldest first. Those that
 // cannot be read are passed over. fn may keep data.
-func (d *Debug) Read(fn func(data []byte) error) error { return d.read(readWait, fn) }
+func (d *Debug) Read(fn func(data []byte) error) error { return d.readWithin(readWait, fn) }
 
-func (d *Debug) read(wait time.Duration, fn func(data []byte) error) error {
-	stream, err := d.stream()
+func (d *Debug) readWithin(wait time.Duration, fn func(data []byte) error) error {
+	stream, err := d.findStream()
 	if err != nil || stream == nil {
 		return err
 	}
@@ -293,5 +293,5 @@ func (d *Debug) read(wait time.Duration, fn func(data []byte) error) error {
 	if have.Msgs == 0 {
 		return nil
 	}
-	return d.conn.messagesWithin(wait, debugStream, debugPrefix+"*", have.FirstSeq, have.LastSeq, func(_ uint64, data []byte) error { return fn(data) })
+	return d.conn.readMessagesWithin(wait, debugStream, debugPrefix+"*", have.FirstSeq, have.LastSeq, func(_ uint64, data []byte) error { return fn(data) })
 }

@@ -53,7 +53,7 @@ func TestDebugStream(t *testing.T) {
 	d.Put(7, []byte("00000000")) // held until there is a stream
 	keep := func(r Retention) {
 		t.Helper()
-		if err := d.Keep(r); err != nil {
+		if err := d.SetRetention(r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestDebugStream(t *testing.T) {
 		t.Errorf("of 64 KiB: %q", texts)
 	}
 	keep(Retention{})
-	if texts := debugTexts(t, c); texts != nil || d.On() {
+	if texts := debugTexts(t, c); texts != nil || d.Enabled() {
 		t.Errorf("nothing is kept, and there are %q", texts)
 	}
 	keep(Retention{Bytes: 1 << 20})
@@ -92,7 +92,7 @@ func TestDebugStream(t *testing.T) {
 func TestDebugStreamEmptiedUnderItsReader(t *testing.T) {
 	c := inside(t, startServer(t, ServerOptions{}), qmaster)
 	d := NewDebug(c, 1)
-	if err := d.Keep(Retention{Bytes: 64 << 20}); err != nil {
+	if err := d.SetRetention(Retention{Bytes: 64 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	const all = 1000 // 8 MB, of which the server sends 2 ahead
@@ -100,7 +100,7 @@ func TestDebugStreamEmptiedUnderItsReader(t *testing.T) {
 	read, begun := 0, time.Now()
 	err := NewDebug(c, 1).Read(func([]byte) error {
 		if read++; read == 1 {
-			return d.Keep(Retention{})
+			return d.SetRetention(Retention{})
 		}
 		return nil
 	})
@@ -112,7 +112,7 @@ func TestDebugStreamEmptiedUnderItsReader(t *testing.T) {
 func TestDebugStreamOfAnExternalServer(t *testing.T) {
 	connect := external(t)
 	d := NewDebug(connect(), 1)
-	if err := d.Keep(Retention{Age: time.Hour, Bytes: 1 << 20}); err != nil {
+	if err := d.SetRetention(Retention{Age: time.Hour, Bytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	putDebug(t, d, 1, 2, 100)
@@ -127,7 +127,7 @@ func TestDebugStreamWithoutSuccessor(t *testing.T) {
 	c := inside(t, startServer(t, ServerOptions{}), qmaster)
 	d := NewDebug(c, 1)
 	keep := Retention{Bytes: 1 << 20}
-	if err := d.Keep(keep); err != nil {
+	if err := d.SetRetention(keep); err != nil {
 		t.Fatal(err)
 	}
 	putDebug(t, d, 1, 4, 100)
@@ -137,10 +137,10 @@ func TestDebugStreamWithoutSuccessor(t *testing.T) {
 		d.retries = retriesMax
 		return len(d.held) == 0, fmt.Sprint(len(d.held))
 	})
-	if err := d.Keep(Retention{Bytes: math.MaxInt64}); err == nil {
+	if err := d.SetRetention(Retention{Bytes: math.MaxInt64}); err == nil {
 		t.Fatal("the server has made a stream larger than all disks")
 	}
-	if err := d.Keep(keep); err != nil {
+	if err := d.SetRetention(keep); err != nil {
 		t.Fatal(err)
 	}
 	putDebug(t, d, 5, 5, 100)
@@ -158,7 +158,7 @@ func TestDebugStreamRecovers(t *testing.T) {
 	c := inside(t, startServer(t, ServerOptions{}), qmaster)
 	d := NewDebug(c, 1)
 	keep := Retention{Bytes: 256 << 20}
-	if err := d.Keep(keep); err != nil {
+	if err := d.SetRetention(keep); err != nil {
 		t.Fatal(err)
 	}
 	const size = 1 << 20
@@ -196,7 +196,7 @@ func TestDebugStreamRecovers(t *testing.T) {
 			copy(data, fmt.Sprintf("%08d", last))
 			d.Put(7, data)
 		}
-		return d.Late(), fmt.Sprintf("message %d", last)
+		return d.AckOverdue(), fmt.Sprintf("message %d", last)
 	})
 	t.Logf("message %d is not stored", last)
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
@@ -207,8 +207,8 @@ func TestDebugStreamRecovers(t *testing.T) {
 	}
 	failed := false
 	polltest.Until(t, "all messages are stored", polltest.Patience, func() (bool, string) {
-		if failed || d.Late() {
-			err := d.Keep(keep)
+		if failed || d.AckOverdue() {
+			err := d.SetRetention(keep)
 			if failed = err != nil; failed {
 				t.Log(err)
 			}

@@ -8,13 +8,13 @@
 //	  │       nats-server itself is its Engine, in pkg/bus/embedded: clients do not link it
 //	  │
 //	Conn ──── one connection under one Identity: Publish, Subscribe, Request, Serve,
-//	  │       Announce (I serve now: ask again), Stream (a big answer in windowed chunks)
+//	  │       Announce (I serve now: ask again), RequestStream (a big answer in windowed chunks)
 //	  │
-//	Line ──── over the Unix socket only: requests to the owner and its answers, without
+//	LocalConn over the Unix socket only: requests to the owner and its answers, without
 //	  │       NATS between
 //	Log ───── the stream GE_EVENTS: Append (one fenced publish), Read (checked), Purge
 //	  ├─ Committer ── group commit: lists pile up while the last frame is synced and answered clients ask again
-//	  ├─ Window ───── what the stream holds now, in the blocks of an archive
+//	  ├─ StreamView ─ what the stream holds now, in the blocks of an archive
 //	  ├─ Debug ────── the stream GE_DEBUG: messages that no client waits for, kept for a while
 //	  └─ Lease ────── who leads, when the server is an external one
 //	Feed ──── lists to all subscribers, in frames of its own; heartbeats
@@ -24,11 +24,11 @@
 //
 //	srv, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true, Socket: sock})
 //	conn, err := srv.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"}) // or bus.Connect(...)
-//	log, err := bus.Open(conn, bus.LogOptions{Mark: dir + "/mark"})
+//	log, err := bus.Open(conn, bus.LogOptions{HighWaterMark: dir + "/mark"})
 //	snaps, err := archive.OpenSnapshots(dir + "/snapshots")
 //	at, err := snaps.Newest(rejected, apply)               // broken ones are skipped
 //	log.SetBase(at)
-//	end, err := log.Read(at, func(f frame.Frame) error { … })  // *Damage: stop; *ShortLog: continue from at
+//	end, err := log.Read(at, func(f frame.Frame) error { … })  // *Damage: stop; *ShortLogError: continue from at
 //	err = log.TakeOver(seq)                                // new epoch, fenced, read back
 //	feed := conn.NewFeed(bus.FeedSubject(), log.Tail())
 //	c := bus.NewCommitter(log, landed, failed)
@@ -43,7 +43,7 @@
 //	conn, err := bus.Connect(bus.ConnOptions{Socket: sock})
 //	answer, err := conn.Ask(ctx, "add", data)
 //
-//	line, err := bus.OpenLine(bus.ConnOptions{Socket: sock})   // the same, for who only asks
+//	line, err := bus.DialLocal(bus.ConnOptions{Socket: sock})   // the same, for who only asks
 //	answer, err := line.Ask(ctx, "add", data)
 //
 // An event client subscribes to a feed, registers (a streamed full state at a
@@ -54,49 +54,52 @@
 //
 // # Files, in the order to read them
 //
-// Who may say what:
+// Authentication, authorization and limits of connections:
 //
-//	subjects.go   the subjects of a cell
-//	identity.go   roles and identities
-//	rights.go     the table of what each role may publish and read
-//	gate.go       the identity of a connection's credentials; tickets, each good for one connection
-//	token.go      tokens: credentials that users make for programs
-//	guest.go      clients that have no credentials yet, and log in
-//	cert.go       what certificates name
-//	keys.go       nkeys, and the file of the registered ones
-//	listener.go   accepts connections:
-//	socket.go     over the Unix socket, where the kernel identifies the client
-//	network.go    over TCP, where the client has a key or a certificate
-//	guests.go     the connections whose credentials can be revoked
-//	bridge.go     carries NATS between a client and the server
-//	quota.go      how many connections a user may have, and what is reserved for daemons
-//	partial.go    how much of large messages may be under way
-//	unread.go     how much may wait for clients that do not read
+//	subjects.go       the subjects of a cell
+//	identity.go       roles and identities
+//	rights.go         the table of what each role may publish and read
+//	authenticator.go  the identity of a connection's credentials; tickets, each good for one connection
+//	token.go          tokens: credentials that users make for programs
+//	guest.go          clients that have no credentials yet, and log in
+//	cert.go           what certificates name
+//	keys.go           nkeys, and the file of the registered ones
+//	revocable.go      the connections whose credentials can be revoked
+//	listener.go       accepts connections:
+//	socket.go         over the Unix socket, where the kernel identifies the client
+//	network.go        over TCP, where the client has a key or a certificate
+//	bridge.go         carries NATS between a client and the server
+//	quota.go          how many connections a user may have, and what is reserved for daemons
+//	bounds.go         how much memory all connections may take:
+//	incomplete.go     large messages that have begun to arrive
+//	writebuffer.go    answers that clients do not read
+//	ratelimit.go      messages about one user in the server's log
 //
-// Talking:
+// Connections and requests:
 //
-//	server.go     the embedded server; engine.go what it needs of nats-server
-//	conn.go       a connection; door.go the ways to a server, one after the other
-//	serve.go      requests taken and answered; streamed answers
-//	line.go       the short way over the socket
-//	desk.go       where requests arrive, and in which turns they are handled
-//	patience.go   how long a server that changes its leader is waited for
+//	server.go         the embedded server; engine.go what it needs of nats-server
+//	conn.go           a connection; dialer.go how it reaches the server and authenticates
+//	serve.go          requests received and answered; streamed answers
+//	localconn.go      requests over the socket without NATS; localsession.go the server's end
+//	requestqueue.go   where requests arrive, and in which turns they are handled
+//	retry.go          retries while a server changes its leader
 //
 // The log:
 //
-//	log.go        Open, Append, TakeOver; ack.go the way of a frame and back; settle.go
-//	              what makes a stream itself outlive a power cut
-//	committer.go  the group commit
-//	read.go       the log read back, checked; messages.go gets it from the server
-//	mark.go       up to where frames were acknowledged, outside of the store; its bytes, and the
-//	              lines of key files, are described in tools/manual/formats.md
-//	retire.go     the log exported to segments and purged
-//	bucket.go     snapshots in the object store of an external server
-//	window.go     what a stream holds now, as an archive
-//	copy.go       a server on a copy of a store, for who only looks
-//	debug.go      GE_DEBUG
-//	lease.go      who leads
-//	feed.go       frames out; follower.go and in
+//	log.go            Open, Append, TakeOver; ack.go a frame's way to the server and back
+//	streamdef.go      what makes the definition of a stream outlive a power cut
+//	committer.go      the group commit
+//	read.go           the log read back, checked; messages.go gets it from the server
+//	highwater.go      up to where frames were acknowledged, outside of the store; its bytes, and the
+//	                  lines of key files, are described in tools/manual/formats.md
+//	retire.go         the log exported to segments and purged
+//	bucket.go         snapshots in the object store of an external server
+//	view.go           what a stream holds now, as an archive
+//	placement.go      on which servers the streams are
+//	copy.go           a server on a copy of a store, for programs that only read
+//	debug.go          GE_DEBUG
+//	lease.go          who leads
+//	feed.go           frames out; follower.go and in
 //
 // To add a subject: subjects.go names it, rights.go grants it, rights_test.go and
 // identity_test.go show who is refused.

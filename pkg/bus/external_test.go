@@ -129,7 +129,7 @@ func TestBucketSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Drop)
+	t.Cleanup(c.Abort)
 	snaps, err := openBucket(c, 1, 300*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
@@ -162,23 +162,23 @@ func TestLeaderless(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	long := time.Now().Add(-2 * leaderless)
-	c.unled = long
-	c.led(time.Now(), false)
+	long := time.Now().Add(-2 * leaderlessMax)
+	c.leaderlessSince = long
+	c.recordLeader(time.Now(), false)
 	if len(lost) > 0 {
 		t.Error("left, and there is no other server")
 	}
 	if err := c.nc.SetServerPool([]string{o.URL, bustest.NewWay(t, o.URL).URL}); err != nil {
 		t.Fatal(err)
 	}
-	c.led(time.Now(), true)
-	c.led(time.Now(), false)
-	c.led(time.Now(), false)
-	if c.unled.Equal(long) || len(lost) > 0 {
+	c.recordLeader(time.Now(), true)
+	c.recordLeader(time.Now(), false)
+	c.recordLeader(time.Now(), false)
+	if c.leaderlessSince.Equal(long) || len(lost) > 0 {
 		t.Error("left, though a leader has answered")
 	}
-	c.unled = long
-	c.led(time.Now(), false)
+	c.leaderlessSince = long
+	c.recordLeader(time.Now(), false)
 	if why := <-lost; why != errLeaderless {
 		t.Error(why)
 	}
@@ -189,7 +189,7 @@ func TestLeaderless(t *testing.T) {
 	// A process that was stopped and continues has asked long ago: that is no reason to
 	// leave one server after the other.
 	for range 10 {
-		c.led(long, false)
+		c.recordLeader(long, false)
 		if err := c.Flush(soon(t)); err != nil {
 			t.Error(err)
 		}
@@ -202,7 +202,7 @@ func TestLeaderless(t *testing.T) {
 		func(code int) error { return &jetstream.APIError{ErrorCode: jetstream.ErrorCode(code)} },
 		func(code int) error { return &nats.APIError{ErrorCode: nats.ErrorCode(code)} },
 	} {
-		if no, wrong := err(errNoLeader), err(errWrongLast); !passing(no) || passing(wrong) {
+		if no, wrong := err(errNoLeader), err(errWrongLast); !isTransient(no) || isTransient(wrong) {
 			t.Errorf("%T: what the server says of a leader is not understood", no)
 		}
 	}
@@ -317,9 +317,9 @@ func TestLeaseKeeps(t *testing.T) {
 	}
 	way.Mute()
 	c.mu.Lock()
-	c.unled = time.Now().Add(-2 * leaderless)
+	c.leaderlessSince = time.Now().Add(-2 * leaderlessMax)
 	c.mu.Unlock()
-	l.Keep(c)
+	l.ProbeOver(c)
 	select {
 	case err := <-why:
 		if err != errLeaderless {
@@ -349,7 +349,7 @@ func TestLeaseUnrenewed(t *testing.T) {
 	l := acquire(t, connecting(t, o), LeaseOptions{Name: "qmaster", Holder: "one", TTL: time.Minute})
 	until := time.Now().Add(time.Minute)
 	refuse.Store(true)
-	if err := l.renew(soon(t), until); err != errUnrenewed || !passing(err) {
+	if err := l.renew(soon(t), until); err != errUnrenewed || !isTransient(err) {
 		t.Errorf("renewal that is refused: %v", err)
 	}
 	refuse.Store(false)

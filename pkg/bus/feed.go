@@ -26,29 +26,29 @@ func (c *Conn) NewFeed(subject string, at frame.Point) *Feed {
 func (f *Feed) Publish(first, last uint64, lists []byte) error {
 	var rest uint16
 	for len(lists) > frame.Max {
-		if err := f.send(frame.Frame{Flags: frame.More | rest, First: first, Last: last, Payload: lists[:frame.Max]}); err != nil {
+		if err := f.publishFrame(frame.Frame{Flags: frame.More | rest, First: first, Last: last, Payload: lists[:frame.Max]}); err != nil {
 			return err
 		}
 		lists, rest = lists[frame.Max:], frame.Rest
 	}
-	return f.send(frame.Frame{Flags: rest, Count: uint32(last - first + 1), First: first, Last: last, Payload: lists})
+	return f.publishFrame(frame.Frame{Flags: rest, Count: uint32(last - first + 1), First: first, Last: last, Payload: lists})
 }
 
-func (f *Feed) send(next frame.Frame) error {
+func (f *Feed) publishFrame(next frame.Frame) error {
 	next.Epoch, next.Before = f.at.Epoch, f.at.Hash
 	f.buf = frame.Append(f.buf[:0], &next)
 	f.at = next.End()
 	return f.conn.Publish(f.subject, f.buf)
 }
 
-// Beat publishes a heartbeat: a frame without lists that has the end of the
+// PublishHeartbeat publishes a heartbeat: a frame without lists that has the end of the
 // feed, so that a listener of a quiet feed detects that it has missed the last
 // frame. Call it every few seconds.
-func (f *Feed) Beat() error {
-	beat := heartbeat(f.at)
+func (f *Feed) PublishHeartbeat() error {
+	beat := heartbeatFrame(f.at)
 	return f.conn.Publish(f.subject, frame.Append(nil, &beat))
 }
 
-func heartbeat(at frame.Point) frame.Frame {
+func heartbeatFrame(at frame.Point) frame.Frame {
 	return frame.Frame{Epoch: at.Epoch, First: at.Seq + 1, Last: at.Seq, Prev: at.Stream, Before: at.Hash}
 }

@@ -19,8 +19,8 @@ type Follower struct {
 	part  []byte     // of a list that is continued
 }
 
-// Start makes the follower expect the list after at.
-func (f *Follower) Start(at frame.Point) { *f = Follower{epoch: at.Epoch, seq: at.Seq, hash: at.Hash} }
+// Reset makes the follower expect the list after at.
+func (f *Follower) Reset(at frame.Point) { *f = Follower{epoch: at.Epoch, seq: at.Seq, hash: at.Hash} }
 
 // GapError means that frames are missing between what a Follower had and what it
 // was given, or that the log has a new owner.
@@ -35,20 +35,20 @@ func (e *GapError) Error() string {
 	return fmt.Sprintf("event stream is broken: list %d after list %d", e.Got.Seq, e.Had.Seq)
 }
 
-// Next takes a frame as it arrives and returns the lists in it that are new, one
+// Accept takes a frame as it arrives and returns the lists in it that are new, one
 // after the other; nil if there are none (older than the start, a heartbeat,
 // a part of a list). skip is how many complete lists at the front of lists were
 // delivered before: they belong to a frame that lay across the start.
-func (f *Follower) Next(got frame.Frame) (lists []byte, skip int, err error) {
+func (f *Follower) Accept(got frame.Frame) (lists []byte, skip int, err error) {
 	known := f.hash != (frame.Hash{})
 	switch {
 	case got.Epoch < f.epoch:
 		return nil, 0, nil // left over from an owner that is gone
 	case got.Epoch > f.epoch:
-		return nil, 0, f.gap(got)
+		return nil, 0, f.gapError(got)
 	case got.First > got.Last: // a heartbeat: nothing new, did we miss something?
 		if got.Last > f.seq || got.Last == f.seq && known && f.part == nil && got.Before != f.hash {
-			return nil, 0, f.gap(got)
+			return nil, 0, f.gapError(got)
 		}
 		return nil, 0, nil
 	case got.Last <= f.seq:
@@ -59,7 +59,7 @@ func (f *Follower) Next(got frame.Frame) (lists []byte, skip int, err error) {
 	case got.First > f.seq+1,
 		got.First == f.seq+1 && known && got.Before != f.hash,
 		got.Flags&frame.Rest != 0 && f.part == nil:
-		return nil, 0, f.gap(got)
+		return nil, 0, f.gapError(got)
 	}
 	f.hash = got.Hash
 	if got.Flags&frame.Rest == 0 {
@@ -80,7 +80,7 @@ func (f *Follower) Next(got frame.Frame) (lists []byte, skip int, err error) {
 	return lists, skip, nil
 }
 
-func (f *Follower) gap(got frame.Frame) error {
+func (f *Follower) gapError(got frame.Frame) error {
 	return &GapError{
 		Had: frame.Point{Epoch: f.epoch, Seq: f.seq, Hash: f.hash},
 		Got: frame.Point{Epoch: got.Epoch, Seq: got.First, Hash: got.Hash},

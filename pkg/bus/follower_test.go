@@ -48,18 +48,18 @@ func TestFollower(t *testing.T) {
 		"repeated":                 {feed[0].End(), []frame.Frame{feed[1], feed[1], feed[2]}, "[2]+0 - [3]+0"},
 		"new epoch":                {feed[0].End(), []frame.Frame{feed[1], other[2]}, "[2]+0 gap"},
 		"old epoch":                {other[0].End(), []frame.Frame{feed[1], other[1]}, "- [2]+0"},
-		"heartbeat":                {feed[0].End(), []frame.Frame{heartbeat(feed[0].End()), feed[1]}, "- [2]+0"},
-		"heartbeat shows a gap":    {feed[0].End(), []frame.Frame{heartbeat(feed[1].End())}, "gap"},
-		"heartbeat shows a fork":   {feed[3].End(), []frame.Frame{heartbeat(frame.Point{Epoch: epoch, Seq: 4, Hash: frame.Hash{7}})}, "gap"},
+		"heartbeat":                {feed[0].End(), []frame.Frame{heartbeatFrame(feed[0].End()), feed[1]}, "- [2]+0"},
+		"heartbeat shows a gap":    {feed[0].End(), []frame.Frame{heartbeatFrame(feed[1].End())}, "gap"},
+		"heartbeat shows a fork":   {feed[3].End(), []frame.Frame{heartbeatFrame(frame.Point{Epoch: epoch, Seq: 4, Hash: frame.Hash{7}})}, "gap"},
 		"parts are joined":         {feed[1].End(), []frame.Frame{part(frame.More, 1), rest}, "- [1 2]+0"},
 		"rest without a beginning": {feed[1].End(), []frame.Frame{part(frame.Rest, 2)}, "gap"},
 		"beginning without rest":   {feed[1].End(), []frame.Frame{part(frame.More, 1), {Epoch: epoch, Count: 1, First: 3, Last: 3, Before: frame.Hash{1}, Hash: frame.Hash{5}, Payload: []byte{5}}}, "- [5]+0"},
 	} {
 		var f Follower
-		f.Start(try.start)
+		f.Reset(try.start)
 		got := ""
 		for _, frame := range try.frames {
-			lists, skip, err := f.Next(frame)
+			lists, skip, err := f.Accept(frame)
 			switch {
 			case errors.As(err, new(*GapError)):
 				got += " gap"
@@ -86,17 +86,17 @@ func TestFeed(t *testing.T) {
 	start := frame.Point{Epoch: 1 << 32, Seq: 10}
 	feed := q.NewFeed(EventsSubject(), start)
 	long := list(13, 3*frame.Max-5)
-	if err := errors.Join(feed.Publish(11, 12, []byte("two")), feed.Publish(13, 15, long), feed.Publish(16, 16, []byte("one")), feed.Beat()); err != nil {
+	if err := errors.Join(feed.Publish(11, 12, []byte("two")), feed.Publish(13, 15, long), feed.Publish(16, 16, []byte("one")), feed.PublishHeartbeat()); err != nil {
 		t.Fatal(err)
 	}
 	var follower Follower
-	follower.Start(start)
+	follower.Reset(start)
 	for _, want := range []string{"two", "", "", string(long), "one", ""} {
 		f, err := frame.Decode(<-frames)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, skip, err := follower.Next(f)
+		got, skip, err := follower.Accept(f)
 		if err != nil || string(got) != want || skip != 0 {
 			t.Errorf("list %d: %d bytes, want %d: %v", f.Last, len(got), len(want), err)
 		}

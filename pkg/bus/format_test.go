@@ -17,13 +17,13 @@ func TestFormats(t *testing.T) {
 	page := formattest.Read(t, "../../tools/manual/formats.md")
 	path := filepath.Join(t.TempDir(), "mark")
 	for _, unsynced := range []bool{false, true} {
-		m, err := openMark(path, unsynced)
+		m, err := openHighWaterMark(path, unsynced)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer m.file.Close()
 		p := frame.Point{Epoch: 1, Seq: 2, Stream: 3, Hash: frame.Hash{4}}
-		if err := m.write(p); err != nil {
+		if err := m.writePoint(p); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(path)

@@ -24,7 +24,7 @@ func NewGuest() Identity { return Identity{Role: Guest, Name: rand.Text()} }
 var errNoGuests = errors.New("no credentials, and nobody can log in to this cell")
 
 // identifyGuest returns the identity of a client that presents the name of a guest in place of a token; ok is false when it does not.
-func (g *gate) identifyGuest(text string) (id Identity, ok bool, err error) {
+func (g *authenticator) identifyGuest(text string) (id Identity, ok bool, err error) {
 	name, ok := strings.CutPrefix(text, guestPrefix)
 	switch {
 	case !ok:

@@ -77,10 +77,10 @@ func ParseWord(word string) (Identity, bool) {
 	return Identity{}, false
 }
 
-// AsksFrom reports whether an answer to reply reaches id and no other identity. The
+// OwnsInbox reports whether an answer to reply reaches id and no other identity. The
 // server does not look at the reply subject of a request; without this check a
 // user could have qmaster write to another user.
-func (id Identity) AsksFrom(reply string) bool { return strings.HasPrefix(reply, id.inbox()+".") }
+func (id Identity) OwnsInbox(reply string) bool { return strings.HasPrefix(reply, id.inbox()+".") }
 
 // inbox is the prefix below which id gets its answers and no other identity reads.
 func (id Identity) inbox() string { return inboxPrefix + id.Word() }

@@ -231,7 +231,7 @@ func TestSocket(t *testing.T) {
 // TestTokens: a token works once, and not from the network.
 func TestTokens(t *testing.T) {
 	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0"})
-	token := s.gate.ticket(alice)
+	token := s.auth.issueTicket(alice)
 	connect := func(o ...nats.Option) error {
 		nc, err := nats.Connect(s.URL(), append(o, nats.Token(token))...)
 		if err == nil {
@@ -242,11 +242,11 @@ func TestTokens(t *testing.T) {
 	if err := connect(); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("over TCP: %v", err)
 	}
-	token = s.gate.ticket(alice)
+	token = s.auth.issueTicket(alice)
 	if err := connect(nats.InProcessServer(s.nats)); err != nil {
 		t.Errorf("first use: %v", err)
 	}
-	if id, err := s.gate.redeem(token); err == nil {
+	if id, err := s.auth.redeemTicket(token); err == nil {
 		t.Errorf("second use lets in %s", id)
 	}
 	if nc, err := nats.Connect(s.URL()); err == nil {

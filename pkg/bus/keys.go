@@ -47,10 +47,10 @@ func ParseKey(line string) (Key, error) {
 		return Key{}, errors.New(`is not "PUBLICKEY ROLE NAME"`)
 	}
 	k := Key{word[0], Identity{Role: Role(word[1]), Name: word[2]}}
-	return k, k.check()
+	return k, k.validate()
 }
 
-func (k Key) check() error {
+func (k Key) validate() error {
 	switch {
 	case !nkeys.IsValidPublicUserKey(k.Public):
 		return fmt.Errorf("%q is no public key of a user", k.Public)
@@ -89,7 +89,7 @@ var ErrKeyKnown = errors.New("key is registered already")
 // AddKey adds a key to a key file, which is made when missing. A server that
 // reads the file knows the key at once.
 func AddKey(path string, k Key) error {
-	if err := k.check(); err != nil {
+	if err := k.validate(); err != nil {
 		return err
 	}
 	return changeKeys(path, func(text []byte, keys []Key) ([]byte, error) {
@@ -183,9 +183,9 @@ func readSeed(path string) (nkeys.KeyPair, Identity, error) {
 	return nil, Identity{}, fmt.Errorf("no nkey seed in %s", path)
 }
 
-// actAs returns the identity of a connection with a key that is owner's, when wanted is
+// resolveIdentity returns the identity of a connection with a key that is owner's, when wanted is
 // requested. A person acts as the owner of the key; a daemon must have its own key.
-func actAs(wanted, owner Identity) (Identity, error) {
+func resolveIdentity(wanted, owner Identity) (Identity, error) {
 	switch {
 	case owner == (Identity{}), owner == wanted:
 		return wanted, nil

@@ -88,9 +88,9 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 	defer retry.Stop()
 	for said := ""; ; {
 		var taken time.Time // of the attempt that succeeds: those before may have waited for long
-		err := l.conn.patiently(ctx, o.Waiting, func(ctx context.Context) (err error) {
+		err := l.conn.retryUntilLed(ctx, o.Waiting, func(ctx context.Context) (err error) {
 			if l.kv == nil {
-				if l.kv, err = leases(ctx, l.conn, o); err != nil {
+				if l.kv, err = openLeaseBucket(ctx, l.conn, o); err != nil {
 					return err
 				}
 			}
@@ -99,7 +99,7 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 			if !errors.Is(err, jetstream.ErrKeyExists) {
 				return err
 			}
-			if err = l.whose(ctx); err != nil {
+			if err = l.checkHolder(ctx); err != nil {
 				return err
 			}
 			return l.renew(ctx, taken.Add(l.ttl)) // ours: the answer to an attempt before was lost
@@ -108,7 +108,7 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 		case err == nil:
 			run, stop := context.WithCancel(context.Background())
 			l.stop = stop
-			l.extend(taken)
+			l.extendFrom(taken)
 			go l.renewLoop(run)
 			return nil
 		case !errors.Is(err, errTaken):
@@ -128,7 +128,7 @@ func (l *Lease) acquire(ctx context.Context, o LeaseOptions) error {
 	}
 }
 
-func leases(ctx context.Context, c *Conn, o LeaseOptions) (jetstream.KeyValue, error) {
+func openLeaseBucket(ctx context.Context, c *Conn, o LeaseOptions) (jetstream.KeyValue, error) {
 	js, err := jetstream.New(c.nc)
 	if err != nil {
 		return nil, err
@@ -177,8 +177,8 @@ func (l *Lease) Err() error {
 	}
 }
 
-// extend has the lease end a TTL after it was requested, before the others take it.
-func (l *Lease) extend(requested time.Time) {
+// extendFrom has the lease end a TTL after it was requested, before the others take it.
+func (l *Lease) extendFrom(requested time.Time) {
 	until := requested.Add(l.ttl)
 	l.until.Store(&until)
 }
@@ -197,16 +197,16 @@ func (l *Lease) renewLoop(ctx context.Context) {
 		}
 		start := time.Now()
 		err := l.renew(ctx, *l.until.Load())
-		l.conn.led(start, !passing(err))
+		l.conn.recordLeader(start, !isTransient(err))
 		if err == nil {
-			l.extend(start)
+			l.extendFrom(start)
 			l.failure.Store(nil)
 			next.Reset(l.ttl / leaseRenewals)
 			continue
 		}
 		first := l.failure.Swap(&err) == nil
 		if errors.Is(err, errTaken) || !l.Held() {
-			l.extend(time.Time{})
+			l.extendFrom(time.Time{})
 			close(l.lost)
 			return
 		}
@@ -217,11 +217,11 @@ func (l *Lease) renewLoop(ctx context.Context) {
 	}
 }
 
-// Keep writes over another connection of the holder as often as the lease is renewed, so that
+// ProbeOver writes over another connection of the holder as often as the lease is renewed, so that
 // the connection leaves a server that is cut off from the others, even if it only
 // publishes otherwise. A read would prove nothing: a server that no longer leads answers
 // reads for a while.
-func (l *Lease) Keep(c *Conn) {
+func (l *Lease) ProbeOver(c *Conn) {
 	go func() {
 		next := time.NewTicker(l.ttl / leaseRenewals)
 		defer next.Stop()
@@ -234,10 +234,10 @@ func (l *Lease) Keep(c *Conn) {
 			case <-next.C:
 			}
 			asked := time.Now()
-			ctx, cancel := c.within(attemptWait)
-			_, err := l.put(ctx, c, nats.NewMsg(l.subject()+".kept"))
+			ctx, cancel := c.contextWithin(attemptWait)
+			_, err := l.putWithTTL(ctx, c, nats.NewMsg(l.subject()+".kept"))
 			cancel()
-			c.led(asked, !passing(err))
+			c.recordLeader(asked, !isTransient(err))
 		}
 	}()
 }
@@ -245,14 +245,14 @@ func (l *Lease) Keep(c *Conn) {
 // subject is where the lease is stored.
 func (l *Lease) subject() string { return "$KV." + leaseBucket + "." + l.key }
 
-// put has the servers store m, which has a header, for a TTL, and returns its stream sequence.
-func (l *Lease) put(ctx context.Context, c *Conn, m *nats.Msg) (uint64, error) {
+// putWithTTL has the servers store m, which has a header, for a TTL, and returns its stream sequence.
+func (l *Lease) putWithTTL(ctx context.Context, c *Conn, m *nats.Msg) (uint64, error) {
 	m.Header[timeToLive] = []string{strconv.Itoa(int(l.ttl / time.Second))}
 	answer, err := c.request(ctx, m)
 	if err != nil {
 		return 0, err
 	}
-	return acknowledged(answer)
+	return parseAck(answer)
 }
 
 var (
@@ -265,10 +265,10 @@ var (
 // renew writes the key again. It does not use the library's Update: that drops
 // the time to live, and the lease would never end.
 func (l *Lease) renew(ctx context.Context, until time.Time) error {
-	ctx, cancel := context.WithDeadline(ctx, soonest(until, time.Now().Add(connectWait)))
+	ctx, cancel := context.WithDeadline(ctx, earlierOf(until, time.Now().Add(connectWait)))
 	defer cancel()
 	for range 2 {
-		revision, err := l.put(ctx, l.conn, &nats.Msg{
+		revision, err := l.putWithTTL(ctx, l.conn, &nats.Msg{
 			Subject: l.subject(),
 			Header:  nats.Header{expectedOfKey: {strconv.FormatUint(l.revision, 10)}},
 			Data:    []byte(l.holder),
@@ -281,18 +281,18 @@ func (l *Lease) renew(ctx context.Context, until time.Time) error {
 		case !errors.As(err, &refused) || refused.ErrCode != errWrongLast && refused.ErrCode != errWrongOfKey:
 			return err
 		}
-		if err := l.whose(ctx); err != nil {
+		if err := l.checkHolder(ctx); err != nil {
 			return err
 		}
 	}
 	return errUnrenewed
 }
 
-// whose looks at the key after writing it was refused, and notes its revision. It may be what
+// checkHolder looks at the key after writing it was refused, and notes its revision. It may be what
 // we wrote ourselves, and the answer was lost; or the key has died while no server led, and as
 // long as no other process has come it is ours again. Any replica answers, so that
 // this proves no renewal.
-func (l *Lease) whose(ctx context.Context) error {
+func (l *Lease) checkHolder(ctx context.Context) error {
 	entry, err := l.kv.Get(ctx, l.key)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
@@ -310,7 +310,7 @@ func (l *Lease) whose(ctx context.Context) error {
 	return nil
 }
 
-func soonest(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a
 	}
@@ -324,22 +324,22 @@ func (l *Lease) Release() error {
 	<-l.done
 	ctx, cancel := context.WithTimeout(context.Background(), connectWait)
 	defer cancel()
-	err := l.free(ctx)
+	err := l.deleteKey(ctx)
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // a renewal whose answer was lost, or another holder's
-		if err = l.whose(ctx); err == nil {
-			err = l.free(ctx)
+		if err = l.checkHolder(ctx); err == nil {
+			err = l.deleteKey(ctx)
 		}
 	}
 	switch {
 	case errors.Is(err, errTaken):
 		return nil
-	case err != nil && !passing(err):
+	case err != nil && !isTransient(err):
 		return fmt.Errorf("lease: %w", err)
 	}
 	l.conn.Publish(leasePrefix+l.key, nil)
 	return nil
 }
 
-func (l *Lease) free(ctx context.Context) error {
+func (l *Lease) deleteKey(ctx context.Context) error {
 	return lostError(l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision)))
 }

@@ -17,9 +17,9 @@ type listener struct {
 	done sync.WaitGroup
 }
 
-// serve calls handle with every connection, each in a goroutine, until close is called.
+// acceptConns calls handle with every connection, each in a goroutine, until close is called.
 // A connection is closed when handle returns.
-func (l *listener) serve(from net.Listener, handle func(net.Conn)) {
+func (l *listener) acceptConns(from net.Listener, handle func(net.Conn)) {
 	l.Listener, l.quit, l.open = from, make(chan struct{}), make(map[net.Conn]struct{})
 	l.done.Go(func() {
 		for {
@@ -30,13 +30,13 @@ func (l *listener) serve(from net.Listener, handle func(net.Conn)) {
 			case err != nil: // out of file descriptors: let some go first
 				time.Sleep(10 * time.Millisecond)
 			default:
-				l.admit(c, handle)
+				l.serveConn(c, handle)
 			}
 		}
 	})
 }
 
-func (l *listener) admit(c net.Conn, handle func(net.Conn)) {
+func (l *listener) serveConn(c net.Conn, handle func(net.Conn)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open == nil {
@@ -53,8 +53,8 @@ func (l *listener) admit(c net.Conn, handle func(net.Conn)) {
 	})
 }
 
-// close closes all connections, and returns when no handle runs any more.
-func (l *listener) close() {
+// closeConns closes all connections, and returns when no handle runs any more.
+func (l *listener) closeConns() {
 	l.Close()
 	l.mu.Lock()
 	if l.open != nil {

@@ -26,11 +26,11 @@ type LogOptions struct {
 	First    uint64        // where a stream that is made begins to count; 0: 1
 	Timeout  time.Duration // longest wait for one append to be acknowledged; 0: 30 s, 5 min when the server is in this process
 
-	// Mark is a file of the owner that stores the position of the last acknowledged
+	// HighWaterMark is a file of the owner that stores the position of the last acknowledged
 	// frame, so that a log that lost its end is detected even if no snapshot is newer.
 	// "": none.
-	Mark string
-	// Unsynced: what is acknowledged may be lost with the machine, so the mark is
+	HighWaterMark string
+	// Unsynced: what is acknowledged may be lost with the machine, so the high-water mark is
 	// for this boot only.
 	Unsynced bool
 }
@@ -69,24 +69,24 @@ type Log struct {
 	name   string
 	wait   time.Duration
 
-	mu    sync.Mutex
-	tail  frame.Point // end of what was read or appended
-	epoch frame.Epoch // own, after TakeOver
-	base  uint64      // Seq of the newest snapshot
-	known bool        // tail is known: Read was done
-	short bool        // the log has lost its end
-	need  uint64      // a snapshot at this Seq must exist before anything is appended
-	dead  error       // why nothing can be appended any more
-	mark  *mark       // nil: none
+	mu        sync.Mutex
+	tail      frame.Point    // end of what was read or appended
+	epoch     frame.Epoch    // own, after TakeOver
+	base      uint64         // Seq of the newest snapshot
+	known     bool           // tail is known: Read was done
+	short     bool           // the log has lost its end
+	need      uint64         // a snapshot at this Seq must exist before anything is appended
+	dead      error          // why nothing can be appended any more
+	highWater *highWaterMark // nil: none
 
-	wire   appending
-	begun  begun
-	buf    []byte // of the frame that was begun last
-	before []byte // of the one before it
+	transport frameTransport
+	inFlight  appendInFlight
+	buf       []byte // of the frame that was begun last
+	before    []byte // of the one before it
 }
 
-// begun is a frame whose append is not finished.
-type begun struct {
+// appendInFlight is a frame whose append is not finished.
+type appendInFlight struct {
 	frame *frame.Frame
 	msg   *nats.Msg
 	err   error // it could not be sent
@@ -112,9 +112,9 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{conn: c, js: js, name: o.Stream, wait: o.Timeout}
-	ctx, cancel := l.conn.within(adminWait)
+	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()
-	err = c.patiently(ctx, nil, func(ctx context.Context) (err error) {
+	err = c.retryUntilLed(ctx, nil, func(ctx context.Context) (err error) {
 		l.stream, err = js.Stream(ctx, o.Stream)
 		if errors.Is(err, jetstream.ErrStreamNotFound) && !o.Existing {
 			l.stream, err = js.CreateStream(ctx, jetstream.StreamConfig{
@@ -130,7 +130,7 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 				FirstSeq:    o.First,
 			})
 			if err == nil {
-				err = c.settle(o.Stream)
+				err = c.syncDefinition(o.Stream)
 			}
 		}
 		return err
@@ -141,8 +141,8 @@ func Open(c *Conn, o LogOptions) (*Log, error) {
 	if have := l.stream.CachedInfo().Config.Replicas; have != o.Replicas && o.Replicas != anyReplicas {
 		return nil, fmt.Errorf("log %s has %d replicas, not %d", o.Stream, have, o.Replicas)
 	}
-	if o.Mark != "" {
-		l.mark, err = openMark(o.Mark, o.Unsynced)
+	if o.HighWaterMark != "" {
+		l.highWater, err = openHighWaterMark(o.HighWaterMark, o.Unsynced)
 	}
 	return l, err
 }
@@ -185,7 +185,7 @@ func (l *Log) SetBase(p frame.Point) {
 
 // TakeOver begins a new epoch: it appends a frame that fences every other writer and
 // reads it back. seq is the Seq from which the owner continues. If that is more than the log
-// holds (its end was lost, *ShortLog), a snapshot at the new Tail must be written and
+// holds (its end was lost, *ShortLogError), a snapshot at the new Tail must be written and
 // SetBase called before Append works: otherwise the next start would not know where the
 // log continues.
 func (l *Log) TakeOver(seq uint64) error {
@@ -203,31 +203,31 @@ func (l *Log) TakeOver(seq uint64) error {
 		f.Flags |= frame.Jump
 		f.Base = seq
 	}
-	if l.wire == nil {
+	if l.transport == nil {
 		var err error
-		if l.wire, err = l.conn.acks(); err != nil {
+		if l.transport, err = l.conn.newAckReceiver(); err != nil {
 			return err
 		}
 	}
 	var random [4]byte
 	rand.Read(random[:])
 	epoch := frame.NewEpoch(tail.Epoch, binary.BigEndian.Uint32(random[:]))
-	l.send(&f, epoch)
-	if err := l.finish(); err != nil {
+	l.sendFrame(&f, epoch)
+	if err := l.finishAppend(); err != nil {
 		return err
 	}
 	var stored frame.Frame
-	ctx, cancel := l.conn.within(adminWait)
+	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()
-	err := l.conn.patiently(ctx, nil, func(ctx context.Context) (err error) {
-		stored, err = l.get(ctx, f.Stream)
+	err := l.conn.retryUntilLed(ctx, nil, func(ctx context.Context) (err error) {
+		stored, err = l.readFrame(ctx, f.Stream)
 		return err
 	})
 	if err == nil && stored.Hash != f.Hash {
 		err = errors.New("another frame is stored")
 	}
 	if err != nil {
-		return l.fail(fmt.Errorf("%w: reading the take-over back: %w", ErrLogFailed, err))
+		return l.markDead(fmt.Errorf("%w: reading the take-over back: %w", ErrLogFailed, err))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -243,70 +243,70 @@ func (l *Log) TakeOver(seq uint64) error {
 // filled in, and Payload and Raw are memory of the Log, until the next Append but
 // one. ErrFenced or ErrLogFailed are final.
 func (l *Log) Append(f *frame.Frame) error {
-	l.begin(f)
-	return l.finish()
+	l.beginAppend(f)
+	return l.finishAppend()
 }
 
-// begin sends a frame on its way, finish waits for its acknowledgement: the two
+// beginAppend sends a frame on its way, finishAppend waits for its acknowledgement: the two
 // halves of Append, always one after the other.
-func (l *Log) begin(f *frame.Frame) {
+func (l *Log) beginAppend(f *frame.Frame) {
 	l.mu.Lock()
 	epoch, need := l.epoch, l.need
 	f.Base = l.base
 	l.mu.Unlock()
 	switch {
 	case epoch == 0:
-		l.begun = begun{err: errors.New("log must be taken over before it is written")}
+		l.inFlight = appendInFlight{err: errors.New("log must be taken over before it is written")}
 	case need != 0:
-		l.begun = begun{err: fmt.Errorf("a snapshot at list %d must be written first", need)}
+		l.inFlight = appendInFlight{err: fmt.Errorf("a snapshot at list %d must be written first", need)}
 	case len(f.Payload) > frame.Max:
-		l.begun = begun{err: fmt.Errorf("payload of %d bytes is too big for a frame", len(f.Payload))}
+		l.inFlight = appendInFlight{err: fmt.Errorf("payload of %d bytes is too big for a frame", len(f.Payload))}
 	default:
-		l.send(f, epoch)
+		l.sendFrame(f, epoch)
 	}
 }
 
-func (l *Log) send(f *frame.Frame, epoch frame.Epoch) {
+func (l *Log) sendFrame(f *frame.Frame, epoch frame.Epoch) {
 	l.mu.Lock()
 	tail, dead := l.tail, l.dead
 	l.mu.Unlock()
 	if dead != nil {
-		l.begun = begun{err: dead}
+		l.inFlight = appendInFlight{err: dead}
 		return
 	}
 	f.Epoch, f.Prev, f.Before = epoch, tail.Stream, tail.Hash
 	l.buf, l.before = frame.Append(l.before[:0], f), l.buf
-	l.begun = begun{frame: f, msg: &nats.Msg{
+	l.inFlight = appendInFlight{frame: f, msg: &nats.Msg{
 		Subject: logPrefix + epoch.String(),
 		Header:  nats.Header{expectedLast: {strconv.FormatUint(tail.Stream, 10)}},
 		Data:    l.buf,
 	}}
-	l.wire.send(l.begun.msg)
+	l.transport.send(l.inFlight.msg)
 }
 
-func (l *Log) finish() error {
-	f := l.begun.frame
-	if l.begun.err != nil {
-		return l.begun.err
+func (l *Log) finishAppend() error {
+	f := l.inFlight.frame
+	if l.inFlight.err != nil {
+		return l.inFlight.err
 	}
-	stream, err := l.store(l.begun.msg, f.Prev+1, f.Hash)
+	stream, err := l.awaitStored(l.inFlight.msg, f.Prev+1, f.Hash)
 	if err != nil {
-		return l.fail(err)
+		return l.markDead(err)
 	}
 	f.Stream = stream
 	l.mu.Lock()
 	l.tail = f.End()
 	l.mu.Unlock()
-	if l.mark != nil {
-		if err := l.mark.write(f.End()); err != nil {
-			return l.fail(fmt.Errorf("%w: its mark: %w", ErrLogFailed, err))
+	if l.highWater != nil {
+		if err := l.highWater.writePoint(f.End()); err != nil {
+			return l.markDead(fmt.Errorf("%w: its mark: %w", ErrLogFailed, err))
 		}
 	}
 	return nil
 }
 
-// fail makes the log dead.
-func (l *Log) fail(err error) error {
+// markDead makes the log dead.
+func (l *Log) markDead(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.dead == nil {
@@ -315,36 +315,36 @@ func (l *Log) fail(err error) error {
 	return err
 }
 
-// store returns when m, which was sent, is known to be stored at sequence want; it
+// awaitStored returns when m, which was sent, is known to be stored at sequence want; it
 // is sent again as long as that may help. The fence
 // makes a repeat harmless: it is stored once or refused. A refusal of a repeat is
 // looked into, because the first attempt may have been stored although its
 // acknowledgement was lost.
-func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
+func (l *Log) awaitStored(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 	// How long a server has been without a leader is counted from each attempt anew: a
 	// process that was stopped for long and continues would leave every server at once.
 	waited, counted := time.Duration(0), time.Now() // without the time in which this process got no processor, and up to when
 	for sent, first := time.Now(), true; ; sent, first = time.Now(), false {
 		if !first {
-			l.wire.send(m)
+			l.transport.send(m)
 		}
 		stored, code, err := l.receiveStored()
 		switch {
 		case err == nil && stored != want:
 			return 0, fmt.Errorf("%w: frame landed at %d, not at %d", ErrFenced, stored, want)
 		case err == nil:
-			l.conn.led(sent, true)
+			l.conn.recordLeader(sent, true)
 			return stored, nil
-		case code != 0 && code != errWrongLast && !passingCode(code):
+		case code != 0 && code != errWrongLast && !isTransientCode(code):
 			return 0, fmt.Errorf("%w: %w", ErrLogFailed, err)
 		}
 		// No answer, or refused, which a server that is cut off from the others does with a
 		// repeat of what it cannot store: what is there?
-		l.conn.led(sent, false)
-		f, getErr := l.get(context.Background(), want)
+		l.conn.recordLeader(sent, false)
+		f, getErr := l.readFrame(context.Background(), want)
 		switch {
 		case getErr == nil && f.Hash == hash:
-			l.conn.led(sent, true)
+			l.conn.recordLeader(sent, true)
 			return want, nil
 		case getErr == nil:
 			return 0, fmt.Errorf("%w: epoch %s list %d is at %d", ErrFenced, f.Epoch, f.Last, want)
@@ -367,20 +367,20 @@ func (l *Log) store(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 // receiveStored returns the server's answer to the last message sent: the stream sequence
 // or an error code. code is 0 if the server did not answer.
 func (l *Log) receiveStored() (stored uint64, code int, err error) {
-	answer, err := l.wire.receive()
+	answer, err := l.transport.receive()
 	if err != nil {
 		return 0, 0, err
 	}
-	stored, err = acknowledged(answer)
+	stored, err = parseAck(answer)
 	if refused := (*apiError)(nil); errors.As(err, &refused) {
-		code = refused.number()
+		code = refused.errorCode()
 	}
 	return stored, code, err
 }
 
-// acknowledged returns the stream sequence at which the server has stored a message, or
+// parseAck returns the stream sequence at which the server has stored a message, or
 // *apiError if it refused it.
-func acknowledged(answer *nats.Msg) (stored uint64, err error) {
+func parseAck(answer *nats.Msg) (stored uint64, err error) {
 	var ack struct {
 		Seq   uint64    `json:"seq"`
 		Error *apiError `json:"error"`
@@ -403,8 +403,8 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.Text }
 
-// number is never 0, which means no answer.
-func (e *apiError) number() int {
+// errorCode is never 0, which means no answer.
+func (e *apiError) errorCode() int {
 	if e.ErrCode == 0 {
 		return -1
 	}
@@ -413,9 +413,9 @@ func (e *apiError) number() int {
 
 var errNotStored = errors.New("no such message")
 
-// get reads one frame.
-func (l *Log) get(ctx context.Context, seq uint64) (frame.Frame, error) {
-	data, err := l.conn.stored(ctx, l.name, seq)
+// readFrame reads one frame.
+func (l *Log) readFrame(ctx context.Context, seq uint64) (frame.Frame, error) {
+	data, err := l.conn.readStored(ctx, l.name, seq)
 	if err != nil {
 		return frame.Frame{}, err
 	}
@@ -424,15 +424,15 @@ func (l *Log) get(ctx context.Context, seq uint64) (frame.Frame, error) {
 	return f, err
 }
 
-// stored reads one message of a stream from the leader of it: a replica that
+// readStored reads one message of a stream from the leader of it: a replica that
 // answers direct reads could lag.
-func (c *Conn) stored(ctx context.Context, stream string, seq uint64) ([]byte, error) {
+func (c *Conn) readStored(ctx context.Context, stream string, seq uint64) ([]byte, error) {
 	m, err := c.askLeader(ctx, stream, fmt.Appendf(nil, `{"seq":%d}`, seq))
 	return m.Data, err
 }
 
-// nextStored returns the number of the first message from one on with one of the subjects, as the leader has it.
-func (c *Conn) nextStored(ctx context.Context, stream, subjects string, from uint64) (uint64, error) {
+// nextStoredSeq returns the number of the first message from one on with one of the subjects, as the leader has it.
+func (c *Conn) nextStoredSeq(ctx context.Context, stream, subjects string, from uint64) (uint64, error) {
 	m, err := c.askLeader(ctx, stream, fmt.Appendf(nil, `{"seq":%d,"next_by_subj":%q}`, from, subjects))
 	return m.Seq, err
 }
@@ -467,14 +467,14 @@ func (c *Conn) askLeader(ctx context.Context, stream string, which []byte) (stor
 	return got.Message, nil
 }
 
-// peek reads one message of a stream as stored does, and faster: any replica may answer. Only one that is not there, which
+// peekStored reads one message of a stream as stored does, and faster: any replica may answer. Only one that is not there, which
 // a replica that lags would say too, is asked of the leader.
-func (c *Conn) peek(ctx context.Context, stream string, seq uint64) ([]byte, error) {
+func (c *Conn) peekStored(ctx context.Context, stream string, seq uint64) ([]byte, error) {
 	direct, cancel := context.WithTimeout(ctx, attemptWait)
 	defer cancel()
 	answer, err := c.request(direct, &nats.Msg{Subject: apiDirectGet + stream, Data: fmt.Appendf(nil, `{"seq":%d}`, seq)})
 	if err != nil || answer.Header.Get("Status") != "" {
-		return c.stored(ctx, stream, seq)
+		return c.readStored(ctx, stream, seq)
 	}
 	return answer.Data, nil
 }
@@ -482,9 +482,9 @@ func (c *Conn) peek(ctx context.Context, stream string, seq uint64) ([]byte, err
 // Reachable returns when the server that leads the log answers; an error if none
 // does for so long.
 func (l *Log) Reachable(wait time.Duration) error {
-	ctx, cancel := l.conn.within(wait)
+	ctx, cancel := l.conn.contextWithin(wait)
 	defer cancel()
-	return l.conn.patiently(ctx, nil, func(ctx context.Context) error {
+	return l.conn.retryUntilLed(ctx, nil, func(ctx context.Context) error {
 		_, err := l.stream.Info(ctx)
 		return err
 	})
@@ -496,7 +496,7 @@ func (l *Log) Purge(p frame.Point) error {
 	if p.Stream <= 1 {
 		return nil
 	}
-	ctx, cancel := l.conn.within(adminWait)
+	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()
-	return l.conn.patiently(ctx, nil, func(ctx context.Context) error { return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream)) })
+	return l.conn.retryUntilLed(ctx, nil, func(ctx context.Context) error { return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream)) })
 }

@@ -24,32 +24,32 @@ const (
 	consumerLife = 5 * time.Minute
 )
 
-// messages calls fn with the messages from to last of a stream.
-func (c *Conn) messages(stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
-	return c.messagesWithin(readWait, stream, subjects, from, last, fn)
+// readMessages calls fn with the messages from to last of a stream.
+func (c *Conn) readMessages(stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
+	return c.readMessagesWithin(readWait, stream, subjects, from, last, fn)
 }
 
-// messagesWithin is messages with another longest pause between two of them.
-func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
+// readMessagesWithin is messages with another longest pause between two of them.
+func (c *Conn) readMessagesWithin(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
 	for until := time.Now().Add(wait); ; {
-		r, done, err := c.reader()
+		r, done, err := c.readerConn()
 		if err != nil {
 			return err
 		}
-		next, err := r.messagesFrom(wait, stream, subjects, from, last, fn)
+		next, err := r.readMessagesFrom(wait, stream, subjects, from, last, fn)
 		done()
 		if next > from {
 			from, until = next, time.Now().Add(wait)
 		}
 		late := time.Now().After(until)
-		if broken := (*interrupted)(nil); errors.As(err, &broken) && !late {
+		if broken := (*interruptedRead)(nil); errors.As(err, &broken) && !late {
 			time.Sleep(attemptPause)
 			continue
 		}
 		if err != nil || next > last {
 			return err
 		}
-		if more, err := c.more(stream, subjects, next, last); err != nil || !more {
+		if more, err := c.hasMore(stream, subjects, next, last); err != nil || !more {
 			return err
 		}
 		if late {
@@ -59,28 +59,28 @@ func (c *Conn) messagesWithin(wait time.Duration, stream, subjects string, from,
 	}
 }
 
-// more reports whether the leader of a stream has more of the messages next to last, when the reader is at the end: messages come
+// hasMore reports whether the leader of a stream has more of the messages next to last, when the reader is at the end: messages come
 // from any replica, and one that was away says of what it has that this is all.
-func (c *Conn) more(stream, subjects string, next, last uint64) (more bool, err error) {
+func (c *Conn) hasMore(stream, subjects string, next, last uint64) (more bool, err error) {
 	if c.server != nil { // it is the only one
 		return false, nil
 	}
-	ctx, cancel := c.within(adminWait)
+	ctx, cancel := c.contextWithin(adminWait)
 	defer cancel()
-	err = c.patiently(ctx, nil, func(ctx context.Context) error {
-		at, err := c.nextStored(ctx, stream, subjects, next)
+	err = c.retryUntilLed(ctx, nil, func(ctx context.Context) error {
+		at, err := c.nextStoredSeq(ctx, stream, subjects, next)
 		more = err == nil && at <= last
 		return err
 	})
-	if errors.Is(err, errNotStored) || errors.As(err, new(*apiError)) && !passing(err) { // it cannot be read there either
+	if errors.Is(err, errNotStored) || errors.As(err, new(*apiError)) && !isTransient(err) { // it cannot be read there either
 		err = nil
 	}
 	return more, err
 }
 
-// reader returns a connection to read a stream with: beside a server in this process one of its own, so that
+// readerConn returns a connection to read a stream with: beside a server in this process one of its own, so that
 // what is read does not delay acknowledgements.
-func (c *Conn) reader() (r *Conn, done func(), err error) {
+func (c *Conn) readerConn() (r *Conn, done func(), err error) {
 	if c.server == nil {
 		return c, func() {}, nil
 	}
@@ -90,20 +90,20 @@ func (c *Conn) reader() (r *Conn, done func(), err error) {
 	if r, err = c.server.Connect(c.id); err != nil {
 		return nil, nil, err
 	}
-	stop := context.AfterFunc(c.open, r.Drop)
-	return r, func() { stop(); r.Drop() }, nil
+	stop := context.AfterFunc(c.open, r.Abort)
+	return r, func() { stop(); r.Abort() }, nil
 }
 
-// messagesFrom returns the number after that of the last message that fn received, or after last.
-func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) (next uint64, err error) {
+// readMessagesFrom returns the number after that of the last message that fn received, or after last.
+func (c *Conn) readMessagesFrom(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) (next uint64, err error) {
 	js, err := c.nc.JetStream()
 	if err != nil {
 		return from, err
 	}
-	ctx, cancel := c.within(adminWait)
+	ctx, cancel := c.contextWithin(adminWait)
 	defer cancel()
 	var sub *nats.Subscription
-	err = c.patiently(ctx, nil, func(context.Context) (err error) {
+	err = c.retryUntilLed(ctx, nil, func(context.Context) (err error) {
 		sub, err = js.PullSubscribe(subjects, "", nats.BindStream(stream), nats.StartSequence(from), nats.AckNone(),
 			nats.ConsumerReplicas(1), nats.ConsumerMemoryStorage(), nats.InactiveThreshold(consumerLife))
 		return err
@@ -115,21 +115,21 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 	if pending, err := sub.InitialConsumerPending(); err != nil || pending == 0 {
 		return from, err // waiting for a message that is not there would take for ever
 	}
-	until, ahead := time.Now().Add(wait), fetch(sub)
+	until, ahead := time.Now().Add(wait), fetchBatch(sub)
 	for number := uint64(1); ; {
 		some := <-ahead
 		switch {
 		case errors.Is(some.err, nats.ErrTimeout) && time.Now().Before(until):
 			info, err := js.StreamInfo(stream)
-			if err == nil && info.State.FirstSeq > last || c.unreadable(stream, from, last) {
+			if err == nil && info.State.FirstSeq > last || c.isUnreadable(stream, from, last) {
 				return from, nil // what is removed while it is read is never sent, without a notice
 			}
 		case some.err != nil:
-			return from, &interrupted{fmt.Errorf("stream %s: reading message %d: %w", stream, from, some.err)}
+			return from, &interruptedRead{fmt.Errorf("stream %s: reading message %d: %w", stream, from, some.err)}
 		default:
 			until = time.Now().Add(wait)
 		}
-		ahead = fetch(sub)
+		ahead = fetchBatch(sub)
 		for i, m := range some.messages {
 			some.messages[i] = nil
 			meta, err := m.Metadata()
@@ -141,7 +141,7 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 			case at > last:
 				return at, nil
 			case meta.Sequence.Consumer != number:
-				return from, &interrupted{fmt.Errorf("stream %s: message %d was lost on the way", stream, from)}
+				return from, &interruptedRead{fmt.Errorf("stream %s: message %d was lost on the way", stream, from)}
 			}
 			if err := fn(at, m.Data); err != nil {
 				return from, err
@@ -154,49 +154,49 @@ func (c *Conn) messagesFrom(wait time.Duration, stream, subjects string, from, l
 	}
 }
 
-// interrupted means that the server has stopped to send, or does not know the consumer yet: what is missing is requested anew.
-type interrupted struct{ error }
+// interruptedRead means that the server has stopped to send, or does not know the consumer yet: what is missing is requested anew.
+type interruptedRead struct{ error }
 
-func (i *interrupted) Unwrap() error { return i.error }
+func (i *interruptedRead) Unwrap() error { return i.error }
 
 // unreadableMost is how many messages at the end of a stream are asked for one by one.
 const unreadableMost = 1000
 
-// unreadable reports whether none of the messages from one to another can be read: at the end of a stream the server sends nothing for
+// isUnreadable reports whether none of the messages from one to another can be read: at the end of a stream the server sends nothing for
 // a message that is damaged, and says nothing of it.
-func (c *Conn) unreadable(stream string, from, last uint64) bool {
+func (c *Conn) isUnreadable(stream string, from, last uint64) bool {
 	if last-from >= unreadableMost {
 		return false
 	}
 	for at := from; at <= last; at++ {
-		ctx, cancel := c.within(attemptWait)
-		_, err := c.stored(ctx, stream, at)
+		ctx, cancel := c.contextWithin(attemptWait)
+		_, err := c.readStored(ctx, stream, at)
 		cancel()
-		if refused := (*apiError)(nil); !errors.Is(err, errNotStored) && (!errors.As(err, &refused) || passing(err)) {
+		if refused := (*apiError)(nil); !errors.Is(err, errNotStored) && (!errors.As(err, &refused) || isTransient(err)) {
 			return false
 		}
 	}
 	return true
 }
 
-// fetched is what the server has sent of what was requested. The error is nats.ErrTimeout when nothing comes for quiet.
-type fetched struct {
+// fetchedMessage is what the server has sent of what was requested. The error is nats.ErrTimeout when nothing comes for quiet.
+type fetchedMessage struct {
 	messages []*nats.Msg
 	err      error
 }
 
-// fetch requests the next messages of sub, and does not wait for them: they come while those before are looked at.
-func fetch(sub *nats.Subscription) <-chan fetched {
-	out := make(chan fetched, 1)
+// fetchBatch requests the next messages of sub, and does not wait for them: they come while those before are looked at.
+func fetchBatch(sub *nats.Subscription) <-chan fetchedMessage {
+	out := make(chan fetchedMessage, 1)
 	go func() {
 		some, err := sub.Fetch(fetchMessages, nats.PullMaxBytes(fetchBytes), nats.MaxWait(quiet))
-		for errorHas(err, wasComplete) {
+		for errorContains(err, wasComplete) {
 			some, err = sub.Fetch(fetchMessages, nats.PullMaxBytes(fetchBytes), nats.MaxWait(quiet))
 		}
-		if errorHas(err, tooLong) {
+		if errorContains(err, tooLong) {
 			some, err = sub.Fetch(1, nats.MaxWait(quiet))
 		}
-		out <- fetched{some, err}
+		out <- fetchedMessage{some, err}
 	}()
 	return out
 }
@@ -207,4 +207,6 @@ const (
 	wasComplete = "Batch Completed"               // the last word of the answer before
 )
 
-func errorHas(err error, what string) bool { return err != nil && strings.Contains(err.Error(), what) }
+func errorContains(err error, what string) bool {
+	return err != nil && strings.Contains(err.Error(), what)
+}

@@ -16,7 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// network accepts clients of other hosts over TCP. They speak NATS as to any server:
+// networkListener accepts clients of other hosts over TCP. They speak NATS as to any server:
 //
 //	server: INFO, with a nonce
 //	both:   TLS, if the cell has certificates
@@ -24,20 +24,20 @@ import (
 //	        or the name of a guest
 //
 // After authentication the server receives the CONNECT with a ticket instead of
-// the credentials (see gate), and a bridge carries the rest.
-type network struct {
+// the credentials (see authenticator), and bridgeConns carries the rest.
+type networkListener struct {
 	listener
 	host   string      // to listen on, as it was given: a certificate may name it
 	tls    *tls.Config // nil: plain text
 	nats   Engine
-	gate   *gate
-	bounds *bounds
+	auth   *authenticator
+	bounds *memoryBounds
 	// arriving bounds the connections of each address that are not authenticated yet.
 	arriving *fair.Places
 }
 
-func listenNetwork(address string, files TLSFiles, nats Engine, g *gate, b *bounds) (*network, error) {
-	n := &network{nats: nats, gate: g, bounds: b, arriving: newArriving(g.quota.Total)}
+func listenNetwork(address string, files TLSFiles, nats Engine, g *authenticator, b *memoryBounds) (*networkListener, error) {
+	n := &networkListener{nats: nats, auth: g, bounds: b, arriving: newHandshakeQuota(g.connQuota.Total)}
 	var err error
 	if n.host, n.tls, err = listenOptions(address, files); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func listenNetwork(address string, files TLSFiles, nats Engine, g *gate, b *boun
 	if err != nil {
 		return nil, fmt.Errorf("address to listen on: %w", err)
 	}
-	n.serve(l, n.handle)
+	n.acceptConns(l, n.handleConn)
 	return n, nil
 }
 
@@ -57,7 +57,7 @@ func listenOptions(address string, files TLSFiles) (host string, config *tls.Con
 	case err != nil:
 		return "", nil, fmt.Errorf("address to listen on: %w", err)
 	case files != (TLSFiles{}):
-		config, err = files.server()
+		config, err = files.serverConfig()
 	case host != "localhost" && (ip == nil || !ip.IsLoopback()):
 		err = fmt.Errorf("listening on %s needs TLS: other hosts could read and change what is sent", address)
 	}
@@ -65,7 +65,7 @@ func listenOptions(address string, files TLSFiles) (host string, config *tls.Con
 }
 
 // url is where clients connect.
-func (n *network) url() string {
+func (n *networkListener) url() string {
 	scheme := "nats://"
 	if n.tls != nil {
 		scheme = "tls://"
@@ -74,8 +74,8 @@ func (n *network) url() string {
 	return scheme + net.JoinHostPort(n.host, port)
 }
 
-// handle serves one connection.
-func (n *network) handle(c net.Conn) {
+// handleConn serves one connection.
+func (n *networkListener) handleConn(c net.Conn) {
 	from := fair.PeerOf(c)
 	if n.arriving.Enter(from, 1) != nil {
 		return
@@ -91,33 +91,33 @@ func (n *network) handle(c net.Conn) {
 	deadline := time.Now().Add(daemonWait)
 	c.SetDeadline(deadline)
 	inside.SetDeadline(deadline)
-	id, key, rest, err := n.authenticate(&c, inside)
+	id, key, rest, err := n.authenticateConn(&c, inside)
 	if err != nil {
-		n.gate.penalty(from.Name, err, n.quit)
-		n.refuse(c, Identity{}, err)
+		n.auth.delayRefusal(from.Name, err, n.quit)
+		n.refuseConn(c, Identity{}, err)
 		return
 	}
-	who, until := id.Turn(), time.Time{}
+	who, until := id.FairUser(), time.Time{}
 	if id.Role == Guest {
 		who, until = fair.User{Name: "guests at " + from.Name}, time.Now().Add(guestLife)
 	}
-	if err := n.gate.enter(who); err != nil {
-		n.refuse(c, id, err)
+	if err := n.auth.admitNATS(who); err != nil {
+		n.refuseConn(c, id, err)
 		return
 	}
-	defer n.gate.leave(who)
+	defer n.auth.releaseNATS(who)
 	arrived()
 	c.SetDeadline(until)
 	inside.SetDeadline(time.Time{})
-	defer n.gate.guests.remove(n.gate.guests.add(c, id, key, who))
-	bridge(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.partial.fill(who, n.quit), n.bounds.backlog.connection(who))
+	defer n.auth.conns.remove(n.auth.conns.add(c, id, key, who))
+	bridgeConns(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.incomplete.newReservation(who, n.quit), n.bounds.unread.newWriteBuffer(who))
 }
 
-// refuse answers a client that is not authenticated or has too many connections, in the
+// refuseConn answers a client that is not authenticated or has too many connections, in the
 // words of the NATS protocol.
-func (n *network) refuse(c net.Conn, id Identity, why error) {
-	if n.gate.log != nil {
-		n.gate.log.Warn("connection refused", "address", c.RemoteAddr(), "user", id, "reason", why)
+func (n *networkListener) refuseConn(c net.Conn, id Identity, why error) {
+	if n.auth.log != nil {
+		n.auth.log.Warn("connection refused", "address", c.RemoteAddr(), "user", id, "reason", why)
 	}
 	text := "Authorization Violation"
 	if errors.Is(why, ErrBusy) {
@@ -126,9 +126,9 @@ func (n *network) refuse(c net.Conn, id Identity, why error) {
 	fmt.Fprintf(c, "-ERR '%s'\r\n", text)
 }
 
-// authenticate finds the identity of a client, and connects inside under it. c becomes the
+// authenticateConn finds the identity of a client, and connects inside under it. c becomes the
 // connection within TLS, key is the nkey that was used ("": none), and rest what came after CONNECT.
-func (n *network) authenticate(c *net.Conn, inside net.Conn) (id Identity, key string, rest []byte, err error) {
+func (n *networkListener) authenticateConn(c *net.Conn, inside net.Conn) (id Identity, key string, rest []byte, err error) {
 	fail := func(err error) (Identity, string, []byte, error) { return Identity{}, "", nil, err }
 	fromServer := bufio.NewReaderSize(inside, controlMax)
 	info, err := readControl(fromServer, "INFO")
@@ -157,13 +157,13 @@ func (n *network) authenticate(c *net.Conn, inside net.Conn) (id Identity, key s
 	}
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
 	token := text(connect, "auth_token")
-	if guest, is, why := n.gate.identifyGuest(token); is {
+	if guest, is, why := n.auth.identifyGuest(token); is {
 		id, err = guest, why
 	} else if token != "" {
-		id, err = n.gate.identifyToken(token)
+		id, err = n.auth.identifyToken(token)
 	} else {
 		key = text(connect, "nkey")
-		id, err = n.gate.identify(key, text(connect, "sig"), text(info, "nonce"), certs)
+		id, err = n.auth.identifyCredentials(key, text(connect, "sig"), text(info, "nonce"), certs)
 	}
 	if err != nil {
 		return fail(err)
@@ -171,10 +171,10 @@ func (n *network) authenticate(c *net.Conn, inside net.Conn) (id Identity, key s
 	for _, credential := range []string{"nkey", "sig", "jwt", "user", "pass"} {
 		delete(connect, credential)
 	}
-	ticket := n.gate.ticket(id)
+	ticket := n.auth.issueTicket(id)
 	connect["auth_token"] = ticket
 	if err := writeControl(inside, "CONNECT", connect); err != nil {
-		n.gate.revoke(ticket)
+		n.auth.revokeTicket(ticket)
 		return fail(err)
 	}
 	rest, err = fromClient.Peek(fromClient.Buffered())

@@ -24,22 +24,22 @@ const (
 	connectionsMin = 64
 	// natsUserMax bounds the connections of one user, host or scheduler that speak NATS:
 	// the server keeps what a client does not read, up to 40 MB for each. On qmaster's
-	// host commands send requests over lines instead, see Line, and speak NATS for
+	// host commands send requests over local connections instead, see LocalConn, and speak NATS for
 	// listings and events.
 	natsUserMax = 64
 )
 
 // newNATSQuota bounds the connections of one user that speak NATS; all connections
-// are bounded by newQuota.
+// are bounded by newConnQuota.
 func newNATSQuota() *fair.Places {
 	return fair.NewPlaces("connections that speak NATS", fair.Limits{Total: math.MaxInt, User: natsUserMax, Daemon: natsUserMax})
 }
 
-// newQuota bounds the connections to a server, so that no user can take the file
+// newConnQuota bounds the connections to a server, so that no user can take the file
 // descriptors that qmaster's own files, daemons and other users need. It allows at most
 // total, 0: as many as file descriptors allow.
 // The Go runtime has raised the soft limit of descriptors to the hard one.
-func newQuota(total int) *fair.Places {
+func newConnQuota(total int) *fair.Places {
 	if total == 0 {
 		total = connectionsMax
 		var files unix.Rlimit
@@ -51,13 +51,13 @@ func newQuota(total int) *fair.Places {
 	return fair.NewPlaces("connections", fair.Limits{Total: total, Reserve: total / reservedPart, User: max(1, min(userConnectionsMax, total/userPart))})
 }
 
-// newArriving bounds the connections of each address that are not authenticated yet.
-func newArriving(total int) *fair.Places {
+// newHandshakeQuota bounds the connections of each address that are not authenticated yet.
+func newHandshakeQuota(total int) *fair.Places {
 	return fair.NewPlaces("connections that are not authenticated yet", fair.Limits{Total: total, User: max(total/2, 1), Reserve: total / reservedPart})
 }
 
-// enter counts a connection, or says why there are too many. who is a user or a uid.
-func enter(q *fair.Places, who fair.User) error {
+// admitConn counts a connection, or says why there are too many. who is a user or a uid.
+func admitConn(q *fair.Places, who fair.User) error {
 	err := q.Enter(who, 1)
 	if full := (*fair.Full)(nil); errors.As(err, &full) {
 		of := ""

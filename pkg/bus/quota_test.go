@@ -18,9 +18,9 @@ import (
 // TestQuota: one user cannot take all connections, all users together cannot take
 // those reserved for daemons, and whoever leaves makes room.
 func TestQuota(t *testing.T) {
-	q := newQuota(64) // 16 for a user, 8 reserved
+	q := newConnQuota(64) // 16 for a user, 8 reserved
 	fill := func(who string, trusted bool) (n int) {
-		for enter(q, fair.User{Name: who, Daemon: trusted}) == nil {
+		for admitConn(q, fair.User{Name: who, Daemon: trusted}) == nil {
 			n++
 		}
 		return n
@@ -34,7 +34,7 @@ func TestQuota(t *testing.T) {
 			t.Errorf("%s has %d connections, not %d", c.who, n, c.want)
 		}
 	}
-	if err := enter(q, fair.User{Name: "a"}); !errors.Is(err, ErrBusy) {
+	if err := admitConn(q, fair.User{Name: "a"}); !errors.Is(err, ErrBusy) {
 		t.Error(err)
 	}
 	for range 8 {
@@ -47,7 +47,7 @@ func TestQuota(t *testing.T) {
 	if n := fill("a", false); n != 1 {
 		t.Errorf("a has %d more connections, not 1", n)
 	}
-	if limit := newQuota(0); limit.Total < connectionsMin || limit.Total > connectionsMax || limit.User > userConnectionsMax {
+	if limit := newConnQuota(0); limit.Total < connectionsMin || limit.Total > connectionsMax || limit.User > userConnectionsMax {
 		t.Errorf("by default %d in all, %d of a user", limit.Total, limit.User)
 	}
 }
@@ -61,7 +61,7 @@ func flooded(t *testing.T, connections int) (s *Server, path string, open []net.
 	if _, err := inside(t, s, qmaster).Serve(AllCmd, func(r *Request) { r.Answer(r.Data) }); err != nil {
 		t.Fatal(err)
 	}
-	s.socket.wary.Store(true)
+	s.socket.distrustAll.Store(true)
 	for range 4 * connections {
 		c, err := net.Dial("unix", path)
 		if err != nil {
@@ -87,7 +87,7 @@ func TestConnectionFlood(t *testing.T) {
 	if _, err := Connect(ConnOptions{Socket: path}); !errors.Is(err, ErrBusy) {
 		t.Errorf("one more over NATS: %v", err)
 	}
-	s.socket.wary.Store(false)
+	s.socket.distrustAll.Store(false)
 	c, err := Connect(ConnOptions{Socket: path, Identity: schedd})
 	if err != nil {
 		t.Fatalf("a daemon: %v", err)
@@ -132,10 +132,10 @@ func TestNetworkQuota(t *testing.T) {
 			t.Errorf("round %d: %d connections of a user, not 16", round, len(open))
 		}
 		for _, c := range open {
-			c.Drop()
+			c.Abort()
 		}
 		for left := 1; left > 0; { // the server sees it a moment later
-			left = s.gate.quota.Of(alice.Turn())
+			left = s.auth.connQuota.Of(alice.FairUser())
 		}
 	}
 }

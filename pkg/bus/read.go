@@ -10,24 +10,24 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// ShortLog means that the log ends before a snapshot of it: its tail was lost.
+// ShortLogError means that the log ends before a snapshot of it: its tail was lost.
 // Nothing is missing as long as the snapshot is good, so the owner continues from
 // the snapshot: TakeOver(Snapshot.Seq), a new snapshot, SetBase.
-type ShortLog struct {
+type ShortLogError struct {
 	Snapshot, Tail frame.Point
 }
 
-func (s *ShortLog) Error() string {
+func (s *ShortLogError) Error() string {
 	return fmt.Sprintf("log ends at list %d (message %d), before the snapshot at list %d (message %d): its end was lost",
 		s.Tail.Seq, s.Tail.Stream, s.Snapshot.Seq, s.Snapshot.Stream)
 }
 
 // Read gives fn every frame after from (the zero Point: from the beginning), each
 // checked against the one before; frames that are parts of one list come joined
-// into one. It returns the end of the log. The error is *Damage, *ShortLog, or
+// into one. It returns the end of the log. The error is *Damage, *ShortLogError, or
 // what fn returned. fn may keep the frame; of joined parts Raw is the last one.
 func (l *Log) Read(from frame.Point, fn func(frame.Frame) error) (frame.Point, error) {
-	return l.settle(from, frame.NewReader(from, fn))
+	return l.readTail(from, frame.NewReader(from, fn))
 }
 
 // Salvage is Read for a damaged log: damage is reported and skipped. The missing lists
@@ -35,13 +35,13 @@ func (l *Log) Read(from frame.Point, fn func(frame.Frame) error) (frame.Point, e
 func (l *Log) Salvage(from frame.Point, report func(*frame.Damage), fn func(frame.Frame) error) (frame.Point, error) {
 	r := frame.NewReader(from, fn)
 	r.Report = report
-	return l.settle(from, r)
+	return l.readTail(from, r)
 }
 
-// Copy calls fn with the messages from stream sequence from to the end of the log
+// CopyMessages calls fn with the messages from stream sequence from to the end of the log
 // as they are, unchecked, and returns the sequence of the first that there is.
-func (l *Log) Copy(from uint64, fn func(stream uint64, data []byte) error) (first uint64, err error) {
-	ctx, cancel := l.conn.within(adminWait)
+func (l *Log) CopyMessages(from uint64, fn func(stream uint64, data []byte) error) (first uint64, err error) {
+	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()
 	info, err := l.stream.Info(ctx)
 	if err != nil {
@@ -51,19 +51,19 @@ func (l *Log) Copy(from uint64, fn func(stream uint64, data []byte) error) (firs
 	if max(from, first) > last {
 		return first, nil
 	}
-	return first, l.each(max(from, 1), last, fn)
+	return first, l.eachMessage(max(from, 1), last, fn)
 }
 
-// settle reads, compares the end with the acknowledged position, and stores it as the
+// readTail reads, compares the end with the acknowledged position, and stores it as the
 // position where appending continues.
-func (l *Log) settle(from frame.Point, r *frame.Reader) (frame.Point, error) {
-	end, err := l.read(from, r)
-	short := errors.As(err, new(*ShortLog))
+func (l *Log) readTail(from frame.Point, r *frame.Reader) (frame.Point, error) {
+	end, err := l.readFrames(from, r)
+	short := errors.As(err, new(*ShortLogError))
 	if err != nil && !short {
 		return end, err
 	}
-	if l.mark != nil {
-		if d := l.mark.check(end, from.Seq); d != nil {
+	if l.highWater != nil {
+		if d := l.highWater.lossAt(end, from.Seq); d != nil {
 			if err := r.Damaged(d); err != nil {
 				return end, err
 			}
@@ -75,11 +75,11 @@ func (l *Log) settle(from frame.Point, r *frame.Reader) (frame.Point, error) {
 	return end, err
 }
 
-func (l *Log) read(from frame.Point, r *frame.Reader) (frame.Point, error) {
-	ctx, cancel := l.conn.within(adminWait)
+func (l *Log) readFrames(from frame.Point, r *frame.Reader) (frame.Point, error) {
+	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()
 	var info *jetstream.StreamInfo
-	err := l.conn.patiently(ctx, nil, func(ctx context.Context) (err error) {
+	err := l.conn.retryUntilLed(ctx, nil, func(ctx context.Context) (err error) {
 		info, err = l.stream.Info(ctx)
 		return err
 	})
@@ -88,18 +88,18 @@ func (l *Log) read(from frame.Point, r *frame.Reader) (frame.Point, error) {
 	}
 	first, last := info.State.FirstSeq, info.State.LastSeq
 	if from.Stream > last {
-		return l.shortTail(ctx, from, first, last)
+		return l.findShortTail(ctx, from, first, last)
 	}
 	if from.Stream > 0 && from.Stream >= first {
 		// If it cannot be read, the next frame still contains the hash of the one before.
-		if f, err := l.get(ctx, from.Stream); err == nil && f.Hash != from.Hash {
+		if f, err := l.readFrame(ctx, from.Stream); err == nil && f.Hash != from.Hash {
 			return from, &frame.Damage{After: from, Next: from.Stream, Reason: fmt.Sprintf("message %d (epoch %s list %d) is not the one the snapshot ends with", f.Stream, f.Epoch, f.Last)}
 		}
 	}
 	if from.Stream == last {
 		return from, nil
 	}
-	if err := l.each(from.Stream+1, last, r.Take); err != nil {
+	if err := l.eachMessage(from.Stream+1, last, r.Take); err != nil {
 		return r.End(), err
 	}
 	return r.Finish(last)
@@ -108,7 +108,7 @@ func (l *Log) read(from frame.Point, r *frame.Reader) (frame.Point, error) {
 // CheckBefore reads what the log holds up to a point, from which an owner has started. The error is *frame.Damage if it is not what was written:
 // then the state is whole and what happened before cannot be read.
 func (l *Log) CheckBefore(to frame.Point) error {
-	ctx, cancel := l.conn.within(adminWait)
+	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()
 	info, err := l.stream.Info(ctx)
 	if err != nil {
@@ -118,18 +118,18 @@ func (l *Log) CheckBefore(to frame.Point) error {
 		return nil
 	}
 	r := frame.NewFileReader(func(frame.Frame) error { return nil })
-	if err := l.each(info.State.FirstSeq, to.Stream, r.Take); err != nil {
+	if err := l.eachMessage(info.State.FirstSeq, to.Stream, r.Take); err != nil {
 		return err
 	}
 	_, err = r.Finish(to.Stream)
 	return err
 }
 
-// shortTail finds the end of a log that is shorter than the snapshot.
-func (l *Log) shortTail(ctx context.Context, from frame.Point, first, last uint64) (frame.Point, error) {
+// findShortTail finds the end of a log that is shorter than the snapshot.
+func (l *Log) findShortTail(ctx context.Context, from frame.Point, first, last uint64) (frame.Point, error) {
 	tail := frame.Point{Stream: last, Epoch: from.Epoch}
 	if last >= first && last > 0 {
-		f, err := l.get(ctx, last)
+		f, err := l.readFrame(ctx, last)
 		if err != nil {
 			return from, &frame.Damage{After: from, Reason: "its last message: " + err.Error()}
 		}
@@ -139,10 +139,10 @@ func (l *Log) shortTail(ctx context.Context, from frame.Point, first, last uint6
 		return from, &frame.Damage{After: from, Next: last, Reason: "it does not fit the snapshot"}
 	}
 	tail.Epoch = max(tail.Epoch, from.Epoch)
-	return tail, &ShortLog{Snapshot: from, Tail: tail}
+	return tail, &ShortLogError{Snapshot: from, Tail: tail}
 }
 
-// each calls fn with the messages from to last.
-func (l *Log) each(from, last uint64, fn func(stream uint64, data []byte) error) error {
-	return l.conn.messages(l.name, logPrefix+"*", from, last, fn)
+// eachMessage calls fn with the messages from to last.
+func (l *Log) eachMessage(from, last uint64, fn func(stream uint64, data []byte) error) error {
+	return l.conn.readMessages(l.name, logPrefix+"*", from, last, fn)
 }

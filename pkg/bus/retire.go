@@ -18,24 +18,24 @@ func (l *Log) Retire(p frame.Point, to *archive.Segments) error {
 	if p.Stream <= 1 {
 		return nil
 	}
-	if f, err := l.get(context.Background(), p.Stream); err != nil || f.Hash != p.Hash {
+	if f, err := l.readFrame(context.Background(), p.Stream); err != nil || f.Hash != p.Hash {
 		return nil
 	}
 	if to != nil {
-		if err := l.export(p.Stream-1, to); err != nil {
+		if err := l.exportUpTo(p.Stream-1, to); err != nil {
 			return fmt.Errorf("export of the log up to message %d: %w", p.Stream-1, err)
 		}
 	}
 	return l.Purge(p)
 }
 
-func (l *Log) export(last uint64, to *archive.Segments) error {
+func (l *Log) exportUpTo(last uint64, to *archive.Segments) error {
 	first, err := to.Next()
 	if err != nil {
 		return err
 	}
 	for first <= last {
-		end, err := to.Write(func(fn func(stream uint64, data []byte) error) error { return l.each(first, last, fn) })
+		end, err := to.Write(func(fn func(stream uint64, data []byte) error) error { return l.eachMessage(first, last, fn) })
 		if err != nil {
 			return err
 		}
@@ -47,9 +47,9 @@ func (l *Log) export(last uint64, to *archive.Segments) error {
 	return nil
 }
 
-// Before is about how many bytes the log holds before p.
-func (l *Log) Before(p frame.Point) (int64, error) {
-	ctx, cancel := l.conn.within(adminWait)
+// BytesBefore is about how many bytes the log holds before p.
+func (l *Log) BytesBefore(p frame.Point) (int64, error) {
+	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()
 	info, err := l.stream.Info(ctx)
 	if err != nil {
@@ -66,24 +66,24 @@ func (l *Log) Before(p frame.Point) (int64, error) {
 // errFound ends the look for a message.
 var errFound = errors.New("found")
 
-// Holds reports whether there is anything in the log.
-func (l *Log) Holds() (bool, error) {
-	_, err := l.Copy(0, func(uint64, []byte) error { return errFound })
+// HasMessages reports whether there is anything in the log.
+func (l *Log) HasMessages() (bool, error) {
+	_, err := l.CopyMessages(0, func(uint64, []byte) error { return errFound })
 	if errors.Is(err, errFound) {
 		return true, nil
 	}
 	return false, err
 }
 
-// Leave gives the log up here, because it continues elsewhere: what has not been
+// ExportAndDelete gives the log up here, because it continues elsewhere: what has not been
 // exported is, and the stream is removed. A Log that is opened with First after
 // the end of this one, and a snapshot there, is its continuation without a seam.
-func (l *Log) Leave(to *archive.Segments) error {
-	ctx, cancel := l.conn.within(adminWait)
+func (l *Log) ExportAndDelete(to *archive.Segments) error {
+	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()
 	info, err := l.stream.Info(ctx)
 	if err == nil {
-		err = l.export(info.State.LastSeq, to)
+		err = l.exportUpTo(info.State.LastSeq, to)
 	}
 	if err == nil {
 		err = l.js.DeleteStream(ctx, l.name)

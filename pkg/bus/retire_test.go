@@ -128,10 +128,10 @@ func TestTrim(t *testing.T) {
 	if err != nil || len(seen) != 3 || seen[0] != "58" || seen[2] != "60" {
 		t.Errorf("%v %v", seen, err)
 	}
-	if n, err := l.Before(points[59]); err != nil || n == 0 {
+	if n, err := l.BytesBefore(points[59]); err != nil || n == 0 {
 		t.Errorf("%d bytes before list 59: %v", n, err)
 	}
-	if n, err := l.Before(points[57]); err != nil || n != 0 {
+	if n, err := l.BytesBefore(points[57]); err != nil || n != 0 {
 		t.Errorf("%d bytes before list 57: %v", n, err)
 	}
 }

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// right is a row of the table of rights: which roles may publish on a subject, and which
+// subjectRight is a row of the table of rights: which roles may publish on a subject, and which
 // may read it. ID stands for the word of the connection's identity, HOST for its name:
 // no identity has a right to a subject of another one.
-type right struct {
+type subjectRight struct {
 	subject       string
 	publish, read []Role
 }
 
 // rights is the one table of permissions on the bus. The embedded server enforces it
-// through its authentication hook, the socket for lines; an external server is configured
+// through its authentication hook, the socket for local connections; an external server is configured
 // from it (Permissions). What a user's request may do is decided by qmaster/core from the
 // user's name.
 //
 // Guests may do no more than log in. Other requests are for people: a host or a scheduler has no rights as a user, even of that
 // name. Only qmaster touches the log or JetStream: a right to create consumers is a right
 // to have stream messages delivered to any subject.
-var rights = []right{
+var rights = []subjectRight{
 	{subject: "ge.cmd.ID.>", publish: []Role{User, Admin}},
 	{subject: "ge.cmd.ID.ways-to-log-in", publish: []Role{Guest}},
 	{subject: "ge.cmd.ID.log-in", publish: []Role{Guest}},

@@ -112,7 +112,7 @@ func check(t *testing.T, asker, reader *Conn, subject, publish, read string) {
 	}
 }
 
-// TestNoLineForDaemons: over the socket, too, requests are for people.
+// TestNoLocalConnForDaemons: over the socket, too, requests are for people.
 func TestNoLineForDaemons(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sock")
 	s := startServer(t, ServerOptions{Socket: path})

@@ -22,48 +22,48 @@ type Request struct {
 	conn  *Conn
 	reply string
 
-	line   *line // instead of conn, for a request that came over one
+	local  *localSession // instead of conn, for a request that came over one
 	number uint64
 }
 
 // Serve calls handle with every request on subject, one after the other, the senders in
-// turns (desk.go). handle must not block, so keep the Request and answer later. A request
+// turns (requestqueue.go). handle must not block, so keep the Request and answer later. A request
 // whose answer would not go to the sender's own inbox is dropped: it is an attempt to
 // have us write to another client.
 //
-// A handler of AllCmd in the server's process receives the requests of lines, too.
+// A handler of AllCmd in the server's process receives the requests of local connections, too.
 //
 // stop accepts no more requests, and returns when handle has received all that arrived.
 func (c *Conn) Serve(subject string, handle func(*Request)) (stop func(), err error) {
 	if c.id.Role != QMaster { // there is one sender only
-		return c.serve(subject, handle)
+		return c.serveRequests(subject, handle)
 	}
-	d := new(desk)
+	d := new(requestQueue)
 	if subject == AllCmd && c.server != nil {
-		d = &c.server.desk
+		d = &c.server.requests
 	}
-	d.open(handle) // before anything can come
-	unsubscribe, err := c.serve(subject, func(r *Request) {
-		if d.deliver(r) == tooMany {
-			r.Busy()
+	d.setHandler(handle) // before anything can come
+	unsubscribe, err := c.serveRequests(subject, func(r *Request) {
+		if d.handleOrQueue(r) == tooMany {
+			r.AnswerBusy()
 		}
 	})
 	if err != nil {
-		d.close()
+		d.drainAndClose()
 		return nil, err
 	}
 	return func() {
 		unsubscribe()
-		d.close()
+		d.drainAndClose()
 	}, nil
 }
 
-// Busy answers with ErrBusy: the sender may ask again.
-func (r *Request) Busy() {
+// AnswerBusy answers with ErrBusy: the sender may ask again.
+func (r *Request) AnswerBusy() {
 	switch {
-	case r.line != nil:
-		r.line.put(r.number, lineBusy, nil)
-		r.line.send()
+	case r.local != nil:
+		r.local.queueAnswer(r.number, localBusy, nil)
+		r.local.flushAnswers()
 	case r.reply != "":
 		r.conn.nc.PublishMsg(&nats.Msg{Subject: r.reply, Header: nats.Header{"Status": {statusBusy}}})
 	}
@@ -76,10 +76,10 @@ const (
 	statusUnserved = "503"
 )
 
-// busy reports whether an answer is one of Busy.
-func busy(m *nats.Msg) bool { return len(m.Data) == 0 && m.Header.Get("Status") == statusBusy }
+// isBusyAnswer reports whether an answer is one of AnswerBusy.
+func isBusyAnswer(m *nats.Msg) bool { return len(m.Data) == 0 && m.Header.Get("Status") == statusBusy }
 
-func (c *Conn) serve(subject string, handle func(*Request)) (stop func(), err error) {
+func (c *Conn) serveRequests(subject string, handle func(*Request)) (stop func(), err error) {
 	sub, err := c.subscribe(subject, func(m *nats.Msg) {
 		from, ok := Sender(m.Subject)
 		if !ok {
@@ -88,20 +88,20 @@ func (c *Conn) serve(subject string, handle func(*Request)) (stop func(), err er
 			if c.id.Role != Host {
 				return
 			}
-		} else if m.Reply != "" && !from.AsksFrom(m.Reply) {
+		} else if m.Reply != "" && !from.OwnsInbox(m.Reply) {
 			return
 		}
 		if from.Token != 0 && c.server != nil {
-			from.Name = c.server.gate.tokenUser(from.Token)
+			from.Name = c.server.auth.tokenUser(from.Token)
 		}
 		handle(&Request{Subject: m.Subject, From: from, Data: m.Data, conn: c, reply: m.Reply})
 	})
-	return func() { c.drain(sub) }, err
+	return func() { c.drainSubscription(sub) }, err
 }
 
-// drain unsubscribes, and returns when all that has come is handled: what a server
+// drainSubscription unsubscribes, and returns when all that has come is handled: what a server
 // that answers has sent.
-func (c *Conn) drain(sub *nats.Subscription) {
+func (c *Conn) drainSubscription(sub *nats.Subscription) {
 	drained := make(chan struct{})
 	sub.SetClosedHandler(func(string) { close(drained) })
 	if !c.nc.IsConnected() || sub.Drain() != nil {
@@ -131,14 +131,14 @@ func (c *Conn) watchAnnouncements() error {
 	return err
 }
 
-// Local reports whether the request came over the Unix socket as a line: from this host.
-func (r *Request) Local() bool { return r.line != nil }
+// Local reports whether the request came over the Unix socket without NATS: from this host.
+func (r *Request) Local() bool { return r.local != nil }
 
 // Answer sends the one answer, or ends a streamed one.
 func (r *Request) Answer(data []byte) error {
-	if r.line != nil {
-		r.line.put(r.number, lineAnswered, data)
-		r.line.send()
+	if r.local != nil {
+		r.local.queueAnswer(r.number, localAnswered, data)
+		r.local.flushAnswers()
 		return nil // an asker who is gone needs none
 	}
 	if r.reply == "" {
@@ -150,9 +150,9 @@ func (r *Request) Answer(data []byte) error {
 // Chunks of a streamed answer that may be on their way unacknowledged, their bytes
 // (always one chunk), and how long a client may take to acknowledge one.
 const (
-	window      = 8
-	windowBytes = 2 << 20
-	creditWait  = 30 * time.Second
+	streamWindow      = 8
+	streamWindowBytes = 2 << 20
+	creditWait        = 30 * time.Second
 )
 
 // Errors of a streamed answer.
@@ -161,9 +161,9 @@ var (
 	ErrSlow    = errors.New("asker has stopped reading")
 )
 
-// Answers sends a big answer in chunks, never more ahead of the asker than a
+// AnswerStream sends a big answer in chunks, never more ahead of the asker than a
 // window, so that neither side holds more than a few of them.
-type Answers struct {
+type AnswerStream struct {
 	r       *Request
 	ack     string
 	credit  chan bool // true: one more; false: stop
@@ -172,16 +172,16 @@ type Answers struct {
 	stopped bool
 }
 
-// Stream begins an answer in chunks. Finish it with End in any case.
-func (r *Request) Stream() (*Answers, error) {
-	if r.line != nil {
+// OpenAnswerStream begins an answer in chunks. Finish it with End in any case.
+func (r *Request) OpenAnswerStream() (*AnswerStream, error) {
+	if r.local != nil {
 		return nil, errors.New("nothing is streamed over a line")
 	}
 	if r.reply == "" {
 		return nil, errors.New("request without a reply subject")
 	}
-	a := &Answers{r: r, ack: ackPrefix + r.From.Word() + "." + nuid.Next(), credit: make(chan bool, window+1)}
-	return a, r.conn.credits.await(r.conn, a)
+	a := &AnswerStream{r: r, ack: ackPrefix + r.From.Word() + "." + nuid.Next(), credit: make(chan bool, streamWindow+1)}
+	return a, r.conn.credits.register(r.conn, a)
 }
 
 // credits are the streamed answers of a connection that wait for their clients. One
@@ -192,14 +192,14 @@ type credits struct {
 	subscribed  bool
 
 	mu   sync.Mutex
-	open map[string]*Answers // by the subject of their credit
+	open map[string]*AnswerStream // by the subject of their credit
 }
 
-func (c *credits) await(conn *Conn, a *Answers) error {
+func (c *credits) register(conn *Conn, a *AnswerStream) error {
 	c.subscribing.Lock()
 	defer c.subscribing.Unlock()
 	if !c.subscribed {
-		if _, err := conn.listen(ackPrefix+">", c.addCredit); err != nil {
+		if _, err := conn.subscribeMsg(ackPrefix+">", c.addCredit); err != nil {
 			return err
 		}
 		c.subscribed = true
@@ -207,7 +207,7 @@ func (c *credits) await(conn *Conn, a *Answers) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open == nil {
-		c.open = make(map[string]*Answers)
+		c.open = make(map[string]*AnswerStream)
 	}
 	c.open[a.ack] = a
 	return nil
@@ -227,7 +227,7 @@ func (c *credits) addCredit(m *nats.Msg) {
 	}
 }
 
-func (c *credits) remove(a *Answers) {
+func (c *credits) remove(a *AnswerStream) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.open, a.ack)
@@ -235,9 +235,9 @@ func (c *credits) remove(a *Answers) {
 
 // Send sends one chunk, at most FrameMax bytes; it waits for the client if the
 // window is used up. The caller gives up on ErrStopped and ErrSlow.
-func (a *Answers) Send(ctx context.Context, chunk []byte) error {
-	for len(a.sent) == window || len(a.sent) > 0 && a.unread+len(chunk) > windowBytes || len(a.credit) > 0 {
-		if err := a.acknowledged(ctx); err != nil {
+func (a *AnswerStream) Send(ctx context.Context, chunk []byte) error {
+	for len(a.sent) == streamWindow || len(a.sent) > 0 && a.unread+len(chunk) > streamWindowBytes || len(a.credit) > 0 {
+		if err := a.awaitAck(ctx); err != nil {
 			return err
 		}
 	}
@@ -246,18 +246,18 @@ func (a *Answers) Send(ctx context.Context, chunk []byte) error {
 	return lostError(a.r.conn.nc.PublishRequest(a.r.reply, a.ack, chunk))
 }
 
-// Received waits until the client has acknowledged all chunks; errors as of Send.
-func (a *Answers) Received(ctx context.Context) error {
+// AwaitReceived waits until the client has acknowledged all chunks; errors as of Send.
+func (a *AnswerStream) AwaitReceived(ctx context.Context) error {
 	for len(a.sent) > 0 {
-		if err := a.acknowledged(ctx); err != nil {
+		if err := a.awaitAck(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// acknowledged waits for the next acknowledgement.
-func (a *Answers) acknowledged(ctx context.Context) error {
+// awaitAck waits for the next acknowledgement.
+func (a *AnswerStream) awaitAck(ctx context.Context) error {
 	select {
 	case more := <-a.credit:
 		if !more {
@@ -277,7 +277,7 @@ func (a *Answers) acknowledged(ctx context.Context) error {
 }
 
 // End closes the answer with a last word.
-func (a *Answers) End(last []byte) error {
+func (a *AnswerStream) End(last []byte) error {
 	a.r.conn.credits.remove(a)
 	if a.stopped {
 		return nil
@@ -289,12 +289,12 @@ func (a *Answers) End(last []byte) error {
 // the server, which permits 1,000, drops the answers of one that is too many.
 const streamsMax = 500
 
-// Stream sends a request that may be answered in chunks: it calls each with every chunk
+// RequestStream sends a request that may be answered in chunks: it calls each with every chunk
 // in turn, which each may keep, and returns the final answer. If each fails or ctx ends,
 // the server is sent a cancellation and the error is returned. A plain answer is a final
 // answer without chunks.
-func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each func(chunk []byte) error) (last []byte, err error) {
-	ctx, done := c.await(ctx, subject)
+func (c *Conn) RequestStream(ctx context.Context, subject string, data []byte, each func(chunk []byte) error) (last []byte, err error) {
+	ctx, done := c.trackRequest(ctx, subject)
 	defer done()
 	select {
 	case c.streaming <- struct{}{}:
@@ -302,7 +302,7 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 	case <-ctx.Done():
 		return nil, c.requestError(ctx, subject, ctx.Err())
 	}
-	answers := make(chan *nats.Msg, window+1) // all that may come before credit is given; the library's default takes 512 KB
+	answers := make(chan *nats.Msg, streamWindow+1) // all that may come before credit is given; the library's default takes 512 KB
 	sub, err := c.nc.ChanSubscribe(c.nc.NewInbox(), answers)
 	if err != nil {
 		return nil, lostError(err)
@@ -333,7 +333,7 @@ func (c *Conn) Stream(ctx context.Context, subject string, data []byte, each fun
 		if len(m.Data) == 0 && m.Header.Get("Status") == statusUnserved {
 			return nil, fmt.Errorf("%w at %s", ErrUnserved, subject)
 		}
-		if busy(m) {
+		if isBusyAnswer(m) {
 			return nil, ErrBusy
 		}
 		if m.Reply == "" {

@@ -123,11 +123,11 @@ func TestAskedWhileItBegins(t *testing.T) {
 func TestUnreadChunks(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	owner, client := inside(t, s, qmaster), inside(t, s, alice)
-	for _, c := range []struct{ size, want int }{{1000, window}, {windowBytes / 4, 4}, {3 * windowBytes, 1}} {
+	for _, c := range []struct{ size, want int }{{1000, streamWindow}, {streamWindowBytes / 4, 4}, {3 * streamWindowBytes, 1}} {
 		blocked := make(chan int, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		stop, err := owner.Serve(AllCmd, func(r *Request) {
-			a, err := r.Stream()
+			a, err := r.OpenAnswerStream()
 			if err != nil {
 				t.Error(err)
 				return
@@ -169,21 +169,21 @@ func TestStreamUnserved(t *testing.T) {
 	owner, client := inside(t, s, qmaster), inside(t, s, alice)
 	received := make(chan error, 1)
 	stop, err := owner.Serve(AllCmd, func(r *Request) {
-		a, err := r.Stream()
+		a, err := r.OpenAnswerStream()
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		go func() {
 			err := a.Send(t.Context(), []byte("one"))
-			received <- errors.Join(err, a.Received(t.Context()), a.End([]byte("last")))
+			received <- errors.Join(err, a.AwaitReceived(t.Context()), a.End([]byte("last")))
 		}()
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
-	if _, err := client.Stream(t.Context(), CmdSubject(alice, "get"), nil, func([]byte) error { return nil }); err != nil {
+	if _, err := client.RequestStream(t.Context(), CmdSubject(alice, "get"), nil, func([]byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-received; err != nil {
@@ -223,7 +223,7 @@ func TestManyStreams(t *testing.T) {
 	var asking sync.WaitGroup
 	for range 3 * streamsMax {
 		asking.Go(func() {
-			if _, err := client.Stream(ctx, CmdSubject(alice, "get"), nil, func([]byte) error { return nil }); err != nil {
+			if _, err := client.RequestStream(ctx, CmdSubject(alice, "get"), nil, func([]byte) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -236,7 +236,7 @@ func TestShortStream(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	owner, client := inside(t, s, qmaster), inside(t, s, alice)
 	stop, err := owner.Serve(AllCmd, func(r *Request) {
-		a, err := r.Stream()
+		a, err := r.OpenAnswerStream()
 		if err == nil {
 			err = errors.Join(a.Send(t.Context(), []byte("one")), a.End([]byte("last")))
 		}
@@ -249,7 +249,7 @@ func TestShortStream(t *testing.T) {
 	}
 	defer stop()
 	ask := func() {
-		last, err := client.Stream(t.Context(), CmdSubject(alice, "get"), nil, func([]byte) error { return nil })
+		last, err := client.RequestStream(t.Context(), CmdSubject(alice, "get"), nil, func([]byte) error { return nil })
 		if err != nil || string(last) != "last" {
 			t.Fatalf("%q %v", last, err)
 		}

@@ -20,7 +20,7 @@ type ServerOptions struct {
 	Socket   string      // path of the Unix socket for local programs; "": none
 	Listen   string      // TCP address for other hosts, "127.0.0.1:0" for a free port; "": none
 	AdminUID uint32      // besides root the uid that may act as a daemon over Socket
-	Keys     string      // file of public nkeys allowed over Listen, see gate.go; "": none
+	Keys     string      // file of public nkeys allowed over Listen, see authenticator.go; "": none
 	Tokens   TokenOwner  // knows the tokens, which are allowed over Socket and Listen; nil: there are none
 	LogIns   func() bool // reports whether clients over Listen without credentials may connect, to log in; nil: they may not
 	CertUser CertUser    // whom certificates name; nil: their common name
@@ -60,17 +60,17 @@ const PayloadMax = 8 << 20
 
 // Server is the embedded server of a cell.
 type Server struct {
-	nats    Engine
-	dir     string
-	options ServerOptions
-	gate    *gate
-	lock    *os.File
-	desk    desk
-	bounds  *bounds
-	socket  *socket  // nil: none
-	network *network // nil: none
-	copy    string   // directory to be removed in the end, see StartCopy
-	end     func()   // ends the search for revoked credentials
+	nats     Engine
+	dir      string
+	options  ServerOptions
+	auth     *authenticator
+	lock     *os.File
+	requests requestQueue
+	bounds   *memoryBounds
+	socket   *socketListener  // nil: none
+	network  *networkListener // nil: none
+	copy     string           // directory to be removed in the end, see StartCopy
+	end      func()           // ends the search for revoked credentials
 }
 
 // ErrInUse is wrapped when another server holds the directory.
@@ -82,10 +82,10 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{gate: &gate{keyFile: o.Keys, adminUID: o.AdminUID, log: newBoundedLog(o.Log), quota: newQuota(o.Connections), nats: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns, certUser: o.CertUser}, lock: lock, dir: o.Dir, options: o}
-	s.bounds = newBounds(o.Memory)
-	s.desk.most = s.bounds.waiting
-	err = s.start(o)
+	s := &Server{auth: &authenticator{keyFile: o.Keys, adminUID: o.AdminUID, log: newRateLimitedLogger(o.Log), connQuota: newConnQuota(o.Connections), natsQuota: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns, certUser: o.CertUser}, lock: lock, dir: o.Dir, options: o}
+	s.bounds = newMemoryBounds(o.Memory)
+	s.requests.most = s.bounds.waiting
+	err = s.startEngine(o)
 	if err == nil && !o.OpenLater {
 		err = s.Open()
 	}
@@ -96,13 +96,13 @@ func Start(o ServerOptions) (*Server, error) {
 	return s, nil
 }
 
-func (s *Server) start(o ServerOptions) error {
+func (s *Server) startEngine(o ServerOptions) error {
 	if o.Listen != "" { // before anything is recovered
 		if _, _, err := listenOptions(o.Listen, o.TLS); err != nil {
 			return err
 		}
 	}
-	if err := removeUnborn(o.Dir); err != nil {
+	if err := removeUnfinishedStreams(o.Dir); err != nil {
 		return err
 	}
 	if o.OpenLater {
@@ -110,7 +110,7 @@ func (s *Server) start(o ServerOptions) error {
 			return err
 		}
 	}
-	err := s.serve(o)
+	err := s.serveEngine(o)
 	if broken := (*brokenStore)(nil); errors.As(err, &broken) {
 		removed, removeErr := removeDebug(o.Dir, broken.why)
 		made, makeErr := remakeDefinition(o.Dir, broken.why)
@@ -124,7 +124,7 @@ func (s *Server) start(o ServerOptions) error {
 			o.Log.Warn("the definition of the log's stream was damaged and is made anew; its messages are as they were", "error", broken.why)
 		}
 		s.nats.Stop()
-		err = s.serve(o)
+		err = s.serveEngine(o)
 	}
 	return err
 }
@@ -135,15 +135,15 @@ func (s *Server) Open() (err error) {
 	if o.Listen != "" && o.Keys != "" || o.Tokens != nil {
 		var open context.Context
 		open, s.end = context.WithCancel(context.Background())
-		go s.gate.expelRevoked(open.Done())
+		go s.auth.closeRevokedConns(open.Done())
 	}
 	if o.Listen != "" {
-		if s.network, err = listenNetwork(o.Listen, o.TLS, s.nats, s.gate, s.bounds); err != nil {
+		if s.network, err = listenNetwork(o.Listen, o.TLS, s.nats, s.auth, s.bounds); err != nil {
 			return err
 		}
 	}
 	if o.Socket != "" {
-		s.socket, err = listenSocket(o.Socket, s.nats, s.gate, &s.desk, s.bounds)
+		s.socket, err = listenSocket(o.Socket, s.nats, s.auth, &s.requests, s.bounds)
 	}
 	return err
 }
@@ -156,14 +156,14 @@ type brokenStore struct {
 
 func (b *brokenStore) Error() string { return fmt.Sprintf("server in %s: %v", b.dir, b.why) }
 
-// serve starts the server itself.
-func (s *Server) serve(o ServerOptions) error {
+// serveEngine starts the server itself.
+func (s *Server) serveEngine(o ServerOptions) error {
 	if startEngine == nil {
 		return ErrNoEngine
 	}
 	engine, err := startEngine(EngineOptions{
-		Dir: o.Dir, Durable: o.Durable, StoreMax: cmp.Or(o.StoreMax, storeMaxDefault), Connections: 2*s.gate.quota.Total + insideMax,
-		Authenticate: s.gate.authenticate, Log: s.gate.log,
+		Dir: o.Dir, Durable: o.Durable, StoreMax: cmp.Or(o.StoreMax, storeMaxDefault), Connections: 2*s.auth.connQuota.Total + insideMax,
+		Authenticate: s.auth.authenticateTicket, Log: s.auth.log,
 	})
 	if err != nil {
 		return fmt.Errorf("server in %s: %w", o.Dir, err)
@@ -223,7 +223,7 @@ func (s *Server) Connect(id Identity) (*Conn, error) {
 func (s *Server) storeBroken() error { return s.nats.Health() }
 
 // Connections returns how many connections users and daemons have.
-func (s *Server) Connections() int { return s.gate.quota.Count() }
+func (s *Server) Connections() int { return s.auth.connQuota.Count() }
 
 // URL is where TCP clients connect; "" without Listen, and before Open.
 func (s *Server) URL() string {
@@ -236,10 +236,10 @@ func (s *Server) URL() string {
 // Stop closes every connection, flushes the store and gives up the directory.
 func (s *Server) Stop() {
 	if s.socket != nil {
-		s.socket.close()
+		s.socket.closeConns()
 	}
 	if s.network != nil {
-		s.network.close()
+		s.network.closeConns()
 	}
 	if s.end != nil {
 		s.end()

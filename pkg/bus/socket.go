@@ -25,16 +25,16 @@ import (
 //
 // the connection speaks NATS, and the client presents the ticket. The bytes are
 // handed to the server through an in-process pipe, so a cell needs no TCP port.
-// With "ask " before ROLE there is no ticket, and the connection is a Line. With
+// With "ask " before ROLE there is no ticket, and the connection is a LocalConn. With
 // "token TEXT" in place of "ROLE NAME" the client is the owner of the token (token.go).
-type socket struct {
+type socketListener struct {
 	listener
-	nats   Engine
-	gate   *gate
-	desk   *desk
-	bounds *bounds
-	names  *userdb.Cache[uint32, string]
-	wary   atomic.Bool // no uid is trusted, for tests
+	nats        Engine
+	auth        *authenticator
+	requests    *requestQueue
+	bounds      *memoryBounds
+	names       *userdb.Cache[uint32, string]
+	distrustAll atomic.Bool // no uid is trusted, for tests
 }
 
 // How the server begins its part of the exchange.
@@ -52,7 +52,7 @@ const (
 	tokenHello = "token " // before the text of a token
 )
 
-func listenSocket(path string, nats Engine, g *gate, d *desk, b *bounds) (*socket, error) {
+func listenSocket(path string, nats Engine, g *authenticator, d *requestQueue, b *memoryBounds) (*socketListener, error) {
 	if err := checkSocket(path); err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func listenSocket(path string, nats Engine, g *gate, d *desk, b *bounds) (*socke
 		l.Close()
 		return nil, err
 	}
-	s := &socket{nats: nats, gate: g, desk: d, bounds: b, names: newUserNames()}
-	s.serve(l, func(c net.Conn) { s.handle(c.(*net.UnixConn)) })
+	s := &socketListener{nats: nats, auth: g, requests: d, bounds: b, names: newUserNames()}
+	s.acceptConns(l, func(c net.Conn) { s.handleConn(c.(*net.UnixConn)) })
 	return s, nil
 }
 
@@ -97,72 +97,72 @@ func reserveSocket(path string) error {
 	return os.NewSyscallError("bind "+path, unix.Bind(fd, &unix.SockaddrUnix{Name: path}))
 }
 
-// handle serves a connection unless its user, or all together, have too many. A
+// handleConn serves a connection unless its user, or all together, have too many. A
 // connection with a token counts for the owner of the token.
-func (s *socket) handle(c *net.UnixConn) {
+func (s *socketListener) handleConn(c *net.UnixConn) {
 	uid, err := peerUID(c)
 	if err != nil {
 		return
 	}
 	c.SetDeadline(time.Now().Add(helloWait))
-	who, trusted := turnOf(uid), s.trusts(uid)
+	who, trusted := fairUserOf(uid), s.trusts(uid)
 	who.Daemon = trusted
-	if err := enter(s.gate.quota, who); err != nil {
-		refuseBusy(c, err)
+	if err := admitConn(s.auth.connQuota, who); err != nil {
+		refuseAsBusy(c, err)
 		return
 	}
-	defer func() { s.gate.quota.Leave(who, 1) }()
+	defer func() { s.auth.connQuota.Leave(who, 1) }()
 	hello, err := readText(c)
 	c.SetDeadline(time.Now().Add(helloWait))
 	if err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) { // on a busy machine a client may need longer: it tries again
-			refuseBusy(c, fmt.Errorf("no greeting came within %v", helloWait))
+			refuseAsBusy(c, fmt.Errorf("no greeting came within %v", helloWait))
 		}
 		return
 	}
 	hello, asks := strings.CutPrefix(hello, askPrefix)
-	id, err := s.identify(uid, hello)
+	id, err := s.identifyPeer(uid, hello)
 	if err == nil && id.Token != 0 {
-		if err = enter(s.gate.quota, id.Turn()); err == nil {
-			s.gate.quota.Leave(who, 1)
-			who, trusted = id.Turn(), false
-			defer s.gate.guests.remove(s.gate.guests.add(c, id, "", who))
+		if err = admitConn(s.auth.connQuota, id.FairUser()); err == nil {
+			s.auth.connQuota.Leave(who, 1)
+			who, trusted = id.FairUser(), false
+			defer s.auth.conns.remove(s.auth.conns.add(c, id, "", who))
 		}
 	}
 	switch {
 	case errors.Is(err, ErrBusy):
-		refuseBusy(c, err)
+		refuseAsBusy(c, err)
 	case err != nil:
-		s.gate.penalty(who.Name, err, s.quit)
-		s.refuse(c, uid, err)
+		s.auth.delayRefusal(who.Name, err, s.quit)
+		s.refuseConn(c, uid, err)
 	case asks:
-		s.line(c, id)
+		s.serveLocal(c, id)
 	default:
 		if !trusted {
-			if err := enter(s.gate.nats, who); err != nil {
-				refuseBusy(c, err)
+			if err := admitConn(s.auth.natsQuota, who); err != nil {
+				refuseAsBusy(c, err)
 				return
 			}
-			defer s.gate.nats.Leave(who, 1)
+			defer s.auth.natsQuota.Leave(who, 1)
 		}
-		s.bridge(c, id, trusted)
+		s.serveNATS(c, id, trusted)
 	}
 }
 
-func refuseBusy(c *net.UnixConn, why error) {
+func refuseAsBusy(c *net.UnixConn, why error) {
 	c.Write(appendText([]byte{greetBusy}, strings.TrimPrefix(why.Error(), ErrBusy.Error()+": ")))
 }
 
-// refuse answers a client that may not connect; the client puts ErrRefused before the reason.
-func (s *socket) refuse(c *net.UnixConn, uid uint32, why error) {
-	if s.gate.log != nil && errors.Is(why, ErrToken) {
-		s.gate.log.Warn("connection refused", "user", turnOf(uid).Name, "reason", why)
+// refuseConn answers a client that may not connect; the client puts ErrRefused before the reason.
+func (s *socketListener) refuseConn(c *net.UnixConn, uid uint32, why error) {
+	if s.auth.log != nil && errors.Is(why, ErrToken) {
+		s.auth.log.Warn("connection refused", "user", fairUserOf(uid).Name, "reason", why)
 	}
 	c.Write(appendText([]byte{greetRefused}, strings.TrimPrefix(why.Error(), ErrRefused.Error()+": ")))
 }
 
-// line lets c send requests as id.
-func (s *socket) line(c *net.UnixConn, id Identity) {
+// serveLocal lets c send requests as id.
+func (s *socketListener) serveLocal(c *net.UnixConn, id Identity) {
 	if !id.Role.MayAsk() {
 		c.Write(appendText([]byte{greetRefused}, fmt.Sprintf("%s may not send requests", id)))
 		return
@@ -171,40 +171,40 @@ func (s *socket) line(c *net.UnixConn, id Identity) {
 		return
 	}
 	c.SetDeadline(time.Time{})
-	serveLine(c, id, s.desk, s.bounds.partial.fill(id.Turn(), s.quit), s.quit)
+	serveLocalSession(c, id, s.requests, s.bounds.incomplete.newReservation(id.FairUser(), s.quit), s.quit)
 }
 
-// bridge lets c speak NATS as id.
-func (s *socket) bridge(c *net.UnixConn, id Identity, trusted bool) {
+// serveNATS lets c speak NATS as id.
+func (s *socketListener) serveNATS(c *net.UnixConn, id Identity, trusted bool) {
 	inside, err := s.nats.InProcessConn()
 	if err != nil {
 		c.Write(appendText([]byte{greetBusy}, "server is going down or has too many connections"))
 		return
 	}
 	defer inside.Close()
-	ticket := s.gate.ticket(id)
-	defer s.gate.revoke(ticket)
+	ticket := s.auth.issueTicket(id)
+	defer s.auth.revokeTicket(ticket)
 	if _, err := c.Write(appendText([]byte{greetWelcome}, id.Word()+" "+ticket)); err != nil {
 		return
 	}
 	c.SetDeadline(time.Time{})
-	var backlog *unread
+	var backlog *writeBuffer
 	if !trusted { // a daemon of this host does not wait for one more goroutine
-		backlog = s.bounds.backlog.connection(id.Turn())
+		backlog = s.bounds.unread.newWriteBuffer(id.FairUser())
 	}
-	bridge(c, c, inside, s.bounds.partial.fill(id.Turn(), s.quit), backlog)
+	bridgeConns(c, c, inside, s.bounds.incomplete.newReservation(id.FairUser(), s.quit), backlog)
 }
 
 // trusts reports whether a uid may act as a daemon.
-func (s *socket) trusts(uid uint32) bool {
-	return (uid == 0 || uid == s.gate.adminUID) && !s.wary.Load()
+func (s *socketListener) trusts(uid uint32) bool {
+	return (uid == 0 || uid == s.auth.adminUID) && !s.distrustAll.Load()
 }
 
-// identify returns the identity of a client: the owner of its token, its user, or a daemon
+// identifyPeer returns the identity of a client: the owner of its token, its user, or a daemon
 // if it is root or the cell's admin user; ErrBusy when the user database does not answer.
-func (s *socket) identify(uid uint32, hello string) (Identity, error) {
+func (s *socketListener) identifyPeer(uid uint32, hello string) (Identity, error) {
 	if text, ok := strings.CutPrefix(hello, tokenHello); ok {
-		return s.gate.identifyToken(text)
+		return s.auth.identifyToken(text)
 	}
 	name, err := s.names.Get(uid)
 	switch {
@@ -231,9 +231,9 @@ func (s *socket) identify(uid uint32, hello string) (Identity, error) {
 	return id, nil
 }
 
-// turnOf returns whose connections over the socket are counted together: a uid's, since
+// fairUserOf returns whose connections over the socket are counted together: a uid's, since
 // several may have one name.
-func turnOf(uid uint32) fair.User { return fair.User{Name: fmt.Sprintf("uid %d", uid)} }
+func fairUserOf(uid uint32) fair.User { return fair.User{Name: fmt.Sprintf("uid %d", uid)} }
 
 func peerUID(c *net.UnixConn) (uint32, error) {
 	raw, err := c.SyscallConn()

@@ -20,20 +20,20 @@ func TestManyTickets(t *testing.T) {
 	const many = 40_000
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	g, begun, before := new(gate), time.Now(), threadTime()
+	g, begun, before := new(authenticator), time.Now(), threadTime()
 	for range many {
-		g.ticket(alice)
+		g.issueTicket(alice)
 	}
 	if took := threadTime() - before; took > time.Second { // of the processor: it does not depend on what else runs
 		t.Errorf("%d tickets took %v", many, took)
 	}
-	if id, err := g.redeem(g.ticket(bob)); err != nil || id != bob {
+	if id, err := g.redeemTicket(g.issueTicket(bob)); err != nil || id != bob {
 		t.Error(id, err)
 	}
 	for i := range g.issued { // a while later
 		g.issued[i].until = begun
 	}
-	if g.ticket(alice); len(g.tickets) != 1 || len(g.issued) != 1 {
+	if g.issueTicket(alice); len(g.tickets) != 1 || len(g.issued) != 1 {
 		t.Errorf("%d tickets are open, %d stored; only one has not ended", len(g.tickets), len(g.issued))
 	}
 }
@@ -54,7 +54,7 @@ func TestOpenLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	if _, err := OpenLine(ConnOptions{Socket: socket}); !errors.Is(err, ErrNoServer) || s.URL() != "" {
+	if _, err := DialLocal(ConnOptions{Socket: socket}); !errors.Is(err, ErrNoServer) || s.URL() != "" {
 		t.Errorf("before: %v, address %q", err, s.URL())
 	}
 	if _, err := os.Stat(socket); err != nil {

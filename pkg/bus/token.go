@@ -70,7 +70,7 @@ func parseTokenNumber(digits string) (uint32, bool) {
 
 // identifyToken returns the identity of a token's text: its owner, who has no other role
 // than User. It fails with ErrToken or ErrBusy.
-func (g *gate) identifyToken(text string) (Identity, error) {
+func (g *authenticator) identifyToken(text string) (Identity, error) {
 	number, secret, ok := ParseToken(text)
 	if !ok || g.tokens == nil {
 		return Identity{}, ErrToken
@@ -86,7 +86,7 @@ func (g *gate) identifyToken(text string) (Identity, error) {
 }
 
 // tokenUser returns the user who acts with a token now; "" when it is not valid.
-func (g *gate) tokenUser(number uint32) string {
+func (g *authenticator) tokenUser(number uint32) string {
 	if g.tokens == nil {
 		return ""
 	}
@@ -98,7 +98,7 @@ func (g *gate) tokenUser(number uint32) string {
 }
 
 // revokedToken reports whether a connection's token is not valid any more.
-func (g *gate) revokedToken(id Identity) bool {
+func (g *authenticator) revokedToken(id Identity) bool {
 	if id.Token == 0 {
 		return false
 	}
@@ -106,10 +106,10 @@ func (g *gate) revokedToken(id Identity) bool {
 	return errors.Is(err, ErrToken)
 }
 
-// guesses counts the wrong tokens of each peer, a uid or a network address. Refusals
+// guessLimiter counts the wrong tokens of each peer, a uid or a network address. Refusals
 // beyond guessesFree within guessWindow are delayed; a valid token never is. So a gateway
 // that passes on the wrong tokens of one of its clients does not lock out the others.
-type guesses struct {
+type guessLimiter struct {
 	mu    sync.Mutex
 	since time.Time // all are counted anew after guessWindow
 	of    map[string]int
@@ -124,8 +124,8 @@ const (
 // guessDelay is less than helloWait; tests shorten it.
 var guessDelay = time.Second
 
-// wrong counts a wrong token and returns how long its refusal is delayed.
-func (g *guesses) wrong(peer string, now time.Time) time.Duration {
+// countWrong counts a wrong token and returns how long its refusal is delayed.
+func (g *guessLimiter) countWrong(peer string, now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.of == nil || now.Sub(g.since) > guessWindow {
@@ -139,13 +139,13 @@ func (g *guesses) wrong(peer string, now time.Time) time.Duration {
 	return 0
 }
 
-// penalty waits before a client is refused that presented a wrong token, if its peer has
+// delayRefusal waits before a client is refused that presented a wrong token, if its peer has
 // presented many. It ends at once when quit is closed.
-func (g *gate) penalty(peer string, why error, quit <-chan struct{}) {
+func (g *authenticator) delayRefusal(peer string, why error, quit <-chan struct{}) {
 	if !errors.Is(why, ErrToken) {
 		return
 	}
-	wait := g.guesses.wrong(peer, time.Now())
+	wait := g.wrongTokens.countWrong(peer, time.Now())
 	if wait == 0 {
 		return
 	}

@@ -104,7 +104,7 @@ func TestToken(t *testing.T) {
 	}
 	number := uint32(0)
 	for name, open := range map[string]func(token string) (client, error){
-		"line":    func(token string) (client, error) { return OpenLine(ConnOptions{Socket: path, Token: token}) },
+		"line":    func(token string) (client, error) { return DialLocal(ConnOptions{Socket: path, Token: token}) },
 		"socket":  func(token string) (client, error) { return Connect(ConnOptions{Socket: path, Token: token}) },
 		"network": func(token string) (client, error) { return Connect(ConnOptions{URL: s.URL(), Token: token}) },
 	} {
@@ -133,7 +133,7 @@ func TestToken(t *testing.T) {
 			if _, err := conn.Subscribe(EventsSubject(), func(string, []byte) { received <- struct{}{} }); err != nil {
 				t.Errorf("%s: events: %v", name, err)
 			}
-			feed.Beat()
+			feed.PublishHeartbeat()
 			<-received
 			for _, subject := range []string{FeedSubject(), "_INBOX_u-alice.>", "_INBOX_t-99.>"} {
 				if _, err := conn.Subscribe(subject, func(string, []byte) {}); !errors.Is(err, ErrRefused) {
@@ -171,13 +171,13 @@ func TestTokenQuota(t *testing.T) {
 	v := &vault{}
 	alice, bob := v.issue(1, "alice"), v.issue(2, "bob")
 	s := startServer(t, ServerOptions{Socket: path, Tokens: v.owner, Connections: 64})
-	s.socket.wary.Store(true)
-	var open []*Line
+	s.socket.distrustAll.Store(true)
+	var open []*LocalConn
 	fill := func(token string) (n int, err error) {
 		for {
-			l, err := OpenLine(ConnOptions{Socket: path, Token: token})
+			l, err := DialLocal(ConnOptions{Socket: path, Token: token})
 			if err == nil && !l.id.Known() {
-				err = l.readSome()
+				err = l.readAvailable()
 			}
 			if err != nil {
 				return n, err
@@ -205,26 +205,26 @@ func TestTokenQuota(t *testing.T) {
 // TestGuesses: after many wrong tokens refusals of that peer are delayed, those of others
 // not, and no list grows without end.
 func TestGuesses(t *testing.T) {
-	var g guesses
+	var g guessLimiter
 	now := time.Unix(1000, 0)
 	for n := range 2 * guessesFree {
-		if wait := g.wrong("uid 1", now); (wait > 0) != (n >= guessesFree) {
+		if wait := g.countWrong("uid 1", now); (wait > 0) != (n >= guessesFree) {
 			t.Errorf("wrong token %d is delayed by %v", n, wait)
 		}
 	}
-	if wait := g.wrong("uid 2", now); wait > 0 {
+	if wait := g.countWrong("uid 2", now); wait > 0 {
 		t.Errorf("another peer waits %v", wait)
 	}
-	if wait := g.wrong("uid 1", now.Add(guessWindow+1)); wait > 0 {
+	if wait := g.countWrong("uid 1", now.Add(guessWindow+1)); wait > 0 {
 		t.Errorf("after the time it waits %v", wait)
 	}
 	for n := range 2 * guessersMax {
-		g.wrong(fmt.Sprint(n), now)
+		g.countWrong(fmt.Sprint(n), now)
 	}
 	if len(g.of) != guessersMax {
 		t.Errorf("%d peers are counted", len(g.of))
 	}
-	g.wrong("late", now.Add(2*guessWindow+2))
+	g.countWrong("late", now.Add(2*guessWindow+2))
 	if len(g.of) != 1 {
 		t.Errorf("%d peers are counted long after", len(g.of))
 	}
@@ -240,7 +240,7 @@ func TestPenalty(t *testing.T) {
 	s := startServer(t, ServerOptions{Socket: path, Listen: "127.0.0.1:0", Tokens: v.owner})
 	wrong := TokenText(1, NewSecret())
 	for range guessesFree / 2 { // over loopback the network, too, knows the peer's uid
-		if _, err := OpenLine(ConnOptions{Socket: path, Token: wrong}); !errors.Is(err, ErrToken) {
+		if _, err := DialLocal(ConnOptions{Socket: path, Token: wrong}); !errors.Is(err, ErrToken) {
 			t.Fatal(err)
 		}
 		if _, err := nats.Connect(s.URL(), nats.Token(wrong)); !errors.Is(err, nats.ErrAuthorization) {
@@ -249,11 +249,11 @@ func TestPenalty(t *testing.T) {
 	}
 	refused := make(chan error, 1)
 	go func() {
-		_, err := OpenLine(ConnOptions{Socket: path, Token: wrong})
+		_, err := DialLocal(ConnOptions{Socket: path, Token: wrong})
 		refused <- err
 	}()
 	polltest.Until(t, "the client waits", polltest.Patience, func() (bool, string) { return s.Connections() == 1, fmt.Sprint(s.Connections()) })
-	l, err := OpenLine(ConnOptions{Socket: path, Token: v.issue(1, "alice")})
+	l, err := DialLocal(ConnOptions{Socket: path, Token: v.issue(1, "alice")})
 	if err != nil {
 		t.Fatal(err)
 	}

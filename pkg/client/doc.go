@@ -7,7 +7,7 @@
 //	        ─▶ Watch  full state, then every list; gaps are noticed and repaired
 //	        ─▶ Order  for schedd: a run's orders, the result
 //
-// On qmaster's own host Do has a bus.Line, everything else a bus.Conn; each is
+// On qmaster's own host Do has a bus.LocalConn, everything else a bus.Conn; each is
 // opened when it is needed.
 //
 // execd uses a bus.Conn of its own, see cell.Cell.ConnOptions.

@@ -42,7 +42,7 @@ const (
 type Remote struct {
 	cell cell.Cell
 	conn held[*bus.Conn]
-	line held[*bus.Line] // without dial: requests go over conn
+	line held[*bus.LocalConn] // without dial: requests go over conn
 	// patient makes try wait for qmaster for ever: for daemons.
 	patient bool
 	// notice is called when a call has lasted for noticeWait, with what is waited for; nil: no call.
@@ -129,7 +129,7 @@ func ConnectToken(ctx context.Context, c cell.Cell, token string) (*Remote, erro
 func opened(ctx context.Context, r *Remote) (*Remote, error) {
 	var err error
 	if r.line.dial != nil {
-		err = try(ctx, r, &r.line, r.notice, func(*bus.Line) error { return nil })
+		err = try(ctx, r, &r.line, r.notice, func(*bus.LocalConn) error { return nil })
 	} else {
 		err = try(ctx, r, &r.conn, r.notice, func(*bus.Conn) error { return nil })
 	}
@@ -143,7 +143,7 @@ func opened(ctx context.Context, r *Remote) (*Remote, error) {
 func newRemote(c cell.Cell, options func() bus.ConnOptions) *Remote {
 	r := Over(c, func() (*bus.Conn, error) { return bus.Connect(options()) })
 	if o := options(); o.Inside == nil && o.Socket != "" {
-		r.line.dial = func() (*bus.Line, error) { return bus.OpenLine(o) }
+		r.line.dial = func() (*bus.LocalConn, error) { return bus.DialLocal(o) }
 	}
 	return r
 }
@@ -233,7 +233,7 @@ func try[C connection](ctx context.Context, r *Remote, h *held[C], notice func(s
 		conn, err := h.get()
 		if err == nil {
 			err = send(conn)
-			if refused := (*bus.Refused)(nil); errors.As(err, &refused) {
+			if refused := (*bus.RefusedError)(nil); errors.As(err, &refused) {
 				h.drop(conn)
 			} else if errors.Is(err, bus.ErrBusy) {
 				patience = max(patience, busyWait)
@@ -338,7 +338,7 @@ func (r *Remote) DoOnce(ctx context.Context, id, command string, body gdi.Body) 
 		}
 		var err error
 		if r.line.dial != nil {
-			err = try(ctx, r, &r.line, notice, func(l *bus.Line) error { return ask(l) })
+			err = try(ctx, r, &r.line, notice, func(l *bus.LocalConn) error { return ask(l) })
 		} else {
 			err = try(ctx, r, &r.conn, notice, func(c *bus.Conn) error { return ask(c) })
 		}
@@ -367,7 +367,7 @@ func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) er
 		if begun.Load() { // each has seen objects of another moment
 			return errBroken
 		}
-		last, err := conn.Stream(ctx, bus.CmdSubject(conn.Identity(), get.Verb()), data, func(chunk []byte) error {
+		last, err := conn.RequestStream(ctx, bus.CmdSubject(conn.Identity(), get.Verb()), data, func(chunk []byte) error {
 			begun.Store(true)
 			return decodeLists(&dec, chunk, 0, func(l events.List) error {
 				for _, e := range l.Events {
@@ -399,7 +399,7 @@ func (r *Remote) History(ctx context.Context, h gdi.History, out io.Writer) erro
 		if begun.Load() { // out has the beginning already
 			return errBroken
 		}
-		last, err := conn.Stream(ctx, bus.CmdSubject(conn.Identity(), h.Verb()), data, func(chunk []byte) error {
+		last, err := conn.RequestStream(ctx, bus.CmdSubject(conn.Identity(), h.Verb()), data, func(chunk []byte) error {
 			begun.Store(true)
 			_, err := out.Write(chunk)
 			return err

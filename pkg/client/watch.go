@@ -103,7 +103,7 @@ func (f *feed) register(ctx context.Context, conn *bus.Conn) error {
 		return err
 	}
 	f.sink = f.watcher.Fresh()
-	last, err := conn.Stream(ctx, bus.RegSubject(conn.Identity()), nil, func(chunk []byte) error {
+	last, err := conn.RequestStream(ctx, bus.RegSubject(conn.Identity()), nil, func(chunk []byte) error {
 		return decodeLists(&f.dec, chunk, 0, f.apply)
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func (f *feed) register(ctx context.Context, conn *bus.Conn) error {
 		}
 		return denied(reply)
 	}
-	f.follower.Start(frame.Point{Epoch: end.Epoch, Seq: end.Last})
+	f.follower.Reset(frame.Point{Epoch: end.Epoch, Seq: end.Last})
 	if f.watcher.Full != nil {
 		f.watcher.Full(uint64(end.Epoch), end.Last)
 	}
@@ -173,7 +173,7 @@ func (f *feed) applyFrame(data []byte) error {
 	if err != nil {
 		return err
 	}
-	lists, skip, err := f.follower.Next(frame)
+	lists, skip, err := f.follower.Accept(frame)
 	if err != nil {
 		return err
 	}

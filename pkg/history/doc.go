@@ -8,7 +8,7 @@
 //	                                                            └─ Export ── a stretch as one file
 //
 // A Log is made of archives (archive.Archive: segments, exported files, a copy of the
-// stream's end), within a cell of windows on its streams (bus.Window), and of full states
+// stream's end), within a cell of windows on its streams (bus.StreamView), and of full states
 // to start from (snapshots). Nothing of the source is changed. Damage is reported with
 // its position; all lists before it are returned.
 //

@@ -231,7 +231,7 @@ func (l *Log) acknowledged() error {
 	if l.mark == "" {
 		return nil
 	}
-	err := bus.CheckMark(l.mark, l.last.Seq)
+	err := bus.CheckHighWaterMark(l.mark, l.last.Seq)
 	if d := (*frame.Damage)(nil); errors.As(err, &d) {
 		l.pieces = append(l.pieces, &piece{short: errors.New(d.Reason)})
 		return nil

@@ -243,7 +243,7 @@ func stream(log *bus.Log, conn *bus.Conn) (*os.File, error) {
 	}
 	w, err := archive.NewWriter(f)
 	if err == nil {
-		_, err = log.Copy(0, w.Frame)
+		_, err = log.CopyMessages(0, w.Frame)
 	}
 	if err == nil {
 		err = bus.NewDebug(conn, 1).Read(func(data []byte) error { return putRun(w, data) })
@@ -273,11 +273,11 @@ func Within(cell string, log *bus.Log, conn *bus.Conn, snapshots *archive.Snapsh
 
 // streams takes the stream of a cell, and that of recorded runs, as they are.
 func (l *Log) streams(log *bus.Log, debug *bus.Debug) error {
-	frames, err := log.Window()
+	frames, err := log.View()
 	if err != nil {
 		return err
 	}
-	runs, err := debug.Window(func(data []byte) (uint64, bool) {
+	runs, err := debug.View(func(data []byte) (uint64, bool) {
 		r, err := codec.DecodeRecord(data)
 		return r.List.Seq, err == nil
 	})

@@ -255,16 +255,16 @@ func (f *Field) asker() (asker, error) {
 	if !f.Socket {
 		return f.connect()
 	}
-	line, err := bus.OpenLine(f.options())
+	line, err := bus.DialLocal(f.options())
 	if err != nil {
 		return nil, err
 	}
-	return &way{Line: line, f: f}, nil
+	return &way{LocalConn: line, f: f}, nil
 }
 
 // way is a line, and a connection when there is something that a line does not carry.
 type way struct {
-	*bus.Line
+	*bus.LocalConn
 	f    *Field
 	mu   sync.Mutex
 	conn *bus.Conn
@@ -273,7 +273,7 @@ type way struct {
 // Ask sends a request. Of what is answered in parts it returns the last.
 func (w *way) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
 	if what != "get" && what != "history" {
-		return w.Line.Ask(ctx, what, data)
+		return w.LocalConn.Ask(ctx, what, data)
 	}
 	w.mu.Lock()
 	if w.conn == nil {
@@ -286,7 +286,7 @@ func (w *way) Ask(ctx context.Context, what string, data []byte) ([]byte, error)
 	}
 	conn := w.conn
 	w.mu.Unlock()
-	return conn.Stream(ctx, bus.CmdSubject(conn.Identity(), what), data, func(chunk []byte) error {
+	return conn.RequestStream(ctx, bus.CmdSubject(conn.Identity(), what), data, func(chunk []byte) error {
 		w.f.search("answer to "+what, chunk)
 		return nil
 	})
@@ -294,7 +294,7 @@ func (w *way) Ask(ctx context.Context, what string, data []byte) ([]byte, error)
 
 // Close closes both.
 func (w *way) Close() {
-	w.Line.Close()
+	w.LocalConn.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.conn != nil {

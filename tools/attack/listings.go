@@ -51,7 +51,7 @@ func registerAll(ctx context.Context, f *Field) error {
 			if i%2 == 0 {
 				_, err = conn.Request(asking, bus.RegSubject(conn.Identity()), nil) // the first chunk; the rest waits for us
 			} else {
-				_, err = conn.Stream(asking, bus.RegSubject(conn.Identity()), nil, func(chunk []byte) error {
+				_, err = conn.RequestStream(asking, bus.RegSubject(conn.Identity()), nil, func(chunk []byte) error {
 					f.search("full state of an event client", chunk)
 					return nil
 				})

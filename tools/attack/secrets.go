@@ -76,7 +76,7 @@ func general(subject string) string {
 func (f *Field) stream(ctx context.Context, conn *bus.Conn, subject string, data []byte, each func([]byte) error) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandMax)
 	defer cancel()
-	last, err := conn.Stream(ctx, subject, data, each)
+	last, err := conn.RequestStream(ctx, subject, data, each)
 	if err == nil {
 		f.search("answer at "+general(subject), last)
 	}

@@ -117,7 +117,7 @@ func TestConfig(t *testing.T) {
 		return c
 	}
 	q := connect(master, master)
-	if !q.Guarded() {
+	if !q.AuthRequired() {
 		t.Error("the server asks nobody for a key")
 	}
 	for _, pattern := range []string{bus.AllCmd, bus.AllOrder, bus.AllRep} {

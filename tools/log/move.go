@@ -206,7 +206,7 @@ func transfer(cell cell.Cell, from, to *place, note func() error) (end history.M
 	if err != nil {
 		return end, err
 	}
-	if holds, err := next.Holds(); err != nil || holds {
+	if holds, err := next.HasMessages(); err != nil || holds {
 		return end, errors.Join(err, notEmpty(to))
 	}
 	if points, err := to.snaps.Points(); err != nil || len(points) > 1 || len(points) == 1 && points[last.Seq] == "" {
@@ -222,7 +222,7 @@ func transfer(cell cell.Cell, from, to *place, note func() error) (end history.M
 	if err := note(); err != nil {
 		return end, err
 	}
-	return past.Store().Last, errors.Join(from.snaps.Clear(), log.Leave(segments))
+	return past.Store().Last, errors.Join(from.snaps.Clear(), log.ExportAndDelete(segments))
 }
 
 func notEmpty(p *place) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 )
 
-func init() { bus.RegisterEngine(start) }
+func init() { bus.RegisterEngine(startServer) }
 
 const (
 	memoryMax = 64 << 20 // no stream of ours is kept in memory
@@ -28,14 +28,14 @@ const (
 // engine is the server that runs.
 type engine struct{ *server.Server }
 
-// start returns a server that accepts connections and can use its store.
-func start(o bus.EngineOptions) (bus.Engine, error) {
+// startServer returns a server that accepts connections and can use its store.
+func startServer(o bus.EngineOptions) (bus.Engine, error) {
 	s, err := server.NewServer(natsOptions(o))
 	if err != nil {
 		return nil, err
 	}
 	if o.Log != nil {
-		s.SetLogger(natsLog{o.Log}, false, false)
+		s.SetLogger(natsLogger{o.Log}, false, false)
 	}
 	e := engine{s}
 	s.Start()
@@ -53,7 +53,7 @@ func start(o bus.EngineOptions) (bus.Engine, error) {
 
 func natsOptions(o bus.EngineOptions) *server.Options {
 	return &server.Options{
-		CustomClientAuthentication: gate{o.Authenticate},
+		CustomClientAuthentication: authenticator{o.Authenticate},
 		ServerName:                 "ge",
 		StoreDir:                   o.Dir,
 		JetStream:                  true,
@@ -78,11 +78,11 @@ func natsOptions(o bus.EngineOptions) *server.Options {
 }
 
 // Health returns why the server can no longer write, or nil.
-func (e engine) Health() error { return health(e.Healthz) }
+func (e engine) Health() error { return awaitHealth(e.Healthz) }
 
-// health asks the server until it has looked at its store. Before that it waits a millisecond for its own start, which has long
+// awaitHealth asks the server until it has looked at its store. Before that it waits a millisecond for its own start, which has long
 // ended, and gives up where it gets no processor for that long.
-func health(ask func(*server.HealthzOptions) *server.HealthStatus) error {
+func awaitHealth(ask func(*server.HealthzOptions) *server.HealthStatus) error {
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
 		var all []error
 		unready := false
@@ -108,22 +108,22 @@ func (e engine) Stop() {
 	e.WaitForShutdown()
 }
 
-// gate is called by the server for every connection.
-type gate struct {
+// authenticator is called by the server for every connection.
+type authenticator struct {
 	authenticate func(ticket string) (bus.Identity, bool)
 }
 
 // Check gives the connection the permissions of the identity of its ticket.
-func (g gate) Check(c server.ClientAuthentication) bool {
+func (g authenticator) Check(c server.ClientAuthentication) bool {
 	id, ok := g.authenticate(c.GetOpts().Token)
 	if ok {
-		c.RegisterUser(&server.User{Username: id.Word(), Permissions: permissions(id)})
+		c.RegisterUser(&server.User{Username: id.Word(), Permissions: permissionsOf(id)})
 	}
 	return ok
 }
 
-// permissions is bus.Permissions in the server's types.
-func permissions(id bus.Identity) *server.Permissions {
+// permissionsOf is bus.Permissions in the server's types.
+func permissionsOf(id bus.Identity) *server.Permissions {
 	allow := bus.Permissions(id)
 	p := &server.Permissions{
 		Publish:   &server.SubjectPermission{Allow: allow.Publish},
@@ -135,12 +135,12 @@ func permissions(id bus.Identity) *server.Permissions {
 	return p
 }
 
-// natsLog passes the server's messages on.
-type natsLog struct{ to bus.Logger }
+// natsLogger passes the server's messages on.
+type natsLogger struct{ to bus.Logger }
 
-func (l natsLog) Noticef(format string, v ...any) { l.to.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Warnf(format string, v ...any)   { l.to.Warn(fmt.Sprintf(format, v...)) }
-func (l natsLog) Fatalf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Errorf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Debugf(format string, v ...any)  { l.to.Debug(fmt.Sprintf(format, v...)) }
-func (l natsLog) Tracef(string, ...any)           {}
+func (l natsLogger) Noticef(format string, v ...any) { l.to.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLogger) Warnf(format string, v ...any)   { l.to.Warn(fmt.Sprintf(format, v...)) }
+func (l natsLogger) Fatalf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
+func (l natsLogger) Errorf(format string, v ...any)  { l.to.Error(fmt.Sprintf(format, v...)) }
+func (l natsLogger) Debugf(format string, v ...any)  { l.to.Debug(fmt.Sprintf(format, v...)) }
+func (l natsLogger) Tracef(string, ...any)           {}

@@ -33,7 +33,7 @@ func TestHealth(t *testing.T) {
 		{answers: [][]server.HealthzError{unready, broken}, asked: 2, want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
 	} {
 		asked := 0
-		err := health(func(*server.HealthzOptions) *server.HealthStatus {
+		err := awaitHealth(func(*server.HealthzOptions) *server.HealthStatus {
 			asked++
 			return &server.HealthStatus{Errors: c.answers[asked-1]}
 		})
@@ -66,7 +66,7 @@ func TestStartAfterDelete(t *testing.T) {
 // could not start.
 func TestSlowClient(t *testing.T) {
 	t.Parallel()
-	e, err := start(bus.EngineOptions{Dir: t.TempDir(), Connections: 10, Authenticate: func(string) (bus.Identity, bool) { return bus.Identity{}, false }})
+	e, err := startServer(bus.EngineOptions{Dir: t.TempDir(), Connections: 10, Authenticate: func(string) (bus.Identity, bool) { return bus.Identity{}, false }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// gate authenticates connections: it finds the identity of a connection's credentials.
+// authenticator authenticates connections: it finds the identity of a connection's credentials.
 // An authenticated client connects to the server with a ticket, which is good for one
 // connection, and the server gives the connection the Permissions of its identity.
 //
@@ -28,33 +28,33 @@ import (
 //   - a TLS client certificate signed by the cell's authority: a URI
 //     ge://ROLE/NAME among its alternative names, else its common name, or what the cell's configuration names instead, as a user;
 //   - none, over the network: a guest (guest.go).
-type gate struct {
-	keyFile  string
-	adminUID uint32
-	log      Logger
-	quota    *fair.Places // of all connections
-	nats     *fair.Places // of those that speak NATS
-	tokens   TokenOwner   // nil: there are no tokens
-	logIns   func() bool  // see ServerOptions
-	certUser CertUser     // nil: as certIdentity says
-	guesses  guesses
-	guests   guests
+type authenticator struct {
+	keyFile     string
+	adminUID    uint32
+	log         Logger
+	connQuota   *fair.Places // of all connections
+	natsQuota   *fair.Places // of those that speak NATS
+	tokens      TokenOwner   // nil: there are no tokens
+	logIns      func() bool  // see ServerOptions
+	certUser    CertUser     // nil: as certIdentity says
+	wrongTokens guessLimiter
+	conns       revocableConns
 
-	mu      sync.Mutex
-	tickets map[string]pass
-	issued  []issued // the tickets in the order of their ends, those that were used or revoked, too
-	keys    map[string]Identity
-	read    os.FileInfo // the key file as read; nil: not yet
+	mu       sync.Mutex
+	tickets  map[string]ticketGrant
+	issued   []issuedTicket // the tickets in the order of their ends, those that were used or revoked, too
+	keys     map[string]Identity
+	keysRead os.FileInfo // the key file as read; nil: not yet
 }
 
-// pass is what a ticket stands for.
-type pass struct {
+// ticketGrant is what a ticket stands for.
+type ticketGrant struct {
 	id    Identity
 	until time.Time
 }
 
-// issued is a ticket and its end.
-type issued struct {
+// issuedTicket is a ticket and its end.
+type issuedTicket struct {
 	ticket string
 	until  time.Time
 }
@@ -62,32 +62,32 @@ type issued struct {
 // ticketLife is longer than a busy host may take from a ticket to its use.
 const ticketLife = busyWait
 
-// ticket makes a ticket for id.
-func (g *gate) ticket(id Identity) string {
+// issueTicket makes a ticket for id.
+func (g *authenticator) issueTicket(id Identity) string {
 	ticket, now := rand.Text(), time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.tickets == nil {
-		g.tickets = make(map[string]pass)
+		g.tickets = make(map[string]ticketGrant)
 	}
 	for len(g.issued) > 0 && now.After(g.issued[0].until) { // a client has fetched a ticket and not connected
 		delete(g.tickets, g.issued[0].ticket)
 		g.issued = g.issued[1:]
 	}
 	until := now.Add(ticketLife)
-	g.tickets[ticket] = pass{id, until}
-	g.issued = append(g.issued, issued{ticket, until})
+	g.tickets[ticket] = ticketGrant{id, until}
+	g.issued = append(g.issued, issuedTicket{ticket, until})
 	return ticket
 }
 
-// revoke makes a ticket that was not used worthless.
-func (g *gate) revoke(ticket string) {
+// revokeTicket makes a ticket that was not used worthless.
+func (g *authenticator) revokeTicket(ticket string) {
 	g.mu.Lock()
 	delete(g.tickets, ticket)
 	g.mu.Unlock()
 }
 
-func (g *gate) redeem(ticket string) (Identity, error) {
+func (g *authenticator) redeemTicket(ticket string) (Identity, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p, ok := g.tickets[ticket]
@@ -98,35 +98,35 @@ func (g *gate) redeem(ticket string) (Identity, error) {
 	return p.id, nil
 }
 
-// authenticate redeems the ticket of a connection that reaches the server.
-func (g *gate) authenticate(ticket string) (Identity, bool) {
-	id, err := g.redeem(ticket)
+// authenticateTicket redeems the ticket of a connection that reaches the server.
+func (g *authenticator) authenticateTicket(ticket string) (Identity, bool) {
+	id, err := g.redeemTicket(ticket)
 	if err != nil && g.log != nil {
 		g.log.Warn("connection refused", "reason", err)
 	}
 	return id, err == nil
 }
 
-// enter counts a connection over the network: all of them speak NATS, so it counts
+// admitNATS counts a connection over the network: all of them speak NATS, so it counts
 // among all connections and among those of NATS. ErrBusy if there are too many.
-func (g *gate) enter(who fair.User) error {
-	err := enter(g.quota, who)
+func (g *authenticator) admitNATS(who fair.User) error {
+	err := admitConn(g.connQuota, who)
 	if err == nil {
-		if err = enter(g.nats, who); err != nil {
-			g.quota.Leave(who, 1)
+		if err = admitConn(g.natsQuota, who); err != nil {
+			g.connQuota.Leave(who, 1)
 		}
 	}
 	return err
 }
 
-// leave undoes enter.
-func (g *gate) leave(who fair.User) {
-	g.nats.Leave(who, 1)
-	g.quota.Leave(who, 1)
+// releaseNATS undoes enter.
+func (g *authenticator) releaseNATS(who fair.User) {
+	g.natsQuota.Leave(who, 1)
+	g.connQuota.Leave(who, 1)
 }
 
-// identify returns the identity of the nkey that signed the nonce, or of the certificate.
-func (g *gate) identify(nkey, signature, nonce string, certs *tls.ConnectionState) (id Identity, err error) {
+// identifyCredentials returns the identity of the nkey that signed the nonce, or of the certificate.
+func (g *authenticator) identifyCredentials(nkey, signature, nonce string, certs *tls.ConnectionState) (id Identity, err error) {
 	switch {
 	case nkey != "":
 		if err = verifyNkey(nkey, signature, []byte(nonce)); err == nil {
@@ -155,8 +155,8 @@ func verifyNkey(public, sig string, nonce []byte) error {
 	return key.Verify(nonce, raw)
 }
 
-func (g *gate) keyIdentity(public string) (Identity, error) {
-	keys, err := g.registered()
+func (g *authenticator) keyIdentity(public string) (Identity, error) {
+	keys, err := g.registeredKeys()
 	if err != nil {
 		return Identity{}, err
 	}
@@ -167,8 +167,8 @@ func (g *gate) keyIdentity(public string) (Identity, error) {
 	return id, nil
 }
 
-// registered is what the key file says now. The map is not changed any more.
-func (g *gate) registered() (map[string]Identity, error) {
+// registeredKeys is what the key file says now. The map is not changed any more.
+func (g *authenticator) registeredKeys() (map[string]Identity, error) {
 	if g.keyFile == "" {
 		return nil, errors.New("this cell has no key file")
 	}
@@ -178,21 +178,21 @@ func (g *gate) registered() (map[string]Identity, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.read != nil && os.SameFile(info, g.read) && info.ModTime().Equal(g.read.ModTime()) && info.Size() == g.read.Size() {
+	if g.keysRead != nil && os.SameFile(info, g.keysRead) && info.ModTime().Equal(g.keysRead.ModTime()) && info.Size() == g.keysRead.Size() {
 		return g.keys, nil
 	}
 	list, err := ReadKeys(g.keyFile)
 	if err != nil {
 		return nil, err
 	}
-	g.keys, g.read = make(map[string]Identity, len(list)), info
+	g.keys, g.keysRead = make(map[string]Identity, len(list)), info
 	for _, k := range list {
 		g.keys[k.Public] = k.Identity
 	}
 	return g.keys, nil
 }
 
-func (g *gate) certIdentity(cert *x509.Certificate) (Identity, error) {
+func (g *authenticator) certIdentity(cert *x509.Certificate) (Identity, error) {
 	for _, uri := range cert.URIs {
 		if uri.Scheme == "ge" {
 			return Identity{Role: Role(uri.Host), Name: strings.TrimPrefix(uri.Path, "/")}, nil
@@ -209,8 +209,8 @@ func (g *gate) certIdentity(cert *x509.Certificate) (Identity, error) {
 	return Identity{Role: User, Name: cert.Subject.CommonName}, nil
 }
 
-func (t TLSFiles) server() (*tls.Config, error) {
-	cfg, pool, err := t.load()
+func (t TLSFiles) serverConfig() (*tls.Config, error) {
+	cfg, pool, err := t.loadConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -221,8 +221,8 @@ func (t TLSFiles) server() (*tls.Config, error) {
 	return cfg, nil
 }
 
-func (t TLSFiles) client() (*tls.Config, error) {
-	cfg, pool, err := t.load()
+func (t TLSFiles) clientConfig() (*tls.Config, error) {
+	cfg, pool, err := t.loadConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (t TLSFiles) client() (*tls.Config, error) {
 	return cfg, nil
 }
 
-func (t TLSFiles) load() (*tls.Config, *x509.CertPool, error) {
+func (t TLSFiles) loadConfig() (*tls.Config, *x509.CertPool, error) {
 	cfg := &tls.Config{MinVersion: tls.VersionTLS13}
 	if t.Cert != "" || t.Key != "" {
 		cert, err := tls.LoadX509KeyPair(t.Cert, t.Key)

@@ -11,10 +11,10 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// Window is the contents of a stream at one moment, in blocks as an archive has them, but
+// StreamView is the contents of a stream at one moment, in blocks as an archive has them, but
 // without copies: the server sends the messages of a block when it is read. Messages that
 // are purged meanwhile are missing.
-type Window struct {
+type StreamView struct {
 	Blocks []archive.Block // of PartFrames or PartRuns; At is their first message, Raw what they take of the disk, about
 
 	conn             *Conn
@@ -26,13 +26,13 @@ type Window struct {
 // A window has blocks of about so many bytes, but no more than so many of them: each costs a request, for which the
 // server keeps 8 MB of the stream in memory for 10 seconds.
 const (
-	windowBlock  = 4 << 20
-	windowBlocks = 8
+	viewBlockBytes = 4 << 20
+	viewBlocksMax  = 8
 )
 
-// Window is the log up to its tail. It needs Read or TakeOver before.
-func (l *Log) Window() (*Window, error) {
-	w := &Window{conn: l.conn, stream: l.name, subjects: logPrefix + "*", last: l.Tail().Stream, number: func(at uint64, _ []byte) (uint64, bool) { return at, true }}
+// View is the log up to its tail. It needs Read or TakeOver before.
+func (l *Log) View() (*StreamView, error) {
+	w := &StreamView{conn: l.conn, stream: l.name, subjects: logPrefix + "*", last: l.Tail().Stream, number: func(at uint64, _ []byte) (uint64, bool) { return at, true }}
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
 	info, err := l.stream.Info(ctx)
@@ -41,14 +41,14 @@ func (l *Log) Window() (*Window, error) {
 	}
 	var open frame.Epoch // of the frame before the one that is looked at
 	end := l.Tail()
-	err = w.divide(ctx, info.State, func(at uint64, data []byte) (archive.Block, bool) {
+	err = w.divideIntoBlocks(ctx, info.State, func(at uint64, data []byte) (archive.Block, bool) {
 		f, err := frame.Decode(data)
 		if err != nil || f.Flags&frame.Rest != 0 {
 			return archive.Block{}, false // a block does not begin within a list
 		}
 		if open = f.Epoch; f.Flags&frame.TakeOver != 0 {
 			open = 0
-			if before, err := l.get(ctx, at-1); err == nil {
+			if before, err := l.readFrame(ctx, at-1); err == nil {
 				open = before.Epoch
 			}
 		}
@@ -63,10 +63,10 @@ func (l *Log) Window() (*Window, error) {
 	return w, err
 }
 
-// Window is what there is now, without what seq cannot find the Seq of.
-func (d *Debug) Window(seq func(data []byte) (uint64, bool)) (*Window, error) {
-	w := &Window{conn: d.conn, stream: debugStream, subjects: debugPrefix + "*", number: func(_ uint64, data []byte) (uint64, bool) { return seq(data) }}
-	stream, err := d.stream()
+// View is what there is now, without what seq cannot find the Seq of.
+func (d *Debug) View(seq func(data []byte) (uint64, bool)) (*StreamView, error) {
+	w := &StreamView{conn: d.conn, stream: debugStream, subjects: debugPrefix + "*", number: func(_ uint64, data []byte) (uint64, bool) { return seq(data) }}
+	stream, err := d.findStream()
 	if err != nil || stream == nil {
 		return w, err
 	}
@@ -74,7 +74,7 @@ func (d *Debug) Window(seq func(data []byte) (uint64, bool)) (*Window, error) {
 	w.last = have.LastSeq
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
-	err = w.divide(ctx, have, func(_ uint64, data []byte) (archive.Block, bool) {
+	err = w.divideIntoBlocks(ctx, have, func(_ uint64, data []byte) (archive.Block, bool) {
 		n, ok := seq(data)
 		return archive.Block{Part: archive.PartRuns, First: n}, ok
 	})
@@ -87,16 +87,16 @@ func (d *Debug) Window(seq func(data []byte) (uint64, bool)) (*Window, error) {
 	return w, err
 }
 
-// divide finds the blocks: begin is asked whether one can begin with a message.
-func (w *Window) divide(ctx context.Context, have jetstream.StreamState, begin func(at uint64, data []byte) (archive.Block, bool)) error {
+// divideIntoBlocks finds the blocks: begin is asked whether one can begin with a message.
+func (w *StreamView) divideIntoBlocks(ctx context.Context, have jetstream.StreamState, begin func(at uint64, data []byte) (archive.Block, bool)) error {
 	first, last := have.FirstSeq, min(have.LastSeq, w.last)
 	if have.Msgs == 0 || first > last {
 		return nil
 	}
-	n := min(have.Bytes/windowBlock+1, windowBlocks)
+	n := min(have.Bytes/viewBlockBytes+1, viewBlocksMax)
 	step := max((last-first+1)/n, 1)
 	for at := first; at <= last; {
-		data, err := w.conn.peek(ctx, w.stream, at)
+		data, err := w.conn.peekStored(ctx, w.stream, at)
 		if ctx.Err() != nil {
 			return fmt.Errorf("stream %s: %w", w.stream, ctx.Err())
 		}
@@ -122,12 +122,12 @@ func (w *Window) divide(ctx context.Context, have jetstream.StreamState, begin f
 }
 
 // Each calls fn with the entries of a block, as Archive.Each does.
-func (w *Window) Each(b archive.Block, fn func(number uint64, data []byte) error) error {
+func (w *StreamView) Each(b archive.Block, fn func(number uint64, data []byte) error) error {
 	last := w.last
 	if i := sort.Search(len(w.Blocks), func(i int) bool { return w.Blocks[i].At > b.At }); i < len(w.Blocks) {
 		last = uint64(w.Blocks[i].At) - 1
 	}
-	return w.conn.messages(w.stream, w.subjects, uint64(b.At), last, func(at uint64, data []byte) error {
+	return w.conn.readMessages(w.stream, w.subjects, uint64(b.At), last, func(at uint64, data []byte) error {
 		if n, ok := w.number(at, data); ok {
 			return fn(n, data)
 		}

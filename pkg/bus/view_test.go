@@ -10,10 +10,10 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// TestWindow: the blocks of a window hold what the stream held when it was made,
+// TestView: the blocks of a window hold what the stream held when it was made,
 // once and in order, and say what they begin and end with; what comes later is
 // not in it.
-func TestWindow(t *testing.T) {
+func TestView(t *testing.T) {
 	server, err := Start(ServerOptions{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -57,13 +57,13 @@ func TestWindow(t *testing.T) {
 		data string
 	}
 	var want []message
-	if _, err := log.Copy(0, func(at uint64, data []byte) error {
+	if _, err := log.CopyMessages(0, func(at uint64, data []byte) error {
 		want = append(want, message{at, string(data)})
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := log.Window()
+	w, err := log.View()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +102,11 @@ func TestWindow(t *testing.T) {
 	}
 
 	debug := NewDebug(conn, 1)
-	none, err := debug.Window(nil)
+	none, err := debug.View(nil)
 	if err != nil || len(none.Blocks) > 0 {
 		t.Fatalf("a stream that is not there has %d blocks (%v)", len(none.Blocks), err)
 	}
-	if err := debug.Keep(Retention{Bytes: 1 << 30}); err != nil {
+	if err := debug.SetRetention(Retention{Bytes: 1 << 30}); err != nil {
 		t.Fatal(err)
 	}
 	for n := range uint64(100) {
@@ -121,7 +121,7 @@ func TestWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err = debug.Window(func(data []byte) (uint64, bool) {
+	w, err = debug.View(func(data []byte) (uint64, bool) {
 		n := binary.BigEndian.Uint64(data)
 		return n, n != 7
 	})

@@ -8,21 +8,21 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// partials bounds the memory of large messages that have begun to arrive and are not
-// complete (over a line: not handled), and how many bytes of them a user may begin in a
+// incompleteMessages bounds the memory of large messages that have begun to arrive and are not
+// complete (over a local connection: not handled), and how many bytes of them a user may begin in a
 // second. Without it one user could hold a message of PayloadMax on each connection, and
 // have all processors busy with the memory of messages that are begun again and again.
-type partials struct {
-	most share
+type incompleteMessages struct {
+	most memoryShare
 
 	mu   sync.Mutex
-	of   map[fair.User]partial
+	of   map[fair.User]incompleteUsage
 	all  int           // bytes of users
 	less chan struct{} // closed when something was released; nil: no goroutine waits
 }
 
-// partial is what there is of a user or daemon.
-type partial struct {
+// incompleteUsage is what there is of a user or daemon.
+type incompleteUsage struct {
 	held int           // bytes
 	paid time.Duration // until then, after partialEpoch, partialRate allows what the user has begun
 }
@@ -31,16 +31,16 @@ type partial struct {
 // message under way; daemons do not wait for users.
 const partialRate = 32 << 20
 
-// partialEpoch is where the times of partials begin.
+// partialEpoch is where the times of incompleteMessages begin.
 var partialEpoch = time.Now()
 
 // partialWait is how long a large message waits for memory, and how long its connection
 // may bring nothing of it; tests shorten it.
 var partialWait = 10 * time.Second
 
-// fill returns the accounting of the large messages of one connection, until quit is closed.
-func (p *partials) fill(who fair.User, quit <-chan struct{}) fill {
-	return fill{
+// newReservation returns the accounting of the large messages of one connection, until quit is closed.
+func (p *incompleteMessages) newReservation(who fair.User, quit <-chan struct{}) memoryReservation {
+	return memoryReservation{
 		reserve: func(n int) error { return p.reserve(who, n, quit) },
 		release: func(n int) { p.release(who, n) },
 	}
@@ -48,11 +48,11 @@ func (p *partials) fill(who fair.User, quit <-chan struct{}) fill {
 
 // reserve counts n bytes. It waits while there are too many, or the user was too fast, and fails after partialWait or
 // when quit is closed.
-func (p *partials) reserve(who fair.User, n int, quit <-chan struct{}) error {
+func (p *incompleteMessages) reserve(who fair.User, n int, quit <-chan struct{}) error {
 	timeout := time.NewTimer(partialWait)
 	defer timeout.Stop()
 	for {
-		less, pause := p.attempt(who, n, time.Since(partialEpoch))
+		less, pause := p.tryReserve(who, n, time.Since(partialEpoch))
 		if less == nil && pause == 0 {
 			return nil
 		}
@@ -71,9 +71,9 @@ func (p *partials) reserve(who fair.User, n int, quit <-chan struct{}) error {
 	}
 }
 
-// attempt counts n bytes if that is possible at now. Otherwise it returns what to wait for: that something is released, or a
+// tryReserve counts n bytes if that is possible at now. Otherwise it returns what to wait for: that something is released, or a
 // time. A daemon has no rate.
-func (p *partials) attempt(who fair.User, n int, now time.Duration) (less <-chan struct{}, pause time.Duration) {
+func (p *incompleteMessages) tryReserve(who fair.User, n int, now time.Duration) (less <-chan struct{}, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	had := p.of[who]
@@ -92,26 +92,26 @@ func (p *partials) attempt(who fair.User, n int, now time.Duration) (less <-chan
 		}
 	}
 	if p.of == nil {
-		p.of = make(map[fair.User]partial)
+		p.of = make(map[fair.User]incompleteUsage)
 	}
 	p.of[who] = had
-	p.count(who, n, now)
+	p.addUsage(who, n, now)
 	return nil, 0
 }
 
 // release undoes reserve.
-func (p *partials) release(who fair.User, n int) {
+func (p *incompleteMessages) release(who fair.User, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.count(who, -n, time.Since(partialEpoch))
+	p.addUsage(who, -n, time.Since(partialEpoch))
 	if p.less != nil {
 		close(p.less)
 		p.less = nil
 	}
 }
 
-// count is called with mu held.
-func (p *partials) count(who fair.User, n int, now time.Duration) {
+// addUsage is called with mu held.
+func (p *incompleteMessages) addUsage(who fair.User, n int, now time.Duration) {
 	if !who.Daemon {
 		p.all += n
 	}

@@ -33,12 +33,12 @@ func (l *lines) takeLines() []string {
 
 func (l *lines) Error(msg string, args ...any) { l.Warn(msg, args...) }
 
-// TestBoundedLog: a user who does what is refused again and again cannot fill the log: it says how many messages were left
+// TestRateLimitedLogger: a user who does what is refused again and again cannot fill the log: it says how many messages were left
 // out. What others do, and what the server says of itself, is logged.
 func TestBoundedLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &lines{}
-		log := newBoundedLog(out)
+		log := newRateLimitedLogger(out)
 		for i := range 10_000 {
 			log.Error(fmt.Sprintf(`pipe - cid:%d - "v1" - "$G/user:u-mallory" - Publish Violation - Subject "ge.ord.%d"`, i%7, i))
 		}
@@ -52,7 +52,7 @@ func TestBoundedLog(t *testing.T) {
 		if n := len(out.takeLines()); n != logBurst+10_000 {
 			t.Errorf("%d messages about eve and the server", n)
 		}
-		time.Sleep(logTell)
+		time.Sleep(logOmittedAfter)
 		synctest.Wait()
 		got, want := out.takeLines(), []string{"messages left out [user u-mallory messages 9950]\n", "messages left out [user user eve messages 9950]\n"}
 		if slices.Sort(got); !slices.Equal(got, want) {
@@ -65,11 +65,11 @@ func TestBoundedLog(t *testing.T) {
 	})
 }
 
-// TestBoundedLogOfManyUsers: allowances of users do not grow without bound, and what was left out is logged all the same.
+// TestRateLimitedLoggerOfManyUsers: allowances of users do not grow without bound, and what was left out is logged all the same.
 func TestBoundedLogOfManyUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &lines{}
-		log := newBoundedLog(out).(*boundedLog)
+		log := newRateLimitedLogger(out).(*rateLimitedLogger)
 		for range logBurst + 5 {
 			log.Warn("connection refused", "user", "first")
 		}
@@ -80,7 +80,7 @@ func TestBoundedLogOfManyUsers(t *testing.T) {
 			t.Errorf("allowances of %d users", len(log.of))
 		}
 		out.takeLines()
-		time.Sleep(logTell)
+		time.Sleep(logOmittedAfter)
 		synctest.Wait()
 		if got := out.takeLines(); len(got) != 1 || got[0] != "messages left out [user first messages 5]\n" {
 			t.Errorf("told: %q", got)

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Line is the fast connection to the owner of the log for programs on its host, over the
+// LocalConn is the fast connection to the owner of the log for programs on its host, over the
 // cell's socket: requests and answers, without NATS. In the server the goroutine that
 // reads a request passes it to the handler of AllCmd, and the goroutine that answers
-// writes the answer (see desk.go). In the client one of the goroutines that wait for
+// writes the answer (see requestqueue.go). In the client one of the goroutines that wait for
 // answers reads them for all. A request passes through a fifth of the goroutines that it
 // passes through on a Conn.
 //
@@ -34,67 +34,67 @@ import (
 // from the connection.
 //
 // All methods may be used by several goroutines.
-type Line struct {
+type LocalConn struct {
 	conn    *net.UnixConn
 	options ConnOptions
 
-	reading chan struct{} // full while one of the askers reads for all
-	id      Identity      // not known: the greeting has not been read
-	greeted greeting      // what has been
-	patient time.Time     // until when the greeting is waited for; zero: it was not waited for yet
-	in      messages      // what it reads
+	reading          chan struct{} // full while one of the askers reads for all
+	id               Identity      // not known: the greeting has not been read
+	greeting         greeting      // what has been
+	greetingDeadline time.Time     // until when the greeting is waited for; zero: it was not waited for yet
+	in               messageReader // what it reads
 
 	mu      sync.Mutex
 	out     []byte // requests to be sent
 	spare   []byte // buffer for the next ones
 	sending bool   // a goroutine sends what is in out
 	last    uint64
-	unsent  uint64                     // requests from this number on were not sent; 0: all were
-	waiting map[uint64]chan lineAnswer // nil: the line is broken
-	refused *Refused                   // nil: the server has not refused the line
+	unsent  uint64                      // requests from this number on were not sent; 0: all were
+	waiting map[uint64]chan localAnswer // nil: the connection is broken
+	refused *RefusedError               // nil: the server has not refused the connection
 }
 
-// Refused is the error of a connection that the server did not open: ErrRefused, ErrToken,
+// RefusedError is the error of a connection that the server did not open: ErrRefused, ErrToken,
 // ErrBusy or ErrNoServer. No request was carried out.
-type Refused struct{ error }
+type RefusedError struct{ error }
 
-func (e *Refused) Unwrap() error { return e.error }
+func (e *RefusedError) Unwrap() error { return e.error }
 
-type lineAnswer struct {
+type localAnswer struct {
 	how  byte
 	data []byte
 }
 
 // How a request was answered.
 const (
-	lineUnserved = 0
-	lineAnswered = 1
-	lineBusy     = 2
+	localUnserved = 0
+	localAnswered = 1
+	localBusy     = 2
 )
 
 const (
-	lineHead   = 4 + 8 + 1
-	lineBuffer = 16 << 10
-	// largeMessage is the longest message that a line may hold without a reservation.
+	localHead   = 4 + 8 + 1
+	localBuffer = 16 << 10
+	// largeMessage is the longest message that a local connection may hold without a reservation.
 	largeMessage = 64 << 10
 	askPrefix    = "ask "
-	// lineMax is the longest request or answer without its first length: a payload,
+	// localMessageMax is the longest request or answer without its first length: a payload,
 	// a number, a WHAT.
-	lineMax = 8 + 1 + 255 + PayloadMax
+	localMessageMax = 8 + 1 + 255 + PayloadMax
 )
 
-// OpenLine opens a line to the server at o.Socket, as o.Identity. Whether the server accepts
+// DialLocal opens a local connection to the server at o.Socket, as o.Identity. Whether the server accepts
 // the client is known with the first answer, so that a command waits once: see Refused. It
 // waits for the server to accept a token.
-func OpenLine(o ConnOptions) (*Line, error) {
-	conn, err := openSocket(&o, askPrefix)
+func DialLocal(o ConnOptions) (*LocalConn, error) {
+	conn, err := sendHello(&o, askPrefix)
 	if err != nil {
 		return nil, err
 	}
-	l := &Line{conn: conn, options: o, reading: make(chan struct{}, 1), waiting: make(map[uint64]chan lineAnswer)}
+	l := &LocalConn{conn: conn, options: o, reading: make(chan struct{}, 1), waiting: make(map[uint64]chan localAnswer)}
 	if o.Token != "" {
-		l.awaitGreeting()
-		if err := l.readSome(); err != nil {
+		l.startGreetingDeadline()
+		if err := l.readAvailable(); err != nil {
 			conn.Close()
 			return nil, err
 		}
@@ -102,17 +102,17 @@ func OpenLine(o ConnOptions) (*Line, error) {
 	return l, nil
 }
 
-// Close ends the line; what is being asked is lost.
-func (l *Line) Close() { l.conn.Close() }
+// Close ends the connection; what is being asked is lost.
+func (l *LocalConn) Close() { l.conn.Close() }
 
 // Ask sends a request of kind what ("add", "del", ...) and waits for the answer. If it
 // fails with ErrLost, and not ErrUnsent, it is unknown whether the request was carried out.
-func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
+func (l *LocalConn) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
 	if len(what) > 255 || len(data) > PayloadMax {
 		return nil, fmt.Errorf("request of %d bytes is too big", len(data))
 	}
-	answered := make(chan lineAnswer, 1)
-	number, err := l.send(what, data, answered)
+	answered := make(chan localAnswer, 1)
+	number, err := l.sendRequest(what, data, answered)
 	if err != nil {
 		return nil, err
 	}
@@ -123,15 +123,15 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 			case !ok:
 				l.mu.Lock()
 				defer l.mu.Unlock()
-				return nil, l.lost(number)
-			case a.how == lineBusy:
+				return nil, l.lostReason(number)
+			case a.how == localBusy:
 				return nil, ErrBusy
-			case a.how != lineAnswered:
+			case a.how != localAnswered:
 				return nil, fmt.Errorf("%w for %s", ErrUnserved, what)
 			}
 			return a.data, nil
 		case l.reading <- struct{}{}:
-			l.read(ctx, answered)
+			l.readUntilAnswered(ctx, answered)
 			<-l.reading
 		case <-ctx.Done():
 			l.mu.Lock()
@@ -142,16 +142,16 @@ func (l *Line) Ask(ctx context.Context, what string, data []byte) ([]byte, error
 	}
 }
 
-// send queues a request. If no other goroutine is writing, the caller writes all that is
+// sendRequest queues a request. If no other goroutine is writing, the caller writes all that is
 // queued meanwhile: many callers share a write, and a single one does not wait.
-func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number uint64, err error) {
+func (l *LocalConn) sendRequest(what string, data []byte, answered chan localAnswer) (number uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last++
 	number = l.last
 	if l.waiting == nil {
 		l.unsent = cmp.Or(l.unsent, number)
-		return 0, l.lost(number)
+		return 0, l.lostReason(number)
 	}
 	l.waiting[number] = answered
 	l.out = binary.BigEndian.AppendUint32(l.out, uint32(8+1+len(what)+len(data)))
@@ -181,68 +181,68 @@ func (l *Line) send(what string, data []byte, answered chan lineAnswer) (number 
 	return number, nil
 }
 
-// read hands out answers, until there is one for the asker who reads or the line
+// readUntilAnswered hands out answers, until there is one for the asker who reads or the connection
 // breaks.
-func (l *Line) read(ctx context.Context, answered <-chan lineAnswer) {
-	if !l.id.Known() && l.patient.IsZero() {
-		l.awaitGreeting()
+func (l *LocalConn) readUntilAnswered(ctx context.Context, answered <-chan localAnswer) {
+	if !l.id.Known() && l.greetingDeadline.IsZero() {
+		l.startGreetingDeadline()
 	}
 	defer context.AfterFunc(ctx, func() { l.conn.SetReadDeadline(time.Unix(1, 0)) })()
 	for len(answered) == 0 && ctx.Err() == nil {
-		err := l.readSome()
+		err := l.readAvailable()
 		if errors.Is(err, os.ErrDeadlineExceeded) { // this caller stopped waiting, or one before it
 			var until time.Time
 			if !l.id.Known() {
-				until = l.patient
+				until = l.greetingDeadline
 			}
 			err = l.conn.SetReadDeadline(until)
 		}
 		if err != nil {
-			l.broken(err)
+			l.failAll(err)
 			return
 		}
 	}
 }
 
-// awaitGreeting begins to count how long the greeting takes: from the first request, since the line may have been open for long.
-func (l *Line) awaitGreeting() {
-	l.patient = time.Now().Add(connectWait)
-	l.conn.SetReadDeadline(l.patient)
+// startGreetingDeadline begins to count how long the greeting takes: from the first request, since the connection may have been open for long.
+func (l *LocalConn) startGreetingDeadline() {
+	l.greetingDeadline = time.Now().Add(connectWait)
+	l.conn.SetReadDeadline(l.greetingDeadline)
 }
 
-// readSome reads the greeting, then answers.
-func (l *Line) readSome() error {
+// readAvailable reads the greeting, then answers.
+func (l *LocalConn) readAvailable() error {
 	if l.id.Known() {
-		return l.in.read(l.conn, l.dispatch)
+		return l.in.readMessages(l.conn, l.dispatchAnswer)
 	}
-	word, err := l.greeted.read(l.conn, &l.options)
+	word, err := l.greeting.readFrom(l.conn, &l.options)
 	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded) && time.Now().After(l.patient): // the server may carry out the first requests yet
+	case errors.Is(err, os.ErrDeadlineExceeded) && time.Now().After(l.greetingDeadline): // the server may carry out the first requests yet
 		return ErrLost
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return err
 	case err != nil:
-		return &Refused{err}
+		return &RefusedError{err}
 	}
 	l.id, _ = ParseWord(word)
 	return nil
 }
 
-// dispatch passes an answer to the goroutine that waits for it.
-func (l *Line) dispatch(m []byte) error {
+// dispatchAnswer passes an answer to the goroutine that waits for it.
+func (l *LocalConn) dispatchAnswer(m []byte) error {
 	number := binary.BigEndian.Uint64(m)
 	l.mu.Lock()
 	answered := l.waiting[number]
 	delete(l.waiting, number)
 	l.mu.Unlock()
 	if answered != nil {
-		answered <- lineAnswer{how: m[8], data: bytes.Clone(m[9:])}
+		answered <- localAnswer{how: m[8], data: bytes.Clone(m[9:])}
 	}
 	return nil
 }
 
-// broken ends the line: all that wait get the reason from lost.
-func (l *Line) broken(why error) {
+// failAll ends the connection: all that wait get the reason from lostReason.
+func (l *LocalConn) failAll(why error) {
 	l.conn.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -253,8 +253,8 @@ func (l *Line) broken(why error) {
 	l.waiting = nil
 }
 
-// lost returns why a request is not answered any more. It is called with mu held.
-func (l *Line) lost(number uint64) error {
+// lostReason returns why a request is not answered any more. It is called with mu held.
+func (l *LocalConn) lostReason(number uint64) error {
 	switch {
 	case l.refused != nil:
 		return l.refused
@@ -264,18 +264,18 @@ func (l *Line) lost(number uint64) error {
 	return ErrLost
 }
 
-// messages are the requests or answers that come in over a line.
-type messages struct {
-	buf  []byte
-	fill     // when set, for messages longer than largeMessage
-	held int // bytes that were reserved
+// messageReader are the requests or answers that come in over a local connection.
+type messageReader struct {
+	buf               []byte
+	memoryReservation     // when set, for messages longer than largeMessage
+	held              int // bytes that were reserved
 }
 
-// read reads what there is and calls each with all that are whole, without their
+// readMessages reads what there is and calls each with all that are whole, without their
 // first length; they are valid until each returns, those for which reserve was called
 // for ever.
-func (in *messages) read(from io.Reader, each func([]byte) error) error {
-	if err := in.grow(); err != nil {
+func (in *messageReader) readMessages(from io.Reader, each func([]byte) error) error {
+	if err := in.growBuffer(); err != nil {
 		return err
 	}
 	n, err := from.Read(in.buf[len(in.buf):cap(in.buf)])
@@ -283,7 +283,7 @@ func (in *messages) read(from io.Reader, each func([]byte) error) error {
 	rest := in.buf
 	for len(rest) >= 4 && err == nil {
 		size := int(binary.BigEndian.Uint32(rest))
-		if size < 9 || size > lineMax {
+		if size < 9 || size > localMessageMax {
 			return errors.New("not a message of a line")
 		}
 		if len(rest) < 4+size {
@@ -293,21 +293,21 @@ func (in *messages) read(from io.Reader, each func([]byte) error) error {
 		rest = rest[4+size:]
 	}
 	if in.held > 0 && len(rest) < len(in.buf) { // the large message is complete
-		in.buf = append(make([]byte, 0, max(lineBuffer, len(rest))), rest...)
-		in.drop()
+		in.buf = append(make([]byte, 0, max(localBuffer, len(rest))), rest...)
+		in.releaseMemory()
 		return err
 	}
 	in.buf = in.buf[:copy(in.buf, rest)]
 	return err
 }
 
-// grow makes room for more of what has begun to come: the whole message, when its
+// growBuffer makes room for more of what has begun to come: the whole message, when its
 // length is known.
-func (in *messages) grow() error {
+func (in *messageReader) growBuffer() error {
 	if len(in.buf) < cap(in.buf) {
 		return nil
 	}
-	more := lineBuffer
+	more := localBuffer
 	if len(in.buf) >= 4 {
 		whole := 4 + int(binary.BigEndian.Uint32(in.buf))
 		more = max(more, whole-len(in.buf))
@@ -322,8 +322,8 @@ func (in *messages) grow() error {
 	return nil
 }
 
-// drop releases the reserved bytes.
-func (in *messages) drop() {
+// releaseMemory releases the reserved bytes.
+func (in *messageReader) releaseMemory() {
 	if in.held > 0 {
 		in.release(in.held)
 		in.held = 0

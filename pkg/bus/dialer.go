@@ -13,63 +13,63 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// door is one way to a server.
-type door struct {
-	opts  []nats.Option
-	greet func() error // finds id before NATS is spoken; nil: id is known
-	id    Identity
-	lacks string // file of a key that is not there
-	cert  *shown // nil: there is none
-	dial  *dialer
+// dialer is one way to a server.
+type dialer struct {
+	opts        []nats.Option
+	handshake   func() error // finds id before NATS is spoken; nil: id is known
+	id          Identity
+	missingSeed string      // file of a key that is not there
+	cert        *clientCert // nil: there is none
+	net         *netDialer
 }
 
-// shown is the certificate by which the server is to authenticate the client.
-type shown struct {
+// clientCert is the certificate by which the server is to authenticate the client.
+type clientCert struct {
 	file  string
 	until time.Time
 }
 
-// dialer stores the error of the last connection, which the library does not return.
-type dialer struct {
+// netDialer stores the error of the last connection, which the library does not return.
+type netDialer struct {
 	net.Dialer
 	err error
 }
 
-func (d *dialer) Dial(network, address string) (c net.Conn, err error) {
+func (d *netDialer) Dial(network, address string) (c net.Conn, err error) {
 	c, err = d.Dialer.Dial(network, address)
 	d.err = err
 	return c, err
 }
 
-func (o *ConnOptions) door() (*door, error) {
+func (o *ConnOptions) newDialer() (*dialer, error) {
 	switch {
 	case o.Inside != nil:
-		return insideDoor(o.Inside, o.Identity), nil
+		return newInProcessDialer(o.Inside, o.Identity), nil
 	case o.Socket != "":
-		return socketDoor(o), nil
+		return newSocketDialer(o), nil
 	}
-	return networkDoor(o)
+	return newNetworkDialer(o)
 }
 
-func insideDoor(s *Server, id Identity) *door {
-	return &door{id: id, opts: []nats.Option{
+func newInProcessDialer(s *Server, id Identity) *dialer {
+	return &dialer{id: id, opts: []nats.Option{
 		nats.InProcessServer(s.nats),
 		nats.WriteBufferSize(1), // the goroutine that publishes hands it to the server
-		nats.TokenHandler(func() string { return s.gate.ticket(id) }),
+		nats.TokenHandler(func() string { return s.auth.issueTicket(id) }),
 	}}
 }
 
-func networkDoor(o *ConnOptions) (*door, error) {
-	d := &door{id: o.Identity, dial: &dialer{Dialer: net.Dialer{Timeout: connectWait}}}
-	d.opts = append(d.opts, nats.SetCustomDialer(d.dial))
+func newNetworkDialer(o *ConnOptions) (*dialer, error) {
+	d := &dialer{id: o.Identity, net: &netDialer{Dialer: net.Dialer{Timeout: connectWait}}}
+	d.opts = append(d.opts, nats.SetCustomDialer(d.net))
 	if o.TLS != (TLSFiles{}) {
-		cfg, err := o.TLS.client()
+		cfg, err := o.TLS.clientConfig()
 		if err != nil {
 			return nil, err
 		}
 		d.opts = append(d.opts, nats.Secure(cfg))
 		if len(cfg.Certificates) > 0 {
-			d.cert = &shown{o.TLS.Cert, cfg.Certificates[0].Leaf.NotAfter}
+			d.cert = &clientCert{o.TLS.Cert, cfg.Certificates[0].Leaf.NotAfter}
 		}
 	}
 	if o.Token != "" {
@@ -88,14 +88,14 @@ func networkDoor(o *ConnOptions) (*door, error) {
 	if o.Seed != "" {
 		pair, owner, err := readSeed(o.Seed)
 		if errors.Is(err, os.ErrNotExist) {
-			d.lacks = o.Seed // a certificate may do, or the server authenticates no client
+			d.missingSeed = o.Seed // a certificate may do, or the server authenticates no client
 			return d, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		d.cert = nil // the key counts
-		if d.id, err = actAs(o.Identity, owner); err != nil {
+		if d.id, err = resolveIdentity(o.Identity, owner); err != nil {
 			return nil, fmt.Errorf("key in %s %w", o.Seed, err)
 		}
 		public, err := pair.PublicKey()
@@ -107,14 +107,14 @@ func networkDoor(o *ConnOptions) (*door, error) {
 	return d, nil
 }
 
-// socketDoor connects through the cell's Unix socket; see socket.go for what is
+// newSocketDialer connects through the cell's Unix socket; see socket.go for what is
 // said before NATS.
-func socketDoor(o *ConnOptions) *door {
-	d := &door{id: o.Identity}
-	var ready net.Conn // from greet, for the first connection
+func newSocketDialer(o *ConnOptions) *dialer {
+	d := &dialer{id: o.Identity}
+	var ready net.Conn // from handshake, for the first connection
 	var ticket string
 	enter := func() (net.Conn, error) {
-		c, pass, err := greetSocket(o, "")
+		c, pass, err := shakeHands(o, "")
 		if err != nil {
 			return nil, err
 		}
@@ -123,12 +123,12 @@ func socketDoor(o *ConnOptions) *door {
 		ticket = secret
 		return c, nil
 	}
-	d.greet = func() (err error) {
+	d.handshake = func() (err error) {
 		ready, err = enter()
 		return err
 	}
 	d.opts = []nats.Option{
-		nats.InProcessServer(connFunc(func() (net.Conn, error) {
+		nats.InProcessServer(inProcessConnFunc(func() (net.Conn, error) {
 			if c := ready; c != nil {
 				ready = nil
 				return c, nil
@@ -140,22 +140,22 @@ func socketDoor(o *ConnOptions) *door {
 	return d
 }
 
-// greetSocket connects to the socket; pass is the server's part of the exchange.
-func greetSocket(o *ConnOptions, prefix string) (c net.Conn, pass string, err error) {
-	c, err = openSocket(o, prefix)
+// shakeHands connects to the socket; pass is the server's part of the exchange.
+func shakeHands(o *ConnOptions, prefix string) (c net.Conn, pass string, err error) {
+	c, err = sendHello(o, prefix)
 	if err != nil {
 		return nil, "", err
 	}
-	if pass, err = new(greeting).read(c, o); err != nil {
+	if pass, err = new(greeting).readFrom(c, o); err != nil {
 		c.Close()
 		return nil, "", err
 	}
 	return c, pass, nil
 }
 
-// openSocket connects to the socket and sends the client's part of the exchange: with the
-// token if there is one, as a user if the identity has no role. greeting.read is next.
-func openSocket(o *ConnOptions, prefix string) (*net.UnixConn, error) {
+// sendHello connects to the socket and sends the client's part of the exchange: with the
+// token if there is one, as a user if the identity has no role. greeting.readFrom is next.
+func sendHello(o *ConnOptions, prefix string) (*net.UnixConn, error) {
 	hello := string(cmp.Or(o.Identity.Role, User)) + " " + o.Identity.Name
 	if o.Token != "" {
 		if _, _, ok := ParseToken(o.Token); !ok {
@@ -175,8 +175,8 @@ func openSocket(o *ConnOptions, prefix string) (*net.UnixConn, error) {
 // greeting is what has been read of the server's part of the exchange.
 type greeting []byte
 
-// missing returns how many bytes are to be read next; 0: the greeting is whole.
-func (g *greeting) missing() int {
+// missingBytes returns how many bytes are to be read next; 0: the greeting is whole.
+func (g *greeting) missingBytes() int {
 	const head = 3 // how, and the length of the text
 	if len(*g) < head {
 		return head - len(*g)
@@ -184,10 +184,10 @@ func (g *greeting) missing() int {
 	return head + int(binary.BigEndian.Uint16((*g)[1:])) - len(*g)
 }
 
-// read returns the server's part of the exchange, or why it does not serve. After an error
+// readFrom returns the server's part of the exchange, or why it does not serve. After an error
 // of a deadline it may be called again.
-func (g *greeting) read(c net.Conn, o *ConnOptions) (string, error) {
-	for missing := g.missing(); missing > 0; missing = g.missing() {
+func (g *greeting) readFrom(c net.Conn, o *ConnOptions) (string, error) {
+	for missing := g.missingBytes(); missing > 0; missing = g.missingBytes() {
 		more := make([]byte, missing)
 		n, err := c.Read(more)
 		if *g = append(*g, more[:n]...); err != nil {
@@ -207,6 +207,6 @@ func (g *greeting) read(c net.Conn, o *ConnOptions) (string, error) {
 	return "", fmt.Errorf("%w: %s", ErrRefused, text)
 }
 
-type connFunc func() (net.Conn, error)
+type inProcessConnFunc func() (net.Conn, error)
 
-func (f connFunc) InProcessConn() (net.Conn, error) { return f() }
+func (f inProcessConnFunc) InProcessConn() (net.Conn, error) { return f() }

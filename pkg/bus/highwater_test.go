@@ -7,9 +7,9 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// TestMark: the mark of a log that is not synced says nothing after the machine
+// TestHighWaterMark: the mark of a log that is not synced says nothing after the machine
 // has gone down, every other one is valid.
-func TestMark(t *testing.T) {
+func TestHighWaterMark(t *testing.T) {
 	p := frame.Point{Stream: 7, Epoch: 1<<32 | 5, Seq: 9, Hash: frame.Hash{1, 2}}
 	for _, c := range []struct {
 		name                     string
@@ -25,21 +25,21 @@ func TestMark(t *testing.T) {
 		{"unsynced, another boot, read by one that is synced", true, false, true, frame.Point{}},
 	} {
 		path := filepath.Join(t.TempDir(), "mark")
-		m, err := openMark(path, c.written)
+		m, err := openHighWaterMark(path, c.written)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.write(p); err != nil {
+		if err := m.writePoint(p); err != nil {
 			t.Fatal(err)
 		}
-		again, err := openMark(path, c.read)
+		again, err := openHighWaterMark(path, c.read)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if c.otherBoot {
 			again.boot = []byte("another")
 		}
-		if got := again.read(); got != c.want {
+		if got := again.readPoint(); got != c.want {
 			t.Errorf("%s: read %+v", c.name, got)
 		}
 		m.file.Close()

@@ -18,19 +18,19 @@ import (
 )
 
 // waits is how many requests wait.
-func (d *desk) waits() int {
+func (d *requestQueue) waits() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.waiting.Len()
 }
 
-// TestDeskTurns: of what waits, users are served in turns and daemons every second
-// time, over lines and over NATS alike; who stops serving serves first what waits.
-func TestDeskTurns(t *testing.T) {
-	d := desk{most: newBounds(0).waiting}
+// TestRequestQueueTurns: of what waits, users are served in turns and daemons every second
+// time, over local connections and over NATS alike; who stops serving serves first what waits.
+func TestRequestQueueTurns(t *testing.T) {
+	d := requestQueue{most: newMemoryBounds(0).waiting}
 	var served []string
 	begun, on := make(chan bool), make(chan bool)
-	d.open(func(r *Request) {
+	d.setHandler(func(r *Request) {
 		if served = append(served, string(r.Data)); len(served) == 1 {
 			close(begun)
 			<-on
@@ -38,7 +38,7 @@ func TestDeskTurns(t *testing.T) {
 	})
 	bob := Identity{Role: User, Name: "bob"}
 	var first sync.WaitGroup
-	first.Go(func() { d.deliver(&Request{From: alice, Data: []byte("first")}) })
+	first.Go(func() { d.handleOrQueue(&Request{From: alice, Data: []byte("first")}) })
 	<-begun
 	var lines sync.WaitGroup
 	wait := func(n int) {
@@ -48,20 +48,20 @@ func TestDeskTurns(t *testing.T) {
 	}
 	over := func(from Identity, data string) {
 		n := d.waits()
-		l := &line{turn: make(chan struct{}, 1)}
-		lines.Go(func() { d.deliver(&Request{From: from, Data: []byte(data), line: l}) })
+		l := &localSession{handled: make(chan struct{}, 1)}
+		lines.Go(func() { d.handleOrQueue(&Request{From: from, Data: []byte(data), local: l}) })
 		wait(n + 1)
 	}
 	for n := range 3 {
 		over(alice, fmt.Sprint("a", n))
 	}
 	over(bob, "b0")
-	d.deliver(&Request{From: bob, Data: []byte("b1")})
-	d.deliver(&Request{From: schedd, Data: []byte("s0")})
+	d.handleOrQueue(&Request{From: bob, Data: []byte("b1")})
+	d.handleOrQueue(&Request{From: schedd, Data: []byte("s0")})
 	over(node1, "n0")
 	closed := make(chan bool)
 	go func() {
-		d.close()
+		d.drainAndClose()
 		close(closed)
 	}()
 	close(on)
@@ -71,14 +71,14 @@ func TestDeskTurns(t *testing.T) {
 	if got, want := strings.Join(served, " "), "first s0 a0 n0 b0 a1 b1 a2"; got != want {
 		t.Errorf("served %s, not %s", got, want)
 	}
-	if d.deliver(&Request{From: bob}) != unserved {
+	if d.handleOrQueue(&Request{From: bob}) != unserved {
 		t.Error("a request was taken by nobody")
 	}
 }
 
-// TestDeskFull: a user of whose requests too many wait is asked to try again; others are
+// TestRequestQueueFull: a user of whose requests too many wait is asked to try again; others are
 // served.
-func TestDeskFull(t *testing.T) {
+func TestRequestQueueFull(t *testing.T) {
 	connect := elsewhere(t, qmaster, alice)
 	owner, err := Connect(connect[0])
 	if err != nil {
@@ -91,28 +91,28 @@ func TestDeskFull(t *testing.T) {
 	}
 	t.Cleanup(c.Close)
 	begun, on := make(chan bool, 1), make(chan bool)
-	d := desk{most: newBounds(0).waiting}
-	d.open(func(*Request) {
+	d := requestQueue{most: newMemoryBounds(0).waiting}
+	d.setHandler(func(*Request) {
 		begun <- true
 		<-on
 	})
-	go d.deliver(&Request{From: alice})
+	go d.handleOrQueue(&Request{From: alice})
 	<-begun
 	for range requestsMax {
-		if d.deliver(&Request{From: alice}) != taken {
+		if d.handleOrQueue(&Request{From: alice}) != delivered {
 			t.Fatal("a request is rejected too early")
 		}
 	}
-	if d.deliver(&Request{From: alice}) != tooMany {
+	if d.handleOrQueue(&Request{From: alice}) != tooMany {
 		t.Error("too many requests of a user wait")
 	}
 	big := make([]byte, waitingUserMax)
-	for _, want := range []taking{taken, tooMany} {
-		if got := d.deliver(&Request{From: node1, Data: big}); got != want {
+	for _, want := range []delivery{delivered, tooMany} {
+		if got := d.handleOrQueue(&Request{From: node1, Data: big}); got != want {
 			t.Errorf("a big request: %v, not %v", got, want)
 		}
 	}
-	if d.deliver(&Request{From: schedd}) != taken {
+	if d.handleOrQueue(&Request{From: schedd}) != delivered {
 		t.Error("another one is rejected")
 	}
 	close(on)
@@ -120,32 +120,32 @@ func TestDeskFull(t *testing.T) {
 		for range begun {
 		}
 	}()
-	d.close()
-	if _, err := owner.Serve(AllCmd, func(r *Request) { r.Busy() }); err != nil {
+	d.drainAndClose()
+	if _, err := owner.Serve(AllCmd, func(r *Request) { r.AnswerBusy() }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Ask(soon(t), "add", nil); !errors.Is(err, ErrBusy) {
 		t.Errorf("asked: %v", err)
 	}
-	if _, err := c.Stream(soon(t), CmdSubject(c.id, "get"), nil, nil); !errors.Is(err, ErrBusy) {
+	if _, err := c.RequestStream(soon(t), CmdSubject(c.id, "get"), nil, nil); !errors.Is(err, ErrBusy) {
 		t.Errorf("asked for a stream: %v", err)
 	}
 }
 
-// TestLineUnread: a client that asks and does not read is not read either, so that
+// TestLocalUnread: a client that asks and does not read is not read either, so that
 // little of its answers is stored.
-func TestLineUnread(t *testing.T) {
+func TestLocalUnread(t *testing.T) {
 	var mu sync.Mutex
-	var served *line
+	var served *localSession
 	answered := 0
-	_, socket, _ := desked(t, func(r *Request) {
+	_, socket, _ := startLocal(t, func(r *Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		served = r.line
+		served = r.local
 		answered++
 		r.Answer(make([]byte, 10_000))
 	})
-	c, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
+	c, _, err := shakeHands(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,14 +189,14 @@ func TestLineUnread(t *testing.T) {
 	}
 }
 
-// TestLineIdle: a line over which nothing is asked for long is closed, one whose client
+// TestLocalIdle: a connection over which nothing is asked for long is closed, one whose client
 // waits for an answer is not.
-func TestLineIdle(t *testing.T) {
-	usual := lineIdle
-	t.Cleanup(func() { lineIdle = usual }) // after the server has ended
-	lineIdle = 50 * time.Millisecond
+func TestLocalIdle(t *testing.T) {
+	usual := localIdleMax
+	t.Cleanup(func() { localIdleMax = usual }) // after the server has ended
+	localIdleMax = 50 * time.Millisecond
 	requests := make(chan *Request, 1)
-	_, socket, stop := desked(t, func(r *Request) { requests <- r })
+	_, socket, stop := startLocal(t, func(r *Request) { requests <- r })
 	defer stop()
 	l := openLine(t, socket)
 	waiting := make(chan error, 1)
@@ -205,7 +205,7 @@ func TestLineIdle(t *testing.T) {
 		waiting <- err
 	}()
 	r := <-requests
-	idle, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
+	idle, _, err := shakeHands(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,19 +218,19 @@ func TestLineIdle(t *testing.T) {
 	}
 }
 
-// TestLineSent: a client whose large answers are sent at once is read again, also when it had sent more before they were.
-func TestLineSent(t *testing.T) {
+// TestLocalSent: a client whose large answers are sent at once is read again, also when it had sent more before they were.
+func TestLocalSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, quit := lineOfPair(t), make(chan struct{})
+		l, quit := sessionOfPair(t), make(chan struct{})
 		l.open = 1
-		l.put(1, lineAnswered, make([]byte, unsentMax+1))
+		l.queueAnswer(1, localAnswered, make([]byte, unsentMax+1))
 		begun := make(chan bool, 1)
-		go func() { begun <- l.begin(quit) }()
+		go func() { begun <- l.admitRequest(quit) }()
 		synctest.Wait()
 		if len(begun) > 0 {
 			t.Error("read while too much is to be sent")
 		}
-		l.send()
+		l.flushAnswers()
 		if len(l.out) > 0 || l.slow {
 			t.Fatal("not sent at once")
 		}
@@ -242,8 +242,8 @@ func TestLineSent(t *testing.T) {
 	})
 }
 
-// lineOfPair returns a line to a client that reads nothing; what the system holds fits.
-func lineOfPair(t *testing.T) *line {
+// sessionOfPair returns a session with a client that reads nothing; what the system holds fits.
+func sessionOfPair(t *testing.T) *localSession {
 	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +256,7 @@ func lineOfPair(t *testing.T) *line {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	l := &line{conn: c.(*net.UnixConn), room: make(chan struct{}, 1)}
+	l := &localSession{conn: c.(*net.UnixConn), room: make(chan struct{}, 1)}
 	if l.raw, err = l.conn.SyscallConn(); err != nil {
 		t.Fatal(err)
 	}

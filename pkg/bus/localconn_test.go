@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// desked starts a server with a socket whose requests handle takes.
-func desked(t *testing.T, handle func(*Request)) (s *Server, socket string, stop func()) {
+// startLocal starts a server with a socket whose requests handle takes.
+func startLocal(t *testing.T, handle func(*Request)) (s *Server, socket string, stop func()) {
 	t.Helper()
 	socket = filepath.Join(t.TempDir(), "sock")
 	s = startServer(t, ServerOptions{Socket: socket})
@@ -37,24 +37,24 @@ func me(t *testing.T) Identity {
 	return Identity{Role: User, Name: u.Username}
 }
 
-// refusal returns why a line is not accepted; nil when a request over it is answered.
+// refusal returns why a local connection is not accepted; nil when a request over it is answered.
 func refusal(t *testing.T, o ConnOptions) error {
 	t.Helper()
-	l, err := OpenLine(o)
+	l, err := DialLocal(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	_, err = l.Ask(t.Context(), "add", nil)
-	if refused := (*Refused)(nil); err != nil && !errors.As(err, &refused) {
+	if refused := (*RefusedError)(nil); err != nil && !errors.As(err, &refused) {
 		t.Errorf("not a refusal: %v", err)
 	}
 	return err
 }
 
-func openLine(t *testing.T, socket string) *Line {
+func openLine(t *testing.T, socket string) *LocalConn {
 	t.Helper()
-	l, err := OpenLine(ConnOptions{Socket: socket})
+	l, err := DialLocal(ConnOptions{Socket: socket})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,13 +62,13 @@ func openLine(t *testing.T, socket string) *Line {
 	return l
 }
 
-// Many ask at the same time over one line, are answered in another order, one by
+// Many ask at the same time over one local connection, are answered in another order, one by
 // one and by post, and each gets its own answer, however big.
-func TestLine(t *testing.T) {
+func TestLocal(t *testing.T) {
 	var mu sync.Mutex
 	var held []*Request
-	var post Post
-	_, socket, stop := desked(t, func(r *Request) {
+	var post AnswerBatch
+	_, socket, stop := startLocal(t, func(r *Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		held = append(held, r)
@@ -80,7 +80,7 @@ func TestLine(t *testing.T) {
 			answer := append([]byte(What(r.Subject)+" "+r.From.Word()+" "), r.Data...)
 			if i%2 == 0 {
 				r.Answer(answer)
-			} else if err := post.Put(r, answer); err != nil {
+			} else if err := post.Add(r, answer); err != nil {
 				t.Error(err)
 			}
 		}
@@ -109,34 +109,34 @@ func TestLine(t *testing.T) {
 }
 
 // A request that waits when the server goes away fails with ErrLost, and so does a later one.
-func TestLineLost(t *testing.T) {
+func TestLocalLost(t *testing.T) {
 	came := make(chan struct{})
-	s, socket, _ := desked(t, func(*Request) { close(came) })
+	s, socket, _ := startLocal(t, func(*Request) { close(came) })
 	l := openLine(t, socket)
 	go func() {
 		<-came
-		s.socket.close()
+		s.socket.closeConns()
 	}()
 	for range 2 {
 		if _, err := l.Ask(context.Background(), "add", nil); !errors.Is(err, ErrLost) {
 			t.Errorf("the server has gone: %v", err)
 		}
 	}
-	if _, err := OpenLine(ConnOptions{Socket: socket}); !errors.Is(err, ErrNoServer) { // the socket is gone
+	if _, err := DialLocal(ConnOptions{Socket: socket}); !errors.Is(err, ErrNoServer) { // the socket is gone
 		t.Errorf("a line to nobody: %v", err)
 	}
 }
 
-// A line that was opened and not used for longer than a greeting may take carries the first request once.
-func TestLineUnusedForLong(t *testing.T) {
+// A local connection that was opened and not used for longer than a greeting may take carries the first request once.
+func TestLocalUnusedForLong(t *testing.T) {
 	asked := make(chan bool, 2)
-	_, socket, _ := desked(t, func(r *Request) {
+	_, socket, _ := startLocal(t, func(r *Request) {
 		asked <- true
 		r.Answer([]byte("yes"))
 	})
 	l := openLine(t, socket)
-	if !l.patient.IsZero() { // as after that time
-		l.patient = time.Now()
+	if !l.greetingDeadline.IsZero() { // as after that time
+		l.greetingDeadline = time.Now()
 	}
 	l.conn.SetReadDeadline(time.Now())
 	if a, err := l.Ask(context.Background(), "add", nil); err != nil || string(a) != "yes" || len(asked) != 1 {
@@ -146,7 +146,7 @@ func TestLineUnusedForLong(t *testing.T) {
 
 // What cannot be sent, because the server has closed the connection while nothing was asked, was not carried out.
 func TestUnsent(t *testing.T) {
-	s, socket, _ := desked(t, func(r *Request) { r.Answer(nil) })
+	s, socket, _ := startLocal(t, func(r *Request) { r.Answer(nil) })
 	fresh, used := openLine(t, socket), openLine(t, socket)
 	if _, err := used.Ask(context.Background(), "add", nil); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestUnsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	s.socket.close()
+	s.socket.closeConns()
 	<-conn.open.Done()
 	for name, asked := range map[string]interface {
 		Ask(context.Context, string, []byte) ([]byte, error)
@@ -170,17 +170,17 @@ func TestUnsent(t *testing.T) {
 }
 
 // A request that no caller waits for any more is forgotten; nothing is streamed
-// over a line.
-func TestLineGivenUp(t *testing.T) {
+// over a local connection.
+func TestLocalGivenUp(t *testing.T) {
 	requests := make(chan *Request, 1)
-	_, socket, _ := desked(t, func(r *Request) { requests <- r })
+	_, socket, _ := startLocal(t, func(r *Request) { requests <- r })
 	l := openLine(t, socket)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
 	go func() {
 		r := <-requests
 		cancel(why)
-		if _, err := r.Stream(); err == nil {
+		if _, err := r.OpenAnswerStream(); err == nil {
 			t.Error("a stream over a line")
 		}
 		r = <-requests
@@ -196,16 +196,16 @@ func TestLineGivenUp(t *testing.T) {
 
 // An asker that does not read its answers holds up no other, and gets them
 // when it does.
-func TestLineSlow(t *testing.T) {
+func TestLocalSlow(t *testing.T) {
 	big := make([]byte, 1<<20)
-	_, socket, _ := desked(t, func(r *Request) {
+	_, socket, _ := startLocal(t, func(r *Request) {
 		if What(r.Subject) == "big" {
 			r.Answer(big)
 		} else {
 			r.Answer(nil)
 		}
 	})
-	slow, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
+	slow, _, err := shakeHands(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,13 +235,13 @@ func TestLineSlow(t *testing.T) {
 
 // An asker that lagged once and has caught up is served as before, also when
 // the time it had for that is over.
-func TestLineCaughtUp(t *testing.T) {
+func TestLocalCaughtUp(t *testing.T) {
 	defer func(usual time.Duration) { slowWait = usual }(slowWait)
 	slowWait = 3 * time.Second
 	big := make([]byte, 1<<20)
-	var served *line
-	_, socket, _ := desked(t, func(r *Request) {
-		served = r.line
+	var served *localSession
+	_, socket, _ := startLocal(t, func(r *Request) {
+		served = r.local
 		r.Answer(big)
 	})
 	l := openLine(t, socket)
@@ -262,15 +262,15 @@ func TestLineCaughtUp(t *testing.T) {
 	ask()
 }
 
-// What is no request ends the line and nothing else.
-func TestLineGarbage(t *testing.T) {
-	_, socket, _ := desked(t, func(r *Request) { r.Answer(nil) })
+// What is no request ends the connection and nothing else.
+func TestLocalGarbage(t *testing.T) {
+	_, socket, _ := startLocal(t, func(r *Request) { r.Answer(nil) })
 	for _, garbage := range []string{
 		"\xff\xff\xff\xff",    // longer than any request
 		"\x00\x00\x00\x03abc", // shorter
 		"\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x00\x01\x05a", // WHAT is longer than that
 	} {
-		c, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
+		c, _, err := shakeHands(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,11 +298,11 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 
 // An asker that gives up while it reads for all does not take the others'
 // answers with it, and no half of one.
-func TestLineReaderGivesUp(t *testing.T) {
+func TestLocalReaderGivesUp(t *testing.T) {
 	requests := make(chan *Request, 100)
-	_, socket, _ := desked(t, func(r *Request) { requests <- r })
+	_, socket, _ := startLocal(t, func(r *Request) { requests <- r })
 	l := openLine(t, socket)
-	long := bytes.Repeat([]byte("x"), 3*lineBuffer)
+	long := bytes.Repeat([]byte("x"), 3*localBuffer)
 	var all sync.WaitGroup
 	for round := range 50 {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -13,14 +13,14 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// TestUnread: what a user subscribes to and does not read takes bounded memory, whatever
+// TestWriteBuffer: what a user subscribes to and does not read takes bounded memory, whatever
 // number of connections and subscriptions there are; connections of the same user that
 // read are served.
-func TestUnread(t *testing.T) {
+func TestWriteBuffer(t *testing.T) {
 	dir := t.TempDir()
 	socket, keys := filepath.Join(dir, "sock"), filepath.Join(dir, "keys")
 	s := startServer(t, ServerOptions{Socket: socket, Listen: "127.0.0.1:0", Keys: keys})
-	s.socket.wary.Store(true)
+	s.socket.distrustAll.Store(true)
 	owner := inside(t, s, qmaster)
 	if _, err := owner.Serve(AllCmd, func(r *Request) { r.Answer(r.Data) }); err != nil {
 		t.Fatal(err)
@@ -30,12 +30,12 @@ func TestUnread(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		who := reader.id.Turn()
+		who := reader.id.FairUser()
 		inbox := reader.id.inbox()
 		backlog := func() int {
-			s.bounds.backlog.mu.Lock()
-			defer s.bounds.backlog.mu.Unlock()
-			return s.bounds.backlog.of[who]
+			s.bounds.unread.mu.Lock()
+			defer s.bounds.unread.mu.Unlock()
+			return s.bounds.unread.of[who]
 		}
 		var silent []*muted
 		for range 10 {
@@ -71,35 +71,35 @@ func TestUnread(t *testing.T) {
 
 // TestBacklogGrows: a backlog that grows to its bound is not copied again and again.
 func TestBacklogGrows(t *testing.T) {
-	all := &newBounds(0).backlog
-	u := all.connection(fair.User{Name: "alice"})
+	all := &newMemoryBounds(0).unread
+	u := all.newWriteBuffer(fair.User{Name: "alice"})
 	piece := make([]byte, bridgeBytesMax)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for range all.mostOfConnection() / len(piece) {
-		if !u.put(piece) {
+	for range all.maxOfConn() / len(piece) {
+		if !u.enqueue(piece) {
 			t.Fatal("too much waits")
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if bytes, most := after.TotalAlloc-before.TotalAlloc, uint64(all.mostOfConnection()); bytes > most*5/4 {
+	if bytes, most := after.TotalAlloc-before.TotalAlloc, uint64(all.maxOfConn()); bytes > most*5/4 {
 		t.Errorf("%d MB allocated for a backlog of %d MB", bytes>>20, most>>20)
 	}
-	if u.put(piece) {
+	if u.enqueue(piece) {
 		t.Error("a backlog beyond its bound is taken")
 	}
 }
 
 // TestBacklogIsWritten: what was put in pieces of all lengths comes as it was put.
 func TestBacklogIsWritten(t *testing.T) {
-	all := &newBounds(0).backlog
-	u := all.connection(fair.User{Name: "alice"})
+	all := &newMemoryBounds(0).unread
+	u := all.newWriteBuffer(fair.User{Name: "alice"})
 	client, from := net.Pipe()
 	random := rand.New(rand.NewPCG(1, 2))
 	var want []byte
 	source, feed := io.Pipe()
 	go func() {
-		u.relay(from, source)
+		u.relayTo(from, source)
 		from.Close()
 	}()
 	go func() {

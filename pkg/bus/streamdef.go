@@ -23,50 +23,50 @@ const (
 	metaSum    = "meta.sum"
 )
 
-// settle returns when it is on disk what a stream is. Only of a server in this
+// syncDefinition returns when it is on disk what a stream is. Only of a server in this
 // process: others are their administrators'.
-func (c *Conn) settle(stream string) error {
+func (c *Conn) syncDefinition(stream string) error {
 	if c.server == nil {
 		return nil
 	}
 	dir := filepath.Join(c.server.dir, streamDirs, stream)
-	return errors.Join(archive.Sync(filepath.Join(dir, metaFile)), archive.Sync(filepath.Join(dir, metaSum)), syncUp(dir, c.server.dir))
+	return errors.Join(archive.Sync(filepath.Join(dir, metaFile)), archive.Sync(filepath.Join(dir, metaSum)), syncParents(dir, c.server.dir))
 }
 
-// syncUp syncs a directory and those above it, as far as top.
-func syncUp(dir, top string) error {
+// syncParents syncs a directory and those above it, as far as top.
+func syncParents(dir, top string) error {
 	err := archive.Sync(dir)
 	if dir == top || err != nil {
 		return err
 	}
-	return syncUp(filepath.Dir(dir), top)
+	return syncParents(filepath.Dir(dir), top)
 }
 
-// removeUnborn removes the streams that a crash of the machine kept from being
+// removeUnfinishedStreams removes the streams that a crash of the machine kept from being
 // made: one of their two files is empty, and nothing was ever appended.
-func removeUnborn(dir string) error {
+func removeUnfinishedStreams(dir string) error {
 	streams, err := filepath.Glob(filepath.Join(dir, streamDirs, "*"))
 	for _, s := range streams {
-		if filled(filepath.Join(s, metaFile)) && filled(filepath.Join(s, metaSum)) {
+		if isNonEmpty(filepath.Join(s, metaFile)) && isNonEmpty(filepath.Join(s, metaSum)) {
 			continue
 		}
-		if blocks, _ := filepath.Glob(filepath.Join(s, "msgs", "*.blk")); !anyFilled(blocks) {
+		if blocks, _ := filepath.Glob(filepath.Join(s, "msgs", "*.blk")); !anyNonEmpty(blocks) {
 			err = errors.Join(err, os.RemoveAll(s))
 		}
 	}
 	return err
 }
 
-func anyFilled(files []string) bool {
+func anyNonEmpty(files []string) bool {
 	for _, f := range files {
-		if filled(f) {
+		if isNonEmpty(f) {
 			return true
 		}
 	}
 	return false
 }
 
-func filled(file string) bool {
+func isNonEmpty(file string) bool {
 	info, err := os.Stat(file)
 	return err == nil && info.Size() > 0
 }

@@ -36,7 +36,7 @@ func TestCutWhileMade(t *testing.T) {
 	c := inside(t, s, qmaster)
 	l := own(t, c)
 	appendLists(t, l, 1, 10)
-	if err := NewDebug(c, 1).Keep(Retention{Age: time.Hour, Bytes: 1 << 20}); err != nil {
+	if err := NewDebug(c, 1).SetRetention(Retention{Age: time.Hour, Bytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	s.Stop()

@@ -9,10 +9,10 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// backlogs are the bytes that wait for clients who do not read, by who they are. A
+// writeBacklogs are the bytes that wait for clients who do not read, by who they are. A
 // program may connect often, subscribe to one subject many times and read nothing.
-type backlogs struct {
-	most share // when there is more, the connections are closed that have more than their part of it
+type writeBacklogs struct {
+	most memoryShare // when there is more, the connections are closed that have more than their part of it
 
 	mu    sync.Mutex
 	of    map[fair.User]int
@@ -22,28 +22,28 @@ type backlogs struct {
 // unreadWait is how long a client may read nothing.
 const unreadWait = 10 * time.Second
 
-// unread is the backlog of one connection.
-type unread struct {
-	all *backlogs
+// writeBuffer is the backlog of one connection.
+type writeBuffer struct {
+	all *writeBacklogs
 	who fair.User
 
 	mu      sync.Mutex
-	more    sync.Cond
+	arrived sync.Cond
 	blocks  net.Buffers // what waits, in blocks of at most bridgeBytesMax: a long backlog is not copied when it grows
 	waiting int         // bytes of it
 	memory  int         // bytes of these blocks, and of those that are on their way or empty
 	closed  bool
 }
 
-// connection is the backlog of a new connection.
-func (b *backlogs) connection(who fair.User) *unread {
-	u := &unread{all: b, who: who}
-	u.more.L = &u.mu
+// newWriteBuffer is the backlog of a new connection.
+func (b *writeBacklogs) newWriteBuffer(who fair.User) *writeBuffer {
+	u := &writeBuffer{all: b, who: who}
+	u.arrived.L = &u.mu
 	return u
 }
 
-// count changes the sums of a user and of all, and reports whether they are within their bounds.
-func (b *backlogs) count(who fair.User, n int) (within bool) {
+// addBytes changes the sums of a user and of all, and reports whether they are within their bounds.
+func (b *writeBacklogs) addBytes(who fair.User, n int) (within bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.of == nil {
@@ -58,57 +58,57 @@ func (b *backlogs) count(who fair.User, n int) (within bool) {
 	return b.of[who] <= b.most.user && (who.Daemon || b.users <= b.most.all)
 }
 
-// leastOfConnection returns how many bytes may wait for a connection whatever there is for others: some chunks of a listing. All that a user may have
+// minOfConn returns how many bytes may wait for a connection whatever there is for others: some chunks of a listing. All that a user may have
 // take as much as the user's share.
-func (b *backlogs) leastOfConnection() int { return b.most.user / natsUserMax }
+func (b *writeBacklogs) minOfConn() int { return b.most.user / natsUserMax }
 
-// mostOfConnection returns how many bytes may wait for one connection.
-func (b *backlogs) mostOfConnection() int { return b.most.user / 2 }
+// maxOfConn returns how many bytes may wait for one connection.
+func (b *writeBacklogs) maxOfConn() int { return b.most.user / 2 }
 
-// relay carries what from sends to a client, until one of them is closed, the client reads
+// relayTo carries what from sends to a client, until one of them is closed, the client reads
 // nothing for unreadWait, or too much waits for it.
-func (u *unread) relay(client net.Conn, from io.Reader) {
+func (u *writeBuffer) relayTo(client net.Conn, from io.Reader) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		u.write(client)
+		u.writeQueued(client)
 	}()
 	for buf := make([]byte, bridgeBytes); ; {
 		n, err := from.Read(buf)
-		if n > 0 && !u.put(buf[:n]) {
+		if n > 0 && !u.enqueue(buf[:n]) {
 			client.Close() // what waits is not written
 			break
 		}
 		if err != nil {
 			break
 		}
-		buf = grown(buf, n)
+		buf = growBuffer(buf, n)
 	}
 	u.mu.Lock()
 	u.closed = true
-	u.more.Signal()
+	u.arrived.Signal()
 	u.mu.Unlock()
 	<-written
 }
 
-// put queues b; false: too much waits, or the client is gone.
-func (u *unread) put(b []byte) bool {
+// enqueue queues b; false: too much waits, or the client is gone.
+func (u *writeBuffer) enqueue(b []byte) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.closed {
 		return false
 	}
-	more := u.enqueue(b)
-	within := u.all.count(u.who, more)
+	more := u.copyIn(b)
+	within := u.all.addBytes(u.who, more)
 	u.waiting += len(b)
 	u.memory += more
-	u.more.Signal()
-	return u.memory <= u.all.mostOfConnection() && (u.memory <= u.all.leastOfConnection() || within)
+	u.arrived.Signal()
+	return u.memory <= u.all.maxOfConn() && (u.memory <= u.all.minOfConn() || within)
 }
 
-// enqueue copies b after what waits: into the last block while it has room, then into one of
+// copyIn copies b after what waits: into the last block while it has room, then into one of
 // twice its size. It returns how many bytes of memory that takes.
-func (u *unread) enqueue(b []byte) (more int) {
+func (u *writeBuffer) copyIn(b []byte) (more int) {
 	size := bridgeBytes
 	if n := len(u.blocks); n > 0 {
 		last := u.blocks[n-1]
@@ -123,15 +123,15 @@ func (u *unread) enqueue(b []byte) (more int) {
 	return more
 }
 
-// write sends what waits until all is closed.
-func (u *unread) write(client net.Conn) {
+// writeQueued sends what waits until all is closed.
+func (u *writeBuffer) writeQueued(client net.Conn) {
 	var spare net.Buffers // one empty block
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	defer func() { u.all.count(u.who, -u.memory) }()
+	defer func() { u.all.addBytes(u.who, -u.memory) }()
 	for {
 		for u.waiting == 0 && !u.closed {
-			u.more.Wait()
+			u.arrived.Wait()
 		}
 		if u.waiting == 0 {
 			return
@@ -147,11 +147,11 @@ func (u *unread) write(client net.Conn) {
 		}
 		client.SetWriteDeadline(time.Now().Add(unreadWait))
 		_, err := out.WriteTo(client)
-		u.all.count(u.who, -written)
+		u.all.addBytes(u.who, -written)
 		u.mu.Lock()
 		if u.memory -= written; err != nil {
 			u.closed = true
-			client.Close() // ends the pump that reads from it too
+			client.Close() // ends copyBytes, which reads from it too
 			return
 		}
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // TestHalfSentRequests: large requests that are never sent to their end take bounded
-// memory, whatever number of connections has one, of lines and of those that speak
+// memory, whatever number of connections has one, local ones and of those that speak
 // NATS. They are closed, and a large request that is complete is answered afterwards.
 func TestHalfSentRequests(t *testing.T) {
 	usual := partialWait
@@ -43,7 +43,7 @@ func TestHalfSentRequests(t *testing.T) {
 		ask  func() ([]byte, error)
 	}{
 		{"a line", func() (net.Conn, []byte) {
-			c, _, err := greetSocket(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
+			c, _, err := shakeHands(&ConnOptions{Socket: socket, Identity: Identity{}}, askPrefix)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,9 +66,9 @@ func TestHalfSentRequests(t *testing.T) {
 			}()
 		}
 		held := func() int {
-			s.bounds.partial.mu.Lock()
-			defer s.bounds.partial.mu.Unlock()
-			return s.bounds.partial.all
+			s.bounds.incomplete.mu.Lock()
+			defer s.bounds.incomplete.mu.Unlock()
+			return s.bounds.incomplete.all
 		}
 		most := 0
 		for tick := time.Tick(time.Millisecond); closed.Load() < connections; <-tick {
@@ -97,10 +97,10 @@ func TestHalfSentRequests(t *testing.T) {
 // TestPaceOfLargeRequests: a user who begins large requests again and again is slowed down to partialRate after a burst of
 // partialUserMax; a daemon and other users are not.
 func TestPaceOfLargeRequests(t *testing.T) {
-	p := &newBounds(0).partial
+	p := &newMemoryBounds(0).incomplete
 	begun := func(who fair.User, until time.Duration) (bytes int) {
 		for now := time.Duration(0); now < until; {
-			less, pause := p.attempt(who, PayloadMax, now)
+			less, pause := p.tryReserve(who, PayloadMax, now)
 			if less != nil {
 				t.Fatalf("%v waits for memory that nobody holds", who)
 			}
@@ -108,7 +108,7 @@ func TestPaceOfLargeRequests(t *testing.T) {
 				continue
 			}
 			bytes += PayloadMax
-			p.count(who, -PayloadMax, now)
+			p.addUsage(who, -PayloadMax, now)
 			if who.Daemon && bytes > 100*partialRate {
 				break
 			}
@@ -130,19 +130,19 @@ func TestPaceOfLargeRequests(t *testing.T) {
 // natsHalf connects and returns the connection below, and half a request.
 func natsHalf(t *testing.T, o ConnOptions) (*muted, []byte) {
 	t.Helper()
-	door, err := o.door()
+	dialer, err := o.newDialer()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if door.greet != nil {
-		if err := door.greet(); err != nil {
+	if dialer.handshake != nil {
+		if err := dialer.handshake(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var below *muted
 	keep := func(opts *nats.Options) error {
 		if in := opts.InProcessServer; in != nil {
-			opts.InProcessServer = connFunc(func() (c net.Conn, err error) {
+			opts.InProcessServer = inProcessConnFunc(func() (c net.Conn, err error) {
 				c, err = in.InProcessConn()
 				below = &muted{Conn: c, closed: make(chan bool)}
 				return below, err
@@ -155,10 +155,10 @@ func natsHalf(t *testing.T, o ConnOptions) (*muted, []byte) {
 		})
 		return nil
 	}
-	if _, err := nats.Connect(o.URL, append(door.opts, keep, nats.NoReconnect())...); err != nil {
+	if _, err := nats.Connect(o.URL, append(dialer.opts, keep, nats.NoReconnect())...); err != nil {
 		t.Fatal(err)
 	}
-	head := fmt.Sprintf("PUB %s %d\r\n", CmdSubject(door.id, "add"), PayloadMax-100)
+	head := fmt.Sprintf("PUB %s %d\r\n", CmdSubject(dialer.id, "add"), PayloadMax-100)
 	return below, append([]byte(head), make([]byte, PayloadMax/2)...)
 }
 
@@ -216,13 +216,13 @@ func TestPublished(t *testing.T) {
 			}
 		}
 		held := 0
-		p := published{fill: fill{
+		p := publishParser{memoryReservation: memoryReservation{
 			reserve: func(n int) error { got, held = append(got, n), held+n; return nil },
 			release: func(n int) { held -= n },
 		}}
 		for rest := []byte(stream.String()); len(rest) > 0; {
 			n := min(len(rest), []int{1, 7, 4096, 32 << 10}[dice.IntN(4)])
-			if err := p.pass(rest[:n]); err != nil {
+			if err := p.parse(rest[:n]); err != nil {
 				t.Fatal(err)
 			}
 			rest = rest[n:]
@@ -231,8 +231,8 @@ func TestPublished(t *testing.T) {
 			t.Fatalf("large messages of %v bytes, not %v; %d bytes held\n%.300q", got, want, held, stream.String())
 		}
 	}
-	p := published{}
-	if err := p.pass(bytes.Repeat([]byte("x"), controlMax+1)); !errors.Is(err, errControlLine) {
+	p := publishParser{}
+	if err := p.parse(bytes.Repeat([]byte("x"), controlMax+1)); !errors.Is(err, errControlLine) {
 		t.Errorf("a line without an end: %v", err)
 	}
 }

@@ -11,24 +11,24 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// mark stores, outside of the server's store, the position up to which frames were
+// highWaterMark stores, outside of the server's store, the position up to which frames were
 // acknowledged. A server that finds a bad record in the newest block after a crash
 // truncates the log there without an error; the log alone does not show it.
 //
-// The mark is not synced: it survives the end of the process, and after a power cut it
+// The high-water mark is not synced: it survives the end of the process, and after a power cut it
 // may only be too old. If the log is not synced either, the mark is valid for that boot
 // of the machine only.
-type mark struct {
+type highWaterMark struct {
 	file    *os.File
 	boot    []byte // of the machine
 	written []byte // for which boot marks are written: none when the log is synced
 	buf     []byte
 }
 
-func openMark(path string, unsynced bool) (*mark, error) {
-	m := &mark{}
+func openHighWaterMark(path string, unsynced bool) (*highWaterMark, error) {
+	m := &highWaterMark{}
 	var err error
-	if m.boot, err = thisBoot(); err != nil {
+	if m.boot, err = currentBootID(); err != nil {
 		return nil, err
 	}
 	if unsynced {
@@ -40,8 +40,8 @@ func openMark(path string, unsynced bool) (*mark, error) {
 	return m, nil
 }
 
-// thisBoot names the time since the machine came up.
-func thisBoot() ([]byte, error) {
+// currentBootID names the time since the machine came up.
+func currentBootID() ([]byte, error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return nil, fmt.Errorf("mark of the log: %w", err)
@@ -49,19 +49,19 @@ func thisBoot() ([]byte, error) {
 	return id, nil
 }
 
-// markSum guards a mark that holds for one boot, or for all.
-func markSum(body, boot []byte) [sha256.Size]byte {
+// highWaterSum guards a high-water mark that holds for one boot, or for all.
+func highWaterSum(body, boot []byte) [sha256.Size]byte {
 	return sha256.Sum256(append(body[:len(body):len(body)], boot...))
 }
 
-// read is the point marked; the zero Point if there is none.
-func (m *mark) read() frame.Point {
+// readPoint is the point marked; the zero Point if there is none.
+func (m *highWaterMark) readPoint() frame.Point {
 	b := make([]byte, frame.PointSize+sha256.Size)
 	if n, _ := m.file.ReadAt(b, 0); n < len(b) {
 		return frame.Point{}
 	}
 	body, sum := b[:len(b)-sha256.Size], b[len(b)-sha256.Size:]
-	always, now := markSum(body, nil), markSum(body, m.boot)
+	always, now := highWaterSum(body, nil), highWaterSum(body, m.boot)
 	if !bytes.Equal(sum, always[:]) && !bytes.Equal(sum, now[:]) {
 		return frame.Point{}
 	}
@@ -72,20 +72,20 @@ func (m *mark) read() frame.Point {
 	return p
 }
 
-// check is the damage of a log that ends at end, or with a snapshot at the list
+// lossAt is the damage of a log that ends at end, or with a snapshot at the list
 // known, though more was acknowledged; nil: it is all there.
-func (m *mark) check(end frame.Point, known uint64) *frame.Damage {
-	said := m.read()
+func (m *highWaterMark) lossAt(end frame.Point, known uint64) *frame.Damage {
+	said := m.readPoint()
 	if said.Seq <= max(end.Seq, known) {
 		return nil
 	}
 	return &frame.Damage{After: end, Reason: fmt.Sprintf("lists up to %d were acknowledged, they are gone", said.Seq)}
 }
 
-// CheckMark looks into the mark of a log that no process has open, which ends at the
+// CheckHighWaterMark looks into the high-water mark of a log that no process has open, which ends at the
 // list last. The error is a *Damage if more was acknowledged. Without a mark
 // nothing is known to be gone.
-func CheckMark(path string, last uint64) error {
+func CheckHighWaterMark(path string, last uint64) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -94,19 +94,19 @@ func CheckMark(path string, last uint64) error {
 		return fmt.Errorf("mark of the log: %w", err)
 	}
 	defer file.Close()
-	boot, err := thisBoot()
+	boot, err := currentBootID()
 	if err != nil {
 		return err
 	}
-	if d := (&mark{file: file, boot: boot}).check(frame.Point{Seq: last}, 0); d != nil {
+	if d := (&highWaterMark{file: file, boot: boot}).lossAt(frame.Point{Seq: last}, 0); d != nil {
 		return d
 	}
 	return nil
 }
 
-func (m *mark) write(p frame.Point) error {
+func (m *highWaterMark) writePoint(p frame.Point) error {
 	m.buf = frame.AppendPoint(m.buf[:0], p)
-	sum := markSum(m.buf, m.written)
+	sum := highWaterSum(m.buf, m.written)
 	m.buf = append(m.buf, sum[:]...)
 	_, err := m.file.WriteAt(m.buf, 0)
 	return err
