@@ -37,3 +37,10 @@ func newMemoryBounds(memory int64) *memoryBounds {
 		unread:     writeBacklogs{most: shareOf(unreadUserMax, unreadUserPart, unreadMax, unreadPart)},
 	}
 }
+
+// PayloadMax is what the server must take in one message: requests with big
+// scripts. Frames stay below FrameMax.
+const PayloadMax = 8 << 20
+
+// largeMessage is the longest message that a connection may hold without a reservation.
+const largeMessage = 64 << 10

@@ -16,7 +16,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/quill-grid/quill/pkg/frame"
-	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // Debug is the stream GE_DEBUG: messages that help an investigation and may be lost.
@@ -69,10 +68,7 @@ type Retention struct {
 	Bytes int64         // 0: nothing is kept, and what was is removed
 }
 
-const (
-	debugStream = gdi.DebugStream
-	debugPrefix = "ge.debug."
-)
+const debugPrefix = "ge.debug."
 
 // NewDebug is the debug stream, of so many copies as it gets when it is made. Messages
 // are held until SetRetention.

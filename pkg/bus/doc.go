@@ -60,9 +60,9 @@
 //	identity.go       roles and identities
 //	rights.go         the table of what each role may publish and read
 //	authenticator.go  the identity of a connection's credentials; tickets, each good for one connection
-//	token.go          tokens: credentials that users make for programs
+//	token.go          tokens: credentials that users make for programs; tokencheck.go verifies them
 //	guest.go          clients that have no credentials yet, and log in
-//	cert.go           what certificates name
+//	cert.go           what certificates name; tls.go the files of certificates
 //	keys.go           nkeys, and the file of the registered ones
 //	revocable.go      the connections whose credentials can be revoked
 //	listener.go       accepts connections:
@@ -78,15 +78,17 @@
 // Connections and requests:
 //
 //	server.go         the embedded server; engine.go what it needs of nats-server
-//	conn.go           a connection; dialer.go how it reaches the server and authenticates
+//	conn.go           a connection; dialer.go how it reaches the server and authenticates; errors.go
 //	serve.go          requests received and answered; streamed answers
-//	localconn.go      requests over the socket without NATS; localsession.go the server's end
+//	localconn.go      requests over the socket without NATS; localsession.go the server's end;
+//	                  socketwire.go the bytes of both, and of the handshake
 //	requestqueue.go   where requests arrive, and in which turns they are handled
 //	retry.go          retries while a server changes its leader
 //
 // The log:
 //
-//	log.go            Open, Append, TakeOver; ack.go a frame's way to the server and back
+//	log.go            Open, Append, TakeOver; ack.go a frame's way to the server and back; jsapi.go
+//	                  the server's answers
 //	streamdef.go      what makes the definition of a stream outlive a power cut
 //	committer.go      the group commit
 //	read.go           the log read back, checked; messages.go gets it from the server

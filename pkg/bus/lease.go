@@ -14,6 +14,8 @@ import (
 	"github.com/nats-io/nuid"
 )
 
+var errTaken = errors.New("another process has it")
+
 // Lease says who of several qmasters on one external server should lead. It only
 // keeps the others waiting: that one of them writes is the fence's work
 // (Log.Append, ErrFenced).
@@ -254,13 +256,6 @@ func (l *Lease) putWithTTL(ctx context.Context, c *Conn, m *nats.Msg) (uint64, e
 	}
 	return parseAck(answer)
 }
-
-var (
-	errTaken = errors.New("another process has it")
-	// errUnrenewed passes: a server that is cut off from the others refuses a renewal because of
-	// the one before, which it cannot store.
-	errUnrenewed = errors.New("the lease is there, but no renewal of it is stored")
-)
 
 // renew writes the key again. It does not use the library's Update: that drops
 // the time to live, and the lease would never end.

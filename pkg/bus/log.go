@@ -15,7 +15,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/quill-grid/quill/pkg/frame"
-	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // LogOptions say how the stream is kept. The zero value is one replica.
@@ -36,7 +35,6 @@ type LogOptions struct {
 }
 
 const (
-	streamName    = gdi.EventStream
 	appendWait    = 30 * time.Second // for an append with all its repeats
 	appendBusy    = 5 * time.Minute  // where no other process could take over, and a broken store is detected
 	attemptWait   = 1 * time.Second  // for one attempt
@@ -376,39 +374,6 @@ func (l *Log) receiveStored() (stored uint64, code int, err error) {
 		code = refused.errorCode()
 	}
 	return stored, code, err
-}
-
-// parseAck returns the stream sequence at which the server has stored a message, or
-// *apiError if it refused it.
-func parseAck(answer *nats.Msg) (stored uint64, err error) {
-	var ack struct {
-		Seq   uint64    `json:"seq"`
-		Error *apiError `json:"error"`
-	}
-	if err := json.Unmarshal(answer.Data, &ack); err != nil {
-		return 0, fmt.Errorf("acknowledgement: %w", err)
-	}
-	if ack.Error != nil {
-		return 0, ack.Error
-	}
-	return ack.Seq, nil
-}
-
-// apiError is how the server says no.
-type apiError struct {
-	Code    int    `json:"code"`
-	ErrCode int    `json:"err_code"`
-	Text    string `json:"description"`
-}
-
-func (e *apiError) Error() string { return e.Text }
-
-// errorCode is never 0, which means no answer.
-func (e *apiError) errorCode() int {
-	if e.ErrCode == 0 {
-		return -1
-	}
-	return e.ErrCode
 }
 
 var errNotStored = errors.New("no such message")

@@ -98,3 +98,11 @@ func userOfMessage(msg string, args []any) string {
 	}
 	return ""
 }
+
+// Logger takes the server's messages: an hclog.Logger or *slog.Logger will do.
+type Logger interface {
+	Debug(msg string, args ...any)
+	Info(msg string, args ...any)
+	Warn(msg string, args ...any)
+	Error(msg string, args ...any)
+}

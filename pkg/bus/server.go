@@ -35,28 +35,12 @@ type ServerOptions struct {
 	Log       Logger // nil: silent
 }
 
-// TLSFiles names PEM files of one end of a connection: its own certificate and
-// key, and the authority that signed the other's.
-type TLSFiles struct{ Cert, Key, CA string }
-
-// Logger takes the server's messages: an hclog.Logger or *slog.Logger will do.
-type Logger interface {
-	Debug(msg string, args ...any)
-	Info(msg string, args ...any)
-	Warn(msg string, args ...any)
-	Error(msg string, args ...any)
-}
-
 const (
 	storeMaxDefault = 256 << 30
 )
 
 // insideMax is how many connections this process may have to its own server.
 const insideMax = 64
-
-// PayloadMax is what the server must take in one message: requests with big
-// scripts. Frames stay below FrameMax.
-const PayloadMax = 8 << 20
 
 // Server is the embedded server of a cell.
 type Server struct {

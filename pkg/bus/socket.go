@@ -1,10 +1,8 @@
 package bus
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"strings"
@@ -37,19 +35,9 @@ type socketListener struct {
 	distrustAll atomic.Bool // no uid is trusted, for tests
 }
 
-// How the server begins its part of the exchange.
-const (
-	greetRefused = 0
-	greetWelcome = 1
-	greetBusy    = 2
-)
-
 const (
 	helloWait = 2 * time.Second
-	helloMax  = 1024
 	socketMax = 107 // longest path of a Unix socket
-
-	tokenHello = "token " // before the text of a token
 )
 
 func listenSocket(path string, nats Engine, g *authenticator, d *requestQueue, b *memoryBounds) (*socketListener, error) {
@@ -251,27 +239,6 @@ func peerUID(c *net.UnixConn) (uint32, error) {
 		return 0, failed
 	}
 	return cred.Uid, nil
-}
-
-// appendText and readText frame the exchange before NATS: two bytes of length,
-// then the text.
-func appendText(dst []byte, text string) []byte {
-	dst = binary.BigEndian.AppendUint16(dst, uint16(len(text)))
-	return append(dst, text...)
-}
-
-func readText(r io.Reader) (string, error) {
-	var size [2]byte
-	if _, err := io.ReadFull(r, size[:]); err != nil {
-		return "", err
-	}
-	n := binary.BigEndian.Uint16(size[:])
-	if n > helloMax {
-		return "", errors.New("greeting is too long")
-	}
-	text := make([]byte, n)
-	_, err := io.ReadFull(r, text)
-	return string(text), err
 }
 
 // nameWait is how long a connection waits for the name of a user that was not seen before, less than helloWait.

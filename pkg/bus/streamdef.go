@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/archive"
+	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // The server syncs the messages of a stream as configured, but the stream's definition,
@@ -18,6 +19,9 @@ import (
 // a stream that was made or changed is settled, and one that was not completely made is
 // removed before the server sees it.
 const (
+	streamName  = gdi.EventStream
+	debugStream = gdi.DebugStream
+
 	streamDirs = "jetstream/$G/streams"
 	metaFile   = "meta.inf"
 	metaSum    = "meta.sum"

@@ -19,7 +19,6 @@ const (
 var rooms = map[string]room{
 	"execd/core":     {circle: 3100},
 	"execd/shepherd": {circle: 6000},
-	"pkg/bus":        {circle: 6000},
 	"pkg/sched":      {circle: 7300, methods: 310},
 	"qmaster":        {circle: 3800},
 	"qmaster/core":   {circle: 10200, methods: 370},
