@@ -1,19 +1,13 @@
 package shepherd
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -28,7 +22,7 @@ type guest struct {
 // adopt makes a process, and all that it starts from now on, part of the newest job of a user. It fails when none runs, or the
 // process is not the parent of the one that asks: another may have its id by then.
 func (k *shepherd) adopt(uid uint32, pid, asker int) (report.Attempt, error) {
-	if s, ok := readStat(asker); !ok || s.parent != pid {
+	if s, ok := procfs.ReadStat(asker); !ok || s.Parent != pid {
 		return report.Attempt{}, fmt.Errorf("process %d is not the parent of process %d", pid, asker)
 	}
 	a, in := k.newestOf(uid)
@@ -46,11 +40,11 @@ func (k *shepherd) adopt(uid uint32, pid, asker int) (report.Attempt, error) {
 		}
 		return a.key, nil
 	}
-	s, ok := readStat(pid)
+	s, ok := procfs.ReadStat(pid)
 	if !ok {
 		return report.Attempt{}, fmt.Errorf("process %d has ended", pid)
 	}
-	a.guests = append(a.guests, guest{pid, s.start})
+	a.guests = append(a.guests, guest{pid, s.Start})
 	return a.key, nil
 }
 
@@ -81,8 +75,8 @@ func (a *attempt) living() (pids []int) {
 	a.joining.Lock()
 	defer a.joining.Unlock()
 	a.guests = slices.DeleteFunc(a.guests, func(g guest) bool {
-		s, ok := readStat(g.pid)
-		return !ok || s.start != g.start
+		s, ok := procfs.ReadStat(g.pid)
+		return !ok || s.Start != g.start
 	})
 	for _, g := range a.guests {
 		pids = append(pids, g.pid)
@@ -93,44 +87,12 @@ func (a *attempt) living() (pids []int) {
 // dismiss ends what an attempt without a control group has adopted. Each process is stopped before its children are read: one that
 // had ended would have none, and they would be found no more.
 func (a *attempt) dismiss() {
-	var all []stat
-	descend(a.living(), func(s stat) {
-		killExactly(s.pid, s.start, syscall.SIGSTOP)
+	var all []procfs.Stat
+	procfs.WalkTree(a.living(), func(s procfs.Stat) {
+		procfs.SignalExactly(s.PID, s.Start, syscall.SIGSTOP)
 		all = append(all, s)
 	})
 	for _, s := range all {
-		killExactly(s.pid, s.start, syscall.SIGKILL)
+		procfs.SignalExactly(s.PID, s.Start, syscall.SIGKILL)
 	}
-}
-
-// Adopt makes the parent of this process part of the newest job of a user that runs under the shepherd of dir, and returns that. It
-// starts no shepherd: without one no job runs.
-func Adopt(ctx context.Context, dir string, uid uint32, parent int) (report.Attempt, error) {
-	c, err := dial(ctx, dir)
-	switch {
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ECONNREFUSED):
-		return report.Attempt{}, errors.New("no job runs on this host")
-	case err != nil:
-		return report.Attempt{}, err
-	}
-	// Who chooses the directory by a variable must not answer in place of the shepherd.
-	if peer, err := credentialsOf(c.(*net.UnixConn)); err != nil || peer.Uid != 0 && int(peer.Uid) != os.Geteuid() {
-		c.Close()
-		return report.Attempt{}, fmt.Errorf("%s: no shepherd of root answers", dir)
-	}
-	k := open(c, Options{Dir: dir})
-	defer k.Close()
-	r, err := k.call(ctx, request{Verb: verbAdopt, UID: uid, Pid: parent})
-	return r.Joined, err
-}
-
-// Under returns the directory of the shepherd below the spool directory of an execd.
-func Under(spool string) string { return filepath.Join(spool, "shepherd") }
-
-// peerPid returns the process at the other end of a connection, 0 when it is not known.
-func peerPid(c net.Conn) int {
-	if peer, err := credentialsOf(c.(*net.UnixConn)); err == nil {
-		return int(peer.Pid)
-	}
-	return 0
 }

@@ -52,7 +52,7 @@ type attempt struct {
 
 	// Owned by the reaper, under its mu.
 	sessions []int
-	ticks    uint64          // entered then, on the clock of stat.start
+	ticks    uint64          // entered then, on the clock of stat.Start
 	orphans  map[int]*orphan // by process id
 	leaving  bool            // its orphans are killed
 
@@ -66,16 +66,10 @@ type attempt struct {
 	now plan.Status
 }
 
-// order is a signal on its way to an attempt; limit names the limit that made the shepherd send it, if one did.
-type order struct {
-	action action
-	limit  string
-}
-
 // run executes the attempt from its first file to its last removal, as sge_shepherd(8) does.
 func (a *attempt) run() {
 	p := &a.plan
-	a.k.starting.acquire(p.Owner.UID)
+	leave := awaitPlace(a.k.starting, p.Owner.UID)
 	a.k.reaper.enter(a)
 	foreign := func(v string) bool { return strings.HasPrefix(v, spoolVariable) } // of the job that submitted this one
 	a.env = append(slices.DeleteFunc(p.Env, foreign), spoolVariable+p.Spool)
@@ -83,7 +77,7 @@ func (a *attempt) run() {
 	if a.failed = a.enterCgroup(); a.failed == nil {
 		a.failed = a.k.prepare(p, &a.streams)
 	}
-	a.k.starting.release(p.Owner.UID)
+	leave()
 
 	prepared := a.failed == nil
 	began := map[plan.StepName]bool{}
@@ -127,9 +121,6 @@ func (a *attempt) run() {
 	a.finish()
 }
 
-// sweepPatience is how long a killed process may take to go before its attempt is called ended without it.
-const sweepPatience = 10 * time.Second
-
 func hasStep(p *plan.Plan, name plan.StepName) bool {
 	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Name == name })
 }
@@ -153,9 +144,9 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 	if s.Name == plan.Job && a.plan.Steps[0].Name != plan.Job {
 		a.used.before = a.group() // of the steps before it
 	}
-	a.k.starting.acquire(a.plan.Owner.UID)
+	leave := awaitPlace(a.k.starting, a.plan.Owner.UID)
 	started, failed := a.k.fork(a, s)
-	a.k.starting.release(a.plan.Owner.UID)
+	leave()
 	if failed != nil {
 		if a.failed == nil {
 			a.failed, a.end.Step = failed, s.Name
@@ -193,7 +184,7 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 			started.floor = max(started.floor, startersRSS)
 		}
 		a.used.count(a.ended())
-		a.used.finish(started, &o)
+		a.used.finish(&o, started.floor)
 		a.recordExit(&o, status)
 		a.noteEnd(status)
 		a.cleanUp(started)
@@ -369,8 +360,6 @@ func (a *attempt) publish(change func(*plan.Status)) {
 		a.k.idle.Broadcast()
 	}
 }
-
-func seconds(n uint64) time.Duration { return time.Duration(min(n, 1<<33)) * time.Second }
 
 // died returns the signal that ended a process, 0 when none did.
 func died(s syscall.WaitStatus) uint32 {

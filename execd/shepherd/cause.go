@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -70,12 +71,12 @@ func (a *attempt) outOfCPU() bool {
 // outOfMemory returns what is known of a process of the attempt that the kernel killed for memory.
 func (a *attempt) outOfMemory() string {
 	g := &a.plan.Cgroup
-	if a.cgroup < 0 || readEvent(g.Path, "memory.events", "oom_kill") == 0 {
+	if a.cgroup < 0 || procfs.ReadGroupEvent(g.Path, "memory.events", "oom_kill") == 0 {
 		return ""
 	}
 	limited := g.Limited()
-	used := readNumber(limited, "memory.peak")
-	if g.MemoryMax == 0 || readEvent(limited, "memory.events", "oom") == 0 { // the limit of the job was not reached
+	used := procfs.ReadGroupNumber(limited, "memory.peak")
+	if g.MemoryMax == 0 || procfs.ReadGroupEvent(limited, "memory.events", "oom") == 0 { // the limit of the job was not reached
 		return fmt.Sprintf("out of memory on %s: all jobs together have no more, this one had %s", a.plan.Host, size(used))
 	}
 	if used == 0 { // the kernel does not count it
@@ -87,7 +88,7 @@ func (a *attempt) outOfMemory() string {
 // outOfProcesses returns what is known of a process or thread that the attempt could not start for its limit.
 func (a *attempt) outOfProcesses() string {
 	g := &a.plan.Cgroup
-	if a.cgroup < 0 || g.PidsMax == 0 || readEvent(g.Path, "pids.events", "max")+readEvent(g.Limited(), "pids.events", "max") == 0 {
+	if a.cgroup < 0 || g.PidsMax == 0 || procfs.ReadGroupEvent(g.Path, "pids.events", "max")+procfs.ReadGroupEvent(g.Limited(), "pids.events", "max") == 0 {
 		return ""
 	}
 	return fmt.Sprintf("process limit: %d of %d on %s", g.PidsMax, g.PidsMax, a.plan.Host)

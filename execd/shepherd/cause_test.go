@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -134,11 +135,11 @@ func TestUsageOfAControlGroup(t *testing.T) {
 	g.write("job", "memory.peak", "12000\n")
 	g.write("job", "memory.stat", "anon 5000\nfile 4000\ninactive_file 1000\nactive_file 2000\nslab_reclaimable 500\n")
 	g.write("job", "io.stat", "8:0 rbytes=100 wbytes=20 rios=3 wios=1 dbytes=9 dios=1\n8:16 rbytes=1 wbytes=2 rios=1 wios=1\n")
-	want(t, "usage", readUsage(dir), groupUsage{user: 3 * time.Second, sys: 500 * time.Millisecond, memory: 6500, cache: 3500, peak: 12000, io: 123})
-	want(t, "usage of no group", readUsage(filepath.Join(dir, "no")), groupUsage{})
+	want(t, "usage", procfs.ReadGroupUsage(dir), procfs.GroupUsage{User: 3 * time.Second, Sys: 500 * time.Millisecond, Memory: 6500, Cache: 3500, Peak: 12000, IO: 123})
+	want(t, "usage of no group", procfs.ReadGroupUsage(filepath.Join(dir, "no")), procfs.GroupUsage{})
 
-	m := meter{before: groupUsage{user: time.Second, io: 23}}
-	m.count(readUsage(dir))
+	m := meter{before: procfs.GroupUsage{User: time.Second, IO: 23}}
+	m.count(procfs.ReadGroupUsage(dir))
 	want(t, "user time of the job", m.total().userTime, 2*time.Second)
 	want(t, "system time of the job", m.total().sysTime, 500*time.Millisecond)
 	want(t, "io of the job", m.total().io, float64(100)/gigabyte)
@@ -146,20 +147,20 @@ func TestUsageOfAControlGroup(t *testing.T) {
 
 // The most memory that a job had is the kernel's peak without the cache, where the job itself made the peak and its cache was seen.
 func TestPeakOfAControlGroup(t *testing.T) {
-	of := func(peak, cache uint64) groupUsage { return groupUsage{peak: peak, cache: cache} }
+	of := func(peak, cache uint64) procfs.GroupUsage { return procfs.GroupUsage{Peak: peak, Cache: cache} }
 	for _, c := range []struct {
 		name    string
-		before  groupUsage
+		before  procfs.GroupUsage
 		sampled bool
-		seen    []groupUsage
+		seen    []procfs.GroupUsage
 		want    uint64
 	}{
-		{"sampled", groupUsage{}, true, []groupUsage{of(9000, 1000), of(9000, 400)}, 8000},
-		{"more later", groupUsage{}, true, []groupUsage{of(5000, 3000), of(9000, 1000)}, 6000},
-		{"never sampled", groupUsage{}, false, []groupUsage{of(9000, 0)}, 0},
-		{"of the prolog", of(9000, 0), true, []groupUsage{of(9000, 0)}, 0},
-		{"only cache", groupUsage{}, true, []groupUsage{of(9000, 9000)}, 0},
-		{"not counted by the kernel", groupUsage{}, true, []groupUsage{of(0, 100)}, 0},
+		{"sampled", procfs.GroupUsage{}, true, []procfs.GroupUsage{of(9000, 1000), of(9000, 400)}, 8000},
+		{"more later", procfs.GroupUsage{}, true, []procfs.GroupUsage{of(5000, 3000), of(9000, 1000)}, 6000},
+		{"never sampled", procfs.GroupUsage{}, false, []procfs.GroupUsage{of(9000, 0)}, 0},
+		{"of the prolog", of(9000, 0), true, []procfs.GroupUsage{of(9000, 0)}, 0},
+		{"only cache", procfs.GroupUsage{}, true, []procfs.GroupUsage{of(9000, 9000)}, 0},
+		{"not counted by the kernel", procfs.GroupUsage{}, true, []procfs.GroupUsage{of(0, 100)}, 0},
 	} {
 		m := meter{before: c.before, sampled: c.sampled}
 		for _, g := range c.seen {

@@ -2,112 +2,19 @@ package shepherd
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
 // A control group (version 2) is the surest hold on a job: no process can leave it, and one write kills all. Where none
 // can be had, sessions, markers and adoption do the same, all but for processes that hide on purpose.
-
-// jobGroups is held while a group of a job with several attempts is made or removed.
-var jobGroups sync.Mutex
-
-// makeCgroup makes the group of an attempt with its limits. What it has made when it fails is removed.
-func makeCgroup(g *plan.Cgroup) error {
-	if g.Job == "" {
-		return makeLimited(g.Path, g)
-	}
-	jobGroups.Lock()
-	defer jobGroups.Unlock()
-	err := makeLimited(g.Job, g)
-	if err == nil {
-		_, err = share(g.Job)
-	}
-	if err == nil || errors.Is(err, os.ErrExist) {
-		err = os.Mkdir(g.Path, 0o755)
-	}
-	if err != nil {
-		syscall.Rmdir(g.Job) // stays if it has others
-	}
-	return err
-}
-
-// makeLimited makes one group with the limits of g.
-func makeLimited(dir string, g *plan.Cgroup) error {
-	err := os.Mkdir(dir, 0o755)
-	if err != nil {
-		return err
-	}
-	for _, s := range settings(g) {
-		if err = writeGroup(dir, s.file, s.value); err != nil {
-			syscall.Rmdir(dir)
-			return err
-		}
-	}
-	return nil
-}
-
-// setting is a file of a control group and what to write there.
-type setting struct{ file, value string }
-
-// settings returns what g asks for. A job dies as a whole whenever the kernel kills a process of it for memory: what is left
-// of it would only wait for the others.
-func settings(g *plan.Cgroup) []setting {
-	all := []setting{{oomGroup, "1"}}
-	add := func(file string, n uint64) {
-		if n > 0 {
-			all = append(all, setting{file, strconv.FormatUint(n, 10)})
-		}
-	}
-	add("memory.high", g.MemoryHigh)
-	add("memory.max", g.MemoryMax)
-	if g.MemoryMax > 0 {
-		all = append(all, setting{swapMax, "0"})
-	}
-	add("pids.max", g.PidsMax)
-	if g.CPUWeight != plan.WeightSlot {
-		add("cpu.weight", g.CPUWeight)
-	}
-	if g.IOWeight > 0 {
-		all = append(all, setting{ioWeight, fmt.Sprint(g.IOWeight)}, setting{bfqWeight, fmt.Sprint(min(g.IOWeight, bfqMax))})
-	}
-	return all
-}
-
-// Files that are not everywhere: without swap, without the controller of memory, without that of processors, and of two ways to share
-// disks.
-const (
-	swapMax   = "memory.swap.max"
-	oomGroup  = "memory.oom.group"
-	cpus      = "cpuset.cpus"
-	ioWeight  = "io.weight"
-	bfqWeight = "io.bfq.weight"
-)
-
-// bfqMax is the largest io.bfq.weight.
-const bfqMax = 1000
-
-func writeGroup(dir, file, value string) error {
-	path := filepath.Join(dir, file)
-	err := os.WriteFile(path, []byte(value), 0o644)
-	if err != nil && slices.Contains([]string{swapMax, oomGroup, cpus, ioWeight, bfqWeight}, file) && !exists(path) {
-		return nil
-	}
-	return err
-}
 
 // enterCgroup makes the attempt's control group and opens it, for children to be started in.
 func (a *attempt) enterCgroup() *failure {
@@ -135,15 +42,6 @@ func (a *attempt) enterCgroup() *failure {
 	return nil
 }
 
-// keepOn lets no process of a group leave the processors. The memory next to them is not set (cpuset.mems): a job would be killed while
-// other nodes have some, and the kernel prefers the nearest anyway.
-func keepOn(group string, processors []int) error {
-	if len(processors) == 0 {
-		return nil
-	}
-	return writeGroup(group, cpus, strings.ReplaceAll(strings.Trim(fmt.Sprint(processors), "[]"), " ", ","))
-}
-
 // freeze suspends all processes of the attempt at once, also those that a signal does not reach. False: it has no group.
 func (a *attempt) freeze() bool {
 	a.frozen = a.cgroup >= 0 && writeGroup(a.plan.Cgroup.Path, freezeFile, "1") == nil
@@ -165,17 +63,17 @@ func (a *attempt) thaw() bool {
 const freezeFile = "cgroup.freeze"
 
 // group returns what the attempt's control group has used; nothing without one.
-func (a *attempt) group() groupUsage {
+func (a *attempt) group() procfs.GroupUsage {
 	if a.cgroup < 0 {
-		return groupUsage{}
+		return procfs.GroupUsage{}
 	}
-	return readUsage(a.plan.Cgroup.Path)
+	return procfs.ReadGroupUsage(a.plan.Cgroup.Path)
 }
 
 // ended returns what the job has used at its end. What it has in memory matters only beside what it was seen with: most jobs are short.
-func (a *attempt) ended() groupUsage {
+func (a *attempt) ended() procfs.GroupUsage {
 	if a.cgroup >= 0 && !a.used.wasSampled() {
-		return readSpent(a.plan.Cgroup.Path)
+		return procfs.ReadGroupSpent(a.plan.Cgroup.Path)
 	}
 	return a.group()
 }
@@ -187,7 +85,7 @@ func (a *attempt) leaveCgroup() {
 		return
 	}
 	group := a.plan.Cgroup.Path
-	if populated, err := readGroup(group, "cgroup.events"); err != nil || !bytes.Contains(populated, []byte("populated 0\n")) {
+	if populated, err := procfs.ReadGroupFile(group, "cgroup.events"); err != nil || !bytes.Contains(populated, []byte("populated 0\n")) {
 		a.k.reaper.claim(a, membersOf(group))
 		killCgroup(group)
 	}
@@ -197,25 +95,44 @@ func (a *attempt) leaveCgroup() {
 	}
 }
 
-func killCgroup(path string) error { return writeGroup(path, "cgroup.kill", "1") }
+// devicesPause is how long a device file that is made while a job runs may be open to it.
+const devicesPause = 250 * time.Millisecond
 
-func membersOf(path string) []int {
-	b, _ := os.ReadFile(path + "/cgroup.procs")
-	return parsePids(b)
-}
-
-// dropCgroup removes an emptied control group, and that of its job if it was the last of it. The kernel may take a moment to
-// notice that its last process is gone.
-func dropCgroup(path, job string) {
-	if path == "" {
-		return
+// closeDevices closes those device files to the attempt that are there, and has those that are made later, or anew with other numbers, closed
+// until devicesOver is closed: a driver may make its files when they are first used.
+func (a *attempt) closeDevices() error {
+	devices, group := a.plan.Devices, a.plan.Cgroup.Path
+	if len(devices) == 0 {
+		return nil
 	}
-	for deadline := time.Now().Add(sweepPatience); syscall.Rmdir(path) == syscall.EBUSY && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
+	rules := rulesOf(devices)
+	if err := confine(group, rules); err != nil {
+		return err
 	}
-	if job != "" {
-		jobGroups.Lock()
-		defer jobGroups.Unlock()
-		syscall.Rmdir(job)
-	}
+	over := make(chan struct{})
+	a.devicesOver = over
+	go func() {
+		tick := time.NewTicker(devicesPause)
+		defer tick.Stop()
+		said := false
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+			}
+			fresh := slices.DeleteFunc(rulesOf(devices), func(r rule) bool { return slices.Contains(rules, r) })
+			if len(fresh) == 0 {
+				continue
+			}
+			err := confine(group, fresh) // beside those that hold: all must allow
+			if err == nil {
+				rules = append(rules, fresh...)
+			} else if !said && exists(group) {
+				said = true
+				a.k.logf("%s: a device that has appeared stays open to the job: %v", a.key, err)
+			}
+		}
+	}()
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 )
 
 // Limits of attempts that run are changed between two of their orders: the goroutine of the attempt does it. What it has done is in its
@@ -113,10 +114,10 @@ func (a *attempt) exceeds(c *plan.Change) string {
 	below := func(was, is, used uint64) bool { return is > 0 && is != was && used > is }
 	if a.cgroup >= 0 {
 		dir := g.Limited()
-		if used := readUsage(dir).memory; below(g.MemoryMax, c.MemoryMax, used) || below(g.MemoryHigh, c.MemoryHigh, used) {
+		if used := procfs.ReadGroupUsage(dir).Memory; below(g.MemoryMax, c.MemoryMax, used) || below(g.MemoryHigh, c.MemoryHigh, used) {
 			return fmt.Sprintf("it uses %s of memory", size(used))
 		}
-		if used := readNumber(dir, "pids.current"); below(g.PidsMax, c.PidsMax, used) {
+		if used := procfs.ReadGroupNumber(dir, "pids.current"); below(g.PidsMax, c.PidsMax, used) {
 			return fmt.Sprintf("it uses %d processes and threads", used)
 		}
 	}
@@ -188,17 +189,17 @@ func (a *attempt) setRlimits(was, now []plan.Rlimit) error {
 		done, front := map[int]uint64{}, a.used.inFront()
 		for range rlimitRounds {
 			fresh, failed := false, error(nil)
-			set := func(s stat) {
-				if s.pid == front || done[s.pid] == s.start {
+			set := func(s procfs.Stat) {
+				if s.PID == front || done[s.PID] == s.Start {
 					return
 				}
-				done[s.pid], fresh = s.start, true
-				if err := unix.Prlimit(s.pid, ulimits[resource].resource, &want, nil); err != nil && err != unix.ESRCH && failed == nil {
-					failed = fmt.Errorf("limit of %s of process %d: %w", resource, s.pid, err)
+				done[s.PID], fresh = s.Start, true
+				if err := unix.Prlimit(s.PID, ulimits[resource].resource, &want, nil); err != nil && err != unix.ESRCH && failed == nil {
+					failed = fmt.Errorf("limit of %s of process %d: %w", resource, s.PID, err)
 				}
 			}
 			roots, _ := a.k.reaper.found(a)
-			descend(roots, set)
+			procfs.WalkTree(roots, set)
 			if failed != nil {
 				return failed
 			}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -318,4 +320,25 @@ func (k *Client) Close() error {
 	k.out.close()
 	<-k.gone
 	return nil
+}
+
+// Adopt makes the parent of this process part of the newest job of a user that runs under the shepherd of dir, and returns that. It
+// starts no shepherd: without one no job runs.
+func Adopt(ctx context.Context, dir string, uid uint32, parent int) (report.Attempt, error) {
+	c, err := dial(ctx, dir)
+	switch {
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ECONNREFUSED):
+		return report.Attempt{}, errors.New("no job runs on this host")
+	case err != nil:
+		return report.Attempt{}, err
+	}
+	// Who chooses the directory by a variable must not answer in place of the shepherd.
+	if peer, err := credentialsOf(c.(*net.UnixConn)); err != nil || peer.Uid != 0 && int(peer.Uid) != os.Geteuid() {
+		c.Close()
+		return report.Attempt{}, fmt.Errorf("%s: no shepherd of root answers", dir)
+	}
+	k := open(c, Options{Dir: dir})
+	defer k.Close()
+	r, err := k.call(ctx, request{Verb: verbAdopt, UID: uid, Pid: parent})
+	return r.Joined, err
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
@@ -25,8 +26,8 @@ func (h *host) signal(s report.SignalKind, job int) {
 }
 
 func stopped(pid int) bool {
-	s, ok := readStat(pid)
-	return ok && s.state == 'T'
+	s, ok := procfs.ReadStat(pid)
+	return ok && s.State == 'T'
 }
 
 // Attempts that have ended or are unknown are reported as gone, and signals that the shepherd does not know as an error.
@@ -45,7 +46,7 @@ func TestSuspendResumeTerminate(t *testing.T) {
 	h.start(h.plan(1, "sleep 100 & setsid sleep 100 & echo $! ; wait"))
 	daemon := h.pidIn(1)
 	pid := h.await(1, plan.Running).Pid
-	h.until("the daemon has its own session", func() bool { s, _ := readStat(daemon); return s.session == daemon })
+	h.until("the daemon has its own session", func() bool { s, _ := procfs.ReadStat(daemon); return s.Session == daemon })
 	h.signal(report.Suspend, 1)
 	h.awaitSuspended(1)
 	h.until("the job and its daemon stop", func() bool { return stopped(pid) && stopped(daemon) })
@@ -540,8 +541,8 @@ func TestManyShortTasks(t *testing.T) {
 	if err := h.k.Forget(h.ctx, keys...); err != nil {
 		t.Fatal(err)
 	}
-	s, _ := readStat(shepherdPid(h.dir))
-	want(t, "children of the shepherd", len(children(s)), 0)
+	s, _ := procfs.ReadStat(shepherdPid(h.dir))
+	want(t, "children of the shepherd", len(procfs.ChildrenOf(s)), 0)
 	entries, _ := filepath.Glob(filepath.Join(h.dir, "spool.*"))
 	want(t, "spool directories", len(entries), 0)
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 	"syscall"
-	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -46,48 +45,6 @@ func rulesOf(devices []grid.Device) (rules []rule) {
 		}
 	}
 	return rules
-}
-
-// devicesPause is how long a device file that is made while a job runs may be open to it.
-const devicesPause = 250 * time.Millisecond
-
-// closeDevices closes those device files to the attempt that are there, and has those that are made later, or anew with other numbers, closed
-// until devicesOver is closed: a driver may make its files when they are first used.
-func (a *attempt) closeDevices() error {
-	devices, group := a.plan.Devices, a.plan.Cgroup.Path
-	if len(devices) == 0 {
-		return nil
-	}
-	rules := rulesOf(devices)
-	if err := confine(group, rules); err != nil {
-		return err
-	}
-	over := make(chan struct{})
-	a.devicesOver = over
-	go func() {
-		tick := time.NewTicker(devicesPause)
-		defer tick.Stop()
-		said := false
-		for {
-			select {
-			case <-over:
-				return
-			case <-tick.C:
-			}
-			fresh := slices.DeleteFunc(rulesOf(devices), func(r rule) bool { return slices.Contains(rules, r) })
-			if len(fresh) == 0 {
-				continue
-			}
-			err := confine(group, fresh) // beside those that hold: all must allow
-			if err == nil {
-				rules = append(rules, fresh...)
-			} else if !said && exists(group) {
-				said = true
-				a.k.logf("%s: a device that has appeared stays open to the job: %v", a.key, err)
-			}
-		}
-	}()
-	return nil
 }
 
 func deviceAt(path string) (d device, ok bool) {

@@ -11,43 +11,44 @@
 //
 // Files, in the order to read them:
 //
-//	client.go   Connect and the Client it returns: execd's side of the socket
-//	wire.go     the messages between the two, and how they are sent
-//	fields.go   the fields of messages and journal records, written with pkg/wire
-//	run.go      Run: the shepherd process, its lock and its socket, start and end
-//	serve.go    its answers to requests
-//	attempt.go  the life of one attempt, one goroutine each, from the first file to the last removal
-//	prepare.go  spool directory, TMPDIR, output files, opened with the owner's rights
-//	turns.go    how many attempts prepare and fork at a time: owners take turns
-//	shared.go   one run of a function for all who call it at the same time
-//	underway.go waits for what has begun, and holds up nothing that begins meanwhile
-//	slow.go     paths of users that may block the process that opens them
-//	fork.go     the fork itself; limits that must be set in the child, processors that it inherits
-//	careful.go  the start of what may block: a child opens the files and becomes the program
-//	reader.go   parts of output files: a child reads them as the job's owner
-//	oom.go      jobs end before daemons when the host is out of memory
-//	spool.go    the files that prologs, epilogs and wrappers read
-//	environment.go the one that later steps have from earlier ones
-//	reap.go     every wait in one place; what a finished step left over is found and killed
-//	owner.go    whose process an orphan is
-//	delegate.go the control groups that may be made: the shepherd's, and that of all jobs
-//	cgroup.go   the control group of an attempt, where one may be had
-//	adopt.go    log-ins that join a job
-//	change.go   other limits for attempts that run
-//	devices.go  device files that are closed to an attempt
-//	cause.go    why a job ended
-//	signal.go   suspend, resume, terminate, notify
-//	ckpt.go     checkpoints by the clock, and the one before a job continues on another host
-//	groupusage.go what the kernel counts for a control group
-//	usage.go    sampling; limits over the whole job
-//	proc.go     reading /proc
-//	journal.go  the append-only file, its group commit and its compaction; the bytes are described in tools/manual/formats.md
-//	removetree.go removal of a directory, however deep it is
-//	left.go     what could not be removed when its attempt was over
-//	recover.go  attempts of a shepherd that died
+//	client.go       Connect and the Client it returns: execd's side of the socket
+//	rundir.go       names in the shepherd's directory, and who is at the other end of its socket
+//	wire.go         the messages between the two, and how they are sent
+//	fields.go       the fields of messages and journal records, written with pkg/wire
+//	run.go          Run: the shepherd process, its lock and its socket, start and end; how many attempts start at a time
+//	serve.go        its answers to requests
+//	attempt.go      the life of one attempt, one goroutine each, from the first file to the last removal
+//	failure.go      why it failed
+//	prepare.go      spool directory, TMPDIR, output files; streams.go opens these
+//	asowner.go      what is done with the owner's rights
+//	shared.go       one run of a function for all who call it at the same time
+//	underway.go     waits for what has begun, and holds up nothing that begins meanwhile
+//	slow.go         paths of users that may block the process that opens them; trusted.go those that cannot
+//	fork.go         the fork itself; processors that the child inherits; ulimits.go limits that must be set in it
+//	careful.go      the start of what may block; errand.go the child that opens the files and becomes the program
+//	reader.go       parts of output files: a child reads them as the job's owner
+//	oom.go          jobs end before daemons when the host is out of memory
+//	spool.go        the files that prologs, epilogs and wrappers read
+//	environment.go  the one that later steps have from earlier ones
+//	reap.go         every wait in one place; what a finished step left over is found and killed
+//	owner.go        whose process an orphan is; marker.go the variable that distinguishes them
+//	delegate.go     how the shepherd's control group is divided; hostgroup.go the one of all attempts of an execd
+//	cgroup.go       the control group of an attempt, where one may be had; cgroupfs.go what is written there
+//	adopt.go        log-ins that join a job
+//	change.go       other limits for attempts that run
+//	devices.go      device files that are closed to an attempt
+//	cause.go        why a job ended
+//	alarms.go       orders to an attempt, and those that are due later
+//	signal.go       suspend, resume, terminate, notify
+//	ckpt.go         checkpoints by the clock, and the one before a job continues on another host
+//	meter.go        what an attempt has used; usage.go samples it: limits over the whole job
+//	journal.go      the append-only file, its group commit and its compaction; the bytes are described in tools/manual/formats.md
+//	leavings.go     what an attempt leaves, and its removal; removetree.go that of a directory, however deep it is
+//	left.go         what could not be removed when its attempt was over
+//	recover.go      attempts of a shepherd that died
 //
-// The package knows processes, files and signals. It must not know queues, job states or policies: whether an exit
-// status of 99 means "again" is decided by the reader of the Ended record. The plan says what to do, never why.
+// The package knows processes, files and signals; /proc and the counters of control groups are read by execd/procfs. It must
+// not know queues, job states or policies: whether an exit status of 99 means "again" is decided by the reader of the Ended record. The plan says what to do, never why.
 //
 // What it is given and what it reports is in execd/plan, the failure codes in pkg/report.
 //

@@ -3,7 +3,6 @@ package shepherd
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -109,7 +108,7 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 			at, noDir = enter(n.dir)
 		}
 		noFile = canRun(program)
-		plain = (n.dir == "" || at.plain) && noFile == nil && k.trusted(n.path)
+		plain = (n.dir == "" || at.plain) && noFile == nil && k.trusted.contains(n.path)
 	}, leave)
 	if failed != nil {
 		return nil, failed
@@ -244,17 +243,6 @@ func (k *shepherd) cannotEnter(dir string, o *plan.Owner) *failure {
 	return nil
 }
 
-func canRun(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return err.(*os.PathError).Err
-	case info.IsDir() || info.Mode()&0o111 == 0:
-		return syscall.EACCES
-	}
-	return nil
-}
-
 // usualUmask is the shepherd's own, which its children inherit.
 const usualUmask = 0o22
 
@@ -302,46 +290,4 @@ func (a *attempt) bound(f func()) {
 		return // the thread ends with its goroutine
 	}
 	runtime.UnlockOSThread()
-}
-
-// ulimits are the options of sh(1) ulimit and their units, in bytes where a resource is measured in them. A second option
-// is what another shell calls the same.
-var ulimits = [...]struct {
-	options  []string
-	unit     uint64
-	resource int
-}{
-	plan.CPU: {[]string{"-t"}, 1, unix.RLIMIT_CPU}, plan.FSize: {[]string{"-f"}, 512, unix.RLIMIT_FSIZE},
-	plan.Data: {[]string{"-d"}, 1024, unix.RLIMIT_DATA}, plan.Stack: {[]string{"-s"}, 1024, unix.RLIMIT_STACK},
-	plan.Core: {[]string{"-c"}, 512, unix.RLIMIT_CORE}, plan.RSS: {[]string{"-m"}, 1024, unix.RLIMIT_RSS},
-	plan.VMem: {[]string{"-v"}, 1024, unix.RLIMIT_AS}, plan.NoFile: {[]string{"-n"}, 1, unix.RLIMIT_NOFILE},
-	plan.NProc: {[]string{"-u", "-p"}, 1, unix.RLIMIT_NPROC}, plan.MemLock: {[]string{"-l"}, 1024, unix.RLIMIT_MEMLOCK},
-	plan.Locks: {[]string{"-x", "-w"}, 1, unix.RLIMIT_LOCKS},
-}
-
-// ulimit returns the beginning of a shell script that sets the limits. A hard limit above the shepherd's own is cut to that.
-func ulimit(limits []plan.Rlimit) string {
-	var script strings.Builder
-	for _, l := range limits {
-		u := ulimits[l.Resource]
-		var own unix.Rlimit
-		unix.Getrlimit(u.resource, &own)
-		hard := min(l.Hard, own.Max)
-		soft := min(l.Soft, hard)
-		for i, option := range u.options {
-			fmt.Fprintf(&script, "{ ulimit %s %s && ulimit -S %s %s; } ", option, inUnits(hard, u.unit), option, inUnits(soft, u.unit))
-			if i < len(u.options)-1 {
-				script.WriteString("2>/dev/null || ")
-			}
-		}
-		script.WriteString("&& ")
-	}
-	return script.String()
-}
-
-func inUnits(n, unit uint64) string {
-	if n == plan.Infinity {
-		return "unlimited"
-	}
-	return strconv.FormatUint(n/unit, 10)
 }

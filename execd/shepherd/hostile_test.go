@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -66,7 +67,7 @@ func (h *host) fifo(o plan.Owner, name string) string {
 func TestFIFOsHoldUpNoOthers(t *testing.T) {
 	h := hostOfUsers(t)
 	in, out := h.fifo(mallory, "in"), h.fifo(mallory, "out")
-	const n = turnsMax + 6
+	const n = startsMax + 6
 	var plans []plan.Plan
 	for job := 1; job <= n; job++ {
 		p := h.by(mallory, h.plan(job, "cat"))
@@ -304,44 +305,54 @@ func TestMaxRSS(t *testing.T) {
 
 // Owners take turns: a start does not wait for all that another owner has begun.
 func TestTurns(t *testing.T) {
-	turns := newTurns(turnsMax, turnsEach)
-	for range turnsEach {
-		turns.acquire(1)
+	starting := newStartPlaces()
+	var mu sync.Mutex
+	leave := map[uint32][]func(){}
+	enter := func(owner uint32) {
+		f := awaitPlace(starting, owner)
+		mu.Lock()
+		defer mu.Unlock()
+		leave[owner] = append(leave[owner], f)
+	}
+	release := func(owner uint32) {
+		mu.Lock()
+		f := leave[owner][0]
+		leave[owner] = leave[owner][1:]
+		mu.Unlock()
+		f()
+	}
+	for range startsEach {
+		enter(1)
 	}
 	order := make(chan uint32, 100)
 	queue := func(owner uint32) {
-		n := func() int {
-			turns.mu.Lock()
-			defer turns.mu.Unlock()
-			return len(turns.waiting[owner])
-		}
-		before := n()
+		before := starting.Queued()
 		go func() {
-			turns.acquire(owner)
+			enter(owner)
 			order <- owner
 		}()
-		polltest.Until(t, "the owner waits", polltest.Patience, func() (bool, string) { return n() != before, "" })
+		polltest.Until(t, "the owner waits", polltest.Patience, func() (bool, string) { return starting.Queued() != before, "" })
 	}
 	for range 3 {
 		queue(1)
 	}
-	for range turnsMax - turnsEach {
-		turns.acquire(2)
+	for range startsMax - startsEach {
+		enter(2)
 	}
 	queue(2)
 	queue(2)
 	for range 5 {
-		turns.release(1)
+		release(1)
 	}
 	var got []uint32
 	for range 5 {
 		got = append(got, <-order)
 	}
-	want(t, "the last two are of the first owner", fmt.Sprint(len(got)), "5")
+	want(t, "all five have begun", fmt.Sprint(len(got)), "5")
 	for _, owner := range []uint32{1, 2} {
-		for turns.taken[owner] > 0 {
-			turns.release(owner)
+		for len(leave[owner]) > 0 {
+			release(owner)
 		}
 	}
-	want(t, "all are free again", turns.free, turnsMax)
+	want(t, "all are free again", starting.Count(), 0)
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
@@ -387,14 +388,14 @@ func TestKernelChange(t *testing.T) {
 	h.start(p)
 	h.await(1, plan.Running)
 	dir := p.Cgroup.Path
-	h.until("it has its memory", func() bool { return readUsage(dir).memory > 38<<20 })
+	h.until("it has its memory", func() bool { return procfs.ReadGroupUsage(dir).Memory > 38<<20 })
 	version := uint32(0)
 	change := func(memory, pids uint64) string {
 		version++
 		return h.change(1, plan.Change{Limits: plan.Limits{Version: version}, MemoryMax: memory, PidsMax: pids})
 	}
 	limits := func() string {
-		return fmt.Sprint(readNumber(dir, "memory.max")>>20, " ", readNumber(dir, "pids.max"))
+		return fmt.Sprint(procfs.ReadGroupNumber(dir, "memory.max")>>20, " ", procfs.ReadGroupNumber(dir, "pids.max"))
 	}
 	want(t, "raised", change(200<<20, 60), "")
 	want(t, "limits", limits(), "200 60")

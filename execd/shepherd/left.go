@@ -1,34 +1,7 @@
 package shepherd
 
-import "slices"
-
 // What an attempt leaves cannot always be removed when it is over: the file system is read-only, or not there. The shepherd
 // journals the paths and tries again, and so does the next one.
-
-// What is left is tried again after leftFirst samples, a second each, then after twice as many, at most after leftLast.
-const (
-	leftFirst = 2
-	leftLast  = 60
-)
-
-// retry counts the samples until what is left is tried again.
-type retry struct{ rest, pause int }
-
-// comeSoon has the next one come soon: something new is left.
-func (r *retry) comeSoon() { r.rest, r.pause = leftFirst, leftFirst }
-
-// countSample counts a sample, and reports whether it is time.
-func (r *retry) countSample() bool {
-	if r.rest--; r.rest > 0 {
-		return false
-	}
-	r.pause = min(2*max(r.pause, leftFirst), leftLast)
-	r.rest = r.pause
-	return true
-}
-
-// leftMax bounds the paths that are tried again: jobs that leave what cannot be removed must not cost more and more.
-const leftMax = 1000
 
 // stays records what could not be removed.
 func (k *shepherd) stays(paths []string) {
@@ -71,14 +44,4 @@ func (k *shepherd) oldestLeft() (path string, ok bool) {
 	}
 	path, k.left = k.left[0], k.left[1:]
 	return path, true
-}
-
-func newest(paths []string) []string { return paths[max(0, len(paths)-leftMax):] }
-
-// without leaves out the paths of an attempt that begins: they are its own now.
-func without(paths, taken []string) []string {
-	if len(paths) == 0 {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return slices.Contains(taken, path) })
 }

@@ -1,14 +1,13 @@
 package shepherd
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 )
 
 // Which attempt an orphan belongs to is decided from what only the kernel can say: its control group, its session, its user ids and its
@@ -33,7 +32,7 @@ const looksMax = 3
 // session is that of a step.
 type session struct {
 	of    *attempt
-	ended uint64 // when its leader had ended, on the clock of stat.start; 0: it lives. After that another process can get its id.
+	ended uint64 // when its leader had ended, on the clock of stat.Start; 0: it lives. After that another process can get its id.
 }
 
 // runsAs reports whether the attempt has steps that run as a user.
@@ -42,14 +41,14 @@ func (a *attempt) runsAs(uid uint32) bool {
 }
 
 // classify makes a child of the shepherd that it did not fork an orphan. Called with mu held, when all forks that may have made it are over.
-func (r *reaper) classify(s stat) {
-	if s.parent != os.Getpid() {
+func (r *reaper) classify(s procfs.Stat) {
+	if s.Parent != os.Getpid() {
 		return
 	}
-	o := &orphan{start: s.start, session: s.session, user: userOf(s.pid)}
-	r.orphans[s.pid] = o
-	r.ownerless[s.pid] = o
-	r.decide(s.pid, o)
+	o := &orphan{start: s.Start, session: s.Session, user: procfs.UserOf(s.PID)}
+	r.orphans[s.PID] = o
+	r.ownerless[s.PID] = o
+	r.decide(s.PID, o)
 }
 
 // decide finds the owner of an orphan. One that no living attempt can have started is killed. A dead one is in its control group until it is
@@ -178,35 +177,6 @@ func (r *reaper) findMarkers(a *attempt) {
 		}
 	}
 }
-
-// environMax bounds how much of an environment is read, in bytes.
-const environMax = 256 << 10
-
-// spoolOf returns the SGE_JOB_SPOOL_DIR in the environment of a process, "" when there is none within the size of buf or when it may not be
-// read. It is the process's own word.
-func spoolOf(pid int, buf []byte) string {
-	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	n := 0
-	for n < len(buf) {
-		more, err := f.Read(buf[n:])
-		if n += more; err != nil {
-			break
-		}
-	}
-	for v := range bytes.SplitSeq(buf[:n], []byte{0}) {
-		if spool, ok := bytes.CutPrefix(v, []byte(spoolVariable)); ok {
-			return string(spool)
-		}
-	}
-	return ""
-}
-
-// spoolVariable is the entry of the environment that marks the processes of an attempt.
-const spoolVariable = "SGE_JOB_SPOOL_DIR="
 
 // usersOf returns the users of the steps of a plan, the owner first.
 func usersOf(p *plan.Plan) []uint32 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -92,16 +93,16 @@ func TestOwnerBySession(t *testing.T) {
 	defer stranger.Wait()
 	defer stranger.Process.Kill()
 	pid := stranger.Process.Pid
-	s, _ := readStat(pid)
+	s, _ := procfs.ReadStat(pid)
 	a := &attempt{users: []uint32{honest.UID}, plan: plan.Plan{Spool: "/spool"}}
 	for _, c := range []struct {
 		ended uint64
 		owner *attempt
 		lives bool
-	}{{0, a, true}, {s.start + 1, a, true}, {s.start, nil, false}} {
+	}{{0, a, true}, {s.Start + 1, a, true}, {s.Start, nil, false}} {
 		r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: map[string]*attempt{"/spool": a}, sessions: map[int]session{pid: {a, c.ended}}}
 		classifyPID(t, r, pid)
-		want(t, fmt.Sprintf("owner, the leader ended at %d, the process began at %d", c.ended, s.start), r.orphans[pid].owner, c.owner)
+		want(t, fmt.Sprintf("owner, the leader ended at %d, the process began at %d", c.ended, s.Start), r.orphans[pid].owner, c.owner)
 	}
 	stranger.Wait()
 	want(t, "alive", alive(pid), false)
@@ -168,7 +169,7 @@ func TestMarkersAreBounded(t *testing.T) {
 
 func classifyPID(t *testing.T, r *reaper, pid int) {
 	t.Helper()
-	s, ok := readStat(pid)
+	s, ok := procfs.ReadStat(pid)
 	if !ok {
 		t.Fatalf("no process %d", pid)
 	}

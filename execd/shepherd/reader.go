@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/wire"
@@ -119,11 +120,11 @@ func (r *Readers) readAs(ctx context.Context, o plan.Owner, what *Reading) repor
 	b, _ := io.ReadAll(io.LimitReader(out, pieceMax))
 	out.Close()
 	err = c.Wait()
-	var p report.Piece
+	p, damaged := codec.DecodePiece(b)
 	switch {
 	case err != nil:
 		return failed(err)
-	case unpack(b, &p, pieceFields) != nil || len(p.Data) > report.ReadMax || p.Refused > report.NotAllowed:
+	case damaged != nil || len(p.Data) > report.ReadMax || p.Refused > report.NotAllowed:
 		return failed("its reader has failed")
 	}
 	p.Text = grid.Printable(p.Text)
@@ -135,18 +136,6 @@ func readingFields(w *wire.Coder, r *Reading) {
 	outputFields(w, &r.File)
 	wire.Uns(w, &r.Offset)
 	wire.Uns(w, &r.Tail)
-	w.Close(m)
-}
-
-func pieceFields(w *wire.Coder, p *report.Piece) {
-	m := w.Open()
-	wire.Uns(w, &p.Refused)
-	w.Text(&p.Text)
-	w.Text(&p.Path)
-	wire.Uns(w, &p.Offset)
-	wire.Uns(w, &p.Size)
-	w.Bool(&p.Truncated)
-	w.Data(&p.Data)
 	w.Close(m)
 }
 
@@ -162,7 +151,7 @@ func runReader() error {
 	}
 	unix.Setpriority(unix.PRIO_PROCESS, 0, 19)
 	p := r.run()
-	_, err = os.Stdout.Write(pack(nil, &p, pieceFields))
+	_, err = os.Stdout.Write(codec.AppendPiece(nil, p))
 	return err
 }
 

@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/quill-grid/quill/execd/procfs"
 )
 
 // reaper does every wait of the shepherd and knows every process the shepherd is the parent of. There are two kinds:
@@ -53,13 +55,6 @@ type proc struct {
 	refused chan *failure // capacity 1
 	answer  *os.File      // where refused comes from
 	begun   chan struct{} // closed with refused
-}
-
-// outcome is how a process ended.
-type outcome struct {
-	status syscall.WaitStatus
-	usage  syscall.Rusage
-	time   time.Time
 }
 
 func newReaper(slow *Slowness) (*reaper, error) {
@@ -161,7 +156,7 @@ func (r *reaper) reap(pid int) {
 		r.mu.Lock()
 		p = r.procs[pid]
 		if p == nil && r.orphans[pid] == nil {
-			if s, ok := readStat(pid); ok {
+			if s, ok := procfs.ReadStat(pid); ok {
 				r.classify(s)
 			}
 		}
@@ -171,7 +166,7 @@ func (r *reaper) reap(pid int) {
 		syscall.Kill(-pid, syscall.SIGKILL)
 	}
 	if s, ok := r.sessions[pid]; ok {
-		r.sessions[pid] = session{s.of, uptimeTicks()}
+		r.sessions[pid] = session{s.of, procfs.UptimeTicks()}
 	}
 	var o outcome
 	_, err := syscall.Wait4(pid, &o.status, 0, &o.usage)
@@ -217,10 +212,10 @@ func (r *reaper) adoptAll() {
 	for batch := range slices.Chunk(strangers, adoptBatch) {
 		r.mu.Lock()
 		for _, s := range batch {
-			if r.procs[s.pid] != nil || r.orphans[s.pid] != nil {
+			if r.procs[s.PID] != nil || r.orphans[s.PID] != nil {
 				continue
 			}
-			if now, ok := readStat(s.pid); ok && now.start == s.start {
+			if now, ok := procfs.ReadStat(s.PID); ok && now.Start == s.Start {
 				r.classify(now)
 			}
 		}
@@ -232,13 +227,13 @@ func (r *reaper) adoptAll() {
 const adoptBatch = 100
 
 // strangers returns the shepherd's children that are neither procs nor orphans.
-func (r *reaper) strangers() (found []stat) {
+func (r *reaper) strangers() (found []procfs.Stat) {
 	pids := r.listChildren()
 	r.mu.Lock()
 	pids = slices.DeleteFunc(pids, func(pid int) bool { return r.procs[pid] != nil || r.orphans[pid] != nil })
 	r.mu.Unlock()
 	for _, pid := range pids {
-		if s, ok := readStat(pid); ok {
+		if s, ok := procfs.ReadStat(pid); ok {
 			found = append(found, s)
 		}
 	}
@@ -259,14 +254,14 @@ func (r *reaper) listChildren() (pids []int) {
 		}
 	}
 	for word := range bytes.FieldsSeq(b) {
-		pids = append(pids, int(parseUint(word)))
+		pids = append(pids, int(procfs.ParseUint(word)))
 	}
 	return pids
 }
 
 // enter makes a known before its first fork.
 func (r *reaper) enter(a *attempt) {
-	a.ticks = uptimeTicks()
+	a.ticks = procfs.UptimeTicks()
 	r.mu.Lock()
 	r.attempts[a.plan.Spool] = a
 	r.mu.Unlock()
@@ -369,9 +364,9 @@ func (r *reaper) signal(a *attempt, sig syscall.Signal) {
 		}
 	}
 	r.mu.Unlock()
-	descend(roots, func(s stat) {
-		if !groups[s.group] {
-			killExactly(s.pid, s.start, sig)
+	procfs.WalkTree(roots, func(s procfs.Stat) {
+		if !groups[s.Group] {
+			procfs.SignalExactly(s.PID, s.Start, sig)
 		}
 	})
 }

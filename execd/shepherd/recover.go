@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -56,7 +57,7 @@ func (k *shepherd) recover() ([]record, error) {
 		if b.Boot != k.boot {
 			lost.End.Text = "the host went down without shutdown of the job: power failure, crash or forced shutdown"
 		}
-		if left, why := k.removeFor(unknownOwner, b.Remove, sweepPatience); len(left) > 0 {
+		if left, why := k.removeFor(procfs.UnknownUser, b.Remove, sweepPatience); len(left) > 0 {
 			k.left = append(k.left, left...)
 			if why != nil {
 				lost.End.Left = why.Error()
@@ -67,7 +68,7 @@ func (k *shepherd) recover() ([]record, error) {
 		}
 		k.restore(&lost)
 	}
-	k.slow.Within(unknownOwner, sweepPatience, k.removeLeft, func() {})
+	k.slow.Within(procfs.UnknownUser, sweepPatience, k.removeLeft, func() {})
 	return k.records(), nil
 }
 
@@ -93,8 +94,8 @@ func (k *shepherd) records() []record {
 			continue
 		}
 		records = append(records, record{Begin: a.begin})
-		if s, ok := readStat(a.now.Pid); ok && a.now.Pid > 0 {
-			records = append(records, record{Seen: &seen{a.key, a.now.Pid, s.start}})
+		if s, ok := procfs.ReadStat(a.now.Pid); ok && a.now.Pid > 0 {
+			records = append(records, record{Seen: &seen{a.key, a.now.Pid, s.Start}})
 		}
 	}
 	return records
@@ -114,7 +115,7 @@ func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Atte
 			killCgroup(b.Cgroup)
 		}
 		if s := pids[key]; s != nil {
-			if now, ok := readStat(s.Pid); ok && now.start == s.Ticks {
+			if now, ok := procfs.ReadStat(s.Pid); ok && now.Start == s.Ticks {
 				sessions[s.Pid] = true
 			}
 		}
@@ -131,13 +132,13 @@ func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Atte
 			if err != nil || pid == os.Getpid() {
 				continue
 			}
-			s, ok := readStat(pid)
+			s, ok := procfs.ReadStat(pid)
 			switch {
-			case !ok || s.state == 'Z':
-			case sessions[s.session]:
+			case !ok || s.State == 'Z':
+			case sessions[s.Session]:
 				roots = append(roots, pid)
 			default:
-				uid := userOf(pid)
+				uid := procfs.UserOf(pid)
 				marked[uid] = append(marked[uid], pid)
 			}
 		}
@@ -147,7 +148,7 @@ func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Atte
 		if len(roots) == 0 {
 			return
 		}
-		descend(roots, func(s stat) { killExactly(s.pid, s.start, syscall.SIGKILL) })
+		procfs.WalkTree(roots, func(s procfs.Stat) { procfs.SignalExactly(s.PID, s.Start, syscall.SIGKILL) })
 	}
 }
 

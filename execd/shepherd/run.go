@@ -1,10 +1,12 @@
 package shepherd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log"
 	"maps"
+	"math"
 	"net"
 	"os"
 	"os/signal"
@@ -13,29 +15,16 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
+	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/report"
 )
-
-// Names in the shepherd's directory.
-const (
-	socketName  = "shepherd.sock"
-	lockName    = "shepherd.lock"
-	logName     = "shepherd.log"
-	journalName = "shepherd.journal"
-)
-
-// readyText is what a shepherd that serves writes to standard output before it closes it.
-const readyText = "ready\n"
-
-// heldText is what a shepherd writes there that ends at once because another one holds the directory.
-const heldText = "held\n"
 
 // shepherd is the state of the process. It has the attempts and the connections; an attempt runs itself.
 type shepherd struct {
@@ -47,11 +36,11 @@ type shepherd struct {
 	socketDir *os.File // the directory of the socket
 	journal   *journal // never call add with mu held: compaction takes mu
 	pid       string
-	starting  *turns
-	removals  *turns // of directories that are not empty
+	starting  *fair.Places // attempts that prepare files or fork
+	removals  *fair.Places // of directories that are not empty
 	slow      Slowness
-	trust     atomic.Pointer[trust] // the last one
-	quit      chan struct{}         // closed when it is time to go
+	trusted   trustedPrograms
+	quit      chan struct{} // closed when it is time to go
 	boot      string
 
 	mu          sync.Mutex
@@ -169,10 +158,10 @@ func newShepherd(dir string) (*shepherd, error) {
 	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // what we were started with is not for jobs
 	debug.SetGCPercent(gcPercent)
 	k := &shepherd{
-		dir: dir, jobs: -1, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: bootID(),
+		dir: dir, jobs: -1, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: procfs.BootID(), trusted: trustedPrograms{uid: uint32(os.Getuid())},
 		pid:      strconv.Itoa(os.Getpid()),
-		starting: newTurns(turnsMax, turnsEach),
-		removals: newTurns(removalsMax, removalsEach),
+		starting: newStartPlaces(),
+		removals: fair.NewPlaces("directories of jobs that are removed", fair.Limits{Total: removalsMax, User: removalsEach, Waiting: math.MaxInt}),
 		quit:     make(chan struct{}),
 		attempts: map[report.Attempt]*attempt{},
 		conns:    map[*conn]struct{}{},
@@ -195,6 +184,23 @@ func newShepherd(dir string) (*shepherd, error) {
 	}
 	k.journal, err = openJournal(filepath.Join(dir, journalName), records, k.records)
 	return k, err
+}
+
+// startsMax is how many attempts prepare files or fork at the same time, and startsEach how many of one owner: more would only
+// queue for the disk, each with a thread of its own. Owners take turns.
+const (
+	startsMax  = 64
+	startsEach = 48
+)
+
+func newStartPlaces() *fair.Places {
+	return fair.NewPlaces("attempts that start", fair.Limits{Total: startsMax, User: startsEach, Waiting: math.MaxInt})
+}
+
+// awaitPlace waits for one of the places, and returns what gives it back.
+func awaitPlace(p *fair.Places, owner uint32) (leave func()) {
+	leave, _ = p.Wait(context.Background(), fair.User{Name: strconv.FormatUint(uint64(owner), 10)}, 1) // any number may wait
+	return leave
 }
 
 // liftLimits gives jobs what a queue without limits promises, INFINITY, as far as this process may: what it was started
@@ -236,12 +242,6 @@ func (k *shepherd) listen() (net.Listener, error) {
 		return nil, err
 	}
 	return l, os.Chmod(path, 0o600)
-}
-
-// socketPath names the socket in an open directory. The address of a Unix socket
-// holds 108 bytes, which the directory's own path may be longer than.
-func socketPath(dir *os.File) string {
-	return filepath.Join("/proc/self/fd", strconv.Itoa(int(dir.Fd())), socketName)
 }
 
 // shutPatience is how long jobs may take to end when the host is shut down: their terminate_method, the time of -notify,
@@ -287,11 +287,6 @@ func (k *shepherd) stop(force bool) error {
 		again.Stop()
 	}
 	return nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return !os.IsNotExist(err)
 }
 
 // leave makes Run return, once.

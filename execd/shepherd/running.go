@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/quill-grid/quill/execd/procfs"
 )
 
 // Running returns the ids of the shepherds whose directories lie below one, in order. A child that such a process is about to
@@ -24,8 +26,8 @@ func Running(below string) (pids []int) {
 	}
 	all := slices.Clone(pids)
 	pids = slices.DeleteFunc(pids, func(pid int) bool {
-		s, ok := readStat(pid)
-		return !ok || slices.Contains(all, s.parent)
+		s, ok := procfs.ReadStat(pid)
+		return !ok || slices.Contains(all, s.Parent)
 	})
 	slices.Sort(pids)
 	return pids

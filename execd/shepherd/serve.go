@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -73,18 +71,6 @@ func (k *shepherd) accept(l net.Listener) {
 func (k *shepherd) trusts(c net.Conn) bool {
 	peer, err := credentialsOf(c.(*net.UnixConn))
 	return err == nil && (peer.Uid == 0 || peer.Uid == k.uid)
-}
-
-// credentialsOf returns the process at the other end of a connection.
-func credentialsOf(c *net.UnixConn) (peer *unix.Ucred, err error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	if e := raw.Control(func(fd uintptr) { peer, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil {
-		err = e
-	}
-	return peer, err
 }
 
 // conn is one execd.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/report"
 )
 
@@ -52,8 +53,8 @@ func BenchmarkShepherd(b *testing.B) {
 // spent is the processor time a process and the children it waited for have used, in microseconds. Unlike the wall clock
 // it does not say how busy the machine is with other things.
 func spent(pid int) float64 {
-	s, _ := readStat(pid)
-	return float64(ticks(s.user + s.sys).Microseconds())
+	s, _ := procfs.ReadStat(pid)
+	return float64(procfs.TicksToDuration(s.UserTicks + s.SysTicks).Microseconds())
 }
 
 func benchShepherd(b *testing.B, durable, files bool) {

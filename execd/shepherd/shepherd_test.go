@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
+	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/polltest"
@@ -200,8 +201,8 @@ func (h *host) until(what string, ok func() bool) {
 }
 
 func alive(pid int) bool {
-	s, ok := readStat(pid)
-	return ok && s.state != 'Z'
+	s, ok := procfs.ReadStat(pid)
+	return ok && s.State != 'Z'
 }
 
 func (h *host) pidIn(job int) int {

@@ -1,97 +1,14 @@
 package shepherd
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/report"
-)
-
-// alarms are orders to be executed later, soonest first.
-type alarms struct {
-	due   []alarm
-	timer *time.Timer
-}
-
-type alarm struct {
-	at    time.Time
-	order order
-}
-
-// after adds an alarm; none when d is 0.
-func (l *alarms) after(d time.Duration, o order) {
-	if d <= 0 {
-		return
-	}
-	at := time.Now().Add(d)
-	i := 0
-	for i < len(l.due) && !l.due[i].at.After(at) {
-		i++
-	}
-	l.due = append(l.due, alarm{})
-	copy(l.due[i+1:], l.due[i:])
-	l.due[i] = alarm{at, o}
-}
-
-// next fires when the first alarm is due; nil, which never does, when there is none.
-func (l *alarms) next() <-chan time.Time {
-	if len(l.due) == 0 {
-		return nil
-	}
-	if l.timer == nil {
-		l.timer = time.NewTimer(time.Until(l.due[0].at))
-	} else {
-		l.timer.Reset(time.Until(l.due[0].at))
-	}
-	return l.timer.C
-}
-
-func (l *alarms) removeFirst() order {
-	o := l.due[0].order
-	l.due = l.due[1:]
-	return o
-}
-
-// has reports whether an alarm for s is set.
-func (l *alarms) has(s action) bool {
-	return slices.ContainsFunc(l.due, func(a alarm) bool { return a.order.action == s })
-}
-
-// drop removes the alarms for s.
-func (l *alarms) drop(s action) {
-	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.order.action == s })
-}
-
-func (l *alarms) stop() {
-	if l.timer != nil {
-		l.timer.Stop()
-	}
-}
-
-// action is what an order asks for: a plain signal number, which goes to every process of the job at once, or one of the
-// negative constants here and in ckpt.go.
-type action int
-
-// Those that qmaster asks for by a report.SignalKind; they follow the plan's methods and its Notify.
-const (
-	suspend   = -action(report.Suspend)
-	resume    = -action(report.Resume)
-	terminate = -action(report.Terminate)
-	migrate   = -action(report.Migrate) // ends the attempt as report.FailedMigrated
-)
-
-const (
-	shutDown action = -10 // as terminate, by the shepherd itself: the host is shut down
-
-	// The second half of a suspend or terminate that was announced by a notification signal.
-	suspendNow   action = -11
-	terminateNow action = -12
 )
 
 // warn sends the signal that is configured, or the usual one.

@@ -190,16 +190,23 @@ func compareFair(manual string, found []shared) (out []string) {
 		return []string{"security.md has no table that begins with | what | place |"}
 	}
 	table, _, _ = strings.Cut(table, "\n\n")
-	rows, files := map[string][]string{}, map[string]bool{}
+	rows, files := map[string][]string{}, map[string]int{}
+	has := map[string]int{} // how many the code has, by file
 	for _, line := range strings.Split(table, "\n")[2:] {
 		cells := strings.Split(strings.Trim(line, "|"), "|")
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		file := strings.Trim(cells[1], "`")
-		rows[cells[0]], files[file] = cells, true
-		if !slices.ContainsFunc(found, func(s shared) bool { return s.file == file }) {
-			out = append(out, fmt.Sprintf("the table has %q in %s, where there is none", cells[0], file))
+		rows[cells[0]] = cells
+		files[file]++
+	}
+	for _, s := range found {
+		has[s.file]++
+	}
+	for name, cells := range rows {
+		if file := strings.Trim(cells[1], "`"); has[file] < files[file] {
+			out = append(out, fmt.Sprintf("the table has %q in %s, where there are %d and not %d", name, file, has[file], files[file]))
 		}
 	}
 	names := map[string]bool{}
@@ -210,7 +217,7 @@ func compareFair(manual string, found []shared) (out []string) {
 		names[s.name] = true
 		row := rows[s.name]
 		switch {
-		case s.name == "" && !files[s.file]:
+		case s.name == "" && files[s.file] == 0:
 			out = append(out, fmt.Sprintf("%s has a queue, pool or listener that the table of security.md does not have: bound it by user with pkg/fair, and add a row", s.file))
 		case s.name == "":
 		case row == nil || strings.Trim(row[1], "`") != s.file:

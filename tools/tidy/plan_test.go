@@ -124,6 +124,7 @@ var plan = []row{
 	{path: "pkg/submit", level: infrastructure,
 		imports: "pkg/grid pkg/gdi pkg/jsv pkg/switches pkg/userdb pkg/jsv/script",
 		modules: "github.com/kballard/go-shellquote"},
+	{path: "execd/procfs", level: infrastructure, modules: "golang.org/x/sys"},
 
 	{path: "qmaster", level: daemons,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core
@@ -135,7 +136,7 @@ var plan = []row{
 		imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/shipped pkg/clock pkg/metrics",
 		modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "execd/shepherd", level: daemons,
-		imports: "pkg/grid pkg/report execd/plan pkg/wire",
+		imports: "pkg/grid pkg/report execd/plan pkg/wire pkg/codec pkg/fair execd/procfs",
 		modules: "github.com/cilium/ebpf golang.org/x/sys"},
 	{path: "execd", level: daemons,
 		imports: `pkg/grid pkg/report pkg/topology execd/plan execd/core pkg/codec pkg/clock pkg/gpu pkg/userdb

@@ -1,0 +1,43 @@
+package shepherd
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/quill-grid/quill/pkg/report"
+)
+
+// failure is an error that knows its code of sge_status(5).
+type failure struct {
+	code   report.Failure
+	reason string
+	lack   bool // the host, or the shepherd, has not enough of something at present
+}
+
+func fail(code report.Failure, format string, args ...any) *failure {
+	return &failure{code: code, reason: fmt.Sprintf(format, args...)}
+}
+
+// failBy is fail for what err has caused. A lack is no fault of the job or the queue: the job is to be started again.
+func failBy(err error, code report.Failure, format string, args ...any) *failure {
+	f := fail(code, format, args...)
+	if f.lack = exhausted(err); f.lack && code != report.FailedBeforePEStop && code != report.FailedBeforeEpilog { // the job has run
+		f.code = report.FailedRestart
+	}
+	return f
+}
+
+// exhausted reports whether the machine, or this process, has not enough of something: no fault of the job.
+func exhausted(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EAGAIN) // processes
+}
+
+// errnoText returns the text of strerror(3) as Grid Engine prints it, with a capital.
+func errnoText(err error) string {
+	text := err.Error()
+	if text == "" {
+		return text
+	}
+	return string(text[0]&^0x20) + text[1:]
+}
