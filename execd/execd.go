@@ -122,15 +122,15 @@ type daemon struct {
 	core  *core.Core
 	inbox chan core.Input // from the goroutines around the loop
 
-	desk    *desk
-	uplink  *uplink
-	sampler *sampler
-	mailer  *mailer.Mailer
-	readers shepherd.Readers
-	lead    shepherd.Lead
-	epoch   atomic.Uint64 // of the qmaster that is followed
-	kept    chan struct{} // closed when no connection to the shepherd is attempted any more
-	locks   []*os.File
+	desk     *desk
+	uplink   *uplink
+	sampler  *sampler
+	mailer   *mailer.Mailer
+	readers  shepherd.Readers
+	priority shepherd.Priority
+	epoch    atomic.Uint64 // of the qmaster that is followed
+	kept     chan struct{} // closed when no connection to the shepherd is attempted any more
+	locks    []*os.File
 }
 
 func newDaemon(o Options) (*daemon, error) {
@@ -155,11 +155,11 @@ func newDaemon(o Options) (*daemon, error) {
 		Options: o, locks: locks, site: siteOf(o), inbox: make(chan core.Input, 64), kept: make(chan struct{}),
 		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano()), time.Local, o.Topology),
 	}
-	d.lead = shepherd.TakeLead()
-	d.readers.Lead = d.lead
+	d.priority = shepherd.RaisePriority()
+	d.readers.Priority = d.priority
 	if d.Connect == nil {
 		d.Connect = func(ctx context.Context) (Shepherd, error) {
-			return shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(dir), Program: o.Program, Unit: o.Unit, Durable: o.Durable, Lead: d.lead})
+			return shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(dir), Program: o.Program, Unit: o.Unit, Durable: o.Durable, Priority: d.priority})
 		}
 	}
 	if o.Conf.LoadReportTime == 0 {
@@ -169,7 +169,7 @@ func newDaemon(o Options) (*daemon, error) {
 	d.uplink = newUplink(d)
 	d.sampler = newSampler(d)
 	d.mailer = mailer.New(d.Logger)
-	d.mailer.Start = d.lead.Start
+	d.mailer.Start = d.priority.Start
 	return d, nil
 }
 

@@ -34,7 +34,7 @@ type sampler struct {
 
 func newSampler(d *daemon) *sampler {
 	s := &sampler{d: d, wake: make(chan struct{}, 1), done: make(chan struct{}), processors: d.Topology.Threads()}
-	s.sensors.log, s.sensors.lead = d.Logger, d.lead
+	s.sensors.log, s.sensors.priority = d.Logger, d.priority
 	return s
 }
 

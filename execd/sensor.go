@@ -26,11 +26,11 @@ const (
 
 // sensors are the running load sensors. They belong to the sampler's goroutine.
 type sensors struct {
-	log     hclog.Logger
-	lead    shepherd.Lead
-	running []*sensor
-	wanted  []string          // their paths
-	faults  map[string]string // by path: why a sensor has reported nothing
+	log      hclog.Logger
+	priority shepherd.Priority
+	running  []*sensor
+	wanted   []string          // their paths
+	faults   map[string]string // by path: why a sensor has reported nothing
 }
 
 // sensed is one value of a sensor: host:name:value.
@@ -72,7 +72,7 @@ func (l *sensors) setPaths(paths []string) {
 		if slices.ContainsFunc(l.running, func(s *sensor) bool { return s.path == p }) {
 			continue
 		}
-		s, err := startSensor(p, l.lead)
+		s, err := startSensor(p, l.priority)
 		if err != nil {
 			l.fault(p, "does not start: "+err.Error())
 			continue
@@ -175,7 +175,7 @@ func (l *sensors) quit() {
 	l.running = nil
 }
 
-func startSensor(path string, lead shepherd.Lead) (*sensor, error) {
+func startSensor(path string, lead shepherd.Priority) (*sensor, error) {
 	s := &sensor{path: path, modified: modified(path), reports: make(chan []sensed, 1), gone: make(chan struct{})}
 	s.cmd = exec.Command(path)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

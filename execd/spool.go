@@ -28,7 +28,7 @@ import (
 //	epoch                   of the qmaster that is followed: an older one is refused
 //	execd.lock              held by the execd that runs here
 
-func shepherdDir(dir string) string { return shepherd.Under(dir) }
+func shepherdDir(dir string) string { return shepherd.DirUnder(dir) }
 
 // makeSpool makes the host's directories and returns their locks, held until
 // they are closed.

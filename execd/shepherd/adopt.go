@@ -13,19 +13,19 @@ import (
 
 // A log-in of a user beside a job (ssh) is made part of it: its processes have the job's limits, count as the job's and end with it.
 
-// guest is a process that was adopted by an attempt without a control group.
-type guest struct {
+// adoptedProcess is a process that was adopted by an attempt without a control group.
+type adoptedProcess struct {
 	pid   int
 	start uint64
 }
 
-// adopt makes a process, and all that it starts from now on, part of the newest job of a user. It fails when none runs, or the
+// adoptProcess makes a process, and all that it starts from now on, part of the newest job of a user. It fails when none runs, or the
 // process is not the parent of the one that asks: another may have its id by then.
-func (k *shepherd) adopt(uid uint32, pid, asker int) (report.Attempt, error) {
+func (k *shepherd) adoptProcess(uid uint32, pid, asker int) (report.Attempt, error) {
 	if s, ok := procfs.ReadStat(asker); !ok || s.Parent != pid {
 		return report.Attempt{}, fmt.Errorf("process %d is not the parent of process %d", pid, asker)
 	}
-	a, in := k.newestOf(uid)
+	a, in := k.newestAttemptOf(uid)
 	if a == nil {
 		return report.Attempt{}, fmt.Errorf("no job of the user runs on this host")
 	}
@@ -35,7 +35,7 @@ func (k *shepherd) adopt(uid uint32, pid, asker int) (report.Attempt, error) {
 		return report.Attempt{}, fmt.Errorf("job %s has ended", a.key)
 	}
 	if in != "" {
-		if err := writeGroup(in, "cgroup.procs", strconv.Itoa(pid)); err != nil {
+		if err := writeGroupFile(in, "cgroup.procs", strconv.Itoa(pid)); err != nil {
 			return report.Attempt{}, fmt.Errorf("cannot join the control group of job %s: %w", a.key, err)
 		}
 		return a.key, nil
@@ -44,19 +44,19 @@ func (k *shepherd) adopt(uid uint32, pid, asker int) (report.Attempt, error) {
 	if !ok {
 		return report.Attempt{}, fmt.Errorf("process %d has ended", pid)
 	}
-	a.guests = append(a.guests, guest{pid, s.Start})
+	a.adopted = append(a.adopted, adoptedProcess{pid, s.Start})
 	return a.key, nil
 }
 
-// close lets no process join the attempt from now on.
-func (a *attempt) close() {
+// refuseAdoption lets no process join the attempt from now on.
+func (a *attempt) refuseAdoption() {
 	a.joining.Lock()
 	defer a.joining.Unlock()
 	a.closed = true
 }
 
-// newestOf returns the attempt of a user that began last of those that run, and its control group.
-func (k *shepherd) newestOf(uid uint32) (newest *attempt, group string) {
+// newestAttemptOf returns the attempt of a user that began last of those that run, and its control group.
+func (k *shepherd) newestAttemptOf(uid uint32) (newest *attempt, group string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, a := range k.attempts {
@@ -70,25 +70,25 @@ func (k *shepherd) newestOf(uid uint32) (newest *attempt, group string) {
 	return newest, group
 }
 
-// living returns the processes that a has adopted and that live, and forgets the others.
-func (a *attempt) living() (pids []int) {
+// livingAdopted returns the processes that a has adopted and that live, and forgets the others.
+func (a *attempt) livingAdopted() (pids []int) {
 	a.joining.Lock()
 	defer a.joining.Unlock()
-	a.guests = slices.DeleteFunc(a.guests, func(g guest) bool {
+	a.adopted = slices.DeleteFunc(a.adopted, func(g adoptedProcess) bool {
 		s, ok := procfs.ReadStat(g.pid)
 		return !ok || s.Start != g.start
 	})
-	for _, g := range a.guests {
+	for _, g := range a.adopted {
 		pids = append(pids, g.pid)
 	}
 	return pids
 }
 
-// dismiss ends what an attempt without a control group has adopted. Each process is stopped before its children are read: one that
+// killAdopted ends what an attempt without a control group has adopted. Each process is stopped before its children are read: one that
 // had ended would have none, and they would be found no more.
-func (a *attempt) dismiss() {
+func (a *attempt) killAdopted() {
 	var all []procfs.Stat
-	procfs.WalkTree(a.living(), func(s procfs.Stat) {
+	procfs.WalkTree(a.livingAdopted(), func(s procfs.Stat) {
 		procfs.SignalExactly(s.PID, s.Start, syscall.SIGSTOP)
 		all = append(all, s)
 	})

@@ -97,15 +97,15 @@ func TestAdopt(t *testing.T) {
 func TestAdoptTooLate(t *testing.T) {
 	a := &attempt{key: report.Attempt{Job: 7, Task: 1, N: 1}, plan: plan.Plan{Owner: plan.Owner{UID: 1001}}, now: plan.Status{State: plan.Running}}
 	k := &shepherd{attempts: map[report.Attempt]*attempt{a.key: a}}
-	if key, err := k.adopt(1001, os.Getppid(), os.Getpid()); err != nil || key != a.key || len(a.guests) != 1 {
-		t.Fatalf("joined %v, %v, guests %v", key, err, a.guests)
+	if key, err := k.adoptProcess(1001, os.Getppid(), os.Getpid()); err != nil || key != a.key || len(a.adopted) != 1 {
+		t.Fatalf("joined %v, %v, adopted %v", key, err, a.adopted)
 	}
-	a.guests = append(a.guests, guest{os.Getppid(), 1}) // of a process that had the id before
-	want(t, "living", fmt.Sprint(a.living()), fmt.Sprint([]int{os.Getppid()}))
-	want(t, "guests", len(a.guests), 1)
-	a.close()
-	if _, err := k.adopt(1001, os.Getppid(), os.Getpid()); err == nil || err.Error() != "job 7.1.1 has ended" || len(a.guests) != 1 {
-		t.Errorf("after the end: %v, guests %v", err, a.guests)
+	a.adopted = append(a.adopted, adoptedProcess{os.Getppid(), 1}) // of a process that had the id before
+	want(t, "living", fmt.Sprint(a.livingAdopted()), fmt.Sprint([]int{os.Getppid()}))
+	want(t, "adopted", len(a.adopted), 1)
+	a.refuseAdoption()
+	if _, err := k.adoptProcess(1001, os.Getppid(), os.Getpid()); err == nil || err.Error() != "job 7.1.1 has ended" || len(a.adopted) != 1 {
+		t.Errorf("after the end: %v, adopted %v", err, a.adopted)
 	}
 }
 

@@ -7,19 +7,19 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// alarms are orders to be executed later, soonest first.
+// alarms are requests to be executed later, soonest first.
 type alarms struct {
 	due   []alarm
 	timer *time.Timer
 }
 
 type alarm struct {
-	at    time.Time
-	order order
+	at      time.Time
+	request signalRequest
 }
 
-// after adds an alarm; none when d is 0.
-func (l *alarms) after(d time.Duration, o order) {
+// addAfter adds an alarm; none when d is 0.
+func (l *alarms) addAfter(d time.Duration, o signalRequest) {
 	if d <= 0 {
 		return
 	}
@@ -33,8 +33,8 @@ func (l *alarms) after(d time.Duration, o order) {
 	l.due[i] = alarm{at, o}
 }
 
-// next fires when the first alarm is due; nil, which never does, when there is none.
-func (l *alarms) next() <-chan time.Time {
+// nextDue fires when the first alarm is due; nil, which never does, when there is none.
+func (l *alarms) nextDue() <-chan time.Time {
 	if len(l.due) == 0 {
 		return nil
 	}
@@ -46,29 +46,29 @@ func (l *alarms) next() <-chan time.Time {
 	return l.timer.C
 }
 
-func (l *alarms) removeFirst() order {
-	o := l.due[0].order
+func (l *alarms) removeFirst() signalRequest {
+	o := l.due[0].request
 	l.due = l.due[1:]
 	return o
 }
 
-// has reports whether an alarm for s is set.
-func (l *alarms) has(s action) bool {
-	return slices.ContainsFunc(l.due, func(a alarm) bool { return a.order.action == s })
+// hasAction reports whether an alarm for s is set.
+func (l *alarms) hasAction(s action) bool {
+	return slices.ContainsFunc(l.due, func(a alarm) bool { return a.request.action == s })
 }
 
-// drop removes the alarms for s.
-func (l *alarms) drop(s action) {
-	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.order.action == s })
+// dropAction removes the alarms for s.
+func (l *alarms) dropAction(s action) {
+	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.request.action == s })
 }
 
-func (l *alarms) stop() {
+func (l *alarms) stopTimer() {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
 }
 
-// action is what an order asks for: a plain signal number, which goes to every process of the job at once, or one of the
+// action is what a request asks for: a plain signal number, which goes to every process of the job at once, or one of the
 // negative constants here and in ckpt.go.
 type action int
 
@@ -88,8 +88,8 @@ const (
 	terminateNow action = -12
 )
 
-// order is a signal on its way to an attempt; limit names the limit that made the shepherd send it, if one did.
-type order struct {
+// signalRequest is a signal on its way to an attempt; limit names the limit that made the shepherd send it, if one did.
+type signalRequest struct {
 	action action
 	limit  string
 }

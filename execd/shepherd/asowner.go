@@ -12,10 +12,10 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// openPlainly opens a file for a user in the shepherd's own process. Links in /proc lead to what the process itself has open, files of other
+// openWithoutMagicLinks opens a file for a user in the shepherd's own process. Links in /proc lead to what the process itself has open, files of other
 // users among them, past the directories around these: they are refused with EACCES, as everything is on a kernel before 5.6, which
 // cannot do that, and a file whose lease another process has to give back first, fcntl(2). A process of the user is to try then.
-func openPlainly(path string, flags int, mode uint32) (int, error) {
+func openWithoutMagicLinks(path string, flags int, mode uint32) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_NO_MAGICLINKS}
 	if flags&syscall.O_CREAT != 0 {
 		how.Mode = uint64(mode)

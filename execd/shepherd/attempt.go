@@ -21,8 +21,8 @@ type attempt struct {
 	users   []uint32 // of its steps, the owner first
 	limits  plan.Limits
 	durable bool
-	begin   *begin    // what its begin record says
-	plan    plan.Plan // emptied when over, under shepherd.mu
+	begin   *beginRecord // what its begin record says
+	plan    plan.Plan    // emptied when over, under shepherd.mu
 	env     []string
 	added   []string // to env, by steps of root and of the administrator
 	streams streams
@@ -30,8 +30,8 @@ type attempt struct {
 
 	devicesOver chan struct{} // closed when no more devices are closed to it; nil: none are
 
-	orders  chan order
-	changes chan changing
+	signals chan signalRequest
+	changes chan pendingChange
 	done    chan struct{} // closed when over
 
 	// Used by run alone.
@@ -56,9 +56,9 @@ type attempt struct {
 	orphans  map[int]*orphan // by process id
 	leaving  bool            // its orphans are killed
 
-	joining sync.Mutex // held while a process is adopted
-	guests  []guest    // adopted, without a control group
-	closed  bool       // what it has adopted is ended, and no more joins
+	joining sync.Mutex       // held while a process is adopted
+	adopted []adoptedProcess // adopted, without a control group
+	closed  bool             // what it has adopted is ended, and no more joins
 
 	used meter
 
@@ -70,12 +70,12 @@ type attempt struct {
 func (a *attempt) run() {
 	p := &a.plan
 	leave := awaitPlace(a.k.starting, p.Owner.UID)
-	a.k.reaper.enter(a)
+	a.k.reaper.addAttempt(a)
 	foreign := func(v string) bool { return strings.HasPrefix(v, spoolVariable) } // of the job that submitted this one
 	a.env = append(slices.DeleteFunc(p.Env, foreign), spoolVariable+p.Spool)
 	p.Env = a.env
 	if a.failed = a.enterCgroup(); a.failed == nil {
-		a.failed = a.k.prepare(p, &a.streams)
+		a.failed = a.k.prepareFiles(p, &a.streams)
 	}
 	leave()
 
@@ -95,57 +95,57 @@ func (a *attempt) run() {
 		if i > 0 {
 			a.readEnvironment()
 		}
-		began[s.Name] = a.step(s, i == len(p.Steps)-1)
+		began[s.Name] = a.runStep(s, i == len(p.Steps)-1)
 	}
 	if a.killed && a.failed == nil && !began[plan.Job] {
-		a.failed = a.cutOff("before the job began")
+		a.failed = a.cutOffFailure("before the job began")
 	}
 	a.streams.close()
-	a.close()
+	a.refuseAdoption()
 	a.leaveCgroup()
-	a.dismiss()
-	if !a.k.reaper.leave(a, sweepPatience) {
+	a.killAdopted()
+	if !a.k.reaper.killRemaining(a, sweepPatience) {
 		a.k.logf("%s: processes left over could not be killed", a.key)
 	}
-	dropCgroup(p.Cgroup.Path, p.Cgroup.Job)
-	a.noteOver()
-	if a.failed != nil && a.failed.lack {
+	removeCgroup(p.Cgroup.Path, p.Cgroup.Job)
+	a.writeStatusFiles()
+	if a.failed != nil && a.failed.hostLacks {
 		time.Sleep(lackPause)
 	}
 	if left, why := a.k.removeAll(p, sweepPatience); len(left) > 0 {
-		a.k.stays(left)
+		a.k.retryLater(left)
 		if why != nil {
 			a.end.Left = why.Error()
 		}
 	}
-	a.finish()
+	a.completeEnd()
 }
 
 func hasStep(p *plan.Plan, name plan.StepName) bool {
 	return slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Name == name })
 }
 
-// sendOrder sends an order to run. It never waits: run may be busy with a slow disk.
-func (a *attempt) sendOrder(o order) {
+// requestSignal sends a request to run. It never waits: run may be busy with a slow disk.
+func (a *attempt) requestSignal(o signalRequest) {
 	select {
-	case a.orders <- o:
+	case a.signals <- o:
 	default:
 		go func() {
 			select {
-			case a.orders <- o:
+			case a.signals <- o:
 			case <-a.done:
 			}
 		}()
 	}
 }
 
-// step runs one step to its end and records its result; began is false when it could not be started.
-func (a *attempt) step(s *plan.Step, last bool) (began bool) {
+// runStep runs one step to its end and records its result; began is false when it could not be started.
+func (a *attempt) runStep(s *plan.Step, last bool) (began bool) {
 	if s.Name == plan.Job && a.plan.Steps[0].Name != plan.Job {
-		a.used.before = a.group() // of the steps before it
+		a.used.before = a.groupUsage() // of the steps before it
 	}
 	leave := awaitPlace(a.k.starting, a.plan.Owner.UID)
-	started, failed := a.k.fork(a, s)
+	started, failed := a.k.forkStep(a, s)
 	leave()
 	if failed != nil {
 		if a.failed == nil {
@@ -157,19 +157,19 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 		a.streams.close() // the process has its own copies
 	}
 	if s.Name == plan.Job {
-		a.used.begin(started.pid, s.Front, time.Now())
-		a.publish(func(now *plan.Status) {
+		a.used.beginJob(started.pid, s.Front, time.Now())
+		a.publishStatus(func(now *plan.Status) {
 			now.State, now.Pid, now.Start = plan.Running, started.pid, grid.TimeOf(a.used.began)
 		})
 	}
 	o := a.awaitStep(s, started)
-	if failed := started.fault(); failed != nil {
+	if failed := started.startFailure(); failed != nil {
 		if a.failed == nil {
 			a.failed, a.end.Step = failed, s.Name
 		}
 		if s.Name == plan.Job {
-			a.used.begin(0, false, time.Time{})
-			a.publish(func(now *plan.Status) { now.Pid, now.Start = 0, 0 })
+			a.used.beginJob(0, false, time.Time{})
+			a.publishStatus(func(now *plan.Status) { now.Pid, now.Start = 0, 0 })
 		}
 		return false
 	}
@@ -183,92 +183,92 @@ func (a *attempt) step(s *plan.Step, last bool) (began bool) {
 		if s.Front {
 			started.floor = max(started.floor, startersRSS)
 		}
-		a.used.count(a.ended())
-		a.used.finish(&o, started.floor)
+		a.used.addGroupUsage(a.groupUsageAtEnd())
+		a.used.finishJob(&o, started.floor)
 		a.recordExit(&o, status)
-		a.noteEnd(status)
-		a.cleanUp(started)
+		a.writeUsageFile(status)
+		a.removeCheckpoints(started)
 	} else if status != 0 && a.failed == nil {
 		a.end.Step, a.end.ExitStatus = s.Name, uint32(status)
 		if a.killed {
-			a.end.Signal = died(o.status)
-			a.failed = a.cutOff("in " + s.Name.String())
+			a.end.Signal = endSignal(o.status)
+			a.failed = a.cutOffFailure("in " + s.Name.String())
 		} else {
-			a.failed = fail(runFailures[s.Name], "exit_status of %s = %d", s.Name, status)
+			a.failed = newFailure(runFailures[s.Name], "exit_status of %s = %d", s.Name, status)
 		}
 	}
 	return true
 }
 
-// cutOff returns the failure of an attempt that was ended from outside and not while its job ran.
-func (a *attempt) cutOff(where string) *failure {
+// cutOffFailure returns the failure of an attempt that was ended from outside and not while its job ran.
+func (a *attempt) cutOffFailure(where string) *failure {
 	switch {
 	case a.migrating:
-		return fail(report.FailedMigrated, "migrating")
+		return newFailure(report.FailedMigrated, "migrating")
 	case a.shut && a.ran: // the job itself is over
-		return fail(report.FailedAfterJob, "%s %s", shutReason, where)
+		return newFailure(report.FailedAfterJob, "%s %s", shutReason, where)
 	case a.shut && a.key.PETask != "": // the rest of its job may have begun
-		return fail(report.FailedNoStatus, "%s %s", shutReason, where)
+		return newFailure(report.FailedNoStatus, "%s %s", shutReason, where)
 	case a.shut:
-		return fail(report.FailedRestart, "%s %s", shutReason, where)
+		return newFailure(report.FailedRestart, "%s %s", shutReason, where)
 	}
-	return fail(report.FailedAfterJob, "terminated %s", where)
+	return newFailure(report.FailedAfterJob, "terminated %s", where)
 }
 
 // shutReason is the reason of attempts that the shepherd ended because it received SIGTERM: systemd sends that when the host
 // is shut down or rebooted.
 const shutReason = "ended by shutdown of the host"
 
-func (a *attempt) recordExit(o *outcome, status int) {
+func (a *attempt) recordExit(o *processExit, status int) {
 	a.end.Step, a.end.ExitStatus, a.jobStatus = plan.Job, uint32(status), status
 	if o.status.Signaled() {
-		a.end.Signal, a.end.CoreDumped = died(o.status), o.status.CoreDump()
+		a.end.Signal, a.end.CoreDumped = endSignal(o.status), o.status.CoreDump()
 	}
-	if a.failed = a.cause(status); a.failed != nil {
+	if a.failed = a.failureOfJob(status); a.failed != nil {
 		a.migrating = false
 		return
 	}
 	switch {
 	case a.migrating:
-		a.failed = fail(report.FailedMigrated, "migrating")
+		a.failed = newFailure(report.FailedMigrated, "migrating")
 	case a.shut:
-		a.failed = fail(report.FailedNoStatus, "%s", shutReason)
+		a.failed = newFailure(report.FailedNoStatus, "%s", shutReason)
 	case o.status.Signaled():
-		a.failed = fail(report.FailedAfterJob, report.SignalText+"%s", signalName(o.status.Signal()))
+		a.failed = newFailure(report.FailedAfterJob, report.SignalText+"%s", signalName(o.status.Signal()))
 	}
 }
 
-// awaitStep waits for a step to end and meanwhile executes orders and alarms.
-func (a *attempt) awaitStep(s *plan.Step, started *proc) outcome {
+// awaitStep waits for a step to end and meanwhile executes requests and alarms.
+func (a *attempt) awaitStep(s *plan.Step, started *childProcess) processExit {
 	p := &a.plan
 	var alarms alarms
 	if s.Name == plan.Job {
 		a.setAlarms(&alarms, plan.Bound{}, 0)
-		alarms.after(p.Ckpt.Every, order{checkpointNow, ""})
+		alarms.addAfter(p.Ckpt.Every, signalRequest{checkpointNow, ""})
 	}
 	for {
 		select {
 		case o := <-started.ended:
-			alarms.stop()
+			alarms.stopTimer()
 			return o
-		case o := <-a.orders:
-			a.execute(o, s, started, &alarms)
+		case o := <-a.signals:
+			a.executeRequest(o, s, started, &alarms)
 		case c := <-a.changes:
-			c.refused <- a.change(&c.Change, s, &alarms)
-		case <-alarms.next():
+			c.refused <- a.applyChange(&c.Change, s, &alarms)
+		case <-alarms.nextDue():
 			o := alarms.removeFirst()
 			if o.action == abandon {
-				a.k.reaper.signal(a, syscall.SIGKILL)
-				if !started.starting() {
+				a.k.reaper.signalAttempt(a, syscall.SIGKILL)
+				if !started.isStarting() {
 					continue
 				}
-				alarms.stop()
-				return outcome{status: syscall.WaitStatus(syscall.SIGKILL), time: time.Now()}
+				alarms.stopTimer()
+				return processExit{status: syscall.WaitStatus(syscall.SIGKILL), time: time.Now()}
 			}
-			a.execute(o, s, started, &alarms)
+			a.executeRequest(o, s, started, &alarms)
 		}
-		if a.killed && started.starting() && !alarms.has(abandon) {
-			alarms.after(startPatience, order{abandon, ""})
+		if a.killed && started.isStarting() && !alarms.hasAction(abandon) {
+			alarms.addAfter(startPatience, signalRequest{abandon, ""})
 		}
 	}
 }
@@ -277,26 +277,26 @@ func (a *attempt) awaitStep(s *plan.Step, started *proc) outcome {
 // cannot always be killed; it is not the job yet, and dies as soon as it can.
 const startPatience = 5 * time.Second
 
-// finish completes the End and journals it.
-func (a *attempt) finish() {
+// completeEnd completes the End and journals it.
+func (a *attempt) completeEnd() {
 	if a.failed != nil {
 		a.end.Failed, a.end.Text = a.failed.code, a.failed.reason
 	}
-	a.end.Usage = a.used.total().accounted()
+	a.end.Usage = a.used.totalUsage().toAccounting()
 	a.end.Start, a.end.End = a.now.Start, grid.TimeOf(time.Now())
 	a.env = nil
-	a.journalEnd(record{End: &endRecord{Attempt: a.key, Pid: a.now.Pid, End: a.end}})
+	a.journalEnd(journalRecord{End: &endRecord{Attempt: a.key, Pid: a.now.Pid, End: a.end}})
 }
 
 // journalEnd journals the end and reports it. An end that cannot be journaled is reported all the same, since the disk may
 // stay full: the client has it, and the shepherd stays until it is in the journal or forgotten.
-func (a *attempt) journalEnd(rec record) {
+func (a *attempt) journalEnd(rec journalRecord) {
 	a.k.journal.add(a.durable, func(err error) {
 		if err != nil {
 			a.k.logf("%s: end not journaled, trying again: %v", a.key, err)
 			a.retryJournalEnd(rec)
 		}
-		a.publish(func(now *plan.Status) {
+		a.publishStatus(func(now *plan.Status) {
 			now.State, now.Suspended, now.End = plan.Ended, false, &a.end
 			a.plan = plan.Plan{}
 			if err != nil {
@@ -307,7 +307,7 @@ func (a *attempt) journalEnd(rec record) {
 }
 
 // retryJournalEnd tries every second, until the end is journaled or forgotten.
-func (a *attempt) retryJournalEnd(rec record) {
+func (a *attempt) retryJournalEnd(rec journalRecord) {
 	time.AfterFunc(time.Second, func() {
 		a.k.mu.Lock()
 		forgotten := a.k.attempts[a.key] != a
@@ -330,17 +330,17 @@ func (a *attempt) retryJournalEnd(rec record) {
 	})
 }
 
-// attemptOf returns an attempt that has not begun.
-func (k *shepherd) attemptOf(p plan.Plan, durable bool) *attempt {
+// newAttempt returns an attempt that has not begun.
+func (k *shepherd) newAttempt(p plan.Plan, durable bool) *attempt {
 	return &attempt{
 		k: k, key: p.Attempt, users: usersOf(&p), limits: p.Limits, durable: durable, plan: p,
-		orders: make(chan order, 4), changes: make(chan changing), done: make(chan struct{}),
+		signals: make(chan signalRequest, 4), changes: make(chan pendingChange), done: make(chan struct{}),
 		now: plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding, Contained: p.Cgroup.Path != "", Limits: p.Limits.Version},
 	}
 }
 
-// publish changes the status of the attempt and sends it to every connection.
-func (a *attempt) publish(change func(*plan.Status)) {
+// publishStatus changes the status of the attempt and sends it to every connection.
+func (a *attempt) publishStatus(change func(*plan.Status)) {
 	a.k.mu.Lock()
 	defer a.k.mu.Unlock()
 	change(&a.now)
@@ -361,8 +361,8 @@ func (a *attempt) publish(change func(*plan.Status)) {
 	}
 }
 
-// died returns the signal that ended a process, 0 when none did.
-func died(s syscall.WaitStatus) uint32 {
+// endSignal returns the signal that ended a process, 0 when none did.
+func endSignal(s syscall.WaitStatus) uint32 {
 	if !s.Signaled() {
 		return 0
 	}

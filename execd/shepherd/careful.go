@@ -22,8 +22,8 @@ const startersRSS = 64 << 20
 // faultCodes are those that a child may report.
 var faultCodes = []report.Failure{report.FailedRestart, report.FailedOutput, report.FailedDirectory, report.FailedShell}
 
-// send starts the child by start, which is given its program, arguments and files.
-func (e *errand) send(fds [3]int, start func(path string, argv []string, files []uintptr) (*proc, error)) (*proc, error) {
+// start starts the child by start, which is given its program, arguments and files.
+func (e *starterTask) start(fds [3]int, start func(path string, argv []string, files []uintptr) (*childProcess, error)) (*childProcess, error) {
 	what, err := unix.MemfdCreate("errand", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 	if err := file.Chmod(0); err != nil { // it is made with all rights for all, who might find it in /proc
 		return nil, err
 	}
-	if _, err := file.Write(pack(nil, e, errandFields)); err != nil {
+	if _, err := file.Write(pack(nil, e, starterFields)); err != nil {
 		return nil, err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
@@ -43,7 +43,7 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 	if err != nil {
 		return nil, err
 	}
-	started, err := start("/proc/self/exe", []string{os.Args[0], "shepherd", errandWord}, []uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2]), file.Fd(), theirs.Fd()})
+	started, err := start("/proc/self/exe", []string{os.Args[0], "shepherd", starterWord}, []uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2]), file.Fd(), theirs.Fd()})
 	theirs.Close()
 	if err != nil {
 		answer.Close()
@@ -55,23 +55,23 @@ func (e *errand) send(fds [3]int, start func(path string, argv []string, files [
 		defer answer.Close()
 		defer close(started.begun)
 		// The owner of the child can write here: only the reason why a start failed is accepted, and only with these codes.
-		b, _ := io.ReadAll(io.LimitReader(answer, faultMax))
-		var f fault
+		b, _ := io.ReadAll(io.LimitReader(answer, startFaultMax))
+		var f startFault
 		switch {
 		case len(b) == 0:
 			started.refused <- nil
-		case unpack(b, &f, faultFields) == nil && slices.Contains(faultCodes, f.Code):
+		case unpack(b, &f, startFaultFields) == nil && slices.Contains(faultCodes, f.Code):
 			started.refused <- &failure{f.Code, f.Reason, f.Code == report.FailedRestart}
 		default:
-			started.refused <- fail(report.FailedShell, "%s could not be started", e.Path)
+			started.refused <- newFailure(report.FailedShell, "%s could not be started", e.Path)
 		}
 	}()
 	return started, nil
 }
 
-// fault returns why a careful start failed, for a process that has ended; nil when it became its program. It does not wait for
+// startFailure returns why a careful start failed, for a process that has ended; nil when it became its program. It does not wait for
 // other processes that may hold the other end.
-func (p *proc) fault() *failure {
+func (p *childProcess) startFailure() *failure {
 	if p.refused == nil {
 		return nil
 	}
@@ -79,8 +79,8 @@ func (p *proc) fault() *failure {
 	return <-p.refused
 }
 
-// starting reports whether the child of a careful start has not become its program yet.
-func (p *proc) starting() bool {
+// isStarting reports whether the child of a careful start has not become its program yet.
+func (p *childProcess) isStarting() bool {
 	if p.refused == nil {
 		return false
 	}

@@ -12,11 +12,11 @@ import (
 
 // Why a job ended: from what the kernel counted, and from what the shepherd did itself. What neither knows has no reason.
 
-// cause returns the failure of a job that was ended by a limit, nil when no limit is known to have ended it. A limit that the
+// failureOfJob returns the failure of a job that was ended by a limit, nil when no limit is known to have ended it. A limit that the
 // system enforced for the shepherd is recorded as its own. A job that was terminated has had its reason.
-func (a *attempt) cause(status int) *failure {
+func (a *attempt) failureOfJob(status int) *failure {
 	if a.end.Limit != "" {
-		return fail(report.FailedLimit, "%s", a.exceeded)
+		return newFailure(report.FailedLimit, "%s", a.exceeded)
 	}
 	if a.killed || a.migrating || a.shut || status == 0 {
 		return nil
@@ -27,7 +27,7 @@ func (a *attempt) cause(status int) *failure {
 	case died(syscall.SIGKILL):
 		if why = a.outOfMemory(); why == "" && a.outOfCPU() {
 			a.setLimit("h_cpu")
-			return fail(report.FailedLimit, "%s", a.exceeded)
+			return newFailure(report.FailedLimit, "%s", a.exceeded)
 		}
 	case died(syscall.SIGXFSZ):
 		why = a.outOfFileSize()
@@ -40,12 +40,12 @@ func (a *attempt) cause(status int) *failure {
 	if why == "" {
 		return nil
 	}
-	return fail(report.FailedAfterJob, "%s", why)
+	return newFailure(report.FailedAfterJob, "%s", why)
 }
 
-// exceed returns how much of a limit that the shepherd enforces is used.
-func (a *attempt) exceed(limit string) string {
-	l, u := &a.limits, a.used.total()
+// limitUsage returns how much of a limit that the shepherd enforces is used.
+func (a *attempt) limitUsage(limit string) string {
+	l, u := &a.limits, a.used.totalUsage()
 	seconds := func(d time.Duration, of uint64) string {
 		return fmt.Sprintf("%s: %.0f s of %d s", limit, d.Seconds(), of)
 	}
@@ -57,7 +57,7 @@ func (a *attempt) exceed(limit string) string {
 	case "h_cpu":
 		return seconds(u.cpu(), l.CPU.Hard)
 	}
-	return limit + ": " + size(u.vmem) + " of " + size(l.VMem.Hard) + " on " + a.plan.Host
+	return limit + ": " + formatBytes(u.vmem) + " of " + formatBytes(l.VMem.Hard) + " on " + a.plan.Host
 }
 
 // outOfCPU reports whether the system may have killed a process of the attempt at its own limit of CPU time, before the next
@@ -65,7 +65,7 @@ func (a *attempt) exceed(limit string) string {
 // than a tick it has been seen to end one at three quarters of the limit.
 func (a *attempt) outOfCPU() bool {
 	h := seconds(a.limits.CPU.Hard)
-	return h > 0 && a.used.total().cpu() >= h/2
+	return h > 0 && a.used.totalUsage().cpu() >= h/2
 }
 
 // outOfMemory returns what is known of a process of the attempt that the kernel killed for memory.
@@ -77,12 +77,12 @@ func (a *attempt) outOfMemory() string {
 	limited := g.Limited()
 	used := procfs.ReadGroupNumber(limited, "memory.peak")
 	if g.MemoryMax == 0 || procfs.ReadGroupEvent(limited, "memory.events", "oom") == 0 { // the limit of the job was not reached
-		return fmt.Sprintf("out of memory on %s: all jobs together have no more, this one had %s", a.plan.Host, size(used))
+		return fmt.Sprintf("out of memory on %s: all jobs together have no more, this one had %s", a.plan.Host, formatBytes(used))
 	}
 	if used == 0 { // the kernel does not count it
 		used = g.MemoryMax
 	}
-	return fmt.Sprintf("out of memory: %s of %s on %s", size(used), size(g.MemoryMax), a.plan.Host)
+	return fmt.Sprintf("out of memory: %s of %s on %s", formatBytes(used), formatBytes(g.MemoryMax), a.plan.Host)
 }
 
 // outOfProcesses returns what is known of a process or thread that the attempt could not start for its limit.
@@ -98,14 +98,14 @@ func (a *attempt) outOfProcesses() string {
 func (a *attempt) outOfFileSize() string {
 	for _, l := range a.limits.Rlimits {
 		if l.Resource == plan.FSize && l.Soft < plan.Infinity {
-			return fmt.Sprintf("file size limit (h_fsize): %s", size(l.Soft))
+			return fmt.Sprintf("file size limit (h_fsize): %s", formatBytes(l.Soft))
 		}
 	}
 	return ""
 }
 
-// size returns bytes with two decimals in the largest unit that they fill.
-func size(bytes uint64) string {
+// formatBytes returns bytes with two decimals in the largest unit that they fill.
+func formatBytes(bytes uint64) string {
 	unit, n := "", float64(bytes)
 	for _, u := range []string{"K", "M", "G", "T"} {
 		if n < 1024 {

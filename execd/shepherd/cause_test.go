@@ -61,13 +61,13 @@ func TestCauseOfAnEnd(t *testing.T) {
 		a := &attempt{killed: c.killed, plan: plan.Plan{Host: "node1", Cgroup: c.group}}
 		a.limits.Rlimits = []plan.Rlimit{{Resource: plan.FSize, Soft: 1024, Hard: 1024}}
 		got := ""
-		if failed := a.cause(c.status); failed != nil {
+		if failed := a.failureOfJob(c.status); failed != nil {
 			got = failed.reason
 			want(t, c.name, failed.code, report.FailedAfterJob)
 		}
 		want(t, c.name, got, c.want)
 		a.cgroup = -1
-		if failed := a.cause(c.status); failed != nil && c.status != tooLarge {
+		if failed := a.failureOfJob(c.status); failed != nil && c.status != tooLarge {
 			t.Errorf("%s, without control group: %s", c.name, failed.reason)
 		}
 	}
@@ -78,17 +78,17 @@ func TestCauseByTheShepherd(t *testing.T) {
 	a.limits = plan.Limits{RT: plan.Bound{Soft: 50, Hard: 60}, CPU: plan.Bound{Hard: 10}, VMem: plan.Bound{Hard: 1 << 30}}
 	now := time.Now()
 	a.used.began, a.used.ended = now, now.Add(60*time.Second+3*time.Millisecond)
-	a.used.seen = usage{userTime: 9 * time.Second, sysTime: 1100 * time.Millisecond}
+	a.used.seen = attemptUsage{userTime: 9 * time.Second, sysTime: 1100 * time.Millisecond}
 	for limit, text := range map[string]string{
 		"s_rt": "s_rt: 60 s of 50 s", "h_rt": "h_rt: 60 s of 60 s", "h_cpu": "h_cpu: 10 s of 10 s", "h_vmem": "h_vmem: 0 of 1.00G on node1",
 	} {
 		a.end.Limit, a.killed = "", true
 		a.setLimit(limit)
-		failed := a.cause(killed)
+		failed := a.failureOfJob(killed)
 		want(t, limit, failed.code, report.FailedLimit)
 		want(t, limit, failed.reason, text)
 		a.setLimit("h_rt")
-		want(t, "the first limit", a.cause(killed).reason, text)
+		want(t, "the first limit", a.failureOfJob(killed).reason, text)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestCauseIsTheSystemsCPULimit(t *testing.T) {
 			g.write("job", "memory.events", "oom 0\noom_kill 1\n")
 		}
 		got := ""
-		if failed := a.cause(killed); failed != nil {
+		if failed := a.failureOfJob(killed); failed != nil {
 			got = failed.reason
 			want(t, c.name, failed.code == report.FailedLimit, !c.oom)
 		}
@@ -139,10 +139,10 @@ func TestUsageOfAControlGroup(t *testing.T) {
 	want(t, "usage of no group", procfs.ReadGroupUsage(filepath.Join(dir, "no")), procfs.GroupUsage{})
 
 	m := meter{before: procfs.GroupUsage{User: time.Second, IO: 23}}
-	m.count(procfs.ReadGroupUsage(dir))
-	want(t, "user time of the job", m.total().userTime, 2*time.Second)
-	want(t, "system time of the job", m.total().sysTime, 500*time.Millisecond)
-	want(t, "io of the job", m.total().io, float64(100)/gigabyte)
+	m.addGroupUsage(procfs.ReadGroupUsage(dir))
+	want(t, "user time of the job", m.totalUsage().userTime, 2*time.Second)
+	want(t, "system time of the job", m.totalUsage().sysTime, 500*time.Millisecond)
+	want(t, "io of the job", m.totalUsage().io, float64(100)/gigabyte)
 }
 
 // The most memory that a job had is the kernel's peak without the cache, where the job itself made the peak and its cache was seen.
@@ -164,9 +164,9 @@ func TestPeakOfAControlGroup(t *testing.T) {
 	} {
 		m := meter{before: c.before, sampled: c.sampled}
 		for _, g := range c.seen {
-			m.count(g)
+			m.addGroupUsage(g)
 		}
-		want(t, c.name, m.total().maxRSS, c.want)
+		want(t, c.name, m.totalUsage().maxRSS, c.want)
 	}
 }
 

@@ -25,26 +25,26 @@ func (a *attempt) enterCgroup() *failure {
 	}
 	if err := makeCgroup(g); err != nil {
 		*g = plan.Cgroup{} // nothing to remove, or not ours
-		return failBy(err, report.FailedBeforeJob, "can't make control group: %v", err)
+		return failureBy(err, report.FailedBeforeJob, "can't make control group: %v", err)
 	}
-	if err := keepOn(g.Path, a.plan.Affinity); err != nil {
+	if err := restrictProcessors(g.Path, a.plan.Affinity); err != nil {
 		a.k.logf("%s: kept on processors %v by its affinity only: %v", a.key, a.plan.Affinity, err)
 	}
 	if err := a.closeDevices(); err != nil {
-		return failBy(err, report.FailedBeforeJob, "can't close devices of other jobs: %v", err)
+		return failureBy(err, report.FailedBeforeJob, "can't close devices of other jobs: %v", err)
 	}
 	fd, err := syscall.Open(g.Path, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return failBy(err, report.FailedBeforeJob, "can't open control group %s: %s", g.Path, errnoText(err))
+		return failureBy(err, report.FailedBeforeJob, "can't open control group %s: %s", g.Path, errnoText(err))
 	}
 	a.cgroup = fd
-	a.k.reaper.enterGroup(a, g.Path)
+	a.k.reaper.addGroup(a, g.Path)
 	return nil
 }
 
 // freeze suspends all processes of the attempt at once, also those that a signal does not reach. False: it has no group.
 func (a *attempt) freeze() bool {
-	a.frozen = a.cgroup >= 0 && writeGroup(a.plan.Cgroup.Path, freezeFile, "1") == nil
+	a.frozen = a.cgroup >= 0 && writeGroupFile(a.plan.Cgroup.Path, freezeFile, "1") == nil
 	return a.frozen
 }
 
@@ -54,7 +54,7 @@ func (a *attempt) thaw() bool {
 		return false
 	}
 	a.frozen = false
-	if err := writeGroup(a.plan.Cgroup.Path, freezeFile, "0"); err != nil {
+	if err := writeGroupFile(a.plan.Cgroup.Path, freezeFile, "0"); err != nil {
 		a.k.logf("%s: cannot resume the control group: %v", a.key, err)
 	}
 	return true
@@ -62,23 +62,23 @@ func (a *attempt) thaw() bool {
 
 const freezeFile = "cgroup.freeze"
 
-// group returns what the attempt's control group has used; nothing without one.
-func (a *attempt) group() procfs.GroupUsage {
+// groupUsage returns what the attempt's control group has used; nothing without one.
+func (a *attempt) groupUsage() procfs.GroupUsage {
 	if a.cgroup < 0 {
 		return procfs.GroupUsage{}
 	}
 	return procfs.ReadGroupUsage(a.plan.Cgroup.Path)
 }
 
-// ended returns what the job has used at its end. What it has in memory matters only beside what it was seen with: most jobs are short.
-func (a *attempt) ended() procfs.GroupUsage {
+// groupUsageAtEnd returns what the job has used at its end. What it has in memory matters only beside what it was seen with: most jobs are short.
+func (a *attempt) groupUsageAtEnd() procfs.GroupUsage {
 	if a.cgroup >= 0 && !a.used.wasSampled() {
 		return procfs.ReadGroupSpent(a.plan.Cgroup.Path)
 	}
-	return a.group()
+	return a.groupUsage()
 }
 
-// leaveCgroup kills what is left in the control group, in groups within it too. It is removed by dropCgroup, when its processes have been
+// leaveCgroup kills what is left in the control group, in groups within it too. It is removed by removeCgroup, when its processes have been
 // waited for.
 func (a *attempt) leaveCgroup() {
 	if a.cgroup < 0 {
@@ -86,7 +86,7 @@ func (a *attempt) leaveCgroup() {
 	}
 	group := a.plan.Cgroup.Path
 	if populated, err := procfs.ReadGroupFile(group, "cgroup.events"); err != nil || !bytes.Contains(populated, []byte("populated 0\n")) {
-		a.k.reaper.claim(a, membersOf(group))
+		a.k.reaper.claimOrphans(a, groupMembers(group))
 		killCgroup(group)
 	}
 	syscall.Close(a.cgroup)
@@ -105,8 +105,8 @@ func (a *attempt) closeDevices() error {
 	if len(devices) == 0 {
 		return nil
 	}
-	rules := rulesOf(devices)
-	if err := confine(group, rules); err != nil {
+	rules := deviceRules(devices)
+	if err := attachDeviceRules(group, rules); err != nil {
 		return err
 	}
 	over := make(chan struct{})
@@ -121,11 +121,11 @@ func (a *attempt) closeDevices() error {
 				return
 			case <-tick.C:
 			}
-			fresh := slices.DeleteFunc(rulesOf(devices), func(r rule) bool { return slices.Contains(rules, r) })
+			fresh := slices.DeleteFunc(deviceRules(devices), func(r deviceRule) bool { return slices.Contains(rules, r) })
 			if len(fresh) == 0 {
 				continue
 			}
-			err := confine(group, fresh) // beside those that hold: all must allow
+			err := attachDeviceRules(group, fresh) // beside those that hold: all must allow
 			if err == nil {
 				rules = append(rules, fresh...)
 			} else if !said && exists(group) {

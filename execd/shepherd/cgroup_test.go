@@ -54,8 +54,8 @@ func TestLimitsOfAControlGroup(t *testing.T) {
 	limited := plan.Cgroup{Path: filepath.Join(g.root, "limited"), MemoryHigh: 900, MemoryMax: 1000, PidsMax: 50, CPUWeight: 300, IOWeight: 3000}
 	want(t, "error", makeCgroup(&limited), nil)
 	want(t, "limits", g.show("limited"), "cpu.weight 300\nio.bfq.weight 1000\nio.weight 3000\nmemory.high 900\nmemory.max 1000\nmemory.oom.group 1\nmemory.swap.max 0\npids.max 50\n")
-	want(t, "error", keepOn(limited.Path, nil), nil)
-	want(t, "error", keepOn(limited.Path, []int{0, 2, 5}), nil)
+	want(t, "error", restrictProcessors(limited.Path, nil), nil)
+	want(t, "error", restrictProcessors(limited.Path, []int{0, 2, 5}), nil)
 	text, _ := os.ReadFile(filepath.Join(limited.Path, cpus))
 	want(t, "processors", string(text), "0,2,5")
 	if err := makeCgroup(&limited); !os.IsExist(err) {
@@ -79,10 +79,10 @@ func TestControlGroupOfAParallelJob(t *testing.T) {
 		want(t, "limits of "+name, g.show("13.1.1/"+name), "")
 	}
 	want(t, "limits of the job", g.show("13.1.1"), "")
-	dropCgroup(filepath.Join(job, "master"), job)
+	removeCgroup(filepath.Join(job, "master"), job)
 	want(t, "group of the job while another attempt runs", exists(job), true)
 	os.Remove(filepath.Join(job, "cgroup.controllers"))
-	dropCgroup(filepath.Join(job, "task.1.node1"), job)
+	removeCgroup(filepath.Join(job, "task.1.node1"), job)
 	want(t, "group of the job after the last", exists(job), false)
 }
 

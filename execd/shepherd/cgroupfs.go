@@ -19,13 +19,13 @@ import (
 // makeCgroup makes the group of an attempt with its limits. What it has made when it fails is removed.
 func makeCgroup(g *plan.Cgroup) error {
 	if g.Job == "" {
-		return makeLimited(g.Path, g)
+		return makeLimitedGroup(g.Path, g)
 	}
 	jobGroups.Lock()
 	defer jobGroups.Unlock()
-	err := makeLimited(g.Job, g)
+	err := makeLimitedGroup(g.Job, g)
 	if err == nil {
-		_, err = share(g.Job)
+		_, err = enableControllers(g.Job)
 	}
 	if err == nil || errors.Is(err, os.ErrExist) {
 		err = os.Mkdir(g.Path, 0o755)
@@ -36,14 +36,14 @@ func makeCgroup(g *plan.Cgroup) error {
 	return err
 }
 
-// makeLimited makes one group with the limits of g.
-func makeLimited(dir string, g *plan.Cgroup) error {
+// makeLimitedGroup makes one group with the limits of g.
+func makeLimitedGroup(dir string, g *plan.Cgroup) error {
 	err := os.Mkdir(dir, 0o755)
 	if err != nil {
 		return err
 	}
-	for _, s := range settings(g) {
-		if err = writeGroup(dir, s.file, s.value); err != nil {
+	for _, s := range groupSettings(g) {
+		if err = writeGroupFile(dir, s.file, s.value); err != nil {
 			syscall.Rmdir(dir)
 			return err
 		}
@@ -51,34 +51,34 @@ func makeLimited(dir string, g *plan.Cgroup) error {
 	return nil
 }
 
-// setting is a file of a control group and what to write there.
-type setting struct{ file, value string }
+// groupSetting is a file of a control group and what to write there.
+type groupSetting struct{ file, value string }
 
-// settings returns what g asks for. A job dies as a whole whenever the kernel kills a process of it for memory: what is left
+// groupSettings returns what g asks for. A job dies as a whole whenever the kernel kills a process of it for memory: what is left
 // of it would only wait for the others.
-func settings(g *plan.Cgroup) []setting {
-	all := []setting{{oomGroup, "1"}}
+func groupSettings(g *plan.Cgroup) []groupSetting {
+	all := []groupSetting{{oomGroup, "1"}}
 	add := func(file string, n uint64) {
 		if n > 0 {
-			all = append(all, setting{file, strconv.FormatUint(n, 10)})
+			all = append(all, groupSetting{file, strconv.FormatUint(n, 10)})
 		}
 	}
 	add("memory.high", g.MemoryHigh)
 	add("memory.max", g.MemoryMax)
 	if g.MemoryMax > 0 {
-		all = append(all, setting{swapMax, "0"})
+		all = append(all, groupSetting{swapMax, "0"})
 	}
 	add("pids.max", g.PidsMax)
 	if g.CPUWeight != plan.WeightSlot {
 		add("cpu.weight", g.CPUWeight)
 	}
 	if g.IOWeight > 0 {
-		all = append(all, setting{ioWeight, fmt.Sprint(g.IOWeight)}, setting{bfqWeight, fmt.Sprint(min(g.IOWeight, bfqMax))})
+		all = append(all, groupSetting{ioWeight, fmt.Sprint(g.IOWeight)}, groupSetting{bfqWeight, fmt.Sprint(min(g.IOWeight, bfqMax))})
 	}
 	return all
 }
 
-func writeGroup(dir, file, value string) error {
+func writeGroupFile(dir, file, value string) error {
 	path := filepath.Join(dir, file)
 	err := os.WriteFile(path, []byte(value), 0o644)
 	if err != nil && slices.Contains([]string{swapMax, oomGroup, cpus, ioWeight, bfqWeight}, file) && !exists(path) {
@@ -87,25 +87,25 @@ func writeGroup(dir, file, value string) error {
 	return err
 }
 
-// keepOn lets no process of a group leave the processors. The memory next to them is not set (cpuset.mems): a job would be killed while
+// restrictProcessors lets no process of a group leave the processors. The memory next to them is not set (cpuset.mems): a job would be killed while
 // other nodes have some, and the kernel prefers the nearest anyway.
-func keepOn(group string, processors []int) error {
+func restrictProcessors(group string, processors []int) error {
 	if len(processors) == 0 {
 		return nil
 	}
-	return writeGroup(group, cpus, strings.ReplaceAll(strings.Trim(fmt.Sprint(processors), "[]"), " ", ","))
+	return writeGroupFile(group, cpus, strings.ReplaceAll(strings.Trim(fmt.Sprint(processors), "[]"), " ", ","))
 }
 
-func killCgroup(path string) error { return writeGroup(path, "cgroup.kill", "1") }
+func killCgroup(path string) error { return writeGroupFile(path, "cgroup.kill", "1") }
 
-func membersOf(path string) []int {
+func groupMembers(path string) []int {
 	b, _ := os.ReadFile(path + "/cgroup.procs")
 	return procfs.ParsePIDs(b)
 }
 
-// dropCgroup removes an emptied control group, and that of its job if it was the last of it. The kernel may take a moment to
+// removeCgroup removes an emptied control group, and that of its job if it was the last of it. The kernel may take a moment to
 // notice that its last process is gone.
-func dropCgroup(path, job string) {
+func removeCgroup(path, job string) {
 	if path == "" {
 		return
 	}

@@ -14,21 +14,21 @@ import (
 	"github.com/quill-grid/quill/execd/procfs"
 )
 
-// Limits of attempts that run are changed between two of their orders: the goroutine of the attempt does it. What it has done is in its
+// Limits of attempts that run are changed between two of their requests: the goroutine of the attempt does it. What it has done is in its
 // Status. It is not in the journal: an attempt does not outlive its shepherd, and execd asks the shepherd.
 
-// changing is a change on its way to an attempt.
-type changing struct {
+// pendingChange is a change on its way to an attempt.
+type pendingChange struct {
 	plan.Change
 	refused chan string // why it was not carried out; "": it was
 }
 
-// change passes changes to their attempts and returns their answers, when all have answered.
-func (k *shepherd) change(changes []plan.Change) []plan.Changed {
+// changeLimits passes changes to their attempts and returns their answers, when all have answered.
+func (k *shepherd) changeLimits(changes []plan.Change) []plan.Changed {
 	answers := make([]plan.Changed, len(changes))
 	var all sync.WaitGroup
 	for i := range changes {
-		c := changing{changes[i], make(chan string, 1)}
+		c := pendingChange{changes[i], make(chan string, 1)}
 		answers[i] = plan.Changed{Attempt: c.Attempt, Version: c.Limits.Version, Refused: "the job has ended"}
 		k.mu.Lock()
 		a := k.attempts[c.Attempt]
@@ -49,14 +49,14 @@ func (k *shepherd) change(changes []plan.Change) []plan.Changed {
 	return answers
 }
 
-// change gives the attempt other limits while step s runs, all of them or, with the reason, none.
-func (a *attempt) change(c *plan.Change, s *plan.Step, alarms *alarms) (refused string) {
+// applyChange gives the attempt other limits while step s runs, all of them or, with the reason, none.
+func (a *attempt) applyChange(c *plan.Change, s *plan.Step, alarms *alarms) (refused string) {
 	p := &a.plan
 	if c.Limits.Version <= p.Limits.Version {
 		return ""
 	}
 	if !c.Anyway {
-		if refused = a.exceeds(c); refused != "" {
+		if refused = a.usageAbove(c); refused != "" {
 			return refused
 		}
 	}
@@ -66,7 +66,7 @@ func (a *attempt) change(c *plan.Change, s *plan.Step, alarms *alarms) (refused 
 	}
 	err := a.setRlimits(was, now)
 	if err == nil {
-		err = a.setGroup(&plan.Cgroup{MemoryHigh: c.MemoryHigh, MemoryMax: c.MemoryMax, PidsMax: c.PidsMax})
+		err = a.setGroupLimits(&plan.Cgroup{MemoryHigh: c.MemoryHigh, MemoryMax: c.MemoryMax, PidsMax: c.PidsMax})
 	}
 	if err != nil {
 		a.setRlimits(now, was)
@@ -79,43 +79,43 @@ func (a *attempt) change(c *plan.Change, s *plan.Step, alarms *alarms) (refused 
 	a.used.mu.Lock()
 	a.limits, a.used.warnedCPU, a.used.warnedVMem = next, false, false
 	a.used.mu.Unlock()
-	if began, _ := a.used.times(); s.Name == plan.Job && !a.killed {
+	if began, _ := a.used.jobTimes(); s.Name == plan.Job && !a.killed {
 		a.setAlarms(alarms, before, time.Since(began))
 	}
-	a.publish(func(now *plan.Status) { now.Limits = next.Version })
+	a.publishStatus(func(now *plan.Status) { now.Limits = next.Version })
 	return ""
 }
 
 // setAlarms sets the alarms of those run time limits that differ from before, for a job that has run so long. A job that s_rt has warned
 // is not warned again, and gets no more time to end, because h_rt has changed.
 func (a *attempt) setAlarms(alarms *alarms, before plan.Bound, ran time.Duration) {
-	set := func(was, is uint64, o order) {
+	set := func(was, is uint64, o signalRequest) {
 		if was == is {
 			return
 		}
 		alarms.dropLimit(o.limit)
 		if is > 0 {
-			alarms.after(max(seconds(is)-ran, time.Millisecond), o)
+			alarms.addAfter(max(seconds(is)-ran, time.Millisecond), o)
 		}
 	}
 	rt := a.plan.Limits.RT
-	set(before.Soft, rt.Soft, order{action(syscall.SIGUSR1), "s_rt"})
-	set(before.Hard, rt.Hard, order{terminate, "h_rt"})
+	set(before.Soft, rt.Soft, signalRequest{action(syscall.SIGUSR1), "s_rt"})
+	set(before.Hard, rt.Hard, signalRequest{terminate, "h_rt"})
 }
 
 // dropLimit removes the alarms of a limit.
 func (l *alarms) dropLimit(limit string) {
-	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.order.limit == limit })
+	l.due = slices.DeleteFunc(l.due, func(a alarm) bool { return a.request.limit == limit })
 }
 
-// exceeds returns what the job uses now of a limit that would be below that.
-func (a *attempt) exceeds(c *plan.Change) string {
-	l, g, u := &a.plan.Limits, &a.plan.Cgroup, a.used.total()
+// usageAbove returns what the job uses now of a limit that would be below that.
+func (a *attempt) usageAbove(c *plan.Change) string {
+	l, g, u := &a.plan.Limits, &a.plan.Cgroup, a.used.totalUsage()
 	below := func(was, is, used uint64) bool { return is > 0 && is != was && used > is }
 	if a.cgroup >= 0 {
 		dir := g.Limited()
 		if used := procfs.ReadGroupUsage(dir).Memory; below(g.MemoryMax, c.MemoryMax, used) || below(g.MemoryHigh, c.MemoryHigh, used) {
-			return fmt.Sprintf("it uses %s of memory", size(used))
+			return fmt.Sprintf("it uses %s of memory", formatBytes(used))
 		}
 		if used := procfs.ReadGroupNumber(dir, "pids.current"); below(g.PidsMax, c.PidsMax, used) {
 			return fmt.Sprintf("it uses %d processes and threads", used)
@@ -129,21 +129,21 @@ func (a *attempt) exceeds(c *plan.Change) string {
 	case below(l.CPU.Hard, n.CPU.Hard, cpu), below(l.CPU.Soft, n.CPU.Soft, cpu):
 		return fmt.Sprintf("it has used %d s of processor time", cpu)
 	case below(l.VMem.Hard, n.VMem.Hard, u.vmem), below(l.VMem.Soft, n.VMem.Soft, u.vmem):
-		return fmt.Sprintf("it uses %s of address space", size(u.vmem))
+		return fmt.Sprintf("it uses %s of address space", formatBytes(u.vmem))
 	}
 	return ""
 }
 
-// setGroup writes the limits of the control group in which the attempt's are. When one cannot be written, all are as before.
-func (a *attempt) setGroup(now *plan.Cgroup) error {
+// setGroupLimits writes the limits of the control group in which the attempt's are. When one cannot be written, all are as before.
+func (a *attempt) setGroupLimits(now *plan.Cgroup) error {
 	g := &a.plan.Cgroup
 	if a.cgroup < 0 {
 		return nil
 	}
 	was := *g
 	write := func(l *plan.Cgroup) (failed error) {
-		for _, s := range groupLimits(l) {
-			if err := writeGroup(g.Limited(), s.file, s.value); err != nil && failed == nil {
+		for _, s := range groupLimitSettings(l) {
+			if err := writeGroupFile(g.Limited(), s.file, s.value); err != nil && failed == nil {
 				failed = err
 			}
 		}
@@ -158,17 +158,17 @@ func (a *attempt) setGroup(now *plan.Cgroup) error {
 	return nil
 }
 
-// groupLimits are the files of all limits that can be changed, also of those that are none.
-func groupLimits(l *plan.Cgroup) []setting {
+// groupLimitSettings are the files of all limits that can be changed, also of those that are none.
+func groupLimitSettings(l *plan.Cgroup) []groupSetting {
 	text := func(n uint64) string {
 		if n == 0 {
 			return "max"
 		}
 		return strconv.FormatUint(n, 10)
 	}
-	all := []setting{{"memory.high", text(l.MemoryHigh)}, {"memory.max", text(l.MemoryMax)}, {"pids.max", text(l.PidsMax)}}
+	all := []groupSetting{{"memory.high", text(l.MemoryHigh)}, {"memory.max", text(l.MemoryMax)}, {"pids.max", text(l.PidsMax)}}
 	if l.MemoryMax > 0 {
-		all = append(all, setting{swapMax, "0"})
+		all = append(all, groupSetting{swapMax, "0"})
 	}
 	return all
 }
@@ -186,7 +186,7 @@ func (a *attempt) setRlimits(was, now []plan.Rlimit) error {
 		var own unix.Rlimit
 		unix.Getrlimit(ulimits[resource].resource, &own)
 		want := unix.Rlimit{Cur: min(l.Soft, l.Hard, own.Max), Max: min(l.Hard, own.Max)}
-		done, front := map[int]uint64{}, a.used.inFront()
+		done, front := map[int]uint64{}, a.used.frontPID()
 		for range rlimitRounds {
 			fresh, failed := false, error(nil)
 			set := func(s procfs.Stat) {
@@ -198,7 +198,7 @@ func (a *attempt) setRlimits(was, now []plan.Rlimit) error {
 					failed = fmt.Errorf("limit of %s of process %d: %w", resource, s.PID, err)
 				}
 			}
-			roots, _ := a.k.reaper.found(a)
+			roots, _ := a.k.reaper.findRoots(a)
 			procfs.WalkTree(roots, set)
 			if failed != nil {
 				return failed

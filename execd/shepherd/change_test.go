@@ -72,10 +72,10 @@ func TestChangeAfterWarning(t *testing.T) {
 func TestAlarmsOfLimits(t *testing.T) {
 	a := &attempt{plan: plan.Plan{Limits: plan.Limits{RT: plan.Bound{Soft: 100, Hard: 300}}}}
 	var l alarms
-	l.after(time.Hour, order{checkpointNow, ""})
+	l.addAfter(time.Hour, signalRequest{checkpointNow, ""})
 	due := func() (text string) {
 		for _, d := range l.due {
-			text += fmt.Sprintf("%s %.0f;", d.order.limit, time.Until(d.at).Seconds())
+			text += fmt.Sprintf("%s %.0f;", d.request.limit, time.Until(d.at).Seconds())
 		}
 		return text
 	}
@@ -147,9 +147,9 @@ func TestChangeGroup(t *testing.T) {
 		{plan.Cgroup{MemoryMax: 9000, PidsMax: 7}, ""},
 		{plan.Cgroup{}, ""},
 	} {
-		want(t, "refused", a.exceeds(&plan.Change{MemoryHigh: c.cgroup.MemoryHigh, MemoryMax: c.cgroup.MemoryMax, PidsMax: c.cgroup.PidsMax}), c.want)
+		want(t, "refused", a.usageAbove(&plan.Change{MemoryHigh: c.cgroup.MemoryHigh, MemoryMax: c.cgroup.MemoryMax, PidsMax: c.cgroup.PidsMax}), c.want)
 	}
-	want(t, "error", a.setGroup(&plan.Cgroup{MemoryMax: 6000}), nil)
+	want(t, "error", a.setGroupLimits(&plan.Cgroup{MemoryMax: 6000}), nil)
 	want(t, "files", g.show("job"), "memory.current 5000\nmemory.high max\nmemory.max 6000\nmemory.stat inactive_file 1000\nmemory.swap.max 0\npids.current 7\npids.max max\n")
 	want(t, "limits", a.plan.Cgroup, plan.Cgroup{Path: dir, MemoryMax: 6000})
 	if err := os.Remove(filepath.Join(dir, "pids.max")); err != nil {
@@ -158,7 +158,7 @@ func TestChangeGroup(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "pids.max"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.setGroup(&plan.Cgroup{MemoryMax: 7000, PidsMax: 3}); err == nil {
+	if err := a.setGroupLimits(&plan.Cgroup{MemoryMax: 7000, PidsMax: 3}); err == nil {
 		t.Error("a file that cannot be written is no error")
 	}
 	want(t, "limits", a.plan.Cgroup, plan.Cgroup{Path: dir, MemoryMax: 6000})

@@ -19,15 +19,15 @@ const (
 )
 
 // checkpoint makes a checkpoint, unless one is being made or the job is suspended.
-func (a *attempt) checkpoint(started *proc, alarms *alarms) {
+func (a *attempt) checkpoint(started *childProcess, alarms *alarms) {
 	c := &a.plan.Ckpt
-	alarms.after(c.Every, order{checkpointNow, ""})
+	alarms.addAfter(c.Every, signalRequest{checkpointNow, ""})
 	switch {
 	case a.saving || a.stopped || a.killed || a.migrating:
 	case c.Make.Signal != 0:
-		a.k.reaper.signal(a, syscall.Signal(c.Make.Signal))
+		a.k.reaper.signalAttempt(a, syscall.Signal(c.Make.Signal))
 	case len(c.Make.Argv) > 0:
-		command, failed := a.command(c.Make.Argv, started)
+		command, failed := a.startCommand(c.Make.Argv, started)
 		if failed != nil {
 			a.k.logf("%s: ckpt_command %s: %s", a.key, c.Make.Argv[0], failed.reason)
 			return
@@ -35,14 +35,14 @@ func (a *attempt) checkpoint(started *proc, alarms *alarms) {
 		a.saving = true
 		go func() {
 			<-command.ended
-			a.sendOrder(order{checkpointed, ""})
+			a.requestSignal(signalRequest{checkpointed, ""})
 		}()
 	}
 }
 
 // migrate makes a last checkpoint and ends the job. Before the job there is nothing to save, and after it nothing
 // to move.
-func (a *attempt) migrate(s *plan.Step, started *proc, alarms *alarms) {
+func (a *attempt) migrate(s *plan.Step, started *childProcess, alarms *alarms) {
 	c := &a.plan.Ckpt
 	if a.killed || a.migrating || a.ran && s.Name != plan.Job {
 		return
@@ -51,55 +51,55 @@ func (a *attempt) migrate(s *plan.Step, started *proc, alarms *alarms) {
 	switch {
 	case s.Name != plan.Job:
 		a.killed = true
-		a.k.reaper.signal(a, syscall.SIGKILL)
+		a.k.reaper.signalAttempt(a, syscall.SIGKILL)
 	case len(c.Migrate.Argv) > 0:
-		command, failed := a.command(c.Migrate.Argv, started)
+		command, failed := a.startCommand(c.Migrate.Argv, started)
 		if failed != nil {
 			a.k.logf("%s: migr_command %s: %s", a.key, c.Migrate.Argv[0], failed.reason)
-			a.sendOrder(afterMigration(127, c.Must))
+			a.requestSignal(afterMigration(127, c.Must))
 			return
 		}
 		must := c.Must // the attempt may end, and with it its plan, while the command runs
 		go func() {
 			o := <-command.ended
-			a.sendOrder(afterMigration(int(o.status), must))
+			a.requestSignal(afterMigration(int(o.status), must))
 		}()
 	case c.Migrate.Signal != 0:
-		a.k.reaper.signal(a, syscall.Signal(c.Migrate.Signal))
+		a.k.reaper.signalAttempt(a, syscall.Signal(c.Migrate.Signal))
 		fallthrough
 	default:
-		a.leave(s, started, alarms)
+		a.endSavedJob(s, started, alarms)
 	}
 }
 
-// afterMigration returns the order that follows from the status of a migr_command; must: the job stays if it fails.
-func afterMigration(status int, must bool) order {
+// afterMigration returns the request that follows from the status of a migr_command; must: the job stays if it fails.
+func afterMigration(status int, must bool) signalRequest {
 	if status != 0 && must {
-		return order{notSaved, ""}
+		return signalRequest{notSaved, ""}
 	}
-	return order{saved, ""}
+	return signalRequest{saved, ""}
 }
 
-// leave ends a job that has been saved: at once, or with -notify after a warning.
-func (a *attempt) leave(s *plan.Step, started *proc, alarms *alarms) {
+// endSavedJob ends a job that has been saved: at once, or with -notify after a warning.
+func (a *attempt) endSavedJob(s *plan.Step, started *childProcess, alarms *alarms) {
 	switch {
 	case !a.migrating || s.Name != plan.Job: // it was terminated, or has ended, meanwhile
 	case a.plan.Notify > 0:
-		a.warn(a.plan.NotifyKill, syscall.SIGUSR2)
-		alarms.after(a.plan.Notify, order{leaveNow, ""})
+		a.sendWarning(a.plan.NotifyKill, syscall.SIGUSR2)
+		alarms.addAfter(a.plan.Notify, signalRequest{leaveNow, ""})
 	default:
-		a.k.reaper.signal(a, syscall.SIGKILL)
+		a.k.reaper.signalAttempt(a, syscall.SIGKILL)
 	}
 }
 
-// cleanUp runs the command that removes the checkpoints of a job that is over. Its exit status is ignored.
-func (a *attempt) cleanUp(job *proc) {
+// removeCheckpoints runs the command that removes the checkpoints of a job that is over. Its exit status is ignored.
+func (a *attempt) removeCheckpoints(job *childProcess) {
 	argv := a.plan.Ckpt.Clean
 	if len(argv) == 0 || a.migrating || a.shut { // the next attempt begins with the last checkpoint
 		return
 	}
-	s := plan.Step{Name: plan.Clean, Argv: a.about(argv, job)}
-	started, failed := a.k.fork(a, &s)
+	s := plan.Step{Name: plan.Clean, Argv: a.expandCommand(argv, job)}
+	started, failed := a.k.forkStep(a, &s)
 	if failed != nil {
 		a.k.logf("%s: clean_command: %s", a.key, failed.reason)
 		return

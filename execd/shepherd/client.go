@@ -32,8 +32,8 @@ type Options struct {
 	// Durable makes begin and end of each attempt survive a power cut: one fsync for all that came together.
 	// Without it they survive every death of execd and shepherd, but not of the machine.
 	Durable bool
-	// Lead is that of this process, in which a shepherd that it starts has no part.
-	Lead Lead
+	// Priority is that of this process, in which a shepherd that it starts has no part.
+	Priority Priority
 }
 
 // ErrGone is returned by every call after the connection is lost or closed. Jobs are not affected: connect again.
@@ -59,7 +59,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	for {
 		c, err := dial(ctx, o.Dir)
 		if err == nil {
-			return open(c, o), nil
+			return newClient(c, o), nil
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -67,7 +67,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, syscall.ENOENT) {
 			return nil, fmt.Errorf("shepherd: %w", err)
 		}
-		switch err := launch(ctx, o); {
+		switch err := launchShepherd(ctx, o); {
 		case err == errHeld: // it does not serve yet, or it is about to go
 			select {
 			case <-time.After(heldPause):
@@ -105,8 +105,8 @@ func startUnit(ctx context.Context, unit string) error {
 	return nil
 }
 
-// launch starts the shepherd and returns when it serves; errHeld when it ended because there is one.
-func launch(ctx context.Context, o Options) error {
+// launchShepherd starts the shepherd and returns when it serves; errHeld when it ended because there is one.
+func launchShepherd(ctx context.Context, o Options) error {
 	if o.Unit != "" {
 		return startUnit(ctx, o.Unit)
 	}
@@ -131,7 +131,7 @@ func launch(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("shepherd: %w", err)
 	}
-	if err := o.Lead.Start(cmd); err != nil {
+	if err := o.Priority.Start(cmd); err != nil {
 		return fmt.Errorf("cannot start the shepherd: %w", err)
 	}
 	ready := make(chan error, 1)
@@ -155,7 +155,7 @@ func launch(ctx context.Context, o Options) error {
 	}
 }
 
-func open(c net.Conn, o Options) *Client {
+func newClient(c net.Conn, o Options) *Client {
 	pid := 0
 	if shepherd, err := credentialsOf(c.(*net.UnixConn)); err == nil {
 		pid = int(shepherd.Pid)
@@ -169,18 +169,18 @@ func open(c net.Conn, o Options) *Client {
 		gone:    make(chan struct{}),
 		calls:   map[uint64]chan reply{},
 	}
-	go k.read(c)
-	go k.deliver()
+	go k.readReplies(c)
+	go k.deliverChanges()
 	return k
 }
 
-// read passes replies to their callers and unsolicited ones to deliver.
-func (k *Client) read(c net.Conn) {
+// readReplies passes replies to their callers and unsolicited ones to deliver.
+func (k *Client) readReplies(c net.Conn) {
 	defer close(k.gone)
 	defer k.out.close()
 	in := newInbox(c, replyFields)
 	for {
-		r, err := in.next()
+		r, err := in.readNext()
 		if err != nil {
 			return
 		}
@@ -201,8 +201,8 @@ func (k *Client) read(c net.Conn) {
 	}
 }
 
-// deliver feeds Changes; what arrives while the receiver is busy is joined to one batch.
-func (k *Client) deliver() {
+// deliverChanges feeds Changes; what arrives while the receiver is busy is joined to one batch.
+func (k *Client) deliverChanges() {
 	defer close(k.changes)
 	for {
 		select {
@@ -337,7 +337,7 @@ func Adopt(ctx context.Context, dir string, uid uint32, parent int) (report.Atte
 		c.Close()
 		return report.Attempt{}, fmt.Errorf("%s: no shepherd of root answers", dir)
 	}
-	k := open(c, Options{Dir: dir})
+	k := newClient(c, Options{Dir: dir})
 	defer k.Close()
 	r, err := k.call(ctx, request{Verb: verbAdopt, UID: uid, Pid: parent})
 	return r.Joined, err

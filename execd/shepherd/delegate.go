@@ -35,8 +35,8 @@ func (r Reserve) jobsMemory(total uint64) (string, error) {
 	return strconv.FormatUint(total-min(total/2, reserveMin+total/100), 10), nil
 }
 
-// divide makes two groups of the one that was delegated to the shepherd by its unit: its own and that of all jobs.
-func (k *shepherd) divide(r Reserve) error {
+// divideGroup makes two groups of the one that was delegated to the shepherd by its unit: its own and that of all jobs.
+func (k *shepherd) divideGroup(r Reserve) error {
 	own, err := cgroupOf(os.Getpid())
 	if err != nil {
 		return err
@@ -56,13 +56,13 @@ func (k *shepherd) divide(r Reserve) error {
 			return err
 		}
 	}
-	if err := writeGroup(own, shepherdGroup+"/cgroup.procs", "0"); err != nil {
+	if err := writeGroupFile(own, shepherdGroup+"/cgroup.procs", "0"); err != nil {
 		return err
 	}
-	if _, err := share(own); err != nil {
+	if _, err := enableControllers(own); err != nil {
 		return err
 	}
-	if err := writeGroup(jobs, "memory.max", bound); err != nil {
+	if err := writeGroupFile(jobs, "memory.max", bound); err != nil {
 		return err
 	}
 	k.jobs, err = syscall.Open(shared, unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)

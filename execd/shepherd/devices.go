@@ -18,42 +18,42 @@ import (
 // whenever a process of the group opens or makes a device file, by whatever name, and opening fails with EPERM. The
 // program stays until the group is removed, whether or not the shepherd lives.
 
-// device is what the kernel knows a device file by.
-type device struct {
+// deviceNumber is what the kernel knows a device file by.
+type deviceNumber struct {
 	block        bool
 	major, minor uint32
 }
 
-// rule is what a group may do with a device.
-type rule struct {
-	device
+// deviceRule is what a group may do with a device.
+type deviceRule struct {
+	deviceNumber
 	access grid.Access
 }
 
-// rulesOf looks up devices, whose numbers may be others than at the last boot. What is no device file now has no number, and no
+// deviceRules looks up devices, whose numbers may be others than at the last boot. What is no device file now has no number, and no
 // rule. Two names of one device are one, with the access of both.
-func rulesOf(devices []grid.Device) (rules []rule) {
+func deviceRules(devices []grid.Device) (rules []deviceRule) {
 	for _, d := range devices {
-		is, ok := deviceAt(d.Path)
+		is, ok := statDevice(d.Path)
 		if !ok {
 			continue
 		}
-		if i := slices.IndexFunc(rules, func(r rule) bool { return r.device == is }); i >= 0 {
+		if i := slices.IndexFunc(rules, func(r deviceRule) bool { return r.deviceNumber == is }); i >= 0 {
 			rules[i].access |= d.Access
 		} else {
-			rules = append(rules, rule{is, d.Access})
+			rules = append(rules, deviceRule{is, d.Access})
 		}
 	}
 	return rules
 }
 
-func deviceAt(path string) (d device, ok bool) {
+func statDevice(path string) (d deviceNumber, ok bool) {
 	var s unix.Stat_t
 	if unix.Stat(path, &s) != nil {
 		return d, false
 	}
 	kind := s.Mode & unix.S_IFMT
-	return device{kind == unix.S_IFBLK, unix.Major(s.Rdev), unix.Minor(s.Rdev)}, kind == unix.S_IFBLK || kind == unix.S_IFCHR
+	return deviceNumber{kind == unix.S_IFBLK, unix.Major(s.Rdev), unix.Minor(s.Rdev)}, kind == unix.S_IFBLK || kind == unix.S_IFCHR
 }
 
 // Kinds of device and of access in bpf_cgroup_dev_ctx (linux/bpf.h): the lower and the upper half of its first word.
@@ -88,7 +88,7 @@ func bpfAccess(a grid.Access) (bits int32) {
 }
 
 // deviceProgram allows everything but what the rules deny: access to one of their devices that is not all in the rule.
-func deviceProgram(rules []rule) asm.Instructions {
+func deviceProgram(rules []deviceRule) asm.Instructions {
 	const kind, access, major, minor, ctx = asm.R2, asm.R3, asm.R4, asm.R5, asm.R1
 	p := asm.Instructions{
 		asm.LoadMem(access, ctx, ctxAccess, asm.Word), asm.Mov.Reg(kind, access), asm.And.Imm(kind, 0xffff), asm.RSh.Imm(access, 16),
@@ -108,20 +108,20 @@ func deviceProgram(rules []rule) asm.Instructions {
 	return append(p, asm.Mov.Imm(asm.R0, 1).WithSymbol(fmt.Sprint("rule", len(rules))), asm.Return())
 }
 
-// confine makes the rules hold in a control group, before its first process is there.
-func confine(group string, rules []rule) error {
-	return withProgram(group, rules, func(link.RawAttachProgramOptions) error { return nil })
+// attachDeviceRules makes the rules hold in a control group, before its first process is there.
+func attachDeviceRules(group string, rules []deviceRule) error {
+	return withDeviceProgram(group, rules, func(link.RawAttachProgramOptions) error { return nil })
 }
 
-// canConfine returns why rules cannot be made to hold in control groups below one.
-func canConfine(group string) error {
-	return withProgram(group, nil, func(to link.RawAttachProgramOptions) error {
+// checkDeviceRules returns why rules cannot be made to hold in control groups below one.
+func checkDeviceRules(group string) error {
+	return withDeviceProgram(group, nil, func(to link.RawAttachProgramOptions) error {
 		return link.RawDetachProgram(link.RawDetachProgramOptions(to))
 	})
 }
 
-// withProgram attaches a program to a group and calls then.
-func withProgram(group string, rules []rule, then func(link.RawAttachProgramOptions) error) error {
+// withDeviceProgram attaches a program to a group and calls then.
+func withDeviceProgram(group string, rules []deviceRule, then func(link.RawAttachProgramOptions) error) error {
 	fd, err := syscall.Open(group, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: group, Err: err}

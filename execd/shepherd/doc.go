@@ -22,10 +22,10 @@
 //	prepare.go      spool directory, TMPDIR, output files; streams.go opens these
 //	asowner.go      what is done with the owner's rights
 //	shared.go       one run of a function for all who call it at the same time
-//	underway.go     waits for what has begun, and holds up nothing that begins meanwhile
+//	begincounter.go waits for what has begun, and holds up nothing that begins meanwhile
 //	slow.go         paths of users that may block the process that opens them; trusted.go those that cannot
 //	fork.go         the fork itself; processors that the child inherits; ulimits.go limits that must be set in it
-//	careful.go      the start of what may block; errand.go the child that opens the files and becomes the program
+//	careful.go      the start of what may block; starter.go the child that opens the files and becomes the program
 //	reader.go       parts of output files: a child reads them as the job's owner
 //	oom.go          jobs end before daemons when the host is out of memory
 //	spool.go        the files that prologs, epilogs and wrappers read
@@ -38,13 +38,13 @@
 //	change.go       other limits for attempts that run
 //	devices.go      device files that are closed to an attempt
 //	cause.go        why a job ended
-//	alarms.go       orders to an attempt, and those that are due later
+//	alarms.go       signals requested of an attempt, and those that are due later
 //	signal.go       suspend, resume, terminate, notify
 //	ckpt.go         checkpoints by the clock, and the one before a job continues on another host
 //	meter.go        what an attempt has used; usage.go samples it: limits over the whole job
 //	journal.go      the append-only file, its group commit and its compaction; the bytes are described in tools/manual/formats.md
 //	leavings.go     what an attempt leaves, and its removal; removetree.go that of a directory, however deep it is
-//	left.go         what could not be removed when its attempt was over
+//	leftover.go     what could not be removed when its attempt was over
 //	recover.go      attempts of a shepherd that died
 //
 // The package knows processes, files and signals; /proc and the counters of control groups are read by execd/procfs. It must

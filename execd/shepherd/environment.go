@@ -93,7 +93,7 @@ func (a *attempt) readEnvironment() {
 			continue
 		}
 		if !same {
-			added = with(added, v)
+			added = setVariable(added, v)
 		}
 		if i, there := at[name]; there {
 			env[i] = v
@@ -102,5 +102,5 @@ func (a *attempt) readEnvironment() {
 		at[name] = len(env)
 		env = append(env, v)
 	}
-	a.env, a.added = with(env, spoolVariable+a.plan.Spool), added
+	a.env, a.added = setVariable(env, spoolVariable+a.plan.Spool), added
 }

@@ -10,26 +10,26 @@ import (
 
 // failure is an error that knows its code of sge_status(5).
 type failure struct {
-	code   report.Failure
-	reason string
-	lack   bool // the host, or the shepherd, has not enough of something at present
+	code      report.Failure
+	reason    string
+	hostLacks bool // the host, or the shepherd, has not enough of something at present
 }
 
-func fail(code report.Failure, format string, args ...any) *failure {
+func newFailure(code report.Failure, format string, args ...any) *failure {
 	return &failure{code: code, reason: fmt.Sprintf(format, args...)}
 }
 
-// failBy is fail for what err has caused. A lack is no fault of the job or the queue: the job is to be started again.
-func failBy(err error, code report.Failure, format string, args ...any) *failure {
-	f := fail(code, format, args...)
-	if f.lack = exhausted(err); f.lack && code != report.FailedBeforePEStop && code != report.FailedBeforeEpilog { // the job has run
+// failureBy is newFailure for what err has caused. A lack is no fault of the job or the queue: the job is to be started again.
+func failureBy(err error, code report.Failure, format string, args ...any) *failure {
+	f := newFailure(code, format, args...)
+	if f.hostLacks = isExhausted(err); f.hostLacks && code != report.FailedBeforePEStop && code != report.FailedBeforeEpilog { // the job has run
 		f.code = report.FailedRestart
 	}
 	return f
 }
 
-// exhausted reports whether the machine, or this process, has not enough of something: no fault of the job.
-func exhausted(err error) bool {
+// isExhausted reports whether the machine, or this process, has not enough of something: no fault of the job.
+func isExhausted(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EAGAIN) // processes
 }
 

@@ -86,7 +86,7 @@ func replyFields(w *wire.Coder, r *reply) {
 	w.Close(m)
 }
 
-func recordFields(w *wire.Coder, r *record) {
+func recordFields(w *wire.Coder, r *journalRecord) {
 	m := w.Open()
 	wire.Opt(w, &r.Begin, beginFields)
 	wire.Opt(w, &r.Seen, seenFields)
@@ -96,7 +96,7 @@ func recordFields(w *wire.Coder, r *record) {
 	w.Close(m)
 }
 
-func beginFields(w *wire.Coder, b *begin) {
+func beginFields(w *wire.Coder, b *beginRecord) {
 	m := w.Open()
 	attemptFields(w, &b.Attempt)
 	wire.Sig(w, &b.Time)
@@ -109,7 +109,7 @@ func beginFields(w *wire.Coder, b *begin) {
 	w.Close(m)
 }
 
-func seenFields(w *wire.Coder, s *seen) {
+func seenFields(w *wire.Coder, s *processRecord) {
 	m := w.Open()
 	attemptFields(w, &s.Attempt)
 	wire.Sig(w, &s.Pid)

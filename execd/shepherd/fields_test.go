@@ -42,8 +42,8 @@ func TestPackedMessagesLoseNothing(t *testing.T) {
 	roundTrip(t, requestFields)
 	roundTrip(t, replyFields)
 	roundTrip(t, recordFields)
-	roundTrip(t, errandFields)
-	roundTrip(t, faultFields)
+	roundTrip(t, starterFields)
+	roundTrip(t, startFaultFields)
 }
 
 // What is packed is read only: an attempt goes to several connections at once. The race detector finds a write.
@@ -111,10 +111,10 @@ func again[M any](t *testing.T, b []byte, fields func(*wire.Coder, *M)) {
 
 // FuzzUnpack checks that no bytes make a reader panic or take much memory. A fault comes from a process of the job's owner.
 func FuzzUnpack(f *testing.F) {
-	up, down, r, e, why := filled[request](), filled[reply](), filled[record](), filled[errand](), filled[fault]()
+	up, down, r, e, why := filled[request](), filled[reply](), filled[journalRecord](), filled[starterTask](), filled[startFault]()
 	for _, b := range [][]byte{
 		pack(nil, &up, requestFields), pack(nil, &down, replyFields), pack(nil, &r, recordFields),
-		pack(nil, &e, errandFields), pack(nil, &why, faultFields),
+		pack(nil, &e, starterFields), pack(nil, &why, startFaultFields),
 	} {
 		f.Add(b)
 	}
@@ -122,7 +122,7 @@ func FuzzUnpack(f *testing.F) {
 		again(t, b, requestFields)
 		again(t, b, replyFields)
 		again(t, b, recordFields)
-		again(t, b, errandFields)
-		again(t, b, faultFields)
+		again(t, b, starterFields)
+		again(t, b, startFaultFields)
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// process is one to start within an attempt, in a session of its own.
-type process struct {
+// processSpec is one to start within an attempt, in a session of its own.
+type processSpec struct {
 	owner   *plan.Owner
 	path    string
 	argv    []string
@@ -31,16 +31,16 @@ type process struct {
 	lacking report.Failure // the code for a host that has not enough of something
 }
 
-// fork starts one step. One that runs as another user than the job's owner sees nothing that the owner chose but the output:
+// forkStep starts one step. One that runs as another user than the job's owner sees nothing that the owner chose but the output:
 // it has an environment of its own, starts in / and reads nothing.
-func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
+func (k *shepherd) forkStep(a *attempt, s *plan.Step) (*childProcess, *failure) {
 	p := &a.plan
 	if s.Refused != "" {
-		return nil, fail(startFailures[s.Name], "%s", s.Refused)
+		return nil, newFailure(startFailures[s.Name], "%s", s.Refused)
 	}
 	isJob := s.Name == plan.Job
-	n := process{
-		owner: &p.Owner, path: s.Argv[0], argv: s.Argv, env: a.envOf(s), dir: p.Cwd, umask: cmp.Or(p.Umask, usualUmask),
+	n := processSpec{
+		owner: &p.Owner, path: s.Argv[0], argv: s.Argv, env: a.environmentOf(s), dir: p.Cwd, umask: cmp.Or(p.Umask, usualUmask),
 		streams: a.streams, group: isJob, lacking: startFailures[s.Name], needs: s.Needs,
 	}
 	if s.Login {
@@ -50,15 +50,15 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 	switch limits := p.Limits.Rlimits; {
 	case !isJob || len(limits) == 0:
 	case s.Front:
-		n.argv = append(slices.Clone(n.argv), ulimit(limits))
+		n.argv = append(slices.Clone(n.argv), ulimitScript(limits))
 	default: // the shell in between would hide that it is not there
 		n.check = n.path
-		n.path, n.argv = plan.Limited(ulimit(limits), s.Login, n.path, n.argv, n.env)
+		n.path, n.argv = plan.Limited(ulimitScript(limits), s.Login, n.path, n.argv, n.env)
 	}
 	if s.Stdout.Path != "" {
 		out := new(streams)
 		defer out.close() // the process has its own copies
-		if failed := k.open(p.Owner, "", s.Stdout, s.Stderr, out); failed != nil {
+		if failed := k.openStreams(p.Owner, "", s.Stdout, s.Stderr, out); failed != nil {
 			return nil, failed
 		}
 		n.streams = *out
@@ -66,7 +66,7 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 	if s.Stdin != "" {
 		in := new(streams)
 		defer in.close()
-		if failed := k.open(p.Owner, s.Stdin, plan.Output{}, plan.Output{}, in); failed != nil {
+		if failed := k.openStreams(p.Owner, s.Stdin, plan.Output{}, plan.Output{}, in); failed != nil {
 			return nil, failed
 		}
 		n.streams.fds[0], n.streams.late[0] = in.fds[0], in.late[0]
@@ -84,18 +84,18 @@ func (k *shepherd) fork(a *attempt, s *plan.Step) (*proc, *failure) {
 	}
 	if isJob && p.Priority != 0 {
 		setPriority(started.pid, p.Priority)
-	} else if nice := k.reaper.lead.started; nice > 0 {
+	} else if nice := k.reaper.priority.started; nice > 0 {
 		setPriority(started.pid, nice)
 	}
-	a.noteStep(s, started.pid)
+	a.writeStepFiles(s, started.pid)
 	return started, nil
 }
 
 // spawn starts a process: the plain way where nothing that its start meets can block, else the careful way.
-func (a *attempt) spawn(n *process) (*proc, *failure) {
+func (a *attempt) spawn(n *processSpec) (*childProcess, *failure) {
 	k := a.k
 	program := cmp.Or(n.check, n.path)
-	var at place
+	var at startDir
 	var noDir, noFile error
 	plain := false
 	leave := func() {
@@ -103,11 +103,11 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 			syscall.Close(at.fd)
 		}
 	}
-	done, failed := k.quickly(*n.owner, func() {
+	done, failed := k.lookAsOwner(*n.owner, func() {
 		if n.dir != "" {
-			at, noDir = enter(n.dir)
+			at, noDir = openStartDir(n.dir)
 		}
-		noFile = canRun(program)
+		noFile = checkExecutable(program)
 		plain = (n.dir == "" || at.plain) && noFile == nil && k.trusted.contains(n.path)
 	}, leave)
 	if failed != nil {
@@ -116,50 +116,50 @@ func (a *attempt) spawn(n *process) (*proc, *failure) {
 	if done {
 		defer leave()
 		switch {
-		case exhausted(noDir):
-			return nil, failBy(noDir, n.lacking, "can't chdir to %s: %s", n.dir, errnoText(noDir))
+		case isExhausted(noDir):
+			return nil, failureBy(noDir, n.lacking, "can't chdir to %s: %s", n.dir, errnoText(noDir))
 		case noDir != nil && noDir != syscall.EACCES: // that may be right for the owner all the same
-			return nil, noEntry(n.dir, noDir)
+			return nil, chdirFailure(n.dir, noDir)
 		case noDir == nil && noFile != nil && noFile != syscall.EACCES:
-			return nil, noProgram(n.env, program, n.name, noFile)
+			return nil, execFailure(n.env, program, n.name, noFile)
 		}
 	}
 	// A look that is not done still runs, and writes its variables.
 	careful := !done || noDir != nil || n.needs != "" || n.streams.late != [3]plan.Output{} || !plain
 	attr := &syscall.ProcAttr{Env: n.env, Sys: a.sysProcAttr(n.owner)}
-	start := func(path string, argv []string, files []uintptr) (*proc, error) {
+	start := func(path string, argv []string, files []uintptr) (*childProcess, error) {
 		attr.Files = files
-		return k.reaper.fork(a, n.group, func() (pid int, err error) {
-			a.bound(func() { pid, err = syscall.ForkExec(path, argv, attr) })
+		return k.reaper.forkProcess(a, n.group, func() (pid int, err error) {
+			a.withAffinity(func() { pid, err = syscall.ForkExec(path, argv, attr) })
 			return pid, err
 		})
 	}
-	var started *proc
+	var started *childProcess
 	var err error
 	if !careful {
 		if n.dir != "" {
-			attr.Dir = at.path()
+			attr.Dir = at.procPath()
 		}
 		fds := n.streams.fds
 		withUmask(n.umask, func() {
 			started, err = start(n.path, n.argv, []uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2])})
 		})
 	} else {
-		e := errand{n.dir, n.streams.late, n.streams.merge, n.umask, n.check, n.name, n.path, n.argv, n.needs}
+		e := starterTask{n.dir, n.streams.late, n.streams.merge, n.umask, n.check, n.name, n.path, n.argv, n.needs}
 		attr.Dir = "/"
-		started, err = e.send(n.streams.fds, start)
+		started, err = e.start(n.streams.fds, start)
 	}
 	switch {
 	case err == nil:
 		return started, nil
-	case exhausted(err):
-		return nil, failBy(err, n.lacking, "execvlp(%s, %q) failed: %s", n.path, n.name, errnoText(err))
+	case isExhausted(err):
+		return nil, failureBy(err, n.lacking, "execvlp(%s, %q) failed: %s", n.path, n.name, errnoText(err))
 	}
-	return nil, noProgram(n.env, n.path, n.name, err)
+	return nil, execFailure(n.env, n.path, n.name, err)
 }
 
-// envOf returns the environment of a step. What runs after the job receives how it ended.
-func (a *attempt) envOf(s *plan.Step) []string {
+// environmentOf returns the environment of a step. What runs after the job receives how it ended.
+func (a *attempt) environmentOf(s *plan.Step) []string {
 	if len(s.Env) == 0 && !a.ran && s.Environ == nil {
 		return a.env
 	}
@@ -167,20 +167,20 @@ func (a *attempt) envOf(s *plan.Step) []string {
 	if s.Environ != nil {
 		env = append(slices.Clone(s.Environ), spoolVariable+a.plan.Spool)
 		for _, v := range a.added {
-			env = with(env, v)
+			env = setVariable(env, v)
 		}
 	}
 	for _, v := range s.Env {
-		env = with(env, v)
+		env = setVariable(env, v)
 	}
 	if a.ran {
-		env = with(env, "SGE_JOBEXIT_STAT="+strconv.Itoa(a.jobStatus))
+		env = setVariable(env, "SGE_JOBEXIT_STAT="+strconv.Itoa(a.jobStatus))
 	}
 	return env
 }
 
-// with sets a variable: a name stands once in an environment, for some programs see the first and some the last.
-func with(env []string, v string) []string {
+// setVariable sets a variable: a name stands once in an environment, for some programs see the first and some the last.
+func setVariable(env []string, v string) []string {
 	name := v[:strings.IndexByte(v, '=')+1]
 	if i := slices.IndexFunc(env, func(e string) bool { return strings.HasPrefix(e, name) }); i >= 0 {
 		env[i] = v
@@ -203,7 +203,7 @@ var runFailures = map[plan.StepName]report.Failure{
 
 // sysProcAttr returns what is the same for all processes of an attempt: a session of their own, the owner, the control group.
 func (a *attempt) sysProcAttr(o *plan.Owner) *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{Setsid: true, Credential: a.k.credential(o)}
+	attr := &syscall.SysProcAttr{Setsid: true, Credential: a.k.credentialOf(o)}
 	switch {
 	case a.cgroup >= 0 && !a.frozen: // a method or a checkpoint of a suspended job must run
 		attr.UseCgroupFD, attr.CgroupFD = true, a.cgroup
@@ -213,32 +213,32 @@ func (a *attempt) sysProcAttr(o *plan.Owner) *syscall.SysProcAttr {
 	return attr
 }
 
-func (k *shepherd) credential(o *plan.Owner) *syscall.Credential {
+func (k *shepherd) credentialOf(o *plan.Owner) *syscall.Credential {
 	if k.uid != 0 {
 		return nil
 	}
 	return &syscall.Credential{Uid: o.UID, Gid: o.GID, Groups: o.Groups}
 }
 
-// cannotEnter returns why the owner cannot change into dir, nil when the owner can.
-func (k *shepherd) cannotEnter(dir string, o *plan.Owner) *failure {
+// reasonNotEntered returns why the owner cannot change into dir, nil when the owner can.
+func (k *shepherd) reasonNotEntered(dir string, o *plan.Owner) *failure {
 	if dir == "" {
 		return nil
 	}
-	var at place
+	var at startDir
 	var err error
 	leave := func() {
 		if err == nil {
 			syscall.Close(at.fd)
 		}
 	}
-	done, failed := k.quickly(*o, func() { at, err = enter(dir) }, leave)
+	done, failed := k.lookAsOwner(*o, func() { at, err = openStartDir(dir) }, leave)
 	if !done || failed != nil {
 		return failed
 	}
 	leave()
-	if err != nil && !exhausted(err) {
-		return noEntry(dir, err)
+	if err != nil && !isExhausted(err) {
+		return chdirFailure(dir, err)
 	}
 	return nil
 }
@@ -266,9 +266,9 @@ func withUmask(mask int, f func()) {
 	<-done
 }
 
-// bound runs f, which forks, on the processors of the plan: a child inherits those of the thread. No other thread is made
+// withAffinity runs f, which forks, on the processors of the plan: a child inherits those of the thread. No other thread is made
 // from one that is locked, so it is the only one that is bound, and only meanwhile.
-func (a *attempt) bound(f func()) {
+func (a *attempt) withAffinity(f func()) {
 	if len(a.plan.Affinity) == 0 {
 		f()
 		return

@@ -16,7 +16,7 @@ import (
 // TestFormat compares the manual's description of the journal with a record in which every field is set.
 func TestFormat(t *testing.T) {
 	page := formattest.Read(t, "../../tools/manual/formats.md")
-	var r record
+	var r journalRecord
 	new(madeup.Filler).Fill(&r)
 	b := appendRecord(nil, &r)
 	described := describing{t: t, structs: map[string][]string{}}

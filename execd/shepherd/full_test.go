@@ -117,7 +117,7 @@ func TestRewriteOnFullDisk(t *testing.T) {
 	var before syscall.Rlimit
 	syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before)
 	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 10, Max: before.Max})
-	_, _, err := rewrite(path, []record{testEnd(1)})
+	_, _, err := rewriteJournal(path, []journalRecord{testEnd(1)})
 	syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)
 	if err == nil {
 		t.Error("what did not fit was called written")

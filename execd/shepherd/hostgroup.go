@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// share enables the controllers of a group for the groups below it. It returns the first of those that limits need and that the
+// enableControllers enables the controllers of a group for the groups below it. It returns the first of those that limits need and that the
 // group lacks.
-func share(dir string) (lacks string, err error) {
+func enableControllers(dir string) (lacks string, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
 		return "", err
@@ -26,7 +26,7 @@ func share(dir string) (lacks string, err error) {
 		switch {
 		case slices.Contains(has, c):
 			enable += " +" + c
-		case lacks == "" && i < needed:
+		case lacks == "" && i < controllersNeeded:
 			lacks = c
 		}
 	}
@@ -57,7 +57,7 @@ func (k *Client) Cgroup(name string) (Groups, error) {
 	if err != nil {
 		return Groups{}, err
 	}
-	g := Groups{Path: path, NoDevices: canConfine(path)}
+	g := Groups{Path: path, NoDevices: checkDeviceRules(path)}
 	if !exists(filepath.Join(path, cpus)) {
 		g.NoProcessors = fmt.Errorf("control group %s has no controller \"cpuset\"", path)
 	}
@@ -77,7 +77,7 @@ func hostGroup(parent, name string) (string, error) {
 		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return "", err
 		}
-		lacks, err := share(dir)
+		lacks, err := enableControllers(dir)
 		if lacks != "" {
 			return "", fmt.Errorf("control group %s has no controller %q", dir, lacks)
 		}
@@ -103,12 +103,12 @@ const (
 // controllers are those that the limits of jobs need, then those that are enabled where they are: io, which is mostly read, and cpuset.
 var controllers = [...]string{"memory", "pids", "cpu", "io", "cpuset"}
 
-// needed are the first of them.
-const needed = 3
+// controllersNeeded are the first of them.
+const controllersNeeded = 3
 
 // cgroupMount returns where control groups (version 2) are.
 var cgroupMount = sync.OnceValues(func() (string, error) {
-	return fieldOf("/proc/self/mounts", func(line string) (string, bool) {
+	return findInLines("/proc/self/mounts", func(line string) (string, bool) {
 		f := strings.Fields(line)
 		return f[1], len(f) > 2 && f[2] == "cgroup2"
 	})
@@ -120,14 +120,14 @@ func cgroupOf(pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	own, err := fieldOf("/proc/"+strconv.Itoa(pid)+"/cgroup", func(line string) (string, bool) {
+	own, err := findInLines("/proc/"+strconv.Itoa(pid)+"/cgroup", func(line string) (string, bool) {
 		return strings.CutPrefix(strings.TrimSpace(line), "0::")
 	})
 	return filepath.Join(mount, own), err
 }
 
-// fieldOf returns what pick finds in the first line of a file that has it.
-func fieldOf(path string, pick func(string) (string, bool)) (string, error) {
+// findInLines returns what pick finds in the first line of a file that has it.
+func findInLines(path string, pick func(string) (string, bool)) (string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return "", err

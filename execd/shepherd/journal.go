@@ -14,10 +14,10 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// record is one entry of the journal. One field is set, or none. In the file recordMark and a checksum precede it, packed.
-type record struct {
-	Begin  *begin
-	Seen   *seen
+// journalRecord is one entry of the journal. One field is set, or none. In the file recordMark and a checksum precede it, packed.
+type journalRecord struct {
+	Begin  *beginRecord
+	Seen   *processRecord
 	End    *endRecord
 	Forget []report.Attempt
 	Left   []string // paths as in begin.Remove that could not be removed
@@ -29,8 +29,8 @@ const recordMark = "\nQUILL"
 // checkBytes is the size of the checksum, CRC-32 (IEEE).
 const checkBytes = 4
 
-// begin is written before the first fork of an attempt: what the next shepherd needs to clean up after it.
-type begin struct {
+// beginRecord is written before the first fork of an attempt: what the next shepherd needs to clean up after it.
+type beginRecord struct {
 	Attempt report.Attempt
 	Time    grid.Time
 	Boot    string // boot id: after a reboot no process is left
@@ -43,9 +43,9 @@ type begin struct {
 	UIDs []uint32 // of its processes
 }
 
-// seen is written once a job has lived long enough to be sampled. With it the next shepherd knows a process that
+// processRecord is written once a job has lived long enough to be sampled. With it the next shepherd knows a process that
 // has dropped the marker from its environment.
-type seen struct {
+type processRecord struct {
 	Attempt report.Attempt
 	Pid     int
 	Ticks   uint64 // its start, /proc/PID/stat field 22: distinguishes it from a later process with the same id
@@ -61,23 +61,23 @@ type endRecord struct {
 // one write and, if any of it asked for that, with one fsync.
 type journal struct {
 	path string
-	live func() []record
+	live func() []journalRecord
 
 	mu      sync.Mutex
 	idle    *sync.Cond // writing became false
 	writing bool
 	closed  bool
-	next    batch // what waits for the write under way
+	next    journalBatch // what waits for the write under way
 
 	// Of the one that writes.
 	file  *os.File
 	size  int64
-	limit int64 // compact when it is larger
-	spare batch // memory for another
+	limit int64        // compact when it is larger
+	spare journalBatch // memory for another
 }
 
-// batch is what goes out together.
-type batch struct {
+// journalBatch is what goes out together.
+type journalBatch struct {
 	b       []byte
 	durable bool
 	then    []func(error) // called in order
@@ -87,7 +87,7 @@ type batch struct {
 const compactSize = 4 << 20
 
 // readJournal returns the records of the file as parseJournal does.
-func readJournal(path string) (records []record, damaged int, err error) {
+func readJournal(path string) (records []journalRecord, damaged int, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, 0, err
@@ -98,7 +98,7 @@ func readJournal(path string) (records []record, damaged int, err error) {
 
 // parseJournal returns the records in b, oldest first. A damaged end is an append that never finished; damaged
 // stretches in the middle are counted and skipped. Strings in the records share the memory of b.
-func parseJournal(b []byte) (records []record, damaged int) {
+func parseJournal(b []byte) (records []journalRecord, damaged int) {
 	lost := false
 	for len(b) > 0 {
 		r, size := firstRecord(b)
@@ -122,7 +122,7 @@ func parseJournal(b []byte) (records []record, damaged int) {
 }
 
 // firstRecord returns the record that b begins with and its length, 0 when there is none.
-func firstRecord(b []byte) (r record, size int) {
+func firstRecord(b []byte) (r journalRecord, size int) {
 	const head = len(recordMark) + checkBytes
 	if len(b) < head+lengthBytes || !bytes.HasPrefix(b, []byte(recordMark)) {
 		return r, 0
@@ -135,7 +135,7 @@ func firstRecord(b []byte) (r record, size int) {
 	return r, size
 }
 
-func appendRecord(b []byte, r *record) []byte {
+func appendRecord(b []byte, r *journalRecord) []byte {
 	b = append(b, recordMark...)
 	at := len(b)
 	b = append(b, 0, 0, 0, 0)
@@ -146,8 +146,8 @@ func appendRecord(b []byte, r *record) []byte {
 
 // openJournal replaces the file by one that holds just the given records, durably. live is
 // asked for the records to keep each time the file has grown enough to be worth rewriting.
-func openJournal(path string, records []record, live func() []record) (*journal, error) {
-	f, size, err := rewrite(path, records)
+func openJournal(path string, records []journalRecord, live func() []journalRecord) (*journal, error) {
+	f, size, err := rewriteJournal(path, records)
 	if err != nil {
 		return nil, err
 	}
@@ -156,9 +156,9 @@ func openJournal(path string, records []record, live func() []record) (*journal,
 	return j, nil
 }
 
-// rewrite puts a file with just these records in place of path: write, fsync, rename, fsync of the directory. The file
+// rewriteJournal puts a file with just these records in place of path: write, fsync, rename, fsync of the directory. The file
 // it returns, if any, is in place, even when that last fsync failed.
-func rewrite(path string, records []record) (*os.File, int64, error) {
+func rewriteJournal(path string, records []journalRecord) (*os.File, int64, error) {
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, 0, err
@@ -193,7 +193,7 @@ func syncDir(dir string) error {
 
 // add writes records, or has them written by the goroutine that is writing. then, if not nil, is called, here or there, once they
 // are, and synced when durable is set.
-func (j *journal) add(durable bool, then func(error), records ...record) {
+func (j *journal) add(durable bool, then func(error), records ...journalRecord) {
 	j.mu.Lock()
 	if j.closed {
 		j.mu.Unlock()
@@ -215,28 +215,28 @@ func (j *journal) add(durable bool, then func(error), records ...record) {
 		return
 	}
 	j.writing = true
-	more := j.write()
+	more := j.writeBatch()
 	j.mu.Unlock()
 	if more {
-		go j.drain()
+		go j.writeQueued()
 	}
 }
 
-// drain writes until nothing waits.
-func (j *journal) drain() {
+// writeQueued writes until nothing waits.
+func (j *journal) writeQueued() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for j.write() {
+	for j.writeBatch() {
 	}
 }
 
-// write writes what waits and reports whether more has come meanwhile; if not, writing is false again. Called with mu
+// writeBatch writes what waits and reports whether more has come meanwhile; if not, writing is false again. Called with mu
 // held, which it releases meanwhile.
-func (j *journal) write() (more bool) {
+func (j *journal) writeBatch() (more bool) {
 	w := j.next
 	j.next = j.spare
 	j.mu.Unlock()
-	err := j.append(&w)
+	err := j.appendBatch(&w)
 	for _, then := range w.then {
 		then(err)
 	}
@@ -245,15 +245,15 @@ func (j *journal) write() (more bool) {
 		j.compact()
 	}
 	j.mu.Lock()
-	j.spare = batch{b: w.b[:0], then: w.then[:0]}
+	j.spare = journalBatch{b: w.b[:0], then: w.then[:0]}
 	if j.writing = len(j.next.b)+len(j.next.then) > 0; !j.writing {
 		j.idle.Broadcast()
 	}
 	return j.writing
 }
 
-// append puts a batch into the file, whole or not at all.
-func (j *journal) append(w *batch) error {
+// appendBatch puts a batch into the file, whole or not at all.
+func (j *journal) appendBatch(w *journalBatch) error {
 	_, err := j.file.Write(w.b)
 	if err == nil && w.durable {
 		err = j.file.Sync()
@@ -273,7 +273,7 @@ func (j *journal) append(w *batch) error {
 // the old file stays in use; it is tried again when the file has doubled.
 func (j *journal) compact() {
 	j.limit = 2 * j.size
-	if f, n, _ := rewrite(j.path, j.live()); f != nil {
+	if f, n, _ := rewriteJournal(j.path, j.live()); f != nil {
 		j.file.Close()
 		j.file, j.size, j.limit = f, n, max(compactSize, 4*n)
 	}

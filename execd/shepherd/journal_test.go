@@ -19,12 +19,12 @@ import (
 
 func testKey(n int) report.Attempt { return report.Attempt{Job: uint32(n), Task: 1, N: 1} }
 
-func testEnd(n int) record {
-	return record{End: &endRecord{Attempt: testKey(n), End: plan.End{Result: report.Result{ExitStatus: uint32(n)}}}}
+func testEnd(n int) journalRecord {
+	return journalRecord{End: &endRecord{Attempt: testKey(n), End: plan.End{Result: report.Result{ExitStatus: uint32(n)}}}}
 }
 
 // written adds a record and returns what became of it.
-func written(j *journal, r record) error {
+func written(j *journal, r journalRecord) error {
 	done := make(chan error, 1)
 	j.add(true, func(err error) { done <- err }, r)
 	return <-done
@@ -45,7 +45,7 @@ func keys(t *testing.T, path string) (jobs string, damaged int) {
 
 func TestJournalSurvivesDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	j, err := openJournal(path, []record{testEnd(1)}, nil)
+	j, err := openJournal(path, []journalRecord{testEnd(1)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +81,12 @@ func TestJournalSurvivesDamage(t *testing.T) {
 
 func TestJournalIsCompacted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	last := make(chan record, 1)
+	last := make(chan journalRecord, 1)
 	last <- testEnd(0)
-	j, err := openJournal(path, nil, func() []record {
+	j, err := openJournal(path, nil, func() []journalRecord {
 		r := <-last
 		last <- r
-		return []record{r}
+		return []journalRecord{r}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestJournalOnFullDisk(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "journal")
-	j, err := openJournal(path, []record{testEnd(1)}, nil)
+	j, err := openJournal(path, []journalRecord{testEnd(1)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestJournalOnFullDisk(t *testing.T) {
 
 // An answer without a record of its own, to a plan that is known already, waits for the write under way and no longer.
 func TestNoRecordDuringWrite(t *testing.T) {
-	j, err := openJournal(filepath.Join(t.TempDir(), journalName), nil, func() []record { return nil })
+	j, err := openJournal(filepath.Join(t.TempDir(), journalName), nil, func() []journalRecord { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func node(t *testing.T, dir, name string, major, minor uint32) string {
 func TestKernelDevices(t *testing.T) {
 	h := hostOfUsers(t)
 	group := kernelGroup(t)
-	if err := canConfine(group); err != nil {
+	if err := checkDeviceRules(group); err != nil {
 		t.Skip(err)
 	}
 	dir, err := os.MkdirTemp("/dev", "quill-test-")
@@ -123,7 +123,7 @@ func TestKernelDevices(t *testing.T) {
 func TestKernelDeviceAppears(t *testing.T) {
 	h := hostOfUsers(t)
 	group := kernelGroup(t)
-	if err := canConfine(group); err != nil {
+	if err := checkDeviceRules(group); err != nil {
 		t.Skip(err)
 	}
 	dir, err := os.MkdirTemp("/dev", "quill-test-")
@@ -154,14 +154,14 @@ func TestKernelDeviceAppears(t *testing.T) {
 // The kernel is asked about as many devices as a host may have.
 func TestKernelManyDevices(t *testing.T) {
 	group := kernelGroup(t)
-	if err := canConfine(group); err != nil {
+	if err := checkDeviceRules(group); err != nil {
 		t.Skip(err)
 	}
-	var rules []rule
+	var rules []deviceRule
 	for n := range uint32(2000) {
-		rules = append(rules, rule{device{n%2 == 0, 400 + n/100, n}, grid.Access(n % 8)})
+		rules = append(rules, deviceRule{deviceNumber{n%2 == 0, 400 + n/100, n}, grid.Access(n % 8)})
 	}
-	want(t, "error", confine(group, rules), nil)
+	want(t, "error", attachDeviceRules(group, rules), nil)
 }
 
 // awaitEvent returns what waits until a line of cgroup.events has a value. It takes next to no processor from what
@@ -198,7 +198,7 @@ func TestKernelFreeze(t *testing.T) {
 	p := within(group, h.plan(1, "for i in 1 2 3 4 5 6 7; do sleep 1000 & done; while :; do read x </proc/self/stat; done"))
 	h.start(p)
 	h.await(1, plan.Running)
-	h.until("it has all processes", func() bool { return len(membersOf(p.Cgroup.Path)) == 8 })
+	h.until("it has all processes", func() bool { return len(groupMembers(p.Cgroup.Path)) == 8 })
 	frozen := awaitEvent(t, p.Cgroup.Path, "frozen")
 	once := func(freeze, thaw func()) time.Duration {
 		begin, asked := time.Now(), make(chan struct{})
@@ -214,7 +214,7 @@ func TestKernelFreeze(t *testing.T) {
 		return took
 	}
 	write := func(value string) func() {
-		return func() { want(t, "error", writeGroup(p.Cgroup.Path, freezeFile, value), nil) }
+		return func() { want(t, "error", writeGroupFile(p.Cgroup.Path, freezeFile, value), nil) }
 	}
 	ask := func(kind report.SignalKind) func() { return func() { h.signal(kind, 1) } }
 	var asked, written, answered []time.Duration
@@ -320,8 +320,8 @@ func TestKernelDeadOrphan(t *testing.T) {
 func TestKernelUsage(t *testing.T) {
 	h := newHost(t)
 	group := kernelGroup(t)
-	share(filepath.Dir(group))
-	if lacks, err := share(group); err != nil || lacks != "" || !exists(filepath.Join(group, "io.stat")) {
+	enableControllers(filepath.Dir(group))
+	if lacks, err := enableControllers(group); err != nil || lacks != "" || !exists(filepath.Join(group, "io.stat")) {
 		t.Skip("the controllers memory and io cannot be had")
 	}
 	disk, err := os.MkdirTemp("/var/tmp", "quill-test-")
@@ -379,8 +379,8 @@ func TestKernelAdopt(t *testing.T) {
 func TestKernelChange(t *testing.T) {
 	h := newHost(t)
 	group := kernelGroup(t)
-	share(filepath.Dir(group))
-	if lacks, err := share(group); err != nil || lacks != "" {
+	enableControllers(filepath.Dir(group))
+	if lacks, err := enableControllers(group); err != nil || lacks != "" {
 		t.Skip("the controllers cannot be had")
 	}
 	p := within(group, h.plan(1, "(head -c 40000000 /dev/zero; sleep 1000) | tail -c 40000000"))
@@ -439,8 +439,8 @@ func TestKernelChangeFailsInProlog(t *testing.T) {
 func TestKernelProcessors(t *testing.T) {
 	h := newHost(t)
 	group := kernelGroup(t)
-	share(filepath.Dir(group))
-	if _, err := share(group); err != nil || !exists(filepath.Join(group, cpus)) {
+	enableControllers(filepath.Dir(group))
+	if _, err := enableControllers(group); err != nil || !exists(filepath.Join(group, cpus)) {
 		t.Skip("the controller cpuset cannot be had")
 	}
 	all, first := allowed(t)

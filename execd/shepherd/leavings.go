@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// leavings returns the paths an attempt leaves, in the order in which they are removed. Those of directories end in a slash.
-func leavings(p *plan.Plan) []string {
+// pathsOf returns the paths an attempt leaves, in the order in which they are removed. Those of directories end in a slash.
+func pathsOf(p *plan.Plan) []string {
 	paths := make([]string, 0, len(p.Dirs)+1)
 	for _, f := range p.Files {
 		if !strings.HasPrefix(f.Path, p.Spool+"/") {
@@ -28,9 +28,9 @@ func leavings(p *plan.Plan) []string {
 	return append(paths, p.Spool+"/")
 }
 
-// removeUsual removes those leavings that take a few calls: files, empty directories, and the
+// removeKnown removes those leavings that take a few calls: files, empty directories, and the
 // spool directory with its files. It returns the others.
-func removeUsual(paths []string, spool string, spoolNames []string) (others []string) {
+func removeKnown(paths []string, spool string, spoolNames []string) (others []string) {
 	for _, path := range paths {
 		dir, isDir := strings.CutSuffix(path, "/")
 		if !isDir {
@@ -49,10 +49,10 @@ func removeUsual(paths []string, spool string, spoolNames []string) (others []st
 	return others
 }
 
-// remove removes leavings, directories with all they contain. It returns the directories that stay, and why the first of
+// removePaths removes leavings, directories with all they contain. It returns the directories that stay, and why the first of
 // them does. One that is not there, nor the directory around it, is gone, or may come back when a file system is mounted: it is
 // tried again, and no reason is given.
-func remove(paths []string) (left []string, why error) {
+func removePaths(paths []string) (left []string, why error) {
 	for _, path := range paths {
 		dir, isDir := strings.CutSuffix(path, "/")
 		if !isDir {
@@ -82,14 +82,14 @@ const (
 	leftLast  = 60
 )
 
-// retry counts the samples until what is left is tried again.
-type retry struct{ rest, pause int }
+// removalRetry counts the samples until what is left is tried again.
+type removalRetry struct{ rest, pause int }
 
-// comeSoon has the next one come soon: something new is left.
-func (r *retry) comeSoon() { r.rest, r.pause = leftFirst, leftFirst }
+// scheduleSoon has the next one come soon: something new is left.
+func (r *removalRetry) scheduleSoon() { r.rest, r.pause = leftFirst, leftFirst }
 
 // countSample counts a sample, and reports whether it is time.
-func (r *retry) countSample() bool {
+func (r *removalRetry) countSample() bool {
 	if r.rest--; r.rest > 0 {
 		return false
 	}
@@ -101,10 +101,10 @@ func (r *retry) countSample() bool {
 // leftMax bounds the paths that are tried again: jobs that leave what cannot be removed must not cost more and more.
 const leftMax = 1000
 
-func newest(paths []string) []string { return paths[max(0, len(paths)-leftMax):] }
+func newestPaths(paths []string) []string { return paths[max(0, len(paths)-leftMax):] }
 
-// without leaves out the paths of an attempt that begins: they are its own now.
-func without(paths, taken []string) []string {
+// withoutPaths leaves out the paths of an attempt that begins: they are its own now.
+func withoutPaths(paths, taken []string) []string {
 	if len(paths) == 0 {
 		return nil
 	}

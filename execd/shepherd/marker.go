@@ -9,9 +9,9 @@ import (
 // environMax bounds how much of an environment is read, in bytes.
 const environMax = 256 << 10
 
-// spoolOf returns the SGE_JOB_SPOOL_DIR in the environment of a process, "" when there is none within the size of buf or when it may not be
+// markerOf returns the SGE_JOB_SPOOL_DIR in the environment of a process, "" when there is none within the size of buf or when it may not be
 // read. It is the process's own word.
-func spoolOf(pid int, buf []byte) string {
+func markerOf(pid int, buf []byte) string {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return ""

@@ -24,14 +24,14 @@ type meter struct {
 	sampled bool   // the group's cache is known from more than the end
 	cache   uint64 // most that the group was seen with
 
-	waited usage // of the job's first process and of orphans, with the children they waited for
-	seen   usage // at the last sample: CPU, IO and VMem of all processes, living or not
+	waited attemptUsage // of the job's first process and of orphans, with the children they waited for
+	seen   attemptUsage // at the last sample: CPU, IO and VMem of all processes, living or not
 
 	warnedCPU, warnedVMem bool // of s_cpu and s_vmem, once each
 }
 
-// begin records that the job runs since a time; the zero time reverts that.
-func (m *meter) begin(pid int, front bool, at time.Time) {
+// beginJob records that the job runs since a time; the zero time reverts that.
+func (m *meter) beginJob(pid int, front bool, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.began, m.pid, m.front = at, pid, front
@@ -44,15 +44,15 @@ func (m *meter) wasSampled() bool {
 	return m.sampled
 }
 
-// times returns when the job began and ended.
-func (m *meter) times() (began, ended time.Time) {
+// jobTimes returns when the job began and ended.
+func (m *meter) jobTimes() (began, ended time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.began, m.ended
 }
 
-// inFront returns the process that only stands before the job, 0 for none.
-func (m *meter) inFront() int {
+// frontPID returns the process that only stands before the job, 0 for none.
+func (m *meter) frontPID() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.front {
@@ -61,24 +61,24 @@ func (m *meter) inFront() int {
 	return 0
 }
 
-// finish records how the job's first process ended. Its memory counts only above floor.
-func (m *meter) finish(o *outcome, floor uint64) {
+// finishJob records how the job's first process ended. Its memory counts only above floor.
+func (m *meter) finishJob(o *processExit, floor uint64) {
 	m.addWaited(&o.usage, floor)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ended = o.time
 }
 
-// count takes what the control group counts, which has all processes of the job, also those that were not waited for. Of io it knows
+// addGroupUsage takes what the control group counts, which has all processes of the job, also those that were not waited for. Of io it knows
 // devices only, and of /proc the processes that lived at a sample: the larger holds.
-func (m *meter) count(g procfs.GroupUsage) {
+func (m *meter) addGroupUsage(g procfs.GroupUsage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.counted(g)
+	m.addGroupUsageLocked(g)
 }
 
-// counted is count with mu held.
-func (m *meter) counted(g procfs.GroupUsage) {
+// addGroupUsageLocked is count with mu held.
+func (m *meter) addGroupUsageLocked(g procfs.GroupUsage) {
 	s := &m.seen
 	s.userTime, s.sysTime = max(s.userTime, g.User-m.before.User), max(s.sysTime, g.Sys-m.before.Sys)
 	if g.IO > m.before.IO {
@@ -110,8 +110,8 @@ func (m *meter) addWaited(r *syscall.Rusage, floor uint64) {
 	w.nivcsw += r.Nivcsw
 }
 
-// total returns the usage so far. CPU time of processes that were not waited for is known from samples only.
-func (m *meter) total() usage {
+// totalUsage returns the usage so far. CPU time of processes that were not waited for is known from samples only.
+func (m *meter) totalUsage() attemptUsage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	u := m.waited
@@ -128,8 +128,8 @@ func (m *meter) total() usage {
 	return u
 }
 
-// usage is what a job's processes, dead and alive, have used so far.
-type usage struct {
+// attemptUsage is what a job's processes, dead and alive, have used so far.
+type attemptUsage struct {
 	wallclock         time.Duration // since the job was started
 	userTime, sysTime time.Duration
 	mem               float64 // GB times CPU seconds
@@ -143,10 +143,10 @@ type usage struct {
 	minFlt, majFlt, inBlock, ouBlock, nvcsw, nivcsw int64
 }
 
-func (u usage) cpu() time.Duration { return u.userTime + u.sysTime }
+func (u attemptUsage) cpu() time.Duration { return u.userTime + u.sysTime }
 
-// accounted returns the usage in the units of accounting(5): seconds, GB seconds, GB, bytes, and kilobytes for the resident set.
-func (u usage) accounted() grid.Usage {
+// toAccounting returns the usage in the units of accounting(5): seconds, GB seconds, GB, bytes, and kilobytes for the resident set.
+func (u attemptUsage) toAccounting() grid.Usage {
 	return grid.Usage{
 		WallSeconds: u.wallclock.Seconds(), UserSeconds: u.userTime.Seconds(), SystemSeconds: u.sysTime.Seconds(),
 		CPU: u.cpu().Seconds(), Mem: u.mem, IO: u.io, VMem: float64(u.vmem), MaxVMem: float64(u.maxVMem),
@@ -155,8 +155,8 @@ func (u usage) accounted() grid.Usage {
 	}
 }
 
-// outcome is how a process ended.
-type outcome struct {
+// processExit is how a process ended.
+type processExit struct {
 	status syscall.WaitStatus
 	usage  syscall.Rusage
 	time   time.Time

@@ -44,8 +44,8 @@ func newOOMScore() *oomScore {
 	return &oomScore{file: file, own: []byte(strconv.Itoa(own)), job: []byte(strconv.Itoa(jobOOMScore))}
 }
 
-// during runs f, which forks.
-func (o *oomScore) during(f func()) {
+// whileForking runs f, which forks.
+func (o *oomScore) whileForking(f func()) {
 	if o.file == nil {
 		f()
 		return
@@ -64,7 +64,7 @@ func (o *oomScore) during(f func()) {
 			return
 		}
 		if o.lower == nil {
-			o.lower = time.AfterFunc(oomPause, o.rest)
+			o.lower = time.AfterFunc(oomPause, o.restoreScore)
 		} else {
 			o.lower.Reset(oomPause)
 		}
@@ -72,8 +72,8 @@ func (o *oomScore) during(f func()) {
 	f()
 }
 
-// rest gives the shepherd its own score back, unless a process is being forked.
-func (o *oomScore) rest() {
+// restoreScore gives the shepherd its own score back, unless a process is being forked.
+func (o *oomScore) restoreScore() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.forks == 0 && o.raised {

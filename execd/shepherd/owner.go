@@ -29,8 +29,8 @@ type orphan struct {
 // looksMax bounds how often a marker is looked for: a process that executes another program has no environment at that moment.
 const looksMax = 3
 
-// session is that of a step.
-type session struct {
+// stepSession is that of a step.
+type stepSession struct {
 	of    *attempt
 	ended uint64 // when its leader had ended, on the clock of stat.Start; 0: it lives. After that another process can get its id.
 }
@@ -40,26 +40,26 @@ func (a *attempt) runsAs(uid uint32) bool {
 	return slices.Contains(a.users, uid)
 }
 
-// classify makes a child of the shepherd that it did not fork an orphan. Called with mu held, when all forks that may have made it are over.
-func (r *reaper) classify(s procfs.Stat) {
+// classifyOrphan makes a child of the shepherd that it did not fork an orphan. Called with mu held, when all forks that may have made it are over.
+func (r *reaper) classifyOrphan(s procfs.Stat) {
 	if s.Parent != os.Getpid() {
 		return
 	}
 	o := &orphan{start: s.Start, session: s.Session, user: procfs.UserOf(s.PID)}
 	r.orphans[s.PID] = o
 	r.ownerless[s.PID] = o
-	r.decide(s.PID, o)
+	r.decideOwner(s.PID, o)
 }
 
-// decide finds the owner of an orphan. One that no living attempt can have started is killed. A dead one is in its control group until it is
+// decideOwner finds the owner of an orphan. One that no living attempt can have started is killed. A dead one is in its control group until it is
 // waited for. Called with mu held.
-func (r *reaper) decide(pid int, o *orphan) {
+func (r *reaper) decideOwner(pid int, o *orphan) {
 	owner := r.ownerOfGroup(pid)
 	if s, ok := r.sessions[o.session]; ok && owner == nil && (s.ended == 0 || o.start < s.ended) {
 		owner = s.of
 	}
 	if owner != nil {
-		r.giveOrphan(o, owner, pid)
+		r.assignOrphan(o, owner, pid)
 		return
 	}
 	suspects := 0
@@ -68,7 +68,7 @@ func (r *reaper) decide(pid int, o *orphan) {
 			continue
 		}
 		if owner = a; o.marker == a.plan.Spool {
-			r.giveOrphan(o, a, pid)
+			r.assignOrphan(o, a, pid)
 			return
 		}
 		suspects++
@@ -77,13 +77,13 @@ func (r *reaper) decide(pid int, o *orphan) {
 	case suspects == 0 || o.marker != "" && r.attempts[o.marker] == nil: // of an attempt that is over
 		syscall.Kill(pid, syscall.SIGKILL)
 	case suspects == 1:
-		r.giveOrphan(o, owner, pid)
+		r.assignOrphan(o, owner, pid)
 	}
 }
 
-// giveOrphan makes a the owner of an orphan, which is killed when a is about to end. Called with mu held.
-func (r *reaper) giveOrphan(o *orphan, a *attempt, pid int) {
-	r.takeOrphan(o, pid)
+// assignOrphan makes a the owner of an orphan, which is killed when a is about to end. Called with mu held.
+func (r *reaper) assignOrphan(o *orphan, a *attempt, pid int) {
+	r.unassignOrphan(o, pid)
 	o.owner = a
 	if a.orphans == nil {
 		a.orphans = map[int]*orphan{}
@@ -94,8 +94,8 @@ func (r *reaper) giveOrphan(o *orphan, a *attempt, pid int) {
 	}
 }
 
-// takeOrphan takes an orphan from its owner. Called with mu held.
-func (r *reaper) takeOrphan(o *orphan, pid int) {
+// unassignOrphan takes an orphan from its owner. Called with mu held.
+func (r *reaper) unassignOrphan(o *orphan, pid int) {
 	if o.owner != nil {
 		delete(o.owner.orphans, pid)
 	}
@@ -119,8 +119,8 @@ func (r *reaper) ownerOfGroup(pid int) *attempt {
 	return nil
 }
 
-// unmarked reports whether the marker of an orphan decides and is still to be looked for.
-func (o *orphan) unmarked() bool { return o.owner == nil && o.marker == "" && o.looks < looksMax }
+// isUnmarked reports whether the marker of an orphan decides and is still to be looked for.
+func (o *orphan) isUnmarked() bool { return o.owner == nil && o.marker == "" && o.looks < looksMax }
 
 // findAllMarkers looks for all markers, unless that is being done.
 func (r *reaper) findAllMarkers() {
@@ -132,7 +132,7 @@ func (r *reaper) findAllMarkers() {
 	r.mu.Lock()
 	for _, o := range r.ownerless {
 		for _, a := range r.attempts {
-			if o.unmarked() && a.runsAs(o.user) {
+			if o.isUnmarked() && a.runsAs(o.user) {
 				one[a.users[0]] = a
 				break
 			}
@@ -150,7 +150,7 @@ func (r *reaper) findMarkers(a *attempt) {
 	found := map[int]*orphan{}
 	r.mu.Lock()
 	for pid, o := range r.ownerless {
-		if o.unmarked() && a.runsAs(o.user) {
+		if o.isUnmarked() && a.runsAs(o.user) {
 			o.looks++
 			found[pid] = &orphan{start: o.start}
 		}
@@ -162,7 +162,7 @@ func (r *reaper) findMarkers(a *attempt) {
 	read := func() {
 		buf := make([]byte, environMax)
 		for pid, o := range found {
-			o.marker = spoolOf(pid, buf)
+			o.marker = markerOf(pid, buf)
 		}
 	}
 	if !r.slow.Within(a.users[0], quickPatience, read, func() {}) {
@@ -173,7 +173,7 @@ func (r *reaper) findMarkers(a *attempt) {
 	for pid, seen := range found {
 		if o := r.orphans[pid]; o != nil && o.owner == nil && o.start == seen.start {
 			o.marker = seen.marker
-			r.decide(pid, o)
+			r.decideOwner(pid, o)
 		}
 	}
 }

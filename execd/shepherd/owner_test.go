@@ -100,7 +100,7 @@ func TestOwnerBySession(t *testing.T) {
 		owner *attempt
 		lives bool
 	}{{0, a, true}, {s.Start + 1, a, true}, {s.Start, nil, false}} {
-		r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: map[string]*attempt{"/spool": a}, sessions: map[int]session{pid: {a, c.ended}}}
+		r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: map[string]*attempt{"/spool": a}, sessions: map[int]stepSession{pid: {a, c.ended}}}
 		classifyPID(t, r, pid)
 		want(t, fmt.Sprintf("owner, the leader ended at %d, the process began at %d", c.ended, s.Start), r.orphans[pid].owner, c.owner)
 	}
@@ -150,8 +150,8 @@ func TestMarkersAreBounded(t *testing.T) {
 	far, over := sleep("A"+long, "B"+long, "C"+long, spoolVariable+"/spool")
 	defer over()
 	buf := make([]byte, environMax)
-	want(t, "near", spoolOf(near, buf), "/spool")
-	want(t, "far", spoolOf(far, buf), "")
+	want(t, "near", markerOf(near, buf), "/spool")
+	want(t, "far", markerOf(far, buf), "")
 
 	uid := uint32(os.Getuid())
 	two := map[string]*attempt{"/spool": {users: []uint32{uid}, plan: plan.Plan{Spool: "/spool"}}, "/other": {users: []uint32{uid}, plan: plan.Plan{Spool: "/other"}}}
@@ -173,5 +173,5 @@ func classifyPID(t *testing.T, r *reaper, pid int) {
 	if !ok {
 		t.Fatalf("no process %d", pid)
 	}
-	r.classify(s)
+	r.classifyOrphan(s)
 }

@@ -132,7 +132,7 @@ func TestFilesOfTheShepherd(t *testing.T) {
 	h.end(1)
 }
 
-// The child of a careful start gets its errand from a file that no user can open, not even by what /proc shows of it.
+// The child of a careful start gets its task from a file that no user can open, not even by what /proc shows of it.
 func TestErrandIsPrivate(t *testing.T) {
 	h := hostOfUsers(t)
 	p := h.by(mallory, h.plan(1, "cat"))

@@ -14,20 +14,20 @@ import (
 // lackPause is how long an attempt that met a lack stays, so that it does not come back at once.
 const lackPause = 3 * time.Second
 
-// prepare makes the attempt's directories and files and opens its streams.
-func (k *shepherd) prepare(p *plan.Plan, s *streams) *failure {
+// prepareFiles makes the attempt's directories and files and opens its streams.
+func (k *shepherd) prepareFiles(p *plan.Plan, s *streams) *failure {
 	if err := os.Mkdir(p.Spool, 0o755); err != nil && !os.IsExist(err) {
-		return failBy(err, report.FailedBeforeJob, "can't make spool directory: %v", err)
+		return failureBy(err, report.FailedBeforeJob, "can't make spool directory: %v", err)
 	}
 	if p.Admin != 0 && k.uid == 0 { // its steps may make files there
 		if err := os.Lchown(p.Spool, int(p.Admin), -1); err != nil {
-			return failBy(err, report.FailedBeforeJob, "can't make spool directory: %v", err)
+			return failureBy(err, report.FailedBeforeJob, "can't make spool directory: %v", err)
 		}
 	}
 	for i, d := range p.Dirs {
 		if err := k.makeDir(d, p.Owner); err != nil {
 			p.Dirs = p.Dirs[:i] // the others are not ours to remove
-			return failBy(err, report.FailedBeforeJob, "can't make directory: %v", err)
+			return failureBy(err, report.FailedBeforeJob, "can't make directory: %v", err)
 		}
 	}
 	for _, f := range p.Files {
@@ -36,17 +36,17 @@ func (k *shepherd) prepare(p *plan.Plan, s *streams) *failure {
 			f.Owned, owner = true, plan.Owner{UID: p.Admin, GID: k.gid}
 		}
 		if err := k.writeFile(f, owner); err != nil {
-			return failBy(err, report.FailedBeforeJob, "can't write file: %v", err)
+			return failureBy(err, report.FailedBeforeJob, "can't write file: %v", err)
 		}
 	}
-	if err := k.noteStart(p); err != nil {
-		return failBy(err, report.FailedBeforeJob, "can't write file: %v", err)
+	if err := k.writeStartFiles(p); err != nil {
+		return failureBy(err, report.FailedBeforeJob, "can't write file: %v", err)
 	}
-	failed := k.open(p.Owner, p.Stdin, p.Stdout, p.Stderr, s)
+	failed := k.openStreams(p.Owner, p.Stdin, p.Stdout, p.Stderr, s)
 	if failed == nil {
 		return nil
 	}
-	if gone := k.cannotEnter(p.Cwd, &p.Owner); gone != nil { // the files are mostly there
+	if gone := k.reasonNotEntered(p.Cwd, &p.Owner); gone != nil { // the files are mostly there
 		return gone
 	}
 	return failed
@@ -67,19 +67,19 @@ func (k *shepherd) makeDir(d plan.Dir, o plan.Owner) error {
 			if err := os.Rename(d.Path, aside); err != nil {
 				return err
 			}
-			k.stays([]string{aside + "/"})
+			k.retryLater([]string{aside + "/"})
 			err = os.Mkdir(d.Path, os.FileMode(d.Mode))
 		}
 	}
 	if err == nil && uid != int(k.uid) {
-		return k.give(d.Path, uid, gid)
+		return k.chown(d.Path, uid, gid)
 	}
 	return err
 }
 
-// give makes a directory that the shepherd has just made another user's. What stands in its place meanwhile, a link or what belongs to
+// chown makes a directory that the shepherd has just made another user's. What stands in its place meanwhile, a link or what belongs to
 // another user, stays as it is.
-func (k *shepherd) give(dir string, uid, gid int) error {
+func (k *shepherd) chown(dir string, uid, gid int) error {
 	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: dir, Err: err}
@@ -129,8 +129,8 @@ func (k *shepherd) makeFile(f plan.File, then func(fd int) error) error {
 	return then(fd)
 }
 
-// open opens streams with the owner's rights, those that cannot block.
-func (k *shepherd) open(o plan.Owner, stdin string, stdout, stderr plan.Output, s *streams) *failure {
+// openStreams opens streams with the owner's rights, those that cannot block.
+func (k *shepherd) openStreams(o plan.Owner, stdin string, stdout, stderr plan.Output, s *streams) *failure {
 	null := [3]int{k.null, k.null, k.null}
 	paths := [3]plan.Output{{Path: stdin}, stdout, stderr}
 	merge := stderr.Path == "" || stderr == stdout
@@ -148,7 +148,7 @@ func (k *shepherd) open(o plan.Owner, stdin string, stdout, stderr plan.Output, 
 	}
 	var got streams
 	var cannot *failure
-	done, failed := k.quickly(o, func() { got, cannot = openQuick(null, paths) }, func() { got.close() })
+	done, failed := k.lookAsOwner(o, func() { got, cannot = openQuick(null, paths) }, func() { got.close() })
 	switch {
 	case failed != nil:
 		return failed
@@ -165,7 +165,7 @@ func (k *shepherd) open(o plan.Owner, stdin string, stdout, stderr plan.Output, 
 
 // removeAll removes what an attempt left, as removeFor does.
 func (k *shepherd) removeAll(p *plan.Plan, patience time.Duration) (left []string, why error) {
-	return k.removeFor(p.Owner.UID, removeUsual(leavings(p), p.Spool, spoolNames(p)), patience)
+	return k.removeFor(p.Owner.UID, removeKnown(pathsOf(p), p.Spool, spoolNames(p)), patience)
 }
 
 // removeFor removes what an attempt of the owner left. What cannot be removed, or takes longer than patience, is in left
@@ -178,7 +178,7 @@ func (k *shepherd) removeFor(owner uint32, others []string, patience time.Durati
 	var cannot error
 	inTurn := func() {
 		defer awaitPlace(k.removals, owner)()
-		stays, cannot = remove(others)
+		stays, cannot = removePaths(others)
 	}
 	if !k.slow.Within(owner, patience, inTurn, func() {}) {
 		return others, fmt.Errorf("remove %s: its file system does not answer, or it takes longer than %v", others[0], patience)
@@ -186,12 +186,12 @@ func (k *shepherd) removeFor(owner uint32, others []string, patience time.Durati
 	return stays, cannot
 }
 
-// quickly runs look with the file access rights of o: see Slowness. It fails when these cannot be set.
-func (k *shepherd) quickly(o plan.Owner, look, undo func()) (done bool, failed *failure) {
+// lookAsOwner runs look with the file access rights of o: see Slowness. It fails when these cannot be set.
+func (k *shepherd) lookAsOwner(o plan.Owner, look, undo func()) (done bool, failed *failure) {
 	var err error
 	done = k.slow.Within(o.UID, quickPatience, func() { err = AsOwner(o, look) }, undo)
 	if done && err != nil {
-		return true, fail(report.FailedBeforeJob, "can't take on uid %d: %v", o.UID, err)
+		return true, newFailure(report.FailedBeforeJob, "can't take on uid %d: %v", o.UID, err)
 	}
 	return done, nil
 }

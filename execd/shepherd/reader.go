@@ -34,7 +34,7 @@ const (
 
 // Readers bounds the files that are being read. Its zero value is ready for use.
 type Readers struct {
-	Lead Lead // of this process, in which the children have no part
+	Priority Priority // of this process, in which the children have no part
 
 	mu     sync.Mutex
 	all    int
@@ -111,7 +111,7 @@ func (r *Readers) readAs(ctx context.Context, o plan.Owner, what *Reading) repor
 	c.Stdin = bytes.NewReader(pack(nil, what, readingFields))
 	out, err := c.StdoutPipe()
 	if err == nil {
-		err = r.Lead.Start(c)
+		err = r.Priority.Start(c)
 	}
 	if err != nil {
 		return failed(err)
@@ -150,14 +150,14 @@ func runReader() error {
 		return errors.New("shepherd: not started by an execution daemon")
 	}
 	unix.Setpriority(unix.PRIO_PROCESS, 0, 19)
-	p := r.run()
+	p := r.readFile()
 	_, err = os.Stdout.Write(codec.AppendPiece(nil, p))
 	return err
 }
 
-// run reads the file. Nothing but a regular file of this user is opened: opening a device can have effects, and a FIFO or a
+// readFile reads the file. Nothing but a regular file of this user is opened: opening a device can have effects, and a FIFO or a
 // link may be there so that something else is read.
-func (r *Reading) run() report.Piece {
+func (r *Reading) readFile() report.Piece {
 	path := r.File.Path
 	var s unix.Stat_t
 	err := unix.Lstat(path, &s)
@@ -168,7 +168,7 @@ func (r *Reading) run() report.Piece {
 	if err != nil {
 		return cannotRead(path, err)
 	}
-	if why := notReadable(&s); why != "" {
+	if why := reasonNotReadable(&s); why != "" {
 		return report.Piece{Refused: report.NotAllowed, Path: path, Text: path + " " + why}
 	}
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
@@ -180,7 +180,7 @@ func (r *Reading) run() report.Piece {
 	if err = unix.Fstat(fd, &s); err != nil {
 		return cannotRead(path, err)
 	}
-	if why := notReadable(&s); why != "" { // it was replaced meanwhile
+	if why := reasonNotReadable(&s); why != "" { // it was replaced meanwhile
 		return report.Piece{Refused: report.NotAllowed, Path: path, Text: path + " " + why}
 	}
 	p := report.Piece{Path: path, Size: uint64(s.Size), Offset: r.Offset}
@@ -197,14 +197,14 @@ func (r *Reading) run() report.Piece {
 	}
 	p.Data = b[:n]
 	if r.Tail > 0 {
-		skip := len(p.Data) - len(tail(p.Data, r.Tail, p.Offset > 0))
+		skip := len(p.Data) - len(lastLines(p.Data, r.Tail, p.Offset > 0))
 		p.Offset, p.Data = p.Offset+uint64(skip), p.Data[skip:]
 	}
 	return p
 }
 
-// tail returns the last lines of b. If b is cut off before its begin, the rest of the line there is left out.
-func tail(b []byte, lines uint32, cut bool) []byte {
+// lastLines returns the last lines of b. If b is cut off before its begin, the rest of the line there is left out.
+func lastLines(b []byte, lines uint32, cut bool) []byte {
 	at := len(b)
 	if at > 0 && b[at-1] == '\n' {
 		at--
@@ -231,8 +231,8 @@ func cannotRead(path string, err error) report.Piece {
 	return report.Piece{Refused: kind, Path: path, Text: fmt.Sprintf("can't open %q: %s", path, errnoText(err))}
 }
 
-// notReadable returns why a file is none that a job of this user has written; "" if it can be.
-func notReadable(s *unix.Stat_t) string {
+// reasonNotReadable returns why a file is none that a job of this user has written; "" if it can be.
+func reasonNotReadable(s *unix.Stat_t) string {
 	kind := map[uint32]string{
 		unix.S_IFLNK: "a symbolic link", unix.S_IFIFO: "a FIFO", unix.S_IFCHR: "a device", unix.S_IFBLK: "a device", unix.S_IFSOCK: "a socket", unix.S_IFDIR: "a directory",
 	}[s.Mode&unix.S_IFMT]

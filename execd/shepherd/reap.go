@@ -25,15 +25,15 @@ type reaper struct {
 	forked   chan struct{} // capacity 1: there may be something to wait for again
 
 	oom      *oomScore
-	lead     Lead
+	priority Priority
 	slow     *Slowness
-	looking  sync.Mutex // held while markers are looked for
-	adopting shared     // see adopt
-	forking  underway   // forks, each until its process is in procs
+	looking  sync.Mutex   // held while markers are looked for
+	adopting sharedRun    // see updateOrphans
+	forking  beginCounter // forks, each until its process is in procs
 
 	mu       sync.Mutex
-	procs    map[int]*proc
-	sessions map[int]session     // by session id: of every step of every attempt not yet over
+	procs    map[int]*childProcess
+	sessions map[int]stepSession // by session id: of every step of every attempt not yet over
 	attempts map[string]*attempt // by spool directory: every attempt not yet over
 	groups   map[string]*attempt // by control group: every attempt not yet over that has one
 	orphans  map[int]*orphan
@@ -42,11 +42,11 @@ type reaper struct {
 	changed   *sync.Cond // an orphan was reaped
 }
 
-// proc is a process the shepherd forked, always the leader of a session of its own.
-type proc struct {
+// childProcess is a process the shepherd forked, always the leader of a session of its own.
+type childProcess struct {
 	pid   int
-	group bool         // kill what is left of its process group when it ends
-	ended chan outcome // capacity 1
+	group bool             // kill what is left of its process group when it ends
+	ended chan processExit // capacity 1
 
 	// floor is the memory, in bytes, that its rusage shows at least: until it became its program it had the shepherd's.
 	floor uint64
@@ -71,34 +71,34 @@ func newReaper(slow *Slowness) (*reaper, error) {
 		children:  fd,
 		forked:    make(chan struct{}, 1),
 		oom:       newOOMScore(),
-		lead:      TakeLead(),
+		priority:  RaisePriority(),
 		slow:      slow,
-		procs:     map[int]*proc{},
-		sessions:  map[int]session{},
+		procs:     map[int]*childProcess{},
+		sessions:  map[int]stepSession{},
 		attempts:  map[string]*attempt{},
 		groups:    map[string]*attempt{},
 		orphans:   map[int]*orphan{},
 		ownerless: map[int]*orphan{},
 	}
 	r.changed = sync.NewCond(&r.mu)
-	go r.run()
+	go r.waitForChildren()
 	return r, nil
 }
 
-// fork runs start, which forks, and registers the process for a; a may be nil.
-func (r *reaper) fork(a *attempt, group bool, start func() (pid int, err error)) (*proc, error) {
+// forkProcess runs start, which forks, and registers the process for a; a may be nil.
+func (r *reaper) forkProcess(a *attempt, group bool, start func() (pid int, err error)) (*childProcess, error) {
 	defer r.forking.begin()()
 	var pid int
 	var err error
-	r.oom.during(func() { r.lead.Fork(func() { pid, err = start() }) })
+	r.oom.whileForking(func() { r.priority.Fork(func() { pid, err = start() }) })
 	if err != nil {
 		return nil, err
 	}
-	p := &proc{pid: pid, group: group, ended: make(chan outcome, 1), floor: ownMaxRSS()}
+	p := &childProcess{pid: pid, group: group, ended: make(chan processExit, 1), floor: ownMaxRSS()}
 	r.mu.Lock()
 	r.procs[pid] = p
 	if a != nil {
-		r.sessions[pid] = session{of: a}
+		r.sessions[pid] = stepSession{of: a}
 		a.sessions = append(a.sessions, pid)
 	}
 	r.mu.Unlock()
@@ -116,14 +116,14 @@ func ownMaxRSS() uint64 {
 	return uint64(r.Maxrss) << 10
 }
 
-// run waits for processes, for ever. It looks before it reaps: while the dead leader of a process group is not waited
+// waitForChildren waits for processes, for ever. It looks before it reaps: while the dead leader of a process group is not waited
 // for, the group's id is taken, so killing the rest of the group can hit no other process.
-func (r *reaper) run() {
+func (r *reaper) waitForChildren() {
 	for {
 		pid, err := waitAny()
 		switch {
 		case err == nil:
-			r.reap(pid)
+			r.reapProcess(pid)
 		case err == unix.ECHILD:
 			<-r.forked
 		case err != unix.EINTR:
@@ -146,18 +146,18 @@ func waitAny() (int, error) {
 	return int(info.pid), nil
 }
 
-func (r *reaper) reap(pid int) {
+func (r *reaper) reapProcess(pid int) {
 	r.mu.Lock()
 	p := r.procs[pid]
 	if p == nil && r.orphans[pid] == nil {
 		// An orphan, or forked a moment ago and not registered yet: wait for forks under way, then look again.
 		r.mu.Unlock()
-		r.forking.settle()
+		r.forking.awaitBegun()
 		r.mu.Lock()
 		p = r.procs[pid]
 		if p == nil && r.orphans[pid] == nil {
 			if s, ok := procfs.ReadStat(pid); ok {
-				r.classify(s)
+				r.classifyOrphan(s)
 			}
 		}
 	}
@@ -166,12 +166,12 @@ func (r *reaper) reap(pid int) {
 		syscall.Kill(-pid, syscall.SIGKILL)
 	}
 	if s, ok := r.sessions[pid]; ok {
-		r.sessions[pid] = session{s.of, procfs.UptimeTicks()}
+		r.sessions[pid] = stepSession{s.of, procfs.UptimeTicks()}
 	}
-	var o outcome
+	var o processExit
 	_, err := syscall.Wait4(pid, &o.status, 0, &o.usage)
 	if err == syscall.ECHILD && p == nil {
-		r.remove(pid) // a fork whose program could not be run: fork itself has waited for it
+		r.forgetOrphan(pid) // a fork whose program could not be run: fork itself has waited for it
 		return
 	}
 	if err != nil {
@@ -186,29 +186,29 @@ func (r *reaper) reap(pid int) {
 	if known := r.orphans[pid]; known != nil && known.owner != nil {
 		known.owner.used.addWaited(&o.usage, 0)
 	}
-	r.remove(pid)
+	r.forgetOrphan(pid)
 }
 
-// remove forgets an orphan. Called with mu held.
-func (r *reaper) remove(pid int) {
+// forgetOrphan forgets an orphan. Called with mu held.
+func (r *reaper) forgetOrphan(pid int) {
 	if o := r.orphans[pid]; o != nil {
-		r.takeOrphan(o, pid)
+		r.unassignOrphan(o, pid)
 	}
 	delete(r.orphans, pid)
 	r.changed.Broadcast()
 }
 
-// adopt updates orphans, once for all who want that at the same time: many attempts may end together. With nothing left over it costs one read.
-func (r *reaper) adopt() { r.adopting.do(r.adoptAll) }
+// updateOrphans updates orphans, once for all who want that at the same time: many attempts may end together. With nothing left over it costs one read.
+func (r *reaper) updateOrphans() { r.adopting.runAfterCall(r.classifyStrangers) }
 
-func (r *reaper) adoptAll() {
+func (r *reaper) classifyStrangers() {
 	strangers := r.strangers()
 	if len(strangers) == 0 {
 		return
 	}
 	// Among them may be processes that are being forked right now. Once the forks under way are over, those are in procs. A process that has
 	// got the id of one meanwhile has begun later.
-	r.forking.settle()
+	r.forking.awaitBegun()
 	for batch := range slices.Chunk(strangers, adoptBatch) {
 		r.mu.Lock()
 		for _, s := range batch {
@@ -216,7 +216,7 @@ func (r *reaper) adoptAll() {
 				continue
 			}
 			if now, ok := procfs.ReadStat(s.PID); ok && now.Start == s.Start {
-				r.classify(now)
+				r.classifyOrphan(now)
 			}
 		}
 		r.mu.Unlock()
@@ -259,24 +259,24 @@ func (r *reaper) listChildren() (pids []int) {
 	return pids
 }
 
-// enter makes a known before its first fork.
-func (r *reaper) enter(a *attempt) {
+// addAttempt makes a known before its first fork.
+func (r *reaper) addAttempt(a *attempt) {
 	a.ticks = procfs.UptimeTicks()
 	r.mu.Lock()
 	r.attempts[a.plan.Spool] = a
 	r.mu.Unlock()
 }
 
-// enterGroup makes a known as the one whose processes are in a control group.
-func (r *reaper) enterGroup(a *attempt, group string) {
+// addGroup makes a known as the one whose processes are in a control group.
+func (r *reaper) addGroup(a *attempt, group string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.groups[group] = a
 }
 
-// leave kills whatever is left of a, waits until it is gone, and forgets a. False: some of it could not be killed
+// killRemaining kills whatever is left of a, waits until it is gone, and forgets a. False: some of it could not be killed
 // within patience (a process in uninterruptible sleep).
-func (r *reaper) leave(a *attempt, patience time.Duration) bool {
+func (r *reaper) killRemaining(a *attempt, patience time.Duration) bool {
 	late := false
 	defer time.AfterFunc(patience, func() {
 		r.mu.Lock()
@@ -291,7 +291,7 @@ func (r *reaper) leave(a *attempt, patience time.Duration) bool {
 	}
 	for {
 		r.mu.Unlock()
-		r.adopt() // also the children of those that died
+		r.updateOrphans() // also the children of those that died
 		r.findMarkers(a)
 		r.mu.Lock()
 		if len(a.orphans) == 0 || late {
@@ -310,32 +310,32 @@ func (r *reaper) leave(a *attempt, patience time.Duration) bool {
 		}
 	}
 	for pid, o := range r.ownerless {
-		r.decide(pid, o)
+		r.decideOwner(pid, o)
 	}
 	return len(a.orphans) == 0
 }
 
-// claim makes a the owner of orphans that are known to be its.
-func (r *reaper) claim(a *attempt, pids []int) {
-	r.adopt()
+// claimOrphans makes a the owner of orphans that are known to be its.
+func (r *reaper) claimOrphans(a *attempt, pids []int) {
+	r.updateOrphans()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, pid := range pids {
 		if o := r.orphans[pid]; o != nil {
-			r.giveOrphan(o, a, pid)
+			r.assignOrphan(o, a, pid)
 		}
 	}
 }
 
-// found updates the orphans of a and returns its roots.
-func (r *reaper) found(a *attempt) (roots []int, groups map[int]bool) {
-	r.adopt()
+// findRoots updates the orphans of a and returns its roots.
+func (r *reaper) findRoots(a *attempt) (roots []int, groups map[int]bool) {
+	r.updateOrphans()
 	r.findMarkers(a)
-	return r.roots(a)
+	return r.knownRoots(a)
 }
 
-// roots returns the processes from which all of a's descend, as far as its orphans are known, and those of its sessions whose leader lives.
-func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
+// knownRoots returns the processes from which all of a's descend, as far as its orphans are known, and those of its sessions whose leader lives.
+func (r *reaper) knownRoots(a *attempt) (roots []int, groups map[int]bool) {
 	groups = map[int]bool{}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -351,11 +351,11 @@ func (r *reaper) roots(a *attempt) (roots []int, groups map[int]bool) {
 	return roots, groups
 }
 
-// signal sends sig to every process of a: to the process groups of its steps at once, to the others one by one.
-func (r *reaper) signal(a *attempt, sig syscall.Signal) {
-	roots, groups := r.found(a)
+// signalAttempt sends sig to every process of a: to the process groups of its steps at once, to the others one by one.
+func (r *reaper) signalAttempt(a *attempt, sig syscall.Signal) {
+	roots, groups := r.findRoots(a)
 	if sig == syscall.SIGSTOP || sig == syscall.SIGCONT { // others end them at the end of the attempt
-		roots = append(roots, a.living()...)
+		roots = append(roots, a.livingAdopted()...)
 	}
 	r.mu.Lock()
 	for pid := range groups {

@@ -15,10 +15,10 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// recover reads the journal of the previous shepherd. Attempts that have ended are reported again; those that had begun are
+// recoverJournal reads the journal of the previous shepherd. Attempts that have ended are reported again; those that had begun are
 // over, since their end can no longer be observed: what is left of them is killed and removed, and they are reported with
 // report.FailedNoStatus. It returns the records to start a new journal with.
-func (k *shepherd) recover() ([]record, error) {
+func (k *shepherd) recoverJournal() ([]journalRecord, error) {
 	old, damaged, err := readJournal(filepath.Join(k.dir, journalName))
 	if err != nil {
 		return nil, err
@@ -26,12 +26,12 @@ func (k *shepherd) recover() ([]record, error) {
 	if damaged > 0 {
 		k.logf("journal: %d damaged records skipped", damaged)
 	}
-	open := map[report.Attempt]*begin{}
-	pids := map[report.Attempt]*seen{}
+	open := map[report.Attempt]*beginRecord{}
+	pids := map[report.Attempt]*processRecord{}
 	for _, r := range old {
 		switch {
 		case r.Begin != nil:
-			k.left = without(k.left, r.Begin.Remove)
+			k.left = withoutPaths(k.left, r.Begin.Remove)
 			if k.attempts[r.Begin.Attempt] == nil { // else repeated by a compaction
 				open[r.Begin.Attempt] = r.Begin
 			}
@@ -39,7 +39,7 @@ func (k *shepherd) recover() ([]record, error) {
 			pids[r.Seen.Attempt] = r.Seen
 		case r.End != nil:
 			delete(open, r.End.Attempt)
-			k.restore(r.End)
+			k.restoreEnded(r.End)
 		default:
 			k.left = append(k.left, r.Left...)
 			for _, key := range r.Forget {
@@ -48,9 +48,9 @@ func (k *shepherd) recover() ([]record, error) {
 			}
 		}
 	}
-	k.killLost(open, pids)
+	k.killLostProcesses(open, pids)
 	for key, b := range open {
-		dropCgroup(b.Cgroup, b.JobCgroup)
+		removeCgroup(b.Cgroup, b.JobCgroup)
 		lost := endRecord{Attempt: key, End: plan.End{Result: report.Result{
 			Start: b.Time, End: grid.TimeOf(time.Now()), Failed: report.FailedNoStatus, Text: "the shepherd of the job died",
 		}}}
@@ -66,45 +66,45 @@ func (k *shepherd) recover() ([]record, error) {
 		if s := pids[key]; s != nil {
 			lost.Pid = s.Pid
 		}
-		k.restore(&lost)
+		k.restoreEnded(&lost)
 	}
-	k.slow.Within(procfs.UnknownUser, sweepPatience, k.removeLeft, func() {})
-	return k.records(), nil
+	k.slow.Within(procfs.UnknownUser, sweepPatience, k.retryRemovals, func() {})
+	return k.liveRecords(), nil
 }
 
-// restore adds an attempt that has ended before.
-func (k *shepherd) restore(r *endRecord) {
-	a := k.attemptOf(plan.Plan{Attempt: r.Attempt}, false)
+// restoreEnded adds an attempt that has ended before.
+func (k *shepherd) restoreEnded(r *endRecord) {
+	a := k.newAttempt(plan.Plan{Attempt: r.Attempt}, false)
 	a.now = plan.Status{Attempt: r.Attempt, State: plan.Ended, Pid: r.Pid, Start: r.End.Start, End: &r.End}
 	close(a.done)
 	k.attempts[r.Attempt] = a
 }
 
-// records is what a journal must hold for the attempts there are.
-func (k *shepherd) records() []record {
+// liveRecords is what a journal must hold for the attempts there are.
+func (k *shepherd) liveRecords() []journalRecord {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	records := make([]record, 0, len(k.attempts)+1)
+	records := make([]journalRecord, 0, len(k.attempts)+1)
 	if len(k.left) > 0 {
-		records = append(records, record{Left: k.left})
+		records = append(records, journalRecord{Left: k.left})
 	}
 	for _, a := range k.attempts {
 		if a.now.State == plan.Ended {
-			records = append(records, record{End: &endRecord{a.key, a.now.Pid, *a.now.End}})
+			records = append(records, journalRecord{End: &endRecord{a.key, a.now.Pid, *a.now.End}})
 			continue
 		}
-		records = append(records, record{Begin: a.begin})
+		records = append(records, journalRecord{Begin: a.begin})
 		if s, ok := procfs.ReadStat(a.now.Pid); ok && a.now.Pid > 0 {
-			records = append(records, record{Seen: &seen{a.key, a.now.Pid, s.Start}})
+			records = append(records, journalRecord{Seen: &processRecord{a.key, a.now.Pid, s.Start}})
 		}
 	}
 	return records
 }
 
-// killLost kills the processes of attempts that had begun: those of its users that carry the marker of one, those in the session of a
+// killLostProcesses kills the processes of attempts that had begun: those of its users that carry the marker of one, those in the session of a
 // job whose first process still lives, and all their descendants.
-func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Attempt]*seen) {
-	spools := map[string]*begin{}
+func (k *shepherd) killLostProcesses(open map[report.Attempt]*beginRecord, pids map[report.Attempt]*processRecord) {
+	spools := map[string]*beginRecord{}
 	sessions := map[int]bool{}
 	for key, b := range open {
 		if b.Boot != k.boot {
@@ -143,7 +143,7 @@ func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Atte
 			}
 		}
 		for uid, pids := range marked {
-			roots = append(roots, k.marked(uid, pids, spools)...)
+			roots = append(roots, k.markedProcesses(uid, pids, spools)...)
 		}
 		if len(roots) == 0 {
 			return
@@ -152,18 +152,18 @@ func (k *shepherd) killLost(open map[report.Attempt]*begin, pids map[report.Atte
 	}
 }
 
-// marked returns those processes of a user that carry the marker of one of the user's lost attempts.
-func (k *shepherd) marked(uid uint32, pids []int, spools map[string]*begin) []int {
+// markedProcesses returns those processes of a user that carry the marker of one of the user's lost attempts.
+func (k *shepherd) markedProcesses(uid uint32, pids []int, spools map[string]*beginRecord) []int {
 	var roots []int
 	look := func() {
 		buf := make([]byte, environMax)
 		for _, pid := range pids {
-			if b := spools[spoolOf(pid, buf)]; b != nil && slices.Contains(b.UIDs, uid) {
+			if b := spools[markerOf(pid, buf)]; b != nil && slices.Contains(b.UIDs, uid) {
 				roots = append(roots, pid)
 			}
 		}
 	}
-	if !slices.ContainsFunc(slices.Collect(maps.Values(spools)), func(b *begin) bool { return slices.Contains(b.UIDs, uid) }) || !k.slow.Within(uid, quickPatience, look, func() {}) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(spools)), func(b *beginRecord) bool { return slices.Contains(b.UIDs, uid) }) || !k.slow.Within(uid, quickPatience, look, func() {}) {
 		return nil
 	}
 	return roots

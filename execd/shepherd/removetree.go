@@ -45,7 +45,7 @@ func removeTree(dir string) error {
 	if t.top, err = openSub(parent, filepath.Base(dir)); err != nil {
 		return &os.PathError{Op: "open", Path: dir, Err: err}
 	}
-	t.empty(os.NewFile(uintptr(t.top), dir), 0)
+	t.emptyDir(os.NewFile(uintptr(t.top), dir), 0)
 	if t.failed != nil {
 		return t.failed
 	}
@@ -65,13 +65,13 @@ func openSub(dir int, name string) (int, error) {
 	return fd, err
 }
 
-// empty removes what is in a directory, and closes it. It reads the directory until nothing in it can be removed.
-func (t *removal) empty(dir *os.File, depth int) {
+// emptyDir removes what is in a directory, and closes it. It reads the directory until nothing in it can be removed.
+func (t *removal) emptyDir(dir *os.File, depth int) {
 	defer dir.Close()
 	for removed := true; removed; {
 		removed = false
 		if _, err := dir.Seek(0, 0); err != nil {
-			t.fail("read", "", err)
+			t.noteError("read", "", err)
 			return
 		}
 		for {
@@ -80,18 +80,18 @@ func (t *removal) empty(dir *os.File, depth int) {
 				break
 			}
 			for _, name := range names {
-				removed = t.remove(int(dir.Fd()), name, depth) || removed
+				removed = t.removeEntry(int(dir.Fd()), name, depth) || removed
 			}
 			if time.Now().After(t.late) {
-				t.fail("remove", "", fmt.Errorf("not done within %v", treeTime))
+				t.noteError("remove", "", fmt.Errorf("not done within %v", treeTime))
 				return
 			}
 		}
 	}
 }
 
-// remove removes an entry of a directory. It reports whether anything has changed.
-func (t *removal) remove(dir int, name string, depth int) bool {
+// removeEntry removes an entry of a directory. It reports whether anything has changed.
+func (t *removal) removeEntry(dir int, name string, depth int) bool {
 	err := unix.Unlinkat(dir, name, 0)
 	if err == unix.EISDIR || err == unix.EPERM {
 		if e := unix.Unlinkat(dir, name, unix.AT_REMOVEDIR); e != unix.ENOTDIR {
@@ -102,17 +102,17 @@ func (t *removal) remove(dir int, name string, depth int) bool {
 	case err == nil || err == unix.ENOENT:
 		return err == nil
 	case err != unix.ENOTEMPTY && err != unix.EEXIST:
-		t.fail("remove", name, err)
+		t.noteError("remove", name, err)
 		return false
 	case depth == treeDepth:
 		return t.raise(dir, name)
 	}
 	sub, err := openSub(dir, name)
 	if err != nil {
-		t.fail("open", name, err)
+		t.noteError("open", name, err)
 		return false
 	}
-	t.empty(os.NewFile(uintptr(sub), name), depth+1)
+	t.emptyDir(os.NewFile(uintptr(sub), name), depth+1)
 	return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR) == nil
 }
 
@@ -125,14 +125,14 @@ func (t *removal) raise(dir int, name string) bool {
 			return true
 		case unix.ENOTEMPTY, unix.EEXIST, unix.ENOTDIR: // the name is taken
 		default:
-			t.fail("move", name, err)
+			t.noteError("move", name, err)
 			return false
 		}
 	}
 }
 
-// fail records why something stays.
-func (t *removal) fail(op, name string, err error) {
+// noteError records why something stays.
+func (t *removal) noteError(op, name string, err error) {
 	if t.failed == nil {
 		t.failed = &os.PathError{Op: op, Path: filepath.Join(t.path, name), Err: err}
 	}

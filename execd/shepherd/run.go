@@ -46,12 +46,12 @@ type shepherd struct {
 	mu          sync.Mutex
 	idle        *sync.Cond // running is 0
 	attempts    map[report.Attempt]*attempt
-	running     int        // attempts that have not ended
-	left        []string   // what could not be removed yet, the oldest first
-	retry       retry      // of what is left
-	removing    sync.Mutex // held while removal is tried again; taken before mu
-	unjournaled int        // attempts that have ended and whose end is not in the journal
-	conns       map[*conn]struct{}
+	running     int          // attempts that have not ended
+	left        []string     // what could not be removed yet, the oldest first
+	retry       removalRetry // of what is left
+	removing    sync.Mutex   // held while removal is tried again; taken before mu
+	unjournaled int          // attempts that have ended and whose end is not in the journal
+	conns       map[*clientConn]struct{}
 	closing     bool // starts nothing any more
 	alone       int  // samples since anything ran or an execd was connected
 }
@@ -66,12 +66,12 @@ const killPause = time.Second
 const gcPercent = 800
 
 // Run is the shepherd process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it writes readyText
-// to standard output and closes that. With errandWord for a directory it is a child of a shepherd: see careful.go; with readerWord
+// to standard output and closes that. With starterWord for a directory it is a child of a shepherd: see careful.go; with readerWord
 // it is one of execd: see reader.go.
 func Run(dir string) error {
 	switch dir {
-	case errandWord:
-		return runErrand()
+	case starterWord:
+		return runStarter()
 	case readerWord:
 		return runReader()
 	}
@@ -108,7 +108,7 @@ func serve(dir string, reserve *Reserve, ready func()) error {
 		return err
 	}
 	if reserve != nil {
-		if err := k.divide(*reserve); err != nil {
+		if err := k.divideGroup(*reserve); err != nil {
 			k.logf("jobs may use all memory of the host, because their control group cannot be made: %v", err)
 		}
 	}
@@ -121,8 +121,8 @@ func serve(dir string, reserve *Reserve, ready func()) error {
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
 	ready()
-	go k.accept(listener)
-	go k.watch()
+	go k.acceptClients(listener)
+	go k.sampleLoop()
 
 	select {
 	case <-term:
@@ -164,7 +164,7 @@ func newShepherd(dir string) (*shepherd, error) {
 		removals: fair.NewPlaces("directories of jobs that are removed", fair.Limits{Total: removalsMax, User: removalsEach, Waiting: math.MaxInt}),
 		quit:     make(chan struct{}),
 		attempts: map[report.Attempt]*attempt{},
-		conns:    map[*conn]struct{}{},
+		conns:    map[*clientConn]struct{}{},
 	}
 	k.idle = sync.NewCond(&k.mu)
 	_, err := ownGroups()
@@ -175,14 +175,14 @@ func newShepherd(dir string) (*shepherd, error) {
 	if k.null, err = syscall.Open(os.DevNull, syscall.O_RDWR|syscall.O_CLOEXEC, 0); err != nil {
 		return nil, err
 	}
-	records, err := k.recover()
+	records, err := k.recoverJournal()
 	if err != nil {
 		return nil, err
 	}
 	if k.reaper, err = newReaper(&k.slow); err != nil {
 		return nil, err
 	}
-	k.journal, err = openJournal(filepath.Join(dir, journalName), records, k.records)
+	k.journal, err = openJournal(filepath.Join(dir, journalName), records, k.liveRecords)
 	return k, err
 }
 
@@ -250,14 +250,14 @@ const shutPatience = 30 * time.Second
 
 // shutDown ends all attempts as those of a host that is shut down. It returns when nothing runs.
 func (k *shepherd) shutDown() {
-	late := time.AfterFunc(shutPatience, func() { k.stop(true) })
+	late := time.AfterFunc(shutPatience, func() { k.stopAttempts(true) })
 	defer late.Stop()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.closing = true
 	for _, a := range k.attempts {
 		if a.now.State != plan.Ended {
-			a.sendOrder(order{action: shutDown})
+			a.requestSignal(signalRequest{action: shutDown})
 		}
 	}
 	for k.running > 0 {
@@ -265,8 +265,8 @@ func (k *shepherd) shutDown() {
 	}
 }
 
-// stop makes the shepherd start nothing more and, when forced, kills what runs. It returns when nothing runs.
-func (k *shepherd) stop(force bool) error {
+// stopAttempts makes the shepherd start nothing more and, when forced, kills what runs. It returns when nothing runs.
+func (k *shepherd) stopAttempts(force bool) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.running > 0 && !force {
@@ -279,7 +279,7 @@ func (k *shepherd) stop(force bool) error {
 	for k.running > 0 {
 		for _, a := range k.attempts {
 			if a.now.State != plan.Ended {
-				a.sendOrder(order{action: action(syscall.SIGKILL)})
+				a.requestSignal(signalRequest{action: action(syscall.SIGKILL)})
 			}
 		}
 		again := time.AfterFunc(killPause, k.idle.Broadcast) // an epilog that began meanwhile has had its time
@@ -289,8 +289,8 @@ func (k *shepherd) stop(force bool) error {
 	return nil
 }
 
-// leave makes Run return, once.
-func (k *shepherd) leave() {
+// quitOnce makes Run return, once.
+func (k *shepherd) quitOnce() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	select {
@@ -300,9 +300,9 @@ func (k *shepherd) leave() {
 	}
 }
 
-// leaveWhenIdle ends a shepherd that is not needed, at once when its directory was removed: no execd can connect to it again.
+// quitWhenIdle ends a shepherd that is not needed, at once when its directory was removed: no execd can connect to it again.
 // Ends not yet forgotten are in the journal.
-func (k *shepherd) leaveWhenIdle() {
+func (k *shepherd) quitWhenIdle() {
 	k.mu.Lock()
 	k.alone++
 	if k.running > 0 || k.unjournaled > 0 || len(k.conns) > 0 {
@@ -312,6 +312,6 @@ func (k *shepherd) leaveWhenIdle() {
 	k.closing = k.closing || over
 	k.mu.Unlock()
 	if over {
-		k.leave()
+		k.quitOnce()
 	}
 }

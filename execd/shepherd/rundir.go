@@ -46,8 +46,8 @@ func credentialsOf(c *net.UnixConn) (peer *unix.Ucred, err error) {
 	return peer, err
 }
 
-// Under returns the directory of the shepherd below the spool directory of an execd.
-func Under(spool string) string { return filepath.Join(spool, "shepherd") }
+// DirUnder returns the directory of the shepherd below the spool directory of an execd.
+func DirUnder(spool string) string { return filepath.Join(spool, "shepherd") }
 
 // peerPid returns the process at the other end of a connection, 0 when it is not known.
 func peerPid(c net.Conn) int {

@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// check returns why a plan cannot be executed as it says, before anything is written or forked.
-func check(p *plan.Plan, uid uint32) error {
+// checkPlan returns why a plan cannot be executed as it says, before anything is written or forked.
+func checkPlan(p *plan.Plan, uid uint32) error {
 	if p.Spool == "" || p.Spool[0] != '/' {
 		return fmt.Errorf("%s: no spool directory", p.Attempt)
 	}
@@ -43,7 +43,7 @@ func check(p *plan.Plan, uid uint32) error {
 	return nil
 }
 
-func (k *shepherd) accept(l net.Listener) {
+func (k *shepherd) acceptClients(l net.Listener) {
 	said := ""
 	for {
 		c, err := l.Accept()
@@ -63,7 +63,7 @@ func (k *shepherd) accept(l net.Listener) {
 			c.Close()
 			continue
 		}
-		go k.serve(c)
+		go k.serveClient(c)
 	}
 }
 
@@ -73,16 +73,16 @@ func (k *shepherd) trusts(c net.Conn) bool {
 	return err == nil && (peer.Uid == 0 || peer.Uid == k.uid)
 }
 
-// conn is one execd.
-type conn struct {
+// clientConn is one execd.
+type clientConn struct {
 	out *outbox[reply]
 	pid int // 0: unknown
 }
 
-func (k *shepherd) serve(c net.Conn) {
-	peer := &conn{newOutbox(c, replyFields), peerPid(c)}
+func (k *shepherd) serveClient(c net.Conn) {
+	peer := &clientConn{newOutbox(c, replyFields), peerPid(c)}
 	k.mu.Lock()
-	if ended := k.list(func(a *attempt) bool { return a.now.State == plan.Ended }); len(ended) > 0 {
+	if ended := k.listStatuses(func(a *attempt) bool { return a.now.State == plan.Ended }); len(ended) > 0 {
 		peer.out.send(reply{Statuses: ended})
 	}
 	k.conns[peer] = struct{}{}
@@ -90,11 +90,11 @@ func (k *shepherd) serve(c net.Conn) {
 
 	in := newInbox(c, requestFields)
 	for {
-		r, err := in.next()
+		r, err := in.readNext()
 		if err != nil {
 			break
 		}
-		k.handle(peer, &r)
+		k.handleRequest(peer, &r)
 	}
 	k.mu.Lock()
 	delete(k.conns, peer)
@@ -105,32 +105,32 @@ func (k *shepherd) serve(c net.Conn) {
 // signals are the requests that verbSignal may make.
 var signals = []report.SignalKind{report.Suspend, report.Resume, report.Terminate, report.Migrate}
 
-func (k *shepherd) handle(peer *conn, r *request) {
+func (k *shepherd) handleRequest(peer *clientConn, r *request) {
 	answer := reply{ID: r.ID}
 	switch r.Verb {
 	case verbStart:
-		k.start(peer, r)
+		k.startAttempts(peer, r)
 		return // answers when journaled
 	case verbSignal:
 		if !slices.Contains(signals, r.Signal) {
 			answer.Error = fmt.Sprintf("shepherd: unknown signal %d", r.Signal)
 			break
 		}
-		answer.Gone = k.signal(r.Signal, r.Attempts)
+		answer.Gone = k.signalAttempts(r.Signal, r.Attempts)
 	case verbList:
 		k.mu.Lock()
-		answer.Statuses = k.list(func(*attempt) bool { return true })
+		answer.Statuses = k.listStatuses(func(*attempt) bool { return true })
 		k.mu.Unlock()
 	case verbUsage:
-		answer.Used = k.used(r.Attempts)
+		answer.Used = k.usageOf(r.Attempts)
 	case verbChange:
 		go func() { // other requests are answered meanwhile
-			answer.Changed = k.change(r.Changes)
+			answer.Changed = k.changeLimits(r.Changes)
 			peer.out.send(answer)
 		}()
 		return
 	case verbAdopt:
-		joined, err := k.adopt(r.UID, r.Pid, peer.pid)
+		joined, err := k.adoptProcess(r.UID, r.Pid, peer.pid)
 		if answer.Joined = joined; err != nil {
 			answer.Error = err.Error()
 		}
@@ -140,16 +140,16 @@ func (k *shepherd) handle(peer *conn, r *request) {
 				answer.Error = err.Error()
 			}
 			peer.out.send(answer)
-		}, record{Forget: k.forget(r.Attempts)})
+		}, journalRecord{Forget: k.forgetAttempts(r.Attempts)})
 		return
 	case verbShutdown:
 		go func() { // other requests are answered meanwhile
-			if err := k.stop(r.Force); err != nil {
+			if err := k.stopAttempts(r.Force); err != nil {
 				answer.Error = err.Error()
 			}
 			peer.out.send(answer)
 			if answer.Error == "" {
-				k.leave()
+				k.quitOnce()
 			}
 		}()
 		return
@@ -159,13 +159,13 @@ func (k *shepherd) handle(peer *conn, r *request) {
 	peer.out.send(answer)
 }
 
-// start journals the new attempts of a batch, then runs them, then answers; what cannot be journaled is refused.
+// startAttempts journals the new attempts of a batch, then runs them, then answers; what cannot be journaled is refused.
 // Answers about keys already known wait in the same queue, so that no answer is about a record that may yet be lost.
-func (k *shepherd) start(peer *conn, r *request) {
+func (k *shepherd) startAttempts(peer *clientConn, r *request) {
 	answers := make([]plan.Answer, len(r.Plans))
 	var fresh []*attempt
 	var at []int // of fresh in answers
-	var begins []record
+	var begins []journalRecord
 	now := time.Now()
 	k.mu.Lock()
 	if k.closing {
@@ -180,18 +180,18 @@ func (k *shepherd) start(peer *conn, r *request) {
 			answers[i].State = known.now.State
 			continue
 		}
-		if err := check(p, k.uid); err != nil {
+		if err := checkPlan(p, k.uid); err != nil {
 			answers[i].Failed, answers[i].Text = report.FailedBeforeJob, err.Error()
 			continue
 		}
-		a := k.attemptOf(*p, r.Durable)
-		a.begin = &begin{p.Attempt, grid.TimeOf(now), k.boot, p.Spool, p.Cgroup.Path, leavings(p), p.Cgroup.Job, a.users}
-		k.left = without(k.left, a.begin.Remove)
+		a := k.newAttempt(*p, r.Durable)
+		a.begin = &beginRecord{p.Attempt, grid.TimeOf(now), k.boot, p.Spool, p.Cgroup.Path, pathsOf(p), p.Cgroup.Job, a.users}
+		k.left = withoutPaths(k.left, a.begin.Remove)
 		k.attempts[p.Attempt] = a
 		k.running++
 		answers[i].State = plan.Starting
 		fresh, at = append(fresh, a), append(at, i)
-		begins = append(begins, record{Begin: a.begin})
+		begins = append(begins, journalRecord{Begin: a.begin})
 	}
 	k.mu.Unlock()
 	k.journal.add(r.Durable, func(err error) {
@@ -213,8 +213,8 @@ func (k *shepherd) start(peer *conn, r *request) {
 	}, begins...)
 }
 
-// signal passes a request for a signal to attempts and returns those that have ended or are unknown.
-func (k *shepherd) signal(kind report.SignalKind, keys []report.Attempt) (gone []report.Attempt) {
+// signalAttempts passes a request for a signal to attempts and returns those that have ended or are unknown.
+func (k *shepherd) signalAttempts(kind report.SignalKind, keys []report.Attempt) (gone []report.Attempt) {
 	for _, key := range keys {
 		k.mu.Lock()
 		a := k.attempts[key]
@@ -224,13 +224,13 @@ func (k *shepherd) signal(kind report.SignalKind, keys []report.Attempt) (gone [
 			gone = append(gone, key)
 			continue
 		}
-		a.sendOrder(order{action: -action(kind)})
+		a.requestSignal(signalRequest{action: -action(kind)})
 	}
 	return gone
 }
 
-// list returns the attempts that f selects in the order of their keys. Called with mu held.
-func (k *shepherd) list(f func(*attempt) bool) []plan.Status {
+// listStatuses returns the attempts that f selects in the order of their keys. Called with mu held.
+func (k *shepherd) listStatuses(f func(*attempt) bool) []plan.Status {
 	var list []plan.Status
 	for _, a := range k.attempts {
 		if f(a) {
@@ -241,8 +241,8 @@ func (k *shepherd) list(f func(*attempt) bool) []plan.Status {
 	return list
 }
 
-// used returns what the given attempts have used, all running ones when none is given.
-func (k *shepherd) used(keys []report.Attempt) (used []plan.Used) {
+// usageOf returns what the given attempts have used, all running ones when none is given.
+func (k *shepherd) usageOf(keys []report.Attempt) (used []plan.Used) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, key := range keys {
@@ -251,7 +251,7 @@ func (k *shepherd) used(keys []report.Attempt) (used []plan.Used) {
 		case a.now.State == plan.Ended:
 			used = append(used, plan.Used{Attempt: key, Usage: a.now.End.Usage})
 		default:
-			used = append(used, plan.Used{Attempt: key, Usage: a.used.total().accounted()})
+			used = append(used, plan.Used{Attempt: key, Usage: a.used.totalUsage().toAccounting()})
 		}
 	}
 	if len(keys) > 0 {
@@ -259,14 +259,14 @@ func (k *shepherd) used(keys []report.Attempt) (used []plan.Used) {
 	}
 	for key, a := range k.attempts {
 		if a.now.State != plan.Ended {
-			used = append(used, plan.Used{Attempt: key, Usage: a.used.total().accounted()})
+			used = append(used, plan.Used{Attempt: key, Usage: a.used.totalUsage().toAccounting()})
 		}
 	}
 	return used
 }
 
-// forget removes ended attempts and returns them.
-func (k *shepherd) forget(keys []report.Attempt) (forgotten []report.Attempt) {
+// forgetAttempts removes ended attempts and returns them.
+func (k *shepherd) forgetAttempts(keys []report.Attempt) (forgotten []report.Attempt) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, key := range keys {

@@ -83,7 +83,7 @@ func TestShutdownOfHost(t *testing.T) {
 // A PE task that had not begun may be waited for by a job that has: it cannot be put back without that.
 func TestShutdownBeforePETask(t *testing.T) {
 	a := &attempt{shut: true, key: report.Attempt{Job: 1, Task: 1, N: 1, PETask: "1.node1"}}
-	want(t, "failed", a.cutOff("before the job began").code, report.FailedNoStatus)
+	want(t, "failed", a.cutOffFailure("before the job began").code, report.FailedNoStatus)
 }
 
 // While jobs end the shepherd starts nothing. The plans are not at fault: the call fails, so that execd repeats it.
@@ -113,7 +113,7 @@ func TestNoStartDuringShutdown(t *testing.T) {
 func TestPowerFailure(t *testing.T) {
 	dir := t.TempDir()
 	key := report.Attempt{Job: 1, Task: 1, N: 1}
-	journal, err := openJournal(filepath.Join(dir, journalName), []record{{Begin: &begin{Attempt: key, Time: grid.TimeOf(time.Now()), Boot: "another", Spool: dir + "/spool.1", Remove: []string{dir + "/memory/1.1/"}}}}, nil)
+	journal, err := openJournal(filepath.Join(dir, journalName), []journalRecord{{Begin: &beginRecord{Attempt: key, Time: grid.TimeOf(time.Now()), Boot: "another", Spool: dir + "/spool.1", Remove: []string{dir + "/memory/1.1/"}}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,34 +11,34 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// warn sends the signal that is configured, or the usual one.
-func (a *attempt) warn(configured int, usual syscall.Signal) {
+// sendWarning sends the signal that is configured, or the usual one.
+func (a *attempt) sendWarning(configured int, usual syscall.Signal) {
 	switch {
 	case configured == 0:
-		a.k.reaper.signal(a, usual)
+		a.k.reaper.signalAttempt(a, usual)
 	case configured != plan.NoSignal:
-		a.k.reaper.signal(a, syscall.Signal(configured))
+		a.k.reaper.signalAttempt(a, syscall.Signal(configured))
 	}
 }
 
-// execute carries out an order while step s runs as started.
-func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) {
+// executeRequest carries out a request while step s runs as started.
+func (a *attempt) executeRequest(o signalRequest, s *plan.Step, started *childProcess, alarms *alarms) {
 	p := &a.plan
 	notify := p.Notify > 0 && s.Name == plan.Job
 	switch o.action {
 	case suspend:
 		switch {
-		case a.stopped || alarms.has(suspendNow):
+		case a.stopped || alarms.hasAction(suspendNow):
 		case notify:
-			a.warn(p.NotifySuspend, syscall.SIGUSR1)
-			alarms.after(p.Notify, order{suspendNow, ""})
+			a.sendWarning(p.NotifySuspend, syscall.SIGUSR1)
+			alarms.addAfter(p.Notify, signalRequest{suspendNow, ""})
 		default:
 			a.suspend(started)
 		}
 	case suspendNow:
 		a.suspend(started)
 	case resume:
-		alarms.drop(suspendNow)
+		alarms.dropAction(suspendNow)
 		a.resume(started)
 	case migrate:
 		a.migrate(s, started, alarms)
@@ -47,7 +47,7 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 	case checkpointed:
 		a.saving = false
 	case saved:
-		a.leave(s, started, alarms)
+		a.endSavedJob(s, started, alarms)
 	case notSaved:
 		if !a.killed { // with the job its command ends, too
 			a.k.logf("%s: migr_command failed: the job stays", a.key)
@@ -57,22 +57,22 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 		switch {
 		case a.killed: // it ends for another reason
 		case a.migrating:
-			a.k.reaper.signal(a, syscall.SIGKILL) // it continues on another host, as requested
+			a.k.reaper.signalAttempt(a, syscall.SIGKILL) // it continues on another host, as requested
 		default:
 			a.shut = true
-			a.execute(order{action: terminate}, s, started, alarms)
+			a.executeRequest(signalRequest{action: terminate}, s, started, alarms)
 		}
 	case leaveNow:
-		a.k.reaper.signal(a, syscall.SIGKILL)
+		a.k.reaper.signalAttempt(a, syscall.SIGKILL)
 	case terminate:
 		a.migrating = false
 		a.setLimit(o.limit)
 		switch {
-		case alarms.has(terminateNow):
+		case alarms.hasAction(terminateNow):
 		case notify && !a.killed:
 			a.killed = true
-			a.warn(p.NotifyKill, syscall.SIGUSR2)
-			alarms.after(p.Notify, order{terminateNow, ""})
+			a.sendWarning(p.NotifyKill, syscall.SIGUSR2)
+			alarms.addAfter(p.Notify, signalRequest{terminateNow, ""})
 		default:
 			a.terminate(s, started)
 		}
@@ -83,9 +83,9 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 			a.setLimit(o.limit)
 			a.killed, a.migrating = true, false
 		}
-		a.k.reaper.signal(a, syscall.Signal(o.action))
+		a.k.reaper.signalAttempt(a, syscall.Signal(o.action))
 		if o.limit == "s_rt" && p.Limits.Grace > 0 {
-			alarms.after(p.Limits.Grace, order{terminate, "s_rt"})
+			alarms.addAfter(p.Limits.Grace, signalRequest{terminate, "s_rt"})
 		}
 	}
 }
@@ -93,42 +93,42 @@ func (a *attempt) execute(o order, s *plan.Step, started *proc, alarms *alarms) 
 // setLimit records the first limit that ended the job.
 func (a *attempt) setLimit(limit string) {
 	if a.end.Limit == "" && limit != "" {
-		a.end.Limit, a.exceeded = limit, a.exceed(limit)
+		a.end.Limit, a.exceeded = limit, a.limitUsage(limit)
 	}
 }
 
-func (a *attempt) suspend(started *proc) {
+func (a *attempt) suspend(started *childProcess) {
 	if a.stopped {
 		return
 	}
 	if m := a.plan.Suspend; m.Signal != 0 || len(m.Argv) > 0 || !a.freeze() {
-		a.apply(m, syscall.SIGSTOP, started)
+		a.applyMethod(m, syscall.SIGSTOP, started)
 	}
 	a.stopped = true
-	a.publish(func(now *plan.Status) { now.Suspended = true })
+	a.publishStatus(func(now *plan.Status) { now.Suspended = true })
 }
 
-func (a *attempt) resume(started *proc) {
+func (a *attempt) resume(started *childProcess) {
 	if !a.stopped {
 		return
 	}
 	if m := a.plan.Resume; !a.thaw() || m.Signal != 0 || len(m.Argv) > 0 {
-		a.apply(m, syscall.SIGCONT, started)
+		a.applyMethod(m, syscall.SIGCONT, started)
 	}
 	a.stopped = false
-	a.publish(func(now *plan.Status) { now.Suspended = false })
+	a.publishStatus(func(now *plan.Status) { now.Suspended = false })
 }
 
 // terminate follows the terminate method for the job; prolog, epilog and PE procedures are killed.
-func (a *attempt) terminate(s *plan.Step, started *proc) {
+func (a *attempt) terminate(s *plan.Step, started *childProcess) {
 	a.killed = true
 	if s.Name != plan.Job {
-		a.k.reaper.signal(a, syscall.SIGKILL)
+		a.k.reaper.signalAttempt(a, syscall.SIGKILL)
 		return
 	}
-	a.apply(a.plan.Terminate, syscall.SIGKILL, started)
+	a.applyMethod(a.plan.Terminate, syscall.SIGKILL, started)
 	if a.stopped && (a.plan.Terminate.Signal != 0 || a.plan.Terminate.Argv != nil) && !a.thaw() {
-		a.k.reaper.signal(a, syscall.SIGCONT) // a stopped process does not see other signals
+		a.k.reaper.signalAttempt(a, syscall.SIGCONT) // a stopped process does not see other signals
 	}
 }
 
@@ -140,42 +140,42 @@ func signalOf(m plan.Method, fallback syscall.Signal) syscall.Signal {
 	return fallback
 }
 
-// apply carries out a method: its signal, or its command, which runs beside the job as its owner.
-func (a *attempt) apply(m plan.Method, fallback syscall.Signal, started *proc) {
+// applyMethod carries out a method: its signal, or its command, which runs beside the job as its owner.
+func (a *attempt) applyMethod(m plan.Method, fallback syscall.Signal, started *childProcess) {
 	if len(m.Argv) == 0 {
-		a.k.reaper.signal(a, signalOf(m, fallback))
+		a.k.reaper.signalAttempt(a, signalOf(m, fallback))
 		return
 	}
-	command, failed := a.command(m.Argv, started)
+	command, failed := a.startCommand(m.Argv, started)
 	if failed != nil {
 		a.k.logf("%s: method %s: %s; sending %s instead", a.key, m.Argv[0], failed.reason, unix.SignalName(fallback))
-		a.k.reaper.signal(a, fallback)
+		a.k.reaper.signalAttempt(a, fallback)
 		return
 	}
 	go func() {
 		<-command.ended
-		if failed := command.fault(); failed != nil {
+		if failed := command.startFailure(); failed != nil {
 			a.k.logf("%s: method %s: %s; sending %s instead", a.key, m.Argv[0], failed.reason, unix.SignalName(fallback))
-			a.k.reaper.signal(a, fallback)
+			a.k.reaper.signalAttempt(a, fallback)
 		}
 	}()
 }
 
-// command starts the command of a method.
-func (a *attempt) command(argv []string, started *proc) (*proc, *failure) {
-	argv = a.about(argv, started)
+// startCommand starts the command of a method.
+func (a *attempt) startCommand(argv []string, started *childProcess) (*childProcess, *failure) {
+	argv = a.expandCommand(argv, started)
 	null := a.k.null
 	if len(a.plan.Devices) > 0 {
 		a.thaw() // outside of the group the command could open devices of other jobs
 	}
-	return a.spawn(&process{
+	return a.spawn(&processSpec{
 		owner: &a.plan.Owner, path: argv[0], argv: argv, name: argv[0], env: a.env, dir: a.plan.Cwd, umask: usualUmask,
 		streams: streams{fds: [3]int{null, null, null}}, lacking: report.FailedStartingJob,
 	})
 }
 
-// about returns words with the id of the job's process in place of $job_pid.
-func (a *attempt) about(argv []string, started *proc) []string {
+// expandCommand returns words with the id of the job's process in place of $job_pid.
+func (a *attempt) expandCommand(argv []string, started *childProcess) []string {
 	words := make([]string, len(argv))
 	for i, word := range argv {
 		words[i] = strings.ReplaceAll(word, "$job_pid", strconv.Itoa(started.pid))

@@ -27,8 +27,8 @@ type Slowness struct {
 	now, next chan struct{} // closed by the next beat, and by the one after it
 }
 
-// after is closed when patience has passed.
-func (s *Slowness) after(patience time.Duration) <-chan struct{} {
+// timerOf is closed when patience has passed.
+func (s *Slowness) timerOf(patience time.Duration) <-chan struct{} {
 	if patience != quickPatience {
 		late := make(chan struct{})
 		time.AfterFunc(patience, func() { close(late) })
@@ -51,13 +51,13 @@ func (s *Slowness) after(patience time.Duration) <-chan struct{} {
 	return s.next
 }
 
-func (s *Slowness) slow(owner uint32) bool {
+func (s *Slowness) isStuck(owner uint32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stuck[owner] > 0 || s.all >= stuckMax
 }
 
-func (s *Slowness) add(owner uint32, n int) {
+func (s *Slowness) addStuck(owner uint32, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all += n
@@ -73,7 +73,7 @@ func (s *Slowness) add(owner uint32, n int) {
 // has not ended yet: then f is not run. An f that ends late is followed by undo; neither may touch what the caller uses
 // when the answer is false.
 func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) bool {
-	if s.slow(owner) {
+	if s.isStuck(owner) {
 		return false
 	}
 	ended := make(chan struct{})
@@ -87,19 +87,19 @@ func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) 
 		close(ended)
 		if late { // not written any more
 			undo()
-			s.add(owner, -1)
+			s.addStuck(owner, -1)
 		}
 	}()
 	select {
 	case <-ended:
 		return true
-	case <-s.after(patience):
+	case <-s.timerOf(patience):
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	if !finished {
 		late = true
-		s.add(owner, 1)
+		s.addStuck(owner, 1)
 	}
 	return finished
 }

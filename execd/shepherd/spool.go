@@ -29,7 +29,7 @@ const (
 // them to be removed without looking.
 func spoolNames(p *plan.Plan) (names []string) {
 	names = append(names, environmentFile, pidFile, jobPidFile)
-	if watched(p) {
+	if spoolIsRead(p) {
 		names = append(names, traceFile, errorFile, statusFile, usageFile)
 	}
 	for _, f := range p.Files {
@@ -40,22 +40,22 @@ func spoolNames(p *plan.Plan) (names []string) {
 	return names
 }
 
-// note writes a file of the spool directory once the attempt has begun. A failure does not end the attempt.
-func (k *shepherd) note(p *plan.Plan, f plan.File) {
+// writeSpoolFile writes a file of the spool directory once the attempt has begun. A failure does not end the attempt.
+func (k *shepherd) writeSpoolFile(p *plan.Plan, f plan.File) {
 	f.Path = p.Spool + "/" + f.Path
 	if err := k.writeFile(f, p.Owner); err != nil && exists(p.Spool) {
 		k.logf("%s: %v", p.Attempt, err)
 	}
 }
 
-// noteStart writes what is known before the first step. Jobs without other steps, which are most, have no
+// writeStartFiles writes what is known before the first step. Jobs without other steps, which are most, have no
 // files that only other steps read.
-func (k *shepherd) noteStart(p *plan.Plan) error {
+func (k *shepherd) writeStartFiles(p *plan.Plan) error {
 	if err := k.writeEnvironment(p); err != nil {
 		return err
 	}
 	files := []plan.File{plan.Public(pidFile, []byte(k.pid))}
-	if watched(p) {
+	if spoolIsRead(p) {
 		trace := plan.Public(traceFile, k.traceLine("starting %s", p.Attempt))
 		files = append(files, plan.Public(errorFile, nil), plan.Public(statusFile, nil), trace)
 	}
@@ -68,24 +68,24 @@ func (k *shepherd) noteStart(p *plan.Plan) error {
 	return nil
 }
 
-// watched reports whether programs other than the job may read the spool directory.
-func watched(p *plan.Plan) bool { return len(p.Steps) > 1 || p.Keep }
+// spoolIsRead reports whether programs other than the job may read the spool directory.
+func spoolIsRead(p *plan.Plan) bool { return len(p.Steps) > 1 || p.Keep }
 
-// noteStep writes what is known once a step has begun.
-func (a *attempt) noteStep(s *plan.Step, pid int) {
+// writeStepFiles writes what is known once a step has begun.
+func (a *attempt) writeStepFiles(s *plan.Step, pid int) {
 	if s.Name == plan.Job {
-		a.k.note(&a.plan, plan.Public(jobPidFile, strconv.AppendInt(nil, int64(pid), 10)))
+		a.k.writeSpoolFile(&a.plan, plan.Public(jobPidFile, strconv.AppendInt(nil, int64(pid), 10)))
 	}
 	a.trace("forked %q with pid %d", s.Name, pid)
 }
 
-// noteEnd writes how the job ended, for the steps after it.
-func (a *attempt) noteEnd(status int) {
-	if !watched(&a.plan) {
+// writeUsageFile writes how the job ended, for the steps after it.
+func (a *attempt) writeUsageFile(status int) {
+	if !spoolIsRead(&a.plan) {
 		return
 	}
-	u := a.used.total()
-	began, ended := a.used.times()
+	u := a.used.totalUsage()
+	began, ended := a.used.jobTimes()
 	var b strings.Builder
 	line := func(name string, value any) { fmt.Fprintf(&b, "%s=%v\n", name, value) }
 	line("exit_status", status)
@@ -102,25 +102,25 @@ func (a *attempt) noteEnd(status int) {
 	line("ru_oublock", u.ouBlock)
 	line("ru_nvcsw", u.nvcsw)
 	line("ru_nivcsw", u.nivcsw)
-	a.k.note(&a.plan, plan.Public(usageFile, []byte(b.String())))
+	a.k.writeSpoolFile(&a.plan, plan.Public(usageFile, []byte(b.String())))
 }
 
-// noteOver writes what stays with KEEP_ACTIVE.
-func (a *attempt) noteOver() {
+// writeStatusFiles writes what stays with KEEP_ACTIVE.
+func (a *attempt) writeStatusFiles() {
 	if !a.plan.Keep {
 		return
 	}
 	var code report.Failure
 	if a.failed != nil {
 		code = a.failed.code
-		a.k.note(&a.plan, plan.Public(errorFile, []byte(a.failed.reason+"\n")))
+		a.k.writeSpoolFile(&a.plan, plan.Public(errorFile, []byte(a.failed.reason+"\n")))
 	}
-	a.k.note(&a.plan, plan.Public(statusFile, []byte(strconv.Itoa(int(code))+"\n")))
+	a.k.writeSpoolFile(&a.plan, plan.Public(statusFile, []byte(strconv.Itoa(int(code))+"\n")))
 }
 
 // trace adds a line to the trace.
 func (a *attempt) trace(format string, args ...any) {
-	if !watched(&a.plan) {
+	if !spoolIsRead(&a.plan) {
 		return
 	}
 	f, err := os.OpenFile(filepath.Join(a.plan.Spool, traceFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o644)

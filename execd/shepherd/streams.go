@@ -34,13 +34,13 @@ func openQuick(null [3]int, paths [3]plan.Output) (s streams, failed *failure) {
 			continue
 		}
 		var is syscall.Stat_t
-		if syscall.Stat(path, &is) == nil && special(&is) {
+		if syscall.Stat(path, &is) == nil && isSpecial(&is) {
 			s.late[i] = paths[i]
 			continue
 		}
 		// What has become a FIFO meanwhile does not block, either.
-		fd, err := openStream(i, &paths[i], syscall.O_NONBLOCK, openPlainly)
-		if err == nil && syscall.Fstat(fd, &is) == nil && special(&is) {
+		fd, err := openStream(i, &paths[i], syscall.O_NONBLOCK, openWithoutMagicLinks)
+		if err == nil && syscall.Fstat(fd, &is) == nil && isSpecial(&is) {
 			syscall.Close(fd)
 			err = syscall.EACCES
 		}
@@ -49,16 +49,16 @@ func openQuick(null [3]int, paths [3]plan.Output) (s streams, failed *failure) {
 			continue
 		}
 		if err != nil {
-			return s, noStream(i, paths[i].Path, err)
+			return s, streamFailure(i, paths[i].Path, err)
 		}
 		s.fds[i], s.opened = fd, append(s.opened, fd)
 		unix.FcntlInt(uintptr(fd), unix.F_SETFL, streamFlags[i])
 	}
-	return s, sameFile(s.fds, paths)
+	return s, checkSameFile(s.fds, paths)
 }
 
-// special reports whether a file is a FIFO or a device.
-func special(s *syscall.Stat_t) bool {
+// isSpecial reports whether a file is a FIFO or a device.
+func isSpecial(s *syscall.Stat_t) bool {
 	kind := s.Mode & syscall.S_IFMT
 	return kind == syscall.S_IFIFO || kind == syscall.S_IFCHR || kind == syscall.S_IFBLK
 }

@@ -11,26 +11,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// place is a directory to start a process in.
-type place struct {
+// startDir is a directory to start a process in.
+type startDir struct {
 	fd    int  // opened with O_PATH
 	plain bool // on a file system that answers
 }
 
-// enter opens a working directory, as chdir(2) would: the path must lead to a directory that may be searched.
-func enter(dir string) (p place, err error) {
-	p.fd, err = openPlainly(dir+"/.", unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+// openStartDir opens a working directory, as chdir(2) would: the path must lead to a directory that may be searched.
+func openStartDir(dir string) (p startDir, err error) {
+	p.fd, err = openWithoutMagicLinks(dir+"/.", unix.O_PATH|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err == nil {
 		var s unix.Statfs_t
-		p.plain = unix.Fstatfs(p.fd, &s) == nil && answering(int64(s.Type), func() uint64 { return deviceOf(p.fd) })
+		p.plain = unix.Fstatfs(p.fd, &s) == nil && fileSystemAnswers(int64(s.Type), func() uint64 { return deviceOf(p.fd) })
 	}
 	return p, err
 }
 
-func (p place) path() string { return fdPath(p.fd) }
+func (p startDir) procPath() string { return fdPath(p.fd) }
 
-// trust is a program that was found to be trusted, at a time.
-type trust struct {
+// trustedProgram is a program that was found to be trusted, at a time.
+type trustedProgram struct {
 	program string
 	at      time.Time
 }
@@ -38,21 +38,21 @@ type trust struct {
 // trustedPrograms are those that the shepherd may execute itself.
 type trustedPrograms struct {
 	uid  uint32 // of the shepherd
-	last atomic.Pointer[trust]
+	last atomic.Pointer[trustedProgram]
 }
 
-// trustTime is how long that holds without looking again: most jobs of a host are started by one shell.
-const trustTime = time.Second
+// trustedFor is how long that holds without looking again: most jobs of a host are started by one shell.
+const trustedFor = time.Second
 
 // contains reports whether a program can be executed without touching what a user controls: only root and the shepherd's user
 // can change it or the directories above it, and its file system answers.
 func (p *trustedPrograms) contains(program string) bool {
-	if t := p.last.Load(); t != nil && t.program == program && time.Since(t.at) < trustTime {
+	if t := p.last.Load(); t != nil && t.program == program && time.Since(t.at) < trustedFor {
 		return true
 	}
 	trusted := p.isTrusted(program)
 	if trusted {
-		p.last.Store(&trust{program, time.Now()})
+		p.last.Store(&trustedProgram{program, time.Now()})
 	}
 	return trusted
 }
@@ -98,16 +98,16 @@ func (p *trustedPrograms) isTrusted(program string) bool {
 		}
 	}
 	var s unix.Statfs_t
-	return unix.Statfs(at, &s) == nil && answering(int64(s.Type), func() uint64 {
+	return unix.Statfs(at, &s) == nil && fileSystemAnswers(int64(s.Type), func() uint64 {
 		var f syscall.Stat_t
 		syscall.Stat(at, &f)
 		return f.Dev
 	})
 }
 
-// answering says of a file system that its operations end soon once one has. Those of which the kernel asks a server that a
+// fileSystemAnswers says of a file system that its operations end soon once one has. Those of which the kernel asks a server that a
 // user may be are not among them; an overlay only when it is the root: users can make others.
-func answering(kind int64, device func() uint64) bool {
+func fileSystemAnswers(kind int64, device func() uint64) bool {
 	switch uint32(kind) {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC, unix.F2FS_SUPER_MAGIC,
 		unix.SQUASHFS_MAGIC, unix.EROFS_SUPER_MAGIC_V1, unix.NFS_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC,

@@ -25,8 +25,8 @@ var ulimits = [...]struct {
 	plan.Locks: {[]string{"-x", "-w"}, 1, unix.RLIMIT_LOCKS},
 }
 
-// ulimit returns the beginning of a shell script that sets the limits. A hard limit above the shepherd's own is cut to that.
-func ulimit(limits []plan.Rlimit) string {
+// ulimitScript returns the beginning of a shell script that sets the limits. A hard limit above the shepherd's own is cut to that.
+func ulimitScript(limits []plan.Rlimit) string {
 	var script strings.Builder
 	for _, l := range limits {
 		u := ulimits[l.Resource]
@@ -35,7 +35,7 @@ func ulimit(limits []plan.Rlimit) string {
 		hard := min(l.Hard, own.Max)
 		soft := min(l.Soft, hard)
 		for i, option := range u.options {
-			fmt.Fprintf(&script, "{ ulimit %s %s && ulimit -S %s %s; } ", option, inUnits(hard, u.unit), option, inUnits(soft, u.unit))
+			fmt.Fprintf(&script, "{ ulimit %s %s && ulimit -S %s %s; } ", option, formatLimit(hard, u.unit), option, formatLimit(soft, u.unit))
 			if i < len(u.options)-1 {
 				script.WriteString("2>/dev/null || ")
 			}
@@ -45,7 +45,7 @@ func ulimit(limits []plan.Rlimit) string {
 	return script.String()
 }
 
-func inUnits(n, unit uint64) string {
+func formatLimit(n, unit uint64) string {
 	if n == plan.Infinity {
 		return "unlimited"
 	}

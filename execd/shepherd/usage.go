@@ -9,11 +9,11 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// sample looks at the attempt's processes and returns the order that a limit over the whole job demands, if any.
-func (a *attempt) sample() (o order, exceeded bool) {
-	roots, _ := a.k.reaper.roots(a)
-	roots = append(roots, a.living()...)
-	front := a.used.inFront()
+// sampleUsage looks at the attempt's processes and returns the order that a limit over the whole job demands, if any.
+func (a *attempt) sampleUsage() (o signalRequest, exceeded bool) {
+	roots, _ := a.k.reaper.knownRoots(a)
+	roots = append(roots, a.livingAdopted()...)
+	front := a.used.frontPID()
 	var user, sys, vmem, rss, io, processes uint64
 	procfs.WalkTree(roots, func(s procfs.Stat) {
 		user, sys = user+s.UserTicks, sys+s.SysTicks
@@ -23,13 +23,13 @@ func (a *attempt) sample() (o order, exceeded bool) {
 		io, processes = io+procfs.ReadIO(s.PID), processes+uint64(max(s.Threads, 1))
 	})
 	m := &a.used
-	g := a.group()
+	g := a.groupUsage()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := &m.seen
 	before := s.userTime + s.sysTime
 	m.sampled = true
-	m.counted(g)
+	m.addGroupUsageLocked(g)
 	if g.Memory > 0 {
 		rss = g.Memory // pages that processes share count once
 	}
@@ -44,40 +44,40 @@ func (a *attempt) sample() (o order, exceeded bool) {
 	l := &a.limits
 	switch {
 	case l.CPU.Hard > 0 && cpu >= seconds(l.CPU.Hard):
-		return order{action(syscall.SIGKILL), "h_cpu"}, true
+		return signalRequest{action(syscall.SIGKILL), "h_cpu"}, true
 	case l.VMem.Hard > 0 && vmem > l.VMem.Hard:
-		return order{action(syscall.SIGKILL), "h_vmem"}, true
+		return signalRequest{action(syscall.SIGKILL), "h_vmem"}, true
 	case l.CPU.Soft > 0 && cpu >= seconds(l.CPU.Soft) && !m.warnedCPU:
 		m.warnedCPU = true
-		return order{action(syscall.SIGXCPU), "s_cpu"}, true
+		return signalRequest{action(syscall.SIGXCPU), "s_cpu"}, true
 	case l.VMem.Soft > 0 && vmem > l.VMem.Soft && !m.warnedVMem:
 		m.warnedVMem = true
-		return order{action(syscall.SIGXCPU), "s_vmem"}, true
+		return signalRequest{action(syscall.SIGXCPU), "s_vmem"}, true
 	}
-	return order{}, false
+	return signalRequest{}, false
 }
 
 // samplePause is the least time between two samples of a job, and its age at the first.
 const samplePause = time.Second
 
-// watch samples running jobs for ever. However many they are, it leaves at least nine tenths of a processor alone. A user whose jobs take long
+// sampleLoop samples running jobs for ever. However many they are, it leaves at least nine tenths of a processor alone. A user whose jobs take long
 // to sample, for they have very many processes, has them sampled less often, and no others.
-func (k *shepherd) watch() {
+func (k *shepherd) sampleLoop() {
 	pause := samplePause
 	next := map[uint32]time.Time{} // of such users
 	for {
 		time.Sleep(pause)
 		began := time.Now()
-		k.reaper.adopt()
+		k.reaper.updateOrphans()
 		go k.reaper.findAllMarkers()
 		pause = max(samplePause, 10*(time.Since(began)+k.sampleAll(began, next)))
 		k.mu.Lock()
 		due := k.retry.countSample()
 		k.mu.Unlock()
 		if due {
-			go k.removeLeft()
+			go k.retryRemovals()
 		}
-		k.leaveWhenIdle()
+		k.quitWhenIdle()
 	}
 }
 
@@ -87,16 +87,16 @@ const longSample = 50 * time.Millisecond
 // sampleAll samples the jobs of all users but those whose time, in next, has not come. It returns how long all took that did not take long.
 func (k *shepherd) sampleAll(now time.Time, next map[uint32]time.Time) (took time.Duration) {
 	of := map[uint32]time.Duration{}
-	for _, a := range k.oldEnough(now.Add(-samplePause)) {
+	for _, a := range k.attemptsOlderThan(now.Add(-samplePause)) {
 		uid := a.users[0]
 		if now.Before(next[uid]) {
 			continue
 		}
 		began := time.Now()
-		if o, exceeded := a.sample(); exceeded {
-			a.sendOrder(o)
+		if o, exceeded := a.sampleUsage(); exceeded {
+			a.requestSignal(o)
 		}
-		a.record()
+		a.journalProcess()
 		of[uid] += time.Since(began)
 	}
 	for uid, each := range of {
@@ -109,8 +109,8 @@ func (k *shepherd) sampleAll(now time.Time, next map[uint32]time.Time) (took tim
 	return took
 }
 
-// oldEnough returns the jobs that were started before then and run.
-func (k *shepherd) oldEnough(then time.Time) (old []*attempt) {
+// attemptsOlderThan returns the jobs that were started before then and run.
+func (k *shepherd) attemptsOlderThan(then time.Time) (old []*attempt) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.running == 0 {
@@ -124,13 +124,13 @@ func (k *shepherd) oldEnough(then time.Time) (old []*attempt) {
 	return old
 }
 
-// record journals the job's process, once: short jobs, which are most, need no such record.
-func (a *attempt) record() {
+// journalProcess journals the job's process, once: short jobs, which are most, need no such record.
+func (a *attempt) journalProcess() {
 	a.used.mu.Lock()
 	pid, known := a.used.pid, a.used.recorded
 	a.used.recorded = true
 	a.used.mu.Unlock()
 	if s, ok := procfs.ReadStat(pid); ok && !known {
-		a.k.journal.add(false, nil, record{Seen: &seen{a.key, pid, s.Start}})
+		a.k.journal.add(false, nil, journalRecord{Seen: &processRecord{a.key, pid, s.Start}})
 	}
 }

@@ -67,7 +67,7 @@ type outbox[M any] struct {
 
 func newOutbox[M any](c net.Conn, fields func(*wire.Coder, *M)) *outbox[M] {
 	o := &outbox[M]{fields: fields, wake: make(chan struct{}, 1), done: make(chan struct{})}
-	go o.run(c)
+	go o.writeQueued(c)
 	return o
 }
 
@@ -79,7 +79,7 @@ func (o *outbox[M]) send(m M) bool {
 		return false
 	}
 	o.queue = append(o.queue, m)
-	o.rouse()
+	o.wakeWriter()
 	return true
 }
 
@@ -96,7 +96,7 @@ func (o *outbox[M]) sendSoon(m M) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			if len(o.queue) > 0 && !o.closed {
-				o.rouse()
+				o.wakeWriter()
 			}
 		})
 	}
@@ -105,8 +105,8 @@ func (o *outbox[M]) sendSoon(m M) {
 // lull is how long a status is held back that no caller waits for, and an end while other jobs run.
 const lull = time.Millisecond
 
-// rouse wakes the writer. Called with mu held.
-func (o *outbox[M]) rouse() {
+// wakeWriter wakes the writer. Called with mu held.
+func (o *outbox[M]) wakeWriter() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
@@ -126,7 +126,7 @@ func (o *outbox[M]) close() {
 // bufferKept is the size up to which a buffer is kept for the next messages.
 const bufferKept = 1 << 20
 
-func (o *outbox[M]) run(c net.Conn) {
+func (o *outbox[M]) writeQueued(c net.Conn) {
 	defer close(o.done)
 	defer c.Close()
 	var b []byte
@@ -160,8 +160,8 @@ func newInbox[M any](c net.Conn, fields func(*wire.Coder, *M)) *inbox[M] {
 	return &inbox[M]{bufio.NewReaderSize(c, 64<<10), fields}
 }
 
-// next waits for a message.
-func (in *inbox[M]) next() (m M, err error) {
+// readNext waits for a message.
+func (in *inbox[M]) readNext() (m M, err error) {
 	head, err := in.r.Peek(lengthBytes)
 	if err != nil {
 		return m, err

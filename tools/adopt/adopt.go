@@ -88,7 +88,7 @@ func run(c *cli.Context, env opt.Env) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Context, patience)
 	defer cancel()
-	joined, err := shepherd.Adopt(ctx, shepherd.Under(dir), uint32(uid), os.Getppid())
+	joined, err := shepherd.Adopt(ctx, shepherd.DirUnder(dir), uint32(uid), os.Getppid())
 	if err != nil {
 		return fmt.Errorf("access denied for user %s on host %s: %w", name, c.String("host"), err)
 	}

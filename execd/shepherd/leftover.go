@@ -3,18 +3,18 @@ package shepherd
 // What an attempt leaves cannot always be removed when it is over: the file system is read-only, or not there. The shepherd
 // journals the paths and tries again, and so does the next one.
 
-// stays records what could not be removed.
-func (k *shepherd) stays(paths []string) {
+// retryLater records what could not be removed.
+func (k *shepherd) retryLater(paths []string) {
 	k.mu.Lock()
-	k.left = newest(append(k.left, paths...))
-	k.retry.comeSoon()
+	k.left = newestPaths(append(k.left, paths...))
+	k.retry.scheduleSoon()
 	k.mu.Unlock()
-	k.journal.add(false, nil, record{Left: paths})
+	k.journal.add(false, nil, journalRecord{Left: paths})
 }
 
-// removeLeft tries again, one path after the other: an attempt that begins meanwhile takes its own out of what is left. One
+// retryRemovals tries again, one path after the other: an attempt that begins meanwhile takes its own out of what is left. One
 // that does not come back keeps others from trying, and nothing else.
-func (k *shepherd) removeLeft() {
+func (k *shepherd) retryRemovals() {
 	if !k.removing.TryLock() {
 		return
 	}
@@ -27,9 +27,9 @@ func (k *shepherd) removeLeft() {
 		if !ok {
 			return
 		}
-		if left, _ := remove([]string{path}); left != nil {
+		if left, _ := removePaths([]string{path}); left != nil {
 			k.mu.Lock()
-			k.left = newest(append(k.left, path))
+			k.left = newestPaths(append(k.left, path))
 			k.mu.Unlock()
 		}
 	}

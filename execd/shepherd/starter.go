@@ -16,17 +16,17 @@ import (
 	"github.com/quill-grid/quill/pkg/wire"
 )
 
-// errandWord stands in place of the shepherd's directory on the command line of such a child.
-const errandWord = "errand:"
+// starterWord stands in place of the shepherd's directory on the command line of such a child.
+const starterWord = "errand:"
 
 // File descriptors of the child beside its streams.
 const (
-	errandFD = 3 // what it is to do
-	faultFD  = 4 // where it reports why it failed
+	starterFD    = 3 // what it is to do
+	startFaultFD = 4 // where it reports why it failed
 )
 
-// errand is what the child does before it becomes the program.
-type errand struct {
+// starterTask is what the child does before it becomes the program.
+type starterTask struct {
 	Cwd     string
 	Streams [3]plan.Output // opened when not ""
 	Merge   bool           // errors go where output goes
@@ -38,13 +38,13 @@ type errand struct {
 	Needs   string // a file that must be readable
 }
 
-// fault is why it failed.
-type fault struct {
+// startFault is why it failed.
+type startFault struct {
 	Code   report.Failure
 	Reason string
 }
 
-func errandFields(w *wire.Coder, e *errand) {
+func starterFields(w *wire.Coder, e *starterTask) {
 	m := w.Open()
 	w.Text(&e.Cwd)
 	for i := range e.Streams {
@@ -60,42 +60,42 @@ func errandFields(w *wire.Coder, e *errand) {
 	w.Close(m)
 }
 
-func faultFields(w *wire.Coder, f *fault) {
+func startFaultFields(w *wire.Coder, f *startFault) {
 	m := w.Open()
 	wire.Uns(w, &f.Code)
 	w.Text(&f.Reason)
 	w.Close(m)
 }
 
-// faultMax is more than a fault takes: two paths and some words.
-const faultMax = 3 * unix.PathMax
+// startFaultMax is more than a fault takes: two paths and some words.
+const startFaultMax = 3 * unix.PathMax
 
-// runErrand is the child. It returns only when no shepherd started it.
-func runErrand() error {
-	for _, fd := range []int{errandFD, faultFD} {
+// runStarter is the child. It returns only when no shepherd started it.
+func runStarter() error {
+	for _, fd := range []int{starterFD, startFaultFD} {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
 			return errors.New("shepherd: not started by a shepherd")
 		}
 	}
-	b, err := io.ReadAll(os.NewFile(errandFD, "errand"))
+	b, err := io.ReadAll(os.NewFile(starterFD, "errand"))
 	if err != nil {
 		return err
 	}
-	var e errand
-	if err := unpack(b, &e, errandFields); err != nil {
+	var e starterTask
+	if err := unpack(b, &e, starterFields); err != nil {
 		return fmt.Errorf("shepherd: damaged errand: %w", err)
 	}
-	failed := e.run()
-	f := fault{failed.code, failed.reason}
-	os.NewFile(faultFD, "fault").Write(pack(nil, &f, faultFields))
+	failed := e.becomeProgram()
+	f := startFault{failed.code, failed.reason}
+	os.NewFile(startFaultFD, "fault").Write(pack(nil, &f, startFaultFields))
 	os.Exit(1) // standard error is the job's
 	return nil
 }
 
-func (e *errand) run() *failure {
+func (e *starterTask) becomeProgram() *failure {
 	if e.Cwd != "" {
 		if err := syscall.Chdir(e.Cwd); err != nil {
-			return noEntry(e.Cwd, err)
+			return chdirFailure(e.Cwd, err)
 		}
 	}
 	syscall.Umask(e.Umask)
@@ -106,56 +106,56 @@ func (e *errand) run() *failure {
 		}
 		fd, err := openStream(i, &e.Streams[i], 0, syscall.Open)
 		if err != nil {
-			return noStream(i, e.Streams[i].Path, err)
+			return streamFailure(i, e.Streams[i].Path, err)
 		}
 		fds[i] = fd
 	}
 	if e.Merge {
 		fds[2] = fds[1]
 	}
-	if failed := sameFile(fds, e.Streams); failed != nil {
+	if failed := checkSameFile(fds, e.Streams); failed != nil {
 		return failed
 	}
 	for i, fd := range fds {
 		if fd != i {
 			if err := syscall.Dup3(fd, i, 0); err != nil {
-				return noStream(i, e.Streams[i].Path, err)
+				return streamFailure(i, e.Streams[i].Path, err)
 			}
 		}
 	}
 	if e.Needs != "" {
 		file, err := os.Open(e.Needs)
 		if err != nil {
-			return fail(report.FailedShell, "can't open container image %s: %s", e.Needs, errnoText(errors.Unwrap(err)))
+			return newFailure(report.FailedShell, "can't open container image %s: %s", e.Needs, errnoText(errors.Unwrap(err)))
 		}
 		file.Close()
 	}
 	if e.Check != "" {
-		if err := canRun(e.Check); err != nil {
-			return noProgram(os.Environ(), e.Check, e.Name, err)
+		if err := checkExecutable(e.Check); err != nil {
+			return execFailure(os.Environ(), e.Check, e.Name, err)
 		}
 	}
 	err := syscall.Exec(e.Path, e.Argv, os.Environ())
-	return noProgram(os.Environ(), e.Path, e.Name, err)
+	return execFailure(os.Environ(), e.Path, e.Name, err)
 }
 
 func fdPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-func noEntry(dir string, err error) *failure {
-	return failBy(err, report.FailedDirectory, "can't chdir to %s: %s", dir, errnoText(err))
+func chdirFailure(dir string, err error) *failure {
+	return failureBy(err, report.FailedDirectory, "can't chdir to %s: %s", dir, errnoText(err))
 }
 
-func noStream(i int, path string, err error) *failure {
-	return failBy(err, report.FailedOutput, "can't open %q as %s: %s", path, streamNames[i], errnoText(err))
+func streamFailure(i int, path string, err error) *failure {
+	return failureBy(err, report.FailedOutput, "can't open %q as %s: %s", path, streamNames[i], errnoText(err))
 }
 
-// noProgram returns the failure of a program that cannot be run in an environment, which
+// execFailure returns the failure of a program that cannot be run in an environment, which
 // names the job's shell in SHELL: that one is reported by its name when it is missing.
-func noProgram(env []string, path, name string, err error) *failure {
+func execFailure(env []string, path, name string, err error) *failure {
 	if errors.Is(err, syscall.ENOENT) && slices.Contains(env, "SHELL="+path) {
-		return fail(report.FailedShell, "unable to find shell %q", path)
+		return newFailure(report.FailedShell, "unable to find shell %q", path)
 	}
-	return failBy(err, report.FailedShell, "execvlp(%s, %q) failed: %s", path, name, errnoText(err))
+	return failureBy(err, report.FailedShell, "execvlp(%s, %q) failed: %s", path, name, errnoText(err))
 }
 
 var streamNames = [3]string{"stdin_path", "stdout_path", "stderr_path"}
@@ -175,8 +175,8 @@ func openStream(i int, o *plan.Output, flags int, open func(path string, flags i
 	return fd, err
 }
 
-// sameFile returns a failure when output is the input: a job that reads what it appends would never end.
-func sameFile(fds [3]int, paths [3]plan.Output) *failure {
+// checkSameFile returns a failure when output is the input: a job that reads what it appends would never end.
+func checkSameFile(fds [3]int, paths [3]plan.Output) *failure {
 	var in syscall.Stat_t
 	if paths[0].Path == "" || syscall.Fstat(fds[0], &in) != nil || in.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil
@@ -184,13 +184,13 @@ func sameFile(fds [3]int, paths [3]plan.Output) *failure {
 	for i, name := range [3]string{1: "stdout", 2: "stderr"} {
 		var out syscall.Stat_t
 		if i > 0 && paths[i].Path != "" && syscall.Fstat(fds[i], &out) == nil && out.Dev == in.Dev && out.Ino == in.Ino {
-			return fail(report.FailedOutput, "same paths given for stdin (%q) and %s (%q)", paths[0].Path, name, paths[i].Path)
+			return newFailure(report.FailedOutput, "same paths given for stdin (%q) and %s (%q)", paths[0].Path, name, paths[i].Path)
 		}
 	}
 	return nil
 }
 
-func canRun(path string) error {
+func checkExecutable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

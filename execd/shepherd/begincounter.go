@@ -2,9 +2,9 @@ package shepherd
 
 import "sync"
 
-// underway knows what has begun and is not over. To wait for that holds up nothing that begins meanwhile: a fork lasts until its program has
+// beginCounter knows what has begun and is not over. To wait for that holds up nothing that begins meanwhile: a fork lasts until its program has
 // begun, which on a busy host may take long, and orphans are looked for all the time.
-type underway struct {
+type beginCounter struct {
 	settling sync.Mutex // one waits at a time
 
 	mu    sync.Mutex
@@ -14,7 +14,7 @@ type underway struct {
 }
 
 // begin counts one more, until end is called.
-func (u *underway) begin() (end func()) {
+func (u *beginCounter) begin() (end func()) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	of := u.now
@@ -29,8 +29,8 @@ func (u *underway) begin() (end func()) {
 	}
 }
 
-// settle waits until all is over that had begun before.
-func (u *underway) settle() {
+// awaitBegun waits until all is over that had begun before.
+func (u *beginCounter) awaitBegun() {
 	u.settling.Lock()
 	defer u.settling.Unlock()
 	u.mu.Lock()

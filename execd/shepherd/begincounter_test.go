@@ -11,13 +11,13 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// TestUnderway: settle waits for all that had begun and for nothing that begins meanwhile.
-func TestUnderway(t *testing.T) {
-	var u underway
+// TestBeginCounter: awaitBegun waits for all that had begun and for nothing that begins meanwhile.
+func TestBeginCounter(t *testing.T) {
+	var u beginCounter
 	first := u.begin()
 	settled := make(chan bool)
 	go func() {
-		u.settle()
+		u.awaitBegun()
 		close(settled)
 	}()
 	polltest.Until(t, "that settle waits", polltest.Patience, func() (bool, string) {
@@ -34,12 +34,12 @@ func TestUnderway(t *testing.T) {
 	first()
 	<-settled
 	second()
-	u.settle()
+	u.awaitBegun()
 }
 
-// TestUnderwayLaw: whatever begins and ends meanwhile, what had begun before settle is over after it.
-func TestUnderwayLaw(t *testing.T) {
-	var u underway
+// TestBeginCounterLaw: whatever begins and ends meanwhile, what had begun before awaitBegun is over after it.
+func TestBeginCounterLaw(t *testing.T) {
+	var u beginCounter
 	var begun, over atomic.Int64 // numbers are given in order
 	var mu sync.Mutex
 	open := map[int64]bool{}
@@ -73,7 +73,7 @@ func TestUnderwayLaw(t *testing.T) {
 					before = append(before, n)
 				}
 				mu.Unlock()
-				u.settle()
+				u.awaitBegun()
 				mu.Lock()
 				for _, n := range before {
 					if open[n] {

@@ -15,7 +15,7 @@ import (
 )
 
 // execd goes before jobs where it may; what it starts has no part in that.
-func TestLead(t *testing.T) {
+func TestPriority(t *testing.T) {
 	m, base := bare(t)
 	socket := filepath.Join(base, "sock")
 	defer m.q.serve(t, socket, filepath.Join(base, "bus"))()

@@ -49,19 +49,19 @@ func TestFolderOutOfReach(t *testing.T) {
 func TestLeftInMind(t *testing.T) {
 	k := shepherd{journal: &journal{closed: true}}
 	for range leftMax {
-		k.stays([]string{"/old/"})
+		k.retryLater([]string{"/old/"})
 	}
-	k.stays([]string{"/active/1.1/", "/tmp/1.1.all.q/"})
+	k.retryLater([]string{"/active/1.1/", "/tmp/1.1.all.q/"})
 	want(t, "kept in mind", len(k.left), leftMax)
-	k.left = without(k.left, []string{"/script", "/active/1.1/"})
+	k.left = withoutPaths(k.left, []string{"/script", "/active/1.1/"})
 	want(t, "without what is taken", len(k.left), leftMax-1)
 	want(t, "the newest", k.left[leftMax-2], "/tmp/1.1.all.q/")
 }
 
 // What is left is tried again soon, then less and less often; what is newly left is tried soon.
 func TestRetry(t *testing.T) {
-	var r retry
-	r.comeSoon()
+	var r removalRetry
+	r.scheduleSoon()
 	next := func() (samples int) {
 		for samples = 1; !r.countSample(); samples++ {
 		}
@@ -70,7 +70,7 @@ func TestRetry(t *testing.T) {
 	for _, after := range []int{2, 4, 8, 16, 32, 60, 60} {
 		want(t, "samples", next(), after)
 	}
-	r.comeSoon()
+	r.scheduleSoon()
 	want(t, "samples after something new", next(), 2)
 }
 
@@ -78,10 +78,10 @@ func TestRetry(t *testing.T) {
 func TestRemoveReason(t *testing.T) {
 	base := t.TempDir()
 	gone, long := filepath.Join(base, "gone/1.1")+"/", filepath.Join(base, strings.Repeat("x", 300))+"/"
-	left, why := remove([]string{gone, filepath.Join(base, "removed") + "/"})
+	left, why := removePaths([]string{gone, filepath.Join(base, "removed") + "/"})
 	want(t, "what is not there stays in mind", strings.Join(left, " "), gone)
 	want(t, "its reason", why, nil)
-	left, why = remove([]string{gone, long})
+	left, why = removePaths([]string{gone, long})
 	want(t, "what stays", strings.Join(left, " "), gone+" "+long)
 	want(t, "the reason", why != nil && strings.HasSuffix(why.Error(), "file name too long"), true)
 }

@@ -35,14 +35,14 @@ func niceness() int {
 // start and end late.
 const leadNice = 10
 
-// Lead is the better nice value that a daemon has than what it starts.
-type Lead struct{ started, own int } // with which nice value this process was started, and its own, never worse
+// Priority is the better nice value that a daemon has than what it starts.
+type Priority struct{ started, own int } // with which nice value this process was started, and its own, never worse
 
-// TakeLead gives this process, when it is the first of its group, a better nice value than it was started with. Without
+// RaisePriority gives this process, when it is the first of its group, a better nice value than it was started with. Without
 // the privilege it keeps that, as a session too.
-func TakeLead() Lead {
+func RaisePriority() Priority {
 	nice := niceness()
-	l := Lead{nice, nice}
+	l := Priority{nice, nice}
 	pid := os.Getpid()
 	if unix.Getpgrp() != pid {
 		return l
@@ -56,8 +56,8 @@ func TakeLead() Lead {
 }
 
 // Fork runs f, which forks, with the nice value that this process was started with: a child has that of the thread, and
-// no thread is made from one that is locked. Set afterwards, what the child had forked by then would keep the lead.
-func (l Lead) Fork(f func()) {
+// no thread is made from one that is locked. Set afterwards, what the child had forked by then would keep the priority.
+func (l Priority) Fork(f func()) {
 	if l.own == l.started {
 		f()
 		return
@@ -70,8 +70,8 @@ func (l Lead) Fork(f func()) {
 	}
 }
 
-// Start starts a command that has no part in the lead.
-func (l Lead) Start(cmd *exec.Cmd) (err error) {
+// Start starts a command that has no part in the priority.
+func (l Priority) Start(cmd *exec.Cmd) (err error) {
 	l.Fork(func() { err = cmd.Start() })
 	return err
 }

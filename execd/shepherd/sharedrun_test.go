@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestShared: callers that come during a run share the next one, and none returns before a run that began after its call.
-func TestShared(t *testing.T) {
-	var s shared
+// TestSharedRun: callers that come during a run share the next one, and none returns before a run that began after its call.
+func TestSharedRun(t *testing.T) {
+	var s sharedRun
 	begun, goOn := make(chan bool), make(chan bool)
 	runs := 0
 	f := func() {
@@ -16,7 +16,7 @@ func TestShared(t *testing.T) {
 		<-goOn
 	}
 	var all sync.WaitGroup
-	all.Go(func() { s.do(f) })
+	all.Go(func() { s.runAfterCall(f) })
 	<-begun
 	const callers = 100
 	var waiting sync.WaitGroup
@@ -24,7 +24,7 @@ func TestShared(t *testing.T) {
 		waiting.Add(1)
 		all.Go(func() {
 			waiting.Done()
-			s.do(f)
+			s.runAfterCall(f)
 		})
 	}
 	waiting.Wait()

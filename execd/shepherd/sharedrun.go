@@ -2,16 +2,16 @@ package shepherd
 
 import "sync"
 
-// shared does something once for all who call at the same time: the run that a caller waits for begins after the call.
-type shared struct {
+// sharedRun does something once for all who call at the same time: the run that a caller waits for begins after the call.
+type sharedRun struct {
 	running sync.Mutex
 
 	mu   sync.Mutex
 	next chan struct{} // closed when the run that has not begun yet is over; nil: no caller waits for one
 }
 
-// do returns after a run of f that began after the call.
-func (s *shared) do(f func()) {
+// runAfterCall returns after a run of f that began after the call.
+func (s *sharedRun) runAfterCall(f func()) {
 	s.mu.Lock()
 	if over := s.next; over != nil {
 		s.mu.Unlock()
