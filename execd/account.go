@@ -26,14 +26,14 @@ func lookUpAccount(name string) (core.Account, error) {
 	if err != nil {
 		return core.Account{}, err
 	}
-	a := core.Account{Name: u.Username, Owner: plan.Owner{UID: number(u.Uid), GID: number(u.Gid)}, Home: u.HomeDir}
+	a := core.Account{Name: u.Username, Owner: plan.Owner{UID: parseID(u.Uid), GID: parseID(u.Gid)}, Home: u.HomeDir}
 	for _, id := range ids {
-		a.Groups = append(a.Groups, number(id))
+		a.Groups = append(a.Groups, parseID(id))
 	}
 	return a, nil
 }
 
-func number(id string) uint32 {
+func parseID(id string) uint32 {
 	n, _ := strconv.ParseUint(id, 10, 32)
 	return uint32(n)
 }

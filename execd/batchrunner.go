@@ -16,12 +16,12 @@ import (
 	"github.com/quill-grid/quill/pkg/userdb"
 )
 
-// desk does everything that concerns the shepherd and the spool directory, one
+// batchRunner does everything that concerns the shepherd and the spool directory, one
 // batch after the other: what piled up while it was busy is the next batch.
-type desk struct {
+type batchRunner struct {
 	d        *daemon
 	accounts userdb.Cache[string, core.Account]
-	said     map[string]bool // what was logged of what is not enforced
+	warned   map[string]bool // what was logged of what is not enforced
 	gpus     gpuFinder
 	tmp      tmpDirs
 	slow     shepherd.Slowness // file systems that users name in their jobs
@@ -33,11 +33,11 @@ type desk struct {
 	shepherd Shepherd        // nil while there is none
 	groups   shepherd.Groups // where control groups of jobs can be made; Path "": nowhere
 	lacking  string          // why not
-	todo     batch
+	queued   workBatch
 }
 
-// batch is work in the order in which it is done.
-type batch struct {
+// workBatch is work in the order in which it is done.
+type workBatch struct {
 	conf    core.Conf
 	groups  shepherd.Groups
 	lacking string
@@ -51,17 +51,17 @@ type batch struct {
 	forget  []report.Attempt
 }
 
-func newDesk(d *daemon) *desk {
-	return &desk{d: d, said: map[string]bool{}, gpus: gpuFinder{tree: d.Tree}, accounts: userdb.Cache[string, core.Account]{Look: lookUpAccount, Patience: accountWait}, tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+func newBatchRunner(d *daemon) *batchRunner {
+	return &batchRunner{d: d, warned: map[string]bool{}, gpus: gpuFinder{tree: d.Tree}, accounts: userdb.Cache[string, core.Account]{Look: lookUpAccount, Patience: accountWait}, tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
-func (k *desk) configure(c core.Conf) {
+func (k *batchRunner) configure(c core.Conf) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.conf = c
 }
 
-func (k *desk) setShepherd(sh Shepherd) {
+func (k *batchRunner) setShepherd(sh Shepherd) {
 	var groups shepherd.Groups
 	var lacking string
 	if sh != nil {
@@ -75,34 +75,34 @@ func (k *desk) setShepherd(sh Shepherd) {
 	k.shepherd, k.groups, k.lacking = sh, groups, lacking
 }
 
-// contains reports whether jobs get control groups.
-func (k *desk) contains() bool {
+// hasCgroups reports whether jobs get control groups.
+func (k *batchRunner) hasCgroups() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.conf.Cgroups && k.groups.Path != ""
 }
 
-// isolates reports whether device files of instances are closed to other jobs.
-func (k *desk) isolates() bool {
-	contains := k.contains()
+// closesDevices reports whether device files of instances are closed to other jobs.
+func (k *batchRunner) closesDevices() bool {
+	contains := k.hasCgroups()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return contains && k.conf.Devices && k.groups.NoDevices == nil
 }
 
-func (k *desk) currentShepherd() Shepherd {
+func (k *batchRunner) currentShepherd() Shepherd {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.shepherd
 }
 
-// add queues what a step of the core requires.
-func (k *desk) add(r *core.Ready) {
+// enqueue queues what a step of the core requires.
+func (k *batchRunner) enqueue(r *core.Ready) {
 	if len(r.Start)+len(r.Signals)+len(r.Changes)+len(r.Forget)+len(r.Scripts)+len(r.Notes)+len(r.Drop)+len(r.Unspool) == 0 {
 		return
 	}
 	k.mu.Lock()
-	t := &k.todo
+	t := &k.queued
 	t.unspool = append(t.unspool, r.Unspool...)
 	t.scripts = append(t.scripts, r.Scripts...)
 	t.notes = append(t.notes, r.Notes...)
@@ -118,21 +118,21 @@ func (k *desk) add(r *core.Ready) {
 	}
 }
 
-func (k *desk) takeBatch() (batch, Shepherd) {
+func (k *batchRunner) takeBatch() (workBatch, Shepherd) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	b := k.todo
+	b := k.queued
 	b.conf, b.groups, b.lacking = k.conf, k.groups, k.lacking
-	k.todo = batch{}
+	k.queued = workBatch{}
 	return b, k.shepherd
 }
 
-func (k *desk) run(ctx context.Context) {
+func (k *batchRunner) run(ctx context.Context) {
 	defer close(k.done)
 	for {
 		select {
 		case <-ctx.Done():
-			k.finish()
+			k.runLastBatch()
 			return
 		case <-k.wake:
 			b, sh := k.takeBatch()
@@ -141,9 +141,9 @@ func (k *desk) run(ctx context.Context) {
 	}
 }
 
-// finish runs the last batch. What has not been started yet is left out: qmaster delivers
+// runLastBatch runs the last batch. What has not been started yet is left out: qmaster delivers
 // it again.
-func (k *desk) finish() {
+func (k *batchRunner) runLastBatch() {
 	ctx, cancel := context.WithTimeout(context.Background(), shepherdRest)
 	defer cancel()
 	b, sh := k.takeBatch()
@@ -153,21 +153,21 @@ func (k *desk) finish() {
 
 // runBatch runs one batch. Scripts of jobs that are removed and delivered again in one
 // batch are removed first, then written.
-func (k *desk) runBatch(ctx context.Context, b *batch, sh Shepherd) {
-	k.d.unspool(b.unspool)
+func (k *batchRunner) runBatch(ctx context.Context, b *workBatch, sh Shepherd) {
+	k.d.removeScripts(b.unspool)
 	failed := k.d.spoolScripts(b.scripts, k.accounts.Get)
-	k.d.dropNotes(b.drop)
-	k.d.keepNotes(b.notes)
+	k.d.removeNotes(b.drop)
+	k.d.saveNotes(b.notes)
 	if len(b.start) > 0 {
-		answers := k.start(ctx, b, sh, failed)
-		k.d.Metrics.answered(answers)
+		answers := k.startJobs(ctx, b, sh, failed)
+		k.d.Metrics.countAnswers(answers)
 		k.d.sendInput(ctx, core.Answered{Answers: answers})
 	}
 	if sh == nil {
 		return // the core repeats it with the next list
 	}
 	if len(b.changes) > 0 {
-		go k.change(ctx, b.changes, sh) // an attempt that is being started answers late
+		go k.changeLimits(ctx, b.changes, sh) // an attempt that is being started answers late
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shepherdWait) // what was begun is finished
 	defer cancel()
@@ -183,8 +183,8 @@ func (k *desk) runBatch(ctx context.Context, b *batch, sh Shepherd) {
 	}
 }
 
-// change has the shepherd change limits. What it does not answer qmaster sends again.
-func (k *desk) change(ctx context.Context, changes []plan.Change, sh Shepherd) {
+// changeLimits has the shepherd change limits. What it does not answer qmaster sends again.
+func (k *batchRunner) changeLimits(ctx context.Context, changes []plan.Change, sh Shepherd) {
 	answers, err := sh.Change(ctx, changes)
 	if err != nil {
 		k.d.Logger.Error("limits not changed", "error", err)
@@ -196,16 +196,16 @@ func (k *desk) change(ctx context.Context, changes []plan.Change, sh Shepherd) {
 	k.d.sendInput(ctx, core.Changed{Answers: answers})
 }
 
-// start plans a batch and passes the plans to the shepherd.
-func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint32]error) []plan.Answer {
-	k.sayLacking(b)
+// startJobs plans a batch and passes the plans to the shepherd.
+func (k *batchRunner) startJobs(ctx context.Context, b *workBatch, sh Shepherd, failed map[uint32]error) []plan.Answer {
+	k.warnNotEnforced(b)
 	k.d.site.Cgroup, k.d.site.Devices = b.groups.Path, b.groups.NoDevices == nil
 	answers := make([]plan.Answer, 0, len(b.start))
 	plans := make([]plan.Plan, 0, len(b.start))
 	for i := range b.start {
 		s := &b.start[i]
 		a := s.Deliver.Attempt
-		p, err := k.plan(&b.conf, s, failed[a.Job])
+		p, err := k.planAttempt(&b.conf, s, failed[a.Job])
 		if err == nil {
 			plans = append(plans, p)
 			continue
@@ -231,11 +231,11 @@ func (k *desk) start(ctx context.Context, b *batch, sh Shepherd, failed map[uint
 	return answers
 }
 
-// sayLacking logs once what is not enforced on this host although the jobs of a batch need it.
-func (k *desk) sayLacking(b *batch) {
+// warnNotEnforced logs once what is not enforced on this host although the jobs of a batch need it.
+func (k *batchRunner) warnNotEnforced(b *workBatch) {
 	say := func(what string, why error) {
-		if text := what + why.Error(); !k.said[text] {
-			k.said[text] = true
+		if text := what + why.Error(); !k.warned[text] {
+			k.warned[text] = true
 			k.d.Logger.Warn(what, "reason", why)
 		}
 	}
@@ -266,8 +266,8 @@ func (k *desk) sayLacking(b *batch) {
 	}
 }
 
-// plan returns how to run an attempt, with what only this host knows.
-func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, error) {
+// planAttempt returns how to run an attempt, with what only this host knows.
+func (k *batchRunner) planAttempt(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, error) {
 	owner, err := k.accounts.Get(s.Job.Owner)
 	if err := k.d.site.Allow(s.Job.Owner, owner, err); err != nil {
 		return plan.Plan{}, err
@@ -283,8 +283,8 @@ func (k *desk) plan(conf *core.Conf, s *core.Start, spooling error) (plan.Plan, 
 		return plan.Plan{}, err
 	}
 	return k.d.site.Plan(conf, s, owner, core.Local{
-		Tmp: tmp, Account: k.accounts.Get, Program: k.program, Executable: executable, GPUs: k.gpus.find,
-		IsDir: func(path string) (is, known bool) { return k.isDir(owner.Owner, path) },
+		Tmp: tmp, Account: k.accounts.Get, Program: k.findProgram, Executable: checkExecutable, GPUs: k.gpus.findGPUs,
+		IsDir: func(path string) (is, known bool) { return k.userSeesDir(owner.Owner, path) },
 	})
 }
 
@@ -294,9 +294,9 @@ const (
 	shepherdRest = 5 * time.Second
 )
 
-// close ends the connection to the shepherd, which exits when nothing runs: the next
+// shutDownShepherd ends the connection to the shepherd, which exits when nothing runs: the next
 // execd starts one, and what had ended is in its journal.
-func (k *desk) close() {
+func (k *batchRunner) shutDownShepherd() {
 	sh := k.currentShepherd()
 	if sh == nil {
 		return

@@ -70,7 +70,7 @@ func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, erro
 // closes the connection too.
 func NewLink(conn *bus.Conn) (*Link, error) {
 	l := &Link{conn: conn, host: conn.Identity().Name, commands: make(chan report.Command, commandsMax), reads: make(chan Reading, readsMax)}
-	for subject, handle := range map[string]func(*bus.Request){bus.HostCmdSubject(l.host): l.command, bus.HostReadSubject(l.host): l.read} {
+	for subject, handle := range map[string]func(*bus.Request){bus.HostCmdSubject(l.host): l.handleCommand, bus.HostReadSubject(l.host): l.handleRead} {
 		stop, err := conn.Serve(subject, handle)
 		if err != nil {
 			return nil, err
@@ -80,8 +80,8 @@ func NewLink(conn *bus.Conn) (*Link, error) {
 	return l, nil
 }
 
-// read passes a request on for a part of an output file.
-func (l *Link) read(r *bus.Request) {
+// handleRead passes a request on for a part of an output file.
+func (l *Link) handleRead(r *bus.Request) {
 	read, err := codec.DecodeRead(r.Data)
 	if err != nil {
 		return // of a qmaster of another version: it does not wait for long
@@ -94,9 +94,9 @@ func (l *Link) read(r *bus.Request) {
 	}
 }
 
-// command acknowledges a message once it is accepted: not carried out yet, but execd
+// handleCommand acknowledges a message once it is accepted: not carried out yet, but execd
 // carries it out or ends.
-func (l *Link) command(r *bus.Request) {
+func (l *Link) handleCommand(r *bus.Request) {
 	c, err := codec.DecodeCommand(r.Data)
 	if err != nil {
 		return // sent again by a qmaster of this version

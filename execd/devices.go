@@ -13,7 +13,7 @@ import (
 // gpusFor is how long the GPUs that were found are those of the host: jobs that start together look once.
 const gpusFor = 10 * time.Second
 
-// gpuFinder finds the GPUs of the host when a job with devices starts. It belongs to the desk's goroutine.
+// gpuFinder finds the GPUs of the host when a job with devices starts. It belongs to the goroutine of batchRunner.
 type gpuFinder struct {
 	tree  fs.FS
 	slow  shepherd.Slowness // a driver that does not answer holds up no start but this one
@@ -21,8 +21,8 @@ type gpuFinder struct {
 	at    time.Time
 }
 
-// find returns the GPUs; when the drivers do not answer in time those that were found before.
-func (f *gpuFinder) find() []core.GPU {
+// findGPUs returns the GPUs; when the drivers do not answer in time those that were found before.
+func (f *gpuFinder) findGPUs() []core.GPU {
 	if !f.at.IsZero() && time.Since(f.at) < gpusFor {
 		return f.found
 	}

@@ -105,13 +105,13 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	defer d.unlock()
+	defer d.releaseLocks()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	d.serve(ctx)
-	d.loop(ctx)
+	d.startGoroutines(ctx)
+	d.runLoop(ctx)
 	cancel()
-	d.awaitEnd()
+	d.awaitGoroutines()
 	return nil
 }
 
@@ -122,15 +122,15 @@ type daemon struct {
 	core  *core.Core
 	inbox chan core.Input // from the goroutines around the loop
 
-	desk     *desk
-	uplink   *uplink
-	sampler  *sampler
-	mailer   *mailer.Mailer
-	readers  shepherd.Readers
-	priority shepherd.Priority
-	epoch    atomic.Uint64 // of the qmaster that is followed
-	kept     chan struct{} // closed when no connection to the shepherd is attempted any more
-	locks    []*os.File
+	batches      *batchRunner
+	reporter     *reportSender
+	sampler      *sampler
+	mailer       *mailer.Mailer
+	readers      shepherd.Readers
+	priority     shepherd.Priority
+	epoch        atomic.Uint64 // of the qmaster that is followed
+	disconnected chan struct{} // closed when no connection to the shepherd is attempted any more
+	locks        []*os.File
 }
 
 func newDaemon(o Options) (*daemon, error) {
@@ -140,19 +140,19 @@ func newDaemon(o Options) (*daemon, error) {
 	if o.Host == "" || o.Dir == "" || o.Transport == nil {
 		return nil, errors.New("execd: no host name, directory or transport")
 	}
-	if err := o.paths(); err != nil {
+	if err := o.resolvePaths(); err != nil {
 		return nil, err
 	}
 	dir := o.Dir
 	if o.Topology == nil {
-		o.Topology = readTopology(sysCPU, usable())
+		o.Topology = readTopology(sysCPU, usableProcessors())
 	}
 	locks, err := makeSpool(dir, o.Active)
 	if err != nil {
 		return nil, fmt.Errorf("execd: spool directory: %w", err)
 	}
 	d := &daemon{
-		Options: o, locks: locks, site: siteOf(o), inbox: make(chan core.Input, 64), kept: make(chan struct{}),
+		Options: o, locks: locks, site: siteOf(o), inbox: make(chan core.Input, 64), disconnected: make(chan struct{}),
 		core: core.New(o.Host, fmt.Sprintf("%s-%d-%d", o.Host, os.Getpid(), time.Now().UnixNano()), time.Local, o.Topology),
 	}
 	d.priority = shepherd.RaisePriority()
@@ -165,16 +165,16 @@ func newDaemon(o Options) (*daemon, error) {
 	if o.Conf.LoadReportTime == 0 {
 		d.Conf = core.ParseConf(nil)
 	}
-	d.desk = newDesk(d)
-	d.uplink = newUplink(d)
+	d.batches = newBatchRunner(d)
+	d.reporter = newReportSender(d)
 	d.sampler = newSampler(d)
 	d.mailer = mailer.New(d.Logger)
 	d.mailer.Start = d.priority.Start
 	return d, nil
 }
 
-// paths makes the paths absolute and gives them their defaults.
-func (o *Options) paths() error {
+// resolvePaths makes the paths absolute and gives them their defaults.
+func (o *Options) resolvePaths() error {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return fmt.Errorf("execd: spool directory: %w", err)
@@ -189,7 +189,7 @@ func (o *Options) paths() error {
 // RunShepherd runs the shepherd of the jobs of an execd with these options, in a process of its own that Options.Unit starts.
 // It returns when that is over; ready is called when it serves. The jobs leave reserve to the rest of the host.
 func RunShepherd(o Options, reserve shepherd.Reserve, ready func()) error {
-	if err := o.paths(); err != nil {
+	if err := o.resolvePaths(); err != nil {
 		return err
 	}
 	if err := makeDirs(o.Dir, o.Active); err != nil {
@@ -217,29 +217,29 @@ func siteOf(o Options) core.Site {
 	return s
 }
 
-// serve starts the goroutines around the loop. All end with ctx.
-func (d *daemon) serve(ctx context.Context) {
+// startGoroutines starts the goroutines around the loop. All end with ctx.
+func (d *daemon) startGoroutines(ctx context.Context) {
 	if d.site.UID != 0 {
 		d.Logger.Warn("not started as root: only jobs of " + d.site.User + " can run here")
 	}
 	d.sampler.configure(&d.Conf)
 	d.mailer.Configure(d.Conf.Mailer)
-	d.desk.configure(d.Conf)
-	go d.uplink.run(ctx)
+	d.batches.configure(d.Conf)
+	go d.reporter.run(ctx)
 	go d.sampler.run(ctx)
 	go d.mailer.Run(ctx)
-	go d.desk.run(ctx)
+	go d.batches.run(ctx)
 	go d.keepConnected(ctx)
 	go d.serveReads(ctx)
 }
 
-// loop feeds the core until ctx ends or the core wants to stop.
-func (d *daemon) loop(ctx context.Context) {
+// runLoop feeds the core until ctx ends or the core wants to stop.
+func (d *daemon) runLoop(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	commands := d.Transport.Commands()
 	var clock clock.Clock
-	left := d.leftOver()
+	left := d.restoreSpool()
 	d.epoch.Store(left.Epoch)
 	d.core.Step(grid.TimeOf(clock.Now()), left)
 	for {
@@ -280,33 +280,33 @@ func (d *daemon) loop(ctx context.Context) {
 func (d *daemon) carryOut(r *core.Ready) {
 	if r.Epoch != 0 {
 		d.epoch.Store(r.Epoch)
-		d.keepEpoch(r.Epoch)
+		d.saveEpoch(r.Epoch)
 	}
 	if r.Conf != nil {
 		for _, p := range r.Conf.Unsupported {
 			d.Logger.Warn("execd_params: " + p + " is not supported and has no effect")
 		}
-		d.desk.configure(*r.Conf)
+		d.batches.configure(*r.Conf)
 		d.sampler.configure(r.Conf)
 		d.mailer.Configure(r.Conf.Mailer)
 	}
-	d.desk.add(r)
+	d.batches.enqueue(r)
 	d.mailer.Add(r.Mails)
 	if r.Report != nil {
-		d.uplink.reports <- *r.Report
+		d.reporter.reports <- *r.Report
 	}
 	for _, l := range r.Load {
 		if err := d.Transport.Load(l); err != nil {
 			d.Logger.Debug("load report not sent", "error", err)
 			continue
 		}
-		d.Metrics.load()
+		d.Metrics.countLoad()
 	}
 	if r.Refused != 0 {
 		d.Logger.Warn("command of a superseded qmaster refused", "epoch", r.Refused, "file", d.epochPath())
 	}
 	if r.Sample {
-		d.sampler.ask()
+		d.sampler.requestSample()
 	}
 }
 
@@ -318,18 +318,18 @@ func (d *daemon) sendInput(ctx context.Context, in core.Input) {
 	}
 }
 
-// awaitEnd waits for the goroutines around the loop, so that nothing of this execd is
+// awaitGoroutines waits for the goroutines around the loop, so that nothing of this execd is
 // left running, and ends the shepherd when it has no attempts.
-func (d *daemon) awaitEnd() {
+func (d *daemon) awaitGoroutines() {
 	<-d.sampler.done
 	d.mailer.Wait()
-	<-d.desk.done
-	<-d.uplink.done
-	<-d.kept
-	d.desk.close()
+	<-d.batches.done
+	<-d.reporter.done
+	<-d.disconnected
+	d.batches.shutDownShepherd()
 }
 
-func (d *daemon) unlock() {
+func (d *daemon) releaseLocks() {
 	for _, l := range d.locks {
 		l.Close()
 	}

@@ -57,8 +57,8 @@ func (s *sampler) sensorList() []string {
 	return wanted
 }
 
-// ask has a sample taken, unless one is already due.
-func (s *sampler) ask() {
+// requestSample has a sample taken, unless one is already due.
+func (s *sampler) requestSample() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -67,7 +67,7 @@ func (s *sampler) ask() {
 
 func (s *sampler) run(ctx context.Context) {
 	defer close(s.done)
-	defer s.sensors.quit()
+	defer s.sensors.stopAll()
 	for {
 		select {
 		case <-ctx.Done():
@@ -75,8 +75,8 @@ func (s *sampler) run(ctx context.Context) {
 		case <-s.wake:
 		}
 		s.sensors.setPaths(s.sensorList())
-		reported := s.sensors.ask(ctx)
-		in := core.Sampled{Load: s.load()}
+		reported := s.sensors.askAll(ctx)
+		in := core.Sampled{Load: s.measureLoad()}
 		for _, t := range reported {
 			switch {
 			case t.host == grid.GlobalHost:
@@ -85,18 +85,18 @@ func (s *sampler) run(ctx context.Context) {
 				in.Load.Values = in.Load.Values.With(t.name, t.value)
 			}
 		}
-		if text := s.sensors.troubles(); text != "" {
+		if text := s.sensors.faultText(); text != "" {
 			in.Load.Values = in.Load.Values.With(grid.SensorTrouble, text)
 		}
-		perProcessor(in.Load)
-		in.Usage = s.usage(ctx)
+		divideByProcessors(in.Load)
+		in.Usage = s.usageOfAttempts(ctx)
 		s.d.sendInput(ctx, in)
 	}
 }
 
-// usage asks the shepherd what its running jobs have used so far.
-func (s *sampler) usage(ctx context.Context) []plan.Used {
-	sh := s.d.desk.currentShepherd()
+// usageOfAttempts asks the shepherd what its running jobs have used so far.
+func (s *sampler) usageOfAttempts(ctx context.Context) []plan.Used {
+	sh := s.d.batches.currentShepherd()
 	if sh == nil {
 		return nil
 	}
@@ -108,21 +108,21 @@ func (s *sampler) usage(ctx context.Context) []plan.Used {
 	return used
 }
 
-// load reads the built-in load values, in Grid Engine's order.
-func (s *sampler) load() *report.Load {
+// measureLoad reads the built-in load values, in Grid Engine's order.
+func (s *sampler) measureLoad() *report.Load {
 	l := &report.Load{Processors: uint32(s.processors), At: grid.TimeOf(time.Now())}
 	add := func(name, text string) { l.Values = append(l.Values, grid.Value{Name: name, Text: text}) }
 	number := func(name string, v float64) { add(name, strconv.FormatFloat(v, 'f', 6, 64)) }
-	avg := loadAverages(readFile("/proc/loadavg"))
+	avg := parseLoadAverages(readFile("/proc/loadavg"))
 	number("load_avg", avg[1])
 	number("load_short", avg[0])
 	number("load_medium", avg[1])
 	number("load_long", avg[2])
 	add("arch", Arch)
 	add("num_proc", strconv.Itoa(s.processors))
-	m := meminfo(readFile("/proc/meminfo"))
+	m := parseMeminfo(readFile("/proc/meminfo"))
 	if s.d.MemoryBytes > 0 {
-		m = memory{total: s.d.MemoryBytes, free: min(s.d.MemoryBytes, m.free)}
+		m = memoryInfo{total: s.d.MemoryBytes, free: min(s.d.MemoryBytes, m.free)}
 	}
 	size := func(name string, bytes uint64) { add(name, fmt.Sprintf("%.6fM", float64(bytes)/(1<<20))) }
 	size("mem_free", m.free)
@@ -150,15 +150,15 @@ func (s *sampler) load() *report.Load {
 			add(name, "0")
 		}
 	}
-	flag("cgroup", s.d.desk.contains())
-	flag("device_isolation", s.d.desk.isolates())
+	flag("cgroup", s.d.batches.hasCgroups())
+	flag("device_isolation", s.d.batches.closesDevices())
 	return l
 }
 
-// perProcessor sets np_load_avg and its like from the load averages and
+// divideByProcessors sets np_load_avg and its like from the load averages and
 // num_proc, which a sensor may have overridden. As in Grid Engine, what a sensor
 // reports as np_load_avg has no effect.
-func perProcessor(l *report.Load) {
+func divideByProcessors(l *report.Load) {
 	text, _ := l.Values.Get("num_proc")
 	if n, err := strconv.ParseUint(text, 10, 32); err == nil && n > 0 {
 		l.Processors = uint32(n)
@@ -192,7 +192,7 @@ func (s *sampler) cpuPercent(stat []byte) float64 {
 	return 100 * float64(busy-last[0]) / float64(all-last[1])
 }
 
-func loadAverages(data []byte) (avg [3]float64) {
+func parseLoadAverages(data []byte) (avg [3]float64) {
 	for i, f := range strings.Fields(string(data)) {
 		if i < 3 {
 			avg[i], _ = strconv.ParseFloat(f, 64)
@@ -201,11 +201,11 @@ func loadAverages(data []byte) (avg [3]float64) {
 	return avg
 }
 
-type memory struct{ total, free, swapTotal, swapFree uint64 }
+type memoryInfo struct{ total, free, swapTotal, swapFree uint64 }
 
-// meminfo reads /proc/meminfo; memory that the kernel would give up counts as
+// parseMeminfo reads /proc/meminfo; memory that the kernel would give up counts as
 // free.
-func meminfo(data []byte) (m memory) {
+func parseMeminfo(data []byte) (m memoryInfo) {
 	for line := range strings.Lines(string(data)) {
 		name, rest, _ := strings.Cut(line, ":")
 		kb, _ := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)

@@ -17,9 +17,9 @@ import (
 // one of the first folder of the PATH.
 const lookPatience = time.Second
 
-// isDir reports whether a path that a user named is a directory that the user can see, unless its file system does not answer in
+// userSeesDir reports whether a path that a user named is a directory that the user can see, unless its file system does not answer in
 // time.
-func (k *desk) isDir(user plan.Owner, path string) (is, known bool) {
+func (k *batchRunner) userSeesDir(user plan.Owner, path string) (is, known bool) {
 	found := new(bool) // a look that does not return in time still writes it
 	if !k.lookAs(user, func() { *found = isDir(path) }) {
 		return false, false
@@ -28,14 +28,14 @@ func (k *desk) isDir(user plan.Owner, path string) (is, known bool) {
 }
 
 // lookAs runs look with the file access rights of a user, so that it finds what the user would. False: it takes too long.
-func (k *desk) lookAs(user plan.Owner, look func()) bool {
+func (k *batchRunner) lookAs(user plan.Owner, look func()) bool {
 	return k.slow.Within(user.UID, lookPatience, func() { shepherd.AsOwner(user, look) }, func() {})
 }
 
-// program returns the path of a program on the PATH, as execvp(3) does for
+// findProgram returns the path of a program on the PATH, as execvp(3) does for
 // `qsub -b y -shell n sleep`. A program that does not exist gets the first directory
 // of the PATH that could contain it, so that the shepherd reports it.
-func (k *desk) program(user plan.Owner, name string, env []string) string {
+func (k *batchRunner) findProgram(user plan.Owner, name string, env []string) string {
 	files := []string{}
 	for _, v := range env {
 		path, ok := strings.CutPrefix(v, "PATH=")
@@ -68,8 +68,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// executable returns why a program that the configuration names cannot be run here.
-func executable(path string) error {
+// checkExecutable returns why a program that the configuration names cannot be run here.
+func checkExecutable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

@@ -43,26 +43,26 @@ type table struct {
 // NewMetrics returns metrics for Options.Metrics.
 func NewMetrics() *Metrics {
 	m := &Metrics{running: map[report.Attempt]bool{}}
-	m.Set = metrics.New(&m.table, metrics.Options{Ready: m.ready, Refresh: m.refresh})
-	m.unready("waiting for qmaster")
+	m.Set = metrics.New(&m.table, metrics.Options{Ready: m.readyError, Refresh: m.refresh})
+	m.setUnready("waiting for qmaster")
 	m.loaded.Store(time.Now().UnixNano())
 	return m
 }
 
-// ready returns why execd is not connected to qmaster.
-func (m *Metrics) ready() error {
+// readyError returns why execd is not connected to qmaster.
+func (m *Metrics) readyError() error {
 	if why := m.reason.Load(); why != nil {
 		return errors.New(*why)
 	}
 	return nil
 }
 
-func (m *Metrics) unready(why string) { m.reason.Store(&why) }
+func (m *Metrics) setUnready(why string) { m.reason.Store(&why) }
 
 // Lost notes that the connection to qmaster has broken, until qmaster acknowledges a report: execd sends one when it is connected again.
 func (m *Metrics) Lost(why error) {
 	if m != nil {
-		m.unready("the connection to qmaster was lost: " + why.Error())
+		m.setUnready("the connection to qmaster was lost: " + why.Error())
 	}
 }
 
@@ -71,22 +71,22 @@ func (m *Metrics) refresh() {
 	m.LoadAge.Set(time.Since(time.Unix(0, m.loaded.Load())).Seconds())
 }
 
-// load counts a load report.
-func (m *Metrics) load() {
+// countLoad counts a load report.
+func (m *Metrics) countLoad() {
 	if m != nil {
 		m.Loads.Inc()
 		m.loaded.Store(time.Now().UnixNano())
 	}
 }
 
-// reported counts a report and its receipt, or the error instead of one. The end of an attempt is counted when qmaster has it.
-func (m *Metrics) reported(r report.Report, receipt report.Receipt, err error, took time.Duration) {
+// countReport counts a report and its receipt, or the error instead of one. The end of an attempt is counted when qmaster has it.
+func (m *Metrics) countReport(r report.Report, receipt report.Receipt, err error, took time.Duration) {
 	switch {
 	case m == nil:
 		return
 	case err != nil:
 		m.Reports.WithLabelValues("unanswered").Inc()
-		m.unready("qmaster does not answer: " + err.Error())
+		m.setUnready("qmaster does not answer: " + err.Error())
 		return
 	}
 	m.Reports.WithLabelValues("ok").Inc()
@@ -94,32 +94,32 @@ func (m *Metrics) reported(r report.Report, receipt report.Receipt, err error, t
 	m.reason.Store(nil)
 	for i := range r.Tasks {
 		if t := &r.Tasks[i]; t.Phase == report.Ended && t.Result != nil && slices.Contains(receipt.Have, t.Attempt) {
-			count(m.Ended, t.Result.Failed)
+			countFailure(m.Ended, t.Result.Failed)
 		}
 	}
 }
 
-// answered counts the shepherd's answers to plans, and the plans that execd refused itself.
-func (m *Metrics) answered(answers []plan.Answer) {
+// countAnswers counts the shepherd's answers to plans, and the plans that execd refused itself.
+func (m *Metrics) countAnswers(answers []plan.Answer) {
 	if m == nil {
 		return
 	}
 	for i := range answers {
 		switch a := &answers[i]; {
 		case a.Failed != report.NoFailure:
-			count(m.Refused, a.Failed)
+			countFailure(m.Refused, a.Failed)
 		case a.State == plan.Starting:
 			m.Started.Inc()
 		}
 	}
 }
 
-func count(by *prometheus.CounterVec, failed report.Failure) {
+func countFailure(by *prometheus.CounterVec, failed report.Failure) {
 	by.WithLabelValues(fmt.Sprint(uint32(failed)), failed.String()).Inc()
 }
 
-// listed notes all attempts of a shepherd that is connected.
-func (m *Metrics) listed(all []plan.Status) {
+// countListed notes all attempts of a shepherd that is connected.
+func (m *Metrics) countListed(all []plan.Status) {
 	if m == nil {
 		return
 	}
@@ -127,11 +127,11 @@ func (m *Metrics) listed(all []plan.Status) {
 	clear(m.running)
 	m.mu.Unlock()
 	m.Shepherds.Set(1)
-	m.changed(all)
+	m.countChanged(all)
 }
 
-// changed notes how far attempts are.
-func (m *Metrics) changed(changes []plan.Status) {
+// countChanged notes how far attempts are.
+func (m *Metrics) countChanged(changes []plan.Status) {
 	if m == nil {
 		return
 	}
@@ -147,8 +147,8 @@ func (m *Metrics) changed(changes []plan.Status) {
 	m.Running.Set(float64(len(m.running)))
 }
 
-// gone notes that the shepherd is not connected any more.
-func (m *Metrics) gone() {
+// countShepherdGone notes that the shepherd is not connected any more.
+func (m *Metrics) countShepherdGone() {
 	if m != nil {
 		m.Shepherds.Set(0)
 	}

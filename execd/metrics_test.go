@@ -61,7 +61,7 @@ func TestReady(t *testing.T) {
 	none.Lost(errors.New("EOF"))
 	m := NewMetrics()
 	for range 2 {
-		m.reported(report.Report{}, report.Receipt{}, nil, 0)
+		m.countReport(report.Report{}, report.Receipt{}, nil, 0)
 		if err := m.Set.Ready(); err != nil {
 			t.Error(err)
 		}

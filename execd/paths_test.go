@@ -37,7 +37,7 @@ func TestLooksWithTheRightsOfTheOwner(t *testing.T) {
 	if err := os.WriteFile(other, []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var k desk
+	var k batchRunner
 	mallory, root := plan.Owner{UID: 65533, GID: 65533}, plan.Owner{}
 	for _, c := range []struct {
 		who  plan.Owner
@@ -46,7 +46,7 @@ func TestLooksWithTheRightsOfTheOwner(t *testing.T) {
 	}{
 		{root, closed + "/sub", true}, {mallory, closed + "/sub", false}, {mallory, closed, true}, {mallory, base + "/closed/../closed/sub", false}, {mallory, mine, false},
 	} {
-		if is, known := k.isDir(c.who, c.path); is != c.is || !known {
+		if is, known := k.userSeesDir(c.who, c.path); is != c.is || !known {
 			t.Errorf("%s is a directory to uid %d: %t, %t", c.path, c.who.UID, is, known)
 		}
 	}
@@ -55,11 +55,11 @@ func TestLooksWithTheRightsOfTheOwner(t *testing.T) {
 		who        plan.Owner
 		name, path string
 	}{{root, "program", closed + "/sub/program"}, {mallory, "program", mine}, {root, "not-for-others", other}, {mallory, "not-for-others", closed + "/sub/not-for-others"}} {
-		if path := k.program(c.who, c.name, env); path != c.path {
+		if path := k.findProgram(c.who, c.name, env); path != c.path {
 			t.Errorf("%s of uid %d is %s, not %s", c.name, c.who.UID, path, c.path)
 		}
 	}
-	if is, _ := k.isDir(root, closed+"/sub"); !is {
+	if is, _ := k.userSeesDir(root, closed+"/sub"); !is {
 		t.Error("root's rights are not back")
 	}
 }
@@ -80,7 +80,7 @@ func TestTmpDirThatOthersCanChange(t *testing.T) {
 		dirs := tmpDirs{file: filepath.Join(t.TempDir(), "tmpdirs")}
 		dir, err := dirs.dirFor(tmp)
 		switch {
-		case c.ok && (err != nil || !isOwn(dir)):
+		case c.ok && (err != nil || !isOwned(dir)):
 			t.Errorf("%v: %q, %v", c.mode, dir, err)
 		case c.ok:
 			if err := os.Chmod(tmp, 0o777); err != nil {

@@ -25,13 +25,13 @@ func (d *daemon) serveReads(ctx context.Context) {
 			if !open {
 				return
 			}
-			d.read(r)
+			d.readOutput(r)
 		}
 	}
 }
 
-// read begins to read one file and does not wait for it.
-func (d *daemon) read(r Reading) {
+// readOutput begins to read one file and does not wait for it.
+func (d *daemon) readOutput(r Reading) {
 	refuse := func(kind report.Refusal, text string) { r.Answer(report.Piece{Refused: kind, Text: text}) }
 	owner := r.Files.Owner
 	switch {
@@ -43,7 +43,7 @@ func (d *daemon) read(r Reading) {
 		return
 	}
 	go func() {
-		account, err := d.desk.accounts.Get(owner)
+		account, err := d.batches.accounts.Get(owner)
 		if err := d.site.Allow(owner, account, err); err != nil {
 			d.readers.Release(owner)
 			refuse(report.NotAllowed, err.Error())

@@ -11,18 +11,18 @@ import (
 // reportWait is how long a receipt may take before the report is repeated.
 const reportWait = 15 * time.Second
 
-// uplink sends reports, one at a time: the core sees to that.
-type uplink struct {
+// reportSender sends reports, one at a time: the core sees to that.
+type reportSender struct {
 	d       *daemon
 	reports chan report.Report // capacity 1
 	done    chan struct{}
 }
 
-func newUplink(d *daemon) *uplink {
-	return &uplink{d: d, reports: make(chan report.Report, 1), done: make(chan struct{})}
+func newReportSender(d *daemon) *reportSender {
+	return &reportSender{d: d, reports: make(chan report.Report, 1), done: make(chan struct{})}
 }
 
-func (u *uplink) run(ctx context.Context) {
+func (u *reportSender) run(ctx context.Context) {
 	defer close(u.done)
 	lost := false
 	for {
@@ -34,7 +34,7 @@ func (u *uplink) run(ctx context.Context) {
 			begun := time.Now()
 			receipt, err := u.d.Transport.Report(c, r)
 			cancel()
-			u.d.Metrics.reported(r, receipt, err, time.Since(begun))
+			u.d.Metrics.countReport(r, receipt, err, time.Since(begun))
 			if err != nil {
 				if !lost && ctx.Err() == nil {
 					u.d.Logger.Warn("qmaster does not answer; trying again", "error", err)

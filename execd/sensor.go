@@ -33,8 +33,8 @@ type sensors struct {
 	faults   map[string]string // by path: why a sensor has reported nothing
 }
 
-// sensed is one value of a sensor: host:name:value.
-type sensed struct{ host, name, value string }
+// sensorValue is one value of a sensor: host:name:value.
+type sensorValue struct{ host, name, value string }
 
 // sensor is one program of the load sensor protocol: an empty line is the request,
 // "begin", values and "end" are the answer, "quit" ends it.
@@ -43,11 +43,11 @@ type sensor struct {
 	modified time.Time
 	cmd      *exec.Cmd
 	stdin    io.WriteCloser
-	reports  chan []sensed // closed when it is gone; capacity 1
-	gone     chan struct{} // closed when it was waited for
+	reports  chan []sensorValue // closed when it is gone; capacity 1
+	gone     chan struct{}      // closed when it was waited for
 	asked    bool
 	waited   bool // it was asked for an earlier sample and has not answered yet
-	last     []sensed
+	last     []sensorValue
 	ended    error // how it ended, once it is gone
 }
 
@@ -58,14 +58,14 @@ func (l *sensors) setPaths(paths []string) {
 	maps.DeleteFunc(l.faults, func(path, _ string) bool { return !slices.Contains(paths, path) })
 	var keep []*sensor
 	for _, s := range l.running {
-		if !s.alive() {
-			l.fault(s.path, "ended without a report: "+endText(s.ended))
+		if !s.isAlive() {
+			l.recordFault(s.path, "ended without a report: "+exitText(s.ended))
 		}
-		if slices.Contains(paths, s.path) && s.alive() && modified(s.path).Equal(s.modified) {
+		if slices.Contains(paths, s.path) && s.isAlive() && modTime(s.path).Equal(s.modified) {
 			keep = append(keep, s)
 			continue
 		}
-		s.quit()
+		s.stop()
 	}
 	l.running = keep
 	for _, p := range paths {
@@ -74,15 +74,15 @@ func (l *sensors) setPaths(paths []string) {
 		}
 		s, err := startSensor(p, l.priority)
 		if err != nil {
-			l.fault(p, "does not start: "+err.Error())
+			l.recordFault(p, "does not start: "+err.Error())
 			continue
 		}
 		l.running = append(l.running, s)
 	}
 }
 
-// ask returns the newest values of all sensors, in their order.
-func (l *sensors) ask(ctx context.Context) []sensed {
+// askAll returns the newest values of all sensors, in their order.
+func (l *sensors) askAll(ctx context.Context) []sensorValue {
 	if len(l.running) == 0 {
 		return nil
 	}
@@ -94,15 +94,15 @@ func (l *sensors) ask(ctx context.Context) []sensed {
 	}
 	late, cancel := context.WithTimeout(ctx, sensorAnswer)
 	defer cancel()
-	var all []sensed
+	var all []sensorValue
 	for _, s := range l.running {
 		switch {
 		case s.asked && s.hasAnswered(late):
-			l.answered(s)
+			l.clearFault(s)
 		case ctx.Err() != nil:
 			return nil
-		case s.waited && s.alive():
-			l.fault(s.path, "does not answer")
+		case s.waited && s.isAlive():
+			l.recordFault(s.path, "does not answer")
 		}
 		all = append(all, s.last...)
 	}
@@ -111,7 +111,7 @@ func (l *sensors) ask(ctx context.Context) []sensed {
 
 // hasAnswered takes the answer of a sensor that comes before late ends, or is there: one that is silent takes no time from the others.
 func (s *sensor) hasAnswered(late context.Context) bool {
-	var values []sensed
+	var values []sensorValue
 	open := false
 	select {
 	case values, open = <-s.reports:
@@ -127,8 +127,8 @@ func (s *sensor) hasAnswered(late context.Context) bool {
 	return open
 }
 
-// fault records why a sensor has reported nothing. Each reason is logged once.
-func (l *sensors) fault(path, why string) {
+// recordFault records why a sensor has reported nothing. Each reason is logged once.
+func (l *sensors) recordFault(path, why string) {
 	if l.faults == nil {
 		l.faults = map[string]string{}
 	}
@@ -138,10 +138,10 @@ func (l *sensors) fault(path, why string) {
 	}
 }
 
-// answered takes the fault back of a sensor that has reported values.
-func (l *sensors) answered(s *sensor) {
+// clearFault takes the fault back of a sensor that has reported values.
+func (l *sensors) clearFault(s *sensor) {
 	if len(s.last) == 0 {
-		l.fault(s.path, "its report has no line HOST:NAME:VALUE")
+		l.recordFault(s.path, "its report has no line HOST:NAME:VALUE")
 		return
 	}
 	if _, had := l.faults[s.path]; had {
@@ -150,8 +150,8 @@ func (l *sensors) answered(s *sensor) {
 	}
 }
 
-// troubles are the faults in the order of the sensors, "" for none.
-func (l *sensors) troubles() string {
+// faultText are the faults in the order of the sensors, "" for none.
+func (l *sensors) faultText() string {
 	var all []string
 	for _, path := range l.wanted {
 		if why, is := l.faults[path]; is {
@@ -161,22 +161,22 @@ func (l *sensors) troubles() string {
 	return grid.Printable(strings.Join(all, "; "))
 }
 
-func endText(err error) string {
+func exitText(err error) string {
 	if err == nil {
 		return "exit status 0"
 	}
 	return err.Error()
 }
 
-func (l *sensors) quit() {
+func (l *sensors) stopAll() {
 	for _, s := range l.running {
-		s.quit()
+		s.stop()
 	}
 	l.running = nil
 }
 
 func startSensor(path string, lead shepherd.Priority) (*sensor, error) {
-	s := &sensor{path: path, modified: modified(path), reports: make(chan []sensed, 1), gone: make(chan struct{})}
+	s := &sensor{path: path, modified: modTime(path), reports: make(chan []sensorValue, 1), gone: make(chan struct{})}
 	s.cmd = exec.Command(path)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, err := s.cmd.StdinPipe()
@@ -191,16 +191,16 @@ func startSensor(path string, lead shepherd.Priority) (*sensor, error) {
 		return nil, err
 	}
 	s.stdin = stdin
-	go s.read(out)
+	go s.readValues(out)
 	return s, nil
 }
 
-// read passes whole reports on until the sensor ends, then waits for it.
-func (s *sensor) read(out io.Reader) {
+// readValues passes whole reports on until the sensor ends, then waits for it.
+func (s *sensor) readValues(out io.Reader) {
 	defer close(s.gone)
 	defer func() { s.ended = s.cmd.Wait() }()
 	defer close(s.reports)
-	var values []sensed
+	var values []sensorValue
 	inside := false
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -217,13 +217,13 @@ func (s *sensor) read(out io.Reader) {
 			s.reports <- values
 		case inside:
 			if p := strings.SplitN(line, ":", 3); len(p) == 3 {
-				values = append(values, sensed{p[0], p[1], p[2]})
+				values = append(values, sensorValue{p[0], p[1], p[2]})
 			}
 		}
 	}
 }
 
-func (s *sensor) alive() bool {
+func (s *sensor) isAlive() bool {
 	select {
 	case <-s.gone:
 		return false
@@ -232,9 +232,9 @@ func (s *sensor) alive() bool {
 	}
 }
 
-// quit asks the sensor to end, and makes it after a while. It returns when the
+// stop asks the sensor to end, and makes it after a while. It returns when the
 // sensor and its children are gone.
-func (s *sensor) quit() {
+func (s *sensor) stop() {
 	io.WriteString(s.stdin, "quit\n")
 	s.stdin.Close()
 	timer := time.NewTimer(sensorQuit)
@@ -247,7 +247,7 @@ func (s *sensor) quit() {
 	<-s.gone
 }
 
-func modified(path string) time.Time {
+func modTime(path string) time.Time {
 	info, err := os.Stat(path)
 	if err != nil {
 		return time.Time{}

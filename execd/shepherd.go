@@ -16,7 +16,7 @@ const (
 // keepConnected connects to the shepherd again and again and passes its messages to the
 // core: its whole list first, then changes, then that it is gone.
 func (d *daemon) keepConnected(ctx context.Context) {
-	defer close(d.kept)
+	defer close(d.disconnected)
 	wait := shepherdWaitMin
 	for ctx.Err() == nil {
 		k, err := d.Connect(ctx)
@@ -44,20 +44,20 @@ func (d *daemon) followShepherd(ctx context.Context, k Shepherd) error {
 		k.Close()
 		return err
 	}
-	d.desk.setShepherd(k)
-	d.Metrics.listed(all)
+	d.batches.setShepherd(k)
+	d.Metrics.countListed(all)
 	d.sendInput(ctx, core.Listed{Attempts: all})
 	for {
 		select {
 		case changes, open := <-k.Changes():
 			if !open {
-				d.desk.setShepherd(nil)
-				d.Metrics.gone()
+				d.batches.setShepherd(nil)
+				d.Metrics.countShepherdGone()
 				d.sendInput(ctx, core.ShepherdGone{})
 				k.Close()
 				return nil
 			}
-			d.Metrics.changed(changes)
+			d.Metrics.countChanged(changes)
 			for i := range changes {
 				if e := changes[i].End; e != nil && e.Left != "" {
 					d.Logger.Warn("folder of a job stays until it can be removed", "job", changes[i].Attempt, "error", e.Left)
@@ -65,7 +65,7 @@ func (d *daemon) followShepherd(ctx context.Context, k Shepherd) error {
 			}
 			d.sendInput(ctx, core.Seen{Attempts: changes})
 		case <-ctx.Done():
-			return nil // the desk closes it
+			return nil // batchRunner closes it
 		}
 	}
 }

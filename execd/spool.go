@@ -95,7 +95,7 @@ func (d *daemon) spoolScripts(jobs []*grid.Job, account func(string) (core.Accou
 	return failed
 }
 
-func (d *daemon) unspool(jobs []uint32) {
+func (d *daemon) removeScripts(jobs []uint32) {
 	for _, j := range jobs {
 		if err := os.Remove(d.site.ScriptPath(j)); err != nil && !os.IsNotExist(err) {
 			d.Logger.Warn("job script stays", "error", err)
@@ -107,7 +107,7 @@ func (d *daemon) notePath(a report.Attempt) string {
 	return filepath.Join(d.Dir, "mail", a.String())
 }
 
-func (d *daemon) keepNotes(notes []core.Note) {
+func (d *daemon) saveNotes(notes []core.Note) {
 	for i := range notes {
 		data, err := json.Marshal(&notes[i])
 		if err == nil {
@@ -119,7 +119,7 @@ func (d *daemon) keepNotes(notes []core.Note) {
 	}
 }
 
-func (d *daemon) dropNotes(as []report.Attempt) {
+func (d *daemon) removeNotes(as []report.Attempt) {
 	for _, a := range as {
 		if err := os.Remove(d.notePath(a)); err != nil && !os.IsNotExist(err) {
 			d.Logger.Warn("mail note stays", "error", err)
@@ -129,8 +129,8 @@ func (d *daemon) dropNotes(as []report.Attempt) {
 
 func (d *daemon) epochPath() string { return filepath.Join(d.Dir, "epoch") }
 
-// keepEpoch writes the epoch so that it survives a power cut.
-func (d *daemon) keepEpoch(epoch uint64) {
+// saveEpoch writes the epoch so that it survives a power cut.
+func (d *daemon) saveEpoch(epoch uint64) {
 	path := d.epochPath()
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err == nil {
@@ -145,8 +145,8 @@ func (d *daemon) keepEpoch(epoch uint64) {
 	}
 }
 
-// leftOver returns what an earlier execd stored.
-func (d *daemon) leftOver() core.Restored {
+// restoreSpool returns what an earlier execd stored.
+func (d *daemon) restoreSpool() core.Restored {
 	var left core.Restored
 	if text, err := os.ReadFile(d.epochPath()); err == nil {
 		if left.Epoch, err = strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err != nil {

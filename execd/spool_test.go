@@ -14,7 +14,7 @@ func TestEpochFile(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	d := &daemon{}
 	d.Dir, d.Logger = t.TempDir(), hclog.NewNullLogger()
-	d.keepEpoch(7)
+	d.saveEpoch(7)
 	info, err := os.Stat(d.epochPath())
 	if err != nil || info.Mode().Perm() != 0o644 {
 		t.Error(info.Mode(), err)

@@ -34,10 +34,10 @@ func (t *tmpDirs) dirFor(tmpdir string) (string, error) {
 		}
 	}
 	tmpdir = filepath.Clean(tmpdir)
-	if changeable(tmpdir) {
+	if isChangeable(tmpdir) {
 		return "", fmt.Errorf("can't make directory: %s can be written by others than its owner and has no sticky bit (chmod +t)", tmpdir)
 	}
-	if dir, ok := t.own[tmpdir]; ok && isOwn(dir) {
+	if dir, ok := t.own[tmpdir]; ok && isOwned(dir) {
 		return dir, nil
 	}
 	dir, err := os.MkdirTemp(tmpdir, "quill-*")
@@ -55,14 +55,14 @@ func (t *tmpDirs) dirFor(tmpdir string) (string, error) {
 	return dir, writeWhole(t.file, []byte(text.String()), 0o600)
 }
 
-// changeable reports whether others than the owner of a directory can rename what they do not own in it: TMPDIRs are made by root.
-func changeable(dir string) bool {
+// isChangeable reports whether others than the owner of a directory can rename what they do not own in it: TMPDIRs are made by root.
+func isChangeable(dir string) bool {
 	var s syscall.Stat_t
 	return syscall.Stat(dir, &s) == nil && s.Mode&0o022 != 0 && s.Mode&syscall.S_ISVTX == 0
 }
 
-// isOwn reports whether a directory belongs to execd and only execd can write in it.
-func isOwn(dir string) bool {
+// isOwned reports whether a directory belongs to execd and only execd can write in it.
+func isOwned(dir string) bool {
 	var s syscall.Stat_t
 	return syscall.Lstat(dir, &s) == nil && s.Mode&syscall.S_IFMT == syscall.S_IFDIR && s.Uid == uint32(os.Geteuid()) && s.Mode&0o022 == 0 &&
 		unix.Access(dir, unix.W_OK) == nil

@@ -86,8 +86,8 @@ func readList(file string) (list []int) {
 	return list
 }
 
-// usable are the processors that execd itself may run on.
-func usable() (list []int) {
+// usableProcessors are the processors that execd itself may run on.
+func usableProcessors() (list []int) {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(os.Getpid(), &set) != nil {
 		for p := range runtime.NumCPU() {

@@ -11,14 +11,14 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// step is a plan.Step before its program and its user are looked up.
-type step struct {
+// configuredStep is a plan.Step before its program and its user are looked up.
+type configuredStep struct {
 	plan.Step
 	user string // the account it runs as, "" for the job's owner
 }
 
-// line returns a step as it is configured, with its variables replaced.
-func (s *step) line() string {
+// configuredLine returns a step as it is configured, with its variables replaced.
+func (s *configuredStep) configuredLine() string {
 	line := strings.Join(s.Argv, " ")
 	if s.user != "" {
 		return s.user + "@" + line
@@ -26,23 +26,23 @@ func (s *step) line() string {
 	return line
 }
 
-// steps returns the programs to run. The procedures around the job are the
+// planSteps returns the programs to run. The procedures around the job are the
 // master's: a PE task is itself alone.
-func (w *planning) steps() []step {
+func (w *planner) planSteps() []configuredStep {
 	if w.start.Deliver.Launch != nil {
-		return []step{{Step: w.jobStep()}}
+		return []configuredStep{{Step: w.jobStep()}}
 	}
 	prolog, epilog := w.queue.Prolog, w.queue.Epilog
-	if none(prolog) {
+	if isNone(prolog) {
 		prolog = w.conf.Prolog
 	}
-	if none(epilog) {
+	if isNone(epilog) {
 		epilog = w.conf.Epilog
 	}
-	steps := make([]step, 0, 1) // most jobs have no procedures around them
+	steps := make([]configuredStep, 0, 1) // most jobs have no procedures around them
 	add := func(name plan.StepName, line string) {
-		if !none(line) {
-			steps = append(steps, w.procedure(name, line))
+		if !isNone(line) {
+			steps = append(steps, w.procedureStep(name, line))
 		}
 	}
 	pe := w.start.Deliver.PE
@@ -50,7 +50,7 @@ func (w *planning) steps() []step {
 	if pe != nil {
 		add(plan.PEStart, pe.StartProcArgs)
 	}
-	steps = append(steps, step{Step: w.jobStep()})
+	steps = append(steps, configuredStep{Step: w.jobStep()})
 	if pe != nil {
 		add(plan.PEStop, pe.StopProcArgs)
 	}
@@ -58,7 +58,7 @@ func (w *planning) steps() []step {
 	for i := range steps {
 		s := &steps[i]
 		if s.Name == plan.PEStart || s.Name == plan.PEStop {
-			w.ownOutput(&s.Step)
+			w.setProcedureOutput(&s.Step)
 		}
 		if s.user != "" {
 			s.Environ = w.otherEnv()
@@ -67,21 +67,21 @@ func (w *planning) steps() []step {
 	return steps
 }
 
-// ownOutput has a PE procedure write beside the job: NAME.poJOB and NAME.peJOB
+// setProcedureOutput has a PE procedure write beside the job: NAME.poJOB and NAME.peJOB
 // unless -o and -e name files, which all share.
-func (w *planning) ownOutput(s *plan.Step) {
-	s.Stdout = w.output(w.spec.Stdout, "po")
+func (w *planner) setProcedureOutput(s *plan.Step) {
+	s.Stdout = w.outputPath(w.spec.Stdout, "po")
 	s.Stderr = s.Stdout
 	if !w.spec.Merge {
-		s.Stderr = w.output(w.spec.Stderr, "pe")
+		s.Stderr = w.outputPath(w.spec.Stderr, "pe")
 	}
 	s.Env = []string{"SGE_STDOUT_PATH=" + s.Stdout.Path, "SGE_STDERR_PATH=" + s.Stderr.Path}
 }
 
-// procedure reads "[user@]path args", with variables. A step that runs as
+// procedureStep reads "[user@]path args", with variables. A step that runs as
 // another user than the job's owner has an environment of its own.
-func (w *planning) procedure(name plan.StepName, line string) step {
-	s := step{Step: plan.Step{Name: name, Argv: w.words(line)}}
+func (w *planner) procedureStep(name plan.StepName, line string) configuredStep {
+	s := configuredStep{Step: plan.Step{Name: name, Argv: w.splitWords(line)}}
 	if at := strings.IndexByte(s.Argv[0], '@'); at > 0 && !strings.Contains(s.Argv[0][:at], "/") {
 		s.user, s.Argv[0] = s.Argv[0][:at], s.Argv[0][at+1:]
 	}
@@ -91,30 +91,30 @@ func (w *planning) procedure(name plan.StepName, line string) step {
 	return s
 }
 
-// command splits a suspend_method, resume_method or terminate_method;
+// splitMethod splits a suspend_method, resume_method or terminate_method;
 // $job_pid is left to the shepherd, which knows it.
-func (w *planning) command(line string) []string {
-	if none(line) {
+func (w *planner) splitMethod(line string) []string {
+	if isNone(line) {
 		return nil
 	}
-	return w.words(line)
+	return w.splitWords(line)
 }
 
-// words splits a command line at blanks, then replaces variables in each word:
+// splitWords splits a command line at blanks, then replaces variables in each word:
 // a job name with blanks stays one word.
-func (w *planning) words(line string) []string {
+func (w *planner) splitWords(line string) []string {
 	words := strings.Fields(line)
 	for i := range words {
-		words[i] = w.expand(words[i])
+		words[i] = w.expandWord(words[i])
 	}
 	return words
 }
 
-// expand replaces the special variables of a word.
-func (w *planning) expand(word string) string { return expand(word, w.variable) }
+// expandWord replaces the special variables of a word.
+func (w *planner) expandWord(word string) string { return expandWord(word, w.valueOf) }
 
-// expand replaces $name where the name is known. Others are left alone.
-func expand(word string, variable func(name string) (string, bool)) string {
+// expandWord replaces $name where the name is known. Others are left alone.
+func expandWord(word string, variable func(name string) (string, bool)) string {
 	if !strings.Contains(word, "$") {
 		return word
 	}
@@ -139,9 +139,9 @@ func expand(word string, variable func(name string) (string, bool)) string {
 	return b.String()
 }
 
-// variable is the value of a special variable of sge_conf(5) prolog and
+// valueOf is the value of a special variable of sge_conf(5) prolog and
 // sge_pe(5) start_proc_args.
-func (w *planning) variable(name string) (string, bool) {
+func (w *planner) valueOf(name string) (string, bool) {
 	pe := w.start.Deliver.PE
 	switch name {
 	case "host":
@@ -201,8 +201,8 @@ func (w *planning) variable(name string) (string, bool) {
 }
 
 // startMode is the queue's shell_start_mode, else the configuration's.
-func (w *planning) startMode() string {
-	if none(w.queue.ShellStartMode) {
+func (w *planner) startMode() string {
+	if isNone(w.queue.ShellStartMode) {
 		return w.conf.ShellStartMode
 	}
 	return w.queue.ShellStartMode
@@ -210,18 +210,18 @@ func (w *planning) startMode() string {
 
 // shellPath is the shell of -S for this host, else of -S for any host, else
 // the queue's; in a container /bin/sh, which images have.
-func (w *planning) shellPath() string {
-	if s, ok := forHost(w.spec.Shell, w.site.Host); ok {
+func (w *planner) shellPath() string {
+	if s, ok := pathForHost(w.spec.Shell, w.site.Host); ok {
 		return s
 	}
-	if _, in := w.job.Hard.Get(grid.ContainerRequest); in || none(w.queue.Shell) { // a queue's shell is that of its hosts
+	if _, in := w.job.Hard.Get(grid.ContainerRequest); in || isNone(w.queue.Shell) { // a queue's shell is that of its hosts
 		return "/bin/sh"
 	}
 	return w.queue.Shell
 }
 
 // jobStep is the job's own command line, after the starter of its container.
-func (w *planning) jobStep() plan.Step {
+func (w *planner) jobStep() plan.Step {
 	return w.containedStep(w.plainStep())
 }
 
@@ -235,7 +235,7 @@ func (w *planning) jobStep() plan.Step {
 //	posix_compliant             SHELL SCRIPT args
 //	unix_behavior               SCRIPT args, by its #! line
 //	script_from_stdin           SHELL -s args < SCRIPT
-func (w *planning) plainStep() plan.Step {
+func (w *planner) plainStep() plan.Step {
 	s := plan.Step{Name: plan.Job}
 	direct := append([]string{w.script}, w.spec.Args...)
 	switch {
@@ -243,11 +243,11 @@ func (w *planning) plainStep() plan.Step {
 		s.Argv, s.Front = slices.Clone(w.site.Starter), true
 		s.Env = []string{report.StarterFile + "=" + w.starterPath()}
 		return s
-	case w.fromCheckpoint():
-		s.Argv = w.words(strings.ReplaceAll(w.start.Deliver.Ckpt.RestartCommand, "$job_pid", "0")) // there is no process yet
+	case w.startsFromCheckpoint():
+		s.Argv = w.splitWords(strings.ReplaceAll(w.start.Deliver.Ckpt.RestartCommand, "$job_pid", "0")) // there is no process yet
 		return s
-	case !none(w.queue.StarterMethod) && w.inside == nil:
-		s.Argv = w.words(w.queue.StarterMethod)
+	case !isNone(w.queue.StarterMethod) && w.inside == nil:
+		s.Argv = w.splitWords(w.queue.StarterMethod)
 		if !w.job.Binary && w.startMode() == "script_from_stdin" {
 			direct[0], s.Stdin = "-s", w.script
 		}
@@ -270,7 +270,7 @@ func (w *planning) plainStep() plan.Step {
 	default:
 		s.Argv = append([]string{w.shell}, direct...)
 	}
-	s.Login = w.conf.login(w.shell)
+	s.Login = w.conf.isLoginShell(w.shell)
 	return s
 }
 

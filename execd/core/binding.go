@@ -2,51 +2,42 @@ package core
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/topology"
 )
 
-// Binding has the cores of an attempt. Text is the host's topology with these in lower
-// case: the shepherd, the next execd and qmaster identify the cores by it.
-type Binding struct {
-	Cores []CPUCore
-	Text  string
-}
-
-// held has the cores of a job on this host: its own processes and its PE tasks share
+// heldCores has the cores of a job on this host: its own processes and its PE tasks share
 // them, and the last one to end releases them.
-type held struct {
+type heldCores struct {
 	threads topology.Set
 	cores   []int // in the order of the request
 	text    string
 	users   map[report.Attempt]struct{}
 }
 
-// bind finds the cores for a start, once: those that qmaster has granted, or for -binding
+// bindCores finds the cores for a start, once: those that qmaster has granted, or for -binding
 // those that are free here.
-func (c *Core) bind(s *Start) {
+func (c *Core) bindCores(s *Start) {
 	if s.Binding != nil || !c.conf.Binding || c.tree == nil {
 		return
 	}
 	k := s.Deliver.Attempt
 	b := c.bindings[k.Master()]
 	if b == nil {
-		b = c.granted(s)
+		b = c.grantedCores(s)
 	}
 	if b == nil && s.Job.Binding != nil && !s.Job.Binding.Decided() {
-		if cores := c.topology.choose(s.Job.Binding, s.hostSlots(c.host), c.busy); len(cores) > 0 {
+		if cores := c.topology.chooseCores(s.Job.Binding, s.hostSlots(c.host), c.isBusy); len(cores) > 0 {
 			threads := c.tree.OfCores(cores)
-			b = &held{threads: threads, cores: cores, text: c.tree.Classic(threads)}
+			b = &heldCores{threads: threads, cores: cores, text: c.tree.Classic(threads)}
 		}
 	}
 	if b == nil {
 		return // the job runs without, qsub(1)
 	}
-	c.occupy(k, b)
+	c.occupyCores(k, b)
 	s.Binding = &Binding{Text: b.text}
 	for _, i := range b.cores {
 		core := c.topology[i]
@@ -55,11 +46,11 @@ func (c *Core) bind(s *Start) {
 	}
 }
 
-// granted returns what a delivery grants of this host's processors, nil when it is nothing.
-func (c *Core) granted(s *Start) *held { return c.inText(s.Deliver.Cores) }
+// grantedCores returns what a delivery grants of this host's processors, nil when it is nothing.
+func (c *Core) grantedCores(s *Start) *heldCores { return c.coresInText(s.Deliver.Cores) }
 
-// inText returns what a text has in lower case, nil when it is nothing or of another topology.
-func (c *Core) inText(text string) *held {
+// coresInText returns what a text has in lower case, nil when it is nothing or of another topology.
+func (c *Core) coresInText(text string) *heldCores {
 	if c.tree == nil {
 		return nil
 	}
@@ -67,22 +58,22 @@ func (c *Core) inText(text string) *held {
 	if !ok || threads.Len() == 0 {
 		return nil
 	}
-	return &held{threads: threads, cores: c.tree.CoresOf(threads), text: text}
+	return &heldCores{threads: threads, cores: c.tree.CoresOf(threads), text: text}
 }
 
-// rebind records the binding that the shepherd reports for an attempt.
-func (c *Core) rebind(k report.Attempt, text string) {
+// rebindCores records the binding that the shepherd reports for an attempt.
+func (c *Core) rebindCores(k report.Attempt, text string) {
 	b := c.bindings[k.Master()]
 	if b == nil {
-		b = c.inText(text)
+		b = c.coresInText(text)
 	}
 	if b != nil {
-		c.occupy(k, b)
+		c.occupyCores(k, b)
 	}
 }
 
-// occupy notes that an attempt uses cores.
-func (c *Core) occupy(k report.Attempt, b *held) {
+// occupyCores notes that an attempt uses cores.
+func (c *Core) occupyCores(k report.Attempt, b *heldCores) {
 	if b.users == nil {
 		b.users = map[report.Attempt]struct{}{}
 	}
@@ -90,8 +81,8 @@ func (c *Core) occupy(k report.Attempt, b *held) {
 	c.bindings[k.Master()] = b
 }
 
-// unbind releases the cores of an attempt that has ended.
-func (c *Core) unbind(k report.Attempt) {
+// releaseCores releases the cores of an attempt that has ended.
+func (c *Core) releaseCores(k report.Attempt) {
 	b := c.bindings[k.Master()]
 	if b == nil {
 		return
@@ -102,8 +93,8 @@ func (c *Core) unbind(k report.Attempt) {
 	}
 }
 
-// boundTo returns the text of an attempt's binding, "" when it has none.
-func (c *Core) boundTo(k report.Attempt) string {
+// bindingText returns the text of an attempt's binding, "" when it has none.
+func (c *Core) bindingText(k report.Attempt) string {
 	b := c.bindings[k.Master()]
 	if b == nil {
 		return ""
@@ -114,8 +105,8 @@ func (c *Core) boundTo(k report.Attempt) string {
 	return b.text
 }
 
-// busy reports whether any job is bound to a core.
-func (c *Core) busy(core int) bool {
+// isBusy reports whether any job is bound to a core.
+func (c *Core) isBusy(core int) bool {
 	for _, b := range c.bindings {
 		if slices.Contains(b.cores, core) {
 			return true
@@ -134,93 +125,4 @@ func (c *Core) topologyInUse(v grid.Values) grid.Values {
 		used = used.Plus(b.threads)
 	}
 	return v.With("m_topology_inuse", c.tree.Classic(used))
-}
-
-// hostSlots returns the slots of a job on this host.
-func (s *Start) hostSlots(host string) (n uint32) {
-	for _, g := range s.Deliver.Grants {
-		if g.Host == host {
-			n += g.Slots
-		}
-	}
-	return max(n, 1)
-}
-
-// binding applies a choice of cores to the plan: always SGE_BINDING, and the host file or
-// the processors of all steps, as the job requested.
-func (w *planning) binding() {
-	b := w.start.Binding
-	if b == nil {
-		return
-	}
-	w.p.Binding = b.Text
-	for _, c := range b.Cores {
-		w.processors = append(w.processors, c.Processors...)
-	}
-	slices.Sort(w.processors)
-	w.processors = slices.Compact(w.processors)
-	if w.bindInstance() == grid.BindSet {
-		w.p.Affinity = w.processors
-	}
-}
-
-// bindInstance is who binds: a job that is bound to the cores of its instances asks for nothing.
-func (w *planning) bindInstance() string {
-	if w.job.Binding == nil {
-		return grid.BindSet
-	}
-	return w.job.Binding.Instance
-}
-
-// bindingEnv sets the variables of a binding that qmaster has decided.
-func (w *planning) bindingEnv(set func(name, value string)) {
-	b := w.start.Binding
-	if b == nil || w.start.Deliver.Cores == "" {
-		return
-	}
-	set("SGE_BINDING_INSTANCE", w.bindInstance())
-	set("SGE_BINDING_TOPOLOGY", b.Text)
-	set("SGE_BINDING_CPUSET", cpuset(w.processors))
-}
-
-// cpuset prints sorted processors as cpuset(7) has lists: 0-3,8.
-func cpuset(processors []int) string {
-	var words []string
-	for i := 0; i < len(processors); {
-		k := i + 1
-		for k < len(processors) && processors[k] == processors[k-1]+1 {
-			k++
-		}
-		word := strconv.Itoa(processors[i])
-		if k > i+1 {
-			word += "-" + strconv.Itoa(processors[k-1])
-		}
-		words = append(words, word)
-		i = k
-	}
-	return strings.Join(words, ",")
-}
-
-// sgeBinding returns the value of SGE_BINDING.
-func (w *planning) sgeBinding() string {
-	words := make([]string, len(w.processors))
-	for i, p := range w.processors {
-		words[i] = strconv.Itoa(p)
-	}
-	return strings.Join(words, " ")
-}
-
-// hostfileProcessors returns the last column of the host file, sge_pe(5).
-func (w *planning) hostfileProcessors() string {
-	if b := w.start.Binding; b != nil && w.bindInstance() == grid.BindPE {
-		pairs := make([]string, len(b.Cores))
-		for i, c := range b.Cores {
-			pairs[i] = c.CoreID.String()
-		}
-		return strings.Join(pairs, ":")
-	}
-	if none(w.queue.Processors) {
-		return "UNDEFINED"
-	}
-	return w.queue.Processors
 }

@@ -8,20 +8,12 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Values of H_VMEM in the execd_params of sge_conf(5): what h_vmem and s_vmem limit. Where a job has no control group it is
-// always the address space.
-const (
-	byGroup   = "cgroup" // the memory of the control group
-	byAddress = "rlimit" // the address space
-	byBoth    = "both"
-)
-
-// cgroup gives the attempt a control group with the limits of the job on this host, all its slots together. Attempts of a
+// planCgroup gives the attempt a control group with the limits of the job on this host, all its slots together. Attempts of a
 // parallel job, its PE tasks here, share these limits: each has a group of its own within that of the job.
 //
 // memory.high is only a soft limit that was asked for, never a part of the hard one: between the two a job whose memory is no file
 // cache is not killed but sleeps for up to two seconds at each page, so that it hangs for minutes without a reason.
-func (w *planning) cgroup() {
+func (w *planner) planCgroup() {
 	if !w.conf.Cgroups || w.site.Cgroup == "" {
 		return
 	}
@@ -39,20 +31,20 @@ func (w *planning) cgroup() {
 	if soft >= hard {
 		soft = grid.Infinity // the hard limit says it
 	}
-	memory := bound(soft, hard, n)
+	memory := boundOf(soft, hard, n)
 	g.MemoryHigh, g.MemoryMax = memory.Soft, memory.Hard
-	g.PidsMax = bound(grid.Infinity, q.HPids, 1).Hard
+	g.PidsMax = boundOf(grid.Infinity, q.HPids, 1).Hard
 	weight := min(plan.WeightSlot*w.hostSlots, plan.MaxWeight)
 	if w.conf.IOWeight {
 		g.IOWeight = weight
 	}
-	g.CPUWeight = prioritized(weight, int(q.Priority))
+	g.CPUWeight = weightOf(weight, int(q.Priority))
 }
 
-// prioritized is the weight of a group whose processes have a nice value. Within a group the kernel compares the nice values of
+// weightOf is the weight of a group whose processes have a nice value. Within a group the kernel compares the nice values of
 // its processes alone, so what the value means to other jobs is part of the group's weight: each step is a factor of 1.25, as
 // that between processes, sched(7).
-func prioritized(weight uint64, nice int) uint64 {
+func weightOf(weight uint64, nice int) uint64 {
 	return uint64(min(max(math.Round(float64(weight)*math.Pow(1.25, float64(-nice))), 1), plan.MaxWeight))
 }
 
@@ -64,5 +56,5 @@ func taskGroup(k report.Attempt) string {
 	return "task." + k.PETask
 }
 
-// addressSpace reports whether h_vmem and s_vmem limit the address space.
-func (w *planning) addressSpace() bool { return w.p.Cgroup.Path == "" || w.conf.HVMem != byGroup }
+// limitsAddressSpace reports whether h_vmem and s_vmem limit the address space.
+func (w *planner) limitsAddressSpace() bool { return w.p.Cgroup.Path == "" || w.conf.HVMem != byGroup }

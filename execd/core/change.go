@@ -17,8 +17,8 @@ func (Changed) input() {}
 // ofGroup are the requests that only a control group can enforce.
 var ofGroup = grid.Names{"s_rss", "h_rss", "h_pids"}
 
-// limit gives an attempt other limits. One at a time is with the shepherd; a newer one takes the place of one that waits.
-func (c *Core) limit(now grid.Time, m *report.Command, l report.Limits, r *Ready) {
+// requestLimits gives an attempt other limits. One at a time is with the shepherd; a newer one takes the place of one that waits.
+func (c *Core) requestLimits(now grid.Time, m *report.Command, l report.Limits, r *Ready) {
 	a := c.attempts[l.Attempt]
 	switch {
 	case a == nil:
@@ -34,21 +34,12 @@ func (c *Core) limit(now grid.Time, m *report.Command, l report.Limits, r *Ready
 		return
 	}
 	busy := a.change != nil && (a.change.sent || a.change.queued)
-	a.change = &change{version: l.Version, limits: l, queue: m.Queues[l.Queue], queued: busy}
-	c.pass(a, r)
+	a.change = &limitChange{version: l.Version, limits: l, queue: m.Queues[l.Queue], queued: busy}
+	c.sendLimitChange(a, r)
 }
 
-// change is a request for other limits that the shepherd has not answered.
-type change struct {
-	version uint32
-	limits  report.Limits
-	queue   report.Queue
-	sent    bool
-	queued  bool // the one before is with the shepherd
-}
-
-// pass passes the change of an attempt that runs to the shepherd.
-func (c *Core) pass(a *attempt, r *Ready) {
+// sendLimitChange passes the change of an attempt that runs to the shepherd.
+func (c *Core) sendLimitChange(a *attempt, r *Ready) {
 	if a.change == nil || a.change.sent || a.change.queued || a.state != plan.Running || !c.shepherd {
 		return
 	}
@@ -62,7 +53,7 @@ func (c *Core) pass(a *attempt, r *Ready) {
 		return
 	}
 	a.change.sent = true
-	r.Changes = append(r.Changes, c.conf.change(a.change, a.contained))
+	r.Changes = append(r.Changes, c.conf.planChange(a.change, a.contained))
 }
 
 // cannotEnforce returns why this host cannot enforce a limit that was asked for.
@@ -88,8 +79,8 @@ func (c *Core) refuseLimits(a *attempt, text string) {
 	c.markDue(a)
 }
 
-// changed applies the shepherd's answers.
-func (c *Core) changed(answers []plan.Changed, r *Ready) {
+// handleChanged applies the shepherd's answers.
+func (c *Core) handleChanged(answers []plan.Changed, r *Ready) {
 	for _, w := range answers {
 		a := c.attempts[w.Attempt]
 		if a == nil || a.state == plan.Ended {
@@ -104,7 +95,7 @@ func (c *Core) changed(answers []plan.Changed, r *Ready) {
 			a.change = nil
 		case a.change.version > w.Version: // a newer one has come meanwhile
 			a.change.sent, a.change.queued = false, false
-			c.pass(a, r)
+			c.sendLimitChange(a, r)
 		case w.Refused != "":
 			c.refuseLimits(a, w.Refused)
 		default:
@@ -112,16 +103,4 @@ func (c *Core) changed(answers []plan.Changed, r *Ready) {
 			c.markDue(a)
 		}
 	}
-}
-
-// change returns what the shepherd is to do: the limits as those of a start, for an attempt with a control group or without one.
-func (c *Conf) change(of *change, contained bool) plan.Change {
-	conf, l := *c, &of.limits
-	conf.Cgroups = contained
-	w := planning{site: &Site{Cgroup: "/"}, conf: &conf, start: &Start{}, queue: &of.queue, hostSlots: uint64(max(l.Slots, 1))}
-	w.cgroup()
-	w.limits()
-	w.p.Limits.Version = l.Version
-	g := &w.p.Cgroup
-	return plan.Change{Attempt: l.Attempt, Limits: w.p.Limits, MemoryHigh: g.MemoryHigh, MemoryMax: g.MemoryMax, PidsMax: g.PidsMax, Anyway: l.Anyway}
 }

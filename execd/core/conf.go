@@ -55,22 +55,22 @@ func ParseConf(v grid.Values) Conf {
 		c.LoadReportTime = s
 	}
 	c.Mailer, c.Prolog, c.Epilog = text("mailer"), text("prolog"), text("epilog")
-	c.LoadSensors = list(text("load_sensor"))
+	c.LoadSensors = splitList(text("load_sensor"))
 	c.Starters, _ = grid.ParseStarters(text(grid.Starters)) // it was checked when it was set
 	if m := text("shell_start_mode"); m != "" {
 		c.ShellStartMode = m
 	}
 	if t, ok := v.Get("login_shells"); ok {
-		c.LoginShells = list(t)
+		c.LoginShells = splitList(t)
 	}
 	c.MayRestart, c.MayFail = !grid.ParamSet(text("qmaster_params"), "FORBID_RESCHEDULE"), !grid.ParamSet(text("qmaster_params"), "FORBID_APPERROR")
 	for _, p := range strings.FieldsFunc(text("execd_params"), func(r rune) bool { return r == ',' || r == ' ' }) {
-		c.param(p)
+		c.applyParam(p)
 	}
 	return c
 }
 
-func (c *Conf) param(p string) {
+func (c *Conf) applyParam(p string) {
 	name, value, _ := strings.Cut(p, "=")
 	name = strings.ToUpper(name)
 	on := value == "" || value == "1" || strings.EqualFold(value, "true") || strings.EqualFold(value, "yes")
@@ -105,12 +105,12 @@ func (c *Conf) param(p string) {
 	}
 }
 
-// login reports whether a shell is started as a login shell.
-func (c *Conf) login(shell string) bool {
+// isLoginShell reports whether a shell is started as a login shell.
+func (c *Conf) isLoginShell(shell string) bool {
 	return slices.Contains(c.LoginShells, shell[strings.LastIndexByte(shell, '/')+1:])
 }
 
-func list(t string) []string {
+func splitList(t string) []string {
 	if t == "" || strings.EqualFold(t, "none") {
 		return nil
 	}
@@ -120,3 +120,11 @@ func list(t string) []string {
 	}
 	return l
 }
+
+// Values of H_VMEM in the execd_params of sge_conf(5): what h_vmem and s_vmem limit. Where a job has no control group it is
+// always the address space.
+const (
+	byGroup   = "cgroup" // the memory of the control group
+	byAddress = "rlimit" // the address space
+	byBoth    = "both"
+)

@@ -17,9 +17,9 @@ import (
 //
 // Variables are replaced word by word, and no shell reads the line. The starter runs as the job's owner.
 
-// contain finds the starter of the job's container. It fails when the host cannot start it, which is the host's fault, or when
+// planContainer finds the starter of the job's container. It fails when the host cannot start it, which is the host's fault, or when
 // there can be no such container, which is the job's.
-func (w *planning) contain() error {
+func (w *planner) planContainer() error {
 	r, asked := w.job.Hard.Get(grid.ContainerRequest)
 	if !asked {
 		return nil
@@ -36,51 +36,51 @@ func (w *planning) contain() error {
 		return &Refusal{report.FailedBeforeProlog, fmt.Sprintf("container starter %s of host %s: %v", words[0], w.site.Host, err)}
 	}
 	w.image = r.Value
-	if isFile(w.image) {
-		w.image = w.absolute(w.image)
+	if isImageFile(w.image) {
+		w.image = w.absolutePath(w.image)
 		w.imageFile = w.image
 	}
 	for _, word := range words {
-		w.inside = append(w.inside, w.starterWord(word)...)
+		w.inside = append(w.inside, w.expandStarterWord(word)...)
 	}
 	return nil
 }
 
-// isFile reports whether an image is named by a path, and not by what a registry calls it.
-func isFile(image string) bool {
+// isImageFile reports whether an image is named by a path, and not by what a registry calls it.
+func isImageFile(image string) bool {
 	return strings.HasSuffix(image, ".sif") || strings.HasPrefix(image, "/") || strings.HasPrefix(image, "./") ||
 		strings.HasPrefix(image, "../") || strings.HasPrefix(image, "~/")
 }
 
-// starterWord replaces the variables of a word. One with $bind, $uuid or $device stands once for each path or device, and not at all
+// expandStarterWord replaces the variables of a word. One with $bind, $uuid or $device stands once for each path or device, and not at all
 // where there are none. What stands in place of a variable is not read again: paths and images may have a $ in them.
-func (w *planning) starterWord(word string) (out []string) {
+func (w *planner) expandStarterWord(word string) (out []string) {
 	values := map[string]string{"image": w.image, "cwd": w.p.Cwd, "tmpdir": w.tmpDir}
 	variable := func(name string) (string, bool) {
 		if v, ok := values[name]; ok {
 			return v, true
 		}
-		return w.variable(name)
+		return w.valueOf(name)
 	}
 	for _, many := range []struct {
 		name string
 		list func() []string
-	}{{"bind", w.binds}, {"uuid", func() []string { return w.gpuNames }}, {"device", w.deviceFiles}} {
-		if !has(word, many.name) {
+	}{{"bind", w.bindPaths}, {"uuid", func() []string { return w.gpuNames }}, {"device", w.deviceFiles}} {
+		if !hasVariable(word, many.name) {
 			continue
 		}
 		for _, one := range many.list() {
 			values[many.name] = one
-			out = append(out, expand(word, variable))
+			out = append(out, expandWord(word, variable))
 		}
 		return out
 	}
-	return []string{expand(word, variable)}
+	return []string{expandWord(word, variable)}
 }
 
-// has reports whether a word has a variable.
-func has(word, name string) (found bool) {
-	expand(word, func(n string) (string, bool) {
+// hasVariable reports whether a word has a variable.
+func hasVariable(word, name string) (found bool) {
+	expandWord(word, func(n string) (string, bool) {
 		found = found || n == name
 		return "", false
 	})
@@ -88,8 +88,8 @@ func has(word, name string) (found bool) {
 }
 
 // deviceFiles are the device files of the instances that the task has on this host.
-func (w *planning) deviceFiles() (paths []string) {
-	for _, d := range whole(w.start.Deliver.Devices, w.hostGPUs()) {
+func (w *planner) deviceFiles() (paths []string) {
+	for _, d := range wholeDevices(w.start.Deliver.Devices, w.hostGPUs()) {
 		if d.Access != 0 {
 			paths = append(paths, d.Path)
 		}
@@ -97,8 +97,8 @@ func (w *planning) deviceFiles() (paths []string) {
 	return paths
 }
 
-// binds are the paths of the host that the job needs inside.
-func (w *planning) binds() (paths []string) {
+// bindPaths are the paths of the host that the job needs inside.
+func (w *planner) bindPaths() (paths []string) {
 	add := func(path string) {
 		if path != "" && path != "/" && !slices.Contains(paths, path) {
 			paths = append(paths, path)
@@ -116,7 +116,7 @@ func (w *planning) binds() (paths []string) {
 }
 
 // containedStep puts the starter before a command line of the job.
-func (w *planning) containedStep(s plan.Step) plan.Step {
+func (w *planner) containedStep(s plan.Step) plan.Step {
 	if w.inside == nil {
 		return s
 	}

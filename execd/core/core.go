@@ -92,14 +92,6 @@ type Ready struct {
 	Refused uint64 // the epoch of an older qmaster whose message was refused
 }
 
-// Start is an attempt to start, with all that was delivered about it.
-type Start struct {
-	Deliver report.Deliver
-	Job     *grid.Job
-	Queue   report.Queue
-	Binding *Binding // nil: it is not bound to cores
-}
-
 // Signal is a request for a batch of attempts: Suspend, Resume, Terminate or
 // Migrate.
 type Signal struct {
@@ -126,10 +118,10 @@ type attempt struct {
 	next   *attempt // waits for its end
 	doomed bool     // qmaster does not know it: its end is not reported
 
-	contained   bool    // it has a control group
-	limits      uint32  // the version of its limits
-	change      *change // of them, on its way
-	refused     uint32  // the version of one that was not carried out; 0: none
+	contained   bool         // it has a control group
+	limits      uint32       // the version of its limits
+	change      *limitChange // of them, on its way
+	refused     uint32       // the version of one that was not carried out; 0: none
 	refusedText string
 }
 
@@ -139,13 +131,13 @@ type Core struct {
 	zone              *time.Location
 	tree              *topology.Host // nil: not known
 	topology          Topology
-	bindings          map[report.Attempt]*held // by master
-	epoch, kept       uint64                   // of the qmaster that is followed, and as it is stored
+	bindings          map[report.Attempt]*heldCores // by master
+	epoch, kept       uint64                        // of the qmaster that is followed, and as it is stored
 	conf              Conf
 	follows           uint64 // the fingerprint of conf
 	attempts          map[report.Attempt]*attempt
 	scripts           map[uint32]int // jobs with a spooled script, and their attempts
-	gone              memory
+	gone              recentKeys
 	notes             []Note   // that a shepherd or an earlier execd wrote, until the shepherd's list
 	spooled           []uint32 // likewise
 
@@ -156,10 +148,10 @@ type Core struct {
 	load         *report.Load
 	due          []report.Attempt // attempts to report, oldest first
 	urgent       bool             // a report does not wait
-	fresh        []fresh          // started, not yet reported, in order of time
+	fresh        []recentStart    // started, not yet reported, in order of time
 	hello        bool
 	inFlight     bool
-	flight       []sent
+	flight       []reportedState
 	failures     uint
 	retryAt      grid.Time
 	sampleAt     grid.Time
@@ -168,14 +160,14 @@ type Core struct {
 	leaveAt      grid.Time        // ends when nothing migrates any more, at this time at the latest; 0: does not end
 }
 
-// fresh is an attempt whose start is reported at a time.
-type fresh struct {
+// recentStart is an attempt whose start is reported at a time.
+type recentStart struct {
 	attempt report.Attempt
 	at      grid.Time
 }
 
-// sent is the state of an attempt in the report in flight.
-type sent struct {
+// reportedState is the state of an attempt in the report in flight.
+type reportedState struct {
 	attempt report.Attempt
 	state   plan.State
 }
@@ -184,7 +176,7 @@ type sent struct {
 // this run of execd; without a topology no job is bound to cores. Mails have times in a zone.
 func New(host, incarnation string, zone *time.Location, tree *topology.Host) *Core {
 	return &Core{
-		host: host, zone: zone, incarnation: incarnation, conf: ParseConf(nil), tree: tree, topology: topologyOf(tree), bindings: map[report.Attempt]*held{},
+		host: host, zone: zone, incarnation: incarnation, conf: ParseConf(nil), tree: tree, topology: topologyOf(tree), bindings: map[report.Attempt]*heldCores{},
 		attempts: map[report.Attempt]*attempt{}, scripts: map[uint32]int{},
 	}
 }
@@ -194,47 +186,47 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	var r Ready
 	switch in := in.(type) {
 	case Commanded:
-		c.command(now, &in.Command, &r)
+		c.handleCommand(now, &in.Command, &r)
 	case Answered:
-		c.answered(now, in.Answers, &r)
+		c.handleAnswers(now, in.Answers, &r)
 	case Changed:
-		c.changed(in.Answers, &r)
+		c.handleChanged(in.Answers, &r)
 	case Seen:
-		c.seen(now, in.Attempts, &r)
+		c.handleSeen(now, in.Attempts, &r)
 	case Listed:
-		c.list(now, in.Attempts, &r)
+		c.handleListed(now, in.Attempts, &r)
 	case ShepherdGone:
-		c.shepherdGone()
+		c.handleShepherdGone()
 	case Sampled:
-		c.sampled(in, &r)
+		c.handleSampled(in, &r)
 	case Received:
-		c.received(now, in.Receipt, &r)
+		c.handleReceipt(now, in.Receipt, &r)
 	case Unanswered:
-		c.unanswered(now)
+		c.handleUnanswered(now)
 	case Restored:
 		c.epoch, c.kept, c.notes, c.spooled = in.Epoch, in.Epoch, in.Notes, in.Scripts
 	case Connected:
 		c.hello, c.retryAt = true, 0
 	case Tick:
 	}
-	c.finish(now, &r)
+	c.addDue(now, &r)
 	return r
 }
 
-// finish adds what is due by now, after every input.
-func (c *Core) finish(now grid.Time, r *Ready) {
+// addDue adds what is due by now, after every input.
+func (c *Core) addDue(now grid.Time, r *Ready) {
 	if c.epoch != c.kept {
 		r.Epoch, c.kept = c.epoch, c.epoch
 	}
-	c.gone.turn(now)
+	c.gone.rotate(now)
 	if c.listed && now >= c.sampleAt {
 		c.sampleAt = now.Add(c.conf.LoadReportTime)
 		r.Sample = true
 		c.markLateDue()
 	}
-	c.settle(now)
-	c.report(now, r)
-	if c.stopping && c.idle() || c.leaveAt != 0 && (now >= c.leaveAt || !c.migrating()) {
+	c.markStartsDue(now)
+	c.sendReport(now, r)
+	if c.stopping && c.isIdle() || c.leaveAt != 0 && (now >= c.leaveAt || !c.isMigrating()) {
 		r.Stop = true
 	}
 	r.Next = c.sampleAt
@@ -249,9 +241,9 @@ func (c *Core) finish(now grid.Time, r *Ready) {
 	}
 }
 
-// migrating reports whether an attempt leaves for another host and its end is not
+// isMigrating reports whether an attempt leaves for another host and its end is not
 // acknowledged.
-func (c *Core) migrating() bool {
+func (c *Core) isMigrating() bool {
 	for _, a := range c.attempts {
 		if a.asked == report.Migrate {
 			return true
@@ -260,11 +252,11 @@ func (c *Core) migrating() bool {
 	return false
 }
 
-// idle reports whether no attempt is left and qmaster has all ends.
-func (c *Core) idle() bool { return len(c.attempts) == 0 && !c.inFlight }
+// isIdle reports whether no attempt is left and qmaster has all ends.
+func (c *Core) isIdle() bool { return len(c.attempts) == 0 && !c.inFlight }
 
-// keys returns the keys of all known attempts, sorted.
-func (c *Core) keys() []report.Attempt {
+// sortedKeys returns the keys of all known attempts, sorted.
+func (c *Core) sortedKeys() []report.Attempt {
 	keys := make([]report.Attempt, 0, len(c.attempts))
 	for k := range c.attempts {
 		keys = append(keys, k)
@@ -273,12 +265,12 @@ func (c *Core) keys() []report.Attempt {
 	return keys
 }
 
-// forget removes an ended attempt whose end qmaster has, or does not want.
-func (c *Core) forget(a *attempt, r *Ready) {
+// forgetAttempt removes an ended attempt whose end qmaster has, or does not want.
+func (c *Core) forgetAttempt(a *attempt, r *Ready) {
 	delete(c.attempts, a.key)
 	c.gone.add(a.key)
 	r.Forget = append(r.Forget, a.key)
-	if a.note != nil && a.note.later() {
+	if a.note != nil && a.note.mailsLater() {
 		r.Drop = append(r.Drop, a.key)
 	}
 	if !a.script {
@@ -292,32 +284,32 @@ func (c *Core) forget(a *attempt, r *Ready) {
 	r.Unspool = append(r.Unspool, a.key.Job)
 }
 
-// memorySeconds is how long, at least, the key of a removed attempt is known: a delivery
+// recentSeconds is how long, at least, the key of a removed attempt is known: a delivery
 // that was sent before qmaster had the end must not start it again.
-const memorySeconds = 60
+const recentSeconds = 60
 
-// memory holds keys for one to two times memorySeconds.
-type memory struct {
-	young, old map[report.Attempt]struct{}
-	turnAt     grid.Time
+// recentKeys holds keys for one to two times recentSeconds.
+type recentKeys struct {
+	newer, older map[report.Attempt]struct{}
+	rotateAt     grid.Time
 }
 
-func (m *memory) add(k report.Attempt) {
-	if m.young == nil {
-		m.young = map[report.Attempt]struct{}{}
+func (m *recentKeys) add(k report.Attempt) {
+	if m.newer == nil {
+		m.newer = map[report.Attempt]struct{}{}
 	}
-	m.young[k] = struct{}{}
+	m.newer[k] = struct{}{}
 }
 
-func (m *memory) has(k report.Attempt) bool {
-	_, y := m.young[k]
-	_, o := m.old[k]
+func (m *recentKeys) has(k report.Attempt) bool {
+	_, y := m.newer[k]
+	_, o := m.older[k]
 	return y || o
 }
 
-func (m *memory) turn(now grid.Time) {
-	if now >= m.turnAt {
-		m.young, m.old = nil, m.young
-		m.turnAt = now.Add(memorySeconds)
+func (m *recentKeys) rotate(now grid.Time) {
+	if now >= m.rotateAt {
+		m.newer, m.older = nil, m.newer
+		m.rotateAt = now.Add(recentSeconds)
 	}
 }

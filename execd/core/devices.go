@@ -13,26 +13,26 @@ type GPU struct {
 }
 
 // hostGPUs asks the host for its GPUs, once, and only for a host whose instances have devices.
-func (w *planning) hostGPUs() []GPU {
+func (w *planner) hostGPUs() []GPU {
 	if w.gpus == nil && w.local.GPUs != nil && len(w.start.Deliver.Devices) > 0 {
 		w.gpus = w.local.GPUs()
 	}
 	return w.gpus
 }
 
-// isolate closes the devices of instances that the task does not have, where that can be done.
-func (w *planning) isolate() {
+// planDevices closes the devices of instances that the task does not have, where that can be done.
+func (w *planner) planDevices() {
 	if w.conf.Devices && w.site.Devices && w.p.Cgroup.Path != "" && len(w.start.Deliver.Devices) > 0 {
-		w.p.Devices = whole(w.start.Deliver.Devices, w.hostGPUs())
+		w.p.Devices = wholeDevices(w.start.Deliver.Devices, w.hostGPUs())
 	}
 }
 
-// whole adds to devices the other files of the GPUs that they name: a GPU has several, for instance one for CUDA and one for
+// wholeDevices adds to devices the other files of the GPUs that they name: a GPU has several, for instance one for CUDA and one for
 // rendering. A file that several GPUs have (/dev/kfd) is added when all of them are named.
-func whole(devices []grid.Device, gpus []GPU) []grid.Device {
+func wholeDevices(devices []grid.Device, gpus []GPU) []grid.Device {
 	named := func(g *GPU) (access grid.Access, is bool) {
 		for i := range devices {
-			if slices.Contains(g.Files, devices[i].Path) && single(devices[i].Path, gpus) {
+			if slices.Contains(g.Files, devices[i].Path) && isOneGPU(devices[i].Path, gpus) {
 				access, is = access|devices[i].Access, true
 			}
 		}
@@ -57,8 +57,8 @@ func whole(devices []grid.Device, gpus []GPU) []grid.Device {
 	return grid.JoinDevices(out)
 }
 
-// single reports whether a file is of one GPU alone.
-func single(file string, gpus []GPU) bool {
+// isOneGPU reports whether a file is of one GPU alone.
+func isOneGPU(file string, gpus []GPU) bool {
 	n := 0
 	for i := range gpus {
 		if slices.Contains(gpus[i].Files, file) {
@@ -68,16 +68,16 @@ func single(file string, gpus []GPU) bool {
 	return n == 1
 }
 
-// uuids returns by which names programs find the devices of a grant: those of the map, else those that the host knows
+// gpuUUIDs returns by which names programs find the devices of a grant: those of the map, else those that the host knows
 // for their files. None when that of an instance is not known.
-func (w *planning) uuids(m *grid.MapGrant) []string {
+func (w *planner) gpuUUIDs(m *grid.MapGrant) []string {
 	if len(m.UUIDs) > 0 {
 		return m.UUIDs
 	}
 	gpus := w.hostGPUs()
 	var found []string
 	for _, d := range w.start.Deliver.Devices {
-		if d.Resource != m.Resource || !single(d.Path, gpus) {
+		if d.Resource != m.Resource || !isOneGPU(d.Path, gpus) {
 			continue
 		}
 		g := gpus[slices.IndexFunc(gpus, func(g GPU) bool { return slices.Contains(g.Files, d.Path) })]

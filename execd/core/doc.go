@@ -26,9 +26,10 @@
 //	report.go    reports to qmaster, and its receipts
 //	mail.go      recipients and texts of mails
 //	conf.go      the host's configuration, sge_conf(5)
-//	plan.go      a delivery becomes a plan
+//	start.go     an attempt to start, which the planner is given
+//	plan.go      a delivery becomes a plan; planchange.go limits that change become one
 //	topology.go  the cores of a host, and which of them a job gets
-//	binding.go   which cores jobs are bound to, and their effect on a plan
+//	binding.go   which cores jobs are bound to; planbinding.go the effect on a plan
 //	petask.go    what differs for PE tasks and for interactive jobs
 //	ckpt.go      how a job is checkpointed
 //	argv.go      the job's command line, prolog, epilog, PE procedures, methods

@@ -26,8 +26,8 @@ var own = map[string]bool{
 	"SGE_BINDING_TOPOLOGY": true, "SGE_BINDING_CPUSET": true, "SGE_RSH_COMMAND": true,
 }
 
-// owns reports whether Grid Engine sets a variable of the job itself.
-func (w *planning) owns(name string) bool {
+// isOwnVariable reports whether Grid Engine sets a variable of the job itself.
+func (w *planner) isOwnVariable(name string) bool {
 	if own[name] || strings.HasPrefix(name, mapVariable) {
 		return true
 	}
@@ -42,16 +42,16 @@ const safePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 // the job was submitted, submit(1).
 var submitted = []string{"SGE_O_HOME", "SGE_O_HOST", "SGE_O_LOGNAME", "SGE_O_MAIL", "SGE_O_PATH", "SGE_O_SHELL", "SGE_O_TZ", "SGE_O_WORKDIR"}
 
-// env returns the environment of the steps that run as the job's owner: what execd
+// planEnv returns the environment of the steps that run as the job's owner: what execd
 // passes to jobs, what was submitted with the job, what Grid Engine sets. The shepherd
 // adds SGE_JOB_SPOOL_DIR, by which it recognizes its processes.
-func (w *planning) env() []string {
+func (w *planner) planEnv() []string {
 	e := make([]string, 0, 48+len(w.spec.Env)+len(w.site.Environ))
 	path := defaultPath
 	if w.conf.InheritEnv {
 		for _, v := range w.site.Environ {
 			name, _, _ := strings.Cut(v, "=")
-			if _, brought := w.spec.Env.Get(name); !brought && !w.owns(name) {
+			if _, brought := w.spec.Env.Get(name); !brought && !w.isOwnVariable(name) {
 				e = append(e, v)
 			}
 		}
@@ -60,7 +60,7 @@ func (w *planning) env() []string {
 		if v.Name == "PATH" {
 			path = v.Text
 		}
-		if !w.owns(v.Name) {
+		if !w.isOwnVariable(v.Name) {
 			e = append(e, v.Name+"="+v.Text)
 		}
 	}
@@ -70,7 +70,7 @@ func (w *planning) env() []string {
 	set("PATH", w.tmpDir+":"+path)
 	set("TMPDIR", w.tmpDir)
 	set("TMP", w.tmpDir)
-	w.documented(set)
+	w.setDocumented(set)
 	return e
 }
 
@@ -79,7 +79,7 @@ func (w *planning) env() []string {
 // shell or an interpreter reads (LD_*, BASH_ENV, PYTHON*, HOME, SHELL, ...) never
 // comes from the job; TMPDIR is left out because the directory is the owner's.
 // resolve adds HOME.
-func (w *planning) otherEnv() []string {
+func (w *planner) otherEnv() []string {
 	e := make([]string, 0, 48)
 	set := func(name, value string) { e = append(e, name+"="+value) }
 	set("PATH", safePath)
@@ -89,13 +89,13 @@ func (w *planning) otherEnv() []string {
 			set(name, v)
 		}
 	}
-	w.documented(set)
+	w.setDocumented(set)
 	return e
 }
 
-// documented sets the variables about the job that the manual pages list,
+// setDocumented sets the variables about the job that the manual pages list,
 // except those that programs read for purposes of their own.
-func (w *planning) documented(set func(name, value string)) {
+func (w *planner) setDocumented(set func(name, value string)) {
 	p, s := &w.p, w.site
 	set("USER", w.owner.Name)
 	set("LOGNAME", w.owner.Name)
@@ -128,7 +128,7 @@ func (w *planning) documented(set func(name, value string)) {
 	set("SGE_BINARY_PATH", s.BinaryPath)
 	set("SGE_ACCOUNT", cmp.Or(w.job.Account, grid.DefaultAccount))
 	set("SGE_CWD_PATH", p.Cwd)
-	w.taskEnv(set)
+	w.setTaskEnv(set)
 	set("SGE_STDIN_PATH", devNull(p.Stdin))
 	set("SGE_STDOUT_PATH", p.Stdout.Path)
 	set("SGE_STDERR_PATH", w.stderrPath())
@@ -148,21 +148,21 @@ func (w *planning) documented(set func(name, value string)) {
 	}
 	if c := w.start.Deliver.Ckpt; c != nil {
 		set("SGE_CKPT_ENV", c.Name)
-		if !none(c.CkptDir) {
+		if !isNone(c.CkptDir) {
 			set("SGE_CKPT_DIR", c.CkptDir)
 		}
 	}
-	if !none(w.queue.StarterMethod) {
+	if !isNone(w.queue.StarterMethod) {
 		set("SGE_STARTER_SHELL_PATH", w.shell)
 		set("SGE_STARTER_SHELL_START_MODE", w.startMode())
-		if w.conf.login(w.shell) {
+		if w.conf.isLoginShell(w.shell) {
 			set("SGE_STARTER_USE_LOGIN_SHELL", "true")
 		}
 	}
 }
 
-// taskEnv sets the four variables of array jobs, "undefined" for others.
-func (w *planning) taskEnv(set func(name, value string)) {
+// setTaskEnv sets the four variables of array jobs, "undefined" for others.
+func (w *planner) setTaskEnv(set func(name, value string)) {
 	id, first, last, step := "undefined", "undefined", "undefined", "undefined"
 	if w.job.Array {
 		t := w.job.Tasks

@@ -7,15 +7,15 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// limits turns the queue's limits (lowered to the job's requests by qmaster)
+// planLimits turns the queue's limits (lowered to the job's requests by qmaster)
 // and those of execd_params into what is enforced apart from the control group.
 // CPU time, address space, data and stack count per slot on this host, queue_conf(5).
-func (w *planning) limits() {
+func (w *planner) planLimits() {
 	q, p, n := w.queue, &w.p.Limits, float64(w.hostSlots)
-	p.RT = bound(q.SRT, q.HRT, 1)
-	p.CPU = bound(q.SCPU, q.HCPU, n)
-	if w.addressSpace() {
-		p.VMem = bound(q.SVMem, q.HVMem, n)
+	p.RT = boundOf(q.SRT, q.HRT, 1)
+	p.CPU = boundOf(q.SCPU, q.HCPU, n)
+	if w.limitsAddressSpace() {
+		p.VMem = boundOf(q.SVMem, q.HVMem, n)
 	}
 	for _, l := range [...]struct {
 		resource   plan.Resource
@@ -26,15 +26,15 @@ func (w *planning) limits() {
 		{plan.Stack, q.SStack, q.HStack, n}, {plan.Core, q.SCore, q.HCore, 1}, {plan.RSS, q.SRSS, q.HRSS, 1},
 		{plan.VMem, q.SVMem, q.HVMem, n},
 	} {
-		if l.soft >= grid.Infinity && l.hard >= grid.Infinity || l.resource == plan.VMem && !w.addressSpace() {
+		if l.soft >= grid.Infinity && l.hard >= grid.Infinity || l.resource == plan.VMem && !w.limitsAddressSpace() {
 			continue // inherited
 		}
-		hard := number(l.hard, l.slots)
-		p.Rlimits = append(p.Rlimits, plan.Rlimit{Resource: l.resource, Soft: min(number(l.soft, l.slots), hard), Hard: hard})
+		hard := limitNumber(l.hard, l.slots)
+		p.Rlimits = append(p.Rlimits, plan.Rlimit{Resource: l.resource, Soft: min(limitNumber(l.soft, l.slots), hard), Hard: hard})
 	}
 	for _, r := range [...]plan.Resource{plan.NoFile, plan.NProc, plan.MemLock, plan.Locks} {
-		soft, sok := w.param("S_" + r.String())
-		hard, hok := w.param("H_" + r.String())
+		soft, sok := w.limitParam("S_" + r.String())
+		hard, hok := w.limitParam("H_" + r.String())
 		switch {
 		case !sok && !hok:
 			continue
@@ -47,7 +47,7 @@ func (w *planning) limits() {
 	}
 }
 
-func (w *planning) param(name string) (uint64, bool) {
+func (w *planner) limitParam(name string) (uint64, bool) {
 	t, ok := w.conf.Limits.Get(strings.ToUpper(name))
 	if !ok {
 		return 0, false
@@ -56,22 +56,22 @@ func (w *planning) param(name string) (uint64, bool) {
 		return plan.Infinity, true
 	}
 	v, ok := grid.ParseMemory(t)
-	return number(v, 1), ok
+	return limitNumber(v, 1), ok
 }
 
-// bound is a limit over the whole job; 0 is none.
-func bound(soft, hard, slots float64) plan.Bound {
+// boundOf is a limit over the whole job; 0 is none.
+func boundOf(soft, hard, slots float64) plan.Bound {
 	var b plan.Bound
 	if soft < grid.Infinity {
-		b.Soft = number(soft, slots)
+		b.Soft = limitNumber(soft, slots)
 	}
 	if hard < grid.Infinity {
-		b.Hard = number(hard, slots)
+		b.Hard = limitNumber(hard, slots)
 	}
 	return b
 }
 
-func number(v, slots float64) uint64 {
+func limitNumber(v, slots float64) uint64 {
 	if v >= grid.Infinity {
 		return plan.Infinity
 	}

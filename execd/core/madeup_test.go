@@ -145,7 +145,7 @@ func (w *madeUp) rest() {
 		w.runInput(Unanswered{}) // the report that got no receipt
 	}
 	if c := w.cores[0]; len(c.attempts)+len(c.bindings)+len(c.scripts) > 0 {
-		w.t.Fatalf("left: %v, bound %v, scripts %v", c.keys(), c.bindings, c.scripts)
+		w.t.Fatalf("left: %v, bound %v, scripts %v", c.sortedKeys(), c.bindings, c.scripts)
 	}
 }
 
@@ -159,7 +159,7 @@ func (w *madeUp) epoch() uint64 {
 // attempt is one that is known, but for a part of it, or another.
 func (w *madeUp) attempt() report.Attempt {
 	a := report.Attempt{Job: uint32(w.Dice.IntN(4)), Task: uint32(w.Dice.IntN(3)), N: uint32(w.Dice.IntN(4))}
-	if keys := w.cores[0].keys(); len(keys) > 0 && w.Dice.IntN(3) > 0 {
+	if keys := w.cores[0].sortedKeys(); len(keys) > 0 && w.Dice.IntN(3) > 0 {
 		a = keys[w.Dice.IntN(len(keys))]
 	}
 	if w.Dice.IntN(4) == 0 {

@@ -39,11 +39,11 @@ func noteOf(s *Start) *Note {
 	return n
 }
 
-// later reports whether there may be mail after the start.
-func (n *Note) later() bool { return strings.ContainsAny(n.Options, "eas") }
+// mailsLater reports whether there may be mail after the start.
+func (n *Note) mailsLater() bool { return strings.ContainsAny(n.Options, "eas") }
 
-// kept returns the note as it is stored: the start is not mailed twice.
-func (n *Note) kept() Note {
+// withoutStartMail returns the note as it is stored: the start is not mailed twice.
+func (n *Note) withoutStartMail() Note {
 	k := *n
 	k.Options = strings.ReplaceAll(n.Options, "b", "")
 	return k
@@ -56,39 +56,39 @@ func (n *Note) title() string {
 	return fmt.Sprintf("Job %d (%s)", n.Attempt.Job, n.Name)
 }
 
-func (n *Note) mails(subject, text string) []report.Mail {
+func (n *Note) mailsOf(subject, text string) []report.Mail {
 	return []report.Mail{{Owner: n.Owner, To: n.To, Subject: subject, Text: subject + "\n" + text}}
 }
 
-// started returns the mail of -m b.
-func (n *Note) started(on machine, a *attempt) []report.Mail {
+// startMails returns the mail of -m b.
+func (n *Note) startMails(on mailHost, a *attempt) []report.Mail {
 	if !strings.Contains(n.Options, "b") {
 		return nil
 	}
 	queue, _, _ := strings.Cut(n.Queue, "@")
-	return n.mails(n.title()+" Started", fmt.Sprintf(` User       = %s
+	return n.mailsOf(n.title()+" Started", fmt.Sprintf(` User       = %s
  Queue      = %s
  Host       = %s
  Start Time = %s
-`, n.Owner, queue, on.host, on.clock(a.began)))
+`, n.Owner, queue, on.host, on.formatTime(a.began)))
 }
 
-// suspended returns the mail of -m s, when the job is suspended and when it is resumed.
-func (n *Note) suspended(kind report.SignalKind) []report.Mail {
+// suspensionMails returns the mail of -m s, when the job is suspended and when it is resumed.
+func (n *Note) suspensionMails(kind report.SignalKind) []report.Mail {
 	what, ok := map[report.SignalKind]string{report.Suspend: " Suspended", report.Resume: " Continued"}[kind]
 	if !ok || !strings.Contains(n.Options, "s") {
 		return nil
 	}
-	return n.mails(n.title()+what, "")
+	return n.mailsOf(n.title()+what, "")
 }
 
-// ended returns the mail of -m e, or of -m a for a job that failed.
-func (n *Note) ended(on machine, e *report.Result, u grid.Usage) []report.Mail {
+// endMails returns the mail of -m e, or of -m a for a job that failed.
+func (n *Note) endMails(on mailHost, e *report.Result, u grid.Usage) []report.Mail {
 	if e.Failed == report.NoFailure {
 		if !strings.Contains(n.Options, "e") {
 			return nil
 		}
-		return n.mails(n.title()+" Complete", fmt.Sprintf(` User             = %s
+		return n.mailsOf(n.title()+" Complete", fmt.Sprintf(` User             = %s
  Queue            = %s
  Host             = %s
  Start Time       = %s
@@ -99,13 +99,13 @@ func (n *Note) ended(on machine, e *report.Result, u grid.Usage) []report.Mail {
  CPU              = %s
  Max vmem         = %s
  Exit Status      = %d
-`, n.Owner, n.Queue, on.host, on.clock(e.Start), on.clock(e.End), grid.FormatTimeSpan(u.UserSeconds), grid.FormatTimeSpan(u.SystemSeconds),
-			grid.FormatTimeSpan(e.End.Sub(e.Start)), grid.FormatTimeSpan(u.CPU), memory3(u.MaxVMem), e.ExitStatus))
+`, n.Owner, n.Queue, on.host, on.formatTime(e.Start), on.formatTime(e.End), grid.FormatTimeSpan(u.UserSeconds), grid.FormatTimeSpan(u.SystemSeconds),
+			grid.FormatTimeSpan(e.End.Sub(e.Start)), grid.FormatTimeSpan(u.CPU), formatMemory(u.MaxVMem), e.ExitStatus))
 	}
 	if !strings.Contains(n.Options, "a") {
 		return nil
 	}
-	what, status, hint, cpu, end := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU), on.clock(e.End)
+	what, status, hint, cpu, end := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU), on.formatTime(e.End)
 	switch e.Failed {
 	case report.FailedMigrated:
 		what = "Migrates"
@@ -120,9 +120,9 @@ func (n *Note) ended(on machine, e *report.Result, u grid.Usage) []report.Mail {
 		what, hint = "Set in error state", "Use \"qmod -c <jobid>\" to clear job error state\nonce the problem is fixed.\n"
 	}
 	if e.Start == 0 {
-		status, cpu, end = "-1", "NA", on.clock(0)
+		status, cpu, end = "-1", "NA", on.formatTime(0)
 	}
-	return n.mails(n.title()+" "+what, fmt.Sprintf(` Exit Status      = %s
+	return n.mailsOf(n.title()+" "+what, fmt.Sprintf(` Exit Status      = %s
  Signal           = %s
  User             = %s
  Queue            = %s
@@ -133,12 +133,12 @@ func (n *Note) ended(on machine, e *report.Result, u grid.Usage) []report.Mail {
  Max vmem         = %s
 failed %s because:
 %s
-%s`, status, signalName(e.Signal), n.Owner, n.Queue, on.host, on.clock(e.Start), end, cpu, memory3(u.MaxVMem),
-		e.Failed.Accounted(), n.because(e), hint))
+%s`, status, signalName(e.Signal), n.Owner, n.Queue, on.host, on.formatTime(e.Start), end, cpu, formatMemory(u.MaxVMem),
+		e.Failed.Accounted(), n.reasonText(e), hint))
 }
 
-// effective returns the result with the failure that qmaster derives from it.
-func (c *Conf) effective(e *report.Result) *report.Result {
+// mailedResult returns the result with the failure that qmaster derives from it.
+func (c *Conf) mailedResult(e *report.Result) *report.Result {
 	failed := e.Effective(c.MayRestart, c.MayFail)
 	if failed == e.Failed {
 		return e
@@ -148,29 +148,29 @@ func (c *Conf) effective(e *report.Result) *report.Result {
 	return &own
 }
 
-func (n *Note) because(e *report.Result) string {
+func (n *Note) reasonText(e *report.Result) string {
 	if e.Signal != 0 && (e.Text == "" || strings.HasPrefix(e.Text, report.SignalText)) {
 		return fmt.Sprintf("job %d.%d died through signal %s (%d)", n.Attempt.Job, n.Attempt.Task, signalName(e.Signal), e.Signal)
 	}
 	return e.Text
 }
 
-// machine is what mails say of this host.
-type machine struct {
+// mailHost is what mails say of this host.
+type mailHost struct {
 	host string
 	zone *time.Location
 }
 
-// clock returns a time as Grid Engine's mails do.
-func (m machine) clock(t grid.Time) string {
+// formatTime returns a time as Grid Engine's mails do.
+func (m mailHost) formatTime(t grid.Time) string {
 	if t == 0 {
 		return "<unknown>"
 	}
 	return t.Std().In(m.zone).Format("01/02/2006 15:04:05")
 }
 
-// memory3 returns bytes with three decimals and a binary unit, NA for none.
-func memory3(bytes float64) string {
+// formatMemory returns bytes with three decimals and a binary unit, NA for none.
+func formatMemory(bytes float64) string {
 	for _, u := range []struct {
 		letter string
 		size   float64

@@ -12,7 +12,7 @@ import (
 // The texts are those that the real execd mails.
 func TestMailTexts(t *testing.T) {
 	begin := grid.TimeOf(time.Date(2026, 11, 21, 1, 57, 37, 0, time.UTC))
-	conf, node1 := ParseConf(nil), machine{"node1", time.UTC}
+	conf, node1 := ParseConf(nil), mailHost{"node1", time.UTC}
 	note := Note{
 		Attempt: report.Attempt{Job: 29, Task: 2, N: 1}, Array: true, Name: "arrmail", Owner: "alice", Queue: "all.q@node1",
 		Options: "bea", To: []string{"b@y.org", "al@x.org"},
@@ -126,7 +126,7 @@ Use "qmod -c <jobid>" to clear job error state
 once the problem is fixed.
 `},
 	} {
-		mails := note.ended(node1, conf.effective(&c.result), c.usage)
+		mails := note.endMails(node1, conf.mailedResult(&c.result), c.usage)
 		if len(mails) != 1 || strings.Join(mails[0].To, " ") != "b@y.org al@x.org" || mails[0].Owner != note.Owner {
 			t.Fatalf("%s: mails %+v", c.name, mails)
 		}
@@ -136,15 +136,15 @@ once the problem is fixed.
 	}
 	own := note
 	own.OwnShell = true
-	if m := own.ended(node1, &report.Result{Failed: report.FailedShell}, grid.Usage{}); m[0].Subject != "Job-array task 29.2 (arrmail) Set in error state" {
+	if m := own.endMails(node1, &report.Result{Failed: report.FailedShell}, grid.Usage{}); m[0].Subject != "Job-array task 29.2 (arrmail) Set in error state" {
 		t.Errorf("its own shell: %s", m[0].Subject)
 	}
 	quiet := note
 	quiet.Options = "b"
-	if m := quiet.ended(node1, &report.Result{}, grid.Usage{}); m != nil {
+	if m := quiet.endMails(node1, &report.Result{}, grid.Usage{}); m != nil {
 		t.Errorf("-m b and mail at the end: %v", m)
 	}
-	if m := note.started(node1, &attempt{began: begin}); m[0].Text != `Job-array task 29.2 (arrmail) Started
+	if m := note.startMails(node1, &attempt{began: begin}); m[0].Text != `Job-array task 29.2 (arrmail) Started
  User       = alice
  Queue      = all.q
  Host       = node1

@@ -16,13 +16,13 @@ const mapVariable = "SGE_HGR_"
 // container and after a boot are written there, never numbers.
 var deviceVariables = [...]string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
 
-// maps makes the variables of the instances and of other consumables that the task has on this host. A shared instance
+// planMaps makes the variables of the instances and of other consumables that the task has on this host. A shared instance
 // that it has twice is listed twice in its resource map, and is one device.
-func (w *planning) maps() {
+func (w *planner) planMaps() {
 	var uuids []string
 	for _, m := range w.start.Deliver.Maps {
 		w.instances = append(w.instances, grid.Value{Name: mapVariable + m.Resource, Text: strings.Join(m.IDs, " ")})
-		for _, u := range w.uuids(&m) {
+		for _, u := range w.gpuUUIDs(&m) {
 			if !slices.Contains(uuids, u) {
 				uuids = append(uuids, u)
 			}

@@ -8,27 +8,27 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// streams sets the paths of standard input, output and error: qsub -i -o -e
+// planStreams sets the paths of standard input, output and error: qsub -i -o -e
 // -j. $JOB_ID and the like follow submit(1).
-func (w *planning) streams() {
+func (w *planner) planStreams() {
 	p := &w.p
-	if path, ok := forHost(w.spec.Stdin, w.site.Host); ok && path != "/dev/null" {
-		p.Stdin = w.absolute(path)
+	if path, ok := pathForHost(w.spec.Stdin, w.site.Host); ok && path != "/dev/null" {
+		p.Stdin = w.absolutePath(path)
 	}
-	p.Stdout = w.output(w.spec.Stdout, "o")
+	p.Stdout = w.outputPath(w.spec.Stdout, "o")
 	if !w.spec.Merge {
-		p.Stderr = w.output(w.spec.Stderr, "e")
+		p.Stderr = w.outputPath(w.spec.Stderr, "e")
 	}
 }
 
-// output returns one output path; a directory gets the default name below it. kind is o
+// outputPath returns one output path; a directory gets the default name below it. kind is o
 // or e, po or pe for PE procedures.
-func (w *planning) output(paths []string, letters string) plan.Output {
-	path, ok := forHost(paths, w.site.Host)
+func (w *planner) outputPath(paths []string, letters string) plan.Output {
+	path, ok := pathForHost(paths, w.site.Host)
 	if !ok {
-		return plan.Output{Path: below(w.p.Cwd, w.defaultName(letters))}
+		return plan.Output{Path: joinPath(w.p.Cwd, w.defaultName(letters))}
 	}
-	path = w.absolute(path)
+	path = w.absolutePath(path)
 	if path == "/dev/null" {
 		return plan.Output{Path: path}
 	}
@@ -40,15 +40,15 @@ func (w *planning) output(paths []string, letters string) plan.Output {
 	case !known:
 		return plan.Output{Path: path, Name: name}
 	case is:
-		return plan.Output{Path: below(path, name)}
+		return plan.Output{Path: joinPath(path, name)}
 	}
 	return plan.Output{Path: path}
 }
 
-func below(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
+func joinPath(dir, name string) string { return strings.TrimSuffix(dir, "/") + "/" + name }
 
 // defaultName is NAME.oJOB, with .TASK in an array.
-func (w *planning) defaultName(letters string) string {
+func (w *planner) defaultName(letters string) string {
 	b := make([]byte, 0, len(w.job.Name)+24)
 	b = append(append(append(b, w.job.Name...), '.'), letters...)
 	b = append(b, utoa(w.p.Attempt.Job)...)
@@ -58,9 +58,9 @@ func (w *planning) defaultName(letters string) string {
 	return string(b)
 }
 
-// absolute returns a path with its pseudo variables and a leading ~ replaced; a relative
+// absolutePath returns a path with its pseudo variables and a leading ~ replaced; a relative
 // one is below the working directory.
-func (w *planning) absolute(path string) string {
+func (w *planner) absolutePath(path string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		path = w.owner.Home + path[1:]
 	}
@@ -79,9 +79,9 @@ func (w *planning) absolute(path string) string {
 	return path
 }
 
-// forHost returns the path of a list of [host:]path that is for the host, else the
+// pathForHost returns the path of a list of [host:]path that is for the host, else the
 // first for any host.
-func forHost(paths []string, host string) (string, bool) {
+func pathForHost(paths []string, host string) (string, bool) {
 	any, found := "", false
 	for _, p := range paths {
 		h, path, named := strings.Cut(p, ":")
@@ -98,7 +98,7 @@ func forHost(paths []string, host string) (string, bool) {
 }
 
 // stderrPath returns SGE_STDERR_PATH: the output path when merged.
-func (w *planning) stderrPath() string {
+func (w *planner) stderrPath() string {
 	if w.spec.Merge {
 		return w.p.Stdout.Path
 	}
@@ -116,14 +116,14 @@ func devNull(path string) string {
 // directory, it is the file of that name there.
 func (s *Site) OutputFile(r *report.Read, owner Account) plan.Output {
 	f := &r.Files
-	w := planning{
+	w := planner{
 		site: s, owner: &owner, job: &grid.Job{Name: f.Name, Array: f.Array}, spec: &grid.JobSpec{Cwd: f.Cwd},
 		local: Local{IsDir: func(string) (is, known bool) { return false, false }},
 	}
 	w.p.Attempt = report.Attempt{Job: f.Job, Task: r.Task}
-	w.cwd()
+	w.planCwd()
 	if r.Stderr {
-		return w.output(f.Stderr, "e")
+		return w.outputPath(f.Stderr, "e")
 	}
-	return w.output(f.Stdout, "o")
+	return w.outputPath(f.Stdout, "o")
 }

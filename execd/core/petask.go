@@ -12,9 +12,9 @@ const (
 	peTaskScript = "QRSH"
 )
 
-// petask makes a job of a PE task: the job's owner, limits, output and directory,
+// planPETask makes a job of a PE task: the job's owner, limits, output and directory,
 // but a program and an environment of its own.
-func (w *planning) petask(l *grid.Launch) {
+func (w *planner) planPETask(l *grid.Launch) {
 	job, spec := *w.job, grid.JobSpec{
 		Cwd: w.spec.Cwd, Env: l.Env, NoShell: l.NoShell, Connect: l.Connect,
 		Stdout: w.spec.Stdout, Stderr: w.spec.Stderr, Merge: w.spec.Merge, Shell: w.spec.Shell,
@@ -31,17 +31,17 @@ func (w *planning) petask(l *grid.Launch) {
 }
 
 // scriptName is JOB_SCRIPT.
-func (w *planning) scriptName() string {
+func (w *planner) scriptName() string {
 	if w.start.Deliver.Launch != nil {
 		return peTaskScript
 	}
 	return w.script
 }
 
-func (w *planning) starterPath() string { return w.p.Spool + "/starter" }
+func (w *planner) starterPath() string { return w.p.Spool + "/starter" }
 
-// connect leaves for the starter what to run and who waits for it.
-func (w *planning) connect() {
+// planFront leaves for the starter what to run and who waits for it.
+func (w *planner) planFront() {
 	s := report.Starter{Connect: w.spec.Connect, NoShell: w.spec.NoShell, Inside: w.inside}
 	switch {
 	case !w.job.Binary:

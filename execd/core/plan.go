@@ -85,8 +85,8 @@ type Local struct {
 	GPUs func() []GPU
 }
 
-// planning is the work on one plan.
-type planning struct {
+// planner is the work on one plan.
+type planner struct {
 	site  *Site
 	conf  *Conf
 	start *Start
@@ -118,7 +118,7 @@ type planning struct {
 // Plan returns how to run a start. owner has passed Allow. It fails when a method or a checkpointing environment has a signal
 // that this host does not know.
 func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.Plan, error) {
-	w := planning{
+	w := planner{
 		site: s, conf: conf, start: start, owner: &owner, local: local, job: start.Job, spec: start.Job.Spec, queue: &start.Queue,
 	}
 	if w.spec == nil {
@@ -126,31 +126,31 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.
 	}
 	w.name = w.job.Name
 	if start.Deliver.Launch != nil {
-		w.petask(start.Deliver.Launch)
+		w.planPETask(start.Deliver.Launch)
 	}
 	p := &w.p
 	p.Host, p.Attempt, p.Owner = s.Host, start.Deliver.Attempt, owner.Owner
-	w.directories()
+	w.planDirs()
 	w.shell = w.shellPath()
 	w.script = w.spec.Command
 	if !w.job.Binary {
 		w.script = s.ScriptPath(p.Attempt.Job)
 	}
-	w.binding()
-	w.grants()
-	w.maps()
-	w.streams()
-	if err := w.contain(); err != nil {
+	w.planBinding()
+	w.planGrants()
+	w.planMaps()
+	w.planStreams()
+	if err := w.planContainer(); err != nil {
 		return plan.Plan{}, err
 	}
-	steps := w.steps()
-	p.Env = w.env()
+	steps := w.planSteps()
+	p.Env = w.planEnv()
 	if w.spec.Connect != "" {
-		w.connect()
+		w.planFront()
 	}
-	w.cgroup()
-	w.isolate()
-	w.limits()
+	w.planCgroup()
+	w.planDevices()
+	w.planLimits()
 	p.Priority = int(w.queue.Priority)
 	p.Limits.Grace, p.Limits.Version = seconds(w.queue.Notify), w.start.Deliver.Limits
 	if w.job.Notify {
@@ -158,13 +158,13 @@ func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.
 		p.NotifyKill, p.NotifySuspend = plan.ParseNotify(conf.NotifyKill), plan.ParseNotify(conf.NotifySuspend)
 	}
 	p.Keep = conf.Keep
-	p.Files = append(p.Files, plan.Public(p.Spool+"/config", w.config(steps)))
-	p.Steps = w.resolve(steps)
-	return w.p, w.methods()
+	p.Files = append(p.Files, plan.Public(p.Spool+"/config", w.spoolConfig(steps)))
+	p.Steps = w.resolveSteps(steps)
+	return w.p, w.planMethods()
 }
 
-// directories names the directories of the attempt and its working directory.
-func (w *planning) directories() {
+// planDirs names the directories of the attempt and its working directory.
+func (w *planner) planDirs() {
 	p, k := &w.p, w.start.Deliver.Attempt
 	name := fmt.Sprintf("%d.%d", k.Job, k.Task)
 	p.Spool = w.site.Active + "/" + name
@@ -177,19 +177,19 @@ func (w *planning) directories() {
 	}
 	w.tmpDir = w.local.Tmp + "/" + name + "." + w.queue.Name
 	p.Dirs = []plan.Dir{{Path: w.tmpDir, Mode: 0o755, Owned: true}}
-	w.cwd()
+	w.planCwd()
 }
 
-// cwd sets the working directory.
-func (w *planning) cwd() {
+// planCwd sets the working directory.
+func (w *planner) planCwd() {
 	w.p.Cwd = w.owner.Home
 	if w.spec.Cwd != "" {
-		w.p.Cwd = w.absolute(w.spec.Cwd)
+		w.p.Cwd = w.absolutePath(w.spec.Cwd)
 	}
 }
 
-// methods reads the methods of the queue and the checkpointing environment.
-func (w *planning) methods() (err error) {
+// planMethods reads the methods of the queue and the checkpointing environment.
+func (w *planner) planMethods() (err error) {
 	p := &w.p
 	for _, m := range []struct {
 		to         *plan.Method
@@ -198,21 +198,21 @@ func (w *planning) methods() (err error) {
 		{&p.Suspend, w.queue.SuspendMethod, "suspend_method"}, {&p.Resume, w.queue.ResumeMethod, "resume_method"},
 		{&p.Terminate, w.queue.TerminateMethod, "terminate_method"},
 	} {
-		if *m.to, err = plan.ParseMethod(w.command(m.line)); err != nil {
+		if *m.to, err = plan.ParseMethod(w.splitMethod(m.line)); err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 	}
-	p.Ckpt, err = w.checkpointing()
+	p.Ckpt, err = w.planCheckpointing()
 	return err
 }
 
-// resolve returns steps with the paths of their programs and the accounts of their users. A step whose user cannot be run
+// resolveSteps returns steps with the paths of their programs and the accounts of their users. A step whose user cannot be run
 // here is refused.
-func (w *planning) resolve(steps []step) []plan.Step {
+func (w *planner) resolveSteps(steps []configuredStep) []plan.Step {
 	out := make([]plan.Step, len(steps))
 	for i, s := range steps {
 		if s.user == "" {
-			s.Argv[0] = w.program(s.Argv[0])
+			s.Argv[0] = w.ownerProgram(s.Argv[0])
 			out[i] = s.Step
 			continue
 		}
@@ -225,16 +225,18 @@ func (w *planning) resolve(steps []step) []plan.Step {
 			w.p.Admin = a.UID
 		}
 		s.As, s.Environ = &a.Owner, append(s.Environ, "HOME="+a.Home)
-		s.Argv[0] = w.find(a.Owner, s.Argv[0], s.Environ)
+		s.Argv[0] = w.findProgram(a.Owner, s.Argv[0], s.Environ)
 		out[i] = s.Step
 	}
 	return out
 }
 
-// program returns the path of a program that the job's owner runs.
-func (w *planning) program(name string) string { return w.find(w.owner.Owner, name, w.p.Env) }
+// ownerProgram returns the path of a program that the job's owner runs.
+func (w *planner) ownerProgram(name string) string {
+	return w.findProgram(w.owner.Owner, name, w.p.Env)
+}
 
-func (w *planning) find(user plan.Owner, name string, env []string) string {
+func (w *planner) findProgram(user plan.Owner, name string, env []string) string {
 	if strings.Contains(name, "/") {
 		return name
 	}
@@ -243,10 +245,10 @@ func (w *planning) find(user plan.Owner, name string, env []string) string {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// grants counts slots, hosts and queues, and writes the host file of a
+// planGrants counts slots, hosts and queues, and writes the host file of a
 // parallel job: its own host first, as sge_pe(5) has it. A PE task has what the
 // job has on this host, and no host file.
-func (w *planning) grants() {
+func (w *planner) planGrants() {
 	var own, others strings.Builder
 	seen := map[string]bool{}
 	processors := w.hostfileProcessors()
@@ -274,16 +276,8 @@ func (w *planning) grants() {
 	}
 }
 
-// TmpDir is the queue's tmpdir.
-func (s *Start) TmpDir() string {
-	if none(s.Queue.TmpDir) {
-		return "/tmp"
-	}
-	return s.Queue.TmpDir
-}
-
-// none reports whether a configured text means nothing.
-func none(s string) bool {
+// isNone reports whether a configured text means nothing.
+func isNone(s string) bool {
 	s = strings.TrimSpace(s)
 	return s == "" || strings.EqualFold(s, "none") || strings.EqualFold(s, "undefined")
 }

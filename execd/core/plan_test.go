@@ -265,7 +265,7 @@ func planned(t *testing.T, text string) string {
 	c := ParseConf(conf)
 	books := New(site.Host, "i1", time.UTC, treeOf("SCTTCTTSCTTCTT"))
 	books.conf = c
-	books.bind(&s)
+	books.bindCores(&s)
 	local := testLocal(dirs)
 	local.Tmp = s.TmpDir() + "/quill-1"
 	p, err := site.Plan(&c, &s, owner, local)

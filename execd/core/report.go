@@ -27,8 +27,8 @@ func (c *Core) markDue(a *attempt) {
 	}
 }
 
-// settle has starts reported whose time has come.
-func (c *Core) settle(now grid.Time) {
+// markStartsDue has starts reported whose time has come.
+func (c *Core) markStartsDue(now grid.Time) {
 	n := 0
 	for n < len(c.fresh) && c.fresh[n].at <= now {
 		if a := c.attempts[c.fresh[n].attempt]; a != nil && a.state == plan.Running {
@@ -49,9 +49,9 @@ func (c *Core) markLateDue() {
 	c.late = c.late[:0]
 }
 
-// report sends what is due, unless a report is in flight or qmaster has just
+// sendReport sends what is due, unless a report is in flight or qmaster has just
 // failed to answer.
-func (c *Core) report(now grid.Time, r *Ready) {
+func (c *Core) sendReport(now grid.Time, r *Ready) {
 	if !c.listed || c.inFlight || now < c.retryAt || !c.hello && !c.urgent {
 		return
 	}
@@ -66,8 +66,8 @@ func (c *Core) report(now grid.Time, r *Ready) {
 			}
 		}
 		c.due, c.late, c.fresh = c.due[:0], c.late[:0], c.fresh[:0]
-		for _, k := range c.keys() {
-			c.add(m, c.attempts[k])
+		for _, k := range c.sortedKeys() {
+			c.addToReport(m, c.attempts[k])
 		}
 	} else {
 		n := 0
@@ -78,7 +78,7 @@ func (c *Core) report(now grid.Time, r *Ready) {
 			n++
 			if a := c.attempts[k]; a != nil && a.due { // not: it was delivered anew since, and is reported already
 				a.due = false
-				c.add(m, a)
+				c.addToReport(m, a)
 			}
 		}
 		c.due = c.due[:copy(c.due, c.due[n:])]
@@ -92,37 +92,37 @@ func (c *Core) report(now grid.Time, r *Ready) {
 	r.Report = m
 }
 
-// add puts an attempt into a report. One that the shepherd has not accepted yet is
+// addToReport puts an attempt into a report. One that the shepherd has not accepted yet is
 // left out, as if it had not been delivered.
-func (c *Core) add(m *report.Report, a *attempt) {
+func (c *Core) addToReport(m *report.Report, a *attempt) {
 	if a.state == plan.Wanted || a.doomed {
 		return
 	}
-	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.boundTo(a.key), Suspended: a.asked == report.Suspend,
+	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.bindingText(a.key), Suspended: a.asked == report.Suspend,
 		Limits: a.limits, Refused: a.refused, RefusedText: a.refusedText}
 	if a.state == plan.Ended {
 		t.Phase, t.Result = report.Ended, a.result
 	}
 	m.Tasks = append(m.Tasks, t)
-	c.flight = append(c.flight, sent{a.key, a.state})
+	c.flight = append(c.flight, reportedState{a.key, a.state})
 }
 
-// received applies a receipt: an end that qmaster has is removed, an attempt that it
+// handleReceipt applies a receipt: an end that qmaster has is removed, an attempt that it
 // does not know is terminated, an end that it did not acknowledge is repeated later. The
 // receipt is about the states in the report: an attempt that ended since is due again.
-func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
+func (c *Core) handleReceipt(now grid.Time, m report.Receipt, r *Ready) {
 	if !c.inFlight {
 		return
 	}
-	if !c.follow(m.Epoch) {
+	if !c.followEpoch(m.Epoch) {
 		r.Refused = m.Epoch
-		c.unanswered(now)
+		c.handleUnanswered(now)
 		return
 	}
 	c.inFlight, c.failures, c.retryAt = false, 0, 0
 	for _, k := range m.Drop {
 		if a := c.attempts[k]; a != nil {
-			c.drop(now, a, r)
+			c.dropUnknown(now, a, r)
 		}
 	}
 	have := make(map[report.Attempt]bool, len(m.Have))
@@ -134,26 +134,26 @@ func (c *Core) received(now grid.Time, m report.Receipt, r *Ready) {
 		switch {
 		case a == nil || s.state != plan.Ended || a.state != plan.Ended: // it may have been delivered anew since
 		case have[s.attempt]:
-			c.forget(a, r)
+			c.forgetAttempt(a, r)
 		default:
 			c.late = append(c.late, s.attempt)
 		}
 	}
 }
 
-// drop terminates and removes an attempt that qmaster does not know.
-func (c *Core) drop(now grid.Time, a *attempt, r *Ready) {
+// dropUnknown terminates and removes an attempt that qmaster does not know.
+func (c *Core) dropUnknown(now grid.Time, a *attempt, r *Ready) {
 	a.doomed = true
 	if a.state == plan.Ended {
-		c.forget(a, r)
+		c.forgetAttempt(a, r)
 		return
 	}
-	c.ask(now, a, report.Terminate, r)
+	c.requestSignal(now, a, report.Terminate, r)
 }
 
-// unanswered ends the wait for a receipt. The next report has the whole list: another
+// handleUnanswered ends the wait for a receipt. The next report has the whole list: another
 // qmaster may receive it.
-func (c *Core) unanswered(now grid.Time) {
+func (c *Core) handleUnanswered(now grid.Time) {
 	if !c.inFlight {
 		return
 	}
@@ -163,8 +163,8 @@ func (c *Core) unanswered(now grid.Time) {
 	c.retryAt = now.Add(wait)
 }
 
-// sampled applies load values and usage. Usage that has not changed is not reported.
-func (c *Core) sampled(in Sampled, r *Ready) {
+// handleSampled applies load values and usage. Usage that has not changed is not reported.
+func (c *Core) handleSampled(in Sampled, r *Ready) {
 	for i := range in.Usage {
 		u := &in.Usage[i]
 		a := c.attempts[u.Attempt]
@@ -183,14 +183,14 @@ func (c *Core) sampled(in Sampled, r *Ready) {
 	in.Load.Values = c.topologyInUse(in.Load.Values)
 	c.load = in.Load
 	if len(in.Global) > 0 {
-		c.publish(grid.GlobalHost, &report.Load{Values: in.Global, At: in.Load.At}, r)
+		c.publishLoad(grid.GlobalHost, &report.Load{Values: in.Global, At: in.Load.At}, r)
 	}
-	c.publish(c.host, in.Load, r)
+	c.publishLoad(c.host, in.Load, r)
 }
 
-// publish adds a load report. They are numbered on their own: they may
+// publishLoad adds a load report. They are numbered on their own: they may
 // overtake other reports.
-func (c *Core) publish(host string, load *report.Load, r *Ready) {
+func (c *Core) publishLoad(host string, load *report.Load, r *Ready) {
 	c.loadSeq++
 	r.Load = append(r.Load, report.Report{Host: host, Incarnation: c.incarnation, Seq: c.loadSeq, Load: load, Conf: c.follows})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// answered applies the answers to a batch of starts.
-func (c *Core) answered(now grid.Time, answers []plan.Answer, r *Ready) {
+// handleAnswers applies the answers to a batch of starts.
+func (c *Core) handleAnswers(now grid.Time, answers []plan.Answer, r *Ready) {
 	for i := range answers {
 		w := &answers[i]
 		a := c.attempts[w.Attempt]
@@ -18,26 +18,26 @@ func (c *Core) answered(now grid.Time, answers []plan.Answer, r *Ready) {
 		}
 		switch {
 		case w.Failed != report.NoFailure:
-			c.end(now, a, &report.Result{End: now, Failed: w.Failed, Text: w.Text}, r)
+			c.endAttempt(now, a, &report.Result{End: now, Failed: w.Failed, Text: w.Text}, r)
 		case w.State == plan.Wanted: // until the shepherd is back
 		case w.State == plan.Ended: // its end comes with the changes
-			c.observe(now, plan.Status{Attempt: w.Attempt, State: plan.Starting}, r)
+			c.applyStatus(now, plan.Status{Attempt: w.Attempt, State: plan.Starting}, r)
 		default:
-			c.observe(now, plan.Status{Attempt: w.Attempt, State: w.State}, r)
+			c.applyStatus(now, plan.Status{Attempt: w.Attempt, State: w.State}, r)
 		}
 	}
 }
 
-// seen applies changes at the shepherd.
-func (c *Core) seen(now grid.Time, statuses []plan.Status, r *Ready) {
+// handleSeen applies changes at the shepherd.
+func (c *Core) handleSeen(now grid.Time, statuses []plan.Status, r *Ready) {
 	for i := range statuses {
-		c.observe(now, statuses[i], r)
+		c.applyStatus(now, statuses[i], r)
 	}
 }
 
-// list compares the attempts with the shepherd's, then starts and signals those that
+// handleListed compares the attempts with the shepherd's, then starts and signals those that
 // waited for it.
-func (c *Core) list(now grid.Time, statuses []plan.Status, r *Ready) {
+func (c *Core) handleListed(now grid.Time, statuses []plan.Status, r *Ready) {
 	c.shepherd = true
 	if !c.listed {
 		c.listed, c.hello = true, true
@@ -45,25 +45,25 @@ func (c *Core) list(now grid.Time, statuses []plan.Status, r *Ready) {
 	known := make(map[report.Attempt]bool, len(statuses))
 	for i := range statuses {
 		known[statuses[i].Attempt] = true
-		c.observe(now, statuses[i], r)
+		c.applyStatus(now, statuses[i], r)
 	}
-	for _, k := range c.keys() {
+	for _, k := range c.sortedKeys() {
 		a := c.attempts[k]
 		switch {
 		case a.state == plan.Wanted && !known[k]:
-			c.start(now, a, r)
+			c.startAttempt(now, a, r)
 		case a.state < plan.Ended && !known[k]:
-			c.end(now, a, &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus, Text: "the shepherd of the job's processes does not know it any more"}, r)
+			c.endAttempt(now, a, &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus, Text: "the shepherd of the job's processes does not know it any more"}, r)
 		case a.unsent && a.state < plan.Ended:
-			r.send(a.asked, a)
+			r.addSignal(a.asked, a)
 		}
-		c.pass(a, r)
+		c.sendLimitChange(a, r)
 	}
-	c.tidy(r)
+	c.removeStale(r)
 }
 
-// tidy removes what an earlier execd stored for attempts that no longer exist.
-func (c *Core) tidy(r *Ready) {
+// removeStale removes what an earlier execd stored for attempts that no longer exist.
+func (c *Core) removeStale(r *Ready) {
 	for i := range c.notes {
 		if k := c.notes[i].Attempt; c.attempts[k] == nil {
 			r.Drop = append(r.Drop, k)
@@ -77,9 +77,9 @@ func (c *Core) tidy(r *Ready) {
 	c.notes, c.spooled = nil, nil
 }
 
-// shepherdGone marks every signal that may not have arrived to be sent again; what was
+// handleShepherdGone marks every signal that may not have arrived to be sent again; what was
 // to be started is compared with the shepherd's next list.
-func (c *Core) shepherdGone() {
+func (c *Core) handleShepherdGone() {
 	c.shepherd = false
 	for _, a := range c.attempts {
 		a.next = nil
@@ -90,8 +90,8 @@ func (c *Core) shepherdGone() {
 	}
 }
 
-// observe applies the status of one attempt at the shepherd. States only rise.
-func (c *Core) observe(now grid.Time, s plan.Status, r *Ready) {
+// applyStatus applies the status of one attempt at the shepherd. States only rise.
+func (c *Core) applyStatus(now grid.Time, s plan.Status, r *Ready) {
 	a := c.attempts[s.Attempt]
 	if a == nil {
 		if c.gone.has(s.Attempt) { // the request to forget it was lost
@@ -124,7 +124,7 @@ func (c *Core) observe(now grid.Time, s plan.Status, r *Ready) {
 		a.began = s.Start
 	}
 	if s.Binding != "" && s.State != plan.Ended {
-		c.rebind(a.key, s.Binding)
+		c.rebindCores(a.key, s.Binding)
 	}
 	a.start = nil
 	if s.State == plan.Ended {
@@ -132,35 +132,35 @@ func (c *Core) observe(now grid.Time, s plan.Status, r *Ready) {
 		if s.End != nil {
 			result, a.usage = &s.End.Result, s.End.Usage
 		}
-		c.end(now, a, result, r)
+		c.endAttempt(now, a, result, r)
 		return
 	}
 	a.state = s.State
 	if a.unsent && c.shepherd {
-		r.send(a.asked, a)
+		r.addSignal(a.asked, a)
 	}
-	c.pass(a, r)
+	c.sendLimitChange(a, r)
 	if a.state == plan.Running {
-		c.fresh = append(c.fresh, fresh{a.key, now.Add(settleSeconds)})
+		c.fresh = append(c.fresh, recentStart{a.key, now.Add(settleSeconds)})
 		if a.note != nil {
-			r.Mails = append(r.Mails, a.note.started(machine{c.host, c.zone}, a)...)
+			r.Mails = append(r.Mails, a.note.startMails(mailHost{c.host, c.zone}, a)...)
 		}
 	}
 }
 
-// end records the end of an attempt, which is reported until qmaster has it. The
+// endAttempt records the end of an attempt, which is reported until qmaster has it. The
 // attempt that waited for it starts.
-func (c *Core) end(now grid.Time, a *attempt, result *report.Result, r *Ready) {
+func (c *Core) endAttempt(now grid.Time, a *attempt, result *report.Result, r *Ready) {
 	a.state, a.result, a.start = plan.Ended, result, nil
-	c.unbind(a.key)
+	c.releaseCores(a.key)
 	if a.next != nil && a.next.state == plan.Wanted {
-		c.start(now, a.next, r)
+		c.startAttempt(now, a.next, r)
 	}
 	if a.note != nil {
-		r.Mails = append(r.Mails, a.note.ended(machine{c.host, c.zone}, c.conf.effective(a.result), a.usage)...)
+		r.Mails = append(r.Mails, a.note.endMails(mailHost{c.host, c.zone}, c.conf.mailedResult(a.result), a.usage)...)
 	}
 	if a.doomed {
-		c.forget(a, r)
+		c.forgetAttempt(a, r)
 		return
 	}
 	c.markDue(a)

@@ -30,37 +30,37 @@ func topologyOf(h *topology.Host) (t Topology) {
 // numbered from 0 without holes. It chooses for -binding, where execd decides.
 type Topology []CPUCore
 
-// index returns the index of a core, -1 if it does not exist.
-func (t Topology) index(id grid.CoreID) int {
+// indexOf returns the index of a core, -1 if it does not exist.
+func (t Topology) indexOf(id grid.CoreID) int {
 	return slices.IndexFunc(t, func(c CPUCore) bool { return c.CoreID == id })
 }
 
-// choose returns free cores as -binding of qsub(1) says, in the order of the request;
+// chooseCores returns free cores as -binding of qsub(1) says, in the order of the request;
 // none when the request cannot be fulfilled as a whole.
-func (t Topology) choose(b *grid.Binding, slots uint32, busy func(core int) bool) []int {
+func (t Topology) chooseCores(b *grid.Binding, slots uint32, busy func(core int) bool) []int {
 	amount := int(b.Amount)
 	if b.Amount == grid.BindSlots {
 		amount = int(slots)
 	}
 	switch {
 	case b.Strategy == grid.BindExplicit:
-		return t.explicit(b.Cores, busy)
+		return t.chooseExplicit(b.Cores, busy)
 	case amount < 1 || amount > len(t):
 		return nil
 	case b.Strategy == grid.BindStriding && b.Step > uint32(len(t)):
-		return t.stride(b.Cores, amount, len(t), busy)
+		return t.chooseStrided(b.Cores, amount, len(t), busy)
 	case b.Strategy == grid.BindStriding:
-		return t.stride(b.Cores, amount, int(b.Step), busy)
+		return t.chooseStrided(b.Cores, amount, int(b.Step), busy)
 	case len(b.Cores) > 0:
-		return t.stride(b.Cores, amount, 1, busy)
+		return t.chooseStrided(b.Cores, amount, 1, busy)
 	}
-	return t.linear(amount, busy)
+	return t.chooseLinear(amount, busy)
 }
 
-func (t Topology) explicit(wanted []grid.CoreID, busy func(int) bool) []int {
+func (t Topology) chooseExplicit(wanted []grid.CoreID, busy func(int) bool) []int {
 	list := make([]int, 0, len(wanted))
 	for _, id := range wanted {
-		i := t.index(id)
+		i := t.indexOf(id)
 		if i < 0 || busy(i) {
 			return nil
 		}
@@ -69,12 +69,12 @@ func (t Topology) explicit(wanted []grid.CoreID, busy func(int) bool) []int {
 	return list
 }
 
-// stride takes every step-th core, from where it is to begin or else from the
+// chooseStrided takes every step-th core, from where it is to begin or else from the
 // first core with which it works out. The host's cores count as one row.
-func (t Topology) stride(begin []grid.CoreID, amount, step int, busy func(int) bool) []int {
+func (t Topology) chooseStrided(begin []grid.CoreID, amount, step int, busy func(int) bool) []int {
 	first, last := 0, len(t)-1-(amount-1)*step
 	if len(begin) > 0 {
-		first = t.index(begin[0])
+		first = t.indexOf(begin[0])
 		last = min(last, first)
 	}
 	for ; first >= 0 && first <= last; first++ {
@@ -89,9 +89,9 @@ func (t Topology) stride(begin []grid.CoreID, amount, step int, busy func(int) b
 	return nil
 }
 
-// linear fills empty sockets, in their order, then those with the most free
+// chooseLinear fills empty sockets, in their order, then those with the most free
 // cores.
-func (t Topology) linear(amount int, busy func(int) bool) (list []int) {
+func (t Topology) chooseLinear(amount int, busy func(int) bool) (list []int) {
 	type socket struct{ free, taken []int }
 	var sockets []socket
 	for i, c := range t {

@@ -60,7 +60,7 @@ func TestChoice(t *testing.T) {
 				t.Fatal(request, wrong)
 			}
 			fmt.Fprintf(&b, "%-17s ", request)
-			got := top.choose(binding, slots, busy)
+			got := top.chooseCores(binding, slots, busy)
 			if len(got) == 0 {
 				fmt.Fprintln(&b, "unbound")
 				continue
@@ -106,7 +106,7 @@ func TestChoiceLaws(t *testing.T) {
 			}
 			want = len(b.Cores)
 		}
-		got := top.choose(b, 1, func(core int) bool { return taken[core] })
+		got := top.chooseCores(b, 1, func(core int) bool { return taken[core] })
 		if b.Strategy == grid.BindLinear && len(b.Cores) == 0 && (len(got) > 0) != (free >= want) {
 			t.Fatalf("%v of %d free cores in %s: %v", b, free, &text, got)
 		}
