@@ -6,6 +6,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
+// Tiny forgives what fractions lose in binary: 0.3 holds three times 0.1.
+const Tiny = 1e-9
+
 // Demand is what a job takes of one consumable.
 //
 //	                              Amount  Master

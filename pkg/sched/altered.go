@@ -33,9 +33,9 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 	}
 	end := c.grossEnd(j, now)
 	q := growth{c: c, in: r, job: j, task: now}
-	why := q.room(more, window{c.now, max(end, c.now+1)})
+	why := q.room(more, grid.Window{Start: c.now, End: max(end, c.now+1)})
 	if why.Fits() && r.site.Planning && end > old.end {
-		why = q.room(after, window{max(old.end, c.now+1), max(end, c.now+2)}) // it stays longer, with all that it has
+		why = q.room(after, grid.Window{Start: max(old.end, c.now+1), End: max(end, c.now+2)}) // it stays longer, with all that it has
 	}
 	if !why.Fits() {
 		return why
@@ -53,7 +53,7 @@ type growth struct {
 }
 
 // room reports whether all levels have so much for the grants of the task throughout a window.
-func (q *growth) room(demands []complex.Demand, w window) Reason {
+func (q *growth) room(demands []complex.Demand, w grid.Window) Reason {
 	if len(demands) == 0 {
 		return Reason{}
 	}
@@ -118,7 +118,7 @@ func (q *growth) fits(l level, demands []complex.Demand, of func(grid.Grant) boo
 			}
 		}
 		left := l.supply.Capacity[d.Column] - q.in.inUse(&l, d.Column)
-		if need > left+tiny {
+		if need > left+complex.Tiny {
 			a := &q.c.site.Complex.List[q.c.site.Complex.Consumables[d.Column]]
 			why.What = a.Name
 			if r, asked := q.task.Held(q.job).Get(a.Name); asked {

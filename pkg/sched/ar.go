@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/calendar"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -59,13 +60,13 @@ func (c *Cluster) planARs() {
 		c.ars = append(c.ars, c.reservation(a))
 		end := a.End
 		if a.Over() {
-			end = never
+			end = grid.Never
 		}
-		demands, u := c.heldBy(a), use{window: window{a.Start, end}, planned: true, sign: +1}
+		demands, u := c.heldBy(a), use{diagram: grid.Window{Start: a.Start, End: end}, planned: true, sign: +1}
 		c.use(demands, a.Grants, a.GrantedPE, u)
 		c.planShared(demands, a.Grants, u)
 		c.eachClaim(demands, c.site.SelectionsOf(demands, nil), a.Grants, func(k claim) {
-			k.window, k.ar = u.window, a.ID
+			k.window, k.ar = u.diagram, a.ID
 			c.claims.add(k)
 		})
 	}
@@ -231,17 +232,17 @@ func (c *Cluster) Overdrawn() (over Overdraw) {
 	if !c.site.Planning {
 		return over
 	}
-	most := func(d *diagram) (amount float64) {
+	most := func(d *diagram.Diagram) (amount float64) {
 		if d != nil {
-			for _, s := range d.plans {
-				amount = max(amount, s.amount)
+			for _, s := range d.Plans {
+				amount = max(amount, s.Amount)
 			}
 		}
 		return amount
 	}
 	at := func(object string, l level) {
 		for place, d := range l.plans {
-			if m := most(d); m > l.supply.Capacity[place]+tiny && over.Amount == 0 {
+			if m := most(d); m > l.supply.Capacity[place]+complex.Tiny && over.Amount == 0 {
 				over = Overdraw{Attribute: c.site.Complex.List[c.site.Complex.Consumables[place]].Name, Object: object, Amount: m}
 			}
 		}
@@ -283,7 +284,7 @@ func (c *Cluster) overselected() Overdraw {
 		for i := range s.m {
 			s.units[i] = s.m[i].Amount // who has it now, and whether it works, is no matter of the configuration
 		}
-		if _, short := s.serve(k.window.start, nil, 0, true); short > 0 {
+		if _, short := s.serve(k.window.Start, nil, 0, true); short > 0 {
 			over := Overdraw{Attribute: c.site.Complex.List[c.site.Complex.Consumables[k.column]].Name, Object: grid.GlobalHost, Amount: float64(k.units)}
 			if k.host != wholeCluster {
 				over.Object = c.site.Hosts[k.host].Name

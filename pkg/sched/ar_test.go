@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/law"
 )
@@ -291,7 +292,7 @@ func (s *stand) wait(run *Cluster, n *Need, j *grid.Job) {
 	}
 	s.waited++
 	if p, at, why := run.Earliest(n, 0); why.Fits() {
-		if at < run.clock().late {
+		if at < run.clock().Late {
 			s.t.Fatalf("job %d waits for one that should have ended, and gets the time from %v at %v", j.ID, at, s.st.At)
 		}
 		run.Reserve(n, p, at)
@@ -331,7 +332,7 @@ func (s *stand) nothingTwice() {
 		return true
 	})
 	has := func(what string, is, most float64) {
-		if is > most+tiny {
+		if is > most+complex.Tiny {
 			s.t.Fatalf("%v of %v %s are taken at %v: %s", is, most, what, s.st.At, fmt.Sprint(s.c.dump()))
 		}
 	}

@@ -14,7 +14,7 @@ type claim struct {
 	stockKey
 	units  int
 	of     *complex.Selection // nil: any of the map
-	window window
+	window grid.Window
 	ar     uint32    // the advance reservation whose instances they are
 	booked bool      // started in this run, not only planned
 	job    *grid.Job // that was booked, with slots on the host
@@ -128,7 +128,7 @@ func firstOn(grants []grid.Grant, k int) bool {
 }
 
 // claim notes what a placement of a need takes of resource maps.
-func (c *Cluster) claim(n *Need, p Placement, w window, booked bool) {
+func (c *Cluster) claim(n *Need, p Placement, w grid.Window, booked bool) {
 	c.eachClaim(n.demands, n.selections, p.Grants, func(k claim) {
 		k.window, k.ar, k.booked, k.job = w, n.Job.AR, booked, n.Job
 		c.claims.add(k)
@@ -136,7 +136,7 @@ func (c *Cluster) claim(n *Need, p Placement, w window, booked bool) {
 }
 
 // unclaim takes a claim of what was booked back.
-func (c *Cluster) unclaim(n *Need, p Placement, w window) {
+func (c *Cluster) unclaim(n *Need, p Placement, w grid.Window) {
 	c.eachClaim(n.demands, n.selections, p.Grants, func(k claim) {
 		k.window, k.ar, k.booked, k.job = w, n.Job.AR, true, n.Job
 		c.claims.drop(k)

@@ -187,7 +187,7 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 			if taken := c.inUse(&l, 0); taken > 0 {
 				note(attr, 1, 0, 0, "alone", "in use", "")
 			}
-		case left+tiny < d.Least():
+		case left+complex.Tiny < d.Least():
 			note(attr, d.Least(), left, of, a.Format(d.Least())+unit, a.Format(left), a.Format(of))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/topology"
@@ -68,12 +69,12 @@ type hostNow struct {
 	token  *byte
 	load   *hostLoad // nil: never reported
 	width  int
-	used   []float64         // consumables in use: a row for the host, one for each instance
-	guests []float64         // like used, by tasks of advance reservations; nil: nothing
-	states []grid.QueueState // stored states by instance, from place 1; replaced, never written
-	ranks  []rank            // where the instances stand in the order or among the full; inst -1: nowhere
-	plans  []*diagram        // like used; nil where diagrams are not kept
-	cores  *topology.Set     // threads that started tasks are bound to, see bound; replaced, never written
+	used   []float64          // consumables in use: a row for the host, one for each instance
+	guests []float64          // like used, by tasks of advance reservations; nil: nothing
+	states []grid.QueueState  // stored states by instance, from place 1; replaced, never written
+	ranks  []rank             // where the instances stand in the order or among the full; inst -1: nowhere
+	plans  []*diagram.Diagram // like used; nil where diagrams are not kept
+	cores  *topology.Set      // threads that started tasks are bound to, see bound; replaced, never written
 }
 
 // bound returns the threads that started tasks are bound to. Few hosts have some: the set is not in hostNow, which a
@@ -242,7 +243,7 @@ func (c *Cluster) empty() {
 		n.load = c.parseLoad(c.st.Load(h.Name), h)
 		n.used = make([]float64, n.width*(1+len(h.Instances)))
 		if c.site.Planning {
-			n.plans = make([]*diagram, len(n.used))
+			n.plans = make([]*diagram.Diagram, len(n.used))
 		}
 		n.states = make([]grid.QueueState, len(h.Instances))
 		n.ranks = make([]rank, len(h.Instances))
@@ -314,7 +315,7 @@ func (n *hostNow) guestsOf(place int) []float64 {
 }
 
 // diagrams are those of a row, nil where none are kept.
-func (n *hostNow) diagrams(place int) []*diagram {
+func (n *hostNow) diagrams(place int) []*diagram.Diagram {
 	if n.plans == nil {
 		return nil
 	}

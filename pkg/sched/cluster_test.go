@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -146,7 +147,7 @@ func (c *Cluster) dump() string {
 		}
 		return true
 	})
-	s += fmt.Sprintln("planned", steps(c.planned.global), steps(c.planned.pes), steps([]*diagram{c.planned.rough}))
+	s += fmt.Sprintln("planned", steps(c.planned.global), steps(c.planned.pes), steps([]*diagram.Diagram{c.planned.rough}))
 	c.order.rows.Scan(func(r rank) bool {
 		s += fmt.Sprintln("order", c.site.Instances[r.inst].Name, r.first, r.second, r.gives)
 		return true
@@ -165,10 +166,10 @@ func (c *Cluster) dump() string {
 }
 
 // steps writes down the diagrams in which anything is booked.
-func steps(diagrams []*diagram) (s string) {
+func steps(diagrams []*diagram.Diagram) (s string) {
 	for i, d := range diagrams {
-		if d != nil && len(d.ends)+len(d.plans) > 0 {
-			s += fmt.Sprint(" ", i, d.ends, d.plans)
+		if d != nil && len(d.Ends)+len(d.Plans) > 0 {
+			s += fmt.Sprint(" ", i, d.Ends, d.Plans)
 		}
 	}
 	return s

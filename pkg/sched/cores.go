@@ -120,7 +120,7 @@ func (c *Cluster) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
 		return 0
 	}
 	column := c.site.Complex.Threads
-	left := math.Floor((l.supply.Capacity[column]-c.inUse(l, column))/size + tiny)
+	left := math.Floor((l.supply.Capacity[column]-c.inUse(l, column))/size + complex.Tiny)
 	if l.cores == nil || c.ahead() {
 		return left
 	}
@@ -128,7 +128,7 @@ func (c *Cluster) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
 	if l.guests != nil {
 		booked += l.guests[column]
 	}
-	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.cores.bound()))) - math.Ceil(max(booked, 0)/size-tiny)
+	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.cores.bound()))) - math.Ceil(max(booked, 0)/size-complex.Tiny)
 	return min(left, units)
 }
 
@@ -137,8 +137,8 @@ func (c *Cluster) unitSlots(l *level, n *Need, d *complex.Demand) float64 {
 	units := c.freeUnits(l, n, d)
 	switch {
 	case d.Binding.Type == grid.BindSlot:
-		return math.Floor(units/d.Amount + tiny)
-	case units+tiny < d.Amount:
+		return math.Floor(units/d.Amount + complex.Tiny)
+	case units+complex.Tiny < d.Amount:
 		return 0
 	}
 	return complex.Unlimited

@@ -28,7 +28,7 @@
 // Every question is about a window of time (Cluster.setWindow): from now until
 // the job's gross end, or a later one. The use at other times than now is in a
 // resource utilization diagram for each limited resource of each level
-// (diagram.go): when running tasks will have ended, and what is planned
+// (package diagram): when running tasks will have ended, and what is planned
 // (reservations of the run, advance reservations, closed windows). Diagrams
 // follow events like the utilization, are kept only where max_reservation or
 // an advance reservation requires them, and are cloned before the first write to

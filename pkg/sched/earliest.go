@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -15,12 +16,12 @@ import (
 // earliestParallel tries the matching PEs: the earliest start wins, then the
 // most slots, then the fewest violations, then the first.
 func (c *Cluster) earliestParallel(n *Need, from grid.Time) (best Placement, at grid.Time, why Reason) {
-	at, why = never, Reason{Code: PENoMatch, Object: n.Job.PE}
+	at, why = grid.Never, Reason{Code: PENoMatch, Object: n.Job.PE}
 	for _, i := range n.pes {
 		p, t, r := c.earliestIn(n, i, from, at)
 		switch {
 		case !r.Fits():
-			if at == never {
+			if at == grid.Never {
 				why = r
 			}
 		case t < at || p.Slots > best.Slots || (p.Slots == best.Slots && p.Violations < best.Violations):
@@ -36,16 +37,16 @@ func (c *Cluster) earliestIn(n *Need, i int, from, latest grid.Time) (Placement,
 	why := Reason{Code: PEOffersOnly, Object: pe.Name}
 	rule, ok := parseRule(pe.AllocationRule)
 	if !ok {
-		return Placement{}, never, Reason{Code: PERule, Object: pe.Name}
+		return Placement{}, grid.Never, Reason{Code: PERule, Object: pe.Name}
 	}
 	least := smallest(n.Job.PERange, rule.unit())
 	if least == 0 {
-		return Placement{}, never, why
+		return Placement{}, grid.Never, why
 	}
 	for t := from; ; t = c.nextRelease(t) {
 		t = c.bound(n, i, rule, least, t)
-		if t == never || t > latest {
-			return Placement{}, never, why
+		if t == grid.Never || t > latest {
+			return Placement{}, grid.Never, why
 		}
 		c.setWindow(t, n)
 		global, _ := c.slots(c.atGlobal(), n)
@@ -83,11 +84,11 @@ func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.
 			later = c.waitFor(c.planned.pes[i], float64(c.peUsed[i]), n.gross, later, float64(int(c.site.PEs[i].Slots)-least), c.clock())
 		}
 		later = c.roughWait(n.gross, later, least)
-		if later == never || tried && later == t { // it is what the hosts have said
+		if later == grid.Never || tried && later == t { // it is what the hosts have said
 			return later
 		}
-		if t = c.hostsBound(n, c.partners(n, c.site.PEs[i].Name), c.site.PEs[i].Name, rule, least, later); t == never {
-			return never
+		if t = c.hostsBound(n, c.partners(n, c.site.PEs[i].Name), c.site.PEs[i].Name, rule, least, later); t == grid.Never {
+			return grid.Never
 		}
 	}
 }
@@ -113,7 +114,7 @@ func (c *Cluster) hostsBound(n *Need, hosts []*site.Host, pe string, rule rule, 
 	count := 1 // of hosts that must give their part at once
 	switch {
 	case len(hosts) == 0:
-		return never
+		return grid.Never
 	case len(hosts) == 1 && rule.kind != fixedSlots:
 	case rule.kind == fixedSlots:
 		count, least = least/rule.fixed, rule.fixed
@@ -121,7 +122,7 @@ func (c *Cluster) hostsBound(n *Need, hosts []*site.Host, pe string, rule rule, 
 		return c.sumBound(n, hosts, pe, least, t)
 	}
 	if count > len(hosts) {
-		return never
+		return grid.Never
 	}
 	times := c.scratch.times[:0]
 	for _, h := range hosts {
@@ -149,11 +150,11 @@ func (c *Cluster) hostGives(n *Need, h *site.Host, pe string, slots int, master 
 		only = in
 	}
 	if only == nil {
-		return never
+		return grid.Never
 	}
 	for {
 		onHost := c.gives(c.atHost(h, now), n, slots, master, t)
-		if t = c.gives(c.atInstance(only, now), n, slots, master, onHost); t == onHost || t == never {
+		if t = c.gives(c.atInstance(only, now), n, slots, master, onHost); t == onHost || t == grid.Never {
 			return t
 		}
 	}
@@ -184,8 +185,8 @@ func (c *Cluster) sumBound(n *Need, hosts []*site.Host, pe string, least int, t 
 		sink(parts, i)
 	}
 	for sum < least {
-		if t = parts[0].until; t == never {
-			return never
+		if t = parts[0].until; t == grid.Never {
+			return grid.Never
 		}
 		c.setWindow(t, n)
 		for parts[0].until == t {
@@ -220,11 +221,11 @@ func sink(parts []part, i int) {
 
 // changes is the next time at which something planned on a host changes for so many seconds from t on, or a calendar opens
 // one of its queues.
-func (c *Cluster) changes(h *site.Host, seconds float64, t grid.Time, clock clock) grid.Time {
-	next := never
+func (c *Cluster) changes(h *site.Host, seconds float64, t grid.Time, clock diagram.Clock) grid.Time {
+	next := grid.Never
 	for _, d := range c.nows.get(h.Index).plans {
 		if d != nil {
-			next = min(next, d.stays(t, seconds, clock))
+			next = min(next, d.Stays(t, seconds, clock))
 		}
 	}
 	for _, in := range h.Instances {
@@ -240,18 +241,18 @@ func (c *Cluster) changes(h *site.Host, seconds float64, t grid.Time, clock cloc
 // nextRelease is the next time at which anything is given back or a calendar
 // opens a queue.
 func (c *Cluster) nextRelease(t grid.Time) grid.Time {
-	next, clock := never, c.clock()
-	for _, diagrams := range [...][]*diagram{c.planned.global, c.planned.pes} {
+	next, clock := grid.Never, c.clock()
+	for _, diagrams := range [...][]*diagram.Diagram{c.planned.global, c.planned.pes} {
 		for _, d := range diagrams {
 			if d != nil {
-				next = min(next, d.stays(t, 0, clock))
+				next = min(next, d.Stays(t, 0, clock))
 			}
 		}
 	}
 	c.buckets.rows.Scan(func(b *bucket) bool {
 		for _, d := range b.plans {
 			if d != nil {
-				next = min(next, d.stays(t, 0, clock))
+				next = min(next, d.Stays(t, 0, clock))
 			}
 		}
 		return true

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 )
 
 // Dump writes down everything that follows from events: two Clusters with the same text are in the same state.
@@ -19,7 +20,7 @@ type Step struct {
 // over time.
 func (c *Cluster) EachDiagram(f func(level byte, object, resource string, capacity float64, steps []Step)) {
 	c.settle()
-	row := func(level byte, object string, capacities, used []float64, plans []*diagram) {
+	row := func(level byte, object string, capacities, used []float64, plans []*diagram.Diagram) {
 		for column, d := range plans {
 			if steps := c.overTime(d, used[column]); d != nil && len(steps) > 1 {
 				f(level, object, c.site.Complex.List[c.site.Complex.Consumables[column]].Name, capacities[column], steps)
@@ -47,27 +48,27 @@ func (c *Cluster) EachDiagram(f func(level byte, object, resource string, capaci
 }
 
 // overTime is what a diagram says moment by moment, one step for each change.
-func (c *Cluster) overTime(d *diagram, used float64) (out []Step) {
+func (c *Cluster) overTime(d *diagram.Diagram, used float64) (out []Step) {
 	if d == nil {
 		return nil
 	}
 	clock := c.clock()
-	times := []grid.Time{c.now, clock.late}
-	for _, s := range slices.Concat(d.ends, d.plans) {
-		times = append(times, s.at)
+	times := []grid.Time{c.now, clock.Late}
+	for _, s := range slices.Concat(d.Ends, d.Plans) {
+		times = append(times, s.At)
 	}
 	slices.Sort(times)
 	for _, t := range slices.Compact(times) {
 		if t < c.now {
 			continue
 		}
-		amount := d.running(used, t, clock) + valueAt(d.plans, t, 0)
+		amount := d.Running(used, t, clock) + diagram.ValueAt(d.Plans, t, 0)
 		if len(out) == 0 || out[len(out)-1].Amount != amount {
 			out = append(out, Step{t, amount})
 		}
 	}
 	if len(out) == 1 && out[0].Amount != 0 {
-		out = append(out, Step{never, out[0].Amount}) // for ever
+		out = append(out, Step{grid.Never, out[0].Amount}) // for ever
 	}
 	return out
 }
@@ -86,7 +87,7 @@ type Claim struct {
 func (c *Cluster) Claims() (out []Claim) {
 	for _, k := range c.claims.list {
 		one := Claim{Resource: c.site.Complex.List[c.site.Complex.Consumables[k.column]].Name, Host: grid.GlobalHost, Units: k.units,
-			From: k.window.start, To: k.window.end, Booked: k.booked, AR: k.ar}
+			From: k.window.Start, To: k.window.End, Booked: k.booked, AR: k.ar}
 		if k.host != wholeCluster {
 			one.Host = c.site.Hosts[k.host].Name
 		}

@@ -2,6 +2,8 @@ package sched
 
 import (
 	"slices"
+
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 )
 
 // Lend returns a Cluster to book on until this one follows another list or
@@ -43,7 +45,7 @@ func (c *Cluster) Lend() *Cluster {
 type memory struct {
 	hosts    pool[hostNow]
 	chunks   pool[chunk[*hostNow]]
-	diagrams pool[diagram]
+	diagrams pool[diagram.Diagram]
 }
 
 // pool is what can be used again; a nil one always makes what is asked for.
@@ -96,15 +98,15 @@ func (m *memory) host(n *hostNow) *hostNow {
 }
 
 // diagram returns a copy of one, or an empty one.
-func (m *memory) diagram(old *diagram) *diagram {
+func (m *memory) diagram(old *diagram.Diagram) *diagram.Diagram {
 	if old == nil {
-		old = &diagram{}
+		old = &diagram.Diagram{}
 	}
 	if m == nil {
-		return &diagram{ends: old.ends, plans: old.plans}
+		return old.Share()
 	}
 	d := m.diagrams.get()
-	*d = diagram{ends: append(d.ends[:0], old.ends...), plans: append(d.plans[:0], old.plans...), ownEnds: true, ownPlans: true}
+	d.Become(old)
 	return d
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/topology"
 )
@@ -14,7 +15,7 @@ import (
 type level struct {
 	supply *complex.Supply
 	used   []float64
-	plans  []*diagram
+	plans  []*diagram.Diagram
 	guests []float64      // what tasks of advance reservations take, nil: nothing
 	now    *hostNow       // of a host: its load counts too
 	factor float64        // load adjustment
@@ -111,7 +112,7 @@ func (c *Cluster) slots(l level, n *Need) (r room, narrow int) {
 			continue
 		}
 		left := c.corrected(&l, d.Column, c.ahead()) - c.inUse(&l, d.Column)
-		if selects && left+tiny >= d.Least() {
+		if selects && left+complex.Tiny >= d.Least() {
 			left = min(left, c.selected(&l, n, i, c.planned.window))
 		}
 		s, m := roomFor(d, left)
@@ -146,20 +147,20 @@ func roomFor(d *complex.Demand, left float64) (slots, lead float64) {
 	slots, lead = complex.Unlimited, complex.Unlimited
 	switch {
 	case d.PerHost:
-		if left+tiny < d.Amount {
+		if left+complex.Tiny < d.Amount {
 			slots, lead = 0, 0
 		}
 		return slots, lead
 	case d.Amount > 0:
-		slots = math.Floor(left/d.Amount + tiny)
+		slots = math.Floor(left/d.Amount + complex.Tiny)
 	}
 	switch {
 	case d.Same():
 		lead = slots
-	case left+tiny < d.Master:
+	case left+complex.Tiny < d.Master:
 		lead = 0
 	case d.Amount > 0:
-		lead = 1 + math.Floor((left-d.Master)/d.Amount+tiny)
+		lead = 1 + math.Floor((left-d.Master)/d.Amount+complex.Tiny)
 	}
 	return slots, lead
 }
@@ -176,9 +177,6 @@ func (c *Cluster) corrected(l *level, booked int, ahead bool) float64 {
 	}
 	return cap
 }
-
-// tiny forgives what fractions lose in binary: 0.3 holds three times 0.1.
-const tiny = 1e-9
 
 // exclusiveInUse returns the exclusive attribute that a task holds here already,
 // -1 when none does.
@@ -233,7 +231,7 @@ func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
 	case !a.Compare(k.Number, v):
 		return 0
 	case a.Relop == "<=" && k.Number > 0:
-		return math.Floor(v/k.Number + tiny)
+		return math.Floor(v/k.Number + complex.Tiny)
 	}
 	return complex.Unlimited
 }
@@ -296,7 +294,7 @@ func (c *Cluster) alarmSlots(in *site.Instance, now *hostNow, factor float64) in
 		if !c.site.Complex.List[t.Attr].IsLoad() {
 			room = -room
 		}
-		slots = min(slots, int(math.Floor(room/per+tiny))+1)
+		slots = min(slots, int(math.Floor(room/per+complex.Tiny))+1)
 	}
 	return slots
 }

@@ -19,7 +19,7 @@ import (
 // of its own is not all in use, or it gives from the map of the cluster.
 func (c *Cluster) mapsLeft(h *site.Host, n *hostNow) (gives uint8) {
 	for i, column := range c.site.MapColumns {
-		if n.row(0)[column]+tiny < h.Supply.Capacity[column] {
+		if n.row(0)[column]+complex.Tiny < h.Supply.Capacity[column] {
 			gives |= 1 << i
 		}
 	}
@@ -77,7 +77,7 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 	}
 	g := giver{c: c, need: need, grants: grants, selective: need.selections != nil || c.claims.selective > 0}
 	if g.selective {
-		g.window = window{c.now, c.clusterOf(j.AR).end(c.now, need)}
+		g.window = grid.Window{Start: c.now, End: c.clusterOf(j.AR).end(c.now, need)}
 	}
 	for i, d := range need.demands {
 		a := &c.site.Complex.List[c.site.Complex.Consumables[d.Column]]
@@ -111,7 +111,7 @@ type giver struct {
 	need      *Need
 	grants    []grid.Grant
 	selective bool // characteristics decide: see stock
-	window    window
+	window    grid.Window
 	demand    int
 
 	// Of the map of the cluster, with what the task has got on other hosts.

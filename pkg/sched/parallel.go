@@ -280,17 +280,14 @@ func parseRule(text string) (rule, bool) {
 	return rule{fixedSlots, k}, err == nil && k > 0
 }
 
-// unit is what the amount of slots must be a multiple of; least is what a
-// host must offer to take part.
+// unit is what the amount of slots must be a multiple of, and what a host must offer to take part.
 func (r rule) unit() int { return max(r.fixed, 1) }
-
-func (r rule) least() int { return max(r.fixed, 1) }
 
 // admitsOffer reports whether a host offers enough to take part. What it offers less than that, with the master or without, is
 // nothing.
 func (r rule) admitsOffer(o *offer) bool {
 	for _, n := range [...]*int{&o.slots, &o.lead} {
-		if *n < r.least() {
+		if *n < r.unit() {
 			*n = 0
 		}
 	}

@@ -29,7 +29,7 @@ func (c *Cluster) hostsLeft(l *level, n *Need) int {
 		if c.selects(l, n) {
 			left = min(left, c.selected(l, n, i, c.planned.window))
 		}
-		hosts = min(hosts, int(max(math.Floor(left/d.Amount+tiny), 0)))
+		hosts = min(hosts, int(max(math.Floor(left/d.Amount+complex.Tiny), 0)))
 	}
 	if l.whole != nil && !c.ahead() {
 		hosts = min(hosts, c.hostsLeft(l.whole, n))

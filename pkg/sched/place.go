@@ -203,7 +203,7 @@ func (c *Cluster) meets(k *complex.Condition, in *site.Instance, now *hostNow) b
 func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 	c.improved.booked = true
 	c.debit(n.demands, j, p.Grants, p.PE, running(c.now.Add(n.gross), +1))
-	c.claim(n, p, window{c.now, c.now.Add(n.gross)}, true)
+	c.claim(n, p, grid.Window{Start: c.now, End: c.now.Add(n.gross)}, true)
 	c.adjust(p.Grants, c.now, +1)
 	c.reorderGrants(p.Grants)
 	if !counted(j) {
@@ -214,7 +214,7 @@ func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 // Unbook takes a Book back, for jobs that start whole or not at all.
 func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
 	c.debit(n.demands, j, p.Grants, p.PE, running(c.now.Add(n.gross), -1))
-	c.unclaim(n, p, window{c.now, c.now.Add(n.gross)})
+	c.unclaim(n, p, grid.Window{Start: c.now, End: c.now.Add(n.gross)})
 	c.adjust(p.Grants, c.now, -1)
 	c.reorderGrants(p.Grants)
 	if !counted(j) {

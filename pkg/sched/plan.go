@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -13,17 +14,17 @@ import (
 // max_reservation of sched_conf(5) or an advance reservation asks for them,
 // of every resource that is limited at a level.
 type planned struct {
-	global []*diagram // by place among the consumables
-	pes    []*diagram // by place in Layout.PEs; nil where the hosts are the limit
-	rough  *diagram   // of the slots of all instances: see roughly
-	excess int        // slots in use that no instance has (any more)
-	window window     // under consideration; the zero window is now alone
-	hit    bool       // what is planned made a difference to the last look
+	global []*diagram.Diagram // by place among the consumables
+	pes    []*diagram.Diagram // by place in Layout.PEs; nil where the hosts are the limit
+	rough  *diagram.Diagram   // of the slots of all instances: see roughly
+	excess int                // slots in use that no instance has (any more)
+	window grid.Window        // under consideration; the zero window is now alone
+	hit    bool               // what is planned made a difference to the last look
 }
 
 func newPlanned(l *site.Layout) (p planned) {
 	if l.Planning {
-		p.global, p.pes = make([]*diagram, len(l.Complex.Consumables)), make([]*diagram, len(l.PEs))
+		p.global, p.pes = make([]*diagram.Diagram, len(l.Complex.Consumables)), make([]*diagram.Diagram, len(l.PEs))
 	}
 	return p
 }
@@ -41,7 +42,7 @@ func (p planned) lend(was planned) planned {
 func (c *Cluster) setWindow(start grid.Time, n *Need) {
 	c.planned.hit = false
 	if c.site.Planning {
-		c.planned.window = window{start, c.end(start, n)}
+		c.planned.window = grid.Window{Start: start, End: c.end(start, n)}
 	}
 }
 
@@ -57,9 +58,11 @@ func (c *Cluster) end(start grid.Time, n *Need) grid.Time {
 }
 
 // ahead reports whether the window begins later than now.
-func (c *Cluster) ahead() bool { return c.planned.window.start > c.now }
+func (c *Cluster) ahead() bool { return c.planned.window.Start > c.now }
 
-func (c *Cluster) clock() clock { return clock{c.now, c.now.Add(c.site.Policy.Interval)} }
+func (c *Cluster) clock() diagram.Clock {
+	return diagram.Clock{Now: c.now, Late: c.now.Add(c.site.Policy.Interval)}
+}
 
 // inUse is the most that is taken of a resource at any time of the window that
 // is looked at.
@@ -75,11 +78,11 @@ func (c *Cluster) inUse(l *level, booked int) float64 {
 	return most
 }
 
-func (c *Cluster) most(d *diagram, used float64) float64 {
-	if d == nil || len(d.plans) == 0 && !c.ahead() {
+func (c *Cluster) most(d *diagram.Diagram, used float64) float64 {
+	if d == nil || len(d.Plans) == 0 && !c.ahead() {
 		return used
 	}
-	most := d.peak(used, c.planned.window, c.clock())
+	most := d.Peak(used, c.planned.window, c.clock())
 	c.planned.hit = c.planned.hit || most > used
 	return most
 }
@@ -117,29 +120,29 @@ func (c *Cluster) keeps(l *level, booked int) bool {
 }
 
 // diagram returns a diagram for writing.
-func (c *Cluster) diagram(at **diagram) *diagram {
-	if d := *at; d == nil || d.token != c.nows.token {
+func (c *Cluster) diagram(at **diagram.Diagram) *diagram.Diagram {
+	if d := *at; d == nil || d.Token != c.nows.token {
 		*at = c.memory.diagram(d)
-		(*at).token = c.nows.token
+		(*at).Token = c.nows.token
 	}
 	return *at
 }
 
-// book counts an amount; used is what is in use before that.
-func (d *diagram) book(used, amount float64, u use) {
+// addTo counts an amount in a diagram; used is what is in use before that.
+func (u use) addTo(d *diagram.Diagram, used, amount float64) {
 	switch {
 	case u.planned:
-		d.plan(u.window, u.sign*amount)
+		d.Plan(u.diagram, u.sign*amount)
 	case u.sign > 0:
-		d.hold(used, u.end, amount)
+		d.Hold(used, u.diagram.End, amount)
 	default:
-		d.release(used-amount, u.end, amount)
+		d.Release(used-amount, u.diagram.End, amount)
 	}
 }
 
 func (c *Cluster) usePE(i int, slots uint32, u use) {
 	if c.peLimits(i) {
-		c.diagram(&c.planned.pes[i]).book(float64(c.peUsed[i]), float64(slots), u)
+		u.addTo(c.diagram(&c.planned.pes[i]), float64(c.peUsed[i]), float64(slots))
 	}
 	if !u.planned {
 		c.peUsed[i] = uint32(int(c.peUsed[i]) + int(u.sign)*int(slots))
@@ -154,19 +157,19 @@ func (c *Cluster) roughly(used float64, slots uint32, u use) {
 		return
 	}
 	const grain = 60_000
-	if u.end < never {
-		u.end -= u.end % grain
+	if u.diagram.End < grid.Never {
+		u.diagram.End -= u.diagram.End % grain
 	}
-	u.start += (grain - u.start%grain) % grain
-	if !u.planned || u.start < u.end {
-		c.diagram(&c.planned.rough).book(used, float64(slots), u)
+	u.diagram.Start += (grain - u.diagram.Start%grain) % grain
+	if !u.planned || u.diagram.Start < u.diagram.End {
+		u.addTo(c.diagram(&c.planned.rough), used, float64(slots))
 	}
 }
 
 // roughWait is a time before which all instances together cannot give so many
 // slots.
 func (c *Cluster) roughWait(seconds float64, from grid.Time, slots int) grid.Time {
-	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.site.Slots+c.planned.excess-slots), clock{c.now, c.now})
+	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.site.Slots+c.planned.excess-slots), diagram.Clock{Now: c.now, Late: c.now})
 }
 
 // hopeless reports whether all instances together cannot give a need its slots in
@@ -176,7 +179,7 @@ func (c *Cluster) hopeless(n *Need) bool {
 	switch {
 	case c.usedGlobal[0] > room:
 		return true
-	case d == nil || len(d.plans) == 0 || d.peak(c.usedGlobal[0], c.planned.window, clock{c.now, c.now}) <= room:
+	case d == nil || len(d.Plans) == 0 || d.Peak(c.usedGlobal[0], c.planned.window, diagram.Clock{Now: c.now, Late: c.now}) <= room:
 		return false
 	}
 	c.planned.hit = true
@@ -186,7 +189,7 @@ func (c *Cluster) hopeless(n *Need) bool {
 // grossEnd is when a started task is assumed to give back what it holds.
 func (c *Cluster) grossEnd(j *grid.Job, t *grid.JATask) grid.Time {
 	if !c.site.Planning {
-		return never
+		return grid.Never
 	}
 	return t.Start.Add(c.site.Policy.Gross(t.Held(j)))
 }

@@ -51,7 +51,7 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 	j := c.st.Job(t.Job)
 	r := c.clusterOf(j.AR)
 	if r.now = c.now; r.site.Planning {
-		r.planned.window = window{r.now, max(r.grossEnd(j, t), r.now+1)}
+		r.planned.window = grid.Window{Start: r.now, End: max(r.grossEnd(j, t), r.now+1)}
 	}
 	b := comeback{c: r, alone: make([]bool, len(c.site.Complex.Consumables))}
 	for _, d := range c.site.Complex.Demands(nil, j.Hard, j.JobRequest) {
@@ -125,7 +125,7 @@ func (b *comeback) room(l level, p portion) bool {
 		return false
 	}
 	all := l.supply.Capacity[0]
-	if all < complex.Unlimited && b.c.inUse(&l, 0)+min(p.slots, all) > all+tiny {
+	if all < complex.Unlimited && b.c.inUse(&l, 0)+min(p.slots, all) > all+complex.Tiny {
 		return false
 	}
 	for _, place := range b.c.site.Complex.Exclusives {

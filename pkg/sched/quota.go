@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -23,7 +24,7 @@ type bucket struct {
 	key    site.BucketKey
 	token  *byte
 	used   []float64
-	plans  []*diagram
+	plans  []*diagram.Diagram
 	guests []float64 // of a shared map: what tasks of advance reservations take of it; nil: nothing
 }
 
@@ -325,7 +326,7 @@ func (c *Cluster) ownBucket(key site.BucketKey) *bucket {
 	case !ok:
 		b = &bucket{key: key, token: c.nows.token, used: make([]float64, len(c.site.Quotas.Idle))}
 		if c.site.Planning {
-			b.plans = make([]*diagram, len(b.used))
+			b.plans = make([]*diagram.Diagram, len(b.used))
 		}
 	case b.token == c.nows.token:
 		return b

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/law"
 )
@@ -53,7 +54,7 @@ func TestQuotasHold(t *testing.T) {
 				return true
 			})
 			for l, n := range used {
-				if n > l.most+tiny {
+				if n > l.most+complex.Tiny {
 					t.Fatalf("%s: %v are in use", l.what, n)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -23,25 +24,25 @@ func (c *Cluster) MaxReservation() int {
 func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reason) {
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
-			return Placement{}, never, why
+			return Placement{}, grid.Never, why
 		}
 		if r.heldUp(n) {
-			from = max(from, c.clock().late)
+			from = max(from, c.clock().Late)
 		}
 		p, at, why := r.Earliest(n, from)
 		if why.Fits() && r.end(at, n) > r.ar.End {
-			return Placement{}, never, Reason{Code: ARTooShort, What: strconv.Itoa(int(r.ar.ID))}
+			return Placement{}, grid.Never, Reason{Code: ARTooShort, What: strconv.Itoa(int(r.ar.ID))}
 		}
 		return p, at, why
 	}
 	if why := c.impossible(n); !why.Fits() {
-		return Placement{}, never, why
+		return Placement{}, grid.Never, why
 	}
 	from = max(from, c.now+1)
 	if n.Job.PE != "" {
 		return c.earliestParallel(n, from)
 	}
-	best, at := Placement{}, never
+	best, at := Placement{}, grid.Never
 	why := Reason{Code: QueueUnavailable}
 	c.setWindow(from, n)
 	for _, r := range c.lineUp() {
@@ -50,7 +51,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 			continue
 		}
 		t := c.earliestAt(n, in, from)
-		if t > at || t == never {
+		if t > at || t == grid.Never {
 			continue
 		}
 		c.setWindow(t, n)
@@ -84,8 +85,8 @@ func (c *Cluster) earliestAt(n *Need, in *site.Instance, t grid.Time) grid.Time 
 		}
 		for _, l := range levels {
 			later := c.gives(l, n, 1, true, t)
-			if later == never {
-				return never
+			if later == grid.Never {
+				return grid.Never
 			}
 			if settled++; later > t {
 				t, settled = later, 0
@@ -118,10 +119,10 @@ func (c *Cluster) gives(l level, n *Need, slots int, master bool, from grid.Time
 				t = c.wait(l, place, n.gross, t, 0)
 			}
 		}
-		if t != never && c.selects(&l, n) {
+		if t != grid.Never && c.selects(&l, n) {
 			t = c.waitSelected(&l, n, slots, master, t)
 		}
-		if t == before || t == never {
+		if t == before || t == grid.Never {
 			return t
 		}
 	}
@@ -139,34 +140,34 @@ func takenBy(d *complex.Demand, slots int, master bool) float64 {
 // wait is the earliest time, from a time on, at which no more than a limit of
 // a resource is taken for so many seconds.
 func (c *Cluster) wait(l level, booked int, seconds float64, from grid.Time, limit float64) grid.Time {
-	var d *diagram
+	var d *diagram.Diagram
 	if l.plans != nil {
 		d = l.plans[booked]
 	}
 	return c.waitFor(d, l.used[booked], seconds, from, limit, c.clock())
 }
 
-func (c *Cluster) waitFor(d *diagram, used, seconds float64, from grid.Time, limit float64, at clock) grid.Time {
+func (c *Cluster) waitFor(d *diagram.Diagram, used, seconds float64, from grid.Time, limit float64, at diagram.Clock) grid.Time {
 	switch {
-	case limit < -tiny || from == never:
-		return never
+	case limit < -complex.Tiny || from == grid.Never:
+		return grid.Never
 	case d != nil:
-		return d.earliest(used, from, seconds, limit, at)
-	case used <= limit+tiny:
+		return d.Earliest(used, from, seconds, limit, at)
+	case used <= limit+complex.Tiny:
 		return from
 	}
-	return never
+	return grid.Never
 }
 
 // Reserve plans a placement from a time until the need's gross end: what is
 // placed or reserved after it leaves it alone.
 func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
 	r := c.clusterOf(n.Job.AR)
-	u := use{window: window{at, r.end(at, n)}, planned: true, sign: +1}
+	u := use{diagram: grid.Window{Start: at, End: r.end(at, n)}, planned: true, sign: +1}
 	r.use(n.demands, p.Grants, p.PE, u)
 	c.useQuotas(n.demands, n.Job, p.Grants, p.PE, u)
 	if r == c {
-		c.claim(n, p, u.window, false)
+		c.claim(n, p, u.diagram, false)
 	}
 	r.roughly(0, p.Slots, u)
 }

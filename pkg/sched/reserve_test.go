@@ -26,8 +26,8 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 			}
 			n := run.Need(j)
 			p, at, why := run.Earliest(n, 0)
-			want, first := Placement{}, never
-			for t := run.now + 1; t < never; t = run.nextRelease(t) {
+			want, first := Placement{}, grid.Never
+			for t := run.now + 1; t < grid.Never; t = run.nextRelease(t) {
 				run.setWindow(t, n)
 				p, r := run.firstIn(n)
 				if r.Fits() {
@@ -35,10 +35,10 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 					break
 				}
 			}
-			if at != first || p.Slots != want.Slots || why.Fits() != (first < never) {
+			if at != first || p.Slots != want.Slots || why.Fits() != (first < grid.Never) {
 				t.Fatalf("%v %v at %v (%v), but %v fits at %v", j.JobRequest, p, at, why, want, first)
 			}
-			if first < never {
+			if first < grid.Never {
 				found++
 				run.Reserve(n, p, at)
 			}

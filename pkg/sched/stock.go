@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -31,7 +32,7 @@ type stock struct {
 	units []int // by instance: how often it can be granted, 0 when it is out of service
 	held  []holding
 	plans []*claim // planned claims
-	clock clock
+	clock diagram.Clock
 }
 
 // holding is an instance that a task has until a time, once for each time that it has it.
@@ -101,7 +102,7 @@ func (s *stock) finder() func(id string) int {
 
 // lasts reports whether a task still has what it holds at a time.
 func (s *stock) lasts(h *holding, t grid.Time) bool {
-	return t < h.end || t <= s.clock.now || h.end <= s.clock.now && t < s.clock.late
+	return t < h.end || t <= s.clock.Now || h.end <= s.clock.Now && t < s.clock.Late
 }
 
 // leftAt returns by instance how often it is free at a time.
@@ -123,11 +124,11 @@ type promise struct {
 
 // promises are those of the times of a window at which more may be planned than before: of all
 // plans, or of advance reservations alone.
-func (s *stock) promises(w window, onlyAR bool) []promise {
-	out := []promise{{at: w.start}}
+func (s *stock) promises(w grid.Window, onlyAR bool) []promise {
+	out := []promise{{at: w.Start}}
 	for _, k := range s.plans {
-		if k.window.start > w.start && k.window.start < w.end {
-			out = append(out, promise{at: k.window.start})
+		if k.window.Start > w.Start && k.window.Start < w.End {
+			out = append(out, promise{at: k.window.Start})
 		}
 	}
 	for i := range out {
@@ -152,7 +153,7 @@ func (s *stock) serve(t grid.Time, of *complex.Selection, most int, onlyAR bool)
 	var f flow
 	wants := []int{}
 	for _, k := range s.plans {
-		if t < k.window.start || t >= k.window.end || onlyAR && k.ar == 0 {
+		if t < k.window.Start || t >= k.window.End || onlyAR && k.ar == 0 {
 			continue
 		}
 		f.selections, wants = append(f.selections, k.of), append(wants, max(k.units-s.heldOf(k.ar, t), 0))
@@ -184,7 +185,7 @@ func (s *stock) freeOf(of *complex.Selection) func(at int) int {
 	var left []int
 	return func(at int) int {
 		if left == nil {
-			left = s.leftAt(s.clock.now)
+			left = s.leftAt(s.clock.Now)
 		}
 		if !of.Has(&s.m[at]) {
 			return 0
@@ -195,8 +196,8 @@ func (s *stock) freeOf(of *complex.Selection) func(at int) int {
 
 // choose takes instances of a selection for a task that starts: the first free ones in an order (see nearestFirst)
 // with which all advance reservations get theirs. It returns those that it found.
-func (s *stock) choose(of *complex.Selection, units int, w window, ar uint32, order []int) (chosen []int) {
-	left := s.leftAt(s.clock.now)
+func (s *stock) choose(of *complex.Selection, units int, w grid.Window, ar uint32, order []int) (chosen []int) {
+	left := s.leftAt(s.clock.Now)
 	var reserved []promise
 	if slices.ContainsFunc(s.plans, func(k *claim) bool { return k.ar != 0 && k.ar != ar }) {
 		reserved = s.promises(w, true)
@@ -207,7 +208,7 @@ func (s *stock) choose(of *complex.Selection, units int, w window, ar uint32, or
 			continue
 		}
 		for ; left[i] > 0 && len(chosen) < units; left[i]-- {
-			s.held = append(s.held, holding{i, w.end, ar})
+			s.held = append(s.held, holding{i, w.End, ar})
 			if !s.kept(reserved, true) {
 				s.held = s.held[:len(s.held)-1]
 				break
@@ -220,9 +221,9 @@ func (s *stock) choose(of *complex.Selection, units int, w window, ar uint32, or
 
 // forNow returns how many instances, at most so many, can be taken for a start now such that all that
 // is planned stays possible, and whether plans are why there are no more. The order is that in which so many are taken.
-func (s *stock) forNow(of *complex.Selection, most int, w window, ar uint32, order func(units int) []int) (units int, planned bool) {
+func (s *stock) forNow(of *complex.Selection, most int, w grid.Window, ar uint32, order func(units int) []int) (units int, planned bool) {
 	if len(s.plans) == 0 {
-		left := s.leftAt(s.clock.now)
+		left := s.leftAt(s.clock.Now)
 		for i := range s.m {
 			if left[i] > 0 && of.Has(&s.m[i]) {
 				units += left[i]
@@ -252,7 +253,7 @@ func (s *stock) forNow(of *complex.Selection, most int, w window, ar uint32, ord
 
 // forLater returns how many instances, at most so many, are left in a later window beside all that is
 // planned.
-func (s *stock) forLater(of *complex.Selection, most int, w window) int {
+func (s *stock) forLater(of *complex.Selection, most int, w grid.Window) int {
 	for _, p := range s.promises(w, false) {
 		units, _ := s.serve(p.at, of, most, false)
 		if most = min(most, units); most == 0 {
@@ -269,7 +270,7 @@ func (c *Cluster) selects(l *level, n *Need) bool {
 
 // selected returns how many instances a level can give to a demand of a need in a window: as many as
 // are free when only their number decides.
-func (c *Cluster) selected(l *level, n *Need, demand int, w window) float64 {
+func (c *Cluster) selected(l *level, n *Need, demand int, w grid.Window) float64 {
 	d, top := &n.demands[demand], c.whole()
 	if top.site.Complex.List[top.site.Complex.Consumables[d.Column]].Type != grid.TypeMap {
 		return complex.Unlimited
@@ -280,7 +281,7 @@ func (c *Cluster) selected(l *level, n *Need, demand int, w window) float64 {
 		return complex.Unlimited
 	}
 	s := top.stock(key)
-	if w.start > c.now {
+	if w.Start > c.now {
 		return float64(s.forLater(of, s.m.Amount(), w))
 	}
 	order := func(units int) []int {
@@ -326,9 +327,9 @@ func (c *Cluster) waitSelected(l *level, n *Need, slots int, master bool, from g
 		if !d.Takes() || l.supply.Capacity[d.Column] == complex.Unlimited {
 			continue
 		}
-		for c.selected(l, n, i, window{from, c.end(from, n)})+tiny < takenBy(d, slots, master) {
-			if from = c.nextOf(l, d.Column, from); from == never {
-				return never
+		for c.selected(l, n, i, grid.Window{Start: from, End: c.end(from, n)})+complex.Tiny < takenBy(d, slots, master) {
+			if from = c.nextOf(l, d.Column, from); from == grid.Never {
+				return grid.Never
 			}
 		}
 	}
@@ -337,7 +338,7 @@ func (c *Cluster) waitSelected(l *level, n *Need, slots int, master bool, from g
 
 // nextOf is the next time at which an instance of a map may be given back.
 func (c *Cluster) nextOf(l *level, column int, t grid.Time) grid.Time {
-	top, next := c.whole(), never
+	top, next := c.whole(), grid.Never
 	note := func(at grid.Time) {
 		if at > t {
 			next = min(next, at)
@@ -345,14 +346,14 @@ func (c *Cluster) nextOf(l *level, column int, t grid.Time) grid.Time {
 	}
 	s := top.stock(c.stockAt(column, l.place))
 	for i := range s.held {
-		if end := s.held[i].end; end > s.clock.now {
+		if end := s.held[i].end; end > s.clock.Now {
 			note(end)
 		} else {
-			note(s.clock.late)
+			note(s.clock.Late)
 		}
 	}
 	for _, k := range s.plans {
-		note(k.window.end)
+		note(k.window.End)
 	}
 	return next
 }

@@ -177,14 +177,16 @@ func (c *Cluster) hold(demands []complex.Demand, j *grid.Job, grants []grid.Gran
 // use is how a grant is counted: as in use now until the end of the window,
 // or as planned for it; sign -1 takes it back.
 type use struct {
-	window
+	diagram grid.Window
 	planned bool
 	sign    float64
 	task    *grid.JATask // which has started and so holds instances of resource maps; nil: what is asked counts
 }
 
 // running is the use of a task that is assumed to end at a time.
-func running(end grid.Time, sign float64) use { return use{window: window{0, end}, sign: sign} }
+func running(end grid.Time, sign float64) use {
+	return use{diagram: grid.Window{Start: 0, End: end}, sign: sign}
+}
 
 // use is that of a started task.
 func (b *booking) use(sign float64) use {
@@ -242,7 +244,7 @@ func (c *Cluster) add(l *level, demands []complex.Demand, grants []grid.Grant, k
 // addAmount counts an amount of one consumable at a level.
 func (c *Cluster) addAmount(l *level, column int, amount float64, u use) {
 	if c.keeps(l, column) && amount != 0 {
-		c.diagram(&l.plans[column]).book(l.used[column], amount, u)
+		u.addTo(c.diagram(&l.plans[column]), l.used[column], amount)
 	}
 	if u.planned {
 		return

@@ -67,7 +67,7 @@ func Emptied(st *state.State) *Cluster {
 	})
 	for _, a := range st.ARs() {
 		if r := *a; !a.Over() {
-			r.State, r.Start, r.End = grid.ARRunning, never, never
+			r.State, r.Start, r.End = grid.ARRunning, grid.Never, grid.Never
 			es = append(es, events.Mod(&r))
 		}
 	}

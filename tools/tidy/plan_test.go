@@ -60,8 +60,9 @@ var plan = []row{
 	{path: "pkg/topology", level: rules},
 	{path: "pkg/shares", level: rules, imports: "pkg/grid pkg/state"},
 	{path: "pkg/sched/site", level: rules, imports: "pkg/grid pkg/pattern pkg/state pkg/complex pkg/topology"},
+	{path: "pkg/sched/diagram", level: rules, imports: "pkg/grid pkg/complex"},
 	{path: "pkg/sched", level: rules,
-		imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology pkg/sched/site"},
+		imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology pkg/sched/site pkg/sched/diagram"},
 	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
 
 	{path: "qmaster/core", level: deciders,

@@ -1,4 +1,4 @@
-package sched
+package diagram
 
 import (
 	"math/rand/v2"
@@ -10,36 +10,36 @@ import (
 
 // naive is a diagram as a list of bookings, asked moment by moment.
 type naive struct {
-	clock   clock
+	clock   Clock
 	running []booked // until end
 	planned []booked
 }
 
 type booked struct {
-	window
+	grid.Window
 	amount float64
 }
 
 func (n *naive) at(t grid.Time) (sum float64) {
 	for _, b := range n.running {
-		end := b.end
-		if end <= n.clock.now {
-			end = n.clock.late
+		end := b.End
+		if end <= n.clock.Now {
+			end = n.clock.Late
 		}
 		if t < end {
 			sum += b.amount
 		}
 	}
 	for _, b := range n.planned {
-		if b.start <= t && t < b.end {
+		if b.Start <= t && t < b.End {
 			sum += b.amount
 		}
 	}
 	return sum
 }
 
-func (n *naive) peak(w window) (most float64) {
-	for t := w.start; t < min(w.end, horizon+1); t++ {
+func (n *naive) peak(w grid.Window) (most float64) {
+	for t := w.Start; t < min(w.End, horizon+1); t++ {
 		most = max(most, n.at(t))
 	}
 	return most
@@ -47,11 +47,11 @@ func (n *naive) peak(w window) (most float64) {
 
 func (n *naive) earliest(from, length grid.Time, limit float64) grid.Time {
 	for t := from; t <= horizon; t++ {
-		if n.peak(window{t, t + length}) <= limit {
+		if n.peak(grid.Window{Start: t, End: t + length}) <= limit {
 			return t
 		}
 	}
-	return never
+	return grid.Never
 }
 
 // horizon is when everything that ends has ended.
@@ -62,58 +62,58 @@ const horizon = 60
 func TestDiagramIsItsBookings(t *testing.T) {
 	law.Each(t, 400, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		d, used := diagram{}, 0.0
+		d, used := Diagram{}, 0.0
 		now := grid.Time(10)
-		n := naive{clock: clock{now, now + 5}}
+		n := naive{clock: Clock{now, now + 5}}
 		for range 1 + r.IntN(25) {
 			amount := float64(1 + r.IntN(4))
 			switch k := r.IntN(6); {
 			case k < 2:
 				end := grid.Time(1 + r.IntN(horizon))
 				if r.IntN(8) == 0 {
-					end = never
+					end = grid.Never
 				}
-				d.hold(used, end, amount)
+				d.Hold(used, end, amount)
 				used += amount
-				n.running = append(n.running, booked{window{0, end}, amount})
+				n.running = append(n.running, booked{grid.Window{Start: 0, End: end}, amount})
 			case k < 4:
 				start := grid.Time(r.IntN(horizon - 1))
-				w := window{start, start + 1 + grid.Time(r.IntN(int(horizon-start)))}
+				w := grid.Window{Start: start, End: start + 1 + grid.Time(r.IntN(int(horizon-start)))}
 				if r.IntN(8) == 0 {
-					w.end = never
+					w.End = grid.Never
 				}
-				d.plan(w, amount)
+				d.Plan(w, amount)
 				n.planned = append(n.planned, booked{w, amount})
 			case k == 4 && len(n.running) > 0:
 				i := r.IntN(len(n.running))
 				b := n.running[i]
 				n.running = append(n.running[:i], n.running[i+1:]...)
 				used -= b.amount
-				d.release(used, b.end, b.amount)
+				d.Release(used, b.End, b.amount)
 			case k == 5 && len(n.planned) > 0:
 				i := r.IntN(len(n.planned))
 				b := n.planned[i]
 				n.planned = append(n.planned[:i], n.planned[i+1:]...)
-				d.plan(b.window, -b.amount)
+				d.Plan(b.Window, -b.amount)
 			}
 			from := now + grid.Time(r.IntN(horizon-10))
 			length := grid.Time(1 + r.IntN(20))
-			w := window{from, from + length}
-			if got, want := d.peak(used, w, n.clock), n.peak(w); got != want {
+			w := grid.Window{Start: from, End: from + length}
+			if got, want := d.Peak(used, w, n.clock), n.peak(w); got != want {
 				t.Fatalf("peak of %v is %v, not %v: %+v %+v", w, got, want, d, n)
 			}
 			limit := float64(r.IntN(12))
-			if got, want := d.earliest(used, from, length.Sub(0), limit, n.clock), n.earliest(from, length, limit); got != want {
+			if got, want := d.Earliest(used, from, length.Sub(0), limit, n.clock), n.earliest(from, length, limit); got != want {
 				t.Fatalf("earliest from %v for %v under %v is %v, not %v: %+v %+v", from, length, limit, got, want, d, n)
 			}
-			until := d.stays(from, length.Sub(0), n.clock)
+			until := d.Stays(from, length.Sub(0), n.clock)
 			for s := from; s < min(until, horizon); s++ {
-				if n.peak(window{s, s + length}) != n.peak(w) {
+				if n.peak(grid.Window{Start: s, End: s + length}) != n.peak(w) {
 					t.Fatalf("it does not stay from %v to %v", from, until)
 				}
 			}
 		}
-		if len(n.running) == 0 && len(d.ends) > 0 || len(n.planned) == 0 && len(d.plans) > 0 {
+		if len(n.running) == 0 && len(d.Ends) > 0 || len(n.planned) == 0 && len(d.Plans) > 0 {
 			t.Fatalf("nothing is booked but %+v", d)
 		}
 	})
