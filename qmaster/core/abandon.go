@@ -49,7 +49,8 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 		return Ready{}, false
 	}
 	c.waiters.gone([]uint64{answer.Ref})
-	c.ledger, c.read = c.ledger[:0], nil
+	c.ledger = c.ledger[:0]
+	c.forgetSettings()
 	c.ready = Ready{Answers: []Answer{answer}, More: c.more()}
 	c.ready.List.Seq = c.state.Seq
 	return c.ready, true

@@ -22,9 +22,7 @@ import (
 // notice takes note of an event that may change what reservations are worth, or
 // what the configuration says.
 func (c *Core) notice(e events.Event) {
-	if changes(e) {
-		c.read = nil
-	}
+	c.followSettings(e)
 	switch e.Kind {
 	case grid.KindQInstance, grid.KindCQueue, grid.KindHGroup:
 		c.reviewARs = true

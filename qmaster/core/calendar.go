@@ -3,7 +3,6 @@ package core
 import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/calendar"
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -22,7 +21,7 @@ func validCalendar(_ *Core, o grid.Object) string {
 	return ""
 }
 
-func calendarInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func calendarInUse(c *Core, o grid.Object) string {
 	name := o.Key().Name
 	return c.referenced("denied: Calendar", name, "queue", func(*grid.Job) bool { return false },
 		func(q *grid.CQueue) []grid.Names { return []grid.Names{all(q.Calendar)} })

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/complex"
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -165,7 +164,7 @@ var builtin = func() (names grid.Names) {
 }()
 
 // centryInUse returns who still names an attribute, by name or by shortcut.
-func centryInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func centryInUse(c *Core, o grid.Object) string {
 	e := o.(*grid.Centry)
 	if builtin.Has(e.Name) && !grid.OwnCentries.Has(e.Name) {
 		return fmt.Sprintf("The built-in complex %q cannot be deleted", e.Name)

@@ -11,7 +11,6 @@ import (
 
 // plannedChange is one object of a request after its checks.
 type plannedChange struct {
-	rules    *rules
 	old, new grid.Object // old is nil for a new object, new is nil for one that is removed
 	// done is the answer when nothing has to be changed.
 	done *gdi.Answer
@@ -90,7 +89,7 @@ func repeated(parts []part) (out []gdi.Answer) {
 		}
 		n := name{p.kind, p.key}
 		if seen[n] {
-			out = append(out, *refused(p.kind, p.key, gdi.StatusInvalid, "%s %q appears more than once", rulesOf(p.kind).noun, p.key))
+			out = append(out, *refused(p.kind, p.key, gdi.StatusInvalid, "%s %q appears more than once", grid.SpecOf(p.kind).Noun, p.key))
 		}
 		seen[n] = true
 	}
@@ -177,16 +176,16 @@ func (c *Core) plan(r gdi.Request, p part) (plannedChange, *gdi.Answer) {
 }
 
 func (c *Core) planAdd(o grid.Object) (plannedChange, *gdi.Answer) {
-	p := plannedChange{rules: rulesOf(o.Kind()), new: o}
+	p, q := plannedChange{new: o}, consequencesOf(o.Kind())
 	if c.state.Get(o.Kind(), o.Key()) != nil {
-		if p.rules.twice == "" {
-			return p, refused(o.Kind(), o.Key(), gdi.StatusExists, "%s %q already exists", p.rules.noun, o.Key())
+		if q.twice == "" {
+			return p, refused(o.Kind(), o.Key(), gdi.StatusExists, "%s %q already exists", grid.SpecOf(o.Kind()).Noun, o.Key())
 		}
-		done := gdi.Done(fmt.Sprintf(p.rules.twice, o.Key())).On(onObject(o.Kind(), o.Key(), gdi.DidNothing))
+		done := gdi.Done(fmt.Sprintf(q.twice, o.Key())).On(onObject(o.Kind(), o.Key(), gdi.DidNothing))
 		p.done = &done
 		return p, nil
 	}
-	return p, refusedObject(o, p.rules.check(c, o))
+	return p, refusedObject(o, completeObject(c, o))
 }
 
 // refusedObject is a refusal of an object; nil: there is none.
@@ -199,22 +198,22 @@ func refusedObject(o grid.Object, refusal *gdi.Answer) *gdi.Answer {
 }
 
 func (c *Core) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
-	p := plannedChange{rules: rulesOf(o.Kind()), old: c.state.Get(o.Kind(), o.Key()), new: o}
+	p := plannedChange{old: c.state.Get(o.Kind(), o.Key()), new: o}
 	if p.old == nil {
-		return p, refused(o.Kind(), o.Key(), gdi.StatusUnknown, "denied: %s %q does not exist", p.rules.noun, o.Key())
+		return p, refused(o.Kind(), o.Key(), gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(o.Kind()).Noun, o.Key())
 	}
 	if v := grid.Version(o); v != 0 && v != grid.Version(p.old) {
-		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", p.rules.noun, o.Key())
+		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", grid.SpecOf(o.Kind()).Noun, o.Key())
 	}
-	return p, refusedObject(o, cmp.Or(p.rules.check(c, o), wrong("", c.breaksAR(o))))
+	return p, refusedObject(o, cmp.Or(completeObject(c, o), wrong("", c.breaksAR(o))))
 }
 
 func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *gdi.Answer) {
-	p := plannedChange{rules: rulesOf(kind), old: c.state.Get(kind, key)}
+	p := plannedChange{old: c.state.Get(kind, key)}
 	if p.old == nil {
-		return p, refused(kind, key, gdi.StatusUnknown, "denied: %s %q does not exist", p.rules.noun, key)
+		return p, refused(kind, key, gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(kind).Noun, key)
 	}
-	if text := cmp.Or(p.rules.used(c, r, p.old), c.heldByAR(p.old)); text != "" {
+	if text := whyInUse(c, p.old); text != "" {
 		return p, refused(kind, key, gdi.StatusInUse, "%s", text)
 	}
 	return p, nil
@@ -222,17 +221,10 @@ func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedC
 
 // clash refuses an object that cannot exist together with the others of its kind; nil: none.
 func (c *Core) clash(o grid.Object) *gdi.Answer {
-	if o == nil || rulesOf(o.Kind()).together == nil {
+	if o == nil {
 		return nil
 	}
-	all := []grid.Object{o}
-	c.state.Each(o.Kind(), func(other grid.Object) bool {
-		if other.Key() != o.Key() {
-			all = append(all, other)
-		}
-		return true
-	})
-	if text := rulesOf(o.Kind()).together(o, all); text != "" {
+	if text := whyClash(c, o); text != "" {
 		return refused(o.Kind(), o.Key(), gdi.StatusInvalid, "%s", text)
 	}
 	return nil
@@ -255,10 +247,19 @@ func (c *Core) carryOut(r gdi.Request, p *plannedChange) []gdi.Answer {
 		grid.SetVersion(p.new, grid.Version(p.old)+1)
 		c.emit(events.Mod(p.new))
 	}
-	p.rules.follow(c, p.old, p.new)
+	q := consequencesOf(p.kind())
+	if q.then != nil {
+		q.then(c, p.old, p.new)
+	}
 	shown := p.new
 	if shown == nil {
 		shown = p.old
 	}
-	return append(p.rules.warned(p.old, p.new), p.rules.changed(r, verb, shown).On(onObject(p.kind(), shown.Key(), did)))
+	var answers []gdi.Answer
+	if p.new != nil {
+		for _, text := range withoutEffect(p.old, p.new) {
+			answers = append(answers, gdi.Warn("warning: "+text))
+		}
+	}
+	return append(answers, gdi.Done(q.changedText(r, verb, shown)).On(onObject(p.kind(), shown.Key(), did)))
 }

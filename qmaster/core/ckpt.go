@@ -49,7 +49,7 @@ func isSignal(text string) bool {
 	return false
 }
 
-func ckptInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func ckptInUse(c *Core, o grid.Object) string {
 	name := o.Key().Name
 	return c.referenced("denied: Ckpt", name, "queue",
 		func(j *grid.Job) bool { return j.Ckpt == name },

@@ -123,7 +123,7 @@ func confNames(text string) grid.Names {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-func confInUse(_ *Core, _ gdi.Request, o grid.Object) string {
+func confInUse(_ *Core, o grid.Object) string {
 	if o.Key().Name == grid.GlobalConf {
 		return "denied: the global configuration can't be deleted"
 	}

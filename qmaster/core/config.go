@@ -84,7 +84,7 @@ func badProcArgs(pe, attribute, text string) string {
 	}
 }
 
-func peInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func peInUse(c *Core, o grid.Object) string {
 	name := o.Key().Name
 	return c.referenced("denied: Parallel environment", name, "queue",
 		func(j *grid.Job) bool { return j.PE == name },
@@ -126,7 +126,7 @@ func validUserset(_ *Core, o grid.Object) string {
 	return ""
 }
 
-func usersetInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func usersetInUse(c *Core, o grid.Object) string {
 	name := o.Key().Name
 	uses := func(lists ...grid.Names) bool {
 		for _, l := range lists {
@@ -174,7 +174,7 @@ func projectRefers(c *Core, o grid.Object) *gdi.Answer {
 	return cmp.Or(c.missing("acl", grid.KindUserset, p.ACL), c.missing("xacl", grid.KindUserset, p.XACL))
 }
 
-func projectInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func projectInUse(c *Core, o grid.Object) string {
 	name := o.Key().Name
 	for _, h := range c.state.ExecHosts() {
 		if h.Projects.Has(name) || h.XProjects.Has(name) {

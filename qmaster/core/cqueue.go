@@ -66,7 +66,7 @@ func cqueueRefers(c *Core, o grid.Object) *gdi.Answer {
 		wrong("load_thresholds", c.badValues(all(q.LoadThresholds)...)), wrong("suspend_thresholds", c.badValues(all(q.SuspendThresholds)...)))
 }
 
-func cqueueInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func cqueueInUse(c *Core, o grid.Object) string {
 	q := o.(*grid.CQueue)
 	for _, qi := range c.instances(q.Name) {
 		if c.instanceInUse(qi) {

@@ -54,7 +54,7 @@ func (c *Core) groupContains(group, wanted string) bool {
 	return false
 }
 
-func hgroupInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func hgroupInUse(c *Core, o grid.Object) string {
 	name := o.Key().Name
 	var queues, groups []string
 	c.eachCQueue(func(q *grid.CQueue) string {
@@ -112,7 +112,7 @@ func execHostRefers(c *Core, o grid.Object) *gdi.Answer {
 		c.missing("projects", grid.KindProject, h.Projects), c.missing("xprojects", grid.KindProject, h.XProjects))
 }
 
-func execHostInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func execHostInUse(c *Core, o grid.Object) string {
 	name := o.Key().Name
 	if name == grid.GlobalHost {
 		return `denied: can't delete the "global" host`

@@ -47,7 +47,7 @@ func (m madeUp) body(c *Core) gdi.Body {
 	case 3: // an object that is there, in another way
 		var all []grid.Object
 		for _, k := range grid.Kinds {
-			if rulesOf(k.Kind) != nil {
+			if isConfigurable(k.Kind) {
 				all = append(all, c.all(k.Kind)...)
 			}
 		}

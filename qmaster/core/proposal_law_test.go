@@ -120,7 +120,7 @@ func (p *proposer) do(user string, b gdi.Body) {
 
 func (p *proposer) kinds() (out []grid.Kind) {
 	for _, s := range grid.Kinds {
-		if s.Configured() && rulesOf(s.Kind) != nil {
+		if s.Configured() {
 			out = append(out, s.Kind)
 		}
 	}

@@ -123,7 +123,7 @@ func fromWrongHost(s *state.State, r gdi.Request) string {
 // change user sets, qconf(1)).
 func (c *Core) mayConfigure(r gdi.Request, k grid.Kind) *gdi.Answer {
 	switch {
-	case rulesOf(k) == nil:
+	case !isConfigurable(k):
 		return denied(fmt.Sprintf("denied: %s objects can't be configured", k))
 	case k == grid.KindUserset && !c.isOperator(r):
 		return denied(fmt.Sprintf("denied: %q must be operator for this operation", r.User))
@@ -131,6 +131,12 @@ func (c *Core) mayConfigure(r gdi.Request, k grid.Kind) *gdi.Answer {
 		return denied(fmt.Sprintf("denied: %q must be manager for this operation", r.User))
 	}
 	return nil
+}
+
+// isConfigurable reports whether users configure objects of a kind.
+func isConfigurable(k grid.Kind) bool {
+	s := grid.SpecOf(k)
+	return s != nil && s.Configured()
 }
 
 // denied is the refusal of a request that its user has no right to; wrong is the refusal of one that is invalid for every user: field is the option

@@ -5,19 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// rules are what a kind adds to the generic add, modify and delete. A nil
-// function means that there is nothing to add.
-type rules struct {
-	noun string
-	from string // what the list is called from which objects are removed, if not noun
-	// twice is what is said of an object that is added a second time, when that is
-	// no failure.
-	twice string
+// kindRules are the checks of a kind of configuration objects, besides those of its type. A nil function means that there
+// is nothing to check.
+type kindRules struct {
 	// complete sets what qmaster alone may say in a new version of an object.
 	complete func(*Core, grid.Object)
 	// valid returns what is wrong with a new version of an object.
@@ -28,67 +22,55 @@ type rules struct {
 	// may be one.
 	together func(o grid.Object, all []grid.Object) string
 	// inUse returns why an object can't be removed.
-	inUse func(*Core, gdi.Request, grid.Object) string
-	// then emits what follows from the change; old or new is nil.
-	then func(c *Core, old, new grid.Object)
+	inUse func(*Core, grid.Object) string
 	// warn returns what of a new version of an object has no effect; old is nil for a
 	// new object.
 	warn func(old, new grid.Object) []string
-	// text replaces the usual answer.
-	text func(r gdi.Request, verb string, o grid.Object) string
 }
 
-// rulesOf returns the rules of a configuration kind, nil for kinds that users
-// do not configure.
-func rulesOf(k grid.Kind) *rules {
-	var r rules
+// rulesOf returns the rules of a kind.
+func rulesOf(k grid.Kind) kindRules {
 	switch k {
 	case grid.KindCQueue:
-		r = rules{valid: validCQueue, refers: cqueueRefers, inUse: cqueueInUse, then: cqueueChanged}
+		return kindRules{valid: validCQueue, refers: cqueueRefers, inUse: cqueueInUse}
 	case grid.KindHGroup:
-		r = rules{valid: validHGroup, refers: hgroupRefers, inUse: hgroupInUse, then: hgroupChanged, from: "host group entry"}
+		return kindRules{valid: validHGroup, refers: hgroupRefers, inUse: hgroupInUse}
 	case grid.KindExecHost:
-		r = rules{valid: validExecHost, refers: execHostRefers, inUse: execHostInUse, then: execHostChanged, from: "execution host"}
+		return kindRules{valid: validExecHost, refers: execHostRefers, inUse: execHostInUse}
 	case grid.KindPE:
-		r = rules{valid: validPE, refers: peRefers, warn: peWithoutEffect, inUse: peInUse}
+		return kindRules{valid: validPE, refers: peRefers, warn: peWithoutEffect, inUse: peInUse}
 	case grid.KindCkpt:
-		r = rules{valid: validCkpt, inUse: ckptInUse, from: "checkpointing environment"}
+		return kindRules{valid: validCkpt, inUse: ckptInUse}
 	case grid.KindCalendar:
-		r = rules{valid: validCalendar, inUse: calendarInUse, then: calendarChanged}
+		return kindRules{valid: validCalendar, inUse: calendarInUse}
 	case grid.KindCentry:
-		r = rules{complete: completeCentry, valid: validCentry, together: centryTwice, inUse: centryInUse, from: "complex"}
+		return kindRules{complete: completeCentry, valid: validCentry, together: centryTwice, inUse: centryInUse}
 	case grid.KindUserset:
-		r = rules{valid: validUserset, inUse: usersetInUse}
+		return kindRules{valid: validUserset, inUse: usersetInUse}
 	case grid.KindProject:
-		r = rules{valid: validProject, refers: projectRefers, inUse: projectInUse, then: projectChanged}
+		return kindRules{valid: validProject, refers: projectRefers, inUse: projectInUse}
 	case grid.KindUser:
-		r = rules{refers: userRefers, inUse: userInUse, then: userChanged}
-	case grid.KindManager:
-		r = rules{inUse: managerInUse}
-	case grid.KindOperator:
-		r = rules{inUse: managerInUse}
+		return kindRules{refers: userRefers, inUse: userInUse}
+	case grid.KindManager, grid.KindOperator:
+		return kindRules{inUse: managerInUse}
 	case grid.KindAdminHost:
-		r = rules{inUse: hostInUse, text: hostListText, twice: "adminhost %q already exists"}
-	case grid.KindSubmitHost:
-		r = rules{text: hostListText, twice: "submithost %q already exists"}
+		return kindRules{inUse: hostInUse}
 	case grid.KindConf:
-		r = rules{valid: validConf, refers: confRefers, warn: confWithoutEffect, inUse: confInUse, then: confChanged}
+		return kindRules{valid: validConf, refers: confRefers, warn: confWithoutEffect, inUse: confInUse}
 	case grid.KindSchedConf:
-		r = rules{valid: validSchedConf, refers: schedConfRefers, inUse: schedConfInUse, then: schedConfChanged, text: schedConfText}
+		return kindRules{valid: validSchedConf, refers: schedConfRefers, inUse: schedConfInUse}
 	case grid.KindRQS:
-		r = rules{valid: validRQS}
+		return kindRules{valid: validRQS}
 	case grid.KindShareTree:
-		r = rules{complete: completeShareTree, valid: validShareTree, text: shareTreeText}
-	default:
-		if s := grid.SpecOf(k); s == nil || !s.Configured() {
-			return nil
-		}
+		return kindRules{complete: completeShareTree, valid: validShareTree}
 	}
-	r.noun = grid.SpecOf(k).Noun
-	return &r
+	return kindRules{}
 }
 
-func (r *rules) check(c *Core, o grid.Object) (refusal *gdi.Answer) {
+// completeObject sets what qmaster alone may say in a new version of an object, and returns why the object is refused; nil
+// when it is not.
+func completeObject(c *Core, o grid.Object) (refusal *gdi.Answer) {
+	r := rulesOf(o.Kind())
 	if r.complete != nil {
 		r.complete(c, o)
 	}
@@ -101,60 +83,41 @@ func (r *rules) check(c *Core, o grid.Object) (refusal *gdi.Answer) {
 	return refusal
 }
 
-func (r *rules) used(c *Core, req gdi.Request, o grid.Object) string {
-	if r.inUse == nil {
+// whyInUse returns why an object can't be removed, "" when it can.
+func whyInUse(c *Core, o grid.Object) string {
+	if r := rulesOf(o.Kind()); r.inUse != nil {
+		return cmp.Or(r.inUse(c, o), c.heldByAR(o))
+	}
+	return c.heldByAR(o)
+}
+
+// whyClash returns why an object cannot exist together with the others of its kind, "" when it can.
+func whyClash(c *Core, o grid.Object) string {
+	together := rulesOf(o.Kind()).together
+	if together == nil {
 		return ""
 	}
-	return r.inUse(c, req, o)
-}
-
-func (r *rules) follow(c *Core, old, new grid.Object) {
-	if r.then != nil {
-		r.then(c, old, new)
-	}
-}
-
-func (r *rules) warned(old, new grid.Object) (out []gdi.Answer) {
-	if r.warn != nil && new != nil {
-		for _, text := range r.warn(old, new) {
-			out = append(out, gdi.Warn("warning: "+text))
+	all := []grid.Object{o}
+	c.state.Each(o.Kind(), func(other grid.Object) bool {
+		if other.Key() != o.Key() {
+			all = append(all, other)
 		}
-	}
-	return out
+		return true
+	})
+	return together(o, all)
 }
 
-func (r *rules) changed(req gdi.Request, verb string, o grid.Object) gdi.Answer {
-	if r.text != nil {
-		return gdi.Done(r.text(req, verb, o))
+// withoutEffect returns what of a new version of an object has no effect; old is nil for a new object.
+func withoutEffect(old, new grid.Object) []string {
+	if r := rulesOf(new.Kind()); r.warn != nil {
+		return r.warn(old, new)
 	}
-	where, list := "to", r.noun
-	switch verb {
-	case "modified":
-		where = "in"
-	case "removed":
-		where, list = "from", cmp.Or(r.from, list)
-	}
-	return gdi.Done(fmt.Sprintf("%s@%s %s %q %s %s list", req.User, req.Host, verb, o.Key(), where, list))
+	return nil
 }
 
-func hostListText(req gdi.Request, verb string, o grid.Object) string {
-	list := grid.SpecOf(o.Kind()).Noun
-	if verb == "removed" {
-		return fmt.Sprintf("%s@%s removed %q from %s list", req.User, req.Host, o.Key(), list)
-	}
-	return fmt.Sprintf("%s added to %s list", o.Key(), list)
-}
-
-func schedConfInUse(*Core, gdi.Request, grid.Object) string {
+func schedConfInUse(*Core, grid.Object) string {
 	return "denied: the scheduler configuration can't be deleted"
 }
-
-func schedConfChanged(c *Core, old, new grid.Object) {
-	decayChanged(c, old, new)
-	worthChanged(c, old, new)
-}
-
-func schedConfText(gdi.Request, string, grid.Object) string { return "changed scheduler configuration" }
 
 // missing refuses an attribute that names an object of a kind which does not exist.
 func (c *Core) missing(attribute string, k grid.Kind, lists ...grid.Names) *gdi.Answer {
@@ -274,14 +237,14 @@ func keyword(name string) string {
 }
 
 // hostInUse keeps qmaster's host an admin host: from there a cell is set right.
-func hostInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func hostInUse(c *Core, o grid.Object) string {
 	if o.Key().Name == c.host {
 		return fmt.Sprintf("denied: can't delete master host %q from admin host list", c.host)
 	}
 	return ""
 }
 
-func managerInUse(_ *Core, r gdi.Request, o grid.Object) string {
+func managerInUse(_ *Core, o grid.Object) string {
 	if o.Key().Name == "root" {
 		return fmt.Sprintf("may not remove user \"root\" from %s list", grid.SpecOf(o.Kind()).Noun)
 	}
@@ -315,12 +278,4 @@ func (c *Core) all(k grid.Kind) []grid.Object {
 		return true
 	})
 	return out
-}
-
-// addMissing makes objects of kinds that come into being when first named.
-func (c *Core) addMissing(o grid.Object) {
-	if c.state.Get(o.Kind(), o.Key()) == nil {
-		grid.SetVersion(o, 1)
-		c.emit(events.Add(o))
-	}
 }

@@ -46,14 +46,16 @@ type hostSettings struct {
 	queues        map[string]*report.Queue
 }
 
-// changes reports whether an event may change what settings say.
-func changes(e events.Event) bool {
+// followSettings takes note of an event: settings are read anew after one that may change them.
+func (c *Core) followSettings(e events.Event) {
 	switch e.Kind {
 	case grid.KindConf, grid.KindSchedConf, grid.KindUserset, grid.KindExecHost, grid.KindHGroup, grid.KindCQueue:
-		return true
+		c.forgetSettings()
 	}
-	return false
 }
+
+// forgetSettings has settings read anew.
+func (c *Core) forgetSettings() { c.read = nil }
 
 // settings are those of the newest configuration.
 func (c *Core) settings() *settings {

@@ -3,7 +3,6 @@ package core
 import (
 	"fmt"
 
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -99,13 +98,6 @@ func (w *shareWalk) node(id uint32, project string) string {
 	return ""
 }
 
-func shareTreeText(r gdi.Request, verb string, _ grid.Object) string {
-	if verb == "removed" {
-		return fmt.Sprintf("%s@%s removed sharetree list", r.User, r.Host)
-	}
-	return "changed sharetree"
-}
-
 // inShareTree reports that a user or project can't go while the share tree names
 // it.
 func (c *Core) inShareTree(what, name string) string {
@@ -121,6 +113,6 @@ func (c *Core) inShareTree(what, name string) string {
 	return ""
 }
 
-func userInUse(c *Core, _ gdi.Request, o grid.Object) string {
+func userInUse(c *Core, o grid.Object) string {
 	return c.inShareTree("user", o.Key().Name)
 }

@@ -17,7 +17,7 @@ import (
 
 // submit makes a job of a user's request, or answers why not, submit(1).
 func (c *Core) submit(in Request, submitted *grid.Job) {
-	j, refusal := c.newJob(in, submitted)
+	j, refusal := c.newJob(in.Request, cmp.Or(in.Job, c.nextJob()), submitted)
 	if refusal == nil {
 		refusal = cmp.Or(deny(gdi.StatusLimit, "", c.badLimits(j)), tooBig(j), c.noRoom(j.Owner, nil, j))
 	}
@@ -111,16 +111,16 @@ func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answe
 	r.Seq = c.state.Seq // also of a repeated request, which changes nothing
 }
 
-// newJob completes a submitted job: it sets what only qmaster may set, looks up names and
+// newJob completes a submitted job, which gets the number id: it sets what only qmaster may set, looks up names and
 // normalises resource requests. Without a job the answer is the refusal.
-func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, *gdi.Answer) {
+func (c *Core) newJob(r gdi.Request, id uint32, submitted *grid.Job) (*grid.Job, *gdi.Answer) {
 	j := *submitted
 	if j.Spec.SubmitHost != r.Host { // else it is shared with jobs submitted alike
 		spec := *submitted.Spec
 		spec.SubmitHost = r.Host
 		j.Spec = &spec
 	}
-	j.ID = cmp.Or(r.Job, c.nextJob())
+	j.ID = id
 	j.Version, j.OverrideTickets = 0, 0
 	if j.Former != nil {
 		j.Ask().Former = nil
@@ -133,10 +133,10 @@ func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, *gdi.Answer) {
 	j.Tasks.Step = max(j.Tasks.Step, 1)
 	j.Pending = grid.Ranges{{First: j.Tasks.First, Last: grid.Ranges{j.Tasks}.Last(), Step: j.Tasks.Step}}
 	j.Account = cmp.Or(j.Account, grid.DefaultAccount)
-	j.Department = c.department(r.Request)
-	if refusal := cmp.Or(denied(c.mayPlaceJobs(r.Request)), c.badTasks(&j), wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)),
-		c.badPriority(r.Request, &j), denied(c.badDeadline(r.Request, &j)), wrong("binding", badBinding(&j)), c.badPaths(j.Spec),
-		wrong("M", c.manyMails(j.Spec.MailTo)), badCkpt(&j), wrong("", badScript(j.Spec)), c.badProject(r.Request, &j), badMasterQueue(&j)); refusal != nil {
+	j.Department = c.department(r)
+	if refusal := cmp.Or(denied(c.mayPlaceJobs(r)), c.badTasks(&j), wrong("N", validJobName(j.Name)), wrong("A", validObjectName(j.Account)),
+		c.badPriority(r, &j), denied(c.badDeadline(r, &j)), wrong("binding", badBinding(&j)), c.badPaths(j.Spec),
+		wrong("M", c.manyMails(j.Spec.MailTo)), badCkpt(&j), wrong("", badScript(j.Spec)), c.badProject(r, &j), badMasterQueue(&j)); refusal != nil {
 		return nil, refusal
 	}
 	if refusal := c.lookUp(&j); refusal != nil {
@@ -148,9 +148,9 @@ func (c *Core) newJob(r Request, submitted *grid.Job) (*grid.Job, *gdi.Answer) {
 	// A whole hold from the client covers all tasks.
 	j.UserHold, j.OperHold, j.SysHold = whole(j.UserHold, j.Pending), whole(j.OperHold, j.Pending), whole(j.SysHold, j.Pending)
 	switch {
-	case len(j.OperHold) > 0 && !c.isOperator(r.Request):
+	case len(j.OperHold) > 0 && !c.isOperator(r):
 		return nil, denied("denied: \"" + r.User + "\" must be operator to set an operator hold")
-	case len(j.SysHold) > 0 && !c.isManager(r.Request):
+	case len(j.SysHold) > 0 && !c.isManager(r):
 		return nil, denied("denied: \"" + r.User + "\" must be manager to set a system hold")
 	}
 	if refusal := c.predecessors(&j); refusal != nil {
@@ -550,7 +550,7 @@ func (c *Core) waitsFor(j *grid.Job, task uint32, p *grid.Job, gone func(uint32)
 
 // verify answers qsub -w v|p for a job that is not submitted.
 func (c *Core) verify(r Request, b *gdi.Verify) []gdi.Answer {
-	j, refusal := c.newJob(r, b.Job)
+	j, refusal := c.newJob(r.Request, cmp.Or(r.Job, c.nextJob()), b.Job)
 	if refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
