@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/quill-grid/quill/qmaster/core/authorize"
+
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
@@ -12,14 +14,13 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/qmaster/core"
 )
 
 // history sends the log as an archive: all of it to daemons and managers; to other users
 // what the public feed shows, without the records of scheduling runs.
 func (q *QMaster) history(r *bus.Request, req gdi.Request, h gdi.History) {
 	q.stream(stream{request: r, about: h.Verb(), places: q.streams.reading, write: func(s *state.State, send func([]byte) error) ([]byte, error) {
-		if refusal := core.Refuse(s, q.now(), req); refusal != nil {
+		if refusal := authorize.Request(s, q.now(), req); refusal != nil {
 			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
 		}
 		e := history.Export{Kept: true, Lists: h.Lists, About: history.About{Made: grid.TimeOf(time.Now())}}

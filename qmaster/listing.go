@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/quill-grid/quill/qmaster/core/authorize"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
@@ -155,7 +157,7 @@ func (s *streams) answer(one *stream) {
 // list answers a Get. Private data of a job is sent to its owner and to managers only.
 func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 	q.stream(stream{request: r, about: get.Verb(), write: func(s *state.State, send func([]byte) error) ([]byte, error) {
-		if refusal := core.Refuse(s, q.now(), req); refusal != nil {
+		if refusal := authorize.Request(s, q.now(), req); refusal != nil {
 			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
 		}
 		w := codec.ListWriter{Send: send, Brief: get.Where.Brief, List: events.List{Seq: s.Seq, At: s.At}}
@@ -210,7 +212,7 @@ func (q *QMaster) register(r *bus.Request) {
 	q.feed.register(r.From.Role)
 	q.opts.Metrics.registered(r.From.Role)
 	one := stream{request: r, about: "register", write: func(s *state.State, send func([]byte) error) ([]byte, error) {
-		if refusal := core.RefuseToken(s, q.now(), r.From.Name, r.From.Token); refusal != nil {
+		if refusal := authorize.Token(s, q.now(), r.From.Name, r.From.Token); refusal != nil {
 			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
 		}
 		w := codec.ListWriter{Send: send, Brief: r.From.Role == bus.Scheduler, List: events.List{Seq: s.Seq, At: s.At}}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/quill-grid/quill/qmaster/core/authorize"
+
 	"golang.org/x/sync/singleflight"
 
 	"github.com/quill-grid/quill/pkg/bus"
@@ -56,7 +58,7 @@ func (p *places) reply(ctx context.Context, req gdi.Request) gdi.Reply {
 	if err != nil {
 		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusShutdown, errGoing.Error())}}
 	}
-	if refusal := core.Refuse(s, p.q.now(), req); refusal != nil {
+	if refusal := authorize.Request(s, p.q.now(), req); refusal != nil {
 		return gdi.Reply{Answers: []gdi.Answer{*refusal}}
 	}
 	streams, err := p.read(ctx)

@@ -24,7 +24,7 @@
 //	                       the manual page it follows
 //	pkg/grid/kinds.go      its constant and its line in Kinds; it needs no more to be stored,
 //	                       replayed, printed, redacted, and configured with qconf and the API
-//	qmaster/core/rules.go  only if it is configured and has rules: what is valid, what is in use
+//	qmaster/core/validate  only if it is configured and has rules: what is valid, what is in use
 //	tools/manual           only if it is configured: its switches in man/qconf.md
 //	pkg/codec              only if it is written often: an array instead of a map
 //	pkg/redact/fields.go   only if some of its texts can be read in a redacted log

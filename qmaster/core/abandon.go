@@ -50,7 +50,7 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 	}
 	c.waiters.gone([]uint64{answer.Ref})
 	c.ledger = c.ledger[:0]
-	c.forgetSettings()
+	c.cell.ForgetSettings()
 	c.ready = Ready{Answers: []Answer{answer}, More: c.more()}
 	c.ready.List.Seq = c.state.Seq
 	return c.ready, true

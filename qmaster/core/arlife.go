@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+	"github.com/quill-grid/quill/qmaster/core/validate"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -22,7 +26,7 @@ import (
 // notice takes note of an event that may change what reservations are worth, or
 // what the configuration says.
 func (c *Core) notice(e events.Event) {
-	c.followSettings(e)
+	c.cell.FollowSettings(e)
 	switch e.Kind {
 	case grid.KindQInstance, grid.KindCQueue, grid.KindHGroup:
 		c.reviewARs = true
@@ -41,7 +45,7 @@ func (c *Core) arTimes(tick bool) {
 		return
 	}
 	for _, a := range c.state.ARs() {
-		due := c.now >= a.End || c.now >= a.Start && (a.State == grid.ARWaiting || a.State == grid.ARWarning)
+		due := c.cell.Now >= a.End || c.cell.Now >= a.Start && (a.State == grid.ARWaiting || a.State == grid.ARWarning)
 		if !a.Over() && (due || c.reviewARs) {
 			c.live(a)
 		}
@@ -51,7 +55,7 @@ func (c *Core) arTimes(tick bool) {
 
 // live brings a reservation into the state that is due.
 func (c *Core) live(a *grid.AR) {
-	if c.now >= a.End {
+	if c.cell.Now >= a.End {
 		c.mailAR(a, 'e', "has ended")
 		c.endAR(a, grid.ARExited, arName(a.ID), false)
 		return
@@ -68,7 +72,7 @@ func (c *Core) live(a *grid.AR) {
 // review sets the state that is due, and why it is not a better one.
 func (c *Core) review(a *grid.AR) {
 	a.Message = c.unusable(a)
-	switch started, broken := c.now >= a.Start, len(a.Message) > 0; {
+	switch started, broken := c.cell.Now >= a.Start, len(a.Message) > 0; {
 	case started && broken:
 		a.State = grid.ARError
 	case started:
@@ -163,23 +167,23 @@ func (c *Core) dropAR(id uint32) {
 
 // deleteARs is qrdel(1).
 func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer) {
-	if refusal := c.mayReserve(r); refusal != nil {
+	if refusal := validate.MayReserve(c.cell, r); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
-	if grid.Names(b.Users).Has("*") && !c.isManager(r) {
-		return []gdi.Answer{*denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
+	if grid.Names(b.Users).Has("*") && !c.cell.IsManager(r) {
+		return []gdi.Answer{*refuse.Denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
 	}
-	owners := newNameSet(b.Users)
-	all := slices.DeleteFunc(c.state.ARs(), func(a *grid.AR) bool { return !owners.allows(a.Owner) })
-	search := &byName[*grid.AR]{read: func() []*grid.AR { return all }, nameOf: func(a *grid.AR) string { return a.Name }}
+	owners := cell.NewNameSet(b.Users)
+	all := slices.DeleteFunc(c.state.ARs(), func(a *grid.AR) bool { return !owners.Allows(a.Owner) })
+	search := &cell.ByName[*grid.AR]{Read: func() []*grid.AR { return all }, NameOf: func(a *grid.AR) string { return a.Name }}
 	var chosen []*grid.AR
 	for _, ref := range b.Refs {
 		var found []*grid.AR
-		id := parseJobID(ref)
+		id := cell.ParseJobID(ref)
 		named := gdi.Subject{AR: id}
 		if id == 0 {
-			found, named = search.find(ref), onObject(grid.KindAR, grid.Key{Name: ref}, "")
-		} else if a := c.state.AR(id); a != nil && owners.allows(a.Owner) {
+			found, named = search.Find(ref), onObject(grid.KindAR, grid.Key{Name: ref}, "")
+		} else if a := c.state.AR(id); a != nil && owners.Allows(a.Owner) {
 			found = append(found, a)
 		}
 		if chosen = append(chosen, found...); len(found) == 0 {
@@ -202,7 +206,7 @@ func (c *Core) deleteAR(r gdi.Request, id uint32, force bool) gdi.Answer {
 	switch {
 	case a == nil: // named twice
 		return gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", strconv.Itoa(int(id)))).On(gdi.Subject{AR: id})
-	case a.Owner != r.User && !c.isOperator(r):
+	case a.Owner != r.User && !c.cell.IsOperator(r):
 		return gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you do not have the necessary privileges to delete the advance_reservation %q", r.User, a.Key())).
 			On(gdi.Subject{AR: id})
 	case a.Over() && !force:

@@ -4,28 +4,12 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/calendar"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // Calendars open and close queues by the clock of the cell, calendar_conf(5). The current
 // state of a calendar is stored in the object: schedulers and new queue instances read it
 // there.
-
-func validCalendar(_ *Core, o grid.Object) string {
-	cal := o.(*grid.Calendar)
-	if t := validName("calendar", cal.Name); t != "" {
-		return t
-	}
-	if _, err := calendar.Parse(cal); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-func calendarInUse(c *Core, o grid.Object) string {
-	name := o.Key().Name
-	return c.referenced("denied: Calendar", name, "queue", func(*grid.Job) bool { return false },
-		func(q *grid.CQueue) []grid.Names { return []grid.Names{all(q.Calendar)} })
-}
 
 func calendarChanged(c *Core, _, new grid.Object) {
 	if new != nil {
@@ -37,7 +21,7 @@ func calendarChanged(c *Core, _, new grid.Object) {
 func (c *Core) calendars() {
 	var due []*grid.Calendar
 	c.state.Each(grid.KindCalendar, func(o grid.Object) bool {
-		if cal := o.(*grid.Calendar); cal.Until <= c.now {
+		if cal := o.(*grid.Calendar); cal.Until <= c.cell.Now {
 			due = append(due, cal)
 		}
 		return true
@@ -54,9 +38,9 @@ func (c *Core) followCalendar(cal *grid.Calendar) {
 	if err != nil {
 		return // kept from before it was checked: it says nothing
 	}
-	c.emit(events.Mod(p.Evaluate(cal, c.now, c.zone)))
+	c.emit(events.Mod(p.Evaluate(cal, c.cell.Now, c.cell.Zone)))
 	for _, q := range c.state.CQueues() {
-		for _, name := range all(q.Calendar) {
+		for _, name := range cell.AllValues(q.Calendar) {
 			if name == cal.Name {
 				c.applyCalendars(q)
 				break
@@ -67,9 +51,9 @@ func (c *Core) followCalendar(cal *grid.Calendar) {
 
 // applyCalendars sets the calendar states of the instances of a cluster queue.
 func (c *Core) applyCalendars(q *grid.CQueue) {
-	for _, qi := range c.instances(q.Name) {
+	for _, qi := range c.cell.Instances(q.Name) {
 		state := qi.State &^ (grid.QueueCalDisabled | grid.QueueCalSuspended)
-		if cal, ok := c.state.Get(grid.KindCalendar, grid.Key{Name: q.Calendar.For(qi.Host, c.memberOf(qi.Host))}).(*grid.Calendar); ok {
+		if cal, ok := c.state.Get(grid.KindCalendar, grid.Key{Name: q.Calendar.For(qi.Host, c.cell.MemberOf(qi.Host))}).(*grid.Calendar); ok {
 			state |= cal.State
 		}
 		c.setQueueState(qi, state, qi.Message)

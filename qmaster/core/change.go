@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/quill-grid/quill/qmaster/core/authorize"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+	"github.com/quill-grid/quill/qmaster/core/validate"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -50,7 +54,7 @@ func partsOf(b *gdi.Change) (parts []part) {
 func (c *Core) change(r gdi.Request, b *gdi.Change) (out []gdi.Answer) {
 	parts := partsOf(b)
 	for _, p := range parts {
-		if a := c.mayConfigure(r, p.kind); a != nil {
+		if a := authorize.Configuration(c.cell, r, p.kind); a != nil {
 			return []gdi.Answer{*a}
 		}
 	}
@@ -99,7 +103,7 @@ func repeated(parts []part) (out []gdi.Answer) {
 // arrange carries out the parts of a change, on a fork. It returns the order in which they can be carried out: what is
 // still in use is removed after the other parts.
 func (c *Core) arrange(r gdi.Request, parts []part) (order []part, refused []gdi.Answer) {
-	one := func(p part) *gdi.Answer {
+	one := func(p part) *refuse.Refusal {
 		planned, a := c.plan(r, p)
 		if a != nil {
 			return a
@@ -143,7 +147,7 @@ func (c *Core) arrange(r gdi.Request, parts []part) (order []part, refused []gdi
 // remove deletes objects one by one, qconf -dX: a refusal of one does not keep
 // the others.
 func (c *Core) remove(r gdi.Request, b *gdi.Delete) []gdi.Answer {
-	if a := c.mayConfigure(r, b.Kind); a != nil {
+	if a := authorize.Configuration(c.cell, r, b.Kind); a != nil {
 		return []gdi.Answer{*a}
 	}
 	var out []gdi.Answer
@@ -159,13 +163,13 @@ func (c *Core) remove(r gdi.Request, b *gdi.Delete) []gdi.Answer {
 }
 
 // refused is the refusal of a change of a configuration object.
-func refused(k grid.Kind, key grid.Key, status gdi.Status, format string, args ...any) *gdi.Answer {
+func refused(k grid.Kind, key grid.Key, status gdi.Status, format string, args ...any) *refuse.Refusal {
 	a := gdi.Deny(status, fmt.Sprintf(format, args...)).On(onObject(k, key, ""))
 	return &a
 }
 
 // plan checks a part.
-func (c *Core) plan(r gdi.Request, p part) (plannedChange, *gdi.Answer) {
+func (c *Core) plan(r gdi.Request, p part) (plannedChange, *refuse.Refusal) {
 	switch {
 	case p.new == nil:
 		return c.planRemove(r, p.kind, p.key)
@@ -175,7 +179,7 @@ func (c *Core) plan(r gdi.Request, p part) (plannedChange, *gdi.Answer) {
 	return c.planModify(p.new)
 }
 
-func (c *Core) planAdd(o grid.Object) (plannedChange, *gdi.Answer) {
+func (c *Core) planAdd(o grid.Object) (plannedChange, *refuse.Refusal) {
 	p, q := plannedChange{new: o}, consequencesOf(o.Kind())
 	if c.state.Get(o.Kind(), o.Key()) != nil {
 		if q.twice == "" {
@@ -185,11 +189,11 @@ func (c *Core) planAdd(o grid.Object) (plannedChange, *gdi.Answer) {
 		p.done = &done
 		return p, nil
 	}
-	return p, refusedObject(o, completeObject(c, o))
+	return p, refusedObject(o, validate.Object(c.cell, o))
 }
 
 // refusedObject is a refusal of an object; nil: there is none.
-func refusedObject(o grid.Object, refusal *gdi.Answer) *gdi.Answer {
+func refusedObject(o grid.Object, refusal *refuse.Refusal) *refuse.Refusal {
 	if refusal == nil {
 		return nil
 	}
@@ -197,7 +201,7 @@ func refusedObject(o grid.Object, refusal *gdi.Answer) *gdi.Answer {
 	return &a
 }
 
-func (c *Core) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
+func (c *Core) planModify(o grid.Object) (plannedChange, *refuse.Refusal) {
 	p := plannedChange{old: c.state.Get(o.Kind(), o.Key()), new: o}
 	if p.old == nil {
 		return p, refused(o.Kind(), o.Key(), gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(o.Kind()).Noun, o.Key())
@@ -205,26 +209,26 @@ func (c *Core) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
 	if v := grid.Version(o); v != 0 && v != grid.Version(p.old) {
 		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", grid.SpecOf(o.Kind()).Noun, o.Key())
 	}
-	return p, refusedObject(o, cmp.Or(completeObject(c, o), wrong("", c.breaksAR(o))))
+	return p, refusedObject(o, cmp.Or(validate.Object(c.cell, o), refuse.Invalid("", validate.BreaksAR(c.cell, o))))
 }
 
-func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *gdi.Answer) {
+func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *refuse.Refusal) {
 	p := plannedChange{old: c.state.Get(kind, key)}
 	if p.old == nil {
 		return p, refused(kind, key, gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(kind).Noun, key)
 	}
-	if text := whyInUse(c, p.old); text != "" {
+	if text := validate.WhyInUse(c.cell, p.old); text != "" {
 		return p, refused(kind, key, gdi.StatusInUse, "%s", text)
 	}
 	return p, nil
 }
 
 // clash refuses an object that cannot exist together with the others of its kind; nil: none.
-func (c *Core) clash(o grid.Object) *gdi.Answer {
+func (c *Core) clash(o grid.Object) *refuse.Refusal {
 	if o == nil {
 		return nil
 	}
-	if text := whyClash(c, o); text != "" {
+	if text := validate.WhyClash(c.cell, o); text != "" {
 		return refused(o.Kind(), o.Key(), gdi.StatusInvalid, "%s", text)
 	}
 	return nil
@@ -257,7 +261,7 @@ func (c *Core) carryOut(r gdi.Request, p *plannedChange) []gdi.Answer {
 	}
 	var answers []gdi.Answer
 	if p.new != nil {
-		for _, text := range withoutEffect(p.old, p.new) {
+		for _, text := range validate.WithoutEffect(p.old, p.new) {
 			answers = append(answers, gdi.Warn("warning: "+text))
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -12,132 +14,34 @@ import (
 // control is qmod(1): states of queue instances and of jobs.
 func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 	var answers []gdi.Answer
-	search := jobsByName(c.state, nil)
+	search := cell.JobsByName(c.state, nil)
 	for _, ref := range b.Refs {
 		if b.Queues {
 			answers = append(answers, c.controlQueues(r, b, ref)...)
 			continue
 		}
 		name, _, _ := strings.Cut(ref, " -t ")
-		jobs := c.referred(search, ref)
+		jobs := c.cell.ReferredJobs(search, ref)
 		if len(jobs) == 0 {
 			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)).On(gdi.JobNamed(name)))
 		}
 		for _, x := range jobs {
-			if !c.owns(r, x.job) {
-				answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, x.job.Key())).
-					On(gdi.Subject{Job: x.job.ID}))
+			if !c.cell.Owns(r, x.Job) {
+				answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, x.Job.Key())).
+					On(gdi.Subject{Job: x.Job.ID}))
 				continue
 			}
-			answers = append(answers, about(x.job.ID, c.controlJob(r, b, x))...)
+			answers = append(answers, about(x.Job.ID, c.controlJob(r, b, x))...)
 		}
 	}
 	return answers
-}
-
-// referred are the jobs that a reference of qmod means, everybody's: by number,
-// by name or by a pattern of names, the last two perhaps with " -t 3-5" after
-// them. A job without such a task is none of them.
-func (c *Core) referred(search *byName[*grid.Job], ref string) (out []chosen) {
-	take := func(j *grid.Job, tasks grid.Ranges) {
-		x := chosen{job: j, tasks: tasks, all: len(tasks) == 0}
-		if x.all || len(x.pendingOf()) > 0 || len(c.enrolledOf(x)) > 0 {
-			out = append(out, x)
-		}
-	}
-	name, rest, restricted := strings.Cut(ref, " -t ")
-	var tasks grid.Ranges
-	if restricted {
-		var ok bool
-		if tasks, ok = parseRanges(rest); !ok {
-			return nil
-		}
-	}
-	if id, own, ok := parseTaskRef(name); ok {
-		if j := c.state.Job(id); j != nil {
-			if !restricted {
-				tasks = own
-			}
-			take(j, tasks)
-		}
-		return out
-	}
-	for _, j := range search.find(name) {
-		take(j, tasks)
-	}
-	return out
-}
-
-// parseTaskRef reads 7, 7.3, 7.3-5:1 or 7.1,3.
-func parseTaskRef(ref string) (id uint32, tasks grid.Ranges, ok bool) {
-	job, rest, dotted := strings.Cut(ref, ".")
-	if id = parseJobID(job); id == 0 {
-		return 0, nil, false
-	}
-	if !dotted {
-		return id, nil, true
-	}
-	tasks, ok = parseRanges(rest)
-	return id, tasks, ok
-}
-
-// parseRanges reads task ranges with commas between them, in any order.
-func parseRanges(text string) (tasks grid.Ranges, ok bool) {
-	for _, one := range strings.Split(text, ",") {
-		r, ok := parseRange(one)
-		if !ok {
-			return nil, false
-		}
-		tasks = append(tasks, r)
-	}
-	return tasks, true
-}
-
-// parseRange reads n, n-m or n-m:s.
-func parseRange(text string) (grid.Range, bool) {
-	first, last, ranged := strings.Cut(text, "-")
-	last, step, stepped := strings.Cut(last, ":")
-	r := grid.Range{First: parseJobID(first), Step: 1}
-	r.Last = r.First
-	if ranged {
-		r.Last = parseJobID(last)
-	}
-	if stepped {
-		r.Step = parseJobID(step)
-	}
-	return r, r.First > 0 && r.Last >= r.First && r.Step > 0
-}
-
-// queueAction is what qmod does to a queue instance: bits set or cleared, and
-// the words of its answers.
-type queueAction struct {
-	set, clear grid.QueueState
-	word       string
-	operator   bool // not for queue owners
-	did        gdi.Did
-}
-
-func queueActionOf(action string) (queueAction, bool) {
-	switch action {
-	case "disable":
-		return queueAction{set: grid.QueueDisabled, word: "disabled", did: gdi.DidDisable}, true
-	case "enable":
-		return queueAction{clear: grid.QueueDisabled, word: "enabled", did: gdi.DidEnable}, true
-	case "suspend":
-		return queueAction{set: grid.QueueSuspended, word: "suspended", did: gdi.DidSuspend}, true
-	case "unsuspend":
-		return queueAction{clear: grid.QueueSuspended, word: "unsuspended", did: gdi.DidUnsuspend}, true
-	case "clear":
-		return queueAction{clear: grid.QueueError, word: "no error", operator: true, did: gdi.DidClear}, true
-	}
-	return queueAction{}, false
 }
 
 func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.Answer {
 	if answers := c.controlInstance(r, b, ref); answers != nil {
 		return answers
 	}
-	instances := c.matchingInstances(ref)
+	instances := c.cell.MatchingInstances(ref)
 	if len(instances) == 0 {
 		what := "queue"
 		if b.Action == "clean" {
@@ -147,11 +51,11 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 	}
 	var answers []gdi.Answer
 	for _, qi := range instances {
-		a, ok := queueActionOf(b.Action)
+		a, ok := cell.QueueActionOf(b.Action)
 		if !ok && b.Action != "reschedule" && b.Action != "clean" {
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}
 		}
-		if !c.mayControlQueue(r, qi, a) {
+		if !c.cell.MayControlQueue(r, qi, a) {
 			answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify queue %q", r.User, qi.Name())).On(gdi.Subject{Queue: qi.Name()}))
 			continue
 		}
@@ -163,13 +67,13 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 			answers = append(answers, c.rescheduleQueue(r, qi, b.Force)...)
 			continue
 		}
-		state := (qi.State | a.set) &^ a.clear
+		state := (qi.State | a.Set) &^ a.Clear
 		if state == qi.State {
-			answers = append(answers, gdi.Done(fmt.Sprintf("Queue instance %q is already in the specified state: %s", qi.Name(), a.word)).On(gdi.Subject{Queue: qi.Name(), Did: gdi.DidNothing}))
+			answers = append(answers, gdi.Done(fmt.Sprintf("Queue instance %q is already in the specified state: %s", qi.Name(), a.Word)).On(gdi.Subject{Queue: qi.Name(), Did: gdi.DidNothing}))
 			continue
 		}
 		message := qi.Message
-		if a.clear&grid.QueueError != 0 {
+		if a.Clear&grid.QueueError != 0 {
 			message = ""
 		}
 		c.setQueueState(qi, state, message)
@@ -177,17 +81,9 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 		if b.Force {
 			did = "forced state change of"
 		}
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s %s %q (%s)", r.User, r.Host, did, qi.Name(), a.word)).On(gdi.Subject{Queue: qi.Name(), Did: a.did}))
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s %s %q (%s)", r.User, r.Host, did, qi.Name(), a.Word)).On(gdi.Subject{Queue: qi.Name(), Did: a.Did}))
 	}
 	return answers
-}
-
-func (c *Core) mayControlQueue(r gdi.Request, qi *grid.QInstance, a queueAction) bool {
-	if c.isOperator(r) {
-		return true
-	}
-	q := c.state.CQueue(qi.Queue)
-	return q != nil && !a.operator && q.OwnerList.For(qi.Host, c.memberOf(qi.Host)).Has(r.User)
 }
 
 // queueSuspended stops or continues the tasks of a suspended queue instance.
@@ -224,7 +120,7 @@ func (c *Core) changeSuspension(old, t *grid.JATask) {
 // cleanQueue removes all tasks of a queue instance without waiting for their
 // execution daemon, qconf -cq.
 func (c *Core) cleanQueue(r gdi.Request, qi *grid.QInstance) gdi.Answer {
-	if !c.isManager(r) {
+	if !c.cell.IsManager(r) {
 		return gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager for this operation", r.User))
 	}
 	for _, t := range c.state.OnHost(qi.Host) {
@@ -244,32 +140,32 @@ func (c *Core) rescheduleQueue(r gdi.Request, qi *grid.QInstance, force bool) (a
 	return answers
 }
 
-func (c *Core) controlJob(r gdi.Request, b *gdi.Control, x chosen) []gdi.Answer {
+func (c *Core) controlJob(r gdi.Request, b *gdi.Control, x cell.ChosenJob) []gdi.Answer {
 	if b.Action == "clear" {
 		return c.clearError(r, x)
 	}
 	var answers []gdi.Answer
-	tasks := c.enrolledOf(x)
+	tasks := c.cell.EnrolledOf(x)
 	for _, t := range tasks {
 		switch {
 		case !t.Started():
-			answers = append(answers, c.notWhilePending(x.job, t.ID))
+			answers = append(answers, c.notWhilePending(x.Job, t.ID))
 		case b.Action == "suspend" || b.Action == "unsuspend":
-			answers = append(answers, c.suspendTask(r, x.job, t, b))
+			answers = append(answers, c.suspendTask(r, x.Job, t, b))
 		case b.Action == "reschedule":
-			answers = append(answers, c.rescheduleTask(r, x.job, t, b.Force))
+			answers = append(answers, c.rescheduleTask(r, x.Job, t, b.Force))
 		default:
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}
 		}
 	}
 	if len(answers) == 0 {
-		answers = append(answers, c.notWhilePending(x.job, x.pendingOf().First()))
+		answers = append(answers, c.notWhilePending(x.Job, x.PendingOf().First()))
 	}
 	return answers
 }
 
 func (c *Core) notWhilePending(j *grid.Job, task uint32) gdi.Answer {
-	return gdi.Done(fmt.Sprintf("Modify operation can not be applied on %s in pending/hold state", describe(j, task))).On(onTask(j, gdi.DidNothing, task))
+	return gdi.Done(fmt.Sprintf("Modify operation can not be applied on %s in pending/hold state", cell.DescribeTask(j, task))).On(onTask(j, gdi.DidNothing, task))
 }
 
 func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Control) gdi.Answer {
@@ -278,7 +174,7 @@ func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Co
 		did = gdi.DidUnsuspend
 	}
 	if on == (t.State&grid.StateSuspended != 0) {
-		return gdi.Done(fmt.Sprintf("%s - %s is already %s", r.User, describe(j, t.ID), did)).On(onTask(j, gdi.DidNothing, t.ID))
+		return gdi.Done(fmt.Sprintf("%s - %s is already %s", r.User, cell.DescribeTask(j, t.ID), did)).On(onTask(j, gdi.DidNothing, t.ID))
 	}
 	n := *t
 	if on {
@@ -287,12 +183,12 @@ func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Co
 		n.State = n.State&^grid.StateSuspended | grid.StateRunning
 	}
 	c.changeSuspension(t, &n)
-	text := fmt.Sprintf("%s - %s %s", r.User, did, describe(j, t.ID))
+	text := fmt.Sprintf("%s - %s %s", r.User, did, cell.DescribeTask(j, t.ID))
 	switch {
 	case b.Force && on:
-		text = fmt.Sprintf("%s - forced suspension of %s", r.User, describe(j, t.ID))
+		text = fmt.Sprintf("%s - forced suspension of %s", r.User, cell.DescribeTask(j, t.ID))
 	case b.Force:
-		text = fmt.Sprintf("%s@%s forced unsuspension of %s", r.User, r.Host, describe(j, t.ID))
+		text = fmt.Sprintf("%s@%s forced unsuspension of %s", r.User, r.Host, cell.DescribeTask(j, t.ID))
 	}
 	return gdi.Done(text).On(onTask(j, did, t.ID))
 }
@@ -300,19 +196,19 @@ func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Co
 // rescheduleTask takes a started task off its host so that it starts anew. It
 // must be rerunnable, or forced by an operator.
 func (c *Core) rescheduleTask(r gdi.Request, j *grid.Job, t *grid.JATask, force bool) gdi.Answer {
-	if !c.cluster.Rerunnable(j, t) && !(force && c.isOperator(r)) {
-		return gdi.Done(fmt.Sprintf("The %s is running in queue %s where jobs are not rerunable.", describe(j, t.ID), t.Grants[0].Instance())).
+	if !c.cluster.Rerunnable(j, t) && !(force && c.cell.IsOperator(r)) {
+		return gdi.Done(fmt.Sprintf("The %s is running in queue %s where jobs are not rerunable.", cell.DescribeTask(j, t.ID), t.Grants[0].Instance())).
 			On(onTask(j, gdi.DidNothing, t.ID))
 	}
 	if t.State&grid.StateDeleted != 0 {
-		return gdi.Done(fmt.Sprintf("%s is already in deletion", describe(j, t.ID))).On(onTask(j, gdi.DidNothing, t.ID))
+		return gdi.Done(fmt.Sprintf("%s is already in deletion", cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidNothing, t.ID))
 	}
 	c.reschedule(t)
 	how := "Pushed"
 	if force {
 		how = "Forced"
 	}
-	return gdi.Done(fmt.Sprintf("%s rescheduling of %s on host %s", how, describe(j, t.ID), t.Grants[0].Host)).On(onTask(j, gdi.DidReschedule, t.ID))
+	return gdi.Done(fmt.Sprintf("%s rescheduling of %s on host %s", how, cell.DescribeTask(j, t.ID), t.Grants[0].Host)).On(onTask(j, gdi.DidReschedule, t.ID))
 }
 
 // reschedule has the attempt of a started task end, so that the task starts anew.
@@ -328,12 +224,12 @@ func (c *Core) reschedule(t *grid.JATask) {
 }
 
 // clearError lets tasks in state E be scheduled again, qmod -cj.
-func (c *Core) clearError(r gdi.Request, x chosen) []gdi.Answer {
+func (c *Core) clearError(r gdi.Request, x cell.ChosenJob) []gdi.Answer {
 	var answers []gdi.Answer
-	for _, t := range c.enrolledOf(x) {
+	for _, t := range c.cell.EnrolledOf(x) {
 		if t.State&grid.StateError == 0 {
 			if t.Started() {
-				answers = append(answers, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("%s is not in error state", "J"+describe(x.job, t.ID)[1:])))
+				answers = append(answers, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("%s is not in error state", "J"+cell.DescribeTask(x.Job, t.ID)[1:])))
 			}
 			continue
 		}
@@ -341,11 +237,11 @@ func (c *Core) clearError(r gdi.Request, x chosen) []gdi.Answer {
 		n.State &^= grid.StateError
 		n.Error = ""
 		c.emit(events.Mod(&n))
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s cleared error state of %s", r.User, r.Host, describe(x.job, t.ID))).
-			On(onTask(x.job, gdi.DidClear, t.ID)))
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s cleared error state of %s", r.User, r.Host, cell.DescribeTask(x.Job, t.ID))).
+			On(onTask(x.Job, gdi.DidClear, t.ID)))
 	}
 	if len(answers) == 0 {
-		return []gdi.Answer{c.notWhilePending(x.job, x.pendingOf().First())}
+		return []gdi.Answer{c.notWhilePending(x.Job, x.PendingOf().First())}
 	}
 	return answers
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -98,11 +100,10 @@ type Read struct {
 
 // Core holds the state and decides. Not safe for concurrent use.
 type Core struct {
+	cell    *cell.Cell
 	state   *state.State
 	cluster *sched.Cluster
 	epoch   uint64
-	zone    *time.Location
-	host    string
 
 	scheduler  string
 	ordered    grid.Time // when it registered or gave its last orders
@@ -117,37 +118,28 @@ type Core struct {
 	spent      int       // see fullPortion
 	sent       outbox
 	ledger     ledger
-	aside      uint32    // the last job number that was set aside
-	read       *settings // nil: not since the configuration was changed
+	aside      uint32 // the last job number that was set aside
 	ready      Ready
-	now        grid.Time
 	began      grid.Time // the time of the first step
 
-	commanded  map[string]int // places of this step's commands, by host
-	touched    []string       // hosts on which tasks started, ended, stopped or continued
-	algorithms []Algorithm
-	expires    grid.Time // no token, log-in or proposal does earlier; 0: not known
-	format     Format
-	held       *holdings // nil: not counted
-	reviewARs  bool      // something happened to what advance reservations hold
-	complete   bool      // all hosts have reported their attempts, see awaitsHosts
+	commanded map[string]int // places of this step's commands, by host
+	touched   []string       // hosts on which tasks started, ended, stopped or continued
+	expires   grid.Time      // no token, log-in or proposal does earlier; 0: not known
+	format    Format
+	held      *holdings // nil: not counted
+	reviewARs bool      // something happened to what advance reservations hold
+	complete  bool      // all hosts have reported their attempts, see awaitsHosts
 }
 
-// Algorithm is what sched_conf(5) `algorithm` may name. Complete checks a
-// configuration and fills in the algorithm's own section. Admission makes what
-// says why a job may not be submitted under a configuration; the text is empty
-// for one that may.
-type Algorithm struct {
-	Name      string
-	Complete  func(*grid.SchedConf, grid.Resources) error // nil: what the configuration names is not looked for
-	Admission func(grid.SchedConf) func(*grid.Job, grid.Resources) string
-}
+// Algorithm is what sched_conf(5) `algorithm` may name.
+type Algorithm = cell.Algorithm
 
 // New returns the owner of a recovered state. Epoch is the log's epoch, which
 // commands carry so that execution daemons refuse an older qmaster. Algorithms
 // are those that schedulers have; without any the configured one stays.
-func New(s *state.State, epoch uint64, algorithms ...Algorithm) *Core {
-	c := &Core{state: s, epoch: epoch, algorithms: algorithms, cluster: sched.NewCluster(s), sent: outbox{}, commanded: map[string]int{}, zone: time.UTC}
+func New(s *state.State, epoch uint64, algorithms ...cell.Algorithm) *Core {
+	at := cell.New(s, algorithms)
+	c := &Core{cell: at, state: s, cluster: at.Cluster, epoch: epoch, sent: outbox{}, commanded: map[string]int{}}
 	c.unconfirmed()
 	c.unreleased()
 	return c
@@ -155,11 +147,11 @@ func New(s *state.State, epoch uint64, algorithms ...Algorithm) *Core {
 
 // In sets the time zone of the cell, in which calendars are read; UTC when it
 // was never set.
-func (c *Core) In(zone *time.Location) { c.zone = zone }
+func (c *Core) In(zone *time.Location) { c.cell.Zone = zone }
 
 // On sets the host that qmaster runs on: it stays an admin host, and it is
 // where Grid Engine's scheduler is.
-func (c *Core) On(host string) { c.host = host }
+func (c *Core) On(host string) { c.cell.Host = host }
 
 // State is the state as of the last Step. Hand a Copy to anybody else.
 func (c *Core) State() *state.State { return c.state }
@@ -175,9 +167,9 @@ func (c *Core) nextJob() uint32 { return max(uint32(c.state.Counter(grid.JobSeqN
 
 // Step decides on one input at a moment.
 func (c *Core) Step(now grid.Time, in Input) Ready {
-	c.now = max(now, c.state.At)
+	c.cell.Now = max(now, c.state.At)
 	if c.began == 0 {
-		c.began = c.now
+		c.began = c.cell.Now
 	}
 	c.ready, c.counted, c.spent = Ready{}, 0, 0
 	if len(c.commanded) > usualCommands { // clearing costs what a map once held
@@ -196,7 +188,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.cause(in.Host, ofReport, "")
 		c.report(in)
 	case Scheduler:
-		c.scheduler, c.ordered = in.Name, c.now
+		c.scheduler, c.ordered = in.Name, c.cell.Now
 	case Tick:
 		c.cause("qmaster", ofTimer, "")
 		c.tick()
@@ -238,7 +230,7 @@ func (c *Core) causedBy(in Request) {
 
 func (c *Core) cause(who, what, ref string) {
 	c.ready.List.Cause = events.Cause{Who: who, What: what, Ref: ref}
-	c.ready.List.At = c.now
+	c.ready.List.At = c.cell.Now
 }
 
 // usualCommands is more than most steps give.
@@ -264,7 +256,7 @@ func (c *Core) emit(e events.Event) {
 	}
 	n := len(l.Events)
 	l.Events = append(l.Events, e)
-	part := events.List{Seq: seq, At: c.now, Cause: l.Cause, Events: l.Events[n:]}
+	part := events.List{Seq: seq, At: c.cell.Now, Cause: l.Cause, Events: l.Events[n:]}
 	kind, key := counted(e)
 	before := c.state.Get(kind, key)
 	c.state.Apply(part)

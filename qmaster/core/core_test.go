@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
 
@@ -403,7 +405,7 @@ func (h *harness) ranges(s string) grid.Ranges {
 	if s == "0" { // clients pass it on
 		return grid.Ranges{{Step: 1}}
 	}
-	_, r, ok := parseTaskRef("1." + s)
+	_, r, ok := cell.ParseTaskRef("1." + s)
 	if !ok {
 		h.t.Fatalf("range %q", s)
 	}
@@ -416,7 +418,7 @@ func selection(d *datadriven.TestData) (s gdi.Jobs) {
 			s.Users = append(s.Users, u)
 			continue
 		}
-		id, tasks, ok := parseTaskRef(f)
+		id, tasks, ok := cell.ParseTaskRef(f)
 		ref := gdi.JobRef{ID: id, Tasks: tasks}
 		if !ok {
 			ref = gdi.JobRef{Name: f}
@@ -544,7 +546,7 @@ func (h *harness) orders(d *datadriven.TestData) string {
 	d.MaybeScanArgs(h.t, "algorithm", &in.Algorithm)
 	for _, line := range strings.Split(d.Input, "\n") {
 		f := strings.Fields(line)
-		id, tasks, _ := parseTaskRef(f[1])
+		id, tasks, _ := cell.ParseTaskRef(f[1])
 		switch f[0] {
 		case "start":
 			o := &orders.StartJob{Job: id, Task: tasks.First()}
@@ -752,7 +754,7 @@ func (h *harness) step(in Input) string {
 			q := c.Queues[l.Queue]
 			fmt.Fprintf(&b, "%s: limits %s version=%d slots=%d changed=%v", c.Host, l.Attempt, l.Version, l.Slots, l.Changed)
 			for _, name := range grid.RunningLimits {
-				if v := *limitOf(&q, name); v < grid.Infinity {
+				if v := *cell.LimitOf(&q, name); v < grid.Infinity {
 					fmt.Fprintf(&b, " %s=%g", name, v)
 				}
 			}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -14,52 +17,52 @@ import (
 // they leave now.
 func (c *Core) deleteJobs(in Request, b *gdi.DeleteJobs) {
 	r := in.Request
-	jobs, answers := c.choose(r, b.Jobs)
+	jobs, answers := c.cell.ChooseJobs(r, b.Jobs)
 	// As in Grid Engine, an ordinary user's -f is a normal qdel.
-	force := b.Force && (c.isManager(r) || c.has("ENABLE_FORCED_QDEL"))
-	c.eachChosen(&perJob{in: in, jobs: jobs, do: func(x chosen) []gdi.Answer {
-		if !c.owns(r, x.job) {
+	force := b.Force && (c.cell.IsManager(r) || c.cell.HasParam("ENABLE_FORCED_QDEL"))
+	c.eachChosen(&perJob{in: in, jobs: jobs, do: func(x cell.ChosenJob) []gdi.Answer {
+		if !c.cell.Owns(r, x.Job) {
 			return []gdi.Answer{gdi.Deny(gdi.StatusDenied,
-				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.job.Key())).On(gdi.Subject{Job: x.job.ID})}
+				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.Job.Key())).On(gdi.Subject{Job: x.Job.ID})}
 		}
-		return about(x.job.ID, c.deleteJob(r, x, force))
+		return about(x.Job.ID, c.deleteJob(r, x, force))
 	}}, answers...)
 }
 
-func (c *Core) deleteJob(r gdi.Request, x chosen, force bool) (answers []gdi.Answer) {
-	j := x.job
-	pending := x.pendingOf()
-	enrolled := c.enrolledOf(x)
+func (c *Core) deleteJob(r gdi.Request, x cell.ChosenJob, force bool) (answers []gdi.Answer) {
+	j := x.Job
+	pending := x.PendingOf()
+	enrolled := c.cell.EnrolledOf(x)
 	if len(pending) == 0 && len(enrolled) == 0 {
-		return []gdi.Answer{deny(gdi.StatusUnknown, "t", fmt.Sprintf("job %q task %q does not exist", j.Key(), taskList(x.tasks))).On(gdi.Subject{Job: j.ID, Tasks: x.tasks})}
+		return []gdi.Answer{refuse.With(gdi.StatusUnknown, "t", fmt.Sprintf("job %q task %q does not exist", j.Key(), taskList(x.Tasks))).On(gdi.Subject{Job: j.ID, Tasks: x.Tasks})}
 	}
 	already := 0
 	for _, t := range enrolled {
 		switch {
 		case !t.Started():
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describe(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
 			c.bury(j.ID, t.ID)
-		case force, c.has("ENABLE_FORCED_QDEL_IF_UNKNOWN") && c.unheard(t.Grants[0].Host):
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s forced the deletion of %s", r.User, describe(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
+		case force, c.cell.HasParam("ENABLE_FORCED_QDEL_IF_UNKNOWN") && c.cell.IsUnheard(t.Grants[0].Host):
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s forced the deletion of %s", r.User, cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
 			c.forceEnd(t, r.User+"@"+r.Host)
 		case t.State&grid.StateDeleted != 0:
 			already++
 		default:
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, describe(j, t.ID))).On(onTask(j, gdi.DidRegister, t.ID)))
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidRegister, t.ID)))
 			c.kill(t, r.User+"@"+r.Host)
 		}
 	}
 	if already > 0 && len(answers) == 0 && len(pending) == 0 {
 		return []gdi.Answer{gdi.Done(fmt.Sprintf("job %d is already in deletion", j.ID)).On(onJob(j, gdi.DidNothing, nil))}
 	}
-	if next := *j; len(pending) > 0 && !x.all {
+	if next := *j; len(pending) > 0 && !x.All {
 		next.Pending = j.Pending.Minus(pending)
 		if refusal := c.noRoom(j.Owner, j, &next); refusal != nil {
 			return append(answers, *refusal)
 		}
 	}
 	if len(pending) > 0 {
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describePending(j, pending, x.all && len(enrolled) == 0))).
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describePending(j, pending, x.All && len(enrolled) == 0))).
 			On(onJob(j, gdi.DidDelete, pending)))
 		c.dropPending(j.ID, pending)
 	}
@@ -119,21 +122,10 @@ func (c *Core) dropPending(job uint32, tasks grid.Ranges) {
 // bury removes an enrolled task, with its job when it was the last.
 func (c *Core) bury(job, task uint32) {
 	j := c.state.Job(job)
-	if len(j.Pending) == 0 && c.alone(job, task) {
+	if len(j.Pending) == 0 && c.cell.IsLastEnrolled(job, task) {
 		c.jobGone(job)
 		return
 	}
 	c.emit(events.Del(grid.KindJATask, grid.Key{ID: job, Sub: task}))
 	c.releaseTasks(job, grid.Ranges{{First: task, Last: task, Step: 1}})
-}
-
-// alone reports whether no other task of the job is enrolled.
-func (c *Core) alone(job, task uint32) bool {
-	alone := true
-	c.state.From(grid.KindJATask, grid.Key{ID: job}, func(o grid.Object) bool {
-		t := o.(*grid.JATask)
-		alone = t.Job != job || t.ID == task
-		return alone && t.Job == job
-	})
-	return alone
 }

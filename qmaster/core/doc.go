@@ -12,22 +12,27 @@
 // beside it (clients that wait for an answer, times of sent commands) may be lost with
 // the process: clients ask again, commands are derived from the state anew.
 //
-// One file per family: request.go (generic add, modify, delete over grid.Kinds;
-// permissions), one file per kind with rules of its own (cqueue.go, hgroup.go, ...),
-// submit.go, alter.go, delete.go and control.go for jobs, portions.go for requests about
-// so many jobs that they take several steps, jsv.go for the attributes that
-// may be changed after a verifier has accepted a job, ar.go, arlife.go and arhold.go for
-// advance reservations, orders.go (one method per order type), abandon.go for a step that
-// panicked, instance.go for the health of instances of resource maps, settings.go for
-// what is read from the configuration once, petask.go for PE tasks, token.go for tokens
-// and the scope that each request needs, priority.go for the priorities that schedulers
-// compute, usage.go for bookings, report.go, tick.go, query.go.
+// What decisions look at is package cell; what is wrong with an object, a job or a
+// reservation is package validate; whether a request may be made at all is package
+// authorize; why it is not carried out is package refuse. None of them knows Core.
+//
+// One file per family: request.go (the dispatch of requests), change.go (generic add,
+// modify, delete over grid.Kinds), consequences.go (what follows from a change of a kind;
+// cqueue.go, host.go, calendar.go, conf.go, user.go), submit.go, alter.go, delete.go and
+// control.go for jobs, limits.go for the limits of running tasks, portions.go for requests
+// about so many jobs that they take several steps, release.go for jobs that wait for others,
+// life.go for attempts, ar.go and arlife.go for advance reservations, orders.go (one method
+// per order type), abandon.go for a step that panicked, instance.go for the health of
+// instances of resource maps, petask.go for PE tasks, token.go for tokens, priority.go for
+// the priorities that schedulers compute, usage.go for bookings, outbox.go for commands,
+// report.go, tick.go, query.go.
 //
 // Pure: time comes in as an argument, nothing is read or written.
 //
 // The package must not know connections, files, the log or the clock: those are the
 // shell's (package qmaster).
 //
-// To add a request: its type in pkg/gdi, a case in request.go and a file or function
-// beside those above. To add a rule of a kind: a row in the rules of its file.
+// To add a request: its type in pkg/gdi, its scope and hosts in package authorize, a case in
+// request.go and a file or function beside those above. To add a rule of a kind: package
+// validate.
 package core

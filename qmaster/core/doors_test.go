@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/orders"
@@ -197,7 +199,7 @@ func (w *madeUpCell) host() string {
 func (w *madeUpCell) attempt() report.Attempt {
 	a := report.Attempt{Job: uint32(w.Dice.IntN(5)), Task: uint32(w.Dice.IntN(4)), N: uint32(w.Dice.IntN(3))}
 	if tasks := there[*grid.JATask](w, grid.KindJATask); len(tasks) > 0 && w.Dice.IntN(8) > 0 {
-		a = attemptOf(tasks[w.Dice.IntN(len(tasks))])
+		a = cell.AttemptOf(tasks[w.Dice.IntN(len(tasks))])
 	}
 	if w.Dice.IntN(3) == 0 {
 		a.PETask = w.one("1.h1", "1.h2", "2.h1", grid.PastUsage, "x")

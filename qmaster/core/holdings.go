@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -170,16 +172,16 @@ func requests(l grid.Requests) (bytes int) {
 const jobMost = 5 << 20
 
 // tooBig refuses a job that has grown too big, by several requests.
-func tooBig(j *grid.Job) *gdi.Answer {
+func tooBig(j *grid.Job) *refuse.Refusal {
 	if size := j.Size(); size > jobMost {
-		return deny(gdi.StatusLimit, "", fmt.Sprintf("denied: a job of %s is too big: at most %s are allowed; put what is big into a file that the job reads", megabytes(int64(size)), megabytes(jobMost)))
+		return refuse.With(gdi.StatusLimit, "", fmt.Sprintf("denied: a job of %s is too big: at most %s are allowed; put what is big into a file that the job reads", megabytes(int64(size)), megabytes(jobMost)))
 	}
 	return nil
 }
 
 // noRoom returns why a user's object may not become another one, nil where there is none: the memory for what users have is
 // bounded.
-func (c *Core) noRoom(user string, old, now grid.Object) *gdi.Answer {
+func (c *Core) noRoom(user string, old, now grid.Object) *refuse.Refusal {
 	h := c.held
 	if h == nil || h.most == 0 {
 		return nil
@@ -190,10 +192,10 @@ func (c *Core) noRoom(user string, old, now grid.Object) *gdi.Answer {
 	h.change(now, old)
 	switch {
 	case own > h.most && own > before:
-		return deny(gdi.StatusLimit, "", fmt.Sprintf("denied: jobs and other objects of user %q take %s of qmaster's memory, with this request %s, and at most %s are allowed: delete some, or wait until some have ended",
+		return refuse.With(gdi.StatusLimit, "", fmt.Sprintf("denied: jobs and other objects of user %q take %s of qmaster's memory, with this request %s, and at most %s are allowed: delete some, or wait until some have ended",
 			user, megabytes(before), megabytes(own), megabytes(h.most)))
 	case total > h.inAll && total > all:
-		return deny(gdi.StatusLimit, "", fmt.Sprintf("denied: jobs and other objects of all users take %s of qmaster's memory, and at most %s are allowed: nothing new is accepted until some have ended or are deleted; try again later",
+		return refuse.With(gdi.StatusLimit, "", fmt.Sprintf("denied: jobs and other objects of all users take %s of qmaster's memory, and at most %s are allowed: nothing new is accepted until some have ended or are deleted; try again later",
 			megabytes(all), megabytes(h.inAll)))
 	}
 	return nil

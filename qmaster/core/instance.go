@@ -2,11 +2,9 @@ package core
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -17,18 +15,18 @@ import (
 // controlInstance is qmod -d, -e and -c of an instance; it is nil when the reference is none.
 func (c *Core) controlInstance(r gdi.Request, b *gdi.Control, ref string) []gdi.Answer {
 	want, ok := grid.ParseInstance(ref)
-	e := c.centry(want.Resource)
+	e := c.cell.Centry(want.Resource)
 	if !ok || e == nil || e.Type != grid.TypeMap {
 		return nil
 	}
 	want.Resource = e.Name
-	if !c.hasInstance(&want) {
+	if !c.cell.HasInstance(&want) {
 		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: host %q has no instance %q of %q", want.Host, want.ID, want.Resource))}
 	}
-	if !c.isOperator(r) {
+	if !c.cell.IsOperator(r) {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify instance %q", r.User, want.Name()))}
 	}
-	is := c.health(want)
+	is := c.cell.HealthOf(want)
 	word := ""
 	switch b.Action {
 	case "disable":
@@ -44,31 +42,6 @@ func (c *Core) controlInstance(r gdi.Request, b *gdi.Control, ref string) []gdi.
 		return []gdi.Answer{gdi.Done(fmt.Sprintf("Instance %q is already in the specified state: %s", is.Name(), word))}
 	}
 	return []gdi.Answer{gdi.Done(fmt.Sprintf("%s@%s changed state of %q (%s)", r.User, r.Host, is.Name(), word))}
-}
-
-// hasInstance reports whether the map of a host, or of "global", lists an instance.
-func (c *Core) hasInstance(i *grid.Instance) bool {
-	h := c.state.ExecHost(i.Host)
-	return h != nil && slices.ContainsFunc(c.mapAt(h, i.Resource), func(o complex.Instance) bool { return o.ID == i.ID })
-}
-
-// mapAt returns the resource map of a host.
-func (c *Core) mapAt(h *grid.ExecHost, resource string) complex.Map {
-	for _, v := range h.ComplexValues {
-		if e := c.centry(v.Name); e != nil && e.Name == resource && e.Type == grid.TypeMap {
-			m, _ := c.cluster.Complex().ParseMap(resource, v.Text)
-			return m
-		}
-	}
-	return nil
-}
-
-// health returns what is known of an instance: nothing is wrong with most.
-func (c *Core) health(of grid.Instance) grid.Instance {
-	if i, known := c.state.Get(grid.KindInstance, of.Key()).(*grid.Instance); known {
-		return *i
-	}
-	return grid.Instance{Resource: of.Resource, ID: of.ID, Host: of.Host}
 }
 
 // setHealth stores what is wrong with an instance, and reports whether that is news.
@@ -95,10 +68,10 @@ func (c *Core) sensed(host string, values grid.Values) {
 		resource, id, dotted := strings.Cut(name, ".")
 		e := c.state.Centry(resource)
 		i := grid.Instance{Resource: resource, ID: id, Host: host}
-		if !is || !dotted || e == nil || e.Type != grid.TypeMap || !c.hasInstance(&i) {
+		if !is || !dotted || e == nil || e.Type != grid.TypeMap || !c.cell.HasInstance(&i) {
 			continue
 		}
-		i = c.health(i)
+		i = c.cell.HealthOf(i)
 		state, message, _ := strings.Cut(v.Text, " ")
 		if i.Failed, i.Message = state == "E", ""; i.Failed {
 			i.Message = grid.Printable(strings.TrimSpace(message))
@@ -109,8 +82,8 @@ func (c *Core) sensed(host string, values grid.Values) {
 
 // forgetInstances removes the states of instances that a host does not have any more.
 func (c *Core) forgetInstances(host string) {
-	for _, o := range c.all(grid.KindInstance) {
-		if i := o.(*grid.Instance); i.Host == host && !c.hasInstance(i) {
+	for _, o := range c.cell.All(grid.KindInstance) {
+		if i := o.(*grid.Instance); i.Host == host && !c.cell.HasInstance(i) {
 			c.emit(events.Del(grid.KindInstance, i.Key()))
 		}
 	}

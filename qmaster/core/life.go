@@ -5,15 +5,11 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // The life of a task: pending (a number in its job's range) → transfering →
 // running → gone, or back to idle when it is rescheduled or put in error.
-
-// ending reports whether a started task's execution daemon was asked to end it.
-func ending(t *grid.JATask) bool {
-	return t.State&grid.StateDeleted != 0 || t.Kill == grid.Rescheduled || t.Kill == grid.Migrating
-}
 
 // start sends a task to the master host of its grants, with instances of resource maps and processor cores.
 func (c *Core) start(j *grid.Job, o *orders.StartJob, maps []grid.MapGrant, cores []grid.CoreGrant) {
@@ -26,7 +22,7 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob, maps []grid.MapGrant, core
 	t.Attempt = max(t.Attempt, uint32(c.state.Counter(grid.AttemptBase))) + 1
 	t.Status = grid.Transfering
 	t.State = grid.StateRunning
-	t.Grants, t.Maps, t.Cores, t.Takes, t.Limits, t.PE, t.Start = o.Grants, maps, cores, o.Takes, nil, o.PE, c.now
+	t.Grants, t.Maps, t.Cores, t.Takes, t.Limits, t.PE, t.Start = o.Grants, maps, cores, o.Takes, nil, o.PE, c.cell.Now
 	t.JobVersion = j.Version
 	t.Priority, t.Tickets = o.Priority, o.Tickets
 	t.OTickets, t.FTickets, t.STickets, t.Share, t.NTickets = 0, 0, 0, 0, 0 // until the next run
@@ -83,14 +79,14 @@ func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
 
 // forceEnd removes a started task without waiting for its execution daemon.
 func (c *Core) forceEnd(t *grid.JATask, by string) {
-	r := report.Result{Start: t.Start, End: c.now, Failed: report.FailedAfterJob, Text: report.FailedAfterJob.String(), ExitStatus: 137}
+	r := report.Result{Start: t.Start, End: c.cell.Now, Failed: report.FailedAfterJob, Text: report.FailedAfterJob.String(), ExitStatus: 137}
 	n := *t
 	n.Kill = by
 	c.account(c.state.Job(t.Job), &n, r, false)
 	if t.State&grid.StateDeleted == 0 {
 		c.mailKilled(&n)
 	}
-	c.dropAttempt(t.Grants[0].Host, attemptOf(t))
+	c.dropAttempt(t.Grants[0].Host, cell.AttemptOf(t))
 	c.finish(t)
 }
 
@@ -105,42 +101,20 @@ func (c *Core) finish(t *grid.JATask) {
 // account emits the accounting record of an attempt's end. PE tasks that the attempt did
 // not wait for end with it.
 func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool) {
-	for _, p := range c.living(t) {
+	for _, p := range c.cell.LivingPETasks(t) {
 		c.peLost(j, t, p)
 	}
 	c.debit(j, t, t.Usage, true, again)
 	used := t.Usage
-	past := c.past(t)
+	past := c.cell.PastUsage(t)
 	switch {
-	case c.settingsOf(t.Grants[0].Host).reservedUsage:
-		used = c.reserved(j, t, used)
-	case past != nil && c.sumsUp(t):
+	case c.cell.HostSettings(t.Grants[0].Host).ReservedUsage:
+		used = c.cell.Reserved(j, t, used)
+	case past != nil && c.cell.SumsUp(t):
 		used = used.Beside(past.Usage)
 	}
-	a := c.record(j, t, t.Grants[0], r)
+	a := c.cell.AccountingRecord(j, t, t.Grants[0], r)
 	a.Usage, a.Maps, a.Rescheduled = used, t.Maps, again
 	c.emit(events.Add(a))
 	c.waiters.record(a, again)
-}
-
-// record is the accounting record of what ran by one of a task's grants.
-func (c *Core) record(j *grid.Job, t *grid.JATask, g grid.Grant, r report.Result) *grid.Accounting {
-	a := &grid.Accounting{
-		Job: j.ID, Task: t.ID, Attempt: t.Attempt, Array: j.Array,
-		Queue: g.Queue, Host: g.Host, Group: j.Group, Owner: j.Owner, Name: j.Name, Account: j.Account,
-		Priority: int32(j.Priority), Submit: j.Submit, Start: r.Start, End: r.End,
-		Failed: uint32(r.Failed.Accounted()), FailedText: r.Text, ExitStatus: r.ExitStatus,
-		Project: j.Project, Department: j.Department, PE: t.PE, Slots: t.Slots(), Category: c.cluster.AccountedCategory(j),
-		SubmitHost: j.Spec.SubmitHost, SubmitCommand: j.Spec.SubmitCommand, Cwd: j.Spec.Cwd,
-	}
-	if a.Start == 0 {
-		a.End = 0 // it never started: Grid Engine gives neither time
-	}
-	if ar := c.state.AR(j.AR); ar != nil {
-		a.AR, a.ARSubmit = ar.ID, ar.Submit
-	}
-	if t.Kill != grid.Rescheduled && t.Kill != grid.Migrating {
-		a.DeletedBy = t.Kill
-	}
-	return a
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -28,7 +30,7 @@ func waysOf(l grid.Logins) gdi.Ways {
 
 // logIn makes a token of the user that a proof names, or answers with the one that a repeated request has made.
 func (c *Core) logIn(in Request, b *gdi.LogIn) {
-	l, p := c.settings().logins, in.Proof
+	l, p := c.cell.Settings().Logins, in.Proof
 	if p == nil {
 		c.reply(in.Ref, gdi.RefuseLogIn(gdi.ReasonNone, "this cell has no identity provider"))
 		return
@@ -53,25 +55,25 @@ func (c *Core) logIn(in Request, b *gdi.LogIn) {
 }
 
 // loggedIn returns the user that a proof names, or the refusal.
-func (c *Core) loggedIn(l grid.Logins, p *Proof) (user string, refusal *gdi.Answer) {
-	refuse := func(why gdi.Reason, format string, args ...any) (string, *gdi.Answer) {
+func (c *Core) loggedIn(l grid.Logins, p *Proof) (user string, refusal *refuse.Refusal) {
+	refuseProof := func(why gdi.Reason, format string, args ...any) (string, *refuse.Refusal) {
 		a := gdi.RefuseLogIn(why, fmt.Sprintf(format, args...))
 		return "", &a
 	}
 	user, named := grid.MappedUser(l.Users, p.Name)
 	switch {
 	case p.Issuer != l.Issuer || p.Client != l.Client:
-		return refuse(gdi.ReasonIssuer, "the identity provider of the cell was changed meanwhile; log in again")
-	case p.Expires <= c.now:
-		return refuse(gdi.ReasonExpired, "the ID token expired at %s", moment(p.Expires))
+		return refuseProof(gdi.ReasonIssuer, "the identity provider of the cell was changed meanwhile; log in again")
+	case p.Expires <= c.cell.Now:
+		return refuseProof(gdi.ReasonExpired, "the ID token expired at %s", refuse.Moment(p.Expires))
 	case p.Subject == "" || len(p.Subject) > subjectMax || !grid.PrintableASCII(p.Subject) || strings.ContainsAny(p.Subject, "\n\t"):
-		return refuse(gdi.ReasonFormat, "the ID token has no subject of at most %d printable characters", subjectMax)
+		return refuseProof(gdi.ReasonFormat, "the ID token has no subject of at most %d printable characters", subjectMax)
 	case p.Name == "":
-		return refuse(gdi.ReasonClaim, "the ID token does not have the claim %q as a text", l.Claim)
+		return refuseProof(gdi.ReasonClaim, "the ID token does not have the claim %q as a text", l.Claim)
 	case !named:
-		return refuse(gdi.ReasonUser, "%s is %q, which names no user by the pattern %q", l.Claim, shortened(p.Name), l.Users)
+		return refuseProof(gdi.ReasonUser, "%s is %q, which names no user by the pattern %q", l.Claim, shortened(p.Name), l.Users)
 	case !l.Admits(user, c.state.IsOperator(user)):
-		return refuse(gdi.ReasonPrivileged, "%q is root, a manager or an operator, and not in LOGIN_PRIVILEGED", user)
+		return refuseProof(gdi.ReasonPrivileged, "%q is root, a manager or an operator, and not in LOGIN_PRIVILEGED", user)
 	}
 	return user, nil
 }

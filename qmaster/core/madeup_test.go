@@ -7,6 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/authorize"
+	"github.com/quill-grid/quill/qmaster/core/validate"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -41,14 +44,14 @@ func (m madeUp) body(c *Core) gdi.Body {
 	case 0, 1:
 		return &gdi.Submit{Job: m.job()}
 	case 2:
-		names := slices.Sorted(maps.Keys(attributes))
+		names := slices.Sorted(maps.Keys(validate.Attributes))
 		set := grid.Names{names[m.Dice.IntN(len(names))], names[m.Dice.IntN(len(names))]}
 		return &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, Job: m.job(), Set: set}
 	case 3: // an object that is there, in another way
 		var all []grid.Object
 		for _, k := range grid.Kinds {
-			if isConfigurable(k.Kind) {
-				all = append(all, c.all(k.Kind)...)
+			if authorize.IsConfigurable(k.Kind) {
+				all = append(all, c.cell.All(k.Kind)...)
 			}
 		}
 		old := reflect.ValueOf(all[m.Dice.IntN(len(all))]).Elem()

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -15,29 +16,6 @@ func (c *Core) mail(owner string, to []string, subject, text string) {
 	if len(to) > 0 {
 		c.ready.Mails = append(c.ready.Mails, report.Mail{Owner: owner, To: to, Subject: subject, Text: text})
 	}
-}
-
-// mailsMax is how many recipients of mail a job or a reservation may have, unless the configuration says otherwise.
-const mailsMax = 20
-
-// manyMails refuses too many recipients.
-func (c *Core) manyMails(list grid.Names) string {
-	if most := c.settings().maxMails; len(list) > most {
-		return fmt.Sprintf("denied: %d recipients of mail, at most %d are allowed (qmaster_params MAX_MAIL_RECIPIENTS): use the address of a mailing list", len(list), most)
-	}
-	return ""
-}
-
-// mailable returns the addresses that a mailer takes for addresses, and a warning for each other one: it is left out.
-func mailable(list grid.Names) (to grid.Names, warnings []gdi.Answer) {
-	for _, address := range list {
-		if wrong := report.BadAddress(address); wrong != "" {
-			warnings = append(warnings, gdi.Warn("warning: "+wrong+"; no mail is sent to it"))
-			continue
-		}
-		to = append(to, address)
-	}
-	return to, warnings
 }
 
 // mailAborted writes to those who want to know that a job is aborted or
@@ -69,7 +47,7 @@ func (c *Core) mailPushed(t *grid.JATask) {
 	if j.Array {
 		kind = "job-array task"
 	}
-	what := describe(j, t.ID)
+	what := cell.DescribeTask(j, t.ID)
 	c.mailAborted(j, "Pushed rescheduling of "+what,
 		fmt.Sprintf("Your %s was running on host %s. Pushed manually/automatic rescheduling for this %s.\n", what, t.Grants[0].Host, kind))
 }
@@ -80,7 +58,7 @@ func (c *Core) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, fault 
 	if fault == report.NoFault && res.Failed != report.FailedNoStatus {
 		return
 	}
-	to := confNames(c.param("administrator_mail"))
+	to := cell.ConfNames(c.cell.Param("administrator_mail"))
 	if len(to) == 0 {
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -18,8 +20,8 @@ func TestRecipientsAreBound(t *testing.T) {
 		}
 		return list
 	}
-	for i, most := range []int{mailsMax, 30, 3} {
-		if most != mailsMax {
+	for i, most := range []int{cell.MailsMax, 30, 3} {
+		if most != cell.MailsMax {
 			conf := grid.DefaultConf()
 			conf.Entries = conf.Entries.With("qmaster_params", fmt.Sprint("MAX_MAIL_RECIPIENTS=", most))
 			if reply := ask("root", &gdi.Modify{Objects: []grid.Object{conf}}); !reply.OK() {

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// refuse returns why an order is refused. An order that is applied, or harmlessly
+// refuseOrder returns why an order is refused. An order that is applied, or harmlessly
 // obsolete, has none: nil.
-func refuse(code orders.Code, format string, args ...any) *orders.Refusal {
+func refuseOrder(code orders.Code, format string, args ...any) *orders.Refusal {
 	return &orders.Refusal{Code: code, Reason: fmt.Sprintf(format, args...)}
 }
 
@@ -24,8 +26,8 @@ const schedulerSilence = 5
 // orders checks each order against the newest state and applies or refuses it
 // alone. Only the registered scheduler may give orders.
 func (c *Core) orders(in Orders) {
-	if in.Scheduler == c.scheduler || c.scheduler != "" && in.Scheduler != "" && c.now.Sub(c.ordered) >= schedulerSilence {
-		c.scheduler, c.ordered = in.Scheduler, c.now
+	if in.Scheduler == c.scheduler || c.scheduler != "" && in.Scheduler != "" && c.cell.Now.Sub(c.ordered) >= schedulerSilence {
+		c.scheduler, c.ordered = in.Scheduler, c.cell.Now
 	}
 	result := &orders.Result{}
 	for i, o := range in.Orders {
@@ -40,10 +42,10 @@ func (c *Core) orders(in Orders) {
 
 func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 	if from.Scheduler != c.scheduler || from.Scheduler == "" {
-		return refuse(orders.Unregistered, "%q is not the registered scheduler", from.Scheduler)
+		return refuseOrder(orders.Unregistered, "%q is not the registered scheduler", from.Scheduler)
 	}
 	if !numbersIn(o) {
-		return refuse(orders.Malformed, "%s: not a number", o)
+		return refuseOrder(orders.Malformed, "%s: not a number", o)
 	}
 	switch o := o.(type) {
 	case *orders.StartJob:
@@ -71,7 +73,7 @@ func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 		c.storeStates(o.States)
 		return nil
 	}
-	return refuse(orders.Malformed, "unknown order")
+	return refuseOrder(orders.Malformed, "unknown order")
 }
 
 // startJob follows the checks of the protocol reference, 12.1.
@@ -80,38 +82,38 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 	switch {
 	case o.Task == 0 || len(o.Grants) == 0 || len(o.Grants) != len(o.QueueVersions),
 		slices.ContainsFunc(o.Grants, func(g grid.Grant) bool { return g.Slots == 0 }):
-		return refuse(orders.Malformed, "malformed start order for job %d.%d", o.Job, o.Task)
+		return refuseOrder(orders.Malformed, "malformed start order for job %d.%d", o.Job, o.Task)
 	case j == nil:
-		return refuse(orders.Unknown, "job %d does not exist", o.Job)
+		return refuseOrder(orders.Unknown, "job %d does not exist", o.Job)
 	case j.Version != o.JobVersion:
-		return refuse(orders.Changed, "job %d was changed: version %d, not %d", o.Job, j.Version, o.JobVersion)
+		return refuseOrder(orders.Changed, "job %d was changed: version %d, not %d", o.Job, j.Version, o.JobVersion)
 	case j.Held(o.Task):
-		return refuse(orders.Ineligible, "task %d.%d is on hold", o.Job, o.Task)
+		return refuseOrder(orders.Ineligible, "task %d.%d is on hold", o.Job, o.Task)
 	case len(j.Predecessors) > 0:
-		return refuse(orders.Ineligible, "job %d waits for its predecessors", o.Job)
-	case j.ExecTime > c.now:
-		return refuse(orders.Ineligible, "job %d must not start yet", o.Job)
+		return refuseOrder(orders.Ineligible, "job %d waits for its predecessors", o.Job)
+	case j.ExecTime > c.cell.Now:
+		return refuseOrder(orders.Ineligible, "job %d must not start yet", o.Job)
 	}
 	if why := c.awaitsHosts(o.Job); why != "" {
-		return refuse(orders.Ineligible, "task %d.%d does not start yet: %s", o.Job, o.Task, why)
+		return refuseOrder(orders.Ineligible, "task %d.%d does not start yet: %s", o.Job, o.Task, why)
 	}
 	if t := c.state.Task(o.Job, o.Task); t != nil {
 		if t.Status != grid.Idle {
-			return refuse(orders.WrongState, "task %d.%d was started already", o.Job, o.Task)
+			return refuseOrder(orders.WrongState, "task %d.%d was started already", o.Job, o.Task)
 		}
 		if t.State&grid.StateError != 0 {
-			return refuse(orders.WrongState, "task %d.%d is in error", o.Job, o.Task)
+			return refuseOrder(orders.WrongState, "task %d.%d is in error", o.Job, o.Task)
 		}
 	} else if !j.Pending.Contains(o.Task) {
-		return refuse(orders.WrongState, "task %d.%d is not pending", o.Job, o.Task)
+		return refuseOrder(orders.WrongState, "task %d.%d is not pending", o.Job, o.Task)
 	}
 	for i, g := range o.Grants {
 		q := c.state.CQueue(g.Queue)
 		if q == nil {
-			return refuse(orders.Unknown, "queue instance %s does not exist", g.Instance())
+			return refuseOrder(orders.Unknown, "queue instance %s does not exist", g.Instance())
 		}
 		if q.Version != o.QueueVersions[i] {
-			return refuse(orders.Changed, "queue %s was changed: version %d, not %d", g.Queue, q.Version, o.QueueVersions[i])
+			return refuseOrder(orders.Changed, "queue %s was changed: version %d, not %d", g.Queue, q.Version, o.QueueVersions[i])
 		}
 	}
 	asks, refusal := c.withTakes(j, o)
@@ -119,15 +121,15 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 		return refusal
 	}
 	if reason := c.cluster.Fits(asks, o.Grants, o.PE); !reason.Fits() {
-		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
+		return refuseOrder(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	maps, reason := c.cluster.Instances(asks, o.Grants)
 	if !reason.Fits() {
-		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
+		return refuseOrder(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	cores, reason := c.cluster.Cores(asks, o.Grants, maps)
 	if !reason.Fits() {
-		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
+		return refuseOrder(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	c.start(j, o, maps, cores)
 	c.storeStates(o.States)
@@ -141,7 +143,7 @@ func (c *Core) withTakes(j *grid.Job, o *orders.StartJob) (*grid.Job, *orders.Re
 	}
 	for _, r := range o.Takes {
 		if e := c.state.Centry(r.Name); e == nil || !(r.Num >= 0 && r.Num < grid.Infinity) {
-			return nil, refuse(orders.Malformed, "task %d.%d can't take %s=%s: no such resource or amount",
+			return nil, refuseOrder(orders.Malformed, "task %d.%d can't take %s=%s: no such resource or amount",
 				o.Job, o.Task, r.Name, r.Value)
 		}
 	}
@@ -173,11 +175,11 @@ func (c *Core) removeImmediateJob(o *orders.RemoveImmediateJob) *orders.Refusal 
 	case j == nil:
 		return nil
 	case !j.Immediate:
-		return refuse(orders.Malformed, "job %d is not immediate", o.Job)
+		return refuseOrder(orders.Malformed, "job %d is not immediate", o.Job)
 	}
 	for _, t := range c.state.Tasks(o.Job) {
 		if t.Attempt > 0 {
-			return refuse(orders.WrongState, "job %d has started", o.Job)
+			return refuseOrder(orders.WrongState, "job %d has started", o.Job)
 		}
 	}
 	c.jobGone(o.Job)
@@ -201,7 +203,7 @@ func (c *Core) threshold(job, task uint32, queue string, on bool) *orders.Refusa
 	c.changeSuspension(t, &n)
 	if qi, ok := c.state.Get(grid.KindQInstance, grid.Key{Name: queue}).(*grid.QInstance); ok {
 		q := *qi
-		q.LastSuspend = c.now
+		q.LastSuspend = c.cell.Now
 		c.emit(events.Mod(&q))
 	}
 	return nil
@@ -217,7 +219,7 @@ func (c *Core) jobScheddInfo(o *orders.JobScheddInfo) *orders.Refusal {
 		return nil
 	}
 	info := o.Info
-	info.At = c.now
+	info.At = c.cell.Now
 	if known {
 		c.emit(events.Mod(&info))
 	} else {
@@ -232,7 +234,7 @@ func (c *Core) preempt(o *orders.Preempt) *orders.Refusal {
 	t := c.state.Task(o.Job, o.Task)
 	switch {
 	case t == nil || !t.Started():
-		return refuse(orders.WrongState, "task %d.%d is not running", o.Job, o.Task)
+		return refuseOrder(orders.WrongState, "task %d.%d is not running", o.Job, o.Task)
 	case t.State&grid.StateDeleted != 0 || t.Kill == grid.Rescheduled:
 		return nil
 	case o.Suspend:
@@ -242,7 +244,7 @@ func (c *Core) preempt(o *orders.Preempt) *orders.Refusal {
 			c.touch(n.Grants)
 		}
 	case !c.cluster.Rerunnable(c.state.Job(o.Job), t):
-		return refuse(orders.Ineligible, "task %d.%d may not be run again: it is not preempted", o.Job, o.Task)
+		return refuseOrder(orders.Ineligible, "task %d.%d may not be run again: it is not preempted", o.Job, o.Task)
 	default:
 		n := *t
 		n.Kill = grid.Rescheduled
@@ -256,11 +258,11 @@ func (c *Core) preempt(o *orders.Preempt) *orders.Refusal {
 // it where it stands.
 func (c *Core) unsuspend(o *orders.Unsuspend) *orders.Refusal {
 	t := c.state.Task(o.Job, o.Task)
-	if t == nil || !t.Preempted() || ending(t) {
+	if t == nil || !t.Preempted() || cell.IsEnding(t) {
 		return nil
 	}
 	if reason := c.cluster.FitsAgain(t); !reason.Fits() {
-		return refuse(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
+		return refuseOrder(orders.NoFit, "task %d.%d does not fit: %s", o.Job, o.Task, reason)
 	}
 	n := *t
 	n.State &^= grid.StateSuspendedPreempted

@@ -3,6 +3,8 @@ package core
 import (
 	"slices"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 )
@@ -71,15 +73,15 @@ func (c *Core) deliver(t *grid.JATask) {
 		return
 	}
 	d := c.delivery(j, t, q, g)
-	d.Ckpt, d.CkptSeconds = c.checkpointing(j, q, g.Host)
+	d.Ckpt, d.CkptSeconds = c.cell.Checkpointing(j, q, g.Host)
 	c.delivered(g.Host, t, d.Attempt)
 }
 
 // delivered records that a host is sent an attempt to start, and adds a signal to the
 // command if the attempt is to be suspended or terminated.
 func (c *Core) delivered(host string, t *grid.JATask, a report.Attempt) {
-	c.sent.hosts(host).unconfirmed[keyOf(a)] = c.now
-	if dying(t) || t.State&grid.StateSuspendedAny != 0 {
+	c.sent.hosts(host).unconfirmed[cell.KeyOf(a)] = c.cell.Now
+	if cell.IsDying(t) || t.State&grid.StateSuspendedAny != 0 {
 		c.signalHost(host, t, a)
 	}
 }
@@ -93,7 +95,7 @@ func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Gran
 	}
 	maps := grid.MapsOn(t.Maps, g.Host)
 	d := report.Deliver{
-		Attempt: attemptOf(t), Queue: queueIn(cmd, c.queueOf(t, j, q, g.Host)), Grants: t.Grants, PE: c.state.PE(t.PE),
+		Attempt: cell.AttemptOf(t), Queue: queueIn(cmd, c.cell.QueueOf(t, j, q, g.Host)), Grants: t.Grants, PE: c.state.PE(t.PE),
 		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: c.cluster.Devices(g.Host, maps), Cores: grid.CoresOn(t.Cores, g.Host),
 		Taken: c.cluster.Taken(j, t.Grants, g.Host),
 	}
@@ -116,9 +118,9 @@ func queueIn(cmd *report.Command, queue report.Queue) int {
 
 // signal sends all hosts of a task the signal that the task's state requires.
 func (c *Core) signal(t *grid.JATask) {
-	c.signalHost(t.Grants[0].Host, t, attemptOf(t))
-	for _, p := range c.living(t) {
-		c.signalHost(p.Host, t, peAttemptOf(p))
+	c.signalHost(t.Grants[0].Host, t, cell.AttemptOf(t))
+	for _, p := range c.cell.LivingPETasks(t) {
+		c.signalHost(p.Host, t, cell.PEAttemptOf(p))
 	}
 }
 
@@ -140,21 +142,18 @@ func (c *Core) signalHost(host string, t *grid.JATask, a report.Attempt) {
 	}
 	cmd := c.command(host)
 	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: a, Kind: kind})
-	c.sent.hosts(host).unconfirmed[keyOf(a)] = c.now
+	c.sent.hosts(host).unconfirmed[cell.KeyOf(a)] = c.cell.Now
 }
-
-// keyOf is the key of the task or PE task that an attempt is of.
-func keyOf(a report.Attempt) grid.Key { return grid.Key{ID: a.Job, Sub: a.Task, Name: a.PETask} }
 
 // stands compares the suspension of a task on a host, as the host reports it, with the
 // task's state. If they differ the host is sent the signal again: at once after a new
 // connection, else after resendSeconds, because the last signal may be on its way.
 func (c *Core) stands(t *grid.JATask, host string, r report.Task, anew bool) {
 	unconfirmed := c.sent.hosts(host).unconfirmed
-	_, sent := unconfirmed[keyOf(r.Attempt)]
+	_, sent := unconfirmed[cell.KeyOf(r.Attempt)]
 	switch same := r.Suspended == (t.State&grid.StateSuspendedAny != 0); {
-	case same && !dying(t):
-		delete(unconfirmed, keyOf(r.Attempt))
+	case same && !cell.IsDying(t):
+		delete(unconfirmed, cell.KeyOf(r.Attempt))
 	case anew || !sent && !same:
 		c.signalHost(host, t, r.Attempt)
 	}
@@ -178,7 +177,7 @@ func (c *Core) resend() {
 			}
 			if again == nil {
 				delete(talk.unconfirmed, key)
-			} else if c.now.Sub(talk.unconfirmed[key]) >= resendSeconds {
+			} else if c.cell.Now.Sub(talk.unconfirmed[key]) >= resendSeconds {
 				again()
 			}
 		}
@@ -191,10 +190,10 @@ func (c *Core) resend() {
 // The host answers a new epoch with all it has; a report of its load alone says nothing of them.
 func (c *Core) announce(l *grid.Load) {
 	t := c.sent.hosts(l.Host)
-	if l.Unheard || t.listed || c.now.Sub(max(c.began, t.announced)) < resendSeconds || len(c.state.OnHost(l.Host)) == 0 {
+	if l.Unheard || t.listed || c.cell.Now.Sub(max(c.began, t.announced)) < resendSeconds || len(c.state.OnHost(l.Host)) == 0 {
 		return
 	}
-	t.announced = c.now
+	t.announced = c.cell.Now
 	c.command(l.Host)
 }
 
@@ -205,13 +204,13 @@ func (c *Core) resendTask(host string, key grid.Key) (again func()) {
 	if t == nil || !t.Started() || t.Grants[0].Host != host {
 		return nil
 	}
-	if t.State&grid.StateExiting != 0 && !ending(t) && len(c.living(t)) > 0 {
+	if t.State&grid.StateExiting != 0 && !cell.IsEnding(t) && len(c.cell.LivingPETasks(t)) > 0 {
 		return nil // its end waits for its PE tasks
 	}
 	if t.Status == grid.Transfering {
 		return func() { c.deliver(t) }
 	}
-	return func() { c.signalHost(host, t, attemptOf(t)) }
+	return func() { c.signalHost(host, t, cell.AttemptOf(t)) }
 }
 
 // unconfirmed marks, after a restart, the tasks whose command may have to be sent again.
@@ -222,15 +221,15 @@ func (c *Core) unconfirmed() {
 		if !t.Started() {
 			return true
 		}
-		if t.Status == grid.Transfering || dying(t) {
+		if t.Status == grid.Transfering || cell.IsDying(t) {
 			c.sent.hosts(t.Grants[0].Host).unconfirmed[t.Key()] = 0
 		}
 		changing := t.Limits != nil && t.Limits.Changing
 		if changing {
 			c.sent.hosts(t.Grants[0].Host).limited[t.Key()] = 0
 		}
-		for _, p := range c.living(t) {
-			if p.Status == grid.Transfering || dying(t) {
+		for _, p := range c.cell.LivingPETasks(t) {
+			if p.Status == grid.Transfering || cell.IsDying(t) {
 				c.sent.hosts(p.Host).unconfirmed[p.Key()] = 0
 			}
 			if changing {

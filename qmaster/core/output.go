@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -64,53 +68,45 @@ func (c *Core) output(in Request, b *gdi.Output) {
 }
 
 // refuse returns why a job has no such file; nil when it has.
-func (f *files) refuse(b *gdi.Output) *gdi.Answer {
+func (f *files) refuse(b *gdi.Output) *refuse.Refusal {
 	switch {
 	case f.interactive:
-		return refusal(gdi.StatusInvalid, "job \"%d\" has no output files: it is interactive", b.Job)
+		return refuse.Because(gdi.StatusInvalid, "job \"%d\" has no output files: it is interactive", b.Job)
 	case b.Stderr && f.merged:
-		return wrong("e", fmt.Sprintf("job \"%d\" has no file of standard error: it was submitted with -j y, and its errors are in the file of standard output", b.Job))
+		return refuse.Invalid("e", fmt.Sprintf("job \"%d\" has no file of standard error: it was submitted with -j y, and its errors are in the file of standard output", b.Job))
 	case f.Array && b.Task == 0:
-		return wrong("t", fmt.Sprintf("job \"%d\" is an array: a task of it must be named, as %[1]d.1", b.Job))
+		return refuse.Invalid("t", fmt.Sprintf("job \"%d\" is an array: a task of it must be named, as %[1]d.1", b.Job))
 	case !f.Array && b.Task > 1:
 		return noTask(b.Job, b.Task)
 	}
 	return nil
 }
 
-func noTask(job, task uint32) *gdi.Answer {
-	return deny(gdi.StatusUnknown, "t", fmt.Sprintf("job \"%d\" task \"%d\" does not exist", job, task))
+func noTask(job, task uint32) *refuse.Refusal {
+	return refuse.With(gdi.StatusUnknown, "t", fmt.Sprintf("job \"%d\" task \"%d\" does not exist", job, task))
 }
 
 // whereRan finds the host where a task runs, or ran last. j is nil when the job has ended.
-func (c *Core) whereRan(j *grid.Job, e *end, task uint32) (host string, running bool, no *gdi.Answer) {
+func (c *Core) whereRan(j *grid.Job, e *end, task uint32) (host string, running bool, no *refuse.Refusal) {
 	f := &e.files
-	name := taskName(f.Job, task, f.Array)
+	name := cell.TaskName(f.Job, task, f.Array)
 	if t := c.state.Task(f.Job, task); t != nil {
 		if t.Status != grid.Running {
-			return "", false, refusal(gdi.StatusWaiting, "%s has not started", name)
+			return "", false, refuse.Because(gdi.StatusWaiting, "%s has not started", name)
 		}
 		return t.Grants[0].Host, true, nil
 	}
 	if j != nil && j.Pending.Contains(task) {
-		return "", false, refusal(gdi.StatusWaiting, "%s has not started", name)
+		return "", false, refuse.Because(gdi.StatusWaiting, "%s has not started", name)
 	}
 	i := slices.IndexFunc(e.records, func(a *grid.Accounting) bool { return a.Task == task || !f.Array })
 	switch {
 	case i < 0 && j != nil && !j.Tasks.Contains(task):
 		return "", false, noTask(f.Job, task)
 	case i < 0:
-		return "", false, refusal(gdi.StatusUnknown, "%s has ended and its host is not known any more, or it never ran; qacct -j %d shows its host and working directory", name, f.Job)
+		return "", false, refuse.Because(gdi.StatusUnknown, "%s has ended and its host is not known any more, or it never ran; qacct -j %d shows its host and working directory", name, f.Job)
 	case e.records[i].Start == 0:
-		return "", false, refusal(gdi.StatusUnknown, "%s has ended without having run", name)
+		return "", false, refuse.Because(gdi.StatusUnknown, "%s has ended without having run", name)
 	}
 	return e.hosts[i], false, nil
-}
-
-// taskName is how messages name a task, or a job that is no array.
-func taskName(job, task uint32, array bool) string {
-	if array {
-		return fmt.Sprintf("job-array task %d.%d", job, task)
-	}
-	return fmt.Sprintf("job %d", job)
 }

@@ -2,9 +2,9 @@ package core
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -20,14 +20,14 @@ import (
 
 // startTask starts a PE task, or says why not.
 func (c *Core) startTask(in Request, b *gdi.StartTask) {
-	t, g, text := c.mayStartTask(in.Request, b)
+	t, g, text := validate.MayStartTask(c.cell, in.Request, b)
 	if text != "" {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))
 		return
 	}
 	p := &grid.PETask{
-		Job: t.Job, Task: t.ID, ID: fmt.Sprintf("%d.%s", c.nextPETask(t, g.Host), g.Host), Host: g.Host,
-		Status: grid.Transfering, Start: c.now, Attempt: t.Attempt, Launch: b.Launch,
+		Job: t.Job, Task: t.ID, ID: fmt.Sprintf("%d.%s", c.cell.NextPETask(t, g.Host), g.Host), Host: g.Host,
+		Status: grid.Transfering, Start: c.cell.Now, Attempt: t.Attempt, Launch: b.Launch,
 	}
 	if t.Limits != nil {
 		p.Limits = t.Limits.Version
@@ -42,139 +42,16 @@ func (c *Core) taskStarted(ref uint64, id string) {
 	c.lastReply().PETask = id
 }
 
-// mayStartTask finds the task and the grant to start a PE task in; the text says
-// why it may not be, as qrsh(1) says after "executing task of job 7 failed".
-func (c *Core) mayStartTask(r gdi.Request, b *gdi.StartTask) (t *grid.JATask, g grid.Grant, text string) {
-	j := c.state.Job(b.Job)
-	t = c.state.Task(b.Job, b.Task)
-	switch {
-	case len(b.Launch.Args) == 0 && b.Launch.Connect == "":
-		return nil, g, "no command to execute"
-	case j == nil || t == nil || !t.Started() || dying(t):
-		return nil, g, "the job is not running"
-	case j.Owner != r.User:
-		return nil, g, fmt.Sprintf("the job does not belong to user %q", r.User)
-	}
-	g, slots := grantOn(t, b.Host)
-	pe := c.state.PE(t.PE)
-	switch l := c.state.Load(g.Host); {
-	case slots == 0 && c.state.ExecHost(b.Host) == nil:
-		return nil, g, fmt.Sprintf("failed sending task to execd@%s: can't resolve host name", b.Host)
-	case slots == 0:
-		return nil, g, notAccepted(b.Host, "the job has no slots there")
-	case pe == nil || !pe.ControlSlaves:
-		return nil, g, notAccepted(b.Host, fmt.Sprintf("control_slaves of parallel environment %q is FALSE", t.PE))
-	case c.peTasksOn(t, pe, g.Host) >= slots:
-		why := fmt.Sprintf("the job's slots there are taken (%d)", slots)
-		if pe.JobIsFirstTask && t.Grants[0].Host == g.Host {
-			why += fmt.Sprintf(", one of them by the job itself: job_is_first_task of parallel environment %q is TRUE", pe.Name)
-		}
-		return nil, g, notAccepted(b.Host, why)
-	case l != nil && l.Unheard:
-		return nil, g, fmt.Sprintf("failed sending task to execd@%s: got send error", b.Host)
-	}
-	return t, g, ""
-}
-
-// notAccepted is Grid Engine's refusal, with the reason.
-func notAccepted(host, why string) string {
-	return fmt.Sprintf("execution daemon on host %q didn't accept task: %s", host, why)
-}
-
-// dying reports whether a started task is to end, or its script has.
-func dying(t *grid.JATask) bool { return ending(t) || t.State&grid.StateExiting != 0 }
-
-// grantOn is the first grant on a host, and how many slots there are on it in
-// all. A name without domain will do: some launchers cut it off.
-func grantOn(t *grid.JATask, host string) (first grid.Grant, slots uint32) {
-	i := slices.IndexFunc(t.Grants, func(g grid.Grant) bool { return g.Host == host })
-	if i < 0 {
-		i = slices.IndexFunc(t.Grants, func(g grid.Grant) bool { return grid.SameHost(g.Host, host) })
-	}
-	if i < 0 {
-		return first, 0
-	}
-	first = t.Grants[i]
-	for _, g := range t.Grants {
-		if g.Host == first.Host {
-			slots += g.Slots
-		}
-	}
-	return first, slots
-}
-
-// peTasksOn is how many of a host's slots are taken. With job_is_first_task the
-// job's script takes one.
-func (c *Core) peTasksOn(t *grid.JATask, pe *grid.PE, host string) (n uint32) {
-	if pe.JobIsFirstTask && t.Grants[0].Host == host {
-		n++
-	}
-	for _, p := range c.living(t) {
-		if p.Host == host {
-			n++
-		}
-	}
-	return n
-}
-
-// living are the PE tasks of a task that have not ended.
-func (c *Core) living(t *grid.JATask) (ps []*grid.PETask) {
-	if t.PE == "" {
-		return nil
-	}
-	for _, p := range c.state.PETasks(t.Job, t.ID) {
-		if p.ID != grid.PastUsage {
-			ps = append(ps, p)
-		}
-	}
-	return ps
-}
-
-// past is past_usage of a task, nil before a PE task has ended.
-func (c *Core) past(t *grid.JATask) *grid.PETask {
-	if t.PE == "" {
-		return nil
-	}
-	return c.state.PETask(grid.Key{ID: t.Job, Sub: t.ID, Name: grid.PastUsage})
-}
-
-// nextPETask counts a host's PE tasks, those that have ended too.
-func (c *Core) nextPETask(t *grid.JATask, host string) (n uint32) {
-	if past := c.past(t); past != nil {
-		for _, l := range past.Last {
-			if l.Host == host {
-				n = l.Number
-			}
-		}
-	}
-	for _, p := range c.living(t) {
-		if p.Host == host {
-			n = max(n, peTaskNumber(p))
-		}
-	}
-	return n + 1
-}
-
-func peTaskNumber(p *grid.PETask) uint32 {
-	number, _, _ := strings.Cut(p.ID, ".")
-	n, _ := strconv.ParseUint(number, 10, 32)
-	return uint32(n)
-}
-
 // deliverPETask sends a PE task to its host.
 func (c *Core) deliverPETask(t *grid.JATask, p *grid.PETask) {
-	g, _ := grantOn(t, p.Host)
+	g, _ := cell.GrantOn(t, p.Host)
 	q := c.state.CQueue(g.Queue)
 	if q == nil {
 		return
 	}
 	d := c.delivery(c.state.Job(p.Job), t, q, g)
-	d.Attempt, d.Start, d.Launch = peAttemptOf(p), p.Start, p.Launch
+	d.Attempt, d.Start, d.Launch = cell.PEAttemptOf(p), p.Start, p.Launch
 	c.delivered(p.Host, t, d.Attempt)
-}
-
-func peAttemptOf(p *grid.PETask) report.Attempt {
-	return report.Attempt{Job: p.Job, Task: p.Task, N: p.Attempt, PETask: p.ID}
 }
 
 // peAttempt takes in the report of a PE task.
@@ -196,8 +73,8 @@ func (c *Core) peAttempt(host string, r report.Task) uptake {
 	}
 	if r.Usage != (grid.Usage{}) {
 		c.debitPETask(c.state.Job(p.Job), p, r.Usage, false)
-		if n.Usage = r.Usage; n.Usage != p.Usage && c.interimDue(p.Start, p.Interim) && !c.sumsUp(c.state.Task(p.Job, p.Task)) {
-			n.Interim = grid.InterimOf(c.now, n.Usage)
+		if n.Usage = r.Usage; n.Usage != p.Usage && c.cell.InterimDue(p.Start, p.Interim) && !c.cell.SumsUp(c.state.Task(p.Job, p.Task)) {
+			n.Interim = grid.InterimOf(c.cell.Now, n.Usage)
 		}
 	}
 	if n.Status != p.Status || n.Usage != p.Usage {
@@ -216,10 +93,10 @@ func (c *Core) peEnded(p *grid.PETask, used grid.Usage, r report.Result) {
 	c.peOver(j, t, p, used, r)
 	switch {
 	case t.State&grid.StateExiting != 0:
-		if len(c.living(t)) == 0 { // now the end of the job may be reported
-			c.signalHost(t.Grants[0].Host, t, attemptOf(t))
+		if len(c.cell.LivingPETasks(t)) == 0 { // now the end of the job may be reported
+			c.signalHost(t.Grants[0].Host, t, cell.AttemptOf(t))
 		}
-	case ending(t) || r.Failed == report.NoFailure:
+	case cell.IsEnding(t) || r.Failed == report.NoFailure:
 	case r.Failed.Next() == report.AgainIfRerunnable && c.cluster.Rerunnable(j, t):
 		c.reschedule(t)
 	default:
@@ -232,8 +109,8 @@ func (c *Core) peEnded(p *grid.PETask, used grid.Usage, r report.Result) {
 // peLost ends a PE task of which nothing more will be known; should it be there
 // still, it is to end.
 func (c *Core) peLost(j *grid.Job, t *grid.JATask, p *grid.PETask) {
-	c.peOver(j, t, p, p.Usage, lost(p, c.now))
-	c.dropAttempt(p.Host, peAttemptOf(p))
+	c.peOver(j, t, p, p.Usage, lost(p, c.cell.Now))
+	c.dropAttempt(p.Host, cell.PEAttemptOf(p))
 }
 
 func lost(p *grid.PETask, now grid.Time) report.Result {
@@ -244,15 +121,15 @@ func lost(p *grid.PETask, now grid.Time) report.Result {
 // environment wants one, and adds it to past_usage.
 func (c *Core) peOver(j *grid.Job, t *grid.JATask, p *grid.PETask, used grid.Usage, r report.Result) {
 	c.debitPETask(j, p, used, true)
-	g, _ := grantOn(t, p.Host)
-	a := c.record(j, t, g, r)
+	g, _ := cell.GrantOn(t, p.Host)
+	a := c.cell.AccountingRecord(j, t, g, r)
 	a.PETask, a.Priority, a.Submit, a.Usage = p.ID, 0, p.Start, used
-	if !c.sumsUp(t) {
+	if !c.cell.SumsUp(t) {
 		c.emit(events.Add(a))
 	}
 	past := grid.PETask{Job: p.Job, Task: p.Task, ID: grid.PastUsage, Attempt: p.Attempt}
 	op := events.Add
-	if old := c.past(t); old != nil {
+	if old := c.cell.PastUsage(t); old != nil {
 		past, op = *old, events.Mod
 	}
 	past.Usage = past.Usage.Beside(used)
@@ -265,7 +142,7 @@ func (c *Core) peOver(j *grid.Job, t *grid.JATask, p *grid.PETask, used grid.Usa
 // lastWith notes the number of a PE task that has ended, in a list of its own.
 func lastWith(last []grid.LastTask, p *grid.PETask) []grid.LastTask {
 	out := make([]grid.LastTask, 0, len(last)+1)
-	n := peTaskNumber(p)
+	n := cell.PETaskNumber(p)
 	for _, l := range last {
 		if l.Host == p.Host {
 			n = max(n, l.Number)
@@ -278,16 +155,9 @@ func lastWith(last []grid.LastTask, p *grid.PETask) []grid.LastTask {
 
 // dropPast forgets the PE tasks of an attempt that is over.
 func (c *Core) dropPast(t *grid.JATask) {
-	if past := c.past(t); past != nil {
+	if past := c.cell.PastUsage(t); past != nil {
 		c.emit(events.Del(grid.KindPETask, past.Key()))
 	}
-}
-
-// sumsUp reports whether a task's record holds the usage of its PE tasks too,
-// sge_pe(5) accounting_summary; else each has a record of its own.
-func (c *Core) sumsUp(t *grid.JATask) bool {
-	pe := c.state.PE(t.PE)
-	return pe != nil && pe.AccountingSummary
 }
 
 // endPETasks ends the PE tasks of a task whose script has ended. It returns whether the
@@ -295,7 +165,7 @@ func (c *Core) sumsUp(t *grid.JATask) bool {
 // are unknown (max_unheard has passed).
 func (c *Core) endPETasks(t *grid.JATask) bool {
 	wait := false
-	for _, p := range c.living(t) {
+	for _, p := range c.cell.LivingPETasks(t) {
 		l := c.state.Load(p.Host)
 		wait = wait || l == nil || !l.Unheard
 	}
@@ -303,8 +173,8 @@ func (c *Core) endPETasks(t *grid.JATask) bool {
 		n := *t
 		n.State |= grid.StateExiting
 		c.emit(events.Mod(&n))
-		for _, p := range c.living(&n) {
-			c.signalHost(p.Host, &n, peAttemptOf(p))
+		for _, p := range c.cell.LivingPETasks(&n) {
+			c.signalHost(p.Host, &n, cell.PEAttemptOf(p))
 		}
 	}
 	return !wait
@@ -315,7 +185,7 @@ func (c *Core) endPETasks(t *grid.JATask) bool {
 func (c *Core) endPETasksOn(host string) {
 	for _, t := range c.state.OnHost(host) {
 		if t.State&grid.StateExiting != 0 && c.endPETasks(t) {
-			c.signalHost(t.Grants[0].Host, t, attemptOf(t))
+			c.signalHost(t.Grants[0].Host, t, cell.AttemptOf(t))
 		}
 	}
 }
@@ -330,9 +200,9 @@ func (c *Core) slaveLost(t *grid.JATask) {
 
 // reconcilePETasks holds a host's full list against the PE tasks of a task.
 func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.Attempt]report.Task) {
-	for _, p := range c.living(t) {
+	for _, p := range c.cell.LivingPETasks(t) {
 		t = c.state.Task(t.Job, t.ID) // the end of one may be that of all
-		a := peAttemptOf(p)
+		a := cell.PEAttemptOf(p)
 		switch r, is := there[a]; {
 		case p.Host != host:
 		case is:
@@ -340,7 +210,7 @@ func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.At
 		case p.Status == grid.Transfering: // it may be on its way: what is to end begins, and ends
 			c.deliverPETask(t, p)
 		default:
-			c.peEnded(p, p.Usage, lost(p, c.now))
+			c.peEnded(p, p.Usage, lost(p, c.cell.Now))
 		}
 	}
 }
@@ -356,5 +226,5 @@ func (c *Core) resendPETask(host string, key grid.Key) (again func()) {
 	if p.Status == grid.Transfering {
 		return func() { c.deliverPETask(t, p) }
 	}
-	return func() { c.signalHost(host, t, peAttemptOf(p)) }
+	return func() { c.signalHost(host, t, cell.PEAttemptOf(p)) }
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/events"
@@ -95,8 +97,8 @@ func (w *peWorld) hold() {
 			w.t.Fatalf("PE task %v without its job", p.Key())
 		}
 		if p.ID != grid.PastUsage {
-			_, slots := grantOn(t, p.Host)
-			if n := w.core.peTasksOn(t, w.core.state.PE(t.PE), p.Host); n > slots {
+			_, slots := cell.GrantOn(t, p.Host)
+			if n := w.core.cell.PETasksOn(t, w.core.state.PE(t.PE), p.Host); n > slots {
 				w.t.Fatalf("%d tasks of %v in %d slots of %s", n, t.Key(), slots, p.Host)
 			}
 		}

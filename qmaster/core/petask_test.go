@@ -3,6 +3,8 @@ package core
 import (
 	"strings"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -14,7 +16,7 @@ func (h *harness) qrsh(d *datadriven.TestData) string {
 	var out strings.Builder
 	for _, line := range strings.Split(d.Input, "\n") {
 		f := strings.Fields(line)
-		id, tasks, _ := parseTaskRef(f[0])
+		id, tasks, _ := cell.ParseTaskRef(f[0])
 		out.WriteString(h.step(h.request(d, "qrsh", &gdi.StartTask{
 			Job: id, Task: tasks.First(), Host: f[1], Launch: &grid.Launch{Args: f[2:]},
 		})))
@@ -25,6 +27,6 @@ func (h *harness) qrsh(d *datadriven.TestData) string {
 // awaitTask waits for a PE task.
 func (h *harness) awaitTask(d *datadriven.TestData) string {
 	f := strings.Fields(d.Input)
-	id, tasks, _ := parseTaskRef(f[0])
+	id, tasks, _ := cell.ParseTaskRef(f[0])
 	return h.step(h.request(d, "qrsh", &gdi.Wait{Job: id, Task: tasks.First(), PETask: f[1], For: f[2]}))
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/orders"
@@ -155,7 +157,7 @@ func (h *harness) booked() string {
 	var b strings.Builder
 	h.core.state.Each(grid.KindBooking, func(o grid.Object) bool {
 		k := o.(*grid.Booking)
-		now := h.core.settings().usage.At(k, h.now)
+		now := h.core.cell.Settings().Usage.At(k, h.now)
 		fmt.Fprintf(&b, "%s", k.Key())
 		for i, n := range grid.UsageNames {
 			if k.LongTerm[i] != 0 {
@@ -169,7 +171,7 @@ func (h *harness) booked() string {
 }
 
 // testAlgorithms are those that the cells of the transcripts know.
-var testAlgorithms = []Algorithm{
+var testAlgorithms = []cell.Algorithm{
 	{Name: "default", Complete: func(*grid.SchedConf, grid.Resources) error { return nil }},
 	{Name: "roundrobin", Complete: func(*grid.SchedConf, grid.Resources) error { return nil }},
 }

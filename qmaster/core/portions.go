@@ -3,6 +3,8 @@ package core
 import (
 	"fmt"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -22,8 +24,8 @@ func (c *Core) Portions(size int) { c.portion = size }
 // rest, as with Grid Engine, which handles each job by itself.
 type perJob struct {
 	in      Request
-	jobs    []chosen
-	do      func(chosen) []gdi.Answer
+	jobs    []cell.ChosenJob
+	do      func(cell.ChosenJob) []gdi.Answer
 	answers answers
 	changed bool // events were made in an earlier step
 	done    bool // it was answered
@@ -39,11 +41,11 @@ func (c *Core) eachChosen(w *perJob, before ...gdi.Answer) {
 			return
 		}
 		x := w.jobs[0]
-		if key := x.job.Key(); c.state.Job(key.ID) == nil { // it was named before, or has ended meanwhile
+		if key := x.Job.Key(); c.state.Job(key.ID) == nil { // it was named before, or has ended meanwhile
 			w.answers.add(gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)).On(gdi.Subject{Job: key.ID}))
 			continue
 		}
-		x.job = c.state.Job(x.job.ID)
+		x.Job = c.state.Job(x.Job.ID)
 		w.answers.add(w.do(x)...)
 	}
 	c.reply(w.in.Ref, w.answers.all()...)

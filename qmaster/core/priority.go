@@ -144,7 +144,7 @@ func worthChanged(c *Core, old, new grid.Object) {
 	if was == nil || is == nil || was.Algorithm == is.Algorithm && is.ReportPJobTickets {
 		return
 	}
-	for _, o := range c.all(grid.KindPriority) {
+	for _, o := range c.cell.All(grid.KindPriority) {
 		c.emit(events.Del(grid.KindPriority, o.Key()))
 	}
 }

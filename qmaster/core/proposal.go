@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -31,7 +33,7 @@ func (c *Core) propose(in Request, b *gdi.Propose) {
 }
 
 func (c *Core) proposed(ref uint64, p *grid.Proposal) {
-	c.reply(ref, gdi.Done(fmt.Sprintf("proposal %d is open until %s; a person carries it out with `quill approve %[1]d`", p.ID, moment(p.Expires))))
+	c.reply(ref, gdi.Done(fmt.Sprintf("proposal %d is open until %s; a person carries it out with `quill approve %[1]d`", p.ID, refuse.Moment(p.Expires))))
 	c.lastReply().Proposal = p.ID
 }
 
@@ -53,7 +55,7 @@ func (c *Core) newProposal(in Request, b *gdi.Propose) (*grid.Proposal, []gdi.An
 	if len(refused) > 0 {
 		return nil, refused
 	}
-	touches, text := touched(c.state, list), changeText(c.state, list, c.zone)
+	touches, text := touched(c.state, list), changeText(c.state, list, c.cell.Zone)
 	switch {
 	case text == "":
 		return nil, []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "denied: the proposal changes nothing")}
@@ -63,7 +65,7 @@ func (c *Core) newProposal(in Request, b *gdi.Propose) (*grid.Proposal, []gdi.An
 	}
 	return &grid.Proposal{
 		ID: uint32(c.state.Counter(grid.ProposalSeqNum)) + 1, User: in.User, Host: in.Host, Token: in.Token, Agent: b.Agent, Request: in.ID,
-		Created: c.now, Expires: c.now.Add(life), Reason: b.Reason, Effect: b.Effect, Changes: b.Changes, Text: text, Touches: touches,
+		Created: c.cell.Now, Expires: c.cell.Now.Add(life), Reason: b.Reason, Effect: b.Effect, Changes: b.Changes, Text: text, Touches: touches,
 	}, nil
 }
 
@@ -114,30 +116,30 @@ func (c *Core) forgetProposals(user string) {
 }
 
 // unproposable returns why requests cannot be proposed together, nil when they can.
-func (c *Core) unproposable(changes [][]byte) *gdi.Answer {
+func (c *Core) unproposable(changes [][]byte) *refuse.Refusal {
 	makes := 0
 	for _, data := range changes {
 		b, err := c.format.Body(data)
 		switch {
 		case err != nil:
-			return refusal(gdi.StatusInvalid, "denied: a change of the proposal cannot be read: %v", err)
+			return refuse.Because(gdi.StatusInvalid, "denied: a change of the proposal cannot be read: %v", err)
 		case b == nil:
-			return refusal(gdi.StatusInvalid, "denied: a change of the proposal is empty")
+			return refuse.Because(gdi.StatusInvalid, "denied: a change of the proposal is empty")
 		case !gdi.Proposable(b):
-			return refusal(gdi.StatusInvalid, "denied: a request of this kind (%s) cannot be proposed", b.Verb())
+			return refuse.Because(gdi.StatusInvalid, "denied: a request of this kind (%s) cannot be proposed", b.Verb())
 		}
 		if gdi.Makes(b) {
 			makes++
 		}
 		switch b.(type) {
 		case *gdi.Submit, *gdi.Resubmit:
-			if c.param("jsv_url") != "" {
-				return refusal(gdi.StatusDenied, "denied: jobs of this cell pass a verifier (jsv_url) when they are submitted, and cannot be proposed; submit the job yourself")
+			if c.cell.Param("jsv_url") != "" {
+				return refuse.Because(gdi.StatusDenied, "denied: jobs of this cell pass a verifier (jsv_url) when they are submitted, and cannot be proposed; submit the job yourself")
 			}
 		}
 	}
 	if makes > 1 {
-		return refusal(gdi.StatusInvalid, "denied: a proposal makes at most one job or reservation, this one %d", makes)
+		return refuse.Because(gdi.StatusInvalid, "denied: a proposal makes at most one job or reservation, this one %d", makes)
 	}
 	return nil
 }
@@ -149,7 +151,7 @@ func (c *Core) decide(in Request, b *gdi.Decide) {
 		c.reply(in.Ref, *refused)
 		return
 	}
-	d := grid.Decision{By: in.User + "@" + in.Host, Token: in.Token, Request: in.ID, At: c.now, Comment: b.Comment}
+	d := grid.Decision{By: in.User + "@" + in.Host, Token: in.Token, Request: in.ID, At: c.cell.Now, Comment: b.Comment}
 	switch b.Decision {
 	case gdi.Approve:
 		c.approve(in, p, d)
@@ -170,31 +172,31 @@ func decided(p *grid.Proposal, status grid.ProposalStatus, d grid.Decision) *gri
 }
 
 // undecidable returns why a decision on a proposal is refused, nil when it is not. p is nil when there is no such proposal.
-func (c *Core) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *gdi.Answer {
+func (c *Core) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *refuse.Refusal {
 	switch {
-	case p == nil || p.User != r.User && !c.isManager(r):
-		return refusal(gdi.StatusUnknown, "denied: %q has no proposal %d", r.User, b.Proposal)
+	case p == nil || p.User != r.User && !c.cell.IsManager(r):
+		return refuse.Because(gdi.StatusUnknown, "denied: %q has no proposal %d", r.User, b.Proposal)
 	case p.Status == grid.ProposalExpired:
-		return refusal(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, moment(p.Expires))
+		return refuse.Because(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, refuse.Moment(p.Expires))
 	case p.Status != grid.ProposalOpen:
-		return refusal(gdi.StatusStale, "denied: proposal %d was %s by %s at %s", p.ID, p.Status, p.Decided.By, moment(p.Decided.At))
-	case p.Expires <= c.now:
-		return refusal(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, moment(p.Expires))
+		return refuse.Because(gdi.StatusStale, "denied: proposal %d was %s by %s at %s", p.ID, p.Status, p.Decided.By, refuse.Moment(p.Decided.At))
+	case p.Expires <= c.cell.Now:
+		return refuse.Because(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, refuse.Moment(p.Expires))
 	case len(b.Comment) > grid.ProposalTextMax || !oneLine(b.Comment):
-		return refusal(gdi.StatusInvalid, "denied: the comment on a proposal has at most %d bytes, all printable", grid.ProposalTextMax)
+		return refuse.Because(gdi.StatusInvalid, "denied: the comment on a proposal has at most %d bytes, all printable", grid.ProposalTextMax)
 	}
 	switch b.Decision {
 	case gdi.Approve:
 		if r.Token != 0 && r.Token == p.Token {
-			return refusal(gdi.StatusScope, "denied: proposal %d was made with token %d, and a person has to approve it, not the program that has this token", p.ID, r.Token)
+			return refuse.Because(gdi.StatusScope, "denied: proposal %d was made with token %d, and a person has to approve it, not the program that has this token", p.ID, r.Token)
 		}
 	case gdi.Reject:
 	case gdi.Withdraw:
 		if p.User != r.User || p.Token != r.Token {
-			return refusal(gdi.StatusDenied, "denied: proposal %d was made by another program or user; reject it with `quill reject %[1]d`", p.ID)
+			return refuse.Because(gdi.StatusDenied, "denied: proposal %d was made by another program or user; reject it with `quill reject %[1]d`", p.ID)
 		}
 	default:
-		return refusal(gdi.StatusInvalid, "denied: unknown decision %q: it is approve, reject or withdraw", b.Decision)
+		return refuse.Because(gdi.StatusInvalid, "denied: unknown decision %q: it is approve, reject or withdraw", b.Decision)
 	}
 	return nil
 }
@@ -211,11 +213,11 @@ func (c *Core) approve(in Request, p *grid.Proposal, d grid.Decision) {
 	}
 	list, refused := c.try(in, p.Changes)
 	if len(refused) > 0 {
-		c.reply(in.Ref, append(refused, *refusal(gdi.StatusStale, "denied: proposal %d cannot be carried out, and nothing was changed", p.ID))...)
+		c.reply(in.Ref, append(refused, *refuse.Because(gdi.StatusStale, "denied: proposal %d cannot be carried out, and nothing was changed", p.ID))...)
 		return
 	}
 	if now := touched(c.state, list); !slices.Equal(now, p.Touches) {
-		c.reply(in.Ref, *refusal(gdi.StatusStale, "denied: proposal %d would change other objects now than when it was proposed; reject it and have it proposed anew", p.ID))
+		c.reply(in.Ref, *refuse.Because(gdi.StatusStale, "denied: proposal %d would change other objects now than when it was proposed; reject it and have it proposed anew", p.ID))
 		return
 	}
 	c.ready.List.Cause.Proposal, c.ready.List.Cause.Proposer = p.ID, p.Proposer()
@@ -268,11 +270,11 @@ func (c *Core) try(in Request, changes [][]byte) (list events.List, refused []gd
 
 // fork returns a core with a copy of the state, for decisions that nothing follows from.
 func (c *Core) fork() *Core {
-	st := c.state.Copy()
+	at := c.cell.Copy()
 	return &Core{
-		state: st, cluster: c.cluster.Copy(st), epoch: c.epoch, zone: c.zone, host: c.host, scheduler: c.scheduler, ordered: c.ordered,
-		sent: outbox{}, aside: c.aside, now: c.now, began: c.began, commanded: map[string]int{}, algorithms: c.algorithms, format: c.format, held: c.held.copied(),
-		ready: Ready{List: events.List{At: c.now, Cause: c.ready.List.Cause}},
+		cell: at, state: at.State, cluster: at.Cluster, epoch: c.epoch, scheduler: c.scheduler, ordered: c.ordered,
+		sent: outbox{}, aside: c.aside, began: c.began, commanded: map[string]int{}, format: c.format, held: c.held.copied(),
+		ready: Ready{List: events.List{At: at.Now, Cause: c.ready.List.Cause}},
 	}
 }
 

@@ -31,7 +31,7 @@ func TestProposalsShowEverything(t *testing.T) {
 			for range 1 + p.Dice.IntN(3) {
 				verb := p.verbs[p.Dice.IntN(len(p.verbs))]
 				if change, list := p.accepted(verb); change != nil {
-					text := changeText(p.core.state, list, p.core.zone)
+					text := changeText(p.core.state, list, p.core.cell.Zone)
 					p.everyEvent(list, text)
 					alone[verb]++
 					verbs, changes, texts, touches = append(verbs, verb), append(changes, change), append(texts, text), append(touches, named(list))
@@ -41,7 +41,7 @@ func TestProposalsShowEverything(t *testing.T) {
 			if len(changes) < 2 || len(refused) > 0 {
 				continue
 			}
-			text := changeText(p.core.state, list, p.core.zone)
+			text := changeText(p.core.state, list, p.core.cell.Zone)
 			p.everyEvent(list, text)
 			if apart(touches) {
 				for i, own := range texts {
@@ -157,7 +157,7 @@ func (p *proposer) object(k grid.Kind) grid.Object {
 // existing is an object of a kind.
 func (p *proposer) existing() grid.Object {
 	kinds := p.kinds()
-	all := p.core.all(kinds[p.pick(len(kinds))])
+	all := p.core.cell.All(kinds[p.pick(len(kinds))])
 	if len(all) == 0 {
 		return &grid.Manager{Name: "root"}
 	}
@@ -233,7 +233,7 @@ func (p *proposer) make(verb string) gdi.Body {
 func (p *proposer) accepted(verb string) ([]byte, events.List) {
 	for range 30 {
 		change := codec.AppendBody(nil, p.make(verb))
-		if list, refused := p.core.try(p.asked, [][]byte{change}); len(refused) == 0 && changeText(p.core.state, list, p.core.zone) != "" {
+		if list, refused := p.core.try(p.asked, [][]byte{change}); len(refused) == 0 && changeText(p.core.state, list, p.core.cell.Zone) != "" {
 			return change, list
 		}
 	}

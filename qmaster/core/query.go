@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -129,7 +131,7 @@ func (q *query) restricted() bool {
 // jobs calls f with the selected jobs. A selection is made once for all kinds.
 func (q *query) jobs(f func(*grid.Job) bool) {
 	if !q.restricted() {
-		eachJobOf(q.state, nil, f)
+		cell.EachJobOf(q.state, nil, f)
 		return
 	}
 	if !q.found {
@@ -148,15 +150,15 @@ func (q *query) jobs(f func(*grid.Job) bool) {
 // choose finds the jobs that the query selects.
 func (q *query) choose() (out []*grid.Job) {
 	w := q.where
-	names, owners := newNameSet(w.Names), newNameSet(w.Owners)
+	names, owners := cell.NewNameSet(w.Names), cell.NewNameSet(w.Owners)
 	if w.Finished {
 		return slices.DeleteFunc(slices.Clone(q.state.Finished()), func(j *grid.Job) bool {
-			return !names.allows(j.Name) || !owners.allows(j.Owner)
+			return !names.Allows(j.Name) || !owners.Allows(j.Owner)
 		})
 	}
 	if len(w.Keys) == 0 {
-		eachJobOf(q.state, w.Owners, func(j *grid.Job) bool {
-			if names.allows(j.Name) {
+		cell.EachJobOf(q.state, w.Owners, func(j *grid.Job) bool {
+			if names.Allows(j.Name) {
 				out = append(out, j)
 			}
 			return true
@@ -164,7 +166,7 @@ func (q *query) choose() (out []*grid.Job) {
 		return out
 	}
 	for _, key := range w.Keys {
-		if j := q.state.Job(key.ID); j != nil && names.allows(j.Name) && owners.allows(j.Owner) {
+		if j := q.state.Job(key.ID); j != nil && names.Allows(j.Name) && owners.Allows(j.Owner) {
 			out = append(out, j)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/authorize"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -55,7 +57,7 @@ func TestFromWrongHost(t *testing.T) {
 	for host, want := range map[string]string{"sub": "", "adm": "", "other": `denied: host "other" is neither submit nor admin host`} {
 		for _, b := range []gdi.Body{&gdi.Get{}, &gdi.Verify{}, &gdi.History{}} {
 			got := ""
-			if refusal := core.Refuse(s, 0, gdi.Request{Host: host, Body: b}); refusal != nil {
+			if refusal := authorize.Request(s, 0, gdi.Request{Host: host, Body: b}); refusal != nil {
 				got = refusal.Text
 			}
 			if got != want {

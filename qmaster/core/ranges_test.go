@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/cockroachdb/datadriven"
 	"pgregory.net/rapid"
 
@@ -89,7 +91,7 @@ func TestWaitingFor(t *testing.T) {
 			}
 			return true
 		})
-		waitingFor(j, p, ended).Each(func(task uint32) bool {
+		cell.TasksWaitingFor(j, p, ended).Each(func(task uint32) bool {
 			got = append(got, task)
 			return true
 		})

@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // Format is how the bytes in proposals and receipts are read and written: codec.DecodeBody, codec.AppendReply, codec.DecodeReply.
@@ -57,7 +58,7 @@ func (c *Core) repeated(in Request) bool {
 			return true
 		}
 	}
-	c.reply(in.Ref, *refusal(gdi.StatusInvalid, "denied: request number %q was used for another request of user %q; send this one under a new number", in.ID, in.User))
+	c.reply(in.Ref, *refuse.Because(gdi.StatusInvalid, "denied: request number %q was used for another request of user %q; send this one under a new number", in.ID, in.User))
 	return true
 }
 
@@ -96,7 +97,7 @@ func (c *Core) store(in Request, changed bool) {
 	case *gdi.Submit, *gdi.Resubmit, *gdi.Reserve, *gdi.StartTask:
 		return
 	}
-	c.emit(events.Add(&grid.Receipt{User: in.User, Request: in.ID, At: c.now, Verb: in.Body.Verb(), Reply: c.format.AppendReply(nil, *a.Reply)}))
+	c.emit(events.Add(&grid.Receipt{User: in.User, Request: in.ID, At: c.cell.Now, Verb: in.Body.Verb(), Reply: c.format.AppendReply(nil, *a.Reply)}))
 	a.Reply.Seq = c.state.Seq
 }
 

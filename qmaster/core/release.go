@@ -1,7 +1,7 @@
 package core
 
 import (
-	"slices"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -63,16 +63,16 @@ func (c *Core) releaseJob(id, gone uint32) {
 	j := *c.state.Job(id)
 	j.Predecessors = without(j.Predecessors, gone)
 	j.ArrayPredecessors = without(j.ArrayPredecessors, gone)
-	j.ArrayHold = c.arrayHold(&j)
+	j.ArrayHold = c.cell.ArrayHold(&j)
 	c.emit(events.Mod(&j))
 }
 
 // releaseTasksOf lets tasks of a job continue that wait for tasks of p that have ended.
 func (c *Core) releaseTasksOf(id uint32, p *grid.Job, ended grid.Ranges) {
 	j := *c.state.Job(id)
-	held := waitingFor(&j, p, ended)
+	held := cell.TasksWaitingFor(&j, p, ended)
 	c.spent += len(held) / rangesPerEvent // looking at them takes time, too
-	if free := c.released(&j, held); len(free) > 0 {
+	if free := c.cell.Released(&j, held); len(free) > 0 {
 		j.ArrayHold = j.ArrayHold.Minus(free)
 		c.emit(events.Mod(&j))
 	}
@@ -81,7 +81,7 @@ func (c *Core) releaseTasksOf(id uint32, p *grid.Job, ended grid.Ranges) {
 // releaseMore does a portion of the releases that wait, of one cause.
 func (c *Core) releaseMore() {
 	cause := c.releases[0].cause
-	c.ready.List.Cause, c.ready.List.At = cause, c.now
+	c.ready.List.Cause, c.ready.List.At = cause, c.cell.Now
 	for len(c.releases) > 0 && c.releases[0].cause == cause && !c.fullPortion() {
 		r := c.releases[0]
 		c.releases = c.releases[1:]
@@ -95,57 +95,11 @@ func (c *Core) unreleased() {
 	c.state.EachAwaited(func(job uint32) bool {
 		if p := c.state.Job(job); p == nil {
 			c.releases = append(c.releases, release{job: job, cause: cause})
-		} else if p.Array && c.holdsTasks(job) {
+		} else if p.Array && c.cell.HoldsTasks(job) {
 			c.releases = append(c.releases, release{job: job, tasks: grid.Ranges{p.Tasks}, cause: cause})
 		}
 		return true
 	})
-}
-
-// holdsTasks reports whether tasks wait for tasks of a job.
-func (c *Core) holdsTasks(job uint32) (holds bool) {
-	c.state.EachSuccessor(job, 0, func(id uint32) bool {
-		holds = len(c.state.Job(id).ArrayHold) > 0
-		return !holds
-	})
-	return holds
-}
-
-// waitingFor returns the held tasks of a job whose step has a number in common with that of
-// one of some tasks of a predecessor: see waitsFor.
-func waitingFor(j, p *grid.Job, tasks grid.Ranges) (held grid.Ranges) {
-	step, wide := uint64(max(j.Tasks.Step, 1)), uint64(max(p.Tasks.Step, 1))
-	next := uint64(j.Tasks.First)
-	tasks.Each(func(n uint32) bool {
-		if from := uint64(n); from > next {
-			next += (from - next) / step * step
-		}
-		for ; next < uint64(n)+wide && next <= uint64(j.Tasks.Last); next += step {
-			if task := uint32(next); j.ArrayHold.Contains(task) {
-				held = append(held, grid.Range{First: task, Last: task, Step: 1})
-			}
-		}
-		return next <= uint64(j.Tasks.Last)
-	})
-	return held
-}
-
-// released are those of some tasks, in ascending order, that wait for none of the predecessors.
-func (c *Core) released(j *grid.Job, tasks grid.Ranges) (free grid.Ranges) {
-	return tasks.Filter(func(task uint32) bool {
-		return !slices.ContainsFunc(j.ArrayPredecessors, func(id uint32) bool {
-			p := c.state.Job(id)
-			return p != nil && c.waitsFor(j, task, p, c.goneTasks(p))
-		})
-	})
-}
-
-// arrayHold are the held tasks that still wait for one of the predecessors.
-func (c *Core) arrayHold(j *grid.Job) grid.Ranges {
-	if len(j.ArrayPredecessors) == 0 {
-		return nil
-	}
-	return j.ArrayHold.Minus(c.released(j, j.ArrayHold))
 }
 
 func without(ids []uint32, id uint32) []uint32 {

@@ -2,7 +2,9 @@ package core
 
 import (
 	"strconv"
-	"time"
+
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -16,7 +18,7 @@ func (c *Core) report(in Report) {
 	receipt := &report.Receipt{Epoch: c.epoch}
 	in.InLines()
 	if c.state.ExecHost(in.Host) == nil {
-		if in.Host == grid.GlobalHost || validName("host", in.Host) != "" {
+		if in.Host == grid.GlobalHost || validate.Name("host", in.Host) != "" {
 			c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt})
 			return
 		}
@@ -30,7 +32,7 @@ func (c *Core) report(in Report) {
 		c.conform(in.Report)
 	}
 	for _, t := range in.Tasks {
-		t.Usage, t.Start = t.Usage.Measured(), min(t.Start, c.now)
+		t.Usage, t.Start = t.Usage.Measured(), min(t.Start, c.cell.Now)
 		switch c.attempt(in.Host, t) {
 		case taken:
 			receipt.Have = append(receipt.Have, t.Attempt)
@@ -60,7 +62,7 @@ func (c *Core) report(in Report) {
 // known and was not silent waits for the next tick: one list then contains all loads.
 func (c *Core) noteContact(r report.Report) {
 	old := c.state.Load(r.Host)
-	if t := c.sent[r.Host]; t != nil && t.leaving > c.now {
+	if t := c.sent[r.Host]; t != nil && t.leaving > c.cell.Now {
 		if !r.Hello {
 			return
 		}
@@ -68,7 +70,7 @@ func (c *Core) noteContact(r report.Report) {
 	}
 	switch {
 	case r.Load != nil:
-		l := grid.Load{Host: r.Host, Values: r.Load.Values, Reported: c.now, Processors: r.Load.Processors}
+		l := grid.Load{Host: r.Host, Values: r.Load.Values, Reported: c.cell.Now, Processors: r.Load.Processors}
 		switch {
 		case old == nil:
 			c.emit(events.Add(&l))
@@ -77,17 +79,17 @@ func (c *Core) noteContact(r report.Report) {
 			c.emit(events.Mod(&l))
 		default:
 			t := c.sent.hosts(r.Host)
-			t.contact, t.load = c.now, &l
+			t.contact, t.load = c.cell.Now, &l
 			return
 		}
 		c.sent.hosts(r.Host).load = nil
 	case old != nil && old.Unheard:
 		l := *old
-		l.Unheard, l.Reported = false, c.now
+		l.Unheard, l.Reported = false, c.cell.Now
 		c.emit(events.Mod(&l))
 	default:
 		// Every report is a sign of life; it changes no state by itself.
-		c.sent.hosts(r.Host).contact = c.now
+		c.sent.hosts(r.Host).contact = c.cell.Now
 	}
 }
 
@@ -129,7 +131,7 @@ func (c *Core) attempt(host string, r report.Task) uptake {
 // used keeps a running task's usage when it has grown or has to be reported.
 func (c *Core) used(r report.Task) {
 	t := c.state.Task(r.Attempt.Job, r.Attempt.Task)
-	due := c.interimDue(t.Start, t.Interim)
+	due := c.cell.InterimDue(t.Start, t.Interim)
 	if r.Usage == (grid.Usage{}) || r.Usage == t.Usage && !due {
 		return
 	}
@@ -137,53 +139,9 @@ func (c *Core) used(r report.Task) {
 	n := *t
 	n.Usage = r.Usage
 	if due {
-		n.Interim = grid.InterimOf(c.now, n.Usage)
+		n.Interim = grid.InterimOf(c.cell.Now, n.Usage)
 	}
 	c.emit(events.Mod(&n))
-}
-
-// afterMidnight is how long intermediate accounting records may wait for a
-// report of the task's usage.
-const afterMidnight = 10 * time.Minute
-
-// interimDue reports whether the reporting file has to have an intermediate record
-// of what began at a time, reporting(5) acct: shortly after midnight, when it has
-// run for a minute before that. last is the one before.
-func (c *Core) interimDue(began grid.Time, last *grid.Interim) bool {
-	if !c.settings().reports {
-		return false
-	}
-	now := c.now.Std().In(c.zone)
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, c.zone)
-	return now.Sub(midnight) <= afterMidnight && !began.Std().After(midnight.Add(-time.Minute)) &&
-		(last == nil || last.At.Std().Before(midnight))
-}
-
-// fault returns what goes into error state with the failure of an attempt.
-func (c *Core) fault(j *grid.Job, t *grid.JATask, failed report.Failure) report.Fault {
-	return failed.Fault(report.OwnShell(j, c.startMode(t.Grants[0])))
-}
-
-// startMode is the shell_start_mode of a queue instance.
-func (c *Core) startMode(g grid.Grant) string {
-	if q := c.state.CQueue(g.Queue); q != nil {
-		return q.ShellStartMode.For(g.Host, c.memberOf(g.Host))
-	}
-	return ""
-}
-
-// applyExitStatus replaces the failure of a result by the one that its exit status asks for.
-func (c *Core) applyExitStatus(res *report.Result) {
-	effective := res.Effective(c.settings().mayRestart, c.settings().mayFail)
-	switch {
-	case effective == res.Failed:
-		return
-	case effective == report.FailedRestart:
-		res.Text = effective.String()
-	case res.Failed == report.NoFailure:
-		res.Text = "job exited with 100"
-	}
-	res.Failed = effective
 }
 
 // ended decides what the end of an attempt leads to; the first rule that
@@ -196,9 +154,9 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	res := *r.Result
 	deleted := t.State&grid.StateDeleted != 0
 	if !deleted {
-		c.applyExitStatus(&res)
+		c.cell.ApplyExitStatus(&res)
 	}
-	fault, next := c.fault(j, t, res.Failed), res.Failed.Next()
+	fault, next := c.cell.FaultOf(j, t, res.Failed), res.Failed.Next()
 	if !deleted {
 		c.mailFailed(j, t, res, fault)
 	}
@@ -258,7 +216,7 @@ func (c *Core) reconcile(r report.Report) {
 		if t = c.state.Task(t.Job, t.ID); t.Grants[0].Host != r.Host {
 			continue
 		}
-		a := attemptOf(t)
+		a := cell.AttemptOf(t)
 		switch has, is := there[a]; {
 		case is:
 			c.stands(t, r.Host, has, true)
@@ -266,11 +224,7 @@ func (c *Core) reconcile(r report.Report) {
 			c.deliver(t)
 		case c.endPETasks(t):
 			c.ended(c.state.Task(t.Job, t.ID), report.Task{Attempt: a, Usage: t.Usage, Result: &report.Result{
-				Start: t.Start, End: c.now, Failed: report.FailedNoStatus, Text: report.FailedNoStatus.String()}})
+				Start: t.Start, End: c.cell.Now, Failed: report.FailedNoStatus, Text: report.FailedNoStatus.String()}})
 		}
 	}
-}
-
-func attemptOf(t *grid.JATask) report.Attempt {
-	return report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -92,7 +94,7 @@ func (c *Core) takeForgotten(host string, t report.Task, receipt *report.Receipt
 			f.Start, f.Fate = t.Result.Start, fmt.Sprintf("%s, exit status %d", fateEnded, t.Result.ExitStatus)
 		}
 		defer delete(known, t.Attempt)
-	case c.has("END_FORGOTTEN_JOBS"):
+	case c.cell.HasParam("END_FORGOTTEN_JOBS"):
 		receipt.Drop = append(receipt.Drop, t.Attempt)
 		f.Fate = fateEnding
 	default:
@@ -111,7 +113,7 @@ func (c *Core) takeForgotten(host string, t report.Task, receipt *report.Receipt
 
 // endForgotten ends what continues, as soon as the configuration says so.
 func (c *Core) endForgotten() {
-	if c.state.Counter(grid.RestoredAt) == 0 || !c.has("END_FORGOTTEN_JOBS") {
+	if c.state.Counter(grid.RestoredAt) == 0 || !c.cell.HasParam("END_FORGOTTEN_JOBS") {
 		return
 	}
 	for _, host := range sortedKeys(c.sent) {
@@ -145,7 +147,7 @@ func (c *Core) holdForgotten(a report.Attempt) {
 // mailForgotten reports the forgotten attempts of a report to the administrators.
 func (c *Core) mailForgotten(host string) {
 	const most = 100
-	to := confNames(c.param("administrator_mail"))
+	to := cell.ConfNames(c.cell.Param("administrator_mail"))
 	if len(c.ready.Forgotten) == 0 || len(to) == 0 {
 		return
 	}

@@ -1,12 +1,16 @@
 package core
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/quill-grid/quill/qmaster/core/validate"
+)
 
 // TestValidName: names of configuration objects have no character that divides a file
 // or acts on a terminal.
 func TestValidName(t *testing.T) {
 	for _, name := range []string{"smp", "über", "a.b-c_d", "a+b=c~d"} {
-		if text := validName("parallel environment", name); text != "" {
+		if text := validate.Name("parallel environment", name); text != "" {
 			t.Errorf("%q: %s", name, text)
 		}
 	}
@@ -20,7 +24,7 @@ func TestValidName(t *testing.T) {
 		"a\xffb":   `denied: "a\xffb" is not a valid parallel environment name`,
 		"template": `Keyword ("TEMPLATE") not allowed as objectname`,
 	} {
-		if text := validName("parallel environment", name); text != want {
+		if text := validate.Name("parallel environment", name); text != want {
 			t.Errorf("%q: %s, not %s", name, text, want)
 		}
 	}

@@ -18,21 +18,21 @@ import (
 // and reads those of every host and queue, to be held against the next change.
 func (h *harness) checkSettings() {
 	c := h.core
-	are, read := *c.settings(), *c.newSettings()
-	for host, s := range are.hosts {
-		fresh := c.newHostSettings(host)
-		for q := range s.queues {
-			fresh.queues[q] = c.resolved(c.state.CQueue(q), host)
+	are, read := *c.cell.Settings(), *c.cell.NewSettings()
+	for host, s := range are.Hosts {
+		fresh := c.cell.NewHostSettings(host)
+		for q := range s.Queues {
+			fresh.Queues[q] = c.cell.Resolved(c.state.CQueue(q), host)
 		}
-		read.hosts[host] = fresh
+		read.Hosts[host] = fresh
 	}
-	are.admit, read.admit = nil, nil
+	are.Admit, read.Admit = nil, nil
 	if !reflect.DeepEqual(are, read) {
 		h.t.Fatalf("the settings are of an older configuration:\n%+v\nnot\n%+v", are, read)
 	}
 	for _, host := range c.state.ExecHosts() {
-		for _, q := range c.all(grid.KindCQueue) {
-			c.queueFor(q.(*grid.CQueue), host.Name, nil)
+		for _, q := range c.cell.All(grid.KindCQueue) {
+			c.cell.QueueFor(q.(*grid.CQueue), host.Name, nil)
 		}
 	}
 }

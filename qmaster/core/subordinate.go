@@ -1,11 +1,9 @@
 package core
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Subordinate queues, subordinate_list of queue_conf(5): whatever changes the
@@ -79,26 +77,4 @@ func sortedNames(m map[string]bool) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// badSubordinates checks the subordinate_list of a cluster queue.
-func (c *Core) badSubordinates(q *grid.CQueue) string {
-	for _, list := range all(q.SubordinateList) {
-		s, err := site.ParseSubordinates(list)
-		if err != nil {
-			return err.Error()
-		}
-		names := s.Names()
-		for i, n := range names {
-			switch {
-			case n == q.Name:
-				return fmt.Sprintf("Cluster queue %q can't get subordinated by itself", n)
-			case slices.Contains(names[:i], n):
-				return fmt.Sprintf("denied: queue %q appears more than once in subordinate_list", n)
-			case c.state.CQueue(n) == nil:
-				return fmt.Sprintf("Subordinated cluster queue %q referenced in %q does not exist", n, q.Name)
-			}
-		}
-	}
-	return ""
 }

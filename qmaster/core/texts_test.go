@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/validate"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -64,7 +66,7 @@ func TestForgedJobs(t *testing.T) {
 				func(j *grid.Job) gdi.Body { return &gdi.Verify{Job: j, Mode: "v"} },
 				func(j *grid.Job) gdi.Body {
 					b := &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, Job: j}
-					for name := range attributes {
+					for name := range validate.Attributes {
 						b.Set = append(b.Set, name)
 					}
 					return b

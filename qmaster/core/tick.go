@@ -5,6 +5,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/sched/site"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // tick does what is due by time: it repeats unconfirmed commands, emits the reported
@@ -44,9 +45,9 @@ func (c *Core) lastContact(l *grid.Load) grid.Time {
 // silence marks a host unknown that has sent nothing for max_unheard, and reschedules its
 // rerunnable tasks after reschedule_unknown more.
 func (c *Core) silence(l *grid.Load) {
-	quiet := c.now.Sub(c.lastContact(l))
-	s := c.settingsOf(l.Host)
-	if quiet <= s.silent || s.silent == 0 {
+	quiet := c.cell.Now.Sub(c.lastContact(l))
+	s := c.cell.HostSettings(l.Host)
+	if quiet <= s.Silent || s.Silent == 0 {
 		return
 	}
 	if !l.Unheard {
@@ -56,7 +57,7 @@ func (c *Core) silence(l *grid.Load) {
 		c.endPETasksOn(l.Host)
 	}
 	c.overdue(l.Host)
-	if s.again == 0 || quiet <= s.silent+s.again || c.has("DISABLE_AUTO_RESCHEDULING") {
+	if s.Again == 0 || quiet <= s.Silent+s.Again || c.cell.HasParam("DISABLE_AUTO_RESCHEDULING") {
 		return
 	}
 	for _, t := range c.state.OnHost(l.Host) {
@@ -65,7 +66,7 @@ func (c *Core) silence(l *grid.Load) {
 			continue
 		}
 		if !c.cluster.Rerunnable(j, t) {
-			if t.Grants[0].Host == l.Host && c.has("ENABLE_RESCHEDULE_KILL") {
+			if t.Grants[0].Host == l.Host && c.cell.HasParam("ENABLE_RESCHEDULE_KILL") {
 				c.abandonTask(t, report.FailedNoStatus, "its host "+l.Host+" is silent")
 			}
 			continue
@@ -74,7 +75,7 @@ func (c *Core) silence(l *grid.Load) {
 			c.slaveLost(t)
 			continue
 		}
-		c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: report.FailedRestart, Text: report.FailedRestart.String()}, true)
+		c.account(j, t, report.Result{Start: t.Start, End: c.cell.Now, Failed: report.FailedRestart, Text: report.FailedRestart.String()}, true)
 		c.mailPushed(t)
 		c.restart(t)
 	}
@@ -83,7 +84,7 @@ func (c *Core) silence(l *grid.Load) {
 // overdue ends what runs on a silent host for longer than its s_rt or h_rt and
 // DURATION_OFFSET let it, when qmaster_params ENABLE_ENFORCE_MASTER_LIMIT says so.
 func (c *Core) overdue(host string) {
-	if !c.has("ENABLE_ENFORCE_MASTER_LIMIT") {
+	if !c.cell.HasParam("ENABLE_ENFORCE_MASTER_LIMIT") {
 		return
 	}
 	offset := site.DurationOffset(c.state.SchedConf())
@@ -93,8 +94,8 @@ func (c *Core) overdue(host string) {
 		if g.Host != host || cq == nil {
 			continue
 		}
-		q := c.queueFor(cq, host, t.Held(c.state.Job(t.Job)))
-		if c.now.Sub(t.Start) > min(q.SRT, q.HRT)+offset {
+		q := c.cell.QueueFor(cq, host, t.Held(c.state.Job(t.Job)))
+		if c.cell.Now.Sub(t.Start) > min(q.SRT, q.HRT)+offset {
 			c.abandonTask(t, report.FailedLimit, "its run time limit has passed, and its host "+host+" is silent")
 		}
 	}
@@ -102,15 +103,9 @@ func (c *Core) overdue(host string) {
 
 // abandonTask ends a task whose host has not reported for too long.
 func (c *Core) abandonTask(t *grid.JATask, failed report.Failure, why string) {
-	j, what := c.state.Job(t.Job), describe(c.state.Job(t.Job), t.ID)
-	c.account(j, t, report.Result{Start: t.Start, End: c.now, Failed: failed, Text: why}, false)
+	j, what := c.state.Job(t.Job), cell.DescribeTask(c.state.Job(t.Job), t.ID)
+	c.account(j, t, report.Result{Start: t.Start, End: c.cell.Now, Failed: failed, Text: why}, false)
 	c.mailAborted(j, "Aborted "+what, what+" was given up: "+why+"\n")
-	c.dropAttempt(t.Grants[0].Host, attemptOf(t))
+	c.dropAttempt(t.Grants[0].Host, cell.AttemptOf(t))
 	c.finish(t)
-}
-
-// unheard reports whether a host is unknown: it has sent nothing for max_unheard.
-func (c *Core) unheard(host string) bool {
-	l := c.state.Load(host)
-	return l == nil || l.Unheard
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/authorize"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/events"
@@ -71,11 +73,11 @@ func TestScopes(t *testing.T) {
 	var verbs []string
 	for _, b := range gdi.Bodies() {
 		verbs = append(verbs, b.Verb())
-		if _, ok := scopes[b.Verb()]; !ok {
+		if _, ok := authorize.Scopes[b.Verb()]; !ok {
 			t.Errorf("%s: no scope is in the table", b.Verb())
 		}
 	}
-	for row := range scopes {
+	for row := range authorize.Scopes {
 		if verb, _, _ := strings.Cut(row, " "); !slices.Contains(verbs, verb) {
 			t.Errorf("%s: there is no such request", row)
 		}
@@ -94,7 +96,7 @@ func TestScopes(t *testing.T) {
 		l.Events = append(l.Events, events.Add(&grid.Token{ID: uint32(scope), Owner: "alice", Scope: scope, Expires: 1000}))
 	}
 	s.Apply(l)
-	for row, needs := range scopes {
+	for row, needs := range authorize.Scopes {
 		b := bodies[row]
 		if b == nil {
 			t.Errorf("%s: the test has no such request", row)
@@ -102,19 +104,19 @@ func TestScopes(t *testing.T) {
 		}
 		for scope := grid.ScopeRead; scope <= grid.ScopeOperate; scope++ {
 			r := gdi.Request{User: "alice", Token: uint32(scope), Host: "h", Body: b}
-			refused := Refuse(s, 999, r)
+			refused := authorize.Request(s, 999, r)
 			if may := scope >= needs; may != (refused == nil) || !may && refused.Status != gdi.StatusScope {
 				t.Errorf("%s with the scope %s: %+v", row, scope, refused)
 			}
-			if late := Refuse(s, 1000, r); late == nil || late.Status != gdi.StatusToken {
+			if late := authorize.Request(s, 1000, r); late == nil || late.Status != gdi.StatusToken {
 				t.Errorf("%s with an expired token: %+v", row, late)
 			}
 			r.User = "bob"
-			if other := Refuse(s, 999, r); other == nil || other.Status != gdi.StatusToken {
+			if other := authorize.Request(s, 999, r); other == nil || other.Status != gdi.StatusToken {
 				t.Errorf("%s with the token of another user: %+v", row, other)
 			}
 		}
-		if refused := Refuse(s, 999, gdi.Request{User: "alice", Host: "h", Body: b}); refused != nil {
+		if refused := authorize.Request(s, 999, gdi.Request{User: "alice", Host: "h", Body: b}); refused != nil {
 			t.Errorf("%s without a token: %+v", row, refused)
 		}
 	}

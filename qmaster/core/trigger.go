@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -16,14 +18,14 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 		if c.scheduler == "" {
 			return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "no scheduling host defined")}
 		}
-		return []gdi.Answer{gdi.Done(c.host)}
+		return []gdi.Answer{gdi.Done(c.cell.Host)}
 	case "ping":
-		return []gdi.Answer{gdi.Done(c.host), gdi.Done(fmt.Sprint(c.began.Unix())), gdi.Done(c.condition())}
+		return []gdi.Answer{gdi.Done(c.cell.Host), gdi.Done(fmt.Sprint(c.began.Unix())), gdi.Done(c.condition())}
 	case "show-event-clients":
 		return []gdi.Answer{gdi.Done(eventClientsText(c.eventClients()))}
 	}
-	if !c.isManager(r) {
-		return []gdi.Answer{*denied(needsManager(r.User, b.Action))}
+	if !c.cell.IsManager(r) {
+		return []gdi.Answer{*refuse.Denied(needsManager(r.User, b.Action))}
 	}
 	switch b.Action {
 	case "schedule":
@@ -91,7 +93,7 @@ func (c *Core) eventClients() []gdi.EventClient {
 	if c.scheduler == "" {
 		return nil
 	}
-	return []gdi.EventClient{{ID: schedulerID, Name: "scheduler", Host: c.host}}
+	return []gdi.EventClient{{ID: schedulerID, Name: "scheduler", Host: c.cell.Host}}
 }
 
 func eventClientsText(list []gdi.EventClient) string {
@@ -163,7 +165,7 @@ func (c *Core) killExecd(b *gdi.Trigger) []gdi.Answer {
 // until one says hello.
 func (c *Core) leaves(host string) {
 	t := c.sent.hosts(host)
-	t.leaving, t.load = c.now.Add(leaveSeconds), nil
+	t.leaving, t.load = c.cell.Now.Add(leaveSeconds), nil
 	if l := c.state.Load(host); !l.Unheard {
 		n := *l
 		n.Unheard = true

@@ -3,7 +3,6 @@ package core
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -34,8 +33,8 @@ func (c *Core) debit(j *grid.Job, t *grid.JATask, used grid.Usage, ended, again 
 	if known == nil {
 		return
 	}
-	total := c.charged(j, t, used)
-	more := total.Over(c.charged(j, t, known.Usage))
+	total := c.cell.Charged(j, t, used)
+	more := total.Over(c.cell.Charged(j, t, known.Usage))
 	var back grid.Amounts
 	if ended {
 		back = total
@@ -49,12 +48,12 @@ func (c *Core) debit(j *grid.Job, t *grid.JATask, used grid.Usage, ended, again 
 // debitPETask books what a PE task has used besides what the state says of it
 // already. Reserved usage is its task's.
 func (c *Core) debitPETask(j *grid.Job, p *grid.PETask, used grid.Usage, ended bool) {
-	if c.settingsOf(c.state.Task(p.Job, p.Task).Grants[0].Host).reservedShare {
+	if c.cell.HostSettings(c.state.Task(p.Job, p.Task).Grants[0].Host).ReservedShare {
 		return
 	}
-	s := c.settingsOf(p.Host)
-	total := s.scaled(used)
-	more := total.Over(s.scaled(p.Usage))
+	s := c.cell.HostSettings(p.Host)
+	total := s.Scaled(used)
+	more := total.Over(s.Scaled(p.Usage))
 	var back grid.Amounts
 	if ended {
 		back = total
@@ -81,8 +80,8 @@ func (c *Core) book(user, project string, more, ended grid.Amounts) {
 		e := entry{key: grid.BookingKey(user, project), op: events.OpMod}
 		if old, ok := c.state.Get(grid.KindBooking, e.key).(*grid.Booking); ok {
 			e.Booking = *old
-		} else if c.booksFor(user, project) {
-			e.op, e.Booking = events.OpAdd, grid.Booking{User: user, Project: project, At: c.now}
+		} else if c.cell.BooksFor(user, project) {
+			e.op, e.Booking = events.OpAdd, grid.Booking{User: user, Project: project, At: c.cell.Now}
 		} else {
 			return
 		}
@@ -90,15 +89,7 @@ func (c *Core) book(user, project string, more, ended grid.Amounts) {
 		c.ledger = append(c.ledger, e)
 	}
 	b := &c.ledger[i].Booking
-	*b = c.settings().usage.Book(*b, c.now, more, ended)
-}
-
-// booksFor reports whether there is such a user, or with none such a project.
-func (c *Core) booksFor(user, project string) bool {
-	if user == "" {
-		return c.state.Project(project) != nil
-	}
-	return c.state.User(user) != nil
+	*b = c.cell.Settings().Usage.Book(*b, c.cell.Now, more, ended)
 }
 
 // closeLedger emits the bookings of this step.
@@ -110,57 +101,6 @@ func (c *Core) closeLedger() {
 	c.ledger = c.ledger[:0]
 }
 
-// charged is what counts of a task's usage for its owner: scaled as its host
-// says or, with SHARETREE_RESERVED_USAGE, what it has kept from others.
-func (c *Core) charged(j *grid.Job, t *grid.JATask, u grid.Usage) grid.Amounts {
-	s := c.settingsOf(t.Grants[0].Host)
-	if s.reservedShare {
-		u = c.reserved(j, t, u)
-	}
-	return s.scaled(u)
-}
-
-// scaled is usage as a host counts it, host_conf(5) usage_scaling.
-func (s *hostSettings) scaled(u grid.Usage) grid.Amounts {
-	a := u.Amounts()
-	for i := range a {
-		a[i] *= s.scaling[i]
-	}
-	return a
-}
-
-// badScaling refuses usage_scaling of anything but cpu, mem and io.
-func badScaling(scaling grid.Values) string {
-	for _, v := range scaling {
-		if i := slices.Index(grid.UsageNames[:], v.Name); i < 0 || i == grid.UsageFinishedJobs {
-			return fmt.Sprintf("denied: unknown usage type %q in usage_scaling", v.Name)
-		}
-		if f, err := strconv.ParseFloat(v.Text, 64); err != nil || !(f >= 0) || f >= grid.Infinity {
-			return fmt.Sprintf("denied: invalid value %q of %s in usage_scaling", v.Text, v.Name)
-		}
-	}
-	return ""
-}
-
-// reserved puts reserved for measured usage: each slot's processor for the
-// whole time, and the memory that the limits grant; sge_conf(5).
-func (c *Core) reserved(j *grid.Job, t *grid.JATask, u grid.Usage) grid.Usage {
-	const gigabyte = 1 << 30
-	u.CPU, u.Mem, u.IO, u.IOWait, u.MaxVMem = u.WallSeconds*float64(t.Slots()), 0, 0, 0, 0
-	for _, g := range t.Grants {
-		q := c.state.CQueue(g.Queue)
-		if q == nil {
-			continue
-		}
-		r := c.queueFor(q, g.Host, t.Wanted(j))
-		if limit := min(r.SVMem, r.HVMem); limit < grid.Infinity {
-			u.MaxVMem += limit * float64(g.Slots)
-		}
-	}
-	u.Mem = u.MaxVMem / gigabyte * u.WallSeconds
-	return u
-}
-
 // decayChanged settles all usage as the old half-lives left it; the new ones
 // hold from now on.
 func decayChanged(c *Core, old, _ grid.Object) {
@@ -169,12 +109,12 @@ func decayChanged(c *Core, old, _ grid.Object) {
 		return
 	}
 	was, err := shares.NewUsagePolicy(conf)
-	if err != nil || was.SameDecay(&c.settings().usage) {
+	if err != nil || was.SameDecay(&c.cell.Settings().Usage) {
 		return
 	}
-	for _, o := range c.all(grid.KindBooking) {
+	for _, o := range c.cell.All(grid.KindBooking) {
 		n := *o.(*grid.Booking)
-		n.Decayed, n.At = was.At(&n, c.now), c.now
+		n.Decayed, n.At = was.At(&n, c.cell.Now), c.cell.Now
 		c.emit(events.Mod(&n))
 	}
 }
@@ -187,7 +127,7 @@ func (c *Core) clearUsage(r gdi.Request, users grid.Names) (answers []gdi.Answer
 	}
 	if len(users) == 0 {
 		c.forgetUsage(func(*grid.Booking) bool { return true })
-		for _, o := range append(c.all(grid.KindUser), c.all(grid.KindProject)...) {
+		for _, o := range append(c.cell.All(grid.KindUser), c.cell.All(grid.KindProject)...) {
 			modified(o)
 		}
 	}
@@ -204,7 +144,7 @@ func (c *Core) clearUsage(r gdi.Request, users grid.Names) (answers []gdi.Answer
 }
 
 func (c *Core) forgetUsage(of func(*grid.Booking) bool) {
-	for _, o := range c.all(grid.KindBooking) {
+	for _, o := range c.cell.All(grid.KindBooking) {
 		if of(o.(*grid.Booking)) {
 			c.emit(events.Del(grid.KindBooking, o.Key()))
 		}

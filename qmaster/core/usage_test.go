@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/cell"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -59,7 +61,7 @@ func bookAtRandom(t *testing.T, r *rand.Rand) {
 				u.CPU += math.Round(r.Float64() * 100)
 				u.IO += math.Round(r.Float64() * 10)
 			}
-			in := report.Task{Attempt: attemptOf(known), Phase: report.Running, Usage: u}
+			in := report.Task{Attempt: cell.AttemptOf(known), Phase: report.Running, Usage: u}
 			if r.IntN(5) == 0 {
 				in.Phase = report.Ended
 				in.Result = &report.Result{Start: known.Start, End: h.now, ExitStatus: uint32(99 * r.IntN(2))}

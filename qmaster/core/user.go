@@ -1,41 +1,30 @@
 package core
 
 import (
-	"fmt"
-
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
-
-func userRefers(c *Core, o grid.Object) *gdi.Answer {
-	p := o.(*grid.User).DefaultProject
-	if p != "" && c.state.Get(grid.KindProject, grid.Key{Name: p}) == nil {
-		return wrong("default_project", fmt.Sprintf("denied: project %q does not exist", p))
-	}
-	return nil
-}
 
 // greet makes a user object for an owner who has none, enforce_user auto, and
 // keeps one that was made so for auto_user_delete_time from now.
 func (c *Core) greet(owner string) {
-	s := c.settings()
-	if !s.makesUsers {
+	s := c.cell.Settings()
+	if !s.MakesUsers {
 		return
 	}
-	keep := s.keepsUsers
+	keep := s.KeepsUsers
 	u := c.state.User(owner)
 	switch {
 	case u == nil:
-		u := &grid.User{Name: owner, OTicket: c.number("auto_user_oticket"), FShare: c.number("auto_user_fshare"),
-			DefaultProject: c.param("auto_user_default_project"), Version: 1}
+		u := &grid.User{Name: owner, OTicket: c.cell.Number("auto_user_oticket"), FShare: c.cell.Number("auto_user_fshare"),
+			DefaultProject: c.cell.Param("auto_user_default_project"), Version: 1}
 		if keep > 0 {
-			u.DeleteTime = c.now.Add(keep)
+			u.DeleteTime = c.cell.Now.Add(keep)
 		}
 		c.emit(events.Add(u))
-	case u.DeleteTime != 0 && u.DeleteTime < c.now.Add(keep/2):
+	case u.DeleteTime != 0 && u.DeleteTime < c.cell.Now.Add(keep/2):
 		n := *u
-		n.DeleteTime = c.now.Add(keep)
+		n.DeleteTime = c.cell.Now.Add(keep)
 		c.emit(events.Mod(&n))
 	}
 }
@@ -45,7 +34,7 @@ func (c *Core) greet(owner string) {
 func (c *Core) farewell() {
 	var gone []string
 	c.state.Each(grid.KindUser, func(o grid.Object) bool {
-		if u := o.(*grid.User); u.DeleteTime != 0 && u.DeleteTime <= c.now {
+		if u := o.(*grid.User); u.DeleteTime != 0 && u.DeleteTime <= c.cell.Now {
 			gone = append(gone, u.Name)
 		}
 		return true

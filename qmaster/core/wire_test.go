@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/quill-grid/quill/qmaster/core/validate"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/orders"
@@ -160,7 +162,7 @@ func messages() map[string][]byte {
 		case *gdi.Delete:
 			b.Kind, b.Keys = grid.KindPE, []grid.Key{{Name: "mpi"}, {ID: 7, Sub: 1, Name: "x"}}
 		case *gdi.Alter:
-			for name := range attributes {
+			for name := range validate.Attributes {
 				b.Set = append(b.Set, name)
 			}
 			b.Jobs = gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}, {Name: "*"}}}

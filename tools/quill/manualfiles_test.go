@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reporting"
 	"github.com/quill-grid/quill/qmaster"
-	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/manual"
 )
@@ -168,7 +168,7 @@ func checkEffects(t *testing.T, has map[string]attribute) {
 func schedulerParameters(t *testing.T) attributes {
 	out := attributesOf(grid.KindSchedConf)
 	out["algorithm"] = grid.DefaultSchedConf().Algorithm
-	for _, name := range core.SchedParams {
+	for _, name := range validate.SchedParams {
 		out[name] = ""
 	}
 	c := grid.DefaultSchedConf()

@@ -65,9 +65,19 @@ var plan = []row{
 		imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology pkg/sched/site pkg/sched/diagram"},
 	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
 
+	{path: "qmaster/core/refuse", level: deciders, imports: "pkg/grid pkg/gdi"},
+	{path: "qmaster/core/cell", level: deciders,
+		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/state pkg/complex pkg/shares pkg/sched/site
+			pkg/sched`},
+	{path: "qmaster/core/authorize", level: deciders,
+		imports: "pkg/grid pkg/gdi pkg/state qmaster/core/refuse qmaster/core/cell"},
+	{path: "qmaster/core/validate", level: deciders,
+		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/jsv pkg/calendar pkg/complex pkg/shares
+			pkg/sched/site pkg/sched qmaster/core/refuse qmaster/core/cell`},
 	{path: "qmaster/core", level: deciders,
-		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/pattern pkg/jsv events/diff pkg/state pkg/calendar
-			pkg/complex pkg/shares pkg/sched/site pkg/sched`},
+		imports: `pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/calendar pkg/shares
+			pkg/sched/site pkg/sched qmaster/core/refuse qmaster/core/cell qmaster/core/authorize
+			qmaster/core/validate`},
 	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/pattern pkg/trace pkg/topology execd/plan"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders,
@@ -128,10 +138,10 @@ var plan = []row{
 	{path: "execd/procfs", level: infrastructure, modules: "golang.org/x/sys"},
 
 	{path: "qmaster", level: daemons,
-		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state qmaster/core
-			pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/metrics pkg/metrics/cellmetrics
-			pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/openid pkg/mailer pkg/jsv/script
-			pkg/submit`,
+		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state
+			qmaster/core/authorize qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/metrics
+			pkg/metrics/cellmetrics pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/openid
+			pkg/mailer pkg/jsv/script pkg/submit`,
 		modules: "golang.org/x/sync github.com/hashicorp/go-hclog github.com/prometheus/client_golang"},
 	{path: "schedd", level: daemons,
 		imports: "pkg/grid events orders schedd/algorithm schedd/algorithm/shipped pkg/clock pkg/metrics",

@@ -20,7 +20,7 @@ var rooms = map[string]room{
 	"execd/shepherd": {circle: 3700},
 	"pkg/sched":      {circle: 7000, methods: 310},
 	"qmaster":        {circle: 3800},
-	"qmaster/core":   {circle: 10200, methods: 370},
+	"qmaster/core":   {circle: 6000, methods: 240},
 	"tools/attack":   {circle: 5900},
 	"tools/console":  {circle: 3200},
 	"tools/web":      {circle: 7000},

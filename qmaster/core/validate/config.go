@@ -1,4 +1,4 @@
-package core
+package validate
 
 import (
 	"cmp"
@@ -6,13 +6,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
-func validPE(c *Core, o grid.Object) string {
+func validPE(c *cell.Cell, o grid.Object) string {
 	p := o.(*grid.PE)
-	if t := validName("parallel environment", p.Name); t != "" {
+	if t := Name("parallel environment", p.Name); t != "" {
 		return t
 	}
 	switch p.AllocationRule {
@@ -33,9 +35,9 @@ func validPE(c *Core, o grid.Object) string {
 		bothLists("parallel environment", p.Name, p.UserLists, p.XUserLists))
 }
 
-func peRefers(c *Core, o grid.Object) *gdi.Answer {
+func peRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
 	p := o.(*grid.PE)
-	return cmp.Or(c.missing("user_lists", grid.KindUserset, p.UserLists), c.missing("xuser_lists", grid.KindUserset, p.XUserLists))
+	return cmp.Or(missing(c, "user_lists", grid.KindUserset, p.UserLists), missing(c, "xuser_lists", grid.KindUserset, p.XUserLists))
 }
 
 // peWithoutEffect reports that a library that sorts queue instances is not loaded.
@@ -84,23 +86,23 @@ func badProcArgs(pe, attribute, text string) string {
 	}
 }
 
-func peInUse(c *Core, o grid.Object) string {
+func peInUse(c *cell.Cell, o grid.Object) string {
 	name := o.Key().Name
-	return c.referenced("denied: Parallel environment", name, "queue",
+	return referenced(c, "denied: Parallel environment", name, "queue",
 		func(j *grid.Job) bool { return j.PE == name },
-		func(q *grid.CQueue) []grid.Names { return all(q.PEList) })
+		func(q *grid.CQueue) []grid.Names { return cell.AllValues(q.PEList) })
 }
 
 // referenced names the first job or cluster queue that still needs an object.
-func (c *Core) referenced(what, name, list string, byJob func(*grid.Job) bool, byQueue func(*grid.CQueue) []grid.Names) string {
+func referenced(c *cell.Cell, what, name, list string, byJob func(*grid.Job) bool, byQueue func(*grid.CQueue) []grid.Names) string {
 	return cmp.Or(
-		c.eachJob(func(j *grid.Job) string {
+		c.EachJob(func(j *grid.Job) string {
 			if byJob(j) {
 				return fmt.Sprintf("%s %q is still referenced in job %d.", what, name, j.ID)
 			}
 			return ""
 		}),
-		c.eachCQueue(func(q *grid.CQueue) string {
+		c.EachCQueue(func(q *grid.CQueue) string {
 			for _, l := range byQueue(q) {
 				if l.Has(name) {
 					return fmt.Sprintf("%s %q is still referenced in %s %q.", what, name, list, q.Name)
@@ -110,9 +112,9 @@ func (c *Core) referenced(what, name, list string, byJob func(*grid.Job) bool, b
 		}))
 }
 
-func validUserset(_ *Core, o grid.Object) string {
+func validUserset(_ *cell.Cell, o grid.Object) string {
 	u := o.(*grid.Userset)
-	if t := validName("userset", u.Name); t != "" {
+	if t := Name("userset", u.Name); t != "" {
 		return t
 	}
 	for _, w := range strings.Fields(u.Type) {
@@ -126,7 +128,7 @@ func validUserset(_ *Core, o grid.Object) string {
 	return ""
 }
 
-func usersetInUse(c *Core, o grid.Object) string {
+func usersetInUse(c *cell.Cell, o grid.Object) string {
 	name := o.Key().Name
 	uses := func(lists ...grid.Names) bool {
 		for _, l := range lists {
@@ -136,62 +138,64 @@ func usersetInUse(c *Core, o grid.Object) string {
 		}
 		return false
 	}
-	for _, h := range c.state.ExecHosts() {
+	for _, h := range c.State.ExecHosts() {
 		if uses(h.UserLists, h.XUserLists) {
 			return fmt.Sprintf("denied: userset %q is still referenced in host %q", name, h.Name)
 		}
 	}
-	for _, p := range c.state.PEs() {
+	for _, p := range c.State.PEs() {
 		if uses(p.UserLists, p.XUserLists) {
 			return fmt.Sprintf("denied: userset %q is still referenced in parallel environment %q", name, p.Name)
 		}
 	}
-	for _, o := range c.all(grid.KindProject) {
+	for _, o := range c.All(grid.KindProject) {
 		if p := o.(*grid.Project); uses(p.ACL, p.XACL) {
 			return fmt.Sprintf("denied: userset %q is still referenced in project %q", name, p.Name)
 		}
 	}
 	for _, list := range []string{"user_lists", "xuser_lists"} {
-		if uses(confNames(c.param(list))) {
+		if uses(cell.ConfNames(c.Param(list))) {
 			return fmt.Sprintf("denied: userset %q is still referenced in %s of the configuration", name, list)
 		}
 	}
-	return c.eachCQueue(func(q *grid.CQueue) string {
-		if uses(append(all(q.UserLists), all(q.XUserLists)...)...) {
+	return c.EachCQueue(func(q *grid.CQueue) string {
+		if uses(append(cell.AllValues(q.UserLists), cell.AllValues(q.XUserLists)...)...) {
 			return fmt.Sprintf("denied: userset %q is still referenced in user list of queue %q", name, q.Name)
 		}
 		return ""
 	})
 }
 
-func validProject(c *Core, o grid.Object) string {
+func validProject(c *cell.Cell, o grid.Object) string {
 	p := o.(*grid.Project)
-	return cmp.Or(validName("project", p.Name), bothLists("project", p.Name, p.ACL, p.XACL))
+	return cmp.Or(Name("project", p.Name), bothLists("project", p.Name, p.ACL, p.XACL))
 }
 
-func projectRefers(c *Core, o grid.Object) *gdi.Answer {
+func projectRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
 	p := o.(*grid.Project)
-	return cmp.Or(c.missing("acl", grid.KindUserset, p.ACL), c.missing("xacl", grid.KindUserset, p.XACL))
+	return cmp.Or(missing(c, "acl", grid.KindUserset, p.ACL), missing(c, "xacl", grid.KindUserset, p.XACL))
 }
 
-func projectInUse(c *Core, o grid.Object) string {
+func projectInUse(c *cell.Cell, o grid.Object) string {
 	name := o.Key().Name
-	for _, h := range c.state.ExecHosts() {
+	for _, h := range c.State.ExecHosts() {
 		if h.Projects.Has(name) || h.XProjects.Has(name) {
 			return fmt.Sprintf("denied: project %q is still referenced in host %q", name, h.Name)
 		}
 	}
 	for _, list := range []string{"projects", "xprojects"} {
-		if confNames(c.param(list)).Has(name) {
+		if cell.ConfNames(c.Param(list)).Has(name) {
 			return fmt.Sprintf("denied: project %q is still referenced in %s of the configuration", name, list)
 		}
 	}
-	for _, o := range c.all(grid.KindUser) {
+	for _, o := range c.All(grid.KindUser) {
 		if u := o.(*grid.User); u.DefaultProject == name {
 			return fmt.Sprintf("project %q is still referenced by user %q", name, u.Name)
 		}
 	}
-	return cmp.Or(c.inShareTree("project", name), c.referenced("denied: project", name, "projects of queue",
+	return cmp.Or(inShareTree(c, "project", name), referenced(c, "denied: project", name, "projects of queue",
 		func(j *grid.Job) bool { return j.Project == name },
-		func(q *grid.CQueue) []grid.Names { return append(all(q.Projects), all(q.XProjects)...) }))
+		func(q *grid.CQueue) []grid.Names {
+			return append(cell.AllValues(q.Projects), cell.AllValues(q.XProjects)...)
+		}))
 }

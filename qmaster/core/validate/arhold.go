@@ -1,4 +1,4 @@
-package core
+package validate
 
 import (
 	"cmp"
@@ -9,40 +9,29 @@ import (
 	"github.com/quill-grid/quill/pkg/calendar"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // A change of the configuration is denied if it would take away resources that an advance
 // reservation has been granted.
 
-// reservedIn is how many slots reservations hold in an instance, whenever.
-func (c *Core) reservedIn(qi *grid.QInstance) (slots uint32) {
-	for _, a := range c.state.ARs() {
-		for _, g := range a.Grants {
-			if g.Queue == qi.Queue && g.Host == qi.Host {
-				slots += g.Slots
-			}
-		}
-	}
-	return slots
-}
-
-// breaksAR returns which reservation a new version of an object would break.
-func (c *Core) breaksAR(o grid.Object) string {
-	if c.state.Len(grid.KindAR) == 0 {
+// BreaksAR returns which reservation a new version of an object would break.
+func BreaksAR(c *cell.Cell, o grid.Object) string {
+	if c.State.Len(grid.KindAR) == 0 {
 		return ""
 	}
 	switch o := o.(type) {
 	case *grid.CQueue:
-		if text := cmp.Or(c.dropsFromQueue(o), c.shutsQueue(o)); text != "" {
+		if text := cmp.Or(dropsFromQueue(c, o), shutsQueue(c, o)); text != "" {
 			return text
 		}
 	case *grid.Calendar:
-		return c.shuts(o, func(g grid.Grant) bool { return c.calendarOf(c.state.CQueue(g.Queue), g.Host) == o.Name })
+		return shuts(c, o, func(g grid.Grant) bool { return calendarOf(c, c.State.CQueue(g.Queue), g.Host) == o.Name })
 	case *grid.PE, *grid.ExecHost, *grid.Centry:
 	default:
 		return ""
 	}
-	st := c.state.Copy()
+	st := c.State.Copy()
 	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: []events.Event{events.Mod(o)}})
 	switch less := sched.NewCluster(st).Overdrawn(); {
 	case less.PE != "":
@@ -57,15 +46,15 @@ func (c *Core) breaksAR(o grid.Object) string {
 
 // shutsQueue finds a reservation in a queue at a time at which the queue's
 // calendar, when it becomes another one, closes it.
-func (c *Core) shutsQueue(q *grid.CQueue) string {
-	old := c.state.CQueue(q.Name)
-	for _, name := range all(q.Calendar) {
-		cal, ok := c.state.Get(grid.KindCalendar, grid.Key{Name: name}).(*grid.Calendar)
+func shutsQueue(c *cell.Cell, q *grid.CQueue) string {
+	old := c.State.CQueue(q.Name)
+	for _, name := range cell.AllValues(q.Calendar) {
+		cal, ok := c.State.Get(grid.KindCalendar, grid.Key{Name: name}).(*grid.Calendar)
 		if !ok {
 			continue
 		}
-		text := c.shuts(cal, func(g grid.Grant) bool {
-			return g.Queue == q.Name && c.calendarOf(q, g.Host) == name && (old == nil || c.calendarOf(old, g.Host) != name)
+		text := shuts(c, cal, func(g grid.Grant) bool {
+			return g.Queue == q.Name && calendarOf(c, q, g.Host) == name && (old == nil || calendarOf(c, old, g.Host) != name)
 		})
 		if text != "" {
 			return text
@@ -74,23 +63,23 @@ func (c *Core) shutsQueue(q *grid.CQueue) string {
 	return ""
 }
 
-func (c *Core) calendarOf(q *grid.CQueue, host string) string {
+func calendarOf(c *cell.Cell, q *grid.CQueue, host string) string {
 	if q == nil {
 		return ""
 	}
-	return q.Calendar.For(host, c.memberOf(host))
+	return q.Calendar.For(host, c.MemberOf(host))
 }
 
 // shuts finds a reservation with a grant of which it is so, from now on at a
 // time at which a calendar closes queues.
-func (c *Core) shuts(cal *grid.Calendar, so func(grid.Grant) bool) string {
+func shuts(c *cell.Cell, cal *grid.Calendar, so func(grid.Grant) bool) string {
 	p, err := calendar.Parse(cal)
 	if err != nil {
 		return "" // its own check says so
 	}
-	for _, a := range c.state.ARs() {
-		w := grid.Window{Start: max(a.Start, c.now), End: a.End}
-		if slices.ContainsFunc(a.Grants, so) && p.Closes(w, c.zone) {
+	for _, a := range c.State.ARs() {
+		w := grid.Window{Start: max(a.Start, c.Now), End: a.End}
+		if slices.ContainsFunc(a.Grants, so) && p.Closes(w, c.Zone) {
 			return fmt.Sprintf("denied: changing %q to calendar would break advance reservation %d", cal.Name, a.ID)
 		}
 	}
@@ -99,13 +88,13 @@ func (c *Core) shuts(cal *grid.Calendar, so func(grid.Grant) bool) string {
 
 // dropsFromQueue finds a PE or a checkpointing environment that a reservation
 // in the queue depends on.
-func (c *Core) dropsFromQueue(q *grid.CQueue) string {
-	for _, a := range c.state.ARs() {
+func dropsFromQueue(c *cell.Cell, q *grid.CQueue) string {
+	for _, a := range c.State.ARs() {
 		for _, g := range a.Grants {
 			if g.Queue != q.Name {
 				continue
 			}
-			member := c.memberOf(g.Host)
+			member := c.MemberOf(g.Host)
 			if pe := a.GrantedPE; pe != "" && !q.PEList.For(g.Host, member).Has(pe) {
 				return fmt.Sprintf("denied: removing %q from pe_list would break advance reservation %d", pe, a.ID)
 			}
@@ -118,9 +107,9 @@ func (c *Core) dropsFromQueue(q *grid.CQueue) string {
 }
 
 // heldByAR returns which reservation still needs an object that is to be removed.
-func (c *Core) heldByAR(o grid.Object) string {
+func heldByAR(c *cell.Cell, o grid.Object) string {
 	name := o.Key().Name
-	for _, a := range c.state.ARs() {
+	for _, a := range c.State.ARs() {
 		holds := false
 		switch o.(type) {
 		case *grid.CQueue:

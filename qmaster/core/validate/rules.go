@@ -1,28 +1,29 @@
-package core
+package validate
 
 import (
 	"cmp"
 	"fmt"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // kindRules are the checks of a kind of configuration objects, besides those of its type. A nil function means that there
 // is nothing to check.
 type kindRules struct {
 	// complete sets what qmaster alone may say in a new version of an object.
-	complete func(*Core, grid.Object)
+	complete func(*cell.Cell, grid.Object)
 	// valid returns what is wrong with a new version of an object.
-	valid func(*Core, grid.Object) string
+	valid func(*cell.Cell, grid.Object) string
 	// refers returns which attribute of a new version of an object names what there is not, and its values that do not suit.
-	refers func(*Core, grid.Object) *gdi.Answer
+	refers func(*cell.Cell, grid.Object) *refuse.Refusal
 	// together returns why an object cannot exist with others of its kind, of which it
 	// may be one.
 	together func(o grid.Object, all []grid.Object) string
 	// inUse returns why an object can't be removed.
-	inUse func(*Core, grid.Object) string
+	inUse func(*cell.Cell, grid.Object) string
 	// warn returns what of a new version of an object has no effect; old is nil for a
 	// new object.
 	warn func(old, new grid.Object) []string
@@ -67,15 +68,15 @@ func rulesOf(k grid.Kind) kindRules {
 	return kindRules{}
 }
 
-// completeObject sets what qmaster alone may say in a new version of an object, and returns why the object is refused; nil
+// Object sets what qmaster alone may say in a new version of an object, and returns why the object is refused; nil
 // when it is not.
-func completeObject(c *Core, o grid.Object) (refusal *gdi.Answer) {
+func Object(c *cell.Cell, o grid.Object) (refusal *refuse.Refusal) {
 	r := rulesOf(o.Kind())
 	if r.complete != nil {
 		r.complete(c, o)
 	}
 	if r.valid != nil {
-		refusal = wrong("", r.valid(c, o))
+		refusal = refuse.Invalid("", r.valid(c, o))
 	}
 	if refusal == nil && r.refers != nil {
 		refusal = r.refers(c, o)
@@ -83,22 +84,22 @@ func completeObject(c *Core, o grid.Object) (refusal *gdi.Answer) {
 	return refusal
 }
 
-// whyInUse returns why an object can't be removed, "" when it can.
-func whyInUse(c *Core, o grid.Object) string {
+// WhyInUse returns why an object can't be removed, "" when it can.
+func WhyInUse(c *cell.Cell, o grid.Object) string {
 	if r := rulesOf(o.Kind()); r.inUse != nil {
-		return cmp.Or(r.inUse(c, o), c.heldByAR(o))
+		return cmp.Or(r.inUse(c, o), heldByAR(c, o))
 	}
-	return c.heldByAR(o)
+	return heldByAR(c, o)
 }
 
-// whyClash returns why an object cannot exist together with the others of its kind, "" when it can.
-func whyClash(c *Core, o grid.Object) string {
+// WhyClash returns why an object cannot exist together with the others of its kind, "" when it can.
+func WhyClash(c *cell.Cell, o grid.Object) string {
 	together := rulesOf(o.Kind()).together
 	if together == nil {
 		return ""
 	}
 	all := []grid.Object{o}
-	c.state.Each(o.Kind(), func(other grid.Object) bool {
+	c.State.Each(o.Kind(), func(other grid.Object) bool {
 		if other.Key() != o.Key() {
 			all = append(all, other)
 		}
@@ -107,24 +108,24 @@ func whyClash(c *Core, o grid.Object) string {
 	return together(o, all)
 }
 
-// withoutEffect returns what of a new version of an object has no effect; old is nil for a new object.
-func withoutEffect(old, new grid.Object) []string {
+// WithoutEffect returns what of a new version of an object has no effect; old is nil for a new object.
+func WithoutEffect(old, new grid.Object) []string {
 	if r := rulesOf(new.Kind()); r.warn != nil {
 		return r.warn(old, new)
 	}
 	return nil
 }
 
-func schedConfInUse(*Core, grid.Object) string {
+func schedConfInUse(*cell.Cell, grid.Object) string {
 	return "denied: the scheduler configuration can't be deleted"
 }
 
 // missing refuses an attribute that names an object of a kind which does not exist.
-func (c *Core) missing(attribute string, k grid.Kind, lists ...grid.Names) *gdi.Answer {
+func missing(c *cell.Cell, attribute string, k grid.Kind, lists ...grid.Names) *refuse.Refusal {
 	for _, names := range lists {
 		for _, n := range names {
-			if n != "" && c.state.Get(k, grid.Key{Name: n}) == nil {
-				return wrong(attribute, fmt.Sprintf(missingTexts[k], n))
+			if n != "" && c.State.Get(k, grid.Key{Name: n}) == nil {
+				return refuse.Invalid(attribute, fmt.Sprintf(missingTexts[k], n))
 			}
 		}
 	}
@@ -134,15 +135,6 @@ func (c *Core) missing(attribute string, k grid.Kind, lists ...grid.Names) *gdi.
 var missingTexts = map[grid.Kind]string{
 	grid.KindUserset: "Userset %q does not exist", grid.KindProject: "Project %q does not exist", grid.KindPE: "Parallel environment %q does not exist",
 	grid.KindCkpt: "Ckpt %q does not exist", grid.KindCalendar: "Calendar %q does not exist", grid.KindHGroup: "denied: host group %q does not exist",
-}
-
-// all are an attribute's values: the general one and every exception's.
-func all[T any](p grid.PerHost[T]) []T {
-	out := []T{p.Value}
-	for _, a := range p.At {
-		out = append(out, a.Value)
-	}
-	return out
 }
 
 // bothLists refuses a user set that is let in and kept out at once.
@@ -156,10 +148,10 @@ func bothLists(noun, name string, in, out grid.Names) string {
 }
 
 // badValues checks named values against the complex.
-func (c *Core) badValues(lists ...grid.Values) string {
+func badValues(c *cell.Cell, lists ...grid.Values) string {
 	for _, l := range lists {
 		for _, v := range l {
-			e := c.centry(v.Name)
+			e := c.Centry(v.Name)
 			if e == nil {
 				return fmt.Sprintf("denied: attribute %q is not a complex attribute", v.Name)
 			}
@@ -175,10 +167,10 @@ func (c *Core) badValues(lists ...grid.Values) string {
 
 // badCapacities checks complex_values against the complex: one cannot have less
 // than nothing of a consumable, and resource maps are not for queues.
-func (c *Core) badCapacities(lists ...grid.Values) string {
+func badCapacities(c *cell.Cell, lists ...grid.Values) string {
 	for _, l := range lists {
 		for _, v := range l {
-			e := c.centry(v.Name)
+			e := c.Centry(v.Name)
 			if e != nil && e.Type == grid.TypeMap {
 				return fmt.Sprintf("denied: RSMAP complex %q can have values at execution hosts and host \"global\" only", e.Name)
 			}
@@ -189,38 +181,25 @@ func (c *Core) badCapacities(lists ...grid.Values) string {
 			}
 		}
 	}
-	return c.badValues(lists...)
+	return badValues(c, lists...)
 }
 
 // badMaps checks the resource maps in the complex_values of a host, and returns the
 // values that are none.
-func (c *Core) badMaps(values grid.Values) (others grid.Values, bad string) {
+func badMaps(c *cell.Cell, values grid.Values) (others grid.Values, bad string) {
 	for _, v := range values {
-		e := c.centry(v.Name)
+		e := c.Centry(v.Name)
 		if e == nil || e.Type != grid.TypeMap {
 			others = append(others, v)
-		} else if _, err := c.cluster.Complex().ParseMap(e.Name, v.Text); err != nil {
+		} else if _, err := c.Cluster.Complex().ParseMap(e.Name, v.Text); err != nil {
 			return nil, err.Error()
 		}
 	}
 	return others, ""
 }
 
-// centry finds a complex attribute by name or shortcut.
-func (c *Core) centry(name string) *grid.Centry {
-	if e := c.state.Centry(name); e != nil {
-		return e
-	}
-	for _, e := range c.state.Centries() {
-		if e.Shortcut == name {
-			return e
-		}
-	}
-	return nil
-}
-
-// validName refuses names that Grid Engine's objects can't have.
-func validName(what, n string) string {
+// Name refuses names that Grid Engine's objects can't have.
+func Name(what, n string) string {
 	if n == "" || strings.ContainsAny(n, " \t\n/:'\\[]{}|(),\"*?@") || grid.Printable(n) != n {
 		return fmt.Sprintf("denied: %q is not a valid %s name", n, what)
 	}
@@ -237,45 +216,16 @@ func keyword(name string) string {
 }
 
 // hostInUse keeps qmaster's host an admin host: from there a cell is set right.
-func hostInUse(c *Core, o grid.Object) string {
-	if o.Key().Name == c.host {
-		return fmt.Sprintf("denied: can't delete master host %q from admin host list", c.host)
+func hostInUse(c *cell.Cell, o grid.Object) string {
+	if o.Key().Name == c.Host {
+		return fmt.Sprintf("denied: can't delete master host %q from admin host list", c.Host)
 	}
 	return ""
 }
 
-func managerInUse(_ *Core, o grid.Object) string {
+func managerInUse(_ *cell.Cell, o grid.Object) string {
 	if o.Key().Name == "root" {
 		return fmt.Sprintf("may not remove user \"root\" from %s list", grid.SpecOf(o.Kind()).Noun)
 	}
 	return ""
-}
-
-// eachCQueue calls f for the cluster queues until it returns text.
-func (c *Core) eachCQueue(f func(*grid.CQueue) string) string {
-	for _, q := range c.state.CQueues() {
-		if t := f(q); t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-// eachJob calls f for all jobs until it returns text.
-func (c *Core) eachJob(f func(*grid.Job) string) (text string) {
-	c.state.Each(grid.KindJob, func(o grid.Object) bool {
-		text = f(o.(*grid.Job))
-		return text == ""
-	})
-	return text
-}
-
-// all are the objects of a kind.
-func (c *Core) all(k grid.Kind) []grid.Object {
-	var out []grid.Object
-	c.state.Each(k, func(o grid.Object) bool {
-		out = append(out, o)
-		return true
-	})
-	return out
 }

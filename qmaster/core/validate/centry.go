@@ -1,4 +1,4 @@
-package core
+package validate
 
 import (
 	"cmp"
@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/complex"
+
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // completeCentry keeps what slots are, whatever a file says: they are counted, one for each slot.
-func completeCentry(_ *Core, o grid.Object) {
+func completeCentry(_ *cell.Cell, o grid.Object) {
 	if e := o.(*grid.Centry); e.Name == "slots" && e.Type == "INT" && e.Consumable != "HOST" {
 		e.Relop, e.Consumable, e.Default = "<=", "YES", "1"
 		if e.Requestable == "NO" {
@@ -22,34 +24,34 @@ func completeCentry(_ *Core, o grid.Object) {
 }
 
 // validCentry holds an attribute against the rules of complex(5).
-func validCentry(c *Core, o grid.Object) string {
+func validCentry(c *cell.Cell, o grid.Object) string {
 	e := o.(*grid.Centry)
-	if t := validName("attribute", e.Name); t != "" {
+	if t := Name("attribute", e.Name); t != "" {
 		return t
 	}
-	if old := c.state.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type && !(old.Type.Text() && e.Type.Text()) {
+	if old := c.State.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type && !(old.Type.Text() && e.Type.Text()) {
 		return fmt.Sprintf("The type of the complex %q cannot be changed due to its built in status", e.Name)
 	}
-	return cmp.Or(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e), c.mapInUse(e))
+	return cmp.Or(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e), mapInUse(c, e))
 }
 
 // mapInUse refuses to make something else of a resource map, or one of something else, while
 // values or jobs name it: what was granted of it could not be counted any more. What
 // instances have as characteristic keeps its type.
-func (c *Core) mapInUse(e *grid.Centry) string {
-	old := c.state.Centry(e.Name)
+func mapInUse(c *cell.Cell, e *grid.Centry) string {
+	old := c.State.Centry(e.Name)
 	if old == nil || old.Type == e.Type && old.Consumable == e.Consumable {
 		return ""
 	}
 	if old.Type == grid.TypeMap || e.Type == grid.TypeMap {
-		return c.centryNamed(old)
+		return centryNamed(c, old)
 	}
-	for _, h := range c.state.ExecHosts() {
-		if old.Type != e.Type && c.describes(old, h.ComplexValues) {
+	for _, h := range c.State.ExecHosts() {
+		if old.Type != e.Type && describes(c, old, h.ComplexValues) {
 			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
 		}
 	}
-	if c.algorithmNeeds(old, e) {
+	if algorithmNeeds(c, old, e) {
 		return namedBySchedConf(e)
 	}
 	return ""
@@ -164,12 +166,12 @@ var builtin = func() (names grid.Names) {
 }()
 
 // centryInUse returns who still names an attribute, by name or by shortcut.
-func centryInUse(c *Core, o grid.Object) string {
+func centryInUse(c *cell.Cell, o grid.Object) string {
 	e := o.(*grid.Centry)
 	if builtin.Has(e.Name) && !grid.OwnCentries.Has(e.Name) {
 		return fmt.Sprintf("The built-in complex %q cannot be deleted", e.Name)
 	}
-	return c.centryNamed(e)
+	return centryNamed(c, e)
 }
 
 func namedBySchedConf(e *grid.Centry) string {
@@ -177,7 +179,7 @@ func namedBySchedConf(e *grid.Centry) string {
 }
 
 // centryNamed returns which object names an attribute.
-func (c *Core) centryNamed(e *grid.Centry) string {
+func centryNamed(c *cell.Cell, e *grid.Centry) string {
 	in := func(values ...grid.Values) bool {
 		return slices.ContainsFunc(values, func(v grid.Values) bool {
 			_, long := v.Get(e.Name)
@@ -185,26 +187,26 @@ func (c *Core) centryNamed(e *grid.Centry) string {
 			return long || short
 		})
 	}
-	for _, h := range c.state.ExecHosts() {
-		if in(h.ComplexValues, h.LoadScaling) || c.describes(e, h.ComplexValues) {
+	for _, h := range c.State.ExecHosts() {
+		if in(h.ComplexValues, h.LoadScaling) || describes(c, e, h.ComplexValues) {
 			return fmt.Sprintf("denied: Complex attribute %q is still referenced in host %q.", e.Name, h.Name)
 		}
 	}
-	conf := c.state.SchedConf()
-	if in(conf.JobLoadAdjustments) || c.formulaNames(conf.LoadFormula, e) || c.algorithmNeeds(e, nil) {
+	conf := c.State.SchedConf()
+	if in(conf.JobLoadAdjustments) || formulaNames(c, conf.LoadFormula, e) || algorithmNeeds(c, e, nil) {
 		return namedBySchedConf(e)
 	}
 	return cmp.Or(
-		c.quotaNames(e),
-		c.eachCQueue(func(q *grid.CQueue) string {
-			if in(slices.Concat(all(q.ComplexValues), all(q.LoadThresholds), all(q.SuspendThresholds))...) {
+		quotaNames(c, e),
+		c.EachCQueue(func(q *grid.CQueue) string {
+			if in(slices.Concat(cell.AllValues(q.ComplexValues), cell.AllValues(q.LoadThresholds), cell.AllValues(q.SuspendThresholds))...) {
 				return fmt.Sprintf("denied: Complex attribute %q is still referenced in queue %q.", e.Name, q.Name)
 			}
 			return ""
 		}),
-		c.eachJob(func(j *grid.Job) string {
+		c.EachJob(func(j *grid.Job) string {
 			_, soft := j.Soft.Get(e.Name)
-			asks := slices.ContainsFunc(slices.Concat(j.Hard, j.MasterHard, j.SlaveHard), func(r grid.Request) bool { return c.cluster.Complex().Names(r, e.Name) })
+			asks := slices.ContainsFunc(slices.Concat(j.Hard, j.MasterHard, j.SlaveHard), func(r grid.Request) bool { return c.Cluster.Complex().Names(r, e.Name) })
 			if j.Requests(e.Name) || soft || asks {
 				return fmt.Sprintf("denied: Complex attribute %q is still referenced in job %d.", e.Name, j.ID)
 			}
@@ -213,13 +215,13 @@ func (c *Core) centryNamed(e *grid.Centry) string {
 }
 
 // describes reports whether instances of resource maps have an attribute as characteristic.
-func (c *Core) describes(e *grid.Centry, values grid.Values) bool {
+func describes(c *cell.Cell, e *grid.Centry, values grid.Values) bool {
 	for _, v := range values {
-		a := c.centry(v.Name)
+		a := c.Centry(v.Name)
 		if a == nil || a.Type != grid.TypeMap {
 			continue
 		}
-		m, _ := c.cluster.Complex().ParseMap(a.Name, v.Text)
+		m, _ := c.Cluster.Complex().ParseMap(a.Name, v.Text)
 		if slices.ContainsFunc(m, func(i complex.Instance) bool { _, has := i.Traits.Get(e.Name); return has }) {
 			return true
 		}
@@ -228,7 +230,7 @@ func (c *Core) describes(e *grid.Centry, values grid.Values) bool {
 }
 
 // formulaNames reports whether a load formula names an attribute.
-func (c *Core) formulaNames(formula string, e *grid.Centry) bool {
-	f, err := complex.ParseFormula(c.cluster.Complex(), formula)
-	return err == nil && f.Names(c.cluster.Complex(), e.Name)
+func formulaNames(c *cell.Cell, formula string, e *grid.Centry) bool {
+	f, err := complex.ParseFormula(c.Cluster.Complex(), formula)
+	return err == nil && f.Names(c.Cluster.Complex(), e.Name)
 }

@@ -1,16 +1,17 @@
-package core
+package validate
 
 import (
 	"fmt"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // The share tree, share_tree(5).
 
 // completeShareTree numbers the nodes anew, each before its children, so that
 // the root is 0; and says which of them are projects: those that are named so.
-func completeShareTree(c *Core, o grid.Object) {
+func completeShareTree(c *cell.Cell, o grid.Object) {
 	t := o.(*grid.ShareTree)
 	if len(t.Nodes) == 0 {
 		return
@@ -26,7 +27,7 @@ func completeShareTree(c *Core, o grid.Object) {
 		id := len(nodes)
 		children := n.Children
 		n.ID, n.Type, n.Children = uint32(id), grid.ShareUser, nil
-		if c.state.Project(n.Name) != nil {
+		if c.State.Project(n.Name) != nil {
 			n.Type = grid.ShareProject
 		}
 		nodes = append(nodes, n)
@@ -44,7 +45,7 @@ func completeShareTree(c *Core, o grid.Object) {
 }
 
 // validShareTree holds a tree to what makes everybody's place in it certain.
-func validShareTree(c *Core, o grid.Object) string {
+func validShareTree(c *cell.Cell, o grid.Object) string {
 	t := o.(*grid.ShareTree)
 	if len(t.Nodes) == 0 {
 		return "denied: the share tree has no nodes"
@@ -55,7 +56,7 @@ func validShareTree(c *Core, o grid.Object) string {
 
 // shareWalk is what was seen so far of a share tree.
 type shareWalk struct {
-	c        *Core
+	c        *cell.Cell
 	nodes    []grid.ShareNode
 	projects map[string]bool
 	users    map[[2]string]bool // by project and name
@@ -64,7 +65,7 @@ type shareWalk struct {
 func (w *shareWalk) node(id uint32, project string) string {
 	n := &w.nodes[id]
 	leaf := len(n.Children) == 0
-	user := n.Name == grid.ShareDefault || n.Type != grid.ShareProject && w.c.state.User(n.Name) != nil
+	user := n.Name == grid.ShareDefault || n.Type != grid.ShareProject && w.c.State.User(n.Name) != nil
 	switch {
 	case n.Type == grid.ShareProject && w.projects[n.Name]:
 		return fmt.Sprintf("found project %q twice in share tree", n.Name)
@@ -100,8 +101,8 @@ func (w *shareWalk) node(id uint32, project string) string {
 
 // inShareTree reports that a user or project can't go while the share tree names
 // it.
-func (c *Core) inShareTree(what, name string) string {
-	t := c.state.ShareTree()
+func inShareTree(c *cell.Cell, what, name string) string {
+	t := c.State.ShareTree()
 	if t == nil {
 		return ""
 	}
@@ -113,6 +114,6 @@ func (c *Core) inShareTree(what, name string) string {
 	return ""
 }
 
-func userInUse(c *Core, o grid.Object) string {
-	return c.inShareTree("user", o.Key().Name)
+func userInUse(c *cell.Cell, o grid.Object) string {
+	return inShareTree(c, "user", o.Key().Name)
 }

@@ -1,4 +1,4 @@
-package core
+package validate
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // paramsOf are the parameters of a submission verifier after the switches of
@@ -22,7 +23,7 @@ var paramsOf = map[string]grid.Names{
 // changes, and of what it never does.
 var mayAllow = func() grid.Names {
 	names := grid.Names{"h", "p", "ot", "js", "t", "t_min", "t_max", "t_step", "b", "display", "shell", "CMDNAME"}
-	for name := range maps.Keys(attributes) {
+	for name := range maps.Keys(Attributes) {
 		names = append(names, modified(name)...)
 	}
 	slices.Sort(names)
@@ -60,14 +61,14 @@ func unknownMods(names grid.Names) string {
 	return ""
 }
 
-// unverified returns why a change of jobs that the submission verifier (jsv_url) has
+// Unverified returns why a change of jobs that the submission verifier (jsv_url) has
 // accepted is denied, or "". Only attributes listed in jsv_allowed_mod of sge_conf(5) may
 // be changed, by any user including managers; -w is always allowed.
-func (c *Core) unverified(b *gdi.Alter) string {
-	if c.param("jsv_url") == "" {
+func Unverified(c *cell.Cell, b *gdi.Alter) string {
+	if c.Param("jsv_url") == "" {
 		return ""
 	}
-	allowed := confNames(c.param("jsv_allowed_mod"))
+	allowed := cell.ConfNames(c.Param("jsv_allowed_mod"))
 	var no grid.Names
 	for _, name := range b.Set {
 		for _, p := range modified(name) {

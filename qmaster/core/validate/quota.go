@@ -1,16 +1,17 @@
-package core
+package validate
 
 import (
 	"fmt"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // validRQS checks the limits of a resource quota set against the complex,
 // sge_resource_quota(5). Users, hosts and the like need not exist.
-func validRQS(c *Core, o grid.Object) string {
+func validRQS(c *cell.Cell, o grid.Object) string {
 	set := o.(*grid.RQS)
-	if t := validName("resource quota set", set.Name); t != "" {
+	if t := Name("resource quota set", set.Name); t != "" {
 		return t
 	}
 	if len(set.Limits) == 0 {
@@ -22,7 +23,7 @@ func validRQS(c *Core, o grid.Object) string {
 			return err.Error()
 		}
 		for _, l := range r.Limits {
-			if t := c.badQuotaLimit(r, l); t != "" {
+			if t := badQuotaLimit(c, r, l); t != "" {
 				return t
 			}
 		}
@@ -30,8 +31,8 @@ func validRQS(c *Core, o grid.Object) string {
 	return ""
 }
 
-func (c *Core) badQuotaLimit(r grid.QuotaRule, l grid.Value) string {
-	e := c.centry(l.Name)
+func badQuotaLimit(c *cell.Cell, r grid.QuotaRule, l grid.Value) string {
+	e := c.Centry(l.Name)
 	if e == nil {
 		return fmt.Sprintf("\"resource_quota\" references not existing complex attribute %q", l.Name)
 	}
@@ -43,7 +44,7 @@ func (c *Core) badQuotaLimit(r grid.QuotaRule, l grid.Value) string {
 		return "dynamic limits are only supported for per host rules"
 	case dynamic:
 		for _, t := range terms {
-			if t.Attribute != "" && c.centry(t.Attribute) == nil {
+			if t.Attribute != "" && c.Centry(t.Attribute) == nil {
 				return fmt.Sprintf("\"resource_quota\" references not existing complex attribute %q", t.Attribute)
 			}
 		}
@@ -61,16 +62,16 @@ func (c *Core) badQuotaLimit(r grid.QuotaRule, l grid.Value) string {
 
 // quotaNames returns which resource quota set limits an attribute, or computes a
 // limit from it.
-func (c *Core) quotaNames(e *grid.Centry) (denied string) {
-	c.state.Each(grid.KindRQS, func(o grid.Object) bool {
+func quotaNames(c *cell.Cell, e *grid.Centry) (denied string) {
+	c.State.Each(grid.KindRQS, func(o grid.Object) bool {
 		set := o.(*grid.RQS)
 		for _, text := range set.Limits {
 			r, _ := grid.ParseQuotaRule(text)
 			for _, l := range r.Limits {
 				terms, _, _ := grid.ParseQuotaFormula(l.Text)
-				named := c.centry(l.Name) == e
+				named := c.Centry(l.Name) == e
 				for _, t := range terms {
-					named = named || t.Attribute != "" && c.centry(t.Attribute) == e
+					named = named || t.Attribute != "" && c.Centry(t.Attribute) == e
 				}
 				if named {
 					denied = fmt.Sprintf("denied: Complex attribute %q is still referenced in resource quota set %q.", e.Name, set.Name)

@@ -1,26 +1,27 @@
-package core
+package validate
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // scoped returns the requests of one scope in their stored form, -scope of submit(1), and why they cannot be made.
-func (c *Core) scoped(j *grid.Job, of grid.TaskScope) (requests grid.Requests, text string) {
-	requests, err := c.cluster.Complex().Normalise(j.HardOf(of))
+func scoped(c *cell.Cell, j *grid.Job, of grid.TaskScope) (requests grid.Requests, text string) {
+	requests, err := c.Cluster.Complex().Normalise(j.HardOf(of))
 	if err != nil {
 		return nil, err.Error()
 	}
-	if text := c.strangeHost(requests); text != "" {
+	if text := strangeHost(c, requests); text != "" {
 		return nil, text
 	}
 	for _, r := range requests {
-		if text := c.badScoped(r, j.Hard, of); text != "" {
+		if text := badScoped(c, r, j.Hard, of); text != "" {
 			return nil, text
 		}
 	}
@@ -28,11 +29,11 @@ func (c *Core) scoped(j *grid.Job, of grid.TaskScope) (requests grid.Requests, t
 }
 
 // badScoped returns why a request cannot be made for the master task, or for the others, alone.
-func (c *Core) badScoped(r grid.Request, hard grid.Requests, of grid.TaskScope) string {
-	x := c.cluster.Complex()
+func badScoped(c *cell.Cell, r grid.Request, hard grid.Requests, of grid.TaskScope) string {
+	x := c.Cluster.Complex()
 	a := &x.List[x.Find(r.Name)]
 	_, global := hard.Get(a.Name)
-	switch limit := limitOf(&report.Queue{}, a.Name); {
+	switch limit := cell.LimitOf(&report.Queue{}, a.Name); {
 	case global:
 		return fmt.Sprintf("job rejected: resource %q is requested in scope global and in scope %s", a.Name, of)
 	case limit != nil:
@@ -46,24 +47,24 @@ func (c *Core) badScoped(r grid.Request, hard grid.Requests, of grid.TaskScope) 
 }
 
 // lookUpScopes checks the requests for the master task and for the others, and stores them in their normal form.
-func (c *Core) lookUpScopes(j *grid.Job) *gdi.Answer {
+func lookUpScopes(c *cell.Cell, j *grid.Job) *refuse.Refusal {
 	if !j.Scoped() {
 		return nil
 	}
 	if j.PE == "" {
-		return wrong("scope", "job rejected: -scope master and -scope slave are not allowed for non-parallel jobs")
+		return refuse.Invalid("scope", "job rejected: -scope master and -scope slave are not allowed for non-parallel jobs")
 	}
-	master, text := c.scoped(j, grid.MasterTask)
+	master, text := scoped(c, j, grid.MasterTask)
 	if text != "" {
-		return wrong("l", text)
+		return refuse.Invalid("l", text)
 	}
-	slave, text := c.scoped(j, grid.SlaveTasks)
+	slave, text := scoped(c, j, grid.SlaveTasks)
 	if text != "" {
-		return wrong("l", text)
+		return refuse.Invalid("l", text)
 	}
 	for _, r := range master {
 		if o, both := slave.Get(r.Name); both && characteristics(r) != characteristics(o) {
-			return wrong("l", fmt.Sprintf("job rejected: resource map %q is requested with other characteristics in scope master than in scope slave", r.Name))
+			return refuse.Invalid("l", fmt.Sprintf("job rejected: resource map %q is requested with other characteristics in scope master than in scope slave", r.Name))
 		}
 	}
 	if !slices.Equal(master, j.MasterHard) || !slices.Equal(slave, j.SlaveHard) {

@@ -1,4 +1,4 @@
-package core
+package validate
 
 import (
 	"fmt"
@@ -6,15 +6,17 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/complex"
-	"github.com/quill-grid/quill/pkg/gdi"
+
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/shares"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // validSchedConf holds the scheduler configuration against sched_conf(5).
-func validSchedConf(c *Core, o grid.Object) string {
+func validSchedConf(c *cell.Cell, o grid.Object) string {
 	s := o.(*grid.SchedConf)
-	if text := c.badAlgorithm(s); text != "" {
+	if text := badAlgorithm(c, s); text != "" {
 		return text
 	}
 	switch s.QueueSortMethod {
@@ -34,7 +36,7 @@ func validSchedConf(c *Core, o grid.Object) string {
 	if !validJobInfo(s.ScheddJobInfo) {
 		return `attribute "schedd_job_info" is not a valid parameter`
 	}
-	if _, err := complex.ParseFormula(c.cluster.Complex(), s.LoadFormula); err != nil {
+	if _, err := complex.ParseFormula(c.Cluster.Complex(), s.LoadFormula); err != nil {
 		return "denied: " + err.Error()
 	}
 	if _, err := shares.NewUsagePolicy(s); err != nil {
@@ -46,23 +48,23 @@ func validSchedConf(c *Core, o grid.Object) string {
 	return badSchedParams(s)
 }
 
-func schedConfRefers(c *Core, o grid.Object) *gdi.Answer {
-	return wrong("job_load_adjustments", c.badValues(o.(*grid.SchedConf).JobLoadAdjustments))
+func schedConfRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
+	return refuse.Invalid("job_load_adjustments", badValues(c, o.(*grid.SchedConf).JobLoadAdjustments))
 }
 
 // badAlgorithm has the named algorithm, and those that have a section, check it
 // and fill in what it does not say. Sections of unknown ones are refused.
-func (c *Core) badAlgorithm(s *grid.SchedConf) string {
+func badAlgorithm(c *cell.Cell, s *grid.SchedConf) string {
 	var names []string
-	known := s.Algorithm == c.state.SchedConf().Algorithm
-	for _, a := range c.algorithms {
+	known := s.Algorithm == c.State.SchedConf().Algorithm
+	for _, a := range c.Algorithms {
 		names = append(names, a.Name)
 		known = known || a.Name == s.Algorithm
 		if a.Name != s.Algorithm && s.Section(a.Name) == nil {
 			continue
 		}
-		var cell grid.Resources = c.state
-		if sameParameters(s.Section(a.Name), c.state.SchedConf().Section(a.Name)) {
+		var cell grid.Resources = c.State
+		if sameParameters(s.Section(a.Name), c.State.SchedConf().Section(a.Name)) {
 			cell = nil // what it names may have gone since
 		}
 		if err := a.Complete(s, cell); err != nil {
@@ -82,14 +84,14 @@ func (c *Core) badAlgorithm(s *grid.SchedConf) string {
 
 // algorithmNeeds reports whether parameters of an algorithm name an attribute that is to become another one, or to go:
 // nil.
-func (c *Core) algorithmNeeds(old, is *grid.Centry) bool {
-	conf := c.state.SchedConf()
-	for _, a := range c.algorithms {
+func algorithmNeeds(c *cell.Cell, old, is *grid.Centry) bool {
+	conf := c.State.SchedConf()
+	for _, a := range c.Algorithms {
 		before, after := *conf, *conf
-		if conf.Section(a.Name) == nil || a.Complete(&before, c.state) != nil {
+		if conf.Section(a.Name) == nil || a.Complete(&before, c.State) != nil {
 			continue
 		}
-		if a.Complete(&after, changedCentry{c.state, old.Name, is}) != nil {
+		if a.Complete(&after, changedCentry{c.State, old.Name, is}) != nil {
 			return true
 		}
 	}
@@ -112,14 +114,6 @@ func (c changedCentry) Centry(name string) *grid.Centry {
 
 func sameParameters(a, b []grid.Param) bool {
 	return slices.EqualFunc(a, b, func(a, b grid.Param) bool { return a.Name == b.Name && a.Text == b.Text })
-}
-
-// admitted asks the algorithm whether a job may be submitted.
-func (c *Core) admitted(j *grid.Job) string {
-	if admit := c.settings().admit; admit != nil {
-		return admit(j, c.state)
-	}
-	return ""
 }
 
 func badTimes(s *grid.SchedConf) string {
@@ -159,7 +153,7 @@ func validJobInfo(text string) bool {
 // badSchedParams holds the words of params against what they may say, those of
 // sched_conf(5) and this system's own.
 func badSchedParams(s *grid.SchedConf) string {
-	for _, word := range confNames(s.Params) {
+	for _, word := range cell.ConfNames(s.Params) {
 		key, _, _ := strings.Cut(word, "=")
 		if !SchedParams.Has(strings.ToUpper(key)) {
 			return fmt.Sprintf("found unknown param: %q", word)
