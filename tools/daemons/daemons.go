@@ -26,7 +26,9 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/couple"
 	"github.com/quill-grid/quill/tools/web"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
+	"github.com/quill-grid/quill/tools/web/past"
 )
 
 // Algorithms are the scheduling algorithms that qmaster lets be configured:
@@ -129,7 +131,7 @@ func Web(ctx context.Context, where cell.Cell, as *userdb.Account, o web.Options
 			feed.Close()
 		}
 	}()
-	o.Cell, o.Accounts, o.LogIn, o.History = where.Name, web.Tokens(where), web.LogIns(where), web.Log(where)
+	o.Cell, o.Accounts, o.LogIn, o.History = where.Name, entry.Tokens(where), entry.LogIns(where), past.HistoryOf(where)
 	o.Streams = func(ctx context.Context) ([]gdi.Stream, error) {
 		reply, err := feed.Do(ctx, "quill-web", &gdi.Streams{})
 		if err == nil {

@@ -191,18 +191,26 @@ var plan = []row{
 	{path: "tools/web/problem", level: programs,
 		imports: "pkg/gdi pkg/fair pkg/bus pkg/client",
 		modules: "github.com/danielgtaylor/huma/v2"},
+	{path: "tools/web/entry", level: programs,
+		imports: `pkg/grid pkg/gdi pkg/fair pkg/state pkg/bus pkg/cell pkg/client pkg/openid tools/web/mirror
+			tools/web/problem`,
+		modules: "github.com/danielgtaylor/huma/v2 github.com/hashicorp/go-hclog"},
+	{path: "tools/web/past", level: programs,
+		imports: `pkg/grid events orders pkg/gdi pkg/fair pkg/state pkg/sched pkg/view pkg/cell pkg/history pkg/opt
+			tools/web/mirror tools/web/problem tools/web/entry`},
 	{path: "tools/web", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/fair pkg/codec pkg/pattern pkg/accounting pkg/conf events/filter
 			pkg/state pkg/sched pkg/view qmaster/core pkg/document pkg/product pkg/metrics
-			pkg/metrics/cellmetrics pkg/bus pkg/cell pkg/client pkg/switches pkg/history pkg/openid pkg/submit
+			pkg/metrics/cellmetrics pkg/cell pkg/client pkg/switches pkg/submit
 			schedd/algorithm schedd/algorithm/shipped pkg/opt tools/outcome tools/whatif tools/outlook
-			tools/jobstory tools/web/mirror tools/console tools/manual tools/web/problem`,
+			tools/jobstory tools/web/mirror tools/console tools/manual tools/web/problem
+			tools/web/entry tools/web/past`,
 		modules: `golang.org/x/sync golang.org/x/sys github.com/danielgtaylor/huma/v2 github.com/hashicorp/go-hclog
 			github.com/prometheus/client_golang`},
 	{path: "tools/daemons", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/userdb pkg/bus pkg/cell pkg/client qmaster schedd
-			execd/shepherd execd pkg/opt schedd/couple tools/web/mirror tools/web
-			schedd/algorithm/shipped`,
+			execd/shepherd execd pkg/opt schedd/couple tools/web/mirror tools/web/entry
+			tools/web/past tools/web schedd/algorithm/shipped`,
 		modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/simulator/workload", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm

@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/web/mirror"
+	"github.com/quill-grid/quill/tools/web/past"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -55,7 +56,7 @@ func (s *Server) registerAccounting() {
 		if err != nil {
 			return rows[Ended]{}, err
 		}
-		return s.listEnded(ctx, &in.Paging, at, all, &endedJobs{AccountingFilter: chosen, of: "accounting", from: from})
+		return s.listEnded(ctx, &in.Paging, at, all, "accounting", &past.EndedJobs{AccountingFilter: chosen, From: from})
 	})
 	list(s, operation(http.MethodGet, "/v1/jobs/{id}/accounting", "list-job-accounting", "accounting", "All ended tasks and attempts of a job, the last first"),
 		func(ctx context.Context, in *struct {
@@ -68,12 +69,12 @@ func (s *Server) registerAccounting() {
 			if uint64(in.ID) > at.State.Counter(grid.JobSeqNum) {
 				return rows[Ended]{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
 			}
-			e := &endedJobs{AccountingFilter: view.AccountingFilter{Jobs: []string{strconv.FormatUint(uint64(in.ID), 10)}, Tasks: rangesOf(in.Task)},
-				of: fmt.Sprint("accounting ", in.ID), job: in.ID}
+			e := &past.EndedJobs{AccountingFilter: view.AccountingFilter{Jobs: []string{strconv.FormatUint(uint64(in.ID), 10)}, Tasks: rangesOf(in.Task)},
+				Job: in.ID}
 			if j := at.State.Job(in.ID); j != nil {
-				e.from = j.Submit
+				e.From = j.Submit
 			}
-			return s.listEnded(ctx, &in.Paging, at, all, e)
+			return s.listEnded(ctx, &in.Paging, at, all, fmt.Sprint("accounting ", in.ID), e)
 		})
 }
 
@@ -118,33 +119,24 @@ func (in *accountingQuery) filter(now time.Time) (f view.AccountingFilter, from 
 	return f, from, err
 }
 
-// endedJobs is what a listing of accounting records selects.
-type endedJobs struct {
-	view.AccountingFilter
-	of   string    // of its cursors
-	from grid.Time // older lists have none; 0: not known
-	job  uint32    // the only job; 0: several
-	most uint64    // see listsMost
-}
-
-// listEnded returns a page of records, or all that are selected.
-func (s *Server) listEnded(ctx context.Context, in *Paging, at mirror.Moment, all bool, e *endedJobs) (rows[Ended], error) {
-	b := &backwards{server: s, to: mirror.Position{Seq: at.State.Seq + 1}}
-	e.most = s.most
+// listEnded returns a page of records, or all that are selected; of is the listing that its cursors are of.
+func (s *Server) listEnded(ctx context.Context, in *Paging, at mirror.Moment, all bool, of string, e *past.EndedJobs) (rows[Ended], error) {
+	b := s.reader.Backwards(mirror.Position{Seq: at.State.Seq + 1})
+	e.Most = s.reader.PageMost
 	if in.Cursor != "" {
-		after, err := readCursor[mirror.Position](e.of, in.Cursor)
+		after, err := readCursor[mirror.Position](of, in.Cursor)
 		if err != nil {
 			return rows[Ended]{}, err
 		}
-		if after.Before(b.to) {
-			b.to = after
+		if after.Before(b.To) {
+			b.To = after
 		}
 	}
 	if all {
 		return rows[Ended]{items: documentsOf(func(yield func(*grid.Accounting) bool) {
-			for r, err := range e.each(ctx, b) {
+			for r, err := range e.Each(ctx, b) {
 				switch {
-				case errors.Is(err, errLong):
+				case errors.Is(err, past.ErrLong):
 				case err != nil:
 					panic(http.ErrAbortHandler) // the reader sees that there is more
 				case !yield(r.Accounting):
@@ -155,14 +147,14 @@ func (s *Server) listEnded(ctx context.Context, in *Paging, at mirror.Moment, al
 	}
 	var kept []*grid.Accounting
 	var last mirror.Position
-	for r, err := range e.each(ctx, b) {
+	for r, err := range e.Each(ctx, b) {
 		switch {
-		case errors.Is(err, errLong):
-			return rows[Ended]{items: documentsOf(slices.Values(kept)), next: cursorOf(e.of, b.to)}, nil
+		case errors.Is(err, past.ErrLong):
+			return rows[Ended]{items: documentsOf(slices.Values(kept)), next: cursorOf(of, b.To)}, nil
 		case err != nil:
 			return rows[Ended]{}, err
 		case len(kept) == in.Limit:
-			return rows[Ended]{items: documentsOf(slices.Values(kept)), next: cursorOf(e.of, last)}, nil
+			return rows[Ended]{items: documentsOf(slices.Values(kept)), next: cursorOf(of, last)}, nil
 		}
 		kept, last = append(kept, r.Accounting), r.Position
 	}
@@ -171,45 +163,4 @@ func (s *Server) listEnded(ctx context.Context, in *Paging, at mirror.Moment, al
 
 func documentsOf(records iter.Seq[*grid.Accounting]) iter.Seq[Ended] {
 	return iter.Seq[Ended](document.RecordsOf(records))
-}
-
-// errLong means that a page has cost enough.
-var errLong = errors.New("the page has read enough of the log")
-
-// each returns what is selected, the last first. Between two stretches the error may be errLong, which a reader of all ignores.
-func (e *endedJobs) each(ctx context.Context, b *backwards) iter.Seq2[mirror.Record, error] {
-	selects := e.Selector()
-	return func(yield func(mirror.Record, error) bool) {
-		if records, has, err := b.of(e.job); err != nil {
-			yield(mirror.Record{}, err)
-			return
-		} else if has {
-			for _, r := range slices.Backward(records) {
-				if selects(r.Accounting) && !yield(r, nil) {
-					return
-				}
-			}
-			return
-		}
-		for !b.over {
-			if b.read > e.most && !yield(mirror.Record{}, errLong) {
-				return
-			}
-			if err := b.next(ctx); err != nil {
-				yield(mirror.Record{}, err)
-				return
-			}
-			for _, r := range slices.Backward(b.records) {
-				if e.job == r.Job && e.job != 0 {
-					e.from = r.Submit
-				}
-				if selects(r.Accounting) && !yield(r, nil) {
-					return
-				}
-			}
-			if e.from != 0 && b.at != 0 && b.at < e.from || e.job != 0 && b.job != 0 && b.job <= e.job {
-				return
-			}
-		}
-	}
 }

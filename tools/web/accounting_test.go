@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/web/past"
 )
 
 // TestAccountingPages: the pages of accounting are all its records, the last first, wherever they are read: from memory, partly from the
 // log, which may have no more than its end, or all from there in stretches.
 func TestAccountingPages(t *testing.T) {
 	c := newCell(t, 3)
-	c.server.mirror.Ledger.Keep, c.server.stretch = 20, 7
+	c.server.mirror.Ledger.Keep, c.server.reader.ListsFirst = 20, 7
 	want := 0
 	for n := range 60 {
 		c.submit("alice", "-N", fmt.Sprint("job", n%7), "sleep", "1")
@@ -41,7 +42,7 @@ func TestAccountingPages(t *testing.T) {
 			}
 		}
 	}
-	c.server.most = 10 // a page that costs more has fewer rows, and lines have all
+	c.server.reader.PageMost = 10 // a page that costs more has fewer rows, and lines have all
 	c.server.mirror.Ledger.Restart(state.New())
 	c.server.mirror.Ledger.Restart(c.c.Core.State())
 	if rows := linesOf[Ended](c, "/v1/accounting?"); !reflect.DeepEqual(rows, whole) {
@@ -50,7 +51,7 @@ func TestAccountingPages(t *testing.T) {
 	if p := get[page[Ended]](c, "/v1/accounting?limit=100"); len(p.Items) == want || p.Next == "" {
 		t.Errorf("a page that costs more: %d records, next %q", len(p.Items), p.Next)
 	}
-	c.server.most = listsMost
+	c.server.reader.PageMost = past.ListsMost
 	for _, job := range []int{1, 30, 60} {
 		if rows := linesOf[Ended](c, fmt.Sprintf("/v1/jobs/%d/accounting", job)); len(rows) != 1 || int(rows[0].Job) != job {
 			t.Errorf("job %d: %d records", job, len(rows))
@@ -62,7 +63,7 @@ func TestAccountingPages(t *testing.T) {
 	if rows := pagesOf[Ended](c, "/v1/accounting?", 7); len(rows) < want/3 || len(rows) >= want || !reflect.DeepEqual(rows, whole[:len(rows)]) {
 		t.Errorf("of a log that was cut: %d records of %d", len(rows), want)
 	}
-	c.server.options.History = nil
+	c.server.reader.History = nil
 	if w := c.request("GET", "/v1/accounting", "", as("alice")); w.Code != http.StatusGone {
 		t.Errorf("without a log: %d", w.Code)
 	}

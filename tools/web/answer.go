@@ -19,6 +19,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
@@ -62,7 +63,7 @@ func (s *Server) moment(ctx context.Context, r *Reading) (at mirror.Moment, err 
 			fmt.Sprintf("event list %d has not been received; the last one is %d", r.After, seq))
 	}
 	if r.At != "" {
-		return s.at(ctx, r.At)
+		return s.reader.At(ctx, r.At)
 	}
 	if at, err = s.mirror.Now(); err != nil {
 		return at, problem.NoMirror(err)
@@ -152,7 +153,7 @@ func list[I, T any, P interface {
 		if err != nil {
 			return nil, err
 		}
-		leave, err := s.answers.Wait(ctx, turnOf(ctx), 1)
+		leave, err := s.answers.Wait(ctx, entry.UserOf(ctx), 1)
 		if err != nil {
 			return nil, problem.NoPlace(err, "listings")
 		}

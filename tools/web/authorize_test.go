@@ -100,7 +100,7 @@ func TestAuthorization(t *testing.T) {
 			if w.Code == 401 && !strings.Contains(w.Body.String(), "quill token create") {
 				t.Errorf("%s as %q: %s does not explain how to make a token", route, role, w.Body)
 			}
-			clear(c.server.wrongs.of)
+			c.server.entry.ForgetFailures()
 			if delete(c.gone, "maria"); w.Code < 400 && method != "GET" {
 				c.stop()
 				c = nil

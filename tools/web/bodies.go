@@ -13,6 +13,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -73,12 +74,10 @@ func (s *Server) admitForm(r *http.Request) (leave func(), err error) {
 		return func() {}, nil // see middleware
 	}
 	if r.Header.Get("Authorization") != "" {
-		return s.admit(r, fair.User{Name: clientOf(r)}, grid.ScopeRead)
+		return s.admit(r, fair.User{Name: entry.ClientOf(r)}, grid.ScopeRead)
 	}
-	if cookie, bad := r.Cookie(s.cookieName(s.encrypted(r))); bad == nil {
-		if one := s.sessions.find(cookie.Value); one != nil {
-			return s.admit(r, fair.User{Name: one.user}, grid.ScopeOperate)
-		}
+	if user, ok := s.entry.SessionUser(r); ok {
+		return s.admit(r, fair.User{Name: user}, grid.ScopeOperate)
 	}
 	r.Body, r.ContentLength = http.NoBody, 0
 	return func() {}, nil

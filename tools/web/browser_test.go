@@ -124,7 +124,7 @@ type tab struct {
 // logIn opens a page for a user. Nothing of those before is left: the cookies are removed, and storage belongs to the address of a cell.
 func (b chromium) logIn(t testing.TB, c *testCell, user string) *tab {
 	server := c.serve()
-	c.server.url = server.URL
+	c.server.entry.SetAddress(server.URL, "")
 	ctx, cancel := chromedp.NewContext(b.ctx)
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
@@ -414,7 +414,7 @@ func testProvider(t *testing.T, with chromium) {
 	there.LogIn(alice)
 	b := with.logIn(t, c, "olga")
 	b.url = strings.Replace(b.url, "127.0.0.1", "localhost", 1) // the provider is at 127.0.0.1
-	c.server.url = b.url
+	c.server.entry.SetAddress(b.url, "")
 	in := chromedp.Click(`a[href="/login/oidc"]`)
 	b.do(chromedp.Navigate(b.url+"/login"), in)
 	b.until(`location.href === "` + b.url + `/" && document.querySelector("#main") && document.body.textContent.includes("alice")`)

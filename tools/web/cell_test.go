@@ -32,6 +32,8 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/couple"
+	"github.com/quill-grid/quill/tools/web/entry"
+	"github.com/quill-grid/quill/tools/web/past"
 )
 
 // testCell is qmaster's core with a scheduler, and the API over it: no process, no network.
@@ -286,21 +288,21 @@ func (c *testCell) read(r core.Read) gdi.Reply {
 	return gdi.Reply{Answers: []gdi.Answer{gdi.Done("")}, Output: p}
 }
 
-// past is the log of a cell in memory, from first on.
-type past struct {
+// testStretch is the log of a cell in memory, from first on.
+type testStretch struct {
 	lists []events.List
 	first uint64
 	full  bool // has a state
 	runs  []orders.Record
 }
 
-func (p *past) mark(seq uint64) history.Mark {
+func (p *testStretch) mark(seq uint64) history.Mark {
 	return history.Mark{Seq: seq, At: p.lists[max(seq, 1)-1].At}
 }
-func (p *past) Span() (first, last history.Mark) {
+func (p *testStretch) Span() (first, last history.Mark) {
 	return p.mark(p.first), p.mark(uint64(len(p.lists)))
 }
-func (p *past) SeqAt(t grid.Time) (seq uint64, err error) {
+func (p *testStretch) SeqAt(t grid.Time) (seq uint64, err error) {
 	for _, l := range p.lists {
 		if l.At <= t {
 			seq = l.Seq
@@ -311,7 +313,7 @@ func (p *past) SeqAt(t grid.Time) (seq uint64, err error) {
 	}
 	return seq, err
 }
-func (p *past) Lists(from uint64) iter.Seq2[events.List, error] {
+func (p *testStretch) Lists(from uint64) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {
 		for _, l := range p.lists[max(from, 1)-1:] {
 			if !yield(l, nil) {
@@ -320,7 +322,7 @@ func (p *past) Lists(from uint64) iter.Seq2[events.List, error] {
 		}
 	}
 }
-func (p *past) Full(seq uint64) (*state.State, error) {
+func (p *testStretch) Full(seq uint64) (*state.State, error) {
 	if !p.full {
 		return nil, errors.New("there is no state")
 	}
@@ -330,7 +332,7 @@ func (p *past) Full(seq uint64) (*state.State, error) {
 	}
 	return s, nil
 }
-func (p *past) Runs(from uint64) iter.Seq2[orders.Record, error] {
+func (p *testStretch) Runs(from uint64) iter.Seq2[orders.Record, error] {
 	return func(yield func(orders.Record, error) bool) {
 		for _, r := range p.runs {
 			if r.List.Seq >= from && !yield(r, nil) {
@@ -339,17 +341,17 @@ func (p *past) Runs(from uint64) iter.Seq2[orders.Record, error] {
 		}
 	}
 }
-func (p *past) Close() error { return nil }
+func (p *testStretch) Close() error { return nil }
 
 // history implements History: all lists from a number on, private fields too, as a manager gets them.
-func (c *testCell) history(_ context.Context, _ Account, from, _ gdi.Place, lists bool) (Past, error) {
+func (c *testCell) history(_ context.Context, _ entry.Account, from, _ gdi.Place, lists bool) (past.Stretch, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return &past{slices.Clone(c.lists), max(c.cut, from.Seq, 1), !lists, slices.Clone(c.done)}, nil
+	return &testStretch{slices.Clone(c.lists), max(c.cut, from.Seq, 1), !lists, slices.Clone(c.done)}, nil
 }
 
 // account implements Accounts: the token of a user is the name with "token-" before it.
-func (c *testCell) account(_ context.Context, token string) (Account, error) {
+func (c *testCell) account(_ context.Context, token string) (entry.Account, error) {
 	user, ok := strings.CutPrefix(token, "token-")
 	if number, _, is := bus.ParseToken(token); is { // of a log-in
 		c.mu.Lock()
@@ -358,7 +360,7 @@ func (c *testCell) account(_ context.Context, token string) (Account, error) {
 		return &bearer{c, t.Owner}, nil
 	}
 	if !ok || c.gone[user] {
-		return nil, ErrToken
+		return nil, entry.ErrToken
 	}
 	return &bearer{c, user}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
@@ -199,7 +200,7 @@ func (s *Server) decide(ctx context.Context, in *Validating, at mirror.Moment, b
 		return s.ask(ctx, "qconf", request, where)
 	}
 	c := core.New(at.State.Copy(), 0)
-	r := gdi.Request{User: accountOf(ctx).User(), Host: s.adminHost(at), Command: "qconf", Body: request}
+	r := gdi.Request{User: entry.AccountOf(ctx).User(), Host: s.adminHost(at), Command: "qconf", Body: request}
 	if err := r.Complete(); err != nil {
 		return gdi.Reply{}, problem.Invalid("body", err)
 	}

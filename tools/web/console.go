@@ -22,7 +22,9 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
+	"github.com/quill-grid/quill/tools/web/past"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -96,7 +98,7 @@ func (c *consoleCell) Master() string { return c.leader() }
 func (c *consoleCell) Streams(ctx context.Context) []gdi.Stream { return c.Server.streams.get(ctx) }
 
 func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, func(), error) {
-	one, err := c.authenticateWith(r, csrf)
+	one, err := c.entry.AuthenticateForm(r, csrf)
 	if err != nil {
 		p := pageProblem(err)
 		if csrf := (*huma.ErrorModel)(nil); errors.As(err, &csrf) && csrf.Type == problem.Prefix+problem.TypeCSRF {
@@ -104,14 +106,14 @@ func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, fu
 		}
 		if p.Log && p.Status == http.StatusUnauthorized {
 			p.Text = "The console shows the cell to its users, and acts with their rights."
-			if _, none := r.Cookie(c.cookieName(c.encrypted(r))); none == nil {
+			if c.entry.HasCookie(r) {
 				p.Text = "The session has ended. " + p.Text
 			}
 		}
 		return nil, nil, p
 	}
-	*r = *r.WithContext(context.WithValue(r.Context(), credentialKey{}, one)) // for turnOf
-	return &consoleSession{c, one}, one.release, nil
+	*r = *r.WithContext(entry.WithCredential(r.Context(), one)) // for turnOf
+	return &consoleSession{c, one}, one.Release, nil
 }
 
 func (c *consoleCell) Moment(ctx context.Context, at string) (*console.Moment, error) {
@@ -138,7 +140,7 @@ func (c *consoleCell) Begin(ctx context.Context) console.Place {
 	}
 	c.asked = time.Now()
 	first := gdi.Place{Seq: 1}
-	p, err := c.past(ctx, first, first, true)
+	p, err := c.reader.Open(ctx, first, first, true)
 	if err != nil {
 		return c.begin
 	}
@@ -162,10 +164,10 @@ func (c *consoleCell) Load(m *console.Moment, host string, after grid.Time) []mi
 // fill adds what was before this server began to the trend and the loads.
 func (c *consoleCell) fill() {
 	before := c.mirror.Charts.Began()
-	if before == 0 || c.options.History == nil {
+	if before == 0 || c.reader.History == nil {
 		return
 	}
-	p, err := c.past(context.Background(), gdi.Place{Seq: max(before, trendLists+1) - trendLists}, gdi.Place{Seq: before}, false)
+	p, err := c.reader.Open(context.Background(), gdi.Place{Seq: max(before, trendLists+1) - trendLists}, gdi.Place{Seq: before}, false)
 	if err != nil {
 		c.options.Logger.Warn("cannot read the log for the charts of the console", "error", err)
 		return
@@ -188,7 +190,7 @@ func (c *consoleCell) fill() {
 		st.Apply(l)
 		old.Add(l, st)
 		loads.Add(l)
-		lists.Add(readable(l))
+		lists.Add(past.Public(l))
 	}
 	c.mirror.Recent.Prepend(lists)
 	c.mirror.Charts.Prepend(old, loads)
@@ -267,17 +269,17 @@ func (c *consoleCell) Waiting(m *console.Moment) []view.ReasonGroup {
 }
 
 func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, f view.AccountingFilter, most int) (out []*grid.Accounting, err error) {
-	e := &endedJobs{AccountingFilter: f, most: endedLists}
+	e := &past.EndedJobs{AccountingFilter: f, Most: endedLists}
 	if len(f.Jobs) == 1 {
 		if job, err := strconv.ParseUint(f.Jobs[0], 10, 32); err == nil {
-			e.job, e.most = uint32(job), c.most
+			e.Job, e.Most = uint32(job), c.reader.PageMost
 		}
 	}
-	b := &backwards{server: c.Server, to: mirror.Position{Seq: m.State.Seq + 1}}
-	for r, err := range e.each(ctx, b) {
+	b := c.reader.Backwards(mirror.Position{Seq: m.State.Seq + 1})
+	for r, err := range e.Each(ctx, b) {
 		p := (*huma.ErrorModel)(nil)
 		switch {
-		case errors.Is(err, errLong), errors.As(err, &p) && p.Status == http.StatusGone:
+		case errors.Is(err, past.ErrLong), errors.As(err, &p) && p.Status == http.StatusGone:
 			return out, nil
 		case err != nil:
 			return out, explained(err)
@@ -291,12 +293,12 @@ func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, f view.Accou
 
 func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.AccountingFilter, after grid.Time) (out []*grid.Accounting, known grid.Time, err error) {
 	known = m.Now
-	e := &endedJobs{AccountingFilter: f, most: endedLists, from: after}
-	b := &backwards{server: c.Server, to: mirror.Position{Seq: m.State.Seq + 1}}
-	for r, err := range e.each(ctx, b) {
+	e := &past.EndedJobs{AccountingFilter: f, Most: endedLists, From: after}
+	b := c.reader.Backwards(mirror.Position{Seq: m.State.Seq + 1})
+	for r, err := range e.Each(ctx, b) {
 		p := (*huma.ErrorModel)(nil)
 		switch {
-		case errors.Is(err, errLong), errors.As(err, &p) && p.Status == http.StatusGone:
+		case errors.Is(err, past.ErrLong), errors.As(err, &p) && p.Status == http.StatusGone:
 			return out, known, nil
 		case err != nil:
 			return out, known, explained(err)
@@ -359,7 +361,7 @@ func chosenIn(l events.List, f *filter.Filter, before *state.State) events.List 
 
 // stretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list that the log has of it.
 func (c *consoleCell) stretch(ctx context.Context, from, to uint64, f *filter.Filter) (out []events.List, first uint64, err error) {
-	p, err := c.past(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to}, !f.NeedsState())
+	p, err := c.reader.Open(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to}, !f.NeedsState())
 	if err != nil {
 		return nil, 0, err
 	}
@@ -383,7 +385,7 @@ func (c *consoleCell) stretch(ctx context.Context, from, to uint64, f *filter.Fi
 		case l.Seq < from:
 			continue
 		}
-		l = readable(l)
+		l = past.Public(l)
 		chosen := chosenIn(l, f, st)
 		if st != nil {
 			st.Apply(l)

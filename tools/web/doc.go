@@ -5,10 +5,8 @@
 //	           ├──▶ Hub: the last lists, each printed once ──▶ /v1/events, after what the log has before
 //	           ├──▶ cellmetrics: counts ──▶ /metrics; what each user has ──▶ /metrics/jobs
 //	           └──▶ Ledger: the last accounting records ──▶ /v1/accounting, before what the log has
-//	link ──▶ cookie ──▶ session, with a token
-//	identity provider ──▶ ID token ──▶ LogIn ──▶ qmaster ──▶ token ──▶ session
 //	moment, log, session ──▶ consoleCell ──▶ console ──▶ /, /jobs, /hosts, ...
-//	request ── token, or cookie ──▶ accounts ──▶ Account.Do ──▶ qmaster ──▶ answer, or problem (RFC 9457)
+//	request ── token, or cookie ──▶ entry.Authenticator ──▶ Account.Do ──▶ qmaster ──▶ answer, or problem (RFC 9457)
 //	typed handlers ──▶ OpenAPI 3.1 ──▶ /v1/openapi.json, the page /v1/docs; a client that is generated of it (client_test.go)
 //
 // Routes are typed handlers (huma): input and output structs are the documentation, and what a request may contain is checked
@@ -19,10 +17,9 @@
 // decides. It must not act as another user than the owner of the token that the request or its session has.
 //
 //	web.go       server and its bounds
-//	login.go     what authenticates a request; account.go: connections of tokens; session.go, local.go, provider.go: log-ins of browsers; wrong.go,
-//	             peer.go: limits of wrong tokens, by client
+//	entry        (package) who sends a request; login_routes.go, session_routes.go, local.go: log-ins of browsers
 //	mirror       (package) the state, and what is kept of the last events
-//	at.go        moments of the past, from states that the mirror had or the log has; past.go: the log; backwards.go: accounting records of both
+//	past         (package) moments of the past, and accounting records, from what the mirror keeps or the log has
 //	streams.go   where the log is stored, asked of qmaster: for the Cell page, /v1/cell and metrics
 //	answer.go    what all GETs share; paging.go: pages of all listings; package problem: errors
 //	write.go     what all changes share

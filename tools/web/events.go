@@ -21,7 +21,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
+	"github.com/quill-grid/quill/tools/web/past"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -102,17 +104,17 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 	if err != nil {
 		return nil, err
 	}
-	r := &stream{server: s, filter: chosen, conditions: in.conditions(), to: in.To, account: accountOf(ctx), ctx: ctx}
+	r := &stream{server: s, filter: chosen, conditions: in.conditions(), to: in.To, account: entry.AccountOf(ctx), ctx: ctx}
 	if strings.Contains(in.Accept, typeNDJSON) {
 		r.form = mirror.Lines
 	}
 	if acceptsGzip(in.Encoding) {
 		r.zip = new(mirror.Checksum)
 	}
-	if r.leave, err = s.readers.Wait(ctx, turnOf(ctx), 1); err != nil {
+	if r.leave, err = s.readers.Wait(ctx, entry.UserOf(ctx), 1); err != nil {
 		return nil, problem.NoPlace(err, "readers of events")
 	}
-	if s.readers.Of(turnOf(ctx)) > mirror.FewMost {
+	if s.readers.Of(entry.UserOf(ctx)) > mirror.FewMost {
 		r.crowd = mirror.Many
 	}
 	s.mirror.Hub.Join(r.crowd, chosen.NeedsState())
@@ -141,16 +143,16 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 type stream struct {
 	server  *Server
 	ctx     context.Context
-	account Account
+	account entry.Account
 	filter  *filter.Filter
 	// conditions are those of filter, as text.
 	conditions string
 	form       mirror.Form
-	last       uint64 // the last list that was sent
-	to         uint64 // 0: no end
-	broken     int    // see Hub.NextAfter
-	past       *turn  // opened by begin for the lists after last
-	leave      func() // ends the place among the readers
+	last       uint64     // the last list that was sent
+	to         uint64     // 0: no end
+	broken     int        // see Hub.NextAfter
+	past       *past.Turn // opened by begin for the lists after last
+	leave      func()     // ends the place among the readers
 	crowd      mirror.Crowd
 	w          http.ResponseWriter
 	control    *http.ResponseController
@@ -206,7 +208,7 @@ func (r *stream) begin(in *eventsQuery) error {
 
 // beginAt finds the first list that is not before a time.
 func (r *stream) beginAt(t grid.Time) error {
-	p, err := r.server.past(r.ctx, gdi.Place{At: t}, gdi.Place{}, false)
+	p, err := r.server.reader.Open(r.ctx, gdi.Place{At: t}, gdi.Place{}, false)
 	if err != nil {
 		return err
 	}
@@ -225,7 +227,7 @@ func (r *stream) beginAt(t grid.Time) error {
 		}
 	}
 	_, _, _, r.broken = r.server.mirror.Hub.NextAfter(r.last, r.crowd)
-	p.pause()
+	p.Pause()
 	return nil
 }
 
@@ -235,16 +237,16 @@ func (r *stream) open(where string) error {
 	if r.filter.NeedsState() { // what was before them
 		lists, from = false, max(r.last, 1)
 	}
-	p, err := r.server.past(r.ctx, gdi.Place{Seq: from}, gdi.Place{}, lists)
+	p, err := r.server.reader.Open(r.ctx, gdi.Place{Seq: from}, gdi.Place{}, lists)
 	if err != nil {
 		return err
 	}
 	if first, _ := p.Span(); first.Seq > from {
 		defer p.Close()
-		return gone(where, r.last+1, p)
+		return past.Gone(where, r.last+1, p)
 	}
 	r.past = p
-	p.pause()
+	p.Pause()
 	return nil
 }
 
@@ -353,7 +355,7 @@ var errEnough = errors.New("the hub has the rest")
 // catchUp sends the lists of the log up to those of the hub. It reports whether the stream continues.
 func (r *stream) catchUp() bool {
 	defer func() { r.past.Close(); r.past = nil }()
-	if r.past.resume() != nil {
+	if r.past.Resume() != nil {
 		r.end(endStop)
 		return false
 	}
@@ -369,7 +371,7 @@ func (r *stream) catchUp() bool {
 		}
 	}
 	err := r.sendPast(before)
-	r.past.pause()
+	r.past.Pause()
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
@@ -383,7 +385,7 @@ func (r *stream) sendPast(before *state.State) error {
 	for l, err := range r.past.Lists(r.last + 1) {
 		switch {
 		case err != nil || l.Seq > r.last+1: // damage
-			r.past.pause()
+			r.past.Pause()
 			r.end(endLog)
 			return err
 		case l.Seq <= r.last:
@@ -391,17 +393,17 @@ func (r *stream) sendPast(before *state.State) error {
 		case r.to > 0 && l.Seq > r.to, r.ctx.Err() != nil:
 			return errEnough
 		}
-		r.sendList(readable(l), before)
+		r.sendList(past.Public(l), before)
 		if before != nil {
 			before.Apply(l)
 		}
 		r.last = l.Seq
 		if len(r.buf) > 32<<10 {
-			r.past.pause()
+			r.past.Pause()
 			if !r.flush() {
 				return r.ctx.Err()
 			}
-			if err := r.past.resume(); err != nil {
+			if err := r.past.Resume(); err != nil {
 				return err
 			}
 		}

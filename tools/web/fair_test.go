@@ -45,17 +45,19 @@ func TestSlowReadersOfLog(t *testing.T) {
 		ctx, gone := context.WithCancel(t.Context())
 		stuck := make(chan struct{}, 100)
 		var streams sync.WaitGroup
-		for range c.server.copies.User + 20 {
+		for range c.server.reader.Copies.User + 20 {
 			r := httptest.NewRequestWithContext(ctx, "GET", "/v1/events?from=1", nil)
 			r.Header = as("mallory")
 			streams.Go(func() {
 				c.server.handler.ServeHTTP(&stuckClient{http.Header{}, reads, stuck, ctx.Done()}, r)
 			})
 		}
-		for range c.server.copies.User {
+		for range c.server.reader.Copies.User {
 			<-stuck
 		}
-		polltest.Until(t, "the other streams wait", polltest.Patience, func() (bool, string) { return c.server.copies.Queued() == 20, fmt.Sprint(c.server.copies.Queued()) })
+		polltest.Until(t, "the other streams wait", polltest.Patience, func() (bool, string) {
+			return c.server.reader.Copies.Queued() == 20, fmt.Sprint(c.server.reader.Copies.Queued())
+		})
 		short, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		r := httptest.NewRequestWithContext(short, "GET", "/v1/events?from=1&to=5", nil)
 		r.Header = as("alice")
@@ -66,7 +68,7 @@ func TestSlowReadersOfLog(t *testing.T) {
 		}
 		gone()
 		streams.Wait()
-		if n := c.server.copies.Count() + c.server.reading.Count() + c.server.readers.Count(); n != 0 {
+		if n := c.server.reader.Copies.Count() + c.server.reader.Turns.Count() + c.server.readers.Count(); n != 0 {
 			t.Errorf("with %d: %d places are held after the end", reads, n)
 		}
 	}

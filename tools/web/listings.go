@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/pkg/view"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
@@ -222,7 +223,7 @@ type Cell struct {
 func (s *Server) registerCell() {
 	show(s, operation(http.MethodGet, "/v1/cell", "get-cell", "cell", "The cell, the version of the server and who the token's owner is"),
 		func(ctx context.Context, in *struct{ Reading }, at mirror.Moment) (Cell, error) {
-			out := Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: accountOf(ctx).User(), Seq: at.State.Seq,
+			out := Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: entry.AccountOf(ctx).User(), Seq: at.State.Seq,
 				At: at.State.At.Std().UTC(), Now: s.options.Now().UTC()}
 			if in.At == "" {
 				out.Leader, out.Streams = s.leader(), document.StreamsOf(s.streams.get(ctx))

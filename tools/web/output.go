@@ -14,6 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -84,7 +85,7 @@ func (s *Server) getOutput(ctx context.Context, in *outputQuery) (*outputPart, e
 		what.Tail = math.MaxUint32
 	}
 	file := &client.Output{What: what, Follow: in.Follow, Ask: func(ctx context.Context, b gdi.Body) (gdi.Reply, error) {
-		return accountOf(ctx).Do(ctx, "", "quill web", b)
+		return entry.AccountOf(ctx).Do(ctx, "", "quill web", b)
 	}}
 	p, err := file.Next(ctx)
 	if err != nil {

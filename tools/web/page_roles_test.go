@@ -75,7 +75,7 @@ func TestPageRoles(t *testing.T) {
 			for _, one := range c.server.cell.trials.kept {
 				<-one.ended
 			}
-			clear(c.server.wrongs.of)
+			c.server.entry.ForgetFailures()
 			if c.gone = map[string]bool{}; w.Code < 400 && method != http.MethodGet {
 				c.stop()
 				c = nil

@@ -11,20 +11,14 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // consoleSession is a person who is logged in.
 type consoleSession struct {
 	cell *consoleCell
-	*credential
-}
-
-func (s *consoleSession) CSRF() string {
-	if s.session == nil {
-		return ""
-	}
-	return s.session.csrf
+	*entry.Credential
 }
 
 func (s *consoleSession) Valid() bool {
@@ -44,7 +38,7 @@ func (s *consoleSession) SubmitLine(ctx context.Context, job uint32) (line strin
 }
 
 func (s *consoleSession) Output(ctx context.Context, what gdi.Output) (*gdi.Part, error) {
-	reply, err := s.credential.Do(ctx, "", "quill web", &what)
+	reply, err := s.Credential.Do(ctx, "", "quill web", &what)
 	switch {
 	case err != nil:
 		return nil, pageProblem(problem.Unreachable(err))
@@ -55,12 +49,12 @@ func (s *consoleSession) Output(ctx context.Context, what gdi.Output) (*gdi.Part
 }
 
 func (s *consoleSession) Proposals(ctx context.Context) ([]*grid.Proposal, error) {
-	all, err := proposalsOf(ctx, s.credential, 0)
+	all, err := proposalsOf(ctx, s.Credential, 0)
 	return all, explained(err)
 }
 
 func (s *consoleSession) End(ctx context.Context, w http.ResponseWriter) error {
-	cookie, err := s.cell.logOut(ctx, s.credential)
+	cookie, err := s.cell.entry.LogOut(ctx, s.Credential)
 	if err == nil {
 		http.SetCookie(w, &cookie)
 	}
@@ -69,7 +63,7 @@ func (s *consoleSession) End(ctx context.Context, w http.ResponseWriter) error {
 
 // Do carries out an action with the bodies of the API's routes.
 func (s *consoleSession) Do(ctx context.Context, a console.Action) ([]string, uint64, error) {
-	ctx = context.WithValue(ctx, credentialKey{}, s.credential)
+	ctx = entry.WithCredential(ctx, s.Credential)
 	command, bodies, err := s.bodies(a)
 	if err != nil {
 		return nil, 0, explained(err)

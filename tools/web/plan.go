@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -45,7 +46,7 @@ func (f *foreseen[T]) get(ctx context.Context, c *consoleCell, m *console.Moment
 	if !k.made.IsZero() && (k.seq == m.State.Seq || m.Live && k.took > foreseenCheap && time.Since(k.made) < foreseenRest*k.took) {
 		return k.what, nil
 	}
-	release, err := c.outlookTurn(context.WithValue(ctx, credentialKey{}, nil)) // for all who look at it
+	release, err := c.outlookTurn(entry.WithCredential(ctx, nil)) // for all who look at it
 	if err != nil {
 		return out, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -23,7 +24,7 @@ func (s *Server) registerProposals() {
 			Status string `query:"status" enum:"open,all" default:"open" doc:"those that wait for a decision, or all that are kept"`
 		},
 		) (*content[ProposalList], error) {
-			all, err := proposalsOf(ctx, accountOf(ctx), 0)
+			all, err := proposalsOf(ctx, entry.AccountOf(ctx), 0)
 			if err != nil {
 				return nil, err
 			}
@@ -37,12 +38,12 @@ func (s *Server) registerProposals() {
 		})
 	huma.Register(s.api, operation(http.MethodGet, "/v1/proposals/{id}", "get-proposal", tag, "A change that a program has proposed, as quill proposals shows it"),
 		func(ctx context.Context, in *struct{ ProposalPath }) (*content[document.Proposal], error) {
-			all, err := proposalsOf(ctx, accountOf(ctx), in.ID)
+			all, err := proposalsOf(ctx, entry.AccountOf(ctx), in.ID)
 			if err != nil {
 				return nil, err
 			}
 			if len(all) == 0 {
-				return nil, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("%q has no proposal %d", accountOf(ctx).User(), in.ID))
+				return nil, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("%q has no proposal %d", entry.AccountOf(ctx).User(), in.ID))
 			}
 			return &content[document.Proposal]{proposalOf(all[0])}, nil
 		})
@@ -75,7 +76,7 @@ type ProposalList struct {
 type content[T any] struct{ Body T }
 
 // proposalsOf returns the proposals that an account may see, by number: all, or with a number this one. The error is a problem.
-func proposalsOf(ctx context.Context, a Account, number uint32) (out []*grid.Proposal, err error) {
+func proposalsOf(ctx context.Context, a entry.Account, number uint32) (out []*grid.Proposal, err error) {
 	get := gdi.Get{Kinds: []grid.Kind{grid.KindProposal}}
 	if number != 0 {
 		get.Where.Keys = []grid.Key{{ID: number}}

@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/openid"
 	"github.com/quill-grid/quill/pkg/openid/openidtest"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -29,7 +30,7 @@ func providerCell(t *testing.T) (*testCell, *openidtest.Provider) {
 		t.Fatal(reply.Answers)
 	}
 	provider := openid.New(there.URL, openidtest.Client, openidtest.Client)
-	c.server.options.LogIn = func(ctx context.Context, in *gdi.LogIn) (gdi.Reply, error) { // as qmaster does
+	c.server.entry.LogIn = func(ctx context.Context, in *gdi.LogIn) (gdi.Reply, error) { // as qmaster does
 		got, err := provider.Verify(ctx, in.IDToken, in.Nonce, "preferred_username")
 		if why := (*openid.Error)(nil); errors.As(err, &why) {
 			return gdi.Reply{Answers: []gdi.Answer{gdi.RefuseLogIn(why.Reason, why.Error())}}, nil
@@ -107,7 +108,7 @@ func TestProvider(t *testing.T) {
 	if again := c.comeBack(cookie, back); again.Code != http.StatusServiceUnavailable || !strings.Contains(again.Body.String(), "no-provider") {
 		t.Errorf("the code is used again: %d %s", again.Code, again.Body)
 	}
-	if w := c.request("DELETE", "/v1/session", "", http.Header{"Cookie": {c.browser.cookie}, csrfHeader: {s.CSRF}}); w.Code != http.StatusNoContent || !c.gone["alice"] {
+	if w := c.request("DELETE", "/v1/session", "", http.Header{"Cookie": {c.browser.cookie}, entry.CSRFHeader: {s.CSRF}}); w.Code != http.StatusNoContent || !c.gone["alice"] {
 		t.Errorf("the token is not revoked with the session: %d", w.Code)
 	}
 }
@@ -140,7 +141,7 @@ func TestProviderRefusals(t *testing.T) {
 	for name, one := range map[string]struct{ cookie, back string }{
 		"no cookie": {"", back}, "the cookie of another log-in": {other, back}, "a changed cookie": {cookie + "x", back}, "no state": {cookie, callbackPath + "?code=x"},
 		"denied": {cookie, callbackPath + "?error=access_denied" + state}, "failed": {cookie, callbackPath + "?error=%3Cscript%3E" + state}, "no code": {cookie, callbackPath + "?x=y" + state},
-		"a long code": {cookie, callbackPath + "?code=" + strings.Repeat("x", codeMax+1) + state},
+		"a long code": {cookie, callbackPath + "?code=" + strings.Repeat("x", entry.CodeMax+1) + state},
 	} {
 		refused(name, c.comeBack(one.cookie, one.back), http.StatusForbidden, problem.TypeLogIn)
 	}
@@ -160,9 +161,9 @@ func TestProviderRefusals(t *testing.T) {
 	there.Break("/token")
 	refused("the provider fails", c.comeBack(c.begin()), http.StatusServiceUnavailable, problem.TypeProvider)
 	there.Break("")
-	for i := range wrongFree {
+	for i := range entry.WrongFree {
 		w := c.comeBack(cookie, callbackPath+"?code=wrong"+string(rune('a'+i))+state)
-		if i == wrongFree-1 {
+		if i == entry.WrongFree-1 {
 			refused("too many", w, http.StatusTooManyRequests, problem.TypeRate)
 		}
 	}
@@ -171,7 +172,7 @@ func TestProviderRefusals(t *testing.T) {
 	c.later("11m")
 	refused("too late", c.comeBack(cookie, back), http.StatusForbidden, problem.TypeLogIn)
 	there.Close()
-	c.server.flows.providers = openid.Cache{}
+	c.server.entry.Providers = openid.Cache{}
 	refused("the provider is down", c.request("GET", "/login/oidc", "", nil), http.StatusServiceUnavailable, problem.TypeProvider)
 	if w := c.request("GET", "/login", "", nil); w.Code != http.StatusOK {
 		t.Error(w.Code)

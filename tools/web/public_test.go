@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/quill-grid/quill/tools/web/entry"
 )
 
 // TestPublicURL: with --public-url links, the address for the identity provider, cookies and the check of origins follow it, whatever headers a
@@ -12,11 +14,11 @@ import (
 func TestPublicURL(t *testing.T) {
 	c, there := providerCell(t)
 	s := c.server
-	var err error
-	if s.public, err = publicURL("https://Quill.example.org/"); err != nil || s.public != "https://quill.example.org" {
-		t.Fatal(s.public, err)
+	public, err := entry.ParsePublicURL("https://Quill.example.org/")
+	if err != nil || public != "https://quill.example.org" {
+		t.Fatal(public, err)
 	}
-	s.url = s.public
+	s.entry.SetAddress(public, public)
 	there.LogIn(alice)
 	w := c.request("GET", "/login/oidc", "", http.Header{"X-Forwarded-Host": {"evil.example"}, "X-Forwarded-Proto": {"http"}, "Forwarded": {"host=evil.example"}})
 	to, err := url.Parse(w.Header().Get("Location"))
@@ -57,12 +59,12 @@ func TestPublicURLRefused(t *testing.T) {
 		"quill.example.org": "the scheme is not https", "ftp://x": "the scheme is not https", "https://": "the host is missing", "https://x/quill": "a path",
 		"https://x?a=b": "a path, query", "https://user@x": "or user", "http://quill.example.org": "without TLS", "https://x:y": "no URL", "https://x/#a": "fragment",
 	} {
-		if got, err := publicURL(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--public-url "+text) {
+		if got, err := entry.ParsePublicURL(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--public-url "+text) {
 			t.Errorf("%s: %q %v", text, got, err)
 		}
 	}
 	for text, want := range map[string]string{"": "", "http://localhost:8080": "http://localhost:8080", "https://[2001:db8::1]:8443/": "https://[2001:db8::1]:8443"} {
-		if got, err := publicURL(text); err != nil || got != want {
+		if got, err := entry.ParsePublicURL(text); err != nil || got != want {
 			t.Errorf("%s: %q %v", text, got, err)
 		}
 	}

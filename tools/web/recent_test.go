@@ -14,7 +14,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/tools/console"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
+	"github.com/quill-grid/quill/tools/web/past"
 )
 
 // keep has the server keep all lists of the cell in stretches of so many events, as if it had got them one by one.
@@ -149,8 +151,8 @@ func TestStoryTooLong(t *testing.T) {
 	}
 	c.server.mirror.Recent = mirror.NewRecent(mirror.StretchEvents)
 	ctx, cancel := context.WithCancel(t.Context())
-	open := c.server.options.History
-	c.server.options.History = func(ctx context.Context, by Account, from, to gdi.Place, lists bool) (Past, error) {
+	open := c.server.reader.History
+	c.server.reader.History = func(ctx context.Context, by entry.Account, from, to gdi.Place, lists bool) (past.Stretch, error) {
 		p, err := open(ctx, by, from, to, lists)
 		cancel()
 		return p, err

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/quill-grid/quill/tools/web/entry"
 )
 
 // revoke returns the list of an authority, in PEM.
@@ -51,13 +53,13 @@ func TestRevocations(t *testing.T) {
 	}
 	day := now.Add(24 * time.Hour)
 	write(ca.revoke(t, 1, day, other))
-	r, err := readRevocations(file("crl"), func() time.Time { return now }, hclog.NewNullLogger())
+	r, err := entry.ReadRevocations(file("crl"), func() time.Time { return now }, hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
 	expect := func(of *authority, want string) {
 		t.Helper()
-		err := r.check(&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of.cert, ca.cert}}})
+		err := r.Check(&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{of.cert, ca.cert}}})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, expected %q", err, want)
 		}
@@ -83,12 +85,12 @@ func TestRevocations(t *testing.T) {
 	expect(other, "the list of")
 	write(append(stranger.revoke(t, 1, day), ca.revoke(t, 3, day)...))
 	expect(client, "")
-	if err := r.check(&tls.ConnectionState{}); err == nil {
+	if err := r.Check(&tls.ConnectionState{}); err == nil {
 		t.Error("a client without a certificate is accepted")
 	}
 	for name, text := range map[string][]byte{"no certificate revocation list": []byte("x"), "out of date since": ca.revoke(t, 4, now.Add(-time.Minute))} {
 		write(text)
-		if _, err := readRevocations(file("crl"), func() time.Time { return now }, hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "--client-crl") {
+		if _, err := entry.ReadRevocations(file("crl"), func() time.Time { return now }, hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "--client-crl") {
 			t.Error(err)
 		}
 	}

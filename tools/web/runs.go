@@ -72,7 +72,7 @@ func count(r *console.Run, l events.List) {
 // records adds what the records of runs have, the newest run first; runs whose orders were all refused are among them.
 func (c *consoleCell) records(ctx context.Context, runs []console.Run) ([]console.Run, error) {
 	first, last := runs[len(runs)-1].First, runs[0].Last
-	p, err := c.past(ctx, gdi.Place{Seq: max(first, 2) - 1}, gdi.Place{Seq: last}, true)
+	p, err := c.reader.Open(ctx, gdi.Place{Seq: max(first, 2) - 1}, gdi.Place{Seq: last}, true)
 	if err != nil {
 		return nil, explained(err)
 	}

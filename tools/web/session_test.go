@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/web/entry"
 )
 
 // browser is what a browser knows: secrets.
@@ -89,8 +90,7 @@ func (c *testCell) later(span string) {
 	c.mu.Lock()
 	c.now = c.now.Add(d.Seconds())
 	c.mu.Unlock()
-	c.server.revoke(c.server.sessions.sweep())
-	c.server.wrongs.sweep(c.time().Std())
+	c.server.entry.Sweep()
 }
 
 // TestSecrets: neither a link nor a cookie nor the value against forged requests can be had from what the server stores; each is another one.
@@ -119,7 +119,7 @@ func TestSessionsOfUser(t *testing.T) {
 	bob, first := c.logIn("bob"), c.logIn("alice")
 	c.later("1s")
 	second := c.logIn("alice")
-	for range sessionsOfUser - 2 {
+	for range entry.SessionsOfUser - 2 {
 		c.later("1s")
 		c.logIn("alice")
 	}
@@ -133,7 +133,7 @@ func TestSessionsOfUser(t *testing.T) {
 	}
 	c.makeLink("alice", false)
 	link := c.browser.path
-	for range linksOfUser {
+	for range entry.LinksOfUser {
 		c.later("1s")
 		c.makeLink("alice", false)
 	}
@@ -146,16 +146,21 @@ func TestSessionsOfUser(t *testing.T) {
 func TestSessionEndsStream(t *testing.T) {
 	c := newCell(t, 1)
 	b := c.logIn("alice")
-	one := c.server.sessions.find(strings.SplitAfter(b.cookie, "=")[1])
+	r := mustRequest("GET", "/v1/session")
+	r.Header.Set("Cookie", b.cookie)
+	account, err := c.server.entry.Authenticate(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer account.Release()
 	at, err := c.server.mirror.Now()
 	if err != nil {
 		t.Fatal(err)
 	}
-	account := sessionAccount{&bearer{c, "alice"}, one}
 	if !account.Valid(at.State, grid.TimeOf(begun)) {
 		t.Fatal("not valid")
 	}
-	if w := c.request("DELETE", "/v1/session", "", http.Header{"Cookie": {b.cookie}, csrfHeader: {b.csrf}}); w.Code != http.StatusNoContent {
+	if w := c.request("DELETE", "/v1/session", "", http.Header{"Cookie": {b.cookie}, entry.CSRFHeader: {b.csrf}}); w.Code != http.StatusNoContent {
 		t.Fatal(w.Code, w.Body)
 	}
 	if account.Valid(at.State, grid.TimeOf(begun)) {

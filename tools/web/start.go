@@ -12,6 +12,7 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
@@ -122,7 +123,7 @@ func (s *Server) outlookOf(ctx context.Context, j *grid.Job, task uint32, at mir
 	ctx, cancel := context.WithTimeout(ctx, outlookWait)
 	defer cancel()
 	late := problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
-	leave, err := s.outlooks.Wait(ctx, turnOf(ctx), 1)
+	leave, err := s.outlooks.Wait(ctx, entry.UserOf(ctx), 1)
 	if err != nil {
 		return nil, late
 	}

@@ -17,13 +17,15 @@ import (
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/jobstory"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/entry"
+	"github.com/quill-grid/quill/tools/web/past"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // publicPast is a Past as every user may see it: without the private fields of lists, and without the records of scheduling runs, which qmaster sends to
 // managers only.
 type publicPast struct {
-	Past
+	past.Stretch
 	ctx  context.Context // ends reading
 	used *used           // what it sees of a job
 }
@@ -37,11 +39,11 @@ func (publicPast) Runs(uint64) iter.Seq2[orders.Record, error] {
 
 func (t publicPast) Lists(from uint64) iter.Seq2[events.List, error] {
 	return t.used.watch(func(yield func(events.List, error) bool) {
-		for l, err := range t.Past.Lists(from) {
+		for l, err := range t.Stretch.Lists(from) {
 			if err == nil {
 				err = t.ctx.Err()
 			}
-			if !yield(readable(l), err) || t.ctx.Err() != nil {
+			if !yield(past.Public(l), err) || t.ctx.Err() != nil {
 				return
 			}
 		}
@@ -149,7 +151,7 @@ func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, 
 	} else if ended, err := c.Ended(ctx, m, view.AccountingFilter{Jobs: grid.Names{strconv.FormatUint(uint64(u.job), 10)}}, 1); err == nil && len(ended) > 0 {
 		from = jobstory.Since(ended[0].Submit)
 	}
-	p, err := c.past(ctx, from, gdi.Place{Seq: m.State.Seq}, false)
+	p, err := c.reader.Open(ctx, from, gdi.Place{Seq: m.State.Seq}, false)
 	if err != nil {
 		return nil, explained(err)
 	}
@@ -164,7 +166,7 @@ func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, 
 
 // outlookTurn returns when it is the request's turn to foresee a start. The result ends the turn.
 func (c *consoleCell) outlookTurn(ctx context.Context) (release func(), err error) {
-	if release, err = c.outlooks.Wait(ctx, turnOf(ctx), 1); err != nil {
+	if release, err = c.outlooks.Wait(ctx, entry.UserOf(ctx), 1); err != nil {
 		return nil, explained(problem.NoPlace(err, "requests to foresee a start"))
 	}
 	return release, nil
@@ -174,7 +176,7 @@ func (c *consoleCell) outlookTurn(ctx context.Context) (release func(), err erro
 func (c *consoleCell) wholes(ctx context.Context) func(uint64) (*state.State, error) {
 	var last *state.State
 	return func(seq uint64) (*state.State, error) {
-		s, err := c.stateAt(ctx, gdi.Place{Seq: seq}, last)
+		s, err := c.reader.StateAt(ctx, gdi.Place{Seq: seq}, last)
 		if err != nil {
 			return nil, explained(err)
 		}

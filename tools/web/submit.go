@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/pkg/switches"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -140,7 +141,7 @@ func (s *Server) submit(ctx context.Context, in *struct {
 },
 ) (*made[Submitted], error) {
 	j := &in.Body
-	words, user := j.Options.items, accountOf(ctx).User()
+	words, user := j.Options.items, entry.AccountOf(ctx).User()
 	switch {
 	case len(j.Command.items) > 0 && j.Script != "":
 		return nil, problem.Invalid("body.script", fmt.Errorf("a job has a command or a script"))

@@ -23,6 +23,7 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outcome"
+	"github.com/quill-grid/quill/tools/web/past"
 	"github.com/quill-grid/quill/tools/whatif"
 )
 
@@ -281,7 +282,7 @@ func (c *consoleCell) recorded(ctx context.Context, t *trial) (*whatif.Recorded,
 	c.set(t, func(t *console.Trial) { t.Step = "reads the log" })
 	before, to := t.from, t.to
 	before.Seq, before.At = max(before.Seq, 1)-1, max(before.At, 1)-1
-	p, err := c.past(ctx, before, to, false)
+	p, err := c.reader.Open(ctx, before, to, false)
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +314,7 @@ func (c *consoleCell) recorded(ctx context.Context, t *trial) (*whatif.Recorded,
 }
 
 // until gives the lists of a stretch after one.
-func (c *consoleCell) until(ctx context.Context, t *trial, p Past, after uint64, to gdi.Place) iter.Seq2[events.List, error] {
+func (c *consoleCell) until(ctx context.Context, t *trial, p past.Stretch, after uint64, to gdi.Place) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {
 		for l, err := range p.Lists(after + 1) {
 			if err == nil && (l.Seq > to.Seq || to.At != 0 && l.At > to.At || ctx.Err() != nil) {
@@ -325,7 +326,7 @@ func (c *consoleCell) until(ctx context.Context, t *trial, p Past, after uint64,
 			if err == nil && l.Seq <= after {
 				continue
 			}
-			if !yield(readable(l), err) {
+			if !yield(past.Public(l), err) {
 				return
 			}
 		}

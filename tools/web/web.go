@@ -27,7 +27,9 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
+	"github.com/quill-grid/quill/tools/web/past"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -41,9 +43,9 @@ type Options struct {
 	// Connect opens the Feed when the addresses, the socket and the files of the certificates are open: what only root may open, before the
 	// process becomes another user.
 	Connect  func(context.Context) (mirror.Feed, error)
-	Accounts Accounts
-	LogIn    LogIn         // nil: the identity provider of the cell is not used
-	History  History       // nil: only what happens now
+	Accounts entry.Accounts
+	LogIn    entry.LogIn   // nil: the identity provider of the cell is not used
+	History  past.History  // nil: only what happens now
 	Streams  Streams       // nil: they are not known
 	Master   func() string // host of the leading qmaster; nil: not known
 	Logger   hclog.Logger
@@ -73,24 +75,17 @@ const (
 	headerLimit = 32 << 10 // of net/http, which answers with a text and closes the connection
 	stopWait    = 5 * time.Second
 	reachWait   = 10 * time.Second // for ?after=
+	retryWait   = 5 * time.Second  // for Retry-After of every answer with status 503
 )
 
 // Server is the API over one mirror.
 type Server struct {
 	options  Options
 	mirror   *mirror.Mirror
-	stretch  uint64 // see stretchMin
-	most     uint64 // see listsMost
-	accounts accounts
-	sessions sessions
-	flows    flows
-	wrongs   wrongs
-	url      string // as links have it
-	public   string // PublicURL without a slash at its end
-	revoked  *revocations
+	reader   *past.Reader
+	entry    *entry.Authenticator
+	revoked  *entry.Revocations
 	streams  streams
-	reading  *fair.Places // of who reads the log, and the copies that are open
-	copies   *fair.Places
 	outlooks *fair.Places // the starts that are being foreseen
 	answers  *fair.Places // the listings that are being sent
 	readers  *fair.Places // of events
@@ -114,9 +109,12 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Server{options: o, stretch: stretchMin, most: listsMost, reading: newReading(), copies: newCopies(), outlooks: newOutlooks(), answers: newAnswers(), readers: newReaders(), bodies: newBodies(), foresee: outlook.Of,
-		accounts: accounts{open: o.Accounts, wait: askedWait, kept: map[digest]*held{}}, sessions: newSessions(o.Now), flows: newFlows(o.Now), streams: streams{ask: o.Streams}, url: "http://" + DefaultListen}
+	s := &Server{options: o, outlooks: newOutlooks(), answers: newAnswers(), readers: newReaders(), bodies: newBodies(), foresee: outlook.Of, streams: streams{ask: o.Streams}}
 	s.mirror = mirror.New(&s.counts.Table)
+	s.reader = past.New(s.mirror, o.History, o.Now)
+	s.entry = entry.New(entry.Options{Mirror: s.mirror, Accounts: o.Accounts, LogIn: o.LogIn, ClientSecret: o.ClientSecret,
+		LogInPage: logInPath, Callback: callbackPath, Logger: o.Logger, Now: o.Now})
+	s.entry.SetAddress("http://"+DefaultListen, "")
 	s.cell = &consoleCell{Server: s, trials: trials{turn: newTrialTurns(), nice: trialNice}}
 	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
@@ -172,12 +170,12 @@ func (s *Server) register(mux *http.ServeMux) {
 // middleware authenticates each request of a typed route.
 func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	c, err := s.authenticate(r)
+	c, err := s.entry.Authenticate(r)
 	if err != nil {
 		problem.Refuse(w, err)
 		return
 	}
-	defer c.release()
+	defer c.Release()
 	if err = checkKey(r, ctx.Operation()); err == nil && ctx.Operation().RequestBody != nil {
 		var leave func()
 		if leave, err = s.admit(r, fair.User{Name: c.User()}, c.Scope()); err == nil {
@@ -188,7 +186,7 @@ func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 		problem.Refuse(w, err)
 		return
 	}
-	next(huma.WithValue(ctx, credentialKey{}, c))
+	next(huma.WithContext(ctx, entry.WithCredential(ctx.Context(), c)))
 }
 
 // guard bounds and counts requests, and answers those without a route.
@@ -231,7 +229,7 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			s.explain(counted, r, problem.New(http.StatusRequestHeaderFieldsTooLarge, problem.TypeLarge, "header", fmt.Sprintf("the header has %d bytes, at most %d are read", n, headerMax)))
 			return
 		}
-		if why := s.revoked.check(r.TLS); why != nil { // since the connection was made
+		if why := s.revoked.Check(r.TLS); why != nil { // since the connection was made
 			w.Header().Set("Connection", "close")
 			problem.Write(counted, problem.New(http.StatusForbidden, problem.TypeCertificate, "", "the certificate of the client is not accepted any more: "+why.Error()))
 			return
@@ -328,10 +326,10 @@ func (s *Server) Run(ctx context.Context) error {
 			failed <- err
 		}
 	}()
-	log.Info("serving the API", "address", s.open[0].Addr().String(), "url", s.url)
+	log.Info("serving the API", "address", s.open[0].Addr().String(), "url", s.entry.URL())
 	go func() {
 		if s.mirror.WaitFor(ctx, 0, 1<<62) && s.options.Ready != nil {
-			s.options.Ready(s.url)
+			s.options.Ready(s.entry.URL())
 		}
 	}()
 	select {
@@ -345,14 +343,15 @@ func (s *Server) Run(ctx context.Context) error {
 		server.Close()
 	}
 	<-followed
-	s.accounts.close()
+	s.entry.Close()
 	return err
 }
 
 // openAll opens the address, the socket and then the feed. It returns what the address needs for TLS, nil: nothing.
 func (s *Server) openAll(ctx context.Context) (encryption *tls.Config, err error) {
+	var public string
 	if encryption, err = s.encryption(); err == nil {
-		s.public, err = publicURL(s.options.PublicURL)
+		public, err = entry.ParsePublicURL(s.options.PublicURL)
 	}
 	if err != nil {
 		return nil, err
@@ -361,7 +360,7 @@ func (s *Server) openAll(ctx context.Context) (encryption *tls.Config, err error
 	if err != nil {
 		return nil, err
 	}
-	s.url = cmp.Or(s.public, scheme+"://"+s.address(listener))
+	s.entry.SetAddress(cmp.Or(public, scheme+"://"+s.address(listener)), public)
 	local, why := s.listenLocal()
 	if why != nil {
 		s.options.Logger.Warn("cannot serve local users who log in", "error", why)
@@ -401,7 +400,7 @@ func (s *Server) listen() (_ *fair.Listener, scheme string, err error) {
 	switch {
 	case err != nil:
 		return nil, "", fmt.Errorf("--listen %q is not HOST:PORT, as in %s: %w", o.Listen, DefaultListen, err)
-	case o.Cert == "" && !loopback(host):
+	case o.Cert == "" && !entry.IsLoopback(host):
 		return nil, "", fmt.Errorf("--listen %s: other addresses than those of loopback need --tls-cert and --tls-key: tokens are sent over them", o.Listen)
 	}
 	raw, err := net.Listen("tcp", o.Listen)
@@ -468,20 +467,12 @@ func (s *Server) demandCertificates(c *tls.Config) error {
 		return fmt.Errorf("--client-ca %s: there is no certificate in the file", o.ClientCA)
 	}
 	if o.ClientCRL != "" {
-		if s.revoked, err = readRevocations(o.ClientCRL, o.Now, o.Logger); err != nil {
+		if s.revoked, err = entry.ReadRevocations(o.ClientCRL, o.Now, o.Logger); err != nil {
 			return err
 		}
-		c.VerifyConnection = func(state tls.ConnectionState) error { return s.revoked.check(&state) }
+		c.VerifyConnection = func(state tls.ConnectionState) error { return s.revoked.Check(&state) }
 	}
 	return nil
-}
-
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 // connections returns how many are open.

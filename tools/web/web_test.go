@@ -14,6 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/submit"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -144,7 +145,7 @@ func (c *testCell) transcript(d *datadriven.TestData) string {
 		case "browser":
 			header.Set("Cookie", c.browser.cookie)
 		case "csrf":
-			header.Set(csrfHeader, c.browser.csrf)
+			header.Set(entry.CSRFHeader, c.browser.csrf)
 		default:
 			c.t.Fatalf("unknown word %q", a.Key)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
@@ -61,7 +62,7 @@ func requestID(user, key string) string {
 
 // ask sends a request of the owner of the token, where names its fields. The error is a problem.
 func (s *Server) ask(ctx context.Context, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
-	reply, err := accountOf(ctx).Do(ctx, "", command, body)
+	reply, err := entry.AccountOf(ctx).Do(ctx, "", command, body)
 	if err != nil {
 		return reply, problem.Unreachable(err)
 	}
@@ -74,7 +75,7 @@ func (s *Server) askOnce(ctx context.Context, key, command string, body gdi.Body
 	if key == "" {
 		key = rand.Text()
 	}
-	account := accountOf(ctx)
+	account := entry.AccountOf(ctx)
 	reply, err := account.Do(ctx, requestID(account.User(), key), command, body)
 	if err != nil {
 		return reply, huma.ErrorWithHeaders(problem.Unreachable(err), http.Header{keyHeader: {key}})

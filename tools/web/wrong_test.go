@@ -10,54 +10,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/quill-grid/quill/pkg/fair"
+	"github.com/quill-grid/quill/tools/web/entry"
 )
-
-// TestWrongs: a client gets no more checks than it may have, in any window; clients too many to be counted one by one share them.
-func TestWrongs(t *testing.T) {
-	var w wrongs
-	allowed := func(client string, n int, now time.Time) bool {
-		d := digestOf(fmt.Sprint(client, n))
-		known, wait := w.check(client, d, now)
-		if known || wait > 0 {
-			return false
-		}
-		w.add(client, d, now)
-		return true
-	}
-	for n := range 3 * wrongFree {
-		if got := allowed("one", n, begun.Add(time.Duration(n)*time.Second)); got != (n < wrongFree) {
-			t.Errorf("%d: %t", n, got)
-		}
-	}
-	if known, _ := w.check("one", digestOf("one3"), begun.Add(wrongWindow-1)); !known {
-		t.Error("forgotten within the window")
-	}
-	if !allowed("one", 99, begun.Add(wrongWindow)) {
-		t.Error("not allowed after the window")
-	}
-	checked := 0
-	for n := range clientsMost + 2*wrongFree {
-		if allowed(fmt.Sprint("client", n), 0, begun.Add(wrongWindow)) {
-			checked++
-		}
-	}
-	if most := clientsMost - 1 + wrongFree; checked != most || len(w.of) > clientsMost+1 {
-		t.Errorf("%d were checked, not %d; %d are counted", checked, most, len(w.of))
-	}
-	if w.sweep(begun.Add(2 * wrongWindow)); !w.none() {
-		t.Errorf("%d are left", len(w.of))
-	}
-}
 
 // TestSessionIsNotLimited: wrong tokens do not end the sessions of their client, also when its connection was closed in the meantime.
 func TestSessionIsNotLimited(t *testing.T) {
 	c := newCell(t, 1)
 	b := c.logIn("alice")
-	c.guess(wrongFree)
-	c.server.accounts.close()
+	c.guess(entry.WrongFree)
+	c.server.entry.Close()
 	if w := c.request("GET", "/v1/session", "", as("alice")); w.Code != http.StatusTooManyRequests {
 		t.Errorf("the token itself: %d", w.Code)
 	}
@@ -71,11 +34,11 @@ func TestClientOf(t *testing.T) {
 	for from, want := range map[string]string{
 		"192.0.2.1:1": "192.0.2.1", "[2001:db8:1:2:3::1]:1": "2001:db8:1:2::/64", "[2001:db8:1:2:4::9]:7": "2001:db8:1:2::/64", "[::ffff:192.0.2.1]:1": "192.0.2.1", "@": "@",
 	} {
-		if got := clientOf(&http.Request{RemoteAddr: from}); got != want {
+		if got := entry.ClientOf(&http.Request{RemoteAddr: from}); got != want {
 			t.Errorf("%s: %q, not %q", from, got, want)
 		}
 	}
-	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, clientOf(r)) })
+	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, entry.ClientOf(r)) })
 	me := fmt.Sprintf("uid %d", os.Getuid())
 	server := httptest.NewUnstartedServer(answer)
 	fair.Serve(server.Config)

@@ -1,4 +1,4 @@
-package web
+package entry
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// revocations are the certificate revocation lists of --client-crl. The file is read again when it has changed. As long as the new one cannot be
+// Revocations are the certificate revocation lists of --client-crl. The file is read again when it has changed. As long as the new one cannot be
 // read, the lists before it hold, up to the time at which the authority has announced the next ones.
-type revocations struct {
+type Revocations struct {
 	path string
 	now  func() time.Time
 	note hclog.Logger
@@ -40,9 +40,9 @@ type revocationList struct {
 	checked []byte          // the certificate of the authority by which the signature was checked
 }
 
-// readRevocations reads the lists. It fails when they cannot be used.
-func readRevocations(path string, now func() time.Time, note hclog.Logger) (*revocations, error) {
-	r := &revocations{path: path, now: now, note: note}
+// ReadRevocations reads the lists. It fails when they cannot be used.
+func ReadRevocations(path string, now func() time.Time, note hclog.Logger) (*Revocations, error) {
+	r := &Revocations{path: path, now: now, note: note}
 	if err := r.read(); err != nil {
 		return nil, fmt.Errorf("--client-crl %s: %w", path, err)
 	}
@@ -55,7 +55,7 @@ func readRevocations(path string, now func() time.Time, note hclog.Logger) (*rev
 }
 
 // read reads the file if it is another one than before. It is called with mu held, or before others know r.
-func (r *revocations) read() error {
+func (r *Revocations) read() error {
 	info, err := os.Stat(r.path)
 	if err != nil {
 		return err
@@ -117,8 +117,8 @@ func (l *revocationList) current(now time.Time) error {
 	return nil
 }
 
-// check fails when a client must not connect: one of its certificates was revoked, or has no list that holds. nil: the connection has no TLS, or there are no lists.
-func (r *revocations) check(state *tls.ConnectionState) error {
+// Check fails when a client must not connect: one of its certificates was revoked, or has no list that holds. nil: the connection has no TLS, or there are no lists.
+func (r *Revocations) Check(state *tls.ConnectionState) error {
 	if r == nil || state == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (r *revocations) check(state *tls.ConnectionState) error {
 	return why
 }
 
-func (r *revocations) checkChain(chain []*x509.Certificate) error {
+func (r *Revocations) checkChain(chain []*x509.Certificate) error {
 	for i := range len(chain) - 1 {
 		if err := r.checkOne(chain[i], chain[i+1]); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (r *revocations) checkChain(chain []*x509.Certificate) error {
 }
 
 // checkOne fails unless a list of the issuer holds and does not contain the certificate.
-func (r *revocations) checkOne(cert, issuer *x509.Certificate) error {
+func (r *Revocations) checkOne(cert, issuer *x509.Certificate) error {
 	err := fmt.Errorf("there is no certificate revocation list of %s", issuer.Subject)
 	found := false
 	for _, l := range r.lists {

@@ -1,4 +1,4 @@
-package web
+package entry
 
 import (
 	"net/http"
@@ -12,7 +12,7 @@ import (
 // that a program whose token has expired does not keep others at its address from logging in. A client whose token is valid and in use is never
 // refused.
 const (
-	wrongFree   = 10
+	WrongFree   = 10
 	wrongWindow = time.Minute
 	clientsMost = 4096 // that are counted one by one
 )
@@ -56,7 +56,7 @@ func (w *wrongs) get(client string, now time.Time, begin bool) *wrong {
 func (w *wrongs) add(client string, d digest, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if one := w.get(client, now, true); len(one.what) < wrongFree {
+	if one := w.get(client, now, true); len(one.what) < WrongFree {
 		one.what[d] = true
 	}
 }
@@ -71,7 +71,7 @@ func (w *wrongs) check(client string, d digest, now time.Time) (known bool, wait
 		return false, 0
 	case one.what[d]:
 		return true, 0
-	case len(one.what) < wrongFree:
+	case len(one.what) < WrongFree:
 		return false, 0
 	}
 	return false, one.since.Add(wrongWindow).Sub(now)
@@ -92,6 +92,12 @@ func (w *wrongs) forget(now time.Time) {
 	}
 }
 
+func (w *wrongs) forgetAll() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.of)
+}
+
 // none reports whether no client has sent anything wrong for a while.
 func (w *wrongs) none() bool {
 	w.mu.Lock()
@@ -99,19 +105,21 @@ func (w *wrongs) none() bool {
 	return len(w.of) == 0
 }
 
-// tried returns why a token or link is not checked: ErrToken when it is known to be wrong, or *limited.
-func (s *Server) tried(r *http.Request, d digest) error {
-	if s.wrongs.none() || s.accounts.accepted(d) {
+// checkTried returns why a token or link is not checked: ErrToken when it is known to be wrong, or *limited.
+func (a *Authenticator) checkTried(r *http.Request, d digest) error {
+	if a.wrongs.none() || a.accounts.accepted(d) {
 		return nil
 	}
-	switch known, wait := s.wrongs.check(clientOf(r), d, s.options.Now()); {
+	switch known, wait := a.wrongs.check(ClientOf(r), d, a.options.Now()); {
 	case known:
 		return ErrToken
 	case wait > 0:
-		return &problem.Limited{Wait: wait, Most: wrongFree}
+		return &problem.Limited{Wait: wait, Most: WrongFree}
 	}
 	return nil
 }
 
-// failed counts a wrong token or link.
-func (s *Server) failed(r *http.Request, d digest) { s.wrongs.add(clientOf(r), d, s.options.Now()) }
+// countFailure counts a wrong token or link.
+func (a *Authenticator) countFailure(r *http.Request, d digest) {
+	a.wrongs.add(ClientOf(r), d, a.options.Now())
+}

@@ -1,4 +1,4 @@
-package web
+package entry
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -102,16 +101,5 @@ func LogIns(c cell.Cell) LogIn {
 		}
 		defer guest.Close()
 		return guest.Do(ctx, "quill-web", in)
-	}
-}
-
-// Log opens stretches of the log of a cell.
-func Log(c cell.Cell) History {
-	return func(ctx context.Context, by Account, from, to gdi.Place, lists bool) (Past, error) {
-		source := history.Source{Cell: c, From: from, To: to, Lists: lists}
-		if by != nil {
-			source.By = by
-		}
-		return history.Open(ctx, source)
 	}
 }

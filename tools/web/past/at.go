@@ -1,4 +1,4 @@
-package web
+package past
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-// at returns the cell as of a time or the number of an event list. The error is a problem.
-func (s *Server) at(ctx context.Context, text string) (mirror.Moment, error) {
-	now := s.options.Now()
+// At returns the cell as of a time or the number of an event list. The error is a problem.
+func (r *Reader) At(ctx context.Context, text string) (mirror.Moment, error) {
+	now := r.now()
 	m, err := opt.ParseMoment(text, now)
 	if err != nil {
 		return mirror.Moment{}, problem.Invalid("query.at", err)
 	}
-	last, err := s.mirror.Now()
+	last, err := r.mirror.Now()
 	switch {
 	case err != nil:
 		return last, problem.NoMirror(err)
@@ -32,7 +32,7 @@ func (s *Server) at(ctx context.Context, text string) (mirror.Moment, error) {
 		last.Now = max(m.At, last.State.At)
 		return last, nil
 	}
-	if one, found := s.mirror.Moments.Find(func(one *mirror.Moment) bool {
+	if one, found := r.mirror.Moments.Find(func(one *mirror.Moment) bool {
 		return m.Seq != 0 && one.State.Seq == m.Seq || m.Seq == 0 && one.Now <= m.At && m.At < one.Until
 	}); found {
 		if m.Seq == 0 {
@@ -42,45 +42,45 @@ func (s *Server) at(ctx context.Context, text string) (mirror.Moment, error) {
 		}
 		return one, nil
 	}
-	return s.rebuild(ctx, m)
+	return r.rebuild(ctx, m)
 }
 
 // rebuild makes the state of a moment from the log.
-func (s *Server) rebuild(ctx context.Context, m gdi.Place) (mirror.Moment, error) {
-	st, err := s.stateAt(ctx, m, nil)
+func (r *Reader) rebuild(ctx context.Context, m gdi.Place) (mirror.Moment, error) {
+	st, err := r.StateAt(ctx, m, nil)
 	if err != nil {
 		return mirror.Moment{}, err
 	}
 	one := mirror.Moment{State: st, Cluster: sched.NewCluster(st), Now: st.At, Until: m.At + 1}
-	one = s.mirror.Moments.Keep(one)
+	one = r.mirror.Moments.Keep(one)
 	if m.Seq == 0 {
 		one.Now = m.At
 	}
 	return one, nil
 }
 
-// stateAt returns the state of a place. An earlier one that is known, which is left as it is, may spare a part of the way; nil: none is. The
+// StateAt returns the state of a place. An earlier one that is known, which is left as it is, may spare a part of the way; nil: none is. The
 // error is a problem.
-func (s *Server) stateAt(ctx context.Context, p gdi.Place, known *state.State) (*state.State, error) {
-	st := s.mirror.Moments.Before(p)
+func (r *Reader) StateAt(ctx context.Context, p gdi.Place, known *state.State) (*state.State, error) {
+	st := r.mirror.Moments.Before(p)
 	if known != nil && known.Seq <= p.Seq && (st == nil || st.Seq < known.Seq) {
 		st = known.Copy()
 	}
 	if st == nil {
-		return s.fromLog(ctx, p)
+		return r.fullFromLog(ctx, p)
 	}
-	return st, s.forward(ctx, st, p)
+	return st, r.bringForward(ctx, st, p)
 }
 
-// forward brings a state to a later moment, with the lists between them.
-func (s *Server) forward(ctx context.Context, st *state.State, to gdi.Place) error {
+// bringForward brings a state to a later moment, with the lists between them.
+func (r *Reader) bringForward(ctx context.Context, st *state.State, to gdi.Place) error {
 	if st.Seq == to.Seq {
 		return nil
 	}
-	if has, err := s.mirror.Recent.Forward(ctx, st, to); has {
+	if has, err := r.mirror.Recent.Forward(ctx, st, to); has {
 		return err
 	}
-	p, err := s.past(ctx, gdi.Place{Seq: st.Seq}, to, true)
+	p, err := r.Open(ctx, gdi.Place{Seq: st.Seq}, to, true)
 	if err != nil {
 		return err
 	}
@@ -93,17 +93,17 @@ func (s *Server) forward(ctx context.Context, st *state.State, to gdi.Place) err
 			return nil
 		case l.Seq <= st.Seq:
 		case l.Seq > st.Seq+1:
-			return gone("query.at", st.Seq+1, p)
+			return Gone("query.at", st.Seq+1, p)
 		default:
-			st.Apply(readable(l))
+			st.Apply(Public(l))
 		}
 	}
 	return ctx.Err()
 }
 
-// fromLog makes the state of a moment from a full state that the log has.
-func (s *Server) fromLog(ctx context.Context, m gdi.Place) (*state.State, error) {
-	p, err := s.past(ctx, m, m, false)
+// fullFromLog makes the state of a moment from a full state that the log has.
+func (r *Reader) fullFromLog(ctx context.Context, m gdi.Place) (*state.State, error) {
+	p, err := r.Open(ctx, m, m, false)
 	if err != nil {
 		return nil, err
 	}

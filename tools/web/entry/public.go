@@ -1,15 +1,16 @@
-package web
+package entry
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 )
 
-// publicURL checks the address under which browsers find the server, --public-url, and returns it without a slash at its end; "": it is that
+// ParsePublicURL checks the address under which browsers find the server, --public-url, and returns it without a slash at its end; "": it is that
 // of the listener.
-func publicURL(text string) (string, error) {
+func ParsePublicURL(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -26,7 +27,7 @@ func publicURL(text string) (string, error) {
 		return bad("the host is missing")
 	case strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.User != nil:
 		return bad("a path, query, fragment or user is not supported")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !IsLoopback(u.Hostname()):
 		return bad("sessions are not sent over a network without TLS")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
@@ -34,13 +35,13 @@ func publicURL(text string) (string, error) {
 
 // encrypted reports whether a browser sends its requests over TLS: to a proxy, by --public-url, or to this server. Headers in which a proxy may
 // report this are ignored, since every client can send them.
-func (s *Server) encrypted(r *http.Request) bool {
-	return r.TLS != nil || strings.HasPrefix(s.public, "https:")
+func (a *Authenticator) encrypted(r *http.Request) bool {
+	return r.TLS != nil || strings.HasPrefix(a.public, "https:")
 }
 
 // port returns the port of the address that browsers use.
-func (s *Server) port() string {
-	u, err := url.Parse(s.url)
+func (a *Authenticator) port() string {
+	u, err := url.Parse(a.url)
 	switch {
 	case err == nil && u.Port() != "":
 		return u.Port()
@@ -51,7 +52,7 @@ func (s *Server) port() string {
 }
 
 // crossSite returns the header by which a request was caused by a page of another server, "": none. Another port is another server.
-func (s *Server) crossSite(r *http.Request) string {
+func (a *Authenticator) crossSite(r *http.Request) string {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":
 	default:
@@ -63,9 +64,9 @@ func (s *Server) crossSite(r *http.Request) string {
 	}
 	u, err := url.Parse(origin)
 	switch {
-	case err != nil, s.public == "" && u.Host != r.Host:
+	case err != nil, a.public == "" && u.Host != r.Host:
 		return "Origin"
-	case s.public != "" && !sameOrigin(origin, s.public): // the proxy may have changed the header Host
+	case a.public != "" && !sameOrigin(origin, a.public): // the proxy may have changed the header Host
 		return "Origin"
 	}
 	return ""
@@ -83,4 +84,12 @@ func withoutPort(origin string) string {
 		}
 	}
 	return origin
+}
+
+func IsLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
 }

@@ -1,4 +1,4 @@
-package web
+package entry
 
 import (
 	"context"
@@ -9,9 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"html/template"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -31,9 +29,8 @@ import (
 type LogIn func(context.Context, *gdi.LogIn) (gdi.Reply, error)
 
 const (
-	callbackPath = "/login/oidc/callback"
-	flowLife     = 10 * time.Minute // to log in at the provider
-	codeMax      = 4096             // bytes
+	flowLife = 10 * time.Minute // to log in at the provider
+	CodeMax  = 4096             // bytes
 )
 
 // flow is a log-in that has begun in a browser.
@@ -44,9 +41,8 @@ type flow struct {
 
 // flows seals and opens flows: with a key that this process has made.
 type flows struct {
-	now       func() time.Time
-	seal      cipher.AEAD
-	providers openid.Cache
+	now  func() time.Time // both are set by newFlows
+	seal cipher.AEAD
 }
 
 func newFlows(now func() time.Time) flows {
@@ -87,54 +83,26 @@ func (f *flows) find(cookie, state string) *flow {
 	return &one
 }
 
-// provider returns the identity provider of the cell; nil: there is none.
-func (s *Server) provider() (*openid.Provider, error) {
-	at, err := s.mirror.Now()
+// Provider returns the identity provider of the cell; nil: there is none.
+func (a *Authenticator) Provider() (*openid.Provider, error) {
+	at, err := a.options.Mirror.Now()
 	if err != nil {
 		return nil, problem.NoMirror(err)
 	}
 	conf := at.State.Conf(grid.GlobalConf)
-	if conf == nil || s.options.LogIn == nil {
+	if conf == nil || a.LogIn == nil {
 		return nil, nil
 	}
 	l, _ := conf.Logins()
 	if l.Issuer == "" {
 		return nil, nil
 	}
-	return s.flows.providers.Provider(l.Issuer, l.Client, l.Audience), nil
-}
-
-var loginPages = template.Must(template.ParseFS(files, "page/login.html", "page/entered.html"))
-
-// page sends one of the pages of a log-in.
-func (s *Server) page(w http.ResponseWriter, name string, data any) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", pageSecurity)
-	if err := loginPages.ExecuteTemplate(w, name, data); err != nil {
-		s.options.Logger.Debug("page was not sent", "error", err)
-	}
-}
-
-// loginPage shows the ways to log in.
-func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
-	p, err := s.provider()
-	if err != nil {
-		s.explain(w, r, err)
-		return
-	}
-	page := struct{ Cell, Provider string }{Cell: s.options.Cell}
-	if p != nil {
-		page.Provider = p.Issuer
-		if u, err := url.Parse(p.Issuer); err == nil {
-			page.Provider = u.Host
-		}
-	}
-	s.page(w, "login.html", page)
+	return a.Providers.Provider(l.Issuer, l.Client, l.Audience), nil
 }
 
 // flowCookie returns the cookie of a flow. It is sent with the request that comes from the page of the provider, so it is not strict.
-func (s *Server) flowCookie(value string, encrypted bool) *http.Cookie {
-	c := s.cookie(value, encrypted)
+func (a *Authenticator) flowCookie(value string, encrypted bool) *http.Cookie {
+	c := a.cookie(value, encrypted)
 	c.Name += "-login"
 	c.SameSite = http.SameSiteLaxMode
 	if c.MaxAge = int(flowLife.Seconds()); value == "" {
@@ -143,25 +111,37 @@ func (s *Server) flowCookie(value string, encrypted bool) *http.Cookie {
 	return &c
 }
 
-// beginLogIn sends a browser to the identity provider.
-func (s *Server) beginLogIn(w http.ResponseWriter, r *http.Request) {
-	p, err := s.provider()
+// BeginLogIn returns the address of the identity provider to which a browser is sent, and the cookie of the flow. The error
+// is a problem.
+func (a *Authenticator) BeginLogIn(r *http.Request) (to string, cookie *http.Cookie, err error) {
+	p, err := a.Provider()
 	if err == nil && p == nil {
 		err = noProvider()
 	}
 	if err != nil {
-		s.explain(w, r, err)
-		return
+		return "", nil, err
 	}
-	one, cookie := s.flows.begin()
-	to, err := p.CodeURL(r.Context(), s.url+callbackPath, one.State, one.Nonce, one.Verifier)
+	one, sealed := a.flows.begin()
+	if to, err = p.CodeURL(r.Context(), a.url+a.options.Callback, one.State, one.Nonce, one.Verifier); err != nil {
+		return "", nil, a.notLoggedIn(err)
+	}
+	return to, a.flowCookie(sealed, a.encrypted(r)), nil
+}
+
+// EndedFlow returns the cookie that removes that of the flow.
+func (a *Authenticator) EndedFlow(r *http.Request) *http.Cookie {
+	return a.flowCookie("", a.encrypted(r))
+}
+
+// EndLogIn begins the session of a browser that comes back from the identity provider with a code, and returns its cookie.
+// The error is a problem or *problem.Limited.
+func (a *Authenticator) EndLogIn(r *http.Request) (*http.Cookie, error) {
+	token, user, err := a.logInWithCode(r)
 	if err != nil {
-		s.explain(w, r, s.notLoggedIn(err))
-		return
+		return nil, err
 	}
-	http.SetCookie(w, s.flowCookie(cookie, s.encrypted(r)))
-	w.Header().Set("Location", to)
-	w.WriteHeader(http.StatusSeeOther)
+	secret, ended := a.sessions.open(&session{user: user, token: token, revoke: true})
+	return a.sessionCookie(r, secret, ended), nil
 }
 
 func noProvider() error {
@@ -169,28 +149,14 @@ func noProvider() error {
 }
 
 // notLoggedIn is the problem of a log-in that has failed at the identity provider.
-func (s *Server) notLoggedIn(err error) *huma.ErrorModel {
-	s.options.Logger.Warn("log-in failed", "error", err)
+func (a *Authenticator) notLoggedIn(err error) *huma.ErrorModel {
+	a.options.Logger.Warn("log-in failed", "error", err)
 	return problem.New(http.StatusServiceUnavailable, problem.TypeProvider, "", err.Error())
 }
 
-// endLogIn takes a browser that comes back from the identity provider with a code. A redirection would be part of the navigation that a page of the
-// provider has begun: browsers send no strict cookies with it, and a Sec-Fetch-Site for which the session is refused. So a page of this server leads on.
-func (s *Server) endLogIn(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, s.flowCookie("", s.encrypted(r))) // whatever comes of it
-	token, user, err := s.logInWithCode(r)
-	if err != nil {
-		s.explain(w, r, err)
-		return
-	}
-	secret, ended := s.sessions.open(&session{user: user, token: token, revoke: true})
-	s.setSession(w, r, secret, ended)
-	s.page(w, "entered.html", s.options.Cell)
-}
-
 // logInWithCode returns the token and the user of a log-in. The error is a problem or *limited.
-func (s *Server) logInWithCode(r *http.Request) (token, user string, err error) {
-	p, err := s.provider()
+func (a *Authenticator) logInWithCode(r *http.Request) (token, user string, err error) {
+	p, err := a.Provider()
 	if err == nil && p == nil {
 		err = noProvider()
 	}
@@ -199,54 +165,54 @@ func (s *Server) logInWithCode(r *http.Request) (token, user string, err error) 
 	}
 	q := r.URL.Query()
 	var one *flow
-	if cookie, err := r.Cookie(s.flowCookie("x", s.encrypted(r)).Name); err == nil {
-		one = s.flows.find(cookie.Value, q.Get("state"))
+	if cookie, err := r.Cookie(a.flowCookie("x", a.encrypted(r)).Name); err == nil {
+		one = a.flows.find(cookie.Value, q.Get("state"))
 	}
 	code := q.Get("code")
 	switch {
 	case one == nil:
-		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.state", "the log-in was not begun in this browser, or more than 10 minutes ago; begin again at "+s.url+"/login")
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.state", "the log-in was not begun in this browser, or more than 10 minutes ago; begin again at "+a.url+a.options.LogInPage)
 	case q.Get("error") == "access_denied":
 		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.error", "the identity provider has denied the log-in")
 	case q.Has("error"):
 		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.error", "the identity provider has not logged you in: "+grid.Printable(q.Get("error")))
-	case code == "" || len(code) > codeMax:
+	case code == "" || len(code) > CodeMax:
 		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.code", "the identity provider has sent no code")
 	}
 	d := digestOf(code)
-	if why := s.tried(r, d); errors.Is(why, ErrToken) {
-		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.code", "the code was refused before; begin again at "+s.url+"/login")
+	if why := a.checkTried(r, d); errors.Is(why, ErrToken) {
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.code", "the code was refused before; begin again at "+a.url+a.options.LogInPage)
 	} else if why != nil {
 		return "", "", why
 	}
-	idToken, err := p.Exchange(r.Context(), s.url+callbackPath, s.options.ClientSecret, code, one.Verifier)
+	idToken, err := p.Exchange(r.Context(), a.url+a.options.Callback, a.options.ClientSecret, code, one.Verifier)
 	if err != nil {
-		s.failed(r, d)
-		return "", "", s.notLoggedIn(err)
+		a.countFailure(r, d)
+		return "", "", a.notLoggedIn(err)
 	}
-	return s.exchangeIDToken(r, d, &gdi.LogIn{IDToken: idToken, Nonce: one.Nonce, Comment: "session of quill web"})
+	return a.exchangeIDToken(r, d, &gdi.LogIn{IDToken: idToken, Nonce: one.Nonce, Comment: "session of quill web"})
 }
 
 // exchangeIDToken has qmaster make the token of a session.
-func (s *Server) exchangeIDToken(r *http.Request, code digest, in *gdi.LogIn) (token, user string, err error) {
+func (a *Authenticator) exchangeIDToken(r *http.Request, code digest, in *gdi.LogIn) (token, user string, err error) {
 	secret := bus.NewSecret()
 	in.Digest = bus.Digest(secret)
-	reply, err := s.options.LogIn(r.Context(), in)
+	reply, err := a.LogIn(r.Context(), in)
 	if err != nil {
 		return "", "", problem.Unreachable(err)
 	}
 	if err := problem.OfReply(reply, problem.Nowhere); err != nil {
-		s.failed(r, code)
+		a.countFailure(r, code)
 		return "", "", err
 	}
 	token = bus.TokenText(reply.Token, secret)
-	h, err := s.authenticateToken(r, token)
+	h, err := a.authenticateToken(r, token)
 	if errors.Is(err, ErrToken) {
 		err = problem.New(http.StatusServiceUnavailable, problem.TypeLag, "", "the server has not received the log-in yet; begin again")
 	}
 	if err != nil {
 		return "", "", err
 	}
-	defer s.accounts.release(h)
+	defer a.accounts.release(h)
 	return token, h.User(), nil
 }

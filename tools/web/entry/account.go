@@ -1,4 +1,4 @@
-package web
+package entry
 
 import (
 	"context"
@@ -48,9 +48,8 @@ const (
 // How long a request waits for qmaster: for a new connection of its user, which a client of the cell tries for about as long, and for the answer. The
 // commands wait for up to a minute when qmaster may have taken a request; a client of the API can send it again under its number.
 const (
-	openWait  = 5 * time.Second
-	askedWait = 10 * time.Second
-	retryWait = 5 * time.Second // for Retry-After of every answer with status 503
+	OpenWait        = 5 * time.Second
+	answerWaitUsual = 10 * time.Second
 )
 
 // errSilent means that qmaster has not answered in time: it may have carried out the request, or will.
@@ -90,10 +89,9 @@ func within(ctx context.Context, wait time.Duration, f func(context.Context) err
 // accounts keeps the connections of users between their requests. Tokens themselves are not stored.
 type accounts struct {
 	open Accounts
-	wait time.Duration // for qmaster to answer a request
 
 	mu   sync.Mutex
-	kept map[digest]*held
+	kept map[digest]*held // by tokens; acquire adds, drop, forget, prune and close remove
 }
 
 // held is an account with the requests that use it.
@@ -123,7 +121,7 @@ func (a *accounts) acquire(ctx context.Context, token string) (*held, error) {
 		a.kept[d] = h
 		go func() {
 			account, err := a.open(context.WithoutCancel(ctx), token)
-			h.Account, h.err = timely{account, a.wait}, err
+			h.Account, h.err = account, err
 			close(h.ready)
 		}()
 	}

@@ -1,4 +1,4 @@
-package web
+package entry
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -25,10 +23,9 @@ import (
 const (
 	linkLife       = time.Minute    // to open a link
 	sessionIdle    = 12 * time.Hour // without a request
-	linksOfUser    = 10
-	sessionsOfUser = 20 // one more ends the one that was not used for the longest time
-	sweepEvery     = 30 * time.Second
-	unusedWait     = 5 * time.Minute // for which a moment of the past is kept that is not asked for
+	LinksOfUser    = 10
+	SessionsOfUser = 20               // one more ends the one that was not used for the longest time
+	revokeWait     = 30 * time.Second // to revoke the tokens of sessions that have ended
 )
 
 // digest is how a secret is found: the secrets themselves are not stored.
@@ -71,7 +68,7 @@ func (s *sessions) add(one *session) (secret string, ended []*session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one.used = s.now()
-	ended = one.displace(s.links, linksOfUser)
+	ended = one.displace(s.links, LinksOfUser)
 	secret = newSecret()
 	s.links[digestOf(secret)] = one
 	return secret, ended
@@ -100,7 +97,7 @@ func (s *sessions) open(one *session) (cookie string, ended []*session) {
 // begin begins a session. It is called with mu held.
 func (s *sessions) begin(one *session) (cookie string, ended []*session) {
 	one.used, one.csrf = s.now(), newSecret()
-	ended = one.displace(s.opened, sessionsOfUser)
+	ended = one.displace(s.opened, SessionsOfUser)
 	cookie = newSecret()
 	s.opened[digestOf(cookie)] = one
 	return cookie, ended
@@ -177,108 +174,43 @@ func (a sessionAccount) Valid(s *state.State, now grid.Time) bool {
 	return !a.session.over.Load() && a.Account.Valid(s, now)
 }
 
-// Session is a log-in as its user sees it.
-type Session struct {
-	User string `json:"user" doc:"who is logged in"`
-	CSRF string `json:"csrf,omitempty" doc:"what a request with the cookie that changes something has to have in the header Quill-CSRF; absent for a request with a token"`
-}
-
-// Link opens a session.
-type Link struct {
-	Link    string    `json:"link" doc:"to be opened in a browser: works once"`
-	Expires time.Time `json:"expires" doc:"when it stops working"`
-}
-
 // errNoSession is the detail of requests to a session without one.
 var errNoSession = errors.New("the request was made with a token, without a session")
 
-func (s *Server) registerSession() {
-	get := operation(http.MethodGet, "/v1/session", "get-session", "session", "Who is logged in")
-	huma.Register(s.api, get, func(ctx context.Context, _ *struct{}) (*struct{ Body Session }, error) {
-		c := credentialOf(ctx)
-		out := &struct{ Body Session }{Session{User: c.User()}}
-		if c.session != nil {
-			out.Body.CSRF = c.session.csrf
-		}
-		return out, nil
-	})
-	create := operation(http.MethodPost, "/v1/session", "create-session", "session", "Make a link that logs a browser in, with the token of the request")
-	create.DefaultStatus = http.StatusCreated
-	huma.Register(s.api, create, func(ctx context.Context, in *struct {
-		Body struct {
-			Revoke bool `json:"revoke,omitempty" doc:"the token was made for this session: it is revoked when the session ends"`
-		}
-	},
-	) (*struct{ Body Link }, error) {
-		c := credentialOf(ctx)
-		one := &session{user: c.User(), token: c.token, revoke: in.Body.Revoke}
-		secret, ended := s.sessions.add(one)
-		go s.revoke(ended)
-		return &struct{ Body Link }{Link{Link: s.url + "/login/" + secret, Expires: one.used.Add(linkLife).UTC()}}, nil
-	})
-	end := operation(http.MethodDelete, "/v1/session", "end-session", "session", "Log out")
-	end.DefaultStatus = http.StatusNoContent
-	huma.Register(s.api, end, func(ctx context.Context, _ *struct{}) (*struct {
-		Cookie http.Cookie `header:"Set-Cookie"`
-	}, error,
-	) {
-		cookie, err := s.logOut(ctx, credentialOf(ctx))
-		return &struct {
-			Cookie http.Cookie `header:"Set-Cookie"`
-		}{cookie}, err
-	})
-}
-
-// logOut ends the session of a request, and returns the cookie that removes its own. The error is a problem.
-func (s *Server) logOut(ctx context.Context, c *credential) (http.Cookie, error) {
-	one, cookie := c.session, s.cookie("", c.encrypted)
+// LogOut ends the session of a request, and returns the cookie that removes its own. The error is a problem.
+func (a *Authenticator) LogOut(ctx context.Context, c *Credential) (http.Cookie, error) {
+	one, cookie := c.session, a.cookie("", c.encrypted)
 	cookie.MaxAge = -1
 	if one == nil {
 		return cookie, problem.New(http.StatusNotFound, problem.TypeUnknown, "header.Cookie", errNoSession.Error())
 	}
-	s.sessions.end(func(other *session, _ bool) bool { return other == one })
+	a.sessions.end(func(other *session, _ bool) bool { return other == one })
 	if one.revoke {
 		if err := c.Revoke(ctx); err != nil {
 			return cookie, problem.Unreachable(err)
 		}
-		s.accounts.forget(digestOf(one.token))
+		a.accounts.forget(digestOf(one.token))
 	}
 	return cookie, nil
 }
 
 // revoke revokes the tokens that were made for sessions that have ended. One that cannot be revoked now ends with its expiry.
-func (s *Server) revoke(ended []*session) {
-	ctx, cancel := context.WithTimeout(context.Background(), requestWait)
+func (a *Authenticator) revoke(ended []*session) {
+	ctx, cancel := context.WithTimeout(context.Background(), revokeWait)
 	defer cancel()
 	for _, one := range ended {
 		if !one.revoke {
 			continue
 		}
-		h, err := s.accounts.acquire(ctx, one.token)
+		h, err := a.accounts.acquire(ctx, one.token)
 		if err == nil {
 			if err = h.Revoke(ctx); err == nil {
-				s.accounts.forget(digestOf(one.token))
+				a.accounts.forget(digestOf(one.token))
 			}
-			s.accounts.release(h)
+			a.accounts.release(h)
 		}
 		if err != nil && !errors.Is(err, ErrToken) {
-			s.options.Logger.Warn("cannot revoke the token of a session that has ended", "user", one.user, "error", err)
-		}
-	}
-}
-
-// sweep ends sessions that are too old until ctx ends.
-func (s *Server) sweep(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.revoke(s.sessions.sweep())
-			s.wrongs.sweep(s.options.Now())
-			s.mirror.Moments.Sweep(unusedWait)
+			a.options.Logger.Warn("cannot revoke the token of a session that has ended", "user", one.user, "error", err)
 		}
 	}
 }
