@@ -23,7 +23,6 @@ var rooms = map[string]room{
 	"qmaster/core":   {circle: 6000, methods: 240},
 	"tools/attack":   {circle: 5900},
 	"tools/console":  {circle: 3200},
-	"tools/web":      {circle: 5600},
 }
 
 type room struct{ circle, methods int }

@@ -47,7 +47,7 @@ type accountingQuery struct {
 // Ended is an accounting record.
 type Ended = accounting.Record[time.Time]
 
-func (s *Server) registerAccounting() {
+func (s *handlers) registerAccounting() {
 	op := operation(http.MethodGet, "/v1/accounting", "list-accounting", "accounting", "Ended jobs, the last first, as qacct -j lists them")
 	op.Description = "The records of the log: it goes back as far as KEEP_HISTORY_TIME and KEEP_HISTORY_SIZE say. A page may have fewer rows than limit, even none, and a next: " +
 		"the log was read for a while without finding more."
@@ -120,7 +120,7 @@ func (in *accountingQuery) filter(now time.Time) (f view.AccountingFilter, from 
 }
 
 // listEnded returns a page of records, or all that are selected; of is the listing that its cursors are of.
-func (s *Server) listEnded(ctx context.Context, in *Paging, at mirror.Moment, all bool, of string, e *past.EndedJobs) (rows[Ended], error) {
+func (s *handlers) listEnded(ctx context.Context, in *Paging, at mirror.Moment, all bool, of string, e *past.EndedJobs) (rows[Ended], error) {
 	b := s.reader.Backwards(mirror.Position{Seq: at.State.Seq + 1})
 	e.Most = s.reader.PageMost
 	if in.Cursor != "" {

@@ -42,7 +42,7 @@ func (r *Reading) place() *Reading { return r }
 type reader interface{ place() *Reading }
 
 // read returns the cell as a request wants to see it. The error is a problem.
-func (s *Server) read(ctx context.Context, r *Reading) (mirror.Moment, error) {
+func (s *handlers) read(ctx context.Context, r *Reading) (mirror.Moment, error) {
 	at, err := s.moment(ctx, r)
 	if err != nil {
 		return at, err
@@ -56,7 +56,7 @@ func (s *Server) read(ctx context.Context, r *Reading) (mirror.Moment, error) {
 }
 
 // moment returns the cell as a request wants to see it.
-func (s *Server) moment(ctx context.Context, r *Reading) (at mirror.Moment, err error) {
+func (s *handlers) moment(ctx context.Context, r *Reading) (at mirror.Moment, err error) {
 	if r.After > 0 && !s.mirror.WaitFor(ctx, r.After, reachWait) {
 		seq, _ := s.mirror.Seq()
 		return at, problem.New(http.StatusServiceUnavailable, problem.TypeLag, "query.after",
@@ -113,7 +113,7 @@ func operation(method, path, id, tag, summary string) huma.Operation {
 func show[I, T any, P interface {
 	*I
 	reader
-}](s *Server, op huma.Operation, make func(ctx context.Context, in *I, at mirror.Moment) (T, error)) {
+}](s *handlers, op huma.Operation, make func(ctx context.Context, in *I, at mirror.Moment) (T, error)) {
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*reply[T], error) {
 		at, err := s.read(ctx, P(in).place())
 		if err != nil {
@@ -136,7 +136,7 @@ func newAnswers() *fair.Places {
 func list[I, T any, P interface {
 	*I
 	reader
-}](s *Server, op huma.Operation, make func(ctx context.Context, in *I, at mirror.Moment, all bool) (rows[T], error)) {
+}](s *handlers, op huma.Operation, make func(ctx context.Context, in *I, at mirror.Moment, all bool) (rows[T], error)) {
 	schemas := s.api.OpenAPI().Components.Schemas
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "OK",

@@ -40,7 +40,7 @@ func newBodies() *fair.Places {
 func memoryOfBody(n int64) int { return int(2*n + min(valueCost*n, valuesCost)) }
 
 // admit waits until the body of a request may be read. leave ends that. The error is a problem.
-func (s *Server) admit(r *http.Request, who fair.User, scope grid.Scope) (leave func(), err error) {
+func (s *handlers) admit(r *http.Request, who fair.User, scope grid.Scope) (leave func(), err error) {
 	n := r.ContentLength
 	switch {
 	case n == 0 || r.Body == nil:
@@ -69,7 +69,7 @@ func (s *Server) admit(r *http.Request, who fair.User, scope grid.Scope) (leave 
 }
 
 // admitForm is admit for a form of the console, whose session is found before the form is read. Without one nothing is read.
-func (s *Server) admitForm(r *http.Request) (leave func(), err error) {
+func (s *handlers) admitForm(r *http.Request) (leave func(), err error) {
 	if r.Method != http.MethodPost || strings.HasPrefix(r.URL.Path, "/v1/") {
 		return func() {}, nil // see middleware
 	}

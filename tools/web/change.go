@@ -76,7 +76,7 @@ type Validating struct {
 	Validate bool `query:"validate" doc:"check only, with the rules of qmaster, on a copy of the state: nothing is changed"`
 }
 
-func (s *Server) registerConfigWriting() {
+func (s *handlers) registerConfigWriting() {
 	configured := func(method, path, id, summary string) huma.Operation {
 		return operation(method, path, id, "configuration", summary)
 	}
@@ -108,7 +108,7 @@ func (s *Server) registerConfigWriting() {
 }
 
 // configure makes one request of all changes. where is the field of the objects.
-func (s *Server) configure(ctx context.Context, in *Validating, where string, put []ConfigObject, remove []ConfigName) (*change[Result], error) {
+func (s *handlers) configure(ctx context.Context, in *Validating, where string, put []ConfigObject, remove []ConfigName) (*change[Result], error) {
 	at, err := s.mirror.Now()
 	if err != nil {
 		return nil, problem.NoMirror(err)
@@ -191,7 +191,7 @@ func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigN
 }
 
 // decide has qmaster decide, or for a validation its core on a copy of the state.
-func (s *Server) decide(ctx context.Context, in *Validating, at mirror.Moment, body *gdi.Change, where func(gdi.Answer) string) (gdi.Reply, error) {
+func (s *handlers) decide(ctx context.Context, in *Validating, at mirror.Moment, body *gdi.Change, where func(gdi.Answer) string) (gdi.Reply, error) {
 	var request gdi.Body = body
 	if len(body.Add)+len(body.Modify) == 0 && len(body.Delete.Keys) == 1 { // the same, with Grid Engine's message
 		request = &body.Delete
@@ -213,7 +213,7 @@ func (s *Server) decide(ctx context.Context, in *Validating, at mirror.Moment, b
 }
 
 // adminHost is a host from which the configuration may be changed; a validation is for what is to be sent from here.
-func (s *Server) adminHost(at mirror.Moment) (name string) {
+func (s *handlers) adminHost(at mirror.Moment) (name string) {
 	at.State.Each(grid.KindAdminHost, func(o grid.Object) bool {
 		name = o.Key().Name
 		return false

@@ -101,7 +101,7 @@ type named string
 func (n named) Kind() grid.Kind { return 0 }
 func (n named) Key() grid.Key   { return grid.Key{Name: string(n)} }
 
-func (s *Server) registerConfig() {
+func (s *handlers) registerConfig() {
 	list(s, operation(http.MethodGet, "/v1/config/{kind}", "list-config", "configuration", "Configuration objects of a kind"),
 		func(_ context.Context, in *struct {
 			Reading
@@ -154,7 +154,7 @@ type Kinds struct {
 	Items []Kind `json:"items"`
 }
 
-func (s *Server) registerKinds() {
+func (s *handlers) registerKinds() {
 	kinds := operation(http.MethodGet, "/v1/kinds", "list-kinds", "configuration", "Kinds of configuration objects")
 	show(s, kinds, func(_ context.Context, _ *struct{ Reading }, _ mirror.Moment) (Kinds, error) {
 		var out Kinds

@@ -42,7 +42,7 @@ const (
 
 // consoleCell is the cell as the console sees it.
 type consoleCell struct {
-	*Server
+	*handlers
 
 	mu      sync.Mutex
 	begin   console.Place // where the log begins
@@ -95,7 +95,7 @@ func (c *consoleCell) Name() string { return c.options.Cell }
 
 func (c *consoleCell) Master() string { return c.leader() }
 
-func (c *consoleCell) Streams(ctx context.Context) []gdi.Stream { return c.Server.streams.get(ctx) }
+func (c *consoleCell) Streams(ctx context.Context) []gdi.Stream { return c.handlers.streams.get(ctx) }
 
 func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, func(), error) {
 	one, err := c.entry.AuthenticateForm(r, csrf)
@@ -117,7 +117,7 @@ func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, fu
 }
 
 func (c *consoleCell) Moment(ctx context.Context, at string) (*console.Moment, error) {
-	m, err := c.Server.moment(ctx, &Reading{At: at})
+	m, err := c.handlers.moment(ctx, &Reading{At: at})
 	if err != nil {
 		return nil, explained(err)
 	}

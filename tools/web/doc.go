@@ -16,7 +16,7 @@
 // The package must not know how listings are computed (pkg/view), what a submission means (pkg/submit) nor which user may do what: qmaster
 // decides. It must not act as another user than the owner of the token that the request or its session has.
 //
-//	web.go       server and its bounds
+//	web.go       server: routes, listeners, bounds    handlers.go  what all handlers share; it knows no handler
 //	entry        (package) who sends a request; login_routes.go, session_routes.go, local.go: log-ins of browsers
 //	mirror       (package) the state, and what is kept of the last events
 //	past         (package) moments of the past, and accounting records, from what the mirror keeps or the log has

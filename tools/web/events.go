@@ -89,7 +89,7 @@ type streaming struct {
 	Body     func(huma.Context)
 }
 
-func (s *Server) registerEvents() {
+func (s *handlers) registerEvents() {
 	op := operation(http.MethodGet, "/v1/events", "stream-events", "events", "Events, from any point of the log on, without a gap")
 	op.Description = "Each event is a JSON object. The id of server-sent events is the number of the event list; an interrupted reader sends it as Last-Event-ID, " +
 		"a reader of lines asks for from= the seq of the last line, whose list is sent again. A reader that is too slow is cut off: the last object has end and resume, " +
@@ -99,7 +99,7 @@ func (s *Server) registerEvents() {
 	huma.Register(s.api, op, s.streamEvents)
 }
 
-func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming, error) {
+func (s *handlers) streamEvents(ctx context.Context, in *eventsQuery) (*streaming, error) {
 	chosen, err := in.filter()
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventsQuery) (*streaming,
 
 // stream is one reader of events.
 type stream struct {
-	server  *Server
+	server  *handlers
 	ctx     context.Context
 	account entry.Account
 	filter  *filter.Filter

@@ -46,13 +46,13 @@ func documents(rows iter.Seq[*view.Job]) iter.Seq[document.Job] {
 	return iter.Seq[document.Job](document.JobsOf(document.JobShow{}, rows, nil, nil).Running)
 }
 
-func (s *Server) registerJobs() {
+func (s *handlers) registerJobs() {
 	list(s, operation(http.MethodGet, "/v1/jobs", "list-jobs", "jobs", "Jobs and tasks, as qstat lists them"), s.listJobs)
 	show(s, operation(http.MethodGet, "/v1/jobs/{id}", "get-job", "jobs", "A job and why it waits, as qstat -j shows it"), s.getJob)
 }
 
 // listJobs returns the rows of a page, or all that are selected.
-func (s *Server) listJobs(_ context.Context, in *jobsQuery, at mirror.Moment, all bool) (rows[document.Job], error) {
+func (s *handlers) listJobs(_ context.Context, in *jobsQuery, at mirror.Moment, all bool) (rows[document.Job], error) {
 	if !all {
 		kept, next, err := s.jobPage(in, at)
 		return rows[document.Job]{items: documents(slices.Values(kept)), next: next}, err
@@ -156,7 +156,7 @@ func matches(patterns []pattern.Expression, name string) bool {
 }
 
 // getJob returns one job.
-func (s *Server) getJob(_ context.Context, in *struct {
+func (s *handlers) getJob(_ context.Context, in *struct {
 	Reading
 	ID uint32 `path:"id" doc:"job number" minimum:"1"`
 }, at mirror.Moment,
@@ -306,7 +306,7 @@ func (in *jobsQuery) order() ordering[*view.Job, jobKey] {
 }
 
 // jobPage returns the rows of the page that a query asks for, which are not to be changed, and the cursor of the next one. The error is a problem.
-func (s *Server) jobPage(in *jobsQuery, at mirror.Moment) ([]*view.Job, string, error) {
+func (s *handlers) jobPage(in *jobsQuery, at mirror.Moment) ([]*view.Job, string, error) {
 	build := func() ([]*view.Job, string, error) { return in.page(at, nil) }
 	if pages := s.mirror.Moments.Pages(at.State); pages != nil {
 		return pages.Get(in.key(at), build)

@@ -21,7 +21,7 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-func (s *Server) registerListings() {
+func (s *handlers) registerListings() {
 	list(s, operation(http.MethodGet, "/v1/queues", "list-queues", "listings", "Queue instances, as qstat -f lists them"), listQueues)
 	list(s, operation(http.MethodGet, "/v1/hosts", "list-hosts", "listings", "Execution hosts, as qhost lists them"), listHosts)
 	list(s, operation(http.MethodGet, "/v1/quotas", "list-quotas", "listings", "Usage of resource quotas, as qquota lists it"), listQuotas)
@@ -220,7 +220,7 @@ type Cell struct {
 	Streams []document.Stream `json:"streams,omitempty" doc:"where the log and the recorded scheduling runs are stored; absent with at, and while qmaster does not say it"`
 }
 
-func (s *Server) registerCell() {
+func (s *handlers) registerCell() {
 	show(s, operation(http.MethodGet, "/v1/cell", "get-cell", "cell", "The cell, the version of the server and who the token's owner is"),
 		func(ctx context.Context, in *struct{ Reading }, at mirror.Moment) (Cell, error) {
 			out := Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: entry.AccountOf(ctx).User(), Seq: at.State.Seq,

@@ -8,11 +8,6 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-const (
-	logInPath    = "/login"
-	callbackPath = "/login/oidc/callback"
-)
-
 // login exchanges the secret of a link for a cookie.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {

@@ -31,15 +31,6 @@ type table struct {
 	cellmetrics.Table
 }
 
-// gauge returns the description of a gauge.
-func gauge(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc(name, help, labels, nil)
-}
-
-func emit(to chan<- prometheus.Metric, d *prometheus.Desc, value float64, labels ...string) {
-	to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
-}
-
 var slotsDesc = gauge("quill_slots", "Slots of a cluster queue as in qstat -g c: total; used; reserved; available; temporary and manual: in instances that take no job by themselves, until an operator acts.", "queue", "state")
 
 // slots collects the slots of cluster queues from the mirror.
@@ -224,7 +215,7 @@ func (e exporter) Collect(to chan<- prometheus.Metric) {
 }
 
 // registerMetrics makes the route of metrics with names of users and jobs, which need a token.
-func (s *Server) registerMetrics() {
+func (s *handlers) registerMetrics() {
 	op := operation(http.MethodGet, "/metrics/jobs", "get-job-metrics", "metrics", "Metrics of users, and of the tasks that run")
 	op.Responses = map[string]*huma.Response{"200": {Description: "text format of OpenMetrics or Prometheus", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	huma.Register(s.api, op, func(_ context.Context, in *struct {

@@ -68,7 +68,7 @@ type outputPart struct {
 	Body   func(huma.Context)
 }
 
-func (s *Server) registerOutput() {
+func (s *handlers) registerOutput() {
 	op := operation(http.MethodGet, "/v1/jobs/{id}/output", "get-job-output", "jobs", "The output of a task, read by its host as the owner of the job")
 	op.Description = "Only the owner of the job and managers may read it. Without follow the answer is at most 64 KiB. The bytes are those of the file; only with follow " +
 		"the server adds lines of its own, which begin with \"quill: \": when the file was truncated, and when it can be read no further."
@@ -76,7 +76,7 @@ func (s *Server) registerOutput() {
 	huma.Register(s.api, op, s.getOutput)
 }
 
-func (s *Server) getOutput(ctx context.Context, in *outputQuery) (*outputPart, error) {
+func (s *handlers) getOutput(ctx context.Context, in *outputQuery) (*outputPart, error) {
 	if in.Tail > 0 && in.Offset.set {
 		return nil, problem.Invalid("query.tail", errors.New("tail and offset exclude each other"))
 	}
@@ -112,7 +112,7 @@ func (s *Server) getOutput(ctx context.Context, in *outputQuery) (*outputPart, e
 }
 
 // follow sends a part and all that come after it.
-func (s *Server) follow(ctx context.Context, w http.ResponseWriter, file *client.Output, p *gdi.Part) {
+func (s *handlers) follow(ctx context.Context, w http.ResponseWriter, file *client.Output, p *gdi.Part) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // that of a whole request is over soon
 	send := func(b []byte) bool {

@@ -17,7 +17,7 @@ import (
 
 // registerProposals adds the routes of changes that programs have proposed. Each account sees its own and a manager all, so they are read from qmaster, with
 // the account's rights, and not from the mirror.
-func (s *Server) registerProposals() {
+func (s *handlers) registerProposals() {
 	const tag = "proposals"
 	huma.Register(s.api, operation(http.MethodGet, "/v1/proposals", "list-proposals", tag, "Changes that programs have proposed, as quill proposals"),
 		func(ctx context.Context, in *struct {

@@ -10,6 +10,12 @@ import (
 	"github.com/quill-grid/quill/tools/web/entry"
 )
 
+// Paths of log-ins that the package entry has to know.
+const (
+	logInPath    = "/login"
+	callbackPath = "/login/oidc/callback"
+)
+
 const (
 	sweepEvery = 30 * time.Second
 	unusedWait = 5 * time.Minute // for which a moment of the past is kept that is not asked for
@@ -27,7 +33,7 @@ type Link struct {
 	Expires time.Time `json:"expires" doc:"when it stops working"`
 }
 
-func (s *Server) registerSession() {
+func (s *handlers) registerSession() {
 	get := operation(http.MethodGet, "/v1/session", "get-session", "session", "Who is logged in")
 	huma.Register(s.api, get, func(ctx context.Context, _ *struct{}) (*struct{ Body Session }, error) {
 		c := entry.CredentialOf(ctx)
@@ -60,7 +66,7 @@ func (s *Server) registerSession() {
 }
 
 // sweep ends sessions that are too old until ctx ends.
-func (s *Server) sweep(ctx context.Context) {
+func (s *handlers) sweep(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {

@@ -84,13 +84,13 @@ type ExpectedStart struct {
 	Queues string    `json:"queues,omitempty" doc:"queue instances, with =SLOTS where they are several"`
 }
 
-func (s *Server) registerStart() {
+func (s *handlers) registerStart() {
 	op := operation(http.MethodGet, "/v1/jobs/{id}/start", "get-job-start", "jobs", "When a job that waits could start, and what it lacks until then")
 	op.Description = "It is foreseen by the algorithm of the cell on a copy of the state, one job at a time; status 503 when the answer takes longer than 15 seconds."
 	show(s, op, s.getStart)
 }
 
-func (s *Server) getStart(ctx context.Context, in *struct {
+func (s *handlers) getStart(ctx context.Context, in *struct {
 	Reading
 	ID   uint32 `path:"id" doc:"job number" minimum:"1"`
 	Task uint32 `query:"task" doc:"a task of an array; without it the next one"`
@@ -119,7 +119,7 @@ func (s *Server) getStart(ctx context.Context, in *struct {
 }
 
 // outlookOf returns the outlook of a task that waits, 0: of the next one of a job. The error is a problem.
-func (s *Server) outlookOf(ctx context.Context, j *grid.Job, task uint32, at mirror.Moment) (*outlook.Outlook, error) {
+func (s *handlers) outlookOf(ctx context.Context, j *grid.Job, task uint32, at mirror.Moment) (*outlook.Outlook, error) {
 	ctx, cancel := context.WithTimeout(ctx, outlookWait)
 	defer cancel()
 	late := problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))

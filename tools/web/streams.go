@@ -111,10 +111,11 @@ func (s *streams) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// leader returns the host of the qmaster that leads, "" while it is not known.
-func (s *Server) leader() string {
-	if s.options.Master == nil {
-		return ""
-	}
-	return s.options.Master()
+// gauge returns the description of a gauge.
+func gauge(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+func emit(to chan<- prometheus.Metric, d *prometheus.Desc, value float64, labels ...string) {
+	to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 }

@@ -33,7 +33,7 @@ type Submitted struct {
 }
 
 // origin is what a submission reads: nothing of this host. Its user is that of the token.
-func (s *Server) origin(user, script string) submit.Origin {
+func (s *handlers) origin(user, script string) submit.Origin {
 	host, _ := os.Hostname()
 	return submit.Origin{
 		Stdin: strings.NewReader(script), Host: host, Now: s.options.Now, Away: true,
@@ -46,7 +46,7 @@ func (s *Server) origin(user, script string) submit.Origin {
 	}
 }
 
-func (s *Server) registerSubmit() {
+func (s *handlers) registerSubmit() {
 	op := operation(http.MethodPost, "/v1/jobs", "submit-job", "jobs", "Submit a job, as qsub")
 	op.DefaultStatus = http.StatusCreated
 	huma.Register(s.api, op, s.submit)
@@ -78,7 +78,7 @@ type Reserved struct {
 }
 
 // reserve makes a reservation.
-func (s *Server) reserve(ctx context.Context, in *struct {
+func (s *handlers) reserve(ctx context.Context, in *struct {
 	Numbered
 	Body struct {
 		Options []string `json:"options" doc:"words of qrsub, as -a 202612241200 -d 3600 -pe mpi 4" maxItems:"10000"`
@@ -135,7 +135,7 @@ func fieldOf[T any](c *switches.Command[T], words []string, a gdi.Answer, other 
 }
 
 // submit makes a job.
-func (s *Server) submit(ctx context.Context, in *struct {
+func (s *handlers) submit(ctx context.Context, in *struct {
 	Numbered
 	Body Submission
 },
@@ -214,7 +214,7 @@ func (in *alterJob) where(a gdi.Answer) string {
 }
 
 // alter makes the request of a qalter.
-func (s *Server) alter(in *alterJob) (gdi.Body, error) {
+func (s *handlers) alter(in *alterJob) (gdi.Body, error) {
 	var words []string
 	if in.Body.When != "" {
 		words = []string{"-when", in.Body.When}
@@ -223,7 +223,7 @@ func (s *Server) alter(in *alterJob) (gdi.Body, error) {
 }
 
 // alteration makes the request of a qalter of so many jobs, before whose options there are other words. The error is a problem.
-func (s *Server) alteration(before, options []string, operand string, jobs int) (gdi.Body, error) {
+func (s *handlers) alteration(before, options []string, operand string, jobs int) (gdi.Body, error) {
 	c, words := submit.Qalter(s.origin("", "")), slices.Concat(before, options, []string{operand})
 	a := c.New(words)
 	if err := c.Parse(a, words[:len(words)-1]); err != nil { // an option that lacks its argument would take the operand

@@ -21,10 +21,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/quill-grid/quill/pkg/fair"
-	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics"
 	"github.com/quill-grid/quill/pkg/product"
-	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/outlook"
 	"github.com/quill-grid/quill/tools/web/entry"
@@ -36,69 +34,17 @@ import (
 // DefaultListen is where the API is served unless --listen says otherwise.
 const DefaultListen = "127.0.0.1:9465"
 
-// Options are what quill web is run with.
-type Options struct {
-	Cell string      // name, for answers
-	Feed mirror.Feed // the mirror's connection, of a user: private fields do not reach it; nil: what Connect returns
-	// Connect opens the Feed when the addresses, the socket and the files of the certificates are open: what only root may open, before the
-	// process becomes another user.
-	Connect  func(context.Context) (mirror.Feed, error)
-	Accounts entry.Accounts
-	LogIn    entry.LogIn   // nil: the identity provider of the cell is not used
-	History  past.History  // nil: only what happens now
-	Streams  Streams       // nil: they are not known
-	Master   func() string // host of the leading qmaster; nil: not known
-	Logger   hclog.Logger
-	Now      func() time.Time
-
-	Listen    string // HOST:PORT; other than loopback only with Cert and Key
-	Cert, Key string // PEM files
-	ClientCA  string // PEM file: clients need a certificate of these authorities, beside their token; "": they need none
-	// ClientCRL is a file with certificate revocation lists of these authorities, PEM or DER; "": certificates are not revoked.
-	ClientCRL string
-	// PublicURL is the address under which browsers find the server, as https://HOST, when a proxy is before it; "": that of Listen.
-	PublicURL string
-	// ClientSecret is that of the cell at its identity provider; "": it has none.
-	ClientSecret string
-	Socket       string // also serves at this Unix socket, for local users who log in; "": nowhere
-	// Ready is called with the address when the API is served and has the first full state. nil: no call.
-	Ready func(url string)
-}
-
-// Bounds of the server. Every program that reaches its address may connect.
-const (
-	headerWait  = 5 * time.Second
-	requestWait = 30 * time.Second
-	answerWait  = 60 * time.Second
-	idleWait    = 30 * time.Second
-	headerMax   = 16 << 10 // a larger one is a problem
-	headerLimit = 32 << 10 // of net/http, which answers with a text and closes the connection
-	stopWait    = 5 * time.Second
-	reachWait   = 10 * time.Second // for ?after=
-	retryWait   = 5 * time.Second  // for Retry-After of every answer with status 503
-)
-
 // Server is the API over one mirror.
 type Server struct {
-	options  Options
-	mirror   *mirror.Mirror
-	reader   *past.Reader
-	entry    *entry.Authenticator
-	revoked  *entry.Revocations
-	streams  streams
-	outlooks *fair.Places // the starts that are being foreseen
-	answers  *fair.Places // the listings that are being sent
-	readers  *fair.Places // of events
-	bodies   *fair.Places // bytes of memory
-	foresee  func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook
-	counts   table
-	metrics  *metrics.Set
-	console  *console.Console
-	cell     *consoleCell
-	api      huma.API
-	mux      *http.ServeMux
-	handler  http.Handler
-	open     []*fair.Listener
+	*handlers
+	revoked *entry.Revocations // set by Run; nil: certificates are not revoked
+	counts  table
+	metrics *metrics.Set
+	console *console.Console
+	cell    *consoleCell
+	mux     *http.ServeMux
+	handler http.Handler     // mux, guarded
+	open    []*fair.Listener // set by Run
 }
 
 // New returns a server that does not listen yet.
@@ -109,13 +55,15 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Server{options: o, outlooks: newOutlooks(), answers: newAnswers(), readers: newReaders(), bodies: newBodies(), foresee: outlook.Of, streams: streams{ask: o.Streams}}
+	h := &handlers{options: o, streams: streams{ask: o.Streams}, outlooks: newOutlooks(), answers: newAnswers(),
+		readers: newReaders(), bodies: newBodies(), foresee: outlook.Of}
+	s := &Server{handlers: h}
 	s.mirror = mirror.New(&s.counts.Table)
 	s.reader = past.New(s.mirror, o.History, o.Now)
 	s.entry = entry.New(entry.Options{Mirror: s.mirror, Accounts: o.Accounts, LogIn: o.LogIn, ClientSecret: o.ClientSecret,
 		LogInPage: logInPath, Callback: callbackPath, Logger: o.Logger, Now: o.Now})
 	s.entry.SetAddress("http://"+DefaultListen, "")
-	s.cell = &consoleCell{Server: s, trials: trials{turn: newTrialTurns(), nice: trialNice}}
+	s.cell = &consoleCell{handlers: h, trials: trials{turn: newTrialTurns(), nice: trialNice}}
 	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.Seq(); return err },

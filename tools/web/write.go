@@ -61,7 +61,7 @@ func requestID(user, key string) string {
 }
 
 // ask sends a request of the owner of the token, where names its fields. The error is a problem.
-func (s *Server) ask(ctx context.Context, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
+func (s *handlers) ask(ctx context.Context, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
 	reply, err := entry.AccountOf(ctx).Do(ctx, "", command, body)
 	if err != nil {
 		return reply, problem.Unreachable(err)
@@ -71,7 +71,7 @@ func (s *Server) ask(ctx context.Context, command string, body gdi.Body, where f
 
 // askOnce is ask for a request that makes something: one that is sent again under its number makes no second one. When qmaster does not answer the
 // problem has the number, the client's or a new one.
-func (s *Server) askOnce(ctx context.Context, key, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
+func (s *handlers) askOnce(ctx context.Context, key, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
 	if key == "" {
 		key = rand.Text()
 	}
@@ -95,7 +95,7 @@ func resultOf(reply gdi.Reply) Result {
 func changes[I any, P interface {
 	*I
 	located
-}](s *Server, op huma.Operation, command string, make func(in *I) (gdi.Body, error)) {
+}](s *handlers, op huma.Operation, command string, make func(in *I) (gdi.Body, error)) {
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*change[Result], error) {
 		body, err := make(in)
 		if err != nil {
@@ -156,7 +156,7 @@ func ifUnknown(a gdi.Answer, field string) string {
 	return field
 }
 
-func (s *Server) registerWriting() {
+func (s *handlers) registerWriting() {
 	s.registerSubmit()
 	type actor struct {
 		path, id, summary string
