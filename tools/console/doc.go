@@ -14,7 +14,8 @@
 // The package knows pages and templates; pkg/chart draws. It must not know how people are authenticated or how state and log are read: it has both from a Cell,
 // which tools/web implements. It must not compute what pkg/view computes, and must not decide who may do what: qmaster does, and its words are shown.
 //
-//	console.go   pages, frame, errors    cell.go  what it needs     live.go   streams           act.go  actions and their confirmation
+//	console.go   all pages, routes       frame.go  a page, its request and frame, errors; it knows no page
+//	cell.go      what it needs           live.go   streams        act.go  actions and their confirmation
 //	bar.go       shares of a whole       format.go functions of templates   assets.go files, packed and named by content
 //	gantt.go     hosts over time         slots.go  slots over time  licenses  those of vendored files
 //
@@ -24,5 +25,5 @@
 // "main", and "title" if it has one of its own; a line in pages; its path in shots of tools/web/browser_test.go, which examines it and makes its pictures.
 // A wrong parameter is a *Problem with a Field, returned beside the data: templates show it with "fielderror" at the field. Links within the console are
 // made with $.Link, so that they stay at the moment, and those to the same page with $.With. To add an action: a verb in act.go and its body in
-// tools/web/console.go.
+// tools/web/person.go.
 package console

@@ -16,7 +16,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-var logPage = page{"/log", "log", "Log", showLog, false}
+// logPage is read, not followed.
+var logPage = page{path: "/log", name: "log", menu: "Log", show: showLog, still: true}
 
 const (
 	listsShown  = 50

@@ -6,7 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-var proposalsPage = page{path: "/proposals", name: "proposals", show: showProposals}
+var proposalsPage = page{path: proposalsPath, name: "proposals", show: showProposals}
 
 // decidedShown bounds the proposals that were decided on.
 const decidedShown = 50

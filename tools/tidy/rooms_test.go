@@ -22,7 +22,6 @@ var rooms = map[string]room{
 	"qmaster":        {circle: 3800},
 	"qmaster/core":   {circle: 6000, methods: 240},
 	"tools/attack":   {circle: 5900},
-	"tools/console":  {circle: 3200},
 }
 
 type room struct{ circle, methods int }
