@@ -239,7 +239,7 @@ func (w *webSite) rateBeside(ctx context.Context, p part) (rate float64, err err
 
 // rate is how many jobs one client submits in a second.
 func (w *webSite) rate(ctx context.Context) (float64, error) {
-	const some = 3000 // of many readers each is woken meanwhile: see pace of tools/web
+	const some = 3000 // of many readers each is woken meanwhile: see pace of tools/web/mirror
 	begun := time.Now()
 	for range some {
 		if _, err := w.submit(ctx); err != nil {

@@ -51,14 +51,14 @@ func (s *handlers) registerAccounting() {
 	op := operation(http.MethodGet, "/v1/accounting", "list-accounting", "accounting", "Ended jobs, the last first, as qacct -j lists them")
 	op.Description = "The records of the log: it goes back as far as KEEP_HISTORY_TIME and KEEP_HISTORY_SIZE say. A page may have fewer rows than limit, even none, and a next: " +
 		"the log was read for a while without finding more."
-	list(s, op, func(ctx context.Context, in *accountingQuery, at mirror.Moment, all bool) (rows[Ended], error) {
+	registerListing(s, op, func(ctx context.Context, in *accountingQuery, at mirror.Moment, all bool) (rows[Ended], error) {
 		chosen, from, err := in.filter(s.options.Now())
 		if err != nil {
 			return rows[Ended]{}, err
 		}
 		return s.listEnded(ctx, &in.Paging, at, all, "accounting", &past.EndedJobs{AccountingFilter: chosen, From: from})
 	})
-	list(s, operation(http.MethodGet, "/v1/jobs/{id}/accounting", "list-job-accounting", "accounting", "All ended tasks and attempts of a job, the last first"),
+	registerListing(s, operation(http.MethodGet, "/v1/jobs/{id}/accounting", "list-job-accounting", "accounting", "All ended tasks and attempts of a job, the last first"),
 		func(ctx context.Context, in *struct {
 			Reading
 			Paging
@@ -78,8 +78,8 @@ func (s *handlers) registerAccounting() {
 		})
 }
 
-// some is a number that is asked for; 0: none is.
-func some(n uint32) []uint32 {
+// oneOrNone is a number that is asked for; 0: none is.
+func oneOrNone(n uint32) []uint32 {
 	if n == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (in *accountingQuery) filter(now time.Time) (f view.AccountingFilter, from 
 	}
 	f = view.AccountingFilter{
 		Jobs: in.Job, Owners: in.User, Groups: in.Group, Queues: in.Queue, Hosts: in.Host, Projects: in.Project, Departments: in.Department,
-		Accounts: in.Account, PEs: in.PE, ARs: some(in.AR), Slots: some(in.Slots), Master: in.Master,
+		Accounts: in.Account, PEs: in.PE, ARs: oneOrNone(in.AR), Slots: oneOrNone(in.Slots), Master: in.Master,
 		Begin: moment("begin", in.Begin), End: moment("end", in.End), ByEnd: in.Time == "end",
 	}
 	if f.Begin != 0 {

@@ -41,8 +41,8 @@ func (r *Reading) place() *Reading { return r }
 // reader is an input with a Reading.
 type reader interface{ place() *Reading }
 
-// read returns the cell as a request wants to see it. The error is a problem.
-func (s *handlers) read(ctx context.Context, r *Reading) (mirror.Moment, error) {
+// readMoment returns the cell as a request wants to see it. The error is a problem.
+func (s *handlers) readMoment(ctx context.Context, r *Reading) (mirror.Moment, error) {
 	at, err := s.moment(ctx, r)
 	if err != nil {
 		return at, err
@@ -109,13 +109,13 @@ func operation(method, path, id, tag, summary string) huma.Operation {
 	return huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{tag}, MaxBodyBytes: bodyMax, BodyReadTimeout: requestWait}
 }
 
-// show registers a route that answers with one object.
-func show[I, T any, P interface {
+// registerObject registers a route that answers with one object.
+func registerObject[I, T any, P interface {
 	*I
 	reader
 }](s *handlers, op huma.Operation, make func(ctx context.Context, in *I, at mirror.Moment) (T, error)) {
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*reply[T], error) {
-		at, err := s.read(ctx, P(in).place())
+		at, err := s.readMoment(ctx, P(in).place())
 		if err != nil {
 			return nil, err
 		}
@@ -132,8 +132,8 @@ func newAnswers() *fair.Places {
 	return fair.NewPlaces("web listings", fair.Limits{Total: 256, User: 16, Reserve: 16, Waiting: 256})
 }
 
-// list registers a route that answers with rows: a page of them, or with Accept: application/x-ndjson all that are selected, a line each.
-func list[I, T any, P interface {
+// registerListing registers a route that answers with rows: a page of them, or with Accept: application/x-ndjson all that are selected, a line each.
+func registerListing[I, T any, P interface {
 	*I
 	reader
 }](s *handlers, op huma.Operation, make func(ctx context.Context, in *I, at mirror.Moment, all bool) (rows[T], error)) {
@@ -149,7 +149,7 @@ func list[I, T any, P interface {
 		next(huma.WithValue(ctx, linesKey{}, strings.Contains(ctx.Header("Accept"), typeNDJSON)))
 	})
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*listing, error) {
-		at, err := s.read(ctx, P(in).place())
+		at, err := s.readMoment(ctx, P(in).place())
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +179,7 @@ type linesKey struct{}
 
 // writePage writes a page while its rows are made.
 func writePage[T any](h huma.Context, r rows[T]) {
-	w := begin(h, typeJSON)
+	w := beginAnswer(h, typeJSON)
 	fmt.Fprint(w, `{"items":[`)
 	out, separator := newEncoder(w), ""
 	for item := range r.items {
@@ -202,7 +202,7 @@ func unbuffered(h huma.Context) { h.SetHeader("X-Accel-Buffering", "no") }
 
 // writeLines writes a row on each line.
 func writeLines[T any](h huma.Context, items iter.Seq[T]) {
-	w := begin(h, typeNDJSON)
+	w := beginAnswer(h, typeNDJSON)
 	out := newEncoder(w)
 	for item := range items {
 		if out.Encode(item) != nil {
@@ -218,8 +218,8 @@ func newEncoder(w *bufio.Writer) *json.Encoder {
 	return out
 }
 
-// begin begins an answer that is written bit by bit.
-func begin(h huma.Context, contentType string) *bufio.Writer {
+// beginAnswer begins an answer that is written bit by bit.
+func beginAnswer(h huma.Context, contentType string) *bufio.Writer {
 	_, w := humago.Unwrap(h)
 	h.SetHeader("Content-Type", contentType)
 	h.SetStatus(http.StatusOK)

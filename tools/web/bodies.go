@@ -39,8 +39,8 @@ func newBodies() *fair.Places {
 // memoryOfBody is what a body of so many bytes costs at most while it is read and decoded.
 func memoryOfBody(n int64) int { return int(2*n + min(valueCost*n, valuesCost)) }
 
-// admit waits until the body of a request may be read. leave ends that. The error is a problem.
-func (s *handlers) admit(r *http.Request, who fair.User, scope grid.Scope) (leave func(), err error) {
+// admitBody waits until the body of a request may be read. leave ends that. The error is a problem.
+func (s *handlers) admitBody(r *http.Request, who fair.User, scope grid.Scope) (leave func(), err error) {
 	n := r.ContentLength
 	switch {
 	case n == 0 || r.Body == nil:
@@ -68,16 +68,16 @@ func (s *handlers) admit(r *http.Request, who fair.User, scope grid.Scope) (leav
 	return leave, nil
 }
 
-// admitForm is admit for a form of the console, whose session is found before the form is read. Without one nothing is read.
+// admitForm is admitBody for a form of the console, whose session is found before the form is read. Without one nothing is read.
 func (s *handlers) admitForm(r *http.Request) (leave func(), err error) {
 	if r.Method != http.MethodPost || strings.HasPrefix(r.URL.Path, "/v1/") {
 		return func() {}, nil // see middleware
 	}
 	if r.Header.Get("Authorization") != "" {
-		return s.admit(r, fair.User{Name: entry.ClientOf(r)}, grid.ScopeRead)
+		return s.admitBody(r, fair.User{Name: entry.ClientOf(r)}, grid.ScopeRead)
 	}
 	if user, ok := s.entry.SessionUser(r); ok {
-		return s.admit(r, fair.User{Name: user}, grid.ScopeOperate)
+		return s.admitBody(r, fair.User{Name: user}, grid.ScopeOperate)
 	}
 	r.Body, r.ContentLength = http.NoBody, 0
 	return func() {}, nil

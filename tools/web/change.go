@@ -86,14 +86,14 @@ func (s *handlers) registerConfigWriting() {
 		Body ConfigText
 	},
 	) (*change[Result], error) {
-		return s.configure(ctx, &in.Validating, "body", []ConfigObject{{in.Kind, in.Name, in.Body}}, nil)
+		return s.changeConfig(ctx, &in.Validating, "body", []ConfigObject{{in.Kind, in.Name, in.Body}}, nil)
 	})
 	huma.Register(s.api, configured(http.MethodDelete, "/v1/config/{kind}/{name}", "delete-config", "Delete a configuration object, as qconf"), func(ctx context.Context, in *struct {
 		Validating
 		ObjectPath
 	},
 	) (*change[Result], error) {
-		return s.configure(ctx, &in.Validating, "path", nil, []ConfigName{{in.Kind, in.Name}})
+		return s.changeConfig(ctx, &in.Validating, "path", nil, []ConfigName{{in.Kind, in.Name}})
 	})
 	huma.Register(s.api, configured(http.MethodPost, "/v1/config", "change-config", "Change several configuration objects in one transaction: all or none"), func(ctx context.Context, in *struct {
 		Validating
@@ -103,12 +103,12 @@ func (s *handlers) registerConfigWriting() {
 		}
 	},
 	) (*change[Result], error) {
-		return s.configure(ctx, &in.Validating, "body.put", in.Body.Put.items, in.Body.Delete.items)
+		return s.changeConfig(ctx, &in.Validating, "body.put", in.Body.Put.items, in.Body.Delete.items)
 	})
 }
 
-// configure makes one request of all changes. where is the field of the objects.
-func (s *handlers) configure(ctx context.Context, in *Validating, where string, put []ConfigObject, remove []ConfigName) (*change[Result], error) {
+// changeConfig makes one request of all changes. where is the field of the objects.
+func (s *handlers) changeConfig(ctx context.Context, in *Validating, where string, put []ConfigObject, remove []ConfigName) (*change[Result], error) {
 	at, err := s.mirror.Now()
 	if err != nil {
 		return nil, problem.NoMirror(err)
@@ -119,7 +119,7 @@ func (s *handlers) configure(ctx context.Context, in *Validating, where string, 
 		if where == "body.put" {
 			path = fmt.Sprintf("body.put[%d]", i)
 		}
-		o, there, err := p.object(at, path)
+		o, there, err := p.build(at, path)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +147,7 @@ func (s *handlers) configure(ctx context.Context, in *Validating, where string, 
 	if len(put)+len(remove) == 0 {
 		return nil, problem.Invalid("body", errors.New("there is nothing to change"))
 	}
-	reply, err := s.decide(ctx, in, at, body, func(a gdi.Answer) string { return locationOf(a, where, put, remove) })
+	reply, err := s.decideChange(ctx, in, at, body, func(a gdi.Answer) string { return locationOf(a, where, put, remove) })
 	if err != nil {
 		return nil, err
 	}
@@ -190,14 +190,14 @@ func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigN
 	return ""
 }
 
-// decide has qmaster decide, or for a validation its core on a copy of the state.
-func (s *handlers) decide(ctx context.Context, in *Validating, at mirror.Moment, body *gdi.Change, where func(gdi.Answer) string) (gdi.Reply, error) {
+// decideChange has qmaster decide, or for a validation its core on a copy of the state.
+func (s *handlers) decideChange(ctx context.Context, in *Validating, at mirror.Moment, body *gdi.Change, where func(gdi.Answer) string) (gdi.Reply, error) {
 	var request gdi.Body = body
 	if len(body.Add)+len(body.Modify) == 0 && len(body.Delete.Keys) == 1 { // the same, with Grid Engine's message
 		request = &body.Delete
 	}
 	if !in.Validate {
-		return s.ask(ctx, "qconf", request, where)
+		return s.sendRequest(ctx, "qconf", request, where)
 	}
 	c := core.New(at.State.Copy(), 0)
 	r := gdi.Request{User: entry.AccountOf(ctx).User(), Host: s.adminHost(at), Command: "qconf", Body: request}
@@ -221,8 +221,8 @@ func (s *handlers) adminHost(at mirror.Moment) (name string) {
 	return name
 }
 
-// object returns the object as it is to be, and whether there is one now. The error is a problem.
-func (p *ConfigObject) object(at mirror.Moment, where string) (o grid.Object, there bool, err error) {
+// build returns the object as it is to be, and whether there is one now. The error is a problem.
+func (p *ConfigObject) build(at mirror.Moment, where string) (o grid.Object, there bool, err error) {
 	field := pathKind
 	if where != "body" {
 		field = where + ".kind"
@@ -236,11 +236,11 @@ func (p *ConfigObject) object(at mirror.Moment, where string) (o grid.Object, th
 	case p.Text != "" && len(p.Attributes) > 0:
 		return nil, false, problem.Invalid(where+".text", errors.New("an object has text or attributes"))
 	case p.Text != "":
-		if o, err = p.parse(spec); err != nil {
+		if o, err = p.parseText(spec); err != nil {
 			return nil, false, problem.Invalid(where+".text", err)
 		}
 	default:
-		if o, err = p.set(spec, old, where); err != nil {
+		if o, err = p.setAttributes(spec, old, where); err != nil {
 			return nil, false, err
 		}
 	}
@@ -255,8 +255,8 @@ func (p *ConfigObject) object(at mirror.Moment, where string) (o grid.Object, th
 	return o, old != nil, nil
 }
 
-// fresh is an object of this name without any settings.
-func (p *ConfigObject) fresh(spec *grid.Spec) (grid.Object, error) {
+// newObject is an object of this name without any settings.
+func (p *ConfigObject) newObject(spec *grid.Spec) (grid.Object, error) {
 	if o := grid.Default(spec.Kind, p.Name); o != nil {
 		return o, nil
 	}
@@ -264,8 +264,8 @@ func (p *ConfigObject) fresh(spec *grid.Spec) (grid.Object, error) {
 	return o, conf.Parse(p.Name, o)
 }
 
-func (p *ConfigObject) parse(spec *grid.Spec) (grid.Object, error) {
-	o, err := p.fresh(spec)
+func (p *ConfigObject) parseText(spec *grid.Spec) (grid.Object, error) {
+	o, err := p.newObject(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -275,10 +275,10 @@ func (p *ConfigObject) parse(spec *grid.Spec) (grid.Object, error) {
 	return o, conf.Parse(p.Text, o)
 }
 
-// set returns the object with the attributes. The error is a problem.
-func (p *ConfigObject) set(spec *grid.Spec, old grid.Object, where string) (o grid.Object, err error) {
+// setAttributes returns the object with the attributes. The error is a problem.
+func (p *ConfigObject) setAttributes(spec *grid.Spec, old grid.Object, where string) (o grid.Object, err error) {
 	if o = old; o == nil {
-		if o, err = p.fresh(spec); err != nil {
+		if o, err = p.newObject(spec); err != nil {
 			return nil, problem.Invalid(where+".name", err)
 		}
 	}

@@ -102,7 +102,7 @@ func (n named) Kind() grid.Kind { return 0 }
 func (n named) Key() grid.Key   { return grid.Key{Name: string(n)} }
 
 func (s *handlers) registerConfig() {
-	list(s, operation(http.MethodGet, "/v1/config/{kind}", "list-config", "configuration", "Configuration objects of a kind"),
+	registerListing(s, operation(http.MethodGet, "/v1/config/{kind}", "list-config", "configuration", "Configuration objects of a kind"),
 		func(_ context.Context, in *struct {
 			Reading
 			Paging
@@ -124,7 +124,7 @@ func (s *handlers) registerConfig() {
 				}
 			}, next: next}, err
 		})
-	show(s, operation(http.MethodGet, "/v1/config/{kind}/{name}", "get-config", "configuration", "A configuration object"),
+	registerObject(s, operation(http.MethodGet, "/v1/config/{kind}/{name}", "get-config", "configuration", "A configuration object"),
 		func(_ context.Context, in *struct {
 			Reading
 			ObjectPath
@@ -156,7 +156,7 @@ type Kinds struct {
 
 func (s *handlers) registerKinds() {
 	kinds := operation(http.MethodGet, "/v1/kinds", "list-kinds", "configuration", "Kinds of configuration objects")
-	show(s, kinds, func(_ context.Context, _ *struct{ Reading }, _ mirror.Moment) (Kinds, error) {
+	registerObject(s, kinds, func(_ context.Context, _ *struct{ Reading }, _ mirror.Moment) (Kinds, error) {
 		var out Kinds
 		names, specs := configKinds()
 		for _, name := range names {
@@ -167,7 +167,7 @@ func (s *handlers) registerKinds() {
 	one := operation(http.MethodGet, "/v1/kinds/{kind}", "get-kind", "configuration", "A kind of configuration objects, with the schema of its attributes")
 	one.Description = "The schema describes the attributes in answers. In a request each of them may also be the text that qconf prints, such as 4G or 1:0:0, and an " +
 		"attribute that has an object with value and at may be the value alone: then it holds for all hosts."
-	show(s, one, func(_ context.Context, in *struct {
+	registerObject(s, one, func(_ context.Context, in *struct {
 		Reading
 		KindPath
 	}, _ mirror.Moment,

@@ -103,7 +103,7 @@ func setAll(t *testing.T, spec *grid.Spec, old grid.Object, text []byte) grid.Ob
 	} else {
 		old = nil
 	}
-	o, err := p.set(spec, old, "body")
+	o, err := p.setAttributes(spec, old, "body")
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", p.Kind, p.Name, err, text)
 	}

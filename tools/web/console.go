@@ -82,8 +82,8 @@ func pageProblem(err error) *console.Problem {
 	return out
 }
 
-// explained is an error as pages have it.
-func explained(err error) error {
+// pageError is an error as pages have it.
+func pageError(err error) error {
 	p := (*huma.ErrorModel)(nil)
 	if err == nil || !errors.As(err, &p) {
 		return err
@@ -119,7 +119,7 @@ func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, fu
 func (c *consoleCell) Moment(ctx context.Context, at string) (*console.Moment, error) {
 	m, err := c.handlers.moment(ctx, &Reading{At: at})
 	if err != nil {
-		return nil, explained(err)
+		return nil, pageError(err)
 	}
 	return &console.Moment{State: m.State, View: m.View(), Now: m.Now, Present: grid.TimeOf(c.options.Now()), Live: at == "", Cluster: m.Cluster}, nil
 }
@@ -151,18 +151,18 @@ func (c *consoleCell) Begin(ctx context.Context) console.Place {
 }
 
 func (c *consoleCell) Trend(_ context.Context, m *console.Moment) mirror.Trend {
-	c.backfill.Do(func() { go c.fill() })
+	c.backfill.Do(func() { go c.fillCharts() })
 	const most = 25 * 3600 * 1000 // milliseconds: the longest chart
 	return c.mirror.Charts.Trend(m.Now-most, m.Now)
 }
 
 func (c *consoleCell) Load(m *console.Moment, host string, after grid.Time) []mirror.LoadPoint {
-	c.backfill.Do(func() { go c.fill() })
+	c.backfill.Do(func() { go c.fillCharts() })
 	return c.mirror.Charts.Load(host, after, m.Now)
 }
 
-// fill adds what was before this server began to the trend and the loads.
-func (c *consoleCell) fill() {
+// fillCharts adds what was before this server began to the trend and the loads.
+func (c *consoleCell) fillCharts() {
 	before := c.mirror.Charts.Began()
 	if before == 0 || c.reader.History == nil {
 		return
@@ -206,7 +206,7 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 	page := func() ([]*view.Job, string, error) { return c.jobPage(in, momentOf(m)) }
 	if q.Turn {
 		page = func() ([]*view.Job, string, error) {
-			return in.page(momentOf(m), func(rows iter.Seq[*view.Job]) iter.Seq[*view.Job] { return c.turn(m, rows) })
+			return in.page(momentOf(m), func(rows iter.Seq[*view.Job]) iter.Seq[*view.Job] { return c.keepTurn(m, rows) })
 		}
 	}
 	kept, next, err := page()
@@ -214,11 +214,11 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 	for _, r := range kept {
 		out.Rows = append(out.Rows, *r)
 	}
-	return out, explained(err)
+	return out, pageError(err)
 }
 
-// turn leaves the rows of jobs that wait for a free slot or their turn.
-func (c *consoleCell) turn(m *console.Moment, rows iter.Seq[*view.Job]) iter.Seq[*view.Job] {
+// keepTurn leaves the rows of jobs that wait for a free slot or their turn.
+func (c *consoleCell) keepTurn(m *console.Moment, rows iter.Seq[*view.Job]) iter.Seq[*view.Job] {
 	is := map[uint32]bool{}
 	for _, g := range c.Waiting(m) {
 		if g.Summary == console.Turn {
@@ -282,7 +282,7 @@ func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, f view.Accou
 		case errors.Is(err, past.ErrLong), errors.As(err, &p) && p.Status == http.StatusGone:
 			return out, nil
 		case err != nil:
-			return out, explained(err)
+			return out, pageError(err)
 		}
 		if out = append(out, r.Accounting); len(out) == most {
 			break
@@ -301,7 +301,7 @@ func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.Account
 		case errors.Is(err, past.ErrLong), errors.As(err, &p) && p.Status == http.StatusGone:
 			return out, known, nil
 		case err != nil:
-			return out, known, explained(err)
+			return out, known, pageError(err)
 		case len(out) == ranMost:
 			return out, r.End, nil
 		case r.End > after:
@@ -333,9 +333,9 @@ func (c *consoleCell) Lists(ctx context.Context, upTo uint64, f *filter.Filter, 
 	for upTo > 0 && len(out) < most && read < logLists {
 		from := max(upTo, size) - size + 1
 		read, size = read+size, min(2*size, logStretch)
-		part, first, err := c.stretch(ctx, from, upTo, f)
+		part, first, err := c.readStretch(ctx, from, upTo, f)
 		if err != nil {
-			return out, 0, explained(err)
+			return out, 0, pageError(err)
 		}
 		for _, l := range slices.Backward(part) {
 			if len(out) == most {
@@ -359,8 +359,8 @@ func chosenIn(l events.List, f *filter.Filter, before *state.State) events.List 
 	return f.Of(l, mirror.MemoryOf(before))
 }
 
-// stretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list that the log has of it.
-func (c *consoleCell) stretch(ctx context.Context, from, to uint64, f *filter.Filter) (out []events.List, first uint64, err error) {
+// readStretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list that the log has of it.
+func (c *consoleCell) readStretch(ctx context.Context, from, to uint64, f *filter.Filter) (out []events.List, first uint64, err error) {
 	p, err := c.reader.Open(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to}, !f.NeedsState())
 	if err != nil {
 		return nil, 0, err

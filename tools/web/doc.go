@@ -10,7 +10,7 @@
 //	typed handlers ──▶ OpenAPI 3.1 ──▶ /v1/openapi.json, the page /v1/docs; a client that is generated of it (client_test.go)
 //
 // Routes are typed handlers (huma): input and output structs are the documentation, and what a request may contain is checked
-// against them. A GET begins with read, which makes it wait for ?after= and answers If-None-Match. The mirror is that of a user, so
+// against them. A GET begins with readMoment, which makes it wait for ?after= and answers If-None-Match. The mirror is that of a user, so
 // private fields of jobs never reach this process. No request holds the mirror's lock for longer than a copy takes.
 //
 // The package must not know how listings are computed (pkg/view), what a submission means (pkg/submit) nor which user may do what: qmaster
@@ -28,6 +28,6 @@
 //
 // and a file for each group of routes: jobs.go, output.go (output files of jobs), metrics.go, start.go (what tools/outlook foresees), listings.go, accounting.go, config.go, change.go, ...
 //
-// To add a resource: input and output structs and a handler, registered with show or list in the file of its group, and its example
+// To add a resource: input and output structs and a handler, registered with registerObject or registerListing in the file of its group, and its example
 // in the chapter api of the manual.
 package web

@@ -118,7 +118,7 @@ func (s *handlers) streamEvents(ctx context.Context, in *eventsQuery) (*streamin
 		r.crowd = mirror.Many
 	}
 	s.mirror.Hub.Join(r.crowd, chosen.NeedsState())
-	if err := r.begin(in); err != nil {
+	if err := r.findBegin(in); err != nil {
 		r.close()
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (s *handlers) streamEvents(ctx context.Context, in *eventsQuery) (*streamin
 			h.SetHeader("Content-Encoding", "gzip")
 		}
 		h.SetStatus(http.StatusOK)
-		r.run(w)
+		r.sendAll(w)
 	}}, nil
 }
 
@@ -169,8 +169,8 @@ func (r *stream) close() {
 	}
 }
 
-// begin finds where the stream begins. The error is a problem.
-func (r *stream) begin(in *eventsQuery) error {
+// findBegin finds where the stream begins. The error is a problem.
+func (r *stream) findBegin(in *eventsQuery) error {
 	s := r.server
 	now, err := s.mirror.Seq()
 	if now == 0 && err != nil {
@@ -192,7 +192,7 @@ func (r *stream) begin(in *eventsQuery) error {
 		}
 		r.last = max(m.Seq, 1) - 1
 		if m.At != 0 {
-			return r.beginAt(m.At)
+			return r.findBeginAt(m.At)
 		}
 	}
 	if r.last > now && !s.mirror.WaitFor(r.ctx, r.last, reachWait) {
@@ -201,13 +201,13 @@ func (r *stream) begin(in *eventsQuery) error {
 	_, _, has, broken := s.mirror.Hub.NextAfter(r.last, r.crowd)
 	r.broken = broken
 	if !has || r.filter.NeedsState() && r.last < now {
-		return r.open(where)
+		return r.openLog(where)
 	}
 	return nil
 }
 
-// beginAt finds the first list that is not before a time.
-func (r *stream) beginAt(t grid.Time) error {
+// findBeginAt finds the first list that is not before a time.
+func (r *stream) findBeginAt(t grid.Time) error {
 	p, err := r.server.reader.Open(r.ctx, gdi.Place{At: t}, gdi.Place{}, false)
 	if err != nil {
 		return err
@@ -231,8 +231,8 @@ func (r *stream) beginAt(t grid.Time) error {
 	return nil
 }
 
-// open opens the log for the lists after the last one.
-func (r *stream) open(where string) error {
+// openLog opens the log for the lists after the last one.
+func (r *stream) openLog(where string) error {
 	lists, from := true, r.last+1
 	if r.filter.NeedsState() { // what was before them
 		lists, from = false, max(r.last, 1)
@@ -250,8 +250,8 @@ func (r *stream) open(where string) error {
 	return nil
 }
 
-// run sends events until the reader goes or the stream ends.
-func (r *stream) run(w http.ResponseWriter) {
+// sendAll sends events until the reader goes or the stream ends.
+func (r *stream) sendAll(w http.ResponseWriter) {
 	r.w, r.control = w, http.NewResponseController(w)
 	_ = r.control.SetReadDeadline(time.Time{}) // that of a whole request is over soon
 	if r.zip != nil {
@@ -259,7 +259,7 @@ func (r *stream) run(w http.ResponseWriter) {
 			return
 		}
 	}
-	if !r.mark() || r.over() {
+	if !r.sendMark() || r.endIfReached() {
 		return
 	}
 	tick := time.NewTicker(markEvery)
@@ -271,11 +271,11 @@ func (r *stream) run(w http.ResponseWriter) {
 		last, wake, has, broken := r.server.mirror.Hub.NextAfter(r.last, r.crowd)
 		if !has {
 			if broken == r.broken {
-				r.end(endSlow)
+				r.sendEnd(endSlow)
 				return
 			}
-			if r.broken = broken; r.open("") != nil {
-				r.end(endLog)
+			if r.broken = broken; r.openLog("") != nil {
+				r.sendEnd(endLog)
 				return
 			}
 			continue
@@ -289,21 +289,21 @@ func (r *stream) run(w http.ResponseWriter) {
 		select {
 		case <-wake:
 		case <-tick.C:
-			if !r.valid() {
-				r.end(endToken)
+			if !r.isTokenValid() {
+				r.sendEnd(endToken)
 				return
 			}
-			if !r.mark() {
+			if !r.sendMark() {
 				return
 			}
 		case <-r.ctx.Done():
-			r.end(endStop)
+			r.sendEnd(endStop)
 			return
 		}
 	}
 }
 
-func (r *stream) valid() bool {
+func (r *stream) isTokenValid() bool {
 	at, err := r.server.mirror.Now()
 	return err == nil && r.account.Valid(at.State, grid.TimeOf(r.server.options.Now()))
 }
@@ -326,9 +326,9 @@ func (r *stream) send(last uint64) bool {
 		}
 		r.last = last
 		if r.zip == nil || len(text) == 0 {
-			return r.write(text) && !r.over()
+			return r.write(text) && !r.endIfReached()
 		}
-		return r.writePiece(b.Piece()) && !r.over()
+		return r.writePiece(b.Piece()) && !r.endIfReached()
 	}
 	for _, e := range r.server.mirror.Hub.ListsBetween(r.last, last) {
 		if r.to > 0 && e.List.Seq > r.to {
@@ -337,15 +337,15 @@ func (r *stream) send(last uint64) bool {
 		r.buf = e.Append(r.buf, r.form, r.filter)
 		r.last = e.List.Seq
 	}
-	return r.flush() && !r.over()
+	return r.flush() && !r.endIfReached()
 }
 
-// over ends a stream that was asked for up to a list.
-func (r *stream) over() bool {
+// endIfReached ends a stream that was asked for up to a list.
+func (r *stream) endIfReached() bool {
 	if r.to == 0 || r.last < r.to {
 		return false
 	}
-	r.end(endTo)
+	r.sendEnd(endTo)
 	return true
 }
 
@@ -356,14 +356,14 @@ var errEnough = errors.New("the hub has the rest")
 func (r *stream) catchUp() bool {
 	defer func() { r.past.Close(); r.past = nil }()
 	if r.past.Resume() != nil {
-		r.end(endStop)
+		r.sendEnd(endStop)
 		return false
 	}
 	var before *state.State
 	if r.filter.NeedsState() {
 		var err error
 		if before, err = r.past.Full(max(r.last, 1)); err != nil || r.last > 0 && before.Seq != r.last {
-			r.end(endLog)
+			r.sendEnd(endLog)
 			return false
 		}
 		if r.last == 0 {
@@ -378,7 +378,7 @@ func (r *stream) catchUp() bool {
 	if err != nil {
 		return false
 	}
-	return r.flush() && !r.over()
+	return r.flush() && !r.endIfReached()
 }
 
 func (r *stream) sendPast(before *state.State) error {
@@ -386,7 +386,7 @@ func (r *stream) sendPast(before *state.State) error {
 		switch {
 		case err != nil || l.Seq > r.last+1: // damage
 			r.past.Pause()
-			r.end(endLog)
+			r.sendEnd(endLog)
 			return err
 		case l.Seq <= r.last:
 			continue
@@ -419,12 +419,12 @@ func (r *stream) sendList(l events.List, before *state.State) {
 	r.buf = r.form.AppendList(r.buf, l.Seq, all)
 }
 
-func (r *stream) mark() bool {
+func (r *stream) sendMark() bool {
 	r.buf = r.form.AppendMark(r.buf, r.last)
 	return r.flush()
 }
 
-func (r *stream) end(reason string) {
+func (r *stream) sendEnd(reason string) {
 	r.buf = r.form.AppendEnd(r.buf, reason, r.last+1)
 	if r.flush() && r.zip != nil {
 		r.writeAll(r.zip.AppendGzipEnd(nil))

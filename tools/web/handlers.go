@@ -35,8 +35,8 @@ type handlers struct {
 type Options struct {
 	Cell string      // name, for answers
 	Feed mirror.Feed // the mirror's connection, of a user: private fields do not reach it; nil: what Connect returns
-	// Connect opens the Feed when the addresses, the socket and the files of the certificates are open: what only root may open, before the
-	// process becomes another user.
+	// Connect opens the Feed when the addresses, the socket and the files of the certificates are open: what only root may
+	// open, before the process becomes another user.
 	Connect  func(context.Context) (mirror.Feed, error)
 	Accounts entry.Accounts
 	LogIn    entry.LogIn   // nil: the identity provider of the cell is not used
@@ -49,9 +49,11 @@ type Options struct {
 	Listen    string // HOST:PORT; other than loopback only with Cert and Key
 	Cert, Key string // PEM files
 	ClientCA  string // PEM file: clients need a certificate of these authorities, beside their token; "": they need none
-	// ClientCRL is a file with certificate revocation lists of these authorities, PEM or DER; "": certificates are not revoked.
+	// ClientCRL is a file with certificate revocation lists of these authorities, PEM or DER; "": certificates are not
+	// revoked.
 	ClientCRL string
-	// PublicURL is the address under which browsers find the server, as https://HOST, when a proxy is before it; "": that of Listen.
+	// PublicURL is the address under which browsers find the server, as https://HOST, when a proxy is before it; "": that
+	// of Listen.
 	PublicURL string
 	// ClientSecret is that of the cell at its identity provider; "": it has none.
 	ClientSecret string

@@ -47,8 +47,8 @@ func documents(rows iter.Seq[*view.Job]) iter.Seq[document.Job] {
 }
 
 func (s *handlers) registerJobs() {
-	list(s, operation(http.MethodGet, "/v1/jobs", "list-jobs", "jobs", "Jobs and tasks, as qstat lists them"), s.listJobs)
-	show(s, operation(http.MethodGet, "/v1/jobs/{id}", "get-job", "jobs", "A job and why it waits, as qstat -j shows it"), s.getJob)
+	registerListing(s, operation(http.MethodGet, "/v1/jobs", "list-jobs", "jobs", "Jobs and tasks, as qstat lists them"), s.listJobs)
+	registerObject(s, operation(http.MethodGet, "/v1/jobs/{id}", "get-job", "jobs", "A job and why it waits, as qstat -j shows it"), s.getJob)
 }
 
 // listJobs returns the rows of a page, or all that are selected.
@@ -220,7 +220,7 @@ func rowsOf(job uint32, at mirror.Moment) iter.Seq[*view.Job] {
 type compareJobs = func(a, b *view.Job) int
 
 var jobOrders = map[string]compareJobs{
-	"":         listed,
+	"":         compareListed,
 	"id":       func(a, b *view.Job) int { return 0 },
 	"priority": func(a, b *view.Job) int { return cmp.Compare(a.Priority, b.Priority) },
 	"submit":   func(a, b *view.Job) int { return cmp.Compare(timeOf(a, false), timeOf(b, false)) },
@@ -241,16 +241,16 @@ func timeOf(r *view.Job, start bool) grid.Time {
 
 var sections = map[view.JobSection]int{view.JobRunning: 0, view.JobPending: 1, view.JobFinished: 2}
 
-// listed is the order of qstat.
-func listed(a, b *view.Job) int {
+// compareListed is the order of qstat.
+func compareListed(a, b *view.Job) int {
 	if c := cmp.Compare(sections[a.Section], sections[b.Section]); c != 0 || a.Section != view.JobPending {
 		return c
 	}
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.At, b.At))
 }
 
-// identity orders rows of which no two are alike.
-func identity(a, b *view.Job) int {
+// compareIdentity orders rows of which no two are alike.
+func compareIdentity(a, b *view.Job) int {
 	if c := cmp.Compare(a.ID, b.ID); c != 0 {
 		return c
 	}
@@ -280,7 +280,7 @@ func (in *jobsQuery) order() ordering[*view.Job, jobKey] {
 		compare: func(a, b *view.Job) int {
 			c := by(a, b)
 			if c == 0 {
-				c = identity(a, b)
+				c = compareIdentity(a, b)
 			}
 			if descending {
 				return -c

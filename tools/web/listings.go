@@ -22,10 +22,10 @@ import (
 )
 
 func (s *handlers) registerListings() {
-	list(s, operation(http.MethodGet, "/v1/queues", "list-queues", "listings", "Queue instances, as qstat -f lists them"), listQueues)
-	list(s, operation(http.MethodGet, "/v1/hosts", "list-hosts", "listings", "Execution hosts, as qhost lists them"), listHosts)
-	list(s, operation(http.MethodGet, "/v1/quotas", "list-quotas", "listings", "Usage of resource quotas, as qquota lists it"), listQuotas)
-	list(s, operation(http.MethodGet, "/v1/reservations", "list-reservations", "reservations", "Advance reservations, as qrstat lists them"), listReservations)
+	registerListing(s, operation(http.MethodGet, "/v1/queues", "list-queues", "listings", "Queue instances, as qstat -f lists them"), listQueues)
+	registerListing(s, operation(http.MethodGet, "/v1/hosts", "list-hosts", "listings", "Execution hosts, as qhost lists them"), listHosts)
+	registerListing(s, operation(http.MethodGet, "/v1/quotas", "list-quotas", "listings", "Usage of resource quotas, as qquota lists it"), listQuotas)
+	registerListing(s, operation(http.MethodGet, "/v1/reservations", "list-reservations", "reservations", "Advance reservations, as qrstat lists them"), listReservations)
 }
 
 // queueOrder is by name.
@@ -221,7 +221,7 @@ type Cell struct {
 }
 
 func (s *handlers) registerCell() {
-	show(s, operation(http.MethodGet, "/v1/cell", "get-cell", "cell", "The cell, the version of the server and who the token's owner is"),
+	registerObject(s, operation(http.MethodGet, "/v1/cell", "get-cell", "cell", "The cell, the version of the server and who the token's owner is"),
 		func(ctx context.Context, in *struct{ Reading }, at mirror.Moment) (Cell, error) {
 			out := Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: entry.AccountOf(ctx).User(), Seq: at.State.Seq,
 				At: at.State.At.Std().UTC(), Now: s.options.Now().UTC()}
@@ -230,7 +230,7 @@ func (s *handlers) registerCell() {
 			}
 			return out, nil
 		})
-	show(s, operation(http.MethodGet, "/v1/reservations/{id}", "get-reservation", "reservations", "An advance reservation, as qrstat -ar shows it"),
+	registerObject(s, operation(http.MethodGet, "/v1/reservations/{id}", "get-reservation", "reservations", "An advance reservation, as qrstat -ar shows it"),
 		func(_ context.Context, in *struct {
 			Reading
 			ID uint32 `path:"id" minimum:"1" doc:"number of the reservation"`

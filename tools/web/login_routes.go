@@ -12,12 +12,12 @@ import (
 func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
-		s.explain(w, r, problem.Unrouted(r, http.StatusMethodNotAllowed))
+		s.refuseRequest(w, r, problem.Unrouted(r, http.StatusMethodNotAllowed))
 		return
 	}
 	cookie, err := s.entry.ExchangeLink(r, r.PathValue("secret"))
 	if err != nil {
-		s.explain(w, r, err)
+		s.refuseRequest(w, r, err)
 		return
 	}
 	http.SetCookie(w, cookie)
@@ -40,7 +40,7 @@ func (s *Server) page(w http.ResponseWriter, name string, data any) {
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 	p, err := s.entry.Provider()
 	if err != nil {
-		s.explain(w, r, err)
+		s.refuseRequest(w, r, err)
 		return
 	}
 	page := struct{ Cell, Provider string }{Cell: s.options.Cell}
@@ -57,7 +57,7 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) {
 func (s *Server) beginLogIn(w http.ResponseWriter, r *http.Request) {
 	to, cookie, err := s.entry.BeginLogIn(r)
 	if err != nil {
-		s.explain(w, r, err)
+		s.refuseRequest(w, r, err)
 		return
 	}
 	http.SetCookie(w, cookie)
@@ -72,7 +72,7 @@ func (s *Server) endLogIn(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, s.entry.EndedFlow(r)) // whatever comes of it
 	cookie, err := s.entry.EndLogIn(r)
 	if err != nil {
-		s.explain(w, r, err)
+		s.refuseRequest(w, r, err)
 		return
 	}
 	http.SetCookie(w, cookie)

@@ -106,13 +106,13 @@ func (s *handlers) getOutput(ctx context.Context, in *outputQuery) (*outputPart,
 			_, _ = w.Write(p.Data)
 			return
 		}
-		s.follow(ctx, w, file, p)
+		s.sendFollowed(ctx, w, file, p)
 	}
 	return out, nil
 }
 
-// follow sends a part and all that come after it.
-func (s *handlers) follow(ctx context.Context, w http.ResponseWriter, file *client.Output, p *gdi.Part) {
+// sendFollowed sends a part and all that come after it.
+func (s *handlers) sendFollowed(ctx context.Context, w http.ResponseWriter, file *client.Output, p *gdi.Part) {
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{}) // that of a whole request is over soon
 	send := func(b []byte) bool {

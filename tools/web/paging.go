@@ -42,15 +42,15 @@ func (o ordering[T, K]) page(in *Paging, all bool, items iter.Seq[T]) (kept []T,
 	if all {
 		limit = 0
 	}
-	kept, more := o.least(items, after, limit)
+	kept, more := o.firstAfter(items, after, limit)
 	if more {
 		next = cursorOf(o.of, o.key(kept[len(kept)-1]))
 	}
 	return kept, next, nil
 }
 
-// least returns the first rows after one, in order, and whether there are more. limit 0: all.
-func (o ordering[T, K]) least(all iter.Seq[T], after *T, limit int) (kept []T, more bool) {
+// firstAfter returns the first rows after one, in order, and whether there are more. limit 0: all.
+func (o ordering[T, K]) firstAfter(all iter.Seq[T], after *T, limit int) (kept []T, more bool) {
 	h := rowHeap[T]{compare: o.compare}
 	keep := o.keep
 	if keep == nil {

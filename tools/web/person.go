@@ -50,7 +50,7 @@ func (s *consoleSession) Output(ctx context.Context, what gdi.Output) (*gdi.Part
 
 func (s *consoleSession) Proposals(ctx context.Context) ([]*grid.Proposal, error) {
 	all, err := proposalsOf(ctx, s.Credential, 0)
-	return all, explained(err)
+	return all, pageError(err)
 }
 
 func (s *consoleSession) End(ctx context.Context, w http.ResponseWriter) error {
@@ -58,7 +58,7 @@ func (s *consoleSession) End(ctx context.Context, w http.ResponseWriter) error {
 	if err == nil {
 		http.SetCookie(w, &cookie)
 	}
-	return explained(err)
+	return pageError(err)
 }
 
 // Do carries out an action with the bodies of the API's routes.
@@ -66,14 +66,14 @@ func (s *consoleSession) Do(ctx context.Context, a console.Action) ([]string, ui
 	ctx = entry.WithCredential(ctx, s.Credential)
 	command, bodies, err := s.bodies(a)
 	if err != nil {
-		return nil, 0, explained(err)
+		return nil, 0, pageError(err)
 	}
 	var messages []string
 	var seq uint64
 	for _, body := range bodies {
-		reply, err := s.cell.ask(ctx, command, body, problem.Nowhere)
+		reply, err := s.cell.sendRequest(ctx, command, body, problem.Nowhere)
 		if err != nil {
-			return messages, seq, explained(err)
+			return messages, seq, pageError(err)
 		}
 		seq = max(seq, reply.Seq)
 		messages = append(messages, resultOf(reply).Messages...)
@@ -101,7 +101,7 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 	}
 	refs, err := switches.JobRefs(strings.Join(a.Refs, ","))
 	if err != nil {
-		return "", nil, problem.Invalid("ref", said(err))
+		return "", nil, problem.Invalid("ref", parserError(err))
 	}
 	jobs := gdi.Jobs{Refs: refs}
 	switch a.Verb {
@@ -112,7 +112,7 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 	case "delete":
 		return "qdel", []gdi.Body{&gdi.DeleteJobs{Jobs: jobs}}, nil
 	case "alter":
-		body, err := s.cell.alteration(nil, a.Options, strings.Join(a.Refs, ","), len(refs))
+		body, err := s.cell.alterRequest(nil, a.Options, strings.Join(a.Refs, ","), len(refs))
 		return "qalter", []gdi.Body{body}, err
 	default:
 		at, err := s.cell.mirror.Now()
@@ -147,7 +147,7 @@ func (s *consoleSession) configuration(a console.Action) (command string, out []
 		objects[len(objects)-1].Attributes[attribute] = settingOf(attribute, value)
 	}
 	for _, o := range objects {
-		object, there, err := o.object(at, "form")
+		object, there, err := o.build(at, "form")
 		switch {
 		case err != nil:
 			return "", nil, err

@@ -35,8 +35,8 @@ type foreseen[T any] struct {
 	}
 }
 
-// get returns what is foreseen at a moment. What took long may be of some lists before the present.
-func (f *foreseen[T]) get(ctx context.Context, c *consoleCell, m *console.Moment, make func(*state.State, grid.Time, func() bool) T) (out T, err error) {
+// foresee returns what is foreseen at a moment. What took long may be of some lists before the present.
+func (f *foreseen[T]) foresee(ctx context.Context, c *consoleCell, m *console.Moment, make func(*state.State, grid.Time, func() bool) T) (out T, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := &f.kept[0]
@@ -64,7 +64,7 @@ func (c *consoleCell) Plan(ctx context.Context, m *console.Moment) (console.Plan
 	if n := m.State.Len(grid.KindJob); n > outlookJobs {
 		return console.Plan{}, &console.Problem{Status: http.StatusServiceUnavailable, Field: "plan", Text: fmt.Sprintf("Starts are not foreseen with more than %d jobs in the cell.", outlookJobs)}
 	}
-	return c.plans.get(ctx, c, m, func(st *state.State, now grid.Time, stop func() bool) console.Plan {
+	return c.plans.foresee(ctx, c, m, func(st *state.State, now grid.Time, stop func() bool) console.Plan {
 		starts, waiting := outlook.Plan(st, now, planJobs, outlook.Options{JobsMost: outlookJobs, Stop: stop})
 		return console.Plan{Starts: starts, Waiting: waiting, Most: planJobs}
 	})
@@ -74,7 +74,7 @@ func (c *consoleCell) Explain(ctx context.Context, m *console.Moment) ([]string,
 	if m.State.Len(grid.KindJob) > outlookJobs {
 		return []string{fmt.Sprintf("It is not asked with more than %d jobs in the cell.", outlookJobs)}, nil
 	}
-	return c.views.get(ctx, c, m, func(st *state.State, now grid.Time, _ func() bool) []string { return outlook.Explain(st, now) })
+	return c.views.foresee(ctx, c, m, func(st *state.State, now grid.Time, _ func() bool) []string { return outlook.Explain(st, now) })
 }
 
 func (c *consoleCell) Parameters(m *console.Moment) []grid.Param {
@@ -97,9 +97,9 @@ func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes gr
 		attributes[s.Name] = settingOf(s.Name, s.Text)
 	}
 	object := ConfigObject{Kind: "sched_conf", Name: st.SchedConf().Key().Name, ConfigText: ConfigText{Attributes: attributes}}
-	changed, err := object.set(grid.SpecOf(grid.KindSchedConf), st.SchedConf(), "form")
+	changed, err := object.setAttributes(grid.SpecOf(grid.KindSchedConf), st.SchedConf(), "form")
 	if err != nil {
-		return now, then, explained(err)
+		return now, then, pageError(err)
 	}
 	other := changed.(*grid.SchedConf)
 	e, ok := algorithm.Find(shipped.Algorithms(), other.Algorithm)
@@ -109,7 +109,7 @@ func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes gr
 		err = e.Complete(other, st)
 	}
 	if err != nil {
-		return now, then, explained(problem.Invalid("", err))
+		return now, then, pageError(problem.Invalid("", err))
 	}
 	foresee := outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }}
 	if now, err = outlook.PreviewOf(st, st.SchedConf(), m.Now, foresee); err == nil {

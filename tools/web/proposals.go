@@ -47,7 +47,7 @@ func (s *handlers) registerProposals() {
 			}
 			return &content[document.Proposal]{proposalOf(all[0])}, nil
 		})
-	changes(s, operation(http.MethodPost, "/v1/proposals/{id}/decision", "decide-proposal", tag, "Approve, reject or withdraw a proposed change, as quill approve and quill reject"), "quill-decide",
+	registerChange(s, operation(http.MethodPost, "/v1/proposals/{id}/decision", "decide-proposal", tag, "Approve, reject or withdraw a proposed change, as quill approve and quill reject"), "quill-decide",
 		func(in *struct {
 			ProposalPath
 			Body struct {

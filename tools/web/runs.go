@@ -37,10 +37,10 @@ func (c *consoleCell) Runs(ctx context.Context, m *console.Moment, s console.Ses
 			out = append(out, console.Run{Number: l.Cause.Ref, Last: l.Seq, At: l.At})
 			n++
 		}
-		count(&out[n-1], l)
+		countChanges(&out[n-1], l)
 	}
 	if len(out) > 0 && m.State.IsManager(s.User()) { // as qmaster does: others get the log without the records
-		out, err = c.records(ctx, out)
+		out, err = c.addRecords(ctx, out)
 	}
 	return out, err
 }
@@ -48,8 +48,8 @@ func (c *consoleCell) Runs(ctx context.Context, m *console.Moment, s console.Ses
 // runLongest is for how long lists of one number are of one run: a scheduler that is started anew counts from 1.
 const runLongest = 10 * 60 * 1000
 
-// count adds what a list of a run changes.
-func count(r *console.Run, l events.List) {
+// countChanges adds what a list of a run changes.
+func countChanges(r *console.Run, l events.List) {
 	r.First = l.Seq
 	for _, e := range l.Events {
 		switch o := e.Object.(type) {
@@ -69,17 +69,17 @@ func count(r *console.Run, l events.List) {
 	}
 }
 
-// records adds what the records of runs have, the newest run first; runs whose orders were all refused are among them.
-func (c *consoleCell) records(ctx context.Context, runs []console.Run) ([]console.Run, error) {
+// addRecords adds what the records of runs have, the newest run first; runs whose orders were all refused are among them.
+func (c *consoleCell) addRecords(ctx context.Context, runs []console.Run) ([]console.Run, error) {
 	first, last := runs[len(runs)-1].First, runs[0].Last
 	p, err := c.reader.Open(ctx, gdi.Place{Seq: max(first, 2) - 1}, gdi.Place{Seq: last}, true)
 	if err != nil {
-		return nil, explained(err)
+		return nil, pageError(err)
 	}
 	defer p.Close()
 	for r, err := range p.Runs(max(first, 2) - 1) {
 		if err != nil {
-			return nil, explained(problem.Unreachable(err))
+			return nil, pageError(problem.Unreachable(err))
 		}
 		seq, name := r.Result.Seq, strconv.FormatUint(r.List.Run, 10)
 		i := slices.IndexFunc(runs, func(one console.Run) bool { return one.Number == name && seq+1 >= one.First && seq <= one.Last+1 })

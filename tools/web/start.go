@@ -87,7 +87,7 @@ type ExpectedStart struct {
 func (s *handlers) registerStart() {
 	op := operation(http.MethodGet, "/v1/jobs/{id}/start", "get-job-start", "jobs", "When a job that waits could start, and what it lacks until then")
 	op.Description = "It is foreseen by the algorithm of the cell on a copy of the state, one job at a time; status 503 when the answer takes longer than 15 seconds."
-	show(s, op, s.getStart)
+	registerObject(s, op, s.getStart)
 }
 
 func (s *handlers) getStart(ctx context.Context, in *struct {
@@ -104,14 +104,14 @@ func (s *handlers) getStart(ctx context.Context, in *struct {
 		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "query.task", fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
 	}
 	out := Outlook{Job: in.ID, Task: in.Task, Reasons: []WaitReason{}, Closest: []NearQueue{}, Ahead: []AheadOf{}}
-	if !waits(at.State, j, in.Task) {
+	if !isWaiting(at.State, j, in.Task) {
 		return out, nil
 	}
 	o, err := s.outlookOf(ctx, j, in.Task, at)
 	if err != nil {
 		return out, err
 	}
-	out.fill(o, at.Now)
+	out.setForeseen(o, at.Now)
 	for _, w := range view.Waits(at.State, j, in.Task, at.Cluster.Category(j)) {
 		out.Reasons = append(out.Reasons, reasonOf(w))
 	}
@@ -149,8 +149,8 @@ func (s *handlers) outlookOf(ctx context.Context, j *grid.Job, task uint32, at m
 	}
 }
 
-// waits reports whether a task of a job, 0: any, waits to be started.
-func waits(st *state.State, j *grid.Job, task uint32) bool {
+// isWaiting reports whether a task of a job, 0: any, waits to be started.
+func isWaiting(st *state.State, j *grid.Job, task uint32) bool {
 	if task == 0 && j.Pending.Count() > 0 || task > 0 && j.Pending.Contains(task) {
 		return true
 	}
@@ -170,8 +170,8 @@ func reasonOf(w view.Wait) WaitReason {
 	return r
 }
 
-// fill takes what was foreseen.
-func (out *Outlook) fill(o *outlook.Outlook, now grid.Time) {
+// setForeseen takes what was foreseen.
+func (out *Outlook) setForeseen(o *outlook.Outlook, now grid.Time) {
 	out.Waits, out.Fits, out.JobsAhead = true, o.Why.Fits(), len(o.Ahead)
 	out.Obstacle = o.Obstacle()
 	for _, near := range o.Closest {

@@ -27,7 +27,7 @@ import (
 type publicPast struct {
 	past.Stretch
 	ctx  context.Context // ends reading
-	used *used           // what it sees of a job
+	used *usageRecorder  // what it sees of a job
 }
 
 // storyWait is how long a page may read the log for the story of a job that was submitted before the lists that are kept.
@@ -38,7 +38,7 @@ func (publicPast) Runs(uint64) iter.Seq2[orders.Record, error] {
 }
 
 func (t publicPast) Lists(from uint64) iter.Seq2[events.List, error] {
-	return t.used.watch(func(yield func(events.List, error) bool) {
+	return t.used.watchLists(func(yield func(events.List, error) bool) {
 		for l, err := range t.Stretch.Lists(from) {
 			if err == nil {
 				err = t.ctx.Err()
@@ -50,8 +50,8 @@ func (t publicPast) Lists(from uint64) iter.Seq2[events.List, error] {
 	})
 }
 
-// used is what the tasks of a job use over time, as the lists have it.
-type used struct {
+// usageRecorder is what the tasks of a job use over time, as the lists have it.
+type usageRecorder struct {
 	job     uint32
 	to      uint64 // the last list that counts
 	seq     uint64 // the last list that was taken
@@ -60,8 +60,8 @@ type used struct {
 	points  []console.UsagePoint
 }
 
-// watch returns lists, and takes them as they are read.
-func (u *used) watch(lists iter.Seq2[events.List, error]) iter.Seq2[events.List, error] {
+// watchLists returns lists, and takes them as they are read.
+func (u *usageRecorder) watchLists(lists iter.Seq2[events.List, error]) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {
 		for l, err := range lists {
 			if err == nil {
@@ -74,7 +74,7 @@ func (u *used) watch(lists iter.Seq2[events.List, error]) iter.Seq2[events.List,
 	}
 }
 
-func (u *used) addUsage(l events.List) {
+func (u *usageRecorder) addUsage(l events.List) {
 	if l.Seq <= u.seq || l.Seq > u.to {
 		return // lists are read again, or some more
 	}
@@ -113,7 +113,7 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 		now = m.Now
 	}
 	foresee := outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }}
-	u := &used{job: job, to: m.State.Seq, tasks: map[uint32]grid.Usage{}, running: map[uint32]bool{}}
+	u := &usageRecorder{job: job, to: m.State.Seq, tasks: map[uint32]grid.Usage{}, running: map[uint32]bool{}}
 	damaged := func(err error) {
 		c.options.Logger.Warn("cannot read all of the log for a story", "job", job, "error", err)
 	}
@@ -127,7 +127,7 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 		if err != nil {
 			return nil, nil, err
 		}
-		p.Lists, p.End, p.Whole = u.watch(p.Lists), m.State, c.wholes(ctx)
+		p.Lists, p.End, p.Whole = u.watchLists(p.Lists), m.State, c.wholes(ctx)
 		story, err := jobstory.ReadPart(p, job, task, now, foresee, damaged)
 		return story, u.points, err
 	}
@@ -137,14 +137,14 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 		return jobstory.Read(log, job, task, m.State.Seq, now, foresee, damaged)
 	})
 	if ctx.Err() != nil { // the story is a part
-		return nil, nil, explained(problem.New(http.StatusServiceUnavailable, problem.TypeQMaster, "",
+		return nil, nil, pageError(problem.New(http.StatusServiceUnavailable, problem.TypeQMaster, "",
 			fmt.Sprintf("the log since the submission of job %d is too long to be read here: quill why %d reads it", job, job)))
 	}
 	return story, u.points, err
 }
 
 // oldStory reads the story of a job from the log.
-func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, tell func(jobstory.Log) (*jobstory.Story, error)) (*jobstory.Story, error) {
+func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *usageRecorder, tell func(jobstory.Log) (*jobstory.Story, error)) (*jobstory.Story, error) {
 	from := gdi.Place{}
 	if j := m.State.Job(u.job); j != nil {
 		from = jobstory.Since(j.Submit)
@@ -153,7 +153,7 @@ func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, 
 	}
 	p, err := c.reader.Open(ctx, from, gdi.Place{Seq: m.State.Seq}, false)
 	if err != nil {
-		return nil, explained(err)
+		return nil, pageError(err)
 	}
 	defer p.Close()
 	release, err := c.outlookTurn(ctx)
@@ -167,7 +167,7 @@ func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *used, 
 // outlookTurn returns when it is the request's turn to foresee a start. The result ends the turn.
 func (c *consoleCell) outlookTurn(ctx context.Context) (release func(), err error) {
 	if release, err = c.outlooks.Wait(ctx, entry.UserOf(ctx), 1); err != nil {
-		return nil, explained(problem.NoPlace(err, "requests to foresee a start"))
+		return nil, pageError(problem.NoPlace(err, "requests to foresee a start"))
 	}
 	return release, nil
 }
@@ -178,7 +178,7 @@ func (c *consoleCell) wholes(ctx context.Context) func(uint64) (*state.State, er
 	return func(seq uint64) (*state.State, error) {
 		s, err := c.reader.StateAt(ctx, gdi.Place{Seq: seq}, last)
 		if err != nil {
-			return nil, explained(err)
+			return nil, pageError(err)
 		}
 		last = s
 		return s, nil

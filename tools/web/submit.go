@@ -49,11 +49,11 @@ func (s *handlers) origin(user, script string) submit.Origin {
 func (s *handlers) registerSubmit() {
 	op := operation(http.MethodPost, "/v1/jobs", "submit-job", "jobs", "Submit a job, as qsub")
 	op.DefaultStatus = http.StatusCreated
-	huma.Register(s.api, op, s.submit)
-	changes(s, operation(http.MethodPatch, "/v1/jobs/{id}", "alter-job", "jobs", "Change attributes of a job, as qalter"), "qalter", s.alter)
+	huma.Register(s.api, op, s.submitJob)
+	registerChange(s, operation(http.MethodPatch, "/v1/jobs/{id}", "alter-job", "jobs", "Change attributes of a job, as qalter"), "qalter", s.alterOf)
 	op = operation(http.MethodPost, "/v1/reservations", "make-reservation", "reservations", "Make an advance reservation, as qrsub")
 	op.DefaultStatus = http.StatusCreated
-	huma.Register(s.api, op, s.reserve)
+	huma.Register(s.api, op, s.makeReservation)
 }
 
 // made is the answer to a request that has made something.
@@ -77,8 +77,8 @@ type Reserved struct {
 	Reservation uint32 `json:"reservation" doc:"number of the reservation; 0: verified only, -w v"`
 }
 
-// reserve makes a reservation.
-func (s *handlers) reserve(ctx context.Context, in *struct {
+// makeReservation makes a reservation.
+func (s *handlers) makeReservation(ctx context.Context, in *struct {
 	Numbered
 	Body struct {
 		Options []string `json:"options" doc:"words of qrsub, as -a 202612241200 -d 3600 -pe mpi 4" maxItems:"10000"`
@@ -91,7 +91,7 @@ func (s *handlers) reserve(ctx context.Context, in *struct {
 		return nil, badWords(words, 0, err)
 	}
 	c := submit.Qrsub(s.options.Now)
-	reply, err := s.askOnce(ctx, in.Key, "qrsub", &gdi.Reserve{AR: ar}, func(a gdi.Answer) string { return fieldOf(c, words, a, optionsField) })
+	reply, err := s.sendOnce(ctx, in.Key, "qrsub", &gdi.Reserve{AR: ar}, func(a gdi.Answer) string { return fieldOf(c, words, a, optionsField) })
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func badWords(words []string, before int, err error) error {
 	if at := (*switches.WordError)(nil); errors.As(err, &at) {
 		place = at.Word - before
 	}
-	return problem.Invalid(element(optionsField, words, place), said(err))
+	return problem.Invalid(element(optionsField, words, place), parserError(err))
 }
 
 // element is the location of a word of a list; of the list, when there is no such word.
@@ -134,8 +134,8 @@ func fieldOf[T any](c *switches.Command[T], words []string, a gdi.Answer, other 
 	return element(optionsField, words, c.Place(words, a.Field))
 }
 
-// submit makes a job.
-func (s *handlers) submit(ctx context.Context, in *struct {
+// submitJob makes a job.
+func (s *handlers) submitJob(ctx context.Context, in *struct {
 	Numbered
 	Body Submission
 },
@@ -161,11 +161,11 @@ func (s *handlers) submit(ctx context.Context, in *struct {
 		words = slices.Concat(words, []string{"-b", "y"}, j.Command.items)
 		job = c.New(words)
 		if err := c.Parse(job, words); err != nil {
-			return nil, problem.Invalid("body.command", said(err))
+			return nil, problem.Invalid("body.command", parserError(err))
 		}
 	}
 	if job, err = job.Complete(); err != nil {
-		return nil, problem.Invalid("body.script", said(err))
+		return nil, problem.Invalid("body.script", parserError(err))
 	}
 	if job.Sync || job.Verify || job.Format != (switches.Format{}) {
 		return nil, problem.Invalid(optionsField, fmt.Errorf("-sync, -verify and -fmt are for qsub: follow the job in /v1/events"))
@@ -175,7 +175,7 @@ func (s *handlers) submit(ctx context.Context, in *struct {
 	if mode := job.Job.Spec.Verify; mode == "v" || mode == "p" {
 		body = &gdi.Verify{Job: job.Job, Mode: mode}
 	}
-	reply, err := s.askOnce(ctx, in.Key, "qsub", body, func(a gdi.Answer) string { return fieldOf(c, j.Options.items, a, j.field(a)) })
+	reply, err := s.sendOnce(ctx, in.Key, "qsub", body, func(a gdi.Answer) string { return fieldOf(c, j.Options.items, a, j.field(a)) })
 	if err != nil {
 		return nil, err
 	}
@@ -213,17 +213,17 @@ func (in *alterJob) where(a gdi.Answer) string {
 	return fieldOf(submit.Qalter(submit.Origin{}), in.Body.Options, a, other)
 }
 
-// alter makes the request of a qalter.
-func (s *handlers) alter(in *alterJob) (gdi.Body, error) {
+// alterOf makes the request of a qalter.
+func (s *handlers) alterOf(in *alterJob) (gdi.Body, error) {
 	var words []string
 	if in.Body.When != "" {
 		words = []string{"-when", in.Body.When}
 	}
-	return s.alteration(words, in.Body.Options, in.word(), 1)
+	return s.alterRequest(words, in.Body.Options, in.word(), 1)
 }
 
-// alteration makes the request of a qalter of so many jobs, before whose options there are other words. The error is a problem.
-func (s *handlers) alteration(before, options []string, operand string, jobs int) (gdi.Body, error) {
+// alterRequest makes the request of a qalter of so many jobs, before whose options there are other words. The error is a problem.
+func (s *handlers) alterRequest(before, options []string, operand string, jobs int) (gdi.Body, error) {
 	c, words := submit.Qalter(s.origin("", "")), slices.Concat(before, options, []string{operand})
 	a := c.New(words)
 	if err := c.Parse(a, words[:len(words)-1]); err != nil { // an option that lacks its argument would take the operand
@@ -238,16 +238,16 @@ func (s *handlers) alteration(before, options []string, operand string, jobs int
 	}
 	body, err := a.Alter()
 	if err != nil {
-		return nil, problem.Invalid(optionsField, said(err))
+		return nil, problem.Invalid(optionsField, parserError(err))
 	}
 	return body, nil
 }
 
-// jobs is the job of a path.
-func (p JobPath) jobs() (gdi.Jobs, error) {
+// jobRefs is the job of a path.
+func (p JobPath) jobRefs() (gdi.Jobs, error) {
 	refs, err := switches.JobRefs(p.word())
 	if err != nil {
-		return gdi.Jobs{}, problem.Invalid("query.tasks", said(err))
+		return gdi.Jobs{}, problem.Invalid("query.tasks", parserError(err))
 	}
 	return gdi.Jobs{Refs: refs}, nil
 }

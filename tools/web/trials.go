@@ -105,7 +105,7 @@ func (c *consoleCell) Try(s console.Session, w console.WhatIf) (string, error) {
 	c.trials.last++
 	t.ID = strconv.Itoa(c.trials.last)
 	c.trials.kept = append([]*trial{t}, c.trials.kept[:min(len(c.trials.kept), trialsKept-1)]...)
-	go c.try(ctx, t)
+	go c.runTrial(ctx, t)
 	return t.ID, nil
 }
 
@@ -185,15 +185,15 @@ func (c *consoleCell) Cancel(s console.Session, id string) {
 	}
 }
 
-// set changes what pages show of a comparison.
-func (c *consoleCell) set(t *trial, change func(*console.Trial)) {
+// updateTrial changes what pages show of a comparison.
+func (c *consoleCell) updateTrial(t *trial, change func(*console.Trial)) {
 	c.trials.mu.Lock()
 	defer c.trials.mu.Unlock()
 	change(&t.Trial)
 }
 
-// try makes a comparison when it is its turn. The thread ends with it: its priority is not given back.
-func (c *consoleCell) try(ctx context.Context, t *trial) {
+// runTrial makes a comparison when it is its turn. The thread ends with it: its priority is not given back.
+func (c *consoleCell) runTrial(ctx context.Context, t *trial) {
 	defer close(t.ended)
 	defer t.stop()
 	leave, err := c.trials.turn.Wait(ctx, fair.User{Name: t.owner}, 1)
@@ -202,10 +202,10 @@ func (c *consoleCell) try(ctx context.Context, t *trial) {
 		if bad := unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), c.trials.nice); bad != nil {
 			c.options.Logger.Warn("a what-if does not give way to other threads", "error", bad)
 		}
-		err = c.compare(ctx, t)
+		err = c.replayVariants(ctx, t)
 		leave()
 	}
-	c.set(t, func(t *console.Trial) {
+	c.updateTrial(t, func(t *console.Trial) {
 		t.Step, t.Part = "", 1
 		switch {
 		case err == nil:
@@ -214,20 +214,20 @@ func (c *consoleCell) try(ctx context.Context, t *trial) {
 		case ctx.Err() != nil:
 			t.Failed = fmt.Sprintf("It took longer than %s. Choose a shorter stretch, or fewer algorithms.", trialLongest)
 		default:
-			t.Failed = explained(err).Error()
+			t.Failed = pageError(err).Error()
 		}
 	})
 }
 
-// compare replays the stretch under each variant.
-func (c *consoleCell) compare(ctx context.Context, t *trial) (err error) {
+// replayVariants replays the stretch under each variant.
+func (c *consoleCell) replayVariants(ctx context.Context, t *trial) (err error) {
 	defer func() {
 		if caught := recover(); caught != nil {
 			c.options.Logger.Error("a what-if ended with a panic", "error", fmt.Sprint(caught))
 			err = fmt.Errorf("the server has a bug; its log has more")
 		}
 	}()
-	r, err := c.recorded(ctx, t)
+	r, err := c.readRecorded(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -235,14 +235,14 @@ func (c *consoleCell) compare(ctx context.Context, t *trial) (err error) {
 	each := (1 - readPart) / float64(len(t.variants))
 	for i, v := range t.variants {
 		done := readPart + each*float64(i)
-		c.set(t, func(t *console.Trial) { t.Step, t.Part = "replays: "+v.name, done })
+		c.updateTrial(t, func(t *console.Trial) { t.Step, t.Part = "replays: "+v.name, done })
 		shown := time.Now()
 		v.Progress = func(at grid.Time) {
 			if time.Since(shown) < 100*time.Millisecond {
 				return
 			}
 			shown = time.Now()
-			c.set(t, func(t *console.Trial) { t.Part = done + each*min(float64(at-begin)/length, 1) })
+			c.updateTrial(t, func(t *console.Trial) { t.Part = done + each*min(float64(at-begin)/length, 1) })
 		}
 		replayed, err := whatif.Replay(ctx, r, v.Options)
 		if err != nil {
@@ -252,7 +252,7 @@ func (c *consoleCell) compare(ctx context.Context, t *trial) (err error) {
 		if len(then.Jobs) == 0 {
 			return fmt.Errorf("no task has ended in both: choose a longer stretch")
 		}
-		c.set(t, func(t *console.Trial) {
+		c.updateTrial(t, func(t *console.Trial) {
 			if i == 0 {
 				t.Compared.Add(then, 0, 0)
 			}
@@ -277,9 +277,9 @@ func notesOf(name string, p *whatif.Replayed, left int) (out []string) {
 	return out
 }
 
-// recorded reads the stretch: the state before it, and its lists.
-func (c *consoleCell) recorded(ctx context.Context, t *trial) (*whatif.Recorded, error) {
-	c.set(t, func(t *console.Trial) { t.Step = "reads the log" })
+// readRecorded reads the stretch: the state before it, and its lists.
+func (c *consoleCell) readRecorded(ctx context.Context, t *trial) (*whatif.Recorded, error) {
+	c.updateTrial(t, func(t *console.Trial) { t.Step = "reads the log" })
 	before, to := t.from, t.to
 	before.Seq, before.At = max(before.Seq, 1)-1, max(before.At, 1)-1
 	p, err := c.reader.Open(ctx, before, to, false)
@@ -303,25 +303,25 @@ func (c *consoleCell) recorded(ctx context.Context, t *trial) (*whatif.Recorded,
 	if n := to.Seq - min(start.Seq, to.Seq); n > trialLists {
 		return nil, fmt.Errorf("the stretch has %d event lists; at most %d are compared here: quill replay --what-if has no bound", n, trialLists)
 	}
-	r, err := whatif.Record(start, c.until(ctx, t, p, start.Seq, to))
+	r, err := whatif.Record(start, c.listsUntil(ctx, t, p, start.Seq, to))
 	if err == nil {
 		err = ctx.Err()
 	}
 	if err == nil {
-		c.set(t, func(t *console.Trial) { t.From, t.To = start.At, r.Last })
+		c.updateTrial(t, func(t *console.Trial) { t.From, t.To = start.At, r.Last })
 	}
 	return r, err
 }
 
-// until gives the lists of a stretch after one.
-func (c *consoleCell) until(ctx context.Context, t *trial, p past.Stretch, after uint64, to gdi.Place) iter.Seq2[events.List, error] {
+// listsUntil gives the lists of a stretch after one.
+func (c *consoleCell) listsUntil(ctx context.Context, t *trial, p past.Stretch, after uint64, to gdi.Place) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {
 		for l, err := range p.Lists(after + 1) {
 			if err == nil && (l.Seq > to.Seq || to.At != 0 && l.At > to.At || ctx.Err() != nil) {
 				return
 			}
 			if l.Seq%1000 == 0 {
-				c.set(t, func(t *console.Trial) { t.Part = readPart * float64(l.Seq-after) / float64(max(to.Seq-after, 1)) })
+				c.updateTrial(t, func(t *console.Trial) { t.Part = readPart * float64(l.Seq-after) / float64(max(to.Seq-after, 1)) })
 			}
 			if err == nil && l.Seq <= after {
 				continue

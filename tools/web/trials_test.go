@@ -28,7 +28,7 @@ func TestStretchOfTrial(t *testing.T) {
 		{"a time before a list", gdi.Place{At: last.At - 1}, last.Seq - 1},
 		{"a time after a list", gdi.Place{At: last.At + 1}, last.Seq},
 	} {
-		r, err := c.server.cell.recorded(t.Context(), &trial{from: s.from})
+		r, err := c.server.cell.readRecorded(t.Context(), &trial{from: s.from})
 		if err != nil {
 			t.Fatalf("a comparison from %s: %v", s.name, err)
 		}

@@ -126,7 +126,7 @@ func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 	defer c.Release()
 	if err = checkKey(r, ctx.Operation()); err == nil && ctx.Operation().RequestBody != nil {
 		var leave func()
-		if leave, err = s.admit(r, fair.User{Name: c.User()}, c.Scope()); err == nil {
+		if leave, err = s.admitBody(r, fair.User{Name: c.User()}, c.Scope()); err == nil {
 			defer leave()
 		}
 	}
@@ -148,7 +148,7 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		counted := &response{ResponseWriter: w, status: http.StatusOK}
 		route := ""
-		if clean(r.URL.Path) {
+		if isClean(r.URL.Path) {
 			_, route = mux.Handler(r)
 		}
 		defer func() {
@@ -167,14 +167,14 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 		if route == "" {
 			route = "none"
 			missing := &response{ResponseWriter: discard{header: h}, status: http.StatusNotFound}
-			if clean(r.URL.Path) { // else the mux sends the client to another path
+			if isClean(r.URL.Path) { // else the mux sends the client to another path
 				mux.ServeHTTP(missing, r)
 			}
-			s.explain(counted, r, problem.Unrouted(r, missing.status))
+			s.refuseRequest(counted, r, problem.Unrouted(r, missing.status))
 			return
 		}
 		if n := headerSize(r); n > headerMax {
-			s.explain(counted, r, problem.New(http.StatusRequestHeaderFieldsTooLarge, problem.TypeLarge, "header", fmt.Sprintf("the header has %d bytes, at most %d are read", n, headerMax)))
+			s.refuseRequest(counted, r, problem.New(http.StatusRequestHeaderFieldsTooLarge, problem.TypeLarge, "header", fmt.Sprintf("the header has %d bytes, at most %d are read", n, headerMax)))
 			return
 		}
 		if why := s.revoked.Check(r.TLS); why != nil { // since the connection was made
@@ -183,13 +183,13 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			return
 		}
 		if err := problem.CheckQuery(r.URL); err != nil {
-			s.explain(counted, r, err)
+			s.refuseRequest(counted, r, err)
 			return
 		}
 		r.Body = http.MaxBytesReader(counted, r.Body, bodyMax)
 		leave, err := s.admitForm(r)
 		if err != nil {
-			s.explain(counted, r, err)
+			s.refuseRequest(counted, r, err)
 			return
 		}
 		defer leave()
@@ -197,8 +197,8 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// clean reports whether a path has no empty, . or .. element.
-func clean(p string) bool { return path.Clean(p) == p || path.Clean(p)+"/" == p }
+// isClean reports whether a path has no empty, . or .. element.
+func isClean(p string) bool { return path.Clean(p) == p || path.Clean(p)+"/" == p }
 
 // headerSize is how many bytes a header has.
 func headerSize(r *http.Request) int {

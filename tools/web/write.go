@@ -60,8 +60,8 @@ func requestID(user, key string) string {
 	return hex.EncodeToString(digest[:20])
 }
 
-// ask sends a request of the owner of the token, where names its fields. The error is a problem.
-func (s *handlers) ask(ctx context.Context, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
+// sendRequest sends a request of the owner of the token, where names its fields. The error is a problem.
+func (s *handlers) sendRequest(ctx context.Context, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
 	reply, err := entry.AccountOf(ctx).Do(ctx, "", command, body)
 	if err != nil {
 		return reply, problem.Unreachable(err)
@@ -69,9 +69,9 @@ func (s *handlers) ask(ctx context.Context, command string, body gdi.Body, where
 	return reply, problem.OfReply(reply, where)
 }
 
-// askOnce is ask for a request that makes something: one that is sent again under its number makes no second one. When qmaster does not answer the
+// sendOnce is sendRequest for a request that makes something: one that is sent again under its number makes no second one. When qmaster does not answer the
 // problem has the number, the client's or a new one.
-func (s *handlers) askOnce(ctx context.Context, key, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
+func (s *handlers) sendOnce(ctx context.Context, key, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
 	if key == "" {
 		key = rand.Text()
 	}
@@ -91,8 +91,8 @@ func resultOf(reply gdi.Reply) Result {
 	return r
 }
 
-// changes registers a route whose handler makes one request of its input. The command is the one that it stands for.
-func changes[I any, P interface {
+// registerChange registers a route whose handler makes one request of its input. The command is the one that it stands for.
+func registerChange[I any, P interface {
 	*I
 	located
 }](s *handlers, op huma.Operation, command string, make func(in *I) (gdi.Body, error)) {
@@ -101,7 +101,7 @@ func changes[I any, P interface {
 		if err != nil {
 			return nil, err
 		}
-		reply, err := s.ask(ctx, command, body, P(in).where)
+		reply, err := s.sendRequest(ctx, command, body, P(in).where)
 		if err != nil {
 			return nil, err
 		}
@@ -163,14 +163,14 @@ func (s *handlers) registerWriting() {
 		add               bool
 	}
 	for _, a := range []actor{{"hold", "hold-job", "Hold a job, as qhold", true}, {"release", "release-job", "Remove holds of a job, as qrls", false}} {
-		changes(s, operation(http.MethodPost, "/v1/jobs/{id}/"+a.path, a.id, "jobs", a.summary), map[bool]string{true: "qhold", false: "qrls"}[a.add], func(in *struct {
+		registerChange(s, operation(http.MethodPost, "/v1/jobs/{id}/"+a.path, a.id, "jobs", a.summary), map[bool]string{true: "qhold", false: "qrls"}[a.add], func(in *struct {
 			JobPath
 			Body struct {
 				Types string `json:"types,omitempty" doc:"letters: u user, o operator, s system" default:"u" pattern:"^[uos]+$"`
 			}
 		},
 		) (gdi.Body, error) {
-			jobs, err := in.jobs()
+			jobs, err := in.jobRefs()
 			if err != nil {
 				return nil, err
 			}
@@ -180,7 +180,7 @@ func (s *handlers) registerWriting() {
 			return &gdi.Alter{Jobs: jobs, HoldRemove: in.Body.Types}, nil
 		})
 	}
-	changes(s, operation(http.MethodPost, "/v1/jobs/{id}/signal", "signal-job", "jobs", "Suspend, unsuspend or reschedule a job, or clear its error state, as qmod"), "qmod", func(in *struct {
+	registerChange(s, operation(http.MethodPost, "/v1/jobs/{id}/signal", "signal-job", "jobs", "Suspend, unsuspend or reschedule a job, or clear its error state, as qmod"), "qmod", func(in *struct {
 		JobPath
 		Body struct {
 			Action string `json:"action" enum:"suspend,unsuspend,reschedule,clear"`
@@ -190,15 +190,15 @@ func (s *handlers) registerWriting() {
 	) (gdi.Body, error) {
 		return &gdi.Control{Action: in.Body.Action, Refs: []string{in.word()}, Force: in.Body.Force}, nil
 	})
-	changes(s, operation(http.MethodDelete, "/v1/jobs/{id}", "delete-job", "jobs", "Delete a job, as qdel"), "qdel", func(in *struct {
+	registerChange(s, operation(http.MethodDelete, "/v1/jobs/{id}", "delete-job", "jobs", "Delete a job, as qdel"), "qdel", func(in *struct {
 		JobPath
 		Force bool `query:"force" doc:"-f: without waiting for the host"`
 	},
 	) (gdi.Body, error) {
-		jobs, err := in.jobs()
+		jobs, err := in.jobRefs()
 		return &gdi.DeleteJobs{Jobs: jobs, Force: in.Force}, err
 	})
-	changes(s, operation(http.MethodPost, "/v1/queues/{name}/signal", "signal-queue", "listings", "Change the state of queue instances, as qmod"), "qmod", func(in *struct {
+	registerChange(s, operation(http.MethodPost, "/v1/queues/{name}/signal", "signal-queue", "listings", "Change the state of queue instances, as qmod"), "qmod", func(in *struct {
 		QueuePath
 		Body struct {
 			Action string `json:"action" enum:"disable,enable,suspend,unsuspend,reschedule,clear"`
@@ -208,7 +208,7 @@ func (s *handlers) registerWriting() {
 	) (gdi.Body, error) {
 		return &gdi.Control{Action: in.Body.Action, Queues: true, Refs: []string{in.Name}, Force: in.Body.Force}, nil
 	})
-	changes(s, operation(http.MethodDelete, "/v1/reservations/{id}", "delete-reservation", "reservations", "Delete an advance reservation, as qrdel"), "qrdel", func(in *struct {
+	registerChange(s, operation(http.MethodDelete, "/v1/reservations/{id}", "delete-reservation", "reservations", "Delete an advance reservation, as qrdel"), "qrdel", func(in *struct {
 		ReservationPath
 		Force bool `query:"force" doc:"-f: without waiting for its jobs"`
 	},
@@ -243,5 +243,5 @@ func (a *array[T]) Resolve(_ huma.Context, prefix *huma.PathBuffer) []error {
 	return []error{&huma.ErrorDetail{Location: prefix.String(), Message: "expected array"}}
 }
 
-// said is the text of an error of the one parser, without the words around it.
-func said(err error) error { return fmt.Errorf("%s", strings.TrimSpace(err.Error())) }
+// parserError is the text of an error of the one parser, without the words around it.
+func parserError(err error) error { return fmt.Errorf("%s", strings.TrimSpace(err.Error())) }

@@ -33,7 +33,8 @@ type Account interface {
 	Close() error
 }
 
-// Accounts opens the cell as the owner of a token. The error is ErrToken when the token is not valid, else qmaster cannot be reached.
+// Accounts opens the cell as the owner of a token. The error is ErrToken when the token is not valid, else qmaster
+// cannot be reached.
 type Accounts func(ctx context.Context, token string) (Account, error)
 
 // ErrToken means that a token is unknown, revoked or expired.
@@ -45,8 +46,9 @@ const (
 	accountsIdle = 5 * time.Minute
 )
 
-// How long a request waits for qmaster: for a new connection of its user, which a client of the cell tries for about as long, and for the answer. The
-// commands wait for up to a minute when qmaster may have taken a request; a client of the API can send it again under its number.
+// How long a request waits for qmaster: for a new connection of its user, which a client of the cell tries for about as
+// long, and for the answer. The commands wait for up to a minute when qmaster may have taken a request; a client of the
+// API can send it again under its number.
 const (
 	OpenWait        = 5 * time.Second
 	answerWaitUsual = 10 * time.Second
@@ -172,7 +174,8 @@ func (a *accounts) drop(d digest, h *held) {
 	}
 }
 
-// forget closes the account of a token that was revoked: qmaster, which knows that before the mirror does, decides on the next request.
+// forget closes the account of a token that was revoked: qmaster, which knows that before the mirror does, decides on
+// the next request.
 func (a *accounts) forget(d digest) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -190,8 +193,8 @@ func (a *accounts) forget(d digest) {
 	}
 }
 
-// prune closes accounts that were not used for a while or could not be opened, and when there are too many any that no request uses.
-// Those that are being opened stay, also when their request has ended. It is called with mu held.
+// prune closes accounts that were not used for a while or could not be opened, and when there are too many any that no
+// request uses. Those that are being opened stay, also when their request has ended. It is called with mu held.
 func (a *accounts) prune() {
 	for d, h := range a.kept {
 		select {

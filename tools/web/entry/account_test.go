@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAbandonedConnections: clients that send tokens and leave before qmaster has answered use up no more than the limit, whatever
-// qmaster answers in the end, and then the next token is accepted.
+// TestAbandonedConnections: clients that send tokens and leave before qmaster has answered use up no more than the
+// limit, whatever qmaster answers in the end, and then the next token is accepted.
 func TestAbandonedConnections(t *testing.T) {
 	answer, answered := make(chan struct{}), make(chan struct{}, accountsMax)
 	a := &accounts{kept: map[[32]byte]*held{}, open: func(_ context.Context, token string) (Account, error) {

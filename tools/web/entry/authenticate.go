@@ -34,13 +34,14 @@ type Credential struct {
 	Release   func() // to be called when the request has ended
 }
 
-// Authenticate returns what a request is authenticated by: a token in the header Authorization, or else the cookie of a session. The error is
-// a problem or *limited.
+// Authenticate returns what a request is authenticated by: a token in the header Authorization, or else the cookie of a
+// session. The error is a problem or *limited.
 func (a *Authenticator) Authenticate(r *http.Request) (*Credential, error) {
 	return a.AuthenticateForm(r, r.Header.Get(CSRFHeader))
 }
 
-// AuthenticateForm is Authenticate with the csrf of a session as it came with the request: in a header, or in a form of the console.
+// AuthenticateForm is Authenticate with the csrf of a session as it came with the request: in a header, or in a form of
+// the console.
 func (a *Authenticator) AuthenticateForm(r *http.Request, csrf string) (*Credential, error) {
 	if r.Header.Get("Authorization") == "" {
 		if cookie, err := r.Cookie(a.cookieName(a.encrypted(r))); err == nil {
@@ -70,8 +71,8 @@ func (a *Authenticator) AuthenticateForm(r *http.Request, csrf string) (*Credent
 	return &Credential{Account: h, token: token, Release: func() { a.accounts.release(h) }}, nil
 }
 
-// authenticateSession returns the credential of a cookie. Browsers send cookies whatever page causes the request, so it has to come from a page of
-// this server, and if it may change something it has to show that it could read the session.
+// authenticateSession returns the credential of a cookie. Browsers send cookies whatever page causes the request, so it
+// has to come from a page of this server, and if it may change something it has to show that it could read the session.
 func (a *Authenticator) authenticateSession(r *http.Request, cookie, csrf string) (*Credential, error) {
 	one := a.sessions.find(cookie)
 	if one == nil {
@@ -95,7 +96,8 @@ func (a *Authenticator) authenticateSession(r *http.Request, cookie, csrf string
 	return &Credential{Account: sessionAccount{h, one}, token: one.token, session: one, encrypted: a.encrypted(r), Release: func() { a.accounts.release(h) }}, nil
 }
 
-// authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken or a problem.
+// authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken or a
+// problem.
 func (a *Authenticator) authenticateToken(r *http.Request, token string) (*held, error) {
 	d := digestOf(token)
 	var h *held
@@ -128,8 +130,8 @@ func (a *Authenticator) authenticateToken(r *http.Request, token string) (*held,
 // tokenWait is how long a request may wait for the mirror to have a token that the cell has just accepted.
 const tokenWait = 2 * time.Second
 
-// becomesValid reports whether a token that was not valid at seq becomes so: it may be newer than the mirror, when the cell has accepted it
-// for this request. One that was valid before has been revoked or has expired.
+// becomesValid reports whether a token that was not valid at seq becomes so: it may be newer than the mirror, when the
+// cell has accepted it for this request. One that was valid before has been revoked or has expired.
 func (a *Authenticator) becomesValid(ctx context.Context, h *held, seq uint64) bool {
 	ctx, cancel := context.WithTimeout(ctx, tokenWait)
 	defer cancel()
@@ -172,8 +174,8 @@ func CredentialOf(ctx context.Context) *Credential {
 // AccountOf returns the account of a request.
 func AccountOf(ctx context.Context) Account { return CredentialOf(ctx).Account }
 
-// cookieName is the name of the cookie of sessions. Cookies are common to all ports of an address, so the name has the port; the prefix has
-// browsers accept it over TLS and without a domain only.
+// cookieName is the name of the cookie of sessions. Cookies are common to all ports of an address, so the name has the
+// port; the prefix has browsers accept it over TLS and without a domain only.
 func (a *Authenticator) cookieName(encrypted bool) string {
 	name := "quill-" + a.port()
 	if encrypted {
@@ -187,8 +189,8 @@ func (a *Authenticator) cookie(value string, encrypted bool) http.Cookie {
 	return http.Cookie{Name: a.cookieName(encrypted), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: encrypted}
 }
 
-// ExchangeLink returns the cookie of a session for the secret of its link, once. A link in another page does not log in:
-// whoever made it would be the user. The error is a problem or *problem.Limited.
+// ExchangeLink returns the cookie of a session for the secret of its link, once. A link in another page does not log
+// in: whoever made it would be the user. The error is a problem or *problem.Limited.
 func (a *Authenticator) ExchangeLink(r *http.Request, secret string) (*http.Cookie, error) {
 	if from := a.crossSite(r); from != "" {
 		return nil, problem.New(http.StatusForbidden, problem.TypeCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser")

@@ -42,7 +42,8 @@ type Authenticator struct {
 
 // New returns one without sessions.
 func New(o Options) *Authenticator {
-	a := &Authenticator{options: o, LogIn: o.LogIn, AnswerWait: answerWaitUsual, sessions: newSessions(o.Now), flows: newFlows(o.Now)}
+	a := &Authenticator{options: o, LogIn: o.LogIn, AnswerWait: answerWaitUsual,
+		sessions: newSessions(o.Now), flows: newFlows(o.Now)}
 	open := func(ctx context.Context, token string) (Account, error) {
 		account, err := o.Accounts(ctx, token)
 		return timely{account, a.AnswerWait}, err
@@ -69,8 +70,8 @@ func (a *Authenticator) ForgetFailures() { a.wrongs.forgetAll() }
 // Close closes the connections of users.
 func (a *Authenticator) Close() { a.accounts.close() }
 
-// NewLink makes a session of the user of a request that is opened with a link, and returns the secret of the link and when
-// it ends. With revoke the token was made for the session.
+// NewLink makes a session of the user of a request that is opened with a link, and returns the secret of the link and
+// when it ends. With revoke the token was made for the session.
 func (a *Authenticator) NewLink(c *Credential, revoke bool) (secret string, expires time.Time) {
 	one := &session{user: c.User(), token: c.token, revoke: revoke}
 	secret, ended := a.sessions.add(one)

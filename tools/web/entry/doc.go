@@ -6,7 +6,8 @@
 //	identity provider ──▶ BeginLogIn, EndLogIn ──▶ session, with a token that qmaster has made
 //
 // Tokens and sessions are known by their digests only. Whether a token is valid follows from the mirror; wrong ones are
-// counted for each client, who has to wait after too many. A request with a cookie has to come from a page of the server.
+// counted for each client, who has to wait after too many. A request with a cookie has to come from a page of the
+// server.
 //
 //	authenticator.go  what the server uses    authenticate.go  tokens and cookies of requests
 //	account.go        connections of tokens   token.go         the accounts of a cell
@@ -17,5 +18,6 @@
 // The package must not know any route: paths in messages come with its Options. It must not decide what a user may do,
 // which qmaster does, nor act as another user than the owner of the token that a request or its session has.
 //
-// To add a way to log in: a method of Authenticator that begins a session and returns its cookie, and a route in tools/web.
+// To add a way to log in: a method of Authenticator that begins a session and returns its cookie, and a route in
+// tools/web.
 package entry

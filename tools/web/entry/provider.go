@@ -21,9 +21,9 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-// A browser logs in at the identity provider by an authorization code with PKCE: /login/oidc sends it there, and it comes back to
-// /login/oidc/callback. What has to match then is in a sealed cookie, so the server stores nothing meanwhile. qmaster decides
-// who the user is, by the ID token.
+// A browser logs in at the identity provider by an authorization code with PKCE: /login/oidc sends it there, and it
+// comes back to /login/oidc/callback. What has to match then is in a sealed cookie, so the server stores nothing
+// meanwhile. qmaster decides who the user is, by the ID token.
 
 // LogIn sends a log-in to qmaster. The error is that qmaster cannot be reached.
 type LogIn func(context.Context, *gdi.LogIn) (gdi.Reply, error)
@@ -100,7 +100,8 @@ func (a *Authenticator) Provider() (*openid.Provider, error) {
 	return a.Providers.Provider(l.Issuer, l.Client, l.Audience), nil
 }
 
-// flowCookie returns the cookie of a flow. It is sent with the request that comes from the page of the provider, so it is not strict.
+// flowCookie returns the cookie of a flow. It is sent with the request that comes from the page of the provider, so it
+// is not strict.
 func (a *Authenticator) flowCookie(value string, encrypted bool) *http.Cookie {
 	c := a.cookie(value, encrypted)
 	c.Name += "-login"
@@ -111,8 +112,8 @@ func (a *Authenticator) flowCookie(value string, encrypted bool) *http.Cookie {
 	return &c
 }
 
-// BeginLogIn returns the address of the identity provider to which a browser is sent, and the cookie of the flow. The error
-// is a problem.
+// BeginLogIn returns the address of the identity provider to which a browser is sent, and the cookie of the flow. The
+// error is a problem.
 func (a *Authenticator) BeginLogIn(r *http.Request) (to string, cookie *http.Cookie, err error) {
 	p, err := a.Provider()
 	if err == nil && p == nil {
@@ -133,8 +134,8 @@ func (a *Authenticator) EndedFlow(r *http.Request) *http.Cookie {
 	return a.flowCookie("", a.encrypted(r))
 }
 
-// EndLogIn begins the session of a browser that comes back from the identity provider with a code, and returns its cookie.
-// The error is a problem or *problem.Limited.
+// EndLogIn begins the session of a browser that comes back from the identity provider with a code, and returns its
+// cookie. The error is a problem or *problem.Limited.
 func (a *Authenticator) EndLogIn(r *http.Request) (*http.Cookie, error) {
 	token, user, err := a.logInWithCode(r)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ParsePublicURL checks the address under which browsers find the server, --public-url, and returns it without a slash at its end; "": it is that
-// of the listener.
+// ParsePublicURL checks the address under which browsers find the server, --public-url, and returns it without a slash
+// at its end; "": it is that of the listener.
 func ParsePublicURL(text string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -33,8 +33,8 @@ func ParsePublicURL(text string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-// encrypted reports whether a browser sends its requests over TLS: to a proxy, by --public-url, or to this server. Headers in which a proxy may
-// report this are ignored, since every client can send them.
+// encrypted reports whether a browser sends its requests over TLS: to a proxy, by --public-url, or to this server.
+// Headers in which a proxy may report this are ignored, since every client can send them.
 func (a *Authenticator) encrypted(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(a.public, "https:")
 }
@@ -51,7 +51,8 @@ func (a *Authenticator) port() string {
 	return "80"
 }
 
-// crossSite returns the header by which a request was caused by a page of another server, "": none. Another port is another server.
+// crossSite returns the header by which a request was caused by a page of another server, "": none. Another port is
+// another server.
 func (a *Authenticator) crossSite(r *http.Request) string {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

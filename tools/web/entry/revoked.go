@@ -14,8 +14,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Revocations are the certificate revocation lists of --client-crl. The file is read again when it has changed. As long as the new one cannot be
-// read, the lists before it hold, up to the time at which the authority has announced the next ones.
+// Revocations are the certificate revocation lists of --client-crl. The file is read again when it has changed. As long
+// as the new one cannot be read, the lists before it hold, up to the time at which the authority has announced the next
+// ones.
 type Revocations struct {
 	path string
 	now  func() time.Time
@@ -117,7 +118,8 @@ func (l *revocationList) current(now time.Time) error {
 	return nil
 }
 
-// Check fails when a client must not connect: one of its certificates was revoked, or has no list that holds. nil: the connection has no TLS, or there are no lists.
+// Check fails when a client must not connect: one of its certificates was revoked, or has no list that holds. nil: the
+// connection has no TLS, or there are no lists.
 func (r *Revocations) Check(state *tls.ConnectionState) error {
 	if r == nil || state == nil {
 		return nil

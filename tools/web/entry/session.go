@@ -16,8 +16,8 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-// A session is the log-in of a browser. It acts with a token of its user, which was sent once to POST /v1/session; the browser has the
-// secret of a link, which it exchanges for that of a cookie. Sessions are in memory only.
+// A session is the log-in of a browser. It acts with a token of its user, which was sent once to POST /v1/session; the
+// browser has the secret of a link, which it exchanges for that of a cookie. Sessions are in memory only.
 
 // Bounds of sessions.
 const (
@@ -40,7 +40,8 @@ func newSecret() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// session is the log-in of a browser, before its link is opened or after it.
+// session is the log-in of a browser, before its link is opened or after it. Only sessions writes it, when it begins and
+// when it is used; over, which is set when it ends, stays set.
 type session struct {
 	user   string
 	token  string // what it acts with
@@ -50,7 +51,7 @@ type session struct {
 	over   atomic.Bool
 }
 
-// sessions are those that were not ended.
+// sessions are those that were not ended: each is in one of the two maps, by the digest of its secret.
 type sessions struct {
 	now func() time.Time
 
@@ -194,7 +195,8 @@ func (a *Authenticator) LogOut(ctx context.Context, c *Credential) (http.Cookie,
 	return cookie, nil
 }
 
-// revoke revokes the tokens that were made for sessions that have ended. One that cannot be revoked now ends with its expiry.
+// revoke revokes the tokens that were made for sessions that have ended. One that cannot be revoked now ends with its
+// expiry.
 func (a *Authenticator) revoke(ended []*session) {
 	ctx, cancel := context.WithTimeout(context.Background(), revokeWait)
 	defer cancel()

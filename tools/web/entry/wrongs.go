@@ -8,9 +8,9 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-// How many different wrong tokens and links are checked of one client within a time. The same one again is refused without a check and not counted, so
-// that a program whose token has expired does not keep others at its address from logging in. A client whose token is valid and in use is never
-// refused.
+// How many different wrong tokens and links are checked of one client within a time. The same one again is refused
+// without a check and not counted, so that a program whose token has expired does not keep others at its address from
+// logging in. A client whose token is valid and in use is never refused.
 const (
 	WrongFree   = 10
 	wrongWindow = time.Minute
@@ -23,7 +23,7 @@ type wrongs struct {
 	of map[string]*wrong
 }
 
-// wrong is what one client has sent since a time.
+// wrong is what one client has sent since a time: at most WrongFree different secrets.
 type wrong struct {
 	since time.Time
 	what  map[digest]bool
@@ -61,7 +61,8 @@ func (w *wrongs) add(client string, d digest, now time.Time) {
 	}
 }
 
-// check returns whether a token or link is known to be wrong, or else how long its client has to wait before it is checked; 0: not at all.
+// check returns whether a token or link is known to be wrong, or else how long its client has to wait before it is
+// checked; 0: not at all.
 func (w *wrongs) check(client string, d digest, now time.Time) (known bool, wait time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestWrongs: a client gets no more checks than it may have, in any window; clients too many to be counted one by one share them.
+// TestWrongs: a client gets no more checks than it may have, in any window; clients too many to be counted one by one
+// share them.
 func TestWrongs(t *testing.T) {
 	var w wrongs
 	begun := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)

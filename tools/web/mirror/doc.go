@@ -1,4 +1,5 @@
-// Package mirror is a copy of the cell's state that follows the events, and what is kept of the events for those who read:
+// Package mirror is a copy of the cell's state that follows the events, and what is kept of the events for those who
+// read:
 //
 //	client.Watch ──▶ Mirror ── Now(): a Moment, a copy at one Seq ──▶ rows of listings
 //	                   ├──▶ Hub      the last lists, printed once for all streams of events
@@ -16,8 +17,8 @@
 //	moments.go  states of the past; job_pages.go    charts.go   trend.go, loads.go
 //
 // The package must not know routes, users of the API or the log: what is older than it has is read by its callers, who
-// give it back with Prepend and Keep. It must not compute what pkg/view computes. The mirror is that of a user, so private
-// fields of jobs never reach this process.
+// give it back with Prepend and Keep. It must not compute what pkg/view computes. The mirror is that of a user, so
+// private fields of jobs never reach this process.
 //
 // To add something that is kept of the events: a Follower in a file of its own, a field of Mirror, and a line in New.
 package mirror

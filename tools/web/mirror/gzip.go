@@ -9,9 +9,9 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// A stream of events in gzip (RFC 1952) is one member. What a batch adds to it is compressed once for all readers: such a piece refers to
-// nothing before it and ends with a byte, so that each reader may have had other pieces. Only the sum at the end is a reader's own; it is
-// put together from those of the pieces.
+// A stream of events in gzip (RFC 1952) is one member. What a batch adds to it is compressed once for all readers: such
+// a piece refers to nothing before it and ends with a byte, so that each reader may have had other pieces. Only the sum
+// at the end is a reader's own; it is put together from those of the pieces.
 
 // GzipHead is the header: deflate, no name, no time, any system.
 var GzipHead = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff}
@@ -44,8 +44,8 @@ func (c *Checksum) AppendGzipEnd(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, c.sum), c.size)
 }
 
-// A CRC-32 is the remainder of a polynomial over GF(2), its highest power in the lowest bit. The sum of a text and another one after it is
-// the first sum multiplied by x to the number of the other's bits, plus the other sum.
+// A CRC-32 is the remainder of a polynomial over GF(2), its highest power in the lowest bit. The sum of a text and
+// another one after it is the first sum multiplied by x to the number of the other's bits, plus the other sum.
 
 const unit = 1 << 31 // the polynomial 1
 

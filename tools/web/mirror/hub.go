@@ -15,15 +15,16 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// keptEvents and KeptBytes bound the events that a hub keeps for readers that lag: what is older is cut off for them. The
-// bytes are those of the events as the log has them; in memory, and printed for readers, they are some ten times as many.
+// keptEvents and KeptBytes bound the events that a hub keeps for readers that lag: what is older is cut off for them.
+// The bytes are those of the events as the log has them; in memory, and printed for readers, they are some ten times as
+// many.
 const (
 	keptEvents = 100_000
 	KeptBytes  = 16 << 20
 )
 
-// Hub follows a mirror with the last event lists for all that read the stream. Each list is decoded and printed once for
-// all readers. Follow and Restart write the lists, readers the counts of readers and the shared batches.
+// Hub follows a mirror with the last event lists for all that read the stream. Each list is decoded and printed once
+// for all readers. Follow and Restart write the lists, readers the counts of readers and the shared batches.
 type Hub struct {
 	Keep int // events, at most; set before the first list
 
@@ -39,8 +40,8 @@ type Hub struct {
 	taken        taken
 }
 
-// Crowd is to which readers one belongs: the first readers of each user, and all others. The others do not make wake-ups
-// of the first ones rarer.
+// Crowd is to which readers one belongs: the first readers of each user, and all others. The others do not make
+// wake-ups of the first ones rarer.
 type Crowd int
 
 const (
@@ -57,7 +58,8 @@ type bell struct {
 	later   *time.Timer // wakes the readers of what came too soon after that; nil: not armed
 }
 
-// sharedMost is how many batches are kept: readers that are as far as each other take the same one at about the same time.
+// sharedMost is how many batches are kept: readers that are as far as each other take the same one at about the same
+// time.
 const sharedMost = 16
 
 // BatchKey is what a batch depends on: the lists after one up to another, the form, and the conditions of its readers.
@@ -98,9 +100,9 @@ func (h *Hub) Batch(k BatchKey, text func() ([]byte, bool)) *Batch {
 	return one
 }
 
-// pace is how much rarer each reader makes wake-ups. Waking one and sending to it takes some 70 microseconds of processor time while much
-// happens: lists that come faster are sent together, and many readers cost 2 % of the processors, not all that there is.
-// A list that comes alone is sent at once.
+// pace is how much rarer each reader makes wake-ups. Waking one and sending to it takes some 70 microseconds of
+// processor time while much happens: lists that come faster are sent together, and many readers cost 2 % of the
+// processors, not all that there is. A list that comes alone is sent at once.
 var pace = 4 * time.Millisecond / time.Duration(runtime.GOMAXPROCS(0))
 
 // Entry is a list in a hub. The first reader prints it; then it never changes.
@@ -213,15 +215,16 @@ func (h *Hub) Restart(s *state.State) {
 	}
 }
 
-// batchMost is about how many events a reader takes at a time, and batchBytes about how many bytes, as the log has them.
+// batchMost is about how many events a reader takes at a time, and batchBytes about how many bytes, as the log has
+// them.
 const (
 	batchMost  = 2048
 	batchBytes = 512 << 10
 )
 
-// NextAfter returns the last of the lists that follow one and that a reader takes at a time, as far as the hub has them, 0 when there is none,
-// and a channel that is closed when there are more, for readers of a crowd. has is false when the next list is older than those of the hub; broken
-// reports whether that is because lists were missed.
+// NextAfter returns the last of the lists that follow one and that a reader takes at a time, as far as the hub has
+// them, 0 when there is none, and a channel that is closed when there are more, for readers of a crowd. has is false
+// when the next list is older than those of the hub; broken reports whether that is because lists were missed.
 func (h *Hub) NextAfter(seq uint64, of Crowd) (last uint64, wake <-chan struct{}, has bool, broken int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -313,8 +316,8 @@ func PrintEvents(l *events.List) (out []Printed) {
 	return out
 }
 
-// AppendList appends events of one list. Only the last one carries the number: a reader that was interrupted before it gets the whole
-// list again.
+// AppendList appends events of one list. Only the last one carries the number: a reader that was interrupted before it
+// gets the whole list again.
 func (f Form) AppendList(dst []byte, seq uint64, all []Printed) []byte {
 	for i, p := range all {
 		if f == Lines {

@@ -13,8 +13,8 @@ const (
 	jobPageRows  = 1_000
 )
 
-// JobPages are the pages of jobs of a moment of the past that were requested last. The moment does not change, so neither do they: a page that is requested
-// again costs nothing for the jobs that are not on it.
+// JobPages are the pages of jobs of a moment of the past that were requested last. The moment does not change, so
+// neither do they: a page that is requested again costs nothing for the jobs that are not on it.
 type JobPages struct {
 	mu   sync.Mutex
 	kept []jobPage // the last one used first

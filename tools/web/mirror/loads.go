@@ -10,7 +10,8 @@ import (
 
 const (
 	loadKeep = grid.Time(24 * 3600 * 1000) // milliseconds
-	// loadPoints is how many points of all hosts are kept; with many hosts they are further apart, up to a twelfth of the time that is kept.
+	// loadPoints is how many points of all hosts are kept; with many hosts they are further apart, up to a twelfth of the
+	// time that is kept.
 	loadPoints = 2_000_000
 	loadStep   = grid.Time(60_000)
 )

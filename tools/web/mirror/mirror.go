@@ -38,8 +38,8 @@ type Update struct {
 	Gone  int          // bytes of the jobs that the list removes or replaces, likewise
 }
 
-// Mirror is the state of the cell as an event client knows it, which requests read while it follows. They get copies, made
-// under the lock in microseconds, whatever the size.
+// Mirror is the state of the cell as an event client knows it, which requests read while it follows. They get copies,
+// made under the lock in microseconds, whatever the size.
 type Mirror struct {
 	// The followers, set by New.
 	Hub     *Hub     // the last lists, for streams of events
@@ -67,7 +67,8 @@ var errNotYet = errors.New("the first full state has not been received from qmas
 
 // New returns a mirror that follows nothing yet. cell gets the metrics of the cell.
 func New(cell *cellmetrics.Table) *Mirror {
-	m := &Mirror{Hub: NewHub(), Ledger: NewLedger(), Recent: NewRecent(StretchEvents), Moments: NewMoments(), Charts: &Charts{}, cell: cell, stale: errNotYet}
+	m := &Mirror{Hub: NewHub(), Ledger: NewLedger(), Recent: NewRecent(StretchEvents), Moments: NewMoments(),
+		Charts: &Charts{}, cell: cell, stale: errNotYet}
 	m.after = []Follower{m.Ledger, m.Recent, m.Moments, m.Charts}
 	return m
 }

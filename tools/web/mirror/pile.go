@@ -11,7 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// blockRaw is from which size on the encoded lists of a block are compressed together. One list costs the reading of its block.
+// blockRaw is from which size on the encoded lists of a block are compressed together. One list costs the reading of
+// its block.
 const blockRaw = 64 << 10
 
 // The encoder and the decoder of blocks; both may be used by several goroutines.
@@ -28,8 +29,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// pile is event lists one after the other, compressed. A copy of it has those that were there when it was made, and may be read while others
-// are added.
+// pile is event lists one after the other, compressed. A copy of it has those that were there when it was made, and may
+// be read while others are added.
 type pile struct {
 	blocks []packed
 	open   []byte // of the next block

@@ -20,12 +20,13 @@ const (
 	// StretchEvents is after how many events a stretch ends, stretchBytes after how many bytes, compressed.
 	StretchEvents = 62_500
 	StretchBytes  = 4 << 20
-	// StretchesMost stretches are two million events: the last million may be looked at, and the jobs in it were submitted before.
+	// StretchesMost stretches are two million events: the last million may be looked at, and the jobs in it were submitted
+	// before.
 	StretchesMost = 32
 )
 
-// Recent follows a mirror with the last event lists as the mirror got them, and finds those about a job: its story costs
-// what happened to it.
+// Recent follows a mirror with the last event lists as the mirror got them, and finds those about a job: its story
+// costs what happened to it.
 type Recent struct {
 	every int // events of a stretch; set by NewRecent
 
@@ -63,7 +64,8 @@ const (
 	hasEnd
 )
 
-// isFrame reports whether objects of a kind are needed to say why any job waits: the configuration, and what the scheduler reports.
+// isFrame reports whether objects of a kind are needed to say why any job waits: the configuration, and what the
+// scheduler reports.
 func isFrame(k grid.Kind) bool {
 	return k == grid.KindJobScheddInfo || grid.EffectOf(k) == grid.EffectConfig
 }
@@ -269,7 +271,8 @@ func (r *Recent) Forward(ctx context.Context, st *state.State, to gdi.Place) (bo
 	return to.Seq != 0, nil // a later list may be of the time, too
 }
 
-// Backward calls each with the lists that are not after one, the last one first, until it returns false. It returns the list that comes next.
+// Backward calls each with the lists that are not after one, the last one first, until it returns false. It returns the
+// list that comes next.
 func (r *Recent) Backward(from uint64, each func(events.List) bool) (next uint64, err error) {
 	next = from
 	all := r.snapshot()

@@ -20,7 +20,8 @@ type Point struct {
 	Pending, Held, Error, Running, Waiting int // tasks; Waiting is all that wait
 }
 
-// Trend is the points of a stretch of time, those in which anything happened, oldest first. Before From nothing is known.
+// Trend is the points of a stretch of time, those in which anything happened, oldest first. Before From nothing is
+// known.
 type Trend struct {
 	From   grid.Time
 	Points []Point
@@ -90,7 +91,8 @@ func (t *Trend) Prepend(before Trend) {
 	t.From, t.Points = before.From, slices.Concat(old, t.Points)
 }
 
-// Slice is the part of a span that a chart shows as one: sums, and levels at its end. Known is false for what was before the trend.
+// Slice is the part of a span that a chart shows as one: sums, and levels at its end. Known is false for what was
+// before the trend.
 type Slice struct {
 	Point
 	Known bool

@@ -15,8 +15,8 @@ func started(seq uint64, at grid.Time, job uint32) events.List {
 	}}
 }
 
-// TestTrend: slices have the sums of their part of the time and the levels at its end; what was before is not known; two trends in
-// sequence are the same as one.
+// TestTrend: slices have the sums of their part of the time and the levels at its end; what was before is not known;
+// two trends in sequence are the same as one.
 func TestTrend(t *testing.T) {
 	s := state.New()
 	var whole, first, second Trend

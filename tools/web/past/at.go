@@ -59,8 +59,8 @@ func (r *Reader) rebuild(ctx context.Context, m gdi.Place) (mirror.Moment, error
 	return one, nil
 }
 
-// StateAt returns the state of a place. An earlier one that is known, which is left as it is, may spare a part of the way; nil: none is. The
-// error is a problem.
+// StateAt returns the state of a place. An earlier one that is known, which is left as it is, may spare a part of the
+// way; nil: none is. The error is a problem.
 func (r *Reader) StateAt(ctx context.Context, p gdi.Place, known *state.State) (*state.State, error) {
 	st := r.mirror.Moments.Before(p)
 	if known != nil && known.Seq <= p.Seq && (st == nil || st.Seq < known.Seq) {

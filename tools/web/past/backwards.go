@@ -18,7 +18,7 @@ import (
 const (
 	stretchMin  = 5_000   // event lists that are read at a time, at first
 	stretchMost = 100_000 // ... and later
-	ListsMost   = 200_000 // event lists that a page may cost: one that selects little ends early, and the next one continues
+	ListsMost   = 200_000 // event lists that a page may cost: one that selects little ends early
 )
 
 // Backwards returns a reader of the accounting records before a place.
@@ -37,7 +37,8 @@ type Backwards struct {
 	over    bool            // there is nothing older
 }
 
-// recordsOf returns all records of a job before the place, oldest first. has is false for 0, and for a job that was submitted before what is kept.
+// recordsOf returns all records of a job before the place, oldest first. has is false for 0, and for a job that was
+// submitted before what is kept.
 func (b *Backwards) recordsOf(job uint32) (records []mirror.Record, has bool, err error) {
 	l := (*mirror.Life)(nil)
 	if job != 0 {
@@ -129,7 +130,8 @@ type EndedJobs struct {
 // ErrLong means that a page has cost enough.
 var ErrLong = errors.New("the page has read enough of the log")
 
-// Each returns what is selected, the last first. Between two stretches the error may be ErrLong, which a reader of all ignores.
+// Each returns what is selected, the last first. Between two stretches the error may be ErrLong, which a reader of all
+// ignores.
 func (e *EndedJobs) Each(ctx context.Context, b *Backwards) iter.Seq2[mirror.Record, error] {
 	selects := e.Selector()
 	return func(yield func(mirror.Record, error) bool) {

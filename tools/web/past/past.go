@@ -31,16 +31,17 @@ type Stretch interface {
 }
 
 // History opens the stretch of the log from one place to another, as an account may read it, or without one as this
-// server may; zero places are the ends of the log. With lists it has no full state, which is much less when many jobs are
-// pending.
+// server may; zero places are the ends of the log. With lists it has no full state, which is much less when many jobs
+// are pending.
 type History func(ctx context.Context, by entry.Account, from, to gdi.Place, lists bool) (Stretch, error)
 
-// Reader reads for requests what the cell was: states and accounting records, from what the mirror keeps and from the log.
+// Reader reads for requests what the cell was: states and accounting records, from what the mirror keeps and from the
+// log.
 type Reader struct {
 	mirror     *mirror.Mirror   // set by NewReader
 	now        func() time.Time // likewise
 	History    History          // opens the log; nil: this server does not read it
-	Turns      *fair.Places     // of who reads the log; a turn lasts while it reads, not while its client takes what it has read
+	Turns      *fair.Places     // of readers of the log; none while a client takes what was read
 	Copies     *fair.Places     // copies of stretches of the log, in files, that are open
 	ListsFirst uint64           // event lists that are read at a time at first, for accounting records
 	PageMost   uint64           // event lists that a page of accounting records may cost
@@ -48,10 +49,12 @@ type Reader struct {
 
 // New returns a reader of the cell of a mirror.
 func New(m *mirror.Mirror, h History, now func() time.Time) *Reader {
-	return &Reader{mirror: m, now: now, History: h, Turns: newReading(), Copies: newCopies(), ListsFirst: stretchMin, PageMost: ListsMost}
+	return &Reader{mirror: m, now: now, History: h, Turns: newReading(), Copies: newCopies(),
+		ListsFirst: stretchMin, PageMost: ListsMost}
 }
 
-// newReading returns the turns of who reads the log, and newCopies the copies of stretches of it, in files, that are open.
+// newReading returns the turns of who reads the log, and newCopies the copies of stretches of it, in files, that are
+// open.
 func newReading() *fair.Places {
 	return fair.NewPlaces("web readers of the log", fair.Limits{Total: 4, User: 2, Reserve: 1, Waiting: 32})
 }

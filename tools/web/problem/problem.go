@@ -172,8 +172,9 @@ func Write(w http.ResponseWriter, p *huma.ErrorModel) {
 	_ = json.NewEncoder(w).Encode(p)
 }
 
-// CheckQuery refuses a query of which a part would be passed over: a parameter that cannot be read, that is there twice,
-// or that has no value. Forms of the console send some without, and the first page has no cursor. The error is a problem.
+// CheckQuery refuses a query of which a part would be passed over: a parameter that cannot be read, that is there
+// twice, or that has no value. Forms of the console send some without, and the first page has no cursor. The error is a
+// problem.
 func CheckQuery(u *url.URL) error {
 	seen := map[string]bool{}
 	for part := range strings.SplitSeq(u.RawQuery, "&") {
