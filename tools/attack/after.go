@@ -12,6 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/execd/shepherd"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
 // normalWithin is how long the cell may take to be as it was.
@@ -156,13 +157,13 @@ func (d *director) deletes(ctx context.Context) (left int, took time.Duration) {
 // and schedulers, and some of the honest user that this user did not submit.
 func (d *director) owners(ctx context.Context) (breaches []string) {
 	known := func(owner string) bool {
-		return owner == d.s.honest.name || owner == d.s.attacker.name || owner == d.s.names[asUser[0]]
+		return owner == d.s.honest.name || owner == d.s.attacker.name || owner == d.s.names[attacker.AsUser[0]]
 	}
 	say := func(id uint32, name, owner string) {
 		switch {
 		case !known(owner):
 			breaches = append(breaches, fmt.Sprintf("a job was submitted as user %q, by a daemon's key", owner))
-		case owner == d.s.honest.name && name == stolenName:
+		case owner == d.s.honest.name && name == attacker.StolenName:
 			breaches = append(breaches, fmt.Sprintf("job %d was submitted in the name of %s", id, owner))
 		}
 	}

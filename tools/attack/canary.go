@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
 // canaries are what only its owner may read or write.
@@ -97,7 +99,7 @@ func (c *canaries) check() (breaches []string) {
 		}
 		for _, file := range files {
 			if file.Name() != "kept" {
-				say("made in a closed directory of %s: %s", whose[i], pattern(file.Name()))
+				say("made in a closed directory of %s: %s", whose[i], attacker.Pattern(file.Name()))
 			}
 		}
 	}

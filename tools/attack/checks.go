@@ -17,6 +17,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
 // What always holds, whatever is attacked. Each check compares the cell with what it was, or with what no cell may show: it does not know the attacks.
@@ -40,11 +41,11 @@ func (d *director) lines(ctx context.Context) (breaches []string) {
 	look := func(where string, text []byte) {
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimRight(line, "\n")
-			if at := strings.TrimSpace(line); strings.HasPrefix(at, forged) {
-				from, _, _ := strings.Cut(strings.TrimPrefix(at, forged), strings.TrimSpace(forged))
+			if at := strings.TrimSpace(line); strings.HasPrefix(at, attacker.Forged) {
+				from, _, _ := strings.Cut(strings.TrimPrefix(at, attacker.Forged), strings.TrimSpace(attacker.Forged))
 				found[fmt.Sprintf("a line of its own in %s: from %s", where, strings.TrimRight(from, "?\r"))] = true
 			}
-			if where != verifiedFile && strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) && strings.Contains(line, strings.TrimSpace(forged)) {
+			if where != verifiedFile && strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) && strings.Contains(line, strings.TrimSpace(attacker.Forged)) {
 				found["a control character in "+where] = true
 			}
 		}
@@ -56,13 +57,13 @@ func (d *director) lines(ctx context.Context) (breaches []string) {
 			some = jobs
 		}
 		texts := make(chan []byte, len(some))
-		workers(4, func(w int) error {
+		attacker.Workers(4, func(w int) error {
 			for i := w; i < len(some); i += 4 {
 				args := slices.Clone(words[1:])
 				for n := range args {
 					args[n] = strings.ReplaceAll(args[n], "JOB", fmt.Sprint(some[i]))
 				}
-				listing, cancel := context.WithTimeout(ctx, commandMax)
+				listing, cancel := context.WithTimeout(ctx, attacker.CommandMax)
 				out, _ := d.s.command(listing, nil, words[0], args...).Output()
 				cancel()
 				texts <- out
@@ -80,7 +81,7 @@ func (d *director) lines(ctx context.Context) (breaches []string) {
 	}
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
-		look("file "+pattern(filepath.Base(file)), text)
+		look("file "+attacker.Pattern(filepath.Base(file)), text)
 	}
 	verified, _ := os.ReadFile(d.c.verified)
 	look(verifiedFile, verified)

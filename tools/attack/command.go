@@ -11,6 +11,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
 // Command attacks a throw-away cell.
@@ -60,10 +61,10 @@ func Command(env opt.Env) *cli.Command {
 		},
 		Subcommands: []*cli.Command{{
 			Name: "be", Hidden: true, Usage: "be the process of an attack; the command starts it",
-			Action: func(c *cli.Context) error { return Be(c.Context, env) },
+			Action: func(c *cli.Context) error { return attacker.Be(c.Context, env) },
 		}, {
 			Name: "work", Hidden: true, Usage: "be a job of the attacker; the attack submits it", SkipFlagParsing: true,
-			Action: func(c *cli.Context) error { return Work(c.Args().Slice()) },
+			Action: func(c *cli.Context) error { return attacker.Work(c.Args().Slice()) },
 		}},
 	}
 }
@@ -73,7 +74,7 @@ func list(env opt.Env, json bool) error {
 		return document.Write(env.Stdout, listed())
 	}
 	t := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
-	for _, a := range Attacks {
+	for _, a := range attacker.Attacks {
 		var roles, notes []string
 		for _, r := range a.Roles {
 			roles = append(roles, string(r))

@@ -21,6 +21,7 @@ import (
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
 // Options say how a cell is attacked. Zero values are the defaults of Command.
@@ -55,7 +56,7 @@ type director struct {
 
 // field is the process of one attack in one role, over all its times.
 type field struct {
-	attack Attack
+	attack attacker.Attack
 	role   bus.Role
 
 	alone struct {
@@ -116,10 +117,10 @@ func Run(ctx context.Context, env opt.Env, o Options) (held bool, err error) {
 
 // choose makes the fields.
 func (d *director) choose() error {
-	some := Attacks
+	some := attacker.Attacks
 	if len(d.Only) > 0 {
 		var unknown string
-		if some, unknown = find(d.Only); unknown != "" {
+		if some, unknown = attacker.Find(d.Only); unknown != "" {
 			return fmt.Errorf("unknown attack %q; --list names them", unknown)
 		}
 	}
@@ -237,7 +238,7 @@ func (d *director) attack(ctx context.Context) error {
 		}
 		f.alone.qsub, f.alone.peak = d.h.between(qsubService, from, time.Now()), d.w.peak(qmasterName, from, time.Now())
 		d.status(f.name())
-		if strings.HasSuffix(f.attack.Name, string(multiline)) {
+		if strings.HasSuffix(f.attack.Name, string(attacker.Multiline)) {
 			d.report.breaches = append(d.report.breaches, d.lines(ctx)...)
 		}
 	}
@@ -348,13 +349,13 @@ func (d *director) fight(ctx context.Context, f *field, seed uint64) error {
 
 // follow reads what the process of an attack reports.
 func (f *field) follow(out io.Reader) {
-	var before progress
+	var before attacker.Progress
 	f.mu.Lock()
 	before.Done, before.Refused = f.done, f.refused
 	f.mu.Unlock()
 	lines := bufio.NewScanner(out)
 	for lines.Buffer(nil, 16<<20); lines.Scan(); {
-		var t progress
+		var t attacker.Progress
 		if json.Unmarshal(lines.Bytes(), &t) != nil {
 			continue
 		}
@@ -375,12 +376,12 @@ func (f *field) follow(out io.Reader) {
 }
 
 // briefing is what the process of an attack is given.
-func (d *director) briefing(f *field, seed uint64) *Field {
+func (d *director) briefing(f *field, seed uint64) *attacker.Field {
 	dir := filepath.Join(d.s.attacker.home, f.attack.Name+"-"+string(f.role))
 	if os.Mkdir(dir, 0o755) == nil {
 		d.s.own(dir, d.s.attacker)
 	}
-	return &Field{
+	return &attacker.Field{
 		Attack: f.attack.Name, Role: f.role, Name: d.s.names[f.role], Seed: seed, Cell: d.s.where, URL: d.s.url,
 		Socket: f.role == bus.User && d.s.root, Key: d.s.keys[f.role], Dir: dir, Quill: d.s.quill(), Honest: d.s.honest.name,
 		Secrets: d.c.secrets(), Closed: d.c.closed(), Hosts: d.s.hosts, Jobs: d.report.sleepers,

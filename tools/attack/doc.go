@@ -6,15 +6,7 @@
 //	             ├─ honest    asks for all services at a fixed rate and measures how long each takes
 //	             ├─ watch     memory and descriptors of the daemons, daemons that end
 //	             ├─ checks    what always holds, whatever is attacked
-//	             └─ field     one process for each attack and role, as the attacker
-//	                            └─ Attack.Run
-//
-// Most attacks are generated: families of subjects times classes of misuse.
-//
-//	places     fields of requests, by reflection over the bodies of gdi  ─▶ requests
-//	routes     parameters of routes, from the OpenAPI description
-//	sockets    sockets of the cell's processes, from proc(5)              ─▶ listeners
-//	work       what the processes of a job do
+//	             └─ attacker  one process for each attack and role (package attacker)
 //
 // The attacker is another account of this machine, and has been given three keys: a
 // user's, a host's and a scheduler's. Each attack runs alone first, so that what it
@@ -25,10 +17,6 @@
 // no other user knows, files that only root or the honest user may change. An attack
 // looks for the first in all that it receives, the director looks after the second.
 //
-// To add an attack: a class or a subject of a family, with no expectation of its own; what
-// must hold is a check. An attack with a subject of its own is a line in Attacks. Run returns
-// when its context ends, or earlier; it is started again as long as there is time. What
-// it did it counts with Field.did, Field.refused and Field.cover; a secret that it has read, or
-// a right that it should not have, it reports with Field.breach. A fault that was fixed is planted
-// again by a file in testdata/planted.
+// The package must not know what an attack does. To add an attack: see package attacker. To add a bar: report.go, and
+// what must hold whatever is attacked is a check. A fault that was fixed is planted again by a file in testdata/planted.
 package attack

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
 // honest is the user who works while the cell is attacked. Each request starts at its
@@ -153,7 +155,7 @@ func (h *honest) qsub(ctx context.Context, words ...string) (uint32, error) {
 	if err != nil {
 		return 0, fmt.Errorf("qsub: %w: %s", err, strings.TrimSpace(string(out)))
 	}
-	id := submitted(string(out))
+	id := attacker.Submitted(string(out))
 	if id == 0 {
 		return 0, fmt.Errorf("qsub: no job: %s", out)
 	}
@@ -264,7 +266,7 @@ func (h *honest) logIn(ctx context.Context) error {
 // submit submits a job over HTTP under a number that can be guessed, and reports an answer that claims a job which is not the user's.
 func (h *honest) submit(ctx context.Context) error {
 	h.mu.Lock()
-	key := honestKey(h.s.numbered)
+	key := attacker.HonestKey(h.s.numbered)
 	h.s.numbered++
 	h.mu.Unlock()
 	text, err := h.answer(ctx, h.s.web, h.s.tokens.honest, "POST", "/v1/jobs", `{"options":["-h","-N","nightly"],"command":["true"]}`, 0, "Idempotency-Key", key)

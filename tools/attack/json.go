@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
 // listed returns what --list prints.
 func listed() document.Attacks {
 	var rows []document.Attack
-	for _, a := range Attacks {
+	for _, a := range attacker.Attacks {
 		row := document.Attack{Name: a.Name, Short: a.Short, Local: a.Local, Usage: a.Usage}
 		for _, r := range a.Roles {
 			row.Roles = append(row.Roles, string(r))

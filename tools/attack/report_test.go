@@ -8,12 +8,13 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/document/documenttest"
+	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
 // TestReport checks that the document of a report matches its schema and says the same as the text: that a bar was missed, and
 // that one which is a time is not judged when times are not.
 func TestReport(t *testing.T) {
-	slow := &field{attack: Attacks[0], role: bus.User, done: 7, refused: 2, breaches: []string{"a secret"}}
+	slow := &field{attack: attacker.Attacks[0], role: bus.User, done: 7, refused: 2, breaches: []string{"a secret"}}
 	slow.alone.qsub = quantiles{n: 1, p50: time.Second, p99: time.Second, max: time.Second}
 	slowly := map[string]quantiles{qsubService: {p99: time.Minute}}
 	for _, c := range []struct {
@@ -21,8 +22,8 @@ func TestReport(t *testing.T) {
 		r    outcome
 		held bool
 	}{
-		{"held", outcome{fields: []*field{{attack: Attacks[0], role: bus.Host, done: 1}}}, true},
-		{"could do nothing", outcome{fields: []*field{{attack: Attacks[0], role: bus.Host, failed: "no key"}}}, false},
+		{"held", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host, done: 1}}}, true},
+		{"could do nothing", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host, failed: "no key"}}}, false},
 		{"breach", outcome{fields: []*field{slow}}, false},
 		{"crash", outcome{crashes: []string{"qmaster"}}, false},
 		{"slow", outcome{during: slowly}, false},

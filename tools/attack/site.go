@@ -25,6 +25,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/userdb"
+	"github.com/quill-grid/quill/tools/attack/attacker"
 	"github.com/quill-grid/quill/tools/keys"
 )
 
@@ -339,23 +340,20 @@ func (s *site) issueKeys() error {
 		to := filepath.Join(s.dir, "keys", as)
 		return errors.Join(os.WriteFile(to, text, 0o600), s.own(to, s.attacker))
 	}
-	for _, role := range asAnybody {
+	for _, role := range attacker.AsAnybody {
 		s.keys[role] = filepath.Join(s.dir, "keys", string(role))
 		if err := issue(bus.Identity{Role: role, Name: s.names[role]}, string(role)); err != nil {
 			return err
 		}
 	}
 	// A host and a scheduler that are called like the honest user.
-	for _, role := range asDaemon {
-		if err := issue(bus.Identity{Role: role, Name: s.honest.name}, string(role)+namesake); err != nil {
+	for _, role := range attacker.AsDaemon {
+		if err := issue(bus.Identity{Role: role, Name: s.honest.name}, string(role)+attacker.Namesake); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// namesake ends the file with the key of another user with the honest user's name.
-const namesake = "-namesake"
 
 // startWait is how long the cell may take to start.
 const startWait = 90 * time.Second
@@ -386,7 +384,7 @@ func (s *site) reporting(ctx context.Context) (n int) {
 
 // each calls do with all objects of a kind, as the administrator sees them.
 func (s *site) each(ctx context.Context, kind grid.Kind, do func(grid.Object)) error {
-	ctx, cancel := context.WithTimeout(ctx, commandMax)
+	ctx, cancel := context.WithTimeout(ctx, attacker.CommandMax)
 	defer cancel()
 	c, err := client.Connect(ctx, s.where)
 	if err != nil {
@@ -448,7 +446,7 @@ func (s *site) configure(ctx context.Context, c *canaries) error {
 			line = "jsv_url script:" + verifier + "\n"
 		}
 		if strings.HasPrefix(line, "jsv_allowed_mod ") {
-			line = "jsv_allowed_mod " + strings.Join(verifiedAttributes, ",") + "\n"
+			line = "jsv_allowed_mod " + strings.Join(attacker.VerifiedAttributes, ",") + "\n"
 		}
 		if !strings.HasPrefix(line, "#") {
 			lines = append(lines, line)

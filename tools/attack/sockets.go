@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
 // listenersFile is where the sockets are written at which processes of the cell listen.
@@ -22,7 +24,7 @@ func (s *site) publishListeners(ctx context.Context) {
 	for ctx.Err() == nil {
 		var lines []string
 		for _, l := range s.listeners() {
-			lines = append(lines, l.owner+"\t"+l.network+"\t"+l.address+"\n")
+			lines = append(lines, l.Owner+"\t"+l.Network+"\t"+l.Address+"\n")
 		}
 		temporary := s.listenersFile() + ".new"
 		if os.WriteFile(temporary, []byte(strings.Join(lines, "")), 0o644) == nil {
@@ -36,7 +38,7 @@ func (s *site) publishListeners(ctx context.Context) {
 }
 
 // listeners are the sockets at which the daemons, the processes below them, and the commands of the honest user listen.
-func (s *site) listeners() (all []listener) {
+func (s *site) listeners() (all []attacker.Listener) {
 	sockets := listening()
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
@@ -48,7 +50,7 @@ func (s *site) listeners() (all []listener) {
 		for _, f := range files {
 			to, _ := os.Readlink(filepath.Join(dir, "fd", f.Name()))
 			if l, ok := sockets[to]; ok {
-				l.owner = owner
+				l.Owner = owner
 				if !slices.Contains(all, l) {
 					all = append(all, l)
 				}
@@ -67,7 +69,7 @@ func (s *site) ownerOf(dir string) string {
 	words, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 	part := strings.Split(string(words), "\x00")
 	if strings.HasPrefix(filepath.Base(part[0]), "q") && !strings.HasPrefix(filepath.Base(part[0]), "quill") {
-		return honestOwner
+		return attacker.HonestOwner
 	}
 	if len(part) > 1 && part[1] != "attack" {
 		return part[1]
@@ -76,8 +78,8 @@ func (s *site) ownerOf(dir string) string {
 }
 
 // listening are the sockets of this host that wait for connections, by what a descriptor links to.
-func listening() map[string]listener {
-	all := map[string]listener{}
+func listening() map[string]attacker.Listener {
+	all := map[string]attacker.Listener{}
 	for _, file := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		text, _ := os.ReadFile(file)
 		for line := range strings.Lines(string(text)) {
@@ -89,7 +91,7 @@ func listening() map[string]listener {
 			_, port, _ := strings.Cut(w[1], ":")
 			n, err := strconv.ParseUint(port, 16, 16)
 			if err == nil {
-				all["socket:["+w[9]+"]"] = listener{network: "tcp", address: net.JoinHostPort(hostOf(w[1]), fmt.Sprint(n))}
+				all["socket:["+w[9]+"]"] = attacker.Listener{Network: "tcp", Address: net.JoinHostPort(hostOf(w[1]), fmt.Sprint(n))}
 			}
 		}
 	}
@@ -97,7 +99,7 @@ func listening() map[string]listener {
 	for line := range strings.Lines(string(text)) {
 		const accepts = "00010000"
 		if w := strings.Fields(line); len(w) > 7 && w[3] == accepts && strings.HasPrefix(w[7], "/") {
-			all["socket:["+w[6]+"]"] = listener{network: "unix", address: w[7]}
+			all["socket:["+w[6]+"]"] = attacker.Listener{Network: "unix", Address: w[7]}
 		}
 	}
 	return all

@@ -333,10 +333,14 @@ var plan = []row{
 			pkg/cell pkg/client pkg/submit qmaster schedd execd execd/shepherd pkg/opt tools/swf tools/daemons
 			schedd/couple tools/simulator/workload tools/web schedd/algorithm/shipped`,
 		modules: "github.com/nats-io/ github.com/hashicorp/go-hclog github.com/urfave/cli/v2 golang.org/x/sys"},
+	{path: "tools/attack/attacker", level: programs,
+		imports: `orders pkg/bus pkg/cell pkg/client pkg/codec pkg/gdi pkg/grid pkg/madeup pkg/opt pkg/report
+			pkg/submit`,
+		modules: "github.com/nats-io/nkeys golang.org/x/sys"},
 	{path: "tools/attack", level: programs,
-		imports: `pkg/userdb execd/shepherd pkg/grid orders pkg/gdi pkg/report pkg/codec pkg/document pkg/bus
-			pkg/cell pkg/client pkg/submit pkg/madeup pkg/opt tools/keys`,
-		modules: "github.com/nats-io/ github.com/urfave/cli/v2 golang.org/x/sys"},
+		imports: `execd/shepherd pkg/bus pkg/cell pkg/client pkg/document pkg/gdi pkg/grid pkg/opt pkg/userdb
+			tools/attack/attacker tools/keys`,
+		modules: "github.com/urfave/cli"},
 	{path: "tools/backup", level: programs,
 		imports: `pkg/grid events pkg/gdi pkg/accounting pkg/state qmaster/core pkg/codec pkg/document pkg/frame
 			pkg/product pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/opt`,

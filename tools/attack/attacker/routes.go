@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"bytes"
@@ -102,7 +102,7 @@ func (d *description) members(s schema) (all []member) {
 func (f *Field) client() *http.Client {
 	dialer := net.Dialer{Timeout: rawWait}
 	return &http.Client{
-		Timeout: commandMax, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout: CommandMax, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 64, DisableCompression: true},
 	}
 }
@@ -276,7 +276,7 @@ func (f *Field) eachParameter(ctx context.Context, attack func(ctx context.Conte
 	}
 	order := f.dice.Perm(len(all))
 	var next atomic.Int64
-	return workers(4, func(int) error {
+	return Workers(4, func(int) error {
 		for ctx.Err() == nil {
 			i := int(next.Add(1)) - 1
 			if i >= len(order) {
@@ -322,7 +322,7 @@ func routesLong(ctx context.Context, f *Field) error {
 				return
 			}
 			body := []byte(`{"options":["` + strings.Repeat("x", bodySize) + `"]}`)
-			workers(bodyConns, func(w int) error {
+			Workers(bodyConns, func(w int) error {
 				_, _, err := f.get(ctx, c.method, strings.ReplaceAll(strings.ReplaceAll(c.operation.path, "{", ""), "}", ""), []string{"", f.ReadToken, "wrong"}[w%3], nil, body)
 				f.count(err)
 				return nil
@@ -368,7 +368,7 @@ func routesForeign(ctx context.Context, f *Field) error {
 		if name == "" {
 			return
 		}
-		for _, text := range []string{fmt.Sprint(f.Jobs[0]), f.Honest, "root", "*", honestKey(1), f.Closed[0], "../../" + f.Closed[0]} {
+		for _, text := range []string{fmt.Sprint(f.Jobs[0]), f.Honest, "root", "*", HonestKey(1), f.Closed[0], "../../" + f.Closed[0]} {
 			for _, token := range []string{f.Token, f.ReadToken, ""} {
 				c.set(name, in, text, []string{text})
 				c.send(ctx, f, token)
@@ -405,7 +405,7 @@ func routesRepeated(ctx context.Context, f *Field) error {
 		}
 		some, cancel := context.WithTimeout(ctx, floodTime)
 		defer cancel()
-		workers(floodConns, func(int) error {
+		Workers(floodConns, func(int) error {
 			for some.Err() == nil {
 				c.send(some, f, f.Token)
 			}

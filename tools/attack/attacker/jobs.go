@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // environment is what a job brings for those who run around it.
 var environment = Attack{
 	Name: "environment", Usage: "jobs with LD_*, BASH_ENV, PATH and the like for a prolog and an epilog that run as root",
-	Roles: asUser, Local: true, Short: true, Run: submitEnvironments,
+	Roles: AsUser, Local: true, Short: true, Run: submitEnvironments,
 }
 
 func submitEnvironments(ctx context.Context, f *Field) error {
@@ -58,7 +58,7 @@ func submitEnvironments(ctx context.Context, f *Field) error {
 // links leads what daemons open elsewhere.
 var links = Attack{
 	Name: "links", Usage: "-o, -e and -i at files of others and links to them; jobs that put links in the place of their directories",
-	Roles: asUser, Local: true, Short: true, Run: submitLinks,
+	Roles: AsUser, Local: true, Short: true, Run: submitLinks,
 }
 
 func submitLinks(ctx context.Context, f *Field) error {
@@ -124,7 +124,7 @@ func (f *Field) race(ctx context.Context, n int) {
 // fifos are not opened at the other end.
 var fifos = Attack{
 	Name: "fifos", Usage: "70 jobs with -i, 20 with -o at a FIFO that no process opens, then qdel",
-	Roles: asUser, Local: true, Short: true, Run: submitFIFOs,
+	Roles: AsUser, Local: true, Short: true, Run: submitFIFOs,
 }
 
 func submitFIFOs(ctx context.Context, f *Field) error {
@@ -134,10 +134,10 @@ func submitFIFOs(ctx context.Context, f *Field) error {
 	}
 	out, err := f.runQsub(ctx, "-N", "fifo", "-t", "1-70", "-i", fifo, "-o", "/dev/null", "-j", "y", "-b", "y", "true")
 	f.count(err)
-	first := submitted(out)
+	first := Submitted(out)
 	out, err = f.runQsub(ctx, "-N", "fifo", "-t", "1-20", "-o", fifo, "-j", "y", "-b", "y", "true")
 	f.count(err)
-	second := submitted(out)
+	second := Submitted(out)
 	f.pause(ctx, 3*time.Second)
 	if ctx.Err() != nil {
 		return nil // the director deletes them
@@ -153,13 +153,13 @@ func submitFIFOs(ctx context.Context, f *Field) error {
 // directories stand where jobs want to have theirs.
 var directories = Attack{
 	Name: "directories", Usage: "directories, files and links in the temporary directory under the names of jobs to come",
-	Roles: asUser, Local: true, Short: true, Run: takeNames,
+	Roles: AsUser, Local: true, Short: true, Run: takeNames,
 }
 
 func takeNames(ctx context.Context, f *Field) error {
 	out, err := f.runQsub(ctx, "-h", "-o", "/dev/null", "-j", "y", "-b", "y", "true")
 	f.count(err)
-	next := submitted(out)
+	next := Submitted(out)
 	if next == 0 {
 		f.pause(ctx, 500*time.Millisecond)
 		return nil

@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"context"
@@ -26,9 +26,9 @@ type Attack struct {
 }
 
 var (
-	asUser    = []bus.Role{bus.User}
-	asAnybody = []bus.Role{bus.User, bus.Host, bus.Scheduler}
-	asDaemon  = []bus.Role{bus.Host, bus.Scheduler}
+	AsUser    = []bus.Role{bus.User}
+	AsAnybody = []bus.Role{bus.User, bus.Host, bus.Scheduler}
+	AsDaemon  = []bus.Role{bus.Host, bus.Scheduler}
 )
 
 // class is what is done to a subject.
@@ -38,13 +38,13 @@ const (
 	long      class = "long"      // texts of megabytes
 	many      class = "many"      // lists of thousands, requests in thousands
 	foreign   class = "foreign"   // names, numbers and identities of others
-	multiline class = "multiline" // line breaks and control characters
+	Multiline class = "multiline" // line breaks and control characters
 	repeated  class = "repeated"  // the same again, as fast as it is answered
 	abandoned class = "abandoned" // begun and not ended, answered and not read
 )
 
 // classes are all of them.
-var classes = []class{long, many, foreign, multiline, repeated, abandoned}
+var classes = []class{long, many, foreign, Multiline, repeated, abandoned}
 
 // family is the subjects of one table, and what each class does to them.
 type family struct {
@@ -56,16 +56,16 @@ type family struct {
 // families are the tables that attacks are generated from.
 var families = []family{
 	{"requests", "each field of each request of users, from the types of package gdi", false, map[class]func(context.Context, *Field) error{
-		long: requestsLong, many: requestsMany, foreign: requestsForeign, multiline: requestsMultiline, repeated: requestsRepeated, abandoned: requestsAbandoned,
+		long: requestsLong, many: requestsMany, foreign: requestsForeign, Multiline: requestsMultiline, repeated: requestsRepeated, abandoned: requestsAbandoned,
 	}},
 	{"routes", "each parameter of each route of quill web, from the description that it serves", false, map[class]func(context.Context, *Field) error{
-		long: routesLong, many: routesMany, foreign: routesForeign, multiline: routesMultiline, repeated: routesRepeated, abandoned: routesAbandoned,
+		long: routesLong, many: routesMany, foreign: routesForeign, Multiline: routesMultiline, repeated: routesRepeated, abandoned: routesAbandoned,
 	}},
 	{"listeners", "each socket at which a process of the cell listens, from proc(5)", false, map[class]func(context.Context, *Field) error{
 		long: listenersLong, many: listenersMany, repeated: listenersRepeated, abandoned: listenersAbandoned,
 	}},
 	{"jobs", "what the processes of a job may do on its host", true, map[class]func(context.Context, *Field) error{
-		long: jobsLong, many: jobsMany, foreign: jobsForeign, multiline: jobsMultiline, repeated: jobsRepeated, abandoned: jobsAbandoned,
+		long: jobsLong, many: jobsMany, foreign: jobsForeign, Multiline: jobsMultiline, repeated: jobsRepeated, abandoned: jobsAbandoned,
 	}},
 }
 
@@ -80,7 +80,7 @@ func generated() (all []Attack) {
 				if f.local {
 					run = afterTrial(run)
 				}
-				all = append(all, Attack{Name: f.name + "-" + string(c), Usage: f.usage + ": " + usages[c], Roles: asUser, Local: f.local, Run: run})
+				all = append(all, Attack{Name: f.name + "-" + string(c), Usage: f.usage + ": " + usages[c], Roles: AsUser, Local: f.local, Run: run})
 			}
 		}
 	}
@@ -99,12 +99,12 @@ func afterTrial(run func(context.Context, *Field) error) func(context.Context, *
 
 var usages = map[class]string{
 	long: "megabytes where a word belongs", many: "thousands where a few belong", foreign: "names, numbers and identities of others",
-	multiline: "line breaks and control characters", repeated: "again and again, as fast as it is answered", abandoned: "begun and not ended, answered and not read",
+	Multiline: "line breaks and control characters", repeated: "again and again, as fast as it is answered", abandoned: "begun and not ended, answered and not read",
 }
 
-// find returns the attacks of these names, or of the families of these names, and the
+// Find returns the attacks of these names, or of the families of these names, and the
 // first name that is none.
-func find(names []string) (found []Attack, unknown string) {
+func Find(names []string) (found []Attack, unknown string) {
 	for _, n := range names {
 		before := len(found)
 		for _, a := range Attacks {

@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"context"
@@ -34,11 +34,11 @@ func get(where gdi.Where, kinds ...grid.Kind) []byte {
 // registrations makes full states.
 var registrations = Attack{
 	Name: "registrations", Usage: "event clients that register on 64 connections, and some that leave the full state unread",
-	Roles: asAnybody, Run: registerAll,
+	Roles: AsAnybody, Run: registerAll,
 }
 
 func registerAll(ctx context.Context, f *Field) error {
-	return workers(64, func(w int) error {
+	return Workers(64, func(w int) error {
 		conn, err := f.connect()
 		if err != nil {
 			f.refused()
@@ -47,7 +47,7 @@ func registerAll(ctx context.Context, f *Field) error {
 		}
 		defer conn.Close()
 		for i := w; ctx.Err() == nil; i++ {
-			asking, cancel := context.WithTimeout(ctx, commandMax)
+			asking, cancel := context.WithTimeout(ctx, CommandMax)
 			if i%2 == 0 {
 				_, err = conn.Request(asking, bus.RegSubject(conn.Identity()), nil) // the first chunk; the rest waits for us
 			} else {

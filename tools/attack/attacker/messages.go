@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 // values changed: to the subjects of its own role, and to those of all others.
 var madeUp = Attack{
 	Name: "messages", Usage: "made-up messages to every subject: each value replaced, cut off, in excess",
-	Roles: asAnybody, Short: true, Run: sendMadeUp,
+	Roles: AsAnybody, Short: true, Run: sendMadeUp,
 }
 
 // message is bytes for a subject.
@@ -74,7 +74,7 @@ func (f *Field) variants(m message) []message {
 // sendAll sends messages on a few connections.
 func (f *Field) sendAll(ctx context.Context, all []message) error {
 	const at = 4
-	return workers(at, func(w int) error {
+	return Workers(at, func(w int) error {
 		var conn *bus.Conn
 		defer func() {
 			if conn != nil {
@@ -158,8 +158,8 @@ func (f *Field) messages() ([]message, error) {
 // everyAttribute are the switches of qalter whose values a request of bodies has.
 var everyAttribute = []string{"N", "A", "a", "dl", "tc", "l", "q", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v", "sc", "ac", "args"}
 
-// verifiedAttributes are the names that jsv_allowed_mod of sge_conf(5) has for them: a job that a verifier has seen may be changed.
-var verifiedAttributes = []string{"N", "A", "a", "dl", "tc", "l_hard", "q_hard", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v", "ac", "CMDARGS", "h", "p"}
+// VerifiedAttributes are the names that jsv_allowed_mod of sge_conf(5) has for them: a job that a verifier has seen may be changed.
+var VerifiedAttributes = []string{"N", "A", "a", "dl", "tc", "l_hard", "q_hard", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v", "ac", "CMDARGS", "h", "p"}
 
 // bodies are requests of each kind, about a job and the jobs of a user.
 func (f *Field) bodies(id uint32, user string) ([]gdi.Body, error) {

@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // proposals has a person decide on a text that does not say all.
 var proposals = Attack{
 	Name: "proposals", Usage: "proposes every pair of changes, and some triples: the text names each of them",
-	Roles: asUser, Local: true, Run: proposePairs,
+	Roles: AsUser, Local: true, Run: proposePairs,
 }
 
 // effect is a change that may be proposed, and the words that its text has.

@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"crypto/rand"

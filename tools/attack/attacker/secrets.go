@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // secrets reads all that its role is sent.
 var secrets = Attack{
 	Name: "secrets", Usage: "searches everything its role is sent for the scripts and environments of others",
-	Roles: asAnybody, Short: true, Run: findSecrets,
+	Roles: AsAnybody, Short: true, Run: findSecrets,
 }
 
 func findSecrets(ctx context.Context, f *Field) error {
@@ -74,7 +74,7 @@ func general(subject string) string {
 
 // stream asks for what is answered in chunks.
 func (f *Field) stream(ctx context.Context, conn *bus.Conn, subject string, data []byte, each func([]byte) error) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, commandMax)
+	ctx, cancel := context.WithTimeout(ctx, CommandMax)
 	defer cancel()
 	last, err := conn.RequestStream(ctx, subject, data, each)
 	if err == nil {
@@ -83,20 +83,20 @@ func (f *Field) stream(ctx context.Context, conn *bus.Conn, subject string, data
 	return last, err
 }
 
-// stolenName is the name of a job that is submitted in the name of another user.
-const stolenName = "stolen"
+// StolenName is the name of a job that is submitted in the name of another user.
+const StolenName = "stolen"
 
 // impersonation asks in the name of others.
 var impersonation = Attack{
 	Name: "impersonation", Usage: "a host's and a scheduler's key submit, alter and delete as users; names of others in the payload",
-	Roles: asDaemon, Short: true, Run: impersonate,
+	Roles: AsDaemon, Short: true, Run: impersonate,
 }
 
 func impersonate(ctx context.Context, f *Field) error {
 	for _, as := range []string{"", f.Honest} {
 		o := f.network()
 		if as != "" {
-			o.Seed += namesake
+			o.Seed += Namesake
 			o.Identity.Name = as
 		}
 		conn, err := bus.Connect(o)
@@ -111,7 +111,7 @@ func impersonate(ctx context.Context, f *Field) error {
 		for _, b := range bodies {
 			switch b := b.(type) {
 			case *gdi.Submit:
-				b.Job.Name, b.Job.Owner, b.Job.UID = stolenName, f.Honest, 0
+				b.Job.Name, b.Job.Owner, b.Job.UID = StolenName, f.Honest, 0
 			case *gdi.Get, *gdi.Wait, *gdi.History, *gdi.Verify:
 				continue // to read is the matter of another attack
 			}
@@ -134,7 +134,7 @@ func impersonate(ctx context.Context, f *Field) error {
 // others does to others' jobs and to the cell what only their owners may.
 var others = Attack{
 	Name: "others", Usage: "deletes, alters, holds and suspends others' jobs, changes the configuration, stops daemons",
-	Roles: asUser, Local: true, Short: true, Run: disturbOthers,
+	Roles: AsUser, Local: true, Short: true, Run: disturbOthers,
 }
 
 func disturbOthers(ctx context.Context, f *Field) error {
@@ -161,7 +161,7 @@ func disturbOthers(ctx context.Context, f *Field) error {
 // files looks for what it can read, write or connect to.
 var files = Attack{
 	Name: "files", Usage: "looks in the cell's directory and in /proc for files, directories and sockets that are open to others",
-	Roles: asUser, Local: true, Short: true, Run: lookAround,
+	Roles: AsUser, Local: true, Short: true, Run: lookAround,
 }
 
 func lookAround(ctx context.Context, f *Field) error {
@@ -186,12 +186,12 @@ func lookAround(ctx context.Context, f *Field) error {
 		const write = 2
 		switch kind := s.Mode & syscall.S_IFMT; {
 		case kind == syscall.S_IFDIR && s.Mode&syscall.S_ISVTX == 0 && syscall.Access(path, write) == nil:
-			f.breach("directory of another user is open for writing: %s", pattern(short))
+			f.breach("directory of another user is open for writing: %s", Pattern(short))
 		case kind == syscall.S_IFREG && syscall.Access(path, write) == nil:
-			f.breach("file of another user is open for writing: %s", pattern(short))
+			f.breach("file of another user is open for writing: %s", Pattern(short))
 		case kind == syscall.S_IFREG && s.Size < 16<<20:
 			if text, err := os.ReadFile(path); err == nil {
-				f.search("file "+pattern(short), text)
+				f.search("file "+Pattern(short), text)
 				f.did()
 			} else {
 				f.refused()
@@ -199,7 +199,7 @@ func lookAround(ctx context.Context, f *Field) error {
 		case kind == syscall.S_IFSOCK && path != f.Cell.Socket() && path != f.Cell.WebSocket():
 			if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
 				c.Close()
-				f.breach("socket of a daemon takes connections of users: %s", pattern(short))
+				f.breach("socket of a daemon takes connections of users: %s", Pattern(short))
 			}
 		}
 		return nil
@@ -220,8 +220,8 @@ func lookAround(ctx context.Context, f *Field) error {
 	return errors.Join(err)
 }
 
-// pattern is a path with numbers replaced: what is open once is open for every job.
-func pattern(path string) string {
+// Pattern is a path with numbers replaced: what is open once is open for every job.
+func Pattern(path string) string {
 	out := []byte(nil)
 	for i := range len(path) {
 		if c := path[i]; c < '0' || c > '9' {
@@ -232,3 +232,6 @@ func pattern(path string) string {
 	}
 	return string(out)
 }
+
+// Namesake ends the file with the key of another user with the honest user's name.
+const Namesake = "-namesake"

@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"context"
@@ -12,29 +12,29 @@ import (
 	"time"
 )
 
-// listener is a socket at which a process of the cell waits for connections, as the
+// Listener is a socket at which a process of the cell waits for connections, as the
 // director finds it in proc(5).
-type listener struct {
-	owner   string // the daemon, or "honest" for a command of the honest user
-	network string // tcp or unix
-	address string
+type Listener struct {
+	Owner   string // the daemon, or "honest" for a command of the honest user
+	Network string // tcp or unix
+	Address string
 }
 
-func (l listener) name() string {
-	if l.owner == honestOwner {
-		return l.owner + " " + l.network // its port is another each time
+func (l Listener) name() string {
+	if l.Owner == HonestOwner {
+		return l.Owner + " " + l.Network // its port is another each time
 	}
-	return l.owner + " " + l.network + " " + l.address
+	return l.Owner + " " + l.Network + " " + l.Address
 }
 
-const honestOwner = "honest"
+const HonestOwner = "honest"
 
 // listeners are those that there are now.
-func (f *Field) listeners() (all []listener) {
+func (f *Field) listeners() (all []Listener) {
 	text, _ := os.ReadFile(f.Listeners)
 	for line := range strings.Lines(string(text)) {
 		if w := strings.Split(strings.TrimSpace(line), "\t"); len(w) == 3 {
-			if l := (listener{w[0], w[1], w[2]}); f.selected(l.name()) {
+			if l := (Listener{w[0], w[1], w[2]}); f.selected(l.name()) {
 				all = append(all, l)
 			}
 		}
@@ -42,12 +42,12 @@ func (f *Field) listeners() (all []listener) {
 	return all
 }
 
-func (l listener) dial() (net.Conn, error) { return net.DialTimeout(l.network, l.address, rawWait) }
+func (l Listener) dial() (net.Conn, error) { return net.DialTimeout(l.Network, l.Address, rawWait) }
 
 // eachListener calls attack with each listener at the same time, and with those that appear later, and waits for all of them.
-func (f *Field) eachListener(ctx context.Context, attack func(ctx context.Context, l listener)) error {
+func (f *Field) eachListener(ctx context.Context, attack func(ctx context.Context, l Listener)) error {
 	var all sync.WaitGroup
-	known := map[listener]bool{}
+	known := map[Listener]bool{}
 	for ctx.Err() == nil {
 		for _, l := range f.listeners() {
 			if !known[l] {
@@ -83,8 +83,8 @@ const (
 // listenersMany takes as many connections as there are to some listeners at a time, and keeps them for some seconds.
 func listenersMany(ctx context.Context, f *Field) error {
 	turns := make(chan struct{}, max(1, filesMax()/idleConns))
-	return f.eachListener(ctx, func(ctx context.Context, l listener) {
-		if l.owner == honestOwner { // its turn is now
+	return f.eachListener(ctx, func(ctx context.Context, l Listener) {
+		if l.Owner == HonestOwner { // its turn is now
 			f.holdIdle(ctx, l, idleHonest)
 			return
 		}
@@ -101,7 +101,7 @@ func listenersMany(ctx context.Context, f *Field) error {
 }
 
 // holdIdle holds so many connections to a listener.
-func (f *Field) holdIdle(ctx context.Context, l listener, most int) {
+func (f *Field) holdIdle(ctx context.Context, l Listener, most int) {
 	ctx, cancel := context.WithTimeout(ctx, idleTime)
 	defer cancel()
 	var h held
@@ -115,14 +115,14 @@ func (f *Field) holdIdle(ctx context.Context, l listener, most int) {
 		c, err := l.dial()
 		f.count(err)
 		if err != nil {
-			if l.owner == honestOwner {
+			if l.Owner == HonestOwner {
 				return // the command has ended
 			}
 			f.pause(ctx, 5*time.Millisecond)
 			continue
 		}
 		h.add(c)
-		if l.owner != honestOwner { // there those who say nothing take the places
+		if l.Owner != HonestOwner { // there those who say nothing take the places
 			c.Write(greetings[i%len(greetings)])
 		}
 	}
@@ -132,12 +132,12 @@ func (f *Field) holdIdle(ctx context.Context, l listener, most int) {
 func listenersRepeated(ctx context.Context, f *Field) error {
 	greetings := f.greetings()
 	noise := append(greetings, []byte{0xff, 0xff}, hello(strings.Repeat("x", 60000)), hello("admin root"), hello("qmaster qmaster"), []byte("PUB ge.feed 5\r\nhello\r\n"))
-	return f.eachListener(ctx, func(ctx context.Context, l listener) {
+	return f.eachListener(ctx, func(ctx context.Context, l Listener) {
 		for i := 0; ctx.Err() == nil; i++ {
 			c, err := l.dial()
 			f.count(err)
 			if err != nil {
-				if l.owner == honestOwner {
+				if l.Owner == HonestOwner {
 					return
 				}
 				f.pause(ctx, 5*time.Millisecond)
@@ -163,10 +163,10 @@ const (
 // listenersLong sends large requests to each listener, before it is known who sends them, and leaves each without its end.
 func listenersLong(ctx context.Context, f *Field) error {
 	chunk := make([]byte, 64<<10)
-	return f.eachListener(ctx, func(ctx context.Context, l listener) {
-		for ctx.Err() == nil && l.owner != honestOwner {
+	return f.eachListener(ctx, func(ctx context.Context, l Listener) {
+		for ctx.Err() == nil && l.Owner != HonestOwner {
 			var h held
-			workers(longConns, func(i int) error {
+			Workers(longConns, func(i int) error {
 				c, err := l.dial()
 				f.count(err)
 				if err != nil {
@@ -178,7 +178,7 @@ func listenersLong(ctx context.Context, f *Field) error {
 					fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", longSize+1),
 					fmt.Sprintf("POST /v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", longSize+1),
 				}[i%2]
-				if l.network == "unix" && i%2 == 0 {
+				if l.Network == "unix" && i%2 == 0 {
 					head = string(append(hello("ask user "), 0, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 6, 's', 'u', 'b', 'm', 'i', 't'))
 				}
 				_, err = io.WriteString(c, head)
@@ -216,7 +216,7 @@ func (f *Field) sendHalf(ctx context.Context) {
 	defer h.close()
 	const size, part = 8<<20 - 1000, 64 << 10
 	chunk := make([]byte, part)
-	workers(halfMax, func(i int) error {
+	Workers(halfMax, func(i int) error {
 		network := !f.Socket || i%2 == 0
 		var c net.Conn
 		var err error
@@ -252,7 +252,7 @@ func (f *Field) readNothing(ctx context.Context) {
 		return
 	}
 	const most = 500
-	workers(8, func(int) error {
+	Workers(8, func(int) error {
 		for h.size() < most && ctx.Err() == nil {
 			c, err := f.speak(!f.Socket)
 			f.count(err)

@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"cmp"
@@ -99,7 +99,7 @@ const fieldConns = 4
 // eachTarget calls attack with each target. An error means that the connection is lost.
 func (f *Field) eachTarget(ctx context.Context, targets []target, attack func(way asker, t target) error) {
 	var next atomic.Int64
-	workers(fieldConns, func(int) error {
+	Workers(fieldConns, func(int) error {
 		var way asker
 		defer func() {
 			if way != nil {
@@ -143,7 +143,7 @@ func (t *target) aim(r *gdi.Request, i int) {
 
 // ask sends a request; ok is whether it was carried out.
 func (f *Field) ask(ctx context.Context, way asker, r gdi.Request) (reply gdi.Reply, ok bool, err error) {
-	most := commandMax
+	most := CommandMax
 	if _, waits := r.Body.(*gdi.Wait); waits {
 		most = waitMax
 	}
@@ -281,7 +281,7 @@ func requestID(user, key string) string {
 
 // foreignTexts are names of others, and what programs may take for more than a name.
 func (f *Field) foreignTexts() []string {
-	return append([]string{f.Honest, "root", "*", requestID(f.Honest, honestKey(int(f.dice.Int32N(1000)))), "-oQ/tmp@here", "-X", "$(id)", "`id`", "|id", "../../..", "qrdel", fmt.Sprint(f.Jobs[0])}, f.Closed...)
+	return append([]string{f.Honest, "root", "*", requestID(f.Honest, HonestKey(int(f.dice.Int32N(1000)))), "-oQ/tmp@here", "-X", "$(id)", "`id`", "|id", "../../..", "qrdel", fmt.Sprint(f.Jobs[0])}, f.Closed...)
 }
 
 func requestsForeign(ctx context.Context, f *Field) error {
@@ -340,8 +340,8 @@ func requestsForeign(ctx context.Context, f *Field) error {
 	})
 }
 
-// honestKey is the Idempotency-Key of the honest user's n-th submission over HTTP: as those of scripts it can be guessed.
-func honestKey(n int) string { return fmt.Sprintf("nightly-%d", n) }
+// HonestKey is the Idempotency-Key of the honest user's n-th submission over HTTP: as those of scripts it can be guessed.
+func HonestKey(n int) string { return fmt.Sprintf("nightly-%d", n) }
 
 // numbersTaken are the numbers of the honest user's next requests, and connections on which they are taken.
 const (
@@ -358,7 +358,7 @@ func (f *Field) takeRequestNumbers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return workers(takers, func(w int) error {
+	return Workers(takers, func(w int) error {
 		way, err := f.asker()
 		if err != nil {
 			return err
@@ -366,7 +366,7 @@ func (f *Field) takeRequestNumbers(ctx context.Context) error {
 		defer way.Close()
 		var made []uint32
 		for n := w; n < numbersTaken && ctx.Err() == nil; n += takers {
-			reply, _, err := f.ask(ctx, way, gdi.Request{ID: requestID(f.Honest, honestKey(n)), Command: "qsub", Body: &gdi.Submit{Job: job}})
+			reply, _, err := f.ask(ctx, way, gdi.Request{ID: requestID(f.Honest, HonestKey(n)), Command: "qsub", Body: &gdi.Submit{Job: job}})
 			if err != nil {
 				break
 			}
@@ -379,13 +379,13 @@ func (f *Field) takeRequestNumbers(ctx context.Context) error {
 	})
 }
 
-// forged begins a line that no listing has.
-const forged = "FORGED "
+// Forged begins a line that no listing has.
+const Forged = "FORGED "
 
 // controls are texts that make a line of their own, or change one, in what prints them as they are: as few as are accepted are sent.
 var controls = []string{
-	"x\n" + forged + "%[1]s\r" + forged + "%[1]s\x1b[2K\x1b[1G" + forged + "%[1]s\nx", "/x\n" + forged + "%[1]s\nx", "x\n" + forged + "%[1]s",
-	"x\r" + forged + "%[1]s", "x\x1b[2K\x1b[1G" + forged + "%[1]s",
+	"x\n" + Forged + "%[1]s\r" + Forged + "%[1]s\x1b[2K\x1b[1G" + Forged + "%[1]s\nx", "/x\n" + Forged + "%[1]s\nx", "x\n" + Forged + "%[1]s",
+	"x\r" + Forged + "%[1]s", "x\x1b[2K\x1b[1G" + Forged + "%[1]s",
 }
 
 // requestsMultiline leaves the jobs that it makes: the director lists them.
@@ -431,7 +431,7 @@ func requestsMultiline(ctx context.Context, f *Field) error {
 func requestsRepeated(ctx context.Context, f *Field) error {
 	return f.eachVerb(ctx, func(ctx context.Context, s *sample) error {
 		same := rand.Text()
-		return workers(floodConns, func(w int) error {
+		return Workers(floodConns, func(w int) error {
 			way, err := f.asker()
 			if err != nil {
 				f.refused()
@@ -484,7 +484,7 @@ func (f *Field) eachVerb(ctx context.Context, attack func(context.Context, *samp
 // requestsAbandoned asks and does not wait for the answer: on connections that stay, and on those that are closed.
 func requestsAbandoned(ctx context.Context, f *Field) error {
 	return f.eachVerb(ctx, func(ctx context.Context, s *sample) error {
-		return workers(floodConns, func(w int) error {
+		return Workers(floodConns, func(w int) error {
 			for ctx.Err() == nil {
 				way, err := f.asker()
 				if err != nil {

@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"bufio"
@@ -77,8 +77,8 @@ type Field struct {
 	hidden       map[string]bool // effects of proposals that were not shown
 }
 
-// progress is a line that the process of an attack writes: what it has done so far.
-type progress struct {
+// Progress is a line that the process of an attack writes: what it has done so far.
+type Progress struct {
 	Done, Refused int64
 	Breach        string         `json:",omitempty"`
 	Covered       map[string]int `json:",omitempty"` // subjects, since the line before
@@ -97,7 +97,7 @@ func Be(ctx context.Context, env opt.Env) error {
 	if err := json.Unmarshal(line, f); err != nil {
 		return fmt.Errorf("attack: %w", err)
 	}
-	some, unknown := find([]string{f.Attack})
+	some, unknown := Find([]string{f.Attack})
 	if unknown != "" {
 		return fmt.Errorf("attack: unknown attack %q", unknown)
 	}
@@ -114,7 +114,7 @@ func Be(ctx context.Context, env opt.Env) error {
 		for tick := time.NewTicker(200 * time.Millisecond); ; {
 			select {
 			case <-tick.C:
-				f.printProgress(progress{})
+				f.printProgress(Progress{})
 			case <-over:
 				tick.Stop()
 				return
@@ -123,17 +123,17 @@ func Be(ctx context.Context, env opt.Env) error {
 	})
 	for ctx.Err() == nil {
 		if err := some[0].Run(ctx, f); err != nil && ctx.Err() == nil {
-			f.printProgress(progress{Failed: err.Error()})
+			f.printProgress(Progress{Failed: err.Error()})
 		}
 		f.pause(ctx, 100*time.Millisecond)
 	}
 	close(over)
 	telling.Wait()
-	f.printProgress(progress{})
+	f.printProgress(Progress{})
 	return nil
 }
 
-func (f *Field) printProgress(t progress) {
+func (f *Field) printProgress(t Progress) {
 	t.Done, t.Refused = f.done.Load(), f.denied.Load()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,12 +174,12 @@ func (f *Field) covers(subject string) bool {
 
 // say names jobs that the director looks at.
 func (f *Field) say(jobs []uint32) {
-	f.printProgress(progress{Jobs: slices.DeleteFunc(jobs, func(id uint32) bool { return id == 0 })}) // 0: not submitted
+	f.printProgress(Progress{Jobs: slices.DeleteFunc(jobs, func(id uint32) bool { return id == 0 })}) // 0: not submitted
 }
 
 // reply sends a request with a number of its own.
 func (f *Field) reply(ctx context.Context, way asker, b gdi.Body) (reply gdi.Reply, err error) {
-	ctx, cancel := context.WithTimeout(ctx, commandMax)
+	ctx, cancel := context.WithTimeout(ctx, CommandMax)
 	defer cancel()
 	data := codec.AppendRequest(nil, gdi.Request{ID: cryptorand.Text(), Command: "qsub", Host: f.env.Host, Body: b})
 	answer, err := way.Ask(ctx, b.Verb(), data)
@@ -206,7 +206,7 @@ func (f *Field) breach(format string, args ...any) {
 	f.breaches[text] = true
 	f.mu.Unlock()
 	if !known {
-		f.printProgress(progress{Breach: text})
+		f.printProgress(Progress{Breach: text})
 	}
 }
 
@@ -302,9 +302,9 @@ func (w *way) Close() {
 	}
 }
 
-// workers runs work at the same time so often and waits until all have returned. It
+// Workers runs work at the same time so often and waits until all have returned. It
 // returns one of their errors.
-func workers(n int, work func(i int) error) error {
+func Workers(n int, work func(i int) error) error {
 	var all sync.WaitGroup
 	failed := make(chan error, n)
 	for i := range n {
@@ -326,12 +326,12 @@ func workers(n int, work func(i int) error) error {
 // job returns the job that qsub makes of a command and its switches.
 func (f *Field) job(words ...string) (*grid.Job, error) { return submit.Job(f.env.Origin(), words...) }
 
-// commandMax is how long a command may take.
-const commandMax = 20 * time.Second
+// CommandMax is how long a command may take.
+const CommandMax = 20 * time.Second
 
 // run runs one of Grid Engine's commands as the attacker and returns its output.
 func (f *Field) run(ctx context.Context, name string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, commandMax)
+	ctx, cancel := context.WithTimeout(ctx, CommandMax)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, f.Quill, args...)
 	cmd.Args[0] = name
@@ -352,7 +352,7 @@ func (f *Field) tryJob(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return nil
 	}
-	id := submitted(out)
+	id := Submitted(out)
 	switch {
 	case id == 0 && out == "": // it took longer than commandMax
 		return nil
@@ -373,8 +373,8 @@ func (f *Field) environ() []string {
 		"PATH=/usr/local/bin:/usr/bin:/bin", "QUILL_KEY=" + f.Key}
 }
 
-// submitted is the number of the job that qsub says it has submitted, 0 if it did not.
-func submitted(output string) (id uint32) {
+// Submitted is the number of the job that qsub says it has submitted, 0 if it did not.
+func Submitted(output string) (id uint32) {
 	_, after, _ := strings.Cut(output, "Your job")
 	after = strings.TrimPrefix(after, "-array")
 	fmt.Sscanf(strings.TrimSpace(after), "%d", &id)

@@ -1,4 +1,4 @@
-package attack
+package attacker
 
 import (
 	"context"
@@ -75,7 +75,7 @@ func (f *Field) mailMany(ctx context.Context) {
 			continue
 		}
 		f.pause(ctx, 2*time.Second)
-		_, err = f.run(ctx, "qdel", fmt.Sprint(submitted(out)))
+		_, err = f.run(ctx, "qdel", fmt.Sprint(Submitted(out)))
 		f.count(err)
 	}
 }
@@ -95,18 +95,18 @@ func jobsForeign(ctx context.Context, f *Field) error {
 }
 
 func jobsMultiline(ctx context.Context, f *Field) error {
-	line := func(subject string) string { return "/nowhere/x\n" + forged + subject }
+	line := func(subject string) string { return "/nowhere/x\n" + Forged + subject }
 	f.submitWork(ctx, "working directory", []string{"-wd", line("working directory")}, "nothing")
 	f.submitWork(ctx, "output path", []string{"-o", line("output path")}, "nothing")
 	f.submitWork(ctx, "input path", []string{"-i", line("input path")}, "nothing")
 	f.submitWork(ctx, "shell", []string{"-S", line("shell")}, "nothing")
-	f.submitWork(ctx, "name of a variable", []string{"-v", "X\n" + forged + "name of a variable=1"}, "nothing")
-	f.submitWork(ctx, "value of a variable", []string{"-v", "X=1\n" + forged + "value of a variable"}, "nothing")
-	f.submitWork(ctx, "name of a file in TMPDIR", nil, "file", "x\n"+forged+"name of a file")
+	f.submitWork(ctx, "name of a variable", []string{"-v", "X\n" + Forged + "name of a variable=1"}, "nothing")
+	f.submitWork(ctx, "value of a variable", []string{"-v", "X=1\n" + Forged + "value of a variable"}, "nothing")
+	f.submitWork(ctx, "name of a file in TMPDIR", nil, "file", "x\n"+Forged+"name of a file")
 	if f.selected("program") {
 		out, err := f.runQsub(ctx, "-o", "/dev/null", "-j", "y", "-b", "y", line("program"))
 		f.count(err)
-		f.say([]uint32{submitted(out)})
+		f.say([]uint32{Submitted(out)})
 		f.cover("program")
 	}
 	f.pause(ctx, 4*time.Second)
