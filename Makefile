@@ -42,7 +42,7 @@ drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc
 
 # The tests of concurrent packages run under the race detector, which needs a C compiler; those of a browser are not compiled with it.
 CONCURRENT := $(addprefix github.com/quill-grid/quill/,pkg/bus pkg/client pkg/codec pkg/history pkg/jsv/script qmaster schedd execd \
-	execd/shepherd tools/drmaa/session tools/ge/qrsh/session tools/web)
+	execd/shepherd tools/drmaa/session tools/ge/qrsh/session tools/web tools/web/mirror tools/web/entry)
 RACE        = $(if $(shell command -v gcc),-race)
 # A program with the race detector would wait for a second before it ends, and tests start many.
 race: export GORACE = atexit_sleep_ms=10
