@@ -49,7 +49,7 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 		return Ready{}, false
 	}
 	c.waiters.gone([]uint64{answer.Ref})
-	c.ledger = c.ledger[:0]
+	c.bookings.ledger = c.bookings.ledger[:0]
 	c.cell.ForgetSettings()
 	c.ready = Ready{Answers: []Answer{answer}, More: c.more()}
 	c.ready.List.Seq = c.state.Seq

@@ -16,10 +16,10 @@ func TestAbandon(t *testing.T) {
 	seq := c.state.Seq
 	for _, in := range []Input{Request{Ref: 7}, Orders{Ref: 7, List: orders.List{Orders: []orders.Order{&orders.StartJob{}}}}, Report{Ref: 7}} {
 		c.ready = Ready{Commands: []Command{{Host: "h1"}}}
-		c.ledger = append(c.ledger, entry{})
-		c.wait(7, &gdi.Wait{Job: 1, For: "ended"})
+		c.bookings.ledger = append(c.bookings.ledger, entry{})
+		c.waiters.wait(7, &gdi.Wait{Job: 1, For: "ended"})
 		r, ok := c.Abandon(in)
-		if !ok || len(r.Answers) != 1 || r.Answers[0].Ref != 7 || len(r.Commands)+len(r.List.Events)+len(c.ledger)+len(c.waiters.jobs[1]) > 0 {
+		if !ok || len(r.Answers) != 1 || r.Answers[0].Ref != 7 || len(r.Commands)+len(r.List.Events)+len(c.bookings.ledger)+len(c.waiters.jobs[1]) > 0 {
 			t.Errorf("%T: %+v %v", in, r, ok)
 		}
 	}

@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // alter executes qalter(1), qhold(1) and qrls(1). Each job succeeds or fails alone. When
@@ -93,7 +92,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x cell.ChosenJob) []gdi.Ans
 	if reflect.DeepEqual(j.JobRequest, old.JobRequest) { // shared again, so that the event need not repeat it
 		j.JobRequest = old.JobRequest
 	}
-	if refusal := cmp.Or(tooBig(&j), c.noRoom(j.Owner, old, &j)); refusal != nil {
+	if refusal := cmp.Or(tooBig(&j), c.refuseMemory(j.Owner, old, &j)); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
 	c.emit(events.Mod(&j))
@@ -105,15 +104,15 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x cell.ChosenJob) []gdi.Ans
 // operator holds, managers all. When one of the holds to be set is refused, none
 // is set; of those to be removed each stands for itself, and what is not there
 // needs no right.
-func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x cell.ChosenJob) (answers []gdi.Answer) {
+func (s *step) alterHold(r gdi.Request, b *gdi.Alter, x cell.ChosenJob) (answers []gdi.Answer) {
 	for _, l := range b.HoldAdd + b.HoldRemove {
 		if !strings.ContainsRune("uos", l) {
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown hold %q", l))}
 		}
 	}
-	j := *c.state.Job(x.Job.ID)
+	j := *s.state.Job(x.Job.ID)
 	tasks := x.PendingOf()
-	for _, t := range c.cell.EnrolledOf(x) {
+	for _, t := range s.cell.EnrolledOf(x) {
 		tasks = tasks.With(t.ID)
 	}
 	var changed grid.Ranges
@@ -124,8 +123,8 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x cell.ChosenJob) (answers
 		who, what string
 		may       bool
 	}{
-		{"s", &next.SysHold, "manager", "manager hold", c.cell.IsManager(r)},
-		{"o", &next.OperHold, "operator", "operator hold", c.cell.IsOperator(r)},
+		{"s", &next.SysHold, "manager", "manager hold", s.cell.IsManager(r)},
+		{"o", &next.OperHold, "operator", "operator hold", s.cell.IsOperator(r)},
 		{"u", &next.UserHold, "", "user hold", true},
 	} {
 		list, change := *h.list, "set"
@@ -155,13 +154,13 @@ func (c *Core) alterHold(r gdi.Request, b *gdi.Alter, x cell.ChosenJob) (answers
 		return answers
 	}
 	if !x.All { // a whole hold has as many ranges as the job has already
-		if refusal := c.noRoom(j.Owner, x.Job, &next); refusal != nil {
+		if refusal := s.refuseMemory(j.Owner, x.Job, &next); refusal != nil {
 			return append(answers, *refusal)
 		}
 	}
 	j = next
 	j.Version++
-	c.emit(events.Mod(&j))
+	s.emit(events.Mod(&j))
 	switch {
 	case !j.Array:
 		return append(answers, gdi.Done(fmt.Sprintf("modified hold of job %d", j.ID)))

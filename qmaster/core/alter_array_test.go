@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"

@@ -6,13 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // The life of an advance reservation, qrstat(1):
@@ -22,20 +21,6 @@ import (
 //	r ⇄ E    running; E: something that it holds can't be used
 //	↓   ↓    its end (x), or qrdel (d): its jobs are deleted
 //	gone     when the last of them is
-
-// notice takes note of an event that may change what reservations are worth, or
-// what the configuration says.
-func (c *Core) notice(e events.Event) {
-	c.cell.FollowSettings(e)
-	switch e.Kind {
-	case grid.KindQInstance, grid.KindCQueue, grid.KindHGroup:
-		c.reviewARs = true
-	case grid.KindLoad:
-		was, now := c.state.Load(e.Key.Name), e.Object
-		l, ok := now.(*grid.Load)
-		c.reviewARs = c.reviewARs || !ok || was == nil || was.Unheard != l.Unheard
-	}
-}
 
 // arTimes lets reservations begin and end, and reviews them when something
 // happened to what they hold.
@@ -61,7 +46,7 @@ func (c *Core) live(a *grid.AR) {
 		return
 	}
 	n := *a
-	c.review(&n)
+	c.reviewAR(&n)
 	if n.State == a.State && slices.Equal(n.Message, a.Message) {
 		return
 	}
@@ -69,10 +54,10 @@ func (c *Core) live(a *grid.AR) {
 	c.reportAR(&n, a.State)
 }
 
-// review sets the state that is due, and why it is not a better one.
-func (c *Core) review(a *grid.AR) {
-	a.Message = c.unusable(a)
-	switch started, broken := c.cell.Now >= a.Start, len(a.Message) > 0; {
+// reviewAR sets the state that is due, and why it is not a better one.
+func (s *step) reviewAR(a *grid.AR) {
+	a.Message = s.whyUnusable(a)
+	switch started, broken := s.cell.Now >= a.Start, len(a.Message) > 0; {
 	case started && broken:
 		a.State = grid.ARError
 	case started:
@@ -86,28 +71,28 @@ func (c *Core) review(a *grid.AR) {
 
 // reportAR mails that a reservation has started, or come into error, since it
 // was in another state.
-func (c *Core) reportAR(a *grid.AR, was grid.ARState) {
+func (s *step) reportAR(a *grid.AR, was grid.ARState) {
 	waited := was == grid.ARWaiting || was == grid.ARWarning
 	if waited && (a.State == grid.ARRunning || a.State == grid.ARError) {
-		c.mailAR(a, 'b', "has started")
+		s.mailAR(a, 'b', "has started")
 	}
 	if a.State == grid.ARError && was != grid.ARError {
-		c.mailAR(a, 'a', "is in error state")
+		s.mailAR(a, 'a', "is in error state")
 	}
 }
 
-// unusable returns what is wrong with the queue instances that a reservation
+// whyUnusable returns what is wrong with the queue instances that a reservation
 // holds, a sentence each.
-func (c *Core) unusable(a *grid.AR) (out grid.Names) {
+func (st *step) whyUnusable(a *grid.AR) (out grid.Names) {
 	for _, g := range a.Grants {
-		qi, l := c.state.QInstance(g.Queue, g.Host), c.state.Load(g.Host)
+		qi, l := st.state.QInstance(g.Queue, g.Host), st.state.Load(g.Host)
 		if qi == nil || l == nil || l.Unheard {
 			out = append(out, fmt.Sprintf("reserved queue %s is unknown", g.Instance()))
 		}
 		if qi == nil {
 			continue
 		}
-		state := c.state.QueueState(qi)
+		state := st.state.QueueState(qi)
 		for _, s := range []struct {
 			state grid.QueueState
 			text  string
@@ -156,13 +141,13 @@ func (c *Core) deleteWhole(id uint32, by string, force bool) {
 }
 
 // dropAR removes a reservation that is over and has no jobs any more.
-func (c *Core) dropAR(id uint32) {
-	a := c.state.AR(id)
-	if a == nil || !a.Over() || len(c.state.JobsOf(id)) > 0 {
+func (s *step) dropAR(id uint32) {
+	a := s.state.AR(id)
+	if a == nil || !a.Over() || len(s.state.JobsOf(id)) > 0 {
 		return
 	}
-	c.emit(events.Del(grid.KindAR, a.Key()))
-	c.dropOrphans(a.Grants)
+	s.emit(events.Del(grid.KindAR, a.Key()))
+	s.dropOrphans(a.Grants)
 }
 
 // deleteARs is qrdel(1).
@@ -224,7 +209,7 @@ func (c *Core) deleteAR(r gdi.Request, id uint32, force bool) gdi.Answer {
 func arName(id uint32) string { return "advance_reservation " + strconv.Itoa(int(id)) }
 
 // mailAR writes to the recipients that -m and -M of qrsub name.
-func (c *Core) mailAR(a *grid.AR, option rune, what string) {
+func (s *step) mailAR(a *grid.AR, option rune, what string) {
 	if !strings.ContainsRune(a.MailOptions, option) || strings.ContainsRune(a.MailOptions, 'n') {
 		return
 	}
@@ -234,8 +219,5 @@ func (c *Core) mailAR(a *grid.AR, option rune, what string) {
 	for _, m := range a.Message {
 		text += " " + m + "\n"
 	}
-	c.mail(a.Owner, a.MailTo, subject, text)
+	s.mail(a.Owner, a.MailTo, subject, text)
 }
-
-// stamp returns a time in the form that mails show.
-func stamp(t grid.Time) string { return t.Std().UTC().Format("01/02/2006 15:04:05 MST") }

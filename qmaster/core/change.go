@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/quill-grid/quill/qmaster/core/authorize"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/authorize"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // plannedChange is one object of a request after its checks.
@@ -70,7 +69,7 @@ func (c *Core) change(r gdi.Request, b *gdi.Change) (out []gdi.Answer) {
 	for _, p := range parts {
 		planned, a := c.plan(r, p)
 		if a == nil && len(parts) == 1 {
-			a = c.clash(p.new)
+			a = c.refuseClash(p.new)
 		}
 		if a != nil { // of a change with one part: it was not tried
 			return []gdi.Answer{*a}
@@ -137,7 +136,7 @@ func (c *Core) arrange(r gdi.Request, parts []part) (order []part, refused []gdi
 		return nil, refused
 	}
 	for _, p := range order {
-		if a := c.clash(p.new); a != nil {
+		if a := c.refuseClash(p.new); a != nil {
 			refused = append(refused, *a)
 		}
 	}
@@ -201,34 +200,34 @@ func refusedObject(o grid.Object, refusal *refuse.Refusal) *refuse.Refusal {
 	return &a
 }
 
-func (c *Core) planModify(o grid.Object) (plannedChange, *refuse.Refusal) {
-	p := plannedChange{old: c.state.Get(o.Kind(), o.Key()), new: o}
+func (s *step) planModify(o grid.Object) (plannedChange, *refuse.Refusal) {
+	p := plannedChange{old: s.state.Get(o.Kind(), o.Key()), new: o}
 	if p.old == nil {
 		return p, refused(o.Kind(), o.Key(), gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(o.Kind()).Noun, o.Key())
 	}
 	if v := grid.Version(o); v != 0 && v != grid.Version(p.old) {
 		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", grid.SpecOf(o.Kind()).Noun, o.Key())
 	}
-	return p, refusedObject(o, cmp.Or(validate.Object(c.cell, o), refuse.Invalid("", validate.BreaksAR(c.cell, o))))
+	return p, refusedObject(o, cmp.Or(validate.Object(s.cell, o), refuse.Invalid("", validate.BreaksAR(s.cell, o))))
 }
 
-func (c *Core) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *refuse.Refusal) {
-	p := plannedChange{old: c.state.Get(kind, key)}
+func (s *step) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *refuse.Refusal) {
+	p := plannedChange{old: s.state.Get(kind, key)}
 	if p.old == nil {
 		return p, refused(kind, key, gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(kind).Noun, key)
 	}
-	if text := validate.WhyInUse(c.cell, p.old); text != "" {
+	if text := validate.WhyInUse(s.cell, p.old); text != "" {
 		return p, refused(kind, key, gdi.StatusInUse, "%s", text)
 	}
 	return p, nil
 }
 
-// clash refuses an object that cannot exist together with the others of its kind; nil: none.
-func (c *Core) clash(o grid.Object) *refuse.Refusal {
+// refuseClash refuses an object that cannot exist together with the others of its kind; nil: none.
+func (s *step) refuseClash(o grid.Object) *refuse.Refusal {
 	if o == nil {
 		return nil
 	}
-	if text := validate.WhyClash(c.cell, o); text != "" {
+	if text := validate.WhyClash(s.cell, o); text != "" {
 		return refused(o.Kind(), o.Key(), gdi.StatusInvalid, "%s", text)
 	}
 	return nil

@@ -3,10 +3,9 @@ package core
 import (
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // Checkpointing jobs, checkpoint(5) and -ckpt, -c of qsub(1): when they are
@@ -32,7 +31,7 @@ func (c *Core) migrate(t *grid.JATask, occasion string) bool {
 		n := *t
 		n.Kill = grid.Migrating
 		c.emit(events.Mod(&n))
-		c.signal(&n)
+		c.outbox.signalTask(&n)
 	}
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/shares"
 )
 
 // consequences are what a kind adds to the generic add, modify and delete. A nil function means that there is nothing to
@@ -94,9 +95,57 @@ func shareTreeText(r gdi.Request, verb string, _ grid.Object) string {
 }
 
 // addMissing makes objects of kinds that come into being when first named.
-func (c *Core) addMissing(o grid.Object) {
-	if c.state.Get(o.Kind(), o.Key()) == nil {
+func (s *step) addMissing(o grid.Object) {
+	if s.state.Get(o.Kind(), o.Key()) == nil {
 		grid.SetVersion(o, 1)
-		c.emit(events.Add(o))
+		s.emit(events.Add(o))
+	}
+}
+
+// decayChanged settles all usage as the old half-lives left it; the new ones
+// hold from now on.
+func decayChanged(c *Core, old, _ grid.Object) {
+	conf, ok := old.(*grid.SchedConf)
+	if !ok {
+		return
+	}
+	was, err := shares.NewUsagePolicy(conf)
+	if err != nil || was.SameDecay(&c.cell.Settings().Usage) {
+		return
+	}
+	for _, o := range c.cell.All(grid.KindBooking) {
+		n := *o.(*grid.Booking)
+		n.Decayed, n.At = was.At(&n, c.cell.Now), c.cell.Now
+		c.emit(events.Mod(&n))
+	}
+}
+
+// userChanged and projectChanged take what was booked away with its object.
+func userChanged(c *Core, old, new grid.Object) {
+	if new == nil {
+		name := old.Key().Name
+		c.bookings.forgetUsage(func(b *grid.Booking) bool { return b.User == name })
+	}
+}
+
+func projectChanged(c *Core, old, new grid.Object) {
+	if new == nil {
+		name := old.Key().Name
+		c.bookings.forgetUsage(func(b *grid.Booking) bool { return b.Project == name })
+	}
+}
+
+// worthChanged forgets what jobs were found worth under another configuration:
+// within what they were weighed, since the weights may be others, and all of
+// it under another algorithm or when nothing more is reported of pending jobs.
+func worthChanged(c *Core, old, new grid.Object) {
+	c.setPriorityRange(&grid.PriorityRange{})
+	was, _ := old.(*grid.SchedConf)
+	is, _ := new.(*grid.SchedConf)
+	if was == nil || is == nil || was.Algorithm == is.Algorithm && is.ReportPJobTickets {
+		return
+	}
+	for _, o := range c.cell.All(grid.KindPriority) {
+		c.emit(events.Del(grid.KindPriority, o.Key()))
 	}
 }

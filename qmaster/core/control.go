@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // control is qmod(1): states of queue instances and of jobs.
@@ -113,7 +112,7 @@ func (c *Core) changeSuspension(old, t *grid.JATask) {
 	c.emit(events.Mod(t))
 	if was != is {
 		c.touch(t.Grants)
-		c.signal(t)
+		c.outbox.signalTask(t)
 	}
 }
 
@@ -164,7 +163,7 @@ func (c *Core) controlJob(r gdi.Request, b *gdi.Control, x cell.ChosenJob) []gdi
 	return answers
 }
 
-func (c *Core) notWhilePending(j *grid.Job, task uint32) gdi.Answer {
+func (s *step) notWhilePending(j *grid.Job, task uint32) gdi.Answer {
 	return gdi.Done(fmt.Sprintf("Modify operation can not be applied on %s in pending/hold state", cell.DescribeTask(j, task))).On(onTask(j, gdi.DidNothing, task))
 }
 
@@ -219,14 +218,14 @@ func (c *Core) reschedule(t *grid.JATask) {
 	n := *t
 	n.Kill = grid.Rescheduled
 	c.emit(events.Mod(&n))
-	c.mailPushed(t)
-	c.signal(&n)
+	c.mailRescheduled(t)
+	c.outbox.signalTask(&n)
 }
 
 // clearError lets tasks in state E be scheduled again, qmod -cj.
-func (c *Core) clearError(r gdi.Request, x cell.ChosenJob) []gdi.Answer {
+func (s *step) clearError(r gdi.Request, x cell.ChosenJob) []gdi.Answer {
 	var answers []gdi.Answer
-	for _, t := range c.cell.EnrolledOf(x) {
+	for _, t := range s.cell.EnrolledOf(x) {
 		if t.State&grid.StateError == 0 {
 			if t.Started() {
 				answers = append(answers, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("%s is not in error state", "J"+cell.DescribeTask(x.Job, t.ID)[1:])))
@@ -236,12 +235,12 @@ func (c *Core) clearError(r gdi.Request, x cell.ChosenJob) []gdi.Answer {
 		n := *t
 		n.State &^= grid.StateError
 		n.Error = ""
-		c.emit(events.Mod(&n))
+		s.emit(events.Mod(&n))
 		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s cleared error state of %s", r.User, r.Host, cell.DescribeTask(x.Job, t.ID))).
 			On(onTask(x.Job, gdi.DidClear, t.ID)))
 	}
 	if len(answers) == 0 {
-		return []gdi.Answer{c.notWhilePending(x.Job, x.PendingOf().First())}
+		return []gdi.Answer{s.notWhilePending(x.Job, x.PendingOf().First())}
 	}
 	return answers
 }

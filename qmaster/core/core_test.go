@@ -7,11 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/cockroachdb/datadriven"
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
@@ -20,6 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // TestCore runs the transcripts in testdata: a command is one input, and
@@ -223,7 +221,7 @@ func (h *harness) cell(d *datadriven.TestData) string {
 		objects = append(objects, e)
 	}
 	objects = append(append(objects, hosts...), group, pe, q)
-	h.core.cause("root@m", "install", "")
+	h.core.setCause("root@m", "install", "")
 	h.core.ready = Ready{}
 	for _, o := range objects {
 		h.core.emit(events.Add(o))

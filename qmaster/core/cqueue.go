@@ -71,11 +71,11 @@ func (c *Core) setQueueState(qi *grid.QInstance, s grid.QueueState, message stri
 }
 
 // dropOrphans removes orphaned instances of a host that hold no job any more.
-func (c *Core) dropOrphans(grants []grid.Grant) {
+func (s *step) dropOrphans(grants []grid.Grant) {
 	for _, g := range grants {
-		qi := c.state.QInstance(g.Queue, g.Host)
-		if qi != nil && qi.State&grid.QueueOrphaned != 0 && !c.cell.InstanceInUse(qi) {
-			c.emit(events.Del(grid.KindQInstance, qi.Key()))
+		qi := s.state.QInstance(g.Queue, g.Host)
+		if qi != nil && qi.State&grid.QueueOrphaned != 0 && !s.cell.InstanceInUse(qi) {
+			s.emit(events.Del(grid.KindQInstance, qi.Key()))
 		}
 	}
 }

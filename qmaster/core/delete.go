@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // deleteJobs is qdel(1): pending tasks go at once, started ones are marked and
@@ -57,7 +56,7 @@ func (c *Core) deleteJob(r gdi.Request, x cell.ChosenJob, force bool) (answers [
 	}
 	if next := *j; len(pending) > 0 && !x.All {
 		next.Pending = j.Pending.Minus(pending)
-		if refusal := c.noRoom(j.Owner, j, &next); refusal != nil {
+		if refusal := c.refuseMemory(j.Owner, j, &next); refusal != nil {
 			return append(answers, *refusal)
 		}
 	}
@@ -76,7 +75,7 @@ func (c *Core) kill(t *grid.JATask, by string) {
 	n.Kill = by
 	c.emit(events.Mod(&n))
 	c.mailKilled(&n)
-	c.signal(&n)
+	c.outbox.signalTask(&n)
 }
 
 // describePending names deleted pending tasks as qdel does.

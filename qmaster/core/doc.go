@@ -12,12 +12,19 @@
 // beside it (clients that wait for an answer, times of sent commands) may be lost with
 // the process: clients ask again, commands are derived from the state anew.
 //
+//	Core ─┬─ step      the cell, and the events, answers and mails of this step
+//	      ├─ outbox    commands, and what was sent to each host and received from it
+//	      ├─ bookings  usage that this step books
+//	      └─ waiters   clients that wait for jobs and PE tasks, and how these ended
+//
+// The parts share step and do not know Core: what starts, ends and suspends tasks is Core's.
+//
 // What decisions look at is package cell; what is wrong with an object, a job or a
 // reservation is package validate; whether a request may be made at all is package
 // authorize; why it is not carried out is package refuse. None of them knows Core.
 //
-// One file per family: request.go (the dispatch of requests), change.go (generic add,
-// modify, delete over grid.Kinds), consequences.go (what follows from a change of a kind;
+// One file per family: input.go (what Step takes and returns), request.go (the dispatch of
+// requests), change.go (generic add, modify, delete over grid.Kinds), consequences.go (what follows from a change of a kind;
 // cqueue.go, host.go, calendar.go, conf.go, user.go), submit.go, alter.go, delete.go and
 // control.go for jobs, limits.go for the limits of running tasks, portions.go for requests
 // about so many jobs that they take several steps, release.go for jobs that wait for others,

@@ -7,15 +7,13 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // TestMadeUpWords has execution daemons and schedulers of another version, or

@@ -58,24 +58,3 @@ func (c *Core) join(host string) {
 		hgroupChanged(c, g, &n)
 	}
 }
-
-// processorsMost is more than any host has. A report of more is wrong and is ignored.
-const processorsMost = 1 << 20
-
-// size sets a host's slots in all.q to its number of processors when its first load
-// report contains that number.
-func (c *Core) size(host string, processors uint32) {
-	q := c.state.CQueue("all.q")
-	if q == nil || processors < 2 || processors > processorsMost || q.Slots.Value != 1 || c.state.QInstance(q.Name, host) == nil {
-		return
-	}
-	for _, a := range q.Slots.At {
-		if a.Target == host {
-			return
-		}
-	}
-	n := *q
-	n.Slots.At = append(slices.Clone(q.Slots.At), grid.At[int32]{Target: host, Value: int32(processors)})
-	n.Version++
-	c.emit(events.Mod(&n))
-}

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // holdings is about how many bytes of memory the objects of each user take that requests of users make: jobs, reservations,
@@ -37,11 +36,11 @@ const (
 
 // Budget bounds the memory that objects of one user, and those of all users together, may take, in bytes; 0: no bound. Requests
 // that need more are refused; those that need less than before never are.
-func (c *Core) Budget(user, all int64) {
+func (s *step) Budget(user, all int64) {
 	h := &holdings{users: map[string]int64{}, shared: map[sharedPart]int{}, most: user, inAll: all}
-	c.held = h
+	s.held = h
 	for _, k := range countedKinds {
-		c.state.Each(k, func(o grid.Object) bool {
+		s.state.Each(k, func(o grid.Object) bool {
 			h.count(o, 1)
 			return true
 		})
@@ -51,11 +50,11 @@ func (c *Core) Budget(user, all int64) {
 var countedKinds = [...]grid.Kind{grid.KindJob, grid.KindAR, grid.KindProposal, grid.KindToken}
 
 // Held returns about how many bytes the objects of a user take, and those of all users.
-func (c *Core) Held(user string) (own, all int64) {
-	if c.held == nil {
+func (s *step) Held(user string) (own, all int64) {
+	if s.held == nil {
 		return 0, 0
 	}
-	return c.held.users[user], c.held.total
+	return s.held.users[user], s.held.total
 }
 
 // copied returns holdings that stay as these are now.
@@ -179,10 +178,10 @@ func tooBig(j *grid.Job) *refuse.Refusal {
 	return nil
 }
 
-// noRoom returns why a user's object may not become another one, nil where there is none: the memory for what users have is
+// refuseMemory returns why a user's object may not become another one, nil where there is none: the memory for what users have is
 // bounded.
-func (c *Core) noRoom(user string, old, now grid.Object) *refuse.Refusal {
-	h := c.held
+func (s *step) refuseMemory(user string, old, now grid.Object) *refuse.Refusal {
+	h := s.held
 	if h == nil || h.most == 0 {
 		return nil
 	}

@@ -13,20 +13,20 @@ import (
 // or a load sensor reports that it does not work.
 
 // controlInstance is qmod -d, -e and -c of an instance; it is nil when the reference is none.
-func (c *Core) controlInstance(r gdi.Request, b *gdi.Control, ref string) []gdi.Answer {
+func (s *step) controlInstance(r gdi.Request, b *gdi.Control, ref string) []gdi.Answer {
 	want, ok := grid.ParseInstance(ref)
-	e := c.cell.Centry(want.Resource)
+	e := s.cell.Centry(want.Resource)
 	if !ok || e == nil || e.Type != grid.TypeMap {
 		return nil
 	}
 	want.Resource = e.Name
-	if !c.cell.HasInstance(&want) {
+	if !s.cell.HasInstance(&want) {
 		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: host %q has no instance %q of %q", want.Host, want.ID, want.Resource))}
 	}
-	if !c.cell.IsOperator(r) {
+	if !s.cell.IsOperator(r) {
 		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify instance %q", r.User, want.Name()))}
 	}
-	is := c.cell.HealthOf(want)
+	is := s.cell.HealthOf(want)
 	word := ""
 	switch b.Action {
 	case "disable":
@@ -38,53 +38,53 @@ func (c *Core) controlInstance(r gdi.Request, b *gdi.Control, ref string) []gdi.
 	default:
 		return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: instance %q can be disabled, enabled and cleared only", want.Name()))}
 	}
-	if !c.setHealth(is) {
+	if !s.setHealth(is) {
 		return []gdi.Answer{gdi.Done(fmt.Sprintf("Instance %q is already in the specified state: %s", is.Name(), word))}
 	}
 	return []gdi.Answer{gdi.Done(fmt.Sprintf("%s@%s changed state of %q (%s)", r.User, r.Host, is.Name(), word))}
 }
 
 // setHealth stores what is wrong with an instance, and reports whether that is news.
-func (c *Core) setHealth(i grid.Instance) bool {
-	old, known := c.state.Get(grid.KindInstance, i.Key()).(*grid.Instance)
+func (s *step) setHealth(i grid.Instance) bool {
+	old, known := s.state.Get(grid.KindInstance, i.Key()).(*grid.Instance)
 	switch bad := i.Disabled || i.Failed; {
 	case !known && !bad, known && *old == i:
 		return false
 	case !bad:
-		c.emit(events.Del(grid.KindInstance, i.Key()))
+		s.emit(events.Del(grid.KindInstance, i.Key()))
 	case known:
-		c.emit(events.Mod(&i))
+		s.emit(events.Mod(&i))
 	default:
-		c.emit(events.Add(&i))
+		s.emit(events.Add(&i))
 	}
 	return true
 }
 
-// sensed takes the states of instances from a host's load values: gpu.GPU3.state is "E reason" for
+// storeSensedHealth takes the states of instances from a host's load values: gpu.GPU3.state is "E reason" for
 // one that does not work, and anything else for one that does.
-func (c *Core) sensed(host string, values grid.Values) {
+func (s *step) storeSensedHealth(host string, values grid.Values) {
 	for _, v := range values {
 		name, is := strings.CutSuffix(v.Name, ".state")
 		resource, id, dotted := strings.Cut(name, ".")
-		e := c.state.Centry(resource)
+		e := s.state.Centry(resource)
 		i := grid.Instance{Resource: resource, ID: id, Host: host}
-		if !is || !dotted || e == nil || e.Type != grid.TypeMap || !c.cell.HasInstance(&i) {
+		if !is || !dotted || e == nil || e.Type != grid.TypeMap || !s.cell.HasInstance(&i) {
 			continue
 		}
-		i = c.cell.HealthOf(i)
+		i = s.cell.HealthOf(i)
 		state, message, _ := strings.Cut(v.Text, " ")
 		if i.Failed, i.Message = state == "E", ""; i.Failed {
 			i.Message = grid.Printable(strings.TrimSpace(message))
 		}
-		c.setHealth(i)
+		s.setHealth(i)
 	}
 }
 
 // forgetInstances removes the states of instances that a host does not have any more.
-func (c *Core) forgetInstances(host string) {
-	for _, o := range c.cell.All(grid.KindInstance) {
-		if i := o.(*grid.Instance); i.Host == host && !c.cell.HasInstance(i) {
-			c.emit(events.Del(grid.KindInstance, i.Key()))
+func (s *step) forgetInstances(host string) {
+	for _, o := range s.cell.All(grid.KindInstance) {
+		if i := o.(*grid.Instance); i.Host == host && !s.cell.HasInstance(i) {
+			s.emit(events.Del(grid.KindInstance, i.Key()))
 		}
 	}
 }

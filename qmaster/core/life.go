@@ -34,7 +34,7 @@ func (c *Core) start(j *grid.Job, o *orders.StartJob, maps []grid.MapGrant, core
 		c.emit(events.Mod(&t))
 	}
 	c.touch(t.Grants)
-	c.deliver(&t)
+	c.outbox.deliverTask(&t)
 }
 
 // running notes that the execution daemon has started the attempt.
@@ -49,7 +49,7 @@ func (c *Core) running(t *grid.JATask, r report.Task) {
 		n.Start = r.Start
 	}
 	c.emit(events.Mod(&n))
-	c.waiters.started(c, t.Job)
+	c.waiters.started(t.Job)
 }
 
 // restart puts a task back to begin again. It is shown with an R, and its next attempt
@@ -86,7 +86,7 @@ func (c *Core) forceEnd(t *grid.JATask, by string) {
 	if t.State&grid.StateDeleted == 0 {
 		c.mailKilled(&n)
 	}
-	c.dropAttempt(t.Grants[0].Host, cell.AttemptOf(t))
+	c.outbox.dropAttempt(t.Grants[0].Host, cell.AttemptOf(t))
 	c.finish(t)
 }
 
@@ -104,7 +104,7 @@ func (c *Core) account(j *grid.Job, t *grid.JATask, r report.Result, again bool)
 	for _, p := range c.cell.LivingPETasks(t) {
 		c.peLost(j, t, p)
 	}
-	c.debit(j, t, t.Usage, true, again)
+	c.bookings.debitTask(j, t, t.Usage, true, again)
 	used := t.Usage
 	past := c.cell.PastUsage(t)
 	switch {

@@ -5,11 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // qalter -when now: the limits of tasks that run are changed. The change is in the state first (grid.Limits), and the hosts of
@@ -22,45 +21,13 @@ func (c *Core) emitLimits(tasks []*grid.JATask) {
 	for _, t := range tasks {
 		c.emit(events.Mod(t))
 		c.touch(t.Grants)
-		c.sendLimits(t)
+		c.outbox.sendLimits(t)
 	}
 }
 
-// sendLimits sends the limits of a task to all its hosts that have not confirmed them.
-func (c *Core) sendLimits(t *grid.JATask) {
-	if t.Limits.Applied != t.Limits.Version {
-		c.limitHost(t.Grants[0].Host, t, cell.AttemptOf(t))
-	}
-	for _, p := range c.cell.LivingPETasks(t) {
-		if p.Limits != t.Limits.Version {
-			c.limitHost(p.Host, t, cell.PEAttemptOf(p))
-		}
-	}
-}
-
-// limitHost sends a host the limits of an attempt.
-func (c *Core) limitHost(host string, t *grid.JATask, a report.Attempt) {
-	g, slots := cell.GrantOn(t, host)
-	q, l := c.state.CQueue(g.Queue), t.Limits
-	if q == nil {
-		return
-	}
-	cmd := c.command(host)
-	change := report.Limits{
-		Attempt: a, Version: l.Version, Queue: queueIn(cmd, c.cell.QueueOf(t, c.state.Job(t.Job), q, g.Host)), Slots: slots, Anyway: l.Refused != "",
-	}
-	for _, r := range l.Requests {
-		if old, had := l.Before.Get(r.Name); !had || old != r {
-			change.Changed = append(change.Changed, r.Name)
-		}
-	}
-	cmd.Limits = append(cmd.Limits, change)
-	c.sent.hosts(host).limited[cell.KeyOf(a)] = c.cell.Now
-}
-
-// unlimited returns the task and the attempt of a key that a host has yet to confirm the limits of; nil: there is none.
-func (c *Core) unlimited(host string, key grid.Key) (t *grid.JATask, a report.Attempt) {
-	t = c.state.Task(key.ID, key.Sub)
+// unconfirmedLimits returns the task and the attempt of a key that a host has yet to confirm the limits of; nil: there is none.
+func (s *step) unconfirmedLimits(host string, key grid.Key) (t *grid.JATask, a report.Attempt) {
+	t = s.state.Task(key.ID, key.Sub)
 	if t == nil || !t.Started() || cell.IsDying(t) || t.Limits == nil {
 		return nil, a
 	}
@@ -70,7 +37,7 @@ func (c *Core) unlimited(host string, key grid.Key) (t *grid.JATask, a report.At
 		}
 		return t, cell.AttemptOf(t)
 	}
-	p := c.state.PETask(key)
+	p := s.state.PETask(key)
 	if p == nil || p.Host != host || p.Limits == t.Limits.Version {
 		return nil, a
 	}
@@ -80,13 +47,13 @@ func (c *Core) unlimited(host string, key grid.Key) (t *grid.JATask, a report.At
 // resendLimits repeats the limits that a host has not confirmed.
 func (c *Core) resendLimits(host string, talk *hostTalk) {
 	for _, key := range sortedTasks(talk.limited) {
-		t, a := c.unlimited(host, key)
+		t, a := c.unconfirmedLimits(host, key)
 		switch {
 		case t == nil:
 			delete(talk.limited, key)
 			c.settleLimits(c.state.Task(key.ID, key.Sub)) // the last that had not confirmed may be gone
 		case c.cell.Now.Sub(talk.limited[key]) >= resendSeconds:
-			c.limitHost(host, t, a)
+			c.outbox.sendLimitsTo(host, t, a)
 		}
 	}
 }
@@ -94,7 +61,7 @@ func (c *Core) resendLimits(host string, talk *hostTalk) {
 // limited takes in what a host reports of the limits of an attempt that runs. anew: the host has just connected.
 func (c *Core) limited(host string, r report.Task, anew bool) {
 	a := r.Attempt
-	t, own := c.unlimited(host, cell.KeyOf(a))
+	t, own := c.unconfirmedLimits(host, cell.KeyOf(a))
 	if t == nil || own != a {
 		return
 	}
@@ -105,7 +72,7 @@ func (c *Core) limited(host string, r report.Task, anew bool) {
 	case r.Refused == l.Version:
 		c.limitsRefused(t, host, r.RefusedText)
 	case anew:
-		c.limitHost(host, t, a)
+		c.outbox.sendLimitsTo(host, t, a)
 	}
 }
 
@@ -141,9 +108,9 @@ func (c *Core) settleLimits(t *grid.JATask) {
 }
 
 // allLimited reports whether all attempts of a task have its limits.
-func (c *Core) allLimited(t *grid.JATask) bool {
+func (s *step) allLimited(t *grid.JATask) bool {
 	return t.Limits.Applied == t.Limits.Version &&
-		!slices.ContainsFunc(c.cell.LivingPETasks(t), func(p *grid.PETask) bool { return p.Limits != t.Limits.Version })
+		!slices.ContainsFunc(s.cell.LivingPETasks(t), func(p *grid.PETask) bool { return p.Limits != t.Limits.Version })
 }
 
 // limitsRefused has the larger limits hold after a host did not apply the new ones. A job with one task asks for them again, too.

@@ -5,21 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
-
-// Proof is what an ID token says, which the shell has verified: it is signed by the provider for the cell.
-type Proof struct {
-	Issuer, Client string
-	Subject        string    // who it is about, at the provider
-	Name           string    // the value of the claim that names the user; "": it does not have the claim
-	ID             string    // the SHA-256 of the ID token, in hexadecimal digits
-	Expires        grid.Time // of the ID token
-}
 
 // subjectMax is how long a subject may be, OpenID Connect Core 1.0, section 2.
 const subjectMax = 255
@@ -42,20 +32,20 @@ func (c *Core) logIn(in Request, b *gdi.LogIn) {
 	}
 	if old := c.state.Login(p.ID); old != nil {
 		if t := c.state.Token(old.Token); t != nil && bytes.Equal(t.Digest, b.Digest) {
-			c.created(in.Ref, t)
+			c.answerCreated(in.Ref, t)
 		} else {
 			c.reply(in.Ref, gdi.RefuseLogIn(gdi.ReasonReplayed, "the ID token was used before; log in again"))
 		}
 		return
 	}
-	c.cause(user+"@"+in.Host, b.Verb(), p.Subject+"@"+p.Issuer)
+	c.setCause(user+"@"+in.Host, b.Verb(), p.Subject+"@"+p.Issuer)
 	if t := c.issue(in, user, &gdi.CreateToken{Scope: l.Scope, Seconds: l.Seconds, Comment: b.Comment, Digest: b.Digest}); t != nil {
 		c.emit(events.Add(&grid.Login{ID: p.ID, Token: t.ID, Expires: p.Expires}))
 	}
 }
 
 // loggedIn returns the user that a proof names, or the refusal.
-func (c *Core) loggedIn(l grid.Logins, p *Proof) (user string, refusal *refuse.Refusal) {
+func (s *step) loggedIn(l grid.Logins, p *Proof) (user string, refusal *refuse.Refusal) {
 	refuseProof := func(why gdi.Reason, format string, args ...any) (string, *refuse.Refusal) {
 		a := gdi.RefuseLogIn(why, fmt.Sprintf(format, args...))
 		return "", &a
@@ -64,7 +54,7 @@ func (c *Core) loggedIn(l grid.Logins, p *Proof) (user string, refusal *refuse.R
 	switch {
 	case p.Issuer != l.Issuer || p.Client != l.Client:
 		return refuseProof(gdi.ReasonIssuer, "the identity provider of the cell was changed meanwhile; log in again")
-	case p.Expires <= c.cell.Now:
+	case p.Expires <= s.cell.Now:
 		return refuseProof(gdi.ReasonExpired, "the ID token expired at %s", refuse.Moment(p.Expires))
 	case p.Subject == "" || len(p.Subject) > subjectMax || !grid.PrintableASCII(p.Subject) || strings.ContainsAny(p.Subject, "\n\t"):
 		return refuseProof(gdi.ReasonFormat, "the ID token has no subject of at most %d printable characters", subjectMax)
@@ -72,7 +62,7 @@ func (c *Core) loggedIn(l grid.Logins, p *Proof) (user string, refusal *refuse.R
 		return refuseProof(gdi.ReasonClaim, "the ID token does not have the claim %q as a text", l.Claim)
 	case !named:
 		return refuseProof(gdi.ReasonUser, "%s is %q, which names no user by the pattern %q", l.Claim, shortened(p.Name), l.Users)
-	case !l.Admits(user, c.state.IsOperator(user)):
+	case !l.Admits(user, s.state.IsOperator(user)):
 		return refuseProof(gdi.ReasonPrivileged, "%q is root, a manager or an operator, and not in LOGIN_PRIVILEGED", user)
 	}
 	return user, nil

@@ -7,15 +7,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/authorize"
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/madeup"
+	"github.com/quill-grid/quill/qmaster/core/authorize"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // TestMadeUpRequests makes requests that no client makes. They may be refused or

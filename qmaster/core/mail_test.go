@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // TestRecipientsAreBound: a job and a reservation have at most 20 recipients of mail, or as many as the configuration says, however

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // refuseOrder returns why an order is refused. An order that is applied, or harmlessly
@@ -51,7 +50,7 @@ func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 	case *orders.StartJob:
 		return c.startJob(o)
 	case *orders.Tickets, *orders.PTickets, *orders.PriorityRange:
-		c.worth(from.Algorithm, o)
+		c.storePriorities(from.Algorithm, o)
 		return nil
 	case *orders.RemoveImmediateJob:
 		return c.removeImmediateJob(o)
@@ -60,7 +59,7 @@ func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 	case *orders.UnsuspendOnThreshold:
 		return c.threshold(o.Job, o.Task, o.Queue, false)
 	case *orders.JobScheddInfo:
-		return c.jobScheddInfo(o)
+		return c.storeScheddInfo(o)
 	case *orders.ClearPriInfo:
 		return c.clearPriInfo(o)
 	case *orders.Preempt:
@@ -68,7 +67,7 @@ func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 	case *orders.Unsuspend:
 		return c.unsuspend(o)
 	case *orders.SchedConf:
-		return c.overrideTotal(o)
+		return c.storeOverrideTotal(o)
 	case *orders.StoreState:
 		c.storeStates(o.States)
 		return nil
@@ -94,7 +93,7 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 	case j.ExecTime > c.cell.Now:
 		return refuseOrder(orders.Ineligible, "job %d must not start yet", o.Job)
 	}
-	if why := c.awaitsHosts(o.Job); why != "" {
+	if why := c.outbox.awaitsHosts(o.Job); why != "" {
 		return refuseOrder(orders.Ineligible, "task %d.%d does not start yet: %s", o.Job, o.Task, why)
 	}
 	if t := c.state.Task(o.Job, o.Task); t != nil {
@@ -137,12 +136,12 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 }
 
 // withTakes returns a job as it would be if it asked for all that a start order has its task take.
-func (c *Core) withTakes(j *grid.Job, o *orders.StartJob) (*grid.Job, *orders.Refusal) {
+func (s *step) withTakes(j *grid.Job, o *orders.StartJob) (*grid.Job, *orders.Refusal) {
 	if len(o.Takes) == 0 {
 		return j, nil
 	}
 	for _, r := range o.Takes {
-		if e := c.state.Centry(r.Name); e == nil || !(r.Num >= 0 && r.Num < grid.Infinity) {
+		if e := s.state.Centry(r.Name); e == nil || !(r.Num >= 0 && r.Num < grid.Infinity) {
 			return nil, refuseOrder(orders.Malformed, "task %d.%d can't take %s=%s: no such resource or amount",
 				o.Job, o.Task, r.Name, r.Value)
 		}
@@ -153,18 +152,18 @@ func (c *Core) withTakes(j *grid.Job, o *orders.StartJob) (*grid.Job, *orders.Re
 }
 
 // storeStates stores what an algorithm needs in later runs and after a restart.
-func (c *Core) storeStates(states []grid.AlgorithmState) {
+func (st *step) storeStates(states []grid.AlgorithmState) {
 	for i := range states {
 		s := states[i]
-		_, known := c.state.Get(grid.KindAlgorithmState, s.Key()).(*grid.AlgorithmState)
+		_, known := st.state.Get(grid.KindAlgorithmState, s.Key()).(*grid.AlgorithmState)
 		switch {
 		case len(s.Values) == 0 && known:
-			c.emit(events.Del(grid.KindAlgorithmState, s.Key()))
+			st.emit(events.Del(grid.KindAlgorithmState, s.Key()))
 		case len(s.Values) == 0:
 		case known:
-			c.emit(events.Mod(&s))
+			st.emit(events.Mod(&s))
 		default:
-			c.emit(events.Add(&s))
+			st.emit(events.Add(&s))
 		}
 	}
 }
@@ -209,21 +208,21 @@ func (c *Core) threshold(job, task uint32, queue string, on bool) *orders.Refusa
 	return nil
 }
 
-func (c *Core) jobScheddInfo(o *orders.JobScheddInfo) *orders.Refusal {
+func (s *step) storeScheddInfo(o *orders.JobScheddInfo) *orders.Refusal {
 	key := o.Info.Key()
-	known := c.state.Get(grid.KindJobScheddInfo, key) != nil
+	known := s.state.Get(grid.KindJobScheddInfo, key) != nil
 	if len(o.Info.Messages) == 0 {
 		if known {
-			c.emit(events.Del(grid.KindJobScheddInfo, key))
+			s.emit(events.Del(grid.KindJobScheddInfo, key))
 		}
 		return nil
 	}
 	info := o.Info
-	info.At = c.cell.Now
+	info.At = s.cell.Now
 	if known {
-		c.emit(events.Mod(&info))
+		s.emit(events.Mod(&info))
 	} else {
-		c.emit(events.Add(&info))
+		s.emit(events.Add(&info))
 	}
 	return nil
 }
@@ -249,7 +248,7 @@ func (c *Core) preempt(o *orders.Preempt) *orders.Refusal {
 		n := *t
 		n.Kill = grid.Rescheduled
 		c.emit(events.Mod(&n))
-		c.signal(&n)
+		c.outbox.signalTask(&n)
 	}
 	return nil
 }

@@ -3,10 +3,10 @@ package core
 import (
 	"slices"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // Commands are derived from the state: "assigned, not confirmed" must be delivered,
@@ -21,9 +21,19 @@ const leaveSeconds = 120
 // again.
 const resendSeconds = 5
 
-// outbox is what was sent to each host and received from it.
-type outbox map[string]*hostTalk
+// outbox makes the commands of a step, and has what was sent to each host and received from it.
+type outbox struct {
+	*step
+	hosts  hostTalks
+	places map[string]int // of this step's commands in Ready, by host; commandFor writes it, Step clears it
+	// complete: all hosts have reported their attempts. It stays so, see awaitsHosts.
+	complete bool
+}
 
+// hostTalks are the hosts that something was sent to or received from since this qmaster began.
+type hostTalks map[string]*hostTalk
+
+// hostTalk is what was sent to a host and received from it. Commands write the times, reports the rest.
 type hostTalk struct {
 	contact grid.Time // when qmaster last received something from the host
 	// leaving: until then reports of the host do not count as contact, because its
@@ -44,7 +54,8 @@ type hostTalk struct {
 	forgotten map[report.Attempt]Forgotten
 }
 
-func (o outbox) hosts(h string) *hostTalk {
+// of returns what was sent to a host and received from it.
+func (o hostTalks) of(h string) *hostTalk {
 	t := o[h]
 	if t == nil {
 		t = &hostTalk{unconfirmed: map[grid.Key]grid.Time{}, limited: map[grid.Key]grid.Time{}}
@@ -53,51 +64,51 @@ func (o outbox) hosts(h string) *hostTalk {
 	return t
 }
 
-// command returns this step's command for a host, and makes it on the first call.
-func (c *Core) command(host string) *report.Command {
-	at, made := c.commanded[host]
+// commandFor returns this step's command for a host, and makes it on the first call.
+func (o *outbox) commandFor(host string) *report.Command {
+	at, made := o.places[host]
 	if !made {
-		at = len(c.ready.Commands)
-		c.commanded[host] = at
-		c.ready.Commands = append(c.ready.Commands, Command{Host: host, Command: report.Command{Epoch: c.epoch}})
+		at = len(o.ready.Commands)
+		o.places[host] = at
+		o.ready.Commands = append(o.ready.Commands, Command{Host: host, Command: report.Command{Epoch: o.epoch}})
 	}
-	return &c.ready.Commands[at].Command
+	return &o.ready.Commands[at].Command
 }
 
-// deliver sends a task to its master host.
-func (c *Core) deliver(t *grid.JATask) {
-	j := c.state.Job(t.Job)
+// deliverTask sends a task to its master host.
+func (o *outbox) deliverTask(t *grid.JATask) {
+	j := o.state.Job(t.Job)
 	g := t.Grants[0]
-	q := c.state.CQueue(g.Queue)
+	q := o.state.CQueue(g.Queue)
 	if j == nil || q == nil {
 		return
 	}
-	d := c.delivery(j, t, q, g)
-	d.Ckpt, d.CkptSeconds = c.cell.Checkpointing(j, q, g.Host)
-	c.delivered(g.Host, t, d.Attempt)
+	d := o.addDelivery(j, t, q, g)
+	d.Ckpt, d.CkptSeconds = o.cell.Checkpointing(j, q, g.Host)
+	o.addDelivered(g.Host, t, d.Attempt)
 }
 
-// delivered records that a host is sent an attempt to start, and adds a signal to the
+// addDelivered records that a host is sent an attempt to start, and adds a signal to the
 // command if the attempt is to be suspended or terminated.
-func (c *Core) delivered(host string, t *grid.JATask, a report.Attempt) {
-	c.sent.hosts(host).unconfirmed[cell.KeyOf(a)] = c.cell.Now
+func (o *outbox) addDelivered(host string, t *grid.JATask, a report.Attempt) {
+	o.hosts.of(host).unconfirmed[cell.KeyOf(a)] = o.cell.Now
 	if cell.IsDying(t) || t.State&grid.StateSuspendedAny != 0 {
-		c.signalHost(host, t, a)
+		o.signalHost(host, t, a)
 	}
 }
 
-// delivery adds an attempt of a task, by one of its grants, to the command for
+// addDelivery adds an attempt of a task, by one of its grants, to the command for
 // its host.
-func (c *Core) delivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Grant) *report.Deliver {
-	cmd := c.command(g.Host)
+func (out *outbox) addDelivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g grid.Grant) *report.Deliver {
+	cmd := out.commandFor(g.Host)
 	if !slices.ContainsFunc(cmd.Jobs, func(o *grid.Job) bool { return o.ID == j.ID }) {
 		cmd.Jobs = append(cmd.Jobs, j)
 	}
 	maps := grid.MapsOn(t.Maps, g.Host)
 	d := report.Deliver{
-		Attempt: cell.AttemptOf(t), Queue: queueIn(cmd, c.cell.QueueOf(t, j, q, g.Host)), Grants: t.Grants, PE: c.state.PE(t.PE),
-		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: c.cluster.Devices(g.Host, maps), Cores: grid.CoresOn(t.Cores, g.Host),
-		Taken: c.cluster.Taken(j, t.Grants, g.Host),
+		Attempt: cell.AttemptOf(t), Queue: queueIn(cmd, out.cell.QueueOf(t, j, q, g.Host)), Grants: t.Grants, PE: out.state.PE(t.PE),
+		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: out.cluster.Devices(g.Host, maps), Cores: grid.CoresOn(t.Cores, g.Host),
+		Taken: out.cluster.Taken(j, t.Grants, g.Host),
 	}
 	if t.Limits != nil {
 		d.Limits = t.Limits.Version
@@ -116,16 +127,16 @@ func queueIn(cmd *report.Command, queue report.Queue) int {
 	return i
 }
 
-// signal sends all hosts of a task the signal that the task's state requires.
-func (c *Core) signal(t *grid.JATask) {
-	c.signalHost(t.Grants[0].Host, t, cell.AttemptOf(t))
-	for _, p := range c.cell.LivingPETasks(t) {
-		c.signalHost(p.Host, t, cell.PEAttemptOf(p))
+// signalTask sends all hosts of a task the signal that the task's state requires.
+func (o *outbox) signalTask(t *grid.JATask) {
+	o.signalHost(t.Grants[0].Host, t, cell.AttemptOf(t))
+	for _, p := range o.cell.LivingPETasks(t) {
+		o.signalHost(p.Host, t, cell.PEAttemptOf(p))
 	}
 }
 
 // signalHost sends one host of a task the signal that the task's state requires.
-func (c *Core) signalHost(host string, t *grid.JATask, a report.Attempt) {
+func (o *outbox) signalHost(host string, t *grid.JATask, a report.Attempt) {
 	kind := report.Resume
 	switch {
 	case t.Kill == grid.Rescheduled:
@@ -140,107 +151,210 @@ func (c *Core) signalHost(host string, t *grid.JATask, a report.Attempt) {
 	if kind == report.Migrate && a.PETask != "" {
 		return // it ends when the job has left
 	}
-	cmd := c.command(host)
+	cmd := o.commandFor(host)
 	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: a, Kind: kind})
-	c.sent.hosts(host).unconfirmed[cell.KeyOf(a)] = c.cell.Now
+	o.hosts.of(host).unconfirmed[cell.KeyOf(a)] = o.cell.Now
 }
 
-// stands compares the suspension of a task on a host, as the host reports it, with the
+// compareSuspension compares the suspension of a task on a host, as the host reports it, with the
 // task's state. If they differ the host is sent the signal again: at once after a new
 // connection, else after resendSeconds, because the last signal may be on its way.
-func (c *Core) stands(t *grid.JATask, host string, r report.Task, anew bool) {
-	unconfirmed := c.sent.hosts(host).unconfirmed
+func (o *outbox) compareSuspension(t *grid.JATask, host string, r report.Task, anew bool) {
+	unconfirmed := o.hosts.of(host).unconfirmed
 	_, sent := unconfirmed[cell.KeyOf(r.Attempt)]
 	switch same := r.Suspended == (t.State&grid.StateSuspendedAny != 0); {
 	case same && !cell.IsDying(t):
 		delete(unconfirmed, cell.KeyOf(r.Attempt))
 	case anew || !sent && !same:
-		c.signalHost(host, t, r.Attempt)
+		o.signalHost(host, t, r.Attempt)
 	}
 }
 
 // dropAttempt commands a host to remove an attempt that no longer matters.
-func (c *Core) dropAttempt(host string, a report.Attempt) {
-	cmd := c.command(host)
+func (o *outbox) dropAttempt(host string, a report.Attempt) {
+	cmd := o.commandFor(host)
 	cmd.Signals = append(cmd.Signals, report.Signal{Attempt: a, Kind: report.Terminate})
 	cmd.Forget = append(cmd.Forget, a)
 }
 
-// resend repeats what hosts have not confirmed.
-func (c *Core) resend() {
-	for _, host := range sortedKeys(c.sent) {
-		talk := c.sent[host]
-		for _, key := range sortedTasks(talk.unconfirmed) {
-			again := c.resendTask(host, key)
-			if key.Name != "" {
-				again = c.resendPETask(host, key)
-			}
-			if again == nil {
-				delete(talk.unconfirmed, key)
-			} else if c.cell.Now.Sub(talk.unconfirmed[key]) >= resendSeconds {
-				again()
-			}
-		}
-		c.resendLimits(host, talk)
-	}
-}
-
-// announce sends this qmaster's epoch to a host with tasks that has not listed its attempts
+// announceEpoch sends this qmaster's epoch to a host with tasks that has not listed its attempts
 // since it began: what the qmaster before it sent, and the host did not confirm, may be lost.
 // The host answers a new epoch with all it has; a report of its load alone says nothing of them.
-func (c *Core) announce(l *grid.Load) {
-	t := c.sent.hosts(l.Host)
-	if l.Unheard || t.listed || c.cell.Now.Sub(max(c.began, t.announced)) < resendSeconds || len(c.state.OnHost(l.Host)) == 0 {
+func (o *outbox) announceEpoch(l *grid.Load) {
+	t := o.hosts.of(l.Host)
+	if l.Unheard || t.listed || o.cell.Now.Sub(max(o.began, t.announced)) < resendSeconds || len(o.state.OnHost(l.Host)) == 0 {
 		return
 	}
-	t.announced = c.cell.Now
-	c.command(l.Host)
+	t.announced = o.cell.Now
+	o.commandFor(l.Host)
 }
 
 // resendTask sends the master host of a task again what it has not
 // confirmed; nil: there is nothing.
-func (c *Core) resendTask(host string, key grid.Key) (again func()) {
-	t := c.state.Task(key.ID, key.Sub)
+func (o *outbox) resendTask(host string, key grid.Key) (again func()) {
+	t := o.state.Task(key.ID, key.Sub)
 	if t == nil || !t.Started() || t.Grants[0].Host != host {
 		return nil
 	}
-	if t.State&grid.StateExiting != 0 && !cell.IsEnding(t) && len(c.cell.LivingPETasks(t)) > 0 {
+	if t.State&grid.StateExiting != 0 && !cell.IsEnding(t) && len(o.cell.LivingPETasks(t)) > 0 {
 		return nil // its end waits for its PE tasks
 	}
 	if t.Status == grid.Transfering {
-		return func() { c.deliver(t) }
+		return func() { o.deliverTask(t) }
 	}
-	return func() { c.signalHost(host, t, cell.AttemptOf(t)) }
+	return func() { o.signalHost(host, t, cell.AttemptOf(t)) }
 }
 
-// unconfirmed marks, after a restart, the tasks whose command may have to be sent again.
+// markUnconfirmed marks, after a restart, the tasks whose command may have to be sent again.
 // Running tasks are compared with the list in their host's first report.
-func (c *Core) unconfirmed() {
-	c.state.Each(grid.KindJATask, func(o grid.Object) bool {
+func (out *outbox) markUnconfirmed() {
+	out.state.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
 		if !t.Started() {
 			return true
 		}
 		if t.Status == grid.Transfering || cell.IsDying(t) {
-			c.sent.hosts(t.Grants[0].Host).unconfirmed[t.Key()] = 0
+			out.hosts.of(t.Grants[0].Host).unconfirmed[t.Key()] = 0
 		}
 		changing := t.Limits != nil && t.Limits.Changing
 		if changing {
-			c.sent.hosts(t.Grants[0].Host).limited[t.Key()] = 0
+			out.hosts.of(t.Grants[0].Host).limited[t.Key()] = 0
 		}
-		for _, p := range c.cell.LivingPETasks(t) {
+		for _, p := range out.cell.LivingPETasks(t) {
 			if p.Status == grid.Transfering || cell.IsDying(t) {
-				c.sent.hosts(p.Host).unconfirmed[p.Key()] = 0
+				out.hosts.of(p.Host).unconfirmed[p.Key()] = 0
 			}
 			if changing {
-				c.sent.hosts(p.Host).limited[p.Key()] = 0
+				out.hosts.of(p.Host).limited[p.Key()] = 0
 			}
 		}
 		return true
 	})
 }
 
-func sortedKeys(o outbox) []string {
+// deliverPETask sends a PE task to its host.
+func (o *outbox) deliverPETask(t *grid.JATask, p *grid.PETask) {
+	g, _ := cell.GrantOn(t, p.Host)
+	q := o.state.CQueue(g.Queue)
+	if q == nil {
+		return
+	}
+	d := o.addDelivery(o.state.Job(p.Job), t, q, g)
+	d.Attempt, d.Start, d.Launch = cell.PEAttemptOf(p), p.Start, p.Launch
+	o.addDelivered(p.Host, t, d.Attempt)
+}
+
+// resendPETask sends a host again what it has not confirmed of a PE
+// task; nil: there is nothing.
+func (o *outbox) resendPETask(host string, key grid.Key) (again func()) {
+	p := o.state.PETask(key)
+	if p == nil || p.Host != host {
+		return nil
+	}
+	t := o.state.Task(p.Job, p.Task)
+	if p.Status == grid.Transfering {
+		return func() { o.deliverPETask(t, p) }
+	}
+	return func() { o.signalHost(host, t, cell.PEAttemptOf(p)) }
+}
+
+// sendLimits sends the limits of a task to all its hosts that have not confirmed them.
+func (o *outbox) sendLimits(t *grid.JATask) {
+	if t.Limits.Applied != t.Limits.Version {
+		o.sendLimitsTo(t.Grants[0].Host, t, cell.AttemptOf(t))
+	}
+	for _, p := range o.cell.LivingPETasks(t) {
+		if p.Limits != t.Limits.Version {
+			o.sendLimitsTo(p.Host, t, cell.PEAttemptOf(p))
+		}
+	}
+}
+
+// sendLimitsTo sends a host the limits of an attempt.
+func (o *outbox) sendLimitsTo(host string, t *grid.JATask, a report.Attempt) {
+	g, slots := cell.GrantOn(t, host)
+	q, l := o.state.CQueue(g.Queue), t.Limits
+	if q == nil {
+		return
+	}
+	cmd := o.commandFor(host)
+	change := report.Limits{
+		Attempt: a, Version: l.Version, Queue: queueIn(cmd, o.cell.QueueOf(t, o.state.Job(t.Job), q, g.Host)), Slots: slots, Anyway: l.Refused != "",
+	}
+	for _, r := range l.Requests {
+		if old, had := l.Before.Get(r.Name); !had || old != r {
+			change.Changed = append(change.Changed, r.Name)
+		}
+	}
+	cmd.Limits = append(cmd.Limits, change)
+	o.hosts.of(host).limited[cell.KeyOf(a)] = o.cell.Now
+}
+
+// sendConfig sends a host its configuration.
+func (o *outbox) sendConfig(host string) {
+	o.hosts.of(host).instructed = o.cell.Now
+	o.commandFor(host).Conf = o.cell.ConfFor(host)
+}
+
+// conformConfig sends a host its configuration if the host reports another one, unless the
+// configuration sent last may still be on its way.
+func (o *outbox) conformConfig(r report.Report) {
+	if r.Host == grid.GlobalHost || r.Conf == o.cell.HostSettings(r.Host).Conf {
+		return
+	}
+	if r.Hello || o.cell.Now.Sub(o.hosts.of(r.Host).instructed) >= resendSeconds {
+		o.sendConfig(r.Host)
+	}
+}
+
+// expectStop keeps new tasks off a host whose execution daemon is about to stop,
+// until one says hello.
+func (o *outbox) expectStop(host string) {
+	t := o.hosts.of(host)
+	t.leaving, t.load = o.cell.Now.Add(leaveSeconds), nil
+	if l := o.state.Load(host); !l.Unheard {
+		n := *l
+		n.Unheard = true
+		o.emit(events.Mod(&n))
+	}
+}
+
+// recordContact records that a host is alive, and its load. The load of a host that is
+// known and was not silent waits for the next tick: one list then contains all loads.
+func (o *outbox) recordContact(r report.Report) {
+	old := o.state.Load(r.Host)
+	if t := o.hosts[r.Host]; t != nil && t.leaving > o.cell.Now {
+		if !r.Hello {
+			return
+		}
+		t.leaving = 0
+	}
+	switch {
+	case r.Load != nil:
+		l := grid.Load{Host: r.Host, Values: r.Load.Values, Reported: o.cell.Now, Processors: r.Load.Processors}
+		switch {
+		case old == nil:
+			o.emit(events.Add(&l))
+			o.setSlotsOfHost(l.Host, l.Processors)
+		case old.Unheard:
+			o.emit(events.Mod(&l))
+		default:
+			t := o.hosts.of(r.Host)
+			t.contact, t.load = o.cell.Now, &l
+			return
+		}
+		o.hosts.of(r.Host).load = nil
+	case old != nil && old.Unheard:
+		l := *old
+		l.Unheard, l.Reported = false, o.cell.Now
+		o.emit(events.Mod(&l))
+	default:
+		// Every report is a sign of life; it changes no state by itself.
+		o.hosts.of(r.Host).contact = o.cell.Now
+	}
+}
+
+func sortedKeys(o hostTalks) []string {
 	out := make([]string, 0, len(o))
 	for h := range o {
 		out = append(out, h)
@@ -256,4 +370,25 @@ func sortedTasks(m map[grid.Key]grid.Time) []grid.Key {
 	}
 	slices.SortFunc(out, grid.Key.Compare)
 	return out
+}
+
+// processorsMost is more than any host has. A report of more is wrong and is ignored.
+const processorsMost = 1 << 20
+
+// setSlotsOfHost sets a host's slots in all.q to its number of processors when its first load
+// report contains that number.
+func (s *step) setSlotsOfHost(host string, processors uint32) {
+	q := s.state.CQueue("all.q")
+	if q == nil || processors < 2 || processors > processorsMost || q.Slots.Value != 1 || s.state.QInstance(q.Name, host) == nil {
+		return
+	}
+	for _, a := range q.Slots.At {
+		if a.Target == host {
+			return
+		}
+	}
+	n := *q
+	n.Slots.At = append(slices.Clone(q.Slots.At), grid.At[int32]{Target: host, Value: int32(processors)})
+	n.Version++
+	s.emit(events.Mod(&n))
 }

@@ -5,29 +5,12 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
-
-// files are the output files of a job, kept beyond its end.
-type files struct {
-	report.Files
-	merged, interactive bool
-}
-
-func filesOf(j *grid.Job) (f files) {
-	f.Job, f.Array, f.Name, f.Owner = j.ID, j.Array, j.Name, j.Owner
-	if s := j.Spec; s != nil {
-		f.Cwd, f.Stdout, f.Stderr = s.Cwd, s.Stdout, s.Stderr
-		f.merged, f.interactive = s.Merge, s.Connect != ""
-	}
-	return f
-}
 
 // output has the host of a task read a part of an output file, or answers why not. Only the owner of the job and managers
 // may read it: with each scope a token reads what its owner reads.

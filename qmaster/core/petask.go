@@ -3,13 +3,12 @@ package core
 import (
 	"fmt"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // The tasks of a tightly integrated parallel job, sge_pe(5) control_slaves: what
@@ -33,25 +32,13 @@ func (c *Core) startTask(in Request, b *gdi.StartTask) {
 		p.Limits = t.Limits.Version
 	}
 	c.emit(events.Add(p))
-	c.deliverPETask(t, p)
-	c.taskStarted(in.Ref, p.ID)
+	c.outbox.deliverPETask(t, p)
+	c.answerTaskStarted(in.Ref, p.ID)
 }
 
-func (c *Core) taskStarted(ref uint64, id string) {
-	c.reply(ref, gdi.Done(""))
-	c.lastReply().PETask = id
-}
-
-// deliverPETask sends a PE task to its host.
-func (c *Core) deliverPETask(t *grid.JATask, p *grid.PETask) {
-	g, _ := cell.GrantOn(t, p.Host)
-	q := c.state.CQueue(g.Queue)
-	if q == nil {
-		return
-	}
-	d := c.delivery(c.state.Job(p.Job), t, q, g)
-	d.Attempt, d.Start, d.Launch = cell.PEAttemptOf(p), p.Start, p.Launch
-	c.delivered(p.Host, t, d.Attempt)
+func (s *step) answerTaskStarted(ref uint64, id string) {
+	s.reply(ref, gdi.Done(""))
+	s.lastReply().PETask = id
 }
 
 // peAttempt takes in the report of a PE task.
@@ -72,7 +59,7 @@ func (c *Core) peAttempt(host string, r report.Task) uptake {
 		}
 	}
 	if r.Usage != (grid.Usage{}) {
-		c.debitPETask(c.state.Job(p.Job), p, r.Usage, false)
+		c.bookings.debitPETask(c.state.Job(p.Job), p, r.Usage, false)
 		if n.Usage = r.Usage; n.Usage != p.Usage && c.cell.InterimDue(p.Start, p.Interim) && !c.cell.SumsUp(c.state.Task(p.Job, p.Task)) {
 			n.Interim = grid.InterimOf(c.cell.Now, n.Usage)
 		}
@@ -81,7 +68,7 @@ func (c *Core) peAttempt(host string, r report.Task) uptake {
 		c.emit(events.Mod(&n))
 	}
 	if n.Status != p.Status {
-		c.waiters.pe.started(c, p.Key())
+		c.waiters.pe.started(&c.step, p.Key())
 	}
 	return taken
 }
@@ -94,7 +81,7 @@ func (c *Core) peEnded(p *grid.PETask, used grid.Usage, r report.Result) {
 	switch {
 	case t.State&grid.StateExiting != 0:
 		if len(c.cell.LivingPETasks(t)) == 0 { // now the end of the job may be reported
-			c.signalHost(t.Grants[0].Host, t, cell.AttemptOf(t))
+			c.outbox.signalHost(t.Grants[0].Host, t, cell.AttemptOf(t))
 		}
 	case cell.IsEnding(t) || r.Failed == report.NoFailure:
 	case r.Failed.Next() == report.AgainIfRerunnable && c.cluster.Rerunnable(j, t):
@@ -110,7 +97,7 @@ func (c *Core) peEnded(p *grid.PETask, used grid.Usage, r report.Result) {
 // still, it is to end.
 func (c *Core) peLost(j *grid.Job, t *grid.JATask, p *grid.PETask) {
 	c.peOver(j, t, p, p.Usage, lost(p, c.cell.Now))
-	c.dropAttempt(p.Host, cell.PEAttemptOf(p))
+	c.outbox.dropAttempt(p.Host, cell.PEAttemptOf(p))
 }
 
 func lost(p *grid.PETask, now grid.Time) report.Result {
@@ -120,7 +107,7 @@ func lost(p *grid.PETask, now grid.Time) report.Result {
 // peOver books a PE task that has ended, emits its accounting record if the parallel
 // environment wants one, and adds it to past_usage.
 func (c *Core) peOver(j *grid.Job, t *grid.JATask, p *grid.PETask, used grid.Usage, r report.Result) {
-	c.debitPETask(j, p, used, true)
+	c.bookings.debitPETask(j, p, used, true)
 	g, _ := cell.GrantOn(t, p.Host)
 	a := c.cell.AccountingRecord(j, t, g, r)
 	a.PETask, a.Priority, a.Submit, a.Usage = p.ID, 0, p.Start, used
@@ -136,7 +123,7 @@ func (c *Core) peOver(j *grid.Job, t *grid.JATask, p *grid.PETask, used grid.Usa
 	past.Last = lastWith(past.Last, p)
 	c.emit(op(&past))
 	c.emit(events.Del(grid.KindPETask, p.Key()))
-	c.waiters.pe.ended(c, p.Key(), a)
+	c.waiters.pe.ended(&c.step, p.Key(), a)
 }
 
 // lastWith notes the number of a PE task that has ended, in a list of its own.
@@ -154,9 +141,9 @@ func lastWith(last []grid.LastTask, p *grid.PETask) []grid.LastTask {
 }
 
 // dropPast forgets the PE tasks of an attempt that is over.
-func (c *Core) dropPast(t *grid.JATask) {
-	if past := c.cell.PastUsage(t); past != nil {
-		c.emit(events.Del(grid.KindPETask, past.Key()))
+func (s *step) dropPast(t *grid.JATask) {
+	if past := s.cell.PastUsage(t); past != nil {
+		s.emit(events.Del(grid.KindPETask, past.Key()))
 	}
 }
 
@@ -174,7 +161,7 @@ func (c *Core) endPETasks(t *grid.JATask) bool {
 		n.State |= grid.StateExiting
 		c.emit(events.Mod(&n))
 		for _, p := range c.cell.LivingPETasks(&n) {
-			c.signalHost(p.Host, &n, cell.PEAttemptOf(p))
+			c.outbox.signalHost(p.Host, &n, cell.PEAttemptOf(p))
 		}
 	}
 	return !wait
@@ -185,7 +172,7 @@ func (c *Core) endPETasks(t *grid.JATask) bool {
 func (c *Core) endPETasksOn(host string) {
 	for _, t := range c.state.OnHost(host) {
 		if t.State&grid.StateExiting != 0 && c.endPETasks(t) {
-			c.signalHost(t.Grants[0].Host, t, cell.AttemptOf(t))
+			c.outbox.signalHost(t.Grants[0].Host, t, cell.AttemptOf(t))
 		}
 	}
 }
@@ -206,25 +193,11 @@ func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.At
 		switch r, is := there[a]; {
 		case p.Host != host:
 		case is:
-			c.stands(t, host, r, true)
+			c.outbox.compareSuspension(t, host, r, true)
 		case p.Status == grid.Transfering: // it may be on its way: what is to end begins, and ends
-			c.deliverPETask(t, p)
+			c.outbox.deliverPETask(t, p)
 		default:
 			c.peEnded(p, p.Usage, lost(p, c.cell.Now))
 		}
 	}
-}
-
-// resendPETask sends a host again what it has not confirmed of a PE
-// task; nil: there is nothing.
-func (c *Core) resendPETask(host string, key grid.Key) (again func()) {
-	p := c.state.PETask(key)
-	if p == nil || p.Host != host {
-		return nil
-	}
-	t := c.state.Task(p.Job, p.Task)
-	if p.Status == grid.Transfering {
-		return func() { c.deliverPETask(t, p) }
-	}
-	return func() { c.signalHost(host, t, cell.PEAttemptOf(p)) }
 }

@@ -3,12 +3,10 @@ package core
 import (
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // qrsh is qrsh -inherit: each line is a task, a host and a command.

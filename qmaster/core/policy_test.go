@@ -5,13 +5,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // The transcripts' commands for users, projects, usage and priorities.

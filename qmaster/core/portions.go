@@ -3,11 +3,10 @@ package core
 import (
 	"fmt"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // Continue has the core decide the next portion of the requests that Ready.More is about.
@@ -95,7 +94,7 @@ func (c *Core) proceed() {
 	}
 	w := c.unfinished[0]
 	c.proceeding, c.unfinished = w, c.unfinished[1:]
-	c.causedBy(w.in)
+	c.setCauseOf(w.in)
 	if c.eachChosen(w); w.done {
 		c.store(w.in, w.changed)
 	}

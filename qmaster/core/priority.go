@@ -41,28 +41,28 @@ func finite(values ...float64) bool {
 	return true
 }
 
-// worth takes in what a run found jobs worth, unless it saw another algorithm's
+// storePriorities takes in what a run found jobs worth, unless it saw another algorithm's
 // configuration: then it is obsolete.
-func (c *Core) worth(algorithm string, o orders.Order) {
-	conf := c.state.SchedConf()
+func (s *step) storePriorities(algorithm string, o orders.Order) {
+	conf := s.state.SchedConf()
 	if algorithm != conf.Algorithm {
 		return
 	}
 	switch o := o.(type) {
 	case *orders.Tickets:
-		c.tickets(o)
+		s.storeTickets(o)
 	case *orders.PTickets:
-		c.pendingTickets(o)
+		s.storePendingTickets(o)
 	case *orders.PriorityRange:
 		if conf.ReportPJobTickets {
-			c.setPriorityRange(&o.Range)
+			s.setPriorityRange(&o.Range)
 		}
 	}
 }
 
-// tickets takes in what a run found for a started task.
-func (c *Core) tickets(o *orders.Tickets) {
-	t := c.state.Task(o.Job, o.Task)
+// storeTickets takes in what a run found for a started task.
+func (s *step) storeTickets(o *orders.Tickets) {
+	t := s.state.Task(o.Job, o.Task)
 	if t == nil || !t.Started() {
 		return
 	}
@@ -70,16 +70,16 @@ func (c *Core) tickets(o *orders.Tickets) {
 	n.Tickets, n.OTickets, n.FTickets, n.STickets = o.Tickets, o.OTickets, o.FTickets, o.STickets
 	n.Share, n.Priority, n.NTickets = o.Share, o.Priority, o.NTickets
 	if !sameTickets(&n, t) {
-		c.emit(events.Mod(&n))
+		s.emit(events.Mod(&n))
 	}
 	p := grid.Priority{Job: o.Job}
-	old := c.state.Priority(o.Job)
+	old := s.state.Priority(o.Job)
 	if old != nil {
 		p = *old
 	}
 	p.NPOSIX, p.NUrgency, p.Urgency = float32(o.NPOSIX), float32(o.NUrgency), float32(o.Urgency)
 	p.RRContr, p.WTContr, p.DLContr = float32(o.RRContr), float32(o.WTContr), float32(o.DLContr)
-	c.setPriority(old, &p)
+	s.setPriority(old, &p)
 }
 
 func sameTickets(a, b *grid.JATask) bool {
@@ -87,13 +87,13 @@ func sameTickets(a, b *grid.JATask) bool {
 		a.Share == b.Share && a.Priority == b.Priority && a.NTickets == b.NTickets
 }
 
-// pendingTickets takes in what a run found for a job's next task.
-func (c *Core) pendingTickets(o *orders.PTickets) {
-	j := c.state.Job(o.Job)
-	if j == nil || o.Task != 0 && !c.waits(j, o.Task) {
+// storePendingTickets takes in what a run found for a job's next task.
+func (s *step) storePendingTickets(o *orders.PTickets) {
+	j := s.state.Job(o.Job)
+	if j == nil || o.Task != 0 && !s.isPending(j, o.Task) {
 		return
 	}
-	c.setPriority(c.state.Priority(o.Job), &grid.Priority{
+	s.setPriority(s.state.Priority(o.Job), &grid.Priority{
 		Job: o.Job, Priority: o.Priority,
 		NPOSIX: float32(o.NPOSIX), NUrgency: float32(o.NUrgency), NTickets: float32(o.NTickets),
 		Urgency: float32(o.Urgency), RRContr: float32(o.RRContr), WTContr: float32(o.WTContr), DLContr: float32(o.DLContr),
@@ -102,66 +102,51 @@ func (c *Core) pendingTickets(o *orders.PTickets) {
 	})
 }
 
-// waits reports whether a task of a job has yet to start.
-func (c *Core) waits(j *grid.Job, task uint32) bool {
-	if t := c.state.Task(j.ID, task); t != nil {
+// isPending reports whether a task of a job has yet to start.
+func (s *step) isPending(j *grid.Job, task uint32) bool {
+	if t := s.state.Task(j.ID, task); t != nil {
 		return !t.Started()
 	}
 	return j.Pending.Contains(task)
 }
 
-func (c *Core) setPriority(old, p *grid.Priority) {
+func (s *step) setPriority(old, p *grid.Priority) {
 	switch {
 	case old == nil && *p != grid.Priority{Job: p.Job}:
-		c.emit(events.Add(p))
+		s.emit(events.Add(p))
 	case old != nil && *p != *old:
-		c.emit(events.Mod(p))
+		s.emit(events.Mod(p))
 	}
 }
 
 // setPriorityRange keeps within what priorities were found; without a time
 // there is nothing to keep.
-func (c *Core) setPriorityRange(r *grid.PriorityRange) {
-	old := c.state.PriorityRange()
+func (s *step) setPriorityRange(r *grid.PriorityRange) {
+	old := s.state.PriorityRange()
 	switch {
 	case r.At == 0 && old != nil:
-		c.emit(events.Del(grid.KindPriorityRange, old.Key()))
+		s.emit(events.Del(grid.KindPriorityRange, old.Key()))
 	case r.At == 0:
 	case old == nil:
-		c.emit(events.Add(r))
+		s.emit(events.Add(r))
 	case *old != *r:
-		c.emit(events.Mod(r))
-	}
-}
-
-// worthChanged forgets what jobs were found worth under another configuration:
-// within what they were weighed, since the weights may be others, and all of
-// it under another algorithm or when nothing more is reported of pending jobs.
-func worthChanged(c *Core, old, new grid.Object) {
-	c.setPriorityRange(&grid.PriorityRange{})
-	was, _ := old.(*grid.SchedConf)
-	is, _ := new.(*grid.SchedConf)
-	if was == nil || is == nil || was.Algorithm == is.Algorithm && is.ReportPJobTickets {
-		return
-	}
-	for _, o := range c.cell.All(grid.KindPriority) {
-		c.emit(events.Del(grid.KindPriority, o.Key()))
+		s.emit(events.Mod(r))
 	}
 }
 
 // clearPriInfo forgets what runs found for a job that they no longer look at.
-func (c *Core) clearPriInfo(o *orders.ClearPriInfo) *orders.Refusal {
-	if p := c.state.Priority(o.Job); p != nil {
-		c.emit(events.Del(grid.KindPriority, p.Key()))
+func (s *step) clearPriInfo(o *orders.ClearPriInfo) *orders.Refusal {
+	if p := s.state.Priority(o.Job); p != nil {
+		s.emit(events.Del(grid.KindPriority, p.Key()))
 	}
 	return nil
 }
 
-// overrideTotal keeps the sum of all override tickets, which the scheduler
+// storeOverrideTotal keeps the sum of all override tickets, which the scheduler
 // finds: weight_tickets_override.
-func (c *Core) overrideTotal(o *orders.SchedConf) *orders.Refusal {
-	if total := uint64(max(o.WeightTicketsOverride, 0)); total != c.state.Counter(grid.WeightTicketsOverride) {
-		c.emit(events.Mod(&grid.Counter{Name: grid.WeightTicketsOverride, Value: total}))
+func (s *step) storeOverrideTotal(o *orders.SchedConf) *orders.Refusal {
+	if total := uint64(max(o.WeightTicketsOverride, 0)); total != s.state.Counter(grid.WeightTicketsOverride) {
+		s.emit(events.Mod(&grid.Counter{Name: grid.WeightTicketsOverride, Value: total}))
 	}
 	return nil
 }

@@ -7,18 +7,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // propose stores requests as a proposal.
 func (c *Core) propose(in Request, b *gdi.Propose) {
 	p, refused := c.newProposal(in, b)
 	if len(refused) == 0 {
-		if refusal := c.noRoom(p.User, nil, p); refusal != nil {
+		if refusal := c.refuseMemory(p.User, nil, p); refusal != nil {
 			refused = append(refused, *refusal)
 		}
 	}
@@ -29,12 +28,12 @@ func (c *Core) propose(in Request, b *gdi.Propose) {
 	c.emit(events.Add(p))
 	c.expires = 0
 	c.forgetProposals(in.User)
-	c.proposed(in.Ref, p)
+	c.answerProposed(in.Ref, p)
 }
 
-func (c *Core) proposed(ref uint64, p *grid.Proposal) {
-	c.reply(ref, gdi.Done(fmt.Sprintf("proposal %d is open until %s; a person carries it out with `quill approve %[1]d`", p.ID, refuse.Moment(p.Expires))))
-	c.lastReply().Proposal = p.ID
+func (s *step) answerProposed(ref uint64, p *grid.Proposal) {
+	s.reply(ref, gdi.Done(fmt.Sprintf("proposal %d is open until %s; a person carries it out with `quill approve %[1]d`", p.ID, refuse.Moment(p.Expires))))
+	s.lastReply().Proposal = p.ID
 }
 
 // newProposal returns the proposal that a request wants, or why it is refused.
@@ -88,9 +87,9 @@ func (c *Core) badProposal(b *gdi.Propose, life float64) string {
 }
 
 // manyProposals refuses a user more open proposals than are allowed.
-func (c *Core) manyProposals(user string) string {
+func (s *step) manyProposals(user string) string {
 	open := 0
-	for _, p := range c.state.Proposals() {
+	for _, p := range s.state.Proposals() {
 		if p.User == user && p.Status == grid.ProposalOpen {
 			open++
 		}
@@ -102,15 +101,15 @@ func (c *Core) manyProposals(user string) string {
 }
 
 // forgetProposals removes the oldest of a user's proposals that were decided on when there are more than are kept.
-func (c *Core) forgetProposals(user string) {
+func (s *step) forgetProposals(user string) {
 	var over []*grid.Proposal
-	for _, p := range c.state.Proposals() {
+	for _, p := range s.state.Proposals() {
 		if p.User == user && p.Status != grid.ProposalOpen {
 			over = append(over, p)
 		}
 	}
 	for len(over) > grid.ProposalsKept {
-		c.emit(events.Del(grid.KindProposal, over[0].Key()))
+		s.emit(events.Del(grid.KindProposal, over[0].Key()))
 		over = over[1:]
 	}
 }
@@ -172,15 +171,15 @@ func decided(p *grid.Proposal, status grid.ProposalStatus, d grid.Decision) *gri
 }
 
 // undecidable returns why a decision on a proposal is refused, nil when it is not. p is nil when there is no such proposal.
-func (c *Core) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *refuse.Refusal {
+func (s *step) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *refuse.Refusal {
 	switch {
-	case p == nil || p.User != r.User && !c.cell.IsManager(r):
+	case p == nil || p.User != r.User && !s.cell.IsManager(r):
 		return refuse.Because(gdi.StatusUnknown, "denied: %q has no proposal %d", r.User, b.Proposal)
 	case p.Status == grid.ProposalExpired:
 		return refuse.Because(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, refuse.Moment(p.Expires))
 	case p.Status != grid.ProposalOpen:
 		return refuse.Because(gdi.StatusStale, "denied: proposal %d was %s by %s at %s", p.ID, p.Status, p.Decided.By, refuse.Moment(p.Decided.At))
-	case p.Expires <= c.cell.Now:
+	case p.Expires <= s.cell.Now:
 		return refuse.Because(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, refuse.Moment(p.Expires))
 	case len(b.Comment) > grid.ProposalTextMax || !oneLine(b.Comment):
 		return refuse.Because(gdi.StatusInvalid, "denied: the comment on a proposal has at most %d bytes, all printable", grid.ProposalTextMax)
@@ -230,9 +229,9 @@ func (c *Core) approve(in Request, p *grid.Proposal, d grid.Decision) {
 }
 
 // changedSince returns what of the objects that a proposal changes is not as it was when it was proposed, or "".
-func (c *Core) changedSince(p *grid.Proposal) string {
+func (s *step) changedSince(p *grid.Proposal) string {
 	for _, t := range p.Touches {
-		o := c.state.Get(t.Of, t.Key())
+		o := s.state.Get(t.Of, t.Key())
 		about := noun(t.Of) + " " + t.Key().String()
 		switch {
 		case t.Existed && o == nil:
@@ -271,11 +270,13 @@ func (c *Core) try(in Request, changes [][]byte) (list events.List, refused []gd
 // fork returns a core with a copy of the state, for decisions that nothing follows from.
 func (c *Core) fork() *Core {
 	at := c.cell.Copy()
-	return &Core{
-		cell: at, state: at.State, cluster: at.Cluster, epoch: c.epoch, scheduler: c.scheduler, ordered: c.ordered,
-		sent: outbox{}, aside: c.aside, began: c.began, commanded: map[string]int{}, format: c.format, held: c.held.copied(),
-		ready: Ready{List: events.List{At: at.Now, Cause: c.ready.List.Cause}},
+	f := &Core{
+		step: step{cell: at, state: at.State, cluster: at.Cluster, epoch: c.epoch, began: c.began, held: c.held.copied(),
+			ready: Ready{List: events.List{At: at.Now, Cause: c.ready.List.Cause}}},
+		scheduler: c.scheduler, ordered: c.ordered, aside: c.aside, format: c.format,
 	}
+	f.connectParts()
+	return f
 }
 
 // perform carries requests out one after the other, and returns their answers as one reply.
@@ -287,7 +288,7 @@ func (c *Core) perform(in Request, changes [][]byte) (whole gdi.Reply) {
 	for _, data := range changes {
 		inner := in
 		inner.Body, _ = c.format.Body(data) // anew each time: the core completes it
-		if refused := c.unacceptable(&inner); refused != nil {
+		if refused := c.refuseRequest(&inner); refused != nil {
 			c.reply(in.Ref, *refused)
 		} else {
 			c.dispatch(inner)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 )

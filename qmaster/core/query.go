@@ -4,12 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // Query answers a Get from a copy of the state: the objects of each asked kind

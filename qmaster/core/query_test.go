@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/authorize"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
+	"github.com/quill-grid/quill/qmaster/core/authorize"
 )
 
 // TestSelectedJobs: the clauses of a Get by which jobs are selected.

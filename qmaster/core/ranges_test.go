@@ -5,13 +5,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/cockroachdb/datadriven"
-	"pgregory.net/rapid"
-
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"pgregory.net/rapid"
 )
 
 // TestCostOfTasks: a request about many single tasks of an array costs what it names, not its square, and the end of one task costs the

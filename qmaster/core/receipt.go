@@ -46,7 +46,7 @@ func (c *Core) repeated(in Request) bool {
 		}
 	case *gdi.StartTask:
 		if r.PETask != "" {
-			c.taskStarted(in.Ref, r.PETask)
+			c.answerTaskStarted(in.Ref, r.PETask)
 			return true
 		}
 	}
@@ -80,7 +80,7 @@ func (c *Core) submittedBefore(ref uint64, submitted *grid.Job, r *grid.Receipt)
 		j = &grid.Job{}
 		j.Complete()
 	}
-	c.submitted(ref, j, r.Job)
+	c.answerSubmitted(ref, j, r.Job)
 }
 
 // store stores the answer to a request that has changed something, unless it follows from what was made. changed says that an

@@ -1,10 +1,9 @@
 package core
 
 import (
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // jobGone removes a job and lets those continue that waited for it.
@@ -13,7 +12,7 @@ func (c *Core) jobGone(job uint32) {
 	c.emit(events.Del(grid.KindJob, grid.Key{ID: job}))
 	c.dropAR(gone.AR)
 	c.release(release{job: job, cause: c.ready.List.Cause})
-	c.waiters.ended(c, gone)
+	c.waiters.ended(gone)
 }
 
 // release is what jobs that wait for a job are to continue after, and why: its end, or that of some of its tasks.
@@ -59,12 +58,12 @@ func (c *Core) release(r release) {
 }
 
 // releaseJob lets a job continue that waits for one that is gone.
-func (c *Core) releaseJob(id, gone uint32) {
-	j := *c.state.Job(id)
+func (s *step) releaseJob(id, gone uint32) {
+	j := *s.state.Job(id)
 	j.Predecessors = without(j.Predecessors, gone)
 	j.ArrayPredecessors = without(j.ArrayPredecessors, gone)
-	j.ArrayHold = c.cell.ArrayHold(&j)
-	c.emit(events.Mod(&j))
+	j.ArrayHold = s.cell.ArrayHold(&j)
+	s.emit(events.Mod(&j))
 }
 
 // releaseTasksOf lets tasks of a job continue that wait for tasks of p that have ended.

@@ -3,12 +3,11 @@ package core
 import (
 	"strconv"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // report applies a report of an execution daemon: registration, load, changes of
@@ -24,12 +23,12 @@ func (c *Core) report(in Report) {
 		}
 		c.join(in.Host)
 	}
-	c.noteContact(in.Report)
+	c.outbox.recordContact(in.Report)
 	if in.Load != nil {
-		c.sensed(in.Host, in.Load.Values)
+		c.storeSensedHealth(in.Host, in.Load.Values)
 	}
 	if in.Hello || in.Load != nil {
-		c.conform(in.Report)
+		c.outbox.conformConfig(in.Report)
 	}
 	for _, t := range in.Tasks {
 		t.Usage, t.Start = t.Usage.Measured(), min(t.Start, c.cell.Now)
@@ -37,14 +36,14 @@ func (c *Core) report(in Report) {
 		case taken:
 			receipt.Have = append(receipt.Have, t.Attempt)
 			if t.Phase == report.Running && !in.Hello {
-				c.stands(c.state.Task(t.Attempt.Job, t.Attempt.Task), in.Host, t, false)
+				c.outbox.compareSuspension(c.state.Task(t.Attempt.Job, t.Attempt.Task), in.Host, t, false)
 			}
 			if t.Phase == report.Running {
 				c.limited(in.Host, t, in.Hello)
 			}
 		case unknown:
 			if c.isForgotten(t) {
-				c.takeForgotten(in.Host, t, receipt)
+				c.outbox.takeForgotten(in.Host, t, receipt)
 			} else {
 				receipt.Drop = append(receipt.Drop, t.Attempt)
 			}
@@ -52,45 +51,10 @@ func (c *Core) report(in Report) {
 	}
 	c.mailForgotten(in.Host)
 	if in.Hello {
-		c.sent.hosts(in.Host).listed = true
+		c.outbox.hosts.of(in.Host).listed = true
 		c.reconcile(in.Report)
 	}
 	c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt})
-}
-
-// noteContact records that a host is alive, and its load. The load of a host that is
-// known and was not silent waits for the next tick: one list then contains all loads.
-func (c *Core) noteContact(r report.Report) {
-	old := c.state.Load(r.Host)
-	if t := c.sent[r.Host]; t != nil && t.leaving > c.cell.Now {
-		if !r.Hello {
-			return
-		}
-		t.leaving = 0
-	}
-	switch {
-	case r.Load != nil:
-		l := grid.Load{Host: r.Host, Values: r.Load.Values, Reported: c.cell.Now, Processors: r.Load.Processors}
-		switch {
-		case old == nil:
-			c.emit(events.Add(&l))
-			c.size(l.Host, l.Processors)
-		case old.Unheard:
-			c.emit(events.Mod(&l))
-		default:
-			t := c.sent.hosts(r.Host)
-			t.contact, t.load = c.cell.Now, &l
-			return
-		}
-		c.sent.hosts(r.Host).load = nil
-	case old != nil && old.Unheard:
-		l := *old
-		l.Unheard, l.Reported = false, c.cell.Now
-		c.emit(events.Mod(&l))
-	default:
-		// Every report is a sign of life; it changes no state by itself.
-		c.sent.hosts(r.Host).contact = c.cell.Now
-	}
 }
 
 // uptake is what becomes of a task's report.
@@ -122,7 +86,7 @@ func (c *Core) attempt(host string, r report.Task) uptake {
 		if !c.endPETasks(t) {
 			return later
 		}
-		delete(c.sent.hosts(host).unconfirmed, t.Key())
+		delete(c.outbox.hosts.of(host).unconfirmed, t.Key())
 		c.ended(c.state.Task(t.Job, t.ID), r)
 	}
 	return taken
@@ -135,7 +99,7 @@ func (c *Core) used(r report.Task) {
 	if r.Usage == (grid.Usage{}) || r.Usage == t.Usage && !due {
 		return
 	}
-	c.debit(c.state.Job(t.Job), t, r.Usage, false, false)
+	c.bookings.debitTask(c.state.Job(t.Job), t, r.Usage, false, false)
 	n := *t
 	n.Usage = r.Usage
 	if due {
@@ -219,9 +183,9 @@ func (c *Core) reconcile(r report.Report) {
 		a := cell.AttemptOf(t)
 		switch has, is := there[a]; {
 		case is:
-			c.stands(t, r.Host, has, true)
+			c.outbox.compareSuspension(t, r.Host, has, true)
 		case t.Status == grid.Transfering:
-			c.deliver(t)
+			c.outbox.deliverTask(t)
 		case c.endPETasks(t):
 			c.ended(c.state.Task(t.Job, t.ID), report.Task{Attempt: a, Usage: t.Usage, Result: &report.Result{
 				Start: t.Start, End: c.cell.Now, Failed: report.FailedNoStatus, Text: report.FailedNoStatus.String()}})

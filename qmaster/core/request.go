@@ -1,16 +1,15 @@
 package core
 
 import (
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/qmaster/core/authorize"
 	"github.com/quill-grid/quill/qmaster/core/refuse"
-
-	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // request decides on a user's request, once: a repeated one gets the answer of the first.
 func (c *Core) request(in Request) {
-	refused := c.unacceptable(&in)
-	if c.causedBy(in); refused != nil {
+	refused := c.refuseRequest(&in)
+	if c.setCauseOf(in); refused != nil {
 		c.reply(in.Ref, *refused)
 		return
 	}
@@ -21,12 +20,12 @@ func (c *Core) request(in Request) {
 	c.store(in, false)
 }
 
-// unacceptable completes a request, and returns why it is not decided on, whatever it wants; nil when it is.
-func (c *Core) unacceptable(in *Request) *refuse.Refusal {
+// refuseRequest completes a request, and returns why it is not decided on, whatever it wants; nil when it is.
+func (s *step) refuseRequest(in *Request) *refuse.Refusal {
 	if err := in.Complete(); err != nil {
 		return refuse.Because(gdi.StatusInvalid, "denied: invalid request: %v", err)
 	}
-	return authorize.Request(c.state, c.cell.Now, in.Request)
+	return authorize.Request(s.state, s.cell.Now, in.Request)
 }
 
 // dispatch does what a request wants.
@@ -45,7 +44,7 @@ func (c *Core) dispatch(in Request) {
 	case *gdi.StartTask:
 		c.startTask(in, b)
 	case *gdi.Wait:
-		c.wait(in.Ref, b)
+		c.waiters.wait(in.Ref, b)
 	case *gdi.Output:
 		c.output(in, b)
 	case *gdi.Reserve:

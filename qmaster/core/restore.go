@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // A cell that is restored from a backup, or whose log has lost something, has forgotten what happened then. Numbers given since then are not given again,
@@ -48,14 +47,6 @@ func Restored(s *state.State, now grid.Time, who string, skip uint32) events.Lis
 	return l
 }
 
-// Forgotten is an attempt on a host that a restored state does not know.
-type Forgotten struct {
-	Host    string
-	Attempt report.Attempt
-	Start   grid.Time
-	Fate    string // what becomes of it
-}
-
 // What becomes of a forgotten attempt.
 const (
 	fateKept   = "it continues"
@@ -68,24 +59,24 @@ const clocksDiffer = 300
 
 // isForgotten reports whether an attempt that the state does not know was started after the backup from which the state was restored. What
 // had been started before and is not in the state was known to be over.
-func (c *Core) isForgotten(t report.Task) bool {
-	if uint64(t.Attempt.N) > c.state.Counter(grid.AttemptBase) {
+func (s *step) isForgotten(t report.Task) bool {
+	if uint64(t.Attempt.N) > s.state.Counter(grid.AttemptBase) {
 		return false
 	}
-	if uint64(t.Attempt.Job) > c.state.Counter(grid.RestoredJob) {
+	if uint64(t.Attempt.Job) > s.state.Counter(grid.RestoredJob) {
 		return true
 	}
 	start := t.Start
 	if t.Result != nil {
 		start = t.Result.Start
 	}
-	return start == 0 || start.Add(clocksDiffer) >= grid.Time(c.state.Counter(grid.RestoredAt))
+	return start == 0 || start.Add(clocksDiffer) >= grid.Time(s.state.Counter(grid.RestoredAt))
 }
 
 // takeForgotten decides on a forgotten attempt, and reports it once. Its task, if the state has it, is held: it must not run twice.
-func (c *Core) takeForgotten(host string, t report.Task, receipt *report.Receipt) {
+func (o *outbox) takeForgotten(host string, t report.Task, receipt *report.Receipt) {
 	f := Forgotten{Host: host, Attempt: t.Attempt, Start: t.Start, Fate: fateKept}
-	known := c.sent.hosts(host).forgotten
+	known := o.hosts.of(host).forgotten
 	switch {
 	case t.Phase == report.Ended:
 		receipt.Have = append(receipt.Have, t.Attempt)
@@ -94,30 +85,30 @@ func (c *Core) takeForgotten(host string, t report.Task, receipt *report.Receipt
 			f.Start, f.Fate = t.Result.Start, fmt.Sprintf("%s, exit status %d", fateEnded, t.Result.ExitStatus)
 		}
 		defer delete(known, t.Attempt)
-	case c.cell.HasParam("END_FORGOTTEN_JOBS"):
+	case o.cell.HasParam("END_FORGOTTEN_JOBS"):
 		receipt.Drop = append(receipt.Drop, t.Attempt)
 		f.Fate = fateEnding
 	default:
-		c.holdForgotten(t.Attempt)
+		o.holdForgotten(t.Attempt)
 	}
 	if known[t.Attempt].Fate == f.Fate {
 		return
 	}
 	if known == nil {
 		known = map[report.Attempt]Forgotten{}
-		c.sent.hosts(host).forgotten = known
+		o.hosts.of(host).forgotten = known
 	}
 	known[t.Attempt] = f
-	c.ready.Forgotten = append(c.ready.Forgotten, f)
+	o.ready.Forgotten = append(o.ready.Forgotten, f)
 }
 
 // endForgotten ends what continues, as soon as the configuration says so.
-func (c *Core) endForgotten() {
-	if c.state.Counter(grid.RestoredAt) == 0 || !c.cell.HasParam("END_FORGOTTEN_JOBS") {
+func (o *outbox) endForgotten() {
+	if o.state.Counter(grid.RestoredAt) == 0 || !o.cell.HasParam("END_FORGOTTEN_JOBS") {
 		return
 	}
-	for _, host := range sortedKeys(c.sent) {
-		known := c.sent[host].forgotten
+	for _, host := range sortedKeys(o.hosts) {
+		known := o.hosts[host].forgotten
 		for _, a := range slices.SortedFunc(maps.Keys(known), report.Attempt.Compare) {
 			f := known[a]
 			if f.Fate != fateKept {
@@ -125,60 +116,60 @@ func (c *Core) endForgotten() {
 			}
 			f.Fate = fateEnding
 			known[a] = f
-			c.ready.Forgotten = append(c.ready.Forgotten, f)
-			cmd := c.command(host)
+			o.ready.Forgotten = append(o.ready.Forgotten, f)
+			cmd := o.commandFor(host)
 			cmd.Signals = append(cmd.Signals, report.Signal{Attempt: a, Kind: report.Terminate})
 		}
 	}
 }
 
 // holdForgotten gives the task of a forgotten attempt that continues a system hold.
-func (c *Core) holdForgotten(a report.Attempt) {
-	j := c.state.Job(a.Job)
-	if j == nil || a.PETask != "" || j.SysHold.Contains(a.Task) || !j.Pending.Contains(a.Task) && c.state.Task(a.Job, a.Task) == nil {
+func (s *step) holdForgotten(a report.Attempt) {
+	j := s.state.Job(a.Job)
+	if j == nil || a.PETask != "" || j.SysHold.Contains(a.Task) || !j.Pending.Contains(a.Task) && s.state.Task(a.Job, a.Task) == nil {
 		return
 	}
 	n := *j
 	n.SysHold = j.SysHold.With(a.Task)
 	n.Version++
-	c.emit(events.Mod(&n))
+	s.emit(events.Mod(&n))
 }
 
 // mailForgotten reports the forgotten attempts of a report to the administrators.
-func (c *Core) mailForgotten(host string) {
+func (s *step) mailForgotten(host string) {
 	const most = 100
-	to := cell.ConfNames(c.cell.Param("administrator_mail"))
-	if len(c.ready.Forgotten) == 0 || len(to) == 0 {
+	to := cell.ConfNames(s.cell.Param("administrator_mail"))
+	if len(s.ready.Forgotten) == 0 || len(to) == 0 {
 		return
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "The cell was restored from a backup. Host %s reports what was started after it:\n", host)
-	for i, f := range c.ready.Forgotten {
+	for i, f := range s.ready.Forgotten {
 		if i == most {
-			fmt.Fprintf(&text, "and %d more, see the log of qmaster\n", len(c.ready.Forgotten)-most)
+			fmt.Fprintf(&text, "and %d more, see the log of qmaster\n", len(s.ready.Forgotten)-most)
 			break
 		}
 		fmt.Fprintf(&text, "job %d task %d (attempt %s), since %s: %s\n", f.Attempt.Job, f.Attempt.Task, f.Attempt, stamp(f.Start), f.Fate)
 	}
 	text.WriteString("Tasks of jobs that the cell has are on system hold: qrls -h s starts them again.\n")
-	c.mail(host, to, "Forgotten jobs on host "+host, text.String())
+	s.mail(host, to, "Forgotten jobs on host "+host, text.String())
 }
 
 // awaitsHosts returns why a job of a restored state is not started yet: until every host that is not silent has reported its attempts,
 // the job may run there already. "" when it may start.
-func (c *Core) awaitsHosts(job uint32) string {
-	if uint64(job) > c.state.Counter(grid.RestoredJob) || c.complete {
+func (out *outbox) awaitsHosts(job uint32) string {
+	if uint64(job) > out.state.Counter(grid.RestoredJob) || out.complete {
 		return ""
 	}
 	awaited := ""
-	c.state.Each(grid.KindLoad, func(o grid.Object) bool {
+	out.state.Each(grid.KindLoad, func(o grid.Object) bool {
 		l := o.(*grid.Load)
-		if talk := c.sent[l.Host]; l.Host != grid.GlobalHost && !l.Unheard && (talk == nil || !talk.listed) {
+		if talk := out.hosts[l.Host]; l.Host != grid.GlobalHost && !l.Unheard && (talk == nil || !talk.listed) {
 			awaited = l.Host
 		}
 		return awaited == ""
 	})
-	if c.complete = awaited == ""; c.complete {
+	if out.complete = awaited == ""; out.complete {
 		return ""
 	}
 	return fmt.Sprintf("the cell was restored, and host %s has not yet reported what it runs", awaited)

@@ -6,19 +6,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // submit makes a job of a user's request, or answers why not, submit(1).
 func (c *Core) submit(in Request, submitted *grid.Job) {
 	j, refusal := validate.NewJob(c.cell, in.Request, cmp.Or(in.Job, c.nextJob()), submitted)
 	if refusal == nil {
-		refusal = cmp.Or(refuse.With(gdi.StatusLimit, "", validate.TooManyJobs(c.cell, j)), tooBig(j), c.noRoom(j.Owner, nil, j))
+		refusal = cmp.Or(refuse.With(gdi.StatusLimit, "", validate.TooManyJobs(c.cell, j)), tooBig(j), c.refuseMemory(j.Owner, nil, j))
 	}
 	if refusal != nil {
 		c.reply(in.Ref, *refusal)
@@ -44,8 +43,8 @@ func (c *Core) submit(in Request, submitted *grid.Job) {
 		}
 	}
 	c.emit(events.Add(j))
-	c.greet(j.Owner)
-	c.submitted(in.Ref, j, j.ID, append(validate.CopyOfOthers(c.cell, in.User, in.CopyOf), warning...)...)
+	c.createAutomaticUser(j.Owner)
+	c.answerSubmitted(in.Ref, j, j.ID, append(validate.CopyOfOthers(c.cell, in.User, in.CopyOf), warning...)...)
 }
 
 // resubmit makes a job like another one.
@@ -86,8 +85,8 @@ func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
 	return &submitted, gdi.Answer{}
 }
 
-// submitted answers a submit with the sentence that clients wait for.
-func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answer) {
+// answerSubmitted answers a submit with the sentence that clients wait for.
+func (s *step) answerSubmitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answer) {
 	text := append(make([]byte, 0, 80), "Your job"...)
 	if t := j.Tasks; j.Array {
 		text = fmt.Appendf(text, "-array %d.%d-%d:%d", id, t.First, t.Last, max(t.Step, 1))
@@ -95,10 +94,10 @@ func (c *Core) submitted(ref uint64, j *grid.Job, id uint32, before ...gdi.Answe
 		text = strconv.AppendUint(append(text, ' '), uint64(id), 10)
 	}
 	text = append(strconv.AppendQuote(append(text, " ("...), j.Name), ") has been submitted"...)
-	c.reply(ref, append(before, gdi.Done(string(text)))...)
-	r := c.lastReply()
+	s.reply(ref, append(before, gdi.Done(string(text)))...)
+	r := s.lastReply()
 	r.Job, r.Tasks, r.Array = id, j.Tasks, j.Array
-	r.Seq = c.state.Seq // also of a repeated request, which changes nothing
+	r.Seq = s.state.Seq // also of a repeated request, which changes nothing
 }
 
 // verify answers qsub -w v|p for a job that is not submitted.

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // forged is a text that makes a line of its own, and has a terminal do something.

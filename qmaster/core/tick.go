@@ -16,27 +16,27 @@ func (c *Core) tick() {
 	c.farewell()
 	c.calendars()
 	c.expireTokens()
-	c.endForgotten()
+	c.outbox.endForgotten()
 	var loads []*grid.Load
 	c.state.Each(grid.KindLoad, func(o grid.Object) bool {
 		loads = append(loads, o.(*grid.Load))
 		return true
 	})
 	for _, l := range loads {
-		if t := c.sent[l.Host]; t != nil && t.load != nil {
+		if t := c.outbox.hosts[l.Host]; t != nil && t.load != nil {
 			l, t.load = t.load, nil
 			c.emit(events.Mod(l))
 		}
 		c.silence(l)
-		c.announce(l)
+		c.outbox.announceEpoch(l)
 	}
 }
 
-// lastContact is when a host last gave a sign of life. What was before this
+// lastContactOf is when a host last gave a sign of life. What was before this
 // qmaster began does not count as silence.
-func (c *Core) lastContact(l *grid.Load) grid.Time {
-	last := max(l.Reported, c.began)
-	if t := c.sent[l.Host]; t != nil {
+func (o *outbox) lastContactOf(l *grid.Load) grid.Time {
+	last := max(l.Reported, o.began)
+	if t := o.hosts[l.Host]; t != nil {
 		last = max(last, t.contact)
 	}
 	return last
@@ -45,7 +45,7 @@ func (c *Core) lastContact(l *grid.Load) grid.Time {
 // silence marks a host unknown that has sent nothing for max_unheard, and reschedules its
 // rerunnable tasks after reschedule_unknown more.
 func (c *Core) silence(l *grid.Load) {
-	quiet := c.cell.Now.Sub(c.lastContact(l))
+	quiet := c.cell.Now.Sub(c.outbox.lastContactOf(l))
 	s := c.cell.HostSettings(l.Host)
 	if quiet <= s.Silent || s.Silent == 0 {
 		return
@@ -76,7 +76,7 @@ func (c *Core) silence(l *grid.Load) {
 			continue
 		}
 		c.account(j, t, report.Result{Start: t.Start, End: c.cell.Now, Failed: report.FailedRestart, Text: report.FailedRestart.String()}, true)
-		c.mailPushed(t)
+		c.mailRescheduled(t)
 		c.restart(t)
 	}
 }
@@ -106,6 +106,25 @@ func (c *Core) abandonTask(t *grid.JATask, failed report.Failure, why string) {
 	j, what := c.state.Job(t.Job), cell.DescribeTask(c.state.Job(t.Job), t.ID)
 	c.account(j, t, report.Result{Start: t.Start, End: c.cell.Now, Failed: failed, Text: why}, false)
 	c.mailAborted(j, "Aborted "+what, what+" was given up: "+why+"\n")
-	c.dropAttempt(t.Grants[0].Host, cell.AttemptOf(t))
+	c.outbox.dropAttempt(t.Grants[0].Host, cell.AttemptOf(t))
 	c.finish(t)
+}
+
+// resend repeats what hosts have not confirmed.
+func (c *Core) resend() {
+	for _, host := range sortedKeys(c.outbox.hosts) {
+		talk := c.outbox.hosts[host]
+		for _, key := range sortedTasks(talk.unconfirmed) {
+			again := c.outbox.resendTask(host, key)
+			if key.Name != "" {
+				again = c.outbox.resendPETask(host, key)
+			}
+			if again == nil {
+				delete(talk.unconfirmed, key)
+			} else if c.cell.Now.Sub(talk.unconfirmed[key]) >= resendSeconds {
+				again()
+			}
+		}
+		c.resendLimits(host, talk)
+	}
 }

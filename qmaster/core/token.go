@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // createToken makes a token of the user of the request, or answers with the one that has the
@@ -18,7 +17,7 @@ import (
 func (c *Core) createToken(in Request, b *gdi.CreateToken) {
 	for _, old := range c.state.Tokens() {
 		if old.Owner == in.User && bytes.Equal(old.Digest, b.Digest) {
-			c.created(in.Ref, old)
+			c.answerCreated(in.Ref, old)
 			return
 		}
 	}
@@ -40,33 +39,33 @@ func (c *Core) issue(in Request, user string, b *gdi.CreateToken) *grid.Token {
 	case own >= grid.TokensOfUser:
 		c.reply(in.Ref, gdi.Deny(gdi.StatusLimit, fmt.Sprintf("denied: %q has %d tokens, which is the limit; revoke some with `quill token revoke`", user, own)))
 	default:
-		if refusal := c.noRoom(user, nil, t); refusal != nil {
+		if refusal := c.refuseMemory(user, nil, t); refusal != nil {
 			c.reply(in.Ref, *refusal)
 			return nil
 		}
 		c.emit(events.Add(t))
 		c.expires = 0
-		c.created(in.Ref, t)
+		c.answerCreated(in.Ref, t)
 		return t
 	}
 	return nil
 }
 
-func (c *Core) created(ref uint64, t *grid.Token) {
-	c.reply(ref, gdi.Done(fmt.Sprintf("created token %d with scope %s; it expires at %s", t.ID, t.Scope, refuse.Moment(t.Expires))))
-	c.lastReply().Token = t.ID
+func (s *step) answerCreated(ref uint64, t *grid.Token) {
+	s.reply(ref, gdi.Done(fmt.Sprintf("created token %d with scope %s; it expires at %s", t.ID, t.Scope, refuse.Moment(t.Expires))))
+	s.lastReply().Token = t.ID
 }
 
 // revokeTokens removes tokens: users their own, managers those of others, too. With a
 // token that does not have the scope operate only this one.
-func (c *Core) revokeTokens(r gdi.Request, b *gdi.RevokeTokens) (answers []gdi.Answer) {
+func (s *step) revokeTokens(r gdi.Request, b *gdi.RevokeTokens) (answers []gdi.Answer) {
 	if len(b.IDs) == 0 {
 		return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "denied: no token to revoke is named")}
 	}
-	ordinary := c.cell.IsOrdinary(r) // before it revokes itself
-	manager := c.cell.IsManager(r)
+	ordinary := s.cell.IsOrdinary(r) // before it revokes itself
+	manager := s.cell.IsManager(r)
 	for _, id := range b.IDs {
-		t := c.state.Token(id)
+		t := s.state.Token(id)
 		answer := gdi.Done("")
 		about := gdi.Subject{Kind: grid.KindToken, Name: strconv.FormatUint(uint64(id), 10)}
 		switch {
@@ -75,7 +74,7 @@ func (c *Core) revokeTokens(r gdi.Request, b *gdi.RevokeTokens) (answers []gdi.A
 		case ordinary && id != r.Token:
 			answer = *refuse.Because(gdi.StatusScope, "denied: token %d does not have the scope operate, and may be used to revoke no token but itself", r.Token)
 		default:
-			c.emit(events.Del(grid.KindToken, t.Key()))
+			s.emit(events.Del(grid.KindToken, t.Key()))
 			answer.Text, about.Did = fmt.Sprintf("%s@%s has revoked token %d of %s", r.User, r.Host, id, t.Owner), gdi.DidDelete
 		}
 		answers = append(answers, answer.On(about))

@@ -7,14 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/authorize"
-
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core/authorize"
 )
 
 func digest(n byte) []byte { return bytes.Repeat([]byte{n}, grid.TokenDigest) }

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/refuse"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // trigger asks a daemon for something, or who is there.
@@ -29,7 +28,7 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 	}
 	switch b.Action {
 	case "schedule":
-		c.count(grid.ScheddMonitor)
+		c.increaseCounter(grid.ScheddMonitor)
 		return []gdi.Answer{gdi.Done(fmt.Sprintf("%s@%s triggers scheduler monitoring", r.User, r.Host))}
 	case "kill-qmaster":
 		c.ready.Stop = true
@@ -39,7 +38,7 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 	case "kill-event-client":
 		return c.killEventClients(b.Hosts)
 	case "clear-usage":
-		return c.clearUsage(r, b.Hosts)
+		return c.bookings.clearUsage(r, b.Hosts)
 	case "kill-execd":
 		return c.killExecd(b)
 	}
@@ -79,9 +78,9 @@ func needsManager(user, action string) string {
 	return fmt.Sprintf("denied: %q must be manager for this operation", user)
 }
 
-// count increases a counter; every mirror receives it.
-func (c *Core) count(name string) {
-	c.emit(events.Mod(&grid.Counter{Name: name, Value: c.state.Counter(name) + 1}))
+// increaseCounter increases a counter; every mirror receives it.
+func (s *step) increaseCounter(name string) {
+	s.emit(events.Mod(&grid.Counter{Name: name, Value: s.state.Counter(name) + 1}))
 }
 
 // schedulerID is the scheduler's number among the event clients. The others
@@ -113,7 +112,7 @@ func (c *Core) killSchedd() gdi.Answer {
 		return gdi.Deny(gdi.StatusUnknown, "no scheduler registered at qmaster")
 	}
 	c.scheduler = ""
-	c.count(grid.ScheddStop)
+	c.increaseCounter(grid.ScheddStop)
 	return gdi.Done("sent shutdown notification to scheduler")
 }
 
@@ -149,9 +148,9 @@ func (c *Core) killExecd(b *gdi.Trigger) []gdi.Answer {
 			continue
 		}
 		c.migrateAll(h)
-		cmd := c.command(h)
+		cmd := c.outbox.commandFor(h)
 		cmd.Stop, cmd.Kill = true, b.Force
-		c.leaves(h)
+		c.outbox.expectStop(h)
 		if b.Force {
 			out = append(out, gdi.Done(fmt.Sprintf("Killed execution daemon and its jobs on host %s", h)))
 		} else {
@@ -159,16 +158,4 @@ func (c *Core) killExecd(b *gdi.Trigger) []gdi.Answer {
 		}
 	}
 	return out
-}
-
-// leaves keeps new tasks off a host whose execution daemon is about to stop,
-// until one says hello.
-func (c *Core) leaves(host string) {
-	t := c.sent.hosts(host)
-	t.leaving, t.load = c.cell.Now.Add(leaveSeconds), nil
-	if l := c.state.Load(host); !l.Unheard {
-		n := *l
-		n.Unheard = true
-		c.emit(events.Mod(&n))
-	}
 }

@@ -7,13 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/cell"
-
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
 // TestUsageIsBookedOnce holds, over random reports, repeats, reschedules and

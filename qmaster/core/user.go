@@ -5,27 +5,27 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// greet makes a user object for an owner who has none, enforce_user auto, and
+// createAutomaticUser makes a user object for an owner who has none, enforce_user auto, and
 // keeps one that was made so for auto_user_delete_time from now.
-func (c *Core) greet(owner string) {
-	s := c.cell.Settings()
+func (st *step) createAutomaticUser(owner string) {
+	s := st.cell.Settings()
 	if !s.MakesUsers {
 		return
 	}
 	keep := s.KeepsUsers
-	u := c.state.User(owner)
+	u := st.state.User(owner)
 	switch {
 	case u == nil:
-		u := &grid.User{Name: owner, OTicket: c.cell.Number("auto_user_oticket"), FShare: c.cell.Number("auto_user_fshare"),
-			DefaultProject: c.cell.Param("auto_user_default_project"), Version: 1}
+		u := &grid.User{Name: owner, OTicket: st.cell.Number("auto_user_oticket"), FShare: st.cell.Number("auto_user_fshare"),
+			DefaultProject: st.cell.Param("auto_user_default_project"), Version: 1}
 		if keep > 0 {
-			u.DeleteTime = c.cell.Now.Add(keep)
+			u.DeleteTime = st.cell.Now.Add(keep)
 		}
-		c.emit(events.Add(u))
-	case u.DeleteTime != 0 && u.DeleteTime < c.cell.Now.Add(keep/2):
+		st.emit(events.Add(u))
+	case u.DeleteTime != 0 && u.DeleteTime < st.cell.Now.Add(keep/2):
 		n := *u
-		n.DeleteTime = c.cell.Now.Add(keep)
-		c.emit(events.Mod(&n))
+		n.DeleteTime = st.cell.Now.Add(keep)
+		st.emit(events.Mod(&n))
 	}
 }
 
@@ -45,7 +45,7 @@ func (c *Core) farewell() {
 			c.emit(events.Del(grid.KindUser, u.Key()))
 			userChanged(c, u, nil)
 		} else {
-			c.greet(name)
+			c.createAutomaticUser(name)
 		}
 	}
 }

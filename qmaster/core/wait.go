@@ -5,12 +5,14 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
 )
 
 // waiters are the clients that wait for a job, and how recently ended jobs
 // ended and where their output is. Lost with the process: clients ask again, and read the
 // accounting for what ended meanwhile.
 type waiters struct {
+	*step
 	jobs  map[uint32][]waiter
 	ends  map[uint32][]*grid.Accounting // of jobs that are not over; nil: too many
 	hosts map[uint32][]string           // where the tasks of each record have run
@@ -47,26 +49,25 @@ const (
 )
 
 // wait answers when the job has started or ended.
-func (c *Core) wait(ref uint64, b *gdi.Wait) {
+func (w *waiters) wait(ref uint64, b *gdi.Wait) {
 	if b.PETask != "" {
-		c.waitPETask(ref, b)
+		w.waitPETask(ref, b)
 		return
 	}
-	w := &c.waiters
 	ended := b.For == "ended"
-	if c.state.Job(b.Job) == nil {
+	if w.state.Job(b.Job) == nil {
 		e := w.left(b.Job)
 		if e == nil || e.partial {
-			c.answerUnknown(ref)
+			w.answerUnknown(ref)
 			return
 		}
-		w.answerEnd(c, waiter{ref, ended}, e.records)
+		w.answerEnd(waiter{ref, ended}, e.records)
 		return
 	}
 	if !ended {
-		for _, t := range c.state.Tasks(b.Job) {
+		for _, t := range w.state.Tasks(b.Job) {
 			if t.Status == grid.Running {
-				c.reply(ref, gdi.Done(""))
+				w.reply(ref, gdi.Done(""))
 				return
 			}
 		}
@@ -85,17 +86,15 @@ func (w *waiters) left(job uint32) *end {
 	return nil
 }
 
-func (c *Core) lastReply() *gdi.Reply { return c.ready.Answers[len(c.ready.Answers)-1].Reply }
-
 // started answers those who wait for the job's start.
-func (w *waiters) started(c *Core, job uint32) {
+func (w *waiters) started(job uint32) {
 	var rest []waiter
 	for _, x := range w.jobs[job] {
 		if x.end {
 			rest = append(rest, x)
 			continue
 		}
-		c.reply(x.ref, gdi.Done(""))
+		w.reply(x.ref, gdi.Done(""))
 	}
 	if len(rest) == 0 {
 		delete(w.jobs, job)
@@ -106,8 +105,8 @@ func (w *waiters) started(c *Core, job uint32) {
 
 // answerUnknown answers a client that waits for a job of which only the accounting file may
 // have a record.
-func (c *Core) answerUnknown(ref uint64) {
-	c.reply(ref, gdi.Deny(gdi.StatusUnknown, "the job is unknown"))
+func (w *waiters) answerUnknown(ref uint64) {
+	w.reply(ref, gdi.Deny(gdi.StatusUnknown, "the job is unknown"))
 }
 
 // record keeps how a task ended until its job is over.
@@ -151,19 +150,19 @@ func brief(a *grid.Accounting) *grid.Accounting {
 
 // ended answers the clients that wait for the job's end. For an array that was submitted
 // before this qmaster began some records may be only in the accounting file.
-func (w *waiters) ended(c *Core, j *grid.Job) {
+func (w *waiters) ended(j *grid.Job) {
 	waiting := w.jobs[j.ID]
 	delete(w.jobs, j.ID)
 	records, some := w.ends[j.ID]
-	partial := some && records == nil || j.Array && j.Submit < c.began && len(records) < int(j.Tasks.Count())
+	partial := some && records == nil || j.Array && j.Submit < w.began && len(records) < int(j.Tasks.Count())
 	if partial {
 		for _, x := range waiting {
-			c.answerUnknown(x.ref)
-			c.lastReply().Records = records
+			w.answerUnknown(x.ref)
+			w.lastReply().Records = records
 		}
 	} else {
 		for _, x := range waiting {
-			w.answerEnd(c, x, records)
+			w.answerEnd(x, records)
 		}
 	}
 	w.leave(j, partial)
@@ -204,14 +203,14 @@ func (e *end) size() int {
 }
 
 // answerEnd answers a client that waits for a job that has ended.
-func (w *waiters) answerEnd(c *Core, x waiter, records []*grid.Accounting) {
+func (w *waiters) answerEnd(x waiter, records []*grid.Accounting) {
 	ran := slices.ContainsFunc(records, func(a *grid.Accounting) bool { return a.Start != 0 })
 	if x.end || ran {
-		c.reply(x.ref, gdi.Done(""))
+		w.reply(x.ref, gdi.Done(""))
 	} else {
-		c.reply(x.ref, gdi.Deny(gdi.StatusUnknown, "the job has ended without having run"))
+		w.reply(x.ref, gdi.Deny(gdi.StatusUnknown, "the job has ended without having run"))
 	}
-	c.lastReply().Records = records
+	w.lastReply().Records = records
 }
 
 // peWaiters are the clients that wait for a PE task, and how those ended that
@@ -223,9 +222,9 @@ type peWaiters struct {
 }
 
 // waitPETask answers when the PE task has started or ended.
-func (c *Core) waitPETask(ref uint64, b *gdi.Wait) {
-	w, key := &c.waiters.pe, grid.Key{ID: b.Job, Sub: b.Task, Name: b.PETask}
-	p := c.state.PETask(key)
+func (ws *waiters) waitPETask(ref uint64, b *gdi.Wait) {
+	w, key := &ws.pe, grid.Key{ID: b.Job, Sub: b.Task, Name: b.PETask}
+	p := ws.state.PETask(key)
 	switch {
 	case p != nil && (b.For == "ended" || p.Status == grid.Transfering):
 		if w.tasks == nil {
@@ -233,23 +232,23 @@ func (c *Core) waitPETask(ref uint64, b *gdi.Wait) {
 		}
 		w.tasks[key] = append(w.tasks[key], waiter{ref, b.For == "ended"})
 	case p != nil:
-		c.reply(ref, gdi.Done(""))
+		ws.reply(ref, gdi.Done(""))
 	case w.ends[key] != nil:
-		c.reply(ref, gdi.Done(""))
-		c.lastReply().Records = []*grid.Accounting{w.ends[key]}
+		ws.reply(ref, gdi.Done(""))
+		ws.lastReply().Records = []*grid.Accounting{w.ends[key]}
 	default:
-		c.reply(ref, gdi.Deny(gdi.StatusUnknown, "the task is unknown"))
+		ws.reply(ref, gdi.Deny(gdi.StatusUnknown, "the task is unknown"))
 	}
 }
 
 // started answers those who wait for a PE task's start.
-func (w *peWaiters) started(c *Core, key grid.Key) {
+func (w *peWaiters) started(s *step, key grid.Key) {
 	var rest []waiter
 	for _, x := range w.tasks[key] {
 		if x.end {
 			rest = append(rest, x)
 		} else {
-			c.reply(x.ref, gdi.Done(""))
+			s.reply(x.ref, gdi.Done(""))
 		}
 	}
 	delete(w.tasks, key)
@@ -260,10 +259,10 @@ func (w *peWaiters) started(c *Core, key grid.Key) {
 
 // ended answers those who wait for a PE task. a is its record, reported in the log or
 // not.
-func (w *peWaiters) ended(c *Core, key grid.Key, a *grid.Accounting) {
+func (w *peWaiters) ended(s *step, key grid.Key, a *grid.Accounting) {
 	for _, x := range w.tasks[key] {
-		c.reply(x.ref, gdi.Done(""))
-		c.lastReply().Records = []*grid.Accounting{a}
+		s.reply(x.ref, gdi.Done(""))
+		s.lastReply().Records = []*grid.Accounting{a}
 	}
 	delete(w.tasks, key)
 	if w.ends == nil {
@@ -297,4 +296,19 @@ func forget[K comparable](waiting map[K][]waiter, refs []uint64) {
 func isIn(ascending []uint64, ref uint64) bool {
 	_, found := slices.BinarySearch(ascending, ref)
 	return found
+}
+
+// files are the output files of a job, kept beyond its end.
+type files struct {
+	report.Files
+	merged, interactive bool
+}
+
+func filesOf(j *grid.Job) (f files) {
+	f.Job, f.Array, f.Name, f.Owner = j.ID, j.Array, j.Name, j.Owner
+	if s := j.Spec; s != nil {
+		f.Cwd, f.Stdout, f.Stderr = s.Cwd, s.Stdout, s.Stderr
+		f.merged, f.interactive = s.Merge, s.Connect != ""
+	}
+	return f
 }

@@ -26,7 +26,7 @@ func TestWaitForBigArrays(t *testing.T) {
 				Usage: grid.Usage{CPU: 1.5, WallSeconds: 1.25, Mem: 0.1, MaxVMem: 1e9},
 			}, false)
 		}
-		c.waiters.ended(c, &grid.Job{ID: job, Array: true, Tasks: grid.Range{First: 1, Last: tasks, Step: 1}})
+		c.waiters.ended(&grid.Job{ID: job, Array: true, Tasks: grid.Range{First: 1, Last: tasks, Step: 1}})
 	}
 	answer := func(job uint32) *gdi.Reply {
 		c.Step(1, Request{Ref: 1, Request: gdi.Request{User: "alice", Body: &gdi.Wait{Job: job, For: "ended"}}})

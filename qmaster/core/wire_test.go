@@ -6,10 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/quill-grid/quill/qmaster/core/validate"
-
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -18,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // What arrives as bytes, as a program of another version, with a bug, or of an
