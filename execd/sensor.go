@@ -150,7 +150,7 @@ func (l *sensors) clearFault(s *sensor) {
 	}
 }
 
-// faultText are the faults in the order of the sensors, "" for none.
+// faultText returns the faults in the order of the sensors, "" for none.
 func (l *sensors) faultText() string {
 	var all []string
 	for _, path := range l.wanted {

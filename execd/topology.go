@@ -86,7 +86,7 @@ func readList(file string) (list []int) {
 	return list
 }
 
-// usableProcessors are the processors that execd itself may run on.
+// usableProcessors returns the processors that execd itself may run on.
 func usableProcessors() (list []int) {
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(os.Getpid(), &set) != nil {

@@ -139,7 +139,7 @@ func expandWord(word string, variable func(name string) (string, bool)) string {
 	return b.String()
 }
 
-// valueOf is the value of a special variable of sge_conf(5) prolog and
+// valueOf returns the value of a special variable of sge_conf(5) prolog and
 // sge_pe(5) start_proc_args.
 func (w *planner) valueOf(name string) (string, bool) {
 	pe := w.start.Deliver.PE

@@ -41,7 +41,7 @@ func (w *planner) planCgroup() {
 	g.CPUWeight = weightOf(weight, int(q.Priority))
 }
 
-// weightOf is the weight of a group whose processes have a nice value. Within a group the kernel compares the nice values of
+// weightOf returns the weight of a group whose processes have a nice value. Within a group the kernel compares the nice values of
 // its processes alone, so what the value means to other jobs is part of the group's weight: each step is a factor of 1.25, as
 // that between processes, sched(7).
 func weightOf(weight uint64, nice int) uint64 {

@@ -97,7 +97,7 @@ func (w *planner) deviceFiles() (paths []string) {
 	return paths
 }
 
-// bindPaths are the paths of the host that the job needs inside.
+// bindPaths returns the paths of the host that the job needs inside.
 func (w *planner) bindPaths() (paths []string) {
 	add := func(path string) {
 		if path != "" && path != "/" && !slices.Contains(paths, path) {

@@ -59,7 +59,7 @@ func (w *planner) limitParam(name string) (uint64, bool) {
 	return limitNumber(v, 1), ok
 }
 
-// boundOf is a limit over the whole job; 0 is none.
+// boundOf returns a limit over the whole job; 0 is none.
 func boundOf(soft, hard, slots float64) plan.Bound {
 	var b plan.Bound
 	if soft < grid.Infinity {

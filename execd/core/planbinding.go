@@ -26,7 +26,7 @@ func (w *planner) planBinding() {
 	}
 }
 
-// instanceOfBinding is who binds: a job that is bound to the cores of its instances asks for nothing.
+// instanceOfBinding returns who binds: a job that is bound to the cores of its instances asks for nothing.
 func (w *planner) instanceOfBinding() string {
 	if w.job.Binding == nil {
 		return grid.BindSet

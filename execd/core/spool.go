@@ -33,7 +33,7 @@ func (f *configFile) addWord(name, value string) {
 	f.addLine(name, value)
 }
 
-// spoolConfig is the file config in the attempt's folder: NAME=VALUE lines, named
+// spoolConfig returns the file config in the attempt's folder: NAME=VALUE lines, named
 // as in Grid Engine's, for prologs, epilogs and wrappers to read. The other
 // files of the folder are written by the shepherd.
 func (w *planner) spoolConfig(steps []configuredStep) []byte {

@@ -171,12 +171,12 @@ func BootID() string {
 	return string(bytes.TrimSpace(b))
 }
 
-// UptimeTicks is now on the clock of stat.Start.
+// UptimeTicks returns now on the clock of Stat.Start.
 func UptimeTicks() uint64 {
 	var t unix.Timespec
 	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t)
 	return uint64(t.Sec)*TicksPerSecond + uint64(t.Nsec)/(uint64(time.Second)/TicksPerSecond)
 }
 
-// UnknownUser is the uid for attempts whose owner is not known any more.
+// UnknownUser is the uid of a process or attempt whose user is not known.
 const UnknownUser = ^uint32(0)

@@ -177,7 +177,7 @@ func (a *attempt) runStep(s *plan.Step, last bool) (began bool) {
 	if o.status.Signaled() {
 		status = 128 + int(o.status.Signal())
 	}
-	a.thaw() // killed while it was suspended: the next steps run in the group
+	a.thawGroup() // killed while it was suspended: the next steps run in the group
 	if s.Name == plan.Job {
 		a.ran = true
 		if s.Front {

@@ -173,11 +173,11 @@ func TestPeakOfAControlGroup(t *testing.T) {
 func TestFreeze(t *testing.T) {
 	g := newTree(t)
 	a := &attempt{plan: plan.Plan{Cgroup: plan.Cgroup{Path: g.group("job", "")}}}
-	want(t, "frozen", a.freeze(), true)
+	want(t, "frozen", a.freezeGroup(), true)
 	want(t, "file", g.show("job"), "cgroup.freeze 1\n")
-	want(t, "thawed", a.thaw(), true)
+	want(t, "thawed", a.thawGroup(), true)
 	want(t, "file", g.show("job"), "cgroup.freeze 0\n")
-	want(t, "thawed again", a.thaw(), false)
+	want(t, "thawed again", a.thawGroup(), false)
 	a.cgroup = -1
-	want(t, "frozen without a group", a.freeze(), false)
+	want(t, "frozen without a group", a.freezeGroup(), false)
 }

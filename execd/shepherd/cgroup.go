@@ -42,14 +42,14 @@ func (a *attempt) enterCgroup() *failure {
 	return nil
 }
 
-// freeze suspends all processes of the attempt at once, also those that a signal does not reach. False: it has no group.
-func (a *attempt) freeze() bool {
+// freezeGroup suspends all processes of the attempt at once, also those that a signal does not reach. False: it has no group.
+func (a *attempt) freezeGroup() bool {
 	a.frozen = a.cgroup >= 0 && writeGroupFile(a.plan.Cgroup.Path, freezeFile, "1") == nil
 	return a.frozen
 }
 
-// thaw resumes what freeze suspended. It reports whether anything was.
-func (a *attempt) thaw() bool {
+// thawGroup resumes what freeze suspended. It reports whether anything was.
+func (a *attempt) thawGroup() bool {
 	if !a.frozen {
 		return false
 	}

@@ -174,7 +174,7 @@ func newClient(c net.Conn, o Options) *Client {
 	return k
 }
 
-// readReplies passes replies to their callers and unsolicited ones to deliver.
+// readReplies passes replies to their callers and unsolicited ones to deliverChanges.
 func (k *Client) readReplies(c net.Conn) {
 	defer close(k.gone)
 	defer k.out.close()

@@ -77,7 +77,7 @@ func (m *meter) addGroupUsage(g procfs.GroupUsage) {
 	m.addGroupUsageLocked(g)
 }
 
-// addGroupUsageLocked is count with mu held.
+// addGroupUsageLocked is addGroupUsage with mu held.
 func (m *meter) addGroupUsageLocked(g procfs.GroupUsage) {
 	s := &m.seen
 	s.userTime, s.sysTime = max(s.userTime, g.User-m.before.User), max(s.sysTime, g.Sys-m.before.Sys)

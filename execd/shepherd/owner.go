@@ -29,7 +29,7 @@ type orphan struct {
 // looksMax bounds how often a marker is looked for: a process that executes another program has no environment at that moment.
 const looksMax = 3
 
-// stepSession is that of a step.
+// stepSession is the session of a step.
 type stepSession struct {
 	of    *attempt
 	ended uint64 // when its leader had ended, on the clock of stat.Start; 0: it lives. After that another process can get its id.

@@ -199,10 +199,10 @@ func (r *reaper) forgetOrphan(pid int) {
 }
 
 // updateOrphans updates orphans, once for all who want that at the same time: many attempts may end together. With nothing left over it costs one read.
-func (r *reaper) updateOrphans() { r.adopting.runAfterCall(r.classifyStrangers) }
+func (r *reaper) updateOrphans() { r.adopting.runAfterCall(r.classifyUnknown) }
 
-func (r *reaper) classifyStrangers() {
-	strangers := r.strangers()
+func (r *reaper) classifyUnknown() {
+	strangers := r.unknownChildren()
 	if len(strangers) == 0 {
 		return
 	}
@@ -226,8 +226,8 @@ func (r *reaper) classifyStrangers() {
 // adoptBatch is for how many orphans mu is held.
 const adoptBatch = 100
 
-// strangers returns the shepherd's children that are neither procs nor orphans.
-func (r *reaper) strangers() (found []procfs.Stat) {
+// unknownChildren returns the shepherd's children that are neither procs nor orphans.
+func (r *reaper) unknownChildren() (found []procfs.Stat) {
 	pids := r.listChildren()
 	r.mu.Lock()
 	pids = slices.DeleteFunc(pids, func(pid int) bool { return r.procs[pid] != nil || r.orphans[pid] != nil })

@@ -80,7 +80,7 @@ func (k *shepherd) restoreEnded(r *endRecord) {
 	k.attempts[r.Attempt] = a
 }
 
-// liveRecords is what a journal must hold for the attempts there are.
+// liveRecords returns what a journal must hold for the attempts there are.
 func (k *shepherd) liveRecords() []journalRecord {
 	k.mu.Lock()
 	defer k.mu.Unlock()

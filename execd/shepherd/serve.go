@@ -73,7 +73,7 @@ func (k *shepherd) trusts(c net.Conn) bool {
 	return err == nil && (peer.Uid == 0 || peer.Uid == k.uid)
 }
 
-// clientConn is one execd.
+// clientConn is the connection of one execd.
 type clientConn struct {
 	out *outbox[reply]
 	pid int // 0: unknown

@@ -101,7 +101,7 @@ func (a *attempt) suspend(started *childProcess) {
 	if a.stopped {
 		return
 	}
-	if m := a.plan.Suspend; m.Signal != 0 || len(m.Argv) > 0 || !a.freeze() {
+	if m := a.plan.Suspend; m.Signal != 0 || len(m.Argv) > 0 || !a.freezeGroup() {
 		a.applyMethod(m, syscall.SIGSTOP, started)
 	}
 	a.stopped = true
@@ -112,7 +112,7 @@ func (a *attempt) resume(started *childProcess) {
 	if !a.stopped {
 		return
 	}
-	if m := a.plan.Resume; !a.thaw() || m.Signal != 0 || len(m.Argv) > 0 {
+	if m := a.plan.Resume; !a.thawGroup() || m.Signal != 0 || len(m.Argv) > 0 {
 		a.applyMethod(m, syscall.SIGCONT, started)
 	}
 	a.stopped = false
@@ -127,7 +127,7 @@ func (a *attempt) terminate(s *plan.Step, started *childProcess) {
 		return
 	}
 	a.applyMethod(a.plan.Terminate, syscall.SIGKILL, started)
-	if a.stopped && (a.plan.Terminate.Signal != 0 || a.plan.Terminate.Argv != nil) && !a.thaw() {
+	if a.stopped && (a.plan.Terminate.Signal != 0 || a.plan.Terminate.Argv != nil) && !a.thawGroup() {
 		a.k.reaper.signalAttempt(a, syscall.SIGCONT) // a stopped process does not see other signals
 	}
 }
@@ -166,7 +166,7 @@ func (a *attempt) startCommand(argv []string, started *childProcess) (*childProc
 	argv = a.expandCommand(argv, started)
 	null := a.k.null
 	if len(a.plan.Devices) > 0 {
-		a.thaw() // outside of the group the command could open devices of other jobs
+		a.thawGroup() // outside of the group the command could open devices of other jobs
 	}
 	return a.spawn(&processSpec{
 		owner: &a.plan.Owner, path: argv[0], argv: argv, name: argv[0], env: a.env, dir: a.plan.Cwd, umask: usualUmask,

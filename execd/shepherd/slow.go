@@ -27,7 +27,7 @@ type Slowness struct {
 	now, next chan struct{} // closed by the next beat, and by the one after it
 }
 
-// timerOf is closed when patience has passed.
+// timerOf returns a channel that is closed when patience has passed.
 func (s *Slowness) timerOf(patience time.Duration) <-chan struct{} {
 	if patience != quickPatience {
 		late := make(chan struct{})

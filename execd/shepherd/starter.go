@@ -25,7 +25,7 @@ const (
 	startFaultFD = 4 // where it reports why it failed
 )
 
-// starterTask is what the child does before it becomes the program.
+// starterTask is what the child of a careful start does before it becomes the program.
 type starterTask struct {
 	Cwd     string
 	Streams [3]plan.Output // opened when not ""
@@ -38,7 +38,7 @@ type starterTask struct {
 	Needs   string // a file that must be readable
 }
 
-// startFault is why it failed.
+// startFault is why the child failed.
 type startFault struct {
 	Code   report.Failure
 	Reason string

@@ -105,7 +105,7 @@ func (p *trustedPrograms) isTrusted(program string) bool {
 	})
 }
 
-// fileSystemAnswers says of a file system that its operations end soon once one has. Those of which the kernel asks a server that a
+// fileSystemAnswers reports whether the operations of a file system end soon once one has. Those of which the kernel asks a server that a
 // user may be are not among them; an overlay only when it is the root: users can make others.
 func fileSystemAnswers(kind int64, device func() uint64) bool {
 	switch uint32(kind) {

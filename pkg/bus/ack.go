@@ -21,7 +21,7 @@ type frameTransport interface {
 
 var errUnacknowledged = errors.New("no acknowledgement was received")
 
-// ackReceiver is appending over a Conn.
+// ackReceiver is the frameTransport of a Conn.
 type ackReceiver struct {
 	conn  *Conn
 	inbox string // and the number of what was sent

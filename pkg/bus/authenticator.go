@@ -119,7 +119,7 @@ func (g *authenticator) admitNATS(who fair.User) error {
 	return err
 }
 
-// releaseNATS undoes enter.
+// releaseNATS undoes admitNATS.
 func (g *authenticator) releaseNATS(who fair.User) {
 	g.natsQuota.Leave(who, 1)
 	g.connQuota.Leave(who, 1)
@@ -167,7 +167,7 @@ func (g *authenticator) keyIdentity(public string) (Identity, error) {
 	return id, nil
 }
 
-// registeredKeys is what the key file says now. The map is not changed any more.
+// registeredKeys returns the keys of the key file as it is now. The map is not changed any more.
 func (g *authenticator) registeredKeys() (map[string]Identity, error) {
 	if g.keyFile == "" {
 		return nil, errors.New("this cell has no key file")

@@ -73,7 +73,7 @@ func copyBytes(to io.Writer, from io.Reader, pass func([]byte) error) {
 	}
 }
 
-// growBuffer is a larger buffer when n bytes have filled buf.
+// growBuffer returns a larger buffer when n bytes have filled buf.
 func growBuffer(buf []byte, n int) []byte {
 	if n == len(buf) && n < bridgeBytesMax {
 		return make([]byte, 2*n)

@@ -125,15 +125,15 @@ func (c *Committer) receiveAcks() {
 	}
 }
 
-// waitingLists is how many lists wait for the next frame.
+// waitingLists returns how many lists wait for the next frame.
 func (c *Committer) waitingLists() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.now.ends)
 }
 
-// gatherClientsMin is from how many clients on gather waits, gatherListsMax for how many lists at most, which is a large frame,
-// and gatherTimeMax the longest time.
+// gatherClientsMin is from how many clients on awaitMoreLists waits, gatherListsMax for how many lists at most, which is a
+// large frame, and gatherTimeMax the longest time.
 const (
 	gatherClientsMin = 5
 	gatherListsMax   = 16

@@ -228,7 +228,7 @@ func (c *Conn) Close() {
 // wait end with ErrLost.
 func (c *Conn) Abort() { c.nc.Close() }
 
-// contextWithin is a context for so long, and no longer than until the connection is
+// contextWithin returns a context for so long, and no longer than until the connection is
 // closed.
 func (c *Conn) contextWithin(wait time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.open, wait)

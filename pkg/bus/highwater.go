@@ -40,7 +40,7 @@ func openHighWaterMark(path string, unsynced bool) (*highWaterMark, error) {
 	return m, nil
 }
 
-// currentBootID names the time since the machine came up.
+// currentBootID returns the name of the time since the machine came up.
 func currentBootID() ([]byte, error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -54,7 +54,7 @@ func highWaterSum(body, boot []byte) [sha256.Size]byte {
 	return sha256.Sum256(append(body[:len(body):len(body)], boot...))
 }
 
-// readPoint is the point marked; the zero Point if there is none.
+// readPoint returns the point marked; the zero Point if there is none.
 func (m *highWaterMark) readPoint() frame.Point {
 	b := make([]byte, frame.PointSize+sha256.Size)
 	if n, _ := m.file.ReadAt(b, 0); n < len(b) {
@@ -72,7 +72,7 @@ func (m *highWaterMark) readPoint() frame.Point {
 	return p
 }
 
-// lossAt is the damage of a log that ends at end, or with a snapshot at the list
+// lossAt returns the damage of a log that ends at end, or with a snapshot at the list
 // known, though more was acknowledged; nil: it is all there.
 func (m *highWaterMark) lossAt(end frame.Point, known uint64) *frame.Damage {
 	said := m.readPoint()

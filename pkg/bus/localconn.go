@@ -59,7 +59,7 @@ type RefusedError struct{ error }
 func (e *RefusedError) Unwrap() error { return e.error }
 
 // DialLocal opens a local connection to the server at o.Socket, as o.Identity. Whether the server accepts
-// the client is known with the first answer, so that a command waits once: see Refused. It
+// the client is known with the first answer, so that a command waits once: see RefusedError. It
 // waits for the server to accept a token.
 func DialLocal(o ConnOptions) (*LocalConn, error) {
 	conn, err := sendHello(&o, askPrefix)

@@ -146,7 +146,7 @@ func (l *localSession) closeLocked() {
 	l.signalRoom()
 }
 
-// queueAnswer queues an answer; first says that send has to be called.
+// queueAnswer queues an answer; first: flushAnswers has to be called.
 func (l *localSession) queueAnswer(number uint64, how byte, data []byte) (first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

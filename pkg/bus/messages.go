@@ -29,7 +29,7 @@ func (c *Conn) readMessages(stream, subjects string, from, last uint64, fn func(
 	return c.readMessagesWithin(readWait, stream, subjects, from, last, fn)
 }
 
-// readMessagesWithin is messages with another longest pause between two of them.
+// readMessagesWithin is readMessages with another longest pause between two of them.
 func (c *Conn) readMessagesWithin(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
 	for until := time.Now().Add(wait); ; {
 		r, done, err := c.readerConn()

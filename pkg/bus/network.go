@@ -109,7 +109,7 @@ func (n *networkListener) handleConn(c net.Conn) {
 	arrived()
 	c.SetDeadline(until)
 	inside.SetDeadline(time.Time{})
-	defer n.auth.conns.remove(n.auth.conns.add(c, id, key, who))
+	defer n.auth.conns.removeConn(n.auth.conns.addConn(c, id, key, who))
 	bridgeConns(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.incomplete.newReservation(who, n.quit), n.bounds.unread.newWriteBuffer(who))
 }
 

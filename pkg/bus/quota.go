@@ -56,7 +56,7 @@ func newHandshakeQuota(total int) *fair.Places {
 	return fair.NewPlaces("connections that are not authenticated yet", fair.Limits{Total: total, User: max(total/2, 1), Reserve: total / reservedPart})
 }
 
-// admitConn counts a connection, or says why there are too many. who is a user or a uid.
+// admitConn counts a connection, or returns why there are too many. who is a user or a uid.
 func admitConn(q *fair.Places, who fair.User) error {
 	err := q.Enter(who, 1)
 	if full := (*fair.Full)(nil); errors.As(err, &full) {

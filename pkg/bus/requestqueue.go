@@ -64,8 +64,7 @@ const (
 	tooMany            // nor here: too much of its sender waits
 )
 
-// handleOrQueue passes a request to the handler. One from a local session has been handled when handleOrQueue
-// returns;
+// handleOrQueue passes a request to the handler. One from a local session has been handled when handleOrQueue returns;
 // another may be handled later.
 func (d *requestQueue) handleOrQueue(r *Request) delivery {
 	d.mu.Lock()

@@ -47,7 +47,7 @@ func (l *Log) exportUpTo(last uint64, to *archive.Segments) error {
 	return nil
 }
 
-// BytesBefore is about how many bytes the log holds before p.
+// BytesBefore returns about how many bytes the log holds before p.
 func (l *Log) BytesBefore(p frame.Point) (int64, error) {
 	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()

@@ -18,7 +18,7 @@ type revocableConn struct {
 	key  string // the nkey that was used; "": none
 }
 
-// revocableConns are all that are open.
+// revocableConns are all of them that are open.
 type revocableConns struct {
 	mu        sync.Mutex
 	last      int
@@ -34,8 +34,8 @@ func (g *revocableConns) fairUserOf(name string) (fair.User, bool) {
 	return who, ok
 }
 
-// add counts an open connection; who is whose it is.
-func (g *revocableConns) add(c net.Conn, id Identity, key string, who fair.User) (number int) {
+// addConn counts an open connection; who is whose it is.
+func (g *revocableConns) addConn(c net.Conn, id Identity, key string, who fair.User) (number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.open == nil {
@@ -49,7 +49,7 @@ func (g *revocableConns) add(c net.Conn, id Identity, key string, who fair.User)
 	return g.last
 }
 
-func (g *revocableConns) remove(number int) {
+func (g *revocableConns) removeConn(number int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.fairUsers, g.open[number].id.Name)

@@ -114,7 +114,7 @@ func (s *socketListener) handleConn(c *net.UnixConn) {
 		if err = admitConn(s.auth.connQuota, id.FairUser()); err == nil {
 			s.auth.connQuota.Leave(who, 1)
 			who, trusted = id.FairUser(), false
-			defer s.auth.conns.remove(s.auth.conns.add(c, id, "", who))
+			defer s.auth.conns.removeConn(s.auth.conns.addConn(c, id, "", who))
 		}
 	}
 	switch {

@@ -30,7 +30,7 @@ const (
 	localMessageMax = 8 + 1 + 255 + PayloadMax
 )
 
-// messageReader are the requests or answers that come in over a local connection.
+// messageReader reads the requests or answers that come in over a local connection.
 type messageReader struct {
 	buf               []byte
 	memoryReservation     // when set, for messages longer than largeMessage

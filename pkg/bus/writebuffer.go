@@ -35,7 +35,7 @@ type writeBuffer struct {
 	closed  bool
 }
 
-// newWriteBuffer is the backlog of a new connection.
+// newWriteBuffer returns the backlog of a new connection.
 func (b *writeBacklogs) newWriteBuffer(who fair.User) *writeBuffer {
 	u := &writeBuffer{all: b, who: who}
 	u.arrived.L = &u.mu
