@@ -2,9 +2,7 @@ package shepherd
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
-	"syscall"
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/execd/procfs"
@@ -12,12 +10,6 @@ import (
 )
 
 // A log-in of a user beside a job (ssh) is made part of it: its processes have the job's limits, count as the job's and end with it.
-
-// adoptedProcess is a process that was adopted by an attempt without a control group.
-type adoptedProcess struct {
-	pid   int
-	start uint64
-}
 
 // adoptProcess makes a process, and all that it starts from now on, part of the newest job of a user. It fails when none runs, or the
 // process is not the parent of the one that asks: another may have its id by then.
@@ -48,13 +40,6 @@ func (k *shepherd) adoptProcess(uid uint32, pid, asker int) (report.Attempt, err
 	return a.key, nil
 }
 
-// refuseAdoption lets no process join the attempt from now on.
-func (a *attempt) refuseAdoption() {
-	a.joining.Lock()
-	defer a.joining.Unlock()
-	a.closed = true
-}
-
 // newestAttemptOf returns the attempt of a user that began last of those that run, and its control group.
 func (k *shepherd) newestAttemptOf(uid uint32) (newest *attempt, group string) {
 	k.mu.Lock()
@@ -68,31 +53,4 @@ func (k *shepherd) newestAttemptOf(uid uint32) (newest *attempt, group string) {
 		}
 	}
 	return newest, group
-}
-
-// livingAdopted returns the processes that a has adopted and that live, and forgets the others.
-func (a *attempt) livingAdopted() (pids []int) {
-	a.joining.Lock()
-	defer a.joining.Unlock()
-	a.adopted = slices.DeleteFunc(a.adopted, func(g adoptedProcess) bool {
-		s, ok := procfs.ReadStat(g.pid)
-		return !ok || s.Start != g.start
-	})
-	for _, g := range a.adopted {
-		pids = append(pids, g.pid)
-	}
-	return pids
-}
-
-// killAdopted ends what an attempt without a control group has adopted. Each process is stopped before its children are read: one that
-// had ended would have none, and they would be found no more.
-func (a *attempt) killAdopted() {
-	var all []procfs.Stat
-	procfs.WalkTree(a.livingAdopted(), func(s procfs.Stat) {
-		procfs.SignalExactly(s.PID, s.Start, syscall.SIGSTOP)
-		all = append(all, s)
-	})
-	for _, s := range all {
-		procfs.SignalExactly(s.PID, s.Start, syscall.SIGKILL)
-	}
 }

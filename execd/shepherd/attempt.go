@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 type attempt struct {
 	k       *shepherd
 	key     report.Attempt
-	users   []uint32 // of its steps, the owner first
 	limits  plan.Limits
 	durable bool
 	begin   *beginRecord // what its begin record says
@@ -50,17 +48,7 @@ type attempt struct {
 	migrating bool // Migrate was asked for, and nothing since has ended the job otherwise
 	shut      bool // the shepherd ended it because the host is shut down
 
-	// Owned by the reaper, under its mu.
-	sessions []int
-	ticks    uint64          // entered then, on the clock of stat.Start
-	orphans  map[int]*orphan // by process id
-	leaving  bool            // its orphans are killed
-
-	joining sync.Mutex       // held while a process is adopted
-	adopted []adoptedProcess // adopted, without a control group
-	closed  bool             // what it has adopted is ended, and no more joins
-
-	used meter
+	attemptProcesses
 
 	// Under shepherd.mu.
 	now plan.Status
@@ -70,7 +58,7 @@ type attempt struct {
 func (a *attempt) run() {
 	p := &a.plan
 	leave := awaitPlace(a.k.starting, p.Owner.UID)
-	a.k.reaper.addAttempt(a)
+	a.k.reaper.addAttempt(&a.attemptProcesses, p.Spool)
 	foreign := func(v string) bool { return strings.HasPrefix(v, spoolVariable) } // of the job that submitted this one
 	a.env = append(slices.DeleteFunc(p.Env, foreign), spoolVariable+p.Spool)
 	p.Env = a.env
@@ -104,7 +92,7 @@ func (a *attempt) run() {
 	a.refuseAdoption()
 	a.leaveCgroup()
 	a.killAdopted()
-	if !a.k.reaper.killRemaining(a, sweepPatience) {
+	if !a.k.reaper.killRemaining(&a.attemptProcesses, sweepPatience) {
 		a.k.logf("%s: processes left over could not be killed", a.key)
 	}
 	removeCgroup(p.Cgroup.Path, p.Cgroup.Job)
@@ -258,7 +246,7 @@ func (a *attempt) awaitStep(s *plan.Step, started *childProcess) processExit {
 		case <-alarms.nextDue():
 			o := alarms.removeFirst()
 			if o.action == abandon {
-				a.k.reaper.signalAttempt(a, syscall.SIGKILL)
+				a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.SIGKILL)
 				if !started.isStarting() {
 					continue
 				}
@@ -333,9 +321,10 @@ func (a *attempt) retryJournalEnd(rec journalRecord) {
 // newAttempt returns an attempt that has not begun.
 func (k *shepherd) newAttempt(p plan.Plan, durable bool) *attempt {
 	return &attempt{
-		k: k, key: p.Attempt, users: usersOf(&p), limits: p.Limits, durable: durable, plan: p,
+		k: k, key: p.Attempt, limits: p.Limits, durable: durable, plan: p,
 		signals: make(chan signalRequest, 4), changes: make(chan pendingChange), done: make(chan struct{}),
-		now: plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding, Contained: p.Cgroup.Path != "", Limits: p.Limits.Version},
+		attemptProcesses: attemptProcesses{users: usersOf(&p)},
+		now:              plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding, Contained: p.Cgroup.Path != "", Limits: p.Limits.Version},
 	}
 }
 

@@ -38,7 +38,7 @@ func (a *attempt) enterCgroup() *failure {
 		return failureBy(err, report.FailedBeforeJob, "can't open control group %s: %s", g.Path, errnoText(err))
 	}
 	a.cgroup = fd
-	a.k.reaper.addGroup(a, g.Path)
+	a.k.reaper.addGroup(&a.attemptProcesses, g.Path)
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (a *attempt) leaveCgroup() {
 	}
 	group := a.plan.Cgroup.Path
 	if populated, err := procfs.ReadGroupFile(group, "cgroup.events"); err != nil || !bytes.Contains(populated, []byte("populated 0\n")) {
-		a.k.reaper.claimOrphans(a, groupMembers(group))
+		a.k.reaper.claimOrphans(&a.attemptProcesses, groupMembers(group))
 		killCgroup(group)
 	}
 	syscall.Close(a.cgroup)

@@ -198,7 +198,7 @@ func (a *attempt) setRlimits(was, now []plan.Rlimit) error {
 					failed = fmt.Errorf("limit of %s of process %d: %w", resource, s.PID, err)
 				}
 			}
-			roots, _ := a.k.reaper.findRoots(a)
+			roots, _ := a.k.reaper.findRoots(&a.attemptProcesses)
 			procfs.WalkTree(roots, set)
 			if failed != nil {
 				return failed

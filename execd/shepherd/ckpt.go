@@ -25,7 +25,7 @@ func (a *attempt) checkpoint(started *childProcess, alarms *alarms) {
 	switch {
 	case a.saving || a.stopped || a.killed || a.migrating:
 	case c.Make.Signal != 0:
-		a.k.reaper.signalAttempt(a, syscall.Signal(c.Make.Signal))
+		a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.Signal(c.Make.Signal))
 	case len(c.Make.Argv) > 0:
 		command, failed := a.startCommand(c.Make.Argv, started)
 		if failed != nil {
@@ -51,7 +51,7 @@ func (a *attempt) migrate(s *plan.Step, started *childProcess, alarms *alarms) {
 	switch {
 	case s.Name != plan.Job:
 		a.killed = true
-		a.k.reaper.signalAttempt(a, syscall.SIGKILL)
+		a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.SIGKILL)
 	case len(c.Migrate.Argv) > 0:
 		command, failed := a.startCommand(c.Migrate.Argv, started)
 		if failed != nil {
@@ -65,7 +65,7 @@ func (a *attempt) migrate(s *plan.Step, started *childProcess, alarms *alarms) {
 			a.requestSignal(afterMigration(int(o.status), must))
 		}()
 	case c.Migrate.Signal != 0:
-		a.k.reaper.signalAttempt(a, syscall.Signal(c.Migrate.Signal))
+		a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.Signal(c.Migrate.Signal))
 		fallthrough
 	default:
 		a.endSavedJob(s, started, alarms)
@@ -88,7 +88,7 @@ func (a *attempt) endSavedJob(s *plan.Step, started *childProcess, alarms *alarm
 		a.sendWarning(a.plan.NotifyKill, syscall.SIGUSR2)
 		alarms.addAfter(a.plan.Notify, signalRequest{leaveNow, ""})
 	default:
-		a.k.reaper.signalAttempt(a, syscall.SIGKILL)
+		a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.SIGKILL)
 	}
 }
 

@@ -30,6 +30,7 @@
 //	oom.go          jobs end before daemons when the host is out of memory
 //	spool.go        the files that prologs, epilogs and wrappers read
 //	environment.go  the one that later steps have from earlier ones
+//	processes.go    the processes of an attempt, as far as the reaper must know it
 //	reap.go         every wait in one place; what a finished step left over is found and killed
 //	owner.go        whose process an orphan is; marker.go the variable that distinguishes them
 //	delegate.go     how the shepherd's control group is divided; hostgroup.go the one of all attempts of an execd

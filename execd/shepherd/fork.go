@@ -129,7 +129,7 @@ func (a *attempt) spawn(n *processSpec) (*childProcess, *failure) {
 	attr := &syscall.ProcAttr{Env: n.env, Sys: a.sysProcAttr(n.owner)}
 	start := func(path string, argv []string, files []uintptr) (*childProcess, error) {
 		attr.Files = files
-		return k.reaper.forkProcess(a, n.group, func() (pid int, err error) {
+		return k.reaper.forkProcess(&a.attemptProcesses, n.group, func() (pid int, err error) {
 			a.withAffinity(func() { pid, err = syscall.ForkExec(path, argv, attr) })
 			return pid, err
 		})

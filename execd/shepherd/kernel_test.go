@@ -292,11 +292,11 @@ func TestKernelUsageOfPETasks(t *testing.T) {
 // group it was, or in a group within it.
 func TestKernelDeadOrphan(t *testing.T) {
 	group := kernelGroup(t)
-	a, b := &attempt{}, &attempt{}
-	r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, groups: map[string]*attempt{group + "/a": a, group + "/b": b}}
+	a, b := &attemptProcesses{}, &attemptProcesses{}
+	r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, groups: map[string]*attemptProcesses{group + "/a": a, group + "/b": b}}
 	for _, c := range []struct {
 		in    string
-		owner *attempt
+		owner *attemptProcesses
 	}{{"a", a}, {"b/steps", b}, {"other", nil}} {
 		dir := filepath.Join(group, c.in)
 		want(t, "error", os.MkdirAll(dir, 0o755), nil)

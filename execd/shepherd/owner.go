@@ -17,7 +17,7 @@ import (
 // orphan is an adopted process. Without owner it may belong to any attempt of its user that was alive when it started, and goes with the last
 // of them.
 type orphan struct {
-	owner   *attempt
+	owner   *attemptProcesses
 	start   uint64
 	session int
 	user    uint32 // its real one: a program that runs with the rights of another was started by this user
@@ -31,12 +31,12 @@ const looksMax = 3
 
 // stepSession is the session of a step.
 type stepSession struct {
-	of    *attempt
+	of    *attemptProcesses
 	ended uint64 // when its leader had ended, on the clock of stat.Start; 0: it lives. After that another process can get its id.
 }
 
 // runsAs reports whether the attempt has steps that run as a user.
-func (a *attempt) runsAs(uid uint32) bool {
+func (a *attemptProcesses) runsAs(uid uint32) bool {
 	return slices.Contains(a.users, uid)
 }
 
@@ -67,7 +67,7 @@ func (r *reaper) decideOwner(pid int, o *orphan) {
 		if a.ticks > o.start || !a.runsAs(o.user) {
 			continue
 		}
-		if owner = a; o.marker == a.plan.Spool {
+		if owner = a; o.marker == a.spool {
 			r.assignOrphan(o, a, pid)
 			return
 		}
@@ -82,7 +82,7 @@ func (r *reaper) decideOwner(pid int, o *orphan) {
 }
 
 // assignOrphan makes a the owner of an orphan, which is killed when a is about to end. Called with mu held.
-func (r *reaper) assignOrphan(o *orphan, a *attempt, pid int) {
+func (r *reaper) assignOrphan(o *orphan, a *attemptProcesses, pid int) {
 	r.unassignOrphan(o, pid)
 	o.owner = a
 	if a.orphans == nil {
@@ -103,7 +103,7 @@ func (r *reaper) unassignOrphan(o *orphan, pid int) {
 }
 
 // ownerOfGroup returns the attempt in whose control group a process is, or in a group within it; nil for none. Called with mu held.
-func (r *reaper) ownerOfGroup(pid int) *attempt {
+func (r *reaper) ownerOfGroup(pid int) *attemptProcesses {
 	if len(r.groups) == 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (r *reaper) findAllMarkers() {
 		return
 	}
 	defer r.looking.Unlock()
-	one := map[uint32]*attempt{} // of a user's
+	one := map[uint32]*attemptProcesses{} // of a user's
 	r.mu.Lock()
 	for _, o := range r.ownerless {
 		for _, a := range r.attempts {
@@ -146,7 +146,7 @@ func (r *reaper) findAllMarkers() {
 
 // findMarkers reads the environments of orphans that may be a's, to find their markers. A user can make that take any time: it is done without a lock,
 // and not waited for longer than for a file system.
-func (r *reaper) findMarkers(a *attempt) {
+func (r *reaper) findMarkers(a *attemptProcesses) {
 	found := map[int]*orphan{}
 	r.mu.Lock()
 	for pid, o := range r.ownerless {

@@ -94,13 +94,13 @@ func TestOwnerBySession(t *testing.T) {
 	defer stranger.Process.Kill()
 	pid := stranger.Process.Pid
 	s, _ := procfs.ReadStat(pid)
-	a := &attempt{users: []uint32{honest.UID}, plan: plan.Plan{Spool: "/spool"}}
+	a := &attemptProcesses{users: []uint32{honest.UID}, spool: "/spool"}
 	for _, c := range []struct {
 		ended uint64
-		owner *attempt
+		owner *attemptProcesses
 		lives bool
 	}{{0, a, true}, {s.Start + 1, a, true}, {s.Start, nil, false}} {
-		r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: map[string]*attempt{"/spool": a}, sessions: map[int]stepSession{pid: {a, c.ended}}}
+		r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: map[string]*attemptProcesses{"/spool": a}, sessions: map[int]stepSession{pid: {a, c.ended}}}
 		classifyPID(t, r, pid)
 		want(t, fmt.Sprintf("owner, the leader ended at %d, the process began at %d", c.ended, s.Start), r.orphans[pid].owner, c.owner)
 	}
@@ -154,7 +154,7 @@ func TestMarkersAreBounded(t *testing.T) {
 	want(t, "far", markerOf(far, buf), "")
 
 	uid := uint32(os.Getuid())
-	two := map[string]*attempt{"/spool": {users: []uint32{uid}, plan: plan.Plan{Spool: "/spool"}}, "/other": {users: []uint32{uid}, plan: plan.Plan{Spool: "/other"}}}
+	two := map[string]*attemptProcesses{"/spool": {users: []uint32{uid}, spool: "/spool"}, "/other": {users: []uint32{uid}, spool: "/other"}}
 	r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: two, slow: new(Slowness)}
 	classifyPID(t, r, near)
 	classifyPID(t, r, far)

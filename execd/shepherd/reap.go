@@ -33,9 +33,9 @@ type reaper struct {
 
 	mu       sync.Mutex
 	procs    map[int]*childProcess
-	sessions map[int]stepSession // by session id: of every step of every attempt not yet over
-	attempts map[string]*attempt // by spool directory: every attempt not yet over
-	groups   map[string]*attempt // by control group: every attempt not yet over that has one
+	sessions map[int]stepSession          // by session id: of every step of every attempt not yet over
+	attempts map[string]*attemptProcesses // by spool directory: every attempt not yet over
+	groups   map[string]*attemptProcesses // by control group: every attempt not yet over that has one
 	orphans  map[int]*orphan
 	// ownerless are the orphans without an owner; attempts have theirs.
 	ownerless map[int]*orphan
@@ -75,8 +75,8 @@ func newReaper(slow *Slowness) (*reaper, error) {
 		slow:      slow,
 		procs:     map[int]*childProcess{},
 		sessions:  map[int]stepSession{},
-		attempts:  map[string]*attempt{},
-		groups:    map[string]*attempt{},
+		attempts:  map[string]*attemptProcesses{},
+		groups:    map[string]*attemptProcesses{},
 		orphans:   map[int]*orphan{},
 		ownerless: map[int]*orphan{},
 	}
@@ -86,7 +86,7 @@ func newReaper(slow *Slowness) (*reaper, error) {
 }
 
 // forkProcess runs start, which forks, and registers the process for a; a may be nil.
-func (r *reaper) forkProcess(a *attempt, group bool, start func() (pid int, err error)) (*childProcess, error) {
+func (r *reaper) forkProcess(a *attemptProcesses, group bool, start func() (pid int, err error)) (*childProcess, error) {
 	defer r.forking.begin()()
 	var pid int
 	var err error
@@ -260,23 +260,25 @@ func (r *reaper) listChildren() (pids []int) {
 }
 
 // addAttempt makes a known before its first fork.
-func (r *reaper) addAttempt(a *attempt) {
+func (r *reaper) addAttempt(a *attemptProcesses, spool string) {
 	a.ticks = procfs.UptimeTicks()
 	r.mu.Lock()
-	r.attempts[a.plan.Spool] = a
+	a.spool = spool
+	r.attempts[spool] = a
 	r.mu.Unlock()
 }
 
 // addGroup makes a known as the one whose processes are in a control group.
-func (r *reaper) addGroup(a *attempt, group string) {
+func (r *reaper) addGroup(a *attemptProcesses, group string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	a.group = group
 	r.groups[group] = a
 }
 
 // killRemaining kills whatever is left of a, waits until it is gone, and forgets a. False: some of it could not be killed
 // within patience (a process in uninterruptible sleep).
-func (r *reaper) killRemaining(a *attempt, patience time.Duration) bool {
+func (r *reaper) killRemaining(a *attemptProcesses, patience time.Duration) bool {
 	late := false
 	defer time.AfterFunc(patience, func() {
 		r.mu.Lock()
@@ -302,8 +304,8 @@ func (r *reaper) killRemaining(a *attempt, patience time.Duration) bool {
 		}
 	}
 	defer r.mu.Unlock()
-	delete(r.attempts, a.plan.Spool)
-	delete(r.groups, a.plan.Cgroup.Path)
+	delete(r.attempts, a.spool)
+	delete(r.groups, a.group)
 	for _, pid := range a.sessions {
 		if r.sessions[pid].of == a {
 			delete(r.sessions, pid)
@@ -316,7 +318,7 @@ func (r *reaper) killRemaining(a *attempt, patience time.Duration) bool {
 }
 
 // claimOrphans makes a the owner of orphans that are known to be its.
-func (r *reaper) claimOrphans(a *attempt, pids []int) {
+func (r *reaper) claimOrphans(a *attemptProcesses, pids []int) {
 	r.updateOrphans()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -328,14 +330,14 @@ func (r *reaper) claimOrphans(a *attempt, pids []int) {
 }
 
 // findRoots updates the orphans of a and returns its roots.
-func (r *reaper) findRoots(a *attempt) (roots []int, groups map[int]bool) {
+func (r *reaper) findRoots(a *attemptProcesses) (roots []int, groups map[int]bool) {
 	r.updateOrphans()
 	r.findMarkers(a)
 	return r.knownRoots(a)
 }
 
 // knownRoots returns the processes from which all of a's descend, as far as its orphans are known, and those of its sessions whose leader lives.
-func (r *reaper) knownRoots(a *attempt) (roots []int, groups map[int]bool) {
+func (r *reaper) knownRoots(a *attemptProcesses) (roots []int, groups map[int]bool) {
 	groups = map[int]bool{}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -352,7 +354,7 @@ func (r *reaper) knownRoots(a *attempt) (roots []int, groups map[int]bool) {
 }
 
 // signalAttempt sends sig to every process of a: to the process groups of its steps at once, to the others one by one.
-func (r *reaper) signalAttempt(a *attempt, sig syscall.Signal) {
+func (r *reaper) signalAttempt(a *attemptProcesses, sig syscall.Signal) {
 	roots, groups := r.findRoots(a)
 	if sig == syscall.SIGSTOP || sig == syscall.SIGCONT { // others end them at the end of the attempt
 		roots = append(roots, a.livingAdopted()...)

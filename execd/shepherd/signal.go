@@ -15,9 +15,9 @@ import (
 func (a *attempt) sendWarning(configured int, usual syscall.Signal) {
 	switch {
 	case configured == 0:
-		a.k.reaper.signalAttempt(a, usual)
+		a.k.reaper.signalAttempt(&a.attemptProcesses, usual)
 	case configured != plan.NoSignal:
-		a.k.reaper.signalAttempt(a, syscall.Signal(configured))
+		a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.Signal(configured))
 	}
 }
 
@@ -57,13 +57,13 @@ func (a *attempt) executeRequest(o signalRequest, s *plan.Step, started *childPr
 		switch {
 		case a.killed: // it ends for another reason
 		case a.migrating:
-			a.k.reaper.signalAttempt(a, syscall.SIGKILL) // it continues on another host, as requested
+			a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.SIGKILL) // it continues on another host, as requested
 		default:
 			a.shut = true
 			a.executeRequest(signalRequest{action: terminate}, s, started, alarms)
 		}
 	case leaveNow:
-		a.k.reaper.signalAttempt(a, syscall.SIGKILL)
+		a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.SIGKILL)
 	case terminate:
 		a.migrating = false
 		a.setLimit(o.limit)
@@ -83,7 +83,7 @@ func (a *attempt) executeRequest(o signalRequest, s *plan.Step, started *childPr
 			a.setLimit(o.limit)
 			a.killed, a.migrating = true, false
 		}
-		a.k.reaper.signalAttempt(a, syscall.Signal(o.action))
+		a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.Signal(o.action))
 		if o.limit == "s_rt" && p.Limits.Grace > 0 {
 			alarms.addAfter(p.Limits.Grace, signalRequest{terminate, "s_rt"})
 		}
@@ -123,12 +123,12 @@ func (a *attempt) resume(started *childProcess) {
 func (a *attempt) terminate(s *plan.Step, started *childProcess) {
 	a.killed = true
 	if s.Name != plan.Job {
-		a.k.reaper.signalAttempt(a, syscall.SIGKILL)
+		a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.SIGKILL)
 		return
 	}
 	a.applyMethod(a.plan.Terminate, syscall.SIGKILL, started)
 	if a.stopped && (a.plan.Terminate.Signal != 0 || a.plan.Terminate.Argv != nil) && !a.thawGroup() {
-		a.k.reaper.signalAttempt(a, syscall.SIGCONT) // a stopped process does not see other signals
+		a.k.reaper.signalAttempt(&a.attemptProcesses, syscall.SIGCONT) // a stopped process does not see other signals
 	}
 }
 
@@ -143,20 +143,20 @@ func signalOf(m plan.Method, fallback syscall.Signal) syscall.Signal {
 // applyMethod carries out a method: its signal, or its command, which runs beside the job as its owner.
 func (a *attempt) applyMethod(m plan.Method, fallback syscall.Signal, started *childProcess) {
 	if len(m.Argv) == 0 {
-		a.k.reaper.signalAttempt(a, signalOf(m, fallback))
+		a.k.reaper.signalAttempt(&a.attemptProcesses, signalOf(m, fallback))
 		return
 	}
 	command, failed := a.startCommand(m.Argv, started)
 	if failed != nil {
 		a.k.logf("%s: method %s: %s; sending %s instead", a.key, m.Argv[0], failed.reason, unix.SignalName(fallback))
-		a.k.reaper.signalAttempt(a, fallback)
+		a.k.reaper.signalAttempt(&a.attemptProcesses, fallback)
 		return
 	}
 	go func() {
 		<-command.ended
 		if failed := command.startFailure(); failed != nil {
 			a.k.logf("%s: method %s: %s; sending %s instead", a.key, m.Argv[0], failed.reason, unix.SignalName(fallback))
-			a.k.reaper.signalAttempt(a, fallback)
+			a.k.reaper.signalAttempt(&a.attemptProcesses, fallback)
 		}
 	}()
 }

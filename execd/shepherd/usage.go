@@ -11,7 +11,7 @@ import (
 
 // sampleUsage looks at the attempt's processes and returns the order that a limit over the whole job demands, if any.
 func (a *attempt) sampleUsage() (o signalRequest, exceeded bool) {
-	roots, _ := a.k.reaper.knownRoots(a)
+	roots, _ := a.k.reaper.knownRoots(&a.attemptProcesses)
 	roots = append(roots, a.livingAdopted()...)
 	front := a.used.frontPID()
 	var user, sys, vmem, rss, io, processes uint64
