@@ -30,16 +30,16 @@ type batchRunner struct {
 
 	mu       sync.Mutex
 	conf     core.Conf
-	shepherd Shepherd        // nil while there is none
-	groups   shepherd.Groups // where control groups of jobs can be made; Path "": nowhere
-	lacking  string          // why not
+	shepherd Shepherd              // nil while there is none
+	groups   shepherd.CgroupParent // where control groups of jobs can be made; Path "": nowhere
+	lacking  string                // why not
 	queued   workBatch
 }
 
 // workBatch is work in the order in which it is done.
 type workBatch struct {
 	conf    core.Conf
-	groups  shepherd.Groups
+	groups  shepherd.CgroupParent
 	lacking string
 	unspool []uint32
 	scripts []*grid.Job
@@ -62,12 +62,12 @@ func (k *batchRunner) configure(c core.Conf) {
 }
 
 func (k *batchRunner) setShepherd(sh Shepherd) {
-	var groups shepherd.Groups
+	var groups shepherd.CgroupParent
 	var lacking string
 	if sh != nil {
 		var err error
 		if groups, err = sh.Cgroup("quill-" + k.d.Host); err != nil {
-			groups, lacking = shepherd.Groups{}, err.Error()
+			groups, lacking = shepherd.CgroupParent{}, err.Error()
 		}
 	}
 	k.mu.Lock()
@@ -250,7 +250,7 @@ func (k *batchRunner) warnNotEnforced(b *workBatch) {
 		if b.conf.Cgroups {
 			say("jobs have no control groups: h_rss and h_pids do not limit them, and h_vmem limits their address space", why)
 		}
-		no = shepherd.Groups{NoDevices: why, NoWeights: why}
+		no = shepherd.CgroupParent{NoDevices: why, NoWeights: why}
 	}
 	switch {
 	case !b.conf.Cgroups:

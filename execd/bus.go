@@ -17,7 +17,7 @@ type Link struct {
 	conn     *bus.Conn
 	host     string
 	commands chan report.Command
-	reads    chan Reading
+	reads    chan ReadRequest
 	back     chan struct{} // capacity 1
 	stops    []func()
 }
@@ -69,7 +69,7 @@ func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, erro
 // NewLink makes a Transport of a connection under a host's identity. Close
 // closes the connection too.
 func NewLink(conn *bus.Conn) (*Link, error) {
-	l := &Link{conn: conn, host: conn.Identity().Name, commands: make(chan report.Command, commandsMax), reads: make(chan Reading, readsMax)}
+	l := &Link{conn: conn, host: conn.Identity().Name, commands: make(chan report.Command, commandsMax), reads: make(chan ReadRequest, readsMax)}
 	for subject, handle := range map[string]func(*bus.Request){bus.HostCmdSubject(l.host): l.handleCommand, bus.HostReadSubject(l.host): l.handleRead} {
 		stop, err := conn.Serve(subject, handle)
 		if err != nil {
@@ -88,7 +88,7 @@ func (l *Link) handleRead(r *bus.Request) {
 	}
 	answer := func(p report.Piece) { r.Answer(codec.AppendPiece(nil, p)) }
 	select {
-	case l.reads <- Reading{read, answer}:
+	case l.reads <- ReadRequest{read, answer}:
 	default:
 		answer(report.Piece{Refused: report.TooMany, Text: "too many output files are being read at present: try again later"})
 	}
@@ -133,7 +133,7 @@ func (l *Link) Load(r report.Report) error {
 func (l *Link) Commands() <-chan report.Command { return l.commands }
 
 // Reads implements Transport.
-func (l *Link) Reads() <-chan Reading { return l.reads }
+func (l *Link) Reads() <-chan ReadRequest { return l.reads }
 
 // Back implements Transport.
 func (l *Link) Back() <-chan struct{} { return l.back }

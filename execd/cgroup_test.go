@@ -35,13 +35,15 @@ func TestHostSaysWhetherItContainsJobs(t *testing.T) {
 	conf := func(params string) {
 		m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "execd_params", Text: params}}}
 	}
-	restart := func(groups func(string) (shepherd.Groups, error)) {
+	restart := func(groups func(string) (shepherd.CgroupParent, error)) {
 		m.halt()
 		m.q.set(func() { m.q.loads = nil })
 		m.log, m.groups = log, groups
 		m.start()
 	}
-	restart(func(name string) (shepherd.Groups, error) { return shepherd.Groups{Path: "/made-up/" + name}, nil })
+	restart(func(name string) (shepherd.CgroupParent, error) {
+		return shepherd.CgroupParent{Path: "/made-up/" + name}, nil
+	})
 	cgroup("1")
 	load("device_isolation", "1")
 	conf("ISOLATE_DEVICES=false")
@@ -51,14 +53,14 @@ func TestHostSaysWhetherItContainsJobs(t *testing.T) {
 	cgroup("0")
 	load("device_isolation", "0")
 
-	restart(func(name string) (shepherd.Groups, error) {
-		return shepherd.Groups{Path: "/made-up/" + name, NoDevices: errors.New("no right"), NoWeights: errors.New("no file"), NoProcessors: errors.New("no controller")}, nil
+	restart(func(name string) (shepherd.CgroupParent, error) {
+		return shepherd.CgroupParent{Path: "/made-up/" + name, NoDevices: errors.New("no right"), NoWeights: errors.New("no file"), NoProcessors: errors.New("no controller")}, nil
 	})
 	cgroup("1")
 	load("device_isolation", "0")
 
-	restart(func(string) (shepherd.Groups, error) {
-		return shepherd.Groups{}, errors.New("control group /jobs has no controller \"memory\"")
+	restart(func(string) (shepherd.CgroupParent, error) {
+		return shepherd.CgroupParent{}, errors.New("control group /jobs has no controller \"memory\"")
 	})
 	cgroup("0")
 	conf("IO_WEIGHT=true")

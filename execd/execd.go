@@ -34,7 +34,7 @@ type Transport interface {
 	// Commands delivers qmaster's commands to this host, in order. It is closed when there will be no more.
 	Commands() <-chan report.Command
 	// Reads delivers qmaster's requests for parts of output files. It may be nil.
-	Reads() <-chan Reading
+	Reads() <-chan ReadRequest
 	// Back receives when the connection to qmaster was lost and is restored. It may be nil.
 	Back() <-chan struct{}
 }
@@ -49,7 +49,7 @@ type Shepherd interface {
 	Used(ctx context.Context, attempts ...report.Attempt) ([]plan.Used, error)
 	Forget(ctx context.Context, attempts ...report.Attempt) error
 	Shutdown(ctx context.Context, force bool) error
-	Cgroup(name string) (shepherd.Groups, error)
+	Cgroup(name string) (shepherd.CgroupParent, error)
 	Close() error
 }
 
@@ -127,7 +127,7 @@ type daemon struct {
 	sampler      *sampler
 	mailer       *mailer.Mailer
 	readers      shepherd.Readers
-	priority     shepherd.Priority
+	priority     shepherd.NiceLevel
 	epoch        atomic.Uint64 // of the qmaster that is followed
 	disconnected chan struct{} // closed when no connection to the shepherd is attempted any more
 	locks        []*os.File

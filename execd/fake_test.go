@@ -47,7 +47,7 @@ func exitWith(err error) {
 type qmaster struct {
 	t        testing.TB
 	commands chan report.Command
-	reads    chan Reading
+	reads    chan ReadRequest
 	tmp      string // tmpdir of the queue
 
 	mu      sync.Mutex
@@ -64,14 +64,14 @@ type qmaster struct {
 
 func newQmaster(t testing.TB) *qmaster {
 	return &qmaster{
-		t: t, epoch: 1, commands: make(chan report.Command, 4096), reads: make(chan Reading), changed: make(chan struct{}), known: map[report.Attempt]bool{},
+		t: t, epoch: 1, commands: make(chan report.Command, 4096), reads: make(chan ReadRequest), changed: make(chan struct{}), known: map[report.Attempt]bool{},
 		running: map[report.Attempt]report.Task{}, ended: map[report.Attempt][]report.Task{},
 	}
 }
 
 func (q *qmaster) Commands() <-chan report.Command { return q.commands }
 
-func (q *qmaster) Reads() <-chan Reading { return q.reads }
+func (q *qmaster) Reads() <-chan ReadRequest { return q.reads }
 
 func (q *qmaster) Back() <-chan struct{} { return nil }
 
@@ -220,8 +220,8 @@ type machine struct {
 	dir     string // of execd
 	out     string // of the jobs
 	q       *qmaster
-	log     io.Writer                                  // of execd; nil: none
-	groups  func(name string) (shepherd.Groups, error) // in place of shepherd.Client.Cgroup; nil: that
+	log     io.Writer                                        // of execd; nil: none
+	groups  func(name string) (shepherd.CgroupParent, error) // in place of shepherd.Client.Cgroup; nil: that
 	metrics *Metrics
 	stop    context.CancelFunc
 	ended   chan error
@@ -258,10 +258,10 @@ func newMachine(t testing.TB) *machine {
 // grouped is a shepherd on a host whose control groups are made up.
 type grouped struct {
 	Shepherd
-	groups func(name string) (shepherd.Groups, error)
+	groups func(name string) (shepherd.CgroupParent, error)
 }
 
-func (g grouped) Cgroup(name string) (shepherd.Groups, error) { return g.groups(name) }
+func (g grouped) Cgroup(name string) (shepherd.CgroupParent, error) { return g.groups(name) }
 
 func (m *machine) options() Options {
 	o := Options{Host: "node1", Dir: m.dir, Transport: m.q, Root: "/sge", Cell: "default", BinaryPath: "/sge/bin", Metrics: m.metrics}

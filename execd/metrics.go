@@ -18,7 +18,7 @@ import (
 // Metrics are what an execd counts. A nil one counts nothing.
 type Metrics struct {
 	Set *metrics.Set
-	table
+	metricTable
 
 	reason atomic.Pointer[string] // why it is not connected; nil: it is
 	loaded atomic.Int64           // when load was reported last, in Unix nanoseconds; 0: never
@@ -27,8 +27,8 @@ type Metrics struct {
 	running map[report.Attempt]bool
 }
 
-// table is the metrics of execd.
-type table struct {
+// metricTable is the metrics of execd.
+type metricTable struct {
 	Running   prometheus.Gauge       `name:"quill_execd_running_tasks" help:"Attempts that the shepherd runs on this host."`
 	Started   prometheus.Counter     `name:"quill_execd_started_total" help:"Attempts that the shepherd has accepted."`
 	Refused   *prometheus.CounterVec `name:"quill_execd_refused_total" help:"Attempts that could not be started, by the failure as in accounting(5)." labels:"failed,cause"`
@@ -43,7 +43,7 @@ type table struct {
 // NewMetrics returns metrics for Options.Metrics.
 func NewMetrics() *Metrics {
 	m := &Metrics{running: map[report.Attempt]bool{}}
-	m.Set = metrics.New(&m.table, metrics.Options{Ready: m.readyError, Refresh: m.refresh})
+	m.Set = metrics.New(&m.metricTable, metrics.Options{Ready: m.readyError, Refresh: m.refresh})
 	m.setUnready("waiting for qmaster")
 	m.loaded.Store(time.Now().UnixNano())
 	return m

@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Reading is a request of qmaster for a part of an output file. Answer is called once.
-type Reading struct {
+// ReadRequest is a request of qmaster for a part of an output file. Answer is called once.
+type ReadRequest struct {
 	report.Read
 	Answer func(report.Piece)
 }
@@ -31,7 +31,7 @@ func (d *daemon) serveReads(ctx context.Context) {
 }
 
 // readOutput begins to read one file and does not wait for it.
-func (d *daemon) readOutput(r Reading) {
+func (d *daemon) readOutput(r ReadRequest) {
 	refuse := func(kind report.Refusal, text string) { r.Answer(report.Piece{Refused: kind, Text: text}) }
 	owner := r.Files.Owner
 	switch {
@@ -55,6 +55,6 @@ func (d *daemon) readOutput(r Reading) {
 			refuse(report.NoFile, fmt.Sprintf("there is no output file: the output of job %d goes to /dev/null", r.Files.Job))
 			return
 		}
-		r.Answer(d.readers.Read(owner, account.Owner, shepherd.Reading{File: file, Offset: r.Offset, Tail: r.Tail}))
+		r.Answer(d.readers.Read(owner, account.Owner, shepherd.FilePart{File: file, Offset: r.Offset, Tail: r.Tail}))
 	}()
 }

@@ -13,7 +13,7 @@ import (
 // read asks execd for a part of an output file.
 func (q *qmaster) read(r report.Read) report.Piece {
 	answer := make(chan report.Piece, 1)
-	q.reads <- Reading{r, func(p report.Piece) { answer <- p }}
+	q.reads <- ReadRequest{r, func(p report.Piece) { answer <- p }}
 	return <-answer
 }
 

@@ -27,7 +27,7 @@ const (
 // sensors are the running load sensors. They belong to the sampler's goroutine.
 type sensors struct {
 	log      hclog.Logger
-	priority shepherd.Priority
+	priority shepherd.NiceLevel
 	running  []*sensor
 	wanted   []string          // their paths
 	faults   map[string]string // by path: why a sensor has reported nothing
@@ -175,7 +175,7 @@ func (l *sensors) stopAll() {
 	l.running = nil
 }
 
-func startSensor(path string, lead shepherd.Priority) (*sensor, error) {
+func startSensor(path string, lead shepherd.NiceLevel) (*sensor, error) {
 	s := &sensor{path: path, modified: modTime(path), reports: make(chan []sensorValue, 1), gone: make(chan struct{})}
 	s.cmd = exec.Command(path)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

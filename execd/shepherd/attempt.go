@@ -23,7 +23,7 @@ type attempt struct {
 	plan    plan.Plan    // emptied when over, under shepherd.mu
 	env     []string
 	added   []string // to env, by steps of root and of the administrator
-	streams streams
+	streams stdStreams
 	cgroup  int // descriptor; -1: none
 
 	devicesOver chan struct{} // closed when no more devices are closed to it; nil: none are
@@ -33,12 +33,12 @@ type attempt struct {
 	done    chan struct{} // closed when over
 
 	// Used by run alone.
-	failed  *failure // the first thing that went wrong
-	end     plan.End // as far as it is known
-	killed  bool     // terminated: what has not begun is skipped
-	stopped bool     // suspended
-	ran     bool     // the job has run and ended
-	frozen  bool     // suspended by its control group
+	failed  *attemptFailure // the first thing that went wrong
+	end     plan.End        // as far as it is known
+	killed  bool            // terminated: what has not begun is skipped
+	stopped bool            // suspended
+	ran     bool            // the job has run and ended
+	frozen  bool            // suspended by its control group
 
 	exceeded string // how much of end.Limit it had used
 
@@ -189,7 +189,7 @@ func (a *attempt) runStep(s *plan.Step, last bool) (began bool) {
 }
 
 // cutOffFailure returns the failure of an attempt that was ended from outside and not while its job ran.
-func (a *attempt) cutOffFailure(where string) *failure {
+func (a *attempt) cutOffFailure(where string) *attemptFailure {
 	switch {
 	case a.migrating:
 		return newFailure(report.FailedMigrated, "migrating")

@@ -50,7 +50,7 @@ func (e *starterTask) start(fds [3]int, start func(path string, argv []string, f
 		return nil, err
 	}
 	started.floor = max(started.floor, startersRSS)
-	started.answer, started.refused, started.begun = answer, make(chan *failure, 1), make(chan struct{})
+	started.answer, started.refused, started.begun = answer, make(chan *attemptFailure, 1), make(chan struct{})
 	go func() {
 		defer answer.Close()
 		defer close(started.begun)
@@ -61,7 +61,7 @@ func (e *starterTask) start(fds [3]int, start func(path string, argv []string, f
 		case len(b) == 0:
 			started.refused <- nil
 		case unpack(b, &f, startFaultFields) == nil && slices.Contains(faultCodes, f.Code):
-			started.refused <- &failure{f.Code, f.Reason, f.Code == report.FailedRestart}
+			started.refused <- &attemptFailure{f.Code, f.Reason, f.Code == report.FailedRestart}
 		default:
 			started.refused <- newFailure(report.FailedShell, "%s could not be started", e.Path)
 		}
@@ -71,7 +71,7 @@ func (e *starterTask) start(fds [3]int, start func(path string, argv []string, f
 
 // startFailure returns why a careful start failed, for a process that has ended; nil when it became its program. It does not wait for
 // other processes that may hold the other end.
-func (p *childProcess) startFailure() *failure {
+func (p *childProcess) startFailure() *attemptFailure {
 	if p.refused == nil {
 		return nil
 	}

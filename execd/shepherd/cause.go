@@ -14,7 +14,7 @@ import (
 
 // failureOfJob returns the failure of a job that was ended by a limit, nil when no limit is known to have ended it. A limit that the
 // system enforced for the shepherd is recorded as its own. A job that was terminated has had its reason.
-func (a *attempt) failureOfJob(status int) *failure {
+func (a *attempt) failureOfJob(status int) *attemptFailure {
 	if a.end.Limit != "" {
 		return newFailure(report.FailedLimit, "%s", a.exceeded)
 	}

@@ -17,7 +17,7 @@ import (
 // can be had, sessions, markers and adoption do the same, all but for processes that hide on purpose.
 
 // enterCgroup makes the attempt's control group and opens it, for children to be started in.
-func (a *attempt) enterCgroup() *failure {
+func (a *attempt) enterCgroup() *attemptFailure {
 	a.cgroup = -1
 	g := &a.plan.Cgroup
 	if g.Path == "" {

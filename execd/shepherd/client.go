@@ -33,7 +33,7 @@ type Options struct {
 	// Without it they survive every death of execd and shepherd, but not of the machine.
 	Durable bool
 	// Priority is that of this process, in which a shepherd that it starts has no part.
-	Priority Priority
+	Priority NiceLevel
 }
 
 // ErrGone is returned by every call after the connection is lost or closed. Jobs are not affected: connect again.
@@ -43,7 +43,7 @@ var ErrGone = errors.New("shepherd: connection to the shepherd lost")
 type Client struct {
 	durable bool
 	pid     int
-	out     *outbox[request]
+	out     *messageWriter[request]
 	changes chan []plan.Status
 	wake    chan struct{} // capacity 1: pending is not empty
 	gone    chan struct{}
@@ -163,7 +163,7 @@ func newClient(c net.Conn, o Options) *Client {
 	k := &Client{
 		durable: o.Durable,
 		pid:     pid,
-		out:     newOutbox(c, requestFields),
+		out:     newMessageWriter(c, requestFields),
 		changes: make(chan []plan.Status),
 		wake:    make(chan struct{}, 1),
 		gone:    make(chan struct{}),
@@ -178,7 +178,7 @@ func newClient(c net.Conn, o Options) *Client {
 func (k *Client) readReplies(c net.Conn) {
 	defer close(k.gone)
 	defer k.out.close()
-	in := newInbox(c, replyFields)
+	in := newMessageReader(c, replyFields)
 	for {
 		r, err := in.readNext()
 		if err != nil {

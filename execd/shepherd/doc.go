@@ -19,7 +19,7 @@
 //	serve.go        its answers to requests
 //	attempt.go      the life of one attempt, one goroutine each, from the first file to the last removal
 //	failure.go      why it failed
-//	prepare.go      spool directory, TMPDIR, output files; streams.go opens these
+//	prepare.go      spool directory, TMPDIR, output files; stdstreams.go opens these
 //	asowner.go      what is done with the owner's rights
 //	shared.go       one run of a function for all who call it at the same time
 //	begincounter.go waits for what has begun, and holds up nothing that begins meanwhile

@@ -8,19 +8,19 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// failure is an error that knows its code of sge_status(5).
-type failure struct {
+// attemptFailure is an error that knows its code of sge_status(5).
+type attemptFailure struct {
 	code      report.Failure
 	reason    string
 	hostLacks bool // the host, or the shepherd, has not enough of something at present
 }
 
-func newFailure(code report.Failure, format string, args ...any) *failure {
-	return &failure{code: code, reason: fmt.Sprintf(format, args...)}
+func newFailure(code report.Failure, format string, args ...any) *attemptFailure {
+	return &attemptFailure{code: code, reason: fmt.Sprintf(format, args...)}
 }
 
 // failureBy is newFailure for what err has caused. A lack is no fault of the job or the queue: the job is to be started again.
-func failureBy(err error, code report.Failure, format string, args ...any) *failure {
+func failureBy(err error, code report.Failure, format string, args ...any) *attemptFailure {
 	f := newFailure(code, format, args...)
 	if f.hostLacks = isExhausted(err); f.hostLacks && code != report.FailedBeforePEStop && code != report.FailedBeforeEpilog { // the job has run
 		f.code = report.FailedRestart

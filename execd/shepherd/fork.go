@@ -26,14 +26,14 @@ type processSpec struct {
 	env     []string
 	dir     string
 	umask   int
-	streams streams
+	streams stdStreams
 	group   bool           // what is left of its process group goes with it
 	lacking report.Failure // the code for a host that has not enough of something
 }
 
 // forkStep starts one step. One that runs as another user than the job's owner sees nothing that the owner chose but the output:
 // it has an environment of its own, starts in / and reads nothing.
-func (k *shepherd) forkStep(a *attempt, s *plan.Step) (*childProcess, *failure) {
+func (k *shepherd) forkStep(a *attempt, s *plan.Step) (*childProcess, *attemptFailure) {
 	p := &a.plan
 	if s.Refused != "" {
 		return nil, newFailure(startFailures[s.Name], "%s", s.Refused)
@@ -56,7 +56,7 @@ func (k *shepherd) forkStep(a *attempt, s *plan.Step) (*childProcess, *failure) 
 		n.path, n.argv = plan.Limited(ulimitScript(limits), s.Login, n.path, n.argv, n.env)
 	}
 	if s.Stdout.Path != "" {
-		out := new(streams)
+		out := new(stdStreams)
 		defer out.close() // the process has its own copies
 		if failed := k.openStreams(p.Owner, "", s.Stdout, s.Stderr, out); failed != nil {
 			return nil, failed
@@ -64,7 +64,7 @@ func (k *shepherd) forkStep(a *attempt, s *plan.Step) (*childProcess, *failure) 
 		n.streams = *out
 	}
 	if s.Stdin != "" {
-		in := new(streams)
+		in := new(stdStreams)
 		defer in.close()
 		if failed := k.openStreams(p.Owner, s.Stdin, plan.Output{}, plan.Output{}, in); failed != nil {
 			return nil, failed
@@ -92,7 +92,7 @@ func (k *shepherd) forkStep(a *attempt, s *plan.Step) (*childProcess, *failure) 
 }
 
 // spawn starts a process: the plain way where nothing that its start meets can block, else the careful way.
-func (a *attempt) spawn(n *processSpec) (*childProcess, *failure) {
+func (a *attempt) spawn(n *processSpec) (*childProcess, *attemptFailure) {
 	k := a.k
 	program := cmp.Or(n.check, n.path)
 	var at startDir
@@ -221,7 +221,7 @@ func (k *shepherd) credentialOf(o *plan.Owner) *syscall.Credential {
 }
 
 // reasonNotEntered returns why the owner cannot change into dir, nil when the owner can.
-func (k *shepherd) reasonNotEntered(dir string, o *plan.Owner) *failure {
+func (k *shepherd) reasonNotEntered(dir string, o *plan.Owner) *attemptFailure {
 	if dir == "" {
 		return nil
 	}

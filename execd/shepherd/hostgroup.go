@@ -33,8 +33,8 @@ func enableControllers(dir string) (lacks string, err error) {
 	return lacks, os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte(strings.TrimPrefix(enable, " ")), 0o644)
 }
 
-// Groups is where control groups of attempts can be made, and what cannot be done with them.
-type Groups struct {
+// CgroupParent is where control groups of attempts can be made, and what cannot be done with them.
+type CgroupParent struct {
 	Path string // a group
 
 	// Reasons; nil: it can be done.
@@ -45,19 +45,19 @@ type Groups struct {
 
 // Cgroup makes the control group of that name in which those of attempts can be made, below the shepherd's own or that of all jobs
 // beside it. It fails when nothing there was delegated to the shepherd, or a controller is missing.
-func (k *Client) Cgroup(name string) (Groups, error) {
+func (k *Client) Cgroup(name string) (CgroupParent, error) {
 	parent, err := cgroupOf(k.pid)
 	if err != nil {
-		return Groups{}, err
+		return CgroupParent{}, err
 	}
 	if filepath.Base(parent) == shepherdGroup {
 		parent = filepath.Join(filepath.Dir(parent), jobsGroup)
 	}
 	path, err := hostGroup(parent, name)
 	if err != nil {
-		return Groups{}, err
+		return CgroupParent{}, err
 	}
-	g := Groups{Path: path, NoDevices: checkDeviceRules(path)}
+	g := CgroupParent{Path: path, NoDevices: checkDeviceRules(path)}
 	if !exists(filepath.Join(path, cpus)) {
 		g.NoProcessors = fmt.Errorf("control group %s has no controller \"cpuset\"", path)
 	}

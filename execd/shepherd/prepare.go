@@ -15,7 +15,7 @@ import (
 const lackPause = 3 * time.Second
 
 // prepareFiles makes the attempt's directories and files and opens its streams.
-func (k *shepherd) prepareFiles(p *plan.Plan, s *streams) *failure {
+func (k *shepherd) prepareFiles(p *plan.Plan, s *stdStreams) *attemptFailure {
 	if err := os.Mkdir(p.Spool, 0o755); err != nil && !os.IsExist(err) {
 		return failureBy(err, report.FailedBeforeJob, "can't make spool directory: %v", err)
 	}
@@ -130,7 +130,7 @@ func (k *shepherd) makeFile(f plan.File, then func(fd int) error) error {
 }
 
 // openStreams opens streams with the owner's rights, those that cannot block.
-func (k *shepherd) openStreams(o plan.Owner, stdin string, stdout, stderr plan.Output, s *streams) *failure {
+func (k *shepherd) openStreams(o plan.Owner, stdin string, stdout, stderr plan.Output, s *stdStreams) *attemptFailure {
 	null := [3]int{k.null, k.null, k.null}
 	paths := [3]plan.Output{{Path: stdin}, stdout, stderr}
 	merge := stderr.Path == "" || stderr == stdout
@@ -146,8 +146,8 @@ func (k *shepherd) openStreams(o plan.Owner, stdin string, stdout, stderr plan.O
 	if paths == [3]plan.Output{} {
 		return nil
 	}
-	var got streams
-	var cannot *failure
+	var got stdStreams
+	var cannot *attemptFailure
 	done, failed := k.lookAsOwner(o, func() { got, cannot = openQuick(null, paths) }, func() { got.close() })
 	switch {
 	case failed != nil:
@@ -187,7 +187,7 @@ func (k *shepherd) removeFor(owner uint32, others []string, patience time.Durati
 }
 
 // lookAsOwner runs look with the file access rights of o: see Slowness. It fails when these cannot be set.
-func (k *shepherd) lookAsOwner(o plan.Owner, look, undo func()) (done bool, failed *failure) {
+func (k *shepherd) lookAsOwner(o plan.Owner, look, undo func()) (done bool, failed *attemptFailure) {
 	var err error
 	done = k.slow.Within(o.UID, quickPatience, func() { err = AsOwner(o, look) }, undo)
 	if done && err != nil {

@@ -35,14 +35,14 @@ func niceness() int {
 // start and end late.
 const leadNice = 10
 
-// Priority is the better nice value that a daemon has than what it starts.
-type Priority struct{ started, own int } // with which nice value this process was started, and its own, never worse
+// NiceLevel is the better nice value that a daemon has than what it starts.
+type NiceLevel struct{ started, own int } // with which nice value this process was started, and its own, never worse
 
 // RaisePriority gives this process, when it is the first of its group, a better nice value than it was started with. Without
 // the privilege it keeps that, as a session too.
-func RaisePriority() Priority {
+func RaisePriority() NiceLevel {
 	nice := niceness()
-	l := Priority{nice, nice}
+	l := NiceLevel{nice, nice}
 	pid := os.Getpid()
 	if unix.Getpgrp() != pid {
 		return l
@@ -57,7 +57,7 @@ func RaisePriority() Priority {
 
 // Fork runs f, which forks, with the nice value that this process was started with: a child has that of the thread, and
 // no thread is made from one that is locked. Set afterwards, what the child had forked by then would keep the priority.
-func (l Priority) Fork(f func()) {
+func (l NiceLevel) Fork(f func()) {
 	if l.own == l.started {
 		f()
 		return
@@ -71,7 +71,7 @@ func (l Priority) Fork(f func()) {
 }
 
 // Start starts a command that has no part in the priority.
-func (l Priority) Start(cmd *exec.Cmd) (err error) {
+func (l NiceLevel) Start(cmd *exec.Cmd) (err error) {
 	l.Fork(func() { err = cmd.Start() })
 	return err
 }

@@ -34,15 +34,15 @@ const (
 
 // Readers bounds the files that are being read. Its zero value is ready for use.
 type Readers struct {
-	Priority Priority // of this process, in which the children have no part
+	Priority NiceLevel // of this process, in which the children have no part
 
 	mu     sync.Mutex
 	all    int
 	owners map[string]int
 }
 
-// Reading is what a child is to read.
-type Reading struct {
+// FilePart is what a child is to read.
+type FilePart struct {
 	File   plan.Output // Name is the file below Path if that is a directory
 	Offset uint64      // the part begins there, unless Tail is set
 	Tail   uint32      // the part is the last lines, so many at most
@@ -75,7 +75,7 @@ func (r *Readers) Release(owner string) {
 
 // Read reads a part of a file as the user o, named owner, within report.ReadWait, and releases owner when its child is gone.
 // Only root can read as another user than itself.
-func (r *Readers) Read(owner string, o plan.Owner, what Reading) report.Piece {
+func (r *Readers) Read(owner string, o plan.Owner, what FilePart) report.Piece {
 	ctx, cancel := context.WithTimeout(context.Background(), report.ReadWait)
 	defer cancel()
 	done := make(chan report.Piece, 1)
@@ -96,7 +96,7 @@ func (r *Readers) Read(owner string, o plan.Owner, what Reading) report.Piece {
 // pieceMax is more than a packed piece takes.
 const pieceMax = report.ReadMax + 4*unix.PathMax
 
-func (r *Readers) readAs(ctx context.Context, o plan.Owner, what *Reading) report.Piece {
+func (r *Readers) readAs(ctx context.Context, o plan.Owner, what *FilePart) report.Piece {
 	failed := func(why any) report.Piece {
 		return report.Piece{Refused: report.NoAnswer, Path: what.File.Path, Text: fmt.Sprintf("%s cannot be read: %v", what.File.Path, why)}
 	}
@@ -131,7 +131,7 @@ func (r *Readers) readAs(ctx context.Context, o plan.Owner, what *Reading) repor
 	return p
 }
 
-func readingFields(w *wire.Coder, r *Reading) {
+func readingFields(w *wire.Coder, r *FilePart) {
 	m := w.Open()
 	outputFields(w, &r.File)
 	wire.Uns(w, &r.Offset)
@@ -145,7 +145,7 @@ func runReader() error {
 	if err != nil {
 		return err
 	}
-	var r Reading
+	var r FilePart
 	if err := unpack(b, &r, readingFields); err != nil {
 		return errors.New("shepherd: not started by an execution daemon")
 	}
@@ -157,7 +157,7 @@ func runReader() error {
 
 // readFile reads the file. Nothing but a regular file of this user is opened: opening a device can have effects, and a FIFO or a
 // link may be there so that something else is read.
-func (r *Reading) readFile() report.Piece {
+func (r *FilePart) readFile() report.Piece {
 	path := r.File.Path
 	var s unix.Stat_t
 	err := unix.Lstat(path, &s)

@@ -14,7 +14,7 @@ import (
 )
 
 // readFor is Read of a test, for an owner who has not reached the limit.
-func readFor(t *testing.T, r *Readers, o plan.Owner, what Reading) report.Piece {
+func readFor(t *testing.T, r *Readers, o plan.Owner, what FilePart) report.Piece {
 	t.Helper()
 	owner := fmt.Sprint(o.UID)
 	if !r.Acquire(owner) {
@@ -72,7 +72,7 @@ func TestReader(t *testing.T) {
 		{"root's", plan.Output{Path: "/etc/passwd"}, 0, 0, `refused 2 /etc/passwd belongs to uid 0, and not to the owner of the job`},
 		{"out of reach", plan.Output{Path: filepath.Join(private, "f")}, 0, 0, `refused 2 can't open "` + private + `/f": Permission denied`},
 	} {
-		p := readFor(t, new(Readers), honest, Reading{c.file, c.offset, c.tail})
+		p := readFor(t, new(Readers), honest, FilePart{c.file, c.offset, c.tail})
 		got := fmt.Sprintf("%d %d %t %q", p.Offset, p.Size, p.Truncated, p.Data)
 		if p.Refused != report.Readable {
 			got = fmt.Sprintf("refused %d %s", p.Refused, p.Text)
@@ -80,11 +80,11 @@ func TestReader(t *testing.T) {
 		want(t, c.name, got, c.want)
 	}
 	// An answer is no longer than ReadMax, and begins with a line if there is one.
-	p := readFor(t, new(Readers), honest, Reading{File: plan.Output{Path: big}})
+	p := readFor(t, new(Readers), honest, FilePart{File: plan.Output{Path: big}})
 	want(t, "begin of a long file", fmt.Sprint(p.Offset, len(p.Data), p.Size), fmt.Sprint(0, report.ReadMax, len(long)+10))
-	p = readFor(t, new(Readers), honest, Reading{File: plan.Output{Path: big}, Tail: 1 << 30})
+	p = readFor(t, new(Readers), honest, FilePart{File: plan.Output{Path: big}, Tail: 1 << 30})
 	want(t, "end of a long file", fmt.Sprint(p.Offset, len(p.Data), string(p.Data[:4])), fmt.Sprint(22, len(long)+4-16, "0123"))
-	p = readFor(t, new(Readers), honest, Reading{File: plan.Output{Path: odd}, Tail: 5})
+	p = readFor(t, new(Readers), honest, FilePart{File: plan.Output{Path: odd}, Tail: 5})
 	want(t, "bytes without lines", fmt.Sprint(p.Offset, len(p.Data), p.Data[report.ReadMax-2:]), fmt.Sprint(7, report.ReadMax, []byte{0, 255}))
 }
 
@@ -100,7 +100,7 @@ func TestReaderOfHangingFileSystem(t *testing.T) {
 	os.Chown(file, int(honest.UID), int(honest.GID))
 	r, late := new(Readers), make(chan report.Piece)
 	for range readersOwner {
-		go func() { late <- readFor(t, r, mallory, Reading{File: plan.Output{Path: dir + "/out"}}) }()
+		go func() { late <- readFor(t, r, mallory, FilePart{File: plan.Output{Path: dir + "/out"}}) }()
 	}
 	polltest.Until(t, "readers", polltest.Patience, func() (bool, string) {
 		r.mu.Lock()
@@ -108,7 +108,7 @@ func TestReaderOfHangingFileSystem(t *testing.T) {
 		return r.all == readersOwner, fmt.Sprint(r.all)
 	})
 	want(t, "third reader of an owner", r.Acquire(fmt.Sprint(mallory.UID)), false)
-	p := readFor(t, r, honest, Reading{File: plan.Output{Path: file}})
+	p := readFor(t, r, honest, FilePart{File: plan.Output{Path: file}})
 	want(t, "another user's file", string(p.Data), "text")
 	for range readersOwner {
 		p := <-late

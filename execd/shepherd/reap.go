@@ -25,7 +25,7 @@ type reaper struct {
 	forked   chan struct{} // capacity 1: there may be something to wait for again
 
 	oom      *oomScore
-	priority Priority
+	priority NiceLevel
 	slow     *Slowness
 	looking  sync.Mutex   // held while markers are looked for
 	adopting sharedRun    // see updateOrphans
@@ -52,9 +52,9 @@ type childProcess struct {
 	floor uint64
 
 	// Of a careful start: see careful.go.
-	refused chan *failure // capacity 1
-	answer  *os.File      // where refused comes from
-	begun   chan struct{} // closed with refused
+	refused chan *attemptFailure // capacity 1
+	answer  *os.File             // where refused comes from
+	begun   chan struct{}        // closed with refused
 }
 
 func newReaper(slow *Slowness) (*reaper, error) {

@@ -75,12 +75,12 @@ func (k *shepherd) trusts(c net.Conn) bool {
 
 // clientConn is the connection of one execd.
 type clientConn struct {
-	out *outbox[reply]
+	out *messageWriter[reply]
 	pid int // 0: unknown
 }
 
 func (k *shepherd) serveClient(c net.Conn) {
-	peer := &clientConn{newOutbox(c, replyFields), peerPid(c)}
+	peer := &clientConn{newMessageWriter(c, replyFields), peerPid(c)}
 	k.mu.Lock()
 	if ended := k.listStatuses(func(a *attempt) bool { return a.now.State == plan.Ended }); len(ended) > 0 {
 		peer.out.send(reply{Statuses: ended})
@@ -88,7 +88,7 @@ func (k *shepherd) serveClient(c net.Conn) {
 	k.conns[peer] = struct{}{}
 	k.mu.Unlock()
 
-	in := newInbox(c, requestFields)
+	in := newMessageReader(c, requestFields)
 	for {
 		r, err := in.readNext()
 		if err != nil {

@@ -162,7 +162,7 @@ func (a *attempt) applyMethod(m plan.Method, fallback syscall.Signal, started *c
 }
 
 // startCommand starts the command of a method.
-func (a *attempt) startCommand(argv []string, started *childProcess) (*childProcess, *failure) {
+func (a *attempt) startCommand(argv []string, started *childProcess) (*childProcess, *attemptFailure) {
 	argv = a.expandCommand(argv, started)
 	null := a.k.null
 	if len(a.plan.Devices) > 0 {
@@ -170,7 +170,7 @@ func (a *attempt) startCommand(argv []string, started *childProcess) (*childProc
 	}
 	return a.spawn(&processSpec{
 		owner: &a.plan.Owner, path: argv[0], argv: argv, name: argv[0], env: a.env, dir: a.plan.Cwd, umask: usualUmask,
-		streams: streams{fds: [3]int{null, null, null}}, lacking: report.FailedStartingJob,
+		streams: stdStreams{fds: [3]int{null, null, null}}, lacking: report.FailedStartingJob,
 	})
 }
 

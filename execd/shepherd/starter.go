@@ -92,7 +92,7 @@ func runStarter() error {
 	return nil
 }
 
-func (e *starterTask) becomeProgram() *failure {
+func (e *starterTask) becomeProgram() *attemptFailure {
 	if e.Cwd != "" {
 		if err := syscall.Chdir(e.Cwd); err != nil {
 			return chdirFailure(e.Cwd, err)
@@ -141,17 +141,17 @@ func (e *starterTask) becomeProgram() *failure {
 
 func fdPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-func chdirFailure(dir string, err error) *failure {
+func chdirFailure(dir string, err error) *attemptFailure {
 	return failureBy(err, report.FailedDirectory, "can't chdir to %s: %s", dir, errnoText(err))
 }
 
-func streamFailure(i int, path string, err error) *failure {
+func streamFailure(i int, path string, err error) *attemptFailure {
 	return failureBy(err, report.FailedOutput, "can't open %q as %s: %s", path, streamNames[i], errnoText(err))
 }
 
 // execFailure returns the failure of a program that cannot be run in an environment, which
 // names the job's shell in SHELL: that one is reported by its name when it is missing.
-func execFailure(env []string, path, name string, err error) *failure {
+func execFailure(env []string, path, name string, err error) *attemptFailure {
 	if errors.Is(err, syscall.ENOENT) && slices.Contains(env, "SHELL="+path) {
 		return newFailure(report.FailedShell, "unable to find shell %q", path)
 	}
@@ -176,7 +176,7 @@ func openStream(i int, o *plan.Output, flags int, open func(path string, flags i
 }
 
 // checkSameFile returns a failure when output is the input: a job that reads what it appends would never end.
-func checkSameFile(fds [3]int, paths [3]plan.Output) *failure {
+func checkSameFile(fds [3]int, paths [3]plan.Output) *attemptFailure {
 	var in syscall.Stat_t
 	if paths[0].Path == "" || syscall.Fstat(fds[0], &in) != nil || in.Mode&syscall.S_IFMT != syscall.S_IFREG {
 		return nil

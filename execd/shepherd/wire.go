@@ -53,9 +53,9 @@ type reply struct {
 	Joined   report.Attempt
 }
 
-// outbox sends messages of type M in order from a goroutine of its own, so that no sender ever waits for the peer.
+// messageWriter sends messages of type M in order from a goroutine of its own, so that no sender ever waits for the peer.
 // Messages that pile up while a write is under way leave in one write.
-type outbox[M any] struct {
+type messageWriter[M any] struct {
 	fields func(*wire.Coder, *M)
 
 	mu     sync.Mutex
@@ -65,14 +65,14 @@ type outbox[M any] struct {
 	done   chan struct{} // closed: all is sent or lost
 }
 
-func newOutbox[M any](c net.Conn, fields func(*wire.Coder, *M)) *outbox[M] {
-	o := &outbox[M]{fields: fields, wake: make(chan struct{}, 1), done: make(chan struct{})}
+func newMessageWriter[M any](c net.Conn, fields func(*wire.Coder, *M)) *messageWriter[M] {
+	o := &messageWriter[M]{fields: fields, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go o.writeQueued(c)
 	return o
 }
 
 // send queues m; false when the connection is gone.
-func (o *outbox[M]) send(m M) bool {
+func (o *messageWriter[M]) send(m M) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
@@ -84,7 +84,7 @@ func (o *outbox[M]) send(m M) bool {
 }
 
 // sendSoon queues m, to leave with the next message, or alone if none follows within lull.
-func (o *outbox[M]) sendSoon(m M) {
+func (o *messageWriter[M]) sendSoon(m M) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
@@ -106,7 +106,7 @@ func (o *outbox[M]) sendSoon(m M) {
 const lull = time.Millisecond
 
 // wakeWriter wakes the writer. Called with mu held.
-func (o *outbox[M]) wakeWriter() {
+func (o *messageWriter[M]) wakeWriter() {
 	select {
 	case o.wake <- struct{}{}:
 	default:
@@ -114,7 +114,7 @@ func (o *outbox[M]) wakeWriter() {
 }
 
 // close lets what is queued leave, then closes the connection.
-func (o *outbox[M]) close() {
+func (o *messageWriter[M]) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closed {
@@ -126,7 +126,7 @@ func (o *outbox[M]) close() {
 // bufferKept is the size up to which a buffer is kept for the next messages.
 const bufferKept = 1 << 20
 
-func (o *outbox[M]) writeQueued(c net.Conn) {
+func (o *messageWriter[M]) writeQueued(c net.Conn) {
 	defer close(o.done)
 	defer c.Close()
 	var b []byte
@@ -150,18 +150,18 @@ func (o *outbox[M]) writeQueued(c net.Conn) {
 	}
 }
 
-// inbox reads messages of type M.
-type inbox[M any] struct {
+// messageReader reads messages of type M.
+type messageReader[M any] struct {
 	r      *bufio.Reader
 	fields func(*wire.Coder, *M)
 }
 
-func newInbox[M any](c net.Conn, fields func(*wire.Coder, *M)) *inbox[M] {
-	return &inbox[M]{bufio.NewReaderSize(c, 64<<10), fields}
+func newMessageReader[M any](c net.Conn, fields func(*wire.Coder, *M)) *messageReader[M] {
+	return &messageReader[M]{bufio.NewReaderSize(c, 64<<10), fields}
 }
 
 // readNext waits for a message.
-func (in *inbox[M]) readNext() (m M, err error) {
+func (in *messageReader[M]) readNext() (m M, err error) {
 	head, err := in.r.Peek(lengthBytes)
 	if err != nil {
 		return m, err

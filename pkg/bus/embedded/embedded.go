@@ -53,7 +53,7 @@ func startServer(o bus.EngineOptions) (bus.Engine, error) {
 
 func natsOptions(o bus.EngineOptions) *server.Options {
 	return &server.Options{
-		CustomClientAuthentication: authenticator{o.Authenticate},
+		CustomClientAuthentication: authHook{o.Authenticate},
 		ServerName:                 "ge",
 		StoreDir:                   o.Dir,
 		JetStream:                  true,
@@ -108,13 +108,13 @@ func (e engine) Stop() {
 	e.WaitForShutdown()
 }
 
-// authenticator is called by the server for every connection.
-type authenticator struct {
+// authHook is called by the server for every connection.
+type authHook struct {
 	authenticate func(ticket string) (bus.Identity, bool)
 }
 
 // Check gives the connection the permissions of the identity of its ticket.
-func (g authenticator) Check(c server.ClientAuthentication) bool {
+func (g authHook) Check(c server.ClientAuthentication) bool {
 	id, ok := g.authenticate(c.GetOpts().Token)
 	if ok {
 		c.RegisterUser(&server.User{Username: id.Word(), Permissions: permissionsOf(id)})

@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// streams are the standard input, output and error of an attempt, open from before its first step to its last fork.
-type streams struct {
+// stdStreams are the standard input, output and error of an attempt, open from before its first step to its last fork.
+type stdStreams struct {
 	fds    [3]int
 	opened []int // those of fds that are closed afterwards, each once
 
@@ -17,7 +17,7 @@ type streams struct {
 	merge bool           // errors go where late output goes
 }
 
-func (s *streams) close() {
+func (s *stdStreams) close() {
 	for _, fd := range s.opened {
 		syscall.Close(fd)
 	}
@@ -26,7 +26,7 @@ func (s *streams) close() {
 
 // openQuick opens the paths that are not "", no FIFOs and no devices: those are for a process of the attempt to open, in its control
 // group.
-func openQuick(null [3]int, paths [3]plan.Output) (s streams, failed *failure) {
+func openQuick(null [3]int, paths [3]plan.Output) (s stdStreams, failed *attemptFailure) {
 	s.fds = null
 	for i := range paths {
 		path := paths[i].Path
