@@ -111,8 +111,8 @@ func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
 	switch {
 	case n.Job.PE != "":
 		return c.findParallel(n, global.lead)
-	case len(n.Job.Soft)+len(n.softQueue) > 0:
-		return c.findSoft(n)
+	case c.ahead(), len(n.Job.Soft)+len(n.softQueue) > 0: // findFirst sees only what is open now
+		return c.findBest(n)
 	}
 	return c.findFirst(n, cur)
 }
@@ -140,10 +140,10 @@ func (c *Cluster) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 	return Placement{}, Reason{Code: QueueUnavailable}
 }
 
-// findSoft takes the instance with the fewest violations of soft requests,
+// findBest takes the instance with the fewest violations of soft requests,
 // the first of equals.
-func (c *Cluster) findSoft(n *Need) (best Placement, r Reason) {
-	c.orderFor(n).Scan(func(k rank) bool {
+func (c *Cluster) findBest(n *Need) (best Placement, r Reason) {
+	c.scan(n, func(k rank) bool {
 		in := c.site.Instances[k.inst]
 		if !c.suits(n, in) {
 			return true

@@ -80,6 +80,7 @@ func (l *Layout) resolveQuotas(st *state.State) {
 func (l *Layout) addQuota(st *state.State, set string, place int, r grid.QuotaRule) {
 	q := &QuotaRule{QuotaRule: r, Set: set, Called: r.Called(place), Index: len(l.Quotas.Rules), queues: map[string]bool{}}
 	var static grid.Values
+limits:
 	for _, v := range r.Limits {
 		attr := l.Complex.Find(v.Name)
 		if attr < 0 {
@@ -94,9 +95,10 @@ func (l *Layout) addQuota(st *state.State, set string, place int, r grid.QuotaRu
 		for _, t := range terms {
 			x := dynamicTerm{-1, t.Factor}
 			if t.Attribute != "" {
-				if x.Attr = l.Complex.Find(t.Attribute); x.Attr >= 0 {
-					l.Quotas.Reads.Add(x.Attr)
+				if x.Attr = l.Complex.Find(t.Attribute); x.Attr < 0 {
+					continue limits // a value that is not known limits nothing
 				}
+				l.Quotas.Reads.Add(x.Attr)
 			}
 			d.Terms = append(d.Terms, x)
 		}
