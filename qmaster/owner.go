@@ -278,7 +278,7 @@ func (o *owner) step(in core.Input) {
 	if out.leave != nil || out.facts != nil || out.list != nil || out.state != nil || out.count != nil {
 		o.outbox.put(out)
 	}
-	o.breathe()
+	o.waitForLog()
 }
 
 // textsOf is how many bytes the texts of the jobs in a list have, which are nearly all of a large list.
@@ -339,8 +339,8 @@ func (o *owner) reported(l events.List) outcome {
 	return out
 }
 
-// breathe waits while the log cannot keep up.
-func (o *owner) breathe() {
+// waitForLog waits while the log cannot keep up.
+func (o *owner) waitForLog() {
 	for o.log.Waiting() > backlogMax {
 		select {
 		case <-o.dead:

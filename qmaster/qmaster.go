@@ -238,7 +238,7 @@ var me = bus.Identity{Role: bus.QMaster, Name: "qmaster"}
 // until no other qmaster leads.
 func (q *QMaster) connect(ctx context.Context) (err error) {
 	o := q.opts
-	if err := q.whereabouts(); err != nil {
+	if err := q.refuseSecondLog(); err != nil {
 		return err
 	}
 	if o.NATS == "" {
@@ -287,8 +287,8 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-// whereabouts refuses to begin a log beside the one that the cell has.
-func (q *QMaster) whereabouts() error {
+// refuseSecondLog refuses to begin a log beside the one that the cell has.
+func (q *QMaster) refuseSecondLog() error {
 	dir := dirsOf(q.opts.Cell).log
 	to, err := os.ReadFile(filepath.Join(dir, history.MovedFile))
 	moved := err == nil
@@ -460,7 +460,7 @@ const stopWait = 5 * time.Second
 func (q *QMaster) Stop() error {
 	over := make(chan struct{})
 	if q.lease != nil {
-		go q.insist(over)
+		go q.dropDeadConnections(over)
 	}
 	q.intake.close()
 	q.owner.verifier.stop()
@@ -484,9 +484,9 @@ func (q *QMaster) Stop() error {
 	return err
 }
 
-// insist drops the connection to an external server if that does not answer before
+// dropDeadConnections drops the connection to an external server if that does not answer before
 // it is over.
-func (q *QMaster) insist(over <-chan struct{}) {
+func (q *QMaster) dropDeadConnections(over <-chan struct{}) {
 	for {
 		err := q.events.Reachable(stopWait)
 		select {

@@ -79,7 +79,7 @@ func (r *recovery) run() error {
 			return fmt.Errorf("list after the loss: %w", err)
 		}
 	}
-	if err := r.append(core.Settle(r.state, grid.TimeOf(time.Now()), r.q.opts.Host)); err != nil {
+	if err := r.append(core.AdmitMasterHost(r.state, grid.TimeOf(time.Now()), r.q.opts.Host)); err != nil {
 		return fmt.Errorf("making %s an admin host: %w", r.q.opts.Host, err)
 	}
 	r.q.snaps.replayed(int(r.state.Seq - from))

@@ -32,14 +32,14 @@ func (c *Core) arTimes(tick bool) {
 	for _, a := range c.state.ARs() {
 		due := c.cell.Now >= a.End || c.cell.Now >= a.Start && (a.State == grid.ARWaiting || a.State == grid.ARWarning)
 		if !a.Over() && (due || c.reviewARs) {
-			c.live(a)
+			c.advanceAR(a)
 		}
 	}
 	c.reviewARs = false
 }
 
-// live brings a reservation into the state that is due.
-func (c *Core) live(a *grid.AR) {
+// advanceAR brings a reservation into the state that is due.
+func (c *Core) advanceAR(a *grid.AR) {
 	if c.cell.Now >= a.End {
 		c.mailAR(a, 'e', "has ended")
 		c.endAR(a, grid.ARExited, arName(a.ID), false)
@@ -131,7 +131,7 @@ func (c *Core) deleteWhole(id uint32, by string, force bool) {
 	for _, t := range tasks {
 		switch {
 		case !t.Started():
-			c.bury(id, t.ID)
+			c.removeEndedTask(id, t.ID)
 		case force:
 			c.forceEnd(t, by)
 		case t.State&grid.StateDeleted == 0:

@@ -40,7 +40,7 @@ func (c *Core) deleteJob(r gdi.Request, x cell.ChosenJob, force bool) (answers [
 		switch {
 		case !t.Started():
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
-			c.bury(j.ID, t.ID)
+			c.removeEndedTask(j.ID, t.ID)
 		case force, c.cell.HasParam("ENABLE_FORCED_QDEL_IF_UNKNOWN") && c.cell.IsUnheard(t.Grants[0].Host):
 			answers = append(answers, gdi.Done(fmt.Sprintf("%s forced the deletion of %s", r.User, cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
 			c.forceEnd(t, r.User+"@"+r.Host)
@@ -118,8 +118,8 @@ func (c *Core) dropPending(job uint32, tasks grid.Ranges) {
 	c.releaseTasks(job, tasks)
 }
 
-// bury removes an enrolled task, with its job when it was the last.
-func (c *Core) bury(job, task uint32) {
+// removeEndedTask removes an enrolled task, with its job when it was the last.
+func (c *Core) removeEndedTask(job, task uint32) {
 	j := c.state.Job(job)
 	if len(j.Pending) == 0 && c.cell.IsLastEnrolled(job, task) {
 		c.jobGone(job)

@@ -57,12 +57,12 @@ func (c *Core) running(t *grid.JATask, r report.Task) {
 func (c *Core) restart(t *grid.JATask) {
 	n := *t
 	n.Restarted = true
-	c.again(&n, 0, "")
+	c.makePending(&n, 0, "")
 }
 
-// again puts a task back: idle, waiting for its next attempt. The message is
+// makePending puts a task back: idle, waiting for its next attempt. The message is
 // what went wrong.
-func (c *Core) again(t *grid.JATask, extra grid.TaskState, message string) {
+func (c *Core) makePending(t *grid.JATask, extra grid.TaskState, message string) {
 	n := *t
 	n.Status = grid.Idle
 	n.State = grid.StateQueued | grid.StateWaiting | extra
@@ -94,7 +94,7 @@ func (c *Core) forceEnd(t *grid.JATask, by string) {
 func (c *Core) finish(t *grid.JATask) {
 	grants := t.Grants
 	c.touch(grants)
-	c.bury(t.Job, t.ID)
+	c.removeEndedTask(t.Job, t.ID)
 	c.dropOrphans(grants)
 }
 

@@ -130,7 +130,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 		c.finish(t)
 	case fault == report.JobFault:
 		c.account(j, t, res, true)
-		c.again(t, grid.StateError, res.Text)
+		c.makePending(t, grid.StateError, res.Text)
 	case fault != report.NoFault && next == report.Over:
 		c.account(j, t, res, false)
 		c.setErrorState(t, fault, res.Text)
@@ -138,7 +138,7 @@ func (c *Core) ended(t *grid.JATask, r report.Task) {
 	case fault != report.NoFault:
 		c.account(j, t, res, true)
 		c.setErrorState(t, fault, res.Text)
-		c.again(t, 0, res.Text)
+		c.makePending(t, 0, res.Text)
 	case t.Kill == grid.Rescheduled:
 		res.Failed, res.Text = report.FailedRestart, report.FailedRestart.String()
 		c.account(j, t, res, true)

@@ -35,7 +35,7 @@ func TestForgedLines(t *testing.T) {
 				in := decodeInput(t, name, b)
 				leaf := texts(reflect.ValueOf(in).Elem(), "")[i]
 				leaf.value.SetString(forged)
-				for _, r := range stepped(cell, in) {
+				for _, r := range answersOf(cell, in) {
 					accepted += len(r.List.Events)
 					checkReady(t, leaf.field, r)
 				}
@@ -83,7 +83,7 @@ func TestForgedJobs(t *testing.T) {
 						l.value.SetString("X")
 					}
 				}
-				for _, r := range stepped(cell, &gdi.Request{User: "root", Group: "root", Host: "m", Command: "x", Body: of(j)}) {
+				for _, r := range answersOf(cell, &gdi.Request{User: "root", Group: "root", Host: "m", Command: "x", Body: of(j)}) {
 					if checkReady(t, field, r); len(r.List.Events) > 0 && !accepted.Has(field) {
 						accepted = append(accepted, field)
 					}
@@ -113,7 +113,7 @@ func TestForgedVariables(t *testing.T) {
 			&gdi.StartTask{Job: 2, Task: 1, Host: "h2", Launch: &grid.Launch{Args: []string{"x"}, Env: grid.Values{{Name: name, Text: "1"}}}},
 		} {
 			in := &gdi.Request{User: "alice", Group: "users", Host: "m", Command: "x", Body: body}
-			for _, r := range stepped(cell, in) {
+			for _, r := range answersOf(cell, in) {
 				for _, e := range r.List.Events {
 					if slices.Contains([]grid.Kind{grid.KindJob, grid.KindPETask}, e.Kind) && name != "BASH_FUNC_x" {
 						t.Errorf("%s with a variable %q was accepted", body.Verb(), name)
@@ -142,7 +142,7 @@ func decodeInput(t *testing.T, name string, b []byte) any {
 }
 
 // stepped has a core of a cell decide on an input, and on what follows.
-func stepped(cell *state.State, in any) (out []Ready) {
+func answersOf(cell *state.State, in any) (out []Ready) {
 	c := New(cell.Copy(), 2, testAlgorithms...)
 	c.On("m")
 	c.Reads(testFormat)

@@ -13,7 +13,7 @@ import (
 // their calendars.
 func (c *Core) tick() {
 	c.resend()
-	c.farewell()
+	c.deleteAutomaticUsers()
 	c.calendars()
 	c.expireTokens()
 	c.outbox.endForgotten()

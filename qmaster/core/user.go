@@ -29,9 +29,9 @@ func (st *step) createAutomaticUser(owner string) {
 	}
 }
 
-// farewell removes user objects whose time has come, unless their jobs are
+// deleteAutomaticUsers removes user objects whose time has come, unless their jobs are
 // still there.
-func (c *Core) farewell() {
+func (c *Core) deleteAutomaticUsers() {
 	var gone []string
 	c.state.Each(grid.KindUser, func(o grid.Object) bool {
 		if u := o.(*grid.User); u.DeleteTime != 0 && u.DeleteTime <= c.cell.Now {
