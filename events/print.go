@@ -35,17 +35,17 @@ func (e Event) AppendText(b []byte) []byte {
 	if e.Object == nil {
 		return b
 	}
-	l := line{b}
+	l := textLine{b}
 	l.object(e.Object)
 	return l.b
 }
 
-// line is a text that fields are appended to.
-type line struct{ b []byte }
+// textLine is a text that fields are appended to.
+type textLine struct{ b []byte }
 
 // field appends name=value; an empty value is left out, one with blanks
 // quoted.
-func (l *line) field(name, value string) {
+func (l *textLine) field(name, value string) {
 	if value == "" {
 		return
 	}
@@ -58,27 +58,27 @@ func (l *line) field(name, value string) {
 }
 
 // number appends name=value unless the value is 0.
-func (l *line) number(name string, n float64) {
+func (l *textLine) number(name string, n float64) {
 	if n != 0 {
 		l.field(name, strconv.FormatFloat(n, 'g', 6, 64))
 	}
 }
 
 // span appends name=least..most.
-func (l *line) span(name string, least, most float64) {
+func (l *textLine) span(name string, least, most float64) {
 	l.field(name, fmt.Sprintf("%g..%g", least, most))
 }
 
 // flag appends the name when it is so.
-func (l *line) flag(name string, on bool) {
+func (l *textLine) flag(name string, on bool) {
 	if on {
 		l.b = append(append(l.b, ' '), name...)
 	}
 }
 
-func (l *line) names(name string, n grid.Names) { l.field(name, strings.Join(n, ",")) }
+func (l *textLine) names(name string, n grid.Names) { l.field(name, strings.Join(n, ",")) }
 
-func (l *line) values(name string, v grid.Values) {
+func (l *textLine) values(name string, v grid.Values) {
 	words := make([]string, len(v))
 	for i, e := range v {
 		words[i] = e.Name + "=" + e.Text
@@ -86,13 +86,13 @@ func (l *line) values(name string, v grid.Values) {
 	l.field(name, strings.Join(words, ","))
 }
 
-func (l *line) requests(name string, r grid.Requests) {
+func (l *textLine) requests(name string, r grid.Requests) {
 	l.field(name, r.Text())
 }
 
 // object appends the fields of an object; kinds that are nothing but a name
 // have none.
-func (l *line) object(o grid.Object) {
+func (l *textLine) object(o grid.Object) {
 	switch o := o.(type) {
 	case *grid.Job:
 		l.job(o)
@@ -157,7 +157,7 @@ func (l *line) object(o grid.Object) {
 	}
 }
 
-func (l *line) job(j *grid.Job) {
+func (l *textLine) job(j *grid.Job) {
 	l.field("name", j.Name)
 	l.field("owner", j.Owner)
 	if j.Array || len(j.Pending) != 1 || j.Pending.Count() != 1 {
@@ -189,7 +189,7 @@ func (l *line) job(j *grid.Job) {
 	}
 }
 
-func (l *line) jobRequest(j *grid.JobRequest) {
+func (l *textLine) jobRequest(j *grid.JobRequest) {
 	l.requests("hard", j.Hard)
 	l.requests("master", j.MasterHard)
 	l.requests("slave", j.SlaveHard)
@@ -217,7 +217,7 @@ func numbers(n []uint32) string {
 	return strings.Join(words, ",")
 }
 
-func (l *line) jaTask(t *grid.JATask) {
+func (l *textLine) jaTask(t *grid.JATask) {
 	l.field("state", t.Status.String())
 	// flags that the status does not show already: held, error, suspended, deleted.
 	const obvious = grid.StateQueued | grid.StateWaiting | grid.StateRunning | grid.StateTransfering
@@ -257,7 +257,7 @@ func (l *line) jaTask(t *grid.JATask) {
 	l.field("error", t.Error)
 }
 
-func (l *line) accounting(a *grid.Accounting) {
+func (l *textLine) accounting(a *grid.Accounting) {
 	l.field("owner", a.Owner)
 	l.field("petask", a.PETask)
 	if a.Host != "" {
@@ -277,7 +277,7 @@ func (l *line) accounting(a *grid.Accounting) {
 }
 
 // configuration appends the name that identifies a configuration object.
-func (l *line) configuration(o grid.Object) {
+func (l *textLine) configuration(o grid.Object) {
 	switch o := o.(type) {
 	case *grid.CQueue:
 		l.names("hostlist", o.HostList)

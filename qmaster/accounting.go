@@ -67,15 +67,15 @@ type accounting struct {
 	format accountingfile.Format
 	buf    []byte // what is not written
 
-	place           // of the last line
-	stood   place   // of the last line that is written
-	asked   []place // of the lines in buf until the file is resumed
+	fileEnd           // of the last line
+	stood   fileEnd   // of the last line that is written
+	asked   []fileEnd // of the lines in buf until the file is resumed
 	resumed bool
 	absent  bool // it is made with the first record
 }
 
-// place is how far a file goes.
-type place struct {
+// fileEnd is how far a file goes.
+type fileEnd struct {
 	seq  uint64 // of the last line
 	have int    // lines with that Seq
 }
@@ -118,7 +118,7 @@ func openAccounting(path string, format accountingfile.Format, note hclog.Logger
 			break
 		}
 	}
-	a.stood = a.place
+	a.stood = a.fileEnd
 	return a, nil
 }
 
@@ -170,7 +170,7 @@ func (a *accounting) resume() error {
 	}
 	if size == 0 {
 		head := a.format.Header
-		if a.stood != (place{}) {
+		if a.stood != (fileEnd{}) {
 			head = a.head()
 		}
 		if err := whole(a.file, []byte(head)); err != nil {
@@ -239,7 +239,7 @@ func (a *accounting) Apply(l events.List) {
 	}
 	a.add(facts)
 	if len(facts) == 0 {
-		a.place = place{seq: l.Seq}
+		a.fileEnd = fileEnd{seq: l.Seq}
 	}
 }
 
@@ -251,7 +251,7 @@ func (a *accounting) add(facts []fact) {
 		a.have++
 		a.buf = a.format.Append(a.buf, f.record)
 		if !a.resumed {
-			a.asked = append(a.asked, a.place)
+			a.asked = append(a.asked, a.fileEnd)
 		}
 	}
 }
@@ -277,7 +277,7 @@ func (a *accounting) flush() error {
 	if !a.put(a.buf, a.head) {
 		return a.waits()
 	}
-	a.buf, a.stood = a.buf[:0], a.place
+	a.buf, a.stood = a.buf[:0], a.fileEnd
 	a.checkMoved(a.head)
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 // Metrics are what a qmaster counts. A nil one counts nothing.
 type Metrics struct {
 	Set *metrics.Set
-	table
+	metricTable
 
 	reason    atomic.Pointer[string] // why it does not serve; nil: it does
 	committer atomic.Pointer[bus.Committer]
@@ -32,8 +32,8 @@ type Metrics struct {
 	counter   *cellmetrics.Counter
 }
 
-// table is the metrics of qmaster.
-type table struct {
+// metricTable is the metrics of qmaster.
+type metricTable struct {
 	cellmetrics.Table
 
 	Leader  prometheus.Gauge     `name:"quill_qmaster_leader" help:"1 while this qmaster leads, 0 while it starts or is a standby."`
@@ -53,7 +53,7 @@ type table struct {
 // NewMetrics returns metrics for Options.Metrics.
 func NewMetrics() *Metrics {
 	m := &Metrics{}
-	m.Set = metrics.New(&m.table, metrics.Options{Ready: m.ready, Refresh: m.refresh})
+	m.Set = metrics.New(&m.metricTable, metrics.Options{Ready: m.ready, Refresh: m.refresh})
 	m.unready("starting")
 	return m
 }

@@ -16,7 +16,7 @@ import (
 // Metrics are what a scheduler counts. A nil one counts nothing.
 type Metrics struct {
 	Set *metrics.Set
-	table
+	metricTable
 
 	reason  atomic.Pointer[string] // why it does not schedule; nil: it does
 	lagging atomic.Int64           // since when it waits for the effects of its last run, in Unix nanoseconds; 0: it does not
@@ -24,8 +24,8 @@ type Metrics struct {
 	explained map[string]bool // categories with reasons
 }
 
-// table is the metrics of schedd.
-type table struct {
+// metricTable is the metrics of schedd.
+type metricTable struct {
 	Run      prometheus.Histogram   `name:"quill_schedd_run_seconds" help:"Time of a scheduling run, until its orders are answered." buckets:"latency"`
 	Orders   *prometheus.CounterVec `name:"quill_schedd_orders_total" help:"Orders that qmaster has answered, by type." labels:"type"`
 	Refused  *prometheus.CounterVec `name:"quill_schedd_refused_orders_total" help:"Orders that qmaster has refused, by reason code." labels:"code"`
@@ -39,7 +39,7 @@ type table struct {
 // NewMetrics returns metrics for Options.Metrics.
 func NewMetrics() *Metrics {
 	m := &Metrics{}
-	m.Set = metrics.New(&m.table, metrics.Options{Ready: m.ready})
+	m.Set = metrics.New(&m.metricTable, metrics.Options{Ready: m.ready})
 	m.Unready("waiting for qmaster")
 	return m
 }

@@ -20,7 +20,7 @@ type State struct {
 	At  grid.Time
 
 	tables     [grid.KindsEnd]table
-	onHost     tree[place]
+	onHost     tree[hostTask]
 	successors tree[dependency]
 	reserved   tree[dependency] // jobs by their advance reservation
 	owned      tree[ownership]  // jobs by their owner
@@ -31,8 +31,8 @@ type State struct {
 	tally      Tally
 }
 
-// place means that a started task holds slots on a host.
-type place struct {
+// hostTask means that a started task holds slots on a host.
+type hostTask struct {
 	host string
 	task uint64 // see number
 	of   *grid.JATask
@@ -54,7 +54,7 @@ func New() *State {
 	for k := range s.tables {
 		s.tables[k].rows = newRows()
 	}
-	s.onHost = newTree(func(a, b place) bool {
+	s.onHost = newTree(func(a, b hostTask) bool {
 		if a.host != b.host {
 			return a.host < b.host
 		}
@@ -272,7 +272,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 	if was, ok := old.(*grid.JATask); ok {
 		s.tally.AddTask(was, -1)
 		if now, changed := e.Object.(*grid.JATask); was.Started() && !(changed && now.Started() && samePlaces(was, now)) {
-			eachPlace(was, func(host string) { s.onHost.own().Delete(place{host: host, task: number(was.Key())}) })
+			eachPlace(was, func(host string) { s.onHost.own().Delete(hostTask{host: host, task: number(was.Key())}) })
 		}
 	}
 	if e.Op == events.OpDel {
@@ -286,7 +286,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 	t := e.Object.(*grid.JATask)
 	s.tally.AddTask(t, 1)
 	if t.Started() {
-		eachPlace(t, func(host string) { s.onHost.own().Set(place{host, number(t.Key()), t}) })
+		eachPlace(t, func(host string) { s.onHost.own().Set(hostTask{host, number(t.Key()), t}) })
 	}
 	if e.Op == events.OpAdd { // enrolled: it leaves the pending range
 		if j := s.Job(t.Job); j != nil && j.Pending.Contains(t.ID) {
@@ -517,7 +517,7 @@ func (s *State) OnHost(host string) []*grid.JATask {
 
 // EachOnHost calls f with the tasks of OnHost.
 func (s *State) EachOnHost(host string, f func(*grid.JATask)) {
-	s.onHost.rows.Ascend(place{host: host}, func(p place) bool {
+	s.onHost.rows.Ascend(hostTask{host: host}, func(p hostTask) bool {
 		if p.host != host {
 			return false
 		}

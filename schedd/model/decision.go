@@ -18,7 +18,7 @@ type Decision struct {
 	model   *Model
 	yield   func(orders.Order) bool
 	held    map[uint32][]*orders.StartJob // of jobs that start now or never, until all of it can
-	took    map[task]bool                 // preempted tasks whose slots are theirs again: are they resumed?
+	took    map[taskID]bool               // preempted tasks whose slots are theirs again: are they resumed?
 }
 
 // Decision returns that of a run on a copy.

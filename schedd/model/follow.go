@@ -34,7 +34,7 @@ func (m *Model) Due(now grid.Time) (places []Place) {
 
 // Requeued lists the enrolled tasks of a job that wait to start again.
 func (m *Model) Requeued(job uint32) (ids []uint32) {
-	for _, t := range m.requeued.Range(task{job: job}, task{job, math.MaxUint32}) {
+	for _, t := range m.requeued.Range(taskID{job: job}, taskID{job, math.MaxUint32}) {
 		ids = append(ids, t.id)
 	}
 	return ids

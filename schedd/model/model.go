@@ -24,7 +24,7 @@ type Model struct {
 	tallies    []Tally                    // of groups, by number
 	categories ordered.Map[string, uint32]
 	delayed    ordered.Set[delay]            // jobs with -a, by time
-	requeued   ordered.Set[task]             // enrolled tasks that can start again
+	requeued   ordered.Set[taskID]           // enrolled tasks that can start again
 	live       ordered.Set[demand]           // groups with jobs in line or started, by urgency
 	inLine     int                           // groups with jobs in line
 	ages       ordered.Set[age]              // jobs in line or started, by submission, when waiting counts
@@ -51,7 +51,7 @@ type delay struct {
 	standing
 }
 
-type task struct{ job, id uint32 }
+type taskID struct{ job, id uint32 }
 
 // demand is how urgent a group is for what its jobs ask for.
 type demand struct {
@@ -69,7 +69,7 @@ type age struct {
 type index struct {
 	jobs      standings
 	delays    map[uint32]grid.Time
-	suspended map[task]bool
+	suspended map[taskID]bool
 	still     map[uint32]uint32 // suspended tasks by job
 	names     map[string]uint32
 	classes   map[Policy]uint32
@@ -103,7 +103,7 @@ func (m *Model) clear() {
 		}
 		return a.job < b.job
 	})
-	m.requeued = ordered.NewSet(func(a, b task) bool {
+	m.requeued = ordered.NewSet(func(a, b taskID) bool {
 		if a.job != b.job {
 			return a.job < b.job
 		}
@@ -126,7 +126,7 @@ func (m *Model) clear() {
 	})
 	m.deadlines = ordered.NewMap[uint32, standing]()
 	m.immediate, m.inLine = 0, 0
-	x.jobs, x.delays, x.suspended = standings{}, map[uint32]grid.Time{}, map[task]bool{}
+	x.jobs, x.delays, x.suspended = standings{}, map[uint32]grid.Time{}, map[taskID]bool{}
 	x.still = map[uint32]uint32{}
 	x.names, x.classes, x.groups, x.empty = map[string]uint32{}, map[Policy]uint32{}, map[asking]uint32{}, 0
 	x.next, x.free = 0, nil
@@ -165,8 +165,8 @@ func (m *Model) Apply(l events.List) {
 			m.settle()
 			j := m.State.Job(e.Key.ID)
 			t, _ := e.Object.(*grid.JATask)
-			m.requeue(task{e.Key.ID, e.Key.Sub}, j, t)
-			m.suspend(task{e.Key.ID, e.Key.Sub}, t)
+			m.requeue(taskID{e.Key.ID, e.Key.Sub}, j, t)
+			m.suspend(taskID{e.Key.ID, e.Key.Sub}, t)
 			m.follow(e.Key.ID, j, false)
 		case grid.KindUser:
 			if overrides(e.Object) {
@@ -211,8 +211,8 @@ func (m *Model) regroup() {
 	m.clear()
 	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		m.requeue(task{t.Job, t.ID}, m.State.Job(t.Job), t)
-		m.suspend(task{t.Job, t.ID}, t)
+		m.requeue(taskID{t.Job, t.ID}, m.State.Job(t.Job), t)
+		m.suspend(taskID{t.Job, t.ID}, t)
 		return true
 	})
 	m.State.Each(grid.KindJob, func(o grid.Object) bool {
@@ -323,7 +323,7 @@ func (m *Model) due(now grid.Time) {
 }
 
 // requeue follows one enrolled task; nil stands for what is gone.
-func (m *Model) requeue(key task, j *grid.Job, t *grid.JATask) {
+func (m *Model) requeue(key taskID, j *grid.Job, t *grid.JATask) {
 	if j != nil && t != nil && sched.Startable(j, t) {
 		m.requeued.Set(key)
 	} else if m.requeued.Len() > 0 {
@@ -334,14 +334,14 @@ func (m *Model) requeue(key task, j *grid.Job, t *grid.JATask) {
 // requeueAll follows the enrolled tasks of a job whose holds may have changed,
 // or that is gone: nil.
 func (m *Model) requeueAll(job uint32, j *grid.Job) {
-	for _, t := range m.requeued.Range(task{job: job}, task{job, math.MaxUint32}) {
+	for _, t := range m.requeued.Range(taskID{job: job}, taskID{job, math.MaxUint32}) {
 		m.requeued.Delete(t)
 	}
 	if j == nil {
 		return
 	}
 	for _, t := range m.State.Tasks(job) {
-		m.requeue(task{t.Job, t.ID}, j, t)
+		m.requeue(taskID{t.Job, t.ID}, j, t)
 	}
 }
 
@@ -350,7 +350,7 @@ func (m *Model) requeueAll(job uint32, j *grid.Job) {
 const Still = grid.StateSuspended | grid.StateSuspendedThreshold | grid.StateSuspendedPreempted
 
 // suspend follows which started tasks are suspended; nil is one that is gone.
-func (m *Model) suspend(key task, t *grid.JATask) {
+func (m *Model) suspend(key taskID, t *grid.JATask) {
 	x := m.index
 	is, was := t != nil && t.Started() && t.State&Still != 0, x.suspended[key]
 	switch {

@@ -33,7 +33,7 @@ var newPlain = algorithm.NewDecider(func(conf *grid.SchedConf) (*plainConfig, er
 func (p plain) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
-		w := &plainRun{Decision: m.Decision(r, yield), m: m, out: map[uint32]bool{}, begun: map[uint32]uint32{}, gone: map[task]bool{}}
+		w := &plainRun{Decision: m.Decision(r, yield), m: m, out: map[uint32]bool{}, begun: map[uint32]uint32{}, gone: map[taskID]bool{}}
 		if p.conf.Own {
 			w.PrepareExcept(func(*grid.JATask) bool { return true })
 		} else {
@@ -54,7 +54,7 @@ type plainRun struct {
 	m       *Model
 	out     map[uint32]bool   // groups without a place
 	begun   map[uint32]uint32 // the last task that was started, by job
-	gone    map[task]bool     // tasks that it has suspended
+	gone    map[taskID]bool   // tasks that it has suspended
 	limited []uint32          // jobs at the limit of their owner
 	why     []string          // of the last of them
 }
@@ -113,7 +113,7 @@ func (w *plainRun) start(g *Group, j *grid.Job, id uint32, p sched.Placement) bo
 func (w *plainRun) suspendFor(g *Group, j *grid.Job, id uint32) (done bool) {
 	w.m.State.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		if !t.HoldsSlots() || w.m.State.Job(t.Job).Priority >= 0 || w.gone[task{t.Job, t.ID}] {
+		if !t.HoldsSlots() || w.m.State.Job(t.Job).Priority >= 0 || w.gone[taskID{t.Job, t.ID}] {
 			return true
 		}
 		var place sched.Placement
@@ -123,7 +123,7 @@ func (w *plainRun) suspendFor(g *Group, j *grid.Job, id uint32) (done bool) {
 			return why.Fits()
 		})
 		if done {
-			w.gone[task{t.Job, t.ID}] = true
+			w.gone[taskID{t.Job, t.ID}] = true
 			w.start(g, j, id, place)
 		}
 		return !done

@@ -33,7 +33,7 @@ func (w *Decision) unsuspendPreempted(own func(*grid.JATask) bool) {
 // Unsuspend yields the order that resumes a preempted task, if its slots are free; they
 // are not from then on.
 func (w *Decision) Unsuspend(t *grid.JATask) bool {
-	if _, seen := w.took[task{t.Job, t.ID}]; seen || leaving(t) || !w.model.Cluster.FitsAgain(t).Fits() {
+	if _, seen := w.took[taskID{t.Job, t.ID}]; seen || leaving(t) || !w.model.Cluster.FitsAgain(t).Fits() {
 		return false
 	}
 	w.back(t, true)
@@ -45,9 +45,9 @@ func (w *Decision) Unsuspend(t *grid.JATask) bool {
 // or they are kept for it.
 func (w *Decision) back(t *grid.JATask, goesOn bool) {
 	if w.took == nil {
-		w.took = map[task]bool{}
+		w.took = map[taskID]bool{}
 	}
-	w.took[task{t.Job, t.ID}] = goesOn
+	w.took[taskID{t.Job, t.ID}] = goesOn
 	w.model.Cluster.BookAgain(t)
 }
 
@@ -105,7 +105,7 @@ func (r *Reasons) still() {
 	category := conf.Algorithm + ": preempted"
 	var jobs []uint32
 	for _, t := range preempted {
-		if !r.took[task{t.Job, t.ID}] && !leaving(t) && len(jobs) < MostJobs {
+		if !r.took[taskID{t.Job, t.ID}] && !leaving(t) && len(jobs) < MostJobs {
 			jobs = append(jobs, t.Job)
 		}
 	}

@@ -37,7 +37,7 @@ func (m *Model) NextTask(j *grid.Job, after uint32) uint32 {
 	if m.requeued.Len() == 0 {
 		return next
 	}
-	if t, any := m.requeued.AtLeast(task{j.ID, after + 1}); any && t.job == j.ID && (next == 0 || t.id < next) {
+	if t, any := m.requeued.AtLeast(taskID{j.ID, after + 1}); any && t.job == j.ID && (next == 0 || t.id < next) {
 		next = t.id
 	}
 	return next

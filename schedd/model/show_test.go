@@ -160,7 +160,7 @@ func showDelayed(m *Model) string {
 func showRequeued(m *Model) string {
 	settle(m)
 	var b strings.Builder
-	m.requeued.Scan(func(t task) bool {
+	m.requeued.Scan(func(t taskID) bool {
 		fmt.Fprintf(&b, "%d.%d\n", t.job, t.id)
 		return true
 	})

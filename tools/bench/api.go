@@ -48,7 +48,7 @@ func api(ctx context.Context, r *run) (err error) {
 	}
 	defer s.close(&err)
 	n, durable := or(r.Jobs, 100_000), r.durable(true)
-	if _, err := s.start(ctx, part{Role: "qmaster", Durable: durable}); err != nil {
+	if _, err := s.start(ctx, processPart{Role: "qmaster", Durable: durable}); err != nil {
 		return err
 	}
 	w, err := s.web(ctx)
@@ -81,7 +81,7 @@ type webSite struct {
 // web starts quill web, with the third of a share of the processors that its unit gives it.
 func (s *site) web(ctx context.Context) (*webSite, error) {
 	address := filepath.Join(s.dir, "address")
-	if _, err := s.start(ctx, part{Role: "web", Output: address, Nice: 5}); err != nil {
+	if _, err := s.start(ctx, processPart{Role: "web", Output: address, Nice: 5}); err != nil {
 		return nil, err
 	}
 	url, err := os.ReadFile(address)
@@ -141,7 +141,7 @@ type arrival struct {
 
 // delays submits jobs, and returns how long after the answer each reader had the events.
 func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Duration) (late durations, err error) {
-	p := part{Role: "readers", URL: w.url, Token: w.token, Readers: readers, Output: filepath.Join(w.dir, "arrivals")}
+	p := processPart{Role: "readers", URL: w.url, Token: w.token, Readers: readers, Output: filepath.Join(w.dir, "arrivals")}
 	if p.Until, err = w.submit(ctx); err != nil {
 		return nil, err
 	}
@@ -185,14 +185,14 @@ func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Du
 func (w *webSite) rates(ctx context.Context, durable bool) error {
 	beside := []struct {
 		name  string
-		part  part
+		part  processPart
 		goal  goal
 		share []float64 // of the rate without
 		rate  []float64
 	}{
-		{name: fmt.Sprintf("submits beside %d readers", apiReaders), part: part{Role: "readers", Readers: apiReaders}, goal: goal{atLeast: 0.95}},
-		{name: fmt.Sprintf("submits beside %d that discard", apiReaders), part: part{Role: "readers", Readers: apiReaders, Discard: true}, goal: goal{atLeast: 0.95}},
-		{name: "submits beside other work", part: part{Role: "compute"}},
+		{name: fmt.Sprintf("submits beside %d readers", apiReaders), part: processPart{Role: "readers", Readers: apiReaders}, goal: goal{atLeast: 0.95}},
+		{name: fmt.Sprintf("submits beside %d that discard", apiReaders), part: processPart{Role: "readers", Readers: apiReaders, Discard: true}, goal: goal{atLeast: 0.95}},
+		{name: "submits beside other work", part: processPart{Role: "compute"}},
 	}
 	before, err := w.rate(ctx)
 	if err != nil {
@@ -225,7 +225,7 @@ func (w *webSite) rates(ctx context.Context, durable bool) error {
 }
 
 // rateBeside is the rate of submits beside a process.
-func (w *webSite) rateBeside(ctx context.Context, p part) (rate float64, err error) {
+func (w *webSite) rateBeside(ctx context.Context, p processPart) (rate float64, err error) {
 	p.URL, p.Token, p.Idle = w.url, w.token, true
 	other, err := w.start(ctx, p)
 	if err != nil {
@@ -438,7 +438,7 @@ func (w *webSite) age(ctx context.Context, n int) (events int, err error) {
 }
 
 // readers reads all events over many connections. With Until it writes when each had what list, and ends after that one.
-func (p part) readers(ctx context.Context, ready func()) error {
+func (p processPart) readers(ctx context.Context, ready func()) error {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	c := &http.Client{Transport: transport}

@@ -63,7 +63,7 @@ func appendRate(ctx context.Context, dir string) (rate float64, err error) {
 }
 
 // echo answers every request with itself, at the socket that echoRate asks.
-func (p part) echo(ctx context.Context, ready func()) error {
+func (p processPart) echo(ctx context.Context, ready func()) error {
 	dir := p.echoDir()
 	s, err := bus.Start(bus.ServerOptions{Dir: dir, Socket: filepath.Join(dir, "socket")})
 	if err != nil {
@@ -85,13 +85,13 @@ func (p part) echo(ctx context.Context, ready func()) error {
 	return nil
 }
 
-func (p part) echoDir() string { return filepath.Join(p.Cell.Root, "echo") }
+func (p processPart) echoDir() string { return filepath.Join(p.Cell.Root, "echo") }
 
 // echoRate is how many requests of the size of a submission a second the NATS server
 // carries to a service that returns them, and back, over so many connections to its
 // socket, with one request under way on each.
 func (s *site) echoRate(ctx context.Context, connections int) (float64, error) {
-	socket := filepath.Join(part{Cell: s.where}.echoDir(), "socket")
+	socket := filepath.Join(processPart{Cell: s.where}.echoDir(), "socket")
 	ctx, cancel := context.WithTimeoutCause(ctx, limitTime, nil)
 	defer cancel()
 	request := make([]byte, frameBytes)

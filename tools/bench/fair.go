@@ -48,7 +48,7 @@ func fair(ctx context.Context, r *run) (err error) {
 		return err
 	}
 	n, durable := or(r.Jobs, 100_000), r.durable(true)
-	if _, err := s.start(ctx, part{Role: "qmaster", Durable: durable}); err != nil {
+	if _, err := s.start(ctx, processPart{Role: "qmaster", Durable: durable}); err != nil {
 		return err
 	}
 	if _, err := r.fill(ctx, s.where, n); err != nil {
@@ -56,7 +56,7 @@ func fair(ctx context.Context, r *run) (err error) {
 	}
 	other := "nobody"
 	if os.Getuid() == 0 {
-		first, err := s.start(ctx, part{Role: "flood", Flood: otherJobs})
+		first, err := s.start(ctx, processPart{Role: "flood", Flood: otherJobs})
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func fair(ctx context.Context, r *run) (err error) {
 	if err != nil {
 		return err
 	}
-	lister := part{Role: "listings", Idle: true, Listed: other, Output: filepath.Join(s.scratch, "listings.json")}
+	lister := processPart{Role: "listings", Idle: true, Listed: other, Output: filepath.Join(s.scratch, "listings.json")}
 	beside, err := s.submits(ctx, func(ctx context.Context) error { return s.during(ctx, lister) })
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func fair(ctx context.Context, r *run) (err error) {
 		r.progress("the case of two users needs root, who can become another user")
 		return nil
 	}
-	flooded, err := s.submits(ctx, func(ctx context.Context) error { return s.during(ctx, part{Role: "flood", Idle: true}) })
+	flooded, err := s.submits(ctx, func(ctx context.Context) error { return s.during(ctx, processPart{Role: "flood", Idle: true}) })
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func fair(ctx context.Context, r *run) (err error) {
 }
 
 // during runs a part until ctx ends.
-func (s *site) during(ctx context.Context, p part) error {
+func (s *site) during(ctx context.Context, p processPart) error {
 	one, err := s.start(ctx, p)
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (s *site) submits(ctx context.Context, beside func(context.Context) error) 
 
 // listings asks in many loops for what `qstat -u USER` asks for, each over a connection
 // of its own, until ctx ends, and writes how long each listing took.
-func (p part) listings(ctx context.Context, ready func()) error {
+func (p processPart) listings(ctx context.Context, ready func()) error {
 	get := gdi.Get{
 		Kinds: []grid.Kind{grid.KindPriorityRange, grid.KindSchedConf, grid.KindCentry, grid.KindPE, grid.KindPriority, grid.KindJATask, grid.KindJob},
 		Where: gdi.Where{Owners: grid.Names{p.Listed}, Brief: true},
@@ -182,7 +182,7 @@ func (p part) listings(ctx context.Context, ready func()) error {
 }
 
 // listing asks once, and checks that all jobs of the other user came.
-func (p part) listing(ctx context.Context, c *client.Remote, get gdi.Get) error {
+func (p processPart) listing(ctx context.Context, c *client.Remote, get gdi.Get) error {
 	jobs := 0
 	_, err := c.Get(ctx, get, func(o grid.Object) error {
 		if o.Kind() == grid.KindJob {
@@ -214,7 +214,7 @@ func readJSON(file string, v any) error {
 
 // flood submits as another user, over many connections and as fast as it goes, until
 // ctx ends or so many jobs are submitted.
-func (p part) flood(ctx context.Context, env opt.Env, ready func()) error {
+func (p processPart) flood(ctx context.Context, env opt.Env, ready func()) error {
 	job, err := submit.Job(env.Origin(), "/bin/true")
 	if err != nil {
 		return err

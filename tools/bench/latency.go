@@ -26,7 +26,7 @@ func latency(ctx context.Context, r *run) (err error) {
 	}
 	defer s.close(&err)
 	n, durable := or(r.Jobs, 150), r.durable(true)
-	if _, err := s.start(ctx, part{Role: "cell", Hosts: or(r.Hosts, 1), Slots: or(r.Slots, 8), Durable: durable}); err != nil {
+	if _, err := s.start(ctx, processPart{Role: "cell", Hosts: or(r.Hosts, 1), Slots: or(r.Slots, 8), Durable: durable}); err != nil {
 		return err
 	}
 	p, err := newPipe(filepath.Join(s.dir, "started"))

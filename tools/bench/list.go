@@ -21,7 +21,7 @@ func list(ctx context.Context, r *run) (err error) {
 	}
 	defer s.close(&err)
 	n := or(r.Jobs, 100_000)
-	if _, err := s.start(ctx, part{Role: "qmaster", Durable: r.durable(false)}); err != nil {
+	if _, err := s.start(ctx, processPart{Role: "qmaster", Durable: r.durable(false)}); err != nil {
 		return err
 	}
 	if _, err := r.fill(ctx, s.where, n); err != nil {

@@ -25,9 +25,9 @@ import (
 	"github.com/quill-grid/quill/tools/web"
 )
 
-// part is what a process of a throw-away cell is to be. It reads it as one line
+// processPart is what a process of a throw-away cell is to be. It reads it as one line
 // of JSON on standard input.
-type part struct {
+type processPart struct {
 	Role         string // cell: all in one; qmaster, schedd, execd, web: that alone; command: no part, see weighed; echo: see echoRate; listings, flood: other users, see fair; readers, compute: see api
 	Cell         cell.Cell
 	Quill        string   // the program quill
@@ -60,7 +60,7 @@ func Part(ctx context.Context, env opt.Env) (err error) {
 	if err != nil {
 		return fmt.Errorf("part: no instructions on standard input: %w", err)
 	}
-	var p part
+	var p processPart
 	if err := json.Unmarshal(assignment, &p); err != nil {
 		return fmt.Errorf("part: %w", err)
 	}
@@ -91,7 +91,7 @@ func Part(ctx context.Context, env opt.Env) (err error) {
 	return p.be(ctx, env)
 }
 
-func (p part) be(ctx context.Context, env opt.Env) error {
+func (p processPart) be(ctx context.Context, env opt.Env) error {
 	log := hclog.New(&hclog.LoggerOptions{Name: p.Role, Output: env.Stderr, Level: hclog.Warn})
 	master := qmaster.Options{Cell: p.Cell, Durable: p.Durable, Log: log, Algorithms: daemons.Algorithms()}
 	ready := func() { io.WriteString(env.Stdout, readyLine) }
@@ -146,7 +146,7 @@ func (p part) be(ctx context.Context, env opt.Env) error {
 }
 
 // shepherd starts the shepherd of a host's jobs.
-func (p part) shepherd() []string { return []string{p.Quill, "shepherd"} }
+func (p processPart) shepherd() []string { return []string{p.Quill, "shepherd"} }
 
 // weight is what a command took.
 type weight struct {
@@ -157,7 +157,7 @@ type weight struct {
 // command runs a command and says what it took. The system
 // counts the memory of whoever starts a process as the process's own peak, so
 // a small process has to do that.
-func (p part) command(ctx context.Context, env opt.Env) error {
+func (p processPart) command(ctx context.Context, env opt.Env) error {
 	out, err := os.Create(p.Output)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (p part) command(ctx context.Context, env opt.Env) error {
 }
 
 // weigh writes the profile of the memory in use.
-func (p part) weigh() error {
+func (p processPart) weigh() error {
 	if p.MemProfile == "" {
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // discard opens the event stream over many connections and has the system discard what comes, until ctx ends.
-func (p part) discard(ctx context.Context, ready func()) error {
+func (p processPart) discard(ctx context.Context, ready func()) error {
 	at, err := url.Parse(p.URL)
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func recovery(ctx context.Context, r *run) (err error) {
 	}
 	defer s.close(&err)
 	n, durable := or(r.Jobs, 1_000_000), r.durable(false)
-	parts := []part{
+	parts := []processPart{
 		{Role: "qmaster", Durable: durable},
 		{Role: "execd", Host: "node1", Durable: durable},
 		{Role: "schedd"},
@@ -77,7 +77,7 @@ func recovery(ctx context.Context, r *run) (err error) {
 }
 
 // restart starts the parts one after the other. answered is when qmaster answers, after begun.
-func (s *site) restart(ctx context.Context, parts []part, begun time.Time) (running []*process, answered time.Duration, err error) {
+func (s *site) restart(ctx context.Context, parts []processPart, begun time.Time) (running []*process, answered time.Duration, err error) {
 	started := make(chan error, 1)
 	go func() {
 		for _, p := range parts {
@@ -96,7 +96,7 @@ func (s *site) restart(ctx context.Context, parts []part, begun time.Time) (runn
 
 // loaded submits n jobs to a cell without scheduler and kills it. The result is
 // qmaster's memory before that, in bytes.
-func (s *site) loaded(ctx context.Context, parts []part, n int) (int64, error) {
+func (s *site) loaded(ctx context.Context, parts []processPart, n int) (int64, error) {
 	master, err := s.start(ctx, parts[0])
 	if err != nil {
 		return 0, err

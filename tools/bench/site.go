@@ -92,7 +92,7 @@ type process struct {
 }
 
 // start starts a part and returns when it is ready.
-func (s *site) start(ctx context.Context, p part) (*process, error) {
+func (s *site) start(ctx context.Context, p processPart) (*process, error) {
 	p.Cell, p.Scratch, p.Quill = s.where, s.scratch, s.quill
 	p.CPUProfile, p.MemProfile = s.profile(s.CPUProfile, p.Role), s.profile(s.MemProfile, p.Role)
 	cmd, assignment := s.part(p)
@@ -119,8 +119,8 @@ func (s *site) start(ctx context.Context, p part) (*process, error) {
 	return one, nil
 }
 
-// part is the process of a part, and what it wants to read.
-func (s *site) part(p part) (*exec.Cmd, []byte) {
+// processPart is the process of a part, and what it wants to read.
+func (s *site) part(p processPart) (*exec.Cmd, []byte) {
 	assignment, err := json.Marshal(p)
 	if err != nil {
 		panic(err)
@@ -135,7 +135,7 @@ func (s *site) part(p part) (*exec.Cmd, []byte) {
 // weighed runs a command with its standard output in a file and says what it
 // took.
 func (s *site) weighed(output string, command ...string) (w weight, err error) {
-	cmd, assignment := s.part(part{Role: "command", Quill: s.quill, Command: command, Output: output})
+	cmd, assignment := s.part(processPart{Role: "command", Quill: s.quill, Command: command, Output: output})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return w, err

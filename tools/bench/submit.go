@@ -19,10 +19,10 @@ func submissions(ctx context.Context, r *run) (err error) {
 	}
 	defer s.close(&err)
 	durable := r.durable(true)
-	if _, err := s.start(ctx, part{Role: "qmaster", Durable: durable}); err != nil {
+	if _, err := s.start(ctx, processPart{Role: "qmaster", Durable: durable}); err != nil {
 		return err
 	}
-	if _, err := s.start(ctx, part{Role: "echo"}); err != nil {
+	if _, err := s.start(ctx, processPart{Role: "echo"}); err != nil {
 		return err
 	}
 	many := or(r.Clients, 16)

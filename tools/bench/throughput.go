@@ -68,7 +68,7 @@ func (r *run) flow(ctx context.Context, f *Figure, n int, submit func(context.Co
 	}
 	defer s.close(&err)
 	hosts, slots, durable := or(r.Hosts, 1), or(r.Slots, 8), r.durable(false)
-	if _, err := s.start(ctx, part{Role: "cell", Hosts: hosts, Slots: slots, Durable: durable}); err != nil {
+	if _, err := s.start(ctx, processPart{Role: "cell", Hosts: hosts, Slots: slots, Durable: durable}); err != nil {
 		return err
 	}
 	limit := func() (float64, error) { return spawnRate(slots, 2000, "/bin/true") }

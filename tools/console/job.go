@@ -32,7 +32,7 @@ type job struct {
 	Bar         bar
 	Tasks       []taskCell
 	More        uint32 // tasks that are not shown
-	Places      []place
+	Places      []hostShare
 	Usage       grid.Usage
 	Wall        float64
 	Ended       []*grid.Accounting
@@ -47,8 +47,8 @@ type taskCell struct {
 	Text  string
 }
 
-// place is what a job has on a host.
-type place struct {
+// hostShare is what a job has on a host.
+type hostShare struct {
 	Task        uint32
 	Queue, Host string
 	Slots       uint32
@@ -110,7 +110,7 @@ func (d *job) now(m *Moment) {
 			on[p.Host]++
 		}
 		for _, g := range t.Grants {
-			one := place{Queue: g.Queue, Host: g.Host, Slots: g.Slots, PETasks: on[g.Host], PE: t.PE}
+			one := hostShare{Queue: g.Queue, Host: g.Host, Slots: g.Slots, PETasks: on[g.Host], PE: t.PE}
 			if d.Array {
 				one.Task = t.ID
 			}

@@ -41,8 +41,8 @@ func (c command) move() *cli.Command {
 	}
 }
 
-// place is where a log lies: the cell's directory or an external server.
-type place struct {
+// logLocation is where a log lies: the cell's directory or an external server.
+type logLocation struct {
 	name     string
 	conn     *bus.Conn
 	replicas int
@@ -50,7 +50,7 @@ type place struct {
 	close    []func()
 }
 
-func (p *place) leave() {
+func (p *logLocation) leave() {
 	for i := len(p.close) - 1; i >= 0; i-- {
 		p.close[i]()
 	}
@@ -110,7 +110,7 @@ func (c command) moveLog(x *cli.Context) error {
 }
 
 // inDirectory is the cell's own directory, which no other process uses from now on.
-func inDirectory(cell cell.Cell) (*place, error) {
+func inDirectory(cell cell.Cell) (*logLocation, error) {
 	dir := filepath.Join(cell.Dir(), history.StoreDir)
 	server, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true})
 	if errors.Is(err, bus.ErrInUse) {
@@ -119,7 +119,7 @@ func inDirectory(cell cell.Cell) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{name: dir, replicas: 1, close: []func(){server.Stop}}
+	p := &logLocation{name: dir, replicas: 1, close: []func(){server.Stop}}
 	if p.conn, err = server.Connect(self); err == nil {
 		p.close = append(p.close, p.conn.Close)
 		p.snaps, err = archive.OpenSnapshots(filepath.Join(cell.Dir(), history.SnapshotsDir))
@@ -132,7 +132,7 @@ func inDirectory(cell cell.Cell) (*place, error) {
 }
 
 // onServer is the external server, of which we have the lease from now on.
-func (c command) onServer(x *cli.Context, cell cell.Cell, url string) (*place, error) {
+func (c command) onServer(x *cli.Context, cell cell.Cell, url string) (*logLocation, error) {
 	o := bus.ConnOptions{
 		URL: url, Identity: self, Seed: x.String("nats-seed"),
 		TLS: bus.TLSFiles{Cert: x.String("tls-cert"), Key: x.String("tls-key"), CA: x.String("tls-ca")},
@@ -144,7 +144,7 @@ func (c command) onServer(x *cli.Context, cell cell.Cell, url string) (*place, e
 	if err != nil {
 		return nil, fmt.Errorf("NATS server %s: %w", o.URL, err)
 	}
-	p := &place{name: o.URL, conn: conn, replicas: x.Int("replicas"), close: []func(){conn.Close}}
+	p := &logLocation{name: o.URL, conn: conn, replicas: x.Int("replicas"), close: []func(){conn.Close}}
 	switch {
 	case p.replicas == 0 && x.Bool("back"):
 		if p.replicas, err = bus.Replicas(conn); err != nil {
@@ -180,7 +180,7 @@ func (c command) onServer(x *cli.Context, cell cell.Cell, url string) (*place, e
 // transfer has the log of one place continue in another, which must be empty. note
 // writes down where it is. Wherever this ends, one of them can be started, and
 // moving can be begun again.
-func transfer(cell cell.Cell, from, to *place, note func() error) (end history.Mark, err error) {
+func transfer(cell cell.Cell, from, to *logLocation, note func() error) (end history.Mark, err error) {
 	log, err := bus.Open(from.conn, bus.LogOptions{Existing: true, Replicas: from.replicas})
 	if err != nil {
 		return end, err
@@ -225,6 +225,6 @@ func transfer(cell cell.Cell, from, to *place, note func() error) (end history.M
 	return past.Store().Last, errors.Join(from.snaps.Clear(), log.ExportAndDelete(segments))
 }
 
-func notEmpty(p *place) error {
+func notEmpty(p *logLocation) error {
 	return fmt.Errorf("%s is not empty: it holds a log already", strings.TrimSuffix(p.name, "/"))
 }

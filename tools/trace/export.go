@@ -160,8 +160,8 @@ func newLines(w io.Writer) lines {
 	return lines{e}
 }
 
-// line is a span as JSON.
-type line struct {
+// spanLine is a span as JSON.
+type spanLine struct {
 	Trace      string         `json:"trace_id"`
 	ID         string         `json:"span_id"`
 	Parent     string         `json:"parent_id,omitempty"`
@@ -173,7 +173,7 @@ type line struct {
 }
 
 func (l lines) export(s Span) error {
-	out := line{Trace: hex.EncodeToString(s.Trace[:]), ID: hex.EncodeToString(s.ID[:]), Name: s.Name, Start: s.Start.Std(), End: s.End.Std(), Error: s.Error}
+	out := spanLine{Trace: hex.EncodeToString(s.Trace[:]), ID: hex.EncodeToString(s.ID[:]), Name: s.Name, Start: s.Start.Std(), End: s.End.Std(), Error: s.Error}
 	if s.Parent != (trace.Span{}) {
 		out.Parent = hex.EncodeToString(s.Parent[:])
 	}

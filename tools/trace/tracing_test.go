@@ -110,7 +110,7 @@ func TestCollector(t *testing.T) {
 		t.Error(status, text)
 	}
 	for l := range strings.Lines(text) {
-		var one line
+		var one spanLine
 		if err := json.Unmarshal([]byte(l), &one); err != nil || one.Trace != hex.EncodeToString(ran.TraceId) {
 			t.Error(err, l)
 		}
@@ -252,7 +252,7 @@ func TestFollow(t *testing.T) {
 	var names []string
 	spans := bufio.NewScanner(in)
 	for spans.Scan() {
-		var one line
+		var one spanLine
 		if err := json.Unmarshal(spans.Bytes(), &one); err != nil {
 			t.Fatal(err, spans.Text())
 		}

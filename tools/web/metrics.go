@@ -25,8 +25,8 @@ type counts struct {
 	Connections prometheus.Gauge       `name:"quill_web_connections" help:"Open HTTP connections."`
 }
 
-// table is the metrics of quill web: its own, and those of the cell that follow from event lists.
-type table struct {
+// metricTable is the metrics of quill web: its own, and those of the cell that follow from event lists.
+type metricTable struct {
 	counts
 	cellmetrics.Table
 }

@@ -38,7 +38,7 @@ const DefaultListen = "127.0.0.1:9465"
 type Server struct {
 	*handlers
 	revoked *entry.Revocations // set by Run; nil: certificates are not revoked
-	counts  table
+	counts  metricTable
 	metrics *metrics.Set
 	console *console.Console
 	cell    *consoleCell

@@ -139,7 +139,7 @@ func (a *asker) delete(j *grid.Job, tasks grid.Ranges) {
 	a.gone[j.ID] = a.gone[j.ID].Plus(tasks)
 }
 
-// task takes in what became of an enrolled task, qdel(1) and qmod(1).
+// taskID takes in what became of an enrolled task, qdel(1) and qmod(1).
 func (a *asker) task(s *state.State, old, t *grid.JATask) {
 	control := func(action string) {
 		a.ask(&gdi.Control{Action: action, Refs: []string{fmt.Sprintf("%d.%d", t.Job, t.ID)}, Force: true})

@@ -51,7 +51,7 @@ const (
 
 func newUsers(t *testing.T, seed uint64) *users {
 	u := &users{T: t, Rand: rand.New(rand.NewPCG(seed, 7)), now: start,
-		Recorded: Recorded{Start: fresh(t), ends: map[task][]ending{}, attempts: map[report.Attempt]attempt{}}}
+		Recorded: Recorded{Start: fresh(t), ends: map[taskID][]ending{}, attempts: map[report.Attempt]endedAttempt{}}}
 	u.Last = start
 	return u
 }
@@ -215,9 +215,9 @@ func (u *users) job() *grid.Job {
 		j.AR = u.ars
 	}
 	for id := range n {
-		k := task{j.ID, id + 1}
+		k := taskID{j.ID, id + 1}
 		for n := range uint32(3) {
-			u.attempts[report.Attempt{Job: j.ID, Task: k.id, N: n + 1}] = attempt{lead: grid.Time(u.IntN(50))}
+			u.attempts[report.Attempt{Job: j.ID, Task: k.id, N: n + 1}] = endedAttempt{lead: grid.Time(u.IntN(50))}
 		}
 		var ends []ending
 		switch u.IntN(12) {

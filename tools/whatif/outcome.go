@@ -14,7 +14,7 @@ import (
 func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome.Outcome, left int) {
 	then, now := ended(r.Accounting, nil), ended(p.Accounting, p.Original)
 	begin := r.Start.At
-	of := func(name string, slots int64, names []outcome.Project, all map[task][]*grid.Accounting, deadline func(*grid.Accounting) grid.Time) *outcome.Outcome {
+	of := func(name string, slots int64, names []outcome.Project, all map[taskID][]*grid.Accounting, deadline func(*grid.Accounting) grid.Time) *outcome.Outcome {
 		o := &outcome.Outcome{Name: name, Slots: slots, Projects: names}
 		for _, t := range both(then, now) {
 			attempts := all[t]
@@ -40,10 +40,10 @@ func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome
 
 // ended are the attempts of the tasks whose last one has ended, by the recorded
 // number of their job.
-func ended(all []*grid.Accounting, original map[uint32]uint32) map[task][]*grid.Accounting {
-	out, over := map[task][]*grid.Accounting{}, map[task]bool{}
+func ended(all []*grid.Accounting, original map[uint32]uint32) map[taskID][]*grid.Accounting {
+	out, over := map[taskID][]*grid.Accounting{}, map[taskID]bool{}
 	for _, a := range all {
-		t := task{a.Job, a.Task}
+		t := taskID{a.Job, a.Task}
 		if original != nil {
 			t.job = original[a.Job]
 		}
@@ -61,13 +61,13 @@ func ended(all []*grid.Accounting, original map[uint32]uint32) map[task][]*grid.
 	return out
 }
 
-func both(a, b map[task][]*grid.Accounting) (out []task) {
+func both(a, b map[taskID][]*grid.Accounting) (out []taskID) {
 	for t := range a {
 		if b[t] != nil {
 			out = append(out, t)
 		}
 	}
-	slices.SortFunc(out, func(x, y task) int {
+	slices.SortFunc(out, func(x, y taskID) int {
 		if x.job != y.job {
 			return int(x.job) - int(y.job)
 		}

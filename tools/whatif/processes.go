@@ -8,9 +8,9 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-// process is a started task. One that is suspended, and has no limit, is not in
+// startedTask is a started task. One that is suspended, and has no limit, is not in
 // line.
-type process struct {
+type startedTask struct {
 	attempt report.Attempt
 	host    string // the master's
 	start   grid.Time
@@ -25,13 +25,13 @@ type process struct {
 	place   int // in line; -1: it is not
 }
 
-func (p *process) reported() grid.Time { return p.end + p.late }
+func (p *startedTask) reported() grid.Time { return p.end + p.late }
 
 // processes are all of them, and those that run in the order in which their
 // ends are reported.
 type processes struct {
-	line    []*process
-	of      map[report.Attempt]*process
+	line    []*startedTask
+	of      map[report.Attempt]*startedTask
 	started int
 }
 
@@ -45,8 +45,8 @@ func (p *processes) Swap(i, j int) {
 	p.line[i].place, p.line[j].place = i, j
 }
 func (p *processes) Push(x any) {
-	x.(*process).place = len(p.line)
-	p.line = append(p.line, x.(*process))
+	x.(*startedTask).place = len(p.line)
+	p.line = append(p.line, x.(*startedTask))
 }
 func (p *processes) Pop() any {
 	last := p.line[len(p.line)-1]
@@ -61,11 +61,11 @@ func (w *world) start(t *grid.JATask) {
 	if w.running.of[a] != nil || len(t.Grants) == 0 {
 		return
 	}
-	k := task{w.Original[t.Job], t.ID}
+	k := taskID{w.Original[t.Job], t.ID}
 	e := w.endingOf(w.Core.State().Job(t.Job), k, w.came[k])
 	is := w.attempts[w.recorded(a)]
 	w.running.started++
-	p := &process{attempt: a, host: t.Grants[0].Host, start: t.Start + is.lead, late: e.late, ending: e, order: w.running.started}
+	p := &startedTask{attempt: a, host: t.Grants[0].Host, start: t.Start + is.lead, late: e.late, ending: e, order: w.running.started}
 	p.end = max(p.start+max(e.run, is.least), e.until, w.now)
 	if n, ok := limit(w.Core.State().Job(t.Job)); ok {
 		p.most = max(p.start+n, p.end) // it never took less than it was seen to take
@@ -97,7 +97,7 @@ func (w *world) execute(commands []core.Command) {
 	}
 }
 
-func (w *world) drop(p *process) {
+func (w *world) drop(p *startedTask) {
 	delete(w.running.of, p.attempt)
 	if p.place >= 0 {
 		heap.Remove(&w.running, p.place)
@@ -105,7 +105,7 @@ func (w *world) drop(p *process) {
 }
 
 // due puts a process in line by when it ends.
-func (w *world) due(p *process, end grid.Time) {
+func (w *world) due(p *startedTask, end grid.Time) {
 	if p.end = end; p.place >= 0 {
 		heap.Fix(&w.running, p.place)
 	} else {
@@ -137,7 +137,7 @@ func (w *world) signal(s report.Signal) {
 }
 
 // kill ends a process before its time; that takes as long as it took.
-func (w *world) kill(p *process, how report.SignalKind) {
+func (w *world) kill(p *startedTask, how report.SignalKind) {
 	took := w.attempts[w.recorded(p.attempt)]
 	if took.least == 0 {
 		took.dying = 1
@@ -147,7 +147,7 @@ func (w *world) kill(p *process, how report.SignalKind) {
 }
 
 // ends is a time at which it is over, which h_rt may bring forward.
-func (p *process) ends(at grid.Time) grid.Time {
+func (p *startedTask) ends(at grid.Time) grid.Time {
 	if p.most > 0 {
 		return min(at, p.most)
 	}
@@ -155,7 +155,7 @@ func (p *process) ends(at grid.Time) grid.Time {
 }
 
 // overran reports whether h_rt has ended it.
-func (p *process) overran() bool {
+func (p *startedTask) overran() bool {
 	return p.ordered == 0 && p.most > 0 && p.end == p.most && p.left > 0
 }
 
@@ -164,7 +164,7 @@ func (w *world) end() {
 	for len(w.running.line) > 0 && w.running.line[0].reported() <= w.now {
 		p := w.running.line[0]
 		w.drop(p)
-		if k := (task{w.Original[p.attempt.Job], p.attempt.Task}); p.ordered == 0 {
+		if k := (taskID{w.Original[p.attempt.Job], p.attempt.Task}); p.ordered == 0 {
 			w.came[k]++
 		}
 		usage, result := p.result()
@@ -178,7 +178,7 @@ const killedStatus = 128 + 9
 
 // result is what the execution daemon says of an end: what it said in the
 // record, unless it came otherwise here. Of what was used, less time costs less.
-func (p *process) result() (grid.Usage, report.Result) {
+func (p *startedTask) result() (grid.Usage, report.Result) {
 	a := &p.ending.result
 	r := report.Result{Start: p.start, End: p.end, Failed: report.Failure(a.Failed), Text: a.FailedText, ExitStatus: a.ExitStatus}
 	switch {

@@ -21,13 +21,13 @@ type Recorded struct {
 	Accounting []*grid.Accounting
 	Skipped    map[string]int // what happened and is not repeated, and how often
 
-	ends     map[task][]ending // that attempts came to by themselves
-	attempts map[report.Attempt]attempt
-	begun    map[task]*stretch // what had started and not ended
+	ends     map[taskID][]ending // that attempts came to by themselves
+	attempts map[report.Attempt]endedAttempt
+	begun    map[taskID]*stretch // what had started and not ended
 	median   grid.Time
 }
 
-type task struct{ job, id uint32 }
+type taskID struct{ job, id uint32 }
 
 // Input is something from outside that happened: one of the fields is set, or
 // none, and the clock of qmaster had something to do.
@@ -46,8 +46,8 @@ type ending struct {
 	result grid.Accounting
 }
 
-// attempt is what is known of one that ended.
-type attempt struct {
+// endedAttempt is what is known of one that ended.
+type endedAttempt struct {
 	lead  grid.Time // from when it was sent until it ran
 	least grid.Time // that it would have run, as it was ended from outside; else 0
 	dying grid.Time // from the command to end until it did
@@ -66,7 +66,7 @@ type stretch struct {
 // Record reads what followed on a state.
 func Record(from *state.State, lists iter.Seq2[events.List, error]) (*Recorded, error) {
 	r := &Recorded{Start: from, Last: from.At, Slots: Slots(from), Skipped: map[string]int{},
-		ends: map[task][]ending{}, attempts: map[report.Attempt]attempt{}, begun: map[task]*stretch{}}
+		ends: map[taskID][]ending{}, attempts: map[report.Attempt]endedAttempt{}, begun: map[taskID]*stretch{}}
 	from.Each(grid.KindJATask, func(o grid.Object) bool {
 		r.follow(from.At, o.(*grid.JATask))
 		return true
@@ -122,7 +122,7 @@ func (r *Recorded) noteList(s *state.State, l events.List) {
 
 // follow notes when an attempt was sent, suspended and terminated.
 func (r *Recorded) follow(now grid.Time, t *grid.JATask) {
-	k := task{t.Job, t.ID}
+	k := taskID{t.Job, t.ID}
 	if !t.Started() {
 		delete(r.begun, k)
 		return
@@ -146,7 +146,7 @@ func (r *Recorded) follow(now grid.Time, t *grid.JATask) {
 // ended takes in that an attempt is over.
 func (r *Recorded) ended(now grid.Time, a *grid.Accounting) {
 	r.Accounting = append(r.Accounting, a)
-	k := task{a.Job, a.Task}
+	k := taskID{a.Job, a.Task}
 	s := r.begun[k]
 	if s == nil || partOfTask(a) {
 		return
@@ -162,7 +162,7 @@ func (r *Recorded) ended(now grid.Time, a *grid.Accounting) {
 	if report.Failure(a.Failed) == report.FailedLimit { // which counts suspensions
 		e.run += s.stood
 	}
-	is := attempt{lead: a.Start - s.sent, late: e.late}
+	is := endedAttempt{lead: a.Start - s.sent, late: e.late}
 	if s.killed > 0 {
 		e.until, is.least, is.dying = a.End+1, e.run+1, max(a.End-s.killed, 0)
 	}
@@ -204,7 +204,7 @@ func (r *Recorded) complete() *Recorded {
 
 // endingOf returns how an attempt of a job's task ends that has come to so many ends
 // by itself before.
-func (r *Recorded) endingOf(j *grid.Job, recorded task, before int) ending {
+func (r *Recorded) endingOf(j *grid.Job, recorded taskID, before int) ending {
 	if ends := r.ends[recorded]; len(ends) > 0 {
 		return ends[min(before, len(ends)-1)]
 	}

@@ -58,10 +58,10 @@ type run struct {
 }
 
 // runs are all attempts, by the recorded numbers of their jobs.
-func runs(all []*grid.Accounting, original map[uint32]uint32) map[task][]run {
-	out := map[task][]run{}
+func runs(all []*grid.Accounting, original map[uint32]uint32) map[taskID][]run {
+	out := map[taskID][]run{}
 	for _, a := range all {
-		k := task{a.Job, a.Task}
+		k := taskID{a.Job, a.Task}
 		if original != nil {
 			k.job = original[a.Job]
 		}
@@ -145,10 +145,10 @@ func sound(t *testing.T, r *Recorded, o Options) {
 			}
 		}
 	}
-	ended, submitted := map[task]int{}, 0
+	ended, submitted := map[taskID]int{}, 0
 	for _, a := range w.Replayed.Accounting {
 		if !a.Rescheduled {
-			ended[task{a.Job, a.Task}]++
+			ended[taskID{a.Job, a.Task}]++
 		}
 	}
 	for k, n := range ended {

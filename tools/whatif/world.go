@@ -60,7 +60,7 @@ type world struct {
 	now, last, again, ticked, reported grid.Time
 	renumbered                         map[uint32]uint32 // new numbers of jobs, by the recorded ones
 	reservations                       map[uint32]uint32 // ... of advance reservations
-	came                               map[task]int      // attempts that have come to an end by themselves
+	came                               map[taskID]int    // attempts that have come to an end by themselves
 	running                            processes
 	loads                              map[string]*grid.Load
 	stale                              bool
@@ -82,8 +82,8 @@ func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 
 func newWorld(r *Recorded, o Options) (*world, error) {
 	w := &world{Couple: couple.New(r.Start.Copy(), shipped.Algorithms()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}, Objects: o.Objects},
-		now: r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[task]int{},
-		running: processes{of: map[report.Attempt]*process{}}, loads: map[string]*grid.Load{}, stale: true}
+		now: r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[taskID]int{},
+		running: processes{of: map[report.Attempt]*startedTask{}}, loads: map[string]*grid.Load{}, stale: true}
 	w.Lend = true
 	return w, w.begin()
 }

@@ -19,8 +19,8 @@ import (
 // lineMax is how long a line of a script may be.
 const lineMax = 1 << 20
 
-// process is a running script.
-type process struct {
+// scriptProcess is a running script.
+type scriptProcess struct {
 	cmd    *exec.Cmd
 	in     *os.File
 	stderr *os.File
@@ -31,14 +31,14 @@ type process struct {
 
 // start starts a script: its own process group, so that what it has started ends
 // with it.
-func start(u jsv.URL, dir string, env []string) (*process, error) {
+func start(u jsv.URL, dir string, env []string) (*scriptProcess, error) {
 	cmd := exec.Command(u.Path)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := become(cmd, u.User); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, lines: make(chan string), deaf: make(chan struct{}), ended: make(chan struct{})}
+	p := &scriptProcess{cmd: cmd, lines: make(chan string), deaf: make(chan struct{}), ended: make(chan struct{})}
 	var theirs, ours []*os.File
 	for n := range 3 {
 		r, w, err := os.Pipe()
@@ -114,7 +114,7 @@ func become(cmd *exec.Cmd, name string) error {
 	return nil
 }
 
-func (p *process) read(out *os.File) {
+func (p *scriptProcess) read(out *os.File) {
 	defer out.Close()
 	defer close(p.lines)
 	lines := bufio.NewScanner(out)
@@ -130,7 +130,7 @@ func (p *process) read(out *os.File) {
 
 // alive reports whether the script still listens, and has not begun to speak
 // unasked.
-func (p *process) alive() bool {
+func (p *scriptProcess) alive() bool {
 	select {
 	case <-p.lines:
 	case <-p.ended:
@@ -142,7 +142,7 @@ func (p *process) alive() bool {
 
 // send sends lines to the script. It fails with errSilent if the script does not read
 // them.
-func (p *process) send(ctx context.Context, lines []string) error {
+func (p *scriptProcess) send(ctx context.Context, lines []string) error {
 	if len(lines) == 0 {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (p *process) send(ctx context.Context, lines []string) error {
 }
 
 // receive waits for a line of the script.
-func (p *process) receive(ctx context.Context) (string, error) {
+func (p *scriptProcess) receive(ctx context.Context) (string, error) {
 	select {
 	case line, ok := <-p.lines:
 		if !ok {
@@ -169,7 +169,7 @@ func (p *process) receive(ctx context.Context) (string, error) {
 	}
 }
 
-func (p *process) silent() error {
+func (p *scriptProcess) silent() error {
 	if err := p.complaint(); err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (p *process) silent() error {
 }
 
 // complaint is what the script has written to standard error, when it has.
-func (p *process) complaint() error {
+func (p *scriptProcess) complaint() error {
 	buf := make([]byte, 4096)
 	n := 0
 	conn, err := p.stderr.SyscallConn()
@@ -196,7 +196,7 @@ func (p *process) complaint() error {
 }
 
 // quit sends QUIT to the script and waits until it has ended.
-func (p *process) quit(ctx context.Context) {
+func (p *scriptProcess) quit(ctx context.Context) {
 	if p.send(ctx, []string{jsv.Quit}) != nil {
 		return
 	}
@@ -216,7 +216,7 @@ func (p *process) quit(ctx context.Context) {
 }
 
 // kill ends the script and what it has started.
-func (p *process) kill() {
+func (p *scriptProcess) kill() {
 	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 	close(p.deaf)
 	p.in.Close()

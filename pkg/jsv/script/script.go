@@ -21,7 +21,7 @@ type Script struct {
 	Timeout time.Duration // for one job; 0: DefaultTimeout
 	Log     func(jsv.Log) // receives its LOG lines; may be nil
 
-	running *process
+	running *scriptProcess
 	file    os.FileInfo // what runs
 }
 

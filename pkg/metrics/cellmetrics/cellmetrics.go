@@ -25,13 +25,13 @@ type Table struct {
 // Counter counts event lists into a Table that pkg/metrics has filled in. One goroutine at a time calls Count, and one Add.
 type Counter struct {
 	*Table
-	started map[attempt]struct{} // tasks of the list that is being counted
-	hosts   map[string]bool      // whether they report
+	started map[attemptKey]struct{} // tasks of the list that is being counted
+	hosts   map[string]bool         // whether they report
 	silent  int
 	tally   state.Tally // as it is in the gauges
 }
 
-type attempt struct{ job, task, attempt uint32 }
+type attemptKey struct{ job, task, attempt uint32 }
 
 // Counts is what an event list adds, and what there is after it.
 type Counts struct {
@@ -50,7 +50,7 @@ type wait struct {
 
 // NewCounter returns a Counter that begins with a state.
 func NewCounter(t *Table, s *state.State) *Counter {
-	c := &Counter{Table: t, started: map[attempt]struct{}{}, tally: state.Tally{Pending: -1}, hosts: map[string]bool{}}
+	c := &Counter{Table: t, started: map[attemptKey]struct{}{}, tally: state.Tally{Pending: -1}, hosts: map[string]bool{}}
 	s.Each(grid.KindLoad, func(o grid.Object) bool {
 		c.load(o.(*grid.Load))
 		return true
@@ -89,7 +89,7 @@ func (c *Counter) Count(l events.List, s *state.State) (n Counts) {
 
 // task counts the start of a task, which a list may change more than once.
 func (c *Counter) task(n *Counts, t *grid.JATask, at grid.Time, s *state.State) {
-	key := attempt{t.Job, t.ID, t.Attempt}
+	key := attemptKey{t.Job, t.ID, t.Attempt}
 	if _, again := c.started[key]; again || t.Status != grid.Transfering || t.Start != at {
 		return
 	}

@@ -245,7 +245,7 @@ func (r *run) pass(q *queue, by *contender) grid.Ranges {
 // given; 0 when there are none. If they are not all of their batch they become
 // one of their own, whether or not the start stands that passes them: they
 // begin with what they had.
-func (r *run) batch(l stock, than *place) uint32 {
+func (r *run) batch(l stock, than *linePosition) uint32 {
 	m := r.m
 	old, _ := m.batches.Get(l.batch)
 	var ids []uint32
@@ -253,8 +253,8 @@ func (r *run) batch(l stock, than *place) uint32 {
 	if whole && than == nil {
 		return l.batch
 	}
-	var moved []place
-	m.lines.Ascend(place{lot: l.lot, submit: -1 << 63}, func(p place) bool {
+	var moved []linePosition
+	m.lines.Ascend(linePosition{lot: l.lot, submit: -1 << 63}, func(p linePosition) bool {
 		if p.lot != l.lot || than != nil && !p.earlier(*than) {
 			whole = whole && p.lot != l.lot
 			return false

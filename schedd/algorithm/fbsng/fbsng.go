@@ -143,7 +143,7 @@ type queue struct {
 type contender struct {
 	number uint32
 	kind
-	head    place
+	head    linePosition
 	rank    int // priority of the head
 	need    *sched.Need
 	slots   int

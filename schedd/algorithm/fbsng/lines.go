@@ -34,21 +34,21 @@ func (l lot) before(o lot) bool {
 	return l.batch < o.batch
 }
 
-// place is where a section stands.
-type place struct {
+// linePosition is where a section stands.
+type linePosition struct {
 	lot
 	submit grid.Time
 	job    uint32
 }
 
-func (p place) earlier(o place) bool {
+func (p linePosition) earlier(o linePosition) bool {
 	if p.submit != o.submit {
 		return p.submit < o.submit
 	}
 	return p.job < o.job
 }
 
-func (p place) before(o place) bool {
+func (p linePosition) before(o linePosition) bool {
 	if p.lot != o.lot {
 		return p.lot.before(o.lot)
 	}
@@ -68,7 +68,7 @@ func (m *Model) kindOf(j *grid.Job, group uint32, fault string) kind {
 	return k
 }
 
-func (m *Model) placeOf(j *grid.Job, group uint32) place {
+func (m *Model) placeOf(j *grid.Job, group uint32) linePosition {
 	k := m.kindOf(j, group, m.ledger.faults[j.ID])
 	n, ok := m.ledger.numbers[k]
 	if !ok {
@@ -76,18 +76,18 @@ func (m *Model) placeOf(j *grid.Job, group uint32) place {
 		m.ledger.numbers[k] = n
 		m.kinds.Set(n, k)
 	}
-	return place{lot{n, m.ledger.batchOf[j.ID]}, j.Submit, j.ID}
+	return linePosition{lot{n, m.ledger.batchOf[j.ID]}, j.Submit, j.ID}
 }
 
 // late is where a job stands whose time has come since the copy was taken.
-func (m *Model) late(p model.Place) place {
+func (m *Model) late(p model.Place) linePosition {
 	j := m.State.Job(p.Job)
 	_, err := m.withRequirements(j)
 	fault := ""
 	if err != nil {
 		fault = err.Error()
 	}
-	k, at := m.kindOf(j, p.Group, fault), place{submit: j.Submit, job: p.Job}
+	k, at := m.kindOf(j, p.Group, fault), linePosition{submit: j.Submit, job: p.Job}
 	m.kinds.Scan(func(n uint32, o kind) bool {
 		if at.kind = n; o != k {
 			at.kind = 0
@@ -108,13 +108,13 @@ func (m *Model) late(p model.Place) place {
 	return at
 }
 
-func (m *Model) enter(p place) {
+func (m *Model) enter(p linePosition) {
 	m.lines.Set(p)
 	s, _ := m.lots.Get(stock{lot: p.lot})
 	m.lots.Set(stock{p.lot, s.count + 1})
 }
 
-func (m *Model) removePlace(p place) {
+func (m *Model) removePlace(p linePosition) {
 	m.lines.Delete(p)
 	s, _ := m.lots.Get(stock{lot: p.lot})
 	if s.count <= 1 {
@@ -125,7 +125,7 @@ func (m *Model) removePlace(p place) {
 }
 
 // first is the section of a lot that was submitted first.
-func (m *Model) first(l lot) (p place, ok bool) {
-	p, ok = m.lines.AtLeast(place{lot: l, submit: math.MinInt64})
+func (m *Model) first(l lot) (p linePosition, ok bool) {
+	p, ok = m.lines.AtLeast(linePosition{lot: l, submit: math.MinInt64})
 	return p, ok && p.lot == l
 }

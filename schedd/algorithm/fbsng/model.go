@@ -22,7 +22,7 @@ type Model struct {
 	farm    *state.State                   // what bare follows: no jobs
 	bare    *sched.Cluster                 // the same farm with nothing running
 	kinds   ordered.Map[uint32, kind]      // by number
-	lines   ordered.Set[place]             // ready sections by kind and batch
+	lines   ordered.Set[linePosition]      // ready sections by kind and batch
 	lots    ordered.Set[stock]             // how many stand in each
 	batches ordered.Map[uint32, batch]     // sections that were passed together
 	queues  ordered.Map[string, standing]  // stored state of queues
@@ -46,11 +46,11 @@ type standing struct{ priority, last int }
 type ledger struct {
 	touched model.Touched
 	numbers map[kind]uint32
-	places  map[uint32]place
+	places  map[uint32]linePosition
 	members map[uint32]member // what a job is counted as
 	faults  map[uint32]string
 	batchOf map[uint32]uint32 // by job
-	drawn   map[task]draw
+	drawn   map[taskID]draw
 }
 
 // member is a job of a batch.
@@ -59,7 +59,7 @@ type member struct {
 	waits bool
 }
 
-type task struct{ job, id uint32 }
+type taskID struct{ job, id uint32 }
 
 // NewModel returns a Model that knows nothing yet.
 func NewModel() *Model {
@@ -76,11 +76,11 @@ func NewModel() *Model {
 // clear forgets where sections stand.
 func (m *Model) clear() {
 	m.kinds = ordered.NewMap[uint32, kind]()
-	m.lines = ordered.NewSet(func(a, b place) bool { return a.before(b) })
+	m.lines = ordered.NewSet(func(a, b linePosition) bool { return a.before(b) })
 	m.lots = ordered.NewSet(func(a, b stock) bool { return a.before(b.lot) })
 	m.uses = map[string][]float64{}
-	m.ledger.numbers, m.ledger.places = map[kind]uint32{}, map[uint32]place{}
-	m.ledger.drawn = map[task]draw{}
+	m.ledger.numbers, m.ledger.places = map[kind]uint32{}, map[uint32]linePosition{}
+	m.ledger.drawn = map[taskID]draw{}
 }
 
 // Copy returns a Model that stays as this one is now.
@@ -111,7 +111,7 @@ func (m *Model) Apply(l events.List) {
 			m.asked.Delete(e.Key.ID)
 			if e.Op == events.OpDel { // its last task goes with it, without an event
 				for _, t := range m.State.Tasks(e.Key.ID) {
-					m.uncountTask(task{t.Job, t.ID})
+					m.uncountTask(taskID{t.Job, t.ID})
 				}
 			}
 			delete(x.faults, e.Key.ID)
@@ -122,7 +122,7 @@ func (m *Model) Apply(l events.List) {
 				e.Object = m.resolve(j)
 			}
 		case grid.KindJATask:
-			m.uncountTask(task{e.Key.ID, e.Key.Sub})
+			m.uncountTask(taskID{e.Key.ID, e.Key.Sub})
 		case grid.KindSchedConf:
 			if conf, ok := e.Object.(*grid.SchedConf); ok {
 				if c, err := newConfig(conf); err == nil {
@@ -153,7 +153,7 @@ func (m *Model) Apply(l events.List) {
 		case grid.KindAlgorithmState:
 			m.readState(e.Key.Name)
 		case grid.KindJATask:
-			m.countTask(task{e.Key.ID, e.Key.Sub})
+			m.countTask(taskID{e.Key.ID, e.Key.Sub})
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (m *Model) settle() { m.ledger.touched.Settle(m.Model, m.anew, m.updateJob)
 func (m *Model) anew() {
 	m.clear()
 	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
-		m.countTask(task{o.Key().ID, o.Key().Sub})
+		m.countTask(taskID{o.Key().ID, o.Key().Sub})
 		return true
 	})
 }

@@ -27,7 +27,7 @@ func (t *ProcessType) draws(j *grid.Job, processes, slots int, once func(name st
 
 // countTask counts what a started task draws from the quota of its type; drop
 // takes it back.
-func (m *Model) countTask(id task) {
+func (m *Model) countTask(id taskID) {
 	m.uncountTask(id)
 	t, j := m.State.Task(id.job, id.id), m.State.Job(id.job)
 	if t == nil || j == nil || !t.Started() {
@@ -61,7 +61,7 @@ func (m *Model) backUnderQuota() {
 	}
 }
 
-func (m *Model) uncountTask(id task) {
+func (m *Model) uncountTask(id taskID) {
 	if d, ok := m.ledger.drawn[id]; ok {
 		m.use(d, -1)
 		delete(m.ledger.drawn, id)

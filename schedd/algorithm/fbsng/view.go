@@ -94,7 +94,7 @@ func (r *run) view() (queues []string, sections []uint32, skipped map[uint32]str
 		for _, c := range q.kinds {
 			r.lotsOf(c.number, func(l stock) {
 				rank := c.priority + r.gain(l.batch)
-				r.each(l, func(p place) {
+				r.each(l, func(p linePosition) {
 					switch {
 					case c.skip != "":
 						skipped[p.job] = c.skip
@@ -117,12 +117,12 @@ func (r *run) view() (queues []string, sections []uint32, skipped map[uint32]str
 // waiter is a section and its priority.
 type waiter struct {
 	rank int
-	place
+	linePosition
 }
 
 // each calls f with the sections of a lot.
-func (r *run) each(l stock, f func(place)) {
-	r.m.lines.Ascend(place{lot: l.lot, submit: -1 << 63}, func(p place) bool {
+func (r *run) each(l stock, f func(linePosition)) {
+	r.m.lines.Ascend(linePosition{lot: l.lot, submit: -1 << 63}, func(p linePosition) bool {
 		if p.lot == l.lot {
 			f(p)
 		}

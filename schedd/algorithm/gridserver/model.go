@@ -17,8 +17,8 @@ type Model struct {
 	*model.Model
 	conf      *Config
 	sessions  ordered.Map[uint32, *session]
-	waiting   ordered.Set[place]        // sessions that want engines and have used none, and those that get none
-	using     ordered.Set[place]        // sessions that want engines and have used some
+	waiting   ordered.Set[linePosition] // sessions that want engines and have used none, and those that get none
+	using     ordered.Set[linePosition] // sessions that want engines and have used some
 	bands     []tally                   // the levels or groups, and the urgent
 	news      ordered.Map[uint32, bool] // sessions without a rate
 	unsettled ordered.Map[uint32, bool] // sessions whose engines have changed since they were stored
@@ -46,9 +46,9 @@ type ledger struct {
 	keyOf     map[uint32]string
 }
 
-// place is where a session waits: those of one band, rate and group stand in a
+// linePosition is where a session waits: those of one band, rate and group stand in a
 // line, the oldest first.
-type place struct {
+type linePosition struct {
 	band  band
 	rate  *rate // nil: new
 	group uint32
@@ -68,7 +68,7 @@ func (a age) before(b age) bool {
 	return a.id < b.id
 }
 
-func (p place) rateText() string {
+func (p linePosition) rateText() string {
 	if p.rate == nil {
 		return ""
 	}
@@ -76,11 +76,11 @@ func (p place) rateText() string {
 }
 
 // sameLine reports whether two stand in one line.
-func (p place) sameLine(o place) bool {
+func (p linePosition) sameLine(o linePosition) bool {
 	return p.band == o.band && p.group == o.group && p.rateText() == o.rateText()
 }
 
-func (p place) before(o place) bool {
+func (p linePosition) before(o linePosition) bool {
 	if p.band != o.band {
 		return p.band < o.band
 	}
@@ -105,7 +105,7 @@ func NewModel() *Model {
 }
 
 func (m *Model) clear() {
-	byPlace := func(a, b place) bool { return a.before(b) }
+	byPlace := func(a, b linePosition) bool { return a.before(b) }
 	m.sessions = ordered.NewMap[uint32, *session]()
 	m.waiting = ordered.NewSet(byPlace)
 	m.using = ordered.NewSet(byPlace)
@@ -281,7 +281,9 @@ func (m *Model) count(s *session, sign int) {
 	}
 }
 
-func (s *session) placeInLine() place { return place{s.band, s.rate, s.group, age{s.created, s.id}} }
+func (s *session) placeInLine() linePosition {
+	return linePosition{s.band, s.rate, s.group, age{s.created, s.id}}
+}
 
 // need is what the tasks of a session ask for.
 func (m *Model) need(s *session) *sched.Need { return m.Group(s.group).Need }

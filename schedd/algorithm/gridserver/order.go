@@ -42,7 +42,7 @@ type queue struct {
 
 type head struct {
 	*candidate
-	at   place
+	at   linePosition
 	line bool // others stand after it in its line; else it stands for itself
 }
 
@@ -64,7 +64,7 @@ func (r *run) queueOf(bands ...band) *queue {
 	q := &queue{run: r}
 	for _, b := range bands {
 		q.lines(b)
-		r.m.using.Ascend(place{band: b}, func(p place) bool {
+		r.m.using.Ascend(linePosition{band: b}, func(p linePosition) bool {
 			if p.band == b {
 				q.heads = append(q.heads, head{r.candidate(p), p, false})
 			}
@@ -77,19 +77,19 @@ func (r *run) queueOf(bands ...band) *queue {
 
 // lines takes the heads of a band's lines.
 func (q *queue) lines(b band) {
-	from := place{band: b}
+	from := linePosition{band: b}
 	for {
 		p, found := q.run.m.waiting.AtLeast(from)
 		if !found || p.band != b {
 			return
 		}
 		q.heads = append(q.heads, head{q.run.candidate(p), p, true})
-		from = place{band: b, rate: p.rate, group: p.group + 1}
+		from = linePosition{band: b, rate: p.rate, group: p.group + 1}
 	}
 }
 
 // candidate makes one of who stands at a place.
-func (r *run) candidate(p place) *candidate {
+func (r *run) candidate(p linePosition) *candidate {
 	if c := r.at[p.id]; c != nil {
 		return c
 	}

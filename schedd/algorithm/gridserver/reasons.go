@@ -57,14 +57,14 @@ func (r *run) reportBands(reasons *model.Reasons) {
 
 // jobsOf lists sessions of a band that want engines.
 func (r *run) jobsOf(b band) (jobs []uint32) {
-	list := func(p place) bool {
+	list := func(p linePosition) bool {
 		if p.band == b && len(jobs) < model.MostJobs {
 			jobs = append(jobs, p.id)
 		}
 		return p.band == b && len(jobs) < model.MostJobs
 	}
-	r.m.using.Ascend(place{band: b, age: age{created: math.MinInt64}}, list)
-	r.m.waiting.Ascend(place{band: b, age: age{created: math.MinInt64}}, list)
+	r.m.using.Ascend(linePosition{band: b, age: age{created: math.MinInt64}}, list)
+	r.m.waiting.Ascend(linePosition{band: b, age: age{created: math.MinInt64}}, list)
 	slices.Sort(jobs)
 	return jobs
 }

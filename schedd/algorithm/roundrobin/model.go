@@ -14,20 +14,20 @@ import (
 type Model struct {
 	*model.Model
 	conf   *Config
-	lines  ordered.Set[place]
+	lines  ordered.Set[linePosition]
 	ledger *ledger // nil in copies
 }
 
-// place is where a job waits; group is its group in the default model: of
+// linePosition is where a job waits; group is its group in the default model: of
 // those that ask for the same, none has a place where the first has none.
-type place struct {
+type linePosition struct {
 	owner  string
 	submit grid.Time
 	job    uint32
 	group  uint32
 }
 
-func (p place) before(o place) bool {
+func (p linePosition) before(o linePosition) bool {
 	switch {
 	case p.owner != o.owner:
 		return p.owner < o.owner
@@ -40,7 +40,7 @@ func (p place) before(o place) bool {
 // ledger is what only the owner of the events needs.
 type ledger struct {
 	touched model.Touched
-	places  map[uint32]place
+	places  map[uint32]linePosition
 }
 
 // NewModel returns a Model that knows nothing yet.
@@ -52,8 +52,8 @@ func NewModel() *Model {
 }
 
 func (m *Model) anew() {
-	m.lines = ordered.NewSet(place.before)
-	m.ledger.places = map[uint32]place{}
+	m.lines = ordered.NewSet(linePosition.before)
+	m.ledger.places = map[uint32]linePosition{}
 }
 
 // Apply follows a list.
@@ -82,9 +82,9 @@ func (m *Model) updateJob(id uint32) {
 	}
 }
 
-func (m *Model) placeOf(id, group uint32) place {
+func (m *Model) placeOf(id, group uint32) linePosition {
 	j := m.State.Job(id)
-	return place{algorithm.GroupOf(m.conf.GroupBy, j), j.Submit, id, group}
+	return linePosition{algorithm.GroupOf(m.conf.GroupBy, j), j.Submit, id, group}
 }
 
 // Copy returns a Model that stays as this one is now.
@@ -106,20 +106,20 @@ func (m *Model) Start(now grid.Time) {
 
 // owners lists who has jobs waiting, by name.
 func (m *Model) owners() (names []string) {
-	for next := (place{submit: math.MinInt64}); ; {
+	for next := (linePosition{submit: math.MinInt64}); ; {
 		p, any := m.lines.AtLeast(next)
 		if !any {
 			return names
 		}
 		names = append(names, p.owner)
-		next = place{owner: p.owner, submit: math.MaxInt64, job: math.MaxUint32}
+		next = linePosition{owner: p.owner, submit: math.MaxInt64, job: math.MaxUint32}
 	}
 }
 
 // first is the first job of an owner, from a place on, of the groups that are
 // not left out.
-func (m *Model) first(from place, out map[uint32]bool) (first place, ok bool) {
-	m.lines.Ascend(from, func(p place) bool {
+func (m *Model) first(from linePosition, out map[uint32]bool) (first linePosition, ok bool) {
+	m.lines.Ascend(from, func(p linePosition) bool {
 		first, ok = p, p.owner == from.owner
 		return ok && out[p.group]
 	})

@@ -62,7 +62,7 @@ type run struct {
 // this run.
 type owner struct {
 	name string
-	at   place
+	at   linePosition
 }
 
 func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
@@ -70,7 +70,7 @@ func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 	s := &run{Decision: m.Decision(r, yield), Config: m.conf, m: m, begun: map[uint32]uint32{},
 		cursors: map[uint32]*sched.Cursor{}, out: map[uint32]bool{}}
 	for _, name := range m.owners() {
-		at, _ := m.first(place{owner: name, submit: math.MinInt64}, nil)
+		at, _ := m.first(linePosition{owner: name, submit: math.MinInt64}, nil)
 		s.ring = append(s.ring, &owner{name, at})
 	}
 	next := slices.IndexFunc(s.ring, func(o *owner) bool { return o.name > s.last() })

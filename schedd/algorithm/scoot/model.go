@@ -18,7 +18,7 @@ type Model struct {
 	*model.Model
 	conf      *Config
 	members   ordered.Map[uint32, member] // jobs that wait or run
-	lines     ordered.Set[place]          // those that wait
+	lines     ordered.Set[linePosition]   // those that wait
 	tasks     ordered.Set[started]        // running
 	tallies   []tally                     // by class; parallel jobs come last
 	durations durations
@@ -29,7 +29,7 @@ type Model struct {
 // member is a job and how many of its tasks wait to start, or to continue: those
 // that were stopped and stand still have no worker.
 type member struct {
-	place
+	linePosition
 	waiting uint32
 	stopped uint32
 }
@@ -58,7 +58,7 @@ func NewModel() *Model {
 
 func (m *Model) clear() {
 	m.members = ordered.NewMap[uint32, member]()
-	m.lines = ordered.NewSet(place.before)
+	m.lines = ordered.NewSet(linePosition.before)
 	m.tasks = ordered.NewSet(started.before)
 	m.tallies = make([]tally, len(m.conf.order)+1)
 	m.ledger.running, m.ledger.classes = map[taskID]started{}, map[string]uint32{}
@@ -131,7 +131,7 @@ func (m *Model) updateJob(id uint32) {
 		m.replace(id, member{})
 		return
 	}
-	now := member{place: place{class: m.classOf(j), group: group, running: m.Cluster.Started(id), submit: j.Submit, job: id}}
+	now := member{linePosition: linePosition{class: m.classOf(j), group: group, running: m.Cluster.Started(id), submit: j.Submit, job: id}}
 	now.stopped = uint32(len(m.Cluster.PreemptedOf(id)))
 	now.running -= now.stopped
 	if inLine {
@@ -185,7 +185,7 @@ func (m *Model) replace(id uint32, now member) {
 	if old, known := m.members.Get(id); known {
 		m.count(old, -1)
 		if old.waiting > 0 {
-			m.lines.Delete(old.place)
+			m.lines.Delete(old.linePosition)
 		}
 	}
 	if now.group == 0 {
@@ -194,7 +194,7 @@ func (m *Model) replace(id uint32, now member) {
 	}
 	m.count(now, +1)
 	if now.waiting > 0 {
-		m.lines.Set(now.place)
+		m.lines.Set(now.linePosition)
 	}
 	m.members.Set(id, now)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/quill-grid/quill/pkg/ordered"
 )
 
-// place is where a job waits: with those of its class and category, by how
+// linePosition is where a job waits: with those of its class and category, by how
 // many of its tasks run, then by submission.
-type place struct {
+type linePosition struct {
 	class, group uint32
 	running      uint32
 	submit       grid.Time
@@ -18,28 +18,28 @@ type place struct {
 }
 
 // before is the order of lines, one for each class and category.
-func (p place) before(o place) bool {
+func (p linePosition) before(o linePosition) bool {
 	return cmp.Or(cmp.Compare(p.class, o.class), cmp.Compare(p.group, o.group), p.compare(o)) < 0
 }
 
 // compare is the order of turns.
-func (p place) compare(o place) int {
+func (p linePosition) compare(o linePosition) int {
 	return cmp.Or(cmp.Compare(p.running, o.running), cmp.Compare(p.submit, o.submit), cmp.Compare(p.job, o.job))
 }
 
 // turns orders the jobs of a class: those with the fewest running tasks first. A job that
 // had a turn comes after those that run as many tasks as it does then.
 type turns struct {
-	lines ordered.Set[place]
+	lines ordered.Set[linePosition]
 	heads heads           // the first of each category
-	again []place         // who has had turns, in order
+	again []linePosition  // who has had turns, in order
 	out   map[uint32]bool // categories that no worker serves
 }
 
-func newTurns(lines ordered.Set[place], class uint32, out map[uint32]bool) *turns {
+func newTurns(lines ordered.Set[linePosition], class uint32, out map[uint32]bool) *turns {
 	t := &turns{lines: lines, out: out}
 	for group := uint32(0); ; {
-		p, any := lines.AtLeast(place{class: class, group: group, submit: minTime})
+		p, any := lines.AtLeast(linePosition{class: class, group: group, submit: minTime})
 		if !any || p.class != class {
 			break
 		}
@@ -54,7 +54,7 @@ func newTurns(lines ordered.Set[place], class uint32, out map[uint32]bool) *turn
 const minTime = grid.Time(-1 << 63)
 
 // next takes the job whose turn it is.
-func (t *turns) next() (p place, ok bool) {
+func (t *turns) next() (p linePosition, ok bool) {
 	for len(t.heads)+len(t.again) > 0 {
 		if len(t.heads) > 0 && (len(t.again) == 0 || t.heads[0].running <= t.again[0].running) {
 			p = t.heads[0]
@@ -82,17 +82,17 @@ func (t *turns) advance() {
 }
 
 // rejoin lets a job with tasks left, that started one, have a turn again.
-func (t *turns) rejoin(p place) {
+func (t *turns) rejoin(p linePosition) {
 	p.running++
 	t.again = append(t.again, p)
 }
 
-type heads []place
+type heads []linePosition
 
 func (h heads) Len() int           { return len(h) }
 func (h heads) Less(i, j int) bool { return h[i].compare(h[j]) < 0 }
 func (h heads) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *heads) Push(p any)        { *h = append(*h, p.(place)) }
+func (h *heads) Push(p any)        { *h = append(*h, p.(linePosition)) }
 func (h *heads) Pop() any {
 	last := (*h)[len(*h)-1]
 	*h = (*h)[:len(*h)-1]

@@ -59,7 +59,7 @@ func (r *run) reportClasses(reasons *model.Reasons) {
 
 // waiting lists jobs of a class that wair.
 func (r *run) waiting(class uint32) (jobs []uint32) {
-	r.m.lines.Ascend(place{class: class, submit: minTime}, func(p place) bool {
+	r.m.lines.Ascend(linePosition{class: class, submit: minTime}, func(p linePosition) bool {
 		if p.class == class {
 			jobs = append(jobs, p.job)
 		}

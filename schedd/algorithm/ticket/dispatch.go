@@ -16,8 +16,8 @@ const (
 	gone                    // all of it has started, or others go first now
 )
 
-// attempt is how far a run has come with a category.
-type attempt struct {
+// categoryProgress is how far a run has come with a category.
+type categoryProgress struct {
 	run     uint64
 	group   *model.Group
 	cursor  sched.Cursor
@@ -27,12 +27,12 @@ type attempt struct {
 	from    grid.Time // the last reservation: the next is not earlier
 }
 
-// attempt is this run's with a category.
-func (r *run) attempt(g *model.Group) *attempt {
+// categoryProgress is this run's with a category.
+func (r *run) attempt(g *model.Group) *categoryProgress {
 	a := r.attempted(g)
 	if a == nil {
 		a = r.tried.get()
-		*a = attempt{run: r.runs, group: g}
+		*a = categoryProgress{run: r.runs, group: g}
 		r.attempts = room(r.attempts, g.Number)
 		r.attempts[g.Number] = a
 	}
@@ -40,7 +40,7 @@ func (r *run) attempt(g *model.Group) *attempt {
 }
 
 // attempted is the attempt if there was one.
-func (r *run) attempted(g *model.Group) *attempt {
+func (r *run) attempted(g *model.Group) *categoryProgress {
 	if int(g.Number) < len(r.attempts) {
 		if a := r.attempts[g.Number]; a != nil && a.run == r.runs && a.group == g {
 			return a
@@ -122,7 +122,7 @@ func (r *run) infeasible(g *model.Group) bool {
 // job starts the tasks of a job, as many as fit, and reserves for the others if it may. A
 // job that cannot start takes its category out of the starts, but not out of the
 // reservations.
-func (r *run) job(j *grid.Job, a *attempt) outcome {
+func (r *run) job(j *grid.Job, a *categoryProgress) outcome {
 	if r.m.NowOrNever(j) {
 		return r.nowOrNever(j, a)
 	}
@@ -158,7 +158,7 @@ func (r *run) job(j *grid.Job, a *attempt) outcome {
 }
 
 // findPlacement finds a place.
-func (r *run) findPlacement(a *attempt) (p sched.Placement, ok bool) {
+func (r *run) findPlacement(a *categoryProgress) (p sched.Placement, ok bool) {
 	p, why := r.m.Cluster.FindPlacement(a.group.Need, &a.cursor)
 	if !why.Fits() {
 		r.failedSizes.Add(a.group.Size)
@@ -167,7 +167,7 @@ func (r *run) findPlacement(a *attempt) (p sched.Placement, ok bool) {
 }
 
 // mayStart holds a job against the limits that are its own or its user's.
-func (r *run) mayStart(j *grid.Job, a *attempt) bool {
+func (r *run) mayStart(j *grid.Job, a *categoryProgress) bool {
 	within, why := r.WithinLimits(j)
 	a.limited = a.limited || why.Code == sched.UserLimit
 	return within
@@ -175,7 +175,7 @@ func (r *run) mayStart(j *grid.Job, a *attempt) bool {
 
 // nowOrNever starts all tasks of an immediate job or removes it. Its starts
 // are yielded only when all of them have a placement.
-func (r *run) nowOrNever(j *grid.Job, a *attempt) outcome {
+func (r *run) nowOrNever(j *grid.Job, a *categoryProgress) outcome {
 	var starts []*orders.StartJob
 	var placed []sched.Placement
 	for id := r.m.NextTask(j, 0); id != 0; id = r.m.NextTask(j, id) {

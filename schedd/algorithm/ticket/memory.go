@@ -9,12 +9,12 @@ import (
 // at a time.
 type memory struct {
 	runs        uint64
-	attempts    []*attempt        // by number of the group; some are of earlier runs
-	failedSizes sched.FailedSizes // that found no place
-	begun       map[uint32]uint32 // the last task that was started, by job
-	rejected    marks             // groups
-	hopes       model.Heads       // see hope
-	tried       pool[attempt]
+	attempts    []*categoryProgress // by number of the group; some are of earlier runs
+	failedSizes sched.FailedSizes   // that found no place
+	begun       map[uint32]uint32   // the last task that was started, by job
+	rejected    marks               // groups
+	hopes       model.Heads         // see hope
+	tried       pool[categoryProgress]
 	candidates  pool[candidate]
 	policies    policies
 	order       order

@@ -30,7 +30,7 @@ func (r *run) reportReasons() {
 
 // blocked lists the categories that could not start, in a fixed order, if
 // anybody wants to know.
-func (r *run) blocked(off bool) (out []*attempt) {
+func (r *run) blocked(off bool) (out []*categoryProgress) {
 	if off {
 		return nil
 	}
@@ -39,6 +39,6 @@ func (r *run) blocked(off bool) (out []*attempt) {
 			out = append(out, a)
 		}
 	}
-	slices.SortFunc(out, func(a, b *attempt) int { return strings.Compare(a.group.Category, b.group.Category) })
+	slices.SortFunc(out, func(a, b *categoryProgress) int { return strings.Compare(a.group.Category, b.group.Category) })
 	return out
 }

@@ -15,14 +15,14 @@ func (r *run) mayReserve() bool {
 }
 
 // reserves reports whether a category may have one.
-func (r *run) reserves(a *attempt) bool {
+func (r *run) reserves(a *categoryProgress) bool {
 	return a.group.Need.Job.Reserve && !a.never && r.mayReserve()
 }
 
 // reserve reserves for a task that cannot start, at the earliest time at which
 // it could. It is false when no job of the category can have a reservation in
 // this run any more.
-func (r *run) reserve(j *grid.Job, id uint32, a *attempt) bool {
+func (r *run) reserve(j *grid.Job, id uint32, a *categoryProgress) bool {
 	if !r.reserves(a) {
 		return false
 	}

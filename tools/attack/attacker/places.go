@@ -13,8 +13,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// place is a field of a request: where it is below gdi.Request, and what it can hold.
-type place struct {
+// requestField is a field of a request: where it is below gdi.Request, and what it can hold.
+type requestField struct {
 	path  string // as "alter.Job.Spec.Cwd"
 	steps []int  // fields of structs, and 0 for the first element of a list
 	kind  reflect.Kind
@@ -24,15 +24,15 @@ type place struct {
 // sample is a request that qmaster understands, and its fields.
 type sample struct {
 	request gdi.Request
-	places  []place
+	places  []requestField
 }
 
 // depthMax bounds the fields of fields; configuration objects are trees.
 const depthMax = 7
 
 // placesOf returns the fields of a request, with those of absent objects and of empty lists.
-func placesOf(r *gdi.Request) (all []place) {
-	walk(reflect.ValueOf(r).Elem(), nil, nil, func(p place) { all = append(all, p) })
+func placesOf(r *gdi.Request) (all []requestField) {
+	walk(reflect.ValueOf(r).Elem(), nil, nil, func(p requestField) { all = append(all, p) })
 	verb := r.Body.Verb()
 	for i := range all {
 		path := strings.TrimPrefix(all[i].path, "Body.")
@@ -44,11 +44,11 @@ func placesOf(r *gdi.Request) (all []place) {
 	return all
 }
 
-func walk(v reflect.Value, names []string, steps []int, each func(place)) {
+func walk(v reflect.Value, names []string, steps []int, each func(requestField)) {
 	if len(steps) > 2*depthMax || len(names) > depthMax {
 		return
 	}
-	at := place{path: strings.Join(names, "."), steps: steps, kind: v.Kind()}
+	at := requestField{path: strings.Join(names, "."), steps: steps, kind: v.Kind()}
 	with := func(step int) []int { return append(append([]int(nil), steps...), step) }
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -91,7 +91,7 @@ func walk(v reflect.Value, names []string, steps []int, each func(place)) {
 }
 
 // find returns the field of a request, and makes what is absent on the way.
-func (p place) find(r *gdi.Request) reflect.Value {
+func (p requestField) find(r *gdi.Request) reflect.Value {
 	v := reflect.ValueOf(r).Elem()
 	for _, step := range p.steps {
 		v = p.open(v)
@@ -107,7 +107,7 @@ func (p place) find(r *gdi.Request) reflect.Value {
 	return p.open(v)
 }
 
-func (p place) open(v reflect.Value) reflect.Value {
+func (p requestField) open(v reflect.Value) reflect.Value {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.Kind() == reflect.Pointer && v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
@@ -123,7 +123,7 @@ func copyOf(r gdi.Request) (gdi.Request, error) {
 }
 
 // changed returns a copy of a request in which one field is changed.
-func (s *sample) changed(p place, change func(reflect.Value)) (r gdi.Request, err error) {
+func (s *sample) changed(p requestField, change func(reflect.Value)) (r gdi.Request, err error) {
 	if r, err = copyOf(s.request); err != nil {
 		return r, err
 	}

@@ -56,7 +56,7 @@ func TestPlaces(t *testing.T) {
 }
 
 // checkPlace changes a field as each class does.
-func (f *Field) checkPlace(t *testing.T, s *sample, p place) {
+func (f *Field) checkPlace(t *testing.T, s *sample, p requestField) {
 	var changes []func(reflect.Value)
 	switch {
 	case p.kind == reflect.String || p.bytes:

@@ -38,7 +38,7 @@ const (
 // field is one field of one request, and what is needed to send it.
 type target struct {
 	*sample
-	place
+	requestField
 	own []uint32 // jobs of the attacker
 }
 
@@ -75,7 +75,7 @@ func (f *Field) holdJobs(ctx context.Context, n int) (ids []uint32, err error) {
 
 // eachField calls attack with the fields of all requests that a class is for, in an order
 // of its own.
-func (f *Field) eachField(ctx context.Context, ids []uint32, suits func(place) bool, attack func(way asker, t target) error) error {
+func (f *Field) eachField(ctx context.Context, ids []uint32, suits func(requestField) bool, attack func(way asker, t target) error) error {
 	all, err := f.samples(ids)
 	if err != nil {
 		return err
@@ -221,7 +221,7 @@ func (f *Field) grow(
 }
 
 // growEach sends each request once, and those that were stored as often as the budget allows.
-func (f *Field) growEach(ctx context.Context, suits func(place) bool, change func(t target, first bool) (gdi.Request, bool)) error {
+func (f *Field) growEach(ctx context.Context, suits func(requestField) bool, change func(t target, first bool) (gdi.Request, bool)) error {
 	ids, err := f.holdJobs(ctx, ownJobs)
 	if err != nil {
 		return err
@@ -251,20 +251,20 @@ func (f *Field) growEach(ctx context.Context, suits func(place) bool, change fun
 }
 
 func requestsLong(ctx context.Context, f *Field) error {
-	return f.growEach(ctx, func(p place) bool { return p.kind == reflect.String || p.bytes }, func(t target, first bool) (gdi.Request, bool) {
+	return f.growEach(ctx, func(p requestField) bool { return p.kind == reflect.String || p.bytes }, func(t target, first bool) (gdi.Request, bool) {
 		size := textMax
 		if first {
 			size = textFirst
 		}
-		r, err := t.changed(t.place, lengthen(size))
+		r, err := t.changed(t.requestField, lengthen(size))
 		return r, err == nil
 	})
 }
 
 func requestsMany(ctx context.Context, f *Field) error {
-	return f.growEach(ctx, func(p place) bool { return p.kind == reflect.Slice && !p.bytes }, func(t target, _ bool) (gdi.Request, bool) {
+	return f.growEach(ctx, func(p requestField) bool { return p.kind == reflect.Slice && !p.bytes }, func(t target, _ bool) (gdi.Request, bool) {
 		for n := elements; n > 100; n /= 2 { // the longest that is read
-			if r, err := t.changed(t.place, multiply(n)); err == nil && len(codec.AppendRequest(nil, r)) < textMax {
+			if r, err := t.changed(t.requestField, multiply(n)); err == nil && len(codec.AppendRequest(nil, r)) < textMax {
 				return r, true
 			}
 		}
@@ -294,10 +294,10 @@ func requestsForeign(ctx context.Context, f *Field) error {
 	}
 	defer f.deleteJobs(ids)
 	var mu sync.Mutex
-	number := func(p place) bool {
+	number := func(p requestField) bool {
 		return p.kind >= reflect.Int && p.kind <= reflect.Uint64
 	}
-	return f.eachField(ctx, ids, func(p place) bool { return p.kind == reflect.String || number(p) }, func(way asker, t target) error {
+	return f.eachField(ctx, ids, func(p requestField) bool { return p.kind == reflect.String || number(p) }, func(way asker, t target) error {
 		mu.Lock()
 		texts := f.foreignTexts()
 		mu.Unlock()
@@ -305,7 +305,7 @@ func requestsForeign(ctx context.Context, f *Field) error {
 		for _, text := range texts {
 			changes = append(changes, func(v reflect.Value) { v.SetString(text) })
 		}
-		if number(t.place) {
+		if number(t.requestField) {
 			changes = nil
 			for _, n := range []uint32{f.Jobs[0], f.Jobs[len(f.Jobs)-1], 0, 1<<31 - 1} {
 				changes = append(changes, func(v reflect.Value) {
@@ -318,7 +318,7 @@ func requestsForeign(ctx context.Context, f *Field) error {
 			}
 		}
 		for i, change := range changes {
-			r, err := t.changed(t.place, change)
+			r, err := t.changed(t.requestField, change)
 			if err != nil {
 				return nil
 			}
@@ -397,10 +397,10 @@ func requestsMultiline(ctx context.Context, f *Field) error {
 	var made []uint32
 	var mu sync.Mutex
 	var next atomic.Int64 // each change is of another job
-	err = f.eachField(ctx, ids, func(p place) bool { return p.kind == reflect.String }, func(way asker, t target) error {
+	err = f.eachField(ctx, ids, func(p requestField) bool { return p.kind == reflect.String }, func(way asker, t target) error {
 		job := int(next.Add(1))
 		for i, control := range controls {
-			r, err := t.changed(t.place, func(v reflect.Value) { v.SetString(fmt.Sprintf(control, t.path)) })
+			r, err := t.changed(t.requestField, func(v reflect.Value) { v.SetString(fmt.Sprintf(control, t.path)) })
 			if err != nil {
 				return nil
 			}

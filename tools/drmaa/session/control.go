@@ -43,7 +43,7 @@ func (s *Session) Control(name string, do Action) error {
 		if number := wrongState[do]; name != All && number != Success {
 			return because(number)
 		}
-		return s.await(Forever, func(*ledger) (bool, error) { return true, nil })
+		return s.await(Forever, func(*sessionLedger) (bool, error) { return true, nil })
 	}
 	reply, err := s.do(do.request(refs), InternalError)
 	if err == nil && reply.Seq == 0 && (do == Suspend || do == Resume) {
@@ -122,7 +122,7 @@ func (s *Session) State(name string) (State, error) {
 	}
 	var state State
 	known := false
-	err = s.await(Forever, func(l *ledger) (bool, error) {
+	err = s.await(Forever, func(l *sessionLedger) (bool, error) {
 		state, known = l.state(id)
 		return true, nil
 	})

@@ -16,7 +16,7 @@ func (s *Session) listen(filled chan struct{}) {
 	f := &feed{Session: s, filled: filled}
 	err := s.feed.Watch(s.ctx, client.Watcher{Fresh: f.fresh, Full: f.full, Lost: func(error) {}})
 	if err != nil {
-		s.change(func(*ledger) { s.failed = reach(err) })
+		s.change(func(*sessionLedger) { s.failed = reach(err) })
 	}
 }
 
@@ -26,7 +26,7 @@ func (s *Session) listen(filled chan struct{}) {
 type feed struct {
 	*Session
 	filled chan struct{}
-	state  *ledger // of the full state, as far as it was received; nil: all was
+	state  *sessionLedger // of the full state, as far as it was received; nil: all was
 	begun  bool
 }
 
@@ -41,7 +41,7 @@ func (f *feed) Apply(l events.List) {
 		f.state.Apply(l)
 		return
 	}
-	f.change(func(ledger *ledger) { ledger.Apply(l) })
+	f.change(func(ledger *sessionLedger) { ledger.Apply(l) })
 }
 
 func (f *feed) full(_, seq uint64) {
@@ -49,7 +49,7 @@ func (f *feed) full(_, seq uint64) {
 	if f.begun {
 		f.catchUp(seq)
 	}
-	f.change(func(l *ledger) { l.correct(f.state) })
+	f.change(func(l *sessionLedger) { l.correct(f.state) })
 	if f.state = nil; !f.begun {
 		f.begun = true
 		close(f.filled)
@@ -71,7 +71,7 @@ func (f *feed) catchUp(seq uint64) {
 		if err != nil || l.Seq != last+1 || l.Seq > seq {
 			return
 		}
-		f.change(func(ledger *ledger) { ledger.Apply(l) })
+		f.change(func(ledger *sessionLedger) { ledger.Apply(l) })
 		last = l.Seq
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// ledger is what the events say of one session's jobs. It is an events.Sink.
-type ledger struct {
+// sessionLedger is what the events say of one session's jobs. It is an events.Sink.
+type sessionLedger struct {
 	session string
 	now     *state.State // of nothing but these jobs
-	jobs    map[uint32]*entry
+	jobs    map[uint32]*ledgerEntry
 	over    []jobID // tasks that have ended and were not reaped, in that order
 }
 
-// entry is a job of which not all tasks have been reaped.
-type entry struct {
+// ledgerEntry is a job of which not all tasks have been reaped.
+type ledgerEntry struct {
 	id      uint32
 	array   bool
 	live    grid.Ranges                 // tasks that have not ended
@@ -26,16 +26,16 @@ type entry struct {
 	ends    map[uint32]*grid.Accounting // how the others ended; nil: without having run, or not known
 }
 
-func newLedger(session string) *ledger {
-	return &ledger{session: session, now: state.New(), jobs: map[uint32]*entry{}}
+func newLedger(session string) *sessionLedger {
+	return &sessionLedger{session: session, now: state.New(), jobs: map[uint32]*ledgerEntry{}}
 }
 
 // Apply takes what a list says of the session's jobs. In a full state tasks follow
 // their job: which of them have ended is known when all was received, see settleAll.
-func (l *ledger) Apply(list events.List) {
+func (l *sessionLedger) Apply(list events.List) {
 	own, full := list, false
 	own.Events = nil
-	touched := map[uint32]*entry{}
+	touched := map[uint32]*ledgerEntry{}
 	for _, e := range list.Events {
 		full = full || e.Op == events.OpList
 		if en := l.entryOf(e); en != nil {
@@ -54,12 +54,12 @@ func (l *ledger) Apply(list events.List) {
 
 // entryOf is the job of the session that an event is about; nil: none. Records of
 // slave tasks and of attempts that are repeated are about nothing.
-func (l *ledger) entryOf(e events.Event) *entry {
+func (l *sessionLedger) entryOf(e events.Event) *ledgerEntry {
 	en := l.jobs[e.Key.ID]
 	switch e.Kind {
 	case grid.KindJob:
 		if j, ok := e.Object.(*grid.Job); ok && en == nil && j.Spec != nil && j.Spec.Session == l.session {
-			en = &entry{id: j.ID, array: j.Array, live: grid.Ranges{j.Tasks},
+			en = &ledgerEntry{id: j.ID, array: j.Array, live: grid.Ranges{j.Tasks},
 				records: map[uint32]*grid.Accounting{}, ends: map[uint32]*grid.Accounting{}}
 			l.jobs[j.ID] = en
 		}
@@ -76,7 +76,7 @@ func (l *ledger) entryOf(e events.Event) *entry {
 }
 
 // settle finds the tasks of a job that have ended: neither pending nor there.
-func (l *ledger) settle(en *entry) {
+func (l *sessionLedger) settle(en *ledgerEntry) {
 	ended := en.live
 	if j := l.now.Job(en.id); j != nil {
 		ended = ended.Minus(j.Pending).Filter(func(n uint32) bool { return l.now.Task(en.id, n) == nil })
@@ -91,7 +91,7 @@ func (l *ledger) settle(en *entry) {
 }
 
 // settleAll is settle for all jobs, in order.
-func (l *ledger) settleAll() {
+func (l *sessionLedger) settleAll() {
 	for _, id := range slices.Sorted(maps.Keys(l.jobs)) {
 		l.settle(l.jobs[id])
 	}
@@ -99,7 +99,7 @@ func (l *ledger) settleAll() {
 
 // correct continues from a full state that another ledger received: how jobs
 // ended after the last list of this one is unknown.
-func (l *ledger) correct(full *ledger) {
+func (l *sessionLedger) correct(full *sessionLedger) {
 	l.now = full.now
 	for id, en := range full.jobs {
 		if l.jobs[id] == nil {
@@ -110,7 +110,7 @@ func (l *ledger) correct(full *ledger) {
 }
 
 // name is how a task of the job is called.
-func (en *entry) name(task uint32) jobID {
+func (en *ledgerEntry) name(task uint32) jobID {
 	if !en.array {
 		task = 0
 	}
@@ -119,7 +119,7 @@ func (en *entry) name(task uint32) jobID {
 
 // find is the entry and the task that an id names: the only one of a plain job. A
 // task that was reaped, or an array as a whole, is none.
-func (l *ledger) find(id jobID) (en *entry, task uint32, ok bool) {
+func (l *sessionLedger) find(id jobID) (en *ledgerEntry, task uint32, ok bool) {
 	if en = l.jobs[id.job]; en == nil || en.array != (id.task > 0) {
 		return nil, 0, false
 	}
@@ -129,7 +129,7 @@ func (l *ledger) find(id jobID) (en *entry, task uint32, ok bool) {
 }
 
 // state is where a task of the session is; ok is false for those of others.
-func (l *ledger) state(id jobID) (s State, ok bool) {
+func (l *sessionLedger) state(id jobID) (s State, ok bool) {
 	en, task, ok := l.find(id)
 	switch {
 	case !ok:
@@ -143,7 +143,7 @@ func (l *ledger) state(id jobID) (s State, ok bool) {
 }
 
 // ended reports whether a job or a task has ended, or is none of the session's.
-func (l *ledger) ended(id jobID) bool {
+func (l *sessionLedger) ended(id jobID) bool {
 	en := l.jobs[id.job]
 	if en == nil {
 		return true
@@ -155,7 +155,7 @@ func (l *ledger) ended(id jobID) bool {
 }
 
 // reap forgets a task that has ended and returns how.
-func (l *ledger) reap(id jobID) (a *grid.Accounting) {
+func (l *sessionLedger) reap(id jobID) (a *grid.Accounting) {
 	en, task, ok := l.find(id)
 	if !ok || en.live.Contains(task) {
 		return nil
@@ -174,7 +174,7 @@ func (l *ledger) reap(id jobID) (a *grid.Accounting) {
 }
 
 // dispose forgets what has ended of a job, or a task that has.
-func (l *ledger) dispose(id jobID) {
+func (l *sessionLedger) dispose(id jobID) {
 	en := l.jobs[id.job]
 	if en == nil || id.task > 0 {
 		l.reap(id)

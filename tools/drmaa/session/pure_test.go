@@ -52,7 +52,7 @@ func TestWords(t *testing.T) {
 // the lines of a step are one list. What is shown is where each task is. With
 // full they are a full state, sent after the feed was broken.
 func TestLedger(t *testing.T) {
-	var l *ledger
+	var l *sessionLedger
 	datadriven.RunTest(t, "testdata/ledger.txt", func(t *testing.T, d *datadriven.TestData) string {
 		switch d.Cmd {
 		case "session":
@@ -81,7 +81,7 @@ func TestLedger(t *testing.T) {
 	})
 }
 
-func list(t *testing.T, l *ledger, input string) (list []events.Event) {
+func list(t *testing.T, l *sessionLedger, input string) (list []events.Event) {
 	for line := range strings.Lines(input) {
 		w := strings.Fields(line)
 		id, err := parseID(w[1])
@@ -137,7 +137,7 @@ func list(t *testing.T, l *ledger, input string) (list []events.Event) {
 }
 
 // text is where each task is, and which have ended in what order.
-func (l *ledger) text() string {
+func (l *sessionLedger) text() string {
 	var out strings.Builder
 	for id := uint32(1); id < 10; id++ {
 		en := l.jobs[id]

@@ -30,7 +30,7 @@ type Session struct {
 	done  chan struct{} // the feed has ended
 
 	mu      sync.Mutex
-	ledger  *ledger
+	ledger  *sessionLedger
 	changed chan struct{} // closed with the next change of the ledger; nil: no call waits for it
 	failed  error         // the feed's: it will not come back
 }
@@ -97,7 +97,7 @@ func (s *Session) Close() error {
 		return because(NoActiveSession)
 	}
 	s.close()
-	s.change(func(*ledger) {})
+	s.change(func(*sessionLedger) {})
 	<-s.done
 	s.ask.Close()
 	s.feed.Close()
@@ -105,7 +105,7 @@ func (s *Session) Close() error {
 }
 
 // change has the ledger changed, and wakes who waits for that.
-func (s *Session) change(how func(*ledger)) {
+func (s *Session) change(how func(*sessionLedger)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	how(s.ledger)
@@ -120,7 +120,7 @@ const Forever = -1
 
 // await has look see the ledger until it says that it has seen enough, or an
 // error, for so many seconds.
-func (s *Session) await(seconds int64, look func(*ledger) (enough bool, err error)) error {
+func (s *Session) await(seconds int64, look func(*sessionLedger) (enough bool, err error)) error {
 	var late <-chan time.Time
 	if seconds >= 0 {
 		timer := time.NewTimer(time.Duration(min(seconds, int64(longest/time.Second))) * time.Second)
@@ -167,7 +167,7 @@ func (s *Session) do(body gdi.Body, other Errno) (gdi.Reply, error) {
 	if err != nil {
 		return reply, reach(err)
 	}
-	if err := s.await(Forever, func(l *ledger) (bool, error) { return l.now.Seq >= reply.Seq, nil }); err != nil {
+	if err := s.await(Forever, func(l *sessionLedger) (bool, error) { return l.now.Seq >= reply.Seq, nil }); err != nil {
 		return reply, err
 	}
 	for _, a := range reply.Answers {

@@ -129,7 +129,7 @@ func (d *desk) step(what string, words []string, input string) string {
 	case "later":
 		printed := make(chan string, 1)
 		d.waiting[words[0]] = printed
-		d.session.change(func(*ledger) {})
+		d.session.change(func(*sessionLedger) {})
 		go func() { printed <- d.call(words[1], words[2:]) }()
 		for !d.session.waitedFor() {
 			runtime.Gosched()
@@ -177,7 +177,7 @@ func (d *desk) call(what string, words []string) string {
 	case "until":
 		id, _ := parseID(words[0])
 		want := strings.Join(words[1:], " ")
-		return formatError(s.await(patience, func(l *ledger) (bool, error) {
+		return formatError(s.await(patience, func(l *sessionLedger) (bool, error) {
 			state, ok := l.state(id)
 			return ok && states[state] == want, nil
 		}))

@@ -26,7 +26,7 @@ func (s *Session) Wait(name string, seconds int64) (End, error) {
 		return End{}, because(InvalidArgument)
 	}
 	var a *grid.Accounting
-	err := s.await(seconds, func(l *ledger) (bool, error) {
+	err := s.await(seconds, func(l *sessionLedger) (bool, error) {
 		if name == Any {
 			if len(l.jobs) == 0 {
 				return false, because(InvalidJob)
@@ -74,7 +74,7 @@ func (s *Session) Synchronize(names []string, seconds int64, dispose bool) error
 		}
 		ids = append(ids, id)
 	}
-	return s.await(seconds, func(l *ledger) (bool, error) {
+	return s.await(seconds, func(l *sessionLedger) (bool, error) {
 		if all {
 			all = false
 			for id := range l.jobs {

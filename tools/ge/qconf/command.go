@@ -17,8 +17,8 @@ func App(env opt.Env) *cli.App { return opt.App(env, command(), run) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func command() *switches.Command[line] {
-	c := &switches.Command[line]{
+func command() *switches.Command[commandLine] {
+	c := &switches.Command[commandLine]{
 		Name: "qconf", Usage: "[options]", Indent: 3, Column: 44, Legend: legend,
 		Unknown: func(word string) error {
 			return switches.Errorf("error: invalid option argument %q\nUsage: qconf -help", word)
@@ -42,20 +42,20 @@ func command() *switches.Command[line] {
 	c.Switches = append(c.Switches, shareTreeRows()...)
 	c.Switches = append(c.Switches, attributeRows()...)
 	c.Switches = append(c.Switches, daemonRows()...)
-	c.Switches = append(c.Switches, switches.Fmt(func(l *line) *switches.Format { return &l.format }), switches.Switch[line]{Name: "help", Help: "print this help"})
+	c.Switches = append(c.Switches, switches.Fmt(func(l *commandLine) *switches.Format { return &l.format }), switches.Switch[commandLine]{Name: "help", Help: "print this help"})
 	return c
 }
 
-func row(m mode, name, args, help string, take switches.Take, do func(*session, []string) error) switches.Switch[line] {
-	return switches.Switch[line]{Name: name, Args: args, Help: help, Take: take, Set: func(l *line, w []string) error {
+func row(m mode, name, args, help string, take switches.Take, do func(*session, []string) error) switches.Switch[commandLine] {
+	return switches.Switch[commandLine]{Name: name, Args: args, Help: help, Take: take, Set: func(l *commandLine, w []string) error {
 		l.steps = append(l.steps, step{name, m, func(s *session) error { return do(s, w) }})
 		return nil
 	}}
 }
 
-func configurationRows() []switches.Switch[line] {
+func configurationRows() []switches.Switch[commandLine] {
 	sched := single{grid.KindSchedConf, "scheduler configuration", "no scheduler configuration defined"}
-	return []switches.Switch[line]{
+	return []switches.Switch[commandLine]{
 		row(shows, "sconf", "[host_list|global]", "show configurations", switches.Maybe, showConf),
 		row(shows, "sconfl", "", "show a list of all local configurations", nil, listConfs),
 		row(edits, "aconf", "host_list", "add configurations", switches.One, editConf(true)),
@@ -89,8 +89,8 @@ func atLeast(n int) switches.Take {
 	}
 }
 
-func attributeRows() []switches.Switch[line] {
-	var rows []switches.Switch[line]
+func attributeRows() []switches.Switch[commandLine] {
+	var rows []switches.Switch[commandLine]
 	for _, v := range []struct {
 		letter, upper string
 		op            conf.ListOp
@@ -158,11 +158,11 @@ func startScheduler(s *session, _ []string) error {
 	return refusal("no scheduler runs: start it with quill schedd")
 }
 
-func daemonRows() []switches.Switch[line] {
+func daemonRows() []switches.Switch[commandLine] {
 	clean := func(s *session, w []string) error {
 		return s.ask(&gdi.Control{Action: "clean", Queues: true, Refs: split(w)})
 	}
-	return []switches.Switch[line]{
+	return []switches.Switch[commandLine]{
 		row(changes, "cq", "wc_queue_list", "clean queue", switches.One, clean),
 		row(changes, "ke", "host_list", "shutdown execution daemon(s)", switches.One, trigger("kill-execd", false)),
 		row(changes, "kej", "host_list", "shutdown execution daemon(s) and kill their jobs", switches.One, trigger("kill-execd", true)),

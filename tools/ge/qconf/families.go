@@ -84,7 +84,7 @@ func familyOf(kind grid.Kind) *family {
 
 // switches are a family's rows of the table: -aX -AX -mX -MX -dX -sX and the
 // list.
-func (f *family) switches() []switches.Switch[line] {
+func (f *family) switches() []switches.Switch[commandLine] {
 	stem := grid.SpecOf(f.kind).Qconf
 	add := switches.Take(switches.One)
 	if f.template != "" {
@@ -94,7 +94,7 @@ func (f *family) switches() []switches.Switch[line] {
 	if f.wild {
 		show = switches.Maybe
 	}
-	rows := []switches.Switch[line]{
+	rows := []switches.Switch[commandLine]{
 		row(changes, "A"+stem, "fname", "add "+f.what+" from file", switches.One, f.addFile),
 		row(shows, "s"+stem, "name_list", "show "+f.what, show, f.show),
 		row(shows, "s"+stem+"l", "", "show a list of all names of "+f.what+"s", nil, f.listNames),

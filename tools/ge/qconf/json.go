@@ -14,7 +14,7 @@ import (
 
 // oneDocument returns why a command line cannot be answered with one document, nil when it can: it may show one thing,
 // or change several, but has no use for an editor.
-func (l *line) oneDocument() error {
+func (l *commandLine) oneDocument() error {
 	for _, s := range l.steps {
 		if s.mode == edits {
 			return switches.Errorf("error: -fmt json is not supported with -%s, which starts an editor; -%s reads a file", s.name, strings.ToUpper(s.name[:1])+s.name[1:])

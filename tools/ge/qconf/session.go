@@ -16,8 +16,8 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// line is the command line.
-type line struct {
+// commandLine is the command line.
+type commandLine struct {
 	steps  []step
 	format switches.Format
 }
@@ -58,7 +58,7 @@ type session struct {
 }
 
 // run does the steps in order; later ones run although earlier ones failed.
-func run(ctx context.Context, env opt.Env, l *line) int {
+func run(ctx context.Context, env opt.Env, l *commandLine) int {
 	if len(l.steps) == 0 {
 		return opt.Complain(env, command(), switches.Errorf("error: no option given"))
 	}

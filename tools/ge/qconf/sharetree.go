@@ -19,8 +19,8 @@ import (
 
 var shareTree = single{grid.KindShareTree, "sharetree", "no sharetree element"}
 
-func shareTreeRows() []switches.Switch[line] {
-	return []switches.Switch[line]{
+func shareTreeRows() []switches.Switch[commandLine] {
+	return []switches.Switch[commandLine]{
 		row(shows, "sstree", "", "show the sharetree", nil, showShareTree),
 		row(edits, "astree", "", "create/modify the sharetree", nil, shareTree.edit),
 		row(changes, "Astree", "fname", "create/modify the sharetree from file", switches.One, shareTree.file),

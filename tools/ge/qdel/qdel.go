@@ -10,31 +10,31 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// line is the command line.
-type line struct {
+// commandLine is the command line.
+type commandLine struct {
 	gdi.DeleteJobs
 	format switches.Format
 }
 
-var command = &switches.Command[line]{
+var command = &switches.Command[commandLine]{
 	Name:   "qdel",
 	Usage:  "[options] job_task_list",
 	Indent: 3,
 	Column: 44,
-	Switches: []switches.Switch[line]{
+	Switches: []switches.Switch[commandLine]{
 		{Name: "f", Help: "force action",
-			Set: switches.Flag(func(d *line) *bool { return &d.Force })},
-		switches.Fmt(func(d *line) *switches.Format { return &d.format }),
+			Set: switches.Flag(func(d *commandLine) *bool { return &d.Force })},
+		switches.Fmt(func(d *commandLine) *switches.Format { return &d.format }),
 		{Name: "help", Help: "print this help"},
 		{Name: "u", Args: "user_list", Help: "delete all jobs of users specified in list", Take: switches.One,
-			Set: func(d *line, w []string) error {
+			Set: func(d *commandLine, w []string) error {
 				d.Jobs.Users = append(d.Jobs.Users, switches.Names(w[0])...)
 				return nil
 			}},
 		{Name: "t", Take: switches.One,
-			Set: func(d *line, w []string) error { return switches.RestrictTasks(d.Jobs.Refs, w[0]) }},
+			Set: func(d *commandLine, w []string) error { return switches.RestrictTasks(d.Jobs.Refs, w[0]) }},
 	},
-	Operand: func(d *line, rest []string) (int, error) {
+	Operand: func(d *commandLine, rest []string) (int, error) {
 		return switches.JobWord(&d.Jobs.Refs, rest)
 	},
 	Legend: "   job_task_list                            delete all jobs given in list\n\n" +
@@ -49,7 +49,7 @@ func App(env opt.Env) *cli.App { return opt.App(env, command, remove) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func remove(ctx context.Context, env opt.Env, d *line) int {
+func remove(ctx context.Context, env opt.Env, d *commandLine) int {
 	if len(d.Jobs.Refs) == 0 && len(d.Jobs.Users) == 0 {
 		return opt.Complain(env, command, switches.ErrNoOperands)
 	}

@@ -10,26 +10,26 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// line is the command line.
-type line struct {
+// commandLine is the command line.
+type commandLine struct {
 	gdi.DeleteARs
 	format switches.Format
 }
 
-var command = &switches.Command[line]{
+var command = &switches.Command[commandLine]{
 	Name: "qrdel", Usage: "[options] wc_ar_list", Indent: 3, Column: 44,
-	Switches: []switches.Switch[line]{
+	Switches: []switches.Switch[commandLine]{
 		{Name: "f", Help: "force action",
-			Set: switches.Flag(func(d *line) *bool { return &d.Force })},
-		switches.Fmt(func(d *line) *switches.Format { return &d.format }),
+			Set: switches.Flag(func(d *commandLine) *bool { return &d.Force })},
+		switches.Fmt(func(d *commandLine) *switches.Format { return &d.format }),
 		{Name: "help", Help: "print this help"},
 		{Name: "u", Args: "wc_user_list", Help: "all advance reservations of users specified in list", Take: switches.One,
-			Set: func(d *line, w []string) error {
+			Set: func(d *commandLine, w []string) error {
 				d.Users = append(d.Users, switches.Names(w[0])...)
 				return nil
 			}},
 	},
-	Operand: func(d *line, rest []string) (int, error) {
+	Operand: func(d *commandLine, rest []string) (int, error) {
 		d.Refs = append(d.Refs, switches.Names(rest[0])...)
 		return 1, nil
 	},
@@ -46,7 +46,7 @@ func App(env opt.Env) *cli.App { return opt.App(env, command, remove) }
 // Run is the whole command; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func remove(ctx context.Context, env opt.Env, d *line) int {
+func remove(ctx context.Context, env opt.Env, d *commandLine) int {
 	if len(d.Refs) == 0 && len(d.Users) == 0 {
 		return opt.Complain(env, command, switches.ErrNoOperands)
 	}

@@ -60,8 +60,8 @@ func apart(args []string) (out []string) {
 	return out
 }
 
-// query is the query of the command line.
-type query struct {
+// monitor is the query of the command line.
+type monitor struct {
 	count    int // collections; 0 without end
 	interval time.Duration
 	fields   []reporting.ShareField
@@ -76,12 +76,12 @@ type query struct {
 	appending bool
 }
 
-func newQuery([]string) *query {
-	return &query{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", afterNode: "\n", afterRecord: "\n", format: "%s"}
+func newQuery([]string) *monitor {
+	return &monitor{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", afterNode: "\n", afterRecord: "\n", format: "%s"}
 }
 
 // watch collects and prints until it is enough.
-func watch(ctx context.Context, env opt.Env, w *query) int {
+func watch(ctx context.Context, env opt.Env, w *monitor) int {
 	complain := func(err error) int {
 		fmt.Fprintln(env.Stderr, err)
 		return 1
@@ -123,7 +123,7 @@ func watch(ctx context.Context, env opt.Env, w *query) int {
 	}
 }
 
-func (w *query) open(env opt.Env) (*os.File, error) {
+func (w *monitor) open(env opt.Env) (*os.File, error) {
 	name := w.file
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(env.Dir, name)
@@ -140,7 +140,7 @@ func (w *query) open(env opt.Env) (*os.File, error) {
 }
 
 // collect is one record: the tree as it is now.
-func (w *query) collect(ctx context.Context, env opt.Env, c client.Client) (string, error) {
+func (w *monitor) collect(ctx context.Context, env opt.Env, c client.Client) (string, error) {
 	get := gdi.Get{Where: gdi.Where{Brief: true},
 		Kinds: []grid.Kind{grid.KindSchedConf, grid.KindShareTree, grid.KindProject, grid.KindUser, grid.KindUserset, grid.KindBooking, grid.KindJob}}
 	st, err := client.Fetch(ctx, c, get)
@@ -165,7 +165,7 @@ type noTree string
 
 func (e noTree) Error() string { return string(e) }
 
-func (w *query) shows(n *view.Share) bool {
+func (w *monitor) shows(n *view.Share) bool {
 	if w.leaves && !n.Leaf {
 		return false
 	}
@@ -177,7 +177,7 @@ func (w *query) shows(n *view.Share) bool {
 	return len(w.nodes) == 0
 }
 
-func (w *query) line(b *strings.Builder, n *view.Share) {
+func (w *monitor) line(b *strings.Builder, n *view.Share) {
 	style := reporting.ShareStyle{Text: w.text, Time: w.time}
 	for _, f := range w.fields {
 		if w.named {
@@ -188,7 +188,7 @@ func (w *query) line(b *strings.Builder, n *view.Share) {
 	b.WriteString(w.afterNode)
 }
 
-func (w *query) heading() string {
+func (w *monitor) heading() string {
 	var b strings.Builder
 	for _, f := range w.fields {
 		b.WriteString(f.Name + w.between)
@@ -205,9 +205,9 @@ func fieldOf(name string) (reporting.ShareField, bool) {
 	return reporting.ShareField{}, false
 }
 
-func (w *query) text(s string) string { return fmt.Sprintf(w.format, s) }
+func (w *monitor) text(s string) string { return fmt.Sprintf(w.format, s) }
 
-func (w *query) time(t grid.Time) string {
+func (w *monitor) time(t grid.Time) string {
 	if w.times {
 		return t.Std().Format("Mon Jan _2 15:04:05 2006")
 	}
@@ -216,9 +216,9 @@ func (w *query) time(t grid.Time) string {
 
 var oneString = regexp.MustCompile(`^([^%]|%%)*%-?[0-9]*(\.[0-9]+)?s([^%]|%%)*$`)
 
-func command() *switches.Command[query] {
-	number := func(set func(*query, int)) func(*query, []string) error {
-		return func(w *query, words []string) error {
+func command() *switches.Command[monitor] {
+	number := func(set func(*monitor, int)) func(*monitor, []string) error {
+		return func(w *monitor, words []string) error {
 			n, err := strconv.ParseUint(words[0], 10, 31)
 			if err != nil {
 				return switches.Errorf("sge_share_mon: %q is no number", words[0])
@@ -227,22 +227,22 @@ func command() *switches.Command[query] {
 			return nil
 		}
 	}
-	return &switches.Command[query]{
+	return &switches.Command[monitor]{
 		Name: "sge_share_mon", Usage: "[options] [node_names ...]", Indent: 3, Column: 24, New: newQuery,
 		Unknown: func(word string) error {
 			return &switches.Error{Text: fmt.Sprintf("sge_share_mon: invalid option %q", word), Help: true}
 		},
-		Operand: func(w *query, rest []string) (int, error) {
+		Operand: func(w *monitor, rest []string) (int, error) {
 			if strings.HasPrefix(rest[0], "-") {
 				return 0, nil
 			}
 			w.nodes = append(w.nodes, rest[0])
 			return 1, nil
 		},
-		Switches: []switches.Switch[query]{
-			{Name: "c", Args: "count", Help: "number of collections (default is infinite)", Take: switches.One, Set: number(func(w *query, n int) { w.count = n })},
-			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: switches.One, Set: switches.Text(func(w *query) *string { return &w.between })},
-			{Name: "f", Args: "field[,field]", Help: "list of fields to print", Take: switches.One, Set: func(w *query, words []string) error {
+		Switches: []switches.Switch[monitor]{
+			{Name: "c", Args: "count", Help: "number of collections (default is infinite)", Take: switches.One, Set: number(func(w *monitor, n int) { w.count = n })},
+			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: switches.One, Set: switches.Text(func(w *monitor) *string { return &w.between })},
+			{Name: "f", Args: "field[,field]", Help: "list of fields to print", Take: switches.One, Set: func(w *monitor, words []string) error {
 				w.fields = nil
 				for _, name := range switches.Names(words[0]) {
 					f, ok := fieldOf(name)
@@ -253,32 +253,32 @@ func command() *switches.Command[query] {
 				}
 				return nil
 			}},
-			{Name: "h", Help: "print a header containing the field names", Set: switches.Flag(func(w *query) *bool { return &w.header })},
+			{Name: "h", Help: "print a header containing the field names", Set: switches.Flag(func(w *monitor) *bool { return &w.header })},
 			{Name: "help", Help: "print this help"},
 			{Name: "i", Args: "interval", Help: "collection interval in seconds (default is 15)", Take: switches.One,
-				Set: number(func(w *query, n int) { w.interval = time.Duration(n) * time.Second })},
-			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One, Set: switches.Text(func(w *query) *string { return &w.afterNode })},
-			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: switches.One, Set: func(w *query, words []string) error {
+				Set: number(func(w *monitor, n int) { w.interval = time.Duration(n) * time.Second })},
+			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One, Set: switches.Text(func(w *monitor) *string { return &w.afterNode })},
+			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: switches.One, Set: func(w *monitor, words []string) error {
 				if words[0] != "w" && words[0] != "a" {
 					return switches.Errorf("sge_share_mon: output mode %q is not supported: use w or a", words[0])
 				}
 				w.appending = words[0] == "a"
 				return nil
 			}},
-			{Name: "n", Help: "use name=value format", Set: switches.Flag(func(w *query) *bool { return &w.named })},
-			{Name: "o", Args: "output_file", Help: "output file", Take: switches.One, Set: switches.Text(func(w *query) *string { return &w.file })},
+			{Name: "n", Help: "use name=value format", Set: switches.Flag(func(w *monitor) *bool { return &w.named })},
+			{Name: "o", Args: "output_file", Help: "output file", Take: switches.One, Set: switches.Text(func(w *monitor) *string { return &w.file })},
 			{Name: "r", Args: "delimiter", Help: "delimiter between collection records (default is <CR>)", Take: switches.One,
-				Set: switches.Text(func(w *query) *string { return &w.afterRecord })},
-			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: switches.One, Set: func(w *query, words []string) error {
+				Set: switches.Text(func(w *monitor) *string { return &w.afterRecord })},
+			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: switches.One, Set: func(w *monitor, words []string) error {
 				if !oneString.MatchString(words[0]) {
 					return switches.Errorf("sge_share_mon: format %q must have one %%s", words[0])
 				}
 				w.format = words[0]
 				return nil
 			}},
-			{Name: "t", Help: "show formatted times", Set: switches.Flag(func(w *query) *bool { return &w.times })},
-			{Name: "u", Help: "show decayed usage (since timestamp) in nodes", Set: switches.Flag(func(w *query) *bool { return &w.decayed })},
-			{Name: "x", Help: "exclude non-leaf nodes", Set: switches.Flag(func(w *query) *bool { return &w.leaves })},
+			{Name: "t", Help: "show formatted times", Set: switches.Flag(func(w *monitor) *bool { return &w.times })},
+			{Name: "u", Help: "show decayed usage (since timestamp) in nodes", Set: switches.Flag(func(w *monitor) *bool { return &w.decayed })},
+			{Name: "x", Help: "exclude non-leaf nodes", Set: switches.Flag(func(w *monitor) *bool { return &w.leaves })},
 		},
 	}
 }
