@@ -143,20 +143,26 @@ func listen(ctx context.Context, frames <-chan []byte, alive func() bool, apply 
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	for quiet := time.Duration(0); quiet < silence; {
+		var data []byte
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-look.C:
-			if !alive() {
+			if alive() {
+				quiet += lookEvery
+				continue
+			}
+			select {
+			case data = <-frames: // of a server that is too busy to answer
+			default:
 				return bus.ErrLost
 			}
-			quiet += lookEvery
-		case data := <-frames:
-			if err := apply(data); err != nil {
-				return err
-			}
-			quiet = 0
+		case data = <-frames:
 		}
+		if err := apply(data); err != nil {
+			return err
+		}
+		quiet = 0
 	}
 	return errSilent
 }
