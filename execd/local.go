@@ -17,8 +17,8 @@ import (
 // one of the first folder of the PATH.
 const lookPatience = time.Second
 
-// userSeesDir reports whether a path that a user named is a directory that the user can see, unless its file system does not answer in
-// time.
+// userSeesDir reports whether a path that a user named is a directory that the user can see, unless its file system
+// does not answer in time.
 func (k *batchRunner) userSeesDir(user plan.Owner, path string) (is, known bool) {
 	found := new(bool) // a look that does not return in time still writes it
 	if !k.lookAs(user, func() { *found = isDir(path) }) {

@@ -79,7 +79,8 @@ func (m *Metrics) countLoad() {
 	}
 }
 
-// countReport counts a report and its receipt, or the error instead of one. The end of an attempt is counted when qmaster has it.
+// countReport counts a report and its receipt, or the error instead of one. The end of an attempt is counted when
+// qmaster has it.
 func (m *Metrics) countReport(r report.Report, receipt report.Receipt, err error, took time.Duration) {
 	switch {
 	case m == nil:

@@ -55,7 +55,8 @@ func (t *tmpDirs) dirFor(tmpdir string) (string, error) {
 	return dir, writeWhole(t.file, []byte(text.String()), 0o600)
 }
 
-// isChangeable reports whether others than the owner of a directory can rename what they do not own in it: TMPDIRs are made by root.
+// isChangeable reports whether others than the owner of a directory can rename what they do not own in it: TMPDIRs are
+// made by root.
 func isChangeable(dir string) bool {
 	var s syscall.Stat_t
 	return syscall.Stat(dir, &s) == nil && s.Mode&0o022 != 0 && s.Mode&syscall.S_ISVTX == 0

@@ -8,11 +8,13 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// planCgroup gives the attempt a control group with the limits of the job on this host, all its slots together. Attempts of a
-// parallel job, its PE tasks here, share these limits: each has a group of its own within that of the job.
+// planCgroup gives the attempt a control group with the limits of the job on this host, all its slots together.
+// Attempts of a parallel job, its PE tasks here, share these limits: each has a group of its own within that of the
+// job.
 //
-// memory.high is only a soft limit that was asked for, never a part of the hard one: between the two a job whose memory is no file
-// cache is not killed but sleeps for up to two seconds at each page, so that it hangs for minutes without a reason.
+// memory.high is only a soft limit that was asked for, never a part of the hard one: between the two a job whose memory
+// is no file cache is not killed but sleeps for up to two seconds at each page, so that it hangs for minutes without a
+// reason.
 func (w *planner) planCgroup() {
 	if !w.conf.Cgroups || w.site.Cgroup == "" {
 		return
@@ -41,9 +43,9 @@ func (w *planner) planCgroup() {
 	g.CPUWeight = weightOf(weight, int(q.Priority))
 }
 
-// weightOf returns the weight of a group whose processes have a nice value. Within a group the kernel compares the nice values of
-// its processes alone, so what the value means to other jobs is part of the group's weight: each step is a factor of 1.25, as
-// that between processes, sched(7).
+// weightOf returns the weight of a group whose processes have a nice value. Within a group the kernel compares the nice
+// values of its processes alone, so what the value means to other jobs is part of the group's weight: each step is a
+// factor of 1.25, as that between processes, sched(7).
 func weightOf(weight uint64, nice int) uint64 {
 	return uint64(min(max(math.Round(float64(weight)*math.Pow(1.25, float64(-nice))), 1), plan.MaxWeight))
 }

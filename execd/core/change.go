@@ -17,7 +17,8 @@ func (Changed) input() {}
 // ofGroup are the requests that only a control group can enforce.
 var ofGroup = grid.Names{"s_rss", "h_rss", "h_pids"}
 
-// requestLimits gives an attempt other limits. One at a time is with the shepherd; a newer one takes the place of one that waits.
+// requestLimits gives an attempt other limits. One at a time is with the shepherd; a newer one takes the place of one
+// that waits.
 func (c *Core) requestLimits(now grid.Time, m *report.Command, l report.Limits, r *Ready) {
 	a := c.attempts[l.Attempt]
 	switch {

@@ -121,8 +121,8 @@ func splitList(t string) []string {
 	return l
 }
 
-// Values of H_VMEM in the execd_params of sge_conf(5): what h_vmem and s_vmem limit. Where a job has no control group it is
-// always the address space.
+// Values of H_VMEM in the execd_params of sge_conf(5): what h_vmem and s_vmem limit. Where a job has no control group
+// it is always the address space.
 const (
 	byGroup   = "cgroup" // the memory of the control group
 	byAddress = "rlimit" // the address space

@@ -17,8 +17,8 @@ import (
 //
 // Variables are replaced word by word, and no shell reads the line. The starter runs as the job's owner.
 
-// planContainer finds the starter of the job's container. It fails when the host cannot start it, which is the host's fault, or when
-// there can be no such container, which is the job's.
+// planContainer finds the starter of the job's container. It fails when the host cannot start it, which is the host's
+// fault, or when there can be no such container, which is the job's.
 func (w *planner) planContainer() error {
 	r, asked := w.job.Hard.Get(grid.ContainerRequest)
 	if !asked {
@@ -52,8 +52,9 @@ func isImageFile(image string) bool {
 		strings.HasPrefix(image, "../") || strings.HasPrefix(image, "~/")
 }
 
-// expandStarterWord replaces the variables of a word. One with $bind, $uuid or $device stands once for each path or device, and not at all
-// where there are none. What stands in place of a variable is not read again: paths and images may have a $ in them.
+// expandStarterWord replaces the variables of a word. One with $bind, $uuid or $device stands once for each path or
+// device, and not at all where there are none. What stands in place of a variable is not read again: paths and images
+// may have a $ in them.
 func (w *planner) expandStarterWord(word string) (out []string) {
 	values := map[string]string{"image": w.image, "cwd": w.p.Cwd, "tmpdir": w.tmpDir}
 	variable := func(name string) (string, bool) {

@@ -27,8 +27,8 @@ func (w *planner) planDevices() {
 	}
 }
 
-// wholeDevices adds to devices the other files of the GPUs that they name: a GPU has several, for instance one for CUDA and one for
-// rendering. A file that several GPUs have (/dev/kfd) is added when all of them are named.
+// wholeDevices adds to devices the other files of the GPUs that they name: a GPU has several, for instance one for CUDA
+// and one for rendering. A file that several GPUs have (/dev/kfd) is added when all of them are named.
 func wholeDevices(devices []grid.Device, gpus []GPU) []grid.Device {
 	named := func(g *GPU) (access grid.Access, is bool) {
 		for i := range devices {
@@ -68,8 +68,8 @@ func isOneGPU(file string, gpus []GPU) bool {
 	return n == 1
 }
 
-// gpuUUIDs returns by which names programs find the devices of a grant: those of the map, else those that the host knows
-// for their files. None when that of an instance is not known.
+// gpuUUIDs returns by which names programs find the devices of a grant: those of the map, else those that the host
+// knows for their files. None when that of an instance is not known.
 func (w *planner) gpuUUIDs(m *grid.MapGrant) []string {
 	if len(m.UUIDs) > 0 {
 		return m.UUIDs

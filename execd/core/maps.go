@@ -16,8 +16,8 @@ const mapVariable = "SGE_HGR_"
 // container and after a boot are written there, never numbers.
 var deviceVariables = [...]string{"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
 
-// planMaps makes the variables of the instances and of other consumables that the task has on this host. A shared instance
-// that it has twice is listed twice in its resource map, and is one device.
+// planMaps makes the variables of the instances and of other consumables that the task has on this host. A shared
+// instance that it has twice is listed twice in its resource map, and is one device.
 func (w *planner) planMaps() {
 	var uuids []string
 	for _, m := range w.start.Deliver.Maps {

@@ -40,7 +40,7 @@ func (w *planner) scriptName() string {
 
 func (w *planner) starterPath() string { return w.p.Spool + "/starter" }
 
-// planFront leaves for the starter what to run and who waits for it.
+// planFront writes into the plan what the starter runs, and the address of the qrsh that waits for it.
 func (w *planner) planFront() {
 	s := report.Starter{Connect: w.spec.Connect, NoShell: w.spec.NoShell, Inside: w.inside}
 	switch {

@@ -206,8 +206,8 @@ func (w *planner) planMethods() (err error) {
 	return err
 }
 
-// resolveSteps returns steps with the paths of their programs and the accounts of their users. A step whose user cannot be run
-// here is refused.
+// resolveSteps returns steps with the paths of their programs and the accounts of their users. A step whose user cannot
+// be run here is refused.
 func (w *planner) resolveSteps(steps []configuredStep) []plan.Step {
 	out := make([]plan.Step, len(steps))
 	for i, s := range steps {

@@ -4,7 +4,8 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// planChange returns what the shepherd is to do: the limits as those of a start, for an attempt with a control group or without one.
+// planChange returns what the shepherd is to do: the limits as those of a start, for an attempt with a control group or
+// without one.
 func (c *Conf) planChange(of *limitChange, contained bool) plan.Change {
 	conf, l := *c, &of.limits
 	conf.Cgroups = contained

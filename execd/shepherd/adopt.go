@@ -11,8 +11,8 @@ import (
 
 // A log-in of a user beside a job (ssh) is made part of it: its processes have the job's limits, count as the job's and end with it.
 
-// adoptProcess makes a process, and all that it starts from now on, part of the newest job of a user. It fails when none runs, or the
-// process is not the parent of the one that asks: another may have its id by then.
+// adoptProcess makes a process, and all that it starts from now on, part of the newest job of a user. It fails when
+// none runs, or the process is not the parent of the one that asks: another may have its id by then.
 func (k *shepherd) adoptProcess(uid uint32, pid, asker int) (report.Attempt, error) {
 	if s, ok := procfs.ReadStat(asker); !ok || s.Parent != pid {
 		return report.Attempt{}, fmt.Errorf("process %d is not the parent of process %d", pid, asker)

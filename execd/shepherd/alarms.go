@@ -68,8 +68,8 @@ func (l *alarms) stopTimer() {
 	}
 }
 
-// action is what a request asks for: a plain signal number, which goes to every process of the job at once, or one of the
-// negative constants here and in ckpt.go.
+// action is what a request asks for: a plain signal number, which goes to every process of the job at once, or one of
+// the negative constants here and in ckpt.go.
 type action int
 
 // Those that qmaster asks for by a report.SignalKind; they follow the plan's methods and its Notify.

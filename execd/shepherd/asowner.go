@@ -12,9 +12,10 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// openWithoutMagicLinks opens a file for a user in the shepherd's own process. Links in /proc lead to what the process itself has open, files of other
-// users among them, past the directories around these: they are refused with EACCES, as everything is on a kernel before 5.6, which
-// cannot do that, and a file whose lease another process has to give back first, fcntl(2). A process of the user is to try then.
+// openWithoutMagicLinks opens a file for a user in the shepherd's own process. Links in /proc lead to what the process
+// itself has open, files of other users among them, past the directories around these: they are refused with EACCES, as
+// everything is on a kernel before 5.6, which cannot do that, and a file whose lease another process has to give back
+// first, fcntl(2). A process of the user is to try then.
 func openWithoutMagicLinks(path string, flags int, mode uint32) (int, error) {
 	how := unix.OpenHow{Flags: uint64(flags), Resolve: unix.RESOLVE_NO_MAGICLINKS}
 	if flags&syscall.O_CREAT != 0 {
@@ -31,8 +32,8 @@ func openWithoutMagicLinks(path string, flags int, mode uint32) (int, error) {
 	}
 }
 
-// AsOwner runs f with the file access rights of o, as far as this process may. Only the calling thread changes, so others are not
-// affected.
+// AsOwner runs f with the file access rights of o, as far as this process may. Only the calling thread changes, so
+// others are not affected.
 func AsOwner(o plan.Owner, f func()) error {
 	if os.Getuid() != 0 || o.UID == 0 {
 		f()

@@ -2,8 +2,8 @@ package shepherd
 
 import "sync"
 
-// beginCounter knows what has begun and is not over. To wait for that holds up nothing that begins meanwhile: a fork lasts until its program has
-// begun, which on a busy host may take long, and orphans are looked for all the time.
+// beginCounter knows what has begun and is not over. To wait for that holds up nothing that begins meanwhile: a fork
+// lasts until its program has begun, which on a busy host may take long, and orphans are looked for all the time.
 type beginCounter struct {
 	settling sync.Mutex // one waits at a time
 

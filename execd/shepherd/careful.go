@@ -69,8 +69,8 @@ func (e *starterTask) start(fds [3]int, start func(path string, argv []string, f
 	return started, nil
 }
 
-// startFailure returns why a careful start failed, for a process that has ended; nil when it became its program. It does not wait for
-// other processes that may hold the other end.
+// startFailure returns why a careful start failed, for a process that has ended; nil when it became its program. It
+// does not wait for other processes that may hold the other end.
 func (p *childProcess) startFailure() *attemptFailure {
 	if p.refused == nil {
 		return nil

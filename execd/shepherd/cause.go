@@ -12,8 +12,8 @@ import (
 
 // Why a job ended: from what the kernel counted, and from what the shepherd did itself. What neither knows has no reason.
 
-// failureOfJob returns the failure of a job that was ended by a limit, nil when no limit is known to have ended it. A limit that the
-// system enforced for the shepherd is recorded as its own. A job that was terminated has had its reason.
+// failureOfJob returns the failure of a job that was ended by a limit, nil when no limit is known to have ended it. A
+// limit that the system enforced for the shepherd is recorded as its own. A job that was terminated has had its reason.
 func (a *attempt) failureOfJob(status int) *attemptFailure {
 	if a.end.Limit != "" {
 		return newFailure(report.FailedLimit, "%s", a.exceeded)

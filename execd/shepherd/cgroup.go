@@ -42,7 +42,8 @@ func (a *attempt) enterCgroup() *attemptFailure {
 	return nil
 }
 
-// freezeGroup suspends all processes of the attempt at once, also those that a signal does not reach. False: it has no group.
+// freezeGroup suspends all processes of the attempt at once, also those that a signal does not reach. False: it has no
+// group.
 func (a *attempt) freezeGroup() bool {
 	a.frozen = a.cgroup >= 0 && writeGroupFile(a.plan.Cgroup.Path, freezeFile, "1") == nil
 	return a.frozen
@@ -70,7 +71,8 @@ func (a *attempt) groupUsage() procfs.GroupUsage {
 	return procfs.ReadGroupUsage(a.plan.Cgroup.Path)
 }
 
-// groupUsageAtEnd returns what the job has used at its end. What it has in memory matters only beside what it was seen with: most jobs are short.
+// groupUsageAtEnd returns what the job has used at its end. What it has in memory matters only beside what it was seen
+// with: most jobs are short.
 func (a *attempt) groupUsageAtEnd() procfs.GroupUsage {
 	if a.cgroup >= 0 && !a.used.wasSampled() {
 		return procfs.ReadGroupSpent(a.plan.Cgroup.Path)
@@ -78,8 +80,8 @@ func (a *attempt) groupUsageAtEnd() procfs.GroupUsage {
 	return a.groupUsage()
 }
 
-// leaveCgroup kills what is left in the control group, in groups within it too. It is removed by removeCgroup, when its processes have been
-// waited for.
+// leaveCgroup kills what is left in the control group, in groups within it too. It is removed by removeCgroup, when its
+// processes have been waited for.
 func (a *attempt) leaveCgroup() {
 	if a.cgroup < 0 {
 		return
@@ -98,8 +100,8 @@ func (a *attempt) leaveCgroup() {
 // devicesPause is how long a device file that is made while a job runs may be open to it.
 const devicesPause = 250 * time.Millisecond
 
-// closeDevices closes those device files to the attempt that are there, and has those that are made later, or anew with other numbers, closed
-// until devicesOver is closed: a driver may make its files when they are first used.
+// closeDevices closes those device files to the attempt that are there, and has those that are made later, or anew with
+// other numbers, closed until devicesOver is closed: a driver may make its files when they are first used.
 func (a *attempt) closeDevices() error {
 	devices, group := a.plan.Devices, a.plan.Cgroup.Path
 	if len(devices) == 0 {

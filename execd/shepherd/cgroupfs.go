@@ -54,8 +54,8 @@ func makeLimitedGroup(dir string, g *plan.Cgroup) error {
 // groupSetting is a file of a control group and what to write there.
 type groupSetting struct{ file, value string }
 
-// groupSettings returns what g asks for. A job dies as a whole whenever the kernel kills a process of it for memory: what is left
-// of it would only wait for the others.
+// groupSettings returns what g asks for. A job dies as a whole whenever the kernel kills a process of it for memory:
+// what is left of it would only wait for the others.
 func groupSettings(g *plan.Cgroup) []groupSetting {
 	all := []groupSetting{{oomGroup, "1"}}
 	add := func(file string, n uint64) {
@@ -87,8 +87,8 @@ func writeGroupFile(dir, file, value string) error {
 	return err
 }
 
-// restrictProcessors lets no process of a group leave the processors. The memory next to them is not set (cpuset.mems): a job would be killed while
-// other nodes have some, and the kernel prefers the nearest anyway.
+// restrictProcessors lets no process of a group leave the processors. The memory next to them is not set (cpuset.mems):
+// a job would be killed while other nodes have some, and the kernel prefers the nearest anyway.
 func restrictProcessors(group string, processors []int) error {
 	if len(processors) == 0 {
 		return nil
@@ -103,8 +103,8 @@ func groupMembers(path string) []int {
 	return procfs.ParsePIDs(b)
 }
 
-// removeCgroup removes an emptied control group, and that of its job if it was the last of it. The kernel may take a moment to
-// notice that its last process is gone.
+// removeCgroup removes an emptied control group, and that of its job if it was the last of it. The kernel may take a
+// moment to notice that its last process is gone.
 func removeCgroup(path, job string) {
 	if path == "" {
 		return
@@ -122,8 +122,8 @@ func removeCgroup(path, job string) {
 // jobGroups is held while a group of a job with several attempts is made or removed.
 var jobGroups sync.Mutex
 
-// Files that are not everywhere: without swap, without the controller of memory, without that of processors, and of two ways to share
-// disks.
+// Files that are not everywhere: without swap, without the controller of memory, without that of processors, and of two
+// ways to share disks.
 const (
 	swapMax   = "memory.swap.max"
 	oomGroup  = "memory.oom.group"

@@ -14,8 +14,9 @@ import (
 	"github.com/quill-grid/quill/execd/procfs"
 )
 
-// Limits of attempts that run are changed between two of their requests: the goroutine of the attempt does it. What it has done is in its
-// Status. It is not in the journal: an attempt does not outlive its shepherd, and execd asks the shepherd.
+// Limits of attempts that run are changed between two of their requests: the goroutine of the attempt does it. What it
+// has done is in its Status. It is not in the journal: an attempt does not outlive its shepherd, and execd asks the
+// shepherd.
 
 // pendingChange is a change on its way to an attempt.
 type pendingChange struct {
@@ -134,7 +135,8 @@ func (a *attempt) usageAbove(c *plan.Change) string {
 	return ""
 }
 
-// setGroupLimits writes the limits of the control group in which the attempt's are. When one cannot be written, all are as before.
+// setGroupLimits writes the limits of the control group in which the attempt's are. When one cannot be written, all are
+// as before.
 func (a *attempt) setGroupLimits(now *plan.Cgroup) error {
 	g := &a.plan.Cgroup
 	if a.cgroup < 0 {

@@ -322,8 +322,8 @@ func (k *Client) Close() error {
 	return nil
 }
 
-// Adopt makes the parent of this process part of the newest job of a user that runs under the shepherd of dir, and returns that. It
-// starts no shepherd: without one no job runs.
+// Adopt makes the parent of this process part of the newest job of a user that runs under the shepherd of dir, and
+// returns that. It starts no shepherd: without one no job runs.
 func Adopt(ctx context.Context, dir string, uid uint32, parent int) (report.Attempt, error) {
 	c, err := dial(ctx, dir)
 	switch {

@@ -30,8 +30,8 @@ type deviceRule struct {
 	access grid.Access
 }
 
-// deviceRules looks up devices, whose numbers may be others than at the last boot. What is no device file now has no number, and no
-// rule. Two names of one device are one, with the access of both.
+// deviceRules looks up devices, whose numbers may be others than at the last boot. What is no device file now has no
+// number, and no rule. Two names of one device are one, with the access of both.
 func deviceRules(devices []grid.Device) (rules []deviceRule) {
 	for _, d := range devices {
 		is, ok := statDevice(d.Path)

@@ -19,7 +19,8 @@ func newFailure(code report.Failure, format string, args ...any) *attemptFailure
 	return &attemptFailure{code: code, reason: fmt.Sprintf(format, args...)}
 }
 
-// failureBy is newFailure for what err has caused. A lack is no fault of the job or the queue: the job is to be started again.
+// failureBy is newFailure for what err has caused. A lack is no fault of the job or the queue: the job is to be started
+// again.
 func failureBy(err error, code report.Failure, format string, args ...any) *attemptFailure {
 	f := newFailure(code, format, args...)
 	if f.hostLacks = isExhausted(err); f.hostLacks && code != report.FailedBeforePEStop && code != report.FailedBeforeEpilog { // the job has run

@@ -31,8 +31,8 @@ type processSpec struct {
 	lacking report.Failure // the code for a host that has not enough of something
 }
 
-// forkStep starts one step. One that runs as another user than the job's owner sees nothing that the owner chose but the output:
-// it has an environment of its own, starts in / and reads nothing.
+// forkStep starts one step. One that runs as another user than the job's owner sees nothing that the owner chose but
+// the output: it has an environment of its own, starts in / and reads nothing.
 func (k *shepherd) forkStep(a *attempt, s *plan.Step) (*childProcess, *attemptFailure) {
 	p := &a.plan
 	if s.Refused != "" {
@@ -266,8 +266,8 @@ func withUmask(mask int, f func()) {
 	<-done
 }
 
-// withAffinity runs f, which forks, on the processors of the plan: a child inherits those of the thread. No other thread is made
-// from one that is locked, so it is the only one that is bound, and only meanwhile.
+// withAffinity runs f, which forks, on the processors of the plan: a child inherits those of the thread. No other
+// thread is made from one that is locked, so it is the only one that is bound, and only meanwhile.
 func (a *attempt) withAffinity(f func()) {
 	if len(a.plan.Affinity) == 0 {
 		f()

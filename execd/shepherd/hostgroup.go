@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enableControllers enables the controllers of a group for the groups below it. It returns the first of those that limits need and that the
-// group lacks.
+// enableControllers enables the controllers of a group for the groups below it. It returns the first of those that
+// limits need and that the group lacks.
 func enableControllers(dir string) (lacks string, err error) {
 	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
@@ -43,8 +43,8 @@ type CgroupParent struct {
 	NoProcessors error // keep processes on processors
 }
 
-// Cgroup makes the control group of that name in which those of attempts can be made, below the shepherd's own or that of all jobs
-// beside it. It fails when nothing there was delegated to the shepherd, or a controller is missing.
+// Cgroup makes the control group of that name in which those of attempts can be made, below the shepherd's own or that
+// of all jobs beside it. It fails when nothing there was delegated to the shepherd, or a controller is missing.
 func (k *Client) Cgroup(name string) (CgroupParent, error) {
 	parent, err := cgroupOf(k.pid)
 	if err != nil {
@@ -100,7 +100,8 @@ const (
 	sharedGroup   = "shared"
 )
 
-// controllers are those that the limits of jobs need, then those that are enabled where they are: io, which is mostly read, and cpuset.
+// controllers are those that the limits of jobs need, then those that are enabled where they are: io, which is mostly
+// read, and cpuset.
 var controllers = [...]string{"memory", "pids", "cpu", "io", "cpuset"}
 
 // controllersNeeded are the first of them.

@@ -14,7 +14,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// journalRecord is one entry of the journal. One field is set, or none. In the file recordMark and a checksum precede it, packed.
+// journalRecord is one entry of the journal. One field is set, or none. In the file recordMark and a checksum precede
+// it, packed.
 type journalRecord struct {
 	Begin  *beginRecord
 	Seen   *processRecord
@@ -43,8 +44,8 @@ type beginRecord struct {
 	UIDs []uint32 // of its processes
 }
 
-// processRecord is written once a job has lived long enough to be sampled. With it the next shepherd knows a process that
-// has dropped the marker from its environment.
+// processRecord is written once a job has lived long enough to be sampled. With it the next shepherd knows a process
+// that has dropped the marker from its environment.
 type processRecord struct {
 	Attempt report.Attempt
 	Pid     int
@@ -156,8 +157,8 @@ func openJournal(path string, records []journalRecord, live func() []journalReco
 	return j, nil
 }
 
-// rewriteJournal puts a file with just these records in place of path: write, fsync, rename, fsync of the directory. The file
-// it returns, if any, is in place, even when that last fsync failed.
+// rewriteJournal puts a file with just these records in place of path: write, fsync, rename, fsync of the directory.
+// The file it returns, if any, is in place, even when that last fsync failed.
 func rewriteJournal(path string, records []journalRecord) (*os.File, int64, error) {
 	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
 	if err != nil {
@@ -230,8 +231,8 @@ func (j *journal) writeQueued() {
 	}
 }
 
-// writeBatch writes what waits and reports whether more has come meanwhile; if not, writing is false again. Called with mu
-// held, which it releases meanwhile.
+// writeBatch writes what waits and reports whether more has come meanwhile; if not, writing is false again. Called with
+// mu held, which it releases meanwhile.
 func (j *journal) writeBatch() (more bool) {
 	w := j.next
 	j.next = j.spare

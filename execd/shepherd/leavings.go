@@ -11,7 +11,8 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// pathsOf returns the paths an attempt leaves, in the order in which they are removed. Those of directories end in a slash.
+// pathsOf returns the paths an attempt leaves, in the order in which they are removed. Those of directories end in a
+// slash.
 func pathsOf(p *plan.Plan) []string {
 	paths := make([]string, 0, len(p.Dirs)+1)
 	for _, f := range p.Files {
@@ -49,9 +50,9 @@ func removeKnown(paths []string, spool string, spoolNames []string) (others []st
 	return others
 }
 
-// removePaths removes leavings, directories with all they contain. It returns the directories that stay, and why the first of
-// them does. One that is not there, nor the directory around it, is gone, or may come back when a file system is mounted: it is
-// tried again, and no reason is given.
+// removePaths removes leavings, directories with all they contain. It returns the directories that stay, and why the
+// first of them does. One that is not there, nor the directory around it, is gone, or may come back when a file system
+// is mounted: it is tried again, and no reason is given.
 func removePaths(paths []string) (left []string, why error) {
 	for _, path := range paths {
 		dir, isDir := strings.CutSuffix(path, "/")

@@ -1,7 +1,7 @@
 package shepherd
 
-// What an attempt leaves cannot always be removed when it is over: the file system is read-only, or not there. The shepherd
-// journals the paths and tries again, and so does the next one.
+// What an attempt leaves cannot always be removed when it is over: the file system is read-only, or not there. The
+// shepherd journals the paths and tries again, and so does the next one.
 
 // retryLater records what could not be removed.
 func (k *shepherd) retryLater(paths []string) {
@@ -12,8 +12,8 @@ func (k *shepherd) retryLater(paths []string) {
 	k.journal.add(false, nil, journalRecord{Left: paths})
 }
 
-// retryRemovals tries again, one path after the other: an attempt that begins meanwhile takes its own out of what is left. One
-// that does not come back keeps others from trying, and nothing else.
+// retryRemovals tries again, one path after the other: an attempt that begins meanwhile takes its own out of what is
+// left. One that does not come back keeps others from trying, and nothing else.
 func (k *shepherd) retryRemovals() {
 	if !k.removing.TryLock() {
 		return

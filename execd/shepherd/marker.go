@@ -9,8 +9,8 @@ import (
 // environMax bounds how much of an environment is read, in bytes.
 const environMax = 256 << 10
 
-// markerOf returns the SGE_JOB_SPOOL_DIR in the environment of a process, "" when there is none within the size of buf or when it may not be
-// read. It is the process's own word.
+// markerOf returns the SGE_JOB_SPOOL_DIR in the environment of a process, "" when there is none within the size of buf
+// or when it may not be read. It is the process's own word.
 func markerOf(pid int, buf []byte) string {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {

@@ -69,8 +69,8 @@ func (m *meter) finishJob(o *processExit, floor uint64) {
 	m.ended = o.time
 }
 
-// addGroupUsage takes what the control group counts, which has all processes of the job, also those that were not waited for. Of io it knows
-// devices only, and of /proc the processes that lived at a sample: the larger holds.
+// addGroupUsage takes what the control group counts, which has all processes of the job, also those that were not
+// waited for. Of io it knows devices only, and of /proc the processes that lived at a sample: the larger holds.
 func (m *meter) addGroupUsage(g procfs.GroupUsage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,8 +84,8 @@ func (m *meter) addGroupUsageLocked(g procfs.GroupUsage) {
 	if g.IO > m.before.IO {
 		s.io = max(s.io, float64(g.IO-m.before.IO)/gigabyte)
 	}
-	// The kernel counts the peak of all memory, cache too. Without the most cache that was seen it is at most what the job itself had; of a
-	// job that was never sampled that is not known, and its processes say what they had.
+	// The kernel counts the peak of all memory, cache too. Without the most cache that was seen it is at most what the
+	// job itself had; of a job that was never sampled that is not known, and its processes say what they had.
 	m.cache = max(m.cache, g.Cache)
 	if m.sampled && g.Peak > max(m.before.Peak, m.cache) {
 		s.maxRSS = max(s.maxRSS, g.Peak-m.cache)
@@ -145,7 +145,8 @@ type attemptUsage struct {
 
 func (u attemptUsage) cpu() time.Duration { return u.userTime + u.sysTime }
 
-// toAccounting returns the usage in the units of accounting(5): seconds, GB seconds, GB, bytes, and kilobytes for the resident set.
+// toAccounting returns the usage in the units of accounting(5): seconds, GB seconds, GB, bytes, and kilobytes for the
+// resident set.
 func (u attemptUsage) toAccounting() grid.Usage {
 	return grid.Usage{
 		WallSeconds: u.wallclock.Seconds(), UserSeconds: u.userTime.Seconds(), SystemSeconds: u.sysTime.Seconds(),

@@ -40,7 +40,8 @@ func (a *attemptProcesses) runsAs(uid uint32) bool {
 	return slices.Contains(a.users, uid)
 }
 
-// classifyOrphan makes a child of the shepherd that it did not fork an orphan. Called with mu held, when all forks that may have made it are over.
+// classifyOrphan makes a child of the shepherd that it did not fork an orphan. Called with mu held, when all forks that
+// may have made it are over.
 func (r *reaper) classifyOrphan(s procfs.Stat) {
 	if s.Parent != os.Getpid() {
 		return
@@ -51,8 +52,8 @@ func (r *reaper) classifyOrphan(s procfs.Stat) {
 	r.decideOwner(s.PID, o)
 }
 
-// decideOwner finds the owner of an orphan. One that no living attempt can have started is killed. A dead one is in its control group until it is
-// waited for. Called with mu held.
+// decideOwner finds the owner of an orphan. One that no living attempt can have started is killed. A dead one is in its
+// control group until it is waited for. Called with mu held.
 func (r *reaper) decideOwner(pid int, o *orphan) {
 	owner := r.ownerOfGroup(pid)
 	if s, ok := r.sessions[o.session]; ok && owner == nil && (s.ended == 0 || o.start < s.ended) {

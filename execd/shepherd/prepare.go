@@ -77,8 +77,8 @@ func (k *shepherd) makeDir(d plan.Dir, o plan.Owner) error {
 	return err
 }
 
-// chown makes a directory that the shepherd has just made another user's. What stands in its place meanwhile, a link or what belongs to
-// another user, stays as it is.
+// chown makes a directory that the shepherd has just made another user's. What stands in its place meanwhile, a link or
+// what belongs to another user, stays as it is.
 func (k *shepherd) chown(dir string, uid, gid int) error {
 	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
 	if err != nil {

@@ -31,15 +31,15 @@ func niceness() int {
 }
 
 // leadNice is by how many nice values execd and the shepherd go before jobs: on a busy processor each then has ten
-// times the weight of one of their processes. Without it a job with thousands of processes would have the jobs of others
-// start and end late.
+// times the weight of one of their processes. Without it a job with thousands of processes would have the jobs of
+// others start and end late.
 const leadNice = 10
 
 // NiceLevel is the better nice value that a daemon has than what it starts.
 type NiceLevel struct{ started, own int } // with which nice value this process was started, and its own, never worse
 
-// RaisePriority gives this process, when it is the first of its group, a better nice value than it was started with. Without
-// the privilege it keeps that, as a session too.
+// RaisePriority gives this process, when it is the first of its group, a better nice value than it was started with.
+// Without the privilege it keeps that, as a session too.
 func RaisePriority() NiceLevel {
 	nice := niceness()
 	l := NiceLevel{nice, nice}

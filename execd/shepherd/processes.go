@@ -53,8 +53,8 @@ func (a *attemptProcesses) livingAdopted() (pids []int) {
 	return pids
 }
 
-// killAdopted ends what an attempt without a control group has adopted. Each process is stopped before its children are read: one that
-// had ended would have none, and they would be found no more.
+// killAdopted ends what an attempt without a control group has adopted. Each process is stopped before its children are
+// read: one that had ended would have none, and they would be found no more.
 func (a *attemptProcesses) killAdopted() {
 	var all []procfs.Stat
 	procfs.WalkTree(a.livingAdopted(), func(s procfs.Stat) {

@@ -155,8 +155,8 @@ func runReader() error {
 	return err
 }
 
-// readFile reads the file. Nothing but a regular file of this user is opened: opening a device can have effects, and a FIFO or a
-// link may be there so that something else is read.
+// readFile reads the file. Nothing but a regular file of this user is opened: opening a device can have effects, and a
+// FIFO or a link may be there so that something else is read.
 func (r *FilePart) readFile() report.Piece {
 	path := r.File.Path
 	var s unix.Stat_t

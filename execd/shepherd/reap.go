@@ -116,8 +116,8 @@ func ownMaxRSS() uint64 {
 	return uint64(r.Maxrss) << 10
 }
 
-// waitForChildren waits for processes, for ever. It looks before it reaps: while the dead leader of a process group is not waited
-// for, the group's id is taken, so killing the rest of the group can hit no other process.
+// waitForChildren waits for processes, for ever. It looks before it reaps: while the dead leader of a process group is
+// not waited for, the group's id is taken, so killing the rest of the group can hit no other process.
 func (r *reaper) waitForChildren() {
 	for {
 		pid, err := waitAny()
@@ -198,7 +198,8 @@ func (r *reaper) forgetOrphan(pid int) {
 	r.changed.Broadcast()
 }
 
-// updateOrphans updates orphans, once for all who want that at the same time: many attempts may end together. With nothing left over it costs one read.
+// updateOrphans updates orphans, once for all who want that at the same time: many attempts may end together. With
+// nothing left over it costs one read.
 func (r *reaper) updateOrphans() { r.adopting.runAfterCall(r.classifyUnknown) }
 
 func (r *reaper) classifyUnknown() {
@@ -276,8 +277,8 @@ func (r *reaper) addGroup(a *attemptProcesses, group string) {
 	r.groups[group] = a
 }
 
-// killRemaining kills whatever is left of a, waits until it is gone, and forgets a. False: some of it could not be killed
-// within patience (a process in uninterruptible sleep).
+// killRemaining kills whatever is left of a, waits until it is gone, and forgets a. False: some of it could not be
+// killed within patience (a process in uninterruptible sleep).
 func (r *reaper) killRemaining(a *attemptProcesses, patience time.Duration) bool {
 	late := false
 	defer time.AfterFunc(patience, func() {
@@ -336,7 +337,8 @@ func (r *reaper) findRoots(a *attemptProcesses) (roots []int, groups map[int]boo
 	return r.knownRoots(a)
 }
 
-// knownRoots returns the processes from which all of a's descend, as far as its orphans are known, and those of its sessions whose leader lives.
+// knownRoots returns the processes from which all of a's descend, as far as its orphans are known, and those of its
+// sessions whose leader lives.
 func (r *reaper) knownRoots(a *attemptProcesses) (roots []int, groups map[int]bool) {
 	groups = map[int]bool{}
 	r.mu.Lock()

@@ -15,9 +15,9 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// recoverJournal reads the journal of the previous shepherd. Attempts that have ended are reported again; those that had begun are
-// over, since their end can no longer be observed: what is left of them is killed and removed, and they are reported with
-// report.FailedNoStatus. It returns the records to start a new journal with.
+// recoverJournal reads the journal of the previous shepherd. Attempts that have ended are reported again; those that
+// had begun are over, since their end can no longer be observed: what is left of them is killed and removed, and they
+// are reported with report.FailedNoStatus. It returns the records to start a new journal with.
 func (k *shepherd) recoverJournal() ([]journalRecord, error) {
 	old, damaged, err := readJournal(filepath.Join(k.dir, journalName))
 	if err != nil {
@@ -101,8 +101,8 @@ func (k *shepherd) liveRecords() []journalRecord {
 	return records
 }
 
-// killLostProcesses kills the processes of attempts that had begun: those of its users that carry the marker of one, those in the session of a
-// job whose first process still lives, and all their descendants.
+// killLostProcesses kills the processes of attempts that had begun: those of its users that carry the marker of one,
+// those in the session of a job whose first process still lives, and all their descendants.
 func (k *shepherd) killLostProcesses(open map[report.Attempt]*beginRecord, pids map[report.Attempt]*processRecord) {
 	spools := map[string]*beginRecord{}
 	sessions := map[int]bool{}

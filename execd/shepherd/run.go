@@ -65,9 +65,9 @@ const killPause = time.Second
 // gcPercent trades a few MB for a tenth of the shepherd's processor time: little memory is used for long here.
 const gcPercent = 800
 
-// Run is the shepherd process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it writes readyText
-// to standard output and closes that. With starterWord for a directory it is a child of a shepherd: see careful.go; with readerWord
-// it is one of execd: see reader.go.
+// Run is the shepherd process that Connect starts: quill shepherd DIR. It returns as Serve does. When it serves it
+// writes readyText to standard output and closes that. With starterWord for a directory it is a child of a shepherd:
+// see careful.go; with readerWord it is one of execd: see reader.go.
 func Run(dir string) error {
 	switch dir {
 	case starterWord:
@@ -186,8 +186,8 @@ func newShepherd(dir string) (*shepherd, error) {
 	return k, err
 }
 
-// startsMax is how many attempts prepare files or fork at the same time, and startsEach how many of one owner: more would only
-// queue for the disk, each with a thread of its own. Owners take turns.
+// startsMax is how many attempts prepare files or fork at the same time, and startsEach how many of one owner: more
+// would only queue for the disk, each with a thread of its own. Owners take turns.
 const (
 	startsMax  = 64
 	startsEach = 48
@@ -300,8 +300,8 @@ func (k *shepherd) quitOnce() {
 	}
 }
 
-// quitWhenIdle ends a shepherd that is not needed, at once when its directory was removed: no execd can connect to it again.
-// Ends not yet forgotten are in the journal.
+// quitWhenIdle ends a shepherd that is not needed, at once when its directory was removed: no execd can connect to it
+// again. Ends not yet forgotten are in the journal.
 func (k *shepherd) quitWhenIdle() {
 	k.mu.Lock()
 	k.alone++

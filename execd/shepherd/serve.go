@@ -159,8 +159,9 @@ func (k *shepherd) handleRequest(peer *clientConn, r *request) {
 	peer.out.send(answer)
 }
 
-// startAttempts journals the new attempts of a batch, then runs them, then answers; what cannot be journaled is refused.
-// Answers about keys already known wait in the same queue, so that no answer is about a record that may yet be lost.
+// startAttempts journals the new attempts of a batch, then runs them, then answers; what cannot be journaled is
+// refused. Answers about keys already known wait in the same queue, so that no answer is about a record that may yet be
+// lost.
 func (k *shepherd) startAttempts(peer *clientConn, r *request) {
 	answers := make([]plan.Answer, len(r.Plans))
 	var fresh []*attempt

@@ -2,7 +2,8 @@ package shepherd
 
 import "sync"
 
-// sharedRun does something once for all who call at the same time: the run that a caller waits for begins after the call.
+// sharedRun does something once for all who call at the same time: the run that a caller waits for begins after the
+// call.
 type sharedRun struct {
 	running sync.Mutex
 

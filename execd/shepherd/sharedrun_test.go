@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSharedRun: callers that come during a run share the next one, and none returns before a run that began after its call.
+// TestSharedRun: callers that come during a run share the next one, and none returns before a run that began after its
+// call.
 func TestSharedRun(t *testing.T) {
 	var s sharedRun
 	begun, goOn := make(chan bool), make(chan bool)

@@ -24,8 +24,8 @@ func (s *stdStreams) close() {
 	s.opened = nil
 }
 
-// openQuick opens the paths that are not "", no FIFOs and no devices: those are for a process of the attempt to open, in its control
-// group.
+// openQuick opens the paths that are not "", no FIFOs and no devices: those are for a process of the attempt to open,
+// in its control group.
 func openQuick(null [3]int, paths [3]plan.Output) (s stdStreams, failed *attemptFailure) {
 	s.fds = null
 	for i := range paths {

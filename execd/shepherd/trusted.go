@@ -44,8 +44,8 @@ type trustedPrograms struct {
 // trustedFor is how long that holds without looking again: most jobs of a host are started by one shell.
 const trustedFor = time.Second
 
-// contains reports whether a program can be executed without touching what a user controls: only root and the shepherd's user
-// can change it or the directories above it, and its file system answers.
+// contains reports whether a program can be executed without touching what a user controls: only root and the
+// shepherd's user can change it or the directories above it, and its file system answers.
 func (p *trustedPrograms) contains(program string) bool {
 	if t := p.last.Load(); t != nil && t.program == program && time.Since(t.at) < trustedFor {
 		return true
@@ -105,8 +105,8 @@ func (p *trustedPrograms) isTrusted(program string) bool {
 	})
 }
 
-// fileSystemAnswers reports whether the operations of a file system end soon once one has. Those of which the kernel asks a server that a
-// user may be are not among them; an overlay only when it is the root: users can make others.
+// fileSystemAnswers reports whether the operations of a file system end soon once one has. Those of which the kernel
+// asks a server that a user may be are not among them; an overlay only when it is the root: users can make others.
 func fileSystemAnswers(kind int64, device func() uint64) bool {
 	switch uint32(kind) {
 	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC, unix.F2FS_SUPER_MAGIC,

@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// ulimits are the options of sh(1) ulimit and their units, in bytes where a resource is measured in them. A second option
-// is what another shell calls the same.
+// ulimits are the options of sh(1) ulimit and their units, in bytes where a resource is measured in them. A second
+// option is what another shell calls the same.
 var ulimits = [...]struct {
 	options  []string
 	unit     uint64
@@ -25,7 +25,8 @@ var ulimits = [...]struct {
 	plan.Locks: {[]string{"-x", "-w"}, 1, unix.RLIMIT_LOCKS},
 }
 
-// ulimitScript returns the beginning of a shell script that sets the limits. A hard limit above the shepherd's own is cut to that.
+// ulimitScript returns the beginning of a shell script that sets the limits. A hard limit above the shepherd's own is
+// cut to that.
 func ulimitScript(limits []plan.Rlimit) string {
 	var script strings.Builder
 	for _, l := range limits {

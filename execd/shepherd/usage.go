@@ -60,8 +60,8 @@ func (a *attempt) sampleUsage() (o signalRequest, exceeded bool) {
 // samplePause is the least time between two samples of a job, and its age at the first.
 const samplePause = time.Second
 
-// sampleLoop samples running jobs for ever. However many they are, it leaves at least nine tenths of a processor alone. A user whose jobs take long
-// to sample, for they have very many processes, has them sampled less often, and no others.
+// sampleLoop samples running jobs for ever. However many they are, it leaves at least nine tenths of a processor alone.
+// A user whose jobs take long to sample, for they have very many processes, has them sampled less often, and no others.
 func (k *shepherd) sampleLoop() {
 	pause := samplePause
 	next := map[uint32]time.Time{} // of such users

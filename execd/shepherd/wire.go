@@ -53,8 +53,8 @@ type reply struct {
 	Joined   report.Attempt
 }
 
-// messageWriter sends messages of type M in order from a goroutine of its own, so that no sender ever waits for the peer.
-// Messages that pile up while a write is under way leave in one write.
+// messageWriter sends messages of type M in order from a goroutine of its own, so that no sender ever waits for the
+// peer. Messages that pile up while a write is under way leave in one write.
 type messageWriter[M any] struct {
 	fields func(*wire.Coder, *M)
 

@@ -132,8 +132,8 @@ func (c *Committer) waitingLists() int {
 	return len(c.now.ends)
 }
 
-// gatherClientsMin is from how many clients on awaitMoreLists waits, gatherListsMax for how many lists at most, which is a
-// large frame, and gatherTimeMax the longest time.
+// gatherClientsMin is from how many clients on awaitMoreLists waits, gatherListsMax for how many lists at most, which
+// is a large frame, and gatherTimeMax the longest time.
 const (
 	gatherClientsMin = 5
 	gatherListsMax   = 16

@@ -71,8 +71,8 @@ func (p *incompleteMessages) reserve(who fair.User, n int, quit <-chan struct{})
 	}
 }
 
-// tryReserve counts n bytes if that is possible at now. Otherwise it returns what to wait for: that something is released, or a
-// time. A daemon has no rate.
+// tryReserve counts n bytes if that is possible at now. Otherwise it returns what to wait for: that something is
+// released, or a time. A daemon has no rate.
 func (p *incompleteMessages) tryReserve(who fair.User, n int, now time.Duration) (less <-chan struct{}, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -179,7 +179,8 @@ func (l *LocalConn) readUntilAnswered(ctx context.Context, answered <-chan local
 	}
 }
 
-// startGreetingDeadline begins to count how long the greeting takes: from the first request, since the connection may have been open for long.
+// startGreetingDeadline begins to count how long the greeting takes: from the first request, since the connection may
+// have been open for long.
 func (l *LocalConn) startGreetingDeadline() {
 	l.greetingDeadline = time.Now().Add(connectWait)
 	l.conn.SetReadDeadline(l.greetingDeadline)

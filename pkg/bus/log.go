@@ -432,8 +432,8 @@ func (c *Conn) askLeader(ctx context.Context, stream string, which []byte) (stor
 	return got.Message, nil
 }
 
-// peekStored reads one message of a stream as readStored does, and faster: any replica may answer. Only one that is not there, which
-// a replica that lags would say too, is asked of the leader.
+// peekStored reads one message of a stream as readStored does, and faster: any replica may answer. Only one that is not
+// there, which a replica that lags would say too, is asked of the leader.
 func (c *Conn) peekStored(ctx context.Context, stream string, seq uint64) ([]byte, error) {
 	direct, cancel := context.WithTimeout(ctx, attemptWait)
 	defer cancel()

@@ -59,8 +59,8 @@ func (c *Conn) readMessagesWithin(wait time.Duration, stream, subjects string, f
 	}
 }
 
-// hasMore reports whether the leader of a stream has more of the messages next to last, when the reader is at the end: messages come
-// from any replica, and one that was away says of what it has that this is all.
+// hasMore reports whether the leader of a stream has more of the messages next to last, when the reader is at the end:
+// messages come from any replica, and one that was away says of what it has that this is all.
 func (c *Conn) hasMore(stream, subjects string, next, last uint64) (more bool, err error) {
 	if c.server != nil { // it is the only one
 		return false, nil
@@ -154,7 +154,8 @@ func (c *Conn) readMessagesFrom(wait time.Duration, stream, subjects string, fro
 	}
 }
 
-// interruptedRead means that the server has stopped to send, or does not know the consumer yet: what is missing is requested anew.
+// interruptedRead means that the server has stopped to send, or does not know the consumer yet: what is missing is
+// requested anew.
 type interruptedRead struct{ error }
 
 func (i *interruptedRead) Unwrap() error { return i.error }
@@ -162,8 +163,8 @@ func (i *interruptedRead) Unwrap() error { return i.error }
 // unreadableMost is how many messages at the end of a stream are asked for one by one.
 const unreadableMost = 1000
 
-// isUnreadable reports whether none of the messages from one to another can be read: at the end of a stream the server sends nothing for
-// a message that is damaged, and says nothing of it.
+// isUnreadable reports whether none of the messages from one to another can be read: at the end of a stream the server
+// sends nothing for a message that is damaged, and says nothing of it.
 func (c *Conn) isUnreadable(stream string, from, last uint64) bool {
 	if last-from >= unreadableMost {
 		return false
@@ -179,7 +180,8 @@ func (c *Conn) isUnreadable(stream string, from, last uint64) bool {
 	return true
 }
 
-// fetchedMessage is what the server has sent of what was requested. The error is nats.ErrTimeout when nothing comes for quiet.
+// fetchedMessage is what the server has sent of what was requested. The error is nats.ErrTimeout when nothing comes for
+// quiet.
 type fetchedMessage struct {
 	messages []*nats.Msg
 	err      error

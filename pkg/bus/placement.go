@@ -26,11 +26,13 @@ type Replica struct {
 	Silent           time.Duration // since the leader received anything from it
 }
 
-// silenceMax is how long the leader may receive nothing from a server that works: five of JetStream's heartbeats. JetStream itself says that a server
-// is offline at once where that was stopped, but only after 150 s where it was killed.
+// silenceMax is how long the leader may receive nothing from a server that works: five of JetStream's heartbeats.
+// JetStream itself says that a server is offline at once where that was stopped, but only after 150 s where it was
+// killed.
 const silenceMax = 5 * time.Second
 
-// replicaOf returns what a leader that has led for some time says of a copy. It says 0 for one that it has not received anything from since then.
+// replicaOf returns what a leader that has led for some time says of a copy. It says 0 for one that it has not received
+// anything from since then.
 func replicaOf(p *jetstream.PeerInfo, led time.Duration) Replica {
 	c := Replica{Server: p.Name, Current: p.Current, Lag: p.Lag, Silent: p.Active}
 	if c.Silent == 0 && !c.Current {
@@ -41,7 +43,8 @@ func replicaOf(p *jetstream.PeerInfo, led time.Duration) Replica {
 	return c
 }
 
-// StreamPlacements asks the server where the log and the debug stream are stored. A stream that there is not is left out.
+// StreamPlacements asks the server where the log and the debug stream are stored. A stream that there is not is left
+// out.
 func (c *Conn) StreamPlacements(ctx context.Context) (out []StreamPlacement, err error) {
 	js, err := jetstream.New(c.nc)
 	if err != nil {

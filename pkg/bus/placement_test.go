@@ -7,9 +7,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestCopyOf: a server that was killed is offline as soon as the leader has missed some of its heartbeats, although JetStream does not say so yet and
-// calls its copy current for ten seconds. So is one that
-// a new leader has never received anything from.
+// TestCopyOf: a server that was killed is offline as soon as the leader has missed some of its heartbeats, although
+// JetStream does not say so yet and calls its copy current for ten seconds. So is one that a new leader has never
+// received anything from.
 func TestCopyOf(t *testing.T) {
 	for _, c := range []struct {
 		peer    jetstream.PeerInfo

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// rateLimitedLogger bounds what users make the server write to its log: the messages about each of them
-// have a rate of their own, so that none can fill a disk or hide what others do. Of what is left out, a message says how much.
+// rateLimitedLogger bounds what users make the server write to its log: the messages about each of them have a rate of
+// their own, so that none can fill a disk or hide what others do. Of what is left out, a message says how much.
 type rateLimitedLogger struct {
 	Logger
 	mu sync.Mutex
@@ -84,8 +84,8 @@ func (l *rateLimitedLogger) logOmitted(user string, a *logAllowance) {
 	l.Logger.Warn("messages left out", "user", user, "messages", n)
 }
 
-// userOfMessage returns the user that a message is about: its argument "user", or the user of the connection that the server names in
-// its own messages; "" if it is about none.
+// userOfMessage returns the user that a message is about: its argument "user", or the user of the connection that the
+// server names in its own messages; "" if it is about none.
 func userOfMessage(msg string, args []any) string {
 	for i := 0; i+1 < len(args); i += 2 {
 		if args[i] == "user" {

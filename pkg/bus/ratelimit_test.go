@@ -33,8 +33,8 @@ func (l *lines) takeLines() []string {
 
 func (l *lines) Error(msg string, args ...any) { l.Warn(msg, args...) }
 
-// TestRateLimitedLogger: a user who does what is refused again and again cannot fill the log: it says how many messages were left
-// out. What others do, and what the server says of itself, is logged.
+// TestRateLimitedLogger: a user who does what is refused again and again cannot fill the log: it says how many messages
+// were left out. What others do, and what the server says of itself, is logged.
 func TestBoundedLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &lines{}
@@ -65,7 +65,8 @@ func TestBoundedLog(t *testing.T) {
 	})
 }
 
-// TestRateLimitedLoggerOfManyUsers: allowances of users do not grow without bound, and what was left out is logged all the same.
+// TestRateLimitedLoggerOfManyUsers: allowances of users do not grow without bound, and what was left out is logged all
+// the same.
 func TestBoundedLogOfManyUsers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &lines{}

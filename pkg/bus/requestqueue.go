@@ -22,8 +22,8 @@ type requestQueue struct {
 	most    memoryShare // of bytes that wait; always at least one request of each sender
 }
 
-// requestsMax is how many requests of one sender may wait in a queue. Those of a local session are bounded by it: it is not read while one
-// of its requests waits.
+// requestsMax is how many requests of one sender may wait in a queue. Those of a local session are bounded by it: it is
+// not read while one of its requests waits.
 const requestsMax = 1000
 
 // setHandler has handle called with every request, one after the other.

@@ -218,7 +218,8 @@ func TestLocalIdle(t *testing.T) {
 	}
 }
 
-// TestLocalSent: a client whose large answers are sent at once is read again, also when it had sent more before they were.
+// TestLocalSent: a client whose large answers are sent at once is read again, also when it had sent more before they
+// were.
 func TestLocalSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, quit := sessionOfPair(t), make(chan struct{})

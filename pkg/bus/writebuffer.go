@@ -58,8 +58,8 @@ func (b *writeBacklogs) addBytes(who fair.User, n int) (within bool) {
 	return b.of[who] <= b.most.user && (who.Daemon || b.users <= b.most.all)
 }
 
-// minOfConn returns how many bytes may wait for a connection whatever there is for others: some chunks of a listing. All that a user may have
-// take as much as the user's share.
+// minOfConn returns how many bytes may wait for a connection whatever there is for others: some chunks of a listing.
+// All that a user may have take as much as the user's share.
 func (b *writeBacklogs) minOfConn() int { return b.most.user / natsUserMax }
 
 // maxOfConn returns how many bytes may wait for one connection.

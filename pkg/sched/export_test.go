@@ -16,8 +16,8 @@ type Step struct {
 	Amount float64
 }
 
-// EachDiagram calls f with each limited resource of each level of which something is taken now or later, and how much of it
-// over time.
+// EachDiagram calls f with each limited resource of each level of which something is taken now or later, and how much
+// of it over time.
 func (c *Cluster) EachDiagram(f func(level byte, object, resource string, capacity float64, steps []Step)) {
 	c.settle()
 	row := func(level byte, object string, capacities, used []float64, plans []*diagram.Diagram) {

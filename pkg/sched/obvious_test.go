@@ -557,7 +557,7 @@ func (c *cell) overQuota(j *grid.Job, host string) bool {
 	return host != "h3" && total(func(_ *grid.Job, at string) bool { return at == host }) >= 2
 }
 
-// TestAlikeIsPlacedAlike: jobs of one category are placed at the same place, or not at all, whoever's they are.
+// TestAlikeIsPlacedAlike: jobs of one category are placed at the same place, or not at all, whatever their owners.
 func TestAlikeIsPlacedAlike(t *testing.T) {
 	alike := 0
 	law.Each(t, 15, func(t *testing.T, seed uint64) {

@@ -38,9 +38,9 @@ func seconds(t grid.Time) string {
 	return fmt.Sprintf("%g s", t.Sub(algorithmtest.Begin))
 }
 
-// decideInTurn decides on jobs one after the other as an algorithm does: start, or else reserve for those with -R y. A word
-// that is a command shows what the run has then. The decisions are made on a copy, and again on a lent Cluster; the original
-// must stay as it is.
+// decideInTurn decides on jobs one after the other as an algorithm does: start, or else reserve for those with -R y. A
+// word that is a command shows what the run has then. The decisions are made on a copy, and again on a lent Cluster;
+// the original must stay as it is.
 func (s *shown) decideInTurn(words []string) []string {
 	ids := words[:slices.IndexFunc(append(words, "z"), func(w string) bool { return w[0] > '9' })]
 	before := s.Cluster.Dump()
@@ -376,8 +376,8 @@ func (s *shown) accounted(words []string) []string {
 	return s.each(words, func(j *grid.Job) string { return s.run.AccountedCategory(j) })
 }
 
-// tasks lists the pending tasks of a job that have no hold, in the order in which they are started, and how many may run at
-// once.
+// tasks lists the pending tasks of a job that have no hold, in the order in which they are started, and how many may
+// run at once.
 func (s *shown) tasks(words []string) []string {
 	return s.each(words, func(j *grid.Job) string {
 		var ids []string

@@ -45,7 +45,7 @@ func TestWords(t *testing.T) {
 			if run == nil {
 				c.Fatalf(t, "unknown command %s", c.Cmd)
 			}
-			return strings.ReplaceAll(run(d, c), d.dir, "/work")
+			return strings.ReplaceAll(run(d, c), d.dir, "/data")
 		})
 	})
 }

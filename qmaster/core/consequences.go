@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/shares"
 )
 
-// consequences are what a kind adds to the generic add, modify and delete. A nil function means that there is nothing to
-// add.
+// consequences are what a kind adds to the generic add, modify and delete. A nil function means that there is nothing
+// to add.
 type consequences struct {
 	from string // the list that objects are removed from, if not the kind's noun
 	// twice is what is said of an object that is added a second time, when that is

@@ -22,13 +22,14 @@ type Core struct {
 	scheduler string
 	ordered   grid.Time
 
-	// recalling are requests that wait for what the log says of jobs that have ended, and recalled is that it was read, which
-	// happens once: demand and recall write them.
+	// recalling are requests that wait for what the log says of jobs that have ended, and recalled is that it was read,
+	// which happens once: demand and recall write them.
 	recalling []Request
 	recalled  bool
 
-	// unfinished are requests about so many jobs that they take several steps, and releases are the same of jobs that others
-	// wait for: both continue with each Continue, oldest first. proceeding is the request of the last one: Abandon drops it.
+	// unfinished are requests about so many jobs that they take several steps, and releases are the same of jobs that
+	// others wait for: both continue with each Continue, oldest first. proceeding is the request of the last one:
+	// Abandon drops it.
 	unfinished []*perJob
 	releases   []release
 	proceeding *perJob

@@ -27,9 +27,9 @@ func Fresh(now grid.Time, admin, host string) events.List {
 	return l
 }
 
-// AdmitMasterHost returns the list that makes the host that qmaster begins on an admin and submit host, when it is no admin host: a cell that
-// continues under another host name is administered from there. Without events there is nothing to do. Whether the master host may
-// submit is the administrator's to change afterwards.
+// AdmitMasterHost returns the list that makes the host that qmaster begins on an admin and submit host, when it is no
+// admin host: a cell that continues under another host name is administered from there. Without events there is nothing
+// to do. Whether the master host may submit is the administrator's to change afterwards.
 func AdmitMasterHost(s *state.State, now grid.Time, host string) events.List {
 	l := events.List{Seq: s.Seq + 1, At: max(now, s.At), Cause: events.Cause{Who: "qmaster@" + host, What: "start"}}
 	if s.Get(grid.KindAdminHost, grid.Key{Name: host}) != nil {

@@ -178,8 +178,8 @@ func tooBig(j *grid.Job) *refuse.Refusal {
 	return nil
 }
 
-// refuseMemory returns why a user's object may not become another one, nil where there is none: the memory for what users have is
-// bounded.
+// refuseMemory returns why a user's object may not become another one, nil where there is none: the memory for what
+// users have is bounded.
 func (s *step) refuseMemory(user string, old, now grid.Object) *refuse.Refusal {
 	h := s.held
 	if h == nil || h.most == 0 {

@@ -25,7 +25,8 @@ func (c *Core) emitLimits(tasks []*grid.JATask) {
 	}
 }
 
-// unconfirmedLimits returns the task and the attempt of a key that a host has yet to confirm the limits of; nil: there is none.
+// unconfirmedLimits returns the task and the attempt of a key that a host has yet to confirm the limits of; nil: there
+// is none.
 func (s *step) unconfirmedLimits(host string, key grid.Key) (t *grid.JATask, a report.Attempt) {
 	t = s.state.Task(key.ID, key.Sub)
 	if t == nil || !t.Started() || cell.IsDying(t) || t.Limits == nil {

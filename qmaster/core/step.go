@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
-// step is what Core and its parts have in common: the cell, and what the current step makes of it. Its methods are those
-// decisions that make events, answers and mails alone; what starts, ends and commands tasks is Core's.
+// step is what Core and its parts have in common: the cell, and what the current step makes of it. Its methods are
+// those decisions that make events, answers and mails alone; what starts, ends and commands tasks is Core's.
 type step struct {
 	cell    *cell.Cell
 	state   *state.State   // the cell's; emit alone changes it

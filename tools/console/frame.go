@@ -104,7 +104,8 @@ func (f *frame) Link(path string) string {
 	return path + separator + "at=" + url.QueryEscape(f.At)
 }
 
-// With returns the address of the page with other parameters: names and values, "" leaves one out. It begins with the first page of a listing.
+// With returns the address of the page with other parameters: names and values, "" leaves one out. It begins with the
+// first page of a listing.
 func (f *frame) With(pairs ...string) string {
 	q := url.Values{}
 	for name, values := range f.Query {
@@ -147,7 +148,8 @@ const proposalsPath = "/proposals"
 // pageWait bounds what the making of a page may take.
 const pageWait = 20 * time.Second
 
-// make makes a page at the moment that is asked for. A *Problem of a field is shown within the page, where it makes one beside the error.
+// make makes a page at the moment that is asked for. A *Problem of a field is shown within the page, where it makes one
+// beside the error.
 func (c *Console) make(ctx context.Context, q *request) (*frame, error) {
 	q.Request = q.Request.WithContext(ctx)
 	var err error
@@ -252,8 +254,8 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, q *request, err
 	c.write(w, r, p.Status, "problem", f)
 }
 
-// followed reports whether a person has followed a link of another site to a page: the browser has not sent the session, or it was not accepted,
-// because of that. A log-in is not a page: its link decides which user is logged in.
+// followed reports whether a person has followed a link of another site to a page: the browser has not sent the
+// session, or it was not accepted, because of that. A log-in is not a page: its link decides which user is logged in.
 func followed(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site":

@@ -132,7 +132,8 @@ func newAnswers() *fair.Places {
 	return fair.NewPlaces("web listings", fair.Limits{Total: 256, User: 16, Reserve: 16, Waiting: 256})
 }
 
-// registerListing registers a route that answers with rows: a page of them, or with Accept: application/x-ndjson all that are selected, a line each.
+// registerListing registers a route that answers with rows: a page of them, or with Accept: application/x-ndjson all
+// that are selected, a line each.
 func registerListing[I, T any, P interface {
 	*I
 	reader

@@ -68,7 +68,8 @@ func (s *handlers) admitBody(r *http.Request, who fair.User, scope grid.Scope) (
 	return leave, nil
 }
 
-// admitForm is admitBody for a form of the console, whose session is found before the form is read. Without one nothing is read.
+// admitForm is admitBody for a form of the console, whose session is found before the form is read. Without one nothing
+// is read.
 func (s *handlers) admitForm(r *http.Request) (leave func(), err error) {
 	if r.Method != http.MethodPost || strings.HasPrefix(r.URL.Path, "/v1/") {
 		return func() {}, nil // see middleware

@@ -359,7 +359,8 @@ func chosenIn(l events.List, f *filter.Filter, before *state.State) events.List 
 	return f.Of(l, mirror.MemoryOf(before))
 }
 
-// readStretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list that the log has of it.
+// readStretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list
+// that the log has of it.
 func (c *consoleCell) readStretch(ctx context.Context, from, to uint64, f *filter.Filter) (out []events.List, first uint64, err error) {
 	p, err := c.reader.Open(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to}, !f.NeedsState())
 	if err != nil {

@@ -305,7 +305,8 @@ func (in *jobsQuery) order() ordering[*view.Job, jobKey] {
 	}
 }
 
-// jobPage returns the rows of the page that a query asks for, which are not to be changed, and the cursor of the next one. The error is a problem.
+// jobPage returns the rows of the page that a query asks for, which are not to be changed, and the cursor of the next
+// one. The error is a problem.
 func (s *handlers) jobPage(in *jobsQuery, at mirror.Moment) ([]*view.Job, string, error) {
 	build := func() ([]*view.Job, string, error) { return in.page(at, nil) }
 	if pages := s.mirror.Moments.Pages(at.State); pages != nil {

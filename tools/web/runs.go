@@ -69,7 +69,8 @@ func countChanges(r *console.Run, l events.List) {
 	}
 }
 
-// addRecords adds what the records of runs have, the newest run first; runs whose orders were all refused are among them.
+// addRecords adds what the records of runs have, the newest run first; runs whose orders were all refused are among
+// them.
 func (c *consoleCell) addRecords(ctx context.Context, runs []console.Run) ([]console.Run, error) {
 	first, last := runs[len(runs)-1].First, runs[0].Last
 	p, err := c.reader.Open(ctx, gdi.Place{Seq: max(first, 2) - 1}, gdi.Place{Seq: last}, true)

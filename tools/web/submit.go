@@ -222,7 +222,8 @@ func (s *handlers) alterOf(in *alterJob) (gdi.Body, error) {
 	return s.alterRequest(words, in.Body.Options, in.word(), 1)
 }
 
-// alterRequest makes the request of a qalter of so many jobs, before whose options there are other words. The error is a problem.
+// alterRequest makes the request of a qalter of so many jobs, before whose options there are other words. The error is
+// a problem.
 func (s *handlers) alterRequest(before, options []string, operand string, jobs int) (gdi.Body, error) {
 	c, words := submit.Qalter(s.origin("", "")), slices.Concat(before, options, []string{operand})
 	a := c.New(words)

@@ -69,8 +69,8 @@ func (s *handlers) sendRequest(ctx context.Context, command string, body gdi.Bod
 	return reply, problem.OfReply(reply, where)
 }
 
-// sendOnce is sendRequest for a request that makes something: one that is sent again under its number makes no second one. When qmaster does not answer the
-// problem has the number, the client's or a new one.
+// sendOnce is sendRequest for a request that makes something: one that is sent again under its number makes no second
+// one. When qmaster does not answer the problem has the number, the client's or a new one.
 func (s *handlers) sendOnce(ctx context.Context, key, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
 	if key == "" {
 		key = rand.Text()
@@ -91,7 +91,8 @@ func resultOf(reply gdi.Reply) Result {
 	return r
 }
 
-// registerChange registers a route whose handler makes one request of its input. The command is the one that it stands for.
+// registerChange registers a route whose handler makes one request of its input. The command is the one that it stands
+// for.
 func registerChange[I any, P interface {
 	*I
 	located

@@ -80,8 +80,8 @@ func natsOptions(o bus.EngineOptions) *server.Options {
 // Health returns why the server can no longer write, or nil.
 func (e engine) Health() error { return awaitHealth(e.Healthz) }
 
-// awaitHealth asks the server until it has looked at its store. Before that it waits a millisecond for its own start, which has long
-// ended, and gives up where it gets no processor for that long.
+// awaitHealth asks the server until it has looked at its store. Before that it waits a millisecond for its own start,
+// which has long ended, and gives up where it gets no processor for that long.
 func awaitHealth(ask func(*server.HealthzOptions) *server.HealthStatus) error {
 	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
 		var all []error

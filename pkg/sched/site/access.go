@@ -10,6 +10,7 @@ import (
 // members is a userset as a lookup table: user names and @group names.
 type members map[string]bool
 
+// Contains reports whether a user or the user's group is a member; nil has no members.
 func (m *members) Contains(user, group string) bool {
 	return m != nil && ((*m)[user] || (group != "" && (*m)["@"+group]))
 }

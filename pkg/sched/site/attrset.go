@@ -6,6 +6,8 @@ type AttrSet uint64
 // AnyAttr is in the set of each need: an improvement with it is one for all of them.
 const AnyAttr AttrSet = 1
 
+// EveryAttr is the set of all attributes.
 const EveryAttr = ^AttrSet(0)
 
+// Add puts an attribute into the set.
 func (s *AttrSet) Add(attr int) { *s |= 1 << (1 + attr%63) }

@@ -47,6 +47,7 @@ type BucketKey struct {
 	By   [grid.QuotaFilters]string
 }
 
+// Compare orders buckets by rule and filters.
 func (k BucketKey) Compare(o BucketKey) int {
 	if k.Rule != o.Rule {
 		return cmp.Compare(k.Rule, o.Rule)

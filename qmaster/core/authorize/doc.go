@@ -3,7 +3,7 @@
 //
 //	Request        host and token of any request
 //	Token          a token alone, as for the streams that a connection holds
-//	Configuration  who may change objects of a kind
+//	Configuration  the right to change objects of a kind
 //
 // The package must not know what a request changes: what is wrong with that is package
 // validate's. Whose job a request may act on is decided where the job is known (Cell.Owns).

@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// Cell is what decisions look at. Its methods change nothing but the settings, which are read when they are first asked for.
-// Not safe for concurrent use.
+// Cell is what decisions look at. Its methods change nothing but the settings, which are read when they are first asked
+// for. Not safe for concurrent use.
 type Cell struct {
 	State      *state.State
 	Cluster    *sched.Cluster // follows State

@@ -31,7 +31,8 @@ func QueueActionOf(action string) (QueueAction, bool) {
 	return QueueAction{}, false
 }
 
-// MayControlQueue reports whether a request may do something to a queue instance: operators may, and owners of the queue.
+// MayControlQueue reports whether a request may do something to a queue instance: operators may, and owners of the
+// queue.
 func (c *Cell) MayControlQueue(r gdi.Request, qi *grid.QInstance, a QueueAction) bool {
 	if c.IsOperator(r) {
 		return true

@@ -244,7 +244,8 @@ func (s *ByName[T]) Find(name string) (found []T) {
 	return found
 }
 
-// NameSet is a list of names and wildcard patterns to match against many names, of which many are the same: a user's jobs have few.
+// NameSet is a list of names and wildcard patterns to match against many names, of which many are the same: a user's
+// jobs have few.
 type NameSet struct {
 	names    map[string]bool
 	patterns grid.Names

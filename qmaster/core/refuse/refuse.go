@@ -13,8 +13,8 @@ type Refusal = gdi.Answer
 // Denied refuses a request that its user has no right to; nil without a text.
 func Denied(text string) *Refusal { return With(gdi.StatusDenied, "", text) }
 
-// Invalid refuses a request that is invalid for every user; nil without a text. Field is the option or attribute that is
-// invalid, "" when it is not known.
+// Invalid refuses a request that is invalid for every user; nil without a text. Field is the option or attribute that
+// is invalid, "" when it is not known.
 func Invalid(field, text string) *Refusal { return With(gdi.StatusInvalid, field, text) }
 
 // With refuses a request with a status; nil without a text.

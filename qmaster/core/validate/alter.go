@@ -216,7 +216,8 @@ func badAltered(c *cell.Cell, r gdi.Request, j *grid.Job, set []string) *refuse.
 	return nil
 }
 
-// waitFor resolves the jobs that a job is to wait for, and returns what Grid Engine prints of those that an option names.
+// waitFor resolves the jobs that a job is to wait for, and returns what Grid Engine prints of those that an option
+// names.
 func waitFor(c *cell.Cell, j *grid.Job, option string) (text string, refusal *refuse.Refusal) {
 	if refusal := cmp.Or(predecessors(c, j), refuse.Invalid(option, cycle(c, j))); refusal != nil {
 		return "", refusal

@@ -43,8 +43,8 @@ func requestLimits(c *cell.Cell, j *grid.Job, limits grid.Requests) string {
 	return ""
 }
 
-// KeepLimits has the tasks of a job that have started keep their limits in a version of the job that asks for others, without an
-// event for each. Those that have limits of their own, or get them, do not need it.
+// KeepLimits has the tasks of a job that have started keep their limits in a version of the job that asks for others,
+// without an event for each. Those that have limits of their own, or get them, do not need it.
 func KeepLimits(c *cell.Cell, b *gdi.Alter, old, j *grid.Job) {
 	before := grid.LimitsIn(old.Hard)
 	if slices.Equal(before, grid.LimitsIn(j.Hard)) {
@@ -69,8 +69,8 @@ func KeepLimits(c *cell.Cell, b *gdi.Alter, old, j *grid.Job) {
 	j.Former = kept
 }
 
-// LimitTasks returns the started tasks of a job with the limits that they have after a change of running jobs. The text says why
-// they cannot have them: then none is changed.
+// LimitTasks returns the started tasks of a job with the limits that they have after a change of running jobs. The text
+// says why they cannot have them: then none is changed.
 func LimitTasks(c *cell.Cell, b *gdi.Alter, old, j *grid.Job) (tasks []*grid.JATask, text string) {
 	if !b.Now {
 		return nil, ""
@@ -104,7 +104,8 @@ func LimitTasks(c *cell.Cell, b *gdi.Alter, old, j *grid.Job) (tasks []*grid.JAT
 	return tasks, ""
 }
 
-// unfitLimits returns why a task cannot have the limits that were asked for: its queues have smaller ones, or it uses more now.
+// unfitLimits returns why a task cannot have the limits that were asked for: its queues have smaller ones, or it uses
+// more now.
 func unfitLimits(c *cell.Cell, j *grid.Job, t *grid.JATask, asked grid.Requests) string {
 	for i, g := range t.Grants {
 		q := c.State.CQueue(g.Queue)
@@ -137,8 +138,8 @@ func worthOf(c *cell.Cell, name string, value float64) string {
 	return fmt.Sprint(value)
 }
 
-// usesNow returns what a task uses on a host of what a limit bounds, for each of its slots there where the limit counts for a slot,
-// and as a text in all: by the newest reports of the host.
+// usesNow returns what a task uses on a host of what a limit bounds, for each of its slots there where the limit counts
+// for a slot, and as a text in all: by the newest reports of the host.
 func usesNow(c *cell.Cell, t *grid.JATask, host, limit string, slots uint32) (used float64, text string) {
 	var memory, space, cpu, processes float64
 	add := func(u grid.Usage) {

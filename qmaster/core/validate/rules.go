@@ -10,14 +10,15 @@ import (
 	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
-// kindRules are the checks of a kind of configuration objects, besides those of its type. A nil function means that there
-// is nothing to check.
+// kindRules are the checks of a kind of configuration objects, besides those of its type. A nil function means that
+// there is nothing to check.
 type kindRules struct {
 	// complete sets what qmaster alone may say in a new version of an object.
 	complete func(*cell.Cell, grid.Object)
 	// valid returns what is wrong with a new version of an object.
 	valid func(*cell.Cell, grid.Object) string
-	// refers returns which attribute of a new version of an object names what there is not, and its values that do not suit.
+	// refers returns which attribute of a new version of an object names what there is not, and its values that do not
+	// suit.
 	refers func(*cell.Cell, grid.Object) *refuse.Refusal
 	// together returns why an object cannot exist with others of its kind, of which it
 	// may be one.

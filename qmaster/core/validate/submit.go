@@ -23,7 +23,8 @@ func whyNotAdmitted(c *cell.Cell, j *grid.Job) string {
 	return ""
 }
 
-// CopyOfOthers warns a manager who submits a copy of another user's job: it runs with the manager's rights, as in Grid Engine.
+// CopyOfOthers warns a manager who submits a copy of another user's job: it runs with the manager's rights, as in Grid
+// Engine.
 func CopyOfOthers(c *cell.Cell, user string, job uint32) []gdi.Answer {
 	of := c.State.Job(job)
 	if of == nil || of.Owner == user {

@@ -158,7 +158,8 @@ func (f *Field) messages() ([]message, error) {
 // everyAttribute are the switches of qalter whose values a request of bodies has.
 var everyAttribute = []string{"N", "A", "a", "dl", "tc", "l", "q", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v", "sc", "ac", "args"}
 
-// VerifiedAttributes are the names that jsv_allowed_mod of sge_conf(5) has for them: a job that a verifier has seen may be changed.
+// VerifiedAttributes are the names that jsv_allowed_mod of sge_conf(5) has for them: a job that a verifier has seen may
+// be changed.
 var VerifiedAttributes = []string{"N", "A", "a", "dl", "tc", "l_hard", "q_hard", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v", "ac", "CMDARGS", "h", "p"}
 
 // bodies are requests of each kind, about a job and the jobs of a user.

@@ -340,7 +340,8 @@ func requestsForeign(ctx context.Context, f *Field) error {
 	})
 }
 
-// HonestKey is the Idempotency-Key of the honest user's n-th submission over HTTP: as those of scripts it can be guessed.
+// HonestKey is the Idempotency-Key of the honest user's n-th submission over HTTP: as those of scripts it can be
+// guessed.
 func HonestKey(n int) string { return fmt.Sprintf("nightly-%d", n) }
 
 // numbersTaken are the numbers of the honest user's next requests, and connections on which they are taken.

@@ -190,7 +190,7 @@ func (a *Authenticator) cookie(value string, encrypted bool) http.Cookie {
 }
 
 // ExchangeLink returns the cookie of a session for the secret of its link, once. A link in another page does not log
-// in: whoever made it would be the user. The error is a problem or *problem.Limited.
+// in: a stranger's link would log the reader in as the stranger. The error is a problem or *problem.Limited.
 func (a *Authenticator) ExchangeLink(r *http.Request, secret string) (*http.Cookie, error) {
 	if from := a.crossSite(r); from != "" {
 		return nil, problem.New(http.StatusForbidden, problem.TypeCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser")

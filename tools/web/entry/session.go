@@ -40,8 +40,8 @@ func newSecret() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// session is the log-in of a browser, before its link is opened or after it. Only sessions writes it, when it begins and
-// when it is used; over, which is set when it ends, stays set.
+// session is the log-in of a browser, before its link is opened or after it. Only sessions writes it, when it begins
+// and when it is used; over, which is set when it ends, stays set.
 type session struct {
 	user   string
 	token  string // what it acts with
