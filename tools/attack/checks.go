@@ -204,13 +204,14 @@ func (s *site) killSurvivors() {
 	}
 }
 
-// again has the administrator submit a job of the attacker again, which makes it the administrator's: the answer must name whose script it is.
+// again has the administrator submit a job of the attacker again, held, which makes it the administrator's: the answer
+// must name whose script it is.
 func (d *director) again(ctx context.Context) (breaches []string) {
 	jobs := d.attackersJobs(ctx)
 	if len(jobs) == 0 || !d.s.root {
 		return nil
 	}
-	out, err := d.s.command(ctx, nil, "qresub", fmt.Sprint(jobs[0])).CombinedOutput()
+	out, err := d.s.command(ctx, nil, "qresub", "-h", "u", fmt.Sprint(jobs[0])).CombinedOutput()
 	if err == nil && !strings.Contains(string(out), d.s.attacker.name) {
 		breaches = append(breaches, "a job of a user was submitted again and belongs to root, without a word")
 	}

@@ -27,6 +27,7 @@ type honest struct {
 
 	mu      sync.Mutex
 	samples map[string][]served // by service
+	held    []string            // jobs to be deleted
 	wrong   []string            // answers that were not true
 }
 
@@ -34,7 +35,8 @@ type honest struct {
 type served struct {
 	at   time.Time
 	took time.Duration
-	err  string // why it failed, "": it did not
+	used time.Duration // of processors, by the commands that it ran
+	err  string        // why it failed, "": it did not
 }
 
 // service is what the honest user, and who watches the cell, ask of it all the time.
@@ -51,12 +53,11 @@ const (
 	metricsService = "metrics of qmaster"
 )
 
-// services are all of them.
+// services are all of them. Jobs that qsub submits so often are held and deleted: the line of the cell would show how
+// many jobs it runs in a second, and not how long one takes to start.
 var services = []service{
-	{qsubService, 150 * time.Millisecond, func(h *honest, ctx context.Context) error {
-		_, err := h.qsub(ctx, h.c.script_)
-		return err
-	}},
+	{qsubService, 150 * time.Millisecond, (*honest).hold},
+	{"qdel", 5 * time.Second, (*honest).deleteHeld},
 	{"job started", 2 * time.Second, (*honest).start},
 	{"qrsh", 3 * time.Second, (*honest).session},
 	{"quill why", 3 * time.Second, (*honest).why},
@@ -90,8 +91,15 @@ var bareStart = service{"a bare start with the priority of a job", time.Second, 
 	return cmd.Wait()
 }}
 
+// bareCommand is no service and has no bar: a command of the honest user that needs no daemon. What it
+// takes longer, the machine takes.
+var bareCommand = service{"a bare command", time.Second, func(h *honest, ctx context.Context) error {
+	_, err := h.output(ctx, "quill", "version")
+	return err
+}}
+
 // measured are the services, and what is measured beside them.
-var measured = append([]service{bareStart}, services...)
+var measured = append([]service{bareStart, bareCommand}, services...)
 
 const (
 	inFlightMax = 40 // requests that hang; more would only load the machine
@@ -136,8 +144,9 @@ func (h *honest) use(ctx context.Context, s service) {
 func (h *honest) ask(ctx context.Context, s service, at time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, qsubMax)
 	defer cancel()
-	err := s.do(h, ctx)
-	one := served{at: at, took: time.Since(at)}
+	one := served{at: at}
+	err := s.do(h, context.WithValue(ctx, usedKey{}, &one.used))
+	one.took = time.Since(at)
 	if err != nil {
 		one.err = err.Error()
 	}
@@ -146,12 +155,25 @@ func (h *honest) ask(ctx context.Context, s service, at time.Time) {
 	h.samples[s.name] = append(h.samples[s.name], one)
 }
 
+// usedKey is the context's key of where the processor time of a request's commands is summed up.
+type usedKey struct{}
+
+// output runs a command of the honest user.
+func (h *honest) output(ctx context.Context, name string, args ...string) ([]byte, error) {
+	cmd := h.s.command(ctx, h.s.honest, name, args...)
+	out, err := cmd.CombinedOutput()
+	if used, ok := ctx.Value(usedKey{}).(*time.Duration); ok && cmd.ProcessState != nil {
+		*used += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	return out, err
+}
+
 // qsub submits a job with a secret in its environment.
 func (h *honest) qsub(ctx context.Context, words ...string) (uint32, error) {
 	ctx, cancel := context.WithTimeout(ctx, qsubMax)
 	defer cancel()
 	args := append([]string{"-v", "PASSWORD=" + h.c.env, "-o", "/dev/null", "-j", "y", "-S", "/bin/sh"}, words...)
-	out, err := h.s.command(ctx, h.s.honest, "qsub", args...).CombinedOutput()
+	out, err := h.output(ctx, "qsub", args...)
 	if err != nil {
 		return 0, fmt.Errorf("qsub: %w: %s", err, strings.TrimSpace(string(out)))
 	}
@@ -160,6 +182,32 @@ func (h *honest) qsub(ctx context.Context, words ...string) (uint32, error) {
 		return 0, fmt.Errorf("qsub: no job: %s", out)
 	}
 	return id, nil
+}
+
+// hold submits a job that is held.
+func (h *honest) hold(ctx context.Context) error {
+	id, err := h.qsub(ctx, "-h", h.c.script_)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err == nil {
+		h.held = append(h.held, fmt.Sprint(id))
+	}
+	return err
+}
+
+// deleteHeld deletes the held jobs that were submitted since it was last called.
+func (h *honest) deleteHeld(ctx context.Context) error {
+	h.mu.Lock()
+	held := h.held
+	h.held = nil
+	h.mu.Unlock()
+	if len(held) == 0 {
+		return nil
+	}
+	if out, err := h.output(ctx, "qdel", held...); err != nil {
+		return fmt.Errorf("qdel: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
 }
 
 // start runs a job to its end.
@@ -174,7 +222,7 @@ func (h *honest) session(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := h.s.command(ctx, h.s.honest, "qrsh", "-now", "n", "-hold_jid", fmt.Sprint(before), "echo", "here").CombinedOutput()
+	out, err := h.output(ctx, "qrsh", "-now", "n", "-hold_jid", fmt.Sprint(before), "echo", "here")
 	if err == nil && !strings.Contains(string(out), "here") {
 		err = fmt.Errorf("no output")
 	}
@@ -189,7 +237,7 @@ func (h *honest) why(ctx context.Context) error {
 	h.mu.Lock()
 	id := h.s.sleepers[0]
 	h.mu.Unlock()
-	if out, err := h.s.command(ctx, h.s.honest, "quill", "why", fmt.Sprint(id)).CombinedOutput(); err != nil {
+	if out, err := h.output(ctx, "quill", "why", fmt.Sprint(id)); err != nil {
 		return fmt.Errorf("quill why: %w: %s", err, strings.TrimSpace(string(out)))
 	}
 	return nil
@@ -313,7 +361,7 @@ func (h *honest) sleepers(ctx context.Context) (ids []uint32, err error) {
 func (h *honest) between(service string, from, to time.Time) (q quantiles) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var took []time.Duration
+	var took, used []time.Duration
 	for _, s := range h.samples[service] {
 		if s.at.Before(from) || !s.at.Before(to) {
 			continue
@@ -323,24 +371,27 @@ func (h *honest) between(service string, from, to time.Time) (q quantiles) {
 			q.why = s.err
 			s.took = max(s.took, qsubMax) // who got nothing waits for ever
 		}
-		took = append(took, s.took)
+		took, used = append(took, s.took), append(used, s.used)
 	}
 	slices.Sort(took)
-	at := func(p float64) time.Duration {
-		if len(took) == 0 {
+	slices.Sort(used)
+	at := func(all []time.Duration, p float64) time.Duration {
+		if len(all) == 0 {
 			return 0
 		}
-		return took[max(0, int(math.Ceil(p*float64(len(took))))-1)]
+		return all[max(0, int(math.Ceil(p*float64(len(all))))-1)]
 	}
-	q.n, q.p50, q.p99, q.max = len(took), at(0.5), at(0.99), at(1)
+	q.n, q.p50, q.p99, q.max = len(took), at(took, 0.5), at(took, 0.99), at(took, 1)
+	q.used50, q.used99 = at(used, 0.5), at(used, 0.99)
 	return q
 }
 
 // quantiles are those of many requests.
 type quantiles struct {
-	n, failed     int
-	why           string // one failed
-	p50, p99, max time.Duration
+	n, failed      int
+	why            string // one failed
+	p50, p99, max  time.Duration
+	used50, used99 time.Duration // of processors, by the commands
 }
 
 // jsvText is a verifier of jobs that takes its time and writes down what it is sent.

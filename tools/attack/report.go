@@ -85,6 +85,18 @@ func (r *outcome) inactiveAttacks() (all []string) {
 	return all
 }
 
+// lateAttacks returns the attacks that have not come to their first request.
+func (r *outcome) lateAttacks() (all []string) {
+	for _, f := range r.fields {
+		f.mu.Lock()
+		if f.failed == "" && f.done+f.refused == 0 {
+			all = append(all, f.name())
+		}
+		f.mu.Unlock()
+	}
+	return all
+}
+
 func (r *outcome) bars() []bar {
 	none := func(what string, n int) bar { return bar{what: what, seen: fmt.Sprint(n), bound: "0", held: n == 0} }
 	within := func(what string, took, most time.Duration) bar {
@@ -95,6 +107,7 @@ func (r *outcome) bars() []bar {
 		none("daemons that did not end when asked to", len(r.late)),
 		none("files, secrets or jobs of others touched, listings forged", len(r.allBreaches())),
 		none("attacks that could do nothing", len(r.inactiveAttacks())),
+		{"attacks that did not come to their first request", fmt.Sprint(len(r.lateAttacks())), "0", len(r.lateAttacks()) == 0, true},
 	}
 	for _, s := range services {
 		q, idle := r.during[s.name], r.idle[s.name]
@@ -148,6 +161,18 @@ func (r *outcome) printCoverage(w io.Writer, t *tabwriter.Writer) {
 	t.Flush()
 }
 
+// printMachine prints how long what needs no cell takes on this machine, and how much of the processors the honest
+// user's commands use themselves.
+func (r *outcome) printMachine(w io.Writer, t *tabwriter.Writer) {
+	fmt.Fprint(t, "\nthe machine\tp99\tidle\tprocessor p50\tp99\tidle p50\tp99\t\n")
+	for _, s := range measured {
+		during, idle := r.during[s.name], r.idle[s.name]
+		fmt.Fprintln(t, strings.Join([]string{s.name, ms(during.p99), ms(idle.p99),
+			ms(during.used50), ms(during.used99), ms(idle.used50), ms(idle.used99)}, "\t")+"\t")
+	}
+	t.Flush()
+}
+
 // print prints the report and reports whether all bars were kept.
 func (r *outcome) print(w io.Writer) (held bool) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -197,14 +222,14 @@ func (r *outcome) print(w io.Writer) (held bool) {
 			fmt.Fprintf(w, "  %d x %s\n", counts[l], l)
 		}
 	}
-	idle, during := r.idle[bareStart.name], r.during[bareStart.name]
-	fmt.Fprintf(w, "\nthe machine: %s takes %s (p99), in the idle cell %s\n", bareStart.name, ms(during.p99), ms(idle.p99))
+	r.printMachine(w, t)
 	r.printCoverage(w, t)
 	list("daemons that ended", r.crashes)
 	list("daemons that did not end when asked to", r.late)
 	list("breaches", r.allBreaches())
 	list("queue instances in error", r.inError)
 	list("attacks that could do nothing", r.inactiveAttacks())
+	list("attacks that did not come to their first request", r.lateAttacks())
 	for _, s := range services {
 		if q := r.during[s.name]; q.failed > 0 {
 			list("a failure of "+s.name, []string{q.why})

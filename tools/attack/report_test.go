@@ -24,6 +24,8 @@ func TestReport(t *testing.T) {
 	}{
 		{"held", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host, done: 1}}}, true},
 		{"could do nothing", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host, failed: "no key"}}}, false},
+		{"did nothing", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host}}}, false},
+		{"did nothing, times are not judged", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host}}, untimed: true}, true},
 		{"breach", outcome{fields: []*field{slow}}, false},
 		{"crash", outcome{crashes: []string{"qmaster"}}, false},
 		{"slow", outcome{during: slowly}, false},

@@ -93,6 +93,9 @@ func quill(env opt.Env, args []string) int {
 	if run := gridEngine[helpAbout(args)]; run != nil {
 		return run(env, []string{"-help"})
 	}
+	if len(args) == 1 && (args[0] == "--version" || args[0] == "-v") {
+		args = []string{"version"}
+	}
 	if program := holder(args); program != "" {
 		return become(env, program, args)
 	}

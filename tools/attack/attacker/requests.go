@@ -27,7 +27,8 @@ const (
 	textMax     = 3 << 20   // bytes of a long text: below the longest request
 	fieldBudget = 400 << 20 // accepted bytes of one field
 	runBudget   = 1 << 30   // accepted bytes of one attack: the cell's log is not what is attacked
-	ownJobs     = 120       // jobs of the attacker that are changed
+	firstJobs   = 20        // jobs of the attacker that are changed, to see what is accepted
+	ownJobs     = 120       // ... and once something is
 	elements    = 20_000    // of a long list
 	heldMax     = 30_000    // jobs that a flood submits
 	floodConns  = 100
@@ -222,11 +223,11 @@ func (f *Field) grow(
 
 // growEach sends each request once, and those that were stored as often as the budget allows.
 func (f *Field) growEach(ctx context.Context, suits func(requestField) bool, change func(t target, first bool) (gdi.Request, bool)) error {
-	ids, err := f.holdJobs(ctx, ownJobs)
+	ids, err := f.holdJobs(ctx, firstJobs)
 	if err != nil {
 		return err
 	}
-	defer f.deleteJobs(ids)
+	defer func() { f.deleteJobs(ids) }()
 	var stored []target
 	var mu sync.Mutex
 	try := func(most int) func(way asker, t target) error {
@@ -245,6 +246,13 @@ func (f *Field) growEach(ctx context.Context, suits func(requestField) bool, cha
 	}
 	if len(stored) == 0 {
 		return nil
+	}
+	more, err := f.holdJobs(ctx, ownJobs-firstJobs)
+	if ids = append(ids, more...); err != nil {
+		return err
+	}
+	for i := range stored {
+		stored[i].own = ids
 	}
 	f.eachTarget(ctx, slices.Repeat(stored, 1+(fieldConns-1)/len(stored)), try(1000)) // all connections have one
 	return nil
@@ -288,7 +296,7 @@ func requestsForeign(ctx context.Context, f *Field) error {
 	if err := f.takeRequestNumbers(ctx); err != nil {
 		return err
 	}
-	ids, err := f.holdJobs(ctx, 20)
+	ids, err := f.holdJobs(ctx, firstJobs)
 	if err != nil {
 		return err
 	}
@@ -391,7 +399,7 @@ var controls = []string{
 
 // requestsMultiline leaves the jobs that it makes: the director lists them.
 func requestsMultiline(ctx context.Context, f *Field) error {
-	ids, err := f.holdJobs(ctx, ownJobs)
+	ids, err := f.holdJobs(ctx, firstJobs)
 	if err != nil {
 		return err
 	}
@@ -457,7 +465,7 @@ func requestsRepeated(ctx context.Context, f *Field) error {
 
 // eachVerb calls attack with each request in turn, for some time, until ctx ends.
 func (f *Field) eachVerb(ctx context.Context, attack func(context.Context, *sample) error) error {
-	ids, err := f.holdJobs(ctx, 20)
+	ids, err := f.holdJobs(ctx, firstJobs)
 	if err != nil {
 		return err
 	}
