@@ -70,7 +70,8 @@ type Cause struct {
 	Ref string
 	// Token is the number of the token that the request's connection was opened with, 0: none.
 	Token uint32
-	// Proposal is the number of the proposal that Who approved, 0: none; Proposer is who proposed it, as grid.Proposal.Proposer says.
+	// Proposal is the number of the proposal that Who approved, 0: none; Proposer is who proposed it, as
+	// grid.Proposal.Proposer says.
 	Proposal uint32
 	Proposer string
 }
@@ -80,7 +81,8 @@ func (c Cause) User() string {
 	return c.Who[:max(strings.LastIndexByte(c.Who, '@'), 0)] // names of hosts have no @
 }
 
-// Actor returns who it was: "alice@h1", "alice@h1 with token 7", or "proposal 3, approved by alice@h1, proposed by alice@h2 with token 7 (agent)".
+// Actor returns who it was: "alice@h1", "alice@h1 with token 7", or "proposal 3, approved by alice@h1, proposed by
+// alice@h2 with token 7 (agent)".
 func (c Cause) Actor() string {
 	who := c.Who
 	if c.Token != 0 {

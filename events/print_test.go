@@ -15,21 +15,29 @@ func TestText(t *testing.T) {
 	r := func(first, last uint32) grid.Ranges { return grid.Ranges{{First: first, Last: last, Step: 1}} }
 	l := events.List{Seq: 5, Events: []events.Event{
 		events.Add(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1, Name: "sleep", Owner: "alice", Pending: r(1, 1)}),
-		events.Mod(&grid.Job{ID: 2, Version: 3, Name: "a b", Owner: "bob", Array: true, Pending: r(1, 9), UserHold: r(1, 9), Priority: -5,
+		events.Mod(&grid.Job{ID: 2, Version: 3, Name: "a b", Owner: "bob", Array: true, Pending: r(1, 9),
+			UserHold: r(1, 9), Priority: -5,
 			JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: "60"}}, PE: "mpi",
 				PERange: grid.Ranges{{First: 4, Last: grid.Open, Step: 1}}, PredecessorReq: grid.Names{"1", "pre*"}},
 			Predecessors: []uint32{1}, Concurrency: 2}),
 		events.Mod(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 3, Name: "x", Owner: "bob"}),
 		events.Add(&grid.JATask{Job: 1, ID: 1, Attempt: 1, Status: grid.Transfering, State: grid.StateRunning,
 			Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}),
-		events.Mod(&grid.JATask{Job: 1, ID: 1, Attempt: 2, Status: grid.Running, State: grid.StateSuspended | grid.StateDeleted,
-			PE: "mpi", Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}, {Queue: "all.q", Host: "h2", Slots: 1}}, Usage: grid.Usage{CPU: 1.5}}),
-		events.Mod(&grid.JATask{Job: 1, ID: 1, State: grid.StateQueued | grid.StateWaiting | grid.StateError, Restarted: true, Error: "no such directory"}),
+		events.Mod(
+			&grid.JATask{Job: 1, ID: 1, Attempt: 2, Status: grid.Running, State: grid.StateSuspended | grid.StateDeleted,
+				PE: "mpi", Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}, {Queue: "all.q", Host: "h2", Slots: 1}},
+				Usage: grid.Usage{CPU: 1.5}}),
+		events.Mod(&grid.JATask{Job: 1, ID: 1, State: grid.StateQueued | grid.StateWaiting | grid.StateError, Restarted: true,
+			Error: "no such directory"}),
 		events.Del(grid.KindJATask, grid.Key{ID: 1, Sub: 1}),
-		events.Add(&grid.Accounting{Job: 1, Task: 1, Owner: "alice", Queue: "all.q", Host: "h1", Start: 1000, End: 3500, ExitStatus: 1}),
-		events.Mod(&grid.Load{Host: "h1", Processors: 2, Values: grid.Values{{Name: "np_load_avg", Text: "0.5"}, {Name: "arch", Text: "lx"}}}),
-		events.Add(&grid.QInstance{Queue: "all.q", Host: "h1", State: grid.QueueError | grid.QueueDisabled, Message: "it failed"}),
-		events.Listed(&grid.CQueue{Name: "all.q", HostList: grid.Names{"@all"}, Slots: grid.PerHost[int32]{Value: 1, At: []grid.At[int32]{{Target: "h1", Value: 4}}}}),
+		events.Add(&grid.Accounting{Job: 1, Task: 1, Owner: "alice", Queue: "all.q", Host: "h1", Start: 1000,
+			End: 3500, ExitStatus: 1}),
+		events.Mod(&grid.Load{Host: "h1", Processors: 2,
+			Values: grid.Values{{Name: "np_load_avg", Text: "0.5"}, {Name: "arch", Text: "lx"}}}),
+		events.Add(&grid.QInstance{Queue: "all.q", Host: "h1", State: grid.QueueError | grid.QueueDisabled,
+			Message: "it failed"}),
+		events.Listed(&grid.CQueue{Name: "all.q", HostList: grid.Names{"@all"},
+			Slots: grid.PerHost[int32]{Value: 1, At: []grid.At[int32]{{Target: "h1", Value: 4}}}}),
 		events.Add(&grid.Manager{Name: "root"}),
 		events.Add(&grid.Counter{Name: grid.JobSeqNum, Value: 7}),
 	}}
@@ -65,5 +73,7 @@ func TestEveryKindPrints(t *testing.T) {
 		new(madeup.Filler).Fill(full)
 		l.Events = append(l.Events, events.Add(s.New()), events.Mod(full), events.Del(s.Kind, full.Key()))
 	}
-	datadriven.RunTest(t, "testdata/kinds.txt", func(t *testing.T, d *datadriven.TestData) string { return events.Text(l) })
+	datadriven.RunTest(t, "testdata/kinds.txt", func(t *testing.T, d *datadriven.TestData) string {
+		return events.Text(l)
+	})
 }

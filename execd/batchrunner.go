@@ -52,7 +52,9 @@ type workBatch struct {
 }
 
 func newBatchRunner(d *daemon) *batchRunner {
-	return &batchRunner{d: d, warned: map[string]bool{}, gpus: gpuFinder{tree: d.Tree}, accounts: userdb.Cache[string, core.Account]{Look: lookUpAccount, Patience: accountWait}, tmp: tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	return &batchRunner{d: d, warned: map[string]bool{}, gpus: gpuFinder{tree: d.Tree},
+		accounts: userdb.Cache[string, core.Account]{Look: lookUpAccount, Patience: accountWait},
+		tmp:      tmpDirs{file: filepath.Join(d.Dir, "tmpdirs")}, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 func (k *batchRunner) configure(c core.Conf) {
@@ -98,7 +100,8 @@ func (k *batchRunner) currentShepherd() Shepherd {
 
 // enqueue queues what a step of the core requires.
 func (k *batchRunner) enqueue(r *core.Ready) {
-	if len(r.Start)+len(r.Signals)+len(r.Changes)+len(r.Forget)+len(r.Scripts)+len(r.Notes)+len(r.Drop)+len(r.Unspool) == 0 {
+	if len(r.Start)+len(r.Signals)+len(r.Changes)+len(r.Forget)+len(r.Scripts)+len(r.Notes)+len(r.Drop)+
+		len(r.Unspool) == 0 {
 		return
 	}
 	k.mu.Lock()

@@ -69,8 +69,10 @@ func Dial(ctx context.Context, o bus.ConnOptions, log hclog.Logger) (*Link, erro
 // NewLink makes a Transport of a connection under a host's identity. Close
 // closes the connection too.
 func NewLink(conn *bus.Conn) (*Link, error) {
-	l := &Link{conn: conn, host: conn.Identity().Name, commands: make(chan report.Command, commandsMax), reads: make(chan ReadRequest, readsMax)}
-	for subject, handle := range map[string]func(*bus.Request){bus.HostCmdSubject(l.host): l.handleCommand, bus.HostReadSubject(l.host): l.handleRead} {
+	l := &Link{conn: conn, host: conn.Identity().Name, commands: make(chan report.Command, commandsMax),
+		reads: make(chan ReadRequest, readsMax)}
+	for subject, handle := range map[string]func(*bus.Request){bus.HostCmdSubject(l.host): l.handleCommand,
+		bus.HostReadSubject(l.host): l.handleRead} {
 		stop, err := conn.Serve(subject, handle)
 		if err != nil {
 			return nil, err
@@ -90,7 +92,8 @@ func (l *Link) handleRead(r *bus.Request) {
 	select {
 	case l.reads <- ReadRequest{read, answer}:
 	default:
-		answer(report.Piece{Refused: report.TooMany, Text: "too many output files are being read at present: try again later"})
+		answer(
+			report.Piece{Refused: report.TooMany, Text: "too many output files are being read at present: try again later"})
 	}
 }
 

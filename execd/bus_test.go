@@ -45,7 +45,8 @@ func TestDialLostAtOnce(t *testing.T) {
 			go func() { io.Copy(out, &cut{in, first}); out.Close(); in.Close() }()
 		}
 	}()
-	l, err := Dial(t.Context(), bus.ConnOptions{Identity: bus.Identity{Role: bus.Host, Name: "node1"}, Socket: way}, hclog.NewNullLogger())
+	l, err := Dial(t.Context(), bus.ConnOptions{Identity: bus.Identity{Role: bus.Host, Name: "node1"}, Socket: way},
+		hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,8 +65,8 @@ type Options struct {
 	Active string
 
 	// Program is run with the shepherd's directory appended to start a shepherd; nil is this executable with the argument
-	// "shepherd". Unit is the systemd unit to start instead: a shepherd in the control group of execd's own unit would end,
-	// or be reported as left over, with each restart of that.
+	// "shepherd". Unit is the systemd unit to start instead: a shepherd in the control group of execd's own unit would
+	// end, or be reported as left over, with each restart of that.
 	Program []string
 	Unit    string
 	// Starter is the command line that runs a job or PE task with a Connect; nil is this executable with the argument
@@ -159,7 +159,8 @@ func newDaemon(o Options) (*daemon, error) {
 	d.readers.Priority = d.priority
 	if d.Connect == nil {
 		d.Connect = func(ctx context.Context) (Shepherd, error) {
-			return shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(dir), Program: o.Program, Unit: o.Unit, Durable: o.Durable, Priority: d.priority})
+			return shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(dir), Program: o.Program, Unit: o.Unit,
+				Durable: o.Durable, Priority: d.priority})
 		}
 	}
 	if o.Conf.LoadReportTime == 0 {
@@ -186,8 +187,8 @@ func (o *Options) resolvePaths() error {
 	return nil
 }
 
-// RunShepherd runs the shepherd of the jobs of an execd with these options, in a process of its own that Options.Unit starts.
-// It returns when that is over; ready is called when it serves. The jobs leave reserve to the rest of the host.
+// RunShepherd runs the shepherd of the jobs of an execd with these options, in a process of its own that Options.Unit
+// starts. It returns when that is over; ready is called when it serves. The jobs leave reserve to the rest of the host.
 func RunShepherd(o Options, reserve shepherd.Reserve, ready func()) error {
 	if err := o.resolvePaths(); err != nil {
 		return err
@@ -201,8 +202,10 @@ func RunShepherd(o Options, reserve shepherd.Reserve, ready func()) error {
 // siteOf collects what holds for all jobs.
 func siteOf(o Options) core.Site {
 	s := core.Site{
-		Host: o.Host, Root: o.Root, Cell: o.Cell, Cluster: o.Cluster, Dir: o.Dir, Active: o.Active, Arch: Arch, BinaryPath: o.BinaryPath,
-		UID: uint32(os.Getuid()), User: strconv.Itoa(os.Getuid()), Environ: os.Environ(), Starter: o.Starter, Admin: o.Admin,
+		Host: o.Host, Root: o.Root, Cell: o.Cell, Cluster: o.Cluster, Dir: o.Dir, Active: o.Active, Arch: Arch,
+		BinaryPath: o.BinaryPath,
+		UID:        uint32(os.Getuid()), User: strconv.Itoa(os.Getuid()), Environ: os.Environ(),
+		Starter: o.Starter, Admin: o.Admin,
 	}
 	if u, err := userdb.Current(); err == nil {
 		s.User = u.Username

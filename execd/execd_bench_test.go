@@ -62,7 +62,8 @@ func (f *feeder) send(jobs []*grid.Job) {
 	queue.TmpDir = f.tmp
 	c := report.Command{Epoch: 1, Jobs: jobs, Queues: []report.Queue{queue}}
 	for _, j := range jobs {
-		c.Deliver = append(c.Deliver, report.Deliver{Attempt: report.Attempt{Job: j.ID, Task: 1, N: 1}, Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}})
+		c.Deliver = append(c.Deliver, report.Deliver{Attempt: report.Attempt{Job: j.ID, Task: 1, N: 1},
+			Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}})
 	}
 	f.commands <- c
 }
@@ -95,7 +96,8 @@ func singles(b *testing.B, dir string) {
 	ended := make(chan error, 1)
 	b.ResetTimer()
 	go func() {
-		ended <- Run(ctx, Options{Host: "node1", Dir: filepath.Join(base, "spool"), Active: filepath.Join(jobs, "active"), Transport: f, Root: "/sge", Cell: "default", Conf: core.ParseConf(nil)})
+		ended <- Run(ctx, Options{Host: "node1", Dir: filepath.Join(base, "spool"), Active: filepath.Join(jobs, "active"),
+			Transport: f, Root: "/sge", Cell: "default", Conf: core.ParseConf(nil)})
 	}()
 	<-f.over
 	b.StopTimer()

@@ -27,7 +27,8 @@ func TestJobRunsAndItsEndIsReported(t *testing.T) {
 
 func TestEnvironmentOfARealJob(t *testing.T) {
 	m := newMachine(t)
-	job := script(t, m.out, 8, "env; cat $PE_HOSTFILE; pwd; ls -d $TMPDIR; echo base $(basename $TMPDIR); echo $0 | sed 's/.*spool//'\n")
+	job := script(t, m.out, 8,
+		"env; cat $PE_HOSTFILE; pwd; ls -d $TMPDIR; echo base $(basename $TMPDIR); echo $0 | sed 's/.*spool//'\n")
 	job.Spec.Env = grid.Values{{Name: "SGE_O_HOST", Text: "submit"}}
 	m.q.deliver("node1", job)
 	m.q.end(8)
@@ -43,8 +44,8 @@ func TestEnvironmentOfARealJob(t *testing.T) {
 	}
 }
 
-// Names in a queue's tmpdir that others have taken do no harm: the jobs' directories are in one of execd's own, and when
-// that is gone or not its own any more, in another.
+// Names in a queue's tmpdir that others have taken do no harm: the jobs' directories are in one of execd's own, and
+// when that is gone or not its own any more, in another.
 func TestTemporaryDirectory(t *testing.T) {
 	m := newMachine(t)
 	foreign := filepath.Join(m.q.tmp, "9.1.all.q")
@@ -59,7 +60,8 @@ func TestTemporaryDirectory(t *testing.T) {
 		}
 		var mode int
 		var tmp string
-		if _, err := fmt.Sscan(m.output(id), &mode, &tmp); err != nil || mode != 755 || filepath.Base(tmp) != fmt.Sprintf("%d.1.all.q", id) {
+		if _, err := fmt.Sscan(m.output(id), &mode, &tmp); err != nil || mode != 755 ||
+			filepath.Base(tmp) != fmt.Sprintf("%d.1.all.q", id) {
 			t.Fatalf("output %q", m.output(id))
 		}
 		if _, err := os.Stat(tmp); !os.IsNotExist(err) {
@@ -244,7 +246,8 @@ done
 	if err := os.WriteFile(sensor, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "load_sensor", Text: sensor}}}
+	m.q.commands <- report.Command{
+		Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "load_sensor", Text: sensor}}}
 	var own, global grid.Values
 	m.q.wait("values of the sensor", func() bool {
 		for _, l := range m.q.loads {
@@ -269,9 +272,10 @@ done
 	if v, _ := own.Get("np_load_avg"); v != "0.187500" {
 		t.Errorf("np_load_avg=%s, want load_avg / num_proc", v)
 	}
-	for _, name := range strings.Fields("load_avg load_short load_medium load_long arch num_proc mem_free swap_free virtual_free mem_total " +
-		"swap_total virtual_total mem_used swap_used virtual_used cpu m_topology m_topology_inuse m_topology_tree m_numa_nodes m_socket m_core m_thread " +
-		"np_load_avg np_load_short np_load_medium np_load_long") {
+	for _, name := range strings.Fields(
+		"load_avg load_short load_medium load_long arch num_proc mem_free swap_free virtual_free mem_total " +
+			"swap_total virtual_total mem_used swap_used virtual_used cpu m_topology m_topology_inuse m_topology_tree m_numa_nodes m_socket m_core m_thread " +
+			"np_load_avg np_load_short np_load_medium np_load_long") {
 		if _, ok := own.Get(name); !ok {
 			t.Errorf("no load value %s", name)
 		}
@@ -305,10 +309,12 @@ func TestOwnSensor(t *testing.T) {
 func TestMailAtBeginAndEnd(t *testing.T) {
 	m := newMachine(t)
 	mailer := filepath.Join(m.out, "mailer")
-	if err := os.WriteFile(mailer, []byte("#!/bin/sh\n{ echo \"$2 to $3\"; cat; } >>"+m.out+"/mail\n"), 0o755); err != nil {
+	if err := os.WriteFile(mailer, []byte("#!/bin/sh\n{ echo \"$2 to $3\"; cat; } >>"+m.out+"/mail\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
-	m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "mailer", Text: mailer}, {Name: "load_report_time", Text: "1"}}}
+	m.q.commands <- report.Command{
+		Epoch: 1, Conf: grid.Values{{Name: "mailer", Text: mailer}, {Name: "load_report_time", Text: "1"}}}
 	job := script(t, m.out, 15, "exit 2\n")
 	job.Spec.MailOptions, job.Spec.MailTo = "be", grid.Names{"a@x.org"}
 	m.q.deliver("node1", job)
@@ -374,7 +380,8 @@ func TestTopologyOfCaches(t *testing.T) {
 		}
 	}
 	// cpu: socket, core, node, those that share its L3 and L2.
-	for cpu, of := range []string{"0 0 0 0-3,6-7 0,6", "0 1 0 0-3,6-7 1,7", "0 8 0 0-3,6-7 2-3", "0 9 0 0-3,6-7 2-3", "1 0 1 4-5 4", "1 1 1 4-5 5", "0 0 0 0-3,6-7 0,6", "0 1 0 0-3,6-7 1,7"} {
+	for cpu, of := range []string{"0 0 0 0-3,6-7 0,6", "0 1 0 0-3,6-7 1,7", "0 8 0 0-3,6-7 2-3", "0 9 0 0-3,6-7 2-3",
+		"1 0 1 4-5 4", "1 1 1 4-5 5", "0 0 0 0-3,6-7 0,6", "0 1 0 0-3,6-7 1,7"} {
 		f, dir := strings.Fields(of), fmt.Sprintf("cpu%d/", cpu)
 		write(dir+"topology/physical_package_id", f[0])
 		write(dir+"topology/core_id", f[1])
@@ -456,10 +463,13 @@ func TestSensorTrouble(t *testing.T) {
 	}
 	missing := filepath.Join(m.out, "missing")
 	silent, ends := write("silent", "while read line; do [ \"$line\" = quit ] && exit; done\n"), write("ends", "exit 3\n")
-	empty := write("empty", "while read line; do [ \"$line\" = quit ] && exit; echo begin; echo node1 scratch 5G; echo end; done\n")
-	good := write("good", "while read line; do [ \"$line\" = quit ] && exit; echo begin; echo node1:good:1; echo end; done\n")
+	empty := write(
+		"empty", "while read line; do [ \"$line\" = quit ] && exit; echo begin; echo node1 scratch 5G; echo end; done\n")
+	good := write(
+		"good", "while read line; do [ \"$line\" = quit ] && exit; echo begin; echo node1:good:1; echo end; done\n")
 	conf := func(paths ...string) {
-		m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "load_sensor", Text: strings.Join(paths, ",")}}}
+		m.q.commands <- report.Command{Epoch: 1,
+			Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "load_sensor", Text: strings.Join(paths, ",")}}}
 	}
 	trouble := func(want string) {
 		t.Helper()
@@ -472,7 +482,8 @@ func TestSensorTrouble(t *testing.T) {
 		})
 	}
 	conf(missing, silent, ends, empty, good)
-	trouble(missing + " does not start: fork/exec " + missing + ": no such file or directory; " + silent + " does not answer; " +
+	trouble(missing + " does not start: fork/exec " + missing + ": no such file or directory; " + silent +
+		" does not answer; " +
 		ends + " ended without a report: exit status 3; " + empty + " its report has no line HOST:NAME:VALUE")
 	write("missing", "while read line; do [ \"$line\" = quit ] && exit; echo begin; echo node1:found:1; echo end; done\n")
 	conf(missing, good)

@@ -64,7 +64,8 @@ type qmaster struct {
 
 func newQmaster(t testing.TB) *qmaster {
 	return &qmaster{
-		t: t, epoch: 1, commands: make(chan report.Command, 4096), reads: make(chan ReadRequest), changed: make(chan struct{}), known: map[report.Attempt]bool{},
+		t: t, epoch: 1, commands: make(chan report.Command, 4096), reads: make(chan ReadRequest),
+		changed: make(chan struct{}), known: map[report.Attempt]bool{},
 		running: map[report.Attempt]report.Task{}, ended: map[report.Attempt][]report.Task{},
 	}
 }
@@ -164,7 +165,8 @@ func (q *qmaster) deliverWith(host string, change func(*report.Deliver), jobs ..
 	for _, j := range jobs {
 		a := report.Attempt{Job: j.ID, Task: 1, N: 1}
 		q.set(func() { q.known[a] = true })
-		c.Deliver = append(c.Deliver, report.Deliver{Attempt: a, Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}})
+		c.Deliver = append(
+			c.Deliver, report.Deliver{Attempt: a, Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}})
 		change(&c.Deliver[len(c.Deliver)-1])
 	}
 	q.commands <- c
@@ -202,9 +204,10 @@ func self(t testing.TB) string {
 
 // script is a job of a shell script, binary one of a command line.
 func script(t testing.TB, dir string, id uint32, text string) *grid.Job {
-	return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "test", Owner: self(t), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{
-		Cwd: dir, Command: "STDIN", Script: []byte(text), SubmitHost: "submit", Merge: true,
-	}}
+	return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "test", Owner: self(t),
+		Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{
+			Cwd: dir, Command: "STDIN", Script: []byte(text), SubmitHost: "submit", Merge: true,
+		}}
 }
 
 func binary(t testing.TB, dir string, id uint32, command string, args ...string) *grid.Job {
@@ -264,7 +267,8 @@ type grouped struct {
 func (g grouped) Cgroup(name string) (shepherd.CgroupParent, error) { return g.groups(name) }
 
 func (m *machine) options() Options {
-	o := Options{Host: "node1", Dir: m.dir, Transport: m.q, Root: "/sge", Cell: "default", BinaryPath: "/sge/bin", Metrics: m.metrics}
+	o := Options{Host: "node1", Dir: m.dir, Transport: m.q, Root: "/sge", Cell: "default", BinaryPath: "/sge/bin",
+		Metrics: m.metrics}
 	o.Conf = core.ParseConf(grid.Values{{Name: "load_report_time", Text: "1"}})
 	if m.groups != nil {
 		o.Connect = func(ctx context.Context) (Shepherd, error) {

@@ -22,7 +22,9 @@ import (
 // childExecd is the execd that gets killed: a process of its own, on the bus.
 func childExecd(socket, dir string) error {
 	log := hclog.New(&hclog.LoggerOptions{Level: hclog.Error})
-	link, err := Dial(context.Background(), bus.ConnOptions{Socket: socket, Identity: bus.Identity{Role: bus.Host, Name: "node1"}}, log)
+	link,
+		err := Dial(context.Background(),
+		bus.ConnOptions{Socket: socket, Identity: bus.Identity{Role: bus.Host, Name: "node1"}}, log)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,8 @@ func (s *sampler) sensorList() []string {
 	wanted := s.wanted
 	s.mu.Unlock()
 	own := filepath.Join(s.d.Root, "bin", Arch, "qloadsensor")
-	if info, err := os.Stat(own); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !slices.Contains(wanted, own) {
+	if info, err := os.Stat(own); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 &&
+		!slices.Contains(wanted, own) {
 		wanted = append(slices.Clone(wanted), own)
 	}
 	return wanted

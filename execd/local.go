@@ -13,8 +13,8 @@ import (
 	"github.com/quill-grid/quill/execd/shepherd"
 )
 
-// lookPatience is how long execd waits for the file systems that a job names. A program of one that does not answer is taken for
-// one of the first folder of the PATH.
+// lookPatience is how long execd waits for the file systems that a job names. A program of one that does not answer is
+// taken for one of the first folder of the PATH.
 const lookPatience = time.Second
 
 // userSeesDir reports whether a path that a user named is a directory that the user can see, unless its file system
@@ -27,7 +27,8 @@ func (k *batchRunner) userSeesDir(user plan.Owner, path string) (is, known bool)
 	return *found, true
 }
 
-// lookAs runs look with the file access rights of a user, so that it finds what the user would. False: it takes too long.
+// lookAs runs look with the file access rights of a user, so that it finds what the user would. False: it takes too
+// long.
 func (k *batchRunner) lookAs(user plan.Owner, look func()) bool {
 	return k.slow.Within(user.UID, lookPatience, func() { shepherd.AsOwner(user, look) }, func() {})
 }

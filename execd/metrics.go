@@ -59,7 +59,8 @@ func (m *Metrics) readyError() error {
 
 func (m *Metrics) setUnready(why string) { m.reason.Store(&why) }
 
-// Lost notes that the connection to qmaster has broken, until qmaster acknowledges a report: execd sends one when it is connected again.
+// Lost notes that the connection to qmaster has broken, until qmaster acknowledges a report: execd sends one when it is
+// connected again.
 func (m *Metrics) Lost(why error) {
 	if m != nil {
 		m.setUnready("the connection to qmaster was lost: " + why.Error())

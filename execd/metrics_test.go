@@ -31,7 +31,8 @@ func TestMetrics(t *testing.T) {
 	m.q.deliver("node1", script(t, m.out, 1, "while [ ! -e "+m.out+"/go ]; do sleep 0.01; done; exit 3\n"), stranger)
 	m.q.end(2)
 	until("a running job", func() bool { return testutil.ToFloat64(m.metrics.Running) == 1 })
-	if connected, started := testutil.ToFloat64(m.metrics.Shepherds), testutil.ToFloat64(m.metrics.Started); connected != 1 || started != 1 {
+	if connected, started := testutil.ToFloat64(m.metrics.Shepherds),
+		testutil.ToFloat64(m.metrics.Started); connected != 1 || started != 1 {
 		t.Errorf("shepherd %v, started %v", connected, started)
 	}
 	if n := testutil.ToFloat64(m.metrics.Refused.WithLabelValues("21", "in recognizing job")); n != 1 {

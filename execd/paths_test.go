@@ -44,7 +44,8 @@ func TestLooksWithTheRightsOfTheOwner(t *testing.T) {
 		path string
 		is   bool
 	}{
-		{root, closed + "/sub", true}, {mallory, closed + "/sub", false}, {mallory, closed, true}, {mallory, base + "/closed/../closed/sub", false}, {mallory, mine, false},
+		{root, closed + "/sub", true}, {mallory, closed + "/sub", false}, {mallory, closed, true},
+		{mallory, base + "/closed/../closed/sub", false}, {mallory, mine, false},
 	} {
 		if is, known := k.userSeesDir(c.who, c.path); is != c.is || !known {
 			t.Errorf("%s is a directory to uid %d: %t, %t", c.path, c.who.UID, is, known)
@@ -54,7 +55,8 @@ func TestLooksWithTheRightsOfTheOwner(t *testing.T) {
 	for _, c := range []struct {
 		who        plan.Owner
 		name, path string
-	}{{root, "program", closed + "/sub/program"}, {mallory, "program", mine}, {root, "not-for-others", other}, {mallory, "not-for-others", closed + "/sub/not-for-others"}} {
+	}{{root, "program", closed + "/sub/program"}, {mallory, "program", mine}, {root, "not-for-others", other},
+		{mallory, "not-for-others", closed + "/sub/not-for-others"}} {
 		if path := k.findProgram(c.who, c.name, env); path != c.path {
 			t.Errorf("%s of uid %d is %s, not %s", c.name, c.who.UID, path, c.path)
 		}
@@ -89,7 +91,8 @@ func TestTmpDirThatOthersCanChange(t *testing.T) {
 			if dir, err := dirs.dirFor(tmp); err == nil {
 				t.Errorf("a directory of before is still used: %s", dir)
 			}
-		case !c.ok && (err == nil || !strings.Contains(err.Error(), tmp+" can be written by others than its owner and has no sticky bit")):
+		case !c.ok &&
+			(err == nil || !strings.Contains(err.Error(), tmp+" can be written by others than its owner and has no sticky bit")):
 			t.Errorf("%v: %q, %v", c.mode, dir, err)
 		}
 	}

@@ -34,7 +34,8 @@ done
 		t.Fatal(err)
 	}
 	defer child.Wait()
-	m.q.commands <- report.Command{Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "load_sensor", Text: sensor}}}
+	m.q.commands <- report.Command{
+		Epoch: 1, Conf: grid.Values{{Name: "load_report_time", Text: "1"}, {Name: "load_sensor", Text: sensor}}}
 	var got string
 	m.q.wait("values of the sensor", func() bool {
 		for _, l := range m.q.loads {

@@ -37,7 +37,8 @@ func TestOutputIsRead(t *testing.T) {
 		t.Helper()
 		r.Epoch, r.Task = max(r.Epoch, 1), 1
 		var p report.Piece
-		polltest.Until(t, what, polltest.Patience, func() (bool, string) { // a busy machine may not have begun when the time for a reading is over
+		// a busy machine may not have begun when the time for a reading is over
+		polltest.Until(t, what, polltest.Patience, func() (bool, string) {
 			p = m.q.read(r)
 			return p.Refused != report.NoAnswer, show(p)
 		})
@@ -59,13 +60,15 @@ func TestOutputIsRead(t *testing.T) {
 	check("no file", report.Read{Files: null}, "refused 1 there is no output file: the output of job 7 goes to /dev/null")
 	stranger := files
 	stranger.Owner = "no-such-user"
-	check("unknown owner", report.Read{Files: stranger}, `refused 2 can't get password entry for user "no-such-user": no such user on host node1`)
+	check("unknown owner", report.Read{Files: stranger},
+		`refused 2 can't get password entry for user "no-such-user": no such user on host node1`)
 
 	// A superseded qmaster gets nothing, and the next one finds all readers free.
 	m.q.set(func() { m.q.epoch = 5 })
 	m.q.deliver("node1", binary(t, m.out, 8, "true"))
 	m.q.end(8)
-	check("a superseded qmaster", report.Read{Epoch: 4, Files: files}, "refused 2 this qmaster is superseded by another one")
+	check("a superseded qmaster", report.Read{Epoch: 4, Files: files},
+		"refused 2 this qmaster is superseded by another one")
 	for range 10 {
 		check("the one that leads", report.Read{Epoch: 5, Files: files}, out+` 0 12 "begun\nended\n"`)
 	}

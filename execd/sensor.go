@@ -109,7 +109,8 @@ func (l *sensors) askAll(ctx context.Context) []sensorValue {
 	return all
 }
 
-// hasAnswered takes the answer of a sensor that comes before late ends, or is there: one that is silent takes no time from the others.
+// hasAnswered takes the answer of a sensor that comes before late ends, or is there: one that is silent takes no time
+// from the others.
 func (s *sensor) hasAnswered(late context.Context) bool {
 	var values []sensorValue
 	open := false

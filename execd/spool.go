@@ -62,7 +62,8 @@ func makeDirs(dir, active string) error {
 	for _, d := range []struct {
 		path string
 		mode os.FileMode
-	}{{active, 0o755}, {filepath.Join(dir, "job_scripts"), 0o755}, {filepath.Join(dir, "mail"), 0o700}, {shepherdDir(dir), 0o700}} {
+	}{{active, 0o755}, {filepath.Join(dir, "job_scripts"), 0o755}, {filepath.Join(dir, "mail"), 0o700},
+		{shepherdDir(dir), 0o700}} {
 		if err := os.MkdirAll(d.path, d.mode); err != nil {
 			return err
 		}

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tmpDirs are the directories that hold the TMPDIRs of this host's jobs, one in each tmpdir of a queue. The names of the
-// TMPDIRs are predictable, and a tmpdir is mostly writable by all: users or another cell could create them first. The directory is
-// root's, its name is random, and it is stored in file for the next execd.
+// tmpDirs are the directories that hold the TMPDIRs of this host's jobs, one in each tmpdir of a queue. The names of
+// the TMPDIRs are predictable, and a tmpdir is mostly writable by all: users or another cell could create them first.
+// The directory is root's, its name is random, and it is stored in file for the next execd.
 type tmpDirs struct {
 	file string
 
@@ -35,7 +35,9 @@ func (t *tmpDirs) dirFor(tmpdir string) (string, error) {
 	}
 	tmpdir = filepath.Clean(tmpdir)
 	if isChangeable(tmpdir) {
-		return "", fmt.Errorf("can't make directory: %s can be written by others than its owner and has no sticky bit (chmod +t)", tmpdir)
+		return "",
+			fmt.Errorf("can't make directory: %s can be written by others than its owner and has no sticky bit (chmod +t)",
+				tmpdir)
 	}
 	if dir, ok := t.own[tmpdir]; ok && isOwned(dir) {
 		return dir, nil
@@ -65,7 +67,8 @@ func isChangeable(dir string) bool {
 // isOwned reports whether a directory belongs to execd and only execd can write in it.
 func isOwned(dir string) bool {
 	var s syscall.Stat_t
-	return syscall.Lstat(dir, &s) == nil && s.Mode&syscall.S_IFMT == syscall.S_IFDIR && s.Uid == uint32(os.Geteuid()) && s.Mode&0o022 == 0 &&
+	return syscall.Lstat(dir, &s) == nil && s.Mode&syscall.S_IFMT == syscall.S_IFDIR && s.Uid == uint32(os.Geteuid()) &&
+		s.Mode&0o022 == 0 &&
 		unix.Access(dir, unix.W_OK) == nil
 }
 

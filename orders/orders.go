@@ -76,9 +76,12 @@ const (
 )
 
 var typeNames = map[Type]string{
-	TypeStartJob: "start_job", TypeTickets: "tickets", TypePTickets: "ptickets", TypeRemoveImmediateJob: "remove_immediate_job",
-	TypeSchedConf: "sched_conf", TypeSuspendOnThreshold: "suspend_on_threshold", TypeUnsuspendOnThreshold: "unsuspend_on_threshold",
-	TypeJobScheddInfo: "job_schedd_info", TypeClearPriInfo: "clear_pri_info", TypePreempt: "preempt", TypeStoreState: "store_state",
+	TypeStartJob: "start_job", TypeTickets: "tickets", TypePTickets: "ptickets",
+	TypeRemoveImmediateJob: "remove_immediate_job",
+	TypeSchedConf:          "sched_conf", TypeSuspendOnThreshold: "suspend_on_threshold",
+	TypeUnsuspendOnThreshold: "unsuspend_on_threshold",
+	TypeJobScheddInfo:        "job_schedd_info", TypeClearPriInfo: "clear_pri_info", TypePreempt: "preempt",
+	TypeStoreState:    "store_state",
 	TypePriorityRange: "priority_range", TypeUnsuspend: "unsuspend",
 }
 
@@ -263,7 +266,8 @@ func (o *PriorityRange) String() string {
 	if r.At == 0 {
 		return o.Type().String() + " none"
 	}
-	return fmt.Sprintf("%s p=%g..%g urgency=%g..%g tickets=%g", o.Type(), r.LeastPriority, r.MostPriority, r.LeastUrgency, r.MostUrgency, r.MostTickets)
+	return fmt.Sprintf("%s p=%g..%g urgency=%g..%g tickets=%g", o.Type(), r.LeastPriority, r.MostPriority, r.LeastUrgency,
+		r.MostUrgency, r.MostTickets)
 }
 func (o *ClearPriInfo) String() string { return fmt.Sprintf("%s %d.%d", o.Type(), o.Job, o.Task) }
 func (o *Preempt) String() string {

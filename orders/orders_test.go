@@ -34,8 +34,9 @@ func TestOrdersPrint(t *testing.T) {
 		"sched_conf weight_tickets_override=12": &orders.SchedConf{WeightTicketsOverride: 12},
 		"suspend_on_threshold 7.1 all.q@h1":     &orders.SuspendOnThreshold{Job: 7, Task: 1, Queue: "all.q@h1"},
 		"unsuspend_on_threshold 7.1 all.q@h1":   &orders.UnsuspendOnThreshold{Job: 7, Task: 1, Queue: "all.q@h1"},
-		"job_schedd_info \"-l a=1\" 1 messages": &orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: "-l a=1", Messages: []string{"no"}}},
-		"clear_pri_info 7.1":                    &orders.ClearPriInfo{Job: 7, Task: 1},
+		"job_schedd_info \"-l a=1\" 1 messages": &orders.JobScheddInfo{
+			Info: grid.JobScheddInfo{Category: "-l a=1", Messages: []string{"no"}}},
+		"clear_pri_info 7.1": &orders.ClearPriInfo{Job: 7, Task: 1},
 		"priority_range p=-5..10 urgency=1000..2000 tickets=0": &orders.PriorityRange{Range: grid.PriorityRange{
 			At: 1, LeastPriority: -5, MostPriority: 10, LeastUrgency: 1000, MostUrgency: 2000}},
 		"priority_range none": &orders.PriorityRange{},

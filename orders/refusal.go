@@ -28,7 +28,8 @@ const (
 // refusal; otherwise the order is wrong whatever happens.
 func (c Code) Stale() bool { return c > Unregistered && c != Internal }
 
-var codeNames = [...]string{"malformed", "unregistered", "unknown", "changed", "ineligible", "state", "no-fit", "internal"}
+var codeNames = [...]string{"malformed", "unregistered", "unknown", "changed", "ineligible", "state",
+	"no-fit", "internal"}
 
 func (c Code) String() string {
 	if int(c) < len(codeNames) {

@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// access is what the server has to know of the durable state to authenticate clients: tokens, how users log in, and who is privileged.
-// Whether a request may be made with a token is decided by the core.
+// access is what the server has to know of the durable state to authenticate clients: tokens, how users log in, and who
+// is privileged. Whether a request may be made with a token is decided by the core.
 type access struct {
 	mu         sync.RWMutex
 	tokens     map[uint32]*grid.Token // nil: the state is not recovered yet
@@ -134,8 +134,11 @@ func (a *access) certUser(cert *x509.Certificate) (user string, mapped bool, err
 	if !ok {
 		return "", true, fmt.Errorf("the certificate of %s names no user by LOGIN_CERT=%s", cert.Subject, l.Cert)
 	}
-	if !l.Admits(user, a.privileged[privilege{grid.KindManager, user}] || a.privileged[privilege{grid.KindOperator, user}]) {
-		return "", true, fmt.Errorf("the certificate of %s names %s, who is root, a manager or an operator, and not in LOGIN_PRIVILEGED", cert.Subject, user)
+	if !l.Admits(user, a.privileged[privilege{grid.KindManager, user}] ||
+		a.privileged[privilege{grid.KindOperator, user}]) {
+		return "", true,
+			fmt.Errorf("the certificate of %s names %s, who is root, a manager or an operator, and not in LOGIN_PRIVILEGED",
+				cert.Subject, user)
 	}
 	return user, true, nil
 }

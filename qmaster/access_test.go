@@ -27,7 +27,8 @@ func TestTokens(t *testing.T) {
 	if reply, err := as("alice").Do(ctx, "qsub", &gdi.Submit{Job: job}); err != nil || !reply.OK() {
 		t.Fatal(reply, err)
 	}
-	reply, err := as("alice").Do(ctx, "quill-token", &gdi.CreateToken{Scope: grid.ScopeRead, Comment: "c", Digest: bus.Digest(secret)})
+	reply, err := as("alice").Do(ctx, "quill-token",
+		&gdi.CreateToken{Scope: grid.ScopeRead, Comment: "c", Digest: bus.Digest(secret)})
 	if err != nil || !reply.OK() || reply.Token == 0 {
 		t.Fatal(reply, err)
 	}
@@ -76,7 +77,8 @@ func TestTokens(t *testing.T) {
 			if one := s.Token(reply.Token); one == nil || one.Digest != nil || one.Comment != "" {
 				t.Errorf("an event client is sent %+v", one)
 			}
-			if r, err := as("alice").Do(ctx, "quill-token", &gdi.RevokeTokens{IDs: []uint32{reply.Token}}); err != nil || !r.OK() {
+			if r, err := as("alice").Do(ctx, "quill-token", &gdi.RevokeTokens{IDs: []uint32{reply.Token}}); err != nil ||
+				!r.OK() {
 				t.Error(r, err)
 			}
 		},

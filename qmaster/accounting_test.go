@@ -226,7 +226,8 @@ func TestAccountingJSONIsMadeWhenUsed(t *testing.T) {
 	}
 	f := open()
 	write := func(oldFormat bool, l events.List) {
-		if err := f.write([]outcome{{seq: l.Seq, facts: factsOf(l), files: grid.Reporting{Accounting: true, OldFormat: oldFormat}}}); err != nil {
+		if err := f.write([]outcome{
+			{seq: l.Seq, facts: factsOf(l), files: grid.Reporting{Accounting: true, OldFormat: oldFormat}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

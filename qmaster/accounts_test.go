@@ -9,19 +9,20 @@ import (
 	"github.com/quill-grid/quill/pkg/userdb"
 )
 
-// TestSlowUserDatabase: while the user database does not answer about one user, the requests of others are answered, and that
-// user's are when it does.
+// TestSlowUserDatabase: while the user database does not answer about one user, the requests of others are answered,
+// and that user's are when it does.
 func TestSlowUserDatabase(t *testing.T) {
 	q := start(t, Options{Cell: newCell(t)})
 	defer stop(t, q)
 	asked, answers := make(chan bool, 1), make(chan bool)
-	q.intake.accounts = &accounts{userdb.Cache[string, account]{Patience: accountWait, Look: func(name string) (account, error) {
-		if name == "bob" {
-			asked <- true
-			<-answers
-		}
-		return account{}, user.UnknownUserError(name)
-	}}}
+	q.intake.accounts = &accounts{
+		userdb.Cache[string, account]{Patience: accountWait, Look: func(name string) (account, error) {
+			if name == "bob" {
+				asked <- true
+				<-answers
+			}
+			return account{}, user.UnknownUserError(name)
+		}}}
 	submit := func(name string) (gdi.Reply, error) {
 		c := q.Remote(bus.Identity{Role: bus.User, Name: name})
 		defer c.Close()

@@ -82,10 +82,12 @@ func BenchmarkList(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		seen := 0
-		_, err := c.Get(context.Background(), gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask}, Where: gdi.Where{Brief: true}}, func(grid.Object) error {
-			seen++
-			return nil
-		})
+		_,
+			err := c.Get(context.Background(),
+			gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask}, Where: gdi.Where{Brief: true}}, func(grid.Object) error {
+				seen++
+				return nil
+			})
 		if err != nil || seen != n {
 			b.Fatal(seen, err)
 		}
@@ -171,7 +173,8 @@ func BenchmarkRecord(b *testing.B) {
 			}
 			l := orders.List{Scheduler: "schedd", Algorithm: "default"}
 			for i := range n {
-				l.Orders = append(l.Orders, &orders.StartJob{Job: uint32(i), Task: 1, Grants: []grid.Grant{{Queue: "all.q", Host: "node17", Slots: 1}}, QueueVersions: []uint32{1}, Priority: 0.5})
+				l.Orders = append(l.Orders, &orders.StartJob{Job: uint32(i), Task: 1,
+					Grants: []grid.Grant{{Queue: "all.q", Host: "node17", Slots: 1}}, QueueVersions: []uint32{1}, Priority: 0.5})
 			}
 			list, result := codec.AppendOrders(nil, l), codec.AppendResult(nil, orders.Result{Seq: 1})
 			for b.Loop() {

@@ -16,10 +16,12 @@ import (
 type dirs struct{ log, snapshots, segments string }
 
 func dirsOf(c cell.Cell) dirs {
-	return dirs{filepath.Join(c.Dir(), history.StoreDir), filepath.Join(c.Dir(), history.SnapshotsDir), filepath.Join(c.Dir(), history.SegmentsDir)}
+	return dirs{filepath.Join(c.Dir(), history.StoreDir), filepath.Join(c.Dir(), history.SnapshotsDir),
+		filepath.Join(c.Dir(), history.SegmentsDir)}
 }
 
-// describeProcess writes the process id, in place: also where there is no room for another file. The cell has a common directory then.
+// describeProcess writes the process id, in place: also where there is no room for another file. The cell has a common
+// directory then.
 func (q *QMaster) describeProcess() error {
 	c := q.opts.Cell
 	return errors.Join(os.MkdirAll(c.Common(), 0o755), os.WriteFile(c.PIDFile(), fmt.Appendln(nil, os.Getpid()), 0o644))
@@ -45,8 +47,8 @@ func (q *QMaster) describe() error {
 	)
 }
 
-// Bootstrap returns the parameters of the bootstrap file, bootstrap(5), of a cell in a directory. url is where other hosts connect,
-// "" for nowhere.
+// Bootstrap returns the parameters of the bootstrap file, bootstrap(5), of a cell in a directory. url is where other
+// hosts connect, "" for nowhere.
 func Bootstrap(dir string, o Options, url string) [][2]string {
 	params := [][2]string{
 		{"admin_user", o.Admin},

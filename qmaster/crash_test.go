@@ -130,7 +130,9 @@ func TestKilledWhileRecording(t *testing.T) {
 	run := uint64(0)
 	order := func(c *client.Remote) error {
 		run++
-		_, err := c.Order(ctx, orders.List{Seq: 1, Run: run, Last: true, Orders: []orders.Order{&orders.ClearPriInfo{Job: uint32(run), Task: 1}}})
+		_,
+			err := c.Order(ctx,
+			orders.List{Seq: 1, Run: run, Last: true, Orders: []orders.Order{&orders.ClearPriInfo{Job: uint32(run), Task: 1}}})
 		return err
 	}
 	for round := 1; round <= 3; round++ {
@@ -167,7 +169,8 @@ func TestKilledWhileRecording(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := r.List.Run
-			if want := fmt.Sprintf("[clear_pri_info %d.1]", n); fmt.Sprint(r.List.Orders) != want || len(r.Result.Refused) != 1 || r.List.Scheduler != "schedd" {
+			if want := fmt.Sprintf("[clear_pri_info %d.1]", n); fmt.Sprint(r.List.Orders) != want ||
+				len(r.Result.Refused) != 1 || r.List.Scheduler != "schedd" {
 				t.Fatalf("run %d is recorded as %+v", n, r)
 			}
 			if len(read) > 0 && n <= read[len(read)-1] {

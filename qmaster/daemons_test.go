@@ -94,7 +94,8 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 		}
 		received <- reply
 	}()
-	start := &orders.StartJob{Job: job, Task: 1, JobVersion: 0, Grants: []grid.Grant{{Queue: "q", Host: q.opts.Host, Slots: 1}}, QueueVersions: []uint32{1}}
+	start := &orders.StartJob{Job: job, Task: 1, JobVersion: 0,
+		Grants: []grid.Grant{{Queue: "q", Host: q.opts.Host, Slots: 1}}, QueueVersions: []uint32{1}}
 	impostor := q.Remote(bus.Identity{Role: bus.Scheduler, Name: "impostor"})
 	t.Cleanup(func() { impostor.Close() })
 	result, err := impostor.Order(ctx, orders.List{Scheduler: "schedd", Run: 1, Orders: []orders.Order{start}})
@@ -117,14 +118,16 @@ func TestOneJobThroughTheDoors(t *testing.T) {
 	attempt := command.Deliver[0].Attempt
 	say(report.Report{Tasks: []report.Task{{Attempt: attempt, Phase: report.Running}}})
 	now := grid.TimeOf(time.Now())
-	receipt := say(report.Report{Tasks: []report.Task{{Attempt: attempt, Phase: report.Ended, Result: &report.Result{Start: now, End: now}}}})
+	receipt := say(report.Report{
+		Tasks: []report.Task{{Attempt: attempt, Phase: report.Ended, Result: &report.Result{Start: now, End: now}}}})
 	if len(receipt.Have) != 1 || receipt.Have[0] != attempt {
 		t.Errorf("receipt %+v", receipt)
 	}
 	if reply := <-received; !reply.OK() || len(reply.Records) != 1 {
 		t.Errorf("the waiting user is told %+v", reply)
 	}
-	if text := read(t, cell.Accounting()); strings.Count(text, "\n") != strings.Count(accountingfile.Header, "\n")+1 || !strings.HasPrefix(text, accountingfile.Header+"q:"+q.opts.Host+":") {
+	if text := read(t, cell.Accounting()); strings.Count(text, "\n") != strings.Count(accountingfile.Header, "\n")+1 ||
+		!strings.HasPrefix(text, accountingfile.Header+"q:"+q.opts.Host+":") {
 		t.Errorf("accounting:\n%s", text)
 	}
 }
@@ -148,13 +151,17 @@ func TestGoneScheduler(t *testing.T) {
 	gone := bus.Identity{Role: bus.Scheduler, Name: "gone"}
 	c, pass := greet(t, cell, gone.String())
 	_, token, _ := strings.Cut(pass, " ")
-	fmt.Fprintf(c, "CONNECT {\"auth_token\":%q,\"verbose\":false}\r\nPUB %s _INBOX_%s.x 0\r\n\r\n", token, bus.RegSubject(gone), gone.Word())
+	fmt.Fprintf(c, "CONNECT {\"auth_token\":%q,\"verbose\":false}\r\nPUB %s _INBOX_%s.x 0\r\n\r\n", token,
+		bus.RegSubject(gone), gone.Word())
 	for line := range log.of {
-		if strings.Contains(line, "asker wants no more") || strings.Contains(line, "scheduler gone") && strings.Contains(line, "registered") {
+		if strings.Contains(line, "asker wants no more") || strings.Contains(line, "scheduler gone") &&
+			strings.Contains(line, "registered") {
 			break
 		}
 	}
-	result, err := schedd.Order(t.Context(), orders.List{Run: 1, Seq: m.seq(), Orders: []orders.Order{&orders.ClearPriInfo{Job: 7, Task: 1}}})
+	result,
+		err := schedd.Order(
+		t.Context(), orders.List{Run: 1, Seq: m.seq(), Orders: []orders.Order{&orders.ClearPriInfo{Job: 7, Task: 1}}})
 	if err != nil || len(result.Refused) > 0 {
 		t.Errorf("%+v %v", result, err)
 	}
@@ -184,7 +191,8 @@ func TestOrdersAreRecorded(t *testing.T) {
 	order := func(orderList ...orders.Order) {
 		t.Helper()
 		run++
-		l := orders.List{Scheduler: "forged", Run: run, Orders: orderList, Epoch: uint64(q.epoch), At: 5, Explain: true, Last: true}
+		l := orders.List{Scheduler: "forged", Run: run, Orders: orderList, Epoch: uint64(q.epoch), At: 5,
+			Explain: true, Last: true}
 		if _, err := schedd.Order(ctx, l); err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +223,8 @@ func TestOrdersAreRecorded(t *testing.T) {
 	}
 	order()
 	order(&orders.ClearPriInfo{Job: 7, Task: 1})
-	want := "schedd 1 [] 5 true []\nschedd 2 [clear_pri_info 7.1] 5 true [{0 unregistered \"schedd\" is not the registered scheduler}]\n"
+	want :=
+		"schedd 1 [] 5 true []\nschedd 2 [clear_pri_info 7.1] 5 true [{0 unregistered \"schedd\" is not the registered scheduler}]\n"
 	eventually(t, func() bool { return recorded() == want }, recorded)
 	stop(t, q)
 
@@ -256,7 +265,8 @@ func TestKilledByCommand(t *testing.T) {
 	}
 	_, err = c.Do(context.Background(), "qstat", &gdi.Trigger{Action: "schedule"})
 	want := "error: commlib error: got select error (Connection refused)\n" +
-		"unable to send message to qmaster using socket \"" + cell.Socket() + "\" on host \"" + q.opts.Host + "\": got send error"
+		"unable to send message to qmaster using socket \"" + cell.Socket() + "\" on host \"" + q.opts.Host +
+		"\": got send error"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is\n%v\nwant\n%s", err, want)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 )
 
-// TestFlippedLastMessage: the server is silent about a message at the end of the log that it cannot read. Readers and qmaster name it, without a
-// long wait; a qmaster that starts from a snapshot after it logs it.
+// TestFlippedLastMessage: the server is silent about a message at the end of the log that it cannot read. Readers and
+// qmaster name it, without a long wait; a qmaster that starts from a snapshot after it logs it.
 func TestFlippedLastMessage(t *testing.T) {
 	for name, snapshot := range map[string]bool{"before a snapshot": true, "after all snapshots": false} {
 		t.Run(name, func(t *testing.T) { flippedLast(t, snapshot) })
@@ -35,7 +35,8 @@ func flippedLast(t *testing.T, snapshot bool) {
 			os.Remove(f)
 		}
 	}
-	blocks, err := filepath.Glob(filepath.Join(dirsOf(cell).log, "jetstream", "*", "streams", "GE_EVENTS", "msgs", "*.blk"))
+	blocks,
+		err := filepath.Glob(filepath.Join(dirsOf(cell).log, "jetstream", "*", "streams", "GE_EVENTS", "msgs", "*.blk"))
 	if err != nil || len(blocks) == 0 {
 		t.Fatal(blocks, err)
 	}
@@ -56,7 +57,9 @@ func flippedLast(t *testing.T, snapshot bool) {
 	}
 	l.Close()
 	var said bytes.Buffer
-	q, err = Start(context.Background(), Options{Cell: cell, Durable: true, Log: hclog.New(&hclog.LoggerOptions{Output: &said})})
+	q,
+		err = Start(context.Background(),
+		Options{Cell: cell, Durable: true, Log: hclog.New(&hclog.LoggerOptions{Output: &said})})
 	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("it was found after %v", took)
 	}

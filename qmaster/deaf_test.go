@@ -83,7 +83,8 @@ func TestDeafClients(t *testing.T) {
 			deaf.begin(t, cell)
 			longest, begun := time.Duration(0), time.Now()
 			big := aJob("big")
-			big.Spec.Args = []string{strings.Repeat("x", 30_000)} // every listener is sent them: the buffers of a socket are soon full
+			// every listener is sent them: the buffers of a socket are soon full
+			big.Spec.Args = []string{strings.Repeat("x", 30_000)}
 			for range 300 {
 				last := time.Now()
 				if reply, err := c.Do(t.Context(), "qsub", &gdi.Submit{Job: big}); err != nil || !reply.OK() {
@@ -91,7 +92,8 @@ func TestDeafClients(t *testing.T) {
 				}
 				longest = max(longest, time.Since(last))
 			}
-			t.Logf("300 submits took %s, the longest %s", time.Since(begun).Round(time.Millisecond), longest.Round(time.Millisecond))
+			t.Logf("300 submits took %s, the longest %s", time.Since(begun).Round(time.Millisecond),
+				longest.Round(time.Millisecond))
 			if longest > 5*time.Second {
 				t.Error("somebody who does not read has held up the cell")
 			}

@@ -30,10 +30,10 @@
 // Files: recover.go (snapshot and log to a state), owner.go, outbox.go, intake.go
 // (requests, orders, reports, load), accounts.go (ids and groups of users), access.go (what
 // authenticates clients: tokens, certificates), login.go (ID tokens are verified), verifier.go
-// (job submission verifier), listing.go (Get and registration), readers.go (output files, which hosts read), history.go (export of the
-// log), feed.go, record.go (recorded orders, to repeat decisions), snapshot.go,
-// accounting.go and reporting.go (files for other programs, each a trail, trail.go),
-// cell.go (the files of a cell), metrics.go (what is counted, as a table) and reporters.go (age of reports), qmaster.go (Start, Run, Stop).
+// (job submission verifier), listing.go (Get and registration), readers.go (output files, which hosts read), history.go
+// (export of the log), feed.go, record.go (recorded orders, to repeat decisions), snapshot.go, accounting.go and
+// reporting.go (files for other programs, each a trail, trail.go), cell.go (the files of a cell), metrics.go (what is
+// counted, as a table) and reporters.go (age of reports), qmaster.go (Start, Run, Stop).
 //
 // The package must not decide anything about jobs, hosts or users: that is core's.
 //

@@ -88,7 +88,8 @@ func TestStopWithoutServer(t *testing.T) {
 				way.Mute()
 			}
 			if busy {
-				q.owner.step(core.Request{Request: gdi.Request{ID: "k", User: "alice", Host: q.opts.Host, Body: &gdi.Submit{Job: aJob("k")}}})
+				q.owner.step(
+					core.Request{Request: gdi.Request{ID: "k", User: "alice", Host: q.opts.Host, Body: &gdi.Submit{Job: aJob("k")}}})
 			}
 			q.owner.mu.Unlock()
 			all.Go(func() {
@@ -123,11 +124,13 @@ func TestRecordingComesLater(t *testing.T) {
 			t.Fatalf("%s: %s %v", what, answer, err)
 		}
 	}
-	request("CREATE.OTHER", `{"name": "OTHER", "subjects": ["ge.debug.*"], "num_replicas": 1, "retention": "limits", "storage": "memory", "discard": "old"}`)
+	request("CREATE.OTHER",
+		`{"name": "OTHER", "subjects": ["ge.debug.*"], "num_replicas": 1, "retention": "limits", "storage": "memory", "discard": "old"}`)
 	q := start(t, o)
 	defer stop(t, q)
 	submitJob(t, connect(t, o.Cell), "j")
-	q.record.put(codec.AppendOrders(nil, orders.List{Scheduler: "schedd", Run: 1, Last: true}), codec.AppendResult(nil, orders.Result{}))
+	q.record.put(codec.AppendOrders(nil, orders.List{Scheduler: "schedd", Run: 1, Last: true}),
+		codec.AppendResult(nil, orders.Result{}))
 	request("DELETE.OTHER", "")
 	recorded := 0
 	eventually(t, func() bool {

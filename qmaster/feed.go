@@ -55,8 +55,9 @@ type listeners struct {
 // newFeed begins to publish over conn, which serves nothing else.
 func newFeed(conn *bus.Conn, at frame.Point) *feed {
 	f := &feed{
-		all: listeners{feed: conn.NewFeed(bus.FeedSubject(), at)}, public: listeners{feed: conn.NewFeed(bus.EventsSubject(), at)},
-		due: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}), durable: at.Seq,
+		all:    listeners{feed: conn.NewFeed(bus.FeedSubject(), at)},
+		public: listeners{feed: conn.NewFeed(bus.EventsSubject(), at)},
+		due:    make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}), durable: at.Seq,
 	}
 	go f.run()
 	return f

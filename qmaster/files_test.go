@@ -18,7 +18,8 @@ func TestFilesOfTheCell(t *testing.T) {
 	q := start(t, Options{Cell: cell, SnapshotEvents: 1})
 	c := connect(t, cell)
 	submitJob(t, c, "j")
-	if _, err := c.Do(context.Background(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}}); err != nil {
+	if _,
+		err := c.Do(context.Background(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}}); err != nil {
 		t.Fatal(err)
 	}
 	look := func() {

@@ -19,43 +19,44 @@ import (
 // history sends the log as an archive: all of it to daemons and managers; to other users
 // what the public feed shows, without the records of scheduling runs.
 func (q *QMaster) history(r *bus.Request, req gdi.Request, h gdi.History) {
-	q.stream(stream{request: r, about: h.Verb(), places: q.streams.reading, write: func(s *state.State, send func([]byte) error) ([]byte, error) {
-		if refusal := authorize.Request(s, q.now(), req); refusal != nil {
-			return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
-		}
-		e := history.Export{Kept: true, Lists: h.Lists, About: history.About{Made: grid.TimeOf(time.Now())}}
-		if r.From.Role != bus.Admin && !s.IsManager(req.User) {
-			e.Show, e.About.Partial = publicList, true
-			e.Run = func(orders.Record) (orders.Record, bool) { return orders.Record{}, false }
-		}
-		yields, done := q.snaps.read() // or what is read now would be gone then
-		defer done()
-		log, err := q.past()
-		if err != nil {
-			return nil, err
-		}
-		defer log.Close()
-		store := log.Store()
-		e.About.Store = &store
-		if e.From, err = log.At(h.From); err != nil {
-			return nil, err
-		}
-		if e.To, err = log.At(h.To); err != nil {
-			return nil, err
-		}
-		out := &packets{send: func(b []byte) error {
-			if err := yields(); err != nil {
-				return err
+	q.stream(stream{request: r, about: h.Verb(), places: q.streams.reading,
+		write: func(s *state.State, send func([]byte) error) ([]byte, error) {
+			if refusal := authorize.Request(s, q.now(), req); refusal != nil {
+				return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
 			}
-			return send(b)
-		}}
-		err = log.Export(out, e)
-		if damage := (*frame.Damage)(nil); errors.As(err, &damage) {
-			q.log.Error("the log is damaged", "error", damage)
-			err = nil // who reads it finds the end before the cell's
-		}
-		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), errors.Join(err, out.flush())
-	}})
+			e := history.Export{Kept: true, Lists: h.Lists, About: history.About{Made: grid.TimeOf(time.Now())}}
+			if r.From.Role != bus.Admin && !s.IsManager(req.User) {
+				e.Show, e.About.Partial = publicList, true
+				e.Run = func(orders.Record) (orders.Record, bool) { return orders.Record{}, false }
+			}
+			yields, done := q.snaps.read() // or what is read now would be gone then
+			defer done()
+			log, err := q.past()
+			if err != nil {
+				return nil, err
+			}
+			defer log.Close()
+			store := log.Store()
+			e.About.Store = &store
+			if e.From, err = log.At(h.From); err != nil {
+				return nil, err
+			}
+			if e.To, err = log.At(h.To); err != nil {
+				return nil, err
+			}
+			out := &packets{send: func(b []byte) error {
+				if err := yields(); err != nil {
+					return err
+				}
+				return send(b)
+			}}
+			err = log.Export(out, e)
+			if damage := (*frame.Damage)(nil); errors.As(err, &damage) {
+				q.log.Error("the log is damaged", "error", damage)
+				err = nil // who reads it finds the end before the cell's
+			}
+			return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), errors.Join(err, out.flush())
+		}})
 }
 
 // past is the log as it lies there, up to what is durable now. While it is read,

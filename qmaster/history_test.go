@@ -94,7 +94,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	q := start(t, options)
 	conf := *grid.DefaultConf()
 	conf.Entries = conf.Entries.With("qmaster_params", fmt.Sprintf("KEEP_HISTORY_SIZE=%d", most))
-	if reply, err := connect(t, cell).Do(context.Background(), "qconf", &gdi.Modify{Objects: []grid.Object{&conf}}); err != nil || !reply.OK() {
+	if reply, err := connect(t, cell).Do(context.Background(), "qconf", &gdi.Modify{Objects: []grid.Object{&conf}}); err !=
+		nil || !reply.OK() {
 		t.Fatal(reply, err)
 	}
 	var first, last history.Mark
@@ -120,7 +121,8 @@ func TestHistoryIsBounded(t *testing.T) {
 		for i := range 200 {
 			submitJob(t, alice, fmt.Sprintf("j%d.%d", round, i))
 		}
-		if reply, err := alice.Do(context.Background(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}}); err != nil || !reply.OK() {
+		if reply, err := alice.Do(context.Background(), "qdel",
+			&gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}}); err != nil || !reply.OK() {
 			t.Fatal(reply, err)
 		}
 		stop(t, q) // a snapshot

@@ -21,14 +21,15 @@ import (
 // anything is answered with an internal error; qmaster continues.
 func TestPanicOverARequest(t *testing.T) {
 	var log bytes.Buffer
-	panics := Algorithm{Name: "default", Complete: func(*grid.SchedConf, grid.Resources) error { return nil }, Admission: func(grid.SchedConf) func(*grid.Job, grid.Resources) string {
-		return func(j *grid.Job, _ grid.Resources) string {
-			if j.Name == "bad" {
-				panic("planted")
+	panics := Algorithm{Name: "default", Complete: func(*grid.SchedConf, grid.Resources) error { return nil },
+		Admission: func(grid.SchedConf) func(*grid.Job, grid.Resources) string {
+			return func(j *grid.Job, _ grid.Resources) string {
+				if j.Name == "bad" {
+					panic("planted")
+				}
+				return ""
 			}
-			return ""
-		}
-	}}
+		}}
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell, Algorithms: []Algorithm{panics}, Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
 	c := connect(t, cell)
@@ -57,7 +58,8 @@ func TestPanicOverARequest(t *testing.T) {
 func TestMessagesOfEveryRole(t *testing.T) {
 	q := start(t, Options{Cell: newCell(t)})
 	defer stop(t, q)
-	payloads := [][]byte{nil, {}, {0xc0}, {0x90}, {0x98, 0xc0}, bytes.Repeat([]byte{0x91}, 1<<20), bytes.Repeat([]byte{0xdd}, 64)}
+	payloads := [][]byte{nil, {}, {0xc0}, {0x90}, {0x98, 0xc0}, bytes.Repeat([]byte{0x91}, 1<<20),
+		bytes.Repeat([]byte{0xdd}, 64)}
 	for _, b := range gdi.Bodies() {
 		payloads = append(payloads, codec.AppendRequest(nil, gdi.Request{Host: q.opts.Host, Body: b}))
 	}
@@ -68,7 +70,8 @@ func TestMessagesOfEveryRole(t *testing.T) {
 		codec.AppendRequest(nil, gdi.Request{Host: q.opts.Host, Body: &gdi.Get{Kinds: []grid.Kind{0, 99, 255}}}),
 		codec.AppendOrders(nil, orders.List{Orders: []orders.Order{&orders.StartJob{}, &orders.StoreState{}}}),
 		codec.AppendReport(nil, report.Report{Hello: true, Tasks: []report.Task{{Phase: report.Ended}}}))
-	submitJob(t, q.Remote(bus.Identity{Role: bus.User, Name: "somebody"}), "before") // the account is known now: no message is sent back as busy
+	// the account is known now: no message is sent back as busy
+	submitJob(t, q.Remote(bus.Identity{Role: bus.User, Name: "somebody"}), "before")
 	jobs := 1
 	for _, role := range []bus.Role{bus.User, bus.Admin, bus.Host, bus.Scheduler} {
 		id := bus.Identity{Role: role, Name: "somebody"}
@@ -77,7 +80,8 @@ func TestMessagesOfEveryRole(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		for _, subject := range []string{bus.CmdSubject(id, "x"), bus.RegSubject(id), bus.OrderSubject(id), bus.HostRepSubject(id.Name), bus.LoadSubject(id.Name)} {
+		for _, subject := range []string{bus.CmdSubject(id, "x"), bus.RegSubject(id), bus.OrderSubject(id),
+			bus.HostRepSubject(id.Name), bus.LoadSubject(id.Name)} {
 			for _, data := range payloads {
 				if err := conn.Publish(subject, data); err != nil { // answered or not, it must be survived
 					t.Fatal(err)
@@ -97,7 +101,8 @@ func TestMessagesOfEveryRole(t *testing.T) {
 		jobs = 0
 		if n > 0 {
 			c := q.Remote(bus.Identity{Role: bus.User, Name: "somebody"})
-			if _, err := c.Do(context.Background(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"somebody"}}}); err != nil {
+			if _, err := c.Do(context.Background(), "qdel",
+				&gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"somebody"}}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -107,7 +112,8 @@ func TestMessagesOfEveryRole(t *testing.T) {
 // jobsOf counts the jobs of a user.
 func jobsOf(t *testing.T, q *QMaster, user string) (n int) {
 	t.Helper()
-	_, err := q.Remote(bus.Identity{Role: bus.User, Name: "alice"}).Get(context.Background(), gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Owners: grid.Names{user}}},
+	_, err := q.Remote(bus.Identity{Role: bus.User, Name: "alice"}).Get(context.Background(),
+		gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Owners: grid.Names{user}}},
 		func(grid.Object) error { n++; return nil })
 	if err != nil {
 		t.Fatal(err)

@@ -71,10 +71,12 @@ type stream struct {
 
 func newStreams(q *QMaster) *streams {
 	return &streams{
-		q:         q,
-		open:      fair.NewPlaces("listings", fair.Limits{Total: 64, User: 4, Daemon: 4, Reserve: 16, Waiting: 1000}),
-		reading:   fair.NewPlaces("readers of the log", fair.Limits{Total: 16, User: 1, Daemon: 4, Reserve: 4, Waiting: 1000}),
-		computing: fair.NewPlaces("listings that are computed", fair.Limits{Total: max(2, runtime.GOMAXPROCS(0)), Daemon: 1, Reserve: 1, Waiting: 1000}),
+		q:    q,
+		open: fair.NewPlaces("listings", fair.Limits{Total: 64, User: 4, Daemon: 4, Reserve: 16, Waiting: 1000}),
+		reading: fair.NewPlaces("readers of the log",
+			fair.Limits{Total: 16, User: 1, Daemon: 4, Reserve: 4, Waiting: 1000}),
+		computing: fair.NewPlaces("listings that are computed", fair.Limits{Total: max(2, runtime.GOMAXPROCS(0)), Daemon: 1,
+			Reserve: 1, Waiting: 1000}),
 	}
 }
 

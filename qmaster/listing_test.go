@@ -85,7 +85,8 @@ func TestSlowListings(t *testing.T) {
 	alice := q.Remote(bus.Identity{Role: bus.User, Name: "alice"})
 	defer alice.Close()
 	n := 0
-	if _, err := alice.Get(short, gdi.Get{Kinds: []grid.Kind{grid.KindJob}}, func(grid.Object) error { n++; return nil }); err != nil || n != 8000 {
+	if _, err := alice.Get(short, gdi.Get{Kinds: []grid.Kind{grid.KindJob}},
+		func(grid.Object) error { n++; return nil }); err != nil || n != 8000 {
 		t.Errorf("alice sees %d jobs, %v", n, err)
 	}
 	schedd := q.Remote(bus.Identity{Role: bus.Scheduler, Name: "schedd"})
@@ -132,7 +133,8 @@ func TestManyListings(t *testing.T) {
 	var asking sync.WaitGroup
 	for i := range all.Waiting + 10 {
 		asking.Go(func() {
-			if _, err := mallory[i%len(mallory)].Get(t.Context(), gdi.Get{Kinds: []grid.Kind{grid.KindSchedConf}}, func(grid.Object) error { return nil }); err != nil {
+			if _, err := mallory[i%len(mallory)].Get(t.Context(), gdi.Get{Kinds: []grid.Kind{grid.KindSchedConf}},
+				func(grid.Object) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})

@@ -21,13 +21,15 @@ func configure(t *testing.T, q *QMaster, params string) {
 	conf := *grid.DefaultConf()
 	conf.Entries = conf.Entries.With("qmaster_params", params)
 	admin := q.Remote(bus.Identity{Role: bus.User, Name: whoAmI()})
-	if reply, err := admin.Do(context.Background(), "qconf", &gdi.Modify{Objects: []grid.Object{&conf}}); err != nil || !reply.OK() {
+	if reply, err := admin.Do(context.Background(), "qconf", &gdi.Modify{Objects: []grid.Object{&conf}}); err != nil ||
+		!reply.OK() {
 		t.Fatal(reply, err)
 	}
 }
 
-// TestLogIn: a guest over the network exchanges an ID token for a token of the user that it names, once; with another ID token, or without a
-// provider, nothing changes and the reason is reported. No ID token is logged, and the provider that is down delays no other request.
+// TestLogIn: a guest over the network exchanges an ID token for a token of the user that it names, once; with another
+// ID token, or without a provider, nothing changes and the reason is reported. No ID token is logged, and the provider
+// that is down delays no other request.
 func TestLogIn(t *testing.T) {
 	ctx := context.Background()
 	there := openidtest.New()
@@ -35,7 +37,8 @@ func TestLogIn(t *testing.T) {
 	var log strings.Builder
 	var logging sync.Mutex
 	cell := newCell(t)
-	q := start(t, Options{Cell: cell, Listen: "127.0.0.1:0", Log: hclog.New(&hclog.LoggerOptions{Output: &log, Mutex: &logging})})
+	q := start(
+		t, Options{Cell: cell, Listen: "127.0.0.1:0", Log: hclog.New(&hclog.LoggerOptions{Output: &log, Mutex: &logging})})
 	defer stop(t, q)
 	guest := func() (*client.Remote, error) {
 		id := bus.NewGuest()
@@ -54,7 +57,8 @@ func TestLogIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if r, err := g.Do(ctx, "quill-login", &gdi.WaysToLogIn{}); err != nil || r.Ways.Issuer != there.URL || r.Ways.Client != openidtest.Client {
+	if r, err := g.Do(ctx, "quill-login", &gdi.WaysToLogIn{}); err != nil || r.Ways.Issuer != there.URL ||
+		r.Ways.Client != openidtest.Client {
 		t.Fatal(r, err)
 	}
 	secret := bus.NewSecret()
@@ -72,8 +76,9 @@ func TestLogIn(t *testing.T) {
 	}{
 		"other audience": {there.IDToken(openidtest.Claims{"aud": "x"}), gdi.ReasonAudience},
 		"no user":        {there.IDToken(openidtest.Claims{"nonce": "n1"}), gdi.ReasonClaim},
-		"root":           {there.IDToken(openidtest.Claims{"nonce": "n1", "preferred_username": "root"}), gdi.ReasonPrivileged},
-		"other nonce":    {there.IDToken(openidtest.Claims{"preferred_username": "alice"}), gdi.ReasonNonce},
+		"root": {there.IDToken(openidtest.Claims{"nonce": "n1", "preferred_username": "root"}),
+			gdi.ReasonPrivileged},
+		"other nonce": {there.IDToken(openidtest.Claims{"preferred_username": "alice"}), gdi.ReasonNonce},
 	} {
 		if a := in(one.token, "n1"); a.Status != gdi.StatusLogIn || !strings.Contains(a.Text, "("+string(one.want)+")") {
 			t.Errorf("%s: %+v", name, a)
@@ -82,7 +87,8 @@ func TestLogIn(t *testing.T) {
 	there.Break("/keys")
 	there.Rotate()
 	right := there.IDToken(openidtest.Claims{"preferred_username": "alice", "nonce": "n1"})
-	if a := in(right, "n1"); a.Status != gdi.StatusLogIn || !strings.Contains(a.Text, "("+string(gdi.ReasonProvider)+")") || !strings.Contains(a.Text, there.URL) {
+	if a := in(right, "n1"); a.Status != gdi.StatusLogIn ||
+		!strings.Contains(a.Text, "("+string(gdi.ReasonProvider)+")") || !strings.Contains(a.Text, there.URL) {
 		t.Errorf("without the provider: %+v", a)
 	}
 	there.Break("")
@@ -104,7 +110,8 @@ func TestLogIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer alice.Close()
-	if r, err := alice.Do(ctx, "qsub", &gdi.Submit{Job: aJob("s")}); err != nil || !r.OK() || q.owner.copy().Job(r.Job).Owner != "alice" {
+	if r, err := alice.Do(ctx, "qsub", &gdi.Submit{Job: aJob("s")}); err != nil || !r.OK() ||
+		q.owner.copy().Job(r.Job).Owner != "alice" {
 		t.Error(r, err)
 	}
 	for _, body := range []gdi.Body{&gdi.Submit{Job: aJob("s")}, &gdi.CreateToken{}, &gdi.Trigger{Action: "ping"}} {
@@ -117,7 +124,8 @@ func TestLogIn(t *testing.T) {
 	if text := log.String(); strings.Contains(text, right) || strings.Contains(text, secret) {
 		t.Errorf("the log: %s", text)
 	}
-	for _, why := range []gdi.Reason{gdi.ReasonAudience, gdi.ReasonNonce, gdi.ReasonClaim, gdi.ReasonPrivileged, gdi.ReasonProvider, gdi.ReasonReplayed} {
+	for _, why := range []gdi.Reason{gdi.ReasonAudience, gdi.ReasonNonce, gdi.ReasonClaim, gdi.ReasonPrivileged,
+		gdi.ReasonProvider, gdi.ReasonReplayed} {
 		if n := strings.Count(log.String(), "reason="+string(why)+" "); n != 1 {
 			t.Errorf("%d log-ins were refused by the log because of %s: %s", n, why, log.String())
 		}

@@ -128,15 +128,17 @@ func (m *memory) refuses(size int) string {
 	if size <= m.requestMax {
 		return ""
 	}
-	return fmt.Sprintf("denied: request of %.1f MB is too big: qmaster takes %.1f MB at most; put what is big into a file that the job reads",
+	return fmt.Sprintf(
+		"denied: request of %.1f MB is too big: qmaster takes %.1f MB at most; put what is big into a file that the job reads",
 		float64(size)/(1<<20), float64(m.requestMax)/(1<<20))
 }
 
-// whenShort reports whether a request is carried out while memory is short: it frees memory, leads to that, or keeps nothing. A
-// type of request that is not listed here waits for better times.
+// whenShort reports whether a request is carried out while memory is short: it frees memory, leads to that, or keeps
+// nothing. A type of request that is not listed here waits for better times.
 func whenShort(b gdi.Body) bool {
 	switch b := b.(type) {
-	case *gdi.DeleteJobs, *gdi.DeleteARs, *gdi.Delete, *gdi.RevokeTokens, *gdi.Control, *gdi.Trigger, *gdi.Get, *gdi.Streams, *gdi.WaysToLogIn:
+	case *gdi.DeleteJobs, *gdi.DeleteARs, *gdi.Delete, *gdi.RevokeTokens, *gdi.Control, *gdi.Trigger, *gdi.Get,
+		*gdi.Streams, *gdi.WaysToLogIn:
 		return true
 	case *gdi.Alter: // qhold and qrls
 		return len(b.Set) == 0
@@ -171,7 +173,8 @@ func (m *memory) short(b gdi.Body) string {
 	if !m.isShort() {
 		return ""
 	}
-	return fmt.Sprintf("denied: qmaster is short of memory (%d MB of %d MB are in use): nothing new is accepted until jobs have ended; try again later",
+	return fmt.Sprintf(
+		"denied: qmaster is short of memory (%d MB of %d MB are in use): nothing new is accepted until jobs have ended; try again later",
 		m.live>>20, m.limit>>20)
 }
 
@@ -183,9 +186,9 @@ func (m *memory) readLive() {
 
 func (m *memory) isShort() bool { return float64(m.live) > livePart*float64(m.limit) }
 
-// collect has the garbage collector find out what is in use now, at most once in collectEvery and not for longer than collectWait: what was in
-// use at its last run may long be free, and a qmaster that refuses what is requested allocates too little for another run. It is
-// called with mu held.
+// collect has the garbage collector find out what is in use now, at most once in collectEvery and not for longer than
+// collectWait: what was in use at its last run may long be free, and a qmaster that refuses what is requested allocates
+// too little for another run. It is called with mu held.
 func (m *memory) collect() {
 	if time.Since(m.collected) < collectEvery || !m.collecting.CompareAndSwap(false, true) {
 		return

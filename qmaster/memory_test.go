@@ -32,12 +32,13 @@ func TestBudgetOfLittleMemory(t *testing.T) {
 	}
 }
 
-// TestShortOfMemory: every type of request waits for better times while memory is short, but for those that free some or keep
-// nothing. A new type does unless it is listed here and in whenShort.
+// TestShortOfMemory: every type of request waits for better times while memory is short, but for those that free some
+// or keep nothing. A new type does unless it is listed here and in whenShort.
 func TestShortOfMemory(t *testing.T) {
 	m := newMemory(1)
 	runtime.GC() // what is live is known after a collection
-	carriedOut := []string{"delete-jobs", "delete-ars", "delete", "revoke-tokens", "control", "trigger", "get", "streams", "ways-to-log-in", "alter"}
+	carriedOut := []string{"delete-jobs", "delete-ars", "delete", "revoke-tokens", "control", "trigger", "get", "streams",
+		"ways-to-log-in", "alter"}
 	for _, b := range gdi.Bodies() {
 		if got, want := m.short(b) == "", slices.Contains(carriedOut, b.Verb()); got != want {
 			t.Errorf("%s is carried out: %v, should be: %v", b.Verb(), got, want)
@@ -59,7 +60,8 @@ func TestShortOfMemory(t *testing.T) {
 	}
 }
 
-// TestFreedMemoryIsNotInUse: what was in use when garbage was collected last, and is not any more, is no reason to refuse a request.
+// TestFreedMemoryIsNotInUse: what was in use when garbage was collected last, and is not any more, is no reason to
+// refuse a request.
 func TestFreedMemoryIsNotInUse(t *testing.T) {
 	m := newMemory(0)
 	runtime.GC()
@@ -76,8 +78,8 @@ func TestFreedMemoryIsNotInUse(t *testing.T) {
 	}
 }
 
-// TestRecoveryUnderTheLimit: one user fills the memory with jobs that grow afterwards, as much as is allowed. qmaster starts again
-// with the same memory, the jobs can be deleted, and then there is room.
+// TestRecoveryUnderTheLimit: one user fills the memory with jobs that grow afterwards, as much as is allowed. qmaster
+// starts again with the same memory, the jobs can be deleted, and then there is room.
 func TestRecoveryUnderTheLimit(t *testing.T) {
 	usual := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(usual)
@@ -89,9 +91,12 @@ func TestRecoveryUnderTheLimit(t *testing.T) {
 	alter := func(name string) (refused string) {
 		big := &grid.Job{Spec: &grid.JobSpec{}}
 		for i := range 8 {
-			big.Spec.Context = append(big.Spec.Context, grid.Value{Name: fmt.Sprint(name, i), Text: strings.Repeat("x", 100_000)})
+			big.Spec.Context = append(big.Spec.Context,
+				grid.Value{Name: fmt.Sprint(name, i), Text: strings.Repeat("x", 100_000)})
 		}
-		reply, err := c.Do(t.Context(), "qalter", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{Name: name}}}, Set: []string{"sc"}, Job: big})
+		reply,
+			err := c.Do(t.Context(), "qalter", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{Name: name}}},
+			Set: []string{"sc"}, Job: big})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +126,8 @@ func TestRecoveryUnderTheLimit(t *testing.T) {
 	if text := alter("j99"); text == "" {
 		t.Error("the budget is not what it was before the start")
 	}
-	if reply, err := c.Do(t.Context(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}}); err != nil || !reply.OK() {
+	if reply, err := c.Do(t.Context(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}}); err != nil ||
+		!reply.OK() {
 		t.Fatal(reply, err)
 	}
 	submitJob(t, c, "again")
@@ -149,7 +155,8 @@ func TestBigScripts(t *testing.T) {
 		}
 		return reply
 	}
-	if r := submit(7<<20, 0); r.OK() || !strings.Contains(r.Answers[0].Text, "request of 7.0 MB is too big: qmaster takes 4.0 MB at most") {
+	if r := submit(7<<20, 0); r.OK() ||
+		!strings.Contains(r.Answers[0].Text, "request of 7.0 MB is too big: qmaster takes 4.0 MB at most") {
 		t.Errorf("%+v", r)
 	}
 	if r := submit(3<<20, 0); !r.OK() {
@@ -216,7 +223,8 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		m.giveBack(ctx)
 		close(ended)
 	}()
-	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}}
 	resident := func() uint64 { // allocates nothing: memory is given back when little happens
 		metrics.Read(s)
 		return s[0].Value.Uint64() + s[1].Value.Uint64() + s[2].Value.Uint64()
@@ -245,8 +253,8 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	<-ended
 }
 
-// TestWaitersAreBound: a user's clients that wait for jobs have places; one that finds none asks again, and has one as soon as another
-// has been answered.
+// TestWaitersAreBound: a user's clients that wait for jobs have places; one that finds none asks again, and has one as
+// soon as another has been answered.
 func TestWaitersAreBound(t *testing.T) {
 	cell := newCell(t)
 	q := start(t, Options{Cell: cell})
@@ -269,7 +277,8 @@ func TestWaitersAreBound(t *testing.T) {
 	}
 	two := wait(second)
 	del := func(job uint32, answered chan error) {
-		if reply, err := c.Do(t.Context(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: job}}}}); err != nil || !reply.OK() {
+		if reply, err := c.Do(t.Context(), "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: job}}}}); err !=
+			nil || !reply.OK() {
 			t.Fatal(reply, err)
 		}
 		if err := <-answered; err != nil {

@@ -68,17 +68,22 @@ func TestMetrics(t *testing.T) {
 	job := submitJob(t, user, "a")
 	submitJob(t, user, "b")
 	array := aJob("c")
-	array.Array, array.Tasks, array.UserHold = true, grid.Range{First: 1, Last: 10, Step: 1}, grid.Ranges{{First: 1, Last: 10, Step: 1}}
+	array.Array, array.Tasks, array.UserHold = true, grid.Range{First: 1, Last: 10, Step: 1},
+		grid.Ranges{{First: 1, Last: 10, Step: 1}}
 	do(&gdi.Submit{Job: array}, true)
-	ordered := &orders.StartJob{Job: job, Task: 1, Grants: []grid.Grant{{Queue: "q", Host: "node1", Slots: 1}}, QueueVersions: []uint32{1}}
+	ordered := &orders.StartJob{Job: job, Task: 1, Grants: []grid.Grant{{Queue: "q", Host: "node1", Slots: 1}},
+		QueueVersions: []uint32{1}}
 	for _, refused := range []int{0, 1} {
-		if result, err := schedd.Order(t.Context(), orders.List{Run: 1, Seq: mirror.seq(), Orders: []orders.Order{ordered}}); err != nil || len(result.Refused) != refused {
+		if result,
+			err := schedd.Order(t.Context(), orders.List{Run: 1, Seq: mirror.seq(), Orders: []orders.Order{ordered}}); err !=
+			nil || len(result.Refused) != refused {
 			t.Fatalf("%+v %v", result, err)
 		}
 	}
 	tasks := func(pending, held, starting, running int) {
 		t.Helper()
-		for state, want := range map[string]int{"pending": pending, "held": held, "starting": starting, "running": running, "suspended": 0, "error": 0} {
+		for state, want := range map[string]int{"pending": pending, "held": held, "starting": starting, "running": running,
+			"suspended": 0, "error": 0} {
 			if got := testutil.ToFloat64(m.Tasks.WithLabelValues(state)); got != float64(want) {
 				t.Errorf("%v tasks are %s, not %d", got, state, want)
 			}
@@ -89,7 +94,9 @@ func TestMetrics(t *testing.T) {
 	say(report.Report{Tasks: []report.Task{{Attempt: attempt, Phase: report.Running}}})
 	tasks(1, 10, 0, 1)
 	now := grid.TimeOf(time.Now())
-	say(report.Report{Tasks: []report.Task{{Attempt: attempt, Phase: report.Ended, Result: &report.Result{Start: now, End: now, Failed: report.FailedAfterJob, ExitStatus: 137, Signal: 9}}}})
+	say(
+		report.Report{Tasks: []report.Task{{Attempt: attempt, Phase: report.Ended,
+			Result: &report.Result{Start: now, End: now, Failed: report.FailedAfterJob, ExitStatus: 137, Signal: 9}}}})
 	tasks(1, 10, 0, 0)
 
 	text := scrape(t, m)
@@ -100,7 +107,8 @@ func TestMetrics(t *testing.T) {
 		`quill_requests_total{outcome="ok",subject="submit"} 3`, `quill_request_seconds_count{subject="submit"} 3`,
 		`quill_requests_total{outcome="ok",subject="report"} 3`, `quill_requests_total{outcome="ok",subject="register"} 1`,
 		`quill_requests_total{outcome="ok",subject="orders"} 1`, `quill_requests_total{outcome="refused",subject="orders"} 1`,
-		`quill_event_client_registrations_total{role="scheduler"} 1`, `quill_hosts{state="reporting"} 1`, `quill_hosts{state="silent"} 0`,
+		`quill_event_client_registrations_total{role="scheduler"} 1`, `quill_hosts{state="reporting"} 1`,
+		`quill_hosts{state="silent"} 0`,
 	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("no line %s", line)
@@ -111,7 +119,8 @@ func TestMetrics(t *testing.T) {
 	}
 	stop(t, q)
 	last := float64(q.events.Tail().Seq)
-	if lists, at := testutil.ToFloat64(m.Lists), testutil.ToFloat64(m.Sequence); at != last || lists != last-1 { // the first list is part of the recovery
+	// the first list is part of the recovery
+	if lists, at := testutil.ToFloat64(m.Lists), testutil.ToFloat64(m.Sequence); at != last || lists != last-1 {
 		t.Errorf("%v lists up to %v; the log ends at %v", lists, at, last)
 	}
 	if err := m.Set.Ready(); err == nil || testutil.ToFloat64(m.Leader) != 0 {
@@ -139,7 +148,8 @@ func pending(jobs int) *Metrics {
 	for i := range jobs {
 		id := uint32(i + 1)
 		one := grid.Range{First: 1, Last: 1, Step: 1}
-		s.Apply(events.List{Seq: uint64(id), Events: []events.Event{events.Add(&grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Tasks: one, Pending: grid.Ranges{one}})}})
+		s.Apply(events.List{Seq: uint64(id), Events: []events.Event{
+			events.Add(&grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Tasks: one, Pending: grid.Ranges{one}})}})
 	}
 	m := NewMetrics()
 	m.begin(&QMaster{}, s)

@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// A qmaster whose lease has ended sends nothing more, not even what became durable before, nor after a late renewal: an answer that
-// was dropped is never followed by a later one.
+// A qmaster whose lease has ended sends nothing more, not even what became durable before, nor after a late renewal: an
+// answer that was dropped is never followed by a later one.
 func TestOutboxOfDeposed(t *testing.T) {
 	deposed, left := errors.New("the lease has ended"), 0
 	var failures []error
@@ -37,7 +37,8 @@ func TestCountedWhenDurable(t *testing.T) {
 		facts: accountingFiles{&accounting{absent: true}, &accounting{absent: true}}, reporting: newReporting("", "", nil),
 		deposed: func() error { return nil },
 	}
-	l := events.List{Seq: 1, Events: []events.Event{events.Add(&grid.Job{ID: 1, JobRequest: &grid.JobRequest{}}), events.Add(&grid.Load{Host: "h"})}}
+	l := events.List{Seq: 1, Events: []events.Event{events.Add(&grid.Job{ID: 1, JobRequest: &grid.JobRequest{}}),
+		events.Add(&grid.Load{Host: "h"})}}
 	s.Apply(l)
 	b.put(outcome{seq: l.Seq, count: m.list(l, s)})
 	before := scrape(t, m)

@@ -90,8 +90,8 @@ type waiter struct {
 	holds *fair.Places // one of which is left with the answer; nil: none
 }
 
-// newWaits returns the places of requests that are answered when something has happened, and newManyJobs those of requests about
-// many jobs: each of these has a list of the jobs that are left.
+// newWaits returns the places of requests that are answered when something has happened, and newManyJobs those of
+// requests about many jobs: each of these has a list of the jobs that are left.
 func newWaits() *fair.Places {
 	return fair.NewPlaces("clients that wait for jobs", fair.Limits{Total: 100_000, User: 10_000})
 }
@@ -265,7 +265,8 @@ func (o *owner) step(in core.Input) {
 		o.snap.count(len(ready.List.Events))
 		o.record.configure(ready.List)
 	}
-	if o.more = ready.More; o.more && !o.proceeds { // once this portion is durable, so that portions do not fill the log before others
+	// once this portion is durable, so that portions do not fill the log before others
+	if o.more = ready.More; o.more && !o.proceeds {
 		o.proceeds = true
 		o.outbox.put(outcome{seq: o.core.State().Seq, leave: func() { go o.proceed() }})
 	}
@@ -368,7 +369,8 @@ func (o *owner) leave(ready core.Ready) func() {
 	return func() {
 		o.mail.Add(ready.Mails)
 		for _, f := range ready.Forgotten {
-			o.note.Warn("the cell was restored and does not know a job of a host", "job", f.Attempt.Job, "task", f.Attempt.Task, "host", f.Host, "since", f.Start.Std(), "fate", f.Fate)
+			o.note.Warn("the cell was restored and does not know a job of a host", "job", f.Attempt.Job, "task", f.Attempt.Task,
+				"host", f.Host, "since", f.Start.Std(), "fate", f.Fate)
 		}
 		for i, a := range ready.Answers {
 			o.answer(askers[i], a)

@@ -19,8 +19,9 @@ import (
 // placesWait is how long the server may take to say where the streams are stored.
 const placesWait = 5 * time.Second
 
-// places answers where the streams of the cell are stored. Only clients that ask wait for the server, which gets one request at a time, for all
-// who wait then. No answer is kept: a client that shows it often, such as quill web, knows how old it may be.
+// places answers where the streams of the cell are stored. Only clients that ask wait for the server, which gets one
+// request at a time, for all who wait then. No answer is kept: a client that shows it often, such as quill web, knows
+// how old it may be.
 type places struct {
 	q    *QMaster
 	free *fair.Places
@@ -63,7 +64,8 @@ func (p *places) reply(ctx context.Context, req gdi.Request) gdi.Reply {
 	}
 	streams, err := p.read(ctx)
 	if err != nil {
-		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusNoDaemon, fmt.Sprintf("the NATS server was not asked where the log is stored: %v", err))}}
+		return gdi.Reply{Answers: []gdi.Answer{
+			gdi.Deny(gdi.StatusNoDaemon, fmt.Sprintf("the NATS server was not asked where the log is stored: %v", err))}}
 	}
 	return gdi.Reply{Answers: []gdi.Answer{gdi.Done("")}, Streams: streams}
 }
@@ -92,7 +94,8 @@ func (p *places) streams(found []bus.StreamPlacement) (out []gdi.Stream) {
 			one.Leader = p.q.opts.Host // the name of the embedded server says nothing
 		}
 		for _, c := range f.Replicas {
-			one.Replicas = append(one.Replicas, gdi.Replica{Server: c.Server, Current: c.Current, Offline: c.Offline, Lag: c.Lag, Silent: c.Silent.Seconds()})
+			one.Replicas = append(one.Replicas, gdi.Replica{Server: c.Server, Current: c.Current, Offline: c.Offline, Lag: c.Lag,
+				Silent: c.Silent.Seconds()})
 		}
 		out = append(out, one)
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// TestStreams: qmaster says where the log is stored, with a server of its own and with another one, as often as it is asked.
+// TestStreams: qmaster says where the log is stored, with a server of its own and with another one, as often as it is
+// asked.
 func TestStreams(t *testing.T) {
 	o, _ := external(t)
 	for name, o := range map[string]Options{"embedded": {Cell: newCell(t), Host: "master"}, "external": o} {
@@ -19,7 +20,8 @@ func TestStreams(t *testing.T) {
 				t.Fatal(name, reply, err)
 			}
 			log := gdi.EventLog(reply.Streams)
-			if log == nil || log.Messages == 0 || log.Bytes == 0 || len(log.Replicas) != 0 || log.Leader == "" || name == "embedded" && log.Leader != "master" {
+			if log == nil || log.Messages == 0 || log.Bytes == 0 || len(log.Replicas) != 0 || log.Leader == "" ||
+				name == "embedded" && log.Leader != "master" {
 				t.Errorf("%s: %+v", name, reply.Streams)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/history"
 )
 
-// TestPortions: a user deletes more jobs than are deleted in one step. All are gone with the answer, and no list is long: others may
-// have their turns between.
+// TestPortions: a user deletes more jobs than are deleted in one step. All are gone with the answer, and no list is
+// long: others may have their turns between.
 func TestPortions(t *testing.T) {
 	q := start(t, Options{Cell: newCell(t), Host: "master"})
 	n := 3*portion + portion/2
@@ -45,7 +45,8 @@ func TestPortions(t *testing.T) {
 	}
 }
 
-// TestLargePortions: jobs that are large are altered in lists that are not: one of all of them would be as long as they are together.
+// TestLargePortions: jobs that are large are altered in lists that are not: one of all of them would be as long as they
+// are together.
 func TestLargePortions(t *testing.T) {
 	const n, size = 12, 400_000
 	q := start(t, Options{Cell: newCell(t), Host: "master"})
@@ -57,7 +58,8 @@ func TestLargePortions(t *testing.T) {
 			t.Fatalf("%+v: %v", reply, err)
 		}
 	}
-	alter := &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{Name: "large"}}}, Set: []string{"M"}, Job: &grid.Job{Spec: &grid.JobSpec{MailTo: grid.Names{"other"}}}}
+	alter := &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{Name: "large"}}}, Set: []string{"M"},
+		Job: &grid.Job{Spec: &grid.JobSpec{MailTo: grid.Names{"other"}}}}
 	if reply, err := c.Do(t.Context(), "qalter", alter); err != nil || !reply.OK() || len(reply.Answers) != n {
 		t.Fatalf("%+v: %v", reply, err)
 	}

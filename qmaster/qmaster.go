@@ -186,7 +186,8 @@ func (q *QMaster) start(ctx context.Context) error {
 	return nil
 }
 
-// serve answers requests. Others can connect only now, when qmaster's own connections stand: thousands of hosts come at once.
+// serve answers requests. Others can connect only now, when qmaster's own connections stand: thousands of hosts come at
+// once.
 func (q *QMaster) serve() error {
 	if err := q.intake.open(); err != nil {
 		return err
@@ -247,7 +248,8 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		}
 		q.server, err = bus.Start(bus.ServerOptions{
 			Dir: dirsOf(o.Cell).log, Durable: o.Durable, Socket: o.Cell.Socket(), OpenLater: true,
-			Listen: o.Listen, Keys: o.Keys, Tokens: q.access.owner, LogIns: q.access.admitsGuests, CertUser: q.access.certUser, TLS: o.TLS, AdminUID: uint32(os.Getuid()), Memory: q.memory.limit, Log: q.log.Named("bus"),
+			Listen: o.Listen, Keys: o.Keys, Tokens: q.access.owner, LogIns: q.access.admitsGuests, CertUser: q.access.certUser,
+			TLS: o.TLS, AdminUID: uint32(os.Getuid()), Memory: q.memory.limit, Log: q.log.Named("bus"),
 		})
 		if err != nil {
 			return err
@@ -295,7 +297,9 @@ func (q *QMaster) refuseSecondLog() error {
 	_, err = os.Stat(dir)
 	switch here := err == nil; {
 	case moved && q.opts.NATS == "":
-		return fmt.Errorf("the log of this cell has moved to %s: start with --nats, or bring it back: quill log move --back --nats URL", bytes.TrimSpace(to))
+		return fmt.Errorf(
+			"the log of this cell has moved to %s: start with --nats, or bring it back: quill log move --back --nats URL",
+			bytes.TrimSpace(to))
 	case here && !moved && q.opts.NATS != "":
 		return fmt.Errorf("this cell has a log of its own in %s: move it first: quill log move --nats URL", dir)
 	}
@@ -396,7 +400,8 @@ func (q *QMaster) recover(ctx context.Context) (*state.State, error) {
 
 // begin sets the goroutines going.
 func (q *QMaster) begin(s *state.State) {
-	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end, deposed: q.deposed, durable: q.events.Tail()}
+	q.outbox = &outbox{metrics: q.opts.Metrics, feed: q.feed, facts: q.facts, reporting: q.reporting, failed: q.end,
+		deposed: q.deposed, durable: q.events.Tail()}
 	q.snaps.conf.Store(s.Conf(grid.GlobalConf))
 	q.access.begin(s)
 	q.logIns = newLogIns(q)
@@ -404,12 +409,15 @@ func (q *QMaster) begin(s *state.State) {
 	q.record = newRecord(q.conn, q.opts.Replicas, q.epoch, q.log, s.Conf(grid.GlobalConf))
 	q.committer = bus.NewCommitter(q.events, q.outbox.land, q.end)
 	q.owner = &owner{
-		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer, note: q.log, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
+		core: core.New(s, uint64(q.epoch), q.opts.Algorithms...), clock: clock.From(s.At.Std()), log: q.committer,
+		note: q.log, outbox: q.outbox, loads: &loads{}, snap: q.snaps, record: q.record,
 		verifier: newVerifier(q, s.Conf(grid.GlobalConf)), metrics: q.opts.Metrics,
-		answer: q.answer, send: q.send, read: q.readers.start, recall: q.recaller.begin, mail: mailer.New(q.log), stop: func() { q.end(ErrStopped) },
+		answer: q.answer, send: q.send, read: q.readers.start, recall: q.recaller.begin, mail: mailer.New(q.log),
+		stop:   func() { q.end(ErrStopped) },
 		files:  paramsOf(s.Conf(grid.GlobalConf)),
 		access: &q.access,
-		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{}, waits: newWaits(), manyJobs: newManyJobs(),
+		quit:   make(chan struct{}), done: make(chan struct{}), dead: q.ended, waiting: map[uint64]waiter{},
+		waits: newWaits(), manyJobs: newManyJobs(),
 	}
 	q.owner.core.In(time.Local)
 	q.owner.core.Reads(core.Format{Body: codec.DecodeBody, AppendReply: codec.AppendReply, Reply: codec.DecodeReply})

@@ -46,7 +46,8 @@ func stop(t testing.TB, q *QMaster) {
 }
 
 func aJob(name string) *grid.Job {
-	return &grid.Job{JobRequest: &grid.JobRequest{}, Name: name, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Binary: true,
+	return &grid.Job{JobRequest: &grid.JobRequest{}, Name: name,
+		Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Binary: true,
 		Spec: &grid.JobSpec{Command: "/bin/true", Script: nil, Env: grid.Values{{Name: "SECRET", Text: "x"}}}}
 }
 
@@ -200,7 +201,8 @@ func flippedBit(t *testing.T, crashed, durable bool) {
 	for _, f := range snapshotFiles(t, cell) {
 		os.Remove(f)
 	}
-	blocks, err := filepath.Glob(filepath.Join(dirsOf(cell).log, "jetstream", "*", "streams", "GE_EVENTS", "msgs", "*.blk"))
+	blocks,
+		err := filepath.Glob(filepath.Join(dirsOf(cell).log, "jetstream", "*", "streams", "GE_EVENTS", "msgs", "*.blk"))
 	if err != nil || len(blocks) == 0 {
 		t.Fatal(blocks, err)
 	}
@@ -253,8 +255,8 @@ func flippedBit(t *testing.T, crashed, durable bool) {
 	stop(t, q)
 }
 
-// TestUnreadableObject: an object in the log that this program cannot read, such as one of a newer version, is logged and left out; qmaster starts, and
-// all else is there.
+// TestUnreadableObject: an object in the log that this program cannot read, such as one of a newer version, is logged
+// and left out; qmaster starts, and all else is there.
 func TestUnreadableObject(t *testing.T) {
 	where := newCell(t)
 	q := start(t, Options{Cell: where})
@@ -284,7 +286,8 @@ func TestUnreadableObject(t *testing.T) {
 		{Op: events.OpMod, Kind: 99, Key: grid.Key{Name: "newer"}},
 		events.Add(&grid.Userset{Name: "beside"}),
 	}}
-	if err := log.Append(&frame.Frame{Count: 1, First: next, Last: next, Payload: codec.AppendList(nil, list)}); err != nil {
+	if err := log.Append(&frame.Frame{Count: 1, First: next, Last: next, Payload: codec.AppendList(nil, list)}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	conn.Close()
@@ -366,15 +369,16 @@ func (q *QMaster) Remote(id bus.Identity) *client.Remote {
 	return client.Over(q.opts.Cell, func() (*bus.Conn, error) { return q.Connect(id) })
 }
 
-// TestOtherHostName: qmaster's own host is an admin and submit host, also when the cell was made on a host with another name. What an
-// administrator takes from it afterwards stays taken.
+// TestOtherHostName: qmaster's own host is an admin and submit host, also when the cell was made on a host with another
+// name. What an administrator takes from it afterwards stays taken.
 func TestOtherHostName(t *testing.T) {
 	cell := newCell(t)
 	stop(t, start(t, Options{Cell: cell, Host: "elsewhere"}))
 	q := start(t, Options{Cell: cell})
 	c := connect(t, cell)
 	submitJob(t, c, "first")
-	reply, err := c.Do(context.Background(), "qconf", &gdi.Delete{Kind: grid.KindSubmitHost, Keys: []grid.Key{{Name: q.opts.Host}}})
+	reply, err := c.Do(context.Background(), "qconf",
+		&gdi.Delete{Kind: grid.KindSubmitHost, Keys: []grid.Key{{Name: q.opts.Host}}})
 	if err != nil || !reply.OK() {
 		t.Fatal(err, reply)
 	}
@@ -392,8 +396,8 @@ func TestOtherHostName(t *testing.T) {
 	}
 }
 
-// TestOthersConnectLater: other processes connect when qmaster has recovered, so that thousands of hosts do not delay that. A qmaster
-// that cannot recover never listens.
+// TestOthersConnectLater: other processes connect when qmaster has recovered, so that thousands of hosts do not delay
+// that. A qmaster that cannot recover never listens.
 func TestOthersConnectLater(t *testing.T) {
 	c := newCell(t)
 	if err := os.MkdirAll(c.Dir(), 0o755); err != nil {

@@ -14,11 +14,12 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-// readAnswer is how long a read of an output file waits for its host: longer than a host takes at most, so that its reason arrives.
+// readAnswer is how long a read of an output file waits for its host: longer than a host takes at most, so that its
+// reason arrives.
 const readAnswer = report.ReadWait + time.Second
 
-// readers are the clients that wait for a host to read an output file, each with a goroutine: a host that does not answer
-// delays no other client.
+// readers are the clients that wait for a host to read an output file, each with a goroutine: a host that does not
+// answer delays no other client.
 type readers struct {
 	q    *QMaster
 	wait time.Duration // readAnswer, but in tests
@@ -61,7 +62,8 @@ func (s *readers) start(w waiter, r core.Read) {
 // acquire counts a read; the text, if not empty, is why it has to wait.
 func (s *readers) acquire(user, host string) string {
 	if err := s.users.Enter(fair.User{Name: user}, 1); err != nil {
-		return fmt.Sprintf("denied: %d output files are being read for %q at present, which is the limit: try again later", s.users.User, user)
+		return fmt.Sprintf("denied: %d output files are being read for %q at present, which is the limit: try again later",
+			s.users.User, user)
 	}
 	if err := s.hosts.Enter(fair.User{Name: host}, 1); err != nil {
 		s.users.Leave(fair.User{Name: user}, 1)
@@ -88,7 +90,8 @@ func (s *readers) answer(w waiter, reply gdi.Reply) {
 
 // refusals are the statuses of what a host refuses to read.
 var refusals = map[report.Refusal]gdi.Status{
-	report.NoFile: gdi.StatusUnknown, report.NotAllowed: gdi.StatusDenied, report.NoAnswer: gdi.StatusNoDaemon, report.TooMany: gdi.StatusLimit,
+	report.NoFile: gdi.StatusUnknown, report.NotAllowed: gdi.StatusDenied, report.NoAnswer: gdi.StatusNoDaemon,
+	report.TooMany: gdi.StatusLimit,
 }
 
 // replyOf is the answer to the client, of what a host has answered or why it has not.

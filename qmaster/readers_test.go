@@ -31,7 +31,8 @@ func hostWithJob(t *testing.T, q *QMaster) (*bus.Conn, uint32) {
 	user := connect(t, q.opts.Cell)
 	queue := grid.DefaultCQueue("q")
 	queue.HostList = grid.Names{"h1"}
-	if reply, err := user.Do(ctx, "qconf", &gdi.Add{Objects: []grid.Object{grid.DefaultExecHost("h1"), queue}}); err != nil || !reply.OK() {
+	if reply, err := user.Do(ctx, "qconf", &gdi.Add{Objects: []grid.Object{grid.DefaultExecHost("h1"), queue}}); err !=
+		nil || !reply.OK() {
 		t.Fatal(reply, err)
 	}
 	say(report.Report{Incarnation: "i", Seq: 1, Hello: true, Load: &report.Load{Processors: 2}})
@@ -45,17 +46,19 @@ func hostWithJob(t *testing.T, q *QMaster) (*bus.Conn, uint32) {
 	m.until(0)
 	job := submitJob(t, user, "j")
 	result, err := schedd.Order(ctx, orders.List{Run: 1, Seq: m.seq(), Orders: []orders.Order{
-		&orders.StartJob{Job: job, Task: 1, Grants: []grid.Grant{{Queue: "q", Host: "h1", Slots: 1}}, QueueVersions: []uint32{1}},
+		&orders.StartJob{Job: job, Task: 1, Grants: []grid.Grant{{Queue: "q", Host: "h1", Slots: 1}},
+			QueueVersions: []uint32{1}},
 	}})
 	if err != nil || len(result.Refused) > 0 {
 		t.Fatalf("%+v %v", result, err)
 	}
-	say(report.Report{Incarnation: "i", Seq: 2, Tasks: []report.Task{{Attempt: report.Attempt{Job: job, Task: 1, N: 1}, Phase: report.Running, Start: 1}}})
+	say(report.Report{Incarnation: "i", Seq: 2,
+		Tasks: []report.Task{{Attempt: report.Attempt{Job: job, Task: 1, N: 1}, Phase: report.Running, Start: 1}}})
 	return host, job
 }
 
-// TestOutput: output files are read by their host. One that is away or silent is reported, does not hold up qmaster, and
-// so many requests wait for it at most.
+// TestOutput: output files are read by their host. One that is away or silent is reported, does not hold up qmaster,
+// and so many requests wait for it at most.
 func TestOutput(t *testing.T) {
 	q := start(t, Options{Cell: newCell(t)})
 	t.Cleanup(func() { stop(t, q) })
@@ -89,18 +92,21 @@ func TestOutput(t *testing.T) {
 		go func() { answers <- ask() }()
 		r := <-asked
 		read, err := codec.DecodeRead(r.Data)
-		if err != nil || read.Files.Owner != whoAmI() || read.Files.Job != job || read.Tail != 3 || read.Epoch != uint64(q.epoch) {
+		if err != nil || read.Files.Owner != whoAmI() || read.Files.Job != job || read.Tail != 3 ||
+			read.Epoch != uint64(q.epoch) {
 			t.Errorf("the host is asked for %+v, %v", read, err)
 		}
 		r.Answer(codec.AppendPiece(nil, p))
 		return <-answers
 	}
 	reply := get(report.Piece{Path: "/out", Offset: 7, Size: 10, Data: []byte("abc")})
-	if p := reply.Output; p == nil || p.Host != "h1" || p.Path != "/out" || p.Offset != 7 || p.Next != 10 || p.Size != 10 || !p.Running || string(p.Data) != "abc" {
+	if p := reply.Output; p == nil || p.Host != "h1" || p.Path != "/out" || p.Offset != 7 || p.Next != 10 ||
+		p.Size != 10 || !p.Running || string(p.Data) != "abc" {
 		t.Errorf("%+v", reply)
 	}
 	for kind, status := range map[report.Refusal]gdi.Status{
-		report.NoFile: gdi.StatusUnknown, report.NotAllowed: gdi.StatusDenied, report.NoAnswer: gdi.StatusNoDaemon, report.TooMany: gdi.StatusLimit, 99: gdi.StatusInvalid,
+		report.NoFile: gdi.StatusUnknown, report.NotAllowed: gdi.StatusDenied, report.NoAnswer: gdi.StatusNoDaemon,
+		report.TooMany: gdi.StatusLimit, 99: gdi.StatusInvalid,
 	} {
 		refused("refusal", get(report.Piece{Refused: kind, Text: "why"}), status, "host h1: why")
 	}
@@ -113,7 +119,8 @@ func TestOutput(t *testing.T) {
 		go func() { waiting <- ask() }()
 		held = append(held, <-asked)
 	}
-	refused("one too many", ask(), gdi.StatusLimit, `denied: 8 output files are being read for "`+whoAmI()+`" at present, which is the limit: try again later`)
+	refused("one too many", ask(), gdi.StatusLimit, `denied: 8 output files are being read for "`+whoAmI()+
+		`" at present, which is the limit: try again later`)
 	submitJob(t, user, "other")
 	for _, r := range held {
 		r.Answer(codec.AppendPiece(nil, report.Piece{Path: "/late"}))

@@ -114,3 +114,13 @@ func (r *record) put(list, result []byte) {
 	r.buf = codec.AppendRecord(r.buf[:0], list, result)
 	r.debug.Put(r.epoch, r.buf)
 }
+
+// confIn returns the global configuration that a list sets, or nil.
+func confIn(l events.List) (c *grid.Conf) {
+	for _, e := range l.Events {
+		if o, ok := e.Object.(*grid.Conf); ok && o.Host == grid.GlobalConf {
+			c = o
+		}
+	}
+	return c
+}

@@ -74,8 +74,11 @@ func (r *recovery) run() error {
 		}
 	}
 	if r.lost || r.gaveUp {
-		r.q.log.Warn("the log has lost event lists: numbers of jobs are left out, and hosts report the jobs that are not known", "seq", r.state.Seq)
-		if err := r.append(core.Restored(r.state, grid.TimeOf(time.Now()), "qmaster@"+r.q.opts.Host, core.NumbersSkipped)); err != nil {
+		r.q.log.Warn(
+			"the log has lost event lists: numbers of jobs are left out, and hosts report the jobs that are not known",
+			"seq", r.state.Seq)
+		if err := r.append(
+			core.Restored(r.state, grid.TimeOf(time.Now()), "qmaster@"+r.q.opts.Host, core.NumbersSkipped)); err != nil {
 			return fmt.Errorf("list after the loss: %w", err)
 		}
 	}
@@ -87,8 +90,8 @@ func (r *recovery) run() error {
 	return nil
 }
 
-// checkPast reports damage of the log before the snapshot from which qmaster has started: the start does not read that. Users' daemons come
-// back first.
+// checkPast reports damage of the log before the snapshot from which qmaster has started: the start does not read that.
+// Users' daemons come back first.
 func (q *QMaster) checkPast(ctx context.Context, wait time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -98,7 +101,8 @@ func (q *QMaster) checkPast(ctx context.Context, wait time.Duration) {
 	q.snaps.retiring.RLock() // or what is read now would be gone then
 	defer q.snaps.retiring.RUnlock()
 	if damage := (*frame.Damage)(nil); errors.As(q.events.CheckBefore(q.startedAt), &damage) && ctx.Err() == nil {
-		q.log.Error("the log is damaged before the snapshot from which qmaster has started: nothing of the state is lost, but quill why and replay cannot read what was before",
+		q.log.Error(
+			"the log is damaged before the snapshot from which qmaster has started: nothing of the state is lost, but quill why and replay cannot read what was before",
 			"error", damage, "snapshot", q.startedAt.Seq)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// reporters are the execution hosts with the time of their last report, in its order: a report costs the same among many hosts
-// as among few, and so does the age of the oldest.
+// reporters are the execution hosts with the time of their last report, in its order: a report costs the same among
+// many hosts as among few, and so does the age of the oldest.
 type reporters struct {
 	mu    sync.Mutex
 	order list.List // of reporter, the one whose report is oldest first

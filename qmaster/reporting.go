@@ -233,16 +233,6 @@ func (r *reporting) close() error {
 	return errors.Join(r.flush(), r.trail.close())
 }
 
-// confIn returns the global configuration that a list sets, or nil.
-func confIn(l events.List) (c *grid.Conf) {
-	for _, e := range l.Events {
-		if o, ok := e.Object.(*grid.Conf); ok && o.Host == grid.GlobalConf {
-			c = o
-		}
-	}
-	return c
-}
-
 // paramsOf is what a configuration says of the files; without one, what it says
 // by default.
 func paramsOf(c *grid.Conf) grid.Reporting {

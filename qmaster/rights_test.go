@@ -60,8 +60,9 @@ func TestWhatEachRoleReads(t *testing.T) {
 		return r
 	}
 	secret := aJob("secret")
-	secret.Binary, secret.Spec = false, &grid.JobSpec{Command: "s", Script: []byte("S"), Connect: "C", SubmitCommand: "qsub -v PASSWORD=x",
-		Env: grid.Values{{Name: "PASSWORD", Text: "x"}, {Name: "SGE_O_HOME", Text: "/"}}, Args: []string{"-x"}}
+	secret.Binary, secret.Spec = false, &grid.JobSpec{Command: "s", Script: []byte("S"), Connect: "C",
+		SubmitCommand: "qsub -v PASSWORD=x",
+		Env:           grid.Values{{Name: "PASSWORD", Text: "x"}, {Name: "SGE_O_HOME", Text: "/"}}, Args: []string{"-x"}}
 
 	early := map[int]*reader{}
 	for i, r := range rows {
@@ -105,7 +106,8 @@ func same(got []string, want string) bool { return slices.Equal(got, strings.Fie
 func fieldsOf(j *grid.Job) (out []string) {
 	if s := j.Spec; s != nil {
 		_, env := s.Env.Get("PASSWORD")
-		for name, there := range map[string]bool{"Script": s.Script != nil, "Env": env, "Connect": s.Connect != "", "SubmitCommand": s.SubmitCommand != ""} {
+		for name, there := range map[string]bool{"Script": s.Script != nil, "Env": env, "Connect": s.Connect != "",
+			"SubmitCommand": s.SubmitCommand != ""} {
 			if there {
 				out = append(out, name)
 			}
@@ -132,7 +134,9 @@ func newReader(t *testing.T, c *client.Remote) *reader {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		err := c.Watch(ctx, client.Watcher{Fresh: func() events.Sink { return r }, Full: func(_, seq uint64) { r.Apply(events.List{Seq: seq}) }})
+		err := c.Watch(ctx, client.Watcher{Fresh: func() events.Sink {
+			return r
+		}, Full: func(_, seq uint64) { r.Apply(events.List{Seq: seq}) }})
 		r.mu.Lock()
 		r.failed = err != nil
 		r.mu.Unlock()

@@ -138,7 +138,8 @@ func (s *snapshots) lockReadersOut(before frame.Point) bool {
 	return true
 }
 
-// read keeps the log from being retired until done is called. A reader calls yields often, and ends when it returns an error.
+// read keeps the log from being retired until done is called. A reader calls yields often, and ends when it returns an
+// error.
 func (s *snapshots) read() (yields func() error, done func()) {
 	s.retiring.RLock()
 	return func() error {

@@ -164,7 +164,8 @@ func whole(file *os.File, lines []byte) error {
 func (t *trail) fails(err error) bool {
 	t.tried = time.Now()
 	if t.trouble == nil || t.trouble.Error() != err.Error() {
-		t.note.Error("file cannot be written, its lines wait; no snapshot until they are written", "file", t.path, "error", err)
+		t.note.Error("file cannot be written, its lines wait; no snapshot until they are written", "file",
+			t.path, "error", err)
 	}
 	t.guard.Lock()
 	defer t.guard.Unlock()
@@ -208,7 +209,8 @@ func (t *trail) follow(head func() string) error {
 	if err != nil {
 		return err
 	}
-	if there, err := os.Stat(t.path); err == nil && os.SameFile(mine, there) || err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if there, err := os.Stat(t.path); err == nil && os.SameFile(mine, there) || err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := t.file.Sync(); err != nil {

@@ -82,7 +82,8 @@ func TestAccountingOnFullDisk(t *testing.T) {
 		if err := a.sync(); err == nil || !strings.Contains(err.Error(), path+": no space left on device") {
 			t.Errorf("on disk: %v", err)
 		}
-		if n := strings.Count(said.String(), "\n"); n != 1 || !strings.Contains(said.String(), path+": no space left on device") {
+		if n := strings.Count(said.String(), "\n"); n != 1 ||
+			!strings.Contains(said.String(), path+": no space left on device") {
 			t.Errorf("said:\n%s", &said)
 		}
 

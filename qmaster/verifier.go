@@ -45,8 +45,9 @@ type verification struct {
 func newVerifier(q *QMaster, conf *grid.Conf) *verifier {
 	v := &verifier{
 		q: q, busy: map[string]*bus.Request{},
-		free:  fair.NewPlaces("jobs that the server-side verifier looks at", fair.Limits{Total: 4, User: 3, Waiting: 1000}),
-		bytes: fair.NewPlaces("bytes of jobs that wait for the server-side verifier", fair.Limits{Total: 64 << 20, User: 16 << 20}),
+		free: fair.NewPlaces("jobs that the server-side verifier looks at", fair.Limits{Total: 4, User: 3, Waiting: 1000}),
+		bytes: fair.NewPlaces("bytes of jobs that wait for the server-side verifier",
+			fair.Limits{Total: 64 << 20, User: 16 << 20}),
 	}
 	v.ctx, v.cancel = context.WithCancel(q.ctx)
 	v.configure(conf)
@@ -58,7 +59,8 @@ func (v *verifier) configure(c *grid.Conf) {
 	var now *verification
 	if text := c.Get("jsv_url"); text != "" {
 		seconds, milliseconds, _ := c.JSV()
-		now = &verification{timeout: time.Duration(seconds) * time.Second, threshold: time.Duration(milliseconds) * time.Millisecond}
+		now = &verification{timeout: time.Duration(seconds) * time.Second,
+			threshold: time.Duration(milliseconds) * time.Millisecond}
 		now.url, _ = jsv.ServerURL(text) // the core has checked it
 	}
 	if v.conf.Swap(now) != nil && now == nil {
@@ -105,7 +107,8 @@ func (v *verifier) enqueue(r *bus.Request, req gdi.Request, size int) bool {
 		}
 	}
 	if err != nil {
-		v.q.refuse(r, req.Body.Verb(), gdi.StatusDenied, "too many jobs wait for the job submission verifier, try again later")
+		v.q.refuse(r, req.Body.Verb(), gdi.StatusDenied,
+			"too many jobs wait for the job submission verifier, try again later")
 	}
 	return true
 }
@@ -169,7 +172,8 @@ func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, 
 	s := v.borrow(conf)
 	defer v.giveBack(s)
 	began := time.Now()
-	from := submit.Client{Context: "server", Program: "qmaster", User: req.User, Group: req.Group, Job: number, Host: req.Host, Now: began}
+	from := submit.Client{Context: "server", Program: "qmaster", User: req.User, Group: req.Group, Job: number,
+		Host: req.Host, Now: began}
 	result, err := s.Verify(v.ctx, submit.JSVJob(job, from))
 	if took := time.Since(began); took > conf.threshold {
 		v.q.log.Info("job verification took long", "user", req.User, "took", took)
@@ -197,7 +201,8 @@ func (v *verifier) borrow(conf *verification) (s *script.Script) {
 			s.Close()
 		}
 		cell := v.q.opts.Cell
-		s = &script.Script{URL: conf.url, Dir: cell.Dir(), Log: v.log, Env: []string{"SGE_ROOT=" + cell.Root, "SGE_CELL=" + cell.Name}}
+		s = &script.Script{URL: conf.url, Dir: cell.Dir(), Log: v.log,
+			Env: []string{"SGE_ROOT=" + cell.Root, "SGE_CELL=" + cell.Name}}
 	}
 	s.Timeout = conf.timeout
 	return s

@@ -116,7 +116,8 @@ func TestVerifier(t *testing.T) {
 	}
 	submitJob(t, c, "c")
 	// A request without a specification is verified, too.
-	if reply, err = c.Do(context.Background(), "qsub", &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "bad"}}); err != nil || reply.OK() {
+	if reply, err = c.Do(context.Background(), "qsub",
+		&gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "bad"}}); err != nil || reply.OK() {
 		t.Fatalf("%+v %v", reply, err)
 	}
 	// So is a copy of a job, which is a job like others.
@@ -194,8 +195,8 @@ func TestVerifierSlow(t *testing.T) {
 	}
 }
 
-// TestVerifierFair: a user with many jobs before a slow verifier does not delay another user, and what a client that has gone has sent is not
-// looked at.
+// TestVerifierFair: a user with many jobs before a slow verifier does not delay another user, and what a client that
+// has gone has sent is not looked at.
 func TestVerifierFair(t *testing.T) {
 	cell := newCell(t)
 	q, dir := gated(t, cell)
@@ -212,7 +213,8 @@ func TestVerifierFair(t *testing.T) {
 		}()
 	}
 	waiting := func(n int) {
-		polltest.Until(t, fmt.Sprintf("%d jobs wait", n), polltest.Patience, func() (bool, string) { return v.free.Queued() == n, fmt.Sprint(v.free.Queued()) })
+		polltest.Until(t, fmt.Sprintf("%d jobs wait", n), polltest.Patience,
+			func() (bool, string) { return v.free.Queued() == n, fmt.Sprint(v.free.Queued()) })
 	}
 	waiting(many - v.free.User)
 	short, cancel := context.WithTimeout(t.Context(), polltest.Patience)
@@ -267,7 +269,8 @@ func TestVerifierRetry(t *testing.T) {
 		}
 		t.Cleanup(conn.Close)
 		answer := make(chan gdi.Reply, 1)
-		data := codec.AppendRequest(nil, gdi.Request{ID: "number", Host: q.opts.Host, Command: "qsub", Body: &gdi.Submit{Job: aJob("slow")}})
+		data := codec.AppendRequest(
+			nil, gdi.Request{ID: "number", Host: q.opts.Host, Command: "qsub", Body: &gdi.Submit{Job: aJob("slow")}})
 		go func() {
 			defer close(answer)
 			got, err := conn.Ask(context.Background(), "submit", data)
@@ -292,7 +295,8 @@ func TestVerifierRetry(t *testing.T) {
 	}
 	gone := asker()
 	again := ask("root")
-	polltest.Until(t, "the same request asks again", polltest.Patience, func() (bool, string) { return asker() != gone, "" })
+	polltest.Until(t, "the same request asks again", polltest.Patience,
+		func() (bool, string) { return asker() != gone, "" })
 	open(t, dir)
 	first := <-again
 	later := <-ask("root")

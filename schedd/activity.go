@@ -44,7 +44,8 @@ func (s *activity) noteList(l events.List, now time.Time) {
 		case grid.KindQInstance:
 			first(&s.other, now)
 		default:
-			if effect := grid.EffectOf(e.Kind); e.Op != events.OpList && (effect == grid.EffectConfig || effect == grid.EffectOrder) {
+			if effect := grid.EffectOf(e.Kind); e.Op != events.OpList &&
+				(effect == grid.EffectConfig || effect == grid.EffectOrder) {
 				s.noteConfiguration(now)
 			}
 		}

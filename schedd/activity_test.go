@@ -18,7 +18,8 @@ func TestStir(t *testing.T) {
 		submitted, finished, other, urgent bool
 	}{
 		{name: "a job came", event: events.Add(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1}), submitted: true},
-		{name: "a job was changed or released", event: events.Mod(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1}), submitted: true},
+		{name: "a job was changed or released", event: events.Mod(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1}),
+			submitted: true},
 		{name: "a job went, and its last task with it", event: events.Del(grid.KindJob, grid.Key{ID: 1}), finished: true},
 		{name: "a task ended", event: events.Del(grid.KindJATask, grid.Key{ID: 1, Sub: 1}), finished: true},
 		{name: "a task was put back", event: events.Mod(task(grid.Idle)), finished: true},

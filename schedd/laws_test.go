@@ -19,13 +19,17 @@ import (
 func TestSwaps(t *testing.T) {
 	algorithmtest.Swaps(t, shipped.Algorithms(),
 		section("fbsng", "group_by owner", "queue alice QPI=2 QPD=3 QPG=4", "queue bob SPG=2"),
-		section("fbsng", "group_by owner", "process_type licensed resources=lic=1 quota=lic=2", "process_type few quota=processes=3", "queue alice process_type=licensed", "queue bob process_type=few QPD=2"),
+		section("fbsng", "group_by owner", "process_type licensed resources=lic=1 quota=lic=2",
+			"process_type few quota=processes=3", "queue alice process_type=licensed", "queue bob process_type=few QPD=2"),
 		section("gridserver", "preemptable_engine_percent 50", "preempt_delay_seconds 0"),
 		section("gridserver", "usage_window_s 60"),
 		section("gridserver", "preemption suspend", "preemptable_engine_percent 70", "preempt_delay_seconds 0"),
-		section("gridserver", "mode sla", "preemption suspend", "group_by owner", "sla_groups alice=2,bob=1,carol=1,root=1", "sla_preemption true"),
-		section("scoot", "requestor_map none", "class_load_percents land=50,diff=40,other=10", "rebalance_threshold 20", "rebalance_min_duration_s 10"),
-		section("scoot", "requestor_map none", "class_load_percents land=60,diff=40", "rebalance_threshold 5", "rebalance_min_duration_s 1", "preemption suspend"),
+		section("gridserver", "mode sla", "preemption suspend", "group_by owner", "sla_groups alice=2,bob=1,carol=1,root=1",
+			"sla_preemption true"),
+		section("scoot", "requestor_map none", "class_load_percents land=50,diff=40,other=10", "rebalance_threshold 20",
+			"rebalance_min_duration_s 10"),
+		section("scoot", "requestor_map none", "class_load_percents land=60,diff=40", "rebalance_threshold 5",
+			"rebalance_min_duration_s 1", "preemption suspend"),
 		section("roundrobin", "group_by project", "tasks_per_turn 2"))
 }
 
@@ -48,7 +52,8 @@ func TestPreempting(t *testing.T) {
 		n++
 		conf := *grid.DefaultSchedConf()
 		conf.Algorithm = e.Name
-		conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: e.Preempting([]algorithm.Project{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}})})
+		conf.Sections = conf.WithSection(grid.Section{
+			Algorithm: e.Name, Params: e.Preempting([]algorithm.Project{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}})})
 		if err := e.Complete(&conf, nil); err != nil {
 			t.Errorf("%s refuses how it preempts: %v", e.Name, err)
 		}
@@ -58,12 +63,15 @@ func TestPreempting(t *testing.T) {
 	}
 }
 
-// TestDivisions checks that each algorithm accepts the parameters with which it divides a cell, and promises no more than all of it.
+// TestDivisions checks that each algorithm accepts the parameters with which it divides a cell, and promises no more
+// than all of it.
 func TestDivisions(t *testing.T) {
 	for _, e := range shipped.Algorithms() {
-		for _, of := range [][]algorithm.Project{{{Name: "a", Weight: 1}}, {{Name: "a", Weight: 3}, {Name: "b", Weight: 1}, {Name: "c", Weight: 0.1}}} {
+		for _, of := range [][]algorithm.Project{{{Name: "a", Weight: 1}},
+			{{Name: "a", Weight: 3}, {Name: "b", Weight: 1}, {Name: "c", Weight: 0.1}}} {
 			conf := e.Divide(*grid.DefaultSchedConf(), of)
-			conf.Sections = conf.WithSection(grid.Section{Algorithm: e.Name, Params: append(conf.Section(e.Name), e.Division.Prompt...)})
+			conf.Sections = conf.WithSection(
+				grid.Section{Algorithm: e.Name, Params: append(conf.Section(e.Name), e.Division.Prompt...)})
 			if err := e.Complete(&conf, nil); err != nil || conf.Algorithm != e.Name {
 				t.Errorf("%s refuses how it divides among %d: %v", e.Name, len(of), err)
 			}
@@ -118,7 +126,8 @@ func TestWrongNames(t *testing.T) {
 		"default": {{[]string{"%s 3"}, nil}},
 	}
 	cell := state.New()
-	for _, e := range []*grid.Centry{{Name: "lic", Type: "INT"}, {Name: "h_vmem", Type: "MEMORY"}, {Name: "bigmem", Type: "BOOL"}} {
+	for _, e := range []*grid.Centry{{Name: "lic", Type: "INT"}, {Name: "h_vmem", Type: "MEMORY"},
+		{Name: "bigmem", Type: "BOOL"}} {
 		cell.Apply(events.List{Events: []events.Event{events.Add(e)}})
 	}
 	for _, e := range shipped.Algorithms() {

@@ -18,8 +18,9 @@ type Metrics struct {
 	Set *metrics.Set
 	metricTable
 
-	reason  atomic.Pointer[string] // why it does not schedule; nil: it does
-	lagging atomic.Int64           // since when it waits for the effects of its last run, in Unix nanoseconds; 0: it does not
+	reason atomic.Pointer[string] // why it does not schedule; nil: it does
+	// since when it waits for the effects of its last run, in Unix nanoseconds; 0: it does not
+	lagging atomic.Int64
 
 	explained map[string]bool // categories with reasons
 }

@@ -66,7 +66,8 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		if n := f.GetMetric()[0].GetHistogram().GetSampleCount(); f.GetName() == "quill_schedd_run_seconds" && n != uint64(runs) {
+		if n := f.GetMetric()[0].GetHistogram().GetSampleCount(); f.GetName() == "quill_schedd_run_seconds" &&
+			n != uint64(runs) {
 			t.Errorf("%d runs of %d are counted", n, runs)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/quill-grid/quill/orders"
 )
 
-// TestPortions: what goes together depends on when the list before is answered. Each decision takes as long as the case says.
+// TestPortions: what goes together depends on when the list before is answered. Each decision takes as long as the case
+// says.
 func TestPortions(t *testing.T) {
 	always, never := func(int) bool { return true }, func(int) bool { return false }
 	for _, c := range []struct {

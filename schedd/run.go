@@ -105,7 +105,9 @@ func (s *scheduler) end(o Outcome) {
 // run sends what is decided, the first orders while the last are still being
 // decided. Its last list goes out even if it is empty: that says that the run
 // is whole.
-func (s *scheduler) run(ctx context.Context, list orders.List, decided iter.Seq[orders.Order], began time.Time) Outcome {
+func (s *scheduler) run(
+	ctx context.Context, list orders.List, decided iter.Seq[orders.Order], began time.Time,
+) Outcome {
 	lists, sent := make(chan orders.List), make(chan Outcome)
 	go func() { sent <- s.send(ctx, lists) }()
 	rest := Portions(decided, s.Now, func(portion []orders.Order, wait bool) bool {

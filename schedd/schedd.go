@@ -293,7 +293,8 @@ func (s *scheduler) configure(conf *grid.SchedConf) bool {
 	}
 	if e.Name != s.name {
 		if _, err := e.New(*conf); err != nil {
-			s.Logger.Error("invalid configuration: the old algorithm stays in use", "algorithm", conf.Algorithm, "old", s.name, "error", err)
+			s.Logger.Error("invalid configuration: the old algorithm stays in use", "algorithm", conf.Algorithm, "old",
+				s.name, "error", err)
 			return false
 		}
 		s.name, s.failed = e.Name, errSwitch

@@ -54,8 +54,11 @@ func (r recorder) Next(_, event grid.Time) grid.Time                 { return ev
 func (r recorder) Begin() func(algorithm.Run) iter.Seq[orders.Order] { return nil }
 
 func newQMaster(t *testing.T, lines ...string) *qmaster {
-	q := &qmaster{t: t, wake: make(chan struct{}, 1), seen: make(chan orders.List, 1000), starts: map[string]int{}, epoch: 1}
-	entry := algorithm.Entry{Name: "default", New: func(grid.SchedConf) (algorithm.Algorithm, error) { return recorder{q}, nil }}
+	q := &qmaster{t: t, wake: make(chan struct{}, 1), seen: make(chan orders.List, 1000),
+		starts: map[string]int{}, epoch: 1}
+	entry := algorithm.Entry{Name: "default", New: func(grid.SchedConf) (algorithm.Algorithm, error) {
+		return recorder{q}, nil
+	}}
 	q.cell, _ = algorithmtest.NewCell(entry)
 	q.do(lines...)
 	return q
@@ -135,7 +138,8 @@ func (q *qmaster) Orders(_ context.Context, l orders.List) (orders.Result, error
 	if q.displaced {
 		q.displaced = len(l.Orders) == 0
 		for i := range l.Orders {
-			result.Refused = append(result.Refused, orders.Refusal{Index: i, Code: orders.Unregistered, Reason: "not the registered scheduler"})
+			result.Refused = append(result.Refused,
+				orders.Refusal{Index: i, Code: orders.Unregistered, Reason: "not the registered scheduler"})
 		}
 		return result, nil
 	}
@@ -176,7 +180,9 @@ func startAt(t *testing.T, q *qmaster, now func() time.Time, table ...algorithm.
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Run(ctx, Options{Name: "schedd", Source: q, Now: now, Algorithms: table, Done: func(o Outcome) { done <- o }})
+		ended <- Run(ctx, Options{Name: "schedd", Source: q, Now: now, Algorithms: table, Done: func(o Outcome) {
+			done <- o
+		}})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -327,7 +333,8 @@ func TestAnotherAlgorithm(t *testing.T) {
 
 func TestWithoutImmediateModeRunsWaitForTheFlush(t *testing.T) {
 	q := newQMaster(t, smallCell...)
-	conf := grid.SchedConf{LoadFormula: "np_load_avg", ScheduleInterval: "1:0:0", FlushSubmitSec: 1, Params: "IMMEDIATE=false"}
+	conf := grid.SchedConf{LoadFormula: "np_load_avg", ScheduleInterval: "1:0:0", FlushSubmitSec: 1,
+		Params: "IMMEDIATE=false"}
 	q.applyEvents(events.Mod(&conf))
 	done := start(t, q)
 	next(t, done)
@@ -358,7 +365,10 @@ func (sleepy) Decide(r algorithm.Run, _ *model.Model) iter.Seq[orders.Order] {
 func TestDeciderAsksForTheNextRun(t *testing.T) {
 	q := newQMaster(t, smallCell...)
 	q.applyEvents(events.Mod(&grid.SchedConf{ScheduleInterval: "1:0:0"}))
-	done := start(t, q, algorithm.Pair("default", model.New, func(grid.SchedConf) (algorithm.Decider[*model.Model], error) { return sleepy{}, nil }))
+	done := start(t, q,
+		algorithm.Pair("default", model.New, func(grid.SchedConf) (algorithm.Decider[*model.Model], error) {
+			return sleepy{}, nil
+		}))
 	next(t, done)
 	next(t, done)
 	none(t, done)
@@ -373,7 +383,8 @@ func (d talkative) Decide(r algorithm.Run, _ *model.Model) iter.Seq[orders.Order
 			if n == portionMost {
 				<-d.seen
 			}
-			yield(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: fmt.Sprint(n), Messages: []string{"waits"}, At: r.Now}})
+			yield(
+				&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: fmt.Sprint(n), Messages: []string{"waits"}, At: r.Now}})
 		}
 	}
 }
@@ -382,7 +393,10 @@ func (d talkative) Decide(r algorithm.Run, _ *model.Model) iter.Seq[orders.Order
 func TestLongRunSendsOrdersEarly(t *testing.T) {
 	q := newQMaster(t, smallCell...)
 	seen := make(chan struct{})
-	done := start(t, q, algorithm.Pair("default", model.New, func(grid.SchedConf) (algorithm.Decider[*model.Model], error) { return talkative{seen}, nil }))
+	done := start(t, q,
+		algorithm.Pair("default", model.New, func(grid.SchedConf) (algorithm.Decider[*model.Model], error) {
+			return talkative{seen}, nil
+		}))
 	first := next(t, q.seen)
 	if len(first.Orders) == 0 || first.Part != 0 || first.Last {
 		t.Errorf("%d orders, part %d, last %t", len(first.Orders), first.Part, first.Last)
@@ -403,7 +417,8 @@ func TestLongRunSendsOrdersEarly(t *testing.T) {
 // Each run is sent whole: its lists are numbered from 0 and one says that it is
 // the last, also where nothing is ordered.
 func TestRunsAreWhole(t *testing.T) {
-	q := newQMaster(t, append(smallCell, "queue all.q hosts=h1 slots=4100", "submit 1 t=1-1500", "submit 2 t=1-1500", "submit 3 t=1-1100")...)
+	q := newQMaster(t, append(smallCell, "queue all.q hosts=h1 slots=4100", "submit 1 t=1-1500", "submit 2 t=1-1500",
+		"submit 3 t=1-1100")...)
 	done := start(t, q)
 	for run, want := range []int{4100, 0} {
 		if want == 0 {
@@ -427,7 +442,8 @@ func TestRunsAreWhole(t *testing.T) {
 // any other would.
 func TestRunsThatAreWrittenDown(t *testing.T) {
 	sent := func(t *testing.T, down bool) (texts []string) {
-		q := newQMaster(t, append(smallCell, "complex mem MEMORY <= YES NO 0", "submit 1", "submit 2 l=mem=1G", "submit 3", "submit 4", "sched schedd_job_info=true report_pjob_tickets=false")...)
+		q := newQMaster(t, append(smallCell, "complex mem MEMORY <= YES NO 0", "submit 1", "submit 2 l=mem=1G", "submit 3",
+			"submit 4", "sched schedd_job_info=true report_pjob_tickets=false")...)
 		dir, o := t.TempDir(), Options{Name: "schedd", Source: q}
 		if down {
 			q.do("sched schedd_job_info=true report_pjob_tickets=false params=MONITOR=1")
@@ -470,7 +486,8 @@ func TestRunLogWithoutJobInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range append(smallCell, "complex mem MEMORY <= YES NO 0", "submit 1 l=mem=1G", "sched schedd_job_info=false") {
+	for _, line := range append(smallCell, "complex mem MEMORY <= YES NO 0", "submit 1 l=mem=1G",
+		"sched schedd_job_info=false") {
 		if err := e.Do(line); err != nil {
 			t.Fatal(err)
 		}

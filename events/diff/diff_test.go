@@ -60,9 +60,11 @@ algorithm: default -> fbsng
 fbsng.min_period_s: none -> 5
 `)
 	one := grid.Ranges{{First: 1, Last: 1, Step: 1}}
-	expect(t, nil, &grid.Job{JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: 2, Last: 4, Step: 1}}}, ID: 7, Name: "sleep", Owner: "alice",
+	expect(t, nil, &grid.Job{JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: 2, Last: 4, Step: 1}}},
+		ID: 7, Name: "sleep", Owner: "alice",
 		Submit: 1795227122123, Tasks: one[0], Pending: one, Reserve: true, Restart: grid.RestartNo,
-		Spec: &grid.JobSpec{Command: "sleep", Args: []string{"3", "4 5", ""}, Env: grid.Values{{Name: "HOME", Text: "/home/alice"}}, Script: []byte("#!")}}, `
+		Spec: &grid.JobSpec{Command: "sleep", Args: []string{"3", "4 5", ""},
+			Env: grid.Values{{Name: "HOME", Text: "/home/alice"}}, Script: []byte("#!")}}, `
 id: none -> 7
 name: none -> sleep
 owner: none -> alice
@@ -78,21 +80,27 @@ args: none -> 3 "4 5" ""
 script: none -> 2 bytes
 env.HOME: none -> /home/alice
 `)
-	sent := &grid.JATask{Job: 7, ID: 1, Attempt: 1, Status: grid.Transfering, State: grid.StateRunning, NTickets: 0.5, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}
+	sent := &grid.JATask{Job: 7, ID: 1, Attempt: 1, Status: grid.Transfering, State: grid.StateRunning, NTickets: 0.5,
+		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}
 	runs := *sent
-	runs.Status, runs.State, runs.Usage.MaxVMem, runs.NTickets = grid.Running, grid.StateRunning|grid.StateSuspended, 3420160, 0.25
+	runs.Status, runs.State, runs.Usage.MaxVMem, runs.NTickets = grid.Running,
+		grid.StateRunning|grid.StateSuspended, 3420160, 0.25
 	expect(t, sent, &runs, `
 status: transfering -> running
 state: r -> rs
 usage.max_vmem: none -> 3420160
 ntickets: 0.5 -> 0.25
 `)
-	expect(t, &grid.Load{Host: "h1", Reported: 1000, Values: grid.Values{{Name: "np_load_avg", Text: "0.10"}, {Name: "arch", Text: "lx"}}},
-		&grid.Load{Host: "h1", Reported: 1000, Values: grid.Values{{Name: "np_load_avg", Text: "0.50"}, {Name: "arch", Text: "lx"}}, Unheard: true}, `
+	expect(t,
+		&grid.Load{Host: "h1", Reported: 1000,
+			Values: grid.Values{{Name: "np_load_avg", Text: "0.10"}, {Name: "arch", Text: "lx"}}},
+		&grid.Load{Host: "h1", Reported: 1000,
+			Values: grid.Values{{Name: "np_load_avg", Text: "0.50"}, {Name: "arch", Text: "lx"}}, Unheard: true}, `
 np_load_avg: 0.10 -> 0.50
 unheard: none -> yes
 `)
-	expect(t, &grid.Booking{User: "alice", Decayed: grid.Amounts{1}}, &grid.Booking{User: "alice", Decayed: grid.Amounts{2, 0.5}}, `
+	expect(t, &grid.Booking{User: "alice", Decayed: grid.Amounts{1}},
+		&grid.Booking{User: "alice", Decayed: grid.Amounts{2, 0.5}}, `
 decayed.cpu: 1 -> 2
 decayed.mem: none -> 0.5
 `)

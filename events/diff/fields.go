@@ -182,7 +182,8 @@ func snake(name string) string {
 	var b strings.Builder
 	word := 0 // where the word began
 	for i, c := range r {
-		begins := i > 0 && unicode.IsUpper(c) && (unicode.IsLower(r[i-1]) || i-word > 1 && i+1 < len(r) && unicode.IsLower(r[i+1]))
+		begins := i > 0 && unicode.IsUpper(c) &&
+			(unicode.IsLower(r[i-1]) || i-word > 1 && i+1 < len(r) && unicode.IsLower(r[i+1]))
 		if begins {
 			b.WriteByte('_')
 			word = i

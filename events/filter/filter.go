@@ -44,9 +44,12 @@ var conditions = []struct {
 	{"kind", "events of these kinds or of these names: JOB, JATASK_MOD", (*Filter).addKind},
 	{"job", "a job, job.task or job.first-last, and what is said of it", (*Filter).addJob},
 	{"user", "what belongs to these users", add(func(f *Filter) *[]pattern.Expression { return &f.users })},
-	{"host", "what concerns these hosts, and the tasks that run on them", add(func(f *Filter) *[]pattern.Expression { return &f.hosts })},
-	{"queue", "what concerns these queues or queue instances, and the tasks that run in them", add(func(f *Filter) *[]pattern.Expression { return &f.queues })},
-	{"cause", "what these commands, messages or senders brought about: qsub, orders, alice@*", add(func(f *Filter) *[]pattern.Expression { return &f.causes })},
+	{"host", "what concerns these hosts, and the tasks that run on them",
+		add(func(f *Filter) *[]pattern.Expression { return &f.hosts })},
+	{"queue", "what concerns these queues or queue instances, and the tasks that run in them",
+		add(func(f *Filter) *[]pattern.Expression { return &f.queues })},
+	{"cause", "what these commands, messages or senders brought about: qsub, orders, alice@*",
+		add(func(f *Filter) *[]pattern.Expression { return &f.causes })},
 	{"has", "events whose line of text contains one of these: state=running", func(f *Filter, value string) error {
 		f.has = append(f.has, value)
 		return nil

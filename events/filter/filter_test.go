@@ -24,7 +24,8 @@ func story() []events.List {
 		{Cause: events.Cause{Who: "alice@h1", What: "qsub"}, Events: []events.Event{
 			events.Add(&grid.Job{JobRequest: request, ID: 7, Name: "sim", Owner: "alice", Pending: one})}},
 		{Cause: events.Cause{Who: "bob@h1", What: "qsub"}, Events: []events.Event{
-			events.Add(&grid.Job{JobRequest: request, ID: 8, Name: "sweep", Owner: "bob", Array: true, Pending: grid.Ranges{{First: 1, Last: 3, Step: 1}}})}},
+			events.Add(&grid.Job{JobRequest: request, ID: 8, Name: "sweep", Owner: "bob", Array: true,
+				Pending: grid.Ranges{{First: 1, Last: 3, Step: 1}}})}},
 		{Cause: events.Cause{Who: "schedd", What: "orders", Ref: "1"}, Events: []events.Event{
 			events.Add(&grid.JATask{Job: 7, ID: 1, Attempt: 1, Status: grid.Transfering, Grants: all}),
 			events.Add(&grid.JATask{Job: 8, ID: 2, Attempt: 1, Status: grid.Transfering, Grants: fast}),
@@ -35,7 +36,8 @@ func story() []events.List {
 		{Cause: events.Cause{Who: "root@h1", What: "qmod"}, Events: []events.Event{
 			events.Mod(&grid.JATask{Job: 7, ID: 1, Attempt: 1, Status: grid.Idle, Restarted: true}),
 			events.Mod(&grid.QInstance{Queue: "all.q", Host: "node1", State: grid.QueueSuspended})}},
-		{Cause: events.Cause{Who: "alice@h2", What: "qdel"}, Events: []events.Event{events.Del(grid.KindJob, grid.Key{ID: 7})}},
+		{Cause: events.Cause{Who: "alice@h2", What: "qdel"},
+			Events: []events.Event{events.Del(grid.KindJob, grid.Key{ID: 7})}},
 		{Cause: events.Cause{Who: "node2", What: "report"}, Events: []events.Event{
 			events.Add(&grid.Accounting{Job: 8, Task: 2, Owner: "bob", Queue: "fast.q", Host: "node2"}),
 			events.Del(grid.KindJATask, grid.Key{ID: 8, Sub: 2}),

@@ -214,7 +214,8 @@ func (w *planner) shellPath() string {
 	if s, ok := pathForHost(w.spec.Shell, w.site.Host); ok {
 		return s
 	}
-	if _, in := w.job.Hard.Get(grid.ContainerRequest); in || isNone(w.queue.Shell) { // a queue's shell is that of its hosts
+	// a queue's shell is that of its hosts
+	if _, in := w.job.Hard.Get(grid.ContainerRequest); in || isNone(w.queue.Shell) {
 		return "/bin/sh"
 	}
 	return w.queue.Shell
@@ -244,7 +245,8 @@ func (w *planner) plainStep() plan.Step {
 		s.Env = []string{report.StarterFile + "=" + w.starterPath()}
 		return s
 	case w.startsFromCheckpoint():
-		s.Argv = w.splitWords(strings.ReplaceAll(w.start.Deliver.Ckpt.RestartCommand, "$job_pid", "0")) // there is no process yet
+		// there is no process yet
+		s.Argv = w.splitWords(strings.ReplaceAll(w.start.Deliver.Ckpt.RestartCommand, "$job_pid", "0"))
 		return s
 	case !isNone(w.queue.StarterMethod) && w.inside == nil:
 		s.Argv = w.splitWords(w.queue.StarterMethod)

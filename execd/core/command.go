@@ -66,7 +66,9 @@ func (c *Core) followEpoch(epoch uint64) bool {
 }
 
 // handleDeliver accepts one attempt, or reports again the state of one that is known.
-func (c *Core) handleDeliver(now grid.Time, d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.Queue, r *Ready) {
+func (c *Core) handleDeliver(
+	now grid.Time, d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.Queue, r *Ready,
+) {
 	k := d.Attempt
 	if a := c.attempts[k]; a != nil {
 		if a.state != plan.Wanted {
@@ -117,7 +119,8 @@ func (c *Core) earlierAttempt(k report.Attempt) (last *attempt) {
 		return nil
 	}
 	for was, a := range c.attempts { // order: attempts of a task have different numbers
-		if was.Job == k.Job && was.Task == k.Task && was.PETask == k.PETask && was.N < k.N && a.state < plan.Ended && (last == nil || was.N > last.key.N) {
+		if was.Job == k.Job && was.Task == k.Task && was.PETask == k.PETask && was.N < k.N && a.state < plan.Ended &&
+			(last == nil || was.N > last.key.N) {
 			last = a
 		}
 	}

@@ -43,7 +43,8 @@ const loadReportTime = 40
 // ParseConf reads parameters as written; what is missing or none has Grid
 // Engine's default.
 func ParseConf(v grid.Values) Conf {
-	c := Conf{LoadReportTime: loadReportTime, InheritEnv: true, Binding: true, Cgroups: true, Devices: true, HVMem: byGroup, ShellStartMode: "posix_compliant", LoginShells: []string{"sh", "bash", "ksh", "csh", "tcsh"}}
+	c := Conf{LoadReportTime: loadReportTime, InheritEnv: true, Binding: true, Cgroups: true, Devices: true,
+		HVMem: byGroup, ShellStartMode: "posix_compliant", LoginShells: []string{"sh", "bash", "ksh", "csh", "tcsh"}}
 	text := func(name string) string {
 		t, _ := v.Get(name)
 		if strings.EqualFold(t, "none") {
@@ -63,7 +64,8 @@ func ParseConf(v grid.Values) Conf {
 	if t, ok := v.Get("login_shells"); ok {
 		c.LoginShells = splitList(t)
 	}
-	c.MayRestart, c.MayFail = !grid.ParamSet(text("qmaster_params"), "FORBID_RESCHEDULE"), !grid.ParamSet(text("qmaster_params"), "FORBID_APPERROR")
+	c.MayRestart, c.MayFail = !grid.ParamSet(text("qmaster_params"), "FORBID_RESCHEDULE"),
+		!grid.ParamSet(text("qmaster_params"), "FORBID_APPERROR")
 	for _, p := range strings.FieldsFunc(text("execd_params"), func(r rune) bool { return r == ',' || r == ' ' }) {
 		c.applyParam(p)
 	}
@@ -98,7 +100,8 @@ func (c *Conf) applyParam(p string) {
 	case "NOTIFY_SUSP":
 		c.NotifySuspend = value
 	case "ACCT_RESERVED_USAGE": // accounting is qmaster's
-	case "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC", "S_MEMORYLOCKED", "H_MEMORYLOCKED", "S_LOCKS", "H_LOCKS":
+	case "S_DESCRIPTORS", "H_DESCRIPTORS", "S_MAXPROC", "H_MAXPROC", "S_MEMORYLOCKED", "H_MEMORYLOCKED",
+		"S_LOCKS", "H_LOCKS":
 		c.Limits = c.Limits.With(name, value)
 	default:
 		c.Unsupported = append(c.Unsupported, name)

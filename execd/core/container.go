@@ -11,7 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// A job with a request for a container is started by the command line that container_starters of sge_conf(5) has for its image:
+// A job with a request for a container is started by the command line that container_starters of sge_conf(5) has for
+// its image:
 //
 //	STARTER WORDS  then the job's own command line
 //
@@ -24,16 +25,20 @@ func (w *planner) planContainer() error {
 	if !asked {
 		return nil
 	}
-	if r.Value == "" || strings.HasPrefix(r.Value, "-") || strings.ContainsFunc(r.Value, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+	if r.Value == "" || strings.HasPrefix(r.Value, "-") || strings.ContainsFunc(r.Value, func(c rune) bool {
+		return c < ' ' || c == 0x7f
+	}) {
 		return &Refusal{report.FailedShell, fmt.Sprintf("%q is no image of a container", r.Value)}
 	}
 	i := slices.IndexFunc(w.conf.Starters, func(s grid.Starter) bool { return pattern.Match(s.Pattern, r.Value) })
 	if i < 0 {
-		return &Refusal{report.FailedShell, fmt.Sprintf("container_starters of host %s have none for the image %q", w.site.Host, r.Value)}
+		return &Refusal{report.FailedShell, fmt.Sprintf("container_starters of host %s have none for the image %q",
+			w.site.Host, r.Value)}
 	}
 	words := w.conf.Starters[i].Words
 	if err := w.local.Executable(words[0]); err != nil {
-		return &Refusal{report.FailedBeforeProlog, fmt.Sprintf("container starter %s of host %s: %v", words[0], w.site.Host, err)}
+		return &Refusal{report.FailedBeforeProlog, fmt.Sprintf("container starter %s of host %s: %v", words[0],
+			w.site.Host, err)}
 	}
 	w.image = r.Value
 	if isImageFile(w.image) {

@@ -176,7 +176,8 @@ type reportedState struct {
 // this run of execd; without a topology no job is bound to cores. Mails have times in a zone.
 func New(host, incarnation string, zone *time.Location, tree *topology.Host) *Core {
 	return &Core{
-		host: host, zone: zone, incarnation: incarnation, conf: ParseConf(nil), tree: tree, topology: topologyOf(tree), bindings: map[report.Attempt]*heldCores{},
+		host: host, zone: zone, incarnation: incarnation, conf: ParseConf(nil), tree: tree, topology: topologyOf(tree),
+		bindings: map[report.Attempt]*heldCores{},
 		attempts: map[report.Attempt]*attempt{}, scripts: map[uint32]int{},
 	}
 }

@@ -24,7 +24,8 @@ func BenchmarkLife(b *testing.B) {
 		k := report.Attempt{Job: uint32(i) + 1, Task: 1, N: 1}
 		j := *job
 		j.ID = k.Job
-		c.Step(now, Commanded{report.Command{Epoch: 1, Deliver: []report.Deliver{{Attempt: k}}, Jobs: []*grid.Job{&j}, Queues: queues}})
+		c.Step(now,
+			Commanded{report.Command{Epoch: 1, Deliver: []report.Deliver{{Attempt: k}}, Jobs: []*grid.Job{&j}, Queues: queues}})
 		c.Step(now, Answered{[]plan.Answer{{Attempt: k, State: plan.Starting}}})
 		c.Step(now, Seen{[]plan.Status{{Attempt: k, State: plan.Running, Start: now}}})
 		if r := c.Step(now, Seen{[]plan.Status{{Attempt: k, State: plan.Ended, End: &plan.End{}}}}); r.Report == nil {
@@ -38,9 +39,11 @@ func BenchmarkLife(b *testing.B) {
 func BenchmarkPlan(b *testing.B) {
 	site, conf := testSite, ParseConf(nil)
 	s := Start{
-		Deliver: report.Deliver{Attempt: report.Attempt{Job: 13, Task: 1, N: 1}, Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}},
-		Job:     &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "sleep", Owner: "alice", Binary: true, Spec: &grid.JobSpec{Command: "/bin/sleep", Args: []string{"1"}}},
-		Queue:   report.Queue{Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh"},
+		Deliver: report.Deliver{Attempt: report.Attempt{Job: 13, Task: 1, N: 1},
+			Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}},
+		Job: &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "sleep", Owner: "alice", Binary: true,
+			Spec: &grid.JobSpec{Command: "/bin/sleep", Args: []string{"1"}}},
+		Queue: report.Queue{Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh"},
 	}
 	b.ReportAllocs()
 	for range b.N {

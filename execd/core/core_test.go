@@ -66,7 +66,8 @@ func attemptArg(t *testing.T, s string) report.Attempt {
 	return a
 }
 
-var stateWords = map[string]plan.State{"taken": plan.Starting, "running": plan.Running, "suspended": plan.Running, "ended": plan.Ended}
+var stateWords = map[string]plan.State{"taken": plan.Starting, "running": plan.Running, "suspended": plan.Running,
+	"ended": plan.Ended}
 
 func input(t *testing.T, d *datadriven.TestData) Input {
 	m := report.Command{Epoch: 1}
@@ -85,7 +86,8 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			ask.Binding, _ = grid.ParseBinding(grid.BindSet, strings.Join(a.Vals, ","))
 		case "cores":
 			cores = a.Vals[0]
-			ask.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: "C", Type: grid.BindSlot}
+			ask.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: "C",
+				Type: grid.BindSlot}
 		case "slots":
 			n, _ := strconv.ParseUint(a.Vals[0], 10, 32)
 			slots = uint32(n)
@@ -106,24 +108,29 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		m.Queues = []report.Queue{{Name: "all.q", Host: "node1"}}
 		for _, a := range args {
 			k := attemptArg(t, a.Key)
-			d := report.Deliver{Attempt: k, Cores: cores, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 7}, {Queue: "all.q", Host: "node1", Slots: slots}}}
+			d := report.Deliver{Attempt: k, Cores: cores, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 7},
+				{Queue: "all.q", Host: "node1", Slots: slots}}}
 			if k.PETask != "" {
 				d.Launch = &grid.Launch{Args: []string{"hostname"}}
 			}
 			m.Deliver = append(m.Deliver, d)
-			m.Jobs = append(m.Jobs, &grid.Job{JobRequest: ask, ID: k.Job, Name: "job", Owner: "alice", Binary: binary, Spec: spec})
+			m.Jobs = append(m.Jobs, &grid.Job{JobRequest: ask, ID: k.Job, Name: "job", Owner: "alice",
+				Binary: binary, Spec: spec})
 		}
 		return Commanded{m}
 	case "signal":
-		kinds := map[string]report.SignalKind{"suspend": report.Suspend, "resume": report.Resume, "terminate": report.Terminate, "reschedule": report.Reschedule, "migrate": report.Migrate}
+		kinds := map[string]report.SignalKind{"suspend": report.Suspend, "resume": report.Resume,
+			"terminate": report.Terminate, "reschedule": report.Reschedule, "migrate": report.Migrate}
 		for _, a := range args[1:] {
 			m.Signals = append(m.Signals, report.Signal{Attempt: attemptArg(t, a.Key), Kind: kinds[args[0].Key]})
 		}
 		return Commanded{m}
 	case "limits":
 		queue := report.Queue{Name: "all.q", Host: "node1"}
-		for _, limit := range []*float64{&queue.SRT, &queue.HRT, &queue.SCPU, &queue.HCPU, &queue.SFSize, &queue.HFSize, &queue.SData, &queue.HData,
-			&queue.SStack, &queue.HStack, &queue.SCore, &queue.HCore, &queue.SRSS, &queue.HRSS, &queue.SVMem, &queue.HVMem, &queue.HPids} {
+		for _, limit := range []*float64{&queue.SRT, &queue.HRT, &queue.SCPU, &queue.HCPU, &queue.SFSize, &queue.HFSize,
+			&queue.SData, &queue.HData,
+			&queue.SStack, &queue.HStack, &queue.SCore, &queue.HCore, &queue.SRSS, &queue.HRSS, &queue.SVMem,
+			&queue.HVMem, &queue.HPids} {
 			*limit = grid.Infinity
 		}
 		queue.HRSS, queue.HRT, queue.HVMem = 1000, 60, 3000
@@ -131,7 +138,8 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		for _, a := range args {
 			f := strings.Split(word(a), ":")
 			n, _ := strconv.ParseUint(f[0], 10, 32)
-			m.Limits = append(m.Limits, report.Limits{Attempt: attemptArg(t, a.Key), Version: uint32(n), Slots: 2, Changed: grid.Names{f[1]}, Anyway: len(f) > 2})
+			m.Limits = append(m.Limits, report.Limits{Attempt: attemptArg(t, a.Key), Version: uint32(n), Slots: 2,
+				Changed: grid.Names{f[1]}, Anyway: len(f) > 2})
 		}
 		return Commanded{m}
 	case "changed":
@@ -163,7 +171,8 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			what, binding, _ := strings.Cut(word(a), "@")
 			what, limits, _ := strings.Cut(what, "/") // running/1: with a control group and these limits
 			name, exit, _ := strings.Cut(what, ":")
-			s := plan.Status{Attempt: attemptArg(t, a.Key), State: stateWords[name], Suspended: name == "suspended", Binding: binding}
+			s := plan.Status{Attempt: attemptArg(t, a.Key), State: stateWords[name], Suspended: name == "suspended",
+				Binding: binding}
 			if n, err := strconv.ParseUint(limits, 10, 32); err == nil {
 				s.Contained, s.Limits = true, uint32(n)
 			}
@@ -203,7 +212,8 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			used, time, _ := strings.Cut(word(a), ":")
 			cpu, _ := strconv.ParseFloat(used, 64)
 			wall, _ := strconv.ParseFloat(time, 64)
-			in.Usage = append(in.Usage, plan.Used{Attempt: attemptArg(t, a.Key), Usage: grid.Usage{CPU: cpu, WallSeconds: max(wall, 1)}})
+			in.Usage = append(
+				in.Usage, plan.Used{Attempt: attemptArg(t, a.Key), Usage: grid.Usage{CPU: cpu, WallSeconds: max(wall, 1)}})
 		}
 		return in
 	case "receipt":
@@ -227,7 +237,8 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		for _, a := range args {
 			switch a.Key {
 			case "note":
-				in.Notes = append(in.Notes, Note{Attempt: attemptArg(t, word(a)), Name: "job", Owner: "alice", Queue: "all.q@node1", Options: "ea", To: []string{"alice@submit"}})
+				in.Notes = append(in.Notes, Note{Attempt: attemptArg(t, word(a)), Name: "job", Owner: "alice", Queue: "all.q@node1",
+					Options: "ea", To: []string{"alice@submit"}})
 			case "script":
 				n, _ := strconv.ParseUint(word(a), 10, 32)
 				in.Scripts = append(in.Scripts, uint32(n))
@@ -282,7 +293,8 @@ func printed(r Ready, now grid.Time) string {
 	}
 	for _, l := range r.Changes {
 		g := l
-		line := fmt.Sprintf("limits %v version=%d memory high %d max %d pids %d rt %v vmem %v", l.Attempt, l.Limits.Version, g.MemoryHigh, g.MemoryMax, g.PidsMax, l.Limits.RT, l.Limits.VMem)
+		line := fmt.Sprintf("limits %v version=%d memory high %d max %d pids %d rt %v vmem %v", l.Attempt, l.Limits.Version,
+			g.MemoryHigh, g.MemoryMax, g.PidsMax, l.Limits.RT, l.Limits.VMem)
 		if l.Anyway {
 			line += " anyway"
 		}

@@ -40,7 +40,8 @@ const safePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // submitted are the variables that the submitting command adds about where
 // the job was submitted, submit(1).
-var submitted = []string{"SGE_O_HOME", "SGE_O_HOST", "SGE_O_LOGNAME", "SGE_O_MAIL", "SGE_O_PATH", "SGE_O_SHELL", "SGE_O_TZ", "SGE_O_WORKDIR"}
+var submitted = []string{"SGE_O_HOME", "SGE_O_HOST", "SGE_O_LOGNAME", "SGE_O_MAIL", "SGE_O_PATH", "SGE_O_SHELL",
+	"SGE_O_TZ", "SGE_O_WORKDIR"}
 
 // planEnv returns the environment of the steps that run as the job's owner: what execd
 // passes to jobs, what was submitted with the job, what Grid Engine sets. The shepherd

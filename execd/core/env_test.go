@@ -15,8 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// loaders are variables by which a loader, a shell, an interpreter or a program that a procedure uses would run what their writer
-// chooses.
+// loaders are variables by which a loader, a shell, an interpreter or a program that a procedure uses would run what
+// their writer chooses.
 var loaders = strings.Fields(`
 	LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT LD_DEBUG_OUTPUT LD_PROFILE_OUTPUT LD_ORIGIN_PATH LD_BIND_NOW LD_ LDR_PRELOAD LIBPATH SHLIB_PATH DYLD_INSERT_LIBRARIES
 	GCONV_PATH LOCPATH NLSPATH HOSTALIASES RES_OPTIONS LOCALDOMAIN MALLOC_TRACE GLIBC_TUNABLES GETCONF_DIR RESOLV_HOST_CONF TZDIR TMP TMPDIR TEMP
@@ -32,7 +32,8 @@ var loaders = strings.Fields(`
 	OCL_ICD_VENDORS CUDA_INJECTION64_PATH CUDA_CACHE_PATH VK_ICD_FILENAMES VK_LAYER_PATH LIBGL_DRIVERS_PATH MODULEPATH MODULESHOME LMOD_RC
 	SGE_ROOT SGE_CELL SGE_QMASTER_PORT QUILL_TOKEN QUILL_KEY SGE_ND SGE_O_ SGE_O_EVIL SGE_HGR_evil SGE_BINARY_PATH DRMAA_LIBRARY_PATH MODULE_VERSION`)
 
-// What a step that runs as another user has in its environment: names that the manual lists, of which the job's owner chooses none.
+// What a step that runs as another user has in its environment: names that the manual lists, of which the job's owner
+// chooses none.
 func TestEnvironmentOfOtherUsers(t *testing.T) {
 	page, err := os.ReadFile("../../tools/manual/man/qsub.md")
 	if err != nil {
@@ -55,7 +56,9 @@ func TestEnvironmentOfOtherUsers(t *testing.T) {
 			names = append(names, madeUpName(r))
 		}
 		r.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
-		site, conf := testSite, ParseConf(grid.Values{{Name: "prolog", Text: "root@/site/prolog"}, {Name: "epilog", Text: "sgeadmin@epilog $job_name"}})
+		site, conf := testSite,
+			ParseConf(
+				grid.Values{{Name: "prolog", Text: "root@/site/prolog"}, {Name: "epilog", Text: "sgeadmin@epilog $job_name"}})
 		spec := &grid.JobSpec{Command: "job.sh"}
 		for i, name := range names {
 			if i%3 == 0 {
@@ -64,7 +67,8 @@ func TestEnvironmentOfOtherUsers(t *testing.T) {
 			spec.Env = append(spec.Env, grid.Value{Name: name, Text: "evil"})
 		}
 		s := Start{
-			Deliver: report.Deliver{Attempt: report.Attempt{Job: 13, Task: 1, N: 1}, PE: &grid.PE{Name: "mpi", StartProcArgs: "root@/site/start", StopProcArgs: "root@/site/stop"},
+			Deliver: report.Deliver{Attempt: report.Attempt{Job: 13, Task: 1, N: 1},
+				PE:   &grid.PE{Name: "mpi", StartProcArgs: "root@/site/start", StopProcArgs: "root@/site/stop"},
 				Maps: []grid.MapGrant{{Resource: "gpu", Host: "node1", IDs: []string{"GPU0"}, UUIDs: []string{"GPU-a"}}}},
 			Job:   &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "myjob", Owner: "alice", Spec: spec},
 			Queue: report.Queue{Name: "all.q", Host: "node1", StarterMethod: "/site/starter"},
@@ -118,7 +122,8 @@ func checkOther(t *testing.T, s *plan.Step, documented []string, own map[string]
 
 // madeUpName is a name that looks like one that some program reads.
 func madeUpName(r *rand.Rand) string {
-	parts := []string{"LD", "PYTHON", "PERL", "RUBY", "NODE", "GIT", "BASH", "JAVA", "SGE", "CUDA", "PATH", "ENV", "LIB", "OPT", "HOME", "PRELOAD", "x", "_", "%%", "()", "a b", "=", "\n"}
+	parts := []string{"LD", "PYTHON", "PERL", "RUBY", "NODE", "GIT", "BASH", "JAVA", "SGE", "CUDA", "PATH", "ENV", "LIB",
+		"OPT", "HOME", "PRELOAD", "x", "_", "%%", "()", "a b", "=", "\n"}
 	name := parts[r.Intn(len(parts)-1)]
 	for range r.Intn(3) {
 		name += "_" + parts[r.Intn(len(parts))]

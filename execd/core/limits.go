@@ -30,7 +30,8 @@ func (w *planner) planLimits() {
 			continue // inherited
 		}
 		hard := limitNumber(l.hard, l.slots)
-		p.Rlimits = append(p.Rlimits, plan.Rlimit{Resource: l.resource, Soft: min(limitNumber(l.soft, l.slots), hard), Hard: hard})
+		p.Rlimits = append(
+			p.Rlimits, plan.Rlimit{Resource: l.resource, Soft: min(limitNumber(l.soft, l.slots), hard), Hard: hard})
 	}
 	for _, r := range [...]plan.Resource{plan.NoFile, plan.NProc, plan.MemLock, plan.Locks} {
 		soft, sok := w.limitParam("S_" + r.String())

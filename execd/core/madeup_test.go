@@ -25,7 +25,8 @@ import (
 //	when the shepherd has nothing and qmaster receives all, nothing is left
 func TestMadeUpWords(t *testing.T) {
 	law.Each(t, 800, func(t *testing.T, seed uint64) {
-		w := &madeUp{t: t, Maker: madeup.Maker{Dice: rand.New(rand.NewPCG(seed, 3)), Texts: texts, Nil: true}, now: 1_700_000_000_000}
+		w := &madeUp{t: t, Maker: madeup.Maker{Dice: rand.New(rand.NewPCG(seed, 3)), Texts: texts, Nil: true},
+			now: 1_700_000_000_000}
 		for i := range w.cores {
 			w.cores[i] = New("h1", "i1", time.UTC, treeOf("SCTTCTTSCTTCTT"))
 		}
@@ -36,7 +37,8 @@ func TestMadeUpWords(t *testing.T) {
 	})
 }
 
-var texts = []string{"", " ", "none", "/bin/x", "x@", "@", "root@/x $job_id $pe $", "$", "$ckpt_dir", ":", "h1:/x", "~", "/", "INFINITY", "0", "1e9", "0:0:1", ",", "=", "a=b,S_LOCKS=", "..", "m", "TRANSPARENT", strings.Repeat("x", 300)}
+var texts = []string{"", " ", "none", "/bin/x", "x@", "@", "root@/x $job_id $pe $", "$", "$ckpt_dir", ":", "h1:/x", "~",
+	"/", "INFINITY", "0", "1e9", "0:0:1", ",", "=", "a=b,S_LOCKS=", "..", "m", "TRANSPARENT", strings.Repeat("x", 300)}
 
 // madeUp is a host twice over, and who talks to it.
 type madeUp struct {
@@ -57,7 +59,8 @@ func (w *madeUp) runInput(in Input) Ready {
 	if r.Conf != nil {
 		w.conf = *r.Conf
 	}
-	if c, is := in.(Commanded); is && c.Command.Epoch < epoch && len(r.Start)+len(r.Signals)+len(r.Forget)+len(r.Scripts) > 0 {
+	if c, is := in.(Commanded); is && c.Command.Epoch < epoch && len(r.Start)+len(r.Signals)+len(r.Forget)+
+		len(r.Scripts) > 0 {
 		w.t.Fatalf("%+v\nwas obeyed: %+v", in, r)
 	}
 	site := Site{Host: "h1", Root: "/r", Dir: "/d", Active: "/a", Starter: []string{"starter"}}
@@ -209,7 +212,8 @@ func (w *madeUp) command() report.Command {
 		c.Forget = append(c.Forget, w.attempt())
 	}
 	if w.Dice.IntN(6) == 0 {
-		names := []string{"load_report_time", "prolog", "epilog", "load_sensor", "login_shells", "execd_params", "mailer", "shell_start_mode"}
+		names := []string{"load_report_time", "prolog", "epilog", "load_sensor", "login_shells", "execd_params", "mailer",
+			"shell_start_mode"}
 		c.Conf = grid.Values{{Name: names[w.Dice.IntN(len(names))], Text: w.Text()}}
 	}
 	return c
@@ -228,7 +232,8 @@ func (w *madeUp) job(id uint32) *grid.Job {
 	if w.Dice.IntN(20) == 0 {
 		return nil
 	}
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "j", Owner: "alice", Binary: w.Dice.IntN(2) == 0, Spec: &grid.JobSpec{Command: "c", SubmitHost: "s"}}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "j", Owner: "alice", Binary: w.Dice.IntN(2) == 0,
+		Spec: &grid.JobSpec{Command: "c", SubmitHost: "s"}}
 	if w.Dice.IntN(2) == 0 {
 		j.Spec.MailOptions, j.Spec.MailTo = "beas", []string{"alice@s"}
 	}

@@ -105,7 +105,8 @@ func (n *Note) endMails(on mailHost, e *report.Result, u grid.Usage) []report.Ma
 	if !strings.Contains(n.Options, "a") {
 		return nil
 	}
-	what, status, hint, cpu, end := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU), on.formatTime(e.End)
+	what, status, hint, cpu, end := "Aborted", fmt.Sprint(e.ExitStatus), "", grid.FormatTimeSpan(u.CPU),
+		on.formatTime(e.End)
 	switch e.Failed {
 	case report.FailedMigrated:
 		what = "Migrates"
@@ -150,7 +151,8 @@ func (c *Conf) mailedResult(e *report.Result) *report.Result {
 
 func (n *Note) reasonText(e *report.Result) string {
 	if e.Signal != 0 && (e.Text == "" || strings.HasPrefix(e.Text, report.SignalText)) {
-		return fmt.Sprintf("job %d.%d died through signal %s (%d)", n.Attempt.Job, n.Attempt.Task, signalName(e.Signal), e.Signal)
+		return fmt.Sprintf("job %d.%d died through signal %s (%d)", n.Attempt.Job, n.Attempt.Task,
+			signalName(e.Signal), e.Signal)
 	}
 	return e.Text
 }

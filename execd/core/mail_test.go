@@ -23,7 +23,8 @@ func TestMailTexts(t *testing.T) {
 		result report.Result
 		want   string
 	}{
-		{"complete", grid.Usage{MaxVMem: 3.25 * (1 << 20), CPU: 61}, report.Result{Start: begin, End: begin.Add(1), ExitStatus: 3}, `
+		{"complete", grid.Usage{MaxVMem: 3.25 * (1 << 20), CPU: 61},
+			report.Result{Start: begin, End: begin.Add(1), ExitStatus: 3}, `
 Job-array task 29.2 (arrmail) Complete
  User             = alice
  Queue            = all.q@node1
@@ -51,7 +52,8 @@ Job-array task 29.2 (arrmail) Rescheduled
 failed rescheduling because:
 exit status = 99
 `},
-		{"out of memory", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: report.FailedAfterJob, ExitStatus: 137, Signal: 9, Text: "out of memory: 4.00G of 4.00G on node1"}, `
+		{"out of memory", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: report.FailedAfterJob,
+			ExitStatus: 137, Signal: 9, Text: "out of memory: 4.00G of 4.00G on node1"}, `
 Job-array task 29.2 (arrmail) Aborted
  Exit Status      = 137
  Signal           = KILL
@@ -65,7 +67,8 @@ Job-array task 29.2 (arrmail) Aborted
 failed assumedly after job because:
 out of memory: 4.00G of 4.00G on node1
 `},
-		{"killed", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: report.FailedLimit, ExitStatus: 137, Signal: 9}, `
+		{"killed", grid.Usage{}, report.Result{Start: begin, End: begin.Add(2), Failed: report.FailedLimit,
+			ExitStatus: 137, Signal: 9}, `
 Job-array task 29.2 (arrmail) Aborted
  Exit Status      = 137
  Signal           = KILL
@@ -79,7 +82,8 @@ Job-array task 29.2 (arrmail) Aborted
 failed qmaster enforced h_rt, h_cpu, or h_vmem limit because:
 job 29.2 died through signal KILL (9)
 `},
-		{"no prolog", grid.Usage{}, report.Result{End: begin, Failed: report.FailedShell, Text: `execvlp(/no/such, "/no/such") failed: No such file or directory`}, `
+		{"no prolog", grid.Usage{}, report.Result{End: begin, Failed: report.FailedShell,
+			Text: `execvlp(/no/such, "/no/such") failed: No such file or directory`}, `
 Job-array task 29.2 (arrmail) Aborted
  Exit Status      = -1
  Signal           = unknown signal
@@ -109,7 +113,8 @@ can't get password entry
 Use "qmod -c <jobid>" to clear job error state
 once the problem is fixed.
 `},
-		{"no output file", grid.Usage{}, report.Result{Failed: report.FailedOutput, Text: `error: can't open output file "/nonexist/a": No such file or directory`}, `
+		{"no output file", grid.Usage{}, report.Result{Failed: report.FailedOutput,
+			Text: `error: can't open output file "/nonexist/a": No such file or directory`}, `
 Job-array task 29.2 (arrmail) Set in error state
  Exit Status      = -1
  Signal           = unknown signal
@@ -136,7 +141,8 @@ once the problem is fixed.
 	}
 	own := note
 	own.OwnShell = true
-	if m := own.endMails(node1, &report.Result{Failed: report.FailedShell}, grid.Usage{}); m[0].Subject != "Job-array task 29.2 (arrmail) Set in error state" {
+	if m := own.endMails(node1, &report.Result{Failed: report.FailedShell}, grid.Usage{}); m[0].Subject !=
+		"Job-array task 29.2 (arrmail) Set in error state" {
 		t.Errorf("its own shell: %s", m[0].Subject)
 	}
 	quiet := note

@@ -112,8 +112,8 @@ func devNull(path string) string {
 	return path
 }
 
-// OutputFile returns the file of standard output, or of standard error, of a task of a job. If Name is set and Path is a
-// directory, it is the file of that name there.
+// OutputFile returns the file of standard output, or of standard error, of a task of a job. If Name is set and Path is
+// a directory, it is the file of that name there.
 func (s *Site) OutputFile(r *report.Read, owner Account) plan.Output {
 	f := &r.Files
 	w := planner{

@@ -48,14 +48,16 @@ func (r *Refusal) Error() string { return r.Text }
 // ErrNoAccount is the error of looking up an account that this host does not have.
 var ErrNoAccount = errors.New("no such account")
 
-// Allow returns a Refusal if a job of owner cannot run here: as root every owner's can, else only execd's own. lookup is the error of
-// looking up the account: ErrNoAccount, or why the user database has failed.
+// Allow returns a Refusal if a job of owner cannot run here: as root every owner's can, else only execd's own. lookup
+// is the error of looking up the account: ErrNoAccount, or why the user database has failed.
 func (s *Site) Allow(owner string, a Account, lookup error) error {
 	switch {
 	case errors.Is(lookup, ErrNoAccount):
-		return &Refusal{report.FailedOwner, fmt.Sprintf("can't get password entry for user %q: no such user on host %s", owner, s.Host)}
+		return &Refusal{
+			report.FailedOwner, fmt.Sprintf("can't get password entry for user %q: no such user on host %s", owner, s.Host)}
 	case lookup != nil:
-		return &Refusal{report.FailedOwner, fmt.Sprintf("can't get password entry for user %q on host %s: %v", owner, s.Host, lookup)}
+		return &Refusal{report.FailedOwner, fmt.Sprintf("can't get password entry for user %q on host %s: %v",
+			owner, s.Host, lookup)}
 	case s.UID != 0 && a.UID != s.UID:
 		return &Refusal{report.FailedOwner, fmt.Sprintf("can't run as %s: execd runs as %s", owner, s.User)}
 	}
@@ -74,8 +76,8 @@ type Local struct {
 	// Tmp holds the temporary directories of the jobs of this queue: a directory of the execd's own in the queue's
 	// tmpdir, for names there can be taken by anybody.
 	Tmp string
-	// Account returns the account of a user, for steps that run as another user than the job's owner. It fails with ErrNoAccount,
-	// or when the user database does.
+	// Account returns the account of a user, for steps that run as another user than the job's owner. It fails with
+	// ErrNoAccount, or when the user database does.
 	Account func(user string) (Account, error)
 	// Program returns the path of a program that a user runs under a name without a slash, as the PATH of env says.
 	Program func(user plan.Owner, name string, env []string) string
@@ -115,11 +117,12 @@ type planner struct {
 	name          string      // what the job is called in its environment
 }
 
-// Plan returns how to run a start. owner has passed Allow. It fails when a method or a checkpointing environment has a signal
-// that this host does not know.
+// Plan returns how to run a start. owner has passed Allow. It fails when a method or a checkpointing environment has a
+// signal that this host does not know.
 func (s *Site) Plan(conf *Conf, start *Start, owner Account, local Local) (plan.Plan, error) {
 	w := planner{
-		site: s, conf: conf, start: start, owner: &owner, local: local, job: start.Job, spec: start.Job.Spec, queue: &start.Queue,
+		site: s, conf: conf, start: start, owner: &owner, local: local, job: start.Job, spec: start.Job.Spec,
+		queue: &start.Queue,
 	}
 	if w.spec == nil {
 		w.spec = &grid.JobSpec{}

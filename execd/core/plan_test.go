@@ -20,7 +20,8 @@ import (
 )
 
 // TestPlans prints the plans of deliveries. Each input line is "NAME VALUE";
-// "show" names what to print: argv, streams, env, otherenv, instances, devices, limits, cgroup, files, config, methods, binding.
+// "show" names what to print: argv, streams, env, otherenv, instances, devices, limits, cgroup, files, config, methods,
+// binding.
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata/plan", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -30,8 +31,10 @@ func TestPlans(t *testing.T) {
 }
 
 var testSite = Site{
-	Host: "node1", Root: "/sge", Cell: "default", Dir: "/var/spool/node1", Active: "/var/spool/node1/active_jobs", Arch: "lx-amd64", BinaryPath: "/sge/bin/lx-amd64",
-	User: "root", Starter: []string{"/sge/bin/quill", "qrsh_starter"}, Cgroup: "/cgroup/quill-node1", Devices: true, Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
+	Host: "node1", Root: "/sge", Cell: "default", Dir: "/var/spool/node1", Active: "/var/spool/node1/active_jobs",
+	Arch: "lx-amd64", BinaryPath: "/sge/bin/lx-amd64",
+	User: "root", Starter: []string{"/sge/bin/quill", "qrsh_starter"}, Cgroup: "/cgroup/quill-node1", Devices: true,
+	Environ: []string{"LANG=C.UTF-8", "HOME=/root", "SGE_CELL=other"},
 }
 
 var testOwner = Account{Name: "alice", Owner: plan.Owner{UID: 2001, GID: 2001}, Home: "/home/alice"}
@@ -63,7 +66,8 @@ func testLocal(dir string) Local {
 		},
 		GPUs: func() []GPU {
 			return []GPU{
-				{"GPU-0", []string{"/dev/nvidia0", "/dev/dri/renderD128"}}, {"GPU-1", []string{"/dev/nvidia1", "/dev/dri/renderD129"}},
+				{"GPU-0", []string{"/dev/nvidia0", "/dev/dri/renderD128"}},
+				{"GPU-1", []string{"/dev/nvidia1", "/dev/dri/renderD129"}},
 				{"GPU-2", []string{"/dev/dri/renderD130", "/dev/kfd"}}, {"GPU-3", []string{"/dev/dri/renderD131", "/dev/kfd"}},
 			}
 		},
@@ -78,10 +82,14 @@ func planned(t *testing.T, text string) string {
 	spec := &grid.JobSpec{Command: "job.sh", SubmitHost: "master"}
 	s := Start{
 		Deliver: report.Deliver{Attempt: report.Attempt{Job: 13, Task: 1, N: 1}},
-		Job:     &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "myjob", Owner: "alice", Account: "sge", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: spec},
+		Job: &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "myjob", Owner: "alice", Account: "sge",
+			Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: spec},
 		Queue: report.Queue{
-			Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh", ShellStartMode: "posix_compliant", Notify: 60, Processors: "UNDEFINED",
-			SRT: i, HRT: i, SCPU: i, HCPU: i, SFSize: i, HFSize: i, SData: i, HData: i, SStack: i, HStack: i, SCore: i, HCore: i, SRSS: i, HRSS: i, SVMem: i, HVMem: i, HPids: i,
+			Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh", ShellStartMode: "posix_compliant", Notify: 60,
+			Processors: "UNDEFINED",
+			SRT:        i, HRT: i, SCPU: i, HCPU: i, SFSize: i, HFSize: i, SData: i, HData: i, SStack: i, HStack: i,
+			SCore: i, HCore: i,
+			SRSS: i, HRSS: i, SVMem: i, HVMem: i, HPids: i,
 		},
 	}
 	show, dirs := "argv streams", ""
@@ -134,7 +142,8 @@ func planned(t *testing.T, text string) string {
 			instance, text, _ := strings.Cut(v, " ")
 			s.Deliver.Cores = text
 			if instance != "none" {
-				s.Job.JobRequest.Binding = &grid.Binding{Instance: instance, Strategy: grid.BindPacked, Amount: 1, Unit: "C", Type: grid.BindSlot}
+				s.Job.JobRequest.Binding = &grid.Binding{Instance: instance, Strategy: grid.BindPacked, Amount: 1, Unit: "C",
+					Type: grid.BindSlot}
 			}
 		case "grant":
 			var g grid.Grant
@@ -193,7 +202,8 @@ func planned(t *testing.T, text string) string {
 			spec.Connect = v
 		case "petask":
 			words := strings.Fields(v)
-			s.Deliver.Attempt.PETask, s.Deliver.Launch = words[0], &grid.Launch{Args: words[1:], Env: grid.Values{{Name: "OMP", Text: "2"}}}
+			s.Deliver.Attempt.PETask, s.Deliver.Launch = words[0],
+				&grid.Launch{Args: words[1:], Env: grid.Values{{Name: "OMP", Text: "2"}}}
 		case "petask_connect":
 			s.Deliver.Launch.Connect = v
 		case "petask_wd":
@@ -342,7 +352,9 @@ func printedPlan(p *plan.Plan, show string) string {
 	}
 	if slices.Contains(shown, "trace") {
 		of := func(env []string) string {
-			return strings.Join(slices.DeleteFunc(slices.Clone(env), func(e string) bool { return !strings.HasPrefix(e, "TRACEPARENT=") }), " ")
+			return strings.Join(slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+				return !strings.HasPrefix(e, "TRACEPARENT=")
+			}), " ")
 		}
 		say("job: %s", of(p.Env))
 		for _, s := range p.Steps {

@@ -9,10 +9,12 @@ import (
 func (c *Conf) planChange(of *limitChange, contained bool) plan.Change {
 	conf, l := *c, &of.limits
 	conf.Cgroups = contained
-	w := planner{site: &Site{Cgroup: "/"}, conf: &conf, start: &Start{}, queue: &of.queue, hostSlots: uint64(max(l.Slots, 1))}
+	w := planner{site: &Site{Cgroup: "/"}, conf: &conf, start: &Start{}, queue: &of.queue,
+		hostSlots: uint64(max(l.Slots, 1))}
 	w.planCgroup()
 	w.planLimits()
 	w.p.Limits.Version = l.Version
 	g := &w.p.Cgroup
-	return plan.Change{Attempt: l.Attempt, Limits: w.p.Limits, MemoryHigh: g.MemoryHigh, MemoryMax: g.MemoryMax, PidsMax: g.PidsMax, Anyway: l.Anyway}
+	return plan.Change{Attempt: l.Attempt, Limits: w.p.Limits, MemoryHigh: g.MemoryHigh, MemoryMax: g.MemoryMax,
+		PidsMax: g.PidsMax, Anyway: l.Anyway}
 }

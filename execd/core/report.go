@@ -98,8 +98,9 @@ func (c *Core) addToReport(m *report.Report, a *attempt) {
 	if a.state == plan.Wanted || a.doomed {
 		return
 	}
-	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.bindingText(a.key), Suspended: a.asked == report.Suspend,
-		Limits: a.limits, Refused: a.refused, RefusedText: a.refusedText}
+	t := report.Task{Attempt: a.key, Phase: report.Running, Start: a.began, Usage: a.usage, Binding: c.bindingText(a.key),
+		Suspended: a.asked == report.Suspend,
+		Limits:    a.limits, Refused: a.refused, RefusedText: a.refusedText}
 	if a.state == plan.Ended {
 		t.Phase, t.Result = report.Ended, a.result
 	}
@@ -192,7 +193,8 @@ func (c *Core) handleSampled(in Sampled, r *Ready) {
 // overtake other reports.
 func (c *Core) publishLoad(host string, load *report.Load, r *Ready) {
 	c.loadSeq++
-	r.Load = append(r.Load, report.Report{Host: host, Incarnation: c.incarnation, Seq: c.loadSeq, Load: load, Conf: c.follows})
+	r.Load = append(r.Load, report.Report{Host: host, Incarnation: c.incarnation, Seq: c.loadSeq, Load: load,
+		Conf: c.follows})
 }
 
 // usedMore reports whether a job has used more of what does not grow with time alone.

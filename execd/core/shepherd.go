@@ -53,7 +53,8 @@ func (c *Core) handleListed(now grid.Time, statuses []plan.Status, r *Ready) {
 		case a.state == plan.Wanted && !known[k]:
 			c.startAttempt(now, a, r)
 		case a.state < plan.Ended && !known[k]:
-			c.endAttempt(now, a, &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus, Text: "the shepherd of the job's processes does not know it any more"}, r)
+			c.endAttempt(now, a, &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus,
+				Text: "the shepherd of the job's processes does not know it any more"}, r)
 		case a.unsent && a.state < plan.Ended:
 			r.addSignal(a.asked, a)
 		}

@@ -21,7 +21,8 @@ func topologyOf(h *topology.Host) (t Topology) {
 	}
 	for i := range h.Cores {
 		c := &h.Cores[i]
-		t = append(t, CPUCore{CoreID: grid.CoreID{Socket: uint32(c.Socket), Core: uint32(c.Number)}, Processors: c.Processors})
+		t = append(t, CPUCore{CoreID: grid.CoreID{Socket: uint32(c.Socket), Core: uint32(c.Number)},
+			Processors: c.Processors})
 	}
 	return t
 }

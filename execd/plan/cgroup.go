@@ -1,12 +1,13 @@
 package plan
 
-// Cgroup is a control group (version 2) to make for an attempt, in a hierarchy that the shepherd may write. The attempt's
-// processes are started inside, signalled and killed through it. The zero value means none: sessions and /proc serve.
+// Cgroup is a control group (version 2) to make for an attempt, in a hierarchy that the shepherd may write. The
+// attempt's processes are started inside, signalled and killed through it. The zero value means none: sessions and
+// /proc serve.
 type Cgroup struct {
 	Path string
 
-	// Job is the group of the whole job on this host, in which Path is to be made: the limits are its own. It is made by the
-	// first attempt of the job and removed by the last. "": the job has one attempt here, and Path has the limits.
+	// Job is the group of the whole job on this host, in which Path is to be made: the limits are its own. It is made by
+	// the first attempt of the job and removed by the last. "": the job has one attempt here, and Path has the limits.
 	Job string
 
 	// Limits of the group; 0 is none.

@@ -14,8 +14,8 @@ type Change struct {
 	Anyway bool
 }
 
-// Changed is the shepherd's answer to a Change. Refused is why nothing was changed; "": the attempt has the limits. Version 0: the
-// shepherd was not reached.
+// Changed is the shepherd's answer to a Change. Refused is why nothing was changed; "": the attempt has the limits.
+// Version 0: the shepherd was not reached.
 type Changed struct {
 	Attempt report.Attempt
 	Version uint32

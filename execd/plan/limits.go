@@ -7,8 +7,8 @@ import (
 )
 
 // Limits bound an attempt. Rlimits are set in the job's first process and inherited by all (setrlimit(2)), so each
-// process is held to them alone. The others are held over all processes of the job together, by the shepherd, whether or
-// not execd is alive. They apply to the job, not to prolog, epilog and PE procedures.
+// process is held to them alone. The others are held over all processes of the job together, by the shepherd, whether
+// or not execd is alive. They apply to the job, not to prolog, epilog and PE procedures.
 type Limits struct {
 	Rlimits []Rlimit
 	RT      Bound // s_rt, h_rt: wall clock seconds of the job; SIGUSR1, then Terminate
@@ -52,14 +52,17 @@ const (
 	Locks
 )
 
-var resourceNames = [...]string{"", "cpu", "fsize", "data", "stack", "core", "rss", "vmem", "descriptors", "maxproc", "memorylocked", "locks"}
+var resourceNames = [...]string{"", "cpu", "fsize", "data", "stack", "core", "rss", "vmem", "descriptors", "maxproc",
+	"memorylocked", "locks"}
 
 // String returns the name in queue_conf(5) or execd_params, without s_ and h_.
 func (r Resource) String() string { return resourceNames[r] }
 
-// Limited returns the program and arguments of a shell that sets limits and then becomes the program: limits belong to a process, and Go
-// has no way to set them between fork and exec. Giving a login shell its name takes bash; everything else the usual shell, which starts
-// faster, unless the environment has functions of bash, which other shells drop. limits are its commands for them: the shepherd makes them, and has them last among the arguments of a step that is a Front.
+// Limited returns the program and arguments of a shell that sets limits and then becomes the program: limits belong to
+// a process, and Go has no way to set them between fork and exec. Giving a login shell its name takes bash; everything
+// else the usual shell, which starts faster, unless the environment has functions of bash, which other shells drop.
+// limits are its commands for them: the shepherd makes them, and has them last among the arguments of a step that is a
+// Front.
 func Limited(limits string, login bool, path string, argv, env []string) (string, []string) {
 	shell, name, options, become := "/bin/sh", path, "-c", `exec "$@"`
 	if login {

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Method is how to suspend, resume, terminate or checkpoint a job: a signal or a command. The zero Method is the default.
+// Method is how to suspend, resume, terminate or checkpoint a job: a signal or a command. The zero Method is the
+// default.
 type Method struct {
 	Signal int
 	Argv   []string // run as the job's owner; $job_pid in it becomes the job's process id
@@ -38,8 +39,8 @@ func ParseMethod(words []string) (Method, error) {
 // NoSignal stands for none where 0 stands for the usual one.
 const NoSignal = -1
 
-// ParseNotify reads the signal of a NOTIFY_KILL or NOTIFY_SUSP, sge_conf(5): "" and names that this system does not know
-// (qmaster accepts only names of signals) are 0, the usual one; none is NoSignal.
+// ParseNotify reads the signal of a NOTIFY_KILL or NOTIFY_SUSP, sge_conf(5): "" and names that this system does not
+// know (qmaster accepts only names of signals) are 0, the usual one; none is NoSignal.
 func ParseNotify(name string) int {
 	switch {
 	case name == "":

@@ -28,9 +28,10 @@ type Plan struct {
 	Dirs  []Dir  // made in this order after Spool, removed in reverse with all they contain: TMPDIR
 	Files []File // written after Dirs, removed at the end: pe_hostfile, config, the starter's file
 
-	Env   []string // NAME=value, for every step, until a step of root or of Admin changes the file environment; may contain secrets
-	Cwd   string   // working directory of every step; entered with the owner's rights
-	Umask int      // file mode mask of every step; 0 means 022
+	// NAME=value, for every step, until a step of root or of Admin changes the file environment; may contain secrets
+	Env   []string
+	Cwd   string // working directory of every step; entered with the owner's rights
+	Umask int    // file mode mask of every step; 0 means 022
 
 	// Stdin, Stdout and Stderr are opened with the owner's rights, once, before the first step, and shared by all
 	// steps but those with output of their own. Stdin "" is /dev/null; output files are appended to and made when missing.
@@ -46,23 +47,25 @@ type Plan struct {
 	Priority int // nice value of the job, queue_conf(5) priority
 
 	// Notify is how long before SIGSTOP and SIGKILL the job gets SIGUSR1 and SIGUSR2 (qsub -notify); 0: no warning.
-	Notify                     time.Duration
-	NotifySuspend, NotifyKill  int    // signals in place of these two; 0: these, NoSignal: the time passes without a warning
+	Notify time.Duration
+	// signals in place of these two; 0: these, NoSignal: the time passes without a warning
+	NotifySuspend, NotifyKill  int
 	Suspend, Resume, Terminate Method // of queue_conf(5); zero: SIGSTOP, SIGCONT, SIGKILL
 	Ckpt                       Ckpt
 
 	Cgroup Cgroup
-	// Devices are device files that the attempt may use only as said, all its steps and methods. Others are as open as their
-	// modes say. It takes a Cgroup.
+	// Devices are device files that the attempt may use only as said, all its steps and methods. Others are as open as
+	// their modes say. It takes a Cgroup.
 	Devices []grid.Device
 
-	// Affinity are the processors on which all steps and methods run, as sched_setaffinity(2) numbers them. None: on any that the
-	// shepherd may use. Where a Cgroup can have processors (cpuset.cpus) no process leaves them.
+	// Affinity are the processors on which all steps and methods run, as sched_setaffinity(2) numbers them. None: on any
+	// that the shepherd may use. Where a Cgroup can have processors (cpuset.cpus) no process leaves them.
 	Affinity []int
 	// Binding is reported in the Status for as long as the attempt has not ended.
 	Binding string
 
-	// Admin is the uid of the cell's administrator if a step runs as that user: the administrator then owns the files in Spool that steps read. Else 0.
+	// Admin is the uid of the cell's administrator if a step runs as that user: the administrator then owns the files in
+	// Spool that steps read. Else 0.
 	Admin uint32
 
 	Keep bool // Spool stays, and the files in it, for an administrator to read
@@ -117,8 +120,8 @@ func (n StepName) String() string {
 // Output is a file for output; "" is none.
 type Output struct {
 	Path string
-	// Name is the file below Path if that is a directory, where it was not known in time: its file system was slow. Without
-	// it a Path that is a directory fails as in Grid Engine.
+	// Name is the file below Path if that is a directory, where it was not known in time: its file system was slow.
+	// Without it a Path that is a directory fails as in Grid Engine.
 	Name string
 }
 

@@ -8,8 +8,8 @@ import (
 // State is the stage of an attempt on its host. It only rises.
 type State uint8
 
-// An attempt is Wanted when it is delivered, Starting when the shepherd has it in its journal, Running when the job itself
-// runs, Ended when everything of it is removed and its end is in the journal, or could not be written there.
+// An attempt is Wanted when it is delivered, Starting when the shepherd has it in its journal, Running when the job
+// itself runs, Ended when everything of it is removed and its end is in the journal, or could not be written there.
 const (
 	Wanted State = iota
 	Starting
@@ -46,8 +46,8 @@ type End struct {
 }
 
 // Answer is the shepherd's answer to one Plan. State is Starting when it is accepted now, otherwise the state of the
-// attempt that is known already; Wanted with no failure means that the shepherd could not be asked. An attempt with a failure
-// is refused: nothing is recorded, and it may be started again.
+// attempt that is known already; Wanted with no failure means that the shepherd could not be asked. An attempt with a
+// failure is refused: nothing is recorded, and it may be started again.
 type Answer struct {
 	Attempt report.Attempt
 	State   State

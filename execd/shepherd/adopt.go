@@ -9,7 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// A log-in of a user beside a job (ssh) is made part of it: its processes have the job's limits, count as the job's and end with it.
+// A log-in of a user beside a job (ssh) is made part of it: its processes have the job's limits, count as the job's and
+// end with it.
 
 // adoptProcess makes a process, and all that it starts from now on, part of the newest job of a user. It fails when
 // none runs, or the process is not the parent of the one that asks: another may have its id by then.
@@ -48,7 +49,8 @@ func (k *shepherd) newestAttemptOf(uid uint32) (newest *attempt, group string) {
 		if a.now.State != plan.Running || a.plan.Owner.UID != uid {
 			continue
 		}
-		if newest == nil || a.now.Start > newest.now.Start || a.now.Start == newest.now.Start && a.key.Compare(newest.key) > 0 {
+		if newest == nil || a.now.Start > newest.now.Start || a.now.Start == newest.now.Start &&
+			a.key.Compare(newest.key) > 0 {
 			newest, group = a, a.plan.Cgroup.Path
 		}
 	}

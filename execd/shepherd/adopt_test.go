@@ -17,7 +17,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// adoptWord has the test binary be a program that asks for its parent to be adopted: by the shepherd in ADOPT_DIR, for the user ADOPT_UID.
+// adoptWord has the test binary be a program that asks for its parent to be adopted: by the shepherd in ADOPT_DIR, for
+// the user ADOPT_UID.
 const adoptWord = "ADOPT_DIR"
 
 // session is a process like sshd's of one log-in: it runs the program that adopts, and then what the user starts.
@@ -27,7 +28,8 @@ func (h *host) session(uid int) (output string, pid int) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	cmd := exec.Command("/bin/sh", "-c", `"$0" -test.run TestAdopter || exit 1; sleep 1000 & echo "started $!"; wait`, self)
+	cmd := exec.Command("/bin/sh", "-c", `"$0" -test.run TestAdopter || exit 1; sleep 1000 & echo "started $!"; wait`,
+		self)
 	cmd.Env = append(os.Environ(), adoptWord+"="+h.dir, "ADOPT_UID="+strconv.Itoa(uid))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -95,7 +97,8 @@ func TestAdopt(t *testing.T) {
 
 // Nothing joins a job whose processes are being ended: nothing would end it.
 func TestAdoptTooLate(t *testing.T) {
-	a := &attempt{key: report.Attempt{Job: 7, Task: 1, N: 1}, plan: plan.Plan{Owner: plan.Owner{UID: 1001}}, now: plan.Status{State: plan.Running}}
+	a := &attempt{key: report.Attempt{Job: 7, Task: 1, N: 1}, plan: plan.Plan{Owner: plan.Owner{UID: 1001}},
+		now: plan.Status{State: plan.Running}}
 	k := &shepherd{attempts: map[report.Attempt]*attempt{a.key: a}}
 	if key, err := k.adoptProcess(1001, os.Getppid(), os.Getpid()); err != nil || key != a.key || len(a.adopted) != 1 {
 		t.Fatalf("joined %v, %v, adopted %v", key, err, a.adopted)
@@ -104,7 +107,8 @@ func TestAdoptTooLate(t *testing.T) {
 	want(t, "living", fmt.Sprint(a.livingAdopted()), fmt.Sprint([]int{os.Getppid()}))
 	want(t, "adopted", len(a.adopted), 1)
 	a.refuseAdoption()
-	if _, err := k.adoptProcess(1001, os.Getppid(), os.Getpid()); err == nil || err.Error() != "job 7.1.1 has ended" || len(a.adopted) != 1 {
+	if _, err := k.adoptProcess(1001, os.Getppid(), os.Getpid()); err == nil || err.Error() != "job 7.1.1 has ended" ||
+		len(a.adopted) != 1 {
 		t.Errorf("after the end: %v, adopted %v", err, a.adopted)
 	}
 }
@@ -140,7 +144,8 @@ func TestAdoptBelievesNoOther(t *testing.T) {
 	if err := <-listening; err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Adopt(t.Context(), base, mallory.UID, os.Getppid()); err == nil || !strings.Contains(err.Error(), "no shepherd of root answers") {
+	if _, err := Adopt(t.Context(), base, mallory.UID, os.Getppid()); err == nil ||
+		!strings.Contains(err.Error(), "no shepherd of root answers") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -20,14 +20,15 @@ func allowed(t *testing.T) (list string, first int) {
 	_, rest, _ := strings.Cut(string(status), "Cpus_allowed_list:")
 	list, _, _ = strings.Cut(rest, "\n")
 	list = strings.TrimSpace(list)
-	if _, err := fmt.Sscan(strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '-' })[0], &first); err != nil {
+	if _, err := fmt.Sscan(strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == '-' })[0],
+		&first); err != nil {
 		t.Fatal(err)
 	}
 	return list, first
 }
 
-// Every step of an attempt with an Affinity runs on its processors, also under a umask and limits of its own; the shepherd
-// and other attempts run where they may.
+// Every step of an attempt with an Affinity runs on its processors, also under a umask and limits of its own; the
+// shepherd and other attempts run where they may.
 func TestAffinity(t *testing.T) {
 	h := newHost(t)
 	all, first := allowed(t)

@@ -203,8 +203,8 @@ func (a *attempt) cutOffFailure(where string) *attemptFailure {
 	return newFailure(report.FailedAfterJob, "terminated %s", where)
 }
 
-// shutReason is the reason of attempts that the shepherd ended because it received SIGTERM: systemd sends that when the host
-// is shut down or rebooted.
+// shutReason is the reason of attempts that the shepherd ended because it received SIGTERM: systemd sends that when the
+// host is shut down or rebooted.
 const shutReason = "ended by shutdown of the host"
 
 func (a *attempt) recordExit(o *processExit, status int) {
@@ -261,8 +261,8 @@ func (a *attempt) awaitStep(s *plan.Step, started *childProcess) processExit {
 	}
 }
 
-// startPatience is how long a process that is being started may take to go when it is killed. One that waits for a file system
-// cannot always be killed; it is not the job yet, and dies as soon as it can.
+// startPatience is how long a process that is being started may take to go when it is killed. One that waits for a file
+// system cannot always be killed; it is not the job yet, and dies as soon as it can.
 const startPatience = 5 * time.Second
 
 // completeEnd completes the End and journals it.
@@ -276,8 +276,8 @@ func (a *attempt) completeEnd() {
 	a.journalEnd(journalRecord{End: &endRecord{Attempt: a.key, Pid: a.now.Pid, End: a.end}})
 }
 
-// journalEnd journals the end and reports it. An end that cannot be journaled is reported all the same, since the disk may
-// stay full: the client has it, and the shepherd stays until it is in the journal or forgotten.
+// journalEnd journals the end and reports it. An end that cannot be journaled is reported all the same, since the disk
+// may stay full: the client has it, and the shepherd stays until it is in the journal or forgotten.
 func (a *attempt) journalEnd(rec journalRecord) {
 	a.k.journal.add(a.durable, func(err error) {
 		if err != nil {
@@ -324,7 +324,8 @@ func (k *shepherd) newAttempt(p plan.Plan, durable bool) *attempt {
 		k: k, key: p.Attempt, limits: p.Limits, durable: durable, plan: p,
 		signals: make(chan signalRequest, 4), changes: make(chan pendingChange), done: make(chan struct{}),
 		attemptProcesses: attemptProcesses{users: usersOf(&p)},
-		now:              plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding, Contained: p.Cgroup.Path != "", Limits: p.Limits.Version},
+		now: plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding,
+			Contained: p.Cgroup.Path != "", Limits: p.Limits.Version},
 	}
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// A careful start is for what might block the shepherd: a FIFO as input or output, a working directory or a program on a file
-// system that does not answer or that a user serves. A child, this program again, opens the files, enters the directory and
-// becomes the program, as the step's user and within the attempt: it can be signalled and killed like the program itself.
-// It costs some milliseconds more than a plain start.
+// A careful start is for what might block the shepherd: a FIFO as input or output, a working directory or a program on
+// a file system that does not answer or that a user serves. A child, this program again, opens the files, enters the
+// directory and becomes the program, as the step's user and within the attempt: it can be signalled and killed like the
+// program itself. It costs some milliseconds more than a plain start.
 
 // startersRSS is more memory than a program in Go takes that only stands before another.
 const startersRSS = 64 << 20
@@ -23,7 +23,9 @@ const startersRSS = 64 << 20
 var faultCodes = []report.Failure{report.FailedRestart, report.FailedOutput, report.FailedDirectory, report.FailedShell}
 
 // start starts the child by start, which is given its program, arguments and files.
-func (e *starterTask) start(fds [3]int, start func(path string, argv []string, files []uintptr) (*childProcess, error)) (*childProcess, error) {
+func (e *starterTask) start(
+	fds [3]int, start func(path string, argv []string, files []uintptr) (*childProcess, error),
+) (*childProcess, error) {
 	what, err := unix.MemfdCreate("errand", unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, err
@@ -43,7 +45,8 @@ func (e *starterTask) start(fds [3]int, start func(path string, argv []string, f
 	if err != nil {
 		return nil, err
 	}
-	started, err := start("/proc/self/exe", []string{os.Args[0], "shepherd", starterWord}, []uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2]), file.Fd(), theirs.Fd()})
+	started, err := start("/proc/self/exe", []string{os.Args[0], "shepherd", starterWord},
+		[]uintptr{uintptr(fds[0]), uintptr(fds[1]), uintptr(fds[2]), file.Fd(), theirs.Fd()})
 	theirs.Close()
 	if err != nil {
 		answer.Close()

@@ -10,7 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Why a job ended: from what the kernel counted, and from what the shepherd did itself. What neither knows has no reason.
+// Why a job ended: from what the kernel counted, and from what the shepherd did itself. What neither knows has no
+// reason.
 
 // failureOfJob returns the failure of a job that was ended by a limit, nil when no limit is known to have ended it. A
 // limit that the system enforced for the shepherd is recorded as its own. A job that was terminated has had its reason.
@@ -60,9 +61,9 @@ func (a *attempt) limitUsage(limit string) string {
 	return limit + ": " + formatBytes(u.vmem) + " of " + formatBytes(l.VMem.Hard) + " on " + a.plan.Host
 }
 
-// outOfCPU reports whether the system may have killed a process of the attempt at its own limit of CPU time, before the next
-// sample. It counts the ticks of the clock at which a process runs, and rusage the time: beside processes that run for less
-// than a tick it has been seen to end one at three quarters of the limit.
+// outOfCPU reports whether the system may have killed a process of the attempt at its own limit of CPU time, before the
+// next sample. It counts the ticks of the clock at which a process runs, and rusage the time: beside processes that run
+// for less than a tick it has been seen to end one at three quarters of the limit.
 func (a *attempt) outOfCPU() bool {
 	h := seconds(a.limits.CPU.Hard)
 	return h > 0 && a.used.totalUsage().cpu() >= h/2
@@ -76,8 +77,10 @@ func (a *attempt) outOfMemory() string {
 	}
 	limited := g.Limited()
 	used := procfs.ReadGroupNumber(limited, "memory.peak")
-	if g.MemoryMax == 0 || procfs.ReadGroupEvent(limited, "memory.events", "oom") == 0 { // the limit of the job was not reached
-		return fmt.Sprintf("out of memory on %s: all jobs together have no more, this one had %s", a.plan.Host, formatBytes(used))
+	// the limit of the job was not reached
+	if g.MemoryMax == 0 || procfs.ReadGroupEvent(limited, "memory.events", "oom") == 0 {
+		return fmt.Sprintf("out of memory on %s: all jobs together have no more, this one had %s", a.plan.Host,
+			formatBytes(used))
 	}
 	if used == 0 { // the kernel does not count it
 		used = g.MemoryMax
@@ -88,7 +91,8 @@ func (a *attempt) outOfMemory() string {
 // outOfProcesses returns what is known of a process or thread that the attempt could not start for its limit.
 func (a *attempt) outOfProcesses() string {
 	g := &a.plan.Cgroup
-	if a.cgroup < 0 || g.PidsMax == 0 || procfs.ReadGroupEvent(g.Path, "pids.events", "max")+procfs.ReadGroupEvent(g.Limited(), "pids.events", "max") == 0 {
+	if a.cgroup < 0 || g.PidsMax == 0 || procfs.ReadGroupEvent(g.Path, "pids.events", "max")+
+		procfs.ReadGroupEvent(g.Limited(), "pids.events", "max") == 0 {
 		return ""
 	}
 	return fmt.Sprintf("process limit: %d of %d on %s", g.PidsMax, g.PidsMax, a.plan.Host)

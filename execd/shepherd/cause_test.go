@@ -13,7 +13,8 @@ import (
 
 const killed, tooLarge = 128 + int(syscall.SIGKILL), 128 + int(syscall.SIGXFSZ)
 
-// The reason of a failure is what the kernel counted for the control group, or what the shepherd did; else there is none.
+// The reason of a failure is what the kernel counted for the control group, or what the shepherd did; else there is
+// none.
 func TestCauseOfAnEnd(t *testing.T) {
 	const none = "oom 0\noom_kill 0\n"
 	for _, c := range []struct {
@@ -26,16 +27,25 @@ func TestCauseOfAnEnd(t *testing.T) {
 		parallel     bool // the events are those of the job's group
 		want         string
 	}{
-		{name: "limit of memory", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 3\n", peak: "4294967296", status: killed, want: "out of memory: 4.00G of 4.00G on node1"},
-		{name: "an older kernel", group: plan.Cgroup{MemoryMax: 64 << 20}, memory: "oom 1\noom_kill 3\n", status: killed, want: "out of memory: 64.00M of 64.00M on node1"},
-		{name: "limit of a parallel job", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 3\n", peak: "4294967296", status: killed, parallel: true, want: "out of memory: 4.00G of 4.00G on node1"},
-		{name: "another job's memory", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 0\noom_kill 3\n", peak: "1073741824", status: killed, want: "out of memory on node1: all jobs together have no more, this one had 1.00G"},
-		{name: "no limit", memory: "oom 0\noom_kill 1\n", peak: "1023", status: killed, want: "out of memory on node1: all jobs together have no more, this one had 1023"},
+		{name: "limit of memory", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 3\n", peak: "4294967296",
+			status: killed, want: "out of memory: 4.00G of 4.00G on node1"},
+		{name: "an older kernel", group: plan.Cgroup{MemoryMax: 64 << 20}, memory: "oom 1\noom_kill 3\n", status: killed,
+			want: "out of memory: 64.00M of 64.00M on node1"},
+		{name: "limit of a parallel job", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 3\n",
+			peak: "4294967296", status: killed, parallel: true, want: "out of memory: 4.00G of 4.00G on node1"},
+		{name: "another job's memory", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 0\noom_kill 3\n",
+			peak: "1073741824", status: killed,
+			want: "out of memory on node1: all jobs together have no more, this one had 1.00G"},
+		{name: "no limit", memory: "oom 0\noom_kill 1\n", peak: "1023", status: killed,
+			want: "out of memory on node1: all jobs together have no more, this one had 1023"},
 		{name: "killed by itself", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: none, status: killed},
-		{name: "a memory event and another end", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 1\n", status: 1},
+		{name: "a memory event and another end", group: plan.Cgroup{MemoryMax: 4 << 30},
+			memory: "oom 1\noom_kill 1\n", status: 1},
 		{name: "qdel", group: plan.Cgroup{MemoryMax: 4 << 30}, memory: "oom 1\noom_kill 3\n", status: killed, killed: true},
-		{name: "limit of processes", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: 254, want: "process limit: 100 of 100 on node1"},
-		{name: "limit of processes of a parallel job", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: 254, parallel: true, want: "process limit: 100 of 100 on node1"},
+		{name: "limit of processes", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: 254,
+			want: "process limit: 100 of 100 on node1"},
+		{name: "limit of processes of a parallel job", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: 254,
+			parallel: true, want: "process limit: 100 of 100 on node1"},
 		{name: "a job that lived with it", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: 0},
 		{name: "a job that begins again", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: report.ExitRestart},
 		{name: "a job in error", group: plan.Cgroup{PidsMax: 100}, pids: "max 7\n", status: report.ExitError},
@@ -80,7 +90,8 @@ func TestCauseByTheShepherd(t *testing.T) {
 	a.used.began, a.used.ended = now, now.Add(60*time.Second+3*time.Millisecond)
 	a.used.seen = attemptUsage{userTime: 9 * time.Second, sysTime: 1100 * time.Millisecond}
 	for limit, text := range map[string]string{
-		"s_rt": "s_rt: 60 s of 50 s", "h_rt": "h_rt: 60 s of 60 s", "h_cpu": "h_cpu: 10 s of 10 s", "h_vmem": "h_vmem: 0 of 1.00G on node1",
+		"s_rt": "s_rt: 60 s of 50 s", "h_rt": "h_rt: 60 s of 60 s", "h_cpu": "h_cpu: 10 s of 10 s",
+		"h_vmem": "h_vmem: 0 of 1.00G on node1",
 	} {
 		a.end.Limit, a.killed = "", true
 		a.setLimit(limit)
@@ -92,8 +103,8 @@ func TestCauseByTheShepherd(t *testing.T) {
 	}
 }
 
-// The system kills a process at its limit of CPU time by a count of its own, in ticks of the clock; usage is exact. A process
-// that others wake up beside may end at three quarters of its limit.
+// The system kills a process at its limit of CPU time by a count of its own, in ticks of the clock; usage is exact. A
+// process that others wake up beside may end at three quarters of its limit.
 func TestCauseIsTheSystemsCPULimit(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -106,7 +117,8 @@ func TestCauseIsTheSystemsCPULimit(t *testing.T) {
 		{name: "the system counted more", used: 2960 * time.Millisecond, want: "h_cpu: 3 s of 4 s"},
 		{name: "killed by somebody", used: 1900 * time.Millisecond},
 		{name: "qdel", used: 3900 * time.Millisecond, killed: true},
-		{name: "out of memory", used: 3 * time.Second, oom: true, want: "out of memory on node1: all jobs together have no more, this one had 1023"},
+		{name: "out of memory", used: 3 * time.Second, oom: true,
+			want: "out of memory on node1: all jobs together have no more, this one had 1023"},
 	} {
 		a := &attempt{cgroup: -1, killed: c.killed, plan: plan.Plan{Host: "node1"}}
 		a.limits.CPU.Hard = 4
@@ -134,8 +146,10 @@ func TestUsageOfAControlGroup(t *testing.T) {
 	g.write("job", "memory.current", "10000\n")
 	g.write("job", "memory.peak", "12000\n")
 	g.write("job", "memory.stat", "anon 5000\nfile 4000\ninactive_file 1000\nactive_file 2000\nslab_reclaimable 500\n")
-	g.write("job", "io.stat", "8:0 rbytes=100 wbytes=20 rios=3 wios=1 dbytes=9 dios=1\n8:16 rbytes=1 wbytes=2 rios=1 wios=1\n")
-	want(t, "usage", procfs.ReadGroupUsage(dir), procfs.GroupUsage{User: 3 * time.Second, Sys: 500 * time.Millisecond, Memory: 6500, Cache: 3500, Peak: 12000, IO: 123})
+	g.write("job", "io.stat",
+		"8:0 rbytes=100 wbytes=20 rios=3 wios=1 dbytes=9 dios=1\n8:16 rbytes=1 wbytes=2 rios=1 wios=1\n")
+	want(t, "usage", procfs.ReadGroupUsage(dir), procfs.GroupUsage{User: 3 * time.Second, Sys: 500 * time.Millisecond,
+		Memory: 6500, Cache: 3500, Peak: 12000, IO: 123})
 	want(t, "usage of no group", procfs.ReadGroupUsage(filepath.Join(dir, "no")), procfs.GroupUsage{})
 
 	m := meter{before: procfs.GroupUsage{User: time.Second, IO: 23}}
@@ -145,7 +159,8 @@ func TestUsageOfAControlGroup(t *testing.T) {
 	want(t, "io of the job", m.totalUsage().io, float64(100)/gigabyte)
 }
 
-// The most memory that a job had is the kernel's peak without the cache, where the job itself made the peak and its cache was seen.
+// The most memory that a job had is the kernel's peak without the cache, where the job itself made the peak and its
+// cache was seen.
 func TestPeakOfAControlGroup(t *testing.T) {
 	of := func(peak, cache uint64) procfs.GroupUsage { return procfs.GroupUsage{Peak: peak, Cache: cache} }
 	for _, c := range []struct {

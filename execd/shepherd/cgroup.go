@@ -87,7 +87,8 @@ func (a *attempt) leaveCgroup() {
 		return
 	}
 	group := a.plan.Cgroup.Path
-	if populated, err := procfs.ReadGroupFile(group, "cgroup.events"); err != nil || !bytes.Contains(populated, []byte("populated 0\n")) {
+	if populated, err := procfs.ReadGroupFile(group, "cgroup.events"); err != nil ||
+		!bytes.Contains(populated, []byte("populated 0\n")) {
 		a.k.reaper.claimOrphans(&a.attemptProcesses, groupMembers(group))
 		killCgroup(group)
 	}

@@ -51,9 +51,11 @@ func TestLimitsOfAControlGroup(t *testing.T) {
 	g := newTree(t)
 	want(t, "error", makeCgroup(&plan.Cgroup{Path: filepath.Join(g.root, "free"), CPUWeight: plan.WeightSlot}), nil)
 	want(t, "without limits", g.show("free"), "memory.oom.group 1\n")
-	limited := plan.Cgroup{Path: filepath.Join(g.root, "limited"), MemoryHigh: 900, MemoryMax: 1000, PidsMax: 50, CPUWeight: 300, IOWeight: 3000}
+	limited := plan.Cgroup{Path: filepath.Join(g.root, "limited"), MemoryHigh: 900, MemoryMax: 1000, PidsMax: 50,
+		CPUWeight: 300, IOWeight: 3000}
 	want(t, "error", makeCgroup(&limited), nil)
-	want(t, "limits", g.show("limited"), "cpu.weight 300\nio.bfq.weight 1000\nio.weight 3000\nmemory.high 900\nmemory.max 1000\nmemory.oom.group 1\nmemory.swap.max 0\npids.max 50\n")
+	want(t, "limits", g.show("limited"),
+		"cpu.weight 300\nio.bfq.weight 1000\nio.weight 3000\nmemory.high 900\nmemory.max 1000\nmemory.oom.group 1\nmemory.swap.max 0\npids.max 50\n")
 	want(t, "error", restrictProcessors(limited.Path, nil), nil)
 	want(t, "error", restrictProcessors(limited.Path, []int{0, 2, 5}), nil)
 	text, _ := os.ReadFile(filepath.Join(limited.Path, cpus))
@@ -93,8 +95,10 @@ func TestGroupsThatWereDelegated(t *testing.T) {
 	group, err := hostGroup(jobs, "quill-node1")
 	want(t, "error", err, nil)
 	want(t, "group", group, filepath.Join(jobs, "quill-node1"))
-	want(t, "what the group of all jobs shares out", g.show("jobs"), "cgroup.subtree_control +memory +pids +cpu +io +cpuset\n")
-	want(t, "what the group of the host shares out", g.show("jobs/quill-node1"), "cgroup.subtree_control +memory +pids +cpu +io\n")
+	want(t, "what the group of all jobs shares out", g.show("jobs"),
+		"cgroup.subtree_control +memory +pids +cpu +io +cpuset\n")
+	want(t, "what the group of the host shares out", g.show("jobs/quill-node1"),
+		"cgroup.subtree_control +memory +pids +cpu +io\n")
 	for _, c := range []struct{ name, controllers, lacks string }{
 		{"unified", "", "memory"}, {"some", "memory cpu", "pids"}, {"noio", "memory pids cpu", ""},
 	} {
@@ -108,7 +112,8 @@ func TestGroupsThatWereDelegated(t *testing.T) {
 			t.Errorf("%s: error %v", c.name, err)
 		}
 	}
-	if _, err := hostGroup(filepath.Join(g.root, "none"), "h"); err == nil || !strings.Contains(err.Error(), "cannot be written") {
+	if _, err := hostGroup(filepath.Join(g.root, "none"), "h"); err == nil ||
+		!strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("no group: error %v", err)
 	}
 }

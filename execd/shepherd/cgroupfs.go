@@ -73,7 +73,8 @@ func groupSettings(g *plan.Cgroup) []groupSetting {
 		add("cpu.weight", g.CPUWeight)
 	}
 	if g.IOWeight > 0 {
-		all = append(all, groupSetting{ioWeight, fmt.Sprint(g.IOWeight)}, groupSetting{bfqWeight, fmt.Sprint(min(g.IOWeight, bfqMax))})
+		all = append(all, groupSetting{ioWeight, fmt.Sprint(g.IOWeight)},
+			groupSetting{bfqWeight, fmt.Sprint(min(g.IOWeight, bfqMax))})
 	}
 	return all
 }

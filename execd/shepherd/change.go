@@ -74,7 +74,8 @@ func (a *attempt) applyChange(c *plan.Change, s *plan.Step, alarms *alarms) (ref
 		return err.Error()
 	}
 	next := p.Limits
-	next.Version, next.RT, next.CPU, next.VMem, next.Rlimits = c.Limits.Version, c.Limits.RT, c.Limits.CPU, c.Limits.VMem, c.Limits.Rlimits
+	next.Version, next.RT, next.CPU, next.VMem, next.Rlimits = c.Limits.Version, c.Limits.RT, c.Limits.CPU,
+		c.Limits.VMem, c.Limits.Rlimits
 	before := p.Limits.RT
 	p.Limits = next
 	a.used.mu.Lock()
@@ -87,8 +88,8 @@ func (a *attempt) applyChange(c *plan.Change, s *plan.Step, alarms *alarms) (ref
 	return ""
 }
 
-// setAlarms sets the alarms of those run time limits that differ from before, for a job that has run so long. A job that s_rt has warned
-// is not warned again, and gets no more time to end, because h_rt has changed.
+// setAlarms sets the alarms of those run time limits that differ from before, for a job that has run so long. A job
+// that s_rt has warned is not warned again, and gets no more time to end, because h_rt has changed.
 func (a *attempt) setAlarms(alarms *alarms, before plan.Bound, ran time.Duration) {
 	set := func(was, is uint64, o signalRequest) {
 		if was == is {
@@ -115,7 +116,8 @@ func (a *attempt) usageAbove(c *plan.Change) string {
 	below := func(was, is, used uint64) bool { return is > 0 && is != was && used > is }
 	if a.cgroup >= 0 {
 		dir := g.Limited()
-		if used := procfs.ReadGroupUsage(dir).Memory; below(g.MemoryMax, c.MemoryMax, used) || below(g.MemoryHigh, c.MemoryHigh, used) {
+		if used := procfs.ReadGroupUsage(dir).Memory; below(g.MemoryMax, c.MemoryMax, used) ||
+			below(g.MemoryHigh, c.MemoryHigh, used) {
 			return fmt.Sprintf("it uses %s of memory", formatBytes(used))
 		}
 		if used := procfs.ReadGroupNumber(dir, "pids.current"); below(g.PidsMax, c.PidsMax, used) {
@@ -168,7 +170,8 @@ func groupLimitSettings(l *plan.Cgroup) []groupSetting {
 		}
 		return strconv.FormatUint(n, 10)
 	}
-	all := []groupSetting{{"memory.high", text(l.MemoryHigh)}, {"memory.max", text(l.MemoryMax)}, {"pids.max", text(l.PidsMax)}}
+	all := []groupSetting{{"memory.high", text(l.MemoryHigh)}, {"memory.max", text(l.MemoryMax)},
+		{"pids.max", text(l.PidsMax)}}
 	if l.MemoryMax > 0 {
 		all = append(all, groupSetting{swapMax, "0"})
 	}
@@ -178,7 +181,8 @@ func groupLimitSettings(l *plan.Cgroup) []groupSetting {
 // rlimitRounds bounds how often all processes are looked at: one that is forked meanwhile has the limits of its parent.
 const rlimitRounds = 10
 
-// setRlimits gives all processes of the job the limits of now that differ from those of was: of processor time and address space.
+// setRlimits gives all processes of the job the limits of now that differ from those of was: of processor time and
+// address space.
 func (a *attempt) setRlimits(was, now []plan.Rlimit) error {
 	for _, resource := range [...]plan.Resource{plan.CPU, plan.VMem} {
 		old, l := rlimitOf(was, resource), rlimitOf(now, resource)
@@ -196,7 +200,8 @@ func (a *attempt) setRlimits(was, now []plan.Rlimit) error {
 					return
 				}
 				done[s.PID], fresh = s.Start, true
-				if err := unix.Prlimit(s.PID, ulimits[resource].resource, &want, nil); err != nil && err != unix.ESRCH && failed == nil {
+				if err := unix.Prlimit(s.PID, ulimits[resource].resource, &want, nil); err != nil &&
+					err != unix.ESRCH && failed == nil {
 					failed = fmt.Errorf("limit of %s of process %d: %w", resource, s.PID, err)
 				}
 			}

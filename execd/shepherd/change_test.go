@@ -104,16 +104,19 @@ func TestChangeRlimits(t *testing.T) {
 		return l.Max
 	}
 	want(t, "limit", cpu(), 1000)
-	lower := plan.Limits{Version: 1, CPU: plan.Bound{Hard: 500}, Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 500, Hard: 500}}}
+	lower := plan.Limits{Version: 1, CPU: plan.Bound{Hard: 500},
+		Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 500, Hard: 500}}}
 	want(t, "lowered", h.change(1, plan.Change{Limits: lower}), "")
 	want(t, "limit", cpu(), 500)
 	lower.Rlimits[0].Hard = 400
 	want(t, "the same version", h.change(1, plan.Change{Limits: lower}), "")
 	want(t, "limit", cpu(), 500)
-	higher := plan.Limits{Version: 2, CPU: plan.Bound{Hard: 900}, Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 900, Hard: 900}}}
+	higher := plan.Limits{Version: 2, CPU: plan.Bound{Hard: 900},
+		Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 900, Hard: 900}}}
 	refused := h.change(1, plan.Change{Limits: higher})
 	version := uint32(2)
-	if strings.Contains(refused, "operation not permitted") { // it takes CAP_SYS_RESOURCE, which root of a container need not have
+	// it takes CAP_SYS_RESOURCE, which root of a container need not have
+	if strings.Contains(refused, "operation not permitted") {
 		version = 1
 		want(t, "limit", cpu(), 500)
 	} else {
@@ -147,10 +150,13 @@ func TestChangeGroup(t *testing.T) {
 		{plan.Cgroup{MemoryMax: 9000, PidsMax: 7}, ""},
 		{plan.Cgroup{}, ""},
 	} {
-		want(t, "refused", a.usageAbove(&plan.Change{MemoryHigh: c.cgroup.MemoryHigh, MemoryMax: c.cgroup.MemoryMax, PidsMax: c.cgroup.PidsMax}), c.want)
+		want(t, "refused",
+			a.usageAbove(&plan.Change{MemoryHigh: c.cgroup.MemoryHigh, MemoryMax: c.cgroup.MemoryMax,
+				PidsMax: c.cgroup.PidsMax}), c.want)
 	}
 	want(t, "error", a.setGroupLimits(&plan.Cgroup{MemoryMax: 6000}), nil)
-	want(t, "files", g.show("job"), "memory.current 5000\nmemory.high max\nmemory.max 6000\nmemory.stat inactive_file 1000\nmemory.swap.max 0\npids.current 7\npids.max max\n")
+	want(t, "files", g.show("job"),
+		"memory.current 5000\nmemory.high max\nmemory.max 6000\nmemory.stat inactive_file 1000\nmemory.swap.max 0\npids.current 7\npids.max max\n")
 	want(t, "limits", a.plan.Cgroup, plan.Cgroup{Path: dir, MemoryMax: 6000})
 	if err := os.Remove(filepath.Join(dir, "pids.max")); err != nil {
 		t.Fatal(err)

@@ -30,11 +30,13 @@ func TestCheckpointsByTheClock(t *testing.T) {
 	p := h.plan(1, `trap "echo saved" URG; while :; do sleep 0.01; done`) // no harm to a shell that is not so far yet
 	p.Ckpt = plan.Ckpt{Every: 30 * time.Millisecond, Make: plan.Method{Signal: int(syscall.SIGURG)}}
 	q := h.plan(2, "echo $$; while :; do sleep 0.01; done")
-	q.Ckpt = plan.Ckpt{Every: 30 * time.Millisecond, Make: plan.Method{Argv: h.note("", "ckpt", "$job_pid")}, Clean: h.note("", "clean", "$job_pid")}
+	q.Ckpt = plan.Ckpt{Every: 30 * time.Millisecond, Make: plan.Method{Argv: h.note("", "ckpt", "$job_pid")},
+		Clean: h.note("", "clean", "$job_pid")}
 	h.start(p, q)
 	h.says(1, "saved\nsaved\nsaved")
 	pid := fmt.Sprint(h.pidIn(2))
-	h.until("it is checkpointed again and again", func() bool { return strings.HasPrefix(h.noted(), "ckpt "+pid+" ckpt "+pid) })
+	h.until("it is checkpointed again and again",
+		func() bool { return strings.HasPrefix(h.noted(), "ckpt "+pid+" ckpt "+pid) })
 	h.signal(report.Terminate, 2)
 	want(t, "failed", h.end(2).Failed, report.FailedAfterJob)
 	want(t, "cleaned up", strings.HasSuffix(h.noted(), " clean "+pid), true)
@@ -51,15 +53,20 @@ func TestMigrate(t *testing.T) {
 		noted  string
 	}{
 		{"nothing to do but end it", plan.Ckpt{}, 0, "up", ""},
-		{"by a signal, with a warning", plan.Ckpt{Migrate: plan.Method{Signal: int(syscall.SIGUSR1)}}, time.Hour, "up usr1 usr2", ""},
-		{"by a command", plan.Ckpt{Migrate: plan.Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")}, 0, "up", "migr"},
-		{"by a command that ends it", plan.Ckpt{Migrate: plan.Method{Argv: h.note("kill -KILL -$2; sleep 5", "migr", "$job_pid")}}, 0, "up", "*"},
-		{"by a command whose failure does not matter", plan.Ckpt{Migrate: plan.Method{Argv: h.note("exit 1", "migr")}}, 0, "up", "migr"},
+		{"by a signal, with a warning", plan.Ckpt{Migrate: plan.Method{Signal: int(syscall.SIGUSR1)}}, time.Hour,
+			"up usr1 usr2", ""},
+		{"by a command", plan.Ckpt{Migrate: plan.Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")},
+			0, "up", "migr"},
+		{"by a command that ends it",
+			plan.Ckpt{Migrate: plan.Method{Argv: h.note("kill -KILL -$2; sleep 5", "migr", "$job_pid")}}, 0, "up", "*"},
+		{"by a command whose failure does not matter", plan.Ckpt{Migrate: plan.Method{Argv: h.note("exit 1", "migr")}},
+			0, "up", "migr"},
 		{"by a command that is not there", plan.Ckpt{Migrate: plan.Method{Argv: []string{"/no/such"}}}, 0, "up", ""},
 	} {
 		os.Remove(h.notes())
 		n := i + 1
-		p := h.plan(n, `exec 2>/dev/null; trap "echo usr1" USR1; trap "echo usr2; kill -9 $$" USR2; echo up; while :; do sleep 0.01; done`)
+		p := h.plan(n,
+			`exec 2>/dev/null; trap "echo usr1" USR1; trap "echo usr2; kill -9 $$" USR2; echo up; while :; do sleep 0.01; done`)
 		p.Steps = append(p.Steps, script(plan.Epilog, "true"))
 		p.Ckpt, p.Notify = c.ckpt, c.notify
 		h.start(p)
@@ -141,7 +148,8 @@ func (h *host) complained(text string) {
 func TestMigrateBeforeTheJob(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "")
-	p.Steps = []plan.Step{script(plan.Prolog, "echo prolog; sleep 100"), script(plan.Job, "echo job"), script(plan.Epilog, "echo epilog")}
+	p.Steps = []plan.Step{script(plan.Prolog, "echo prolog; sleep 100"), script(plan.Job, "echo job"),
+		script(plan.Epilog, "echo epilog")}
 	p.Ckpt = plan.Ckpt{Migrate: plan.Method{Argv: h.note("", "migr")}, Clean: h.note("", "clean")}
 	h.start(p)
 	h.says(1, "prolog")
@@ -163,7 +171,8 @@ func TestStepsWithOutputOfTheirOwn(t *testing.T) {
 	}
 	say := func(what string) string { return "echo " + what + " $WHERE $SGE_JOBEXIT_STAT; echo error >&2" }
 	p.Steps = []plan.Step{
-		own(script(plan.PEStart, say("start"))), script(plan.Job, say("job")+"; exit 7"), own(script(plan.PEStop, say("stop"))), script(plan.Epilog, say("epilog")),
+		own(script(plan.PEStart, say("start"))), script(plan.Job, say("job")+"; exit 7"),
+		own(script(plan.PEStop, say("stop"))), script(plan.Epilog, say("epilog")),
 	}
 	e := h.run(p)
 	want(t, "exit status", e.ExitStatus, 7)

@@ -263,7 +263,8 @@ func (k *Client) call(ctx context.Context, r request) (reply, error) {
 func (k *Client) Changes() <-chan []plan.Status { return k.changes }
 
 // Start sends plans. It returns when all accepted ones are journaled; their processes start at once after that,
-// and their changes arrive on Changes. An attempt that is known already is answered with its state and is not run again.
+// and their changes arrive on Changes. An attempt that is known already is answered with its state and is not run
+// again.
 func (k *Client) Start(ctx context.Context, plans []plan.Plan) ([]plan.Answer, error) {
 	r, err := k.call(ctx, request{Verb: verbStart, Plans: plans, Durable: k.durable})
 	return r.Answers, err
@@ -271,7 +272,9 @@ func (k *Client) Start(ctx context.Context, plans []plan.Plan) ([]plan.Answer, e
 
 // Signal suspends, resumes, terminates or migrates attempts. Those that are unknown or have ended are returned as gone.
 // It returns before a Notify delay has passed.
-func (k *Client) Signal(ctx context.Context, kind report.SignalKind, attempts ...report.Attempt) (gone []report.Attempt, err error) {
+func (k *Client) Signal(
+	ctx context.Context, kind report.SignalKind, attempts ...report.Attempt,
+) (gone []report.Attempt, err error) {
 	r, err := k.call(ctx, request{Verb: verbSignal, Signal: kind, Attempts: attempts})
 	return r.Gone, err
 }
@@ -288,8 +291,8 @@ func (k *Client) List(ctx context.Context) ([]plan.Status, error) {
 	return r.Statuses, err
 }
 
-// Used returns what the given attempts have used so far, all running ones when none is given. Unknown ones are left out.
-// The figures are those of the shepherd's last sample, at most a second or two old.
+// Used returns what the given attempts have used so far, all running ones when none is given. Unknown ones are left
+// out. The figures are those of the shepherd's last sample, at most a second or two old.
 func (k *Client) Used(ctx context.Context, attempts ...report.Attempt) ([]plan.Used, error) {
 	r, err := k.call(ctx, request{Verb: verbUsage, Attempts: attempts})
 	return r.Used, err

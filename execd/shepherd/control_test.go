@@ -30,14 +30,16 @@ func stopped(pid int) bool {
 	return ok && s.State == 'T'
 }
 
-// Attempts that have ended or are unknown are reported as gone, and signals that the shepherd does not know as an error.
+// Attempts that have ended or are unknown are reported as gone, and signals that the shepherd does not know as an
+// error.
 func TestSignalsNotDelivered(t *testing.T) {
 	h := newHost(t)
 	h.run(h.plan(1, "true"))
 	if _, err := h.k.Signal(h.ctx, report.Reschedule, report.Attempt{Job: 1, Task: 1, N: 1}); err == nil {
 		t.Error("Reschedule is accepted")
 	}
-	gone, err := h.k.Signal(h.ctx, report.Terminate, report.Attempt{Job: 1, Task: 1, N: 1}, report.Attempt{Job: 9, Task: 1})
+	gone, err := h.k.Signal(h.ctx, report.Terminate, report.Attempt{Job: 1, Task: 1, N: 1},
+		report.Attempt{Job: 9, Task: 1})
 	want(t, "gone", fmt.Sprint(gone, err), "[1.1.1 9.1.0] <nil>")
 }
 
@@ -72,7 +74,8 @@ func TestMethods(t *testing.T) {
 	h.says(1, "up")
 	h.signal(report.Suspend, 1)
 	h.says(1, "usr2")
-	h.until("the method has the job's environment", func() bool { b, _ := os.ReadFile(done); return string(b) == p.Spool+"\n" })
+	h.until("the method has the job's environment",
+		func() bool { b, _ := os.ReadFile(done); return string(b) == p.Spool+"\n" })
 	h.signal(report.Terminate, 1)
 	want(t, "exit status", h.end(1).ExitStatus, 4)
 }
@@ -91,7 +94,8 @@ func TestParseMethod(t *testing.T) {
 func TestNotify(t *testing.T) {
 	h := newHost(t)
 	// Job 1 is warned, and has more time than the test.
-	p := h.plan(1, `trap "echo usr1" USR1; trap "echo usr2" USR2; trap "echo urg" URG; echo up; while :; do sleep 0.01; done`)
+	p := h.plan(
+		1, `trap "echo usr1" USR1; trap "echo usr2" USR2; trap "echo urg" URG; echo up; while :; do sleep 0.01; done`)
 	p.Notify = time.Hour
 	h.start(p)
 	h.says(1, "up")
@@ -137,7 +141,8 @@ func TestNotify(t *testing.T) {
 // Other signals may warn, or none: the time passes all the same.
 func TestNotifySignals(t *testing.T) {
 	h := newHost(t)
-	p := h.plan(1, `trap "echo usr1" USR1; trap "echo usr2" USR2; trap "echo term" TERM; echo up; while :; do sleep 0.01; done`)
+	p := h.plan(
+		1, `trap "echo usr1" USR1; trap "echo usr2" USR2; trap "echo term" TERM; echo up; while :; do sleep 0.01; done`)
 	p.Notify, p.NotifySuspend, p.NotifyKill = 2*time.Second, plan.NoSignal, int(syscall.SIGTERM)
 	h.start(p)
 	h.says(1, "up")
@@ -168,7 +173,8 @@ func TestKeep(t *testing.T) {
 func TestTerminateBeforeTheJob(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "echo job")
-	p.Steps = []plan.Step{script(plan.Prolog, "echo prolog; sleep 100"), script(plan.Job, "echo job"), script(plan.Epilog, "echo epilog")}
+	p.Steps = []plan.Step{script(plan.Prolog, "echo prolog; sleep 100"), script(plan.Job, "echo job"),
+		script(plan.Epilog, "echo epilog")}
 	h.start(p)
 	h.says(1, "prolog")
 	h.signal(report.Terminate, 1)
@@ -330,8 +336,8 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	h.until("the process without marker is gone", func() bool { return !alive(mine) })
 }
 
-// killShepherd kills the shepherd as a crash would, and waits until it is gone: until the first and the last of its files
-// are closed, in whatever order the system does that, so that no client can connect to what is left of it.
+// killShepherd kills the shepherd as a crash would, and waits until it is gone: until the first and the last of its
+// files are closed, in whatever order the system does that, so that no client can connect to what is left of it.
 func (h *host) killShepherd() {
 	h.t.Helper()
 	syscall.Kill(shepherdPid(h.dir), syscall.SIGKILL)

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reserve is how much memory of the host jobs leave to everything else. Without a bound for all jobs together, one job that
-// fills the memory takes the pages of all programs of the host first, and the host does not respond for many minutes before
-// the kernel ends a process.
+// Reserve is how much memory of the host jobs leave to everything else. Without a bound for all jobs together, one job
+// that fills the memory takes the pages of all programs of the host first, and the host does not respond for many
+// minutes before the kernel ends a process.
 type Reserve struct {
 	None  bool   // jobs may use all
 	Bytes uint64 // 0: reserveMin and a hundredth of the memory, at most half of it

@@ -14,9 +14,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Device files that belong to other jobs are closed to an attempt by a BPF program at its control group. The kernel runs it
-// whenever a process of the group opens or makes a device file, by whatever name, and opening fails with EPERM. The
-// program stays until the group is removed, whether or not the shepherd lives.
+// Device files that belong to other jobs are closed to an attempt by a BPF program at its control group. The kernel
+// runs it whenever a process of the group opens or makes a device file, by whatever name, and opening fails with EPERM.
+// The program stays until the group is removed, whether or not the shepherd lives.
 
 // deviceNumber is what the kernel knows a device file by.
 type deviceNumber struct {
@@ -53,7 +53,8 @@ func statDevice(path string) (d deviceNumber, ok bool) {
 		return d, false
 	}
 	kind := s.Mode & unix.S_IFMT
-	return deviceNumber{kind == unix.S_IFBLK, unix.Major(s.Rdev), unix.Minor(s.Rdev)}, kind == unix.S_IFBLK || kind == unix.S_IFCHR
+	return deviceNumber{kind == unix.S_IFBLK, unix.Major(s.Rdev), unix.Minor(s.Rdev)}, kind == unix.S_IFBLK ||
+		kind == unix.S_IFCHR
 }
 
 // Kinds of device and of access in bpf_cgroup_dev_ctx (linux/bpf.h): the lower and the upper half of its first word.
@@ -91,7 +92,8 @@ func bpfAccess(a grid.Access) (bits int32) {
 func deviceProgram(rules []deviceRule) asm.Instructions {
 	const kind, access, major, minor, ctx = asm.R2, asm.R3, asm.R4, asm.R5, asm.R1
 	p := asm.Instructions{
-		asm.LoadMem(access, ctx, ctxAccess, asm.Word), asm.Mov.Reg(kind, access), asm.And.Imm(kind, 0xffff), asm.RSh.Imm(access, 16),
+		asm.LoadMem(access, ctx, ctxAccess, asm.Word), asm.Mov.Reg(kind, access), asm.And.Imm(kind, 0xffff),
+		asm.RSh.Imm(access, 16),
 		asm.LoadMem(major, ctx, ctxMajor, asm.Word), asm.LoadMem(minor, ctx, ctxMinor, asm.Word),
 	}
 	for i, r := range rules {
@@ -100,7 +102,8 @@ func deviceProgram(rules []deviceRule) asm.Instructions {
 			of = bpfBlock
 		}
 		p = append(p,
-			asm.JNE.Imm(kind, of, next).WithSymbol(fmt.Sprint("rule", i)), asm.JNE.Imm(major, int32(r.major), next), asm.JNE.Imm(minor, int32(r.minor), next),
+			asm.JNE.Imm(kind, of, next).WithSymbol(fmt.Sprint("rule", i)), asm.JNE.Imm(major, int32(r.major), next),
+			asm.JNE.Imm(minor, int32(r.minor), next),
 			asm.And.Imm(access, ^bpfAccess(r.access)),
 			asm.Mov.Imm(asm.R0, 1), asm.JEq.Imm(access, 0, end), asm.Mov.Imm(asm.R0, 0), asm.Return().WithSymbol(end),
 		)
@@ -127,13 +130,16 @@ func withDeviceProgram(group string, rules []deviceRule, then func(link.RawAttac
 		return &os.PathError{Op: "open", Path: group, Err: err}
 	}
 	defer syscall.Close(fd)
-	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "quill_devices", Type: ebpf.CGroupDevice, Instructions: deviceProgram(rules), License: "Apache-2.0"})
+	p,
+		err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: "quill_devices", Type: ebpf.CGroupDevice,
+		Instructions: deviceProgram(rules), License: "Apache-2.0"})
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	// Programs of the groups around it, of systemd or a container, go on to hold.
-	to := link.RawAttachProgramOptions{Target: fd, Program: p, Attach: ebpf.AttachCGroupDevice, Flags: unix.BPF_F_ALLOW_MULTI}
+	to := link.RawAttachProgramOptions{Target: fd, Program: p, Attach: ebpf.AttachCGroupDevice,
+		Flags: unix.BPF_F_ALLOW_MULTI}
 	if err := link.RawAttachProgram(to); err != nil {
 		return err
 	}

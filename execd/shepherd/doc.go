@@ -48,11 +48,12 @@
 //	leftover.go     what could not be removed when its attempt was over
 //	recover.go      attempts of a shepherd that died
 //
-// The package knows processes, files and signals; /proc and the counters of control groups are read by execd/procfs. It must
-// not know queues, job states or policies: whether an exit status of 99 means "again" is decided by the reader of the Ended record. The plan says what to do, never why.
+// The package knows processes, files and signals; /proc and the counters of control groups are read by execd/procfs. It
+// must not know queues, job states or policies: whether an exit status of 99 means "again" is decided by the reader of
+// the Ended record. The plan says what to do, never why.
 //
 // What it is given and what it reports is in execd/plan, the failure codes in pkg/report.
 //
-// To add a field to what a job can ask for: a field of plan.Plan and at the end of planFields, its effect in attempt.go,
-// prepare.go or fork.go, and a test that runs a real process and looks.
+// To add a field to what a job can ask for: a field of plan.Plan and at the end of planFields, its effect in
+// attempt.go, prepare.go or fork.go, and a test that runs a real process and looks.
 package shepherd

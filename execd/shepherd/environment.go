@@ -13,8 +13,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// The file environment in the spool directory is read again before each step, as in Grid Engine: what a prolog of root or of the administrator
-// has added there is in the environment of the steps after it. The job's owner can read the file and not write it.
+// The file environment in the spool directory is read again before each step, as in Grid Engine: what a prolog of root
+// or of the administrator has added there is in the environment of the steps after it. The job's owner can read the
+// file and not write it.
 
 // environmentMax bounds what is read of it, in bytes.
 const environmentMax = 16 << 20
@@ -24,8 +25,8 @@ var (
 	fromLine = strings.NewReplacer(`\\`, `\`, `\n`, "\n")
 )
 
-// writeEnvironment writes the environment of the attempt: NAME=VALUE lines. On a file system without access control lists, acl(5), the file
-// belongs to the owner of the job, and is not read again.
+// writeEnvironment writes the environment of the attempt: NAME=VALUE lines. On a file system without access control
+// lists, acl(5), the file belongs to the owner of the job, and is not read again.
 func (k *shepherd) writeEnvironment(p *plan.Plan) error {
 	var text strings.Builder
 	for _, v := range p.Env {
@@ -44,14 +45,16 @@ func (k *shepherd) writeEnvironment(p *plan.Plan) error {
 	})
 }
 
-// readableBy is the access control list of a file of mode 0600 that one more user may read, as in linux/posix_acl_xattr.h.
+// readableBy is the access control list of a file of mode 0600 that one more user may read, as in
+// linux/posix_acl_xattr.h.
 func readableBy(uid uint32) []byte {
 	const version, none = 2, ^uint32(0)
 	b := binary.LittleEndian.AppendUint32(nil, version)
 	for _, e := range []struct {
 		tag, perm uint16
 		id        uint32
-	}{{0x01, 6, none}, {0x02, 4, uid}, {0x04, 0, none}, {0x10, 4, none}, {0x20, 0, none}} { // the user, another user, group, mask, others
+	}{{0x01, 6, none}, {0x02, 4, uid}, {0x04, 0, none}, {0x10, 4, none}, {0x20, 0, none}} {
+		// the user, another user, group, mask, others
 		b = binary.LittleEndian.AppendUint16(b, e.tag)
 		b = binary.LittleEndian.AppendUint16(b, e.perm)
 		b = binary.LittleEndian.AppendUint32(b, e.id)
@@ -59,8 +62,9 @@ func readableBy(uid uint32) []byte {
 	return b
 }
 
-// readEnvironment reads the environment again, unless others than root and the administrator can have written it. Variables that are not in
-// the file any more are gone. What is new or different is in the environment of steps of other users, too.
+// readEnvironment reads the environment again, unless others than root and the administrator can have written it.
+// Variables that are not in the file any more are gone. What is new or different is in the environment of steps of
+// other users, too.
 func (a *attempt) readEnvironment() {
 	f, err := os.OpenFile(a.plan.Spool+"/"+environmentFile, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -68,7 +72,8 @@ func (a *attempt) readEnvironment() {
 	}
 	defer f.Close()
 	var s syscall.Stat_t
-	if syscall.Fstat(int(f.Fd()), &s) != nil || s.Mode&syscall.S_IFMT != syscall.S_IFREG || s.Size > environmentMax || s.Mode&0o022 != 0 {
+	if syscall.Fstat(int(f.Fd()), &s) != nil || s.Mode&syscall.S_IFMT != syscall.S_IFREG || s.Size > environmentMax ||
+		s.Mode&0o022 != 0 {
 		return
 	}
 	if s.Uid != a.k.uid && (a.plan.Admin == 0 || s.Uid != a.plan.Admin) {

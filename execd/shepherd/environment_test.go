@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// What a prolog of root or of the administrator changes in the file environment is in the environment of all steps after it, of whatever user;
-// a prolog of the job's owner finds the file unwritable, and no other user can read it.
+// What a prolog of root or of the administrator changes in the file environment is in the environment of all steps
+// after it, of whatever user; a prolog of the job's owner finds the file unwritable, and no other user can read it.
 func TestEnvironmentFile(t *testing.T) {
 	h := hostOfUsers(t)
 	const change = `cd $SGE_JOB_SPOOL_DIR; cat environment | sed -n 's/^KEPT/kept/p'; grep -v ^GONE= environment >/tmp/new.$$; cat /tmp/new.$$ >environment; rm /tmp/new.$$
@@ -28,8 +28,10 @@ func TestEnvironmentFile(t *testing.T) {
 			}
 			return s
 		}
-		p.Steps = []plan.Step{step(plan.Prolog, prolog, change, "-", "yes"), step(plan.Job, nil, show, "job"), step(plan.Epilog, &plan.Owner{}, show, "epilog")}
-		want(t, "reason", strings.HasPrefix(h.run(p).Text, "exit_status of prolog"), prolog == nil || prolog.UID == honest.UID && admin == 0)
+		p.Steps = []plan.Step{step(plan.Prolog, prolog, change, "-", "yes"), step(plan.Job, nil, show, "job"),
+			step(plan.Epilog, &plan.Owner{}, show, "epilog")}
+		want(t, "reason", strings.HasPrefix(h.run(p).Text, "exit_status of prolog"), prolog == nil ||
+			prolog.UID == honest.UID && admin == 0)
 		out, _ := os.ReadFile(p.Stdout.Path)
 		return strings.ReplaceAll(string(out), p.Spool, "SPOOL")
 	}
@@ -38,7 +40,8 @@ func TestEnvironmentFile(t *testing.T) {
 	want(t, "by the administrator", job(2, &honest, honest.UID), changed)
 	for n, prolog := range []*plan.Owner{nil, &honest} {
 		out := job(3+n, prolog, 0)
-		if strings.Contains(out, "ADDED=yes") || !strings.Contains(out, "Permission denied") || strings.Contains(out, "kept=") != (prolog == nil) {
+		if strings.Contains(out, "ADDED=yes") || !strings.Contains(out, "Permission denied") ||
+			strings.Contains(out, "kept=") != (prolog == nil) {
 			t.Errorf("by %v:\n%s", prolog, out)
 		}
 	}
@@ -69,7 +72,8 @@ func TestInputOfAStep(t *testing.T) {
 	p := h.plan(1, "")
 	p.Stdin = input
 	p.Steps = []plan.Step{
-		{Name: plan.Prolog, Argv: []string{"/bin/cat"}}, {Name: plan.Job, Argv: []string{"/bin/sh", "-s", "a"}, Stdin: script}, {Name: plan.Epilog, Argv: []string{"/bin/cat"}},
+		{Name: plan.Prolog, Argv: []string{"/bin/cat"}}, {Name: plan.Job, Argv: []string{"/bin/sh", "-s", "a"},
+			Stdin: script}, {Name: plan.Epilog, Argv: []string{"/bin/cat"}},
 	}
 	want(t, "reason", h.run(p).Text, "")
 	want(t, "output", h.output(1), "input\nin the script a\n")

@@ -23,7 +23,9 @@ func newFailure(code report.Failure, format string, args ...any) *attemptFailure
 // again.
 func failureBy(err error, code report.Failure, format string, args ...any) *attemptFailure {
 	f := newFailure(code, format, args...)
-	if f.hostLacks = isExhausted(err); f.hostLacks && code != report.FailedBeforePEStop && code != report.FailedBeforeEpilog { // the job has run
+	// the job has run
+	if f.hostLacks = isExhausted(err); f.hostLacks && code != report.FailedBeforePEStop &&
+		code != report.FailedBeforeEpilog {
 		f.code = report.FailedRestart
 	}
 	return f
@@ -31,7 +33,9 @@ func failureBy(err error, code report.Failure, format string, args ...any) *atte
 
 // isExhausted reports whether the machine, or this process, has not enough of something: no fault of the job.
 func isExhausted(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) || errors.Is(err, syscall.EAGAIN) // processes
+	// processes
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) ||
+		errors.Is(err, syscall.EAGAIN)
 }
 
 // errnoText returns the text of strerror(3) as Grid Engine prints it, with a capital.

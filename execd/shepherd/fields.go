@@ -35,8 +35,8 @@ func packSized[M any](b []byte, m *M, fields func(*wire.Coder, *M)) []byte {
 	return b
 }
 
-// The fields of messages and records, in the order in which they are written. execd and the shepherd may be of two versions: new
-// fields go to the end of a function, and none is ever removed.
+// The fields of messages and records, in the order in which they are written. execd and the shepherd may be of two
+// versions: new fields go to the end of a function, and none is ever removed.
 
 func requestFields(w *wire.Coder, r *request) {
 	m := w.Open()
@@ -304,7 +304,8 @@ func usageFields(w *wire.Coder, u *grid.Usage) {
 	} {
 		w.Float(v)
 	}
-	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches, &u.InvolSwitches} {
+	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches,
+		&u.InvolSwitches} {
 		wire.Sig(w, n)
 	}
 	w.Float(&u.RSS)

@@ -88,7 +88,8 @@ func TestPackedMessagesOfOtherVersions(t *testing.T) {
 func TestManyAreRead(t *testing.T) {
 	const n = 50_000
 	up := request{Plans: make([]plan.Plan, n), Attempts: make([]report.Attempt, n)}
-	down := reply{Answers: make([]plan.Answer, n), Statuses: make([]plan.Status, n), Gone: make([]report.Attempt, n), Used: make([]plan.Used, n)}
+	down := reply{Answers: make([]plan.Answer, n), Statuses: make([]plan.Status, n), Gone: make([]report.Attempt, n),
+		Used: make([]plan.Used, n)}
 	if err := unpack(pack(nil, &up, requestFields), new(request), requestFields); err != nil {
 		t.Error(err)
 	}
@@ -109,9 +110,11 @@ func again[M any](t *testing.T, b []byte, fields func(*wire.Coder, *M)) {
 	}
 }
 
-// FuzzUnpack checks that no bytes make a reader panic or take much memory. A fault comes from a process of the job's owner.
+// FuzzUnpack checks that no bytes make a reader panic or take much memory. A fault comes from a process of the job's
+// owner.
 func FuzzUnpack(f *testing.F) {
-	up, down, r, e, why := filled[request](), filled[reply](), filled[journalRecord](), filled[starterTask](), filled[startFault]()
+	up, down, r, e, why := filled[request](), filled[reply](), filled[journalRecord](), filled[starterTask](),
+		filled[startFault]()
 	for _, b := range [][]byte{
 		pack(nil, &up, requestFields), pack(nil, &down, replyFields), pack(nil, &r, recordFields),
 		pack(nil, &e, starterFields), pack(nil, &why, startFaultFields),

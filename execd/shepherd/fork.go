@@ -40,7 +40,8 @@ func (k *shepherd) forkStep(a *attempt, s *plan.Step) (*childProcess, *attemptFa
 	}
 	isJob := s.Name == plan.Job
 	n := processSpec{
-		owner: &p.Owner, path: s.Argv[0], argv: s.Argv, env: a.environmentOf(s), dir: p.Cwd, umask: cmp.Or(p.Umask, usualUmask),
+		owner: &p.Owner, path: s.Argv[0], argv: s.Argv, env: a.environmentOf(s), dir: p.Cwd,
+		umask:   cmp.Or(p.Umask, usualUmask),
 		streams: a.streams, group: isJob, lacking: startFailures[s.Name], needs: s.Needs,
 	}
 	if s.Login {
@@ -198,10 +199,12 @@ var startFailures = map[plan.StepName]report.Failure{
 
 // runFailures are the codes for steps that are not the job and exited non-zero.
 var runFailures = map[plan.StepName]report.Failure{
-	plan.Prolog: report.FailedProlog, plan.PEStart: report.FailedPEStart, plan.PEStop: report.FailedPEStop, plan.Epilog: report.FailedEpilog,
+	plan.Prolog: report.FailedProlog, plan.PEStart: report.FailedPEStart, plan.PEStop: report.FailedPEStop,
+	plan.Epilog: report.FailedEpilog,
 }
 
-// sysProcAttr returns what is the same for all processes of an attempt: a session of their own, the owner, the control group.
+// sysProcAttr returns what is the same for all processes of an attempt: a session of their own, the owner, the control
+// group.
 func (a *attempt) sysProcAttr(o *plan.Owner) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true, Credential: a.k.credentialOf(o)}
 	switch {

@@ -64,8 +64,8 @@ func TestStartOnFullDisk(t *testing.T) {
 	want(t, "exit status", h.run(h.plan(1, "exit 3")).ExitStatus, 3)
 }
 
-// An end that cannot be journaled is reported all the same, logged once, and journaled when there is room: the next shepherd
-// has it, too.
+// An end that cannot be journaled is reported all the same, logged once, and journaled when there is room: the next
+// shepherd has it, too.
 func TestEndOnFullDisk(t *testing.T) {
 	h := newHost(t)
 	gate := filepath.Join(h.dir, "gate")
@@ -152,7 +152,8 @@ func TestNoDescriptors(t *testing.T) {
 		limit(usual)
 		switch {
 		case e.Failed == report.NoFailure && e.ExitStatus == 3:
-		case e.Failed.Fault(false) == report.NoFault && e.Failed.Next() == report.Again && strings.HasSuffix(e.Text, "oo many open files"):
+		case e.Failed.Fault(false) == report.NoFault && e.Failed.Next() == report.Again &&
+			strings.HasSuffix(e.Text, "oo many open files"):
 		default:
 			t.Errorf("%d descriptors more: failed %d, %s", job-4, e.Failed, e.Text)
 		}

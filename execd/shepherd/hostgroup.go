@@ -30,7 +30,8 @@ func enableControllers(dir string) (lacks string, err error) {
 			lacks = c
 		}
 	}
-	return lacks, os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte(strings.TrimPrefix(enable, " ")), 0o644)
+	return lacks,
+		os.WriteFile(filepath.Join(dir, "cgroup.subtree_control"), []byte(strings.TrimPrefix(enable, " ")), 0o644)
 }
 
 // CgroupParent is where control groups of attempts can be made, and what cannot be done with them.

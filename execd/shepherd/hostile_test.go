@@ -145,7 +145,8 @@ func hang(t *testing.T, dir string) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("hangs", dir, "fuse", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd)); err != nil {
+	if err := syscall.Mount("hangs", dir, "fuse", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
+		fd)); err != nil {
 		syscall.Close(fd)
 		t.Skipf("no file system that hangs can be had: %v", err)
 	}
@@ -173,7 +174,8 @@ func TestHangingFileSystem(t *testing.T) {
 			p.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{dir + "/program"}}}, p.Steps...)
 		},
 		func(p *plan.Plan) {
-			p.Steps = append([]plan.Step{{Name: plan.PEStart, Argv: []string{"/bin/true"}, Stdout: plan.Output{Path: dir + "/out"}}}, p.Steps...)
+			p.Steps = append(
+				[]plan.Step{{Name: plan.PEStart, Argv: []string{"/bin/true"}, Stdout: plan.Output{Path: dir + "/out"}}}, p.Steps...)
 		},
 	}
 	for job, change := range changes {
@@ -185,7 +187,8 @@ func TestHangingFileSystem(t *testing.T) {
 		e := h.run(h.by(honest, h.plan(1000+i, "exit 3")))
 		want(t, "another user's job", fmt.Sprint(e.Failed, ", ", e.ExitStatus), "no failure, 3")
 	}
-	// What could not be looked at in time, as everything of mallory's now, is found to be a directory by the process that opens it.
+	// What could not be looked at in time, as everything of mallory's now, is found to be a directory by the process that
+	// opens it.
 	p := h.by(mallory, h.plan(2000, "echo written; echo too >&2"))
 	p.Stdout, p.Stderr = plan.Output{Path: p.Cwd, Name: "work.o1"}, plan.Output{Path: p.Cwd + "/", Name: "work.e1"}
 	want(t, "reason", h.run(p).Text, "")
@@ -242,7 +245,8 @@ func TestOtherUsersStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Stdin = in
-	look := plan.Step{Argv: []string{"/bin/bash", "-c", "id -u; pwd; umask; cat; env | grep -v -e ^_= -e ^SHLVL= -e ^PWD= | sort"}}
+	look := plan.Step{
+		Argv: []string{"/bin/bash", "-c", "id -u; pwd; umask; cat; env | grep -v -e ^_= -e ^SHLVL= -e ^PWD= | sort"}}
 	for _, name := range []plan.StepName{plan.Prolog, plan.Epilog} {
 		s := look
 		s.Name, s.As, s.Environ = name, &plan.Owner{}, []string{"PATH=/usr/bin:/bin", "JOB_ID=1"}
@@ -253,23 +257,27 @@ func TestOtherUsersStep(t *testing.T) {
 	want(t, "reason", e.Text, "")
 	out, _ := os.ReadFile(p.Stdout.Path)
 	seen := "0\n/\n0022\nJOB_ID=1\nPATH=/usr/bin:/bin\n"
-	want(t, "what they see", string(out), seen+"SGE_JOB_SPOOL_DIR="+p.Spool+"\n"+seen+"SGE_JOBEXIT_STAT=0\nSGE_JOB_SPOOL_DIR="+p.Spool+"\n")
+	want(t, "what they see", string(out), seen+"SGE_JOB_SPOOL_DIR="+p.Spool+"\n"+seen+
+		"SGE_JOBEXIT_STAT=0\nSGE_JOB_SPOOL_DIR="+p.Spool+"\n")
 }
 
 // The files that prologs, epilogs and wrappers read.
 func TestSpoolFiles(t *testing.T) {
 	h := newHost(t)
-	p := h.plan(1, `cd $SGE_JOB_SPOOL_DIR; until [ -s job_pid ]; do sleep 0.01; done; echo $(ls); [ $(cat job_pid) = $$ ] && echo me; grep ^MINE= environment; stat -c %a environment`)
+	p := h.plan(1,
+		`cd $SGE_JOB_SPOOL_DIR; until [ -s job_pid ]; do sleep 0.01; done; echo $(ls); [ $(cat job_pid) = $$ ] && echo me; grep ^MINE= environment; stat -c %a environment`)
 	p.Env = append(p.Env, "MINE=a\nb")
 	h.run(p)
 	want(t, "of a job", h.output(1), "environment job_pid pid\nme\nMINE=a\\nb\n600\n")
 
 	p = h.plan(2, "exit 3")
 	list := "cd $SGE_JOB_SPOOL_DIR; echo $(ls); cat error exit_status;"
-	p.Steps = []plan.Step{script(plan.Prolog, list), p.Steps[0], script(plan.Epilog, list+" grep -E '^(exit_status|signal)=' usage; cut -d: -f4- trace")}
+	p.Steps = []plan.Step{script(plan.Prolog, list), p.Steps[0],
+		script(plan.Epilog, list+" grep -E '^(exit_status|signal)=' usage; cut -d: -f4- trace")}
 	h.run(p)
 	want(t, "of a job with a prolog", h.output(2), "environment error exit_status pid trace\n"+
-		"environment error exit_status job_pid pid trace usage\nexit_status=3\nsignal=0\n"+h.output(2)[strings.Index(h.output(2), "signal=0\n")+9:])
+		"environment error exit_status job_pid pid trace usage\nexit_status=3\nsignal=0\n"+
+		h.output(2)[strings.Index(h.output(2), "signal=0\n")+9:])
 	for _, name := range []string{"prolog", "job", "epilog"} {
 		if !strings.Contains(h.output(2), `forked "`+name+`" with pid`) {
 			t.Errorf("the trace does not speak of %s:\n%s", name, h.output(2))
@@ -279,7 +287,8 @@ func TestSpoolFiles(t *testing.T) {
 	p = h.plan(3, "true")
 	p.Keep, p.Cwd = true, "/no/such"
 	h.run(p)
-	for name, text := range map[string]string{statusFile: "28\n", errorFile: "can't chdir to /no/such: No such file or directory\n"} {
+	for name, text := range map[string]string{
+		statusFile: "28\n", errorFile: "can't chdir to /no/such: No such file or directory\n"} {
 		b, _ := os.ReadFile(filepath.Join(p.Spool, name))
 		want(t, name, string(b), text)
 	}
@@ -331,7 +340,8 @@ func TestTurns(t *testing.T) {
 			enter(owner)
 			order <- owner
 		}()
-		polltest.Until(t, "the owner waits", polltest.Patience, func() (bool, string) { return starting.Queued() != before, "" })
+		polltest.Until(t, "the owner waits", polltest.Patience,
+			func() (bool, string) { return starting.Queued() != before, "" })
 	}
 	for range 3 {
 		queue(1)

@@ -58,8 +58,8 @@ type endRecord struct {
 	End     plan.End
 }
 
-// journal is the append-only file. The goroutine that adds a record writes it; what others add meanwhile is written after it in
-// one write and, if any of it asked for that, with one fsync.
+// journal is the append-only file. The goroutine that adds a record writes it; what others add meanwhile is written
+// after it in one write and, if any of it asked for that, with one fsync.
 type journal struct {
 	path string
 	live func() []journalRecord
@@ -192,8 +192,8 @@ func syncDir(dir string) error {
 	return d.Sync()
 }
 
-// add writes records, or has them written by the goroutine that is writing. then, if not nil, is called, here or there, once they
-// are, and synced when durable is set.
+// add writes records, or has them written by the goroutine that is writing. then, if not nil, is called, here or there,
+// once they are, and synced when durable is set.
 func (j *journal) add(durable bool, then func(error), records ...journalRecord) {
 	j.mu.Lock()
 	if j.closed {

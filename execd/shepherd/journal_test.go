@@ -168,8 +168,8 @@ func TestNoRecordDuringWrite(t *testing.T) {
 	}
 }
 
-// FuzzJournal checks that no bytes before a whole record hide it: neither in the file, nor as the fields of a record whose
-// checksum is right.
+// FuzzJournal checks that no bytes before a whole record hide it: neither in the file, nor as the fields of a record
+// whose checksum is right.
 func FuzzJournal(f *testing.F) {
 	last := testEnd(7)
 	whole := appendRecord(nil, &last)

@@ -20,8 +20,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Tests of what only a kernel can show, with control groups of version 2. Where there are none to write they are skipped; make vmtest runs them
-// in a machine that has them.
+// Tests of what only a kernel can show, with control groups of version 2. Where there are none to write they are
+// skipped; make vmtest runs them in a machine that has them.
 
 // kernelGroup makes a control group for attempts.
 func kernelGroup(t *testing.T) string {
@@ -75,8 +75,10 @@ func TestKernelDevices(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	os.Chmod(dir, 0o755)
-	own, read := node(t, dir, "own", 1, 5), node(t, dir, "read", 1, 7)                                         // as /dev/zero and /dev/full
-	other, alias, free := node(t, dir, "other", 1, 8), node(t, dir, "alias", 1, 8), node(t, dir, "free", 1, 3) // /dev/random, /dev/null
+	// as /dev/zero and /dev/full
+	own, read := node(t, dir, "own", 1, 5), node(t, dir, "read", 1, 7)
+	// /dev/random, /dev/null
+	other, alias, free := node(t, dir, "other", 1, 8), node(t, dir, "alias", 1, 8), node(t, dir, "free", 1, 3)
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink("other", link); err != nil {
 		t.Fatal(err)
@@ -85,7 +87,8 @@ func TestKernelDevices(t *testing.T) {
 		{Path: own, Access: grid.DeviceRead | grid.DeviceWrite}, {Path: read, Access: grid.DeviceRead}, {Path: link},
 		{Path: filepath.Join(dir, "gone")}, {Path: "/etc/passwd"},
 	}
-	try := "cd " + dir + `; for d in *; do for how in "<" ">>" "<>"; do (eval ": $how $d") 2>/dev/null && echo "$d $how"; done; done
+	try := "cd " + dir +
+		`; for d in *; do for how in "<" ">>" "<>"; do (eval ": $how $d") 2>/dev/null && echo "$d $how"; done; done
 		(: < other) 2>&1 | grep -o "Operation not permitted"; : </dev/null >/dev/null && : </dev/urandom && echo usual`
 	confined := "free <\nfree >>\nfree <>\nown <\nown >>\nown <>\nread <\nOperation not permitted\nusual\n"
 	p := within(group, h.by(mallory, h.plan(1, try)))
@@ -99,7 +102,8 @@ func TestKernelDevices(t *testing.T) {
 
 	// A device file as input or output is opened within the group.
 	for i, c := range []struct{ in, out, reason string }{
-		{own, "", ""}, {free, own, ""}, {"", read, fmt.Sprintf("can't open %q as stdout_path: Operation not permitted", read)},
+		{own, "", ""}, {free, own, ""},
+		{"", read, fmt.Sprintf("can't open %q as stdout_path: Operation not permitted", read)},
 		{other, "", fmt.Sprintf("can't open %q as stdin_path: Operation not permitted", other)},
 		{alias, "", fmt.Sprintf("can't open %q as stdin_path: Operation not permitted", alias)},
 		{link, "", fmt.Sprintf("can't open %q as stdin_path: Operation not permitted", link)},
@@ -119,7 +123,8 @@ func TestKernelDevices(t *testing.T) {
 	want(t, "without rules", string(out), "open\n")
 }
 
-// A device file of another job that is made after the start is closed to the job soon, also one that is made anew with other numbers.
+// A device file of another job that is made after the start is closed to the job soon, also one that is made anew with
+// other numbers.
 func TestKernelDeviceAppears(t *testing.T) {
 	h := hostOfUsers(t)
 	group := kernelGroup(t)
@@ -165,7 +170,8 @@ func TestKernelManyDevices(t *testing.T) {
 }
 
 // awaitEvent returns what waits until a line of cgroup.events has a value. It takes next to no processor from what
-// it waits for, and looks each millisecond: the kernel delays the notice to poll(2) when it has sent one in the last 10 ms.
+// it waits for, and looks each millisecond: the kernel delays the notice to poll(2) when it has sent one in the last 10
+// ms.
 func awaitEvent(t *testing.T, group, name string) (until func(value uint64)) {
 	fd, err := unix.Open(filepath.Join(group, "cgroup.events"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -189,13 +195,14 @@ func awaitEvent(t *testing.T, group, name string) (until func(value uint64)) {
 	}
 }
 
-// All processes of a suspended job stand still soon after the shepherd has received the signal: at most 10 ms are its own. What the kernel
-// takes after the write, and what a request takes from this process and back, is measured in turns with it, because an emulated machine
-// takes a multiple of a real one for both.
+// All processes of a suspended job stand still soon after the shepherd has received the signal: at most 10 ms are its
+// own. What the kernel takes after the write, and what a request takes from this process and back, is measured in turns
+// with it, because an emulated machine takes a multiple of a real one for both.
 func TestKernelFreeze(t *testing.T) {
 	h := newHost(t)
 	group := kernelGroup(t)
-	p := within(group, h.plan(1, "for i in 1 2 3 4 5 6 7; do sleep 1000 & done; while :; do read x </proc/self/stat; done"))
+	p := within(
+		group, h.plan(1, "for i in 1 2 3 4 5 6 7; do sleep 1000 & done; while :; do read x </proc/self/stat; done"))
 	h.start(p)
 	h.await(1, plan.Running)
 	h.until("it has all processes", func() bool { return len(groupMembers(p.Cgroup.Path)) == 8 })
@@ -228,12 +235,15 @@ func TestKernelFreeze(t *testing.T) {
 	median := func(what string, took []time.Duration) time.Duration {
 		slices.Sort(took)
 		n := len(took)
-		t.Logf("%s: median %.1f, nine tenths %.1f, slowest %.1f ms of %d", what, ms(took[n/2]), ms(took[n*9/10]), ms(took[n-1]), n)
+		t.Logf("%s: median %.1f, nine tenths %.1f, slowest %.1f ms of %d", what, ms(took[n/2]), ms(took[n*9/10]),
+			ms(took[n-1]), n)
 		return took[n/2]
 	}
-	all, kernel := median("frozen after the request to the shepherd", asked), median("frozen after a write to cgroup.freeze", written)
+	all, kernel := median("frozen after the request to the shepherd", asked),
+		median("frozen after a write to cgroup.freeze", written)
 	own := all - kernel - median("a request that does nothing", answered)
-	t.Logf("%.1f times what the kernel takes; beside that and a request the shepherd takes %.1f ms", float64(all)/float64(kernel), ms(own))
+	t.Logf("%.1f times what the kernel takes; beside that and a request the shepherd takes %.1f ms",
+		float64(all)/float64(kernel), ms(own))
 	if all > 50*time.Millisecond {
 		t.Errorf("it takes %v", all)
 	}
@@ -251,7 +261,10 @@ func TestKernelNothingLeft(t *testing.T) {
 	h := hostOfUsers(t)
 	group := kernelGroup(t)
 	root := filepath.Join(h.dir, "root")
-	if out, err := exec.Command("/bin/sh", "-ec", `mkdir $0; for f in $(which sleep) $(ldd $(which sleep) | grep -o "/[^ ]*"); do cp --parents -L $f $0; done`, root).CombinedOutput(); err != nil {
+	if out,
+		err := exec.Command("/bin/sh", "-ec",
+		`mkdir $0; for f in $(which sleep) $(ldd $(which sleep) | grep -o "/[^ ]*"); do cp --parents -L $f $0; done`,
+		root).CombinedOutput(); err != nil {
 		t.Skipf("no root directory for a job: %v, %s", err, out)
 	}
 	p := within(group, h.plan(1, `
@@ -288,12 +301,13 @@ func TestKernelUsageOfPETasks(t *testing.T) {
 	want(t, "group of the job", exists(job), false)
 }
 
-// A process that has ended and waits for its parent has no environment any more. What it used counts for the attempt in whose control
-// group it was, or in a group within it.
+// A process that has ended and waits for its parent has no environment any more. What it used counts for the attempt in
+// whose control group it was, or in a group within it.
 func TestKernelDeadOrphan(t *testing.T) {
 	group := kernelGroup(t)
 	a, b := &attemptProcesses{}, &attemptProcesses{}
-	r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, groups: map[string]*attemptProcesses{group + "/a": a, group + "/b": b}}
+	r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{},
+		groups: map[string]*attemptProcesses{group + "/a": a, group + "/b": b}}
 	for _, c := range []struct {
 		in    string
 		owner *attemptProcesses
@@ -316,7 +330,8 @@ func TestKernelDeadOrphan(t *testing.T) {
 	}
 }
 
-// The most memory of a job is that of all its processes together, without the cache of files, and what went to the disk counts as io.
+// The most memory of a job is that of all its processes together, without the cache of files, and what went to the disk
+// counts as io.
 func TestKernelUsage(t *testing.T) {
 	h := newHost(t)
 	group := kernelGroup(t)
@@ -333,7 +348,8 @@ func TestKernelUsage(t *testing.T) {
 	if unix.Statfs(disk, &s) != nil || uint32(s.Type) == unix.TMPFS_MAGIC || uint32(s.Type) == unix.OVERLAYFS_SUPER_MAGIC {
 		t.Skip("no disk")
 	}
-	h.run(within(group, h.plan(1, `for i in $(seq 20); do dd if=/dev/zero of=`+disk+`/file$i bs=1M count=3 conv=fsync 2>/dev/null; done`)))
+	h.run(within(group,
+		h.plan(1, `for i in $(seq 20); do dd if=/dev/zero of=`+disk+`/file$i bs=1M count=3 conv=fsync 2>/dev/null; done`)))
 	if mb := h.end(1).Usage.IO * 1024; mb < 60 { // of processes that lived too short to be seen
 		t.Errorf("60 MB were written: io is %.0f MB", mb)
 	}
@@ -401,7 +417,8 @@ func TestKernelChange(t *testing.T) {
 	want(t, "limits", limits(), "200 60")
 	want(t, "lowered", change(60<<20, 20), "")
 	want(t, "limits", limits(), "60 20")
-	if refused := change(20<<20, 10); !strings.Contains(refused, "it uses 3") || !strings.HasSuffix(refused, "M of memory") {
+	if refused := change(20<<20, 10); !strings.Contains(refused, "it uses 3") ||
+		!strings.HasSuffix(refused, "M of memory") {
 		t.Errorf("less than is used: %q", refused)
 	}
 	want(t, "fewer than there are", strings.HasSuffix(change(60<<20, 1), "processes and threads"), true)
@@ -424,7 +441,8 @@ func TestKernelChangeFailsInProlog(t *testing.T) {
 	p.Steps = append([]plan.Step{script(plan.Prolog, "echo ready; read x <"+fifo+"; ulimit -t")}, p.Steps...)
 	h.start(p)
 	h.says(1, "ready")
-	c := plan.Change{Limits: plan.Limits{Version: 1, Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 500, Hard: 500}}}, MemoryMax: 100 << 20}
+	c := plan.Change{Limits: plan.Limits{Version: 1, Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 500, Hard: 500}}},
+		MemoryMax: 100 << 20}
 	if refused := h.change(1, c); !strings.Contains(refused, "memory") {
 		t.Errorf("refused for %q", refused)
 	}
@@ -444,7 +462,9 @@ func TestKernelProcessors(t *testing.T) {
 		t.Skip("the controller cpuset cannot be had")
 	}
 	all, first := allowed(t)
-	p := within(group, h.plan(1, "taskset -pc "+all+" $$ >/dev/null; grep Cpus_allowed_list /proc/self/status; taskset -pc 1023 $$ >/dev/null 2>&1 || echo refused"))
+	p := within(group,
+		h.plan(1, "taskset -pc "+all+
+			" $$ >/dev/null; grep Cpus_allowed_list /proc/self/status; taskset -pc 1023 $$ >/dev/null 2>&1 || echo refused"))
 	p.Affinity = []int{first}
 	h.run(p)
 	want(t, "where it runs", h.output(1), fmt.Sprintf("Cpus_allowed_list:\t%d\nrefused\n", first))

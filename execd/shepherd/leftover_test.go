@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// A folder that is out of reach when its job ends may be gone, with what it was in: the end says nothing of it. If it comes back
-// the next shepherd removes it.
+// A folder that is out of reach when its job ends may be gone, with what it was in: the end says nothing of it. If it
+// comes back the next shepherd removes it.
 func TestFolderOutOfReach(t *testing.T) {
 	h := newHost(t)
 	active, away := filepath.Join(h.dir, "active"), filepath.Join(h.dir, "away")

@@ -137,7 +137,8 @@ type attemptUsage struct {
 	vmem              uint64  // bytes of address space now; 0 once ended
 	maxVMem           uint64  // most vmem seen; 0 when the job ended before it was sampled
 	processes         uint64  // and threads now; 0 once ended
-	rss, maxRSS       uint64  // bytes resident; maxRSS is 0 when the job took less than the shepherd and ended before it was sampled
+	// bytes resident; maxRSS is 0 when the job took less than the shepherd and ended before it was sampled
+	rss, maxRSS uint64
 
 	// The rest is getrusage(2), of the processes that have ended and were waited for.
 	minFlt, majFlt, inBlock, ouBlock, nvcsw, nivcsw int64
@@ -152,7 +153,8 @@ func (u attemptUsage) toAccounting() grid.Usage {
 		WallSeconds: u.wallclock.Seconds(), UserSeconds: u.userTime.Seconds(), SystemSeconds: u.sysTime.Seconds(),
 		CPU: u.cpu().Seconds(), Mem: u.mem, IO: u.io, VMem: float64(u.vmem), MaxVMem: float64(u.maxVMem),
 		MaxRSS: float64(u.maxRSS) / 1024, MinFaults: u.minFlt, MajFaults: u.majFlt, InBlocks: u.inBlock,
-		OutBlocks: u.ouBlock, VolSwitches: u.nvcsw, InvolSwitches: u.nivcsw, RSS: float64(u.rss), Processes: int64(u.processes),
+		OutBlocks: u.ouBlock, VolSwitches: u.nvcsw, InvolSwitches: u.nivcsw, RSS: float64(u.rss),
+		Processes: int64(u.processes),
 	}
 }
 

@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// jobOOMScore is the oom_score_adj of jobs: when the host is out of memory the kernel ends one of their processes before
-// it ends a daemon. What the shepherd was started with is kept where it is worse. Users can make it worse, not better.
+// jobOOMScore is the oom_score_adj of jobs: when the host is out of memory the kernel ends one of their processes
+// before it ends a daemon. What the shepherd was started with is kept where it is worse. Users can make it worse, not
+// better.
 const jobOOMScore = 500
 
-// oomScore gives processes the score of jobs when they are forked: the shepherd itself has it meanwhile. Set afterwards,
-// what a job had forked by then would have that of the shepherd, which may be protected. A change of the score of a
-// process with threads has the kernel look at all processes of the host, so the shepherd stays with that of jobs until
-// no process was forked for oomPause.
+// oomScore gives processes the score of jobs when they are forked: the shepherd itself has it meanwhile. Set
+// afterwards, what a job had forked by then would have that of the shepherd, which may be protected. A change of the
+// score of a process with threads has the kernel look at all processes of the host, so the shepherd stays with that of
+// jobs until no process was forked for oomPause.
 type oomScore struct {
 	file     *os.File // /proc/self/oom_score_adj; nil: the shepherd's own is for jobs, too
 	own, job []byte

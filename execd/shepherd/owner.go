@@ -10,12 +10,12 @@ import (
 	"github.com/quill-grid/quill/execd/procfs"
 )
 
-// Which attempt an orphan belongs to is decided from what only the kernel can say: its control group, its session, its user ids and its
-// start. What the process itself could have written, the marker in its environment, decides between attempts of its own user and no
-// others: a process of one user is never another user's, whatever it says.
+// Which attempt an orphan belongs to is decided from what only the kernel can say: its control group, its session, its
+// user ids and its start. What the process itself could have written, the marker in its environment, decides between
+// attempts of its own user and no others: a process of one user is never another user's, whatever it says.
 
-// orphan is an adopted process. Without owner it may belong to any attempt of its user that was alive when it started, and goes with the last
-// of them.
+// orphan is an adopted process. Without owner it may belong to any attempt of its user that was alive when it started,
+// and goes with the last of them.
 type orphan struct {
 	owner   *attemptProcesses
 	start   uint64
@@ -26,13 +26,15 @@ type orphan struct {
 	looks  int    // for it
 }
 
-// looksMax bounds how often a marker is looked for: a process that executes another program has no environment at that moment.
+// looksMax bounds how often a marker is looked for: a process that executes another program has no environment at that
+// moment.
 const looksMax = 3
 
 // stepSession is the session of a step.
 type stepSession struct {
-	of    *attemptProcesses
-	ended uint64 // when its leader had ended, on the clock of stat.Start; 0: it lives. After that another process can get its id.
+	of *attemptProcesses
+	// when its leader had ended, on the clock of stat.Start; 0: it lives. After that another process can get its id.
+	ended uint64
 }
 
 // runsAs reports whether the attempt has steps that run as a user.
@@ -103,7 +105,8 @@ func (r *reaper) unassignOrphan(o *orphan, pid int) {
 	delete(r.ownerless, pid)
 }
 
-// ownerOfGroup returns the attempt in whose control group a process is, or in a group within it; nil for none. Called with mu held.
+// ownerOfGroup returns the attempt in whose control group a process is, or in a group within it; nil for none. Called
+// with mu held.
 func (r *reaper) ownerOfGroup(pid int) *attemptProcesses {
 	if len(r.groups) == 0 {
 		return nil
@@ -145,8 +148,8 @@ func (r *reaper) findAllMarkers() {
 	}
 }
 
-// findMarkers reads the environments of orphans that may be a's, to find their markers. A user can make that take any time: it is done without a lock,
-// and not waited for longer than for a file system.
+// findMarkers reads the environments of orphans that may be a's, to find their markers. A user can make that take any
+// time: it is done without a lock, and not waited for longer than for a file system.
 func (r *reaper) findMarkers(a *attemptProcesses) {
 	found := map[int]*orphan{}
 	r.mu.Lock()

@@ -14,13 +14,14 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// stray is a script that leaves a process in a session of its own, whose environment is what it says, and writes its id.
+// stray is a script that leaves a process in a session of its own, whose environment is what it says, and writes its
+// id.
 func stray(env, program string) string {
 	return "(" + env + " setsid " + program + " 1000 & echo $!)"
 }
 
-// A process is never another user's job's: not by what its environment says, and not because no other job could have started it. It ends with
-// its own job.
+// A process is never another user's job's: not by what its environment says, and not because no other job could have
+// started it. It ends with its own job.
 func TestOwnerIsTheUser(t *testing.T) {
 	h := hostOfUsers(t)
 	victim := h.by(honest, h.plan(1, "echo up; exec sleep 1000"))
@@ -79,14 +80,15 @@ func TestOwnerOfTwoJobs(t *testing.T) {
 	want(t, "alive after its job", alive(pid), false)
 }
 
-// A prolog of root may leave processes of third users: they are in its session, and end with the attempt. The id of a session that is over may be
-// another's.
+// A prolog of root may leave processes of third users: they are in its session, and end with the attempt. The id of a
+// session that is over may be another's.
 func TestOwnerBySession(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root: processes of several users")
 	}
 	stranger := exec.Command("/bin/sleep", "1000")
-	stranger.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: mallory.UID, Gid: mallory.GID}}
+	stranger.SysProcAttr = &syscall.SysProcAttr{
+		Setsid: true, Credential: &syscall.Credential{Uid: mallory.UID, Gid: mallory.GID}}
 	if err := stranger.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -100,15 +102,18 @@ func TestOwnerBySession(t *testing.T) {
 		owner *attemptProcesses
 		lives bool
 	}{{0, a, true}, {s.Start + 1, a, true}, {s.Start, nil, false}} {
-		r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: map[string]*attemptProcesses{"/spool": a}, sessions: map[int]stepSession{pid: {a, c.ended}}}
+		r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{},
+			attempts: map[string]*attemptProcesses{"/spool": a}, sessions: map[int]stepSession{pid: {a, c.ended}}}
 		classifyPID(t, r, pid)
-		want(t, fmt.Sprintf("owner, the leader ended at %d, the process began at %d", c.ended, s.Start), r.orphans[pid].owner, c.owner)
+		want(t, fmt.Sprintf("owner, the leader ended at %d, the process began at %d", c.ended, s.Start),
+			r.orphans[pid].owner, c.owner)
 	}
 	stranger.Wait()
 	want(t, "alive", alive(pid), false)
 }
 
-// After a crash of the shepherd, what is left of a job is killed, and no process of another user that carries its marker.
+// After a crash of the shepherd, what is left of a job is killed, and no process of another user that carries its
+// marker.
 func TestOwnerAfterCrash(t *testing.T) {
 	h := hostOfUsers(t)
 	p := h.by(mallory, h.plan(1, stray("", "sleep")+"; exec sleep 1000"))
@@ -120,7 +125,8 @@ func TestOwnerAfterCrash(t *testing.T) {
 		n, _ := fmt.Sscan(string(out), &pid)
 		return n == 1
 	})
-	daemon := exec.Command("/bin/sleep", "1000") // as one that a program with the rights of root started with the user's environment
+	// as one that a program with the rights of root started with the user's environment
+	daemon := exec.Command("/bin/sleep", "1000")
 	daemon.Env = []string{spoolVariable + p.Spool}
 	if err := daemon.Start(); err != nil {
 		t.Fatal(err)
@@ -154,7 +160,8 @@ func TestMarkersAreBounded(t *testing.T) {
 	want(t, "far", markerOf(far, buf), "")
 
 	uid := uint32(os.Getuid())
-	two := map[string]*attemptProcesses{"/spool": {users: []uint32{uid}, spool: "/spool"}, "/other": {users: []uint32{uid}, spool: "/other"}}
+	two := map[string]*attemptProcesses{"/spool": {users: []uint32{uid}, spool: "/spool"},
+		"/other": {users: []uint32{uid}, spool: "/other"}}
 	r := &reaper{orphans: map[int]*orphan{}, ownerless: map[int]*orphan{}, attempts: two, slow: new(Slowness)}
 	classifyPID(t, r, near)
 	classifyPID(t, r, far)

@@ -64,8 +64,10 @@ func TestPathsOfOtherUsers(t *testing.T) {
 	os.Mkdir(filepath.Join(mine, "sub"), 0o777)
 	paths := []string{
 		file, roots, hard, filepath.Join(h.home(honest), "fifo"), dir + "/new", h.dir + "/new", "/etc/new",
-		h.link(mallory, "to-file", file), h.link(mallory, "to-root", roots), h.link(mallory, "to-link", "to-root"), h.link(mallory, "to-dir", dir) + "/file",
-		h.link(mallory, "dangling", dir+"/new"), mine + "/sub/../../" + filepath.Base(h.home(honest)) + "/closed/file", mine + "/to-dir/../new",
+		h.link(mallory, "to-file", file), h.link(mallory, "to-root", roots), h.link(mallory, "to-link", "to-root"),
+		h.link(mallory, "to-dir", dir) + "/file",
+		h.link(mallory, "dangling", dir+"/new"), mine + "/sub/../../" + filepath.Base(h.home(honest)) + "/closed/file",
+		mine + "/to-dir/../new",
 	}
 	job := 0
 	check := func(what, path string, code report.Failure, change func(*plan.Plan)) {
@@ -89,7 +91,8 @@ func TestPathsOfOtherUsers(t *testing.T) {
 			check("stdin", path, report.FailedOutput, func(p *plan.Plan) { p.Stdin = path })
 		}
 		check("output of a step", path, report.FailedOutput, func(p *plan.Plan) {
-			p.Steps = append([]plan.Step{{Name: plan.PEStart, Argv: []string{"/bin/true"}, Stdout: plan.Output{Path: path}}}, p.Steps...)
+			p.Steps = append([]plan.Step{{Name: plan.PEStart, Argv: []string{"/bin/true"}, Stdout: plan.Output{Path: path}}},
+				p.Steps...)
 			p.Steps[0].Stderr = plan.Output{}
 		})
 	}
@@ -117,7 +120,8 @@ func TestFilesOfTheShepherd(t *testing.T) {
 	pid := shepherdPid(h.dir)
 	job := 1
 	for fd := 3; fd < 30; fd++ {
-		for _, path := range []string{fmt.Sprint("/proc/self/fd/", fd), fmt.Sprint("/dev/fd/", fd), fmt.Sprintf("/proc/%d/fd/%d", pid, fd), fmt.Sprintf("/proc/self/fd/%d/file", fd)} {
+		for _, path := range []string{fmt.Sprint("/proc/self/fd/", fd), fmt.Sprint("/dev/fd/", fd),
+			fmt.Sprintf("/proc/%d/fd/%d", pid, fd), fmt.Sprintf("/proc/self/fd/%d/file", fd)} {
 			job++
 			p := h.by(mallory, h.plan(job, "cat"))
 			p.Stdin = path
@@ -261,7 +265,8 @@ func TestTmpDirOfOthers(t *testing.T) {
 			t.Errorf("%d: it was %v, is %v, %v", job, before, after, err)
 		}
 	}
-	p := h.by(mallory, h.plan(10, "cd "+h.dir+"/tmp10; ln -s "+dir+" link; ln -s "+file+" flink; mkdir -p a/b; ln -s "+dir+" a/b/link; rm -rf c; ln -s / c; mkfifo a/fifo; chmod 0 a"))
+	p := h.by(mallory, h.plan(10, "cd "+h.dir+"/tmp10; ln -s "+dir+" link; ln -s "+file+" flink; mkdir -p a/b; ln -s "+dir+
+		" a/b/link; rm -rf c; ln -s / c; mkfifo a/fifo; chmod 0 a"))
 	p.Dirs = []plan.Dir{{Path: h.dir + "/tmp10", Mode: 0o755, Owned: true}}
 	want(t, "reason", h.run(p).Text, "")
 	want(t, "TMPDIR of the job", exists(h.dir+"/tmp10"), false)
@@ -269,7 +274,8 @@ func TestTmpDirOfOthers(t *testing.T) {
 	want(t, "the other user's file", string(text), secret)
 }
 
-// A file with a lease is opened by the job, which waits until the lease is given back: the shepherd neither waits nor tries without end.
+// A file with a lease is opened by the job, which waits until the lease is given back: the shepherd neither waits nor
+// tries without end.
 func TestOutputWithALease(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "echo written")

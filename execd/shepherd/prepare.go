@@ -59,8 +59,8 @@ func (k *shepherd) makeDir(d plan.Dir, o plan.Owner) error {
 	}
 	err := os.Mkdir(d.Path, os.FileMode(d.Mode))
 	if os.IsExist(err) {
-		// Left from an attempt that was cut off. A link, or what belongs to another user, is neither used nor removed. It is moved away, for its
-		// removal may take long.
+		// Left from an attempt that was cut off. A link, or what belongs to another user, is neither used nor removed. It is
+		// moved away, for its removal may take long.
 		var s syscall.Stat_t
 		if syscall.Lstat(d.Path, &s) == nil && s.Mode&syscall.S_IFMT == syscall.S_IFDIR && s.Uid == uint32(uid) {
 			aside := fmt.Sprintf("%s.%x", d.Path, time.Now().UnixNano())
@@ -168,8 +168,8 @@ func (k *shepherd) removeAll(p *plan.Plan, patience time.Duration) (left []strin
 	return k.removeFor(p.Owner.UID, removeKnown(pathsOf(p), p.Spool, spoolNames(p)), patience)
 }
 
-// removeFor removes what an attempt of the owner left. What cannot be removed, or takes longer than patience, is in left
-// with the reason that remove returns.
+// removeFor removes what an attempt of the owner left. What cannot be removed, or takes longer than patience, is in
+// left with the reason that remove returns.
 func (k *shepherd) removeFor(owner uint32, others []string, patience time.Duration) (left []string, why error) {
 	if len(others) == 0 {
 		return nil, nil
@@ -181,7 +181,8 @@ func (k *shepherd) removeFor(owner uint32, others []string, patience time.Durati
 		stays, cannot = removePaths(others)
 	}
 	if !k.slow.Within(owner, patience, inTurn, func() {}) {
-		return others, fmt.Errorf("remove %s: its file system does not answer, or it takes longer than %v", others[0], patience)
+		return others, fmt.Errorf("remove %s: its file system does not answer, or it takes longer than %v",
+			others[0], patience)
 	}
 	return stays, cannot
 }

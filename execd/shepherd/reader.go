@@ -20,13 +20,14 @@ import (
 	"github.com/quill-grid/quill/pkg/wire"
 )
 
-// Output files are at paths that users choose. A child, this program again, reads them as the owner of the job: it has no more
-// rights than the job had, and a file system that hangs holds only the child.
+// Output files are at paths that users choose. A child, this program again, reads them as the owner of the job: it has
+// no more rights than the job had, and a file system that hangs holds only the child.
 
 // readerWord stands in place of the shepherd's directory on the command line of such a child.
 const readerWord = "read:"
 
-// How many children read at a time, and how many of them for one owner. One that a file system holds counts until it is gone.
+// How many children read at a time, and how many of them for one owner. One that a file system holds counts until it is
+// gone.
 const (
 	readersMax   = 4
 	readersOwner = 2
@@ -73,8 +74,8 @@ func (r *Readers) Release(owner string) {
 	}
 }
 
-// Read reads a part of a file as the user o, named owner, within report.ReadWait, and releases owner when its child is gone.
-// Only root can read as another user than itself.
+// Read reads a part of a file as the user o, named owner, within report.ReadWait, and releases owner when its child is
+// gone. Only root can read as another user than itself.
 func (r *Readers) Read(owner string, o plan.Owner, what FilePart) report.Piece {
 	ctx, cancel := context.WithTimeout(context.Background(), report.ReadWait)
 	defer cancel()
@@ -90,7 +91,8 @@ func (r *Readers) Read(owner string, o plan.Owner, what FilePart) report.Piece {
 		}
 	case <-ctx.Done(): // a child in the kernel's hands does not die yet
 	}
-	return report.Piece{Refused: report.NoAnswer, Path: what.File.Path, Text: fmt.Sprintf("the file system of %s does not answer", what.File.Path)}
+	return report.Piece{Refused: report.NoAnswer, Path: what.File.Path,
+		Text: fmt.Sprintf("the file system of %s does not answer", what.File.Path)}
 }
 
 // pieceMax is more than a packed piece takes.
@@ -98,7 +100,8 @@ const pieceMax = report.ReadMax + 4*unix.PathMax
 
 func (r *Readers) readAs(ctx context.Context, o plan.Owner, what *FilePart) report.Piece {
 	failed := func(why any) report.Piece {
-		return report.Piece{Refused: report.NoAnswer, Path: what.File.Path, Text: fmt.Sprintf("%s cannot be read: %v", what.File.Path, why)}
+		return report.Piece{Refused: report.NoAnswer, Path: what.File.Path,
+			Text: fmt.Sprintf("%s cannot be read: %v", what.File.Path, why)}
 	}
 	c := exec.CommandContext(ctx, "/proc/self/exe", "shepherd", readerWord)
 	c.Args[0] = os.Args[0]
@@ -234,7 +237,8 @@ func cannotRead(path string, err error) report.Piece {
 // reasonNotReadable returns why a file is none that a job of this user has written; "" if it can be.
 func reasonNotReadable(s *unix.Stat_t) string {
 	kind := map[uint32]string{
-		unix.S_IFLNK: "a symbolic link", unix.S_IFIFO: "a FIFO", unix.S_IFCHR: "a device", unix.S_IFBLK: "a device", unix.S_IFSOCK: "a socket", unix.S_IFDIR: "a directory",
+		unix.S_IFLNK: "a symbolic link", unix.S_IFIFO: "a FIFO", unix.S_IFCHR: "a device", unix.S_IFBLK: "a device",
+		unix.S_IFSOCK: "a socket", unix.S_IFDIR: "a directory",
 	}[s.Mode&unix.S_IFMT]
 	switch {
 	case kind != "":

@@ -41,7 +41,8 @@ func TestReader(t *testing.T) {
 	big := write("big", "first\n"+long+"last", honest)
 	odd := write("odd", strings.Repeat("x", report.ReadMax+5)+"\x00\xff", honest)
 	link, private := filepath.Join(home, "link"), filepath.Join(h.dir, "private")
-	for _, err := range []error{os.Symlink(three, link), os.Mkdir(private, 0o700), os.WriteFile(filepath.Join(private, "f"), []byte("secret"), 0o644)} {
+	for _, err := range []error{os.Symlink(three, link), os.Mkdir(private, 0o700),
+		os.WriteFile(filepath.Join(private, "f"), []byte("secret"), 0o644)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,15 +63,23 @@ func TestReader(t *testing.T) {
 		{"more lines than there are", plan.Output{Path: three}, 0, 9, `0 14 false "one\ntwo\nthree\n"`},
 		{"unfinished line", plan.Output{Path: big}, 0, 1, `65542 65546 false "last"`},
 		{"directory", plan.Output{Path: home, Name: "three"}, 13, 0, `13 14 false "\n"`},
-		{"missing", plan.Output{Path: home + "/no"}, 0, 0, `refused 1 can't open "` + home + `/no": No such file or directory`},
-		{"missing in directory", plan.Output{Path: home, Name: "no"}, 0, 0, `refused 1 can't open "` + home + `/no": No such file or directory`},
-		{"symbolic link", plan.Output{Path: link}, 0, 0, `refused 2 ` + link + ` is a symbolic link: only regular files are read`},
-		{"FIFO", plan.Output{Path: h.fifo(honest, "fifo")}, 0, 0, `refused 2 ` + home + `/fifo is a FIFO: only regular files are read`},
+		{"missing", plan.Output{Path: home + "/no"}, 0, 0, `refused 1 can't open "` + home +
+			`/no": No such file or directory`},
+		{"missing in directory", plan.Output{Path: home, Name: "no"}, 0, 0, `refused 1 can't open "` + home +
+			`/no": No such file or directory`},
+		{"symbolic link", plan.Output{Path: link}, 0, 0, `refused 2 ` + link +
+			` is a symbolic link: only regular files are read`},
+		{"FIFO", plan.Output{Path: h.fifo(honest, "fifo")}, 0, 0, `refused 2 ` + home +
+			`/fifo is a FIFO: only regular files are read`},
 		{"device", plan.Output{Path: "/dev/zero"}, 0, 0, `refused 2 /dev/zero is a device: only regular files are read`},
-		{"directory without name", plan.Output{Path: home}, 0, 0, `refused 2 ` + home + ` is a directory: only regular files are read`},
-		{"another user's", plan.Output{Path: write("others", "x", mallory)}, 0, 0, `refused 2 ` + home + `/others belongs to uid 65533, and not to the owner of the job`},
-		{"root's", plan.Output{Path: "/etc/passwd"}, 0, 0, `refused 2 /etc/passwd belongs to uid 0, and not to the owner of the job`},
-		{"out of reach", plan.Output{Path: filepath.Join(private, "f")}, 0, 0, `refused 2 can't open "` + private + `/f": Permission denied`},
+		{"directory without name", plan.Output{Path: home}, 0, 0, `refused 2 ` + home +
+			` is a directory: only regular files are read`},
+		{"another user's", plan.Output{Path: write("others", "x", mallory)}, 0, 0, `refused 2 ` + home +
+			`/others belongs to uid 65533, and not to the owner of the job`},
+		{"root's", plan.Output{Path: "/etc/passwd"}, 0, 0,
+			`refused 2 /etc/passwd belongs to uid 0, and not to the owner of the job`},
+		{"out of reach", plan.Output{Path: filepath.Join(private, "f")}, 0, 0, `refused 2 can't open "` + private +
+			`/f": Permission denied`},
 	} {
 		p := readFor(t, new(Readers), honest, FilePart{c.file, c.offset, c.tail})
 		got := fmt.Sprintf("%d %d %t %q", p.Offset, p.Size, p.Truncated, p.Data)
@@ -83,9 +92,11 @@ func TestReader(t *testing.T) {
 	p := readFor(t, new(Readers), honest, FilePart{File: plan.Output{Path: big}})
 	want(t, "begin of a long file", fmt.Sprint(p.Offset, len(p.Data), p.Size), fmt.Sprint(0, report.ReadMax, len(long)+10))
 	p = readFor(t, new(Readers), honest, FilePart{File: plan.Output{Path: big}, Tail: 1 << 30})
-	want(t, "end of a long file", fmt.Sprint(p.Offset, len(p.Data), string(p.Data[:4])), fmt.Sprint(22, len(long)+4-16, "0123"))
+	want(t, "end of a long file", fmt.Sprint(p.Offset, len(p.Data), string(p.Data[:4])),
+		fmt.Sprint(22, len(long)+4-16, "0123"))
 	p = readFor(t, new(Readers), honest, FilePart{File: plan.Output{Path: odd}, Tail: 5})
-	want(t, "bytes without lines", fmt.Sprint(p.Offset, len(p.Data), p.Data[report.ReadMax-2:]), fmt.Sprint(7, report.ReadMax, []byte{0, 255}))
+	want(t, "bytes without lines", fmt.Sprint(p.Offset, len(p.Data), p.Data[report.ReadMax-2:]),
+		fmt.Sprint(7, report.ReadMax, []byte{0, 255}))
 }
 
 // A file system that hangs holds up only its user, for a while, and two of the readers.
@@ -112,7 +123,8 @@ func TestReaderOfHangingFileSystem(t *testing.T) {
 	want(t, "another user's file", string(p.Data), "text")
 	for range readersOwner {
 		p := <-late
-		want(t, "refusal", fmt.Sprint(p.Refused, " ", p.Text), fmt.Sprintf("3 the file system of %s/out does not answer", dir))
+		want(t, "refusal", fmt.Sprint(p.Refused, " ", p.Text),
+			fmt.Sprintf("3 the file system of %s/out does not answer", dir))
 	}
 	syscall.Unmount(dir, syscall.MNT_DETACH)
 	for _, owner := range []string{"a", "a", "b", "b"} {

@@ -86,7 +86,9 @@ func newReaper(slow *Slowness) (*reaper, error) {
 }
 
 // forkProcess runs start, which forks, and registers the process for a; a may be nil.
-func (r *reaper) forkProcess(a *attemptProcesses, group bool, start func() (pid int, err error)) (*childProcess, error) {
+func (r *reaper) forkProcess(
+	a *attemptProcesses, group bool, start func() (pid int, err error),
+) (*childProcess, error) {
 	defer r.forking.begin()()
 	var pid int
 	var err error
@@ -139,7 +141,8 @@ func waitAny() (int, error) {
 		pid                   int32
 		_                     [108]byte
 	}
-	_, _, e := syscall.Syscall6(syscall.SYS_WAITID, unix.P_ALL, 0, uintptr(unsafe.Pointer(&info)), unix.WEXITED|unix.WNOWAIT, 0, 0)
+	_, _, e := syscall.Syscall6(syscall.SYS_WAITID, unix.P_ALL, 0, uintptr(unsafe.Pointer(&info)),
+		unix.WEXITED|unix.WNOWAIT, 0, 0)
 	if e != 0 {
 		return 0, e
 	}
@@ -207,8 +210,8 @@ func (r *reaper) classifyUnknown() {
 	if len(strangers) == 0 {
 		return
 	}
-	// Among them may be processes that are being forked right now. Once the forks under way are over, those are in procs. A process that has
-	// got the id of one meanwhile has begun later.
+	// Among them may be processes that are being forked right now. Once the forks under way are over, those are in procs.
+	// A process that has got the id of one meanwhile has begun later.
 	r.forking.awaitBegun()
 	for batch := range slices.Chunk(strangers, adoptBatch) {
 		r.mu.Lock()

@@ -163,7 +163,9 @@ func (k *shepherd) markedProcesses(uid uint32, pids []int, spools map[string]*be
 			}
 		}
 	}
-	if !slices.ContainsFunc(slices.Collect(maps.Values(spools)), func(b *beginRecord) bool { return slices.Contains(b.UIDs, uid) }) || !k.slow.Within(uid, quickPatience, look, func() {}) {
+	if !slices.ContainsFunc(slices.Collect(maps.Values(spools)), func(b *beginRecord) bool {
+		return slices.Contains(b.UIDs, uid)
+	}) || !k.slow.Within(uid, quickPatience, look, func() {}) {
 		return nil
 	}
 	return roots

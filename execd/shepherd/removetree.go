@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a job leaves in its TMPDIR is removed by the shepherd, and a user decides how deep and how wide it is. The descriptors and the memory that
-// its removal takes do not depend on that: what lies too deep is first moved to the top.
+// What a job leaves in its TMPDIR is removed by the shepherd, and a user decides how deep and how wide it is. The
+// descriptors and the memory that its removal takes do not depend on that: what lies too deep is first moved to the
+// top.
 
 const (
 	treeDepth = 8                // directories that are open at a time, below the top
@@ -33,8 +34,8 @@ type removal struct {
 	failed error // the first one
 }
 
-// removeTree removes a directory with all that it contains. No link is followed, also when the owner replaces entries meanwhile: every name is used relative to an
-// open directory.
+// removeTree removes a directory with all that it contains. No link is followed, also when the owner replaces entries
+// meanwhile: every name is used relative to an open directory.
 func removeTree(dir string) error {
 	parent, err := unix.Open(filepath.Dir(dir), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -58,7 +59,8 @@ func removeTree(dir string) error {
 // openSub opens a directory in another one, on the same file system.
 func openSub(dir int, name string) (int, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
-	fd, err := unix.Openat2(dir, name, &unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_SYMLINKS})
+	fd,
+		err := unix.Openat2(dir, name, &unix.OpenHow{Flags: flags, Resolve: unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_SYMLINKS})
 	if err == unix.ENOSYS { // before Linux 5.6
 		fd, err = unix.Openat(dir, name, flags, 0)
 	}

@@ -88,9 +88,9 @@ func Run(dir string) error {
 	return err
 }
 
-// Serve is the shepherd process of a unit to which a control group is delegated. It calls ready when it serves. It returns
-// after Shutdown, after SIGTERM, having ended the jobs as those of a host that is shut down, after a minute without jobs and
-// without execd, or at once with an error when another shepherd holds DIR.
+// Serve is the shepherd process of a unit to which a control group is delegated. It calls ready when it serves. It
+// returns after Shutdown, after SIGTERM, having ended the jobs as those of a host that is shut down, after a minute
+// without jobs and without execd, or at once with an error when another shepherd holds DIR.
 func Serve(dir string, reserve Reserve, ready func()) error { return serve(dir, &reserve, ready) }
 
 // serve divides the control group of the process when it has a reserve.
@@ -158,10 +158,12 @@ func newShepherd(dir string) (*shepherd, error) {
 	unix.CloseRange(3, ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // what we were started with is not for jobs
 	debug.SetGCPercent(gcPercent)
 	k := &shepherd{
-		dir: dir, jobs: -1, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: procfs.BootID(), trusted: trustedPrograms{uid: uint32(os.Getuid())},
+		dir: dir, jobs: -1, uid: uint32(os.Getuid()), gid: uint32(os.Getgid()), boot: procfs.BootID(),
+		trusted:  trustedPrograms{uid: uint32(os.Getuid())},
 		pid:      strconv.Itoa(os.Getpid()),
 		starting: newStartPlaces(),
-		removals: fair.NewPlaces("directories of jobs that are removed", fair.Limits{Total: removalsMax, User: removalsEach, Waiting: math.MaxInt}),
+		removals: fair.NewPlaces("directories of jobs that are removed",
+			fair.Limits{Total: removalsMax, User: removalsEach, Waiting: math.MaxInt}),
 		quit:     make(chan struct{}),
 		attempts: map[report.Attempt]*attempt{},
 		conns:    map[*clientConn]struct{}{},
@@ -199,12 +201,14 @@ func newStartPlaces() *fair.Places {
 
 // awaitPlace waits for one of the places, and returns what gives it back.
 func awaitPlace(p *fair.Places, owner uint32) (leave func()) {
-	leave, _ = p.Wait(context.Background(), fair.User{Name: strconv.FormatUint(uint64(owner), 10)}, 1) // any number may wait
+	// any number may wait
+	leave, _ = p.Wait(context.Background(), fair.User{Name: strconv.FormatUint(uint64(owner), 10)}, 1)
 	return leave
 }
 
 // liftLimits gives jobs what a queue without limits promises, INFINITY, as far as this process may: what it was started
-// with was not requested. Of what queues do not limit only root's hard limits are lifted, to make room for jobs that ask.
+// with was not requested. Of what queues do not limit only root's hard limits are lifted, to make room for jobs that
+// ask.
 func liftLimits(root bool) {
 	for r := plan.CPU; r <= plan.Locks; r++ {
 		resource := ulimits[r].resource
@@ -244,8 +248,8 @@ func (k *shepherd) listen() (net.Listener, error) {
 	return l, os.Chmod(path, 0o600)
 }
 
-// shutPatience is how long jobs may take to end when the host is shut down: their terminate_method, the time of -notify,
-// their epilogs. The unit's TimeoutStopSec is longer.
+// shutPatience is how long jobs may take to end when the host is shut down: their terminate_method, the time of
+// -notify, their epilogs. The unit's TimeoutStopSec is longer.
 const shutPatience = 30 * time.Second
 
 // shutDown ends all attempts as those of a host that is shut down. It returns when nothing runs.

@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/execd/procfs"
 )
 
-// Running returns the ids of the shepherds whose directories lie below one, in order. A child that such a process is about to
-// turn into a job or step is none.
+// Running returns the ids of the shepherds whose directories lie below one, in order. A child that such a process is
+// about to turn into a job or step is none.
 func Running(below string) (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range files {

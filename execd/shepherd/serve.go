@@ -31,7 +31,8 @@ func checkPlan(p *plan.Plan, uid uint32) error {
 			jobs++
 		}
 		if as := s.As; as != nil && uid != 0 && as.UID != uid {
-			return fmt.Errorf("%s: cannot run %s as uid %d: the shepherd runs as uid %d, not as root", p.Attempt, s.Name, as.UID, uid)
+			return fmt.Errorf("%s: cannot run %s as uid %d: the shepherd runs as uid %d, not as root", p.Attempt,
+				s.Name, as.UID, uid)
 		}
 	}
 	if jobs != 1 {
@@ -67,7 +68,8 @@ func (k *shepherd) acceptClients(l net.Listener) {
 	}
 }
 
-// trusts reports whether a uid may connect: root and the shepherd's own user, since a client can run programs as any job owner.
+// trusts reports whether a uid may connect: root and the shepherd's own user, since a client can run programs as any
+// job owner.
 func (k *shepherd) trusts(c net.Conn) bool {
 	peer, err := credentialsOf(c.(*net.UnixConn))
 	return err == nil && (peer.Uid == 0 || peer.Uid == k.uid)
@@ -171,7 +173,8 @@ func (k *shepherd) startAttempts(peer *clientConn, r *request) {
 	k.mu.Lock()
 	if k.closing {
 		k.mu.Unlock()
-		peer.out.send(reply{ID: r.ID, Error: "shepherd: shutting down"}) // of the call, not of a plan: the next shepherd starts them
+		// of the call, not of a plan: the next shepherd starts them
+		peer.out.send(reply{ID: r.ID, Error: "shepherd: shutting down"})
 		return
 	}
 	for i := range r.Plans {

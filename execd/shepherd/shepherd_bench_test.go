@@ -40,8 +40,8 @@ func BenchmarkBare(b *testing.B) {
 	wg.Wait()
 }
 
-// BenchmarkShepherd is the same through the shepherd: eight slots, each filled again as soon as its task ended; every end
-// is forgotten. What execd usually asks for is there: spool directory, TMPDIR, output file.
+// BenchmarkShepherd is the same through the shepherd: eight slots, each filled again as soon as its task ended; every
+// end is forgotten. What execd usually asks for is there: spool directory, TMPDIR, output file.
 func BenchmarkShepherd(b *testing.B) {
 	for _, durable := range []bool{false, true} {
 		for _, files := range []bool{false, true} {
@@ -50,8 +50,8 @@ func BenchmarkShepherd(b *testing.B) {
 	}
 }
 
-// spent is the processor time a process and the children it waited for have used, in microseconds. Unlike the wall clock
-// it does not say how busy the machine is with other things.
+// spent is the processor time a process and the children it waited for have used, in microseconds. Unlike the wall
+// clock it does not say how busy the machine is with other things.
 func spent(pid int) float64 {
 	s, _ := procfs.ReadStat(pid)
 	return float64(procfs.TicksToDuration(s.UserTicks + s.SysTicks).Microseconds())

@@ -49,9 +49,11 @@ func TestShutdownOfHost(t *testing.T) {
 	polite := h.plan(2, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done")
 	polite.Terminate = plan.Method{Signal: int(syscall.SIGTERM)}
 	before := h.plan(3, "true")
-	before.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{"/bin/sh", "-c", "echo prolog; exec sleep 1000"}}}, before.Steps...)
+	before.Steps = append(
+		[]plan.Step{{Name: plan.Prolog, Argv: []string{"/bin/sh", "-c", "echo prolog; exec sleep 1000"}}}, before.Steps...)
 	after := h.plan(4, "exit 7")
-	after.Steps = append(after.Steps, plan.Step{Name: plan.Epilog, Argv: []string{"/bin/sh", "-c", "echo epilog; exec sleep 1000"}})
+	after.Steps = append(
+		after.Steps, plan.Step{Name: plan.Epilog, Argv: []string{"/bin/sh", "-c", "echo epilog; exec sleep 1000"}})
 	h.start(polite, before, after)
 	h.await(1, plan.Running)
 	h.says(2, "ready\n")
@@ -89,7 +91,8 @@ func TestShutdownBeforePETask(t *testing.T) {
 // While jobs end the shepherd starts nothing. The plans are not at fault: the call fails, so that execd repeats it.
 func TestNoStartDuringShutdown(t *testing.T) {
 	h := newHost(t)
-	slow := h.plan(1, "trap 'while [ ! -e go ]; do sleep 0.01; done; exit 0' USR2; echo ready; while :; do sleep 0.01; done")
+	slow := h.plan(
+		1, "trap 'while [ ! -e go ]; do sleep 0.01; done; exit 0' USR2; echo ready; while :; do sleep 0.01; done")
 	slow.Notify = time.Minute
 	h.start(slow)
 	h.says(1, "ready\n")
@@ -113,7 +116,10 @@ func TestNoStartDuringShutdown(t *testing.T) {
 func TestPowerFailure(t *testing.T) {
 	dir := t.TempDir()
 	key := report.Attempt{Job: 1, Task: 1, N: 1}
-	journal, err := openJournal(filepath.Join(dir, journalName), []journalRecord{{Begin: &beginRecord{Attempt: key, Time: grid.TimeOf(time.Now()), Boot: "another", Spool: dir + "/spool.1", Remove: []string{dir + "/memory/1.1/"}}}}, nil)
+	journal,
+		err := openJournal(filepath.Join(dir, journalName),
+		[]journalRecord{{Begin: &beginRecord{Attempt: key, Time: grid.TimeOf(time.Now()), Boot: "another",
+			Spool: dir + "/spool.1", Remove: []string{dir + "/memory/1.1/"}}}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

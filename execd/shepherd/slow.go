@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Paths that a user chooses can block the process that opens them: a FIFO, a file server that does not answer, a file system that
-// the user serves himself (FUSE). The shepherd looks at such paths for quickPatience at most; what is slower, or of a kind that
-// may block, is left to the process that needs it: see careful.go. It must never be met between fork and exec, for
-// meanwhile the child has the shepherd's memory, and the garbage collection of the shepherd waits for it.
+// Paths that a user chooses can block the process that opens them: a FIFO, a file server that does not answer, a file
+// system that the user serves himself (FUSE). The shepherd looks at such paths for quickPatience at most; what is
+// slower, or of a kind that may block, is left to the process that needs it: see careful.go. It must never be met
+// between fork and exec, for meanwhile the child has the shepherd's memory, and the garbage collection of the shepherd
+// waits for it.
 
 // quickPatience is how long the shepherd lets a file system take.
 const quickPatience = time.Second
@@ -69,9 +70,9 @@ func (s *Slowness) addStuck(owner uint32, n int) {
 	}
 }
 
-// Within runs f, and is true when it ends within patience. It is false when f takes longer, or when an earlier one of that owner
-// has not ended yet: then f is not run. An f that ends late is followed by undo; neither may touch what the caller uses
-// when the answer is false.
+// Within runs f, and is true when it ends within patience. It is false when f takes longer, or when an earlier one of
+// that owner has not ended yet: then f is not run. An f that ends late is followed by undo; neither may touch what the
+// caller uses when the answer is false.
 func (s *Slowness) Within(owner uint32, patience time.Duration, f, undo func()) bool {
 	if s.isStuck(owner) {
 		return false

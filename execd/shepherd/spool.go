@@ -123,7 +123,8 @@ func (a *attempt) trace(format string, args ...any) {
 	if !spoolIsRead(&a.plan) {
 		return
 	}
-	f, err := os.OpenFile(filepath.Join(a.plan.Spool, traceFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o644)
+	f, err := os.OpenFile(filepath.Join(a.plan.Spool, traceFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW,
+		0o644)
 	if err != nil {
 		return
 	}
@@ -133,5 +134,6 @@ func (a *attempt) trace(format string, args ...any) {
 
 // traceLine has the form of Grid Engine's.
 func (k *shepherd) traceLine(format string, args ...any) []byte {
-	return fmt.Appendf(nil, "%s [%d:%s]: %s\n", time.Now().Format("01/02/2006 15:04:05"), k.uid, k.pid, fmt.Sprintf(format, args...))
+	return fmt.Appendf(nil, "%s [%d:%s]: %s\n", time.Now().Format("01/02/2006 15:04:05"), k.uid, k.pid,
+		fmt.Sprintf(format, args...))
 }

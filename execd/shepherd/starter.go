@@ -165,7 +165,9 @@ const appending = syscall.O_WRONLY | syscall.O_CREAT | syscall.O_APPEND
 var streamFlags = [3]int{syscall.O_RDONLY, appending, appending}
 
 // openStream opens a stream with open; o becomes the file below a directory.
-func openStream(i int, o *plan.Output, flags int, open func(path string, flags int, mode uint32) (int, error)) (fd int, err error) {
+func openStream(
+	i int, o *plan.Output, flags int, open func(path string, flags int, mode uint32) (int, error),
+) (fd int, err error) {
 	flags |= streamFlags[i] | syscall.O_CLOEXEC | syscall.O_NOCTTY
 	fd, err = open(o.Path, flags, 0o666)
 	if err == syscall.EISDIR && o.Name != "" {
@@ -184,7 +186,8 @@ func checkSameFile(fds [3]int, paths [3]plan.Output) *attemptFailure {
 	for i, name := range [3]string{1: "stdout", 2: "stderr"} {
 		var out syscall.Stat_t
 		if i > 0 && paths[i].Path != "" && syscall.Fstat(fds[i], &out) == nil && out.Dev == in.Dev && out.Ino == in.Ino {
-			return newFailure(report.FailedOutput, "same paths given for stdin (%q) and %s (%q)", paths[0].Path, name, paths[i].Path)
+			return newFailure(report.FailedOutput, "same paths given for stdin (%q) and %s (%q)", paths[0].Path,
+				name, paths[i].Path)
 		}
 	}
 	return nil

@@ -76,11 +76,15 @@ func TestFailuresBeforeTheJob(t *testing.T) {
 		failed report.Failure
 		reason string
 	}{
-		{"no working directory", func(p *plan.Plan) { p.Cwd = "/no/such" }, report.FailedDirectory, "can't chdir to /no/such: No such file or directory"},
-		{"working directory is a file", func(p *plan.Plan) { p.Cwd = file }, report.FailedDirectory, "can't chdir to " + file + ": Not a directory"},
-		{"no working directory for the output", func(p *plan.Plan) { p.Cwd, p.Stdout.Path = "/no/such", "/no/such/o" }, report.FailedDirectory,
+		{"no working directory", func(p *plan.Plan) { p.Cwd = "/no/such" }, report.FailedDirectory,
 			"can't chdir to /no/such: No such file or directory"},
-		{"no shell", func(p *plan.Plan) { p.Steps[0].Argv[0], p.Env = "/bin/nosuch", append(p.Env, "SHELL=/bin/nosuch") }, report.FailedShell,
+		{"working directory is a file", func(p *plan.Plan) { p.Cwd = file }, report.FailedDirectory,
+			"can't chdir to " + file + ": Not a directory"},
+		{"no working directory for the output", func(p *plan.Plan) { p.Cwd, p.Stdout.Path = "/no/such", "/no/such/o" },
+			report.FailedDirectory,
+			"can't chdir to /no/such: No such file or directory"},
+		{"no shell", func(p *plan.Plan) { p.Steps[0].Argv[0], p.Env = "/bin/nosuch", append(p.Env, "SHELL=/bin/nosuch") },
+			report.FailedShell,
 			`unable to find shell "/bin/nosuch"`},
 		{"no program", func(p *plan.Plan) { p.Steps[0].Argv[0] = "/bin/nosuch" }, report.FailedShell,
 			`execvlp(/bin/nosuch, "/bin/nosuch") failed: No such file or directory`},
@@ -164,12 +168,14 @@ func TestFilesAndStreams(t *testing.T) {
 	if err := os.WriteFile(in, []byte("from stdin\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p := h.plan(1, `cat; echo err >&2; $SGE_JOB_SPOOL_DIR/script a "b c"; echo $MINE; mkdir $TMPDIR/sub; touch $TMPDIR/sub/f; ls $TMPDIR; umask`)
+	p := h.plan(1,
+		`cat; echo err >&2; $SGE_JOB_SPOOL_DIR/script a "b c"; echo $MINE; mkdir $TMPDIR/sub; touch $TMPDIR/sub/f; ls $TMPDIR; umask`)
 	tmp := filepath.Join(h.dir, "tmp.1")
 	p.Stdin = in
 	p.Stderr.Path = filepath.Join(h.dir, "err.1")
 	p.Dirs = []plan.Dir{{Path: tmp, Mode: 0o700, Owned: true}}
-	p.Files = []plan.File{{Path: filepath.Join(p.Spool, "script"), Data: []byte("#!/bin/sh\necho script $2\n"), Mode: 0o755}}
+	p.Files = []plan.File{
+		{Path: filepath.Join(p.Spool, "script"), Data: []byte("#!/bin/sh\necho script $2\n"), Mode: 0o755}}
 	p.Env = append(p.Env, "MINE=yes", "TMPDIR="+tmp)
 	p.Umask = 0o27
 	e := h.run(p)
@@ -238,8 +244,11 @@ func TestRlimits(t *testing.T) {
 	p := h.plan(1, "cat /proc/self/limits")
 	const mb = 1 << 20
 	p.Limits.Rlimits = []plan.Rlimit{
-		{Resource: plan.CPU, Soft: 10, Hard: 20}, {Resource: plan.FSize, Soft: 64 * mb, Hard: 128 * mb}, {Resource: plan.Data, Soft: 256 * mb, Hard: 512 * mb}, {Resource: plan.Stack, Soft: 4 * mb, Hard: 6 * mb}, {Resource: plan.Core, Soft: 0, Hard: 1024},
-		{Resource: plan.RSS, Soft: 300 * mb, Hard: plan.Infinity}, {Resource: plan.VMem, Soft: 1024 * mb, Hard: 2048 * mb}, {Resource: plan.NoFile, Soft: 50, Hard: 60}, {Resource: plan.NProc, Soft: 5000, Hard: 6000},
+		{Resource: plan.CPU, Soft: 10, Hard: 20}, {Resource: plan.FSize, Soft: 64 * mb, Hard: 128 * mb},
+		{Resource: plan.Data, Soft: 256 * mb, Hard: 512 * mb}, {Resource: plan.Stack, Soft: 4 * mb, Hard: 6 * mb},
+		{Resource: plan.Core, Soft: 0, Hard: 1024},
+		{Resource: plan.RSS, Soft: 300 * mb, Hard: plan.Infinity}, {Resource: plan.VMem, Soft: 1024 * mb, Hard: 2048 * mb},
+		{Resource: plan.NoFile, Soft: 50, Hard: 60}, {Resource: plan.NProc, Soft: 5000, Hard: 6000},
 		{Resource: plan.MemLock, Soft: 1024, Hard: 2048}, {Resource: plan.Locks, Soft: 30, Hard: 40},
 	}
 	e := h.run(p)
@@ -270,7 +279,8 @@ func TestUnlimited(t *testing.T) {
 	h := newHost(t)
 	h.run(h.plan(1, "cat /proc/self/limits"))
 	for line := range strings.Lines(h.output(1)) {
-		for _, name := range []string{"Max cpu time", "Max file size", "Max data size", "Max stack size", "Max core file size", "Max resident set", "Max address space"} {
+		for _, name := range []string{"Max cpu time", "Max file size", "Max data size", "Max stack size",
+			"Max core file size", "Max resident set", "Max address space"} {
 			if !strings.HasPrefix(line, name) {
 				continue
 			}
@@ -287,7 +297,8 @@ func TestUnlimited(t *testing.T) {
 func TestFront(t *testing.T) {
 	h := newHost(t)
 	p := h.plan(1, "")
-	p.Steps[0] = plan.Step{Name: plan.Job, Front: true, Argv: []string{"/bin/bash", "-c", `sh -c "$0"'exec "$@"' name sh -c 'ulimit -n'; ulimit -n`}}
+	p.Steps[0] = plan.Step{Name: plan.Job, Front: true,
+		Argv: []string{"/bin/bash", "-c", `sh -c "$0"'exec "$@"' name sh -c 'ulimit -n'; ulimit -n`}}
 	p.Limits.Rlimits = []plan.Rlimit{{Resource: plan.NoFile, Soft: 50, Hard: 60}}
 	h.run(p)
 	if job, front, _ := strings.Cut(h.output(1), "\n"); job != "50" || front == "50\n" {
@@ -295,7 +306,8 @@ func TestFront(t *testing.T) {
 	}
 	p = h.plan(2, "")
 	const most = 16 << 20
-	p.Steps[0] = plan.Step{Name: plan.Job, Front: true, Argv: []string{"/bin/bash", "-c", "sleep 1000 & printf -v x %24000000s; echo up; while :; do :; done"}}
+	p.Steps[0] = plan.Step{Name: plan.Job, Front: true,
+		Argv: []string{"/bin/bash", "-c", "sleep 1000 & printf -v x %24000000s; echo up; while :; do :; done"}}
 	p.Limits.VMem = plan.Bound{Hard: most}
 	h.start(p)
 	h.says(2, "up")
@@ -325,7 +337,8 @@ func TestCleanStart(t *testing.T) {
 	h.run(h.plan(1, "grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/$$/fd; yes 2>/dev/null | head -1"))
 	var blocked, ignored uint64
 	var open string
-	if _, err := fmt.Sscanf(strings.Replace(h.output(1), "0\n1\n2\ny", "0,1,2,y", 1), "SigBlk: %x\nSigIgn: %x\n%s", &blocked, &ignored, &open); err != nil {
+	if _, err := fmt.Sscanf(strings.Replace(h.output(1), "0\n1\n2\ny", "0,1,2,y", 1), "SigBlk: %x\nSigIgn: %x\n%s",
+		&blocked, &ignored, &open); err != nil {
 		t.Fatalf("output %q: %v", h.output(1), err)
 	}
 	const libc = 1<<(32-1) | 1<<(33-1)
@@ -340,7 +353,8 @@ func TestCleanStart(t *testing.T) {
 
 func TestPriority(t *testing.T) {
 	h := newHost(t)
-	p := h.plan(1, "read x <"+filepath.Join(h.dir, "fifo")+"; nice; test ! -e /proc/self/autogroup || cut -d' ' -f3 /proc/self/autogroup")
+	p := h.plan(1, "read x <"+filepath.Join(h.dir, "fifo")+
+		"; nice; test ! -e /proc/self/autogroup || cut -d' ' -f3 /proc/self/autogroup")
 	if err := syscall.Mkfifo(filepath.Join(h.dir, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -444,11 +458,13 @@ func TestOtherOwner(t *testing.T) {
 	p.Owner = plan.Owner{UID: nobody, GID: nobody, Groups: []uint32{nobody, group}}
 	p.Dirs = []plan.Dir{{Path: tmp, Mode: 0o700, Owned: true}}
 	p.Stdout.Path = filepath.Join(owned, "out")
-	p.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{"/bin/sh", "-c", "id -u"}, As: &plan.Owner{}}}, p.Steps...)
+	p.Steps = append([]plan.Step{{Name: plan.Prolog, Argv: []string{"/bin/sh", "-c", "id -u"}, As: &plan.Owner{}}},
+		p.Steps...)
 	e := h.run(p)
 	want(t, "reason", e.Text, "")
 	b, _ := os.ReadFile(p.Stdout.Path)
-	want(t, "output", string(b), "0\n65534\n65534\n65534 65533\n65534 700\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n")
+	want(t, "output", string(b),
+		"0\n65534\n65534\n65534 65533\n65534 700\nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n")
 	var s syscall.Stat_t
 	if syscall.Stat(p.Stdout.Path, &s); s.Uid != nobody {
 		t.Errorf("output belongs to %d", s.Uid)

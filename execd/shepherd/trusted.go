@@ -109,7 +109,8 @@ func (p *trustedPrograms) isTrusted(program string) bool {
 // asks a server that a user may be are not among them; an overlay only when it is the root: users can make others.
 func fileSystemAnswers(kind int64, device func() uint64) bool {
 	switch uint32(kind) {
-	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC, unix.F2FS_SUPER_MAGIC,
+	case unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.RAMFS_MAGIC,
+		unix.F2FS_SUPER_MAGIC,
 		unix.SQUASHFS_MAGIC, unix.EROFS_SUPER_MAGIC_V1, unix.NFS_SUPER_MAGIC, unix.CEPH_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC,
 		zfsMagic, lustreMagic, gpfsMagic, beegfsMagic:
 		return true

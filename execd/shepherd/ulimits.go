@@ -36,7 +36,8 @@ func ulimitScript(limits []plan.Rlimit) string {
 		hard := min(l.Hard, own.Max)
 		soft := min(l.Soft, hard)
 		for i, option := range u.options {
-			fmt.Fprintf(&script, "{ ulimit %s %s && ulimit -S %s %s; } ", option, formatLimit(hard, u.unit), option, formatLimit(soft, u.unit))
+			fmt.Fprintf(&script, "{ ulimit %s %s && ulimit -S %s %s; } ", option, formatLimit(hard, u.unit), option,
+				formatLimit(soft, u.unit))
 			if i < len(u.options)-1 {
 				script.WriteString("2>/dev/null || ")
 			}

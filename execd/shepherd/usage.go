@@ -84,7 +84,8 @@ func (k *shepherd) sampleLoop() {
 // longSample is how long the samples of a user's jobs may take before they are made less often.
 const longSample = 50 * time.Millisecond
 
-// sampleAll samples the jobs of all users but those whose time, in next, has not come. It returns how long all took that did not take long.
+// sampleAll samples the jobs of all users but those whose time, in next, has not come. It returns how long all took
+// that did not take long.
 func (k *shepherd) sampleAll(now time.Time, next map[uint32]time.Time) (took time.Duration) {
 	of := map[uint32]time.Duration{}
 	for _, a := range k.attemptsOlderThan(now.Add(-samplePause)) {

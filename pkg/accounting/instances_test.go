@@ -11,8 +11,10 @@ import (
 // TestInstances: what a task had of resource maps is read back from both formats, also ids with colons, and
 // counted in instance-seconds.
 func TestInstances(t *testing.T) {
-	a := &grid.Accounting{Job: 7, Task: 1, Attempt: 1, Queue: "all.q", Host: "node1", Owner: "alice", Start: 1_000_000, End: 1_060_000,
-		Maps: []grid.MapGrant{{Resource: "gpu", Host: "node1", IDs: []string{"0000:3b:00.0", "0000:3b:00.0"}}, {Resource: "gpu", Host: "node2", IDs: []string{"50%"}},
+	a := &grid.Accounting{Job: 7, Task: 1, Attempt: 1, Queue: "all.q", Host: "node1", Owner: "alice",
+		Start: 1_000_000, End: 1_060_000,
+		Maps: []grid.MapGrant{{Resource: "gpu", Host: "node1", IDs: []string{"0000:3b:00.0", "0000:3b:00.0"}},
+			{Resource: "gpu", Host: "node2", IDs: []string{"50%"}},
 			{Resource: "port", Host: "node1", IDs: []string{"65000"}}}}
 	for _, f := range []Format{Colons, JSON} {
 		line := string(f.Append(nil, a))

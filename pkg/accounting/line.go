@@ -86,8 +86,8 @@ func Append(dst []byte, a *grid.Accounting) []byte {
 	return w.dst[:len(w.dst)-1]
 }
 
-// Fields beyond those of the format, which have their names: other programs have others there. The reason of a failure is the last
-// one and may have colons.
+// Fields beyond those of the format, which have their names: other programs have others there. The reason of a failure
+// is the last one and may have colons.
 const (
 	resourceMap = "resource_map="
 	reason      = "failed_text="
@@ -149,8 +149,8 @@ func Each(file io.Reader, f func(*grid.Accounting), bad func(line int)) error {
 	return EachMeasured(file, func(a *grid.Accounting, _ *Usage) { f(a) }, bad)
 }
 
-// EachMeasured is Each, with what a line of accounting.jsonl says that the execution daemon has measured: other programs than Quill
-// measure the time on the clock and the memory apart from getrusage(2). It is nil for other lines.
+// EachMeasured is Each, with what a line of accounting.jsonl says that the execution daemon has measured: other
+// programs than Quill measure the time on the clock and the memory apart from getrusage(2). It is nil for other lines.
 func EachMeasured(file io.Reader, f func(*grid.Accounting, *Usage), bad func(line int)) error {
 	lines := bufio.NewReaderSize(file, 1<<16)
 	for n := 1; ; n++ {

@@ -33,7 +33,8 @@ func TestGenuineLines(t *testing.T) {
 }
 
 func TestWhatIsNoRecord(t *testing.T) {
-	for _, line := range []string{"", "\n", "# Version: 8.1.9\n", fmt.Sprintf(JSON.Continues, 1, 2), fmt.Sprintf(Colons.Continues, 1, 2)} {
+	for _, line := range []string{"", "\n", "# Version: 8.1.9\n", fmt.Sprintf(JSON.Continues, 1, 2),
+		fmt.Sprintf(Colons.Continues, 1, 2)} {
 		if _, err := ParseLine(line); !errors.Is(err, ErrComment) {
 			t.Errorf("ParseLine(%q): %v, want ErrComment", line, err)
 		}
@@ -117,15 +118,22 @@ func TestJSONRoundTrip(t *testing.T) {
 		at := func(name string) grid.Time { return grid.Time(rapid.Int64Range(0, 1<<42).Draw(t, name)) }
 		number := func(name string) float64 { return rapid.Float64Range(0, 1e15).Draw(t, name) }
 		a := &grid.Accounting{Job: rapid.Uint32Min(1).Draw(t, "job"), Task: 1, Attempt: rapid.Uint32Min(1).Draw(t, "attempt"),
-			Queue: text.Draw(t, "queue"), Host: text.Draw(t, "host"), Group: text.Draw(t, "group"), Owner: text.Draw(t, "owner"), Name: text.Draw(t, "name"),
-			Account: text.Draw(t, "account"), Priority: rapid.Int32().Draw(t, "priority"), Submit: at("submit"), Start: at("start"), End: at("end"),
-			Failed: n.Draw(t, "failed"), FailedText: text.Draw(t, "text"), ExitStatus: n.Draw(t, "exit"), Project: text.Draw(t, "project"),
-			Department: text.Draw(t, "department"), PE: text.Draw(t, "pe"), PETask: text.Draw(t, "petask"), Category: text.Draw(t, "category"),
-			Slots: n.Draw(t, "slots"), AR: n.Draw(t, "ar"), ARSubmit: at("arsubmit"), DeletedBy: text.Draw(t, "deleted"),
-			Rescheduled: rapid.Bool().Draw(t, "rescheduled"), SubmitHost: text.Draw(t, "from"), SubmitCommand: text.Draw(t, "command"), Cwd: text.Draw(t, "cwd"),
-			Usage: grid.Usage{WallSeconds: number("wall"), UserSeconds: number("user"), SystemSeconds: number("system"), CPU: number("cpu"),
+			Queue: text.Draw(t, "queue"), Host: text.Draw(t, "host"), Group: text.Draw(t, "group"), Owner: text.Draw(t, "owner"),
+			Name:    text.Draw(t, "name"),
+			Account: text.Draw(t, "account"), Priority: rapid.Int32().Draw(t, "priority"), Submit: at("submit"),
+			Start: at("start"), End: at("end"),
+			Failed: n.Draw(t, "failed"), FailedText: text.Draw(t, "text"), ExitStatus: n.Draw(t, "exit"),
+			Project:    text.Draw(t, "project"),
+			Department: text.Draw(t, "department"), PE: text.Draw(t, "pe"), PETask: text.Draw(t, "petask"),
+			Category: text.Draw(t, "category"),
+			Slots:    n.Draw(t, "slots"), AR: n.Draw(t, "ar"), ARSubmit: at("arsubmit"), DeletedBy: text.Draw(t, "deleted"),
+			Rescheduled: rapid.Bool().Draw(t, "rescheduled"), SubmitHost: text.Draw(t, "from"),
+			SubmitCommand: text.Draw(t, "command"), Cwd: text.Draw(t, "cwd"),
+			Usage: grid.Usage{WallSeconds: number("wall"), UserSeconds: number("user"), SystemSeconds: number("system"),
+				CPU: number("cpu"),
 				Mem: number("mem"), IO: number("io"), IOWait: number("iow"), MaxVMem: number("maxvmem"), MaxRSS: number("rss"),
-				MinFaults: count.Draw(t, "minflt"), MajFaults: count.Draw(t, "majflt"), InBlocks: count.Draw(t, "in"), OutBlocks: count.Draw(t, "out"),
+				MinFaults: count.Draw(t, "minflt"), MajFaults: count.Draw(t, "majflt"), InBlocks: count.Draw(t, "in"),
+				OutBlocks:   count.Draw(t, "out"),
 				VolSwitches: count.Draw(t, "vol"), InvolSwitches: count.Draw(t, "invol")}}
 		if rapid.Bool().Draw(t, "array") {
 			a.Array, a.Task = true, rapid.Uint32Min(1).Draw(t, "task")
@@ -154,10 +162,12 @@ const ocs = `{"job_number":10,"task_number":1,"start_time":1730532913429415,"end
 
 // TestOpenClusterScheduler reads a line that Open Cluster Scheduler wrote.
 func TestOpenClusterScheduler(t *testing.T) {
-	want := &grid.Accounting{Job: 10, Task: 1, Attempt: 1, Queue: "all.q", Host: "master", Group: "root", Owner: "root", Name: "echo", Account: "sge",
+	want := &grid.Accounting{Job: 10, Task: 1, Attempt: 1, Queue: "all.q", Host: "master", Group: "root", Owner: "root",
+		Name: "echo", Account: "sge",
 		Submit: 1730532912874, Start: 1730532913429, End: 1730532913979, Department: "defaultdepartment", Slots: 1,
 		SubmitCommand: "qsub -b y -terse echo 'job 1'",
-		Usage: grid.Usage{UserSeconds: 0.355821, SystemSeconds: 0.161309, MaxRSS: 10284, MinFaults: 504, OutBlocks: 11, VolSwitches: 248, InvolSwitches: 14,
+		Usage: grid.Usage{UserSeconds: 0.355821, SystemSeconds: 0.161309, MaxRSS: 10284, MinFaults: 504, OutBlocks: 11,
+			VolSwitches: 248, InvolSwitches: 14,
 			CPU: 0.51713, Mem: 0.0043125152587890625, IO: 0.000008341856300830841, MaxVMem: 21049344}}
 	a, err := ParseLine(ocs)
 	if d := cmp.Diff(want, a); err != nil || d != "" {
@@ -199,9 +209,11 @@ func TestNumbersJSONDoesNotHave(t *testing.T) {
 // Instances of resource maps are a field after those of the format, before the reason; ids may have colons.
 func TestResourceMap(t *testing.T) {
 	a := &grid.Accounting{Job: 7, Failed: 100, FailedText: "h_rt: 60 s of 60 s", Maps: []grid.MapGrant{
-		{Resource: "gpu", Host: "node1", IDs: []string{"0000:3b:00.0", "100%"}}, {Resource: "port", Host: "node2", IDs: []string{"7"}}}}
+		{Resource: "gpu", Host: "node1", IDs: []string{"0000:3b:00.0", "100%"}},
+		{Resource: "port", Host: "node2", IDs: []string{"7"}}}}
 	line := string(AppendLine(nil, a))
-	if !strings.HasSuffix(line, ":0:resource_map=gpu=node1=(0000%3A3b%3A00.0 100%25),port=node2=(7):failed_text=h_rt: 60 s of 60 s\n") {
+	if !strings.HasSuffix(
+		line, ":0:resource_map=gpu=node1=(0000%3A3b%3A00.0 100%25),port=node2=(7):failed_text=h_rt: 60 s of 60 s\n") {
 		t.Fatalf("line %q", line)
 	}
 	back, err := ParseLine(line)

@@ -96,10 +96,14 @@ type Usage struct {
 
 // RecordOf returns a record with times as at returns them.
 func RecordOf[T any](a *grid.Accounting, at func(grid.Time) T) *Record[T] {
-	r := &Record[T]{Job: a.Job, Task: a.Task, Array: a.Array, Start: at(a.Start), End: at(a.End), Owner: a.Owner, Group: a.Group, Account: a.Account,
-		Queue: a.Queue, Host: a.Host, Project: a.Project, Department: a.Department, PE: a.PE, Slots: a.Slots, AR: a.AR, Name: a.Name, Priority: a.Priority,
-		Submit: at(a.Submit), Command: a.SubmitCommand, ARSubmit: at(a.ARSubmit), PETask: a.PETask, Category: a.Category, Failed: a.Failed,
-		FailedText: a.FailedText, ExitStatus: int32(a.ExitStatus), SubmitHost: a.SubmitHost, Cwd: a.Cwd, DeletedBy: a.DeletedBy, Rescheduled: a.Rescheduled}
+	r := &Record[T]{Job: a.Job, Task: a.Task, Array: a.Array, Start: at(a.Start), End: at(a.End), Owner: a.Owner,
+		Group: a.Group, Account: a.Account,
+		Queue: a.Queue, Host: a.Host, Project: a.Project, Department: a.Department, PE: a.PE, Slots: a.Slots, AR: a.AR,
+		Name: a.Name, Priority: a.Priority,
+		Submit: at(a.Submit), Command: a.SubmitCommand, ARSubmit: at(a.ARSubmit), PETask: a.PETask, Category: a.Category,
+		Failed:     a.Failed,
+		FailedText: a.FailedText, ExitStatus: int32(a.ExitStatus), SubmitHost: a.SubmitHost, Cwd: a.Cwd,
+		DeletedBy: a.DeletedBy, Rescheduled: a.Rescheduled}
 	if a.Attempt > 1 {
 		r.Attempt = a.Attempt
 	}
@@ -112,9 +116,12 @@ func RecordOf[T any](a *grid.Accounting, at func(grid.Time) T) *Record[T] {
 		r.InstanceSeconds[name] = seconds[i]
 	}
 	u := finite(a.Usage)
-	r.Usage.RUsage = RUsage{WallClock: u.WallSeconds, User: u.UserSeconds, System: u.SystemSeconds, MaxRSS: u.MaxRSS, MinFaults: u.MinFaults,
-		MajFaults: u.MajFaults, InBlocks: u.InBlocks, OutBlocks: u.OutBlocks, VolSwitches: u.VolSwitches, InvolSwitches: u.InvolSwitches}
-	r.Usage.Usage = Usage{WallClock: u.WallSeconds, CPU: u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, MaxVMem: u.MaxVMem, MaxRSS: u.MaxRSS * 1024}
+	r.Usage.RUsage = RUsage{WallClock: u.WallSeconds, User: u.UserSeconds, System: u.SystemSeconds, MaxRSS: u.MaxRSS,
+		MinFaults: u.MinFaults,
+		MajFaults: u.MajFaults, InBlocks: u.InBlocks, OutBlocks: u.OutBlocks, VolSwitches: u.VolSwitches,
+		InvolSwitches: u.InvolSwitches}
+	r.Usage.Usage = Usage{WallClock: u.WallSeconds, CPU: u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, MaxVMem: u.MaxVMem,
+		MaxRSS: u.MaxRSS * 1024}
 	return r
 }
 
@@ -124,7 +131,8 @@ func timeOf(m Micros) grid.Time { return grid.Time(m / 1000) }
 
 // finite returns a usage with 0 for what JSON has no number for: a host may report anything.
 func finite(u grid.Usage) grid.Usage {
-	for _, n := range [...]*float64{&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.MaxRSS, &u.CPU, &u.Mem, &u.IO, &u.IOWait, &u.MaxVMem} {
+	for _, n := range [...]*float64{&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.MaxRSS, &u.CPU, &u.Mem, &u.IO,
+		&u.IOWait, &u.MaxVMem} {
 		if math.IsNaN(*n) || math.IsInf(*n, 0) {
 			*n = 0
 		}
@@ -138,7 +146,8 @@ func AppendJSON(dst []byte, a *grid.Accounting) []byte {
 	return append(append(dst, line...), '\n')
 }
 
-// parseJSON reads a line of accounting.jsonl, and what the execution daemon has measured by it. An object without a job is ErrComment.
+// parseJSON reads a line of accounting.jsonl, and what the execution daemon has measured by it. An object without a job
+// is ErrComment.
 func parseJSON(line string) (*grid.Accounting, *Usage, error) {
 	r := Record[Micros]{Attempt: 1}
 	r.Usage.Usage.WallClock, r.Usage.Usage.MaxRSS = math.NaN(), math.NaN() // if the line does not say
@@ -165,12 +174,18 @@ func recorded(r *Record[Micros]) *grid.Accounting {
 	for _, m := range r.Maps {
 		maps = append(maps, grid.MapGrant{Resource: m.Resource, Host: m.Host, IDs: m.IDs})
 	}
-	return &grid.Accounting{Maps: maps, Job: r.Job, Task: max(r.Task, 1), Array: r.Array || r.Task > 1, Attempt: r.Attempt, Queue: r.Queue, Host: r.Host, Group: r.Group,
-		Owner: r.Owner, Name: r.Name, Account: r.Account, Priority: r.Priority, Submit: timeOf(r.Submit), Start: timeOf(r.Start), End: timeOf(r.End),
-		Failed: r.Failed, FailedText: r.FailedText, ExitStatus: uint32(r.ExitStatus), Project: r.Project, Department: r.Department, PE: r.PE,
-		PETask: r.PETask, Category: r.Category, Slots: r.Slots, AR: r.AR, ARSubmit: timeOf(r.ARSubmit), DeletedBy: r.DeletedBy,
+	return &grid.Accounting{Maps: maps, Job: r.Job, Task: max(r.Task, 1), Array: r.Array || r.Task > 1, Attempt: r.Attempt,
+		Queue: r.Queue, Host: r.Host, Group: r.Group,
+		Owner: r.Owner, Name: r.Name, Account: r.Account, Priority: r.Priority, Submit: timeOf(r.Submit),
+		Start: timeOf(r.Start), End: timeOf(r.End),
+		Failed: r.Failed, FailedText: r.FailedText, ExitStatus: uint32(r.ExitStatus), Project: r.Project,
+		Department: r.Department, PE: r.PE,
+		PETask: r.PETask, Category: r.Category, Slots: r.Slots, AR: r.AR, ARSubmit: timeOf(r.ARSubmit),
+		DeletedBy:   r.DeletedBy,
 		Rescheduled: r.Rescheduled, SubmitHost: r.SubmitHost, SubmitCommand: r.Command, Cwd: r.Cwd,
-		Usage: grid.Usage{WallSeconds: m.WallClock, UserSeconds: m.User, SystemSeconds: m.System, MaxRSS: m.MaxRSS, MinFaults: m.MinFaults,
-			MajFaults: m.MajFaults, InBlocks: m.InBlocks, OutBlocks: m.OutBlocks, VolSwitches: m.VolSwitches, InvolSwitches: m.InvolSwitches,
-			CPU: u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, MaxVMem: u.MaxVMem}}
+		Usage: grid.Usage{WallSeconds: m.WallClock, UserSeconds: m.User, SystemSeconds: m.System, MaxRSS: m.MaxRSS,
+			MinFaults: m.MinFaults,
+			MajFaults: m.MajFaults, InBlocks: m.InBlocks, OutBlocks: m.OutBlocks, VolSwitches: m.VolSwitches,
+			InvolSwitches: m.InvolSwitches,
+			CPU:           u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, MaxVMem: u.MaxVMem}}
 }

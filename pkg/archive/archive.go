@@ -273,7 +273,8 @@ func (a *Archive) Read(b Block) ([]byte, error) {
 	}
 	head, packed := buf[:archiveHead], buf[archiveHead:]
 	if blockSum(head, packed) != b.sum {
-		return nil, fmt.Errorf("%w: the checksum of the block at byte %d (lists %d to %d) differs", errBlock, b.At, b.First, b.Last)
+		return nil, fmt.Errorf("%w: the checksum of the block at byte %d (lists %d to %d) differs", errBlock,
+			b.At, b.First, b.Last)
 	}
 	raw, err := a.zstd.DecodeAll(packed, make([]byte, 0, b.Raw))
 	if err == nil && len(raw) != b.Raw {

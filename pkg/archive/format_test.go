@@ -29,7 +29,8 @@ func TestSnapshotFormat(t *testing.T) {
 	}
 	b := out.Bytes()
 	formattest.Read(t, "../../tools/manual/formats.md").Layout("Snapshot", binary.BigEndian, b, formattest.Fields{
-		"point": string(frame.AppendPoint(nil, at)), "chunks": "\x00\x00\x00\x05lists", "end": 0xFFFFFFFF, "sum": sumOf(b[:len(b)-sha256.Size]),
+		"point": string(frame.AppendPoint(nil, at)), "chunks": "\x00\x00\x00\x05lists", "end": 0xFFFFFFFF,
+		"sum": sumOf(b[:len(b)-sha256.Size]),
 	})
 }
 
@@ -51,7 +52,8 @@ func TestArchiveFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	archive := out.Bytes()
-	page.Layout("Archive", binary.BigEndian, archive, formattest.Fields{"magic": "GEX", "version": 1, "blocks": string(archive[4:])})
+	page.Layout("Archive", binary.BigEndian, archive,
+		formattest.Fields{"magic": "GEX", "version": 1, "blocks": string(archive[4:])})
 
 	z, err := zstd.NewReader(nil)
 	if err != nil {
@@ -91,7 +93,8 @@ func TestArchiveFormat(t *testing.T) {
 	for _, row := range page.Table("Block", "part")[1:] {
 		parts = append(parts, row[0])
 	}
-	if got := strings.Join(parts, ""); got != string([]byte{byte(PartInfo), byte(PartState), byte(PartFrames), byte(PartRuns), byte(PartEnd)}) {
+	if got := strings.Join(parts, ""); got != string(
+		[]byte{byte(PartInfo), byte(PartState), byte(PartFrames), byte(PartRuns), byte(PartEnd)}) {
 		t.Errorf("the manual has the parts %s", got)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzOpen: whatever a file holds, opening it and reading all of its blocks ends without a panic. What is read of a block is
-// as long as it says.
+// FuzzOpen: whatever a file holds, opening it and reading all of its blocks ends without a panic. What is read of a
+// block is as long as it says.
 func FuzzOpen(f *testing.F) {
 	golden, err := os.ReadFile("testdata/archive.1")
 	if err != nil {

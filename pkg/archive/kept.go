@@ -16,8 +16,8 @@ import (
 // file STREAM.state is an archive of the full state after that message.
 const stateSuffix = ".state"
 
-// A state is kept when so many times its bytes have been exported since the last one, both as they are unpacked: the way to any place
-// in the history is short, and states take about a third of it.
+// A state is kept when so many times its bytes have been exported since the last one, both as they are unpacked: the
+// way to any place in the history is short, and states take about a third of it.
 const keptRatio = 2
 
 // Keep puts the snapshot at p, up to which the log is going to be retired, beside
@@ -178,8 +178,8 @@ func (s *Segments) inventory() (files, states []spooled, err error) {
 	return files, states, nil
 }
 
-// unpacked is how many bytes the frames have in the files from a message on. A file that is damaged counts as far as it is whole: to
-// report that is for who reads it.
+// unpacked is how many bytes the frames have in the files from a message on. A file that is damaged counts as far as it
+// is whole: to report that is for who reads it.
 func (s *Segments) unpacked(files []spooled, since uint64) (bytes int64, err error) {
 	for _, spool := range files {
 		if spool.first < since {

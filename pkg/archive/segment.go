@@ -31,8 +31,8 @@ func OpenSegments(dir string) (*Segments, error) {
 // errFull ends one file.
 var errFull = errors.New("segment is full")
 
-// Write writes one file of the messages that each calls its function with, until the file is full. It returns the last message in
-// it, 0 when there is none, and fails when each does or the file cannot be written: then there is no file.
+// Write writes one file of the messages that each calls its function with, until the file is full. It returns the last
+// message in it, 0 when there is none, and fails when each does or the file cannot be written: then there is no file.
 func (s *Segments) Write(each func(func(stream uint64, data []byte) error) error) (end uint64, err error) {
 	var begin uint64
 	size := 0

@@ -24,7 +24,8 @@ func TestSnapshots(t *testing.T) {
 	archivetest.Snapshots(t, s)
 	// The newest is cut, the one before it has a flipped bit: the third serves.
 	archivetest.Damage(t, filepath.Join(dir, "00000000000000000050.snap"), func(b []byte) []byte { return b[:len(b)-1] })
-	archivetest.Damage(t, filepath.Join(dir, "00000000000000000040.snap"), func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
+	archivetest.Damage(t, filepath.Join(dir, "00000000000000000040.snap"),
+		func(b []byte) []byte { b[len(b)/2] ^= 1; return b })
 	var rejected []string
 	at, err := s.Newest(func(name string, why error) { rejected = append(rejected, fmt.Sprintf("%s: %v", name, why)) },
 		func([]byte) error { return nil })

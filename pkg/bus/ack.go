@@ -35,7 +35,8 @@ type ackReceiver struct {
 }
 
 func (c *Conn) newAckReceiver() (*ackReceiver, error) {
-	a := &ackReceiver{conn: c, inbox: c.nc.NewInbox() + ".", in: make(chan *nats.Msg, 16), lost: make(chan error, 1), late: time.NewTimer(0)}
+	a := &ackReceiver{conn: c, inbox: c.nc.NewInbox() + ".", in: make(chan *nats.Msg, 16), lost: make(chan error, 1),
+		late: time.NewTimer(0)}
 	c.addPending(&pendingRequest{subject: a.inbox, cancel: func(why error) {
 		select {
 		case a.lost <- why:

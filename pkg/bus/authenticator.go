@@ -126,7 +126,9 @@ func (g *authenticator) releaseNATS(who fair.User) {
 }
 
 // identifyCredentials returns the identity of the nkey that signed the nonce, or of the certificate.
-func (g *authenticator) identifyCredentials(nkey, signature, nonce string, certs *tls.ConnectionState) (id Identity, err error) {
+func (g *authenticator) identifyCredentials(
+	nkey, signature, nonce string, certs *tls.ConnectionState,
+) (id Identity, err error) {
 	switch {
 	case nkey != "":
 		if err = verifyNkey(nkey, signature, []byte(nonce)); err == nil {
@@ -178,7 +180,8 @@ func (g *authenticator) registeredKeys() (map[string]Identity, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.keysRead != nil && os.SameFile(info, g.keysRead) && info.ModTime().Equal(g.keysRead.ModTime()) && info.Size() == g.keysRead.Size() {
+	if g.keysRead != nil && os.SameFile(info, g.keysRead) && info.ModTime().Equal(g.keysRead.ModTime()) &&
+		info.Size() == g.keysRead.Size() {
 		return g.keys, nil
 	}
 	list, err := ReadKeys(g.keyFile)

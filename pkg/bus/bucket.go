@@ -40,7 +40,8 @@ func openBucket(c *Conn, replicas int, piece time.Duration) (*archive.Snapshots,
 	err = c.retryUntilLed(ctx, nil, func(ctx context.Context) (err error) {
 		b, err = js.ObjectStore(ctx, snapBucket)
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
-			b, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: snapBucket, Storage: jetstream.FileStorage, Replicas: max(1, replicas)})
+			b, err = js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: snapBucket, Storage: jetstream.FileStorage,
+				Replicas: max(1, replicas)})
 		}
 		return err
 	})

@@ -2,8 +2,8 @@ package bus
 
 import "crypto/x509"
 
-// CertUser returns the user that a certificate names by the configuration of the cell; mapped is false when the cell has no such rule. The error
-// is why it is refused.
+// CertUser returns the user that a certificate names by the configuration of the cell; mapped is false when the cell
+// has no such rule. The error is why it is refused.
 type CertUser func(*x509.Certificate) (user string, mapped bool, err error)
 
 // CertValues returns the values of a field of a certificate: cn, email, dns or uri.

@@ -49,7 +49,8 @@ type listBatch struct {
 // landed with the one that is not More. failed is called at most once, with the
 // error of Append; after it nothing lands any more.
 func NewCommitter(log *Log, landed func(f *frame.Frame, took time.Duration), failed func(error)) *Committer {
-	c := &Committer{log: log, born: time.Now(), landed: landed, failed: failed, inFlight: make(chan struct{}, 1), done: make(chan struct{})}
+	c := &Committer{log: log, born: time.Now(), landed: landed, failed: failed, inFlight: make(chan struct{}, 1),
+		done: make(chan struct{})}
 	go c.receiveAcks()
 	return c
 }

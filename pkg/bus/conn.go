@@ -48,9 +48,9 @@ func (o *ConnOptions) answerWait() time.Duration {
 	return connectWait
 }
 
-// Waits before a connection with Stay is made again: the first, and the longest, which they double up to. Thousands of hosts lose
-// their connections at the same moment, so that each wait is random, between half and one and a half of that. qmaster, of
-// which there are few, does not wait for long.
+// Waits before a connection with Stay is made again: the first, and the longest, which they double up to. Thousands of
+// hosts lose their connections at the same moment, so that each wait is random, between half and one and a half of
+// that. qmaster, of which there are few, does not wait for long.
 const (
 	reconnectWait       = 100 * time.Millisecond
 	reconnectMost       = 5 * time.Second
@@ -67,7 +67,8 @@ func ReconnectWait(role Role, attempts int) time.Duration {
 	return wait/2 + rand.N(wait)
 }
 
-// PingInterval is how often both ends ask whether the other is still there: one that leaves two pings unanswered is gone.
+// PingInterval is how often both ends ask whether the other is still there: one that leaves two pings unanswered is
+// gone.
 const PingInterval = 20 * time.Second
 
 // Conn is one connection under one identity. All methods may be used by several
@@ -109,7 +110,8 @@ func Connect(o ConnOptions) (*Conn, error) {
 }
 
 func dial(o ConnOptions) (*Conn, error) {
-	c := &Conn{pending: make(map[*pendingRequest]struct{}), streaming: make(chan struct{}, streamsMax), server: o.Inside, wait: o.answerWait()}
+	c := &Conn{pending: make(map[*pendingRequest]struct{}), streaming: make(chan struct{}, streamsMax), server: o.Inside,
+		wait: o.answerWait()}
 	c.open, c.close = context.WithCancel(context.Background())
 	if c.lost = o.Lost; c.lost == nil {
 		c.lost = func(error) {}
@@ -132,6 +134,20 @@ func dial(o ConnOptions) (*Conn, error) {
 	if !c.id.Known() {
 		return nil, fmt.Errorf("no such identity: %s", c.id)
 	}
+	if c.nc, err = nats.Connect(o.URL, c.natsOptions(o, dialer)...); err != nil {
+		return nil, connectError(err, dialer)
+	}
+	if o.URL != "" && c.id.Role != QMaster {
+		if err := c.watchAnnouncements(); err != nil {
+			c.nc.Close()
+			return nil, lostError(err)
+		}
+	}
+	return c, nil
+}
+
+// natsOptions returns the options of the connection to the server.
+func (c *Conn) natsOptions(o ConnOptions, dialer *dialer) []nats.Option {
 	opts := append(dialer.opts,
 		nats.Name(c.id.String()),
 		nats.CustomInboxPrefix(c.id.inbox()),
@@ -160,21 +176,14 @@ func dial(o ConnOptions) (*Conn, error) {
 		}),
 	)
 	if o.Stay {
-		opts = append(opts, nats.MaxReconnects(-1), nats.CustomReconnectDelay(func(attempts int) time.Duration { return ReconnectWait(o.Identity.Role, attempts) }), nats.ReconnectBufSize(-1),
+		opts = append(opts, nats.MaxReconnects(-1), nats.CustomReconnectDelay(func(attempts int) time.Duration {
+			return ReconnectWait(o.Identity.Role, attempts)
+		}), nats.ReconnectBufSize(-1),
 			nats.IgnoreAuthErrorAbort(), nats.PingInterval(PingInterval))
 	} else {
 		opts = append(opts, nats.NoReconnect())
 	}
-	if c.nc, err = nats.Connect(o.URL, opts...); err != nil {
-		return nil, connectError(err, dialer)
-	}
-	if o.URL != "" && c.id.Role != QMaster {
-		if err := c.watchAnnouncements(); err != nil {
-			c.nc.Close()
-			return nil, lostError(err)
-		}
-	}
-	return c, nil
+	return opts
 }
 
 func connectError(err error, d *dialer) error {
@@ -183,13 +192,18 @@ func connectError(err error, d *dialer) error {
 	case errors.Is(err, nats.ErrAuthorization) && d.id.Token != 0:
 		return ErrToken
 	case errors.Is(err, nats.ErrAuthorization) && d.id.Role == Guest:
-		return fmt.Errorf("%w: nobody can log in to this cell: qmaster_params has neither LOGIN_ISSUER nor LOGIN_CERT", ErrRefused)
+		return fmt.Errorf("%w: nobody can log in to this cell: qmaster_params has neither LOGIN_ISSUER nor LOGIN_CERT",
+			ErrRefused)
 	case d.cert != nil && time.Now().After(d.cert.until):
-		return fmt.Errorf("%w: the certificate in %s expired at %s", ErrRefused, d.cert.file, d.cert.until.Format(time.DateTime))
+		return fmt.Errorf("%w: the certificate in %s expired at %s", ErrRefused, d.cert.file,
+			d.cert.until.Format(time.DateTime))
 	case errors.Is(err, nats.ErrAuthorization) && d.cert != nil && d.id.Role == User:
-		return fmt.Errorf("%w: the server does not accept the certificate in %s: it is of no authority that qmaster knows (--tls-ca), names no user (LOGIN_CERT), "+
-			"or names root, a manager or an operator who is not in LOGIN_PRIVILEGED; the log of qmaster has the reason", ErrRefused, d.cert.file)
-	case d.cert != nil && errors.As(err, &alert) && alert.Op == "remote error": // crypto/tls: what the server says of the certificate
+		return fmt.Errorf(
+			"%w: the server does not accept the certificate in %s: it is of no authority that qmaster knows (--tls-ca), names no user (LOGIN_CERT), "+
+				"or names root, a manager or an operator who is not in LOGIN_PRIVILEGED; the log of qmaster has the reason",
+			ErrRefused, d.cert.file)
+	case d.cert != nil && errors.As(err, &alert) && alert.Op == "remote error":
+		// crypto/tls: what the server says of the certificate
 		return fmt.Errorf("%w: the server does not accept the certificate in %s: %w", ErrRefused, d.cert.file, alert.Err)
 	case errors.Is(err, nats.ErrAuthorization) && d.missingSeed != "":
 		return missingKeyError(d)
@@ -319,8 +333,8 @@ func (c *Conn) Request(ctx context.Context, subject string, data []byte) ([]byte
 	return m.Data, nil
 }
 
-// AskHost sends data to a client that serves subject, the execd of a host, and waits until ctx ends for the answer. The error is
-// ErrUnserved when none serves it. Its silence, unlike that of the owner, says nothing about the server.
+// AskHost sends data to a client that serves subject, the execd of a host, and waits until ctx ends for the answer. The
+// error is ErrUnserved when none serves it. Its silence, unlike that of the owner, says nothing about the server.
 func (c *Conn) AskHost(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
 	if err != nil {

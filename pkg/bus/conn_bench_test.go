@@ -84,7 +84,8 @@ func BenchmarkStream(b *testing.B) {
 	defer c.Close()
 	b.SetBytes(chunks * size)
 	for b.Loop() {
-		if _, err := c.RequestStream(context.Background(), CmdSubject(c.id, "x"), nil, func([]byte) error { return nil }); err != nil {
+		if _, err := c.RequestStream(context.Background(), CmdSubject(c.id, "x"), nil,
+			func([]byte) error { return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

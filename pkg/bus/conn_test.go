@@ -68,14 +68,16 @@ func TestStream(t *testing.T) {
 		<-sent
 	}
 	enough := errors.New("enough")
-	if _, err := c.RequestStream(soon(t), CmdSubject(c.id, "big"), nil, func([]byte) error { return enough }); err != enough {
+	if _, err := c.RequestStream(soon(t), CmdSubject(c.id, "big"), nil,
+		func([]byte) error { return enough }); err != enough {
 		t.Errorf("asker stopped: %v", err)
 	}
 	if err := <-result; !errors.Is(err, ErrStopped) {
 		t.Errorf("answerer heard %v", err)
 	}
 	away, leave := context.WithCancel(soon(t))
-	if _, err := c.RequestStream(away, CmdSubject(c.id, "big"), nil, func([]byte) error { leave(); return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := c.RequestStream(away, CmdSubject(c.id, "big"), nil,
+		func([]byte) error { leave(); return nil }); !errors.Is(err, context.Canceled) {
 		t.Errorf("asker went away: %v", err)
 	}
 	if err := <-result; !errors.Is(err, ErrStopped) {
@@ -122,7 +124,8 @@ func TestServerGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer daemon.Close()
-	if _, err := daemon.Serve(HostCmdSubject(node1.Name), func(r *Request) { received <- string(r.Data); r.Answer(nil) }); err != nil {
+	if _, err := daemon.Serve(HostCmdSubject(node1.Name),
+		func(r *Request) { received <- string(r.Data); r.Answer(nil) }); err != nil {
 		t.Fatal(err)
 	}
 	failed := make(chan error, 1)

@@ -180,7 +180,8 @@ func TestRewrittenTail(t *testing.T) {
 }
 
 func TestFrameBytes(t *testing.T) {
-	f := frame.Frame{Flags: frame.Rest, Count: 2, Epoch: 1<<32 | 7, First: 3, Last: 4, Prev: 8, Base: 1, Before: frame.Hash{1, 2}, Payload: []byte("lists")}
+	f := frame.Frame{Flags: frame.Rest, Count: 2, Epoch: 1<<32 | 7, First: 3, Last: 4, Prev: 8, Base: 1,
+		Before: frame.Hash{1, 2}, Payload: []byte("lists")}
 	raw := frame.Append([]byte("x"), &f)[1:]
 	got, err := frame.Decode(raw)
 	if err != nil {

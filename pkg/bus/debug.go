@@ -203,8 +203,9 @@ func (d *Debug) Put(e frame.Epoch, data []byte) {
 	d.number++
 	one := &heldMessage{number: d.number, msg: &nats.Msg{
 		Subject: debugPrefix + e.String(),
-		Header:  nats.Header{messageID: {e.String() + "." + strconv.FormatUint(d.number, 10)}}, // one that is sent twice is stored once
-		Data:    bytes.Clone(data),
+		// one that is sent twice is stored once
+		Header: nats.Header{messageID: {e.String() + "." + strconv.FormatUint(d.number, 10)}},
+		Data:   bytes.Clone(data),
 	}}
 	d.held = append(d.held, one)
 	d.bytes += len(data)
@@ -236,7 +237,8 @@ func (d *Debug) handleAck(m *nats.Msg) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.retries = 0
-	i, found := slices.BinarySearchFunc(d.held, number, func(e *heldMessage, n uint64) int { return cmp.Compare(e.number, n) })
+	i, found := slices.BinarySearchFunc(d.held, number,
+		func(e *heldMessage, n uint64) int { return cmp.Compare(e.number, n) })
 	if found {
 		d.bytes -= len(d.held[i].msg.Data)
 		d.held = slices.Delete(d.held, i, i+1)
@@ -289,5 +291,6 @@ func (d *Debug) readWithin(wait time.Duration, fn func(data []byte) error) error
 	if have.Msgs == 0 {
 		return nil
 	}
-	return d.conn.readMessagesWithin(wait, debugStream, debugPrefix+"*", have.FirstSeq, have.LastSeq, func(_ uint64, data []byte) error { return fn(data) })
+	return d.conn.readMessagesWithin(wait, debugStream, debugPrefix+"*", have.FirstSeq, have.LastSeq,
+		func(_ uint64, data []byte) error { return fn(data) })
 }

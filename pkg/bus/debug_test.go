@@ -121,8 +121,8 @@ func TestDebugStreamOfAnExternalServer(t *testing.T) {
 	}
 }
 
-// TestDebugStreamWithoutSuccessor: when the server refuses to make the stream anew, what the old one had is stored once it
-// does.
+// TestDebugStreamWithoutSuccessor: when the server refuses to make the stream anew, what the old one had is stored once
+// it does.
 func TestDebugStreamWithoutSuccessor(t *testing.T) {
 	c := inside(t, startServer(t, ServerOptions{}), qmaster)
 	d := NewDebug(c, 1)
@@ -131,12 +131,13 @@ func TestDebugStreamWithoutSuccessor(t *testing.T) {
 		t.Fatal(err)
 	}
 	putDebug(t, d, 1, 4, 100)
-	polltest.Until(t, "all messages are acknowledged, and the stream is taken for broken all the same", polltest.Patience, func() (bool, string) {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.retries = retriesMax
-		return len(d.held) == 0, fmt.Sprint(len(d.held))
-	})
+	polltest.Until(t, "all messages are acknowledged, and the stream is taken for broken all the same", polltest.Patience,
+		func() (bool, string) {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.retries = retriesMax
+			return len(d.held) == 0, fmt.Sprint(len(d.held))
+		})
 	if err := d.SetRetention(Retention{Bytes: math.MaxInt64}); err == nil {
 		t.Fatal("the server has made a stream larger than all disks")
 	}
@@ -189,15 +190,16 @@ func TestDebugStreamRecovers(t *testing.T) {
 		defer d.mu.Unlock()
 		return len(d.held)
 	}
-	polltest.Until(t, "a message that the server cannot store, without a file to store it in", polltest.Patience, func() (bool, string) {
-		if exhaust(); held() == 0 {
-			last++
-			data := make([]byte, size)
-			copy(data, fmt.Sprintf("%08d", last))
-			d.Put(7, data)
-		}
-		return d.AckOverdue(), fmt.Sprintf("message %d", last)
-	})
+	polltest.Until(t, "a message that the server cannot store, without a file to store it in", polltest.Patience,
+		func() (bool, string) {
+			if exhaust(); held() == 0 {
+				last++
+				data := make([]byte, size)
+				copy(data, fmt.Sprintf("%08d", last))
+				d.Put(7, data)
+			}
+			return d.AckOverdue(), fmt.Sprintf("message %d", last)
+		})
 	t.Logf("message %d is not stored", last)
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &files); err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"net"
 )
 
-// Engine is the NATS server under a Server. pkg/bus/embedded has it and registers it: a program that imports only pkg/bus
-// is a client and does not link the server.
+// Engine is the NATS server under a Server. pkg/bus/embedded has it and registers it: a program that imports only
+// pkg/bus is a client and does not link the server.
 type Engine interface {
 	// InProcessConn returns a connection to it.
 	InProcessConn() (net.Conn, error)
@@ -22,7 +22,8 @@ type EngineOptions struct {
 	Durable     bool   // every append is on disk before it is acknowledged; else within a second
 	StoreMax    int64  // bytes of disk for all streams
 	Connections int    // at most so many
-	// Authenticate redeems a connection's ticket. The connection has the Permissions of the identity; false: it is refused.
+	// Authenticate redeems a connection's ticket. The connection has the Permissions of the identity; false: it is
+	// refused.
 	Authenticate func(ticket string) (Identity, bool)
 	Log          Logger // nil: silent
 }

@@ -262,8 +262,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// A lease that was waited for longer than it lasts, because no server answered, is held from the moment when one has answered.
-// What the connection says meanwhile passes.
+// A lease that was waited for longer than it lasts, because no server answered, is held from the moment when one has
+// answered. What the connection says meanwhile passes.
 func TestLeaseAfterOutage(t *testing.T) {
 	o := elsewhere(t, qmaster)[0]
 	way := bustest.NewWay(t, o.URL)
@@ -277,7 +277,9 @@ func TestLeaseAfterOutage(t *testing.T) {
 	waiting := make(chan error, 100)
 	taken := make(chan *Lease, 1)
 	go func() {
-		l, err := AcquireLease(soon(t), c, LeaseOptions{Name: "qmaster", Holder: "one", TTL: life, Waiting: func(why error) { waiting <- why }})
+		l, err := AcquireLease(soon(t), c, LeaseOptions{Name: "qmaster", Holder: "one", TTL: life, Waiting: func(why error) {
+			waiting <- why
+		}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -390,7 +392,8 @@ func TestLeaseTakenUnacknowledged(t *testing.T) {
 	one := acquire(t, connect, o)
 	one.stop()
 	<-one.done
-	again := &Lease{conn: connect(), key: one.key, holder: one.holder, ttl: one.ttl, lost: make(chan struct{}), done: make(chan struct{})}
+	again := &Lease{conn: connect(), key: one.key, holder: one.holder, ttl: one.ttl, lost: make(chan struct{}),
+		done: make(chan struct{})}
 	if err := again.acquire(soon(t), o); err != nil {
 		t.Fatal(err)
 	}

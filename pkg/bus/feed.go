@@ -26,12 +26,14 @@ func (c *Conn) NewFeed(subject string, at frame.Point) *Feed {
 func (f *Feed) Publish(first, last uint64, lists []byte) error {
 	var rest uint16
 	for len(lists) > frame.Max {
-		if err := f.publishFrame(frame.Frame{Flags: frame.More | rest, First: first, Last: last, Payload: lists[:frame.Max]}); err != nil {
+		if err := f.publishFrame(
+			frame.Frame{Flags: frame.More | rest, First: first, Last: last, Payload: lists[:frame.Max]}); err != nil {
 			return err
 		}
 		lists, rest = lists[frame.Max:], frame.Rest
 	}
-	return f.publishFrame(frame.Frame{Flags: rest, Count: uint32(last - first + 1), First: first, Last: last, Payload: lists})
+	return f.publishFrame(
+		frame.Frame{Flags: rest, Count: uint32(last - first + 1), First: first, Last: last, Payload: lists})
 }
 
 func (f *Feed) publishFrame(next frame.Frame) error {

@@ -30,7 +30,8 @@ func TestFollower(t *testing.T) {
 	forked[3].Before = frame.Hash{9}
 	wide := frame.Frame{Epoch: epoch, Count: 3, First: 2, Last: 4, Payload: []byte{2, 3, 4}}
 	part := func(flags uint16, n byte) frame.Frame {
-		return frame.Frame{Flags: flags, Epoch: epoch, First: 3, Last: 3, Before: feed[1].Hash, Hash: frame.Hash{n}, Payload: []byte{n}}
+		return frame.Frame{Flags: flags, Epoch: epoch, First: 3, Last: 3, Before: feed[1].Hash, Hash: frame.Hash{n},
+			Payload: []byte{n}}
 	}
 	rest := part(frame.Rest, 2)
 	rest.Before = frame.Hash{1}
@@ -39,21 +40,24 @@ func TestFollower(t *testing.T) {
 		frames []frame.Frame
 		want   string
 	}{
-		"from the start":           {frame.Point{Epoch: epoch}, feed[:3], "[1]+0 [2]+0 [3]+0"},
-		"late joiner drops":        {feed[2].End(), feed[:5], "- - - [4]+0 [5]+0"},
-		"hash not known":           {frame.Point{Epoch: epoch, Seq: 3}, feed[3:5], "[4]+0 [5]+0"},
-		"frame across the start":   {frame.Point{Epoch: epoch, Seq: 3}, []frame.Frame{wide}, "[2 3 4]+2"},
-		"gap":                      {feed[0].End(), feed[2:3], "gap"},
-		"broken chain":             {feed[0].End(), []frame.Frame{feed[1], feed[2], forked[3]}, "[2]+0 [3]+0 gap"},
-		"repeated":                 {feed[0].End(), []frame.Frame{feed[1], feed[1], feed[2]}, "[2]+0 - [3]+0"},
-		"new epoch":                {feed[0].End(), []frame.Frame{feed[1], other[2]}, "[2]+0 gap"},
-		"old epoch":                {other[0].End(), []frame.Frame{feed[1], other[1]}, "- [2]+0"},
-		"heartbeat":                {feed[0].End(), []frame.Frame{heartbeatFrame(feed[0].End()), feed[1]}, "- [2]+0"},
-		"heartbeat shows a gap":    {feed[0].End(), []frame.Frame{heartbeatFrame(feed[1].End())}, "gap"},
-		"heartbeat shows a fork":   {feed[3].End(), []frame.Frame{heartbeatFrame(frame.Point{Epoch: epoch, Seq: 4, Hash: frame.Hash{7}})}, "gap"},
+		"from the start":         {frame.Point{Epoch: epoch}, feed[:3], "[1]+0 [2]+0 [3]+0"},
+		"late joiner drops":      {feed[2].End(), feed[:5], "- - - [4]+0 [5]+0"},
+		"hash not known":         {frame.Point{Epoch: epoch, Seq: 3}, feed[3:5], "[4]+0 [5]+0"},
+		"frame across the start": {frame.Point{Epoch: epoch, Seq: 3}, []frame.Frame{wide}, "[2 3 4]+2"},
+		"gap":                    {feed[0].End(), feed[2:3], "gap"},
+		"broken chain":           {feed[0].End(), []frame.Frame{feed[1], feed[2], forked[3]}, "[2]+0 [3]+0 gap"},
+		"repeated":               {feed[0].End(), []frame.Frame{feed[1], feed[1], feed[2]}, "[2]+0 - [3]+0"},
+		"new epoch":              {feed[0].End(), []frame.Frame{feed[1], other[2]}, "[2]+0 gap"},
+		"old epoch":              {other[0].End(), []frame.Frame{feed[1], other[1]}, "- [2]+0"},
+		"heartbeat":              {feed[0].End(), []frame.Frame{heartbeatFrame(feed[0].End()), feed[1]}, "- [2]+0"},
+		"heartbeat shows a gap":  {feed[0].End(), []frame.Frame{heartbeatFrame(feed[1].End())}, "gap"},
+		"heartbeat shows a fork": {
+			feed[3].End(), []frame.Frame{heartbeatFrame(frame.Point{Epoch: epoch, Seq: 4, Hash: frame.Hash{7}})}, "gap"},
 		"parts are joined":         {feed[1].End(), []frame.Frame{part(frame.More, 1), rest}, "- [1 2]+0"},
 		"rest without a beginning": {feed[1].End(), []frame.Frame{part(frame.Rest, 2)}, "gap"},
-		"beginning without rest":   {feed[1].End(), []frame.Frame{part(frame.More, 1), {Epoch: epoch, Count: 1, First: 3, Last: 3, Before: frame.Hash{1}, Hash: frame.Hash{5}, Payload: []byte{5}}}, "- [5]+0"},
+		"beginning without rest": {feed[1].End(),
+			[]frame.Frame{part(frame.More, 1), {Epoch: epoch, Count: 1, First: 3, Last: 3, Before: frame.Hash{1},
+				Hash: frame.Hash{5}, Payload: []byte{5}}}, "- [5]+0"},
 	} {
 		var f Follower
 		f.Reset(try.start)
@@ -86,7 +90,8 @@ func TestFeed(t *testing.T) {
 	start := frame.Point{Epoch: 1 << 32, Seq: 10}
 	feed := q.NewFeed(EventsSubject(), start)
 	long := list(13, 3*frame.Max-5)
-	if err := errors.Join(feed.Publish(11, 12, []byte("two")), feed.Publish(13, 15, long), feed.Publish(16, 16, []byte("one")), feed.PublishHeartbeat()); err != nil {
+	if err := errors.Join(feed.Publish(11, 12, []byte("two")), feed.Publish(13, 15, long),
+		feed.Publish(16, 16, []byte("one")), feed.PublishHeartbeat()); err != nil {
 		t.Fatal(err)
 	}
 	var follower Follower

@@ -44,11 +44,13 @@ func TestFormats(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := ReadKeys(keys)
-	if err != nil || len(got) != 2 || got[0].Identity != (Identity{Role: Host, Name: "node1"}) || got[1].Identity != (Identity{Role: User, Name: "alice"}) {
+	if err != nil || len(got) != 2 || got[0].Identity != (Identity{Role: Host, Name: "node1"}) ||
+		got[1].Identity != (Identity{Role: User, Name: "alice"}) {
 		t.Errorf("keys of the manual: %v %v", got, err)
 	}
 	key, seed, err := NewKey(Identity{Role: User, Name: "alice"})
-	if word := strings.Fields(string(seed)); err != nil || len(word[0]) != 58 || word[0][:2] != "SU" || len(key.Public) != 56 || key.Public[0] != 'U' {
+	if word := strings.Fields(string(seed)); err != nil || len(word[0]) != 58 || word[0][:2] != "SU" ||
+		len(key.Public) != 56 || key.Public[0] != 'U' {
 		t.Errorf("a pair of keys has %d and %d characters: %v", len(word[0]), len(key.Public), err)
 	}
 }

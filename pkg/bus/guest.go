@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// A guest is a client over the network without credentials. It may ask which identity provider there is, and exchange an ID token for a
-// token: the rows of Guest in the table of rights. Its name is random, so that no other guest reads its answers.
+// A guest is a client over the network without credentials. It may ask which identity provider there is, and exchange
+// an ID token for a token: the rows of Guest in the table of rights. Its name is random, so that no other guest reads
+// its answers.
 
 const (
 	guestPrefix = "guest_" // before the name, in place of a token
@@ -23,7 +24,8 @@ func NewGuest() Identity { return Identity{Role: Guest, Name: rand.Text()} }
 
 var errNoGuests = errors.New("no credentials, and nobody can log in to this cell")
 
-// identifyGuest returns the identity of a client that presents the name of a guest in place of a token; ok is false when it does not.
+// identifyGuest returns the identity of a client that presents the name of a guest in place of a token; ok is false
+// when it does not.
 func (g *authenticator) identifyGuest(text string) (id Identity, ok bool, err error) {
 	name, ok := strings.CutPrefix(text, guestPrefix)
 	switch {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestGuest: a client without credentials connects while users can log in, under a random name; each address has its own share of connections.
+// TestGuest: a client without credentials connects while users can log in, under a random name; each address has its
+// own share of connections.
 func TestGuest(t *testing.T) {
 	open := false
 	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", LogIns: func() bool { return open }})
@@ -15,7 +16,8 @@ func TestGuest(t *testing.T) {
 		t.Errorf("nobody can log in: %v", err)
 	}
 	open = true
-	for _, name := range []string{"a", strings.Repeat("a", guestName), strings.Repeat("*", guestName), strings.Repeat("A", guestName+1)} {
+	for _, name := range []string{"a", strings.Repeat("a", guestName), strings.Repeat("*", guestName),
+		strings.Repeat("A", guestName+1)} {
 		if _, err := connect(Identity{Role: Guest, Name: name}); !errors.Is(err, ErrRefused) {
 			t.Errorf("as %q: %v", name, err)
 		}

@@ -166,7 +166,8 @@ func TestForeignReply(t *testing.T) {
 func TestHostAnswers(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	q, h := inside(t, s, qmaster), inside(t, s, node1)
-	if _, err := h.Serve(HostCmdSubject(node1.Name), func(r *Request) { r.Answer([]byte(r.From.String() + " says " + string(r.Data))) }); err != nil {
+	if _, err := h.Serve(HostCmdSubject(node1.Name),
+		func(r *Request) { r.Answer([]byte(r.From.String() + " says " + string(r.Data))) }); err != nil {
 		t.Fatal(err)
 	}
 	answer, err := q.Request(soon(t), HostCmdSubject(node1.Name), []byte("start"))
@@ -194,7 +195,8 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q means %q", bad, name)
 		}
 	}
-	for _, bad := range []string{"ge.cmd", "ge.cmd.alice.add", "ge.cmd.x-alice.add", "ge.host.n1.cmd", "ge.feed", "x.cmd.u-alice.add"} {
+	for _, bad := range []string{"ge.cmd", "ge.cmd.alice.add", "ge.cmd.x-alice.add", "ge.host.n1.cmd", "ge.feed",
+		"x.cmd.u-alice.add"} {
 		if id, ok := Sender(bad); ok {
 			t.Errorf("%q is from %s", bad, id)
 		}
@@ -220,7 +222,8 @@ func TestSocket(t *testing.T) {
 	if err != nil || string(answer) != c.Identity().String() || c.Identity().Role != User {
 		t.Errorf("%q %v", answer, err)
 	}
-	if _, err := Connect(ConnOptions{Socket: path, Identity: Identity{Role: "king", Name: "x"}}); !errors.Is(err, ErrRefused) {
+	if _, err := Connect(ConnOptions{Socket: path, Identity: Identity{Role: "king", Name: "x"}}); !errors.Is(
+		err, ErrRefused) {
 		t.Errorf("unknown role: %v", err)
 	}
 	if _, err := Connect(ConnOptions{Socket: path + "x"}); !errors.Is(err, ErrNoServer) {
@@ -276,7 +279,9 @@ func TestNkeys(t *testing.T) {
 	aliceSeed, alicePublic := key("alice")
 	hostSeed, hostPublic := key("host")
 	strangerSeed, _ := key("stranger")
-	keys := write("keys", fmt.Sprintf("# who may come over the network\n%s user alice\n%s host node1.example.com # rack 3\n", alicePublic, hostPublic))
+	keys := write("keys",
+		fmt.Sprintf("# who may come over the network\n%s user alice\n%s host node1.example.com # rack 3\n",
+			alicePublic, hostPublic))
 	s := startServer(t, ServerOptions{Listen: "127.0.0.1:0", Keys: keys})
 	q := inside(t, s, qmaster)
 	if _, err := q.Serve(AllCmd, func(r *Request) { r.Answer([]byte(r.From.String())) }); err != nil {
@@ -308,12 +313,14 @@ func TestNkeys(t *testing.T) {
 }
 
 func TestTLS(t *testing.T) {
-	if _, err := Start(ServerOptions{Dir: t.TempDir(), Listen: "0.0.0.0:0"}); err == nil || !strings.Contains(err.Error(), "needs TLS") {
+	if _, err := Start(ServerOptions{Dir: t.TempDir(), Listen: "0.0.0.0:0"}); err == nil ||
+		!strings.Contains(err.Error(), "needs TLS") {
 		t.Fatalf("listening to the world without TLS: %v", err)
 	}
 	dir := t.TempDir()
 	ca := newAuthority(t, dir, "ca")
-	server := ca.sign(t, &x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, Subject: pkix.Name{CommonName: "server"}}, "server")
+	server := ca.sign(t, &x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		Subject: pkix.Name{CommonName: "server"}}, "server")
 	uri, _ := url.Parse("ge://scheduler/default")
 	user := ca.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: "alice"}}, "alice")
 	sched := ca.sign(t, &x509.Certificate{URIs: []*url.URL{uri}}, "sched")
@@ -358,11 +365,12 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestTokenOverTLS: a token suffices over TLS where the server is verified, also beside the certificate of another user; a wrong
-// one is refused.
+// TestTokenOverTLS: a token suffices over TLS where the server is verified, also beside the certificate of another
+// user; a wrong one is refused.
 func TestTokenOverTLS(t *testing.T) {
 	ca := newAuthority(t, t.TempDir(), "ca")
-	server := ca.sign(t, &x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, Subject: pkix.Name{CommonName: "server"}}, "server")
+	server := ca.sign(t, &x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		Subject: pkix.Name{CommonName: "server"}}, "server")
 	mallory := ca.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: "mallory"}}, "mallory")
 	v := new(vault)
 	token := v.issue(7, "alice")

@@ -27,8 +27,8 @@ type incompleteUsage struct {
 	paid time.Duration // until then, after partialEpoch, partialRate allows what the user has begun
 }
 
-// partialRate is how many bytes a second one user may begin, beyond the user's share at once. A user or daemon may always have one
-// message under way; daemons do not wait for users.
+// partialRate is how many bytes a second one user may begin, beyond the user's share at once. A user or daemon may
+// always have one message under way; daemons do not wait for users.
 const partialRate = 32 << 20
 
 // partialEpoch is where the times of incompleteMessages begin.
@@ -73,7 +73,9 @@ func (p *incompleteMessages) reserve(who fair.User, n int, quit <-chan struct{})
 
 // tryReserve counts n bytes if that is possible at now. Otherwise it returns what to wait for: that something is
 // released, or a time. A daemon has no rate.
-func (p *incompleteMessages) tryReserve(who fair.User, n int, now time.Duration) (less <-chan struct{}, pause time.Duration) {
+func (p *incompleteMessages) tryReserve(
+	who fair.User, n int, now time.Duration,
+) (less <-chan struct{}, pause time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	had := p.of[who]

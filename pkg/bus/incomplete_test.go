@@ -51,8 +51,10 @@ func TestHalfSentRequests(t *testing.T) {
 			half = append(append(half, make([]byte, 8)...), "\x03add"...)
 			return c, append(half, make([]byte, PayloadMax/2)...)
 		}, func() ([]byte, error) { return openLine(t, socket).Ask(context.Background(), "add", data) }},
-		{"NATS at the socket", func() (net.Conn, []byte) { c, half := natsHalf(t, local); return c, half }, func() ([]byte, error) { return askOnce(local, data) }},
-		{"NATS over the network", func() (net.Conn, []byte) { c, half := natsHalf(t, network); return c, half }, func() ([]byte, error) { return askOnce(network, data) }},
+		{"NATS at the socket", func() (net.Conn, []byte) { c, half := natsHalf(t, local); return c, half },
+			func() ([]byte, error) { return askOnce(local, data) }},
+		{"NATS over the network", func() (net.Conn, []byte) { c, half := natsHalf(t, network); return c, half },
+			func() ([]byte, error) { return askOnce(network, data) }},
 	} {
 		const connections = 8 // twice what a user may have
 		var closed atomic.Int32
@@ -94,8 +96,8 @@ func TestHalfSentRequests(t *testing.T) {
 	}
 }
 
-// TestPaceOfLargeRequests: a user who begins large requests again and again is slowed down to partialRate after a burst of
-// partialUserMax; a daemon and other users are not.
+// TestPaceOfLargeRequests: a user who begins large requests again and again is slowed down to partialRate after a burst
+// of partialUserMax; a daemon and other users are not.
 func TestPaceOfLargeRequests(t *testing.T) {
 	p := &newMemoryBounds(0).incomplete
 	begun := func(who fair.User, until time.Duration) (bytes int) {
@@ -115,7 +117,8 @@ func TestPaceOfLargeRequests(t *testing.T) {
 		}
 		return bytes
 	}
-	mallory, alice, host := fair.User{Name: "mallory"}, fair.User{Name: "alice"}, fair.User{Name: "host node1", Daemon: true}
+	mallory, alice, host := fair.User{Name: "mallory"}, fair.User{Name: "alice"},
+		fair.User{Name: "host node1", Daemon: true}
 	const seconds = 10
 	for _, who := range []fair.User{mallory, alice} {
 		if most, n := partialUserMax+seconds*partialRate, begun(who, seconds*time.Second); n > most || n < most-PayloadMax {
@@ -204,7 +207,8 @@ func TestPublished(t *testing.T) {
 		var want, got []int
 		for range 1 + dice.IntN(20) {
 			size := []int{0, 1, 3, 1000, largeMessage, largeMessage + 1, 3 * largeMessage}[dice.IntN(7)]
-			form := []string{"PUB a %d\r\n", "pub a b  %d\n", "PUB\ta b %d \r\n", "HPUB a b 0 %d\r\n", "PING\r\n", "SUB PUB 99999\r\n", "CONNECT {\"a\": 1}\r\n"}[dice.IntN(7)]
+			form := []string{"PUB a %d\r\n", "pub a b  %d\n", "PUB\ta b %d \r\n", "HPUB a b 0 %d\r\n", "PING\r\n",
+				"SUB PUB 99999\r\n", "CONNECT {\"a\": 1}\r\n"}[dice.IntN(7)]
 			if !strings.Contains(form, "%d") {
 				stream.WriteString(form)
 				continue

@@ -71,18 +71,21 @@ func TestKeyFile(t *testing.T) {
 	if got := asks(h, HostRepSubject(node1.Name)); got != "host node1.example.com" {
 		t.Errorf("node1's key is %q", got)
 	}
-	for _, subject := range []string{OrderSubject(schedd), OrderSubject(node1), HostRepSubject("node2"), CmdSubject(alice, "x")} {
+	for _, subject := range []string{OrderSubject(schedd), OrderSubject(node1), HostRepSubject("node2"),
+		CmdSubject(alice, "x")} {
 		if got := asks(h, subject); got != "" {
 			t.Errorf("node1 at %s: %q", subject, got)
 		}
 	}
-	if _, err := connect(hostSeed, Identity{Role: Host, Name: "node2"}); err == nil || !strings.Contains(err.Error(), "is for host node1.example.com, not for host node2") {
+	if _, err := connect(hostSeed, Identity{Role: Host, Name: "node2"}); err == nil ||
+		!strings.Contains(err.Error(), "is for host node1.example.com, not for host node2") {
 		t.Errorf("node1's key as node2: %v", err)
 	}
 	if err := os.Chmod(hostSeed, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := connect(hostSeed, node1); err == nil || !strings.HasSuffix(err.Error(), "everybody can read it, so it is not used: chmod 600 "+hostSeed) {
+	if _, err := connect(hostSeed, node1); err == nil ||
+		!strings.HasSuffix(err.Error(), "everybody can read it, so it is not used: chmod 600 "+hostSeed) {
 		t.Errorf("a key that everybody can read: %v", err)
 	}
 	none := filepath.Join(t.TempDir(), "none")
@@ -130,7 +133,8 @@ func TestKeyLines(t *testing.T) {
 	if got, _ := os.ReadFile(file); string(got) != text+"\n"+other.Public+" user bob\n" {
 		t.Errorf("%s", got)
 	}
-	for _, bad := range []Identity{{Role: "king", Name: "x"}, {Role: User}, {Role: User, Name: "a b"}, {Role: Host, Name: "../x"}} {
+	for _, bad := range []Identity{{Role: "king", Name: "x"}, {Role: User}, {Role: User, Name: "a b"},
+		{Role: Host, Name: "../x"}} {
 		if k, _, err := NewKey(bad); err != nil || AddKey(file, k) == nil {
 			t.Errorf("%q was registered (%v)", bad, err)
 		}

@@ -71,7 +71,8 @@ func AcquireLease(ctx context.Context, c *Conn, o LeaseOptions) (*Lease, error) 
 	if o.Waiting == nil {
 		o.Waiting = func(error) {}
 	}
-	l := &Lease{conn: c, key: EncodeName(o.Name), ttl: o.TTL, waiting: o.Waiting, lost: make(chan struct{}), done: make(chan struct{})}
+	l := &Lease{conn: c, key: EncodeName(o.Name), ttl: o.TTL, waiting: o.Waiting, lost: make(chan struct{}),
+		done: make(chan struct{})}
 	l.holder = o.Holder + " " + nuid.Next() // two on one host are not one
 	if err := l.acquire(ctx, o); err != nil {
 		return nil, fmt.Errorf("lease %s: %w", o.Name, err)
@@ -175,7 +176,8 @@ func (l *Lease) Err() error {
 	case errors.Is(*failure, errTaken):
 		return fmt.Errorf("%w: %w", ErrLed, *failure)
 	default:
-		return fmt.Errorf("the lease could not be renewed for %s, because no NATS server or no majority of them answers: %w; another process may lead once they do", l.ttl, *failure)
+		return fmt.Errorf(
+			"the lease could not be renewed for %s, because no NATS server or no majority of them answers: %w; another process may lead once they do", l.ttl, *failure)
 	}
 }
 

@@ -147,7 +147,8 @@ func (l *LocalConn) sendRequest(what string, data []byte, answered chan localAns
 		if err != nil && n == 0 {
 			l.unsent = cmp.Or(l.unsent, first)
 		}
-		if err != nil { // the server has gone or refuses: what it has sent is read before the end, which all waiting callers get
+		// the server has gone or refuses: what it has sent is read before the end, which all waiting callers get
+		if err != nil {
 			l.out = l.out[:0]
 			l.conn.CloseWrite()
 		}
@@ -193,7 +194,8 @@ func (l *LocalConn) readAvailable() error {
 	}
 	word, err := l.greeting.readFrom(l.conn, &l.options)
 	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded) && time.Now().After(l.greetingDeadline): // the server may carry out the first requests yet
+	case errors.Is(err, os.ErrDeadlineExceeded) && time.Now().After(l.greetingDeadline):
+		// the server may carry out the first requests yet
 		return ErrLost
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return err

@@ -47,7 +47,9 @@ var (
 
 // serveLocalSession hands the requests of c to the queue until c or quit is closed;
 // memory bounds its large requests.
-func serveLocalSession(c *net.UnixConn, from Identity, d *requestQueue, memory memoryReservation, quit <-chan struct{}) {
+func serveLocalSession(
+	c *net.UnixConn, from Identity, d *requestQueue, memory memoryReservation, quit <-chan struct{},
+) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return

@@ -19,11 +19,12 @@ import (
 
 // LogOptions say how the stream is kept. The zero value is one replica.
 type LogOptions struct {
-	Stream   string        // name of the stream; "": GE_EVENTS
-	Replicas int           // copies, with an external server; 0: 1
-	Existing bool          // never make the stream, only find it
-	First    uint64        // where a stream that is made begins to count; 0: 1
-	Timeout  time.Duration // longest wait for one append to be acknowledged; 0: 30 s, 5 min when the server is in this process
+	Stream   string // name of the stream; "": GE_EVENTS
+	Replicas int    // copies, with an external server; 0: 1
+	Existing bool   // never make the stream, only find it
+	First    uint64 // where a stream that is made begins to count; 0: 1
+	// longest wait for one append to be acknowledged; 0: 30 s, 5 min when the server is in this process
+	Timeout time.Duration
 
 	// HighWaterMark is a file of the owner that stores the position of the last acknowledged
 	// frame, so that a log that lost its end is detected even if no snapshot is newer.
@@ -321,7 +322,8 @@ func (l *Log) markDead(err error) error {
 func (l *Log) awaitStored(m *nats.Msg, want uint64, hash frame.Hash) (uint64, error) {
 	// How long a server has been without a leader is counted from each attempt anew: a
 	// process that was stopped for long and continues would leave every server at once.
-	waited, counted := time.Duration(0), time.Now() // without the time in which this process got no processor, and up to when
+	// without the time in which this process got no processor, and up to when
+	waited, counted := time.Duration(0), time.Now()
 	for sent, first := time.Now(), true; ; sent, first = time.Now(), false {
 		if !first {
 			l.transport.send(m)
@@ -346,7 +348,8 @@ func (l *Log) awaitStored(m *nats.Msg, want uint64, hash frame.Hash) (uint64, er
 			return want, nil
 		case getErr == nil:
 			return 0, fmt.Errorf("%w: epoch %s list %d is at %d", ErrFenced, f.Epoch, f.Last, want)
-		case code == errWrongLast && (errors.Is(getErr, frame.ErrInvalid) || errors.Is(getErr, errNotStored) && l.conn.server != nil):
+		case code == errWrongLast && (errors.Is(getErr, frame.ErrInvalid) || errors.Is(getErr, errNotStored) &&
+			l.conn.server != nil):
 			return 0, fmt.Errorf("%w: %w", ErrFenced, err)
 		}
 		// The leading one of several copies may not have applied yet what the others
@@ -463,5 +466,7 @@ func (l *Log) Purge(p frame.Point) error {
 	}
 	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()
-	return l.conn.retryUntilLed(ctx, nil, func(ctx context.Context) error { return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream)) })
+	return l.conn.retryUntilLed(ctx, nil, func(ctx context.Context) error {
+		return l.stream.Purge(ctx, jetstream.WithPurgeSequence(p.Stream))
+	})
 }

@@ -30,7 +30,9 @@ func (c *Conn) readMessages(stream, subjects string, from, last uint64, fn func(
 }
 
 // readMessagesWithin is readMessages with another longest pause between two of them.
-func (c *Conn) readMessagesWithin(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) error {
+func (c *Conn) readMessagesWithin(
+	wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error,
+) error {
 	for until := time.Now().Add(wait); ; {
 		r, done, err := c.readerConn()
 		if err != nil {
@@ -72,7 +74,8 @@ func (c *Conn) hasMore(stream, subjects string, next, last uint64) (more bool, e
 		more = err == nil && at <= last
 		return err
 	})
-	if errors.Is(err, errNotStored) || errors.As(err, new(*apiError)) && !isTransient(err) { // it cannot be read there either
+	// it cannot be read there either
+	if errors.Is(err, errNotStored) || errors.As(err, new(*apiError)) && !isTransient(err) {
 		err = nil
 	}
 	return more, err
@@ -95,7 +98,9 @@ func (c *Conn) readerConn() (r *Conn, done func(), err error) {
 }
 
 // readMessagesFrom returns the number after that of the last message that fn received, or after last.
-func (c *Conn) readMessagesFrom(wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error) (next uint64, err error) {
+func (c *Conn) readMessagesFrom(
+	wait time.Duration, stream, subjects string, from, last uint64, fn func(at uint64, data []byte) error,
+) (next uint64, err error) {
 	js, err := c.nc.JetStream()
 	if err != nil {
 		return from, err

@@ -28,8 +28,9 @@ func throughWay(t *testing.T, change func([]byte)) *Log {
 	return l
 }
 
-// TestReplicaLags: a stream is read from one of its replicas, which may have been away and say that a message is the last one
-// while the leader has more. Its words are put into the server's mouth: at message 5, and when it is asked for the next ones.
+// TestReplicaLags: a stream is read from one of its replicas, which may have been away and say that a message is the
+// last one while the leader has more. Its words are put into the server's mouth: at message 5, and when it is asked for
+// the next ones.
 func TestReplicaLags(t *testing.T) {
 	last := regexp.MustCompile(`\$JS\.ACK\.\S*GE_EVENTS\.\S+\.\d+\.5\.\d+\.\d{19}\.(6)`)
 	none := regexp.MustCompile(`"num_pending":(6)`)
@@ -69,8 +70,8 @@ func TestLostMessage(t *testing.T) {
 	}
 }
 
-// TestSlowReader: a log that is longer than what a reader takes is not in memory while the reader is busy with its beginning, and no
-// message is too long. Two requests, and the block of the stream that the server reads, are there.
+// TestSlowReader: a log that is longer than what a reader takes is not in memory while the reader is busy with its
+// beginning, and no message is too long. Two requests, and the block of the stream that the server reads, are there.
 func TestSlowReader(t *testing.T) {
 	const size, number = 256 << 10, 256
 	l := own(t, inside(t, startServer(t, ServerOptions{}), qmaster))

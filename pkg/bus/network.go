@@ -36,7 +36,9 @@ type networkListener struct {
 	arriving *fair.Places
 }
 
-func listenNetwork(address string, files TLSFiles, nats Engine, g *authenticator, b *memoryBounds) (*networkListener, error) {
+func listenNetwork(
+	address string, files TLSFiles, nats Engine, g *authenticator, b *memoryBounds,
+) (*networkListener, error) {
 	n := &networkListener{nats: nats, auth: g, bounds: b, arriving: newHandshakeQuota(g.connQuota.Total)}
 	var err error
 	if n.host, n.tls, err = listenOptions(address, files); err != nil {
@@ -110,7 +112,8 @@ func (n *networkListener) handleConn(c net.Conn) {
 	c.SetDeadline(until)
 	inside.SetDeadline(time.Time{})
 	defer n.auth.conns.removeConn(n.auth.conns.addConn(c, id, key, who))
-	bridgeConns(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.incomplete.newReservation(who, n.quit), n.bounds.unread.newWriteBuffer(who))
+	bridgeConns(c, io.MultiReader(bytes.NewReader(rest), c), inside, n.bounds.incomplete.newReservation(who, n.quit),
+		n.bounds.unread.newWriteBuffer(who))
 }
 
 // refuseConn answers a client that is not authenticated or has too many connections, in the
@@ -128,7 +131,9 @@ func (n *networkListener) refuseConn(c net.Conn, id Identity, why error) {
 
 // authenticateConn finds the identity of a client, and connects inside under it. c becomes the
 // connection within TLS, key is the nkey that was used ("": none), and rest what came after CONNECT.
-func (n *networkListener) authenticateConn(c *net.Conn, inside net.Conn) (id Identity, key string, rest []byte, err error) {
+func (n *networkListener) authenticateConn(
+	c *net.Conn, inside net.Conn,
+) (id Identity, key string, rest []byte, err error) {
 	fail := func(err error) (Identity, string, []byte, error) { return Identity{}, "", nil, err }
 	fromServer := bufio.NewReaderSize(inside, controlMax)
 	info, err := readControl(fromServer, "INFO")

@@ -59,7 +59,8 @@ func (c *Conn) StreamPlacements(ctx context.Context) (out []StreamPlacement, err
 			return nil, fmt.Errorf("stream %s: %w", name, lostError(err))
 		}
 		info := s.CachedInfo()
-		p := StreamPlacement{Stream: name, Leader: c.nc.ConnectedServerName(), Messages: info.State.Msgs, Bytes: info.State.Bytes}
+		p := StreamPlacement{Stream: name, Leader: c.nc.ConnectedServerName(), Messages: info.State.Msgs,
+			Bytes: info.State.Bytes}
 		if in := info.Cluster; in != nil && in.Name != "" {
 			p.Clustered, p.Leader = true, in.Leader
 			led := time.Duration(0)

@@ -18,7 +18,8 @@ func TestCopyOf(t *testing.T) {
 	}{
 		{jetstream.PeerInfo{Current: true, Active: time.Second}, time.Hour, Replica{Current: true, Silent: time.Second}},
 		{jetstream.PeerInfo{Current: true, Active: silenceMax}, time.Hour, Replica{Current: true, Silent: silenceMax}},
-		{jetstream.PeerInfo{Current: true, Active: silenceMax + 1}, time.Hour, Replica{Offline: true, Silent: silenceMax + 1}},
+		{jetstream.PeerInfo{Current: true, Active: silenceMax + 1}, time.Hour,
+			Replica{Offline: true, Silent: silenceMax + 1}},
 		{jetstream.PeerInfo{Current: true, Offline: true}, time.Hour, Replica{Offline: true}},
 		{jetstream.PeerInfo{Current: true}, time.Hour, Replica{Current: true}},
 		{jetstream.PeerInfo{Lag: 7, Active: time.Second}, time.Hour, Replica{Lag: 7, Silent: time.Second}},

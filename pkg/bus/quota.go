@@ -32,7 +32,8 @@ const (
 // newNATSQuota bounds the connections of one user that speak NATS; all connections
 // are bounded by newConnQuota.
 func newNATSQuota() *fair.Places {
-	return fair.NewPlaces("connections that speak NATS", fair.Limits{Total: math.MaxInt, User: natsUserMax, Daemon: natsUserMax})
+	return fair.NewPlaces("connections that speak NATS",
+		fair.Limits{Total: math.MaxInt, User: natsUserMax, Daemon: natsUserMax})
 }
 
 // newConnQuota bounds the connections to a server, so that no user can take the file
@@ -48,12 +49,14 @@ func newConnQuota(total int) *fair.Places {
 		}
 		total = max(total, connectionsMin)
 	}
-	return fair.NewPlaces("connections", fair.Limits{Total: total, Reserve: total / reservedPart, User: max(1, min(userConnectionsMax, total/userPart))})
+	return fair.NewPlaces("connections",
+		fair.Limits{Total: total, Reserve: total / reservedPart, User: max(1, min(userConnectionsMax, total/userPart))})
 }
 
 // newHandshakeQuota bounds the connections of each address that are not authenticated yet.
 func newHandshakeQuota(total int) *fair.Places {
-	return fair.NewPlaces("connections that are not authenticated yet", fair.Limits{Total: total, User: max(total/2, 1), Reserve: total / reservedPart})
+	return fair.NewPlaces("connections that are not authenticated yet",
+		fair.Limits{Total: total, User: max(total/2, 1), Reserve: total / reservedPart})
 }
 
 // admitConn counts a connection, or returns why there are too many. who is a user or a uid.

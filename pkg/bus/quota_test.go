@@ -29,7 +29,8 @@ func TestQuota(t *testing.T) {
 		who     string
 		trusted bool
 		want    int
-	}{{"a", false, 16}, {"b", false, 16}, {"c", false, 16}, {"d", false, 8}, {"e", false, 0}, {"schedd", true, 8}, {"schedd", true, 0}} {
+	}{{"a", false, 16}, {"b", false, 16}, {"c", false, 16}, {"d", false, 8}, {"e", false, 0}, {"schedd", true, 8},
+		{"schedd", true, 0}} {
 		if n := fill(c.who, c.trusted); n != c.want {
 			t.Errorf("%s has %d connections, not %d", c.who, n, c.want)
 		}
@@ -47,7 +48,8 @@ func TestQuota(t *testing.T) {
 	if n := fill("a", false); n != 1 {
 		t.Errorf("a has %d more connections, not 1", n)
 	}
-	if limit := newConnQuota(0); limit.Total < connectionsMin || limit.Total > connectionsMax || limit.User > userConnectionsMax {
+	if limit := newConnQuota(0); limit.Total < connectionsMin || limit.Total > connectionsMax ||
+		limit.User > userConnectionsMax {
 		t.Errorf("by default %d in all, %d of a user", limit.Total, limit.User)
 	}
 }
@@ -81,7 +83,8 @@ func flooded(t *testing.T, connections int) (s *Server, path string, open []net.
 func TestConnectionFlood(t *testing.T) {
 	s, path, open := flooded(t, 64)
 	err := refusal(t, ConnOptions{Socket: path})
-	if want := fmt.Sprintf("too many connections of uid %d (at most 16)", os.Getuid()); !errors.Is(err, ErrBusy) || !strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("too many connections of uid %d (at most 16)", os.Getuid()); !errors.Is(err, ErrBusy) ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("one more: %v", err)
 	}
 	if _, err := Connect(ConnOptions{Socket: path}); !errors.Is(err, ErrBusy) {

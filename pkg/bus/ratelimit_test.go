@@ -40,7 +40,8 @@ func TestBoundedLog(t *testing.T) {
 		out := &lines{}
 		log := newRateLimitedLogger(out)
 		for i := range 10_000 {
-			log.Error(fmt.Sprintf(`pipe - cid:%d - "v1" - "$G/user:u-mallory" - Publish Violation - Subject "ge.ord.%d"`, i%7, i))
+			log.Error(
+				fmt.Sprintf(`pipe - cid:%d - "v1" - "$G/user:u-mallory" - Publish Violation - Subject "ge.ord.%d"`, i%7, i))
 		}
 		if n := len(out.takeLines()); n != logBurst {
 			t.Errorf("%d messages about mallory", n)
@@ -54,7 +55,8 @@ func TestBoundedLog(t *testing.T) {
 		}
 		time.Sleep(logOmittedAfter)
 		synctest.Wait()
-		got, want := out.takeLines(), []string{"messages left out [user u-mallory messages 9950]\n", "messages left out [user user eve messages 9950]\n"}
+		got, want := out.takeLines(), []string{"messages left out [user u-mallory messages 9950]\n",
+			"messages left out [user user eve messages 9950]\n"}
 		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("told: %q", got)
 		}

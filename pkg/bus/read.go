@@ -93,7 +93,10 @@ func (l *Log) readFrames(from frame.Point, r *frame.Reader) (frame.Point, error)
 	if from.Stream > 0 && from.Stream >= first {
 		// If it cannot be read, the next frame still contains the hash of the one before.
 		if f, err := l.readFrame(ctx, from.Stream); err == nil && f.Hash != from.Hash {
-			return from, &frame.Damage{After: from, Next: from.Stream, Reason: fmt.Sprintf("message %d (epoch %s list %d) is not the one the snapshot ends with", f.Stream, f.Epoch, f.Last)}
+			return from,
+				&frame.Damage{After: from, Next: from.Stream,
+					Reason: fmt.Sprintf("message %d (epoch %s list %d) is not the one the snapshot ends with", f.Stream,
+						f.Epoch, f.Last)}
 		}
 	}
 	if from.Stream == last {
@@ -105,8 +108,8 @@ func (l *Log) readFrames(from frame.Point, r *frame.Reader) (frame.Point, error)
 	return r.Finish(last)
 }
 
-// CheckBefore reads what the log holds up to a point, from which an owner has started. The error is *frame.Damage if it is not what was written:
-// then the state is whole and what happened before cannot be read.
+// CheckBefore reads what the log holds up to a point, from which an owner has started. The error is *frame.Damage if it
+// is not what was written: then the state is whole and what happened before cannot be read.
 func (l *Log) CheckBefore(to frame.Point) error {
 	ctx, cancel := l.conn.contextWithin(adminWait)
 	defer cancel()

@@ -81,7 +81,8 @@ func (d *requestQueue) handleOrQueue(r *Request) delivery {
 		return delivered
 	}
 	from := r.FairUser()
-	if n, size := d.waiting.Of(from); n >= requestsMax || n > 0 && (size+len(r.Data) > d.most.user || d.waiting.Size() > d.most.all) {
+	if n, size := d.waiting.Of(from); n >= requestsMax || n > 0 &&
+		(size+len(r.Data) > d.most.user || d.waiting.Size() > d.most.all) {
 		d.mu.Unlock()
 		return tooMany
 	}

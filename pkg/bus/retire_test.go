@@ -94,7 +94,8 @@ func TestTrim(t *testing.T) {
 		{"too little since the last", retire(40, 1<<14), "1-10, 11-20, 21-30, 31-31, 32-40, state 31"},
 		{"enough", retire(50, 1), "1-10, 11-20, 21-30, 31-31, 32-40, 41-50, state 31, state 51"},
 		{"room and time for all", trim(ever, all), "1-10, 11-20, 21-30, 31-31, 32-40, 41-50, state 31, state 51"},
-		{"an hour, and nothing is older", trim(time.Hour, all), "1-10, 11-20, 21-30, 31-31, 32-40, 41-50, state 31, state 51"},
+		{"an hour, and nothing is older", trim(time.Hour, all),
+			"1-10, 11-20, 21-30, 31-31, 32-40, 41-50, state 31, state 51"},
 		{"what is before the first state is older", func() error {
 			age(fmt.Sprintf("%020d.state", 31), 2*time.Hour)
 			return segs.Trim(time.Hour, all)

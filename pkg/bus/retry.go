@@ -34,8 +34,8 @@ var errLeaderless = errors.New("it has been without a leader for too long")
 
 // recordLeader records whether a leader, or the owner, has answered over this connection the
 // request made at asked. It moves a connection with Stay to another server when none has
-// answered for leaderless, and announces this to the clients that wait for us there. Where there is no other server, qmaster is
-// busy: thousands of hosts that connect again would not help it.
+// answered for leaderless, and announces this to the clients that wait for us there. Where there is no other server,
+// qmaster is busy: thousands of hosts that connect again would not help it.
 func (c *Conn) recordLeader(asked time.Time, answered bool) {
 	if c.server != nil {
 		return
@@ -47,7 +47,8 @@ func (c *Conn) recordLeader(asked time.Time, answered bool) {
 	case c.leaderlessSince.IsZero():
 		c.leaderlessSince = asked
 	}
-	leave := !answered && time.Since(c.leaderlessSince) > leaderlessMax && time.Since(c.lastSwitch) > leaderlessMax && c.nc.Opts.AllowReconnect && c.nc.IsConnected() && len(c.nc.Servers()) > 1
+	leave := !answered && time.Since(c.leaderlessSince) > leaderlessMax && time.Since(c.lastSwitch) > leaderlessMax &&
+		c.nc.Opts.AllowReconnect && c.nc.IsConnected() && len(c.nc.Servers()) > 1
 	if leave {
 		c.lastSwitch = time.Now()
 	}
@@ -100,7 +101,8 @@ func isTransient(err error) bool {
 	if errors.As(err, &said) {
 		return isTransientCode(said.errorCode())
 	}
-	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, jetstream.ErrNoStreamResponse,
+	for _, e := range []error{context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders,
+		jetstream.ErrNoStreamResponse,
 		nats.ErrConnectionReconnecting, nats.ErrDisconnected, ErrLost, ErrUnserved, errUnrenewed} {
 		if errors.Is(lostError(err), e) {
 			return true

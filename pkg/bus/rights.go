@@ -19,9 +19,9 @@ type subjectRight struct {
 // from it (Permissions). What a user's request may do is decided by qmaster/core from the
 // user's name.
 //
-// Guests may do no more than log in. Other requests are for people: a host or a scheduler has no rights as a user, even of that
-// name. Only qmaster touches the log or JetStream: a right to create consumers is a right
-// to have stream messages delivered to any subject.
+// Guests may do no more than log in. Other requests are for people: a host or a scheduler has no rights as a user, even
+// of that name. Only qmaster touches the log or JetStream: a right to create consumers is a right to have stream
+// messages delivered to any subject.
 var rights = []subjectRight{
 	{subject: "ge.cmd.ID.>", publish: []Role{User, Admin}},
 	{subject: "ge.cmd.ID.ways-to-log-in", publish: []Role{Guest}},

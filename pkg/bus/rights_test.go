@@ -95,7 +95,8 @@ func check(t *testing.T, asker, reader *Conn, subject, publish, read string) {
 	t.Helper()
 	role, name := asker.id.Role, asker.id.Name
 	other := Identity{Role: role, Name: "other"}
-	own := strings.NewReplacer("INBOX_ID", "INBOX_"+asker.id.Word(), "INBOX_OTHER", "INBOX_"+other.Word(), "ID", asker.id.Word(),
+	own := strings.NewReplacer("INBOX_ID", "INBOX_"+asker.id.Word(), "INBOX_OTHER", "INBOX_"+other.Word(),
+		"ID", asker.id.Word(),
 		"OTHER", other.Word(), "PERSON", Identity{Role: User, Name: name}.Word(), "HOST", name).Replace(subject)
 	if !strings.Contains(own, ">") {
 		_, err := asker.Request(soon(t), own, []byte("x"))

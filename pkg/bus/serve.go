@@ -293,7 +293,9 @@ const streamsMax = 500
 // in turn, which each may keep, and returns the final answer. If each fails or ctx ends,
 // the server is sent a cancellation and the error is returned. A plain answer is a final
 // answer without chunks.
-func (c *Conn) RequestStream(ctx context.Context, subject string, data []byte, each func(chunk []byte) error) (last []byte, err error) {
+func (c *Conn) RequestStream(
+	ctx context.Context, subject string, data []byte, each func(chunk []byte) error,
+) (last []byte, err error) {
 	ctx, done := c.trackRequest(ctx, subject)
 	defer done()
 	select {
@@ -302,7 +304,8 @@ func (c *Conn) RequestStream(ctx context.Context, subject string, data []byte, e
 	case <-ctx.Done():
 		return nil, c.requestError(ctx, subject, ctx.Err())
 	}
-	answers := make(chan *nats.Msg, streamWindow+1) // all that may come before credit is given; the library's default takes 512 KB
+	// all that may come before credit is given; the library's default takes 512 KB
+	answers := make(chan *nats.Msg, streamWindow+1)
 	sub, err := c.nc.ChanSubscribe(c.nc.NewInbox(), answers)
 	if err != nil {
 		return nil, lostError(err)

@@ -123,7 +123,8 @@ func TestAskedWhileItBegins(t *testing.T) {
 func TestUnreadChunks(t *testing.T) {
 	s := startServer(t, ServerOptions{})
 	owner, client := inside(t, s, qmaster), inside(t, s, alice)
-	for _, c := range []struct{ size, want int }{{1000, streamWindow}, {streamWindowBytes / 4, 4}, {3 * streamWindowBytes, 1}} {
+	for _, c := range []struct{ size, want int }{{1000, streamWindow}, {streamWindowBytes / 4, 4},
+		{3 * streamWindowBytes, 1}} {
 		blocked := make(chan int, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		stop, err := owner.Serve(AllCmd, func(r *Request) {
@@ -183,7 +184,8 @@ func TestStreamUnserved(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	if _, err := client.RequestStream(t.Context(), CmdSubject(alice, "get"), nil, func([]byte) error { return nil }); err != nil {
+	if _, err := client.RequestStream(t.Context(), CmdSubject(alice, "get"), nil,
+		func([]byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-received; err != nil {
@@ -223,7 +225,8 @@ func TestManyStreams(t *testing.T) {
 	var asking sync.WaitGroup
 	for range 3 * streamsMax {
 		asking.Go(func() {
-			if _, err := client.RequestStream(ctx, CmdSubject(alice, "get"), nil, func([]byte) error { return nil }); err != nil {
+			if _, err := client.RequestStream(ctx, CmdSubject(alice, "get"), nil,
+				func([]byte) error { return nil }); err != nil {
 				t.Error(err)
 			}
 		})

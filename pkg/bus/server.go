@@ -15,18 +15,19 @@ import (
 
 // ServerOptions say how the embedded server of a cell is run. Dir is required.
 type ServerOptions struct {
-	Dir      string      // where streams are stored; one server only, held by a lock
-	Durable  bool        // every append is on disk before it is acknowledged; else within a second
-	Socket   string      // path of the Unix socket for local programs; "": none
-	Listen   string      // TCP address for other hosts, "127.0.0.1:0" for a free port; "": none
-	AdminUID uint32      // besides root the uid that may act as a daemon over Socket
-	Keys     string      // file of public nkeys allowed over Listen, see authenticator.go; "": none
-	Tokens   TokenOwner  // knows the tokens, which are allowed over Socket and Listen; nil: there are none
-	LogIns   func() bool // reports whether clients over Listen without credentials may connect, to log in; nil: they may not
-	CertUser CertUser    // whom certificates name; nil: their common name
-	TLS      TLSFiles    // required for a Listen address that is not loopback
-	StoreMax int64       // bytes of disk for all streams; 0: 256 GiB
-	Memory   int64       // bytes that this process may use: what waits for clients takes a part of them; 0: no bound
+	Dir      string     // where streams are stored; one server only, held by a lock
+	Durable  bool       // every append is on disk before it is acknowledged; else within a second
+	Socket   string     // path of the Unix socket for local programs; "": none
+	Listen   string     // TCP address for other hosts, "127.0.0.1:0" for a free port; "": none
+	AdminUID uint32     // besides root the uid that may act as a daemon over Socket
+	Keys     string     // file of public nkeys allowed over Listen, see authenticator.go; "": none
+	Tokens   TokenOwner // knows the tokens, which are allowed over Socket and Listen; nil: there are none
+	// reports whether clients over Listen without credentials may connect, to log in; nil: they may not
+	LogIns   func() bool
+	CertUser CertUser // whom certificates name; nil: their common name
+	TLS      TLSFiles // required for a Listen address that is not loopback
+	StoreMax int64    // bytes of disk for all streams; 0: 256 GiB
+	Memory   int64    // bytes that this process may use: what waits for clients takes a part of them; 0: no bound
 	// Connections bounds the connections of all users and daemons, see quota.go; 0: as
 	// many as file descriptors allow, at most 16384.
 	Connections int
@@ -66,7 +67,9 @@ func Start(o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{auth: &authenticator{keyFile: o.Keys, adminUID: o.AdminUID, log: newRateLimitedLogger(o.Log), connQuota: newConnQuota(o.Connections), natsQuota: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns, certUser: o.CertUser}, lock: lock, dir: o.Dir, options: o}
+	s := &Server{auth: &authenticator{keyFile: o.Keys, adminUID: o.AdminUID, log: newRateLimitedLogger(o.Log),
+		connQuota: newConnQuota(o.Connections), natsQuota: newNATSQuota(), tokens: o.Tokens, logIns: o.LogIns,
+		certUser: o.CertUser}, lock: lock, dir: o.Dir, options: o}
 	s.bounds = newMemoryBounds(o.Memory)
 	s.requests.most = s.bounds.waiting
 	err = s.startEngine(o)
@@ -105,7 +108,8 @@ func (s *Server) startEngine(o ServerOptions) error {
 			o.Log.Warn("recorded orders cannot be read and are removed", "error", broken.why)
 		}
 		if made && o.Log != nil {
-			o.Log.Warn("the definition of the log's stream was damaged and is made anew; its messages are as they were", "error", broken.why)
+			o.Log.Warn("the definition of the log's stream was damaged and is made anew; its messages are as they were",
+				"error", broken.why)
 		}
 		s.nats.Stop()
 		err = s.serveEngine(o)
@@ -146,7 +150,8 @@ func (s *Server) serveEngine(o ServerOptions) error {
 		return ErrNoEngine
 	}
 	engine, err := startEngine(EngineOptions{
-		Dir: o.Dir, Durable: o.Durable, StoreMax: cmp.Or(o.StoreMax, storeMaxDefault), Connections: 2*s.auth.connQuota.Total + insideMax,
+		Dir: o.Dir, Durable: o.Durable, StoreMax: cmp.Or(o.StoreMax, storeMaxDefault),
+		Connections:  2*s.auth.connQuota.Total + insideMax,
 		Authenticate: s.auth.authenticateTicket, Log: s.auth.log,
 	})
 	if err != nil {
@@ -177,7 +182,8 @@ func lockDir(dir string) (*os.File, error) {
 		n, _ := f.Read(holder)
 		f.Close()
 		if err == unix.EWOULDBLOCK {
-			return nil, fmt.Errorf("%w: a server (process %s) already runs in %s", ErrInUse, strings.TrimSpace(string(holder[:n])), dir)
+			return nil, fmt.Errorf("%w: a server (process %s) already runs in %s", ErrInUse,
+				strings.TrimSpace(string(holder[:n])), dir)
 		}
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}

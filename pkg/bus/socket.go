@@ -40,7 +40,9 @@ const (
 	socketMax = 107 // longest path of a Unix socket
 )
 
-func listenSocket(path string, nats Engine, g *authenticator, d *requestQueue, b *memoryBounds) (*socketListener, error) {
+func listenSocket(
+	path string, nats Engine, g *authenticator, d *requestQueue, b *memoryBounds,
+) (*socketListener, error) {
 	if err := checkSocket(path); err != nil {
 		return nil, err
 	}
@@ -68,8 +70,8 @@ func checkSocket(path string) error {
 	return nil
 }
 
-// reserveSocket makes the file of a socket that is opened later, if there is none: programs that look for the cell find that its server is on this
-// host, and wait for it there.
+// reserveSocket makes the file of a socket that is opened later, if there is none: programs that look for the cell find
+// that its server is on this host, and wait for it there.
 func reserveSocket(path string) error {
 	if _, err := os.Stat(path); path == "" || err == nil {
 		return nil

@@ -106,7 +106,8 @@ func copyFile(t *testing.T, to, from string) {
 
 func TestSocketPath(t *testing.T) {
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 120))
-	if _, err := Start(ServerOptions{Dir: t.TempDir(), Socket: long}); err == nil || !strings.Contains(err.Error(), "longer than") {
+	if _, err := Start(ServerOptions{Dir: t.TempDir(), Socket: long}); err == nil ||
+		!strings.Contains(err.Error(), "longer than") {
 		t.Errorf("long path: %v", err)
 	}
 	// One left over by a crash does not stop the next server.

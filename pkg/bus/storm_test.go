@@ -15,7 +15,8 @@ import (
 	"github.com/quill-grid/quill/pkg/bus/bustest"
 )
 
-// TestManyTickets: a ticket costs the same however many are open; those that were not used are forgotten when they end, in turn.
+// TestManyTickets: a ticket costs the same however many are open; those that were not used are forgotten when they end,
+// in turn.
 func TestManyTickets(t *testing.T) {
 	const many = 40_000
 	runtime.LockOSThread()
@@ -71,8 +72,8 @@ func TestOpenLater(t *testing.T) {
 	}
 }
 
-// TestReconnectWait: hosts that lost their connections at the same moment do not come back at the same moment, and come the later the
-// longer it takes; a qmaster comes soon.
+// TestReconnectWait: hosts that lost their connections at the same moment do not come back at the same moment, and come
+// the later the longer it takes; a qmaster comes soon.
 func TestReconnectWait(t *testing.T) {
 	for _, c := range []struct {
 		role        Role
@@ -95,8 +96,8 @@ func TestReconnectWait(t *testing.T) {
 	}
 }
 
-// TestAnswerWait: who can go to another server does not wait long for one, a daemon without another longer, and who is in the server's
-// process as long as the host is busy.
+// TestAnswerWait: who can go to another server does not wait long for one, a daemon without another longer, and who is
+// in the server's process as long as the host is busy.
 func TestAnswerWait(t *testing.T) {
 	for _, c := range []struct {
 		what string

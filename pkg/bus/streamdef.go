@@ -34,7 +34,8 @@ func (c *Conn) syncDefinition(stream string) error {
 		return nil
 	}
 	dir := filepath.Join(c.server.dir, streamDirs, stream)
-	return errors.Join(archive.Sync(filepath.Join(dir, metaFile)), archive.Sync(filepath.Join(dir, metaSum)), syncParents(dir, c.server.dir))
+	return errors.Join(archive.Sync(filepath.Join(dir, metaFile)), archive.Sync(filepath.Join(dir, metaSum)),
+		syncParents(dir, c.server.dir))
 }
 
 // syncParents syncs a directory and those above it, as far as top.
@@ -85,8 +86,9 @@ func removeDebug(dir string, broken error) (removed bool, err error) {
 	return true, os.RemoveAll(path)
 }
 
-// remakeDefinition makes the definition of the log's stream anew if that is what the server cannot recover. All streams of a log in a directory
-// are defined alike, so another one has the same: its two files are copied. What is in the stream is not touched.
+// remakeDefinition makes the definition of the log's stream anew if that is what the server cannot recover. All streams
+// of a log in a directory are defined alike, so another one has the same: its two files are copied. What is in the
+// stream is not touched.
 func remakeDefinition(dir string, broken error) (made bool, err error) {
 	damaged := filepath.Join(dir, streamDirs, streamName)
 	if _, err := os.Stat(damaged); errors.Is(err, fs.ErrNotExist) || !strings.Contains(broken.Error(), streamName) {
@@ -118,8 +120,8 @@ func remakeDefinition(dir string, broken error) (made bool, err error) {
 // temporary is in the name of a directory that is removed.
 const temporary = ".tmp"
 
-// MakeLog makes a store with a log without messages, whose first message will have a number: the log of a cell that continues what
-// is in segments.
+// MakeLog makes a store with a log without messages, whose first message will have a number: the log of a cell that
+// continues what is in segments.
 func MakeLog(dir string, first uint64) error {
 	s, err := Start(ServerOptions{Dir: dir, Durable: true})
 	if err != nil {

@@ -63,7 +63,8 @@ func TestTokenText(t *testing.T) {
 	if number, got, ok := ParseToken(TokenText(7, secret)); !ok || number != 7 || got != secret || len(secret) < 40 {
 		t.Error(number, got, ok)
 	}
-	for _, bad := range []string{"", "quill_", "quill_7", "quill_7_", "quill_0_x", "quill_07_x", "quill_+7_x", "quill_-7_x", "quill_4294967296_x", "quill__x",
+	for _, bad := range []string{"", "quill_", "quill_7", "quill_7_", "quill_0_x", "quill_07_x", "quill_+7_x",
+		"quill_-7_x", "quill_4294967296_x", "quill__x",
 		"Quill_7_x", " quill_7_x", "quill_7_" + string(make([]byte, tokenMax))} {
 		if number, _, ok := ParseToken(bad); ok {
 			t.Errorf("%q is token %d", bad, number)
@@ -115,7 +116,8 @@ func TestToken(t *testing.T) {
 			t.Errorf("%s: before tokens are known: %v", name, err)
 		}
 		v.close(false)
-		for _, wrong := range []string{TokenText(number, NewSecret()), TokenText(number+100, NewSecret()), "quill_x", "alice"} {
+		for _, wrong := range []string{TokenText(number, NewSecret()), TokenText(number+100, NewSecret()),
+			"quill_x", "alice"} {
 			if _, err := open(wrong); !errors.Is(err, ErrToken) || !errors.Is(err, ErrRefused) {
 				t.Errorf("%s: with %q: %v", name, wrong, err)
 			}
@@ -192,14 +194,16 @@ func TestTokenQuota(t *testing.T) {
 		}
 	}
 	// The refused ones counted for the uid until their tokens were read.
-	polltest.Until(t, "the refused connections have ended", polltest.Patience, func() (bool, string) { return s.Connections() == 32, fmt.Sprint(s.Connections()) })
+	polltest.Until(t, "the refused connections have ended", polltest.Patience,
+		func() (bool, string) { return s.Connections() == 32, fmt.Sprint(s.Connections()) })
 	if n, err := fill(""); n != 16 || !errors.Is(err, ErrBusy) {
 		t.Errorf("%d connections of the uid: %v", n, err)
 	}
 	for _, l := range open {
 		l.Close()
 	}
-	polltest.Until(t, "all connections have ended", polltest.Patience, func() (bool, string) { return s.Connections() == 0, fmt.Sprint(s.Connections()) })
+	polltest.Until(t, "all connections have ended", polltest.Patience,
+		func() (bool, string) { return s.Connections() == 0, fmt.Sprint(s.Connections()) })
 }
 
 // TestGuesses: after many wrong tokens refusals of that peer are delayed, those of others
@@ -252,7 +256,8 @@ func TestPenalty(t *testing.T) {
 		_, err := DialLocal(ConnOptions{Socket: path, Token: wrong})
 		refused <- err
 	}()
-	polltest.Until(t, "the client waits", polltest.Patience, func() (bool, string) { return s.Connections() == 1, fmt.Sprint(s.Connections()) })
+	polltest.Until(t, "the client waits", polltest.Patience,
+		func() (bool, string) { return s.Connections() == 1, fmt.Sprint(s.Connections()) })
 	l, err := DialLocal(ConnOptions{Socket: path, Token: v.issue(1, "alice")})
 	if err != nil {
 		t.Fatal(err)

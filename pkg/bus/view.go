@@ -32,7 +32,8 @@ const (
 
 // View is the log up to its tail. It needs Read or TakeOver before.
 func (l *Log) View() (*StreamView, error) {
-	w := &StreamView{conn: l.conn, stream: l.name, subjects: logPrefix + "*", last: l.Tail().Stream, number: func(at uint64, _ []byte) (uint64, bool) { return at, true }}
+	w := &StreamView{conn: l.conn, stream: l.name, subjects: logPrefix + "*", last: l.Tail().Stream,
+		number: func(at uint64, _ []byte) (uint64, bool) { return at, true }}
 	ctx, cancel := context.WithTimeout(context.Background(), adminWait)
 	defer cancel()
 	info, err := l.stream.Info(ctx)
@@ -65,7 +66,8 @@ func (l *Log) View() (*StreamView, error) {
 
 // View is what there is now, without what seq cannot find the Seq of.
 func (d *Debug) View(seq func(data []byte) (uint64, bool)) (*StreamView, error) {
-	w := &StreamView{conn: d.conn, stream: debugStream, subjects: debugPrefix + "*", number: func(_ uint64, data []byte) (uint64, bool) { return seq(data) }}
+	w := &StreamView{conn: d.conn, stream: debugStream, subjects: debugPrefix + "*",
+		number: func(_ uint64, data []byte) (uint64, bool) { return seq(data) }}
 	stream, err := d.findStream()
 	if err != nil || stream == nil {
 		return w, err
@@ -88,7 +90,9 @@ func (d *Debug) View(seq func(data []byte) (uint64, bool)) (*StreamView, error) 
 }
 
 // divideIntoBlocks finds the blocks: begin is asked whether one can begin with a message.
-func (w *StreamView) divideIntoBlocks(ctx context.Context, have jetstream.StreamState, begin func(at uint64, data []byte) (archive.Block, bool)) error {
+func (w *StreamView) divideIntoBlocks(
+	ctx context.Context, have jetstream.StreamState, begin func(at uint64, data []byte) (archive.Block, bool),
+) error {
 	first, last := have.FirstSeq, min(have.LastSeq, w.last)
 	if have.Msgs == 0 || first > last {
 		return nil

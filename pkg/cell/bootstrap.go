@@ -46,7 +46,8 @@ func WriteFile(path string, text []byte, mode os.FileMode) error {
 	return archive.Replace(path, text, mode)
 }
 
-// Link makes a symbolic link, or replaces it atomically: a program that runs it meanwhile finds the old or the new target.
+// Link makes a symbolic link, or replaces it atomically: a program that runs it meanwhile finds the old or the new
+// target.
 func Link(target, path string) error {
 	if now, err := os.Readlink(path); err == nil && now == target {
 		return nil

@@ -28,8 +28,8 @@ func (c Cell) Within(s *bus.Server) Cell {
 // DefaultName is the name of a cell unless $SGE_CELL gives another.
 const DefaultName = "default"
 
-// Find returns the cell that the environment of this process names. Without SGE_ROOT it is the user's own: $HOME/.quill. It fails with
-// *NotFound when there is no HOME either; whether the cell exists is Check's to say.
+// Find returns the cell that the environment of this process names. Without SGE_ROOT it is the user's own:
+// $HOME/.quill. It fails with *NotFound when there is no HOME either; whether the cell exists is Check's to say.
 func Find() (Cell, error) { return FindIn(os.Getenv) }
 
 // FindIn is Find for an environment given by its look-up function.

@@ -62,8 +62,8 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// TestLoginOfAnotherUser: sudo may leave the home directory of the user who called it in $HOME. What is there is not the log-in of
-// the user who runs now, and no log-in is stored there.
+// TestLoginOfAnotherUser: sudo may leave the home directory of the user who called it in $HOME. What is there is not
+// the log-in of the user who runs now, and no log-in is stored there.
 func TestLoginOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, who can give a directory away")

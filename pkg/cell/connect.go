@@ -34,8 +34,8 @@ func (c Cell) TokenOptions(token string) bus.ConnOptions {
 	return o
 }
 
-// GuestOptions returns where to connect without credentials: on qmaster's own host, where the kernel identifies the user, the cell's socket,
-// elsewhere the server as a guest, who can log in.
+// GuestOptions returns where to connect without credentials: on qmaster's own host, where the kernel identifies the
+// user, the cell's socket, elsewhere the server as a guest, who can log in.
 func (c Cell) GuestOptions() bus.ConnOptions {
 	o := c.TokenOptions("")
 	if o.URL != "" {
@@ -44,7 +44,8 @@ func (c Cell) GuestOptions() bus.ConnOptions {
 	return o
 }
 
-// CertOptions returns where to connect with a TLS certificate: always over the network. It fails when the cell's server is not on it.
+// CertOptions returns where to connect with a TLS certificate: always over the network. It fails when the cell's server
+// is not on it.
 func (c Cell) CertOptions(cert, key string) (bus.ConnOptions, error) {
 	b, err := c.ReadBootstrap()
 	if err == nil && (b["server_url"] == "" || b["server_ca"] == "") {

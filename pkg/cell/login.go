@@ -14,7 +14,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// login is the file of a log-in: the token, and the cell that it is for, so that no other cell of the same name gets it.
+// login is the file of a log-in: the token, and the cell that it is for, so that no other cell of the same name gets
+// it.
 type login struct {
 	Root  string `json:"root"`
 	Token string `json:"token"`
@@ -26,8 +27,8 @@ const loginMax = 16 << 10
 // LoginFile is where the token of a log-in lies: ~/.quill/CELL.token.
 func (c Cell) LoginFile() string { return filepath.Join(os.Getenv("HOME"), ".quill", c.Name+".token") }
 
-// Login returns the token of the log-in to the cell, "": there is none. It fails when others may read or change the file. A
-// home directory of another user, as sudo may leave it in $HOME, has none of this user.
+// Login returns the token of the log-in to the cell, "": there is none. It fails when others may read or change the
+// file. A home directory of another user, as sudo may leave it in $HOME, has none of this user.
 func (c Cell) Login() (token string, err error) {
 	if home := os.Getenv("HOME"); home == "" || ofAnother(home) {
 		return "", nil
@@ -85,9 +86,11 @@ func private(f *os.File, path string) error {
 	case int(owner) != os.Geteuid():
 		return fmt.Errorf("error: log-in: %s belongs to another user (uid %d); remove it", path, owner)
 	case info.Mode().Perm()&groupAndOthers != 0:
-		return fmt.Errorf("error: log-in: others may read or change %s (mode %04o); run quill logout, then quill login", path, info.Mode().Perm())
+		return fmt.Errorf("error: log-in: others may read or change %s (mode %04o); run quill logout, then quill login", path,
+			info.Mode().Perm())
 	case dir.Mode().Perm()&groupAndOthersWrite != 0:
-		return fmt.Errorf("error: log-in: others may change the directory of %s (mode %04o); chmod go-w %s", path, dir.Mode().Perm(), filepath.Dir(path))
+		return fmt.Errorf("error: log-in: others may change the directory of %s (mode %04o); chmod go-w %s", path,
+			dir.Mode().Perm(), filepath.Dir(path))
 	}
 	return nil
 }
@@ -98,7 +101,8 @@ func (c Cell) SaveLogin(token string) error {
 		return errors.New("the token of a log-in is stored in the home directory: set HOME")
 	}
 	if home := os.Getenv("HOME"); ofAnother(home) {
-		return fmt.Errorf("the token of a log-in is stored in the home directory, and %s belongs to another user: set HOME", home)
+		return fmt.Errorf("the token of a log-in is stored in the home directory, and %s belongs to another user: set HOME",
+			home)
 	}
 	text, err := json.Marshal(login{c.Root, token})
 	if err != nil {
@@ -113,8 +117,8 @@ func (c Cell) SaveLogin(token string) error {
 // RemoveLogin removes the token of a log-in.
 func (c Cell) RemoveLogin() error { return os.Remove(c.LoginFile()) }
 
-// UserToken returns the token that a user's programs connect with: $QUILL_TOKEN, else that of the log-in unless $QUILL_KEY names a key; "": none. login
-// is whether it is that of the log-in. It fails as Login does.
+// UserToken returns the token that a user's programs connect with: $QUILL_TOKEN, else that of the log-in unless
+// $QUILL_KEY names a key; "": none. login is whether it is that of the log-in. It fails as Login does.
 func (c Cell) UserToken() (token string, login bool, err error) {
 	if token := os.Getenv(grid.TokenVariable); token != "" {
 		return token, false, nil

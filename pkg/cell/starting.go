@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A qmaster that was started and does not serve yet, because it recovers or waits as standby, keeps a file in the cell, so that
-// commands wait for it. A file that was not written for startingLife is of a qmaster that was killed.
+// A qmaster that was started and does not serve yet, because it recovers or waits as standby, keeps a file in the cell,
+// so that commands wait for it. A file that was not written for startingLife is of a qmaster that was killed.
 const (
 	startingEvery = 5 * time.Second
 	startingLife  = 3 * startingEvery
@@ -46,8 +46,8 @@ func (c Cell) KeepStarting(host string) (end func(), err error) {
 	}, nil
 }
 
-// Starting reports whether a qmaster was started that does not serve yet. Before a cell has served for the first time it is false: there
-// is no bootstrap file that says where qmaster will be.
+// Starting reports whether a qmaster was started that does not serve yet. Before a cell has served for the first time
+// it is false: there is no bootstrap file that says where qmaster will be.
 func (c Cell) Starting() bool {
 	if _, err := os.Stat(c.Bootstrap()); err != nil {
 		return false

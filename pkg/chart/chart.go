@@ -181,7 +181,8 @@ func (c *Chart) describe() string {
 			case s.Finished:
 				words = append(words, fmt.Sprintf("%s %s on average, %s at most", s.Name, s.Mean(), s.Most()))
 			default:
-				words = append(words, fmt.Sprintf("%s %s at the end, %s on average, %s at most", s.Name, s.Last(), s.Mean(), s.Most()))
+				words = append(words, fmt.Sprintf("%s %s at the end, %s on average, %s at most", s.Name, s.Last(),
+					s.Mean(), s.Most()))
 			}
 		}
 		if text := strings.Join(words, "; "); text != "" {

@@ -69,12 +69,17 @@ var nan = math.NaN()
 
 func example() *Chart {
 	return &Chart{
-		ID: "x", Title: "Use & queue under a", Subtitle: "log.swf: 3 jobs on 4 processors", Note: "How to read it.", Unknown: "no data", Axis: Seconds(0, 8, "since then"),
+		ID: "x", Title: "Use & queue under a", Subtitle: "log.swf: 3 jobs on 4 processors", Note: "How to read it.",
+		Unknown: "no data", Axis: Seconds(0, 8, "since then"),
 		Panels: []Panel{
-			{Title: "Use", Unit: "%", Top: 100, Series: []Series{{Name: "a <b>", Class: Nth(0), Values: []float64{50, 0, nan, 100}}, {Name: "b", Class: Nth(1), Values: []float64{50, 50, nan, nan}}}},
+			{Title: "Use", Unit: "%", Top: 100,
+				Series: []Series{{Name: "a <b>", Class: Nth(0), Values: []float64{50, 0, nan, 100}},
+					{Name: "b", Class: Nth(1), Values: []float64{50, 50, nan, nan}}}},
 			{Title: "Shares", Top: 100, Series: []Series{
-				{Name: "p", Class: Nth(0), Form: Area, Values: []float64{60, 0, nan, nan}}, {Name: "q", Class: Nth(1), Form: Area, Values: []float64{40, 0, nan, nan}},
-				{Name: "idle", Class: Idle, Form: Area, Values: []float64{0, 100, nan, nan}}, {Name: "limit", Class: Limit, Values: []float64{50}},
+				{Name: "p", Class: Nth(0), Form: Area, Values: []float64{60, 0, nan, nan}},
+				{Name: "q", Class: Nth(1), Form: Area, Values: []float64{40, 0, nan, nan}},
+				{Name: "idle", Class: Idle, Form: Area, Values: []float64{0, 100, nan, nan}},
+				{Name: "limit", Class: Limit, Values: []float64{50}},
 			}},
 		},
 	}
@@ -109,11 +114,13 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// TestFile: a file has title, subtitle and note, one axis for all panels, and its colours as they are, without variables.
+// TestFile: a file has title, subtitle and note, one axis for all panels, and its colours as they are, without
+// variables.
 func TestFile(t *testing.T) {
 	text := string(example().File())
 	all := parse(t, text)
-	for class, want := range map[string]string{"title": "Use & queue under a", "subtitle": "log.swf: 3 jobs on 4 processors"} {
+	for class, want := range map[string]string{"title": "Use & queue under a",
+		"subtitle": "log.swf: 3 jobs on 4 processors"} {
 		if got := find(all, class); len(got) != 1 || got[0].text != want {
 			t.Errorf("%s: %v", class, got)
 		}
@@ -165,14 +172,17 @@ func TestAreas(t *testing.T) {
 	var b strings.Builder
 	below := Series{Values: []float64{60, 20}}.area(&b, nil, f, "")
 	top := Series{Values: []float64{40, 80}}.area(&b, below, f, "")
-	if want := `<path class="area " d="M0 40H5V80H10L10 100H0z"/><path class="area " d="M0 0H10L10 80H5V40H0z"/>`; b.String() != want || top[1] != 100 {
+	if want :=
+		`<path class="area " d="M0 40H5V80H10L10 100H0z"/><path class="area " d="M0 0H10L10 80H5V40H0z"/>`; b.String() !=
+		want || top[1] != 100 {
 		t.Errorf("%s", b.String())
 	}
 }
 
 // TestClock: times are given to the script of a page, in UTC without it.
 func TestClock(t *testing.T) {
-	c := &Chart{ID: "c", Axis: Clock(0, grid.Time(4*3600*1000)), Panels: []Panel{{Series: []Series{{Values: []float64{1, 2}}}}}}
+	c := &Chart{ID: "c", Axis: Clock(0, grid.Time(4*3600*1000)),
+		Panels: []Panel{{Series: []Series{{Values: []float64{1, 2}}}}}}
 	if text := string(c.SVG()); !strings.Contains(text, `data-time="3600000">01:00<`) {
 		t.Error(text)
 	}
@@ -186,12 +196,14 @@ func TestNumbers(t *testing.T) {
 	if got := strings.Join(n.Head, " "); got != "0–4 4–end" || n.Columns() != 3 {
 		t.Errorf("head %s", got)
 	}
-	if got := n.Groups[0].Name + ": " + strings.Join(n.Groups[0].Rows[0].Cells, " ") + "; " + strings.Join(n.Groups[0].Rows[1].Cells, " "); got != "Use, %: 25.0 100; 50.0 –" {
+	if got := n.Groups[0].Name + ": " + strings.Join(n.Groups[0].Rows[0].Cells, " ") + "; " +
+		strings.Join(n.Groups[0].Rows[1].Cells, " "); got != "Use, %: 25.0 100; 50.0 –" {
 		t.Error(got)
 	}
 }
 
-// TestMarks: whatever the span, an axis has between five and thirteen labels at round values, and a narrow picture has as many as there is space for.
+// TestMarks: whatever the span, an axis has between five and thirteen labels at round values, and a narrow picture has
+// as many as there is space for.
 func TestMarks(t *testing.T) {
 	for span := 0.01; span < 1e7; span *= 1.37 {
 		for _, first := range []float64{0, 0.3 * span} {
@@ -237,7 +249,8 @@ func TestRound(t *testing.T) {
 
 // TestShort: a number at an axis has three digits at most, and no exponent.
 func TestShort(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.25: "0.25", 12: "12", 12500: "12.5k", 2e6: "2M", 9e8: "900M", 1e9: "1G", 1.5e10: "15G"} {
+	for v, want := range map[float64]string{0: "0", 0.25: "0.25", 12: "12", 12500: "12.5k", 2e6: "2M", 9e8: "900M",
+		1e9: "1G", 1.5e10: "15G"} {
 		if got := short(v); got != want {
 			t.Errorf("%g: %q, not %q", v, got, want)
 		}
@@ -246,7 +259,8 @@ func TestShort(t *testing.T) {
 
 // TestTop: an axis ends at a round number that no stack of areas is above, and not below the least end.
 func TestTop(t *testing.T) {
-	p := Panel{Least: 3, Series: []Series{{Form: Area, Values: []float64{2, 1}}, {Form: Area, Values: []float64{3, math.NaN()}}, {Values: []float64{1, 4}}}}
+	p := Panel{Least: 3, Series: []Series{{Form: Area, Values: []float64{2, 1}},
+		{Form: Area, Values: []float64{3, math.NaN()}}, {Values: []float64{1, 4}}}}
 	if top := p.top(); top != 5 {
 		t.Errorf("%g", top)
 	}

@@ -50,7 +50,8 @@ func pattern(b *strings.Builder, id, d string) {
 func (c *Chart) panel(b *strings.Builder, p *Panel, f *frame, hatch string) {
 	for _, part := range []float64{0, 0.5, 1} {
 		y := f.y(f.most * part)
-		fmt.Fprintf(b, `<line class="rule" x1="%s" x2="%s" y1="%s" y2="%s"/>`, num(f.left), num(f.left+f.width), num(y), num(y))
+		fmt.Fprintf(b, `<line class="rule" x1="%s" x2="%s" y1="%s" y2="%s"/>`, num(f.left),
+			num(f.left+f.width), num(y), num(y))
 		text(b, "tick", f.left-6, y+4, "end", short(f.most*part))
 	}
 	for _, g := range p.gaps() {
@@ -77,7 +78,8 @@ func (c *Chart) panel(b *strings.Builder, p *Panel, f *frame, hatch string) {
 // gap shades what is not known.
 func (c *Chart) gap(b *strings.Builder, g gap, f *frame, hatch string) {
 	x, w := f.part(g.first, g.n), f.part(g.last, g.n)-f.part(g.first, g.n)
-	fmt.Fprintf(b, `<rect class="unknown" x="%s" y="%s" width="%s" height="%s"/>`, num(x), num(f.top), num(w), num(f.height))
+	fmt.Fprintf(b, `<rect class="unknown" x="%s" y="%s" width="%s" height="%s"/>`, num(x), num(f.top),
+		num(w), num(f.height))
 	if hatch != "" {
 		pattern(b, hatch+"-gap", fmt.Sprintf("M%s %sh%sv%sh-%sz", num(x), num(f.top), num(w), num(f.height), num(w)))
 	}
@@ -90,7 +92,8 @@ func (s Series) bars(f *frame) string {
 	var b strings.Builder
 	for i, v := range s.Values {
 		if known(v) && v > 0 {
-			fmt.Fprintf(&b, "M%s %sV%sH%sV%sz", num(f.part(i, len(s.Values))+0.3), num(f.y(0)), num(f.y(v)), num(f.part(i+1, len(s.Values))-0.3), num(f.y(0)))
+			fmt.Fprintf(&b, "M%s %sV%sH%sV%sz", num(f.part(i, len(s.Values))+0.3), num(f.y(0)), num(f.y(v)),
+				num(f.part(i+1, len(s.Values))-0.3), num(f.y(0)))
 		}
 	}
 	return b.String()
@@ -99,7 +102,8 @@ func (s Series) bars(f *frame) string {
 func (s Series) boxes(f *frame) string {
 	var b strings.Builder
 	for _, o := range s.Boxes {
-		fmt.Fprintf(&b, "M%s %sH%sV%sH%sz", num(f.x(o.From)), num(f.y(o.Low)), num(f.x(o.To)), num(f.y(o.High)), num(f.x(o.From)))
+		fmt.Fprintf(&b, "M%s %sH%sV%sH%sz", num(f.x(o.From)), num(f.y(o.Low)), num(f.x(o.To)), num(f.y(o.High)),
+			num(f.x(o.From)))
 	}
 	return b.String()
 }
@@ -109,7 +113,8 @@ func (s Series) line(f *frame) string {
 	return steps(s.Values, 0, len(s.Values), f, "M")
 }
 
-// steps is the path over values first to last, in the direction from first to last. It starts with a command: M, or L to continue a path.
+// steps is the path over values first to last, in the direction from first to last. It starts with a command: M, or L
+// to continue a path.
 func steps(values []float64, first, last int, f *frame, start string) string {
 	var b strings.Builder
 	step, n, open, at, end := 1, len(values), false, "", ""

@@ -31,9 +31,11 @@ type layout struct {
 func (l *layout) bare() bool { return l.title == 0 }
 
 var layouts = [...]layout{
-	Bare:   {class: "chart", width: 560, left: 40, right: 8, top: 8, panel: 140, bottom: 22, label: 11},
-	Wide:   {class: "chart wide", width: 960, left: 52, right: 24, top: 10, panel: 170, gap: 34, bottom: 40, legend: 190, title: 17, words: 13, label: 12},
-	Narrow: {class: "chart narrow", width: 400, left: 42, right: 12, top: 8, panel: 130, gap: 32, bottom: 38, title: 16, words: 13, label: 12},
+	Bare: {class: "chart", width: 560, left: 40, right: 8, top: 8, panel: 140, bottom: 22, label: 11},
+	Wide: {class: "chart wide", width: 960, left: 52, right: 24, top: 10, panel: 170, gap: 34, bottom: 40, legend: 190,
+		title: 17, words: 13, label: 12},
+	Narrow: {class: "chart narrow", width: 400, left: 42, right: 12, top: 8, panel: 130, gap: 32, bottom: 38, title: 16,
+		words: 13, label: 12},
 }
 
 // SVG draws a chart whose page has its title, legend and colours.
@@ -98,15 +100,18 @@ func (c *Chart) draw(size Size, style string) string {
 // open begins the picture: its size, name and description, colours and patterns.
 func (c *Chart) open(l *layout, id string, size Size, height float64, style string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s"`, l.class, num(l.width), num(height))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" class="%s" viewBox="0 0 %s %s"`, l.class,
+		num(l.width), num(height))
 	if style != "" {
 		fmt.Fprintf(&b, ` width="%s" height="%s"`, num(l.width), num(height))
 	}
 	fmt.Fprintf(&b, ` role="img" aria-labelledby="%s-t %s-d"><title id="%s-t">%s</title><desc id="%s-d">%s</desc>`,
-		id, id, id, template.HTMLEscapeString(strings.TrimSuffix(c.Title+", "+c.Subtitle, ", ")), id, template.HTMLEscapeString(c.describe()))
+		id, id, id, template.HTMLEscapeString(strings.TrimSuffix(c.Title+", "+c.Subtitle, ", ")), id,
+		template.HTMLEscapeString(c.describe()))
 	if size != Bare {
-		fmt.Fprintf(&b, `<defs><pattern id="%s-gap" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V7"/></pattern>`+
-			`<pattern id="%s-stripe" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="ground" d="M0 0V5"/></pattern></defs>`, id, id)
+		fmt.Fprintf(&b,
+			`<defs><pattern id="%s-gap" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V7"/></pattern>`+
+				`<pattern id="%s-stripe" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="ground" d="M0 0V5"/></pattern></defs>`, id, id)
 	}
 	if style != "" {
 		fmt.Fprintf(&b, `<style>%s</style><rect class="paper" width="100%%" height="100%%"/>`, style)
@@ -186,7 +191,8 @@ func (c *Chart) labels(b *strings.Builder, l *layout, width, y float64) {
 		if i%2 == 1 && i < len(marks)-1 {
 			class = "tick second" // where there is little room, every other one is left out
 		}
-		fmt.Fprintf(b, `<text class="%s" x="%s" y="%s" text-anchor="%s" data-time="%d"%s>%s</text>`, class, num(x), num(y+16), anchor, m.Time, long, template.HTMLEscapeString(m.Label))
+		fmt.Fprintf(b, `<text class="%s" x="%s" y="%s" text-anchor="%s" data-time="%d"%s>%s</text>`, class, num(x), num(y+16),
+			anchor, m.Time, long, template.HTMLEscapeString(m.Label))
 	}
 	if c.Axis.Name != "" {
 		text(b, "tick", l.left+width/2, y+34, "middle", c.Axis.Name)

@@ -28,15 +28,18 @@ func hatched(class string) bool {
 // palette is the colours of a scheme by name.
 type palette map[string]string
 
-// Colours of data are those of Okabe and Ito, and grey. Surfaces have their yellow where lines, which would hardly be seen in it, have black.
+// Colours of data are those of Okabe and Ito, and grey. Surfaces have their yellow where lines, which would hardly be
+// seen in it, have black.
 var (
 	light = palette{
 		"ground": "#fff", "ink": "#18212b", "dim": "#55606c", "line": "#d9dfe5", "soft": "#edf1f4", "idle": "#dfe5ea",
-		"c0": "#0072b2", "c1": "#d55e00", "c2": "#009e73", "c3": "#cc79a7", "c4": "#e69f00", "c5": "#56b4e9", "c6": "#18212b", "c6s": "#f0e442", "c7": "#8a949e",
+		"c0": "#0072b2", "c1": "#d55e00", "c2": "#009e73", "c3": "#cc79a7", "c4": "#e69f00", "c5": "#56b4e9", "c6": "#18212b",
+		"c6s": "#f0e442", "c7": "#8a949e",
 	}
 	dark = palette{
 		"ground": "#1a2128", "ink": "#e6ebf0", "dim": "#a3afba", "line": "#323c46", "soft": "#232c34", "idle": "#323c46",
-		"c0": "#3d9fd8", "c1": "#f07a2e", "c2": "#1fbf92", "c3": "#d98fb8", "c4": "#e6a817", "c5": "#8fd0f5", "c6": "#e6ebf0", "c6s": "#f0e442", "c7": "#808b96",
+		"c0": "#3d9fd8", "c1": "#f07a2e", "c2": "#1fbf92", "c3": "#d98fb8", "c4": "#e6a817", "c5": "#8fd0f5", "c6": "#e6ebf0",
+		"c6s": "#f0e442", "c7": "#808b96",
 	}
 )
 
@@ -66,7 +69,8 @@ func classes(n int) string {
 		if c == "c6" {
 			surface = "c6s"
 		}
-		fmt.Fprintf(&b, ".chart .line.s%d{stroke:var(--%s);stroke-dasharray:%s}.chart .area.s%d,.chart .box.s%d,.chart .bars.s%d{fill:var(--%s)}\n",
+		fmt.Fprintf(&b,
+			".chart .line.s%d{stroke:var(--%s);stroke-dasharray:%s}.chart .area.s%d,.chart .box.s%d,.chart .bars.s%d{fill:var(--%s)}\n",
 			i, c, dashes[i%len(dashes)], i, i, i, surface)
 	}
 	return b.String()
@@ -75,9 +79,11 @@ func classes(n int) string {
 // series is how many a style has colours and dashes for: as many as differ in one of both.
 const series = colours * len(dashes)
 
-// Style is that of a page which follows the colour scheme of its reader. Its text may use the variables ground, ink, dim, line, soft and c0 to c7.
+// Style is that of a page which follows the colour scheme of its reader. Its text may use the variables ground, ink,
+// dim, line, soft and c0 to c7.
 func Style() string {
-	return ":root{color-scheme:light dark;" + light.variables() + "}\n@media (prefers-color-scheme:dark){:root{" + dark.variables() + "}}\n" + rules + classes(series)
+	return ":root{color-scheme:light dark;" + light.variables() + "}\n@media (prefers-color-scheme:dark){:root{" +
+		dark.variables() + "}}\n" + rules + classes(series)
 }
 
 func (p palette) names() []string {

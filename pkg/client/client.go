@@ -22,9 +22,9 @@ type Client interface {
 	Close() error
 }
 
-// ConnectHere finds the cell that the environment of this process names and connects to it for a command, as Connect does: notice is
-// called whenever an answer takes long, and grid.RequestVariable names the first request that makes something. The error is
-// *cell.NotFound, too.
+// ConnectHere finds the cell that the environment of this process names and connects to it for a command, as Connect
+// does: notice is called whenever an answer takes long, and grid.RequestVariable names the first request that makes
+// something. The error is *cell.NotFound, too.
 func ConnectHere(ctx context.Context, notice func(text string)) (Client, error) {
 	c, err := cell.Find()
 	if err != nil {

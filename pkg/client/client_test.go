@@ -42,7 +42,8 @@ func TestNoQMaster(t *testing.T) {
 	}
 }
 
-// TestBusy: a request that qmaster sends back as busy is repeated for half a minute, a connection that is refused as busy for 5 s.
+// TestBusy: a request that qmaster sends back as busy is repeated for half a minute, a connection that is refused as
+// busy for 5 s.
 func TestBusy(t *testing.T) {
 	refused := fmt.Errorf("%w: too many connections", bus.ErrBusy)
 	for _, c := range []struct {

@@ -56,15 +56,17 @@ func FetchRunning(ctx context.Context, c Client, st *state.State) error {
 	return FetchInto(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: keys, Brief: true}}, st)
 }
 
-// TokenOwner returns the user that a connection with a token acts as; "" when the text is no token, or qmaster does not know it any more.
+// TokenOwner returns the user that a connection with a token acts as; "" when the text is no token, or qmaster does not
+// know it any more.
 func TokenOwner(ctx context.Context, c Client, token string) (owner string, err error) {
 	number, _, ok := bus.ParseToken(token)
 	if !ok {
 		return "", nil
 	}
-	_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindToken}, Where: gdi.Where{Keys: []grid.Key{{ID: number}}}}, func(o grid.Object) error {
-		owner = o.(*grid.Token).Owner
-		return nil
-	})
+	_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindToken}, Where: gdi.Where{Keys: []grid.Key{{ID: number}}}},
+		func(o grid.Object) error {
+			owner = o.(*grid.Token).Owner
+			return nil
+		})
 	return owner, err
 }

@@ -28,8 +28,9 @@ type Output struct {
 	pause   time.Duration
 }
 
-// Next returns the next part, the first one at once, also when it is empty; io.EOF after the last. A *Refused says that qmaster or the host refuses to
-// read. With Follow parts come as the file grows; what passes, a host that is away for a while or too many readers, is waited for.
+// Next returns the next part, the first one at once, also when it is empty; io.EOF after the last. A *Refused says that
+// qmaster or the host refuses to read. With Follow parts come as the file grows; what passes, a host that is away for a
+// while or too many readers, is waited for.
 func (o *Output) Next(ctx context.Context) (*gdi.Part, error) {
 	for !o.over {
 		if o.drained {

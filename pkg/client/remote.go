@@ -65,8 +65,8 @@ type connection interface {
 	Close()
 }
 
-// Connect opens a connection to the qmaster of a cell, as the user who runs this program, or as the owner of the token that the user has chosen
-// (cell.Cell.UserToken). The error is *cell.NotFound or *Unreachable, or the server refused.
+// Connect opens a connection to the qmaster of a cell, as the user who runs this program, or as the owner of the token
+// that the user has chosen (cell.Cell.UserToken). The error is *cell.NotFound or *Unreachable, or the server refused.
 func Connect(ctx context.Context, c cell.Cell) (*Remote, error) {
 	return connect(ctx, c, func(*Remote) {})
 }
@@ -93,7 +93,8 @@ func connect(ctx context.Context, c cell.Cell, set func(*Remote)) (*Remote, erro
 	return r, err
 }
 
-// ConnectGuest opens a connection that needs no credentials, for gdi.WaysToLogIn and gdi.LogIn. Errors are those of Connect.
+// ConnectGuest opens a connection that needs no credentials, for gdi.WaysToLogIn and gdi.LogIn. Errors are those of
+// Connect.
 func ConnectGuest(ctx context.Context, c cell.Cell) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -101,8 +102,8 @@ func ConnectGuest(ctx context.Context, c cell.Cell) (*Remote, error) {
 	return opened(ctx, newRemote(c, c.GuestOptions))
 }
 
-// ConnectCert opens a connection with a TLS certificate and its key, PEM files, as the user that the certificate names. Errors are those of
-// Connect.
+// ConnectCert opens a connection with a TLS certificate and its key, PEM files, as the user that the certificate names.
+// Errors are those of Connect.
 func ConnectCert(ctx context.Context, c cell.Cell, cert, key, user string) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -115,9 +116,9 @@ func ConnectCert(ctx context.Context, c cell.Cell, cert, key, user string) (*Rem
 	return opened(ctx, newRemote(c, func() bus.ConnOptions { return o }))
 }
 
-// ConnectToken opens a connection to the qmaster of a cell, as the owner of a token and within its scope. Errors are those
-// of Connect, and bus.ErrToken when the token is wrong, has expired or was revoked. A request that the scope does not include
-// is answered with gdi.StatusScope.
+// ConnectToken opens a connection to the qmaster of a cell, as the owner of a token and within its scope. Errors are
+// those of Connect, and bus.ErrToken when the token is wrong, has expired or was revoked. A request that the scope does
+// not include is answered with gdi.StatusScope.
 func ConnectToken(ctx context.Context, c cell.Cell, token string) (*Remote, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -194,7 +195,8 @@ func (h *held[C]) close() {
 	}
 }
 
-// noticing calls notice, unless it is nil, when a call lasts for long. failed sets why; end is called when the call is over.
+// noticing calls notice, unless it is nil, when a call lasts for long. failed sets why; end is called when the call is
+// over.
 func noticing(notice func(text string)) (failed func(error), end func()) {
 	if notice == nil {
 		return func(error) {}, func() {}
@@ -311,8 +313,9 @@ func (r *Remote) requestID(body gdi.Body) string {
 	return name
 }
 
-// DoOnce is Do for a request whose number the caller has chosen: with a number that was used before, no second job or reservation is
-// made, and the answer names the first one. The error is *Unanswered when the request may have been carried out.
+// DoOnce is Do for a request whose number the caller has chosen: with a number that was used before, no second job or
+// reservation is made, and the answer names the first one. The error is *Unanswered when the request may have been
+// carried out.
 func (r *Remote) DoOnce(ctx context.Context, id, command string, body gdi.Body) (gdi.Reply, error) {
 	req := newRequest(command, body)
 	req.ID = id
@@ -436,7 +439,8 @@ func (r *Refused) Unwrap() error { return &gdi.Refusal{Answer: r.Answer} }
 
 var errBroken = errors.New("error: commlib error: connection to qmaster was lost")
 
-// thisHost is what every request of this process says of its sender: the server authenticates the user, and qmaster looks up the rest.
+// thisHost is what every request of this process says of its sender: the server authenticates the user, and qmaster
+// looks up the rest.
 var thisHost = sync.OnceValue(func() string {
 	name, _ := os.Hostname()
 	return name

@@ -17,8 +17,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestStartingIsAwaited: while a qmaster starts or waits as standby its cell is tried for a minute, else for five seconds, and after
-// ten seconds it is said once what is waited for.
+// TestStartingIsAwaited: while a qmaster starts or waits as standby its cell is tried for a minute, else for five
+// seconds, and after ten seconds it is said once what is waited for.
 func TestStartingIsAwaited(t *testing.T) {
 	for _, c := range []struct {
 		what     string
@@ -27,9 +27,12 @@ func TestStartingIsAwaited(t *testing.T) {
 		free     time.Duration
 		want     string
 	}{
-		{"takes over after 50 s", bus.ErrUnserved, true, 50 * time.Second, "50s <nil> [qmaster does not answer (Connection refused); waiting]"},
-		{"its server comes after 50 s", bus.ErrNoServer, true, 50 * time.Second, "50s <nil> [qmaster does not answer (cell is not running); waiting]"},
-		{"never takes over", bus.ErrUnserved, true, time.Hour, "1m0s away [qmaster does not answer (Connection refused); waiting]"},
+		{"takes over after 50 s", bus.ErrUnserved, true, 50 * time.Second,
+			"50s <nil> [qmaster does not answer (Connection refused); waiting]"},
+		{"its server comes after 50 s", bus.ErrNoServer, true, 50 * time.Second,
+			"50s <nil> [qmaster does not answer (cell is not running); waiting]"},
+		{"never takes over", bus.ErrUnserved, true, time.Hour,
+			"1m0s away [qmaster does not answer (Connection refused); waiting]"},
 		{"comes after 4 s, none starts", bus.ErrUnserved, false, 4 * time.Second, "4s <nil> []"},
 		{"none starts", bus.ErrUnserved, false, time.Hour, "5s away []"},
 		{"none runs, none starts", bus.ErrNoServer, false, time.Hour, "0s away []"},
@@ -70,8 +73,8 @@ func TestStartingIsAwaited(t *testing.T) {
 	}
 }
 
-// TestUnanswered: a request whose answer is lost may have been carried out, and is not said to have failed; with its number the next
-// process repeats it. What only reads is unreachable.
+// TestUnanswered: a request whose answer is lost may have been carried out, and is not said to have failed; with its
+// number the next process repeats it. What only reads is unreachable.
 func TestUnanswered(t *testing.T) {
 	cell := cell.Cell{Root: t.TempDir(), Name: "c"}
 	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {
@@ -121,7 +124,8 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
-// A request over a connection that the server has closed before was not sent: it has failed, and nothing was carried out.
+// A request over a connection that the server has closed before was not sent: it has failed, and nothing was carried
+// out.
 func TestClosedIsNotSent(t *testing.T) {
 	cell := cell.Cell{Root: t.TempDir(), Name: "c"}
 	if err := os.MkdirAll(cell.Common(), 0o755); err != nil {

@@ -50,10 +50,13 @@ type Unanswered struct {
 
 // Error is the two lines that commands print.
 func (e *Unanswered) Error() string {
-	text := fmt.Sprintf("error: the outcome is not known: qmaster has not answered request %s (%s)\n", e.Request, strings.TrimPrefix(reason(e.Unwrap()), "error: "))
+	text := fmt.Sprintf("error: the outcome is not known: qmaster has not answered request %s (%s)\n", e.Request,
+		strings.TrimPrefix(reason(e.Unwrap()), "error: "))
 	if e.Makes {
-		return text + fmt.Sprintf("It may have been carried out: look with qstat and qacct, or repeat the command within %d minutes as %s=%s COMMAND, which makes no second job",
-			grid.ReceiptSeconds/60, grid.RequestVariable, e.Request)
+		return text +
+			fmt.Sprintf(
+				"It may have been carried out: look with qstat and qacct, or repeat the command within %d minutes as %s=%s COMMAND, which makes no second job",
+				grid.ReceiptSeconds/60, grid.RequestVariable, e.Request)
 	}
 	return text + "It may have been carried out: look at what it was to change before you repeat it"
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 )
 
-// Frames that wait were sent: who had no time to take them has not lost qmaster. A feed that says nothing for five seconds is
-// silent, and one whose server gives no sign of life, nor a frame while that was waited for, is lost at the
+// Frames that wait were sent: who had no time to take them has not lost qmaster. A feed that says nothing for five
+// seconds is silent, and one whose server gives no sign of life, nor a frame while that was waited for, is lost at the
 // next look.
 func TestListen(t *testing.T) {
 	const sent = 40
@@ -24,7 +24,8 @@ func TestListen(t *testing.T) {
 		want   error
 	}{
 		{"quiet", 0, 1 << 30, sent, silence, errSilent},
-		{"busy for longer than silence", silence + time.Second, 1 << 30, sent, silence / lookEvery * (silence + time.Second), errSilent},
+		{"busy for longer than silence", silence + time.Second, 1 << 30, sent,
+			silence / lookEvery * (silence + time.Second), errSilent},
 		{"server busy, frames wait", silence, 0, sent, silence, bus.ErrLost},
 		{"lost", 0, 3, 0, 4 * lookEvery, bus.ErrLost},
 	} {

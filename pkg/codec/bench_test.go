@@ -23,7 +23,8 @@ func typicalJob(id uint32) *grid.Job {
 		},
 	}
 	for i := range 20 {
-		j.Spec.Env = append(j.Spec.Env, grid.Value{Name: fmt.Sprintf("SGE_O_VARIABLE%d", i), Text: "/usr/local/bin:/usr/bin:/bin"})
+		j.Spec.Env = append(
+			j.Spec.Env, grid.Value{Name: fmt.Sprintf("SGE_O_VARIABLE%d", i), Text: "/usr/local/bin:/usr/bin:/bin"})
 	}
 	return j
 }
@@ -56,7 +57,8 @@ func BenchmarkAppend(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	l := codec.AppendList(nil, events.List{Seq: 7, Events: []events.Event{events.Mod(typicalJob(7)), events.Add(typicalTask(7))}})
+	l := codec.AppendList(
+		nil, events.List{Seq: 7, Events: []events.Event{events.Mod(typicalJob(7)), events.Add(typicalTask(7))}})
 	for name, d := range map[string]*codec.Decoder{"alone": nil, "shared": new(codec.Decoder)} {
 		for kind, o := range map[string]grid.Object{"job": typicalJob(7), "task": typicalTask(7)} {
 			buf := codec.AppendObject(nil, o)

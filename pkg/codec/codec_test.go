@@ -41,7 +41,8 @@ func TestEveryKindKeepsEveryField(t *testing.T) {
 func TestBriefLeavesOutTheSpecOnly(t *testing.T) {
 	j := filled(*grid.SpecOf(grid.KindJob)).(*grid.Job)
 	read := func(j *grid.Job) (*grid.Job, error) {
-		l, _, err := codec.DecodeList(codec.AppendBriefList(nil, events.List{Seq: 1, Events: []events.Event{events.Listed(j)}}))
+		l, _,
+			err := codec.DecodeList(codec.AppendBriefList(nil, events.List{Seq: 1, Events: []events.Event{events.Listed(j)}}))
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +67,8 @@ func TestBriefLeavesOutTheSpecOnly(t *testing.T) {
 	}
 }
 
-// TestChangeLacksWhatItLeavesOut: an event that changes a job is read as it was written; a job in any other event has a request.
+// TestChangeLacksWhatItLeavesOut: an event that changes a job is read as it was written; a job in any other event has a
+// request.
 func TestChangeLacksWhatItLeavesOut(t *testing.T) {
 	j := filled(*grid.SpecOf(grid.KindJob)).(*grid.Job)
 	change := j.Change(j)
@@ -96,7 +98,8 @@ func allKinds() events.List {
 }
 
 func TestListsFollowEachOther(t *testing.T) {
-	lists := []events.List{allKinds(), {Seq: 8}, {Seq: 9, Events: []events.Event{events.Del(grid.KindJob, grid.Key{ID: 1})}}}
+	lists := []events.List{allKinds(), {Seq: 8},
+		{Seq: 9, Events: []events.Event{events.Del(grid.KindJob, grid.Key{ID: 1})}}}
 	var b []byte
 	for _, l := range lists {
 		b = codec.AppendList(b, l)
@@ -140,7 +143,9 @@ func TestUnreadableObjectIsSetAside(t *testing.T) {
 	if len(got.Events) != 2 || got.Events[0].Key.Name != "first" || got.Events[1].Key.Name != "last" {
 		t.Errorf("events %v", got.Events)
 	}
-	if got, want := err.Error(), "list 5: set aside MANAGER_ADD MARK (MANAGER object: 0xc1 begins no value) KIND99_MOD newer (has no object)"; got != want {
+	if got, want := err.Error(),
+		"list 5: set aside MANAGER_ADD MARK (MANAGER object: 0xc1 begins no value) KIND99_MOD newer (has no object)"; got !=
+		want {
 		t.Errorf("error\n%s\nwant\n%s", got, want)
 	}
 	if next, _, err := codec.DecodeList(b[n:]); err != nil || next.Seq != 6 {
@@ -190,7 +195,8 @@ func messages() map[string]message {
 		req.Body = b
 		m["request-"+b.Verb()] = messageOf(req, codec.AppendRequest, new(codec.Decoder).Request)
 	}
-	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{pe}}, &gdi.Delete{}, &gdi.Submit{},
+	for _, b := range []gdi.Body{&gdi.Add{Objects: []grid.Object{pe}}, &gdi.Modify{Objects: []grid.Object{pe}},
+		&gdi.Delete{}, &gdi.Submit{},
 		&gdi.Alter{}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Get{}, &gdi.Verify{},
 		&gdi.Reserve{}, &gdi.DeleteARs{}} {
 		request(b)

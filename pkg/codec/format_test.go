@@ -15,12 +15,13 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestFormat compares the manual's description of event lists with what is written: the order of the fields, the forms of
-// keys, the numbers of operations.
+// TestFormat compares the manual's description of event lists with what is written: the order of the fields, the forms
+// of keys, the numbers of operations.
 func TestFormat(t *testing.T) {
 	page := formattest.Read(t, "../../tools/manual/formats.md")
 	added := events.Add(&grid.Manager{Name: "alice"})
-	list := events.List{Seq: 7, At: 1000, Cause: events.Cause{Who: "alice@h1", What: "qconf", Ref: "5", Token: 9, Proposal: 3, Proposer: "bob@h2"}, Events: []events.Event{
+	list := events.List{Seq: 7, At: 1000, Cause: events.Cause{Who: "alice@h1", What: "qconf", Ref: "5", Token: 9,
+		Proposal: 3, Proposer: "bob@h2"}, Events: []events.Event{
 		added, events.Del(grid.KindJob, grid.Key{ID: 300}), events.Del(grid.KindJATask, grid.Key{ID: 300, Sub: 1}),
 	}}
 	var got []any
@@ -30,7 +31,8 @@ func TestFormat(t *testing.T) {
 	arrays := map[string][]any{"list": got, "event": got[3].([]any)[0].([]any), "cause": got[2].([]any)}
 	values := map[string]any{
 		"sequence number": list.Seq, "time": list.At, "cause": arrays["cause"], "array of events": got[3],
-		"operation": added.Op, "kind": added.Kind, "key": "alice", "the object in a byte string": codec.AppendObject(nil, added.Object),
+		"operation": added.Op, "kind": added.Kind, "key": "alice", "the object in a byte string": codec.AppendObject(
+			nil, added.Object),
 		"who": "alice@h1", "what": "qconf", "reference": "5", "token": 9, "proposal": 3, "proposer": "bob@h2",
 	}
 	rows := page.Table("Event lists", "index")
@@ -62,16 +64,19 @@ func TestFormat(t *testing.T) {
 func TestRecordFormat(t *testing.T) {
 	refusal := orders.Refusal{Index: 2, Code: 3, Reason: "full"}
 	order := &orders.RemoveImmediateJob{Job: 300}
-	list := orders.List{Seq: 4, Scheduler: "s", Algorithm: "default", Run: 5, Orders: []orders.Order{order}, Epoch: 6, Since: 7, At: 8, Explain: true, Part: 9, Last: true}
+	list := orders.List{Seq: 4, Scheduler: "s", Algorithm: "default", Run: 5, Orders: []orders.Order{order}, Epoch: 6,
+		Since: 7, At: 8, Explain: true, Part: 9, Last: true}
 	result := orders.Result{Seq: 10, Refused: []orders.Refusal{refusal}}
 	var record []any
-	if err := msgpack.Unmarshal(codec.AppendRecord(nil, codec.AppendOrders(nil, list), codec.AppendResult(nil, result)), &record); err != nil {
+	if err := msgpack.Unmarshal(codec.AppendRecord(nil, codec.AppendOrders(nil, list), codec.AppendResult(nil, result)),
+		&record); err != nil {
 		t.Fatal(err)
 	}
 	field := func(a any, i int) []any { return a.([]any)[i].([]any) }
 	arrays := map[string][]any{"order list": field(record, 0), "result": field(record, 1)}
 	arrays["order"], arrays["refusal"] = field(arrays["order list"][4], 0), field(arrays["result"][1], 0)
-	values := map[string]reflect.Value{"order list": reflect.ValueOf(list), "result": reflect.ValueOf(result), "refusal": reflect.ValueOf(refusal)}
+	values := map[string]reflect.Value{"order list": reflect.ValueOf(list), "result": reflect.ValueOf(result),
+		"refusal": reflect.ValueOf(refusal)}
 	rows := formattest.Read(t, "../../tools/manual/formats.md").Table("Recorded runs", "index")
 	for c, name := range rows[0][1:] {
 		var fields []any

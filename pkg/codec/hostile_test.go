@@ -60,7 +60,8 @@ func TestSmallElements(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		err := try.read(try.b)
 		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "too many elements") || took > 64*n {
+		if took := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.Contains(err.Error(), "too many elements") ||
+			took > 64*n {
 			t.Errorf("%s of %d bytes took %d bytes of memory: %v", name, len(try.b), took, err)
 		}
 	}

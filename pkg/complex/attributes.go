@@ -40,7 +40,8 @@ type Attribute struct {
 // runs without it.
 func New(centries []*grid.Centry) *Attributes {
 	x := &Attributes{names: map[string]int{}}
-	slots := &grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1", Urgency: "1000"}
+	slots := &grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES",
+		Default: "1", Urgency: "1000"}
 	for _, c := range centries {
 		if c.Name == "slots" {
 			slots = c
@@ -59,7 +60,8 @@ func New(centries []*grid.Centry) *Attributes {
 }
 
 // threads is the attribute of the column Threads.
-var threads = &grid.Centry{Name: "binding", Type: "INT", Relop: "<=", Requestable: "NO", Consumable: "YES", Default: "0", Urgency: "0"}
+var threads = &grid.Centry{Name: "binding", Type: "INT", Relop: "<=", Requestable: "NO", Consumable: "YES",
+	Default: "0", Urgency: "0"}
 
 func (x *Attributes) add(c *grid.Centry) {
 	a := Attribute{Centry: c, Numeric: c.Type.Numeric(), Column: -1}

@@ -20,11 +20,13 @@ func shipped() *Attributes {
 
 func TestNormalise(t *testing.T) {
 	x := shipped()
-	got, err := x.Normalise(grid.Requests{{Name: "mf", Value: "1K"}, {Name: "a", Value: "lx*"}, {Name: "g", Value: "TRUE"}, {Name: "mem_free", Value: "2G"}, {Name: "h_rt", Value: "1:0:0"}})
+	got, err := x.Normalise(grid.Requests{{Name: "mf", Value: "1K"}, {Name: "a", Value: "lx*"}, {Name: "g", Value: "TRUE"},
+		{Name: "mem_free", Value: "2G"}, {Name: "h_rt", Value: "1:0:0"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := grid.Requests{{Name: "mem_free", Value: "2G", Num: 2 << 30}, {Name: "arch", Value: "lx*"}, {Name: "gui", Value: "TRUE", Num: 1}, {Name: "h_rt", Value: "1:0:0", Num: 3600}}
+	want := grid.Requests{{Name: "mem_free", Value: "2G", Num: 2 << 30}, {Name: "arch", Value: "lx*"},
+		{Name: "gui", Value: "TRUE", Num: 1}, {Name: "h_rt", Value: "1:0:0", Num: 3600}}
 	if len(got) != len(want) {
 		t.Fatalf("%v", got)
 	}
@@ -97,8 +99,8 @@ func TestFormula(t *testing.T) {
 	}
 }
 
-// TestSelectionIsReadBack: what is stored of a selection is read as the same, so an operator in two parts is refused: "= =2" would be
-// stored as "==2".
+// TestSelectionIsReadBack: what is stored of a selection is read as the same, so an operator in two parts is refused:
+// "= =2" would be stored as "==2".
 func TestSelectionIsReadBack(t *testing.T) {
 	x := New([]*grid.Centry{
 		{Name: "size", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO"},

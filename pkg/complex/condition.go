@@ -33,7 +33,9 @@ func (x *Attributes) ConditionsOf(r *grid.JobRequest) (out []Condition, unknown 
 	return out, unknown
 }
 
-func (x *Attributes) conditions(out []Condition, requests grid.Requests, of grid.TaskScope) (_ []Condition, unknown string) {
+func (x *Attributes) conditions(
+	out []Condition, requests grid.Requests, of grid.TaskScope,
+) (_ []Condition, unknown string) {
 	for _, r := range requests {
 		i := x.Find(r.Name)
 		if i < 0 {

@@ -30,8 +30,8 @@ type Demand struct {
 	Binding *grid.Binding
 }
 
-// Demands lists what a job takes: its requests, with hard in place of its own for all tasks, and the defaults of what it
-// does not ask for. The first is always the slot itself.
+// Demands lists what a job takes: its requests, with hard in place of its own for all tasks, and the defaults of what
+// it does not ask for. The first is always the slot itself.
 func (x *Attributes) Demands(into []Demand, hard grid.Requests, of *grid.JobRequest) []Demand {
 	into = append(into[:0], Demand{Column: 0, Amount: 1, Master: 1})
 	scoped := of != nil && of.Scoped()

@@ -194,7 +194,8 @@ func (p *mapParser) traits(id, block string, described bool) (out grid.Values, e
 			return nil, fmt.Errorf("RSMAP %q id %q: characteristic %q is set more than once", p.attribute, id, name)
 		}
 		if _, ok := a.Type.Parse(value); !ok && a.Type.Numeric() {
-			return nil, fmt.Errorf("RSMAP %q id %q: characteristic %q value cannot be parsed: %q is not a %s value", p.attribute, id, name, value, a.Type.Word())
+			return nil, fmt.Errorf("RSMAP %q id %q: characteristic %q value cannot be parsed: %q is not a %s value", p.attribute,
+				id, name, value, a.Type.Word())
 		}
 		if err := checkDevices(a.Name, value); err != nil {
 			return nil, fmt.Errorf("RSMAP %q id %q: characteristic %q value cannot be parsed: %w", p.attribute, id, name, err)

@@ -54,11 +54,16 @@ func (x *Attributes) Selection(resource, block string) (*Selection, error) {
 func (x *Attributes) traitCondition(resource, text string) (k traitCondition, err error) {
 	at := strings.IndexAny(text, "=!<>")
 	if at > 0 {
-		k.word = string(relops[max(slices.IndexFunc(relops[:], func(r grid.Relop) bool { return strings.HasPrefix(text[at:], string(r)) }), 0)])
+		k.word = string(relops[max(slices.IndexFunc(relops[:], func(r grid.Relop) bool {
+			return strings.HasPrefix(text[at:], string(r))
+		}), 0)])
 	}
 	name, value, ok := strings.Cut(text, k.word)
-	if k.text = strings.TrimSpace(value); at <= 0 || !ok || k.text == "" || k.text[0] == '=' || strings.ContainsAny(k.text, " \t") {
-		return k, fmt.Errorf("RSMAP %q request has malformed characteristic %q, expected name=value or one of == != >= <= > <", resource, text)
+	if k.text = strings.TrimSpace(value); at <= 0 || !ok || k.text == "" || k.text[0] == '=' ||
+		strings.ContainsAny(k.text, " \t") {
+		return k,
+			fmt.Errorf("RSMAP %q request has malformed characteristic %q, expected name=value or one of == != >= <= > <",
+				resource, text)
 	}
 	name = strings.TrimSpace(name)
 	i := x.Find(name)
@@ -75,14 +80,16 @@ func (x *Attributes) traitCondition(resource, text string) (k traitCondition, er
 	}
 	ordered := k.relop != "==" && k.relop != "!="
 	if ordered && (!k.attr.Numeric || k.attr.Type == "BOOL") {
-		return k, fmt.Errorf("RSMAP %q request: characteristic %q of type %s cannot be compared by %q", resource, k.attr.Name, k.attr.Type, k.word)
+		return k, fmt.Errorf("RSMAP %q request: characteristic %q of type %s cannot be compared by %q", resource, k.attr.Name,
+			k.attr.Type, k.word)
 	}
 	if !k.attr.Numeric {
 		k.expr = pattern.Compile(k.text, k.attr.foldCase)
 		return k, nil
 	}
 	if k.number, ok = k.attr.Type.Parse(k.text); !ok {
-		return k, fmt.Errorf("RSMAP %q request: characteristic %q value cannot be parsed: %q is not a %s value", resource, k.attr.Name, k.text, k.attr.Type.Word())
+		return k, fmt.Errorf("RSMAP %q request: characteristic %q value cannot be parsed: %q is not a %s value", resource,
+			k.attr.Name, k.text, k.attr.Type.Word())
 	}
 	return k, nil
 }
@@ -156,5 +163,7 @@ func (x *Attributes) Names(r grid.Request, characteristic string) bool {
 		return false
 	}
 	s, err := x.Selection(r.Name, r.Value[at:])
-	return err == nil && slices.ContainsFunc(s.conditions, func(k traitCondition) bool { return k.attr.Name == characteristic })
+	return err == nil && slices.ContainsFunc(s.conditions, func(k traitCondition) bool {
+		return k.attr.Name == characteristic
+	})
 }

@@ -16,7 +16,8 @@ func FormatCentries(list []*grid.Centry) string {
 	total := 0
 	rows := make([][len(heads)]string, len(list))
 	for i, c := range list {
-		rows[i] = [...]string{c.Name, c.Shortcut, string(c.Type), string(c.Relop), c.Requestable, c.Consumable, c.Default, c.Urgency}
+		rows[i] = [...]string{c.Name, c.Shortcut, string(c.Type), string(c.Relop), c.Requestable, c.Consumable,
+			c.Default, c.Urgency}
 	}
 	for k, head := range heads {
 		widths[k] = len(head) + 1
@@ -123,7 +124,8 @@ func checkCentry(c *grid.Centry) error {
 		c.Consumable = "HOST"
 	}
 	for _, err := range []error{
-		one("type", string(c.Type), "INT", "DOUBLE", "STRING", "CSTRING", "RESTRING", "HOST", "BOOL", "TIME", "MEMORY", string(grid.TypeMap)),
+		one("type", string(c.Type), "INT", "DOUBLE", "STRING", "CSTRING", "RESTRING", "HOST", "BOOL", "TIME", "MEMORY",
+			string(grid.TypeMap)),
 		one("relop", string(c.Relop), "==", "!=", ">=", ">", "<=", "<", "EXCL"),
 		one("requestable value", c.Requestable, "YES", "NO", "FORCED"),
 		one("consumable value", c.Consumable, "YES", "NO", "JOB", "HOST"),

@@ -208,14 +208,16 @@ func (a attribute) combine(op ListOp, owner, old, value string) (text string, no
 		case op == Remove:
 			list = slices.Delete(list, i, i+1)
 		case op == Add && i >= 0:
-			notes = append(notes, fmt.Sprintf("No modification because %q already exists in %q of %q", elementName(e), a.Name, owner))
+			notes = append(notes, fmt.Sprintf("No modification because %q already exists in %q of %q",
+				elementName(e), a.Name, owner))
 		case op == Add:
 			list = append(list, e)
 		case i >= 0:
 			list = append(slices.Delete(list, i, i+1), e)
 		default:
 			if !wasEmpty {
-				notes = append(notes, fmt.Sprintf("Unable to find %q in %q of %q - Adding new element.", elementName(e), a.Name, owner))
+				notes = append(
+					notes, fmt.Sprintf("Unable to find %q in %q of %q - Adding new element.", elementName(e), a.Name, owner))
 			}
 			list = append(list, e)
 		}

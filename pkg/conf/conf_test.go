@@ -74,7 +74,8 @@ func samples(t *testing.T) map[string]grid.Object {
 		fill(reflect.ValueOf(o).Elem(), &n)
 		switch o := o.(type) {
 		case *grid.Centry:
-			*o = grid.Centry{Name: "gpu", Shortcut: "g", Type: "INT", Relop: "<=", Requestable: "FORCED", Consumable: "JOB", Default: "1", Urgency: "2.5"}
+			*o = grid.Centry{Name: "gpu", Shortcut: "g", Type: "INT", Relop: "<=", Requestable: "FORCED", Consumable: "JOB",
+				Default: "1", Urgency: "2.5"}
 		case *grid.Conf:
 			*o = *grid.DefaultConf()
 		case *grid.Userset:
@@ -84,7 +85,8 @@ func samples(t *testing.T) map[string]grid.Object {
 		case *grid.RQS:
 			o.Limits = grid.Names{"name a users {*} to slots=1", "hosts {@a,!h1} to slots=$num_proc*2,mem_free=1G"}
 		case *grid.ShareTree:
-			o.Nodes = []grid.ShareNode{{ID: 0, Name: "Root", Shares: 1, Children: []uint32{1, 2}}, {ID: 1, Type: 1, Name: "p", Shares: 2}, {ID: 2, Name: "u"}}
+			o.Nodes = []grid.ShareNode{{ID: 0, Name: "Root", Shares: 1, Children: []uint32{1, 2}},
+				{ID: 1, Type: 1, Name: "p", Shares: 2}, {ID: 2, Name: "u"}}
 		}
 		all[s.Name+"-filled"] = o
 	}
@@ -142,7 +144,8 @@ func TestEveryAttributeCanBeSetAlone(t *testing.T) {
 // FuzzParse: no text makes a panic, and what was read is printed so that it
 // reads the same again.
 func FuzzParse(f *testing.F) {
-	for _, o := range []grid.Object{grid.DefaultCQueue("a"), grid.DefaultPE("a"), grid.DefaultSchedConf(), grid.DefaultRQS("a"),
+	for _, o := range []grid.Object{grid.DefaultCQueue("a"), grid.DefaultPE("a"), grid.DefaultSchedConf(),
+		grid.DefaultRQS("a"),
 		grid.DefaultConf(), grid.DefaultCentries()[0], &grid.ShareTree{Nodes: []grid.ShareNode{{Name: "Root"}}}} {
 		f.Add(uint8(o.Kind()), conf.Format(o))
 	}
@@ -204,7 +207,8 @@ scoot.rebalance_threshold         0
 // algorithms, and the rows of their tables.
 func TestChangeSections(t *testing.T) {
 	begin := &grid.SchedConf{Sections: []grid.Section{{Algorithm: "fbsng", Params: []grid.Param{
-		{Name: "min_period_s", Text: "5"}, {Name: "queue", Text: "high QPmin=5", Table: true}, {Name: "queue", Text: "low QPmin=0", Table: true}}}}}
+		{Name: "min_period_s", Text: "5"}, {Name: "queue", Text: "high QPmin=5", Table: true},
+		{Name: "queue", Text: "low QPmin=0", Table: true}}}}}
 	for _, c := range []struct {
 		op          conf.ListOp
 		attr, value string

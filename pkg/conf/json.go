@@ -191,8 +191,10 @@ func (a attribute) valuesText(values map[string]any, now grid.Values) (string, e
 		}
 		text, is := scalarText(values[name])
 		word := name + "=" + text
-		if parts := splitList(word); !is || name == "" || text == "" || strings.Contains(name, "=") || len(parts) != 1 || parts[0] != word {
-			return "", refuse("value of %q in attribute %q is no number, boolean or text without blanks and commas", name, a.Name)
+		if parts := splitList(word); !is || name == "" || text == "" || strings.Contains(name, "=") || len(parts) != 1 ||
+			parts[0] != word {
+			return "",
+				refuse("value of %q in attribute %q is no number, boolean or text without blanks and commas", name, a.Name)
 		}
 		words = append(words, word)
 	}

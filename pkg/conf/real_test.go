@@ -74,7 +74,8 @@ func TestRealQuotas(t *testing.T) {
 	if d := cmp.Diff(text, conf.FormatRQSs(list)); d != "" {
 		t.Error(d)
 	}
-	if got := list[0].Limits[1]; got != "users alice,bob projects ccproject queues all.q hosts {@allhosts} to slots=10,mem_free=10G" {
+	if got := list[0].Limits[1]; got !=
+		"users alice,bob projects ccproject queues all.q hosts {@allhosts} to slots=10,mem_free=10G" {
 		t.Errorf("rule %q", got)
 	}
 }
@@ -88,7 +89,8 @@ func TestRealExecHost(t *testing.T) {
 		name, text, _ := strings.Cut(v, "=")
 		load.Values = append(load.Values, grid.Value{Name: name, Text: text})
 	}
-	if d := cmp.Diff(read(t, "exechost-load.txt"), conf.Style{}.FormatExecHost(grid.DefaultExecHost("node1"), load)); d != "" {
+	if d := cmp.Diff(read(t, "exechost-load.txt"), conf.Style{}.FormatExecHost(grid.DefaultExecHost("node1"), load)); d !=
+		"" {
 		t.Error(d)
 	}
 	global := grid.DefaultExecHost(grid.GlobalHost)
@@ -104,7 +106,8 @@ func TestDefaults(t *testing.T) {
 	q := grid.DefaultCQueue("all.q")
 	q.HostList = grid.Names{"@allhosts"}
 	q.PEList.Value = grid.Names{"make", "smp", "mpi"}
-	q.Slots = grid.PerHost[int32]{Value: 3, At: []grid.At[int32]{{Target: "node1", Value: 3}, {Target: "node2", Value: 2}, {Target: "node3", Value: 2}}}
+	q.Slots = grid.PerHost[int32]{Value: 3, At: []grid.At[int32]{{Target: "node1", Value: 3}, {Target: "node2", Value: 2},
+		{Target: "node3", Value: 2}}}
 	if d := cmp.Diff(read(t, "cqueue-all.txt"), conf.Format(q)); d != "" {
 		t.Error(d)
 	}
@@ -121,8 +124,9 @@ func TestDefaults(t *testing.T) {
 			continue
 		}
 		if c.Name == "load_avg" {
-			shipped = append(shipped, &grid.Centry{Name: "license", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES",
-				Consumable: "YES", Default: "0", Urgency: "1000"})
+			shipped = append(shipped, &grid.Centry{Name: "license", Shortcut: "lic", Type: "INT", Relop: "<=",
+				Requestable: "YES",
+				Consumable:  "YES", Default: "0", Urgency: "1000"})
 		}
 		shipped = append(shipped, c)
 	}

@@ -25,8 +25,9 @@ func complexAttributeOf(c *grid.Centry) ComplexAttribute {
 	if strings.EqualFold(standard, "none") {
 		standard = ""
 	}
-	return ComplexAttribute{Name: c.Name, Shortcut: c.Shortcut, Type: string(c.Type), Relop: string(c.Relop), Requestable: c.Requestable,
-		Consumable: c.Consumable, Default: amountOf(c.Type, standard), Urgency: amountOf("DOUBLE", c.Urgency)}
+	return ComplexAttribute{Name: c.Name, Shortcut: c.Shortcut, Type: string(c.Type), Relop: string(c.Relop),
+		Requestable: c.Requestable,
+		Consumable:  c.Consumable, Default: amountOf(c.Type, standard), Urgency: amountOf("DOUBLE", c.Urgency)}
 }
 
 // Configuration is the global configuration or that of a host.
@@ -90,7 +91,8 @@ func quotaSetOf(v *view.View, r *grid.RQS) QuotaSet {
 		row := QuotaRule{Text: text, To: map[string]Value{}}
 		if rule, err := grid.ParseQuotaRule(text); err == nil {
 			row.Name, row.To = rule.Name, valuesOf(v, rule.Limits)
-			for i, f := range [...]**QuotaFilter{grid.QuotaUsers: &row.Users, grid.QuotaProjects: &row.Projects, grid.QuotaPEs: &row.PEs,
+			for i, f := range [...]**QuotaFilter{grid.QuotaUsers: &row.Users, grid.QuotaProjects: &row.Projects,
+				grid.QuotaPEs:    &row.PEs,
 				grid.QuotaQueues: &row.Queues, grid.QuotaHosts: &row.Hosts} {
 				if by := rule.Filters[i]; len(by.List) > 0 {
 					*f = &QuotaFilter{by.Each, scopes(by)}

@@ -40,10 +40,12 @@ func ClusterQueuesOf(rows []view.ClusterQueue, ext bool) ClusterQueues {
 }
 
 func clusterQueueOf(q view.ClusterQueue, ext bool) ClusterQueue {
-	out := ClusterQueue{Name: q.Name, Load: known(q.Load), Used: q.Used, Reserved: q.Reserved, Available: q.Available, Total: q.Total,
+	out := ClusterQueue{Name: q.Name, Load: known(q.Load), Used: q.Used, Reserved: q.Reserved,
+		Available: q.Available, Total: q.Total,
 		Temporary: q.Temporary, Manual: q.Manual}
 	if ext {
-		for n, field := range [...]**int{&out.Suspended, &out.SuspendAlarm, &out.Subordinate, &out.CalendarSuspend, &out.Unknown, &out.LoadAlarm,
+		for n, field := range [...]**int{&out.Suspended, &out.SuspendAlarm, &out.Subordinate, &out.CalendarSuspend,
+			&out.Unknown, &out.LoadAlarm,
 			&out.Disabled, &out.CalendarDisabled, &out.Ambiguous, &out.Orphaned, &out.Error} {
 			*field = new(q.ByState[n])
 		}

@@ -169,27 +169,33 @@ type Usage struct {
 
 // JobDetailsOf returns the document of some rows, with binding their bindings.
 func JobDetailsOf(v *view.View, rows []view.JobDetail, global []string, binding bool) JobDetails {
-	return JobDetails{Jobs: rowsOf(rows, func(d view.JobDetail) JobDetail { return detailOf(v, d, binding) }), Global: list(global)}
+	return JobDetails{Jobs: rowsOf(rows, func(d view.JobDetail) JobDetail { return detailOf(v, d, binding) }),
+		Global: list(global)}
 }
 
 // ReasonsOf returns the document of some rows.
 func ReasonsOf(global []string, groups []view.ReasonGroup) Reasons {
-	return Reasons{Global: list(global), Groups: rowsOf(groups, func(g view.ReasonGroup) ReasonGroup { return ReasonGroup{g.Summary, list(g.Jobs)} })}
+	return Reasons{Global: list(global),
+		Groups: rowsOf(groups, func(g view.ReasonGroup) ReasonGroup { return ReasonGroup{g.Summary, list(g.Jobs)} })}
 }
 
 func detailOf(v *view.View, d view.JobDetail, binding bool) JobDetail {
 	j := d.Job
-	out := JobDetail{ID: j.ID, Version: j.Version, Submit: timeOf(j.Submit), Deadline: timeOf(j.Deadline), ExecTime: timeOf(j.ExecTime),
-		Account: j.Account, Project: j.Project, Department: j.Department, Name: j.Name, Binary: j.Binary, Notify: j.Notify, Reserve: j.Reserve,
+	out := JobDetail{ID: j.ID, Version: j.Version, Submit: timeOf(j.Submit), Deadline: timeOf(j.Deadline),
+		ExecTime: timeOf(j.ExecTime),
+		Account:  j.Account, Project: j.Project, Department: j.Department, Name: j.Name, Binary: j.Binary, Notify: j.Notify,
+		Reserve:  j.Reserve,
 		Priority: j.Priority, JobShare: j.JobShare, Override: j.OverrideTickets, NUrgency: float32(d.NUrgency),
-		Hard: requestsOf(v, j.Hard), Soft: requestsOf(v, j.Soft), HardQueues: list(j.HardQueues), SoftQueues: list(j.SoftQueues),
+		Hard: requestsOf(v, j.Hard), Soft: requestsOf(v, j.Soft), HardQueues: list(j.HardQueues),
+		SoftQueues:   list(j.SoftQueues),
 		MasterQueues: list(j.MasterQueues), AR: j.AR, Requested: list(j.PredecessorReq), Predecessors: list(j.Predecessors),
 		Successors: list(d.Successors), ArrayRequested: list(j.ArrayPredecessorReq), ArrayBefore: list(j.ArrayPredecessors),
 		ArrayAfter: list(d.ArraySuccessors), Concurrency: j.Concurrency, Tasks: []Task{}, Reasons: list(d.Reasons)}
 	out.Ownership.Primary.Owner, out.Ownership.Primary.UID = j.Owner, j.UID
 	out.Ownership.Primary.Group, out.Ownership.Primary.GID = j.Group, j.GID
 	if j.Scoped() {
-		out.MasterHard, out.SlaveHard, out.SlaveQueues = requestsOf(v, j.MasterHard), requestsOf(v, j.SlaveHard), list(j.SlaveQueues)
+		out.MasterHard, out.SlaveHard, out.SlaveQueues = requestsOf(v, j.MasterHard), requestsOf(v, j.SlaveHard),
+			list(j.SlaveQueues)
 	}
 	if j.Restart != grid.RestartByQueue {
 		out.Restart = new(j.Restart == grid.RestartYes)
@@ -222,7 +228,8 @@ func (out *JobDetail) setSpec(d view.JobDetail) {
 	out.Script, out.ScriptSize, out.Args, out.NoShell = s.Command, len(s.Script), list(s.Args), s.NoShell
 	out.Prefix, out.Cwd, out.Merge, out.MailOptions = s.CommandPrefix, s.Cwd, s.Merge, s.MailOptions
 	out.Stdin, out.Stdout, out.Stderr, out.Shell = pathsOf(s.Stdin), pathsOf(s.Stdout), pathsOf(s.Stderr), pathsOf(s.Shell)
-	out.SubmitEnv, out.Env, out.Context, out.MailTo = []Variable{}, variables(s.Env.AsGiven()), variables(s.Context), mailOf(d.MailTo())
+	out.SubmitEnv, out.Env, out.Context, out.MailTo = []Variable{}, variables(s.Env.AsGiven()), variables(s.Context),
+		mailOf(d.MailTo())
 	for _, e := range s.Env {
 		if strings.HasPrefix(e.Name, "SGE_O_") {
 			out.SubmitEnv = append(out.SubmitEnv, Variable{e.Name, e.Text})
@@ -231,13 +238,15 @@ func (out *JobDetail) setSpec(d view.JobDetail) {
 }
 
 func taskOf(t *grid.JATask, binding bool) Task {
-	out := Task{ID: t.ID, State: grid.Display{Status: t.Status, State: t.State, Restarted: t.Restarted}.Letters(), Queues: []QueueSlot{}, Error: t.Error}
+	out := Task{ID: t.ID, State: grid.Display{Status: t.Status, State: t.State, Restarted: t.Restarted}.Letters(),
+		Queues: []QueueSlot{}, Error: t.Error}
 	for _, g := range t.Grants {
 		out.Queues = append(out.Queues, QueueSlot{g.Instance(), g.Slots})
 	}
 	if t.Started() {
 		u := t.Usage
-		out.Start, out.Usage = timeOf(t.Start), &Usage{Wallclock: u.WallSeconds, CPU: u.CPU, Mem: u.Mem, IO: u.IO, IOWait: u.IOWait, VMem: u.VMem,
+		out.Start, out.Usage = timeOf(t.Start), &Usage{Wallclock: u.WallSeconds, CPU: u.CPU, Mem: u.Mem, IO: u.IO,
+			IOWait: u.IOWait, VMem: u.VMem,
 			MaxVMem: u.MaxVMem, MaxRSS: u.MaxRSS * 1024}
 	}
 	if binding {

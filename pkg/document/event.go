@@ -10,7 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Event is an event as programs read it: qevent -json, quill replay --json, the event stream of the API. Members are added, never renamed.
+// Event is an event as programs read it: qevent -json, quill replay --json, the event stream of the API. Members are
+// added, never renamed.
 type Event struct {
 	Seq      uint64            `json:"seq" jsonschema:"number of the event list"`
 	Time     string            `json:"time,omitempty" jsonschema:"when qmaster decided, RFC 3339; absent in a full state"`
@@ -39,7 +40,8 @@ type Change struct {
 
 // EventOf returns an event of a list; changes, if not nil, takes the place of its fields.
 func EventOf(l *events.List, e events.Event, changes []diff.Change) Event {
-	j := Event{Seq: l.Seq, Who: l.Cause.Who, What: l.Cause.What, Ref: l.Cause.Ref, Token: l.Cause.Token, Proposal: l.Cause.Proposal, Proposer: l.Cause.Proposer,
+	j := Event{Seq: l.Seq, Who: l.Cause.Who, What: l.Cause.What, Ref: l.Cause.Ref, Token: l.Cause.Token,
+		Proposal: l.Cause.Proposal, Proposer: l.Cause.Proposer,
 		Event: e.Name(), Kind: e.Kind.String(), Op: e.Op.String(), Key: e.Key.String()}
 	if l.Cause.Who != "" {
 		j.Time = l.At.Std().UTC().Format(time.RFC3339Nano)

@@ -80,7 +80,8 @@ func HostsOf(rows []view.Host, parts HostParts) Hosts {
 }
 
 func (p HostParts) host(h view.Host) Host {
-	out := Host{Name: h.Name, Arch: h.Arch, Processors: h.Processors, Load: known(h.Load), MemTotal: bytesOf(h.MemTotal), MemUsed: bytesOf(h.MemUsed),
+	out := Host{Name: h.Name, Arch: h.Arch, Processors: h.Processors, Load: known(h.Load), MemTotal: bytesOf(h.MemTotal),
+		MemUsed:   bytesOf(h.MemUsed),
 		SwapTotal: bytesOf(h.SwapTotal), SwapUsed: bytesOf(h.SwapUsed), Sensors: h.SensorTrouble}
 	if p.Topology {
 		out.Sockets, out.Cores, out.Threads = h.Sockets, h.Cores, h.Threads
@@ -94,7 +95,8 @@ func (p HostParts) host(h view.Host) Host {
 	if p.Queues != nil {
 		out.Queues = []HostQueue{}
 		for _, q := range p.Queues(h.Name) {
-			queue := HostQueue{Name: q.Queue, Type: q.Type, Reserved: q.Reserved, Used: q.Used, Slots: q.Slots, State: q.State.Letters()}
+			queue := HostQueue{Name: q.Queue, Type: q.Type, Reserved: q.Reserved, Used: q.Used, Slots: q.Slots,
+				State: q.State.Letters()}
 			if p.InQueue != nil {
 				queue.Jobs = hostJobs(p.InQueue(&q))
 			}
@@ -109,7 +111,8 @@ func (p HostParts) host(h view.Host) Host {
 func hostJobs(rows iter.Seq[*view.Job]) []HostJob {
 	out := []HostJob{}
 	for r := range rows {
-		j := HostJob{ID: r.ID, Priority: r.Priority, Name: r.Name, Owner: r.Owner, State: r.State, Start: timeOf(r.At), Role: string(r.Role), Queue: r.Queue}
+		j := HostJob{ID: r.ID, Priority: r.Priority, Name: r.Name, Owner: r.Owner, State: r.State, Start: timeOf(r.At),
+			Role: string(r.Role), Queue: r.Queue}
 		if r.Tasks != nil {
 			j.TaskID = r.Tasks.First()
 		}

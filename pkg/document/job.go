@@ -159,7 +159,8 @@ func (s JobShow) rows(rows iter.Seq[*view.Job]) Rows[Job] {
 }
 
 func (s JobShow) job(r *view.Job) Job {
-	j := Job{ID: r.ID, Priority: float32(r.Priority), Name: r.Name, Owner: r.Owner, State: r.State, Role: string(r.Role), Slots: r.Slots}
+	j := Job{ID: r.ID, Priority: float32(r.Priority), Name: r.Name, Owner: r.Owner, State: r.State,
+		Role: string(r.Role), Slots: r.Slots}
 	if r.Tasks != nil {
 		j.Tasks = spans(r.Tasks)
 	}
@@ -177,7 +178,8 @@ func (s JobShow) job(r *view.Job) Job {
 	if w := r.Worth; w != nil {
 		j.NUrgency = new(float32(w.NUrgency))
 		if s.Urg {
-			j.Urgency, j.RRContr, j.WTContr, j.DLContr = new(float32(w.Urgency)), new(float32(w.RRContr)), new(float32(w.WTContr)), new(float32(w.DLContr))
+			j.Urgency, j.RRContr, j.WTContr, j.DLContr = new(float32(w.Urgency)), new(float32(w.RRContr)),
+				new(float32(w.WTContr)), new(float32(w.DLContr))
 			j.Deadline = timeOf(w.Deadline)
 		}
 		if s.Pri {
@@ -221,11 +223,14 @@ func policyOf(p *view.JobPolicy) *JobPolicy {
 
 func (s JobShow) requested(r *view.Job) *JobRequested {
 	j := r.Requested.Job
-	out := &JobRequested{Ckpt: j.Ckpt, Hard: s.requests(r.Requested.Hard), Soft: s.requests(r.Requested.Soft), HardQueues: list(j.HardQueues),
-		SoftQueues: list(j.SoftQueues), MasterQueues: list(j.MasterQueues), PredecessorReq: list(j.PredecessorReq), Predecessors: list(j.Predecessors),
+	out := &JobRequested{Ckpt: j.Ckpt, Hard: s.requests(r.Requested.Hard), Soft: s.requests(r.Requested.Soft),
+		HardQueues: list(j.HardQueues),
+		SoftQueues: list(j.SoftQueues), MasterQueues: list(j.MasterQueues), PredecessorReq: list(j.PredecessorReq),
+		Predecessors:   list(j.Predecessors),
 		ArrayRequested: list(j.ArrayPredecessorReq), ArrayPredecessors: list(j.ArrayPredecessors)}
 	if j.Scoped() {
-		out.MasterHard, out.SlaveHard, out.SlaveQueues = s.requests(r.Requested.Master), s.requests(r.Requested.Slave), list(j.SlaveQueues)
+		out.MasterHard, out.SlaveHard, out.SlaveQueues = s.requests(r.Requested.Master), s.requests(r.Requested.Slave),
+			list(j.SlaveQueues)
 	}
 	if j.PE != "" {
 		out.PE = &RequestedPE{Name: j.PE, Range: j.PERange.Slots(grid.SlotsEnd)}
@@ -242,7 +247,8 @@ func (s JobShow) requested(r *view.Job) *JobRequested {
 func (s JobShow) requests(requests []view.JobRequest) []Request {
 	out := []Request{}
 	for _, q := range requests {
-		out = append(out, Request{Named{q.Name, valueOf(s.View.Requested(grid.Request{Name: q.Name, Value: q.Value}))}, q.Urgency})
+		out = append(
+			out, Request{Named{q.Name, valueOf(s.View.Requested(grid.Request{Name: q.Name, Value: q.Value}))}, q.Urgency})
 	}
 	return out
 }
@@ -251,7 +257,8 @@ func bindingOf(b *grid.Binding) *Binding {
 	if b == nil {
 		return nil
 	}
-	out := &Binding{Strategy: b.Strategy, Amount: b.Amount, Step: b.Step, Instance: b.Instance, Cores: []Core{}, Unit: b.Unit, Type: b.Type, Filter: b.Filter}
+	out := &Binding{Strategy: b.Strategy, Amount: b.Amount, Step: b.Step, Instance: b.Instance, Cores: []Core{},
+		Unit: b.Unit, Type: b.Type, Filter: b.Filter}
 	for _, c := range b.Cores {
 		out.Cores = append(out.Cores, Core(c))
 	}

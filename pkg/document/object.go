@@ -36,7 +36,8 @@ type Shown struct {
 	Load *grid.Load // of an execution host: what it reports; nil: nothing
 }
 
-// ObjectsOf returns the document of objects of a kind. Values have the types that v has for the attributes of the complex.
+// ObjectsOf returns the document of objects of a kind. Values have the types that v has for the attributes of the
+// complex.
 func ObjectsOf(v *view.View, kind grid.Kind, list []Shown) Objects {
 	rows := objects{element: objectType(kind)}
 	for _, o := range list {
@@ -120,8 +121,8 @@ func attributeFields(kind grid.Kind) (fields []reflect.StructField) {
 	return fields
 }
 
-// Attributes returns what makes the attributes of objects of a kind: values with the types that qconf -fmt json gives them, and nothing
-// beside them. Those of the configuration are its parameters.
+// Attributes returns what makes the attributes of objects of a kind: values with the types that qconf -fmt json gives
+// them, and nothing beside them. Those of the configuration are its parameters.
 func Attributes(v *view.View, kind grid.Kind) func(grid.Object) any {
 	switch kind {
 	case grid.KindConf:
@@ -168,7 +169,8 @@ func memberType(t reflect.Type) reflect.Type {
 		of, text := memberType(value.Type), description(value.Type)
 		return reflect.StructOf([]reflect.StructField{
 			member("Value", "value", of, text),
-			member("At", "at,omitempty", reflect.MapOf(reflect.TypeFor[string](), of), "by host or @group: the value there in place of the other"),
+			member("At", "at,omitempty", reflect.MapOf(reflect.TypeFor[string](), of),
+				"by host or @group: the value there in place of the other"),
 		})
 	}
 	return t

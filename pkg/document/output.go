@@ -26,7 +26,8 @@ func OutputOf(what gdi.Output, p *gdi.Part) Output {
 	if what.Stderr {
 		stream = "err"
 	}
-	return Output{what.Job, what.Task, stream, p.Host, p.Path, p.Offset, p.Next, p.Size, !p.Running, strings.ToValidUTF8(string(p.Data), "\ufffd")}
+	return Output{what.Job, what.Task, stream, p.Host, p.Path, p.Offset, p.Next, p.Size, !p.Running,
+		strings.ToValidUTF8(string(p.Data), "\ufffd")}
 }
 
 // SchemaName returns quill-output.

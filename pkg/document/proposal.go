@@ -44,8 +44,10 @@ type ChangedObject struct {
 // ProposalOf returns a proposal with the names of its requests.
 func ProposalOf(p *grid.Proposal, requests []string) Proposal {
 	d := Proposal{
-		ID: p.ID, Status: p.Status.String(), User: p.User, Host: p.Host, Token: p.Token, Agent: p.Agent, Created: timeOf(p.Created), Expires: timeOf(p.Expires),
-		Reason: p.Reason, Change: p.Text, Effect: p.Effect, Requests: append([]string{}, requests...), Objects: []ChangedObject{},
+		ID: p.ID, Status: p.Status.String(), User: p.User, Host: p.Host, Token: p.Token, Agent: p.Agent,
+		Created: timeOf(p.Created), Expires: timeOf(p.Expires),
+		Reason: p.Reason, Change: p.Text, Effect: p.Effect, Requests: append([]string{}, requests...),
+		Objects:   []ChangedObject{},
 		DecidedBy: p.Decided.By, Comment: p.Decided.Comment,
 	}
 	if p.Decided.At != 0 {

@@ -45,7 +45,9 @@ type QueueShow struct {
 }
 
 // QueuesOf returns the document of some rows; finished is nil without -s z.
-func QueuesOf(show QueueShow, jobs JobShow, queues iter.Seq[*view.Queue], pending, finished iter.Seq[*view.Job]) Queues {
+func QueuesOf(
+	show QueueShow, jobs JobShow, queues iter.Seq[*view.Queue], pending, finished iter.Seq[*view.Job],
+) Queues {
 	rows := func(yield func(Queue) bool) {
 		for q := range queues {
 			if !yield(show.queue(q, jobs)) {
@@ -57,7 +59,8 @@ func QueuesOf(show QueueShow, jobs JobShow, queues iter.Seq[*view.Queue], pendin
 }
 
 func (s QueueShow) queue(q *view.Queue, jobs JobShow) Queue {
-	out := Queue{Name: q.Name(), Type: q.Type, Used: q.Used, Reserved: q.Reserved, Slots: q.Slots, Load: known(q.Load), Arch: q.Arch, State: q.State.Letters()}
+	out := Queue{Name: q.Name(), Type: q.Type, Used: q.Used, Reserved: q.Reserved, Slots: q.Slots, Load: known(q.Load),
+		Arch: q.Arch, State: q.State.Letters()}
 	if s.LoadAlarm != nil {
 		out.LoadAlarm = s.LoadAlarm(q)
 	}

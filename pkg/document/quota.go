@@ -40,8 +40,9 @@ type Scope struct {
 func QuotasOf(rows []view.Quota) Quotas { return Quotas{Usage: rowsOf(rows, quotaOf)} }
 
 func quotaOf(q view.Quota) Quota {
-	return Quota{Set: q.Set, Rule: q.Rule, Users: scopes(q.By[grid.QuotaUsers]), Projects: scopes(q.By[grid.QuotaProjects]),
-		PEs: scopes(q.By[grid.QuotaPEs]), Queues: scopes(q.By[grid.QuotaQueues]), Hosts: scopes(q.By[grid.QuotaHosts]),
+	return Quota{Set: q.Set, Rule: q.Rule, Users: scopes(q.By[grid.QuotaUsers]),
+		Projects: scopes(q.By[grid.QuotaProjects]),
+		PEs:      scopes(q.By[grid.QuotaPEs]), Queues: scopes(q.By[grid.QuotaQueues]), Hosts: scopes(q.By[grid.QuotaHosts]),
 		Resource: q.Resource, Limit: q.LimitText, Max: quantity(q.Type, q.Limit), Used: quantity(q.Type, q.Used)}
 }
 

@@ -69,7 +69,9 @@ type Mail struct {
 // ReservationsOf returns the document of some rows: with explain what is wrong, with full what
 // -ar shows, and the numbers of which there is no reservation.
 func ReservationsOf(v *view.View, rows []view.Reservation, unknown []uint32, explain, full bool) Reservations {
-	d := Reservations{ARs: rowsOf(rows, func(a view.Reservation) Reservation { return reservationOf(v, a, explain || full, full) })}
+	d := Reservations{ARs: rowsOf(rows, func(a view.Reservation) Reservation {
+		return reservationOf(v, a, explain || full, full)
+	})}
 	if full {
 		d.Unknown = list(unknown)
 	}
@@ -77,15 +79,18 @@ func ReservationsOf(v *view.View, rows []view.Reservation, unknown []uint32, exp
 }
 
 func reservationOf(v *view.View, a view.Reservation, explain, full bool) Reservation {
-	r := Reservation{ID: a.ID, Name: a.Name, Owner: a.Owner, State: string(a.State), Start: timeOf(a.Start), End: timeOf(a.End), Duration: a.Duration}
+	r := Reservation{ID: a.ID, Name: a.Name, Owner: a.Owner, State: string(a.State), Start: timeOf(a.Start),
+		End: timeOf(a.End), Duration: a.Duration}
 	if explain {
 		r.Messages = list(a.Messages)
 	}
 	if !full {
 		return r
 	}
-	r.ReservationDetail = &ReservationDetail{Submit: timeOf(a.Submit), Group: a.Group, Account: a.Account, Requests: requestsOf(v, a.Requests),
-		Binding: bindingOf(a.Binding), StopOnError: a.StopOnError, Grants: []NamedSlot{}, PE: []NamedSpan{}, MasterQueues: list(a.MasterQueues), Ckpt: a.Ckpt,
+	r.ReservationDetail = &ReservationDetail{Submit: timeOf(a.Submit), Group: a.Group, Account: a.Account,
+		Requests: requestsOf(v, a.Requests),
+		Binding:  bindingOf(a.Binding), StopOnError: a.StopOnError, Grants: []NamedSlot{}, PE: []NamedSpan{},
+		MasterQueues: list(a.MasterQueues), Ckpt: a.Ckpt,
 		MailOptions: a.MailOptions, MailTo: mailOf(a.MailTo), Allowed: list(a.Allowed), Denied: list(a.Denied)}
 	for _, g := range a.Grants {
 		r.Grants = append(r.Grants, NamedSlot{Name: g.Instance(), Slots: g.Slots})

@@ -27,7 +27,8 @@ func StreamsOf(streams []gdi.Stream) []Stream {
 	for _, s := range streams {
 		row := Stream{Stream: s.Name, Leader: s.Leader, Messages: s.Messages, Bytes: s.Bytes, Replicas: []Replica{}}
 		for _, r := range s.Replicas {
-			row.Replicas = append(row.Replicas, Replica{Server: r.Server, State: r.State(), Current: r.Current, Offline: r.Offline, Lag: r.Lag, Silent: r.Silent})
+			row.Replicas = append(row.Replicas, Replica{Server: r.Server, State: r.State(), Current: r.Current,
+				Offline: r.Offline, Lag: r.Lag, Silent: r.Silent})
 		}
 		out = append(out, row)
 	}

@@ -22,9 +22,12 @@ type Document interface {
 
 // Documents returns the documents of all listings, by schema.
 func Documents() []Document {
-	return append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GPUs{}, GroupTree{}, Hosts{}, JobDetails{},
-		Jobs{}, Names{}, Proposals{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{}, ShareTree{}, Tokens{},
-		Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, File{}, Keys{}, Links{}, Log{}, LogCheck{}, LogCopy{}, MadeKey{}, Manual{}, Output{},
+	return append(objectDocuments(), Accounting{}, ClusterQueues{}, CreatedToken{}, Detached{}, EventClients{}, GPUs{},
+		GroupTree{}, Hosts{}, JobDetails{},
+		Jobs{}, Names{}, Proposals{}, Queues{}, Quotas{}, Reasons{}, Reservations{}, Results{}, Selected{},
+		ShareTree{}, Tokens{},
+		Algorithms{}, AttackReport{}, Attacks{}, Explanation{}, File{}, Keys{}, Links{}, Log{}, LogCheck{}, LogCopy{},
+		MadeKey{}, Manual{}, Output{},
 		Status{}, Version{})
 }
 
@@ -79,7 +82,8 @@ func Partial(d Document) bool {
 	return false
 }
 
-// WriteWith writes a listing that is Partial with what was requested and is not in it. The function is called after the rows are written.
+// WriteWith writes a listing that is Partial with what was requested and is not in it. The function is called after the
+// rows are written.
 func WriteWith(w io.Writer, d Document, missing func() []RequestError) error {
 	p := &printer{w: bufio.NewWriterSize(w, 32<<10)}
 	p.encoder = json.NewEncoder(&p.buf)

@@ -12,9 +12,9 @@
 // both wait, every second item is a daemon's: users cannot delay daemons, and a
 // daemon cannot delay users.
 //
-// Nothing is held while a client reads, and nothing for a client that has gone: a place is left before the answer is written to the client, and
-// a waiting request is cancelled when the client has gone. Every Queue, Places and Listener of the programs is a row of a table in the manual,
-// security.md.
+// Nothing is held while a client reads, and nothing for a client that has gone: a place is left before the answer is
+// written to the client, and a waiting request is cancelled when the client has gone. Every Queue, Places and Listener
+// of the programs is a row of a table in the manual, security.md.
 //
 // The package must not know what its items are. A Queue has no goroutine and no lock: its owner serializes
 // calls.

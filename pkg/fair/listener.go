@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Listener accepts connections within bounds for each user. One user with many connections does not keep others out: for a new
-// connection of another user it closes one without a request, the oldest of the user who has most.
+// Listener accepts connections within bounds for each user. One user with many connections does not keep others out:
+// for a new connection of another user it closes one without a request, the oldest of the user who has most.
 type Listener struct {
 	net.Listener
 	// Peer returns whose connection it is: PeerOf, but in tests.
@@ -32,7 +32,8 @@ type Conn struct {
 	leave sync.Once
 }
 
-// NewListener bounds the connections of a listener. The name is that of their row in the table of the manual, security.md.
+// NewListener bounds the connections of a listener. The name is that of their row in the table of the manual,
+// security.md.
 func NewListener(name string, l net.Listener, limits Limits) *Listener {
 	_ = NewPlaces(name, limits)
 	limits.User = cmp.Or(limits.User, limits.Total)
@@ -156,7 +157,8 @@ func connOf(c net.Conn) *Conn {
 	}
 }
 
-// Serve has a server of HTTP report to its Listeners which connections have no request. UserOf returns the users of its requests.
+// Serve has a server of HTTP report to its Listeners which connections have no request. UserOf returns the users of its
+// requests.
 func Serve(s *http.Server) {
 	s.ConnState = func(c net.Conn, now http.ConnState) {
 		if one := connOf(c); one != nil && (now == http.StateActive || now == http.StateIdle) {

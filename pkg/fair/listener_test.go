@@ -37,8 +37,8 @@ func listening(t *testing.T, limits Limits, peer func(net.Conn) User) (*Listener
 	return l, hold
 }
 
-// TestListener: connections without a request, as many as one user may have and more, keep neither that user nor another one out; those with
-// a request stay.
+// TestListener: connections without a request, as many as one user may have and more, keep neither that user nor
+// another one out; those with a request stay.
 func TestListener(t *testing.T) {
 	users := make(chan string, 1) // of the next connection
 	l, hold := listening(t, Limits{Total: 12, User: 8, Reserve: 2}, func(net.Conn) User {
@@ -122,7 +122,8 @@ func TestPeerOf(t *testing.T) {
 			}
 			for _, ask := range []bool{true, false} {
 				if asked.Store(ask); ask {
-					if _, ok := askUID(plain(c.RemoteAddr().(*net.TCPAddr).AddrPort()), plain(c.LocalAddr().(*net.TCPAddr).AddrPort())); !ok {
+					if _, ok := askUID(plain(c.RemoteAddr().(*net.TCPAddr).AddrPort()),
+						plain(c.LocalAddr().(*net.TCPAddr).AddrPort())); !ok {
 						t.Log("this kernel does not answer questions about sockets")
 						continue
 					}
@@ -139,7 +140,8 @@ func TestPeerOf(t *testing.T) {
 
 // TestPeerAddress: other clients are their address, of IPv6 the network.
 func TestPeerAddress(t *testing.T) {
-	for address, want := range map[string]string{"192.0.2.7:80": "192.0.2.7", "[::ffff:192.0.2.7]:80": "192.0.2.7", "[2001:db8:1:2:3::4%eth0]:80": "2001:db8:1:2::/64"} {
+	for address, want := range map[string]string{"192.0.2.7:80": "192.0.2.7", "[::ffff:192.0.2.7]:80": "192.0.2.7",
+		"[2001:db8:1:2:3::4%eth0]:80": "2001:db8:1:2::/64"} {
 		if got := UserAt(address); got != (User{Name: want}) {
 			t.Errorf("%s: %v", address, got)
 		}

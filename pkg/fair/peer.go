@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PeerOf returns whose connection it is, before anything was read from it: of a process of this host the uid, also over TCP; else the
-// network address, of IPv6 the network of 64 bits. Root and the user of this process are daemons.
+// PeerOf returns whose connection it is, before anything was read from it: of a process of this host the uid, also over
+// TCP; else the network address, of IPv6 the network of 64 bits. Root and the user of this process are daemons.
 func PeerOf(c net.Conn) User {
 	switch c := c.(type) {
 	case *net.UnixConn:
@@ -71,8 +71,8 @@ func unixUID(c *net.UnixConn) (uid uint32, ok bool) {
 // asked is whether the kernel answers questions about single sockets.
 var asked atomic.Bool
 
-// tcpUID returns the uid of the process with the connection from an address of this host to another. The kernel finds it in constant time;
-// the list of all connections is read only where it does not.
+// tcpUID returns the uid of the process with the connection from an address of this host to another. The kernel finds
+// it in constant time; the list of all connections is read only where it does not.
 func tcpUID(from, to netip.AddrPort) (uid uint32, ok bool) {
 	if uid, ok = askUID(from, to); ok {
 		asked.Store(true)

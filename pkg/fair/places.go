@@ -127,9 +127,9 @@ func (p *Places) next() (begin []func()) {
 	}
 }
 
-// Join takes n, or as much as one user may have if that is less, when it is the user's turn: begin is called then, perhaps at once,
-// with what gives them back. begin must not block. cancel takes a request that waits out of the queue; false: begin was or will be
-// called. Join fails with Full if too many requests of the user wait.
+// Join takes n, or as much as one user may have if that is less, when it is the user's turn: begin is called then,
+// perhaps at once, with what gives them back. begin must not block. cancel takes a request that waits out of the queue;
+// false: begin was or will be called. Join fails with Full if too many requests of the user wait.
 func (p *Places) Join(who User, n int, begin func(leave func())) (cancel func() bool, err error) {
 	p.mu.Lock()
 	own, _ := p.most(who)

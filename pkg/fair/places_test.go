@@ -31,8 +31,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesWait: waiting users are served in turns, a daemon beside them, a large request is not passed by small ones for ever, and what was
-// cancelled is not in the way.
+// TestPlacesWait: waiting users are served in turns, a daemon beside them, a large request is not passed by small ones
+// for ever, and what was cancelled is not in the way.
 func TestPlacesWait(t *testing.T) {
 	p := NewPlaces("test", Limits{Total: 4, User: 2, Waiting: 3})
 	var order []string

@@ -28,8 +28,8 @@ func Read(t testing.TB, path string) Page {
 // Text returns the whole chapter.
 func (p Page) Text() string { return p.text }
 
-// Table returns the rows of the table below a heading whose first column has that title, without backquotes. The first row
-// is the titles. The test fails when there is none.
+// Table returns the rows of the table below a heading whose first column has that title, without backquotes. The first
+// row is the titles. The test fails when there is none.
 func (p Page) Table(heading, first string) (rows [][]string) {
 	p.t.Helper()
 	in := false
@@ -74,9 +74,9 @@ func (p Page) Block(heading string) string {
 // Fields are the values of the fields of a record by their names: an integer, or a string with the bytes.
 type Fields map[string]any
 
-// Layout compares the table "offset | size | field" below a heading with a record: its fields follow each other from the
-// first byte to the last, each at its offset, if one is given, and with its value. Sizes that are not numbers are those of
-// the value. The test fails with the first field that differs.
+// Layout compares the table "offset | size | field" below a heading with a record: its fields follow each other from
+// the first byte to the last, each at its offset, if one is given, and with its value. Sizes that are not numbers are
+// those of the value. The test fails with the first field that differs.
 func (p Page) Layout(heading string, order binary.AppendByteOrder, record []byte, want Fields) {
 	p.t.Helper()
 	var written []byte
@@ -117,11 +117,13 @@ func (p Page) Layout(heading string, order binary.AppendByteOrder, record []byte
 			return
 		}
 		if end := len(written); end > len(record) || string(record[before:end]) != string(written[before:]) {
-			p.t.Errorf("%s, %s: field %s is % x, not % x", p.path, heading, field, record[min(before, len(record)):min(end, len(record))], written[before:])
+			p.t.Errorf("%s, %s: field %s is % x, not % x", p.path, heading, field,
+				record[min(before, len(record)):min(end, len(record))], written[before:])
 			return
 		}
 	}
 	if len(written) != len(record) || len(rows) != len(want) {
-		p.t.Errorf("%s, %s has %d fields of %d bytes, the code %d of %d", p.path, heading, len(rows), len(written), len(want), len(record))
+		p.t.Errorf("%s, %s has %d fields of %d bytes, the code %d of %d", p.path, heading, len(rows), len(written),
+			len(want), len(record))
 	}
 }

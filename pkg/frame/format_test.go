@@ -12,7 +12,8 @@ import (
 // TestFormat compares the manual's description of frames and points with what is written.
 func TestFormat(t *testing.T) {
 	page := formattest.Read(t, "../../tools/manual/formats.md")
-	f := Frame{Flags: More | Jump, Count: 2, Epoch: NewEpoch(3, 4), First: 5, Last: 6, Prev: 7, Base: 8, Before: Hash{9}, Payload: []byte("two lists")}
+	f := Frame{Flags: More | Jump, Count: 2, Epoch: NewEpoch(3, 4), First: 5, Last: 6, Prev: 7, Base: 8, Before: Hash{9},
+		Payload: []byte("two lists")}
 	raw := Append(nil, &f)
 	sum := sha256.Sum256(raw[:len(raw)-sha256.Size])
 	page.Layout("Frame", binary.BigEndian, raw, formattest.Fields{

@@ -7,11 +7,12 @@ import (
 	"testing"
 )
 
-// FuzzDecode: whatever a message of the stream holds, as it is or with a checksum that is right, reading it ends without a panic, and a frame that is
-// read is written as it was. A reader passes on no more than it gets.
+// FuzzDecode: whatever a message of the stream holds, as it is or with a checksum that is right, reading it ends
+// without a panic, and a frame that is read is written as it was. A reader passes on no more than it gets.
 func FuzzDecode(f *testing.F) {
 	for _, flags := range []uint16{0, More, Rest, TakeOver | Jump} {
-		f.Add(Append(nil, &Frame{Flags: flags, Count: 2, Epoch: NewEpoch(3, 4), First: 5, Last: 6, Prev: 7, Base: 8, Before: Hash{9}, Payload: []byte("two lists")}), uint64(8))
+		f.Add(Append(nil, &Frame{Flags: flags, Count: 2, Epoch: NewEpoch(3, 4), First: 5, Last: 6, Prev: 7, Base: 8,
+			Before: Hash{9}, Payload: []byte("two lists")}), uint64(8))
 	}
 	f.Fuzz(func(t *testing.T, message []byte, stream uint64) {
 		sealed := slices.Clone(message)

@@ -40,7 +40,8 @@ func (p Point) String() string {
 	return fmt.Sprintf("epoch %s list %d (message %d, %s)", p.Epoch, p.Seq, p.Stream, p.Hash)
 }
 
-// The bytes of a stored Point, with which snapshots begin: magic "GES" and version, its fields in their order, big-endian.
+// The bytes of a stored Point, with which snapshots begin: magic "GES" and version, its fields in their order,
+// big-endian.
 const (
 	pointMagic = "GES\x01"
 	// PointSize is the length of a stored Point in bytes.
@@ -62,7 +63,8 @@ func DecodePoint(b []byte) (Point, error) {
 		return Point{}, errPoint
 	}
 	b = b[len(pointMagic):]
-	p := Point{Epoch: Epoch(binary.BigEndian.Uint64(b)), Seq: binary.BigEndian.Uint64(b[8:]), Stream: binary.BigEndian.Uint64(b[16:])}
+	p := Point{Epoch: Epoch(binary.BigEndian.Uint64(b)), Seq: binary.BigEndian.Uint64(b[8:]),
+		Stream: binary.BigEndian.Uint64(b[16:])}
 	copy(p.Hash[:], b[24:])
 	return p, nil
 }

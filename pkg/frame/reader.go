@@ -15,7 +15,8 @@ func (d *Damage) Error() string {
 	if d.Next == 0 {
 		return fmt.Sprintf("log is damaged after message %d (list %d): %s", d.After.Stream, d.After.Seq, d.Reason)
 	}
-	return fmt.Sprintf("log is damaged between message %d (list %d) and message %d: %s", d.After.Stream, d.After.Seq, d.Next, d.Reason)
+	return fmt.Sprintf("log is damaged between message %d (list %d) and message %d: %s", d.After.Stream, d.After.Seq,
+		d.Next, d.Reason)
 }
 
 // Reader checks that each frame follows the one before, joins those that are parts of one list, and passes them on.
@@ -33,7 +34,8 @@ func NewReader(after Point, fn func(Frame) error) *Reader {
 	return &Reader{fn: fn, chain: chain{end: after}}
 }
 
-// NewFileReader returns a reader of frames from files, which begins with the first frame that it gets, wherever that is in the log.
+// NewFileReader returns a reader of frames from files, which begins with the first frame that it gets, wherever that is
+// in the log.
 func NewFileReader(fn func(Frame) error) *Reader {
 	return &Reader{fn: fn, chain: chain{any: true, files: true}}
 }
@@ -85,8 +87,8 @@ func (r *Reader) deliver(f Frame) error {
 	return r.fn(f)
 }
 
-// Finish ends the reading of a log whose last message is at a stream sequence, and returns its end. The error is *Damage when the last
-// messages could not be read.
+// Finish ends the reading of a log whose last message is at a stream sequence, and returns its end. The error is
+// *Damage when the last messages could not be read.
 func (r *Reader) Finish(last uint64) (Point, error) {
 	if end := r.chain.end; end.Stream < last {
 		if err := r.Damaged(&Damage{After: end, Reason: fmt.Sprintf("messages up to %d cannot be read", last)}); err != nil {

@@ -92,7 +92,9 @@ func (r *Request) bounded() error {
 	case u.elements > ListMax:
 		return fmt.Errorf("a list of %d elements, at most %d are allowed", u.elements, ListMax)
 	case u.patterns > PatternsMost:
-		return fmt.Errorf("%d patterns in one request, at most %d are allowed: write names without wildcards, or send several requests", u.patterns, PatternsMost)
+		return fmt.Errorf(
+			"%d patterns in one request, at most %d are allowed: write names without wildcards, or send several requests",
+			u.patterns, PatternsMost)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestBounds: nothing that a job, a reservation or a task keeps may be longer than a program on Linux can use; what real users have
-// passes.
+// TestBounds: nothing that a job, a reservation or a task keeps may be longer than a program on Linux can use; what
+// real users have passes.
 func TestBounds(t *testing.T) {
 	long := strings.Repeat
 	spec := func(s grid.JobSpec) Body { return &Submit{Job: &grid.Job{Name: "x", Spec: &s}} }
@@ -56,8 +56,11 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	modules := many(1500, 900)
-	modules = append(modules, grid.Value{Name: "BASH_FUNC_module%%", Text: "() { " + long("eval; ", 10_000) + "}"}, grid.Value{Name: "LS_COLORS", Text: long("*.x=1:", 2000)})
-	r := Request{User: "alice", Host: "h1", Body: spec(grid.JobSpec{Env: modules, Cwd: long("/d", 2048), Stdout: grid.Names{"h1:" + long("/o", 2048)}, Args: strings.Split(long("file ", 50_000), " ")})}
+	modules = append(modules, grid.Value{Name: "BASH_FUNC_module%%", Text: "() { " + long("eval; ", 10_000) + "}"},
+		grid.Value{Name: "LS_COLORS", Text: long("*.x=1:", 2000)})
+	r := Request{User: "alice", Host: "h1",
+		Body: spec(grid.JobSpec{Env: modules, Cwd: long("/d", 2048), Stdout: grid.Names{"h1:" + long("/o", 2048)},
+			Args: strings.Split(long("file ", 50_000), " ")})}
 	if err := r.Complete(); err != nil {
 		t.Errorf("a large environment of modules: %v", err)
 	}

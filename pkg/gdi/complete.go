@@ -13,7 +13,8 @@ import (
 var bodies = []func() Body{
 	empty[Add], empty[Modify], empty[Delete], empty[Change], empty[Submit], empty[Alter], empty[DeleteJobs],
 	empty[Control], empty[Trigger], empty[Wait], empty[Get], empty[Verify],
-	empty[Reserve], empty[DeleteARs], empty[History], empty[StartTask], empty[Resubmit], empty[CreateToken], empty[RevokeTokens],
+	empty[Reserve], empty[DeleteARs], empty[History], empty[StartTask], empty[Resubmit], empty[CreateToken],
+	empty[RevokeTokens],
 	empty[WaysToLogIn], empty[LogIn], empty[Output], empty[Propose], empty[Decide], empty[Streams],
 }
 

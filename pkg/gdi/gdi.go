@@ -156,8 +156,8 @@ type Wait struct {
 	PETask string
 }
 
-// Output asks for a part of an output file of a task, which its host reads as the owner of the job. Task is 0 or 1 of a job
-// that is no array. Reply.Output is the part.
+// Output asks for a part of an output file of a task, which its host reads as the owner of the job. Task is 0 or 1 of a
+// job that is no array. Reply.Output is the part.
 type Output struct {
 	Job, Task uint32
 	Stderr    bool   // the file of standard error
@@ -252,8 +252,10 @@ const (
 )
 
 var statusCodes = [...]string{
-	StatusOK: "ok", StatusDenied: "denied", StatusUnknown: "unknown", StatusExists: "exists", StatusInvalid: "invalid", StatusStale: "stale",
-	StatusNoDaemon: "no_daemon", StatusShutdown: "shutdown", StatusNotYet: "not_yet", StatusNotOwner: "not_owner", StatusLimit: "limit",
+	StatusOK: "ok", StatusDenied: "denied", StatusUnknown: "unknown", StatusExists: "exists", StatusInvalid: "invalid",
+	StatusStale:    "stale",
+	StatusNoDaemon: "no_daemon", StatusShutdown: "shutdown", StatusNotYet: "not_yet", StatusNotOwner: "not_owner",
+	StatusLimit: "limit",
 	StatusToken: "token", StatusScope: "scope", StatusLogIn: "log_in", StatusWaiting: "waiting", StatusInUse: "in_use",
 }
 
@@ -327,7 +329,8 @@ const (
 
 // Reply is the whole answer to a request.
 type Reply struct {
-	Seq     uint64 // the list that made it durable, of a repeated submit or reservation one after it; 0 when nothing changed
+	// the list that made it durable, of a repeated submit or reservation one after it; 0 when nothing changed
+	Seq     uint64
 	Answers []Answer
 	Job     uint32             // Submit: the new job
 	Tasks   grid.Range         // Submit: its tasks

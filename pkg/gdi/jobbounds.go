@@ -11,7 +11,8 @@ import (
 const (
 	// PathMax is how many bytes a path may have, as PATH_MAX of Linux, besides a host in front of it.
 	PathMax = 4096
-	// StringMax is how many bytes a variable with its value, or an argument, may have: the most that execve(2) of Linux takes.
+	// StringMax is how many bytes a variable with its value, or an argument, may have: the most that execve(2) of Linux
+	// takes.
 	StringMax = 128 << 10
 	// TextsMax is how many bytes the arguments and the environment of a job may have together, as execve takes them.
 	TextsMax = 2 << 20
@@ -19,8 +20,8 @@ const (
 	ContextMax = 1 << 20
 )
 
-// CheckJob returns why a job cannot be submitted or altered so, because something in it is too long; nil otherwise. What it does
-// not look at are lists that are looked up one by one, and the length of the whole request.
+// CheckJob returns why a job cannot be submitted or altered so, because something in it is too long; nil otherwise.
+// What it does not look at are lists that are looked up one by one, and the length of the whole request.
 func CheckJob(j *grid.Job) error {
 	if j == nil || j.Spec == nil {
 		return nil
@@ -63,17 +64,20 @@ func checkTexts(args []string, env, context grid.Values) error {
 	for i := range env {
 		n := len(env[i].Name) + len(env[i].Text) + 2
 		if total += n; n > StringMax {
-			return fmt.Errorf("variable %q too long (%d bytes), maximum allowed length is %d characters", shortened(env[i].Name), n, StringMax)
+			return fmt.Errorf("variable %q too long (%d bytes), maximum allowed length is %d characters",
+				shortened(env[i].Name), n, StringMax)
 		}
 	}
 	if total > TextsMax {
-		return fmt.Errorf("arguments and environment too long (%d bytes), maximum allowed length is %d characters: put what is long into a file", total, TextsMax)
+		return fmt.Errorf(
+			"arguments and environment too long (%d bytes), maximum allowed length is %d characters: put what is long into a file", total, TextsMax)
 	}
 	total = 0
 	for i := range context {
 		n := len(context[i].Name) + len(context[i].Text) + 2
 		if total += n; n > StringMax {
-			return fmt.Errorf("context variable %q too long (%d bytes), maximum allowed length is %d characters", shortened(context[i].Name), n, StringMax)
+			return fmt.Errorf("context variable %q too long (%d bytes), maximum allowed length is %d characters",
+				shortened(context[i].Name), n, StringMax)
 		}
 	}
 	if total > ContextMax {

@@ -18,9 +18,9 @@ type Ways struct {
 // WaysToLogIn asks how users log in. Everybody may. Reply.Ways is the answer.
 type WaysToLogIn struct{}
 
-// LogIn makes a token of the user that an ID token of the identity provider names, whichever client sends it. Its scope and life are those
-// of the configuration. Digest and Reply.Token are as of CreateToken. An ID token is accepted once; a repeated request with the
-// same digest makes no second token.
+// LogIn makes a token of the user that an ID token of the identity provider names, whichever client sends it. Its scope
+// and life are those of the configuration. Digest and Reply.Token are as of CreateToken. An ID token is accepted once;
+// a repeated request with the same digest makes no second token.
 type LogIn struct {
 	IDToken string
 	Nonce   string // that the ID token has; "": none

@@ -15,8 +15,8 @@ const (
 	commandMax = 64
 )
 
-// origin checks what a request says of itself: it becomes part of the log, and of lines that people read. Nothing is decided by the
-// name of the command, so that it is made readable instead of refused.
+// origin checks what a request says of itself: it becomes part of the log, and of lines that people read. Nothing is
+// decided by the name of the command, so that it is made readable instead of refused.
 func (r *Request) origin() error {
 	switch {
 	case len(r.ID) > NameMax:

@@ -7,8 +7,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Propose stores requests as a proposal, which a person approves or rejects: grid.Proposal. It is refused when the requests cannot be carried
-// out with the rights of the user of this request. Each change is a body as clients send it (codec.AppendBody). Reply.Proposal is its number.
+// Propose stores requests as a proposal, which a person approves or rejects: grid.Proposal. It is refused when the
+// requests cannot be carried out with the rights of the user of this request. Each change is a body as clients send it
+// (codec.AppendBody). Reply.Proposal is its number.
 type Propose struct {
 	Changes [][]byte
 	Seconds float64 // it stays open; 0: grid.ProposalLife
@@ -38,7 +39,8 @@ type Decide struct {
 func (*Propose) Verb() string { return "propose" }
 func (*Decide) Verb() string  { return "decide" }
 
-// Proposable reports whether a request may be proposed: it changes something at once, and is no log-in, token or other proposal.
+// Proposable reports whether a request may be proposed: it changes something at once, and is no log-in, token or other
+// proposal.
 func Proposable(b Body) bool {
 	switch b.(type) {
 	case *Submit, *Resubmit, *Alter, *DeleteJobs, *Control, *Reserve, *DeleteARs, *Add, *Modify, *Change, *Delete:

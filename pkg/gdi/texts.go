@@ -7,8 +7,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// texts are the texts of requests. Those that are not named here are one line without control characters: they are shown in listings, logs and mails, sent
-// to submission verifiers and hosts, and written to accounting and reporting files.
+// texts are the texts of requests. Those that are not named here are one line without control characters: they are
+// shown in listings, logs and mails, sent to submission verifiers and hosts, and written to accounting and reporting
+// files.
 var texts = func() grid.Texts {
 	pointers := []any{&Request{}}
 	for _, b := range Bodies() {
@@ -70,10 +71,12 @@ func (r *Request) checkLines() (err error) {
 		switch {
 		case rule == grid.TextLine && grid.HasControl(text):
 			if option := options[field]; option != "" {
-				err = cmp.Or(err, fmt.Errorf("-%s %q has a line end or another control character; use printable characters", option, text))
+				err = cmp.Or(
+					err, fmt.Errorf("-%s %q has a line end or another control character; use printable characters", option, text))
 				break
 			}
-			err = cmp.Or(err, fmt.Errorf("%q (%s) has a line end or another control character; use printable characters", text, field))
+			err = cmp.Or(
+				err, fmt.Errorf("%q (%s) has a line end or another control character; use printable characters", text, field))
 		case rule == grid.TextVariable:
 			err = cmp.Or(err, grid.BadVariable(text))
 		}

@@ -12,7 +12,8 @@ import (
 func TestUnreadableOption(t *testing.T) {
 	job := func() *grid.Job { return &grid.Job{JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{}} }
 	fields := map[string]bool{}
-	for _, of := range []reflect.Type{reflect.TypeFor[grid.Job](), reflect.TypeFor[grid.JobRequest](), reflect.TypeFor[grid.JobSpec]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[grid.Job](), reflect.TypeFor[grid.JobRequest](),
+		reflect.TypeFor[grid.JobSpec]()} {
 		for i := range of.NumField() {
 			fields[of.Name()+"."+of.Field(i).Name] = true
 		}

@@ -173,8 +173,8 @@ func identifier(text string) bool {
 	}) < 0
 }
 
-// kfd reads the compute devices of AMD's driver in sys/class/kfd. The parts into which a GPU is divided are devices of their own
-// at one address.
+// kfd reads the compute devices of AMD's driver in sys/class/kfd. The parts into which a GPU is divided are devices of
+// their own at one address.
 func (f *finder) kfd() {
 	for _, dir := range f.glob("sys/class/kfd/kfd/topology/nodes/*") {
 		name := dir + "/properties"
@@ -194,7 +194,8 @@ func (f *finder) kfd() {
 		if _, has := says["domain"]; has { // older kernels do not have it
 			domain, _ = f.number(name, says, "domain")
 		}
-		g := GPU{Address: fmt.Sprintf("%04x:%02x:%02x.%x", domain, location>>8&0xff, location>>3&0x1f, location&7), Vendor: "amd"}
+		g := GPU{Address: fmt.Sprintf("%04x:%02x:%02x.%x", domain, location>>8&0xff, location>>3&0x1f, location&7),
+			Vendor: "amd"}
 		g.Model, _ = f.text("sys/bus/pci/devices/" + g.Address + "/product_name")
 		if g.Model == "" {
 			g.Model, _ = f.text(dir + "/name")
@@ -236,9 +237,9 @@ func (f *finder) number(name string, says map[string]string, key string) (n uint
 	return n, err == nil
 }
 
-// drm reads the device files of the kernel for graphics: render nodes, which are those of other vendors' GPUs and further files of the GPUs
-// that are known, then card nodes, by which a GPU draws and computes, too. What has only a card node is a screen, for instance that of a
-// management processor.
+// drm reads the device files of the kernel for graphics: render nodes, which are those of other vendors' GPUs and
+// further files of the GPUs that are known, then card nodes, by which a GPU draws and computes, too. What has only a
+// card node is a screen, for instance that of a management processor.
 func (f *finder) drm() {
 	for _, node := range []struct {
 		kind string
@@ -271,8 +272,8 @@ func (f *finder) drmNode(device, address, id string, isGPU bool) {
 	}
 }
 
-// pci lists the display controllers (class 03) and accelerators (class 12) of NVIDIA and AMD for which no driver offers a
-// device file, with the reason. Other vendors' controllers, such as that of a management processor, are left out.
+// pci lists the display controllers (class 03) and accelerators (class 12) of NVIDIA and AMD for which no driver offers
+// a device file, with the reason. Other vendors' controllers, such as that of a management processor, are left out.
 func (f *finder) pci() {
 	for _, dir := range f.glob("sys/bus/pci/devices/*") {
 		address := strings.ToLower(path.Base(dir))

@@ -28,7 +28,8 @@ func TestFind(t *testing.T) {
 			gpus, problems := Find(tree)
 			var b strings.Builder
 			for _, g := range gpus {
-				fmt.Fprintf(&b, "%s %s %q uuid=%s memory=%d numa=%d %s %s\n", g.Address, g.Vendor, g.Model, g.UUID, g.Memory, g.NUMA, strings.Join(g.Devices, ","), g.Unfit)
+				fmt.Fprintf(&b, "%s %s %q uuid=%s memory=%d numa=%d %s %s\n", g.Address, g.Vendor, g.Model, g.UUID, g.Memory,
+					g.NUMA, strings.Join(g.Devices, ","), g.Unfit)
 			}
 			for _, err := range problems {
 				fmt.Fprintln(&b, "problem:", err)
@@ -42,7 +43,8 @@ func TestFind(t *testing.T) {
 }
 
 func FuzzInformation(f *testing.F) {
-	f.Add("Model: \t A100\nGPU UUID: GPU-1\nDevice Minor: 0\n", "simd_count 240\nunique_id 5\nlocation_id 768\n", "PCI_SLOT_NAME=0000:03:00.0\nPCI_ID=8086:56C0\n")
+	f.Add("Model: \t A100\nGPU UUID: GPU-1\nDevice Minor: 0\n", "simd_count 240\nunique_id 5\nlocation_id 768\n",
+		"PCI_SLOT_NAME=0000:03:00.0\nPCI_ID=8086:56C0\n")
 	f.Fuzz(func(t *testing.T, nvidia, kfd, drm string) {
 		tree, err := txtar.FS(&txtar.Archive{Files: []txtar.File{
 			{Name: "proc/driver/nvidia/gpus/0000:01:00.0/information", Data: []byte(nvidia)},

@@ -12,8 +12,9 @@ import (
 type Binding struct {
 	Instance string // BindEnv, BindPE or BindSet: who binds
 	Strategy string // BindLinear, BindStriding, BindExplicit or BindPacked
-	Amount   uint32 // of cores, BindSlots: as many as the job has slots on the host; 0 with BindExplicit. BindPacked: of units
-	Step     uint32 // BindStriding: from one core to the next
+	// of cores, BindSlots: as many as the job has slots on the host; 0 with BindExplicit. BindPacked: of units
+	Amount uint32
+	Step   uint32 // BindStriding: from one core to the next
 
 	// Cores are those of BindExplicit; of the others, at most one: where they begin.
 	Cores []CoreID
@@ -54,7 +55,8 @@ const (
 // L3 or L2 cache, of a NUMA node; with E, of efficiency cores.
 var BindUnits = Names{"T", "CT", "ET", "C", "E", "S", "CS", "ES", "X", "CX", "EX", "Y", "CY", "EY", "N", "CN", "EN"}
 
-// TopologyLetters are those of a topology string: NUMA nodes, sockets, L3 and L2 caches, cores, efficiency cores and threads.
+// TopologyLetters are those of a topology string: NUMA nodes, sockets, L3 and L2 caches, cores, efficiency cores and
+// threads.
 const TopologyLetters = "NSXYCETnsxycet"
 
 // mostUnits bounds the amount of BindPacked.
@@ -265,7 +267,8 @@ func (b *Binding) String() string {
 		if b.Filter != "" {
 			filter = "bfilter=" + b.Filter + ","
 		}
-		return fmt.Sprintf("bamount=%d,%sbinstance=%s,bstrategy=%s,btype=%s,bunit=%s", b.Amount, filter, b.Instance, b.Strategy, b.Type, b.Unit)
+		return fmt.Sprintf("bamount=%d,%sbinstance=%s,bstrategy=%s,btype=%s,bunit=%s", b.Amount, filter, b.Instance,
+			b.Strategy, b.Type, b.Unit)
 	}
 	return b.Instance + " " + b.Request()
 }

@@ -116,8 +116,8 @@ func DefaultSchedConf() *SchedConf {
 	}
 }
 
-// OwnCentries are the attributes of DefaultCentries that Grid Engine does not have. They can be deleted: a complex that was saved
-// from a Grid Engine replaces them.
+// OwnCentries are the attributes of DefaultCentries that Grid Engine does not have. They can be deleted: a complex that
+// was saved from a Grid Engine replaces them.
 var OwnCentries = Names{"cgroup", ContainerRequest, "device_isolation", "h_pids"}
 
 // DefaultCentries is the complex, complex(5).
@@ -220,7 +220,8 @@ func DefaultCQueue(name string) *CQueue {
 
 // DefaultCentry is a requestable number that is not a consumable, complex(5).
 func DefaultCentry(name string) *Centry {
-	return &Centry{Name: name, Shortcut: name, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}
+	return &Centry{Name: name, Shortcut: name, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO",
+		Default: "0", Urgency: "0"}
 }
 
 // DefaultPE is a parallel environment without slots, sge_pe(5).

@@ -41,7 +41,8 @@ func (a Access) String() string {
 func ParseDevices(text string) (out []Device, err error) {
 	for word := range strings.SplitSeq(text, ";") {
 		d := Device{Path: word, Access: DeviceRead}
-		if i := strings.LastIndexByte(word, ':'); i >= 0 && strings.Trim(word[i+1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+		if i := strings.LastIndexByte(word, ':'); i >= 0 &&
+			strings.Trim(word[i+1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 			d.Path, d.Access = word[:i], 0
 			for _, letter := range word[i+1:] {
 				at := strings.IndexRune(accessLetters, letter)

@@ -28,7 +28,8 @@ func TestParseDevices(t *testing.T) {
 }
 
 func TestJoinDevices(t *testing.T) {
-	is := fmt.Sprint(JoinDevices([]Device{{"/dev/a", DeviceRead, "gpu"}, {"/dev/b", 0, ""}, {"/dev/a", DeviceWrite, "gpu"}, {"/dev/b", DeviceMake, "port"}}))
+	is := fmt.Sprint(JoinDevices([]Device{{"/dev/a", DeviceRead, "gpu"}, {"/dev/b", 0, ""}, {"/dev/a", DeviceWrite, "gpu"},
+		{"/dev/b", DeviceMake, "port"}}))
 	if want := "[{/dev/a rw gpu} {/dev/b m port}]"; is != want {
 		t.Errorf("%s, not %s", is, want)
 	}

@@ -36,7 +36,8 @@ type Load struct {
 func (*Load) Kind() Kind { return KindLoad }
 func (l *Load) Key() Key { return Key{Name: l.Host} }
 
-// SensorTrouble is the load value with which a host says which of its load sensors report nothing, and why. It is no attribute of the complex.
+// SensorTrouble is the load value with which a host says which of its load sensors report nothing, and why. It is no
+// attribute of the complex.
 const SensorTrouble = "load_sensor_trouble"
 
 // AdminHost may run administrative commands (qconf -ah).

@@ -46,7 +46,8 @@ const (
 )
 
 // StateSuspendedAny is every reason for which a started task stands still.
-const StateSuspendedAny = StateSuspended | StateSuspendedSubordinate | StateSuspendedSlotwise | StateSuspendedThreshold | StateSuspendedPreempted
+const StateSuspendedAny = StateSuspended | StateSuspendedSubordinate | StateSuspendedSlotwise |
+	StateSuspendedThreshold | StateSuspendedPreempted
 
 // StateSuspendedSystem are the reasons that qstat shows as S.
 const StateSuspendedSystem = StateSuspendedSubordinate | StateSuspendedSlotwise | StateSuspendedPreempted
@@ -190,12 +191,14 @@ func (u Usage) Plus(o Usage) Usage {
 // Measured is usage without what cannot have been measured: what is no number, less
 // than nothing or without end counts as nothing, and spoils no sum.
 func (u Usage) Measured() Usage {
-	for _, f := range [...]*float64{&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.CPU, &u.Mem, &u.IO, &u.IOWait, &u.VMem, &u.MaxVMem, &u.MaxRSS, &u.RSS} {
+	for _, f := range [...]*float64{&u.WallSeconds, &u.UserSeconds, &u.SystemSeconds, &u.CPU, &u.Mem, &u.IO, &u.IOWait,
+		&u.VMem, &u.MaxVMem, &u.MaxRSS, &u.RSS} {
 		if !(*f >= 0 && *f < Infinity) {
 			*f = 0
 		}
 	}
-	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches, &u.InvolSwitches, &u.Processes} {
+	for _, n := range [...]*int64{&u.MinFaults, &u.MajFaults, &u.InBlocks, &u.OutBlocks, &u.VolSwitches,
+		&u.InvolSwitches, &u.Processes} {
 		if *n < 0 || *n >= 1<<53 {
 			*n = 0
 		}

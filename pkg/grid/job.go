@@ -108,8 +108,8 @@ func (r *JobRequest) HardOf(s TaskScope) Requests {
 	return [...]Requests{AllTasks: r.Hard, MasterTask: r.MasterHard, SlaveTasks: r.SlaveHard}[s]
 }
 
-// Scoped reports whether the tasks of a parallel job ask for different things: slots with the master task among them are
-// then other ones than those without. Of MasterQueues alone they are not.
+// Scoped reports whether the tasks of a parallel job ask for different things: slots with the master task among them
+// are then other ones than those without. Of MasterQueues alone they are not.
 func (r *JobRequest) Scoped() bool {
 	return len(r.MasterHard)+len(r.SlaveHard)+len(r.SlaveQueues) > 0
 }
@@ -161,8 +161,8 @@ func (j *Job) Size() (bytes int) {
 	return bytes
 }
 
-// Change returns a job as the event that changes it has it: without the JobRequest and the Spec of the version before, which are
-// nearly all of its bytes. Most changes leave both as they are.
+// Change returns a job as the event that changes it has it: without the JobRequest and the Spec of the version before,
+// which are nearly all of its bytes. Most changes leave both as they are.
 func (j *Job) Change(before *Job) *Job {
 	c := *j
 	if c.JobRequest == before.JobRequest {
@@ -303,7 +303,8 @@ func CutOutside(text string, separates func(rune) bool) (words []string) {
 	return append(words, text[begin:])
 }
 
-// ClosingBracket returns where the bracket closes that a text begins with, -1 when it begins with none or that does not close.
+// ClosingBracket returns where the bracket closes that a text begins with, -1 when it begins with none or that does not
+// close.
 func ClosingBracket(text string) int {
 	depth := 0
 	for i := range len(text) {
@@ -349,10 +350,10 @@ func (j *Job) Eligible() Ranges {
 	return j.Pending.Minus(j.UserHold).Minus(j.OperHold).Minus(j.SysHold).Minus(j.ArrayHold)
 }
 
-// Receipt stores what a user's request has done, so that a retry after a lost answer does it once and gets the first answer.
-// That of a request that made a job, an advance reservation or a PE task follows from the list that adds it, whose Cause names
-// the user and the request; those of others are events, in the list with what they changed. Kept for ReceiptSeconds, and the
-// newest of a user up to ReceiptBytes.
+// Receipt stores what a user's request has done, so that a retry after a lost answer does it once and gets the first
+// answer. That of a request that made a job, an advance reservation or a PE task follows from the list that adds it,
+// whose Cause names the user and the request; those of others are events, in the list with what they changed. Kept for
+// ReceiptSeconds, and the newest of a user up to ReceiptBytes.
 type Receipt struct {
 	User    string
 	Request string // the client's id
@@ -367,8 +368,8 @@ type Receipt struct {
 const (
 	// ReceiptSeconds is how long a client may retry.
 	ReceiptSeconds = 600
-	// ReceiptBytes is how many bytes the receipts of a user take at most, ReceiptsOfAll about how many those of all users do: each
-	// has an equal share when they are many.
+	// ReceiptBytes is how many bytes the receipts of a user take at most, ReceiptsOfAll about how many those of all users
+	// do: each has an equal share when they are many.
 	ReceiptBytes  = 32 << 20
 	ReceiptsOfAll = 128 << 20
 )
@@ -397,8 +398,9 @@ func (c *Counter) Key() Key { return Key{Name: c.Name} }
 // JobSeqNum names the counter of job numbers.
 const JobSeqNum = "jobseqnum"
 
-// Counters of a state that was restored from a backup: the highest number that an attempt of any task may have had before; the last job
-// number of the backup; and the time of its last list, in milliseconds, of the first of several restorations.
+// Counters of a state that was restored from a backup: the highest number that an attempt of any task may have had
+// before; the last job number of the backup; and the time of its last list, in milliseconds, of the first of several
+// restorations.
 const (
 	AttemptBase = "attemptbase"
 	RestoredJob = "restoredjob"

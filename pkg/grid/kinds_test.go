@@ -17,7 +17,8 @@ func TestKinds(t *testing.T) {
 	}
 	constants := 0
 	ast.Inspect(f, func(n ast.Node) bool {
-		if v, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, "Kind") && !strings.HasPrefix(v.Names[0].Name, "Kinds") {
+		if v, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, "Kind") &&
+			!strings.HasPrefix(v.Names[0].Name, "Kinds") {
 			constants++
 		}
 		return true

@@ -11,8 +11,8 @@ type FormerLimits struct {
 	Limits Requests
 }
 
-// Limits are what holds for the current attempt of a task since qalter -when now has changed its limits. A task without them
-// has the limits that its job asked for when it started.
+// Limits are what holds for the current attempt of a task since qalter -when now has changed its limits. A task without
+// them has the limits that its job asked for when it started.
 //
 //	qalter -when now ──▶ Version+1, Before = what held, Changing ──▶ hosts
 //	    all have confirmed    ──▶ Before = nil
@@ -90,11 +90,12 @@ func (t *JATask) Held(j *Job) Requests {
 	return WithLimits(j.Hard.With(t.Takes), t.Limits.larger(false))
 }
 
-// Larger are the limits before and after the change, of each the larger: what holds when a host does not apply the change.
+// Larger are the limits before and after the change, of each the larger: what holds when a host does not apply the
+// change.
 func (l *Limits) Larger() Requests { return l.larger(true) }
 
-// larger merges Before and Requests. A limit that one of them does not have is the larger one as a limit, and the smaller one
-// as what the task takes.
+// larger merges Before and Requests. A limit that one of them does not have is the larger one as a limit, and the
+// smaller one as what the task takes.
 func (l *Limits) larger(limit bool) (out Requests) {
 	for _, r := range l.Requests {
 		old, had := l.Before.Get(r.Name)

@@ -8,17 +8,6 @@ import (
 	"strings"
 )
 
-// Login is an ID token of the identity provider that was exchanged for a token. It is kept until the ID token expires, so that
-// no ID token is exchanged twice.
-type Login struct {
-	ID      string // the SHA-256 of the ID token, in hexadecimal digits
-	Token   uint32 // that it was exchanged for
-	Expires Time   // of the ID token
-}
-
-func (*Login) Kind() Kind { return KindLogin }
-func (l *Login) Key() Key { return Key{Name: l.ID} }
-
 // Logins is how users log in: qmaster_params LOGIN_... of sge_conf(5).
 type Logins struct {
 	Issuer   string // URL of the identity provider; "": there is none
@@ -30,8 +19,8 @@ type Logins struct {
 	Privileged Names
 	Seconds    float64 // the tokens of log-ins last
 	Scope      Scope   // of the tokens of log-ins
-	// Cert is FIELD:PATTERN of the TLS certificates that name users: a field cn, email, dns or uri, and a pattern of its value; "": their
-	// common name does.
+	// Cert is FIELD:PATTERN of the TLS certificates that name users: a field cn, email, dns or uri, and a pattern of its
+	// value; "": their common name does.
 	Cert string
 }
 
@@ -41,8 +30,8 @@ const LoginLife = 12 * 60 * 60
 // certFields are the fields of a certificate that may name a user.
 var certFields = []string{"cn", "email", "dns", "uri"}
 
-// CertUser returns the user that a certificate names by the rule FIELD:PATTERN; false: none, or several. values returns the values of
-// a field.
+// CertUser returns the user that a certificate names by the rule FIELD:PATTERN; false: none, or several. values returns
+// the values of a field.
 func CertUser(rule string, values func(field string) []string) (user string, ok bool) {
 	field, pattern, _ := strings.Cut(rule, ":")
 	for _, value := range values(field) {
@@ -60,7 +49,8 @@ func CertUser(rule string, values func(field string) []string) (user string, ok 
 // Logins reads the words LOGIN_... of qmaster_params; bad says what is wrong with one of them ("" when nothing is).
 func (c *Conf) Logins() (l Logins, bad string) {
 	l = Logins{Claim: "preferred_username", Users: "*", Seconds: LoginLife, Scope: ScopeSubmit}
-	for name, text := range map[string]*string{"LOGIN_ISSUER": &l.Issuer, "LOGIN_CLIENT": &l.Client, "LOGIN_AUDIENCE": &l.Audience, "LOGIN_CLAIM": &l.Claim, "LOGIN_USERS": &l.Users} {
+	for name, text := range map[string]*string{"LOGIN_ISSUER": &l.Issuer, "LOGIN_CLIENT": &l.Client,
+		"LOGIN_AUDIENCE": &l.Audience, "LOGIN_CLAIM": &l.Claim, "LOGIN_USERS": &l.Users} {
 		if given, set := c.Param("qmaster_params", name); set {
 			*text = given
 		}
@@ -90,7 +80,8 @@ func (c *Conf) Logins() (l Logins, bad string) {
 	if text, set := c.Param("qmaster_params", "LOGIN_TIME"); set {
 		var ok bool
 		if l.Seconds, ok = ParseTimeSpan(text); !ok || l.Seconds < TokenLifeLeast || l.Seconds > TokenLifeMost {
-			return wrong("LOGIN_TIME", text, fmt.Sprintf("a token lasts at least %d seconds and at most %d days", TokenLifeLeast, TokenLifeMost/(24*60*60)))
+			return wrong("LOGIN_TIME", text, fmt.Sprintf("a token lasts at least %d seconds and at most %d days", TokenLifeLeast,
+				TokenLifeMost/(24*60*60)))
 		}
 	}
 	if text, set := c.Param("qmaster_params", "LOGIN_SCOPE"); set {
@@ -102,7 +93,8 @@ func (c *Conf) Logins() (l Logins, bad string) {
 	if text, set := c.Param("qmaster_params", "LOGIN_CERT"); set {
 		field, pattern, _ := strings.Cut(text, ":")
 		if l.Cert = text; !slices.Contains(certFields, field) || strings.Count(pattern, "*") != 1 {
-			return wrong("LOGIN_CERT", text, "it is cn:PATTERN, email:PATTERN, dns:PATTERN or uri:PATTERN, and a pattern has one *, which stands for the user")
+			return wrong("LOGIN_CERT", text,
+				"it is cn:PATTERN, email:PATTERN, dns:PATTERN or uri:PATTERN, and a pattern has one *, which stands for the user")
 		}
 	}
 	return l, ""

@@ -59,15 +59,20 @@ func HasControl(text string) bool {
 	return false
 }
 
-// VariableName reports whether a text is the name of an environment variable: letters, digits and underscores, or how a shell names
-// a function that it exports. Scripts cannot use others, and the lines of the protocol of submission verifiers divide names from values by blanks.
+// VariableName reports whether a text is the name of an environment variable: letters, digits and underscores, or how a
+// shell names a function that it exports. Scripts cannot use others, and the lines of the protocol of submission
+// verifiers divide names from values by blanks.
 func VariableName(name string) bool {
 	if function, is := strings.CutPrefix(name, "BASH_FUNC_"); is {
 		if cut := strings.TrimSuffix(strings.TrimSuffix(function, "%%"), "()"); cut != function {
-			return cut != "" && !strings.ContainsFunc(cut, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune(".:+@/-", r) })
+			return cut != "" && !strings.ContainsFunc(cut, func(r rune) bool {
+				return !isWordRune(r) && !strings.ContainsRune(".:+@/-", r)
+			})
 		}
 	}
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !isWordRune(r) }) && (name[0] < '0' || name[0] > '9')
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !isWordRune(r)
+	}) && (name[0] < '0' || name[0] > '9')
 }
 
 // BadVariable returns why a text cannot be the name of an environment variable; nil when it can.
@@ -75,7 +80,8 @@ func BadVariable(name string) error {
 	if VariableName(name) {
 		return nil
 	}
-	return fmt.Errorf("%q is not the name of an environment variable; use letters, digits and underscores, and no digit first", name)
+	return fmt.Errorf(
+		"%q is not the name of an environment variable; use letters, digits and underscores, and no digit first", name)
 }
 
 func isWordRune(r rune) bool {

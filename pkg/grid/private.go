@@ -13,7 +13,8 @@ import "strings"
 var Private = []string{
 	"Job.Spec.Script", "Job.Spec.Env", "Job.Spec.Connect", "Job.Spec.SubmitCommand",
 	"PETask.Launch", "Accounting.SubmitCommand", "Token.Comment", "Token.Digest",
-	"Proposal.Agent", "Proposal.Reason", "Proposal.Effect", "Proposal.Changes", "Proposal.Text", "Proposal.Touches", "Proposal.Decided",
+	"Proposal.Agent", "Proposal.Reason", "Proposal.Effect", "Proposal.Changes", "Proposal.Text", "Proposal.Touches",
+	"Proposal.Decided",
 	"Receipt.Reply",
 }
 
@@ -69,7 +70,8 @@ func Public(o Object) Object {
 
 // public reports whether nothing in p is private.
 func (p *Proposal) public() bool {
-	return p.Agent == "" && p.Reason == "" && p.Effect == "" && p.Changes == nil && p.Text == "" && p.Touches == nil && p.Decided == Decision{}
+	return p.Agent == "" && p.Reason == "" && p.Effect == "" && p.Changes == nil && p.Text == "" && p.Touches == nil &&
+		p.Decided == Decision{}
 }
 
 // public reports whether nothing in s is private.

@@ -34,7 +34,8 @@ func TestPublic(t *testing.T) {
 }
 
 func TestPublicEnvironment(t *testing.T) {
-	j := &grid.Job{Spec: &grid.JobSpec{Env: grid.Values{{Name: "SGE_O_HOME", Text: "/home/a"}, {Name: "PASSWORD", Text: "x"}}}}
+	j := &grid.Job{
+		Spec: &grid.JobSpec{Env: grid.Values{{Name: "SGE_O_HOME", Text: "/home/a"}, {Name: "PASSWORD", Text: "x"}}}}
 	if env := grid.Public(j).(*grid.Job).Spec.Env; fmt.Sprint(env) != "[{SGE_O_HOME /home/a}]" {
 		t.Error(env)
 	}

@@ -2,8 +2,9 @@ package grid
 
 import "fmt"
 
-// Proposal is a change that a program has proposed and that is carried out when a person approves it, quill(1). The number is never given
-// to another proposal. User, Host and Token are of the connection that it came over; Agent, Reason and Effect are what the program says.
+// Proposal is a change that a program has proposed and that is carried out when a person approves it, quill(1). The
+// number is never given to another proposal. User, Host and Token are of the connection that it came over; Agent,
+// Reason and Effect are what the program says.
 type Proposal struct {
 	ID      uint32
 	Status  ProposalStatus
@@ -87,7 +88,8 @@ const (
 	ProposalExpired
 )
 
-var proposalStatusNames = [...]string{ProposalOpen: "open", ProposalApproved: "approved", ProposalRejected: "rejected", ProposalWithdrawn: "withdrawn", ProposalExpired: "expired"}
+var proposalStatusNames = [...]string{ProposalOpen: "open", ProposalApproved: "approved", ProposalRejected: "rejected",
+	ProposalWithdrawn: "withdrawn", ProposalExpired: "expired"}
 
 // String returns the name of the status.
 func (s ProposalStatus) String() string {

@@ -24,7 +24,8 @@ func some(t *rapid.T) (rs grid.Ranges) {
 		return grid.Ranges{{First: 7, Last: 3, Step: rapid.SampledFrom([]uint32{0, 1, 2, math.MaxUint32}).Draw(t, "step")}}
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "ranges") {
-		r := grid.Range{First: first + rapid.Uint32Range(1, 9).Draw(t, "first"), Step: rapid.Uint32Range(0, 4).Draw(t, "step")}
+		r := grid.Range{First: first + rapid.Uint32Range(1, 9).Draw(t, "first"),
+			Step: rapid.Uint32Range(0, 4).Draw(t, "step")}
 		r.Last = r.First + rapid.Uint32Range(0, 20).Draw(t, "more")
 		rs, first = append(rs, r), r.Last
 	}
@@ -103,7 +104,8 @@ func TestRangesPrint(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	for want, r := range map[string]grid.Range{"4": {First: 4, Last: 4}, "4-8": {First: 4, Last: 8, Step: 1}, "4-8:2": {First: 4, Last: 8, Step: 2}} {
+	for want, r := range map[string]grid.Range{"4": {First: 4, Last: 4}, "4-8": {First: 4, Last: 8, Step: 1},
+		"4-8:2": {First: 4, Last: 8, Step: 2}} {
 		if got := r.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -133,12 +135,14 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestUnion: ranges that overlap, in any order and with any steps, are put together as a set of their numbers, ascending.
+// TestUnion: ranges that overlap, in any order and with any steps, are put together as a set of their numbers,
+// ascending.
 func TestUnion(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ranges := grid.Ranges(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) grid.Range {
 			first := rapid.Uint32Range(1, 40).Draw(t, "first")
-			return grid.Range{First: first, Last: first + rapid.Uint32Range(0, 40).Draw(t, "more"), Step: rapid.Uint32Range(1, 7).Draw(t, "step")}
+			return grid.Range{First: first, Last: first + rapid.Uint32Range(0, 40).Draw(t, "more"),
+				Step: rapid.Uint32Range(1, 7).Draw(t, "step")}
 		}), 0, 12).Draw(t, "ranges"))
 		want := map[uint32]bool{}
 		ranges.Each(func(n uint32) bool { want[n] = true; return true })

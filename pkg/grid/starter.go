@@ -11,14 +11,15 @@ const ContainerRequest = "container"
 // Starters is the parameter of sge_conf(5) that says how jobs are started in containers.
 const Starters = "container_starters"
 
-// Starter is one of the command lines of container_starters: for images that match Pattern, the words to put before a job's own.
+// Starter is one of the command lines of container_starters: for images that match Pattern, the words to put before a
+// job's own.
 type Starter struct {
 	Pattern string
 	Words   []string
 }
 
-// ParseStarters reads container_starters: PATTERN=COMMAND LINE; PATTERN=COMMAND LINE ... It fails when an entry has no pattern, no
-// program with its whole path, or no $image.
+// ParseStarters reads container_starters: PATTERN=COMMAND LINE; PATTERN=COMMAND LINE ... It fails when an entry has no
+// pattern, no program with its whole path, or no $image.
 func ParseStarters(text string) (list []Starter, err error) {
 	if text == "" || strings.EqualFold(text, "none") {
 		return nil, nil

@@ -25,8 +25,8 @@ type textField struct {
 	rule  TextRule
 }
 
-// NewTexts returns the Texts of the types of some pointers to structs. The rules of fields, named as JobSpec.Args, are those of what is below them,
-// too.
+// NewTexts returns the Texts of the types of some pointers to structs. The rules of fields, named as JobSpec.Args, are
+// those of what is below them, too.
 func NewTexts(rules map[string]TextRule, pointers ...any) Texts {
 	t := Texts{}
 	for _, p := range pointers {
@@ -60,13 +60,15 @@ func (t Texts) add(of reflect.Type, rules map[string]TextRule) bool {
 	return false
 }
 
-// Each calls do with each text below a pointer to a struct of one of the types, with the name of the field that it is in and what it may have. What
-// do returns takes its place.
+// Each calls do with each text below a pointer to a struct of one of the types, with the name of the field that it is
+// in and what it may have. What do returns takes its place.
 func (t Texts) Each(pointer any, do func(field string, rule TextRule, text string) string) {
 	t.each(reflect.ValueOf(pointer).Elem(), "", TextLine, do)
 }
 
-func (t Texts) each(v reflect.Value, field string, rule TextRule, do func(field string, rule TextRule, text string) string) {
+func (t Texts) each(
+	v reflect.Value, field string, rule TextRule, do func(field string, rule TextRule, text string) string,
+) {
 	switch v.Kind() {
 	case reflect.String:
 		if is := v.String(); is != "" || rule == TextVariable {

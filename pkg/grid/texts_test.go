@@ -7,7 +7,8 @@ import (
 )
 
 func TestOneLine(t *testing.T) {
-	for text, want := range map[string]string{"": "", "a b": "a b", "a\nb\tc": `a\nb\tc`, "a\x1b[2J\x7f": "a?[2J?", "é\u009b\u202e": "é??", "\xff": "?"} {
+	for text, want := range map[string]string{"": "", "a b": "a b", "a\nb\tc": `a\nb\tc`, "a\x1b[2J\x7f": "a?[2J?",
+		"é\u009b\u202e": "é??", "\xff": "?"} {
 		if got := OneLine(text); got != want {
 			t.Errorf("OneLine(%q) = %q, want %q", text, got, want)
 		}
@@ -18,12 +19,14 @@ func TestOneLine(t *testing.T) {
 }
 
 func TestVariableName(t *testing.T) {
-	for _, name := range []string{"X", "_", "a1_B", "BASH_FUNC_module%%", "BASH_FUNC_ml()", "BASH_FUNC_conda-x%%", "BASH_FUNC_x"} {
+	for _, name := range []string{"X", "_", "a1_B", "BASH_FUNC_module%%", "BASH_FUNC_ml()",
+		"BASH_FUNC_conda-x%%", "BASH_FUNC_x"} {
 		if err := BadVariable(name); err != nil {
 			t.Error(err)
 		}
 	}
-	for _, name := range []string{"", "1a", "a b", "a.b", "a-b", "a=b", "a\nb", "é", "$(id)", "BASH_FUNC_%%", "BASH_FUNC_a b%%", "BASH_FUNC_a\n%%", "BASH_FUNC_$x()", "x%%"} {
+	for _, name := range []string{"", "1a", "a b", "a.b", "a-b", "a=b", "a\nb", "é", "$(id)", "BASH_FUNC_%%",
+		"BASH_FUNC_a b%%", "BASH_FUNC_a\n%%", "BASH_FUNC_$x()", "x%%"} {
 		if VariableName(name) {
 			t.Errorf("%q is taken as the name of a variable", name)
 		}
@@ -41,7 +44,8 @@ func TestTexts(t *testing.T) {
 		Any    Object
 	}
 	texts := NewTexts(map[string]TextRule{"inner.Free": TextFree, "outer.Env": TextVariables}, &outer{}, &Manager{})
-	o := &outer{Name: "n", Of: &inner{Args: []string{"a", ""}, Free: []string{"f"}}, Env: Values{{"X", "1"}}, Any: &Manager{Name: "m"}}
+	o := &outer{Name: "n", Of: &inner{Args: []string{"a", ""}, Free: []string{"f"}}, Env: Values{{"X", "1"}},
+		Any: &Manager{Name: "m"}}
 	got := ""
 	texts.Each(o, func(field string, rule TextRule, text string) string {
 		got += fmt.Sprintln(field, rule, text)

@@ -21,8 +21,8 @@ func (t *Token) Key() Key { return Key{ID: t.ID} }
 // TokenSeqNum names the counter of tokens: the last number given.
 const TokenSeqNum = "tokenseqnum"
 
-// RequestVariable names the environment variable with the number of the first request of a command that makes something, so that a
-// command whose outcome is not known can be repeated and makes no second job.
+// RequestVariable names the environment variable with the number of the first request of a command that makes
+// something, so that a command whose outcome is not known can be repeated and makes no second job.
 const RequestVariable = "QUILL_REQUEST"
 
 // TokenVariable names the environment variable with the token that commands connect with.
@@ -73,3 +73,14 @@ func ParseScope(name string) (Scope, bool) {
 	}
 	return 0, false
 }
+
+// Login is an ID token of the identity provider that was exchanged for a token. It is kept until the ID token expires,
+// so that no ID token is exchanged twice.
+type Login struct {
+	ID      string // the SHA-256 of the ID token, in hexadecimal digits
+	Token   uint32 // that it was exchanged for
+	Expires Time   // of the ID token
+}
+
+func (*Login) Kind() Kind { return KindLogin }
+func (l *Login) Key() Key { return Key{Name: l.ID} }

@@ -41,7 +41,8 @@ func (v Values) With(name, text string) Values {
 	return append(out, Value{name, text})
 }
 
-// Assigned is a list of Values that is made one by one: unlike With, Set costs the same however long the list is. The zero value is an empty list.
+// Assigned is a list of Values that is made one by one: unlike With, Set costs the same however long the list is. The
+// zero value is an empty list.
 type Assigned struct {
 	list Values // with what Drop took out
 	at   map[string]int

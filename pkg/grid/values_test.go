@@ -17,12 +17,14 @@ func TestTimeSpans(t *testing.T) {
 			t.Errorf("%q is %v, %v; want %v", text, got, ok, want)
 		}
 	}
-	for _, text := range []string{"", "x", ":", "1:30", "1:2:3:4", "-1", "1:-1", "1e3", "0x10", "1_0", "+1", " 1", "inf", "nan"} {
+	for _, text := range []string{"", "x", ":", "1:30", "1:2:3:4", "-1", "1:-1", "1e3", "0x10", "1_0", "+1",
+		" 1", "inf", "nan"} {
 		if got, ok := grid.ParseTimeSpan(text); ok {
 			t.Errorf("%q is %v", text, got)
 		}
 	}
-	for want, seconds := range map[string]float64{"00:00:00": 0, "00:01:05": 65, "100:00:00": 360000, "INFINITY": grid.Infinity} {
+	for want, seconds := range map[string]float64{"00:00:00": 0, "00:01:05": 65, "100:00:00": 360000,
+		"INFINITY": grid.Infinity} {
 		if got := grid.FormatTimeSpan(seconds); got != want {
 			t.Errorf("%v prints as %q, want %q", seconds, got, want)
 		}
@@ -52,10 +54,14 @@ func TestCentryTypes(t *testing.T) {
 		want float64
 		ok   bool
 	}{
-		{"INT", "7", 7, true}, {"INT", "-7", -7, true}, {"INT", "2K", 2048, true}, {"INT", "1.5", 1.5, true}, {"INT", "TRUE", 1, true},
-		{"RSMAP", "2", 2, true}, {"RSMAP", "1.5", 0, false}, {"DOUBLE", "1k", 1000, true}, {"DOUBLE", "0x1f", 31, true}, {"DOUBLE", "-1e2", -100, true},
-		{"DOUBLE", "false", 0, true}, {"TIME", "1K", 1024, true}, {"TIME", "0x10", 16, true}, {"TIME", "True", 1, true}, {"MEMORY", "TRUE", 1, true},
-		{"INT", "nan", 0, false}, {"DOUBLE", "inf", 0, false}, {"DOUBLE", "-nan", 0, false}, {"MEMORY", "-1", 0, false}, {"STRING", "TRUE", 0, false},
+		{"INT", "7", 7, true}, {"INT", "-7", -7, true}, {"INT", "2K", 2048, true}, {"INT", "1.5", 1.5, true},
+		{"INT", "TRUE", 1, true},
+		{"RSMAP", "2", 2, true}, {"RSMAP", "1.5", 0, false}, {"DOUBLE", "1k", 1000, true}, {"DOUBLE", "0x1f", 31, true},
+		{"DOUBLE", "-1e2", -100, true},
+		{"DOUBLE", "false", 0, true}, {"TIME", "1K", 1024, true}, {"TIME", "0x10", 16, true}, {"TIME", "True", 1, true},
+		{"MEMORY", "TRUE", 1, true},
+		{"INT", "nan", 0, false}, {"DOUBLE", "inf", 0, false}, {"DOUBLE", "-nan", 0, false}, {"MEMORY", "-1", 0, false},
+		{"STRING", "TRUE", 0, false},
 		{"DOUBLE", "1.5", 1.5, true}, {"DOUBLE", "INFINITY", grid.Infinity, true}, {"DOUBLE", "x", 0, false},
 		{"BOOL", "TRUE", 1, true}, {"BOOL", "f", 0, true}, {"BOOL", "2", 0, false},
 		{"TIME", "0:1:0", 60, true}, {"TIME", "1:0", 0, false}, {"MEMORY", "1K", 1024, true}, {"STRING", "7", 0, false},
@@ -69,7 +75,8 @@ func TestCentryTypes(t *testing.T) {
 
 func TestTime(t *testing.T) {
 	at := grid.TimeOf(time.UnixMilli(1700000000123))
-	if at != 1700000000123 || at.Unix() != 1700000000 || at.Add(1.5).Sub(at) != 1.5 || !at.Std().Equal(time.UnixMilli(1700000000123)) {
+	if at != 1700000000123 || at.Unix() != 1700000000 || at.Add(1.5).Sub(at) != 1.5 ||
+		!at.Std().Equal(time.UnixMilli(1700000000123)) {
 		t.Error(at)
 	}
 	if grid.TimeOf(time.Time{}) != 0 || !grid.Time(0).Std().IsZero() {
@@ -107,7 +114,8 @@ func TestTaskLetters(t *testing.T) {
 		{"dr", grid.Display{Status: grid.Running, State: running | grid.StateDeleted}},
 		{"dt", grid.Display{Status: grid.Transfering, State: running | grid.StateDeleted}},
 		{"ds", grid.Display{Status: grid.Running, State: grid.StateSuspended | grid.StateDeleted}},
-		{"dTs", grid.Display{Status: grid.Running, State: grid.StateSuspended | grid.StateSuspendedThreshold | grid.StateDeleted}},
+		{"dTs",
+			grid.Display{Status: grid.Running, State: grid.StateSuspended | grid.StateSuspendedThreshold | grid.StateDeleted}},
 	} {
 		if got := c.d.Letters(); got != c.want {
 			t.Errorf("%+v shows %q, want %q", c.d, got, c.want)
@@ -116,12 +124,14 @@ func TestTaskLetters(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	for want, k := range map[string]grid.Key{"7": {ID: 7}, "7.3": {ID: 7, Sub: 3}, "7.3:1.h1": {ID: 7, Sub: 3, Name: "1.h1"}, "all.q": {Name: "all.q"}} {
+	for want, k := range map[string]grid.Key{"7": {ID: 7}, "7.3": {ID: 7, Sub: 3},
+		"7.3:1.h1": {ID: 7, Sub: 3, Name: "1.h1"}, "all.q": {Name: "all.q"}} {
 		if k.String() != want {
 			t.Errorf("%+v prints as %q", k, k)
 		}
 	}
-	if (grid.Key{ID: 2}).Compare(grid.Key{ID: 10, Name: "a"}) >= 0 || (grid.Key{Name: "a"}).Compare(grid.Key{Name: "b"}) >= 0 {
+	if (grid.Key{ID: 2}).Compare(grid.Key{ID: 10, Name: "a"}) >= 0 ||
+		(grid.Key{Name: "a"}).Compare(grid.Key{Name: "b"}) >= 0 {
 		t.Error("keys are not ordered by number, then name")
 	}
 }
@@ -145,7 +155,8 @@ func TestKinds(t *testing.T) {
 // does.
 func TestExceptionsForHosts(t *testing.T) {
 	q := grid.DefaultCQueue("all.q")
-	q.Slots = grid.PerHost[int32]{Value: 1, At: []grid.At[int32]{{Target: "@big", Value: 8}, {Target: "@all", Value: 2}, {Target: "h1", Value: 4}}}
+	q.Slots = grid.PerHost[int32]{Value: 1, At: []grid.At[int32]{{Target: "@big", Value: 8}, {Target: "@all", Value: 2},
+		{Target: "h1", Value: 4}}}
 	q.HRT.At = []grid.At[grid.TimeText]{{Target: "@all", Value: "60"}, {Target: "@big", Value: "60"}}
 	q.SeqNo.At = []grid.At[int32]{{Target: "@big", Value: 7}}
 	members := map[string]grid.Names{"@big": {"h1", "h2"}, "@all": {"h1", "h2", "h3"}}
@@ -155,7 +166,8 @@ func TestExceptionsForHosts(t *testing.T) {
 		"h3": "2 60 0 []", "h4": "1 INFINITY 0 []",
 	} {
 		in := func(group string) bool { return members[group].Has(host) }
-		if got := fmt.Sprintf("%d %s %d %v", q.Slots.For(host, in), q.HRT.For(host, in), q.SeqNo.For(host, in), q.Contested().Ambiguous(host, in)); got != want {
+		if got := fmt.Sprintf("%d %s %d %v", q.Slots.For(host, in), q.HRT.For(host, in), q.SeqNo.For(host, in),
+			q.Contested().Ambiguous(host, in)); got != want {
 			t.Errorf("%s: %s, want %s", host, got, want)
 		}
 	}
@@ -172,7 +184,8 @@ func TestParameterLists(t *testing.T) {
 	if _, ok := c.Param("qmaster_params", "ANY"); ok {
 		t.Error("none is a list of one")
 	}
-	local := &grid.Conf{Host: "h1", Entries: grid.Values{{Name: "qmaster_params", Text: "A=1,flag;C=x=y"}, {Name: "mailer", Text: "/bin/m"}}}
+	local := &grid.Conf{Host: "h1", Entries: grid.Values{{Name: "qmaster_params", Text: "A=1,flag;C=x=y"},
+		{Name: "mailer", Text: "/bin/m"}}}
 	for name, want := range map[string]string{"a": "1", "FLAG": "true", "C": "x=y", "D": ""} {
 		if v, ok := local.Param("qmaster_params", name); v != want || ok != (want != "") {
 			t.Errorf("%s is %q, %v", name, v, ok)
@@ -195,7 +208,8 @@ func TestParameterLists(t *testing.T) {
 	for text, want := range map[string]string{
 		"none": "604800 1.073741824e+09 true", "KEEP_ORDERS_TIME=24:0:0": "86400 1.073741824e+09 true",
 		"FORBID_APPERROR keep_orders_size=64M,KEEP_ORDERS_TIME=INFINITY": fmt.Sprint(grid.Infinity, " 6.7108864e+07 true"),
-		"KEEP_ORDERS_SIZE=0": "604800 0 true", "KEEP_ORDERS_TIME=long": "0 0 false", "KEEP_ORDERS_SIZE=INFINITY": "0 0 false", "KEEP_ORDERS_SIZE=-1": "0 0 false",
+		"KEEP_ORDERS_SIZE=0": "604800 0 true", "KEEP_ORDERS_TIME=long": "0 0 false", "KEEP_ORDERS_SIZE=INFINITY": "0 0 false",
+		"KEEP_ORDERS_SIZE=-1": "0 0 false",
 	} {
 		c := grid.Conf{Entries: grid.Values{{Name: "qmaster_params", Text: text}}}
 		seconds, bytes, ok := c.KeptOrders()
@@ -204,10 +218,13 @@ func TestParameterLists(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"none": fmt.Sprint(grid.Infinity, " 1.7179869184e+10 true"), "KEEP_HISTORY_TIME=720:0:0,KEEP_HISTORY_SIZE=2G": "2.592e+06 2.147483648e+09 true",
-		"KEEP_HISTORY_SIZE=INFINITY": fmt.Sprint(grid.Infinity, " ", grid.Infinity, " true"),
-		"KEEP_HISTORY_SIZE=0":        fmt.Sprint(grid.Infinity, " 0 false"), "KEEP_HISTORY_TIME=0": "0 1.7179869184e+10 false",
-		"KEEP_HISTORY_TIME=long": "0 0 false", "KEEP_HISTORY_SIZE=-1": fmt.Sprint(grid.Infinity, " 0 false"),
+		"none": fmt.Sprint(grid.Infinity, " 1.7179869184e+10 true"),
+		"KEEP_HISTORY_TIME=720:0:0,KEEP_HISTORY_SIZE=2G": "2.592e+06 2.147483648e+09 true",
+		"KEEP_HISTORY_SIZE=INFINITY":                     fmt.Sprint(grid.Infinity, " ", grid.Infinity, " true"),
+		"KEEP_HISTORY_SIZE=0":                            fmt.Sprint(grid.Infinity, " 0 false"),
+		"KEEP_HISTORY_TIME=0":                            "0 1.7179869184e+10 false",
+		"KEEP_HISTORY_TIME=long":                         "0 0 false",
+		"KEEP_HISTORY_SIZE=-1":                           fmt.Sprint(grid.Infinity, " 0 false"),
 	} {
 		c := grid.Conf{Entries: grid.Values{{Name: "qmaster_params", Text: text}}}
 		seconds, bytes, ok := c.KeptHistory()
@@ -219,7 +236,8 @@ func TestParameterLists(t *testing.T) {
 	if !s.Immediate() {
 		t.Error("immediate mode is off by default")
 	}
-	for text, want := range map[string]bool{"IMMEDIATE=false": false, "MONITOR=1,immediate=0": false, "IMMEDIATE": true, "none": true} {
+	for text, want := range map[string]bool{"IMMEDIATE=false": false, "MONITOR=1,immediate=0": false,
+		"IMMEDIATE": true, "none": true} {
 		if s.Params = text; s.Immediate() != want {
 			t.Errorf("params %s: immediate %v", text, s.Immediate())
 		}
@@ -236,7 +254,8 @@ func TestFreshCell(t *testing.T) {
 		}
 		keys[name] = true
 	}
-	for _, name := range []string{"CONFIG global", "SCHED_CONF schedconf", "CQUEUE all.q", "HGROUP @allhosts", "PE make", "EXECHOST global",
+	for _, name := range []string{"CONFIG global", "SCHED_CONF schedconf", "CQUEUE all.q", "HGROUP @allhosts", "PE make",
+		"EXECHOST global",
 		"CENTRY slots", "CENTRY h_rt", "USERSET deadlineusers", "USERSET defaultdepartment"} {
 		if !keys[name] {
 			t.Errorf("no %s", name)
@@ -273,7 +292,8 @@ func TestAssigned(t *testing.T) {
 	if a.Drop(grid.Values{{Name: "A"}}); a.Values() != nil {
 		t.Errorf("nothing was set: %v", a.Values())
 	}
-	a.Set(grid.Value{Name: "A", Text: "1"}, grid.Value{Name: "B", Text: "2"}, grid.Value{Name: "A", Text: "3"}, grid.Value{Name: "", Text: "4"})
+	a.Set(grid.Value{Name: "A", Text: "1"}, grid.Value{Name: "B", Text: "2"}, grid.Value{Name: "A", Text: "3"},
+		grid.Value{Name: "", Text: "4"})
 	if got := a.Values().Text(); got != "A=3,B=2,=4" {
 		t.Errorf("set: %s", got)
 	}

@@ -27,16 +27,19 @@ type busy struct {
 
 func (b *busy) next() events.List {
 	b.seq++
-	l := events.List{Seq: b.seq, At: grid.Time(1_700_000_000_000 + 10*b.seq), Cause: events.Cause{Who: "schedd", What: "orders"}}
+	l := events.List{Seq: b.seq, At: grid.Time(1_700_000_000_000 + 10*b.seq),
+		Cause: events.Cause{Who: "schedd", What: "orders"}}
 	if b.seq%8 == 1 {
 		b.job++
 		l.Events = append(l.Events, events.Add(&grid.Job{
 			ID: b.job, Name: "align", Owner: "alice", Group: "staff", Version: 1, JobRequest: &grid.JobRequest{},
-			Spec:  &grid.JobSpec{Command: "/data/align.sh", Cwd: "/home/alice", Env: grid.Values{{Name: "HOME", Text: "/home/alice"}, {Name: "PATH", Text: "/usr/bin:/bin"}}},
+			Spec: &grid.JobSpec{Command: "/data/align.sh", Cwd: "/home/alice",
+				Env: grid.Values{{Name: "HOME", Text: "/home/alice"}, {Name: "PATH", Text: "/usr/bin:/bin"}}},
 			Tasks: grid.Range{First: 1, Last: 16, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 16, Step: 1}}, Submit: l.At,
 		}))
 		for i := range uint32(16) {
-			t := &grid.JATask{Job: b.job, ID: i + 1, Status: grid.Transfering, Start: l.At, Grants: []grid.Grant{{Queue: "all.q", Host: "node17", Slots: 1}}}
+			t := &grid.JATask{Job: b.job, ID: i + 1, Status: grid.Transfering, Start: l.At,
+				Grants: []grid.Grant{{Queue: "all.q", Host: "node17", Slots: 1}}}
 			b.tasks = append(b.tasks, t)
 			l.Events = append(l.Events, events.Add(t))
 		}

@@ -133,7 +133,8 @@ func (l *Log) Check() Check {
 		}
 	}
 	if n := len(c.Beyond); c.Damage == nil && n > 0 && c.Lists > 0 {
-		c.Damage = &frame.Damage{After: c.End, Reason: fmt.Sprintf("there is a state of list %d: the end of the log was lost", c.Beyond[n-1].Seq)}
+		c.Damage = &frame.Damage{After: c.End, Reason: fmt.Sprintf("there is a state of list %d: the end of the log was lost",
+			c.Beyond[n-1].Seq)}
 	}
 	return c
 }

@@ -26,7 +26,10 @@ const (
 // unless it is nil, by the goroutine that decodes. dec is its own until Decode returns.
 // The error is that of take or of read; in the second case take was called with all lists
 // before it.
-func Decode(dec *codec.Decoder, read func(func(frame.Frame) error) error, odd func(*codec.Unreadable), take func(events.List) error) error {
+func Decode(
+	dec *codec.Decoder, read func(func(frame.Frame) error) error, odd func(*codec.Unreadable),
+	take func(events.List) error,
+) error {
 	frames, decoded := make(chan frame.Frame, readAhead), make(chan []events.List, ahead)
 	quit := make(chan struct{})
 	stop := sync.OnceFunc(func() { close(quit) })

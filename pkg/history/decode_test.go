@@ -62,7 +62,8 @@ func TestDecodeEnds(t *testing.T) {
 				return nil
 			})
 			if fmt.Sprint(err) != c.want || taken != c.taken || reading {
-				t.Errorf("%d lists were taken, want %d; error %q, want %q; still reading: %t", taken, c.taken, fmt.Sprint(err), c.want, reading)
+				t.Errorf("%d lists were taken, want %d; error %q, want %q; still reading: %t", taken, c.taken,
+					fmt.Sprint(err), c.want, reading)
 			}
 		})
 	}

@@ -24,8 +24,8 @@ type Export struct {
 	Kept bool
 	// Lists leaves the full state out: for who has one.
 	Lists bool
-	// After is the end of an earlier Export, which this one continues without a seam: as with Lists there is no full state, and
-	// it is a damage if the log does not go on from there. The zero Point: none.
+	// After is the end of an earlier Export, which this one continues without a seam: as with Lists there is no full
+	// state, and it is a damage if the log does not go on from there. The zero Point: none.
 	After frame.Point
 
 	// Show is how others see lists, those of the full state too; nil: as they are.

@@ -83,8 +83,10 @@ func TestLists(t *testing.T) {
 	}{
 		"from the first": {history.Export{Lists: true, Kept: true}, 300},
 		"as they are":    {history.Export{Lists: true, Kept: true, From: 133, To: 190}, 190},
-		"shown anew":     {history.Export{Lists: true, Kept: true, From: 133, To: 190, Show: func(l events.List) events.List { return l }}, 190},
-		"one list":       {history.Export{Lists: true, Kept: true, From: 100, To: 100}, 100},
+		"shown anew": {history.Export{Lists: true, Kept: true, From: 133, To: 190, Show: func(l events.List) events.List {
+			return l
+		}}, 190},
+		"one list": {history.Export{Lists: true, Kept: true, From: 100, To: 100}, 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, live := exported(t, 300, c.e)
@@ -159,13 +161,16 @@ func TestBadFiles(t *testing.T) {
 	if _, err := spoilt(func(b []byte) []byte { b[3]++; return b }); !errors.Is(err, archive.ErrNewer) {
 		t.Errorf("newer version: %v", err)
 	}
-	if _, err := spoilt(func(b []byte) []byte { return []byte("PK\x03\x04 something else") }); !errors.Is(err, archive.ErrForeign) {
+	if _, err := spoilt(func(b []byte) []byte {
+		return []byte("PK\x03\x04 something else")
+	}); !errors.Is(err, archive.ErrForeign) {
 		t.Errorf("foreign: %v", err)
 	}
 	if _, err := spoilt(func(b []byte) []byte { return nil }); !errors.Is(err, archive.ErrForeign) {
 		t.Errorf("empty: %v", err)
 	}
-	if _, err := history.Open(context.Background(), history.Source{Dir: t.TempDir()}); !errors.Is(err, archive.ErrForeign) {
+	if _, err := history.Open(context.Background(), history.Source{Dir: t.TempDir()}); !errors.Is(
+		err, archive.ErrForeign) {
 		t.Errorf("foreign directory: %v", err)
 	}
 }
@@ -210,8 +215,8 @@ func TestDamagedCell(t *testing.T) {
 	}
 }
 
-// TestGap: in the directory of a cell is an old snapshot, but not the lists that came next. No state is made of it and of what came later, what reads on
-// from it is stopped, and after the gap everything is there.
+// TestGap: in the directory of a cell is an old snapshot, but not the lists that came next. No state is made of it and
+// of what came later, what reads on from it is stopped, and after the gap everything is there.
 func TestGap(t *testing.T) {
 	dir := t.TempDir()
 	old := map[string][]byte{} // snapshots, by path

@@ -39,14 +39,16 @@ func newStory(seed uint64) *story {
 
 func (s *story) next() events.List {
 	s.seq++
-	l := events.List{Seq: s.seq, At: grid.Time(1_700_000_000_000 + 1000*s.seq), Cause: events.Cause{Who: "alice@h1", What: "qsub", Ref: fmt.Sprint("r", s.seq)}}
+	l := events.List{Seq: s.seq, At: grid.Time(1_700_000_000_000 + 1000*s.seq),
+		Cause: events.Cause{Who: "alice@h1", What: "qsub", Ref: fmt.Sprint("r", s.seq)}}
 	for range 1 + s.random.IntN(4) {
 		switch id := uint32(s.random.IntN(int(s.job) + 1)); {
 		case s.job < 10 || s.random.IntN(3) == 0:
 			s.job++
 			l.Events = append(l.Events, events.Add(&grid.Job{
-				ID: s.job, Name: fmt.Sprintf("j%d", s.job%7), Owner: "alice", Version: uint32(s.seq), JobRequest: &grid.JobRequest{},
-				Tasks: grid.Range{First: 1, Last: 5, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 5, Step: 1}},
+				ID: s.job, Name: fmt.Sprintf("j%d", s.job%7), Owner: "alice", Version: uint32(s.seq),
+				JobRequest: &grid.JobRequest{},
+				Tasks:      grid.Range{First: 1, Last: 5, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 5, Step: 1}},
 			}))
 		case s.state.Job(id) == nil:
 		case s.random.IntN(4) == 0:
@@ -130,8 +132,8 @@ func same(t *testing.T, got, want *state.State) {
 	}
 }
 
-// TestUnreadable: an object that this program cannot read is reported with its list and left out; all else is what it was, over it, up to it, and
-// when the log is exported.
+// TestUnreadable: an object that this program cannot read is reported with its list and left out; all else is what it
+// was, over it, up to it, and when the log is exported.
 func TestUnreadable(t *testing.T) {
 	dir := t.TempDir()
 	story := newStory(5)
@@ -234,7 +236,8 @@ func TestCellsDirectory(t *testing.T) {
 		begin, end uint64
 	}{
 		{gdi.Place{}, 0, 0}, {gdi.Place{Seq: 17}, 17, 17}, {gdi.Place{At: live[300].At}, 300, 300},
-		{gdi.Place{At: live[300].At + 1}, 301, 300}, {gdi.Place{At: live[600].At + 1}, 601, 600}, {gdi.Place{At: live[1].At}, 0, 1},
+		{gdi.Place{At: live[300].At + 1}, 301, 300}, {gdi.Place{At: live[600].At + 1}, 601, 600},
+		{gdi.Place{At: live[1].At}, 0, 1},
 	} {
 		begin, err := l.Begin(c.place)
 		must(t, err)

@@ -335,8 +335,8 @@ func (l *Log) Reach(p gdi.Place) error {
 	return gdi.Refuse(gdi.StatusInvalid, fmt.Sprintf("list %d is after the end of the log, list %d", p.Seq, l.last.Seq))
 }
 
-// Begin returns the Seq of the first list of a stretch that begins at a place, which is the first one not before a time; 0 for the
-// zero Place and for a time before the log: the stretch begins with the log.
+// Begin returns the Seq of the first list of a stretch that begins at a place, which is the first one not before a
+// time; 0 for the zero Place and for a time before the log: the stretch begins with the log.
 func (l *Log) Begin(p gdi.Place) (uint64, error) {
 	switch {
 	case p.At == 0:
@@ -348,8 +348,8 @@ func (l *Log) Begin(p gdi.Place) (uint64, error) {
 	return before + 1, err
 }
 
-// End returns the Seq of the last list of a stretch that ends at a place, which is the last one not later than a time; 0 for the
-// zero Place: the stretch ends with the log. A time before the log is an error.
+// End returns the Seq of the last list of a stretch that ends at a place, which is the last one not later than a time;
+// 0 for the zero Place: the stretch ends with the log. A time before the log is an error.
 func (l *Log) End(p gdi.Place) (uint64, error) {
 	if p.At == 0 {
 		return p.Seq, nil

@@ -40,9 +40,12 @@ func TestRunsOfLostLists(t *testing.T) {
 	write(frame.Frame{Epoch: old, First: 1, Last: 3})
 	write(frame.Frame{Flags: frame.TakeOver, Epoch: young, First: 4, Last: 3})
 	write(frame.Frame{Epoch: young, First: 4, Last: 6})
-	for run, decided := range []orders.List{{Seq: 2, Epoch: uint64(old)}, {Seq: 3, Epoch: uint64(old)}, {Seq: 4, Epoch: uint64(old)}, {Seq: 3, Epoch: uint64(young)}, {Seq: 6, Epoch: uint64(young)}, {Seq: 6}} {
+	for run, decided := range []orders.List{{Seq: 2, Epoch: uint64(old)}, {Seq: 3, Epoch: uint64(old)},
+		{Seq: 4, Epoch: uint64(old)}, {Seq: 3, Epoch: uint64(young)}, {Seq: 6, Epoch: uint64(young)}, {Seq: 6}} {
 		decided.Run, decided.Orders = uint64(run), []orders.Order{&orders.ClearPriInfo{Job: 1}}
-		must(t, w.Run(decided.Seq, codec.AppendRecord(nil, codec.AppendOrders(nil, decided), codec.AppendResult(nil, orders.Result{Seq: 7}))))
+		must(t,
+			w.Run(decided.Seq,
+				codec.AppendRecord(nil, codec.AppendOrders(nil, decided), codec.AppendResult(nil, orders.Result{Seq: 7}))))
 	}
 	must(t, w.Close())
 	must(t, out.Close())

@@ -259,7 +259,9 @@ func stream(log *bus.Log, conn *bus.Conn) (*os.File, error) {
 
 // Within opens the log of a cell to which this process belongs, up to what is durable
 // now. The stream is not copied: nothing may be retired before Close.
-func Within(cell string, log *bus.Log, conn *bus.Conn, snapshots *archive.Snapshots, segments *archive.Segments) (*Log, error) {
+func Within(
+	cell string, log *bus.Log, conn *bus.Conn, snapshots *archive.Snapshots, segments *archive.Segments,
+) (*Log, error) {
 	l := &Log{from: "cell " + cell}
 	err := l.lay(func() error { return l.streams(log, bus.NewDebug(conn, 1)) }, segments, snapshots)
 	if err == nil {

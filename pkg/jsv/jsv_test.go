@@ -17,7 +17,8 @@ func TestDialogs(t *testing.T) {
 		var out strings.Builder
 		talk, say := Begin(Job{
 			Params: []Param{{"VERSION", Version}, {"USER", "alice"}, {"CMDARG0", "two\nlines"}},
-			Env:    grid.Values{{Name: "A", Text: "b"}, {Name: "EMPTY"}, {Name: "F", Text: "x\ny"}, {Name: "G\nPARAM l_hard h_rt=60", Text: "1"}},
+			Env: grid.Values{{Name: "A", Text: "b"}, {Name: "EMPTY"}, {Name: "F", Text: "x\ny"},
+				{Name: "G\nPARAM l_hard h_rt=60", Text: "1"}},
 		})
 		hear := func(lines []string) {
 			for _, line := range lines {

@@ -54,5 +54,6 @@ func First(usual uint64) uint64 {
 func command(name string, seed uint64) string {
 	law := name[:strings.LastIndex(name, "/")]
 	info, _ := debug.ReadBuildInfo() // of the test of a package: PATH/OF/PACKAGE.test
-	return fmt.Sprintf("go test %s -run '^%s$' -seed %d", strings.TrimSuffix(info.Path, ".test"), strings.ReplaceAll(law, "/", "$/^"), seed)
+	return fmt.Sprintf("go test %s -run '^%s$' -seed %d", strings.TrimSuffix(info.Path, ".test"),
+		strings.ReplaceAll(law, "/", "$/^"), seed)
 }

@@ -31,7 +31,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestRepeat runs a law that seed 2 breaks in a process of its own, and the command that it prints: the case fails alone.
+// TestRepeat runs a law that seed 2 breaks in a process of its own, and the command that it prints: the case fails
+// alone.
 func TestRepeat(t *testing.T) {
 	if os.Getenv("LAW_BROKEN") != "" {
 		t.Run("of two", func(t *testing.T) {
@@ -57,7 +58,8 @@ func TestRepeat(t *testing.T) {
 	if strings.Count(out, "=== RUN ") != 6 || strings.Count(out, "repeat with") != 1 || !strings.Contains(out, command) {
 		t.Errorf("four cases, of which one is broken:\n%s", out)
 	}
-	if out := run("-test.run", "^TestRepeat$/^of_two$", "-seed", "2"); strings.Count(out, "=== RUN ") != 3 || !strings.Contains(out, command) {
+	if out := run("-test.run", "^TestRepeat$/^of_two$", "-seed", "2"); strings.Count(out, "=== RUN ") != 3 ||
+		!strings.Contains(out, command) {
 		t.Errorf("one case:\n%s", out)
 	}
 }

@@ -24,9 +24,12 @@ var extremes = []struct {
 	name  string
 	bytes string
 }{
-	{"nil", "\xc0"}, {"0", "\x00"}, {"-1", "\xff"}, {"max", "\xcf\xff\xff\xff\xff\xff\xff\xff\xff"}, {"2^31", "\xce\x80\x00\x00\x00"},
-	{"min", "\xd3\x80\x00\x00\x00\x00\x00\x00\x00"}, {"NaN", "\xcb\x7f\xf8\x00\x00\x00\x00\x00\x01"}, {"empty string", "\xa0"},
-	{"string", "\xa5x@y:1"}, {"true", "\xc3"}, {"empty array", "\x90"}, {"array of nil", "\x92\xc0\xc0"}, {"map", "\x81\xa1x\xc0"},
+	{"nil", "\xc0"}, {"0", "\x00"}, {"-1", "\xff"}, {"max", "\xcf\xff\xff\xff\xff\xff\xff\xff\xff"},
+	{"2^31", "\xce\x80\x00\x00\x00"},
+	{"min", "\xd3\x80\x00\x00\x00\x00\x00\x00\x00"}, {"NaN", "\xcb\x7f\xf8\x00\x00\x00\x00\x00\x01"},
+	{"empty string", "\xa0"},
+	{"string", "\xa5x@y:1"}, {"true", "\xc3"}, {"empty array", "\x90"}, {"array of nil", "\x92\xc0\xc0"},
+	{"map", "\x81\xa1x\xc0"},
 }
 
 // value is one msgpack value: elements, nested ones in bytes, or neither.

@@ -54,7 +54,8 @@ const (
 
 // New returns a Mailer that sends nothing before Run.
 func New(log hclog.Logger) *Mailer {
-	return &Mailer{Start: (*exec.Cmd).Start, log: log, wake: make(chan struct{}, 1), done: make(chan struct{}), unsent: map[string]int{}}
+	return &Mailer{Start: (*exec.Cmd).Start, log: log, wake: make(chan struct{}, 1), done: make(chan struct{}),
+		unsent: map[string]int{}}
 }
 
 // Configure sets which program sends mail from now on; "": none does.

@@ -20,21 +20,24 @@ import (
 func TestHostileMails(t *testing.T) {
 	dir := t.TempDir()
 	program, sent := filepath.Join(dir, "mailer"), filepath.Join(dir, "sent")
-	script := "#!/bin/sh\nfor a; do echo \"arg $a\"; done >> " + sent + "\nsed 's/^/text /' >> " + sent + "\necho end >> " + sent + "\n"
+	script := "#!/bin/sh\nfor a; do echo \"arg $a\"; done >> " + sent + "\nsed 's/^/text /' >> " + sent +
+		"\necho end >> " + sent + "\n"
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
 	m := New(hclog.New(&hclog.LoggerOptions{Output: &log}))
 	m.Configure(program)
-	m.Add([]report.Mail{{To: []string{"-oQ/tmp"}, Subject: "s"}, {To: []string{"|sh"}, Subject: "s"}, {To: []string{"alice@h"}, Subject: "a\nBcc: bob", Text: "~!id\nx \x1b[2J\xff\n~r /etc/shadow\n"}})
+	m.Add([]report.Mail{{To: []string{"-oQ/tmp"}, Subject: "s"}, {To: []string{"|sh"}, Subject: "s"},
+		{To: []string{"alice@h"}, Subject: "a\nBcc: bob", Text: "~!id\nx \x1b[2J\xff\n~r /etc/shadow\n"}})
 	ctx, cancel := context.WithCancel(context.Background())
 	m.Add([]report.Mail{{To: []string{"last"}, Subject: "-x", Text: "t\n"}})
 	go m.Run(ctx)
 	for {
 		text, _ := os.ReadFile(sent)
 		if strings.Count(string(text), "end\n") == 2 {
-			want := "arg -s\narg a Bcc: bob\narg alice@h\ntext  ~!id\ntext x ?[2J?\ntext  ~r /etc/shadow\nend\narg -s\narg -x\narg last\ntext t\nend\n"
+			want :=
+				"arg -s\narg a Bcc: bob\narg alice@h\ntext  ~!id\ntext x ?[2J?\ntext  ~r /etc/shadow\nend\narg -s\narg -x\narg last\ntext t\nend\n"
 			if string(text) != want {
 				t.Errorf("sent\n%swant\n%s", text, want)
 			}
@@ -48,8 +51,8 @@ func TestHostileMails(t *testing.T) {
 	}
 }
 
-// TestMailIsBounded: what waits is bounded per owner and in all, an owner with much mail does not delay another's, and a stop ends it
-// with one line.
+// TestMailIsBounded: what waits is bounded per owner and in all, an owner with much mail does not delay another's, and
+// a stop ends it with one line.
 func TestMailIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	program, sent, gate := filepath.Join(dir, "mailer"), filepath.Join(dir, "sent"), filepath.Join(dir, "gate")
@@ -83,12 +86,15 @@ func TestMailIsBounded(t *testing.T) {
 		t.Fatalf("%d bytes wait", all)
 	}
 	m.waiting = fair.Queue[message]{}
-	m.Add([]report.Mail{{Owner: "mallory", To: many[:1000], Subject: "s"}, {Owner: "alice", To: []string{"alice@h"}, Subject: "s"}})
+	m.Add([]report.Mail{{Owner: "mallory", To: many[:1000], Subject: "s"},
+		{Owner: "alice", To: []string{"alice@h"}, Subject: "s"}})
 	ctx, cancel := context.WithCancel(context.Background())
 	go m.Run(ctx)
 	for range 2 {
 		for _, fifo := range []string{gate, sent + ".done"} {
-			if out, err := exec.Command("sh", "-c", map[string]string{gate: "echo > " + gate, sent + ".done": "cat " + sent + ".done"}[fifo]).CombinedOutput(); err != nil {
+			if out,
+				err := exec.Command("sh", "-c", map[string]string{gate: "echo > " + gate, sent + ".done": "cat " + sent +
+				".done"}[fifo]).CombinedOutput(); err != nil {
 				t.Fatal(err, string(out))
 			}
 		}

@@ -28,14 +28,15 @@ type Set struct {
 	registry *prometheus.Registry
 }
 
-// New fills in the metrics of a table, a pointer to a struct, and returns them as a set, with those of the process and of the Go
-// runtime. Each field is a prometheus.Counter, Gauge, Histogram, *CounterVec, *GaugeVec or *HistogramVec with the tags name and help, labels
-// (separated by commas) if it is a Vec, and buckets (latency or wait) if it is a Histogram; an embedded struct is a table, too. It panics if a
-// tag is wrong.
+// New fills in the metrics of a table, a pointer to a struct, and returns them as a set, with those of the process and
+// of the Go runtime. Each field is a prometheus.Counter, Gauge, Histogram, *CounterVec, *GaugeVec or *HistogramVec with
+// the tags name and help, labels (separated by commas) if it is a Vec, and buckets (latency or wait) if it is a
+// Histogram; an embedded struct is a table, too. It panics if a tag is wrong.
 func New(table any, o Options) *Set {
 	s := &Set{Options: o, registry: prometheus.NewRegistry()}
 	if !o.Bare {
-		s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		s.registry.MustRegister(collectors.NewGoCollector(),
+			collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	}
 	s.registry.MustRegister(o.More...)
 	s.add(reflect.ValueOf(table).Elem())
@@ -74,7 +75,8 @@ var buckets = map[string][]float64{
 func newMetric(f reflect.StructField) prometheus.Collector {
 	name, help, labels := f.Tag.Get("name"), f.Tag.Get("help"), strings.Split(f.Tag.Get("labels"), ",")
 	histogram := prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets[f.Tag.Get("buckets")]}
-	if isHistogram := strings.Contains(f.Type.String(), "Histogram"); name == "" || help == "" || isHistogram != (histogram.Buckets != nil) {
+	if isHistogram := strings.Contains(f.Type.String(), "Histogram"); name == "" || help == "" ||
+		isHistogram != (histogram.Buckets != nil) {
 		panic(fmt.Sprintf("metrics: tags of %s: %q", f.Name, f.Tag))
 	}
 	switch f.Type {

@@ -74,7 +74,8 @@ func TestServe(t *testing.T) {
 	page("GET", "/readyz", 503, "standby: another qmaster leads\n")
 	why = nil
 	page("GET", "/readyz", 200, "ok\n")
-	page("GET", "/metrics", 200, "quill_t_count_total 3.0\n", `quill_t_by_total{a="x",b="y"} 1.0`, "quill_t_now 1.0\n", `quill_t_nows{a="x"} 4.0`,
+	page("GET", "/metrics", 200, "quill_t_count_total 3.0\n", `quill_t_by_total{a="x",b="y"} 1.0`, "quill_t_now 1.0\n",
+		`quill_t_nows{a="x"} 4.0`,
 		`quill_t_seconds_bucket{le="0.01"} 0`, `quill_t_seconds_bucket{le="0.025"} 1`, `quill_t_waits_seconds_count{a="x"} 1`,
 		"process_resident_memory_bytes ", "go_goroutines ", "# EOF\n")
 	page("GET", "/metrics", 200, "quill_t_now 2.0\n")
@@ -88,7 +89,9 @@ func TestServe(t *testing.T) {
 	if problems, err := testutil.GatherAndLint(set); err != nil || len(problems) > 0 {
 		t.Error(problems, err)
 	}
-	if _, err := Serve(server.Address(), set, hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), "--http "+server.Address()) || !strings.Contains(err.Error(), "address already in use") {
+	if _, err := Serve(server.Address(), set, hclog.NewNullLogger()); err == nil ||
+		!strings.Contains(err.Error(), "--http "+server.Address()) ||
+		!strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("an address in use: %v", err)
 	}
 	server.Close()
@@ -99,8 +102,10 @@ func TestServe(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	for _, bad := range []string{"", "9464", ":9464", "localhost", "localhost:", "127.0.0.1:http", "127.0.0.1:65536", "127.0.0.1:-1", "::1:9464:x", "http://127.0.0.1:9464"} {
-		if _, err := Serve(bad, New(&table{}, Options{}), hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), "is not HOST:PORT, as in 127.0.0.1:9464") {
+	for _, bad := range []string{"", "9464", ":9464", "localhost", "localhost:", "127.0.0.1:http", "127.0.0.1:65536",
+		"127.0.0.1:-1", "::1:9464:x", "http://127.0.0.1:9464"} {
+		if _, err := Serve(bad, New(&table{}, Options{}), hclog.NewNullLogger()); err == nil ||
+			!strings.Contains(err.Error(), "is not HOST:PORT, as in 127.0.0.1:9464") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -33,7 +33,8 @@ type Server struct {
 	served  chan struct{} // closed when it has ended
 }
 
-// Serve serves a set on an address, HOST:PORT, until Close. It fails if the address is not of this form or cannot be bound.
+// Serve serves a set on an address, HOST:PORT, until Close. It fails if the address is not of this form or cannot be
+// bound.
 func Serve(address string, s *Set, log hclog.Logger) (*Server, error) {
 	if err := checkAddress(address); err != nil {
 		return nil, err
@@ -46,7 +47,8 @@ func Serve(address string, s *Set, log hclog.Logger) (*Server, error) {
 	server := &Server{address: listener.Addr(), served: make(chan struct{})}
 	server.http = &http.Server{
 		Handler: s.Handler(), ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
-		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerMax,
+		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait,
+		MaxHeaderBytes: headerMax,
 	}
 	fair.Serve(server.http)
 	go func() {
@@ -72,8 +74,8 @@ func (s *Server) Close() {
 	<-s.served
 }
 
-// checkAddress returns what is wrong with an address. An empty HOST, which would mean all addresses of the host, is refused:
-// 0.0.0.0 and [::] mean that explicitly.
+// checkAddress returns what is wrong with an address. An empty HOST, which would mean all addresses of the host, is
+// refused: 0.0.0.0 and [::] mean that explicitly.
 func checkAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil && host != "" {
@@ -81,7 +83,8 @@ func checkAddress(address string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("--http %q is not HOST:PORT, as in 127.0.0.1:9464, or 0.0.0.0:9464 for all addresses of the host", address)
+	return fmt.Errorf("--http %q is not HOST:PORT, as in 127.0.0.1:9464, or 0.0.0.0:9464 for all addresses of the host",
+		address)
 }
 
 // Handler returns the handler that Serve uses: it answers the three paths, to GET and HEAD.

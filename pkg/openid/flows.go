@@ -24,7 +24,8 @@ func (p *Provider) config(ctx context.Context, redirect, secret string) (*oauth2
 	if at.AuthStyle = oauth2.AuthStyleInParams; secret != "" {
 		at.AuthStyle = oauth2.AuthStyleInHeader
 	}
-	return &oauth2.Config{ClientID: p.Client, ClientSecret: secret, Endpoint: at, RedirectURL: redirect, Scopes: scopes}, nil
+	return &oauth2.Config{ClientID: p.Client, ClientSecret: secret, Endpoint: at, RedirectURL: redirect, Scopes: scopes},
+		nil
 }
 
 // NewVerifier returns a secret for PKCE, RFC 7636.
@@ -41,7 +42,8 @@ func (p *Provider) CodeURL(ctx context.Context, redirect, state, nonce, verifier
 	return c.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), nil
 }
 
-// Exchange returns the ID token for a code that came to redirect. secret is that of the client, "": it has none. The error is *Error.
+// Exchange returns the ID token for a code that came to redirect. secret is that of the client, "": it has none. The
+// error is *Error.
 func (p *Provider) Exchange(ctx context.Context, redirect, secret, code, verifier string) (idToken string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -77,7 +79,8 @@ func (p *Provider) Begin(ctx context.Context) (*Device, error) {
 	if err != nil {
 		return nil, p.refused(err)
 	}
-	return &Device{URL: answer.VerificationURI, Whole: answer.VerificationURIComplete, Code: answer.UserCode, config: c, answer: answer}, nil
+	return &Device{URL: answer.VerificationURI, Whole: answer.VerificationURIComplete, Code: answer.UserCode, config: c,
+		answer: answer}, nil
 }
 
 // Poll waits until the user has confirmed a log-in, and returns the ID token. The error is *Error.
@@ -100,7 +103,8 @@ func (p *Provider) idToken(token *oauth2.Token, err error) (string, error) {
 
 // refusals are the answers of providers that users cause.
 var refusals = map[string]string{
-	"access_denied": "it was denied there", "expired_token": "it was not confirmed in time", "invalid_grant": "it is over or was used before; log in again",
+	"access_denied": "it was denied there", "expired_token": "it was not confirmed in time",
+	"invalid_grant": "it is over or was used before; log in again",
 }
 
 // refused returns the error of an answer in words, without what was sent or answered: there may be secrets in it.

@@ -22,13 +22,15 @@ func start(t *testing.T) (*openidtest.Provider, *Provider) {
 
 type claims = openidtest.Claims
 
-// TestVerify: an ID token is valid when the provider has signed it for this client, now and for this log-in; each other one is refused for its reason.
+// TestVerify: an ID token is valid when the provider has signed it for this client, now and for this log-in; each other
+// one is refused for its reason.
 func TestVerify(t *testing.T) {
 	there, p := start(t)
 	now := time.Now()
 	none := func([]byte) []byte { return nil }
 	base := func() claims {
-		return claims{"iss": there.URL, "aud": openidtest.Client, "sub": "5f3c", "exp": now.Add(time.Minute).Unix(), "name": "alice"}
+		return claims{"iss": there.URL, "aud": openidtest.Client, "sub": "5f3c",
+			"exp": now.Add(time.Minute).Unix(), "name": "alice"}
 	}
 	elsewhere := openidtest.New()
 	defer elsewhere.Close()
@@ -36,28 +38,32 @@ func TestVerify(t *testing.T) {
 		token, nonce string
 		want         gdi.Reason
 	}{
-		"valid":               {token: there.IDToken(claims{"name": "alice"})},
-		"of several audience": {token: there.IDToken(claims{"name": "alice", "aud": []string{"other", openidtest.Client}, "azp": openidtest.Client})},
-		"with the nonce":      {token: there.IDToken(claims{"name": "alice", "nonce": "n1"}), nonce: "n1"},
-		"skewed clock":        {token: there.IDToken(claims{"name": "alice", "nbf": now.Add(time.Minute).Unix()})},
-		"other issuer":        {token: there.IDToken(claims{"iss": elsewhere.URL}), want: gdi.ReasonIssuer},
-		"other provider":      {token: elsewhere.IDToken(claims{"iss": there.URL}), want: gdi.ReasonSignature},
-		"other audience":      {token: there.IDToken(claims{"aud": "other"}), want: gdi.ReasonAudience},
-		"other party":         {token: there.IDToken(claims{"aud": []string{"other", openidtest.Client}, "azp": "other"}), want: gdi.ReasonAudience},
-		"no audience":         {token: there.IDToken(claims{"aud": nil}), want: gdi.ReasonAudience},
-		"expired":             {token: there.IDToken(claims{"exp": now.Add(-time.Second).Unix()}), want: gdi.ReasonExpired},
-		"no expiry":           {token: there.IDToken(claims{"exp": nil}), want: gdi.ReasonExpired},
-		"not yet valid":       {token: there.IDToken(claims{"nbf": now.Add(time.Hour).Unix()}), want: gdi.ReasonNotYet},
-		"no algorithm":        {token: openidtest.Sign("none", "key1", base(), none), want: gdi.ReasonAlgorithm},
-		"HMAC by public key":  {token: openidtest.Sign("HS256", "key1", base(), openidtest.HMAC(there.Public())), want: gdi.ReasonAlgorithm},
-		"no signature":        {token: openidtest.Sign("ES256", "key1", base(), none), want: gdi.ReasonSignature},
-		"unknown key":         {token: openidtest.Sign("ES256", "key9", base(), openidtest.HMAC(nil)), want: gdi.ReasonSignature},
-		"a nonce is missing":  {token: there.IDToken(nil), nonce: "n1", want: gdi.ReasonNonce},
-		"another nonce":       {token: there.IDToken(claims{"nonce": "n2"}), nonce: "n1", want: gdi.ReasonNonce},
-		"unexpected nonce":    {token: there.IDToken(claims{"nonce": "n2"}), want: gdi.ReasonNonce},
-		"no token":            {token: "x", want: gdi.ReasonFormat},
-		"empty":               {token: "", want: gdi.ReasonFormat},
-		"too long":            {token: there.IDToken(claims{"x": strings.Repeat("x", idTokenMax)}), want: gdi.ReasonFormat},
+		"valid": {token: there.IDToken(claims{"name": "alice"})},
+		"of several audience": {token: there.IDToken(
+			claims{"name": "alice", "aud": []string{"other", openidtest.Client}, "azp": openidtest.Client})},
+		"with the nonce": {token: there.IDToken(claims{"name": "alice", "nonce": "n1"}), nonce: "n1"},
+		"skewed clock":   {token: there.IDToken(claims{"name": "alice", "nbf": now.Add(time.Minute).Unix()})},
+		"other issuer":   {token: there.IDToken(claims{"iss": elsewhere.URL}), want: gdi.ReasonIssuer},
+		"other provider": {token: elsewhere.IDToken(claims{"iss": there.URL}), want: gdi.ReasonSignature},
+		"other audience": {token: there.IDToken(claims{"aud": "other"}), want: gdi.ReasonAudience},
+		"other party": {token: there.IDToken(claims{"aud": []string{"other", openidtest.Client}, "azp": "other"}),
+			want: gdi.ReasonAudience},
+		"no audience":   {token: there.IDToken(claims{"aud": nil}), want: gdi.ReasonAudience},
+		"expired":       {token: there.IDToken(claims{"exp": now.Add(-time.Second).Unix()}), want: gdi.ReasonExpired},
+		"no expiry":     {token: there.IDToken(claims{"exp": nil}), want: gdi.ReasonExpired},
+		"not yet valid": {token: there.IDToken(claims{"nbf": now.Add(time.Hour).Unix()}), want: gdi.ReasonNotYet},
+		"no algorithm":  {token: openidtest.Sign("none", "key1", base(), none), want: gdi.ReasonAlgorithm},
+		"HMAC by public key": {token: openidtest.Sign("HS256", "key1", base(), openidtest.HMAC(there.Public())),
+			want: gdi.ReasonAlgorithm},
+		"no signature": {token: openidtest.Sign("ES256", "key1", base(), none), want: gdi.ReasonSignature},
+		"unknown key": {token: openidtest.Sign("ES256", "key9", base(), openidtest.HMAC(nil)),
+			want: gdi.ReasonSignature},
+		"a nonce is missing": {token: there.IDToken(nil), nonce: "n1", want: gdi.ReasonNonce},
+		"another nonce":      {token: there.IDToken(claims{"nonce": "n2"}), nonce: "n1", want: gdi.ReasonNonce},
+		"unexpected nonce":   {token: there.IDToken(claims{"nonce": "n2"}), want: gdi.ReasonNonce},
+		"no token":           {token: "x", want: gdi.ReasonFormat},
+		"empty":              {token: "", want: gdi.ReasonFormat},
+		"too long":           {token: there.IDToken(claims{"x": strings.Repeat("x", idTokenMax)}), want: gdi.ReasonFormat},
 	} {
 		got, err := p.Verify(t.Context(), one.token, one.nonce, "name")
 		if reason := reasonOf(err); reason != one.want {
@@ -82,7 +88,8 @@ func reasonOf(err error) gdi.Reason {
 	return ""
 }
 
-// TestRotation: ID tokens of a new key are valid, those of a withdrawn key are until then. Unknown keys do not make the provider be asked without end.
+// TestRotation: ID tokens of a new key are valid, those of a withdrawn key are until then. Unknown keys do not make the
+// provider be asked without end.
 func TestRotation(t *testing.T) {
 	there, p := start(t)
 	first := there.IDToken(nil)
@@ -95,8 +102,8 @@ func TestRotation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The library uses fetched keys for the pending verifications first and stores them afterwards: until then the old ones are valid, and
-	// a further verification joins the last fetch.
+	// The library uses fetched keys for the pending verifications first and stores them afterwards: until then the old
+	// ones are valid, and a further verification joins the last fetch.
 	var err error
 	until := func(met func() bool) bool {
 		for end := time.Now().Add(10 * time.Second); !met(); {
@@ -129,7 +136,8 @@ func TestDown(t *testing.T) {
 	there, p := start(t)
 	for _, path := range []string{"/.well-known/openid-configuration", "/keys"} {
 		there.Break(path)
-		if _, err := p.Verify(t.Context(), there.IDToken(nil), "", "name"); reasonOf(err) != gdi.ReasonProvider || !strings.Contains(err.Error(), there.URL) {
+		if _, err := p.Verify(t.Context(), there.IDToken(nil), "", "name"); reasonOf(err) != gdi.ReasonProvider ||
+			!strings.Contains(err.Error(), there.URL) {
 			t.Errorf("without %s: %v", path, err)
 		}
 	}
@@ -142,7 +150,8 @@ func TestDown(t *testing.T) {
 	if _, err := New(there.URL, "quill", "quill").Verify(ended, "x", "", "name"); reasonOf(err) != gdi.ReasonProvider {
 		t.Errorf("after the end: %v", err)
 	}
-	if _, err := New("http://id.example.org", "quill", "quill").Verify(t.Context(), "x", "", "name"); reasonOf(err) != gdi.ReasonProvider || !strings.Contains(err.Error(), "is not https") {
+	if _, err := New("http://id.example.org", "quill", "quill").Verify(t.Context(), "x", "", "name"); reasonOf(
+		err) != gdi.ReasonProvider || !strings.Contains(err.Error(), "is not https") {
 		t.Errorf("without TLS: %v", err)
 	}
 }

@@ -61,7 +61,8 @@ type description struct {
 
 // New returns the provider at issuer, whose ID tokens have to name an audience; nothing is fetched yet.
 func New(issuer, client, audience string) *Provider {
-	return &Provider{Issuer: issuer, Client: client, Audience: audience, pace: rate.NewLimiter(rate.Every(keysEvery), keysBurst),
+	return &Provider{Issuer: issuer, Client: client, Audience: audience,
+		pace:   rate.NewLimiter(rate.Every(keysEvery), keysBurst),
 		client: newClient(nil), turn: make(chan struct{}, 1)}
 }
 

@@ -15,7 +15,8 @@ import (
 )
 
 // algorithms are those of signatures that are accepted: with a public key.
-var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA}
+var algorithms = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256,
+	oidc.ES384, oidc.ES512, oidc.EdDSA}
 
 // Claims are what an ID token says of a user.
 type Claims struct {
@@ -37,8 +38,8 @@ func (k keySet) VerifySignature(ctx context.Context, jwt string) ([]byte, error)
 	return payload, err
 }
 
-// Verify returns the claims of an ID token; claim is the one for Claims.Name, and nonce the one that the token has to have, "" none. It
-// waits for the provider for at most 10 seconds. The error is *Error.
+// Verify returns the claims of an ID token; claim is the one for Claims.Name, and nonce the one that the token has to
+// have, "" none. It waits for the provider for at most 10 seconds. The error is *Error.
 func (p *Provider) Verify(ctx context.Context, idToken, nonce, claim string) (Claims, error) {
 	if len(idToken) > idTokenMax {
 		return Claims{}, failed(gdi.ReasonFormat, "the ID token has more than %d bytes", idTokenMax)
@@ -65,7 +66,8 @@ func (p *Provider) Verify(ctx context.Context, idToken, nonce, claim string) (Cl
 	case says.Party != "" && says.Party != p.Client:
 		return Claims{}, failed(gdi.ReasonAudience, "the ID token was issued to the client %q", says.Party)
 	case token.Nonce != nonce:
-		return Claims{}, failed(gdi.ReasonNonce, "the ID token belongs to another log-in: its nonce is not the one of this log-in")
+		return Claims{},
+			failed(gdi.ReasonNonce, "the ID token belongs to another log-in: its nonce is not the one of this log-in")
 	}
 	out := Claims{Subject: token.Subject, Expires: token.Expiry}
 	if json.Unmarshal(claims[claim], &out.Name) != nil {
@@ -74,7 +76,8 @@ func (p *Provider) Verify(ctx context.Context, idToken, nonce, claim string) (Cl
 	return out, nil
 }
 
-// invalid returns why an ID token is not valid. What is read from it here decides on the reason alone: it is refused in any case.
+// invalid returns why an ID token is not valid. What is read from it here decides on the reason alone: it is refused in
+// any case.
 func (p *Provider) invalid(idToken string, unsigned, err error) *Error {
 	var header struct {
 		Algorithm string `json:"alg"`
@@ -95,9 +98,11 @@ func (p *Provider) invalid(idToken string, unsigned, err error) *Error {
 	case len(parts) != 3 || !decoded(parts[0], &header) || !decoded(parts[1], &says):
 		return failed(gdi.ReasonFormat, "it is no ID token")
 	case !slices.Contains(algorithms, header.Algorithm):
-		return failed(gdi.ReasonAlgorithm, "the signature of the ID token is of the kind %.20q, which is not accepted", header.Algorithm)
+		return failed(gdi.ReasonAlgorithm, "the signature of the ID token is of the kind %.20q, which is not accepted",
+			header.Algorithm)
 	case says.Issuer != p.Issuer:
-		return failed(gdi.ReasonIssuer, "the ID token is from the identity provider %.200q, not from %s", says.Issuer, p.Issuer)
+		return failed(gdi.ReasonIssuer, "the ID token is from the identity provider %.200q, not from %s",
+			says.Issuer, p.Issuer)
 	case !names(says.Audience, p.Audience):
 		return failed(gdi.ReasonAudience, "the ID token is for another audience than %q", p.Audience)
 	case strings.Contains(err.Error(), "nbf"):

@@ -16,8 +16,8 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// App frames a command for urfave/cli: name, flag table, help as Grid Engine prints it. Its action parses the words and calls run,
-// whose result is the exit status.
+// App frames a command for urfave/cli: name, flag table, help as Grid Engine prints it. Its action parses the words and
+// calls run, whose result is the exit status.
 func App[T any](env Env, c *switches.Command[T], run func(context.Context, Env, *T) int) *cli.App {
 	if !c.Raw {
 		env = env.Printable()
@@ -104,7 +104,8 @@ func printHelp[T any](w io.Writer, c *switches.Command[T], app *cli.App) {
 	printPage(w, helpTemplate, app, nil)
 }
 
-// printPage prints help in one write: a reader of the first line only, as `qstat -help | head -n 1` has it, does not end the command.
+// printPage prints help in one write: a reader of the first line only, as `qstat -help | head -n 1` has it, does not
+// end the command.
 func printPage(w io.Writer, template string, data any, functions map[string]any) {
 	var page bytes.Buffer
 	libraryPage(&page, template, data, functions)

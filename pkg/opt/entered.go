@@ -7,7 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Entered returns the command with the options that were set, as it would be entered again. Options of commands above it are not in it.
+// Entered returns the command with the options that were set, as it would be entered again. Options of commands above
+// it are not in it.
 func Entered(c *cli.Context) string {
 	words := []string{c.Command.HelpName}
 	for _, f := range c.Command.Flags {

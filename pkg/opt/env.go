@@ -58,7 +58,8 @@ func Here(ctx context.Context) Env {
 	return Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Getenv: os.Getenv, Environ: os.Environ(), Dir: dir, Host: here,
-		Connect: func(ctx context.Context) (client.Client, error) { return client.ConnectHere(ctx, notice) }, Now: time.Now, Context: ctx,
+		Connect: func(ctx context.Context) (client.Client, error) { return client.ConnectHere(ctx, notice) },
+		Now:     time.Now, Context: ctx,
 		Resolve: func(ctx context.Context, host string) bool {
 			_, err := net.DefaultResolver.LookupHost(ctx, host)
 			return err == nil || host == here // which only nss-myhostname(8) may know
@@ -90,7 +91,8 @@ func (e Env) context() context.Context {
 
 // Origin returns what a submission reads of this environment.
 func (e Env) Origin() submit.Origin {
-	return submit.Origin{Stdin: e.Stdin, Getenv: e.Getenv, Environ: e.Environ, Dir: e.Dir, Host: e.Host, Common: e.common(), Now: e.Now}
+	return submit.Origin{Stdin: e.Stdin, Getenv: e.Getenv, Environ: e.Environ, Dir: e.Dir, Host: e.Host,
+		Common: e.common(), Now: e.Now}
 }
 
 // common is the directory of the files that all hosts of the cell share; empty when the environment names no cell.
@@ -102,7 +104,8 @@ func (e Env) common() string {
 	return cell.Common()
 }
 
-// User returns the name of the user that commands act as: the owner of the token that they connect with, else the user who runs this process.
+// User returns the name of the user that commands act as: the owner of the token that they connect with, else the user
+// who runs this process.
 func (e Env) User() string {
 	if owner := e.tokenOwner(); owner != "" {
 		return owner

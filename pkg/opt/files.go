@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// ParseAll reads a command's default options, those of common/NAME of the cell and then of .NAME in the user's home, and then its command
-// line. Files that do not exist are skipped.
+// ParseAll reads a command's default options, those of common/NAME of the cell and then of .NAME in the user's home,
+// and then its command line. Files that do not exist are skipped.
 func ParseAll[T any](env Env, c *switches.Command[T], t *T, name string, line []string) error {
 	if err := parseFiles(env, c, t, name); err != nil {
 		return err

@@ -36,7 +36,8 @@ func HoldCommand(name string) *switches.Command[Holds] {
 			{Name: "help", Help: "print this help"},
 			{Name: "t", Take: switches.One,
 				Set: func(h *Holds, w []string) error { return switches.RestrictTasks(h.Jobs.Refs, w[0]) }},
-			{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)", Take: switches.One,
+			{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)",
+				Take: switches.One,
 				Set: func(h *Holds, w []string) error {
 					h.Jobs.Users = append(h.Jobs.Users, switches.Names(w[0])...)
 					return nil

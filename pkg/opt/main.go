@@ -16,9 +16,9 @@ import (
 // Main runs a program in this process and exits with its status. The first SIGINT or
 // SIGTERM ends the context of its environment and, unless the program StopsItself, the
 // process soon after, even if it is blocked. The second ends the process at once. SIGINT is
-// for the program that it converses with, see Converse. A program that could not write its output exits with an error. This is not detected when
-// the process was started without a standard output: the Go runtime then opens /dev/null
-// in its place.
+// for the program that it converses with, see Converse. A program that could not write its output exits with an error.
+// This is not detected when the process was started without a standard output: the Go runtime then opens /dev/null in
+// its place.
 func Main(run func(Env) int) {
 	ctx, end := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)

@@ -90,7 +90,8 @@ func TestFirstSignalEndsCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = program.Wait()
-	if status := program.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGTERM {
+	if status := program.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() ||
+		status.Signal() != syscall.SIGTERM {
 		t.Errorf("it ended with %v, want by SIGTERM", program.ProcessState)
 	}
 }
@@ -121,7 +122,8 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// TestConverse: a program that the user talks to has the terminal for its input and output, and Ctrl-C and Ctrl-\ are keys of its own.
+// TestConverse: a program that the user talks to has the terminal for its input and output, and Ctrl-C and Ctrl-\ are
+// keys of its own.
 func TestConverse(t *testing.T) {
 	master, slave := openTerminal(t)
 	program := exec.Command(os.Args[0])

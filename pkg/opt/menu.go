@@ -13,7 +13,8 @@ import (
 )
 
 // RunMenu runs an app of several commands, as quill is, and returns the exit status.
-// Errors are printed on stderr after the app's name, with --json as a document on stdout unless something is printed there.
+// Errors are printed on stderr after the app's name, with --json as a document on stdout unless something is printed
+// there.
 func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []string) int {
 	env.StopsItself() // daemons, and programs that remove what they have made
 	printed := &begun{Writer: env.Stdout}

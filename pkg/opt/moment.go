@@ -41,10 +41,9 @@ func ParseSpan(text string) (time.Duration, error) {
 	return span + more, err
 }
 
-// ParseMoment reads a place in the log as users name it: the number of a list, or a time. now is the end of what is looked at: the
-// present, or the last list of a log. A time of day without a date is the last
-// one not after now, a span is counted back from it; times are in now's zone unless they
-// have one, as those of RFC 3339 do.
+// ParseMoment reads a place in the log as users name it: the number of a list, or a time. now is the end of what is
+// looked at: the present, or the last list of a log. A time of day without a date is the last one not after now, a span
+// is counted back from it; times are in now's zone unless they have one, as those of RFC 3339 do.
 func ParseMoment(text string, now time.Time) (gdi.Place, error) {
 	if seq, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return gdi.Place{Seq: seq}, nil
@@ -70,7 +69,8 @@ func ParseMoment(text string, now time.Time) (gdi.Place, error) {
 		}
 	}
 	for _, date := range dates {
-		for _, layout := range []string{date, date + " " + clocks[0], date + "T" + clocks[0], date + " " + clocks[1], date + "T" + clocks[1]} {
+		for _, layout := range []string{date, date + " " + clocks[0], date + "T" + clocks[0], date + " " + clocks[1],
+			date + "T" + clocks[1]} {
 			if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 				return gdi.Place{At: grid.TimeOf(at)}, nil
 			}

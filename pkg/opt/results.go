@@ -17,7 +17,9 @@ import (
 // Request does requests one after the other and prints the answers as Print does, or all of
 // them as one document. It returns the replies and the exit status: 1 when something was refused
 // or there is no qmaster, which is an error of the document.
-func (e Env) Request(ctx context.Context, f switches.Format, command string, bodies ...gdi.Body) (replies []gdi.Reply, code int) {
+func (e Env) Request(
+	ctx context.Context, f switches.Format, command string, bodies ...gdi.Body,
+) (replies []gdi.Reply, code int) {
 	c, err := e.Connect(ctx)
 	if err == nil {
 		defer c.Close()
@@ -77,7 +79,8 @@ func (e Env) Report(err error, code int) int {
 	return code
 }
 
-// Document prints a listing as a document with the errors of what was requested and is not in it, and returns the exit status: 1 with such an error.
+// Document prints a listing as a document with the errors of what was requested and is not in it, and returns the exit
+// status: 1 with such an error.
 func (e Env) Document(d document.Document, failed ...error) int {
 	return e.DocumentTo(e.Stdout, d, func() []error { return failed })
 }
@@ -97,7 +100,8 @@ func (e Env) DocumentTo(w io.Writer, d document.Document, failed func() []error)
 	return code
 }
 
-// RequestError returns an error as documents have it. One without a text, with which commands end silently, selects nothing.
+// RequestError returns an error as documents have it. One without a text, with which commands end silently, selects
+// nothing.
 func RequestError(err error) document.RequestError {
 	text := cmp.Or(err.Error(), "nothing is selected")
 	var refusal *gdi.Refusal

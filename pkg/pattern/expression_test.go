@@ -63,7 +63,8 @@ func FuzzExpression(f *testing.F) {
 
 // TestLargeExpressions: what a user may send does not exhaust the stack, and a long list of names is looked up.
 func TestLargeExpressions(t *testing.T) {
-	for op, n := range map[string]int{"(": 4_000_000, "!": 4_000_000, "!(": 200_000, "a|(": 200_000, "a&!": 200_000, "[|": 200_000} {
+	for op, n := range map[string]int{"(": 4_000_000, "!": 4_000_000, "!(": 200_000, "a|(": 200_000,
+		"a&!": 200_000, "[|": 200_000} {
 		text := strings.Repeat(op, n)
 		if !Compile(text, false).Match(text) {
 			t.Errorf("%s..., %d times, is an expression", op, n)

@@ -1,5 +1,5 @@
-// Package product has the name and the version of the product, as help, exports and libdrmaa show them. It must not know who does.
-// There is nothing to add.
+// Package product has the name and the version of the product, as help, exports and libdrmaa show them. It must not
+// know who does. There is nothing to add.
 package product
 
 // Name is the product's name.

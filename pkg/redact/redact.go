@@ -136,7 +136,8 @@ func ruleOf(t reflect.Type, i int, outer rule) rule {
 
 // ruleIn is ruleOf for a field of v: the value of a request for a container is a path of the user's own.
 func ruleIn(v reflect.Value, i int, outer rule) rule {
-	if v.Type() == requestType && v.Type().Field(i).Name == "Value" && v.Interface().(grid.Request).Name == grid.ContainerRequest {
+	if v.Type() == requestType && v.Type().Field(i).Name == "Value" &&
+		v.Interface().(grid.Request).Name == grid.ContainerRequest {
 		return image
 	}
 	return ruleOf(v.Type(), i, outer)
@@ -336,7 +337,8 @@ func (r *Redactor) words(s string) string {
 }
 
 func isName(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' || c == '.' || c == '@'
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '-' ||
+		c == '.' || c == '@'
 }
 
 // quotaRule replaces the users and projects in the filters of a rule.

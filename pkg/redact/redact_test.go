@@ -122,7 +122,8 @@ func TestNothingShows(t *testing.T) {
 	for _, s := range grid.Kinds {
 		o := s.New()
 		hidden := fill(reflect.ValueOf(o).Elem(), secret, &n)
-		l := events.List{Seq: 1, Cause: events.Cause{Who: "alice@h1"}, Events: []events.Event{events.Add(o), events.Del(o.Kind(), o.Key())}}
+		l := events.List{Seq: 1, Cause: events.Cause{Who: "alice@h1"},
+			Events: []events.Event{events.Add(o), events.Del(o.Kind(), o.Key())}}
 		r := New([]byte("key"))
 		r.Note(l)
 		got := r.List(l)
@@ -156,7 +157,8 @@ func TestPatterns(t *testing.T) {
 		"projects {a*} to slots=$n*2": "projects {u0001,u0002,u0003} to slots=$n*2",
 	} {
 		r := New([]byte("key"))
-		l := events.List{Seq: 1, Events: []events.Event{events.Add(&grid.RQS{Name: "limits", Limits: grid.Names{rule, "users q*,!x* to slots=1"}})}}
+		l := events.List{Seq: 1,
+			Events: []events.Event{events.Add(&grid.RQS{Name: "limits", Limits: grid.Names{rule, "users q*,!x* to slots=1"}})}}
 		for _, u := range users {
 			l.Events = append(l.Events, events.Add(&grid.User{Name: u}))
 		}
@@ -166,7 +168,8 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%s: %s, want %s", rule, limits[0], want)
 		}
 		none, err := grid.ParseQuotaRule(limits[1])
-		if err != nil || len(none.Filters[grid.QuotaUsers].List) != 2 || strings.Contains(limits[1], "*") || !strings.HasPrefix(limits[1], "users x") {
+		if err != nil || len(none.Filters[grid.QuotaUsers].List) != 2 || strings.Contains(limits[1], "*") ||
+			!strings.HasPrefix(limits[1], "users x") {
 			t.Errorf("a pattern that matches nobody: %s (%v)", limits[1], err)
 		}
 	}
@@ -201,30 +204,35 @@ func collectText(v any) string {
 	return b.String()
 }
 
-// TestContainer: the image of a container is a path of its user, wherever the request is. Its extension stays: hosts offer starters by it.
+// TestContainer: the image of a container is a path of its user, wherever the request is. Its extension stays: hosts
+// offer starters by it.
 func TestContainer(t *testing.T) {
 	requests := func() grid.Requests {
 		return grid.Requests{{Name: "container", Value: "/home/alice/x.sif"}, {Name: "arch", Value: "lx-amd64"}}
 	}
 	l := events.List{Seq: 1, Events: []events.Event{
 		events.Add(&grid.Job{ID: 1, Owner: "alice", JobRequest: &grid.JobRequest{Hard: requests()}}),
-		events.Add(&grid.Job{ID: 2, Owner: "alice", JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "container", Value: "docker.io/alice/x:12"}}}}),
+		events.Add(&grid.Job{ID: 2, Owner: "alice",
+			JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "container", Value: "docker.io/alice/x:12"}}}}),
 		events.Add(&grid.JobScheddInfo{Category: "-l arch=x,container=/home/alice/merger.sif -pe smp 2"}),
 	}}
 	r := New([]byte("key"))
 	r.Note(l)
 	got := r.List(l)
-	if category := got.Events[2].Object.(*grid.JobScheddInfo).Category; !regexp.MustCompile(`^-l arch=x,container=/?x\w+\.sif -pe smp 2$`).MatchString(category) {
+	if category := got.Events[2].Object.(*grid.JobScheddInfo).Category; !regexp.MustCompile(
+		`^-l arch=x,container=/?x\w+\.sif -pe smp 2$`).MatchString(category) {
 		t.Errorf("category: %s", category)
 	}
 	if text := collectText(got); strings.Contains(text, "alice") || strings.Contains(text, "merger") {
 		t.Errorf("shows: %s", text)
 	}
 	hard := got.Events[0].Object.(*grid.Job).Hard
-	if image := hard[0].Value; !strings.HasPrefix(image, "/x") || !strings.HasSuffix(image, ".sif") || hard[1].Value != "lx-amd64" {
+	if image := hard[0].Value; !strings.HasPrefix(image, "/x") || !strings.HasSuffix(image, ".sif") ||
+		hard[1].Value != "lx-amd64" {
 		t.Errorf("requests: %v", hard)
 	}
-	if other := got.Events[1].Object.(*grid.Job).Hard[0].Value; !strings.HasPrefix(other, "x") || strings.ContainsAny(other, "/.:") {
+	if other := got.Events[1].Object.(*grid.Job).Hard[0].Value; !strings.HasPrefix(other, "x") ||
+		strings.ContainsAny(other, "/.:") {
 		t.Errorf("image of a registry: %s", other)
 	}
 	if was := l.Events[0].Object.(*grid.Job).Hard[0].Value; was != "/home/alice/x.sif" {
@@ -236,17 +244,21 @@ func TestContainer(t *testing.T) {
 // another key others.
 func TestTokens(t *testing.T) {
 	job := func(owner, name string) *grid.Job {
-		return &grid.Job{ID: 1, Owner: owner, Name: name, JobRequest: &grid.JobRequest{PredecessorReq: grid.Names{name, "17"}},
-			Spec: &grid.JobSpec{Cwd: "/home/" + owner, Env: grid.Values{{Name: "TOKEN", Text: "hunter2"}}}}
+		return &grid.Job{ID: 1, Owner: owner, Name: name,
+			JobRequest: &grid.JobRequest{PredecessorReq: grid.Names{name, "17"}},
+			Spec:       &grid.JobSpec{Cwd: "/home/" + owner, Env: grid.Values{{Name: "TOKEN", Text: "hunter2"}}}}
 	}
 	l := events.List{Seq: 1, Cause: events.Cause{Who: "bob@h1", What: "qsub"}, Events: []events.Event{
 		events.Add(job("zed", "align")), events.Add(job("amy", "index")),
 		events.Add(&grid.Project{Name: "genome"}),
 		events.Add(&grid.Booking{User: "amy", Project: "genome"}),
-		events.Add(&grid.RQS{Name: "limits", Limits: grid.Names{"users {amy,!bob,@staff} projects genome hosts h1 to slots=5", "users * to slots=10"}}),
-		events.Add(&grid.JobScheddInfo{Category: "-U staff", Messages: []string{`user "zed" is not in "/etc/passwd" of all.q@h1`}}),
+		events.Add(&grid.RQS{Name: "limits", Limits: grid.Names{"users {amy,!bob,@staff} projects genome hosts h1 to slots=5",
+			"users * to slots=10"}}),
+		events.Add(
+			&grid.JobScheddInfo{Category: "-U staff", Messages: []string{`user "zed" is not in "/etc/passwd" of all.q@h1`}}),
 		events.Del(grid.KindUser, grid.Key{Name: "amy"}),
-		events.Add(&grid.Conf{Host: "global", Entries: grid.Values{{Name: "administrator_mail", Text: "ops@site.example"}, {Name: "mailer", Text: "/usr/bin/mail"}}}),
+		events.Add(&grid.Conf{Host: "global", Entries: grid.Values{{Name: "administrator_mail", Text: "ops@site.example"},
+			{Name: "mailer", Text: "/usr/bin/mail"}}}),
 	}}
 	r := New([]byte("one"))
 	r.Note(l)
@@ -263,11 +275,13 @@ func TestTokens(t *testing.T) {
 		t.Errorf("keys are %v and %v", got.Events[3].Key, got.Events[6].Key)
 	}
 	limits := got.Events[4].Object.(*grid.RQS).Limits
-	if limits[0] != "users {"+amy+",!"+bob+",@staff} projects "+genome+" hosts h1 to slots=5" || limits[1] != "users * to slots=10" {
+	if limits[0] != "users {"+amy+",!"+bob+",@staff} projects "+genome+" hosts h1 to slots=5" ||
+		limits[1] != "users * to slots=10" {
 		t.Errorf("quotas: %q", limits)
 	}
 	message := got.Events[5].Object.(*grid.JobScheddInfo).Messages[0]
-	if got, want := r.words(`exceeds limit "amy////" in rule "most/1"`), `exceeds limit "u0001////" in rule "most/1"`; got != want {
+	if got, want := r.words(`exceeds limit "amy////" in rule "most/1"`),
+		`exceeds limit "u0001////" in rule "most/1"`; got != want {
 		t.Errorf("message: %s", got)
 	}
 	if !strings.HasPrefix(message, `user "`+zed+`" is not in "/x`) || !strings.HasSuffix(message, ` of all.q@h1`) {

@@ -25,23 +25,27 @@ const (
 	FailedReleasing     Failure = 16
 	FailedThroughSignal Failure = 17
 	FailedShepherd      Failure = 18
-	FailedNoStatus      Failure = 19 // its end is unknown: the host was shut down, the shepherd died, execd does not know it any more
-	FailedErrorFile     Failure = 20
-	FailedOwner         Failure = 21 // its owner cannot be run on this host; see Accounted
-	FailedMigrated      Failure = 24 // ended by Migrate to continue on another host
-	FailedRestart       Failure = 25 // rescheduled: by exit status 99, by qmod -r, as its host was silent, as it was cut off before the job, as the host had not enough of something
-	FailedOutput        Failure = 26
-	FailedShell         Failure = 27 // a program, of the job or of another step, does not exist or cannot be executed
-	FailedDirectory     Failure = 28
-	FailedAFS           Failure = 29
-	FailedApplication   Failure = 30 // by exit status 100
-	FailedDaemons       Failure = 36
-	FailedLimit         Failure = 37 // the shepherd enforced h_rt, s_rt, h_cpu or h_vmem
-	FailedGroup         Failure = 38
-	FailedAfterJob      Failure = 100 // a signal ended the job, or it was removed by force
+	// its end is unknown: the host was shut down, the shepherd died, execd does not know it any more
+	FailedNoStatus  Failure = 19
+	FailedErrorFile Failure = 20
+	FailedOwner     Failure = 21 // its owner cannot be run on this host; see Accounted
+	FailedMigrated  Failure = 24 // ended by Migrate to continue on another host
+	// rescheduled: by exit status 99, by qmod -r, as its host was silent, as it was cut off before the job, as the host
+	// had not enough of something
+	FailedRestart     Failure = 25
+	FailedOutput      Failure = 26
+	FailedShell       Failure = 27 // a program, of the job or of another step, does not exist or cannot be executed
+	FailedDirectory   Failure = 28
+	FailedAFS         Failure = 29
+	FailedApplication Failure = 30 // by exit status 100
+	FailedDaemons     Failure = 36
+	FailedLimit       Failure = 37 // the shepherd enforced h_rt, s_rt, h_cpu or h_vmem
+	FailedGroup       Failure = 38
+	FailedAfterJob    Failure = 100 // a signal ended the job, or it was removed by force
 )
 
-// SignalText begins the reason of a job that a signal ended of which nothing else is known; the name of the signal follows.
+// SignalText begins the reason of a job that a signal ended of which nothing else is known; the name of the signal
+// follows.
 const SignalText = "job died through signal "
 
 // Fault is what goes into error state with a failure.
@@ -72,8 +76,8 @@ type failure struct {
 	ran   bool // the job has run: its usage and exit status are valid
 }
 
-// failures follows sge_status(5) and sge_shepherd(8). After a failed epilog the job begins again; when only pe_stop failed, or pe_stop
-// or epilog could not be run as the user that they name, it is over.
+// failures follows sge_status(5) and sge_shepherd(8). After a failed epilog the job begins again; when only pe_stop
+// failed, or pe_stop or epilog could not be run as the user that they name, it is over.
 var failures = [...]failure{
 	{NoFailure, "no failure", NoFault, Over, true},
 	{FailedBeforeJob, "assumedly before job", QueueFault, Again, false},
@@ -121,8 +125,8 @@ func (f Failure) row() failure {
 // String returns the text that qacct and mails show.
 func (f Failure) String() string { return f.row().text }
 
-// Fault returns what goes into error state. ownShell is what OwnShell returns for the job: it moves FailedShell from the
-// queue to the job.
+// Fault returns what goes into error state. ownShell is what OwnShell returns for the job: it moves FailedShell from
+// the queue to the job.
 func (f Failure) Fault(ownShell bool) Fault {
 	if f == FailedShell && ownShell {
 		return JobFault
@@ -136,8 +140,8 @@ func (f Failure) Next() Next { return f.row().next }
 // Ran reports whether the job has run, so that its usage and exit status are valid.
 func (f Failure) Ran() bool { return f.row().ran }
 
-// Accounted returns the code that accounting and mails show: Grid Engine has no code of its own for an owner that cannot
-// be run.
+// Accounted returns the code that accounting and mails show: Grid Engine has no code of its own for an owner that
+// cannot be run.
 func (f Failure) Accounted() Failure {
 	if f == FailedOwner {
 		return FailedBeforeJob
@@ -151,8 +155,8 @@ const (
 	ExitError   = 100 // put it into error state
 )
 
-// Effective returns the failure that follows from a result and its exit status. mayRestart and mayFail report whether qmaster_params
-// allow ExitRestart and ExitError.
+// Effective returns the failure that follows from a result and its exit status. mayRestart and mayFail report whether
+// qmaster_params allow ExitRestart and ExitError.
 func (r *Result) Effective(mayRestart, mayFail bool) Failure {
 	switch {
 	case r.Failed != NoFailure && r.Failed != FailedProlog && r.Failed != FailedEpilog:
@@ -164,8 +168,8 @@ func (r *Result) Effective(mayRestart, mayFail bool) Failure {
 	return r.Failed
 }
 
-// OwnShell reports whether FailedShell is the fault of the job and not of its queue: the job names the program that runs it,
-// or nothing does. Like Grid Engine it does not check which program is missing. mode is the shell_start_mode.
+// OwnShell reports whether FailedShell is the fault of the job and not of its queue: the job names the program that
+// runs it, or nothing does. Like Grid Engine it does not check which program is missing. mode is the shell_start_mode.
 func OwnShell(j *grid.Job, mode string) bool {
 	s := j.Spec
 	if j.JobRequest != nil {

@@ -95,7 +95,8 @@ func TestOwnShell(t *testing.T) {
 		{"-S", grid.Job{Spec: &grid.JobSpec{Shell: []string{"/bin/zsh"}}}, "posix_compliant", JobFault},
 		{"-b y", grid.Job{Binary: true, Spec: &grid.JobSpec{}}, "posix_compliant", QueueFault},
 		{"-b y -shell n", grid.Job{Binary: true, Spec: &grid.JobSpec{NoShell: true}}, "posix_compliant", JobFault},
-		{"-l container", grid.Job{JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "container", Value: "x.sif"}}}, Spec: &grid.JobSpec{}}, "posix_compliant", JobFault},
+		{"-l container", grid.Job{JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "container", Value: "x.sif"}}},
+			Spec: &grid.JobSpec{}}, "posix_compliant", JobFault},
 		{"#! line", grid.Job{Spec: &grid.JobSpec{}}, "unix_behavior", JobFault},
 	} {
 		if got := FailedShell.Fault(OwnShell(&c.job, c.mode)); got != c.want {

@@ -8,7 +8,8 @@ func TestBadAddress(t *testing.T) {
 			t.Error(wrong)
 		}
 	}
-	for _, to := range []string{"", "-x", "-oQ/tmp", "--", "|cat", "/etc/passwd", "+file", "a b", "a\nb", "a;b", "a`b`", "$HOME", "a|b", "@", "~x", "a\x00", "\xff"} {
+	for _, to := range []string{"", "-x", "-oQ/tmp", "--", "|cat", "/etc/passwd", "+file", "a b", "a\nb", "a;b", "a`b`",
+		"$HOME", "a|b", "@", "~x", "a\x00", "\xff"} {
 		if BadAddress(to) == "" {
 			t.Errorf("%q may be mailed to", to)
 		}

@@ -8,8 +8,8 @@ const (
 	ReadWait = 2 * time.Second // for the host to open and read a file
 )
 
-// Read asks the execd of a host for a part of an output file of a task, which it reads as the owner of the job. Standard error
-// has a file of its own.
+// Read asks the execd of a host for a part of an output file of a task, which it reads as the owner of the job.
+// Standard error has a file of its own.
 type Read struct {
 	Epoch  uint64
 	Task   uint32

@@ -28,7 +28,8 @@ func (a Attempt) String() string {
 
 // Compare orders attempts by job, task, number and PE task.
 func (a Attempt) Compare(b Attempt) int {
-	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.N, b.N), cmp.Compare(a.PETask, b.PETask))
+	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Task, b.Task), cmp.Compare(a.N, b.N),
+		cmp.Compare(a.PETask, b.PETask))
 }
 
 // Master returns the attempt of the task that a PE task belongs to.
@@ -176,15 +177,16 @@ type Queue struct {
 	HPids                                        float64 // processes and threads of a job on the host
 }
 
-// Limits gives an attempt that runs other limits: those of Queues[Queue], for the slots that its task has on the host. The host
-// carries it out once, and reports that the attempt has this Version, or why not.
+// Limits gives an attempt that runs other limits: those of Queues[Queue], for the slots that its task has on the host.
+// The host carries it out once, and reports that the attempt has this Version, or why not.
 type Limits struct {
 	Attempt Attempt
 	Version uint32
 	Queue   int
 	Slots   uint32
 	Changed grid.Names // the requests that the change is about
-	Anyway  bool       // it takes back a change that another host has not applied: whatever the job uses is no reason to refuse it
+	// it takes back a change that another host has not applied: whatever the job uses is no reason to refuse it
+	Anyway bool
 }
 
 // SignalKind is what a Signal asks for; the shepherd carries it out by signals or

@@ -42,7 +42,8 @@ func ParseStarter(text []byte) (Starter, error) {
 	if err != nil || inside < 0 || inside > n-3 {
 		return Starter{}, errors.New("the file for the starter is damaged")
 	}
-	return Starter{Connect: words[0], NoShell: words[1] == "n", Inside: words[3 : 3+inside], Args: words[3+inside : n]}, nil
+	return Starter{Connect: words[0], NoShell: words[1] == "n", Inside: words[3 : 3+inside], Args: words[3+inside : n]},
+		nil
 }
 
 // StarterFile is the variable that names the file, StarterName the command that reads

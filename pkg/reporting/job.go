@@ -159,7 +159,8 @@ func (w *Writer) taskChanged(j *grid.Job, old, t *grid.JATask) (after func()) {
 	if set&grid.StateDeleted != 0 {
 		w.log("deleted", j, n, letter, user, host, "job deleted")
 	}
-	if suspensions := grid.StateSuspended | grid.StateSuspendedThreshold | grid.StateSuspendedPreempted; set&suspensions != 0 {
+	if suspensions := grid.StateSuspended | grid.StateSuspendedThreshold |
+		grid.StateSuspendedPreempted; set&suspensions != 0 {
 		w.log("suspended", j, n, letter, user, host, "")
 	} else if unset&suspensions != 0 {
 		w.log("unsuspended", j, n, letter, user, host, "")
@@ -227,7 +228,9 @@ func newInterim(old, now *grid.Interim) bool { return now != nil && (old == nil 
 // interim is an intermediate record: what began at a time has used since the
 // last one. All of an attempt's records together make its usage; what is known
 // at the end alone is in the last, and the exit status in between is -1.
-func (w *Writer) interim(j *grid.Job, t *grid.JATask, g grid.Grant, began grid.Time, old, now *grid.Interim, u grid.Usage) *grid.Accounting {
+func (w *Writer) interim(
+	j *grid.Job, t *grid.JATask, g grid.Grant, began grid.Time, old, now *grid.Interim, u grid.Usage,
+) *grid.Accounting {
 	u = old.Since(u)
 	if old != nil {
 		began = old.At

@@ -20,17 +20,20 @@ func cell() *state.State {
 	queue := &grid.CQueue{Name: "all.q"}
 	queue.Slots.Value = 4
 	objects := []grid.Object{grid.DefaultConf(), grid.DefaultSchedConf(), queue,
-		&grid.Centry{Name: "license", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"},
+		&grid.Centry{Name: "license", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "0"},
 		&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "license", Text: "5"}}},
 		&grid.User{Name: "alice"}, &grid.Project{Name: "px"},
-		&grid.Booking{User: "alice", At: 1000_000, Decayed: grid.Amounts{grid.UsageCPU: 2}, LongTerm: grid.Amounts{grid.UsageCPU: 3}},
+		&grid.Booking{User: "alice", At: 1000_000, Decayed: grid.Amounts{grid.UsageCPU: 2},
+			LongTerm: grid.Amounts{grid.UsageCPU: 3}},
 		&grid.ShareTree{Nodes: []grid.ShareNode{{ID: 0, Name: "Root", Shares: 1, Children: []uint32{1, 2}},
 			{ID: 1, Name: "default", Shares: 10}, {ID: 2, Type: grid.ShareProject, Name: "px", Shares: 20}}}}
 	for _, c := range grid.DefaultCentries() {
 		objects = append(objects, c)
 	}
 	for _, host := range []string{"node1", "node2"} {
-		objects = append(objects, &grid.ExecHost{Name: host}, &grid.QInstance{Queue: "all.q", Host: host}, &grid.Load{Host: host})
+		objects = append(objects, &grid.ExecHost{Name: host}, &grid.QInstance{Queue: "all.q", Host: host},
+			&grid.Load{Host: host})
 	}
 	l := events.List{Seq: 1, At: 1000_000}
 	for _, o := range objects {
@@ -88,7 +91,8 @@ func (s *story) event(words []string) (events.Event, error) {
 	id, sub := uint32(0), uint32(0)
 	fmt.Sscanf(strings.Replace(name, ".", " ", 1), "%d %d", &id, &sub)
 	if gone {
-		return events.Del(map[string]grid.Kind{"job": grid.KindJob, "task": grid.KindJATask, "ar": grid.KindAR}[kind], grid.Key{ID: id, Sub: sub}), nil
+		return events.Del(map[string]grid.Kind{"job": grid.KindJob, "task": grid.KindJATask, "ar": grid.KindAR}[kind],
+			grid.Key{ID: id, Sub: sub}), nil
 	}
 	op := events.Mod
 	var o grid.Object
@@ -131,7 +135,8 @@ func (s *story) event(words []string) (events.Event, error) {
 	case "hgrp":
 		return events.Mod(&grid.HGroup{Name: name, HostList: words[2:]}), nil
 	case "job":
-		j := &grid.Job{ID: id, Name: "sleeper", Owner: "alice", Group: "staff", Department: "defaultdepartment", Account: "sge",
+		j := &grid.Job{ID: id, Name: "sleeper", Owner: "alice", Group: "staff",
+			Department: "defaultdepartment", Account: "sge",
 			Submit: s.list.At, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Spec: &grid.JobSpec{}}
 		j.Ask()
 		if old := s.state.Job(id); old != nil {
@@ -218,7 +223,8 @@ func (s *story) event(words []string) (events.Event, error) {
 		o = p
 	case "acct":
 		j, t := s.state.Job(id), s.state.Task(id, sub)
-		a := &grid.Accounting{Job: id, Task: sub, Array: j.Array, Queue: t.Grants[0].Queue, Host: t.Grants[0].Host, Group: j.Group, Owner: j.Owner,
+		a := &grid.Accounting{Job: id, Task: sub, Array: j.Array, Queue: t.Grants[0].Queue, Host: t.Grants[0].Host,
+			Group: j.Group, Owner: j.Owner,
 			Name: j.Name, Account: j.Account, Submit: j.Submit, Start: j.Submit, End: s.list.At, Slots: t.Slots()}
 		set = func(key, text string) bool {
 			n, _ := strconv.Atoi(text)
@@ -286,14 +292,16 @@ func ranges(text string) grid.Ranges {
 
 // BenchmarkJob is what the file costs for the whole life of a job: four lists.
 func BenchmarkJob(b *testing.B) {
-	for _, params := range []string{"reporting=true", "reporting=true,joblog=true", "reporting=true,joblog=true,log_consumables=true"} {
+	for _, params := range []string{"reporting=true", "reporting=true,joblog=true",
+		"reporting=true,joblog=true,log_consumables=true"} {
 		b.Run(params, func(b *testing.B) {
 			st := cell()
 			s := &story{state: st, file: reporting.New(st, "master"), list: events.List{Seq: 1, At: 1000_000}}
 			seq, buf := uint64(1), []byte(nil)
 			tell := func(who, what string, es ...events.Event) {
 				seq++
-				buf = s.file.Append(buf[:0], events.List{Seq: seq, At: 1000_000, Cause: events.Cause{Who: who, What: what}, Events: es})
+				buf = s.file.Append(
+					buf[:0], events.List{Seq: seq, At: 1000_000, Cause: events.Cause{Who: who, What: what}, Events: es})
 			}
 			set, err := s.event([]string{"conf", params})
 			if err != nil {
@@ -304,9 +312,11 @@ func BenchmarkJob(b *testing.B) {
 			id, bytes := uint32(0), 0
 			for b.Loop() {
 				id++
-				j := &grid.Job{ID: id, Name: "sleeper", Owner: "alice", Group: "staff", Account: "sge", Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Spec: &grid.JobSpec{}}
+				j := &grid.Job{ID: id, Name: "sleeper", Owner: "alice", Group: "staff", Account: "sge",
+					Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Spec: &grid.JobSpec{}}
 				j.Ask()
-				sent := &grid.JATask{Job: id, ID: 1, Attempt: 1, Status: grid.Transfering, Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}}
+				sent := &grid.JATask{Job: id, ID: 1, Attempt: 1, Status: grid.Transfering,
+					Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}}
 				runs := *sent
 				runs.Status = grid.Running
 				bytes = 0
@@ -316,7 +326,8 @@ func BenchmarkJob(b *testing.B) {
 				bytes += len(buf)
 				tell("node1", "report", events.Mod(&runs))
 				bytes += len(buf)
-				tell("node1", "report", events.Add(&grid.Accounting{Job: id, Task: 1, Queue: "all.q", Host: "node1", Start: 1000}), events.Del(grid.KindJob, j.Key()))
+				tell("node1", "report", events.Add(&grid.Accounting{Job: id, Task: 1, Queue: "all.q", Host: "node1", Start: 1000}),
+					events.Del(grid.KindJob, j.Key()))
 				bytes += len(buf)
 			}
 			b.ReportMetric(float64(bytes), "bytes/job")

@@ -31,7 +31,9 @@ func (c *Cluster) OpenHosts() (out []int) {
 // of the hosts that have any, no more than `most`, and says which give how many,
 // in the order of the grants, nil when they are not enough. first is the place in
 // the list of the first host that has room, its length when none has.
-func (c *Cluster) Across(n *Need, slots int, hosts []int, most int, share func(rooms []int) []Part) (p Placement, first int, why Reason) {
+func (c *Cluster) Across(
+	n *Need, slots int, hosts []int, most int, share func(rooms []int) []Part,
+) (p Placement, first int, why Reason) {
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
 			return p, 0, why
@@ -71,7 +73,9 @@ func (c *Cluster) Across(n *Need, slots int, hosts []int, most int, share func(r
 	return p, first, why
 }
 
-func (c *Cluster) acrossIn(n *Need, pe string, slots int, hosts []int, most int, share func([]int) []Part) (p Placement, first int, why Reason) {
+func (c *Cluster) acrossIn(
+	n *Need, pe string, slots int, hosts []int, most int, share func([]int) []Part,
+) (p Placement, first int, why Reason) {
 	s := &c.scratch
 	s.queues = s.queues[:0]
 	if l := c.atGlobal(); n.perHost {

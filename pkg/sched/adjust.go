@@ -82,8 +82,8 @@ func (c *Cluster) factor(a *adjusted) float64 {
 	return float64(min(left, a.slots*c.site.Policy.Decay)*100/c.site.Policy.Decay) / 100
 }
 
-// fade brings the load adjustments to the present. It returns the hosts that may accept what they could not before, and how
-// many may accept more slots of a parallel job.
+// fade brings the load adjustments to the present. It returns the hosts that may accept what they could not before, and
+// how many may accept more slots of a parallel job.
 func (c *Cluster) fade() (improved []int, wider int) {
 	for s, any := c.recent.rows.Min(); any && c.faded(s.at); s, any = c.recent.rows.Min() {
 		c.recent.own().Delete(s)

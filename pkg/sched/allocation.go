@@ -77,7 +77,8 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 		for i := range demands {
 			d := &demands[i]
 			if amount := c.amount(&l, d, grants, k, started); amount != 0 && l.supply.Capacity[d.Column] < complex.Unlimited {
-				t := Allocation{Level: letter, Object: object, Resource: c.site.Complex.List[c.site.Complex.Consumables[d.Column]].Name, Amount: amount}
+				t := Allocation{Level: letter, Object: object,
+					Resource: c.site.Complex.List[c.site.Complex.Consumables[d.Column]].Name, Amount: amount}
 				if letter != 'L' {
 					t.Used, t.Capacity = l.used[d.Column], l.supply.Capacity[d.Column]
 				}

@@ -8,9 +8,10 @@ import (
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
-// Alter counts a started task anew that has other Limits now, if there is room for what it takes more: at its queue instances and
-// hosts, in the cluster, under the quotas, and until its new end. It is asked on a Copy, so that several tasks are decided together.
-// Nothing else is asked: what is disabled or forbidden since does not stop a task that has started.
+// Alter counts a started task anew that has other Limits now, if there is room for what it takes more: at its queue
+// instances and hosts, in the cluster, under the quotas, and until its new end. It is asked on a Copy, so that several
+// tasks are decided together. Nothing else is asked: what is disabled or forbidden since does not stop a task that has
+// started.
 func (c *Cluster) Alter(now *grid.JATask) Reason {
 	c.settle()
 	old, counted := c.booked.Get(numberOf(now.Job, now.ID))
@@ -20,7 +21,8 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 	j := old.spec
 	r := c.clusterOf(j.AR)
 	r.now = c.now
-	before, after := c.site.Complex.Demands(nil, old.run.Held(j), j.JobRequest), c.site.Complex.Demands(nil, now.Held(j), j.JobRequest)
+	before, after := c.site.Complex.Demands(nil, old.run.Held(j), j.JobRequest),
+		c.site.Complex.Demands(nil, now.Held(j), j.JobRequest)
 	var more []complex.Demand
 	for _, d := range after {
 		i := slices.IndexFunc(before, func(o complex.Demand) bool { return o.Column == d.Column })
@@ -35,7 +37,8 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 	q := growth{c: c, in: r, job: j, task: now}
 	why := q.room(more, grid.Window{Start: c.now, End: max(end, c.now+1)})
 	if why.Fits() && r.site.Planning && end > old.end {
-		why = q.room(after, grid.Window{Start: max(old.end, c.now+1), End: max(end, c.now+2)}) // it stays longer, with all that it has
+		// it stays longer, with all that it has
+		why = q.room(after, grid.Window{Start: max(old.end, c.now+1), End: max(end, c.now+2)})
 	}
 	if !why.Fits() {
 		return why

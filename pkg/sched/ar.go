@@ -29,7 +29,8 @@ import (
 func (c *Cluster) reservation(a *grid.AR) *Cluster {
 	r := &Cluster{st: c.st, now: c.now, ar: a, of: c, site: &site.Layout{
 		Complex: c.site.Complex, Global: c.site.Global, HostAt: map[string]int{}, InstAt: map[string]int{},
-		Sets: c.site.Sets, Referred: c.site.Referred, Projects: c.site.Projects, Policy: c.site.Policy, Basis: c.site.Basis, Planning: c.site.Planning,
+		Sets: c.site.Sets, Referred: c.site.Referred, Projects: c.site.Projects, Policy: c.site.Policy, Basis: c.site.Basis,
+		Planning: c.site.Planning,
 	}}
 	demands := c.heldBy(a)
 	r.site.Global.Capacity = r.site.Reserved(c.site.Global.Capacity)
@@ -200,7 +201,8 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 	n := run.Need(&grid.Job{
 		Owner: a.Owner, Group: a.Group, Immediate: a.Interactive,
 		JobRequest: &grid.JobRequest{
-			Hard: a.Hard, HardQueues: a.Queues, MasterQueues: a.MasterQueues, PE: a.PE, PERange: a.PERange, Ckpt: a.Ckpt, Binding: a.Binding,
+			Hard: a.Hard, HardQueues: a.Queues, MasterQueues: a.MasterQueues, PE: a.PE, PERange: a.PERange, Ckpt: a.Ckpt,
+			Binding: a.Binding,
 		}})
 	n.gross = a.End.Sub(a.Start)
 	n.suitability = make([]suitability, len(run.site.Instances))
@@ -285,7 +287,8 @@ func (c *Cluster) overselected() Overdraw {
 			s.units[i] = s.m[i].Amount // who has it now, and whether it works, is no matter of the configuration
 		}
 		if _, short := s.serve(k.window.Start, nil, 0, true); short > 0 {
-			over := Overdraw{Attribute: c.site.Complex.List[c.site.Complex.Consumables[k.column]].Name, Object: grid.GlobalHost, Amount: float64(k.units)}
+			over := Overdraw{Attribute: c.site.Complex.List[c.site.Complex.Consumables[k.column]].Name, Object: grid.GlobalHost,
+				Amount: float64(k.units)}
 			if k.host != wholeCluster {
 				over.Object = c.site.Hosts[k.host].Name
 			}

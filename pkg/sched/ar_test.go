@@ -18,13 +18,15 @@ func TestJobsInAR(t *testing.T) {
 	w := newRandomWorld(t, 3)
 	w.applyEvents(events.Mod(&grid.SchedConf{LoadFormula: "np_load_avg", DefaultDuration: "0:1:40"}))
 	a := &grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
-		Hard:   grid.Requests{{Name: "mem", Value: "400M", Num: 4e8}},
-		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}, {Queue: "all.q", Host: "h2", Slots: 1}}, GrantedPE: "mpi"}
+		Hard:      grid.Requests{{Name: "mem", Value: "400M", Num: 4e8}},
+		Grants:    []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}, {Queue: "all.q", Host: "h2", Slots: 1}},
+		GrantedPE: "mpi"}
 	w.applyEvents(events.Add(a))
 	c := w.c.Copy(w.st.Copy())
 	c.Begin(w.st.At)
 	job := func(id, ar uint32, owner string, mem float64) *grid.Job {
-		return &grid.Job{ID: id, Owner: owner, JobRequest: &grid.JobRequest{AR: ar, Hard: grid.Requests{{Name: "mem", Value: "?", Num: mem}}}}
+		return &grid.Job{ID: id, Owner: owner,
+			JobRequest: &grid.JobRequest{AR: ar, Hard: grid.Requests{{Name: "mem", Value: "?", Num: mem}}}}
 	}
 	place := func(j *grid.Job) (grid.Grant, Reason) {
 		n := c.Need(j)
@@ -74,7 +76,8 @@ func TestJobsInAR(t *testing.T) {
 // started beside it when they end before.
 func TestReservingInAR(t *testing.T) {
 	w := newRandomWorld(t, 3)
-	w.applyEvents(events.Mod(&grid.SchedConf{MaxReservation: 5, LoadFormula: "np_load_avg", DefaultDuration: "INFINITY", Params: "DURATION_OFFSET=10"}))
+	w.applyEvents(events.Mod(&grid.SchedConf{MaxReservation: 5, LoadFormula: "np_load_avg", DefaultDuration: "INFINITY",
+		Params: "DURATION_OFFSET=10"}))
 	w.applyEvents(events.Add(&grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
 		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}}, GrantedPE: "mpi"}))
 	c := w.c.Copy(w.st.Copy())
@@ -123,7 +126,8 @@ func TestReservingInAR(t *testing.T) {
 func TestHeldUpIsReported(t *testing.T) {
 	w := newRandomWorld(t, 1)
 	w.applyEvents(events.Add(&grid.Job{ID: 1, Owner: "u0", JobRequest: &grid.JobRequest{}}),
-		events.Add(&grid.JATask{Job: 1, ID: 1, Status: grid.Running, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}}}))
+		events.Add(
+			&grid.JATask{Job: 1, ID: 1, Status: grid.Running, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}}}))
 	w.applyEvents(events.Add(&grid.AR{ID: 1, Owner: "u1", State: grid.ARRunning, Start: w.st.At, End: w.st.At.Add(1000),
 		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
 	n := w.c.Need(&grid.Job{ID: 2, Owner: "u1", JobRequest: &grid.JobRequest{AR: 1}})
@@ -146,12 +150,16 @@ func TestNoJobStandsTwice(t *testing.T) {
 	started, waited := 0, 0
 	law.Each(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
-		conf := &grid.SchedConf{LoadFormula: "np_load_avg", DefaultDuration: "0:0:20", Params: "DURATION_OFFSET=0", ScheduleInterval: "0:0:5"}
+		conf := &grid.SchedConf{LoadFormula: "np_load_avg", DefaultDuration: "0:0:20", Params: "DURATION_OFFSET=0",
+			ScheduleInterval: "0:0:5"}
 		if seed%2 == 1 {
 			conf.MaxReservation = 5
 		}
-		w.applyEvents(events.Mod(conf), events.Add(&grid.Centry{Name: "alone", Type: "BOOL", Relop: "EXCL", Requestable: "YES", Consumable: "YES", Default: "0"}),
-			events.Mod(&grid.ExecHost{Name: "h2", ComplexValues: grid.Values{{Name: "mem", Text: "700M"}, {Name: "num_proc", Text: "2"}, {Name: "alone", Text: "true"}}}))
+		w.applyEvents(events.Mod(conf),
+			events.Add(&grid.Centry{Name: "alone", Type: "BOOL", Relop: "EXCL", Requestable: "YES",
+				Consumable: "YES", Default: "0"}),
+			events.Mod(&grid.ExecHost{Name: "h2", ComplexValues: grid.Values{{Name: "mem", Text: "700M"},
+				{Name: "num_proc", Text: "2"}, {Name: "alone", Text: "true"}}}))
 		s := &stand{randomWorld: w, needs: map[uint32]*Need{}, ends: map[uint32]grid.Time{}}
 		for range 150 {
 			s.pass(grid.Time(1+w.r.IntN(6)) * 1000)
@@ -214,7 +222,8 @@ func (s *stand) pass(ms grid.Time) {
 func (s *stand) decide() {
 	if s.r.IntN(6) == 0 {
 		ask := s.job()
-		a := &grid.AR{ID: s.ars + 1, Owner: "u1", ACL: grid.Names{"u0", "u1", "u2"}, State: grid.ARWaiting, Hard: ask.Hard, PE: ask.PE, PERange: ask.PERange,
+		a := &grid.AR{ID: s.ars + 1, Owner: "u1", ACL: grid.Names{"u0", "u1", "u2"}, State: grid.ARWaiting, Hard: ask.Hard,
+			PE: ask.PE, PERange: ask.PERange,
 			Start: s.st.At + grid.Time(s.r.IntN(50))*1000}
 		a.Hard = s.maybeAlone(slices.DeleteFunc(a.Hard, func(r grid.Request) bool { return r.Name == "h_rt" }))
 		a.End = a.Start + grid.Time(20+s.r.IntN(60))*1000
@@ -259,7 +268,10 @@ func (s *stand) decide() {
 				return false
 			}
 			run.Book(n, j, p)
-			starts, placed = append(starts, events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Start: s.st.At})), append(placed, j)
+			starts,
+				placed = append(starts,
+				events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Start: s.st.At})),
+				append(placed, j)
 			return true
 		})
 		for i, e := range starts {
@@ -301,7 +313,8 @@ func (s *stand) wait(run *Cluster, n *Need, j *grid.Job) {
 
 // nothingTwice adds up what all that is started takes.
 func (s *stand) nothingTwice() {
-	slots, alone, all, mem, lic, pe := map[string]uint32{}, map[string]int{}, map[string]int{}, map[string]float64{}, 0, uint32(0)
+	slots, alone, all, mem, lic, pe := map[string]uint32{}, map[string]int{}, map[string]int{},
+		map[string]float64{}, 0, uint32(0)
 	s.st.Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
 		j := s.st.Job(t.Job)

@@ -27,17 +27,19 @@ func TestAccountedCategory(t *testing.T) {
 		return out
 	}
 	for want, r := range map[string]grid.JobRequest{
-		"":                                {},
-		"-l arch=lx*,h_rt=60,mem_free=1G": {Hard: asks(grid.Request{Name: "h_rt", Value: "0:1:0"}, grid.Request{Name: "mf", Value: "1G"}, grid.Request{Name: "a", Value: "lx*"})},
-		"-l h_rt=INFINITY":                {Hard: asks(grid.Request{Name: "h_rt", Value: "INFINITY"})},
-		"-pe smp 2":                       {PE: "smp", PERange: grid.Ranges{slots(2, 2, 1)}},
-		"-pe smp 2-4":                     {PE: "smp", PERange: grid.Ranges{slots(2, 4, 1)}},
-		"-pe smp 1,2":                     {PE: "smp", PERange: grid.Ranges{slots(1, 2, 1)}},
-		"-pe smp 2,4":                     {PE: "smp", PERange: grid.Ranges{slots(2, 2, 1), slots(4, 4, 1)}},
-		"-pe smp 1-9999999":               {PE: "smp", PERange: grid.Ranges{slots(1, grid.Open, 1)}},
-		"-q all.q,all.q@node1":            {HardQueues: grid.Names{"all.q", "all.q@node1"}},
-		"-q a -masterq b -l h_rt=100 -soft -l arch=x -pe smp 2 -ckpt ck": {HardQueues: grid.Names{"a"}, MasterQueues: grid.Names{"b"},
-			Hard: asks(grid.Request{Name: "h_rt", Value: "100"}), Soft: asks(grid.Request{Name: "a", Value: "x"}),
+		"": {},
+		"-l arch=lx*,h_rt=60,mem_free=1G": {Hard: asks(grid.Request{Name: "h_rt", Value: "0:1:0"},
+			grid.Request{Name: "mf", Value: "1G"}, grid.Request{Name: "a", Value: "lx*"})},
+		"-l h_rt=INFINITY":     {Hard: asks(grid.Request{Name: "h_rt", Value: "INFINITY"})},
+		"-pe smp 2":            {PE: "smp", PERange: grid.Ranges{slots(2, 2, 1)}},
+		"-pe smp 2-4":          {PE: "smp", PERange: grid.Ranges{slots(2, 4, 1)}},
+		"-pe smp 1,2":          {PE: "smp", PERange: grid.Ranges{slots(1, 2, 1)}},
+		"-pe smp 2,4":          {PE: "smp", PERange: grid.Ranges{slots(2, 2, 1), slots(4, 4, 1)}},
+		"-pe smp 1-9999999":    {PE: "smp", PERange: grid.Ranges{slots(1, grid.Open, 1)}},
+		"-q all.q,all.q@node1": {HardQueues: grid.Names{"all.q", "all.q@node1"}},
+		"-q a -masterq b -l h_rt=100 -soft -l arch=x -pe smp 2 -ckpt ck": {HardQueues: grid.Names{"a"},
+			MasterQueues: grid.Names{"b"},
+			Hard:         asks(grid.Request{Name: "h_rt", Value: "100"}), Soft: asks(grid.Request{Name: "a", Value: "x"}),
 			PE: "smp", PERange: grid.Ranges{slots(2, 2, 1)}, Ckpt: "ck"},
 	} {
 		if got := c.AccountedCategory(&grid.Job{JobRequest: &r}); got != want {

@@ -25,7 +25,8 @@ type cell struct {
 
 func newCell() *cell {
 	st := state.New()
-	c := &cell{Cell: &algorithmtest.Cell{Now: algorithmtest.Begin, State: st, Cluster: sched.NewCluster(st), Algorithm: none{}, Entry: algorithm.Entry{Name: "none"}}}
+	c := &cell{Cell: &algorithmtest.Cell{Now: algorithmtest.Begin, State: st, Cluster: sched.NewCluster(st),
+		Algorithm: none{}, Entry: algorithm.Entry{Name: "none"}}}
 	c.needs = map[string]*sched.Need{}
 	return c
 }
@@ -122,9 +123,12 @@ var cellLines map[string]func(*cell, []string)
 
 func init() {
 	cellLines = map[string]func(*cell, []string){
-		"start": (*cell).start, "run": (*cell).run, "suspend": (*cell).suspend, "resume": (*cell).resume, "limits": (*cell).limits, "usage": (*cell).usage,
-		"bind": (*cell).bind, "maps": (*cell).maps, "health": (*cell).health, "subordinate": (*cell).subordinate, "rules": (*cell).rules, "off": (*cell).off,
-		"orphan": (*cell).orphan, "instance": (*cell).instance, "calstate": (*cell).calstate, "ar": (*cell).ar, "remove": (*cell).remove,
+		"start": (*cell).start, "run": (*cell).run, "suspend": (*cell).suspend, "resume": (*cell).resume,
+		"limits": (*cell).limits, "usage": (*cell).usage,
+		"bind": (*cell).bind, "maps": (*cell).maps, "health": (*cell).health, "subordinate": (*cell).subordinate,
+		"rules": (*cell).rules, "off": (*cell).off,
+		"orphan": (*cell).orphan, "instance": (*cell).instance, "calstate": (*cell).calstate, "ar": (*cell).ar,
+		"remove": (*cell).remove,
 		"modify": (*cell).modify, "starters": (*cell).starters,
 	}
 }
@@ -225,7 +229,8 @@ func (c *cell) begin(id string, p sched.Placement) {
 	if j == nil || old != nil && old.Started() {
 		return
 	}
-	t := grid.JATask{Job: job, ID: task, Attempt: 1, Status: grid.Running, State: grid.StateRunning, Start: c.Now, Grants: p.Grants, PE: p.PE, JobVersion: j.Version}
+	t := grid.JATask{Job: job, ID: task, Attempt: 1, Status: grid.Running, State: grid.StateRunning, Start: c.Now,
+		Grants: p.Grants, PE: p.PE, JobVersion: j.Version}
 	if old != nil {
 		t.Attempt = old.Attempt + 1
 	}
@@ -238,7 +243,8 @@ func (c *cell) begin(id string, p sched.Placement) {
 	c.set(&t)
 }
 
-// try decides on a copy what an event will say of a task. The copy answers what the followed Cluster answers after the event.
+// try decides on a copy what an event will say of a task. The copy answers what the followed Cluster answers after the
+// event.
 func (c *cell) try(t *grid.JATask, decide func(*sched.Cluster) bool) {
 	st := c.State.Copy()
 	run := c.Cluster.Copy(st)
@@ -273,7 +279,8 @@ func (c *cell) change(id string, f func(*grid.JATask)) {
 }
 
 var suspensions = map[string]grid.TaskState{"user": grid.StateSuspended, "threshold": grid.StateSuspendedThreshold,
-	"preempted": grid.StateSuspendedPreempted, "subordinate": grid.StateSuspendedSubordinate, "slotwise": grid.StateSuspendedSlotwise}
+	"preempted": grid.StateSuspendedPreempted, "subordinate": grid.StateSuspendedSubordinate,
+	"slotwise": grid.StateSuspendedSlotwise}
 
 func (c *cell) suspend(f []string) {
 	c.change(f[0], func(t *grid.JATask) { t.State |= suspensions[f[1]] })
@@ -297,7 +304,8 @@ func (c *cell) limits(f []string) {
 		if err != nil {
 			panic(err)
 		}
-		l := grid.Limits{Version: 1, Requests: requests, Before: grid.LimitsIn(t.Wanted(c.State.Job(job))), Changing: slices.Contains(plain, "changing")}
+		l := grid.Limits{Version: 1, Requests: requests, Before: grid.LimitsIn(t.Wanted(c.State.Job(job))),
+			Changing: slices.Contains(plain, "changing")}
 		if t.Limits != nil {
 			l.Version = t.Limits.Version + 1
 		}
@@ -392,7 +400,8 @@ func (c *cell) instance(f []string) {
 func (c *cell) calstate(f []string) {
 	if old, ok := c.State.Get(grid.KindCalendar, grid.Key{Name: f[0]}).(*grid.Calendar); ok {
 		k := *old
-		k.State = map[string]grid.QueueState{"open": 0, "disabled": grid.QueueCalDisabled, "suspended": grid.QueueCalSuspended}[f[1]]
+		k.State = map[string]grid.QueueState{"open": 0, "disabled": grid.QueueCalDisabled,
+			"suspended": grid.QueueCalSuspended}[f[1]]
 		c.set(&k)
 	}
 }
@@ -400,11 +409,13 @@ func (c *cell) calstate(f []string) {
 func (c *cell) ar(f []string) {
 	words, values := split(f[2:])
 	get := func(name string) string { v, _ := values.Get(name); return v }
-	a := &grid.AR{ID: number(f[0]), Owner: f[1], State: grid.ARRunning, Grants: grants(words), PE: get("pe"), GrantedPE: get("pe")}
+	a := &grid.AR{ID: number(f[0]), Owner: f[1], State: grid.ARRunning, Grants: grants(words), PE: get("pe"),
+		GrantedPE: get("pe")}
 	if s := get("state"); s != "" {
 		a.State = grid.ARState(s)
 	}
-	a.Start, a.End = algorithmtest.Begin.Add(float64(number(get("from")))), algorithmtest.Begin.Add(float64(number(get("to"))))
+	a.Start, a.End = algorithmtest.Begin.Add(float64(number(get("from")))),
+		algorithmtest.Begin.Add(float64(number(get("to"))))
 	for _, w := range f {
 		if text, is := strings.CutPrefix(w, "l="); is {
 			for _, r := range strings.Split(text, ",") {

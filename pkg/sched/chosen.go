@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Choice is what a task got when it started of one resource map on one of its hosts, or of the processor cores there, and what
-// else was looked at.
+// Choice is what a task got when it started of one resource map on one of its hosts, or of the processor cores there,
+// and what else was looked at.
 type Choice struct {
 	Host, Resource string // Resource "": cores
 	Taken          Look
@@ -46,7 +46,8 @@ func (c *Cluster) Choices(j *grid.Job, t *grid.JATask) (out []Choice) {
 			continue
 		}
 		p := c.placing(j, slotsOn(t.Grants, g.Host), h)
-		out = append(out, Choice{Host: g.Host, Taken: Look{Cores: g.Text}, Unit: j.Binding.Unit, Units: p.amount, Left: p.tree.Count(p.unit, p.free)})
+		out = append(out, Choice{Host: g.Host, Taken: Look{Cores: g.Text}, Unit: j.Binding.Unit, Units: p.amount,
+			Left: p.tree.Count(p.unit, p.free)})
 	}
 	return out
 }

@@ -90,7 +90,9 @@ func (c *Cluster) whole() *Cluster {
 }
 
 // eachClaim calls f with what grants take of resource maps.
-func (c *Cluster) eachClaim(demands []complex.Demand, selections []*complex.Selection, grants []grid.Grant, f func(claim)) {
+func (c *Cluster) eachClaim(
+	demands []complex.Demand, selections []*complex.Selection, grants []grid.Grant, f func(claim),
+) {
 	if len(c.site.MapColumns) == 0 {
 		return
 	}

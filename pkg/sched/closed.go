@@ -11,5 +11,7 @@ import (
 // consideration. Where no diagrams are kept, jobs start whatever follows.
 func (c *Cluster) closedByCalendar(in *site.Instance) bool {
 	w := c.planned.window
-	return c.site.Planning && slices.ContainsFunc(in.Closed, func(x grid.Window) bool { return x.Start < w.End && w.Start < x.End })
+	return c.site.Planning && slices.ContainsFunc(in.Closed, func(x grid.Window) bool {
+		return x.Start < w.End && w.Start < x.End
+	})
 }

@@ -106,7 +106,8 @@ func (c *Cluster) lacks(n *Need, in *site.Instance) (out []Lack) {
 	}
 	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
 		a := &c.site.Complex.List[attr]
-		missing := "no value of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\", nor reported as load"
+		missing := "no value of " + a.Name +
+			" is configured in complex_values of the queue, its host or host \"global\", nor reported as load"
 		if a.Column >= 0 {
 			missing = "no capacity of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\""
 		}
@@ -139,8 +140,8 @@ func (c *Cluster) lacks(n *Need, in *site.Instance) (out []Lack) {
 	return out
 }
 
-// remaining returns how much a level has left of what a demand asks for, and of how much: in units of processor cores, whose name
-// follows the number, or in the amount of the consumable, of which a selection may leave only a part.
+// remaining returns how much a level has left of what a demand asks for, and of how much: in units of processor cores,
+// whose name follows the number, or in the amount of the consumable, of which a selection may leave only a part.
 func (c *Cluster) remaining(l *level, n *Need, d *complex.Demand) (left, of float64, unit string) {
 	if d.Binding != nil {
 		return max(c.freeUnits(l, n, d), 0), float64(l.tree.Units(site.UnitOf(d.Binding))), " " + d.Binding.Unit
@@ -165,7 +166,8 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		if letter != 'L' {
 			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
 		}
-		lack := Lack{why, letter, object, c.site.Complex.List[attr].Name, asked, left, of, texts[0], texts[1], texts[2], nil, ""}
+		lack := Lack{why, letter, object, c.site.Complex.List[attr].Name, asked, left, of, texts[0], texts[1],
+			texts[2], nil, ""}
 		if c.site.Complex.List[attr].Type == grid.TypeMap {
 			_, with := c.selectedOf(&l, n, attr)
 			if lack.Instances = c.whole().InstanceUses(lack.Resource, object, with); with != nil {

@@ -27,7 +27,8 @@ func TestClosestAgreesWithPlace(t *testing.T) {
 			for _, m := range near {
 				in := w.c.site.Instances[w.c.site.InstAt[m.Instance]]
 				now := w.c.nows.get(in.Host.Index)
-				open := now.load != nil && w.c.stateReason(in).Fits() && w.c.alarm(in, now).of == nil && now.row(in.Place)[0] < in.Supply.Capacity[0]
+				open := now.load != nil && w.c.stateReason(in).Fits() && w.c.alarm(in, now).of == nil &&
+					now.row(in.Place)[0] < in.Supply.Capacity[0]
 				fits := open && global.any(n) && w.c.impossible(n).Fits() && w.c.whyNot(n, in).Fits()
 				if fits != (len(m.Lacks) == 0) {
 					t.Fatalf("%s: %v for %+v, which lacks %+v", m.Instance, w.c.whyNot(n, in), *j.JobRequest, m.Lacks)

@@ -40,21 +40,22 @@ type Cluster struct {
 	order      shared[ordered.Set[rank]]           // instances that can take a job now, best first
 	full       shared[ordered.Set[rank]]           // those that can take one later, where diagrams are kept
 	taken      shared[ordered.Set[taken]]          // instances of resource maps that started tasks have
-	mapOrder   []shared[ordered.Set[rank]]         // of order, by place in Layout.MapColumns: where such a resource map may have instances left
-	planned    planned
-	claims     claims                       // instances of resource maps that are booked or planned without being known
-	buckets    shared[ordered.Set[*bucket]] // what is taken under resource quotas
-	ars        []*Cluster                   // the advance reservations, each a cluster of its own
-	ar         *grid.AR                     // of such a cluster
-	of         *Cluster                     // whose reservation it is
-	guests     guests
-	recent     shared[ordered.Set[start]] // starts that still adjust the load of their hosts
-	adjusted   []adjusted                 // by host index; nil: none is
-	released   []int                      // instances that are not watched, with tasks that thresholds suspended
-	moves      []rank                     // instances that became better during a run
-	improved   improvements
-	lent       *Cluster // the last that was
-	memory     *memory  // of a lent one
+	// of order, by place in Layout.MapColumns: where such a resource map may have instances left
+	mapOrder []shared[ordered.Set[rank]]
+	planned  planned
+	claims   claims                       // instances of resource maps that are booked or planned without being known
+	buckets  shared[ordered.Set[*bucket]] // what is taken under resource quotas
+	ars      []*Cluster                   // the advance reservations, each a cluster of its own
+	ar       *grid.AR                     // of such a cluster
+	of       *Cluster                     // whose reservation it is
+	guests   guests
+	recent   shared[ordered.Set[start]] // starts that still adjust the load of their hosts
+	adjusted []adjusted                 // by host index; nil: none is
+	released []int                      // instances that are not watched, with tasks that thresholds suspended
+	moves    []rank                     // instances that became better during a run
+	improved improvements
+	lent     *Cluster // the last that was
+	memory   *memory  // of a lent one
 
 	compiled    map[*grid.JobRequest]*Need // see needOf
 	sizeClasses map[string]*sizeClass      // see JobSize
@@ -75,6 +76,22 @@ type hostNow struct {
 	ranks  []rank             // where the instances stand in the order or among the full; inst -1: nowhere
 	plans  []*diagram.Diagram // like used; nil where diagrams are not kept
 	cores  *topology.Set      // threads that started tasks are bound to, see bound; replaced, never written
+}
+
+// JobSize is how many slots a job requests, and for how long. Among jobs that are
+// alike in all else, one that is not smaller than another has no placement when
+// the other one has none.
+type JobSize struct {
+	class   *sizeClass // jobs of the same category but for slots and h_rt
+	slots   int        // the fewest that it accepts
+	seconds float64
+}
+
+// sizeClass are jobs that differ only in size. Like a Need it stores, for one run
+// at a time, for which sizes the search for a placement failed.
+type sizeClass struct {
+	run    *byte
+	failed []JobSize // without a placement; the smallest ones
 }
 
 // bound returns the threads that started tasks are bound to. Few hosts have some: the set is not in hostNow, which a

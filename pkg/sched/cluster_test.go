@@ -186,7 +186,8 @@ type randomWorld struct {
 func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 	w := &randomWorld{t: t, r: rand.New(rand.NewPCG(seed, 2)), st: state.New()}
 	w.c = NewCluster(w.st)
-	conf := &grid.SchedConf{LoadFormula: "np_load_avg-slots", LoadAdjustmentDecayTime: "0:7:30", JobLoadAdjustments: grid.Values{{Name: "np_load_avg", Text: "0.5"}}}
+	conf := &grid.SchedConf{LoadFormula: "np_load_avg-slots", LoadAdjustmentDecayTime: "0:7:30",
+		JobLoadAdjustments: grid.Values{{Name: "np_load_avg", Text: "0.5"}}}
 	if seed%2 == 1 { // with diagrams
 		conf.MaxReservation, conf.DefaultDuration, conf.Params = 5, "0:5:0", "DURATION_OFFSET=10"
 	}
@@ -195,19 +196,28 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 	q.Slots.Value, q.Slots.At = 4, []grid.At[int32]{{Target: "h1", Value: 2}}
 	q.QType.Value, q.PEList.Value = grid.Names{"BATCH"}, grid.Names{"mpi"}
 	q.LoadThresholds.Value = grid.Values{{Name: "np_load_avg", Text: "1.75"}}
-	es := []events.Event{events.Add(conf), events.Add(q), events.Add(&grid.HGroup{Name: "@all", HostList: grid.Names{"h1", "h2", "h3"}}),
-		events.Add(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "100M"}),
+	es := []events.Event{events.Add(conf), events.Add(q),
+		events.Add(&grid.HGroup{Name: "@all", HostList: grid.Names{"h1", "h2", "h3"}}),
+		events.Add(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES",
+			Default: "100M"}),
 		events.Add(&grid.Centry{Name: "h_rt", Type: "TIME", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0"}),
 		events.Add(&grid.Centry{Name: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "JOB", Default: "0"}),
-		events.Add(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO", Default: "0"}),
-		events.Add(&grid.Centry{Name: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"}),
+		events.Add(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO",
+			Consumable: "NO", Default: "0"}),
+		events.Add(&grid.Centry{Name: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "0"}),
 		events.Add(&grid.PE{Name: "mpi", Slots: 6, AllocationRule: "$round_robin"}),
-		events.Add(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "lic", Text: "4"}, {Name: "gpu", Text: "3(c[model=y] d[model=x] e)"}, {Name: "seat", Text: "4"}}}),
-		events.Add(&grid.Centry{Name: "model", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "NONE"}),
-		events.Add(&grid.Centry{Name: "rack", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "NONE"}),
-		events.Add(&grid.Centry{Name: "seat", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "HOST", Default: "0"})}
+		events.Add(&grid.ExecHost{Name: grid.GlobalHost, ComplexValues: grid.Values{{Name: "lic", Text: "4"},
+			{Name: "gpu", Text: "3(c[model=y] d[model=x] e)"}, {Name: "seat", Text: "4"}}}),
+		events.Add(&grid.Centry{Name: "model", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO",
+			Default: "NONE"}),
+		events.Add(&grid.Centry{Name: "rack", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO",
+			Default: "NONE"}),
+		events.Add(
+			&grid.Centry{Name: "seat", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "HOST", Default: "0"})}
 	for _, h := range []string{"h1", "h2", "h3"} {
-		values := grid.Values{{Name: "mem", Text: "1G"}, {Name: "num_proc", Text: "2"}, {Name: "seat", Text: "2"}, {Name: "rack", Text: h}}
+		values := grid.Values{{Name: "mem", Text: "1G"}, {Name: "num_proc", Text: "2"}, {Name: "seat", Text: "2"},
+			{Name: "rack", Text: h}}
 		if h == "h1" || seed%4 == 0 { // else the others give from the map of the cluster
 			values = append(values, grid.Value{Name: "gpu", Text: "3(a[model=x] b[model=y] s[model=x])"})
 		}
@@ -217,10 +227,13 @@ func newRandomWorld(t *testing.T, seed uint64) *randomWorld {
 	}
 	if seed%3 != 0 { // with quotas
 		es = append(es, events.Add(&grid.RQS{Name: "a", Enabled: true, Limits: grid.Names{
-			"users u0 hosts {*} to slots=2", "users {*} pes !* to slots=3,mem=300M,seat=2", "hosts h1,h2 pes * to slots=5,lic=2,seat=3"}}),
-			events.Add(&grid.RQS{Name: "b", Enabled: true, Limits: grid.Names{"users u1 to slots=4", "hosts {*} to slots=$num_proc*2-1"}}),
+			"users u0 hosts {*} to slots=2", "users {*} pes !* to slots=3,mem=300M,seat=2",
+			"hosts h1,h2 pes * to slots=5,lic=2,seat=3"}}),
+			events.Add(
+				&grid.RQS{Name: "b", Enabled: true, Limits: grid.Names{"users u1 to slots=4", "hosts {*} to slots=$num_proc*2-1"}}),
 			events.Add(&grid.RQS{Name: "off", Limits: grid.Names{"to slots=0"}}),
-			events.Add(&grid.Centry{Name: "num_proc", Type: "INT", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "0"}))
+			events.Add(&grid.Centry{Name: "num_proc", Type: "INT", Relop: "==", Requestable: "YES",
+				Consumable: "NO", Default: "0"}))
 	}
 	w.applyEvents(es...)
 	return w
@@ -234,7 +247,8 @@ func (w *randomWorld) applyEvents(es ...events.Event) {
 
 func (w *randomWorld) job() *grid.Job {
 	w.next++
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: w.next, Owner: fmt.Sprint("u", w.r.IntN(3)), Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: w.next, Owner: fmt.Sprint("u", w.r.IntN(3)),
+		Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
 	if w.r.IntN(2) == 0 {
 		j.Hard = append(j.Hard, grid.Request{Name: "mem", Value: "?", Num: float64(w.r.IntN(300)) * 1e6})
 	}
@@ -262,7 +276,8 @@ func (w *randomWorld) job() *grid.Job {
 		w.scope(j)
 	}
 	if w.r.IntN(3) == 0 {
-		j.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: [...]string{"C", "C", "T", "S"}[w.r.IntN(4)], Type: [...]string{grid.BindSlot, grid.BindHost}[w.r.IntN(2)]}
+		j.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1,
+			Unit: [...]string{"C", "C", "T", "S"}[w.r.IntN(4)], Type: [...]string{grid.BindSlot, grid.BindHost}[w.r.IntN(2)]}
 	}
 	return j
 }
@@ -303,7 +318,8 @@ func (w *randomWorld) scope(j *grid.Job) {
 
 // load is what a host reports: h2 has the cores of one socket, h1 of two, h3 says nothing of them.
 func (w *randomWorld) load(host string, avg float64, unheard bool) *grid.Load {
-	l := &grid.Load{Host: host, Processors: 2, Unheard: unheard, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprint(avg)}}}
+	l := &grid.Load{Host: host, Processors: 2, Unheard: unheard,
+		Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprint(avg)}}}
 	if text := map[string]string{"h1": "NSXCTTCTTNSXCTTCTT", "h2": "SCTTCTT"}[host]; text != "" {
 		l.Values = append(l.Values, grid.Value{Name: "m_topology_tree", Text: text})
 	}
@@ -318,7 +334,8 @@ func (w *randomWorld) happen() {
 	case 0:
 		w.applyEvents(events.Mod(w.load(host, w.r.Float64()*3, w.r.IntN(4) == 0)))
 	case 1:
-		w.applyEvents(events.Mod(&grid.QInstance{Queue: "all.q", Host: host, State: [...]grid.QueueState{0, 0, grid.QueueDisabled, grid.QueueError}[w.r.IntN(4)]}))
+		w.applyEvents(events.Mod(&grid.QInstance{Queue: "all.q", Host: host,
+			State: [...]grid.QueueState{0, 0, grid.QueueDisabled, grid.QueueError}[w.r.IntN(4)]}))
 	case 2:
 		if w.st.QInstance("all.q", "h3") != nil {
 			w.applyEvents(events.Del(grid.KindQInstance, grid.Key{Name: "all.q@h3"}))
@@ -336,7 +353,8 @@ func (w *randomWorld) happen() {
 	case 5:
 		if id := w.some(); id != 0 { // rescheduled
 			task := *w.st.Task(id, 1)
-			task.Status, task.Grants, task.PE, task.Maps, task.Cores, task.Binding, task.Start = grid.Idle, nil, "", nil, nil, "", 0
+			task.Status, task.Grants, task.PE, task.Maps, task.Cores, task.Binding, task.Start = grid.Idle, nil,
+				"", nil, nil, "", 0
 			w.applyEvents(events.Mod(&task))
 		}
 	case 6:
@@ -383,7 +401,8 @@ func (w *randomWorld) started(j *grid.Job, p Placement) *grid.JATask {
 		w.t.Fatalf("job %d fits at %v, but %v: %+v", j.ID, p.Grants, why, *j.JobRequest)
 	}
 	w.notTwice(cores)
-	return &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Maps: maps, Cores: cores, Start: w.c.now}
+	return &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Maps: maps,
+		Cores: cores, Start: w.c.now}
 }
 
 // notTwice holds cores that are granted against those that tasks have.

@@ -70,7 +70,9 @@ func sameCores(a, b *grid.JATask) bool {
 // withThreads adds the column of threads to demands of a started task that has some, whatever its job
 // asks for now.
 func (c *Cluster) withThreads(demands []complex.Demand, t *grid.JATask) []complex.Demand {
-	if bound(t) && !slices.ContainsFunc(demands, func(d complex.Demand) bool { return d.Column == c.site.Complex.Threads }) {
+	if bound(t) && !slices.ContainsFunc(demands, func(d complex.Demand) bool {
+		return d.Column == c.site.Complex.Threads
+	}) {
 		demands = append(demands, complex.Demand{Column: c.site.Complex.Threads})
 	}
 	return demands
@@ -128,7 +130,8 @@ func (c *Cluster) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
 	if l.guests != nil {
 		booked += l.guests[column]
 	}
-	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.cores.bound()))) - math.Ceil(max(booked, 0)/size-complex.Tiny)
+	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.cores.bound()))) - math.Ceil(
+		max(booked, 0)/size-complex.Tiny)
 	return min(left, units)
 }
 
@@ -211,7 +214,8 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 			p.devices = c.devicesOn(h, maps)
 			ok := false
 			if s, _, ok = p.choose(nil); !ok {
-				return nil, Reason{Code: NotBindable, Object: g.Host, What: j.Binding.Options(), Offer: "too few units " + j.Binding.Unit + " are free"}
+				return nil, Reason{Code: NotBindable, Object: g.Host, What: j.Binding.Options(), Offer: "too few units " +
+					j.Binding.Unit + " are free"}
 			}
 		} else if j.Binding == nil {
 			s, shared = c.masked(h, maps), true

@@ -81,7 +81,8 @@ func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.
 	for tried := false; ; tried = true {
 		later := c.gives(c.atGlobal(), n, least, true, t)
 		if c.peLimits(i) {
-			later = c.waitFor(c.planned.pes[i], float64(c.peUsed[i]), n.gross, later, float64(int(c.site.PEs[i].Slots)-least), c.clock())
+			later = c.waitFor(c.planned.pes[i], float64(c.peUsed[i]), n.gross, later,
+				float64(int(c.site.PEs[i].Slots)-least), c.clock())
 		}
 		later = c.roughWait(n.gross, later, least)
 		if later == grid.Never || tried && later == t { // it is what the hosts have said
@@ -219,8 +220,8 @@ func sink(parts []part, i int) {
 	}
 }
 
-// changes is the next time at which something planned on a host changes for so many seconds from t on, or a calendar opens
-// one of its queues.
+// changes is the next time at which something planned on a host changes for so many seconds from t on, or a calendar
+// opens one of its queues.
 func (c *Cluster) changes(h *site.Host, seconds float64, t grid.Time, clock diagram.Clock) grid.Time {
 	next := grid.Never
 	for _, d := range c.nows.get(h.Index).plans {

@@ -17,7 +17,8 @@ func ExampleCluster_FindPlacement() {
 	job := &grid.Job{ID: 1, Owner: "ana", Tasks: task, Pending: grid.Ranges{task}, JobRequest: &grid.JobRequest{}}
 	st := state.New()
 	st.Apply(events.List{Seq: 1, Events: []events.Event{
-		events.Add(&grid.Centry{Name: "slots", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1"}),
+		events.Add(
+			&grid.Centry{Name: "slots", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1"}),
 		events.Add(&grid.ExecHost{Name: "node1"}),
 		events.Add(&grid.Load{Host: "node1", Processors: 1}),
 		events.Add(queue),

@@ -86,7 +86,8 @@ type Claim struct {
 // Claims lists them in the order in which they were made.
 func (c *Cluster) Claims() (out []Claim) {
 	for _, k := range c.claims.list {
-		one := Claim{Resource: c.site.Complex.List[c.site.Complex.Consumables[k.column]].Name, Host: grid.GlobalHost, Units: k.units,
+		one := Claim{Resource: c.site.Complex.List[c.site.Complex.Consumables[k.column]].Name,
+			Host: grid.GlobalHost, Units: k.units,
 			From: k.window.Start, To: k.window.End, Booked: k.booked, AR: k.ar}
 		if k.host != wholeCluster {
 			one.Host = c.site.Hosts[k.host].Name

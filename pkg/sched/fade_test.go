@@ -8,7 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// TestStartsAreForgotten: a start adjusts the load of its host until the task ends, and no longer than load_adjustment_decay_time; then it is not kept.
+// TestStartsAreForgotten: a start adjusts the load of its host until the task ends, and no longer than
+// load_adjustment_decay_time; then it is not kept.
 func TestStartsAreForgotten(t *testing.T) {
 	st := state.New()
 	c := NewCluster(st)
@@ -25,7 +26,8 @@ func TestStartsAreForgotten(t *testing.T) {
 	for _, attr := range grid.DefaultCentries() {
 		apply(events.Add(attr))
 	}
-	apply(events.Add(conf), events.Add(grid.DefaultExecHost("h1")), events.Add(q), events.Add(&grid.QInstance{Queue: "all.q", Host: "h1"}), events.Add(job))
+	apply(events.Add(conf), events.Add(grid.DefaultExecHost("h1")), events.Add(q),
+		events.Add(&grid.QInstance{Queue: "all.q", Host: "h1"}), events.Add(job))
 	if c.settle(); len(c.site.Policy.Adjustments) == 0 {
 		t.Fatal("load is not adjusted")
 	}
@@ -34,7 +36,8 @@ func TestStartsAreForgotten(t *testing.T) {
 		return c.recent.rows.Len(), c.adjusted[c.site.HostAt["h1"]].slots
 	}
 	start := func(task uint32) {
-		apply(events.Add(&grid.JATask{Job: 1, ID: task, Attempt: 1, Status: grid.Running, Start: now, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
+		apply(events.Add(&grid.JATask{Job: 1, ID: task, Attempt: 1, Status: grid.Running, Start: now,
+			Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
 	}
 	for task := uint32(1); task <= 100; task++ {
 		start(task)

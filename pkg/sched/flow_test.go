@@ -17,7 +17,8 @@ func TestFlowDealsTheMost(t *testing.T) {
 		{Name: "size", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO"},
 		{Name: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"},
 	})
-	blocks := []string{"", "[model=a]", "[model=b]", "[model=a|b]", "[size>=2]", "[size=2,model=a]", "[model!=c]", "[size<3]"}
+	blocks := []string{"", "[model=a]", "[model=b]", "[model=a|b]", "[size>=2]", "[size=2,model=a]",
+		"[model!=c]", "[size<3]"}
 	law.Each(t, 3000, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var m complex.Map
@@ -25,7 +26,8 @@ func TestFlowDealsTheMost(t *testing.T) {
 		for i := range 1 + r.IntN(4) {
 			in := complex.Instance{ID: string(rune('p' + i)), Amount: 1 + r.IntN(2)}
 			if r.IntN(4) > 0 {
-				in.Traits = grid.Values{{Name: "model", Text: string(rune('a' + r.IntN(3)))}, {Name: "size", Text: string(rune('1' + r.IntN(3)))}}
+				in.Traits = grid.Values{{Name: "model", Text: string(rune('a' + r.IntN(3)))},
+					{Name: "size", Text: string(rune('1' + r.IntN(3)))}}
 			}
 			m, left = append(m, in), append(left, r.IntN(in.Amount+1))
 		}

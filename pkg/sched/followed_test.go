@@ -24,7 +24,8 @@ func (c *cell) compare() string {
 		name string
 		c    *sched.Cluster
 		st   *state.State
-	}{{"built from the full state", anew, full}, {"a second copy", c.Cluster.Copy(c.State.Copy()), c.State}, {"lent", c.Cluster.Lend(), c.State}} {
+	}{{"built from the full state", anew, full}, {"a second copy", c.Cluster.Copy(c.State.Copy()), c.State},
+		{"lent", c.Cluster.Lend(), c.State}} {
 		if got := answers(other.c, other.st, c.Now, jobsIn(other.st)); got != want {
 			return differ("followed", want, other.name, got)
 		}
@@ -92,12 +93,13 @@ func (c *cell) laws(jobs []*grid.Job) string {
 	return c.promises(jobs)
 }
 
-// closes reports whether queues or slots may become free of which Earliest does not know when: those of subordinate queues and of
-// advance reservations that are over, and of tasks that may run for ever.
+// closes reports whether queues or slots may become free of which Earliest does not know when: those of subordinate
+// queues and of advance reservations that are over, and of tasks that may run for ever.
 func (c *cell) closes() bool {
-	return slices.ContainsFunc(c.State.ARs(), (*grid.AR).Over) || slices.ContainsFunc(c.State.CQueues(), func(q *grid.CQueue) bool {
-		return len(q.SubordinateList.Value) > 0
-	}) || c.runsForEver()
+	return slices.ContainsFunc(c.State.ARs(), (*grid.AR).Over) ||
+		slices.ContainsFunc(c.State.CQueues(), func(q *grid.CQueue) bool {
+			return len(q.SubordinateList.Value) > 0
+		}) || c.runsForEver()
 }
 
 // runsForEver reports whether a task has started that is not thought to end.
@@ -137,7 +139,9 @@ func (c *cell) promises(jobs []*grid.Job) string {
 	}
 	for _, j := range jobs {
 		if j.AR != 0 || j.PE != "" && c.State.Len(grid.KindRQS) > 0 {
-			continue // the cells have reservations over running tasks, and a search in a parallel environment may miss a place under quotas
+			// the cells have reservations over running tasks, and a search in a parallel environment may miss a place under
+			// quotas
+			continue
 		}
 		n := run.Need(j)
 		_, why := run.FindPlacement(n, &sched.Cursor{})
@@ -145,7 +149,8 @@ func (c *cell) promises(jobs []*grid.Job) string {
 		if !never.Fits() {
 			if !c.closes() {
 				if p, when := c.empty(j); when.Fits() {
-					return fmt.Sprintf("promise: job %d (now %v): no earliest time: %v, but when all tasks have ended: %v\n", j.ID, why, never, p)
+					return fmt.Sprintf("promise: job %d (now %v): no earliest time: %v, but when all tasks have ended: %v\n",
+						j.ID, why, never, p)
 				}
 			}
 			continue
@@ -165,7 +170,9 @@ func (c *cell) promises(jobs []*grid.Job) string {
 		}
 		look := then.Cluster.Copy(then.State.Copy())
 		look.Begin(at)
-		if slices.ContainsFunc(look.Closed(1000), func(r sched.Reason) bool { return r.Code == sched.QueueAlarm || r.Code == sched.QueueSuspendAlarm }) {
+		if slices.ContainsFunc(look.Closed(1000), func(r sched.Reason) bool {
+			return r.Code == sched.QueueAlarm || r.Code == sched.QueueSuspendAlarm
+		}) {
 			continue // what load will be is not known
 		}
 		if q, later := look.FindPlacement(look.Need(j), &sched.Cursor{}); !later.Fits() {
@@ -208,8 +215,8 @@ func differ(a, want, b, got string) string {
 	return out.String()
 }
 
-// keptNeeds compares searches with needs that are kept from one list to the next, as a model keeps one for each category, with
-// searches that keep nothing of earlier ones.
+// keptNeeds compares searches with needs that are kept from one list to the next, as a model keeps one for each
+// category, with searches that keep nothing of earlier ones.
 func (c *cell) keptNeeds(jobs []*grid.Job) string {
 	run := c.Cluster.Lend()
 	run.Begin(c.Now)
@@ -224,7 +231,8 @@ func (c *cell) keptNeeds(jobs []*grid.Job) string {
 		p, why := run.FindPlacement(n, &sched.Cursor{})
 		fresh, reason := run.FindPlacement(run.Need(j), &sched.Cursor{})
 		if fmt.Sprint(p, why.Fits()) != fmt.Sprint(fresh, reason.Fits()) || surely && reason.Fits() {
-			return fmt.Sprintf("job %d, %s: with what is known of category %q: %v %v, infeasible %v\nwithout: %v %v\n", j.ID, j.Owner, name, p, why, surely, fresh, reason)
+			return fmt.Sprintf("job %d, %s: with what is known of category %q: %v %v, infeasible %v\nwithout: %v %v\n", j.ID,
+				j.Owner, name, p, why, surely, fresh, reason)
 		}
 	}
 	return ""
@@ -247,7 +255,8 @@ func answers(c *sched.Cluster, st *state.State, now grid.Time, jobs []*grid.Job)
 	n := 0
 	c.EachInstance(func(i sched.Instance) bool {
 		n++
-		say("instance "+i.Queue.Name+"@"+i.Host, i.Number, i.Slots, i.Used, i.State, i.PEs, i.Batch, i.Users, i.LoadAlarm != nil, i.SuspendAlarm != nil)
+		say("instance "+i.Queue.Name+"@"+i.Host, i.Number, i.Slots, i.Used, i.State, i.PEs, i.Batch, i.Users,
+			i.LoadAlarm != nil, i.SuspendAlarm != nil)
 		say("there", resourcesText(c.Resources(i.Number, false)))
 		if !slices.Contains(hosts, i.Host) {
 			hosts = append(hosts, i.Host)
@@ -265,9 +274,12 @@ func answers(c *sched.Cluster, st *state.State, now grid.Time, jobs []*grid.Job)
 		say("quota", q.Set, q.Rule, q.By, q.Attribute.Name, q.Written, q.Limit, q.Used)
 	}
 	slots, free := c.Usable()
-	say("usable", slots, free, c.Open(), c.OpenHosts(), c.Idle(), c.Closed(100), c.Overdrawn(), c.MaxUJobs(), c.Personal(), c.CategoryBasis(), c.UrgencyBasis())
+	say("usable", slots, free, c.Open(), c.OpenHosts(), c.Idle(), c.Closed(100), c.Overdrawn(), c.MaxUJobs(), c.Personal(),
+		c.CategoryBasis(), c.UrgencyBasis())
 	crossings := c.Crossings()
-	slices.SortFunc(crossings, func(x, y sched.Crossing) int { return int(x.Job)*100 + int(x.Task) - int(y.Job)*100 - int(y.Task) })
+	slices.SortFunc(crossings, func(x, y sched.Crossing) int {
+		return int(x.Job)*100 + int(x.Task) - int(y.Job)*100 - int(y.Task)
+	})
 	say("crossings", crossings)
 	for _, t := range c.Preempted() {
 		say("preempted", t.Job, t.ID, t.State, c.FitsAgain(t))
@@ -275,7 +287,8 @@ func answers(c *sched.Cluster, st *state.State, now grid.Time, jobs []*grid.Job)
 	for _, j := range jobs {
 		need := c.Need(j)
 		p, why := c.FindPlacement(need, &sched.Cursor{})
-		say("job", j.ID, c.Started(j.ID), c.StartedOf(j.Owner), c.TasksAtOnce(j), c.Category(j), c.Duration(j), c.ResourceUrgency(j), c.AssumedSlots(j))
+		say("job", j.ID, c.Started(j.ID), c.StartedOf(j.Owner), c.TasksAtOnce(j), c.Category(j), c.Duration(j),
+			c.ResourceUrgency(j), c.AssumedSlots(j))
 		say("place", p, why, c.Why(need), !c.Infeasible(need) || !why.Fits())
 		say("explain", c.Explain(need, why, 100))
 		for _, near := range c.Closest(need, 100) {

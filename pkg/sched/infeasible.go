@@ -67,11 +67,12 @@ func (c *Cluster) noteImprovement(i improvement) {
 	g.list = append(g.list, i)
 }
 
-// orderMatters reports whether a search for a parallel job may find a place, or none, because of the order of the hosts, which follows
-// their load: under quotas it does not try every division of the slots.
+// orderMatters reports whether a search for a parallel job may find a place, or none, because of the order of the
+// hosts, which follows their load: under quotas it does not try every division of the slots.
 func (c *Cluster) orderMatters() bool { return len(c.site.Quotas.Rules) > 0 }
 
-// noteLoad notes a new load report of a host, of which mostAtOnce was most before. opened: an instance has left load alarm.
+// noteLoad notes a new load report of a host, of which mostAtOnce was most before. opened: an instance has left load
+// alarm.
 func (c *Cluster) noteLoad(host int, was *hostLoad, most int, opened bool) {
 	now := c.nows.get(host).load
 	switch {
@@ -149,7 +150,8 @@ func (c *Cluster) stillFails(n *Need) bool {
 	}
 	c.scratch.improved = hosts
 	count := len(hosts)
-	if count > maxImproved || count > 0 && c.of != nil || n.Job.PE != "" && (count > 0 || g.widening > 0 || g.wider != b.wider) {
+	if count > maxImproved || count > 0 && c.of != nil || n.Job.PE != "" &&
+		(count > 0 || g.widening > 0 || g.wider != b.wider) {
 		return false
 	}
 	for _, h := range hosts {

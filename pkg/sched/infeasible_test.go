@@ -7,11 +7,13 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
-// TestManyImprovements: a job that fits nowhere is found a place when its host improves, however many load reports come before and after.
+// TestManyImprovements: a job that fits nowhere is found a place when its host improves, however many load reports come
+// before and after.
 func TestManyImprovements(t *testing.T) {
 	for _, reports := range []int{0, 500, 1200, 5000} {
 		c := newCell()
-		for _, line := range []string{"complex slots INT <= YES YES 1", "complex np_load_avg DOUBLE >= NO NO 0", "complex mem_free MEMORY <= YES NO 0",
+		for _, line := range []string{"complex slots INT <= YES YES 1", "complex np_load_avg DOUBLE >= NO NO 0",
+			"complex mem_free MEMORY <= YES NO 0",
 			"host h1 np_load_avg=0.1 mem_free=1G", "queue all.q hosts=h1 slots=1", "submit 1 l=mem_free=2G"} {
 			if err := c.do(line); err != nil {
 				t.Fatal(err)

@@ -27,7 +27,8 @@ type level struct {
 }
 
 func (c *Cluster) atGlobal() level {
-	l := level{supply: &c.site.Global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global, sick: c.site.Sick, place: grid.GlobalHost}
+	l := level{supply: &c.site.Global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global,
+		sick: c.site.Sick, place: grid.GlobalHost}
 	if c.of != nil {
 		l.whole = c.of.atGlobal().around()
 	}
@@ -35,7 +36,8 @@ func (c *Cluster) atGlobal() level {
 }
 
 func (c *Cluster) atHost(h *site.Host, n *hostNow) level {
-	l := level{supply: &h.Supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n, sick: h.Sick, place: h.Name, tree: h.Tree}
+	l := level{supply: &h.Supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n, sick: h.Sick,
+		place: h.Name, tree: h.Tree}
 	if c.ar == nil {
 		l.cores = n
 	}
@@ -248,7 +250,8 @@ func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now
 	for i := range n.demands {
 		d := &n.demands[i]
 		if d.Requested && d.AskedIn(of) && in.Supply.Capacity[d.Column] == complex.Unlimited &&
-			in.Host.Supply.Capacity[d.Column] == complex.Unlimited && c.site.Global.Capacity[d.Column] == complex.Unlimited && c.site.Global.Maps[d.Column] == nil {
+			in.Host.Supply.Capacity[d.Column] == complex.Unlimited && c.site.Global.Capacity[d.Column] == complex.Unlimited &&
+			c.site.Global.Maps[d.Column] == nil {
 			attr := c.site.Complex.Consumables[d.Column]
 			if !c.known(attr, in, now) {
 				return attr

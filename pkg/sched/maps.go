@@ -12,8 +12,8 @@ import (
 // Resource maps. Whether there are enough instances is a question of their number, like
 // that of every consumable, except that a started task is counted by the instances that it
 // holds. Which of them a task gets is decided when it starts: the first ones in the order of the
-// map that no started task has, or those nearest to each other (nearest.go). A host with a map of its own gives from that one, the others
-// from that of the cluster.
+// map that no started task has, or those nearest to each other (nearest.go). A host with a map of its own gives from
+// that one, the others from that of the cluster.
 
 // mapsLeft returns by bit of which resource maps a host may have instances left: what it has
 // of its own is not all in use, or it gives from the map of the cluster.
@@ -46,7 +46,9 @@ func (c *Cluster) reorderMaps(old, now rank) {
 // every slot could be taken, and no GPU, a search would else visit all hosts.
 func (c *Cluster) orderFor(n *Need) ordered.Set[rank] {
 	for i, column := range c.site.MapColumns {
-		if slices.ContainsFunc(n.demands, func(d complex.Demand) bool { return d.Column == column && d.Amount > 0 && d.Master > 0 }) {
+		if slices.ContainsFunc(n.demands, func(d complex.Demand) bool {
+			return d.Column == column && d.Amount > 0 && d.Master > 0
+		}) {
 			return c.mapOrder[i].rows
 		}
 	}
@@ -96,7 +98,8 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 			n.Global = global
 			chosen := g.choose(&n, m, stockKey{d.Column, h}, wanted, out)
 			if len(chosen) < wanted {
-				return nil, Reason{Code: NotAtHost, Object: n.Host, What: requestText(j), Offer: "too few instances of " + n.Resource + " are free"}
+				return nil, Reason{Code: NotAtHost, Object: n.Host, What: requestText(j), Offer: "too few instances of " +
+					n.Resource + " are free"}
 			}
 			name(&n, m, chosen)
 			out = append(out, n)
@@ -121,8 +124,8 @@ type giver struct {
 	few [8]int // memory for what is chosen
 }
 
-// choose returns the places of the instances that a task gets of a map on a host, those nearest to what it has been granted; fewer
-// than are wanted when too few are free.
+// choose returns the places of the instances that a task gets of a map on a host, those nearest to what it has been
+// granted; fewer than are wanted when too few are free.
 func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int, granted []grid.MapGrant) []int {
 	c, j, slots := g.c, g.need.Job, slotsOn(g.grants, n.Host)
 	bad := c.site.Hosts[key.host].Sick
@@ -197,7 +200,9 @@ func (c *Cluster) withInstances(demands []complex.Demand, maps []grid.MapGrant) 
 // amount is what one of the grants takes of a demand at a level. A task that has started takes the
 // instances of a resource map that it holds, counted with its first grant on the host, as is what is
 // taken per host. started is nil for a task that has not: what its job asks for counts.
-func (c *Cluster) amount(l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask) (units float64) {
+func (c *Cluster) amount(
+	l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask,
+) (units float64) {
 	switch {
 	case started == nil && d.Binding == nil && !d.PerHost: // as most are
 		return d.Of(grants[k].Slots, k == 0)
@@ -212,7 +217,8 @@ func (c *Cluster) amount(l *level, d *complex.Demand, grants []grid.Grant, k int
 	}
 	for i := range started.Maps {
 		if m := &started.Maps[i]; m.Resource == attr.Name && m.Host == grants[k].Host {
-			if known := l.place != "" && c.ar == nil && l.supply.Capacity[d.Column] < complex.Unlimited; known && m.Global != (l.place == grid.GlobalHost) {
+			if known := l.place != "" && c.ar == nil && l.supply.Capacity[d.Column] < complex.Unlimited; known &&
+				m.Global != (l.place == grid.GlobalHost) {
 				continue // of another map than the one that the level has
 			}
 			units += float64(len(m.IDs))
@@ -292,7 +298,8 @@ func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (ou
 	}
 	m := supply.Maps[column]
 	for i := range m {
-		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID), Other: !of.Has(&m[i])})
+		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID),
+			Other: !of.Has(&m[i])})
 	}
 	c.eachTaken(c.stockAt(column, host), func(n taken) {
 		i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == n.id })

@@ -12,8 +12,8 @@ import (
 )
 
 // Which instances of a host's resource map a task gets where the map says at which places they are and the host
-// reports its topology: those with the least distance to each other, to the instances of other maps that the task has, and
-// to the processor cores that it can have, if it asks for some. At each place where an instance is free, the
+// reports its topology: those with the least distance to each other, to the instances of other maps that the task has,
+// and to the processor cores that it can have, if it asks for some. At each place where an instance is free, the
 // instances nearest to it are one choice; of equal choices the first in the order of the map is taken.
 
 // placing is the choice of the units of a job on one of its hosts.
@@ -29,7 +29,8 @@ func (c *Cluster) placing(j *grid.Job, slots uint32, h int) *placing {
 	p := &placing{tree: c.site.Hosts[h].Tree}
 	if j.Binding.Decided() {
 		n := Need{Job: j}
-		p.unit, p.amount, p.free = site.UnitOf(j.Binding), site.UnitsFor(j.Binding, slots), n.allowed(p.tree).Minus(c.nows.get(h).bound())
+		p.unit, p.amount, p.free = site.UnitOf(j.Binding), site.UnitsFor(j.Binding, slots),
+			n.allowed(p.tree).Minus(c.nows.get(h).bound())
 	}
 	return p
 }
@@ -71,7 +72,9 @@ func deviceOf(tree *topology.Host, resource string, in *complex.Instance) topolo
 // hasPlaces reports whether a map says of instances where they are.
 func hasPlaces(m complex.Map) bool {
 	return len(m) > 1 && slices.ContainsFunc(m, func(in complex.Instance) bool {
-		return in.Mask != "" || slices.ContainsFunc(in.Traits, func(v grid.Value) bool { return strings.HasSuffix(v.Name, "numa") })
+		return in.Mask != "" || slices.ContainsFunc(in.Traits, func(v grid.Value) bool {
+			return strings.HasSuffix(v.Name, "numa")
+		})
 	})
 }
 
@@ -84,13 +87,17 @@ type look struct {
 	short bool         // too few are
 }
 
-// placeChoices returns the choices of so many instances of a host's map for a job that gets slots there and has been granted
-// others; nil where places do not matter. What is free says how often an instance can be granted.
-func (c *Cluster) placeChoices(j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int) (out []look) {
-	if key.host == wholeCluster || c.site.Hosts[key.host].Tree == nil || wanted < 2 && len(granted) == 0 && !j.Binding.Decided() {
+// placeChoices returns the choices of so many instances of a host's map for a job that gets slots there and has been
+// granted others; nil where places do not matter. What is free says how often an instance can be granted.
+func (c *Cluster) placeChoices(
+	j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int,
+) (out []look) {
+	if key.host == wholeCluster || c.site.Hosts[key.host].Tree == nil || wanted < 2 && len(granted) == 0 &&
+		!j.Binding.Decided() {
 		return nil
 	}
-	m, resource := c.site.Hosts[key.host].Supply.Maps[key.column], c.site.Complex.List[c.site.Complex.Consumables[key.column]].Name
+	m, resource := c.site.Hosts[key.host].Supply.Maps[key.column],
+		c.site.Complex.List[c.site.Complex.Consumables[key.column]].Name
 	if !hasPlaces(m) {
 		return nil
 	}
@@ -115,7 +122,9 @@ func (c *Cluster) placeChoices(j *grid.Job, slots uint32, key stockKey, granted 
 }
 
 // nearestFirst returns the order in which instances of a map are given to a task: see looks; nil is that of the map.
-func (c *Cluster) nearestFirst(j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int) []int {
+func (c *Cluster) nearestFirst(
+	j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int,
+) []int {
 	best := look{cost: math.MaxInt}
 	for _, l := range c.placeChoices(j, slots, key, granted, wanted, free) {
 		if l.cost < best.cost && !l.short {
@@ -125,8 +134,8 @@ func (c *Cluster) nearestFirst(j *grid.Job, slots uint32, key stockKey, granted 
 	return best.order
 }
 
-// around is the choice of the instances that are nearest to one of them, of those that are left at some places. Those of
-// which none is left come last, in the order of the map.
+// around is the choice of the instances that are nearest to one of them, of those that are left at some places. Those
+// of which none is left come last, in the order of the map.
 func (p *placing) around(first int, places []topology.Device, left []int, wanted int) (l look) {
 	apart := make([]int, len(places))
 	for i := range places {

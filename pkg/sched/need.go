@@ -55,7 +55,8 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 		return r.Need(j)
 	}
 	x := c.site.Complex
-	n := &Need{Job: j, site: c.site, demands: x.DemandsOf(nil, j.JobRequest), scoped: j.Scoped(), gross: c.site.Policy.Gross(j.Hard)}
+	n := &Need{Job: j, site: c.site, demands: x.DemandsOf(nil, j.JobRequest), scoped: j.Scoped(),
+		gross: c.site.Policy.Gross(j.Hard)}
 	_, asked := c.site.Policy.Asked(j.Hard)
 	n.openEnd = !asked
 	for _, d := range n.demands {
@@ -79,7 +80,8 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	if j.PE != "" && c.orderMatters() {
 		n.reads = site.EveryAttr
 	}
-	n.queues, n.softQueue, n.masters = compileQueues(j.HardQueues), compileQueues(j.SoftQueues), compileQueues(j.MasterQueues)
+	n.queues, n.softQueue, n.masters = compileQueues(j.HardQueues), compileQueues(j.SoftQueues),
+		compileQueues(j.MasterQueues)
 	n.slaves = compileQueues(j.SlaveQueues)
 	if j.PE != "" {
 		for i, pe := range c.site.PEs {
@@ -148,7 +150,9 @@ func anyMatches(queues []pattern.Queue, in *site.Instance, st site.Groups) bool 
 }
 
 func matches(q *pattern.Queue, in *site.Instance, st site.Groups) bool {
-	return q.Match(in.Queue.Name, in.Host.Name, func(g pattern.Expression, host string) bool { return site.InGroup(st, g, host) })
+	return q.Match(in.Queue.Name, in.Host.Name, func(g pattern.Expression, host string) bool {
+		return site.InGroup(st, g, host)
+	})
 }
 
 // suits reports whether an instance can ever run the job, by configuration
@@ -181,7 +185,8 @@ func (c *Cluster) static(n *Need, in *site.Instance) Reason {
 		return Reason{Code: NoAccessQueue, What: "cluster queue", Object: in.Queue.Name}
 	}
 	if r := projectReason(j.Project, "queue", in.Name, in.Projects, in.XProjects); !r.Fits() {
-		if all := projectReason(j.Project, "cluster queue", in.Queue.Name, in.Queue.Projects.Value, in.Queue.XProjects.Value); !all.Fits() {
+		if all := projectReason(j.Project, "cluster queue", in.Queue.Name, in.Queue.Projects.Value,
+			in.Queue.XProjects.Value); !all.Fits() {
 			return all
 		}
 		return r // an exception for the host forbids it
@@ -303,7 +308,9 @@ func (c *Cluster) roles(n *Need, in *site.Instance, now *hostNow) (slave, master
 }
 
 // inScope reports whether an instance can have the tasks of one scope.
-func (c *Cluster) inScope(n *Need, of grid.TaskScope, queues []pattern.Queue, in *site.Instance, now *hostNow) (can bool, why Reason) {
+func (c *Cluster) inScope(
+	n *Need, of grid.TaskScope, queues []pattern.Queue, in *site.Instance, now *hostNow,
+) (can bool, why Reason) {
 	switch attr := c.unknownAttr(n, of, in, now); {
 	case len(queues) > 0 && !anyMatches(queues, in, c.st):
 		why = Reason{Code: NotInMasterQueueList, Object: in.Name}
@@ -352,7 +359,8 @@ func (c *Cluster) compareScope(n *Need, of grid.TaskScope, in *site.Instance) Re
 		d := &n.demands[i]
 		attr := c.site.Complex.Consumables[d.Column]
 		a := &c.site.Complex.List[attr]
-		if v, ok := in.Supply.Fixed[attr]; ok && d.Requested && !d.Exclusive && d.AskedIn(of) && !a.Compare(d.PerSlot(of), v.Number) {
+		if v, ok := in.Supply.Fixed[attr]; ok && d.Requested && !d.Exclusive && d.AskedIn(of) &&
+			!a.Compare(d.PerSlot(of), v.Number) {
 			return n.cannot(NotAtQueue, in.Name, "q", a, v)
 		}
 	}
@@ -415,5 +423,6 @@ func (n *Need) cannot(code Code, object, level string, a *complex.Attribute, v c
 	if v.BuiltIn {
 		origin = "v"
 	}
-	return Reason{Code: code, Object: object, What: requestText(n.Job), Offer: "it offers only " + level + origin + ":" + a.Name + "=" + offer}
+	return Reason{Code: code, Object: object, What: requestText(n.Job), Offer: "it offers only " + level + origin + ":" +
+		a.Name + "=" + offer}
 }

@@ -55,7 +55,8 @@ func (c *Cluster) reorder(host int) (opened bool) {
 	for k, in := range h.Instances {
 		r := rank{inst: -1}
 		full := full || n.row(in.Place)[0] >= in.Supply.Capacity[0] || n.states[k]&byCalendar != 0
-		if open && n.statesOf(in)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 && (c.site.Planning || !full) && c.alarm(in, n).of == nil {
+		if open && n.statesOf(in)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 &&
+			(c.site.Planning || !full) && c.alarm(in, n).of == nil {
 			if !weighed {
 				load, gives, weighed = c.hostRank(h, n), c.mapsLeft(h, n), true
 			}
@@ -189,7 +190,9 @@ func (c *Cluster) loadAlarm(in *site.Instance, n *hostNow) alarm {
 
 // reached is the first threshold that is reached, nil if none is. An attribute
 // without a value is an alarm.
-func (c *Cluster) reached(in *site.Instance, n *hostNow, factor float64, thresholds []complex.Threshold) *complex.Threshold {
+func (c *Cluster) reached(
+	in *site.Instance, n *hostNow, factor float64, thresholds []complex.Threshold,
+) *complex.Threshold {
 	for i := range thresholds {
 		t := &thresholds[i]
 		v, ok := c.thresholdValue(in, n, factor, t)
@@ -208,7 +211,9 @@ func (c *Cluster) thresholdValue(in *site.Instance, n *hostNow, factor float64, 
 }
 
 // thresholdAt is thresholdValue with the level that has the value, and its source.
-func (c *Cluster) thresholdAt(in *site.Instance, n *hostNow, factor float64, t *complex.Threshold) (v float64, level, from byte, ok bool) {
+func (c *Cluster) thresholdAt(
+	in *site.Instance, n *hostNow, factor float64, t *complex.Threshold,
+) (v float64, level, from byte, ok bool) {
 	if t.Attr < 0 {
 		return 0, 0, 0, false
 	}

@@ -26,7 +26,8 @@ type search struct {
 	total   int                        // slots of the hosts, none of which is the master's
 	takers  int                        // hosts that have any
 	most    int                        // the most slots on one host
-	master  int                        // the host for the master: the first with which the most slots can be had; -1: none yet
+	// the host for the master: the first with which the most slots can be had; -1: none yet
+	master int
 
 	shares   []int        // of the hosts, see allocate
 	partners []*site.Host // see earliestIn
@@ -94,7 +95,8 @@ func (c *Cluster) findInPE(n *Need, i, global int) (Placement, Reason) {
 	}
 	p, why := Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: possible}
 	s.lead()
-	for slots := largest(j.PERange, possible, rule.unit()); slots > 0 && !why.Fits(); slots = largest(j.PERange, slots-1, rule.unit()) {
+	for slots := largest(j.PERange, possible, rule.unit()); slots > 0 &&
+		!why.Fits(); slots = largest(j.PERange, slots-1, rule.unit()) {
 		if p, ok = rule.allocate(s, slots); !ok {
 			break
 		}
@@ -188,7 +190,8 @@ func (s *search) clear() {
 func (s *search) join(o offer, rule rule, want int) {
 	s.hosts = append(s.hosts, o)
 	s.placed[o.host.Index] = len(s.hosts)
-	if o.lead > 0 && !(rule.kind == peSlots && o.lead < want) && (s.master < 0 || rule.gain(&o) > rule.gain(&s.hosts[s.master])) {
+	if o.lead > 0 && !(rule.kind == peSlots && o.lead < want) &&
+		(s.master < 0 || rule.gain(&o) > rule.gain(&s.hosts[s.master])) {
 		s.master = len(s.hosts) - 1
 	}
 	s.total += rule.gives(o.slots)
@@ -209,7 +212,8 @@ func (c *Cluster) hostOffer(n *Need, h *site.Host, pe string) (o offer) {
 	o.host = h
 	queues := c.scratch.queues
 	for k, in := range h.Instances {
-		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.PEs.Has(pe) || !c.suits(n, in) || c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
+		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.PEs.Has(pe) || !c.suits(n, in) ||
+			c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
 			continue
 		}
 		r, _ := c.slots(c.atInstance(in, now), n)
@@ -283,8 +287,8 @@ func parseRule(text string) (rule, bool) {
 // unit is what the amount of slots must be a multiple of, and what a host must offer to take part.
 func (r rule) unit() int { return max(r.fixed, 1) }
 
-// admitsOffer reports whether a host offers enough to take part. What it offers less than that, with the master or without, is
-// nothing.
+// admitsOffer reports whether a host offers enough to take part. What it offers less than that, with the master or
+// without, is nothing.
 func (r rule) admitsOffer(o *offer) bool {
 	for _, n := range [...]*int{&o.slots, &o.lead} {
 		if *n < r.unit() {
@@ -354,7 +358,8 @@ func (s *search) lead() {
 	s.hosts[0].leading()
 }
 
-// leading has the host give its slots with the master, in the queue instance that can hold it, which comes to the front.
+// leading has the host give its slots with the master, in the queue instance that can hold it, which comes to the
+// front.
 func (o *offer) leading() {
 	toFront(o.queues, slices.IndexFunc(o.queues, func(q queueOffer) bool { return q.lead > 0 }))
 	o.slots, o.queues[0].slots = o.lead, o.queues[0].lead

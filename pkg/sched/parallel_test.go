@@ -9,7 +9,8 @@ import (
 )
 
 func TestLargest(t *testing.T) {
-	ranges := grid.Ranges{{First: 2, Last: 2, Step: 1}, {First: 4, Last: 9, Step: 3}, {First: 20, Last: grid.Open, Step: 1}}
+	ranges := grid.Ranges{{First: 2, Last: 2, Step: 1}, {First: 4, Last: 9, Step: 3},
+		{First: 20, Last: grid.Open, Step: 1}}
 	for _, c := range []struct{ limit, unit, want int }{
 		{1, 1, 0}, {3, 1, 2}, {6, 1, 4}, {9, 1, 7}, {9, 2, 4}, {19, 1, 7}, {25, 1, 25}, {25, 4, 24}, {21, 7, 21},
 	} {
@@ -48,7 +49,8 @@ func TestParallelPlacementIsTheLargest(t *testing.T) {
 				continue
 			}
 			w.eachWay(func(grants []grid.Grant, slots uint32) {
-				if slots > p.Slots && rule.keeps(grants) && j.PERange.Contains(slots) && w.c.Fits(j, grants, "mpi").Fits() && w.open(grants) {
+				if slots > p.Slots && rule.keeps(grants) && j.PERange.Contains(slots) &&
+					w.c.Fits(j, grants, "mpi").Fits() && w.open(grants) {
 					t.Fatalf("%s: %v was placed (%v), but %v fits: %+v", text, p.Grants, why, grants, *j.JobRequest)
 				}
 			})
@@ -101,7 +103,8 @@ func (w *randomWorld) eachWay(f func([]grid.Grant, uint32)) {
 // BenchmarkFits is qmaster's check of one start order.
 func BenchmarkFits(b *testing.B) {
 	w := newRandomWorld(nil, 1)
-	j := &grid.Job{ID: 1, Owner: "u1", JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: "1M", Num: 1 << 20}}}}
+	j := &grid.Job{
+		ID: 1, Owner: "u1", JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: "1M", Num: 1 << 20}}}}
 	grants := []grid.Grant{{Queue: "all.q", Host: "h2", Slots: 1}}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -116,7 +116,8 @@ func (c *Cluster) peLimits(i int) bool {
 // keeps reports whether a level has a diagram of a resource: it is limited here,
 // or it is slots and a job may be exclusive here.
 func (c *Cluster) keeps(l *level, booked int) bool {
-	return l.plans != nil && (l.supply.Capacity[booked] < complex.Unlimited || booked == 0 && len(c.site.Complex.Exclusives) > 0)
+	return l.plans != nil && (l.supply.Capacity[booked] < complex.Unlimited || booked == 0 &&
+		len(c.site.Complex.Exclusives) > 0)
 }
 
 // diagram returns a diagram for writing.
@@ -169,7 +170,8 @@ func (c *Cluster) roughly(used float64, slots uint32, u use) {
 // roughWait is a time before which all instances together cannot give so many
 // slots.
 func (c *Cluster) roughWait(seconds float64, from grid.Time, slots int) grid.Time {
-	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.site.Slots+c.planned.excess-slots), diagram.Clock{Now: c.now, Late: c.now})
+	return c.waitFor(c.planned.rough, c.usedGlobal[0], seconds, from, float64(c.site.Slots+c.planned.excess-slots),
+		diagram.Clock{Now: c.now, Late: c.now})
 }
 
 // hopeless reports whether all instances together cannot give a need its slots in
@@ -179,7 +181,8 @@ func (c *Cluster) hopeless(n *Need) bool {
 	switch {
 	case c.usedGlobal[0] > room:
 		return true
-	case d == nil || len(d.Plans) == 0 || d.Peak(c.usedGlobal[0], c.planned.window, diagram.Clock{Now: c.now, Late: c.now}) <= room:
+	case d == nil || len(d.Plans) == 0 ||
+		d.Peak(c.usedGlobal[0], c.planned.window, diagram.Clock{Now: c.now, Late: c.now}) <= room:
 		return false
 	}
 	c.planned.hit = true

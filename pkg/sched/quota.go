@@ -91,7 +91,9 @@ func (c *Cluster) hostValue(h *site.Host, attr int) float64 {
 
 // quotaSlots is the room that the quotas leave in an instance to a need. hit is the bucket that leaves none.
 // given is what a parallel job is to get under the same buckets already.
-func (c *Cluster) quotaSlots(n *Need, pe string, in *site.Instance, given map[site.BucketKey]offered) (left room, hit Reason) {
+func (c *Cluster) quotaSlots(
+	n *Need, pe string, in *site.Instance, given map[site.BucketKey]offered,
+) (left room, hit Reason) {
 	left = room{unlimitedSlots, unlimitedSlots}
 	c.site.EachQuota(c.passing(n, pe), n.Job, pe, in, func(r *site.QuotaRule, key site.BucketKey) bool {
 		l := c.atQuota(r, key, in)
@@ -142,8 +144,9 @@ func (c *Cluster) underFixed(s *complex.Supply, n *Need) bool {
 }
 
 // underQuotas cuts what a host offers to a parallel job to what the quotas
-// leave beside what other hosts offer already. leads: it offers it with the master task, else without. Its queues are cut to what it
-// gives in all, so that whichever of them are taken, the quotas hold. Under $round_robin they are cut one by one: see dealQuotas.
+// leave beside what other hosts offer already. leads: it offers it with the master task, else without. Its queues are
+// cut to what it gives in all, so that whichever of them are taken, the quotas hold. Under $round_robin they are cut
+// one by one: see dealQuotas.
 func (c *Cluster) underQuotas(n *Need, pe string, rule rule, leads bool, o *offer) {
 	if c.passing(n, pe) == nil || !rule.admitsOffer(o) {
 		return
@@ -223,8 +226,8 @@ func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
 	}
 }
 
-// dealTo deals one slot to a host, if its instances and the quotas leave one. The first of all is that of the master task, whose
-// host and queue instance lead has moved to the front.
+// dealTo deals one slot to a host, if its instances and the quotas leave one. The first of all is that of the master
+// task, whose host and queue instance lead has moved to the front.
 func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, given map[site.BucketKey]offered) bool {
 	sum := 0
 	for _, slots := range dealt {
@@ -248,7 +251,9 @@ func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, 
 }
 
 // offerQuota counts slots of an instance as offered to a need, the master's among them or not.
-func (c *Cluster) offerQuota(n *Need, pe string, in *site.Instance, slots int, master bool, given map[site.BucketKey]offered) {
+func (c *Cluster) offerQuota(
+	n *Need, pe string, in *site.Instance, slots int, master bool, given map[site.BucketKey]offered,
+) {
 	c.site.EachQuota(c.passing(n, pe), n.Job, pe, in, func(_ *site.QuotaRule, key site.BucketKey) bool {
 		given[key] = given[key].more(n, in.Host, slots, master)
 		return true

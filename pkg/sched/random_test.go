@@ -9,8 +9,9 @@ import (
 	"github.com/quill-grid/quill/pkg/law"
 )
 
-// TestFollowedAnswers has random lines happen in random cells. After each the followed Cluster must answer all questions as one that
-// is built from the full state, its copy and a lent one; and a branch that follows other lines must not be disturbed.
+// TestFollowedAnswers has random lines happen in random cells. After each the followed Cluster must answer all
+// questions as one that is built from the full state, its copy and a lent one; and a branch that follows other lines
+// must not be disturbed.
 func TestFollowedAnswers(t *testing.T) {
 	law.Each(t, 6, func(t *testing.T, seed uint64) {
 		lines := randomLines(seed, 60)
@@ -22,8 +23,8 @@ func TestFollowedAnswers(t *testing.T) {
 	})
 }
 
-// replay carries out lines until a comparison finds a difference. A line that begins with "branch" makes a branch of the cell; one
-// that begins with "> " happens there.
+// replay carries out lines until a comparison finds a difference. A line that begins with "branch" makes a branch of
+// the cell; one that begins with "> " happens there.
 func replay(lines []string) (at int, why string) {
 	c := newCell()
 	var side *cell
@@ -79,14 +80,18 @@ func (d dice) one(in int) bool           { return d.IntN(in) == 0 }
 func randomLines(seed uint64, n int) []string {
 	d := dice{rand.New(rand.NewPCG(seed, 1))}
 	lines := []string{
-		"complex slots INT <= YES YES 1 1000", "complex mem MEMORY <= YES YES 100M", "complex h_rt TIME <= YES NO 0", "complex lic INT <= YES JOB 0",
-		"complex seat INT <= YES HOST 0", "complex gpu RSMAP <= YES YES 0 10", "complex model STRING == YES NO NONE", "complex np_load_avg DOUBLE >= NO NO 0",
-		"complex num_proc INT == YES NO 0", "complex alone BOOL EXCL YES YES 0", "complex disk MEMORY <= YES NO 0", "complex s_rt TIME <= YES NO 0", "complex h_vmem MEMORY <= YES YES 0",
+		"complex slots INT <= YES YES 1 1000", "complex mem MEMORY <= YES YES 100M", "complex h_rt TIME <= YES NO 0",
+		"complex lic INT <= YES JOB 0",
+		"complex seat INT <= YES HOST 0", "complex gpu RSMAP <= YES YES 0 10", "complex model STRING == YES NO NONE",
+		"complex np_load_avg DOUBLE >= NO NO 0",
+		"complex num_proc INT == YES NO 0", "complex alone BOOL EXCL YES YES 0", "complex disk MEMORY <= YES NO 0",
+		"complex s_rt TIME <= YES NO 0", "complex h_vmem MEMORY <= YES YES 0",
 		"complex m_topology_tree STRING == YES NO NONE",
 	}
 	lines = append(lines, d.sched(), "hgroup @all h1 h2 h3", "hgroup @some h1", "userset staff u0 u1",
 		"maps global lic=4 seat=4 gpu=3(c[model=y]~d[model=x]~e)",
-		d.host("h1"), d.host("h2"), d.host("h3"), d.pe(), "pe fix slots=8 allocation_rule=2", d.queue("all.q"), d.queue("low.q"))
+		d.host("h1"), d.host("h2"), d.host("h3"), d.pe(), "pe fix slots=8 allocation_rule=2", d.queue("all.q"),
+		d.queue("low.q"))
 	for i := range n {
 		if i == n/2 {
 			lines = append(lines, "branch")
@@ -121,7 +126,8 @@ func (d dice) sched() string {
 }
 
 func (d dice) host(name string) string {
-	s := fmt.Sprintf("host %s processors=2 num_proc=2 np_load_avg=%.1f complex_values=mem=%dM", name, d.Float64(), 300+d.IntN(600))
+	s := fmt.Sprintf("host %s processors=2 num_proc=2 np_load_avg=%.1f complex_values=mem=%dM", name,
+		d.Float64(), 300+d.IntN(600))
 	if d.one(2) {
 		s += ",seat=2"
 	}
@@ -144,13 +150,16 @@ func (d dice) host(name string) string {
 }
 
 func (d dice) pe() string {
-	return "pe mpi slots=" + d.of("3", "6", "99") + " allocation_rule=" + d.of("$round_robin", "$fill_up", "$pe_slots", "1")
+	return "pe mpi slots=" + d.of("3", "6", "99") + " allocation_rule=" +
+		d.of("$round_robin", "$fill_up", "$pe_slots", "1")
 }
 
 func (d dice) queue(name string) string {
-	s := "queue " + name + " hosts=" + d.of("@all", "h1,h2", "@some", "h2,h3") + " slots=" + d.of("2", "4", "3,[h1=1]") + " seq_no=" + d.of("1", "2,[h2=0]")
+	s := "queue " + name + " hosts=" + d.of("@all", "h1,h2", "@some", "h2,h3") + " slots=" + d.of("2", "4", "3,[h1=1]") +
+		" seq_no=" + d.of("1", "2,[h2=0]")
 	s += " pe_list=mpi,fix"
-	for _, part := range []string{" load_thresholds=np_load_avg=1.5", " suspend_thresholds=np_load_avg=2 nsuspend=1 suspend_interval=0:1:0", " calendar=cal", " user_lists=staff",
+	for _, part := range []string{" load_thresholds=np_load_avg=1.5",
+		" suspend_thresholds=np_load_avg=2 nsuspend=1 suspend_interval=0:1:0", " calendar=cal", " user_lists=staff",
 		" complex_values=h_vmem=4G", " complex_values=alone=true", " projects=p1", " h_rt=100", " xuser_lists=staff"} {
 		if d.one(5) && !(strings.Contains(part, "complex_values") && strings.Contains(s, "complex_values")) {
 			s += part
@@ -164,7 +173,8 @@ func (d dice) instance() string { return d.of("all.q", "low.q") + "@" + d.of("h1
 func (d dice) job(id string) string {
 	s := "submit " + id + " owner=" + d.of("u0", "u1", "u2")
 	var ask []string
-	for _, part := range []string{"mem=" + d.of("50M", "200M", "400M"), "lic=1", "seat=" + d.of("1", "2"), "gpu=" + d.of("1", "2", "1[model=x]", "1[model=y|z]"), "h_rt=" + d.of("30", "90", "600"),
+	for _, part := range []string{"mem=" + d.of("50M", "200M", "400M"), "lic=1", "seat=" + d.of("1", "2"),
+		"gpu=" + d.of("1", "2", "1[model=x]", "1[model=y|z]"), "h_rt=" + d.of("30", "90", "600"),
 		"alone=1", "disk=2G", "h_vmem=1G"} {
 		if d.one(4) {
 			ask = append(ask, part)
@@ -179,7 +189,8 @@ func (d dice) job(id string) string {
 			s += " masterl=mem=100M"
 		}
 	}
-	for _, part := range []string{" P=" + d.of("p1", "p2"), " q=" + d.of("all.q", "low.q", "*@h1", "*@@some"), " soft=disk=3G", " t=1-3", " ar=1", " now=y", " R=y"} {
+	for _, part := range []string{" P=" + d.of("p1", "p2"), " q=" + d.of("all.q", "low.q", "*@h1", "*@@some"),
+		" soft=disk=3G", " t=1-3", " ar=1", " now=y", " R=y"} {
 		if d.one(6) {
 			s += part
 		}
@@ -222,18 +233,22 @@ func (d dice) line(i int) string {
 	case 21:
 		return "bind " + d.id() + " " + d.of("slot", "host") + " " + d.of("1", "2") + " " + d.of("C", "T", "S")
 	case 22, 23:
-		return "load " + d.of("h1", "h2", "h3") + " np_load_avg=" + d.of("0.1", "0.8", "1.6", "2.5") + d.of("", " disk=1G", " m_topology_tree=SCTTCTT")
+		return "load " + d.of("h1", "h2", "h3") + " np_load_avg=" + d.of("0.1", "0.8", "1.6", "2.5") +
+			d.of("", " disk=1G", " m_topology_tree=SCTTCTT")
 	case 24:
 		return "silent " + d.of("h1", "h2", "h3")
 	case 25:
-		return "maps " + d.of("h1", "h2", "global") + " gpu=" + d.of("2(a[model=x]~b[model=y])", "3(c[model=y]~d[model=x]~e)", "1(a)", "2(a~a)")
+		return "maps " + d.of("h1", "h2", "global") + " gpu=" + d.of("2(a[model=x]~b[model=y])", "3(c[model=y]~d[model=x]~e)",
+			"1(a)", "2(a~a)")
 	case 26:
 		return "health gpu " + d.of("a", "c", "d") + " " + d.of("h1", "global") + " " + d.of("on", "disabled", "failed")
 	case 27:
 		return "subordinate all.q " + d.of("low.q", "low.q=1", "slots=2(low.q:1:sr)", "slots=3(low.q:0:lr)")
 	case 28:
-		return "rules " + d.of("a", "b") + " " + d.of("users~{*}~to~slots=2", "users~u0~hosts~{*}~to~slots=1,mem=200M", "hosts~h1,h2~pes~*~to~slots=3,lic=1,seat=2",
-			"hosts~{*}~to~slots=$num_proc*2-1", "users~@staff~to~gpu=1", "projects~{*}~to~slots=1", "queues~low.q~to~slots=1 users~u1~to~slots=3", "users~u0~to~h_rt=60")
+		return "rules " + d.of("a", "b") + " " + d.of("users~{*}~to~slots=2", "users~u0~hosts~{*}~to~slots=1,mem=200M",
+			"hosts~h1,h2~pes~*~to~slots=3,lic=1,seat=2",
+			"hosts~{*}~to~slots=$num_proc*2-1", "users~@staff~to~gpu=1", "projects~{*}~to~slots=1",
+			"queues~low.q~to~slots=1 users~u1~to~slots=3", "users~u0~to~h_rt=60")
 	case 29:
 		return "off " + d.of("a", "b")
 	case 30:
@@ -246,14 +261,18 @@ func (d dice) line(i int) string {
 		}
 		return "qstate " + d.instance() + " " + d.of("", "d", "s", "E", "S")
 	case 33, 34:
-		return "ar 1 " + d.of("u0", "u1") + d.of(" from=0", " from=0", " from=100 state=w") + d.of(" to=500", " to=3000") + d.of("", " acl=u0,u1", " acl=@staff") + d.of("", " l=mem=100M", " l=gpu=1", " l=lic=1", " l=gpu=1[model=x]") +
-			d.of("", "", " state=E", " state=d") + d.of(" ", " pe=mpi ") + d.of("all.q@h1:1 all.q@h2:2", "low.q@h2:2 low.q@h3:1", d.instance()+":1", d.instance()+":2")
+		return "ar 1 " + d.of("u0", "u1") + d.of(" from=0", " from=0", " from=100 state=w") + d.of(" to=500", " to=3000") +
+			d.of("", " acl=u0,u1", " acl=@staff") + d.of("", " l=mem=100M", " l=gpu=1", " l=lic=1", " l=gpu=1[model=x]") +
+			d.of("", "", " state=E", " state=d") + d.of(" ", " pe=mpi ") + d.of("all.q@h1:1 all.q@h2:2", "low.q@h2:2 low.q@h3:1",
+			d.instance()+":1", d.instance()+":2")
 	case 35:
-		return "remove " + d.of("AR 1", "PE mpi", "RQS a", "CALENDAR cal", "USERSET staff", "HGROUP @some", "CENTRY disk", "EXECHOST h3", "PROJECT p1", "CQUEUE low.q", "LOAD h2", "CENTRY gpu")
+		return "remove " + d.of("AR 1", "PE mpi", "RQS a", "CALENDAR cal", "USERSET staff", "HGROUP @some", "CENTRY disk",
+			"EXECHOST h3", "PROJECT p1", "CQUEUE low.q", "LOAD h2", "CENTRY gpu")
 	case 36:
 		return d.of(d.sched(), "conf max_aj_instances="+d.of("0", "2"))
 	case 37:
-		return d.of("userset staff u0", "userset staff u1 u2", "project p1", "hgroup @some h1 h2", "hgroup @some h3", "load global lic=2")
+		return d.of("userset staff u0", "userset staff u1 u2", "project p1", "hgroup @some h1 h2", "hgroup @some h3",
+			"load global lic=2")
 	case 38:
 		return d.of(d.host("h1"), d.host("h2"), d.queue("all.q"), d.queue("low.q"), d.pe())
 	case 39:

@@ -108,8 +108,10 @@ func (r Reason) String() string {
 var codes = [...]struct{ message, summary string }{
 	NotInHardQueueList: {`cannot run in queue "{object}" because it is not contained in its hard queue list (-q)`,
 		"Jobs can not run because queue instance is not contained in its hard queue list"},
-	NotInMasterQueueList: {message: `cannot run in queue "{object}" because it is not contained in its master queue list (-masterq)`},
-	NotInSlaveQueueList:  {message: `cannot run in queue "{object}" because it is not contained in its slave queue list (-scope slave -q)`},
+	NotInMasterQueueList: {
+		message: `cannot run in queue "{object}" because it is not contained in its master queue list (-masterq)`},
+	NotInSlaveQueueList: {
+		message: `cannot run in queue "{object}" because it is not contained in its slave queue list (-scope slave -q)`},
 	NoAccessQueue: {`has no permission for {what} "{object}"`,
 		"No queue instance with suitable access permissions could be found"},
 	NoAccessHost: {`has no permission for host "{object}"`,

@@ -147,7 +147,9 @@ func (c *Cluster) wait(l level, booked int, seconds float64, from grid.Time, lim
 	return c.waitFor(d, l.used[booked], seconds, from, limit, c.clock())
 }
 
-func (c *Cluster) waitFor(d *diagram.Diagram, used, seconds float64, from grid.Time, limit float64, at diagram.Clock) grid.Time {
+func (c *Cluster) waitFor(
+	d *diagram.Diagram, used, seconds float64, from grid.Time, limit float64, at diagram.Clock,
+) grid.Time {
 	switch {
 	case limit < -complex.Tiny || from == grid.Never:
 		return grid.Never

@@ -66,7 +66,8 @@ func (c *Cluster) EachInstance(f func(Instance) bool) {
 
 func (c *Cluster) describe(in *site.Instance) Instance {
 	now := c.nows.get(in.Host.Index)
-	i := Instance{Number: in.Index, Queue: in.Queue, Host: in.Host.Name, PEs: in.PEs, Batch: in.Batch, Interactive: in.Interactive,
+	i := Instance{Number: in.Index, Queue: in.Queue, Host: in.Host.Name, PEs: in.PEs, Batch: in.Batch,
+		Interactive:   in.Interactive,
 		Checkpointing: len(in.Ckpts) > 0, Users: in.Users, XUsers: in.XUsers,
 		Slots: in.Slots, Used: int(c.usedAt(now, in.Place, 0)), State: now.statesOf(in)}
 	if now.unheard() {
@@ -85,7 +86,8 @@ func (c *Cluster) describe(in *site.Instance) Instance {
 func (n *hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
 
 // lasting are the load values that stay known of a host that does not report.
-var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket", "m_core", "m_thread", "cgroup", "device_isolation"}
+var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket",
+	"m_core", "m_thread", "cgroup", "device_isolation"}
 
 // reachedNow is the first threshold that is reached by load as it was reported,
 // nil when none is.
@@ -227,7 +229,8 @@ func (c *Cluster) HostResources(host string, total bool) []Resource {
 func (c *Cluster) offersOf(host string, load *hostLoad, total bool) *offers {
 	o := &offers{c: c, total: total, at: make([]int, len(c.site.Complex.List))}
 	if g := c.st.ExecHost(grid.GlobalHost); g != nil {
-		o.configured(LevelGlobal, grid.GlobalHost, g.ComplexValues, &c.site.Global, func(booked int) float64 { return c.usedGlobal[booked] + c.guests.global[booked] })
+		o.configured(LevelGlobal, grid.GlobalHost, g.ComplexValues, &c.site.Global,
+			func(booked int) float64 { return c.usedGlobal[booked] + c.guests.global[booked] })
 	}
 	if host == grid.GlobalHost {
 		return o
@@ -237,7 +240,8 @@ func (c *Cluster) offersOf(host string, load *hostLoad, total bool) *offers {
 	switch i, known := c.site.HostAt[host]; {
 	case h == nil:
 	case known:
-		o.configured(LevelHost, host, h.ComplexValues, &c.site.Hosts[i].Supply, func(booked int) float64 { return c.usedAt(c.nows.get(i), 0, booked) })
+		o.configured(LevelHost, host, h.ComplexValues, &c.site.Hosts[i].Supply,
+			func(booked int) float64 { return c.usedAt(c.nows.get(i), 0, booked) })
 	default: // without queue instances nothing runs there
 		source := c.site.Complex.Supply(h.ComplexValues)
 		o.configured(LevelHost, host, h.ComplexValues, &source, func(int) float64 { return 0 })
@@ -288,7 +292,9 @@ func (o *offers) consumable(level byte, booked int, capacity, used float64) {
 }
 
 // configured adds the complex_values of a level at a host, "global" or a queue instance.
-func (o *offers) configured(level byte, place string, values grid.Values, s *complex.Supply, used func(booked int) float64) {
+func (o *offers) configured(
+	level byte, place string, values grid.Values, s *complex.Supply, used func(booked int) float64,
+) {
 	for _, v := range values {
 		i := o.c.site.Complex.Find(v.Name)
 		if i < 0 {
@@ -310,7 +316,8 @@ func (o *offers) configured(level byte, place string, values grid.Values, s *com
 // cluster.
 func (o *offers) instances(level byte, attr int, place string, s *complex.Supply) {
 	a := &o.c.site.Complex.List[attr]
-	r := Resource{Attribute: a.Centry, Level: level, Source: SourceConsumable, Instances: s.Maps[a.Column].IDs(), of: s.Maps[a.Column]}
+	r := Resource{Attribute: a.Centry, Level: level, Source: SourceConsumable, Instances: s.Maps[a.Column].IDs(),
+		of: s.Maps[a.Column]}
 	if !o.total {
 		r.Instances = o.c.free(a.Name, place, s.Maps[a.Column])
 	}

@@ -6,22 +6,6 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// JobSize is how many slots a job requests, and for how long. Among jobs that are
-// alike in all else, one that is not smaller than another has no placement when
-// the other one has none.
-type JobSize struct {
-	class   *sizeClass // jobs of the same category but for slots and h_rt
-	slots   int        // the fewest that it accepts
-	seconds float64
-}
-
-// sizeClass are jobs that differ only in size. Like a Need it stores, for one run
-// at a time, for which sizes the search for a placement failed.
-type sizeClass struct {
-	run    *byte
-	failed []JobSize // without a placement; the smallest ones
-}
-
 // maxSizeClasses bounds the number of stored classes.
 const maxSizeClasses = 4096
 
@@ -31,7 +15,9 @@ func (c *Cluster) JobSize(j *grid.Job) JobSize {
 	c.settle()
 	e := JobSize{slots: 1}
 	k := *j
-	if i := slices.IndexFunc(k.Hard, func(r grid.Request) bool { return r.Name == "h_rt" }); i >= 0 && c.site.Complex.LimitsRunTime() {
+	if i := slices.IndexFunc(k.Hard, func(r grid.Request) bool {
+		return r.Name == "h_rt"
+	}); i >= 0 && c.site.Complex.LimitsRunTime() {
 		hard := slices.Clone(k.Hard)
 		e.seconds, hard[i] = hard[i].Num, grid.Request{Name: "h_rt"}
 		k.Ask().Hard = hard

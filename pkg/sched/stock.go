@@ -221,7 +221,9 @@ func (s *stock) choose(of *complex.Selection, units int, w grid.Window, ar uint3
 
 // forNow returns how many instances, at most so many, can be taken for a start now such that all that
 // is planned stays possible, and whether plans are why there are no more. The order is that in which so many are taken.
-func (s *stock) forNow(of *complex.Selection, most int, w grid.Window, ar uint32, order func(units int) []int) (units int, planned bool) {
+func (s *stock) forNow(
+	of *complex.Selection, most int, w grid.Window, ar uint32, order func(units int) []int,
+) (units int, planned bool) {
 	if len(s.plans) == 0 {
 		left := s.leftAt(s.clock.Now)
 		for i := range s.m {

@@ -7,7 +7,8 @@ import "strings"
 func Summary(message string) string {
 	const some = "\x00"
 	for i := range codes {
-		if s := codes[i].summary; s != "" && fills(Reason{Code: Code(i), Object: some, What: some, Offer: some}.String(), some, message) {
+		if s := codes[i].summary; s != "" &&
+			fills(Reason{Code: Code(i), Object: some, What: some, Offer: some}.String(), some, message) {
 			return s
 		}
 	}

@@ -67,7 +67,9 @@ func (c *Cluster) crossing(in *site.Instance, suspend bool) []*grid.JATask {
 		if master := t.Grants[0]; !suspend && (master.Queue != in.Queue.Name || master.Host != in.Host.Name) {
 			continue
 		}
-		if slices.ContainsFunc(t.Grants, func(g grid.Grant) bool { return g.Queue == in.Queue.Name && g.Host == in.Host.Name }) {
+		if slices.ContainsFunc(t.Grants, func(g grid.Grant) bool {
+			return g.Queue == in.Queue.Name && g.Host == in.Host.Name
+		}) {
 			tasks = append(tasks, t)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
 
-// TestTranscripts executes the commands of testdata/*.txt. The input of a command are lines of cell.do: what happens before the
-// command shows something.
+// TestTranscripts executes the commands of testdata/*.txt. The input of a command are lines of cell.do: what happens
+// before the command shows something.
 //
 //	cell                     a new cell
 //	do                       what happens; shows nothing
@@ -59,8 +59,8 @@ import (
 //	at ID                    whether the job can start, instance by instance
 //	infeasible ID ...        whether it is known without a search that a job has no place
 //
-// After each command the followed Cluster is compared with one that is built from the full state, with its copies and a lent one, and
-// its answers with each other.
+// After each command the followed Cluster is compared with one that is built from the full state, with its copies and a
+// lent one, and its answers with each other.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var c *cell
@@ -174,7 +174,8 @@ var commands = map[string]func(*shown, []string) []string{
 			if q.Booked {
 				used = s.amount(q.Attribute.Name, q.Used) + " of "
 			}
-			out = append(out, fmt.Sprintf("%s/%s%s: %s=%s%s", q.Set, q.Rule, by, q.Attribute.Name, used, s.amount(q.Attribute.Name, q.Limit)))
+			out = append(out, fmt.Sprintf("%s/%s%s: %s=%s%s", q.Set, q.Rule, by, q.Attribute.Name, used,
+				s.amount(q.Attribute.Name, q.Limit)))
 		}
 		return out
 	},
@@ -287,14 +288,16 @@ func (s *shown) free([]string) (out []string) {
 		text := ""
 		for i, r := range left {
 			if r.Source == sched.SourceConsumable && r.Level == level {
-				text += fmt.Sprintf(" %s=%s/%s", r.Attribute.Name, s.amount(r.Attribute.Name, r.Number), s.amount(r.Attribute.Name, total[i].Number))
+				text += fmt.Sprintf(" %s=%s/%s", r.Attribute.Name, s.amount(r.Attribute.Name, r.Number),
+					s.amount(r.Attribute.Name, total[i].Number))
 			}
 		}
 		if text != "" {
 			out = append(out, name+text)
 		}
 	}
-	line("global", sched.LevelGlobal, s.run.HostResources(grid.GlobalHost, false), s.run.HostResources(grid.GlobalHost, true))
+	line("global", sched.LevelGlobal, s.run.HostResources(grid.GlobalHost, false),
+		s.run.HostResources(grid.GlobalHost, true))
 	for _, h := range s.State.ExecHosts() {
 		if h.Name != grid.GlobalHost {
 			line(h.Name, sched.LevelHost, s.run.HostResources(h.Name, false), s.run.HostResources(h.Name, true))
@@ -376,7 +379,8 @@ func (s *shown) preempted([]string) (out []string) {
 
 func (s *shown) thresholds([]string) (out []string) {
 	for _, x := range s.run.Crossings() {
-		out = append(out, fmt.Sprintf("%s %d.%d in %s", map[bool]string{true: "suspend", false: "resume"}[x.Suspend], x.Job, x.Task, x.Queue))
+		out = append(out, fmt.Sprintf("%s %d.%d in %s", map[bool]string{true: "suspend", false: "resume"}[x.Suspend], x.Job,
+			x.Task, x.Queue))
 	}
 	return out
 }

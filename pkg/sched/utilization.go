@@ -70,7 +70,8 @@ func (c *Cluster) rebook(job, task uint32, now *grid.JATask) {
 // held is what a started task takes: one that was preempted has no slots. Of resource maps
 // it has the instances that it was granted, whatever its job asks for now.
 func (c *Cluster) held(b booking) []complex.Demand {
-	c.buffer = c.withThreads(c.withInstances(c.site.Complex.Demands(c.buffer, b.run.Held(b.spec), b.spec.JobRequest), b.run.Maps), b.run)
+	c.buffer = c.withThreads(c.withInstances(c.site.Complex.Demands(c.buffer, b.run.Held(b.spec), b.spec.JobRequest),
+		b.run.Maps), b.run)
 	if b.run.Preempted() {
 		return c.buffer[1:]
 	}
@@ -85,7 +86,8 @@ func sameUse(a, b *grid.JATask) bool {
 
 // sameLimits reports whether tasks of one job hold the same for their limits.
 func sameLimits(a, b *grid.Limits) bool {
-	return a == b || a != nil && b != nil && a.Changing == b.Changing && slices.Equal(a.Requests, b.Requests) && slices.Equal(a.Before, b.Before)
+	return a == b || a != nil && b != nil && a.Changing == b.Changing && slices.Equal(a.Requests, b.Requests) &&
+		slices.Equal(a.Before, b.Before)
 }
 
 func sameInstances(a, b []grid.MapGrant) bool {
@@ -209,9 +211,11 @@ func (c *Cluster) use(demands []complex.Demand, grants []grid.Grant, pe string, 
 				c.planned.excess += max(int(row[0])-in.Slots, 0)
 				known += slotsOf(demands, g)
 			}
-			c.add(&level{supply: &host.Supply, used: n.row(0), plans: n.diagrams(0), place: host.Name, tree: host.Tree}, demands, grants, k, u)
+			c.add(&level{supply: &host.Supply, used: n.row(0), plans: n.diagrams(0), place: host.Name, tree: host.Tree},
+				demands, grants, k, u)
 		}
-		c.add(&level{supply: &c.site.Global, used: c.usedGlobal, plans: c.planned.global, place: grid.GlobalHost}, demands, grants, k, u)
+		c.add(&level{supply: &c.site.Global, used: c.usedGlobal, plans: c.planned.global, place: grid.GlobalHost},
+			demands, grants, k, u)
 	}
 	if total == 0 {
 		return

@@ -61,14 +61,17 @@ func (w Terms) WithTickets(conf *grid.SchedConf, within *grid.PriorityRange, tic
 // result is exact. With them, where the job was not reported, its tickets are
 // NaN and the priority is its lower bound. For a job that was submitted or
 // altered later it follows from the ranges observed before.
-func PendingPriority(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, reported *grid.Priority) grid.Priority {
+func PendingPriority(
+	conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, reported *grid.Priority,
+) grid.Priority {
 	p := grid.Priority{Job: j.ID}
 	if reported != nil {
 		p = *reported
 	}
 	w := currentTerms(conf, within, j, resources, float64(p.Tickets))
 	p.Priority, p.NPOSIX, p.NUrgency, p.NTickets = w.Priority, float32(w.NPOSIX), float32(w.NUrgency), float32(w.NTickets)
-	p.Urgency, p.RRContr, p.WTContr, p.DLContr = float32(w.Sum()), float32(w.Resources), float32(w.Waiting), float32(w.Deadline)
+	p.Urgency, p.RRContr, p.WTContr, p.DLContr = float32(w.Sum()), float32(w.Resources), float32(w.Waiting),
+		float32(w.Deadline)
 	if reported == nil && within.MostTickets > 0 {
 		none := float32(math.NaN())
 		p.NTickets, p.Tickets, p.OTickets, p.FTickets, p.STickets, p.Share = none, none, none, none, none, none
@@ -78,7 +81,9 @@ func PendingPriority(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.J
 
 // RunningPriority returns a task that has started with its priority as of the
 // same run; the task keeps its tickets.
-func RunningPriority(conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, t *grid.JATask) *grid.JATask {
+func RunningPriority(
+	conf *grid.SchedConf, within *grid.PriorityRange, j *grid.Job, resources float64, t *grid.JATask,
+) *grid.JATask {
 	w := currentTerms(conf, within, j, resources, t.Tickets)
 	n := *t
 	n.Priority, n.NTickets = w.Priority, w.NTickets

@@ -26,9 +26,11 @@ func TestCheckConfig(t *testing.T) {
 		{func(c *grid.SchedConf) { c.PolicyHierarchy = "OFX" }, `invalid policy_hierarchy "OFX"`},
 		{func(c *grid.SchedConf) { c.PolicyHierarchy = "OFSS" }, `invalid policy_hierarchy "OFSS"`},
 		{func(c *grid.SchedConf) { c.PolicyHierarchy = "NONE" }, ""},
-		{func(c *grid.SchedConf) { c.Params = "PRIORITY_RANGE=wide" }, `invalid scheduler param setting: "PRIORITY_RANGE=wide"`},
+		{func(c *grid.SchedConf) { c.Params = "PRIORITY_RANGE=wide" },
+			`invalid scheduler param setting: "PRIORITY_RANGE=wide"`},
 		{func(c *grid.SchedConf) { c.Params = "PRIORITY_RANGE=fixed,USER_SORT=1,WEIGHT_TICKETS_DEADLINE=1000" }, ""},
-		{func(c *grid.SchedConf) { c.Params = "WEIGHT_TICKETS_DEADLINE=many" }, `invalid scheduler param setting: "WEIGHT_TICKETS_DEADLINE=many"`},
+		{func(c *grid.SchedConf) { c.Params = "WEIGHT_TICKETS_DEADLINE=many" },
+			`invalid scheduler param setting: "WEIGHT_TICKETS_DEADLINE=many"`},
 	} {
 		conf := grid.DefaultSchedConf()
 		c.change(conf)

@@ -90,11 +90,13 @@ func TestFinishedJobsCountIfConfigured(t *testing.T) {
 	st := state.New()
 	for _, o := range []grid.Object{
 		&grid.User{Name: "alice"},
-		&grid.ShareTree{Nodes: []grid.ShareNode{{Name: "Root", Shares: 1, Children: []uint32{1}}, {ID: 1, Name: "alice", Shares: 1}}},
+		&grid.ShareTree{
+			Nodes: []grid.ShareNode{{Name: "Root", Shares: 1, Children: []uint32{1}}, {ID: 1, Name: "alice", Shares: 1}}},
 	} {
 		st.Apply(events.List{Events: []events.Event{events.Add(o)}})
 	}
-	for list, want := range map[string]float64{"": 0, "finished_jobs=0": 3, "finished_jobs=60": 1.5, "finished_jobs=-1": 0} {
+	for list, want := range map[string]float64{"": 0, "finished_jobs=0": 3, "finished_jobs=60": 1.5,
+		"finished_jobs=-1": 0} {
 		conf := grid.DefaultSchedConf()
 		conf.HalflifeDecayList = list
 		p, err := NewUsagePolicy(conf)

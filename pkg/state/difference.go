@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Difference returns the first difference between two states, "" if there is none. Objects are compared field by field; unless
-// exactly, lists that are nil and empty are alike: bytes do not distinguish them.
+// Difference returns the first difference between two states, "" if there is none. Objects are compared field by field;
+// unless exactly, lists that are nil and empty are alike: bytes do not distinguish them.
 func Difference(got, want *State, exactly bool) string {
 	if got.Seq != want.Seq || got.At != want.At {
 		return fmt.Sprintf("list %d at %d, want %d at %d", got.Seq, got.At, want.Seq, want.At)
@@ -19,7 +19,8 @@ func Difference(got, want *State, exactly bool) string {
 		}
 		different := ""
 		want.Each(spec.Kind, func(w grid.Object) bool {
-			if g := got.Get(spec.Kind, w.Key()); g != w && (g == nil || !alike(reflect.ValueOf(g), reflect.ValueOf(w), exactly)) {
+			if g := got.Get(spec.Kind, w.Key()); g != w &&
+				(g == nil || !alike(reflect.ValueOf(g), reflect.ValueOf(w), exactly)) {
 				different = fmt.Sprintf("list %d: %s %s is\n%+v, want\n%+v", want.Seq, spec.Name, w.Key(), g, w)
 			}
 			return different == ""

@@ -41,8 +41,8 @@ func (r *receipts) count(user string, bytes int) int {
 	return h.bytes
 }
 
-// keepReceipt follows the change of a receipt. When those of its user take more than a share the oldest of the same user
-// are forgotten.
+// keepReceipt follows the change of a receipt. When those of its user take more than a share the oldest of the same
+// user are forgotten.
 func (s *State) keepReceipt(e events.Event, old grid.Object) {
 	q := &s.receipts
 	if was, ok := old.(*grid.Receipt); ok {
@@ -61,7 +61,8 @@ func (s *State) keepReceipt(e events.Event, old grid.Object) {
 	}
 }
 
-// evictReceipts forgets the oldest receipts of a user, of so many bytes: a quarter of a share, so that the queue is seldom gone through.
+// evictReceipts forgets the oldest receipts of a user, of so many bytes: a quarter of a share, so that the queue is
+// seldom gone through.
 func (s *State) evictReceipts(user string, bytes int) {
 	s.sortReceipts()
 	rest := make([]*grid.Receipt, 0, len(s.receipts.queue))
@@ -79,7 +80,8 @@ func (s *State) evictReceipts(user string, bytes int) {
 // sortReceipts puts receipts in the order of their age.
 func (s *State) sortReceipts() {
 	if q := &s.receipts; q.unordered {
-		q.queue = slices.SortedStableFunc(slices.Values(q.queue), func(a, b *grid.Receipt) int { return cmp.Compare(a.At, b.At) })
+		q.queue = slices.SortedStableFunc(slices.Values(q.queue),
+			func(a, b *grid.Receipt) int { return cmp.Compare(a.At, b.At) })
 		q.unordered = false
 	}
 }

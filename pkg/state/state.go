@@ -84,7 +84,8 @@ func (s *State) Copy() *State {
 	for k := range s.tables {
 		c.tables[k] = s.tables[k].copied()
 	}
-	c.onHost, c.successors, c.reserved, c.owned = s.onHost.copied(), s.successors.copied(), s.reserved.copied(), s.owned.copied()
+	c.onHost, c.successors, c.reserved, c.owned = s.onHost.copied(), s.successors.copied(),
+		s.reserved.copied(), s.owned.copied()
 	c.receipts, c.finished = s.receipts.copied(), slices.Clip(s.finished)
 	return &c
 }
@@ -238,7 +239,8 @@ func (s *State) deriveOwner(e events.Event, old grid.Object) {
 	}
 }
 
-// A job that has left is kept without its requests when these have more bytes, and without ranges of tasks when there are more.
+// A job that has left is kept without its requests when these have more bytes, and without ranges of tasks when there
+// are more.
 const (
 	finishedMost   = 4 << 10
 	finishedRanges = 100
@@ -254,7 +256,8 @@ func (s *State) finish(j *grid.Job) {
 	if brief.Spec = nil; brief.Size() > finishedMost {
 		brief.JobRequest, brief.Predecessors, brief.ArrayPredecessors = &grid.JobRequest{}, nil, nil
 	}
-	if n := len(brief.Pending) + len(brief.UserHold) + len(brief.OperHold) + len(brief.SysHold) + len(brief.ArrayHold); n > finishedRanges {
+	if n := len(brief.Pending) + len(brief.UserHold) + len(brief.OperHold) + len(brief.SysHold) +
+		len(brief.ArrayHold); n > finishedRanges {
 		brief.Pending, brief.UserHold, brief.OperHold, brief.SysHold, brief.ArrayHold = nil, nil, nil, nil, nil
 	}
 	s.finished = append(s.finished, &brief)
@@ -311,7 +314,9 @@ func eachPlace(t *grid.JATask, f func(host string)) {
 
 // samePlaces reports whether eachPlace has the same hosts for both.
 func samePlaces(a, b *grid.JATask) bool {
-	return slices.EqualFunc(a.Grants, b.Grants, func(a, b grid.Grant) bool { return a.Host == b.Host }) && holdsGlobal(a) == holdsGlobal(b)
+	return slices.EqualFunc(a.Grants, b.Grants, func(a, b grid.Grant) bool {
+		return a.Host == b.Host
+	}) && holdsGlobal(a) == holdsGlobal(b)
 }
 
 // holdsGlobal reports whether a task has instances of a resource map of "global".

@@ -25,7 +25,8 @@ func submitted(at grid.Time, id uint32, request string) events.List {
 
 func job(id uint32) *grid.Job {
 	r := grid.Range{First: 1, Last: 5, Step: 1}
-	return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Array: true, Tasks: r, Pending: grid.Ranges{r}, Submit: begin, Spec: &grid.JobSpec{}}
+	return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Array: true, Tasks: r, Pending: grid.Ranges{r}, Submit: begin,
+		Spec: &grid.JobSpec{}}
 }
 
 // TestTasksOfAHost: each host lists the tasks that hold something of it, as they are now; what
@@ -82,7 +83,9 @@ func TestEnrolling(t *testing.T) {
 	s := New()
 	s.Apply(makeList(1, begin, events.Add(job(7))))
 	before := s.Copy()
-	s.Apply(makeList(2, begin, events.Add(&grid.JATask{Job: 7, ID: 3, Status: grid.Transfering, Grants: []grid.Grant{{Queue: "q", Host: "h", Slots: 1}}})))
+	s.Apply(makeList(2, begin,
+		events.Add(
+			&grid.JATask{Job: 7, ID: 3, Status: grid.Transfering, Grants: []grid.Grant{{Queue: "q", Host: "h", Slots: 1}}})))
 	if got := s.Job(7).Pending.String(); got != "1-2:1,4-5:1" {
 		t.Errorf("pending %s", got)
 	}
@@ -181,12 +184,14 @@ func TestOwners(t *testing.T) {
 		})
 		return out
 	}
-	s.Apply(makeList(1, begin, events.Add(of(3, "bob")), events.Add(of(1, "alice")), events.Add(of(2, "bob")), events.Add(of(4, "alice2"))))
+	s.Apply(makeList(1, begin, events.Add(of(3, "bob")), events.Add(of(1, "alice")), events.Add(of(2, "bob")),
+		events.Add(of(4, "alice2"))))
 	before := s.Copy()
 	if got, want := index(s), "alice 1 (1); alice2 4 (1); bob 2 3 (2); "; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
-	s.Apply(makeList(2, begin, events.Del(grid.KindJob, grid.Key{ID: 1}), events.Mod(of(3, "carol")), events.Mod(of(2, "bob"))))
+	s.Apply(makeList(2, begin, events.Del(grid.KindJob, grid.Key{ID: 1}), events.Mod(of(3, "carol")),
+		events.Mod(of(2, "bob"))))
 	if got, want := index(s), "alice2 4 (1); bob 2 (1); carol 3 (1); "; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
@@ -270,8 +275,8 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestReceiptsAreBound: the receipts of a user take a bound number of bytes; the user's own oldest go first, and a copy and a full
-// state have what the state had.
+// TestReceiptsAreBound: the receipts of a user take a bound number of bytes; the user's own oldest go first, and a copy
+// and a full state have what the state had.
 func TestReceiptsAreBound(t *testing.T) {
 	s := New()
 	reply := make([]byte, 1<<20)
@@ -282,7 +287,9 @@ func TestReceiptsAreBound(t *testing.T) {
 		if i%10 == 0 {
 			user = fmt.Sprint("u", i)
 		}
-		s.Apply(makeList(uint64(i+2), begin+grid.Time(i), events.Add(&grid.Receipt{User: user, Request: fmt.Sprint("r", i), At: begin + grid.Time(i), Verb: "alter", Reply: reply})))
+		s.Apply(makeList(uint64(i+2), begin+grid.Time(i),
+			events.Add(&grid.Receipt{User: user, Request: fmt.Sprint("r", i), At: begin + grid.Time(i),
+				Verb: "alter", Reply: reply})))
 		if held := s.ReceiptBytes("mallory"); held > grid.ReceiptBytes {
 			t.Fatalf("%d bytes after %d", held, i)
 		}

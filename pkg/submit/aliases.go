@@ -35,7 +35,8 @@ func (s *Submission) aliased(dir string) (string, error) {
 				continue
 			}
 			if execution != "*" {
-				return "", switches.Errorf("path alias file %q: an alias on the execution host %s only is not supported, * is", path, execution)
+				return "", switches.Errorf("path alias file %q: an alias on the execution host %s only is not supported, * is",
+					path, execution)
 			}
 			dir = to + rest
 		}

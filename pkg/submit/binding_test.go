@@ -42,7 +42,8 @@ func TestVerifiedBinding(t *testing.T) {
 		// What does not go together is qmaster's to say.
 		// Units that the scheduler decides about.
 		{"", "bamount=2 bunit=S", "bamount=2,binstance=set,bstrategy=pack,btype=slot,bunit=S"},
-		{"", "binstance=pe bfilter=SCcSCC btype=host bunit=T bamount=1", "bamount=1,bfilter=SCcSCC,binstance=pe,bstrategy=pack,btype=host,bunit=T"},
+		{"", "binstance=pe bfilter=SCcSCC btype=host bunit=T bamount=1",
+			"bamount=1,bfilter=SCcSCC,binstance=pe,bstrategy=pack,btype=host,bunit=T"},
 		{"", "bunit=S", "a binding by units needs an amount (-bamount)"},
 		{"linear:2", "bamount=1", "bamount=1,binstance=set,bstrategy=pack,btype=slot,bunit=C"},
 		{"units 2 S", "bamount=3", "bamount=3,binstance=set,bstrategy=pack,btype=slot,bunit=S"},
@@ -56,10 +57,12 @@ func TestVerifiedBinding(t *testing.T) {
 		{"units 2 S", "bfilter=SCZ", `JSV tries to set "bfilter" to "SCZ"`},
 		{"units 2 S", "binstance=foo", `JSV tries to set "binstance" to "foo"`},
 		{"linear:2", "binding_amount=0", "binding parameter not consistent with strategy (BN_parameter is n)"},
-		{"linear:2", "binding_step=2", "binding parameter not consistent with strategy (BN_parameter_striding_step_size is > 0)"},
+		{"linear:2", "binding_step=2",
+			"binding parameter not consistent with strategy (BN_parameter_striding_step_size is > 0)"},
 		{"explicit:0,1", "binding_exp_n=2 binding_exp_core1=1", "<socket,core> pairs are not unique!"},
 	} {
-		job := grid.Job{JobRequest: &grid.JobRequest{}, Binary: true, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "true"}}
+		job := grid.Job{JobRequest: &grid.JobRequest{}, Binary: true, Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+			Spec: &grid.JobSpec{Command: "true"}}
 		if units, ok := strings.CutPrefix(c.given, "units "); ok {
 			for i, value := range strings.Fields(units) {
 				if err := takeUnits(&job.Binding, [...]string{"bamount", "bunit", "bfilter"}[i], value); err != nil {

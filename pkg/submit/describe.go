@@ -44,7 +44,8 @@ func (b *description) beginning(j *grid.Job) {
 	b.clock("deadline", j.Deadline)
 	for _, o := range [][2]string{
 		{"sge_o_home", "SGE_O_HOME"}, {"sge_o_log_name", "SGE_O_LOGNAME"}, {"sge_o_path", "SGE_O_PATH"},
-		{"sge_o_shell", "SGE_O_SHELL"}, {"sge_o_tz", "SGE_O_TZ"}, {"sge_o_workdir", "SGE_O_WORKDIR"}, {"sge_o_host", "SGE_O_HOST"},
+		{"sge_o_shell", "SGE_O_SHELL"}, {"sge_o_tz", "SGE_O_TZ"}, {"sge_o_workdir", "SGE_O_WORKDIR"},
+		{"sge_o_host", "SGE_O_HOST"},
 	} {
 		value, _ := spec.Env.Get(o[1])
 		b.line(o[0], value)

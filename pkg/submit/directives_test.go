@@ -13,8 +13,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestDirectives: each line of input is a script whose lines of options are read. The answers of the case "same" are those of
-// Grid Engine 8.1.9, as qstat -j prints the jobs. The lines of the case "differs" have the answer of 8.1.9 after a tab.
+// TestDirectives: each line of input is a script whose lines of options are read. The answers of the case "same" are
+// those of Grid Engine 8.1.9, as qstat -j prints the jobs. The lines of the case "differs" have the answer of 8.1.9
+// after a tab.
 func TestDirectives(t *testing.T) {
 	origin := Here(nil)
 	origin.Dir = t.TempDir()
@@ -26,7 +27,8 @@ func TestDirectives(t *testing.T) {
 			if err != nil {
 				d.Fatalf(t, "%s: %v", line, err)
 			}
-			if err := os.WriteFile(filepath.Join(origin.Dir, "job.sh"), []byte("#!/bin/sh\n"+text+"sleep 1\n"), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(origin.Dir, "job.sh"), []byte("#!/bin/sh\n"+text+"sleep 1\n"),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			s, err := Qsub(origin).New([]string{"job.sh"}).Complete()

@@ -19,7 +19,8 @@ func TestOptionFileNamesItself(t *testing.T) {
 		}
 	}
 	s := Qsub(origin).New(nil)
-	if err := Qsub(Origin{}).Parse(s, []string{"-@", "loop"}); err == nil || !strings.Contains(err.Error(), "names itself") {
+	if err := Qsub(Origin{}).Parse(s, []string{"-@", "loop"}); err == nil ||
+		!strings.Contains(err.Error(), "names itself") {
 		t.Errorf("a file that includes itself: %v", err)
 	}
 	s = Qsub(origin).New(nil)

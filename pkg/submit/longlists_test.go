@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/jsv"
 )
 
-// TestLongLists: lists of -ac and -v, in one option or in many, and the variables of a verifier cost memory in proportion to their length. A list
-// that is copied for each of its values would cost 400 MB.
+// TestLongLists: lists of -ac and -v, in one option or in many, and the variables of a verifier cost memory in
+// proportion to their length. A list that is copied for each of its values would cost 400 MB.
 func TestLongLists(t *testing.T) {
 	const most, values = 60 << 20, 5000
 	origin := Here(nil)
@@ -36,7 +36,8 @@ func TestLongLists(t *testing.T) {
 		words = append(words, fmt.Sprintf("k%d=%d", i, i))
 	}
 	check := func(name string, got grid.Values) {
-		if n := len(got); n != values || got[0] != (grid.Value{Name: "k0", Text: "last"}) || got[n-1] != (grid.Value{Name: "k4999", Text: "4999"}) {
+		if n := len(got); n != values || got[0] != (grid.Value{Name: "k0", Text: "last"}) ||
+			got[n-1] != (grid.Value{Name: "k4999", Text: "4999"}) {
 			t.Errorf("%s: %d values, from %v", name, n, got[:min(n, 1)])
 		}
 	}

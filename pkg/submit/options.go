@@ -37,7 +37,8 @@ var submitTable = []jobSwitch{
 			s.Job.ExecTime, err = s.dateTime("a", w[0])
 			return err
 		}}},
-	{"", sw{Name: "ac", Args: "context_list", Help: "add context variable(s)", Take: switches.One, Missing: "a context_list list argument", Set: setContext("ac")}},
+	{"", sw{Name: "ac", Args: "context_list", Help: "add context variable(s)", Take: switches.One,
+		Missing: "a context_list list argument", Set: setContext("ac")}},
 	{"", sw{Name: "ar", Args: "ar_id", Help: "bind job to advance reservation", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
 			s.Job.AR, err = count(w[0], "invalid advance reservation id, must be an unsigned integer")
@@ -78,7 +79,8 @@ var submitTable = []jobSwitch{
 			s.Prefix, s.Job.Spec.CommandPrefix = w[0], w[0]
 			return nil
 		}}},
-	{"", sw{Name: "dc", Args: "simple_context_list", Help: "delete context variable(s)", Take: switches.One, Missing: "a simple_context_list list argument", Set: setContext("dc")}},
+	{"", sw{Name: "dc", Args: "simple_context_list", Help: "delete context variable(s)", Take: switches.One,
+		Missing: "a simple_context_list list argument", Set: setContext("dc")}},
 	{"qrsh", sw{Name: "display", Args: "display_specifier", Help: "display to use for the command", Take: switches.One,
 		Set: switches.Text(func(s *Submission) *string { return &s.display })}},
 	{"", sw{Name: "dl", Args: "date_time", Help: "request a deadline initiation time", Take: switches.One,
@@ -95,9 +97,11 @@ var submitTable = []jobSwitch{
 	{"", sw{Name: "hard", Help: "consider following requests \"hard\"",
 		Set: func(s *Submission, w []string) error { s.soft = false; return nil }}},
 	{"", sw{Name: "help", Help: "print this help"}},
-	{"qsub qalter qrsh", sw{Name: "hold_jid", Args: "job_identifier_list", Help: "define jobnet interdependencies", Take: switches.One,
-		Set: words("jid_hold list", "hold_jid", func(s *Submission) *grid.Names { return &s.Job.PredecessorReq })}},
-	{"qsub qalter qrsh", sw{Name: "hold_jid_ad", Args: "job_identifier_list", Help: "define jobnet array interdependencies", Take: switches.One,
+	{"qsub qalter qrsh", sw{Name: "hold_jid", Args: "job_identifier_list", Help: "define jobnet interdependencies",
+		Take: switches.One,
+		Set:  words("jid_hold list", "hold_jid", func(s *Submission) *grid.Names { return &s.Job.PredecessorReq })}},
+	{"qsub qalter qrsh", sw{Name: "hold_jid_ad", Args: "job_identifier_list",
+		Help: "define jobnet array interdependencies", Take: switches.One,
 		Set: words("jid_hold list", "hold_jid_ad", func(s *Submission) *grid.Names { return &s.Job.ArrayPredecessorReq })}},
 	{"qsub qalter", sw{Name: "i", Args: "file_list", Help: "specify standard input stream file(s)", Take: switches.One,
 		Set: paths("stdin path", "i", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdin })}},
@@ -127,8 +131,9 @@ var submitTable = []jobSwitch{
 		}}},
 	{"", sw{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: switches.One,
 		Set: func(s *Submission, w []string) error { return s.mailOptions(w[0]) }}},
-	{"", sw{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: switches.One, Missing: "queue list argument",
-		Set: words("queue list", "masterq", func(s *Submission) *grid.Names { return &s.Job.MasterQueues })}},
+	{"", sw{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: switches.One,
+		Missing: "queue list argument",
+		Set:     words("queue list", "masterq", func(s *Submission) *grid.Names { return &s.Job.MasterQueues })}},
 	{"", sw{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: switches.One,
 		Set: words("mail list", "M", func(s *Submission) *grid.Names { return &s.Job.Spec.MailTo })}},
 	{"", sw{Name: "N", Args: "name", Help: "specify job name", Take: switches.One,
@@ -145,8 +150,9 @@ var submitTable = []jobSwitch{
 		Set: switches.Flag(func(s *Submission) *bool { return &s.NoStdin })}},
 	{"qsub qalter qrsh", sw{Name: "notify", Help: "notify job before killing/suspending it",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.Job.Notify })}},
-	{"qsub qrsh qlogin", sw{Name: "now", Args: "y[es]|n[o]", Help: "start job immediately or not at all", Take: switches.One,
-		Set: yesNo("now", func(s *Submission, yes bool) { s.Job.Immediate = yes })}},
+	{"qsub qrsh qlogin", sw{Name: "now", Args: "y[es]|n[o]", Help: "start job immediately or not at all",
+		Take: switches.One,
+		Set:  yesNo("now", func(s *Submission, yes bool) { s.Job.Immediate = yes })}},
 	{"qsub qalter", sw{Name: "o", Args: "path_list", Help: "specify standard output stream path(s)", Take: switches.One,
 		Set: paths("stdout path", "o", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdout })}},
 	{"qalter", sw{Name: "ot", Args: "tickets", Help: "set job's override tickets", Take: switches.One,
@@ -176,7 +182,8 @@ var submitTable = []jobSwitch{
 	{"qsub", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: switches.One, Set: noTerminal}},
 	{"qrsh qlogin", sw{Name: "pty", Args: "y[es]|n[o]", Help: "start job in a pty", Take: switches.One,
 		Set: yesNo("pty", func(s *Submission, yes bool) { s.pty = &yes })}},
-	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: switches.One, Missing: "queue list argument",
+	{"", sw{Name: "q", Args: "wc_queue_list", Help: "bind job to queue(s)", Take: switches.One,
+		Missing: "queue list argument",
 		Set: func(s *Submission, w []string) error {
 			list, err := s.queueList()
 			if err != nil {
@@ -193,10 +200,13 @@ var submitTable = []jobSwitch{
 				s.Job.Restart = grid.RestartYes
 			}
 		})}},
-	{"", sw{Name: "sc", Args: "context_list", Help: "set job context (replaces old context)", Take: switches.One, Missing: "context list argument", Set: setContext("sc")}},
-	{"qsub", sw{Name: "shell", Args: "y[es]|n[o]", Help: "start command with or without wrapping <loginshell> -c", Take: switches.One,
-		Set: yesNo("shell", func(s *Submission, yes bool) { s.Job.Spec.NoShell = !yes })}},
-	{"", sw{Name: "scope", Args: "global|master|slave", Help: "the following -l and -q are for all tasks, the master task or the others", Take: switches.One,
+	{"", sw{Name: "sc", Args: "context_list", Help: "set job context (replaces old context)", Take: switches.One,
+		Missing: "context list argument", Set: setContext("sc")}},
+	{"qsub", sw{Name: "shell", Args: "y[es]|n[o]", Help: "start command with or without wrapping <loginshell> -c",
+		Take: switches.One,
+		Set:  yesNo("shell", func(s *Submission, yes bool) { s.Job.Spec.NoShell = !yes })}},
+	{"", sw{Name: "scope", Args: "global|master|slave",
+		Help: "the following -l and -q are for all tasks, the master task or the others", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			scope, ok := grid.ParseTaskScope(w[0])
 			if !ok {
@@ -209,13 +219,16 @@ var submitTable = []jobSwitch{
 		Set: switches.Flag(func(s *Submission) *bool { return &s.soft })}},
 	{"qsub", sw{Name: "sync", Args: "y[es]|n[o]", Help: "wait for job to end and return exit code", Take: switches.One,
 		Set: yesNo("sync", func(s *Submission, yes bool) { s.Sync = yes })}},
-	{"qsub qalter", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: switches.One, Missing: "path_name argument",
-		Set: paths("shell", "S", func(s *Submission) *grid.Names { return &s.Job.Spec.Shell })}},
+	{"qsub qalter", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: switches.One,
+		Missing: "path_name argument",
+		Set:     paths("shell", "S", func(s *Submission) *grid.Names { return &s.Job.Spec.Shell })}},
 	{"qalter", sw{Name: "t", Take: switches.One, Missing: "a list of task id ranges",
 		Set: func(s *Submission, w []string) error { return switches.RestrictTasks(s.Jobs.Refs, w[0]) }}},
-	{"qsub", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: switches.One, Missing: "a list of task id ranges",
-		Set: func(s *Submission, w []string) error { return s.taskRange(w[0]) }}},
-	{"qsub qalter", sw{Name: "tc", Args: "max_running_tasks", Help: "throttle the number of concurrent tasks (experimental)", Take: switches.One,
+	{"qsub", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: switches.One,
+		Missing: "a list of task id ranges",
+		Set:     func(s *Submission, w []string) error { return s.taskRange(w[0]) }}},
+	{"qsub qalter", sw{Name: "tc", Args: "max_running_tasks",
+		Help: "throttle the number of concurrent tasks (experimental)", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
 			n, err := strconv.ParseUint(w[0], 10, 32)
 			if err != nil {
@@ -228,9 +241,12 @@ var submitTable = []jobSwitch{
 	{"qsub", sw{Name: "terse", Help: "tersed output, print only the job-id",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.Terse })}},
 	{"qsub", sw{Name: "u", Take: switches.One, Missing: "a list usernames", Set: noUser}},
-	{"qalter", sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)", Take: switches.One,
-		Set: words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
-	{"qsub qalter qrsh", sw{Name: "v", Args: "variable_list", Help: "export these environment variables", Take: switches.One, Missing: "variable list argument",
+	{"qalter",
+		sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)",
+			Take: switches.One,
+			Set:  words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
+	{"qsub qalter qrsh", sw{Name: "v", Args: "variable_list", Help: "export these environment variables",
+		Take: switches.One, Missing: "variable list argument",
 		Set: func(s *Submission, w []string) error { return s.variables(w[0]) }}},
 	{"qrsh qlogin", sw{Name: "verbose", Help: "print how the job comes to run",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.Verbose })}},
@@ -239,7 +255,8 @@ var submitTable = []jobSwitch{
 		Set: switches.Flag(func(s *Submission) *bool { return &s.Verify })}},
 	{"qsub qalter qrsh", sw{Name: "V", Help: "export all environment variables",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.environ })}},
-	{"", sw{Name: "w", Args: "e|w|n|v|p", Help: "verify mode (error|warning|none|just verify|poke) for jobs", Take: switches.One,
+	{"", sw{Name: "w", Args: "e|w|n|v|p", Help: "verify mode (error|warning|none|just verify|poke) for jobs",
+		Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			if !slices.Contains([]string{"e", "w", "n", "v", "p"}, w[0]) {
 				return switches.Invalidf("invalid option argument \"-w %s\"", w[0])
@@ -249,7 +266,8 @@ var submitTable = []jobSwitch{
 		}}},
 	{"qsub qalter qrsh", sw{Name: "wd", Args: "working_directory", Help: "use working_directory", Take: switches.One,
 		Set: switches.Text(func(s *Submission) *string { return &s.Job.Spec.Cwd })}},
-	{"qalter", sw{Name: "when", Args: "on_reschedule|now", Help: "when -l takes effect: for tasks that start later, or for running ones, too", Take: switches.One,
+	{"qalter", sw{Name: "when", Args: "on_reschedule|now",
+		Help: "when -l takes effect: for tasks that start later, or for running ones, too", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			if w[0] != "now" && w[0] != "on_reschedule" {
 				return switches.Invalidf("invalid option argument \"-when %s\": it takes now or on_reschedule", w[0])
@@ -257,6 +275,7 @@ var submitTable = []jobSwitch{
 			s.now = w[0] == "now"
 			return nil
 		}}},
-	{"qsub qalter qrsh qlogin", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: switches.One, Missing: "file argument",
-		Set: func(s *Submission, w []string) error { return s.optionFile(w[0]) }}},
+	{"qsub qalter qrsh qlogin", sw{Name: "@", Args: "file", Help: "read commandline input from file", Take: switches.One,
+		Missing: "file argument",
+		Set:     func(s *Submission, w []string) error { return s.optionFile(w[0]) }}},
 }

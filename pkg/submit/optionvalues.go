@@ -225,9 +225,11 @@ func (s *Submission) list(names [softList + 1]string) (place int, err error) {
 
 // resourceList is the list that -l adds to.
 func (s *Submission) resourceList() (*grid.Requests, error) {
-	i, err := s.list([...]string{grid.AllTasks: "l", grid.MasterTask: "master_l", grid.SlaveTasks: "slave_l", softList: "soft_l"})
+	i, err := s.list([...]string{grid.AllTasks: "l", grid.MasterTask: "master_l", grid.SlaveTasks: "slave_l",
+		softList: "soft_l"})
 	j := s.Job
-	return [...]*grid.Requests{grid.AllTasks: &j.Hard, grid.MasterTask: &j.MasterHard, grid.SlaveTasks: &j.SlaveHard, softList: &j.Soft}[i], err
+	return [...]*grid.Requests{grid.AllTasks: &j.Hard, grid.MasterTask: &j.MasterHard, grid.SlaveTasks: &j.SlaveHard,
+		softList: &j.Soft}[i], err
 }
 
 // queueList is the list that -q adds to.
@@ -236,8 +238,10 @@ func (s *Submission) queueList() (*grid.Names, error) {
 	if !s.queues {
 		j.HardQueues, j.SoftQueues, j.SlaveQueues, s.queues = nil, nil, nil, true
 	}
-	i, err := s.list([...]string{grid.AllTasks: "q", grid.MasterTask: "masterq", grid.SlaveTasks: "slave_q", softList: "soft_q"})
-	return [...]*grid.Names{grid.AllTasks: &j.HardQueues, grid.MasterTask: &j.MasterQueues, grid.SlaveTasks: &j.SlaveQueues, softList: &j.SoftQueues}[i], err
+	i, err := s.list([...]string{grid.AllTasks: "q", grid.MasterTask: "masterq", grid.SlaveTasks: "slave_q",
+		softList: "soft_q"})
+	return [...]*grid.Names{grid.AllTasks: &j.HardQueues, grid.MasterTask: &j.MasterQueues,
+		grid.SlaveTasks: &j.SlaveQueues, softList: &j.SoftQueues}[i], err
 }
 
 // has reports whether a switch was given.

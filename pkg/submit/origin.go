@@ -20,8 +20,9 @@ type Origin struct {
 	Host    string // this machine's name
 	Common  string // the directory of the files that all hosts of the cell share; "": there is no cell
 	Now     func() time.Time
-	// Away: the words come from a program elsewhere, and this process has other rights than their user. Nothing of this host is used:
-	// no files of options, verifiers or scripts, no directory, and of variables those of Getenv. A script comes from Stdin.
+	// Away: the words come from a program elsewhere, and this process has other rights than their user. Nothing of this
+	// host is used: no files of options, verifiers or scripts, no directory, and of variables those of Getenv. A script
+	// comes from Stdin.
 	Away bool
 }
 
@@ -37,7 +38,8 @@ func (o Origin) notAway(what string) error {
 func Here(environ []string) Origin {
 	dir, _ := os.Getwd()
 	host, _ := os.Hostname()
-	return Origin{Stdin: strings.NewReader(""), Getenv: Variables(environ), Environ: environ, Dir: dir, Host: host, Now: time.Now}
+	return Origin{Stdin: strings.NewReader(""), Getenv: Variables(environ), Environ: environ, Dir: dir,
+		Host: host, Now: time.Now}
 }
 
 // Variables returns the look-up function of an environment, NAME=VALUE; of several with one name the last counts.
@@ -60,7 +62,8 @@ func (o Origin) defaultFiles(name string) []string {
 	return switches.DefaultFiles(o.Common, o.Getenv("HOME"), name)
 }
 
-// Job returns the job of "qsub -o /dev/null -j y -shell n -b y WORDS" where there are no request files: that of a load generator.
+// Job returns the job of "qsub -o /dev/null -j y -shell n -b y WORDS" where there are no request files: that of a load
+// generator.
 func Job(o Origin, words ...string) (*grid.Job, error) {
 	getenv := o.Getenv
 	o.Common, o.Getenv = "", func(name string) string {

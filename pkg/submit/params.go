@@ -35,65 +35,101 @@ type param struct {
 // params are all parameters that a verifier may change, in the order in which they are
 // sent.
 var params = []param{
-	{name: "a", value: moment(func(j *grid.Job) grid.Time { return j.ExecTime }), unset: func(j *grid.Job) { j.ExecTime = 0 }},
+	{name: "a", value: moment(func(j *grid.Job) grid.Time { return j.ExecTime }),
+		unset: func(j *grid.Job) { j.ExecTime = 0 }},
 	{name: "ac", value: func(j *grid.Job, _ Client) string { return valueList(j.Spec.Context) }, set: setContextOf},
 	{name: "ar", value: number32(func(j *grid.Job) uint32 { return j.AR }), unset: func(j *grid.Job) { j.AR = 0 }},
 	{name: "A", value: account, unset: func(j *grid.Job) { j.Account = "" }},
 	{name: "b", value: yes(func(j *grid.Job) bool { return j.Binary }), set: boolean},
 	{name: "c_interval", words: []string{"-c"}, value: ckptInterval, unset: neverCheckpointed},
-	{name: "c_occasion", words: []string{"-c"}, value: func(j *grid.Job, _ Client) string { return j.CkptWhen }, unset: neverCheckpointed},
+	{name: "c_occasion", words: []string{"-c"}, value: func(j *grid.Job, _ Client) string { return j.CkptWhen },
+		unset: neverCheckpointed},
 	{name: "ckpt", value: func(j *grid.Job, _ Client) string { return j.Ckpt }, unset: func(j *grid.Job) { j.Ckpt = "" }},
-	{name: "cwd", words: []string{"-wd"}, value: func(j *grid.Job, _ Client) string { return j.Spec.Cwd }, unset: func(j *grid.Job) { j.Spec.Cwd = "" }},
-	{name: "display", value: func(j *grid.Job, _ Client) string { v, _ := j.Spec.Env.Get("DISPLAY"); return v }, set: setDisplay},
-	{name: "dl", value: moment(func(j *grid.Job) grid.Time { return j.Deadline }), unset: func(j *grid.Job) { j.Deadline = 0 }},
-	{name: "e", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stderr }), unset: func(j *grid.Job) { j.Spec.Stderr = nil }},
-	{name: "hold_jid", value: names(func(j *grid.Job) grid.Names { return j.PredecessorReq }), unset: func(j *grid.Job) { j.PredecessorReq = nil }},
-	{name: "hold_jid_ad", value: names(func(j *grid.Job) grid.Names { return j.ArrayPredecessorReq }), unset: func(j *grid.Job) { j.ArrayPredecessorReq = nil }},
+	{name: "cwd", words: []string{"-wd"}, value: func(j *grid.Job, _ Client) string { return j.Spec.Cwd },
+		unset: func(j *grid.Job) { j.Spec.Cwd = "" }},
+	{name: "display", value: func(j *grid.Job, _ Client) string { v, _ := j.Spec.Env.Get("DISPLAY"); return v },
+		set: setDisplay},
+	{name: "dl", value: moment(func(j *grid.Job) grid.Time { return j.Deadline }),
+		unset: func(j *grid.Job) { j.Deadline = 0 }},
+	{name: "e", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stderr }),
+		unset: func(j *grid.Job) { j.Spec.Stderr = nil }},
+	{name: "hold_jid", value: names(func(j *grid.Job) grid.Names { return j.PredecessorReq }),
+		unset: func(j *grid.Job) { j.PredecessorReq = nil }},
+	{name: "hold_jid_ad", value: names(func(j *grid.Job) grid.Names { return j.ArrayPredecessorReq }),
+		unset: func(j *grid.Job) { j.ArrayPredecessorReq = nil }},
 	{name: "h", value: holdsValue, set: setHolds},
-	{name: "i", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stdin }), unset: func(j *grid.Job) { j.Spec.Stdin = nil }},
+	{name: "i", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stdin }),
+		unset: func(j *grid.Job) { j.Spec.Stdin = nil }},
 	{name: "j", value: yes(func(j *grid.Job) bool { return j.Spec.Merge }), set: boolean},
-	{name: "js", value: number32(func(j *grid.Job) uint32 { return j.JobShare }), unset: func(j *grid.Job) { j.JobShare = 0 }},
-	{name: "l_hard", words: []string{"-hard", "-l"}, value: func(j *grid.Job, _ Client) string { return j.Hard.Text() }, unset: func(j *grid.Job) { j.Hard = nil }},
-	{name: "l_soft", words: []string{"-soft", "-l"}, value: func(j *grid.Job, _ Client) string { return j.Soft.Text() }, unset: func(j *grid.Job) { j.Soft = nil }},
-	{name: "m", value: func(j *grid.Job, _ Client) string { return strings.Trim(j.Spec.MailOptions, "n") }, unset: func(j *grid.Job) { j.Spec.MailOptions = "" }},
+	{name: "js", value: number32(func(j *grid.Job) uint32 { return j.JobShare }),
+		unset: func(j *grid.Job) { j.JobShare = 0 }},
+	{name: "l_hard", words: []string{"-hard", "-l"}, value: func(j *grid.Job, _ Client) string { return j.Hard.Text() },
+		unset: func(j *grid.Job) { j.Hard = nil }},
+	{name: "l_soft", words: []string{"-soft", "-l"}, value: func(j *grid.Job, _ Client) string { return j.Soft.Text() },
+		unset: func(j *grid.Job) { j.Soft = nil }},
+	{name: "m", value: func(j *grid.Job, _ Client) string { return strings.Trim(j.Spec.MailOptions, "n") },
+		unset: func(j *grid.Job) { j.Spec.MailOptions = "" }},
 	{name: "M", value: mailTo, unset: func(j *grid.Job) { j.Spec.MailTo = nil }},
-	{name: "master_l_hard", words: []string{"-scope", "master", "-hard", "-l"}, value: func(j *grid.Job, _ Client) string { return j.MasterHard.Text() }, unset: func(j *grid.Job) { j.MasterHard = nil }},
-	{name: "slave_l_hard", words: []string{"-scope", "slave", "-hard", "-l"}, value: func(j *grid.Job, _ Client) string { return j.SlaveHard.Text() }, unset: func(j *grid.Job) { j.SlaveHard = nil }},
-	{name: "slave_q_hard", words: []string{"-scope", "slave", "-hard", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.SlaveQueues }), unset: func(j *grid.Job) { j.SlaveQueues = nil }},
-	{name: "masterq", value: names(func(j *grid.Job) grid.Names { return j.MasterQueues }), unset: func(j *grid.Job) { j.MasterQueues = nil }},
-	{name: "notify", value: yes(func(j *grid.Job) bool { return j.Notify }), set: func(s *Submission, p param, value string) error {
-		return truth(p, value, &s.Job.Notify)
-	}},
-	{name: "N", value: func(j *grid.Job, _ Client) string { return j.Name }, unset: func(j *grid.Job) { j.Name = filepath.Base(j.Spec.Command) }},
-	{name: "o", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stdout }), unset: func(j *grid.Job) { j.Spec.Stdout = nil }},
-	{name: "p", value: func(j *grid.Job, _ Client) string { return notZero(int64(j.Priority)) }, unset: func(j *grid.Job) { j.Priority = 0 }},
-	{name: "tc", value: number32(func(j *grid.Job) uint32 { return j.Concurrency }), unset: func(j *grid.Job) { j.Concurrency = 0 }},
-	{name: "P", value: func(j *grid.Job, _ Client) string { return j.Project }, unset: func(j *grid.Job) { j.Project = "" }},
-	{name: "bamount", value: unitsOf(func(b *grid.Binding) string { return strconv.FormatUint(uint64(b.Amount), 10) }), set: setUnits},
+	{name: "master_l_hard", words: []string{"-scope", "master", "-hard", "-l"}, value: func(j *grid.Job, _ Client) string {
+		return j.MasterHard.Text()
+	}, unset: func(j *grid.Job) { j.MasterHard = nil }},
+	{name: "slave_l_hard", words: []string{"-scope", "slave", "-hard", "-l"}, value: func(j *grid.Job, _ Client) string {
+		return j.SlaveHard.Text()
+	}, unset: func(j *grid.Job) { j.SlaveHard = nil }},
+	{name: "slave_q_hard", words: []string{"-scope", "slave", "-hard", "-q"}, value: names(func(j *grid.Job) grid.Names {
+		return j.SlaveQueues
+	}), unset: func(j *grid.Job) { j.SlaveQueues = nil }},
+	{name: "masterq", value: names(func(j *grid.Job) grid.Names { return j.MasterQueues }),
+		unset: func(j *grid.Job) { j.MasterQueues = nil }},
+	{name: "notify", value: yes(func(j *grid.Job) bool { return j.Notify }),
+		set: func(s *Submission, p param, value string) error {
+			return truth(p, value, &s.Job.Notify)
+		}},
+	{name: "N", value: func(j *grid.Job, _ Client) string { return j.Name },
+		unset: func(j *grid.Job) { j.Name = filepath.Base(j.Spec.Command) }},
+	{name: "o", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stdout }),
+		unset: func(j *grid.Job) { j.Spec.Stdout = nil }},
+	{name: "p", value: func(j *grid.Job, _ Client) string { return notZero(int64(j.Priority)) },
+		unset: func(j *grid.Job) { j.Priority = 0 }},
+	{name: "tc", value: number32(func(j *grid.Job) uint32 { return j.Concurrency }),
+		unset: func(j *grid.Job) { j.Concurrency = 0 }},
+	{name: "P", value: func(j *grid.Job, _ Client) string { return j.Project },
+		unset: func(j *grid.Job) { j.Project = "" }},
+	{name: "bamount", value: unitsOf(func(b *grid.Binding) string { return strconv.FormatUint(uint64(b.Amount), 10) }),
+		set: setUnits},
 	{name: "bunit", value: unitsOf(func(b *grid.Binding) string { return b.Unit }), set: setUnits},
 	{name: "btype", value: unitsOf(func(b *grid.Binding) string { return b.Type }), set: setUnits},
 	{name: "bfilter", value: unitsOf(func(b *grid.Binding) string { return b.Filter }), set: setUnits},
 	{name: "binstance", value: unitsOf(func(b *grid.Binding) string { return b.Instance }), set: setUnits},
 	{name: "binding_strategy", value: hintOf(func(b *grid.Binding) string { return b.Strategy }), set: setBinding},
 	{name: "binding_type", value: hintOf(func(b *grid.Binding) string { return b.Instance }), set: setBinding},
-	{name: "binding_amount", value: bindingNumber(counted, func(b *grid.Binding) uint32 { return b.Amount }), set: setBinding},
-	{name: "binding_step", value: bindingNumber(striding, func(b *grid.Binding) uint32 { return b.Step }), set: setBinding},
-	{name: "binding_socket", value: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Socket }), set: setBinding},
-	{name: "binding_core", value: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Core }), set: setBinding},
-	{name: "binding_exp_n", value: bindingNumber(explicit, func(b *grid.Binding) uint32 { return uint32(len(b.Cores)) }), set: setBinding},
+	{name: "binding_amount", value: bindingNumber(counted, func(b *grid.Binding) uint32 { return b.Amount }),
+		set: setBinding},
+	{name: "binding_step", value: bindingNumber(striding, func(b *grid.Binding) uint32 { return b.Step }),
+		set: setBinding},
+	{name: "binding_socket", value: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Socket }),
+		set: setBinding},
+	{name: "binding_core", value: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Core }),
+		set: setBinding},
+	{name: "binding_exp_n", value: bindingNumber(explicit, func(b *grid.Binding) uint32 { return uint32(len(b.Cores)) }),
+		set: setBinding},
 	{name: "pe_name", value: func(j *grid.Job, _ Client) string { return j.PE }, set: setPE},
 	{name: "pe_min", value: slots(func(r grid.Ranges) uint32 { return r.First() }), set: setPE},
 	{name: "pe_max", value: slots(func(r grid.Ranges) uint32 { return r[len(r)-1].Last }), set: setPE},
-	{name: "q_hard", words: []string{"-hard", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.HardQueues }), unset: func(j *grid.Job) { j.HardQueues = nil }},
-	{name: "q_soft", words: []string{"-soft", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.SoftQueues }), unset: func(j *grid.Job) { j.SoftQueues = nil }},
+	{name: "q_hard", words: []string{"-hard", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.HardQueues }),
+		unset: func(j *grid.Job) { j.HardQueues = nil }},
+	{name: "q_soft", words: []string{"-soft", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.SoftQueues }),
+		unset: func(j *grid.Job) { j.SoftQueues = nil }},
 	{name: "R", value: yes(func(j *grid.Job) bool { return j.Reserve }), set: boolean},
 	{name: "r", value: yes(func(j *grid.Job) bool { return j.Restart == grid.RestartYes }), set: boolean},
 	{name: "shell", value: shellValue, set: boolean},
-	{name: "S", value: names(func(j *grid.Job) grid.Names { return j.Spec.Shell }), unset: func(j *grid.Job) { j.Spec.Shell = nil }},
+	{name: "S", value: names(func(j *grid.Job) grid.Names { return j.Spec.Shell }),
+		unset: func(j *grid.Job) { j.Spec.Shell = nil }},
 	{name: "t_min", value: task(func(t grid.Range) uint32 { return t.First }), set: setTasks},
 	{name: "t_max", value: task(func(t grid.Range) uint32 { return t.Last }), set: setTasks},
 	{name: "t_step", value: task(func(t grid.Range) uint32 { return max(t.Step, 1) }), set: setTasks},
-	{name: "w", value: func(j *grid.Job, _ Client) string { return strings.Trim(j.Spec.Verify, "n") }, unset: func(j *grid.Job) { j.Spec.Verify = "" }},
+	{name: "w", value: func(j *grid.Job, _ Client) string { return strings.Trim(j.Spec.Verify, "n") },
+		unset: func(j *grid.Job) { j.Spec.Verify = "" }},
 }
 
 // readOnly are sent, and no verifier can change them.
@@ -110,7 +146,8 @@ func JSVJob(j *grid.Job, from Client) jsv.Job {
 	if from.Job != 0 {
 		list = append(list, jsv.Param{Name: "JOB_ID", Value: strconv.FormatUint(uint64(from.Job), 10)})
 	}
-	list = append(list, jsv.Param{Name: "CMDNAME", Value: spec.Command}, jsv.Param{Name: "CMDARGS", Value: strconv.Itoa(len(spec.Args))})
+	list = append(list, jsv.Param{Name: "CMDNAME", Value: spec.Command},
+		jsv.Param{Name: "CMDARGS", Value: strconv.Itoa(len(spec.Args))})
 	for i, arg := range spec.Args {
 		list = append(list, jsv.Param{Name: "CMDARG" + strconv.Itoa(i), Value: arg})
 	}
@@ -209,7 +246,8 @@ func (p param) applySwitch(s *Submission, value string) error {
 func (s *Submission) sound() error {
 	j := s.Job
 	if n := len(j.PERange); n > 0 && j.PERange[0].First > j.PERange[n-1].Last {
-		return switches.Errorf("JSV tries to set \"pe_min\" to \"%d\" and \"pe_max\" to \"%d\"", j.PERange[0].First, j.PERange[n-1].Last)
+		return switches.Errorf("JSV tries to set \"pe_min\" to \"%d\" and \"pe_max\" to \"%d\"", j.PERange[0].First,
+			j.PERange[n-1].Last)
 	}
 	if j.Tasks.First > j.Tasks.Last {
 		return switches.Errorf("JSV tries to set \"t_min\" to \"%d\" and \"t_max\" to \"%d\"", j.Tasks.First, j.Tasks.Last)

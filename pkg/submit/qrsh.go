@@ -70,7 +70,8 @@ func (s *Submission) Terminal() bool {
 // Its Connect is the caller's.
 func (s *Submission) Inherited() (host string, launch *grid.Launch, err error) {
 	for _, name := range s.Set {
-		if !slices.Contains([]string{"inherit", "nostdin", "noshell", "pty", "verbose", "cwd", "wd", "v", "V", "display"}, name) {
+		if !slices.Contains([]string{"inherit", "nostdin", "noshell", "pty", "verbose", "cwd", "wd", "v", "V", "display"},
+			name) {
 			return "", nil, switches.Errorf("-%s is not supported with -inherit: the job has it already", name)
 		}
 	}

@@ -31,7 +31,8 @@ func Qrsub(now func() time.Time) *switches.Command[Booking] {
 				Set: switches.Text(func(w *Booking) *string { return &w.Account })},
 			bookingUnits("bamount", "number", "reserve this many units per slot or host"),
 			bookingUnits("bfilter", "topology", "do not reserve what is in lower case"),
-			bookingUnits("btype", "slot|host", "what the number of -bamount is for"), bookingUnits("bunit", "T|C|E|S|X|Y|N|...", "what -bamount counts"),
+			bookingUnits("btype", "slot|host", "what the number of -bamount is for"),
+			bookingUnits("bunit", "T|C|E|S|X|Y|N|...", "what -bamount counts"),
 			{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: switches.One,
 				Set: switches.Text(func(w *Booking) *string { return &w.Ckpt })},
 			{Name: "d", Args: "time", Help: "duration of time window", Take: switches.One, Set: (*Booking).duration},
@@ -50,22 +51,18 @@ func Qrsub(now func() time.Time) *switches.Command[Booking] {
 					w.Hard = requests
 					return nil
 				}},
-			{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: switches.One, Set: (*Booking).mailOptions},
+			{Name: "m", Args: "mail_options", Help: "define mail notification events", Take: switches.One,
+				Set: (*Booking).mailOptions},
 			{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: switches.One,
 				Set: bookingNames("mail list", "M", func(w *Booking) *grid.Names { return &w.MailTo })},
 			{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: switches.One,
 				Set: bookingNames("queue list", "masterq", func(w *Booking) *grid.Names { return &w.MasterQueues })},
 			{Name: "N", Args: "name", Help: "specify name of advance reservation", Take: switches.One,
-				Set: func(w *Booking, words []string) error {
-					if strings.Contains(words[0], "/") {
-						return switches.Errorf("argument to -N option must not contain / ")
-					}
-					w.Name = words[0]
-					return nil
-				}},
+				Set: (*Booking).setName},
 			{Name: "now", Args: "y[es]|n[o]", Help: "consider only interactive queues", Take: switches.One,
 				Set: bookingYesNo("now", func(w *Booking, yes bool) { w.Interactive = yes })},
-			{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: switches.Two, Missing: "range as 2nd argument",
+			{Name: "pe", Args: "wc_pe_name slot_range", Help: "request slot range for parallel jobs", Take: switches.Two,
+				Missing: "range as 2nd argument",
 				Set: func(w *Booking, words []string) (err error) {
 					w.PE = words[0]
 					w.PERange, err = switches.SlotRanges(words[1])
@@ -76,16 +73,26 @@ func Qrsub(now func() time.Time) *switches.Command[Booking] {
 			{Name: "u", Args: "wc_user_list", Help: "users and @access lists whose jobs may use it", Take: switches.One,
 				Set: bookingNames("user list", "u", func(w *Booking) *grid.Names { return &w.ACL })},
 			{Name: "w", Args: "e|v", Help: "verify mode (error|just verify)", Take: switches.One,
-				Set: func(w *Booking, words []string) error {
-					if words[0] != "e" && words[0] != "v" {
-						return switches.Errorf("invalid option argument \"-w %s\"", words[0])
-					}
-					w.Verify = words[0]
-					return nil
-				}},
+				Set: (*Booking).setVerify},
 		},
 		Legend: bookingLegend,
 	}
+}
+
+func (w *Booking) setName(words []string) error {
+	if strings.Contains(words[0], "/") {
+		return switches.Errorf("argument to -N option must not contain / ")
+	}
+	w.Name = words[0]
+	return nil
+}
+
+func (w *Booking) setVerify(words []string) error {
+	if words[0] != "e" && words[0] != "v" {
+		return switches.Errorf("invalid option argument \"-w %s\"", words[0])
+	}
+	w.Verify = words[0]
+	return nil
 }
 
 const bookingLegend = `
@@ -170,7 +177,8 @@ func bookingNames(what, name string, list func(*Booking) *grid.Names) func(*Book
 	}
 }
 
-// Reservation returns the advance reservation that words of qrsub mean, without files of defaults. now is the time of words like -a.
+// Reservation returns the advance reservation that words of qrsub mean, without files of defaults. now is the time of
+// words like -a.
 func Reservation(now time.Time, words []string) (*grid.AR, error) {
 	c := Qrsub(func() time.Time { return now })
 	if len(words) == 0 {

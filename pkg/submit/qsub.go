@@ -30,7 +30,8 @@ func Qsub(o Origin) *switches.Command[Submission] {
 
 // command returns what the commands of submit(1) have in common.
 func command(name string, o Origin) *switches.Command[Submission] {
-	c := &switches.Command[Submission]{Name: name, Indent: 3, Column: 44, Switches: jobSwitches(name), Seen: (*Submission).given}
+	c := &switches.Command[Submission]{Name: name, Indent: 3, Column: 44, Switches: jobSwitches(name),
+		Seen: (*Submission).given}
 	c.Terms = func() string { return legendOf(c.Switches) }
 	c.New = func(line []string) *Submission { return newSubmission(c, o, line) }
 	return c

@@ -186,8 +186,8 @@ func (s *Submission) environment() {
 	s.sessionEnvironment()
 }
 
-// shellFunction reports whether a variable is a function that a shell has exported. -V takes it along, and no submission verifier sees or
-// sets it: the names are none in most languages.
+// shellFunction reports whether a variable is a function that a shell has exported. -V takes it along, and no
+// submission verifier sees or sets it: the names are none in most languages.
 func shellFunction(name string) bool {
 	return strings.HasPrefix(name, "BASH_FUNC_") && grid.VariableName(name)
 }
@@ -195,7 +195,8 @@ func shellFunction(name string) bool {
 // exported reports whether -V takes a variable along: not those that Grid Engine
 // sets itself, nor shell functions, nor names that -v refuses, nor the token of the user, which would get into the log.
 func exported(name string) bool {
-	return grid.VariableName(name) && name != grid.TokenVariable && name != grid.RequestVariable && !strings.HasPrefix(name, "SGE_O_") && !strings.HasPrefix(name, "BASH_FUNC_")
+	return grid.VariableName(name) && name != grid.TokenVariable && name != grid.RequestVariable &&
+		!strings.HasPrefix(name, "SGE_O_") && !strings.HasPrefix(name, "BASH_FUNC_")
 }
 
 // given notes a switch for qalter.

@@ -21,15 +21,18 @@ func TestVariableNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := slices.DeleteFunc(slices.Clone(s.Job.Spec.Env), func(v grid.Value) bool { return strings.HasPrefix(v.Name, "SGE_O_") })
+	env := slices.DeleteFunc(slices.Clone(s.Job.Spec.Env),
+		func(v grid.Value) bool { return strings.HasPrefix(v.Name, "SGE_O_") })
 	if want := (grid.Values{{Name: "GOOD", Text: "1"}, {Name: "TEXT", Text: "of\ntwo lines"}}); !slices.Equal(env, want) {
 		t.Errorf("-V takes %q, want %q", env, want)
 	}
 	for _, name := range bad {
-		if _, err := Qsub(origin).New([]string{"-v", name + "=1", "-b", "y", "true"}).Complete(); err == nil || !strings.Contains(err.Error(), "is not the name of an environment variable") {
+		if _, err := Qsub(origin).New([]string{"-v", name + "=1", "-b", "y", "true"}).Complete(); err == nil ||
+			!strings.Contains(err.Error(), "is not the name of an environment variable") {
 			t.Errorf("-v %q: %v", name, err)
 		}
-		if _, err := Corrected(s.Job, []jsv.Change{{Param: jsv.Param{Name: name, Value: "1"}, Env: true}}, Client{}); err == nil {
+		if _, err := Corrected(s.Job, []jsv.Change{{Param: jsv.Param{Name: name, Value: "1"}, Env: true}},
+			Client{}); err == nil {
 			t.Errorf("a verifier may set %q", name)
 		}
 	}

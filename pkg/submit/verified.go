@@ -15,9 +15,9 @@ import (
 	"github.com/quill-grid/quill/pkg/userdb"
 )
 
-// Verified returns the job as the submission verifiers of -jsv correct it, one after the other: those of the command line, then of
-// the script, of the request files of the working directory, the home and the cell. The command is what they see as CLIENT, and log
-// receives what they log. It fails with the reason when one of them rejects the job.
+// Verified returns the job as the submission verifiers of -jsv correct it, one after the other: those of the command
+// line, then of the script, of the request files of the working directory, the home and the cell. The command is what
+// they see as CLIENT, and log receives what they log. It fails with the reason when one of them rejects the job.
 func (s *Submission) Verified(ctx context.Context, command string, log func(text string)) (*grid.Job, error) {
 	job, o := s.Job, s.origin
 	if len(s.Verifiers) == 0 {

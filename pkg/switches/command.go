@@ -198,7 +198,8 @@ func (c *Command[T]) Parse(t *T, words []string) error {
 	return nil
 }
 
-// Place returns the index of the word that an error about a switch is about, as Parse has it; -1 when the switch is not among words, or more than once.
+// Place returns the index of the word that an error about a switch is about, as Parse has it; -1 when the switch is not
+// among words, or more than once.
 func (c *Command[T]) Place(words []string, name string) int {
 	place := -1
 	for i := 0; i < len(words); i++ {
@@ -220,7 +221,8 @@ func (c *Command[T]) Place(words []string, name string) int {
 	return place
 }
 
-// place is the index of the word that an error about the switch at i is about, which takes so many of the words after it.
+// place is the index of the word that an error about the switch at i is about, which takes so many of the words after
+// it.
 func (s *Switch[T]) place(i, taken int) int {
 	if taken == 1 {
 		return i + 1

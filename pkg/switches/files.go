@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// DefaultFiles returns where a file of an administrator's and a user's defaults may be: NAME in the directory that all hosts of
-// the cell share, then .NAME in the user's home. An empty directory has none.
+// DefaultFiles returns where a file of an administrator's and a user's defaults may be: NAME in the directory that all
+// hosts of the cell share, then .NAME in the user's home. An empty directory has none.
 func DefaultFiles(common, home, name string) (paths []string) {
 	if common != "" {
 		paths = append(paths, filepath.Join(common, name))
@@ -19,8 +19,8 @@ func DefaultFiles(common, home, name string) (paths []string) {
 	return paths
 }
 
-// FileLines returns the words of each line of a file of options; lines with # in the first column are comments. A file that does
-// not exist has none.
+// FileLines returns the words of each line of a file of options; lines with # in the first column are comments. A file
+// that does not exist has none.
 func FileLines(path string) (lines [][]string, err error) {
 	text, err := os.ReadFile(path)
 	if os.IsNotExist(err) {
@@ -37,8 +37,9 @@ func FileLines(path string) (lines [][]string, err error) {
 	return lines, nil
 }
 
-// LineWords cuts a line of options into words as Grid Engine does: blanks separate words outside of quotes, single or double. A quote that
-// is not closed reaches to the end of the line. Backslashes and dollar signs have no meaning. A comment begins with an unquoted #.
+// LineWords cuts a line of options into words as Grid Engine does: blanks separate words outside of quotes, single or
+// double. A quote that is not closed reaches to the end of the line. Backslashes and dollar signs have no meaning. A
+// comment begins with an unquoted #.
 func LineWords(line string) (words []string) {
 	var (
 		word  strings.Builder

@@ -19,7 +19,8 @@ func (f *Format) Begin() { f.fixed = false }
 
 func (f *Format) choose(name string) error {
 	if f.fixed && f.name != name {
-		return formatError("-xml and -fmt plain|json exclude each other, and a listing has one format: %s or %s", f.name, name)
+		return formatError("-xml and -fmt plain|json exclude each other, and a listing has one format: %s or %s", f.name,
+			name)
 	}
 	f.name, f.fixed = name, true
 	return nil
@@ -32,7 +33,8 @@ func formatError(format string, args ...any) error {
 
 // Fmt returns the row of -fmt; of finds where a command stores the format.
 func Fmt[T any](of func(*T) *Format) Switch[T] {
-	return Switch[T]{Name: "fmt", format: of, Args: "plain|json", Help: "display the information as text or in JSON format", Take: One,
+	return Switch[T]{Name: "fmt", format: of, Args: "plain|json",
+		Help: "display the information as text or in JSON format", Take: One,
 		Set: func(t *T, words []string) error {
 			if words[0] != "plain" && words[0] != "json" {
 				return formatError("unknown format %q for -fmt: plain and json are supported", words[0])

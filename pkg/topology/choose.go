@@ -229,7 +229,8 @@ func (h *Host) Choose(u Unit, amount int, free Set, devices []Device) (s Set, co
 	}
 	best = slices.Clone(best)
 	slices.SortStableFunc(best, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(inSocket[h.Cores[b.core].Socket], inSocket[h.Cores[a.core].Socket]))
+		return cmp.Or(cmp.Compare(a.distance, b.distance),
+			cmp.Compare(inSocket[h.Cores[b.core].Socket], inSocket[h.Cores[a.core].Socket]))
 	})
 	s = NewSet(h.threads)
 	for _, c := range best[:amount] {

@@ -12,7 +12,8 @@ type Core struct {
 	Node, Socket, L3, L2 int
 	Number               int // within its socket
 	Efficient            bool
-	Processors           []int // its threads as the operating system numbers them; of a parsed host only their number counts
+	// its threads as the operating system numbers them; of a parsed host only their number counts
+	Processors []int
 }
 
 // Host is the tree of a host, by its cores in the order of its threads. It is never changed once made.
@@ -59,7 +60,8 @@ func Build(cpus []CPU) *Host {
 	third, second := leastCores(cpus, func(p CPU) int { return p.L3 }), leastCores(cpus, func(p CPU) int { return p.L2 })
 	slices.SortStableFunc(cpus, func(a, b CPU) int {
 		return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Die, b.Die),
-			cmp.Compare(third[a.L3], third[b.L3]), cmp.Compare(a.L3, b.L3), cmp.Compare(second[a.L2], second[b.L2]), cmp.Compare(a.L2, b.L2), cmp.Compare(a.Core, b.Core))
+			cmp.Compare(third[a.L3], third[b.L3]), cmp.Compare(a.L3, b.L3), cmp.Compare(second[a.L2], second[b.L2]),
+			cmp.Compare(a.L2, b.L2), cmp.Compare(a.Core, b.Core))
 	})
 	h := &Host{}
 	id := func(of *[]int, n int) int { // its number over the host
@@ -81,7 +83,8 @@ func Build(cpus []CPU) *Host {
 				continue
 			}
 		}
-		c := Core{Node: id(&nodes, p.Node), Socket: id(&sockets, max(p.Package, 0)), L3: id(&thirds, p.L3), L2: id(&seconds, p.L2),
+		c := Core{Node: id(&nodes, p.Node), Socket: id(&sockets, max(p.Package, 0)), L3: id(&thirds, p.L3),
+			L2:        id(&seconds, p.L2),
 			Efficient: p.Efficient, Processors: []int{p.Processor}}
 		if n := len(h.Cores); n > 0 && h.Cores[n-1].Socket == c.Socket {
 			c.Number = h.Cores[n-1].Number + 1

@@ -96,7 +96,8 @@ func (h *Host) Mask(text string) (s Set, ok bool) {
 				return nil, false
 			}
 			core, thread = core+1, 0
-			if core >= len(h.Cores) || socket >= 0 && h.Cores[core].Socket != socket || upper(letter) == 'E' && !h.Cores[core].Efficient {
+			if core >= len(h.Cores) || socket >= 0 && h.Cores[core].Socket != socket || upper(letter) == 'E' &&
+				!h.Cores[core].Efficient {
 				return nil, false
 			}
 			if lower {

@@ -44,7 +44,8 @@ func TestTopology(t *testing.T) {
 
 func describe(h *Host) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\n%d sockets, %d NUMA nodes, %d cores, %d threads\n", h.Text(nil), h.Classic(nil), h.Sockets(), h.Nodes(), len(h.Cores), h.Threads())
+	fmt.Fprintf(&b, "%s %s\n%d sockets, %d NUMA nodes, %d cores, %d threads\n", h.Text(nil), h.Classic(nil), h.Sockets(),
+		h.Nodes(), len(h.Cores), h.Threads())
 	return b.String()
 }
 
@@ -52,7 +53,8 @@ func cpus(t *testing.T, text string) (out []CPU) {
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 		var c CPU
 		kind := ""
-		if _, err := fmt.Sscanf(line, "%d package=%d die=%d core=%d node=%d l3=%d l2=%d %s", &c.Processor, &c.Package, &c.Die, &c.Core, &c.Node, &c.L3, &c.L2, &kind); err != nil {
+		if _, err := fmt.Sscanf(line, "%d package=%d die=%d core=%d node=%d l3=%d l2=%d %s", &c.Processor, &c.Package, &c.Die,
+			&c.Core, &c.Node, &c.L3, &c.L2, &kind); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
 		c.Efficient = kind == "efficient"

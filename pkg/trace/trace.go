@@ -2,8 +2,8 @@
 //
 //	cell, job ──▶ ID ──▶ Span(what, task, attempt) ──▶ Parent: TRACEPARENT in the job's environment
 //
-// They follow from the names, so that the host that starts a job and the program that exports its trace from the log agree without
-// a word between them.
+// They follow from the names, so that the host that starts a job and the program that exports its trace from the log
+// agree without a word between them.
 //
 // The package must not know what happens to jobs.
 //

@@ -13,17 +13,19 @@ import (
 	"syscall"
 )
 
-// Programs run on every distribution: they are linked without the C library, and package os/user reads /etc/passwd and /etc/group alone. What is
-// not there getent(1) is asked for, and id(1) for the groups of a user, which know the other databases of nsswitch.conf(5), too. On a host without
-// these programs there are no others.
+// Programs run on every distribution: they are linked without the C library, and package os/user reads /etc/passwd and
+// /etc/group alone. What is not there getent(1) is asked for, and id(1) for the groups of a user, which know the other
+// databases of nsswitch.conf(5), too. On a host without these programs there are no others.
 
-// programs are the directories of getent and id: who has started a program that runs as root does not choose them by a PATH.
+// programs are the directories of getent and id: who has started a program that runs as root does not choose them by a
+// PATH.
 var programs = []string{"/usr/bin", "/bin", "/run/current-system/sw/bin"}
 
 // Account is an entry of passwd(5).
 type Account = user.User
 
-// Lookup returns an account by its name, as getpwnam(3) does. NoEntry reports whether the name is unknown; otherwise the database has failed.
+// Lookup returns an account by its name, as getpwnam(3) does. NoEntry reports whether the name is unknown; otherwise
+// the database has failed.
 func Lookup(name string) (*Account, error) {
 	u, err := user.Lookup(name)
 	if !NoEntry(err) {
@@ -73,7 +75,8 @@ func Groups(u *Account) ([]string, error) {
 	return strings.Fields(string(text)), nil
 }
 
-// Become makes this process, which is root's, one of the account, with its groups and $HOME: from then on it may do what the account may.
+// Become makes this process, which is root's, one of the account, with its groups and $HOME: from then on it may do
+// what the account may.
 func Become(u *Account) error {
 	uid, err := strconv.Atoi(u.Uid)
 	if err != nil {
@@ -127,8 +130,8 @@ func passwd(key string, field int, unknown error) (*Account, error) {
 	return &Account{Username: f[0], Uid: f[2], Gid: f[3], Name: name, HomeDir: f[5]}, nil
 }
 
-// getent returns the fields of the line of a database, at least so many, whose field is key, or unknown: getent takes digits for a number
-// where a name is asked for.
+// getent returns the fields of the line of a database, at least so many, whose field is key, or unknown: getent takes
+// digits for a number where a name is asked for.
 func getent(database, key string, field, fields int, unknown error) ([]string, error) {
 	const none = 2 // exit status: no such key
 	text, err := run("getent", database, "--", key)

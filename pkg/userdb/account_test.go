@@ -18,7 +18,8 @@ func programsOf(t *testing.T, dir string) {
 	t.Cleanup(func() { programs = before })
 }
 
-// directory is a directory service: programs that know an account lena, number 70001, and a group render. It is down for the key "down".
+// directory is a directory service: programs that know an account lena, number 70001, and a group render. It is down
+// for the key "down".
 func directory(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	for name, script := range map[string]string{

@@ -4,8 +4,8 @@
 //	Get ──known, not a minute old──▶ the account
 //	    ──else: one goroutine looks──▶ the new answer, or after Patience the one before
 //
-// A database on the network (LDAP, NIS) may fail, or take half a minute to do so. Users who were known before are served
-// meanwhile.
+// A database on the network (LDAP, NIS) may fail, or take half a minute to do so. Users who were known before are
+// served meanwhile.
 //
 //	account.go  Lookup, Groups and others, as of package os/user, but complete in a program without the C library, too
 //	userdb.go   Cache

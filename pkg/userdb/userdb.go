@@ -7,17 +7,19 @@ import (
 	"time"
 )
 
-// How long entries are served without another look-up: of accounts, and of names without one, which may be added any time.
+// How long entries are served without another look-up: of accounts, and of names without one, which may be added any
+// time.
 const (
 	Kept        = time.Minute
 	UnknownKept = 10 * time.Second
 )
 
-// ErrSlow is the error of an entry that was never seen and that the database has not returned in time. The look-up continues, and
-// a later Get finds its answer.
+// ErrSlow is the error of an entry that was never seen and that the database has not returned in time. The look-up
+// continues, and a later Get finds its answer.
 var ErrSlow = errors.New("the user database does not answer")
 
-// Cache is the entries that were asked for, by name or id. Look and Patience are set before it is used; all goroutines may use it.
+// Cache is the entries that were asked for, by name or id. Look and Patience are set before it is used; all goroutines
+// may use it.
 type Cache[K comparable, V any] struct {
 	Look     func(K) (V, error) // with the errors of os/user
 	Patience time.Duration      // how long Get waits for Look
@@ -34,8 +36,8 @@ type entry[V any] struct {
 	looking chan struct{} // closed when the look-up under way has ended; nil: none is
 }
 
-// Get returns an entry, the error of Look, or ErrSlow. An entry that was found stays what it was while Look fails otherwise than
-// because there is none.
+// Get returns an entry, the error of Look, or ErrSlow. An entry that was found stays what it was while Look fails
+// otherwise than because there is none.
 func (c *Cache[K, V]) Get(key K) (V, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +89,8 @@ func (c *Cache[K, V]) lookUp(key K, e *entry[V]) {
 	e.looking = nil
 }
 
-// NoEntry reports whether an error of Look is the answer of the database that there is no such entry; else the database has failed.
+// NoEntry reports whether an error of Look is the answer of the database that there is no such entry; else the database
+// has failed.
 func NoEntry(err error) bool {
 	var name user.UnknownUserError
 	var id user.UnknownUserIdError

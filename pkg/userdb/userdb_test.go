@@ -32,8 +32,9 @@ func (d *database) lookUpUID(name string) (int, error) {
 	return 0, user.UnknownUserError(name)
 }
 
-// TestCache: accounts are served for a minute, names without one for ten seconds. A database that does not answer keeps no
-// caller waiting longer than Patience: a known user is served as before, another one when it has answered. A failure is no answer.
+// TestCache: accounts are served for a minute, names without one for ten seconds. A database that does not answer keeps
+// no caller waiting longer than Patience: a known user is served as before, another one when it has answered. A failure
+// is no answer.
 func TestCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &database{uids: map[string]int{"alice": 1}}

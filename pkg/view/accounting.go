@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 )
 
-// AccountingFilter selects accounting records as qacct(1) does; names may be patterns, and NONE is a project, department or parallel
-// environment that a record does not have. Zero values select all.
+// AccountingFilter selects accounting records as qacct(1) does; names may be patterns, and NONE is a project,
+// department or parallel environment that a record does not have. Zero values select all.
 type AccountingFilter struct {
 	Jobs                                                 grid.Names  // numbers or names
 	Tasks                                                grid.Ranges // of arrays
@@ -22,7 +22,8 @@ type AccountingFilter struct {
 	Master                                               bool // without tasks of parallel jobs
 	Exact                                                bool // only Jobs and Queues may be patterns
 	Begin, End                                           grid.Time
-	ByEnd                                                bool // Begin and End are compared with the end, not with the start
+	// Begin and End are compared with the end, not with the start
+	ByEnd bool
 }
 
 // Selector returns whether f selects a record.

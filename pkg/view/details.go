@@ -62,7 +62,8 @@ type Details struct {
 // NewDetails returns an empty collection. named: jobs were named and a JobDetail of each
 // is collected; else only groups of reasons.
 func NewDetails(now grid.Time, named bool) *Details {
-	d := &Details{list: NewJobs(now, JobFilter{}, JobShow{}), successors: map[uint32][]uint32{}, arraySuccessors: map[uint32][]uint32{}}
+	d := &Details{list: NewJobs(now, JobFilter{}, JobShow{}), successors: map[uint32][]uint32{},
+		arraySuccessors: map[uint32][]uint32{}}
 	d.list.whole = named
 	return d
 }
@@ -176,7 +177,8 @@ var (
 	onHold    = waiting{"Job is in hold state", "Jobs dropped because of hold state"}
 	tooEarly  = waiting{"execution time not reached", "Jobs can not run because execution time not reached"}
 	dependent = waiting{"job dropped because of job dependencies", "Job dropped because of job dependencies"}
-	enoughRun = waiting{"not all array tasks may be started due to 'max_aj_instances'", "Not all array tasks may be started due to 'max_aj_instances'"}
+	enoughRun = waiting{"not all array tasks may be started due to 'max_aj_instances'",
+		"Not all array tasks may be started due to 'max_aj_instances'"}
 )
 
 // waitsFor are such reasons of a job, as far as the job itself has them.

@@ -34,7 +34,8 @@ func Functionals(st *state.State) []Functional {
 		}
 		one := rows[k][name]
 		if one == nil {
-			one = &Functional{Kind: k, Name: name, Shares: shares, Weight: map[grid.Kind]float64{grid.KindUser: conf.WeightUser, grid.KindProject: conf.WeightProject, grid.KindUserset: conf.WeightDepartment}[k]}
+			one = &Functional{Kind: k, Name: name, Shares: shares, Weight: map[grid.Kind]float64{grid.KindUser: conf.WeightUser,
+				grid.KindProject: conf.WeightProject, grid.KindUserset: conf.WeightDepartment}[k]}
 			rows[k][name] = one
 		}
 		one.Shares = max(one.Shares, shares)
@@ -57,14 +58,16 @@ func Functionals(st *state.State) []Functional {
 	}
 	st.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
-		tickets := ticketsOf(st, j, func(t *grid.JATask) float64 { return t.FTickets }, func(p *grid.Priority) float32 { return p.FTickets })
+		tickets := ticketsOf(st, j, func(t *grid.JATask) float64 { return t.FTickets },
+			func(p *grid.Priority) float32 { return p.FTickets })
 		slots := 0
 		for _, t := range st.Tasks(j.ID) {
 			if t.HoldsSlots() {
 				slots += int(t.Slots())
 			}
 		}
-		for _, one := range []*Functional{row(grid.KindUser, j.Owner, 0), row(grid.KindProject, j.Project, 0), row(grid.KindUserset, j.Department, 0)} {
+		for _, one := range []*Functional{row(grid.KindUser, j.Owner, 0), row(grid.KindProject, j.Project, 0),
+			row(grid.KindUserset, j.Department, 0)} {
 			one.Jobs, one.Slots, one.Tickets = one.Jobs+1, one.Slots+slots, one.Tickets+tickets
 		}
 		return true
@@ -96,7 +99,9 @@ func partsOf(rows map[grid.Kind]map[string]*Functional) (out []Functional) {
 }
 
 // ticketsOf returns the tickets that the scheduler has given to the tasks of a job.
-func ticketsOf(st *state.State, j *grid.Job, of func(*grid.JATask) float64, next func(*grid.Priority) float32) (sum float64) {
+func ticketsOf(
+	st *state.State, j *grid.Job, of func(*grid.JATask) float64, next func(*grid.Priority) float32,
+) (sum float64) {
 	if p := st.Priority(j.ID); p != nil && j.Pending.Count() > 0 {
 		sum += float64(next(p))
 	}

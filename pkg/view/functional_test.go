@@ -9,24 +9,29 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// TestFunctionals: rows have their part of the shares of their kind, what their jobs hold and the tickets of those; a row that has neither
-// shares nor jobs is left out.
+// TestFunctionals: rows have their part of the shares of their kind, what their jobs hold and the tickets of those; a
+// row that has neither shares nor jobs is left out.
 func TestFunctionals(t *testing.T) {
 	s := state.New()
 	job := func(id uint32, owner, project string) *grid.Job {
-		return &grid.Job{ID: id, Owner: owner, Project: project, JobRequest: &grid.JobRequest{}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
+		return &grid.Job{ID: id, Owner: owner, Project: project, JobRequest: &grid.JobRequest{},
+			Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
 	}
 	running := job(1, "alice", "gold")
 	running.Pending = nil
 	s.Apply(events.List{Seq: 1, Events: []events.Event{
-		events.Add(&grid.SchedConf{WeightUser: 0.2, WeightProject: 0.7}), events.Add(&grid.Project{Name: "gold", FShare: 30}), events.Add(&grid.Project{Name: "tin", FShare: 10}),
-		events.Add(&grid.Project{Name: "idle"}), events.Add(&grid.Userset{Name: "list", Type: "ACL", FShare: 5}), events.Add(running), events.Add(job(2, "bob", "")),
-		events.Add(&grid.JATask{Job: 1, ID: 1, Status: grid.Running, Grants: []grid.Grant{{Queue: "q", Host: "h", Slots: 3}}, FTickets: 40}),
+		events.Add(&grid.SchedConf{WeightUser: 0.2, WeightProject: 0.7}), events.Add(&grid.Project{Name: "gold", FShare: 30}),
+		events.Add(&grid.Project{Name: "tin", FShare: 10}),
+		events.Add(&grid.Project{Name: "idle"}), events.Add(&grid.Userset{Name: "list", Type: "ACL", FShare: 5}),
+		events.Add(running), events.Add(job(2, "bob", "")),
+		events.Add(&grid.JATask{Job: 1, ID: 1, Status: grid.Running, Grants: []grid.Grant{{Queue: "q", Host: "h", Slots: 3}},
+			FTickets: 40}),
 		events.Add(&grid.Priority{Job: 2, FTickets: 2}),
 	}})
 	got := ""
 	for _, f := range Functionals(s) {
-		got += fmt.Sprintf("%s %s: %d shares of weight %g, part %g, %d jobs, %d slots, %g tickets\n", grid.SpecOf(f.Kind).Name, f.Name, f.Shares, f.Weight, f.Part, f.Jobs, f.Slots, f.Tickets)
+		got += fmt.Sprintf("%s %s: %d shares of weight %g, part %g, %d jobs, %d slots, %g tickets\n",
+			grid.SpecOf(f.Kind).Name, f.Name, f.Shares, f.Weight, f.Part, f.Jobs, f.Slots, f.Tickets)
 	}
 	const want = `USER alice: 0 shares of weight 0.2, part 0, 1 jobs, 3 slots, 40 tickets
 USER bob: 0 shares of weight 0.2, part 0, 1 jobs, 0 slots, 2 tickets

@@ -69,8 +69,9 @@ func (v *View) host(name string) Host {
 		whole := int(*n)
 		return &whole
 	}
-	h := Host{Name: name, Processors: count("num_proc"), Sockets: count("m_socket"), Cores: count("m_core"), Threads: count("m_thread"),
-		Load: number("load_avg"), MemTotal: number("mem_total"), MemUsed: number("mem_used"),
+	h := Host{Name: name, Processors: count("num_proc"), Sockets: count("m_socket"), Cores: count("m_core"),
+		Threads: count("m_thread"),
+		Load:    number("load_avg"), MemTotal: number("mem_total"), MemUsed: number("mem_used"),
 		SwapTotal: number("swap_total"), SwapUsed: number("swap_used")}
 	if l := v.state.Load(name); l != nil {
 		h.SensorTrouble, _ = l.Values.Get(grid.SensorTrouble)

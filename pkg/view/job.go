@@ -139,8 +139,9 @@ type row struct {
 
 // row makes the row that is read next.
 func (l *Jobs) row(r *row) *Job {
-	l.out = Job{ID: r.id, Tasks: r.ids, Name: r.name, Owner: r.owner, Section: r.section, State: r.letters, Priority: r.priority,
-		At: r.at, Queue: r.queue, Slots: r.slots, Role: r.role, Continued: r.continued}
+	l.out = Job{ID: r.id, Tasks: r.ids, Name: r.name, Owner: r.owner, Section: r.section, State: r.letters,
+		Priority: r.priority,
+		At:       r.at, Queue: r.queue, Slots: r.slots, Role: r.role, Continued: r.continued}
 	if r.keeps() {
 		l.out.Priority = r.task.Priority
 	}
@@ -197,7 +198,8 @@ func (e *entry) allFailed() bool {
 
 func (l *Jobs) worthOf(r *row) *JobWorth {
 	u, w := r.urgency(), &l.more.worth
-	*w = JobWorth{NUrgency: float64(u.NUrgency), NPOSIX: float64(u.NPOSIX), Urgency: float64(u.Urgency), RRContr: float64(u.RRContr),
+	*w = JobWorth{NUrgency: float64(u.NUrgency), NPOSIX: float64(u.NPOSIX), Urgency: float64(u.Urgency),
+		RRContr: float64(u.RRContr),
 		WTContr: float64(u.WTContr), DLContr: float64(u.DLContr), POSIXPriority: r.job.Priority, Deadline: r.job.Deadline}
 	if t := l.ticketsOf(r); t != nil {
 		l.more.ntickets = t.Normalised
@@ -216,7 +218,8 @@ func (l *Jobs) ticketsOf(r *row) *JobTickets {
 	case math.IsNaN(float64(p.Tickets)):
 		return nil
 	default:
-		*t = JobTickets{float64(p.Tickets), float64(p.OTickets), float64(p.FTickets), float64(p.STickets), float64(p.Share), float64(p.NTickets)}
+		*t = JobTickets{float64(p.Tickets), float64(p.OTickets), float64(p.FTickets), float64(p.STickets), float64(p.Share),
+			float64(p.NTickets)}
 	}
 	return t
 }
@@ -255,8 +258,10 @@ func (l *Jobs) petaskOf(r *row) *PETask {
 
 func (l *Jobs) requestedOf(r *row) *JobRequested {
 	q := &l.more.requested
-	*q = JobRequested{Job: r.job, Hard: l.view.requests(q.Hard[:0], r.job.Hard, r.entry.slots), Soft: l.view.requests(q.Soft[:0], r.job.Soft, r.entry.slots),
-		Master: l.view.requests(q.Master[:0], r.job.MasterHard, 1), Slave: l.view.requests(q.Slave[:0], r.job.SlaveHard, max(r.entry.slots, 1)-1)}
+	*q = JobRequested{Job: r.job, Hard: l.view.requests(q.Hard[:0], r.job.Hard, r.entry.slots),
+		Soft:   l.view.requests(q.Soft[:0], r.job.Soft, r.entry.slots),
+		Master: l.view.requests(q.Master[:0], r.job.MasterHard, 1),
+		Slave:  l.view.requests(q.Slave[:0], r.job.SlaveHard, max(r.entry.slots, 1)-1)}
 	if r.queue != "" {
 		q.GrantedPE, q.GrantedSlots = r.task.PE, r.task.Slots()
 	}

@@ -128,7 +128,9 @@ func (l *Jobs) needsCluster() bool {
 func (l *Jobs) Get() gdi.Get {
 	get := gdi.Get{Kinds: slices.Clone(worthKinds), Where: gdi.Where{Brief: true}}
 	if l.needsCluster() {
-		get.Kinds = append(get.Kinds, slices.DeleteFunc(ClusterKinds(), func(k grid.Kind) bool { return slices.Contains(worthKinds, k) })...)
+		get.Kinds = append(get.Kinds, slices.DeleteFunc(ClusterKinds(), func(k grid.Kind) bool {
+			return slices.Contains(worthKinds, k)
+		})...)
 	} else if !slices.ContainsFunc(l.filter.Users, isGroup) {
 		get.Where.Owners = l.filter.Users
 	}

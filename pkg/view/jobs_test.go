@@ -12,7 +12,8 @@ import (
 // job describes a job; one without tasks waits.
 func (c *cell) job() string {
 	one := grid.Range{First: 1, Last: 1, Step: 1}
-	j := &grid.Job{ID: uint32(c.number(c.words()[0])), Name: "job", Owner: "alice", Group: "users", Submit: now - 60_000, Tasks: one,
+	j := &grid.Job{ID: uint32(c.number(c.words()[0])), Name: "job", Owner: "alice", Group: "users",
+		Submit: now - 60_000, Tasks: one,
 		Pending: grid.Ranges{one}}
 	ask := j.Ask()
 	for _, v := range c.values() {
@@ -94,8 +95,9 @@ func (c *cell) jobs() string {
 			return "unknown states\n"
 		}
 	}
-	l, err := view.Of(c.state).Jobs(now, f, view.JobShow{PerTask: has("tasks"), PerSlot: has("slots"), PETasks: has("petasks"),
-		Worth: has("worth"), Policy: has("policy"), Requested: has("requested")})
+	l, err := view.Of(c.state).Jobs(
+		now, f, view.JobShow{PerTask: has("tasks"), PerSlot: has("slots"), PETasks: has("petasks"),
+			Worth: has("worth"), Policy: has("policy"), Requested: has("requested")})
 	if err != nil {
 		return print[view.Job](nil, err)
 	}
@@ -111,7 +113,8 @@ func (c *cell) jobs() string {
 // details prints what qstat -j says of a job, reasons that of all.
 func (c *cell) details(named bool) *view.Details {
 	d := view.NewDetails(now, named)
-	for _, k := range []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf, grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob, grid.KindPriority} {
+	for _, k := range []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf, grid.KindJobScheddInfo,
+		grid.KindJATask, grid.KindJob, grid.KindPriority} {
 		c.state.Each(k, func(o grid.Object) bool {
 			if !named || k == grid.KindCentry || o.Key().ID == uint32(c.number(c.words()[0])) || k == grid.KindJobScheddInfo {
 				d.Add(o)

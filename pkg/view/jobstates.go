@@ -15,12 +15,14 @@ const (
 	JobsWithPredecessors
 	JobsWithArrayPredecessors
 	JobsLater // -a is ahead
-	JobsHeld  = JobsHeldByUser | JobsHeldByOperator | JobsHeldBySystem | JobsWithPredecessors | JobsWithArrayPredecessors | JobsLater
+	JobsHeld  = JobsHeldByUser | JobsHeldByOperator | JobsHeldBySystem | JobsWithPredecessors |
+		JobsWithArrayPredecessors | JobsLater
 	// JobsPresent are those that qstat shows without -s.
 	JobsPresent = JobsPending | JobsRunning | JobsSuspended
 )
 
-var letterOf = map[byte]JobStates{'p': JobsPending, 'r': JobsRunning, 's': JobsSuspended, 'z': JobsFinished, 'a': JobsPresent | JobsHeld, 'h': JobsHeld}
+var letterOf = map[byte]JobStates{'p': JobsPending, 'r': JobsRunning, 's': JobsSuspended, 'z': JobsFinished,
+	'a': JobsPresent | JobsHeld, 'h': JobsHeld}
 
 var holdLetterOf = map[byte]JobStates{'u': JobsHeldByUser, 'o': JobsHeldByOperator, 's': JobsHeldBySystem,
 	'd': JobsWithArrayPredecessors, 'j': JobsWithPredecessors, 'a': JobsLater}

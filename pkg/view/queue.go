@@ -130,7 +130,8 @@ func (v *View) left(f QueueFilter) ([]Queue, error) {
 }
 
 func (v *View) queue(i sched.Instance, load string) Queue {
-	q := Queue{Queue: i.Queue.Name, Host: i.Host, Type: typeOf(i), PEs: i.PEs, Slots: uint32(i.Slots), Used: uint32(i.Used),
+	q := Queue{Queue: i.Queue.Name, Host: i.Host, Type: typeOf(i), PEs: i.PEs, Slots: uint32(i.Slots),
+		Used:  uint32(i.Used),
 		State: i.State, LoadAlarm: alarmOf(i.LoadAlarm), SuspendAlarm: alarmOf(i.SuspendAlarm), number: i.Number}
 	q.Reserved = v.reservedAt(q.Name())
 	if n, ok := v.cluster.Reported(i.Host, load, true); ok {
@@ -249,7 +250,8 @@ func (v *View) meets(number int, requests grid.Requests) bool {
 func (v *View) CanRun(j *grid.Job, queues []Queue) bool {
 	named := v.namedBy(j.HardQueues)
 	return slices.ContainsFunc(queues, func(q Queue) bool {
-		return (len(j.HardQueues) == 0 || named(q.Queue, q.Host)) && (j.PE == "" || offers(q.PEs, grid.Names{j.PE})) && v.meets(q.number, j.Hard)
+		return (len(j.HardQueues) == 0 || named(q.Queue, q.Host)) && (j.PE == "" || offers(q.PEs, grid.Names{j.PE})) &&
+			v.meets(q.number, j.Hard)
 	})
 }
 

@@ -45,7 +45,8 @@ func quantity(t grid.CentryType, n float64) string {
 }
 
 func quotaOf(u sched.QuotaUse) Quota {
-	q := Quota{Set: u.Set, Rule: u.Rule, Number: u.Number, By: u.By, Resource: u.Attribute.Name, Type: u.Attribute.Type, LimitText: u.Written}
+	q := Quota{Set: u.Set, Rule: u.Rule, Number: u.Number, By: u.By, Resource: u.Attribute.Name, Type: u.Attribute.Type,
+		LimitText: u.Written}
 	if u.Limit < grid.Infinity {
 		q.Limit = &u.Limit
 	}

@@ -27,9 +27,12 @@ type Reservation struct {
 }
 
 func reservationOf(a *grid.AR) Reservation {
-	r := Reservation{ID: a.ID, Name: a.Name, Owner: a.Owner, Group: a.Group, Account: a.Account, State: a.State, Messages: a.Message,
-		Submit: a.Submit, Start: a.Start, End: a.End, Duration: a.Duration, Requests: a.Hard, Binding: a.Binding, StopOnError: a.ErrorHandlingHard, Grants: a.Grants,
-		MasterQueues: a.MasterQueues, Ckpt: a.Ckpt, MailOptions: a.MailOptions, MailTo: a.MailTo, Allowed: a.ACL, Denied: a.XACL}
+	r := Reservation{ID: a.ID, Name: a.Name, Owner: a.Owner, Group: a.Group, Account: a.Account, State: a.State,
+		Messages: a.Message,
+		Submit:   a.Submit, Start: a.Start, End: a.End, Duration: a.Duration, Requests: a.Hard, Binding: a.Binding,
+		StopOnError: a.ErrorHandlingHard, Grants: a.Grants,
+		MasterQueues: a.MasterQueues, Ckpt: a.Ckpt, MailOptions: a.MailOptions, MailTo: a.MailTo,
+		Allowed: a.ACL, Denied: a.XACL}
 	if a.PE != "" {
 		r.PE, r.PESlots = a.GrantedPE, a.PERange
 	}

@@ -62,7 +62,8 @@ func newTree(st *state.State, now grid.Time, decayed bool) *tree {
 	}
 	st.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
-		all := ticketsOf(st, j, func(t *grid.JATask) float64 { return t.STickets }, func(p *grid.Priority) float32 { return p.STickets })
+		all := ticketsOf(st, j, func(t *grid.JATask) float64 { return t.STickets },
+			func(p *grid.Priority) float32 { return p.STickets })
 		for n := t.shares.Leaf(j.Owner, j.Project); n != nil; n = n.Parent {
 			t.jobs[n]++
 			t.tickets[n] += all
@@ -110,7 +111,9 @@ func (t *tree) walk(visit func(*Share)) {
 	}
 }
 
-func (t *tree) visit(n *grid.ShareNode, s *shares.Node, path, project string, level, total float64, visit func(*Share)) {
+func (t *tree) visit(
+	n *grid.ShareNode, s *shares.Node, path, project string, level, total float64, visit func(*Share),
+) {
 	v := t.line(s, path, level, total, s.Usage)
 	if n.Type == grid.ShareProject {
 		project = n.Name
@@ -164,7 +167,8 @@ func (t *tree) visit(n *grid.ShareNode, s *shares.Node, path, project string, le
 }
 
 func (t *tree) line(s *shares.Node, path string, level, total, used float64) *Share {
-	v := &Share{Path: path, Shares: int(s.Shares), Jobs: t.jobs[s], Tickets: t.tickets[s], Level: level, Total: total, At: t.now,
+	v := &Share{Path: path, Shares: int(s.Shares), Jobs: t.jobs[s], Tickets: t.tickets[s], Level: level,
+		Total: total, At: t.now,
 		LongTarget: s.OverallLong, ShortTarget: s.Overall, Usage: used}
 	if all := t.shares.Root.Usage; all > 0 {
 		v.Actual = used / all

@@ -58,7 +58,9 @@ func (e *entry) startedTasks(task uint32) bool {
 func (e *entry) inSlots(t *grid.JATask) func(host string) *grid.PETask {
 	rest := slices.Clone(e.petasks)
 	return func(host string) *grid.PETask {
-		n := slices.IndexFunc(rest, func(p *grid.PETask) bool { return p.Task == t.ID && p.Host == host && p.ID != grid.PastUsage })
+		n := slices.IndexFunc(rest, func(p *grid.PETask) bool {
+			return p.Task == t.ID && p.Host == host && p.ID != grid.PastUsage
+		})
 		if n < 0 {
 			return nil
 		}
@@ -141,10 +143,12 @@ func (l *Jobs) idle(e *entry, yield func(*Job) bool) bool {
 		if !l.selects(e, h) {
 			continue
 		}
-		letters := grid.Display{Status: t.Status, State: t.State | grid.StateQueued | grid.StateWaiting, Hold: h != 0, Restarted: t.Restarted}.Letters()
+		letters := grid.Display{Status: t.Status, State: t.State | grid.StateQueued | grid.StateWaiting, Hold: h != 0,
+			Restarted: t.Restarted}.Letters()
 		n := slices.IndexFunc(rows, func(r *row) bool { return r.letters == letters && !l.show.PerTask })
 		if n < 0 {
-			rows, n = append(rows, &row{entry: e, section: JobPending, task: t, letters: letters, at: e.submit, slots: e.slots}), len(rows)
+			rows, n = append(rows, &row{entry: e, section: JobPending, task: t, letters: letters, at: e.submit, slots: e.slots}),
+				len(rows)
 		}
 		if e.array {
 			rows[n].ids = rows[n].ids.With(t.ID)

@@ -251,7 +251,8 @@ func (c *cell) task() string {
 
 func (c *cell) ar() string {
 	states := map[string]grid.ARState{"waiting": grid.ARWaiting, "running": grid.ARRunning, "error": grid.ARError}
-	c.put(&grid.AR{ID: uint32(c.number(c.d.CmdArgs[0].Key)), Owner: "alice", State: states[c.d.CmdArgs[1].Key], Start: now - 60_000, End: now + 3600_000,
+	c.put(&grid.AR{ID: uint32(c.number(c.d.CmdArgs[0].Key)), Owner: "alice", State: states[c.d.CmdArgs[1].Key],
+		Start: now - 60_000, End: now + 3600_000,
 		Duration: 3660, Grants: c.grants()})
 	return ""
 }
@@ -280,7 +281,8 @@ func (c *cell) quotas() string {
 }
 
 func (c *cell) filter() view.QueueFilter {
-	f := view.QueueFilter{Queues: c.names("q"), Requests: c.requests(c.names("l")), PEs: c.names("pe"), Users: c.names("U")}
+	f := view.QueueFilter{Queues: c.names("q"), Requests: c.requests(c.names("l")), PEs: c.names("pe"),
+		Users: c.names("U")}
 	for _, letters := range c.names("qs") {
 		s, err := view.ParseQueueStates(letters, "acdosuACDES")
 		c.must(err)

@@ -35,9 +35,11 @@ const (
 )
 
 // WaitCodes are the reasons why tasks wait that have never been started, in the order of OwnWaits.
-var WaitCodes = [...]WaitCode{HeldByOwner, HeldByOperator, HeldBySystem, WaitsForArray, WaitsForJobs, WaitsForTime, EnoughRun, Reported}
+var WaitCodes = [...]WaitCode{HeldByOwner, HeldByOperator, HeldBySystem, WaitsForArray, WaitsForJobs, WaitsForTime,
+	EnoughRun, Reported}
 
-// FirstWait returns the first reason why such a job waits, of whose tasks so many are started: Reported when it has none of its own.
+// FirstWait returns the first reason why such a job waits, of whose tasks so many are started: Reported when it has
+// none of its own.
 func FirstWait(st *state.State, j *grid.Job, started int) WaitCode {
 	for _, w := range ownWaits(st, j, 0, func() int { return started }) {
 		return w.Code
@@ -159,7 +161,8 @@ func JobsAhead(st *state.State, job uint32, priority float64) (ahead []JobAhead,
 		return true
 	})
 	slices.SortFunc(ahead, func(a, b JobAhead) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Job.Submit, b.Job.Submit), cmp.Compare(a.Job.ID, b.Job.ID))
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Job.Submit, b.Job.Submit),
+			cmp.Compare(a.Job.ID, b.Job.ID))
 	})
 	return ahead, after
 }
@@ -173,8 +176,8 @@ func goesBefore(priority float64, j *grid.Job, other float64, o *grid.Job) bool 
 	return j.Submit < o.Submit || j.Submit == o.Submit && j.ID < o.ID
 }
 
-// Turn returns the jobs that wait for a free slot or their turn: in line, without a reason of their own, and in none of the groups of reasons that
-// the scheduler has reported.
+// Turn returns the jobs that wait for a free slot or their turn: in line, without a reason of their own, and in none of
+// the groups of reasons that the scheduler has reported.
 func Turn(st *state.State, groups []ReasonGroup) (out []uint32) {
 	other := map[uint32]bool{}
 	for _, g := range groups {

@@ -86,7 +86,9 @@ func (l *Jobs) firstTask(job uint32) (n int, found bool) {
 // reported returns the scheduler's report of the job, or nil. Reports were received
 // before the jobs, in key order.
 func (l *Jobs) reported(job uint32) *grid.Priority {
-	n, found := slices.BinarySearchFunc(l.found, job, func(p *grid.Priority, job uint32) int { return cmp.Compare(p.Job, job) })
+	n, found := slices.BinarySearchFunc(l.found, job, func(p *grid.Priority, job uint32) int {
+		return cmp.Compare(p.Job, job)
+	})
 	if !found {
 		return nil
 	}

@@ -16,8 +16,8 @@ var (
 	errMany = errors.New("has too many elements for its size")
 )
 
-// Coder writes or reads one value in msgpack. The functions that describe layouts are the same for both directions: each
-// field function writes what its pointer points at, or fills it. After an error it reads nothing more.
+// Coder writes or reads one value in msgpack. The functions that describe layouts are the same for both directions:
+// each field function writes what its pointer points at, or fills it. After an error it reads nothing more.
 type Coder struct {
 	// Own is for the package that describes the layouts: what its functions need besides.
 	Own any

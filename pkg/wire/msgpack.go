@@ -186,8 +186,8 @@ func (w *Coder) nextArray() int {
 	return n
 }
 
-// deepest is how many arrays and maps may be nested in what is skipped: more than any object has. The library that reads
-// tagged maps calls itself for each, and a stack that overflows ends the process.
+// deepest is how many arrays and maps may be nested in what is skipped: more than any object has. The library that
+// reads tagged maps calls itself for each, and a stack that overflows ends the process.
 const deepest = 32
 
 // skip skips one value of any shape. tiny is how many of its elements are a byte that may stand for an empty struct.

@@ -38,7 +38,8 @@ func layout(w *wire.Coder, v *all) {
 	wire.List(w, &v.List, layout)
 	wire.Opt(w, &v.Opt, layout)
 	w.Nested(func(w *wire.Coder) { w.Raw(v.Own) }, func(b []byte) { v.Own = bytes.Clone(b) })
-	w.Value(func() []byte { return []byte(cmp.Or(string(v.Any), "\xc0")) }, func(b []byte) error { v.Any = bytes.Clone(b); return nil })
+	w.Value(func() []byte { return []byte(cmp.Or(string(v.Any), "\xc0")) },
+		func(b []byte) error { v.Any = bytes.Clone(b); return nil })
 	w.Data(&v.Data)
 	w.Close(m)
 }
@@ -61,7 +62,8 @@ func readWith(b []byte, layout func(*wire.Coder, *all), set func(*wire.Coder)) (
 }
 
 func full(depth int) all {
-	v := all{Small: 200, Large: 1 << 63, Sign: -70_000, Yes: true, Real: 0.1, Text: strings.Repeat("é", 40), Own: make([]byte, 300), Any: []byte{0x81, 0xa1, 'k', 0x07}, Data: []byte("bytes")}
+	v := all{Small: 200, Large: 1 << 63, Sign: -70_000, Yes: true, Real: 0.1, Text: strings.Repeat("é", 40),
+		Own: make([]byte, 300), Any: []byte{0x81, 0xa1, 'k', 0x07}, Data: []byte("bytes")}
 	if depth > 0 {
 		v.List, v.Opt = []all{full(depth - 1), {Own: []byte{}, Any: []byte{0xc0}}}, &all{Own: []byte{}, Any: []byte{0xc3}}
 	}
@@ -86,7 +88,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestShare checks that strings and bytes share the memory of the input when the reader is asked for that, and only then.
+// TestShare checks that strings and bytes share the memory of the input when the reader is asked for that, and only
+// then.
 func TestShare(t *testing.T) {
 	for _, c := range []struct {
 		set  func(*wire.Coder)
@@ -159,8 +162,8 @@ func texts(w *wire.Coder, v *all) {
 	w.Close(m)
 }
 
-// TestOtherVersions checks that a reader skips fields that its layout does not have, and leaves those zero that the writer
-// did not have, within lists, too.
+// TestOtherVersions checks that a reader skips fields that its layout does not have, and leaves those zero that the
+// writer did not have, within lists, too.
 func TestOtherVersions(t *testing.T) {
 	three := all{Small: 1, Large: 2, Sign: 3}
 	if got, err := read(write(full(1), layout), first); err != nil || got.Sign != -70_000 {
@@ -174,7 +177,8 @@ func TestOtherVersions(t *testing.T) {
 		wire.List(w, &v.List, layout)
 		w.Close(m)
 	}
-	if got, err := read(write(all{List: []all{three, three}}, lists), newer); err != nil || !reflect.DeepEqual(got.List, []all{three, three}) {
+	if got, err := read(write(all{List: []all{three, three}}, lists), newer); err != nil ||
+		!reflect.DeepEqual(got.List, []all{three, three}) {
 		t.Errorf("a newer reader of a list: %+v, %v", got, err)
 	}
 }

@@ -14,12 +14,14 @@ import (
 func TestAbandon(t *testing.T) {
 	c := New(busyCell(t), 2)
 	seq := c.state.Seq
-	for _, in := range []Input{Request{Ref: 7}, Orders{Ref: 7, List: orders.List{Orders: []orders.Order{&orders.StartJob{}}}}, Report{Ref: 7}} {
+	for _, in := range []Input{
+		Request{Ref: 7}, Orders{Ref: 7, List: orders.List{Orders: []orders.Order{&orders.StartJob{}}}}, Report{Ref: 7}} {
 		c.ready = Ready{Commands: []Command{{Host: "h1"}}}
 		c.bookings.ledger = append(c.bookings.ledger, entry{})
 		c.waiters.wait(7, &gdi.Wait{Job: 1, For: "ended"})
 		r, ok := c.Abandon(in)
-		if !ok || len(r.Answers) != 1 || r.Answers[0].Ref != 7 || len(r.Commands)+len(r.List.Events)+len(c.bookings.ledger)+len(c.waiters.jobs[1]) > 0 {
+		if !ok || len(r.Answers) != 1 || r.Answers[0].Ref != 7 || len(r.Commands)+len(r.List.Events)+len(c.bookings.ledger)+
+			len(c.waiters.jobs[1]) > 0 {
 			t.Errorf("%T: %+v %v", in, r, ok)
 		}
 	}
@@ -32,7 +34,8 @@ func TestAbandon(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	c.ready = Ready{}
-	if c.Step(1_700_000_200_000, Request{Request: gdi.Request{User: "alice", Host: "m", Body: &gdi.Wait{Job: 99}}}); c.state.Seq != seq {
+	if c.Step(1_700_000_200_000,
+		Request{Request: gdi.Request{User: "alice", Host: "m", Body: &gdi.Wait{Job: 99}}}); c.state.Seq != seq {
 		t.Error("a step that was given up has changed the state")
 	}
 	c.ready = Ready{}

@@ -33,7 +33,8 @@ func (c *Core) alter(in Request, b *gdi.Alter) {
 			}
 			denied = x.Word
 			return []gdi.Answer{gdi.Deny(gdi.StatusNotOwner,
-				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.Job.ID)).On(gdi.Subject{Job: x.Job.ID})}
+				fmt.Sprintf("denied: %q must be at least owner of job %d to change job attributes", r.User, x.Job.ID)).On(
+				gdi.Subject{Job: x.Job.ID})}
 		}
 		switch {
 		case len(b.Set) > 0 && !x.All:
@@ -161,15 +162,21 @@ func (s *step) alterHold(r gdi.Request, b *gdi.Alter, x cell.ChosenJob) (answers
 	j = next
 	j.Version++
 	s.emit(events.Mod(&j))
+	return append(answers, holdAnswers(&j, changed)...)
+}
+
+// holdAnswers are what is said of tasks whose hold has changed.
+func holdAnswers(j *grid.Job, changed grid.Ranges) (answers []gdi.Answer) {
 	switch {
 	case !j.Array:
-		return append(answers, gdi.Done(fmt.Sprintf("modified hold of job %d", j.ID)))
+		return []gdi.Answer{gdi.Done(fmt.Sprintf("modified hold of job %d", j.ID))}
 	case changed.Count() > heldApart:
-		return append(answers, gdi.Done(fmt.Sprintf("modified hold of job-array tasks %s of job %d", taskList(changed), j.ID)).
-			On(onJob(&j, gdi.DidModify, changed)))
+		text := fmt.Sprintf("modified hold of job-array tasks %s of job %d", taskList(changed), j.ID)
+		return []gdi.Answer{gdi.Done(text).On(onJob(j, gdi.DidModify, changed))}
 	}
 	changed.Each(func(n uint32) bool {
-		answers = append(answers, gdi.Done(fmt.Sprintf("modified hold of job-array task %d.%d", j.ID, n)).On(onTask(&j, gdi.DidModify, n)))
+		text := fmt.Sprintf("modified hold of job-array task %d.%d", j.ID, n)
+		answers = append(answers, gdi.Done(text).On(onTask(j, gdi.DidModify, n)))
 		return true
 	})
 	return answers

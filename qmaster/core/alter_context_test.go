@@ -10,14 +10,16 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestAlterOfALongContext: qalter -ac and -dc of long lists cost memory in proportion to their length. A list that is copied for each of its values
-// would cost 1200 MB.
+// TestAlterOfALongContext: qalter -ac and -dc of long lists cost memory in proportion to their length. A list that is
+// copied for each of its values would cost 1200 MB.
 func TestAlterOfALongContext(t *testing.T) {
 	const most, values = 100 << 20, 5000
 	h := &harness{t: t, now: 1_700_000_000_000}
-	h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}, {Key: "slots", Vals: []string{"1"}}}})
+	h.cell(&datadriven.TestData{
+		CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}, {Key: "slots", Vals: []string{"1"}}}})
 	ask := func(b gdi.Body) {
-		h.keep(h.core.Step(h.now, Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}}))
+		h.keep(
+			h.core.Step(h.now, Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}}))
 	}
 	list := func(from int) (v grid.Values) {
 		for i := range values {
@@ -25,7 +27,8 @@ func TestAlterOfALongContext(t *testing.T) {
 		}
 		return v
 	}
-	ask(&gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "n", Spec: &grid.JobSpec{Command: "c", Context: list(0)}}})
+	ask(&gdi.Submit{
+		Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "n", Spec: &grid.JobSpec{Command: "c", Context: list(0)}}})
 	for _, c := range []struct {
 		set  string
 		from int
@@ -33,7 +36,8 @@ func TestAlterOfALongContext(t *testing.T) {
 	}{{"ac", values, 2 * values}, {"ac", values / 2, 2 * values}, {"dc", values / 2, values}} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		ask(&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, Set: []string{c.set}, Job: &grid.Job{JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Context: list(c.from)}}})
+		ask(&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, Set: []string{c.set},
+			Job: &grid.Job{JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Context: list(c.from)}}})
 		runtime.ReadMemStats(&after)
 		n := after.TotalAlloc - before.TotalAlloc
 		t.Logf("-%s: %d bytes", c.set, n)

@@ -6,8 +6,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// answersMost is about how many bytes of answers one request gets: some 10,000 lines. Those after them are summed up, so that a
-// reply fits into a message however many jobs a request is about, and may be stored.
+// answersMost is about how many bytes of answers one request gets: some 10,000 lines. Those after them are summed up,
+// so that a reply fits into a message however many jobs a request is about, and may be stored.
 const answersMost = 1 << 20
 
 // answers are those of one request.
@@ -39,7 +39,8 @@ func (a *answers) add(list ...gdi.Answer) {
 func (a *answers) count(one gdi.Answer) {
 	tasks := one.About != nil && len(one.About.Tasks) > 0
 	for i := range a.more {
-		if m := &a.more[i]; m.first.Status == one.Status && m.first.Quality == one.Quality && m.did() == didOf(one) && m.tasks == tasks {
+		if m := &a.more[i]; m.first.Status == one.Status && m.first.Quality == one.Quality && m.did() == didOf(one) &&
+			m.tasks == tasks {
 			m.count++
 			return
 		}
@@ -76,7 +77,8 @@ func (m moreAnswers) summedUp() gdi.Answer {
 	default:
 		did = string(d)
 	}
-	return gdi.Answer{Status: m.first.Status, Quality: m.first.Quality, Text: fmt.Sprintf("%d more %s %s", m.count, noun, did)}
+	return gdi.Answer{Status: m.first.Status, Quality: m.first.Quality,
+		Text: fmt.Sprintf("%d more %s %s", m.count, noun, did)}
 }
 
 func (m moreAnswers) did() gdi.Did { return didOf(m.first) }

@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestManyJobsDeletedOnce: a request about more jobs than a message has room for is answered in one, summed up; sent again it
-// gets the same answer, from the next qmaster too.
+// TestManyJobsDeletedOnce: a request about more jobs than a message has room for is answered in one, summed up; sent
+// again it gets the same answer, from the next qmaster too.
 func TestManyJobsDeletedOnce(t *testing.T) {
 	const jobs = 20_000
 	h := &harness{t: t, now: 1_700_000_000_000}
@@ -34,7 +34,8 @@ func TestManyJobsDeletedOnce(t *testing.T) {
 	all := &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"alice"}}}
 	first := ask(h.core, "r1", "alice", all)
 	size := len(codec.AppendReply(nil, first))
-	if last := first.Answers[len(first.Answers)-1].Text; size > answersMost || !first.OK() || last != fmt.Sprintf("%d more jobs deleted", jobs-len(first.Answers)+1) {
+	if last := first.Answers[len(first.Answers)-1].Text; size > answersMost || !first.OK() ||
+		last != fmt.Sprintf("%d more jobs deleted", jobs-len(first.Answers)+1) {
 		t.Fatalf("%d answers, %d bytes, the last is %q", len(first.Answers), size, last)
 	}
 	next := New(h.replay.Copy(), 2, testAlgorithms...)

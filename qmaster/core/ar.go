@@ -40,7 +40,8 @@ func (s *step) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 }
 
 func granted(id uint32) gdi.Answer {
-	return gdi.Done(fmt.Sprintf("Your advance reservation %d has been granted", id)).On(gdi.Subject{AR: id, Did: gdi.DidGrant})
+	return gdi.Done(fmt.Sprintf("Your advance reservation %d has been granted", id)).On(
+		gdi.Subject{AR: id, Did: gdi.DidGrant})
 }
 
 // nextAR is the number of the next reservation. After the highest they begin

@@ -27,7 +27,8 @@ func (h *harness) qrsub(d *datadriven.TestData) string {
 				a.Hard = append(a.Hard, grid.Request{Name: n, Value: text})
 			}
 		case "units":
-			a.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(h.number(arg.Vals[0])), Unit: arg.Vals[1], Type: grid.BindSlot}
+			a.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(h.number(arg.Vals[0])),
+				Unit: arg.Vals[1], Type: grid.BindSlot}
 		case "q":
 			a.Queues = arg.Vals
 		case "pe":
@@ -84,7 +85,8 @@ func (h *harness) set(d *datadriven.TestData) string {
 	var out strings.Builder
 	for _, line := range strings.Split(d.Input, "\n") {
 		f := strings.SplitN(line, " ", 4)
-		kind := map[string]grid.Kind{"queue": grid.KindCQueue, "pe": grid.KindPE, "exechost": grid.KindExecHost, "userset": grid.KindUserset,
+		kind := map[string]grid.Kind{"queue": grid.KindCQueue, "pe": grid.KindPE, "exechost": grid.KindExecHost,
+			"userset":  grid.KindUserset,
 			"calendar": grid.KindCalendar, "centry": grid.KindCentry, "sched_conf": grid.KindSchedConf}[f[0]]
 		old := h.core.state.Get(kind, grid.Key{Name: f[1]})
 		add := old == nil

@@ -156,11 +156,13 @@ func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer)
 		return []gdi.Answer{*refusal}
 	}
 	if grid.Names(b.Users).Has("*") && !c.cell.IsManager(r) {
-		return []gdi.Answer{*refuse.Denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
+		return []gdi.Answer{
+			*refuse.Denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
 	}
 	owners := cell.NewNameSet(b.Users)
 	all := slices.DeleteFunc(c.state.ARs(), func(a *grid.AR) bool { return !owners.Allows(a.Owner) })
-	search := &cell.ByName[*grid.AR]{Read: func() []*grid.AR { return all }, NameOf: func(a *grid.AR) string { return a.Name }}
+	search := &cell.ByName[*grid.AR]{Read: func() []*grid.AR { return all },
+		NameOf: func(a *grid.AR) string { return a.Name }}
 	var chosen []*grid.AR
 	for _, ref := range b.Refs {
 		var found []*grid.AR
@@ -172,12 +174,14 @@ func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer)
 			found = append(found, a)
 		}
 		if chosen = append(chosen, found...); len(found) == 0 {
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", ref)).On(named))
+			answers = append(
+				answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", ref)).On(named))
 		}
 	}
 	if len(b.Refs) == 0 {
 		if chosen = all; len(chosen) == 0 {
-			return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, "There is no advance_reservation registered for the following users: "+strings.Join(b.Users, ","))}
+			return []gdi.Answer{gdi.Deny(gdi.StatusUnknown,
+				"There is no advance_reservation registered for the following users: "+strings.Join(b.Users, ","))}
 		}
 	}
 	for _, a := range chosen {
@@ -190,18 +194,23 @@ func (c *Core) deleteAR(r gdi.Request, id uint32, force bool) gdi.Answer {
 	a := c.state.AR(id)
 	switch {
 	case a == nil: // named twice
-		return gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist", strconv.Itoa(int(id)))).On(gdi.Subject{AR: id})
+		return gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: advance_reservation %q does not exist",
+			strconv.Itoa(int(id)))).On(gdi.Subject{AR: id})
 	case a.Owner != r.User && !c.cell.IsOperator(r):
-		return gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you do not have the necessary privileges to delete the advance_reservation %q", r.User, a.Key())).
+		return gdi.Deny(gdi.StatusDenied,
+			fmt.Sprintf("%s - you do not have the necessary privileges to delete the advance_reservation %q", r.User, a.Key())).
 			On(gdi.Subject{AR: id})
 	case a.Over() && !force:
-		return gdi.Done(fmt.Sprintf("advance_reservation %d is already in deletion", id)).On(gdi.Subject{AR: id, Did: gdi.DidNothing})
+		return gdi.Done(fmt.Sprintf("advance_reservation %d is already in deletion", id)).On(
+			gdi.Subject{AR: id, Did: gdi.DidNothing})
 	}
 	c.endAR(a, grid.ARDeleted, r.User+"@"+r.Host, force)
 	if c.state.AR(id) != nil {
-		return gdi.Done(fmt.Sprintf("%s has registered the advance_reservation %d for deletion", r.User, id)).On(gdi.Subject{AR: id, Did: gdi.DidRegister})
+		return gdi.Done(fmt.Sprintf("%s has registered the advance_reservation %d for deletion", r.User, id)).On(
+			gdi.Subject{AR: id, Did: gdi.DidRegister})
 	}
-	return gdi.Done(fmt.Sprintf("%s has deleted advance_reservation %d", r.User, id)).On(gdi.Subject{AR: id, Did: gdi.DidDelete})
+	return gdi.Done(fmt.Sprintf("%s has deleted advance_reservation %d", r.User, id)).On(
+		gdi.Subject{AR: id, Did: gdi.DidDelete})
 }
 
 // arName is what is reported to have deleted the jobs of a reservation whose end

@@ -53,7 +53,8 @@ func (c *Core) followCalendar(cal *grid.Calendar) {
 func (c *Core) applyCalendars(q *grid.CQueue) {
 	for _, qi := range c.cell.Instances(q.Name) {
 		state := qi.State &^ (grid.QueueCalDisabled | grid.QueueCalSuspended)
-		if cal, ok := c.state.Get(grid.KindCalendar, grid.Key{Name: q.Calendar.For(qi.Host, c.cell.MemberOf(qi.Host))}).(*grid.Calendar); ok {
+		name := q.Calendar.For(qi.Host, c.cell.MemberOf(qi.Host))
+		if cal, ok := c.state.Get(grid.KindCalendar, grid.Key{Name: name}).(*grid.Calendar); ok {
 			state |= cal.State
 		}
 		c.setQueueState(qi, state, qi.Message)

@@ -92,7 +92,8 @@ func repeated(parts []part) (out []gdi.Answer) {
 		}
 		n := name{p.kind, p.key}
 		if seen[n] {
-			out = append(out, *refused(p.kind, p.key, gdi.StatusInvalid, "%s %q appears more than once", grid.SpecOf(p.kind).Noun, p.key))
+			out = append(out, *refused(p.kind, p.key, gdi.StatusInvalid, "%s %q appears more than once",
+				grid.SpecOf(p.kind).Noun, p.key))
 		}
 		seen[n] = true
 	}
@@ -203,10 +204,12 @@ func refusedObject(o grid.Object, refusal *refuse.Refusal) *refuse.Refusal {
 func (s *step) planModify(o grid.Object) (plannedChange, *refuse.Refusal) {
 	p := plannedChange{old: s.state.Get(o.Kind(), o.Key()), new: o}
 	if p.old == nil {
-		return p, refused(o.Kind(), o.Key(), gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(o.Kind()).Noun, o.Key())
+		return p, refused(o.Kind(), o.Key(), gdi.StatusUnknown, "denied: %s %q does not exist",
+			grid.SpecOf(o.Kind()).Noun, o.Key())
 	}
 	if v := grid.Version(o); v != 0 && v != grid.Version(p.old) {
-		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile", grid.SpecOf(o.Kind()).Noun, o.Key())
+		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile",
+			grid.SpecOf(o.Kind()).Noun, o.Key())
 	}
 	return p, refusedObject(o, cmp.Or(validate.Object(s.cell, o), refuse.Invalid("", validate.BreaksAR(s.cell, o))))
 }

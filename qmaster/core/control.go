@@ -22,12 +22,14 @@ func (c *Core) control(r gdi.Request, b *gdi.Control) []gdi.Answer {
 		name, _, _ := strings.Cut(ref, " -t ")
 		jobs := c.cell.ReferredJobs(search, ref)
 		if len(jobs) == 0 {
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)).On(gdi.JobNamed(name)))
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("invalid queue or job %q", ref)).On(
+				gdi.JobNamed(name)))
 		}
 		for _, x := range jobs {
 			if !c.cell.Owns(r, x.Job) {
-				answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, x.Job.Key())).
-					On(gdi.Subject{Job: x.Job.ID}))
+				answers = append(answers,
+					gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify job %q", r.User, x.Job.Key())).
+						On(gdi.Subject{Job: x.Job.ID}))
 				continue
 			}
 			answers = append(answers, about(x.Job.ID, c.controlJob(r, b, x))...)
@@ -55,7 +57,9 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 			return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: unknown action %q", b.Action))}
 		}
 		if !c.cell.MayControlQueue(r, qi, a) {
-			answers = append(answers, gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify queue %q", r.User, qi.Name())).On(gdi.Subject{Queue: qi.Name()}))
+			answers = append(answers,
+				gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify queue %q", r.User, qi.Name())).On(
+					gdi.Subject{Queue: qi.Name()}))
 			continue
 		}
 		if b.Action == "clean" {
@@ -68,7 +72,9 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 		}
 		state := (qi.State | a.Set) &^ a.Clear
 		if state == qi.State {
-			answers = append(answers, gdi.Done(fmt.Sprintf("Queue instance %q is already in the specified state: %s", qi.Name(), a.Word)).On(gdi.Subject{Queue: qi.Name(), Did: gdi.DidNothing}))
+			answers = append(answers,
+				gdi.Done(fmt.Sprintf("Queue instance %q is already in the specified state: %s", qi.Name(), a.Word)).On(
+					gdi.Subject{Queue: qi.Name(), Did: gdi.DidNothing}))
 			continue
 		}
 		message := qi.Message
@@ -80,7 +86,8 @@ func (c *Core) controlQueues(r gdi.Request, b *gdi.Control, ref string) []gdi.An
 		if b.Force {
 			did = "forced state change of"
 		}
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s %s %q (%s)", r.User, r.Host, did, qi.Name(), a.Word)).On(gdi.Subject{Queue: qi.Name(), Did: a.Did}))
+		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s %s %q (%s)", r.User, r.Host, did, qi.Name(), a.Word)).On(
+			gdi.Subject{Queue: qi.Name(), Did: a.Did}))
 	}
 	return answers
 }
@@ -127,7 +134,8 @@ func (c *Core) cleanQueue(r gdi.Request, qi *grid.QInstance) gdi.Answer {
 			c.forceEnd(t, r.User+"@"+r.Host)
 		}
 	}
-	return gdi.Done(fmt.Sprintf("%s@%s purged queue %q", r.User, r.Host, qi.Name())).On(gdi.Subject{Queue: qi.Name(), Did: gdi.DidPurge})
+	return gdi.Done(fmt.Sprintf("%s@%s purged queue %q", r.User, r.Host, qi.Name())).On(
+		gdi.Subject{Queue: qi.Name(), Did: gdi.DidPurge})
 }
 
 func (c *Core) rescheduleQueue(r gdi.Request, qi *grid.QInstance, force bool) (answers []gdi.Answer) {
@@ -164,7 +172,8 @@ func (c *Core) controlJob(r gdi.Request, b *gdi.Control, x cell.ChosenJob) []gdi
 }
 
 func (s *step) notWhilePending(j *grid.Job, task uint32) gdi.Answer {
-	return gdi.Done(fmt.Sprintf("Modify operation can not be applied on %s in pending/hold state", cell.DescribeTask(j, task))).On(onTask(j, gdi.DidNothing, task))
+	return gdi.Done(fmt.Sprintf("Modify operation can not be applied on %s in pending/hold state",
+		cell.DescribeTask(j, task))).On(onTask(j, gdi.DidNothing, task))
 }
 
 func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Control) gdi.Answer {
@@ -173,7 +182,8 @@ func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Co
 		did = gdi.DidUnsuspend
 	}
 	if on == (t.State&grid.StateSuspended != 0) {
-		return gdi.Done(fmt.Sprintf("%s - %s is already %s", r.User, cell.DescribeTask(j, t.ID), did)).On(onTask(j, gdi.DidNothing, t.ID))
+		return gdi.Done(fmt.Sprintf("%s - %s is already %s", r.User, cell.DescribeTask(j, t.ID), did)).On(
+			onTask(j, gdi.DidNothing, t.ID))
 	}
 	n := *t
 	if on {
@@ -196,18 +206,21 @@ func (c *Core) suspendTask(r gdi.Request, j *grid.Job, t *grid.JATask, b *gdi.Co
 // must be rerunnable, or forced by an operator.
 func (c *Core) rescheduleTask(r gdi.Request, j *grid.Job, t *grid.JATask, force bool) gdi.Answer {
 	if !c.cluster.Rerunnable(j, t) && !(force && c.cell.IsOperator(r)) {
-		return gdi.Done(fmt.Sprintf("The %s is running in queue %s where jobs are not rerunable.", cell.DescribeTask(j, t.ID), t.Grants[0].Instance())).
+		return gdi.Done(fmt.Sprintf("The %s is running in queue %s where jobs are not rerunable.", cell.DescribeTask(j, t.ID),
+			t.Grants[0].Instance())).
 			On(onTask(j, gdi.DidNothing, t.ID))
 	}
 	if t.State&grid.StateDeleted != 0 {
-		return gdi.Done(fmt.Sprintf("%s is already in deletion", cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidNothing, t.ID))
+		return gdi.Done(fmt.Sprintf("%s is already in deletion", cell.DescribeTask(j, t.ID))).On(
+			onTask(j, gdi.DidNothing, t.ID))
 	}
 	c.reschedule(t)
 	how := "Pushed"
 	if force {
 		how = "Forced"
 	}
-	return gdi.Done(fmt.Sprintf("%s rescheduling of %s on host %s", how, cell.DescribeTask(j, t.ID), t.Grants[0].Host)).On(onTask(j, gdi.DidReschedule, t.ID))
+	return gdi.Done(fmt.Sprintf("%s rescheduling of %s on host %s", how, cell.DescribeTask(j, t.ID), t.Grants[0].Host)).On(
+		onTask(j, gdi.DidReschedule, t.ID))
 }
 
 // reschedule has the attempt of a started task end, so that the task starts anew.
@@ -228,7 +241,8 @@ func (s *step) clearError(r gdi.Request, x cell.ChosenJob) []gdi.Answer {
 	for _, t := range s.cell.EnrolledOf(x) {
 		if t.State&grid.StateError == 0 {
 			if t.Started() {
-				answers = append(answers, gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("%s is not in error state", "J"+cell.DescribeTask(x.Job, t.ID)[1:])))
+				answers = append(answers,
+					gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("%s is not in error state", "J"+cell.DescribeTask(x.Job, t.ID)[1:])))
 			}
 			continue
 		}
@@ -236,8 +250,9 @@ func (s *step) clearError(r gdi.Request, x cell.ChosenJob) []gdi.Answer {
 		n.State &^= grid.StateError
 		n.Error = ""
 		s.emit(events.Mod(&n))
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s cleared error state of %s", r.User, r.Host, cell.DescribeTask(x.Job, t.ID))).
-			On(onTask(x.Job, gdi.DidClear, t.ID)))
+		answers = append(
+			answers, gdi.Done(fmt.Sprintf("%s@%s cleared error state of %s", r.User, r.Host, cell.DescribeTask(x.Job, t.ID))).
+				On(onTask(x.Job, gdi.DidClear, t.ID)))
 	}
 	if len(answers) == 0 {
 		return []gdi.Answer{s.notWhilePending(x.Job, x.PendingOf().First())}

@@ -202,7 +202,8 @@ func (h *harness) cell(d *datadriven.TestData) string {
 	pe.Slots, pe.AllocationRule = 100, "$fill_up"
 	for _, a := range d.CmdArgs {
 		if a.Key == "pe" {
-			pe.ControlSlaves, pe.AccountingSummary = slices.Contains(a.Vals, "control_slaves"), slices.Contains(a.Vals, "accounting_summary")
+			pe.ControlSlaves, pe.AccountingSummary = slices.Contains(a.Vals, "control_slaves"),
+				slices.Contains(a.Vals, "accounting_summary")
 			pe.JobIsFirstTask = slices.Contains(a.Vals, "job_is_first_task")
 		}
 	}
@@ -211,11 +212,13 @@ func (h *harness) cell(d *datadriven.TestData) string {
 		if a.Key == "hosts" {
 			for _, n := range a.Vals {
 				group.HostList = append(group.HostList, n)
-				hosts = append(hosts, &grid.ExecHost{Name: n}, &grid.Load{Host: n, Reported: h.now, Processors: 4, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"}}})
+				hosts = append(hosts, &grid.ExecHost{Name: n},
+					&grid.Load{Host: n, Reported: h.now, Processors: 4, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"}}})
 			}
 		}
 	}
-	objects := []grid.Object{&grid.Manager{Name: "root"}, &grid.Operator{Name: "oper"}, &grid.AdminHost{Name: "m"}, &grid.SubmitHost{Name: "m"},
+	objects := []grid.Object{&grid.Manager{Name: "root"}, &grid.Operator{Name: "oper"}, &grid.AdminHost{Name: "m"},
+		&grid.SubmitHost{Name: "m"},
 		grid.DefaultConf(), grid.DefaultSchedConf()}
 	for _, e := range grid.DefaultCentries() {
 		objects = append(objects, e)
@@ -264,7 +267,8 @@ func (h *harness) request(d *datadriven.TestData, command string, b gdi.Body) Re
 		b = h.proposal(d, b)
 	}
 	h.ref++
-	return Request{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Token: token, Group: "users", Host: host, Command: command, Body: b}}
+	return Request{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Token: token, Group: "users", Host: host,
+		Command: command, Body: b}}
 }
 
 // job reads the arguments that submit and qalter share.
@@ -323,7 +327,8 @@ func (h *harness) job(d *datadriven.TestData) *grid.Job {
 				j.Binding = &grid.Binding{Instance: a.Vals[0], Strategy: a.Vals[1]}
 			}
 		case "units": // amount, unit, type, filter
-			j.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(h.number(a.Vals[0])), Unit: "C", Type: grid.BindSlot}
+			j.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(h.number(a.Vals[0])),
+				Unit: "C", Type: grid.BindSlot}
 			for i, to := range []*string{&j.Binding.Unit, &j.Binding.Type, &j.Binding.Filter} {
 				if i+1 < len(a.Vals) {
 					*to = a.Vals[i+1]
@@ -612,7 +617,8 @@ func (h *harness) report(d *datadriven.TestData) string {
 		}
 		attempt, petask, _ := strings.Cut(f[1], ":")
 		p := strings.Split(attempt, ".")
-		task := report.Task{Attempt: report.Attempt{Job: uint32(h.number(p[0])), Task: uint32(h.number(p[1])), N: uint32(h.number(p[2])), PETask: petask}}
+		task := report.Task{Attempt: report.Attempt{Job: uint32(h.number(p[0])), Task: uint32(h.number(p[1])),
+			N: uint32(h.number(p[2])), PETask: petask}}
 		switch f[0] {
 		case "running", "suspended":
 			task.Phase, task.Suspended = report.Running, f[0] == "suspended"
@@ -705,7 +711,9 @@ func (h *harness) step(in Input) string {
 	}
 	for _, x := range r.Reads {
 		f := x.Files
-		fmt.Fprintf(&b, "%s: read %d.%d of %s, running=%t stderr=%t offset=%d tail=%d array=%t name=%s cwd=%s stdout=%v stderr=%v\n", x.Host, f.Job, x.Task, f.Owner,
+		fmt.Fprintf(&b,
+			"%s: read %d.%d of %s, running=%t stderr=%t offset=%d tail=%d array=%t name=%s cwd=%s stdout=%v stderr=%v\n", x.Host,
+			f.Job, x.Task, f.Owner,
 			x.Running, x.Stderr, x.Offset, x.Tail, f.Array, f.Name, f.Cwd, f.Stdout, f.Stderr)
 	}
 	for _, c := range r.Commands {
@@ -762,7 +770,8 @@ func (h *harness) step(in Input) string {
 			b.WriteByte('\n')
 		}
 		for _, s := range c.Signals {
-			fmt.Fprintf(&b, "%s: %s %s\n", c.Host, [...]string{"?", "suspend", "resume", "terminate", "reschedule", "migrate"}[s.Kind], s.Attempt)
+			fmt.Fprintf(&b, "%s: %s %s\n", c.Host, [...]string{"?", "suspend", "resume", "terminate", "reschedule",
+				"migrate"}[s.Kind], s.Attempt)
 		}
 	}
 	return b.String()

@@ -22,7 +22,8 @@ func (c *Core) deleteJobs(in Request, b *gdi.DeleteJobs) {
 	c.eachChosen(&perJob{in: in, jobs: jobs, do: func(x cell.ChosenJob) []gdi.Answer {
 		if !c.cell.Owns(r, x.Job) {
 			return []gdi.Answer{gdi.Deny(gdi.StatusDenied,
-				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.Job.Key())).On(gdi.Subject{Job: x.Job.ID})}
+				fmt.Sprintf("%s - you do not have the necessary privileges to delete the job %q", r.User, x.Job.Key())).On(
+				gdi.Subject{Job: x.Job.ID})}
 		}
 		return about(x.Job.ID, c.deleteJob(r, x, force))
 	}}, answers...)
@@ -33,21 +34,26 @@ func (c *Core) deleteJob(r gdi.Request, x cell.ChosenJob, force bool) (answers [
 	pending := x.PendingOf()
 	enrolled := c.cell.EnrolledOf(x)
 	if len(pending) == 0 && len(enrolled) == 0 {
-		return []gdi.Answer{refuse.With(gdi.StatusUnknown, "t", fmt.Sprintf("job %q task %q does not exist", j.Key(), taskList(x.Tasks))).On(gdi.Subject{Job: j.ID, Tasks: x.Tasks})}
+		return []gdi.Answer{refuse.With(gdi.StatusUnknown, "t",
+			fmt.Sprintf("job %q task %q does not exist", j.Key(), taskList(x.Tasks))).On(gdi.Subject{Job: j.ID, Tasks: x.Tasks})}
 	}
 	already := 0
 	for _, t := range enrolled {
 		switch {
 		case !t.Started():
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, cell.DescribeTask(j, t.ID))).On(
+				onTask(j, gdi.DidDelete, t.ID)))
 			c.removeEndedTask(j.ID, t.ID)
 		case force, c.cell.HasParam("ENABLE_FORCED_QDEL_IF_UNKNOWN") && c.cell.IsUnheard(t.Grants[0].Host):
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s forced the deletion of %s", r.User, cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidDelete, t.ID)))
+			answers = append(answers, gdi.Done(fmt.Sprintf("%s forced the deletion of %s", r.User, cell.DescribeTask(j, t.ID))).
+				On(onTask(j, gdi.DidDelete, t.ID)))
 			c.forceEnd(t, r.User+"@"+r.Host)
 		case t.State&grid.StateDeleted != 0:
 			already++
 		default:
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, cell.DescribeTask(j, t.ID))).On(onTask(j, gdi.DidRegister, t.ID)))
+			answers = append(answers,
+				gdi.Done(fmt.Sprintf("%s has registered the %s for deletion", r.User, cell.DescribeTask(j, t.ID))).On(
+					onTask(j, gdi.DidRegister, t.ID)))
 			c.kill(t, r.User+"@"+r.Host)
 		}
 	}
@@ -61,8 +67,9 @@ func (c *Core) deleteJob(r gdi.Request, x cell.ChosenJob, force bool) (answers [
 		}
 	}
 	if len(pending) > 0 {
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describePending(j, pending, x.All && len(enrolled) == 0))).
-			On(onJob(j, gdi.DidDelete, pending)))
+		answers = append(answers,
+			gdi.Done(fmt.Sprintf("%s has deleted %s", r.User, describePending(j, pending, x.All && len(enrolled) == 0))).
+				On(onJob(j, gdi.DidDelete, pending)))
 		c.dropPending(j.ID, pending)
 	}
 	return answers

@@ -24,15 +24,13 @@
 // authorize; why it is not carried out is package refuse. None of them knows Core.
 //
 // One file per family: input.go (what Step takes and returns), request.go (the dispatch of
-// requests), change.go (generic add, modify, delete over grid.Kinds), consequences.go (what follows from a change of a kind;
-// cqueue.go, host.go, calendar.go, conf.go, user.go), submit.go, alter.go, delete.go and
-// control.go for jobs, limits.go for the limits of running tasks, portions.go for requests
-// about so many jobs that they take several steps, release.go for jobs that wait for others,
-// life.go for attempts, ar.go and arlife.go for advance reservations, orders.go (one method
-// per order type), abandon.go for a step that panicked, instance.go for the health of
-// instances of resource maps, petask.go for PE tasks, token.go for tokens, priority.go for
-// the priorities that schedulers compute, usage.go for bookings, outbox.go for commands,
-// report.go, tick.go, query.go.
+// requests), change.go (generic add, modify, delete over grid.Kinds), consequences.go (what follows from a change of a
+// kind; cqueue.go, host.go, calendar.go, conf.go, user.go), submit.go, alter.go, delete.go and control.go for jobs,
+// limits.go for the limits of running tasks, portions.go for requests about so many jobs that they take several steps,
+// release.go for jobs that wait for others, life.go for attempts, ar.go and arlife.go for advance reservations,
+// orders.go (one method per order type), abandon.go for a step that panicked, instance.go for the health of instances
+// of resource maps, petask.go for PE tasks, token.go for tokens, priority.go for the priorities that schedulers
+// compute, usage.go for bookings, outbox.go for commands, report.go, tick.go, query.go.
 //
 // Pure: time comes in as an argument, nothing is read or written.
 //

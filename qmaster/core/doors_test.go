@@ -48,7 +48,8 @@ func newMadeUpCell(t *testing.T, seed uint64) *madeUpCell {
 		arg("hosts", "h1", "h2"), arg("slots", "2"), arg("pe", "control_slaves", "accounting_summary"), arg("rerun"),
 	}})
 	w.ask(&gdi.Add{Objects: []grid.Object{&grid.User{Name: "alice"}, &grid.Project{Name: "p"}}})
-	w.ask(&gdi.Reserve{AR: &grid.AR{Name: "ar", XACL: grid.Names{""}, Start: w.now, End: w.now.Add(1000), PE: "mpi", PERange: grid.Ranges{{First: 1, Last: 1, Step: 1}}}})
+	w.ask(&gdi.Reserve{AR: &grid.AR{Name: "ar", XACL: grid.Names{""}, Start: w.now, End: w.now.Add(1000), PE: "mpi",
+		PERange: grid.Ranges{{First: 1, Last: 1, Step: 1}}}})
 	return w
 }
 
@@ -170,7 +171,8 @@ func (w *madeUpCell) startTask() {
 }
 
 func (w *madeUpCell) submit() {
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "j", Project: w.one("", "p"), Spec: &grid.JobSpec{Command: "j"}, Immediate: w.Dice.IntN(4) == 0}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "j", Project: w.one("", "p"), Spec: &grid.JobSpec{Command: "j"},
+		Immediate: w.Dice.IntN(4) == 0}
 	switch w.Dice.IntN(4) {
 	case 0:
 		j.Array, j.Tasks = true, grid.Range{First: 1, Last: 3, Step: 1}
@@ -218,9 +220,11 @@ func (w *madeUpCell) report() report.Report {
 		w.All(r.Load)
 	}
 	for range w.Dice.IntN(4) {
-		t := report.Task{Attempt: w.attempt(), Phase: report.Phase(1 + w.Dice.IntN(2)), Usage: grid.Usage{CPU: float64(w.Dice.IntN(9))}}
+		t := report.Task{Attempt: w.attempt(), Phase: report.Phase(1 + w.Dice.IntN(2)),
+			Usage: grid.Usage{CPU: float64(w.Dice.IntN(9))}}
 		if t.Phase == report.Ended && w.Dice.IntN(8) > 0 {
-			t.Result = &report.Result{Failed: report.Failure(w.Dice.IntN(40)) * report.Failure(w.Dice.IntN(5)/4), ExitStatus: []uint32{0, 0, 99, 100}[w.Dice.IntN(4)]}
+			t.Result = &report.Result{Failed: report.Failure(w.Dice.IntN(40)) * report.Failure(w.Dice.IntN(5)/4),
+				ExitStatus: []uint32{0, 0, 99, 100}[w.Dice.IntN(4)]}
 		}
 		if w.Dice.IntN(3) == 0 {
 			w.Some(&t)

@@ -1,15 +1,10 @@
 package core
 
 import (
-	"slices"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 )
-
-// allHosts is the host group that new execution hosts join.
-const allHosts = "@allhosts"
 
 // Fresh is the first list of a new cell: what Grid Engine's installation
 // makes. admin becomes manager beside root; host may administer and submit.
@@ -42,19 +37,4 @@ func AdmitMasterHost(s *state.State, now grid.Time, host string) events.List {
 		}
 	}
 	return l
-}
-
-// join takes a new execution host in, as Grid Engine's installation of a host
-// does: it may administer and submit, and belongs to @allhosts.
-func (c *Core) join(host string) {
-	c.addMissing(&grid.ExecHost{Name: host})
-	c.addMissing(&grid.AdminHost{Name: host})
-	c.addMissing(&grid.SubmitHost{Name: host})
-	if g := c.state.HGroup(allHosts); g != nil && !g.HostList.Has(host) {
-		n := *g
-		n.HostList = append(slices.Clone(g.HostList), host)
-		n.Version++
-		c.emit(events.Mod(&n))
-		hgroupChanged(c, g, &n)
-	}
 }

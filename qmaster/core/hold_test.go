@@ -18,8 +18,10 @@ func TestHoldOfABigArray(t *testing.T) {
 	ask := func(b gdi.Body) {
 		h.step(Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
 	}
-	ask(&gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "big", Array: true, Tasks: grid.Range{First: 1, Last: 74_999, Step: 2}, Spec: &grid.JobSpec{Command: "big"}}})
-	ask(&gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "big", Array: true, Tasks: grid.Range{First: 1, Last: 75_000, Step: 1}, Spec: &grid.JobSpec{Command: "big"}}})
+	ask(&gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "big", Array: true,
+		Tasks: grid.Range{First: 1, Last: 74_999, Step: 2}, Spec: &grid.JobSpec{Command: "big"}}})
+	ask(&gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "big", Array: true,
+		Tasks: grid.Range{First: 1, Last: 75_000, Step: 1}, Spec: &grid.JobSpec{Command: "big"}}})
 	some := grid.Ranges{{First: 2, Last: 75_000, Step: 2}}
 	for _, jobs := range []gdi.Jobs{{Refs: []gdi.JobRef{{ID: 1}}}, {Refs: []gdi.JobRef{{ID: 2, Tasks: some}}}} {
 		for _, b := range []gdi.Alter{{HoldAdd: "uos"}, {HoldRemove: "uos"}} {

@@ -10,9 +10,10 @@ import (
 	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
-// holdings is about how many bytes of memory the objects of each user take that requests of users make: jobs, reservations,
-// proposals, tokens. It follows from the state. What many jobs of a user have in common counts once, as it is
-// in memory once. Receipts have a bound of their own, grid.ReceiptBytes; objects of the configuration are those of managers.
+// holdings is about how many bytes of memory the objects of each user take that requests of users make: jobs,
+// reservations, proposals, tokens. It follows from the state. What many jobs of a user have in common counts once, as
+// it is in memory once. Receipts have a bound of their own, grid.ReceiptBytes; objects of the configuration are those
+// of managers.
 type holdings struct {
 	users       map[string]int64
 	total       int64
@@ -34,8 +35,8 @@ const (
 	waitsBytes   = 48 // of a job that another waits for
 )
 
-// Budget bounds the memory that objects of one user, and those of all users together, may take, in bytes; 0: no bound. Requests
-// that need more are refused; those that need less than before never are.
+// Budget bounds the memory that objects of one user, and those of all users together, may take, in bytes; 0: no bound.
+// Requests that need more are refused; those that need less than before never are.
 func (s *step) Budget(user, all int64) {
 	h := &holdings{users: map[string]int64{}, shared: map[sharedPart]int{}, most: user, inAll: all}
 	s.held = h
@@ -82,7 +83,8 @@ func (h *holdings) count(o grid.Object, n int64) {
 	case *grid.Job:
 		h.add(o.Owner, n*(objectBytes+int64(h.job(o, n))))
 	case *grid.AR:
-		size := names(o.Queues, o.MasterQueues, o.ACL, o.XACL, o.MailTo, o.Message) + requests(o.Hard) + len(o.Name) + len(o.Account) + rangeBytes*len(o.PERange)
+		size := names(o.Queues, o.MasterQueues, o.ACL, o.XACL, o.MailTo, o.Message) + requests(o.Hard) + len(o.Name) +
+			len(o.Account) + rangeBytes*len(o.PERange)
 		h.add(o.Owner, n*int64(objectBytes+size+elementBytes*len(o.Grants)))
 	case *grid.Proposal:
 		size := len(o.Agent) + len(o.Reason) + len(o.Effect) + len(o.Text) + objectBytes*len(o.Touches)
@@ -110,7 +112,8 @@ func (h *holdings) job(j *grid.Job, n int64) (bytes int) {
 		for _, l := range []grid.Requests{r.Hard, r.Soft, r.MasterHard, r.SlaveHard} {
 			bytes += once(h, j.Owner, l, requests(l), n)
 		}
-		for _, l := range []grid.Names{r.HardQueues, r.SoftQueues, r.MasterQueues, r.SlaveQueues, r.PredecessorReq, r.ArrayPredecessorReq} {
+		for _, l := range []grid.Names{r.HardQueues, r.SoftQueues, r.MasterQueues, r.SlaveQueues, r.PredecessorReq,
+			r.ArrayPredecessorReq} {
 			bytes += once(h, j.Owner, l, names(l), n)
 		}
 		bytes += len(r.PE) + len(r.Ckpt) + rangeBytes*len(r.PERange)
@@ -119,7 +122,8 @@ func (h *holdings) job(j *grid.Job, n int64) (bytes int) {
 		for _, l := range []grid.Names{s.Args, s.Stdout, s.Stderr, s.Stdin, s.Shell, s.MailTo} {
 			bytes += once(h, j.Owner, l, names(l), n)
 		}
-		bytes += once(h, j.Owner, s.Env, values(s.Env), n) + once(h, j.Owner, s.Context, values(s.Context), n) + once(h, j.Owner, s.Script, len(s.Script), n)
+		bytes += once(h, j.Owner, s.Env, values(s.Env), n) + once(h, j.Owner, s.Context, values(s.Context), n) +
+			once(h, j.Owner, s.Script, len(s.Script), n)
 		bytes += len(s.Cwd) + len(s.Command) + len(s.SubmitCommand) + len(s.Connect) + len(s.Session)
 	}
 	return bytes
@@ -173,7 +177,9 @@ const jobMost = 5 << 20
 // tooBig refuses a job that has grown too big, by several requests.
 func tooBig(j *grid.Job) *refuse.Refusal {
 	if size := j.Size(); size > jobMost {
-		return refuse.With(gdi.StatusLimit, "", fmt.Sprintf("denied: a job of %s is too big: at most %s are allowed; put what is big into a file that the job reads", megabytes(int64(size)), megabytes(jobMost)))
+		return refuse.With(gdi.StatusLimit, "",
+			fmt.Sprintf("denied: a job of %s is too big: at most %s are allowed; put what is big into a file that the job reads",
+				megabytes(int64(size)), megabytes(jobMost)))
 	}
 	return nil
 }
@@ -191,11 +197,15 @@ func (s *step) refuseMemory(user string, old, now grid.Object) *refuse.Refusal {
 	h.change(now, old)
 	switch {
 	case own > h.most && own > before:
-		return refuse.With(gdi.StatusLimit, "", fmt.Sprintf("denied: jobs and other objects of user %q take %s of qmaster's memory, with this request %s, and at most %s are allowed: delete some, or wait until some have ended",
-			user, megabytes(before), megabytes(own), megabytes(h.most)))
+		return refuse.With(gdi.StatusLimit, "",
+			fmt.Sprintf(
+				"denied: jobs and other objects of user %q take %s of qmaster's memory, with this request %s, and at most %s are allowed: delete some, or wait until some have ended",
+				user, megabytes(before), megabytes(own), megabytes(h.most)))
 	case total > h.inAll && total > all:
-		return refuse.With(gdi.StatusLimit, "", fmt.Sprintf("denied: jobs and other objects of all users take %s of qmaster's memory, and at most %s are allowed: nothing new is accepted until some have ended or are deleted; try again later",
-			megabytes(all), megabytes(h.inAll)))
+		return refuse.With(gdi.StatusLimit, "",
+			fmt.Sprintf(
+				"denied: jobs and other objects of all users take %s of qmaster's memory, and at most %s are allowed: nothing new is accepted until some have ended or are deleted; try again later",
+				megabytes(all), megabytes(h.inAll)))
 	}
 	return nil
 }

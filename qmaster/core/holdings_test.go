@@ -20,25 +20,28 @@ func budgetCell(t *testing.T, user, all int64) (h *harness, ask func(user string
 	return h, func(user string, b gdi.Body) gdi.Reply {
 		h.ref++
 		h.now = h.now.Add(1)
-		r := h.core.Step(h.now, Request{Ref: h.ref, Request: gdi.Request{ID: fmt.Sprint("r", h.ref), User: user, Host: "m", Command: "q", Body: b}})
+		r := h.core.Step(h.now,
+			Request{Ref: h.ref, Request: gdi.Request{ID: fmt.Sprint("r", h.ref), User: user, Host: "m", Command: "q", Body: b}})
 		h.keep(r)
 		return *r.Answers[0].Reply
 	}
 }
 
-// TestBudget: no request makes a user's objects grow above the budget, whichever it is; another user has room as long as there is
-// any; what makes them smaller is done; and what was counted is what the state says.
+// TestBudget: no request makes a user's objects grow above the budget, whichever it is; another user has room as long
+// as there is any; what makes them smaller is done; and what was counted is what the state says.
 func TestBudget(t *testing.T) {
 	const most, all = 1 << 20, 3 << 19
 	h, ask := budgetCell(t, most, all)
 	big := func(n int) string { return strings.Repeat(string(rune('a'+n%26)), 90_000) }
 	job := func(n int) *grid.Job {
-		return &grid.Job{Name: "x", Array: true, Tasks: grid.Range{First: 1, Last: 1000, Step: 1}, JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Context: grid.Values{{Name: "A", Text: big(n)}}}}
+		return &grid.Job{Name: "x", Array: true, Tasks: grid.Range{First: 1, Last: 1000, Step: 1},
+			JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Context: grid.Values{{Name: "A", Text: big(n)}}}}
 	}
 	requests := map[string]func(n int) gdi.Body{
 		"submit": func(n int) gdi.Body { return &gdi.Submit{Job: job(n)} },
 		"alter": func(n int) gdi.Body {
-			return &gdi.Alter{Jobs: gdi.Jobs{Users: grid.Names{"*"}}, Set: []string{"ac"}, Job: &grid.Job{Spec: &grid.JobSpec{Context: grid.Values{{Name: fmt.Sprint("B", n), Text: big(n)[:60_000]}}}}}
+			return &gdi.Alter{Jobs: gdi.Jobs{Users: grid.Names{"*"}}, Set: []string{"ac"},
+				Job: &grid.Job{Spec: &grid.JobSpec{Context: grid.Values{{Name: fmt.Sprint("B", n), Text: big(n)[:60_000]}}}}}
 		},
 		"resubmit": func(n int) gdi.Body { return &gdi.Resubmit{Job: 1 + uint32(n)%10} },
 		"hold": func(n int) gdi.Body {
@@ -49,7 +52,8 @@ func TestBudget(t *testing.T) {
 			return &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1 + uint32(n)%10, Tasks: odd}}}, HoldAdd: "u"}
 		},
 		"delete-tasks": func(n int) gdi.Body {
-			return &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1 + uint32(n)%10, Tasks: grid.Ranges{{First: 2 + uint32(n)%900, Last: 2 + uint32(n)%900, Step: 1}}}}}}
+			return &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{
+				{ID: 1 + uint32(n)%10, Tasks: grid.Ranges{{First: 2 + uint32(n)%900, Last: 2 + uint32(n)%900, Step: 1}}}}}}
 		},
 		"reserve": func(n int) gdi.Body {
 			return &gdi.Reserve{AR: &grid.AR{Duration: 100, ACL: grid.Names{big(n)[:15_000]}}}
@@ -58,7 +62,8 @@ func TestBudget(t *testing.T) {
 			return &gdi.Propose{Changes: [][]byte{codec.AppendBody(nil, &gdi.Submit{Job: &grid.Job{Name: "p"}})}}
 		},
 		"create-token": func(n int) gdi.Body {
-			return &gdi.CreateToken{Scope: grid.ScopeRead, Digest: []byte(big(n)[:grid.TokenDigest-1] + string(rune(n)))[:grid.TokenDigest]}
+			return &gdi.CreateToken{Scope: grid.ScopeRead,
+				Digest: []byte(big(n)[:grid.TokenDigest-1] + string(rune(n)))[:grid.TokenDigest]}
 		},
 		"delete": func(n int) gdi.Body {
 			return &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1 + uint32(n)%40}}}}

@@ -21,10 +21,12 @@ func (s *step) controlInstance(r gdi.Request, b *gdi.Control, ref string) []gdi.
 	}
 	want.Resource = e.Name
 	if !s.cell.HasInstance(&want) {
-		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: host %q has no instance %q of %q", want.Host, want.ID, want.Resource))}
+		return []gdi.Answer{gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: host %q has no instance %q of %q", want.Host,
+			want.ID, want.Resource))}
 	}
 	if !s.cell.IsOperator(r) {
-		return []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify instance %q", r.User, want.Name()))}
+		return []gdi.Answer{
+			gdi.Deny(gdi.StatusDenied, fmt.Sprintf("%s - you have no permission to modify instance %q", r.User, want.Name()))}
 	}
 	is := s.cell.HealthOf(want)
 	word := ""
@@ -36,7 +38,8 @@ func (s *step) controlInstance(r gdi.Request, b *gdi.Control, ref string) []gdi.
 	case "clear":
 		is.Failed, is.Message, word = false, "", "no error"
 	default:
-		return []gdi.Answer{gdi.Deny(gdi.StatusInvalid, fmt.Sprintf("denied: instance %q can be disabled, enabled and cleared only", want.Name()))}
+		return []gdi.Answer{gdi.Deny(gdi.StatusInvalid,
+			fmt.Sprintf("denied: instance %q can be disabled, enabled and cleared only", want.Name()))}
 	}
 	if !s.setHealth(is) {
 		return []gdi.Answer{gdi.Done(fmt.Sprintf("Instance %q is already in the specified state: %s", is.Name(), word))}

@@ -11,15 +11,16 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestChangesAreSmall: what happens to large jobs is written without what makes them large, so that one user who has some, or whose job
-// many others wait for, does not fill the log.
+// TestChangesAreSmall: what happens to large jobs is written without what makes them large, so that one user who has
+// some, or whose job many others wait for, does not fill the log.
 func TestChangesAreSmall(t *testing.T) {
 	const jobs, size = 5, 100_000
 	h := &harness{t: t, now: 1_700_000_000_000}
 	h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
 	ask := func(b gdi.Body) (bytes int) {
 		h.now++
-		ready := h.core.Step(h.now, Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
+		ready := h.core.Step(
+			h.now, Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
 		h.replay.Apply(ready.List)
 		for _, a := range ready.Answers {
 			if !a.Reply.OK() {

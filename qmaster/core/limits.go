@@ -11,10 +11,10 @@ import (
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
-// qalter -when now: the limits of tasks that run are changed. The change is in the state first (grid.Limits), and the hosts of
-// the task are sent it until each has confirmed. A host refuses a limit below what the job uses, or one that it cannot enforce;
-// then the old limits hold, and for a parallel job, of which other hosts have applied them, the larger of both: for these the
-// hosts are sent another version.
+// qalter -when now: the limits of tasks that run are changed. The change is in the state first (grid.Limits), and the
+// hosts of the task are sent it until each has confirmed. A host refuses a limit below what the job uses, or one that
+// it cannot enforce; then the old limits hold, and for a parallel job, of which other hosts have applied them, the
+// larger of both: for these the hosts are sent another version.
 
 // emitLimits emits the tasks of validate.LimitTasks and sends their hosts what has changed.
 func (c *Core) emitLimits(tasks []*grid.JATask) {
@@ -114,7 +114,8 @@ func (s *step) allLimited(t *grid.JATask) bool {
 		!slices.ContainsFunc(s.cell.LivingPETasks(t), func(p *grid.PETask) bool { return p.Limits != t.Limits.Version })
 }
 
-// limitsRefused has the larger limits hold after a host did not apply the new ones. A job with one task asks for them again, too.
+// limitsRefused has the larger limits hold after a host did not apply the new ones. A job with one task asks for them
+// again, too.
 func (c *Core) limitsRefused(t *grid.JATask, host, why string) {
 	n, old := *t, t.Limits
 	var asked []string

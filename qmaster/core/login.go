@@ -39,7 +39,8 @@ func (c *Core) logIn(in Request, b *gdi.LogIn) {
 		return
 	}
 	c.setCause(user+"@"+in.Host, b.Verb(), p.Subject+"@"+p.Issuer)
-	if t := c.issue(in, user, &gdi.CreateToken{Scope: l.Scope, Seconds: l.Seconds, Comment: b.Comment, Digest: b.Digest}); t != nil {
+	if t := c.issue(in, user, &gdi.CreateToken{Scope: l.Scope, Seconds: l.Seconds, Comment: b.Comment,
+		Digest: b.Digest}); t != nil {
 		c.emit(events.Add(&grid.Login{ID: p.ID, Token: t.ID, Expires: p.Expires}))
 	}
 }
@@ -56,12 +57,14 @@ func (s *step) loggedIn(l grid.Logins, p *Proof) (user string, refusal *refuse.R
 		return refuseProof(gdi.ReasonIssuer, "the identity provider of the cell was changed meanwhile; log in again")
 	case p.Expires <= s.cell.Now:
 		return refuseProof(gdi.ReasonExpired, "the ID token expired at %s", refuse.Moment(p.Expires))
-	case p.Subject == "" || len(p.Subject) > subjectMax || !grid.PrintableASCII(p.Subject) || strings.ContainsAny(p.Subject, "\n\t"):
+	case p.Subject == "" || len(p.Subject) > subjectMax || !grid.PrintableASCII(p.Subject) ||
+		strings.ContainsAny(p.Subject, "\n\t"):
 		return refuseProof(gdi.ReasonFormat, "the ID token has no subject of at most %d printable characters", subjectMax)
 	case p.Name == "":
 		return refuseProof(gdi.ReasonClaim, "the ID token does not have the claim %q as a text", l.Claim)
 	case !named:
-		return refuseProof(gdi.ReasonUser, "%s is %q, which names no user by the pattern %q", l.Claim, shortened(p.Name), l.Users)
+		return refuseProof(gdi.ReasonUser, "%s is %q, which names no user by the pattern %q", l.Claim,
+			shortened(p.Name), l.Users)
 	case !l.Admits(user, s.state.IsOperator(user)):
 		return refuseProof(gdi.ReasonPrivileged, "%q is root, a manager or an operator, and not in LOGIN_PRIVILEGED", user)
 	}

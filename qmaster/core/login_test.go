@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// logIn logs in with an ID token that the shell has verified: of an issuer and a subject, with a claim and for some seconds. Its number is that of
-// the ID token; without one it was not verified.
+// logIn logs in with an ID token that the shell has verified: of an issuer and a subject, with a claim and for some
+// seconds. Its number is that of the ID token; without one it was not verified.
 func (h *harness) logIn(d *datadriven.TestData) string {
 	n, id, subject, name, issuer, life := byte(0), "", "5f3c", "", "https://id.example.org", 300
 	d.MaybeScanArgs(h.t, "digest", &n)
@@ -24,7 +24,8 @@ func (h *harness) logIn(d *datadriven.TestData) string {
 	}
 	in := h.request(d, "quill-login", b)
 	if in.User = ""; id != "" {
-		in.Proof = &Proof{Issuer: issuer, Client: "quill", Subject: unquoted(subject), Name: unquoted(name), ID: id, Expires: h.now.Add(float64(life))}
+		in.Proof = &Proof{Issuer: issuer, Client: "quill", Subject: unquoted(subject), Name: unquoted(name), ID: id,
+			Expires: h.now.Add(float64(life))}
 	}
 	return h.step(in)
 }

@@ -34,7 +34,8 @@ func TestMadeUpRequests(t *testing.T) {
 type madeUp struct{ madeup.Maker }
 
 func newMadeUp(dice *rand.Rand) madeUp {
-	return madeUp{madeup.Maker{Dice: dice, Texts: []string{"", "1", "7.1", "1-", "-1", "10:0:0", "*", "[", "@", ":", "$", "=", "a=b", "x,y", "NONE", "alice", "h1", "mpi", "all.q", "all.q@h1", "@allhosts"}}}
+	return madeUp{madeup.Maker{Dice: dice, Texts: []string{"", "1", "7.1", "1-", "-1", "10:0:0", "*", "[", "@", ":", "$",
+		"=", "a=b", "x,y", "NONE", "alice", "h1", "mpi", "all.q", "all.q@h1", "@allhosts"}}}
 }
 
 func (m madeUp) body(c *Core) gdi.Body {
@@ -58,7 +59,8 @@ func (m madeUp) body(c *Core) gdi.Body {
 		m.Some(o.Interface())
 		return &gdi.Modify{Objects: []grid.Object{o.Interface().(grid.Object)}}
 	}
-	bodies := []gdi.Body{&gdi.Resubmit{}, &gdi.Alter{Job: m.job()}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{}, &gdi.Wait{}, &gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.StartTask{}, &gdi.Delete{}}
+	bodies := []gdi.Body{&gdi.Resubmit{}, &gdi.Alter{Job: m.job()}, &gdi.DeleteJobs{}, &gdi.Control{}, &gdi.Trigger{},
+		&gdi.Wait{}, &gdi.Reserve{}, &gdi.DeleteARs{}, &gdi.StartTask{}, &gdi.Delete{}}
 	b := bodies[m.Dice.IntN(len(bodies))]
 	if r, ok := b.(*gdi.Reserve); ok {
 		r.AR = &grid.AR{Duration: 100}
@@ -71,7 +73,8 @@ func (m madeUp) body(c *Core) gdi.Body {
 
 // job is one that could be, but for a part of it.
 func (m madeUp) job() *grid.Job {
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "n", Spec: &grid.JobSpec{Command: "c"}, Tasks: grid.Range{First: 1, Last: 3, Step: 1}, Array: m.Dice.IntN(2) == 0}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "n", Spec: &grid.JobSpec{Command: "c"},
+		Tasks: grid.Range{First: 1, Last: 3, Step: 1}, Array: m.Dice.IntN(2) == 0}
 	parts := []any{j, j.JobRequest, j.Spec}
 	m.Some(parts[m.Dice.IntN(len(parts))])
 	return j

@@ -48,7 +48,8 @@ func (s *step) mailRescheduled(t *grid.JATask) {
 	}
 	what := cell.DescribeTask(j, t.ID)
 	s.mailAborted(j, "Pushed rescheduling of "+what,
-		fmt.Sprintf("Your %s was running on host %s. Pushed manually/automatic rescheduling for this %s.\n", what, t.Grants[0].Host, kind))
+		fmt.Sprintf("Your %s was running on host %s. Pushed manually/automatic rescheduling for this %s.\n", what,
+			t.Grants[0].Host, kind))
 }
 
 // mailFailed reports to the administrators, administrator_mail of sge_conf(5), that a
@@ -77,7 +78,8 @@ func (s *step) mailFailed(j *grid.Job, t *grid.JATask, res report.Result, fault 
 		}
 		return stamp(at)
 	}
-	text := fmt.Sprintf("%s caused action: %s\n User        = %s\n Queue       = %s\n Start Time  = %s\n End Time    = %s\nfailed %s: %s\n",
+	text := fmt.Sprintf(
+		"%s caused action: %s\n User        = %s\n Queue       = %s\n Start Time  = %s\n End Time    = %s\nfailed %s: %s\n",
 		title, action, j.Owner, g.Instance(), when(res.Start), when(res.End), res.Failed, res.Text)
 	s.mail(j.Owner, to, title+" failed", text)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
-// TestRecipientsAreBound: a job and a reservation have at most 20 recipients of mail, or as many as the configuration says, however
-// they get them.
+// TestRecipientsAreBound: a job and a reservation have at most 20 recipients of mail, or as many as the configuration
+// says, however they get them.
 func TestRecipientsAreBound(t *testing.T) {
 	h, ask := budgetCell(t, 1<<40, 1<<40)
 	to := func(n int) (list grid.Names) {

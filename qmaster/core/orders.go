@@ -25,7 +25,8 @@ const schedulerSilence = 5
 // orders checks each order against the newest state and applies or refuses it
 // alone. Only the registered scheduler may give orders.
 func (c *Core) orders(in Orders) {
-	if in.Scheduler == c.scheduler || c.scheduler != "" && in.Scheduler != "" && c.cell.Now.Sub(c.ordered) >= schedulerSilence {
+	if in.Scheduler == c.scheduler || c.scheduler != "" && in.Scheduler != "" &&
+		c.cell.Now.Sub(c.ordered) >= schedulerSilence {
 		c.scheduler, c.ordered = in.Scheduler, c.cell.Now
 	}
 	result := &orders.Result{}
@@ -112,7 +113,8 @@ func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 			return refuseOrder(orders.Unknown, "queue instance %s does not exist", g.Instance())
 		}
 		if q.Version != o.QueueVersions[i] {
-			return refuseOrder(orders.Changed, "queue %s was changed: version %d, not %d", g.Queue, q.Version, o.QueueVersions[i])
+			return refuseOrder(orders.Changed, "queue %s was changed: version %d, not %d", g.Queue, q.Version,
+				o.QueueVersions[i])
 		}
 	}
 	asks, refusal := c.withTakes(j, o)

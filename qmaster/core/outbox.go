@@ -106,8 +106,10 @@ func (out *outbox) addDelivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g gr
 	}
 	maps := grid.MapsOn(t.Maps, g.Host)
 	d := report.Deliver{
-		Attempt: cell.AttemptOf(t), Queue: queueIn(cmd, out.cell.QueueOf(t, j, q, g.Host)), Grants: t.Grants, PE: out.state.PE(t.PE),
-		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: out.cluster.Devices(g.Host, maps), Cores: grid.CoresOn(t.Cores, g.Host),
+		Attempt: cell.AttemptOf(t), Queue: queueIn(cmd, out.cell.QueueOf(t, j, q, g.Host)), Grants: t.Grants,
+		PE:        out.state.PE(t.PE),
+		Restarted: t.Restarted, Start: t.Start, Maps: maps, Devices: out.cluster.Devices(g.Host, maps),
+		Cores: grid.CoresOn(t.Cores, g.Host),
 		Taken: out.cluster.Taken(j, t.Grants, g.Host),
 	}
 	if t.Limits != nil {
@@ -182,7 +184,8 @@ func (o *outbox) dropAttempt(host string, a report.Attempt) {
 // The host answers a new epoch with all it has; a report of its load alone says nothing of them.
 func (o *outbox) announceEpoch(l *grid.Load) {
 	t := o.hosts.of(l.Host)
-	if l.Unheard || t.listed || o.cell.Now.Sub(max(o.began, t.announced)) < resendSeconds || len(o.state.OnHost(l.Host)) == 0 {
+	if l.Unheard || t.listed || o.cell.Now.Sub(max(o.began, t.announced)) < resendSeconds ||
+		len(o.state.OnHost(l.Host)) == 0 {
 		return
 	}
 	t.announced = o.cell.Now
@@ -279,7 +282,8 @@ func (o *outbox) sendLimitsTo(host string, t *grid.JATask, a report.Attempt) {
 	}
 	cmd := o.commandFor(host)
 	change := report.Limits{
-		Attempt: a, Version: l.Version, Queue: queueIn(cmd, o.cell.QueueOf(t, o.state.Job(t.Job), q, g.Host)), Slots: slots, Anyway: l.Refused != "",
+		Attempt: a, Version: l.Version, Queue: queueIn(cmd, o.cell.QueueOf(t, o.state.Job(t.Job), q, g.Host)), Slots: slots,
+		Anyway: l.Refused != "",
 	}
 	for _, r := range l.Requests {
 		if old, had := l.Before.Get(r.Name); !had || old != r {
@@ -379,7 +383,8 @@ const processorsMost = 1 << 20
 // report contains that number.
 func (s *step) setSlotsOfHost(host string, processors uint32) {
 	q := s.state.CQueue("all.q")
-	if q == nil || processors < 2 || processors > processorsMost || q.Slots.Value != 1 || s.state.QInstance(q.Name, host) == nil {
+	if q == nil || processors < 2 || processors > processorsMost || q.Slots.Value != 1 ||
+		s.state.QInstance(q.Name, host) == nil {
 		return
 	}
 	for _, a := range q.Slots.At {

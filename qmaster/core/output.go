@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
-// output has the host of a task read a part of an output file, or answers why not. Only the owner of the job and managers
-// may read it: with each scope a token reads what its owner reads.
+// output has the host of a task read a part of an output file, or answers why not. Only the owner of the job and
+// managers may read it: with each scope a token reads what its owner reads.
 func (c *Core) output(in Request, b *gdi.Output) {
 	j, e := c.state.Job(b.Job), c.waiters.left(b.Job)
 	if j != nil {
@@ -29,7 +29,9 @@ func (c *Core) output(in Request, b *gdi.Output) {
 	}
 	f := &e.files
 	if f.Owner != in.User && !c.state.IsManager(in.User) {
-		c.reply(in.Ref, gdi.Deny(gdi.StatusNotOwner, fmt.Sprintf("%s - you do not have the necessary privileges to read the output of job \"%d\"", in.User, b.Job)))
+		c.reply(in.Ref,
+			gdi.Deny(gdi.StatusNotOwner,
+				fmt.Sprintf("%s - you do not have the necessary privileges to read the output of job \"%d\"", in.User, b.Job)))
 		return
 	}
 	if refusal := f.refuse(b); refusal != nil {
@@ -38,7 +40,9 @@ func (c *Core) output(in Request, b *gdi.Output) {
 	}
 	task := max(b.Task, 1)
 	host, running, refusal := c.whereRan(j, e, task)
-	if refusal != nil && refusal.Status == gdi.StatusUnknown && (j == nil || j.Tasks.Contains(task)) && c.demand(in, b.Job) { // it may have ended before this core began
+	// it may have ended before this core began
+	if refusal != nil && refusal.Status == gdi.StatusUnknown && (j == nil || j.Tasks.Contains(task)) &&
+		c.demand(in, b.Job) {
 		return
 	}
 	if refusal != nil {
@@ -56,7 +60,9 @@ func (f *files) refuse(b *gdi.Output) *refuse.Refusal {
 	case f.interactive:
 		return refuse.Because(gdi.StatusInvalid, "job \"%d\" has no output files: it is interactive", b.Job)
 	case b.Stderr && f.merged:
-		return refuse.Invalid("e", fmt.Sprintf("job \"%d\" has no file of standard error: it was submitted with -j y, and its errors are in the file of standard output", b.Job))
+		return refuse.Invalid("e",
+			fmt.Sprintf(
+				"job \"%d\" has no file of standard error: it was submitted with -j y, and its errors are in the file of standard output", b.Job))
 	case f.Array && b.Task == 0:
 		return refuse.Invalid("t", fmt.Sprintf("job \"%d\" is an array: a task of it must be named, as %[1]d.1", b.Job))
 	case !f.Array && b.Task > 1:
@@ -87,7 +93,9 @@ func (c *Core) whereRan(j *grid.Job, e *end, task uint32) (host string, running 
 	case i < 0 && j != nil && !j.Tasks.Contains(task):
 		return "", false, noTask(f.Job, task)
 	case i < 0:
-		return "", false, refuse.Because(gdi.StatusUnknown, "%s has ended and its host is not known any more, or it never ran; qacct -j %d shows its host and working directory", name, f.Job)
+		return "", false,
+			refuse.Because(gdi.StatusUnknown,
+				"%s has ended and its host is not known any more, or it never ran; qacct -j %d shows its host and working directory", name, f.Job)
 	case e.records[i].Start == 0:
 		return "", false, refuse.Because(gdi.StatusUnknown, "%s has ended without having run", name)
 	}

@@ -60,7 +60,8 @@ func (c *Core) peAttempt(host string, r report.Task) uptake {
 	}
 	if r.Usage != (grid.Usage{}) {
 		c.bookings.debitPETask(c.state.Job(p.Job), p, r.Usage, false)
-		if n.Usage = r.Usage; n.Usage != p.Usage && c.cell.InterimDue(p.Start, p.Interim) && !c.cell.SumsUp(c.state.Task(p.Job, p.Task)) {
+		if n.Usage = r.Usage; n.Usage != p.Usage && c.cell.InterimDue(p.Start, p.Interim) &&
+			!c.cell.SumsUp(c.state.Task(p.Job, p.Task)) {
 			n.Interim = grid.InterimOf(c.cell.Now, n.Usage)
 		}
 	}

@@ -61,7 +61,8 @@ func newPEWorld(t *testing.T, seed int64) *peWorld {
 		arg("hosts", "h1", "h2", "h3"), arg("slots", "2"), arg("pe", "control_slaves", "job_is_first_task"), arg("rerun"),
 	}})
 	for _, name := range []string{"h1", "h2", "h3"} {
-		w.hosts = append(w.hosts, &peHost{name: name, runs: map[report.Attempt]bool{}, ended: map[report.Attempt]report.Failure{}, ever: map[report.Attempt]bool{}})
+		w.hosts = append(w.hosts, &peHost{name: name, runs: map[report.Attempt]bool{},
+			ended: map[report.Attempt]report.Failure{}, ever: map[report.Attempt]bool{}})
 	}
 	return w
 }
@@ -187,7 +188,8 @@ func (w *peWorld) turn() {
 	}
 	switch n := w.dice.Intn(40); {
 	case n < 3:
-		j := &grid.Job{JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: 4, Last: 4, Step: 1}}}, Name: "p", Spec: &grid.JobSpec{Command: "p"}}
+		j := &grid.Job{JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: 4, Last: 4, Step: 1}}}, Name: "p",
+			Spec: &grid.JobSpec{Command: "p"}}
 		w.ask(&gdi.Submit{Job: j})
 	case n < 8:
 		w.start(job)
@@ -246,7 +248,8 @@ func (w *peWorld) start(job uint32) {
 }
 
 func (w *peWorld) launch(job uint32, h *peHost) {
-	for _, a := range w.ask(&gdi.StartTask{Job: job, Task: 1, Host: h.name, Launch: &grid.Launch{Args: []string{"ring"}}}).Answers {
+	start := &gdi.StartTask{Job: job, Task: 1, Host: h.name, Launch: &grid.Launch{Args: []string{"ring"}}}
+	for _, a := range w.ask(start).Answers {
 		if a.Reply.OK() {
 			w.started[report.Attempt{Job: job, Task: 1, N: w.core.state.Task(job, 1).Attempt, PETask: a.Reply.PETask}] = true
 		}

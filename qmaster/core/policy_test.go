@@ -62,7 +62,8 @@ func (h *harness) policy(d *datadriven.TestData) string {
 		var body gdi.Body
 		switch f[0] {
 		case "user":
-			body = &gdi.Add{Objects: []grid.Object{&grid.User{Name: f[1], DefaultProject: values["default_project"], FShare: number("fshare")}}}
+			body = &gdi.Add{
+				Objects: []grid.Object{&grid.User{Name: f[1], DefaultProject: values["default_project"], FShare: number("fshare")}}}
 		case "project":
 			body = &gdi.Add{Objects: []grid.Object{&grid.Project{Name: f[1], ACL: list("acl"), XACL: list("xacl")}}}
 		case "userset":
@@ -185,11 +186,14 @@ func (h *harness) priorityOrder(f []string, job, task uint32) orders.Order {
 	}
 	switch f[0] {
 	case "tickets":
-		return &orders.Tickets{Job: job, Task: task, Tickets: v["tix"], STickets: v["s"], Priority: v["prio"], Urgency: v["urg"]}
+		return &orders.Tickets{Job: job, Task: task, Tickets: v["tix"], STickets: v["s"], Priority: v["prio"],
+			Urgency: v["urg"]}
 	case "ptickets":
-		return &orders.PTickets{Job: job, Task: task, Tickets: v["tix"], STickets: v["s"], Priority: v["prio"], Urgency: v["urg"]}
+		return &orders.PTickets{Job: job, Task: task, Tickets: v["tix"], STickets: v["s"], Priority: v["prio"],
+			Urgency: v["urg"]}
 	case "priority_range":
-		return &orders.PriorityRange{Range: grid.PriorityRange{At: grid.Time(v["at"]), LeastPriority: v["least"], MostPriority: v["most"]}}
+		return &orders.PriorityRange{
+			Range: grid.PriorityRange{At: grid.Time(v["at"]), LeastPriority: v["least"], MostPriority: v["most"]}}
 	case "sched_conf":
 		return &orders.SchedConf{WeightTicketsOverride: v["override"]}
 	}

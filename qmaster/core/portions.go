@@ -14,13 +14,14 @@ type Continue struct{}
 
 func (Continue) input() {}
 
-// Portions has requests about many jobs (qdel, qalter, qhold, qrls), and the release of those that waited for one, decided in steps of at
-// most so many jobs and about so many events each, a large one counted as several (costOf), so that others do not wait for a user who
-// deletes 50,000 jobs. Ready.More asks for a Continue. 0, as it is in the beginning: a request is one step.
+// Portions has requests about many jobs (qdel, qalter, qhold, qrls), and the release of those that waited for one,
+// decided in steps of at most so many jobs and about so many events each, a large one counted as several (costOf), so
+// that others do not wait for a user who deletes 50,000 jobs. Ready.More asks for a Continue. 0, as it is in the
+// beginning: a request is one step.
 func (c *Core) Portions(size int) { c.portion = size }
 
-// perJob is a request about many jobs: what is left of it, and the answers so far. What it has done remains if qmaster ends before the
-// rest, as with Grid Engine, which handles each job by itself.
+// perJob is a request about many jobs: what is left of it, and the answers so far. What it has done remains if qmaster
+// ends before the rest, as with Grid Engine, which handles each job by itself.
 type perJob struct {
 	in      Request
 	jobs    []cell.ChosenJob
@@ -41,7 +42,8 @@ func (c *Core) eachChosen(w *perJob, before ...gdi.Answer) {
 		}
 		x := w.jobs[0]
 		if key := x.Job.Key(); c.state.Job(key.ID) == nil { // it was named before, or has ended meanwhile
-			w.answers.add(gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)).On(gdi.Subject{Job: key.ID}))
+			w.answers.add(gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", key)).On(
+				gdi.Subject{Job: key.ID}))
 			continue
 		}
 		x.Job = c.state.Job(x.Job.ID)
@@ -60,8 +62,8 @@ const (
 	bytesPerEvent  = 1000
 )
 
-// costOf is what an event counts in a portion. One of an array of which every second task is left has tens of thousands of ranges, and
-// one of a job has its script, environment and lists, which may be some megabytes.
+// costOf is what an event counts in a portion. One of an array of which every second task is left has tens of thousands
+// of ranges, and one of a job has its script, environment and lists, which may be some megabytes.
 func costOf(e events.Event) int {
 	j, ok := e.Object.(*grid.Job)
 	if !ok {
@@ -100,8 +102,8 @@ func (c *Core) proceed() {
 	}
 }
 
-// rejoins reports whether a request is the repetition of one that is not finished: the client has waited for long, or has a new
-// connection. It gets the answer of that one.
+// rejoins reports whether a request is the repetition of one that is not finished: the client has waited for long, or
+// has a new connection. It gets the answer of that one.
 func (c *Core) rejoins(in Request) bool {
 	for _, w := range c.unfinished {
 		if in.ID != "" && w.in.ID == in.ID && w.in.User == in.User {

@@ -97,8 +97,9 @@ func (s *step) storePendingTickets(o *orders.PTickets) {
 		Job: o.Job, Priority: o.Priority,
 		NPOSIX: float32(o.NPOSIX), NUrgency: float32(o.NUrgency), NTickets: float32(o.NTickets),
 		Urgency: float32(o.Urgency), RRContr: float32(o.RRContr), WTContr: float32(o.WTContr), DLContr: float32(o.DLContr),
-		Tickets: float32(o.Tickets), OTickets: float32(o.OTickets), FTickets: float32(o.FTickets), STickets: float32(o.STickets),
-		Share: float32(o.Share),
+		Tickets: float32(o.Tickets), OTickets: float32(o.OTickets), FTickets: float32(o.FTickets),
+		STickets: float32(o.STickets),
+		Share:    float32(o.Share),
 	})
 }
 

@@ -32,7 +32,8 @@ func (c *Core) propose(in Request, b *gdi.Propose) {
 }
 
 func (s *step) answerProposed(ref uint64, p *grid.Proposal) {
-	s.reply(ref, gdi.Done(fmt.Sprintf("proposal %d is open until %s; a person carries it out with `quill approve %[1]d`", p.ID, refuse.Moment(p.Expires))))
+	s.reply(ref, gdi.Done(fmt.Sprintf("proposal %d is open until %s; a person carries it out with `quill approve %[1]d`",
+		p.ID, refuse.Moment(p.Expires))))
 	s.lastReply().Proposal = p.ID
 }
 
@@ -59,12 +60,17 @@ func (c *Core) newProposal(in Request, b *gdi.Propose) (*grid.Proposal, []gdi.An
 	case text == "":
 		return nil, []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "denied: the proposal changes nothing")}
 	case len(touches) > grid.ProposalTouches || len(text) > grid.ProposalTextMost:
-		return nil, []gdi.Answer{gdi.Deny(gdi.StatusLimit, fmt.Sprintf("denied: the proposal changes too much to be reviewed: %d objects (at most %d), described in %d bytes (at most %d)",
-			len(touches), grid.ProposalTouches, len(text), grid.ProposalTextMost))}
+		return nil,
+			[]gdi.Answer{gdi.Deny(gdi.StatusLimit,
+				fmt.Sprintf(
+					"denied: the proposal changes too much to be reviewed: %d objects (at most %d), described in %d bytes (at most %d)",
+					len(touches), grid.ProposalTouches, len(text), grid.ProposalTextMost))}
 	}
 	return &grid.Proposal{
-		ID: uint32(c.state.Counter(grid.ProposalSeqNum)) + 1, User: in.User, Host: in.Host, Token: in.Token, Agent: b.Agent, Request: in.ID,
-		Created: c.cell.Now, Expires: c.cell.Now.Add(life), Reason: b.Reason, Effect: b.Effect, Changes: b.Changes, Text: text, Touches: touches,
+		ID: uint32(c.state.Counter(grid.ProposalSeqNum)) + 1, User: in.User, Host: in.Host, Token: in.Token,
+		Agent: b.Agent, Request: in.ID,
+		Created: c.cell.Now, Expires: c.cell.Now.Add(life), Reason: b.Reason, Effect: b.Effect, Changes: b.Changes,
+		Text: text, Touches: touches,
 	}, nil
 }
 
@@ -74,13 +80,16 @@ func (c *Core) badProposal(b *gdi.Propose, life float64) string {
 	case c.format.Body == nil:
 		return "proposals are not supported here"
 	case math.IsNaN(life) || life < grid.ProposalLifeLeast || life > grid.ProposalLifeMost:
-		return fmt.Sprintf("a proposal stays open for at least %v and at most %d days", time.Second*grid.ProposalLifeLeast, grid.ProposalLifeMost/(24*60*60))
+		return fmt.Sprintf("a proposal stays open for at least %v and at most %d days", time.Second*grid.ProposalLifeLeast,
+			grid.ProposalLifeMost/(24*60*60))
 	case len(b.Agent) > grid.ProposalAgentMax || !oneLine(b.Agent):
-		return fmt.Sprintf("the name of the program that proposes a change has at most %d bytes, all printable", grid.ProposalAgentMax)
+		return fmt.Sprintf("the name of the program that proposes a change has at most %d bytes, all printable",
+			grid.ProposalAgentMax)
 	}
 	for _, text := range []string{b.Reason, b.Effect} {
 		if len(text) > grid.ProposalTextMax || grid.Printable(text) != text {
-			return fmt.Sprintf("the reason and the effect of a proposal have at most %d bytes each, all printable", grid.ProposalTextMax)
+			return fmt.Sprintf("the reason and the effect of a proposal have at most %d bytes each, all printable",
+				grid.ProposalTextMax)
 		}
 	}
 	return ""
@@ -95,7 +104,8 @@ func (s *step) manyProposals(user string) string {
 		}
 	}
 	if open >= grid.ProposalsOpen {
-		return fmt.Sprintf("%q has %d open proposals, which is the limit; decide on some with `quill approve` or `quill reject`", user, open)
+		return fmt.Sprintf(
+			"%q has %d open proposals, which is the limit; decide on some with `quill approve` or `quill reject`", user, open)
 	}
 	return ""
 }
@@ -133,12 +143,14 @@ func (c *Core) unproposable(changes [][]byte) *refuse.Refusal {
 		switch b.(type) {
 		case *gdi.Submit, *gdi.Resubmit:
 			if c.cell.Param("jsv_url") != "" {
-				return refuse.Because(gdi.StatusDenied, "denied: jobs of this cell pass a verifier (jsv_url) when they are submitted, and cannot be proposed; submit the job yourself")
+				return refuse.Because(gdi.StatusDenied,
+					"denied: jobs of this cell pass a verifier (jsv_url) when they are submitted, and cannot be proposed; submit the job yourself")
 			}
 		}
 	}
 	if makes > 1 {
-		return refuse.Because(gdi.StatusInvalid, "denied: a proposal makes at most one job or reservation, this one %d", makes)
+		return refuse.Because(gdi.StatusInvalid, "denied: a proposal makes at most one job or reservation, this one %d",
+			makes)
 	}
 	return nil
 }
@@ -170,7 +182,8 @@ func decided(p *grid.Proposal, status grid.ProposalStatus, d grid.Decision) *gri
 	return &n
 }
 
-// undecidable returns why a decision on a proposal is refused, nil when it is not. p is nil when there is no such proposal.
+// undecidable returns why a decision on a proposal is refused, nil when it is not. p is nil when there is no such
+// proposal.
 func (s *step) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *refuse.Refusal {
 	switch {
 	case p == nil || p.User != r.User && !s.cell.IsManager(r):
@@ -178,21 +191,26 @@ func (s *step) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *refu
 	case p.Status == grid.ProposalExpired:
 		return refuse.Because(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, refuse.Moment(p.Expires))
 	case p.Status != grid.ProposalOpen:
-		return refuse.Because(gdi.StatusStale, "denied: proposal %d was %s by %s at %s", p.ID, p.Status, p.Decided.By, refuse.Moment(p.Decided.At))
+		return refuse.Because(gdi.StatusStale, "denied: proposal %d was %s by %s at %s", p.ID, p.Status, p.Decided.By,
+			refuse.Moment(p.Decided.At))
 	case p.Expires <= s.cell.Now:
 		return refuse.Because(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, refuse.Moment(p.Expires))
 	case len(b.Comment) > grid.ProposalTextMax || !oneLine(b.Comment):
-		return refuse.Because(gdi.StatusInvalid, "denied: the comment on a proposal has at most %d bytes, all printable", grid.ProposalTextMax)
+		return refuse.Because(gdi.StatusInvalid, "denied: the comment on a proposal has at most %d bytes, all printable",
+			grid.ProposalTextMax)
 	}
 	switch b.Decision {
 	case gdi.Approve:
 		if r.Token != 0 && r.Token == p.Token {
-			return refuse.Because(gdi.StatusScope, "denied: proposal %d was made with token %d, and a person has to approve it, not the program that has this token", p.ID, r.Token)
+			return refuse.Because(gdi.StatusScope,
+				"denied: proposal %d was made with token %d, and a person has to approve it, not the program that has this token",
+				p.ID, r.Token)
 		}
 	case gdi.Reject:
 	case gdi.Withdraw:
 		if p.User != r.User || p.Token != r.Token {
-			return refuse.Because(gdi.StatusDenied, "denied: proposal %d was made by another program or user; reject it with `quill reject %[1]d`", p.ID)
+			return refuse.Because(gdi.StatusDenied,
+				"denied: proposal %d was made by another program or user; reject it with `quill reject %[1]d`", p.ID)
 		}
 	default:
 		return refuse.Because(gdi.StatusInvalid, "denied: unknown decision %q: it is approve, reject or withdraw", b.Decision)
@@ -200,7 +218,8 @@ func (s *step) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *refu
 	return nil
 }
 
-// approve carries a proposal out with the rights of who approves it, unless what it changes is not as it was when it was proposed.
+// approve carries a proposal out with the rights of who approves it, unless what it changes is not as it was when it
+// was proposed.
 func (c *Core) approve(in Request, p *grid.Proposal, d grid.Decision) {
 	if refused := c.unproposable(p.Changes); refused != nil {
 		c.reply(in.Ref, *refused)
@@ -212,11 +231,16 @@ func (c *Core) approve(in Request, p *grid.Proposal, d grid.Decision) {
 	}
 	list, refused := c.try(in, p.Changes)
 	if len(refused) > 0 {
-		c.reply(in.Ref, append(refused, *refuse.Because(gdi.StatusStale, "denied: proposal %d cannot be carried out, and nothing was changed", p.ID))...)
+		c.reply(in.Ref,
+			append(refused,
+				*refuse.Because(gdi.StatusStale, "denied: proposal %d cannot be carried out, and nothing was changed", p.ID))...)
 		return
 	}
 	if now := touched(c.state, list); !slices.Equal(now, p.Touches) {
-		c.reply(in.Ref, *refuse.Because(gdi.StatusStale, "denied: proposal %d would change other objects now than when it was proposed; reject it and have it proposed anew", p.ID))
+		c.reply(in.Ref,
+			*refuse.Because(gdi.StatusStale,
+				"denied: proposal %d would change other objects now than when it was proposed; reject it and have it proposed anew",
+				p.ID))
 		return
 	}
 	c.ready.List.Cause.Proposal, c.ready.List.Cause.Proposer = p.ID, p.Proposer()
@@ -239,7 +263,8 @@ func (s *step) changedSince(p *grid.Proposal) string {
 		case !t.Existed && o != nil:
 			return fmt.Sprintf("denied: %s, which proposal %d adds, was added meanwhile", about, p.ID)
 		case o != nil && grid.Version(o) != t.Version:
-			return fmt.Sprintf("denied: %s was changed since proposal %d was made; reject it and have it proposed anew", about, p.ID)
+			return fmt.Sprintf("denied: %s was changed since proposal %d was made; reject it and have it proposed anew", about,
+				p.ID)
 		}
 	}
 	return ""
@@ -249,13 +274,15 @@ func (s *step) changedSince(p *grid.Proposal) string {
 func (c *Core) notOwn(r gdi.Request, p *grid.Proposal) string {
 	for _, data := range p.Changes {
 		if b, err := c.format.Body(data); err == nil && gdi.Makes(b) && p.User != r.User {
-			return fmt.Sprintf("denied: proposal %d makes a job or reservation of %s, which only this user approves", p.ID, p.User)
+			return fmt.Sprintf("denied: proposal %d makes a job or reservation of %s, which only this user approves", p.ID,
+				p.User)
 		}
 	}
 	return ""
 }
 
-// try returns what requests would change if they were carried out together, or why one of them is refused. Nothing changes.
+// try returns what requests would change if they were carried out together, or why one of them is refused. Nothing
+// changes.
 func (c *Core) try(in Request, changes [][]byte) (list events.List, refused []gdi.Answer) {
 	f := c.fork()
 	whole := f.perform(in, changes)

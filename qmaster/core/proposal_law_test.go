@@ -16,8 +16,8 @@ import (
 	"github.com/quill-grid/quill/pkg/law"
 )
 
-// TestProposalsShowEverything proposes requests of every type alone, in pairs and in triples: the text that a person approves has a line for
-// everything that is then done, whatever else is proposed with it.
+// TestProposalsShowEverything proposes requests of every type alone, in pairs and in triples: the text that a person
+// approves has a line for everything that is then done, whatever else is proposed with it.
 func TestProposalsShowEverything(t *testing.T) {
 	alone, pairs := map[string]int{}, map[string]int{}
 	cases := law.Each(t, 250, func(t *testing.T, seed uint64) {
@@ -33,7 +33,8 @@ func TestProposalsShowEverything(t *testing.T) {
 					text := changeText(p.core.state, list, p.core.cell.Zone)
 					p.everyEvent(list, text)
 					alone[verb]++
-					verbs, changes, texts, touches = append(verbs, verb), append(changes, change), append(texts, text), append(touches, named(list))
+					verbs, changes, texts, touches = append(verbs, verb), append(changes, change), append(texts, text),
+						append(touches, named(list))
 				}
 			}
 			list, refused := p.core.try(p.asked, changes)
@@ -178,7 +179,8 @@ func (p *proposer) changed() grid.Object {
 
 func (p *proposer) aJob() *grid.Job {
 	p.number++
-	return &grid.Job{JobRequest: &grid.JobRequest{}, Name: fmt.Sprintf("job%d", p.number), Spec: &grid.JobSpec{Command: "c", Script: fmt.Appendf(nil, "#!/bin/sh\nmark%d\n", p.number)}}
+	return &grid.Job{JobRequest: &grid.JobRequest{}, Name: fmt.Sprintf("job%d", p.number),
+		Spec: &grid.JobSpec{Command: "c", Script: fmt.Appendf(nil, "#!/bin/sh\nmark%d\n", p.number)}}
 }
 
 // make makes a request of a type up.
@@ -193,7 +195,8 @@ func (p *proposer) make(verb string) gdi.Body {
 		return &gdi.Resubmit{Job: id(), Hold: []string{"", "u", "s"}[p.pick(3)]}
 	case "alter":
 		b := &gdi.Alter{Jobs: jobs(), Job: p.aJob(), Set: []string{[]string{"N", "A", "p", "ac"}[p.pick(4)]}}
-		b.Job.Account, b.Job.Priority, b.Job.Spec.Context = b.Job.Name, int16(p.number%500), grid.Values{{Name: "K", Text: b.Job.Name}}
+		b.Job.Account, b.Job.Priority, b.Job.Spec.Context = b.Job.Name, int16(p.number%500),
+			grid.Values{{Name: "K", Text: b.Job.Name}}
 		if p.pick(4) == 0 {
 			b.Set, b.HoldAdd = nil, "s"
 		}
@@ -201,7 +204,8 @@ func (p *proposer) make(verb string) gdi.Body {
 	case "delete-jobs":
 		return &gdi.DeleteJobs{Jobs: jobs(), Force: p.pick(2) == 0}
 	case "control":
-		b := &gdi.Control{Action: []string{"disable", "suspend"}[p.pick(2)], Queues: true, Refs: []string{[]string{"all.q@h1", "all.q@h2"}[p.pick(2)]}}
+		b := &gdi.Control{Action: []string{"disable", "suspend"}[p.pick(2)], Queues: true,
+			Refs: []string{[]string{"all.q@h1", "all.q@h2"}[p.pick(2)]}}
 		if p.pick(3) == 0 {
 			b.Queues, b.Refs, b.Action = false, []string{fmt.Sprint(id())}, "suspend"
 		}
@@ -232,7 +236,8 @@ func (p *proposer) make(verb string) gdi.Body {
 func (p *proposer) accepted(verb string) ([]byte, events.List) {
 	for range 30 {
 		change := codec.AppendBody(nil, p.make(verb))
-		if list, refused := p.core.try(p.asked, [][]byte{change}); len(refused) == 0 && changeText(p.core.state, list, p.core.cell.Zone) != "" {
+		if list, refused := p.core.try(p.asked, [][]byte{change}); len(refused) == 0 &&
+			changeText(p.core.state, list, p.core.cell.Zone) != "" {
 			return change, list
 		}
 	}
@@ -264,7 +269,8 @@ func (p *proposer) everyEvent(list events.List, text string) {
 			}
 			fallthrough
 		default:
-			want = map[events.Op]string{events.OpAdd: "add", events.OpMod: "modify", events.OpDel: "remove"}[e.Op] + " " + strings.TrimSpace(noun(e.Kind)+" "+e.Key.String())
+			want = map[events.Op]string{events.OpAdd: "add", events.OpMod: "modify", events.OpDel: "remove"}[e.Op] + " " +
+				strings.TrimSpace(noun(e.Kind)+" "+e.Key.String())
 		}
 		i := slices.IndexFunc(lines, func(l string) bool { return l == want || strings.HasPrefix(l, want+" (") })
 		if i < 0 {
@@ -276,7 +282,8 @@ func (p *proposer) everyEvent(list events.List, text string) {
 			p.t.Errorf("nothing says what changes after %q:\n%s", want, text)
 		}
 		if j, is := e.Object.(*grid.Job); is && e.Op == events.OpAdd {
-			p.contains(text, "  | "+strings.ReplaceAll(strings.TrimSuffix(string(j.Spec.Script), "\n"), "\n", "\n  | "), "the script")
+			p.contains(text, "  | "+strings.ReplaceAll(strings.TrimSuffix(string(j.Spec.Script), "\n"), "\n", "\n  | "),
+				"the script")
 		}
 	}
 }
@@ -289,7 +296,9 @@ var depends = []string{"add user root", "  state: ", "  grants: ", "  message: "
 func (p *proposer) contains(text, own, about string) {
 	lines := strings.Split(text, "\n")
 	for l := range strings.Lines(own) {
-		if l = strings.TrimSuffix(l, "\n"); !slices.Contains(lines, l) && !slices.ContainsFunc(depends, func(d string) bool { return strings.HasPrefix(l, d) }) {
+		if l = strings.TrimSuffix(l, "\n"); !slices.Contains(lines, l) && !slices.ContainsFunc(depends, func(d string) bool {
+			return strings.HasPrefix(l, d)
+		}) {
 			p.t.Errorf("%s: the line %q is missing in\n%s", about, l, text)
 		}
 	}

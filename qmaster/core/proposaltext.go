@@ -35,18 +35,21 @@ func noun(k grid.Kind) string {
 	return strings.ToLower(k.String())
 }
 
-// silent are the kinds that no request changes by itself: numbers that qmaster gives, and what it records. All others are shown.
+// silent are the kinds that no request changes by itself: numbers that qmaster gives, and what it records. All others
+// are shown.
 var silent = []grid.Kind{grid.KindCounter, grid.KindReceipt, grid.KindAccounting}
 
 func isShown(e events.Event) bool { return !slices.Contains(silent, e.Kind) }
 
-// instanceOf returns the queue instance that an event adds or removes. No request names it: it follows from a queue, a host group or a host.
+// instanceOf returns the queue instance that an event adds or removes. No request names it: it follows from a queue, a
+// host group or a host.
 func instanceOf(e events.Event) (queue, host string, is bool) {
 	queue, host, _ = strings.Cut(e.Key.Name, "@")
 	return queue, host, e.Kind == grid.KindQInstance && e.Op != events.OpMod
 }
 
-// isAutomatic reports whether an event adds the user that a job of the list needs: it is there or not when the job is made.
+// isAutomatic reports whether an event adds the user that a job of the list needs: it is there or not when the job is
+// made.
 func isAutomatic(l *events.List, e events.Event) bool {
 	return e.Op == events.OpAdd && e.Kind == grid.KindUser && slices.ContainsFunc(l.Events, func(o events.Event) bool {
 		j, is := o.Object.(*grid.Job)
@@ -54,8 +57,9 @@ func isAutomatic(l *events.List, e events.Event) bool {
 	})
 }
 
-// touched returns the objects that a list changes, as they are before it: what must be as it was when the change is carried out. Tasks count as
-// their job. New jobs and reservations are not among them: their numbers are given when they are made.
+// touched returns the objects that a list changes, as they are before it: what must be as it was when the change is
+// carried out. Tasks count as their job. New jobs and reservations are not among them: their numbers are given when
+// they are made.
 func touched(before *state.State, l events.List) (out []grid.Touched) {
 	for _, e := range l.Events {
 		key, kind := e.Key, e.Kind
@@ -80,9 +84,10 @@ func touched(before *state.State, l events.List) (out []grid.Touched) {
 // isNumbered reports whether objects of a kind get their number when they are made.
 func isNumbered(k grid.Kind) bool { return k == grid.KindJob || k == grid.KindAR }
 
-// changeText returns what a list changes, for a person who reviews it: a line for each object, and one for each of its fields with what it was
-// and what it is to be, with times in a zone. Every event that is shown has its line, whatever else is in the list; only queue instances that
-// are added or removed have one for all of a queue. The script of a new job follows its fields.
+// changeText returns what a list changes, for a person who reviews it: a line for each object, and one for each of its
+// fields with what it was and what it is to be, with times in a zone. Every event that is shown has its line, whatever
+// else is in the list; only queue instances that are added or removed have one for all of a queue. The script of a new
+// job follows its fields.
 func changeText(before *state.State, l events.List, zone *time.Location) string {
 	var b strings.Builder
 	instances := instanceLines(l)
@@ -135,7 +140,8 @@ func verbOf(op events.Op) string {
 // instancesNamed is how many queue instances of a queue are named that are added, or removed.
 const instancesNamed = 20
 
-// instanceLines returns the lines about the queue instances that a list adds or removes, by the place of the first one that a line is about.
+// instanceLines returns the lines about the queue instances that a list adds or removes, by the place of the first one
+// that a line is about.
 func instanceLines(l events.List) map[int]string {
 	type heading struct {
 		op    events.Op

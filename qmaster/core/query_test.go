@@ -20,7 +20,8 @@ func TestSelectedJobs(t *testing.T) {
 	}
 	s.Apply(events.List{Seq: 1, Events: []events.Event{
 		events.Add(&grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "finished_jobs", Text: "100"}}}),
-		job(1, "first", "alice"), job(2, "second", "bob", 1), job(3, "third", "alice", 1, 2), job(4, "gone", "alice"), job(5, "lost", "bob"),
+		job(1, "first", "alice"), job(2, "second", "bob", 1), job(3, "third", "alice", 1, 2), job(4, "gone", "alice"),
+		job(5, "lost", "bob"),
 		events.Del(grid.KindJob, grid.Key{ID: 5}), events.Del(grid.KindJob, grid.Key{ID: 4}),
 	}})
 	for _, c := range []struct {
@@ -52,8 +53,10 @@ func TestSelectedJobs(t *testing.T) {
 // TestFromWrongHost: who may ask for a listing.
 func TestFromWrongHost(t *testing.T) {
 	s := state.New()
-	s.Apply(events.List{Seq: 1, Events: []events.Event{events.Add(&grid.SubmitHost{Name: "sub"}), events.Add(&grid.AdminHost{Name: "adm"})}})
-	for host, want := range map[string]string{"sub": "", "adm": "", "other": `denied: host "other" is neither submit nor admin host`} {
+	s.Apply(events.List{
+		Seq: 1, Events: []events.Event{events.Add(&grid.SubmitHost{Name: "sub"}), events.Add(&grid.AdminHost{Name: "adm"})}})
+	for host, want := range map[string]string{"sub": "", "adm": "",
+		"other": `denied: host "other" is neither submit nor admin host`} {
 		for _, b := range []gdi.Body{&gdi.Get{}, &gdi.Verify{}, &gdi.History{}} {
 			got := ""
 			if refusal := authorize.Request(s, 0, gdi.Request{Host: host, Body: b}); refusal != nil {

@@ -12,13 +12,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCostOfTasks: a request about many single tasks of an array costs what it names, not its square, and the end of one task costs the
-// same however many tasks of another array wait for its siblings. What is compared is memory that was allocated: it is the same on
-// every machine.
+// TestCostOfTasks: a request about many single tasks of an array costs what it names, not its square, and the end of
+// one task costs the same however many tasks of another array wait for its siblings. What is compared is memory that
+// was allocated: it is the same on every machine.
 func TestCostOfTasks(t *testing.T) {
 	cost := func(n uint32) (hold, remove, kill float64) {
 		h := &harness{t: t, now: 1_700_000_000_000}
-		h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}, {Key: "slots", Vals: []string{"100000"}}}})
+		h.cell(&datadriven.TestData{
+			CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}, {Key: "slots", Vals: []string{"100000"}}}})
 		ask := func(b gdi.Body) float64 {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -27,11 +28,13 @@ func TestCostOfTasks(t *testing.T) {
 			return float64(after.TotalAlloc - before.TotalAlloc)
 		}
 		array := func(after ...string) *gdi.Submit {
-			return &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{ArrayPredecessorReq: after}, Name: "a", Array: true, Tasks: grid.Range{First: 1, Last: n, Step: 1}, Spec: &grid.JobSpec{Command: "c"}}}
+			return &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{ArrayPredecessorReq: after}, Name: "a", Array: true,
+				Tasks: grid.Range{First: 1, Last: n, Step: 1}, Spec: &grid.JobSpec{Command: "c"}}}
 		}
 		ask(array())
 		ask(array("1"))
-		remove = ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1, Tasks: grid.Ranges{{First: 1, Last: 1, Step: 1}}}}}})
+		remove = ask(
+			&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1, Tasks: grid.Ranges{{First: 1, Last: 1, Step: 1}}}}}})
 		if hold := h.core.state.Job(2).ArrayHold; hold.Contains(1) || !hold.Contains(2) || hold.Count() != n-1 {
 			t.Errorf("%d tasks wait for one that has ended, or others do not", hold.Count())
 		}
@@ -43,9 +46,11 @@ func TestCostOfTasks(t *testing.T) {
 		if held := h.core.state.Job(2).UserHold.Count(); held != n/2 {
 			t.Errorf("%d tasks are held", held)
 		}
-		ask(&gdi.Submit{Job: &grid.Job{Name: "runs", Array: true, Tasks: grid.Range{First: 1, Last: n, Step: 1}, Spec: &grid.JobSpec{Command: "c"}}})
+		ask(&gdi.Submit{Job: &grid.Job{Name: "runs", Array: true, Tasks: grid.Range{First: 1, Last: n, Step: 1},
+			Spec: &grid.JobSpec{Command: "c"}}})
 		h.startTasks(3, n)
-		kill = ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 3, Tasks: grid.Ranges{{First: n, Last: n, Step: 1}}}}}})
+		kill = ask(
+			&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 3, Tasks: grid.Ranges{{First: n, Last: n, Step: 1}}}}}})
 		if h.core.state.Task(3, n).Kill == "" || h.core.state.Task(3, 1).Kill != "" {
 			t.Error("not the task that was named is ended")
 		}
@@ -69,7 +74,8 @@ func TestWaitingFor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tasks := func(name string) grid.Range {
 			first := rapid.Uint32Range(1, 20).Draw(t, name+" first")
-			return grid.Range{First: first, Last: first + rapid.Uint32Range(0, 60).Draw(t, name+" more"), Step: rapid.Uint32Range(1, 9).Draw(t, name+" step")}
+			return grid.Range{First: first, Last: first + rapid.Uint32Range(0, 60).Draw(t, name+" more"),
+				Step: rapid.Uint32Range(1, 9).Draw(t, name+" step")}
 		}
 		some := func(of grid.Range, name string) grid.Ranges {
 			return grid.Ranges{of}.Filter(func(uint32) bool { return rapid.Bool().Draw(t, name) })

@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// Ends is what a stretch of the log says of how jobs ended and where their output is. A core that begins knows no jobs that
-// have ended: it demands Ends with the first request that needs them, see Ready.Recall.
+// Ends is what a stretch of the log says of how jobs ended and where their output is. A core that begins knows no jobs
+// that have ended: it demands Ends with the first request that needs them, see Ready.Recall.
 type Ends struct {
 	state *state.State
 	of    waiters
@@ -35,13 +35,14 @@ func (e *Ends) Apply(l events.List) {
 	e.state.Apply(l)
 }
 
-// Recalled brings what the log says of jobs that had ended, and of tasks that had ended of jobs that are there, when this core began; nil
-// when the log cannot be read. Ends are demanded once.
+// Recalled brings what the log says of jobs that had ended, and of tasks that had ended of jobs that are there, when
+// this core began; nil when the log cannot be read. Ends are demanded once.
 type Recalled struct{ *Ends }
 
 func (Recalled) input() {}
 
-// demand has the shell read the log for a request about a job that there was once, which is answered after that; false: it was read already.
+// demand has the shell read the log for a request about a job that there was once, which is answered after that; false:
+// it was read already.
 func (c *Core) demand(in Request, job uint32) bool {
 	if c.recalled || job > uint32(c.state.Counter(grid.JobSeqNum)) {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
-// Format is how the bytes in proposals and receipts are read and written: codec.DecodeBody, codec.AppendReply, codec.DecodeReply.
-// A core without a part of it refuses proposals, or does not store answers.
+// Format is how the bytes in proposals and receipts are read and written: codec.DecodeBody, codec.AppendReply,
+// codec.DecodeReply. A core without a part of it refuses proposals, or does not store answers.
 type Format struct {
 	Body        func([]byte) (gdi.Body, error)
 	AppendReply func([]byte, gdi.Reply) []byte
@@ -18,15 +18,16 @@ type Format struct {
 // Reads sets the Format.
 func (c *Core) Reads(f Format) { c.format = f }
 
-// repeated answers a request that was carried out before, as it was answered then: the client has lost that answer. It reports
-// whether it was. The number of a request is its user's: another user's request has nothing to do with it.
+// repeated answers a request that was carried out before, as it was answered then: the client has lost that answer. It
+// reports whether it was. The number of a request is its user's: another user's request has nothing to do with it.
 func (c *Core) repeated(in Request) bool {
 	r := c.receipt(in.Request)
 	if r == nil {
 		return false
 	}
 	switch b := in.Body.(type) {
-	case *gdi.Verify, *gdi.Wait, *gdi.Output, *gdi.WaysToLogIn: // nothing is done twice: a client that waits for its job may name it so
+	case *gdi.Verify, *gdi.Wait, *gdi.Output, *gdi.WaysToLogIn:
+		// nothing is done twice: a client that waits for its job may name it so
 		return false
 	case *gdi.Submit:
 		if r.Job != 0 && r.PETask == "" {
@@ -58,7 +59,10 @@ func (c *Core) repeated(in Request) bool {
 			return true
 		}
 	}
-	c.reply(in.Ref, *refuse.Because(gdi.StatusInvalid, "denied: request number %q was used for another request of user %q; send this one under a new number", in.ID, in.User))
+	c.reply(in.Ref,
+		*refuse.Because(gdi.StatusInvalid,
+			"denied: request number %q was used for another request of user %q; send this one under a new number", in.ID,
+			in.User))
 	return true
 }
 
@@ -83,10 +87,11 @@ func (c *Core) submittedBefore(ref uint64, submitted *grid.Job, r *grid.Receipt)
 	c.answerSubmitted(ref, j, r.Job)
 }
 
-// store stores the answer to a request that has changed something, unless it follows from what was made. changed says that an
-// earlier list of the request has.
+// store stores the answer to a request that has changed something, unless it follows from what was made. changed says
+// that an earlier list of the request has.
 func (c *Core) store(in Request, changed bool) {
-	if in.ID == "" || in.User == "" || c.format.AppendReply == nil || len(c.ready.Answers) == 0 || len(c.ready.List.Events) == 0 && !changed {
+	if in.ID == "" || in.User == "" || c.format.AppendReply == nil || len(c.ready.Answers) == 0 ||
+		len(c.ready.List.Events) == 0 && !changed {
 		return
 	}
 	a := c.ready.Answers[len(c.ready.Answers)-1]
@@ -97,7 +102,8 @@ func (c *Core) store(in Request, changed bool) {
 	case *gdi.Submit, *gdi.Resubmit, *gdi.Reserve, *gdi.StartTask:
 		return
 	}
-	c.emit(events.Add(&grid.Receipt{User: in.User, Request: in.ID, At: c.cell.Now, Verb: in.Body.Verb(), Reply: c.format.AppendReply(nil, *a.Reply)}))
+	c.emit(events.Add(&grid.Receipt{User: in.User, Request: in.ID, At: c.cell.Now, Verb: in.Body.Verb(),
+		Reply: c.format.AppendReply(nil, *a.Reply)}))
 	a.Reply.Seq = c.state.Seq
 }
 

@@ -9,19 +9,22 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestCommandIsTheClientsWord: what a request calls its command makes no line of its own in the log's texts, no cause of a
-// daemon, and decides nothing.
+// TestCommandIsTheClientsWord: what a request calls its command makes no line of its own in the log's texts, no cause
+// of a daemon, and decides nothing.
 func TestCommandIsTheClientsWord(t *testing.T) {
 	h := &harness{t: t, now: 1_700_000_000_000}
 	h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
 	ask := func(command string, b gdi.Body) (Ready, gdi.Reply) {
 		h.ref++
-		r := h.core.Step(h.now, Request{Ref: h.ref, Request: gdi.Request{User: "root", UID: 1000, GID: 1000, Host: "m", Command: command, Body: b}})
+		r := h.core.Step(h.now,
+			Request{Ref: h.ref, Request: gdi.Request{User: "root", UID: 1000, GID: 1000, Host: "m", Command: command, Body: b}})
 		return r, *r.Answers[0].Reply
 	}
-	for _, command := range []string{"qsub\nbob@m qdel", "x\x1b[2J", strings.Repeat("long", 1000), "orders", "timer", "report", "install"} {
+	for _, command := range []string{"qsub\nbob@m qdel", "x\x1b[2J", strings.Repeat("long", 1000), "orders", "timer",
+		"report", "install"} {
 		r, _ := ask(command, &gdi.Submit{Job: &grid.Job{Name: "x"}})
-		if what := r.List.Cause.What; len(what) > 64 || strings.ContainsAny(what, "\n\t\x1b") || what == "orders" || what == "timer" || what == "report" || what == "install" {
+		if what := r.List.Cause.What; len(what) > 64 || strings.ContainsAny(what, "\n\t\x1b") || what == "orders" ||
+			what == "timer" || what == "report" || what == "install" {
 			t.Errorf("%.20q: cause %q", command, what)
 		}
 	}
@@ -37,7 +40,8 @@ func TestCommandIsTheClientsWord(t *testing.T) {
 			t.Errorf("reservation %d by %q: %v", i, command, reply.Answers)
 		}
 	}
-	for _, r := range []gdi.Request{{ID: strings.Repeat("x", 257)}, {ID: "a\nb"}, {Host: "m\nbob"}, {Host: "m@bob"}, {Host: strings.Repeat("h", 257)}} {
+	for _, r := range []gdi.Request{{ID: strings.Repeat("x", 257)}, {ID: "a\nb"}, {Host: "m\nbob"}, {Host: "m@bob"},
+		{Host: strings.Repeat("h", 257)}} {
 		r.User, r.Body = "root", &gdi.Submit{Job: &grid.Job{Name: "x"}}
 		if out := h.core.Step(h.now, Request{Ref: 1, Request: r}); out.Answers[0].Reply.OK() || len(out.List.Events) > 0 {
 			t.Errorf("%.20q %.20q: %v", r.ID, r.Host, out.Answers[0].Reply)

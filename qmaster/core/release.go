@@ -29,8 +29,8 @@ func (c *Core) releaseTasks(job uint32, ended grid.Ranges) {
 	c.release(release{job: job, tasks: ended, cause: c.ready.List.Cause})
 }
 
-// release lets jobs continue that wait for another one. Where they are more than a portion the others follow with a Continue; a
-// qmaster that ends before finds them in the state: see unreleased.
+// release lets jobs continue that wait for another one. Where they are more than a portion the others follow with a
+// Continue; a qmaster that ends before finds them in the state: see unreleased.
 func (c *Core) release(r release) {
 	p := c.state.Job(r.job)
 	if r.tasks != nil && p == nil { // it has gone meanwhile, which releases all

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/quill-grid/quill/events"
@@ -159,7 +160,8 @@ func (c *Core) setErrorState(t *grid.JATask, fault report.Fault, text string) {
 		if qi.Host != g.Host || fault != report.HostFault && qi.Queue != g.Queue {
 			continue
 		}
-		message := "queue " + qi.Queue + " marked QERROR as result of job " + strconv.FormatUint(uint64(t.Job), 10) + "'s failure at host " + g.Host
+		message := "queue " + qi.Queue + " marked QERROR as result of job " + strconv.FormatUint(uint64(t.Job), 10) +
+			"'s failure at host " + g.Host
 		if text != "" {
 			message += ": " + text
 		}
@@ -190,5 +192,23 @@ func (c *Core) reconcile(r report.Report) {
 			c.ended(c.state.Task(t.Job, t.ID), report.Task{Attempt: a, Usage: t.Usage, Result: &report.Result{
 				Start: t.Start, End: c.cell.Now, Failed: report.FailedNoStatus, Text: report.FailedNoStatus.String()}})
 		}
+	}
+}
+
+// allHosts is the host group that new execution hosts join.
+const allHosts = "@allhosts"
+
+// join takes a new execution host in, as Grid Engine's installation of a host
+// does: it may administer and submit, and belongs to @allhosts.
+func (c *Core) join(host string) {
+	c.addMissing(&grid.ExecHost{Name: host})
+	c.addMissing(&grid.AdminHost{Name: host})
+	c.addMissing(&grid.SubmitHost{Name: host})
+	if g := c.state.HGroup(allHosts); g != nil && !g.HostList.Has(host) {
+		n := *g
+		n.HostList = append(slices.Clone(g.HostList), host)
+		n.Version++
+		c.emit(events.Mod(&n))
+		hgroupChanged(c, g, &n)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
-// A cell that is restored from a backup, or whose log has lost something, has forgotten what happened then. Numbers given since then are not given again,
-// and what hosts still run from that time is forgotten: it is reported to the administrator, and kept or ended as qmaster_params
-// END_FORGOTTEN_JOBS says.
+// A cell that is restored from a backup, or whose log has lost something, has forgotten what happened then. Numbers
+// given since then are not given again, and what hosts still run from that time is forgotten: it is reported to the
+// administrator, and kept or ended as qmaster_params END_FORGOTTEN_JOBS says.
 
 // NumbersSkipped is how many numbers are left out unless the administrator says otherwise.
 const NumbersSkipped = 1_000_000
@@ -23,8 +23,8 @@ const NumbersSkipped = 1_000_000
 // attemptsSkipped is how many attempts a task may have had between a backup and its restoration.
 const attemptsSkipped = 1000
 
-// Restored returns the list with which a state continues that was restored by who. The numbers of jobs, reservations, tokens and
-// proposals continue after so many that may have been given since, and those of attempts as well.
+// Restored returns the list with which a state continues that was restored by who. The numbers of jobs, reservations,
+// tokens and proposals continue after so many that may have been given since, and those of attempts as well.
 func Restored(s *state.State, now grid.Time, who string, skip uint32) events.List {
 	l := events.List{Seq: s.Seq + 1, At: max(now, s.At), Cause: events.Cause{Who: who, What: "restore"}}
 	set := func(name string, value uint64) {
@@ -57,8 +57,8 @@ const (
 // clocksDiffer is by how many seconds a host's clock may differ from qmaster's.
 const clocksDiffer = 300
 
-// isForgotten reports whether an attempt that the state does not know was started after the backup from which the state was restored. What
-// had been started before and is not in the state was known to be over.
+// isForgotten reports whether an attempt that the state does not know was started after the backup from which the state
+// was restored. What had been started before and is not in the state was known to be over.
 func (s *step) isForgotten(t report.Task) bool {
 	if uint64(t.Attempt.N) > s.state.Counter(grid.AttemptBase) {
 		return false
@@ -73,7 +73,8 @@ func (s *step) isForgotten(t report.Task) bool {
 	return start == 0 || start.Add(clocksDiffer) >= grid.Time(s.state.Counter(grid.RestoredAt))
 }
 
-// takeForgotten decides on a forgotten attempt, and reports it once. Its task, if the state has it, is held: it must not run twice.
+// takeForgotten decides on a forgotten attempt, and reports it once. Its task, if the state has it, is held: it must
+// not run twice.
 func (o *outbox) takeForgotten(host string, t report.Task, receipt *report.Receipt) {
 	f := Forgotten{Host: host, Attempt: t.Attempt, Start: t.Start, Fate: fateKept}
 	known := o.hosts.of(host).forgotten
@@ -126,7 +127,8 @@ func (o *outbox) endForgotten() {
 // holdForgotten gives the task of a forgotten attempt that continues a system hold.
 func (s *step) holdForgotten(a report.Attempt) {
 	j := s.state.Job(a.Job)
-	if j == nil || a.PETask != "" || j.SysHold.Contains(a.Task) || !j.Pending.Contains(a.Task) && s.state.Task(a.Job, a.Task) == nil {
+	if j == nil || a.PETask != "" || j.SysHold.Contains(a.Task) || !j.Pending.Contains(a.Task) &&
+		s.state.Task(a.Job, a.Task) == nil {
 		return
 	}
 	n := *j
@@ -149,14 +151,15 @@ func (s *step) mailForgotten(host string) {
 			fmt.Fprintf(&text, "and %d more, see the log of qmaster\n", len(s.ready.Forgotten)-most)
 			break
 		}
-		fmt.Fprintf(&text, "job %d task %d (attempt %s), since %s: %s\n", f.Attempt.Job, f.Attempt.Task, f.Attempt, stamp(f.Start), f.Fate)
+		fmt.Fprintf(&text, "job %d task %d (attempt %s), since %s: %s\n", f.Attempt.Job, f.Attempt.Task, f.Attempt,
+			stamp(f.Start), f.Fate)
 	}
 	text.WriteString("Tasks of jobs that the cell has are on system hold: qrls -h s starts them again.\n")
 	s.mail(host, to, "Forgotten jobs on host "+host, text.String())
 }
 
-// awaitsHosts returns why a job of a restored state is not started yet: until every host that is not silent has reported its attempts,
-// the job may run there already. "" when it may start.
+// awaitsHosts returns why a job of a restored state is not started yet: until every host that is not silent has
+// reported its attempts, the job may run there already. "" when it may start.
 func (out *outbox) awaitsHosts(job uint32) string {
 	if uint64(job) > out.state.Counter(grid.RestoredJob) || out.complete {
 		return ""

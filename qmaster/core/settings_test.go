@@ -63,8 +63,10 @@ func TestSettingsFollow(t *testing.T) {
 		name  string
 		texts []string
 	}{
-		{"max_u_jobs", []string{"0", "7"}}, {"max_aj_tasks", []string{"75000", "3"}}, {"enforce_user", []string{"auto", "true", "false"}},
-		{"user_lists", []string{"NONE", "physics"}}, {"reschedule_unknown", []string{"0:0:0", "0:1:0"}}, {"max_unheard", []string{"0:5:0", "0:1:0"}},
+		{"max_u_jobs", []string{"0", "7"}}, {"max_aj_tasks", []string{"75000", "3"}},
+		{"enforce_user", []string{"auto", "true", "false"}},
+		{"user_lists", []string{"NONE", "physics"}}, {"reschedule_unknown", []string{"0:0:0", "0:1:0"}},
+		{"max_unheard", []string{"0:5:0", "0:1:0"}},
 		{"execd_params", []string{"NONE", "ACCT_RESERVED_USAGE=true", "SHARETREE_RESERVED_USAGE=1"}},
 	}
 	fresh := map[grid.Kind]func(name string) grid.Object{
@@ -130,7 +132,8 @@ func TestSettingsFollow(t *testing.T) {
 				ask(x.kind, &gdi.Modify{Objects: []grid.Object{o}})
 			}
 		}
-		for _, k := range []grid.Kind{grid.KindConf, grid.KindSchedConf, grid.KindUserset, grid.KindExecHost, grid.KindHGroup, grid.KindCQueue} {
+		for _, k := range []grid.Kind{grid.KindConf, grid.KindSchedConf, grid.KindUserset, grid.KindExecHost, grid.KindHGroup,
+			grid.KindCQueue} {
 			if done[k] < 3 {
 				t.Errorf("%s was changed %d times", grid.SpecOf(k).Name, done[k])
 			}

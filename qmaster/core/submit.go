@@ -17,7 +17,8 @@ import (
 func (c *Core) submit(in Request, submitted *grid.Job) {
 	j, refusal := validate.NewJob(c.cell, in.Request, cmp.Or(in.Job, c.nextJob()), submitted)
 	if refusal == nil {
-		refusal = cmp.Or(refuse.With(gdi.StatusLimit, "", validate.TooManyJobs(c.cell, j)), tooBig(j), c.refuseMemory(j.Owner, nil, j))
+		refusal = cmp.Or(refuse.With(gdi.StatusLimit, "", validate.TooManyJobs(c.cell, j)), tooBig(j),
+			c.refuseMemory(j.Owner, nil, j))
 	}
 	if refusal != nil {
 		c.reply(in.Ref, *refusal)
@@ -65,9 +66,12 @@ func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
 	case j == nil:
 		return nil, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job \"%d\" does not exist", b.Job)).On(about)
 	case j.Owner != r.User && !c.cell.IsManager(r):
-		return nil, gdi.Deny(gdi.StatusNotOwner, fmt.Sprintf("job rejected: %s@%s is not allowed to resubmit jobs of user %s", r.User, r.Host, j.Owner)).On(about)
+		return nil, gdi.Deny(gdi.StatusNotOwner, fmt.Sprintf("job rejected: %s@%s is not allowed to resubmit jobs of user %s",
+			r.User, r.Host, j.Owner)).On(about)
 	case j.Spec.Connect != "":
-		return nil, refuse.Invalid("", fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID)).On(about)
+		return nil,
+			refuse.Invalid("", fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID)).On(
+				about)
 	}
 	submitted := *j
 	held := func(letter string) grid.Ranges {

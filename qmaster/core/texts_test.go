@@ -18,11 +18,14 @@ import (
 // forged is a text that makes a line of its own, and has a terminal do something.
 const forged = "a\nFORGED: x\x1b[2J\tb"
 
-// mayHave are the fields of objects in which a text of a user may have any character. What shows them writes them as one line.
-var mayHave = []string{"JobSpec.Command", "JobSpec.Args", "JobSpec.Env.Text", "JobSpec.Connect", "JobSpec.SubmitCommand", "Launch.Args", "Launch.Env.Text", "Launch.Connect",
+// mayHave are the fields of objects in which a text of a user may have any character. What shows them writes them as
+// one line.
+var mayHave = []string{"JobSpec.Command", "JobSpec.Args", "JobSpec.Env.Text", "JobSpec.Connect",
+	"JobSpec.SubmitCommand", "Launch.Args", "Launch.Env.Text", "Launch.Connect",
 	"Proposal.Reason", "Proposal.Effect"}
 
-// TestForgedLines puts a line end and an escape sequence into each text of each request and of a report: nothing that follows from it has them.
+// TestForgedLines puts a line end and an escape sequence into each text of each request and of a report: nothing that
+// follows from it has them.
 func TestForgedLines(t *testing.T) {
 	cell := busyCell(t)
 	for name, b := range messages() {
@@ -55,7 +58,8 @@ func TestForgedJobs(t *testing.T) {
 	}
 	accepted := grid.Names{}
 	parts := func(j *grid.Job) []reflect.Value {
-		return []reflect.Value{reflect.ValueOf(j).Elem(), reflect.ValueOf(j.JobRequest).Elem(), reflect.ValueOf(j.Spec).Elem()}
+		return []reflect.Value{reflect.ValueOf(j).Elem(), reflect.ValueOf(j.JobRequest).Elem(),
+			reflect.ValueOf(j.Spec).Elem()}
 	}
 	for p, part := range parts(job()) {
 		for i := range part.NumField() {
@@ -96,7 +100,8 @@ func TestForgedJobs(t *testing.T) {
 			t.Errorf("%s may have any character, and was refused", field)
 		}
 	}
-	for _, field := range []string{"JobSpec.Cwd", "JobSpec.Stdout", "JobSpec.Stderr", "JobSpec.Stdin", "JobSpec.Shell", "JobSpec.Context", "JobSpec.SubmitHost"} {
+	for _, field := range []string{"JobSpec.Cwd", "JobSpec.Stdout", "JobSpec.Stderr", "JobSpec.Stdin", "JobSpec.Shell",
+		"JobSpec.Context", "JobSpec.SubmitHost"} {
 		if accepted.Has(field) {
 			t.Errorf("%s with a line end was accepted", field)
 		}
@@ -106,11 +111,14 @@ func TestForgedJobs(t *testing.T) {
 // TestForgedVariables uses names of environment variables that no shell has.
 func TestForgedVariables(t *testing.T) {
 	cell := busyCell(t)
-	for _, name := range []string{"", "X\nPARAM l_hard h_rt=60", "1a", "a b", "a.b", "a-b", "a=b", "$(id)", "BASH_FUNC_%%", "BASH_FUNC_x;id%%", "BASH_FUNC_x", "é"} {
+	for _, name := range []string{"", "X\nPARAM l_hard h_rt=60", "1a", "a b", "a.b", "a-b", "a=b", "$(id)", "BASH_FUNC_%%",
+		"BASH_FUNC_x;id%%", "BASH_FUNC_x", "é"} {
 		for _, body := range []gdi.Body{
 			&gdi.Submit{Job: &grid.Job{Name: "n", Spec: &grid.JobSpec{Command: "c", Env: grid.Values{{Name: name, Text: "1"}}}}},
-			&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, Set: []string{"v"}, Job: &grid.Job{Spec: &grid.JobSpec{Env: grid.Values{{Name: name, Text: "1"}}}}},
-			&gdi.StartTask{Job: 2, Task: 1, Host: "h2", Launch: &grid.Launch{Args: []string{"x"}, Env: grid.Values{{Name: name, Text: "1"}}}},
+			&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 1}}}, Set: []string{"v"},
+				Job: &grid.Job{Spec: &grid.JobSpec{Env: grid.Values{{Name: name, Text: "1"}}}}},
+			&gdi.StartTask{Job: 2, Task: 1, Host: "h2",
+				Launch: &grid.Launch{Args: []string{"x"}, Env: grid.Values{{Name: name, Text: "1"}}}},
 		} {
 			in := &gdi.Request{User: "alice", Group: "users", Host: "m", Command: "x", Body: body}
 			for _, r := range answersOf(cell, in) {
@@ -166,7 +174,8 @@ func checkReady(t *testing.T, field string, r Ready) {
 		v := reflect.New(reflect.TypeOf(from))
 		v.Elem().Set(reflect.ValueOf(from))
 		for _, l := range texts(v.Elem(), "") {
-			if text := l.value.String(); strings.Contains(text, "FORGED") && strings.ContainsAny(text, "\n\x1b") && !slices.Contains(mayHave, l.field) {
+			if text := l.value.String(); strings.Contains(text, "FORGED") && strings.ContainsAny(text, "\n\x1b") &&
+				!slices.Contains(mayHave, l.field) {
 				t.Errorf("%s: a text of %s is in %s (%s): %q", field, field, where, l.field, l.value.String())
 			}
 		}

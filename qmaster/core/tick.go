@@ -75,7 +75,8 @@ func (c *Core) silence(l *grid.Load) {
 			c.slaveLost(t)
 			continue
 		}
-		c.account(j, t, report.Result{Start: t.Start, End: c.cell.Now, Failed: report.FailedRestart, Text: report.FailedRestart.String()}, true)
+		c.account(j, t, report.Result{Start: t.Start, End: c.cell.Now, Failed: report.FailedRestart,
+			Text: report.FailedRestart.String()}, true)
 		c.mailRescheduled(t)
 		c.restart(t)
 	}

@@ -37,7 +37,9 @@ func (c *Core) issue(in Request, user string, b *gdi.CreateToken) *grid.Token {
 	case text != "":
 		c.reply(in.Ref, gdi.Deny(gdi.StatusInvalid, "denied: "+text))
 	case own >= grid.TokensOfUser:
-		c.reply(in.Ref, gdi.Deny(gdi.StatusLimit, fmt.Sprintf("denied: %q has %d tokens, which is the limit; revoke some with `quill token revoke`", user, own)))
+		c.reply(in.Ref,
+			gdi.Deny(gdi.StatusLimit,
+				fmt.Sprintf("denied: %q has %d tokens, which is the limit; revoke some with `quill token revoke`", user, own)))
 	default:
 		if refusal := c.refuseMemory(user, nil, t); refusal != nil {
 			c.reply(in.Ref, *refusal)
@@ -52,7 +54,8 @@ func (c *Core) issue(in Request, user string, b *gdi.CreateToken) *grid.Token {
 }
 
 func (s *step) answerCreated(ref uint64, t *grid.Token) {
-	s.reply(ref, gdi.Done(fmt.Sprintf("created token %d with scope %s; it expires at %s", t.ID, t.Scope, refuse.Moment(t.Expires))))
+	s.reply(ref,
+		gdi.Done(fmt.Sprintf("created token %d with scope %s; it expires at %s", t.ID, t.Scope, refuse.Moment(t.Expires))))
 	s.lastReply().Token = t.ID
 }
 
@@ -72,7 +75,8 @@ func (s *step) revokeTokens(r gdi.Request, b *gdi.RevokeTokens) (answers []gdi.A
 		case t == nil || t.Owner != r.User && !manager:
 			answer = gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: %q has no token %d", r.User, id))
 		case ordinary && id != r.Token:
-			answer = *refuse.Because(gdi.StatusScope, "denied: token %d does not have the scope operate, and may be used to revoke no token but itself", r.Token)
+			answer = *refuse.Because(gdi.StatusScope,
+				"denied: token %d does not have the scope operate, and may be used to revoke no token but itself", r.Token)
 		default:
 			s.emit(events.Del(grid.KindToken, t.Key()))
 			answer.Text, about.Did = fmt.Sprintf("%s@%s has revoked token %d of %s", r.User, r.Host, id, t.Owner), gdi.DidDelete
@@ -82,9 +86,11 @@ func (s *step) revokeTokens(r gdi.Request, b *gdi.RevokeTokens) (answers []gdi.A
 	return answers
 }
 
-// expireTokens removes the tokens whose time is over, and the log-ins whose ID token has expired; proposals that are open expire.
+// expireTokens removes the tokens whose time is over, and the log-ins whose ID token has expired; proposals that are
+// open expire.
 func (c *Core) expireTokens() {
-	if c.expires > c.cell.Now || c.state.Len(grid.KindToken)+c.state.Len(grid.KindLogin)+c.state.Len(grid.KindProposal) == 0 {
+	if c.expires > c.cell.Now || c.state.Len(grid.KindToken)+c.state.Len(grid.KindLogin)+
+		c.state.Len(grid.KindProposal) == 0 {
 		return
 	}
 	c.expires = grid.Never

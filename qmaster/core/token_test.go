@@ -82,14 +82,16 @@ func TestScopes(t *testing.T) {
 	}
 	bodies := map[string]gdi.Body{
 		"trigger ping": &gdi.Trigger{Action: "ping"}, "trigger show-scheduler": &gdi.Trigger{Action: "show-scheduler"},
-		"trigger show-event-clients": &gdi.Trigger{Action: "show-event-clients"}, "control queues": &gdi.Control{Queues: true},
-		"decide withdraw": &gdi.Decide{Decision: gdi.Withdraw},
+		"trigger show-event-clients": &gdi.Trigger{Action: "show-event-clients"},
+		"control queues":             &gdi.Control{Queues: true},
+		"decide withdraw":            &gdi.Decide{Decision: gdi.Withdraw},
 	}
 	for _, b := range gdi.Bodies() {
 		bodies[b.Verb()] = b
 	}
 	s := state.New()
-	l := events.List{Seq: 1, Events: []events.Event{events.Add(&grid.SubmitHost{Name: "h"}), events.Add(&grid.AdminHost{Name: "h"})}}
+	l := events.List{
+		Seq: 1, Events: []events.Event{events.Add(&grid.SubmitHost{Name: "h"}), events.Add(&grid.AdminHost{Name: "h"})}}
 	for scope := grid.ScopeRead; scope <= grid.ScopeOperate; scope++ {
 		l.Events = append(l.Events, events.Add(&grid.Token{ID: uint32(scope), Owner: "alice", Scope: scope, Expires: 1000}))
 	}

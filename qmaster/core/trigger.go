@@ -61,7 +61,8 @@ func (c *Core) condition() string {
 	if c.scheduler == "" {
 		scheduler, health = "no scheduler", "WARNING"
 	}
-	return fmt.Sprintf("epoch %d | seq %d | jobs %d | hosts %d, silent %d | %s | %s", c.epoch, c.state.Seq, c.state.Len(grid.KindJob), hosts, silent, scheduler, health)
+	return fmt.Sprintf("epoch %d | seq %d | jobs %d | hosts %d, silent %d | %s | %s", c.epoch, c.state.Seq,
+		c.state.Len(grid.KindJob), hosts, silent, scheduler, health)
 }
 
 func needsManager(user, action string) string {

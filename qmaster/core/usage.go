@@ -110,7 +110,9 @@ func (books *bookings) emitBookings() {
 // -clearusage.
 func (books *bookings) clearUsage(r gdi.Request, users grid.Names) (answers []gdi.Answer) {
 	modified := func(o grid.Object) {
-		answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s modified %q in %s list", r.User, r.Host, o.Key(), grid.SpecOf(o.Kind()).Noun)).On(onObject(o.Kind(), o.Key(), gdi.DidModify)))
+		answers = append(answers,
+			gdi.Done(fmt.Sprintf("%s@%s modified %q in %s list", r.User, r.Host, o.Key(), grid.SpecOf(o.Kind()).Noun)).On(
+				onObject(o.Kind(), o.Key(), gdi.DidModify)))
 	}
 	if len(users) == 0 {
 		books.forgetUsage(func(*grid.Booking) bool { return true })
@@ -121,7 +123,8 @@ func (books *bookings) clearUsage(r gdi.Request, users grid.Names) (answers []gd
 	for _, name := range users {
 		u := books.state.User(name)
 		if u == nil {
-			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: user %q does not exist", name)).On(onObject(grid.KindUser, grid.Key{Name: name}, "")))
+			answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: user %q does not exist", name)).On(
+				onObject(grid.KindUser, grid.Key{Name: name}, "")))
 			continue
 		}
 		books.forgetUsage(func(b *grid.Booking) bool { return b.User == name })

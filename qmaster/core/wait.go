@@ -134,8 +134,8 @@ func (w *waiters) put(a *grid.Accounting, host string) {
 	}
 }
 
-// brief is what there is to know of the end of a job or PE task, without its command line; of an array's task, which may be one
-// of very many, less.
+// brief is what there is to know of the end of a job or PE task, without its command line; of an array's task, which
+// may be one of very many, less.
 func brief(a *grid.Accounting) *grid.Accounting {
 	if !a.Array || a.PETask != "" {
 		b := *a
@@ -197,7 +197,8 @@ func (w *waiters) bound() {
 func (e *end) size() int {
 	bytes := objectBytes + len(e.files.Name) + len(e.files.Cwd) + names(e.files.Stdout, e.files.Stderr)
 	for _, a := range e.records {
-		bytes += objectBytes/2 + len(a.FailedText) + len(a.Category) + len(a.Cwd) + len(a.Name) + len(a.Account) + elementBytes*len(a.Maps)
+		bytes += objectBytes/2 + len(a.FailedText) + len(a.Category) + len(a.Cwd) + len(a.Name) + len(a.Account) +
+			elementBytes*len(a.Maps)
 	}
 	return bytes
 }

@@ -19,10 +19,13 @@ func TestWaitForBigArrays(t *testing.T) {
 	ends := func(job, tasks uint32) {
 		for task := range tasks {
 			c.waiters.record(&grid.Accounting{
-				Job: job, Task: task + 1, Attempt: 1, Array: true, Queue: "all.q", Host: "node17.example.com", Group: "users", Owner: "alice", Name: "simulate",
-				Account: "sge", Submit: 1_700_000_000_000, Start: 1_700_000_001_000, End: 1_700_000_002_000, Failed: 100, FailedText: "assumedly after job", ExitStatus: 137,
+				Job: job, Task: task + 1, Attempt: 1, Array: true, Queue: "all.q", Host: "node17.example.com", Group: "users",
+				Owner: "alice", Name: "simulate",
+				Account: "sge", Submit: 1_700_000_000_000, Start: 1_700_000_001_000, End: 1_700_000_002_000, Failed: 100,
+				FailedText: "assumedly after job", ExitStatus: 137,
 				DeletedBy: "alice@login1.example.com", Department: "defaultdepartment", Slots: 1,
-				SubmitHost: "login1.example.com", SubmitCommand: "qsub -t 1-75000 " + strings.Repeat("x", 1000), Cwd: "/home/alice/runs",
+				SubmitHost: "login1.example.com", SubmitCommand: "qsub -t 1-75000 " + strings.Repeat("x", 1000),
+				Cwd:   "/home/alice/runs",
 				Usage: grid.Usage{CPU: 1.5, WallSeconds: 1.25, Mem: 0.1, MaxVMem: 1e9},
 			}, false)
 		}

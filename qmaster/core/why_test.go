@@ -36,11 +36,12 @@ func TestWhy(t *testing.T) {
 		{[]grid.Key{{ID: 3}}, "[3] full "},
 	} {
 		got := ""
-		core.Query(st, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo}, Where: gdi.Where{Why: true, Keys: c.keys}}, func(o grid.Object) bool {
-			i := o.(*grid.JobScheddInfo)
-			got += fmt.Sprint(i.Jobs, " ", i.Messages[0], " ")
-			return true
-		})
+		core.Query(st, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo}, Where: gdi.Where{Why: true, Keys: c.keys}},
+			func(o grid.Object) bool {
+				i := o.(*grid.JobScheddInfo)
+				got += fmt.Sprint(i.Jobs, " ", i.Messages[0], " ")
+				return true
+			})
 		if got != c.want {
 			t.Errorf("%v: %s, want %s", c.keys, got, c.want)
 		}

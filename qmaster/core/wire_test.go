@@ -129,7 +129,8 @@ func busyCell(t testing.TB) *state.State {
 	run("submit", "")
 	run("orders", "start 2.1 all.q@h1=1 all.q@h2=1 pe=mpi\nstart 3.1 all.q@h1=1")
 	run("report", "running 2.1.1\nrunning 3.1.1", arg("h1"))
-	h.step(Request{Request: gdi.Request{User: "alice", Group: "users", Host: "m", Body: &gdi.StartTask{Job: 2, Task: 1, Host: "h2", Launch: &grid.Launch{Args: []string{"x"}}}}})
+	h.step(Request{Request: gdi.Request{User: "alice", Group: "users", Host: "m",
+		Body: &gdi.StartTask{Job: 2, Task: 1, Host: "h2", Launch: &grid.Launch{Args: []string{"x"}}}}})
 	if h.core.state.Len(grid.KindPETask) != 1 {
 		t.Fatal("no PE task was started")
 	}
@@ -179,11 +180,14 @@ func messages() map[string][]byte {
 		}
 	}
 	out["orders"] = codec.AppendOrders(nil, l)
-	out["report"] = codec.AppendReport(nil, report.Report{Hello: true, Load: &report.Load{Values: grid.Values{{Name: "arch", Text: "x"}}, Processors: 4}, Tasks: []report.Task{
-		{Attempt: report.Attempt{Job: 3, Task: 1, N: 1}, Phase: report.Ended, Usage: grid.Usage{CPU: 1}, Result: &report.Result{End: 7, Failed: 1, Text: "x"}},
-		{Attempt: report.Attempt{Job: 2, Task: 1, N: 1}, Phase: report.Running, Usage: grid.Usage{CPU: 1}, Suspended: true},
-		{Attempt: report.Attempt{Job: 2, Task: 1, N: 1, PETask: "1.h2"}, Phase: report.Ended, Result: &report.Result{}},
-	}})
+	out["report"] = codec.AppendReport(nil,
+		report.Report{Hello: true, Load: &report.Load{Values: grid.Values{{Name: "arch", Text: "x"}}, Processors: 4},
+			Tasks: []report.Task{
+				{Attempt: report.Attempt{Job: 3, Task: 1, N: 1}, Phase: report.Ended, Usage: grid.Usage{CPU: 1},
+					Result: &report.Result{End: 7, Failed: 1, Text: "x"}},
+				{Attempt: report.Attempt{Job: 2, Task: 1, N: 1}, Phase: report.Running, Usage: grid.Usage{CPU: 1}, Suspended: true},
+				{Attempt: report.Attempt{Job: 2, Task: 1, N: 1, PETask: "1.h2"}, Phase: report.Ended, Result: &report.Result{}},
+			}})
 	return out
 }
 
@@ -196,7 +200,8 @@ func objects(name string) (out []grid.Object) {
 		full(v)
 		if f := v.FieldByName("Name"); f.IsValid() && f.Kind() == reflect.String {
 			f.SetString(map[grid.Kind]string{grid.KindCQueue: "all.q", grid.KindHGroup: "@allhosts", grid.KindPE: "mpi",
-				grid.KindConf: grid.GlobalConf, grid.KindExecHost: "h1", grid.KindCentry: "slots", grid.KindManager: "root"}[s.Kind])
+				grid.KindConf: grid.GlobalConf, grid.KindExecHost: "h1", grid.KindCentry: "slots",
+				grid.KindManager: "root"}[s.Kind])
 			if name != "" {
 				f.SetString(name)
 			}

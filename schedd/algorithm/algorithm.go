@@ -51,8 +51,8 @@ type Entry struct {
 	New  func(grid.SchedConf) (Algorithm, error)
 	// Division configures it to divide a cell among projects.
 	Division Division
-	// Preempting returns the parameters with which it suspends tasks for those of other owners as often as it can, each owner having
-	// a part of the cell by the weight; nil: it never suspends any. The simulator holds the laws against it.
+	// Preempting returns the parameters with which it suspends tasks for those of other owners as often as it can, each
+	// owner having a part of the cell by the weight; nil: it never suspends any. The simulator holds the laws against it.
 	Preempting func(owners []Project) []grid.Param
 }
 
@@ -174,7 +174,9 @@ func Pair[M Model[M]](name string, model func() M, decider func(grid.SchedConf) 
 
 // NewDecider returns the constructor of a decider whose configuration is read from
 // its section: the decider of each configuration that is valid.
-func NewDecider[M Model[M], C any](read func(*grid.SchedConf) (*C, error), decider func(*C) Decider[M]) func(grid.SchedConf) (Decider[M], error) {
+func NewDecider[M Model[M], C any](
+	read func(*grid.SchedConf) (*C, error), decider func(*C) Decider[M],
+) func(grid.SchedConf) (Decider[M], error) {
 	return func(conf grid.SchedConf) (Decider[M], error) {
 		c, err := read(&conf)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
-// roll is a model that keeps the jobs in the order in which they came, and the section of the last configuration that it
-// has received.
+// roll is a model that keeps the jobs in the order in which they came, and the section of the last configuration that
+// it has received.
 type roll struct {
 	jobs    []uint32
 	section string
@@ -120,8 +120,10 @@ func newContract(t *testing.T) *contract {
 		return c.model
 	}
 	c.entries = []algorithm.Entry{
-		algorithm.Pair("bare", use, algorithm.NewDecider(readStarting, func(s *starting) algorithm.Decider[*roll] { return starter[*roll]{s} })),
-		algorithm.Pair("toy", use, algorithm.NewDecider(readStarting, func(s *starting) algorithm.Decider[*roll] { return talker{starter[*roll]{s}} })),
+		algorithm.Pair("bare", use,
+			algorithm.NewDecider(readStarting, func(s *starting) algorithm.Decider[*roll] { return starter[*roll]{s} })),
+		algorithm.Pair("toy", use,
+			algorithm.NewDecider(readStarting, func(s *starting) algorithm.Decider[*roll] { return talker{starter[*roll]{s}} })),
 		algorithm.Pair("lending", func() *lender {
 			m := &lender{roll{log: &c.log}}
 			c.model = &m.roll

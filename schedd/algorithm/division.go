@@ -7,8 +7,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Division is how an algorithm is configured to divide a cell among projects by their weights: what the simulator and the demo
-// compare algorithms with. An algorithm without one runs with its own defaults.
+// Division is how an algorithm is configured to divide a cell among projects by their weights: what the simulator and
+// the demo compare algorithms with. An algorithm without one runs with its own defaults.
 type Division struct {
 	// Promise says in a line what projects get while all of them have jobs that wait.
 	Promise string
@@ -67,7 +67,8 @@ func Weighted(name string, of []Project, value func(i int) string) grid.Param {
 	return grid.Param{Name: name, Text: strings.Join(words, ",")}
 }
 
-// Promised returns the part of the cell that is promised to the i-th project while all wait, 0 ... 1; 0: nothing is promised.
+// Promised returns the part of the cell that is promised to the i-th project while all wait, 0 ... 1; 0: nothing is
+// promised.
 func (e Entry) Promised(of []Project, i int) float64 {
 	if e.Division.Share == nil {
 		return 0
@@ -75,8 +76,8 @@ func (e Entry) Promised(of []Project, i int) float64 {
 	return e.Division.Share(of, i)
 }
 
-// Divide returns a configuration under which the algorithm decides, and divides the cell among the projects. A section that the
-// configuration already has for it stays.
+// Divide returns a configuration under which the algorithm decides, and divides the cell among the projects. A section
+// that the configuration already has for it stays.
 func (e Entry) Divide(conf grid.SchedConf, of []Project) grid.SchedConf {
 	conf.Algorithm = e.Name
 	if e.Division.Configure != nil && len(of) > 0 && len(conf.Section(e.Name)) == 0 {

@@ -14,11 +14,12 @@ import (
 
 // dividing are entries with a division, without one and with parts of one.
 var dividing = map[string]algorithm.Entry{
-	"weighted": algorithm.Entry{Name: "weighted"}.Dividing(algorithm.Division{Promise: "by weight", Share: algorithm.ByWeight,
-		Configure: func(conf *grid.SchedConf, of []algorithm.Project) {
-			words := algorithm.Weighted("shares", of, func(i int) string { return fmt.Sprint(of[i].Weight) })
-			conf.Sections = conf.WithSection(grid.Section{Algorithm: "weighted", Params: []grid.Param{words}})
-		}}),
+	"weighted": algorithm.Entry{Name: "weighted"}.Dividing(
+		algorithm.Division{Promise: "by weight", Share: algorithm.ByWeight,
+			Configure: func(conf *grid.SchedConf, of []algorithm.Project) {
+				words := algorithm.Weighted("shares", of, func(i int) string { return fmt.Sprint(of[i].Weight) })
+				conf.Sections = conf.WithSection(grid.Section{Algorithm: "weighted", Params: []grid.Param{words}})
+			}}),
 	"turns":   algorithm.Entry{Name: "turns"}.Dividing(algorithm.Division{Promise: "in turn", Share: algorithm.Equally}),
 	"neither": {Name: "neither"},
 }
@@ -65,11 +66,13 @@ func TestDivision(t *testing.T) {
 			conf := grid.SchedConf{Algorithm: "other", MaxUJobs: 7}
 			for line := range strings.SplitSeq(d.Input, "\n") {
 				if name, text, _ := strings.Cut(line, " "); name != "" {
-					conf.Sections = conf.WithSection(grid.Section{Algorithm: entry.Name, Params: append(conf.Section(entry.Name), grid.Param{Name: name, Text: text})})
+					conf.Sections = conf.WithSection(
+						grid.Section{Algorithm: entry.Name, Params: append(conf.Section(entry.Name), grid.Param{Name: name, Text: text})})
 				}
 			}
 			divided := entry.Divide(conf, of)
-			fmt.Fprintf(&b, "algorithm %s, maxujobs %d\n%s", divided.Algorithm, divided.MaxUJobs, paramsText(divided.Section(entry.Name)))
+			fmt.Fprintf(&b, "algorithm %s, maxujobs %d\n%s", divided.Algorithm, divided.MaxUJobs,
+				paramsText(divided.Section(entry.Name)))
 			if conf.Algorithm != "other" {
 				t.Errorf("the configuration of the caller has changed: %v", conf)
 			}
@@ -78,7 +81,9 @@ func TestDivision(t *testing.T) {
 				t.Errorf("%s preempts", entry.Name)
 			}
 			with := entry.WithPreempting(func(owners []algorithm.Project) []grid.Param {
-				return []grid.Param{algorithm.Weighted("owners", owners, func(i int) string { return fmt.Sprint(owners[i].Weight) })}
+				return []grid.Param{algorithm.Weighted("owners", owners, func(i int) string {
+					return fmt.Sprint(owners[i].Weight)
+				})}
 			})
 			fmt.Fprintf(&b, "%s %q\n%s", with.Name, with.Division.Promise, paramsText(with.Preempting(of)))
 		default:
@@ -93,7 +98,8 @@ func TestDivision(t *testing.T) {
 func TestGroupOf(t *testing.T) {
 	datadriven.RunTest(t, "testdata/groups.txt", func(t *testing.T, d *datadriven.TestData) string {
 		if d.Cmd == "values" {
-			return fmt.Sprintf("group_by %s\npreemption %s\n", strings.Join(algorithm.Groupings(), " "), strings.Join(algorithm.Preemptions(), " "))
+			return fmt.Sprintf("group_by %s\npreemption %s\n", strings.Join(algorithm.Groupings(), " "),
+				strings.Join(algorithm.Preemptions(), " "))
 		}
 		var b strings.Builder
 		for line := range strings.SplitSeq(d.Input, "\n") {

@@ -44,7 +44,8 @@ func ExamplePair() {
 	})
 	cell, err := algorithmtest.NewCell(entry)
 	for _, line := range []string{
-		"complex slots INT <= YES YES 1", "host node1 processors=2", "queue all.q hosts=node1 slots=2", "submit 1", "submit 2",
+		"complex slots INT <= YES YES 1", "host node1 processors=2", "queue all.q hosts=node1 slots=2",
+		"submit 1", "submit 2",
 	} {
 		if err == nil {
 			err = cell.Do(line)

@@ -61,8 +61,8 @@ func TestParams(t *testing.T) {
 	})
 }
 
-// TestParamsOfUnknownTypes checks that a Config with a field that no text can be read into is an error, not a value that
-// is lost.
+// TestParamsOfUnknownTypes checks that a Config with a field that no text can be read into is an error, not a value
+// that is lost.
 func TestParamsOfUnknownTypes(t *testing.T) {
 	var unsigned struct {
 		Most uint `param:"most" default:"1"`

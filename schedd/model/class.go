@@ -53,7 +53,8 @@ func (m *Model) policyInputs() policyInputs {
 	if c == nil {
 		return policyInputs{}
 	}
-	s := policyInputs{urgency: c.WeightUrgency != 0, waiting: c.WeightWaitingTime, tickets: c.WeightTicketsFunctional > 0 || c.WeightTicketsShare > 0}
+	s := policyInputs{urgency: c.WeightUrgency != 0, waiting: c.WeightWaitingTime,
+		tickets: c.WeightTicketsFunctional > 0 || c.WeightTicketsShare > 0}
 	if text, ok := c.Param("USER_SORT"); ok {
 		v, _ := grid.CentryType("BOOL").Parse(text)
 		s.userSort = v != 0

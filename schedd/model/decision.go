@@ -140,7 +140,8 @@ func (w *Decision) DropImmediate() (begun map[uint32]bool) {
 	}
 	var gone []uint32
 	w.model.Any(func(p Place) bool {
-		if w.model.Group(p.Group).Need.Job.Immediate && int(w.model.Cluster.Started(p.Job)) == len(w.held[p.Job]) && w.model.NowOrNever(w.model.State.Job(p.Job)) {
+		if w.model.Group(p.Group).Need.Job.Immediate && int(w.model.Cluster.Started(p.Job)) == len(w.held[p.Job]) &&
+			w.model.NowOrNever(w.model.State.Job(p.Job)) {
 			gone = append(gone, p.Job)
 		}
 		return false

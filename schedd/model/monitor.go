@@ -39,13 +39,17 @@ func (m *Model) WriteRunning(write func(line string)) {
 }
 
 // WriteSchedule writes one task, a line for each resource and object.
-func (m *Model) WriteSchedule(write func(line string), j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string) {
+func (m *Model) WriteSchedule(
+	write func(line string), j *grid.Job, id uint32, state string, start grid.Time, grants []grid.Grant, pe string,
+) {
 	if write != nil {
 		m.writeSchedule(write, j, id, state, start, m.Cluster.Allocations(j, grants, pe))
 	}
 }
 
-func (m *Model) writeSchedule(writeSchedule func(line string), j *grid.Job, id uint32, state string, start grid.Time, takes []sched.Allocation) {
+func (m *Model) writeSchedule(
+	writeSchedule func(line string), j *grid.Job, id uint32, state string, start grid.Time, takes []sched.Allocation,
+) {
 	seconds := m.Cluster.Duration(j)
 	head := fmt.Sprintf("%d:%d:%s:%d:%.0f:", j.ID, max(id, 1), state, start.Unix(), min(seconds, endless))
 	for _, t := range takes {

@@ -11,8 +11,11 @@ import (
 // cell is a model of a cell with one queue.
 func cell() *Model {
 	m := New()
-	applyEvents(m, events.Add(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1", Urgency: "0"}),
-		events.Add(&grid.Centry{Name: "mem", Shortcut: "mem", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}),
+	applyEvents(m,
+		events.Add(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES",
+			Default: "1", Urgency: "0"}),
+		events.Add(&grid.Centry{Name: "mem", Shortcut: "mem", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO",
+			Default: "0", Urgency: "0"}),
 		events.Add(&grid.SchedConf{LoadFormula: "np_load_avg", WeightUrgency: 1}))
 	return m
 }
@@ -23,13 +26,16 @@ func applyEvents(m *Model, es ...events.Event) {
 
 // job is one that asks for something that no other does, with a deadline or not.
 func job(id uint32, deadline grid.Time) *grid.Job {
-	return &grid.Job{JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: fmt.Sprint(id), Num: float64(id)}}},
-		ID: id, Owner: "alice", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Deadline: deadline}
+	return &grid.Job{
+		JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: fmt.Sprint(id), Num: float64(id)}}},
+		ID:         id, Owner: "alice", Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+		Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Deadline: deadline}
 }
 
 // regroup has the jobs be grouped otherwise: quotas distinguish users.
 func regroup(m *Model, limit int, j *grid.Job) {
-	applyEvents(m, events.Mod(&grid.RQS{Name: "q", Enabled: true, Limits: grid.Names{fmt.Sprintf("users {*} to slots=%d", limit)}}))
+	applyEvents(
+		m, events.Mod(&grid.RQS{Name: "q", Enabled: true, Limits: grid.Names{fmt.Sprintf("users {*} to slots=%d", limit)}}))
 	applyEvents(m, events.Mod(j))
 }
 

@@ -33,7 +33,8 @@ var newPlain = algorithm.NewDecider(func(conf *grid.SchedConf) (*plainConfig, er
 func (p plain) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
 		m.Start(r.Now)
-		w := &plainRun{Decision: m.Decision(r, yield), m: m, out: map[uint32]bool{}, begun: map[uint32]uint32{}, gone: map[taskID]bool{}}
+		w := &plainRun{Decision: m.Decision(r, yield), m: m, out: map[uint32]bool{}, begun: map[uint32]uint32{},
+			gone: map[taskID]bool{}}
 		if p.conf.Own {
 			w.PrepareExcept(func(*grid.JATask) bool { return true })
 		} else {

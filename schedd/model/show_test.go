@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
 
-// shows are what a transcript prints of a model. Nothing of it depends on numbers of groups and classes, so that a model
-// that has followed every list shows the same as one that has received the full state.
+// shows are what a transcript prints of a model. Nothing of it depends on numbers of groups and classes, so that a
+// model that has followed every list shows the same as one that has received the full state.
 var shows = map[string]func(*Model) string{
 	"lines":    showLines,
 	"classes":  showClasses,

@@ -174,7 +174,8 @@ func (h *harness) start(f []string) {
 // reservation adds an advance reservation of one slot of an instance: ID OWNER QUEUE@HOST SECONDS.
 func (h *harness) reservation(f []string) {
 	queue, host, _ := strings.Cut(f[2], "@")
-	h.Apply(events.Add(&grid.AR{ID: h.number(f[0]), Owner: f[1], Start: h.Now, End: h.Now.Add(float64(h.number(f[3]))), State: grid.ARRunning,
+	h.Apply(events.Add(&grid.AR{ID: h.number(f[0]), Owner: f[1], Start: h.Now, End: h.Now.Add(float64(h.number(f[3]))),
+		State:  grid.ARRunning,
 		Grants: []grid.Grant{{Queue: queue, Host: host, Slots: 1}}, Duration: h.number(f[3])}))
 }
 
@@ -310,7 +311,8 @@ func (h *harness) compare(pos string) {
 	for _, other := range []struct {
 		name string
 		m    *Model
-	}{{"a model that has received the full state", full}, {"a copy", h.model.Copy()}, {"a lent model", h.model.Lend(h.State.At)}} {
+	}{{"a model that has received the full state", full}, {"a copy", h.model.Copy()},
+		{"a lent model", h.model.Lend(h.State.At)}} {
 		for name, show := range shows {
 			if followed, got := show(h.model), show(other.m); got != followed {
 				h.t.Errorf("%s: %s of %s:\n%swant\n%s", pos, name, other.name, got, followed)
@@ -432,7 +434,9 @@ func (h *harness) run(d *datadriven.TestData) string {
 
 func (h *harness) runlog(*datadriven.TestData) string {
 	var b strings.Builder
-	list := slices.Collect(h.Algorithm.Begin()(algorithm.Run{Now: h.Now, Explain: true, Log: func(line string) { fmt.Fprintln(&b, line) }}))
+	list := slices.Collect(h.Algorithm.Begin()(algorithm.Run{Now: h.Now, Explain: true, Log: func(line string) {
+		fmt.Fprintln(&b, line)
+	}}))
 	return orNone(b.String()) + "orders: " + algorithmtest.Print(list)
 }
 

@@ -27,7 +27,8 @@ const patience = 5 * time.Second
 func Command(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
-		Name: "adopt", Usage: "have a log-in join the user's newest job on this host; started by PAM", Description: about, Flags: flags(env.Host),
+		Name: "adopt", Usage: "have a log-in join the user's newest job on this host; started by PAM", Description: about,
+		Flags:  flags(env.Host),
 		Action: func(c *cli.Context) error { return run(c, env) },
 	}
 }
@@ -41,7 +42,8 @@ func flags(host string) []cli.Flag {
 		&cli.StringFlag{Name: "host", Value: host, Usage: "the host's `NAME` in the cell", DefaultText: "its own"},
 		&cli.StringFlag{Name: "dir", Usage: "spool `DIR` of the host's execd", DefaultText: "execd/NAME in the cell"},
 		opt.JSONFlag(),
-		&cli.StringFlag{Name: "exempt", Usage: "`LIST` of users and @groups that log in without a job, and join none; root is one"},
+		&cli.StringFlag{
+			Name: "exempt", Usage: "`LIST` of users and @groups that log in without a job, and join none; root is one"},
 	}
 }
 
@@ -92,7 +94,8 @@ func run(c *cli.Context, env opt.Env) error {
 	if err != nil {
 		return fmt.Errorf("access denied for user %s on host %s: %w", name, c.String("host"), err)
 	}
-	return env.Did(c, document.Result{Subject: document.Subject{Job: joined.Job}, Did: "joined", Text: fmt.Sprintf("joined job %d", joined.Job)})
+	return env.Did(c, document.Result{Subject: document.Subject{Job: joined.Job}, Did: "joined",
+		Text: fmt.Sprintf("joined job %d", joined.Job)})
 }
 
 // isExempt reports whether a list of users and @groups has a user.

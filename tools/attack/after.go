@@ -50,9 +50,11 @@ func (d *director) after(ctx context.Context) {
 	d.report.stopped = len(d.report.sleepers) - d.running(ctx)
 	d.report.crashes = d.s.crashes()
 	if now := shepherd.Running(d.s.dir); !slices.Equal(now, d.report.shepherds) {
-		d.report.crashes = append(d.report.crashes, fmt.Sprintf("a shepherd of jobs ended: processes %v, before %v", now, d.report.shepherds))
+		d.report.crashes = append(d.report.crashes, fmt.Sprintf("a shepherd of jobs ended: processes %v, before %v", now,
+			d.report.shepherds))
 	}
-	d.report.breaches = append(d.report.breaches, slices.Concat(d.c.check(), d.sleeping(ctx), d.h.wrong, d.charged(ctx))...)
+	d.report.breaches = append(d.report.breaches,
+		slices.Concat(d.c.check(), d.sleeping(ctx), d.h.wrong, d.charged(ctx))...)
 }
 
 // charged ends the honest user's jobs that only sleep, and reports what their accounting records charge them with.

@@ -35,11 +35,13 @@ func newCanaries(s *site) (*canaries, error) {
 		ownFile: filepath.Join(s.honest.home, "secret"), ownDir: filepath.Join(s.honest.home, "closed"),
 		rootFile: filepath.Join(s.dir, "root", "secret"), rootDir: filepath.Join(s.dir, "root", "closed"),
 		script_: filepath.Join(s.honest.home, "job.sh"),
-		step:    filepath.Join(s.dir, "steps", "step"), mailer: filepath.Join(s.dir, "steps", "mailer"), mailed: filepath.Join(s.dir, "root", "mailed"),
+		step:    filepath.Join(s.dir, "steps", "step"), mailer: filepath.Join(s.dir, "steps", "mailer"),
+		mailed:   filepath.Join(s.dir, "root", "mailed"),
 		verified: filepath.Join(s.dir, "root", "verified"),
 	}
 	steps := []error{
-		os.Mkdir(filepath.Join(s.dir, "root"), 0o700), os.Mkdir(c.rootDir, 0o700), os.Mkdir(filepath.Join(s.dir, "steps"), 0o755),
+		os.Mkdir(filepath.Join(s.dir, "root"), 0o700), os.Mkdir(c.rootDir, 0o700),
+		os.Mkdir(filepath.Join(s.dir, "steps"), 0o755),
 		os.WriteFile(c.rootFile, []byte(c.root), 0o600),
 		os.WriteFile(filepath.Join(c.rootDir, "kept"), []byte(c.root), 0o600),
 		os.WriteFile(c.mailed, nil, 0o600),

@@ -20,12 +20,15 @@ import (
 	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
-// What always holds, whatever is attacked. Each check compares the cell with what it was, or with what no cell may show: it does not know the attacks.
+// What always holds, whatever is attacked. Each check compares the cell with what it was, or with what no cell may
+// show: it does not know the attacks.
 
 // listingsOf are what administrators read: command lines, JOB stands for a number of a job of the attacker.
 var listingsOf = [][]string{
-	{"qstat", "-u", "*"}, {"qstat", "-f", "-u", "*"}, {"qstat", "-r", "-u", "*"}, {"qstat", "-j", "JOB"}, {"quill", "why", "JOB"}, {"qstat", "-ext", "-u", "*"},
-	{"qhost", "-q", "-j"}, {"qrstat", "-u", "*"}, {"qacct", "-j"}, {"qacct", "-o"}, {"quill", "proposals", "--all"}, {"quill", "token", "list"}, {"qconf", "-suserl"},
+	{"qstat", "-u", "*"}, {"qstat", "-f", "-u", "*"}, {"qstat", "-r", "-u", "*"}, {"qstat", "-j", "JOB"},
+	{"quill", "why", "JOB"}, {"qstat", "-ext", "-u", "*"},
+	{"qhost", "-q", "-j"}, {"qrstat", "-u", "*"}, {"qacct", "-j"}, {"qacct", "-o"}, {"quill", "proposals", "--all"},
+	{"quill", "token", "list"}, {"qconf", "-suserl"},
 	{"qconf", "-secl"}, {"qquota", "-u", "*"}, {"qselect"},
 }
 
@@ -45,7 +48,9 @@ func (d *director) lines(ctx context.Context) (breaches []string) {
 				from, _, _ := strings.Cut(strings.TrimPrefix(at, attacker.Forged), strings.TrimSpace(attacker.Forged))
 				found[fmt.Sprintf("a line of its own in %s: from %s", where, strings.TrimRight(from, "?\r"))] = true
 			}
-			if where != verifiedFile && strings.ContainsFunc(line, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) && strings.Contains(line, strings.TrimSpace(attacker.Forged)) {
+			if where != verifiedFile && strings.ContainsFunc(line, func(r rune) bool {
+				return r != '\t' && unicode.IsControl(r)
+			}) && strings.Contains(line, strings.TrimSpace(attacker.Forged)) {
 				found["a control character in "+where] = true
 			}
 		}
@@ -127,7 +132,8 @@ func (d *director) configuration(ctx context.Context) (map[string]string, error)
 			}
 			host := d.s.names[bus.Host] // which joins the cell with its key
 			if o.Key().Name != host {
-				all[k.Name+" "+o.Key().String()] = strings.NewReplacer(`,"`+host+`"`, "", `"`+host+`",`, "").Replace(versions.ReplaceAllString(string(text), ""))
+				all[k.Name+" "+o.Key().String()] = strings.NewReplacer(`,"`+host+`"`, "", `"`+host+`",`, "").Replace(
+					versions.ReplaceAllString(string(text), ""))
 			}
 		})
 		if err != nil {
@@ -166,12 +172,15 @@ const cpuMax = 1.5
 // sleeping reports what became of the honest user's jobs that only sleep: what others do must not be charged to them.
 func (d *director) sleeping(ctx context.Context) (breaches []string) {
 	d.s.each(ctx, grid.KindJATask, func(o grid.Object) {
-		if t := o.(*grid.JATask); slices.Contains(d.report.sleepers, t.Job) && (t.Usage.CPU > cpuMax || t.Usage.MaxVMem > 1<<30) {
-			breaches = append(breaches, fmt.Sprintf("a job that sleeps is charged with %.1f s of CPU time and %.0f MiB", t.Usage.CPU, t.Usage.MaxVMem/(1<<20)))
+		if t := o.(*grid.JATask); slices.Contains(d.report.sleepers, t.Job) &&
+			(t.Usage.CPU > cpuMax || t.Usage.MaxVMem > 1<<30) {
+			breaches = append(breaches, fmt.Sprintf("a job that sleeps is charged with %.1f s of CPU time and %.0f MiB",
+				t.Usage.CPU, t.Usage.MaxVMem/(1<<20)))
 		}
 	})
 	d.s.each(ctx, grid.KindJob, func(o grid.Object) {
-		if j := o.(*grid.Job); slices.Contains(d.report.sleepers, j.ID) && (j.Name != "sleeper" || j.Version != d.versions[j.ID] || len(j.UserHold)+len(j.OperHold)+len(j.SysHold) > 0) {
+		if j := o.(*grid.Job); slices.Contains(d.report.sleepers, j.ID) &&
+			(j.Name != "sleeper" || j.Version != d.versions[j.ID] || len(j.UserHold)+len(j.OperHold)+len(j.SysHold) > 0) {
 			breaches = append(breaches, fmt.Sprintf("a job of %s was changed", d.s.honest.name))
 		}
 	})

@@ -28,11 +28,14 @@ func Command(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "subject", Usage: "only subjects, as fields and routes, that have `TEXT` in their name"},
 			&cli.BoolFlag{Name: "short", Usage: "only the attacks that take seconds, all at the same time"},
 			&cli.BoolFlag{Name: "list", Usage: "list the attacks"},
-			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of the messages and of the order of the subjects", DefaultText: "a new one for each run"},
+			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of the messages and of the order of the subjects",
+				DefaultText: "a new one for each run"},
 			&cli.StringFlag{Name: "honest", Usage: "`ACCOUNT` of the honest user", DefaultText: "the first of a person"},
 			&cli.StringFlag{Name: "attacker", Usage: "`ACCOUNT` of the attacker", DefaultText: "the next"},
-			&cli.IntFlag{Name: "nice", Value: 19, Usage: "niceness `N` of the attacker's processes, the hosts and all jobs, which a real cell has on other machines. 0 on a machine with other work, which else leaves the hosts no time to start"},
-			&cli.BoolFlag{Name: "untimed", Usage: "show the times, and do not judge them: for a machine with other work, with --nice 0"},
+			&cli.IntFlag{Name: "nice", Value: 19,
+				Usage: "niceness `N` of the attacker's processes, the hosts and all jobs, which a real cell has on other machines. 0 on a machine with other work, which else leaves the hosts no time to start"},
+			&cli.BoolFlag{
+				Name: "untimed", Usage: "show the times, and do not judge them: for a machine with other work, with --nice 0"},
 			opt.JSONFlag(),
 			&cli.BoolFlag{Name: "keep", Usage: "keep the cell's directory"},
 		},
@@ -44,8 +47,10 @@ func Command(env opt.Env) *cli.Command {
 				return list(env, c.Bool("json"))
 			}
 			o := Options{
-				Duration: c.Duration("duration"), Only: c.StringSlice("only"), Subject: c.String("subject"), Short: c.Bool("short"), Seed: c.Uint64("seed"),
-				Honest: c.String("honest"), Attacker: c.String("attacker"), Nice: c.Int("nice"), Untimed: c.Bool("untimed"), Keep: c.Bool("keep"), JSON: c.Bool("json"),
+				Duration: c.Duration("duration"), Only: c.StringSlice("only"), Subject: c.String("subject"), Short: c.Bool("short"),
+				Seed:   c.Uint64("seed"),
+				Honest: c.String("honest"), Attacker: c.String("attacker"), Nice: c.Int("nice"), Untimed: c.Bool("untimed"),
+				Keep: c.Bool("keep"), JSON: c.Bool("json"),
 			}
 			if !c.IsSet("seed") {
 				o.Seed = rand.Uint64() >> 32

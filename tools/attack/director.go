@@ -260,7 +260,8 @@ func (d *director) attack(ctx context.Context) error {
 func (d *director) status(what string) {
 	q, u := d.h.between(qsubService, d.begun, time.Now()), d.w.last(qmasterName)
 	d.progress("%3.0f s of %.0f s  %-28s qsub p99 %s (idle %s)  qmaster %d MiB, %d files  %d daemons ended",
-		time.Since(d.begun).Seconds(), d.Duration.Seconds(), what, ms(q.p99), ms(d.report.idle[qsubService].p99), u.memory>>20, u.files, len(d.s.crashes()))
+		time.Since(d.begun).Seconds(), d.Duration.Seconds(), what, ms(q.p99), ms(d.report.idle[qsubService].p99),
+		u.memory>>20, u.files, len(d.s.crashes()))
 }
 
 // run runs attacks at the same time for so long.
@@ -309,7 +310,8 @@ func (d *director) fight(ctx context.Context, f *field, seed uint64) error {
 	}
 	args := d.s.elsewhere(d.s.lab(), "attack", "be")
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = append(slices.Clone(d.env.Environ), "HOME="+d.s.attacker.home, "USER="+d.s.attacker.name, "GOMAXPROCS=2", "GOMEMLIMIT=512MiB")
+	cmd.Env = append(slices.Clone(d.env.Environ), "HOME="+d.s.attacker.home, "USER="+d.s.attacker.name, "GOMAXPROCS=2",
+		"GOMEMLIMIT=512MiB")
 	cmd.Dir, cmd.Stderr = d.s.attacker.home, d.env.Stderr
 	d.s.as(cmd, d.s.attacker)
 	in, err := cmd.StdinPipe()
@@ -385,7 +387,8 @@ func (d *director) briefing(f *field, seed uint64) *attacker.Field {
 		Attack: f.attack.Name, Role: f.role, Name: d.s.names[f.role], Seed: seed, Cell: d.s.where, URL: d.s.url,
 		Socket: f.role == bus.User && d.s.root, Key: d.s.keys[f.role], Dir: dir, Quill: d.s.quill(), Honest: d.s.honest.name,
 		Secrets: d.c.secrets(), Closed: d.c.closed(), Hosts: d.s.hosts, Jobs: d.report.sleepers,
-		Lab: d.s.lab(), Subject: d.Subject, Listeners: d.s.listenersFile(), Web: "http://" + d.s.web, Token: d.s.tokens.attacker, ReadToken: d.s.tokens.read,
+		Lab: d.s.lab(), Subject: d.Subject, Listeners: d.s.listenersFile(), Web: "http://" + d.s.web,
+		Token: d.s.tokens.attacker, ReadToken: d.s.tokens.read,
 		AgentToken: d.s.tokens.agent, Orphan: d.s.orphanTime,
 	}
 }

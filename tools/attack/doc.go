@@ -18,5 +18,6 @@
 // looks for the first in all that it receives, the director looks after the second.
 //
 // The package must not know what an attack does. To add an attack: see package attacker. To add a bar: report.go, and
-// what must hold whatever is attacked is a check. A fault that was fixed is planted again by a file in testdata/planted.
+// what must hold whatever is attacked is a check. A fault that was fixed is planted again by a file in
+// testdata/planted.
 package attack

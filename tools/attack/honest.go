@@ -61,8 +61,12 @@ var services = []service{
 	{"job started", 2 * time.Second, (*honest).start},
 	{"qrsh", 3 * time.Second, (*honest).session},
 	{"quill why", 3 * time.Second, (*honest).why},
-	{"health of quill web", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, h.s.web, "", "/healthz", 0) }},
-	{"health of quill web, socket", 500 * time.Millisecond, func(h *honest, ctx context.Context) error { return h.http(ctx, "", "", "/healthz", 0) }},
+	{"health of quill web", 500 * time.Millisecond, func(h *honest, ctx context.Context) error {
+		return h.http(ctx, h.s.web, "", "/healthz", 0)
+	}},
+	{"health of quill web, socket", 500 * time.Millisecond, func(h *honest, ctx context.Context) error {
+		return h.http(ctx, "", "", "/healthz", 0)
+	}},
 	{metricsService, 500 * time.Millisecond, func(h *honest, ctx context.Context) error {
 		return h.http(ctx, h.s.metrics, "", "/metrics", 0)
 	}},
@@ -79,17 +83,21 @@ var services = []service{
 	{"submission over HTTP", time.Second, (*honest).submit},
 }
 
-// bareStart is no service and has no bar: what every start of a job needs, done by a shell with the priority of a job. How much longer it takes
-// during the attack explains how late jobs start on a machine that hosts share with the attacks.
-var bareStart = service{"a bare start with the priority of a job", time.Second, func(h *honest, ctx context.Context) error {
-	args := h.s.elsewhere("/bin/sh", "-c", `d=$(mktemp -d "$0/bareXXXXXX") && echo x >"$d/x" && sync "$d/x" && rm -r "$d"`, h.s.tmp())
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	h.s.as(cmd, nil)
-	if err := h.s.startElsewhere(cmd, hosts); err != nil {
-		return err
-	}
-	return cmd.Wait()
-}}
+// bareStart is no service and has no bar: what every start of a job needs, done by a shell with the priority of a job.
+// How much longer it takes during the attack explains how late jobs start on a machine that hosts share with the
+// attacks.
+var bareStart = service{"a bare start with the priority of a job", time.Second,
+	func(h *honest, ctx context.Context) error {
+		args := h.s.elsewhere("/bin/sh", "-c",
+			`d=$(mktemp -d "$0/bareXXXXXX") && echo x >"$d/x" && sync "$d/x" && rm -r "$d"`,
+			h.s.tmp())
+		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		h.s.as(cmd, nil)
+		if err := h.s.startElsewhere(cmd, hosts); err != nil {
+			return err
+		}
+		return cmd.Wait()
+	}}
 
 // bareCommand is no service and has no bar: a command of the honest user that needs no daemon. What it
 // takes longer, the machine takes.
@@ -216,7 +224,8 @@ func (h *honest) start(ctx context.Context) error {
 	return err
 }
 
-// session has a host run a command over a connection to this client, which the host makes. The client waits for it for a second or two.
+// session has a host run a command over a connection to this client, which the host makes. The client waits for it for
+// a second or two.
 func (h *honest) session(ctx context.Context) error {
 	before, err := h.qsub(ctx, "-N", "before", "-b", "y", "sleep", "1")
 	if err != nil {
@@ -243,15 +252,18 @@ func (h *honest) why(ctx context.Context) error {
 	return nil
 }
 
-// http asks an HTTP server on a connection of its own; without an address quill web at its socket. least is how many bytes are read
-// of an answer that does not end; 0: to its end.
+// http asks an HTTP server on a connection of its own; without an address quill web at its socket. least is how many
+// bytes are read of an answer that does not end; 0: to its end.
 func (h *honest) http(ctx context.Context, address, token, path string, least int64) error {
 	_, err := h.answer(ctx, address, token, "GET", path, "", least)
 	return err
 }
 
-func (h *honest) answer(ctx context.Context, address, token, method, path, body string, least int64, header ...string) ([]byte, error) {
-	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, to string) (net.Conn, error) {
+func (h *honest) answer(
+	ctx context.Context, address, token, method, path, body string, least int64, header ...string,
+) ([]byte, error) {
+	transport := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, to string) (
+		net.Conn, error) {
 		if address == "" {
 			network, to = "unix", h.s.where.WebSocket()
 		}
@@ -311,13 +323,15 @@ func (h *honest) logIn(ctx context.Context) error {
 	return nil
 }
 
-// submit submits a job over HTTP under a number that can be guessed, and reports an answer that claims a job which is not the user's.
+// submit submits a job over HTTP under a number that can be guessed, and reports an answer that claims a job which is
+// not the user's.
 func (h *honest) submit(ctx context.Context) error {
 	h.mu.Lock()
 	key := attacker.HonestKey(h.s.numbered)
 	h.s.numbered++
 	h.mu.Unlock()
-	text, err := h.answer(ctx, h.s.web, h.s.tokens.honest, "POST", "/v1/jobs", `{"options":["-h","-N","nightly"],"command":["true"]}`, 0, "Idempotency-Key", key)
+	text, err := h.answer(ctx, h.s.web, h.s.tokens.honest, "POST", "/v1/jobs",
+		`{"options":["-h","-N","nightly"],"command":["true"]}`, 0, "Idempotency-Key", key)
 	if err != nil {
 		return err
 	}

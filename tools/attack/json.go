@@ -21,20 +21,23 @@ func listed() document.Attacks {
 }
 
 func loadOf(q quantiles, u usage) document.AttackLoad {
-	return document.AttackLoad{P50: q.p50.Seconds(), P99: q.p99.Seconds(), Max: q.max.Seconds(), Failed: q.failed, Memory: u.memory, Files: u.files}
+	return document.AttackLoad{P50: q.p50.Seconds(), P99: q.p99.Seconds(), Max: q.max.Seconds(), Failed: q.failed,
+		Memory: u.memory, Files: u.files}
 }
 
 // document returns the report.
 func (r *outcome) document() document.AttackReport {
 	texts := func(list []string) []string { return append([]string{}, list...) }
-	out := document.AttackReport{Held: true, Idle: loadOf(r.idle[qsubService], r.idleUse[qmasterName]), Breaches: texts(r.allBreaches()), Crashes: texts(slices.Concat(r.crashes, r.late)), InError: texts(r.inError)}
+	out := document.AttackReport{Held: true, Idle: loadOf(r.idle[qsubService], r.idleUse[qmasterName]),
+		Breaches: texts(r.allBreaches()), Crashes: texts(slices.Concat(r.crashes, r.late)), InError: texts(r.inError)}
 	if r.all.n > 0 {
 		all := loadOf(r.all, r.allPeak)
 		out.All = &all
 	}
 	var attacks []document.AttackResult
 	for _, f := range r.fields {
-		row := document.AttackResult{Name: f.name(), Done: f.done, Refused: f.refused, Breaches: len(f.breaches), Subjects: len(f.covered)}
+		row := document.AttackResult{Name: f.name(), Done: f.done, Refused: f.refused, Breaches: len(f.breaches),
+			Subjects: len(f.covered)}
 		if f.done+f.refused == 0 {
 			row.Failed = f.failed
 		}

@@ -14,14 +14,16 @@ import (
 	"testing"
 )
 
-var planted = flag.Bool("planted", false, "build the daemons with each planted fault, and attack them: as root, minutes")
+var planted = flag.Bool("planted", false,
+	"build the daemons with each planted fault, and attack them: as root, minutes")
 
 const (
 	top  = "../.."
 	tags = "urfave_cli_no_docs,netgo,osusergo"
 )
 
-// fault is a change of the tree that takes the fix of a fault out, and the attack that must find the fault then: a file in testdata/planted.
+// fault is a change of the tree that takes the fix of a fault out, and the attack that must find the fault then: a file
+// in testdata/planted.
 type fault struct {
 	name   string
 	args   []string // of quill attack
@@ -126,7 +128,8 @@ func (f *fault) attack(t *testing.T) {
 	if err := os.WriteFile(list, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-tags", tags, "-overlay", list, "-o", dir+"/", "./tools/quill", "./tools/quill-daemon", "./tools/quill-lab")
+	build := exec.Command("go", "build", "-tags", tags, "-overlay", list, "-o", dir+"/", "./tools/quill",
+		"./tools/quill-daemon", "./tools/quill-lab")
 	build.Dir = top
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -100,19 +100,22 @@ func (r *outcome) lateAttacks() (all []string) {
 func (r *outcome) bars() []bar {
 	none := func(what string, n int) bar { return bar{what: what, seen: fmt.Sprint(n), bound: "0", held: n == 0} }
 	within := func(what string, took, most time.Duration) bar {
-		return bar{what: what, seen: fmt.Sprintf("%.1f s", took.Seconds()), bound: fmt.Sprintf("%.0f s", most.Seconds()), held: took <= most, timed: true}
+		return bar{what: what, seen: fmt.Sprintf("%.1f s", took.Seconds()), bound: fmt.Sprintf("%.0f s", most.Seconds()),
+			held: took <= most, timed: true}
 	}
 	all := []bar{
 		none("daemons that ended", len(r.crashes)),
 		none("daemons that did not end when asked to", len(r.late)),
 		none("files, secrets or jobs of others touched, listings forged", len(r.allBreaches())),
 		none("attacks that could do nothing", len(r.inactiveAttacks())),
-		{"attacks that did not come to their first request", fmt.Sprint(len(r.lateAttacks())), "0", len(r.lateAttacks()) == 0, true},
+		{"attacks that did not come to their first request", fmt.Sprint(len(r.lateAttacks())), "0",
+			len(r.lateAttacks()) == 0, true},
 	}
 	for _, s := range services {
 		q, idle := r.during[s.name], r.idle[s.name]
 		limit := max(timesIdle*idle.p99, leastBound)
-		all = append(all, bar{"honest user: " + s.name + ", p99", ms(q.p99), fmt.Sprintf("%s (%d x idle)", ms(limit), timesIdle), q.p99 <= limit, true},
+		all = append(all, bar{"honest user: " + s.name + ", p99", ms(q.p99),
+			fmt.Sprintf("%s (%d x idle)", ms(limit), timesIdle), q.p99 <= limit, true},
 			none("honest user: "+s.name+", failed", q.failed))
 	}
 	return append(append(all, r.memoryBars()...),
@@ -120,7 +123,8 @@ func (r *outcome) bars() []bar {
 		none("after: queue instances in error", len(r.inError)),
 		none("after: jobs of the honest user that ended", r.stopped),
 		none("after: processes of the attacker's jobs", r.survivors),
-		bar{fmt.Sprintf("after: jobs of others left %.0f s after qdel", r.deleting.Seconds()), fmt.Sprint(r.undeleted), "0", r.undeleted == 0, true})
+		bar{fmt.Sprintf("after: jobs of others left %.0f s after qdel", r.deleting.Seconds()), fmt.Sprint(r.undeleted), "0",
+			r.undeleted == 0, true})
 }
 
 // memoryBars are those of the daemons.
@@ -129,8 +133,10 @@ func (r *outcome) memoryBars() (all []bar) {
 	for _, name := range slices.Sorted(maps.Keys(r.peak)) {
 		peak, after, idle := r.peak[name], r.afterUse[name], r.idleUse[name]
 		all = append(all, bar{"peak memory of " + name, mib(peak.memory), mib(memoryMax), peak.memory <= memoryMax, false},
-			bar{"memory of " + name + " afterwards", mib(after.memory), mib(idle.memory + memoryLeft), after.memory <= idle.memory+memoryLeft, true},
-			bar{"after: descriptors of " + name, fmt.Sprint(after.files), fmt.Sprint(idle.files + filesLeft), after.files <= idle.files+filesLeft, true})
+			bar{"memory of " + name + " afterwards", mib(after.memory), mib(idle.memory + memoryLeft),
+				after.memory <= idle.memory+memoryLeft, true},
+			bar{"after: descriptors of " + name, fmt.Sprint(after.files), fmt.Sprint(idle.files + filesLeft),
+				after.files <= idle.files+filesLeft, true})
 	}
 	return all
 }
@@ -178,7 +184,8 @@ func (r *outcome) print(w io.Writer) (held bool) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(t, "\nattack\tdone\trefused\tqsub p50\tp99\tmax\tfailed\tqmaster\tfiles\tbreaches\n")
 	row := func(name, done, refused string, q quantiles, u usage, breaches int) {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d MiB\t%d\t%d\n", name, done, refused, ms(q.p50), ms(q.p99), ms(q.max), q.failed, u.memory>>20, u.files, breaches)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d MiB\t%d\t%d\n", name, done, refused, ms(q.p50), ms(q.p99), ms(q.max),
+			q.failed, u.memory>>20, u.files, breaches)
 	}
 	row("none: the idle cell", "-", "-", r.idle[qsubService], r.idleUse[qmasterName], 0)
 	for _, f := range r.fields {

@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
-// TestReport checks that the document of a report matches its schema and says the same as the text: that a bar was missed, and
-// that one which is a time is not judged when times are not.
+// TestReport checks that the document of a report matches its schema and says the same as the text: that a bar was
+// missed, and that one which is a time is not judged when times are not.
 func TestReport(t *testing.T) {
 	slow := &field{attack: attacker.Attacks[0], role: bus.User, done: 7, refused: 2, breaches: []string{"a secret"}}
 	slow.alone.qsub = quantiles{n: 1, p50: time.Second, p99: time.Second, max: time.Second}
@@ -23,9 +23,11 @@ func TestReport(t *testing.T) {
 		held bool
 	}{
 		{"held", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host, done: 1}}}, true},
-		{"could do nothing", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host, failed: "no key"}}}, false},
+		{"could do nothing", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host, failed: "no key"}}},
+			false},
 		{"did nothing", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host}}}, false},
-		{"did nothing, times are not judged", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host}}, untimed: true}, true},
+		{"did nothing, times are not judged", outcome{fields: []*field{{attack: attacker.Attacks[0], role: bus.Host}},
+			untimed: true}, true},
 		{"breach", outcome{fields: []*field{slow}}, false},
 		{"crash", outcome{crashes: []string{"qmaster"}}, false},
 		{"slow", outcome{during: slowly}, false},

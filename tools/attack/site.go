@@ -54,7 +54,8 @@ type site struct {
 	orphanTime        string   // argument of the processes that outlive a job of the attacker
 }
 
-// qmasterLimit is the memory that qmaster is given. A cell of this size needs less; an attack reaches it within seconds.
+// qmasterLimit is the memory that qmaster is given. A cell of this size needs less; an attack reaches it within
+// seconds.
 const qmasterLimit = "256MiB"
 
 // account is a user of this machine.
@@ -108,7 +109,8 @@ func (s *site) users(honest, attacker string) (*account, *account, error) {
 		}
 	}
 	if honest == "" || attacker == "" || honest == attacker {
-		return nil, nil, errors.New("the attack needs two accounts without privileges: name them with --honest and --attacker")
+		return nil, nil,
+			errors.New("the attack needs two accounts without privileges: name them with --honest and --attacker")
 	}
 	var both [2]*account
 	for i, name := range []string{honest, attacker} {
@@ -300,7 +302,8 @@ func (s *site) makeTokens(ctx context.Context) error {
 		to    *string
 		whose *account
 		scope string
-	}{{&s.tokens.honest, s.honest, "operate"}, {&s.tokens.attacker, s.attacker, "operate"}, {&s.tokens.read, s.attacker, "read"}, {&s.tokens.agent, nil, "propose"}} {
+	}{{&s.tokens.honest, s.honest, "operate"}, {&s.tokens.attacker, s.attacker, "operate"},
+		{&s.tokens.read, s.attacker, "read"}, {&s.tokens.agent, nil, "propose"}} {
 		out, err := s.command(ctx, t.whose, "quill", "token", "create", "--scope", t.scope).Output()
 		if err != nil {
 			return fmt.Errorf("quill token create: %w", err)
@@ -419,7 +422,10 @@ func (s *site) configure(ctx context.Context, c *canaries) error {
 		}
 	}
 	quota := filepath.Join(s.dir, "quota")
-	text := fmt.Sprintf("{\n   name         half\n   description  NONE\n   enabled      TRUE\n   limit        users {*} to slots=%d\n}\n", slotsMax)
+	text :=
+		fmt.Sprintf(
+			"{\n   name         half\n   description  NONE\n   enabled      TRUE\n   limit        users {*} to slots=%d\n}\n",
+			slotsMax)
 	if err := os.WriteFile(quota, []byte(text), 0o644); err != nil {
 		return err
 	}
@@ -479,7 +485,8 @@ type daemon struct {
 // launch starts a daemon. Its file mode mask is 0: that of a service manager which
 // sets none. What others must not write has to be closed by the daemon itself.
 func (s *site) launch(name string, args ...string) {
-	d := &daemon{name: name, args: args, log: filepath.Join(s.dir, "log", strings.ReplaceAll(name, " ", "-")), ended: make(chan struct{})}
+	d := &daemon{name: name, args: args, log: filepath.Join(s.dir, "log", strings.ReplaceAll(name, " ", "-")),
+		ended: make(chan struct{})}
 	s.daemons = append(s.daemons, d)
 	go func() {
 		defer close(d.ended)
@@ -505,7 +512,8 @@ func (s *site) runDaemon(d *daemon) error {
 	}
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$@"`, "sh"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
-	cmd.Env = []string{"SGE_ROOT=" + s.where.Root, "SGE_CELL=" + s.where.Name, "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "GOTRACEBACK=single"}
+	cmd.Env = []string{"SGE_ROOT=" + s.where.Root, "SGE_CELL=" + s.where.Name, "PATH=/usr/local/bin:/usr/bin:/bin",
+		"HOME=/", "GOTRACEBACK=single"}
 	if d.name == "qmaster" {
 		cmd.Env = append(cmd.Env, "GOMEMLIMIT="+qmasterLimit)
 	}
@@ -597,7 +605,8 @@ func (s *site) close(keep bool) (err error) {
 		fmt.Fprintln(s.env.Stderr, "the cell stays in", s.dir)
 		return err
 	}
-	if out, failed := exec.Command("rm", "-rf", s.dir).CombinedOutput(); failed != nil { // os.RemoveAll opens a descriptor for each level
+	// os.RemoveAll opens a descriptor for each level
+	if out, failed := exec.Command("rm", "-rf", s.dir).CombinedOutput(); failed != nil {
 		err = errors.Join(err, fmt.Errorf("rm -rf %s: %w: %.200s", s.dir, failed, out))
 	}
 	return err

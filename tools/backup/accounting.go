@@ -17,10 +17,11 @@ import (
 
 // The accounting files are copied once. A restoration adds the lines of the lists that a copy lacks.
 
-// uncopied are the files in common that a backup does not copy each time: the accounting files, and those that are made by who runs
-// qmaster, or that other programs have read.
+// uncopied are the files in common that a backup does not copy each time: the accounting files, and those that are made
+// by who runs qmaster, or that other programs have read.
 func uncopied(c cell.Cell) []string {
-	return []string{filepath.Base(c.Accounting()), filepath.Base(c.AccountingJSON()), filepath.Base(c.Reporting()), "schedule", "schedd_runlog"}
+	return []string{filepath.Base(c.Accounting()), filepath.Base(c.AccountingJSON()), filepath.Base(c.Reporting()),
+		"schedule", "schedd_runlog"}
 }
 
 // copyAccounting copies the accounting files as far as they go now.

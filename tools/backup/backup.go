@@ -99,8 +99,10 @@ func (b *backup) run(ctx context.Context) error {
 	if err := b.addLists(ctx, complete); err != nil {
 		return err
 	}
-	if err := copyDir(filepath.Join(b.dir, keysDir), filepath.Join(b.cell.Dir(), keysDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the keys cannot be copied: run quill backup on qmaster's host as the user who runs qmaster: %w", err)
+	if err := copyDir(filepath.Join(b.dir, keysDir), filepath.Join(b.cell.Dir(), keysDir)); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the keys cannot be copied: run quill backup on qmaster's host as the user who runs qmaster: %w",
+			err)
 	}
 	if err := copyDir(filepath.Join(b.dir, commonDir), b.cell.Common(), uncopied(b.cell)...); err != nil {
 		return err
@@ -158,9 +160,11 @@ func isWithin(dir, other string) bool {
 	}
 }
 
-// addLists adds the lists after a point, to a new directory a full state and the lists after it, and checks what it has written.
+// addLists adds the lists after a point, to a new directory a full state and the lists after it, and checks what it has
+// written.
 func (b *backup) addLists(ctx context.Context, after frame.Point) error {
-	s := history.Source{Cell: b.cell, From: gdi.Place{Seq: 1 << 62}, Odd: func(u *codec.Unreadable) { fmt.Fprintln(b.env.Stderr, "quill backup:", u) }}
+	s := history.Source{Cell: b.cell, From: gdi.Place{Seq: 1 << 62},
+		Odd: func(u *codec.Unreadable) { fmt.Fprintln(b.env.Stderr, "quill backup:", u) }}
 	if b.before != nil {
 		s.From, s.Lists = gdi.Place{Seq: after.Seq}, true
 	}
@@ -176,21 +180,24 @@ func (b *backup) addLists(ctx context.Context, after frame.Point) error {
 	b.now = summary{Version: summaryVersion, Cell: b.cell.Name, Host: b.env.Host, Made: grid.TimeOf(b.env.Now())}
 	if b.before != nil && last.Seq <= after.Seq {
 		if last.Seq < after.Seq {
-			return fmt.Errorf("%s holds lists up to %d, the cell has lists up to %d: it was restored or is another one. Begin a new backup: name another directory", b.dir, after.Seq, last.Seq)
+			return fmt.Errorf(
+				"%s holds lists up to %d, the cell has lists up to %d: it was restored or is another one. Begin a new backup: name another directory", b.dir, after.Seq, last.Seq)
 		}
 		made := b.now.Made
 		b.now = *b.before
 		b.now.Made = made
 		return nil
 	}
-	e := history.Export{Kept: true, From: last.Seq, After: after, About: history.About{Program: "quill " + product.Version, Made: b.now.Made}}
+	e := history.Export{Kept: true, From: last.Seq, After: after,
+		About: history.About{Program: "quill " + product.Version, Made: b.now.Made}}
 	fresh := filepath.Join(b.dir, history.SegmentsDir, "new")
 	err = archive.ReplaceBy(fresh, 0o600, func(out io.Writer) error {
 		buffered := bufio.NewWriterSize(out, 1<<20)
 		return errors.Join(l.Export(buffered, e), buffered.Flush())
 	})
 	if damage := (*frame.Damage)(nil); errors.As(err, &damage) && b.before != nil {
-		return fmt.Errorf("the cell's log does not continue this backup: %w. What %s holds is as it was; begin a new backup in another directory", err, b.dir)
+		return fmt.Errorf(
+			"the cell's log does not continue this backup: %w. What %s holds is as it was; begin a new backup in another directory", err, b.dir)
 	}
 	if err != nil {
 		return err
@@ -234,7 +241,8 @@ func (b *backup) print(json bool) error {
 		first, last := document.MarkOf(b.now.First.List, b.now.First.Time), document.MarkOf(b.now.Last.List, b.now.Last.Time)
 		return document.Write(b.env.Stdout, document.LogCopy{Path: b.dir, Lists: b.added.Lists, First: &first, Last: &last})
 	}
-	_, err := fmt.Fprintf(b.env.Stdout, "%s: cell %s up to list %d of %s (%s added)\n", b.dir, b.cell.Name, b.now.Last.List,
+	_, err := fmt.Fprintf(b.env.Stdout, "%s: cell %s up to list %d of %s (%s added)\n", b.dir,
+		b.cell.Name, b.now.Last.List,
 		b.now.Last.Time.Std().In(b.env.Now().Location()).Format(stamp), opt.Count(b.added.Lists, "list"))
 	return err
 }

@@ -90,7 +90,8 @@ func readSummary(dir string) (*summary, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, summaryFile), err)
 	}
 	if s.Version != summaryVersion {
-		return nil, fmt.Errorf("%s: version %d, this program reads version %d", filepath.Join(dir, summaryFile), s.Version, summaryVersion)
+		return nil, fmt.Errorf("%s: version %d, this program reads version %d", filepath.Join(dir, summaryFile),
+			s.Version, summaryVersion)
 	}
 	return s, nil
 }
@@ -133,7 +134,8 @@ func filesOf(dir string, c cell.Cell) (map[string]int64, error) {
 	return files, nil
 }
 
-// intact returns an error if a file of the backup is missing or has another size. What is in the files is for restore and log verify.
+// intact returns an error if a file of the backup is missing or has another size. What is in the files is for restore
+// and log verify.
 func (s *summary) intact(dir string) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
 		path := filepath.Join(dir, name)
@@ -163,7 +165,8 @@ func lockDir(dir string) (io.Closer, error) {
 	return f, nil
 }
 
-// removeBeyond removes what an interrupted backup left: segments that end after the point up to which the directory is complete.
+// removeBeyond removes what an interrupted backup left: segments that end after the point up to which the directory is
+// complete.
 func removeBeyond(dir string, complete frame.Point) error {
 	entries, err := os.ReadDir(filepath.Join(dir, history.SegmentsDir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,8 +182,8 @@ func removeBeyond(dir string, complete frame.Point) error {
 	return err
 }
 
-// copyDir makes to a copy of a folder: files that from does not have are removed, those in except stay as they are. Links are
-// copied as what they point to; sockets and folders below are left out.
+// copyDir makes to a copy of a folder: files that from does not have are removed, those in except stay as they are.
+// Links are copied as what they point to; sockets and folders below are left out.
 func copyDir(to, from string, except ...string) error {
 	info, err := os.Stat(from)
 	if err != nil {

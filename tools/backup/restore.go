@@ -37,8 +37,11 @@ func Restore(env opt.Env) *cli.Command {
 			"proposal that may have been given after the backup is given again, and hosts refuse commands of the cell that was.",
 		Flags: []cli.Flag{
 			opt.DirFlag(),
-			&cli.StringFlag{Name: "as-of", Usage: "restore the cell as it was after `LIST|TIME`: the list, or the last not later", DefaultText: "the last list"},
-			&cli.UintFlag{Name: "skip", Value: core.NumbersSkipped, Usage: "leave out `N` job numbers, more than were given since the backup"},
+			&cli.StringFlag{Name: "as-of",
+				Usage:       "restore the cell as it was after `LIST|TIME`: the list, or the last not later",
+				DefaultText: "the last list"},
+			&cli.UintFlag{Name: "skip", Value: core.NumbersSkipped,
+				Usage: "leave out `N` job numbers, more than were given since the backup"},
 			opt.JSONFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -84,7 +87,8 @@ type restore struct {
 
 func (r *restore) run(c *cli.Context) error {
 	if _, err := os.Lstat(r.to.Dir()); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, fmt.Errorf("%s exists: move it away, or name another cell with SGE_ROOT and SGE_CELL", r.to.Dir()))
+		return errors.Join(
+			err, fmt.Errorf("%s exists: move it away, or name another cell with SGE_ROOT and SGE_CELL", r.to.Dir()))
 	}
 	var err error
 	if r.summary, err = readSummary(r.from); err != nil {
@@ -95,10 +99,13 @@ func (r *restore) run(c *cli.Context) error {
 	}
 	if c.String("as-of") == "" {
 		if err := r.summary.intact(r.from); err != nil {
-			return fmt.Errorf("%w. quill log verify --log %s says up to which list it is good: restore with --as-of LIST", err, r.from)
+			return fmt.Errorf("%w. quill log verify --log %s says up to which list it is good: restore with --as-of LIST", err,
+				r.from)
 		}
 	}
-	r.log, err = history.Open(c.Context, history.Source{Dir: r.from, Odd: func(u *codec.Unreadable) { fmt.Fprintln(r.env.Stderr, "quill restore:", u) }})
+	r.log, err = history.Open(c.Context, history.Source{Dir: r.from, Odd: func(u *codec.Unreadable) {
+		fmt.Fprintln(r.env.Stderr, "quill restore:", u)
+	}})
 	if err != nil {
 		return err
 	}
@@ -150,7 +157,8 @@ func (r *restore) choose(asOf string) error {
 		return fmt.Errorf("the stored state in %s cannot be used: %w", r.from, r.check.States[0].Err)
 	}
 	if r.check.Damage != nil && (r.check.Last.Seq < r.last.Seq || asOf == "") {
-		return fmt.Errorf("%s is damaged: %w. Before it, it is good up to list %d: restore with --as-of %d", r.from, r.check.Damage, r.check.Last.Seq, r.check.Last.Seq)
+		return fmt.Errorf("%s is damaged: %w. Before it, it is good up to list %d: restore with --as-of %d", r.from,
+			r.check.Damage, r.check.Last.Seq, r.check.Last.Seq)
 	}
 	return nil
 }
@@ -177,7 +185,8 @@ func (r *restore) files() error {
 		return err
 	}
 	for _, path := range []string{r.made.Accounting(), r.made.AccountingJSON()} {
-		if err := copyWhole(path, filepath.Join(r.from, commonDir, filepath.Base(path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := copyWhole(path, filepath.Join(r.from, commonDir, filepath.Base(path))); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -198,7 +207,8 @@ func (r *restore) lists() error {
 	first, _ := r.log.Span()
 	err := archive.ReplaceBy(fresh, 0o600, func(out io.Writer) error {
 		buffered := bufio.NewWriterSize(out, 1<<20)
-		return errors.Join(r.log.Export(buffered, history.Export{Kept: true, From: first.Seq, To: r.last.Seq, About: r.log.About()}), buffered.Flush())
+		return errors.Join(r.log.Export(
+			buffered, history.Export{Kept: true, From: first.Seq, To: r.last.Seq, About: r.log.About()}), buffered.Flush())
 	})
 	if err != nil {
 		return err
@@ -217,7 +227,8 @@ func (r *restore) lists() error {
 	if r.state, err = copied.Full(r.last.Seq); err != nil {
 		return err
 	}
-	if err := os.Rename(fresh, filepath.Join(segments, archive.SegmentName(check.Begin.Stream, check.End.Stream))); err != nil {
+	if err := os.Rename(fresh, filepath.Join(segments, archive.SegmentName(check.Begin.Stream, check.End.Stream))); err !=
+		nil {
 		return err
 	}
 	end, err := r.continued(segments, check.End)
@@ -234,10 +245,12 @@ func (r *restore) lists() error {
 	return err
 }
 
-// reignsSkipped is how many qmasters may have led the cell between a backup and its restoration: hosts follow none with an older epoch.
+// reignsSkipped is how many qmasters may have led the cell between a backup and its restoration: hosts follow none with
+// an older epoch.
 const reignsSkipped = 1 << 16
 
-// continued writes the take-over of the restored cell and its first list, core.Restored, after a point, and returns the end.
+// continued writes the take-over of the restored cell and its first list, core.Restored, after a point, and returns the
+// end.
 func (r *restore) continued(segments string, after frame.Point) (end frame.Point, err error) {
 	var random [4]byte
 	rand.Read(random[:])
@@ -286,7 +299,10 @@ func (r *restore) print(json bool) error {
 		}
 		return true
 	})
-	_, err := fmt.Fprintf(r.env.Stdout, "%s: cell %s as of list %d of %s: %s, %s running. The next job has the number %d\n", r.to.Dir(), r.to.Name,
-		r.last.Seq, r.time(r.last), opt.Count(r.state.Len(grid.KindJob), "job"), opt.Count(running, "task"), r.state.Counter(grid.JobSeqNum)+1)
+	_,
+		err := fmt.Fprintf(r.env.Stdout, "%s: cell %s as of list %d of %s: %s, %s running. The next job has the number %d\n",
+		r.to.Dir(), r.to.Name,
+		r.last.Seq, r.time(r.last), opt.Count(r.state.Len(grid.KindJob), "job"), opt.Count(running, "task"),
+		r.state.Counter(grid.JobSeqNum)+1)
 	return err
 }

@@ -28,7 +28,8 @@ import (
 const (
 	// apiReaders is how many read all events at the same time in the case of many.
 	apiReaders = 1000
-	// apiEvents is how many events are awaited, apiPause what lies before each, of few and of many readers: it comes alone.
+	// apiEvents is how many events are awaited, apiPause what lies before each, of few and of many readers: it comes
+	// alone.
 	apiEvents, apiPause = 500, 10 * time.Millisecond
 	manyEvents          = 10
 	manyPause           = 2500 * time.Millisecond
@@ -141,7 +142,8 @@ type arrival struct {
 
 // delays submits jobs, and returns how long after the answer each reader had the events.
 func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Duration) (late durations, err error) {
-	p := processPart{Role: "readers", URL: w.url, Token: w.token, Readers: readers, Output: filepath.Join(w.dir, "arrivals")}
+	p := processPart{Role: "readers", URL: w.url, Token: w.token, Readers: readers,
+		Output: filepath.Join(w.dir, "arrivals")}
 	if p.Until, err = w.submit(ctx); err != nil {
 		return nil, err
 	}
@@ -178,10 +180,11 @@ func (w *webSite) delays(ctx context.Context, readers, events int, pause time.Du
 	return late, err
 }
 
-// rates measures what many readers cost those who submit. Readers stand for programs on other machines: they run with the policy SCHED_IDLE, sched(7),
-// and take only what the cell leaves of the processors. Those that discard let the system drop what comes, which is as little as a reader on this machine can cost: the rest is what quill web
-// costs. A process that computes reads nothing: what it costs, every other work on these processors does. Each is a share of what it was right
-// before and after without, since a machine may be twice as fast in one minute as in the next.
+// rates measures what many readers cost those who submit. Readers stand for programs on other machines: they run with
+// the policy SCHED_IDLE, sched(7), and take only what the cell leaves of the processors. Those that discard let the
+// system drop what comes, which is as little as a reader on this machine can cost: the rest is what quill web costs. A
+// process that computes reads nothing: what it costs, every other work on these processors does. Each is a share of
+// what it was right before and after without, since a machine may be twice as fast in one minute as in the next.
 func (w *webSite) rates(ctx context.Context, durable bool) error {
 	beside := []struct {
 		name  string
@@ -190,8 +193,10 @@ func (w *webSite) rates(ctx context.Context, durable bool) error {
 		share []float64 // of the rate without
 		rate  []float64
 	}{
-		{name: fmt.Sprintf("submits beside %d readers", apiReaders), part: processPart{Role: "readers", Readers: apiReaders}, goal: goal{atLeast: 0.95}},
-		{name: fmt.Sprintf("submits beside %d that discard", apiReaders), part: processPart{Role: "readers", Readers: apiReaders, Discard: true}, goal: goal{atLeast: 0.95}},
+		{name: fmt.Sprintf("submits beside %d readers", apiReaders), part: processPart{Role: "readers", Readers: apiReaders},
+			goal: goal{atLeast: 0.95}},
+		{name: fmt.Sprintf("submits beside %d that discard", apiReaders),
+			part: processPart{Role: "readers", Readers: apiReaders, Discard: true}, goal: goal{atLeast: 0.95}},
 		{name: "submits beside other work", part: processPart{Role: "compute"}},
 	}
 	before, err := w.rate(ctx)
@@ -218,7 +223,8 @@ func (w *webSite) rates(ctx context.Context, durable bool) error {
 		slices.Sort(b.share)
 		w.figure(Figure{
 			Case: b.name, Value: b.share[apiRounds/2], Unit: "x", Goal: b.goal,
-			Facts: []fact{{"jobs_s", b.rate[apiRounds/2]}, {"least", b.share[0]}, {"most", b.share[apiRounds-1]}, {"clients", 1}, {"durable", durable}},
+			Facts: []fact{{"jobs_s", b.rate[apiRounds/2]}, {"least", b.share[0]}, {"most", b.share[apiRounds-1]}, {"clients", 1},
+				{"durable", durable}},
 		})
 	}
 	return nil
@@ -259,7 +265,8 @@ func (w *webSite) listings(ctx context.Context, n int) error {
 	}{
 		{"all jobs as lines", "/v1/jobs", true, n, goal{atMost: 500}},
 		{"a page of jobs", "/v1/jobs?limit=100", false, 100, goal{atMost: 50}},
-		{"a page filtered and sorted", "/v1/jobs?state=p&user=" + w.env.User() + "&sort=-submit&limit=100", false, 100, goal{atMost: 50}},
+		{"a page filtered and sorted", "/v1/jobs?state=p&user=" + w.env.User() + "&sort=-submit&limit=100", false, 100,
+			goal{atMost: 50}},
 		{"metrics", "/metrics", false, 0, goal{atMost: 20}},
 	} {
 		var took durations
@@ -280,7 +287,8 @@ func (w *webSite) listings(ctx context.Context, n int) error {
 			}
 			took = append(took, d)
 		}
-		w.figure(Figure{Case: count(n) + " " + c.name, Value: took.at(0.5), Unit: "ms", Goal: c.goal, Facts: []fact{{"max_ms", took.at(1)}, {"requests", apiGets}}})
+		w.figure(Figure{Case: count(n) + " " + c.name, Value: took.at(0.5), Unit: "ms", Goal: c.goal,
+			Facts: []fact{{"max_ms", took.at(1)}, {"requests", apiGets}}})
 	}
 	return nil
 }
@@ -295,7 +303,9 @@ func (w *webSite) get(ctx context.Context, path string, lines bool) (took time.D
 }
 
 // ask is get with a client and the header of the request.
-func (w *webSite) ask(ctx context.Context, c *http.Client, path string, h http.Header) (took time.Duration, rows int, err error) {
+func (w *webSite) ask(
+	ctx context.Context, c *http.Client, path string, h http.Header,
+) (took time.Duration, rows int, err error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+path, nil)
 	if err != nil {
 		return 0, 0, err
@@ -341,13 +351,16 @@ func (w *webSite) moments(ctx context.Context, n int) error {
 		}
 	}
 	facts := []fact{{"events", events}, {"lists", now}, {"requests", apiGets}}
-	w.figure(Figure{Case: count(n) + " at a moment", Value: first.at(1), Unit: "ms", Goal: goal{atMost: 1000}, Facts: append([]fact{{"p50_ms", first.at(0.5)}}, facts...)})
-	w.figure(Figure{Case: count(n) + " at it again", Value: second.at(1), Unit: "ms", Goal: goal{atMost: 100}, Facts: append([]fact{{"p50_ms", second.at(0.5)}}, facts...)})
+	w.figure(Figure{Case: count(n) + " at a moment", Value: first.at(1), Unit: "ms", Goal: goal{atMost: 1000},
+		Facts: append([]fact{{"p50_ms", first.at(0.5)}}, facts...)})
+	w.figure(Figure{Case: count(n) + " at it again", Value: second.at(1), Unit: "ms", Goal: goal{atMost: 100},
+		Facts: append([]fact{{"p50_ms", second.at(0.5)}}, facts...)})
 	return w.pages(ctx, n, now, facts)
 }
 
 // apiPages are the pages of the console that are measured at moments: one of each kind.
-var apiPages = []string{"/", "/jobs", "/jobs/1", "/hosts", "/queues", "/quotas", "/reservations", "/plan", "/shares", "/scheduler", "/log", "/config?kind=cqueue"}
+var apiPages = []string{"/", "/jobs", "/jobs/1", "/hosts", "/queues", "/quotas", "/reservations", "/plan", "/shares",
+	"/scheduler", "/log", "/config?kind=cqueue"}
 
 // pages measures each page of the console at moments that no request was about before, as a browser asks for them.
 func (w *webSite) pages(ctx context.Context, n int, now uint64, facts []fact) error {
@@ -373,7 +386,8 @@ func (w *webSite) pages(ctx context.Context, n int, now uint64, facts []fact) er
 			}
 		}
 	}
-	w.figure(Figure{Case: count(n) + " pages at a moment", Value: all.at(1), Unit: "ms", Goal: goal{atMost: 1000}, Facts: append([]fact{{"p50_ms", all.at(0.5)}, {"slowest", which}, {"pages", len(apiPages)}}, facts...)})
+	w.figure(Figure{Case: count(n) + " pages at a moment", Value: all.at(1), Unit: "ms", Goal: goal{atMost: 1000},
+		Facts: append([]fact{{"p50_ms", all.at(0.5)}, {"slowest", which}, {"pages", len(apiPages)}}, facts...)})
 	return nil
 }
 
@@ -437,7 +451,8 @@ func (w *webSite) age(ctx context.Context, n int) (events int, err error) {
 	return events + n, nil
 }
 
-// readers reads all events over many connections. With Until it writes when each had what list, and ends after that one.
+// readers reads all events over many connections. With Until it writes when each had what list, and ends after that
+// one.
 func (p processPart) readers(ctx context.Context, ready func()) error {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()

@@ -15,7 +15,8 @@ import (
 )
 
 var (
-	check  = flag.Bool("baseline", false, "compare allocations of the main benchmarks with testdata/baseline.txt; make bench-check does that")
+	check = flag.Bool("baseline", false,
+		"compare allocations of the main benchmarks with testdata/baseline.txt; make bench-check does that")
 	update = flag.Bool("update", false, "with -baseline: write testdata/baseline.txt")
 )
 
@@ -57,7 +58,8 @@ func TestBaseline(t *testing.T) {
 	now := map[string]cost{}
 	for _, m := range measured {
 		// compiled as the tests of the Makefile are, so that it is done already
-		cmd := exec.Command("go", "test", "-tags", "urfave_cli_no_docs,netgo,osusergo", "-vet=off", "-ldflags=-w", "-short", "-run", "^$", "-bench", m.bench, "-benchtime", m.times, "-benchmem", "-cpu", "1", m.pkg)
+		cmd := exec.Command("go", "test", "-tags", "urfave_cli_no_docs,netgo,osusergo", "-vet=off", "-ldflags=-w", "-short",
+			"-run", "^$", "-bench", m.bench, "-benchtime", m.times, "-benchmem", "-cpu", "1", m.pkg)
 		cmd.Dir = filepath.Join("..", "..")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -102,7 +104,8 @@ func parseCosts(pkg string, out []byte) map[string]cost {
 
 func formatCosts(costs map[string]cost) []byte {
 	var b bytes.Buffer
-	fmt.Fprintln(&b, "# What one operation of each benchmark allocates; make bench-check compares. benchmark, bytes, allocations")
+	fmt.Fprintln(
+		&b, "# What one operation of each benchmark allocates; make bench-check compares. benchmark, bytes, allocations")
 	for _, name := range sortedNames(costs) {
 		fmt.Fprintf(&b, "%s %.0f %.0f\n", name, costs[name].bytes, costs[name].allocs)
 	}
@@ -137,7 +140,8 @@ func compareCosts(before, now map[string]cost) (complaints []string) {
 		case is.bytes > was.bytes*(1+tolerance)+slackBytes:
 			complaints = append(complaints, fmt.Sprintf("%s: %.0f bytes, in the baseline %.0f", name, is.bytes, was.bytes))
 		case is.allocs > was.allocs*(1+tolerance)+slackAllocs:
-			complaints = append(complaints, fmt.Sprintf("%s: %.0f allocations, in the baseline %.0f", name, is.allocs, was.allocs))
+			complaints = append(complaints, fmt.Sprintf("%s: %.0f allocations, in the baseline %.0f", name,
+				is.allocs, was.allocs))
 		}
 	}
 	for _, name := range sortedNames(now) {
@@ -150,10 +154,12 @@ func compareCosts(before, now map[string]cost) (complaints []string) {
 
 func table(before, now map[string]cost) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-90s %14s %14s %8s %12s %12s\n", "benchmark", "bytes", "baseline", "change", "allocations", "baseline")
+	fmt.Fprintf(&b, "%-90s %14s %14s %8s %12s %12s\n", "benchmark", "bytes", "baseline", "change",
+		"allocations", "baseline")
 	for _, name := range sortedNames(now) {
 		was, is := before[name], now[name]
-		fmt.Fprintf(&b, "%-90s %14.0f %14.0f %+7.1f%% %12.0f %12.0f\n", name, is.bytes, was.bytes, 100*(is.bytes/max(was.bytes, 1)-1), is.allocs, was.allocs)
+		fmt.Fprintf(&b, "%-90s %14.0f %14.0f %+7.1f%% %12.0f %12.0f\n", name, is.bytes, was.bytes,
+			100*(is.bytes/max(was.bytes, 1)-1), is.allocs, was.allocs)
 	}
 	return b.String()
 }
@@ -169,7 +175,9 @@ func sortedNames(costs map[string]cost) []string {
 
 // TestCompareCosts: more than the tolerance is a complaint, less is none.
 func TestCompareCosts(t *testing.T) {
-	out := []byte("goos: linux\nBenchmarkIdle/h=10/p=5 \t 3\t 12.5 ns/op\t 7 starts/s\t 100000 B/op\t 1000 allocs/op\nBenchmarkOne-2 3 1 ns/op 20 B/op 1 allocs/op\nPASS\n")
+	out :=
+		[]byte(
+			"goos: linux\nBenchmarkIdle/h=10/p=5 \t 3\t 12.5 ns/op\t 7 starts/s\t 100000 B/op\t 1000 allocs/op\nBenchmarkOne-2 3 1 ns/op 20 B/op 1 allocs/op\nPASS\n")
 	is := parseCosts("./x", out)
 	if got := string(formatCosts(is)); !strings.HasSuffix(got, "\nx.Idle/h=10/p=5 100000 1000\nx.One-2 20 1\n") {
 		t.Fatal(got)

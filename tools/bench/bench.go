@@ -55,7 +55,8 @@ var Benches = []Bench{
 		takes{"jobs": "100000", "durable": "true"}, fair},
 	{"api", "delay of events of quill web, cost of 1,000 readers, listings, moments of the past",
 		takes{"jobs": "100000", "durable": "true"}, api},
-	{"schedule", "scheduling runs in large cells: idle, refill, adjusted, fill, reserve, instances, topology, parallel, memory, growth; a workload log",
+	{"schedule",
+		"scheduling runs in large cells: idle, refill, adjusted, fill, reserve, instances, topology, parallel, memory, growth; a workload log",
 		takes{"jobs": "1000000", "hosts": "10000"}, schedule},
 }
 

@@ -28,7 +28,8 @@ func appendRate(ctx context.Context, dir string) (rate float64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(store)) }()
-	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true, JetStream: true, StoreDir: store, SyncAlways: true})
+	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true, JetStream: true,
+		StoreDir: store, SyncAlways: true})
 	if err != nil {
 		return 0, err
 	}
@@ -49,7 +50,9 @@ func appendRate(ctx context.Context, dir string) (rate float64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "LIMIT", Subjects: []string{"limit"}, Storage: jetstream.FileStorage}); err != nil {
+	if _,
+		err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "LIMIT", Subjects: []string{"limit"},
+		Storage: jetstream.FileStorage}); err != nil {
 		return 0, err
 	}
 	record := make([]byte, frameBytes)

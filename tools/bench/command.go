@@ -59,10 +59,13 @@ func (t takes) flags() (some []cli.Flag) {
 		&cli.IntFlag{Name: "hosts", Usage: "`N` execution hosts", DefaultText: t["hosts"]},
 		&cli.IntFlag{Name: "slots", Usage: "`N` slots in all", DefaultText: t["slots"]},
 		&cli.BoolFlag{Name: "durable", Usage: "acknowledge only what survives a power cut", DefaultText: t["durable"]},
-		&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the directories of running jobs, \"none\" for the cell's", DefaultText: t["scratch"]},
-		&cli.StringFlag{Name: "dir", Usage: "make the cells in `DIR`: the disk to measure", DefaultText: "the system's for temporary files"},
+		&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the directories of running jobs, \"none\" for the cell's",
+			DefaultText: t["scratch"]},
+		&cli.StringFlag{Name: "dir", Usage: "make the cells in `DIR`: the disk to measure",
+			DefaultText: "the system's for temporary files"},
 		&cli.BoolFlag{Name: "keep", Usage: "keep the cells' directories"},
-		&cli.StringFlag{Name: "cpuprofile", Usage: "`FILE` for a processor profile of the process that hosts the cell; FILE.2, ... for further cells"},
+		&cli.StringFlag{Name: "cpuprofile",
+			Usage: "`FILE` for a processor profile of the process that hosts the cell; FILE.2, ... for further cells"},
 		&cli.StringFlag{Name: "memprofile", Usage: "`FILE` for a memory profile of it"},
 	} {
 		if _, taken := t[f.Names()[0]]; taken {
@@ -75,7 +78,8 @@ func (t takes) flags() (some []cli.Flag) {
 func options(c *cli.Context) Options {
 	o := Options{
 		Jobs: c.Int("jobs"), Clients: c.Int("clients"), Hosts: c.Int("hosts"), Slots: c.Int("slots"),
-		Dir: c.String("dir"), Keep: c.Bool("keep"), Scratch: c.String("scratch"), CPUProfile: c.String("cpuprofile"), MemProfile: c.String("memprofile"),
+		Dir: c.String("dir"), Keep: c.Bool("keep"), Scratch: c.String("scratch"), CPUProfile: c.String("cpuprofile"),
+		MemProfile: c.String("memprofile"),
 	}
 	if c.IsSet("durable") {
 		durable := c.Bool("durable")

@@ -79,24 +79,29 @@ func fair(ctx context.Context, r *run) (err error) {
 	}
 	common := []fact{{"jobs", n}, {"durable", durable}, {"load", loadAverage()}}
 	r.figure(Figure{
-		Case: count(n) + " listings", Value: float64(len(lists)) / fairTime.Seconds(), Unit: "listings/s", Goal: goal{atLeast: 500},
+		Case: count(n) + " listings", Value: float64(len(lists)) / fairTime.Seconds(), Unit: "listings/s",
+		Goal:  goal{atLeast: 500},
 		Facts: append([]fact{{"p50_ms", lists.at(0.5)}, {"p99_ms", lists.at(0.99)}, {"loops", listers}}, common...),
 	})
 	r.figure(Figure{
 		Case: count(n) + " submit beside listings", Value: beside.at(0.99), Unit: "ms", Goal: goal{atMost: 20},
-		Facts: append([]fact{{"p50_ms", beside.at(0.5)}, {"max_ms", beside.at(1)}, {"idle_p99_ms", idle.at(0.99)}, {"submits", len(beside)}}, common...),
+		Facts: append([]fact{{"p50_ms", beside.at(0.5)}, {"max_ms", beside.at(1)}, {"idle_p99_ms", idle.at(0.99)},
+			{"submits", len(beside)}}, common...),
 	})
 	if os.Getuid() != 0 {
 		r.progress("the case of two users needs root, who can become another user")
 		return nil
 	}
-	flooded, err := s.submits(ctx, func(ctx context.Context) error { return s.during(ctx, processPart{Role: "flood", Idle: true}) })
+	flooded, err := s.submits(ctx, func(ctx context.Context) error {
+		return s.during(ctx, processPart{Role: "flood", Idle: true})
+	})
 	if err != nil {
 		return err
 	}
 	r.figure(Figure{
 		Case: count(n) + " submit beside a flood", Value: flooded.at(0.99), Unit: "ms", Goal: goal{atMost: 20},
-		Facts: append([]fact{{"p50_ms", flooded.at(0.5)}, {"max_ms", flooded.at(1)}, {"idle_p99_ms", idle.at(0.99)}, {"submits", len(flooded)},
+		Facts: append([]fact{{"p50_ms", flooded.at(0.5)}, {"max_ms", flooded.at(1)}, {"idle_p99_ms", idle.at(0.99)},
+			{"submits", len(flooded)},
 			{"connections", flooders}}, common...),
 	})
 	return nil
@@ -146,7 +151,8 @@ func (s *site) submits(ctx context.Context, beside func(context.Context) error) 
 // of its own, until ctx ends, and writes how long each listing took.
 func (p processPart) listings(ctx context.Context, ready func()) error {
 	get := gdi.Get{
-		Kinds: []grid.Kind{grid.KindPriorityRange, grid.KindSchedConf, grid.KindCentry, grid.KindPE, grid.KindPriority, grid.KindJATask, grid.KindJob},
+		Kinds: []grid.Kind{grid.KindPriorityRange, grid.KindSchedConf, grid.KindCentry, grid.KindPE, grid.KindPriority,
+			grid.KindJATask, grid.KindJob},
 		Where: gdi.Where{Owners: grid.Names{p.Listed}, Brief: true},
 	}
 	var all durations

@@ -26,7 +26,9 @@ func latency(ctx context.Context, r *run) (err error) {
 	}
 	defer s.close(&err)
 	n, durable := or(r.Jobs, 150), r.durable(true)
-	if _, err := s.start(ctx, processPart{Role: "cell", Hosts: or(r.Hosts, 1), Slots: or(r.Slots, 8), Durable: durable}); err != nil {
+	if _,
+		err := s.start(ctx, processPart{Role: "cell", Hosts: or(r.Hosts, 1), Slots: or(r.Slots, 8), Durable: durable}); err !=
+		nil {
 		return err
 	}
 	p, err := newPipe(filepath.Join(s.dir, "started"))
@@ -57,7 +59,8 @@ func latency(ctx context.Context, r *run) (err error) {
 	r.figure(Figure{
 		Case: "idle", Value: took.at(0.5), Unit: "ms", Limit: direct.at(0.5), Goal: goal{atMost: 15, ratioAtMost: 5},
 		Facts: []fact{
-			{"p50_ms", took.at(0.5)}, {"p99_ms", took.at(0.99)}, {"limit_p99_ms", direct.at(0.99)}, {"jobs", n}, {"durable", durable},
+			{"p50_ms", took.at(0.5)}, {"p99_ms", took.at(0.99)}, {"limit_p99_ms", direct.at(0.99)}, {"jobs", n},
+			{"durable", durable},
 		},
 	})
 	return nil
@@ -68,7 +71,9 @@ const warmUp = 5
 
 // toFirstInstruction runs one job. It returns when the job is over, so that the
 // cell is idle again.
-func (s *site) toFirstInstruction(ctx context.Context, c client.Client, p *pipe, words []string) (time.Duration, error) {
+func (s *site) toFirstInstruction(
+	ctx context.Context, c client.Client, p *pipe, words []string,
+) (time.Duration, error) {
 	job, err := submit.Job(s.env.Origin(), words...)
 	if err != nil {
 		return 0, err

@@ -28,19 +28,23 @@ import (
 // processPart is what a process of a throw-away cell is to be. It reads it as one line
 // of JSON on standard input.
 type processPart struct {
-	Role         string // cell: all in one; qmaster, schedd, execd, web: that alone; command: no part, see weighed; echo: see echoRate; listings, flood: other users, see fair; readers, compute: see api
-	Cell         cell.Cell
-	Quill        string   // the program quill
-	Command      []string // command: program name and arguments
-	Output       string   // command: file for its standard output; listings: for how long each took; web: for its address; readers: for what came when
-	Host         string   // execd: its name
-	Hosts, Slots int      // cell
-	Listed       string   // listings: whose jobs
-	Flood        int      // flood: how many jobs; 0: until it is stopped
-	URL, Token   string   // readers: of quill web
-	Readers      int      // readers: how many
-	Discard      bool     // readers: have the system discard what comes
-	Until        uint64   // readers: the last event list; 0: until they are stopped
+	// cell: all in one; qmaster, schedd, execd, web: that alone; command: no part, see weighed; echo: see echoRate;
+	// listings, flood: other users, see fair; readers, compute: see api
+	Role    string
+	Cell    cell.Cell
+	Quill   string   // the program quill
+	Command []string // command: program name and arguments
+	// command: file for its standard output; listings: for how long each took; web: for its address; readers: for what
+	// came when
+	Output       string
+	Host         string // execd: its name
+	Hosts, Slots int    // cell
+	Listed       string // listings: whose jobs
+	Flood        int    // flood: how many jobs; 0: until it is stopped
+	URL, Token   string // readers: of quill web
+	Readers      int    // readers: how many
+	Discard      bool   // readers: have the system discard what comes
+	Until        uint64 // readers: the last event list; 0: until they are stopped
 	Nice         int
 	Idle         bool // runs when nothing else wants to
 	Durable      bool
@@ -97,7 +101,8 @@ func (p processPart) be(ctx context.Context, env opt.Env) error {
 	ready := func() { io.WriteString(env.Stdout, readyLine) }
 	switch p.Role {
 	case "cell":
-		up := &daemons.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable, Scratch: p.Scratch, Shepherd: p.shepherd()}
+		up := &daemons.Up{Cell: p.Cell, Master: master, Log: log, Hosts: p.Hosts, Slots: p.Slots, Durable: p.Durable,
+			Scratch: p.Scratch, Shepherd: p.shepherd()}
 		return errors.Join(up.Run(ctx, ready), p.weigh())
 	case "qmaster":
 		q, err := qmaster.Start(ctx, master)

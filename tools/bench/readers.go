@@ -30,7 +30,8 @@ func (p processPart) discard(ctx context.Context, ready func()) error {
 			return err
 		}
 		defer c.Close()
-		fmt.Fprintf(c, "GET /v1/events HTTP/1.1\r\nHost: %s\r\nAccept-Encoding: gzip\r\nAuthorization: Bearer %s\r\n\r\n", at.Host, p.Token)
+		fmt.Fprintf(c, "GET /v1/events HTTP/1.1\r\nHost: %s\r\nAccept-Encoding: gzip\r\nAuthorization: Bearer %s\r\n\r\n",
+			at.Host, p.Token)
 		answer, err := http.ReadResponse(bufio.NewReaderSize(c, 1024), nil)
 		if err != nil {
 			return err

@@ -56,7 +56,8 @@ func recovery(ctx context.Context, r *run) (err error) {
 		return err
 	}
 	r.figure(Figure{
-		Case: count(n), Value: max(answered, dispatched).Seconds(), Unit: "s", Limit: reading.Seconds(), Goal: goal{atMost: 5},
+		Case: count(n), Value: max(answered, dispatched).Seconds(), Unit: "s", Limit: reading.Seconds(),
+		Goal: goal{atMost: 5},
 		Facts: []fact{
 			{"qstat_s", answered.Seconds()}, {"dispatched_s", dispatched.Seconds()}, {"log_mib", mib(bytes)},
 			{"jobs", n}, {"durable", durable},
@@ -77,7 +78,9 @@ func recovery(ctx context.Context, r *run) (err error) {
 }
 
 // restart starts the parts one after the other. answered is when qmaster answers, after begun.
-func (s *site) restart(ctx context.Context, parts []processPart, begun time.Time) (running []*process, answered time.Duration, err error) {
+func (s *site) restart(
+	ctx context.Context, parts []processPart, begun time.Time,
+) (running []*process, answered time.Duration, err error) {
 	started := make(chan error, 1)
 	go func() {
 		for _, p := range parts {

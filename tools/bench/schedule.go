@@ -73,11 +73,13 @@ func busyCells(_ context.Context, r *run, jobs, hosts int) error {
 		if err != nil {
 			return err
 		}
-		r.progress("%s pending: a run with nothing free %.2f ms, one that starts %d %.2f ms", count(pending), idle.took, ends, refill.took)
+		r.progress("%s pending: a run with nothing free %.2f ms, one that starts %d %.2f ms", count(pending), idle.took,
+			ends, refill.took)
 		refills = append(refills, refill.took)
 		if pending == jobs {
 			r.figure(bar("idle", idle.took, "ms", 5, fact{"pending", pending}, fact{"hosts", hosts}, fact{"max_ms", idle.max}))
-			r.figure(bar("refill", refill.took, "ms", 50, fact{"starts", ends}, fact{"decided_ms", refill.decided}, fact{"max_ms", refill.max}))
+			r.figure(bar("refill", refill.took, "ms", 50, fact{"starts", ends}, fact{"decided_ms", refill.decided},
+				fact{"max_ms", refill.max}))
 		}
 		runtime.GC()
 	}
@@ -86,8 +88,8 @@ func busyCells(_ context.Context, r *run, jobs, hosts int) error {
 	return nil
 }
 
-// adjustedLoad is refill where starts adjust the load of their hosts, as in the default configuration: each goes to another host, and
-// in each run thousands of hosts have an adjustment that has faded a little.
+// adjustedLoad is refill where starts adjust the load of their hosts, as in the default configuration: each goes to
+// another host, and in each run thousands of hosts have an adjustment that has faded a little.
 func adjustedLoad(_ context.Context, r *run, jobs, hosts int) error {
 	return refilled(r, "adjusted", 50, large{hosts: hosts, running: hosts * slotsOfHost, pending: jobs / 10, adjust: true})
 }
@@ -103,7 +105,8 @@ func refilled(r *run, name string, most float64, l large, facts ...fact) error {
 	if err != nil {
 		return err
 	}
-	facts = slices.Concat([]fact{{"pending", l.pending}, {"hosts", l.hosts}}, facts, []fact{{"starts", ends}, {"decided_ms", m.decided}, {"max_ms", m.max}})
+	facts = slices.Concat([]fact{{"pending", l.pending}, {"hosts", l.hosts}}, facts,
+		[]fact{{"starts", ends}, {"decided_ms", m.decided}, {"max_ms", m.max}})
 	r.figure(bar(name, m.took, "ms", most, facts...))
 	return nil
 }
@@ -174,7 +177,8 @@ func reservations(_ context.Context, r *run, jobs, hosts int) error {
 			starts += out.starts
 		}
 	}
-	r.figure(bar("reserve", took.at(0.5), "ms", 250, fact{"pending", jobs}, fact{"hosts", hosts}, fact{"reservations", 100},
+	r.figure(bar("reserve", took.at(0.5), "ms", 250, fact{"pending", jobs}, fact{"hosts", hosts},
+		fact{"reservations", 100},
 		fact{"starts", starts / repeats}, fact{"max_ms", took.at(1)}))
 	return nil
 }
@@ -183,14 +187,16 @@ func reservations(_ context.Context, r *run, jobs, hosts int) error {
 // 100,000 pending jobs that need one, after 1,000 tasks have ended.
 func instances(_ context.Context, r *run, jobs, hosts int) error {
 	const gpus = 8
-	return refilled(r, "instances", 25, large{hosts: hosts, running: hosts * gpus, pending: jobs / 10, instances: gpus}, fact{"instances", hosts * gpus})
+	return refilled(r, "instances", 25, large{hosts: hosts, running: hosts * gpus, pending: jobs / 10, instances: gpus},
+		fact{"instances", hosts * gpus})
 }
 
-// besideInstances is instances where hosts have 16 cores in two sockets, and every job is bound to one that is near to its
-// GPU.
+// besideInstances is instances where hosts have 16 cores in two sockets, and every job is bound to one that is near to
+// its GPU.
 func besideInstances(_ context.Context, r *run, jobs, hosts int) error {
 	const gpus, cores = 8, 16
-	return refilled(r, "topology", 50, large{hosts: hosts, running: hosts * gpus, pending: jobs / 10, instances: gpus, cores: cores},
+	return refilled(r, "topology", 50, large{hosts: hosts, running: hosts * gpus, pending: jobs / 10,
+		instances: gpus, cores: cores},
 		fact{"instances", hosts * gpus}, fact{"cores", hosts * cores})
 }
 
@@ -217,7 +223,8 @@ func wideJob(_ context.Context, r *run, _, hosts int) error {
 		}
 		took = append(took, out.took)
 	}
-	r.figure(bar("parallel", took.at(0.5), "ms", 20, fact{"slots", slots}, fact{"hosts", hosts}, fact{"max_ms", took.at(1)}))
+	r.figure(bar("parallel", took.at(0.5), "ms", 20, fact{"slots", slots}, fact{"hosts", hosts},
+		fact{"max_ms", took.at(1)}))
 	return nil
 }
 
@@ -232,7 +239,8 @@ func memoryOfPending(_ context.Context, r *run, jobs, hosts int) error {
 	if err != nil {
 		return err
 	}
-	r.figure(bar("memory", float64(with-without)/float64(jobs), "B/job", 600, fact{"pending", jobs}, fact{"model_mib", mib(int64(with))}))
+	r.figure(bar("memory", float64(with-without)/float64(jobs), "B/job", 600, fact{"pending", jobs},
+		fact{"model_mib", mib(int64(with))}))
 	return nil
 }
 
@@ -289,7 +297,8 @@ func simulator(ctx context.Context, r *run, _, _ int) error {
 	var speeds []float64
 	for range 3 {
 		runtime.GC()
-		replay, err := workload.Run(ctx, jobs, workload.Options{Conf: workload.Conf(1), Processors: workload.KTHProcessors, Begin: workload.Begin(log)})
+		replay, err := workload.Run(ctx, jobs, workload.Options{Conf: workload.Conf(1), Processors: workload.KTHProcessors,
+			Begin: workload.Begin(log)})
 		if err != nil {
 			return err
 		}

@@ -69,8 +69,10 @@ func (l large) each(tell func(grid.Object)) {
 		}
 	}
 	if l.instances > 0 {
-		tell(&grid.Centry{Name: "gpu_numa", Shortcut: "gpu_numa", Type: "INT", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0", Version: 1})
-		tell(&grid.Centry{Name: "gpu", Shortcut: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0", Version: 1})
+		tell(&grid.Centry{Name: "gpu_numa", Shortcut: "gpu_numa", Type: "INT", Relop: "==", Requestable: "YES",
+			Consumable: "NO", Default: "0", Urgency: "0", Version: 1})
+		tell(&grid.Centry{Name: "gpu", Shortcut: "gpu", Type: grid.TypeMap, Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "0", Urgency: "0", Version: 1})
 	}
 	tell(l.policies())
 	tell(&grid.Counter{Name: grid.JobSeqNum, Value: uint64(l.running + l.pending)})
@@ -84,7 +86,8 @@ func (l large) each(tell func(grid.Object)) {
 		name := "project" + strconv.Itoa(int(i))
 		tell(&grid.Project{Name: name, FShare: 10 + i, Version: 1})
 		tree.Nodes[0].Children = append(tree.Nodes[0].Children, i+1)
-		tree.Nodes = append(tree.Nodes, grid.ShareNode{ID: i + 1, Type: grid.ShareProject, Name: name, Shares: 10 + i, Children: []uint32{largeProjects + i + 1}})
+		tree.Nodes = append(tree.Nodes, grid.ShareNode{ID: i + 1, Type: grid.ShareProject, Name: name, Shares: 10 + i,
+			Children: []uint32{largeProjects + i + 1}})
 	}
 	for i := range uint32(largeProjects) {
 		tree.Nodes = append(tree.Nodes, grid.ShareNode{ID: largeProjects + i + 1, Name: grid.ShareDefault, Shares: 10})
@@ -106,7 +109,8 @@ func (l large) eachHost(tell func(grid.Object)) {
 		if l.instances > 0 {
 			h.ComplexValues = grid.Values{{Name: "gpu", Text: fmt.Sprintf("%d(0-%d)", l.instances, l.instances-1)}}
 		}
-		load := &grid.Load{Host: name, Processors: slotsOfHost, Reported: epoch, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", i%997)}, {Name: "arch", Text: "lx-amd64"}}}
+		load := &grid.Load{Host: name, Processors: slotsOfHost, Reported: epoch,
+			Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", i%997)}, {Name: "arch", Text: "lx-amd64"}}}
 		if l.cores > 0 {
 			h.ComplexValues = grid.Values{{Name: "gpu", Text: l.placed()}}
 			load.Values = append(load.Values, grid.Value{Name: "m_topology_tree", Text: l.topology(-1)})
@@ -153,12 +157,14 @@ func (l large) eachJob(tell func(grid.Object)) {
 	requests := make([]*grid.JobRequest, largeRequests)
 	for i := range requests {
 		seconds := float64(60 * (i + 1))
-		requests[i] = &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: strconv.Itoa(int(seconds)), Num: seconds}, {Name: "arch", Value: "lx-*"}}}
+		requests[i] = &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: strconv.Itoa(int(seconds)), Num: seconds},
+			{Name: "arch", Value: "lx-*"}}}
 		if l.instances > 0 {
 			requests[i].Hard = append(requests[i].Hard, grid.Request{Name: "gpu", Value: "1", Num: 1})
 		}
 		if l.cores > 0 {
-			requests[i].Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: "C", Type: grid.BindSlot}
+			requests[i].Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: 1, Unit: "C",
+				Type: grid.BindSlot}
 		}
 	}
 	spec := &grid.JobSpec{Command: "/bin/true", SubmitHost: "master"}
@@ -166,8 +172,10 @@ func (l large) eachJob(tell func(grid.Object)) {
 	for i := range l.running + l.pending {
 		id := uint32(i + 1)
 		user, project := i%largeUsers, i%largeProjects
-		j := &grid.Job{ID: id, Name: "job", Owner: "user" + strconv.Itoa(user), Group: "users", Project: "project" + strconv.Itoa(project),
-			Department: grid.DefaultDepartment, Account: grid.DefaultAccount, Submit: epoch - 1_000_000 + grid.Time(i), Tasks: once,
+		j := &grid.Job{ID: id, Name: "job", Owner: "user" + strconv.Itoa(user), Group: "users", Project: "project" +
+			strconv.Itoa(project),
+			Department: grid.DefaultDepartment, Account: grid.DefaultAccount, Submit: epoch - 1_000_000 +
+				grid.Time(i), Tasks: once,
 			JobRequest: requests[r.IntN(len(requests))], Spec: spec}
 		if i >= l.running {
 			j.Pending = grid.Ranges{once}
@@ -180,7 +188,8 @@ func (l large) eachJob(tell func(grid.Object)) {
 		}
 		tell(j)
 		t := &grid.JATask{Job: id, ID: 1, Attempt: 1, Status: grid.Running, State: grid.StateRunning,
-			Start: epoch - grid.Time(r.IntN(30_000))*1000, Grants: []grid.Grant{{Queue: "all.q", Host: hostName(i % l.hosts), Slots: 1}}}
+			Start:  epoch - grid.Time(r.IntN(30_000))*1000,
+			Grants: []grid.Grant{{Queue: "all.q", Host: hostName(i % l.hosts), Slots: 1}}}
 		if l.instances > 0 {
 			t.Maps = []grid.MapGrant{{Resource: "gpu", Host: t.Grants[0].Host, IDs: []string{strconv.Itoa(i / l.hosts)}}}
 		}
@@ -260,7 +269,9 @@ func (b *bed) run(seconds float64) (out outcome, err error) {
 			}
 		}
 	}
-	rest := schedd.Portions(counted, time.Now, func(portion []orders.Order, wait bool) bool { return schedd.Offer(portions, portion, wait) })
+	rest := schedd.Portions(counted, time.Now, func(portion []orders.Order, wait bool) bool {
+		return schedd.Offer(portions, portion, wait)
+	})
 	out.decided = time.Since(begun)
 	if len(rest) > 0 {
 		portions <- rest
@@ -284,7 +295,8 @@ func (b *bed) end(jobs int) {
 			continue
 		}
 		host := t.Grants[0].Host
-		ended[host] = append(ended[host], report.Task{Attempt: report.Attempt{Job: t.Job, Task: 1, N: t.Attempt}, Phase: report.Ended,
+		ended[host] = append(ended[host], report.Task{Attempt: report.Attempt{Job: t.Job, Task: 1, N: t.Attempt},
+			Phase: report.Ended,
 			Usage: grid.Usage{WallSeconds: 60, CPU: 60}, Result: &report.Result{Start: t.Start, End: b.now}})
 	}
 	for host, tasks := range ended {
@@ -294,7 +306,9 @@ func (b *bed) end(jobs int) {
 
 // submit submits a parallel job.
 func (b *bed) submit(least, most uint32) error {
-	j := &grid.Job{Name: "wide", JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: least, Last: most, Step: 1}}}}
-	r := b.Step(b.now, core.Request{Request: gdi.Request{User: "user0", Host: "master", Command: "qsub", Body: &gdi.Submit{Job: j}}})
+	j := &grid.Job{
+		Name: "wide", JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: least, Last: most, Step: 1}}}}
+	r := b.Step(
+		b.now, core.Request{Request: gdi.Request{User: "user0", Host: "master", Command: "qsub", Body: &gdi.Submit{Job: j}}})
 	return r.Answers[0].Reply.Err()
 }

@@ -33,8 +33,10 @@ func submissions(ctx context.Context, r *run) (err error) {
 		goal                    goal
 	}{
 		{"1", 1, 1, 2000, func() (float64, error) { return appendRate(ctx, s.dir) }, goal{ratioAtLeast: 0.5}},
-		{fmt.Sprint(many), many, 1, 30_000, func() (float64, error) { return s.echoRate(ctx, many) }, goal{ratioAtLeast: 0.5}},
-		{"pipelined", 1, 256, 60_000, func() (float64, error) { return syncRate(s.dir) }, goal{ratioAtLeast: 5, atLeast: 10_000}},
+		{fmt.Sprint(many), many, 1, 30_000, func() (float64, error) { return s.echoRate(ctx, many) },
+			goal{ratioAtLeast: 0.5}},
+		{"pipelined", 1, 256, 60_000, func() (float64, error) { return syncRate(s.dir) },
+			goal{ratioAtLeast: 5, atLeast: 10_000}},
 	} {
 		job, err := submit.Job(r.env.Origin(), "/bin/true")
 		if err != nil {

@@ -42,7 +42,8 @@ var verbs = []verb{
 	{"shares", "Give projects these functional shares:", "Change the shares", true, nextRun},
 	{"parameters", "Change the parameters of", "Change the parameters", true, nextRun},
 	{"algorithm", "Have the cell decided by", "Exchange the algorithm", true, nextRun},
-	{"approve", "Approve proposal", "Approve", true, "The change is carried out with your rights, whole or not at all. It is refused when what it changes is not as it was when it was proposed."},
+	{"approve", "Approve proposal", "Approve", true,
+		"The change is carried out with your rights, whole or not at all. It is refused when what it changes is not as it was when it was proposed."},
 	{"reject", "Reject proposal", "Reject", false, "Nothing is changed. Who proposed it sees that it was rejected."},
 }
 
@@ -114,7 +115,8 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := r.PostForm
-	a := &confirmation{Verb: verbOf(form.Get("verb")), Refs: form["ref"], Queues: form.Get("queues") != "", Priority: form.Get("priority"), Back: form.Get("back")}
+	a := &confirmation{Verb: verbOf(form.Get("verb")), Refs: form["ref"], Queues: form.Get("queues") != "",
+		Priority: form.Get("priority"), Back: form.Get("back")}
 	if !strings.HasPrefix(a.Back, "/") || strings.HasPrefix(a.Back, "//") || strings.HasPrefix(a.Back, "/\\") {
 		a.Back = "/jobs"
 	}
@@ -138,7 +140,8 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request) {
 	case asked != nil:
 	case form.Get("confirmed") == "":
 	case a.Verb.Name == "alter" && !a.valid():
-		asked = &Problem{Status: http.StatusUnprocessableEntity, Field: "priority", Text: "A priority is a whole number from -1023 to 1024; below 0 for users."}
+		asked = &Problem{Status: http.StatusUnprocessableEntity, Field: "priority",
+			Text: "A priority is a whole number from -1023 to 1024; below 0 for users."}
 	default:
 		var seq uint64
 		if a.Messages, seq, err = session.Do(ctx, a.action()); err != nil {
@@ -191,9 +194,11 @@ func (a *confirmation) check() error {
 	case len(a.Refs) == 0 && a.Verb.Note != "":
 		return &Problem{Status: http.StatusUnprocessableEntity, Text: "Nothing is chosen."}
 	case len(a.Refs) == 0:
-		return &Problem{Status: http.StatusUnprocessableEntity, Text: "Nothing is selected: mark the jobs first, with the boxes at the left of the list."}
+		return &Problem{Status: http.StatusUnprocessableEntity,
+			Text: "Nothing is selected: mark the jobs first, with the boxes at the left of the list."}
 	case len(a.Refs) > refsMost:
-		return &Problem{Status: http.StatusUnprocessableEntity, Text: fmt.Sprintf("More than %d jobs are selected.", refsMost)}
+		return &Problem{Status: http.StatusUnprocessableEntity,
+			Text: fmt.Sprintf("More than %d jobs are selected.", refsMost)}
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ func loadAssets() map[string]*asset {
 			panic(err)
 		}
 		sum := sha256.Sum256(text)
-		a := &asset{plain: text, contentType: mime.TypeByExtension(path.Ext(f.Name())), packed: sync.OnceValue(func() []byte { return packed(text) })}
+		a := &asset{plain: text, contentType: mime.TypeByExtension(path.Ext(f.Name())),
+			packed: sync.OnceValue(func() []byte { return packed(text) })}
 		base, extension, _ := strings.Cut(f.Name(), ".")
 		a.path = "/static/" + base + "-" + hex.EncodeToString(sum[:6]) + "." + extension
 		out[f.Name()] = a

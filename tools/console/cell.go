@@ -25,7 +25,8 @@ type Cell interface {
 	Master() string
 	// Streams returns where the log and the recorded scheduling runs are stored now; none: it is not known.
 	Streams(ctx context.Context) []gdi.Stream
-	// Session returns who sends a request, and a function that ends its use. csrf is the field of a form; requests that change nothing have none.
+	// Session returns who sends a request, and a function that ends its use. csrf is the field of a form; requests that
+	// change nothing have none.
 	Session(r *http.Request, csrf string) (Session, func(), error)
 
 	// Moment returns the cell as of a time or the number of an event list, "": now.
@@ -44,10 +45,12 @@ type Cell interface {
 	Job(m *Moment, job uint32) (JobFacts, error)
 	// Waiting returns why jobs wait.
 	Waiting(m *Moment) []view.ReasonGroup
-	// Ended returns the newest accounting records that a filter selects, the newest first, of a bounded stretch of the log.
+	// Ended returns the newest accounting records that a filter selects, the newest first, of a bounded stretch of the
+	// log.
 	Ended(ctx context.Context, m *Moment, f view.AccountingFilter, most int) ([]*grid.Accounting, error)
 	// Ran returns the records of attempts that ended after a time, the newest first, and since when they are complete.
-	Ran(ctx context.Context, m *Moment, f view.AccountingFilter, after grid.Time) (records []*grid.Accounting, known grid.Time, err error)
+	Ran(ctx context.Context, m *Moment, f view.AccountingFilter, after grid.Time) (records []*grid.Accounting,
+		known grid.Time, err error)
 	// Story returns that of a job, or of one of its tasks, with what is foreseen for it, and what the job used over time.
 	Story(ctx context.Context, m *Moment, job, task uint32) (*jobstory.Story, []UsagePoint, error)
 	// Plan returns the starts that the algorithm of the cell foresees for the first jobs in line.
@@ -62,8 +65,8 @@ type Cell interface {
 	Algorithms() []string
 	// Explain returns the view of the algorithm of the cell at a moment, in its own terms.
 	Explain(ctx context.Context, m *Moment) ([]string, error)
-	// Runs returns the last scheduling runs that changed something, the newest first, of a bounded stretch of the log. Orders and refusals are known
-	// of runs that were recorded, and only if the session may read records.
+	// Runs returns the last scheduling runs that changed something, the newest first, of a bounded stretch of the log.
+	// Orders and refusals are known of runs that were recorded, and only if the session may read records.
 	Runs(ctx context.Context, m *Moment, s Session, most int) ([]Run, error)
 	// Try begins a comparison of what was recorded with what would have been. One of a user runs at a time.
 	Try(s Session, w WhatIf) (id string, err error)
@@ -71,8 +74,8 @@ type Cell interface {
 	Trials(s Session, id string) []Trial
 	// Cancel ends a comparison of a user.
 	Cancel(s Session, id string)
-	// Lists returns event lists up to one, the newest first, reduced to the events that pass a filter. It reads a bounded stretch of the log; next is
-	// where to continue, 0: the log has no more.
+	// Lists returns event lists up to one, the newest first, reduced to the events that pass a filter. It reads a bounded
+	// stretch of the log; next is where to continue, 0: the log has no more.
 	Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (lists []events.List, next uint64, err error)
 }
 
@@ -86,18 +89,21 @@ type Session interface {
 	SubmitLine(ctx context.Context, job uint32) string
 	// Output reads a part of an output file.
 	Output(ctx context.Context, what gdi.Output) (*gdi.Part, error)
-	// Proposals returns the changes that programs have proposed, as far as the user may see them: the own ones, a manager all.
+	// Proposals returns the changes that programs have proposed, as far as the user may see them: the own ones, a manager
+	// all.
 	Proposals(ctx context.Context) ([]*grid.Proposal, error)
 	// End logs out.
 	End(ctx context.Context, w http.ResponseWriter) error
-	// Do carries out an action as the API does, and returns the messages of qmaster and the number of the list with the change.
+	// Do carries out an action as the API does, and returns the messages of qmaster and the number of the list with the
+	// change.
 	Do(ctx context.Context, a Action) (messages []string, seq uint64, err error)
 }
 
 // Action is what a person does with jobs or queue instances.
 type Action struct {
-	Verb    string   // hold, release, delete, alter, signal, submit, configure, approve, reject
-	Refs    []string // jobs, JOB or JOB.TASKS; queue instances; of configure, KIND/NAME; of approve and reject, numbers of proposals
+	Verb string // hold, release, delete, alter, signal, submit, configure, approve, reject
+	// jobs, JOB or JOB.TASKS; queue instances; of configure, KIND/NAME; of approve and reject, numbers of proposals
+	Refs    []string
 	Queues  bool     // Refs are queue instances
 	Signal  string   // of signal: suspend, unsuspend, reschedule, clear, disable, enable
 	Options []string // of alter and resubmit: words of qalter and qsub; of configure, ATTRIBUTE=VALUE for each of Refs

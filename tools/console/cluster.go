@@ -41,7 +41,10 @@ func showQueues(r *request) (any, error) {
 		return nil, err
 	}
 	for _, c := range clusters {
-		q.Clusters = append(q.Clusters, clusterQueue{c, bar{float64(c.Total), []part{{"used", "running", float64(c.Used)}, {"reserved", "waiting", float64(c.Reserved)}, {"manual", "held", float64(c.Manual)}}}})
+		q.Clusters = append(q.Clusters,
+			clusterQueue{c,
+				bar{float64(c.Total), []part{{"used", "running", float64(c.Used)}, {"reserved", "waiting", float64(c.Reserved)},
+					{"manual", "held", float64(c.Manual)}}}})
 	}
 	all, err := r.moment.View.Queues(filter, "load_avg")
 	if err != nil && !errors.Is(err, view.ErrNone) {
@@ -114,9 +117,12 @@ func configKinds() (names []string, of map[string]*grid.Spec) {
 }
 
 // kindNames are kinds in words, where their name is none.
-var kindNames = map[string]string{"adminhost": "Administrative hosts", "calendar": "Calendars", "centry": "Complex", "ckpt": "Checkpointing", "config": "Cell",
-	"cqueue": "Queues", "exechost": "Execution hosts", "hgroup": "Host groups", "manager": "Managers", "operator": "Operators", "pe": "Parallel environments", "project": "Projects",
-	"rqs": "Resource quotas", "sched_conf": "Scheduler", "sharetree": "Share tree", "submithost": "Submit hosts", "user": "Users", "userset": "User sets"}
+var kindNames = map[string]string{"adminhost": "Administrative hosts", "calendar": "Calendars", "centry": "Complex",
+	"ckpt": "Checkpointing", "config": "Cell",
+	"cqueue": "Queues", "exechost": "Execution hosts", "hgroup": "Host groups", "manager": "Managers",
+	"operator": "Operators", "pe": "Parallel environments", "project": "Projects",
+	"rqs": "Resource quotas", "sched_conf": "Scheduler", "sharetree": "Share tree", "submithost": "Submit hosts",
+	"user": "Users", "userset": "User sets"}
 
 func showConfig(r *request) (any, error) {
 	names, of := configKinds()

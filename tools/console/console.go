@@ -13,7 +13,8 @@ var templates embed.FS
 
 // pages are all pages, in the order of the navigation.
 var pages = []page{
-	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, planPage, sharesPage, schedulerPage, whatIfPage, trialPage, proposalsPage, configPage, logPage,
+	overviewPage, jobsPage, jobPage, outputPage, hostsPage, hostPage, queuesPage, quotasPage, reservationsPage, planPage,
+	sharesPage, schedulerPage, whatIfPage, trialPage, proposalsPage, configPage, logPage,
 }
 
 // New returns the console of a cell.
@@ -24,7 +25,8 @@ func New(c Cell) *Console {
 		functions[name] = f
 	}
 	functions["asset"] = func(name string) string { return con.assets[name].path }
-	base := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templates, "templates/layout.html", "templates/parts.html"))
+	base := template.Must(template.New("layout.html").Funcs(functions).ParseFS(templates, "templates/layout.html",
+		"templates/parts.html"))
 	for _, name := range append([]string{"problem", "confirm"}, names()...) {
 		con.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
 	}
@@ -48,7 +50,8 @@ func (c *Console) Register(mux *http.ServeMux) {
 // Routes returns the routes of the console.
 func (c *Console) Routes() map[string]http.HandlerFunc {
 	routes := map[string]http.HandlerFunc{
-		"POST /act": c.act, "POST /logout": c.logout, "POST /whatif": c.try, "POST /whatif/{id}/cancel": c.cancel, "GET /static/{name}": c.static,
+		"POST /act": c.act, "POST /logout": c.logout, "POST /whatif": c.try, "POST /whatif/{id}/cancel": c.cancel,
+		"GET /static/{name}": c.static,
 	}
 	for i := range pages {
 		routes["GET "+pages[i].path] = func(w http.ResponseWriter, r *http.Request) { c.serve(w, r, &pages[i]) }

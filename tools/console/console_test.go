@@ -42,7 +42,8 @@ func TestInline(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, bad := range []string{" style=", " onclick", " onchange", "hx-on", "<style", "javascript:", "https://", "js:"} {
+		for _, bad := range []string{" style=", " onclick", " onchange", "hx-on", "<style", "javascript:",
+			"https://", "js:"} {
 			if strings.Contains(string(text), bad) {
 				t.Errorf("%s has %q", f.Name(), bad)
 			}
@@ -52,7 +53,8 @@ func TestInline(t *testing.T) {
 
 // TestSpan: durations have two units at most.
 func TestSpan(t *testing.T) {
-	for seconds, want := range map[float64]string{0: "0 s", 0.25: "0.25 s", 59.6: "60 s", 300: "5 min", 7384: "2 h 3 min", 100000: "27 h 46 min", 200000: "2 d 7 h", -1: "0 s", grid.Infinity: "unlimited"} {
+	for seconds, want := range map[float64]string{0: "0 s", 0.25: "0.25 s", 59.6: "60 s", 300: "5 min", 7384: "2 h 3 min",
+		100000: "27 h 46 min", 200000: "2 d 7 h", -1: "0 s", grid.Infinity: "unlimited"} {
 		if got := span(seconds); got != want {
 			t.Errorf("%g: %q, not %q", seconds, got, want)
 		}
@@ -78,11 +80,13 @@ func TestLanes(t *testing.T) {
 	}
 }
 
-// TestSlotsChart: a part of the time has the mean of the slots that were held in it; those with little are one series; what was before is not known.
+// TestSlotsChart: a part of the time has the mean of the slots that were held in it; those with little are one series;
+// what was before is not known.
 func TestSlotsChart(t *testing.T) {
 	const each = 5000
 	now := grid.Time(chartParts * each)
-	all := []held{{now - 2*each, now - each, 4, "alice"}, {now - each - each/2, now - each, 2, "alice"}, {now - 3*each, now - 2*each, 1, "bob"}}
+	all := []held{{now - 2*each, now - each, 4, "alice"}, {now - each - each/2, now - each, 2, "alice"},
+		{now - 3*each, now - 2*each, 1, "bob"}}
 	for i := range 8 {
 		all = append(all, held{now - each, now - each + 1000, 1, strings.Repeat("x", i+1)})
 	}
@@ -99,11 +103,13 @@ func TestSlotsChart(t *testing.T) {
 	}
 }
 
-// TestUsageCharts: between two reports processors were busy for the CPU time that was added; without two reports there is no chart.
+// TestUsageCharts: between two reports processors were busy for the CPU time that was added; without two reports there
+// is no chart.
 func TestUsageCharts(t *testing.T) {
 	points := []UsagePoint{{0, 0, 0}, {60_000, 120, 5e8}, {120_000, 120, 7e8}}
 	c := usageCharts(points, 121_000)
-	if len(c) != 2 || c[0].Series()[0].Values[0] != 2 || c[0].Series()[0].Values[chartParts-1] != 0 || c[1].Series()[0].Values[chartParts-1] != 5e8 || c[0].Series()[0].Finished {
+	if len(c) != 2 || c[0].Series()[0].Values[0] != 2 || c[0].Series()[0].Values[chartParts-1] != 0 ||
+		c[1].Series()[0].Values[chartParts-1] != 5e8 || c[0].Series()[0].Finished {
 		t.Errorf("%+v", c)
 	}
 	if c := usageCharts(points, 900_000); !c[0].Series()[0].Finished {

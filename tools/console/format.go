@@ -61,7 +61,8 @@ var format = template.FuncMap{
 	},
 }
 
-// timeTag is a time that the script of the page shows in the time zone of the browser; without it, as it is here, in UTC.
+// timeTag is a time that the script of the page shows in the time zone of the browser; without it, as it is here, in
+// UTC.
 func timeTag(t grid.Time, style string) template.HTML {
 	if t == 0 {
 		return "–"
@@ -71,7 +72,8 @@ func timeTag(t grid.Time, style string) template.HTML {
 	if style == "clock" {
 		text = at.Format("15:04:05") + " UTC"
 	}
-	return template.HTML(`<time datetime="` + at.Format("2006-01-02T15:04:05.000Z") + `" data-style="` + style + `">` + text + `</time>`)
+	return template.HTML(`<time datetime="` + at.Format("2006-01-02T15:04:05.000Z") + `" data-style="` + style + `">` +
+		text + `</time>`)
 }
 
 // span prints seconds: 0.12 s, 8 s, 5 min, 2 h 10 min, 3 d 4 h.
@@ -228,7 +230,8 @@ func legendOf(tasks []taskCell) (out []part) {
 }
 
 // reservationStates are the states of advance reservations in words.
-var reservationStates = map[grid.ARState]string{grid.ARWaiting: "waiting", grid.ARRunning: "running", grid.ARWarning: "waiting, in conflict", grid.ARError: "in error",
+var reservationStates = map[grid.ARState]string{grid.ARWaiting: "waiting", grid.ARRunning: "running",
+	grid.ARWarning: "waiting, in conflict", grid.ARError: "in error",
 	grid.ARDeleted: "deleted", grid.ARExited: "over"}
 
 // stepClass is the colour of a step of a story.

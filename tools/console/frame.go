@@ -166,13 +166,15 @@ func (c *Console) make(ctx context.Context, q *request) (*frame, error) {
 
 // frame returns the frame of a request; its moment may be nil.
 func (c *Console) frame(q *request) *frame {
-	f := &frame{Cell: c.cell.Name(), Version: product.Version, User: q.session.User(), CSRF: q.session.CSRF(), Path: q.URL.Path, Query: q.query,
+	f := &frame{Cell: c.cell.Name(), Version: product.Version, User: q.session.User(), CSRF: q.session.CSRF(),
+		Path: q.URL.Path, Query: q.query,
 		At: q.query.Get("at"), Begin: c.cell.Begin(q.Context())}
 	if q.page != nil {
 		f.Title = q.page.menu
 	}
 	if m := q.moment; m != nil {
-		f.Seq, f.Time, f.Now, f.Present, f.Live = m.State.Seq, m.State.At, m.Now, m.Present, m.Live && f.At == "" && (q.page == nil || !q.page.still) && q.page != nil
+		f.Seq, f.Time, f.Now, f.Present, f.Live = m.State.Seq, m.State.At, m.Now, m.Present, m.Live && f.At == "" &&
+			(q.page == nil || !q.page.still) && q.page != nil
 		switch {
 		case m.State.IsManager(f.User):
 			f.Role = "manager"

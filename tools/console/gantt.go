@@ -8,7 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// gantt is what takes hosts when: a row for each host, in it a lane for each task at a time, or with too many of them the slots that are taken.
+// gantt is what takes hosts when: a row for each host, in it a lane for each task at a time, or with too many of them
+// the slots that are taken.
 type gantt struct {
 	Begin, End, Now grid.Time
 	Rows            []ganttRow
@@ -111,7 +112,8 @@ func (g *gantt) SVG() template.HTML {
 	for i := range g.Rows {
 		r := &g.Rows[i]
 		h := r.height()
-		fmt.Fprintf(&b, `<line class="rule" x1="0" x2="%d" y1="%d" y2="%d"/><text class="tick" x="%d" y="%d" text-anchor="end">%s</text>`,
+		fmt.Fprintf(&b,
+			`<line class="rule" x1="0" x2="%d" y1="%d" y2="%d"/><text class="tick" x="%d" y="%d" text-anchor="end">%s</text>`,
 			ganttWidth, y-ganttGap/2, y-ganttGap/2, int(g.left)-10, y+11, template.HTMLEscapeString(cut(r.Host, 17)))
 		if r.lanes == 0 {
 			g.profile(&b, r, y)
@@ -142,13 +144,17 @@ func (g *gantt) bar(b *strings.Builder, one *ganttBar, y int) {
 	if one.To == 0 {
 		class += " open"
 	}
-	fmt.Fprintf(b, `<a href="%s" tabindex="-1"><rect class="task %s" x="%.1f" y="%d" width="%.1f" height="%d" rx="2"><title>%s</title></rect>`,
-		template.HTMLEscapeString(one.Link), class, from, y+one.lane*laneHeight+1, max(to-from-1, 1.5), laneHeight-3, template.HTMLEscapeString(one.Title))
-	if now := g.x(g.Now); from < now && now < to && now-from < float64(8+7*len(one.Label)) { // the line does not cross the label
+	fmt.Fprintf(b,
+		`<a href="%s" tabindex="-1"><rect class="task %s" x="%.1f" y="%d" width="%.1f" height="%d" rx="2"><title>%s</title></rect>`,
+		template.HTMLEscapeString(one.Link), class, from, y+one.lane*laneHeight+1, max(to-from-1, 1.5), laneHeight-3,
+		template.HTMLEscapeString(one.Title))
+	// the line does not cross the label
+	if now := g.x(g.Now); from < now && now < to && now-from < float64(8+7*len(one.Label)) {
 		from = now
 	}
 	if to-from > float64(8+7*len(one.Label)) {
-		fmt.Fprintf(b, `<text class="inbar %s" x="%.1f" y="%d">%s</text>`, one.Class, from+4, y+one.lane*laneHeight+11, template.HTMLEscapeString(one.Label))
+		fmt.Fprintf(b, `<text class="inbar %s" x="%.1f" y="%d">%s</text>`, one.Class, from+4, y+one.lane*laneHeight+11,
+			template.HTMLEscapeString(one.Label))
 	}
 	b.WriteString(`</a>`)
 }
@@ -192,7 +198,8 @@ func (g *gantt) profile(b *strings.Builder, r *ganttRow, y int) {
 		for k, v := range taken[class] {
 			if v > 0 {
 				at := g.Begin + grid.Time(each*float64(k))
-				fmt.Fprintf(b, "M%.1f %.1fV%.1fH%.1fV%.1fz", g.x(at), scale(below[k]), scale(below[k]+v), g.x(at+grid.Time(each)+1), scale(below[k]))
+				fmt.Fprintf(b, "M%.1f %.1fV%.1fH%.1fV%.1fz", g.x(at), scale(below[k]), scale(below[k]+v),
+					g.x(at+grid.Time(each)+1), scale(below[k]))
 			}
 			below[k] += v
 		}
@@ -216,6 +223,7 @@ func (g *gantt) axis(b *strings.Builder, y int) {
 		case labels:
 			anchor = "end"
 		}
-		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="%s" data-time="%d"%s>%s</text>`, g.x(at), y, anchor, at, long, at.Std().UTC().Format("15:04"))
+		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="%s" data-time="%d"%s>%s</text>`, g.x(at), y, anchor,
+			at, long, at.Std().UTC().Format("15:04"))
 	}
 }

@@ -49,7 +49,8 @@ func hostTiles(m *Moment) (out []hostTile) {
 		each[h.Name] = h
 	}
 	for _, u := range m.View.HostUses() {
-		t := hostTile{HostUse: u, Why: why[u.Name], Bar: bar{float64(u.Slots), []part{{"used", "running", float64(u.Used)}}}, Load: "–"}
+		t := hostTile{HostUse: u, Why: why[u.Name], Bar: bar{float64(u.Slots), []part{{"used", "running", float64(u.Used)}}},
+			Load: "–"}
 		if h := each[u.Name]; h.Load != nil {
 			load := *h.Load
 			if h.Processors != nil && *h.Processors > 0 {
@@ -79,7 +80,8 @@ func hostTiles(m *Moment) (out []hostTile) {
 func showHosts(r *request) (any, error) {
 	h := &hosts{Shown: r.query.Get("show")}
 	at := map[string]int{}
-	h.Shows = []choice{{"", "All", h.Shown == ""}, {"trouble", "Need a look", h.Shown == "trouble"}, {"free", "With free slots", h.Shown == "free"}}
+	h.Shows = []choice{{"", "All", h.Shown == ""}, {"trouble", "Need a look", h.Shown == "trouble"},
+		{"free", "With free slots", h.Shown == "free"}}
 	for _, t := range hostTiles(r.moment) {
 		i, known := at[t.Word]
 		if !known {
@@ -207,17 +209,18 @@ func (h *host) fill(r *request, name string) {
 
 // draw adds what was over the last minutes: slots in use and load.
 func (h *host) draw(r *request, name string, filter view.AccountingFilter, minutes int) error {
-	all, known, err := ran(r, filter, r.moment.Now-grid.Time(minutes)*60_000, func(owner, _ string, slots uint32, grants []grid.Grant) (string, uint32) {
-		if grants != nil {
-			slots = 0
-		}
-		for _, g := range grants {
-			if g.Host == name {
-				slots += g.Slots
+	all, known, err := ran(r, filter, r.moment.Now-grid.Time(minutes)*60_000,
+		func(owner, _ string, slots uint32, grants []grid.Grant) (string, uint32) {
+			if grants != nil {
+				slots = 0
 			}
-		}
-		return owner, min(slots, uint32(max(h.Tile.Slots, 1)))
-	})
+			for _, g := range grants {
+				if g.Host == name {
+					slots += g.Slots
+				}
+			}
+			return owner, min(slots, uint32(max(h.Tile.Slots, 1)))
+		})
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,8 @@ func showJob(r *request) (any, error) {
 	if d.Facts, err = r.cell().Job(r.moment, d.ID); err != nil {
 		return nil, err
 	}
-	if d.Ended, err = r.cell().Ended(r.Context(), r.moment, view.AccountingFilter{Jobs: grid.Names{fmt.Sprint(n)}}, endedShown); err != nil {
+	if d.Ended, err = r.cell().Ended(r.Context(), r.moment, view.AccountingFilter{Jobs: grid.Names{fmt.Sprint(n)}},
+		endedShown); err != nil {
 		return nil, err
 	}
 	switch d.Job = d.Facts.Job; {
@@ -76,7 +77,10 @@ func showJob(r *request) (any, error) {
 	case len(d.Ended) > 0:
 		d.Name, d.Owner = d.Ended[0].Name, d.Ended[0].Owner
 	default:
-		return nil, &Problem{Status: 404, Text: fmt.Sprintf("Job %d does not exist at this moment, and the last part of the log has no record of its end.", n)}
+		return nil,
+			&Problem{Status: 404,
+				Text: fmt.Sprintf("Job %d does not exist at this moment, and the last part of the log has no record of its end.",
+					n)}
 	}
 	var points []UsagePoint
 	if d.Story, points, err = r.console.stories.get(r, d); err != nil {
@@ -171,7 +175,9 @@ func lifeOf(s *jobstory.Story) (b bar) {
 			if n := len(b.Parts); n > 0 && b.Parts[n-1].Class == class {
 				b.Parts[n-1].Value += seconds
 			} else {
-				b.Parts = append(b.Parts, part{map[string]string{"waiting": "waiting", "running": "on a host", "suspended": "suspended"}[class], class, seconds})
+				b.Parts = append(b.Parts,
+					part{map[string]string{"waiting": "waiting", "running": "on a host", "suspended": "suspended"}[class], class,
+						seconds})
 			}
 		}
 		switch step.What {
@@ -223,12 +229,15 @@ func usageCharts(points []UsagePoint, now grid.Time) []chart.Chart {
 	}
 	finished := end < now-120_000 // no host reports any more
 	return []chart.Chart{
-		overTime("cpu", "Busy processors", begin, end, chart.Series{Name: "CPU seconds a second", Class: "running", Values: cpu, Finished: finished}),
-		overTime("memory", "Memory, bytes", begin, end, chart.Series{Name: "virtual memory", Class: "held", Values: memory, Finished: finished}),
+		overTime("cpu", "Busy processors", begin, end, chart.Series{Name: "CPU seconds a second", Class: "running",
+			Values: cpu, Finished: finished}),
+		overTime("memory", "Memory, bytes", begin, end, chart.Series{Name: "virtual memory", Class: "held", Values: memory,
+			Finished: finished}),
 	}
 }
 
-// Bounds of the stories that are kept: reading one costs a stretch of the log, and a scheduling run for what is foreseen.
+// Bounds of the stories that are kept: reading one costs a stretch of the log, and a scheduling run for what is
+// foreseen.
 const (
 	storiesMost = 32
 	storyAge    = 5 * time.Second
@@ -247,7 +256,8 @@ type keptStory struct {
 	used  []UsagePoint
 }
 
-// get returns the story of a job. It is read again when the job is not as it was, and from time to time because of what is foreseen.
+// get returns the story of a job. It is read again when the job is not as it was, and from time to time because of what
+// is foreseen.
 func (s *stories) get(r *request, d *job) (*jobstory.Story, []UsagePoint, error) {
 	key := fmt.Sprint(d.ID, d.Facts.Rows, len(d.Ended))
 	age := storyAge

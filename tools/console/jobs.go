@@ -42,11 +42,14 @@ type column struct {
 }
 
 // stateChoices are those of qstat -s that people use.
-var stateChoices = []choice{{Value: "", Text: "All"}, {Value: "r", Text: "Running"}, {Value: "p", Text: "Pending"}, {Value: "h", Text: "Held"}, {Value: "s", Text: "Suspended"}, {Value: "z", Text: "Finished"}}
+var stateChoices = []choice{{Value: "", Text: "All"}, {Value: "r", Text: "Running"}, {Value: "p", Text: "Pending"},
+	{Value: "h", Text: "Held"}, {Value: "s", Text: "Suspended"}, {Value: "z", Text: "Finished"}}
 
 var jobColumns = []column{
-	{Text: "Job", Sort: "id", Class: "num"}, {Text: "Name", Sort: "name"}, {Text: "Owner", Sort: "user"}, {Text: "State", Sort: "state"},
-	{Text: "Priority", Sort: "priority", Class: "num"}, {Text: "Since", Sort: "submit"}, {Text: "Queue", Sort: ""}, {Text: "Slots", Sort: "slots", Class: "num"}, {Text: "Tasks"},
+	{Text: "Job", Sort: "id", Class: "num"}, {Text: "Name", Sort: "name"}, {Text: "Owner", Sort: "user"},
+	{Text: "State", Sort: "state"},
+	{Text: "Priority", Sort: "priority", Class: "num"}, {Text: "Since", Sort: "submit"}, {Text: "Queue", Sort: ""},
+	{Text: "Slots", Sort: "slots", Class: "num"}, {Text: "Tasks"},
 }
 
 func showJobs(r *request) (any, error) {
@@ -83,7 +86,8 @@ func showJobs(r *request) (any, error) {
 	}
 	j.Turn = choice{"turn", "Waiting for a slot", turn}
 	if why := r.query.Get("why"); why != "" && !turn && bad == nil {
-		bad = &Problem{Status: 422, Field: "state", Text: "The only why is turn: jobs that wait for a free slot or their turn."}
+		bad = &Problem{Status: 422, Field: "state",
+			Text: "The only why is turn: jobs that wait for a free slot or their turn."}
 	}
 	if turn {
 		letters = "p"
@@ -94,7 +98,8 @@ func showJobs(r *request) (any, error) {
 	if bad != nil {
 		return j, bad
 	}
-	page, err := r.cell().Jobs(r.moment, JobQuery{User: r.list("user"), Queue: r.list("queue"), PE: r.list("pe"), Resource: r.list("resource"), Admits: r.list("admits"), Project: r.list("project"), Name: r.list("name"),
+	page, err := r.cell().Jobs(r.moment, JobQuery{User: r.list("user"), Queue: r.list("queue"), PE: r.list("pe"),
+		Resource: r.list("resource"), Admits: r.list("admits"), Project: r.list("project"), Name: r.list("name"),
 		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: j.Limit, Turn: turn})
 	j.Rows, j.Next = page.Rows, page.Next
 	return j, err

@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// Bounds of streams. One renders a page when the cell has changed, not more often than every liveGap, and for a page that is costly to make
-// less often, so that a stream costs a fifth of a processor at most.
+// Bounds of streams. One renders a page when the cell has changed, not more often than every liveGap, and for a page
+// that is costly to make less often, so that a stream costs a fifth of a processor at most.
 const (
 	liveGap   = 100 * time.Millisecond
 	liveShare = 4 // times as long as the page took
@@ -27,7 +27,8 @@ func newLive() *fair.Places {
 // stream sends the page anew whenever it has changed: event main with its content, event now with the moment.
 func (c *Console) stream(w http.ResponseWriter, q *request) {
 	if q.query.Get("at") != "" {
-		c.refuse(w, q.Request, q, &Problem{Status: http.StatusUnprocessableEntity, Text: "A moment of the past does not change."})
+		c.refuse(w, q.Request, q,
+			&Problem{Status: http.StatusUnprocessableEntity, Text: "A moment of the past does not change."})
 		return
 	}
 	who := fair.User{Name: q.session.User()}

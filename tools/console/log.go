@@ -26,7 +26,8 @@ const (
 )
 
 // logConditions are the fields of the form: the conditions of qevent.
-var logConditions = [][3]string{{"job", "Job", "4711 or 4711.3"}, {"user", "User", "alice"}, {"host", "Host", "node1"}, {"queue", "Queue", "all.q"},
+var logConditions = [][3]string{{"job", "Job", "4711 or 4711.3"}, {"user", "User", "alice"}, {"host", "Host", "node1"},
+	{"queue", "Queue", "all.q"},
 	{"kind", "Kind", "JOB, JATASK_MOD"}, {"cause", "Cause", "qsub, alice@*"}, {"has", "Text", "state=running"}}
 
 type logPart struct {
@@ -114,7 +115,8 @@ func logListOf(l events.List) logList {
 const differencesShown = 300
 
 // passing are the kinds that change all the time and say nothing of what was done.
-var passing = []grid.Kind{grid.KindLoad, grid.KindPriority, grid.KindPriorityRange, grid.KindReceipt, grid.KindCounter, grid.KindAlgorithmState, grid.KindJobScheddInfo, grid.KindAccounting, grid.KindBooking}
+var passing = []grid.Kind{grid.KindLoad, grid.KindPriority, grid.KindPriorityRange, grid.KindReceipt, grid.KindCounter,
+	grid.KindAlgorithmState, grid.KindJobScheddInfo, grid.KindAccounting, grid.KindBooking}
 
 // worth are the fields of tasks that follow from priorities.
 var worth = []string{"tickets", "otickets", "ftickets", "stickets", "share", "priority", "ntickets"}

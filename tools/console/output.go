@@ -8,7 +8,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// outputPage shows the end of an output file. Files have no history: it shows what is there now, and does not follow the cell.
+// outputPage shows the end of an output file. Files have no history: it shows what is there now, and does not follow
+// the cell.
 var outputPage = page{path: "/jobs/{id}/output", name: "output", show: showOutput, still: true}
 
 // outputLines are shown at most.
@@ -46,7 +47,8 @@ func showOutput(r *request) (any, error) {
 	}
 	o.Array = o.Array || o.Task != ""
 	what := gdi.Output{Job: o.Job, Stderr: o.Stderr, Tail: outputLines}
-	o.All = "/v1/jobs/" + strconv.Itoa(int(o.Job)) + "/output?follow=true&stream=" + map[bool]string{false: "out", true: "err"}[o.Stderr]
+	o.All = "/v1/jobs/" + strconv.Itoa(int(o.Job)) + "/output?follow=true&stream=" +
+		map[bool]string{false: "out", true: "err"}[o.Stderr]
 	if o.Task != "" {
 		task, err := strconv.ParseUint(o.Task, 10, 32)
 		if err != nil || task == 0 {

@@ -101,7 +101,8 @@ func window(r *request) (name string, minutes int, err error) {
 	name = cmp.Or(r.query.Get("window"), "1h")
 	if minutes = windows[name]; minutes == 0 {
 		minutes = windows["1h"]
-		err = &Problem{Status: 422, Field: "window", Text: fmt.Sprintf("%q is not a span of the charts: 10m, 1h, 6h or 24h", name)}
+		err = &Problem{Status: 422, Field: "window",
+			Text: fmt.Sprintf("%q is not a span of the charts: 10m, 1h, 6h or 24h", name)}
 	}
 	return name, minutes, err
 }
@@ -114,8 +115,10 @@ func showOverview(r *request) (any, error) {
 	}
 	o.Slots = bar{float64(o.Summary.Slots), []part{{"used", "running", float64(o.Used)}}}
 	o.Tasks = []part{
-		{"running", "running", float64(o.Running)}, {"starting", "running", float64(o.Transfering)}, {"suspended", "suspended", float64(o.Suspended)},
-		{"waiting", "waiting", float64(o.Summary.Waiting)}, {"held", "held", float64(o.Held)}, {"error", "error", float64(o.InError)},
+		{"running", "running", float64(o.Running)}, {"starting", "running", float64(o.Transfering)},
+		{"suspended", "suspended", float64(o.Suspended)},
+		{"waiting", "waiting", float64(o.Summary.Waiting)}, {"held", "held", float64(o.Held)},
+		{"error", "error", float64(o.InError)},
 	}
 	o.Reasons, o.Waiting = ranked(r.cell().Waiting(m))
 	o.Trouble, o.Quiet = troubles(m)
@@ -150,7 +153,8 @@ func ranked(groups []view.ReasonGroup) (out []reason, jobs int) {
 	return out, len(seen)
 }
 
-// troubles returns hosts that do not report, with load sensors that report nothing, or with queue instances that an operator should look at.
+// troubles returns hosts that do not report, with load sensors that report nothing, or with queue instances that an
+// operator should look at.
 func troubles(m *Moment) (out []trouble, quiet int) {
 	why := map[string][]string{}
 	for _, h := range m.View.HostUses() {
@@ -208,7 +212,8 @@ var queueStates = []struct {
 	trouble bool
 }{
 	{grid.QueueError, "error", true}, {grid.QueueUnknown, "no report", true}, {grid.QueueAlarm, "load alarm", true},
-	{grid.QueueSuspendAlarm, "suspend alarm", true}, {grid.QueueDisabled, "disabled", true}, {grid.QueueSuspended, "suspended", true},
+	{grid.QueueSuspendAlarm, "suspend alarm", true}, {grid.QueueDisabled, "disabled", true},
+	{grid.QueueSuspended, "suspended", true},
 	{grid.QueueAmbiguous, "ambiguous configuration", true}, {grid.QueueOrphaned, "orphaned", true},
 	{grid.QueueCalDisabled, "disabled by calendar", false}, {grid.QueueCalSuspended, "suspended by calendar", false},
 	{grid.QueueSuspendedSubordinate, "suspended by a subordinate list", false},
@@ -264,10 +269,14 @@ func charts(t mirror.Trend, now grid.Time, minutes int) []chart.Chart {
 	begin := end - chartParts*each
 	return []chart.Chart{
 		overTime("queue", "Tasks", begin, end,
-			chart.Series{Name: "waiting", Class: "waiting", Values: values(func(s mirror.Slice) float64 { return float64(s.Waiting) })},
-			chart.Series{Name: "running", Class: "running", Values: values(func(s mirror.Slice) float64 { return float64(s.Running) })}),
+			chart.Series{Name: "waiting", Class: "waiting",
+				Values: values(func(s mirror.Slice) float64 { return float64(s.Waiting) })},
+			chart.Series{Name: "running", Class: "running",
+				Values: values(func(s mirror.Slice) float64 { return float64(s.Running) })}),
 		overTime("rate", "Starts and ends per second", begin, end,
-			chart.Series{Name: "starts", Class: "running", Form: chart.Bars, Values: values(func(s mirror.Slice) float64 { return float64(s.Starts) / seconds })},
-			chart.Series{Name: "ends", Class: "held", Values: values(func(s mirror.Slice) float64 { return float64(s.Ends) / seconds })}),
+			chart.Series{Name: "starts", Class: "running", Form: chart.Bars,
+				Values: values(func(s mirror.Slice) float64 { return float64(s.Starts) / seconds })},
+			chart.Series{Name: "ends", Class: "held",
+				Values: values(func(s mirror.Slice) float64 { return float64(s.Ends) / seconds })}),
 	}
 }

@@ -47,7 +47,8 @@ var planWindows = []struct {
 }{{"1h", 60}, {"6h", 360}, {"24h", 1440}, {"7d", 7 * 1440}}
 
 // barNames are the kinds of bars in words.
-var barNames = map[string]string{"running": "runs", "held": "advance reservation", "waiting": "reserved", "expected": "expected"}
+var barNames = map[string]string{"running": "runs", "held": "advance reservation", "waiting": "reserved",
+	"expected": "expected"}
 
 func showPlan(r *request) (any, error) {
 	m := r.moment
@@ -57,7 +58,8 @@ func showPlan(r *request) (any, error) {
 	if hosts := r.list("host"); len(hosts) > 0 {
 		rows, err := m.View.Hosts(view.HostFilter{Hosts: hosts})
 		if err != nil || len(rows) == 0 {
-			bad = &Problem{Status: http.StatusUnprocessableEntity, Field: "host", Text: "No execution host is called " + strings.Join(hosts, ", ") + "."}
+			bad = &Problem{Status: http.StatusUnprocessableEntity, Field: "host", Text: "No execution host is called " +
+				strings.Join(hosts, ", ") + "."}
 		}
 		for _, h := range rows {
 			shown[h.Name] = true
@@ -119,7 +121,8 @@ func (d *plan) bars(r *request) map[string][]ganttBar {
 			continue
 		}
 		for _, g := range a.Grants {
-			add(g.Host, g.Queue, ganttBar{From: a.Start, To: a.End, Slots: float64(g.Slots), Class: "held", Label: cmp.Or(a.Name, fmt.Sprintf("AR %d", a.ID)), Link: r.link("/reservations"),
+			add(g.Host, g.Queue, ganttBar{From: a.Start, To: a.End, Slots: float64(g.Slots), Class: "held",
+				Label: cmp.Or(a.Name, fmt.Sprintf("AR %d", a.ID)), Link: r.link("/reservations"),
 				Title: fmt.Sprintf("advance reservation %d %s of %s, %s", a.ID, a.Name, a.Owner, plural(g.Slots, "slot"))})
 		}
 	}
@@ -138,7 +141,8 @@ func (d *plan) bars(r *request) map[string][]ganttBar {
 		for _, at := range p.Places {
 			queue, host, _ := strings.Cut(at.Instance, "@")
 			b.Slots = at.Slots
-			b.Title = fmt.Sprintf("job %s %s of %s is %s, %s", b.Label, j.Name, j.Owner, barNames[b.Class], plural(at.Slots, "slot"))
+			b.Title = fmt.Sprintf("job %s %s of %s is %s, %s", b.Label, j.Name, j.Owner, barNames[b.Class],
+				plural(at.Slots, "slot"))
 			add(host, queue, b)
 		}
 	}
@@ -171,7 +175,8 @@ func (d *plan) span(r *request) error {
 	var bad error
 	if chosen == 0 {
 		chosen, d.Window = 24*3600*1000, "24h"
-		bad = &Problem{Status: http.StatusUnprocessableEntity, Field: "window", Text: fmt.Sprintf("%q is not a span of the plan: 1h, 6h, 24h or 7d", asked)}
+		bad = &Problem{Status: http.StatusUnprocessableEntity, Field: "window",
+			Text: fmt.Sprintf("%q is not a span of the plan: 1h, 6h, 24h or 7d", asked)}
 	}
 	d.Gantt.Now = r.moment.Now
 	d.Gantt.Begin = r.moment.Now - chosen/5
@@ -183,7 +188,9 @@ func (d *plan) span(r *request) error {
 func (d *plan) lay() {
 	for i := range d.Gantt.Rows {
 		row := &d.Gantt.Rows[i]
-		row.Bars = slices.DeleteFunc(row.Bars, func(b ganttBar) bool { return b.From > d.Gantt.End || d.Gantt.end(&b) < d.Gantt.Begin })
+		row.Bars = slices.DeleteFunc(row.Bars, func(b ganttBar) bool {
+			return b.From > d.Gantt.End || d.Gantt.end(&b) < d.Gantt.Begin
+		})
 		slices.SortStableFunc(row.Bars, func(a, b ganttBar) int { return cmp.Compare(a.From, b.From) })
 		d.Gantt.lay(row)
 		for _, b := range row.Bars {

@@ -34,7 +34,8 @@ type scheduler struct {
 
 func showScheduler(r *request) (any, error) {
 	c := r.moment.State.SchedConf()
-	d := &scheduler{Algorithm: c.Algorithm, Params: parametersOf(r.cell().Parameters(r.moment)), Interval: string(c.ScheduleInterval), Text: conf.EditText(c), Windows: windowNames}
+	d := &scheduler{Algorithm: c.Algorithm, Params: parametersOf(r.cell().Parameters(r.moment)),
+		Interval: string(c.ScheduleInterval), Text: conf.EditText(c), Windows: windowNames}
 	for _, name := range r.cell().Algorithms() {
 		d.Algorithms = append(d.Algorithms, choice{name, name, name == c.Algorithm})
 	}

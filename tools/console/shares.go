@@ -53,7 +53,8 @@ type functional struct {
 func showShares(r *request) (any, error) {
 	m := r.moment
 	conf := m.State.SchedConf()
-	s := &sharesPart{TreeWeight: conf.WeightTicketsShare, Weight: conf.WeightTicketsFunctional, Running: !conf.ReportPJobTickets, By: r.query.Get("by"), Windows: windowNames}
+	s := &sharesPart{TreeWeight: conf.WeightTicketsShare, Weight: conf.WeightTicketsFunctional,
+		Running: !conf.ReportPJobTickets, By: r.query.Get("by"), Windows: windowNames}
 	for _, v := range view.Shares(m.State, m.Now, true) {
 		if len(s.Tree) == nodesShown {
 			s.Hidden++
@@ -72,16 +73,18 @@ func showShares(r *request) (any, error) {
 	s.Window, minutes, bad = window(r)
 	s.Choices = []choice{{"", "by owner", s.By == ""}, {"project", "by project", s.By == "project"}}
 	if s.By != "" && s.By != "project" {
-		bad, s.By = &Problem{Status: http.StatusUnprocessableEntity, Field: "by", Text: "Slots are shown by owner, or with by=project by project."}, ""
+		bad, s.By = &Problem{Status: http.StatusUnprocessableEntity, Field: "by",
+			Text: "Slots are shown by owner, or with by=project by project."}, ""
 	}
-	all, known, err := ran(r, view.AccountingFilter{}, m.Now-grid.Time(minutes)*60_000, func(owner, project string, slots uint32, _ []grid.Grant) (string, uint32) {
-		if s.By == "project" {
-			if owner = project; owner == "" || owner == "NONE" {
-				owner = "no project"
+	all, known, err := ran(r, view.AccountingFilter{}, m.Now-grid.Time(minutes)*60_000,
+		func(owner, project string, slots uint32, _ []grid.Grant) (string, uint32) {
+			if s.By == "project" {
+				if owner = project; owner == "" || owner == "NONE" {
+					owner = "no project"
+				}
 			}
-		}
-		return owner, slots
-	})
+			return owner, slots
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +97,8 @@ func (s *sharesPart) functional(rows []view.Functional) {
 	kinds := []struct {
 		kind        grid.Kind
 		title, name string
-	}{{grid.KindUser, "Users", "user"}, {grid.KindProject, "Projects", "project"}, {grid.KindUserset, "Departments", "userset"}}
+	}{{grid.KindUser, "Users", "user"}, {grid.KindProject, "Projects", "project"},
+		{grid.KindUserset, "Departments", "userset"}}
 	for _, k := range kinds {
 		one := functionalKind{Title: k.title, Kind: k.name}
 		slots := 0

@@ -18,8 +18,12 @@ type held struct {
 	Of       string // the owner, project or host that they count for
 }
 
-// ran returns what has held slots after a time, and since when that is known. of returns what a record or a running task counts for; "": it is left out.
-func ran(r *request, f view.AccountingFilter, after grid.Time, of func(owner, project string, slots uint32, grants []grid.Grant) (string, uint32)) (out []held, known grid.Time, err error) {
+// ran returns what has held slots after a time, and since when that is known. of returns what a record or a running
+// task counts for; "": it is left out.
+func ran(
+	r *request, f view.AccountingFilter, after grid.Time,
+	of func(owner, project string, slots uint32, grants []grid.Grant) (string, uint32),
+) (out []held, known grid.Time, err error) {
 	records, known, err := r.cell().Ran(r.Context(), r.moment, f, after)
 	if err != nil {
 		return nil, 0, err
@@ -50,7 +54,8 @@ func ran(r *request, f view.AccountingFilter, after grid.Time, of func(owner, pr
 // seriesMost is how many colours people can distinguish.
 const seriesMost = 6
 
-// slotsChart draws slots in use over time, the means of equal parts of it, by what they count for: those with the most first, the others as one.
+// slotsChart draws slots in use over time, the means of equal parts of it, by what they count for: those with the most
+// first, the others as one.
 func slotsChart(id, title string, all []held, now, known grid.Time, minutes int, whole float64) chart.Chart {
 	each := grid.Time(minutes) * 60_000 / chartParts
 	end := (now/each + 1) * each
@@ -82,7 +87,8 @@ func slotsChart(id, title string, all []held, now, known grid.Time, minutes int,
 			continue
 		}
 		if i == seriesMost {
-			drawn = append(drawn, chart.Series{Name: fmt.Sprintf("%d others", len(names)-i), Class: "gone", Values: make([]float64, chartParts), Form: chart.Area})
+			drawn = append(drawn, chart.Series{Name: fmt.Sprintf("%d others", len(names)-i), Class: "gone",
+				Values: make([]float64, chartParts), Form: chart.Area})
 		}
 		for k, v := range values[name] {
 			drawn[seriesMost].Values[k] += v

@@ -112,7 +112,8 @@ func (c *Console) try(w http.ResponseWriter, r *http.Request) {
 func readWhatIf(r *request) WhatIf {
 	form := r.PostForm
 	text := func(name string) string { return strings.TrimSpace(strings.ReplaceAll(form.Get(name), "\r\n", "\n")) }
-	w := WhatIf{From: text("from"), To: text("to"), Algorithms: form["algorithm"], Conf: text("conf"), Tree: text("tree"), Shares: map[string]string{}}
+	w := WhatIf{From: text("from"), To: text("to"), Algorithms: form["algorithm"], Conf: text("conf"), Tree: text("tree"),
+		Shares: map[string]string{}}
 	for name := range form {
 		if project, is := strings.CutPrefix(name, "shares."); is {
 			w.Shares[project] = text(name)
@@ -177,7 +178,9 @@ func (d *trialPart) Beat() time.Duration {
 func showTrial(r *request) (any, error) {
 	found := r.cell().Trials(r.session, r.PathValue("id"))
 	if len(found) == 0 {
-		return nil, &Problem{Status: http.StatusNotFound, Text: "You have no such comparison. They are kept until quill web ends, the last 20."}
+		return nil,
+			&Problem{Status: http.StatusNotFound,
+				Text: "You have no such comparison. They are kept until quill web ends, the last 20."}
 	}
 	d := &trialPart{Trial: found[0]}
 	if len(d.Compared.Columns) == 0 {
@@ -207,7 +210,8 @@ func trialCharts(t *Trial) (out []chart.Chart) {
 		for i, p := range c.Panels {
 			title := p.Title + ", " + p.Unit
 			p.Title, p.Unit = "", ""
-			out = append(out, chart.Chart{ID: fmt.Sprint(c.ID, i), Title: title, Unknown: c.Unknown, Axis: axis, Panels: []chart.Panel{p}})
+			out = append(out, chart.Chart{ID: fmt.Sprint(c.ID, i), Title: title, Unknown: c.Unknown, Axis: axis,
+				Panels: []chart.Panel{p}})
 		}
 	}
 	return out

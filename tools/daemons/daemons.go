@@ -51,7 +51,8 @@ func await(ctx context.Context, where cell.Cell, log hclog.Logger) error {
 			return nil
 		}
 		if !waiting {
-			log.Warn("waiting for qmaster to set up the cell", "cell", where.Dir(), "reason", strings.TrimPrefix(err.Error(), "error: "))
+			log.Warn("waiting for qmaster to set up the cell", "cell", where.Dir(), "reason",
+				strings.TrimPrefix(err.Error(), "error: "))
 		}
 		select {
 		case <-ctx.Done():
@@ -61,8 +62,8 @@ func await(ctx context.Context, where cell.Cell, log hclog.Logger) error {
 	}
 }
 
-// Schedd runs the scheduler of a cell until ctx ends or it is stopped by request. It waits for the cell and for qmaster. Of the
-// options it uses Logger, Metrics and Ready.
+// Schedd runs the scheduler of a cell until ctx ends or it is stopped by request. It waits for the cell and for
+// qmaster. Of the options it uses Logger, Metrics and Ready.
 func Schedd(ctx context.Context, where cell.Cell, o schedd.Options) error {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -84,8 +85,8 @@ func Schedd(ctx context.Context, where cell.Cell, o schedd.Options) error {
 	return schedd.Run(ctx, o)
 }
 
-// Execd runs an execution daemon until ctx ends. It waits for the cell and for qmaster. Its spool directory is execd/HOST
-// in the cell unless the options name another.
+// Execd runs an execution daemon until ctx ends. It waits for the cell and for qmaster. Its spool directory is
+// execd/HOST in the cell unless the options name another.
 func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 	if o.Logger == nil {
 		o.Logger = hclog.NewNullLogger()
@@ -111,7 +112,8 @@ func Execd(ctx context.Context, where cell.Cell, o execd.Options) error {
 	return execd.Run(ctx, o)
 }
 
-// Web serves the HTTP API of a cell until ctx ends, as an account, nil: as that of this process. It waits for the cell and for qmaster.
+// Web serves the HTTP API of a cell until ctx ends, as an account, nil: as that of this process. It waits for the cell
+// and for qmaster.
 func Web(ctx context.Context, where cell.Cell, as *userdb.Account, o web.Options) error {
 	if err := await(ctx, where, o.Logger); err != nil {
 		return nil // stopped before

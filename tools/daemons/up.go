@@ -36,7 +36,8 @@ type Up struct {
 	// remove small folders limits how many short jobs a second a host can run.
 	Scratch string
 
-	// Web is where the HTTP API is served, HOST:PORT; "": nowhere. When WebElse is set another port is taken if it is in use.
+	// Web is where the HTTP API is served, HOST:PORT; "": nowhere. When WebElse is set another port is taken if it is in
+	// use.
 	Web     string
 	WebElse bool
 
@@ -201,8 +202,8 @@ func (u *Up) active(host string) string {
 	return filepath.Join(u.Scratch, "active_jobs", host)
 }
 
-// size changes the queue and the scheduler's configuration. It reads them again if another request has changed them meanwhile: the first
-// load report of a host sets the slots of the host.
+// size changes the queue and the scheduler's configuration. It reads them again if another request has changed them
+// meanwhile: the first load report of a host sets the slots of the host.
 func (u *Up) size(ctx context.Context, c client.Client) error {
 	for {
 		err := u.sizeOnce(ctx, c)

@@ -33,7 +33,8 @@ func (c *changing) Do(_ context.Context, _ string, body gdi.Body) (gdi.Reply, er
 	}
 	q := body.(*gdi.Modify).Objects[0].(*grid.CQueue)
 	if q.Version != c.version {
-		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusStale, "denied: cluster queue \"all.q\" was changed by another request meanwhile")}}, nil
+		return gdi.Reply{Answers: []gdi.Answer{
+			gdi.Deny(gdi.StatusStale, "denied: cluster queue \"all.q\" was changed by another request meanwhile")}}, nil
 	}
 	c.slots = q.Slots.For("node2", func(string) bool { return false })
 	return gdi.Reply{Answers: []gdi.Answer{gdi.Done("")}}, nil

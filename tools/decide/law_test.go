@@ -206,14 +206,16 @@ func TestAGapIsReported(t *testing.T) {
 		}
 		var text strings.Builder
 		report.Print(&text)
-		if len(report.Gaps) != c.gaps || c.gaps > 0 && report.Gaps[0].From != c.from || strings.Contains(text.String(), "all equal") == (c.gaps > 0) {
+		if len(report.Gaps) != c.gaps || c.gaps > 0 && report.Gaps[0].From != c.from ||
+			strings.Contains(text.String(), "all equal") == (c.gaps > 0) {
 			t.Errorf("%s: %+v, want one from list %d\n%s", c.name, report.Gaps, c.from, &text)
 		}
 	}
 }
 
-// TestReleasesAreNoGap: jobs that wait for one that orders remove are released by a list of their own, possibly after that of a later run.
-// The recording does not name it. Nor does a part of a recording name a list that came of a run before it.
+// TestReleasesAreNoGap: jobs that wait for one that orders remove are released by a list of their own, possibly after
+// that of a later run. The recording does not name it. Nor does a part of a recording name a list that came of a run
+// before it.
 func TestListsWithoutRecordsAreNoGap(t *testing.T) {
 	for _, w := range []struct {
 		seed, from uint64
@@ -228,7 +230,9 @@ func TestListsWithoutRecordsAreNoGap(t *testing.T) {
 		for _, r := range p.Recorded {
 			results[r.Result.Seq] = r.List.Seq >= w.from
 		}
-		if !slices.ContainsFunc(p.Log, func(l events.List) bool { return l.Cause.What == "orders" && l.Seq > w.from && !results[l.Seq] }) {
+		if !slices.ContainsFunc(p.Log, func(l events.List) bool {
+			return l.Cause.What == "orders" && l.Seq > w.from && !results[l.Seq]
+		}) {
 			t.Errorf("seed %d: every list has a record", w.seed)
 		}
 		repeat(t, p, decide.Options{From: w.from})

@@ -147,8 +147,8 @@ func (r *repeater) noteUnrecorded(l events.List) {
 	}
 }
 
-// releases reports whether a list only releases jobs that waited for one that recorded orders removed. qmaster does this in lists of its
-// own, possibly after those of later runs, and the recording does not name them.
+// releases reports whether a list only releases jobs that waited for one that recorded orders removed. qmaster does
+// this in lists of its own, possibly after those of later runs, and the recording does not name them.
 func (r *repeater) releases(l events.List) bool {
 	other := func(e events.Event) bool { return e.Kind != grid.KindJob || e.Op != events.OpMod }
 	return len(l.Events) > 0 && !slices.ContainsFunc(l.Events, other) && slices.Contains(r.recent, l.Cause.Ref)

@@ -158,7 +158,8 @@ func (r *Report) Print(w io.Writer) {
 		fmt.Fprintf(w, "of %s only the first orders are recorded\n", many(r.Cut, "run"))
 	}
 	if r.Passed > 0 {
-		fmt.Fprintf(w, "%s could not be repeated: the beginning is not recorded, or the scheduler was no longer registered\n", many(r.Passed, "run"))
+		fmt.Fprintf(w, "%s could not be repeated: the beginning is not recorded, or the scheduler was no longer registered\n",
+			many(r.Passed, "run"))
 	}
 	if r.Runs > 1 {
 		span := r.Last.Sub(r.First)
@@ -182,7 +183,8 @@ func (d *Difference) print(w io.Writer) {
 		fmt.Fprintf(w, "      %-20s recorded %s, repeated %s\n", f.Name, or(f.Recorded), or(f.Repeated))
 	}
 	if d.RepeatedSince > d.Since {
-		fmt.Fprintf(w, "   the algorithm that decided had followed the lists from %d on, this one only from %d on\n", d.Since, d.RepeatedSince)
+		fmt.Fprintf(w, "   the algorithm that decided had followed the lists from %d on, this one only from %d on\n",
+			d.Since, d.RepeatedSince)
 	}
 }
 

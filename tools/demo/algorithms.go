@@ -62,7 +62,8 @@ func (d *demo) swap(ctx context.Context, span time.Duration) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Stdout, "Projects gold and silver have weights 3 and 1. Both submit %.0f %% of what fits, in tasks of\n%.1f s; each of %d algorithms decides for %s.\n\n",
+	fmt.Fprintf(d.Stdout,
+		"Projects gold and silver have weights 3 and 1. Both submit %.0f %% of what fits, in tasks of\n%.1f s; each of %d algorithms decides for %s.\n\n",
 		100*taskSeconds/pause.Seconds(), taskSeconds, len(algorithms), span)
 	facts := &facts{}
 	go c.Watch(ctx, client.Watcher{Fresh: func() events.Sink { return facts }})
@@ -239,7 +240,8 @@ func (d *demo) account(f *facts) error {
 		}
 	}
 	lost := d.expected - len(ran)
-	fmt.Fprintf(d.Stdout, "\nqacct: %d tasks submitted, %d accounted; lost %d, run twice %d, failed %d\n", d.expected, filed, lost, twice, failed)
+	fmt.Fprintf(d.Stdout, "\nqacct: %d tasks submitted, %d accounted; lost %d, run twice %d, failed %d\n", d.expected,
+		filed, lost, twice, failed)
 	if lost != 0 || twice != 0 || failed != 0 || filed != len(f.records) {
 		return errors.New("tasks were lost, run twice or failed")
 	}

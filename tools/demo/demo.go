@@ -51,7 +51,9 @@ func Run(ctx context.Context, env opt.Env, o Options) error {
 }
 
 // onCell shows something on a throw-away cell.
-func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show func(context.Context, *demo) error) (err error) {
+func onCell(
+	ctx context.Context, env opt.Env, o Options, hosts, slots int, show func(context.Context, *demo) error,
+) (err error) {
 	dir, err := os.MkdirTemp("", "quill-demo-")
 	if err != nil {
 		return err
@@ -81,7 +83,8 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 	case err := <-down:
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "A cell of %d hosts with %d slots is up in %s (%.2f s).\n", hosts, slots, d.where.Dir(), time.Since(d.begun).Seconds())
+	fmt.Fprintf(env.Stdout, "A cell of %d hosts with %d slots is up in %s (%.2f s).\n", hosts, slots, d.where.Dir(),
+		time.Since(d.begun).Seconds())
 	if o.Web {
 		err = d.openPages(ctx)
 	}
@@ -89,7 +92,8 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 		err = show(ctx, d)
 	}
 	if o.Web && err == nil {
-		fmt.Fprintf(env.Stdout, "The run can be looked at, at any moment of it, at %s/ until this program is interrupted (Ctrl-C).\n", up.API())
+		fmt.Fprintf(env.Stdout,
+			"The run can be looked at, at any moment of it, at %s/ until this program is interrupted (Ctrl-C).\n", up.API())
 		<-ctx.Done()
 	}
 	cancel()
@@ -98,9 +102,11 @@ func onCell(ctx context.Context, env opt.Env, o Options, hosts, slots int, show 
 	}
 	switch {
 	case o.Keep:
-		fmt.Fprintf(env.Stdout, "The cell is kept, with its pages at http://%s/: SGE_ROOT=%s quill up\n", web.DefaultListen, dir)
+		fmt.Fprintf(env.Stdout, "The cell is kept, with its pages at http://%s/: SGE_ROOT=%s quill up\n",
+			web.DefaultListen, dir)
 	case !o.Web && err == nil:
-		fmt.Fprintf(env.Stdout, "To look at a run in a browser, live and afterwards, at http://%s/: quill demo --web\n", web.DefaultListen)
+		fmt.Fprintf(env.Stdout, "To look at a run in a browser, live and afterwards, at http://%s/: quill demo --web\n",
+			web.DefaultListen)
 	}
 	return err
 }
@@ -114,7 +120,8 @@ func (d *demo) openPages(ctx context.Context) error {
 	return err
 }
 
-// command runs a command as a user of the cell types it, and returns what it printed. An error says what it printed on stderr.
+// command runs a command as a user of the cell types it, and returns what it printed. An error says what it printed on
+// stderr.
 func (d *demo) command(ctx context.Context, stdin string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, d.quill, args...)
 	cmd.Env = append(d.Environ, "SGE_ROOT="+d.where.Root, "SGE_CELL="+d.where.Name, grid.TokenVariable+"=")
@@ -149,7 +156,8 @@ func (d *demo) show(ctx context.Context, o Options) error {
 	if err := parallel(ctx, c); err != nil {
 		return err
 	}
-	fmt.Fprintf(d.Stdout, "Submitting the first %d jobs of the KTH SP2 log (1996), its days squeezed into %s, and a few more.\n",
+	fmt.Fprintf(
+		d.Stdout, "Submitting the first %d jobs of the KTH SP2 log (1996), its days squeezed into %s, and a few more.\n",
 		len(jobs), o.Span)
 	facts := &facts{}
 	go c.Watch(ctx, client.Watcher{Fresh: func() events.Sink { return facts }})
@@ -310,19 +318,20 @@ func bar(n, of, width int) string {
 type tally struct{ waiting, running, slots int }
 
 func count(ctx context.Context, c client.Client) (n tally, err error) {
-	_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask}, Where: gdi.Where{Brief: true}}, func(o grid.Object) error {
-		switch o := o.(type) {
-		case *grid.Job:
-			n.waiting += int(o.Pending.Count())
-		case *grid.JATask:
-			if o.Started() {
-				n.running++
-				n.slots += int(o.Slots())
-			} else {
-				n.waiting++
+	_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask}, Where: gdi.Where{Brief: true}},
+		func(o grid.Object) error {
+			switch o := o.(type) {
+			case *grid.Job:
+				n.waiting += int(o.Pending.Count())
+			case *grid.JATask:
+				if o.Started() {
+					n.running++
+					n.slots += int(o.Slots())
+				} else {
+					n.waiting++
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	return n, err
 }

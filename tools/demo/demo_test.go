@@ -60,8 +60,8 @@ func TestBar(t *testing.T) {
 	}
 }
 
-// TestEnd plays the end of a demo: accounting records that the cell sent, what is in the accounting file, and what the demo
-// prints of them.
+// TestEnd plays the end of a demo: accounting records that the cell sent, what is in the accounting file, and what the
+// demo prints of them.
 //
 //	records [file=N]             a line each: job[.task] submit start end slots [project] [again|failed]; the first N are in the file, without it all
 //	summary submitted=N tasks=N  the end of the workload
@@ -127,7 +127,8 @@ func recordOf(t *testing.T, line string) *grid.Accounting {
 	var submit, start, end float64
 	a := &grid.Accounting{Queue: "all.q", Host: "node1"}
 	id, task, _ := strings.Cut(words[0], ".")
-	if _, err := fmt.Sscan(strings.Join(append([]string{id}, words[1:5]...), " "), &a.Job, &submit, &start, &end, &a.Slots); err != nil {
+	if _, err := fmt.Sscan(strings.Join(append([]string{id}, words[1:5]...), " "), &a.Job, &submit, &start, &end,
+		&a.Slots); err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
 	fmt.Sscan(task, &a.Task)
@@ -149,7 +150,8 @@ func recordOf(t *testing.T, line string) *grid.Accounting {
 func TestFailedCommand(t *testing.T) {
 	d := &demo{quill: "/bin/sh"}
 	for script, want := range map[string]string{"echo 'denied: no' >&2; exit 1": "denied: no", "exit 3": "exit status 3"} {
-		if _, err := d.command(t.Context(), "", "-c", script); err == nil || !strings.HasSuffix(err.Error(), script+": "+want) {
+		if _, err := d.command(t.Context(), "", "-c", script); err == nil ||
+			!strings.HasSuffix(err.Error(), script+": "+want) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -160,7 +162,8 @@ func TestFailedCommand(t *testing.T) {
 
 func TestJobsAreBounded(t *testing.T) {
 	for _, n := range []int{-1, 0, JobsMin - 1, JobsMax + 1} {
-		if err := Run(t.Context(), opt.Env{}, Options{Jobs: n}); err == nil || err.Error() != fmt.Sprintf("--jobs must be 15 to 300, not %d", n) {
+		if err := Run(t.Context(), opt.Env{}, Options{Jobs: n}); err == nil ||
+			err.Error() != fmt.Sprintf("--jobs must be 15 to 300, not %d", n) {
 			t.Errorf("%d jobs: %v", n, err)
 		}
 	}

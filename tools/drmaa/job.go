@@ -40,7 +40,10 @@ func drmaa_synchronize(ids **C.char, timeout C.long, dispose C.int, text *C.char
 }
 
 //export drmaa_wait
-func drmaa_wait(id, out *C.char, length C.size_t, stat *C.int, timeout C.long, rusage **C.drmaa_attr_values_t, text *C.char, size C.size_t) C.int {
+func drmaa_wait(
+	id, out *C.char, length C.size_t, stat *C.int, timeout C.long, rusage **C.drmaa_attr_values_t,
+	text *C.char, size C.size_t,
+) C.int {
 	return inSession(diagnosis{text, size}, id != nil, func(s *session.Session) (string, error) {
 		end, err := s.Wait(C.GoString(id), int64(timeout))
 		if end.ID == "" { // it has not ended

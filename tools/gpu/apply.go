@@ -17,8 +17,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// apply makes known to the cell what the host offers, in one transaction: the attributes that the complex does not have, and
-// the host's value.
+// apply makes known to the cell what the host offers, in one transaction: the attributes that the complex does not
+// have, and the host's value.
 func apply(c *cli.Context, env opt.Env, gpus []*gpu.GPU) error {
 	master, err := env.Connect(c.Context)
 	if err != nil {
@@ -47,7 +47,8 @@ func apply(c *cli.Context, env opt.Env, gpus []*gpu.GPU) error {
 		}
 	}
 	for _, in := range p.dropped {
-		fmt.Fprintf(env.Stdout, "removed instance %q (%s) of %q from host %q\n", in.ID, cmp.Or(uuidOf(in), "no uuid"), c.String("resource"), host.Name)
+		fmt.Fprintf(env.Stdout, "removed instance %q (%s) of %q from host %q\n", in.ID, cmp.Or(uuidOf(in), "no uuid"),
+			c.String("resource"), host.Name)
 	}
 	if p.empty() {
 		fmt.Fprintf(env.Stdout, "host %q offers this already\n", host.Name)
@@ -66,7 +67,10 @@ func (p *plan) empty() bool { return len(p.change.Add)+len(p.change.Modify) == 0
 // planOf compares what the host is to offer with what it offers. It fails where qmaster would refuse the value.
 func planOf(st *state.State, host *grid.ExecHost, resource string, gpus []*gpu.GPU) (p plan, err error) {
 	x := complex.New(st.Centries())
-	at := slices.IndexFunc(host.ComplexValues, func(v grid.Value) bool { a := x.Lookup(v.Name); return a != nil && a.Name == resource })
+	at := slices.IndexFunc(host.ComplexValues, func(v grid.Value) bool {
+		a := x.Lookup(v.Name)
+		return a != nil && a.Name == resource
+	})
 	var before complex.Map
 	if a := x.Lookup(resource); at >= 0 && a.Type == grid.TypeMap {
 		if before, err = x.ParseMap(resource, host.ComplexValues[at].Text); err != nil {
@@ -130,7 +134,8 @@ func hostOf(st *state.State, name, own string) (*grid.ExecHost, error) {
 			return h, nil
 		}
 	}
-	return nil, fmt.Errorf("gpu: denied: %q is no execution host of the cell: name one of `qconf -sel` with --host", names[0])
+	return nil,
+		fmt.Errorf("gpu: denied: %q is no execution host of the cell: name one of `qconf -sel` with --host", names[0])
 }
 
 // missing are the attributes that the complex does not have. It fails when one is there that means something else.
@@ -143,7 +148,8 @@ func (o *offer) missing(x *complex.Attributes) (add []*grid.Centry, err error) {
 		case there.Name != want.Name:
 			return nil, fmt.Errorf("gpu: denied: %q is the shortcut of attribute %q of the complex", want.Name, there.Name)
 		case there.Type != want.Type:
-			return nil, fmt.Errorf("gpu: denied: attribute %q of the complex has the type %s, not %s", want.Name, there.Type, want.Type)
+			return nil, fmt.Errorf("gpu: denied: attribute %q of the complex has the type %s, not %s", want.Name,
+				there.Type, want.Type)
 		}
 	}
 	return add, nil

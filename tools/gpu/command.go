@@ -27,10 +27,12 @@ func Command(env opt.Env) *cli.Command {
 			"A GPU that jobs cannot use as it is (excluded by its driver, divided into MIG instances, without UUID) is offered only when its\n" +
 			"address is given: then those whose addresses are given are offered, and no others.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "apply", Usage: "add the attributes that are missing, and set the value of the host; for managers"},
+			&cli.BoolFlag{
+				Name: "apply", Usage: "add the attributes that are missing, and set the value of the host; for managers"},
 			&cli.StringFlag{Name: "resource", Value: "gpu", Usage: "`NAME` of the resource map"},
 			&cli.StringFlag{Name: "host", Usage: "`HOST` that --apply sets", DefaultText: "this one"},
-			&cli.StringFlag{Name: "sysroot", Value: "/", Usage: "`DIR` with the directories proc and sys of a host, for instance recorded on another one"},
+			&cli.StringFlag{Name: "sysroot", Value: "/",
+				Usage: "`DIR` with the directories proc and sys of a host, for instance recorded on another one"},
 			opt.JSONFlag(),
 		},
 		Action: func(c *cli.Context) error { return run(c, env) },
@@ -73,7 +75,8 @@ func run(c *cli.Context, env opt.Env) error {
 		err = document.Write(env.Stdout, documentOf(gpus, o, c.String("resource")))
 	case c.Bool("apply"):
 		if len(problems) > 0 && len(addresses) == 0 { // what is not found would be taken off the map
-			return errors.New("gpu: nothing was changed, because files of the host are damaged: name the GPUs to offer by their addresses")
+			return errors.New(
+				"gpu: nothing was changed, because files of the host are damaged: name the GPUs to offer by their addresses")
 		}
 		if len(chosen) == 0 {
 			return errors.New("gpu: there is nothing to offer: no GPU of this host can be used as it is, see `quill gpu`")
@@ -123,7 +126,8 @@ func show(out io.Writer, gpus []gpu.GPU, o offer) error {
 		if g.NUMA >= 0 {
 			numa = fmt.Sprint(g.NUMA)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.Address, cmp.Or(o.ids[g], "-"), g.Vendor, cmp.Or(g.Model, "-"), memory, numa, cmp.Or(strings.Join(g.Devices, ","), "-"), cmp.Or(g.UUID, "-"))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.Address, cmp.Or(o.ids[g], "-"), g.Vendor, cmp.Or(g.Model, "-"),
+			memory, numa, cmp.Or(strings.Join(g.Devices, ","), "-"), cmp.Or(g.UUID, "-"))
 	}
 	w.Flush()
 	for i := range gpus {
@@ -135,7 +139,8 @@ func show(out io.Writer, gpus []gpu.GPU, o offer) error {
 		b.WriteString("\ncomplex attributes, for qconf -Ace or qconf -mc:\n")
 		w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 		for _, a := range o.attributes {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.Name, a.Shortcut, a.Type, a.Relop, a.Requestable, a.Consumable, a.Default, a.Urgency)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", a.Name, a.Shortcut, a.Type, a.Relop, a.Requestable, a.Consumable,
+				a.Default, a.Urgency)
 		}
 		w.Flush()
 		fmt.Fprintf(&b, "\ncomplex_values of the host, for qconf -me:\n%s=%s\n", o.attributes[0].Name, o.value)
@@ -151,7 +156,8 @@ func documentOf(gpus []gpu.GPU, o offer, resource string) document.GPUs {
 	}
 	for i := range gpus {
 		g := &gpus[i]
-		row := document.GPU{Address: g.Address, ID: o.ids[g], Vendor: g.Vendor, Model: g.Model, UUID: g.UUID, Memory: g.Memory, Devices: append([]string{}, g.Devices...), Unfit: g.Unfit}
+		row := document.GPU{Address: g.Address, ID: o.ids[g], Vendor: g.Vendor, Model: g.Model, UUID: g.UUID,
+			Memory: g.Memory, Devices: append([]string{}, g.Devices...), Unfit: g.Unfit}
 		if g.NUMA >= 0 {
 			row.NUMA = &g.NUMA
 		}

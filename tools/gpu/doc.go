@@ -1,4 +1,5 @@
-// Package gpu has the command `quill gpu`: what GPUs a host has, and the resource map with which a cell offers them to jobs.
+// Package gpu has the command `quill gpu`: what GPUs a host has, and the resource map with which a cell offers them to
+// jobs.
 //
 //	pkg/gpu.Find ─▶ table, complex attributes and complex_values to paste
 //	             └─ --apply, compared with the host's present map ─▶ gdi.Change with the attributes that are missing, gdi.Modify of the host

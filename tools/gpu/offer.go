@@ -16,26 +16,30 @@ var characteristics = []struct {
 	attribute grid.Centry
 	of        func(*gpu.GPU) string // "": not known
 }{
-	{grid.Centry{Name: "uuid", Shortcut: "uuid", Type: "STRING", Relop: "==", Default: "NONE"}, func(g *gpu.GPU) string { return g.UUID }},
-	{grid.Centry{Name: "gpu_model", Shortcut: "gpu_model", Type: "STRING", Relop: "==", Default: "NONE"}, func(g *gpu.GPU) string { return word(g.Model) }},
-	{grid.Centry{Name: "gpu_memory", Shortcut: "gpu_memory", Type: "MEMORY", Relop: "<=", Default: "0"}, func(g *gpu.GPU) string {
-		if g.Memory == 0 {
-			return ""
-		}
-		return strconv.FormatUint(g.Memory, 10)
-	}},
+	{grid.Centry{Name: "uuid", Shortcut: "uuid", Type: "STRING", Relop: "==", Default: "NONE"},
+		func(g *gpu.GPU) string { return g.UUID }},
+	{grid.Centry{Name: "gpu_model", Shortcut: "gpu_model", Type: "STRING", Relop: "==", Default: "NONE"},
+		func(g *gpu.GPU) string { return word(g.Model) }},
+	{grid.Centry{Name: "gpu_memory", Shortcut: "gpu_memory", Type: "MEMORY", Relop: "<=", Default: "0"},
+		func(g *gpu.GPU) string {
+			if g.Memory == 0 {
+				return ""
+			}
+			return strconv.FormatUint(g.Memory, 10)
+		}},
 	{grid.Centry{Name: "gpu_numa", Shortcut: "gpu_numa", Type: "INT", Relop: "==", Default: "0"}, func(g *gpu.GPU) string {
 		if g.NUMA < 0 {
 			return ""
 		}
 		return strconv.Itoa(g.NUMA)
 	}},
-	{grid.Centry{Name: "gpu_device", Shortcut: "gpu_device", Type: "STRING", Relop: "==", Default: "NONE"}, func(g *gpu.GPU) string {
-		if len(g.Devices) == 0 {
-			return ""
-		}
-		return g.Devices[0]
-	}},
+	{grid.Centry{Name: "gpu_device", Shortcut: "gpu_device", Type: "STRING", Relop: "==", Default: "NONE"},
+		func(g *gpu.GPU) string {
+			if len(g.Devices) == 0 {
+				return ""
+			}
+			return g.Devices[0]
+		}},
 }
 
 // offer is what a host is to offer: the value of a resource map, and the attributes that it needs.
@@ -45,14 +49,17 @@ type offer struct {
 	ids        map[*gpu.GPU]string
 }
 
-// offerOf describes the GPUs as instances of a resource map. A GPU that the present map of the host has, by UUID, keeps its id, how often it is
-// listed, and the characteristics that are not found here: a job that has the id has this device, and a site adds what drivers do not report. The
-// others are GPU0, GPU1, ... in their order, without the ids that are kept. MIG instances, which no file lists, stay as they are.
+// offerOf describes the GPUs as instances of a resource map. A GPU that the present map of the host has, by UUID, keeps
+// its id, how often it is listed, and the characteristics that are not found here: a job that has the id has this
+// device, and a site adds what drivers do not report. The others are GPU0, GPU1, ... in their order, without the ids
+// that are kept. MIG instances, which no file lists, stay as they are.
 func offerOf(resource string, gpus []*gpu.GPU, present complex.Map) offer {
 	o := offer{ids: map[*gpu.GPU]string{}}
-	o.attributes = []grid.Centry{{Name: resource, Shortcut: resource, Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "NONE", Urgency: "0"}}
+	o.attributes = []grid.Centry{{Name: resource, Shortcut: resource, Type: grid.TypeMap, Relop: "<=", Requestable: "YES",
+		Consumable: "YES", Default: "NONE", Urgency: "0"}}
 	kept, used := map[*gpu.GPU]complex.Instance{}, map[string]bool{}
-	parts := slices.DeleteFunc(slices.Clone(present), func(in complex.Instance) bool { return !strings.HasPrefix(uuidOf(in), "MIG-") })
+	parts := slices.DeleteFunc(slices.Clone(present),
+		func(in complex.Instance) bool { return !strings.HasPrefix(uuidOf(in), "MIG-") })
 	for _, in := range parts {
 		used[in.ID] = true
 	}
@@ -84,8 +91,8 @@ func offerOf(resource string, gpus []*gpu.GPU, present complex.Map) offer {
 	return o
 }
 
-// described returns the characteristics of a GPU in brackets, after those that were found the others that it has, and notes the attributes that
-// they need.
+// described returns the characteristics of a GPU in brackets, after those that were found the others that it has, and
+// notes the attributes that they need.
 func (o *offer) described(g *gpu.GPU, present grid.Values) string {
 	var traits grid.Values
 	for _, c := range characteristics {

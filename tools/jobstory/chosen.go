@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// chosen returns which instances of resource maps and which processor cores a task got that a list has started, and what else was
-// looked at: in the state before the list and what it did before.
+// chosen returns which instances of resource maps and which processor cores a task got that a list has started, and
+// what else was looked at: in the state before the list and what it did before.
 func chosen(l events.List, t *grid.JATask, before *state.State) (out []string) {
 	j := before.Job(t.Job)
 	if len(t.Maps)+len(t.Cores) == 0 || j == nil {
@@ -29,16 +29,17 @@ func chosen(l events.List, t *grid.JATask, before *state.State) (out []string) {
 	return out
 }
 
-// around returns the part of a state that sched.Choices looks at for a task of a job: what is configured for all hosts, the hosts of
-// the task and of advance reservations, which may have been promised instances of all of them, and what holds something there. So
-// its cost does not depend on how many hosts and jobs there are besides.
+// around returns the part of a state that sched.Choices looks at for a task of a job: what is configured for all hosts,
+// the hosts of the task and of advance reservations, which may have been promised instances of all of them, and what
+// holds something there. So its cost does not depend on how many hosts and jobs there are besides.
 func around(st *state.State, j *grid.Job, t *grid.JATask) *state.State {
 	l := events.List{At: st.At}
 	add := func(o grid.Object) bool {
 		l.Events = append(l.Events, events.Listed(o))
 		return true
 	}
-	for _, k := range []grid.Kind{grid.KindConf, grid.KindSchedConf, grid.KindCentry, grid.KindPE, grid.KindInstance, grid.KindCQueue, grid.KindAR} {
+	for _, k := range []grid.Kind{grid.KindConf, grid.KindSchedConf, grid.KindCentry, grid.KindPE, grid.KindInstance,
+		grid.KindCQueue, grid.KindAR} {
 		st.Each(k, add)
 	}
 	add(j)
@@ -86,7 +87,8 @@ func grantHosts(grants []grid.Grant) (hosts []string) {
 // choiceText is a choice in a line: gpu on h1: GPU1 GPU2 at distance 0; looked at too: GPU0 GPU1 at distance 2.
 func choiceText(c sched.Choice) string {
 	if c.Resource == "" {
-		return fmt.Sprintf("cores on %s: %d of %d units %s that were free: %s", c.Host, c.Units, c.Left, c.Unit, c.Taken.Cores)
+		return fmt.Sprintf("cores on %s: %d of %d units %s that were free: %s", c.Host, c.Units, c.Left,
+			c.Unit, c.Taken.Cores)
 	}
 	text := fmt.Sprintf("%s on %s: %s", c.Resource, c.Host, lookText(c.Taken))
 	switch {

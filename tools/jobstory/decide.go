@@ -148,7 +148,8 @@ func (t *follower) decision(name string, seq uint64, task *grid.JATask, before, 
 			continue
 		}
 		if t := startedBy(r, j.Job.ID); t != nil {
-			d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, t.Priority, "started later in the same run in " + outlook.Places(t.Grants)})
+			d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, t.Priority, "started later in the same run in " +
+				outlook.Places(t.Grants)})
 			continue
 		}
 		d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, j.Priority, fateOf(after, j.Job)})
@@ -182,7 +183,8 @@ func worthOf(before, after *state.State, job uint32) (w Worth) {
 	if p == nil {
 		return w
 	}
-	return Worth{p.Priority, float64(p.NPOSIX), float64(p.NUrgency), float64(p.NTickets), float64(p.Urgency), float64(p.Tickets), true}
+	return Worth{p.Priority, float64(p.NPOSIX), float64(p.NUrgency), float64(p.NTickets), float64(p.Urgency),
+		float64(p.Tickets), true}
 }
 
 // fateOf is why a job still waits.

@@ -75,7 +75,9 @@ func (t *follower) begin(j *grid.Job) {
 func (t *follower) midway(j *grid.Job) {
 	t.begin(j)
 	t.story.Midway = true
-	t.step(events.List{Seq: t.st.Seq, At: t.st.At}, Step{What: "known", Text: fmt.Sprintf("submitted at %s; the log begins here, what was before is not kept", clock(j.Submit.Std()))})
+	t.step(events.List{Seq: t.st.Seq, At: t.st.At},
+		Step{What: "known", Text: fmt.Sprintf("submitted at %s; the log begins here, what was before is not kept",
+			clock(j.Submit.Std()))})
 	t.all = newWaiting(t.st.Seq, t.st.At)
 	for _, task := range t.st.Tasks(t.job) {
 		k := t.track(task.ID, t.st.Seq, t.st.At)

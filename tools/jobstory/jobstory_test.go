@@ -87,7 +87,8 @@ func (c *cell) step(in core.Input) core.Ready {
 }
 
 func (c *cell) ask(user string, b gdi.Body) string {
-	reply := c.step(core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: b.Verb(), Body: b}}).Answers[0].Reply
+	reply := c.step(core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: b.Verb(),
+		Body: b}}).Answers[0].Reply
 	out := ""
 	for _, a := range reply.Answers {
 		if a.Status != gdi.StatusOK {
@@ -113,7 +114,8 @@ func (c *cell) run() {
 
 // submit reads name=value words: switches of qsub.
 func (c *cell) submit(words []datadriven.CmdArg) string {
-	j := &grid.Job{Name: "job", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "sleep", SubmitCommand: "qsub"}}
+	j := &grid.Job{Name: "job", Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+		Spec: &grid.JobSpec{Command: "sleep", SubmitCommand: "qsub"}}
 	ask := j.Ask()
 	user := "alice"
 	for _, w := range words {
@@ -135,7 +137,8 @@ func (c *cell) submit(words []datadriven.CmdArg) string {
 			j.Priority = int16(n)
 		case "bamount":
 			n, _ := strconv.Atoi(value)
-			ask.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(n), Unit: "C", Type: grid.BindSlot}
+			ask.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(n), Unit: "C",
+				Type: grid.BindSlot}
 		case "t":
 			n, _ := strconv.Atoi(value)
 			j.Array, j.Tasks.Last = true, uint32(n)
@@ -246,7 +249,9 @@ func TestTranscripts(t *testing.T) {
 				if len(d.CmdArgs[0].Vals) > 0 {
 					n = d.CmdArgs[0].Vals[0]
 				}
-				out := c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
+				out := c.ask("root",
+					&gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: "INT", Relop: "<=",
+						Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
 				if n == "" {
 					return out
 				}
@@ -254,14 +259,19 @@ func TestTranscripts(t *testing.T) {
 				global.ComplexValues = grid.Values{{Name: word, Text: n}}
 				return out + c.ask("root", &gdi.Modify{Objects: []grid.Object{&global}})
 			case "attribute": // a characteristic of instances
-				return c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: "INT", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}}})
+				return c.ask("root",
+					&gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: "INT", Relop: "==",
+						Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}}})
 			case "topology": // of a host
 				c.step(core.Report{Report: report.Report{Host: word, Load: &report.Load{
-					Processors: 8, At: c.now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}, {Name: "m_topology_tree", Text: d.CmdArgs[1].Key}}}}})
+					Processors: 8, At: c.now,
+					Values: grid.Values{{Name: "np_load_avg", Text: "0"}, {Name: "m_topology_tree", Text: d.CmdArgs[1].Key}}}}})
 				c.step(core.Tick{})
 				return ""
 			case "map": // its values, a line of HOST VALUE for each host
-				out := c.ask("root", &gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
+				out := c.ask("root",
+					&gdi.Add{Objects: []grid.Object{&grid.Centry{Name: word, Shortcut: word, Type: grid.TypeMap, Relop: "<=",
+						Requestable: "YES", Consumable: "YES", Default: "0", Urgency: "0"}}})
 				for line := range strings.Lines(d.Input) {
 					name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 					h := *c.c.Core.State().ExecHost(name)
@@ -290,7 +300,8 @@ func TestTranscripts(t *testing.T) {
 				return c.ask("root", &gdi.Control{Action: d.Cmd, Refs: ref, Queues: true})
 			case "release":
 				n, _ := strconv.Atoi(word)
-				return c.ask("alice", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: uint32(n)}}}, Set: []string{"h"}, Job: &grid.Job{JobRequest: &grid.JobRequest{}}})
+				return c.ask("alice", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: uint32(n)}}}, Set: []string{"h"},
+					Job: &grid.Job{JobRequest: &grid.JobRequest{}}})
 			case "delete":
 				n, _ := strconv.Atoi(word)
 				return c.ask("alice", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: uint32(n)}}}})
@@ -307,7 +318,8 @@ func TestTranscripts(t *testing.T) {
 
 func TestReasonsThatDifferInAnAmountAreOne(t *testing.T) {
 	var waits []Wait
-	for i, r := range []string{"it offers only hl:mem_free=1.2G", "it offers only hl:mem_free=1.4G", "it offers only hl:mem_free=1G due to a reservation", "it offers only gc:lic=0"} {
+	for i, r := range []string{"it offers only hl:mem_free=1.2G", "it offers only hl:mem_free=1.4G",
+		"it offers only hl:mem_free=1G due to a reservation", "it offers only gc:lic=0"} {
 		add(&waits, Wait{r, 1, uint64(i), uint64(i)})
 	}
 	if len(waits) != 3 || waits[0].Seconds != 2 || waits[0].Last != 1 {
@@ -321,7 +333,8 @@ func TestInstancesByHolder(t *testing.T) {
 		{ID: "A", Jobs: []uint32{4}}, {ID: "B", Health: &grid.Instance{Disabled: true}}, {ID: "C", Jobs: []uint32{4, 5}},
 		{ID: "D", Jobs: []uint32{4}}, {ID: "E", Free: 1}, {ID: "F", Jobs: []uint32{6}},
 	}}
-	if got, want := instances(l), "1 of 6 free (E); A D held by job 4, C held by jobs 4, 5, F held by job 6, B disabled"; got != want {
+	if got, want := instances(l),
+		"1 of 6 free (E); A D held by job 4, C held by jobs 4, 5, F held by job 6, B disabled"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

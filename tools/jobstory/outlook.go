@@ -38,7 +38,8 @@ func outlookOf(st *state.State, j *grid.Job, task uint32, now grid.Time, opts ou
 		o.Never = "no start is foreseen: nothing that runs or is planned gives back what it lacks at a known time"
 	}
 	if l.OpenEnd != nil {
-		o.Never += fmt.Sprintf("; the end of jobs without -l h_rt is not known (default_duration %s)", l.OpenEnd.DefaultDuration)
+		o.Never += fmt.Sprintf("; the end of jobs without -l h_rt is not known (default_duration %s)",
+			l.OpenEnd.DefaultDuration)
 	}
 	return o
 }

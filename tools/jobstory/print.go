@@ -139,13 +139,15 @@ func printRivals(b *bytes.Buffer, pad string, before []Rival, more int) {
 const tasksMost = 50
 
 func (s *Story) table(b *bytes.Buffer) {
-	fmt.Fprintf(b, "%9s %-12s %10s %10s %8s %9s %9s  %-24s %s\n", "task", "state", "waited", "ran", "attempts", "started", "ended", "queue", "end")
+	fmt.Fprintf(b, "%9s %-12s %10s %10s %8s %9s %9s  %-24s %s\n", "task", "state", "waited", "ran", "attempts", "started",
+		"ended", "queue", "end")
 	for i, t := range s.Tasks {
 		if i == tasksMost {
 			fmt.Fprintf(b, "%9s %s (quill why %d.TASK, --json)\n", "", opt.Count(len(s.Tasks)-i, "task")+" more", s.Job)
 			break
 		}
-		fmt.Fprintf(b, "%9d %-12s %10s %10s %8d %9s %9s  %-24s %s\n", t.Task, t.State, span3(t.Wait), span3(t.Run), t.Attempts, list(t.Started), list(t.Ended), t.Queue, t.Exit)
+		fmt.Fprintf(b, "%9d %-12s %10s %10s %8d %9s %9s  %-24s %s\n", t.Task, t.State, span3(t.Wait), span3(t.Run),
+			t.Attempts, list(t.Started), list(t.Ended), t.Queue, t.Exit)
 	}
 }
 

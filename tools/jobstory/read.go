@@ -23,10 +23,12 @@ type Log interface {
 	Full(seq uint64) (*state.State, error)
 }
 
-// Read returns the story of a job, or with task of one of its tasks, up to the list end; what has not ended counts up to now, 0: that list. foresee bounds
-// what the outlook of a job that waits may cost. damage is
-// called with why something of the log cannot be read. It fails when the log does not have the job.
-func Read(log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
+// Read returns the story of a job, or with task of one of its tasks, up to the list end; what has not ended counts up
+// to now, 0: that list. foresee bounds what the outlook of a job that waits may cost. damage is called with why
+// something of the log cannot be read. It fails when the log does not have the job.
+func Read(
+	log Log, job, task uint32, end uint64, now grid.Time, foresee outlook.Options, damage func(error),
+) (*Story, error) {
 	first, _ := log.Span()
 	begin := state.New()
 	if first.Seq > 1 {
@@ -52,10 +54,13 @@ func Since(submit grid.Time) gdi.Place {
 	return gdi.Place{At: submit - 1}
 }
 
-// Part is what a log has about one job, so that its story costs what happened to the job, and not what happened beside it.
+// Part is what a log has about one job, so that its story costs what happened to the job, and not what happened beside
+// it.
 type Part struct {
 	First history.Mark // after which the lists begin: before it the job did not exist
-	Begin *state.State // at First; of it and of what follows from it only the job, the configuration and what the scheduler reports are up to date
+	// at First; of it and of what follows from it only the job, the configuration and what the scheduler reports are up to
+	// date
+	Begin *state.State
 	Lists iter.Seq2[events.List, error]
 	Whole func(seq uint64) (*state.State, error) // the whole cell after a list
 	End   *state.State                           // the whole cell at the end
@@ -76,7 +81,10 @@ func ReadPart(p Part, job, task uint32, now grid.Time, foresee outlook.Options, 
 }
 
 // followTo follows lists up to one and returns the story.
-func (t *follower) followTo(first history.Mark, lists iter.Seq2[events.List, error], end uint64, now grid.Time, foresee outlook.Options, damage func(error)) (*Story, error) {
+func (t *follower) followTo(
+	first history.Mark, lists iter.Seq2[events.List, error], end uint64, now grid.Time, foresee outlook.Options,
+	damage func(error),
+) (*Story, error) {
 	for l, err := range lists {
 		if err != nil {
 			damage(err)
@@ -103,7 +111,8 @@ func (t *follower) unknown(first history.Mark) error {
 	case uint64(t.job) > known:
 		return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d was never submitted: the last job is %d", t.job, known))
 	case first.Seq > 1:
-		return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d was over before the kept history begins: list %d, %s", t.job, first.Seq, clock(first.At.Std())))
+		return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d was over before the kept history begins: list %d, %s", t.job,
+			first.Seq, clock(first.At.Std())))
 	}
 	return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d is not in the log", t.job))
 }
@@ -155,7 +164,8 @@ func (t *follower) end(first Mark, now grid.Time, foresee outlook.Options) *Stor
 		}
 	}
 	if t.array {
-		s.State = fmt.Sprintf("%d of %d tasks over", int(j.Tasks.Count())-len(t.st.Tasks(t.job))-int(j.Pending.Count()), j.Tasks.Count())
+		s.State = fmt.Sprintf("%d of %d tasks over", int(j.Tasks.Count())-len(t.st.Tasks(t.job))-int(j.Pending.Count()),
+			j.Tasks.Count())
 	}
 	if !pending {
 		return s

@@ -242,12 +242,15 @@ func lack(l sched.Lack) string {
 		}
 		return fmt.Sprintf("%s %s: %s, %s", l.Resource, where, asked, instances(l))
 	}
-	where := map[byte]string{'G': "cluster-wide", 'H': "at host " + l.Object, 'Q': "in " + l.Object, 'L': "under the quota " + l.Object}[l.Level]
+	where := map[byte]string{'G': "cluster-wide", 'H': "at host " + l.Object, 'Q': "in " + l.Object,
+		'L': "under the quota " + l.Object}[l.Level]
 	switch {
 	case l.Of > 0 && l.Of < l.Asked:
-		return fmt.Sprintf("%s %s: %s asked, there is no more than %s", l.Resource, where, amount(l.AskedText), amount(l.OfText))
+		return fmt.Sprintf("%s %s: %s asked, there is no more than %s", l.Resource, where, amount(l.AskedText),
+			amount(l.OfText))
 	case l.OfText != "":
-		return fmt.Sprintf("%s %s: %s asked, %s of %s left", l.Resource, where, amount(l.AskedText), amount(l.LeftText), amount(l.OfText))
+		return fmt.Sprintf("%s %s: %s asked, %s of %s left", l.Resource, where, amount(l.AskedText), amount(l.LeftText),
+			amount(l.OfText))
 	}
 	return fmt.Sprintf("%s %s: %s asked, it is %s", l.Resource, where, amount(l.AskedText), amount(l.LeftText))
 }

@@ -32,7 +32,9 @@ func Command(env opt.Env) *cli.Command {
 
 type command struct{ env opt.Env }
 
-var logFlag = &cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"}
+var logFlag = &cli.StringFlag{Name: "log",
+	Usage:       "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file",
+	DefaultText: "that of the cell"}
 
 // open opens the log that the user means. near says which stretch of it.
 func (c command) open(ctx context.Context, path string, near func(*history.Source)) (*history.Log, error) {

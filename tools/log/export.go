@@ -40,8 +40,10 @@ func (c command) export() *cli.Command {
 			"do patterns over names in quota rules. Decisions replayed on the file are the same.",
 		Flags: []cli.Flag{
 			logFlag,
-			&cli.StringFlag{Name: "from", Usage: "begin with `SEQ|TIME`: the list, or the first not before the time", DefaultText: "the earliest possible"},
-			&cli.StringFlag{Name: "to", Usage: "end with `SEQ|TIME`: the list, or the last not later", DefaultText: "the last one"},
+			&cli.StringFlag{Name: "from", Usage: "begin with `SEQ|TIME`: the list, or the first not before the time",
+				DefaultText: "the earliest possible"},
+			&cli.StringFlag{Name: "to", Usage: "end with `SEQ|TIME`: the list, or the last not later",
+				DefaultText: "the last one"},
 			&cli.BoolFlag{Name: "redact", Usage: "replace names, so that the file can be given away"},
 			opt.JSONFlag(),
 		},

@@ -52,9 +52,10 @@ func (c command) read(x *cli.Context) error {
 		return err
 	}
 	about := l.About()
-	damaged := c.into(filepath.Join(segments, archive.SegmentName(check.Begin.Stream, check.End.Stream)), func(out io.Writer) error {
-		return l.Export(out, history.Export{Kept: true, About: about})
-	})
+	damaged := c.into(filepath.Join(segments, archive.SegmentName(check.Begin.Stream, check.End.Stream)),
+		func(out io.Writer) error {
+			return l.Export(out, history.Export{Kept: true, About: about})
+		})
 	if d := (*frame.Damage)(nil); damaged != nil && !errors.As(damaged, &d) {
 		return damaged
 	}

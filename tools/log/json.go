@@ -23,7 +23,8 @@ func notesOf(a history.About) document.LogNotes {
 // documentOf returns what quill log prints.
 func documentOf(l *history.Log) document.Log {
 	s := l.Store()
-	out := document.Log{First: document.MarkOf(s.First.Seq, s.First.At), Last: document.MarkOf(s.Last.Seq, s.Last.At), Epoch: s.Epoch.Reign(),
+	out := document.Log{First: document.MarkOf(s.First.Seq, s.First.At), Last: document.MarkOf(s.Last.Seq, s.Last.At),
+		Epoch: s.Epoch.Reign(),
 		Bytes: s.Bytes, Packed: s.Packed, Segments: s.Segments, States: marksOf(s.States), Notes: notesOf(l.About())}
 	if s.RunsFrom > 0 {
 		out.Runs = &document.Runs{From: s.RunsFrom, Bytes: s.Runs}
@@ -44,7 +45,8 @@ func documentOf(l *history.Log) document.Log {
 
 // checkOf returns what quill log verify prints.
 func checkOf(r history.Check, a history.About) document.LogCheck {
-	out := document.LogCheck{Good: r.Damage == nil, Lists: r.Lists, Events: r.Events, Epochs: r.Epochs, States: []document.StateCheck{},
+	out := document.LogCheck{Good: r.Damage == nil, Lists: r.Lists, Events: r.Events, Epochs: r.Epochs,
+		States: []document.StateCheck{},
 		Beyond: marksOf(r.Beyond), Notes: notesOf(a)}
 	if r.Lists > 0 {
 		first, last := document.MarkOf(r.First.Seq, r.First.At), document.MarkOf(r.Last.Seq, r.Last.At)

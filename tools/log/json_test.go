@@ -22,8 +22,10 @@ func TestCheckOf(t *testing.T) {
 		has   string
 	}{
 		{"nothing", history.Check{}, true, `"states": []`},
-		{"good", history.Check{First: history.Mark{Seq: 1, At: 1000}, Last: history.Mark{Seq: 9, At: 2000}, Lists: 9}, true, `"last": {"seq":9,"time":"1970-01-01T00:00:02Z"}`},
-		{"damaged", history.Check{Lists: 6, Damage: damage, Beyond: []history.Mark{{Seq: 12}}}, false, `"damage": "frame 7 is cut off",`},
+		{"good", history.Check{First: history.Mark{Seq: 1, At: 1000}, Last: history.Mark{Seq: 9, At: 2000}, Lists: 9}, true,
+			`"last": {"seq":9,"time":"1970-01-01T00:00:02Z"}`},
+		{"damaged", history.Check{Lists: 6, Damage: damage, Beyond: []history.Mark{{Seq: 12}}}, false,
+			`"damage": "frame 7 is cut off",`},
 		{"state", history.Check{Lists: 6, States: broken}, false, `{"seq":3,"name":"3.state","error":"it is cut off"}`},
 	} {
 		var out strings.Builder

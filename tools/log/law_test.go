@@ -31,7 +31,8 @@ import (
 func quill(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, err strings.Builder
-	env := opt.Env{Stdout: &out, Stderr: &err, Getenv: func(string) string { return "" }, Now: func() time.Time { return time.UnixMilli(1_700_100_000_000).UTC() }}
+	env := opt.Env{Stdout: &out, Stderr: &err, Getenv: func(string) string { return "" },
+		Now: func() time.Time { return time.UnixMilli(1_700_100_000_000).UTC() }}
 	code = opt.RunMenu(env, &cli.App{Name: "quill"}, []func(opt.Env) *cli.Command{Command}, args)
 	return out.String(), err.String(), code
 }
@@ -71,7 +72,8 @@ func lived(t *testing.T, r simulator.Result) string {
 		}
 	}
 	for _, o := range r.Recorded {
-		must(t, w.Run(o.List.Seq, codec.AppendRecord(nil, codec.AppendOrders(nil, o.List), codec.AppendResult(nil, o.Result))))
+		must(
+			t, w.Run(o.List.Seq, codec.AppendRecord(nil, codec.AppendOrders(nil, o.List), codec.AppendResult(nil, o.Result))))
 	}
 	must(t, w.Close())
 	return path
@@ -112,7 +114,8 @@ func decided(t *testing.T, l *history.Log) {
 // names, and every decision is made again.
 func TestReplayIsTheLiveState(t *testing.T) {
 	law.Each(t, 4, func(t *testing.T, s uint64) {
-		r, err := simulator.Run(simulator.Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 60, Faults: s%3 == 0, Quota: int(s % 4 * 2), Reserve: s%2 == 0, Shares: s%2 == 1})
+		r, err := simulator.Run(simulator.Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 60,
+			Faults: s%3 == 0, Quota: int(s % 4 * 2), Reserve: s%2 == 0, Shares: s%2 == 1})
 		must(t, err)
 		patterns(r.Log)
 		file := lived(t, r)
@@ -146,7 +149,8 @@ func TestReplayIsTheLiveState(t *testing.T) {
 			t.Fatal(text)
 		}
 		must(t, os.Remove(away))
-		if text, bad, code := quill(t, "log", "verify", "--log", cell); code != 0 || !strings.Contains(text, fmt.Sprintf("good: %d lists", len(r.Log))) {
+		if text, bad, code := quill(t, "log", "verify", "--log", cell); code != 0 ||
+			!strings.Contains(text, fmt.Sprintf("good: %d lists", len(r.Log))) {
 			t.Fatal(text, bad)
 		}
 		again := open(t, cell)
@@ -179,7 +183,8 @@ func names(t *testing.T, l *history.Log, live []*state.State) {
 		must(t, err)
 		for _, spec := range grid.Kinds {
 			if got.Len(spec.Kind) != live[seq].Len(spec.Kind) {
-				t.Fatalf("list %d: %d objects of kind %s, there were %d", seq, got.Len(spec.Kind), spec.Name, live[seq].Len(spec.Kind))
+				t.Fatalf("list %d: %d objects of kind %s, there were %d", seq, got.Len(spec.Kind), spec.Name,
+					live[seq].Len(spec.Kind))
 			}
 		}
 		for i, j := range objects[*grid.Job](got, grid.KindJob) {
@@ -208,7 +213,8 @@ func TestPrinted(t *testing.T) {
 	must(t, err)
 	file := lived(t, r)
 	text, bad, code := quill(t, "log", "--log", file)
-	if code != 0 || !strings.Contains(text, "from         list 1 of 2023-11-14 22:13:20\n") || !strings.Contains(text, "runs         from list ") {
+	if code != 0 || !strings.Contains(text, "from         list 1 of 2023-11-14 22:13:20\n") ||
+		!strings.Contains(text, "runs         from list ") {
 		t.Errorf("info: %d %s%s", code, text, bad)
 	}
 	b, err := os.ReadFile(file)
@@ -219,11 +225,13 @@ func TestPrinted(t *testing.T) {
 	}{
 		"cut":     {b[:len(b)-5], "quill log: the log is damaged after list "},
 		"foreign": {[]byte("what is this, and whence does it come?"), "not a log of quill"},
-		"newer":   {bytes.Replace(b, []byte("GEX\x01"), []byte("GEX\x07"), 1), "format version 7, this program reads version 1"},
+		"newer": {bytes.Replace(b, []byte("GEX\x01"), []byte("GEX\x07"), 1),
+			"format version 7, this program reads version 1"},
 	} {
 		must(t, os.WriteFile(file, c.bytes, 0o600))
 		text, bad, code := quill(t, "log", "verify", "--log", file)
-		if code != 1 || !strings.Contains(bad, c.says) || name == "cut" && !strings.Contains(text, fmt.Sprintf("good: %d lists", len(r.Log))) {
+		if code != 1 || !strings.Contains(bad, c.says) || name == "cut" &&
+			!strings.Contains(text, fmt.Sprintf("good: %d lists", len(r.Log))) {
 			t.Errorf("%s: %d %s%s", name, code, text, bad)
 		}
 	}

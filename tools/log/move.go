@@ -28,9 +28,12 @@ func (c command) move() *cli.Command {
 			"it ended, as if it had always been there; what was before goes to the cell's segments/. What\n" +
 			"schedulers have ordered so far is not copied.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "nats", Usage: "`URL` of the external server", DefaultText: "with --back, where the log was moved to"},
-			&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with the seed of qmaster's key", DefaultText: "that of \"quill key qmaster\""},
-			&cli.IntFlag{Name: "replicas", Usage: "`N` copies of the log, on the external servers", DefaultText: "1, with --back as many as there are"},
+			&cli.StringFlag{Name: "nats", Usage: "`URL` of the external server",
+				DefaultText: "with --back, where the log was moved to"},
+			&cli.StringFlag{Name: "nats-seed", Usage: "`FILE` with the seed of qmaster's key",
+				DefaultText: "that of \"quill key qmaster\""},
+			&cli.IntFlag{Name: "replicas", Usage: "`N` copies of the log, on the external servers",
+				DefaultText: "1, with --back as many as there are"},
 			&cli.BoolFlag{Name: "back", Usage: "move it from the external server to the cell's directory"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
@@ -106,7 +109,9 @@ func (c command) moveLog(x *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.env.Did(x, document.Result{Did: "moved", Text: fmt.Sprintf("the log of cell %s continues after %s in %s", cell.Name, c.mark(end), to.name)})
+	return c.env.Did(x,
+		document.Result{Did: "moved", Text: fmt.Sprintf("the log of cell %s continues after %s in %s", cell.Name,
+			c.mark(end), to.name)})
 }
 
 // inDirectory is the cell's own directory, which no other process uses from now on.
@@ -156,13 +161,14 @@ func (c command) onServer(x *cli.Context, cell cell.Cell, url string) (*logLocat
 	}
 	ctx, cancel := context.WithCancel(x.Context)
 	defer cancel()
-	lease, err := bus.AcquireLease(ctx, conn, bus.LeaseOptions{Name: self.Name, Holder: c.env.Host, Replicas: p.replicas, Waiting: func(why error) {
-		if errors.Is(why, bus.ErrLed) {
-			cancel() // a qmaster is not waited for
-			return
-		}
-		fmt.Fprintln(c.env.Stderr, "quill log: waiting for", why)
-	}})
+	lease, err := bus.AcquireLease(ctx, conn, bus.LeaseOptions{Name: self.Name, Holder: c.env.Host, Replicas: p.replicas,
+		Waiting: func(why error) {
+			if errors.Is(why, bus.ErrLed) {
+				cancel() // a qmaster is not waited for
+				return
+			}
+			fmt.Fprintln(c.env.Stderr, "quill log: waiting for", why)
+		}})
 	if errors.Is(err, bus.ErrLed) {
 		err = fmt.Errorf("qmaster runs: stop it first (%w)", err)
 	}

@@ -37,7 +37,8 @@ func (c command) check(x *cli.Context) error {
 		return cli.Exit("", 1)
 	}
 	if r.Lists > 0 {
-		fmt.Fprintf(c.env.Stdout, "good: %d lists (%d events) of %d epochs, from %s to %s\n", r.Lists, r.Events, r.Epochs, c.mark(r.First), c.mark(r.Last))
+		fmt.Fprintf(c.env.Stdout, "good: %d lists (%d events) of %d epochs, from %s to %s\n", r.Lists, r.Events, r.Epochs,
+			c.mark(r.First), c.mark(r.Last))
 	} else {
 		fmt.Fprintln(c.env.Stdout, "no lists")
 	}

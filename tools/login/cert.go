@@ -14,8 +14,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// withCert logs in with a TLS certificate, and returns the text of the token. The connection has to begin with the name of the user, so it is
-// found here by the rule of the cell; the server finds it itself and refuses another.
+// withCert logs in with a TLS certificate, and returns the text of the token. The connection has to begin with the name
+// of the user, so it is found here by the rule of the cell; the server finds it itself and refuses another.
 func withCert(ctx context.Context, where cell.Cell, ways gdi.Ways, certFile, keyFile string) (string, error) {
 	if ways.Cert == "" {
 		return "", errors.New("certificates name no users in this cell (qmaster_params LOGIN_CERT)")
@@ -30,7 +30,8 @@ func withCert(ctx context.Context, where cell.Cell, ways gdi.Ways, certFile, key
 	}
 	user, ok := grid.CertUser(ways.Cert, bus.CertValues(cert))
 	if !ok {
-		return "", fmt.Errorf("the certificate in %s names no user by the rule of the cell, LOGIN_CERT=%s", certFile, ways.Cert)
+		return "", fmt.Errorf("the certificate in %s names no user by the rule of the cell, LOGIN_CERT=%s",
+			certFile, ways.Cert)
 	}
 	r, err := client.ConnectCert(ctx, where, certFile, keyFile, user)
 	if err != nil {
@@ -38,7 +39,8 @@ func withCert(ctx context.Context, where cell.Cell, ways gdi.Ways, certFile, key
 	}
 	defer r.Close()
 	secret := bus.NewSecret()
-	reply, err := r.Do(ctx, name, &gdi.CreateToken{Scope: ways.Scope, Seconds: ways.Seconds, Digest: bus.Digest(secret), Comment: comment()})
+	reply, err := r.Do(ctx, name, &gdi.CreateToken{Scope: ways.Scope, Seconds: ways.Seconds, Digest: bus.Digest(secret),
+		Comment: comment()})
 	if err == nil {
 		err = reply.Err()
 	}

@@ -38,7 +38,8 @@ type issuer struct {
 }
 
 func newIssuer(t *testing.T) *issuer {
-	i := &issuer{t: t, dir: t.TempDir(), cert: &x509.Certificate{Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}}
+	i := &issuer{t: t, dir: t.TempDir(), cert: &x509.Certificate{Subject: pkix.Name{CommonName: "test"}, IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}}
 	i.key = i.sign(i.cert, "ca")
 	return i
 }
@@ -67,7 +68,8 @@ func (i *issuer) sign(c *x509.Certificate, name string) *ecdsa.PrivateKey {
 	if err != nil {
 		i.t.Fatal(err)
 	}
-	for ending, block := range map[string]*pem.Block{".crt": {Type: "CERTIFICATE", Bytes: der}, ".key": {Type: "PRIVATE KEY", Bytes: private}} {
+	for ending, block := range map[string]*pem.Block{".crt": {Type: "CERTIFICATE", Bytes: der},
+		".key": {Type: "PRIVATE KEY", Bytes: private}} {
 		if err := os.WriteFile(i.file(name, ending), pem.EncodeToMemory(block), 0o600); err != nil {
 			i.t.Fatal(err)
 		}
@@ -80,28 +82,33 @@ func (i *issuer) file(name, ending string) string { return filepath.Join(i.dir, 
 // run runs quill login or logout.
 func run(t *testing.T, where cell.Cell, args ...string) (code int, stdout, stderr string) {
 	var out, complaints strings.Builder
-	env := opt.Here(t.Context()).WithEnviron([]string{"SGE_ROOT=" + where.Root, "SGE_CELL=" + where.Name, "HOME=" + os.Getenv("HOME")})
+	env := opt.Here(t.Context()).WithEnviron(
+		[]string{"SGE_ROOT=" + where.Root, "SGE_CELL=" + where.Name, "HOME=" + os.Getenv("HOME")})
 	env.Stdout, env.Stderr = &out, &complaints
 	code = opt.RunMenu(env, &cli.App{Name: "quill"}, []func(opt.Env) *cli.Command{Command, OutCommand}, args)
 	return code, out.String(), complaints.String()
 }
 
-// TestCert: a certificate that names a user by the rule of the cell logs in as that user; others do not, whatever name the client asserts.
+// TestCert: a certificate that names a user by the rule of the cell logs in as that user; others do not, whatever name
+// the client asserts.
 func TestCert(t *testing.T) {
 	ctx := t.Context()
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv(grid.TokenVariable, "")
 	t.Setenv("QUILL_KEY", "")
 	ca := newIssuer(t)
-	ca.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "host"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}, "server")
+	ca.sign(&x509.Certificate{Subject: pkix.Name{CommonName: "host"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}},
+		"server")
 	for name, c := range map[string]*x509.Certificate{
-		"alice":   {Subject: pkix.Name{CommonName: "Alice"}, EmailAddresses: []string{"alice@example.org", "a.b@example.com"}},
+		"alice": {Subject: pkix.Name{CommonName: "Alice"},
+			EmailAddresses: []string{"alice@example.org", "a.b@example.com"}},
 		"mallory": {Subject: pkix.Name{CommonName: "alice"}, EmailAddresses: []string{"alice@example.com"}},
 		"two":     {Subject: pkix.Name{CommonName: "two"}, EmailAddresses: []string{"alice@example.org", "bob@example.org"}},
 		"root":    {Subject: pkix.Name{CommonName: "root"}, EmailAddresses: []string{"root@example.org"}},
 		"olga":    {Subject: pkix.Name{CommonName: "olga"}, EmailAddresses: []string{"olga@example.org"}},
-		"old":     {Subject: pkix.Name{CommonName: "old"}, EmailAddresses: []string{"alice@example.org"}, NotAfter: time.Now().Add(-time.Hour)},
-		"host":    {URIs: []*url.URL{{Scheme: "ge", Host: "host", Path: "/h1"}}},
+		"old": {Subject: pkix.Name{CommonName: "old"}, EmailAddresses: []string{"alice@example.org"},
+			NotAfter: time.Now().Add(-time.Hour)},
+		"host": {URIs: []*url.URL{{Scheme: "ge", Host: "host", Path: "/h1"}}},
 	} {
 		ca.sign(c, name)
 	}
@@ -127,7 +134,8 @@ func TestCert(t *testing.T) {
 	}
 	conf := grid.DefaultConf()
 	conf.Entries = conf.Entries.With("qmaster_params", "LOGIN_CERT=email:*@example.org,LOGIN_TIME=1:0:0,LOGIN_SCOPE=read")
-	if code, _, text := run(t, where, "login", "--cert", ca.file("alice", ".crt"), "--key", ca.file("alice", ".key")); code == 0 || !strings.Contains(text, "certificates name no users") {
+	if code, _, text := run(t, where, "login", "--cert", ca.file("alice", ".crt"), "--key",
+		ca.file("alice", ".key")); code == 0 || !strings.Contains(text, "certificates name no users") {
 		t.Errorf("without a rule: %d %s", code, text)
 	}
 	change(&gdi.Change{Add: []grid.Object{&grid.Operator{Name: "olga"}}, Modify: []grid.Object{conf}})
@@ -140,7 +148,8 @@ func TestCert(t *testing.T) {
 		t.Error(err)
 	} else {
 		defer c.Close()
-		if r, err := c.Do(ctx, "quill-token", &gdi.RevokeTokens{IDs: []uint32{7}}); err != nil || !strings.Contains(r.Answers[0].Text, `"alice" has no token 7`) {
+		if r, err := c.Do(ctx, "quill-token", &gdi.RevokeTokens{IDs: []uint32{7}}); err != nil ||
+			!strings.Contains(r.Answers[0].Text, `"alice" has no token 7`) {
 			t.Errorf("the commands do not act as alice: %+v %v", r, err)
 		}
 	}
@@ -152,11 +161,15 @@ func TestCert(t *testing.T) {
 		ca               *issuer
 		name, user, want string
 	}{
-		{ca, "mallory", "alice", "names no user by the rule of the cell"}, {ca, "two", "alice", "names no user by the rule of the cell"}, {ca, "host", "alice", "names no user by the rule of the cell"},
-		{ca, "root", "root", "not in LOGIN_PRIVILEGED"}, {ca, "olga", "olga", "not in LOGIN_PRIVILEGED"}, {other, "fake", "alice", "certificate authority"},
+		{ca, "mallory", "alice", "names no user by the rule of the cell"},
+		{ca, "two", "alice", "names no user by the rule of the cell"},
+		{ca, "host", "alice", "names no user by the rule of the cell"},
+		{ca, "root", "root", "not in LOGIN_PRIVILEGED"}, {ca, "olga", "olga", "not in LOGIN_PRIVILEGED"},
+		{other, "fake", "alice", "certificate authority"},
 		{ca, "old", "alice", "not permitted: the certificate in " + ca.file("old", ".crt") + " expired at "},
 	} {
-		if code, out, text := run(t, where, "login", "--cert", try.ca.file(try.name, ".crt"), "--key", try.ca.file(try.name, ".key")); code == 0 || !strings.Contains(text, try.want) {
+		if code, out, text := run(t, where, "login", "--cert", try.ca.file(try.name, ".crt"), "--key",
+			try.ca.file(try.name, ".key")); code == 0 || !strings.Contains(text, try.want) {
 			t.Errorf("%s: %s%s", try.name, out, text)
 		}
 		if err := asserts(ctx, where, try.ca, try.name, try.user); err == nil {

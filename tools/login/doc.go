@@ -1,5 +1,5 @@
-// Package login is `quill login` and `quill logout`: a user logs in to a cell at the identity provider, or with a TLS certificate, and gets a token that
-// the commands use from then on.
+// Package login is `quill login` and `quill logout`: a user logs in to a cell at the identity provider, or with a TLS
+// certificate, and gets a token that the commands use from then on.
 //
 //	WaysToLogIn ─▶ provider ─▶ device code ─▶ ID token ─▶ gdi.LogIn ─┐
 //	            └▶ certificate ─▶ connection as its user ─▶ gdi.CreateToken ─▶ ~/.quill/CELL.token (pkg/cell)

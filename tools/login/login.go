@@ -23,7 +23,8 @@ import (
 const name = "quill-login"
 
 func cellFlag() cli.Flag {
-	return &cli.StringFlag{Name: "cell", Usage: "the cell with this `NAME` in SGE_ROOT", DefaultText: "SGE_CELL, else default"}
+	return &cli.StringFlag{Name: "cell", Usage: "the cell with this `NAME` in SGE_ROOT",
+		DefaultText: "SGE_CELL, else default"}
 }
 
 // Command returns `quill login`.
@@ -83,7 +84,8 @@ func logIn(c *cli.Context, env opt.Env, where cell.Cell) error {
 	case c.String("cert") != "":
 		token, err = withCert(c.Context, where, ways, c.String("cert"), c.String("key"))
 	case ways.Issuer == "":
-		return errors.New("login: this cell has no identity provider (qmaster_params LOGIN_ISSUER); log in with --cert, or use a key or a token")
+		return errors.New(
+			"login: this cell has no identity provider (qmaster_params LOGIN_ISSUER); log in with --cert, or use a key or a token")
 	default:
 		token, err = withDevice(c.Context, env, where, guest, openid.New(ways.Issuer, ways.Client, ways.Client))
 	}
@@ -125,12 +127,15 @@ func waysOf(ctx context.Context, where cell.Cell) (gdi.Ways, *client.Remote, err
 const progressEvery = 5 * time.Second
 
 // withDevice logs in with a device code, and returns the text of the token.
-func withDevice(ctx context.Context, env opt.Env, where cell.Cell, guest *client.Remote, provider *openid.Provider) (string, error) {
+func withDevice(
+	ctx context.Context, env opt.Env, where cell.Cell, guest *client.Remote, provider *openid.Provider,
+) (string, error) {
 	d, err := provider.Begin(ctx)
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(env.Stderr, "To log in to the cell %s, open\n\n    %s\n\nand enter the code %s\n", where.Name, grid.Printable(d.URL), grid.Printable(d.Code))
+	fmt.Fprintf(env.Stderr, "To log in to the cell %s, open\n\n    %s\n\nand enter the code %s\n", where.Name,
+		grid.Printable(d.URL), grid.Printable(d.Code))
 	if d.Whole != "" {
 		fmt.Fprintf(env.Stderr, "or open %s\n", grid.Printable(d.Whole))
 	}
@@ -188,7 +193,8 @@ func show(c *cli.Context, env opt.Env, where cell.Cell, token string) error {
 	}
 	r, err := client.ConnectToken(c.Context, where, token)
 	if errors.Is(err, bus.ErrToken) {
-		return fmt.Errorf("the log-in to the cell %s has ended: its token has expired or was revoked; run quill login again", where.Name)
+		return fmt.Errorf("the log-in to the cell %s has ended: its token has expired or was revoked; run quill login again",
+			where.Name)
 	}
 	if err != nil {
 		return err
@@ -205,6 +211,7 @@ func show(c *cli.Context, env opt.Env, where cell.Cell, token string) error {
 	if c.Bool("json") {
 		return document.Write(env.Stdout, document.TokensOf([]*grid.Token{t}))
 	}
-	_, err = fmt.Fprintf(env.Stdout, "logged in to the cell %s as %s with token %d, scope %s, until %s\n", where.Name, t.Owner, t.ID, t.Scope, opt.Stamp(t.Expires))
+	_, err = fmt.Fprintf(env.Stdout, "logged in to the cell %s as %s with token %d, scope %s, until %s\n", where.Name,
+		t.Owner, t.ID, t.Scope, opt.Stamp(t.Expires))
 	return err
 }

@@ -95,8 +95,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestRendered: no page has a warning, neither from groff nor from man, which runs it and needs 200 times as long for a page. A line
-// that cannot be broken is no fault of it.
+// TestRendered: no page has a warning, neither from groff nor from man, which runs it and needs 200 times as long for a
+// page. A line that cannot be broken is no fault of it.
 func TestRendered(t *testing.T) {
 	if _, err := exec.LookPath("man"); err != nil {
 		t.Skip("there is no man")

@@ -30,7 +30,8 @@ func Command(env opt.Env) *cli.Command {
 			"carries a token of its user: Authorization: Bearer TOKEN. Agents need a token of the scope propose.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "http", Usage: "serve streamable HTTP at `HOST:PORT`, a loopback address"},
-			&cli.BoolFlag{Name: "any-address", Usage: "with --http, accept other addresses than loopback: tokens are sent unencrypted, so put a TLS proxy before it"},
+			&cli.BoolFlag{Name: "any-address",
+				Usage: "with --http, accept other addresses than loopback: tokens are sent unencrypted, so put a TLS proxy before it"},
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -40,7 +41,8 @@ func Command(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			base := session{host: env.Host, now: env.Now, busy: fair.NewPlaces("simulations of agents", fair.Limits{Total: 1, Waiting: 4})}
+			base := session{host: env.Host, now: env.Now,
+				busy: fair.NewPlaces("simulations of agents", fair.Limits{Total: 1, Waiting: 4})}
 			ctx := c.Context
 			if address := c.String("http"); address != "" {
 				return serve(ctx, env, where, base, address, c.Bool("any-address"))
@@ -79,7 +81,8 @@ func serve(ctx context.Context, env opt.Env, where cell.Cell, base session, addr
 	}
 	l := fair.NewListener("connections of agents", raw, fair.Limits{Total: 1024, User: 256, Reserve: 32})
 	fmt.Fprintf(env.Stderr, "quill mcp: serving http://%s\n", l.Addr())
-	server := &http.Server{Handler: handler(where, base, owners(where)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
+	server := &http.Server{Handler: handler(where, base, owners(where)), ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second, MaxHeaderBytes: 16 << 10}
 	fair.Serve(server)
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
@@ -109,10 +112,11 @@ func owners(where cell.Cell) owner {
 			return nil, err
 		}
 		defer c.Close()
-		_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindToken}, Where: gdi.Where{Keys: []grid.Key{{ID: number}}}}, func(o grid.Object) error {
-			t = o.(*grid.Token)
-			return nil
-		})
+		_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindToken}, Where: gdi.Where{Keys: []grid.Key{{ID: number}}}},
+			func(o grid.Object) error {
+				t = o.(*grid.Token)
+				return nil
+			})
 		return t, err
 	}
 }
@@ -179,7 +183,8 @@ func handler(where cell.Cell, base session, of owner) http.Handler {
 		switch {
 		case bearer(r) == "":
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "a token is needed: Authorization: Bearer TOKEN, made by quill token create --scope propose", http.StatusUnauthorized)
+			http.Error(w, "a token is needed: Authorization: Bearer TOKEN, made by quill token create --scope propose",
+				http.StatusUnauthorized)
 		case r.Header.Get("Origin") != "":
 			http.Error(w, "requests of web pages are not served", http.StatusForbidden)
 		default:

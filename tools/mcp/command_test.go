@@ -20,8 +20,11 @@ func (u *unread) Read(b []byte) (int, error) {
 
 // TestBodies: no body is read without a valid token, nor a large one with a token that cannot propose.
 func TestBodies(t *testing.T) {
-	tokens := map[string]*grid.Token{"reads": {Owner: "alice", Scope: grid.ScopeRead}, "proposes": {Owner: "bob", Scope: grid.ScopePropose}}
-	h := handler(cell.Cell{}, session{}, func(_ context.Context, token string) (*grid.Token, error) { return tokens[token], nil })
+	tokens := map[string]*grid.Token{"reads": {Owner: "alice", Scope: grid.ScopeRead},
+		"proposes": {Owner: "bob", Scope: grid.ScopePropose}}
+	h := handler(cell.Cell{}, session{}, func(_ context.Context, token string) (*grid.Token, error) {
+		return tokens[token], nil
+	})
 	for _, c := range []struct {
 		token string
 		want  int

@@ -5,8 +5,9 @@
 //	request                │                   └─ propose.go   gdi.Propose: a person approves, never this package
 //	                       └─ pkg/client with the credentials of the user
 //
-// No tool changes anything: propose stores a proposal, which `quill approve` carries out. What other users have written (names, output, comments)
-// stands in structured fields only, control characters replaced, after a notice that it is data.
+// No tool changes anything: propose stores a proposal, which `quill approve` carries out. What other users have written
+// (names, output, comments) stands in structured fields only, control characters replaced, after a notice that it is
+// data.
 //
 // The package must not have rights of its own, nor decide what fits or what is allowed.
 //

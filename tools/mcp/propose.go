@@ -49,7 +49,8 @@ type Proposed struct {
 	Expires  string   `json:"expires"`
 }
 
-// wordsMax is how many words the options of a proposal may have, as maxItems of the HTTP API: each is looked for among those before.
+// wordsMax is how many words the options of a proposal may have, as maxItems of the HTTP API: each is looked for among
+// those before.
 const wordsMax = 10000
 
 func (s *session) propose(ctx context.Context, r *sdk.CallToolRequest, in ProposeIn) (Proposed, error) {
@@ -90,11 +91,14 @@ func (s *session) propose(ctx context.Context, r *sdk.CallToolRequest, in Propos
 	if err != nil {
 		return Proposed{}, err
 	}
-	stored, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}, Where: gdi.Where{Keys: []grid.Key{{ID: reply.Proposal}}}})
+	stored,
+		err := client.Fetch(
+		ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}, Where: gdi.Where{Keys: []grid.Key{{ID: reply.Proposal}}}})
 	if err != nil {
 		return Proposed{}, err
 	}
-	out := Proposed{Notice: notice, Proposal: reply.Proposal, Approve: fmt.Sprintf("quill approve %d", reply.Proposal), Effect: effect}
+	out := Proposed{Notice: notice, Proposal: reply.Proposal, Approve: fmt.Sprintf("quill approve %d", reply.Proposal),
+		Effect: effect}
 	if found := stored.Proposal(reply.Proposal); found != nil {
 		out.Change, out.Expires = found.Text, moment(found.Expires)
 	}
@@ -161,12 +165,13 @@ func (s *session) body(ctx context.Context, st *state.State, c Change) (gdi.Body
 // origin is what a submission reads: nothing of this host.
 func (s *session) origin(ctx context.Context, script string) submit.Origin {
 	user := s.user(ctx)
-	return submit.Origin{Stdin: strings.NewReader(script), Host: s.host, Now: s.now, Away: true, Getenv: func(name string) string {
-		if name == "LOGNAME" {
-			return user
-		}
-		return ""
-	}}
+	return submit.Origin{Stdin: strings.NewReader(script), Host: s.host, Now: s.now, Away: true,
+		Getenv: func(name string) string {
+			if name == "LOGNAME" {
+				return user
+			}
+			return ""
+		}}
 }
 
 // submission returns the request of a submission.
@@ -233,8 +238,8 @@ func configured(st *state.State, c Change) (gdi.Body, error) {
 // jobsForeseen is of how many jobs the expected start is compared.
 const jobsForeseen = 3
 
-// effect returns what changes do, as far as it can be found: the expected start of jobs before and after, and the recorded last day under the
-// changed configuration. qmaster has the last word on whether the changes are allowed.
+// effect returns what changes do, as far as it can be found: the expected start of jobs before and after, and the
+// recorded last day under the changed configuration. qmaster has the last word on whether the changes are allowed.
 func (s *session) effect(ctx context.Context, c *client.Remote, st *state.State, changes [][]byte) []string {
 	after, list, err := s.tried(ctx, st, changes)
 	if err != nil {
@@ -246,7 +251,8 @@ func (s *session) effect(ctx context.Context, c *client.Remote, st *state.State,
 	for _, e := range list.Events {
 		spec := grid.SpecOf(e.Kind)
 		switch {
-		case spec.Configured() && spec.Effect == grid.EffectConfig, e.Kind == grid.KindQInstance, e.Kind == grid.KindShareTree:
+		case spec.Configured() && spec.Effect == grid.EffectConfig, e.Kind == grid.KindQInstance,
+			e.Kind == grid.KindShareTree:
 			scheduling.Events = append(scheduling.Events, e)
 		case e.Kind == grid.KindJob && e.Op != events.OpDel && !foreseen[e.Key.ID] && len(foreseen) < jobsForeseen:
 			foreseen[e.Key.ID] = true
@@ -254,7 +260,8 @@ func (s *session) effect(ctx context.Context, c *client.Remote, st *state.State,
 			if st.Job(e.Key.ID) != nil {
 				before = expected(ctx, st, e.Key.ID, 0).text()
 			}
-			out = append(out, fmt.Sprintf("expected start of job %d: %s -> %s", e.Key.ID, before, expected(ctx, after, e.Key.ID, 0).text()))
+			out = append(
+				out, fmt.Sprintf("expected start of job %d: %s -> %s", e.Key.ID, before, expected(ctx, after, e.Key.ID, 0).text()))
 		}
 	}
 	if len(scheduling.Events) > 0 {

@@ -106,7 +106,9 @@ func rowsOf(st *state.State, in ListIn) ([]any, error) {
 	case "reservations":
 		return members(nil, document.ReservationsOf(v, v.Reservations(grid.Names{"*"}), nil, false, false))
 	}
-	return nil, fmt.Errorf("there is no listing %q: it is jobs, queues, cluster_queues, hosts, quotas, reservations or proposals", in.Kind)
+	return nil,
+		fmt.Errorf("there is no listing %q: it is jobs, queues, cluster_queues, hosts, quotas, reservations or proposals",
+			in.Kind)
 }
 
 func jobRows(st *state.State, v *view.View, in ListIn) ([]any, error) {
@@ -203,7 +205,9 @@ func (s *session) why(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (St
 	}
 	defer closes()
 	var damage error
-	story, err := jobstory.Read(log, in.Job, in.Task, 1<<63, grid.TimeOf(s.now()), outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }}, func(err error) { damage = err })
+	story, err := jobstory.Read(log, in.Job, in.Task, 1<<63, grid.TimeOf(s.now()),
+		outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }},
+		func(err error) { damage = err })
 	if err = errors.Join(err, damage); err != nil {
 		return Story{}, err
 	}
@@ -335,7 +339,8 @@ func expected(ctx context.Context, st *state.State, job, task uint32) Expected {
 	if out.Waits = len(j.Pending) > 0 || waits; !out.Waits {
 		return out
 	}
-	o := outlook.Of(st, j, task, st.At, outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
+	o := outlook.Of(st, j, task, st.At,
+		outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
 	out.Held, out.Never, out.Ahead = len(o.Own) > 0, o.Never, len(o.Ahead)
 	if !out.Held {
 		out.Obstacle = clean(o.Obstacle())

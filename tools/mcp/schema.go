@@ -13,8 +13,8 @@ import (
 // schemaURI begins the addresses of schemas: their $id.
 const schemaURI = "urn:quill:schema:"
 
-// rowSchemas says by which schema of the manual, and which member of it, the rows of list are described. An agent reads the ones that it needs:
-// together they are longer than everything else that it is given.
+// rowSchemas says by which schema of the manual, and which member of it, the rows of list are described. An agent reads
+// the ones that it needs: together they are longer than everything else that it is given.
 var rowSchemas = map[string]struct {
 	schema  string
 	members []string
@@ -47,5 +47,6 @@ func readSchema(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourc
 	if err != nil {
 		return nil, err
 	}
-	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/schema+json", Text: text}}}, nil
+	return &sdk.ReadResourceResult{
+		Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/schema+json", Text: text}}}, nil
 }

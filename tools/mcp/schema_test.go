@@ -17,19 +17,24 @@ import (
 // TestRowSchemas: the rows of each listing match the schema that the tool names.
 func TestRowSchemas(t *testing.T) {
 	st := state.New()
-	objects := append(grid.FreshCell(), &grid.ExecHost{Name: "h1"}, &grid.HGroup{Name: "@allhosts", HostList: grid.Names{"h1"}},
-		&grid.Load{Host: "h1", Processors: 4, Values: grid.Values{{Name: "load_avg", Text: "0.5"}, {Name: "mem_total", Text: "8G"}}},
-		&grid.QInstance{Queue: "all.q", Host: "h1"}, &grid.RQS{Name: "few", Enabled: true, Limits: grid.Names{"users {*} to slots=2"}},
+	objects := append(grid.FreshCell(), &grid.ExecHost{Name: "h1"},
+		&grid.HGroup{Name: "@allhosts", HostList: grid.Names{"h1"}},
+		&grid.Load{Host: "h1", Processors: 4,
+			Values: grid.Values{{Name: "load_avg", Text: "0.5"}, {Name: "mem_total", Text: "8G"}}},
+		&grid.QInstance{Queue: "all.q", Host: "h1"},
+		&grid.RQS{Name: "few", Enabled: true, Limits: grid.Names{"users {*} to slots=2"}},
 		&grid.AR{ID: 1, Owner: "alice", Start: 1_700_000_000_000, Duration: 60})
 	for id := range uint32(3) {
-		j := &grid.Job{ID: id + 1, Owner: "alice", Name: "sleep", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Submit: 1_700_000_000_000}
+		j := &grid.Job{ID: id + 1, Owner: "alice", Name: "sleep", Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+			Submit: 1_700_000_000_000}
 		j.Complete()
 		if id > 0 {
 			j.Pending = grid.Ranges{j.Tasks}
 		}
 		objects = append(objects, j)
 	}
-	objects = append(objects, &grid.JATask{Job: 1, ID: 1, Attempt: 1, Status: grid.Running, Start: 1_700_000_000_000, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}})
+	objects = append(objects, &grid.JATask{Job: 1, ID: 1, Attempt: 1, Status: grid.Running, Start: 1_700_000_000_000,
+		Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}})
 	l := events.List{Seq: 1, At: 1_700_000_000_000}
 	for _, o := range objects {
 		l.Events = append(l.Events, events.Add(o))

@@ -48,18 +48,31 @@ type session struct {
 
 // server returns a server of the protocol with the tools of the session.
 func (s *session) server() *sdk.Server {
-	m := sdk.NewServer(&sdk.Implementation{Name: "quill", Version: product.Version}, &sdk.ServerOptions{Instructions: instructions})
+	m := sdk.NewServer(&sdk.Implementation{Name: "quill", Version: product.Version},
+		&sdk.ServerOptions{Instructions: instructions})
 	no := false
 	read := &sdk.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no}
 	write := &sdk.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no}
-	add(m, &sdk.Tool{Name: "list", Annotations: read, Description: "List jobs, queue instances, cluster queues, hosts, quotas, advance reservations or your proposals, now or as of a moment of the history."}, s.list)
-	add(m, &sdk.Tool{Name: "why", Annotations: read, Description: "The story of a job from the log: why it waited and waits, what started before it, how it ended."}, s.why)
-	add(m, &sdk.Tool{Name: "history", Annotations: read, Description: "Events of a stretch of the log: what changed, when, and who caused it."}, s.history)
-	add(m, &sdk.Tool{Name: "expected_start", Annotations: read, Description: "When and where a waiting job is expected to start, and what it lacks until then."}, s.expectedStart)
-	add(m, &sdk.Tool{Name: "simulate", Annotations: read, Description: "Repeat the recorded last hours under another algorithm or scheduler configuration, and compare waits and utilisation. Changes nothing."}, s.simulate)
-	add(m, &sdk.Tool{Name: "propose", Annotations: write, Description: "Propose a change of jobs, queues or the configuration. Returns the exact change, its effect, and the number with which a person approves it. Changes nothing."}, s.propose)
+	add(m,
+		&sdk.Tool{Name: "list", Annotations: read,
+			Description: "List jobs, queue instances, cluster queues, hosts, quotas, advance reservations or your proposals, now or as of a moment of the history."}, s.list)
+	add(m,
+		&sdk.Tool{Name: "why", Annotations: read,
+			Description: "The story of a job from the log: why it waited and waits, what started before it, how it ended."},
+		s.why)
+	add(m, &sdk.Tool{Name: "history", Annotations: read,
+		Description: "Events of a stretch of the log: what changed, when, and who caused it."}, s.history)
+	add(m, &sdk.Tool{Name: "expected_start", Annotations: read,
+		Description: "When and where a waiting job is expected to start, and what it lacks until then."}, s.expectedStart)
+	add(m,
+		&sdk.Tool{Name: "simulate", Annotations: read,
+			Description: "Repeat the recorded last hours under another algorithm or scheduler configuration, and compare waits and utilisation. Changes nothing."}, s.simulate)
+	add(m,
+		&sdk.Tool{Name: "propose", Annotations: write,
+			Description: "Propose a change of jobs, queues or the configuration. Returns the exact change, its effect, and the number with which a person approves it. Changes nothing."}, s.propose)
 	for _, name := range schemas() {
-		m.AddResource(&sdk.Resource{URI: schemaURI + name, Name: name, MIMEType: "application/schema+json", Description: "JSON Schema of rows in results, in a document of the commands"}, readSchema)
+		m.AddResource(&sdk.Resource{URI: schemaURI + name, Name: name, MIMEType: "application/schema+json",
+			Description: "JSON Schema of rows in results, in a document of the commands"}, readSchema)
 	}
 	return m
 }
@@ -160,7 +173,9 @@ func (s *session) present(ctx context.Context, c *client.Remote) (*state.State, 
 }
 
 // log reads a stretch of the log into a file, which closes removes.
-func (s *session) log(ctx context.Context, c *client.Remote, from, to gdi.Place) (log *history.Log, closes func(), err error) {
+func (s *session) log(
+	ctx context.Context, c *client.Remote, from, to gdi.Place,
+) (log *history.Log, closes func(), err error) {
 	f, err := os.CreateTemp("", "quill-mcp-")
 	if err != nil {
 		return nil, nil, err

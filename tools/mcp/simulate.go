@@ -70,7 +70,9 @@ func set(o grid.Object, attributes map[string]string) (grid.Object, error) {
 }
 
 // repeat lets the recorded past happen again, under what prepare makes of it, and compares.
-func (s *session) repeat(ctx context.Context, c *client.Remote, hours float64, prepare func(*whatif.Recorded) (whatif.Options, error)) (Simulated, error) {
+func (s *session) repeat(
+	ctx context.Context, c *client.Remote, hours float64, prepare func(*whatif.Recorded) (whatif.Options, error),
+) (Simulated, error) {
 	if hours == 0 {
 		hours = 24
 	}
@@ -117,7 +119,9 @@ func listsOf(log *history.Log, start *state.State) iter.Seq2[events.List, error]
 
 // text returns the outcome in a few lines.
 func (o Simulated) text() string {
-	return fmt.Sprintf("on the recorded last day, %d tasks: mean wait %.0f s -> %.0f s, 95th percentile %.0f s -> %.0f s, utilisation %.3f -> %.3f, makespan %.0f s -> %.0f s, waiting forever %d",
-		o.Recorded.Jobs, o.Recorded.MeanWait, o.Simulated.MeanWait, o.Recorded.WaitOf95, o.Simulated.WaitOf95, o.Recorded.Utilisation, o.Simulated.Utilisation,
+	return fmt.Sprintf(
+		"on the recorded last day, %d tasks: mean wait %.0f s -> %.0f s, 95th percentile %.0f s -> %.0f s, utilisation %.3f -> %.3f, makespan %.0f s -> %.0f s, waiting forever %d",
+		o.Recorded.Jobs, o.Recorded.MeanWait, o.Simulated.MeanWait, o.Recorded.WaitOf95, o.Simulated.WaitOf95,
+		o.Recorded.Utilisation, o.Simulated.Utilisation,
 		o.Recorded.Makespan, o.Simulated.Makespan, o.Waiting)
 }

@@ -38,7 +38,8 @@ func TestHistory(t *testing.T) {
 	metrics := func(words ...string) (string, int) {
 		out.Reset()
 		app := &cli.App{Name: "quill"}
-		status := opt.RunMenu(env, app, []func(opt.Env) *cli.Command{Command}, append([]string{"metrics", "--log", cell.Dir()}, words...))
+		status := opt.RunMenu(env, app, []func(opt.Env) *cli.Command{Command},
+			append([]string{"metrics", "--log", cell.Dir()}, words...))
 		return out.String(), status
 	}
 	text, status := metrics("--step", "1s")
@@ -47,15 +48,18 @@ func TestHistory(t *testing.T) {
 	}
 	last := parse(t, text)
 	for series, want := range map[string]float64{
-		`quill_tasks_started_total`: 1, `quill_tasks_ended_total{cause="no failure", failed="0"}`: 1, `quill_task_wait_seconds_count{queue="all.q"}`: 1,
-		`quill_tasks{state="held"}`: 1, `quill_tasks{state="running"}`: 0, `quill_jobs`: 1, `quill_hosts{state="reporting"}`: 1,
+		`quill_tasks_started_total`: 1, `quill_tasks_ended_total{cause="no failure", failed="0"}`: 1,
+		`quill_task_wait_seconds_count{queue="all.q"}`: 1,
+		`quill_tasks{state="held"}`:                    1, `quill_tasks{state="running"}`: 0, `quill_jobs`: 1,
+		`quill_hosts{state="reporting"}`: 1,
 	} {
 		if got, ok := last[series]; !ok || got != want {
 			t.Errorf("%s ends with %v, not %v", series, got, want)
 		}
 	}
 	if all, status := metrics("--from", "-30d", "--step", "1s"); status != 0 || all != text {
-		t.Errorf("%d: what was before the log differs from the beginning of it: %d bytes, not %d", status, len(all), len(text))
+		t.Errorf("%d: what was before the log differs from the beginning of it: %d bytes, not %d", status,
+			len(all), len(text))
 	}
 	file := filepath.Join(t.TempDir(), "quill.om")
 	if said, status := metrics("--step", "1s", "--out", file); status != 0 || said != "" {
@@ -77,8 +81,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// parse reads OpenMetrics as Prometheus does and returns the last value of each series. Samples of a series must be together and
-// in the order of time.
+// parse reads OpenMetrics as Prometheus does and returns the last value of each series. Samples of a series must be
+// together and in the order of time.
 func parse(t *testing.T, text string) map[string]float64 {
 	t.Helper()
 	last, at, series := map[string]float64{}, int64(0), ""
@@ -101,7 +105,8 @@ func parse(t *testing.T, text string) map[string]float64 {
 		if when == nil || key == series && *when <= at {
 			t.Fatalf("%s: samples at %d and %d", key, at, when)
 		}
-		if _, again := last[key]; again && key != series && !strings.HasPrefix(key, "quill_task_wait_seconds") { // a histogram is several series
+		// a histogram is several series
+		if _, again := last[key]; again && key != series && !strings.HasPrefix(key, "quill_task_wait_seconds") {
 			t.Fatalf("the samples of %s are apart", key)
 		}
 		last[key], at, series = value, *when, key

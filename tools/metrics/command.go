@@ -30,7 +30,9 @@ func Command(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "from", Usage: "begin at `SEQ|TIME`", DefaultText: "the beginning of the log"},
 			&cli.StringFlag{Name: "to", Usage: "end at `SEQ|TIME`", DefaultText: "the end of the log"},
 			&cli.DurationFlag{Name: "step", Value: 5 * time.Minute, Usage: "a sample each `TIME`"},
-			&cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"},
+			&cli.StringFlag{Name: "log",
+				Usage:       "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file",
+				DefaultText: "that of the cell"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE`", DefaultText: "standard output"},
 		},
 		Action: func(c *cli.Context) error {

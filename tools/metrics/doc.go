@@ -1,5 +1,5 @@
-// Package metrics is `quill metrics`: it writes the metrics of the past, from the log, as an OpenMetrics file that Prometheus
-// imports (promtool tsdb create-blocks-from openmetrics).
+// Package metrics is `quill metrics`: it writes the metrics of the past, from the log, as an OpenMetrics file that
+// Prometheus imports (promtool tsdb create-blocks-from openmetrics).
 //
 //	log ── lists ──▶ cellmetrics.Counter ──▶ metrics.Set ── gathered at each step ──▶ series ──▶ file
 //

@@ -16,8 +16,11 @@ import (
 	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
 )
 
-// sample plays the log from one place to another and gathers the metrics at each step and at the end. The result writes them.
-func sample(ctx context.Context, log *history.Log, from, to history.Mark, step time.Duration) (func(io.Writer) error, error) {
+// sample plays the log from one place to another and gathers the metrics at each step and at the end. The result writes
+// them.
+func sample(
+	ctx context.Context, log *history.Log, from, to history.Mark, step time.Duration,
+) (func(io.Writer) error, error) {
 	player := history.NewPlayer(log)
 	defer player.Close()
 	s, err := player.Seek(from.Seq)

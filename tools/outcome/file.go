@@ -19,10 +19,12 @@ type Files struct {
 
 // named are the options and their files.
 func (f Files) named() [4]struct{ option, path string } {
-	return [...]struct{ option, path string }{{"plot", f.Plot}, {"shares", f.Shares}, {"gantt", f.Gantt}, {"report", f.Report}}
+	return [...]struct{ option, path string }{{"plot", f.Plot}, {"shares", f.Shares}, {"gantt", f.Gantt},
+		{"report", f.Report}}
 }
 
-// Check refuses files that could not be written, before a long run: those of an unknown format, and those that cannot be created.
+// Check refuses files that could not be written, before a long run: those of an unknown format, and those that cannot
+// be created.
 func (f Files) Check() error {
 	for _, n := range f.named() {
 		if n.path == "" {
@@ -44,7 +46,8 @@ func format(option, path string) error {
 	case option == "report" && extension != ".html":
 		return fmt.Errorf("%s: a report's name ends in .html", path)
 	case option != "report" && extension == ".png":
-		return fmt.Errorf("%s: pictures are written as SVG, with a name that ends in .svg; any browser shows it and saves it as PNG", path)
+		return fmt.Errorf(
+			"%s: pictures are written as SVG, with a name that ends in .svg; any browser shows it and saves it as PNG", path)
 	case option != "report" && extension != ".svg":
 		return fmt.Errorf("%s: a picture's name ends in .svg", path)
 	}

@@ -31,7 +31,8 @@ type Schedule struct {
 func (c *Comparison) JSON(to io.Writer) error {
 	var rows []Schedule
 	for _, o := range c.Columns {
-		rows = append(rows, Schedule{o.Of.Name, o.Of.Policy, o.Of.Slots, o.Summary, o.Passes, o.Took.Seconds(), append([]Share{}, o.Of.Shares()...)})
+		rows = append(rows, Schedule{o.Of.Name, o.Of.Policy, o.Of.Slots, o.Summary, o.Passes, o.Took.Seconds(),
+			append([]Share{}, o.Of.Shares()...)})
 	}
 	return document.Write(to, Schedules{c.Workload, c.Unit, document.RowsOf(rows)})
 }

@@ -25,7 +25,8 @@ func example(name string) *Outcome {
 // hand: from 1 to 5 a runs alone, from 6 to 7 b does; from 5 to 6 no job waits.
 func TestShares(t *testing.T) {
 	shares := example("").Shares()
-	if got := fmt.Sprintf("%.4f %.4f %.1f", shares[0].Contended, shares[1].Contended, shares[1].MeanWait); got != "0.0000 0.1111 4.5" {
+	if got := fmt.Sprintf("%.4f %.4f %.1f", shares[0].Contended, shares[1].Contended, shares[1].MeanWait); got !=
+		"0.0000 0.1111 4.5" {
 		t.Errorf("parts while waiting, wait of b: %s", got)
 	}
 	s := example("").Summary()
@@ -130,14 +131,16 @@ func TestGantt(t *testing.T) {
 	}
 }
 
-// TestReport: the page has the tables, each picture for wide and narrow windows with its numbers, and needs nothing else.
+// TestReport: the page has the tables, each picture for wide and narrow windows with its numbers, and needs nothing
+// else.
 func TestReport(t *testing.T) {
 	var b bytes.Buffer
 	if err := compare(example("one"), example("two <2>")).Report(&b, "quill sim --report r.html"); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for part, n := range map[string]int{"<svg ": 4, "<figcaption>": 2, "<caption>": 2, `role="img"`: 4, `scope="rowgroup"`: 4, "two &lt;2&gt;</th>": 4, "<span>--report</span>": 1} {
+	for part, n := range map[string]int{"<svg ": 4, "<figcaption>": 2, "<caption>": 2, `role="img"`: 4,
+		`scope="rowgroup"`: 4, "two &lt;2&gt;</th>": 4, "<span>--report</span>": 1} {
 		if got := strings.Count(text, part); got < n {
 			t.Errorf("%d times %s, not %d", got, part, n)
 		}
@@ -147,7 +150,8 @@ func TestReport(t *testing.T) {
 			t.Errorf("the page has %s", part)
 		}
 	}
-	if links := regexp.MustCompile(`https?://[^"<]*`).FindAllString(text, -1); slices.ContainsFunc(links, func(l string) bool { return l != "http://www.w3.org/2000/svg" }) {
+	if links := regexp.MustCompile(`https?://[^"<]*`).FindAllString(text, -1); slices.ContainsFunc(
+		links, func(l string) bool { return l != "http://www.w3.org/2000/svg" }) {
 		t.Errorf("the page names %v", links)
 	}
 	ids := map[string]bool{}
@@ -181,14 +185,16 @@ func TestFiles(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "d.html"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := fmt.Sprint(Files{Report: filepath.Join(dir, "d.html")}.Check()); !strings.HasSuffix(err, "d.html: is a directory") {
+	if err := fmt.Sprint(Files{Report: filepath.Join(dir, "d.html")}.Check()); !strings.HasSuffix(
+		err, "d.html: is a directory") {
 		t.Error(err)
 	}
 	files, err := os.ReadDir(dir)
 	if text, _ := os.ReadFile(old); err != nil || len(files) != 2 || string(text) != "old" {
 		t.Errorf("%v, %q, %v", files, text, err)
 	}
-	if err := (Files{Plot: old, Gantt: filepath.Join(dir, "g.svg"), Report: filepath.Join(dir, "r.html")}).Write(compare(example("")), ""); err != nil {
+	if err := (Files{Plot: old, Gantt: filepath.Join(dir, "g.svg"), Report: filepath.Join(dir, "r.html")}).Write(
+		compare(example("")), ""); err != nil {
 		t.Error(err)
 	}
 	if text, _ := os.ReadFile(old); !bytes.HasPrefix(text, []byte("<svg ")) {
@@ -198,7 +204,8 @@ func TestFiles(t *testing.T) {
 
 func TestSharesWithoutProjects(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shares.svg")
-	err := Files{Shares: path}.Write(compare(&Outcome{Name: "a", Slots: 1, Jobs: []Job{{End: 1, Slots: 1, Project: -1}}}), "")
+	err := Files{Shares: path}.Write(compare(&Outcome{Name: "a", Slots: 1, Jobs: []Job{{End: 1, Slots: 1, Project: -1}}}),
+		"")
 	if err == nil || err.Error() != "--shares: no job belongs to a project: there are no shares to draw" {
 		t.Errorf("got %v", err)
 	}
@@ -206,7 +213,8 @@ func TestSharesWithoutProjects(t *testing.T) {
 
 // TestPieces: a piece of a curve has the means of what is in use and waits in it.
 func TestPieces(t *testing.T) {
-	o := &Outcome{Slots: 4, Jobs: []Job{{Submit: 0, Start: 10, End: 30, Slots: 2}, {Submit: 5, Start: 30, End: 40, Slots: 1}}}
+	o := &Outcome{
+		Slots: 4, Jobs: []Job{{Submit: 0, Start: 10, End: 30, Slots: 2}, {Submit: 5, Start: 30, End: 40, Slots: 1}}}
 	busy, waiting := o.curves(newCut(0, 40, 4))
 	if !slices.Equal(busy, []float64{0, 50, 50, 25}) || !slices.Equal(waiting, []float64{1.5, 1, 1, 0}) {
 		t.Errorf("%v, %v", busy, waiting)

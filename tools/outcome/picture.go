@@ -53,7 +53,8 @@ func (c *Comparison) Curves() *chart.Chart {
 	for i, o := range c.Columns {
 		busy, waiting := o.Of.curves(over)
 		use.Series = append(use.Series, chart.Series{Name: c.label(o.Of), Class: chart.Nth(i), Values: busy, Finished: true})
-		queue.Series = append(queue.Series, chart.Series{Name: c.label(o.Of), Class: chart.Nth(i), Values: waiting, Finished: true})
+		queue.Series = append(
+			queue.Series, chart.Series{Name: c.label(o.Of), Class: chart.Nth(i), Values: waiting, Finished: true})
 		_, end := o.Of.span()
 		early = early || end < last-over.width
 	}
@@ -140,14 +141,17 @@ func (c *Comparison) shares(o *Outcome, over cut) chart.Panel {
 	panel := chart.Panel{Title: c.label(o), Unit: "% of use", Top: 100}
 	entitled := 0.0
 	for i, p := range o.Projects {
-		panel.Series = append(panel.Series, chart.Series{Name: p.Name, Class: chart.Nth(i), Form: chart.Area, Values: use[i], Finished: true})
+		panel.Series = append(panel.Series, chart.Series{Name: p.Name, Class: chart.Nth(i), Form: chart.Area,
+			Values: use[i], Finished: true})
 	}
 	if slices.Contains(idle, 100) {
-		panel.Series = append(panel.Series, chart.Series{Name: "idle", Class: chart.Idle, Form: chart.Area, Values: idle, Finished: true})
+		panel.Series = append(panel.Series, chart.Series{Name: "idle", Class: chart.Idle, Form: chart.Area,
+			Values: idle, Finished: true})
 	}
 	for i := 0; i+1 < len(o.Projects); i++ {
 		if entitled += o.Projects[i].Entitled; entitled > 0 {
-			panel.Series = append(panel.Series, chart.Series{Name: "entitled", Class: chart.Limit, Values: []float64{100 * entitled}, Finished: true})
+			panel.Series = append(
+				panel.Series, chart.Series{Name: "entitled", Class: chart.Limit, Values: []float64{100 * entitled}, Finished: true})
 		}
 	}
 	return panel
@@ -179,7 +183,8 @@ func (c *Comparison) Gantt() (*chart.Chart, error) {
 	for _, b := range o.bars() {
 		j := &o.Jobs[b.job]
 		s := &series[min(slices.Index(users, j.User), ganttUsers)]
-		s.Boxes = append(s.Boxes, chart.Box{From: j.Start - over.first, To: j.End - over.first, Low: float64(b.first), High: float64(b.last)})
+		s.Boxes = append(s.Boxes, chart.Box{From: j.Start - over.first, To: j.End - over.first, Low: float64(b.first),
+			High: float64(b.last)})
 	}
 	picture.Panels = []chart.Panel{{Title: c.Machine, Height: 2, Top: float64(o.Slots), Series: series}}
 	return picture, nil

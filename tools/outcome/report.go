@@ -39,7 +39,8 @@ func (p picture) Small() template.HTML { return p.Draw(chart.Narrow) }
 
 // Report writes tables and pictures as one page, which needs nothing else.
 func (c *Comparison) Report(to io.Writer, command string) error {
-	r := &report{Style: template.CSS(chart.Style()), Title: "Schedules of " + c.Workload, Subject: c.subject(), Command: strings.Fields(command),
+	r := &report{Style: template.CSS(chart.Style()), Title: "Schedules of " + c.Workload, Subject: c.subject(),
+		Command: strings.Fields(command),
 		Figures: c.Figures(false), Projects: c.Divisions()}
 	for _, o := range c.Columns {
 		r.Policies = append(r.Policies, c.label(o.Of))
@@ -47,11 +48,14 @@ func (c *Comparison) Report(to io.Writer, command string) error {
 	add := func(p *chart.Chart, caption string) {
 		r.Pictures = append(r.Pictures, picture{p, caption, p.Numbers()})
 	}
-	add(c.Curves(), fmt.Sprintf("Slots in use, in percent of all %s, and %s that wait. Each step is the mean of 1/%d of the time.", c.Machine, c.Unit, curvePieces))
+	add(c.Curves(),
+		fmt.Sprintf("Slots in use, in percent of all %s, and %s that wait. Each step is the mean of 1/%d of the time.",
+			c.Machine, c.Unit, curvePieces))
 	shares, err := c.Shares()
 	if err == nil {
-		add(shares, "What part of the slots in use each project has. Dashed lines are where the projects would meet if each had what it is entitled to. "+
-			"Idle is time in which nothing ran.")
+		add(shares,
+			"What part of the slots in use each project has. Dashed lines are where the projects would meet if each had what it is entitled to. "+
+				"Idle is time in which nothing ran.")
 	} else if !errors.Is(err, ErrNoProjects) {
 		return err
 	}

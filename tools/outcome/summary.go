@@ -116,7 +116,8 @@ type change struct {
 func (o *Outcome) changes() []change {
 	out := make([]change, 0, 3*len(o.Jobs)+2*len(o.Lost))
 	for i, j := range o.Jobs {
-		out = append(out, change{moment{j.Submit, 1, 0}, i}, change{moment{j.Start, -1, j.Slots}, i}, change{moment{j.End, 0, -j.Slots}, i})
+		out = append(out, change{moment{j.Submit, 1, 0}, i}, change{moment{j.Start, -1, j.Slots}, i},
+			change{moment{j.End, 0, -j.Slots}, i})
 	}
 	for _, l := range o.Lost {
 		n := o.Jobs[l.Job].Slots

@@ -21,7 +21,8 @@ const (
 
 // Outlook is what has to happen before a task that waits can start.
 type Outlook struct {
-	Own     []view.Wait     // its own reasons: holds, predecessors, -a; with one of them it is not in line, and no start is foreseen
+	// its own reasons: holds, predecessors, -a; with one of them it is not in line, and no start is foreseen
+	Own     []view.Wait
 	Why     sched.Reason    // why there is no place for it now; OK: there is one
 	Closest []sched.Near    // the queue instances that lack the least
 	Ahead   []view.JobAhead // jobs that stand before it, the first first

@@ -8,14 +8,16 @@ func TestForeseen(t *testing.T) {
 	if !ok || at != 1772438400_000 || where != "all.q@h1" {
 		t.Errorf("got %v, %q, %v", at, where, ok)
 	}
-	for _, line := range []string{"7:1:RUNNING:1772438400:120:Q:all.q@h1:slots:1", "8:1:STARTING:1772438400:120:Q:all.q@h1:slots:1", "::::::::"} {
+	for _, line := range []string{"7:1:RUNNING:1772438400:120:Q:all.q@h1:slots:1",
+		"8:1:STARTING:1772438400:120:Q:all.q@h1:slots:1", "::::::::"} {
 		if _, _, ok := foreseen(line, 7); ok {
 			t.Errorf("%s is no start of job 7", line)
 		}
 	}
 }
 
-// TestPlanned: a line of the schedule file has the task, its time and what it takes in a queue instance; a time without end is 0.
+// TestPlanned: a line of the schedule file has the task, its time and what it takes in a queue instance; a time without
+// end is 0.
 func TestPlanned(t *testing.T) {
 	p, place, ok := planned("7:3:RESERVING:1772438400:120:Q:all.q@h1:slots:2.000000")
 	if !ok || p.Job != 7 || p.Task != 3 || p.At != 1772438400_000 || p.Seconds != 120 || place != (Place{"all.q@h1", 2}) {
@@ -25,7 +27,8 @@ func TestPlanned(t *testing.T) {
 	if !ok || p.Seconds != 0 || place.Instance != "" {
 		t.Errorf("got %+v, %+v, %v", p, place, ok)
 	}
-	for _, line := range []string{"7:1:RUNNING:1772438400:120:Q:all.q@h1:slots:1", "x:1:STARTING:1772438400:120:Q:all.q@h1:slots:1", "::::::::"} {
+	for _, line := range []string{"7:1:RUNNING:1772438400:120:Q:all.q@h1:slots:1",
+		"x:1:STARTING:1772438400:120:Q:all.q@h1:slots:1", "::::::::"} {
 		if _, _, ok := planned(line); ok {
 			t.Errorf("%s is no start", line)
 		}

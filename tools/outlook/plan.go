@@ -33,8 +33,9 @@ type Place struct {
 // endless is the duration of what has no end, as the schedule file has it.
 const endless = 1<<32 - 1
 
-// Plan returns when and where the first jobs in line would start, in the order of their starts: the algorithm of the cell decides once, on a copy in
-// which the first most of the jobs that wait reserve. Waiting is how many wait in all. An algorithm that makes no reservations foresees what starts at once only.
+// Plan returns when and where the first jobs in line would start, in the order of their starts: the algorithm of the
+// cell decides once, on a copy in which the first most of the jobs that wait reserve. Waiting is how many wait in all.
+// An algorithm that makes no reservations foresees what starts at once only.
 func Plan(st *state.State, now grid.Time, most int, opts Options) (out []Planned, waiting int) {
 	now = max(now, st.At)
 	if opts.JobsMost > 0 && st.Len(grid.KindJob) > opts.JobsMost {
@@ -100,7 +101,8 @@ func inLine(st *state.State) (out []*grid.Job) {
 	return out
 }
 
-// planned reads a line of the schedule file about a start or a reservation, job:task:state:start:duration:level:object:resource:amount.
+// planned reads a line of the schedule file about a start or a reservation,
+// job:task:state:start:duration:level:object:resource:amount.
 func planned(line string) (p Planned, place Place, ok bool) {
 	f := strings.Split(line, ":")
 	if len(f) < 9 || f[2] != "STARTING" && f[2] != "RESERVING" {

@@ -46,7 +46,8 @@ func PreviewOf(st *state.State, conf *grid.SchedConf, now grid.Time, opts Option
 	with := *conf
 	with.ScheddJobInfo = "true"
 	full := st.FullList()
-	full.Events = slices.DeleteFunc(full.Events, func(e events.Event) bool { return e.Kind == grid.KindJobScheddInfo }) // all are said again
+	// all are said again
+	full.Events = slices.DeleteFunc(full.Events, func(e events.Event) bool { return e.Kind == grid.KindJobScheddInfo })
 	for i, e := range full.Events {
 		if e.Kind == grid.KindSchedConf {
 			full.Events[i].Object = &with

@@ -25,7 +25,8 @@ func Command(env opt.Env) *cli.Command {
 			"   quill output 4711.3 -n 20\n" +
 			"   quill output 4711 -f --stderr",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "print what is written until the task ends; wait for it to start"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"},
+				Usage: "print what is written until the task ends; wait for it to start"},
 			&cli.UintFlag{Name: "lines", Aliases: []string{"n"}, Usage: "begin with the last `LINES`", DefaultText: "all"},
 			&cli.BoolFlag{Name: "stderr", Usage: "the file of standard error"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON document with the end of the file, or with the last LINES"},
@@ -66,9 +67,10 @@ func show(ctx context.Context, env opt.Env, what gdi.Output, follow, whole bool)
 		return err
 	}
 	defer master.Close()
-	file := &client.Output{What: what, Follow: follow, Wait: follow, Ask: func(ctx context.Context, b gdi.Body) (gdi.Reply, error) {
-		return master.Do(ctx, "quill output", b)
-	}}
+	file := &client.Output{What: what, Follow: follow, Wait: follow,
+		Ask: func(ctx context.Context, b gdi.Body) (gdi.Reply, error) {
+			return master.Do(ctx, "quill output", b)
+		}}
 	for first := true; ; first = false {
 		p, err := file.Next(ctx)
 		switch {

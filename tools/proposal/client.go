@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// Proposing returns a Client that proposes what it is to change, and sends all other requests as they are. about is what the proposal says of
-// itself.
+// Proposing returns a Client that proposes what it is to change, and sends all other requests as they are. about is
+// what the proposal says of itself.
 func Proposing(c client.Client, about gdi.Propose) client.Client { return proposing{c, about} }
 
 type proposing struct {
@@ -25,7 +25,8 @@ func (p proposing) Do(ctx context.Context, command string, body gdi.Body) (gdi.R
 		case *gdi.Get, *gdi.Verify, *gdi.History:
 			return p.Client.Do(ctx, command, body)
 		}
-		return gdi.Reply{}, errors.New("quill propose: " + command + " asks for what cannot be proposed (" + body.Verb() + ")")
+		return gdi.Reply{}, errors.New("quill propose: " + command + " asks for what cannot be proposed (" +
+			body.Verb() + ")")
 	}
 	b := p.about
 	b.Changes = [][]byte{codec.AppendBody(nil, body)}

@@ -28,8 +28,9 @@ func List(env opt.Env) *cli.Command {
 	return &cli.Command{
 		Name: "proposals", Usage: "list changes that programs have proposed, or show one", ArgsUsage: "[NUMBER]",
 		Description: "You see your own proposals, a manager those of all users.",
-		Flags:       []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "also those that were decided on or have expired"}, opt.JSONFlag()},
-		Action:      func(c *cli.Context) error { return list(c, env) },
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "also those that were decided on or have expired"},
+			opt.JSONFlag()},
+		Action: func(c *cli.Context) error { return list(c, env) },
 	}
 }
 
@@ -51,7 +52,8 @@ func Reject(env opt.Env) *cli.Command {
 func decision(env opt.Env, what gdi.Decision, command *cli.Command) *cli.Command {
 	env = env.Printable()
 	command.ArgsUsage = "NUMBER"
-	command.Flags = append(command.Flags, &cli.StringFlag{Name: "comment", Usage: "`TEXT` that is stored with the decision"}, opt.JSONFlag())
+	command.Flags = append(command.Flags,
+		&cli.StringFlag{Name: "comment", Usage: "`TEXT` that is stored with the decision"}, opt.JSONFlag())
 	command.Action = func(c *cli.Context) error {
 		words, err := opt.Words(c)
 		if err != nil {
@@ -205,7 +207,8 @@ func decide(c *cli.Context, env opt.Env, what gdi.Decision, number uint32) error
 			}
 		}
 	}
-	reply, err := master.Do(c.Context, "quill-"+string(what), &gdi.Decide{Proposal: number, Decision: what, Comment: c.String("comment")})
+	reply, err := master.Do(c.Context, "quill-"+string(what),
+		&gdi.Decide{Proposal: number, Decision: what, Comment: c.String("comment")})
 	if err != nil {
 		return err
 	}
@@ -224,7 +227,8 @@ func decide(c *cli.Context, env opt.Env, what gdi.Decision, number uint32) error
 // confirmed asks the person at the terminal. It fails without a terminal, and unless the answer is yes.
 func confirmed(env opt.Env, out io.Writer) error {
 	if f, ok := env.Stdin.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
-		return errors.New("approve: there is no terminal to ask for confirmation; nothing was changed. Repeat the command with --yes")
+		return errors.New(
+			"approve: there is no terminal to ask for confirmation; nothing was changed. Repeat the command with --yes")
 	}
 	fmt.Fprint(out, "Carry it out? [y/N] ")
 	answer, _ := bufio.NewReader(env.Stdin).ReadString('\n')

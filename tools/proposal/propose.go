@@ -18,7 +18,8 @@ var proposable = []string{"qalter", "qconf", "qdel", "qhold", "qmod", "qrdel", "
 func Propose(programs map[string]func(env opt.Env, args []string) int) func(opt.Env) *cli.Command {
 	return func(env opt.Env) *cli.Command {
 		return &cli.Command{
-			Name: "propose", Usage: "propose what a command would change, for a person to approve", ArgsUsage: "-- COMMAND [ARGUMENT]...",
+			Name: "propose", Usage: "propose what a command would change, for a person to approve",
+			ArgsUsage: "-- COMMAND [ARGUMENT]...",
 			Description: "The command runs as always, but its change is stored as a proposal and not carried out. A token of the\n" +
 				"scope propose suffices.\n\n   quill propose --reason 'fits on node2' -- qalter -l h_vmem=2G 4711",
 			Flags: []cli.Flag{

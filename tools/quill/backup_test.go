@@ -63,8 +63,11 @@ func (d *drill) submit(n int, until <-chan struct{}) error {
 			}
 		default:
 		}
-		reply, err := c.Do(context.Background(), "qsub", &gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "drill", Tasks: grid.Range{First: 1, Last: 1, Step: 1},
-			UserHold: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Binary: true, Spec: &grid.JobSpec{Command: "/bin/true"}}})
+		reply,
+			err := c.Do(context.Background(), "qsub",
+			&gdi.Submit{
+				Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "drill", Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+					UserHold: grid.Ranges{{First: 1, Last: 1, Step: 1}}, Binary: true, Spec: &grid.JobSpec{Command: "/bin/true"}}})
 		if err == nil {
 			err = reply.Err()
 		}
@@ -90,8 +93,9 @@ func (d *drill) backup(dir string) uint64 {
 	return got.Last.Seq
 }
 
-// TestBackupDrill backs a cell up while jobs are submitted, loses it, and restores it on a host with another name: every job whose list the backup
-// has is there and no other, no number is given again, and of two running jobs one continues and the other is reported.
+// TestBackupDrill backs a cell up while jobs are submitted, loses it, and restores it on a host with another name:
+// every job whose list the backup has is there and no other, no number is given again, and of two running jobs one
+// continues and the other is reported.
 func TestBackupDrill(t *testing.T) {
 	t.Parallel()
 	d := &drill{site: newSite(t, t.TempDir()), jobs: map[uint32]uint64{}}
@@ -132,7 +136,8 @@ func TestBackupDrill(t *testing.T) {
 
 	begun := time.Now()
 	t.Logf("%sin %.2f s", d.must("quill", "restore", safe), time.Since(begun).Seconds())
-	if out, err := exec.Command("mv", filepath.Join(d.root, "lost/execd"), filepath.Join(d.root, "lost/tmp"), filepath.Join(d.root, "default")).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mv", filepath.Join(d.root, "lost/execd"), filepath.Join(d.root, "lost/tmp"),
+		filepath.Join(d.root, "default")).CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	up = d.hosted("second")

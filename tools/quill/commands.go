@@ -115,7 +115,8 @@ func quill(env opt.Env, args []string) int {
 // quillCommands are those of this program.
 var quillCommands = []func(opt.Env) *cli.Command{
 	downCommand, statusCommand, starterCommand,
-	keyCommand, token.Command, proposal.List, proposal.Approve, proposal.Reject, proposeCommand, output.Command, gpu.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
+	keyCommand, token.Command, proposal.List, proposal.Approve, proposal.Reject, proposeCommand, output.Command,
+	gpu.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 }
 
 // proposeCommand is quill propose, of Grid Engine's commands.

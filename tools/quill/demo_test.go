@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestDemoPages: quill demo --web prints a link that logs a browser in, and serves the run after its end until it is interrupted.
+// TestDemoPages: quill demo --web prints a link that logs a browser in, and serves the run after its end until it is
+// interrupted.
 func TestDemoPages(t *testing.T) {
 	program, err := exec.LookPath("quill")
 	if err != nil {

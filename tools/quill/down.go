@@ -74,10 +74,11 @@ func deleteAll(ctx context.Context, c client.Client) error {
 	}
 	return poll(ctx, func() (bool, error) {
 		n := 0
-		_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Brief: true}}, func(grid.Object) error {
-			n++
-			return nil
-		})
+		_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Brief: true}},
+			func(grid.Object) error {
+				n++
+				return nil
+			})
 		return n == 0, err
 	})
 }
@@ -142,7 +143,8 @@ func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 	defer c.Close()
 	// Jobs and tasks are counted as they come, which takes no memory.
 	queues := state.New()
-	kinds := []grid.Kind{grid.KindHGroup, grid.KindCQueue, grid.KindQInstance, grid.KindLoad, grid.KindJob, grid.KindJATask}
+	kinds := []grid.Kind{grid.KindHGroup, grid.KindCQueue, grid.KindQInstance, grid.KindLoad,
+		grid.KindJob, grid.KindJATask}
 	s.seq, err = c.Get(ctx, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: true}}, func(o grid.Object) error {
 		switch o.(type) {
 		case *grid.HGroup, *grid.CQueue, *grid.QInstance:
@@ -178,8 +180,10 @@ func (s *status) master() string {
 func (s *status) started() int { return s.Transfering + s.Running + s.Suspended }
 
 func (s *status) document() document.Status {
-	return document.Status{Cell: s.cell.Dir(), QMaster: s.master(), Seq: s.seq, Scheduler: s.schedd, Hosts: s.Hosts, Silent: s.Silent,
-		Slots: s.Slots, Used: s.Used, Tasks: document.TaskCounts{Running: s.started(), Waiting: s.Waiting, Held: s.Held, Error: s.InError}, Streams: document.StreamsOf(s.places)}
+	return document.Status{Cell: s.cell.Dir(), QMaster: s.master(), Seq: s.seq, Scheduler: s.schedd, Hosts: s.Hosts,
+		Silent: s.Silent,
+		Slots:  s.Slots, Used: s.Used, Tasks: document.TaskCounts{Running: s.started(), Waiting: s.Waiting, Held: s.Held,
+			Error: s.InError}, Streams: document.StreamsOf(s.places)}
 }
 
 // stored returns where the log is stored.
@@ -207,7 +211,8 @@ func (s *status) String() string {
 	if !s.schedd {
 		schedd = "none: nothing is scheduled until quill schedd runs"
 	}
-	return fmt.Sprintf("cell     %s\nqmaster  %s, at list %d of the log\nlog      %s\nschedd   %s\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
+	return fmt.Sprintf(
+		"cell     %s\nqmaster  %s, at list %d of the log\nlog      %s\nschedd   %s\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
 		s.cell.Dir(), s.master(), s.seq, s.stored(), schedd, s.Hosts, s.Silent, s.Slots, s.Used,
 		s.started(), s.Waiting, s.Held, s.InError)
 }

@@ -29,8 +29,8 @@ func TestExamples(t *testing.T) {
 	runCommands(t, projectDir(t), first+commands+last)
 }
 
-// gridPrelude makes the cell in which the examples of Grid Engine's pages are run: programs, queues, a group and a user that
-// they name. What would wait for its reader does not: an editor, and commands that follow.
+// gridPrelude makes the cell in which the examples of Grid Engine's pages are run: programs, queues, a group and a user
+// that they name. What would wait for its reader does not: an editor, and commands that follow.
 const gridPrelude = `
 quill up --hosts 9 --slots 18
 for f in train simulate solve job.sh analyse.sh solve.sh; do printf '#!/bin/sh\n' >$f; chmod +x $f; done
@@ -52,7 +52,8 @@ var gridExamples = map[string]struct {
 	files  []string
 	before string
 }{
-	"accounting":         {before: "qsub -sync y -b y true; written . accounting; params old_accounting=false; qsub -sync y -b y true; written . accounting.jsonl; params old_accounting=true"},
+	"accounting": {
+		before: "qsub -sync y -b y true; written . accounting; params old_accounting=false; qsub -sync y -b y true; written . accounting.jsonl; params old_accounting=true"},
 	"bootstrap":          {files: []string{"bootstrap"}},
 	"calendar_conf":      {files: []string{"night"}},
 	"checkpoint":         {files: []string{"usr1"}},
@@ -65,8 +66,8 @@ var gridExamples = map[string]struct {
 	"share_tree":         {files: []string{"tree"}},
 }
 
-// TestGridExamples runs the examples of the pages of Grid Engine's commands and files, one after the other in one cell, those
-// of files first: they configure it. Every command must end with status 0.
+// TestGridExamples runs the examples of the pages of Grid Engine's commands and files, one after the other in one cell,
+// those of files first: they configure it. Every command must end with status 0.
 func TestGridExamples(t *testing.T) {
 	t.Parallel()
 	all := manual.Pages()
@@ -98,8 +99,8 @@ func TestGridExamples(t *testing.T) {
 	runCommands(t, projectDir(t), gridPrelude+commands)
 }
 
-// examples are the indented blocks under EXAMPLE or EXAMPLES of a page: commands, which have a prompt and perhaps output
-// after them, and the texts of files.
+// examples are the indented blocks under EXAMPLE or EXAMPLES of a page: commands, which have a prompt and perhaps
+// output after them, and the texts of files.
 type examples struct {
 	commands      string
 	output, files []string

@@ -450,7 +450,8 @@ func (c *chaos) ran() (map[place]int, map[string]map[uint32]bool) {
 func (c *chaos) cleanAfterwards(tmp string) {
 	c.await("nothing is left over", patience, func() (bool, string) {
 		var left []string
-		for _, pattern := range []string{tmp + "/quill-*/*", c.root + "/default/execd/*/active_jobs/*", c.root + "/default/execd/*/job_scripts/*"} {
+		for _, pattern := range []string{tmp + "/quill-*/*", c.root + "/default/execd/*/active_jobs/*",
+			c.root + "/default/execd/*/job_scripts/*"} {
 			found, _ := filepath.Glob(pattern)
 			left = append(left, found...)
 		}

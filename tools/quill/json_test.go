@@ -22,7 +22,8 @@ import (
 	"github.com/quill-grid/quill/tools/quill-lab/lab"
 )
 
-// TestJSONPage: the manual's page on JSON names each command that has --json and no other, each schema, and no schema that does not exist.
+// TestJSONPage: the manual's page on JSON names each command that has --json and no other, each schema, and no schema
+// that does not exist.
 func TestJSONPage(t *testing.T) {
 	page, err := os.ReadFile("../manual/json.md")
 	if err != nil {
@@ -35,10 +36,12 @@ func TestJSONPage(t *testing.T) {
 		}
 	})
 	var named []string
-	for _, m := range regexp.MustCompile("`(quill [a-zA-Z]+(?:[ -][a-zA-Z]+)*?)(?: --[a-z-]+)*? --json`").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile("`(quill [a-zA-Z]+(?:[ -][a-zA-Z]+)*?)(?: --[a-z-]+)*? --json`").
+		FindAllStringSubmatch(string(page), -1) {
 		named = append(named, m[1])
 	}
-	family := func(c string) string { return c[:strings.LastIndex(c, " ")] + " NAME" } // a page may name all of one command so
+	// a page may name all of one command so
+	family := func(c string) string { return c[:strings.LastIndex(c, " ")] + " NAME" }
 	for _, c := range have {
 		if !slices.Contains(named, c) && !slices.Contains(named, family(c)) {
 			t.Errorf("json.md does not name %s --json", c)
@@ -58,7 +61,9 @@ func TestJSONPage(t *testing.T) {
 	for _, f := range files {
 		name := filepath.Base(f)
 		exists[name] = true
-		isKind := slices.ContainsFunc(grid.Kinds, func(s grid.Spec) bool { return name == strings.Replace(ofKind, "KIND", strings.ToLower(s.Name), 1) })
+		isKind := slices.ContainsFunc(grid.Kinds, func(s grid.Spec) bool {
+			return name == strings.Replace(ofKind, "KIND", strings.ToLower(s.Name), 1)
+		})
 		if !strings.Contains(string(page), "`"+name+"`") && !(isKind && strings.Contains(string(page), ofKind)) {
 			t.Errorf("json.md does not name %s", name)
 		}
@@ -121,9 +126,10 @@ func TestJSONEverywhere(t *testing.T) {
 // TestJSONErrors: a command of Grid Engine that fails prints one document with errors, and nothing else.
 func TestJSONErrors(t *testing.T) {
 	lines := map[string][]string{ // what cannot be read, and what finds no qmaster
-		"qacct":   {"-nope", "-d", "-d x", "-t 1", "-l arch=x", "-f /nosuch", "-j -f /nosuch"},
-		"qalter":  {"-nope", "-p", "-p x 1", "-p 1 7"},
-		"qconf":   {"-nope", "", "-aattr queue", "-aq", "-sq all.q -sel", "-sq nope", "-sel", "-mattr queue slots 2 all.q", "-ks", "-sss"},
+		"qacct":  {"-nope", "-d", "-d x", "-t 1", "-l arch=x", "-f /nosuch", "-j -f /nosuch"},
+		"qalter": {"-nope", "-p", "-p x 1", "-p 1 7"},
+		"qconf": {"-nope", "", "-aattr queue", "-aq", "-sq all.q -sel", "-sq nope", "-sel",
+			"-mattr queue slots 2 all.q", "-ks", "-sss"},
 		"qdel":    {"-nope", "", "-u", "0", "7 -t x", "7"},
 		"qhold":   {"-nope", "", "-h zz 7", "7 -u x", "7"},
 		"qhost":   {"-nope", "-h", "-l =", "-xml", ""},
@@ -143,16 +149,19 @@ func TestJSONErrors(t *testing.T) {
 	}
 	for name, run := range gridEngine {
 		var help bytes.Buffer
-		run(opt.Env{Stdout: &help, Stderr: &help, Now: time.Now, Dir: "/", Getenv: func(string) string { return "" }}, []string{"-help"})
+		run(opt.Env{Stdout: &help, Stderr: &help, Now: time.Now, Dir: "/", Getenv: func(string) string { return "" }},
+			[]string{"-help"})
 		if strings.Contains(help.String(), "[-fmt ") != (lines[name] != nil) {
 			t.Errorf("%s has -fmt or not, other than the lines here", name)
 		}
 		for _, line := range lines[name] {
 			var out, errs bytes.Buffer
-			env := opt.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Dir: t.TempDir(), Host: "h", Now: time.Now, Connect: gone}
+			env := opt.Env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Dir: t.TempDir(), Host: "h",
+				Now: time.Now, Connect: gone}
 			env = env.WithEnviron([]string{"USER=u", "LOGNAME=u", "HOME=" + env.Dir, "SGE_ROOT=" + env.Dir})
 			status := run(env, append([]string{"-fmt", "json"}, strings.Fields(line)...))
-			if err := documenttest.Check(out.String()); status == 0 || err != nil || errs.Len() > 0 || !strings.Contains(out.String(), `"code":"`) {
+			if err := documenttest.Check(out.String()); status == 0 || err != nil || errs.Len() > 0 ||
+				!strings.Contains(out.String(), `"code":"`) {
 				t.Errorf("%s -fmt json %s: status %d, %v\n%s%s", name, line, status, err, &out, &errs)
 			}
 		}

@@ -27,7 +27,9 @@ func keyCommand(env opt.Env) *cli.Command {
 		}
 		c.Subcommands = append(c.Subcommands, &cli.Command{
 			Name: string(r.Role), Usage: "make a key for " + r.Usage, ArgsUsage: args,
-			Flags: []cli.Flag{opt.DirFlag(), &cli.StringFlag{Name: "public", Usage: "register this `KEY`, which its owner made, instead of making one"}, opt.JSONFlag()},
+			Flags: []cli.Flag{opt.DirFlag(),
+				&cli.StringFlag{Name: "public", Usage: "register this `KEY`, which its owner made, instead of making one"},
+				opt.JSONFlag()},
 			Action: keyAction(env, 1, func(c *cli.Context, cell cell.Cell) error {
 				name := r.Name
 				if c.Args().Present() {
@@ -99,14 +101,17 @@ func ownKey(c *cli.Context, env opt.Env, at cell.Cell) error {
 	if err != nil {
 		return err
 	}
-	return printKey(c, env, key, file, false, fmt.Sprintf("the secret key is in %s\nto be registered by the administrator:\n  quill key user --public %s %s\n", file, key.Public, name))
+	return printKey(c, env, key, file, false,
+		fmt.Sprintf("the secret key is in %s\nto be registered by the administrator:\n  quill key user --public %s %s\n",
+			file, key.Public, name))
 }
 
 // printKey prints what became of a key, as text or with --json as a document.
 func printKey(c *cli.Context, env opt.Env, key keys.Key, file string, registered bool, text string) error {
 	if c.Bool("json") {
 		k := keyRow(key)
-		return document.Write(env.Stdout, document.MadeKey{Role: k.Role, Name: k.Name, Public: k.Public, File: file, Registered: registered})
+		return document.Write(env.Stdout, document.MadeKey{Role: k.Role, Name: k.Name, Public: k.Public, File: file,
+			Registered: registered})
 	}
 	_, err := fmt.Fprint(env.Stdout, text)
 	return err
@@ -187,7 +192,8 @@ func natsConfigCommand(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return printFile(c, env, "nats", func(out io.Writer) error { return keys.Config(out, list, c.String("store"), c.Bool("durable")) })
+			return printFile(c, env, "nats",
+				func(out io.Writer) error { return keys.Config(out, list, c.String("store"), c.Bool("durable")) })
 		},
 	}
 }

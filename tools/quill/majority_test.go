@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestMajority takes the majority of the servers away for longer than a lease lasts, and then all of them for a moment: a qmaster leads
-// when they are back, and the commands that were given meanwhile say what they wait for.
+// TestMajority takes the majority of the servers away for longer than a lease lasts, and then all of them for a moment:
+// a qmaster leads when they are back, and the commands that were given meanwhile say what they wait for.
 func TestMajority(t *testing.T) {
 	t.Parallel()
 	if *rounds < 2 {
@@ -63,7 +63,8 @@ func TestMajority(t *testing.T) {
 	logged(leader, "no NATS server or no majority of them answers")
 	s := <-submitted
 	t.Logf("qsub without a majority: %s%s%v", s.out, s.errs, s.err)
-	if s.err == nil || !strings.Contains(s.errs, "waiting\n") || !strings.Contains(s.errs, "It may have been carried out") || strings.Contains(s.errs, "Unable to run job") {
+	if s.err == nil || !strings.Contains(s.errs, "waiting\n") ||
+		!strings.Contains(s.errs, "It may have been carried out") || strings.Contains(s.errs, "Unable to run job") {
 		t.Error("not said to be unknown")
 	}
 	restart(0, 1)

@@ -18,9 +18,10 @@ import (
 	"github.com/quill-grid/quill/tools/manual"
 )
 
-// manualPrelude is what the commands of the manual run after. What runs until it is stopped runs in the background until
-// the end of the page: `quill up`, `quill qmaster`, `quill mcp --http` and nats-server, which are awaited, and `quill trace --follow`. `make`
-// only needs to know the target, as the programs of the test stand for what it builds. Programs of others may be missing.
+// manualPrelude is what the commands of the manual run after. What runs until it is stopped runs in the background
+// until the end of the page: `quill up`, `quill qmaster`, `quill mcp --http` and nats-server, which are awaited, and
+// `quill trace --follow`. `make` only needs to know the target, as the programs of the test stand for what it builds.
+// Programs of others may be missing.
 const manualPrelude = `
 set -eu
 started=
@@ -48,14 +49,20 @@ openssl() { outside openssl "$@"; }
 promtool() { outside promtool "$@"; }
 `
 
-// elsewhere are the marks of shell blocks that TestManual does not run: why, and the file that shows where they are run.
+// elsewhere are the marks of shell blocks that TestManual does not run: why, and the file that shows where they are
+// run.
 var elsewhere = map[string]struct{ why, file, shows string }{
-	"vm":      {"installs as root, with systemd: TestVM does that", "tools/quill/vm_test.go", `"etc/systemd/system/quill-execd.service"`},
-	"api":     {"curl: TestManual of tools/web has what they are about", "tools/web/manual_test.go", `"../manual/api.md"`},
-	"bench":   {"takes minutes: the story has each kind with small numbers", "tools/quill/testdata/script/bench.txtar", "exec quill bench list"},
-	"image":   {"needs an image and a runtime: the story has a script for one", "tools/quill/testdata/script/qsub_container.txtar", "-l container=debian.sif"},
-	"servers": {"needs three hosts: TestServerConf has their servers on one", "tools/quill/serverconf_test.go", `"--replicas"`},
-	"login":   {"needs a network with authorities: the test of the package has one", "tools/login/cert_test.go", `"--cert"`},
+	"vm": {"installs as root, with systemd: TestVM does that", "tools/quill/vm_test.go",
+		`"etc/systemd/system/quill-execd.service"`},
+	"api": {"curl: TestManual of tools/web has what they are about", "tools/web/manual_test.go", `"../manual/api.md"`},
+	"bench": {"takes minutes: the story has each kind with small numbers", "tools/quill/testdata/script/bench.txtar",
+		"exec quill bench list"},
+	"image": {"needs an image and a runtime: the story has a script for one",
+		"tools/quill/testdata/script/qsub_container.txtar", "-l container=debian.sif"},
+	"servers": {"needs three hosts: TestServerConf has their servers on one",
+		"tools/quill/serverconf_test.go", `"--replicas"`},
+	"login": {"needs a network with authorities: the test of the package has one",
+		"tools/login/cert_test.go", `"--cert"`},
 }
 
 // TestManual runs the fenced shell commands of the README and of each chapter of the
@@ -126,7 +133,8 @@ func runCommands(t *testing.T, project, commands string) {
 	defer cancel()
 	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer collector.Close()
-	here := strings.NewReplacer("/tmp/quill-trial", filepath.Join(dir, "cell"), "127.0.0.1:4222", freeAddresses(t, 1)[0], "127.0.0.1:9466", freeAddresses(t, 1)[0],
+	here := strings.NewReplacer("/tmp/quill-trial", filepath.Join(dir, "cell"), "127.0.0.1:4222", freeAddresses(t, 1)[0],
+		"127.0.0.1:9466", freeAddresses(t, 1)[0],
 		"http://collector:4318", collector.URL, "/etc/prometheus/rules", dir, "/var/lib/prometheus", dir)
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-xc", script+here.Replace(commands))
 	cmd.Dir = dir
@@ -190,16 +198,19 @@ func optionsOf(t *testing.T, name string) (options []string) {
 
 // TestBlocks checks the check of blocks: commands in one without a mark, unknown marks, and blocks without end.
 func TestBlocks(t *testing.T) {
-	text := "```sh\nqstat\n```\n\n```\nquill status\n$ quill why 1\nqstat is a word\n```\n\n```sh never\nqhost\n```\n\n```sh vm\nmake install\n```\n" +
-		"\n   ```sh\n   qdel 1\n   ```\n\n```yaml\na: b\n```\n\n```sh api\nquill up\n```\n\n    qstat\n\n    bare qstat\n\n```sh\nqacct"
+	text :=
+		"```sh\nqstat\n```\n\n```\nquill status\n$ quill why 1\nqstat is a word\n```\n\n```sh never\nqhost\n```\n\n```sh vm\nmake install\n```\n" +
+			"\n   ```sh\n   qdel 1\n   ```\n\n```yaml\na: b\n```\n\n```sh api\nquill up\n```\n\n    qstat\n\n    bare qstat\n\n```sh\nqacct"
 	marks := map[string]bool{}
 	commands, faults := fenced(text, marks)
 	if want := "qstat\nqdel 1\nqacct\n"; commands != want {
 		t.Errorf("%q are run, not %q", commands, want)
 	}
 	want := []string{
-		`6: the block without a mark has the command "quill status"`, `8: the block without a mark has the command "qstat is a word"`,
-		`11: a block is marked "sh never"`, `23: a block is marked "yaml"`, `28: "quill up" is not for curl`, `31: the command "qstat" is in no fenced block`, "the last block has no end",
+		`6: the block without a mark has the command "quill status"`,
+		`8: the block without a mark has the command "qstat is a word"`,
+		`11: a block is marked "sh never"`, `23: a block is marked "yaml"`, `28: "quill up" is not for curl`,
+		`31: the command "qstat" is in no fenced block`, "the last block has no end",
 	}
 	if !slices.Equal(faults, want) {
 		t.Errorf("found %q, not %q", faults, want)
@@ -210,10 +221,11 @@ func TestBlocks(t *testing.T) {
 }
 
 // fenced returns the commands in the fenced blocks marked sh, the faults of the marks, and in marks what it sees of
-// elsewhere. A block is marked sh, sh and a word of elsewhere, mermaid, or not at all: output, or the contents of a file,
-// which has no command but those after a prompt; nor has a block that is only indented.
+// elsewhere. A block is marked sh, sh and a word of elsewhere, mermaid, or not at all: output, or the contents of a
+// file, which has no command but those after a prompt; nor has a block that is only indented.
 func fenced(text string, marks map[string]bool) (commands string, faults []string) {
-	programs := append(gridNames(), "quill", "make", "curl", "systemctl", "nats-server", "openssl", "promtool", "jq", "export")
+	programs := append(gridNames(), "quill", "make", "curl", "systemctl", "nats-server", "openssl",
+		"promtool", "jq", "export")
 	inside, mark := false, ""
 	for i, line := range strings.Split(text, "\n") {
 		bare := strings.TrimSpace(line)

@@ -22,8 +22,8 @@ import (
 // attributes are the names that a file format has, with their defaults; "" for one without default.
 type attributes map[string]string
 
-// TestFilePages checks that each page of section 5 describes the attributes that the code has, no more and no fewer, and
-// with their defaults.
+// TestFilePages checks that each page of section 5 describes the attributes that the code has, no more and no fewer,
+// and with their defaults.
 func TestFilePages(t *testing.T) {
 	pages := map[string]string{}
 	for _, p := range manual.Pages() {
@@ -52,8 +52,9 @@ func TestFilePages(t *testing.T) {
 		}
 	}
 	for page, kind := range map[string]grid.Kind{
-		"queue_conf": grid.KindCQueue, "host_conf": grid.KindExecHost, "hostgroup": grid.KindHGroup, "complex": grid.KindCentry,
-		"sge_pe": grid.KindPE, "checkpoint": grid.KindCkpt, "user": grid.KindUser, "access_list": grid.KindUserset,
+		"queue_conf": grid.KindCQueue, "host_conf": grid.KindExecHost, "hostgroup": grid.KindHGroup,
+		"complex": grid.KindCentry,
+		"sge_pe":  grid.KindPE, "checkpoint": grid.KindCkpt, "user": grid.KindUser, "access_list": grid.KindUserset,
 		"project": grid.KindProject, "sge_resource_quota": grid.KindRQS, "calendar_conf": grid.KindCalendar,
 	} {
 		want := attributesOf(kind)
@@ -219,14 +220,20 @@ func checkAccounting(t *testing.T, page string) {
 	at := func(name string) grid.Time { return grid.Time(1000 * number(name)) }
 	real := func(name string) float64 { return float64(number(name)) }
 	line := accounting.Append(nil, &grid.Accounting{
-		Queue: "qname", Host: "hostname", Group: "group", Owner: "owner", Name: "job_name", Job: uint32(number("job_number")), Account: "account",
+		Queue: "qname", Host: "hostname", Group: "group", Owner: "owner", Name: "job_name", Job: uint32(number("job_number")),
+		Account:  "account",
 		Priority: int32(number("priority")), Submit: at("submission_time"), Start: at("start_time"), End: at("end_time"),
-		Failed: uint32(number("failed")), ExitStatus: uint32(number("exit_status")), Project: "project", Department: "department", PE: "granted_pe",
-		Slots: uint32(number("slots")), Array: true, Task: uint32(number("task_number")), Category: "category", PETask: "pe_taskid",
-		AR: uint32(number("arid")), ARSubmit: at("ar_submission_time"),
-		Usage: grid.Usage{WallSeconds: real("ru_wallclock"), UserSeconds: real("ru_utime"), SystemSeconds: real("ru_stime"), MaxRSS: real("ru_maxrss"),
-			MinFaults: number("ru_minflt"), MajFaults: number("ru_majflt"), InBlocks: number("ru_inblock"), OutBlocks: number("ru_oublock"),
-			VolSwitches: number("ru_nvcsw"), InvolSwitches: number("ru_nivcsw"), CPU: real("cpu"), Mem: real("mem"), IO: real("io"), IOWait: real("iow"),
+		Failed: uint32(number("failed")), ExitStatus: uint32(number("exit_status")), Project: "project",
+		Department: "department", PE: "granted_pe",
+		Slots: uint32(number("slots")), Array: true, Task: uint32(number("task_number")), Category: "category",
+		PETask: "pe_taskid",
+		AR:     uint32(number("arid")), ARSubmit: at("ar_submission_time"),
+		Usage: grid.Usage{WallSeconds: real("ru_wallclock"), UserSeconds: real("ru_utime"), SystemSeconds: real("ru_stime"),
+			MaxRSS:    real("ru_maxrss"),
+			MinFaults: number("ru_minflt"), MajFaults: number("ru_majflt"), InBlocks: number("ru_inblock"),
+			OutBlocks:   number("ru_oublock"),
+			VolSwitches: number("ru_nvcsw"), InvolSwitches: number("ru_nivcsw"), CPU: real("cpu"), Mem: real("mem"),
+			IO: real("io"), IOWait: real("iow"),
 			MaxVMem: real("maxvmem")},
 	})
 	fields := strings.Split(string(line), ":")

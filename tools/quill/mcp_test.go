@@ -13,7 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// callTool calls a tool of quill mcp as an agent does, by the SDK's client, and writes the result, text and structure, to the file result:
+// callTool calls a tool of quill mcp as an agent does, by the SDK's client, and writes the result, text and structure,
+// to the file result:
 //
 //	[!] tool NAME JSON         over standard input and output
 //	[!] tool @FILE NAME JSON   over HTTP, at the address that the file ends with, with $QUILL_TOKEN
@@ -26,7 +27,8 @@ func callTool(ts *testscript.TestScript, neg bool, args []string) {
 	if file, ok := strings.CutPrefix(args[0], "@"); ok {
 		args = args[1:]
 		words := strings.Fields(ts.ReadFile(file))
-		transport = &sdk.StreamableClientTransport{Endpoint: words[len(words)-1], HTTPClient: &http.Client{Transport: withToken(ts.Getenv("QUILL_TOKEN"))}, DisableStandaloneSSE: true, MaxRetries: -1}
+		transport = &sdk.StreamableClientTransport{Endpoint: words[len(words)-1],
+			HTTPClient: &http.Client{Transport: withToken(ts.Getenv("QUILL_TOKEN"))}, DisableStandaloneSSE: true, MaxRetries: -1}
 	} else {
 		command := exec.CommandContext(ctx, "quill", "mcp")
 		for _, name := range []string{"PATH", "HOME", "USER", "SGE_ROOT", "SGE_CELL", "QUILL_TOKEN", "TESTSCRIPT_COMMAND"} {

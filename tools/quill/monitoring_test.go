@@ -21,8 +21,10 @@ import (
 // metricLabels returns the labels of all metrics of the daemons, by name.
 func metricLabels() map[string][]string {
 	out := map[string][]string{"up": nil, "process_resident_memory_bytes": nil,
-		"quill_jobs_waiting": {"reason"}, "quill_resource_instances": {"resource", "state"}} // of quill web: see TestReasonsAndInstances there
-	for _, table := range []reflect.Type{reflect.TypeFor[qmaster.Metrics](), reflect.TypeFor[schedd.Metrics](), reflect.TypeFor[execd.Metrics]()} {
+		// of quill web: see TestReasonsAndInstances there
+		"quill_jobs_waiting": {"reason"}, "quill_resource_instances": {"resource", "state"}}
+	for _, table := range []reflect.Type{reflect.TypeFor[qmaster.Metrics](), reflect.TypeFor[schedd.Metrics](),
+		reflect.TypeFor[execd.Metrics]()} {
 		for _, f := range reflect.VisibleFields(table) {
 			if name := f.Tag.Get("name"); name != "" {
 				out[name] = strings.Split(f.Tag.Get("labels"), ",")
@@ -75,7 +77,8 @@ func TestAlerts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, errs := rulefmt.Parse([]byte(text), false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
+	rules, errs := rulefmt.Parse([]byte(text), false, model.UTF8Validation, parser.NewParser(parser.Options{}),
+		slog.New(slog.DiscardHandler))
 	for _, err := range errs {
 		t.Error(err)
 	}

@@ -77,7 +77,8 @@ func TestMove(t *testing.T) {
 	end(d)
 	restored := filepath.Join(r.root, "restored")
 	r.must("env", "SGE_ROOT="+restored, "quill", "restore", safe)
-	if text := r.must("quill", "replay", "--log", filepath.Join(restored, "default"), "qstat", "-u", "*"); !strings.Contains(text, " there ") || !strings.Contains(text, " again ") {
+	if text := r.must("quill", "replay", "--log", filepath.Join(restored, "default"), "qstat", "-u",
+		"*"); !strings.Contains(text, " there ") || !strings.Contains(text, " again ") {
 		t.Error(text)
 	}
 	verified := r.must("quill", "log", "verify", "--log", filepath.Join(r.root, "default"))

@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// Each daemon reports to systemd when it does its work and when it stops. schedd and execd wait for a cell that does not
-// exist yet.
+// Each daemon reports to systemd when it does its work and when it stops. schedd and execd wait for a cell that does
+// not exist yet.
 func TestReadiness(t *testing.T) {
 	root, err := os.MkdirTemp("", "quill-")
 	if err != nil {
@@ -77,8 +77,9 @@ func TestReadiness(t *testing.T) {
 func TestUnits(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	for name, wanted := range map[string]string{
-		"qmaster": "ExecStart=/opt/quill/bin/quill qmaster $QMASTER_OPTIONS\n", "schedd": "ExecStart=/opt/quill/bin/quill schedd $SCHEDD_OPTIONS\n",
-		"execd": "--shepherd-unit quill-shepherd.service ", "shepherd": "RefuseManualStop=yes\n",
+		"qmaster": "ExecStart=/opt/quill/bin/quill qmaster $QMASTER_OPTIONS\n",
+		"schedd":  "ExecStart=/opt/quill/bin/quill schedd $SCHEDD_OPTIONS\n",
+		"execd":   "--shepherd-unit quill-shepherd.service ", "shepherd": "RefuseManualStop=yes\n",
 	} {
 		unit := s.must("quill", "unit", "--prefix", "/opt/quill", "--root", "/opt/cell", name)
 		for _, part := range []string{wanted, "Type=notify\n", "Environment=SGE_ROOT=/opt/cell\n"} {
@@ -87,7 +88,8 @@ func TestUnits(t *testing.T) {
 			}
 		}
 	}
-	if _, errs, err := s.do("quill", "unit", "daemon"); err == nil || !strings.Contains(errs, `"daemon" is not one of qmaster, schedd, execd, shepherd`) {
+	if _, errs, err := s.do("quill", "unit", "daemon"); err == nil ||
+		!strings.Contains(errs, `"daemon" is not one of qmaster, schedd, execd, shepherd`) {
 		t.Errorf("unit daemon: %v, %s", err, errs)
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
-// others are the commands that other programs hold: what `quill help` prints of them. Without usage a command is hidden.
+// others are the commands that other programs hold: what `quill help` prints of them. Without usage a command is
+// hidden.
 var others = []struct{ program, category, name, usage string }{
 	{"quill-daemon", "", "up", "run a whole cell in this process: server, qmaster, schedd, execds and the HTTP API"},
 	{"quill-daemon", "", "demo", "watch a real workload run on a throw-away cell of four hosts"},
@@ -23,18 +24,22 @@ var others = []struct{ program, category, name, usage string }{
 	{"quill-daemon", "", "adopt", "have a log-in join the user's newest job on this host; started by PAM"},
 	{"quill-daemon", "", "login", "log in to a cell at its identity provider or with a certificate"},
 	{"quill-daemon", "", "logout", "end the log-in of quill login: revoke its token and remove it"},
-	{"quill-lab", "laboratory", "attack", "attack a throw-away cell as a user, a host and a scheduler while an honest user works"},
+	{"quill-lab", "laboratory", "attack",
+		"attack a throw-away cell as a user, a host and a scheduler while an honest user works"},
 	{"quill-lab", "", "backup", "back up a cell, running or not, to a directory; again to the same one, what is new"},
 	{"quill-lab", "laboratory", "bench", "measure throw-away cells against the limits of this machine"},
 	{"quill-lab", "laboratory", "log", "show the extent of a cell's log; export, import, verify, move it"},
 	{"quill-lab", "laboratory", "manual", "list the chapters, pages and files of the manual, or show one"},
-	{"quill-lab", "laboratory", "mcp", "serve the cell to agents by the Model Context Protocol: they read, simulate and propose"},
+	{"quill-lab", "laboratory", "mcp",
+		"serve the cell to agents by the Model Context Protocol: they read, simulate and propose"},
 	{"quill-lab", "laboratory", "metrics", "write the metrics of the past as OpenMetrics, for Prometheus to import"},
 	{"quill-lab", "laboratory", "qevent", ""},
-	{"quill-lab", "laboratory", "replay", "show the cell as it was: the output of a command at any list or time of the log, or the log step by step"},
+	{"quill-lab", "laboratory", "replay",
+		"show the cell as it was: the output of a command at any list or time of the log, or the log step by step"},
 	{"quill-lab", "", "restore", "make a cell of a backup"},
 	{"quill-lab", "laboratory", "sim", "replay a workload log on virtual time and show how its jobs fare"},
-	{"quill-lab", "laboratory", "trace", "export an OpenTelemetry trace of each job from the log, of the past or as jobs end"},
+	{"quill-lab", "laboratory", "trace",
+		"export an OpenTelemetry trace of each job from the log, of the past or as jobs end"},
 	{"quill-lab", "laboratory", "why", "explain a job from the log: why it waited, what started before it, how it ended"},
 }
 

@@ -20,13 +20,14 @@ import (
 	"github.com/quill-grid/quill/tools/quill-lab/lab"
 )
 
-var update = flag.Bool("update", false, "write the sections of the manual pages that are made from the help of quill's commands")
+var update = flag.Bool("update", false,
+	"write the sections of the manual pages that are made from the help of quill's commands")
 
 // written are the pages whose sections are written: they say more of the options than the help does.
 var written = []string{"quill-adopt", "quill-output", "quill-web"}
 
-// TestCommandPages checks that every command of quill has a page, with the options that its help has, and that the sections
-// made from the help are what the help says; -update writes them.
+// TestCommandPages checks that every command of quill has a page, with the options that its help has, and that the
+// sections made from the help are what the help says; -update writes them.
 func TestCommandPages(t *testing.T) {
 	helps := helpOfCommands(t)
 	texts := map[string]string{}
@@ -52,7 +53,8 @@ func TestCommandPages(t *testing.T) {
 	}
 }
 
-// TestPageFaults checks the check: a page that is missing, one of no command, an option that is missing and one too many.
+// TestPageFaults checks the check: a page that is missing, one of no command, an option that is missing and one too
+// many.
 func TestPageFaults(t *testing.T) {
 	helps := map[string]help{
 		"quill-a": {options: []option{{term: "--all, -a"}, {term: "--out FILE"}}},
@@ -248,7 +250,8 @@ func (h help) sections() []section {
 	}
 	var commands strings.Builder
 	for _, b := range h.below {
-		fmt.Fprintf(&commands, "**%s**%s\n:   %s\n\n", h.short(b), mark(strings.TrimPrefix(b.usage, b.name)), sentence(b.summary))
+		fmt.Fprintf(&commands, "**%s**%s\n:   %s\n\n", h.short(b), mark(strings.TrimPrefix(b.usage, b.name)),
+			sentence(b.summary))
 		for _, line := range strings.Split(b.text, "\n") {
 			if code, ok := strings.CutPrefix(line, "   "); ok {
 				line = "    " + code
@@ -262,7 +265,8 @@ func (h help) sections() []section {
 		}
 	}
 	if len(h.below) > 0 {
-		out = append(out, section{"COMMANDS", regexp.MustCompile(`\n{3,}`).ReplaceAllString(strings.TrimSpace(commands.String()), "\n\n")})
+		out = append(out,
+			section{"COMMANDS", regexp.MustCompile(`\n{3,}`).ReplaceAllString(strings.TrimSpace(commands.String()), "\n\n")})
 	}
 	if options := h.optionText(); options != "" {
 		out = append(out, section{"OPTIONS", options})

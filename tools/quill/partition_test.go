@@ -72,7 +72,8 @@ func (p *parted) lead(m int) {
 	for _, w := range p.ways[m] {
 		urls = append(urls, w.URL)
 	}
-	p.masters[m] = p.run("env", "SGE_ROOT="+p.home, "quill", "qmaster", "--nats", strings.Join(urls, ","), "--replicas", "3", "--log-level", "info")
+	p.masters[m] = p.run("env", "SGE_ROOT="+p.home, "quill", "qmaster", "--nats", strings.Join(urls, ","), "--replicas",
+		"3", "--log-level", "info")
 }
 
 // leading is the qmaster that leads, and its ways.
@@ -127,7 +128,8 @@ func (p *parted) partition(kind string, js jetstream.JetStream, job string, roun
 	led := p.complete(js)
 	p.settle()
 	m, ways := p.leading()
-	// Move all connections of qmaster to the server that leads the log: one for requests, one for the log, one for the feed.
+	// Move all connections of qmaster to the server that leads the log: one for requests, one for the log, one for the
+	// feed.
 	for i, w := range ways {
 		if i != led {
 			w.Cut()
@@ -203,7 +205,8 @@ func (p *parted) besides(led, round int, job string) *submission {
 	root := filepath.Join(p.root, fmt.Sprint("beside", led))
 	p.address(root, p.urls[led])
 	s := &submission{name: fmt.Sprint("beside-", round), tasks: 1}
-	out, errs, err := p.do("env", "SGE_ROOT="+root, "qsub", "-terse", "-N", s.name, "-b", "y", "-shell", "n", "-o", "/dev/null", "-j", "y", job, "1")
+	out, errs, err := p.do("env", "SGE_ROOT="+root, "qsub", "-terse", "-N", s.name, "-b", "y", "-shell", "n", "-o",
+		"/dev/null", "-j", "y", job, "1")
 	if err != nil {
 		p.t.Logf("qsub at n%d: %v: %s", led+1, err, errs)
 		return s

@@ -53,7 +53,9 @@ func newDisk(t *testing.T) *disk {
 func (d *disk) command(name string, args ...string) {
 	d.t.Helper()
 	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		d.t.Fatalf("a power cut is tried on an ext4 file system in a loop device, and this machine cannot do that:\n%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+		d.t.Fatalf(
+			"a power cut is tried on an ext4 file system in a loop device, and this machine cannot do that:\n%s %s: %v\n%s",
+			name, strings.Join(args, " "), err, out)
 	}
 }
 
@@ -152,7 +154,8 @@ func (m *machine) processes() (pids []int) {
 func (m *machine) cut(verify bool) {
 	t := m.t
 	// New names each time: ext4 syncs what is written over an old file.
-	lazy, sure := filepath.Join(m.root, fmt.Sprint("lazy", m.disk.made)), filepath.Join(m.root, fmt.Sprint("sure", m.disk.made))
+	lazy, sure := filepath.Join(m.root, fmt.Sprint("lazy", m.disk.made)),
+		filepath.Join(m.root, fmt.Sprint("sure", m.disk.made))
 	for file, sync := range map[string]bool{sure: true, lazy: false} {
 		if err := writeFile(file, sync); err != nil {
 			t.Fatal(err)

@@ -26,7 +26,8 @@ import (
 	"github.com/quill-grid/quill/pkg/bus/bustest"
 )
 
-var rounds = flag.Int("rounds", 0, "how often a server of a cluster is killed, and qmaster, and how often the cluster is parted; 0: once, and qmaster is told to stop, which is faster")
+var rounds = flag.Int("rounds", 0,
+	"how often a server of a cluster is killed, and qmaster, and how often the cluster is parted; 0: once, and qmaster is told to stop, which is faster")
 
 // natsServerMain is the program nats-server: `nats-server -c FILE`, as far as
 // a cluster of it is needed here.
@@ -69,13 +70,15 @@ type replicas struct {
 // newReplicas starts the servers with what `quill nats-config` says, as the
 // README describes it for administrators.
 func newReplicas(t *testing.T, root string) *replicas {
-	r := &replicas{chaos: chaos{site: newSite(t, root), runs: filepath.Join(root, "runs")}, routes: map[[2]int]*bustest.Way{}}
+	r := &replicas{chaos: chaos{site: newSite(t, root), runs: filepath.Join(root, "runs")},
+		routes: map[[2]int]*bustest.Way{}}
 	me, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.env = append(r.env, "USER="+me.Username, "QUILL_KEY="+filepath.Join(root, "default/keys/user-"+me.Username+".nk"))
-	for _, key := range [][]string{{"qmaster"}, {"scheduler"}, {"host", "node1"}, {"host", "node2"}, {"user", me.Username}} {
+	for _, key := range [][]string{{"qmaster"}, {"scheduler"}, {"host", "node1"}, {"host", "node2"},
+		{"user", me.Username}} {
 		r.must("quill", append([]string{"key"}, key...)...)
 	}
 	listen := freeAddresses(t, 6) // three for clients, three for each other
@@ -91,11 +94,14 @@ func newReplicas(t *testing.T, root string) *replicas {
 		dir := filepath.Join(root, fmt.Sprintf("nats%d", i+1))
 		cell := r.must("quill", "nats-config", "--store", dir)
 		// There is no way but those: the addresses of others that servers send each other lead nowhere.
-		conf := fmt.Sprintf("server_name: n%d\nlisten: %s\ncluster { name: c, listen: %s, advertise: \"127.0.0.1:1\", no_advertise: true, routes: [%s] }\ninclude \"cell.conf\"\n",
-			i+1, listen[i], listen[3+i], strings.Join(routes, ", "))
+		conf :=
+			fmt.Sprintf(
+				"server_name: n%d\nlisten: %s\ncluster { name: c, listen: %s, advertise: \"127.0.0.1:1\", no_advertise: true, routes: [%s] }\ninclude \"cell.conf\"\n",
+				i+1, listen[i], listen[3+i], strings.Join(routes, ", "))
 		file := filepath.Join(dir, "server.conf")
 		for _, err := range []error{
-			os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "cell.conf"), []byte(cell), 0o600), os.WriteFile(file, []byte(conf), 0o600),
+			os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "cell.conf"), []byte(cell), 0o600),
+			os.WriteFile(file, []byte(conf), 0o600),
 		} {
 			if err != nil {
 				t.Fatal(err)

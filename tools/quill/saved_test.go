@@ -9,8 +9,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestSavedConfiguration loads the configuration of a real Grid Engine, that of the story qconf-saved, into a new cell with the
-// commands of the chapter on Grid Engine, saves it with those of the chapter, and compares.
+// TestSavedConfiguration loads the configuration of a real Grid Engine, that of the story qconf-saved, into a new cell
+// with the commands of the chapter on Grid Engine, saves it with those of the chapter, and compares.
 func TestSavedConfiguration(t *testing.T) {
 	t.Parallel()
 	project := projectDir(t)
@@ -31,8 +31,10 @@ func TestSavedConfiguration(t *testing.T) {
 		}
 		return commands
 	}
-	folders := strings.NewReplacer("cqueue-", "queue/", "exechost-", "host/", "hgroup-", "hostgroup/", "pe-", "pe/", "project-", "project/", "user-", "user/",
-		"userset-", "userset/", "calendar-", "calendar/", "ckpt-", "ckpt/", "global", "conf/global", "node1", "conf/node1", "rqs", "quotas", "schedconf", "scheduler")
+	folders := strings.NewReplacer("cqueue-", "queue/", "exechost-", "host/", "hgroup-", "hostgroup/", "pe-", "pe/",
+		"project-", "project/", "user-", "user/",
+		"userset-", "userset/", "calendar-", "calendar/", "ckpt-", "ckpt/", "global", "conf/global", "node1", "conf/node1",
+		"rqs", "quotas", "schedconf", "scheduler")
 	given := t.TempDir()
 	compare := ""
 	for _, f := range story.Files {
@@ -63,6 +65,7 @@ func TestSavedConfiguration(t *testing.T) {
 	if strings.Count(compare, "\n") < 20 {
 		t.Fatalf("the story has too few objects:\n%s", compare)
 	}
-	runCommands(t, project, "quill up --hosts 3 --slots 9\ncp -r "+given+" given\nln -s given saved\n"+commandsOf("Load it")+
+	runCommands(t, project, "quill up --hosts 3 --slots 9\ncp -r "+given+" given\nln -s given saved\n"+
+		commandsOf("Load it")+
 		"rm saved\n"+commandsOf("Save the configuration")+compare)
 }

@@ -29,10 +29,11 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// TestMain has the stories run the programs that are installed. The test binary itself is only nats-server and jq: it has three
-// times the size of what users start, and stories start thousands.
+// TestMain has the stories run the programs that are installed. The test binary itself is only nats-server and jq: it
+// has three times the size of what users start, and stories start thousands.
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"quill": nil, "quill-daemon": nil, "quill-lab": nil, "nats-server": natsServerMain, "jq": func() { os.Exit(jq.Run()) }}
+	programs := map[string]func(){"quill": nil, "quill-daemon": nil, "quill-lab": nil, "nats-server": natsServerMain,
+		"jq": func() { os.Exit(jq.Run()) }}
 	for name := range gridEngine {
 		programs[name] = nil
 	}
@@ -79,7 +80,8 @@ func install() error {
 	return nil
 }
 
-// TestScript plays the stories of testdata/script, each on a cell of its own. A story is named after the command that it is about.
+// TestScript plays the stories of testdata/script, each on a cell of its own. A story is named after the command that
+// it is about.
 //
 // Commands beside testscript's:
 //
@@ -121,7 +123,8 @@ func TestScript(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram, "token": useToken, "tamper": tamper, "results": results, "provider": startProvider, "tool": callTool,
+			"cluster": clusterCmd, "as": as, "exits": exits, "until": until, "wait-job": waitJob, "program": makeProgram,
+			"token": useToken, "tamper": tamper, "results": results, "provider": startProvider, "tool": callTool,
 		},
 	})
 }
@@ -201,7 +204,9 @@ func clusterCmd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if len(args) == 2 && args[0] == "logs" {
 		re := regexp.MustCompile(args[1])
-		polltest.Until(ts, "the cell logs "+args[1], patience, func() (bool, string) { return re.MatchString(c.said.String()), c.said.String() })
+		polltest.Until(ts, "the cell logs "+args[1], patience, func() (bool, string) {
+			return re.MatchString(c.said.String()), c.said.String()
+		})
 		return
 	}
 	switch word {
@@ -304,7 +309,8 @@ func shepherds(root string) (pids []int) {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range lines {
 		line, _ := os.ReadFile(path)
-		if words := bytes.Split(line, []byte{0}); len(words) > 2 && string(words[1]) == "shepherd" && strings.HasPrefix(string(words[2]), root+"/") {
+		if words := bytes.Split(line, []byte{0}); len(words) > 2 && string(words[1]) == "shepherd" &&
+			strings.HasPrefix(string(words[2]), root+"/") {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 			pids = append(pids, pid)
 		}
@@ -416,7 +422,8 @@ func printed(ts *testscript.TestScript, args []string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = append(os.Environ(), "SGE_ROOT="+ts.Getenv("SGE_ROOT"), "SGE_CELL=default", "USER=root", "HOME="+ts.Getenv("WORK"))
+	cmd.Env = append(os.Environ(), "SGE_ROOT="+ts.Getenv("SGE_ROOT"), "SGE_CELL=default", "USER=root",
+		"HOME="+ts.Getenv("WORK"))
 	out, _ := cmd.CombinedOutput()
 	return string(out)
 }

@@ -53,7 +53,8 @@ func TestServerConf(t *testing.T) {
 			"0.0.0.0:4222", listen[i], "0.0.0.0:6222", listen[3+i],
 			"//a:6222", "//"+listen[3], "//b:6222", "//"+listen[4], "//c:6222", "//"+listen[5],
 		).Replace(string(conf[1]))
-		for name, text := range map[string]string{"cell.conf": s.must("quill", "nats-config", "--store", filepath.Join(dir, "streams")), "server.conf": text} {
+		for name, text := range map[string]string{
+			"cell.conf": s.must("quill", "nats-config", "--store", filepath.Join(dir, "streams")), "server.conf": text} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -72,14 +73,16 @@ func TestServerConf(t *testing.T) {
 	})
 }
 
-// newAuthority makes a certificate authority, and returns what issues certificates of servers that clients find at loopback.
+// newAuthority makes a certificate authority, and returns what issues certificates of servers that clients find at
+// loopback.
 func newAuthority(t *testing.T, file string) (issue func(cert, key string)) {
 	t.Helper()
 	serial := int64(0)
 	sign := func(template, parent *x509.Certificate, public *ecdsa.PublicKey, key *ecdsa.PrivateKey, file string) {
 		t.Helper()
 		serial++
-		template.SerialNumber, template.NotBefore, template.NotAfter = big.NewInt(serial), time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+		template.SerialNumber, template.NotBefore, template.NotAfter = big.NewInt(serial), time.Now().Add(-time.Hour),
+			time.Now().Add(time.Hour)
 		der, err := x509.CreateCertificate(rand.Reader, template, parent, public, key)
 		if err == nil {
 			err = os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
@@ -102,7 +105,8 @@ func newAuthority(t *testing.T, file string) (issue func(cert, key string)) {
 	return func(cert, file string) {
 		t.Helper()
 		key := newKey()
-		server := &x509.Certificate{IPAddresses: []net.IP{net.ParseIP(loopback)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+		server := &x509.Certificate{IPAddresses: []net.IP{net.ParseIP(loopback)},
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
 		server.Subject.CommonName = fmt.Sprint("server ", cert)
 		sign(server, authority, &key.PublicKey, root, cert)
 		der, err := x509.MarshalPKCS8PrivateKey(key)

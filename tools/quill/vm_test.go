@@ -12,7 +12,8 @@ import (
 
 var (
 	inVM    = flag.Bool("vm", false, "test what is installed, in a machine with systemd; make vmtest says it")
-	running = flag.String("machine", "", "the `NAME` of a machine that runs and has nothing of Quill but what is installed; it stays")
+	running = flag.String("machine", "",
+		"the `NAME` of a machine that runs and has nothing of Quill but what is installed; it stays")
 )
 
 // vm is a machine with a kernel of its own and systemd, in which Quill is installed: what containers cannot show.

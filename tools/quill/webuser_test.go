@@ -14,8 +14,8 @@ import (
 	"github.com/quill-grid/quill/pkg/userdb"
 )
 
-// TestWebOfAnotherUser: quill web opens what only root may open, then is a process of another user, and can do what it could: local users log in,
-// the log is read as the owners of tokens may read it, also after a qmaster that was killed.
+// TestWebOfAnotherUser: quill web opens what only root may open, then is a process of another user, and can do what it
+// could: local users log in, the log is read as the owners of tokens may read it, also after a qmaster that was killed.
 func TestWebOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can start a process as another user")
@@ -49,7 +49,8 @@ func TestWebOfAnotherUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Uid:" + strings.Repeat("\t"+other.Uid, 4) + "\n", "Gid:" + strings.Repeat("\t"+other.Gid, 4) + "\n", "CapEff:\t0000000000000000\n"} {
+	for _, want := range []string{"Uid:" + strings.Repeat("\t"+other.Uid, 4) + "\n",
+		"Gid:" + strings.Repeat("\t"+other.Gid, 4) + "\n", "CapEff:\t0000000000000000\n"} {
 		if !strings.Contains(string(status), want) {
 			t.Errorf("the process is not that of %s: %q is missing in\n%s", other.Username, want, status)
 		}
@@ -72,14 +73,16 @@ func TestWebOfAnotherUser(t *testing.T) {
 	usable := func() (bool, string) {
 		link, complaint, err := s.do("quill", "web", "--open")
 		text := past()
-		return err == nil && strings.HasPrefix(link, url+"/login/") && strings.HasPrefix(text, "200 OK"), link + complaint + text
+		return err == nil && strings.HasPrefix(link, url+"/login/") && strings.HasPrefix(text, "200 OK"),
+			link + complaint + text
 	}
 	s.await("a log-in and the past", polltest.Patience, usable)
 	qmaster.kill()
 	s.start("qmaster")
 	s.await("a log-in and the past, after qmaster was killed", polltest.Patience, usable)
 
-	if _, complaint, err := s.do("quill", "web", "--user", "no.such.account"); err == nil || !strings.Contains(complaint, "useradd --system") {
+	if _, complaint, err := s.do("quill", "web", "--user", "no.such.account"); err == nil ||
+		!strings.Contains(complaint, "useradd --system") {
 		t.Errorf("an unknown account: %s", complaint)
 	}
 }

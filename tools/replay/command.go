@@ -31,23 +31,30 @@ var analyses = []analysis{decisions, whatIf}
 
 // stretchFlags are for each analysis.
 var stretchFlags = []cli.Flag{
-	&cli.StringFlag{Name: "from", Usage: "--decide, --what-if or --json from `SEQ|TIME` on, a list or a time", DefaultText: "the beginning of the log"},
-	&cli.StringFlag{Name: "to", Usage: "--decide, --what-if or --json up to `SEQ|TIME`", DefaultText: "the end of the log"},
-	&cli.BoolFlag{Name: "json", Usage: "print JSON: the results of --decide or --what-if, else each event of the log on a line"},
+	&cli.StringFlag{Name: "from", Usage: "--decide, --what-if or --json from `SEQ|TIME` on, a list or a time",
+		DefaultText: "the beginning of the log"},
+	&cli.StringFlag{Name: "to", Usage: "--decide, --what-if or --json up to `SEQ|TIME`",
+		DefaultText: "the end of the log"},
+	&cli.BoolFlag{
+		Name: "json", Usage: "print JSON: the results of --decide or --what-if, else each event of the log on a line"},
 }
 
 // Command is quill replay.
 func Command(env opt.Env) *cli.Command {
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"},
-		&cli.StringFlag{Name: "at", Usage: "the moment `SEQ|TIME`: the number of an event list, 14:03:20, \"11/21/2026 14:03:20\", 2026-11-21T14:03:20, -10m (before the end of the log)", DefaultText: "the end of the log"},
+		&cli.StringFlag{Name: "log",
+			Usage:       "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file",
+			DefaultText: "that of the cell"},
+		&cli.StringFlag{Name: "at",
+			Usage: "the moment `SEQ|TIME`: the number of an event list, 14:03:20, \"11/21/2026 14:03:20\", 2026-11-21T14:03:20, -10m (before the end of the log)", DefaultText: "the end of the log"},
 	}
 	for _, a := range analyses {
 		flags = append(flags, a.flags...)
 	}
 	flags = append(flags, stretchFlags...)
 	return &cli.Command{
-		Name: "replay", Usage: "show the cell as it was: the output of a command at any list or time of the log, or the log step by step",
+		Name:      "replay",
+		Usage:     "show the cell as it was: the output of a command at any list or time of the log, or the log step by step",
 		ArgsUsage: "[COMMAND [OPTIONS]]",
 		Description: "With a command, shows what it would have shown then:\n\n" +
 			"   quill replay --at 14:03:20 qstat -f\n" +
@@ -65,7 +72,8 @@ func Command(env opt.Env) *cli.Command {
 func names() []string { return slices.Sorted(maps.Keys(programs)) }
 
 func showsNothing(command string) error {
-	return fmt.Errorf("%q is not a read-only command; only listings can be replayed: %s", command, strings.Join(names(), ", "))
+	return fmt.Errorf("%q is not a read-only command; only listings can be replayed: %s", command,
+		strings.Join(names(), ", "))
 }
 
 func run(c *cli.Context, env opt.Env) error {
@@ -129,7 +137,8 @@ func askedFor(c *cli.Context) (asked *analysis, err error) {
 	}
 	if asked == nil && c.Bool("json") {
 		if c.Args().Present() {
-			return nil, opt.Usagef("replay: --json prints the steps of the log; for the output of a command: %s -fmt json", c.Args().First())
+			return nil, opt.Usagef("replay: --json prints the steps of the log; for the output of a command: %s -fmt json",
+				c.Args().First())
 		}
 		asked = &steps
 	}
@@ -139,7 +148,8 @@ func askedFor(c *cli.Context) (asked *analysis, err error) {
 		}
 	}
 	if asked != nil && (c.IsSet("at") || c.Args().Present()) {
-		return nil, opt.Usagef("replay: --%s takes neither --at nor a command; --from and --to say of which stretch", asked.name)
+		return nil,
+			opt.Usagef("replay: --%s takes neither --at nor a command; --from and --to say of which stretch", asked.name)
 	}
 	return asked, nil
 }
@@ -211,7 +221,8 @@ func (r *replay) find(at string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	span := fmt.Sprintf("it has lists %d to %d, %s to %s", first.Seq, last.Seq, clock(first.At.Std()), clock(last.At.Std()))
+	span := fmt.Sprintf("it has lists %d to %d, %s to %s", first.Seq, last.Seq, clock(first.At.Std()),
+		clock(last.At.Std()))
 	switch {
 	case m.Seq == 0 && m.At < first.At:
 		return fmt.Errorf("%s is before the log begins: %s", clock(m.At.Std()), span)

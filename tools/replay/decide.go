@@ -17,7 +17,8 @@ import (
 var decisions = analysis{
 	name: "decide",
 	flags: []cli.Flag{
-		&cli.BoolFlag{Name: "decide", Usage: "decide every recorded run again and compare the orders; exit 1 when any differs"},
+		&cli.BoolFlag{
+			Name: "decide", Usage: "decide every recorded run again and compare the orders; exit 1 when any differs"},
 	},
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
 		o := decide.Options{Algorithms: shipped.Algorithms()}

@@ -35,7 +35,8 @@ func (p *past) Get(_ context.Context, get gdi.Get, each func(grid.Object) error)
 func (p *past) Do(_ context.Context, command string, body gdi.Body) (gdi.Reply, error) {
 	if !question(body) {
 		return gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf(
-			"denied: this is the past (list %d, %s): %s can show what was, not change it", p.state.Seq, clock(p.now), command))}}, nil
+			"denied: this is the past (list %d, %s): %s can show what was, not change it", p.state.Seq,
+			clock(p.now), command))}}, nil
 	}
 	c := core.New(p.state.Copy(), 0)
 	c.In(p.now.Location())

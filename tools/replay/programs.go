@@ -29,5 +29,7 @@ var programs = map[string]func(env opt.Env, args []string) int{
 	"qsub":    qsub.Run,
 
 	// The past stays as it was: once is enough.
-	"sge_share_mon": func(env opt.Env, args []string) int { return sharemon.Run(env, append([]string{"-c", "1"}, args...)) },
+	"sge_share_mon": func(env opt.Env, args []string) int {
+		return sharemon.Run(env, append([]string{"-c", "1"}, args...))
+	},
 }

@@ -20,7 +20,8 @@ func (r *replay) show(env opt.Env, p *past, words []string) int {
 	name, args := words[0], words[1:]
 	if name == "qacct" && !slices.Contains(args, "-f") {
 		if first, _ := r.log.Span(); first.Seq > 1 {
-			fmt.Fprintf(env.Stderr, "quill replay: the log begins at %s: what ended before is not in it\n", clock(first.At.Std().In(p.now.Location())))
+			fmt.Fprintf(env.Stderr, "quill replay: the log begins at %s: what ended before is not in it\n",
+				clock(first.At.Std().In(p.now.Location())))
 		}
 		records := r.accounting(p.state.Seq)
 		defer records.Close()

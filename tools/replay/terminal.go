@@ -35,7 +35,8 @@ func (r *replay) view(ctx context.Context, env opt.Env) error {
 			return out.String()
 		},
 	})
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(env.Stdin), tea.WithOutput(env.Stdout), tea.WithEnvironment(env.Environ)).Run()
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(env.Stdin), tea.WithOutput(env.Stdout),
+		tea.WithEnvironment(env.Environ)).Run()
 	if errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil {
 		return nil
 	}

@@ -28,13 +28,16 @@ import (
 var whatIf = analysis{
 	name: "what-if",
 	flags: []cli.Flag{
-		&cli.BoolFlag{Name: "what-if", Usage: "repeat submissions, ends and changes of the cell under --algorithm, --config or --hosts, and compare; without these, under what was in effect"},
+		&cli.BoolFlag{Name: "what-if",
+			Usage: "repeat submissions, ends and changes of the cell under --algorithm, --config or --hosts, and compare; without these, under what was in effect"},
 		&cli.StringSliceFlag{Name: "algorithm", Usage: "--what-if under `ALGORITHM`, as sched_conf(5) names it, or \"all\""},
-		&cli.StringFlag{Name: "config", Usage: "--what-if under the scheduler configuration in `FILE`, as qconf -ssconf prints it"},
+		&cli.StringFlag{
+			Name: "config", Usage: "--what-if under the scheduler configuration in `FILE`, as qconf -ssconf prints it"},
 		&cli.StringFlag{Name: "hosts", Usage: "--what-if on the cluster in `FILE`: a host and its slots on each line"},
 		&cli.StringFlag{Name: "plot", Usage: "--what-if draws utilisation and queue length over time, `FILE`.svg"},
 		&cli.StringFlag{Name: "shares", Usage: "--what-if draws each project's part of what runs over time, `FILE`.svg"},
-		&cli.StringFlag{Name: "report", Usage: "--what-if writes tables and pictures as one page that needs no other file, `FILE`.html"},
+		&cli.StringFlag{
+			Name: "report", Usage: "--what-if writes tables and pictures as one page that needs no other file, `FILE`.html"},
 	},
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
 		if err := compare(c, env, log); err != nil {

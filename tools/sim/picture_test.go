@@ -27,13 +27,15 @@ func TestPictures(t *testing.T) {
 	found := 0
 	for line := range strings.Lines(string(text)) {
 		words := strings.Fields(strings.ReplaceAll(line, "tools/demo/", "../demo/"))
-		if len(words) < 4 || words[0] != "quill" || words[1] != "sim" || words[len(words)-2] != "--plot" && words[len(words)-2] != "--shares" {
+		if len(words) < 4 || words[0] != "quill" || words[1] != "sim" || words[len(words)-2] != "--plot" &&
+			words[len(words)-2] != "--shares" {
 			continue
 		}
 		found++
 		name := words[len(words)-1]
 		words[len(words)-1] = filepath.Join(t.TempDir(), name)
-		app := &cli.App{Name: "quill", Writer: io.Discard, Commands: []*cli.Command{Command(opt.Env{Stdout: io.Discard, Stderr: os.Stderr})}}
+		app := &cli.App{Name: "quill", Writer: io.Discard,
+			Commands: []*cli.Command{Command(opt.Env{Stdout: io.Discard, Stderr: os.Stderr})}}
 		if err := app.RunContext(context.Background(), words); err != nil {
 			t.Fatalf("%s: %v", strings.TrimSpace(line), err)
 		}

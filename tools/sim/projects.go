@@ -36,14 +36,16 @@ func projects(c *cli.Context, env opt.Env, jobs []swf.Job) ([]algorithm.Project,
 		of, prefix = dealt(jobs, n, fields["user"]), "p"
 		if users := len(numbers(jobs, fields["user"])); users < n {
 			of = dealt(jobs, n, func(j *swf.Job) int64 { return j.Number })
-			fmt.Fprintf(env.Stderr, "sim: the log has %s, too few for %d projects: its jobs are dealt out, not its users\n", opt.Count(users, "user"), n)
+			fmt.Fprintf(env.Stderr, "sim: the log has %s, too few for %d projects: its jobs are dealt out, not its users\n",
+				opt.Count(users, "user"), n)
 		}
 	case of == nil:
 		return nil, nil, fmt.Errorf("--projects %q: neither a number nor user, group or queue", which)
 	}
 	numbers := numbers(jobs, of)
 	if len(numbers) > projectsMost {
-		return nil, nil, fmt.Errorf("--projects %s: the log has more than %d of them; --projects N deals its users out", which, projectsMost)
+		return nil, nil, fmt.Errorf("--projects %s: the log has more than %d of them; --projects N deals its users out",
+			which, projectsMost)
 	}
 	var all []algorithm.Project
 	for _, v := range numbers {
@@ -84,7 +86,8 @@ func dealt(jobs []swf.Job, n int, who func(*swf.Job) int64) func(*swf.Job) int64
 	for i := range jobs {
 		work[who(&jobs[i])] += jobs[i].Run * jobs[i].Requested
 	}
-	all := slices.SortedFunc(maps.Keys(work), func(a, b int64) int { return cmp.Or(cmp.Compare(work[b], work[a]), cmp.Compare(a, b)) })
+	all := slices.SortedFunc(maps.Keys(work),
+		func(a, b int64) int { return cmp.Or(cmp.Compare(work[b], work[a]), cmp.Compare(a, b)) })
 	projects, of := make([]int64, n), map[int64]int64{}
 	for _, w := range all {
 		least := 0

@@ -39,23 +39,33 @@ func Command(env opt.Env) *cli.Command {
 			"   qconf -ssconf > now; cp now new; vi new; quill sim --trace LOG.swf --procs 64 --config now --config new",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "trace", Usage: "the workload log, `FILE`.swf or FILE.swf.gz"},
-			&cli.Int64Flag{Name: "procs", Usage: "processors of the pool, `N`; jobs that need more are left out", DefaultText: "the log's MaxProcs"},
-			&cli.StringFlag{Name: "mode", Value: "batch", Usage: "`MODE`: batch, one scheduling pass for all that happens in a second; event, one after each submission and each end"},
-			&cli.StringSliceFlag{Name: "max-reservation", Usage: "reservations in a pass, `K` or \"unlimited\": 0 is none, 1 is EASY backfilling", DefaultText: "the configuration's, else 0"},
-			&cli.StringFlag{Name: "noest", Usage: "what stands for the estimate of jobs without one, `WHAT`: only \"run\", the run time. By default such jobs are left out"},
+			&cli.Int64Flag{Name: "procs", Usage: "processors of the pool, `N`; jobs that need more are left out",
+				DefaultText: "the log's MaxProcs"},
+			&cli.StringFlag{Name: "mode", Value: "batch",
+				Usage: "`MODE`: batch, one scheduling pass for all that happens in a second; event, one after each submission and each end"},
+			&cli.StringSliceFlag{Name: "max-reservation",
+				Usage:       "reservations in a pass, `K` or \"unlimited\": 0 is none, 1 is EASY backfilling",
+				DefaultText: "the configuration's, else 0"},
+			&cli.StringFlag{Name: "noest",
+				Usage: "what stands for the estimate of jobs without one, `WHAT`: only \"run\", the run time. By default such jobs are left out"},
 			&cli.StringSliceFlag{Name: "config", Usage: "scheduler configuration, a `FILE` as qconf -ssconf prints it"},
-			&cli.StringSliceFlag{Name: "algorithm", Usage: "scheduling `ALGORITHM` as sched_conf(5) names it, or \"all\"", DefaultText: "the configuration's"},
-			&cli.StringFlag{Name: "projects", Usage: "whose the jobs are, `N|FIELD`: the log's users dealt out to N projects (its jobs, when it has too few users), or its user, group or queue"},
+			&cli.StringSliceFlag{Name: "algorithm", Usage: "scheduling `ALGORITHM` as sched_conf(5) names it, or \"all\"",
+				DefaultText: "the configuration's"},
+			&cli.StringFlag{Name: "projects",
+				Usage: "whose the jobs are, `N|FIELD`: the log's users dealt out to N projects (its jobs, when it has too few users), or its user, group or queue"},
 			&cli.StringFlag{Name: "weights", Usage: "weights of the projects in their order, `W,W,...`", DefaultText: "all 1"},
 			&cli.Float64Flag{Name: "load", Value: 1, Usage: "submit `F` times as fast as in the log"},
-			&cli.BoolFlag{Name: "tasks", Usage: "submit a job of N processors as an array of N tasks of one; by default when --algorithm is given, as not all know parallel jobs"},
+			&cli.BoolFlag{Name: "tasks",
+				Usage: "submit a job of N processors as an array of N tasks of one; by default when --algorithm is given, as not all know parallel jobs"},
 			&cli.IntFlag{Name: "first", Usage: "only the first `N` usable jobs of the log", DefaultText: "all"},
 			&cli.StringFlag{Name: "out", Usage: "write the start second of each job to `FILE`, as job,start"},
 			&cli.StringFlag{Name: "plot", Usage: "draw utilisation and queue length over time, `FILE`.svg"},
 			&cli.StringFlag{Name: "shares", Usage: "draw each project's part of what runs over time, `FILE`.svg"},
-			&cli.StringFlag{Name: "report", Usage: "write tables and pictures as one page that needs no other file, `FILE`.html"},
+			&cli.StringFlag{
+				Name: "report", Usage: "write tables and pictures as one page that needs no other file, `FILE`.html"},
 			opt.JSONFlag(),
-			&cli.StringFlag{Name: "gantt", Usage: fmt.Sprintf("draw who has which processors, `FILE`.svg; at most %d jobs", outcome.GanttMost)},
+			&cli.StringFlag{Name: "gantt", Usage: fmt.Sprintf("draw who has which processors, `FILE`.svg; at most %d jobs",
+				outcome.GanttMost)},
 		},
 		Action: func(c *cli.Context) error {
 			if err := simulate(c, env); err != nil {
@@ -130,7 +140,8 @@ func simulate(c *cli.Context, env opt.Env) error {
 
 // files are those that the options name.
 func files(c *cli.Context) outcome.Files {
-	return outcome.Files{Plot: c.String("plot"), Shares: c.String("shares"), Gantt: c.String("gantt"), Report: c.String("report")}
+	return outcome.Files{Plot: c.String("plot"), Shares: c.String("shares"), Gantt: c.String("gantt"),
+		Report: c.String("report")}
 }
 
 // simVariants are the configurations, each with each number of reservations and

@@ -68,7 +68,8 @@ func (c *clients) askWith(as signIn, b gdi.Body, id string) {
 		}
 		c.world.message(func() {
 			c.world.master.ask(func(ref uint64) core.Input {
-				return core.Request{Ref: ref, Request: gdi.Request{ID: id, User: as.user, Token: as.token, Host: "m", Command: "test", Body: b}, Proof: as.proof}
+				return core.Request{Ref: ref, Request: gdi.Request{ID: id, User: as.user, Token: as.token, Host: "m",
+					Command: "test", Body: b}, Proof: as.proof}
 			}, func(a core.Answer) {
 				if !done {
 					done = true
@@ -130,21 +131,25 @@ func (c *clients) nextRequest() gdi.Body {
 	case p < 17:
 		return &gdi.Alter{Jobs: c.some(), HoldRemove: "u"}
 	case p < 18:
-		return &gdi.Alter{Jobs: c.some(), Set: []string{"p"}, Job: &grid.Job{JobRequest: &grid.JobRequest{}, Priority: -int16(w.rand.IntN(100))}}
+		return &gdi.Alter{Jobs: c.some(), Set: []string{"p"},
+			Job: &grid.Job{JobRequest: &grid.JobRequest{}, Priority: -int16(w.rand.IntN(100))}}
 	case p < 19:
 		refs := []string{}
 		for _, r := range c.some().Refs {
 			refs = append(refs, fmt.Sprint(r.ID))
 		}
-		return &gdi.Control{Action: [...]string{"suspend", "unsuspend", "reschedule", "clear"}[w.rand.IntN(4)], Refs: refs, Force: true}
+		return &gdi.Control{Action: [...]string{"suspend", "unsuspend", "reschedule", "clear"}[w.rand.IntN(4)],
+			Refs: refs, Force: true}
 	default:
-		return &gdi.Control{Action: [...]string{"disable", "enable", "suspend", "unsuspend", "clear"}[w.rand.IntN(5)], Queues: true, Refs: []string{"all.q@h1"}}
+		return &gdi.Control{Action: [...]string{"disable", "enable", "suspend", "unsuspend", "clear"}[w.rand.IntN(5)],
+			Queues: true, Refs: []string{"all.q@h1"}}
 	}
 }
 
 func (c *clients) job() *grid.Job {
 	w := c.world
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "job", Spec: &grid.JobSpec{Command: "sleep"}, Restart: grid.Restart(w.rand.IntN(3))}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, Name: "job", Spec: &grid.JobSpec{Command: "sleep"},
+		Restart: grid.Restart(w.rand.IntN(3))}
 	if w.chance(0.3) {
 		j.Array = true
 		j.Tasks = grid.Range{First: 1, Last: 1 + uint32(w.rand.IntN(12)), Step: 1 + uint32(w.rand.IntN(3))}
@@ -205,7 +210,8 @@ func (c *clients) swap() {
 	}
 	w.message(func() {
 		w.master.ask(func(ref uint64) core.Input {
-			return core.Request{Ref: ref, Request: gdi.Request{ID: fmt.Sprint("swap", w.now), User: "root", Host: "m", Command: "qconf", Body: &gdi.Modify{Objects: []grid.Object{&conf}}}}
+			return core.Request{Ref: ref, Request: gdi.Request{ID: fmt.Sprint("swap", w.now), User: "root", Host: "m",
+				Command: "qconf", Body: &gdi.Modify{Objects: []grid.Object{&conf}}}}
 		}, func(a core.Answer) {
 			if !a.Reply.OK() {
 				w.fail("algorithm %s is refused: %v", conf.Algorithm, a.Reply.Answers)

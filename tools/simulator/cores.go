@@ -19,7 +19,8 @@ func (c *clients) coreRequest() *grid.Binding {
 	if !w.chance(0.4) {
 		return nil
 	}
-	b := &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Type: grid.BindSlot, Unit: "C", Amount: 1 + uint32(w.rand.IntN(2))}
+	b := &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Type: grid.BindSlot, Unit: "C",
+		Amount: 1 + uint32(w.rand.IntN(2))}
 	switch w.rand.IntN(6) {
 	case 0:
 		b.Unit = "T"
@@ -61,7 +62,8 @@ func (w *World) coresNotGrantedTwice(t *grid.JATask) {
 			w.fail("%d.%d starts on %s with %s, and asks for %s", t.Job, t.ID, g.Host, grid.CoresText(t.Cores), j.Binding)
 		}
 		if not, _ := tree.Mask(j.Binding.Filter); j.Binding.Filter != "" && had.Meets(not) {
-			w.fail("%d.%d starts on %s with %s, against its filter %s", t.Job, t.ID, g.Host, grid.CoresText(t.Cores), j.Binding.Filter)
+			w.fail("%d.%d starts on %s with %s, against its filter %s", t.Job, t.ID, g.Host, grid.CoresText(t.Cores),
+				j.Binding.Filter)
 		}
 		w.bound++
 		for _, o := range w.objects(grid.KindJATask) {
@@ -71,14 +73,16 @@ func (w *World) coresNotGrantedTwice(t *grid.JATask) {
 			}
 			shared := slices.ContainsFunc(other.Cores, func(o grid.CoreGrant) bool { return o.Host == g.Host && o.Shared })
 			if has, ok := tree.Mask(grid.CoresOn(other.Cores, g.Host)); ok && !shared && has.Meets(had) {
-				w.fail("%d.%d starts on %s with cores that are granted twice: %s, and %d.%d has %s", t.Job, t.ID, g.Host, grid.CoresText(t.Cores), other.Job, other.ID,
+				w.fail("%d.%d starts on %s with cores that are granted twice: %s, and %d.%d has %s", t.Job, t.ID, g.Host,
+					grid.CoresText(t.Cores), other.Job, other.ID,
 					grid.CoresText(other.Cores))
 			}
 		}
 	}
 }
 
-// withFirstCores is the planted fault: tasks without a filter start with the first units of their hosts, even if other tasks have them.
+// withFirstCores is the planted fault: tasks without a filter start with the first units of their hosts, even if other
+// tasks have them.
 func (w *World) withFirstCores(list []events.Event) []events.Event {
 	list = slices.Clone(list)
 	tree, _ := topology.Parse(processors)

@@ -130,17 +130,19 @@ func (h *host) step(in core.Input) {
 		h.world.after(3, func() { answered(core.Unanswered{}) })
 	}
 	if r.Sample {
-		h.step(core.Sampled{Load: &report.Load{Processors: 1, At: h.world.now, Values: h.sense(grid.Values{{Name: "np_load_avg", Text: "0.1"}})}})
+		h.step(core.Sampled{Load: &report.Load{Processors: 1, At: h.world.now,
+			Values: h.sense(grid.Values{{Name: "np_load_avg", Text: "0.1"}})}})
 	}
 }
 
 func (h *host) report(r report.Report, receipt func(report.Receipt)) {
 	h.world.message(func() {
-		h.world.master.ask(func(ref uint64) qmaster.Input { return qmaster.Report{Ref: ref, Report: r} }, func(a qmaster.Answer) {
-			if receipt != nil {
-				receipt(*a.Receipt)
-			}
-		})
+		h.world.master.ask(func(ref uint64) qmaster.Input { return qmaster.Report{Ref: ref, Report: r} },
+			func(a qmaster.Answer) {
+				if receipt != nil {
+					receipt(*a.Receipt)
+				}
+			})
 	})
 }
 

@@ -21,7 +21,8 @@ func (w *World) inherit(a report.Attempt) {
 				return
 			}
 			w.clients.askAs(j.Owner, &gdi.StartTask{
-				Job: a.Job, Task: a.Task, Host: t.Grants[w.rand.IntN(len(t.Grants))].Host, Launch: &grid.Launch{Args: []string{"ring"}},
+				Job: a.Job, Task: a.Task, Host: t.Grants[w.rand.IntN(len(t.Grants))].Host,
+				Launch: &grid.Launch{Args: []string{"ring"}},
 			}, fmt.Sprintf("inherit%s-%d", a, n))
 		})
 	}

@@ -38,7 +38,8 @@ var selections = map[string]func(model string, gmem int) bool{
 }
 
 // requestsOfGPUs are the amounts and selections of requests.
-var requestsOfGPUs = [...]string{"1", "1", "2", "1[model=a]", "1[gmem>=32G]", "2[model=b*]", "1[model!=a,gmem<=16G]", "1[gmem=20G,model=a|b]", "2[gmem>=32G]"}
+var requestsOfGPUs = [...]string{"1", "1", "2", "1[model=a]", "1[gmem>=32G]", "2[model=b*]", "1[model!=a,gmem<=16G]",
+	"1[gmem=20G,model=a|b]", "2[gmem>=32G]"}
 
 // instances are the objects of such a cell.
 func (w *World) instances(l events.List) events.List {
@@ -46,13 +47,18 @@ func (w *World) instances(l events.List) events.List {
 		return l
 	}
 	complexOf := func(name, consumable string) events.Event {
-		return events.Add(&grid.Centry{Name: name, Shortcut: name, Type: grid.TypeMap, Relop: "<=", Requestable: "YES", Consumable: consumable, Default: "0", Urgency: "0"})
+		return events.Add(&grid.Centry{Name: name, Shortcut: name, Type: grid.TypeMap, Relop: "<=", Requestable: "YES",
+			Consumable: consumable, Default: "0", Urgency: "0"})
 	}
 	l.Events = append(l.Events, complexOf("gpu", "YES"), complexOf("port", "JOB"),
-		events.Add(&grid.Centry{Name: "model", Shortcut: "model", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO", Default: "NONE", Urgency: "0"}),
-		events.Add(&grid.Centry{Name: "gmem", Shortcut: "gmem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "0"}),
-		events.Add(&grid.Centry{Name: "numa", Shortcut: "numa", Type: "INT", Relop: "==", Requestable: "NO", Consumable: "NO", Default: "0", Urgency: "0"}),
-		events.Add(&grid.Centry{Name: "lic", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "HOST", Default: "0", Urgency: "0"}))
+		events.Add(&grid.Centry{Name: "model", Shortcut: "model", Type: "STRING", Relop: "==", Requestable: "YES",
+			Consumable: "NO", Default: "NONE", Urgency: "0"}),
+		events.Add(&grid.Centry{Name: "gmem", Shortcut: "gmem", Type: "MEMORY", Relop: "<=", Requestable: "YES",
+			Consumable: "NO", Default: "0", Urgency: "0"}),
+		events.Add(&grid.Centry{Name: "numa", Shortcut: "numa", Type: "INT", Relop: "==", Requestable: "NO", Consumable: "NO",
+			Default: "0", Urgency: "0"}),
+		events.Add(&grid.Centry{Name: "lic", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES",
+			Consumable: "HOST", Default: "0", Urgency: "0"}))
 	return l
 }
 
@@ -67,7 +73,8 @@ func (c *clients) instanceRequest() gdi.Body {
 		}
 	}
 	ids := [...]string{"gpu:0@h1", "gpu:shared@h1", "gpu:1@h3", "gpu:b@global", "port:2@global"}
-	return &gdi.Control{Action: [...]string{"disable", "disable", "enable", "clear"}[w.rand.IntN(4)], Queues: true, Refs: ids[w.rand.IntN(len(ids)):][:1]}
+	return &gdi.Control{Action: [...]string{"disable", "disable", "enable", "clear"}[w.rand.IntN(4)], Queues: true,
+		Refs: ids[w.rand.IntN(len(ids)):][:1]}
 }
 
 // ofInstances reports whether a request is such a one: others than the administrator are refused.
@@ -159,7 +166,8 @@ func (h *host) sense(values grid.Values) grid.Values {
 		values = append(values, grid.Value{Name: "m_topology_tree", Text: processors})
 	}
 	if h.world.Instances && !h.world.calm && h.world.chance(0.2) {
-		values = append(values, grid.Value{Name: "gpu.1.state", Text: [...]string{"E it fell off the bus", "OK"}[h.world.rand.IntN(2)]})
+		values = append(
+			values, grid.Value{Name: "gpu.1.state", Text: [...]string{"E it fell off the bus", "OK"}[h.world.rand.IntN(2)]})
 	}
 	return values
 }
@@ -315,7 +323,8 @@ func (w *World) instancesOn(t *grid.JATask, host, resource string, asked int) {
 		for _, id := range m.IDs {
 			of := grid.Instance{Resource: resource, ID: id, Host: place}
 			if n, most := w.holders(resource, place, id), count(listed, id); n > most {
-				w.fail("%d.%d starts with %s, which is granted twice: %d times, and listed %d times", t.Job, t.ID, of.Name(), n, most)
+				w.fail("%d.%d starts with %s, which is granted twice: %d times, and listed %d times", t.Job, t.ID,
+					of.Name(), n, most)
 			}
 			if w.master.sure.Get(grid.KindInstance, of.Key()) != nil {
 				w.fail("%d.%d starts with %s, which is out of service", t.Job, t.ID, of.Name())
@@ -418,8 +427,10 @@ func (w *World) withOthers(list []events.Event) []events.Event {
 			listed, own := w.listed(m.Host, m.Resource)
 			for _, id := range listed {
 				model, gmem := w.traits(m.Host, m.Resource, id)
-				healthy := w.master.sure.Get(grid.KindInstance, (&grid.Instance{Resource: m.Resource, ID: id, Host: m.Host}).Key()) == nil
-				if own && m.Resource == "gpu" && len(m.IDs) == 1 && healthy && !selections[r.Value[at:]](model, gmem) && w.holders(m.Resource, m.Host, id) == 0 {
+				healthy := w.master.sure.Get(grid.KindInstance,
+					(&grid.Instance{Resource: m.Resource, ID: id, Host: m.Host}).Key()) == nil
+				if own && m.Resource == "gpu" && len(m.IDs) == 1 && healthy && !selections[r.Value[at:]](model, gmem) &&
+					w.holders(m.Resource, m.Host, id) == 0 {
 					m.IDs = []string{id}
 				}
 			}

@@ -90,7 +90,8 @@ func (m *master) install() {
 			}
 			c := *o
 			if m.world.Silence {
-				c.Entries = c.Entries.With("load_report_time", "0:0:5").With("max_unheard", "0:0:15").With("reschedule_unknown", "0:0:5")
+				c.Entries = c.Entries.With("load_report_time", "0:0:5").With("max_unheard", "0:0:15").With(
+					"reschedule_unknown", "0:0:5")
 			}
 			if m.world.Tokens {
 				c.Entries = c.Entries.With("qmaster_params", "LOGIN_ISSUER="+issuer+",LOGIN_CLIENT="+client+",LOGIN_TIME=60")

@@ -68,7 +68,8 @@ func (c *clients) calendar(times int) gdi.Body {
 
 func (c *clients) reservation() *grid.AR {
 	w := c.world
-	a := &grid.AR{Duration: uint32(2 + w.rand.IntN(40)), ErrorHandlingHard: w.chance(0.3), ACL: grid.Names{"alice", "bob", "root"}}
+	a := &grid.AR{Duration: uint32(2 + w.rand.IntN(40)), ErrorHandlingHard: w.chance(0.3),
+		ACL: grid.Names{"alice", "bob", "root"}}
 	if w.Instances && w.chance(0.5) {
 		a.Hard, a.Binding = c.mapRequests(), c.coreRequest()
 	}
@@ -155,7 +156,8 @@ func (w *World) asPlanned(t *grid.JATask) {
 	}
 	for _, g := range a.Grants {
 		if used[g.Instance()] > g.Slots {
-			w.fail("advance reservation %d is over-booked at %s: %d of %d slots", a.ID, g.Instance(), used[g.Instance()], g.Slots)
+			w.fail("advance reservation %d is over-booked at %s: %d of %d slots", a.ID, g.Instance(),
+				used[g.Instance()], g.Slots)
 		}
 		delete(used, g.Instance())
 	}
@@ -181,7 +183,8 @@ func (w *World) besideReservations(t *grid.JATask) {
 			}
 		}
 		if taken > uint32(w.Slots) {
-			w.fail("%d.%d starts at %s, where advance reservations hold the rest: %d of %d slots", t.Job, t.ID, g.Instance(), taken, w.Slots)
+			w.fail("%d.%d starts at %s, where advance reservations hold the rest: %d of %d slots", t.Job, t.ID,
+				g.Instance(), taken, w.Slots)
 		}
 	}
 }

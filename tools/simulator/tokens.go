@@ -24,7 +24,8 @@ type signIn struct {
 	proof *core.Proof
 }
 
-// credentials are what the users of a world have to present: tokens that were made, whether valid or not, and ID tokens.
+// credentials are what the users of a world have to present: tokens that were made, whether valid or not, and ID
+// tokens.
 type credentials struct {
 	tokens  []signIn
 	idToken *core.Proof // the last one
@@ -46,11 +47,13 @@ func (c *clients) tokenRequest(id string) {
 	digest := sha256.Sum256([]byte(id))
 	switch p := w.rand.IntN(10); {
 	case p < 4 || len(c.has.tokens) == 0:
-		c.askWith(signIn{user: user}, &gdi.CreateToken{Scope: grid.ScopeRead + grid.Scope(w.rand.IntN(4)), Seconds: grid.TokenLifeLeast + 60*w.rand.Float64(), Digest: digest[:]}, id)
+		c.askWith(signIn{user: user}, &gdi.CreateToken{Scope: grid.ScopeRead + grid.Scope(w.rand.IntN(4)),
+			Seconds: grid.TokenLifeLeast + 60*w.rand.Float64(), Digest: digest[:]}, id)
 	case p < 7:
 		if c.has.idToken == nil || w.chance(0.7) {
 			c.has.made++
-			c.has.idToken = &core.Proof{Issuer: issuer, Client: client, Subject: user, Name: user, ID: fmt.Sprint("id", c.has.made), Expires: w.now.Add(20)}
+			c.has.idToken = &core.Proof{Issuer: issuer, Client: client, Subject: user, Name: user,
+				ID: fmt.Sprint("id", c.has.made), Expires: w.now.Add(20)}
 		}
 		c.askWith(signIn{proof: c.has.idToken}, &gdi.LogIn{Digest: digest[:]}, id)
 	default:
@@ -81,8 +84,8 @@ func (c *clients) issued(r *gdi.Reply) {
 	}
 }
 
-// judgeTokens holds a list against the tokens of the log before it: whoever changes something with a token is its owner, and it was neither revoked
-// nor had it expired. No ID token makes two tokens.
+// judgeTokens holds a list against the tokens of the log before it: whoever changes something with a token is its
+// owner, and it was neither revoked nor had it expired. No ID token makes two tokens.
 func (w *World) judgeTokens(l events.List) {
 	if n := l.Cause.Token; n != 0 {
 		w.tokened++
@@ -94,9 +97,13 @@ func (w *World) judgeTokens(l events.List) {
 			w.fail("list %d was made with token %d, which had expired", l.Seq, n)
 		case l.Cause.Who != t.Owner+"@m":
 			w.fail("list %d was made by %s with token %d of %s", l.Seq, l.Cause.Who, n, t.Owner)
-		case t.Scope == grid.ScopeRead && !slices.ContainsFunc(l.Events, func(e events.Event) bool { return e.Kind == grid.KindToken && e.Op == events.OpDel }):
+		case t.Scope == grid.ScopeRead && !slices.ContainsFunc(l.Events, func(e events.Event) bool {
+			return e.Kind == grid.KindToken && e.Op == events.OpDel
+		}):
 			w.fail("list %d was made with token %d, whose scope is read", l.Seq, n)
-		case t.Scope == grid.ScopePropose && slices.ContainsFunc(l.Events, func(e events.Event) bool { return e.Kind != grid.KindToken && e.Kind != grid.KindProposal }):
+		case t.Scope == grid.ScopePropose && slices.ContainsFunc(l.Events, func(e events.Event) bool {
+			return e.Kind != grid.KindToken && e.Kind != grid.KindProposal
+		}):
 			w.fail("list %d was made with token %d, whose scope is propose", l.Seq, n)
 		}
 	}

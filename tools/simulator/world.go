@@ -104,18 +104,19 @@ func taskOf(a report.Attempt) task { return task{a.Job, a.Task, a.PETask} }
 type Result struct {
 	Seed                                  uint64
 	Lists, Jobs, Starts, Crashes, Refused int
-	Reservations                          int     // advance reservations
-	Health                                int     // changes of the health of instances
-	Lost                                  int     // messages that did not arrive
-	Preempted                             int     // tasks that were suspended to make room
-	Inherited                             int     // PE tasks that ran
-	Mapped                                int     // tasks that started with instances of resource maps
-	Scoped                                int     // requests for the master task or the others, of tasks that started
-	Selected, Hosted                      int     // such that select by characteristics, and tasks that take something once per host
-	Bound                                 int     // hosts on which tasks started with cores of their own
-	Held                                  int     // jobs whose tasks wait for those of another one
-	Tokened, Expelled, LogIns             int     // changes with tokens, refusals for a token that was not valid, log-ins
-	Seconds                               float64 // of virtual time
+	Reservations                          int // advance reservations
+	Health                                int // changes of the health of instances
+	Lost                                  int // messages that did not arrive
+	Preempted                             int // tasks that were suspended to make room
+	Inherited                             int // PE tasks that ran
+	Mapped                                int // tasks that started with instances of resource maps
+	Scoped                                int // requests for the master task or the others, of tasks that started
+	// such that select by characteristics, and tasks that take something once per host
+	Selected, Hosted          int
+	Bound                     int     // hosts on which tasks started with cores of their own
+	Held                      int     // jobs whose tasks wait for those of another one
+	Tokened, Expelled, LogIns int     // changes with tokens, refusals for a token that was not valid, log-ins
+	Seconds                   float64 // of virtual time
 
 	Log      []events.List   // all that happened
 	Recorded []orders.Record // what was ordered, as qmaster records it
@@ -147,7 +148,8 @@ func (a *agenda) Pop() any {
 func Run(c Config) (Result, error) {
 	w := &World{
 		Config: c, rand: rand.New(rand.NewPCG(c.Seed, 0x9e3779b97f4a7c15)), now: 1_700_000_000_000,
-		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{}, goesOn: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{}, logged: map[uint32]bool{},
+		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{},
+		goesOn: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{}, logged: map[uint32]bool{},
 		valid: map[uint32]*grid.Token{}, owners: map[uint32]string{}, exchanged: map[string]bool{},
 	}
 	w.begin()
@@ -168,7 +170,8 @@ func Run(c Config) (Result, error) {
 	}
 	r := Result{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
-		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped, Selected: w.selected, Hosted: w.hosted, Scoped: w.scoped, Bound: w.bound,
+		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped,
+		Selected: w.selected, Hosted: w.hosted, Scoped: w.scoped, Bound: w.bound,
 		Held: w.held, Tokened: w.tokened, Expelled: w.expelled, LogIns: w.logIns, Seconds: w.now.Sub(begun),
 		Log: w.master.log, Recorded: w.recorded, Lost: w.lost,
 	}

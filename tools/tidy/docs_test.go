@@ -11,7 +11,8 @@ import (
 // Every package comment says what the package must not know, and where to add to it.
 var (
 	mustNotKnow = regexp.MustCompile(`(?i)must\s+not|only\s+tests\s+import`)
-	toAdd       = regexp.MustCompile(`(?i)\bto\s+(add|extend|change|check|compare|describe|repeat|select|test)\b|nothing\s+to\s+add`)
+	toAdd       = regexp.MustCompile(
+		`(?i)\bto\s+(add|extend|change|check|compare|describe|repeat|select|test)\b|nothing\s+to\s+add`)
 )
 
 // TestDocs reads the comment of each package. That it says what the package contains is for people to judge.
@@ -19,7 +20,8 @@ func TestDocs(t *testing.T) {
 	for _, p := range list(t) {
 		text := ""
 		for _, name := range p.GoFiles {
-			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.PackageClauseOnly)
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil,
+				parser.ParseComments|parser.PackageClauseOnly)
 			if err != nil {
 				t.Fatal(err)
 			}

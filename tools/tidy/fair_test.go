@@ -23,13 +23,15 @@ type shared struct {
 // limitColumns are the columns of the table with limits.
 var limitColumns = []string{"Total", "User", "Reserve", "Waiting"}
 
-// TestFair: the table of queues, pools and listeners in the manual has all of them, with their limits: every place in the code that makes a
-// fair.Places, Queue or Listener, counts by fair.User, listens, or has a channel for several goroutines at a time; and nothing else.
+// TestFair: the table of queues, pools and listeners in the manual has all of them, with their limits: every place in
+// the code that makes a fair.Places, Queue or Listener, counts by fair.User, listens, or has a channel for several
+// goroutines at a time; and nothing else.
 func TestFair(t *testing.T) {
 	var found []shared
 	for _, p := range list(t) {
 		path := strings.TrimPrefix(p.ImportPath, module)
-		if strings.HasPrefix(path, "tools/attack") || strings.HasPrefix(path, "tools/bench") || strings.HasSuffix(path, "test") || path == "pkg/fair" {
+		if strings.HasPrefix(path, "tools/attack") || strings.HasPrefix(path, "tools/bench") ||
+			strings.HasSuffix(path, "test") || path == "pkg/fair" {
 			continue
 		}
 		set := token.NewFileSet()
@@ -206,7 +208,8 @@ func compareFair(manual string, found []shared) (out []string) {
 	}
 	for name, cells := range rows {
 		if file := strings.Trim(cells[1], "`"); has[file] < files[file] {
-			out = append(out, fmt.Sprintf("the table has %q in %s, where there are %d and not %d", name, file, has[file], files[file]))
+			out = append(out, fmt.Sprintf("the table has %q in %s, where there are %d and not %d", name, file,
+				has[file], files[file]))
 		}
 	}
 	names := map[string]bool{}
@@ -218,7 +221,9 @@ func compareFair(manual string, found []shared) (out []string) {
 		row := rows[s.name]
 		switch {
 		case s.name == "" && files[s.file] == 0:
-			out = append(out, fmt.Sprintf("%s has a queue, pool or listener that the table of security.md does not have: bound it by user with pkg/fair, and add a row", s.file))
+			out = append(out,
+				fmt.Sprintf(
+					"%s has a queue, pool or listener that the table of security.md does not have: bound it by user with pkg/fair, and add a row", s.file))
 		case s.name == "":
 		case row == nil || strings.Trim(row[1], "`") != s.file:
 			out = append(out, fmt.Sprintf("%s: the table of security.md has no row of %q", s.file, s.name))

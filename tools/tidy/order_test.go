@@ -19,9 +19,9 @@ import (
 )
 
 // TestOrder finds loops over maps in pure packages whose result may depend on the order in which Go hands out the
-// entries. A loop may collect into a slice that is sorted later in the function, write to a map under its own key, delete,
-// count, sum integers, and search for something with a constant answer. Any other loop says why its order does not
-// matter, on its line: // order: REASON.
+// entries. A loop may collect into a slice that is sorted later in the function, write to a map under its own key,
+// delete, count, sum integers, and search for something with a constant answer. Any other loop says why its order does
+// not matter, on its line: // order: REASON.
 func TestOrder(t *testing.T) {
 	all := list(t)
 	sources := newSources(t, all)
@@ -461,8 +461,8 @@ func (l *loop) write(left, right ast.Expr) {
 	}
 }
 
-// own reports whether x is an entry of a map or a slice under the key of the loop, or what the loop's value points to: no
-// other round writes it.
+// own reports whether x is an entry of a map or a slice under the key of the loop, or what the loop's value points to:
+// no other round writes it.
 func (l *loop) own(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.IndexExpr:

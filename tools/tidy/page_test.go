@@ -36,7 +36,8 @@ func TestPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("the package table of %s is not that of the plan: go test ./tools/tidy -update writes it\n%s", page, differing(old, want))
+		t.Errorf("the package table of %s is not that of the plan: go test ./tools/tidy -update writes it\n%s", page,
+			differing(old, want))
 	}
 }
 
@@ -51,7 +52,8 @@ func table(t *testing.T, plan []row, all []listed) string {
 			pure = "yes"
 		}
 		if r.path == "tools/q*" {
-			fmt.Fprintf(&b, "| `tools/ge/qNAME` | %d %s | | the command of that name; one folder each |\n", r.level, levelNames[r.level])
+			fmt.Fprintf(&b, "| `tools/ge/qNAME` | %d %s | | the command of that name; one folder each |\n", r.level,
+				levelNames[r.level])
 			continue
 		}
 		for _, p := range all {

@@ -63,7 +63,8 @@ var plan = []row{
 	{path: "pkg/sched/diagram", level: rules, imports: "pkg/grid pkg/complex"},
 	{path: "pkg/sched", level: rules,
 		imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology pkg/sched/site pkg/sched/diagram"},
-	{path: "pkg/view", level: rules, imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
+	{path: "pkg/view", level: rules,
+		imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
 
 	{path: "qmaster/core/refuse", level: deciders, imports: "pkg/grid pkg/gdi"},
 	{path: "qmaster/core/cell", level: deciders,

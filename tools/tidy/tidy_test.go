@@ -68,7 +68,8 @@ var listOnce = sync.OnceValues(func() (out []listed, err error) {
 })
 
 // tables are the packages that list commands as programs: only they import them.
-var tables = []string{"tools/quill", "tools/quill-daemon", "tools/quill-lab", "tools/quill-lab/lab", "tools/quill-daemon/serve", "tools/replay"}
+var tables = []string{"tools/quill", "tools/quill-daemon", "tools/quill-lab", "tools/quill-lab/lab",
+	"tools/quill-daemon/serve", "tools/replay"}
 
 // TestCommands checks that no command imports another one: what two share is in a package of its own.
 func TestCommands(t *testing.T) {
@@ -79,7 +80,8 @@ func TestCommands(t *testing.T) {
 			commands[module+p.ImportPath] = hasCommand(t, p)
 		}
 	}
-	for _, p := range []string{"tools/ge/qsub", "tools/ge/qsh", "tools/ge/sharemon", "tools/why", "tools/token", "tools/manual/command"} {
+	for _, p := range []string{"tools/ge/qsub", "tools/ge/qsh", "tools/ge/sharemon", "tools/why", "tools/token",
+		"tools/manual/command"} {
 		if !commands[module+p] {
 			t.Errorf("%s is not found to be a command", p)
 		}
@@ -94,7 +96,8 @@ func TestCommands(t *testing.T) {
 }
 
 // makesCommand matches the declaration of a function that makes a command, or runs one.
-var makesCommand = regexp.MustCompile(`(?m)^func [A-Z]\w*\(.*\) \*cli\.(App|Command) \{|^func Run\(env opt\.Env, args \[\]string\) int \{`)
+var makesCommand = regexp.MustCompile(
+	`(?m)^func [A-Z]\w*\(.*\) \*cli\.(App|Command) \{|^func Run\(env opt\.Env, args \[\]string\) int \{`)
 
 func hasCommand(t *testing.T, p listed) bool {
 	return slices.ContainsFunc(p.GoFiles, func(name string) bool {
@@ -113,14 +116,16 @@ func TestPlan(t *testing.T) {
 		t.Error(e)
 	}
 	for _, p := range all {
-		if p.Name == "main" && !slices.Contains([]string{"tools/quill", "tools/quill-daemon", "tools/quill-lab", "tools/drmaa"}, p.ImportPath) {
-			t.Errorf("%s: the only packages main are tools/quill, tools/quill-daemon, tools/quill-lab and tools/drmaa", p.ImportPath)
+		if p.Name == "main" &&
+			!slices.Contains([]string{"tools/quill", "tools/quill-daemon", "tools/quill-lab", "tools/drmaa"}, p.ImportPath) {
+			t.Errorf("%s: the only packages main are tools/quill, tools/quill-daemon, tools/quill-lab and tools/drmaa",
+				p.ImportPath)
 		}
 	}
 }
 
-// TestAccounts checks that accounts are looked up in one package: os/user alone does not find those of a directory service in a program
-// without the C library.
+// TestAccounts checks that accounts are looked up in one package: os/user alone does not find those of a directory
+// service in a program without the C library.
 func TestAccounts(t *testing.T) {
 	var looks []string
 	for _, p := range list(t) {
@@ -169,10 +174,11 @@ func TestPlanted(t *testing.T) {
 			all[3].Imports = all[3].Imports[1:]
 			return plan, all
 		}},
-		{"the row of tools/q* grants example.com/cli, which nothing imports", func(plan []row, all []listed) ([]row, []listed) {
-			all[3].Imports = all[3].Imports[:1]
-			return plan, all
-		}},
+		{"the row of tools/q* grants example.com/cli, which nothing imports",
+			func(plan []row, all []listed) ([]row, []listed) {
+				all[3].Imports = all[3].Imports[:1]
+				return plan, all
+			}},
 		{"the plan has a row pkg/old and no such package", func(plan []row, all []listed) ([]row, []listed) {
 			return append(plan, row{path: "pkg/old", level: tests}), all
 		}},
@@ -186,7 +192,8 @@ func TestPlanted(t *testing.T) {
 		}},
 	} {
 		planted, packages := fault.plant(slices.Clone(small), slices.Clone(all))
-		if got := slices.Concat(upward(planted), outside(planted, packages), unused(planted, packages)); !slices.Contains(got, fault.want) {
+		if got := slices.Concat(upward(planted), outside(planted, packages), unused(planted, packages)); !slices.Contains(
+			got, fault.want) {
 			t.Errorf("planted %q, found %q", fault.want, got)
 		}
 	}
@@ -326,7 +333,8 @@ func TestWithout(t *testing.T) {
 }
 
 // impure are standard packages that reach outside or depend on chance.
-var impure = []string{"os", "os/exec", "os/user", "os/signal", "net", "net/http", "sync", "sync/atomic", "log", "log/slog",
+var impure = []string{"os", "os/exec", "os/user", "os/signal", "net", "net/http", "sync", "sync/atomic",
+	"log", "log/slog",
 	"math/rand", "math/rand/v2", "crypto/rand", "syscall", "runtime", "context", "io/fs", "path/filepath"}
 
 // TestPurity finds what pure code must not do: import the outside, read the
@@ -381,7 +389,8 @@ func checkFile(t *testing.T, path string) {
 	})
 }
 
-// isStd reports whether a call is that of grid.Time.Std, whose result is in the zone of the process until it is put into another.
+// isStd reports whether a call is that of grid.Time.Std, whose result is in the zone of the process until it is put
+// into another.
 func isStd(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	return ok && f.Sel.Name == "Std"

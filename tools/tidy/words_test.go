@@ -21,16 +21,18 @@ var retired = regexp.MustCompile(`Keeper|Vain|Sight[^a-z]|Sight$|Gains|Tiding|Kn
 var bare = regexp.MustCompile(`^(take|tell|told|look|hear)s?$`)
 
 // retiredKeys are keys of log lines, with what to write instead.
-var retiredKeys = map[string]string{"why": "error or reason", "what": "error or reason", "who": "user", "for": "reason or user", "err": "error", "because": "reason",
+var retiredKeys = map[string]string{"why": "error or reason", "what": "error or reason", "who": "user",
+	"for": "reason or user", "err": "error", "because": "reason",
 	"from": "user or address", "to": "user or address"}
 
-// retiredText are words of comments that the writing guide replaces: programs do not "hear", "tell", "wish" or "remember",
-// an actor has a name, and what comes later is after, not "behind".
-var retiredText = regexp.MustCompile(`\b(hears?|heard|tells?|told|whom|who asks?|who asked|whoever asks|[Hh]is|[Hh]e|him|` +
-	`knocks?|vouch\w*|tidings?|verdicts?|wish\w*|keeper|knows? better|knows? nothing (of|about)|obey\w*|believe[sd]?|says? (whether|if)|[Ss]ome(body|one)|[Nn]obody|remember\w*|[Bb]ehind)\b`)
+// retiredText are words of comments that the writing guide replaces: programs do not "hear", "tell", "wish" or
+// "remember", an actor has a name, and what comes later is after, not "behind".
+var retiredText = regexp.MustCompile(
+	`\b(hears?|heard|tells?|told|whom|who asks?|who asked|whoever asks|[Hh]is|[Hh]e|him|` +
+		`knocks?|vouch\w*|tidings?|verdicts?|wish\w*|keeper|knows? better|knows? nothing (of|about)|obey\w*|believe[sd]?|says? (whether|if)|[Ss]ome(body|one)|[Nn]obody|remember\w*|[Bb]ehind)\b`)
 
-// says is what the subject of a doc comment does not do: a function returns or reports, a field is or means something. Manual
-// pages, options and configurations say what they say.
+// says is what the subject of a doc comment does not do: a function returns or reports, a field is or means something.
+// Manual pages, options and configurations say what they say.
 var says = regexp.MustCompile(`^says (that|why|what|which|whose?|how|when|where)\b`)
 
 // quoted are parts of a comment that are not prose: options, and names of functions, types and variables.
@@ -38,7 +40,8 @@ var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|-\\w+")
 
 var logMethods = []string{"Trace", "Debug", "Info", "Warn", "Error"}
 
-// TestWords holds exported identifiers, names of functions, comments and the keys of log lines, of tests too, to the glossary.
+// TestWords holds exported identifiers, names of functions, comments and the keys of log lines, of tests too, to the
+// glossary.
 func TestWords(t *testing.T) {
 	calls := 0
 	for _, p := range list(t) {
@@ -56,7 +59,8 @@ func TestWords(t *testing.T) {
 				subject, _, _ := strings.Cut(group.Text(), " ") // of a doc comment: the identifier
 				for _, c := range group.List {
 					text := strings.TrimPrefix(quoted.ReplaceAllString(c.Text, ""), "// "+subject)
-					if _, rest, _ := strings.Cut(strings.TrimPrefix(c.Text, "// "), " "); c == group.List[0] && says.MatchString(rest) {
+					if _, rest, _ := strings.Cut(strings.TrimPrefix(c.Text, "// "), " "); c == group.List[0] &&
+						says.MatchString(rest) {
 						t.Errorf("%s: %q: write what it returns, reports or is", set.Position(c.Pos()), c.Text)
 					}
 					if word := retiredText.FindString(text); word != "" {
@@ -91,14 +95,16 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestWordsOfDocuments holds the prose of all Markdown pages, and the comments of files below testdata, to the glossary.
+// TestWordsOfDocuments holds the prose of all Markdown pages, and the comments of files below testdata, to the
+// glossary.
 func TestWordsOfDocuments(t *testing.T) {
 	documents := 0
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, entry fs.DirEntry, err error) error {
 		switch slashed := filepath.ToSlash(path); {
 		case err != nil:
 			return err
-		case entry.IsDir() && (entry.Name() == ".git" || slashed == "../../schedd/algorithm/testdata/cases"): // the cases come from outside
+		case entry.IsDir() && (entry.Name() == ".git" || slashed == "../../schedd/algorithm/testdata/cases"):
+			// the cases come from outside
 			return filepath.SkipDir
 		case entry.IsDir() || !isDocument(slashed):
 			return nil
@@ -126,11 +132,12 @@ func TestWordsOfDocuments(t *testing.T) {
 // isDocument reports whether a file is a Markdown page, or one of a test whose lines that begin with # are comments.
 func isDocument(path string) bool {
 	ext := filepath.Ext(path)
-	return ext == ".md" || strings.Contains(path, "/testdata/") && slices.Contains([]string{".txt", ".txtar", ".yaml"}, ext)
+	return ext == ".md" || strings.Contains(path, "/testdata/") &&
+		slices.Contains([]string{".txt", ".txtar", ".yaml"}, ext)
 }
 
-// proseOf returns the lines of a document, empty where they are no prose: fenced code of a page, and what is no comment in a file of a
-// test. It leaves out the files in a txtar archive.
+// proseOf returns the lines of a document, empty where they are no prose: fenced code of a page, and what is no
+// comment in a file of a test. It leaves out the files in a txtar archive.
 func proseOf(ext, text string) []string {
 	lines, fenced := strings.Split(text, "\n"), false
 	for i, line := range lines {

@@ -28,8 +28,10 @@ func Command(env opt.Env) *cli.Command {
 		Subcommands: []*cli.Command{{
 			Name: "create", Usage: "make a token and print it, once",
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "scope", Value: grid.ScopeRead.String(), Usage: "what it may be used for: `SCOPE` " + grid.ScopeNames},
-				&cli.StringFlag{Name: "expires", Value: fmt.Sprintf("%dd", grid.TokenLife/(24*60*60)), Usage: "how long it lasts: `SPAN` such as 90m, 12h or 30d"},
+				&cli.StringFlag{Name: "scope", Value: grid.ScopeRead.String(), Usage: "what it may be used for: `SCOPE` " +
+					grid.ScopeNames},
+				&cli.StringFlag{Name: "expires", Value: fmt.Sprintf("%dd", grid.TokenLife/(24*60*60)),
+					Usage: "how long it lasts: `SPAN` such as 90m, 12h or 30d"},
 				&cli.StringFlag{Name: "comment", Usage: "`TEXT` that the list shows"},
 				opt.JSONFlag(),
 			},
@@ -113,7 +115,8 @@ func list(c *cli.Context, env opt.Env) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "token\towner\tscope\tcreated\texpires\tcomment")
 	for _, t := range tokens {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Owner, t.Scope, opt.Stamp(t.Created), opt.Stamp(t.Expires), t.Comment)
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Owner, t.Scope, opt.Stamp(t.Created),
+			opt.Stamp(t.Expires), t.Comment)
 	}
 	return w.Flush()
 }

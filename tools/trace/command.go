@@ -35,10 +35,13 @@ func Command(env opt.Env) *cli.Command {
 			"   quill trace --follow\n" +
 			"   quill trace --job 4711 --json\n\n" + opt.MomentLegend,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Usage: "begin at `SEQ|TIME`", DefaultText: "the beginning of the log; with --follow now"},
+			&cli.StringFlag{Name: "from", Usage: "begin at `SEQ|TIME`",
+				DefaultText: "the beginning of the log; with --follow now"},
 			&cli.BoolFlag{Name: "follow", Usage: "continue with what happens, until interrupted"},
 			&cli.StringFlag{Name: "job", Usage: "only the traces of these `JOBS`: numbers separated by commas"},
-			&cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"},
+			&cli.StringFlag{Name: "log",
+				Usage:       "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file",
+				DefaultText: "that of the cell"},
 			&cli.BoolFlag{Name: "json", Usage: "print each span as a line of JSON instead of exporting it"},
 		},
 		Action: func(c *cli.Context) error {

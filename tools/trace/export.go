@@ -39,8 +39,8 @@ type collector struct {
 	sender   *sender
 }
 
-// newCollector returns an exporter to the collector that OTEL_EXPORTER_OTLP_ENDPOINT and the variables beside it name, else to
-// http://localhost:4318. What cannot be sent is reported on stderr.
+// newCollector returns an exporter to the collector that OTEL_EXPORTER_OTLP_ENDPOINT and the variables beside it name,
+// else to http://localhost:4318. What cannot be sent is reported on stderr.
 func newCollector(ctx context.Context, cell string, stderr io.Writer) (*collector, error) {
 	options, err := optionsOf(os.Getenv)
 	if err != nil {
@@ -50,7 +50,9 @@ func newCollector(ctx context.Context, cell string, stderr io.Writer) (*collecto
 	if err != nil {
 		return nil, err
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "quill"), attribute.String("service.version", product.Version),
+	about,
+		err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "quill"),
+		attribute.String("service.version", product.Version),
 		attribute.String("quill.cell", cell)), resource.WithFromEnv())
 	if err != nil {
 		return nil, err
@@ -58,7 +60,8 @@ func newCollector(ctx context.Context, cell string, stderr io.Writer) (*collecto
 	c := &collector{sender: &sender{SpanExporter: to, stderr: stderr}}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { fmt.Fprintln(stderr, "quill trace:", err) }))
 	// A queue that is full waits: no span is lost.
-	c.provider = sdk.NewTracerProvider(sdk.WithBatcher(c.sender, sdk.WithBlocking()), sdk.WithResource(about), sdk.WithIDGenerator(given{}))
+	c.provider = sdk.NewTracerProvider(sdk.WithBatcher(c.sender, sdk.WithBlocking()), sdk.WithResource(about),
+		sdk.WithIDGenerator(given{}))
 	c.tracer = c.provider.Tracer("github.com/quill-grid/quill/tools/trace")
 	return c, nil
 }
@@ -105,7 +108,8 @@ func (s *sender) missing() error {
 	if s.lost == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d spans have not arrived at the collector; export them again with --from %q", s.lost, opt.Stamp(grid.TimeOf(s.since)))
+	return fmt.Errorf("%d spans have not arrived at the collector; export them again with --from %q", s.lost,
+		opt.Stamp(grid.TimeOf(s.since)))
 }
 
 func (c *collector) export(s Span) error {
@@ -173,7 +177,8 @@ type spanLine struct {
 }
 
 func (l lines) export(s Span) error {
-	out := spanLine{Trace: hex.EncodeToString(s.Trace[:]), ID: hex.EncodeToString(s.ID[:]), Name: s.Name, Start: s.Start.Std(), End: s.End.Std(), Error: s.Error}
+	out := spanLine{Trace: hex.EncodeToString(s.Trace[:]), ID: hex.EncodeToString(s.ID[:]), Name: s.Name,
+		Start: s.Start.Std(), End: s.End.Std(), Error: s.Error}
 	if s.Parent != (trace.Span{}) {
 		out.Parent = hex.EncodeToString(s.Parent[:])
 	}

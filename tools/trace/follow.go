@@ -11,7 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// follower exports what happens in a running cell. What a feed leaves out, because qmaster was away or is another one, comes from the log.
+// follower exports what happens in a running cell. What a feed leaves out, because qmaster was away or is another one,
+// comes from the log.
 type follower struct {
 	*tracing
 	stop func()

@@ -75,8 +75,8 @@ type waiting struct {
 	until grid.Time // the reason ends by itself; 0: it does not
 }
 
-// New returns a Tracer that continues from a state, which it changes. Of jobs that are there already what was before is not known.
-// only: the jobs that are traced, none: all.
+// New returns a Tracer that continues from a state, which it changes. Of jobs that are there already what was before is
+// not known. only: the jobs that are traced, none: all.
 func New(cell string, st *state.State, only ...uint32) *Tracer {
 	t := &Tracer{cell: cell, st: st, jobs: map[uint32]*job{}}
 	for _, id := range only {
@@ -202,8 +202,9 @@ func (t *Tracer) lookTask(id, number uint32, at grid.Time) {
 
 func (t *Tracer) resumed(k *job, one *task, at grid.Time) {
 	ja := one.last
-	t.add(k, Span{ID: k.id.Span(fmt.Sprint(spanSuspended, one.suspended), ja.ID, ja.Attempt), Parent: k.id.Span(trace.Run, ja.ID, ja.Attempt),
-		Name: spanSuspended, Start: one.suspended, End: at})
+	t.add(k, Span{ID: k.id.Span(fmt.Sprint(spanSuspended, one.suspended), ja.ID, ja.Attempt),
+		Parent: k.id.Span(trace.Run, ja.ID, ja.Attempt),
+		Name:   spanSuspended, Start: one.suspended, End: at})
 	one.suspended = 0
 }
 
@@ -222,7 +223,8 @@ func (t *Tracer) ended(a *grid.Accounting, at grid.Time) {
 		{"quill.max_vmem_bytes", a.Usage.MaxVMem}, {"quill.max_rss_bytes", a.Usage.MaxRSS},
 	}
 	if a.PETask != "" {
-		t.add(k, Span{ID: k.id.Span("petask "+a.PETask, a.Task, a.Attempt), Parent: run, Name: a.PETask, Start: a.Start, End: a.End, Attributes: attributes, Error: failed})
+		t.add(k, Span{ID: k.id.Span("petask "+a.PETask, a.Task, a.Attempt), Parent: run, Name: a.PETask, Start: a.Start,
+			End: a.End, Attributes: attributes, Error: failed})
 		return
 	}
 	parent := k.parent(a.Task)
@@ -235,12 +237,16 @@ func (t *Tracer) ended(a *grid.Accounting, at grid.Time) {
 	}
 	if a.Start == 0 { // it never ran
 		if sent != 0 {
-			t.add(k, Span{ID: k.id.Span(spanStart, a.Task, a.Attempt), Parent: parent, Name: spanStart, Start: sent, End: at, Attributes: attributes, Error: failed})
+			t.add(k, Span{ID: k.id.Span(spanStart, a.Task, a.Attempt), Parent: parent, Name: spanStart, Start: sent, End: at,
+				Attributes: attributes, Error: failed})
 		}
 	} else {
-		t.add(k, Span{ID: k.id.Span(spanStart, a.Task, a.Attempt), Parent: parent, Name: spanStart, Start: sent, End: a.Start})
-		t.add(k, Span{ID: run, Parent: parent, Name: trace.Run, Start: a.Start, End: a.End, Attributes: attributes, Error: failed})
-		t.add(k, Span{ID: k.id.Span(spanFinish, a.Task, a.Attempt), Parent: parent, Name: spanFinish, Start: a.End, End: max(at, a.End)})
+		t.add(k, Span{ID: k.id.Span(spanStart, a.Task, a.Attempt), Parent: parent, Name: spanStart,
+			Start: sent, End: a.Start})
+		t.add(k, Span{ID: run, Parent: parent, Name: trace.Run, Start: a.Start, End: a.End,
+			Attributes: attributes, Error: failed})
+		t.add(k, Span{ID: k.id.Span(spanFinish, a.Task, a.Attempt), Parent: parent, Name: spanFinish, Start: a.End,
+			End: max(at, a.End)})
 	}
 	if one != nil {
 		one.failed, one.started = failed, 0
@@ -288,7 +294,8 @@ func (t *Tracer) over(k *job, at grid.Time) {
 	s := Span{ID: k.parent(0), Name: k.Name, Start: k.Submit, End: at, Error: k.failed, Attributes: []Attribute{
 		{"quill.cell", t.cell}, {"quill.job.id", int64(k.Job.ID)}, {"quill.job.name", k.Name}, {"quill.job.owner", k.Owner},
 	}}
-	for _, a := range []Attribute{{"quill.job.project", k.Project}, {"quill.job.department", k.Department}, {"quill.job.pe", k.PE}} {
+	for _, a := range []Attribute{{"quill.job.project", k.Project}, {"quill.job.department", k.Department},
+		{"quill.job.pe", k.PE}} {
 		if a.Value != "" {
 			s.Attributes = append(s.Attributes, a)
 		}
@@ -302,9 +309,11 @@ func (t *Tracer) over(k *job, at grid.Time) {
 
 // waitNames are the names of waits; a job without a reason of its own waits for a place.
 var waitNames = map[view.WaitCode]string{
-	view.HeldByOwner: "wait: user hold", view.HeldByOperator: "wait: operator hold", view.HeldBySystem: "wait: system hold",
-	view.WaitsForArray: "wait: array dependency", view.WaitsForJobs: "wait: dependency", view.WaitsForTime: "wait: start time",
-	view.TaskInError: "wait: error", view.EnoughRun: "wait: task concurrency",
+	view.HeldByOwner: "wait: user hold", view.HeldByOperator: "wait: operator hold",
+	view.HeldBySystem:  "wait: system hold",
+	view.WaitsForArray: "wait: array dependency", view.WaitsForJobs: "wait: dependency",
+	view.WaitsForTime: "wait: start time",
+	view.TaskInError:  "wait: error", view.EnoughRun: "wait: task concurrency",
 }
 
 const waitPlace = "wait: place"
@@ -333,7 +342,8 @@ func (t *Tracer) waits(k *job, w *waiting, now waiting, task uint32, at grid.Tim
 }
 
 func (t *Tracer) waited(k *job, w *waiting, task uint32, at grid.Time) {
-	t.add(k, Span{ID: k.id.Span(fmt.Sprint(w.name, w.since), task, 0), Parent: k.parent(task), Name: w.name, Start: w.since, End: at})
+	t.add(k, Span{ID: k.id.Span(fmt.Sprint(w.name, w.since), task, 0), Parent: k.parent(task), Name: w.name,
+		Start: w.since, End: at})
 }
 
 func (t *Tracer) add(k *job, s Span) {

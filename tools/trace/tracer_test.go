@@ -31,9 +31,11 @@ func (s *story) at(second float64, all ...events.Event) {
 		if p.Error != "" {
 			failed = " failed: " + p.Error
 		}
-		fmt.Fprintf(&s.text, "%v: %s %v-%v%s", second, p.Name, p.Start.Sub(grid.Time(0))-1000, p.End.Sub(grid.Time(0))-1000, failed)
+		fmt.Fprintf(&s.text, "%v: %s %v-%v%s", second, p.Name, p.Start.Sub(grid.Time(0))-1000,
+			p.End.Sub(grid.Time(0))-1000, failed)
 		for _, a := range p.Attributes {
-			if strings.HasPrefix(a.Name, "quill.t") || strings.HasPrefix(a.Name, "quill.job.") || a.Name == "quill.queue" || a.Name == "quill.attempts" {
+			if strings.HasPrefix(a.Name, "quill.t") || strings.HasPrefix(a.Name, "quill.job.") || a.Name == "quill.queue" ||
+				a.Name == "quill.attempts" {
 				fmt.Fprintf(&s.text, " %s=%v", a.Name, a.Value)
 			}
 		}
@@ -47,7 +49,8 @@ func newStory(t *testing.T, only ...uint32) *story {
 
 func newJob(id uint32, change func(*grid.Job)) *grid.Job {
 	one := grid.Ranges{{First: 1, Last: 1, Step: 1}}
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: fmt.Sprint("job", id), Owner: "alice", Submit: grid.Time(0).Add(1000), Tasks: one[0], Pending: one}
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: fmt.Sprint("job", id), Owner: "alice",
+		Submit: grid.Time(0).Add(1000), Tasks: one[0], Pending: one}
 	if change != nil {
 		change(j)
 	}
@@ -55,12 +58,14 @@ func newJob(id uint32, change func(*grid.Job)) *grid.Job {
 }
 
 func running(job, task, attempt uint32, at float64, state grid.TaskState) *grid.JATask {
-	return &grid.JATask{Job: job, ID: task, Attempt: attempt, Status: grid.Running, State: grid.StateRunning | state, Start: grid.Time(0).Add(1000 + at),
+	return &grid.JATask{Job: job, ID: task, Attempt: attempt, Status: grid.Running, State: grid.StateRunning | state,
+		Start:  grid.Time(0).Add(1000 + at),
 		Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}}
 }
 
 func ended(job, task, attempt uint32, start, end float64, failed, status uint32) *grid.Accounting {
-	return &grid.Accounting{Job: job, Task: task, Attempt: attempt, Queue: "all.q", Host: "node1", Start: grid.Time(0).Add(1000 + start), End: grid.Time(0).Add(1000 + end),
+	return &grid.Accounting{Job: job, Task: task, Attempt: attempt, Queue: "all.q", Host: "node1",
+		Start: grid.Time(0).Add(1000 + start), End: grid.Time(0).Add(1000 + end),
 		Failed: failed, ExitStatus: status, Slots: 1}
 }
 
@@ -81,7 +86,8 @@ func TestWaits(t *testing.T) {
 	s.at(40, events.Mod(newJob(1, func(j *grid.Job) { later(j); j.Pending = nil })), events.Add(running(1, 1, 1, 40, 0)))
 	s.at(50, events.Mod(running(1, 1, 1, 40, grid.StateSuspended)))
 	s.at(55, events.Mod(running(1, 1, 1, 40, 0)))
-	s.at(61, events.Add(ended(1, 1, 1, 41, 60, 0, 0)), events.Del(grid.KindJATask, grid.Key{ID: 1, Sub: 1}), events.Del(grid.KindJob, grid.Key{ID: 1}))
+	s.at(61, events.Add(ended(1, 1, 1, 41, 60, 0, 0)), events.Del(grid.KindJATask, grid.Key{ID: 1, Sub: 1}),
+		events.Del(grid.KindJob, grid.Key{ID: 1}))
 	s.want(`
 10: wait: user hold 0-10
 40: wait: start time 10-30
@@ -107,10 +113,12 @@ func TestArray(t *testing.T) {
 	}
 	s.at(0, events.Add(array(1, 2)))
 	s.at(5, events.Mod(array(2)), events.Add(running(2, 1, 1, 5, 0)))
-	s.at(9, events.Add(ended(2, 1, 1, 6, 8, 19, 0)), events.Mod(&grid.JATask{Job: 2, ID: 1, Attempt: 1, State: grid.StateQueued}))
+	s.at(9, events.Add(ended(2, 1, 1, 6, 8, 19, 0)),
+		events.Mod(&grid.JATask{Job: 2, ID: 1, Attempt: 1, State: grid.StateQueued}))
 	s.at(12, events.Mod(running(2, 1, 2, 12, 0)))
 	s.at(15, events.Mod(array()))
-	s.at(20, events.Add(ended(2, 1, 2, 13, 20, 0, 3)), events.Del(grid.KindJATask, grid.Key{ID: 2, Sub: 1}), events.Del(grid.KindJob, grid.Key{ID: 2}))
+	s.at(20, events.Add(ended(2, 1, 2, 13, 20, 0, 3)), events.Del(grid.KindJATask, grid.Key{ID: 2, Sub: 1}),
+		events.Del(grid.KindJob, grid.Key{ID: 2}))
 	s.want(`
 9: start 5-6
 9: run 6-8 failed: before writing exit_status quill.queue=all.q
@@ -128,7 +136,8 @@ func TestArray(t *testing.T) {
 // TestOnly: jobs that are not asked for have no spans; of one that is there already what was before is not known.
 func TestOnly(t *testing.T) {
 	st := state.New()
-	st.Apply(events.List{Seq: 1, At: grid.Time(0).Add(1010), Events: []events.Event{events.Add(newJob(3, nil)), events.Add(newJob(4, nil))}})
+	st.Apply(events.List{Seq: 1, At: grid.Time(0).Add(1010),
+		Events: []events.Event{events.Add(newJob(3, nil)), events.Add(newJob(4, nil))}})
 	s := &story{t: t, tracer: New("default", st, 3), names: map[trace.Span]string{}}
 	for _, id := range []uint32{3, 4} {
 		s.at(20, events.Del(grid.KindJob, grid.Key{ID: id}))

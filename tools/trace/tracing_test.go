@@ -73,7 +73,8 @@ func TestCollector(t *testing.T) {
 	env.Stdout, env.Stderr = &out, &out
 	env.Connect = func(ctx context.Context) (client.Client, error) { return client.Connect(ctx, cell.Cell) }
 	file := filepath.Join(t.TempDir(), "out")
-	if status := qsub.Run(env, append(strings.Fields("-N hello -sync y -b y -j y -o"), file, "echo", "$TRACEPARENT")); status != 0 {
+	if status := qsub.Run(env, append(strings.Fields("-N hello -sync y -b y -j y -o"), file, "echo",
+		"$TRACEPARENT")); status != 0 {
 		t.Fatal(status, out.String())
 	}
 	cell.Stop()
@@ -97,11 +98,13 @@ func TestCollector(t *testing.T) {
 			t.Fatalf("%s is missing among %v", name, to.spans)
 		case name != "hello" && !bytes.Equal(s.ParentSpanId, whole.SpanId):
 			t.Errorf("the parent of %s is %x", name, s.ParentSpanId)
-		case s.StartTimeUnixNano > s.EndTimeUnixNano || s.StartTimeUnixNano < whole.StartTimeUnixNano || s.EndTimeUnixNano > whole.EndTimeUnixNano:
+		case s.StartTimeUnixNano > s.EndTimeUnixNano || s.StartTimeUnixNano < whole.StartTimeUnixNano ||
+			s.EndTimeUnixNano > whole.EndTimeUnixNano:
 			t.Errorf("%s is not within the job", name)
 		}
 	}
-	if fields := strings.Split(strings.TrimSpace(string(parent)), "-"); len(fields) != 4 || fields[1] != hex.EncodeToString(ran.TraceId) || fields[2] != hex.EncodeToString(ran.SpanId) {
+	if fields := strings.Split(strings.TrimSpace(string(parent)), "-"); len(fields) != 4 ||
+		fields[1] != hex.EncodeToString(ran.TraceId) || fields[2] != hex.EncodeToString(ran.SpanId) {
 		t.Errorf("TRACEPARENT is %s, the run is %x of trace %x", parent, ran.SpanId, ran.TraceId)
 	}
 
@@ -116,7 +119,9 @@ func TestCollector(t *testing.T) {
 		}
 	}
 	to.status = http.StatusBadRequest
-	if said, status := run("--log", cell.Dir()); status != 1 || !strings.Contains(said, "quill: trace: 5 spans have not arrived at the collector; export them again with --from \"20") {
+	if said, status := run("--log", cell.Dir()); status != 1 ||
+		!strings.Contains(
+			said, "quill: trace: 5 spans have not arrived at the collector; export them again with --from \"20") {
 		t.Error(status, said)
 	}
 	for words, want := range map[string]string{
@@ -126,7 +131,8 @@ func TestCollector(t *testing.T) {
 		"--follow":            `quill: trace: --follow needs a cell that runs, without --log`,
 		"--log /no/such/file": `no such file or directory`,
 	} {
-		if said, status := run(append([]string{"--log", cell.Dir()}, strings.Fields(words)...)...); status != 1 || !strings.Contains(said, want) {
+		if said, status := run(append([]string{"--log", cell.Dir()}, strings.Fields(words)...)...); status != 1 ||
+			!strings.Contains(said, want) {
 			t.Errorf("%s: %d, %q", words, status, said)
 		}
 	}
@@ -146,7 +152,8 @@ func TestCollectorAway(t *testing.T) {
 	send := func(start float64, name string) {
 		t.Helper()
 		id := trace.Span{byte(start)}
-		if err := errors.Join(c.export(Span{Trace: trace.ID{1}, ID: id, Name: name, Start: grid.Time(start), End: grid.Time(start + 1)}), c.provider.ForceFlush(t.Context())); err != nil {
+		if err := errors.Join(c.export(Span{Trace: trace.ID{1}, ID: id, Name: name, Start: grid.Time(start),
+			End: grid.Time(start + 1)}), c.provider.ForceFlush(t.Context())); err != nil {
 			t.Error(err)
 		}
 	}
@@ -155,7 +162,8 @@ func TestCollectorAway(t *testing.T) {
 	to.status = 0
 	send(300, "c")
 	send(301, "d")
-	if lines := strings.Split(said.String(), "\n"); len(lines) != 3 || !strings.HasPrefix(lines[0], "quill trace: spans do not arrive at the collector: ") ||
+	if lines := strings.Split(said.String(), "\n"); len(lines) != 3 ||
+		!strings.HasPrefix(lines[0], "quill trace: spans do not arrive at the collector: ") ||
 		lines[1] != "quill trace: spans arrive at the collector again; 2 have not" {
 		t.Errorf("%q", lines)
 	}
@@ -168,10 +176,11 @@ func TestCollectorAway(t *testing.T) {
 // TestOptions: the variables of OpenTelemetry are taken as its specification says, or refused.
 func TestOptions(t *testing.T) {
 	for given, want := range map[string]string{
-		"": "1 <nil>", "OTEL_EXPORTER_OTLP_ENDPOINT=https://tempo": "0 <nil>", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf OTEL_EXPORTER_OTLP_PROTOCOL=grpc": "1 <nil>",
-		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc":           "0 OTEL_EXPORTER_OTLP_PROTOCOL=grpc is not supported: spans are sent by http/protobuf",
-		"OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318": "0 OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318 is not the URL of a collector, as http://localhost:4318",
-		"OTEL_EXPORTER_OTLP_ENDPOINT=tempo:4318":     "0 OTEL_EXPORTER_OTLP_ENDPOINT=tempo:4318 is not the URL of a collector, as http://localhost:4318",
+		"": "1 <nil>", "OTEL_EXPORTER_OTLP_ENDPOINT=https://tempo": "0 <nil>",
+		"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf OTEL_EXPORTER_OTLP_PROTOCOL=grpc": "1 <nil>",
+		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc":                                                  "0 OTEL_EXPORTER_OTLP_PROTOCOL=grpc is not supported: spans are sent by http/protobuf",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318":                                        "0 OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4318 is not the URL of a collector, as http://localhost:4318",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=tempo:4318":                                            "0 OTEL_EXPORTER_OTLP_ENDPOINT=tempo:4318 is not the URL of a collector, as http://localhost:4318",
 		"OTEL_EXPORTER_OTLP_COMPRESSION=gzip OTEL_EXPORTER_OTLP_TIMEOUT=500 OTEL_EXPORTER_OTLP_TRACES_INSECURE=true OTEL_EXPORTER_OTLP_HEADERS=a=b,c=d": "1 <nil>",
 		"OTEL_EXPORTER_OTLP_COMPRESSION=zstd":                          "0 OTEL_EXPORTER_OTLP_COMPRESSION=zstd is not supported: it is gzip or none",
 		"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=10s":                        "0 OTEL_EXPORTER_OTLP_TRACES_TIMEOUT=10s is not supported: it is a number of milliseconds",
@@ -202,7 +211,8 @@ func TestOptions(t *testing.T) {
 // TestDisabled: variables of OpenTelemetry turn the export off, or are refused.
 func TestDisabled(t *testing.T) {
 	for given, want := range map[string]string{
-		"OTEL_SDK_DISABLED=true": "OTEL_SDK_DISABLED=true <nil>", "OTEL_SDK_DISABLED=TRUE": "OTEL_SDK_DISABLED=TRUE <nil>", "OTEL_SDK_DISABLED=false": " <nil>", "OTEL_SDK_DISABLED=": " <nil>",
+		"OTEL_SDK_DISABLED=true": "OTEL_SDK_DISABLED=true <nil>", "OTEL_SDK_DISABLED=TRUE": "OTEL_SDK_DISABLED=TRUE <nil>",
+		"OTEL_SDK_DISABLED=false": " <nil>", "OTEL_SDK_DISABLED=": " <nil>",
 		"OTEL_SDK_DISABLED=1":          " OTEL_SDK_DISABLED=1 is not supported: it is true or false",
 		"OTEL_TRACES_EXPORTER=none":    "OTEL_TRACES_EXPORTER=none <nil>",
 		"OTEL_TRACES_EXPORTER=otlp":    " <nil>",
@@ -244,7 +254,8 @@ func TestFollow(t *testing.T) {
 		env := opt.Here(ctx)
 		env.Stdout, env.Stderr = out, out
 		app := &cli.App{Name: "quill"}
-		ended <- opt.RunMenu(env, app, []func(opt.Env) *cli.Command{Command}, strings.Fields("trace --from 1 --follow --json"))
+		ended <- opt.RunMenu(env, app, []func(opt.Env) *cli.Command{Command},
+			strings.Fields("trace --from 1 --follow --json"))
 		out.Close()
 	}()
 	var submitting sync.WaitGroup
@@ -264,7 +275,8 @@ func TestFollow(t *testing.T) {
 			stop()
 		}
 	}
-	if status := <-ended; status != 0 || !slices.Contains(names, "before") || !slices.Contains(names, "after") || len(names) != 10 {
+	if status := <-ended; status != 0 || !slices.Contains(names, "before") || !slices.Contains(names, "after") ||
+		len(names) != 10 {
 		t.Error(status, names)
 	}
 }

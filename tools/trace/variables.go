@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 )
 
-// The libraries read the variables of OpenTelemetry's specification themselves, but not those that turn the export off, and they ignore what
-// they do not understand: it is refused here.
+// The libraries read the variables of OpenTelemetry's specification themselves, but not those that turn the export off,
+// and they ignore what they do not understand: it is refused here.
 const (
 	prefix = "OTEL_EXPORTER_OTLP_"
 	traces = "TRACES_" // of the variables for traces, which precede those for all signals
@@ -37,7 +37,8 @@ var (
 
 // numbers are the variables with a number.
 var numbers = map[string]string{
-	"OTEL_BSP_SCHEDULE_DELAY": millis, "OTEL_BSP_EXPORT_TIMEOUT": millis, "OTEL_BSP_MAX_QUEUE_SIZE": positive, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": positive,
+	"OTEL_BSP_SCHEDULE_DELAY": millis, "OTEL_BSP_EXPORT_TIMEOUT": millis, "OTEL_BSP_MAX_QUEUE_SIZE": positive,
+	"OTEL_BSP_MAX_EXPORT_BATCH_SIZE":    positive,
 	"OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT": limit, "OTEL_ATTRIBUTE_COUNT_LIMIT": limit,
 	"OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": limit, "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": limit,
 }
@@ -60,7 +61,8 @@ func disabledBy(getenv func(string) string) (string, error) {
 	return "", nil
 }
 
-// optionsOf checks the variables, and returns what the exporter does not take from the environment as the specification has it: its default is https.
+// optionsOf checks the variables, and returns what the exporter does not take from the environment as the specification
+// has it: its default is https.
 func optionsOf(getenv func(string) string) ([]otlptracehttp.Option, error) {
 	if err := errors.Join(exporterChecks(getenv), sdkChecks(getenv)); err != nil {
 		return nil, err
@@ -135,7 +137,8 @@ func protocol(variable, value string) error {
 }
 
 func endpoint(variable, value string) error {
-	if u, err := url.Parse(value); value != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	if u, err := url.Parse(value); value != "" &&
+		(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		return fmt.Errorf("%s=%s is not the URL of a collector, as http://localhost:4318", variable, value)
 	}
 	return nil
@@ -183,7 +186,8 @@ func sampler(getenv func(string) string) error {
 	if err := oneOf(name, value, strings.Join(samplers[:last], ", ")+" or "+samplers[last], samplers...); err != nil {
 		return err
 	}
-	if f, err := strconv.ParseFloat(ratio, 64); ratio != "" && slices.Contains(ratioed, value) && (err != nil || !(f >= 0 && f <= 1)) {
+	if f, err := strconv.ParseFloat(ratio, 64); ratio != "" && slices.Contains(ratioed, value) &&
+		(err != nil || !(f >= 0 && f <= 1)) {
 		return unsupported(arg, ratio, "a ratio from 0 to 1")
 	}
 	return nil

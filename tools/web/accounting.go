@@ -48,17 +48,21 @@ type accountingQuery struct {
 type Ended = accounting.Record[time.Time]
 
 func (s *handlers) registerAccounting() {
-	op := operation(http.MethodGet, "/v1/accounting", "list-accounting", "accounting", "Ended jobs, the last first, as qacct -j lists them")
-	op.Description = "The records of the log: it goes back as far as KEEP_HISTORY_TIME and KEEP_HISTORY_SIZE say. A page may have fewer rows than limit, even none, and a next: " +
-		"the log was read for a while without finding more."
-	registerListing(s, op, func(ctx context.Context, in *accountingQuery, at mirror.Moment, all bool) (rows[Ended], error) {
+	op := operation(http.MethodGet, "/v1/accounting", "list-accounting", "accounting",
+		"Ended jobs, the last first, as qacct -j lists them")
+	op.Description =
+		"The records of the log: it goes back as far as KEEP_HISTORY_TIME and KEEP_HISTORY_SIZE say. A page may have fewer rows than limit, even none, and a next: " +
+			"the log was read for a while without finding more."
+	registerListing(s, op, func(ctx context.Context, in *accountingQuery, at mirror.Moment, all bool) (
+		rows[Ended], error) {
 		chosen, from, err := in.filter(s.options.Now())
 		if err != nil {
 			return rows[Ended]{}, err
 		}
 		return s.listEnded(ctx, &in.Paging, at, all, "accounting", &past.EndedJobs{AccountingFilter: chosen, From: from})
 	})
-	registerListing(s, operation(http.MethodGet, "/v1/jobs/{id}/accounting", "list-job-accounting", "accounting", "All ended tasks and attempts of a job, the last first"),
+	registerListing(s, operation(http.MethodGet, "/v1/jobs/{id}/accounting", "list-job-accounting", "accounting",
+		"All ended tasks and attempts of a job, the last first"),
 		func(ctx context.Context, in *struct {
 			Reading
 			Paging
@@ -67,9 +71,11 @@ func (s *handlers) registerAccounting() {
 		}, at mirror.Moment, all bool,
 		) (rows[Ended], error) {
 			if uint64(in.ID) > at.State.Counter(grid.JobSeqNum) {
-				return rows[Ended]{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+				return rows[Ended]{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id",
+					fmt.Sprintf("job %d does not exist", in.ID))
 			}
-			e := &past.EndedJobs{AccountingFilter: view.AccountingFilter{Jobs: []string{strconv.FormatUint(uint64(in.ID), 10)}, Tasks: rangesOf(in.Task)},
+			e := &past.EndedJobs{AccountingFilter: view.AccountingFilter{Jobs: []string{strconv.FormatUint(uint64(in.ID), 10)},
+				Tasks: rangesOf(in.Task)},
 				Job: in.ID}
 			if j := at.State.Job(in.ID); j != nil {
 				e.From = j.Submit
@@ -109,8 +115,9 @@ func (in *accountingQuery) filter(now time.Time) (f view.AccountingFilter, from 
 		return m.At
 	}
 	f = view.AccountingFilter{
-		Jobs: in.Job, Owners: in.User, Groups: in.Group, Queues: in.Queue, Hosts: in.Host, Projects: in.Project, Departments: in.Department,
-		Accounts: in.Account, PEs: in.PE, ARs: oneOrNone(in.AR), Slots: oneOrNone(in.Slots), Master: in.Master,
+		Jobs: in.Job, Owners: in.User, Groups: in.Group, Queues: in.Queue, Hosts: in.Host, Projects: in.Project,
+		Departments: in.Department,
+		Accounts:    in.Account, PEs: in.PE, ARs: oneOrNone(in.AR), Slots: oneOrNone(in.Slots), Master: in.Master,
 		Begin: moment("begin", in.Begin), End: moment("end", in.End), ByEnd: in.Time == "end",
 	}
 	if f.Begin != 0 {
@@ -120,7 +127,9 @@ func (in *accountingQuery) filter(now time.Time) (f view.AccountingFilter, from 
 }
 
 // listEnded returns a page of records, or all that are selected; of is the listing that its cursors are of.
-func (s *handlers) listEnded(ctx context.Context, in *Paging, at mirror.Moment, all bool, of string, e *past.EndedJobs) (rows[Ended], error) {
+func (s *handlers) listEnded(
+	ctx context.Context, in *Paging, at mirror.Moment, all bool, of string, e *past.EndedJobs,
+) (rows[Ended], error) {
 	b := s.reader.Backwards(mirror.Position{Seq: at.State.Seq + 1})
 	e.Most = s.reader.PageMost
 	if in.Cursor != "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/tools/web/past"
 )
 
-// TestAccountingPages: the pages of accounting are all its records, the last first, wherever they are read: from memory, partly from the
-// log, which may have no more than its end, or all from there in stretches.
+// TestAccountingPages: the pages of accounting are all its records, the last first, wherever they are read: from
+// memory, partly from the log, which may have no more than its end, or all from there in stretches.
 func TestAccountingPages(t *testing.T) {
 	c := newCell(t, 3)
 	c.server.mirror.Ledger.Keep, c.server.reader.ListsFirst = 20, 7
@@ -60,7 +60,8 @@ func TestAccountingPages(t *testing.T) {
 	c.cut = c.c.Core.State().Seq / 2 // the log begins later
 	c.server.mirror.Ledger.Restart(state.New())
 	c.server.mirror.Ledger.Restart(c.c.Core.State())
-	if rows := pagesOf[Ended](c, "/v1/accounting?", 7); len(rows) < want/3 || len(rows) >= want || !reflect.DeepEqual(rows, whole[:len(rows)]) {
+	if rows := pagesOf[Ended](c, "/v1/accounting?", 7); len(rows) < want/3 || len(rows) >= want ||
+		!reflect.DeepEqual(rows, whole[:len(rows)]) {
 		t.Errorf("of a log that was cut: %d records of %d", len(rows), want)
 	}
 	c.server.reader.History = nil

@@ -106,7 +106,8 @@ type rows[T any] struct {
 
 // operation returns what all routes have.
 func operation(method, path, id, tag, summary string) huma.Operation {
-	return huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{tag}, MaxBodyBytes: bodyMax, BodyReadTimeout: requestWait}
+	return huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{tag},
+		MaxBodyBytes: bodyMax, BodyReadTimeout: requestWait}
 }
 
 // registerObject registers a route that answers with one object.

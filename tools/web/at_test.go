@@ -10,7 +10,8 @@ import (
 	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
-// TestMarks: a moment is the same whether it is made from the log alone, from a state that the mirror had, or from another moment.
+// TestMarks: a moment is the same whether it is made from the log alone, from a state that the mirror had, or from
+// another moment.
 func TestMarks(t *testing.T) {
 	c := newCell(t, 2)
 	c.server.mirror.Moments.Every = 5
@@ -61,10 +62,12 @@ func TestPastIsPublic(t *testing.T) {
 	c.submit("alice", "sleep", "1")
 	c.server.mirror.WaitFor(t.Context(), job+1, reachWait)
 	bob := http.Header{"Authorization": {"Bearer token-bob"}}
-	for _, path := range []string{"/v1/jobs/1", fmt.Sprintf("/v1/jobs/1?at=%d", job), fmt.Sprintf("/v1/events?from=1&to=%d", job+1)} {
+	for _, path := range []string{"/v1/jobs/1", fmt.Sprintf("/v1/jobs/1?at=%d", job),
+		fmt.Sprintf("/v1/events?from=1&to=%d", job+1)} {
 		c.server.mirror.Moments.Restart(nil) // the moment is made from a full state of the log
 		w := c.request("GET", path, "", bob)
-		if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, "sleep") || strings.Contains(body, "hunter2") {
+		if body := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(body, "sleep") ||
+			strings.Contains(body, "hunter2") {
 			t.Errorf("%s: %d %s", path, w.Code, body)
 		}
 	}

@@ -17,14 +17,15 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-// Bounds of the bodies of requests. A body is read when it is known whose it is, whether the token may change anything, and when there is room for what
-// it becomes in memory.
+// Bounds of the bodies of requests. A body is read when it is known whose it is, whether the token may change anything,
+// and when there is room for what it becomes in memory.
 const (
 	bodyMax   = 16 << 20 // job scripts and several objects of configuration
 	bodySmall = 64 << 10 // of a token that does not change anything
 	bodyWait  = 10 * time.Second
 
-	// Values of JSON cost up to valueCost bytes for each byte of text, and a body has valuesMost of them and one more for each valueText bytes.
+	// Values of JSON cost up to valueCost bytes for each byte of text, and a body has valuesMost of them and one more for
+	// each valueText bytes.
 	valueCost  = 40
 	valuesMost = 25_000
 	valueText  = 64
@@ -46,13 +47,18 @@ func (s *handlers) admitBody(r *http.Request, who fair.User, scope grid.Scope) (
 	case n == 0 || r.Body == nil:
 		return func() {}, nil
 	case n > bodyMax:
-		return nil, problem.New(http.StatusRequestEntityTooLarge, problem.TypeLarge, "body", fmt.Sprintf("the body has %d bytes, at most %d are read", n, bodyMax))
+		return nil, problem.New(http.StatusRequestEntityTooLarge, problem.TypeLarge, "body",
+			fmt.Sprintf("the body has %d bytes, at most %d are read", n, bodyMax))
 	case n < 0:
 		n = bodyMax
 	}
 	if scope < grid.ScopeSubmit && n > bodySmall {
 		if r.ContentLength > 0 {
-			return nil, problem.New(http.StatusForbidden, "scope", "", fmt.Sprintf("denied: a token of the scope %s sends at most %d bytes; make another token with `quill token create --scope %s`", scope, bodySmall, grid.ScopeSubmit))
+			return nil,
+				problem.New(http.StatusForbidden, "scope", "",
+					fmt.Sprintf(
+						"denied: a token of the scope %s sends at most %d bytes; make another token with `quill token create --scope %s`",
+						scope, bodySmall, grid.ScopeSubmit))
 		}
 		n, r.Body = bodySmall, http.MaxBytesReader(nil, r.Body, bodySmall)
 	}
@@ -60,7 +66,8 @@ func (s *handlers) admitBody(r *http.Request, who fair.User, scope grid.Scope) (
 	defer cancel()
 	leave, err = s.bodies.Wait(ctx, who, memoryOfBody(n))
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", "other requests take all memory that there is for them, try again later")
+		return nil, problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "",
+			"other requests take all memory that there is for them, try again later")
 	}
 	if err != nil {
 		return nil, problem.NoPlace(err, "requests")

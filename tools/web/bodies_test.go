@@ -19,8 +19,8 @@ func (u *unread) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestBodies: no body is read without a valid token, nor a large one with a token that changes nothing, nor one that is too large; and a user whose
-// requests take all memory that one may have does not delay another one.
+// TestBodies: no body is read without a valid token, nor a large one with a token that changes nothing, nor one that is
+// too large; and a user whose requests take all memory that one may have does not delay another one.
 func TestBodies(t *testing.T) {
 	c := newCell(t, 1)
 	c.scopes = map[string]grid.Scope{"reader": grid.ScopeRead, "agent": grid.ScopePropose}
@@ -49,7 +49,8 @@ func TestBodies(t *testing.T) {
 		{"/whatif", http.Header{"Cookie": {cookie + "=x"}}, 1 << 20, 401},
 	} {
 		if w, n := send(one.path, one.header, one.length); w.Code != one.want || n > 0 {
-			t.Errorf("%s, %v, %d bytes: %d, and %d bytes of it were read: %s", one.path, one.header, one.length, w.Code, n, w.Body)
+			t.Errorf("%s, %v, %d bytes: %d, and %d bytes of it were read: %s", one.path, one.header, one.length,
+				w.Code, n, w.Body)
 		}
 	}
 	if w, n := send("/v1/jobs", as("reader"), -1); w.Code < 400 || n > 2*bodySmall {
@@ -79,11 +80,13 @@ func TestManyValues(t *testing.T) {
 	}
 	c := newCell(t, 1)
 	bomb := `{"command": ["true"], "x": [` + strings.Repeat(`{"":0},`, 200_000) + `0]}`
-	if w := c.request("POST", "/v1/jobs", bomb, as("alice")); w.Code < 400 || w.Code >= 500 || !strings.Contains(w.Body.String(), "values") {
+	if w := c.request("POST", "/v1/jobs", bomb, as("alice")); w.Code < 400 || w.Code >= 500 ||
+		!strings.Contains(w.Body.String(), "values") {
 		t.Errorf("%d %.300s", w.Code, w.Body)
 	}
 	words := strings.Repeat(`"--frame",`, 19_998)
-	if w := c.request("POST", "/v1/jobs", fmt.Sprintf(`{"command": [%s "true"]}`, words), as("alice")); strings.Contains(w.Body.String(), "values") {
+	if w := c.request("POST", "/v1/jobs", fmt.Sprintf(`{"command": [%s "true"]}`, words), as("alice")); strings.Contains(
+		w.Body.String(), "values") {
 		t.Errorf("%.300s", w.Body)
 	}
 }

@@ -38,7 +38,8 @@ import (
 	"github.com/quill-grid/quill/pkg/polltest"
 )
 
-// pictures writes the screenshots of the manual: go test ./tools/web -run TestBrowser/Pictures -pictures ../manual/console
+// pictures writes the screenshots of the manual: go test ./tools/web -run TestBrowser/Pictures -pictures
+// ../manual/console
 var pictures = flag.String("pictures", "", "write screenshots of the console to this directory")
 
 // TestBrowser has persons use the console in a headless Chromium. To start one takes longer than most of the
@@ -91,7 +92,8 @@ func startChromium(t *testing.T) chromium {
 		}
 		prints.Close()
 	})
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program), chromedp.Flag("lang", "en-GB"), chromedp.Env("TZ=Europe/Berlin", "LANG=en_GB.UTF-8"),
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program),
+		chromedp.Flag("lang", "en-GB"), chromedp.Env("TZ=Europe/Berlin", "LANG=en_GB.UTF-8"),
 		chromedp.DisableGPU, chromedp.CombinedOutput(prints))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
@@ -101,7 +103,8 @@ func startChromium(t *testing.T) chromium {
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
 	started := make(chan error)
-	go func() { // the kernel kills the browser when the thread that has started it ends, as that of a comparison does: this one stays
+	// the kernel kills the browser when the thread that has started it ends, as that of a comparison does: this one stays
+	go func() {
 		goruntime.LockOSThread()
 		defer goruntime.UnlockOSThread()
 		started <- chromedp.Run(ctx)
@@ -121,7 +124,8 @@ type tab struct {
 	problems []string // errors in the console of the browser
 }
 
-// logIn opens a page for a user. Nothing of those before is left: the cookies are removed, and storage belongs to the address of a cell.
+// logIn opens a page for a user. Nothing of those before is left: the cookies are removed, and storage belongs to the
+// address of a cell.
 func (b chromium) logIn(t testing.TB, c *testCell, user string) *tab {
 	server := c.serve()
 	c.server.entry.SetAddress(server.URL, "")
@@ -140,12 +144,14 @@ func (b chromium) logIn(t testing.TB, c *testCell, user string) *tab {
 			}
 		}
 	})
-	w := c.request(http.MethodPost, "/v1/session", `{}`, http.Header{"Authorization": {"Bearer token-" + user}, "Content-Type": {"application/json"}})
+	w := c.request(http.MethodPost, "/v1/session", `{}`,
+		http.Header{"Authorization": {"Bearer token-" + user}, "Content-Type": {"application/json"}})
 	var link Link
 	if err := json.Unmarshal(w.Body.Bytes(), &link); err != nil {
 		t.Fatal(err, w.Body)
 	}
-	page.do(network.ClearBrowserCookies(), log.Enable(), runtime.Enable(), emulation.SetTimezoneOverride("Europe/Berlin"), chromedp.Navigate(link.Link))
+	page.do(network.ClearBrowserCookies(), log.Enable(), runtime.Enable(), emulation.SetTimezoneOverride("Europe/Berlin"),
+		chromedp.Navigate(link.Link))
 	return page
 }
 
@@ -167,30 +173,36 @@ func (b *tab) open(path string, width int64, theme string) {
 func (b *tab) resize(width int64, theme string) {
 	b.t.Helper()
 	b.do(emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}))
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme},
+			{Name: "prefers-reduced-motion", Value: "reduce"}}))
 }
 
 // eval returns the value of an expression.
 func eval[T any](b *tab, expression string) (out T) {
 	b.t.Helper()
-	b.do(chromedp.Evaluate(expression, &out, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	b.do(chromedp.Evaluate(expression, &out, func(p *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return p.WithAwaitPromise(true)
+	}))
 	return out
 }
 
-// until waits for an expression to be true. A page that is being loaded does not have its elements yet: an error is not true.
+// until waits for an expression to be true. A page that is being loaded does not have its elements yet: an error is not
+// true.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	expression = "(() => { try { return " + expression + " } catch { return false } })()"
 	var err error
 	for range 20 {
-		err = chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(polltest.Patience)))
+		err = chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond),
+			chromedp.WithPollingTimeout(polltest.Patience)))
 		away := func(text string) bool { return strings.Contains(err.Error(), text) } // another page was loaded meanwhile
 		if err == nil || !away("context with specified id") && !away("context was destroyed") && !away("target navigated") {
 			break
 		}
 	}
 	if err != nil {
-		b.t.Fatalf("%s: %v at %s: %s %v", expression, err, eval[string](b, "location.href"), eval[string](b, `document.body.textContent.slice(0, 400)`), b.problems)
+		b.t.Fatalf("%s: %v at %s: %s %v", expression, err, eval[string](b, "location.href"),
+			eval[string](b, `document.body.textContent.slice(0, 400)`), b.problems)
 	}
 }
 
@@ -200,16 +212,18 @@ func (b *tab) picture(path string) {
 	var taken []byte
 	height := eval[int64](b, "Math.min(Math.max(document.documentElement.scrollHeight, 600), 1500)")
 	width := eval[int64](b, "innerWidth")
-	b.do(emulation.SetDeviceMetricsOverride(width, height, 1, width < 500), chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		taken, err = pagecdp.CaptureScreenshot().Do(ctx)
-		return err
-	}))
+	b.do(emulation.SetDeviceMetricsOverride(width, height, 1, width < 500),
+		chromedp.ActionFunc(func(ctx context.Context) (err error) {
+			taken, err = pagecdp.CaptureScreenshot().Do(ctx)
+			return err
+		}))
 	var out bytes.Buffer
 	full, err := png.Decode(bytes.NewReader(taken))
 	if err == nil {
 		err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, reduced(full))
 	}
-	if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, out.Bytes(), 0o644)); err != nil {
+	if err := errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755),
+		os.WriteFile(path, out.Bytes(), 0o644)); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -277,13 +291,15 @@ func testPictures(t *testing.T, with chromium) {
 	b.clean()
 }
 
-// testFollows: what changes in the cell is on the screen within 200 ms; what a person has typed, marked and opened stays.
+// testFollows: what changes in the cell is on the screen within 200 ms; what a person has typed, marked and opened
+// stays.
 func testFollows(t *testing.T, with chromium) {
 	c := busy(t)
 	b := with.logIn(t, c, "olga")
 	b.open("/jobs", 1280, "light")
 	b.until(`document.querySelector("#livebadge").textContent === "Live"`)
-	eval[bool](b, `document.querySelector("#r18pending input").click(), document.querySelector("input[name=project]").value = "typed", true`)
+	eval[bool](b,
+		`document.querySelector("#r18pending input").click(), document.querySelector("input[name=project]").value = "typed", true`)
 	eval[bool](b, `new Promise((done) => requestAnimationFrame(() => done(true)))`)
 	best := time.Hour
 	for range 5 {
@@ -291,7 +307,8 @@ func testFollows(t *testing.T, with chromium) {
 		seen := make(chan time.Time, 1)
 		go func() {
 			var is bool
-			_ = chromedp.Run(b.ctx, chromedp.Poll(fmt.Sprintf(`document.querySelector("#main").textContent.includes(%q)`, job), &is, chromedp.WithPollingMutation()))
+			_ = chromedp.Run(b.ctx, chromedp.Poll(fmt.Sprintf(`document.querySelector("#main").textContent.includes(%q)`, job),
+				&is, chromedp.WithPollingMutation()))
 			seen <- time.Now()
 		}()
 		begun := time.Now()
@@ -302,7 +319,8 @@ func testFollows(t *testing.T, with chromium) {
 	if best > 200*time.Millisecond {
 		t.Errorf("a change is on the screen after %s", best)
 	}
-	if !eval[bool](b, `document.querySelector("#r18pending input").checked && document.querySelector("input[name=project]").value === "typed"`) {
+	if !eval[bool](b,
+		`document.querySelector("#r18pending input").checked && document.querySelector("input[name=project]").value === "typed"`) {
 		t.Error("what a person has typed or marked is gone")
 	}
 	b.clean()
@@ -316,7 +334,8 @@ func (b *tab) clean() {
 	}
 }
 
-// testAxe: axe-core has no serious finding on any page, light or dark, wide or narrow, as it is opened and after its window was resized.
+// testAxe: axe-core has no serious finding on any page, light or dark, wide or narrow, as it is opened and after its
+// window was resized.
 func testAxe(t *testing.T, with chromium) {
 	packed, err := os.Open("../console/testdata/axe.min.js.gz")
 	if err != nil {
@@ -384,7 +403,8 @@ func testTimeTravel(t *testing.T, with chromium) {
 	eval[bool](b, `document.querySelector("#pace").value = "600", document.querySelector("#play").click(), true`)
 	b.until(`!document.querySelector(".timebar.past") && !location.search.includes("at=")`)
 	b.until(`document.querySelector("#livebadge").textContent === "Live"`)
-	eval[bool](b, `(() => { const s = document.querySelector("#slider"); s.value = 500; s.dispatchEvent(new Event("change")); return true; })()`)
+	eval[bool](b,
+		`(() => { const s = document.querySelector("#slider"); s.value = 500; s.dispatchEvent(new Event("change")); return true; })()`)
 	b.until(`document.querySelector(".timebar.past") && location.search.includes("at=2026-03-02T")`)
 	b.clean()
 }
@@ -397,7 +417,8 @@ func testConfirms(t *testing.T, with chromium) {
 	if !eval[bool](b, `document.querySelector("button[value=delete]").disabled`) {
 		t.Error("jobs could be deleted without a mark")
 	}
-	b.do(chromedp.Click("#r18pending input"), chromedp.Click("button[value=release]"), chromedp.WaitVisible("button[name=confirmed]"))
+	b.do(chromedp.Click("#r18pending input"), chromedp.Click("button[value=release]"),
+		chromedp.WaitVisible("button[name=confirmed]"))
 	if n := len(c.c.Core.State().Job(18).UserHold); n == 0 {
 		t.Error("the hold was removed without a confirmation")
 	}
@@ -408,7 +429,8 @@ func testConfirms(t *testing.T, with chromium) {
 	b.clean()
 }
 
-// testProvider: after a log-in at an identity provider of another site the browser has a session, and after a refusal there a page with the reason.
+// testProvider: after a log-in at an identity provider of another site the browser has a session, and after a refusal
+// there a page with the reason.
 func testProvider(t *testing.T, with chromium) {
 	c, there := providerCell(t)
 	there.LogIn(alice)
@@ -417,7 +439,8 @@ func testProvider(t *testing.T, with chromium) {
 	c.server.entry.SetAddress(b.url, "")
 	in := chromedp.Click(`a[href="/login/oidc"]`)
 	b.do(chromedp.Navigate(b.url+"/login"), in)
-	b.until(`location.href === "` + b.url + `/" && document.querySelector("#main") && document.body.textContent.includes("alice")`)
+	b.until(`location.href === "` + b.url +
+		`/" && document.querySelector("#main") && document.body.textContent.includes("alice")`)
 	there.Deny()
 	b.do(chromedp.Navigate(b.url+"/login"), in)
 	b.until(`document.querySelector("#main").textContent.includes("the identity provider has denied the log-in")`)
@@ -434,7 +457,8 @@ func testLink(t *testing.T, with chromium) {
 	t.Cleanup(other.Close)
 	there := chromedp.Navigate(strings.Replace(other.URL, "127.0.0.1", "localhost", 1))
 	b.do(there, chromedp.Click("#look", chromedp.ByQuery), chromedp.WaitReady("#main"))
-	if !eval[bool](b, `document.querySelector("#main a.button").textContent === "Open this page" && !document.querySelector("#main table")`) {
+	if !eval[bool](b,
+		`document.querySelector("#main a.button").textContent === "Open this page" && !document.querySelector("#main table")`) {
 		t.Error("another site shows a page of a session, or it cannot be opened")
 	}
 	b.do(chromedp.Click("#main a.button", chromedp.ByQuery))

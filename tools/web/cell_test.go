@@ -76,7 +76,9 @@ func newCell(t testing.TB, hosts int) *testCell {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	c.server = New(Options{Cell: "default", Feed: c, Accounts: c.account, History: c.history, Now: func() time.Time { return c.time().Std() }})
+	c.server = New(Options{Cell: "default", Feed: c, Accounts: c.account, History: c.history, Now: func() time.Time {
+		return c.time().Std()
+	}})
 	c.server.cell.trials.nice = 0 // a busy machine would let the tests wait for very long
 	followed := make(chan error)
 	go func() { followed <- c.server.mirror.Follow(ctx, c, func(error) {}) }()
@@ -85,7 +87,8 @@ func newCell(t testing.TB, hosts int) *testCell {
 	c.server.mirror.WaitFor(ctx, 1, time.Minute)
 	for i := range hosts {
 		c.step(core.Report{Report: report.Report{Host: fmt.Sprintf("h%d", i+1), Hello: true, Load: &report.Load{
-			Processors: 1, At: c.time(), Values: grid.Values{{Name: "load_avg", Text: "0.25"}, {Name: "np_load_avg", Text: "0.25"}, {Name: "num_proc", Text: "1"}}}}})
+			Processors: 1, At: c.time(), Values: grid.Values{{Name: "load_avg", Text: "0.25"},
+				{Name: "np_load_avg", Text: "0.25"}, {Name: "num_proc", Text: "1"}}}}})
 	}
 	c.ask("root", "", &gdi.Add{Objects: []grid.Object{&grid.Operator{Name: "olga"}}})
 	return c
@@ -137,7 +140,8 @@ func (c *testCell) step(in core.Input) core.Ready {
 
 func (c *testCell) ask(user, id string, b gdi.Body) gdi.Reply {
 	host := "master"
-	r := c.step(core.Request{Request: gdi.Request{ID: id, User: user, Group: "users", Host: host, Command: b.Verb(), Body: b}})
+	r := c.step(
+		core.Request{Request: gdi.Request{ID: id, User: user, Group: "users", Host: host, Command: b.Verb(), Body: b}})
 	if r.Recall { // as after a start: the log has nothing more
 		r = c.step(core.Recalled{})
 	}
@@ -157,11 +161,13 @@ func (c *testCell) ask(user, id string, b gdi.Body) gdi.Reply {
 	return gdi.Reply{}
 }
 
-// proposeWords proposes to delete the jobs of the first line, or to submit the script that the text is, and returns the answer.
+// proposeWords proposes to delete the jobs of the first line, or to submit the script that the text is, and returns the
+// answer.
 func (c *testCell) proposeWords(user, text string) (out string) {
 	var b gdi.Body
 	if strings.HasPrefix(text, "#!") {
-		q := submit.Qsub(submit.Origin{Stdin: strings.NewReader(text), Host: "master", Now: c.server.options.Now, Away: true, Getenv: func(string) string { return "" }})
+		q := submit.Qsub(submit.Origin{Stdin: strings.NewReader(text), Host: "master", Now: c.server.options.Now, Away: true,
+			Getenv: func(string) string { return "" }})
 		j := q.New(nil)
 		err := q.Parse(j, nil)
 		if err == nil {
@@ -186,7 +192,8 @@ func (c *testCell) proposeWords(user, text string) (out string) {
 
 // propose proposes a request as a program of a user.
 func (c *testCell) propose(user string, b gdi.Body) gdi.Reply {
-	return c.ask(user, "", &gdi.Propose{Agent: "tidy 1.0", Reason: "they wait for nothing", Changes: [][]byte{codec.AppendBody(nil, b)}})
+	return c.ask(user, "", &gdi.Propose{Agent: "tidy 1.0", Reason: "they wait for nothing",
+		Changes: [][]byte{codec.AppendBody(nil, b)}})
 }
 
 // run has the scheduler decide.
@@ -217,8 +224,10 @@ func (c *testCell) end(job uint32, exit uint32) {
 		if !task.Started() {
 			continue
 		}
-		one := report.Task{Attempt: report.Attempt{Job: job, Task: task.ID, N: task.Attempt}, Phase: report.Ended, Start: task.Start,
-			Usage: grid.Usage{CPU: 1.5, WallSeconds: 10}, Result: &report.Result{Start: task.Start, End: c.now, ExitStatus: exit}}
+		one := report.Task{Attempt: report.Attempt{Job: job, Task: task.ID, N: task.Attempt}, Phase: report.Ended,
+			Start:  task.Start,
+			Usage:  grid.Usage{CPU: 1.5, WallSeconds: 10},
+			Result: &report.Result{Start: task.Start, End: c.now, ExitStatus: exit}}
 		reports = append(reports, report.Report{Host: task.Grants[0].Host, Tasks: []report.Task{one}})
 	}
 	c.mu.Unlock()

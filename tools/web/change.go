@@ -80,7 +80,8 @@ func (s *handlers) registerConfigWriting() {
 	configured := func(method, path, id, summary string) huma.Operation {
 		return operation(method, path, id, "configuration", summary)
 	}
-	huma.Register(s.api, configured(http.MethodPut, "/v1/config/{kind}/{name}", "put-config", "Add or change a configuration object, as qconf"), func(ctx context.Context, in *struct {
+	huma.Register(s.api, configured(http.MethodPut, "/v1/config/{kind}/{name}", "put-config",
+		"Add or change a configuration object, as qconf"), func(ctx context.Context, in *struct {
 		Validating
 		ObjectPath
 		Body ConfigText
@@ -88,14 +89,16 @@ func (s *handlers) registerConfigWriting() {
 	) (*change[Result], error) {
 		return s.changeConfig(ctx, &in.Validating, "body", []ConfigObject{{in.Kind, in.Name, in.Body}}, nil)
 	})
-	huma.Register(s.api, configured(http.MethodDelete, "/v1/config/{kind}/{name}", "delete-config", "Delete a configuration object, as qconf"), func(ctx context.Context, in *struct {
+	huma.Register(s.api, configured(http.MethodDelete, "/v1/config/{kind}/{name}", "delete-config",
+		"Delete a configuration object, as qconf"), func(ctx context.Context, in *struct {
 		Validating
 		ObjectPath
 	},
 	) (*change[Result], error) {
 		return s.changeConfig(ctx, &in.Validating, "path", nil, []ConfigName{{in.Kind, in.Name}})
 	})
-	huma.Register(s.api, configured(http.MethodPost, "/v1/config", "change-config", "Change several configuration objects in one transaction: all or none"), func(ctx context.Context, in *struct {
+	huma.Register(s.api, configured(http.MethodPost, "/v1/config", "change-config",
+		"Change several configuration objects in one transaction: all or none"), func(ctx context.Context, in *struct {
 		Validating
 		Body struct {
 			Put    array[ConfigObject] `json:"put,omitempty" doc:"objects to add or change" maxItems:"10000"`
@@ -108,7 +111,9 @@ func (s *handlers) registerConfigWriting() {
 }
 
 // changeConfig makes one request of all changes. where is the field of the objects.
-func (s *handlers) changeConfig(ctx context.Context, in *Validating, where string, put []ConfigObject, remove []ConfigName) (*change[Result], error) {
+func (s *handlers) changeConfig(
+	ctx context.Context, in *Validating, where string, put []ConfigObject, remove []ConfigName,
+) (*change[Result], error) {
 	at, err := s.mirror.Now()
 	if err != nil {
 		return nil, problem.NoMirror(err)
@@ -173,7 +178,8 @@ func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigN
 		if a.Status == gdi.StatusInvalid && o.Text != "" {
 			return where + ".text"
 		}
-		named := slices.DeleteFunc(slices.Collect(maps.Keys(o.Attributes)), func(name string) bool { return !strings.Contains(a.Text, name) })
+		named := slices.DeleteFunc(slices.Collect(maps.Keys(o.Attributes)),
+			func(name string) bool { return !strings.Contains(a.Text, name) })
 		if len(named) == 1 {
 			return where + ".attributes." + named[0]
 		}
@@ -191,7 +197,9 @@ func locationOf(a gdi.Answer, where string, put []ConfigObject, remove []ConfigN
 }
 
 // decideChange has qmaster decide, or for a validation its core on a copy of the state.
-func (s *handlers) decideChange(ctx context.Context, in *Validating, at mirror.Moment, body *gdi.Change, where func(gdi.Answer) string) (gdi.Reply, error) {
+func (s *handlers) decideChange(
+	ctx context.Context, in *Validating, at mirror.Moment, body *gdi.Change, where func(gdi.Answer) string,
+) (gdi.Reply, error) {
 	var request gdi.Body = body
 	if len(body.Add)+len(body.Modify) == 0 && len(body.Delete.Keys) == 1 { // the same, with Grid Engine's message
 		request = &body.Delete
@@ -209,7 +217,8 @@ func (s *handlers) decideChange(ctx context.Context, in *Validating, at mirror.M
 			return gdi.Reply{Answers: a.Reply.Answers}, problem.OfReply(*a.Reply, where)
 		}
 	}
-	return gdi.Reply{}, problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", "the change cannot be checked now")
+	return gdi.Reply{}, problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "",
+		"the change cannot be checked now")
 }
 
 // adminHost is a host from which the configuration may be changed; a validation is for what is to be sent from here.

@@ -66,8 +66,8 @@ func main() {
 }
 `
 
-// TestGeneratedClient: a client that a generator makes of the served description compiles and submits a job to a cell. It needs the Go
-// module proxy, or what was downloaded before.
+// TestGeneratedClient: a client that a generator makes of the served description compiles and submits a job to a cell.
+// It needs the Go module proxy, or what was downloaded before.
 func TestGeneratedClient(t *testing.T) {
 	cell := celltest.Start(t, 1, 1)
 	url := serve(t, cell)
@@ -103,7 +103,8 @@ func TestGeneratedClient(t *testing.T) {
 		}
 		return string(out)
 	}
-	run("generating the client", nil, "run", generator, "-generate", "types,client", "-package", "api", "-o", "api/api.go", "openapi.json")
+	run("generating the client", nil, "run", generator, "-generate", "types,client", "-package", "api", "-o",
+		"api/api.go", "openapi.json")
 	submits, _ := token(t, cell, grid.ScopeSubmit)
 	out := run("compiling and running the client", []string{"API=" + url, "TOKEN=" + submits}, "run", "-mod=mod", ".")
 	if want := "generated urn:quill:problem:"; !strings.Contains(out, want) {
@@ -117,7 +118,8 @@ func serve(t *testing.T, cell *celltest.Cell) (url string) {
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
-		ended <- daemons.Web(ctx, cell.Cell, nil, web.Options{Listen: "127.0.0.1:0", Logger: hclog.NewNullLogger(), Ready: func(url string) { ready <- url }})
+		ended <- daemons.Web(ctx, cell.Cell, nil, web.Options{Listen: "127.0.0.1:0", Logger: hclog.NewNullLogger(),
+			Ready: func(url string) { ready <- url }})
 	}()
 	select {
 	case url = <-ready:

@@ -20,7 +20,8 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-// configKinds are the kinds of configuration objects, by the name that paths have for them: that of events in small letters.
+// configKinds are the kinds of configuration objects, by the name that paths have for them: that of events in small
+// letters.
 var configKinds = func() (names []string, kinds map[string]*grid.Spec) {
 	kinds = map[string]*grid.Spec{}
 	for i := range grid.Kinds {
@@ -81,7 +82,8 @@ func (attributes) Schema(huma.Registry) *huma.Schema {
 func configsOf(spec *grid.Spec, at mirror.Moment) func(grid.Object) Config {
 	kind, values := strings.ToLower(spec.Name), document.Attributes(at.View(), spec.Kind)
 	return func(o grid.Object) Config {
-		return Config{Kind: kind, Name: o.Key().Name, Version: grid.Version(o), Attributes: attributes{values(o)}, Text: conf.EditText(o)}
+		return Config{Kind: kind, Name: o.Key().Name, Version: grid.Version(o), Attributes: attributes{values(o)},
+			Text: conf.EditText(o)}
 	}
 }
 
@@ -102,7 +104,8 @@ func (n named) Kind() grid.Kind { return 0 }
 func (n named) Key() grid.Key   { return grid.Key{Name: string(n)} }
 
 func (s *handlers) registerConfig() {
-	registerListing(s, operation(http.MethodGet, "/v1/config/{kind}", "list-config", "configuration", "Configuration objects of a kind"),
+	registerListing(s, operation(http.MethodGet, "/v1/config/{kind}", "list-config", "configuration",
+		"Configuration objects of a kind"),
 		func(_ context.Context, in *struct {
 			Reading
 			Paging
@@ -124,7 +127,8 @@ func (s *handlers) registerConfig() {
 				}
 			}, next: next}, err
 		})
-	registerObject(s, operation(http.MethodGet, "/v1/config/{kind}/{name}", "get-config", "configuration", "A configuration object"),
+	registerObject(s, operation(http.MethodGet, "/v1/config/{kind}/{name}", "get-config", "configuration",
+		"A configuration object"),
 		func(_ context.Context, in *struct {
 			Reading
 			ObjectPath
@@ -136,7 +140,8 @@ func (s *handlers) registerConfig() {
 			}
 			o := at.State.Get(spec.Kind, in.key())
 			if o == nil {
-				return Config{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.name", fmt.Sprintf("%s %q does not exist", spec.Noun, in.Name))
+				return Config{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.name",
+					fmt.Sprintf("%s %q does not exist", spec.Noun, in.Name))
 			}
 			return configsOf(spec, at)(o), nil
 		})
@@ -164,9 +169,11 @@ func (s *handlers) registerKinds() {
 		}
 		return out, nil
 	})
-	one := operation(http.MethodGet, "/v1/kinds/{kind}", "get-kind", "configuration", "A kind of configuration objects, with the schema of its attributes")
-	one.Description = "The schema describes the attributes in answers. In a request each of them may also be the text that qconf prints, such as 4G or 1:0:0, and an " +
-		"attribute that has an object with value and at may be the value alone: then it holds for all hosts."
+	one := operation(http.MethodGet, "/v1/kinds/{kind}", "get-kind", "configuration",
+		"A kind of configuration objects, with the schema of its attributes")
+	one.Description =
+		"The schema describes the attributes in answers. In a request each of them may also be the text that qconf prints, such as 4G or 1:0:0, and an " +
+			"attribute that has an object with value and at may be the value alone: then it holds for all hosts."
 	registerObject(s, one, func(_ context.Context, in *struct {
 		Reading
 		KindPath
@@ -180,7 +187,8 @@ func (s *handlers) registerKinds() {
 	})
 }
 
-// attributeSchema returns the JSON Schema of the attributes of a kind: that of qconf -fmt json in the manual, without what qconf shows beside them.
+// attributeSchema returns the JSON Schema of the attributes of a kind: that of qconf -fmt json in the manual, without
+// what qconf shows beside them.
 func attributeSchema(spec *grid.Spec) *map[string]any {
 	text, err := manual.File("qconf-" + strings.ToLower(spec.Name) + ".schema.json")
 	if err != nil || len(conf.Attributes(spec.Kind)) == 0 && spec.Kind != grid.KindConf { // sharetree has text only
@@ -212,7 +220,8 @@ func attributeSchema(spec *grid.Spec) *map[string]any {
 }
 
 // besideAttributes are the members of the rows of qconf -fmt json that are no attributes.
-var besideAttributes = map[grid.Kind][]string{grid.KindCQueue: {"hostname"}, grid.KindExecHost: {"load_values", "processors"}}
+var besideAttributes = map[grid.Kind][]string{grid.KindCQueue: {"hostname"},
+	grid.KindExecHost: {"load_values", "processors"}}
 
 // ObjectPath is the part {kind}/{name} of a path.
 type ObjectPath struct {

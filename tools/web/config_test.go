@@ -13,8 +13,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// TestTypedAttributes: of each kind the attributes of an answer match the schema of the kind, and a new object that is given them, one by one, has
-// the same attributes.
+// TestTypedAttributes: of each kind the attributes of an answer match the schema of the kind, and a new object that is
+// given them, one by one, has the same attributes.
 func TestTypedAttributes(t *testing.T) {
 	c := newCell(t, 2)
 	c.configure("rqs", "a", "{\nname a\nenabled TRUE\nlimit users {*} to slots=2,num_proc=9\n}\n")
@@ -23,10 +23,12 @@ func TestTypedAttributes(t *testing.T) {
 	c.configure("user", "alice", "name alice\noticket 0\nfshare 7\ndelete_time 1893456000\ndefault_project p\n")
 	c.configure("calendar", "night", "calendar_name night\nyear 24.12.2026-26.12.2026=off\nweek mon-fri=8-18=off\n")
 	c.configure("config", "h1", "load_report_time 0:1:30\nuser_lists u\nmailer /bin/mail\n")
-	c.configure("sharetree", "sharetree", "id=0\nname=Root\ntype=0\nshares=1\nchildnodes=1\nid=1\nname=default\ntype=0\nshares=10\nchildnodes=NONE\n")
+	c.configure("sharetree", "sharetree",
+		"id=0\nname=Root\ntype=0\nshares=1\nchildnodes=1\nid=1\nname=default\ntype=0\nshares=10\nchildnodes=NONE\n")
 	q := *c.c.Core.State().CQueue("all.q")
 	for name, text := range map[string]string{
-		"slots": "1,[@allhosts=2],[h1=4]", "h_rt": "1:0:0,[h2=INFINITY]", "s_vmem": "4G", "load_thresholds": "np_load_avg=1.75,mem_free=100M", "complex_values": "num_proc=3,[h1=num_proc=8]",
+		"slots": "1,[@allhosts=2],[h1=4]", "h_rt": "1:0:0,[h2=INFINITY]", "s_vmem": "4G",
+		"load_thresholds": "np_load_avg=1.75,mem_free=100M", "complex_values": "num_proc=3,[h1=num_proc=8]",
 		"user_lists": "u", "rerun": "TRUE", "prolog": "root@/bin/true,[h1=/bin/false]",
 	} {
 		o, err := conf.Set(&q, name, text)

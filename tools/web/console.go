@@ -102,7 +102,8 @@ func (c *consoleCell) Session(r *http.Request, csrf string) (console.Session, fu
 	if err != nil {
 		p := pageProblem(err)
 		if csrf := (*huma.ErrorModel)(nil); errors.As(err, &csrf) && csrf.Type == problem.Prefix+problem.TypeCSRF {
-			p = &console.Problem{Status: p.Status, Text: "Nothing was done: the form is not of a page of this session. Load the page again."}
+			p = &console.Problem{
+				Status: p.Status, Text: "Nothing was done: the form is not of a page of this session. Load the page again."}
 		}
 		if p.Log && p.Status == http.StatusUnauthorized {
 			p.Text = "The console shows the cell to its users, and acts with their rights."
@@ -121,7 +122,8 @@ func (c *consoleCell) Moment(ctx context.Context, at string) (*console.Moment, e
 	if err != nil {
 		return nil, pageError(err)
 	}
-	return &console.Moment{State: m.State, View: m.View(), Now: m.Now, Present: grid.TimeOf(c.options.Now()), Live: at == "", Cluster: m.Cluster}, nil
+	return &console.Moment{State: m.State, View: m.View(), Now: m.Now, Present: grid.TimeOf(c.options.Now()),
+		Live: at == "", Cluster: m.Cluster}, nil
 }
 
 func momentOf(m *console.Moment) mirror.Moment {
@@ -167,7 +169,8 @@ func (c *consoleCell) fillCharts() {
 	if before == 0 || c.reader.History == nil {
 		return
 	}
-	p, err := c.reader.Open(context.Background(), gdi.Place{Seq: max(before, trendLists+1) - trendLists}, gdi.Place{Seq: before}, false)
+	p, err := c.reader.Open(context.Background(), gdi.Place{Seq: max(before, trendLists+1) - trendLists},
+		gdi.Place{Seq: before}, false)
 	if err != nil {
 		c.options.Logger.Warn("cannot read the log for the charts of the console", "error", err)
 		return
@@ -201,7 +204,8 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 		Queue: q.Queue, PE: q.PE, Resource: q.Resource, Admits: q.Admits, Project: q.Project, Name: q.Name, Sort: q.Sort}
 	column, _ := strings.CutPrefix(q.Sort, "-")
 	if jobOrders[column] == nil {
-		return console.JobPage{}, &console.Problem{Status: http.StatusUnprocessableEntity, Field: "sort", Text: "There is no column " + q.Sort + "."}
+		return console.JobPage{}, &console.Problem{Status: http.StatusUnprocessableEntity, Field: "sort",
+			Text: "There is no column " + q.Sort + "."}
 	}
 	page := func() ([]*view.Job, string, error) { return c.jobPage(in, momentOf(m)) }
 	if q.Turn {
@@ -258,7 +262,8 @@ func (c *consoleCell) Waiting(m *console.Moment) []view.ReasonGroup {
 	d := view.NewDetails(m.Now, false)
 	add := func(o grid.Object) bool { d.Add(o); return true }
 	core.Query(m.State, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
-	core.Query(m.State, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob}, Where: gdi.Where{Brief: true, Why: true}}, add)
+	core.Query(m.State, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob},
+		Where: gdi.Where{Brief: true, Why: true}}, add)
 	d.Done()
 	groups := d.Groups()
 	if turn := view.Turn(m.State, groups); len(turn) > 0 {
@@ -268,7 +273,9 @@ func (c *consoleCell) Waiting(m *console.Moment) []view.ReasonGroup {
 	return c.waiting.groups
 }
 
-func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, f view.AccountingFilter, most int) (out []*grid.Accounting, err error) {
+func (c *consoleCell) Ended(
+	ctx context.Context, m *console.Moment, f view.AccountingFilter, most int,
+) (out []*grid.Accounting, err error) {
 	e := &past.EndedJobs{AccountingFilter: f, Most: endedLists}
 	if len(f.Jobs) == 1 {
 		if job, err := strconv.ParseUint(f.Jobs[0], 10, 32); err == nil {
@@ -291,7 +298,9 @@ func (c *consoleCell) Ended(ctx context.Context, m *console.Moment, f view.Accou
 	return out, nil
 }
 
-func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.AccountingFilter, after grid.Time) (out []*grid.Accounting, known grid.Time, err error) {
+func (c *consoleCell) Ran(
+	ctx context.Context, m *console.Moment, f view.AccountingFilter, after grid.Time,
+) (out []*grid.Accounting, known grid.Time, err error) {
 	known = m.Now
 	e := &past.EndedJobs{AccountingFilter: f, Most: endedLists, From: after}
 	b := c.reader.Backwards(mirror.Position{Seq: m.State.Seq + 1})
@@ -312,7 +321,9 @@ func (c *consoleCell) Ran(ctx context.Context, m *console.Moment, f view.Account
 	return out, max(after, c.Begin(ctx).At), nil
 }
 
-func (c *consoleCell) Lists(ctx context.Context, upTo uint64, f *filter.Filter, most int) (out []events.List, next uint64, err error) {
+func (c *consoleCell) Lists(
+	ctx context.Context, upTo uint64, f *filter.Filter, most int,
+) (out []events.List, next uint64, err error) {
 	if !f.NeedsState() {
 		seen := 0
 		upTo, err = c.mirror.Recent.Backward(upTo, func(l events.List) bool {
@@ -361,7 +372,9 @@ func chosenIn(l events.List, f *filter.Filter, before *state.State) events.List 
 
 // readStretch returns the lists of a part of the log, oldest first, reduced to what passes a filter, and the first list
 // that the log has of it.
-func (c *consoleCell) readStretch(ctx context.Context, from, to uint64, f *filter.Filter) (out []events.List, first uint64, err error) {
+func (c *consoleCell) readStretch(
+	ctx context.Context, from, to uint64, f *filter.Filter,
+) (out []events.List, first uint64, err error) {
 	p, err := c.reader.Open(ctx, gdi.Place{Seq: from}, gdi.Place{Seq: to}, !f.NeedsState())
 	if err != nil {
 		return nil, 0, err

@@ -65,5 +65,6 @@ func (c *testCell) act(path, fields string) string {
 		}
 		form.Add(name, value)
 	}
-	return seenOf(c.request(http.MethodPost, path, form.Encode(), http.Header{"Cookie": {c.browser.cookie}, "Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"text/html"}}))
+	return seenOf(c.request(http.MethodPost, path, form.Encode(), http.Header{"Cookie": {c.browser.cookie},
+		"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"text/html"}}))
 }

@@ -29,7 +29,8 @@ import (
 
 const (
 	typeEvents = "text/event-stream"
-	// markEvery is how often a stream says how far it is when no event passes, and whether its token is still valid is checked.
+	// markEvery is how often a stream says how far it is when no event passes, and whether its token is still valid is
+	// checked.
 	markEvery = 5 * time.Second
 	// readWait is how long a reader may take for what was sent.
 	readWait = 10 * time.Second
@@ -67,7 +68,8 @@ func newReaders() *fair.Places {
 // filter returns the conditions. The error is a problem.
 func (q *eventsQuery) filter() (*filter.Filter, error) {
 	f := &filter.Filter{}
-	for _, c := range []struct{ name, value string }{{"kind", q.Kind}, {"job", q.Job}, {"user", q.User}, {"host", q.Host}, {"queue", q.Queue}, {"cause", q.Cause}, {"has", q.Has}} {
+	for _, c := range []struct{ name, value string }{{"kind", q.Kind}, {"job", q.Job}, {"user", q.User}, {"host", q.Host},
+		{"queue", q.Queue}, {"cause", q.Cause}, {"has", q.Has}} {
 		if c.value == "" {
 			continue
 		}
@@ -90,12 +92,15 @@ type streaming struct {
 }
 
 func (s *handlers) registerEvents() {
-	op := operation(http.MethodGet, "/v1/events", "stream-events", "events", "Events, from any point of the log on, without a gap")
-	op.Description = "Each event is a JSON object. The id of server-sent events is the number of the event list; an interrupted reader sends it as Last-Event-ID, " +
-		"a reader of lines asks for from= the seq of the last line, whose list is sent again. A reader that is too slow is cut off: the last object has end and resume, " +
-		"the number to continue with. An id, or a line with seq alone, says that all up to this list was sent."
+	op := operation(http.MethodGet, "/v1/events", "stream-events", "events",
+		"Events, from any point of the log on, without a gap")
+	op.Description =
+		"Each event is a JSON object. The id of server-sent events is the number of the event list; an interrupted reader sends it as Last-Event-ID, " +
+			"a reader of lines asks for from= the seq of the last line, whose list is sent again. A reader that is too slow is cut off: the last object has end and resume, " +
+			"the number to continue with. An id, or a line with seq alone, says that all up to this list was sent."
 	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[document.Event](), true, "Event")
-	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{typeEvents: {Schema: schema}, typeNDJSON: {Schema: schema}}}}
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "OK", Content: map[string]*huma.MediaType{typeEvents: {Schema: schema}, typeNDJSON: {Schema: schema}}}}
 	huma.Register(s.api, op, s.streamEvents)
 }
 
@@ -104,7 +109,8 @@ func (s *handlers) streamEvents(ctx context.Context, in *eventsQuery) (*streamin
 	if err != nil {
 		return nil, err
 	}
-	r := &stream{server: s, filter: chosen, conditions: in.conditions(), to: in.To, account: entry.AccountOf(ctx), ctx: ctx}
+	r := &stream{server: s, filter: chosen, conditions: in.conditions(), to: in.To,
+		account: entry.AccountOf(ctx), ctx: ctx}
 	if strings.Contains(in.Accept, typeNDJSON) {
 		r.form = mirror.Lines
 	}
@@ -196,7 +202,8 @@ func (r *stream) findBegin(in *eventsQuery) error {
 		}
 	}
 	if r.last > now && !s.mirror.WaitFor(r.ctx, r.last, reachWait) {
-		return problem.New(http.StatusUnprocessableEntity, problem.TypeInvalid, where, fmt.Sprintf("event list %d has not happened yet: the last one is %d", r.last, now))
+		return problem.New(http.StatusUnprocessableEntity, problem.TypeInvalid, where,
+			fmt.Sprintf("event list %d has not happened yet: the last one is %d", r.last, now))
 	}
 	_, _, has, broken := s.mirror.Hub.NextAfter(r.last, r.crowd)
 	r.broken = broken
@@ -219,7 +226,8 @@ func (r *stream) findBeginAt(t grid.Time) error {
 		r.last = last.Seq
 	case t <= first.At:
 		if r.last = first.Seq - 1; first.Seq > 1 {
-			return problem.New(http.StatusGone, problem.TypeGone, "query.from", fmt.Sprintf("the log begins at %s", first.At.Std().UTC().Format(time.RFC3339)))
+			return problem.New(http.StatusGone, problem.TypeGone, "query.from",
+				fmt.Sprintf("the log begins at %s", first.At.Std().UTC().Format(time.RFC3339)))
 		}
 	default:
 		if r.last, err = p.SeqAt(t - 1); err != nil {
@@ -308,8 +316,8 @@ func (r *stream) isTokenValid() bool {
 	return err == nil && r.account.Valid(at.State, grid.TimeOf(r.server.options.Now()))
 }
 
-// send sends lists of the hub up to one. Those that it has not any more are not sent: the reader is found to lag. It reports
-// whether the stream continues.
+// send sends lists of the hub up to one. Those that it has not any more are not sent: the reader is found to lag. It
+// reports whether the stream continues.
 func (r *stream) send(last uint64) bool {
 	if after := r.last; !r.filter.NeedsState() && (r.to == 0 || last <= r.to) {
 		key := mirror.BatchKey{After: after, Last: last, Form: r.form, Conditions: r.conditions}

@@ -108,8 +108,8 @@ func TestEventsUntilThePast(t *testing.T) {
 	}
 }
 
-// TestNoGap: readers that are interrupted at any point, and continue where they were, receive each event that passes their filter,
-// while lists are made and the hub forgets all but a few.
+// TestNoGap: readers that are interrupted at any point, and continue where they were, receive each event that passes
+// their filter, while lists are made and the hub forgets all but a few.
 func TestNoGap(t *testing.T) {
 	c := newCell(t, 2)
 	c.server.mirror.Hub.Keep = 40
@@ -149,7 +149,8 @@ func TestNoGap(t *testing.T) {
 	readers.Wait()
 	for i, f := range filters {
 		if want := c.passed(f, first+jobs); !slices.Equal(got[i], want) {
-			t.Errorf("%q: %d events received, %d have happened\n%s\n\n%s", f, len(got[i]), len(want), strings.Join(got[i], "\n"), strings.Join(want, "\n"))
+			t.Errorf("%q: %d events received, %d have happened\n%s\n\n%s", f, len(got[i]), len(want), strings.Join(got[i], "\n"),
+				strings.Join(want, "\n"))
 		}
 	}
 }
@@ -206,7 +207,8 @@ func TestEnds(t *testing.T) {
 	}
 
 	c.cut = 8
-	if w := c.request("GET", "/v1/events?from=3", "", as("alice")); w.Code != http.StatusGone || !strings.Contains(w.Body.String(), "event list 3 is not in the log: it has lists 8 to") {
+	if w := c.request("GET", "/v1/events?from=3", "", as("alice")); w.Code != http.StatusGone ||
+		!strings.Contains(w.Body.String(), "event list 3 is not in the log: it has lists 8 to") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 

@@ -34,8 +34,8 @@ func (s *stuckClient) Write(b []byte) (int, error) {
 	return 0, errors.New("the client has gone")
 }
 
-// TestSlowReadersOfLog: a user with many streams of what the log has, none of which is read, does not keep another user from reading the log;
-// nor does a client that goes while it waits for a turn.
+// TestSlowReadersOfLog: a user with many streams of what the log has, none of which is read, does not keep another user
+// from reading the log; nor does a client that goes while it waits for a turn.
 func TestSlowReadersOfLog(t *testing.T) {
 	for _, reads := range []int{0, 1} { // before the log is read, and while it is
 		c := newCell(t, 1)

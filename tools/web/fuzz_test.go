@@ -25,7 +25,8 @@ func FuzzRequests(f *testing.F) {
 	c := newCell(f, 1) // of all inputs
 	f.Fuzz(func(t *testing.T, method, target, body, accept string) {
 		u, err := url.ParseRequestURI(target)
-		if err != nil || !strings.HasPrefix(target, "/") || u.Host != "" || strings.ContainsAny(method, " \t\r\n") || !validMethod(method) {
+		if err != nil || !strings.HasPrefix(target, "/") || u.Host != "" || strings.ContainsAny(method, " \t\r\n") ||
+			!validMethod(method) {
 			t.Skip()
 		}
 		now, q := c.c.Core.State().Seq, u.Query()
@@ -46,7 +47,8 @@ func FuzzRequests(f *testing.F) {
 		}
 		if w.Code >= 400 {
 			var p struct{ Type string }
-			if err := json.Unmarshal(w.Body.Bytes(), &p); method != "HEAD" && (err != nil || !strings.HasPrefix(p.Type, problem.Prefix)) {
+			if err := json.Unmarshal(w.Body.Bytes(), &p); method != "HEAD" &&
+				(err != nil || !strings.HasPrefix(p.Type, problem.Prefix)) {
 				t.Errorf("%s %s: %d without a type: %s", method, target, w.Code, w.Body)
 			}
 		}

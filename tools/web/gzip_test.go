@@ -10,7 +10,8 @@ import (
 
 func TestAcceptsGzip(t *testing.T) {
 	for accept, want := range map[string]bool{
-		"": false, "gzip": true, "br, GZIP": true, "gzip;q=0.5, identity;q=0.1": true, "gzip;q=0.5, identity": false, "gzip; q=1.0": true, "gzip;q=0": false, "gzip; q=0.000": false, "identity": false, "gzipped": false,
+		"": false, "gzip": true, "br, GZIP": true, "gzip;q=0.5, identity;q=0.1": true, "gzip;q=0.5, identity": false,
+		"gzip; q=1.0": true, "gzip;q=0": false, "gzip; q=0.000": false, "identity": false, "gzipped": false,
 	} {
 		if got := acceptsGzip(accept); got != want {
 			t.Errorf("Accept-Encoding: %s: %v", accept, got)

@@ -8,12 +8,13 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-// TestHeaders: no answer lets pages of other servers read it, embed it or run a script in it, whatever the answer is, and none says where it
-// was.
+// TestHeaders: no answer lets pages of other servers read it, embed it or run a script in it, whatever the answer is,
+// and none says where it was.
 func TestHeaders(t *testing.T) {
 	c := newCell(t, 1)
 	type request struct{ method, target string }
-	requests := []request{{"GET", "/"}, {"GET", "/v1/docs"}, {"GET", "/v1/docs.css"}, {"GET", "/v1/openapi.json"}, {"GET", "/login/wrong"}, {"GET", "/metrics"}, {"GET", "/none"}}
+	requests := []request{{"GET", "/"}, {"GET", "/v1/docs"}, {"GET", "/v1/docs.css"}, {"GET", "/v1/openapi.json"},
+		{"GET", "/login/wrong"}, {"GET", "/metrics"}, {"GET", "/none"}}
 	for route, row := range authorizations {
 		method, _, _ := strings.Cut(route, " ")
 		requests = append(requests, request{method, row.target}, request{"OPTIONS", row.target})
@@ -38,7 +39,8 @@ func TestHeaders(t *testing.T) {
 		if strings.Contains(csp, "unsafe") || strings.Contains(csp, "script-src") && r.target != "/" {
 			t.Errorf("%s %s: Content-Security-Policy %q", r.method, r.target, csp)
 		}
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": map[bool]string{false: "no-referrer", true: "same-origin"}[r.target == "/" && r.method == "GET"], "Cache-Control": "no-store"} {
+		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": map[bool]string{
+			false: "no-referrer", true: "same-origin"}[r.target == "/" && r.method == "GET"], "Cache-Control": "no-store"} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s %s: %s is %q, not %q", r.method, r.target, name, got, want)
 			}
@@ -65,7 +67,8 @@ func TestUnbuffered(t *testing.T) {
 		h    http.Header
 		want string
 	}{
-		{"/v1/events?from=1", as("alice"), "no"}, {"/v1/jobs/1/output?follow=true", as("alice"), "no"}, {"/jobs", pages, "no"},
+		{"/v1/events?from=1", as("alice"), "no"}, {"/v1/jobs/1/output?follow=true", as("alice"), "no"},
+		{"/jobs", pages, "no"},
 		{"/v1/jobs/1/output", as("alice"), ""}, {"/v1/jobs", as("alice"), ""},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+one.path, nil)

@@ -47,8 +47,10 @@ func documents(rows iter.Seq[*view.Job]) iter.Seq[document.Job] {
 }
 
 func (s *handlers) registerJobs() {
-	registerListing(s, operation(http.MethodGet, "/v1/jobs", "list-jobs", "jobs", "Jobs and tasks, as qstat lists them"), s.listJobs)
-	registerObject(s, operation(http.MethodGet, "/v1/jobs/{id}", "get-job", "jobs", "A job and why it waits, as qstat -j shows it"), s.getJob)
+	registerListing(s, operation(http.MethodGet, "/v1/jobs", "list-jobs", "jobs", "Jobs and tasks, as qstat lists them"),
+		s.listJobs)
+	registerObject(s, operation(http.MethodGet, "/v1/jobs/{id}", "get-job", "jobs",
+		"A job and why it waits, as qstat -j shows it"), s.getJob)
 }
 
 // listJobs returns the rows of a page, or all that are selected.
@@ -68,8 +70,11 @@ func (s *handlers) listJobs(_ context.Context, in *jobsQuery, at mirror.Moment, 
 	return rows[document.Job]{items: documents(slices.Values(kept))}, err
 }
 
-// page returns a page of the rows that the query selects and keep leaves, nil: all of them, and the cursor of the next one. The error is a problem.
-func (in *jobsQuery) page(at mirror.Moment, keep func(iter.Seq[*view.Job]) iter.Seq[*view.Job]) ([]*view.Job, string, error) {
+// page returns a page of the rows that the query selects and keep leaves, nil: all of them, and the cursor of the next
+// one. The error is a problem.
+func (in *jobsQuery) page(
+	at mirror.Moment, keep func(iter.Seq[*view.Job]) iter.Seq[*view.Job],
+) ([]*view.Job, string, error) {
 	selected, err := in.selection(at)
 	if err != nil {
 		return nil, "", err
@@ -81,7 +86,8 @@ func (in *jobsQuery) page(at mirror.Moment, keep func(iter.Seq[*view.Job]) iter.
 	return in.order().page(&in.Paging, false, found)
 }
 
-// selection returns the rows that the query selects; ordered: as qstat has them, which costs more. The error is a problem.
+// selection returns the rows that the query selects; ordered: as qstat has them, which costs more. The error is a
+// problem.
 func (in *jobsQuery) selection(at mirror.Moment) (func(ordered bool) iter.Seq[*view.Job], error) {
 	states, ok := view.ParseJobStates(in.State)
 	if !ok {
@@ -164,7 +170,8 @@ func (s *handlers) getJob(_ context.Context, in *struct {
 	d := detailsOf(at, in.ID)
 	found := d.Jobs()
 	if len(found) == 0 {
-		return Detail{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+		return Detail{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id",
+			fmt.Sprintf("job %d does not exist", in.ID))
 	}
 	out := Detail{Rows: []document.Job{}}
 	out.Rows = slices.AppendSeq(out.Rows, documents(rowsOf(in.ID, at)))
@@ -181,8 +188,11 @@ func detailsOf(at mirror.Moment, job uint32) *view.Details {
 	d := view.NewDetails(at.Now, true)
 	add := func(o grid.Object) bool { d.Add(grid.Public(o)); return true } // the log may have more than the mirror
 	core.Query(at.State, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
-	core.Query(at.State, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob, grid.KindPriority}, Where: gdi.Where{Keys: key, Why: true}}, add)
-	core.Query(at.State, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Keys: key, Brief: true, Waiting: true}}, func(o grid.Object) bool {
+	core.Query(at.State,
+		gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob, grid.KindPriority},
+			Where: gdi.Where{Keys: key, Why: true}}, add)
+	core.Query(at.State, gdi.Get{Kinds: []grid.Kind{grid.KindJob},
+		Where: gdi.Where{Keys: key, Brief: true, Waiting: true}}, func(o grid.Object) bool {
 		d.AddSuccessor(o.(*grid.Job))
 		return true
 	})
@@ -254,7 +264,8 @@ func compareIdentity(a, b *view.Job) int {
 	if c := cmp.Compare(a.ID, b.ID); c != 0 {
 		return c
 	}
-	return cmp.Or(cmp.Compare(a.Tasks.First(), b.Tasks.First()), cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.State, b.State))
+	return cmp.Or(cmp.Compare(a.Tasks.First(), b.Tasks.First()), cmp.Compare(a.Queue, b.Queue),
+		cmp.Compare(a.State, b.State))
 }
 
 // jobKey is what the order of rows may depend on.
@@ -288,11 +299,13 @@ func (in *jobsQuery) order() ordering[*view.Job, jobKey] {
 			return c
 		},
 		key: func(r *view.Job) jobKey {
-			return jobKey{ID: r.ID, Task: r.Tasks.First(), Name: r.Name, Owner: r.Owner, State: r.State, Section: r.Section, Queue: r.Queue,
+			return jobKey{ID: r.ID, Task: r.Tasks.First(), Name: r.Name, Owner: r.Owner, State: r.State,
+				Section: r.Section, Queue: r.Queue,
 				Slots: r.Slots, Priority: r.Priority, At: int64(r.At)}
 		},
 		row: func(k jobKey) *view.Job {
-			return &view.Job{ID: k.ID, Tasks: grid.Ranges{{First: k.Task, Last: k.Task, Step: 1}}, Name: k.Name, Owner: k.Owner, State: k.State,
+			return &view.Job{ID: k.ID, Tasks: grid.Ranges{{First: k.Task, Last: k.Task, Step: 1}}, Name: k.Name,
+				Owner: k.Owner, State: k.State,
 				Section: k.Section, Queue: k.Queue, Slots: k.Slots, Priority: k.Priority, At: grid.Time(k.At)}
 		},
 		keep: func(row, r *view.Job) *view.Job {

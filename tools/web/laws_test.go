@@ -43,7 +43,8 @@ func get[T any](c *testCell, target string) (out T) {
 // many submits plain jobs, arrays and held jobs of several users.
 func (c *testCell) many(jobs int) {
 	for n := range jobs {
-		j := &grid.Job{Name: fmt.Sprintf("job%d", n%7), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "sleep"}}
+		j := &grid.Job{Name: fmt.Sprintf("job%d", n%7), Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+			Spec: &grid.JobSpec{Command: "sleep"}}
 		j.Ask()
 		j.Priority = -int16(n%5) * 10
 		if n%11 == 0 {
@@ -104,7 +105,8 @@ func TestPagesOfListings(t *testing.T) {
 	}
 	c.many(20)
 	other := ""
-	for _, target := range []string{"/v1/queues?", "/v1/hosts?", "/v1/quotas?", "/v1/reservations?", "/v1/config/calendar?", "/v1/config/centry?"} {
+	for _, target := range []string{"/v1/queues?", "/v1/hosts?", "/v1/quotas?", "/v1/reservations?",
+		"/v1/config/calendar?", "/v1/config/centry?"} {
 		whole := linesOf[any](c, target)
 		if len(whole) < 3 {
 			t.Errorf("%s: %d rows", target, len(whole))
@@ -115,7 +117,8 @@ func TestPagesOfListings(t *testing.T) {
 			}
 		}
 		next := get[page[any]](c, target+"limit=1").Next
-		if w := c.request("GET", target+"cursor="+other, "", as("alice")); other != "" && w.Code != http.StatusUnprocessableEntity {
+		if w := c.request("GET", target+"cursor="+other, "", as("alice")); other != "" &&
+			w.Code != http.StatusUnprocessableEntity {
 			t.Errorf("%s: the cursor of another listing: %d", target, w.Code)
 		}
 		other = next
@@ -178,7 +181,8 @@ func TestAfter(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if c.server.mirror.WaitFor(ctx, seq+100, time.Hour) || c.server.mirror.WaitFor(t.Context(), seq+100, time.Microsecond) {
+	if c.server.mirror.WaitFor(ctx, seq+100, time.Hour) ||
+		c.server.mirror.WaitFor(t.Context(), seq+100, time.Microsecond) {
 		t.Error("a list that is not there was reached")
 	}
 }
@@ -227,7 +231,8 @@ func TestListen(t *testing.T) {
 			t.Errorf("%s: %v", listen, err)
 		}
 	}
-	if _, err := New(Options{Listen: "127.0.0.1:0", Cert: "x"}).encryption(); err == nil || !strings.Contains(err.Error(), "go together") {
+	if _, err := New(Options{Listen: "127.0.0.1:0", Cert: "x"}).encryption(); err == nil ||
+		!strings.Contains(err.Error(), "go together") {
 		t.Error(err)
 	}
 }
@@ -259,7 +264,8 @@ func TestDescription(t *testing.T) {
 		} `json:"components"`
 	}
 	w = c.request("GET", "/v1/openapi.json", "", nil)
-	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil || doc.OpenAPI != "3.1.0" || doc.Paths["/v1/jobs/{id}"]["get"] == nil {
+	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil || doc.OpenAPI != "3.1.0" ||
+		doc.Paths["/v1/jobs/{id}"]["get"] == nil {
 		t.Error(err, doc.OpenAPI)
 	}
 	for name := range doc.Components.Schemas {
@@ -275,7 +281,8 @@ func TestDescription(t *testing.T) {
 	}
 }
 
-// TestUsers: what each user has is counted with each list as it follows from the state, whatever happens to jobs and tasks.
+// TestUsers: what each user has is counted with each list as it follows from the state, whatever happens to jobs and
+// tasks.
 func TestUsers(t *testing.T) {
 	c := newCell(t, 4)
 	enough := false // a job has waited for a task of its own to end
@@ -363,8 +370,8 @@ func TestUsers(t *testing.T) {
 	}
 }
 
-// TestMetrics: the metrics of the cell are those of the mirror, without names of users; those of users and jobs need a token, and are
-// well formed.
+// TestMetrics: the metrics of the cell are those of the mirror, without names of users; those of users and jobs need a
+// token, and are well formed.
 func TestMetrics(t *testing.T) {
 	c := newCell(t, 2)
 	c.submit("alice", "-N", "one", "sleep", "1")
@@ -387,33 +394,43 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: %v %v", path, problems, err)
 		}
 	}
-	page("/metrics", "nobody", `quill_jobs 2`, `quill_tasks{state="pending"} 4`, `quill_tasks{state="starting"} 1`, `quill_hosts{state="reporting"} 2`,
-		`quill_slots{queue="all.q",state="total"} 2`, `quill_slots{queue="all.q",state="used"} 1`, `quill_slots{queue="all.q",state="available"} 1`,
+	page("/metrics", "nobody", `quill_jobs 2`, `quill_tasks{state="pending"} 4`, `quill_tasks{state="starting"} 1`,
+		`quill_hosts{state="reporting"} 2`,
+		`quill_slots{queue="all.q",state="total"} 2`, `quill_slots{queue="all.q",state="used"} 1`,
+		`quill_slots{queue="all.q",state="available"} 1`,
 		fmt.Sprintf("quill_log_sequence %d", c.c.Core.State().Seq), "quill_tasks_started_total 1")
 	page("/metrics/jobs", "bob", `quill_user_pending_jobs{user="bob"} 1`, `quill_user_tasks{state="pending",user="bob"} 4`,
 		`quill_user_slots{state="used",user="alice"} 1`, `quill_user_slots{state="requested",user="bob"} 8`,
 		`quill_job_slots{host="h1",job="1",project="",queue="all.q",task="",user="alice"} 1`)
-	page("/metrics/jobs?alias=grid", "bob", `grid_queue_up{host="h1",queue="all.q"} 1`, `grid_queue_state{host="h1",queue="all.q",state=""} 1`,
+	page("/metrics/jobs?alias=grid", "bob", `grid_queue_up{host="h1",queue="all.q"} 1`,
+		`grid_queue_state{host="h1",queue="all.q",state=""} 1`,
 		`grid_slots_total{host="h2",queue="all.q"} 1`, `grid_slots_running{host="h1",queue="all.q",user="alice"} 1`,
-		`grid_jobs_running{host="h1",queue="all.q",user="alice"} 1`, `grid_jobs_pending{user="bob"} 1`, `grid_slots_pending{user="bob"} 8`)
+		`grid_jobs_running{host="h1",queue="all.q",user="alice"} 1`, `grid_jobs_pending{user="bob"} 1`,
+		`grid_slots_pending{user="bob"} 8`)
 }
 
 // TestReasonsAndInstances: the metrics say why jobs wait, and in which state instances of resource maps are.
 func TestReasonsAndInstances(t *testing.T) {
 	c := newCell(t, 2)
 	c.configure("centry", "gpu", "gpu gpu RSMAP <= YES YES NONE 0\n")
-	c.configure("exechost", "h2", "hostname h2\nload_scaling NONE\ncomplex_values gpu=4(a b c d)\nuser_lists NONE\nxuser_lists NONE\nprojects NONE\nxprojects NONE\nusage_scaling NONE\nreport_variables NONE\n")
+	c.configure("exechost", "h2",
+		"hostname h2\nload_scaling NONE\ncomplex_values gpu=4(a b c d)\nuser_lists NONE\nxuser_lists NONE\nprojects NONE\nxprojects NONE\nusage_scaling NONE\nreport_variables NONE\n")
 	c.submit("alice", "-h", "sleep", "1")
 	c.submit("alice", "-l", "gpu=1", "sleep", "1")
 	c.run()
 	c.ask("root", "", &gdi.Control{Action: "disable", Queues: true, Refs: []string{"gpu:d@h2"}})
-	c.step(core.Report{Report: report.Report{Host: "h2", Load: &report.Load{Processors: 1, At: c.time(), Values: grid.Values{{Name: "num_proc", Text: "1"}, {Name: "gpu.c.state", Text: "E broken"}}}}})
+	c.step(
+		core.Report{Report: report.Report{Host: "h2", Load: &report.Load{Processors: 1, At: c.time(),
+			Values: grid.Values{{Name: "num_proc", Text: "1"}, {Name: "gpu.c.state", Text: "E broken"}}}}})
 	c.submit("bob", "-l", "gpu=2", "sleep", "1")
 	text := c.request("GET", "/metrics", "", nil).Body.String()
 	for _, want := range []string{
-		`quill_jobs_waiting{reason="held_by_owner"} 1`, `quill_jobs_waiting{reason="scheduler"} 1`, `quill_jobs_waiting{reason="start_time"} 0`,
-		`quill_resource_instances{resource="gpu",state="granted"} 1`, `quill_resource_instances{resource="gpu",state="free"} 1`,
-		`quill_resource_instances{resource="gpu",state="disabled"} 1`, `quill_resource_instances{resource="gpu",state="error"} 1`,
+		`quill_jobs_waiting{reason="held_by_owner"} 1`, `quill_jobs_waiting{reason="scheduler"} 1`,
+		`quill_jobs_waiting{reason="start_time"} 0`,
+		`quill_resource_instances{resource="gpu",state="granted"} 1`,
+		`quill_resource_instances{resource="gpu",state="free"} 1`,
+		`quill_resource_instances{resource="gpu",state="disabled"} 1`,
+		`quill_resource_instances{resource="gpu",state="error"} 1`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("no %q in\n%s", want, text)
@@ -425,7 +442,8 @@ func TestReasonsAndInstances(t *testing.T) {
 func TestProbes(t *testing.T) {
 	c := newCell(t, 1)
 	c.request("GET", "/v1/cell", "", as("alice"))
-	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ok", "/metrics": `quill_web_requests_total{route="GET /v1/cell",status="200"} 1`} {
+	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ok",
+		"/metrics": `quill_web_requests_total{route="GET /v1/cell",status="200"} 1`} {
 		if w := c.request("GET", path, "", nil); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d, no %q", path, w.Code, want)
 		}
@@ -435,7 +453,8 @@ func TestProbes(t *testing.T) {
 	if r := w.request("GET", "/readyz", "", nil); r.Code != http.StatusServiceUnavailable {
 		t.Errorf("ready without a state: %d", r.Code)
 	}
-	if r := w.request("GET", "/v1/cell", "", as("alice")); r.Code != http.StatusServiceUnavailable || !strings.Contains(r.Body.String(), problem.TypeMirror) {
+	if r := w.request("GET", "/v1/cell", "", as("alice")); r.Code != http.StatusServiceUnavailable ||
+		!strings.Contains(r.Body.String(), problem.TypeMirror) {
 		t.Errorf("%d %s", r.Code, r.Body)
 	}
 }

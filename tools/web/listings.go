@@ -22,10 +22,14 @@ import (
 )
 
 func (s *handlers) registerListings() {
-	registerListing(s, operation(http.MethodGet, "/v1/queues", "list-queues", "listings", "Queue instances, as qstat -f lists them"), listQueues)
-	registerListing(s, operation(http.MethodGet, "/v1/hosts", "list-hosts", "listings", "Execution hosts, as qhost lists them"), listHosts)
-	registerListing(s, operation(http.MethodGet, "/v1/quotas", "list-quotas", "listings", "Usage of resource quotas, as qquota lists it"), listQuotas)
-	registerListing(s, operation(http.MethodGet, "/v1/reservations", "list-reservations", "reservations", "Advance reservations, as qrstat lists them"), listReservations)
+	registerListing(s, operation(http.MethodGet, "/v1/queues", "list-queues", "listings",
+		"Queue instances, as qstat -f lists them"), listQueues)
+	registerListing(s, operation(http.MethodGet, "/v1/hosts", "list-hosts", "listings",
+		"Execution hosts, as qhost lists them"), listHosts)
+	registerListing(s, operation(http.MethodGet, "/v1/quotas", "list-quotas", "listings",
+		"Usage of resource quotas, as qquota lists it"), listQuotas)
+	registerListing(s, operation(http.MethodGet, "/v1/reservations", "list-reservations", "reservations",
+		"Advance reservations, as qrstat lists them"), listReservations)
 }
 
 // queueOrder is by name.
@@ -80,7 +84,9 @@ func listQueues(_ context.Context, in *struct {
 func queueFilter(queues, pes, resources, users []string) (view.QueueFilter, error) {
 	requests, ok := switches.Requests(nil, strings.Join(resources, ","))
 	if !ok {
-		return view.QueueFilter{}, problem.Invalid("query.resource", fmt.Errorf("%q is no list of resources as of qstat -l", strings.Join(resources, ",")))
+		return view.QueueFilter{},
+			problem.Invalid("query.resource",
+				fmt.Errorf("%q is no list of resources as of qstat -l", strings.Join(resources, ",")))
 	}
 	return view.QueueFilter{Queues: queues, PEs: pes, Requests: requests, Users: users}, nil
 }
@@ -140,7 +146,8 @@ var quotaOrder = ordering[view.Quota, quotaKey]{
 	of: "quotas",
 	compare: func(a, b view.Quota) int {
 		by := func(a, b grid.QuotaFilter) int { return slices.Compare(a.List, b.List) }
-		return cmp.Or(cmp.Compare(a.Set, b.Set), cmp.Compare(a.Number, b.Number), slices.CompareFunc(a.By[:], b.By[:], by), cmp.Compare(a.Resource, b.Resource))
+		return cmp.Or(cmp.Compare(a.Set, b.Set), cmp.Compare(a.Number, b.Number), slices.CompareFunc(a.By[:], b.By[:], by),
+			cmp.Compare(a.Resource, b.Resource))
 	},
 	key: func(q view.Quota) quotaKey {
 		k := quotaKey{Set: q.Set, Number: q.Number, Resource: q.Resource}
@@ -221,16 +228,19 @@ type Cell struct {
 }
 
 func (s *handlers) registerCell() {
-	registerObject(s, operation(http.MethodGet, "/v1/cell", "get-cell", "cell", "The cell, the version of the server and who the token's owner is"),
+	registerObject(s, operation(http.MethodGet, "/v1/cell", "get-cell", "cell",
+		"The cell, the version of the server and who the token's owner is"),
 		func(ctx context.Context, in *struct{ Reading }, at mirror.Moment) (Cell, error) {
-			out := Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: entry.AccountOf(ctx).User(), Seq: at.State.Seq,
-				At: at.State.At.Std().UTC(), Now: s.options.Now().UTC()}
+			out := Cell{Name: s.options.Cell, Product: product.Name, Version: product.Version, User: entry.AccountOf(ctx).User(),
+				Seq: at.State.Seq,
+				At:  at.State.At.Std().UTC(), Now: s.options.Now().UTC()}
 			if in.At == "" {
 				out.Leader, out.Streams = s.leader(), document.StreamsOf(s.streams.get(ctx))
 			}
 			return out, nil
 		})
-	registerObject(s, operation(http.MethodGet, "/v1/reservations/{id}", "get-reservation", "reservations", "An advance reservation, as qrstat -ar shows it"),
+	registerObject(s, operation(http.MethodGet, "/v1/reservations/{id}", "get-reservation", "reservations",
+		"An advance reservation, as qrstat -ar shows it"),
 		func(_ context.Context, in *struct {
 			Reading
 			ID uint32 `path:"id" minimum:"1" doc:"number of the reservation"`
@@ -239,7 +249,8 @@ func (s *handlers) registerCell() {
 			v := at.View()
 			found, unknown := v.ReservationsOf([]uint32{in.ID})
 			if len(unknown) > 0 {
-				return document.Reservation{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("advance reservation %d does not exist", in.ID))
+				return document.Reservation{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id",
+					fmt.Sprintf("advance reservation %d does not exist", in.ID))
 			}
 			return slices.Collect(iter.Seq[document.Reservation](document.ReservationsOf(v, found, nil, true, true).ARs))[0], nil
 		})

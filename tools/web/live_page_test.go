@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/tools/console"
 )
 
-// TestFollowedPage: a browser that follows a page gets all of it first. What is shown may have changed without an event list since the page was loaded, as a
-// comparison that has ended, here one of a longer stretch than the log has.
+// TestFollowedPage: a browser that follows a page gets all of it first. What is shown may have changed without an event
+// list since the page was loaded, as a comparison that has ended, here one of a longer stretch than the log has.
 func TestFollowedPage(t *testing.T) {
 	c := newCell(t, 2)
 	c.submit("alice", "render")
@@ -51,7 +51,8 @@ func TestNotice(t *testing.T) {
 		c.makeLink(user, false)
 		c.openLink()
 		for path, want := range map[string]bool{"/jobs": want, "/proposals": false} {
-			page := c.request(http.MethodGet, path, "", http.Header{"Cookie": {c.browser.cookie}, "Accept": {"text/html"}}).Body.String()
+			page := c.request(http.MethodGet, path, "",
+				http.Header{"Cookie": {c.browser.cookie}, "Accept": {"text/html"}}).Body.String()
 			if got := strings.Contains(page, "A proposed change waits for your decision"); got != want {
 				t.Errorf("%s for %s: %v, not %v", path, user, got, want)
 			}

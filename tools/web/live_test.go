@@ -52,7 +52,8 @@ func TestLive(t *testing.T) {
 	submits, number := token(t, running, grid.ScopeSubmit)
 	ask("GET", "/v1/cell", reads, "", 200, `"user":`) // a token that was made just now
 	ask("POST", "/v1/jobs", reads, `{"command": ["true"]}`, 403, "urn:quill:problem:scope")
-	seq := ask("POST", "/v1/jobs", submits, `{"options": ["-N", "live"], "command": ["sleep", "0"]}`, 201, `Your job 1 (\"live\") has been submitted`)
+	seq := ask("POST", "/v1/jobs", submits, `{"options": ["-N", "live"], "command": ["sleep", "0"]}`, 201,
+		`Your job 1 (\"live\") has been submitted`)
 	ask("GET", "/v1/jobs/1?after="+seq, reads, "", 200, `"job_name":"live"`)
 	ask("GET", fmt.Sprintf("/v1/events?from=%s&to=%s", seq, seq), reads, "", 200, `"event":"JOB_ADD"`)
 	ask("GET", "/v1/events?from=1&to="+seq+"&kind=JOB", reads, "", 200, `"key":"1"`)
@@ -110,15 +111,18 @@ func logIn(t *testing.T, c cell.Cell, url, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(ask("GET", url+"/v1/session", "", 200, `"user"`)), &session); err != nil || session.User != me.Username {
+	if err := json.Unmarshal([]byte(ask("GET", url+"/v1/session", "", 200, `"user"`)), &session); err != nil ||
+		session.User != me.Username {
 		t.Error(session.User, err)
 	}
 	ask("DELETE", url+"/v1/session", session.CSRF, 204, "")
 	ask("GET", url+"/v1/session", "", 401, "")
-	if link, err := web.OpenSession(t.Context(), c, text, true); err == nil || !strings.Contains(err.Error(), "unknown, revoked or expired") {
+	if link, err := web.OpenSession(t.Context(), c, text, true); err == nil ||
+		!strings.Contains(err.Error(), "unknown, revoked or expired") {
 		t.Error(link, err)
 	}
-	if _, err := web.OpenSession(t.Context(), cell.Cell{Root: t.TempDir(), Name: "none"}, text, true); err == nil || !strings.Contains(err.Error(), "no quill web of this cell runs on this host") {
+	if _, err := web.OpenSession(t.Context(), cell.Cell{Root: t.TempDir(), Name: "none"}, text, true); err == nil ||
+		!strings.Contains(err.Error(), "no quill web of this cell runs on this host") {
 		t.Error(err)
 	}
 }

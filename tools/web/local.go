@@ -17,11 +17,11 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 )
 
-// The API is also served at a Unix socket in the cell's directory, where only the cell's administrator can make one: a client that connects to it
-// gives its token to quill web and to no other program that has taken its port.
+// The API is also served at a Unix socket in the cell's directory, where only the cell's administrator can make one: a
+// client that connects to it gives its token to quill web and to no other program that has taken its port.
 
-// listenLocal opens the socket; nil: there is none. A socket that was left is replaced, one that another quill web serves is an error. It is removed
-// when the listener is closed.
+// listenLocal opens the socket; nil: there is none. A socket that was left is replaced, one that another quill web
+// serves is an error. It is removed when the listener is closed.
 func (s *Server) listenLocal() (*fair.Listener, error) {
 	path := s.options.Socket
 	if path == "" {
@@ -52,8 +52,9 @@ func localClient(path string) *http.Client {
 	}}}
 }
 
-// OpenSession has the quill web of a cell on this host make a session with a token, and returns the link that opens it in a browser. With revoke the
-// token is revoked when the session ends. It fails when no quill web runs on this host, or the token is not valid.
+// OpenSession has the quill web of a cell on this host make a session with a token, and returns the link that opens it
+// in a browser. With revoke the token is revoked when the session ends. It fails when no quill web runs on this host,
+// or the token is not valid.
 func OpenSession(ctx context.Context, c cell.Cell, token string, revoke bool) (link string, err error) {
 	client := localClient(c.WebSocket())
 	defer client.CloseIdleConnections()

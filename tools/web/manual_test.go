@@ -15,7 +15,8 @@ import (
 // without an error, and there is one for each route. Its table has all types of problems.
 func TestManual(t *testing.T) {
 	var text []byte
-	for _, page := range []string{"../manual/api.md", "../manual/fbsng.md", "../manual/gridserver.md", "../manual/scoot.md"} {
+	for _, page := range []string{"../manual/api.md", "../manual/fbsng.md", "../manual/gridserver.md",
+		"../manual/scoot.md"} {
 		more, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +67,8 @@ func (c *testCell) loggedIn(line string) string {
 	case strings.Contains(line, "-b cookies"):
 		c.logIn("root")
 	}
-	return strings.NewReplacer("$LINK", "$API"+c.browser.path, "-b cookies", "-H 'Cookie: "+c.browser.cookie+"'", "$CSRF", c.browser.csrf).Replace(line)
+	return strings.NewReplacer("$LINK", "$API"+c.browser.path, "-b cookies", "-H 'Cookie: "+c.browser.cookie+"'", "$CSRF",
+		c.browser.csrf).Replace(line)
 }
 
 func mustRequest(method, target string) *http.Request {

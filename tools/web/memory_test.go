@@ -23,8 +23,8 @@ func inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// TestMemory: the kept lists of a busy cell cost less than 60 bytes an event, their index included. The lists are those of a cell of 20 hosts that
-// starts and ends 400 jobs, again and again.
+// TestMemory: the kept lists of a busy cell cost less than 60 bytes an event, their index included. The lists are those
+// of a cell of 20 hosts that starts and ends 400 jobs, again and again.
 func TestMemory(t *testing.T) {
 	c := newCell(t, 20)
 	first := len(c.lists)
@@ -49,7 +49,8 @@ func TestMemory(t *testing.T) {
 	}
 	_, stretches, _ := r.Begin()
 	used := float64(inUse() - begun)
-	t.Logf("%d events in %d lists, %d stretches: %.0f MiB, %.0f bytes an event", n, next-1, stretches, used/(1<<20), used/float64(n))
+	t.Logf("%d events in %d lists, %d stretches: %.0f MiB, %.0f bytes an event", n, next-1, stretches,
+		used/(1<<20), used/float64(n))
 	if used/float64(n) > 60 {
 		t.Error("an event costs too much")
 	}
@@ -71,7 +72,8 @@ func TestMemoryAfterwards(t *testing.T) {
 		for j := range text { // not compressible
 			text[j] = byte(dice.Uint32())
 		}
-		job := &grid.Job{ID: 1000 + i, Name: "x", Owner: "mallory", JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Context: grid.Values{{Name: "A", Text: string(text)}}}}
+		job := &grid.Job{ID: 1000 + i, Name: "x", Owner: "mallory", JobRequest: &grid.JobRequest{},
+			Spec: &grid.JobSpec{Context: grid.Values{{Name: "A", Text: string(text)}}}}
 		apply(events.Event{Op: events.OpAdd, Kind: grid.KindJob, Key: grid.Key{ID: job.ID}, Object: job})
 	}
 	grown := inUse() - begun
@@ -80,7 +82,8 @@ func TestMemoryAfterwards(t *testing.T) {
 	}
 	left := inUse() - begun
 	t.Logf("%d MiB of jobs grow to %d MiB, of which %d MiB are left", jobs*size>>20, grown>>20, left>>20)
-	if most := uint64(mirror.StretchesMost*mirror.StretchBytes + mirror.KeptBytes + mirror.GoneMost + 24<<20); left > most {
+	if most := uint64(mirror.StretchesMost*mirror.StretchBytes + mirror.KeptBytes + mirror.GoneMost +
+		24<<20); left > most {
 		t.Errorf("more than %d MiB", most>>20)
 	}
 	runtime.KeepAlive(c)

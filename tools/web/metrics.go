@@ -31,7 +31,8 @@ type metricTable struct {
 	cellmetrics.Table
 }
 
-var slotsDesc = gauge("quill_slots", "Slots of a cluster queue as in qstat -g c: total; used; reserved; available; temporary and manual: in instances that take no job by themselves, until an operator acts.", "queue", "state")
+var slotsDesc = gauge("quill_slots",
+	"Slots of a cluster queue as in qstat -g c: total; used; reserved; available; temporary and manual: in instances that take no job by themselves, until an operator acts.", "queue", "state")
 
 // slots collects the slots of cluster queues from the mirror.
 type slots struct{ *mirror.Mirror }
@@ -53,15 +54,18 @@ func (s slots) Collect(to chan<- prometheus.Metric) {
 		for _, n := range [...]struct {
 			state string
 			slots int
-		}{{"total", q.Total}, {"used", q.Used}, {"reserved", q.Reserved}, {"available", q.Available}, {"temporary", q.Temporary}, {"manual", q.Manual}} {
+		}{{"total", q.Total}, {"used", q.Used}, {"reserved", q.Reserved}, {"available", q.Available},
+			{"temporary", q.Temporary}, {"manual", q.Manual}} {
 			emit(to, slotsDesc, float64(n.slots), q.Name, n.state)
 		}
 	}
 }
 
 var (
-	waitingDesc   = gauge("quill_jobs_waiting", "Jobs with tasks that have never been started, by the first reason why they wait, as in quill why; scheduler: none of their own.", "reason")
-	instancesDesc = gauge("quill_resource_instances", "Instances of a resource map on all hosts: free, granted; error: reported by a load sensor; disabled: by an administrator.", "resource", "state")
+	waitingDesc = gauge("quill_jobs_waiting",
+		"Jobs with tasks that have never been started, by the first reason why they wait, as in quill why; scheduler: none of their own.", "reason")
+	instancesDesc = gauge("quill_resource_instances",
+		"Instances of a resource map on all hosts: free, granted; error: reported by a load sensor; disabled: by an administrator.", "resource", "state")
 )
 
 // waiting collects why jobs wait.
@@ -103,9 +107,12 @@ func (i instances) Collect(to chan<- prometheus.Metric) {
 
 // The metrics of users and of their jobs that run.
 var (
-	userJobsDesc  = gauge("quill_user_pending_jobs", "Jobs of a user with tasks that have never been started; an array job is one.", "user")
-	userTasksDesc = gauge("quill_user_tasks", "Tasks of a user by state; a job that is no array is one task.", "user", "state")
-	userSlotsDesc = gauge("quill_user_slots", "Slots of a user: used by started tasks; requested by tasks that have never been started, at least.", "user", "state")
+	userJobsDesc = gauge("quill_user_pending_jobs",
+		"Jobs of a user with tasks that have never been started; an array job is one.", "user")
+	userTasksDesc = gauge("quill_user_tasks", "Tasks of a user by state; a job that is no array is one task.", "user",
+		"state")
+	userSlotsDesc = gauge("quill_user_slots",
+		"Slots of a user: used by started tasks; requested by tasks that have never been started, at least.", "user", "state")
 	jobSlotsDesc  = gauge("quill_job_slots", "Slots of a started task.", jobLabels...)
 	jobStartDesc  = gauge("quill_job_start_time_seconds", "When the task started, in seconds since 1970.", jobLabels...)
 	jobCPUDesc    = gauge("quill_job_cpu_seconds", "CPU time of a started task, as last reported.", jobLabels...)
@@ -129,7 +136,8 @@ func (u users) Collect(to chan<- prometheus.Metric) {
 		for _, n := range [...]struct {
 			state string
 			tasks int
-		}{{"pending", c.Pending}, {"held", c.Held}, {"error", c.Error}, {"starting", c.Starting}, {"running", c.Running}, {"suspended", c.Suspended}} {
+		}{{"pending", c.Pending}, {"held", c.Held}, {"error", c.Error}, {"starting", c.Starting}, {"running", c.Running},
+			{"suspended", c.Suspended}} {
 			emit(to, userTasksDesc, float64(n.tasks), user, n.state)
 		}
 		emit(to, userJobsDesc, float64(c.PendingJobs), user)
@@ -145,7 +153,8 @@ func (u users) Collect(to chan<- prometheus.Metric) {
 		if j.Array {
 			task = strconv.FormatUint(uint64(t.ID), 10)
 		}
-		labels := []string{strconv.FormatUint(uint64(j.ID), 10), task, j.Owner, j.Project, t.Grants[0].Queue, t.Grants[0].Host}
+		labels := []string{strconv.FormatUint(uint64(j.ID), 10), task, j.Owner, j.Project, t.Grants[0].Queue,
+			t.Grants[0].Host}
 		emit(to, jobSlotsDesc, float64(slots), labels...)
 		emit(to, jobStartDesc, float64(t.Start)/1000, labels...)
 		emit(to, jobCPUDesc, t.Usage.CPU, labels...)
@@ -166,13 +175,16 @@ func eachStarted(m mirror.Moment, f func(*grid.Job, *grid.JATask)) {
 
 // The metrics of gridengine_exporter.
 var (
-	gridUpDesc           = gauge("grid_queue_up", "1 unless the state of the queue instance has u.", "queue", "host")
-	gridStateDesc        = gauge("grid_queue_state", "1: the state of the queue instance in the letters of qstat.", "queue", "host", "state")
+	gridUpDesc    = gauge("grid_queue_up", "1 unless the state of the queue instance has u.", "queue", "host")
+	gridStateDesc = gauge("grid_queue_state", "1: the state of the queue instance in the letters of qstat.",
+		"queue", "host", "state")
 	gridSlotsDesc        = gauge("grid_slots_total", "Slots of a queue instance.", "queue", "host")
-	gridSlotsRunningDesc = gauge("grid_slots_running", "Slots of the started tasks of a user in a queue instance.", "queue", "host", "user")
+	gridSlotsRunningDesc = gauge("grid_slots_running", "Slots of the started tasks of a user in a queue instance.",
+		"queue", "host", "user")
 	gridSlotsPendingDesc = gauge("grid_slots_pending", "Slots that the pending jobs of a user request, at least.", "user")
-	gridJobsRunningDesc  = gauge("grid_jobs_running", "Started tasks of a user in a queue instance.", "queue", "host", "user")
-	gridJobsPendingDesc  = gauge("grid_jobs_pending", "Pending jobs of a user; an array job is one.", "user")
+	gridJobsRunningDesc  = gauge("grid_jobs_running", "Started tasks of a user in a queue instance.",
+		"queue", "host", "user")
+	gridJobsPendingDesc = gauge("grid_jobs_pending", "Pending jobs of a user; an array job is one.", "user")
 )
 
 // exporter collects under the names of gridengine_exporter.
@@ -216,8 +228,10 @@ func (e exporter) Collect(to chan<- prometheus.Metric) {
 
 // registerMetrics makes the route of metrics with names of users and jobs, which need a token.
 func (s *handlers) registerMetrics() {
-	op := operation(http.MethodGet, "/metrics/jobs", "get-job-metrics", "metrics", "Metrics of users, and of the tasks that run")
-	op.Responses = map[string]*huma.Response{"200": {Description: "text format of OpenMetrics or Prometheus", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	op := operation(http.MethodGet, "/metrics/jobs", "get-job-metrics", "metrics",
+		"Metrics of users, and of the tasks that run")
+	op.Responses = map[string]*huma.Response{"200": {Description: "text format of OpenMetrics or Prometheus",
+		Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	huma.Register(s.api, op, func(_ context.Context, in *struct {
 		Alias string `query:"alias" enum:"grid" doc:"grid: the metrics of gridengine_exporter instead, under its names"`
 	},

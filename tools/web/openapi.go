@@ -84,8 +84,8 @@ type route struct {
 // pageSecurity is the header Content-Security-Policy of pages: they have a style and no script.
 const pageSecurity = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// pages serves the description of the API, and the page that shows it: without a script, as nothing in it changes. Each is
-// made when it is first asked for.
+// pages serves the description of the API, and the page that shows it: without a script, as nothing in it changes. Each
+// is made when it is first asked for.
 func pages(mux *http.ServeMux, api *huma.OpenAPI) {
 	for path, file := range map[string]struct {
 		contentType string
@@ -96,7 +96,8 @@ func pages(mux *http.ServeMux, api *huma.OpenAPI) {
 		// OpenAPI 3.0, for generators that do not know 3.1.
 		"/v1/openapi-3.0.json": {"application/openapi+json", api.Downgrade},
 		"/v1/docs":             {"text/html; charset=utf-8", func() ([]byte, error) { return docs(api) }},
-		"/v1/docs.css":         {"text/css; charset=utf-8", func() ([]byte, error) { return files.ReadFile("page/docs.css") }},
+		"/v1/docs.css": {"text/css; charset=utf-8",
+			func() ([]byte, error) { return files.ReadFile("page/docs.css") }},
 	} {
 		text := sync.OnceValues(file.make)
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {

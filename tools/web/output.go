@@ -69,10 +69,13 @@ type outputPart struct {
 }
 
 func (s *handlers) registerOutput() {
-	op := operation(http.MethodGet, "/v1/jobs/{id}/output", "get-job-output", "jobs", "The output of a task, read by its host as the owner of the job")
-	op.Description = "Only the owner of the job and managers may read it. Without follow the answer is at most 64 KiB. The bytes are those of the file; only with follow " +
-		"the server adds lines of its own, which begin with \"quill: \": when the file was truncated, and when it can be read no further."
-	op.Responses = map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	op := operation(http.MethodGet, "/v1/jobs/{id}/output", "get-job-output", "jobs",
+		"The output of a task, read by its host as the owner of the job")
+	op.Description =
+		"Only the owner of the job and managers may read it. Without follow the answer is at most 64 KiB. The bytes are those of the file; only with follow " +
+			"the server adds lines of its own, which begin with \"quill: \": when the file was truncated, and when it can be read no further."
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "OK", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
 	huma.Register(s.api, op, s.getOutput)
 }
 

@@ -7,28 +7,32 @@ import (
 	"testing"
 )
 
-// pageRoles has for each page and action what is sent and the status for each role, as authorizations has it for the API. A session may see and do what
-// the commands of its user may.
+// pageRoles has for each page and action what is sent and the status for each role, as authorizations has it for the
+// API. A session may see and do what the commands of its user may.
 var pageRoles = map[string]struct{ target, form, want string }{
-	"GET /{$}":                 {"/", "", "401 200 200 200 200 401 401"},
-	"GET /jobs":                {"/jobs", "", "401 200 200 200 200 401 401"},
-	"GET /jobs/{id}":           {"/jobs/1", "", "401 200 200 200 200 401 401"},
-	"GET /jobs/{id}/output":    {"/jobs/1/output", "", "401 200 403 403 200 401 401"},
-	"GET /hosts":               {"/hosts", "", "401 200 200 200 200 401 401"},
-	"GET /hosts/{name}":        {"/hosts/h1", "", "401 200 200 200 200 401 401"},
-	"GET /queues":              {"/queues", "", "401 200 200 200 200 401 401"},
-	"GET /quotas":              {"/quotas", "", "401 200 200 200 200 401 401"},
-	"GET /reservations":        {"/reservations", "", "401 200 200 200 200 401 401"},
-	"GET /plan":                {"/plan", "", "401 200 200 200 200 401 401"},
-	"GET /shares":              {"/shares", "", "401 200 200 200 200 401 401"},
-	"GET /scheduler":           {"/scheduler", "", "401 200 200 200 200 401 401"},
-	"GET /whatif":              {"/whatif", "", "401 200 200 200 200 401 401"},
-	"GET /whatif/{id}":         {"/whatif/1", "", "401 404 404 404 404 401 401"},  // there is none yet; another user's: testdata/console_whatif.txt
-	"GET /proposals":           {"/proposals", "", "401 200 200 200 200 401 401"}, // each sees its own, a manager all: testdata/proposals.txt
-	"GET /config":              {"/config", "", "401 200 200 200 200 401 401"},
-	"GET /log":                 {"/log", "", "401 200 200 200 200 401 401"},
-	"GET /static/{name}":       {"/static/console.css", "", "404 404 404 404 404 404 404"}, // its name has its content; it has nothing of the cell
-	"POST /logout":             {"/logout", "x=1", "401 404 404 404 404 401 401"},          // a token has no session; see testdata/session.txt
+	"GET /{$}":              {"/", "", "401 200 200 200 200 401 401"},
+	"GET /jobs":             {"/jobs", "", "401 200 200 200 200 401 401"},
+	"GET /jobs/{id}":        {"/jobs/1", "", "401 200 200 200 200 401 401"},
+	"GET /jobs/{id}/output": {"/jobs/1/output", "", "401 200 403 403 200 401 401"},
+	"GET /hosts":            {"/hosts", "", "401 200 200 200 200 401 401"},
+	"GET /hosts/{name}":     {"/hosts/h1", "", "401 200 200 200 200 401 401"},
+	"GET /queues":           {"/queues", "", "401 200 200 200 200 401 401"},
+	"GET /quotas":           {"/quotas", "", "401 200 200 200 200 401 401"},
+	"GET /reservations":     {"/reservations", "", "401 200 200 200 200 401 401"},
+	"GET /plan":             {"/plan", "", "401 200 200 200 200 401 401"},
+	"GET /shares":           {"/shares", "", "401 200 200 200 200 401 401"},
+	"GET /scheduler":        {"/scheduler", "", "401 200 200 200 200 401 401"},
+	"GET /whatif":           {"/whatif", "", "401 200 200 200 200 401 401"},
+	// there is none yet; another user's: testdata/console_whatif.txt
+	"GET /whatif/{id}": {"/whatif/1", "", "401 404 404 404 404 401 401"},
+	// each sees its own, a manager all: testdata/proposals.txt
+	"GET /proposals": {"/proposals", "", "401 200 200 200 200 401 401"},
+	"GET /config":    {"/config", "", "401 200 200 200 200 401 401"},
+	"GET /log":       {"/log", "", "401 200 200 200 200 401 401"},
+	// its name has its content; it has nothing of the cell
+	"GET /static/{name}": {"/static/console.css", "", "404 404 404 404 404 404 404"},
+	// a token has no session; see testdata/session.txt
+	"POST /logout":             {"/logout", "x=1", "401 404 404 404 404 401 401"},
 	"POST /whatif":             {"/whatif", "from=1", "401 303 303 303 303 401 401"},
 	"POST /whatif/{id}/cancel": {"/whatif/1/cancel", "x=1", "401 303 303 303 303 401 401"},
 	"POST /act":                {"/act", "verb=hold&ref=1", "401 200 200 200 200 401 401"}, // it asks
@@ -43,7 +47,8 @@ var pageRoles = map[string]struct{ target, form, want string }{
 	"POST /act shares":         {"/act", "verb=shares&ref=gold=5&confirmed=1", "401 403 403 403 200 401 401"},
 }
 
-// TestPageRoles: each page and action answers each role as its row says, there is none without a row, and what is refused has changed nothing.
+// TestPageRoles: each page and action answers each role as its row says, there is none without a row, and what is
+// refused has changed nothing.
 func TestPageRoles(t *testing.T) {
 	c := authorizationCell(t)
 	for route := range c.server.console.Routes() {

@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
-// TestJobPages: a page of jobs of a moment of the past is made once, of however many jobs; another query, another time of the present and the present
-// itself have pages of their own.
+// TestJobPages: a page of jobs of a moment of the past is made once, of however many jobs; another query, another time
+// of the present and the present itself have pages of their own.
 func TestJobPages(t *testing.T) {
 	c := newCell(t, 1)
 	for range 12 {

@@ -17,8 +17,8 @@ type Paging struct {
 	Cursor string `query:"cursor" doc:"next of the page before; the other parameters must be the same"`
 }
 
-// ordering is the order of the rows of a listing. A cursor holds the key of the last row of a page: the next page begins after it, also
-// when the row has gone.
+// ordering is the order of the rows of a listing. A cursor holds the key of the last row of a page: the next page
+// begins after it, also when the row has gone.
 type ordering[T, K any] struct {
 	of      string           // which order it is: a cursor of another one is refused
 	compare func(a, b T) int // no two rows are equal
@@ -27,8 +27,8 @@ type ordering[T, K any] struct {
 	keep    func(old, r T) T // r, to be kept in place of a row that is not any more; nil: rows stay as they are
 }
 
-// page returns the rows of the page that in asks for, and the cursor of the next one, empty on the last page. all: every row, in order.
-// The error is a problem.
+// page returns the rows of the page that in asks for, and the cursor of the next one, empty on the last page. all:
+// every row, in order. The error is a problem.
 func (o ordering[T, K]) page(in *Paging, all bool, items iter.Seq[T]) (kept []T, next string, err error) {
 	var after *T
 	if in.Cursor != "" {
@@ -115,7 +115,8 @@ func readCursor[K any](of, text string) (key K, err error) {
 		err = json.Unmarshal(b, &c)
 	}
 	if err != nil || c.Of != of {
-		return key, problem.Invalid("query.cursor", errors.New("it is not the next of a page of this listing in the same order"))
+		return key,
+			problem.Invalid("query.cursor", errors.New("it is not the next of a page of this listing in the same order"))
 	}
 	return c.Key, nil
 }

@@ -120,9 +120,11 @@ func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Bod
 			return "", nil, problem.NoMirror(err)
 		}
 		for _, ref := range refs {
-			if j := at.State.Job(ref.ID); j != nil && j.Owner != s.User() { // qmaster would have a manager run what the owner wrote
-				return "", nil, problem.New(http.StatusForbidden, "not_owner", "", fmt.Sprintf("job %d belongs to %s: submitted again here, its script would run with your rights, unseen; "+
-					"have the owner submit it, or see qresub(1)", j.ID, j.Owner))
+			// qmaster would have a manager run what the owner wrote
+			if j := at.State.Job(ref.ID); j != nil && j.Owner != s.User() {
+				return "", nil, problem.New(http.StatusForbidden, "not_owner", "",
+					fmt.Sprintf("job %d belongs to %s: submitted again here, its script would run with your rights, unseen; "+
+						"have the owner submit it, or see qresub(1)", j.ID, j.Owner))
 			}
 			out = append(out, &gdi.Resubmit{Job: ref.ID})
 		}
@@ -141,7 +143,8 @@ func (s *consoleSession) configuration(a console.Action) (command string, out []
 	for i, ref := range a.Refs {
 		if i == 0 || ref != a.Refs[i-1] {
 			kind, name, _ := strings.Cut(ref, "/")
-			objects = append(objects, &ConfigObject{Kind: kind, Name: name, ConfigText: ConfigText{Attributes: map[string]setting{}}})
+			objects = append(
+				objects, &ConfigObject{Kind: kind, Name: name, ConfigText: ConfigText{Attributes: map[string]setting{}}})
 		}
 		attribute, value, _ := strings.Cut(a.Options[i], "=")
 		objects[len(objects)-1].Attributes[attribute] = settingOf(attribute, value)

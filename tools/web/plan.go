@@ -36,14 +36,17 @@ type foreseen[T any] struct {
 }
 
 // foresee returns what is foreseen at a moment. What took long may be of some lists before the present.
-func (f *foreseen[T]) foresee(ctx context.Context, c *consoleCell, m *console.Moment, make func(*state.State, grid.Time, func() bool) T) (out T, err error) {
+func (f *foreseen[T]) foresee(
+	ctx context.Context, c *consoleCell, m *console.Moment, make func(*state.State, grid.Time, func() bool) T,
+) (out T, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := &f.kept[0]
 	if !m.Live {
 		k = &f.kept[1]
 	}
-	if !k.made.IsZero() && (k.seq == m.State.Seq || m.Live && k.took > foreseenCheap && time.Since(k.made) < foreseenRest*k.took) {
+	if !k.made.IsZero() && (k.seq == m.State.Seq || m.Live && k.took > foreseenCheap &&
+		time.Since(k.made) < foreseenRest*k.took) {
 		return k.what, nil
 	}
 	release, err := c.outlookTurn(entry.WithCredential(ctx, nil)) // for all who look at it
@@ -62,7 +65,8 @@ func (f *foreseen[T]) foresee(ctx context.Context, c *consoleCell, m *console.Mo
 
 func (c *consoleCell) Plan(ctx context.Context, m *console.Moment) (console.Plan, error) {
 	if n := m.State.Len(grid.KindJob); n > outlookJobs {
-		return console.Plan{}, &console.Problem{Status: http.StatusServiceUnavailable, Field: "plan", Text: fmt.Sprintf("Starts are not foreseen with more than %d jobs in the cell.", outlookJobs)}
+		return console.Plan{}, &console.Problem{Status: http.StatusServiceUnavailable, Field: "plan",
+			Text: fmt.Sprintf("Starts are not foreseen with more than %d jobs in the cell.", outlookJobs)}
 	}
 	return c.plans.foresee(ctx, c, m, func(st *state.State, now grid.Time, stop func() bool) console.Plan {
 		starts, waiting := outlook.Plan(st, now, planJobs, outlook.Options{JobsMost: outlookJobs, Stop: stop})
@@ -74,7 +78,9 @@ func (c *consoleCell) Explain(ctx context.Context, m *console.Moment) ([]string,
 	if m.State.Len(grid.KindJob) > outlookJobs {
 		return []string{fmt.Sprintf("It is not asked with more than %d jobs in the cell.", outlookJobs)}, nil
 	}
-	return c.views.foresee(ctx, c, m, func(st *state.State, now grid.Time, _ func() bool) []string { return outlook.Explain(st, now) })
+	return c.views.foresee(ctx, c, m, func(st *state.State, now grid.Time, _ func() bool) []string {
+		return outlook.Explain(st, now)
+	})
 }
 
 func (c *consoleCell) Parameters(m *console.Moment) []grid.Param {
@@ -85,7 +91,9 @@ func (c *consoleCell) Parameters(m *console.Moment) []grid.Param {
 	return conf.Section(conf.Algorithm)
 }
 
-func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes grid.Values) (now, then outlook.Preview, err error) {
+func (c *consoleCell) Preview(
+	ctx context.Context, m *console.Moment, changes grid.Values,
+) (now, then outlook.Preview, err error) {
 	release, err := c.outlookTurn(ctx)
 	if err != nil {
 		return now, then, err
@@ -96,7 +104,8 @@ func (c *consoleCell) Preview(ctx context.Context, m *console.Moment, changes gr
 	for _, s := range changes {
 		attributes[s.Name] = settingOf(s.Name, s.Text)
 	}
-	object := ConfigObject{Kind: "sched_conf", Name: st.SchedConf().Key().Name, ConfigText: ConfigText{Attributes: attributes}}
+	object := ConfigObject{Kind: "sched_conf", Name: st.SchedConf().Key().Name,
+		ConfigText: ConfigText{Attributes: attributes}}
 	changed, err := object.setAttributes(grid.SpecOf(grid.KindSchedConf), st.SchedConf(), "form")
 	if err != nil {
 		return now, then, pageError(err)

@@ -15,11 +15,12 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-// registerProposals adds the routes of changes that programs have proposed. Each account sees its own and a manager all, so they are read from qmaster, with
-// the account's rights, and not from the mirror.
+// registerProposals adds the routes of changes that programs have proposed. Each account sees its own and a manager
+// all, so they are read from qmaster, with the account's rights, and not from the mirror.
 func (s *handlers) registerProposals() {
 	const tag = "proposals"
-	huma.Register(s.api, operation(http.MethodGet, "/v1/proposals", "list-proposals", tag, "Changes that programs have proposed, as quill proposals"),
+	huma.Register(s.api, operation(http.MethodGet, "/v1/proposals", "list-proposals", tag,
+		"Changes that programs have proposed, as quill proposals"),
 		func(ctx context.Context, in *struct {
 			Status string `query:"status" enum:"open,all" default:"open" doc:"those that wait for a decision, or all that are kept"`
 		},
@@ -36,18 +37,21 @@ func (s *handlers) registerProposals() {
 			}
 			return &content[ProposalList]{out}, nil
 		})
-	huma.Register(s.api, operation(http.MethodGet, "/v1/proposals/{id}", "get-proposal", tag, "A change that a program has proposed, as quill proposals shows it"),
+	huma.Register(s.api, operation(http.MethodGet, "/v1/proposals/{id}", "get-proposal", tag,
+		"A change that a program has proposed, as quill proposals shows it"),
 		func(ctx context.Context, in *struct{ ProposalPath }) (*content[document.Proposal], error) {
 			all, err := proposalsOf(ctx, entry.AccountOf(ctx), in.ID)
 			if err != nil {
 				return nil, err
 			}
 			if len(all) == 0 {
-				return nil, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("%q has no proposal %d", entry.AccountOf(ctx).User(), in.ID))
+				return nil, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id",
+					fmt.Sprintf("%q has no proposal %d", entry.AccountOf(ctx).User(), in.ID))
 			}
 			return &content[document.Proposal]{proposalOf(all[0])}, nil
 		})
-	registerChange(s, operation(http.MethodPost, "/v1/proposals/{id}/decision", "decide-proposal", tag, "Approve, reject or withdraw a proposed change, as quill approve and quill reject"), "quill-decide",
+	registerChange(s, operation(http.MethodPost, "/v1/proposals/{id}/decision", "decide-proposal", tag,
+		"Approve, reject or withdraw a proposed change, as quill approve and quill reject"), "quill-decide",
 		func(in *struct {
 			ProposalPath
 			Body struct {
@@ -75,7 +79,8 @@ type ProposalList struct {
 // content is an answer with nothing but its body.
 type content[T any] struct{ Body T }
 
-// proposalsOf returns the proposals that an account may see, by number: all, or with a number this one. The error is a problem.
+// proposalsOf returns the proposals that an account may see, by number: all, or with a number this one. The error is a
+// problem.
 func proposalsOf(ctx context.Context, a entry.Account, number uint32) (out []*grid.Proposal, err error) {
 	get := gdi.Get{Kinds: []grid.Kind{grid.KindProposal}}
 	if number != 0 {

@@ -25,7 +25,8 @@ func providerCell(t *testing.T) (*testCell, *openidtest.Provider) {
 	c, there := newCell(t, 1), openidtest.New()
 	t.Cleanup(there.Close)
 	conf := *c.c.Core.State().Conf(grid.GlobalConf)
-	conf.Entries, conf.Version = conf.Entries.With("qmaster_params", "LOGIN_ISSUER="+there.URL+",LOGIN_CLIENT="+openidtest.Client+",LOGIN_USERS=*@example.org"), 0
+	conf.Entries, conf.Version = conf.Entries.With("qmaster_params", "LOGIN_ISSUER="+there.URL+",LOGIN_CLIENT="+
+		openidtest.Client+",LOGIN_USERS=*@example.org"), 0
 	if reply := c.ask("root", "", &gdi.Modify{Objects: []grid.Object{&conf}}); !reply.OK() {
 		t.Fatal(reply.Answers)
 	}
@@ -37,7 +38,8 @@ func providerCell(t *testing.T) (*testCell, *openidtest.Provider) {
 		}
 		id := sha256.Sum256([]byte(in.IDToken))
 		r := c.step(core.Request{Request: gdi.Request{Host: "master", Body: in}, Proof: &core.Proof{
-			Issuer: there.URL, Client: openidtest.Client, Subject: got.Subject, Name: got.Name, ID: hex.EncodeToString(id[:]), Expires: grid.TimeOf(got.Expires)}})
+			Issuer: there.URL, Client: openidtest.Client, Subject: got.Subject, Name: got.Name, ID: hex.EncodeToString(id[:]),
+			Expires: grid.TimeOf(got.Expires)}})
 		return *r.Answers[0].Reply, nil
 	}
 	return c, there
@@ -74,26 +76,32 @@ func (c *testCell) comeBack(cookie, back string) *httptest.ResponseRecorder {
 
 var alice = openidtest.Claims{"preferred_username": "alice@example.org"}
 
-// TestProvider: a browser that the identity provider has logged in has a session as the user that the ID token names; the token ends with it.
+// TestProvider: a browser that the identity provider has logged in has a session as the user that the ID token names;
+// the token ends with it.
 func TestProvider(t *testing.T) {
 	c, there := providerCell(t)
 	c.server.options.Cell = "<b>"
 	page := c.request("GET", "/login", "", nil)
-	if text := page.Body.String(); !strings.Contains(text, `href="/login/oidc"`) || strings.Contains(text, "<b>") || strings.Contains(text, "<script") {
+	if text := page.Body.String(); !strings.Contains(text, `href="/login/oidc"`) || strings.Contains(text, "<b>") ||
+		strings.Contains(text, "<script") {
 		t.Error(text)
 	}
 	there.LogIn(alice)
 	begun := c.request("GET", "/login/oidc", "", nil)
 	to, err := url.Parse(begun.Header().Get("Location"))
-	if err != nil || !strings.HasPrefix(to.String(), there.URL+"/authorize?") || to.Query().Get("redirect_uri") != "http://"+DefaultListen+callbackPath || to.Query().Get("code_challenge_method") != "S256" {
+	if err != nil || !strings.HasPrefix(to.String(), there.URL+"/authorize?") ||
+		to.Query().Get("redirect_uri") != "http://"+DefaultListen+callbackPath ||
+		to.Query().Get("code_challenge_method") != "S256" {
 		t.Error(to, err)
 	}
-	if set := begun.Header().Get("Set-Cookie"); !strings.HasPrefix(set, "quill-9465-login=") || !strings.HasSuffix(set, "; Path=/; Max-Age=600; HttpOnly; SameSite=Lax") {
+	if set := begun.Header().Get("Set-Cookie"); !strings.HasPrefix(set, "quill-9465-login=") ||
+		!strings.HasSuffix(set, "; Path=/; Max-Age=600; HttpOnly; SameSite=Lax") {
 		t.Error(set)
 	}
 	cookie, back := c.begin()
 	w := c.comeBack(cookie, back)
-	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `content="0; url=/"`) || strings.Contains(w.Body.String(), "<b>") {
+	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `content="0; url=/"`) ||
+		strings.Contains(w.Body.String(), "<b>") {
 		t.Fatal(w.Code, w.Header(), w.Body)
 	}
 	set := w.Result().Cookies()
@@ -105,15 +113,18 @@ func TestProvider(t *testing.T) {
 	if s.User != "alice" || s.CSRF == "" {
 		t.Errorf("%+v", s)
 	}
-	if again := c.comeBack(cookie, back); again.Code != http.StatusServiceUnavailable || !strings.Contains(again.Body.String(), "no-provider") {
+	if again := c.comeBack(cookie, back); again.Code != http.StatusServiceUnavailable ||
+		!strings.Contains(again.Body.String(), "no-provider") {
 		t.Errorf("the code is used again: %d %s", again.Code, again.Body)
 	}
-	if w := c.request("DELETE", "/v1/session", "", http.Header{"Cookie": {c.browser.cookie}, entry.CSRFHeader: {s.CSRF}}); w.Code != http.StatusNoContent || !c.gone["alice"] {
+	if w := c.request("DELETE", "/v1/session", "", http.Header{"Cookie": {c.browser.cookie},
+		entry.CSRFHeader: {s.CSRF}}); w.Code != http.StatusNoContent || !c.gone["alice"] {
 		t.Errorf("the token is not revoked with the session: %d", w.Code)
 	}
 }
 
-// TestProviderRefusals: a log-in that was not begun in this browser, that the provider or qmaster refuses makes no session and changes nothing.
+// TestProviderRefusals: a log-in that was not begun in this browser, that the provider or qmaster refuses makes no
+// session and changes nothing.
 func TestProviderRefusals(t *testing.T) {
 	c, there := providerCell(t)
 	there.LogIn(alice)
@@ -139,13 +150,17 @@ func TestProviderRefusals(t *testing.T) {
 	}
 	state := "&state=" + url.QueryEscape(strings.SplitAfter(back, "state=")[1])
 	for name, one := range map[string]struct{ cookie, back string }{
-		"no cookie": {"", back}, "the cookie of another log-in": {other, back}, "a changed cookie": {cookie + "x", back}, "no state": {cookie, callbackPath + "?code=x"},
-		"denied": {cookie, callbackPath + "?error=access_denied" + state}, "failed": {cookie, callbackPath + "?error=%3Cscript%3E" + state}, "no code": {cookie, callbackPath + "?x=y" + state},
+		"no cookie": {"", back}, "the cookie of another log-in": {other, back}, "a changed cookie": {cookie + "x", back},
+		"no state":    {cookie, callbackPath + "?code=x"},
+		"denied":      {cookie, callbackPath + "?error=access_denied" + state},
+		"failed":      {cookie, callbackPath + "?error=%3Cscript%3E" + state},
+		"no code":     {cookie, callbackPath + "?x=y" + state},
 		"a long code": {cookie, callbackPath + "?code=" + strings.Repeat("x", entry.CodeMax+1) + state},
 	} {
 		refused(name, c.comeBack(one.cookie, one.back), http.StatusForbidden, problem.TypeLogIn)
 	}
-	refused("a made-up code", c.comeBack(cookie, callbackPath+"?code=x"+state), http.StatusServiceUnavailable, problem.TypeProvider)
+	refused("a made-up code", c.comeBack(cookie, callbackPath+"?code=x"+state), http.StatusServiceUnavailable,
+		problem.TypeProvider)
 	refused("the same again", c.comeBack(cookie, callbackPath+"?code=x"+state), http.StatusForbidden, problem.TypeLogIn)
 	for name, claims := range map[string]openidtest.Claims{
 		"root":         {"preferred_username": "root@example.org"},
@@ -173,7 +188,8 @@ func TestProviderRefusals(t *testing.T) {
 	refused("too late", c.comeBack(cookie, back), http.StatusForbidden, problem.TypeLogIn)
 	there.Close()
 	c.server.entry.Providers = openid.Cache{}
-	refused("the provider is down", c.request("GET", "/login/oidc", "", nil), http.StatusServiceUnavailable, problem.TypeProvider)
+	refused("the provider is down", c.request("GET", "/login/oidc", "", nil), http.StatusServiceUnavailable,
+		problem.TypeProvider)
 	if w := c.request("GET", "/login", "", nil); w.Code != http.StatusOK {
 		t.Error(w.Code)
 	}

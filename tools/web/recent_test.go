@@ -77,7 +77,8 @@ func (c *testCell) waits() {
 	c.run()
 }
 
-// TestStoryOfPart: what the console says of a job is the same from the lists about it as from all lists of the log, at every moment and however the lists are divided.
+// TestStoryOfPart: what the console says of a job is the same from the lists about it as from all lists of the log, at
+// every moment and however the lists are divided.
 func TestStoryOfPart(t *testing.T) {
 	c := busy(t)
 	c.waits()
@@ -115,7 +116,8 @@ func TestStoryOfPart(t *testing.T) {
 				for n < min(len(a), len(b)) && a[n] == b[n] {
 					n++
 				}
-				t.Fatalf("job %d at list %d, %d events a stretch:\n%s\nfrom the whole log: ...\n%s", m.job, m.seq, every, got, strings.Join(b[n:], "\n"))
+				t.Fatalf("job %d at list %d, %d events a stretch:\n%s\nfrom the whole log: ...\n%s", m.job, m.seq, every, got,
+					strings.Join(b[n:], "\n"))
 			}
 		}
 	}
@@ -142,7 +144,8 @@ func TestStoryOfPart(t *testing.T) {
 	}
 }
 
-// TestStoryTooLong: a page does not read the log without end for an old job, and shows no part of a story as if it were all.
+// TestStoryTooLong: a page does not read the log without end for an old job, and shows no part of a story as if it were
+// all.
 func TestStoryTooLong(t *testing.T) {
 	c := busy(t)
 	m, err := c.server.cell.Moment(t.Context(), "")
@@ -152,14 +155,16 @@ func TestStoryTooLong(t *testing.T) {
 	c.server.mirror.Recent = mirror.NewRecent(mirror.StretchEvents)
 	ctx, cancel := context.WithCancel(t.Context())
 	open := c.server.reader.History
-	c.server.reader.History = func(ctx context.Context, by entry.Account, from, to gdi.Place, lists bool) (past.Stretch, error) {
+	c.server.reader.History = func(ctx context.Context, by entry.Account, from, to gdi.Place, lists bool) (
+		past.Stretch, error) {
 		p, err := open(ctx, by, from, to, lists)
 		cancel()
 		return p, err
 	}
 	story, used, err := c.server.cell.Story(ctx, m, 16, 0)
 	bad := (*console.Problem)(nil)
-	if story != nil || used != nil || !errors.As(err, &bad) || bad.Status != http.StatusServiceUnavailable || !strings.Contains(bad.Text, "quill why 16") {
+	if story != nil || used != nil || !errors.As(err, &bad) || bad.Status != http.StatusServiceUnavailable ||
+		!strings.Contains(bad.Text, "quill why 16") {
 		t.Errorf("%v, %v", story, err)
 	}
 }
@@ -218,7 +223,8 @@ func TestLifeCostsItsOwn(t *testing.T) {
 	}
 }
 
-// TestRecentForward: a state is brought forward by the kept lists to the same as by the log; where lists were missed nothing is kept.
+// TestRecentForward: a state is brought forward by the kept lists to the same as by the log; where lists were missed
+// nothing is kept.
 func TestRecentForward(t *testing.T) {
 	c := newCell(t, 2)
 	for range 40 {
@@ -280,11 +286,15 @@ func TestRecentBackward(t *testing.T) {
 				want--
 				return l.Seq != begin+4
 			})
-			if stop := begin; err != nil || next != want || from < begin+4 && next != stop || from >= begin+4 && next != begin+3 {
+			if stop := begin; err != nil || next != want || from < begin+4 && next != stop || from >= begin+4 &&
+				next != begin+3 {
 				t.Errorf("from %d: next is %d, %v", from, next, err)
 			}
 		}
-		if next, _ := c.server.mirror.Recent.Backward(end+1, func(events.List) bool { t.Error("a list that has not come"); return true }); next != end+1 {
+		if next, _ := c.server.mirror.Recent.Backward(end+1, func(events.List) bool {
+			t.Error("a list that has not come")
+			return true
+		}); next != end+1 {
 			t.Error(next)
 		}
 	}

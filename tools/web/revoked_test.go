@@ -22,7 +22,8 @@ func (a *authority) revoke(t *testing.T, number int64, next time.Time, certs ...
 	t.Helper()
 	list := &x509.RevocationList{Number: big.NewInt(number), ThisUpdate: time.Now().Add(-time.Hour), NextUpdate: next}
 	for _, c := range certs {
-		list.RevokedCertificateEntries = append(list.RevokedCertificateEntries, x509.RevocationListEntry{SerialNumber: c.cert.SerialNumber, RevocationTime: time.Now()})
+		list.RevokedCertificateEntries = append(list.RevokedCertificateEntries,
+			x509.RevocationListEntry{SerialNumber: c.cert.SerialNumber, RevocationTime: time.Now()})
 	}
 	der, err := x509.CreateRevocationList(rand.Reader, list, a.cert, a.key)
 	if err != nil {
@@ -31,8 +32,8 @@ func (a *authority) revoke(t *testing.T, number int64, next time.Time, certs ...
 	return pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: der})
 }
 
-// TestRevocations: a certificate that its authority has revoked is refused as soon as the file says so; a certificate without a list that holds is refused, too; a
-// file that cannot be read leaves the lists before it in force.
+// TestRevocations: a certificate that its authority has revoked is refused as soon as the file says so; a certificate
+// without a list that holds is refused, too; a file that cannot be read leaves the lists before it in force.
 func TestRevocations(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
@@ -88,13 +89,18 @@ func TestRevocations(t *testing.T) {
 	if err := r.Check(&tls.ConnectionState{}); err == nil {
 		t.Error("a client without a certificate is accepted")
 	}
-	for name, text := range map[string][]byte{"no certificate revocation list": []byte("x"), "out of date since": ca.revoke(t, 4, now.Add(-time.Minute))} {
+	for name, text := range map[string][]byte{"no certificate revocation list": []byte("x"),
+		"out of date since": ca.revoke(t, 4, now.Add(-time.Minute))} {
 		write(text)
-		if _, err := entry.ReadRevocations(file("crl"), func() time.Time { return now }, hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "--client-crl") {
+		if _, err := entry.ReadRevocations(file("crl"), func() time.Time {
+			return now
+		}, hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(),
+			"--client-crl") {
 			t.Error(err)
 		}
 	}
-	if _, err := New(Options{Listen: "127.0.0.1:0", ClientCRL: file("crl")}).encryption(); err == nil || !strings.Contains(err.Error(), "--client-crl needs --client-ca") {
+	if _, err := New(Options{Listen: "127.0.0.1:0", ClientCRL: file("crl")}).encryption(); err == nil ||
+		!strings.Contains(err.Error(), "--client-crl needs --client-ca") {
 		t.Error(err)
 	}
 }

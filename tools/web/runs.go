@@ -23,7 +23,9 @@ var byOrders = func() *filter.Filter {
 	return f
 }()
 
-func (c *consoleCell) Runs(ctx context.Context, m *console.Moment, s console.Session, most int) (out []console.Run, err error) {
+func (c *consoleCell) Runs(
+	ctx context.Context, m *console.Moment, s console.Session, most int,
+) (out []console.Run, err error) {
 	lists, _, err := c.Lists(ctx, m.State.Seq, byOrders, 4*most) // a long run has several
 	if err != nil {
 		return nil, err
@@ -83,7 +85,9 @@ func (c *consoleCell) addRecords(ctx context.Context, runs []console.Run) ([]con
 			return nil, pageError(problem.Unreachable(err))
 		}
 		seq, name := r.Result.Seq, strconv.FormatUint(r.List.Run, 10)
-		i := slices.IndexFunc(runs, func(one console.Run) bool { return one.Number == name && seq+1 >= one.First && seq <= one.Last+1 })
+		i := slices.IndexFunc(runs, func(one console.Run) bool {
+			return one.Number == name && seq+1 >= one.First && seq <= one.Last+1
+		})
 		switch {
 		case seq > last:
 			continue

@@ -41,7 +41,8 @@ func (s *handlers) registerSession() {
 		out.Body.CSRF = c.CSRF()
 		return out, nil
 	})
-	create := operation(http.MethodPost, "/v1/session", "create-session", "session", "Make a link that logs a browser in, with the token of the request")
+	create := operation(http.MethodPost, "/v1/session", "create-session", "session",
+		"Make a link that logs a browser in, with the token of the request")
 	create.DefaultStatus = http.StatusCreated
 	huma.Register(s.api, create, func(ctx context.Context, in *struct {
 		Body struct {

@@ -22,7 +22,8 @@ type browser struct {
 // hide replaces the secrets in a text.
 func (b *browser) hide(text string) string {
 	_, cookie, _ := strings.Cut(b.cookie, "=")
-	for _, one := range []struct{ secret, name string }{{strings.TrimPrefix(b.path, "/login/"), "LINK"}, {cookie, "COOKIE"}, {b.csrf, "CSRF"}} {
+	for _, one := range []struct{ secret, name string }{{strings.TrimPrefix(b.path, "/login/"), "LINK"},
+		{cookie, "COOKIE"}, {b.csrf, "CSRF"}} {
 		if one.secret != "" {
 			text = strings.ReplaceAll(text, one.secret, one.name)
 		}
@@ -54,7 +55,8 @@ func (c *testCell) openLink() string {
 
 // session returns that of the browser.
 func (c *testCell) session() (s Session) {
-	if err := json.Unmarshal(c.request("GET", "/v1/session", "", http.Header{"Cookie": {c.browser.cookie}}).Body.Bytes(), &s); err != nil {
+	if err := json.Unmarshal(c.request("GET", "/v1/session", "", http.Header{"Cookie": {c.browser.cookie}}).Body.Bytes(),
+		&s); err != nil {
 		c.t.Fatal(err)
 	}
 	return s
@@ -93,7 +95,8 @@ func (c *testCell) later(span string) {
 	c.server.entry.Sweep()
 }
 
-// TestSecrets: neither a link nor a cookie nor the value against forged requests can be had from what the server stores; each is another one.
+// TestSecrets: neither a link nor a cookie nor the value against forged requests can be had from what the server
+// stores; each is another one.
 func TestSecrets(t *testing.T) {
 	c := newCell(t, 1)
 	one, other := c.logIn("alice"), c.logIn("alice")
@@ -105,7 +108,9 @@ func TestSecrets(t *testing.T) {
 			t.Errorf("%q does not have 256 bits", secret)
 		}
 	}
-	if w := c.request("GET", "/v1/session", "", http.Header{"Cookie": {strings.Replace(one.cookie, "quill-", "__Host-quill-", 1)}}); w.Code != http.StatusUnauthorized {
+	if w := c.request("GET", "/v1/session", "",
+		http.Header{"Cookie": {strings.Replace(one.cookie, "quill-", "__Host-quill-", 1)}}); w.Code !=
+		http.StatusUnauthorized {
 		t.Errorf("the cookie of TLS without TLS: %d", w.Code)
 	}
 }
@@ -160,7 +165,8 @@ func TestSessionEndsStream(t *testing.T) {
 	if !account.Valid(at.State, grid.TimeOf(begun)) {
 		t.Fatal("not valid")
 	}
-	if w := c.request("DELETE", "/v1/session", "", http.Header{"Cookie": {b.cookie}, entry.CSRFHeader: {b.csrf}}); w.Code != http.StatusNoContent {
+	if w := c.request("DELETE", "/v1/session", "",
+		http.Header{"Cookie": {b.cookie}, entry.CSRFHeader: {b.csrf}}); w.Code != http.StatusNoContent {
 		t.Fatal(w.Code, w.Body)
 	}
 	if account.Valid(at.State, grid.TimeOf(begun)) {

@@ -16,8 +16,11 @@ func crowded(b *testing.B, jobs int) *testCell {
 	l := events.List{}
 	request := &grid.JobRequest{Hard: grid.Requests{{Name: "num_proc", Value: "1"}}}
 	for n := range jobs {
-		l.Events = append(l.Events, events.Add(&grid.Job{JobRequest: request, ID: uint32(n + 1), Name: fmt.Sprintf("job%d", n%7), Owner: fmt.Sprintf("user%d", n%100),
-			Submit: c.now.Add(float64(n)), Priority: -int16(n % 5), Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}))
+		l.Events = append(l.Events,
+			events.Add(&grid.Job{JobRequest: request, ID: uint32(n + 1), Name: fmt.Sprintf("job%d", n%7),
+				Owner:  fmt.Sprintf("user%d", n%100),
+				Submit: c.now.Add(float64(n)), Priority: -int16(n % 5), Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+				Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}))
 	}
 	l.Seq = c.c.Core.State().Seq + 1
 	c.sink.Apply(l)
@@ -29,7 +32,8 @@ func BenchmarkJobs(b *testing.B) {
 	const jobs = 100_000
 	c := crowded(b, jobs)
 	for name, target := range map[string]string{
-		"lines": "/v1/jobs", "page": "/v1/jobs?limit=100", "sorted": "/v1/jobs?state=p&user=user*&sort=-submit&limit=100", "one": "/v1/jobs/5000",
+		"lines": "/v1/jobs", "page": "/v1/jobs?limit=100", "sorted": "/v1/jobs?state=p&user=user*&sort=-submit&limit=100",
+		"one":   "/v1/jobs/5000",
 		"queue": "/v1/jobs?queue=all.q&limit=100",
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -53,7 +57,8 @@ func BenchmarkJobs(b *testing.B) {
 func BenchmarkPages(b *testing.B) {
 	c := crowded(b, 100_000)
 	cookie := c.logIn("alice").cookie
-	for name, target := range map[string]string{"cell": "/", "jobs": "/jobs", "sorted": "/jobs?sort=-id&user=user3", "job": "/jobs/5000"} {
+	for name, target := range map[string]string{"cell": "/", "jobs": "/jobs", "sorted": "/jobs?sort=-id&user=user3",
+		"job": "/jobs/5000"} {
 		b.Run(name, func(b *testing.B) {
 			seq, _ := c.server.mirror.Seq()
 			for b.Loop() {
@@ -70,7 +75,8 @@ func BenchmarkPages(b *testing.B) {
 // BenchmarkScrape measures metrics of a cell of 1,000,000 pending jobs, each after a change.
 func BenchmarkScrape(b *testing.B) {
 	c := crowded(b, 1_000_000)
-	for name, target := range map[string]string{"cell": "/metrics", "jobs": "/metrics/jobs", "grid": "/metrics/jobs?alias=grid"} {
+	for name, target := range map[string]string{"cell": "/metrics", "jobs": "/metrics/jobs",
+		"grid": "/metrics/jobs?alias=grid"} {
 		b.Run(name, func(b *testing.B) {
 			seq, _ := c.server.mirror.Seq()
 			for b.Loop() {
@@ -84,7 +90,8 @@ func BenchmarkScrape(b *testing.B) {
 	}
 }
 
-// BenchmarkMomentAgain measures a request for a moment of the past that was asked for before, in a cell of 100,000 pending jobs.
+// BenchmarkMomentAgain measures a request for a moment of the past that was asked for before, in a cell of 100,000
+// pending jobs.
 func BenchmarkMomentAgain(b *testing.B) {
 	c := crowded(b, 100_000)
 	now, err := c.server.mirror.Now()
@@ -99,7 +106,8 @@ func BenchmarkMomentAgain(b *testing.B) {
 	}
 	cookie := c.logIn("alice").cookie
 	at := fmt.Sprintf("at=%d", seq+1)
-	for name, target := range map[string]string{"jobs": "/v1/jobs?limit=100&" + at, "sorted": "/v1/jobs?sort=-priority&limit=100&" + at, "page": "/jobs?" + at, "cell": "/?" + at} {
+	for name, target := range map[string]string{"jobs": "/v1/jobs?limit=100&" + at,
+		"sorted": "/v1/jobs?sort=-priority&limit=100&" + at, "page": "/jobs?" + at, "cell": "/?" + at} {
 		b.Run(name, func(b *testing.B) {
 			h := as("alice")
 			if target[1] != 'v' {

@@ -85,8 +85,10 @@ type ExpectedStart struct {
 }
 
 func (s *handlers) registerStart() {
-	op := operation(http.MethodGet, "/v1/jobs/{id}/start", "get-job-start", "jobs", "When a job that waits could start, and what it lacks until then")
-	op.Description = "It is foreseen by the algorithm of the cell on a copy of the state, one job at a time; status 503 when the answer takes longer than 15 seconds."
+	op := operation(http.MethodGet, "/v1/jobs/{id}/start", "get-job-start", "jobs",
+		"When a job that waits could start, and what it lacks until then")
+	op.Description =
+		"It is foreseen by the algorithm of the cell on a copy of the state, one job at a time; status 503 when the answer takes longer than 15 seconds."
 	registerObject(s, op, s.getStart)
 }
 
@@ -98,10 +100,12 @@ func (s *handlers) getStart(ctx context.Context, in *struct {
 ) (Outlook, error) {
 	j := at.State.Job(in.ID)
 	if j == nil {
-		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id", fmt.Sprintf("job %d does not exist", in.ID))
+		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "path.id",
+			fmt.Sprintf("job %d does not exist", in.ID))
 	}
 	if in.Task != 0 && !j.Tasks.Contains(in.Task) {
-		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "query.task", fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
+		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "query.task",
+			fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
 	}
 	out := Outlook{Job: in.ID, Task: in.Task, Reasons: []WaitReason{}, Closest: []NearQueue{}, Ahead: []AheadOf{}}
 	if !isWaiting(at.State, j, in.Task) {
@@ -119,10 +123,13 @@ func (s *handlers) getStart(ctx context.Context, in *struct {
 }
 
 // outlookOf returns the outlook of a task that waits, 0: of the next one of a job. The error is a problem.
-func (s *handlers) outlookOf(ctx context.Context, j *grid.Job, task uint32, at mirror.Moment) (*outlook.Outlook, error) {
+func (s *handlers) outlookOf(
+	ctx context.Context, j *grid.Job, task uint32, at mirror.Moment,
+) (*outlook.Outlook, error) {
 	ctx, cancel := context.WithTimeout(ctx, outlookWait)
 	defer cancel()
-	late := problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "", fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
+	late := problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "",
+		fmt.Sprintf("a start cannot be foreseen within %s now", outlookWait))
 	leave, err := s.outlooks.Wait(ctx, entry.UserOf(ctx), 1)
 	if err != nil {
 		return nil, late
@@ -136,12 +143,14 @@ func (s *handlers) outlookOf(ctx context.Context, j *grid.Job, task uint32, at m
 				made <- nil
 			}
 		}()
-		made <- s.foresee(at.State, j, task, at.Now, outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
+		made <- s.foresee(at.State, j, task, at.Now,
+			outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
 	}()
 	select {
 	case o := <-made:
 		if o == nil {
-			return nil, problem.New(http.StatusInternalServerError, problem.TypeInternal, "", "the server has a bug; its log has more")
+			return nil, problem.New(http.StatusInternalServerError, problem.TypeInternal, "",
+				"the server has a bug; its log has more")
 		}
 		return o, nil
 	case <-ctx.Done():

@@ -15,8 +15,11 @@ func TestOutlookPanics(t *testing.T) {
 	c := newCell(t, 1)
 	c.submit("alice", "-h", "sleep", "1")
 	right := c.server.foresee
-	c.server.foresee = func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook { panic("a bug") }
-	if w := c.request("GET", "/v1/jobs/1/start", "", as("alice")); w.Code != 500 || !strings.Contains(w.Body.String(), problem.Prefix+problem.TypeInternal) {
+	c.server.foresee = func(*state.State, *grid.Job, uint32, grid.Time, outlook.Options) *outlook.Outlook {
+		panic("a bug")
+	}
+	if w := c.request("GET", "/v1/jobs/1/start", "", as("alice")); w.Code != 500 ||
+		!strings.Contains(w.Body.String(), problem.Prefix+problem.TypeInternal) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	c.server.foresee = right

@@ -39,7 +39,8 @@ func testStoryOfUser(t *testing.T, with chromium) {
 	b.follow(`nav a[href="/jobs"]`, `location.pathname === "/jobs"`)
 	b.do(chromedp.SetValue(`input[name=user]`, "carol"), chromedp.Click(`.filters button`))
 	b.until(`location.search.includes("user=carol") && !document.querySelector("#main").textContent.includes("toobig")`)
-	b.follow(`a[href="/jobs/18"]`, `location.pathname === "/jobs/18" && document.querySelector("#main").textContent.includes("What would have to change")`)
+	b.follow(`a[href="/jobs/18"]`,
+		`location.pathname === "/jobs/18" && document.querySelector("#main").textContent.includes("What would have to change")`)
 	if text := eval[string](b, `document.querySelector("#main").textContent`); !strings.Contains(text, "hold") {
 		t.Errorf("the page of a held job: %s", text)
 	}
@@ -80,7 +81,8 @@ func testStoryOfOperator(t *testing.T, with chromium) {
 	b.do(chromedp.Click(`input[value="all.q@h5"]`))
 	b.follow(`button[value=disable]`, `document.querySelector("button[name=confirmed]")`)
 	b.follow(`button[name=confirmed]`, `document.querySelector("#main").textContent.includes("Done")`)
-	b.follow(`a.primary`, `location.pathname === "/hosts/h5" && document.querySelector("#main").textContent.includes("disabled")`)
+	b.follow(
+		`a.primary`, `location.pathname === "/hosts/h5" && document.querySelector("#main").textContent.includes("disabled")`)
 	b.until(`document.querySelector("#livebadge").textContent === "Live"`)
 	for _, task := range c.c.Core.State().OnHost("h5") {
 		c.end(task.Job, 0)
@@ -88,7 +90,8 @@ func testStoryOfOperator(t *testing.T, with chromium) {
 	b.until(`document.querySelector("#main").textContent.includes("No task runs on this host")`)
 	c.run()
 	b.clean()
-	if row := toJSON(c.get("/v1/queues?queue=all.q@h5")); !strings.Contains(row, `"state":"d"`) || !strings.Contains(row, `"slots_used":0`) {
+	if row := toJSON(c.get("/v1/queues?queue=all.q@h5")); !strings.Contains(row, `"state":"d"`) ||
+		!strings.Contains(row, `"slots_used":0`) {
 		t.Errorf("the host is not drained: %s", row)
 	}
 }
@@ -100,8 +103,10 @@ func testStoryOfManager(t *testing.T, with chromium) {
 	b.open("/scheduler", 1280, "light")
 	b.follow(`a[href="/whatif"]`, `location.pathname === "/whatif"`)
 	b.do(chromedp.SetValue(`input[name="shares.film"]`, "100"), chromedp.SetValue(`input[name="shares.trailer"]`, "300"))
-	b.follow(`.stack button`, `location.pathname === "/whatif/1" && document.querySelector("#main").textContent.includes("Side by side")`)
-	if text := eval[string](b, `document.querySelector("#main").textContent`); !strings.Contains(text, "trailer: % of use while it waits") || !strings.Contains(text, "75.0") {
+	b.follow(`.stack button`,
+		`location.pathname === "/whatif/1" && document.querySelector("#main").textContent.includes("Side by side")`)
+	if text := eval[string](b, `document.querySelector("#main").textContent`); !strings.Contains(
+		text, "trailer: % of use while it waits") || !strings.Contains(text, "75.0") {
 		t.Errorf("the comparison: %s", text)
 	}
 	b.follow(`form[action="/act"] button`, `document.querySelector("button[name=confirmed]")`)
@@ -115,8 +120,8 @@ func testStoryOfManager(t *testing.T, with chromium) {
 	}
 }
 
-// testCancel: who has asked for a comparison presses Cancel while it waits for its turn, and again while it is made; the page says so,
-// and another one may be asked for.
+// testCancel: who has asked for a comparison presses Cancel while it waits for its turn, and again while it is made;
+// the page says so, and another one may be asked for.
 func testCancel(t *testing.T, with chromium) {
 	c := busy(t)
 	b := with.logIn(t, c, "root")
@@ -127,12 +132,15 @@ func testCancel(t *testing.T, with chromium) {
 	}
 	b.open("/whatif", 1280, "light")
 	b.follow(`.stack button`, `location.pathname === "/whatif/1" && document.querySelector("progress")`)
-	if text := eval[string](b, `document.querySelector("#main").textContent`); !strings.Contains(text, "waits for its turn") {
+	if text := eval[string](b, `document.querySelector("#main").textContent`); !strings.Contains(
+		text, "waits for its turn") {
 		t.Errorf("the page of a comparison that waits: %s", text)
 	}
-	b.follow(`form[action="/whatif/1/cancel"] button`, `document.querySelector("#main").textContent.includes("It was cancelled.") && !document.querySelector("progress")`)
+	b.follow(`form[action="/whatif/1/cancel"] button`,
+		`document.querySelector("#main").textContent.includes("It was cancelled.") && !document.querySelector("progress")`)
 	leave()
 	b.open("/whatif", 1280, "light")
-	b.follow(`.stack button`, `location.pathname === "/whatif/2" && document.querySelector("#main").textContent.includes("Side by side")`)
+	b.follow(`.stack button`,
+		`location.pathname === "/whatif/2" && document.querySelector("#main").textContent.includes("Side by side")`)
 	b.clean()
 }

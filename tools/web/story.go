@@ -22,15 +22,16 @@ import (
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
-// publicPast is a Past as every user may see it: without the private fields of lists, and without the records of scheduling runs, which qmaster sends to
-// managers only.
+// publicPast is a Past as every user may see it: without the private fields of lists, and without the records of
+// scheduling runs, which qmaster sends to managers only.
 type publicPast struct {
 	past.Stretch
 	ctx  context.Context // ends reading
 	used *usageRecorder  // what it sees of a job
 }
 
-// storyWait is how long a page may read the log for the story of a job that was submitted before the lists that are kept.
+// storyWait is how long a page may read the log for the story of a job that was submitted before the lists that are
+// kept.
 const storyWait = 30 * time.Second
 
 func (publicPast) Runs(uint64) iter.Seq2[orders.Record, error] {
@@ -107,7 +108,9 @@ func (u *usageRecorder) addUsage(l events.List) {
 	u.points = append(u.points, p)
 }
 
-func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task uint32) (*jobstory.Story, []console.UsagePoint, error) {
+func (c *consoleCell) Story(
+	ctx context.Context, m *console.Moment, job, task uint32,
+) (*jobstory.Story, []console.UsagePoint, error) {
 	now := grid.Time(0)
 	if m.Live {
 		now = m.Now
@@ -144,11 +147,14 @@ func (c *consoleCell) Story(ctx context.Context, m *console.Moment, job, task ui
 }
 
 // oldStory reads the story of a job from the log.
-func (c *consoleCell) oldStory(ctx context.Context, m *console.Moment, u *usageRecorder, tell func(jobstory.Log) (*jobstory.Story, error)) (*jobstory.Story, error) {
+func (c *consoleCell) oldStory(
+	ctx context.Context, m *console.Moment, u *usageRecorder, tell func(jobstory.Log) (*jobstory.Story, error),
+) (*jobstory.Story, error) {
 	from := gdi.Place{}
 	if j := m.State.Job(u.job); j != nil {
 		from = jobstory.Since(j.Submit)
-	} else if ended, err := c.Ended(ctx, m, view.AccountingFilter{Jobs: grid.Names{strconv.FormatUint(uint64(u.job), 10)}}, 1); err == nil && len(ended) > 0 {
+	} else if ended, err := c.Ended(ctx, m, view.AccountingFilter{Jobs: grid.Names{strconv.FormatUint(uint64(u.job), 10)}},
+		1); err == nil && len(ended) > 0 {
 		from = jobstory.Since(ended[0].Submit)
 	}
 	p, err := c.reader.Open(ctx, from, gdi.Place{Seq: m.State.Seq}, false)

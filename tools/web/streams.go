@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// streamsAge is after how long qmaster is asked again, streamsOld how long what it has said is shown, streamsWait how long its answer may take.
+	// streamsAge is after how long qmaster is asked again, streamsOld how long what it has said is shown, streamsWait how
+	// long its answer may take.
 	streamsAge  = 5 * time.Second
 	streamsOld  = 15 * time.Second
 	streamsWait = time.Second
@@ -21,7 +22,8 @@ const (
 // Streams asks qmaster where the streams of the cell are stored.
 type Streams func(context.Context) ([]gdi.Stream, error)
 
-// streams keeps what qmaster has said, for pages, the API and metrics alike. A reader gets what is known at once, while qmaster is asked beside it.
+// streams keeps what qmaster has said, for pages, the API and metrics alike. A reader gets what is known at once, while
+// qmaster is asked beside it.
 type streams struct {
 	ask Streams // nil: qmaster is not asked
 	one singleflight.Group
@@ -33,8 +35,8 @@ type streams struct {
 	silent   bool // qmaster has not answered the last time
 }
 
-// get returns the streams; none while it is not known where they are. Only a reader who finds nothing known waits for qmaster, unless qmaster has just
-// not answered.
+// get returns the streams; none while it is not known where they are. Only a reader who finds nothing known waits for
+// qmaster, unless qmaster has just not answered.
 func (s *streams) get(ctx context.Context) []gdi.Stream {
 	if s.ask == nil {
 		return nil
@@ -80,10 +82,14 @@ func (s *streams) refresh() (any, error) {
 }
 
 var (
-	streamLeaderDesc  = gauge("quill_stream_leader", "1: the server that takes what is appended to the stream; without a NATS cluster the host of qmaster.", "stream", "server")
-	streamBytesDesc   = gauge("quill_stream_bytes", "Size of the stream.", "stream")
-	streamLagDesc     = gauge("quill_stream_replica_lag_messages", "Messages of the stream that the replica does not have yet.", "stream", "server")
-	streamCurrentDesc = gauge("quill_stream_replica_current", "1 while the replica of the stream has all that the leader has and is connected, else 0.", "stream", "server")
+	streamLeaderDesc = gauge("quill_stream_leader",
+		"1: the server that takes what is appended to the stream; without a NATS cluster the host of qmaster.",
+		"stream", "server")
+	streamBytesDesc = gauge("quill_stream_bytes", "Size of the stream.", "stream")
+	streamLagDesc   = gauge("quill_stream_replica_lag_messages",
+		"Messages of the stream that the replica does not have yet.", "stream", "server")
+	streamCurrentDesc = gauge("quill_stream_replica_current",
+		"1 while the replica of the stream has all that the leader has and is connected, else 0.", "stream", "server")
 )
 
 // Describe implements prometheus.Collector.

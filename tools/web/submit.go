@@ -50,8 +50,10 @@ func (s *handlers) registerSubmit() {
 	op := operation(http.MethodPost, "/v1/jobs", "submit-job", "jobs", "Submit a job, as qsub")
 	op.DefaultStatus = http.StatusCreated
 	huma.Register(s.api, op, s.submitJob)
-	registerChange(s, operation(http.MethodPatch, "/v1/jobs/{id}", "alter-job", "jobs", "Change attributes of a job, as qalter"), "qalter", s.alterOf)
-	op = operation(http.MethodPost, "/v1/reservations", "make-reservation", "reservations", "Make an advance reservation, as qrsub")
+	registerChange(s, operation(http.MethodPatch, "/v1/jobs/{id}", "alter-job", "jobs",
+		"Change attributes of a job, as qalter"), "qalter", s.alterOf)
+	op = operation(http.MethodPost, "/v1/reservations", "make-reservation", "reservations",
+		"Make an advance reservation, as qrsub")
 	op.DefaultStatus = http.StatusCreated
 	huma.Register(s.api, op, s.makeReservation)
 }
@@ -91,7 +93,8 @@ func (s *handlers) makeReservation(ctx context.Context, in *struct {
 		return nil, badWords(words, 0, err)
 	}
 	c := submit.Qrsub(s.options.Now)
-	reply, err := s.sendOnce(ctx, in.Key, "qrsub", &gdi.Reserve{AR: ar}, func(a gdi.Answer) string { return fieldOf(c, words, a, optionsField) })
+	reply, err := s.sendOnce(ctx, in.Key, "qrsub", &gdi.Reserve{AR: ar},
+		func(a gdi.Answer) string { return fieldOf(c, words, a, optionsField) })
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +109,8 @@ func (s *handlers) makeReservation(ctx context.Context, in *struct {
 
 const optionsField = "body.options"
 
-// badWords is the problem of options that cannot be read, before which the command line has so many words that are not among them.
+// badWords is the problem of options that cannot be read, before which the command line has so many words that are not
+// among them.
 func badWords(words []string, before int, err error) error {
 	place := -1
 	if at := (*switches.WordError)(nil); errors.As(err, &at) {
@@ -123,7 +127,8 @@ func element(list string, words []string, i int) string {
 	return fmt.Sprintf("%s[%d]", list, i)
 }
 
-// fieldOf is the location of the option that an answer is about, among the options of a request; other: of one that is not there.
+// fieldOf is the location of the option that an answer is about, among the options of a request; other: of one that is
+// not there.
 func fieldOf[T any](c *switches.Command[T], words []string, a gdi.Answer, other string) string {
 	if a.Status != gdi.StatusInvalid {
 		return ""
@@ -168,21 +173,24 @@ func (s *handlers) submitJob(ctx context.Context, in *struct {
 		return nil, problem.Invalid("body.script", parserError(err))
 	}
 	if job.Sync || job.Verify || job.Format != (switches.Format{}) {
-		return nil, problem.Invalid(optionsField, fmt.Errorf("-sync, -verify and -fmt are for qsub: follow the job in /v1/events"))
+		return nil,
+			problem.Invalid(optionsField, fmt.Errorf("-sync, -verify and -fmt are for qsub: follow the job in /v1/events"))
 	}
 	job.Job.Spec.Args = append(job.Job.Spec.Args, j.Args.items...)
 	var body gdi.Body = &gdi.Submit{Job: job.Job}
 	if mode := job.Job.Spec.Verify; mode == "v" || mode == "p" {
 		body = &gdi.Verify{Job: job.Job, Mode: mode}
 	}
-	reply, err := s.sendOnce(ctx, in.Key, "qsub", body, func(a gdi.Answer) string { return fieldOf(c, j.Options.items, a, j.field(a)) })
+	reply, err := s.sendOnce(ctx, in.Key, "qsub", body,
+		func(a gdi.Answer) string { return fieldOf(c, j.Options.items, a, j.field(a)) })
 	if err != nil {
 		return nil, err
 	}
 	return &made[Submitted]{reply.Seq, pathOf("jobs", reply.Job), Submitted{resultOf(reply), reply.Job}}, nil
 }
 
-// field is the location of what an answer is about that is not among the options: a line of the script, or the program, after which the job is called.
+// field is the location of what an answer is about that is not among the options: a line of the script, or the program,
+// after which the job is called.
 func (j *Submission) field(a gdi.Answer) string {
 	switch {
 	case j.Script != "":

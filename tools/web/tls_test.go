@@ -33,8 +33,10 @@ func (a *authority) issue(t *testing.T, path string) *authority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "root"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{{127, 0, 0, 1}}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign | x509.KeyUsageDigitalSignature,
+	about := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "root"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{{127, 0, 0, 1}}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageCertSign | x509.KeyUsageCRLSign | x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
 	if a == nil {
 		a = &authority{about, key}
@@ -47,7 +49,8 @@ func (a *authority) issue(t *testing.T, path string) *authority {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for suffix, block := range map[string]*pem.Block{".crt": {Type: "CERTIFICATE", Bytes: der}, ".key": {Type: "PRIVATE KEY", Bytes: private}} {
+	for suffix, block := range map[string]*pem.Block{".crt": {Type: "CERTIFICATE", Bytes: der},
+		".key": {Type: "PRIVATE KEY", Bytes: private}} {
 		if err := os.WriteFile(path+suffix, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -59,8 +62,8 @@ func (a *authority) issue(t *testing.T, path string) *authority {
 	return &authority{cert, key}
 }
 
-// TestClientCertificates: with --client-ca a client needs a certificate of the authority that was not revoked, and a token; the certificate alone is no user. Over TLS the
-// cookie is for TLS only.
+// TestClientCertificates: with --client-ca a client needs a certificate of the authority that was not revoked, and a
+// token; the certificate alone is no user. Over TLS the cookie is for TLS only.
 func TestClientCertificates(t *testing.T) {
 	c, dir := newCell(t, 1), t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
@@ -74,8 +77,10 @@ func TestClientCertificates(t *testing.T) {
 	(*authority)(nil).issue(t, file("other"))
 	ctx, stop := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	s := New(Options{Feed: c, Accounts: c.account, Now: c.server.options.Now, Listen: "127.0.0.1:0", Cert: file("server.crt"), Key: file("server.key"), ClientCA: file("ca.crt"), ClientCRL: file("ca.crl"), Socket: file("sock"),
-		Ready: func(url string) { ready <- url }})
+	s := New(Options{Feed: c, Accounts: c.account, Now: c.server.options.Now, Listen: "127.0.0.1:0",
+		Cert: file("server.crt"), Key: file("server.key"), ClientCA: file("ca.crt"), ClientCRL: file("ca.crl"),
+		Socket: file("sock"),
+		Ready:  func(url string) { ready <- url }})
 	go func() { ended <- s.Run(ctx) }()
 	defer func() {
 		stop()
@@ -114,11 +119,13 @@ func TestClientCertificates(t *testing.T) {
 		return answer, string(text), err
 	}
 	for _, name := range []string{"", "other", "revoked"} {
-		if answer, _, err := ask(name, "GET", "/v1/session", "token-alice"); err == nil || !strings.Contains(err.Error(), "tls: ") {
+		if answer, _, err := ask(name, "GET", "/v1/session", "token-alice"); err == nil ||
+			!strings.Contains(err.Error(), "tls: ") {
 			t.Errorf("certificate %q: %v %v", name, answer, err)
 		}
 	}
-	if answer, _, err := ask("client", "GET", "/v1/session", ""); err != nil || answer.StatusCode != http.StatusUnauthorized || answer.ProtoMajor != 2 {
+	if answer, _, err := ask("client", "GET", "/v1/session", ""); err != nil ||
+		answer.StatusCode != http.StatusUnauthorized || answer.ProtoMajor != 2 {
 		t.Errorf("a certificate without a token: %v %v", answer, err)
 	}
 	answer, text, err := ask("client", "POST", "/v1/session", "token-alice")
@@ -131,7 +138,8 @@ func TestClientCertificates(t *testing.T) {
 	if err != nil || answer.StatusCode != http.StatusSeeOther {
 		t.Fatal(answer, err)
 	}
-	if cookie := answer.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-quill-") || !strings.HasSuffix(cookie, "; Path=/; HttpOnly; Secure; SameSite=Strict") {
+	if cookie := answer.Header.Get("Set-Cookie"); !strings.HasPrefix(cookie, "__Host-quill-") ||
+		!strings.HasSuffix(cookie, "; Path=/; HttpOnly; Secure; SameSite=Strict") {
 		t.Error(cookie)
 	}
 }
@@ -142,15 +150,19 @@ func TestClientAuthorities(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{empty: "there is no certificate in the file", empty + ".no": "no such file"} {
-		if err := New(Options{Listen: "127.0.0.1:0", Cert: "x", Key: "y", ClientCA: path}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+	for path, want := range map[string]string{empty: "there is no certificate in the file",
+		empty + ".no": "no such file"} {
+		if err := New(Options{Listen: "127.0.0.1:0", Cert: "x", Key: "y", ClientCA: path}).Run(t.Context()); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Error(err)
 		}
 	}
-	if _, err := New(Options{Listen: "127.0.0.1:0", Cert: empty, Key: empty + ".no"}).encryption(); err == nil || !strings.Contains(err.Error(), "--tls-cert, --tls-key: open "+empty+".no: no such file") {
+	if _, err := New(Options{Listen: "127.0.0.1:0", Cert: empty, Key: empty + ".no"}).encryption(); err == nil ||
+		!strings.Contains(err.Error(), "--tls-cert, --tls-key: open "+empty+".no: no such file") {
 		t.Error(err)
 	}
-	if _, err := New(Options{Listen: "127.0.0.1:0", ClientCA: empty}).encryption(); err == nil || !strings.Contains(err.Error(), "--client-ca needs --tls-cert") {
+	if _, err := New(Options{Listen: "127.0.0.1:0", ClientCA: empty}).encryption(); err == nil ||
+		!strings.Contains(err.Error(), "--client-ca needs --tls-cert") {
 		t.Error(err)
 	}
 }

@@ -27,7 +27,8 @@ import (
 	"github.com/quill-grid/quill/tools/whatif"
 )
 
-// Bounds of comparisons. Each repeats a stretch of the log once for each algorithm, on a thread that gives way to all others.
+// Bounds of comparisons. Each repeats a stretch of the log once for each algorithm, on a thread that gives way to all
+// others.
 const (
 	trialLists   = 200_000 // event lists
 	trialsQueued = 8
@@ -67,8 +68,9 @@ type variant struct {
 }
 
 func (c *consoleCell) Try(s console.Session, w console.WhatIf) (string, error) {
-	t := &trial{owner: s.User(), ended: make(chan struct{}), Trial: console.Trial{WhatIf: w, Asked: c.options.Now(), Step: "waits for its turn",
-		Compared: outcome.Comparison{Workload: "the cell", Unit: "tasks", Machine: "slots"}}}
+	t := &trial{owner: s.User(), ended: make(chan struct{}),
+		Trial: console.Trial{WhatIf: w, Asked: c.options.Now(), Step: "waits for its turn",
+			Compared: outcome.Comparison{Workload: "the cell", Unit: "tasks", Machine: "slots"}}}
 	var err error
 	for _, place := range []struct {
 		field, text string
@@ -269,7 +271,8 @@ func notesOf(name string, p *whatif.Replayed, left int) (out []string) {
 		out = append(out, fmt.Sprintf("%s: %d tasks ended in one of the two only and are not compared.", name, left))
 	}
 	if p.Waiting > 0 {
-		out = append(out, fmt.Sprintf("%s: %d tasks would wait without end, of jobs %s.", name, p.Waiting, strings.Join(p.Stuck[:min(len(p.Stuck), 5)], ", ")))
+		out = append(out, fmt.Sprintf("%s: %d tasks would wait without end, of jobs %s.", name, p.Waiting,
+			strings.Join(p.Stuck[:min(len(p.Stuck), 5)], ", ")))
 	}
 	if n := len(p.Refused); n > 0 {
 		out = append(out, fmt.Sprintf("%s: %d refused, the first: %s", name, n, p.Refused[0]))
@@ -301,7 +304,9 @@ func (c *consoleCell) readRecorded(ctx context.Context, t *trial) (*whatif.Recor
 		to.Seq = last.Seq
 	}
 	if n := to.Seq - min(start.Seq, to.Seq); n > trialLists {
-		return nil, fmt.Errorf("the stretch has %d event lists; at most %d are compared here: quill replay --what-if has no bound", n, trialLists)
+		return nil,
+			fmt.Errorf("the stretch has %d event lists; at most %d are compared here: quill replay --what-if has no bound", n,
+				trialLists)
 	}
 	r, err := whatif.Record(start, c.listsUntil(ctx, t, p, start.Seq, to))
 	if err == nil {
@@ -314,14 +319,18 @@ func (c *consoleCell) readRecorded(ctx context.Context, t *trial) (*whatif.Recor
 }
 
 // listsUntil gives the lists of a stretch after one.
-func (c *consoleCell) listsUntil(ctx context.Context, t *trial, p past.Stretch, after uint64, to gdi.Place) iter.Seq2[events.List, error] {
+func (c *consoleCell) listsUntil(
+	ctx context.Context, t *trial, p past.Stretch, after uint64, to gdi.Place,
+) iter.Seq2[events.List, error] {
 	return func(yield func(events.List, error) bool) {
 		for l, err := range p.Lists(after + 1) {
 			if err == nil && (l.Seq > to.Seq || to.At != 0 && l.At > to.At || ctx.Err() != nil) {
 				return
 			}
 			if l.Seq%1000 == 0 {
-				c.updateTrial(t, func(t *console.Trial) { t.Part = readPart * float64(l.Seq-after) / float64(max(to.Seq-after, 1)) })
+				c.updateTrial(t, func(t *console.Trial) {
+					t.Part = readPart * float64(l.Seq-after) / float64(max(to.Seq-after, 1))
+				})
 			}
 			if err == nil && l.Seq <= after {
 				continue

@@ -6,8 +6,8 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 )
 
-// TestStretchOfTrial: a comparison repeats what it begins with, a list or what happened at a time; the state that it starts from is the one before,
-// or the earliest that there is.
+// TestStretchOfTrial: a comparison repeats what it begins with, a list or what happened at a time; the state that it
+// starts from is the one before, or the earliest that there is.
 func TestStretchOfTrial(t *testing.T) {
 	c := newCell(t, 1)
 	c.submit("alice", "sleep", "1")

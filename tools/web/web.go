@@ -84,8 +84,10 @@ func (s *Server) register(mux *http.ServeMux) {
 	c.RejectUnknownQueryParameters = true
 	c.Formats = countedJSON(c.Formats)
 	c.Transformers = []huma.Transformer{problem.AddType}
-	c.Info.Description = "The HTTP API of a Quill cell: listings, jobs, reservations, configuration and events. See the chapter api of the manual."
-	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer", Description: "a token of quill token create"}}
+	c.Info.Description =
+		"The HTTP API of a Quill cell: listings, jobs, reservations, configuration and events. See the chapter api of the manual."
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token": {Type: "http", Scheme: "bearer", Description: "a token of quill token create"}}
 	c.Security = []map[string][]string{{"token": {}}} // the cookie of a session is for pages of this server
 	s.api = humago.New(mux, c)
 	s.api.UseMiddleware(s.middleware)
@@ -158,7 +160,8 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 				}
 				s.options.Logger.Error("request ended with a panic", "route", route, "error", fmt.Sprint(caught))
 				if !counted.begun {
-					problem.Write(counted, problem.New(http.StatusInternalServerError, problem.TypeInternal, "", "the server has a bug; its log has more"))
+					problem.Write(counted, problem.New(http.StatusInternalServerError, problem.TypeInternal, "",
+						"the server has a bug; its log has more"))
 				}
 			}
 			s.counts.Requests.WithLabelValues(strings.TrimSpace(route), strconv.Itoa(counted.status)).Inc()
@@ -174,12 +177,14 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 			return
 		}
 		if n := headerSize(r); n > headerMax {
-			s.refuseRequest(counted, r, problem.New(http.StatusRequestHeaderFieldsTooLarge, problem.TypeLarge, "header", fmt.Sprintf("the header has %d bytes, at most %d are read", n, headerMax)))
+			s.refuseRequest(counted, r, problem.New(http.StatusRequestHeaderFieldsTooLarge, problem.TypeLarge, "header",
+				fmt.Sprintf("the header has %d bytes, at most %d are read", n, headerMax)))
 			return
 		}
 		if why := s.revoked.Check(r.TLS); why != nil { // since the connection was made
 			w.Header().Set("Connection", "close")
-			problem.Write(counted, problem.New(http.StatusForbidden, problem.TypeCertificate, "", "the certificate of the client is not accepted any more: "+why.Error()))
+			problem.Write(counted, problem.New(http.StatusForbidden, problem.TypeCertificate, "",
+				"the certificate of the client is not accepted any more: "+why.Error()))
 			return
 		}
 		if err := problem.CheckQuery(r.URL); err != nil {
@@ -243,7 +248,8 @@ func (d discard) Header() http.Header         { return d.header }
 func (d discard) Write(b []byte) (int, error) { return len(b), nil }
 func (d discard) WriteHeader(int)             {}
 
-// Run serves the API until ctx ends. It fails when the address or certificate cannot be used, or qmaster rejects the mirror.
+// Run serves the API until ctx ends. It fails when the address or certificate cannot be used, or qmaster rejects the
+// mirror.
 func (s *Server) Run(ctx context.Context) error {
 	encryption, err := s.openAll(ctx)
 	if err != nil {
@@ -253,9 +259,11 @@ func (s *Server) Run(ctx context.Context) error {
 	defer cancel()
 	log := s.options.Logger
 	server := &http.Server{
-		Handler: s.handler, TLSConfig: encryption, ErrorLog: log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
-		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait, MaxHeaderBytes: headerLimit,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: s.handler, TLSConfig: encryption,
+		ErrorLog:          log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+		ReadHeaderTimeout: headerWait, ReadTimeout: requestWait, WriteTimeout: answerWait, IdleTimeout: idleWait,
+		MaxHeaderBytes: headerLimit,
+		BaseContext:    func(net.Listener) context.Context { return ctx },
 	}
 	fair.Serve(server)
 	failed := make(chan error, 3)
@@ -270,7 +278,8 @@ func (s *Server) Run(ctx context.Context) error {
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
-		if err := s.mirror.Follow(ctx, s.options.Feed, func(why error) { log.Warn("events of qmaster are interrupted, registering again", "reason", why) }); err != nil {
+		if err := s.mirror.Follow(ctx, s.options.Feed,
+			func(why error) { log.Warn("events of qmaster are interrupted, registering again", "reason", why) }); err != nil {
 			failed <- err
 		}
 	}()
@@ -349,7 +358,10 @@ func (s *Server) listen() (_ *fair.Listener, scheme string, err error) {
 	case err != nil:
 		return nil, "", fmt.Errorf("--listen %q is not HOST:PORT, as in %s: %w", o.Listen, DefaultListen, err)
 	case o.Cert == "" && !entry.IsLoopback(host):
-		return nil, "", fmt.Errorf("--listen %s: other addresses than those of loopback need --tls-cert and --tls-key: tokens are sent over them", o.Listen)
+		return nil, "",
+			fmt.Errorf(
+				"--listen %s: other addresses than those of loopback need --tls-cert and --tls-key: tokens are sent over them",
+				o.Listen)
 	}
 	raw, err := net.Listen("tcp", o.Listen)
 	if err != nil {
@@ -362,7 +374,8 @@ func (s *Server) listen() (_ *fair.Listener, scheme string, err error) {
 	return listener, "http", nil
 }
 
-// address returns HOST:PORT of a listener, for links: the host as --listen has it, this one's name if that is every address.
+// address returns HOST:PORT of a listener, for links: the host as --listen has it, this one's name if that is every
+// address.
 func (s *Server) address(l net.Listener) string {
 	host, _, _ := net.SplitHostPort(s.options.Listen)
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
@@ -374,7 +387,8 @@ func (s *Server) address(l net.Listener) string {
 	return net.JoinHostPort(host, port)
 }
 
-// encryption returns the certificate of this server, and what TLS demands of clients; nil: what is sent is not encrypted.
+// encryption returns the certificate of this server, and what TLS demands of clients; nil: what is sent is not
+// encrypted.
 func (s *Server) encryption() (*tls.Config, error) {
 	o := s.options
 	switch {

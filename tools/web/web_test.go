@@ -130,8 +130,10 @@ func (c *testCell) submit(user string, words ...string) string {
 }
 
 // shown are the headers that a transcript shows.
-var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location", "Set-Cookie", "Retry-After", keyHeader,
-	"Quill-Output-Path", "Quill-Output-Host", "Quill-Output-Offset", "Quill-Output-Next", "Quill-Output-Size", "Quill-Output-Ended"}
+var shown = []string{"Content-Type", "Quill-Sequence", "Etag", "Vary", "Www-Authenticate", "Allow", "Location",
+	"Set-Cookie", "Retry-After", keyHeader,
+	"Quill-Output-Path", "Quill-Output-Host", "Quill-Output-Offset", "Quill-Output-Next", "Quill-Output-Size",
+	"Quill-Output-Ended"}
 
 func (c *testCell) transcript(d *datadriven.TestData) string {
 	target, header := d.CmdArgs[0].String(), http.Header{}

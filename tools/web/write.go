@@ -61,7 +61,9 @@ func requestID(user, key string) string {
 }
 
 // sendRequest sends a request of the owner of the token, where names its fields. The error is a problem.
-func (s *handlers) sendRequest(ctx context.Context, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
+func (s *handlers) sendRequest(
+	ctx context.Context, command string, body gdi.Body, where func(gdi.Answer) string,
+) (gdi.Reply, error) {
 	reply, err := entry.AccountOf(ctx).Do(ctx, "", command, body)
 	if err != nil {
 		return reply, problem.Unreachable(err)
@@ -71,7 +73,9 @@ func (s *handlers) sendRequest(ctx context.Context, command string, body gdi.Bod
 
 // sendOnce is sendRequest for a request that makes something: one that is sent again under its number makes no second
 // one. When qmaster does not answer the problem has the number, the client's or a new one.
-func (s *handlers) sendOnce(ctx context.Context, key, command string, body gdi.Body, where func(gdi.Answer) string) (gdi.Reply, error) {
+func (s *handlers) sendOnce(
+	ctx context.Context, key, command string, body gdi.Body, where func(gdi.Answer) string,
+) (gdi.Reply, error) {
 	if key == "" {
 		key = rand.Text()
 	}
@@ -163,25 +167,28 @@ func (s *handlers) registerWriting() {
 		path, id, summary string
 		add               bool
 	}
-	for _, a := range []actor{{"hold", "hold-job", "Hold a job, as qhold", true}, {"release", "release-job", "Remove holds of a job, as qrls", false}} {
-		registerChange(s, operation(http.MethodPost, "/v1/jobs/{id}/"+a.path, a.id, "jobs", a.summary), map[bool]string{true: "qhold", false: "qrls"}[a.add], func(in *struct {
-			JobPath
-			Body struct {
-				Types string `json:"types,omitempty" doc:"letters: u user, o operator, s system" default:"u" pattern:"^[uos]+$"`
-			}
-		},
-		) (gdi.Body, error) {
-			jobs, err := in.jobRefs()
-			if err != nil {
-				return nil, err
-			}
-			if a.add {
-				return &gdi.Alter{Jobs: jobs, HoldAdd: in.Body.Types}, nil
-			}
-			return &gdi.Alter{Jobs: jobs, HoldRemove: in.Body.Types}, nil
-		})
+	for _, a := range []actor{{"hold", "hold-job", "Hold a job, as qhold", true},
+		{"release", "release-job", "Remove holds of a job, as qrls", false}} {
+		registerChange(s, operation(http.MethodPost, "/v1/jobs/{id}/"+a.path, a.id, "jobs", a.summary),
+			map[bool]string{true: "qhold", false: "qrls"}[a.add], func(in *struct {
+				JobPath
+				Body struct {
+					Types string `json:"types,omitempty" doc:"letters: u user, o operator, s system" default:"u" pattern:"^[uos]+$"`
+				}
+			},
+			) (gdi.Body, error) {
+				jobs, err := in.jobRefs()
+				if err != nil {
+					return nil, err
+				}
+				if a.add {
+					return &gdi.Alter{Jobs: jobs, HoldAdd: in.Body.Types}, nil
+				}
+				return &gdi.Alter{Jobs: jobs, HoldRemove: in.Body.Types}, nil
+			})
 	}
-	registerChange(s, operation(http.MethodPost, "/v1/jobs/{id}/signal", "signal-job", "jobs", "Suspend, unsuspend or reschedule a job, or clear its error state, as qmod"), "qmod", func(in *struct {
+	registerChange(s, operation(http.MethodPost, "/v1/jobs/{id}/signal", "signal-job", "jobs",
+		"Suspend, unsuspend or reschedule a job, or clear its error state, as qmod"), "qmod", func(in *struct {
 		JobPath
 		Body struct {
 			Action string `json:"action" enum:"suspend,unsuspend,reschedule,clear"`
@@ -191,15 +198,17 @@ func (s *handlers) registerWriting() {
 	) (gdi.Body, error) {
 		return &gdi.Control{Action: in.Body.Action, Refs: []string{in.word()}, Force: in.Body.Force}, nil
 	})
-	registerChange(s, operation(http.MethodDelete, "/v1/jobs/{id}", "delete-job", "jobs", "Delete a job, as qdel"), "qdel", func(in *struct {
-		JobPath
-		Force bool `query:"force" doc:"-f: without waiting for the host"`
-	},
-	) (gdi.Body, error) {
-		jobs, err := in.jobRefs()
-		return &gdi.DeleteJobs{Jobs: jobs, Force: in.Force}, err
-	})
-	registerChange(s, operation(http.MethodPost, "/v1/queues/{name}/signal", "signal-queue", "listings", "Change the state of queue instances, as qmod"), "qmod", func(in *struct {
+	registerChange(s, operation(http.MethodDelete, "/v1/jobs/{id}", "delete-job", "jobs", "Delete a job, as qdel"), "qdel",
+		func(in *struct {
+			JobPath
+			Force bool `query:"force" doc:"-f: without waiting for the host"`
+		},
+		) (gdi.Body, error) {
+			jobs, err := in.jobRefs()
+			return &gdi.DeleteJobs{Jobs: jobs, Force: in.Force}, err
+		})
+	registerChange(s, operation(http.MethodPost, "/v1/queues/{name}/signal", "signal-queue", "listings",
+		"Change the state of queue instances, as qmod"), "qmod", func(in *struct {
 		QueuePath
 		Body struct {
 			Action string `json:"action" enum:"disable,enable,suspend,unsuspend,reschedule,clear"`
@@ -209,7 +218,8 @@ func (s *handlers) registerWriting() {
 	) (gdi.Body, error) {
 		return &gdi.Control{Action: in.Body.Action, Queues: true, Refs: []string{in.Name}, Force: in.Body.Force}, nil
 	})
-	registerChange(s, operation(http.MethodDelete, "/v1/reservations/{id}", "delete-reservation", "reservations", "Delete an advance reservation, as qrdel"), "qrdel", func(in *struct {
+	registerChange(s, operation(http.MethodDelete, "/v1/reservations/{id}", "delete-reservation", "reservations",
+		"Delete an advance reservation, as qrdel"), "qrdel", func(in *struct {
 		ReservationPath
 		Force bool `query:"force" doc:"-f: without waiting for its jobs"`
 	},

@@ -15,7 +15,8 @@ import (
 	"github.com/quill-grid/quill/tools/web/entry"
 )
 
-// TestSessionIsNotLimited: wrong tokens do not end the sessions of their client, also when its connection was closed in the meantime.
+// TestSessionIsNotLimited: wrong tokens do not end the sessions of their client, also when its connection was closed in
+// the meantime.
 func TestSessionIsNotLimited(t *testing.T) {
 	c := newCell(t, 1)
 	b := c.logIn("alice")
@@ -29,10 +30,12 @@ func TestSessionIsNotLimited(t *testing.T) {
 	}
 }
 
-// TestClientOf: a program of this host is its user, over TCP and over the Unix socket; others are their address or network.
+// TestClientOf: a program of this host is its user, over TCP and over the Unix socket; others are their address or
+// network.
 func TestClientOf(t *testing.T) {
 	for from, want := range map[string]string{
-		"192.0.2.1:1": "192.0.2.1", "[2001:db8:1:2:3::1]:1": "2001:db8:1:2::/64", "[2001:db8:1:2:4::9]:7": "2001:db8:1:2::/64", "[::ffff:192.0.2.1]:1": "192.0.2.1", "@": "@",
+		"192.0.2.1:1": "192.0.2.1", "[2001:db8:1:2:3::1]:1": "2001:db8:1:2::/64",
+		"[2001:db8:1:2:4::9]:7": "2001:db8:1:2::/64", "[::ffff:192.0.2.1]:1": "192.0.2.1", "@": "@",
 	} {
 		if got := entry.ClientOf(&http.Request{RemoteAddr: from}); got != want {
 			t.Errorf("%s: %q, not %q", from, got, want)
@@ -62,8 +65,8 @@ func TestClientOf(t *testing.T) {
 	}
 }
 
-// TestSocketOfOne: a server that runs keeps its socket beside another one, one that was killed leaves it to the next, and one that stops
-// removes its own.
+// TestSocketOfOne: a server that runs keeps its socket beside another one, one that was killed leaves it to the next,
+// and one that stops removes its own.
 func TestSocketOfOne(t *testing.T) {
 	s := New(Options{Socket: filepath.Join(t.TempDir(), "web.sock")})
 	listen := func() *net.UnixListener {

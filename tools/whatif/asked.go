@@ -170,7 +170,8 @@ func (a *asker) instance(old, q *grid.QInstance) {
 	for _, x := range []struct {
 		bit      grid.QueueState
 		set, not string
-	}{{grid.QueueDisabled, "disable", "enable"}, {grid.QueueSuspended, "suspend", "unsuspend"}, {grid.QueueError, "", "clear"}} {
+	}{{grid.QueueDisabled, "disable", "enable"}, {grid.QueueSuspended, "suspend", "unsuspend"},
+		{grid.QueueError, "", "clear"}} {
 		action := ""
 		switch {
 		case q.State&^old.State&x.bit != 0:
@@ -188,12 +189,14 @@ func (a *asker) instance(old, q *grid.QInstance) {
 // and of its Spec.
 var switches = []struct{ field, name string }{
 	{"Name", "N"}, {"Account", "A"}, {"Project", "P"}, {"ExecTime", "a"}, {"Deadline", "dl"}, {"Concurrency", "tc"},
-	{"Priority", "p"}, {"JobShare", "js"}, {"OverrideTickets", "ot"}, {"Reserve", "R"}, {"Restart", "r"}, {"Notify", "notify"},
+	{"Priority", "p"}, {"JobShare", "js"}, {"OverrideTickets", "ot"}, {"Reserve", "R"}, {"Restart", "r"},
+	{"Notify", "notify"},
 	{"Hard", "l"}, {"Soft", "soft_l"}, {"HardQueues", "q"}, {"SoftQueues", "soft_q"}, {"MasterQueues", "masterq"},
 	{"MasterHard", "master_l"}, {"SlaveHard", "slave_l"}, {"SlaveQueues", "slave_q"},
 	{"PE", "pe"}, {"PERange", "pe"}, {"Ckpt", "ckpt"}, {"CkptWhen", "c"}, {"CkptSeconds", "c"}, {"AR", "ar"},
 	{"PredecessorReq", "hold_jid"}, {"ArrayPredecessorReq", "hold_jid_ad"}, {"Binding", "binding"},
-	{"Spec.Cwd", "cwd"}, {"Spec.Stdout", "o"}, {"Spec.Stderr", "e"}, {"Spec.Stdin", "i"}, {"Spec.Merge", "j"}, {"Spec.Shell", "S"},
+	{"Spec.Cwd", "cwd"}, {"Spec.Stdout", "o"}, {"Spec.Stderr", "e"}, {"Spec.Stdin", "i"}, {"Spec.Merge", "j"},
+	{"Spec.Shell", "S"},
 	{"Spec.MailOptions", "m"}, {"Spec.MailTo", "M"}, {"Spec.Env", "v"}, {"Spec.Context", "sc"}, {"Spec.Args", "args"},
 }
 
@@ -250,7 +253,8 @@ func (a *asker) asked(s *state.State) []Input {
 			continue // it goes with its reservation
 		}
 		ref := gdi.JobRef{ID: id, Tasks: a.gone[id]}
-		if stays := s.Job(id); stays == nil || len(stays.Pending) == 0 && !slices.ContainsFunc(s.Tasks(id), func(t *grid.JATask) bool { return t.State&grid.StateDeleted == 0 }) {
+		if stays := s.Job(id); stays == nil || len(stays.Pending) == 0 &&
+			!slices.ContainsFunc(s.Tasks(id), func(t *grid.JATask) bool { return t.State&grid.StateDeleted == 0 }) {
 			ref.Tasks = nil
 		}
 		a.ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{ref}}, Force: a.cut})

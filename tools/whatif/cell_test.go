@@ -67,7 +67,8 @@ func fresh(t *testing.T) *state.State {
 	}
 	c.Core.Step(start, core.Tick{})
 	conf := workload.Conf(2)
-	conf.WeightTicketsFunctional, conf.WeightTicket, conf.WeightProject, conf.WeightDeadline, conf.WeightUrgency = 10000, 1, 1, 3600000, 1
+	conf.WeightTicketsFunctional, conf.WeightTicket, conf.WeightProject, conf.WeightDeadline,
+		conf.WeightUrgency = 10000, 1, 1, 3600000, 1
 	conf.DefaultDuration = "0:0:20" // some run for longer, also into reservations
 	q := *s.CQueue("all.q")
 	q.Slots, q.LoadThresholds = grid.PerHost[int32]{Value: slots}, grid.PerHost[grid.Values]{}
@@ -76,10 +77,12 @@ func fresh(t *testing.T) *state.State {
 	pe.Slots, pe.AllocationRule = 100, "$round_robin"
 	late := &grid.Userset{Name: "deadlineusers", Type: "ACL", Entries: grid.Names{"root"}}
 	for _, submission := range []gdi.Body{
-		&gdi.Add{Objects: []grid.Object{pe, &grid.Project{Name: "gold", FShare: 3000}, &grid.Project{Name: "tin", FShare: 1000}}},
+		&gdi.Add{
+			Objects: []grid.Object{pe, &grid.Project{Name: "gold", FShare: 3000}, &grid.Project{Name: "tin", FShare: 1000}}},
 		&gdi.Modify{Objects: []grid.Object{&q, &conf, late}},
 	} {
-		r := c.Core.Step(start, core.Request{Request: gdi.Request{User: "root", Host: "m", Command: "qconf", Body: submission}})
+		r := c.Core.Step(
+			start, core.Request{Request: gdi.Request{User: "root", Host: "m", Command: "qconf", Body: submission}})
 		for _, a := range r.Answers[0].Reply.Answers {
 			if a.Status != gdi.StatusOK {
 				t.Fatal(a.Text)
@@ -124,12 +127,14 @@ func (u *users) live() *tape {
 	if w.Waiting > 0 {
 		u.Fatalf("%d tasks are left: %v", w.Waiting, w.Stuck)
 	}
-	u.Logf("%d lists, %d attempts; refused %d, moot %d", len(kept.lists), len(w.Replayed.Accounting), len(w.Refused), len(w.Moot))
+	u.Logf("%d lists, %d attempts; refused %d, moot %d", len(kept.lists), len(w.Replayed.Accounting),
+		len(w.Refused), len(w.Moot))
 	return kept
 }
 
 func (u *users) ask(command string, body gdi.Body) {
-	u.Inputs = append(u.Inputs, Input{At: u.now, Ask: &gdi.Request{User: "root", Group: "root", Host: "m", Command: command, Body: body}})
+	u.Inputs = append(
+		u.Inputs, Input{At: u.now, Ask: &gdi.Request{User: "root", Group: "root", Host: "m", Command: command, Body: body}})
 	u.Last = u.now
 }
 
@@ -153,7 +158,8 @@ func (u *users) submission() (string, gdi.Body) {
 	case 1:
 		return "qrls", &gdi.Alter{Jobs: jobs, HoldRemove: "uos"}
 	case 2:
-		return "qalter", &gdi.Alter{Jobs: jobs, Set: []string{"p", "js", "N"}, Job: &grid.Job{Name: "other", Priority: int16(u.IntN(200) - 100), JobShare: 5, JobRequest: &grid.JobRequest{}}}
+		return "qalter", &gdi.Alter{Jobs: jobs, Set: []string{"p", "js", "N"},
+			Job: &grid.Job{Name: "other", Priority: int16(u.IntN(200) - 100), JobShare: 5, JobRequest: &grid.JobRequest{}}}
 	case 3:
 		return "qalter", &gdi.Alter{Jobs: jobs, Set: []string{"l", "hold_jid"}, Job: &grid.Job{JobRequest: &grid.JobRequest{
 			Hard: grid.Requests{{Name: "h_rt", Value: "300"}}, PredecessorReq: grid.Names{fmt.Sprint(max(u.jobs, 14) - 13)}}}}
@@ -172,7 +178,9 @@ func (u *users) submission() (string, gdi.Body) {
 	case 12:
 		u.ars++
 		from := u.now + grid.Time(20+u.IntN(100))*1000
-		return "qrsub", &gdi.Reserve{AR: &grid.AR{ID: u.ars, Start: from, End: from + grid.Time(30+u.IntN(60))*1000, PE: "wide", PERange: grid.Ranges{{First: 2, Last: 2, Step: 1}}}}
+		return "qrsub",
+			&gdi.Reserve{AR: &grid.AR{ID: u.ars, Start: from, End: from + grid.Time(30+u.IntN(60))*1000, PE: "wide",
+				PERange: grid.Ranges{{First: 2, Last: 2, Step: 1}}}}
 	case 13:
 		return "qrdel", &gdi.DeleteARs{Refs: grid.Names{fmt.Sprint(max(u.ars, 1))}, Force: u.IntN(2) == 0}
 	}
@@ -222,7 +230,8 @@ func (u *users) job() *grid.Job {
 		var ends []ending
 		switch u.IntN(12) {
 		case 0: // once more
-			ends = append(ends, ending{run: grid.Time(run) * 300, result: grid.Accounting{Rescheduled: true, Failed: 25, ExitStatus: 99}})
+			ends = append(
+				ends, ending{run: grid.Time(run) * 300, result: grid.Accounting{Rescheduled: true, Failed: 25, ExitStatus: 99}})
 		case 1: // an error of the job
 			ends = append(ends, ending{run: grid.Time(run) * 500, result: grid.Accounting{Rescheduled: true, ExitStatus: 100}})
 		}

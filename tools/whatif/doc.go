@@ -16,11 +16,10 @@
 //
 // Nothing is estimated that the log knows. An attempt runs as long as it ran,
 // suspensions not counted: a suspension lasts as long as it does here, but the
-// h_rt that the job asks for continues meanwhile. One that was killed would have run at least until then. A task that had not ended takes
-// its h_rt; without one, as long as the log saw it run, or the median of the
-// others. A task takes the same time wherever it runs, and what it uses is booked
-// when it ends. What was decided, a preemption or a suspension by load, is not
-// repeated but decided anew.
+// h_rt that the job asks for continues meanwhile. One that was killed would have run at least until then. A task that
+// had not ended takes its h_rt; without one, as long as the log saw it run, or the median of the others. A task takes
+// the same time wherever it runs, and what it uses is booked when it ends. What was decided, a preemption or a
+// suspension by load, is not repeated but decided anew.
 //
 // Not repeated are attempts that were lost with their hosts, and commands that
 // changed none of this (qconf -tsm, -ks, -cu): Recorded.Skipped counts them. A

@@ -197,7 +197,8 @@ func (w *world) applyLoad(l *grid.Load) {
 
 // change repeats a change of the configuration, unless the options say otherwise.
 func (w *world) change(e *events.Event) {
-	if e.Kind == grid.KindSchedConf && w.Options.Conf != nil || (e.Kind == grid.KindCQueue || e.Kind == grid.KindExecHost) && len(w.Hosts) > 0 ||
+	if e.Kind == grid.KindSchedConf && w.Options.Conf != nil ||
+		(e.Kind == grid.KindCQueue || e.Kind == grid.KindExecHost) && len(w.Hosts) > 0 ||
 		w.replaced(e.Kind, e.Key) {
 		return
 	}

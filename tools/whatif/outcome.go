@@ -14,12 +14,14 @@ import (
 func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome.Outcome, left int) {
 	then, now := ended(r.Accounting, nil), ended(p.Accounting, p.Original)
 	begin := r.Start.At
-	of := func(name string, slots int64, names []outcome.Project, all map[taskID][]*grid.Accounting, deadline func(*grid.Accounting) grid.Time) *outcome.Outcome {
+	of := func(name string, slots int64, names []outcome.Project, all map[taskID][]*grid.Accounting,
+		deadline func(*grid.Accounting) grid.Time) *outcome.Outcome {
 		o := &outcome.Outcome{Name: name, Slots: slots, Projects: names}
 		for _, t := range both(then, now) {
 			attempts := all[t]
 			a := attempts[len(attempts)-1]
-			j := outcome.Job{Submit: a.Submit.Sub(begin), Start: a.Start.Sub(begin), End: a.End.Sub(begin), Slots: int64(max(a.Slots, 1))}
+			j := outcome.Job{Submit: a.Submit.Sub(begin), Start: a.Start.Sub(begin), End: a.End.Sub(begin),
+				Slots: int64(max(a.Slots, 1))}
 			j.Project = slices.IndexFunc(names, func(p outcome.Project) bool { return p.Name == projectOf(a) })
 			if at := deadline(then[t][0]); at > 0 {
 				j.Deadline = at.Sub(begin)
@@ -33,7 +35,8 @@ func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome
 	}
 	deadlines := r.deadlines()
 	deadline := func(a *grid.Accounting) grid.Time { return deadlines[a.Job] }
-	recorded, replayed = of("recorded", r.Slots, projectsOf(r, nil), then, deadline), of(name, p.Slots, projectsOf(r, p.Objects), now, deadline)
+	recorded, replayed = of("recorded", r.Slots, projectsOf(r, nil), then, deadline),
+		of(name, p.Slots, projectsOf(r, p.Objects), now, deadline)
 	recorded.Policy, replayed.Policy = r.Start.SchedConf().Algorithm, p.Algorithm
 	return recorded, replayed, len(then) + len(now) - 2*len(recorded.Jobs)
 }
@@ -76,7 +79,8 @@ func both(a, b map[taskID][]*grid.Accounting) (out []taskID) {
 	return out
 }
 
-// projectsOf are those that have jobs, entitled to their functional shares; those of instead are in place of the recorded ones.
+// projectsOf are those that have jobs, entitled to their functional shares; those of instead are in place of the
+// recorded ones.
 func projectsOf(r *Recorded, instead []grid.Object) (out []outcome.Project) {
 	var names []string
 	for _, a := range r.Accounting {

@@ -65,7 +65,8 @@ func (w *world) start(t *grid.JATask) {
 	e := w.endingOf(w.Core.State().Job(t.Job), k, w.came[k])
 	is := w.attempts[w.recorded(a)]
 	w.running.started++
-	p := &startedTask{attempt: a, host: t.Grants[0].Host, start: t.Start + is.lead, late: e.late, ending: e, order: w.running.started}
+	p := &startedTask{attempt: a, host: t.Grants[0].Host, start: t.Start + is.lead, late: e.late, ending: e,
+		order: w.running.started}
 	p.end = max(p.start+max(e.run, is.least), e.until, w.now)
 	if n, ok := limit(w.Core.State().Job(t.Job)); ok {
 		p.most = max(p.start+n, p.end) // it never took less than it was seen to take
@@ -180,7 +181,8 @@ const killedStatus = 128 + 9
 // record, unless it came otherwise here. Of what was used, less time costs less.
 func (p *startedTask) result() (grid.Usage, report.Result) {
 	a := &p.ending.result
-	r := report.Result{Start: p.start, End: p.end, Failed: report.Failure(a.Failed), Text: a.FailedText, ExitStatus: a.ExitStatus}
+	r := report.Result{Start: p.start, End: p.end, Failed: report.Failure(a.Failed), Text: a.FailedText,
+		ExitStatus: a.ExitStatus}
 	switch {
 	case p.overran():
 		r.Failed, r.ExitStatus = report.FailedLimit, killedStatus
@@ -195,7 +197,8 @@ func (p *startedTask) result() (grid.Usage, report.Result) {
 	took, then := p.end.Sub(p.start), a.End.Sub(a.Start)
 	if u.WallSeconds = took; p.ordered != 0 && then > 0 && took < then {
 		part := took / then
-		u.UserSeconds, u.SystemSeconds, u.CPU, u.Mem, u.IO = part*u.UserSeconds, part*u.SystemSeconds, part*u.CPU, part*u.Mem, part*u.IO
+		u.UserSeconds, u.SystemSeconds, u.CPU, u.Mem, u.IO = part*u.UserSeconds, part*u.SystemSeconds, part*u.CPU,
+			part*u.Mem, part*u.IO
 	}
 	return u, r
 }

@@ -111,7 +111,8 @@ func kth(tb testing.TB) *tape {
 	}
 	jobs, _ := log.Usable(swf.Machine{Processors: workload.KTHProcessors})
 	kept := &tape{}
-	_, err = workload.Run(context.Background(), jobs[:300], workload.Options{Conf: workload.Conf(1), Processors: workload.KTHProcessors, Begin: workload.Begin(log), Log: kept})
+	_, err = workload.Run(context.Background(), jobs[:300],
+		workload.Options{Conf: workload.Conf(1), Processors: workload.KTHProcessors, Begin: workload.Begin(log), Log: kept})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -18,7 +18,8 @@ type Options struct {
 	Conf      *grid.SchedConf // scheduler configuration; nil: as recorded, with its changes
 	Algorithm string          // what decides under it; "": the configuration's
 	Hosts     []Host          // the cluster; none: as recorded
-	Objects   []grid.Object   // of the configuration, in place of the recorded ones and their changes: projects, the share tree
+	// of the configuration, in place of the recorded ones and their changes: projects, the share tree
+	Objects []grid.Object
 	// Progress, unless nil, is called with the virtual time as it passes.
 	Progress func(grid.Time)
 }
@@ -81,8 +82,9 @@ func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 }
 
 func newWorld(r *Recorded, o Options) (*world, error) {
-	w := &world{Couple: couple.New(r.Start.Copy(), shipped.Algorithms()), Recorded: r, Options: o, Replayed: &Replayed{Original: map[uint32]uint32{}, Objects: o.Objects},
-		now: r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[taskID]int{},
+	w := &world{Couple: couple.New(r.Start.Copy(), shipped.Algorithms()), Recorded: r, Options: o,
+		Replayed: &Replayed{Original: map[uint32]uint32{}, Objects: o.Objects},
+		now:      r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[taskID]int{},
 		running: processes{of: map[report.Attempt]*startedTask{}}, loads: map[string]*grid.Load{}, stale: true}
 	w.Lend = true
 	return w, w.begin()
@@ -190,7 +192,8 @@ func (w *world) build() error {
 	clear(w.loads)
 	for _, h := range w.Hosts {
 		names = append(names, h.Name)
-		w.loads[h.Name] = &grid.Load{Host: h.Name, Processors: uint32(h.Slots), Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}
+		w.loads[h.Name] = &grid.Load{Host: h.Name, Processors: uint32(h.Slots),
+			Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}
 		w.Core.Step(w.now, core.Report{Report: report.Report{Host: h.Name, Hello: true, Load: w.load(w.loads[h.Name])}})
 	}
 	w.Core.Step(w.now, core.Tick{})

@@ -31,8 +31,11 @@ func Command(env opt.Env) *cli.Command {
 			"   quill why 4711.3 --log week45.glog\n" +
 			"   quill why 4711 --at 14:03:20",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "log", Usage: "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file", DefaultText: "that of the cell"},
-			&cli.StringFlag{Name: "at", Usage: "explain it as of `SEQ|TIME`, an event list or a time", DefaultText: "the end of the log"},
+			&cli.StringFlag{Name: "log",
+				Usage:       "the log in `CELL-DIR|FILE`: the directory of a cell that does not run, a copy of one, or an exported file",
+				DefaultText: "that of the cell"},
+			&cli.StringFlag{Name: "at", Usage: "explain it as of `SEQ|TIME`, an event list or a time",
+				DefaultText: "the end of the log"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: func(c *cli.Context) error {
@@ -99,5 +102,6 @@ func read(ctx context.Context, env opt.Env, path, at string, job, task uint32) (
 	if path == "" && at == "" {
 		now = grid.TimeOf(env.Now())
 	}
-	return jobstory.Read(log, job, task, end, now, outlook.Options{}, func(err error) { fmt.Fprintf(env.Stderr, "quill why: %v\n", err) })
+	return jobstory.Read(log, job, task, end, now, outlook.Options{},
+		func(err error) { fmt.Fprintf(env.Stderr, "quill why: %v\n", err) })
 }

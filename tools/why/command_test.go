@@ -27,7 +27,8 @@ func TestWords(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		env := opt.Env{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
-		code := opt.RunMenu(env, &cli.App{Name: "quill"}, []func(opt.Env) *cli.Command{Command}, append([]string{"why"}, strings.Fields(line)...))
+		code := opt.RunMenu(env, &cli.App{Name: "quill"}, []func(opt.Env) *cli.Command{Command},
+			append([]string{"why"}, strings.Fields(line)...))
 		if !strings.HasPrefix(errs.String(), want) || (code == 0) != (want == "") {
 			t.Errorf("why %s: %d, %s", line, code, errs.String())
 		}

@@ -1,5 +1,5 @@
-// Package archivetest checks what every store of snapshots must do. To check another store: a test that hands its Snapshots to
-// Snapshots. Damage changes a file as a broken disk would. Only tests import this package.
+// Package archivetest checks what every store of snapshots must do. To check another store: a test that hands its
+// Snapshots to Snapshots. Damage changes a file as a broken disk would. Only tests import this package.
 package archivetest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 )
 
-// Snapshots checks snapshots that are still empty: the newest comes back, the oldest are removed. Those at lists 30, 40 and 50 are
-// left.
+// Snapshots checks snapshots that are still empty: the newest comes back, the oldest are removed. Those at lists 30, 40
+// and 50 are left.
 func Snapshots(t *testing.T, s *archive.Snapshots) {
 	t.Helper()
 	if at, err := s.Newest(nil, nil); err != nil || at != (frame.Point{}) {
@@ -32,7 +32,8 @@ func Snapshots(t *testing.T, s *archive.Snapshots) {
 		got = append(got, string(c))
 		return nil
 	})
-	if err != nil || strings.Join(got, "|") != "state at||50" || at != (frame.Point{Epoch: 1 << 32, Seq: 50, Stream: 5, Hash: frame.Hash{50}}) {
+	if err != nil || strings.Join(got, "|") != "state at||50" ||
+		at != (frame.Point{Epoch: 1 << 32, Seq: 50, Stream: 5, Hash: frame.Hash{50}}) {
 		t.Errorf("newest: %v %q %v", at, got, err)
 	}
 	if at, err := s.Oldest(); err != nil || at.Seq != 30 {

@@ -38,7 +38,8 @@ func OwnMounts(t *testing.T, test func(t *testing.T)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, append(os.Args[1:], "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$", "-test.v")...)
+	cmd := exec.Command(
+		program, append(os.Args[1:], "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$", "-test.v")...)
 	cmd.Env = append(os.Environ(), inOwnMounts+"="+t.Name())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {

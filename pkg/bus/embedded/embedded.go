@@ -16,12 +16,14 @@ func init() { bus.RegisterEngine(startServer) }
 const (
 	memoryMax = 64 << 20 // no stream of ours is kept in memory
 	startWait = 5 * time.Minute
-	authWait  = time.Minute // for a client to authenticate; pkg/bus, which identifies all but those of this process, gives up earlier
+	// for a client to authenticate; pkg/bus, which identifies all but those of this process, gives up earlier
+	authWait = time.Minute
 )
 
 // Bounds of one connection that speaks NATS.
 const (
-	unreadMax        = 40 << 20 // bytes that wait for a daemon; a reader of the log may have 32 MB. For users pkg/bus has lower ones
+	// bytes that wait for a daemon; a reader of the log may have 32 MB. For users pkg/bus has lower ones
+	unreadMax        = 40 << 20
 	subscriptionsMax = 1000
 )
 

@@ -15,11 +15,15 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 )
 
-// A server that got no processor for a millisecond says that it has not started: it is asked again. What it says of its store counts at once.
+// A server that got no processor for a millisecond says that it has not started: it is asked again. What it says of its
+// store counts at once.
 func TestHealth(t *testing.T) {
-	unready := []server.HealthzError{{Type: server.HealthzErrorConn, Error: "failed to be ready for connections after 1ms: "}}
-	broken := []server.HealthzError{{Type: server.HealthzErrorStream, Error: "stream GE_EVENTS could not be found"}, {Type: server.HealthzErrorJetStream, Error: "no space"}}
-	leaving := []server.HealthzError{{Type: server.HealthzErrorStream, Stream: ".GE_EVENTS", Error: "JetStream stream '$G > .GE_EVENTS' could not be recovered"}}
+	unready := []server.HealthzError{
+		{Type: server.HealthzErrorConn, Error: "failed to be ready for connections after 1ms: "}}
+	broken := []server.HealthzError{{Type: server.HealthzErrorStream, Error: "stream GE_EVENTS could not be found"},
+		{Type: server.HealthzErrorJetStream, Error: "no space"}}
+	leaving := []server.HealthzError{{Type: server.HealthzErrorStream, Stream: ".GE_EVENTS",
+		Error: "JetStream stream '$G > .GE_EVENTS' could not be recovered"}}
 	for _, c := range []struct {
 		answers [][]server.HealthzError
 		asked   int
@@ -28,9 +32,12 @@ func TestHealth(t *testing.T) {
 		{answers: [][]server.HealthzError{nil, broken}, asked: 1},
 		{answers: [][]server.HealthzError{unready, unready, nil}, asked: 3},
 		{answers: [][]server.HealthzError{leaving}, asked: 1},
-		{answers: [][]server.HealthzError{slices.Concat(leaving, broken)}, asked: 1, want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
-		{answers: [][]server.HealthzError{broken, nil}, asked: 1, want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
-		{answers: [][]server.HealthzError{unready, broken}, asked: 2, want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
+		{answers: [][]server.HealthzError{slices.Concat(leaving, broken)}, asked: 1,
+			want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
+		{answers: [][]server.HealthzError{broken, nil}, asked: 1,
+			want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
+		{answers: [][]server.HealthzError{unready, broken}, asked: 2,
+			want: fmt.Errorf("store is not healthy: stream GE_EVENTS could not be found\nno space")},
 	} {
 		asked := 0
 		err := awaitHealth(func(*server.HealthzOptions) *server.HealthStatus {
@@ -43,7 +50,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// A server that ended before it had removed the files of a deleted stream removes the rest when it starts again, and is healthy.
+// A server that ended before it had removed the files of a deleted stream removes the rest when it starts again, and is
+// healthy.
 func TestStartAfterDelete(t *testing.T) {
 	dir := t.TempDir()
 	deleted := filepath.Join(dir, "jetstream/$G/streams/.GE_EVENTS/msgs")
@@ -62,11 +70,13 @@ func TestStartAfterDelete(t *testing.T) {
 	s.Stop()
 }
 
-// The server does not close a connection that has sent nothing for 3 s. Its default is 2 s, after which a qmaster that got no processor
-// could not start.
+// The server does not close a connection that has sent nothing for 3 s. Its default is 2 s, after which a qmaster that
+// got no processor could not start.
 func TestSlowClient(t *testing.T) {
 	t.Parallel()
-	e, err := startServer(bus.EngineOptions{Dir: t.TempDir(), Connections: 10, Authenticate: func(string) (bus.Identity, bool) { return bus.Identity{}, false }})
+	e,
+		err := startServer(bus.EngineOptions{Dir: t.TempDir(), Connections: 10,
+		Authenticate: func(string) (bus.Identity, bool) { return bus.Identity{}, false }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,12 +46,14 @@ func Check(output string) error {
 // Schema returns the JSON Schema of a document, made from its type.
 func Schema(d document.Document) ([]byte, error) {
 	t := reflect.TypeOf(d)
-	number, boolean, text := &jsonschema.Schema{Type: "number"}, &jsonschema.Schema{Type: "boolean"}, &jsonschema.Schema{Type: "string"}
+	number, boolean, text := &jsonschema.Schema{Type: "number"}, &jsonschema.Schema{Type: "boolean"},
+		&jsonschema.Schema{Type: "string"}
 	options := &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[time.Time]():          {Type: "string", Format: "date-time"},
-		reflect.TypeFor[document.Value]():     {AnyOf: []*jsonschema.Schema{number, boolean, text}},
-		reflect.TypeFor[document.Amount]():    {AnyOf: []*jsonschema.Schema{number, text}},
-		reflect.TypeFor[document.Parameter](): {AnyOf: []*jsonschema.Schema{number, boolean, text, {Type: "array", Items: text}}},
+		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
+		reflect.TypeFor[document.Value]():  {AnyOf: []*jsonschema.Schema{number, boolean, text}},
+		reflect.TypeFor[document.Amount](): {AnyOf: []*jsonschema.Schema{number, text}},
+		reflect.TypeFor[document.Parameter](): {
+			AnyOf: []*jsonschema.Schema{number, boolean, text, {Type: "array", Items: text}}},
 	}}
 	for i := range t.NumField() {
 		if !t.Field(i).IsExported() {

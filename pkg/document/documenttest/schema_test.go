@@ -24,7 +24,8 @@ const folder = "../../../tools/manual/schemas"
 // TestSchemas checks that the schemas of the manual are those that follow from the types, no more and no fewer.
 func TestSchemas(t *testing.T) {
 	wanted := map[string]bool{}
-	ofCommands := []document.Document{jobstory.Story{}, decide.Report{}, outcome.Schedules{}} // whose types say more than pkg/document knows
+	// whose types say more than pkg/document knows
+	ofCommands := []document.Document{jobstory.Story{}, decide.Report{}, outcome.Schedules{}}
 	for _, d := range append(ofCommands, document.Documents()...) {
 		name := d.SchemaName() + ".schema.json"
 		wanted[name] = true
@@ -62,7 +63,8 @@ func TestCheck(t *testing.T) {
 	if err := Check(head + `"quota_usage":[]}`); err != nil {
 		t.Error(err)
 	}
-	for _, bad := range []string{`{`, `{"$id":"urn:quill:schema:none"}`, head + `"quota_usage":null}`, head + `"quota_usage":[],"more":1}`,
+	for _, bad := range []string{`{`, `{"$id":"urn:quill:schema:none"}`, head + `"quota_usage":null}`,
+		head + `"quota_usage":[],"more":1}`,
 		head + `"quota_usage":[{"rqs_name":1}]}`, strings.Replace(head, "2020-12", "2019-09", 1) + `"quota_usage":[]}`} {
 		if Check(bad) == nil {
 			t.Errorf("%s matches", bad)

@@ -101,7 +101,8 @@ func TestSilent(t *testing.T) {
 			t.Fatalf("starts: %q", text)
 		}
 		os.Remove(starts)
-		if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil || !strings.HasPrefix(err.Error(), "got no response from JSV script") {
+		if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil ||
+			!strings.HasPrefix(err.Error(), "got no response from JSV script") {
 			t.Fatal(err)
 		}
 		b, _ := os.ReadFile(starts)
@@ -138,7 +139,8 @@ func TestGone(t *testing.T) {
 	s := script(t, counting)
 	seen(t, s)
 	os.Remove(s.URL.Path)
-	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil || !strings.Contains(err.Error(), "is either not a file or not executable") {
+	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil ||
+		!strings.Contains(err.Error(), "is either not a file or not executable") {
 		t.Fatal(err)
 	}
 	write(t, s.URL.Path, "#!/no/such/interpreter\n")
@@ -147,7 +149,8 @@ func TestGone(t *testing.T) {
 	}
 	s.URL.User = "nobody-has-this-name"
 	write(t, s.URL.Path, counting)
-	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil ||
+		!strings.Contains(err.Error(), "does not exist") {
 		t.Fatal(err)
 	}
 }

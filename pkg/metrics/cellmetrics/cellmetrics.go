@@ -22,7 +22,8 @@ type Table struct {
 	Hosts    *prometheus.GaugeVec     `name:"quill_hosts" help:"Execution hosts, by whether they report in time." labels:"state"`
 }
 
-// Counter counts event lists into a Table that pkg/metrics has filled in. One goroutine at a time calls Count, and one Add.
+// Counter counts event lists into a Table that pkg/metrics has filled in. One goroutine at a time calls Count, and one
+// Add.
 type Counter struct {
 	*Table
 	started map[attemptKey]struct{} // tasks of the list that is being counted

@@ -19,8 +19,8 @@ type User struct {
 	Slots        int // of started tasks
 }
 
-// Users counts what each user has. Before and After are called around each event list that is applied to the state: what the list touches
-// is taken away as it was, and added as it is then. One goroutine uses it.
+// Users counts what each user has. Before and After are called around each event list that is applied to the state:
+// what the list touches is taken away as it was, and added as it is then. One goroutine uses it.
 type Users struct {
 	of      map[string]User
 	waits   map[view.WaitCode]int // jobs with tasks that have never been started, by the first reason why they wait
@@ -43,8 +43,9 @@ func (a start) before(b start) bool {
 // NewUsers returns the count of a state.
 func NewUsers(s *state.State) *Users {
 	u := &Users{
-		of: map[string]User{}, waits: map[view.WaitCode]int{}, starts: ordered.NewSet(start.before), started: map[uint32]int{},
-		jobs: map[uint32]struct{}{}, tasks: map[grid.Key]struct{}{},
+		of: map[string]User{}, waits: map[view.WaitCode]int{}, starts: ordered.NewSet(start.before),
+		started: map[uint32]int{},
+		jobs:    map[uint32]struct{}{}, tasks: map[grid.Key]struct{}{},
 	}
 	s.Each(grid.KindJATask, func(o grid.Object) bool {
 		u.task(s, o.(*grid.JATask), 1)
@@ -57,7 +58,8 @@ func NewUsers(s *state.State) *Users {
 	return u
 }
 
-// Waiting returns how many jobs with tasks that have never been started wait for a reason, by the first one that each has.
+// Waiting returns how many jobs with tasks that have never been started wait for a reason, by the first one that each
+// has.
 func (u *Users) Waiting(why view.WaitCode) int { return u.waits[why] }
 
 // All returns a copy of the counts by user. Users who have nothing are absent.

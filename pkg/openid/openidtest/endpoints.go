@@ -22,8 +22,10 @@ func refuse(w http.ResponseWriter, code string) {
 
 func (p *Provider) describe(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{
-		"issuer": p.URL, "jwks_uri": p.URL + "/keys", "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token",
-		"device_authorization_endpoint": p.URL + "/device", "id_token_signing_alg_values_supported": []string{"ES256", "HS256", "none"},
+		"issuer": p.URL, "jwks_uri": p.URL + "/keys", "authorization_endpoint": p.URL + "/authorize",
+		"token_endpoint":                p.URL + "/token",
+		"device_authorization_endpoint": p.URL + "/device", "id_token_signing_alg_values_supported": []string{
+			"ES256", "HS256", "none"},
 	})
 }
 
@@ -38,7 +40,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q := r.URL.Query()
-	if q.Get("client_id") != Client || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("state") == "" {
+	if q.Get("client_id") != Client || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" ||
+		q.Get("state") == "" {
 		refuse(w, "invalid_request")
 		return
 	}
@@ -62,8 +65,9 @@ func (p *Provider) device(w http.ResponseWriter, r *http.Request) {
 	code := rand.Text()
 	p.devices[code] = true
 	answer(w, http.StatusOK, map[string]any{
-		"device_code": code, "user_code": "WDJB-MJHT", "verification_uri": p.URL + "/enter", "verification_uri_complete": p.URL + "/enter?code=WDJB-MJHT",
-		"expires_in": 300, "interval": 1,
+		"device_code": code, "user_code": "WDJB-MJHT", "verification_uri": p.URL + "/enter",
+		"verification_uri_complete": p.URL + "/enter?code=WDJB-MJHT",
+		"expires_in":                300, "interval": 1,
 	})
 }
 
@@ -84,7 +88,8 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		q := p.codes[r.PostFormValue("code")]
 		delete(p.codes, r.PostFormValue("code"))
 		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
-		if q == nil || q.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) || q.Get("redirect_uri") != r.PostFormValue("redirect_uri") {
+		if q == nil || q.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) ||
+			q.Get("redirect_uri") != r.PostFormValue("redirect_uri") {
 			refuse(w, "invalid_grant")
 			return
 		}
@@ -103,5 +108,6 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	default:
 		delete(p.devices, code)
 	}
-	answer(w, http.StatusOK, map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 300, "id_token": p.idToken(c)})
+	answer(w, http.StatusOK, map[string]any{"access_token": rand.Text(), "token_type": "Bearer", "expires_in": 300,
+		"id_token": p.idToken(c)})
 }

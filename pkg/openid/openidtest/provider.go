@@ -123,7 +123,8 @@ func (p *Provider) IDToken(c Claims) string {
 
 func (p *Provider) idToken(c Claims) string {
 	now := time.Now()
-	all := Claims{"iss": p.URL, "aud": Client, "sub": "5f3c", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix(), "jti": rand.Text()}
+	all := Claims{"iss": p.URL, "aud": Client, "sub": "5f3c", "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix(),
+		"jti": rand.Text()}
 	maps.Copy(all, c)
 	k := p.keys[len(p.keys)-1]
 	return Sign("ES256", k.id, all, func(text []byte) []byte {
@@ -174,7 +175,8 @@ func (p *Provider) public() (keys []map[string]string) {
 			panic(err)
 		}
 		text := base64.RawURLEncoding.EncodeToString
-		keys = append(keys, map[string]string{"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": k.id, "x": text(point[1:33]), "y": text(point[33:])})
+		keys = append(keys, map[string]string{"kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": k.id,
+			"x": text(point[1:33]), "y": text(point[33:])})
 	}
 	return keys
 }

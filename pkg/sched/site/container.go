@@ -8,11 +8,12 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// offerContainers makes the patterns of the container starters of a host, sge_conf(5), its value of the attribute by which jobs ask for
-// an image, unless complex_values have one.
+// offerContainers makes the patterns of the container starters of a host, sge_conf(5), its value of the attribute by
+// which jobs ask for an image, unless complex_values have one.
 func (l *Layout) offerContainers(st *state.State, h *Host) {
 	i := l.Complex.Find(grid.ContainerRequest)
-	if i < 0 || l.Complex.List[i].Name != grid.ContainerRequest || l.Complex.List[i].Numeric || l.Complex.List[i].Column >= 0 {
+	if i < 0 || l.Complex.List[i].Name != grid.ContainerRequest || l.Complex.List[i].Numeric ||
+		l.Complex.List[i].Column >= 0 {
 		return
 	}
 	if _, set := h.Supply.Fixed[i]; set {

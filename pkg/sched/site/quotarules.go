@@ -158,7 +158,8 @@ func (l *Layout) QuotasFor(j *grid.Job, pe string) []bool {
 	}
 	out := make([]bool, len(l.Quotas.Rules))
 	for i, r := range l.Quotas.Rules {
-		out[i] = Passes(r.Filters[grid.QuotaUsers].List, j.Owner, func(set string) bool { return l.Sets[set[1:]].Contains(j.Owner, j.Group) }) &&
+		out[i] = Passes(r.Filters[grid.QuotaUsers].List, j.Owner,
+			func(set string) bool { return l.Sets[set[1:]].Contains(j.Owner, j.Group) }) &&
 			Passes(r.Filters[grid.QuotaProjects].List, j.Project, nil) && Passes(r.Filters[grid.QuotaPEs].List, pe, nil)
 	}
 	return out
@@ -166,7 +167,9 @@ func (l *Layout) QuotasFor(j *grid.Job, pe string) []bool {
 
 // EachQuota calls f with the bucket of each set that holds for a job in an
 // instance, until f returns false. passing is quotasFor.
-func (l *Layout) EachQuota(passing []bool, j *grid.Job, pe string, in *Instance, f func(r *QuotaRule, key BucketKey) bool) {
+func (l *Layout) EachQuota(
+	passing []bool, j *grid.Job, pe string, in *Instance, f func(r *QuotaRule, key BucketKey) bool,
+) {
 	if passing == nil {
 		return
 	}
@@ -208,7 +211,8 @@ func (l *Layout) shareMaps() {
 		if m == nil || !slices.ContainsFunc(l.Hosts, own) {
 			continue
 		}
-		q := &QuotaRule{Set: grid.GlobalHost, Called: l.Complex.List[l.Complex.Consumables[column]].Name, Index: len(l.Quotas.Rules), Shared: true}
+		q := &QuotaRule{Set: grid.GlobalHost, Called: l.Complex.List[l.Complex.Consumables[column]].Name,
+			Index: len(l.Quotas.Rules), Shared: true}
 		q.Source = l.Complex.Supply(nil)
 		q.Source.Capacity[column] = l.Global.Capacity[column]
 		l.Global.Capacity[column] = complex.Unlimited

@@ -40,7 +40,8 @@ func (l *Layout) Grant(from *Layout, outside *Instance, demands []complex.Demand
 	in.Supply.Capacity = l.Reserved(in.Supply.Capacity)
 	for place := range in.Supply.Capacity {
 		a := &l.Complex.List[l.Complex.Consumables[place]]
-		limited := min(outside.Supply.Capacity[place], outside.Host.Supply.Capacity[place], from.Global.Capacity[place]) < complex.Unlimited || from.Global.Maps[place] != nil
+		limited := min(outside.Supply.Capacity[place], outside.Host.Supply.Capacity[place], from.Global.Capacity[place]) <
+			complex.Unlimited || from.Global.Maps[place] != nil
 		switch {
 		case !limited || a.Exclusive || a.PerJob || place == l.Complex.Threads:
 		case a.PerHost:

@@ -35,7 +35,8 @@ func fromWrongHost(s *state.State, r gdi.Request) string {
 		if !admin {
 			return fmt.Sprintf("denied: host %q is not an admin host", r.Host)
 		}
-	case *gdi.Get, *gdi.Output, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens, *gdi.LogIn, *gdi.WaysToLogIn, *gdi.Propose, *gdi.Decide, *gdi.Streams:
+	case *gdi.Get, *gdi.Output, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens, *gdi.LogIn,
+		*gdi.WaysToLogIn, *gdi.Propose, *gdi.Decide, *gdi.Streams:
 		if !submit && !admin {
 			return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 		}
@@ -139,9 +140,11 @@ func Token(s *state.State, now grid.Time, user string, token uint32) *refuse.Ref
 	t := s.Token(token)
 	switch {
 	case t == nil || t.Owner != user:
-		return refuse.Because(gdi.StatusToken, "denied: token %d has expired or was revoked; make another with `quill token create`", token)
+		return refuse.Because(gdi.StatusToken,
+			"denied: token %d has expired or was revoked; make another with `quill token create`", token)
 	case t.Expires <= now:
-		return refuse.Because(gdi.StatusToken, "denied: token %d expired at %s; make another with `quill token create`", token, refuse.Moment(t.Expires))
+		return refuse.Because(gdi.StatusToken, "denied: token %d expired at %s; make another with `quill token create`",
+			token, refuse.Moment(t.Expires))
 	}
 	return nil
 }
@@ -153,9 +156,11 @@ func requestToken(s *state.State, now grid.Time, r gdi.Request) *refuse.Refusal 
 	}
 	switch has, needs := s.Token(r.Token).Scope, scopeOf(r.Body); {
 	case needs == noToken:
-		return refuse.Because(gdi.StatusScope, "denied: a token is not enough for this request (%s); make it without one", r.Body.Verb())
+		return refuse.Because(gdi.StatusScope, "denied: a token is not enough for this request (%s); make it without one",
+			r.Body.Verb())
 	case has < needs:
-		return refuse.Because(gdi.StatusScope, "denied: token %d has the scope %s, and this request (%s) needs %s; make another token with `quill token create --scope %[4]s`",
+		return refuse.Because(gdi.StatusScope,
+			"denied: token %d has the scope %s, and this request (%s) needs %s; make another token with `quill token create --scope %[4]s`",
 			r.Token, has, r.Body.Verb(), needs)
 	}
 	return nil

@@ -104,7 +104,8 @@ func (c *Cell) ChooseJobs(r gdi.Request, s gdi.Jobs) (out []ChosenJob, answers [
 	owners := NewNameSet(s.Users)
 	if len(s.Refs) == 0 {
 		if deletes && s.Users.Has("*") && !c.IsManager(r) {
-			return nil, []gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
+			return nil,
+				[]gdi.Answer{gdi.Deny(gdi.StatusDenied, fmt.Sprintf("denied: %q must be manager to modify all jobs", r.User))}
 		}
 		EachJobOf(c.State, s.Users, func(j *grid.Job) bool {
 			out = append(out, ChosenJob{Job: j, All: true})
@@ -125,7 +126,9 @@ func (c *Cell) ChooseJobs(r gdi.Request, s gdi.Jobs) (out []ChosenJob, answers [
 			if j := c.State.Job(ref.ID); j != nil && owners.Allows(j.Owner) {
 				out = append(out, ChosenJob{j, ref.Tasks, len(ref.Tasks) == 0, n})
 			} else {
-				answers = append(answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", strconv.Itoa(int(ref.ID)))).On(gdi.Subject{Job: ref.ID}))
+				answers = append(answers,
+					gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: job %q does not exist", strconv.Itoa(int(ref.ID)))).On(
+						gdi.Subject{Job: ref.ID}))
 			}
 			continue
 		}

@@ -58,8 +58,9 @@ type Settings struct {
 	departments                    []*grid.Userset
 	Usage                          shares.UsagePolicy
 	Logins                         grid.Logins
-	Admit                          func(*grid.Job, grid.Resources) string // of the scheduler's algorithm; nil: all are admitted
-	Hosts                          map[string]*HostSettings
+	// of the scheduler's algorithm; nil: all are admitted
+	Admit func(*grid.Job, grid.Resources) string
+	Hosts map[string]*HostSettings
 }
 
 // HostSettings are those of a host, read when they are first asked for.
@@ -105,7 +106,8 @@ func (c *Cell) NewSettings() *Settings {
 	s.Users, s.Xusers = ConfNames(s.text["user_lists"]), ConfNames(s.text["xuser_lists"])
 	s.Projects, s.Xprojects = ConfNames(s.text["projects"]), ConfNames(s.text["xprojects"])
 	s.NeedsProject = strings.EqualFold(s.text["enforce_project"], "true")
-	s.NeedsUser, s.MakesUsers = strings.EqualFold(s.text["enforce_user"], "true"), strings.EqualFold(s.text["enforce_user"], "auto")
+	s.NeedsUser, s.MakesUsers = strings.EqualFold(s.text["enforce_user"], "true"),
+		strings.EqualFold(s.text["enforce_user"], "auto")
 	wanted, _ := s.global.Reporting()
 	s.reports = wanted.Reporting
 	s.Logins, _ = s.global.Logins()
@@ -226,7 +228,8 @@ func (c *Cell) perHostLimits(q *report.Queue, hard grid.Requests, grants []grid.
 }
 
 // perSlot are the limits that hold for each slot of a job on a host, queue_conf(5).
-var perSlot = grid.Names{"s_cpu", "h_cpu", "s_data", "h_data", "s_stack", "h_stack", "s_rss", "h_rss", "s_vmem", "h_vmem"}
+var perSlot = grid.Names{"s_cpu", "h_cpu", "s_data", "h_data", "s_stack", "h_stack", "s_rss", "h_rss",
+	"s_vmem", "h_vmem"}
 
 // Resolved is a queue as it is on a host.
 func (c *Cell) Resolved(q *grid.CQueue, host string) *report.Queue {
@@ -246,17 +249,20 @@ func (c *Cell) Resolved(q *grid.CQueue, host string) *report.Queue {
 		return ""
 	}
 	pids := grid.Infinity
-	for _, values := range []grid.Values{c.complexValues(grid.GlobalHost), c.complexValues(host), q.ComplexValues.For(host, member)} {
+	for _, values := range []grid.Values{c.complexValues(grid.GlobalHost), c.complexValues(host),
+		q.ComplexValues.For(host, member)} {
 		text, _ := values.Get("h_pids")
 		pids = min(pids, limit(grid.CentryType("INT").Parse(text)))
 	}
 	notify, _ := q.Notify.For(host, member).Seconds()
 	return &report.Queue{
 		Name: q.Name, Host: host,
-		TmpDir: q.TmpDir.For(host, member), Shell: q.Shell.For(host, member), ShellStartMode: q.ShellStartMode.For(host, member),
-		Prolog: method(q.Prolog), Epilog: method(q.Epilog), StarterMethod: method(q.StarterMethod),
-		SuspendMethod: method(q.SuspendMethod), ResumeMethod: method(q.ResumeMethod), TerminateMethod: method(q.TerminateMethod),
-		Notify: notify, Priority: q.Priority.For(host, member), Processors: q.Processors.For(host, member),
+		TmpDir: q.TmpDir.For(host, member), Shell: q.Shell.For(host, member),
+		ShellStartMode: q.ShellStartMode.For(host, member),
+		Prolog:         method(q.Prolog), Epilog: method(q.Epilog), StarterMethod: method(q.StarterMethod),
+		SuspendMethod: method(q.SuspendMethod), ResumeMethod: method(q.ResumeMethod),
+		TerminateMethod: method(q.TerminateMethod),
+		Notify:          notify, Priority: q.Priority.For(host, member), Processors: q.Processors.For(host, member),
 		SRT: span(q.SRT), HRT: span(q.HRT), SCPU: span(q.SCPU), HCPU: span(q.HCPU),
 		SFSize: size(q.SFSize), HFSize: size(q.HFSize), SData: size(q.SData), HData: size(q.HData),
 		SStack: size(q.SStack), HStack: size(q.HStack), SCore: size(q.SCore), HCore: size(q.HCore),

@@ -23,44 +23,47 @@ type attribute struct {
 
 // Attributes are qalter's switches, qalter(1).
 var Attributes = map[string]attribute{
-	"N":           {"job name", func(to, from *grid.Job) { to.Name = from.Name }},
-	"A":           {"account", func(to, from *grid.Job) { to.Account = from.Account }},
-	"P":           {"project", func(to, from *grid.Job) { to.Project = from.Project }},
-	"a":           {"start time", func(to, from *grid.Job) { to.ExecTime = from.ExecTime }},
-	"dl":          {"deadline time", func(to, from *grid.Job) { to.Deadline = from.Deadline }},
-	"tc":          {"task concurrency", func(to, from *grid.Job) { to.Concurrency = from.Concurrency }},
-	"l":           {"hard resource list", func(to, from *grid.Job) { to.Hard = from.Hard }},
-	"soft_l":      {"soft resource list", func(to, from *grid.Job) { to.Soft = from.Soft }},
-	"q":           {"hard queue list", func(to, from *grid.Job) { to.HardQueues = from.HardQueues }},
-	"soft_q":      {"soft queue list", func(to, from *grid.Job) { to.SoftQueues = from.SoftQueues }},
-	"master_l":    {"master hard resource list", func(to, from *grid.Job) { to.MasterHard = from.MasterHard }},
-	"slave_l":     {"slave hard resource list", func(to, from *grid.Job) { to.SlaveHard = from.SlaveHard }},
-	"slave_q":     {"slave hard queue list", func(to, from *grid.Job) { to.SlaveQueues = from.SlaveQueues }},
-	"masterq":     {"master hard queue list", func(to, from *grid.Job) { to.MasterQueues = from.MasterQueues }},
-	"ar":          {"advance reservation", func(to, from *grid.Job) { to.AR = from.AR }},
-	"pe":          {"parallel environment", func(to, from *grid.Job) { to.PE, to.PERange = from.PE, from.PERange }},
-	"ckpt":        {"checkpointing environment", func(to, from *grid.Job) { to.Ckpt = from.Ckpt }},
-	"c":           {"checkpoint occasions", func(to, from *grid.Job) { to.CkptWhen, to.CkptSeconds = from.CkptWhen, from.CkptSeconds }},
-	"binding":     {"binding", func(to, from *grid.Job) { to.Binding = from.Binding }},
-	"R":           {"reservation behaviour", func(to, from *grid.Job) { to.Reserve = from.Reserve }},
-	"r":           {"restart behaviour", func(to, from *grid.Job) { to.Restart = from.Restart }},
-	"notify":      {"notify behaviour", func(to, from *grid.Job) { to.Notify = from.Notify }},
-	"hold_jid":    {"job id hold list", func(to, from *grid.Job) { to.PredecessorReq = from.PredecessorReq }},
-	"hold_jid_ad": {"job id hold array list", func(to, from *grid.Job) { to.ArrayPredecessorReq = from.ArrayPredecessorReq }},
-	"cwd":         {"working directory", spec(func(to, from *grid.JobSpec) { to.Cwd = from.Cwd })},
-	"o":           {"stdout path list", spec(func(to, from *grid.JobSpec) { to.Stdout = from.Stdout })},
-	"e":           {"stderr path list", spec(func(to, from *grid.JobSpec) { to.Stderr = from.Stderr })},
-	"i":           {"stdin path list", spec(func(to, from *grid.JobSpec) { to.Stdin = from.Stdin })},
-	"j":           {"output merge behaviour", spec(func(to, from *grid.JobSpec) { to.Merge = from.Merge })},
-	"w":           {"verify mode", spec(func(to, from *grid.JobSpec) { to.Verify = from.Verify })},
-	"S":           {"shell list", spec(func(to, from *grid.JobSpec) { to.Shell = from.Shell })},
-	"m":           {"mail options", spec(func(to, from *grid.JobSpec) { to.MailOptions = from.MailOptions })},
-	"M":           {"mail list", spec(func(to, from *grid.JobSpec) { to.MailTo = from.MailTo })},
-	"v":           {"environment", spec(takeEnvironment)},
-	"ac":          {"context", spec(addContext)},
-	"sc":          {"context", spec(func(to, from *grid.JobSpec) { to.Context = from.Context })},
-	"dc":          {"context", spec(deleteContext)},
-	"args":        {"job arguments", spec(func(to, from *grid.JobSpec) { to.Args = from.Args })},
+	"N":        {"job name", func(to, from *grid.Job) { to.Name = from.Name }},
+	"A":        {"account", func(to, from *grid.Job) { to.Account = from.Account }},
+	"P":        {"project", func(to, from *grid.Job) { to.Project = from.Project }},
+	"a":        {"start time", func(to, from *grid.Job) { to.ExecTime = from.ExecTime }},
+	"dl":       {"deadline time", func(to, from *grid.Job) { to.Deadline = from.Deadline }},
+	"tc":       {"task concurrency", func(to, from *grid.Job) { to.Concurrency = from.Concurrency }},
+	"l":        {"hard resource list", func(to, from *grid.Job) { to.Hard = from.Hard }},
+	"soft_l":   {"soft resource list", func(to, from *grid.Job) { to.Soft = from.Soft }},
+	"q":        {"hard queue list", func(to, from *grid.Job) { to.HardQueues = from.HardQueues }},
+	"soft_q":   {"soft queue list", func(to, from *grid.Job) { to.SoftQueues = from.SoftQueues }},
+	"master_l": {"master hard resource list", func(to, from *grid.Job) { to.MasterHard = from.MasterHard }},
+	"slave_l":  {"slave hard resource list", func(to, from *grid.Job) { to.SlaveHard = from.SlaveHard }},
+	"slave_q":  {"slave hard queue list", func(to, from *grid.Job) { to.SlaveQueues = from.SlaveQueues }},
+	"masterq":  {"master hard queue list", func(to, from *grid.Job) { to.MasterQueues = from.MasterQueues }},
+	"ar":       {"advance reservation", func(to, from *grid.Job) { to.AR = from.AR }},
+	"pe":       {"parallel environment", func(to, from *grid.Job) { to.PE, to.PERange = from.PE, from.PERange }},
+	"ckpt":     {"checkpointing environment", func(to, from *grid.Job) { to.Ckpt = from.Ckpt }},
+	"c": {"checkpoint occasions", func(to, from *grid.Job) {
+		to.CkptWhen, to.CkptSeconds = from.CkptWhen, from.CkptSeconds
+	}},
+	"binding":  {"binding", func(to, from *grid.Job) { to.Binding = from.Binding }},
+	"R":        {"reservation behaviour", func(to, from *grid.Job) { to.Reserve = from.Reserve }},
+	"r":        {"restart behaviour", func(to, from *grid.Job) { to.Restart = from.Restart }},
+	"notify":   {"notify behaviour", func(to, from *grid.Job) { to.Notify = from.Notify }},
+	"hold_jid": {"job id hold list", func(to, from *grid.Job) { to.PredecessorReq = from.PredecessorReq }},
+	"hold_jid_ad": {"job id hold array list",
+		func(to, from *grid.Job) { to.ArrayPredecessorReq = from.ArrayPredecessorReq }},
+	"cwd":  {"working directory", spec(func(to, from *grid.JobSpec) { to.Cwd = from.Cwd })},
+	"o":    {"stdout path list", spec(func(to, from *grid.JobSpec) { to.Stdout = from.Stdout })},
+	"e":    {"stderr path list", spec(func(to, from *grid.JobSpec) { to.Stderr = from.Stderr })},
+	"i":    {"stdin path list", spec(func(to, from *grid.JobSpec) { to.Stdin = from.Stdin })},
+	"j":    {"output merge behaviour", spec(func(to, from *grid.JobSpec) { to.Merge = from.Merge })},
+	"w":    {"verify mode", spec(func(to, from *grid.JobSpec) { to.Verify = from.Verify })},
+	"S":    {"shell list", spec(func(to, from *grid.JobSpec) { to.Shell = from.Shell })},
+	"m":    {"mail options", spec(func(to, from *grid.JobSpec) { to.MailOptions = from.MailOptions })},
+	"M":    {"mail list", spec(func(to, from *grid.JobSpec) { to.MailTo = from.MailTo })},
+	"v":    {"environment", spec(takeEnvironment)},
+	"ac":   {"context", spec(addContext)},
+	"sc":   {"context", spec(func(to, from *grid.JobSpec) { to.Context = from.Context })},
+	"dc":   {"context", spec(deleteContext)},
+	"args": {"job arguments", spec(func(to, from *grid.JobSpec) { to.Args = from.Args })},
 }
 
 // fixedByTasks are the attributes that stay as they are once a task has
@@ -103,7 +106,9 @@ func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
 }
 
 // SetAttributes replaces the attributes of a job that a request names; refused: one of them may not be.
-func SetAttributes(c *cell.Cell, r gdi.Request, b *gdi.Alter, j *grid.Job, started bool) (answers []gdi.Answer, refused bool) {
+func SetAttributes(
+	c *cell.Cell, r gdi.Request, b *gdi.Alter, j *grid.Job, started bool,
+) (answers []gdi.Answer, refused bool) {
 	fail := func(a *refuse.Refusal) ([]gdi.Answer, bool) { return []gdi.Answer{*a}, true }
 	from := b.Job
 	for _, name := range b.Set {
@@ -113,16 +118,19 @@ func SetAttributes(c *cell.Cell, r gdi.Request, b *gdi.Alter, j *grid.Job, start
 				return fail(refuse.Denied(fmt.Sprintf("denied: %q must be operator to increase job priority", r.User)))
 			}
 			j.Priority = from.Priority
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets scheduling priority of job %d to %d", r.User, r.Host, j.ID, j.Priority)))
+			answers = append(
+				answers, gdi.Done(fmt.Sprintf("%s@%s sets scheduling priority of job %d to %d", r.User, r.Host, j.ID, j.Priority)))
 		case name == "ot":
 			if !c.IsOperator(r) {
 				return fail(refuse.Denied(fmt.Sprintf("denied: %q must be operator to change amount of override tickets", r.User)))
 			}
 			j.OverrideTickets = from.OverrideTickets
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets override tickets of job %d to %d", r.User, r.Host, j.ID, j.OverrideTickets)))
+			answers = append(answers,
+				gdi.Done(fmt.Sprintf("%s@%s sets override tickets of job %d to %d", r.User, r.Host, j.ID, j.OverrideTickets)))
 		case name == "js":
 			j.JobShare = from.JobShare
-			answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job share of job %d to %d", r.User, r.Host, j.ID, j.JobShare)))
+			answers = append(
+				answers, gdi.Done(fmt.Sprintf("%s@%s sets job share of job %d to %d", r.User, r.Host, j.ID, j.JobShare)))
 		case !ok:
 			return fail(refuse.Invalid(name, fmt.Sprintf("denied: attribute %q of a job can't be changed", name)))
 		case started && fixedByTasks.Has(name):
@@ -151,7 +159,8 @@ func SetAttributes(c *cell.Cell, r gdi.Request, b *gdi.Alter, j *grid.Job, start
 			case "c": // says nothing
 				continue
 			case "ar":
-				answers = append(answers, gdi.Done(fmt.Sprintf("%s@%s sets job advance reservation of job %d to %d", r.User, r.Host, j.ID, j.AR)))
+				answers = append(
+					answers, gdi.Done(fmt.Sprintf("%s@%s sets job advance reservation of job %d to %d", r.User, r.Host, j.ID, j.AR)))
 				continue
 			}
 			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
@@ -188,7 +197,8 @@ func VerifyAltered(c *cell.Cell, j *grid.Job, started bool) (answers []gdi.Answe
 
 // AlteredJob returns why a job may not become another one, and looks up what that names; nil when it may.
 func AlteredJob(c *cell.Cell, r gdi.Request, b *gdi.Alter, old, j *grid.Job) *refuse.Refusal {
-	if refusal := cmp.Or(refuse.Invalid("N", validJobName(j.Name)), refuse.Invalid("A", validObjectName(j.Account)), badPaths(c, j.Spec),
+	if refusal := cmp.Or(refuse.Invalid("N", validJobName(j.Name)), refuse.Invalid("A", validObjectName(j.Account)),
+		badPaths(c, j.Spec),
 		refuse.Invalid("M", manyMails(c, b.Job.Spec.MailTo)), badAltered(c, r, j, b.Set), lookUp(c, j)); refusal != nil {
 		return refusal
 	}
@@ -250,7 +260,8 @@ func fewIDs(ids []uint32) string {
 
 // cycle refuses a job that would wait for itself, or for another one that waits for it.
 func cycle(c *cell.Cell, j *grid.Job) string {
-	if slices.ContainsFunc(slices.Concat(j.PredecessorReq, j.ArrayPredecessorReq), func(ref string) bool { return cell.ParseJobID(ref) == j.ID }) {
+	if slices.ContainsFunc(slices.Concat(j.PredecessorReq, j.ArrayPredecessorReq),
+		func(ref string) bool { return cell.ParseJobID(ref) == j.ID }) {
 		return fmt.Sprintf("denied: job \"%d\" may not be its own jobnet predecessor", j.ID)
 	}
 	seen := map[uint32]bool{}

@@ -26,7 +26,8 @@ func MayReserve(c *cell.Cell, r gdi.Request) *refuse.Refusal {
 // TooManyARs refuses a reservation when there are as many as may be.
 func TooManyARs(c *cell.Cell) *refuse.Refusal {
 	if limit := c.Number("max_advance_reservations"); limit > 0 && c.State.Len(grid.KindAR) >= int(limit) {
-		return refuse.With(gdi.StatusLimit, "", fmt.Sprintf("rejected: only %d advance reservations are allowed per cluster", limit))
+		return refuse.With(gdi.StatusLimit, "",
+			fmt.Sprintf("rejected: only %d advance reservations are allowed per cluster", limit))
 	}
 	return nil
 }
@@ -41,7 +42,8 @@ func NewAR(c *cell.Cell, r gdi.Request, submitted *grid.AR) (*grid.AR, *refuse.R
 	if a.MailTo, _ = Mailable(submitted.MailTo); len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}
-	if refusal := cmp.Or(refuse.Invalid("M", manyMails(c, submitted.MailTo)), when(c, &a), refuse.Invalid("N", validARName(a.Name)), refuse.Invalid("A", validObjectName(a.Account)), arRequests(c, &a),
+	if refusal := cmp.Or(refuse.Invalid("M", manyMails(c, submitted.MailTo)), when(c, &a),
+		refuse.Invalid("N", validARName(a.Name)), refuse.Invalid("A", validObjectName(a.Account)), arRequests(c, &a),
 		refuse.Invalid("u", arUsersExist(c, a.ACL))); refusal != nil {
 		return nil, refusal
 	}
@@ -93,7 +95,8 @@ func arRequests(c *cell.Cell, a *grid.AR) *refuse.Refusal {
 	if strings.EqualFold(a.Ckpt, "none") {
 		a.Ckpt = ""
 	}
-	if refusal := cmp.Or(refuse.Invalid("l", strangeHost(c, hard)), refuse.Invalid("q", strangeQueue(c, a.Queues)), refuse.Invalid("masterq", strangeQueue(c, a.MasterQueues))); refusal != nil {
+	if refusal := cmp.Or(refuse.Invalid("l", strangeHost(c, hard)), refuse.Invalid("q", strangeQueue(c, a.Queues)),
+		refuse.Invalid("masterq", strangeQueue(c, a.MasterQueues))); refusal != nil {
 		return refusal
 	}
 	switch {
@@ -104,7 +107,8 @@ func arRequests(c *cell.Cell, a *grid.AR) *refuse.Refusal {
 	}
 	refusal := refuse.Invalid("pe", badPE(c, "advance_reservation", a.PE, a.PERange))
 	if refusal == nil && a.Ckpt != "" && c.State.Ckpt(a.Ckpt) == nil {
-		refusal = refuse.Invalid("ckpt", fmt.Sprintf("job rejected: the requested checkpointing environment %q does not exist", a.Ckpt))
+		refusal = refuse.Invalid(
+			"ckpt", fmt.Sprintf("job rejected: the requested checkpointing environment %q does not exist", a.Ckpt))
 	}
 	return refusal
 }

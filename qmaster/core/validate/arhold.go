@@ -37,7 +37,8 @@ func BreaksAR(c *cell.Cell, o grid.Object) string {
 	case less.PE != "":
 		return fmt.Sprintf("denied: lowering slots amount below %d would break advance reservations", int(less.Amount))
 	case less.Attribute == "slots" && less.Object != "":
-		return fmt.Sprintf("denied: %d slots are already reserved in %s by an advance reservation", int(less.Amount), less.Object)
+		return fmt.Sprintf("denied: %d slots are already reserved in %s by an advance reservation",
+			int(less.Amount), less.Object)
 	case less.Attribute != "":
 		return fmt.Sprintf("denied: lowering %q of %s would break advance reservations", less.Attribute, less.Object)
 	}

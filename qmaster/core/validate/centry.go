@@ -29,7 +29,8 @@ func validCentry(c *cell.Cell, o grid.Object) string {
 	if t := Name("attribute", e.Name); t != "" {
 		return t
 	}
-	if old := c.State.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type && !(old.Type.Text() && e.Type.Text()) {
+	if old := c.State.Centry(e.Name); old != nil && builtin.Has(e.Name) && old.Type != e.Type &&
+		!(old.Type.Text() && e.Type.Text()) {
 		return fmt.Sprintf("The type of the complex %q cannot be changed due to its built in status", e.Name)
 	}
 	return cmp.Or(badRelop(e), badRequestable(e), badConsumable(e), badDefault(e), badUrgency(e), mapInUse(c, e))
@@ -61,7 +62,8 @@ func mapInUse(c *cell.Cell, e *grid.Centry) string {
 func centryTwice(o grid.Object, all []grid.Object) string {
 	e := o.(*grid.Centry)
 	for _, o := range all {
-		if o := o.(*grid.Centry); o.Name != e.Name && (o.Shortcut == e.Shortcut || o.Name == e.Shortcut || o.Shortcut == e.Name) {
+		if o := o.(*grid.Centry); o.Name != e.Name &&
+			(o.Shortcut == e.Shortcut || o.Name == e.Shortcut || o.Shortcut == e.Name) {
 			return fmt.Sprintf("complex with name %s or shortcut %s already exists", e.Name, e.Shortcut)
 		}
 	}
@@ -140,13 +142,15 @@ func badDefault(e *grid.Centry) string {
 	if _, ok := e.Type.Parse(e.Default); ok || !e.Type.Numeric() || e.Default == "NONE" {
 		return ""
 	}
-	kind := map[grid.CentryType]string{"INT": "integer", "DOUBLE": "double", "BOOL": "boolean", "TIME": "time", "MEMORY": "memory", grid.TypeMap: "integer"}[e.Type]
+	kind := map[grid.CentryType]string{"INT": "integer", "DOUBLE": "double", "BOOL": "boolean", "TIME": "time",
+		"MEMORY": "memory", grid.TypeMap: "integer"}[e.Type]
 	return fmt.Sprintf("Complex %q's default value should be of type \"%s value\"", e.Name, kind)
 }
 
 func badUrgency(e *grid.Centry) string {
 	if _, err := strconv.ParseFloat(e.Urgency, 64); err != nil {
-		return fmt.Sprintf("The following error occurred for complex %q, while parsing the urgency value: \"double value\"", e.Name)
+		return fmt.Sprintf("The following error occurred for complex %q, while parsing the urgency value: \"double value\"",
+			e.Name)
 	}
 	return ""
 }
@@ -199,14 +203,16 @@ func centryNamed(c *cell.Cell, e *grid.Centry) string {
 	return cmp.Or(
 		quotaNames(c, e),
 		c.EachCQueue(func(q *grid.CQueue) string {
-			if in(slices.Concat(cell.AllValues(q.ComplexValues), cell.AllValues(q.LoadThresholds), cell.AllValues(q.SuspendThresholds))...) {
+			if in(slices.Concat(cell.AllValues(q.ComplexValues), cell.AllValues(q.LoadThresholds),
+				cell.AllValues(q.SuspendThresholds))...) {
 				return fmt.Sprintf("denied: Complex attribute %q is still referenced in queue %q.", e.Name, q.Name)
 			}
 			return ""
 		}),
 		c.EachJob(func(j *grid.Job) string {
 			_, soft := j.Soft.Get(e.Name)
-			asks := slices.ContainsFunc(slices.Concat(j.Hard, j.MasterHard, j.SlaveHard), func(r grid.Request) bool { return c.Cluster.Complex().Names(r, e.Name) })
+			asks := slices.ContainsFunc(slices.Concat(j.Hard, j.MasterHard, j.SlaveHard),
+				func(r grid.Request) bool { return c.Cluster.Complex().Names(r, e.Name) })
 			if j.Requests(e.Name) || soft || asks {
 				return fmt.Sprintf("denied: Complex attribute %q is still referenced in job %d.", e.Name, j.ID)
 			}

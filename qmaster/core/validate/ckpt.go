@@ -39,7 +39,8 @@ func isSignal(text string) bool {
 		return n <= 64
 	}
 	switch strings.ToUpper(text) {
-	case "", "NONE", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "IOT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
+	case "", "NONE", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "IOT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
+		"PIPE", "ALRM", "TERM",
 		"CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS":
 		return true
 	}

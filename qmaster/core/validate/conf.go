@@ -16,7 +16,8 @@ import (
 // say how Grid Engine searches, and what they promise always holds: of a range the
 // largest amount that fits is found at once, and a category that cannot start is
 // not looked at again.
-var SchedParams = grid.Names{"IMMEDIATE", "MONITOR", "PROFILE", "PE_RANGE_ALG", "JC_FILTER", "DURATION_OFFSET", "DURATION_LIMIT", "DECAY", "PRIORITY_RANGE",
+var SchedParams = grid.Names{"IMMEDIATE", "MONITOR", "PROFILE", "PE_RANGE_ALG", "JC_FILTER", "DURATION_OFFSET",
+	"DURATION_LIMIT", "DECAY", "PRIORITY_RANGE",
 	"USER_SORT", "WEIGHT_TICKETS_DEADLINE", "SHARE_DEADLINE_TICKETS"}
 
 func validConf(c *cell.Cell, o grid.Object) string {

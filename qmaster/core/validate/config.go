@@ -21,7 +21,9 @@ func validPE(c *cell.Cell, o grid.Object) string {
 	case "$pe_slots", "$fill_up", "$round_robin":
 	default:
 		if n, err := strconv.Atoi(p.AllocationRule); err != nil || n < 1 {
-			return fmt.Sprintf("parameter allocation_rule of pe %q: %q is none of $pe_slots, $fill_up, $round_robin or a number of slots", p.Name, p.AllocationRule)
+			return fmt.Sprintf(
+				"parameter allocation_rule of pe %q: %q is none of $pe_slots, $fill_up, $round_robin or a number of slots", p.Name,
+				p.AllocationRule)
 		}
 	}
 	switch p.UrgencySlots {
@@ -31,22 +33,27 @@ func validPE(c *cell.Cell, o grid.Object) string {
 			return fmt.Sprintf("rejecting invalid urgency_slots setting %q", p.UrgencySlots)
 		}
 	}
-	return cmp.Or(badSlots(int64(p.Slots)), badProcArgs(p.Name, "start_proc_args", p.StartProcArgs), badProcArgs(p.Name, "stop_proc_args", p.StopProcArgs),
+	return cmp.Or(badSlots(int64(p.Slots)), badProcArgs(p.Name, "start_proc_args", p.StartProcArgs),
+		badProcArgs(p.Name, "stop_proc_args", p.StopProcArgs),
 		bothLists("parallel environment", p.Name, p.UserLists, p.XUserLists))
 }
 
 func peRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
 	p := o.(*grid.PE)
-	return cmp.Or(missing(c, "user_lists", grid.KindUserset, p.UserLists), missing(c, "xuser_lists", grid.KindUserset, p.XUserLists))
+	return cmp.Or(missing(c, "user_lists", grid.KindUserset, p.UserLists),
+		missing(c, "xuser_lists", grid.KindUserset, p.XUserLists))
 }
 
 // peWithoutEffect reports that a library that sorts queue instances is not loaded.
 func peWithoutEffect(old, new grid.Object) []string {
 	p := new.(*grid.PE)
-	if was, ok := old.(*grid.PE); p.QsortArgs == "" || strings.EqualFold(p.QsortArgs, "none") || ok && was.QsortArgs == p.QsortArgs {
+	if was, ok := old.(*grid.PE); p.QsortArgs == "" || strings.EqualFold(p.QsortArgs, "none") || ok &&
+		was.QsortArgs == p.QsortArgs {
 		return nil
 	}
-	return []string{fmt.Sprintf("qsort_args of %q is stored but has no effect: no libraries are loaded, queue instances are ordered by queue_sort_method", p.Name)}
+	return []string{
+		fmt.Sprintf(
+			"qsort_args of %q is stored but has no effect: no libraries are loaded, queue instances are ordered by queue_sort_method", p.Name)}
 }
 
 // badSlots refuses more slots than Grid Engine counts.
@@ -59,7 +66,8 @@ func badSlots(n int64) string {
 
 // procVariables are what start_proc_args and stop_proc_args may refer to,
 // sge_pe(5).
-var procVariables = grid.Names{"pe_hostfile", "host", "job_owner", "job_id", "job_name", "pe", "pe_slots", "processors", "queue",
+var procVariables = grid.Names{"pe_hostfile", "host", "job_owner", "job_id", "job_name", "pe", "pe_slots",
+	"processors", "queue",
 	"sge_root", "sge_cell", "stdin_path", "stdout_path", "stderr_path", "merge_stderr", "fs_stdin_host", "fs_stdin_path",
 	"fs_stdin_tmp_path", "fs_stdin_file_staging", "fs_stdout_host", "fs_stdout_path", "fs_stdout_tmp_path",
 	"fs_stdout_file_staging", "fs_stderr_host", "fs_stderr_path", "fs_stderr_tmp_path", "fs_stderr_file_staging"}
@@ -94,7 +102,9 @@ func peInUse(c *cell.Cell, o grid.Object) string {
 }
 
 // referenced names the first job or cluster queue that still needs an object.
-func referenced(c *cell.Cell, what, name, list string, byJob func(*grid.Job) bool, byQueue func(*grid.CQueue) []grid.Names) string {
+func referenced(
+	c *cell.Cell, what, name, list string, byJob func(*grid.Job) bool, byQueue func(*grid.CQueue) []grid.Names,
+) string {
 	return cmp.Or(
 		c.EachJob(func(j *grid.Job) string {
 			if byJob(j) {

@@ -53,15 +53,22 @@ func cqueueRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
 	q := o.(*grid.CQueue)
 	for attribute, target := range q.Exceptions() {
 		if strings.HasPrefix(target, "@") && c.State.HGroup(target) == nil {
-			return refuse.Invalid(attribute, fmt.Sprintf("Did not modify %q for host group %q which does not exist.", attribute, target))
+			return refuse.Invalid(attribute, fmt.Sprintf("Did not modify %q for host group %q which does not exist.",
+				attribute, target))
 		}
 	}
-	return cmp.Or(missing(c, "hostlist", grid.KindHGroup, groupsIn(q.HostList)), missing(c, "pe_list", grid.KindPE, cell.AllValues(q.PEList)...), missing(c, "ckpt_list", grid.KindCkpt, cell.AllValues(q.CkptList)...),
-		missing(c, "calendar", grid.KindCalendar, cell.AllValues(q.Calendar)), refuse.Invalid("subordinate_list", badSubordinates(c, q)),
-		missing(c, "user_lists", grid.KindUserset, cell.AllValues(q.UserLists)...), missing(c, "xuser_lists", grid.KindUserset, cell.AllValues(q.XUserLists)...),
-		missing(c, "projects", grid.KindProject, cell.AllValues(q.Projects)...), missing(c, "xprojects", grid.KindProject, cell.AllValues(q.XProjects)...),
+	return cmp.Or(missing(c, "hostlist", grid.KindHGroup, groupsIn(q.HostList)),
+		missing(c, "pe_list", grid.KindPE, cell.AllValues(q.PEList)...),
+		missing(c, "ckpt_list", grid.KindCkpt, cell.AllValues(q.CkptList)...),
+		missing(c, "calendar", grid.KindCalendar, cell.AllValues(q.Calendar)),
+		refuse.Invalid("subordinate_list", badSubordinates(c, q)),
+		missing(c, "user_lists", grid.KindUserset, cell.AllValues(q.UserLists)...),
+		missing(c, "xuser_lists", grid.KindUserset, cell.AllValues(q.XUserLists)...),
+		missing(c, "projects", grid.KindProject, cell.AllValues(q.Projects)...),
+		missing(c, "xprojects", grid.KindProject, cell.AllValues(q.XProjects)...),
 		refuse.Invalid("complex_values", badCapacities(c, cell.AllValues(q.ComplexValues)...)),
-		refuse.Invalid("load_thresholds", badValues(c, cell.AllValues(q.LoadThresholds)...)), refuse.Invalid("suspend_thresholds", badValues(c, cell.AllValues(q.SuspendThresholds)...)))
+		refuse.Invalid("load_thresholds", badValues(c, cell.AllValues(q.LoadThresholds)...)),
+		refuse.Invalid("suspend_thresholds", badValues(c, cell.AllValues(q.SuspendThresholds)...)))
 }
 
 func cqueueInUse(c *cell.Cell, o grid.Object) string {
@@ -74,7 +81,8 @@ func cqueueInUse(c *cell.Cell, o grid.Object) string {
 	return c.EachCQueue(func(above *grid.CQueue) string {
 		for _, list := range cell.AllValues(above.SubordinateList) {
 			if s, _ := site.ParseSubordinates(list); s.Names().Has(q.Name) {
-				return fmt.Sprintf("Cluster queue %q is referenced in cluster queue %q as a subordinate. Deletion denied", q.Name, above.Name)
+				return fmt.Sprintf("Cluster queue %q is referenced in cluster queue %q as a subordinate. Deletion denied",
+					q.Name, above.Name)
 			}
 		}
 		return ""

@@ -96,7 +96,8 @@ func execHostRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
 		}
 	}
 	values, bad := badMaps(c, h.ComplexValues)
-	return cmp.Or(refuse.Invalid("complex_values", cmp.Or(bad, badCapacities(c, values))), refuse.Invalid("load_scaling", badValues(c, h.LoadScaling)),
+	return cmp.Or(refuse.Invalid("complex_values", cmp.Or(bad, badCapacities(c, values))),
+		refuse.Invalid("load_scaling", badValues(c, h.LoadScaling)),
 		missing(c, "user_lists", grid.KindUserset, h.UserLists), missing(c, "xuser_lists", grid.KindUserset, h.XUserLists),
 		missing(c, "projects", grid.KindProject, h.Projects), missing(c, "xprojects", grid.KindProject, h.XProjects))
 }

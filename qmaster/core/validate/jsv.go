@@ -55,7 +55,8 @@ func setsParam(j *grid.Job, param string) bool {
 func unknownMods(names grid.Names) string {
 	for _, name := range names {
 		if !mayAllow.Has(name) {
-			return fmt.Sprintf("denied: unknown parameter %q in jsv_allowed_mod; known are: %s", name, strings.Join(mayAllow, " "))
+			return fmt.Sprintf("denied: unknown parameter %q in jsv_allowed_mod; known are: %s", name,
+				strings.Join(mayAllow, " "))
 		}
 	}
 	return ""

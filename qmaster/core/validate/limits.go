@@ -87,7 +87,8 @@ func LimitTasks(c *cell.Cell, b *gdi.Alter, old, j *grid.Job) (tasks []*grid.JAT
 		}
 		n.Limits = &l
 		if l.Changing {
-			return nil, fmt.Sprintf("denied: the limits of %s are being changed: not all of its hosts have confirmed", cell.DescribeTask(j, t.ID))
+			return nil, fmt.Sprintf("denied: the limits of %s are being changed: not all of its hosts have confirmed",
+				cell.DescribeTask(j, t.ID))
 		}
 		l.Version, l.Before, l.Requests, l.Changing, l.Refused = l.Version+1, l.Requests, l.Requests.With(asked), true, ""
 		if text := unfitLimits(c, j, &n, asked); text != "" {
@@ -115,14 +116,16 @@ func unfitLimits(c *cell.Cell, j *grid.Job, t *grid.JATask, asked grid.Requests)
 		own := c.QueueFor(q, g.Host, nil)
 		for _, r := range asked {
 			if limit := *cell.LimitOf(&own, r.Name); r.Num > limit {
-				return fmt.Sprintf("denied: %s=%s is more than the limit %s of queue instance %q", r.Name, r.Value, worthOf(c, r.Name, limit), g.Instance())
+				return fmt.Sprintf("denied: %s=%s is more than the limit %s of queue instance %q", r.Name, r.Value,
+					worthOf(c, r.Name, limit), g.Instance())
 			}
 			if slices.ContainsFunc(t.Grants[:i], func(o grid.Grant) bool { return o.Host == g.Host }) {
 				continue
 			}
 			_, slots := cell.GrantOn(t, g.Host)
 			if used, text := usesNow(c, t, g.Host, r.Name, slots); used > r.Num {
-				return fmt.Sprintf("denied: %s uses %s on host %q, %s=%s is less", cell.DescribeTask(j, t.ID), text, g.Host, r.Name, r.Value)
+				return fmt.Sprintf("denied: %s uses %s on host %q, %s=%s is less", cell.DescribeTask(j, t.ID), text,
+					g.Host, r.Name, r.Value)
 			}
 		}
 	}

@@ -12,7 +12,8 @@ import (
 // manyMails refuses too many recipients.
 func manyMails(c *cell.Cell, list grid.Names) string {
 	if most := c.Settings().MaxMails; len(list) > most {
-		return fmt.Sprintf("denied: %d recipients of mail, at most %d are allowed (qmaster_params MAX_MAIL_RECIPIENTS): use the address of a mailing list", len(list), most)
+		return fmt.Sprintf(
+			"denied: %d recipients of mail, at most %d are allowed (qmaster_params MAX_MAIL_RECIPIENTS): use the address of a mailing list", len(list), most)
 	}
 	return ""
 }

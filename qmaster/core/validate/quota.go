@@ -74,7 +74,8 @@ func quotaNames(c *cell.Cell, e *grid.Centry) (denied string) {
 					named = named || t.Attribute != "" && c.Centry(t.Attribute) == e
 				}
 				if named {
-					denied = fmt.Sprintf("denied: Complex attribute %q is still referenced in resource quota set %q.", e.Name, set.Name)
+					denied = fmt.Sprintf("denied: Complex attribute %q is still referenced in resource quota set %q.",
+						e.Name, set.Name)
 					return false
 				}
 			}

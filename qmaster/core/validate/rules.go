@@ -134,8 +134,10 @@ func missing(c *cell.Cell, attribute string, k grid.Kind, lists ...grid.Names) *
 }
 
 var missingTexts = map[grid.Kind]string{
-	grid.KindUserset: "Userset %q does not exist", grid.KindProject: "Project %q does not exist", grid.KindPE: "Parallel environment %q does not exist",
-	grid.KindCkpt: "Ckpt %q does not exist", grid.KindCalendar: "Calendar %q does not exist", grid.KindHGroup: "denied: host group %q does not exist",
+	grid.KindUserset: "Userset %q does not exist", grid.KindProject: "Project %q does not exist",
+	grid.KindPE:   "Parallel environment %q does not exist",
+	grid.KindCkpt: "Ckpt %q does not exist", grid.KindCalendar: "Calendar %q does not exist",
+	grid.KindHGroup: "denied: host group %q does not exist",
 }
 
 // bothLists refuses a user set that is let in and kept out at once.

@@ -72,11 +72,13 @@ func badAlgorithm(c *cell.Cell, s *grid.SchedConf) string {
 		}
 	}
 	if !known {
-		return fmt.Sprintf("denied: scheduling algorithm %q is not known; known are: %s", s.Algorithm, strings.Join(names, " "))
+		return fmt.Sprintf("denied: scheduling algorithm %q is not known; known are: %s", s.Algorithm,
+			strings.Join(names, " "))
 	}
 	for _, section := range s.Sections {
 		if len(names) > 0 && !slices.Contains(names, section.Algorithm) {
-			return fmt.Sprintf("denied: scheduling algorithm %q is not known; known are: %s", section.Algorithm, strings.Join(names, " "))
+			return fmt.Sprintf("denied: scheduling algorithm %q is not known; known are: %s", section.Algorithm,
+				strings.Join(names, " "))
 		}
 	}
 	return ""

@@ -37,11 +37,13 @@ func badScoped(c *cell.Cell, r grid.Request, hard grid.Requests, of grid.TaskSco
 	case global:
 		return fmt.Sprintf("job rejected: resource %q is requested in scope global and in scope %s", a.Name, of)
 	case limit != nil:
-		return fmt.Sprintf("job rejected: %q limits all tasks of a job on a host: it can be requested in scope global only", a.Name)
+		return fmt.Sprintf("job rejected: %q limits all tasks of a job on a host: it can be requested in scope global only",
+			a.Name)
 	case a.Exclusive, a.Name == grid.ContainerRequest:
 		return fmt.Sprintf("job rejected: resource %q can be requested in scope global only", a.Name)
 	case of == grid.SlaveTasks && (a.PerJob || a.PerHost):
-		return fmt.Sprintf("job rejected: resource %q is not taken by each task: it can't be requested in scope slave", a.Name)
+		return fmt.Sprintf("job rejected: resource %q is not taken by each task: it can't be requested in scope slave",
+			a.Name)
 	}
 	return ""
 }
@@ -64,7 +66,10 @@ func lookUpScopes(c *cell.Cell, j *grid.Job) *refuse.Refusal {
 	}
 	for _, r := range master {
 		if o, both := slave.Get(r.Name); both && characteristics(r) != characteristics(o) {
-			return refuse.Invalid("l", fmt.Sprintf("job rejected: resource map %q is requested with other characteristics in scope master than in scope slave", r.Name))
+			return refuse.Invalid("l",
+				fmt.Sprintf(
+					"job rejected: resource map %q is requested with other characteristics in scope master than in scope slave",
+					r.Name))
 		}
 	}
 	if !slices.Equal(master, j.MasterHard) || !slices.Equal(slave, j.SlaveHard) {

@@ -30,7 +30,10 @@ func CopyOfOthers(c *cell.Cell, user string, job uint32) []gdi.Answer {
 	if of == nil || of.Owner == user {
 		return nil
 	}
-	return []gdi.Answer{gdi.Warn(fmt.Sprintf("warning: the new job belongs to %s, and runs with the rights of %[1]s what %s has submitted as job %d", user, of.Owner, of.ID))}
+	return []gdi.Answer{
+		gdi.Warn(
+			fmt.Sprintf("warning: the new job belongs to %s, and runs with the rights of %[1]s what %s has submitted as job %d",
+				user, of.Owner, of.ID))}
 }
 
 // NewJob completes a submitted job, which gets the number id: it sets what only qmaster may set, looks up names and
@@ -56,9 +59,12 @@ func NewJob(c *cell.Cell, r gdi.Request, id uint32, submitted *grid.Job) (*grid.
 	j.Pending = grid.Ranges{{First: j.Tasks.First, Last: grid.Ranges{j.Tasks}.Last(), Step: j.Tasks.Step}}
 	j.Account = cmp.Or(j.Account, grid.DefaultAccount)
 	j.Department = c.DepartmentOf(r)
-	if refusal := cmp.Or(refuse.Denied(mayPlaceJobs(c, r)), badTasks(c, &j), refuse.Invalid("N", validJobName(j.Name)), refuse.Invalid("A", validObjectName(j.Account)),
-		badPriority(c, r, &j), refuse.Denied(badDeadline(c, r, &j)), refuse.Invalid("binding", badBinding(&j)), badPaths(c, j.Spec),
-		refuse.Invalid("M", manyMails(c, j.Spec.MailTo)), badCkpt(&j), refuse.Invalid("", badScript(j.Spec)), badProject(c, r, &j), badMasterQueue(&j)); refusal != nil {
+	if refusal := cmp.Or(refuse.Denied(mayPlaceJobs(c, r)), badTasks(c, &j), refuse.Invalid("N", validJobName(j.Name)),
+		refuse.Invalid("A", validObjectName(j.Account)),
+		badPriority(c, r, &j), refuse.Denied(badDeadline(c, r, &j)), refuse.Invalid("binding", badBinding(&j)),
+		badPaths(c, j.Spec),
+		refuse.Invalid("M", manyMails(c, j.Spec.MailTo)), badCkpt(&j), refuse.Invalid("", badScript(j.Spec)),
+		badProject(c, r, &j), badMasterQueue(&j)); refusal != nil {
 		return nil, refusal
 	}
 	if refusal := lookUp(c, &j); refusal != nil {
@@ -68,7 +74,8 @@ func NewJob(c *cell.Cell, r gdi.Request, id uint32, submitted *grid.Job) (*grid.
 		return nil, refusal
 	}
 	// A whole hold from the client covers all tasks.
-	j.UserHold, j.OperHold, j.SysHold = whole(j.UserHold, j.Pending), whole(j.OperHold, j.Pending), whole(j.SysHold, j.Pending)
+	j.UserHold, j.OperHold, j.SysHold = whole(j.UserHold, j.Pending), whole(j.OperHold, j.Pending),
+		whole(j.SysHold, j.Pending)
 	switch {
 	case len(j.OperHold) > 0 && !c.IsOperator(r):
 		return nil, refuse.Denied("denied: \"" + r.User + "\" must be operator to set an operator hold")
@@ -95,7 +102,8 @@ func badMasterQueue(j *grid.Job) *refuse.Refusal {
 // badPaths refuses path lists that name two files for one host, or for all, or
 // one for a host that there is not.
 func badPaths(c *cell.Cell, spec *grid.JobSpec) *refuse.Refusal {
-	return cmp.Or(refuse.Invalid("i", badPathList(c, spec.Stdin)), refuse.Invalid("o", badPathList(c, spec.Stdout)), refuse.Invalid("e", badPathList(c, spec.Stderr)), refuse.Invalid("S", badPathList(c, spec.Shell)))
+	return cmp.Or(refuse.Invalid("i", badPathList(c, spec.Stdin)), refuse.Invalid("o", badPathList(c, spec.Stdout)),
+		refuse.Invalid("e", badPathList(c, spec.Stderr)), refuse.Invalid("S", badPathList(c, spec.Shell)))
 }
 
 func badPathList(c *cell.Cell, list grid.Names) string {
@@ -154,7 +162,8 @@ func whole(hold, all grid.Ranges) grid.Ranges {
 func mayPlaceJobs(c *cell.Cell, r gdi.Request) string {
 	s := c.Settings()
 	tooLow := func(what string, is, least uint32) string {
-		return fmt.Sprintf("job rejected: your %s id %d is lower than minimum %s id %d of cluster configuration", what, is, what, least)
+		return fmt.Sprintf("job rejected: your %s id %d is lower than minimum %s id %d of cluster configuration",
+			what, is, what, least)
 	}
 	switch {
 	case r.UID < s.LeastUser:
@@ -232,7 +241,8 @@ func validObjectName(n string) string {
 	}
 	for i := range len(n) {
 		if n[i] <= ' ' || n[i] > '~' {
-			return fmt.Sprintf("Character %q not allowed in objectname: only printable ASCII characters without blanks are", n[i:i+1])
+			return fmt.Sprintf("Character %q not allowed in objectname: only printable ASCII characters without blanks are",
+				n[i:i+1])
 		}
 	}
 	return keyword(n)
@@ -288,7 +298,8 @@ func badProject(c *cell.Cell, r gdi.Request, j *grid.Job) *refuse.Refusal {
 		case s.NeedsProject:
 			return refuse.Invalid("P", "job rejected: no project assigned to job")
 		case len(s.Projects) > 0:
-			return refuse.Invalid("P", "job rejected: no project was supplied and only certain projects are allowed to submit jobs")
+			return refuse.Invalid(
+				"P", "job rejected: no project was supplied and only certain projects are allowed to submit jobs")
 		}
 		return nil
 	}
@@ -310,8 +321,10 @@ func lookUp(c *cell.Cell, j *grid.Job) *refuse.Refusal {
 	if refusal := refuse.Invalid("l", lookUpRequests(c, j)); refusal != nil { // the others rely on it
 		return refusal
 	}
-	return cmp.Or(lookUpScopes(c, j), refuse.Invalid("q", strangeQueue(c, j.HardQueues, j.SoftQueues)), refuse.Invalid("masterq", strangeQueue(c, j.MasterQueues)),
-		refuse.Invalid("q", strangeQueue(c, j.SlaveQueues)), refuse.Invalid("pe", badPE(c, "job", j.PE, j.PERange)), refuse.Invalid("ckpt", lookUpCkpt(c, j)), refuse.Invalid("ar", badAR(c, j)))
+	return cmp.Or(lookUpScopes(c, j), refuse.Invalid("q", strangeQueue(c, j.HardQueues, j.SoftQueues)),
+		refuse.Invalid("masterq", strangeQueue(c, j.MasterQueues)),
+		refuse.Invalid("q", strangeQueue(c, j.SlaveQueues)), refuse.Invalid("pe", badPE(c, "job", j.PE, j.PERange)),
+		refuse.Invalid("ckpt", lookUpCkpt(c, j)), refuse.Invalid("ar", badAR(c, j)))
 }
 
 // strangeQueue refuses requests for a queue that there is not.
@@ -362,7 +375,8 @@ func lookUpRequests(c *cell.Cell, j *grid.Job) string {
 // name of a job: names do not begin with a digit, tasks cannot be waited for.
 func badReference(refs grid.Names) string {
 	for _, ref := range refs {
-		if ref == "" || ref[0] >= '0' && ref[0] <= '9' && cell.ParseJobID(ref) == 0 && strings.Trim(ref, "0123456789.") == "" {
+		if ref == "" || ref[0] >= '0' && ref[0] <= '9' && cell.ParseJobID(ref) == 0 &&
+			strings.Trim(ref, "0123456789.") == "" {
 			return fmt.Sprintf("denied: job %q not found", ref)
 		}
 	}
@@ -372,7 +386,8 @@ func badReference(refs grid.Names) string {
 // predecessors resolves -hold_jid and -hold_jid_ad to the jobs that have not
 // ended: by number, or the owner's jobs by name pattern.
 func predecessors(c *cell.Cell, j *grid.Job) *refuse.Refusal {
-	if refusal := cmp.Or(refuse.Invalid("hold_jid", badReference(j.PredecessorReq)), refuse.Invalid("hold_jid_ad", badReference(j.ArrayPredecessorReq))); refusal != nil {
+	if refusal := cmp.Or(refuse.Invalid("hold_jid", badReference(j.PredecessorReq)),
+		refuse.Invalid("hold_jid_ad", badReference(j.ArrayPredecessorReq))); refusal != nil {
 		return refusal
 	}
 	j.Predecessors = resolveJobs(c, j.Owner, j.PredecessorReq, j.ID)
@@ -384,7 +399,8 @@ func predecessors(c *cell.Cell, j *grid.Job) *refuse.Refusal {
 		case !p.Array:
 			return refuse.Invalid("hold_jid_ad", `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`)
 		case p.Tasks.First != j.Tasks.First || p.Tasks.Last != j.Tasks.Last:
-			return refuse.Invalid("hold_jid_ad", "This array job must have the same range of sub-tasks as the dependent array job specified with -hold_jid_ad")
+			return refuse.Invalid("hold_jid_ad",
+				"This array job must have the same range of sub-tasks as the dependent array job specified with -hold_jid_ad")
 		}
 		gone := c.GoneTasks(p)
 		j.ArrayHold = grid.Ranges{j.Tasks}.Filter(func(task uint32) bool {

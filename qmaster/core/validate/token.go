@@ -22,10 +22,12 @@ func NewToken(c *cell.Cell, user string, b *gdi.CreateToken) (*grid.Token, strin
 	case !b.Scope.Known():
 		return nil, "a token needs a scope: " + grid.ScopeNames
 	case math.IsNaN(life) || life < grid.TokenLifeLeast || life > grid.TokenLifeMost:
-		return nil, fmt.Sprintf("a token lasts at least %v and at most %d days", time.Second*grid.TokenLifeLeast, grid.TokenLifeMost/(24*60*60))
+		return nil, fmt.Sprintf("a token lasts at least %v and at most %d days", time.Second*grid.TokenLifeLeast,
+			grid.TokenLifeMost/(24*60*60))
 	case len(b.Digest) != grid.TokenDigest:
 		return nil, fmt.Sprintf("the digest of a token's secret has %d bytes", grid.TokenDigest)
-	case len(b.Comment) > grid.TokenCommentMax || strings.ContainsAny(b.Comment, "\n\t") || grid.Printable(b.Comment) != b.Comment:
+	case len(b.Comment) > grid.TokenCommentMax || strings.ContainsAny(b.Comment, "\n\t") ||
+		grid.Printable(b.Comment) != b.Comment:
 		return nil, fmt.Sprintf("the comment of a token has at most %d bytes, all printable", grid.TokenCommentMax)
 	}
 	return &grid.Token{

@@ -17,9 +17,11 @@ func Farm(conf grid.SchedConf) events.List {
 	conf.LoadFormula = "np_load_avg"
 	es := []events.Event{
 		events.Listed(&conf),
-		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1"}),
+		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "1"}),
 		events.Listed(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO"}),
-		events.Listed(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"}),
+		events.Listed(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "0"}),
 	}
 	q := &grid.CQueue{Name: "all.q", Version: 1}
 	q.Slots.Value, q.QType.Value = 16, grid.Names{"BATCH"}
@@ -27,7 +29,8 @@ func Farm(conf grid.SchedConf) events.List {
 		h := fmt.Sprintf("h%05d", i)
 		q.HostList = append(q.HostList, h)
 		es = append(es, events.Listed(&grid.ExecHost{Name: h, ComplexValues: grid.Values{{Name: "mem", Text: "64G"}}}),
-			events.Listed(&grid.Load{Host: h, Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%04d", i)}}}))
+			events.Listed(
+				&grid.Load{Host: h, Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%04d", i)}}}))
 	}
 	es = append(es, events.Listed(q))
 	for _, h := range q.HostList {
@@ -35,8 +38,9 @@ func Farm(conf grid.SchedConf) events.List {
 	}
 	one := grid.Range{First: 1, Last: 1, Step: 1}
 	for i := range uint32(109_000) {
-		j := &grid.Job{ID: i + 1, Version: 1, Owner: fmt.Sprintf("user%d", i%200), Project: fmt.Sprintf("p%d", i%10), Submit: grid.Time(1000 + i),
-			Tasks: one, Pending: grid.Ranges{one},
+		j := &grid.Job{ID: i + 1, Version: 1, Owner: fmt.Sprintf("user%d", i%200), Project: fmt.Sprintf("p%d", i%10),
+			Submit: grid.Time(1000 + i),
+			Tasks:  one, Pending: grid.Ranges{one},
 			JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: "x", Num: float64(1<<20 + i%50)}}}}
 		if es = append(es, events.Listed(j)); i < 9000 {
 			j.Pending = nil

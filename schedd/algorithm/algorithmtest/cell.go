@@ -16,9 +16,9 @@ import (
 	"github.com/quill-grid/quill/schedd/couple"
 )
 
-// Cell is a cluster without daemons: the algorithm and, for its orders, qmaster's core in the in-memory cell. Apply changes
-// the State directly, so that a test makes any state in a line; the core is then made again from the State, as a qmaster
-// recovers.
+// Cell is a cluster without daemons: the algorithm and, for its orders, qmaster's core in the in-memory cell. Apply
+// changes the State directly, so that a test makes any state in a line; the core is then made again from the State, as
+// a qmaster recovers.
 type Cell struct {
 	Now       grid.Time
 	State     *state.State
@@ -87,7 +87,8 @@ func (c *Cell) order(o orders.Order) (refused string) {
 		c.qmaster = couple.New(c.State, []algorithm.Entry{c.Entry})
 		c.qmaster.Algorithm, c.qmaster.Log = c.Algorithm, c.Cluster
 	}
-	list := orders.List{Seq: c.State.Seq, Scheduler: couple.Scheduler, Algorithm: c.Entry.Name, Run: c.runs, Orders: []orders.Order{o}}
+	list := orders.List{Seq: c.State.Seq, Scheduler: couple.Scheduler, Algorithm: c.Entry.Name, Run: c.runs,
+		Orders: []orders.Order{o}}
 	r := c.qmaster.Step(c.Now, core.Orders{List: list})
 	for _, command := range r.Commands {
 		c.carryOut(command)
@@ -106,7 +107,8 @@ func (c *Cell) carryOut(command core.Command) {
 	}
 	for _, s := range command.Signals {
 		if s.Kind == report.Reschedule {
-			tasks = append(tasks, report.Task{Attempt: s.Attempt, Phase: report.Ended, Result: &report.Result{Start: c.Now, End: c.Now, ExitStatus: 137, Signal: 9}})
+			tasks = append(tasks, report.Task{Attempt: s.Attempt, Phase: report.Ended,
+				Result: &report.Result{Start: c.Now, End: c.Now, ExitStatus: 137, Signal: 9}})
 		}
 	}
 	if len(tasks) > 0 {
@@ -167,7 +169,8 @@ func overBooked(st *state.State) (wrong []string) {
 					amount = r.Num
 				}
 				switch {
-				case e.Consumable == "JOB" && i > 0, e.Consumable == "HOST" && slices.ContainsFunc(t.Grants[:i], func(o grid.Grant) bool { return o.Host == g.Host }), e.Name == "slots" && !t.HoldsSlots():
+				case e.Consumable == "JOB" && i > 0, e.Consumable == "HOST" && slices.ContainsFunc(
+					t.Grants[:i], func(o grid.Grant) bool { return o.Host == g.Host }), e.Name == "slots" && !t.HoldsSlots():
 					continue
 				case e.Consumable != "JOB" && e.Consumable != "HOST":
 					amount *= float64(g.Slots)

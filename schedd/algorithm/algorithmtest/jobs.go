@@ -14,7 +14,8 @@ func (c *Cell) doSubmit(a *arguments) {
 	if like := a.number("like", 0); like > 0 { // it asks for the same, in the same words
 		ask = c.State.Job(uint32(like)).JobRequest
 	}
-	j := &grid.Job{JobRequest: ask, ID: id, Version: 1, Name: "job", Owner: "alice", Group: "users", Submit: c.Now, Spec: &grid.JobSpec{}}
+	j := &grid.Job{JobRequest: ask, ID: id, Version: 1, Name: "job", Owner: "alice", Group: "users", Submit: c.Now,
+		Spec: &grid.JobSpec{}}
 	c.fill(j, a)
 	for range many {
 		one := *j
@@ -56,12 +57,14 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 		j.Tasks = j.Pending[0]
 	}
 	j.Concurrency = uint32(a.number("tc", int(j.Concurrency)))
-	for name, list := range map[string]*grid.Requests{"l": &j.Hard, "soft": &j.Soft, "masterl": &j.MasterHard, "slavel": &j.SlaveHard} {
+	for name, list := range map[string]*grid.Requests{"l": &j.Hard, "soft": &j.Soft, "masterl": &j.MasterHard,
+		"slavel": &j.SlaveHard} {
 		if a.has(name) {
 			*list = c.requests(a.takeValue(name))
 		}
 	}
-	for name, list := range map[string]*grid.Names{"q": &j.HardQueues, "softq": &j.SoftQueues, "masterq": &j.MasterQueues, "slaveq": &j.SlaveQueues} {
+	for name, list := range map[string]*grid.Names{"q": &j.HardQueues, "softq": &j.SoftQueues, "masterq": &j.MasterQueues,
+		"slaveq": &j.SlaveQueues} {
 		if a.has(name) {
 			*list = a.names(name)
 		}

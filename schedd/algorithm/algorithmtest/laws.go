@@ -71,7 +71,8 @@ func runSeed(t failer, e algorithm.Entry, seed uint64, settings []string) {
 		}
 		if step%3 == 0 {
 			if other := w.fromFullState(step%7 == 0); all(list) != all(other) {
-				t.Fatalf("step %d: the model that followed decided\n%sthe one that received the full state\n%s", step, all(list), all(other))
+				t.Fatalf("step %d: the model that followed decided\n%sthe one that received the full state\n%s", step,
+					all(list), all(other))
 			}
 		}
 		if step%4 == 3 {
@@ -162,7 +163,8 @@ func (w *world) build() {
 		if i%3 == 0 {
 			extra = ",alone=TRUE"
 		}
-		w.do("host h%d processors=4 np_load_avg=0.%d arch=a%d complex_values=mem=%dG%s", i, w.r.IntN(90), i%2, 4+w.r.IntN(12), extra)
+		w.do("host h%d processors=4 np_load_avg=0.%d arch=a%d complex_values=mem=%dG%s", i, w.r.IntN(90), i%2,
+			4+w.r.IntN(12), extra)
 	}
 	w.do("hgroup @all %s", hostNames(hosts))
 	w.slots = 1 + w.r.IntN(6)
@@ -182,9 +184,12 @@ func (w *world) build() {
 func (w *world) conf() {
 	policies := ""
 	if w.r.IntN(2) == 0 {
-		policies = fmt.Sprintf(" weight_tickets_share=%d weight_tickets_functional=%d weight_waiting_time=%d max_functional_jobs_to_schedule=%d max_pending_tasks_per_job=%d",
-			1000*w.r.IntN(2), 1000*w.r.IntN(2), w.r.IntN(2), w.r.IntN(20), 1+w.r.IntN(4))
-		policies += [...]string{"", " params=USER_SORT=true", " params=WEIGHT_TICKETS_DEADLINE=100", " params=PRIORITY_RANGE=fixed"}[w.r.IntN(4)]
+		policies =
+			fmt.Sprintf(
+				" weight_tickets_share=%d weight_tickets_functional=%d weight_waiting_time=%d max_functional_jobs_to_schedule=%d max_pending_tasks_per_job=%d",
+				1000*w.r.IntN(2), 1000*w.r.IntN(2), w.r.IntN(2), w.r.IntN(20), 1+w.r.IntN(4))
+		policies += [...]string{"", " params=USER_SORT=true", " params=WEIGHT_TICKETS_DEADLINE=100",
+			" params=PRIORITY_RANGE=fixed"}[w.r.IntN(4)]
 	}
 	if w.r.IntN(2) == 0 {
 		policies += fmt.Sprintf(" max_reservation=%d default_duration=0:2:0", 1+w.r.IntN(5))
@@ -247,7 +252,8 @@ func (w *world) step() {
 			w.reconfigure()
 		case 12:
 			if j := w.anyJob(); j != nil && len(w.c.State.Tasks(j.ID)) == 0 {
-				w.do("alter %d%s", j.ID, w.pick(" l=", " l=mem=2G", " l=arch=a1", " l=h_rt=60", " q=", " q=*@h1", " R=y", " R=n", " P=P", " js=7"))
+				w.do("alter %d%s", j.ID, w.pick(" l=", " l=mem=2G", " l=arch=a1", " l=h_rt=60", " q=", " q=*@h1", " R=y", " R=n",
+					" P=P", " js=7"))
 			}
 		case 13:
 			w.reserve()
@@ -273,9 +279,11 @@ func (w *world) submit() {
 		w.do("%s like=%d%s", line, other.ID, pick("", "", " t=1-4", " now=y"))
 		return
 	}
-	line += pick("", "", " l=mem=2G", " l=mem=0,lic=1", " l=tape=1", " l=arch=a1", " l=arch=a*,mem=3G", " l=alone=y", " l=h_rt=100", " l=h_rt=30,mem=2G", " soft=arch=a1")
+	line += pick("", "", " l=mem=2G", " l=mem=0,lic=1", " l=tape=1", " l=arch=a1", " l=arch=a*,mem=3G", " l=alone=y",
+		" l=h_rt=100", " l=h_rt=30,mem=2G", " soft=arch=a1")
 	line += pick("", "", " q=dev.q", " q=*@h1", " q=*@@all", " softq=dev.q")
-	line += pick("", "", " pe=fill:2-5", " pe=robin:3-", " pe=smp:2", " pe=pairs:2-8", " pe=*:1-9 masterq=*@h1", " t=1-6", " t=1-9:2 tc=2", " now=y", " now=y t=1-3")
+	line += pick("", "", " pe=fill:2-5", " pe=robin:3-", " pe=smp:2", " pe=pairs:2-8", " pe=*:1-9 masterq=*@h1", " t=1-6",
+		" t=1-9:2 tc=2", " now=y", " now=y t=1-3")
 	if len(w.settings) > 0 { // some may preempt, and be preempted
 		line += pick("", " r=y", " r=y", " r=y p=1024")
 	}
@@ -310,7 +318,8 @@ func (w *world) reconfigure() {
 		if w.c.State.Get(grid.KindRQS, grid.Key{Name: "q"}) != nil {
 			w.c.Apply(events.Del(grid.KindRQS, grid.Key{Name: "q"}))
 		} else {
-			w.do("quota q %s", w.pick("users={*} slots=8", "users=@devs slots=12", "projects=P hosts={*} slots=3", "hosts={*} mem=8G", "pes=fill slots=10"))
+			w.do("quota q %s", w.pick("users={*} slots=8", "users=@devs slots=12", "projects=P hosts={*} slots=3",
+				"hosts={*} mem=8G", "pes=fill slots=10"))
 		}
 	case 4:
 		w.do("pe fill slots=30 allocation_rule=%s%s", w.pick("$fill_up", "$round_robin", "2"), w.pick("", " user_lists=devs"))
@@ -327,7 +336,8 @@ func (w *world) reconfigure() {
 func (w *world) reserve() {
 	w.ars++
 	start := w.c.Now.Add(float64(w.r.IntN(300)))
-	a := &grid.AR{ID: w.ars, Owner: "alice", Submit: w.c.Now, Start: start, End: start.Add(float64(100 + w.r.IntN(1000))), State: grid.ARWaiting}
+	a := &grid.AR{ID: w.ars, Owner: "alice", Submit: w.c.Now, Start: start, End: start.Add(float64(100 + w.r.IntN(1000))),
+		State: grid.ARWaiting}
 	if w.r.IntN(2) == 0 {
 		a.PE, a.PERange = "robin", grid.Ranges{{First: 2, Last: 4, Step: 1}}
 	}
@@ -344,7 +354,10 @@ func (w *world) turnARs() {
 		switch {
 		case a == nil:
 		case a.End <= w.c.Now:
-			for _, t := range w.tasks(func(t *grid.JATask) bool { j := w.c.State.Job(t.Job); return t.Started() && j != nil && j.AR == id }) {
+			for _, t := range w.tasks(func(t *grid.JATask) bool {
+				j := w.c.State.Job(t.Job)
+				return t.Started() && j != nil && j.AR == id
+			}) {
 				w.c.End(t.Job, t.ID)
 			}
 			w.c.Apply(events.Del(grid.KindAR, a.Key()))
@@ -402,7 +415,8 @@ func (w *world) scheduled(step int, list []orders.Order) {
 	}
 	w.c.State.Each(grid.KindJATask, func(o grid.Object) bool {
 		switch t := o.(*grid.JATask); {
-		case !t.Started() || t.Preempted() || w.c.State.Job(t.Job) == nil: // a preempted task may hold nothing, and then has no line
+		case !t.Started() || t.Preempted() || w.c.State.Job(t.Job) == nil:
+			// a preempted task may hold nothing, and then has no line
 		case t.State&grid.StateSuspendedAny != 0:
 			must(t.Job, t.ID, "SUSPENDED")
 		default:
@@ -437,7 +451,8 @@ func (w *world) nowOrNever(step int, list []orders.Order) {
 	}
 	w.c.State.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
-		if j.Immediate && len(w.c.State.Tasks(j.ID)) == 0 && j.ExecTime <= w.c.Now && len(j.Predecessors) == 0 && j.Eligible().Count() > 0 && begun[j.ID] == 0 && !gone[j.ID] {
+		if j.Immediate && len(w.c.State.Tasks(j.ID)) == 0 && j.ExecTime <= w.c.Now && len(j.Predecessors) == 0 &&
+			j.Eligible().Count() > 0 && begun[j.ID] == 0 && !gone[j.ID] {
 			w.t.Fatalf("step %d: job %d starts now or never, and does neither:\n%s", step, j.ID, all(list))
 		}
 		return true
@@ -548,7 +563,8 @@ func (w *world) noJobStarves(step int) {
 	}
 	decided := w.c.Decide(false)
 	list := starts(decided)
-	if starts := len(list) > 0 && list[0].Job == w.next; free != starts && (free || len(stand) == 0 && !preempts(decided)) {
+	if starts := len(list) > 0 && list[0].Job == w.next; free != starts &&
+		(free || len(stand) == 0 && !preempts(decided)) {
 		w.t.Fatalf("step %d: a place is free: %v, orders: %v", step, free, list)
 	}
 	w.do("delete %d", w.next)

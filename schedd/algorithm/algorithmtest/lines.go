@@ -54,8 +54,10 @@ var commands = map[string]func(*Cell, *arguments){
 	"complex": (*Cell).doComplex, "host": (*Cell).doHost, "load": (*Cell).doLoad, "silent": (*Cell).doSilent,
 	"hgroup": (*Cell).doHGroup, "userset": (*Cell).doUserset, "pe": (*Cell).doPE, "queue": (*Cell).doQueue,
 	"qstate": (*Cell).doQState, "sched": (*Cell).doSched, "submit": (*Cell).doSubmit, "alter": (*Cell).doAlter,
-	"release": (*Cell).doRelease, "end": (*Cell).doEnd, "requeue": (*Cell).doRequeue, "refuse": (*Cell).doRefuse, "delete": (*Cell).doDelete,
-	"after": (*Cell).doAfter, "ckpt": (*Cell).doCkpt, "conf": (*Cell).doConf, "calendar": (*Cell).doCalendar, "quota": (*Cell).doQuota,
+	"release": (*Cell).doRelease, "end": (*Cell).doEnd, "requeue": (*Cell).doRequeue, "refuse": (*Cell).doRefuse,
+	"delete": (*Cell).doDelete,
+	"after":  (*Cell).doAfter, "ckpt": (*Cell).doCkpt, "conf": (*Cell).doConf, "calendar": (*Cell).doCalendar,
+	"quota": (*Cell).doQuota,
 }
 
 // arguments are the words of a line; what is not expected is an error.
@@ -138,8 +140,10 @@ func (c *Cell) doComplex(a *arguments) {
 
 func (c *Cell) doHost(a *arguments) {
 	name := a.plain[0]
-	h := &grid.ExecHost{Name: name, ComplexValues: splitValues(a.takeValue("complex_values")), LoadScaling: splitValues(a.takeValue("load_scaling")),
-		UserLists: a.names("user_lists"), XUserLists: a.names("xuser_lists"), Projects: a.names("projects"), XProjects: a.names("xprojects")}
+	h := &grid.ExecHost{Name: name, ComplexValues: splitValues(a.takeValue("complex_values")),
+		LoadScaling: splitValues(a.takeValue("load_scaling")),
+		UserLists:   a.names("user_lists"), XUserLists: a.names("xuser_lists"), Projects: a.names("projects"),
+		XProjects: a.names("xprojects")}
 	procs := a.number("processors", 1)
 	c.set(h)
 	if name != grid.GlobalHost {
@@ -226,7 +230,8 @@ func (c *Cell) doQueue(a *arguments) {
 	for _, t := range []*grid.PerHost[grid.TimeText]{&q.SRT, &q.HRT, &q.SCPU, &q.HCPU} {
 		t.Value = "INFINITY"
 	}
-	for _, m := range []*grid.PerHost[grid.MemText]{&q.SVMem, &q.HVMem, &q.HRSS, &q.SRSS, &q.HData, &q.SData, &q.HFSize, &q.SFSize, &q.HCore, &q.SCore, &q.HStack, &q.SStack} {
+	for _, m := range []*grid.PerHost[grid.MemText]{&q.SVMem, &q.HVMem, &q.HRSS, &q.SRSS, &q.HData, &q.SData, &q.HFSize,
+		&q.SFSize, &q.HCore, &q.SCore, &q.HStack, &q.SStack} {
 		m.Value = "INFINITY"
 	}
 	if t := a.takeValue("h_rt"); t != "" {

@@ -67,7 +67,8 @@ func (w *world) madeUpEvent() events.Event {
 	case 0:
 		return events.Del(o.Kind(), o.Key())
 	case 1: // what is not there
-		return events.Del(o.Kind(), grid.Key{ID: o.Key().ID + uint32(w.r.IntN(3)), Sub: o.Key().Sub, Name: o.Key().Name + w.maker().Text()})
+		return events.Del(o.Kind(), grid.Key{ID: o.Key().ID + uint32(w.r.IntN(3)), Sub: o.Key().Sub, Name: o.Key().Name +
+			w.maker().Text()})
 	case 2:
 		return events.Event{Op: op, Kind: grid.Kind(w.r.IntN(60)), Key: o.Key(), Object: o}
 	}
@@ -77,9 +78,11 @@ func (w *world) madeUpEvent() events.Event {
 // madeUpObject is one that is there, but for a part of it, or a task of any job.
 func (w *world) madeUpObject() grid.Object {
 	if w.r.IntN(3) == 0 {
-		t := &grid.JATask{Job: uint32(w.r.IntN(int(w.next) + 3)), ID: uint32(w.r.IntN(4)), Attempt: 1, Status: grid.Status(w.r.IntN(4)), Start: w.c.Now}
+		t := &grid.JATask{Job: uint32(w.r.IntN(int(w.next) + 3)), ID: uint32(w.r.IntN(4)), Attempt: 1,
+			Status: grid.Status(w.r.IntN(4)), Start: w.c.Now}
 		for range w.r.IntN(3) {
-			t.Grants = append(t.Grants, grid.Grant{Queue: w.pick("all.q", "dev.q", "no.q"), Host: w.pick("h0", "h1", "h99"), Slots: uint32(w.r.IntN(3))})
+			t.Grants = append(t.Grants, grid.Grant{Queue: w.pick("all.q", "dev.q", "no.q"), Host: w.pick("h0", "h1", "h99"),
+				Slots: uint32(w.r.IntN(3))})
 		}
 		if w.r.IntN(3) == 0 {
 			t.PE = w.pick("fill", "smp", "none")
@@ -108,5 +111,6 @@ func (w *world) madeUpObject() grid.Object {
 
 // maker makes parts of objects up.
 func (w *world) maker() madeup.Maker {
-	return madeup.Maker{Dice: w.r, Texts: []string{"", "1", "-1", "all.q", "all.q@h0", "h0", "*", "@all", "@", "[", "$", "a=b", "mem", "slots", "fill", "NONE", "INFINITY", "1e300", "0:0:1", "alice", "P", "x@y@z", "!a|b&c", "global"}}
+	return madeup.Maker{Dice: w.r, Texts: []string{"", "1", "-1", "all.q", "all.q@h0", "h0", "*", "@all", "@", "[", "$",
+		"a=b", "mem", "slots", "fill", "NONE", "INFINITY", "1e300", "0:0:1", "alice", "P", "x@y@z", "!a|b&c", "global"}}
 }

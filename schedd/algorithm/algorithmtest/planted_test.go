@@ -16,16 +16,18 @@ import (
 // TestPlantedOverBooking runs the laws on an algorithm that starts one task more
 // in a queue instance that is full.
 func TestPlantedOverBooking(t *testing.T) {
-	faulty := algorithm.Pair(roundrobin.Name, roundrobin.NewModel, func(conf grid.SchedConf) (algorithm.Decider[*roundrobin.Model], error) {
-		d, err := roundrobin.New(conf)
-		return overBooker{d}, err
-	})
+	faulty := algorithm.Pair(roundrobin.Name, roundrobin.NewModel,
+		func(conf grid.SchedConf) (algorithm.Decider[*roundrobin.Model], error) {
+			d, err := roundrobin.New(conf)
+			return overBooker{d}, err
+		})
 	for seed := range uint64(5) {
 		if broken := brokenLaw(func(f failer) { runSeed(f, roundrobin.Entry, seed, nil) }); broken != "" {
 			t.Errorf("seed %d: without the fault: %s", seed, broken)
 		}
 		broken := brokenLaw(func(f failer) { runSeed(f, faulty, seed, nil) })
-		if !strings.Contains(broken, "refused start_job") && !strings.Contains(broken, "a place is free: false, orders: [start_job") {
+		if !strings.Contains(broken, "refused start_job") &&
+			!strings.Contains(broken, "a place is free: false, orders: [start_job") {
 			t.Errorf("seed %d: the over-booking is not found: %q", seed, broken)
 		}
 	}
@@ -38,7 +40,8 @@ func TestOverBookedCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"sched", "complex slots INT <= YES YES 1", "host h1", "queue all.q hosts=h1 slots=1", "submit 1", "submit 2"} {
+	for _, line := range []string{"sched", "complex slots INT <= YES YES 1", "host h1", "queue all.q hosts=h1 slots=1",
+		"submit 1", "submit 2"} {
 		if err := c.Do(line); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -47,8 +50,9 @@ func TestOverBookedCounts(t *testing.T) {
 		if over := c.OverBooked(); len(over) > 0 {
 			t.Errorf("%d tasks: over-booked %v", job, over)
 		}
-		c.Apply(events.Add(&grid.JATask{Job: job + 1, ID: 1, Attempt: 1, Status: grid.Running, State: grid.StateRunning, Start: c.Now,
-			Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
+		c.Apply(events.Add(
+			&grid.JATask{Job: job + 1, ID: 1, Attempt: 1, Status: grid.Running, State: grid.StateRunning, Start: c.Now,
+				Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 1}}}))
 	}
 	if over := c.OverBooked(); len(over) == 0 {
 		t.Error("two tasks in one slot are not found")
@@ -57,12 +61,15 @@ func TestOverBookedCounts(t *testing.T) {
 
 // TestPlantedLateness runs the laws on an algorithm that does not see that the time of a job has come.
 func TestPlantedLateness(t *testing.T) {
-	faulty := algorithm.Pair(roundrobin.Name, roundrobin.NewModel, func(conf grid.SchedConf) (algorithm.Decider[*roundrobin.Model], error) {
-		d, err := roundrobin.New(conf)
-		return latecomer{d}, err
-	})
+	faulty := algorithm.Pair(roundrobin.Name, roundrobin.NewModel,
+		func(conf grid.SchedConf) (algorithm.Decider[*roundrobin.Model], error) {
+			d, err := roundrobin.New(conf)
+			return latecomer{d}, err
+		})
 	for seed := range uint64(5) {
-		if broken := brokenLaw(func(f failer) { runSeed(f, faulty, seed, nil) }); !strings.Contains(broken, "a place is free: true, orders: []") {
+		if broken := brokenLaw(func(f failer) {
+			runSeed(f, faulty, seed, nil)
+		}); !strings.Contains(broken, "a place is free: true, orders: []") {
 			t.Errorf("seed %d: the lateness is not found: %q", seed, broken)
 		}
 	}
@@ -118,11 +125,13 @@ func oneTooMany(m *roundrobin.Model, decided map[uint32]bool) (start *orders.Sta
 		m.State.Each(grid.KindJob, func(o grid.Object) bool {
 			j := o.(*grid.Job)
 			next := j.Eligible().First()
-			if j.Array || j.Immediate || j.PE != "" || j.AR != 0 || next == 0 || decided[j.ID] || len(j.Predecessors) > 0 || j.ExecTime > m.State.At {
+			if j.Array || j.Immediate || j.PE != "" || j.AR != 0 || next == 0 || decided[j.ID] || len(j.Predecessors) > 0 ||
+				j.ExecTime > m.State.At {
 				return true
 			}
 			g := grid.Grant{Queue: t.Grants[0].Queue, Host: t.Grants[0].Host, Slots: 1}
-			start = &orders.StartJob{Job: j.ID, Task: next, JobVersion: j.Version, Grants: []grid.Grant{g}, QueueVersions: []uint32{m.State.CQueue(g.Queue).Version}}
+			start = &orders.StartJob{Job: j.ID, Task: next, JobVersion: j.Version, Grants: []grid.Grant{g},
+				QueueVersions: []uint32{m.State.CQueue(g.Queue).Version}}
 			return false
 		})
 		return start == nil

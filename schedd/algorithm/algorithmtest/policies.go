@@ -25,7 +25,8 @@ func (c *Cell) doProject(a *arguments) {
 }
 
 func (c *Cell) doDepartment(a *arguments) {
-	c.set(&grid.Userset{Name: a.plain[0], Type: "DEPT", FShare: uint32(a.number("fshare", 0)), OTicket: uint32(a.number("oticket", 0))})
+	c.set(&grid.Userset{Name: a.plain[0], Type: "DEPT", FShare: uint32(a.number("fshare", 0)),
+		OTicket: uint32(a.number("oticket", 0))})
 }
 
 // doShareTree makes the tree of paths like g1/alice=60; a project's name ends
@@ -124,9 +125,11 @@ func Worth(list []orders.Order) string {
 	for _, o := range list {
 		switch o := o.(type) {
 		case *orders.PTickets:
-			line("pending", o.Job, o.Task, o.Priority, o.NPOSIX, o.NUrgency, o.NTickets, o.Urgency, o.RRContr, o.WTContr, o.DLContr, o.Tickets, o.OTickets, o.FTickets, o.STickets, o.Share)
+			line("pending", o.Job, o.Task, o.Priority, o.NPOSIX, o.NUrgency, o.NTickets, o.Urgency, o.RRContr, o.WTContr,
+				o.DLContr, o.Tickets, o.OTickets, o.FTickets, o.STickets, o.Share)
 		case *orders.Tickets:
-			line("running", o.Job, o.Task, o.Priority, o.NPOSIX, o.NUrgency, o.NTickets, o.Urgency, o.RRContr, o.WTContr, o.DLContr, o.Tickets, o.OTickets, o.FTickets, o.STickets, o.Share)
+			line("running", o.Job, o.Task, o.Priority, o.NPOSIX, o.NUrgency, o.NTickets, o.Urgency, o.RRContr, o.WTContr,
+				o.DLContr, o.Tickets, o.OTickets, o.FTickets, o.STickets, o.Share)
 		}
 	}
 	return b.String()

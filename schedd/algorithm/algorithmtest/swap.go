@@ -69,7 +69,8 @@ func (c *swapCell) reportLoads(hello bool) {
 }
 
 func newSwapCell(t *testing.T, entries []algorithm.Entry, sections []grid.Section, r *rand.Rand) *swapCell {
-	c := &swapCell{t: t, r: r, entries: entries, sections: sections, now: Begin, running: map[report.Attempt]string{}, stopping: map[report.Attempt]bool{}, standing: map[report.Attempt]bool{}, tasks: map[uint32]int{}}
+	c := &swapCell{t: t, r: r, entries: entries, sections: sections, now: Begin, running: map[report.Attempt]string{},
+		stopping: map[report.Attempt]bool{}, standing: map[report.Attempt]bool{}, tasks: map[uint32]int{}}
 	s := state.New()
 	s.Apply(core.Fresh(c.now, "root", "master"))
 	c.Couple = couple.New(s, entries)
@@ -130,7 +131,8 @@ func (c *swapCell) step(in core.Input) core.Ready {
 }
 
 func (c *swapCell) request(user string, b gdi.Body) *gdi.Reply {
-	reply := c.step(core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: "q", Body: b}}).Answers[0].Reply
+	reply := c.step(core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: "q", Body: b}}).
+		Answers[0].Reply
 	for _, a := range reply.Answers {
 		if a.Status != gdi.StatusOK {
 			c.t.Fatal(a.Text)
@@ -154,7 +156,8 @@ func (c *swapCell) happen() {
 }
 
 func (c *swapCell) submit() {
-	j := &grid.Job{Name: "job", JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Command: "sleep"}, Project: [...]string{"", "land", "diff"}[c.r.IntN(3)]}
+	j := &grid.Job{Name: "job", JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Command: "sleep"},
+		Project: [...]string{"", "land", "diff"}[c.r.IntN(3)]}
 	n := 1
 	if c.r.IntN(3) == 0 {
 		n = 2 + c.r.IntN(5)
@@ -200,7 +203,9 @@ func (c *swapCell) end(n int) {
 		delete(c.running, a)
 		delete(c.stopping, a)
 		delete(c.standing, a)
-		r := c.step(core.Report{Report: report.Report{Host: host, Tasks: []report.Task{{Attempt: a, Phase: report.Ended, Usage: grid.Usage{CPU: 1}, Result: res}}}})
+		r :=
+			c.step(core.Report{Report: report.Report{
+				Host: host, Tasks: []report.Task{{Attempt: a, Phase: report.Ended, Usage: grid.Usage{CPU: 1}, Result: res}}}})
 		if drop := r.Answers[0].Receipt.Drop; len(drop) > 0 {
 			c.t.Fatalf("qmaster does not know %v any more", drop)
 		}

@@ -133,7 +133,8 @@ func (c *Cell) priorityRange() string {
 	}
 	jobs := 0
 	c.State.Each(grid.KindPriority, func(grid.Object) bool { jobs++; return true })
-	return fmt.Sprintf("%.0f s: %s; told of %d jobs\n", r.At.Sub(Begin), strings.TrimPrefix((&orders.PriorityRange{Range: *r}).String(), "priority_range "), jobs)
+	return fmt.Sprintf("%.0f s: %s; told of %d jobs\n", r.At.Sub(Begin),
+		strings.TrimPrefix((&orders.PriorityRange{Range: *r}).String(), "priority_range "), jobs)
 }
 
 func (c *Cell) why() string {

@@ -123,7 +123,8 @@ func (t caseType) row(name string) string {
 		}
 		return cmp.Or(strings.Join(w, ","), "none")
 	}
-	return fmt.Sprintf("%s resources=%s attributes=%s quota=%s", name, list(amounts(t.Resources)), cmp.Or(strings.Join(t.Attributes, ","), "none"), list(amounts(t.Quota)))
+	return fmt.Sprintf("%s resources=%s attributes=%s quota=%s", name, list(amounts(t.Resources)),
+		cmp.Or(strings.Join(t.Attributes, ","), "none"), list(amounts(t.Quota)))
 }
 
 // bed is a case's cell.
@@ -236,7 +237,8 @@ func (b *bed) submit(s caseSection) *grid.Job {
 	id := b.next
 	b.names[id] = s.ID
 	one := grid.Range{First: 1, Last: 1, Step: 1}
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: s.ID, Owner: "alice", Submit: b.Now, Project: s.Queue,
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: s.ID, Owner: "alice", Submit: b.Now,
+		Project:  s.Queue,
 		Priority: int16(s.PrioInc), Tasks: one, Pending: grid.Ranges{one}, Spec: &grid.JobSpec{}}
 	if n := max(s.NProc, len(s.Nodes)); n > 1 {
 		j.PE, j.PERange = "farm", grid.Ranges{{First: uint32(n), Last: uint32(n), Step: 1}}
@@ -265,8 +267,10 @@ func (b *bed) submit(s caseSection) *grid.Job {
 	}
 	b.Apply(events.Add(j))
 	if s.Priority != nil && *s.Priority != s.PrioInc {
-		b.Apply(events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: batchName(ofBatch, id), Values: grid.Values{value("gain", *s.Priority-s.PrioInc)}}),
-			events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: batchName(ofJobs, id), Values: grid.Values{{Name: "jobs", Text: fmt.Sprint(id)}}}))
+		b.Apply(events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: batchName(ofBatch, id),
+			Values: grid.Values{value("gain", *s.Priority-s.PrioInc)}}),
+			events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: batchName(ofJobs, id),
+				Values: grid.Values{{Name: "jobs", Text: fmt.Sprint(id)}}}))
 	}
 	return j
 }
@@ -340,7 +344,8 @@ func nodes(mode string, grants []grid.Grant) (out []string) {
 func caseRun(t *testing.T, c *workedCase) {
 	b := c.bed(t)
 	for name, q := range c.Input.Queues {
-		b.Apply(events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: ofQueue + name, Values: grid.Values{value("priority", q.Priority), value("last_start", q.LastStart)}}))
+		b.Apply(events.Mod(&grid.AlgorithmState{Algorithm: Name, Name: ofQueue + name,
+			Values: grid.Values{value("priority", q.Priority), value("last_start", q.LastStart)}}))
 	}
 	for _, s := range c.Input.Running {
 		b.running(s)

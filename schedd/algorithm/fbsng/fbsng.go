@@ -227,7 +227,8 @@ func (r *run) gain(id uint32) int {
 }
 
 func ahead(a, b *contender) int {
-	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.head.submit, b.head.submit), cmp.Compare(a.head.job, b.head.job))
+	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.head.submit, b.head.submit),
+		cmp.Compare(a.head.job, b.head.job))
 }
 
 // keep has qmaster keep what the last run has moved.

@@ -68,7 +68,8 @@ func NewModel() *Model {
 		faults: map[uint32]string{}, batchOf: map[uint32]uint32{}, members: map[uint32]member{}}}
 	m.bare = sched.NewCluster(m.farm)
 	m.asked = ordered.NewMap[uint32, *grid.Job]()
-	m.batches, m.queues, m.moves = ordered.NewMap[uint32, batch](), ordered.NewMap[string, standing](), ordered.NewMap[int, move]()
+	m.batches, m.queues, m.moves = ordered.NewMap[uint32, batch](), ordered.NewMap[string, standing](),
+		ordered.NewMap[int, move]()
 	m.clear()
 	return m
 }

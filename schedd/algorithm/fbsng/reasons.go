@@ -103,9 +103,11 @@ func (r *run) heldUp(q *queue, c, first *contender) string {
 	case c.skip != "":
 		return c.skip
 	case q.heldBy != nil:
-		return fmt.Sprintf("queue %s is held: priority %d, at least %d below the %d of queue %s", q.Name, q.priority, *q.heldBy.Gap, q.heldBy.priority, q.heldBy.Name)
+		return fmt.Sprintf("queue %s is held: priority %d, at least %d below the %d of queue %s", q.Name, q.priority,
+			*q.heldBy.Gap, q.heldBy.priority, q.heldBy.Name)
 	case q.SectionGap != nil && first != nil && first.rank-c.rank >= *q.SectionGap:
-		return fmt.Sprintf("it is held: priority %d, at least %d below the %d of job %d in queue %s", c.rank, *q.SectionGap, first.rank, first.head.job, q.Name)
+		return fmt.Sprintf("it is held: priority %d, at least %d below the %d of job %d in queue %s", c.rank, *q.SectionGap,
+			first.rank, first.head.job, q.Name)
 	}
 	return ""
 }

@@ -99,13 +99,15 @@ type refusals struct {
 }
 
 func newRefusals(t *testing.T, r *rand.Rand) *refusals {
-	w := &refusals{t: t, r: r, model: NewModel(), kept: standings{queues: map[string]standing{}, touched: map[string]bool{}, gains: map[uint32]int{}}}
+	w := &refusals{t: t, r: r, model: NewModel(),
+		kept: standings{queues: map[string]standing{}, touched: map[string]bool{}, gains: map[uint32]int{}}}
 	c, err := algorithmtest.NewCell(algorithm.Pair(Name, func() *Model { return w.model }, New))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Cell = c
-	w.kept.queues["a"], w.kept.queues["b"], w.kept.queues["c"], w.kept.queues["d"] = standing{}, standing{}, standing{}, standing{}
+	w.kept.queues["a"], w.kept.queues["b"], w.kept.queues["c"], w.kept.queues["d"] = standing{}, standing{},
+		standing{}, standing{}
 	w.do("complex slots INT <= YES YES 1")
 	w.do("complex lic INT <= YES YES 0")
 	w.do("host h1 complex_values=lic=4")
@@ -201,7 +203,9 @@ func (w *refusals) pass() {
 
 // decided is how queues and sections stood when a start was decided, in the
 // eyes of the run.
-func (w *refusals) decided(seen *standings, left map[uint32]int, s *orders.StartJob) (queue string, ahead, behind []string, passed []uint32) {
+func (w *refusals) decided(
+	seen *standings, left map[uint32]int, s *orders.StartJob,
+) (queue string, ahead, behind []string, passed []uint32) {
 	live := map[string]bool{}
 	var ready []*grid.Job
 	for _, id := range slices.Sorted(maps.Keys(left)) {

@@ -12,7 +12,9 @@ import (
 // requirement is what each process of a section takes: the process type's
 // resources, and what the section asks for. A section may add and raise,
 // never lower.
-func requirement(t grid.Values, own grid.Requests, amount func(name, text string) float64) (need grid.Requests, err error) {
+func requirement(
+	t grid.Values, own grid.Requests, amount func(name, text string) float64,
+) (need grid.Requests, err error) {
 	need = append(need, own...)
 	for _, v := range t {
 		n := amount(v.Name, v.Text)

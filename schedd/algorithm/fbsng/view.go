@@ -16,7 +16,8 @@ func (d *Decider) Explain(r algorithm.Run, m *Model) (lines []string) {
 	s := newRun(r, m, func(orders.Order) bool { return true })
 	s.whole = true
 	s.dispatch()
-	lines = append(lines, fmt.Sprintf("%-20s %8s %6s %6s %5s %5s %5s %5s %10s %s", "queue", "priority", "QPmin", "QPmax", "QPI", "QPD", "QPG", "SPG", "last_start", "state"))
+	lines = append(lines, fmt.Sprintf("%-20s %8s %6s %6s %5s %5s %5s %5s %10s %s", "queue", "priority", "QPmin", "QPmax",
+		"QPI", "QPD", "QPG", "SPG", "last_start", "state"))
 	for _, q := range s.all() {
 		state := "no sections that could start"
 		switch {
@@ -29,7 +30,8 @@ func (d *Decider) Explain(r algorithm.Run, m *Model) (lines []string) {
 		case q.live:
 			state = "live"
 		}
-		lines = append(lines, fmt.Sprintf("%-20s %8d %6d %6s %5d %5d %5s %5s %10d %s", q.Name, q.priority, q.Min, bound(q.Max), q.Growth, q.Price, bound(q.Gap), bound(q.SectionGap), q.last, state))
+		lines = append(lines, fmt.Sprintf("%-20s %8d %6d %6s %5d %5d %5s %5s %10d %s", q.Name, q.priority, q.Min,
+			bound(q.Max), q.Growth, q.Price, bound(q.Gap), bound(q.SectionGap), q.last, state))
 	}
 	_, held, skipped := s.view()
 	for _, id := range held {

@@ -43,12 +43,15 @@ const (
 
 // fullState is what a scheduler that registers is sent.
 func fullState(tasks uint32, section []grid.Param) []events.Event {
-	conf := grid.SchedConf{Algorithm: gridserver.Name, LoadFormula: "np_load_avg", ScheddJobInfo: "true", Sections: []grid.Section{{Algorithm: gridserver.Name, Params: section}}}
+	conf := grid.SchedConf{Algorithm: gridserver.Name, LoadFormula: "np_load_avg", ScheddJobInfo: "true",
+		Sections: []grid.Section{{Algorithm: gridserver.Name, Params: section}}}
 	es := []events.Event{
 		events.Listed(&conf),
-		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1"}),
+		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "1"}),
 		events.Listed(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO"}),
-		events.Listed(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"}),
+		events.Listed(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "0"}),
 	}
 	q := &grid.CQueue{Name: "all.q", Version: 1}
 	q.Slots.Value, q.QType.Value = slots, grid.Names{"BATCH"}
@@ -64,9 +67,10 @@ func fullState(tasks uint32, section []grid.Param) []events.Event {
 	}
 	for i := range uint32(pending) / tasks {
 		r := grid.Range{First: 1, Last: tasks, Step: 1}
-		es = append(es, events.Listed(&grid.Job{ID: i + 1, Version: 1, Owner: fmt.Sprintf("user%d", i%200), Project: fmt.Sprintf("p%d", i%3),
-			Priority: int16(i%5) - 2, Submit: grid.Time(1_000_000 + i), Array: tasks > 1, Tasks: r, Pending: grid.Ranges{r},
-			JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: "x", Num: float64(1<<20 + i%50)}}}}))
+		es = append(es,
+			events.Listed(&grid.Job{ID: i + 1, Version: 1, Owner: fmt.Sprintf("user%d", i%200), Project: fmt.Sprintf("p%d", i%3),
+				Priority: int16(i%5) - 2, Submit: grid.Time(1_000_000 + i), Array: tasks > 1, Tasks: r, Pending: grid.Ranges{r},
+				JobRequest: &grid.JobRequest{Hard: grid.Requests{{Name: "mem", Value: "x", Num: float64(1<<20 + i%50)}}}}))
 	}
 	return es
 }
@@ -111,7 +115,8 @@ func (t *bed) follow(list []orders.Order) (starts int) {
 		case *orders.StartJob:
 			starts++
 			store(o.States)
-			es = append(es, events.Add(&grid.JATask{Job: o.Job, ID: o.Task, Status: grid.Running, Grants: o.Grants, Start: t.now}))
+			es = append(
+				es, events.Add(&grid.JATask{Job: o.Job, ID: o.Task, Status: grid.Running, Grants: o.Grants, Start: t.now}))
 			t.tasks = append(t.tasks, [2]uint32{o.Job, o.Task})
 		case *orders.StoreState:
 			store(o.States)

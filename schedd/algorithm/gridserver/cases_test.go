@@ -60,7 +60,8 @@ func words(nodes []*yaml.Node, word func(int) string, step int) string {
 }
 
 func (c *workedCase) conf() grid.SchedConf {
-	return grid.SchedConf{Algorithm: Name, LoadFormula: "slots", ScheddJobInfo: "true", Sections: []grid.Section{{Algorithm: Name, Params: c.section()}}}
+	return grid.SchedConf{Algorithm: Name, LoadFormula: "slots", ScheddJobInfo: "true",
+		Sections: []grid.Section{{Algorithm: Name, Params: c.section()}}}
 }
 
 func (c *workedCase) decode(t *testing.T, n *yaml.Node, into any) {
@@ -119,16 +120,19 @@ type caseCell struct {
 }
 
 func newCaseCell(conf grid.SchedConf, now int64, engines []caseEngine, sessions []caseSession) *caseCell {
-	c := &caseCell{m: NewModel(), conf: conf, now: caseBegin + grid.Time(now), hosts: map[string]string{}, jobs: map[string]uint32{}, names: map[uint32]string{}}
+	c := &caseCell{m: NewModel(), conf: conf, now: caseBegin + grid.Time(now), hosts: map[string]string{},
+		jobs: map[string]uint32{}, names: map[uint32]string{}}
 	c.es = []events.Event{events.Listed(&conf),
-		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1"})}
+		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "1"})}
 	q := grid.DefaultCQueue("all.q")
 	q.LoadThresholds.Value = nil
 	for i, e := range engines {
 		host := fmt.Sprintf("h%05d", i)
 		c.engines, c.hosts[e.ID] = append(c.engines, e.ID), host
 		q.HostList = append(q.HostList, host)
-		c.es = append(c.es, events.Listed(&grid.ExecHost{Name: host}), events.Listed(&grid.Load{Host: host, Processors: 1, Reported: c.now}))
+		c.es = append(c.es, events.Listed(&grid.ExecHost{Name: host}),
+			events.Listed(&grid.Load{Host: host, Processors: 1, Reported: c.now}))
 	}
 	c.es = append(c.es, events.Listed(q))
 	for _, host := range q.HostList {
@@ -162,7 +166,8 @@ func (c *caseCell) stored(name string, values ...grid.Value) {
 // tasks and what is stored of it.
 func (c *caseCell) addSession(place int, s *caseSession, engines []caseEngine) {
 	id := c.jobs[s.ID]
-	j := &grid.Job{ID: id, Version: 1, Owner: "alice", Array: true, Restart: grid.RestartYes, Concurrency: s.MaxEngines, JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{}}
+	j := &grid.Job{ID: id, Version: 1, Owner: "alice", Array: true, Restart: grid.RestartYes, Concurrency: s.MaxEngines,
+		JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{}}
 	j.Submit = caseBegin + grid.Time(place)
 	if s.Created != nil {
 		j.Submit = caseBegin + grid.Time(*s.Created)
@@ -200,13 +205,16 @@ func (c *caseCell) addSession(place int, s *caseSession, engines []caseEngine) {
 	var tasks []*grid.JATask
 	for _, e := range engines {
 		if e.Running != nil && e.Running.Session == s.ID {
-			tasks = append(tasks, &grid.JATask{Job: id, ID: uint32(len(tasks) + 1), Attempt: 1, Status: grid.Running, State: grid.StateRunning,
-				Grants: []grid.Grant{{Queue: "all.q", Host: c.hosts[e.ID], Slots: 1}}, Start: caseBegin + grid.Time(e.Running.Started)})
+			tasks = append(tasks, &grid.JATask{Job: id, ID: uint32(len(tasks) + 1), Attempt: 1, Status: grid.Running,
+				State:  grid.StateRunning,
+				Grants: []grid.Grant{{Queue: "all.q", Host: c.hosts[e.ID], Slots: 1}},
+				Start:  caseBegin + grid.Time(e.Running.Started)})
 		}
 	}
 	running := uint32(len(tasks))
 	for _, age := range s.Ages {
-		tasks = append(tasks, &grid.JATask{Job: id, ID: uint32(len(tasks) + 1), Attempt: 1, Status: grid.Idle, State: grid.StateQueued | grid.StateWaiting,
+		tasks = append(tasks, &grid.JATask{Job: id, ID: uint32(len(tasks) + 1), Attempt: 1, Status: grid.Idle,
+			State:     grid.StateQueued | grid.StateWaiting,
 			Restarted: true, Start: c.now - grid.Time(age)})
 	}
 	enrolled := uint32(len(tasks))
@@ -488,11 +496,14 @@ func caseUsage(t *testing.T, w *workedCase) {
 	}
 	var changes []change
 	for i, task := range in.Tasks {
-		running := &grid.JATask{Job: 1, ID: uint32(i + 2), Attempt: 1, Status: grid.Running, State: grid.StateRunning, Start: caseBegin + grid.Time(task.Start),
+		running := &grid.JATask{Job: 1, ID: uint32(i + 2), Attempt: 1, Status: grid.Running, State: grid.StateRunning,
+			Start:  caseBegin + grid.Time(task.Start),
 			Grants: []grid.Grant{{Queue: "all.q", Host: c.hosts[engines[i].ID], Slots: 1}}}
 		changes = append(changes, change{at: task.Start, do: func() { c.es = append(c.es, events.Add(running)) }})
 		if task.End != nil {
-			changes = append(changes, change{at: *task.End, do: func() { c.es = append(c.es, events.Del(grid.KindJATask, running.Key())) }})
+			changes = append(changes, change{at: *task.End, do: func() {
+				c.es = append(c.es, events.Del(grid.KindJATask, running.Key()))
+			}})
 		}
 	}
 	for i, at := range in.At {

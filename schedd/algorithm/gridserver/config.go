@@ -212,7 +212,8 @@ func (c *Config) checkGroups() error {
 		case ok && w.IsInt() && w.Cmp(one) >= 0 && !strings.ContainsAny(v.Text, ".eE"):
 			whole++
 		default:
-			return fmt.Errorf("sla_groups: %s=%s: neither a whole number from 1 on nor a fraction between 0 and 1", v.Name, v.Text)
+			return fmt.Errorf("sla_groups: %s=%s: neither a whole number from 1 on nor a fraction between 0 and 1", v.Name,
+				v.Text)
 		}
 		if whole > 0 && parts > 0 {
 			return fmt.Errorf("sla_groups: whole numbers and fractions can't be mixed")

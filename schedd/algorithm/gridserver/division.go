@@ -28,8 +28,10 @@ func divide(c *grid.SchedConf, of []algorithm.Project) {
 // preempting has an SLA group of each owner whose tasks may be suspended after a second.
 func preempting(owners []algorithm.Project) []grid.Param {
 	return []grid.Param{
-		{Name: "preemption", Text: "suspend"}, {Name: "preemptable_engine_percent", Text: "90"}, {Name: "preempt_delay_seconds", Text: "1"},
+		{Name: "preemption", Text: "suspend"}, {Name: "preemptable_engine_percent", Text: "90"},
+		{Name: "preempt_delay_seconds", Text: "1"},
 		{Name: "mode", Text: "sla"}, {Name: "sla_preemption", Text: "true"}, {Name: "group_by", Text: "owner"},
-		algorithm.Weighted("sla_groups", owners, func(i int) string { return fmt.Sprintf("%.6f", algorithm.ByWeight(owners, i)) }),
+		algorithm.Weighted("sla_groups", owners,
+			func(i int) string { return fmt.Sprintf("%.6f", algorithm.ByWeight(owners, i)) }),
 	}
 }

@@ -179,7 +179,8 @@ func (r *run) affineTo(c *candidate, n *sched.Need) *affine {
 			continue
 		}
 		if !a.anywhere {
-			a.anywhere = slices.ContainsFunc(r.m.Cluster.InstancesOn(v.Name), func(i int) bool { return r.m.Cluster.Allows(n, i) })
+			a.anywhere = slices.ContainsFunc(r.m.Cluster.InstancesOn(v.Name),
+				func(i int) bool { return r.m.Cluster.Allows(n, i) })
 		}
 		for _, i := range r.openOn(v.Name) {
 			a.instances = append(a.instances, i)

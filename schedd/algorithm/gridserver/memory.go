@@ -325,7 +325,9 @@ func number(t grid.Time) string { return strconv.FormatInt(int64(t), 10) }
 
 // withScore is a list of scores with one more, by host name.
 func withScore(scores grid.Values, host string) grid.Values {
-	i, found := slices.BinarySearchFunc(scores, host, func(v grid.Value, h string) int { return strings.Compare(v.Name, h) })
+	i, found := slices.BinarySearchFunc(scores, host, func(v grid.Value, h string) int {
+		return strings.Compare(v.Name, h)
+	})
 	if found {
 		return scores
 	}

@@ -109,7 +109,8 @@ func (m *Model) clear() {
 	m.sessions = ordered.NewMap[uint32, *session]()
 	m.waiting = ordered.NewSet(byPlace)
 	m.using = ordered.NewSet(byPlace)
-	m.news, m.unsettled, m.turning = ordered.NewMap[uint32, bool](), ordered.NewMap[uint32, bool](), ordered.NewMap[uint32, bool]()
+	m.news, m.unsettled, m.turning = ordered.NewMap[uint32, bool](), ordered.NewMap[uint32, bool](),
+		ordered.NewMap[uint32, bool]()
 	m.bands = make([]tally, len(m.conf.weights)+1)
 	for i := range m.bands {
 		m.bands[i].caps = ordered.NewMap[int, int]()

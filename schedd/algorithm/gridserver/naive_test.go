@@ -285,7 +285,10 @@ func (p *plain) ideals(order []*plainSession, level int) map[*plainSession]*big.
 	return out
 }
 
-func split(engines *big.Rat, sessions []*plainSession, weights map[*plainSession]*big.Rat, cap func(*plainSession) int, out map[*plainSession]*big.Rat) {
+func split(
+	engines *big.Rat, sessions []*plainSession, weights map[*plainSession]*big.Rat, cap func(*plainSession) int,
+	out map[*plainSession]*big.Rat,
+) {
 	left, open := new(big.Rat).Set(engines), slices.Clone(sessions)
 	for {
 		total := new(big.Rat)

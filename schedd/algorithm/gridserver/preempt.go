@@ -283,7 +283,9 @@ func (r *run) fromLargest(tasks *[]*victim, count []int, forGroup int, who []*cl
 				continue
 			}
 			v.group = forGroup
-			if k := slices.IndexFunc(who, func(k *claimant) bool { return r.preemptFor(v, k.first, r.m.need(k.first.session)) }); k >= 0 {
+			if k := slices.IndexFunc(who, func(k *claimant) bool {
+				return r.preemptFor(v, k.first, r.m.need(k.first.session))
+			}); k >= 0 {
 				count[from]--
 				*tasks = slices.Delete(*tasks, at, at+1)
 				return k

@@ -98,7 +98,8 @@ func (r *run) bandName(b band) string {
 // standing is what sessions of a band wait for.
 func (r *run) standing(b band) string {
 	t := r.m.bands[b]
-	head := fmt.Sprintf("waits in %s: %d active sessions run %d tasks on %d engines", r.bandName(b), t.active, t.running, r.engines)
+	head := fmt.Sprintf("waits in %s: %d active sessions run %d tasks on %d engines", r.bandName(b), t.active,
+		t.running, r.engines)
 	switch {
 	case b >= r.urgentBand():
 		return head + "; they go first, the oldest before the others"

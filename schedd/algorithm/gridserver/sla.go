@@ -19,7 +19,8 @@ type quota struct {
 // without demand has no claim.
 func newQuota(engines int, values []weight, demand []int) *quota {
 	n := len(values)
-	q := &quota{target: make([]int, n), need: make([]int, n), extra: make([]int, n), share: make([]int, n), total: new(big.Rat), engines: engines}
+	q := &quota{target: make([]int, n), need: make([]int, n), extra: make([]int, n), share: make([]int, n),
+		total: new(big.Rat), engines: engines}
 	all, one := new(big.Rat).SetInt64(int64(engines)), big.NewRat(1, 1)
 	needed := 0
 	for i, v := range values {

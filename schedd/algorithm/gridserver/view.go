@@ -24,7 +24,8 @@ func (d *Decider) Explain(at algorithm.Run, m *Model) (lines []string) {
 		row("%-16s %8s %8s %8s %8s %8s %8s %8s", "group", "value", "target", "need", "extra", "share", "running", "demand")
 		for g, v := range r.SLAGroups {
 			t := r.m.bands[g]
-			row("%-16s %8s %8d %8d %8d %8d %8d %8d", v.Name, v.Text, r.quota.target[g], r.quota.need[g], r.quota.extra[g], r.quota.share[g], t.running, t.demand)
+			row("%-16s %8s %8d %8d %8d %8d %8d %8d", v.Name, v.Text, r.quota.target[g], r.quota.need[g], r.quota.extra[g],
+				r.quota.share[g], t.running, t.demand)
 		}
 	}
 	row("%-10s %-16s %8s %8s %8s %12s %14s", "session", "band", "ideal", "running", "pending", "usage_s", "normalised")
@@ -35,7 +36,8 @@ func (d *Decider) Explain(at algorithm.Run, m *Model) (lines []string) {
 		}
 		own, virtual := c.usage(r.Now, r.window())
 		before, _ := virtual.Float64()
-		row("%-10d %-16s %8s %8d %8d %12.1f %14.1f", c.id, r.bandName(c.band), ideal, c.running, c.pending+c.stopped, (float64(own)+before)/1000, c.score.near/1000)
+		row("%-10d %-16s %8s %8d %8d %12.1f %14.1f", c.id, r.bandName(c.band), ideal, c.running, c.pending+c.stopped,
+			(float64(own)+before)/1000, c.score.near/1000)
 	}
 	return lines
 }

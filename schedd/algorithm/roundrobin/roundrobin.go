@@ -134,7 +134,8 @@ func (r *run) task(o *owner) bool {
 	r.m.Cluster.Book(g.Need, j, p)
 	r.begun[j.ID] = id
 	start := r.StartJob(j, id, p)
-	start.States = []grid.AlgorithmState{{Algorithm: Name, Name: "turn", Values: grid.Values{{Name: "owner", Text: o.name}}}}
+	start.States = []grid.AlgorithmState{
+		{Algorithm: Name, Name: "turn", Values: grid.Values{{Name: "owner", Text: o.name}}}}
 	return r.YieldStart(j, start)
 }
 

@@ -25,11 +25,13 @@ type idle struct{}
 
 func (idle) Decide(_ algorithm.Run, m *roundrobin.Model) iter.Seq[orders.Order] {
 	return func(yield func(orders.Order) bool) {
-		yield(&orders.StoreState{States: []grid.AlgorithmState{{Algorithm: "idle", Name: "turn", Values: grid.Values{{Name: "owner", Text: "zoe"}}}}})
+		yield(&orders.StoreState{
+			States: []grid.AlgorithmState{{Algorithm: "idle", Name: "turn", Values: grid.Values{{Name: "owner", Text: "zoe"}}}}})
 	}
 }
 
-var idleEntry = algorithm.Pair("idle", roundrobin.NewModel, func(grid.SchedConf) (algorithm.Decider[*roundrobin.Model], error) { return idle{}, nil })
+var idleEntry = algorithm.Pair("idle", roundrobin.NewModel,
+	func(grid.SchedConf) (algorithm.Decider[*roundrobin.Model], error) { return idle{}, nil })
 
 // swapping is qmaster's core with one host and the algorithms of a list.
 type swapping struct {
@@ -60,7 +62,8 @@ func (s *swapping) register() {
 }
 
 func (s *swapping) request(user string, b gdi.Body) {
-	r := s.Step(s.now, core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: "q", Body: b}})
+	r := s.Step(
+		s.now, core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: "q", Body: b}})
 	for _, a := range r.Answers[0].Reply.Answers {
 		if a.Status != gdi.StatusOK {
 			s.t.Fatal(a.Text)
@@ -71,7 +74,8 @@ func (s *swapping) request(user string, b gdi.Body) {
 // submit submits a job of each owner.
 func (s *swapping) submit(owners ...string) {
 	for _, owner := range owners {
-		s.request(owner, &gdi.Submit{Job: &grid.Job{Name: owner, JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Command: "sleep"}}})
+		s.request(owner,
+			&gdi.Submit{Job: &grid.Job{Name: owner, JobRequest: &grid.JobRequest{}, Spec: &grid.JobSpec{Command: "sleep"}}})
 	}
 }
 
@@ -130,8 +134,8 @@ func (s *swapping) turns() (owners []string) {
 	return owners
 }
 
-// TestTurnAfterSwap checks that the last turn holds when another algorithm was in use between two runs, whatever that one
-// has stored, and when a scheduler starts anew.
+// TestTurnAfterSwap checks that the last turn holds when another algorithm was in use between two runs, whatever that
+// one has stored, and when a scheduler starts anew.
 func TestTurnAfterSwap(t *testing.T) {
 	s := newSwapping(t, 2)
 	s.submit("alice", "bob", "carol", "dave", "alice", "bob")
@@ -168,7 +172,8 @@ func TestStoredTurns(t *testing.T) {
 	s.expect("stored", stored, "idle/turn[{owner zoe}]", "roundrobin/turn[{owner bob}]")
 }
 
-// TestTurnOfStrangers checks that a turn of an owner without jobs, or one that cannot be read, is compared by name alone.
+// TestTurnOfStrangers checks that a turn of an owner without jobs, or one that cannot be read, is compared by name
+// alone.
 func TestTurnOfStrangers(t *testing.T) {
 	for stored, want := range map[string][]string{
 		"":      {"alice", "bob", "carol"},
@@ -183,8 +188,9 @@ func TestTurnOfStrangers(t *testing.T) {
 		if stored == "" {
 			values = grid.Values{{Name: "something", Text: "else"}}
 		}
-		list := orders.List{Seq: s.Core.State().Seq, Scheduler: couple.Scheduler, Algorithm: roundrobin.Name, Run: 1, Orders: []orders.Order{
-			&orders.StoreState{States: []grid.AlgorithmState{{Algorithm: roundrobin.Name, Name: "turn", Values: values}}}}}
+		list := orders.List{Seq: s.Core.State().Seq, Scheduler: couple.Scheduler, Algorithm: roundrobin.Name, Run: 1,
+			Orders: []orders.Order{
+				&orders.StoreState{States: []grid.AlgorithmState{{Algorithm: roundrobin.Name, Name: "turn", Values: values}}}}}
 		s.Step(s.now, core.Orders{List: list})
 		s.expect(fmt.Sprintf("after a turn of %q", stored), s.turns(), want...)
 	}

@@ -57,12 +57,14 @@ func (c *workedCase) conf() *grid.SchedConf {
 	for _, row := range c.Config.Map {
 		add("requestor_map", strings.ReplaceAll(row[0], " ", `\x20`)+" "+row[1])
 	}
-	for name, n := range map[string]*int{"rebalance_threshold": c.Config.Threshold, "rebalance_min_duration_s": c.Config.Min, "max_task_duration_s": c.Config.Most} {
+	for name, n := range map[string]*int{"rebalance_threshold": c.Config.Threshold,
+		"rebalance_min_duration_s": c.Config.Min, "max_task_duration_s": c.Config.Most} {
 		if n != nil {
 			add(name, fmt.Sprint(*n))
 		}
 	}
-	return &grid.SchedConf{Algorithm: Name, ScheddJobInfo: "false", Sections: []grid.Section{{Algorithm: Name, Params: ps}}}
+	return &grid.SchedConf{Algorithm: Name, ScheddJobInfo: "false",
+		Sections: []grid.Section{{Algorithm: Name, Params: ps}}}
 }
 
 func (c *workedCase) config(t *testing.T) *Config {
@@ -142,7 +144,8 @@ const epoch = grid.Time(1_000_000_000)
 func newCell(conf *grid.SchedConf, now grid.Time) *cell {
 	unlimited := &grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "max_aj_instances", Text: "0"}}}
 	return &cell{now: now, events: []events.Event{events.Listed(conf), events.Listed(unlimited),
-		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1"})}}
+		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "1"})}}
 }
 
 // queue adds a host with a queue.
@@ -157,7 +160,8 @@ func (c *cell) queue(name string, slots int, state grid.QueueState) {
 
 // job adds an array job.
 func (c *cell) job(id uint32, project string, pending grid.Ranges, submit grid.Time) *grid.Job {
-	j := &grid.Job{Restart: grid.RestartYes, JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: "job", Owner: "alice", Project: project, Submit: submit,
+	j := &grid.Job{Restart: grid.RestartYes, JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: "job",
+		Owner: "alice", Project: project, Submit: submit,
 		Array: true, Tasks: grid.Range{First: 1, Last: 1 << 30, Step: 1}, Pending: pending}
 	c.events = append(c.events, events.Listed(j))
 	return j
@@ -165,8 +169,9 @@ func (c *cell) job(id uint32, project string, pending grid.Ranges, submit grid.T
 
 // run adds a running task.
 func (c *cell) run(job, task uint32, queue string, start grid.Time) {
-	c.events = append(c.events, events.Listed(&grid.JATask{Job: job, ID: task, Attempt: 1, Status: grid.Running, State: grid.StateRunning,
-		Start: start, Grants: []grid.Grant{{Queue: queue, Host: "host." + queue, Slots: 1}}}))
+	c.events = append(
+		c.events, events.Listed(&grid.JATask{Job: job, ID: task, Attempt: 1, Status: grid.Running, State: grid.StateRunning,
+			Start: start, Grants: []grid.Grant{{Queue: queue, Host: "host." + queue, Slots: 1}}}))
 }
 
 // decide builds a model of the cell and decides on it.
@@ -301,7 +306,9 @@ func caseRebalance(t *testing.T, c *workedCase) {
 	same(t, "spread", r.plan.spread(), want.Spread)
 	r.plan.rebalance()
 	same(t, "planned start", r.plan.by(func(s share) int { return max(0, s.start) }), want.Start)
-	if same(t, "planned stop", r.plan.by(func(s share) int { return max(0, -s.start) }), want.Stop); want.Spread <= *c.Config.Threshold {
+	if same(t, "planned stop", r.plan.by(func(s share) int {
+		return max(0, -s.start)
+	}), want.Stop); want.Spread <= *c.Config.Threshold {
 		return
 	}
 	start, stop := counted(list, class)

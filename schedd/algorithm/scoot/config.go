@@ -160,7 +160,8 @@ func (c *Config) readRequestor() error {
 			continue
 		}
 		if text[0] == '{' || text[0] == '}' {
-			return fmt.Errorf("requestor: %q has a field that is none of {owner}, {project}, {department}, {job_name}, {account}", c.Requestor)
+			return fmt.Errorf(
+				"requestor: %q has a field that is none of {owner}, {project}, {department}, {job_name}, {account}", c.Requestor)
 		}
 		end := len(text)
 		if i := strings.IndexAny(text, "{}"); i > 0 {

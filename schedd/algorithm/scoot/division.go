@@ -16,12 +16,14 @@ var division = algorithm.Division{
 
 // divide makes a class of each project.
 func divide(c *grid.SchedConf, of []algorithm.Project) {
-	c.Sections = c.WithSection(grid.Section{Algorithm: Name, Params: append(classes(of), grid.Param{Name: "group_by", Text: "project"})})
+	c.Sections = c.WithSection(
+		grid.Section{Algorithm: Name, Params: append(classes(of), grid.Param{Name: "group_by", Text: "project"})})
 }
 
 // preempting has a class of each owner, and the classes are balanced after a second.
 func preempting(owners []algorithm.Project) []grid.Param {
-	return append(classes(owners), grid.Param{Name: "group_by", Text: "owner"}, grid.Param{Name: "preemption", Text: "suspend"},
+	return append(classes(owners), grid.Param{Name: "group_by", Text: "owner"},
+		grid.Param{Name: "preemption", Text: "suspend"},
 		grid.Param{Name: "rebalance_threshold", Text: "5"}, grid.Param{Name: "rebalance_min_duration_s", Text: "1"})
 }
 

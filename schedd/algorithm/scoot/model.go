@@ -50,8 +50,9 @@ type taskID struct{ job, task uint32 }
 // NewModel returns a Model that knows nothing yet.
 func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
-	m := &Model{Model: model.New(), conf: conf, durations: newDurations(mostDurations), orphans: ordered.NewMap[string, bool](),
-		ledger: &ledger{tasks: map[taskID]bool{}}}
+	m := &Model{Model: model.New(), conf: conf, durations: newDurations(mostDurations),
+		orphans: ordered.NewMap[string, bool](),
+		ledger:  &ledger{tasks: map[taskID]bool{}}}
 	m.clear()
 	return m
 }
@@ -131,7 +132,8 @@ func (m *Model) updateJob(id uint32) {
 		m.replace(id, member{})
 		return
 	}
-	now := member{linePosition: linePosition{class: m.classOf(j), group: group, running: m.Cluster.Started(id), submit: j.Submit, job: id}}
+	now := member{linePosition: linePosition{class: m.classOf(j), group: group, running: m.Cluster.Started(id),
+		submit: j.Submit, job: id}}
 	now.stopped = uint32(len(m.Cluster.PreemptedOf(id)))
 	now.running -= now.stopped
 	if inLine {

@@ -108,5 +108,6 @@ type started struct {
 
 // before is the order in which tasks are stopped: the newest first.
 func (s started) before(o started) bool {
-	return cmp.Or(cmp.Compare(s.class, o.class), cmp.Compare(o.start, s.start), cmp.Compare(o.job, s.job), cmp.Compare(o.task, s.task)) < 0
+	return cmp.Or(cmp.Compare(s.class, o.class), cmp.Compare(o.start, s.start), cmp.Compare(o.job, s.job),
+		cmp.Compare(o.task, s.task)) < 0
 }

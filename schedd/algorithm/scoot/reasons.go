@@ -74,7 +74,8 @@ func (r *run) standing(class int) string {
 	if s.percent == 0 {
 		return fmt.Sprintf("%s: class %s has 0 percent of the workers: its jobs do not start", Name, s.class)
 	}
-	text := fmt.Sprintf("%s: class %s is entitled to %d of %d workers (%d percent)", Name, s.class, s.target, r.workers, s.percent)
+	text := fmt.Sprintf("%s: class %s is entitled to %d of %d workers (%d percent)", Name, s.class, s.target,
+		r.workers, s.percent)
 	switch {
 	case s.running > s.target:
 		text += fmt.Sprintf(" and has %d, %d of them on loan", s.running, s.running-s.target)
@@ -106,7 +107,8 @@ func (r *run) sparedTexts(class int) (texts []string) {
 // (-) or have borrowed, wait for, and the spread with its clock.
 func (d *Decider) Explain(now algorithm.Run, m *Model) []string {
 	r := newRun(now, m, nil)
-	out := []string{fmt.Sprintf("%-16s %7s %11s %8s %8s %6s", "class", "percent", "entitlement", "running", "waiting", "loan")}
+	out := []string{fmt.Sprintf("%-16s %7s %11s %8s %8s %6s", "class", "percent", "entitlement", "running",
+		"waiting", "loan")}
 	for _, s := range r.plan.shares {
 		loan := s.running - s.target
 		if loan < 0 && s.waiting > 0 {
@@ -120,7 +122,8 @@ func (d *Decider) Explain(now algorithm.Run, m *Model) []string {
 	case r.RebalanceThreshold == 0 || r.RebalanceMin == 0:
 		spread += "never rebalanced"
 	case is.set:
-		spread += fmt.Sprintf("above %d for %.0f s, rebalanced after %d s", r.RebalanceThreshold, r.Now.Sub(is.since), r.RebalanceMin)
+		spread += fmt.Sprintf("above %d for %.0f s, rebalanced after %d s", r.RebalanceThreshold,
+			r.Now.Sub(is.since), r.RebalanceMin)
 	default:
 		spread += fmt.Sprintf("rebalanced when above %d for %d s", r.RebalanceThreshold, r.RebalanceMin)
 	}

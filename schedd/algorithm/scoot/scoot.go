@@ -30,7 +30,8 @@ func (d *Decider) Params() []grid.Param { return algorithm.Describe(d.conf) }
 func (d *Decider) CheckNames(grid.Resources) error {
 	for _, r := range d.conf.RequestorMap {
 		if _, known := d.conf.class[r.Class]; !known {
-			return fmt.Errorf("%s: requestor_map: class %q of pattern %q is none of %s, those of class_load_percents: change the map first, to none if need be", Name, r.Class, r.Pattern, strings.Join(d.conf.order, ", "))
+			return fmt.Errorf(
+				"%s: requestor_map: class %q of pattern %q is none of %s, those of class_load_percents: change the map first, to none if need be", Name, r.Class, r.Pattern, strings.Join(d.conf.order, ", "))
 		}
 	}
 	return nil

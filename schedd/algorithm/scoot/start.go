@@ -113,7 +113,8 @@ func (r *run) useful(instance int) bool {
 		if s.start <= 0 {
 			continue
 		}
-		if slices.ContainsFunc(r.stillOf(uint32(class)), func(t *grid.JATask) bool { return r.m.Cluster.FitsAgain(t).Fits() }) {
+		if slices.ContainsFunc(r.stillOf(uint32(class)),
+			func(t *grid.JATask) bool { return r.m.Cluster.FitsAgain(t).Fits() }) {
 			return true
 		}
 		for _, p := range newTurns(r.m.lines, uint32(class), r.out).heads {

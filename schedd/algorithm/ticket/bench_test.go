@@ -33,9 +33,11 @@ func newBed(b testing.TB, hosts, pending, kinds int, adjust bool) *bed {
 	t := &bed{a: a, now: 1_000_000_000}
 	es := []events.Event{
 		events.Listed(&conf),
-		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1"}),
+		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "1"}),
 		events.Listed(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO"}),
-		events.Listed(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "0"}),
+		events.Listed(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "0"}),
 		events.Listed(&grid.Centry{Name: "arch", Type: "STRING", Relop: "==", Requestable: "YES", Consumable: "NO"}),
 		events.Listed(&grid.PE{Name: "mpi", Slots: 1 << 30, AllocationRule: "$fill_up"}),
 	}
@@ -45,7 +47,8 @@ func newBed(b testing.TB, hosts, pending, kinds int, adjust bool) *bed {
 		h := fmt.Sprintf("h%05d", i)
 		q.HostList = append(q.HostList, h)
 		es = append(es, events.Listed(&grid.ExecHost{Name: h, ComplexValues: grid.Values{{Name: "mem", Text: "64G"}}}),
-			events.Listed(&grid.Load{Host: h, Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%04d", i%997)}, {Name: "arch", Text: "lx-amd64"}}}))
+			events.Listed(&grid.Load{Host: h, Processors: 16,
+				Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%04d", i%997)}, {Name: "arch", Text: "lx-amd64"}}}))
 	}
 	es = append(es, events.Listed(q))
 	for _, h := range q.HostList {
@@ -81,7 +84,8 @@ func (t *bed) follow(list []orders.Order) {
 	for _, o := range list {
 		switch o := o.(type) {
 		case *orders.StartJob:
-			es = append(es, events.Add(&grid.JATask{Job: o.Job, ID: o.Task, Status: grid.Running, Grants: o.Grants, Start: t.now, PE: o.PE}))
+			es = append(es,
+				events.Add(&grid.JATask{Job: o.Job, ID: o.Task, Status: grid.Running, Grants: o.Grants, Start: t.now, PE: o.PE}))
 		case *orders.JobScheddInfo:
 			es = append(es, events.Mod(&o.Info))
 		}
@@ -181,7 +185,8 @@ func BenchmarkFill(b *testing.B) {
 func BenchmarkOne(b *testing.B) {
 	t := newBed(b, 1000, 100_000, 50, false)
 	t.fill()
-	t.apply([]events.Event{events.Del(grid.KindJATask, grid.Key{ID: 1, Sub: 1}), events.Del(grid.KindJob, grid.Key{ID: 1})})
+	t.apply(
+		[]events.Event{events.Del(grid.KindJATask, grid.Key{ID: 1, Sub: 1}), events.Del(grid.KindJob, grid.Key{ID: 1})})
 	b.ReportAllocs()
 	for b.Loop() {
 		if n := starts(t.decide()); n != 1 {
@@ -193,8 +198,10 @@ func BenchmarkOne(b *testing.B) {
 // BenchmarkParallel places a job of 10,000 slots on 1000 hosts.
 func BenchmarkParallel(b *testing.B) {
 	t := newBed(b, 1000, 0, 1, false)
-	t.apply([]events.Event{events.Add(&grid.Job{ID: 1, JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: 100, Last: 10_000, Step: 1}}},
-		Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}})})
+	t.apply(
+		[]events.Event{events.Add(
+			&grid.Job{ID: 1, JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: 100, Last: 10_000, Step: 1}}},
+				Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}})})
 	b.ReportAllocs()
 	for b.Loop() {
 		if n := starts(t.decide()); n != 1 {
@@ -212,7 +219,8 @@ func BenchmarkEvents(b *testing.B) {
 	for b.Loop() {
 		id++
 		j := job(id, int(id), 50)
-		task := &grid.JATask{Job: id, ID: 1, Status: grid.Running, Start: t.now, Grants: []grid.Grant{{Queue: "all.q", Host: "h00001", Slots: 1}}}
+		task := &grid.JATask{Job: id, ID: 1, Status: grid.Running, Start: t.now,
+			Grants: []grid.Grant{{Queue: "all.q", Host: "h00001", Slots: 1}}}
 		t.apply([]events.Event{events.Add(j)})
 		t.apply([]events.Event{events.Add(task)})
 		t.apply([]events.Event{events.Del(grid.KindJATask, task.Key()), events.Del(grid.KindJob, j.Key())})
@@ -248,7 +256,8 @@ func blocked(b *testing.B, adjust bool, reports int) {
 		t.now = t.now.Add(1)
 		for range reports {
 			h++
-			l := &grid.Load{Host: fmt.Sprintf("h%05d", h%1000), Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", h%997)}, {Name: "arch", Text: "lx-amd64"}}}
+			l := &grid.Load{Host: fmt.Sprintf("h%05d", h%1000), Processors: 16,
+				Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%03d", h%997)}, {Name: "arch", Text: "lx-amd64"}}}
 			t.apply([]events.Event{events.Mod(l)})
 		}
 		if n := starts(t.decide()); n != 0 {

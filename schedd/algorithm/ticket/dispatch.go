@@ -87,7 +87,8 @@ func (r *run) next() bool {
 		return false
 	}
 	a := r.attempt(h.Of)
-	if a.failed = a.failed || !r.limits(h.Job) && r.infeasible(h.Of); a.failed && !h.Of.Need.Job.Immediate && !r.reserves(a) {
+	if a.failed = a.failed || !r.limits(h.Job) && r.infeasible(h.Of); a.failed &&
+		!h.Of.Need.Job.Immediate && !r.reserves(a) {
 		r.order.reject()
 		return true
 	}

@@ -50,7 +50,8 @@ type functionalClass struct {
 func (p *policies) newFunctional() *functional {
 	c := p.conf
 	f := &functional{pool: float64(c.WeightTicketsFunctional), shared: c.ShareFunctionalShares,
-		weights: [4]float64{byUser: c.WeightUser, byDepartment: c.WeightDepartment, byProject: c.WeightProject, byJob: c.WeightJob},
+		weights: [4]float64{byUser: c.WeightUser, byDepartment: c.WeightDepartment, byProject: c.WeightProject,
+			byJob: c.WeightJob},
 		classes: map[functionalKey]*functionalClass{}}
 	if f.pool == 0 {
 		return f

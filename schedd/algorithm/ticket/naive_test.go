@@ -53,7 +53,8 @@ func (j *naiveJob) key() naiveKey {
 
 // newNaive reads the state of a model; jobs are those that are pending.
 func newNaive(conf *grid.SchedConf, m *model.Model, now grid.Time) *naive {
-	n := &naive{st: conf, m: m, now: now, posix: nothing, urgent: nothing, worths: map[naiveKey][]float64{}, taken: map[naiveKey]int{}}
+	n := &naive{st: conf, m: m, now: now, posix: nothing, urgent: nothing, worths: map[naiveKey][]float64{},
+		taken: map[naiveKey]int{}}
 	n.tree = shares.NewTree(m.State, conf, now)
 	var all []*naiveJob
 	m.State.Each(grid.KindJob, func(o grid.Object) bool {
@@ -68,7 +69,8 @@ func newNaive(conf *grid.SchedConf, m *model.Model, now grid.Time) *naive {
 			}
 		}
 		limit := m.Cluster.TasksAtOnce(j.Job)
-		pending := len(j.Predecessors) == 0 && j.ExecTime <= now && m.NextTask(j.Job, 0) != 0 && (limit == 0 || uint32(started) < limit)
+		pending := len(j.Predecessors) == 0 && j.ExecTime <= now && m.NextTask(j.Job, 0) != 0 &&
+			(limit == 0 || uint32(started) < limit)
 		if pending {
 			n.jobs = append(n.jobs, j)
 			for id := m.NextTask(j.Job, 0); id != 0; id = m.NextTask(j.Job, id) {
@@ -171,7 +173,8 @@ func alike(category int, a, b *naiveJob) bool {
 // functionalOf is what one of j would have when others run; ranking as the
 // greedy choice sees it; among says that j is one of them.
 func (n *naive) functionalOf(others []*naiveJob, j *naiveJob, ranking, among bool) (tickets float64) {
-	w := [4]float64{byUser: n.st.WeightUser, byDepartment: n.st.WeightDepartment, byProject: n.st.WeightProject, byJob: n.st.WeightJob}
+	w := [4]float64{byUser: n.st.WeightUser, byDepartment: n.st.WeightDepartment, byProject: n.st.WeightProject,
+		byJob: n.st.WeightJob}
 	shares := n.fshares(j)
 	var sums [4]float64
 	for k := range sums {
@@ -257,7 +260,8 @@ func (n *naive) functional() {
 // samePolicy reports whether policies treat two jobs alike: of such jobs,
 // the most urgent is first.
 func samePolicy(a, b *naiveJob) bool {
-	return a.key() == b.key() && a.Priority == b.Priority && a.OverrideTickets == b.OverrideTickets && a.Deadline == 0 && b.Deadline == 0
+	return a.key() == b.key() && a.Priority == b.Priority && a.OverrideTickets == b.OverrideTickets &&
+		a.Deadline == 0 && b.Deadline == 0
 }
 
 func (n *naive) override(j *naiveJob, next float64) (sum float64) {
@@ -499,8 +503,10 @@ func randomCell(r *rand.Rand) (*model.Model, *grid.SchedConf, grid.Time) {
 	conf.PolicyHierarchy = "NONE"
 	conf.Params = pick("none", "PRIORITY_RANGE=fixed", "USER_SORT=true", "WEIGHT_TICKETS_DEADLINE=500")
 	es := []events.Event{events.Listed(conf),
-		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "YES", Default: "1", Urgency: pick("0", "1000")}),
-		events.Listed(&grid.Centry{Name: "lic", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES", Consumable: "NO", Default: "0", Urgency: "50"}),
+		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES",
+			Consumable: "YES", Default: "1", Urgency: pick("0", "1000")}),
+		events.Listed(&grid.Centry{Name: "lic", Shortcut: "lic", Type: "INT", Relop: "<=", Requestable: "YES",
+			Consumable: "NO", Default: "0", Urgency: "50"}),
 		events.Listed(&grid.PE{Name: "mpi", Slots: 99, AllocationRule: "$fill_up", UrgencySlots: pick("min", "max", "avg")}),
 	}
 	users, projects, departments := []string{"A", "B", "C", "D"}, []string{"", "P", "Q"}, []string{"", "X", "Y"}
@@ -523,12 +529,14 @@ func randomCell(r *rand.Rand) (*model.Model, *grid.SchedConf, grid.Time) {
 	for i := range 2 {
 		b := &grid.Booking{Project: projects[i+1], At: now}
 		b.Decayed[grid.UsageCPU] = float64(r.IntN(3) * 2000)
-		es = append(es, events.Listed(&grid.Project{Name: projects[i+1], FShare: some(), OTicket: oticket()}), events.Listed(b),
+		es = append(es, events.Listed(&grid.Project{Name: projects[i+1], FShare: some(), OTicket: oticket()}),
+			events.Listed(b),
 			events.Listed(&grid.Userset{Name: departments[i+1], Type: "DEPT", FShare: some(), OTicket: oticket()}))
 	}
 	shares := func() uint32 { return uint32(1 + r.IntN(3)*r.IntN(30)) }
 	tree := &grid.ShareTree{Nodes: []grid.ShareNode{
-		{ID: 0, Name: "Root", Children: []uint32{1, 2, 3}}, {ID: 1, Name: "P", Type: 1, Shares: shares(), Children: []uint32{4, 5}},
+		{ID: 0, Name: "Root", Children: []uint32{1, 2, 3}},
+		{ID: 1, Name: "P", Type: 1, Shares: shares(), Children: []uint32{4, 5}},
 		{ID: 2, Name: "G", Shares: shares(), Children: []uint32{6, 7}}, {ID: 3, Name: "default", Shares: shares()},
 		{ID: 4, Name: "A", Shares: shares()}, {ID: 5, Name: "default", Shares: shares()},
 		{ID: 6, Name: "A", Shares: shares()}, {ID: 7, Name: "B", Shares: shares()},
@@ -537,9 +545,12 @@ func randomCell(r *rand.Rand) (*model.Model, *grid.SchedConf, grid.Time) {
 		es = append(es, events.Listed(tree))
 	}
 	for id := range uint32(4 + r.IntN(20)) {
-		j := &grid.Job{ID: id + 1, Version: 1, Owner: users[r.IntN(4)], Project: projects[r.IntN(3)], Department: departments[r.IntN(3)],
-			Submit: now - grid.Time(r.IntN(5)*1000), Priority: int16(r.IntN(3) * r.IntN(100)), JobShare: uint32(r.IntN(2) * 10),
-			Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}, JobRequest: &grid.JobRequest{}}
+		j := &grid.Job{ID: id + 1, Version: 1, Owner: users[r.IntN(4)], Project: projects[r.IntN(3)],
+			Department: departments[r.IntN(3)],
+			Submit:     now - grid.Time(r.IntN(5)*1000), Priority: int16(r.IntN(3) * r.IntN(100)),
+			JobShare: uint32(r.IntN(2) * 10),
+			Tasks:    grid.Range{First: 1, Last: 1, Step: 1}, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}},
+			JobRequest: &grid.JobRequest{}}
 		if override {
 			j.OverrideTickets = uint32(r.IntN(2) * 7)
 		}
@@ -555,7 +566,8 @@ func randomCell(r *rand.Rand) (*model.Model, *grid.SchedConf, grid.Time) {
 		}
 		es = append(es, events.Listed(j))
 		if r.IntN(4) == 0 { // its first task runs
-			t := &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Start: now, Grants: []grid.Grant{{Queue: "all.q", Host: "h", Slots: 1}}}
+			t := &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Start: now,
+				Grants: []grid.Grant{{Queue: "all.q", Host: "h", Slots: 1}}}
 			if r.IntN(5) == 0 {
 				t.State = grid.StateSuspended
 			}

@@ -37,7 +37,8 @@ func newPolicyBed(b testing.TB, hosts, running, pending int) *bed {
 		tell(&grid.Project{Name: name, FShare: 10 + i})
 		tell(&grid.Booking{Project: name, At: t.now, Decayed: grid.Amounts{float64(r.IntN(1e7))}})
 		tree.Nodes[0].Children = append(tree.Nodes[0].Children, i+1)
-		tree.Nodes = append(tree.Nodes, grid.ShareNode{ID: i + 1, Type: 1, Name: name, Shares: 10 + i, Children: []uint32{51 + i}})
+		tree.Nodes = append(tree.Nodes, grid.ShareNode{ID: i + 1, Type: 1, Name: name, Shares: 10 + i,
+			Children: []uint32{51 + i}})
 	}
 	for i := range uint32(50) {
 		tree.Nodes = append(tree.Nodes, grid.ShareNode{ID: 51 + i, Name: "default", Shares: 10})
@@ -46,7 +47,8 @@ func newPolicyBed(b testing.TB, hosts, running, pending int) *bed {
 	for i := range uint32(200) {
 		tell(&grid.User{Name: fmt.Sprintf("user%d", i), FShare: 100 + i, OTicket: i % 3})
 		for p := range 50 {
-			tell(&grid.Booking{User: fmt.Sprintf("user%d", i), Project: fmt.Sprintf("project%d", p), At: t.now, Decayed: grid.Amounts{float64(r.IntN(1e5))}})
+			tell(&grid.Booking{User: fmt.Sprintf("user%d", i), Project: fmt.Sprintf("project%d", p), At: t.now,
+				Decayed: grid.Amounts{float64(r.IntN(1e5))}})
 		}
 	}
 	q := grid.DefaultCQueue("all.q")
@@ -55,7 +57,8 @@ func newPolicyBed(b testing.TB, hosts, running, pending int) *bed {
 		h := fmt.Sprintf("h%05d", i)
 		q.HostList = append(q.HostList, h)
 		tell(&grid.ExecHost{Name: h})
-		tell(&grid.Load{Host: h, Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%04d", i%997)}, {Name: "arch", Text: "lx-amd64"}}})
+		tell(&grid.Load{Host: h, Processors: 16,
+			Values: grid.Values{{Name: "np_load_avg", Text: fmt.Sprintf("0.%04d", i%997)}, {Name: "arch", Text: "lx-amd64"}}})
 	}
 	tell(q)
 	for _, h := range q.HostList {
@@ -73,18 +76,21 @@ func (t *bed) submit(running, pending int, hosts []string) {
 	requests := make([]*grid.JobRequest, 500)
 	for i := range requests {
 		seconds := float64(60 * (i + 1))
-		requests[i] = &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: "x", Num: seconds}, {Name: "arch", Value: "lx-*"}}}
+		requests[i] = &grid.JobRequest{
+			Hard: grid.Requests{{Name: "h_rt", Value: "x", Num: seconds}, {Name: "arch", Value: "lx-*"}}}
 	}
 	once := grid.Ranges{{First: 1, Last: 1, Step: 1}}
 	users, projects := names("user", 200), names("project", 50)
 	var es []events.Event
 	for i := range running + pending {
-		j := &grid.Job{ID: uint32(i + 1), Version: 1, Name: "job", Owner: users[r.IntN(200)], Project: projects[r.IntN(50)], Department: "defaultdepartment",
-			Submit: t.now - 1_000_000 + grid.Time(i), Tasks: once[0], Pending: once, JobRequest: requests[r.IntN(500)]}
+		j := &grid.Job{ID: uint32(i + 1), Version: 1, Name: "job", Owner: users[r.IntN(200)], Project: projects[r.IntN(50)],
+			Department: "defaultdepartment",
+			Submit:     t.now - 1_000_000 + grid.Time(i), Tasks: once[0], Pending: once, JobRequest: requests[r.IntN(500)]}
 		es = append(es, events.Add(j))
 		if i < running {
-			es = append(es, events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, State: grid.StateRunning, Start: t.now,
-				Grants: []grid.Grant{{Queue: "all.q", Host: hosts[i%len(hosts)], Slots: 1}}}))
+			es = append(
+				es, events.Add(&grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, State: grid.StateRunning, Start: t.now,
+					Grants: []grid.Grant{{Queue: "all.q", Host: hosts[i%len(hosts)], Slots: 1}}}))
 		}
 		if len(es) >= 1000 {
 			t.apply(es)
@@ -102,7 +108,8 @@ func names(prefix string, n int) (out []string) {
 }
 
 // policySizes hold the number of hosts and so of decisions; only more jobs wait.
-var policySizes = []struct{ hosts, pending int }{{1000, 10_000}, {1000, 100_000}, {1000, 1_000_000}, {10_000, 1_000_000}}
+var policySizes = []struct{ hosts, pending int }{{1000, 10_000}, {1000, 100_000}, {1000, 1_000_000},
+	{10_000, 1_000_000}}
 
 // BenchmarkPolicies is Idle, an explaining Idle, Refill and Fill with all
 // policies on.

@@ -54,7 +54,8 @@ func newPolicies(conf *settings, m *model.Model, now grid.Time, memory *memory) 
 		urgent.observe(shares.UrgencyOf(conf.SchedConf, resources, submit, deadline, now).Sum())
 		p.turning = p.turning || deadline != 0 || conf.WeightWaitingTime > 0
 	})
-	p.within = grid.PriorityRange{At: now, LeastPriority: posix.lo, MostPriority: posix.hi, LeastUrgency: urgent.lo, MostUrgency: urgent.hi}
+	p.within = grid.PriorityRange{At: now, LeastPriority: posix.lo, MostPriority: posix.hi, LeastUrgency: urgent.lo,
+		MostUrgency: urgent.hi}
 	if p.tickets || m.UserSort() {
 		p.shares()
 		p.resolveParties()

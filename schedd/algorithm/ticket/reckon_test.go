@@ -32,7 +32,8 @@ func TestReckon(t *testing.T) {
 			got := shares.PendingPriority(conf, &o.within, j, c.Cluster.ResourceUrgency(j), nil)
 			want := grid.Priority{Job: h.Job, Priority: found.Priority,
 				NPOSIX: float32(found.NPOSIX), NUrgency: float32(found.NUrgency), NTickets: float32(found.NTickets),
-				Urgency: float32(found.Urgency), RRContr: float32(found.RRContr), WTContr: float32(found.WTContr), DLContr: float32(found.DLContr)}
+				Urgency: float32(found.Urgency), RRContr: float32(found.RRContr), WTContr: float32(found.WTContr),
+				DLContr: float32(found.DLContr)}
 			if o.tickets {
 				without := o.policies.sum(worth{Terms: o.worth().Terms})
 				want.NTickets, want.Priority = float32(without.NTickets), without.Priority
@@ -48,12 +49,14 @@ func TestReckon(t *testing.T) {
 			if got != want {
 				t.Fatalf("job %d: reckoned %+v, found %+v", h.Job, got, want)
 			}
-			reported := &grid.Priority{Job: h.Job, Tickets: float32(found.Tickets), OTickets: float32(found.OTickets), FTickets: float32(found.FTickets), STickets: float32(found.STickets)}
+			reported := &grid.Priority{Job: h.Job, Tickets: float32(found.Tickets), OTickets: float32(found.OTickets),
+				FTickets: float32(found.FTickets), STickets: float32(found.STickets)}
 			again := shares.PendingPriority(conf, &o.within, j, c.Cluster.ResourceUrgency(j), reported)
 			if (&policies{}).differs(&again, found) {
 				t.Fatalf("job %d: reckoned from its tickets %+v, found %+v", h.Job, again, found)
 			}
-			task := shares.RunningPriority(conf, &o.within, j, c.Cluster.ResourceUrgency(j), &grid.JATask{Tickets: found.Tickets})
+			task := shares.RunningPriority(conf, &o.within, j, c.Cluster.ResourceUrgency(j),
+				&grid.JATask{Tickets: found.Tickets})
 			if task.Priority != found.Priority || task.NTickets != found.NTickets {
 				t.Fatalf("job %d: a task with its tickets %+v, found %+v", h.Job, task, found)
 			}

@@ -42,8 +42,8 @@ func (r *run) report() {
 	r.reportPending(newOrder(p, (*memory)(nil).again()), most)
 }
 
-// overrideTotal reports how many override tickets running tasks have together, rounded: shares of a ticket add up to a whole number except
-// for errors of the arithmetic. It returns false when the run must end.
+// overrideTotal reports how many override tickets running tasks have together, rounded: shares of a ticket add up to a
+// whole number except for errors of the arithmetic. It returns false when the run must end.
 func (r *run) overrideTotal(p *policies) bool {
 	sum := 0.0
 	if p.tickets {
@@ -52,7 +52,8 @@ func (r *run) overrideTotal(p *policies) bool {
 		}
 	}
 	sum = math.Round(sum)
-	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) || r.Yield(&orders.SchedConf{WeightTicketsOverride: sum})
+	return uint64(sum) == r.m.State.Counter(grid.WeightTicketsOverride) ||
+		r.Yield(&orders.SchedConf{WeightTicketsOverride: sum})
 }
 
 // reportRange reports the range over which the terms of priorities were normalised, if
@@ -138,7 +139,8 @@ func pendingTickets(job, task uint32, w worth) *orders.PTickets {
 // no longer what qstat should show.
 func (p *policies) differs(old *grid.Priority, t *orders.PTickets) bool {
 	return apart(float64(old.Tickets), t.Tickets) || apart(float64(old.OTickets), t.OTickets) ||
-		apart(float64(old.FTickets), t.FTickets) || apart(float64(old.STickets), t.STickets) || apart(float64(old.Share), t.Share) ||
+		apart(float64(old.FTickets), t.FTickets) || apart(float64(old.STickets), t.STickets) ||
+		apart(float64(old.Share), t.Share) ||
 		!p.turning && (apart(old.Priority, t.Priority) || apart(float64(old.NTickets), t.NTickets) ||
 			urgencyDiffers(old, t.NPOSIX, t.NUrgency, t.RRContr, t.WTContr, t.DLContr))
 }
@@ -159,7 +161,8 @@ func (p *policies) taskDiffers(was *grid.JATask, old *grid.Priority, t *orders.T
 }
 
 func urgencyDiffers(old *grid.Priority, posix, urgency, resources, waiting, deadline float64) bool {
-	return apart(float64(old.NPOSIX), posix) || apart(float64(old.NUrgency), urgency) || apart(float64(old.RRContr), resources) ||
+	return apart(float64(old.NPOSIX), posix) || apart(float64(old.NUrgency), urgency) ||
+		apart(float64(old.RRContr), resources) ||
 		apart(float64(old.WTContr), waiting) || apart(float64(old.DLContr), deadline)
 }
 

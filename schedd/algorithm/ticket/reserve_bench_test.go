@@ -40,7 +40,8 @@ func mixed(first uint32, n int, r *rand.Rand) (es []events.Event) {
 	for i := range n {
 		j := job(first+uint32(i), i, 1)
 		seconds := float64(60 * (1 + r.IntN(40)) * (1 + r.IntN(40)))
-		j.Hard = grid.Requests{{Name: "mem", Value: "x", Num: float64(int64(1) << (27 + r.IntN(5)))}, {Name: "h_rt", Value: "x", Num: seconds}}
+		j.Hard = grid.Requests{{Name: "mem", Value: "x", Num: float64(int64(1) << (27 + r.IntN(5)))},
+			{Name: "h_rt", Value: "x", Num: seconds}}
 		j.Reserve = true
 		switch size := uint32(1) << r.IntN(11); {
 		case size == 1:

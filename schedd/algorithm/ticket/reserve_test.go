@@ -97,7 +97,8 @@ func (w *reserveCell) submit() {
 	l := fmt.Sprintf("submit %d l=h_rt=%d", w.next, 1+w.r.IntN(100))
 	l += pick("", "", ",mem=2", ",mem=0,lic=1", ",tape=1", ",alone=y", ",mem=4")
 	l += pick(w.maybe, " R=y", " R=y", " R=y") + pick("", "", "", w.first) + pick("", "", " q=b.q", " q=*@h1")
-	l += pick("", "", " pe=fill:2-5", " pe=robin:3-", " pe=smp:2", " pe=smp:1-4", " pe=pairs:2-8", " pe=*:2-9 masterq=*@h1", " t=1-3")
+	l += pick("", "", " pe=fill:2-5", " pe=robin:3-", " pe=smp:2", " pe=smp:1-4", " pe=pairs:2-8",
+		" pe=*:2-9 masterq=*@h1", " t=1-3")
 	w.do("%s", l)
 }
 
@@ -163,7 +164,8 @@ func TestNothingIsOverBookedAtAnyTime(t *testing.T) {
 						sum = float64(len(alone))
 					}
 					if sum > limit+1e-6 {
-						t.Fatalf("step %d: %g of %g of %s at %d:\n%s", step, sum, limit, object, at.start, strings.Join(w.c.Schedule, "\n"))
+						t.Fatalf("step %d: %g of %g of %s at %d:\n%s", step, sum, limit, object, at.start,
+							strings.Join(w.c.Schedule, "\n"))
 					}
 				}
 			}
@@ -203,7 +205,8 @@ func TestTheHeadIsNotDelayed(t *testing.T) {
 					promised[head] = parse(t, lines[0]).start
 				}
 				if alone := w.alone(head); !slices.Equal(alone, lines) {
-					t.Fatalf("step %d: reserved\n%s\nand with no job after it\n%s", step, strings.Join(lines, "\n"), strings.Join(alone, "\n"))
+					t.Fatalf("step %d: reserved\n%s\nand with no job after it\n%s", step, strings.Join(lines, "\n"),
+						strings.Join(alone, "\n"))
 				}
 			}
 			w.c.Follow(list)

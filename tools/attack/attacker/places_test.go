@@ -12,10 +12,11 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
-// TestPlaces checks that each kind of request, and each kind of configuration object, has fields that are attacked, that each field is
-// named once, and that a change reaches the field after the request has travelled.
+// TestPlaces checks that each kind of request, and each kind of configuration object, has fields that are attacked,
+// that each field is named once, and that a change reaches the field after the request has travelled.
 func TestPlaces(t *testing.T) {
-	f := &Field{Name: "mallory", Honest: "alice", Hosts: []string{"h1"}, Jobs: []uint32{1, 2}, Closed: []string{"/closed"}, dice: rand.New(rand.NewPCG(1, 1)), env: opt.Env{Getenv: func(string) string { return "" }, Dir: "/"}}
+	f := &Field{Name: "mallory", Honest: "alice", Hosts: []string{"h1"}, Jobs: []uint32{1, 2}, Closed: []string{"/closed"},
+		dice: rand.New(rand.NewPCG(1, 1)), env: opt.Env{Getenv: func(string) string { return "" }, Dir: "/"}}
 	all, err := f.samples([]uint32{7, 8})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,8 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("objects of kind %s are not attacked", k.Name)
 		}
 	}
-	for _, path := range []string{"submit.request.ID", "submit.request.Command", "submit.Job.Spec.Env[].Name", "submit.Job.Hard", "alter.Job.Spec.Context[].Text", "add.CQUEUE.Notify.Value"} {
+	for _, path := range []string{"submit.request.ID", "submit.request.Command", "submit.Job.Spec.Env[].Name",
+		"submit.Job.Hard", "alter.Job.Spec.Context[].Text", "add.CQUEUE.Notify.Value"} {
 		if !slices.Contains(paths, path) {
 			t.Errorf("%s is not attacked", path)
 		}

@@ -24,7 +24,8 @@ type effect struct {
 	words []string
 }
 
-// effects are changes of each kind that may be proposed: of jobs, of queue instances, of configuration objects of each kind.
+// effects are changes of each kind that may be proposed: of jobs, of queue instances, of configuration objects of each
+// kind.
 func (f *Field) effects(own uint32) (all []effect, err error) {
 	job, err := f.job("-h", "-N", "proposed", "-l", "h_rt=4711", "true")
 	if err != nil {
@@ -44,7 +45,8 @@ func (f *Field) effects(own uint32) (all []effect, err error) {
 	}
 	for _, host := range f.Hosts {
 		for _, action := range []string{"disable", "suspend"} {
-			all = append(all, effect{&gdi.Control{Action: action, Queues: true, Refs: []string{"all.q@" + host}}, []string{"all.q@" + host}})
+			all = append(all, effect{&gdi.Control{Action: action, Queues: true, Refs: []string{"all.q@" + host}},
+				[]string{"all.q@" + host}})
 		}
 	}
 	for _, k := range grid.Kinds {
@@ -56,7 +58,8 @@ func (f *Field) effects(own uint32) (all []effect, err error) {
 			all = append(all, effect{&gdi.Add{Objects: []grid.Object{o}}, []string{name}})
 		}
 	}
-	return append(all, effect{&gdi.Add{Objects: []grid.Object{&grid.User{Name: "zzshares", OTicket: 1000000}}}, []string{"zzshares", "1000000"}},
+	return append(all, effect{&gdi.Add{Objects: []grid.Object{&grid.User{Name: "zzshares", OTicket: 1000000}}},
+		[]string{"zzshares", "1000000"}},
 		effect{&gdi.Add{Objects: []grid.Object{&grid.Manager{Name: "zzmanager"}}}, []string{"zzmanager"}}), nil
 }
 
@@ -158,11 +161,12 @@ func (f *Field) propose(ctx context.Context, conn *client.Remote, set []effect) 
 
 // textOf is what a person is shown of a proposal.
 func (f *Field) textOf(ctx context.Context, c *client.Remote, number uint32) (text string, err error) {
-	_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}, Where: gdi.Where{Keys: []grid.Key{{ID: number}}}}, func(o grid.Object) error {
-		if p, ok := o.(*grid.Proposal); ok && p.ID == number {
-			text = p.Text
-		}
-		return nil
-	})
+	_, err = c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}, Where: gdi.Where{Keys: []grid.Key{{ID: number}}}},
+		func(o grid.Object) error {
+			if p, ok := o.(*grid.Proposal); ok && p.ID == number {
+				text = p.Text
+			}
+			return nil
+		})
 	return text, err
 }

@@ -76,7 +76,9 @@ func (f *Field) holdJobs(ctx context.Context, n int) (ids []uint32, err error) {
 
 // eachField calls attack with the fields of all requests that a class is for, in an order
 // of its own.
-func (f *Field) eachField(ctx context.Context, ids []uint32, suits func(requestField) bool, attack func(way asker, t target) error) error {
+func (f *Field) eachField(
+	ctx context.Context, ids []uint32, suits func(requestField) bool, attack func(way asker, t target) error,
+) error {
 	all, err := f.samples(ids)
 	if err != nil {
 		return err
@@ -222,7 +224,9 @@ func (f *Field) grow(
 }
 
 // growEach sends each request once, and those that were stored as often as the budget allows.
-func (f *Field) growEach(ctx context.Context, suits func(requestField) bool, change func(t target, first bool) (gdi.Request, bool)) error {
+func (f *Field) growEach(
+	ctx context.Context, suits func(requestField) bool, change func(t target, first bool) (gdi.Request, bool),
+) error {
 	ids, err := f.holdJobs(ctx, firstJobs)
 	if err != nil {
 		return err
@@ -259,25 +263,27 @@ func (f *Field) growEach(ctx context.Context, suits func(requestField) bool, cha
 }
 
 func requestsLong(ctx context.Context, f *Field) error {
-	return f.growEach(ctx, func(p requestField) bool { return p.kind == reflect.String || p.bytes }, func(t target, first bool) (gdi.Request, bool) {
-		size := textMax
-		if first {
-			size = textFirst
-		}
-		r, err := t.changed(t.requestField, lengthen(size))
-		return r, err == nil
-	})
+	return f.growEach(ctx, func(p requestField) bool { return p.kind == reflect.String || p.bytes },
+		func(t target, first bool) (gdi.Request, bool) {
+			size := textMax
+			if first {
+				size = textFirst
+			}
+			r, err := t.changed(t.requestField, lengthen(size))
+			return r, err == nil
+		})
 }
 
 func requestsMany(ctx context.Context, f *Field) error {
-	return f.growEach(ctx, func(p requestField) bool { return p.kind == reflect.Slice && !p.bytes }, func(t target, _ bool) (gdi.Request, bool) {
-		for n := elements; n > 100; n /= 2 { // the longest that is read
-			if r, err := t.changed(t.requestField, multiply(n)); err == nil && len(codec.AppendRequest(nil, r)) < textMax {
-				return r, true
+	return f.growEach(ctx, func(p requestField) bool { return p.kind == reflect.Slice && !p.bytes },
+		func(t target, _ bool) (gdi.Request, bool) {
+			for n := elements; n > 100; n /= 2 { // the longest that is read
+				if r, err := t.changed(t.requestField, multiply(n)); err == nil && len(codec.AppendRequest(nil, r)) < textMax {
+					return r, true
+				}
 			}
-		}
-		return gdi.Request{}, false
-	})
+			return gdi.Request{}, false
+		})
 }
 
 // requestID is the number under which quill web sends a user's request with an Idempotency-Key: who knows the key knows
@@ -289,7 +295,8 @@ func requestID(user, key string) string {
 
 // foreignTexts are names of others, and what programs may take for more than a name.
 func (f *Field) foreignTexts() []string {
-	return append([]string{f.Honest, "root", "*", requestID(f.Honest, HonestKey(int(f.dice.Int32N(1000)))), "-oQ/tmp@here", "-X", "$(id)", "`id`", "|id", "../../..", "qrdel", fmt.Sprint(f.Jobs[0])}, f.Closed...)
+	return append([]string{f.Honest, "root", "*", requestID(f.Honest, HonestKey(int(f.dice.Int32N(1000)))), "-oQ/tmp@here",
+		"-X", "$(id)", "`id`", "|id", "../../..", "qrdel", fmt.Sprint(f.Jobs[0])}, f.Closed...)
 }
 
 func requestsForeign(ctx context.Context, f *Field) error {
@@ -305,47 +312,48 @@ func requestsForeign(ctx context.Context, f *Field) error {
 	number := func(p requestField) bool {
 		return p.kind >= reflect.Int && p.kind <= reflect.Uint64
 	}
-	return f.eachField(ctx, ids, func(p requestField) bool { return p.kind == reflect.String || number(p) }, func(way asker, t target) error {
-		mu.Lock()
-		texts := f.foreignTexts()
-		mu.Unlock()
-		var changes []func(reflect.Value)
-		for _, text := range texts {
-			changes = append(changes, func(v reflect.Value) { v.SetString(text) })
-		}
-		if number(t.requestField) {
-			changes = nil
-			for _, n := range []uint32{f.Jobs[0], f.Jobs[len(f.Jobs)-1], 0, 1<<31 - 1} {
-				changes = append(changes, func(v reflect.Value) {
-					if v.CanUint() {
-						v.SetUint(uint64(n))
-					} else {
-						v.SetInt(int64(n))
-					}
-				})
+	return f.eachField(ctx, ids, func(p requestField) bool { return p.kind == reflect.String || number(p) },
+		func(way asker, t target) error {
+			mu.Lock()
+			texts := f.foreignTexts()
+			mu.Unlock()
+			var changes []func(reflect.Value)
+			for _, text := range texts {
+				changes = append(changes, func(v reflect.Value) { v.SetString(text) })
 			}
-		}
-		for i, change := range changes {
-			r, err := t.changed(t.requestField, change)
-			if err != nil {
-				return nil
+			if number(t.requestField) {
+				changes = nil
+				for _, n := range []uint32{f.Jobs[0], f.Jobs[len(f.Jobs)-1], 0, 1<<31 - 1} {
+					changes = append(changes, func(v reflect.Value) {
+						if v.CanUint() {
+							v.SetUint(uint64(n))
+						} else {
+							v.SetInt(int64(n))
+						}
+					})
+				}
 			}
-			if !strings.HasSuffix(t.path, "request.ID") {
-				r.ID = rand.Text()
+			for i, change := range changes {
+				r, err := t.changed(t.requestField, change)
+				if err != nil {
+					return nil
+				}
+				if !strings.HasSuffix(t.path, "request.ID") {
+					r.ID = rand.Text()
+				}
+				reply, _, err := f.ask(ctx, way, r)
+				if err != nil {
+					return err
+				}
+				if i == 0 {
+					f.cover(t.path)
+				}
+				if reply.Job != 0 {
+					f.deleteJobs([]uint32{reply.Job})
+				}
 			}
-			reply, _, err := f.ask(ctx, way, r)
-			if err != nil {
-				return err
-			}
-			if i == 0 {
-				f.cover(t.path)
-			}
-			if reply.Job != 0 {
-				f.deleteJobs([]uint32{reply.Job})
-			}
-		}
-		return nil
-	})
+			return nil
+		})
 }
 
 // HonestKey is the Idempotency-Key of the honest user's n-th submission over HTTP: as those of scripts it can be
@@ -375,7 +383,9 @@ func (f *Field) takeRequestNumbers(ctx context.Context) error {
 		defer way.Close()
 		var made []uint32
 		for n := w; n < numbersTaken && ctx.Err() == nil; n += takers {
-			reply, _, err := f.ask(ctx, way, gdi.Request{ID: requestID(f.Honest, HonestKey(n)), Command: "qsub", Body: &gdi.Submit{Job: job}})
+			reply, _,
+				err := f.ask(ctx, way, gdi.Request{ID: requestID(f.Honest, HonestKey(n)), Command: "qsub",
+				Body: &gdi.Submit{Job: job}})
 			if err != nil {
 				break
 			}
@@ -391,9 +401,11 @@ func (f *Field) takeRequestNumbers(ctx context.Context) error {
 // Forged begins a line that no listing has.
 const Forged = "FORGED "
 
-// controls are texts that make a line of their own, or change one, in what prints them as they are: as few as are accepted are sent.
+// controls are texts that make a line of their own, or change one, in what prints them as they are: as few as are
+// accepted are sent.
 var controls = []string{
-	"x\n" + Forged + "%[1]s\r" + Forged + "%[1]s\x1b[2K\x1b[1G" + Forged + "%[1]s\nx", "/x\n" + Forged + "%[1]s\nx", "x\n" + Forged + "%[1]s",
+	"x\n" + Forged + "%[1]s\r" + Forged + "%[1]s\x1b[2K\x1b[1G" + Forged + "%[1]s\nx", "/x\n" + Forged + "%[1]s\nx",
+	"x\n" + Forged + "%[1]s",
 	"x\r" + Forged + "%[1]s", "x\x1b[2K\x1b[1G" + Forged + "%[1]s",
 }
 
@@ -406,32 +418,33 @@ func requestsMultiline(ctx context.Context, f *Field) error {
 	var made []uint32
 	var mu sync.Mutex
 	var next atomic.Int64 // each change is of another job
-	err = f.eachField(ctx, ids, func(p requestField) bool { return p.kind == reflect.String }, func(way asker, t target) error {
-		job := int(next.Add(1))
-		for i, control := range controls {
-			r, err := t.changed(t.requestField, func(v reflect.Value) { v.SetString(fmt.Sprintf(control, t.path)) })
-			if err != nil {
-				return nil
+	err = f.eachField(ctx, ids, func(p requestField) bool { return p.kind == reflect.String },
+		func(way asker, t target) error {
+			job := int(next.Add(1))
+			for i, control := range controls {
+				r, err := t.changed(t.requestField, func(v reflect.Value) { v.SetString(fmt.Sprintf(control, t.path)) })
+				if err != nil {
+					return nil
+				}
+				t.aim(&r, job)
+				reply, ok, err := f.ask(ctx, way, r)
+				if err != nil {
+					return err
+				}
+				if i == 0 {
+					f.cover(t.path)
+				}
+				if ok {
+					mu.Lock()
+					made = append(made, cmp.Or(reply.Job, ids[job%len(ids)]))
+					mu.Unlock()
+				}
+				if ok || denied(reply) {
+					break
+				}
 			}
-			t.aim(&r, job)
-			reply, ok, err := f.ask(ctx, way, r)
-			if err != nil {
-				return err
-			}
-			if i == 0 {
-				f.cover(t.path)
-			}
-			if ok {
-				mu.Lock()
-				made = append(made, cmp.Or(reply.Job, ids[job%len(ids)]))
-				mu.Unlock()
-			}
-			if ok || denied(reply) {
-				break
-			}
-		}
-		return nil
-	})
+			return nil
+		})
 	f.say(made)
 	return err
 }

@@ -93,7 +93,8 @@ func (d *description) members(s schema) (all []member) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		of := fmt.Sprint(s.Properties[name].Type)
-		all = append(all, member{name: name, list: of == "array", text: of == "string", required: slices.Contains(s.Required, name)})
+		all = append(
+			all, member{name: name, list: of == "array", text: of == "string", required: slices.Contains(s.Required, name)})
 	}
 	return all
 }
@@ -108,7 +109,9 @@ func (f *Field) client() *http.Client {
 }
 
 // get sends a request to quill web and returns the first megabyte of the answer.
-func (f *Field) get(ctx context.Context, method, path, token string, header map[string]string, body []byte) (status int, text []byte, err error) {
+func (f *Field) get(
+	ctx context.Context, method, path, token string, header map[string]string, body []byte,
+) (status int, text []byte, err error) {
 	if f.web == nil {
 		f.web = f.client()
 	}
@@ -187,7 +190,8 @@ func (f *Field) usual(o operation, job uint32) *call {
 	c := &call{operation: o, query: map[string]string{}, path: map[string]string{}, header: map[string]string{}}
 	for _, p := range o.parameters {
 		if p.In == "path" {
-			c.path[p.Name] = map[string]string{"id": fmt.Sprint(job), "kind": "queues", "name": "all.q", "task": "1", "host": f.Hosts[0]}[p.Name]
+			c.path[p.Name] = map[string]string{"id": fmt.Sprint(job), "kind": "queues", "name": "all.q", "task": "1",
+				"host": f.Hosts[0]}[p.Name]
 			if c.path[p.Name] == "" {
 				c.path[p.Name] = "x"
 			}
@@ -260,7 +264,9 @@ func (c *call) set(name, in string, text string, list []string) {
 }
 
 // eachParameter calls attack with each parameter and member of each route.
-func (f *Field) eachParameter(ctx context.Context, attack func(ctx context.Context, c *call, subject, name, in string)) error {
+func (f *Field) eachParameter(
+	ctx context.Context, attack func(ctx context.Context, c *call, subject, name, in string),
+) error {
 	ids, err := f.holdJobs(ctx, 3)
 	if err != nil {
 		return err
@@ -323,7 +329,8 @@ func routesLong(ctx context.Context, f *Field) error {
 			}
 			body := []byte(`{"options":["` + strings.Repeat("x", bodySize) + `"]}`)
 			Workers(bodyConns, func(w int) error {
-				_, _, err := f.get(ctx, c.method, strings.ReplaceAll(strings.ReplaceAll(c.operation.path, "{", ""), "}", ""), []string{"", f.ReadToken, "wrong"}[w%3], nil, body)
+				_, _, err := f.get(ctx, c.method, strings.ReplaceAll(strings.ReplaceAll(c.operation.path, "{", ""), "}", ""),
+					[]string{"", f.ReadToken, "wrong"}[w%3], nil, body)
 				f.count(err)
 				return nil
 			})
@@ -368,7 +375,8 @@ func routesForeign(ctx context.Context, f *Field) error {
 		if name == "" {
 			return
 		}
-		for _, text := range []string{fmt.Sprint(f.Jobs[0]), f.Honest, "root", "*", HonestKey(1), f.Closed[0], "../../" + f.Closed[0]} {
+		for _, text := range []string{fmt.Sprint(f.Jobs[0]), f.Honest, "root", "*", HonestKey(1), f.Closed[0],
+			"../../" + f.Closed[0]} {
 			for _, token := range []string{f.Token, f.ReadToken, ""} {
 				c.set(name, in, text, []string{text})
 				c.send(ctx, f, token)
@@ -438,7 +446,8 @@ func routesAbandoned(ctx context.Context, f *Field) error {
 				break
 			}
 		}
-		head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n%s\r\nAccept: text/event-stream\r\n", c.method, path, host, credential)
+		head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n%s\r\nAccept: text/event-stream\r\n", c.method, path,
+			host, credential)
 		if c.body != nil {
 			head += fmt.Sprintf("Content-Type: application/json\r\nContent-Length: %d\r\n", bodySize)
 		}

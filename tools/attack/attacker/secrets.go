@@ -30,7 +30,8 @@ func findSecrets(ctx context.Context, f *Field) error {
 		return err
 	}
 	defer conn.Close()
-	for _, subject := range []string{"ge.feed", "ge.events", ">", "ge.>", "ge.cmd.>", "ge.reg.>", "ge.host.>", "ge.ev.>", "ge.debug.>", "_INBOX_>", "_INBOX.>",
+	for _, subject := range []string{"ge.feed", "ge.events", ">", "ge.>", "ge.cmd.>", "ge.reg.>", "ge.host.>", "ge.ev.>",
+		"ge.debug.>", "_INBOX_>", "_INBOX.>",
 		"_INBOX_" + (bus.Identity{Role: bus.User, Name: f.Honest}).Word() + ".>", "$JS.>", "$SYS.>"} {
 		stop, err := conn.Subscribe(subject, func(at string, data []byte) { f.search("message at "+general(at), data) })
 		f.count(err)
@@ -48,10 +49,12 @@ func findSecrets(ctx context.Context, f *Field) error {
 		_, err := f.stream(ctx, conn, bus.RegSubject(conn.Identity()), nil, all("full state of an event client"))
 		f.count(err)
 		for _, k := range grid.Kinds {
-			_, err := f.stream(ctx, conn, bus.CmdSubject(conn.Identity(), "get"), get(gdi.Where{}, k.Kind), all("listing of "+k.Name))
+			_, err := f.stream(ctx, conn, bus.CmdSubject(conn.Identity(), "get"), get(gdi.Where{}, k.Kind),
+				all("listing of "+k.Name))
 			f.count(err)
 		}
-		h := codec.AppendRequest(nil, gdi.Request{ID: fmt.Sprint(time.Now().UnixNano()), Command: "quill", Body: &gdi.History{}})
+		h := codec.AppendRequest(
+			nil, gdi.Request{ID: fmt.Sprint(time.Now().UnixNano()), Command: "quill", Body: &gdi.History{}})
 		_, err = f.stream(ctx, conn, bus.CmdSubject(conn.Identity(), "history"), h, all("history"))
 		f.count(err)
 		if f.Socket {
@@ -73,7 +76,9 @@ func general(subject string) string {
 }
 
 // stream asks for what is answered in chunks.
-func (f *Field) stream(ctx context.Context, conn *bus.Conn, subject string, data []byte, each func([]byte) error) ([]byte, error) {
+func (f *Field) stream(
+	ctx context.Context, conn *bus.Conn, subject string, data []byte, each func([]byte) error,
+) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, CommandMax)
 	defer cancel()
 	last, err := conn.RequestStream(ctx, subject, data, each)
@@ -88,7 +93,8 @@ const StolenName = "stolen"
 
 // impersonation asks in the name of others.
 var impersonation = Attack{
-	Name: "impersonation", Usage: "a host's and a scheduler's key submit, alter and delete as users; names of others in the payload",
+	Name:  "impersonation",
+	Usage: "a host's and a scheduler's key submit, alter and delete as users; names of others in the payload",
 	Roles: AsDaemon, Short: true, Run: impersonate,
 }
 
@@ -140,10 +146,14 @@ var others = Attack{
 func disturbOthers(ctx context.Context, f *Field) error {
 	id := fmt.Sprint(f.Jobs[0])
 	for _, words := range [][]string{
-		{"qdel", id}, {"qdel", "-f", id}, {"qdel", "-u", f.Honest}, {"qalter", "-N", "x", id}, {"qhold", id}, {"qrls", "-h", "s", id}, {"qmod", "-sj", id},
-		{"qmod", "-rj", id}, {"qmod", "-d", "all.q"}, {"qmod", "-c", "*"}, {"qresub", id}, {"qconf", "-am", f.Name}, {"qconf", "-dq", "all.q"},
-		{"qconf", "-mattr", "queue", "prolog", "root@/tmp/x", "all.q"}, {"qconf", "-km"}, {"qconf", "-ks"}, {"qconf", "-ke", f.Hosts[0]}, {"qconf", "-as", "evil"},
-		{"quill", "down"}, {"qsub", "-P", "other", "-b", "y", "true"}, {"qsub", "-p", "1000", "-h", "-b", "y", "true"}, {"qsub", "-A", "x:y:z", "-h", "-b", "y", "true"},
+		{"qdel", id}, {"qdel", "-f", id}, {"qdel", "-u", f.Honest}, {"qalter", "-N", "x", id}, {"qhold", id},
+		{"qrls", "-h", "s", id}, {"qmod", "-sj", id},
+		{"qmod", "-rj", id}, {"qmod", "-d", "all.q"}, {"qmod", "-c", "*"}, {"qresub", id}, {"qconf", "-am", f.Name},
+		{"qconf", "-dq", "all.q"},
+		{"qconf", "-mattr", "queue", "prolog", "root@/tmp/x", "all.q"}, {"qconf", "-km"}, {"qconf", "-ks"},
+		{"qconf", "-ke", f.Hosts[0]}, {"qconf", "-as", "evil"},
+		{"quill", "down"}, {"qsub", "-P", "other", "-b", "y", "true"}, {"qsub", "-p", "1000", "-h", "-b", "y", "true"},
+		{"qsub", "-A", "x:y:z", "-h", "-b", "y", "true"},
 	} {
 		if ctx.Err() != nil {
 			return nil
@@ -160,7 +170,8 @@ func disturbOthers(ctx context.Context, f *Field) error {
 
 // files looks for what it can read, write or connect to.
 var files = Attack{
-	Name: "files", Usage: "looks in the cell's directory and in /proc for files, directories and sockets that are open to others",
+	Name:  "files",
+	Usage: "looks in the cell's directory and in /proc for files, directories and sockets that are open to others",
 	Roles: AsUser, Local: true, Short: true, Run: lookAround,
 }
 

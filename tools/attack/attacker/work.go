@@ -52,7 +52,8 @@ func jobsLong(ctx context.Context, f *Field) error {
 
 func jobsMany(ctx context.Context, f *Field) error {
 	for n := range f.Hosts {
-		f.submitWork(ctx, "orphans with large environments", f.on(n), "orphans", strconv.Itoa(orphansMany), f.Orphan, strconv.Itoa(orphanBytes))
+		f.submitWork(ctx, "orphans with large environments", f.on(n), "orphans", strconv.Itoa(orphansMany), f.Orphan,
+			strconv.Itoa(orphanBytes))
 		f.submitWork(ctx, "files in TMPDIR", f.on(n), "files", strconv.Itoa(filesMany))
 		f.submitWork(ctx, "processes", f.on(n), "orphans", "100", f.Orphan, "0")
 	}
@@ -81,13 +82,16 @@ func (f *Field) mailMany(ctx context.Context) {
 }
 
 // identities are variables of a job's environment that say which job a process belongs to.
-var identities = []string{"SGE_JOB_SPOOL_DIR", "JOB_ID", "TMPDIR", "SGE_TASK_ID", "PE_TASK_ID", "SGE_STDOUT_PATH", "USER"}
+var identities = []string{"SGE_JOB_SPOOL_DIR", "JOB_ID", "TMPDIR", "SGE_TASK_ID", "PE_TASK_ID",
+	"SGE_STDOUT_PATH", "USER"}
 
-// jobsForeign leaves processes that have the environment of the honest user's job on the same host, one variable at a time.
+// jobsForeign leaves processes that have the environment of the honest user's job on the same host, one variable at a
+// time.
 func jobsForeign(ctx context.Context, f *Field) error {
 	for n := range f.Hosts {
 		for _, name := range append([]string{"all"}, identities...) {
-			f.submitWork(ctx, "orphan with another job's "+name, f.on(n), "stranger", name, fmt.Sprint(f.Jobs[n%len(f.Jobs)]), f.Orphan)
+			f.submitWork(ctx, "orphan with another job's "+name, f.on(n), "stranger", name,
+				fmt.Sprint(f.Jobs[n%len(f.Jobs)]), f.Orphan)
 		}
 	}
 	f.pause(ctx, 8*time.Second)
@@ -195,7 +199,8 @@ func leave(env []string, name string, args ...string) error {
 	return cmd.Start()
 }
 
-// pretend leaves a process that computes for some seconds, with the environment of another job in one variable or in all.
+// pretend leaves a process that computes for some seconds, with the environment of another job in one variable or in
+// all.
 func pretend(name, job, orphan string) error {
 	own := filepath.Base(os.Getenv("SGE_JOB_SPOOL_DIR"))
 	var env []string
@@ -210,7 +215,8 @@ func pretend(name, job, orphan string) error {
 	return leave(env, "/bin/sh", "-c", `timeout 4 sh -c 'while :; do :; done'; exec sleep "$0"`, orphan)
 }
 
-// digDeep makes a directory in a directory, and so on. Paths are no longer than the kernel takes: each is made below the one before.
+// digDeep makes a directory in a directory, and so on. Paths are no longer than the kernel takes: each is made below
+// the one before.
 func digDeep(dir string, levels int) error {
 	at, err := unix.Open(dir, unix.O_DIRECTORY|unix.O_RDONLY, 0)
 	for i := 0; err == nil && i < levels; i++ {

@@ -27,7 +27,8 @@ const (
 
 // wrongState is the error number of an action that a job's state does not allow.
 // A job that has ended may still be terminated.
-var wrongState = [...]Errno{SuspendInconsistentState, ResumeInconsistentState, HoldInconsistentState, ReleaseInconsistentState, Success}
+var wrongState = [...]Errno{SuspendInconsistentState, ResumeInconsistentState, HoldInconsistentState,
+	ReleaseInconsistentState, Success}
 
 // Control suspends, resumes, holds, releases or ends a job, a task, or with All
 // those of the session that have not ended.
@@ -136,7 +137,8 @@ func (s *Session) State(name string) (State, error) {
 func (s *Session) elsewhere(id jobID) (State, error) {
 	var job *grid.Job
 	var task *grid.JATask
-	get := gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask}, Where: gdi.Where{Keys: []grid.Key{{ID: id.job}}, Brief: true}}
+	get := gdi.Get{Kinds: []grid.Kind{grid.KindJob, grid.KindJATask},
+		Where: gdi.Where{Keys: []grid.Key{{ID: id.job}}, Brief: true}}
 	_, err := s.ask.Get(s.ctx, get, func(o grid.Object) error {
 		switch o := o.(type) {
 		case *grid.Job:

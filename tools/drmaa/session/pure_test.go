@@ -90,7 +90,8 @@ func list(t *testing.T, l *sessionLedger, input string) (list []events.Event) {
 		}
 		switch w[0] {
 		case "JOB":
-			j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id.job, Tasks: grid.Range{Step: 1}, Spec: &grid.JobSpec{Session: w[2]}}
+			j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id.job, Tasks: grid.Range{Step: 1},
+				Spec: &grid.JobSpec{Session: w[2]}}
 			fmt.Sscanf(w[3], "%d-%d", &j.Tasks.First, &j.Tasks.Last)
 			j.Array = j.Tasks.Count() > 1
 			j.Pending = grid.Ranges{j.Tasks}

@@ -23,7 +23,8 @@ func TestMain(m *testing.M) { celltest.Main(m) }
 // TestSessions plays the transcripts of testdata/cell, each on a cell of its own.
 func TestSessions(t *testing.T) {
 	datadriven.Walk(t, "testdata/cell", func(t *testing.T, path string) {
-		d := &desk{t: t, cell: celltest.Start(t, 1, 4), dir: t.TempDir(), templates: map[string]*Template{}, waiting: map[string]chan string{}}
+		d := &desk{t: t, cell: celltest.Start(t, 1, 4), dir: t.TempDir(), templates: map[string]*Template{},
+			waiting: map[string]chan string{}}
 		os.Chmod(d.dir, 0o777)
 		datadriven.RunTest(t, path, func(t *testing.T, td *datadriven.TestData) string { return d.do(td) })
 		if d.session != nil {
@@ -55,9 +56,11 @@ func (d *desk) origin() submit.Origin {
 // words are the names of states and actions in transcripts.
 var (
 	states = map[State]string{
-		QueuedActive: "queued", SystemOnHold: "system hold", UserOnHold: "user hold", UserSystemOnHold: "user and system hold",
-		Running: "running", SystemSuspended: "system suspended", UserSuspended: "user suspended", UserSystemSuspended: "user and system suspended",
-		Done: "done", Failed: "failed", Undetermined: "undetermined",
+		QueuedActive: "queued", SystemOnHold: "system hold", UserOnHold: "user hold",
+		UserSystemOnHold: "user and system hold",
+		Running:          "running", SystemSuspended: "system suspended", UserSuspended: "user suspended",
+		UserSystemSuspended: "user and system suspended",
+		Done:                "done", Failed: "failed", Undetermined: "undetermined",
 	}
 	actions = []string{"suspend", "resume", "hold", "release", "terminate"}
 )
@@ -247,7 +250,8 @@ func (d *desk) usage(list []string) (out string) {
 		if n, err := fmt.Sscanf(value, "%f", &v); n != 1 || err != nil {
 			d.t.Errorf("%s is no number", u)
 		}
-		if age := time.Since(time.Unix(int64(v), 0)); strings.HasSuffix(name, "_time") && v != 0 && (age < -time.Minute || age > time.Hour) {
+		if age := time.Since(time.Unix(int64(v), 0)); strings.HasSuffix(name, "_time") && v != 0 &&
+			(age < -time.Minute || age > time.Hour) {
 			d.t.Errorf("%s is not now", u)
 		}
 		if name == "exit_status" || name == "signal" {
@@ -294,5 +298,6 @@ func formatError(err error) string {
 func (d *desk) shown(s string) string {
 	me, _ := user.Current()
 	host, _ := os.Hostname()
-	return strings.NewReplacer(d.dir, "<dir>", d.cell.Root, "<root>", host, "HOST", me.Username+" - ", "USER - ", `"`+me.Username+`"`, `"USER"`, me.Username+" has ", "USER has ").Replace(s)
+	return strings.NewReplacer(d.dir, "<dir>", d.cell.Root, "<root>", host, "HOST", me.Username+" - ", "USER - ",
+		`"`+me.Username+`"`, `"USER"`, me.Username+" has ", "USER has ").Replace(s)
 }

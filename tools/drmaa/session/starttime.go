@@ -7,14 +7,16 @@ import (
 )
 
 // moment is [[[[CC]YY/]MM/]DD] hh:mm[:ss] [{-|+}UU:uu].
-var moment = regexp.MustCompile(`^(?:(?:(?:(\d\d)?(\d\d)/)?(\d\d)/)?(\d\d) )?(\d\d):(\d\d)(?::(\d\d))?(?: ?([-+])(\d\d):(\d\d))?$`)
+var moment = regexp.MustCompile(
+	`^(?:(?:(?:(\d\d)?(\d\d)/)?(\d\d)/)?(\d\d) )?(\d\d):(\d\d)(?::(\d\d))?(?: ?([-+])(\d\d):(\d\d))?$`)
 
 // parseStartTime reads a drmaa_start_time. What is left out is now's, or the
 // next after it if that has passed; without an offset the time is in now's zone.
 func parseStartTime(text string, now time.Time) (time.Time, error) {
 	m := moment.FindStringSubmatch(text)
 	if m == nil {
-		return time.Time{}, failf(InvalidAttributeFormat, "a start time is written as [[[[CC]YY/]MM/]DD] hh:mm[:ss] [{-|+}UU:uu], not %q", text)
+		return time.Time{},
+			failf(InvalidAttributeFormat, "a start time is written as [[[[CC]YY/]MM/]DD] hh:mm[:ss] [{-|+}UU:uu], not %q", text)
 	}
 	n := make([]int, len(m))
 	for i := range m {

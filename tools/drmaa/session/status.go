@@ -37,7 +37,8 @@ func stateOf(j *grid.Job, t *grid.JATask, task uint32) State {
 	case t != nil && t.State&grid.StateError != 0:
 		return Failed
 	}
-	system := j.OperHold.Contains(task) || j.SysHold.Contains(task) || j.ArrayHold.Contains(task) || len(j.Predecessors) > 0
+	system := j.OperHold.Contains(task) || j.SysHold.Contains(task) || j.ArrayHold.Contains(task) ||
+		len(j.Predecessors) > 0
 	return QueuedActive | both(system, j.UserHold.Contains(task))
 }
 
@@ -110,7 +111,8 @@ func usageOf(a *grid.Accounting) (list []string) {
 		name  string
 		value float64
 	}{
-		{"submission_time", float64(a.Submit.Unix())}, {"start_time", float64(a.Start.Unix())}, {"end_time", float64(a.End.Unix())},
+		{"submission_time", float64(a.Submit.Unix())}, {"start_time", float64(a.Start.Unix())},
+		{"end_time", float64(a.End.Unix())},
 		{"priority", float64(a.Priority)}, {"exit_status", float64(a.ExitStatus)}, {"signal", signal},
 		{"ru_wallclock", u.WallSeconds}, {"ru_utime", u.UserSeconds}, {"ru_stime", u.SystemSeconds},
 		{"ru_maxrss", u.MaxRSS}, {"ru_ixrss", 0}, {"ru_ismrss", 0}, {"ru_idrss", 0}, {"ru_isrss", 0},

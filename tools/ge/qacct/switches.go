@@ -84,7 +84,8 @@ func command(env opt.Env) *switches.Command[query] {
 		column("P", "[project]", "list [matching] project"),
 		column("q", "[queue]", "list [matching] queue"),
 		column("slots", "[slots]", "list [matching] job slots"),
-		{Name: "t", Args: "taskid[-taskid[:step]]", Help: "list all [matching] tasks (requires -j option)", Take: switches.One,
+		{Name: "t", Args: "taskid[-taskid[:step]]", Help: "list all [matching] tasks (requires -j option)",
+			Take: switches.One,
 			Set: func(w *query, words []string) (err error) {
 				w.tasks, err = switches.TaskRanges(words[0])
 				return err
@@ -163,7 +164,8 @@ func (w *query) check() error {
 func (w *query) filter() view.AccountingFilter {
 	f := view.AccountingFilter{Begin: w.begin, End: w.end, ByEnd: w.byEnd, Master: w.master, Exact: true}
 	for name, to := range map[string]*grid.Names{
-		"o": &f.Owners, "g": &f.Groups, "P": &f.Projects, "D": &f.Departments, "A": &f.Accounts, "pe": &f.PEs, "q": &f.Queues, "h": &f.Hosts,
+		"o": &f.Owners, "g": &f.Groups, "P": &f.Projects, "D": &f.Departments, "A": &f.Accounts, "pe": &f.PEs,
+		"q": &f.Queues, "h": &f.Hosts,
 	} {
 		if want := w.by[name]; want != "" {
 			*to = grid.Names{want}

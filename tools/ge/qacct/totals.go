@@ -26,8 +26,10 @@ type columnOf struct {
 
 // columns is in the order in which they are printed.
 var columns = []columnOf{
-	{"h", "HOST", func(a *grid.Accounting) string { return a.Host }, false, func(t *document.Total, v string) { t.Host = &v }},
-	{"q", "CLUSTER QUEUE", func(a *grid.Accounting) string { return a.Queue }, false, func(t *document.Total, v string) { t.Queue = &v }},
+	{"h", "HOST", func(a *grid.Accounting) string { return a.Host }, false,
+		func(t *document.Total, v string) { t.Host = &v }},
+	{"q", "CLUSTER QUEUE", func(a *grid.Accounting) string { return a.Queue }, false,
+		func(t *document.Total, v string) { t.Queue = &v }},
 	named("g", "GROUP", func(a *grid.Accounting) string { return a.Group },
 		func(t *document.Total, v string) { t.Group = &v }),
 	named("o", "OWNER", func(a *grid.Accounting) string { return a.Owner },
@@ -38,8 +40,10 @@ var columns = []columnOf{
 		func(t *document.Total, v string) { t.Department = &v }),
 	named("pe", "PE", func(a *grid.Accounting) string { return view.OrNone(a.PE) },
 		func(t *document.Total, v string) { t.PE = &v }),
-	numbered("slots", "SLOTS", func(a *grid.Accounting) uint32 { return a.Slots }, func(t *document.Total) **uint32 { return &t.Slots }),
-	numbered("ar", "AR", func(a *grid.Accounting) uint32 { return a.AR }, func(t *document.Total) **uint32 { return &t.AR }),
+	numbered("slots", "SLOTS", func(a *grid.Accounting) uint32 { return a.Slots },
+		func(t *document.Total) **uint32 { return &t.Slots }),
+	numbered("ar", "AR", func(a *grid.Accounting) uint32 { return a.AR },
+		func(t *document.Total) **uint32 { return &t.AR }),
 	named("A", "ACCOUNT", func(a *grid.Accounting) string { return a.Account },
 		func(t *document.Total, v string) { t.Account = &v }),
 }

@@ -69,7 +69,8 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 	}
 	for _, v := range values {
 		if v.Text == "" {
-			return about(kind, "", gdi.StatusInvalid, refuse("The attribute name (%q) and/or value (%q) is invalid", v.Name, v.Text))
+			return about(kind, "", gdi.StatusInvalid,
+				refuse("The attribute name (%q) and/or value (%q) is invalid", v.Name, v.Text))
 		}
 		if key := conf.Attributes(kind)[0]; v.Name == key && noun != schedConf {
 			return about(kind, "", gdi.StatusInvalid, refuse("qconf: cannot change %s", key))

@@ -42,15 +42,19 @@ func command() *switches.Command[commandLine] {
 	c.Switches = append(c.Switches, shareTreeRows()...)
 	c.Switches = append(c.Switches, attributeRows()...)
 	c.Switches = append(c.Switches, daemonRows()...)
-	c.Switches = append(c.Switches, switches.Fmt(func(l *commandLine) *switches.Format { return &l.format }), switches.Switch[commandLine]{Name: "help", Help: "print this help"})
+	c.Switches = append(c.Switches, switches.Fmt(func(l *commandLine) *switches.Format { return &l.format }),
+		switches.Switch[commandLine]{Name: "help", Help: "print this help"})
 	return c
 }
 
-func row(m mode, name, args, help string, take switches.Take, do func(*session, []string) error) switches.Switch[commandLine] {
-	return switches.Switch[commandLine]{Name: name, Args: args, Help: help, Take: take, Set: func(l *commandLine, w []string) error {
-		l.steps = append(l.steps, step{name, m, func(s *session) error { return do(s, w) }})
-		return nil
-	}}
+func row(
+	m mode, name, args, help string, take switches.Take, do func(*session, []string) error,
+) switches.Switch[commandLine] {
+	return switches.Switch[commandLine]{Name: name, Args: args, Help: help, Take: take,
+		Set: func(l *commandLine, w []string) error {
+			l.steps = append(l.steps, step{name, m, func(s *session) error { return do(s, w) }})
+			return nil
+		}}
 }
 
 func configurationRows() []switches.Switch[commandLine] {
@@ -165,17 +169,23 @@ func daemonRows() []switches.Switch[commandLine] {
 	return []switches.Switch[commandLine]{
 		row(changes, "cq", "wc_queue_list", "clean queue", switches.One, clean),
 		row(changes, "ke", "host_list", "shutdown execution daemon(s)", switches.One, trigger("kill-execd", false)),
-		row(changes, "kej", "host_list", "shutdown execution daemon(s) and kill their jobs", switches.One, trigger("kill-execd", true)),
+		row(changes, "kej", "host_list", "shutdown execution daemon(s) and kill their jobs", switches.One,
+			trigger("kill-execd", true)),
 		row(changes, "km", "", "shutdown qmaster", nil, trigger("kill-qmaster", false)),
 		row(changes, "ks", "", "shutdown scheduler", nil, trigger("kill-schedd", false)),
-		row(changes, "kt", "thread_name", "shutdown the scheduler, as -ks", switches.One, thread(trigger("kill-schedd", false))),
-		row(changes, "at", "thread_name", "print whether the scheduler runs, and how to start it", switches.One, thread(startScheduler)),
+		row(changes, "kt", "thread_name", "shutdown the scheduler, as -ks", switches.One,
+			thread(trigger("kill-schedd", false))),
+		row(changes, "at", "thread_name", "print whether the scheduler runs, and how to start it", switches.One,
+			thread(startScheduler)),
 		row(changes, "kec", "evid_list", "kill event client", switches.One, trigger("kill-event-client", false)),
-		row(shows, "secl", "", "show event client list", nil, ask("show-event-clients", func(r gdi.Reply) document.Document { return document.EventClientsOf(r.Clients) })),
+		row(shows, "secl", "", "show event client list", nil,
+			ask("show-event-clients", func(r gdi.Reply) document.Document { return document.EventClientsOf(r.Clients) })),
 		row(shows, "sds", "", "show detached settings", nil, showDetached),
-		row(shows, "sss", "", "show the host on which the scheduler runs", nil, ask("show-scheduler", func(r gdi.Reply) document.Document { return document.NamesOf([]string{r.Answers[0].Text}) })),
+		row(shows, "sss", "", "show the host on which the scheduler runs", nil,
+			ask("show-scheduler", func(r gdi.Reply) document.Document { return document.NamesOf([]string{r.Answers[0].Text}) })),
 		row(changes, "tsm", "", "trigger scheduler monitoring", nil, trigger("schedule", false)),
-		row(changes, "clearusage", "[user_list]", "clear sharetree usage for user_list or all users/projects", switches.Maybe, trigger("clear-usage", false)),
+		row(changes, "clearusage", "[user_list]", "clear sharetree usage for user_list or all users/projects", switches.Maybe,
+			trigger("clear-usage", false)),
 	}
 }
 

@@ -30,7 +30,8 @@ func (s *session) edited(kind grid.Kind, before, same string) (after string, sav
 
 const sameFile = "file unchanged"
 
-// edit runs $EDITOR, or vi, on a text. A text that was written again is saved, also if it is the same, as in Grid Engine.
+// edit runs $EDITOR, or vi, on a text. A text that was written again is saved, also if it is the same, as in Grid
+// Engine.
 func (s *session) edit(text string) (after string, saved bool, err error) {
 	f, err := os.CreateTemp("", "qconf-")
 	if err != nil {
@@ -56,7 +57,8 @@ func (s *session) edit(text string) (after string, saved bool, err error) {
 	return string(changed), string(changed) != text || !now.ModTime().Equal(before.ModTime()), nil
 }
 
-// runEditor runs an editor on a file. The editor is the name of a program; with blanks in it, it can be a command with arguments, which the shell divides.
+// runEditor runs an editor on a file. The editor is the name of a program; with blanks in it, it can be a command with
+// arguments, which the shell divides.
 func (s *session) runEditor(editor, file string) error {
 	name, args := editor, []string{file}
 	if _, err := exec.LookPath(editor); err != nil {

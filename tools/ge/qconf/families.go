@@ -34,31 +34,38 @@ type family struct {
 	lenient bool
 }
 
-// families are all kinds with names and text: those for which Grid Engine has an order, words or ways of their own, then the
-// others in grid.Kinds.
+// families are all kinds with names and text: those for which Grid Engine has an order, words or ways of their own,
+// then the others in grid.Kinds.
 var families = regular([]family{
-	{kind: grid.KindCQueue, none: "cluster queue list", unknown: "No cluster queue or queue instance matches the phrase %q",
-		word: "queue", wild: true, template: "template", ready: true},
-	{kind: grid.KindExecHost, what: "exec host", none: "execution host", unknown: "denied: exec host %q does not exist", template: "template"},
+	{kind: grid.KindCQueue, none: "cluster queue list",
+		unknown: "No cluster queue or queue instance matches the phrase %q",
+		word:    "queue", wild: true, template: "template", ready: true},
+	{kind: grid.KindExecHost, what: "exec host", none: "execution host", unknown: "denied: exec host %q does not exist",
+		template: "template"},
 	{kind: grid.KindPE},
-	{kind: grid.KindHGroup, none: "host group list", unknown: "Host group %q does not exist", word: "hostgroup", ready: true},
+	{kind: grid.KindHGroup, none: "host group list", unknown: "Host group %q does not exist",
+		word: "hostgroup", ready: true},
 	{kind: grid.KindCalendar},
 	{kind: grid.KindCkpt, what: "checkpointing interface definition", none: "ckpt interface definition",
 		unknown: "%s is not a checkpointing interface definition"},
 	{kind: grid.KindProject, none: "project list", unknown: "%s is not known as a project", template: "template"},
 	{kind: grid.KindUser, none: "user list", unknown: "%s is not known as a user", template: "template", lenient: true},
-	{kind: grid.KindCentry, what: "complex attribute", none: "complex entry list", unknown: "%s is not a complex attribute", whole: true},
+	{kind: grid.KindCentry, what: "complex attribute", none: "complex entry list",
+		unknown: "%s is not a complex attribute", whole: true},
 	{kind: grid.KindRQS, none: "resource quota set list", unknown: "No resource quota set found", word: "resource_quota",
 		wild: true, template: "template"},
 	{kind: grid.KindUserset, what: "userset list", none: "userset list", unknown: "denied: access list %q does not exist"},
 })
 
-// regular appends the families of the other kinds in grid.Kinds that are configured by name, and fills in what follows from a kind's row there.
+// regular appends the families of the other kinds in grid.Kinds that are configured by name, and fills in what follows
+// from a kind's row there.
 func regular(list []family) []family {
 	for i := range grid.Kinds {
 		s := &grid.Kinds[i]
 		other := s.Kind == grid.KindConf || s.Kind == grid.KindShareTree // they have switches of their own
-		if s.Qconf != "" && s.Default != nil && !other && !slices.ContainsFunc(list, func(f family) bool { return f.kind == s.Kind }) {
+		if s.Qconf != "" && s.Default != nil && !other && !slices.ContainsFunc(list, func(f family) bool {
+			return f.kind == s.Kind
+		}) {
 			list = append(list, family{kind: s.Kind})
 		}
 	}

@@ -158,8 +158,10 @@ type nameList struct {
 
 var nameLists = []nameList{
 	{grid.KindManager, "user to manager list", "manager", func(n string) grid.Object { return &grid.Manager{Name: n} }},
-	{grid.KindOperator, "user to operator list", "operator", func(n string) grid.Object { return &grid.Operator{Name: n} }},
-	{grid.KindAdminHost, "administrative host", "administrative host", func(n string) grid.Object { return &grid.AdminHost{Name: n} }},
+	{grid.KindOperator, "user to operator list", "operator",
+		func(n string) grid.Object { return &grid.Operator{Name: n} }},
+	{grid.KindAdminHost, "administrative host", "administrative host",
+		func(n string) grid.Object { return &grid.AdminHost{Name: n} }},
 	{grid.KindSubmitHost, "submit host", "submit host", func(n string) grid.Object { return &grid.SubmitHost{Name: n} }},
 }
 
@@ -239,7 +241,9 @@ func addUsers(s *session, w []string) error {
 }
 
 // changeUsers changes access lists user by user. A list that does not exist is made by absent; nil: that is an error.
-func (s *session) changeUsers(w []string, absent func(list string) *grid.Userset, change func(u *grid.Userset, user string) (note string, err error)) error {
+func (s *session) changeUsers(
+	w []string, absent func(list string) *grid.Userset, change func(u *grid.Userset, user string) (note string, err error),
+) error {
 	users, lists := split(w[:1]), split(w[1:])
 	return s.each(lists, func(list string) error {
 		found, err := s.object(grid.KindUserset, list)

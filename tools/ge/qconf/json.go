@@ -17,7 +17,8 @@ import (
 func (l *commandLine) oneDocument() error {
 	for _, s := range l.steps {
 		if s.mode == edits {
-			return switches.Errorf("error: -fmt json is not supported with -%s, which starts an editor; -%s reads a file", s.name, strings.ToUpper(s.name[:1])+s.name[1:])
+			return switches.Errorf("error: -fmt json is not supported with -%s, which starts an editor; -%s reads a file",
+				s.name, strings.ToUpper(s.name[:1])+s.name[1:])
 		}
 	}
 	if n := slices.IndexFunc(l.steps, func(s step) bool { return s.mode == shows }); n >= 0 && len(l.steps) > 1 {

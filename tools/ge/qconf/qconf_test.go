@@ -28,7 +28,8 @@ type cell struct {
 func newCell() *cell {
 	c := &cell{}
 	c.Objects = clustertest.Small()
-	global := &grid.Conf{Host: "global", Entries: grid.Values{{Name: "mailer", Text: "/bin/mail"}, {Name: "max_unheard", Text: "00:05:00"}}}
+	global := &grid.Conf{
+		Host: "global", Entries: grid.Values{{Name: "mailer", Text: "/bin/mail"}, {Name: "max_unheard", Text: "00:05:00"}}}
 	c.Objects = append(c.Objects, global, &grid.Manager{Name: "root"}, &grid.AdminHost{Name: "master"},
 		grid.Default(grid.KindSchedConf, ""), grid.DefaultUserset("arusers"))
 	c.Answer = c.decide

@@ -140,13 +140,14 @@ func (t *tree) rows(place int) (out []document.ShareNode) {
 
 // showTree draws the tree: each node below its parent.
 func showTree(s *session, _ []string) error {
-	return s.showRows(func(t *tree) (rows []document.ShareNode, err error) { return t.rows(0), nil }, func(n document.ShareNode) {
-		depth := strings.Count(n.Path, "/")
-		if n.Path == "/" {
-			depth = 0
-		}
-		s.printf("%s%s=%d\n", strings.Repeat("   ", depth), n.Name, n.Shares)
-	})
+	return s.showRows(func(t *tree) (rows []document.ShareNode, err error) { return t.rows(0), nil },
+		func(n document.ShareNode) {
+			depth := strings.Count(n.Path, "/")
+			if n.Path == "/" {
+				depth = 0
+			}
+			s.printf("%s%s=%d\n", strings.Repeat("   ", depth), n.Name, n.Shares)
+		})
 }
 
 // showRows shows nodes of the tree. That there is none is no error, unlike for -sstree.

@@ -19,7 +19,8 @@ import (
 
 // list is the list seq of a log in which a counter counts the lists.
 func list(seq uint64) events.List {
-	return events.List{Seq: seq, At: grid.Time(seq), Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: seq})}}
+	return events.List{Seq: seq, At: grid.Time(seq),
+		Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: seq})}}
 }
 
 // memory is a log from a list to another.
@@ -128,8 +129,10 @@ func TestNothingIsLost(t *testing.T) {
 		{"from before the log", options{from: "8"}, feeds{{12, 13}}, memory{first: 11, last: 12}, "11 12 13; " + cut},
 		{"full", options{full: true}, feeds{{5, 6}, {9, 9}}, memory{first: 1, last: 9}, "5 6 7 8 9"},
 		{"differences", options{diff: true}, feeds{{5, 6}, {8, 9}}, memory{first: 1, last: 9}, "5 -> 6 6 -> 7 7 -> 8 8 -> 9"},
-		{"differences over a cut", options{diff: true}, feeds{{5, 7}, {10, 11}}, memory{first: 11, last: 11}, "5 -> 6 6 -> 7 10 -> 11; " + cut},
-		{"differences from a list", options{diff: true, from: "3"}, feeds{{4, 5}}, memory{first: 1, last: 4}, "2 -> 3 3 -> 4 4 -> 5"},
+		{"differences over a cut", options{diff: true}, feeds{{5, 7}, {10, 11}}, memory{first: 11, last: 11},
+			"5 -> 6 6 -> 7 10 -> 11; " + cut},
+		{"differences from a list", options{diff: true, from: "3"}, feeds{{4, 5}}, memory{first: 1, last: 4},
+			"2 -> 3 3 -> 4 4 -> 5"},
 		{"to a list", options{to: "9"}, feeds{{5, 7}, {12, 13}}, memory{first: 1, last: 14}, "6 7 8 9"},
 		{"from and to", options{from: "2", to: "3"}, feeds{{5, 7}}, memory{first: 1, last: 5}, "2 3"},
 	} {

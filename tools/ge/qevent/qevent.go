@@ -33,12 +33,14 @@ func command() *switches.Command[options] {
 		Prefix: "qevent: ",
 		Legend: "\n" + opt.MomentLegend,
 		Switches: []switches.Switch[options]{
-			{Name: "from", Args: "moment", Help: "begin with the list of that number or time, not with what happens now", Take: switches.One,
-				Set: switches.Text(func(o *options) *string { return &o.from })},
+			{Name: "from", Args: "moment", Help: "begin with the list of that number or time, not with what happens now",
+				Take: switches.One,
+				Set:  switches.Text(func(o *options) *string { return &o.from })},
 			{Name: "to", Args: "moment", Help: "end after the list of that number or time", Take: switches.One,
 				Set: switches.Text(func(o *options) *string { return &o.to })},
-			{Name: "log", Args: "path", Help: "read a stopped cell's directory, a copy of one, or an exported file", Take: switches.One,
-				Set: switches.Text(func(o *options) *string { return &o.log })},
+			{Name: "log", Args: "path", Help: "read a stopped cell's directory, a copy of one, or an exported file",
+				Take: switches.One,
+				Set:  switches.Text(func(o *options) *string { return &o.log })},
 			flag("full", "first print the full state, as LIST events", func(o *options) { o.full = true }),
 			flag("lists", "print when each list came about, and who asked for what", func(o *options) { o.lists = true }),
 			flag("diff", "print what changed in each object, field by field", func(o *options) { o.diff = true }),
@@ -69,7 +71,8 @@ func flag(name, help string, set func(*options)) switches.Switch[options] {
 
 // letters are the switches of the filter's conditions, as Grid Engine's
 // commands name them.
-var letters = map[string]string{"kind": "kinds", "job": "j", "user": "u", "host": "host", "queue": "q", "cause": "cause", "has": "has"}
+var letters = map[string]string{"kind": "kinds", "job": "j", "user": "u", "host": "host", "queue": "q",
+	"cause": "cause", "has": "has"}
 
 // App is the command for urfave/cli.
 func App(env opt.Env) *cli.App { return opt.App(env, command(), run) }

@@ -29,13 +29,15 @@ var errLost = errors.New("error: connection lost")
 func (f *feed) Watch(ctx context.Context, w client.Watcher) error {
 	sink := w.Fresh()
 	sink.Apply(events.List{Seq: 7, Events: []events.Event{
-		events.Listed(&grid.PE{Name: "mpi", Slots: 4}), events.Listed(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 3, Name: "old", Owner: "bob"})}})
+		events.Listed(&grid.PE{Name: "mpi", Slots: 4}),
+		events.Listed(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 3, Name: "old", Owner: "bob"})}})
 	w.Full(1, 7)
 	job := &grid.Job{JobRequest: &grid.JobRequest{}, ID: 4, Name: "new", Owner: "alice"}
 	sink.Apply(events.List{Seq: 8, At: clustertest.Now, Cause: events.Cause{Who: "alice@master", What: "qsub"},
 		Events: []events.Event{events.Add(job), events.Mod(&grid.Counter{Name: grid.JobSeqNum, Value: 4})}})
 	sink.Apply(events.List{Seq: 9, At: clustertest.Now + 1, Cause: events.Cause{Who: "schedd", What: "orders", Ref: "2"},
-		Events: []events.Event{events.Add(&grid.JATask{Job: 4, ID: 1, Status: grid.Transfering, Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}})}})
+		Events: []events.Event{events.Add(&grid.JATask{Job: 4, ID: 1, Status: grid.Transfering,
+			Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}})}})
 	if ctx.Err() != nil {
 		return nil
 	}

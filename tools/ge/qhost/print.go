@@ -108,7 +108,8 @@ func (p *picture) xml(w io.Writer, hosts []view.Host) {
 			fmt.Fprintf(w, "   <hostvalue name='%s'>%s</hostvalue>\n", grid.SensorTrouble, escape(h.SensorTrouble))
 		}
 		for _, r := range p.resourcesOf(h.Name) {
-			fmt.Fprintf(w, "   <resourcevalue name='%s' dominance='%s'>%s</resourcevalue>\n", r.Name, r.Dominance, escape(r.Value()))
+			fmt.Fprintf(w, "   <resourcevalue name='%s' dominance='%s'>%s</resourcevalue>\n", r.Name, r.Dominance,
+				escape(r.Value()))
 		}
 		if p.queues {
 			for _, q := range p.instances[h.Name] {

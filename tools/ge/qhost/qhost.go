@@ -60,7 +60,8 @@ func command() *switches.Command[options] {
 					o.requests = list
 					return nil
 				}},
-			{Name: "ncb", Help: "suppress host topology based information", Set: switches.Flag(func(o *options) *bool { return &o.noTopology })},
+			{Name: "ncb", Help: "suppress host topology based information",
+				Set: switches.Flag(func(o *options) *bool { return &o.noTopology })},
 			{Name: "q", Help: "display queues hosted by host", Set: switches.Flag(func(o *options) *bool { return &o.queues })},
 			{Name: "u", Args: "user[,user,...]", Help: "show only jobs for user", Take: switches.Word,
 				Set: func(o *options, w []string) error {

@@ -35,9 +35,14 @@ var command = &switches.Command[question]{
 	Switches: []switches.Switch[question]{
 		{Name: "help", Help: "show this info"},
 		{Name: "i", Args: "interval", Help: "set ping interval time", Take: switches.One, Set: setInterval},
-		{Name: "info", Help: "show full status information and exit", Set: func(q *question, _ []string) error { q.once, q.full = true, true; return nil }},
-		{Name: "f", Help: "show full status information on each ping interval", Set: switches.Flag(func(q *question) *bool { return &q.full })},
-		{Name: "ping", Help: "show once how long qmaster has been up, and exit", Set: switches.Flag(func(q *question) *bool { return &q.once })},
+		{Name: "info", Help: "show full status information and exit", Set: func(q *question, _ []string) error {
+			q.once, q.full = true, true
+			return nil
+		}},
+		{Name: "f", Help: "show full status information on each ping interval",
+			Set: switches.Flag(func(q *question) *bool { return &q.full })},
+		{Name: "ping", Help: "show once how long qmaster has been up, and exit",
+			Set: switches.Flag(func(q *question) *bool { return &q.once })},
 		{Name: "noalias", Help: "accepted: there is no host_aliases file"},
 		{Name: "tcp", Refused: "the connection is that of the cell"},
 		{Name: "ssl", Refused: "the connection is that of the cell"},
@@ -115,7 +120,8 @@ func (q *question) check() error {
 		return switches.Errorf("please enter a component id larger than 0")
 	}
 	if q.name != "qmaster" || q.id != "1" {
-		return switches.Errorf("%s/%s is not supported: only qmaster/1 can be asked; qhost shows which hosts are up", q.name, q.id)
+		return switches.Errorf("%s/%s is not supported: only qmaster/1 can be asked; qhost shows which hosts are up", q.name,
+			q.id)
 	}
 	return nil
 }
@@ -158,6 +164,7 @@ func (s status) up(now time.Time) int64 { return max(0, int64(now.Sub(s.start)/t
 
 // block is Grid Engine's, with the lines that mean something here.
 func (s status) block(now time.Time, id int) string {
-	return fmt.Sprintf("%s:\nSIRM message id:          %d\nstart time:               %s (%d)\nrun time [s]:             %d\nstatus:                   0\ninfo:                     %s\n\n",
+	return fmt.Sprintf(
+		"%s:\nSIRM message id:          %d\nstart time:               %s (%d)\nrun time [s]:             %d\nstatus:                   0\ninfo:                     %s\n\n",
 		stamp(now), id, stamp(s.start), s.start.Unix(), s.up(now), s.info)
 }

@@ -50,13 +50,17 @@ func command() *switches.Command[query] {
 		Switches: []sw{
 			switches.Fmt(formatOf),
 			{Name: "help", Help: "print this help"},
-			{Name: "h", Args: "wc_host_list|wc_hostgroup_list", Help: "display only selected hosts", Take: switches.One, Set: by(grid.QuotaHosts)},
+			{Name: "h", Args: "wc_host_list|wc_hostgroup_list", Help: "display only selected hosts", Take: switches.One,
+				Set: by(grid.QuotaHosts)},
 			{Name: "l", Args: "resource_attributes", Help: "request the given resources", Take: switches.One,
 				Set: func(w *query, words []string) error { w.resources = switches.Names(words[0]); return nil }},
 			{Name: "u", Args: "user_list", Help: "display only selected users", Take: switches.One, Set: by(grid.QuotaUsers)},
-			{Name: "pe", Args: "wc_pe_list", Help: "display only selected parallel environments", Take: switches.One, Set: by(grid.QuotaPEs)},
-			{Name: "P", Args: "wc_project_list", Help: "display only selected projects", Take: switches.One, Set: by(grid.QuotaProjects)},
-			{Name: "q", Args: "wc_cqueue_list", Help: "display only selected queues", Take: switches.One, Set: by(grid.QuotaQueues)},
+			{Name: "pe", Args: "wc_pe_list", Help: "display only selected parallel environments", Take: switches.One,
+				Set: by(grid.QuotaPEs)},
+			{Name: "P", Args: "wc_project_list", Help: "display only selected projects", Take: switches.One,
+				Set: by(grid.QuotaProjects)},
+			{Name: "q", Args: "wc_cqueue_list", Help: "display only selected queues", Take: switches.One,
+				Set: by(grid.QuotaQueues)},
 			switches.XML(formatOf),
 		},
 		Legend: `
@@ -164,7 +168,8 @@ func printXML(out io.Writer, quotas []view.Quota) {
 		if q.Used != nil {
 			used = fmt.Sprintf(" value='%s'", escape(q.UsedText()))
 		}
-		fmt.Fprintf(out, "   <limit resource='%s' limit='%s'%s/>\n </qquota_rule>\n", escape(q.Resource), escape(q.LimitText), used)
+		fmt.Fprintf(out, "   <limit resource='%s' limit='%s'%s/>\n </qquota_rule>\n", escape(q.Resource),
+			escape(q.LimitText), used)
 	}
 	fmt.Fprintln(out, "</qquota_result>")
 }

@@ -57,7 +57,8 @@ func cell(t *testing.T, input string) []grid.Object {
 			if read, err := fmt.Sscan(rest+" -", &host, &slots, &requests); read < 3 {
 				t.Fatal(line, err)
 			}
-			j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: uint32(n + 1), Owner: name, Group: name, Tasks: grid.Range{First: 1, Last: 1, Step: 1}}
+			j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: uint32(n + 1), Owner: name, Group: name,
+				Tasks: grid.Range{First: 1, Last: 1, Step: 1}}
 			if resource, value, ok := strings.Cut(requests, "="); ok {
 				number, err := strconv.ParseFloat(value, 64)
 				if err != nil {

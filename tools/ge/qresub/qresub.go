@@ -57,11 +57,14 @@ func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 	for _, ref := range h.Jobs.Refs {
 		switch {
 		case ref.Name != "":
-			none := gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job %q does not exist", ref.Name)).On(gdi.Subject{Kind: grid.KindJob, Name: ref.Name})
+			none := gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job %q does not exist", ref.Name)).On(
+				gdi.Subject{Kind: grid.KindJob, Name: ref.Name})
 			return opt.Complain(env, command, &switches.Error{Text: none.Text, Code: refused, Cause: &gdi.Refusal{Answer: none}})
 		case len(ref.Tasks) > 0:
-			tasks := gdi.Deny(gdi.StatusInvalid, "denied: the selected option works only on jobs and not on tasks").On(gdi.Subject{Job: ref.ID})
-			return opt.Complain(env, command, &switches.Error{Text: tasks.Text, Code: refused, Cause: &gdi.Refusal{Answer: tasks}})
+			tasks := gdi.Deny(gdi.StatusInvalid, "denied: the selected option works only on jobs and not on tasks").On(
+				gdi.Subject{Job: ref.ID})
+			return opt.Complain(
+				env, command, &switches.Error{Text: tasks.Text, Code: refused, Cause: &gdi.Refusal{Answer: tasks}})
 		}
 	}
 	c, err := env.Connect(ctx)

@@ -124,7 +124,8 @@ func (l *caller) call(ctx context.Context, immediate bool) int {
 			if started != nil && (<-started).refused() { // both are true of a job that was not started
 				return l.refused()
 			}
-			return l.lost(f, fmt.Sprintf("it has ended without a connection to %s, where this command waits for it", l.door.Address()))
+			return l.lost(f, fmt.Sprintf("it has ended without a connection to %s, where this command waits for it",
+				l.door.Address()))
 		case <-ctx.Done():
 			return l.interrupted()
 		}

@@ -29,7 +29,8 @@ func newTerminal(env opt.Env, link *session.Link, pty bool) *terminal {
 }
 
 // passed are the signals that are passed on to the command.
-var passed = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT}
+var passed = []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
+	syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT}
 
 // attend sits in front of the command until it has ended. The user's terminal
 // is raw meanwhile: what is typed is for the command's.

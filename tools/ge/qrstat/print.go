@@ -32,7 +32,8 @@ func (p printer) list(list []view.Reservation, explain bool) {
 	if len(list) == 0 {
 		return
 	}
-	heading := fmt.Sprintf("%-7s %-10s %-12s %-5s %-20s %-20s %s", "ar-id", "name", "owner", "state", "start at", "end at", "duration")
+	heading := fmt.Sprintf("%-7s %-10s %-12s %-5s %-20s %-20s %s", "ar-id", "name", "owner", "state", "start at",
+		"end at", "duration")
 	fmt.Fprintf(p.w, "%s\n%s\n", heading, strings.Repeat("-", 90))
 	for _, a := range list {
 		fmt.Fprintf(p.w, "%7d %-10.10s %-12.12s %-5s %-20s %-20s %s\n", a.ID, a.Name, a.Owner, a.State,

@@ -47,7 +47,8 @@ func command() *switches.Command[query] {
 			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
 		Switches: []sw{
-			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: switches.One, Set: (*query).chosen},
+			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: switches.One,
+				Set: (*query).chosen},
 			{Name: "explain", Help: "show reason for error state",
 				Set: switches.Flag(func(w *query) *bool { return &w.explain })},
 			switches.Fmt(formatOf),

@@ -20,11 +20,14 @@ func reservations() []grid.Object {
 		&grid.AR{ID: 1, Owner: "alice", Group: "users", Account: "sge", Submit: at(11, 21, 5, 10), State: grid.ARWaiting,
 			Start: at(12, 31, 23, 57), End: at(12, 31, 23, 59), Duration: 120,
 			Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}},
-		&grid.AR{ID: 20, Name: "with a long name", Owner: "bob", Group: "users", Account: "acct", Submit: at(11, 21, 5, 11), State: grid.ARError,
+		&grid.AR{ID: 20, Name: "with a long name", Owner: "bob", Group: "users", Account: "acct", Submit: at(11, 21, 5, 11),
+			State: grid.ARError,
 			Start: at(11, 21, 5, 11), End: at(11, 21, 6, 11), Duration: 3600,
-			Hard: grid.Requests{{Name: "h_rt", Value: "100"}, {Name: "lic", Value: "<2>"}}, MasterQueues: grid.Names{"all.q@node2"},
-			PE: "m*", PERange: grid.Ranges{{First: 2, Last: 50, Step: 1}}, GrantedPE: "mpi", Ckpt: "blcr", ErrorHandlingHard: true,
-			MailOptions: "abe", MailTo: grid.Names{"bob@x"}, ACL: grid.Names{"alice", "@team"},
+			Hard:         grid.Requests{{Name: "h_rt", Value: "100"}, {Name: "lic", Value: "<2>"}},
+			MasterQueues: grid.Names{"all.q@node2"},
+			PE:           "m*", PERange: grid.Ranges{{First: 2, Last: 50, Step: 1}}, GrantedPE: "mpi", Ckpt: "blcr",
+			ErrorHandlingHard: true,
+			MailOptions:       "abe", MailTo: grid.Names{"bob@x"}, ACL: grid.Names{"alice", "@team"},
 			Grants:  []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 2}, {Queue: "all.q", Host: "node1", Slots: 3}},
 			Message: grid.Names{"reserved queue all.q@node1 is suspended", "reserved queue all.q@node1 is disabled"}},
 	}
@@ -33,10 +36,13 @@ func reservations() []grid.Object {
 // unusual is a reservation with requests of every type, and a name that has to be quoted.
 func unusual() []grid.Object {
 	return []grid.Object{
-		&grid.AR{ID: 30, Name: `it's a "größe" <&> \n`, Owner: "bob", State: grid.ARWaiting, Start: grid.TimeOf(time.Unix(1800000000, 0)), Duration: 60,
-			Hard: grid.Requests{{Name: "h_rt", Value: "1:00:00"}, {Name: "h_vmem", Value: "2G"}, {Name: "exclusive", Value: "TRUE"},
+		&grid.AR{ID: 30, Name: `it's a "größe" <&> \n`, Owner: "bob", State: grid.ARWaiting,
+			Start: grid.TimeOf(time.Unix(1800000000, 0)), Duration: 60,
+			Hard: grid.Requests{{Name: "h_rt", Value: "1:00:00"}, {Name: "h_vmem", Value: "2G"},
+				{Name: "exclusive", Value: "TRUE"},
 				{Name: "arch", Value: "lx-*"}, {Name: "lic", Value: "INFINITY"}}},
-		&grid.Centry{Name: "h_rt", Type: "TIME"}, &grid.Centry{Name: "h_vmem", Type: "MEMORY"}, &grid.Centry{Name: "exclusive", Type: "BOOL"},
+		&grid.Centry{Name: "h_rt", Type: "TIME"}, &grid.Centry{Name: "h_vmem", Type: "MEMORY"},
+		&grid.Centry{Name: "exclusive", Type: "BOOL"},
 		&grid.Centry{Name: "arch", Type: "RESTRING"}, &grid.Centry{Name: "lic", Type: "DOUBLE"},
 	}
 }
@@ -45,7 +51,8 @@ func unusual() []grid.Object {
 func TestTranscripts(t *testing.T) {
 	opttest.Transcripts(t, "testdata", Run, map[string]opttest.Step{
 		"reservations": func(d *opttest.Desk, _ []string) { d.Objects(reservations()...) }, // are listed to the next run
-		"unusual":      func(d *opttest.Desk, _ []string) { d.Objects(unusual()...) },      // ... another one, with its attributes
+		// ... another one, with its attributes
+		"unusual": func(d *opttest.Desk, _ []string) { d.Objects(unusual()...) },
 	})
 }
 

@@ -180,7 +180,8 @@ func field(name, value string) string { return fmt.Sprintf("%-27s %s\n", name, v
 // order.
 var fromEnv = [...]struct{ field, variable string }{
 	{"sge_o_home:", "SGE_O_HOME"}, {"sge_o_log_name:", "SGE_O_LOGNAME"}, {"sge_o_path:", "SGE_O_PATH"},
-	{"sge_o_shell:", "SGE_O_SHELL"}, {"sge_o_tz:", "SGE_O_TZ"}, {"sge_o_workdir:", "SGE_O_WORKDIR"}, {"sge_o_host:", "SGE_O_HOST"},
+	{"sge_o_shell:", "SGE_O_SHELL"}, {"sge_o_tz:", "SGE_O_TZ"}, {"sge_o_workdir:", "SGE_O_WORKDIR"},
+	{"sge_o_host:", "SGE_O_HOST"},
 }
 
 // describe is one job of qstat -j.

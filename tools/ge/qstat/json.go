@@ -15,7 +15,8 @@ func (p *printer) write(d document.Document) int { return p.env.Document(d) }
 // missing returns that references stand for no job.
 func missing(unknown []string) (r gdi.Reply) {
 	for _, ref := range unknown {
-		r.Answers = append(r.Answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job %q does not exist", ref)).On(gdi.JobNamed(ref)))
+		r.Answers = append(r.Answers, gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job %q does not exist", ref)).On(
+			gdi.JobNamed(ref)))
 	}
 	return r
 }
@@ -30,7 +31,8 @@ func (p *printer) document(queues []view.Queue) document.Document {
 	if !p.queues() {
 		return document.JobsOf(show, p.list.Running(), p.list.Waiting(), finished)
 	}
-	parts := document.QueueShow{LoadAlarm: p.loadAlarm, SuspendAlarm: p.suspendAlarm, Messages: p.messageLines, Jobs: p.list.RunningIn}
+	parts := document.QueueShow{LoadAlarm: p.loadAlarm, SuspendAlarm: p.suspendAlarm, Messages: p.messageLines,
+		Jobs: p.list.RunningIn}
 	if p.resources {
 		parts.Resources = func(q *view.Queue) []view.Resource { return p.view.QueueResources(q, p.names) }
 	}

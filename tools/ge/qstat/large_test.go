@@ -36,7 +36,8 @@ func newCoupled(t *testing.T) *coupled {
 }
 
 func (c *coupled) Do(_ context.Context, command string, body gdi.Body) (gdi.Reply, error) {
-	r := c.Step(c.now, core.Request{Request: gdi.Request{User: "root", Group: "root", Host: "master", Command: command, Body: body}})
+	r := c.Step(
+		c.now, core.Request{Request: gdi.Request{User: "root", Group: "root", Host: "master", Command: command, Body: body}})
 	return *r.Answers[0].Reply, nil
 }
 
@@ -54,7 +55,8 @@ func (c *coupled) Close() error { return nil }
 func (c *coupled) submit(t *testing.T, jobs int) {
 	for n := range jobs {
 		c.now = c.now.Add(1)
-		j := &grid.Job{Name: "job", Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{Command: "sleep", SubmitCommand: "qsub"}}
+		j := &grid.Job{Name: "job", Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+			Spec: &grid.JobSpec{Command: "sleep", SubmitCommand: "qsub"}}
 		ask := j.Ask()
 		j.Priority = -int16(n%4) * 50
 		if n%3 == 0 {
@@ -69,7 +71,8 @@ func (c *coupled) submit(t *testing.T, jobs int) {
 // modify gives an object other values, as root; the scheduler begins anew.
 func (c *coupled) modify(t *testing.T, o grid.Object) {
 	grid.SetVersion(o, 0)
-	if reply, _ := c.Do(t.Context(), "qconf", &gdi.Modify{Objects: []grid.Object{o}}); reply.Answers[0].Status != gdi.StatusOK {
+	if reply,
+		_ := c.Do(t.Context(), "qconf", &gdi.Modify{Objects: []grid.Object{o}}); reply.Answers[0].Status != gdi.StatusOK {
 		t.Fatal(reply.Answers[0].Text)
 	}
 	if err := c.Register(); err != nil {

@@ -9,7 +9,8 @@ import (
 func TestOneLine(t *testing.T) {
 	b := &fields{}
 	b.some("job_args:", "a\nowner: root\x1b[2J")
-	if got, want := strings.TrimSpace(b.String()), `a\nowner: root?[2J`; !strings.HasSuffix(got, want) || strings.Contains(got, "\n") {
+	if got, want := strings.TrimSpace(b.String()), `a\nowner: root?[2J`; !strings.HasSuffix(got, want) ||
+		strings.Contains(got, "\n") {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -55,13 +55,15 @@ func command() *switches.Command[options] {
 		},
 		Switches: []switches.Switch[options]{
 			{Name: "ext", Help: "view additional attributes", Set: switches.Flag(func(o *options) *bool { return &o.ext })},
-			{Name: "explain", Args: "a|c|A|E", Help: "show reason for queue c(onfiguration ambiguous), a(larm), suspend A(larm), E(rror) state",
+			{Name: "explain", Args: "a|c|A|E",
+				Help: "show reason for queue c(onfiguration ambiguous), a(larm), suspend A(larm), E(rror) state",
 				Take: switches.Word, Set: func(o *options, w []string) (err error) {
 					o.explain, err = view.ParseQueueStates(w[0], "acAE")
 					return err
 				}},
 			{Name: "f", Help: "full output", Set: switches.Flag(func(o *options) *bool { return &o.full })},
-			{Name: "F", Args: "[resource_attributes]", Help: "full output and show (selected) resources of queue(s)", Take: switches.Maybe,
+			{Name: "F", Args: "[resource_attributes]", Help: "full output and show (selected) resources of queue(s)",
+				Take: switches.Maybe,
 				Set: func(o *options, w []string) error {
 					o.resources = true
 					return addNames(o, w)
@@ -78,27 +80,23 @@ func command() *switches.Command[options] {
 				}},
 			sel["l"],
 			{Name: "ne", Help: "hide empty queues", Set: switches.Flag(func(o *options) *bool { return &o.noEmpty })},
-			{Name: "ncb", Help: "suppress additional binding specific parameters", Set: switches.Flag(func(o *options) *bool { return &o.noBinding })},
+			{Name: "ncb", Help: "suppress additional binding specific parameters",
+				Set: switches.Flag(func(o *options) *bool { return &o.noBinding })},
 			sel["pe"], sel["q"], sel["qs"],
-			{Name: "r", Help: "show requested resources of job(s)", Set: switches.Flag(func(o *options) *bool { return &o.requests })},
+			{Name: "r", Help: "show requested resources of job(s)",
+				Set: switches.Flag(func(o *options) *bool { return &o.requests })},
 			{Name: "s", Args: "{p|r|s|z|hu|ho|hs|hd|hj|ha|h|a}", Take: switches.Word,
 				Help: "show pending, running, suspended, zombie jobs,\njobs with a user/operator/system/array-dependency hold, \n" +
 					"jobs with a start time in future or any combination only.\nh is an abbreviation for huhohshdhjha\na is an abbreviation for prsh",
-				Set: func(o *options, w []string) error {
-					s, ok := view.ParseJobStates(w[0])
-					if !ok {
-						return &switches.Error{Text: "invalid option argument \"-s " + w[0] + "\"", Help: true}
-					}
-					o.states |= s
-					return nil
-				}},
+				Set: (*options).addStates},
 			{Name: "t", Help: "show task information (implicitly -g t)",
 				Set: func(o *options, _ []string) error { o.perSlot, o.taskInfo = true, true; return nil }},
 			{Name: "u", Args: "user_list", Help: "view jobs of this user list", Take: switches.Word,
 				Set: switches.List(func(o *options) *grid.Names { return &o.users })},
 			sel["U"],
 			{Name: "urg", Help: "display job urgency information", Set: switches.Flag(func(o *options) *bool { return &o.urg })},
-			{Name: "pri", Help: "display job priority information", Set: switches.Flag(func(o *options) *bool { return &o.pri })},
+			{Name: "pri", Help: "display job priority information",
+				Set: switches.Flag(func(o *options) *bool { return &o.pri })},
 			switches.XML(formatOf),
 		},
 		Legend: queueoptions.Legend,
@@ -109,6 +107,15 @@ func command() *switches.Command[options] {
 		}
 	}
 	return c
+}
+
+func (o *options) addStates(w []string) error {
+	s, ok := view.ParseJobStates(w[0])
+	if !ok {
+		return &switches.Error{Text: "invalid option argument \"-s " + w[0] + "\"", Help: true}
+	}
+	o.states |= s
+	return nil
 }
 
 // once makes a switch that is given anew, in the user's file or in the command

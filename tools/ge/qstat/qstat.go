@@ -74,9 +74,11 @@ func show(ctx context.Context, env opt.Env, said *options) int {
 
 // fetch gets everything that is to be shown, and returns the rows of queues.
 func (p *printer) fetch(ctx context.Context, c client.Client) ([]view.Queue, error) {
-	p.list = view.NewJobs(grid.TimeOf(p.env.Now()), view.JobFilter{Users: p.owners(), States: p.states, Queues: p.selection}, view.JobShow{
-		PerTask: p.perTask, PerSlot: p.perSlot, PETasks: p.taskInfo, Worth: p.urg || p.pri, Policy: p.ext, Requested: p.requests,
-		Queues: p.queues() || p.summary})
+	p.list = view.NewJobs(grid.TimeOf(p.env.Now()),
+		view.JobFilter{Users: p.owners(), States: p.states, Queues: p.selection}, view.JobShow{
+			PerTask: p.perTask, PerSlot: p.perSlot, PETasks: p.taskInfo, Worth: p.urg || p.pri, Policy: p.ext,
+			Requested: p.requests,
+			Queues:    p.queues() || p.summary})
 	if _, err := c.Get(ctx, p.list.Get(), func(o grid.Object) error { p.list.Add(o); return nil }); err != nil {
 		return nil, err
 	}
@@ -133,7 +135,8 @@ func (p *printer) longestName(queues []view.Queue) (n int) {
 }
 
 func (p *printer) table(inQueue bool) *table {
-	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), rule: ruleFor(p.options), queueWidth: p.queueWidth, inQueue: inQueue, taskInfo: p.taskInfo}
+	return &table{w: p.env.Stdout, columns: columnsFor(p.options, inQueue), rule: ruleFor(p.options),
+		queueWidth: p.queueWidth, inQueue: inQueue, taskInfo: p.taskInfo}
 }
 
 func (p *printer) line(t *table, r *view.Job) {

@@ -76,27 +76,33 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 	if d.HasArg("found") {
 		objects = append(objects,
 			&grid.Priority{Job: 3, NPOSIX: 0.5, NUrgency: 1, Urgency: 3000, RRContr: 3000},
-			&grid.Priority{Job: 4, Priority: 0.62345, NPOSIX: 0.5, NUrgency: 0.75, NTickets: 1, Urgency: 6000.6, RRContr: 1000, WTContr: 1000.6, DLContr: 4000,
+			&grid.Priority{Job: 4, Priority: 0.62345, NPOSIX: 0.5, NUrgency: 0.75, NTickets: 1, Urgency: 6000.6, RRContr: 1000,
+				WTContr: 1000.6, DLContr: 4000,
 				Tickets: 900, OTickets: 100, FTickets: 300, STickets: 500, Share: 0.9},
-			&grid.Priority{Job: 8, Priority: 0.7, NPOSIX: 0.548828125, NUrgency: 0.25, NTickets: 0.125, Urgency: 1000, RRContr: 1000, Tickets: 112.6, STickets: 112.6, Share: 0.1})
+			&grid.Priority{Job: 8, Priority: 0.7, NPOSIX: 0.548828125, NUrgency: 0.25, NTickets: 0.125, Urgency: 1000,
+				RRContr: 1000, Tickets: 112.6, STickets: 112.6, Share: 0.1})
 	}
 	if d.HasArg("petasks") {
 		objects = append(objects,
 			&grid.PETask{Job: 3, Task: 1, ID: "1.node2", Host: "node2", Status: grid.Transfering},
-			&grid.PETask{Job: 3, Task: 1, ID: "7.node2", Host: "node2", Status: grid.Running, Usage: grid.Usage{CPU: 3661, Mem: 1.5, IO: 0.25}},
+			&grid.PETask{Job: 3, Task: 1, ID: "7.node2", Host: "node2", Status: grid.Running,
+				Usage: grid.Usage{CPU: 3661, Mem: 1.5, IO: 0.25}},
 			&grid.PETask{Job: 3, Task: 1, ID: grid.PastUsage, Usage: grid.Usage{CPU: 99}})
 	}
 	if d.HasArg("reckoned") || d.HasArg("tickets") {
-		within := &grid.PriorityRange{At: clustertest.Now, LeastPriority: -200, MostPriority: 0, LeastUrgency: 1000, MostUrgency: 20000}
+		within := &grid.PriorityRange{At: clustertest.Now, LeastPriority: -200, MostPriority: 0, LeastUrgency: 1000,
+			MostUrgency: 20000}
 		if d.HasArg("tickets") {
 			within.MostTickets = 900
 		}
-		objects = append(objects, within, &grid.SchedConf{WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01, WeightWaitingTime: 10, WeightDeadline: 3600000})
+		objects = append(objects, within, &grid.SchedConf{WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01,
+			WeightWaitingTime: 10, WeightDeadline: 3600000})
 	}
 	var instances string
 	if d.HasArg("max_aj_instances") {
 		d.ScanArgs(t, "max_aj_instances", &instances)
-		objects = append(objects, &grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "max_aj_instances", Text: instances}}})
+		objects = append(
+			objects, &grid.Conf{Host: grid.GlobalConf, Entries: grid.Values{{Name: "max_aj_instances", Text: instances}}})
 	}
 	for n, o := range objects {
 		switch o := o.(type) {
@@ -121,7 +127,8 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 			for _, a := range d.CmdArgs {
 				if a.Key == o.Name() {
 					i := *o
-					i.State = map[string]grid.QueueState{"d": grid.QueueDisabled, "E": grid.QueueError, "s": grid.QueueSuspended}[a.Vals[0]]
+					i.State = map[string]grid.QueueState{"d": grid.QueueDisabled, "E": grid.QueueError,
+						"s": grid.QueueSuspended}[a.Vals[0]]
 					i.Message = "queue " + o.Name() + " marked QERROR as result of job 3's failure at host " + o.Host
 					objects[n] = &i
 				}
@@ -138,7 +145,8 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 			for _, a := range d.CmdArgs {
 				if a.Key == "threshold" {
 					q := *o
-					q.LoadThresholds.At = []grid.At[grid.Values]{{Target: a.Vals[0], Value: grid.Values{{Name: "np_load_avg", Text: "0.01"}}}}
+					q.LoadThresholds.At = []grid.At[grid.Values]{
+						{Target: a.Vals[0], Value: grid.Values{{Name: "np_load_avg", Text: "0.01"}}}}
 					objects[n] = &q
 				}
 				if a.Key == "contested" {
@@ -157,9 +165,11 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 
 // TestSameRows checks that text, XML and JSON show the same jobs in the same order.
 func TestSameRows(t *testing.T) {
-	formats := map[string]*regexp.Regexp{"": regexp.MustCompile(`(?m)^ +(\d+) `), " -xml": regexp.MustCompile(`<JB_job_number>(\d+)<`),
+	formats := map[string]*regexp.Regexp{"": regexp.MustCompile(`(?m)^ +(\d+) `),
+		" -xml":      regexp.MustCompile(`<JB_job_number>(\d+)<`),
 		" -fmt json": regexp.MustCompile(`"job_number":(\d+)`)}
-	for _, line := range []string{"-u *", "-f -u *", "-f -ne -u bob", "-u * -g d", "-u * -ext", "-u * -s hu", "-u * -s z", "-u * -qs d", "-f -F arch -u alice -q all.q@node2"} {
+	for _, line := range []string{"-u *", "-f -u *", "-f -ne -u bob", "-u * -g d", "-u * -ext", "-u * -s hu", "-u * -s z",
+		"-u * -qs d", "-f -F arch -u alice -q all.q@node2"} {
 		var want [][]string
 		for format, row := range formats { // order: all are compared with the first
 			c := &clustertest.Client{Objects: clustertest.Small(), Finished: clustertest.Left()}
@@ -180,13 +190,16 @@ func TestOwnJobsWithoutOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &clustertest.Client{Objects: []grid.Object{
-		&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1, Name: "other", Owner: me.Username + "x", Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}},
+		&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1, Name: "other", Owner: me.Username + "x",
+			Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}},
 	}}
 	if got := clustertest.Transcript(c, qstat.Run, "qstat"); got != "" {
 		t.Errorf("somebody else's jobs: %q", got)
 	}
-	c.Objects = append(c.Objects, &grid.Job{JobRequest: &grid.JobRequest{}, ID: 2, Name: "mine", Owner: me.Username, Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}})
-	if got := clustertest.Transcript(c, qstat.Run, "qstat"); !strings.Contains(got, " mine ") || strings.Contains(got, "other") {
+	c.Objects = append(c.Objects, &grid.Job{JobRequest: &grid.JobRequest{}, ID: 2, Name: "mine", Owner: me.Username,
+		Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}})
+	if got := clustertest.Transcript(c, qstat.Run, "qstat"); !strings.Contains(got, " mine ") ||
+		strings.Contains(got, "other") {
 		t.Errorf("own jobs:\n%s", got)
 	}
 }
@@ -213,7 +226,8 @@ func (m many) Close() error                                            { return 
 func (m many) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
 	for _, k := range get.Kinds {
 		for id := uint32(1); k == grid.KindJob && id <= m.jobs; id++ {
-			j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: strings.Clone("simulation"), Owner: strings.Clone("alice"),
+			j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: strings.Clone("simulation"),
+				Owner:  strings.Clone("alice"),
 				Submit: clustertest.Now + grid.Time(id)*10, Tasks: grid.Range{First: 1, Last: 1, Step: 1},
 				Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
 			if err := each(j); err != nil {

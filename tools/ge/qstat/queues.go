@@ -177,7 +177,8 @@ func (p *printer) printSummary(queues []view.ClusterQueue) {
 			width = max(width, len(q.Name))
 		}
 	}
-	head := fmt.Sprintf("%-*.*s %7s %6s %6s %6s %6s %6s %6s  ", width, width, "CLUSTER QUEUE", "CQLOAD", "USED", "RES", "AVAIL", "TOTAL", "aoACDS", "cdsuE")
+	head := fmt.Sprintf("%-*.*s %7s %6s %6s %6s %6s %6s %6s  ", width, width, "CLUSTER QUEUE", "CQLOAD", "USED", "RES",
+		"AVAIL", "TOTAL", "aoACDS", "cdsuE")
 	rule := 50
 	if p.ext {
 		for _, s := range view.SummaryStates {
@@ -191,7 +192,8 @@ func (p *printer) printSummary(queues []view.ClusterQueue) {
 		if q.Load != nil {
 			load = strconv.FormatFloat(*q.Load, 'f', 2, 64)
 		}
-		t.text(fmt.Sprintf("%-*.*s %7s %6d %6d %6d %6d %6d %6d ", width, width, q.Name, load, q.Used, q.Reserved, q.Available, q.Total, q.Temporary, q.Manual))
+		t.text(fmt.Sprintf("%-*.*s %7s %6d %6d %6d %6d %6d %6d ", width, width, q.Name, load, q.Used, q.Reserved, q.Available,
+			q.Total, q.Temporary, q.Manual))
 		if p.ext {
 			for _, slots := range q.ByState {
 				t.text(fmt.Sprintf("%5d ", slots))
@@ -203,5 +205,6 @@ func (p *printer) printSummary(queues []view.ClusterQueue) {
 }
 
 // summaryNames are the names of view.SummaryStates in XML.
-var summaryNames = [...]string{"suspend_manual", "suspend_threshold", "suspend_on_subordinate", "suspend_calendar", "unknown", "load_alarm",
+var summaryNames = [...]string{"suspend_manual", "suspend_threshold", "suspend_on_subordinate", "suspend_calendar",
+	"unknown", "load_alarm",
 	"disabled_manual", "disabled_calendar", "ambiguous", "orphaned", "error"}

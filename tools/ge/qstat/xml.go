@@ -148,7 +148,8 @@ func (p *printer) xmlQueue(x *tree, q *view.Queue) {
 }
 
 // xmlSections are Grid Engine's names of the sections.
-var xmlSections = map[view.JobSection]string{view.JobRunning: "running", view.JobPending: "pending", view.JobFinished: "zombie"}
+var xmlSections = map[view.JobSection]string{view.JobRunning: "running", view.JobPending: "pending",
+	view.JobFinished: "zombie"}
 
 // xmlRow is one job_list element.
 func (p *printer) xmlRow(x *tree, r *view.Job, inQueue bool) {

@@ -204,7 +204,8 @@ func xmlBinding(x *tree, b *grid.Binding) {
 		x.in("JB_binding", func() {
 			x.in("element", func() {
 				x.is("BN_strategy", "no_job_binding")
-				for _, name := range [...]string{"BN_type", "BN_parameter_n", "BN_parameter_socket_offset", "BN_parameter_core_offset",
+				for _, name := range [...]string{"BN_type", "BN_parameter_n", "BN_parameter_socket_offset",
+					"BN_parameter_core_offset",
 					"BN_parameter_striding_step_size"} {
 					x.number(name, 0)
 				}
@@ -361,7 +362,8 @@ func xmlValues(x *tree, list, element string, values grid.Values) {
 }
 
 // typeNumbers are Grid Engine's numbers for the types of attributes.
-var typeNumbers = map[grid.CentryType]int64{"INT": 1, "STRING": 2, "TIME": 3, "MEMORY": 4, "BOOL": 5, "CSTRING": 6, "HOST": 7, "DOUBLE": 8, "RESTRING": 9, grid.TypeMap: 10}
+var typeNumbers = map[grid.CentryType]int64{"INT": 1, "STRING": 2, "TIME": 3, "MEMORY": 4, "BOOL": 5, "CSTRING": 6,
+	"HOST": 7, "DOUBLE": 8, "RESTRING": 9, grid.TypeMap: 10}
 
 // consumableNumbers are Grid Engine's numbers for the words of consumable.
 var consumableNumbers = map[string]int64{"YES": 1, "JOB": 2, "HOST": 3}
@@ -455,7 +457,8 @@ func xmlUsage(x *tree, binding string, u grid.Usage) {
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"binding_inuse!" + binding, 0}, {"cpu", u.CPU}, {"mem", u.Mem}, {"io", u.IO}, {"iow", u.IOWait}, {"vmem", u.VMem}, {"maxvmem", u.MaxVMem}} {
+	}{{"binding_inuse!" + binding, 0}, {"cpu", u.CPU}, {"mem", u.Mem}, {"io", u.IO}, {"iow", u.IOWait}, {"vmem", u.VMem},
+		{"maxvmem", u.MaxVMem}} {
 		if v.name == "binding_inuse!" {
 			continue
 		}

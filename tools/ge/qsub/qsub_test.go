@@ -19,7 +19,8 @@ func TestTranscripts(t *testing.T) { opttest.Transcripts(t, "testdata", Run, nil
 func TestDirectoryGone(t *testing.T) {
 	for _, args := range [][]string{{"-b", "y", "true"}, {"-cwd", "x"}, {"-wd", "/tmp", "x"}, {"-zz"}} {
 		var said strings.Builder
-		env := opt.Env{Stdin: strings.NewReader("true\n"), Stdout: &said, Stderr: &said, Getenv: func(string) string { return "" },
+		env := opt.Env{Stdin: strings.NewReader("true\n"), Stdout: &said, Stderr: &said,
+			Getenv:  func(string) string { return "" },
 			Connect: func(context.Context) (client.Client, error) { return nil, errors.New("qmaster was asked") }}
 		if code := Run(env, args); code != 14 || said.String() != "cannot read current working directory\n" {
 			t.Errorf("%v: exit %d, said %q", args, code, said.String())

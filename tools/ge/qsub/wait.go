@@ -50,7 +50,8 @@ func (w waiter) ended(ctx context.Context) int {
 	if !reply.OK() {
 		before, err := w.accounted()
 		if records = append(before, records...); err != nil {
-			fmt.Fprintf(w.env.Stderr, "qmaster does not keep any more how all of job %d has ended, and it cannot be read here: %v\n", w.job.id, err)
+			fmt.Fprintf(w.env.Stderr,
+				"qmaster does not keep any more how all of job %d has ended, and it cannot be read here: %v\n", w.job.id, err)
 			return 1
 		}
 	}

@@ -77,7 +77,8 @@ type monitor struct {
 }
 
 func newQuery([]string) *monitor {
-	return &monitor{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", afterNode: "\n", afterRecord: "\n", format: "%s"}
+	return &monitor{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", afterNode: "\n",
+		afterRecord: "\n", format: "%s"}
 }
 
 // watch collects and prints until it is enough.
@@ -142,7 +143,8 @@ func (w *monitor) open(env opt.Env) (*os.File, error) {
 // collect is one record: the tree as it is now.
 func (w *monitor) collect(ctx context.Context, env opt.Env, c client.Client) (string, error) {
 	get := gdi.Get{Where: gdi.Where{Brief: true},
-		Kinds: []grid.Kind{grid.KindSchedConf, grid.KindShareTree, grid.KindProject, grid.KindUser, grid.KindUserset, grid.KindBooking, grid.KindJob}}
+		Kinds: []grid.Kind{grid.KindSchedConf, grid.KindShareTree, grid.KindProject, grid.KindUser, grid.KindUserset,
+			grid.KindBooking, grid.KindJob}}
 	st, err := client.Fetch(ctx, c, get)
 	if err != nil {
 		return "", err
@@ -216,17 +218,19 @@ func (w *monitor) time(t grid.Time) string {
 
 var oneString = regexp.MustCompile(`^([^%]|%%)*%-?[0-9]*(\.[0-9]+)?s([^%]|%%)*$`)
 
-func command() *switches.Command[monitor] {
-	number := func(set func(*monitor, int)) func(*monitor, []string) error {
-		return func(w *monitor, words []string) error {
-			n, err := strconv.ParseUint(words[0], 10, 31)
-			if err != nil {
-				return switches.Errorf("sge_share_mon: %q is no number", words[0])
-			}
-			set(w, int(n))
-			return nil
+// number returns what sets a switch to a number.
+func number(set func(*monitor, int)) func(*monitor, []string) error {
+	return func(w *monitor, words []string) error {
+		n, err := strconv.ParseUint(words[0], 10, 31)
+		if err != nil {
+			return switches.Errorf("sge_share_mon: %q is no number", words[0])
 		}
+		set(w, int(n))
+		return nil
 	}
+}
+
+func command() *switches.Command[monitor] {
 	return &switches.Command[monitor]{
 		Name: "sge_share_mon", Usage: "[options] [node_names ...]", Indent: 3, Column: 24, New: newQuery,
 		Unknown: func(word string) error {
@@ -240,44 +244,53 @@ func command() *switches.Command[monitor] {
 			return 1, nil
 		},
 		Switches: []switches.Switch[monitor]{
-			{Name: "c", Args: "count", Help: "number of collections (default is infinite)", Take: switches.One, Set: number(func(w *monitor, n int) { w.count = n })},
-			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: switches.One, Set: switches.Text(func(w *monitor) *string { return &w.between })},
-			{Name: "f", Args: "field[,field]", Help: "list of fields to print", Take: switches.One, Set: func(w *monitor, words []string) error {
-				w.fields = nil
-				for _, name := range switches.Names(words[0]) {
-					f, ok := fieldOf(name)
-					if !ok {
-						return switches.Errorf("sge_share_mon: unknown field %q", name)
+			{Name: "c", Args: "count", Help: "number of collections (default is infinite)", Take: switches.One,
+				Set: number(func(w *monitor, n int) { w.count = n })},
+			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: switches.One,
+				Set: switches.Text(func(w *monitor) *string { return &w.between })},
+			{Name: "f", Args: "field[,field]", Help: "list of fields to print", Take: switches.One,
+				Set: func(w *monitor, words []string) error {
+					w.fields = nil
+					for _, name := range switches.Names(words[0]) {
+						f, ok := fieldOf(name)
+						if !ok {
+							return switches.Errorf("sge_share_mon: unknown field %q", name)
+						}
+						w.fields = append(w.fields, f)
 					}
-					w.fields = append(w.fields, f)
-				}
-				return nil
-			}},
-			{Name: "h", Help: "print a header containing the field names", Set: switches.Flag(func(w *monitor) *bool { return &w.header })},
+					return nil
+				}},
+			{Name: "h", Help: "print a header containing the field names",
+				Set: switches.Flag(func(w *monitor) *bool { return &w.header })},
 			{Name: "help", Help: "print this help"},
 			{Name: "i", Args: "interval", Help: "collection interval in seconds (default is 15)", Take: switches.One,
 				Set: number(func(w *monitor, n int) { w.interval = time.Duration(n) * time.Second })},
-			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One, Set: switches.Text(func(w *monitor) *string { return &w.afterNode })},
-			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: switches.One, Set: func(w *monitor, words []string) error {
-				if words[0] != "w" && words[0] != "a" {
-					return switches.Errorf("sge_share_mon: output mode %q is not supported: use w or a", words[0])
-				}
-				w.appending = words[0] == "a"
-				return nil
-			}},
+			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One,
+				Set: switches.Text(func(w *monitor) *string { return &w.afterNode })},
+			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: switches.One,
+				Set: func(w *monitor, words []string) error {
+					if words[0] != "w" && words[0] != "a" {
+						return switches.Errorf("sge_share_mon: output mode %q is not supported: use w or a", words[0])
+					}
+					w.appending = words[0] == "a"
+					return nil
+				}},
 			{Name: "n", Help: "use name=value format", Set: switches.Flag(func(w *monitor) *bool { return &w.named })},
-			{Name: "o", Args: "output_file", Help: "output file", Take: switches.One, Set: switches.Text(func(w *monitor) *string { return &w.file })},
+			{Name: "o", Args: "output_file", Help: "output file", Take: switches.One,
+				Set: switches.Text(func(w *monitor) *string { return &w.file })},
 			{Name: "r", Args: "delimiter", Help: "delimiter between collection records (default is <CR>)", Take: switches.One,
 				Set: switches.Text(func(w *monitor) *string { return &w.afterRecord })},
-			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: switches.One, Set: func(w *monitor, words []string) error {
-				if !oneString.MatchString(words[0]) {
-					return switches.Errorf("sge_share_mon: format %q must have one %%s", words[0])
-				}
-				w.format = words[0]
-				return nil
-			}},
+			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: switches.One,
+				Set: func(w *monitor, words []string) error {
+					if !oneString.MatchString(words[0]) {
+						return switches.Errorf("sge_share_mon: format %q must have one %%s", words[0])
+					}
+					w.format = words[0]
+					return nil
+				}},
 			{Name: "t", Help: "show formatted times", Set: switches.Flag(func(w *monitor) *bool { return &w.times })},
-			{Name: "u", Help: "show decayed usage (since timestamp) in nodes", Set: switches.Flag(func(w *monitor) *bool { return &w.decayed })},
+			{Name: "u", Help: "show decayed usage (since timestamp) in nodes",
+				Set: switches.Flag(func(w *monitor) *bool { return &w.decayed })},
 			{Name: "x", Help: "exclude non-leaf nodes", Set: switches.Flag(func(w *monitor) *bool { return &w.leaves })},
 		},
 	}

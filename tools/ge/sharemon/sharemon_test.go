@@ -23,10 +23,12 @@ func cell() []grid.Object {
 	conf.Halftime = 1
 	booking := func(user, project string, ago, cpu, long float64) grid.Object {
 		return &grid.Booking{User: user, Project: project, At: clustertest.Now.Add(-ago),
-			Decayed: grid.Amounts{grid.UsageCPU: cpu, grid.UsageMem: 1}, LongTerm: grid.Amounts{grid.UsageCPU: long, grid.UsageMem: 2}}
+			Decayed:  grid.Amounts{grid.UsageCPU: cpu, grid.UsageMem: 1},
+			LongTerm: grid.Amounts{grid.UsageCPU: long, grid.UsageMem: 2}}
 	}
 	job := func(id uint32, owner, project string) grid.Object {
-		return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "j", Owner: owner, Project: project, Spec: &grid.JobSpec{}}
+		return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: "j", Owner: owner, Project: project,
+			Spec: &grid.JobSpec{}}
 	}
 	return []grid.Object{conf,
 		&grid.Project{Name: "p1"}, &grid.User{Name: "alice"}, &grid.User{Name: "bob"}, &grid.User{Name: "carl"},

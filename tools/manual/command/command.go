@@ -21,7 +21,8 @@ import (
 // Command returns `quill manual`.
 func Command(env opt.Env) *cli.Command {
 	return &cli.Command{
-		Name: "manual", Usage: "list the chapters, pages and files of the manual, or show one", ArgsUsage: "[CHAPTER|PAGE|FILE]",
+		Name: "manual", Usage: "list the chapters, pages and files of the manual, or show one",
+		ArgsUsage: "[CHAPTER|PAGE|FILE]",
 		Description: "A page of a command of quill is found by the command, too: up is quill-up(1). On a terminal a chapter\n" +
 			"is shown in $PAGER (default: less) and a page by man, else they are printed as Markdown.\n\n" +
 			"   quill manual\n" +
@@ -121,7 +122,8 @@ func contents() document.Manual {
 	for _, f := range manual.Folders {
 		files = append(files, f.Files()...)
 	}
-	return document.Manual{Chapters: document.RowsOf(chapters), Pages: document.RowsOf(pages), Files: document.RowsOf(files)}
+	return document.Manual{Chapters: document.RowsOf(chapters), Pages: document.RowsOf(pages),
+		Files: document.RowsOf(files)}
 }
 
 // page shows a text in the user's pager, or prints it where there is no terminal to page in.

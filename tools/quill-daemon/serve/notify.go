@@ -15,7 +15,8 @@ type notifier struct{ conn net.Conn }
 // unitVariables are what systemd sets for the main process of a unit, systemd.exec(5), and what the environment file of
 // Quill's units sets. They must not reach the environment of jobs, load sensors and mailers.
 var unitVariables = []string{
-	"NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH", "MEMORY_PRESSURE_WRITE",
+	"NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MEMORY_PRESSURE_WATCH",
+	"MEMORY_PRESSURE_WRITE",
 	"RUNTIME_DIRECTORY", "QMASTER_OPTIONS", "SCHEDD_OPTIONS", "EXECD_OPTIONS", "SHEPHERD_OPTIONS",
 }
 
@@ -56,8 +57,8 @@ func (n *notifier) standby(status string) { n.send("READY=1", "STATUS="+status) 
 // boot of a host would not finish while the qmaster of its cell is down.
 const readyPatience = time.Minute
 
-// awaits reports that the daemon waits for the cell, and after readyPatience that it is ready all the same. The returned
-// function is ready, to be called once the daemon is registered.
+// awaits reports that the daemon waits for the cell, and after readyPatience that it is ready all the same. The
+// returned function is ready, to be called once the daemon is registered.
 func (n *notifier) awaits(cell string) (registered func()) {
 	waiting := "STATUS=waiting for qmaster of cell " + cell
 	n.send(waiting)

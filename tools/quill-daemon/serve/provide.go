@@ -48,8 +48,10 @@ func provide(where cell.Cell, log hclog.Logger) {
 		complain(err)
 	}
 	if _, err = os.Stat(where.Common()); err == nil {
-		complain(offer(filepath.Join(where.Common(), "settings.sh"), fmt.Sprintf(settings, where.Root, where.Name, execd.Arch, cluster(where)), 0o644))
-		complain(offer(filepath.Join(where.Common(), "settings.csh"), fmt.Sprintf(settingsC, where.Root, where.Name, execd.Arch, cluster(where)), 0o644))
+		complain(offer(filepath.Join(where.Common(), "settings.sh"),
+			fmt.Sprintf(settings, where.Root, where.Name, execd.Arch, cluster(where)), 0o644))
+		complain(offer(filepath.Join(where.Common(), "settings.csh"),
+			fmt.Sprintf(settingsC, where.Root, where.Name, execd.Arch, cluster(where)), 0o644))
 	}
 }
 

@@ -32,14 +32,16 @@ func schedCommand(env opt.Env) *cli.Command {
 				Action: func(c *cli.Context) error { return explain(c, env) },
 			},
 			{
-				Name: "get", Usage: "print parameters of an algorithm that are in effect", ArgsUsage: "[[ALGORITHM.]PARAMETER|ATTRIBUTE...]",
+				Name: "get", Usage: "print parameters of an algorithm that are in effect",
+				ArgsUsage: "[[ALGORITHM.]PARAMETER|ATTRIBUTE...]",
 				Description: "Without a name all parameters of the algorithm at work; without ALGORITHM its own, or the attribute of\n" +
 					"sched_conf(5) of that name. \"quill sched algorithms\" lists the parameters, with what they mean and their defaults.",
 				Flags:  []cli.Flag{opt.JSONFlag()},
 				Action: func(c *cli.Context) error { return getParameters(c, env) },
 			},
 			{
-				Name: "set", Usage: "set a parameter of an algorithm, as qconf -mattr sched_conf does", ArgsUsage: "[ALGORITHM.]PARAMETER|ATTRIBUTE VALUE...",
+				Name: "set", Usage: "set a parameter of an algorithm, as qconf -mattr sched_conf does",
+				ArgsUsage: "[ALGORITHM.]PARAMETER|ATTRIBUTE VALUE...",
 				Description: "In a table each VALUE is a row, and together they are the whole table:\n" +
 					"\"quill sched set ALGORITHM.TABLE 'ROW ONE' 'ROW TWO'\". The change is in effect with the next run.",
 				Flags:  []cli.Flag{opt.JSONFlag()},
@@ -72,10 +74,11 @@ func explain(c *cli.Context, env opt.Env) error {
 	}
 	full := events.List{At: grid.TimeOf(env.Now())}
 	brief := cell.Algorithm == grid.DefaultSchedConf().Algorithm // others read the context of jobs
-	full.Seq, err = remote.Get(c.Context, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: brief}}, func(o grid.Object) error {
-		full.Events = append(full.Events, events.Listed(o))
-		return nil
-	})
+	full.Seq, err = remote.Get(c.Context, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: brief}},
+		func(o grid.Object) error {
+			full.Events = append(full.Events, events.Listed(o))
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -90,7 +93,8 @@ func explain(c *cli.Context, env opt.Env) error {
 	a.Apply(full)
 	lines := a.Explain(algorithm.Run{Now: full.At})
 	if len(lines) == 0 {
-		lines = []string{"it has no view of its own: see sge_share_mon for the shares, qstat -pri, -urg and -ext for the priorities of jobs"}
+		lines = []string{
+			"it has no view of its own: see sge_share_mon for the shares, qstat -pri, -urg and -ext for the priorities of jobs"}
 	}
 	if c.Bool("json") {
 		return document.Write(env.Stdout, document.Explanation{Algorithm: e.Name, Lines: lines})
@@ -178,11 +182,13 @@ func findSetting(c *cli.Context, remote client.Client, name string) (s setting, 
 	case !dotted && slices.Contains(attributes, parameter):
 		s.attribute = parameter
 	case dotted && len(known) == 0:
-		return s, fmt.Errorf("%s has no parameters of its own; attributes of sched_conf(5) are named without it: %s", s.of.Name, strings.Join(attributes, ", "))
+		return s, fmt.Errorf("%s has no parameters of its own; attributes of sched_conf(5) are named without it: %s",
+			s.of.Name, strings.Join(attributes, ", "))
 	case dotted:
 		return s, fmt.Errorf("%s has no parameter %q; it has %s", s.of.Name, parameter, strings.Join(known, ", "))
 	default:
-		return s, fmt.Errorf("%q is neither a parameter of %s nor an attribute of sched_conf(5); there are %s", parameter, s.of.Name, strings.Join(append(known, attributes...), ", "))
+		return s, fmt.Errorf("%q is neither a parameter of %s nor an attribute of sched_conf(5); there are %s", parameter,
+			s.of.Name, strings.Join(append(known, attributes...), ", "))
 	}
 	return s, nil
 }

@@ -21,8 +21,11 @@ func upCommand(env opt.Env) *cli.Command {
 		Flags: append(append([]cli.Flag{
 			opt.DirFlag(),
 			&cli.IntFlag{Name: "hosts", Value: 1, Usage: "`N` execution hosts, all on this machine"},
-			&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the directories and TMPDIRs of running jobs, best in memory", DefaultText: "in the cell"},
-			&cli.StringFlag{Name: "web", Value: web.DefaultListen, Usage: "serve the HTTP API at `HOST:PORT`, a loopback address; none: do not serve it", DefaultText: web.DefaultListen + ", or another port if that is in use"},
+			&cli.StringFlag{Name: "scratch", Usage: "`DIR` for the directories and TMPDIRs of running jobs, best in memory",
+				DefaultText: "in the cell"},
+			&cli.StringFlag{Name: "web", Value: web.DefaultListen,
+				Usage:       "serve the HTTP API at `HOST:PORT`, a loopback address; none: do not serve it",
+				DefaultText: web.DefaultListen + ", or another port if that is in use"},
 			&cli.IntFlag{Name: "slots", Usage: "`N` slots in all, spread over the hosts", DefaultText: "one for each processor"},
 		}, serverFlags(false)...), logFlags()...),
 		Action: func(c *cli.Context) error {
@@ -46,7 +49,8 @@ func upCommand(env opt.Env) *cli.Command {
 			}
 			return up.Run(c.Context, func() {
 				provide(where, log)
-				fmt.Fprintf(env.Stdout, "cell %s is up: %s, %s\n", where.Dir(), opt.Count(up.Hosts, "host"), opt.Count(up.Total(), "slot"))
+				fmt.Fprintf(env.Stdout, "cell %s is up: %s, %s\n", where.Dir(), opt.Count(up.Hosts, "host"),
+					opt.Count(up.Total(), "slot"))
 				if home, err := cell.FindIn(env.Getenv); err != nil || home != where {
 					fmt.Fprintf(env.Stdout, "export SGE_ROOT=%s\n", where.Root)
 				}

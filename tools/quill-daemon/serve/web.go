@@ -27,16 +27,24 @@ func webCommand(env opt.Env) *cli.Command {
 		Name: "web", Usage: "serve the HTTP API of the cell in the foreground, or log in to it with --open",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "user", Usage: "account `NAME` that serves, once what only root may open is open; as root"},
-			&cli.StringFlag{Name: "listen", Value: web.DefaultListen, Usage: "`HOST:PORT`; other addresses than those of loopback need --tls-cert and --tls-key"},
+			&cli.StringFlag{Name: "listen", Value: web.DefaultListen,
+				Usage: "`HOST:PORT`; other addresses than those of loopback need --tls-cert and --tls-key"},
 			&cli.StringFlag{Name: "tls-cert", Usage: "PEM `FILE` with the certificate of this host"},
 			&cli.StringFlag{Name: "tls-key", Usage: "PEM `FILE` with its private key"},
-			&cli.StringFlag{Name: "client-ca", Usage: "PEM `FILE` with authorities: clients need a certificate of one of them, beside their token"},
-			&cli.StringFlag{Name: "client-crl", Usage: "`FILE`, PEM or DER, with certificate revocation lists of these authorities; it is read again when it changes"},
-			&cli.StringFlag{Name: "public-url", Usage: "`URL`, as https://HOST, under which browsers find the server when a proxy is before it"},
-			&cli.StringFlag{Name: "oidc-secret", Usage: "`FILE` with the secret of the cell at its identity provider, if it has one there"},
-			&cli.BoolFlag{Name: "open", Usage: "serve nothing: print a link that logs a browser in as you, once, to the quill web that runs on this host"},
-			&cli.StringFlag{Name: "scope", Value: grid.ScopeOperate.String(), Usage: "with --open, `SCOPE` of the session: " + grid.ScopeNames},
-			&cli.StringFlag{Name: "expires", Value: "12h", Usage: "with --open, how long the session lasts: `SPAN` such as 90m, 12h or 30d"},
+			&cli.StringFlag{Name: "client-ca",
+				Usage: "PEM `FILE` with authorities: clients need a certificate of one of them, beside their token"},
+			&cli.StringFlag{Name: "client-crl",
+				Usage: "`FILE`, PEM or DER, with certificate revocation lists of these authorities; it is read again when it changes"},
+			&cli.StringFlag{Name: "public-url",
+				Usage: "`URL`, as https://HOST, under which browsers find the server when a proxy is before it"},
+			&cli.StringFlag{
+				Name: "oidc-secret", Usage: "`FILE` with the secret of the cell at its identity provider, if it has one there"},
+			&cli.BoolFlag{Name: "open",
+				Usage: "serve nothing: print a link that logs a browser in as you, once, to the quill web that runs on this host"},
+			&cli.StringFlag{Name: "scope", Value: grid.ScopeOperate.String(), Usage: "with --open, `SCOPE` of the session: " +
+				grid.ScopeNames},
+			&cli.StringFlag{Name: "expires", Value: "12h",
+				Usage: "with --open, how long the session lasts: `SPAN` such as 90m, 12h or 30d"},
 		}, logFlags()...),
 		Action: func(c *cli.Context) error {
 			where, err := cell.FindIn(env.Getenv)
@@ -59,8 +67,10 @@ func webCommand(env opt.Env) *cli.Command {
 			}
 			ready := newNotifier(c.Context).awaits(where.Dir())
 			qmaster.LimitMemory()
-			return daemons.Web(c.Context, where, as, web.Options{Listen: c.String("listen"), Cert: c.String("tls-cert"), Key: c.String("tls-key"),
-				ClientCA: c.String("client-ca"), ClientCRL: c.String("client-crl"), PublicURL: c.String("public-url"), ClientSecret: secret, Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
+			return daemons.Web(c.Context, where, as, web.Options{Listen: c.String("listen"), Cert: c.String("tls-cert"),
+				Key:      c.String("tls-key"),
+				ClientCA: c.String("client-ca"), ClientCRL: c.String("client-crl"), PublicURL: c.String("public-url"),
+				ClientSecret: secret, Logger: logger(env, c, "web"), Ready: func(string) { ready() }})
 		},
 	}
 }
@@ -73,7 +83,9 @@ func servingAccount(name string) (*userdb.Account, error) {
 	u, err := userdb.Lookup(name)
 	switch {
 	case userdb.NoEntry(err):
-		return nil, fmt.Errorf("web: --user %s: there is no such account: make it, as useradd --system --no-create-home --shell /usr/sbin/nologin %s", name, name)
+		return nil,
+			fmt.Errorf(
+				"web: --user %s: there is no such account: make it, as useradd --system --no-create-home --shell /usr/sbin/nologin %s", name, name)
 	case err != nil:
 		return nil, fmt.Errorf("web: --user %s: %w", name, err)
 	case u.Uid == strconv.Itoa(os.Getuid()):
@@ -94,7 +106,8 @@ func clientSecret(path string) (string, error) {
 		return "", fmt.Errorf("--oidc-secret: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("--oidc-secret %s: others may read or change the file (mode %04o); chmod 600", path, info.Mode().Perm())
+		return "", fmt.Errorf("--oidc-secret %s: others may read or change the file (mode %04o); chmod 600", path,
+			info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if secret := strings.TrimSpace(string(text)); err == nil && secret != "" {
@@ -120,7 +133,8 @@ func ofOpen(c *cli.Context) error {
 	return nil
 }
 
-// openSession prints the link of a session of the user: with the token that the user has chosen, or else with one that is made for it.
+// openSession prints the link of a session of the user: with the token that the user has chosen, or else with one that
+// is made for it.
 func openSession(c *cli.Context, env opt.Env, where cell.Cell) error {
 	text, login, err := where.UserToken()
 	if err != nil {

@@ -27,15 +27,6 @@ func keys() []key {
 	step := func(n int64) func(Model) (Model, tea.Cmd) {
 		return func(m Model) (Model, tea.Cmd) { return m.step(n) }
 	}
-	where := func(label, what, condition string, back bool) func(Model) (Model, tea.Cmd) {
-		return func(m Model) (Model, tea.Cmd) {
-			m, cmd := m.ask(label, condition, func(m Model, text string) (Model, tea.Cmd) { return m.findWhere(what, condition, text, back) })
-			if condition == "job" {
-				m.asking.empty = cmp.Or(m.asking.empty, m.job())
-			}
-			return m, cmd
-		}
-	}
 	return []key{
 		{[]string{"n", "right", "space"}, "n, right", "the next list", step(1)},
 		{[]string{"p", "left"}, "p, left", "the list before", step(-1)},
@@ -49,16 +40,20 @@ func keys() []key {
 			_, last := m.Tape.Span()
 			return m.load(last.Seq)
 		}},
-		{[]string{"g"}, "", "go to a list or a time: 4711, 14:03:20, 11/21/2026 14:03:20, -10m", func(m Model) (Model, tea.Cmd) {
-			return m.ask("go to", "", Model.goToMoment)
-		}},
-		{[]string{"j"}, "", "the next event of a job: 4711 or 4711.3", where("next event of job", "event of job", "job", false)},
-		{[]string{"J"}, "", "the one before", where("event before of job", "event of job", "job", true)},
-		{[]string{"h"}, "", "the next event that concerns a host", where("next event of host", "event of host", "host", false)},
-		{[]string{"H"}, "", "the one before", where("event before of host", "event of host", "host", true)},
-		{[]string{"/"}, "/, N", "the next list that says it, the one before: state=running, qconf", func(m Model) (Model, tea.Cmd) {
-			return m.ask("search", "text", func(m Model, text string) (Model, tea.Cmd) { return m.findText(text, false) })
-		}},
+		{[]string{"g"}, "", "go to a list or a time: 4711, 14:03:20, 11/21/2026 14:03:20, -10m",
+			func(m Model) (Model, tea.Cmd) {
+				return m.ask("go to", "", Model.goToMoment)
+			}},
+		{[]string{"j"}, "", "the next event of a job: 4711 or 4711.3",
+			askWhere("next event of job", "event of job", "job", false)},
+		{[]string{"J"}, "", "the one before", askWhere("event before of job", "event of job", "job", true)},
+		{[]string{"h"}, "", "the next event that concerns a host",
+			askWhere("next event of host", "event of host", "host", false)},
+		{[]string{"H"}, "", "the one before", askWhere("event before of host", "event of host", "host", true)},
+		{[]string{"/"}, "/, N", "the next list that says it, the one before: state=running, qconf",
+			func(m Model) (Model, tea.Cmd) {
+				return m.ask("search", "text", func(m Model, text string) (Model, tea.Cmd) { return m.findText(text, false) })
+			}},
 		{[]string{"N"}, "-", "", func(m Model) (Model, tea.Cmd) { return m.findText(m.answers["text"], true) }},
 		{[]string{"b"}, "", "set a breakpoint, see below; nothing clears it", func(m Model) (Model, tea.Cmd) {
 			label := "break at"
@@ -77,20 +72,35 @@ func keys() []key {
 			m.focus = (m.focus + panes - 1) % panes
 			return m, nil
 		}},
-		{[]string{"down"}, "up, down", "choose an event; scroll other panes", func(m Model) (Model, tea.Cmd) { return m.scroll(1), nil }},
+		{[]string{"down"}, "up, down", "choose an event; scroll other panes",
+			func(m Model) (Model, tea.Cmd) { return m.scroll(1), nil }},
 		{[]string{"up"}, "-", "", func(m Model) (Model, tea.Cmd) { return m.scroll(-1), nil }},
 		{[]string{"enter", "z"}, "enter, z", "the pane alone on the screen, and back", func(m Model) (Model, tea.Cmd) {
 			m.zoomed = !m.zoomed
 			return m, nil
 		}},
-		{[]string{":"}, "", "a command on the state after this list: qstat -f, qconf -sq all.q", func(m Model) (Model, tea.Cmd) {
-			return m.ask("command", "command", Model.show)
-		}},
+		{[]string{":"}, "", "a command on the state after this list: qstat -f, qconf -sq all.q",
+			func(m Model) (Model, tea.Cmd) {
+				return m.ask("command", "command", Model.show)
+			}},
 		{[]string{"?"}, "", "this page", func(m Model) (Model, tea.Cmd) {
 			m.reading = &sheet{title: "keys", lines: legend(m.Commands)}
 			return m, nil
 		}},
 		{[]string{"q"}, "", "quit", func(m Model) (Model, tea.Cmd) { return m, tea.Quit }},
+	}
+}
+
+// askWhere returns what asks for a condition and goes to where it holds.
+func askWhere(label, what, condition string, back bool) func(Model) (Model, tea.Cmd) {
+	return func(m Model) (Model, tea.Cmd) {
+		m, cmd := m.ask(label, condition, func(m Model, text string) (Model, tea.Cmd) {
+			return m.findWhere(what, condition, text, back)
+		})
+		if condition == "job" {
+			m.asking.empty = cmp.Or(m.asking.empty, m.job())
+		}
+		return m, cmd
 	}
 }
 

@@ -38,7 +38,8 @@ func (m Model) title(p pane) string {
 		return "what changed"
 	case paneRun:
 		if r := m.page.Record; r != nil {
-			return fmt.Sprintf("run %d of %s: %d orders, %d refused, decided on list %d", r.List.Run, r.List.Algorithm, len(r.List.Orders), len(r.Result.Refused), r.List.Seq)
+			return fmt.Sprintf("run %d of %s: %d orders, %d refused, decided on list %d", r.List.Run, r.List.Algorithm,
+				len(r.List.Orders), len(r.Result.Refused), r.List.Seq)
 		}
 		return "run"
 	default:

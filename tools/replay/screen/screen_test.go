@@ -83,7 +83,8 @@ func smallCell() *tape {
 	t := &tape{}
 	add := func(who, what, ref string, es ...events.Event) {
 		now += 1500
-		t.lists = append(t.lists, events.List{Seq: uint64(len(t.lists) + 1), At: now, Cause: events.Cause{Who: who, What: what, Ref: ref}, Events: es})
+		t.lists = append(t.lists,
+			events.List{Seq: uint64(len(t.lists) + 1), At: now, Cause: events.Cause{Who: who, What: what, Ref: ref}, Events: es})
 	}
 	var cell []events.Event
 	for _, o := range clustertest.Small() {
@@ -96,22 +97,26 @@ func smallCell() *tape {
 	add("qmaster", "install", "", cell...)
 	job := func(id uint32, owner, name string) *grid.Job {
 		one := grid.Range{First: 1, Last: 1, Step: 1}
-		return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: name, Owner: owner, Tasks: one, Pending: grid.Ranges{one},
-			Spec: &grid.JobSpec{Command: "sleep", Args: []string{"60"}}}
+		return &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: name, Owner: owner, Tasks: one,
+			Pending: grid.Ranges{one},
+			Spec:    &grid.JobSpec{Command: "sleep", Args: []string{"60"}}}
 	}
 	add("alice@master", "qsub", "r1", events.Add(job(1, "alice", "sleep")))
 	add("bob@master", "qsub", "r2", events.Add(job(2, "bob", "name\x1b[31m")))
 	task := func(id uint32, status grid.Status, host string) *grid.JATask {
-		return &grid.JATask{Job: id, ID: 1, Attempt: 1, Status: status, State: grid.StateRunning, Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}}
+		return &grid.JATask{Job: id, ID: 1, Attempt: 1, Status: status, State: grid.StateRunning,
+			Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}}
 	}
-	add("schedd", "orders", "7", events.Add(task(1, grid.Transfering, "node1")), events.Add(task(2, grid.Transfering, "node2")))
+	add("schedd", "orders", "7", events.Add(task(1, grid.Transfering, "node1")),
+		events.Add(task(2, grid.Transfering, "node2")))
 	t.records = map[uint64]*orders.Record{4: {
 		List: orders.List{Seq: 3, Run: 7, Algorithm: "default", Orders: []orders.Order{
 			&orders.StartJob{Job: 1, Task: 1, Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}},
 			&orders.StartJob{Job: 2, Task: 1, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 1}}},
 			&orders.StartJob{Job: 3, Task: 1, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 1}}},
 		}},
-		Result: orders.Result{Seq: 4, Refused: []orders.Refusal{{Index: 2, Code: orders.Unknown, Reason: "job 3 does not exist"}}},
+		Result: orders.Result{
+			Seq: 4, Refused: []orders.Refusal{{Index: 2, Code: orders.Unknown, Reason: "job 3 does not exist"}}},
 	}}
 	add("node1", "report", "", events.Mod(task(1, grid.Running, "node1")))
 	queue := grid.Default(grid.KindCQueue, "all.q")
@@ -122,7 +127,8 @@ func smallCell() *tape {
 		}
 	}
 	add("root@master", "qconf", "r3", events.Mod(queue))
-	add("node1", "report", "", events.Del(grid.KindJATask, grid.Key{ID: 1, Sub: 1}), events.Del(grid.KindJob, grid.Key{ID: 1}),
+	add("node1", "report", "", events.Del(grid.KindJATask, grid.Key{ID: 1, Sub: 1}),
+		events.Del(grid.KindJob, grid.Key{ID: 1}),
 		events.Add(&grid.Accounting{Job: 1, Task: 1, Owner: "alice", Queue: "all.q", Host: "node1", Start: 1000, End: 61000}))
 	add("schedd", "orders", "8", events.Mod(&grid.Priority{Job: 2, Priority: 0.5}))
 	return t
@@ -167,8 +173,10 @@ func (s *session) slowly(words []string) {
 }
 
 // named are keys that are no letters.
-var named = map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
-	"left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace}
+var named = map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp,
+	"down": tea.KeyDown,
+	"left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp,
+	"pgdown": tea.KeyPgDown, "backspace": tea.KeyBackspace}
 
 func (s *session) press(word string) {
 	if word == "space" {
@@ -218,7 +226,8 @@ func TestTranscripts(t *testing.T) {
 						start = n
 					}
 				}
-				m := screen.New(screen.Options{Tape: tape, Name: "/cells/one", Zone: time.UTC, Start: start, Commands: []string{"qstat", "qconf"},
+				m := screen.New(screen.Options{Tape: tape, Name: "/cells/one", Zone: time.UTC, Start: start,
+					Commands: []string{"qstat", "qconf"},
 					Show: func(words []string, p screen.Page) string {
 						return fmt.Sprintf("%s, asked after list %d\n", strings.Join(words, " "), p.List.Seq)
 					}})
@@ -256,7 +265,8 @@ func TestTranscripts(t *testing.T) {
 func TestSearchIsGivenUp(t *testing.T) {
 	long := &tape{}
 	for i := range uint64(50_000) {
-		long.lists = append(long.lists, events.List{Seq: i + 1, At: clustertest.Now, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: i})}})
+		long.lists = append(long.lists,
+			events.List{Seq: i + 1, At: clustertest.Now, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: i})}})
 	}
 	m := screen.New(screen.Options{Tape: long, Zone: time.UTC, Start: 1})
 	s := &session{model: m}

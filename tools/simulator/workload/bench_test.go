@@ -16,7 +16,9 @@ func BenchmarkKTH(b *testing.B) {
 	jobs, _ := log.Usable(swf.Machine{Processors: KTHProcessors})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Run(context.Background(), jobs, Options{Conf: Conf(1), Processors: KTHProcessors, Begin: Begin(log)}); err != nil {
+		if _,
+			err := Run(context.Background(), jobs, Options{Conf: Conf(1), Processors: KTHProcessors, Begin: Begin(log)}); err !=
+			nil {
 			b.Fatal(err)
 		}
 	}

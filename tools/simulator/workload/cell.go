@@ -56,7 +56,8 @@ func newCell(o Options) (*cell, error) {
 	conf, processors, now := o.Conf, o.Processors, o.Begin
 	s := state.New()
 	s.Apply(core.Fresh(now, "root", master))
-	c := &cell{Couple: couple.New(s, shipped.Algorithms()), shapes: map[shape]*grid.JobRequest{}, spec: &grid.JobSpec{SubmitHost: master}, project: o.Project}
+	c := &cell{Couple: couple.New(s, shipped.Algorithms()), shapes: map[shape]*grid.JobRequest{},
+		spec: &grid.JobSpec{SubmitHost: master}, project: o.Project}
 	c.Lend = true
 	c.Core.Step(now, core.Report{Report: report.Report{Host: pool, Hello: true, Load: &report.Load{
 		Processors: uint32(processors), At: now, Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
@@ -106,7 +107,8 @@ func (c *cell) submit(now grid.Time, j *swf.Job, tasks int) (uint32, error) {
 		request.Project = c.project(j)
 	}
 	r := c.Step(now, core.Request{Request: gdi.Request{
-		User: named("u", j.User), Group: named("g", j.Group), Host: master, Command: "qsub", Body: &gdi.Submit{Job: request}}})
+		User: named("u", j.User), Group: named("g", j.Group), Host: master, Command: "qsub",
+		Body: &gdi.Submit{Job: request}}})
 	reply := r.Answers[0].Reply
 	if err := refusal(reply); err != nil {
 		return 0, fmt.Errorf("job %d: %w", j.Number, err)
@@ -151,7 +153,9 @@ func (c *cell) due(now grid.Time) grid.Time {
 
 // pass is one scheduling run: it calls started with each task that starts, and signalled with
 // each attempt that is preempted or resumed.
-func (c *cell) pass(now grid.Time, started func(*grid.JATask), signalled func(report.Attempt, report.SignalKind)) []orders.Refusal {
+func (c *cell) pass(
+	now grid.Time, started func(*grid.JATask), signalled func(report.Attempt, report.SignalKind),
+) []orders.Refusal {
 	c.run = now
 	r, refused := c.Pass(now)
 	for _, e := range r.List.Events {

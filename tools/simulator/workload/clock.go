@@ -109,7 +109,8 @@ func Run(ctx context.Context, jobs []swf.Job, o Options) (*Replay, error) {
 	if o.Tasks {
 		jobs = tasks(jobs)
 	}
-	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Algorithm: o.Conf.Algorithm, Jobs: jobs, Starts: make([]int64, len(jobs))}, still: map[report.Attempt]*process{}}
+	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Algorithm: o.Conf.Algorithm,
+		Jobs: jobs, Starts: make([]int64, len(jobs))}, still: map[report.Attempt]*process{}}
 	c.Stood = map[int]int64{}
 	begun := time.Now()
 	c.projects()

@@ -13,7 +13,8 @@ func (r *Replay) Outcome(name string) *outcome.Outcome {
 	o := &outcome.Outcome{Name: name, Slots: r.Processors, Jobs: make([]outcome.Job, len(r.Jobs))}
 	for i, j := range r.Jobs {
 		start := float64(r.Starts[i])
-		o.Jobs[i] = outcome.Job{Submit: float64(j.Submit), Start: start, End: start + float64(j.Run+r.Stood[i]), Slots: j.Requested, User: int(max(j.User, 0))}
+		o.Jobs[i] = outcome.Job{Submit: float64(j.Submit), Start: start, End: start + float64(j.Run+r.Stood[i]),
+			Slots: j.Requested, User: int(max(j.User, 0))}
 		if len(r.Of) > 0 {
 			o.Jobs[i].Project = r.Of[i]
 		}
@@ -23,7 +24,8 @@ func (r *Replay) Outcome(name string) *outcome.Outcome {
 	}
 	e, _ := algorithm.Find(shipped.Algorithms(), r.Algorithm)
 	for i, p := range r.Projects {
-		o.Projects = append(o.Projects, outcome.Project{Name: p.Name, Entitled: algorithm.ByWeight(r.Projects, i), Promised: e.Promised(r.Projects, i)})
+		o.Projects = append(o.Projects, outcome.Project{Name: p.Name, Entitled: algorithm.ByWeight(r.Projects, i),
+			Promised: e.Promised(r.Projects, i)})
 	}
 	return o
 }

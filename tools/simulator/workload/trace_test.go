@@ -41,8 +41,10 @@ var cases = []struct {
 	{log: "KTH-SP2-1996-2", starts: "KTH-SP2.cons-replan", processors: 100, reservations: unlimited, slow: true},
 	{log: "lublin_256_new2", starts: "lublin_256_new2.resv0", processors: 256, runAsEstimate: true},
 	{log: "lublin_256_new2", starts: "lublin_256_new2.easy", processors: 256, runAsEstimate: true, reservations: 1},
-	{log: "lublin_256_new2", starts: "lublin_256_new2.resv10", processors: 256, runAsEstimate: true, reservations: 10, slow: true},
-	{log: "lublin_256_new2", starts: "lublin_256_new2.cons-replan", processors: 256, runAsEstimate: true, reservations: unlimited, slow: true},
+	{log: "lublin_256_new2", starts: "lublin_256_new2.resv10", processors: 256, runAsEstimate: true,
+		reservations: 10, slow: true},
+	{log: "lublin_256_new2", starts: "lublin_256_new2.cons-replan", processors: 256, runAsEstimate: true,
+		reservations: unlimited, slow: true},
 }
 
 // TestEveryStart holds the start second of every job against the schedule that
@@ -56,7 +58,8 @@ func TestEveryStart(t *testing.T) {
 			if c.slow && !*long {
 				jobs = jobs[:first]
 			}
-			r, err := Run(context.Background(), jobs, Options{Conf: Conf(c.reservations), Processors: c.processors, Begin: Begin(log), Events: c.events})
+			r, err := Run(context.Background(), jobs, Options{Conf: Conf(c.reservations), Processors: c.processors,
+				Begin: Begin(log), Events: c.events})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +82,8 @@ func TestSummary(t *testing.T) {
 		r.Starts = append(r.Starts, starts[j.Number])
 	}
 	s := r.Outcome("").Summary()
-	if got := fmt.Sprintf("%.10f %.1f %.7f", s.Slowdown, s.MaxSlowdown, s.MeanFlow); got != "92.5765397336 14805.2 15696.7981812" {
+	if got := fmt.Sprintf("%.10f %.1f %.7f", s.Slowdown, s.MaxSlowdown, s.MeanFlow); got !=
+		"92.5765397336 14805.2 15696.7981812" {
 		t.Errorf("slowdown, largest, mean flow: %s", got)
 	}
 }
@@ -97,14 +101,16 @@ func compare(t *testing.T, r *Replay, truth map[int64]int64, part bool) {
 			same++
 		default:
 			if wrong++; wrong <= 5 {
-				t.Errorf("job %d (submitted %d, %d processors) starts at %d, not %d", j.Number, j.Submit, j.Requested, r.Starts[i], start)
+				t.Errorf("job %d (submitted %d, %d processors) starts at %d, not %d", j.Number, j.Submit, j.Requested,
+					r.Starts[i], start)
 			}
 		}
 	}
 	if !part && len(truth) != len(r.Jobs) {
 		t.Errorf("%d jobs, not %d", len(r.Jobs), len(truth))
 	}
-	t.Logf("%d of %d starts equal; %d passes, %.0f jobs/s", same, len(r.Jobs), r.Passes, float64(len(r.Jobs))/r.Took.Seconds())
+	t.Logf("%d of %d starts equal; %d passes, %.0f jobs/s", same, len(r.Jobs), r.Passes,
+		float64(len(r.Jobs))/r.Took.Seconds())
 	if wrong > 0 || same < len(r.Jobs)/2 {
 		t.Errorf("%d starts differ, %d are the same", wrong, same)
 	}

@@ -21,7 +21,8 @@ const (
 
 // noSession is the problem of a request whose cookie is worth nothing.
 func noSession() *huma.ErrorModel {
-	return problem.New(http.StatusUnauthorized, problem.TypeToken, "header.Cookie", `the session has ended; "quill web --open" prints the link of another`)
+	return problem.New(http.StatusUnauthorized, problem.TypeToken, "header.Cookie",
+		`the session has ended; "quill web --open" prints the link of another`)
 }
 
 // Credential is what a request was authenticated by.
@@ -79,11 +80,13 @@ func (a *Authenticator) authenticateSession(r *http.Request, cookie, csrf string
 		return nil, noSession()
 	}
 	if from := a.crossSite(r); from != "" {
-		return nil, problem.New(http.StatusForbidden, problem.TypeCrossSite, "header."+from, "the cookie of a session is accepted from pages of this server only; other programs send a token")
+		return nil, problem.New(http.StatusForbidden, problem.TypeCrossSite, "header."+from,
+			"the cookie of a session is accepted from pages of this server only; other programs send a token")
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead &&
 		subtle.ConstantTimeCompare([]byte(csrf), []byte(one.csrf)) != 1 {
-		return nil, problem.New(http.StatusForbidden, problem.TypeCSRF, "header.Quill-CSRF", `a request with a cookie that changes something needs the header "Quill-CSRF" with the csrf of GET /v1/session`)
+		return nil, problem.New(http.StatusForbidden, problem.TypeCSRF, "header.Quill-CSRF",
+			`a request with a cookie that changes something needs the header "Quill-CSRF" with the csrf of GET /v1/session`)
 	}
 	h, err := a.authenticateToken(r, one.token)
 	if errors.Is(err, ErrToken) {
@@ -93,7 +96,8 @@ func (a *Authenticator) authenticateSession(r *http.Request, cookie, csrf string
 	if err != nil {
 		return nil, err
 	}
-	return &Credential{Account: sessionAccount{h, one}, token: one.token, session: one, encrypted: a.encrypted(r), Release: func() { a.accounts.release(h) }}, nil
+	return &Credential{Account: sessionAccount{h, one}, token: one.token, session: one, encrypted: a.encrypted(r),
+		Release: func() { a.accounts.release(h) }}, nil
 }
 
 // authenticateToken returns the account of a token, to be given back to s.accounts.release. The error is ErrToken or a
@@ -186,14 +190,16 @@ func (a *Authenticator) cookieName(encrypted bool) string {
 
 // cookie returns the cookie of a session.
 func (a *Authenticator) cookie(value string, encrypted bool) http.Cookie {
-	return http.Cookie{Name: a.cookieName(encrypted), Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: encrypted}
+	return http.Cookie{Name: a.cookieName(encrypted), Value: value, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteStrictMode, Secure: encrypted}
 }
 
 // ExchangeLink returns the cookie of a session for the secret of its link, once. A link in another page does not log
 // in: a stranger's link would log the reader in as the stranger. The error is a problem or *problem.Limited.
 func (a *Authenticator) ExchangeLink(r *http.Request, secret string) (*http.Cookie, error) {
 	if from := a.crossSite(r); from != "" {
-		return nil, problem.New(http.StatusForbidden, problem.TypeCrossSite, "header."+from, "the link was opened from another page; copy it into the address bar of the browser")
+		return nil, problem.New(http.StatusForbidden, problem.TypeCrossSite, "header."+from,
+			"the link was opened from another page; copy it into the address bar of the browser")
 	}
 	d := digestOf(secret)
 	if limit := (*problem.Limited)(nil); errors.As(a.checkTried(r, d), &limit) {
@@ -202,7 +208,8 @@ func (a *Authenticator) ExchangeLink(r *http.Request, secret string) (*http.Cook
 	secret, ended, ok := a.sessions.exchange(d)
 	if !ok {
 		a.countFailure(r, d)
-		return nil, problem.New(http.StatusUnauthorized, problem.TypeLink, "path.secret", `the link is wrong, was used or is older than a minute; "quill web --open" prints another`)
+		return nil, problem.New(http.StatusUnauthorized, problem.TypeLink, "path.secret",
+			`the link is wrong, was used or is older than a minute; "quill web --open" prints another`)
 	}
 	return a.sessionCookie(r, secret, ended), nil
 }

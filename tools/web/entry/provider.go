@@ -77,7 +77,8 @@ func (f *flows) find(cookie, state string) *flow {
 	}
 	text, err := f.seal.Open(nil, nil, sealed, nil)
 	var one flow
-	if err != nil || json.Unmarshal(text, &one) != nil || f.now().After(one.Until) || subtle.ConstantTimeCompare([]byte(one.State), []byte(state)) != 1 {
+	if err != nil || json.Unmarshal(text, &one) != nil || f.now().After(one.Until) ||
+		subtle.ConstantTimeCompare([]byte(one.State), []byte(state)) != 1 {
 		return nil
 	}
 	return &one
@@ -146,7 +147,8 @@ func (a *Authenticator) EndLogIn(r *http.Request) (*http.Cookie, error) {
 }
 
 func noProvider() error {
-	return problem.New(http.StatusNotFound, problem.TypeUnknown, "", `this cell has no identity provider; "quill web --open" prints a link that logs you in`)
+	return problem.New(http.StatusNotFound, problem.TypeUnknown, "",
+		`this cell has no identity provider; "quill web --open" prints a link that logs you in`)
 }
 
 // notLoggedIn is the problem of a log-in that has failed at the identity provider.
@@ -172,17 +174,22 @@ func (a *Authenticator) logInWithCode(r *http.Request) (token, user string, err 
 	code := q.Get("code")
 	switch {
 	case one == nil:
-		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.state", "the log-in was not begun in this browser, or more than 10 minutes ago; begin again at "+a.url+a.options.LogInPage)
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.state",
+			"the log-in was not begun in this browser, or more than 10 minutes ago; begin again at "+a.url+a.options.LogInPage)
 	case q.Get("error") == "access_denied":
-		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.error", "the identity provider has denied the log-in")
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.error",
+			"the identity provider has denied the log-in")
 	case q.Has("error"):
-		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.error", "the identity provider has not logged you in: "+grid.Printable(q.Get("error")))
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.error",
+			"the identity provider has not logged you in: "+grid.Printable(q.Get("error")))
 	case code == "" || len(code) > CodeMax:
-		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.code", "the identity provider has sent no code")
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.code",
+			"the identity provider has sent no code")
 	}
 	d := digestOf(code)
 	if why := a.checkTried(r, d); errors.Is(why, ErrToken) {
-		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.code", "the code was refused before; begin again at "+a.url+a.options.LogInPage)
+		return "", "", problem.New(http.StatusForbidden, problem.TypeLogIn, "query.code",
+			"the code was refused before; begin again at "+a.url+a.options.LogInPage)
 	} else if why != nil {
 		return "", "", why
 	}
@@ -209,7 +216,8 @@ func (a *Authenticator) exchangeIDToken(r *http.Request, code digest, in *gdi.Lo
 	token = bus.TokenText(reply.Token, secret)
 	h, err := a.authenticateToken(r, token)
 	if errors.Is(err, ErrToken) {
-		err = problem.New(http.StatusServiceUnavailable, problem.TypeLag, "", "the server has not received the log-in yet; begin again")
+		err = problem.New(http.StatusServiceUnavailable, problem.TypeLag, "",
+			"the server has not received the log-in yet; begin again")
 	}
 	if err != nil {
 		return "", "", err

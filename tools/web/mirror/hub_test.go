@@ -130,7 +130,8 @@ func TestBatch(t *testing.T) {
 	for _, c := range []struct {
 		key  BatchKey
 		want string
-	}{{one, "1"}, {one, "1"}, {BatchKey{After: 2, Last: 3}, "2"}, {BatchKey{After: 1, Last: 3, Form: Lines}, "3"}, {BatchKey{After: 1, Last: 3, Conditions: "JOB"}, "4"}, {one, "1"}} {
+	}{{one, "1"}, {one, "1"}, {BatchKey{After: 2, Last: 3}, "2"}, {BatchKey{After: 1, Last: 3, Form: Lines}, "3"},
+		{BatchKey{After: 1, Last: 3, Conditions: "JOB"}, "4"}, {one, "1"}} {
 		if got := text(c.key); got != c.want {
 			t.Errorf("%+v: text %s, expected %s", c.key, got, c.want)
 		}

@@ -42,7 +42,9 @@ func (l *Loads) Add(list events.List) {
 	}
 	if list.At-l.swept > loadKeep/24 {
 		l.swept = list.At
-		maps.DeleteFunc(l.hosts, func(_ string, points []LoadPoint) bool { return points[len(points)-1].At < list.At-loadKeep })
+		maps.DeleteFunc(l.hosts, func(_ string, points []LoadPoint) bool {
+			return points[len(points)-1].At < list.At-loadKeep
+		})
 	}
 	for _, e := range list.Events {
 		o, is := e.Object.(*grid.Load)

@@ -24,15 +24,18 @@ func TestLoads(t *testing.T) {
 	l.Add(reported(begin, "1", "a"))
 	l.Add(reported(begin+minute/2, "2", "a", "b"))
 	l.Add(reported(begin+minute, "3", "a"))
-	l.Add(events.List{At: begin + minute, Events: []events.Event{events.Mod(&grid.Load{Host: "a", Unheard: true}), events.Mod(&grid.Load{Host: "a", Values: grid.Values{{Name: "load_avg", Text: "x"}}})}})
-	if got := fmt.Sprint(l.Of("a", 0, begin+2*minute), l.Of("b", 0, begin), l.From == begin); got != fmt.Sprintf("[{%d 2} {%d 3}] [] true", begin+minute/2, begin+minute) {
+	l.Add(events.List{At: begin + minute, Events: []events.Event{events.Mod(&grid.Load{Host: "a", Unheard: true}),
+		events.Mod(&grid.Load{Host: "a", Values: grid.Values{{Name: "load_avg", Text: "x"}}})}})
+	if got := fmt.Sprint(l.Of("a", 0, begin+2*minute), l.Of("b", 0, begin), l.From == begin); got != fmt.Sprintf(
+		"[{%d 2} {%d 3}] [] true", begin+minute/2, begin+minute) {
 		t.Error(got)
 	}
 	var before Loads
 	before.Add(reported(begin-minute, "0.5", "a", "c"))
 	before.Add(reported(begin+minute, "9", "a")) // both have it
 	l.Prepend(before)
-	if got := l.Of("a", 0, begin+2*minute); len(got) != 3 || got[0].Load != 0.5 || got[2].Load != 3 || len(l.Of("c", 0, begin)) != 1 || l.From != begin-minute {
+	if got := l.Of("a", 0, begin+2*minute); len(got) != 3 || got[0].Load != 0.5 || got[2].Load != 3 ||
+		len(l.Of("c", 0, begin)) != 1 || l.From != begin-minute {
 		t.Error(got)
 	}
 	for n := range grid.Time(3 * 24 * 60) {

@@ -123,7 +123,8 @@ func (m *Moments) Find(is func(*Moment) bool) (Moment, bool) {
 func (m *Moments) Keep(one Moment) Moment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept = append([]keptMoment{{one, one.State.Copy(), &JobPages{}, time.Now()}}, m.kept[:min(len(m.kept), momentsMost-1)]...)
+	m.kept = append([]keptMoment{{one, one.State.Copy(), &JobPages{}, time.Now()}},
+		m.kept[:min(len(m.kept), momentsMost-1)]...)
 	one.Cluster = one.Cluster.Copy(one.State)
 	return one
 }

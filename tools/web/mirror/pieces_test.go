@@ -13,7 +13,8 @@ import (
 // TestPieces: pieces in any order and number are one gzip member with the right sum.
 func TestPieces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		texts := rapid.SliceOfN(rapid.Map(rapid.SliceOfN(rapid.StringMatching(`"seq":[0-9]{1,9},`), 0, 200), func(all []string) string { return strings.Join(all, "") }), 0, 8).Draw(t, "texts")
+		texts := rapid.SliceOfN(rapid.Map(rapid.SliceOfN(rapid.StringMatching(`"seq":[0-9]{1,9},`), 0, 200),
+			func(all []string) string { return strings.Join(all, "") }), 0, 8).Draw(t, "texts")
 		texts = append(texts, strings.Repeat("more than a block. ", rapid.IntRange(0, 5000).Draw(t, "size")))
 		stream := bytes.Clone(GzipHead)
 		var sum Checksum

@@ -179,7 +179,9 @@ func selectEvents(l events.List, chosen func(*events.Event) bool) events.List {
 // sortMentions makes mentions quick to find. The slice is another one: others may read what was there.
 func (s *stretch) sortMentions() {
 	s.mentions = slices.Clone(s.mentions)
-	slices.SortFunc(s.mentions, func(a, b mention) int { return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.list, b.list)) })
+	slices.SortFunc(s.mentions, func(a, b mention) int {
+		return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.list, b.list))
+	})
 	s.sorted = true
 }
 
@@ -348,7 +350,8 @@ func (l *Life) Lists() iter.Seq2[events.List, error] {
 		last, release := head{}, grid.Time(0)
 		give := func(list events.List) bool {
 			if release > last.at && release <= list.At && last.seq > 0 { // the first list after it ends the wait
-				if h, ok := l.firstNotBefore(release); ok && h.seq > last.seq && h.seq < list.Seq && !yield(events.List{Seq: h.seq, At: h.at}, nil) {
+				if h, ok := l.firstNotBefore(release); ok && h.seq > last.seq && h.seq < list.Seq &&
+					!yield(events.List{Seq: h.seq, At: h.at}, nil) {
 					return false
 				}
 			}
@@ -379,7 +382,9 @@ func (l *Life) Lists() iter.Seq2[events.List, error] {
 }
 
 // giveStretch calls give with the lists of one stretch.
-func (l *Life) giveStretch(s *stretch, first bool, chosen func(*events.Event) bool, give func(events.List) bool) (more bool, err error) {
+func (l *Life) giveStretch(
+	s *stretch, first bool, chosen func(*events.Event) bool, give func(events.List) bool,
+) (more bool, err error) {
 	mine := s.mentionsOf(l.job)
 	after := s.seq
 	if first {

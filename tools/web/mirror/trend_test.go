@@ -11,7 +11,8 @@ import (
 // started is a list with the start of a task.
 func started(seq uint64, at grid.Time, job uint32) events.List {
 	return events.List{Seq: seq, At: at, Events: []events.Event{
-		{Op: events.OpAdd, Kind: grid.KindJATask, Key: grid.Key{ID: job, Sub: 1}, Object: &grid.JATask{Job: job, ID: 1, Status: grid.Transfering, Start: at}},
+		{Op: events.OpAdd, Kind: grid.KindJATask, Key: grid.Key{ID: job, Sub: 1},
+			Object: &grid.JATask{Job: job, ID: 1, Status: grid.Transfering, Start: at}},
 	}}
 }
 
@@ -45,7 +46,8 @@ func TestTrend(t *testing.T) {
 	if starts != 40 || a[9].Running != 40 || a[0].Running != 0 {
 		t.Errorf("%d starts, %+v", starts, a)
 	}
-	if c := whole.Copy(1_030_000, 1_040_000); len(c.Points) == 0 || c.Points[0].At > 1_030_000 || c.Points[len(c.Points)-1].At > 1_040_000 {
+	if c := whole.Copy(1_030_000, 1_040_000); len(c.Points) == 0 || c.Points[0].At > 1_030_000 ||
+		c.Points[len(c.Points)-1].At > 1_040_000 {
 		t.Errorf("%+v", c)
 	}
 }

@@ -27,7 +27,8 @@ func (r *Reader) At(ctx context.Context, text string) (mirror.Moment, error) {
 	case err != nil:
 		return last, problem.NoMirror(err)
 	case m.Seq > last.State.Seq || m.At > grid.TimeOf(now):
-		return last, problem.Invalid("query.at", fmt.Errorf("it has not happened yet: the last event list is %d", last.State.Seq))
+		return last,
+			problem.Invalid("query.at", fmt.Errorf("it has not happened yet: the last event list is %d", last.State.Seq))
 	case m.Seq == last.State.Seq || m.Seq == 0 && m.At >= last.State.At:
 		last.Now = max(m.At, last.State.At)
 		return last, nil
@@ -116,7 +117,8 @@ func (r *Reader) fullFromLog(ctx context.Context, m gdi.Place) (*state.State, er
 		}
 	}
 	if seq < first.Seq {
-		return nil, problem.New(http.StatusGone, problem.TypeGone, "query.at", fmt.Sprintf("the log begins with event list %d of %s", first.Seq, first.At.Std().UTC().Format(time.RFC3339)))
+		return nil, problem.New(http.StatusGone, problem.TypeGone, "query.at",
+			fmt.Sprintf("the log begins with event list %d of %s", first.Seq, first.At.Std().UTC().Format(time.RFC3339)))
 	}
 	st, err := p.Full(seq)
 	if err != nil {

@@ -123,7 +123,8 @@ func (t *Turn) Close() error {
 // Gone is the problem of a list that the log does not have any more.
 func Gone(where string, seq uint64, p Stretch) error {
 	first, last := p.Span()
-	return problem.New(http.StatusGone, problem.TypeGone, where, fmt.Sprintf("event list %d is not in the log: it has lists %d to %d", seq, first.Seq, last.Seq))
+	return problem.New(http.StatusGone, problem.TypeGone, where,
+		fmt.Sprintf("event list %d is not in the log: it has lists %d to %d", seq, first.Seq, last.Seq))
 }
 
 // Public is a list as every user may see it: who runs this server may be a manager, and gets more from the log.

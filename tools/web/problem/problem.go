@@ -24,13 +24,14 @@ const Prefix = "urn:quill:problem:"
 
 // The types of problems that qmaster does not report.
 const (
-	TypeToken       = "token"          // 401: no token, or one that is not valid
-	TypeLink        = "link"           // 401: a link that is wrong, was used or is too old
-	TypeLogIn       = "log-in"         // 403: the identity provider or qmaster refuses a log-in
-	TypeProvider    = "no-provider"    // 503: the identity provider cannot be used
-	TypeCrossSite   = "cross-site"     // 403: a session is used from the page of another server
-	TypeCSRF        = "csrf"           // 403: a change with a cookie without the header Quill-CSRF
-	TypeCertificate = "certificate"    // 403: the certificate of the client was revoked, or its revocation list is out of date
+	TypeToken     = "token"       // 401: no token, or one that is not valid
+	TypeLink      = "link"        // 401: a link that is wrong, was used or is too old
+	TypeLogIn     = "log-in"      // 403: the identity provider or qmaster refuses a log-in
+	TypeProvider  = "no-provider" // 503: the identity provider cannot be used
+	TypeCrossSite = "cross-site"  // 403: a session is used from the page of another server
+	TypeCSRF      = "csrf"        // 403: a change with a cookie without the header Quill-CSRF
+	// 403: the certificate of the client was revoked, or its revocation list is out of date
+	TypeCertificate = "certificate"
 	TypeRate        = "rate"           // 429: too many wrong tokens or links
 	TypeInvalid     = "invalid"        // 422, 400: the request makes no sense; errors name the fields
 	TypeUnknown     = "unknown"        // 404: there is no such object or path
@@ -203,9 +204,11 @@ func CheckQuery(u *url.URL) error {
 // Unrouted is the problem of a request for which there is no route.
 func Unrouted(r *http.Request, status int) *huma.ErrorModel {
 	if status == http.StatusMethodNotAllowed {
-		return New(status, TypeMethod, "", fmt.Sprintf("%s is not answered to %s; see the header Allow", r.URL.Path, r.Method))
+		return New(status, TypeMethod, "", fmt.Sprintf("%s is not answered to %s; see the header Allow",
+			r.URL.Path, r.Method))
 	}
-	return New(http.StatusNotFound, TypeUnknown, "", fmt.Sprintf("there is no %s; /v1/openapi.json lists what there is", r.URL.Path))
+	return New(http.StatusNotFound, TypeUnknown, "",
+		fmt.Sprintf("there is no %s; /v1/openapi.json lists what there is", r.URL.Path))
 }
 
 // challenge is the header WWW-Authenticate.
@@ -224,7 +227,8 @@ func NoPlace(err error, what string) error {
 		if full.Own {
 			whose = "of this user are in use"
 		}
-		return New(http.StatusServiceUnavailable, TypeBusy, "", fmt.Sprintf("%d %s %s, try again later", full.Most, what, whose))
+		return New(http.StatusServiceUnavailable, TypeBusy, "",
+			fmt.Sprintf("%d %s %s, try again later", full.Most, what, whose))
 	}
 	return err
 }
@@ -236,7 +240,9 @@ type Limited struct {
 }
 
 func (l *Limited) Error() string {
-	return fmt.Sprintf("%d different wrong tokens or links came from this client within a minute; others are checked when it is over", l.Most)
+	return fmt.Sprintf(
+		"%d different wrong tokens or links came from this client within a minute; others are checked when it is over",
+		l.Most)
 }
 
 // Refuse answers a request that was not authenticated: err is *Limited or a problem.

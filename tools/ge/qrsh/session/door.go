@@ -25,7 +25,8 @@ import (
 // patience is how long a connection may take to show that it is the right one.
 const patience = 10 * time.Second
 
-// Connect tries as often, after a pause that doubles: at the door others may come and go faster than one can show its token.
+// Connect tries as often, after a pause that doubles: at the door others may come and go faster than one can show its
+// token.
 const (
 	tries = 5
 	pause = 100 * time.Millisecond
@@ -73,7 +74,8 @@ func Listen(name string) (*Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.listener = fair.NewListener("qrsh, qlogin: connections that have not shown their token", l, fair.Limits{Total: 64, User: 16, Reserve: 16})
+	d.listener = fair.NewListener("qrsh, qlogin: connections that have not shown their token", l,
+		fair.Limits{Total: 64, User: 16, Reserve: 16})
 	go d.watch()
 	return d, nil
 }

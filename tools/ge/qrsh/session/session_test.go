@@ -223,7 +223,8 @@ func TestBackPressure(t *testing.T) {
 
 // TestUserGone: the command is hung up, and killed if it does not mind.
 func TestUserGone(t *testing.T) {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // as the starter: what is caught here is not ignored in the command
+	// as the starter: what is caught here is not ignored in the command
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	for script, want := range map[string]syscall.Signal{
 		"echo ready; sleep 1000":                                  syscall.SIGHUP,
 		"trap '' HUP; echo ready; while :; do sleep 1; done":      syscall.SIGKILL,
@@ -278,7 +279,8 @@ func (y *typist) Write(p []byte) (int, error) {
 }
 
 func TestTerminal(t *testing.T) {
-	interrupt := make(chan os.Signal, 1) // handled as in the starter: a test in the background ignores it, and so would the command
+	// handled as in the starter: a test in the background ignores it, and so would the command
+	interrupt := make(chan os.Signal, 1)
 	signal.Notify(interrupt, os.Interrupt)
 	defer signal.Stop(interrupt)
 	stdin, keys := io.Pipe()
@@ -303,7 +305,8 @@ func TestTerminal(t *testing.T) {
 	})
 	user, host := pair(t)
 	go func() {
-		host.Serve(Command{Argv: []string{"/bin/bash", "--norc", "-i"}, Env: []string{"PS1=one>", "TERM=dumb", "HISTFILE="}, Dir: "/"})
+		host.Serve(
+			Command{Argv: []string{"/bin/bash", "--norc", "-i"}, Env: []string{"PS1=one>", "TERM=dumb", "HISTFILE="}, Dir: "/"})
 		host.Close()
 	}()
 	stop := time.AfterFunc(polltest.Patience, func() { user.Close() })
@@ -331,7 +334,8 @@ func TestTerminalEnds(t *testing.T) {
 		t.Errorf("%+v %v %q", exit, err, out)
 	}
 	// One that was typed before stty is read after it as 00: the next one is 04.
-	exit, out, _, err = play(t, "cat; cat; stty raw; until head -c 1 | od -An -tx1 | grep 04; do :; done; exit 5", Seat{Terminal: true, Stdin: strings.NewReader("line")})
+	exit, out, _, err = play(t, "cat; cat; stty raw; until head -c 1 | od -An -tx1 | grep 04; do :; done; exit 5",
+		Seat{Terminal: true, Stdin: strings.NewReader("line")})
 	if err != nil || exit.Code() != 5 || !strings.Contains(out, " 04") {
 		t.Errorf("%+v %v %q", exit, err, out)
 	}
@@ -356,7 +360,8 @@ func TestStrangers(t *testing.T) {
 	if _, err := Connect(ctx, address+"/"+print+"/"+wrong); !errors.Is(err, errClosed) {
 		t.Errorf("with the wrong token: %v", err)
 	}
-	if _, err := Connect(ctx, other.Address()+"/"+print+"/"+token); err == nil || !strings.Contains(err.Error(), "the fingerprint differs") {
+	if _, err := Connect(ctx, other.Address()+"/"+print+"/"+token); err == nil ||
+		!strings.Contains(err.Error(), "the fingerprint differs") {
 		t.Errorf("talks to somebody else: %v", err)
 	}
 	for range 100 { // more than there may be
@@ -392,7 +397,8 @@ func TestStrangers(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	round := func(n int) {
 		for i := range n {
-			if exit, out, _, err := play(t, "cat", Seat{Stdin: strings.NewReader(fmt.Sprint(i)), Terminal: i%8 == 0}); err != nil || exit.Code() != 0 || out == "" {
+			if exit, out, _, err := play(t, "cat", Seat{Stdin: strings.NewReader(fmt.Sprint(i)), Terminal: i%8 == 0}); err !=
+				nil || exit.Code() != 0 || out == "" {
 				t.Fatalf("%d: %+v %q %v", i, exit, out, err)
 			}
 		}
@@ -444,7 +450,8 @@ func BenchmarkStream(b *testing.B) {
 	const size = 256 << 20
 	b.SetBytes(size)
 	for b.Loop() {
-		if exit, _, _, err := play(b, fmt.Sprintf("head -c %d /dev/zero", size), Seat{Stdout: io.Discard}); err != nil || exit.Code() != 0 {
+		if exit, _, _, err := play(b, fmt.Sprintf("head -c %d /dev/zero", size), Seat{Stdout: io.Discard}); err != nil ||
+			exit.Code() != 0 {
 			b.Fatal(exit, err)
 		}
 	}

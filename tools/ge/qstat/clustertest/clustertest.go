@@ -90,7 +90,8 @@ func (c *Client) jobs(w gdi.Where) func(grid.Object) bool {
 		switch o := o.(type) {
 		case *grid.Job:
 			if w.Waiting {
-				return slices.ContainsFunc(append(slices.Clone(o.Predecessors), o.ArrayPredecessors...), func(id uint32) bool { return chosen[id] })
+				return slices.ContainsFunc(append(slices.Clone(o.Predecessors), o.ArrayPredecessors...),
+					func(id uint32) bool { return chosen[id] })
 			}
 			return chosen[o.ID]
 		case *grid.JATask:
@@ -159,7 +160,8 @@ func Small() []grid.Object {
 		out = append(out, c)
 	}
 	out = append(out,
-		&grid.PE{Name: "mpi", Slots: 99999, AllocationRule: "$fill_up", ControlSlaves: true, JobIsFirstTask: true, UrgencySlots: "min"},
+		&grid.PE{Name: "mpi", Slots: 99999, AllocationRule: "$fill_up", ControlSlaves: true, JobIsFirstTask: true,
+			UrgencySlots: "min"},
 		&grid.PE{Name: "smp", Slots: 99999, AllocationRule: "$pe_slots", JobIsFirstTask: true, UrgencySlots: "min"},
 		&grid.HGroup{Name: "@allhosts", HostList: grid.Names{"node1", "node2", "node3"}},
 		&grid.ExecHost{Name: "global", ComplexValues: grid.Values{{Name: "license", Text: "5"}}})
@@ -168,7 +170,8 @@ func Small() []grid.Object {
 	}
 	out = append(out, load("node1", 4), load("node2", 2), load("node3", 2))
 	queue := grid.Default(grid.KindCQueue, "all.q")
-	for _, a := range [][2]string{{"hostlist", "@allhosts"}, {"slots", "1,[node1=4],[node2=2],[node3=2]"}, {"pe_list", "make smp mpi"}} {
+	for _, a := range [][2]string{{"hostlist", "@allhosts"}, {"slots", "1,[node1=4],[node2=2],[node3=2]"},
+		{"pe_list", "make smp mpi"}} {
 		queue, err = conf.Set(queue, a[0], a[1])
 		must(err)
 	}
@@ -189,8 +192,10 @@ func load(host string, processors uint32) *grid.Load {
 	l := &grid.Load{Host: host, Processors: processors, Reported: Now}
 	n := fmt.Sprint(processors)
 	for _, v := range [][2]string{
-		{"load_avg", "0.10"}, {"load_short", "0.10"}, {"load_medium", "0.10"}, {"load_long", "0.10"}, {"arch", "lx-amd64"}, {"num_proc", n},
-		{"mem_free", "6G"}, {"swap_free", "0.000000M"}, {"virtual_free", "6G"}, {"mem_total", "8G"}, {"swap_total", "0.000000M"},
+		{"load_avg", "0.10"}, {"load_short", "0.10"}, {"load_medium", "0.10"}, {"load_long", "0.10"},
+		{"arch", "lx-amd64"}, {"num_proc", n},
+		{"mem_free", "6G"}, {"swap_free", "0.000000M"}, {"virtual_free", "6G"}, {"mem_total", "8G"},
+		{"swap_total", "0.000000M"},
 		{"virtual_total", "8G"}, {"mem_used", "2G"}, {"swap_used", "0.000000M"}, {"virtual_used", "2G"}, {"cpu", "3.0"},
 		{"m_topology", "SCC"}, {"m_topology_inuse", "SCC"}, {"m_socket", "1"}, {"m_core", n}, {"m_thread", n},
 	} {
@@ -204,7 +209,8 @@ const submitted grid.Time = 1795226911 * second // 02:08:31
 // job makes a job of a user as qsub -b y NAME sleep 3000 does.
 func job(id uint32, owner, name string, at grid.Time, change func(*grid.Job)) grid.Object {
 	uid := map[string]uint32{"alice": 2001, "bob": 2002}[owner]
-	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: name, Owner: owner, Group: owner, UID: uid, GID: uid, Account: "sge",
+	j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Version: 1, Name: name, Owner: owner, Group: owner, UID: uid,
+		GID: uid, Account: "sge",
 		Department: "defaultdepartment", Submit: at, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Binary: true,
 		Spec: &grid.JobSpec{Command: "sleep", Args: []string{"3000"}, SubmitHost: "master", Env: grid.Values{
 			{Name: "SGE_O_HOME", Text: "/home/" + owner}, {Name: "SGE_O_LOGNAME", Text: owner},
@@ -265,7 +271,8 @@ func Left() []*grid.Job {
 	return []*grid.Job{
 		left(100, "alice", "longest-ago", func(*grid.Job) {}),
 		left(101, "bob", "deleted", pending),
-		left(103, "alice", "mpi-job", func(j *grid.Job) { j.PE, j.PERange, j.Project = "mpi", grid.Ranges{{First: 6, Last: 8, Step: 1}}, "p1" }),
+		left(103, "alice", "mpi-job",
+			func(j *grid.Job) { j.PE, j.PERange, j.Project = "mpi", grid.Ranges{{First: 6, Last: 8, Step: 1}}, "p1" }),
 		left(102, "alice", "array", func(j *grid.Job) { j.Array, j.Tasks = true, grid.Range{First: 1, Last: 3, Step: 1} }),
 	}
 }
@@ -273,8 +280,10 @@ func Left() []*grid.Job {
 func asksForMuch(j *grid.Job) {
 	pending(j)
 	j.UserHold, j.Account, j.Reserve, j.Notify, j.Restart, j.Priority = j.Pending, "acc", true, true, grid.RestartYes, -5
-	j.Binding = &grid.Binding{Instance: grid.BindEnv, Strategy: grid.BindExplicit, Cores: []grid.CoreID{{Core: 1}, {Socket: 1}}}
-	j.Hard = grid.Requests{{Name: "h_rt", Value: "1:00:00", Num: 3600}, {Name: "h_vmem", Value: "1G", Num: 1 << 30}, {Name: "license", Value: "2", Num: 2}}
+	j.Binding = &grid.Binding{Instance: grid.BindEnv, Strategy: grid.BindExplicit,
+		Cores: []grid.CoreID{{Core: 1}, {Socket: 1}}}
+	j.Hard = grid.Requests{{Name: "h_rt", Value: "1:00:00", Num: 3600}, {Name: "h_vmem", Value: "1G", Num: 1 << 30},
+		{Name: "license", Value: "2", Num: 2}}
 	j.Soft = grid.Requests{{Name: "arch", Value: "lx-amd64"}}
 	j.HardQueues, j.SoftQueues, j.MasterQueues = grid.Names{"all.q@node*"}, grid.Names{"all.q"}, grid.Names{"all.q"}
 	j.PE, j.PERange = "smp", grid.Ranges{{First: 2, Last: 4, Step: 1}}
@@ -300,9 +309,11 @@ func tasks() []grid.Object {
 	sleeper.State &^= grid.StateRunning
 	par := started(3, 1, 0.52722, 0.00004, on("node1", 1), on("node2", 2))
 	par.PE, par.Start, par.Binding = "mpi", submitted+2*second, "ScC"
-	failed := &grid.JATask{Job: 7, ID: 1, Attempt: 1, State: grid.StateError | grid.StateQueued | grid.StateWaiting, Priority: 0.505, NTickets: 0.5,
+	failed := &grid.JATask{Job: 7, ID: 1, Attempt: 1, State: grid.StateError | grid.StateQueued | grid.StateWaiting,
+		Priority: 0.505, NTickets: 0.5,
 		Error: `11/21/2026 02:08:34 [2001:165]: error: can't open output file "/nonexist/x": No such file or directory`}
-	return []grid.Object{sleeper, started(2, 1, 0.505, 0.00004, on("node1", 1)), started(2, 3, 0.505, 0.00004, on("node1", 1)), par, failed}
+	return []grid.Object{sleeper, started(2, 1, 0.505, 0.00004, on("node1", 1)),
+		started(2, 3, 0.505, 0.00004, on("node1", 1)), par, failed}
 }
 
 func why() []grid.Object {
@@ -311,8 +322,10 @@ func why() []grid.Object {
 	}
 	return []grid.Object{
 		&grid.JobScheddInfo{Messages: []string{full("node1"), full("node2")}},
-		&grid.JobScheddInfo{Category: "a", Jobs: []uint32{8, 15}, Messages: []string{`cannot run in PE "mpi" because it only offers 4 slots`}},
-		&grid.JobScheddInfo{Category: "b", Jobs: []uint32{15}, Messages: []string{`(-l license=9) cannot run globally because it offers only gc:license=5.000000`}},
+		&grid.JobScheddInfo{Category: "a", Jobs: []uint32{8, 15},
+			Messages: []string{`cannot run in PE "mpi" because it only offers 4 slots`}},
+		&grid.JobScheddInfo{Category: "b", Jobs: []uint32{15},
+			Messages: []string{`(-l license=9) cannot run globally because it offers only gc:license=5.000000`}},
 	}
 }
 

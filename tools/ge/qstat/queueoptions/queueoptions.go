@@ -18,11 +18,13 @@ func Table[T any](of func(*T) *view.QueueFilter) map[string]switches.Switch[T] {
 				of(t).Requests = list
 				return nil
 			}},
-		"pe": {Name: "pe", Args: "pe_list", Help: "select only queues with one of these parallel environments", Take: switches.Word,
-			Set: switches.List(func(t *T) *grid.Names { return &of(t).PEs })},
+		"pe": {Name: "pe", Args: "pe_list", Help: "select only queues with one of these parallel environments",
+			Take: switches.Word,
+			Set:  switches.List(func(t *T) *grid.Names { return &of(t).PEs })},
 		"q": {Name: "q", Args: "wc_queue_list", Help: "print information on given queue", Take: switches.Word,
 			Set: switches.List(func(t *T) *grid.Names { return &of(t).Queues })},
-		"qs": {Name: "qs", Args: "{a|c|d|o|s|u|A|C|D|E|S}", Help: "selects queues which are in the given state(s)", Take: switches.Word,
+		"qs": {Name: "qs", Args: "{a|c|d|o|s|u|A|C|D|E|S}", Help: "selects queues which are in the given state(s)",
+			Take: switches.Word,
 			Set: func(t *T, w []string) (err error) {
 				of(t).States, err = view.ParseQueueStates(w[0], "acdosuACDES")
 				return err
