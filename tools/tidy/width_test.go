@@ -47,6 +47,23 @@ func TestWidth(t *testing.T) {
 	}
 }
 
+// TestWidthOfProse: a changed word of a page is a change of few lines. Tables, indented code and lines of three words
+// are as wide as they are.
+func TestWidthOfProse(t *testing.T) {
+	eachDocument(t, func(path string, prose []string) {
+		if filepath.Ext(path) != ".md" {
+			return
+		}
+		for i, line := range prose {
+			w := utf8.RuneCountInString(line)
+			free := strings.HasPrefix(line, "    ") || strings.ContainsAny(line[:min(1, len(line))], "|#<")
+			if w > widthMost && !free && len(strings.Fields(line)) > 3 {
+				t.Errorf("%s:%d: %d columns, more than %d", path, i+1, w, widthMost)
+			}
+		}
+	})
+}
+
 // freeLines returns the lines of a file that may be longer.
 func freeLines(text []byte) map[int]bool {
 	free := map[int]bool{}

@@ -98,6 +98,17 @@ func TestWords(t *testing.T) {
 // TestWordsOfDocuments holds the prose of all Markdown pages, and the comments of files below testdata, to the
 // glossary.
 func TestWordsOfDocuments(t *testing.T) {
+	eachDocument(t, func(path string, prose []string) {
+		for i, line := range prose {
+			if word := retiredText.FindString(quoted.ReplaceAllString(line, "")); word != "" {
+				t.Errorf("%s:%d: %q: a retired word, see the glossary", path, i+1, word)
+			}
+		}
+	})
+}
+
+// eachDocument calls see with the path of each document and its lines, those that are no prose empty.
+func eachDocument(t *testing.T, see func(path string, prose []string)) {
 	documents := 0
 	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, entry fs.DirEntry, err error) error {
 		switch slashed := filepath.ToSlash(path); {
@@ -114,11 +125,7 @@ func TestWordsOfDocuments(t *testing.T) {
 			return err
 		}
 		documents++
-		for i, line := range proseOf(filepath.Ext(path), string(text)) {
-			if word := retiredText.FindString(quoted.ReplaceAllString(line, "")); word != "" {
-				t.Errorf("%s:%d: %q: a retired word, see the glossary", path, i+1, word)
-			}
-		}
+		see(path, proseOf(filepath.Ext(path), string(text)))
 		return nil
 	})
 	if err != nil {
