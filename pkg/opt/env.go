@@ -183,23 +183,6 @@ func (e Env) Fail(err error) int {
 // the exit status: 0, or 1 when something was refused.
 func (e Env) Print(answers []gdi.Answer) int { return printAnswers(e.Stdout, answers) }
 
-// HoldsCode is the exit status of qhold and qrls, which says what was refused first: 3 a job that
-// does not exist, 10 a hold that only operators or managers may touch, 18 a job of another user;
-// else code.
-func HoldsCode(replies []gdi.Reply, code int) int {
-	for _, a := range Answers(replies) {
-		switch a.Status {
-		case gdi.StatusUnknown:
-			return 3
-		case gdi.StatusDenied:
-			return 10
-		case gdi.StatusNotOwner:
-			return 18
-		}
-	}
-	return code
-}
-
 // RefusedCode is the exit status of a submission that qmaster has refused: 25
 // when only as many jobs as there are may be, else 1.
 func RefusedCode(reply gdi.Reply) int {

@@ -22,7 +22,6 @@ import (
 	"github.com/quill-grid/quill/tools/ge/qquota"
 	"github.com/quill-grid/quill/tools/ge/qrdel"
 	"github.com/quill-grid/quill/tools/ge/qresub"
-	"github.com/quill-grid/quill/tools/ge/qrls"
 	"github.com/quill-grid/quill/tools/ge/qrsh"
 	"github.com/quill-grid/quill/tools/ge/qrstat"
 	"github.com/quill-grid/quill/tools/ge/qrsub"
@@ -55,7 +54,7 @@ var gridEngine = map[string]program{
 	"qquota":  qquota.Run,
 	"qrdel":   qrdel.Run,
 	"qresub":  qresub.Run,
-	"qrls":    qrls.Run,
+	"qrls":    qhold.RunRelease,
 	"qrsh":    qrsh.Run,
 	"qrstat":  qrstat.Run,
 	"qrsub":   qrsub.Run,

@@ -258,9 +258,6 @@ var plan = []row{
 	{path: "tools/ge/qresub", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/switches pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qrls", level: programs,
-		imports: "pkg/gdi pkg/switches pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/qrstat", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/view pkg/document pkg/switches pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
@@ -373,7 +370,7 @@ var plan = []row{
 		imports: `pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt
 			tools/gpu tools/keys tools/output tools/proposal tools/ge/qevent tools/ge/qrsh tools/ge/qacct
 			tools/ge/qalter tools/ge/qconf tools/ge/qdel tools/ge/qhold tools/ge/qhost tools/ge/qmod
-			tools/ge/qping tools/ge/qquota tools/ge/qrdel tools/ge/qresub tools/ge/qrls tools/ge/qrstat
+			tools/ge/qping tools/ge/qquota tools/ge/qrdel tools/ge/qresub tools/ge/qrstat
 			tools/ge/qrsub tools/ge/qselect tools/ge/qsh tools/ge/qstat tools/ge/qsub tools/ge/sharemon
 			tools/token`,
 		modules: "github.com/urfave/cli/v2"},

@@ -10,18 +10,45 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-var command = opt.HoldCommand("qhold")
+// App is qhold for urfave/cli.
+func App(env opt.Env) *cli.App {
+	return appOf(env, "qhold", func(h *commandLine) *gdi.Alter { return &gdi.Alter{Jobs: h.jobs, HoldAdd: h.letters} })
+}
 
-// App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return opt.App(env, command, add) }
+// ReleaseApp is qrls for urfave/cli.
+func ReleaseApp(env opt.Env) *cli.App {
+	return appOf(env, "qrls", func(h *commandLine) *gdi.Alter { return &gdi.Alter{Jobs: h.jobs, HoldRemove: h.letters} })
+}
 
-// Run is the whole command; it returns the exit status.
+// Run is the whole command qhold; it returns the exit status.
 func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
 
-func add(ctx context.Context, env opt.Env, h *opt.Holds) int {
-	if err := switches.CheckJobs(h.Jobs); err != nil {
-		return opt.Complain(env, command, err)
+// RunRelease is the whole command qrls.
+func RunRelease(env opt.Env, args []string) int { return opt.RunApp(env, ReleaseApp(env), args) }
+
+func appOf(env opt.Env, name string, change func(*commandLine) *gdi.Alter) *cli.App {
+	command := newCommand(name)
+	return opt.App(env, command, func(ctx context.Context, env opt.Env, h *commandLine) int {
+		if err := switches.CheckJobs(h.jobs); err != nil {
+			return opt.Complain(env, command, err)
+		}
+		replies, code := env.Request(ctx, h.format, name, change(h))
+		return exitStatus(replies, code)
+	})
+}
+
+// exitStatus is by what was refused first: 3 a job that does not exist, 10 a hold that
+// only operators or managers may touch, 18 a job of another user; else code.
+func exitStatus(replies []gdi.Reply, code int) int {
+	for _, a := range opt.Answers(replies) {
+		switch a.Status {
+		case gdi.StatusUnknown:
+			return 3
+		case gdi.StatusDenied:
+			return 10
+		case gdi.StatusNotOwner:
+			return 18
+		}
 	}
-	replies, code := env.Request(ctx, h.Format, command.Name, &gdi.Alter{Jobs: h.Jobs, HoldAdd: h.Letters})
-	return opt.HoldsCode(replies, code)
+	return code
 }

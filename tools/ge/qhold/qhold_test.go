@@ -7,4 +7,7 @@ import (
 )
 
 // TestTranscripts runs the sessions in testdata.
-func TestTranscripts(t *testing.T) { opttest.Transcripts(t, "testdata", Run, nil) }
+func TestTranscripts(t *testing.T) {
+	opttest.Transcripts(t, "testdata/qhold.txt", Run, nil)
+	opttest.Transcripts(t, "testdata/qrls.txt", RunRelease, nil)
+}

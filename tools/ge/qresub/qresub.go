@@ -13,24 +13,31 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-var command = &switches.Command[opt.Holds]{
+// commandLine is the command line.
+type commandLine struct {
+	jobs    gdi.Jobs
+	letters string // of n u o s U O S
+	format  switches.Format
+}
+
+var command = &switches.Command[commandLine]{
 	Name:   "qresub",
 	Usage:  "[options] job_id_list",
 	Indent: 3,
 	Column: 44,
-	Switches: []switches.Switch[opt.Holds]{
-		switches.Fmt(func(h *opt.Holds) *switches.Format { return &h.Format }),
+	Switches: []switches.Switch[commandLine]{
+		switches.Fmt(func(h *commandLine) *switches.Format { return &h.format }),
 		{Name: "h", Args: "hold_list", Help: "list of hold types that the new jobs have", Take: switches.One,
-			Set: func(h *opt.Holds, w []string) error {
+			Set: func(h *commandLine, w []string) error {
 				if w[0] == "" || strings.Trim(w[0], "nuosUOS") != "" {
 					return switches.UnknownHolds(w[0])
 				}
-				h.Letters = w[0]
+				h.letters = w[0]
 				return nil
 			}},
 		{Name: "help", Help: "print this help"},
 	},
-	Operand: func(h *opt.Holds, rest []string) (int, error) { return switches.JobWord(&h.Jobs.Refs, rest) },
+	Operand: func(h *commandLine, rest []string) (int, error) { return switches.JobWord(&h.jobs.Refs, rest) },
 	Unknown: func(word string) error {
 		return &switches.Error{Text: "Unknown option " + word, Code: 5}
 	},
@@ -50,11 +57,11 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 // refused is Grid Engine's exit status for a job that cannot be resubmitted.
 const refused = 4
 
-func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
-	if len(h.Jobs.Refs) == 0 {
+func resubmit(ctx context.Context, env opt.Env, h *commandLine) int {
+	if len(h.jobs.Refs) == 0 {
 		return opt.Complain(env, command, switches.ErrNoOperands)
 	}
-	for _, ref := range h.Jobs.Refs {
+	for _, ref := range h.jobs.Refs {
 		switch {
 		case ref.Name != "":
 			none := gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("job %q does not exist", ref.Name)).On(
@@ -72,8 +79,8 @@ func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 		defer c.Close()
 	}
 	var replies []gdi.Reply
-	code, hold := 0, strings.Map(sets, h.Letters)
-	for _, ref := range h.Jobs.Refs {
+	code, hold := 0, strings.Map(sets, h.letters)
+	for _, ref := range h.jobs.Refs {
 		var reply gdi.Reply
 		if err == nil {
 			reply, err = c.Do(ctx, command.Name, &gdi.Resubmit{Job: ref.ID, Hold: hold})
@@ -82,7 +89,7 @@ func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 			break
 		}
 		replies = append(replies, reply)
-		if !h.Format.JSON() {
+		if !h.format.JSON() {
 			env.PrintErrors(reply.Answers)
 		}
 		if !reply.OK() {
@@ -93,7 +100,7 @@ func resubmit(ctx context.Context, env opt.Env, h *opt.Holds) int {
 		}
 	}
 	switch {
-	case h.Format.JSON():
+	case h.format.JSON():
 		if failed := env.Results(err, replies...); err != nil {
 			return failed
 		}
