@@ -42,10 +42,7 @@ func App[T any](env Env, c *switches.Command[T], run func(context.Context, Env, 
 	}
 	app.Action = func(cc *cli.Context) error {
 		words := cc.Args().Slice()
-		t := new(T)
-		if c.New != nil {
-			t = c.New(words)
-		}
+		t := start(c, words)
 		err := c.Parse(t, words)
 		if errors.Is(err, switches.ErrHelp) {
 			printHelp(env.Stdout, c, app)
@@ -54,9 +51,24 @@ func App[T any](env Env, c *switches.Command[T], run func(context.Context, Env, 
 		if err != nil {
 			return cli.Exit("", Complain(env.In(c.Requested(words)), c, err))
 		}
+		if c.Defaults != "" {
+			inLine := c.Chosen(t)
+			t = start(c, words)
+			if err := parseAll(env, c, t, words); err != nil {
+				return cli.Exit("", Complain(env.In(inLine), c, err))
+			}
+		}
 		return cli.Exit("", run(cc.Context, env.In(c.Chosen(t)), t))
 	}
 	return app
+}
+
+// start returns what the words are read into.
+func start[T any](c *switches.Command[T], words []string) *T {
+	if c.New == nil {
+		return new(T)
+	}
+	return c.New(words)
 }
 
 // RunApp runs an app with the words after its name and returns the exit

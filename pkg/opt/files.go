@@ -7,17 +7,10 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// ParseAll reads a command's default options, those of common/NAME of the cell and then of .NAME in the user's home,
-// and then its command line. Files that do not exist are skipped.
-func ParseAll[T any](env Env, c *switches.Command[T], t *T, name string, line []string) error {
-	if err := parseFiles(env, c, t, name); err != nil {
-		return err
-	}
-	return parseSource(c, t, line)
-}
-
-func parseFiles[T any](env Env, c *switches.Command[T], t *T, name string) error {
-	for _, path := range switches.DefaultFiles(env.common(), env.Getenv("HOME"), name) {
+// parseAll reads a command's default options, those of common/DEFAULTS of the cell and then of .DEFAULTS in the user's
+// home, and then its command line, which wins over them. Files that do not exist are skipped.
+func parseAll[T any](env Env, c *switches.Command[T], t *T, line []string) error {
+	for _, path := range switches.DefaultFiles(env.common(), env.Getenv("HOME"), c.Defaults) {
 		lines, err := switches.FileLines(path)
 		if err != nil {
 			return err
@@ -28,7 +21,7 @@ func parseFiles[T any](env Env, c *switches.Command[T], t *T, name string) error
 			return err
 		}
 	}
-	return nil
+	return parseSource(c, t, line)
 }
 
 func parseSource[T any](c *switches.Command[T], t *T, words []string) error {

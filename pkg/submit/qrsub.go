@@ -20,7 +20,7 @@ type Booking struct {
 func Qrsub(now func() time.Time) *switches.Command[Booking] {
 	return &switches.Command[Booking]{
 		Name: "qrsub", Usage: "[options]", Indent: 3, Column: 44, Prefix: "qrsub: ",
-		Begin: func(w *Booking) { w.Format.Begin() },
+		Defaults: "sge_ar_request", Begin: func(w *Booking) { w.Format.Begin() },
 		New: func(line []string) *Booking {
 			return &Booking{AR: new(grid.AR), Line: line, Now: now()}
 		},

@@ -24,6 +24,9 @@ type Command[T any] struct {
 	// Seen, when set, is called with the name of each switch that was read.
 	Seen func(t *T, name string)
 
+	// Defaults names the files with default options, in the cell and in the user's home: "sge_qstat"; empty: there are
+	// none.
+	Defaults string
 	// Begin, when set, is called before each file of default options and before
 	// the command line are read, when there are such files: by it a command knows
 	// what a later one takes the place of.

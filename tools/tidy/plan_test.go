@@ -262,7 +262,7 @@ var plan = []row{
 		imports: "pkg/grid pkg/gdi pkg/view pkg/document pkg/switches pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/qrsub", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/switches pkg/userdb pkg/submit pkg/opt",
+		imports: "pkg/gdi pkg/switches pkg/userdb pkg/submit pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/qselect", level: programs,
 		imports: "pkg/gdi pkg/view pkg/document pkg/switches pkg/opt tools/ge/qstat/queueoptions",

@@ -26,7 +26,6 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 
 // query is the query of the command line.
 type query struct {
-	line      []string
 	by        [grid.QuotaFilters]grid.Names // patterns
 	resources grid.Names                    // -l
 	format    switches.Format
@@ -42,8 +41,8 @@ func command() *switches.Command[query] {
 	}
 	return &switches.Command[query]{
 		Name: "qquota", Usage: "[options]", Indent: 2, Column: 39,
-		New:   func(line []string) *query { return &query{line: line} },
-		Begin: func(w *query) { w.format.Begin() },
+		Defaults: "sge_qquota",
+		Begin:    func(w *query) { w.format.Begin() },
 		Unknown: func(word string) error {
 			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
@@ -80,13 +79,7 @@ user_list               user[,user,...]
 	}
 }
 
-func show(ctx context.Context, env opt.Env, said *query) int {
-	c := command()
-	w := new(query)
-	if err := opt.ParseAll(env, c, w, "sge_qquota", said.line); err != nil {
-		return opt.Complain(env, c, err)
-	}
-	env = env.In(w.format)
+func show(ctx context.Context, env opt.Env, w *query) int {
 	if len(w.by[grid.QuotaUsers]) == 0 {
 		w.by[grid.QuotaUsers] = grid.Names{env.User()}
 	}

@@ -24,7 +24,6 @@ func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args
 
 // query is the query of the command line.
 type query struct {
-	line    []string
 	ids     []uint32   // -ar
 	users   grid.Names // -u
 	explain bool
@@ -38,8 +37,8 @@ func formatOf(w *query) *switches.Format { return &w.format }
 func command() *switches.Command[query] {
 	return &switches.Command[query]{
 		Name: "qrstat", Usage: "[options]", Indent: 3, Column: 44,
-		New:   func(line []string) *query { return &query{line: line} },
-		Begin: func(w *query) { w.format.Begin() },
+		Defaults: "sge_qrstat",
+		Begin:    func(w *query) { w.format.Begin() },
 		Unknown: func(word string) error {
 			if !strings.HasPrefix(word, "-") {
 				return &switches.Error{Text: "error: too many options", Help: true}
@@ -72,13 +71,7 @@ func (w *query) chosen(words []string) error {
 	return nil
 }
 
-func show(ctx context.Context, env opt.Env, said *query) int {
-	c := command()
-	w := new(query)
-	if err := opt.ParseAll(env, c, w, "sge_qrstat", said.line); err != nil {
-		return opt.Complain(env, c, err)
-	}
-	env = env.In(w.format)
+func show(ctx context.Context, env opt.Env, w *query) int {
 	kinds := []grid.Kind{grid.KindAR}
 	if w.format.JSON() {
 		kinds = append(kinds, grid.KindCentry) // for the types of requests

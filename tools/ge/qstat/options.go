@@ -14,7 +14,6 @@ import (
 // options is what the words of a command line ask for, and of the files and
 // variables that stand for words.
 type options struct {
-	line                     []string   // the command line
 	said                     grid.Names // switches of the file or line that is being read
 	queueWidth               int        // of queue names; 0: as wide as the longest
 	load                     string     // what stands in the column of the load average
@@ -48,8 +47,8 @@ func command() *switches.Command[options] {
 	sel := queueoptions.Table(func(o *options) *view.QueueFilter { return &o.selection })
 	c := &switches.Command[options]{
 		Name: "qstat", Usage: "[options]", Indent: 8, Column: 42,
-		New:   func(line []string) *options { return &options{line: line} },
-		Begin: func(o *options) { o.said = nil; o.format.Begin() },
+		Defaults: "sge_qstat",
+		Begin:    func(o *options) { o.said = nil; o.format.Begin() },
 		Unknown: func(word string) error {
 			return &switches.Error{Text: "invalid option argument \"" + word + "\"", Help: true}
 		},
@@ -153,20 +152,18 @@ func (o *options) forget(name string) {
 	}
 }
 
-// complete reads the files of sge_qstat(5) and the variables of qstat(1).
-func complete(env opt.Env, line []string) (*options, error) {
-	o := &options{queueWidth: queueWidth, load: cmp.Or(env.Getenv("SGE_LOAD_AVG"), "load_avg")}
+// complete reads the variables of qstat(1), and sets what no option has set.
+func (o *options) complete(env opt.Env) {
+	o.queueWidth, o.load = queueWidth, cmp.Or(env.Getenv("SGE_LOAD_AVG"), "load_avg")
 	if text := env.Getenv("SGE_LONG_QNAMES"); text != "" {
 		n, _ := strconv.Atoi(text)
 		if o.queueWidth = max(n, 10); n == -1 {
 			o.queueWidth = 0
 		}
 	}
-	err := opt.ParseAll(env, command(), o, "sge_qstat", line)
 	if o.states == 0 {
 		o.states = view.JobsPresent
 	}
-	return o, err
 }
 
 // queueWidth is how much of a queue's name is shown unless SGE_LONG_QNAMES says

@@ -29,12 +29,8 @@ type printer struct {
 	failed error
 }
 
-func show(ctx context.Context, env opt.Env, said *options) int {
-	o, err := complete(env, said.line)
-	if err != nil {
-		return opt.Complain(env, command(), err)
-	}
-	env = env.In(o.format)
+func show(ctx context.Context, env opt.Env, o *options) int {
+	o.complete(env)
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return env.Fail(err)
