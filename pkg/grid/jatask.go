@@ -1,5 +1,7 @@
 package grid
 
+import "slices"
+
 // Status is where a task is in its life (protocol: status field).
 type Status uint32
 
@@ -62,6 +64,21 @@ type Grant struct {
 
 // Instance is the name of the granted queue instance, queue@host.
 func (g Grant) Instance() string { return g.Queue + "@" + g.Host }
+
+// FirstOnHost reports whether a grant is the first one on its host.
+func FirstOnHost(grants []Grant, k int) bool {
+	return !slices.ContainsFunc(grants[:k], func(g Grant) bool { return g.Host == grants[k].Host })
+}
+
+// SlotsOnHost returns how many slots grants have on a host.
+func SlotsOnHost(grants []Grant, host string) (slots uint32) {
+	for i := range grants {
+		if grants[i].Host == host {
+			slots += grants[i].Slots
+		}
+	}
+	return slots
+}
 
 // JATask is a task of a job that has left the pending range. It is idle again
 // when it was rescheduled or put in error.

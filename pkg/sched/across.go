@@ -16,7 +16,7 @@ type Part struct{ Host, Slots int }
 // of their names.
 func (c *Cluster) OpenHosts() (out []int) {
 	c.settle()
-	c.order.rows.Scan(func(r rank) bool {
+	c.order.Rows.Scan(func(r rank) bool {
 		out = append(out, c.site.Instances[r.inst].Host.Index)
 		return true
 	})
@@ -41,7 +41,7 @@ func (c *Cluster) Across(
 		p, _, why = r.Across(n, slots, r.OpenHosts(), most, share)
 		return p, 0, why
 	}
-	c.setWindow(c.now, n)
+	c.setWindow(c.span.Now, n)
 	first = len(hosts)
 	if why := c.impossible(n); !why.Fits() {
 		return p, 0, why
@@ -130,9 +130,8 @@ func (c *Cluster) roomOn(n *Need, h *site.Host, pe string) (o offer) {
 	if pe != "" {
 		return c.hostOffer(n, h, pe)
 	}
-	now := c.nows.get(h.Index)
-	for k, in := range h.Instances {
-		if !c.usable(now.ranks[k]) || !c.suits(n, in) {
+	for _, in := range h.Instances {
+		if !c.usable(c.ranks.At(in.Index)) || !c.suits(n, in) {
 			continue
 		}
 		if slots := c.instanceSlots(n, in); slots > 0 {

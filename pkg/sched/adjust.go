@@ -49,15 +49,15 @@ func (c *Cluster) adjust(grants []grid.Grant, at grid.Time, sign int64) {
 		if !ok {
 			continue
 		}
-		now, counts := c.recent.rows.Get(start{at: at, host: h})
+		now, counts := c.recent.Rows.Get(start{at: at, host: h})
 		if !counts && sign < 0 {
 			continue // it has faded
 		}
 		now = start{at, h, now.slots + sign*int64(g.Slots)}
 		if now.slots == 0 {
-			c.recent.own().Delete(now)
+			c.recent.Own().Delete(now)
 		} else {
-			c.recent.own().Set(now)
+			c.recent.Own().Set(now)
 		}
 		c.adjusted[h].add(at, sign*int64(g.Slots))
 		c.adjusted[h].factor = c.factor(&c.adjusted[h])
@@ -70,12 +70,12 @@ func (a *adjusted) add(at grid.Time, slots int64) {
 }
 
 // faded reports whether a start adjusts the load no more.
-func (c *Cluster) faded(at grid.Time) bool { return int64(c.now-at) >= c.site.Policy.Decay }
+func (c *Cluster) faded(at grid.Time) bool { return int64(c.span.Now-at) >= c.site.Policy.Decay }
 
 // factor is the load adjustment of a host: each start counts its slots, less and less until load_adjustment_decay_time
 // has passed. It is computed in whole numbers, so that the order of the starts does not matter.
 func (c *Cluster) factor(a *adjusted) float64 {
-	left := a.times + a.slots*(c.site.Policy.Decay-int64(c.now)) // of the decay time, for each slot
+	left := a.times + a.slots*(c.site.Policy.Decay-int64(c.span.Now)) // of the decay time, for each slot
 	if left <= 0 {
 		return 0
 	}
@@ -85,8 +85,8 @@ func (c *Cluster) factor(a *adjusted) float64 {
 // fade brings the load adjustments to the present. It returns the hosts that may accept what they could not before, and
 // how many may accept more slots of a parallel job.
 func (c *Cluster) fade() (improved []int, wider int) {
-	for s, any := c.recent.rows.Min(); any && c.faded(s.at); s, any = c.recent.rows.Min() {
-		c.recent.own().Delete(s)
+	for s, any := c.recent.Rows.Min(); any && c.faded(s.at); s, any = c.recent.Rows.Min() {
+		c.recent.Own().Delete(s)
 		c.adjusted[s.host].add(s.at, -s.slots)
 	}
 	for h := range c.adjusted {
@@ -110,7 +110,7 @@ func (c *Cluster) fade() (improved []int, wider int) {
 
 // mostAtOnce is how many slots of a host may start at once before load thresholds are reached.
 func (c *Cluster) mostAtOnce(host int) (slots int) {
-	n := c.nows.get(host)
+	n := c.nows.At(host)
 	for _, in := range c.site.Hosts[host].Instances {
 		slots += min(c.alarmSlots(in, n, c.adjustment(host)), in.Slots)
 	}
@@ -130,7 +130,7 @@ func (c *Cluster) catchUp() {
 // Refresh sets the time of a run: load adjustments have faded since.
 func (c *Cluster) Refresh(now grid.Time) {
 	c.settle()
-	c.now = max(c.now, now)
+	c.span.Now = max(c.span.Now, now)
 	g := &c.improved
 	g.base, g.booked = g.dropped+len(g.list), false
 	g.faded, g.widening = c.fade()

@@ -38,7 +38,7 @@ func (c *Cluster) Holds(j *grid.Job, t *grid.JATask) []Allocation {
 func (c *Cluster) Taken(j *grid.Job, grants []grid.Grant, host string) (out grid.Values) {
 	c.settle()
 	for _, d := range c.site.Complex.Demands(nil, j.Hard, j.JobRequest) {
-		a := &c.site.Complex.List[c.site.Complex.Consumables[d.Column]]
+		a := c.site.Attr(d.Column)
 		if amount := d.OnHost(grants, host); d.Requested && !d.Exclusive && a.Type != grid.TypeMap && amount > 0 {
 			out = append(out, grid.Value{Name: a.Name, Text: strconv.FormatFloat(amount, 'f', 6, 64)})
 		}
@@ -65,22 +65,22 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 	for _, g := range grants {
 		total += g.Slots
 	}
-	if c.peNamed(pe) >= 0 {
+	if c.site.PENamed(pe) >= 0 {
 		note(Allocation{Level: 'P', Object: pe, Resource: "slots", Amount: float64(total)})
 	}
 	demands := c.site.Complex.DemandsOf(nil, j.JobRequest)
 	if started != nil {
 		demands = c.site.Complex.Demands(demands, started.Held(j), j.JobRequest)
-		demands = c.withThreads(c.withInstances(demands, started.Maps), started)
+		demands = c.ledger.Granted(demands, started)
 	}
 	at := func(letter byte, object string, l level, k int) {
 		for i := range demands {
 			d := &demands[i]
-			if amount := c.amount(&l, d, grants, k, started); amount != 0 && l.supply.Capacity[d.Column] < complex.Unlimited {
-				t := Allocation{Level: letter, Object: object,
-					Resource: c.site.Complex.List[c.site.Complex.Consumables[d.Column]].Name, Amount: amount}
+			amount := c.ledger.Amount(&l.Level, d, grants, k, started)
+			if amount != 0 && l.Supply.Capacity[d.Column] < complex.Unlimited {
+				t := Allocation{Level: letter, Object: object, Resource: c.site.Attr(d.Column).Name, Amount: amount}
 				if letter != 'L' {
-					t.Used, t.Capacity = l.used[d.Column], l.supply.Capacity[d.Column]
+					t.Used, t.Capacity = l.Used(d.Column), l.Supply.Capacity[d.Column]
 				}
 				note(t)
 			}
@@ -96,15 +96,15 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 				continue
 			}
 			if in := c.site.Hosts[h].InstanceOf(g.Queue); letter == 'H' {
-				at(letter, g.Host, c.atHost(c.site.Hosts[h], c.nows.get(h)), i)
+				at(letter, g.Host, c.atHost(c.site.Hosts[h]), i)
 			} else if in != nil {
-				at(letter, in.Name, c.atInstance(in, c.nows.get(h)), i)
+				at(letter, in.Name, c.atInstance(in), i)
 			}
 		}
 	}
 	passing := c.site.QuotasFor(j, pe)
 	for i, g := range grants {
-		if in := c.granted(g); in != nil {
+		if in := c.site.Granted(g); in != nil {
 			c.site.EachQuota(passing, j, pe, in, func(r *site.QuotaRule, key site.BucketKey) bool {
 				at('L', r.Set+"/"+r.Called+"/"+key.String(), c.atQuota(r, key, in), i)
 				return true

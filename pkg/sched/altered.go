@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -14,15 +15,15 @@ import (
 // started.
 func (c *Cluster) Alter(now *grid.JATask) Reason {
 	c.settle()
-	old, counted := c.booked.Get(numberOf(now.Job, now.ID))
+	old, counted := c.ledger.Booking(ledger.Number(now.Job, now.ID))
 	if !counted {
 		return Reason{Code: NoSuchQueue}
 	}
-	j := old.spec
+	j := old.Job
 	r := c.clusterOf(j.AR)
-	r.now = c.now
-	before, after := c.site.Complex.Demands(nil, old.run.Held(j), j.JobRequest),
-		c.site.Complex.Demands(nil, now.Held(j), j.JobRequest)
+	r.span.Now = c.span.Now
+	before := c.site.Complex.Demands(nil, old.Task.Held(j), j.JobRequest)
+	after := c.site.Complex.Demands(nil, now.Held(j), j.JobRequest)
 	var more []complex.Demand
 	for _, d := range after {
 		i := slices.IndexFunc(before, func(o complex.Demand) bool { return o.Column == d.Column })
@@ -33,18 +34,17 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 			more = append(more, d)
 		}
 	}
-	end := c.grossEnd(j, now)
+	end := c.site.GrossEnd(j, now)
 	q := growth{c: c, in: r, job: j, task: now}
-	why := q.room(more, grid.Window{Start: c.now, End: max(end, c.now+1)})
-	if why.Fits() && r.site.Planning && end > old.end {
+	why := q.room(more, grid.Window{Start: c.span.Now, End: max(end, c.span.Now+1)})
+	if why.Fits() && r.site.Planning && end > old.End {
 		// it stays longer, with all that it has
-		why = q.room(after, grid.Window{Start: max(old.end, c.now+1), End: max(end, c.now+2)})
+		why = q.room(after, grid.Window{Start: max(old.End, c.span.Now+1), End: max(end, c.span.Now+2)})
 	}
 	if !why.Fits() {
 		return why
 	}
-	c.unbook(old)
-	c.book(now)
+	c.note(c.ledger.Replace(now))
 	return Reason{}
 }
 
@@ -62,10 +62,10 @@ func (q *growth) room(demands []complex.Demand, w grid.Window) Reason {
 	}
 	c, r, grants := q.c, q.in, q.task.Grants
 	if r.site.Planning {
-		r.planned.window = w
+		r.span.Window = w
 	}
 	if c.site.Planning {
-		c.planned.window = w
+		c.span.Window = w
 	}
 	all := func(grid.Grant) bool { return true }
 	if why := q.fits(r.atGlobal(), demands, all, Reason{Code: NotGlobally}, "g"); !why.Fits() {
@@ -73,17 +73,16 @@ func (q *growth) room(demands []complex.Demand, w grid.Window) Reason {
 	}
 	passing, quotas := c.site.QuotasFor(q.job, q.task.PE), map[site.BucketKey][]grid.Grant{}
 	for _, g := range grants {
-		in := r.granted(g)
+		in := r.site.Granted(g)
 		if in == nil {
 			continue
 		}
-		now := r.nows.get(in.Host.Index)
 		onHost := func(o grid.Grant) bool { return o.Host == g.Host }
-		if why := q.fits(r.atHost(in.Host, now), demands, onHost, Reason{Code: NotAtHost, Object: g.Host}, "h"); !why.Fits() {
+		if why := q.fits(r.atHost(in.Host), demands, onHost, Reason{Code: NotAtHost, Object: g.Host}, "h"); !why.Fits() {
 			return why
 		}
 		same := func(o grid.Grant) bool { return o.Host == g.Host && o.Queue == g.Queue }
-		if why := q.fits(r.atInstance(in, now), demands, same, Reason{Code: NotAtQueue, Object: in.Name}, "q"); !why.Fits() {
+		if why := q.fits(r.atInstance(in), demands, same, Reason{Code: NotAtQueue, Object: in.Name}, "q"); !why.Fits() {
 			return why
 		}
 		var over Reason
@@ -111,18 +110,18 @@ func (q *growth) fits(l level, demands []complex.Demand, of func(grid.Grant) boo
 	}
 	for i := range demands {
 		d := &demands[i]
-		if l.supply.Capacity[d.Column] >= complex.Unlimited || d.Exclusive {
+		if l.Supply.Capacity[d.Column] >= complex.Unlimited || d.Exclusive {
 			continue
 		}
 		need := 0.0
 		for k, g := range q.task.Grants {
-			if of(g) && (!d.PerHost || firstOn(q.task.Grants, k)) {
+			if of(g) && (!d.PerHost || grid.FirstOnHost(q.task.Grants, k)) {
 				need += d.Of(g.Slots, k == 0)
 			}
 		}
-		left := l.supply.Capacity[d.Column] - q.in.inUse(&l, d.Column)
+		left := l.Supply.Capacity[d.Column] - l.InUse(d.Column, &q.in.span)
 		if need > left+complex.Tiny {
-			a := &q.c.site.Complex.List[q.c.site.Complex.Consumables[d.Column]]
+			a := q.c.site.Attr(d.Column)
 			why.What = a.Name
 			if r, asked := q.task.Held(q.job).Get(a.Name); asked {
 				why.What = a.Name + "=" + r.Value

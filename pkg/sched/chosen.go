@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 )
 
 // Choice is what a task got when it started of one resource map on one of its hosts, or of the processor cores there,
@@ -31,12 +32,12 @@ func (c *Cluster) Choices(j *grid.Job, t *grid.JATask) (out []Choice) {
 	for i := range t.Maps {
 		g := &t.Maps[i]
 		h, known := c.site.HostAt[g.Host]
-		key := stockKey{c.columnOf(g.Resource), h}
-		if !known || key.column < 0 {
+		key := ledger.MapKey{Column: c.site.ColumnOf(g.Resource), Host: h}
+		if !known || key.Column < 0 {
 			continue
 		}
 		if g.Global {
-			key.host = wholeCluster
+			key.Host = ledger.WholeCluster
 		}
 		out = append(out, c.choiceOf(n, t, i, key))
 	}
@@ -45,7 +46,7 @@ func (c *Cluster) Choices(j *grid.Job, t *grid.JATask) (out []Choice) {
 		if !known || c.site.Hosts[h].Tree == nil || g.Shared || !j.Binding.Decided() {
 			continue
 		}
-		p := c.placing(j, slotsOn(t.Grants, g.Host), h)
+		p := c.placing(j, grid.SlotsOnHost(t.Grants, g.Host), h)
 		out = append(out, Choice{Host: g.Host, Taken: Look{Cores: g.Text}, Unit: j.Binding.Unit, Units: p.amount,
 			Left: p.tree.Count(p.unit, p.free)})
 	}
@@ -53,15 +54,15 @@ func (c *Cluster) Choices(j *grid.Job, t *grid.JATask) (out []Choice) {
 }
 
 // choiceOf is the choice of the instances of one map.
-func (c *Cluster) choiceOf(n *Need, t *grid.JATask, grant int, key stockKey) Choice {
+func (c *Cluster) choiceOf(n *Need, t *grid.JATask, grant int, key ledger.MapKey) Choice {
 	g := &t.Maps[grant]
 	out, s := Choice{Host: g.Host, Resource: g.Resource, Taken: Look{IDs: g.IDs, Distance: -1}}, c.stock(key)
 	var of *complex.Selection
-	if i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return d.Column == key.column }); i >= 0 {
+	if i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return d.Column == key.Column }); i >= 0 {
 		of = n.selectionAt(i)
 	}
 	free := s.freeOf(of)
-	looks := c.placeChoices(n.Job, slotsOn(t.Grants, g.Host), key, t.Maps[:grant], len(g.IDs), free)
+	looks := c.placeChoices(n.Job, grid.SlotsOnHost(t.Grants, g.Host), key, t.Maps[:grant], len(g.IDs), free)
 	for _, l := range looks {
 		o := Look{Distance: l.cost}
 		for _, i := range l.order {
@@ -70,7 +71,7 @@ func (c *Cluster) choiceOf(n *Need, t *grid.JATask, grant int, key stockKey) Cho
 			}
 		}
 		if l.cores != nil {
-			o.Cores = c.site.Hosts[key.host].Tree.Text(l.cores)
+			o.Cores = c.site.Hosts[key.Host].Tree.Text(l.cores)
 		}
 		switch {
 		case slices.Equal(o.IDs, g.IDs):

@@ -49,7 +49,7 @@ func (c *Cluster) Closest(n *Need, most int) (near []Near) {
 		return r.Closest(n, most)
 	}
 	c.settle()
-	c.setWindow(c.now, n)
+	c.setWindow(c.span.Now, n)
 	far := map[string]float64{}
 	for _, in := range c.site.Instances {
 		m := Near{in.Name, c.lacks(n, in)}
@@ -95,7 +95,7 @@ func (c *Cluster) lacks(n *Need, in *site.Instance) (out []Lack) {
 	}
 	note(c.impossible(n))
 	note(c.stateReason(in))
-	now := c.nows.get(in.Host.Index)
+	now := c.nows.At(in.Host.Index)
 	if now.load == nil {
 		return out // nothing is known of it
 	}
@@ -117,8 +117,8 @@ func (c *Cluster) lacks(n *Need, in *site.Instance) (out []Lack) {
 		note(why)
 	}
 	out = c.short(out, n, c.atGlobal(), 'G', grid.GlobalHost)
-	out = c.short(out, n, c.atHost(in.Host, now), 'H', in.Host.Name)
-	out = c.short(out, n, c.atInstance(in, now), 'Q', in.Name)
+	out = c.short(out, n, c.atHost(in.Host), 'H', in.Host.Name)
+	out = c.short(out, n, c.atInstance(in), 'Q', in.Name)
 	pe := ""
 	if len(n.pes) > 0 {
 		pe = c.site.PEs[n.pes[0]].Name
@@ -131,7 +131,7 @@ func (c *Cluster) lacks(n *Need, in *site.Instance) (out []Lack) {
 		}
 		name := r.Set + "/" + r.Called + "/" + key.String()
 		if out = c.short(out, n, l, 'L', name); len(out) == before {
-			if s, _ := c.slots(l, n); !s.any(n) || !c.underFixed(l.supply, n) {
+			if s, _ := c.slots(l, n); !s.any(n) || !c.underFixed(l.Supply, n) {
 				note(Reason{Code: OverQuota, Object: r.Set + "/" + r.Called, What: key.String()})
 			}
 		}
@@ -144,10 +144,10 @@ func (c *Cluster) lacks(n *Need, in *site.Instance) (out []Lack) {
 // whose name follows the number, or in the amount of the consumable, of which a selection may leave only a part.
 func (c *Cluster) remaining(l *level, n *Need, d *complex.Demand) (left, of float64, unit string) {
 	if d.Binding != nil {
-		return max(c.freeUnits(l, n, d), 0), float64(l.tree.Units(site.UnitOf(d.Binding))), " " + d.Binding.Unit
+		return max(c.freeUnits(l, n, d), 0), float64(l.Tree.Units(site.UnitOf(d.Binding))), " " + d.Binding.Unit
 	}
 	some, _ := c.selectedOf(l, n, c.site.Complex.Consumables[d.Column])
-	return min(c.corrected(l, d.Column, c.ahead())-c.inUse(l, d.Column), some), l.supply.Capacity[d.Column], ""
+	return min(c.corrected(l, d.Column, c.span.Ahead())-l.InUse(d.Column, &c.span), some), l.Supply.Capacity[d.Column], ""
 }
 
 // short adds what a level has too little of.
@@ -178,7 +178,7 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
-		if l.supply.Capacity[d.Column] == complex.Unlimited || !d.Takes() {
+		if l.Supply.Capacity[d.Column] == complex.Unlimited || !d.Takes() {
 			continue
 		}
 		attr := c.site.Complex.Consumables[d.Column]
@@ -186,7 +186,7 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 		left, of, unit := c.remaining(&l, n, d)
 		switch {
 		case d.Exclusive:
-			if taken := c.inUse(&l, 0); taken > 0 {
+			if taken := l.InUse(0, &c.span); taken > 0 {
 				note(attr, 1, 0, 0, "alone", "in use", "")
 			}
 		case left+complex.Tiny < d.Least():
@@ -196,22 +196,22 @@ func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string
 	if attr := c.exclusiveInUse(&l); attr >= 0 && len(out) == before {
 		note(attr, 1, 0, 0, "a place beside others", "in use by one that wants to be alone", "")
 	}
-	if l.now == nil {
+	if !l.isHost {
 		return out
 	}
 	for i := range n.conditions {
 		k := &n.conditions[i]
 		a := &c.site.Complex.List[k.Attr]
-		if _, configured := l.supply.Fixed[k.Attr]; configured && (!a.Ordered() || !a.Numeric) {
+		if _, configured := l.Supply.Fixed[k.Attr]; configured && (!a.Ordered() || !a.Numeric) {
 			continue // for == and != the configured value counts
 		}
 		if c.askSlots(&l, k) >= 1 {
 			continue
 		}
 		if !a.Numeric {
-			v, _ := l.now.load.text(a.Name)
+			v, _ := l.load.text(a.Name)
 			note(k.Attr, 0, 0, 0, k.Expr.String(), v, "")
-		} else if v, ok := c.loadOf(l.now, l.factor, k.Attr); ok {
+		} else if v, ok := c.loadOf(l.load, l.factor, k.Attr); ok {
 			note(k.Attr, k.Number, v, 0, a.Format(k.Number), a.Format(v), "")
 		}
 	}

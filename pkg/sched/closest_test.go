@@ -26,9 +26,9 @@ func TestClosestAgreesWithPlace(t *testing.T) {
 			global, _ := w.c.slots(w.c.atGlobal(), n)
 			for _, m := range near {
 				in := w.c.site.Instances[w.c.site.InstAt[m.Instance]]
-				now := w.c.nows.get(in.Host.Index)
+				now := w.c.nows.At(in.Host.Index)
 				open := now.load != nil && w.c.stateReason(in).Fits() && w.c.alarm(in, now).of == nil &&
-					now.row(in.Place)[0] < in.Supply.Capacity[0]
+					w.c.ledger.At(in.Host.Index).Used(in.Place, 0) < in.Supply.Capacity[0]
 				fits := open && global.any(n) && w.c.impossible(n).Fits() && w.c.whyNot(n, in).Fits()
 				if fits != (len(m.Lacks) == 0) {
 					t.Fatalf("%s: %v for %+v, which lacks %+v", m.Instance, w.c.whyNot(n, in), *j.JobRequest, m.Lacks)

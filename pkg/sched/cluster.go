@@ -1,18 +1,16 @@
 package sched
 
 import (
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
-	"github.com/quill-grid/quill/pkg/sched/diagram"
+	"github.com/quill-grid/quill/pkg/sched/cow"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // Cluster is the cluster as scheduling sees it: the configuration resolved, load, queue
@@ -25,93 +23,47 @@ import (
 // one with Book.
 type Cluster struct {
 	st   *state.State
-	site *site.Layout
-	now  grid.Time
+	site *site.Layout // resolved by settle; nil: the configuration has changed
 
-	nows       vector[*hostNow]                    // by host index
-	world      *hostLoad                           // load of "global"
-	usedGlobal []float64                           // consumables in use cluster-wide
-	peUsed     []uint32                            // slots in use, by place in Layout.PEs
-	booked     ordered.Map[uint64, booking]        // what started tasks hold, by numberOf
-	preempted  ordered.Map[uint64, booking]        // those of them that have no slots
-	jobs       shared[ordered.Map[uint32, uint32]] // how many tasks have started, of those that are counted
-	bookedJobs []uint32                            // the others of which this run has started the one task
-	users      shared[ordered.Map[string, uint32]] // where maxujobs limits them
-	order      shared[ordered.Set[rank]]           // instances that can take a job now, best first
-	full       shared[ordered.Set[rank]]           // those that can take one later, where diagrams are kept
-	taken      shared[ordered.Set[taken]]          // instances of resource maps that started tasks have
-	// of order, by place in Layout.MapColumns: where such a resource map may have instances left
-	mapOrder []shared[ordered.Set[rank]]
-	planned  planned
-	claims   claims                       // instances of resource maps that are booked or planned without being known
-	buckets  shared[ordered.Set[*bucket]] // what is taken under resource quotas
-	ars      []*Cluster                   // the advance reservations, each a cluster of its own
-	ar       *grid.AR                     // of such a cluster
-	of       *Cluster                     // whose reservation it is
-	guests   guests
-	recent   shared[ordered.Set[start]] // starts that still adjust the load of their hosts
-	adjusted []adjusted                 // by host index; nil: none is
-	released []int                      // instances that are not watched, with tasks that thresholds suspended
-	moves    []rank                     // instances that became better during a run
-	improved improvements
-	lent     *Cluster // the last that was
-	memory   *memory  // of a lent one
+	// What is used and planned; written by followers and by the decisions of a run, which pass on its Changes.
+	ledger *ledger.Ledger
+	span   ledger.Span // the moment, and the window that is looked at; written by setWindow
+
+	// Written by reload and restate.
+	nows  cow.List[hostNow] // by host index
+	world *hostLoad         // load of "global"
+
+	// Written by reorder, which holds load, states and the ledger against each other. An instance is where its rank says.
+	ranks    cow.List[rank]                // by instance; inst -1: nowhere
+	order    cow.Tree[ordered.Set[rank]]   // instances that can take a job now, best first
+	full     cow.Tree[ordered.Set[rank]]   // those that can take one later, where diagrams are kept
+	mapOrder []cow.Tree[ordered.Set[rank]] // of order, by place in Layout.MapColumns: where instances may be left
+	moves    []rank                        // instances that became better during a run
+
+	// Written by adjust and fade.
+	recent   cow.Tree[ordered.Set[start]] // starts that still adjust the load of their hosts
+	adjusted []adjusted                   // by host index; nil: none is
+
+	released []int        // instances that are not watched, with tasks that thresholds suspended; written by release
+	improved improvements // written by the notes of infeasible.go
+
+	ars  []*Cluster // the advance reservations, each a cluster of its own over its part of the ledger
+	ar   *grid.AR   // of such a cluster
+	of   *Cluster   // whose reservation it is
+	lent *Cluster   // the last that was
 
 	compiled    map[*grid.JobRequest]*Need // see needOf
 	sizeClasses map[string]*sizeClass      // see JobSize
 
-	buffer  []complex.Demand // scratch of debit
+	buffer  []complex.Demand // scratch
 	scratch search           // scratch of the parallel search
 }
 
-// hostNow is what changes of a host. It is cloned before the first write
-// after a copy.
+// hostNow is what changes of a host beside its use and the ranks of its instances.
 type hostNow struct {
-	token  *byte
-	load   *hostLoad // nil: never reported
-	width  int
-	used   []float64          // consumables in use: a row for the host, one for each instance
-	guests []float64          // like used, by tasks of advance reservations; nil: nothing
-	states []grid.QueueState  // stored states by instance, from place 1; replaced, never written
-	ranks  []rank             // where the instances stand in the order or among the full; inst -1: nowhere
-	plans  []*diagram.Diagram // like used; nil where diagrams are not kept
-	cores  *topology.Set      // threads that started tasks are bound to, see bound; replaced, never written
+	load   *hostLoad         // nil: never reported
+	states []grid.QueueState // stored states by instance, from place 1; replaced, never written
 }
-
-// JobSize is how many slots a job requests, and for how long. Among jobs that are
-// alike in all else, one that is not smaller than another has no placement when
-// the other one has none.
-type JobSize struct {
-	class   *sizeClass // jobs of the same category but for slots and h_rt
-	slots   int        // the fewest that it accepts
-	seconds float64
-}
-
-// sizeClass are jobs that differ only in size. Like a Need it stores, for one run
-// at a time, for which sizes the search for a placement failed.
-type sizeClass struct {
-	run    *byte
-	failed []JobSize // without a placement; the smallest ones
-}
-
-// bound returns the threads that started tasks are bound to. Few hosts have some: the set is not in hostNow, which a
-// run copies for each host on which it starts something.
-func (n *hostNow) bound() topology.Set {
-	if n.cores == nil {
-		return nil
-	}
-	return *n.cores
-}
-
-// booking is what a started task was counted as.
-type booking struct {
-	spec *grid.Job
-	run  *grid.JATask
-	end  grid.Time // see grossEnd
-}
-
-// numberOf is a task in the order of jobs and their tasks.
-func numberOf(job, task uint32) uint64 { return uint64(job)<<32 | uint64(task) }
 
 // NewCluster returns the Cluster of a State, which it follows from now on.
 func NewCluster(st *state.State) *Cluster { return &Cluster{st: st} }
@@ -120,30 +72,68 @@ func NewCluster(st *state.State) *Cluster { return &Cluster{st: st} }
 // State.
 func (c *Cluster) Copy(st *state.State) *Cluster {
 	c.catchUp()
+	return c.copyOver(st, c.ledger.Copy(st))
+}
+
+func (c *Cluster) copyOver(st *state.State, l *ledger.Ledger) *Cluster {
 	d := *c
-	d.st, d.booked, d.preempted = st, c.booked.Copy(), c.preempted.Copy()
-	d.nows = c.nows.copy()
-	d.usedGlobal, d.peUsed = slices.Clone(c.usedGlobal), slices.Clone(c.peUsed)
-	d.jobs, d.users, d.recent, d.adjusted = c.jobs.copied(), c.users.copied(), c.recent.copied(), slices.Clone(c.adjusted)
-	d.bookedJobs, d.released = slices.Clone(c.bookedJobs), slices.Clone(c.released)
-	d.order, d.full, d.buckets, d.taken = c.order.copied(), c.full.copied(), c.buckets.copied(), c.taken.copied()
-	d.mapOrder = slices.Clone(c.mapOrder)
+	d.st, d.ledger, d.nows, d.ranks = st, l, c.nows.Copy(), c.ranks.Copy()
+	d.recent, d.adjusted, d.released = c.recent.Copy(), slices.Clone(c.adjusted), slices.Clone(c.released)
+	d.order, d.full, d.mapOrder = c.order.Copy(), c.full.Copy(), slices.Clone(c.mapOrder)
 	for i := range d.mapOrder {
-		d.mapOrder[i] = c.mapOrder[i].copied()
+		d.mapOrder[i] = c.mapOrder[i].Copy()
 	}
-	d.planned, d.guests, d.claims = c.planned.copy(), c.guests.copy(), c.claims.copy()
 	d.ars = make([]*Cluster, len(c.ars))
 	for i, r := range c.ars {
-		d.ars[i] = r.Copy(st)
+		d.ars[i] = r.copyOver(st, l.Part(r.ar.ID))
 		d.ars[i].of = &d
 	}
-	d.moves, d.compiled, d.sizeClasses, d.buffer, d.scratch, d.lent, d.memory = nil, nil, nil, nil, search{}, nil, nil
+	d.forgetRun()
+	d.buffer, d.scratch, d.lent = nil, search{}, nil
 	return &d
+}
+
+// Lend returns a Cluster to book on until this one follows another list or
+// lends again: both share what only events change, and what a run writes lives
+// in memory that serves the next run as well.
+func (c *Cluster) Lend() *Cluster {
+	c.catchUp()
+	return c.lendOver(c.ledger.Lend())
+}
+
+func (c *Cluster) lendOver(l *ledger.Ledger) *Cluster {
+	if c.lent == nil {
+		c.lent = &Cluster{}
+	}
+	d := c.lent
+	was := *d
+	*d = *c
+	d.lent, d.ledger, d.nows, d.ranks = was.lent, l, c.nows.Lend(was.nows), c.ranks.Lend(was.ranks)
+	d.recent, d.adjusted = c.recent.Lend(), cow.Clone(was.adjusted, c.adjusted)
+	d.order, d.full, d.mapOrder = c.order.Lend(), c.full.Lend(), cow.Clone(was.mapOrder, c.mapOrder)
+	for i := range d.mapOrder {
+		d.mapOrder[i] = c.mapOrder[i].Lend()
+	}
+	d.ars = was.ars[:0]
+	for _, r := range c.ars {
+		r = r.lendOver(l.Part(r.ar.ID))
+		r.of = d
+		d.ars = append(d.ars, r)
+	}
+	d.forgetRun()
+	d.buffer, d.scratch = was.buffer, was.scratch
+	return d
+}
+
+// forgetRun drops what belongs to one run alone.
+func (c *Cluster) forgetRun() {
+	c.moves, c.compiled, c.sizeClasses = nil, nil, nil
+	c.span.Window, c.span.Hit = grid.Window{}, false
 }
 
 // Apply follows a list that the State has applied already.
 func (c *Cluster) Apply(l events.List) {
-	c.now = max(c.now, l.At)
+	c.span.Now = max(c.span.Now, l.At)
 	for _, e := range l.Events {
 		if c.site == nil {
 			return
@@ -193,15 +183,42 @@ func (c *Cluster) followInstance(e events.Event) {
 
 func (c *Cluster) followTask(e events.Event) {
 	now, _ := e.Object.(*grid.JATask)
-	c.rebook(e.Key.ID, e.Key.Sub, now)
+	c.follow(c.ledger.Follow(e.Key.ID, e.Key.Sub, now))
 	if now != nil {
 		c.release(now)
 	}
 }
 
 func (c *Cluster) followJob(e events.Event) {
-	if e.Op != events.OpAdd {
-		c.rebookJob(e.Key.ID)
+	if e.Op == events.OpAdd {
+		return
+	}
+	for _, ch := range c.ledger.FollowJob(e.Key.ID) {
+		c.follow(ch)
+	}
+}
+
+// follow brings the order of the instances in line with a change of the ledger, and notes what it may improve.
+func (c *Cluster) follow(ch ledger.Change) {
+	c.note(ch)
+	for _, b := range [...]*ledger.Booking{&ch.Ended, &ch.Began, &ch.Suspended} {
+		if b.Task != nil {
+			c.reorderAround(b.Job.AR, b.Task.Grants)
+		}
+	}
+}
+
+// note notes what a change of the ledger improves, and how it adjusts load.
+func (c *Cluster) note(ch ledger.Change) {
+	if t := ch.Ended.Task; t != nil {
+		c.adjust(t.Grants, t.Start, -1)
+		c.noteReleased(ch)
+	}
+	if t := ch.Began.Task; t != nil {
+		c.adjust(t.Grants, t.Start, +1)
+	}
+	if ch.Suspended.Task != nil {
+		c.noteAllImproved()
 	}
 }
 
@@ -214,11 +231,15 @@ func (c *Cluster) settle() {
 		return
 	}
 	c.site = site.NewLayout(c.st)
+	c.ledger = ledger.New(c.site, c.st)
 	c.empty()
-	c.planARs()
+	c.ars = nil
+	for _, a := range c.st.ARs() {
+		c.ars = append(c.ars, c.reservation(a))
+	}
 	c.st.Each(grid.KindJATask, func(o grid.Object) bool {
 		if t := o.(*grid.JATask); t.Started() {
-			c.book(t)
+			c.note(ledger.Change{Began: c.ledger.Count(t)})
 			c.release(t)
 		}
 		return true
@@ -236,54 +257,29 @@ func (c *Cluster) reorderAll() {
 	c.noteAllImproved()
 }
 
-// empty makes the layout a cluster in which nothing is in use or planned yet.
+// empty makes the layout a cluster in which no instance stands in the order yet.
 func (c *Cluster) empty() {
-	c.nows = newVector[*hostNow](len(c.site.Hosts))
-	c.usedGlobal = make([]float64, len(c.site.Complex.Consumables))
-	c.peUsed = make([]uint32, len(c.site.PEs))
-	c.booked, c.preempted = ordered.NewMap[uint64, booking](), ordered.NewMap[uint64, booking]()
+	c.span.Interval = c.site.Policy.Interval
+	c.nows, c.ranks = cow.NewList[hostNow](len(c.site.Hosts)), cow.NewList[rank](len(c.site.Instances))
 	c.released = nil
-	c.jobs.rows, c.users.rows = ordered.NewMap[uint32, uint32](), ordered.NewMap[string, uint32]()
-	c.recent.rows, c.adjusted = ordered.NewSet(start.before), nil
-	c.order.rows = ordered.NewSet(rank.before)
-	c.full.rows = ordered.NewSet(rank.before)
-	c.taken.rows = ordered.NewSet(taken.before)
-	c.mapOrder = make([]shared[ordered.Set[rank]], len(c.site.MapColumns))
+	c.recent.Rows, c.adjusted = ordered.NewSet(start.before), nil
+	c.order.Rows = ordered.NewSet(rank.before)
+	c.full.Rows = ordered.NewSet(rank.before)
+	c.mapOrder = make([]cow.Tree[ordered.Set[rank]], len(c.site.MapColumns))
 	for i := range c.mapOrder {
-		c.mapOrder[i].rows = ordered.NewSet(rank.before)
+		c.mapOrder[i].Rows = ordered.NewSet(rank.before)
 	}
-	c.guests = guests{make([]float64, len(c.usedGlobal)), make([]int, len(c.site.PEs))}
-	c.planned, c.buckets.rows, c.claims = newPlanned(c.site), newBuckets(), claims{}
 	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)
 	for i, h := range c.site.Hosts {
-		n := &hostNow{token: c.nows.token, width: len(c.usedGlobal)}
-		n.load = c.parseLoad(c.st.Load(h.Name), h)
-		n.used = make([]float64, n.width*(1+len(h.Instances)))
-		if c.site.Planning {
-			n.plans = make([]*diagram.Diagram, len(n.used))
-		}
-		n.states = make([]grid.QueueState, len(h.Instances))
-		n.ranks = make([]rank, len(h.Instances))
+		n := hostNow{c.parseLoad(c.st.Load(h.Name), h), make([]grid.QueueState, len(h.Instances))}
 		for k, in := range h.Instances {
-			n.ranks[k].inst = -1
+			c.ranks.Set(in.Index, rank{inst: -1})
 			if q := c.st.QInstance(in.Queue.Name, h.Name); q != nil {
 				n.states[k] = q.State
 			}
 		}
-		c.nows.set(i, n, nil)
+		c.nows.Set(i, n)
 	}
-}
-
-// own returns a host's changing part for writing.
-func (c *Cluster) own(host int) *hostNow {
-	n := c.nows.get(host)
-	if n.token == c.nows.token {
-		return n
-	}
-	n = c.memory.host(n)
-	n.token = c.nows.token
-	c.nows.set(host, n, c.memory.pages())
-	return n
 }
 
 func (c *Cluster) reload(name string) {
@@ -293,9 +289,10 @@ func (c *Cluster) reload(name string) {
 		return
 	}
 	if i, ok := c.site.HostAt[name]; ok {
-		n := c.own(i)
+		n := c.nows.At(i)
 		was, most := n.load, c.mostAtOnce(i)
 		n.load = c.parseLoad(c.st.Load(name), c.site.Hosts[i])
+		c.nows.Set(i, n)
 		c.noteLoad(i, was, most, c.reorder(i))
 	}
 }
@@ -312,92 +309,16 @@ func (c *Cluster) restate(name string) {
 		return
 	}
 	in := c.site.Instances[i]
-	now := c.own(in.Host.Index)
+	now := c.nows.At(in.Host.Index)
 	now.states = slices.Clone(now.states)
 	now.states[in.Place-1] = o.State
+	c.nows.Set(in.Host.Index, now)
 	c.reorder(in.Host.Index)
 	c.noteImproved(in.Host.Index)
 }
 
-// row is a host's (0) or instance's use of the consumables.
-func (n *hostNow) row(place int) []float64 { return n.used[place*n.width : (place+1)*n.width] }
-
-// guestsOf is the row of what tasks of advance reservations take, nil when
-// there have been none.
-func (n *hostNow) guestsOf(place int) []float64 {
-	if n.guests == nil {
-		return nil
-	}
-	return n.guests[place*n.width : (place+1)*n.width]
-}
-
-// diagrams are those of a row, nil where none are kept.
-func (n *hostNow) diagrams(place int) []*diagram.Diagram {
-	if n.plans == nil {
-		return nil
-	}
-	return n.plans[place*n.width : (place+1)*n.width]
-}
-
-// hostLoad is a load report as numbers by attribute; NaN where none was
-// reported. Scaling is applied. Never changed once made.
-type hostLoad struct {
-	*grid.Load
-	num []float64
-}
-
-func (c *Cluster) parseLoad(l *grid.Load, h *site.Host) *hostLoad {
-	if l == nil {
-		return nil
-	}
-	p := &hostLoad{Load: l, num: make([]float64, len(c.site.Complex.List))}
-	for i := range p.num {
-		p.num[i] = math.NaN()
-	}
-	for _, v := range l.Values {
-		i := c.site.Complex.Find(v.Name)
-		if i < 0 || !c.site.Complex.List[i].Numeric {
-			continue
-		}
-		if n, ok := c.site.Complex.List[i].Type.Parse(v.Text); ok {
-			p.num[i] = n
-		}
-	}
-	if l.Processors > 0 { // np_load_avg follows from load_avg where it was not reported
-		for i := range c.site.Complex.List {
-			name, np := strings.CutPrefix(c.site.Complex.List[i].Name, "np_")
-			if j := c.site.Complex.Find(name); np && j >= 0 && math.IsNaN(p.num[i]) {
-				p.num[i] = p.num[j] / float64(l.Processors)
-			}
-		}
-	}
-	if h != nil {
-		for name, f := range h.Scaling { // order: each name is another attribute
-			if i := c.site.Complex.Find(name); i >= 0 {
-				p.num[i] *= f
-			}
-		}
-	}
-	return p
-}
-
-// text is a reported value as text.
-func (l *hostLoad) text(name string) (string, bool) {
-	if l == nil {
-		return "", false
-	}
-	return l.Values.Get(name)
-}
-
-func (l *hostLoad) number(attr int) (float64, bool) {
-	if l == nil || math.IsNaN(l.num[attr]) {
-		return 0, false
-	}
-	return l.num[attr], true
-}
-
 // statesOf are those of an instance that do not depend on load.
-func (n *hostNow) statesOf(in *site.Instance) grid.QueueState {
+func (n hostNow) statesOf(in *site.Instance) grid.QueueState {
 	s := n.states[in.Place-1]
 	if in.Ambiguous {
 		s |= grid.QueueAmbiguous

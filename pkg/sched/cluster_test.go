@@ -8,10 +8,9 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/events"
-	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/law"
-	"github.com/quill-grid/quill/pkg/sched/diagram"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -26,7 +25,7 @@ func TestFollowingIsRecomputing(t *testing.T) {
 			w.happen()
 			followed := w.c.dump()
 			fresh := NewCluster(w.st)
-			fresh.now = w.c.now
+			fresh.span.Now = w.c.span.Now
 			fresh.settle()
 			if made := fresh.dump(); followed != made {
 				t.Fatalf("followed\n%s\nmade anew\n%s", followed, made)
@@ -60,12 +59,12 @@ func TestLentIsLikeACopy(t *testing.T) {
 			copied, lent := w.c.Copy(w.st.Copy()), w.c.Lend()
 			jobs := []*grid.Job{w.job(), w.job(), w.job()}
 			for _, run := range []*Cluster{copied, lent} {
-				run.Begin(w.c.now)
+				run.Begin(w.c.span.Now)
 				for _, j := range jobs {
 					n := run.Need(j)
 					if p, why := run.FindPlacement(n, &Cursor{}); why.Fits() {
 						run.Book(n, j, p)
-					} else if p, at, why := run.Earliest(n, w.c.now); why.Fits() {
+					} else if p, at, why := run.Earliest(n, w.c.span.Now); why.Fits() {
 						run.Reserve(n, p, at)
 					}
 				}
@@ -88,7 +87,7 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 			w.happen()
 		}
 		run := w.c.Copy(w.st.Copy())
-		run.Begin(w.c.now)
+		run.Begin(w.c.span.Now)
 		j := w.job()
 		j.Array = seed%2 == 0
 		w.applyEvents(events.Add(j))
@@ -103,7 +102,7 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 		before := run.dump()
 		run.Book(n, j, p)
 		booked := run.dump()
-		w.c.Refresh(w.c.now)
+		w.c.Refresh(w.c.span.Now)
 		w.applyEvents(events.Add(w.started(j, p)))
 		if anew := w.c.dump(); booked != anew {
 			t.Fatalf("booked\n%s\nfollowed\n%s", booked, anew)
@@ -124,54 +123,28 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 // dump writes down everything that follows from events.
 func (c *Cluster) dump() string {
 	c.settle()
-	s := fmt.Sprintln("global", c.usedGlobal, "pes", c.peUsed)
-	c.jobs.rows.Scan(func(j, n uint32) bool { s += fmt.Sprintln("job", j, n); return true })
-	c.users.rows.Scan(func(u string, n uint32) bool { s += fmt.Sprintln("user", u, n); return true })
+	s := c.ledger.Dump()
 	for i, h := range c.site.Hosts {
-		n := c.nows.get(i)
-		s += fmt.Sprintln("host", h.Name, n.used, n.states, steps(n.plans))
+		s += fmt.Sprintln("host", h.Name, c.nows.At(i).states)
 		if c.adjusted != nil && c.adjusted[i].slots > 0 {
 			s += fmt.Sprintln("adjusted", c.adjusted[i])
 		}
 	}
-	c.recent.rows.Scan(func(one start) bool { s += fmt.Sprintln("start", one); return true })
-	c.buckets.rows.Scan(func(b *bucket) bool {
-		used := slices.Clone(b.used)
-		for i, limit := range c.site.Quotas.Rules[b.key.Rule].Source.Capacity {
-			if c.site.Quotas.Rules[b.key.Rule].Shared && limit == complex.Unlimited {
-				used[i] = 0 // a resource map alone is counted for what started tasks hold of it
-			}
-		}
-		if slices.ContainsFunc(used, func(f float64) bool { return f != 0 }) || steps(b.plans) != "" {
-			s += fmt.Sprintln("quota", b.key, used, steps(b.plans))
-		}
-		return true
-	})
-	s += fmt.Sprintln("planned", steps(c.planned.global), steps(c.planned.pes), steps([]*diagram.Diagram{c.planned.rough}))
-	c.order.rows.Scan(func(r rank) bool {
+	c.recent.Rows.Scan(func(one start) bool { s += fmt.Sprintln("start", one); return true })
+	c.order.Rows.Scan(func(r rank) bool {
 		s += fmt.Sprintln("order", c.site.Instances[r.inst].Name, r.first, r.second, r.gives)
 		return true
 	})
 	for i := range c.mapOrder {
-		c.mapOrder[i].rows.Scan(func(r rank) bool {
+		c.mapOrder[i].Rows.Scan(func(r rank) bool {
 			s += fmt.Sprintln("has instances of map", i, c.site.Instances[r.inst].Name, r.first, r.second)
 			return true
 		})
 	}
-	c.full.rows.Scan(func(r rank) bool {
+	c.full.Rows.Scan(func(r rank) bool {
 		s += fmt.Sprintln("full", c.site.Instances[r.inst].Name, r.first, r.second)
 		return true
 	})
-	return s
-}
-
-// steps writes down the diagrams in which anything is booked.
-func steps(diagrams []*diagram.Diagram) (s string) {
-	for i, d := range diagrams {
-		if d != nil && len(d.Ends)+len(d.Plans) > 0 {
-			s += fmt.Sprint(" ", i, d.Ends, d.Plans)
-		}
-	}
 	return s
 }
 
@@ -402,7 +375,7 @@ func (w *randomWorld) started(j *grid.Job, p Placement) *grid.JATask {
 	}
 	w.notTwice(cores)
 	return &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Maps: maps,
-		Cores: cores, Start: w.c.now}
+		Cores: cores, Start: w.c.span.Now}
 }
 
 // notTwice holds cores that are granted against those that tasks have.
@@ -414,7 +387,7 @@ func (w *randomWorld) notTwice(cores []grid.CoreGrant) {
 			w.t.Fatalf("%s is granted, and is not of %s", g, tree.Text(nil))
 		}
 		w.st.EachOnHost(g.Host, func(t *grid.JATask) {
-			if o := boundOn(tree, t, g.Host); o.Meets(s) {
+			if o := ledger.BoundOn(tree, t, g.Host); o.Meets(s) {
 				w.t.Fatalf("%s is granted, and %d has %s", g, t.Job, tree.Text(o))
 			}
 		})
@@ -426,7 +399,7 @@ func (c *Cluster) threadsInUse() (s string) {
 	c.settle()
 	for i, h := range c.site.Hosts {
 		if h.Tree != nil {
-			s += fmt.Sprintln(h.Name, h.Tree.Text(c.nows.get(i).bound()))
+			s += fmt.Sprintln(h.Name, h.Tree.Text(c.ledger.At(i).Bound()))
 		}
 	}
 	return s
@@ -435,14 +408,13 @@ func (c *Cluster) threadsInUse() (s string) {
 // instancesTaken writes down which instances of resource maps are taken.
 func (c *Cluster) instancesTaken() string {
 	var lines []string
-	c.taken.rows.Scan(func(n taken) bool {
+	c.ledger.EachInstance(func(n ledger.Taken) {
 		place := grid.GlobalHost
-		if n.host != wholeCluster {
-			place = c.site.Hosts[n.host].Name
+		if n.Host != ledger.WholeCluster {
+			place = c.site.Hosts[n.Host].Name
 		}
-		name := c.site.Complex.List[c.site.Complex.Consumables[n.column]].Name
-		lines = append(lines, slices.Repeat([]string{fmt.Sprintln(place, name, n.id, n.task>>32)}, n.times)...)
-		return true
+		name := c.site.Attr(n.Column).Name
+		lines = append(lines, slices.Repeat([]string{fmt.Sprintln(place, name, n.ID, n.Task>>32)}, n.Times)...)
 	})
 	slices.Sort(lines)
 	return strings.Join(lines, "")

@@ -13,7 +13,7 @@ import (
 
 // Processor cores that the scheduler binds jobs to, -bamount of submit(1). At other times than now they
 // are a consumable of the host, counted in threads: reservations and diagrams know no more. For a
-// start it counts as well which units are free as wholes: hostNow.bound are the threads that started
+// start it counts as well which units are free as wholes: ledger.Host.Bound are the threads that started
 // tasks have. What a run has booked and no task has yet is counted as if it were in units of
 // their own. Which units a task gets is chosen by Cores when it starts, near its instances.
 
@@ -23,115 +23,20 @@ func (c *Cluster) otherTopology(host string) bool {
 	return known && c.site.Hosts[i].Topology != site.TopologyOf(c.st.Load(host))
 }
 
-// threads is amount for the column of threads.
-func threads(l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask) float64 {
-	if l.tree == nil {
-		return 0
-	}
-	first := firstOn(grants, k)
-	switch {
-	case started == nil:
-		return site.ThreadsFor(l.tree, d, grants[k].Slots, first)
-	case first:
-		return float64(boundOn(l.tree, started, grants[k].Host).Len())
-	}
-	return 0
-}
-
-// boundOn returns the threads of a host that a started task has for itself: what it was granted, or what
-// the host says that it has chosen.
-func boundOn(tree *topology.Host, t *grid.JATask, host string) topology.Set {
-	text := ""
-	if i := slices.IndexFunc(t.Cores, func(g grid.CoreGrant) bool { return g.Host == host }); i >= 0 {
-		if !t.Cores[i].Shared {
-			text = t.Cores[i].Text
-		}
-	} else if t.Grants[0].Host == host {
-		text = t.Binding
-	}
-	if text == "" {
-		return nil
-	}
-	s, _ := tree.Mask(text)
-	return s
-}
-
-// bound reports whether a task has threads for itself on any host.
-func bound(t *grid.JATask) bool { return t.Binding != "" || len(t.Cores) > 0 }
-
-// sameCores reports whether two versions of a started task have the same threads.
-func sameCores(a, b *grid.JATask) bool {
-	if len(a.Cores) > 0 || len(b.Cores) > 0 {
-		return slices.Equal(a.Cores, b.Cores)
-	}
-	return a.Binding == b.Binding
-}
-
-// withThreads adds the column of threads to demands of a started task that has some, whatever its job
-// asks for now.
-func (c *Cluster) withThreads(demands []complex.Demand, t *grid.JATask) []complex.Demand {
-	if bound(t) && !slices.ContainsFunc(demands, func(d complex.Demand) bool {
-		return d.Column == c.site.Complex.Threads
-	}) {
-		demands = append(demands, complex.Demand{Column: c.site.Complex.Threads})
-	}
-	return demands
-}
-
-// bind notes the threads that a task has which has started.
-func (c *Cluster) bind(t *grid.JATask) {
-	if !bound(t) {
-		return
-	}
-	for _, g := range t.Grants {
-		if i, known := c.site.HostAt[g.Host]; known && c.site.Hosts[i].Tree != nil {
-			if s := boundOn(c.site.Hosts[i].Tree, t, g.Host); s != nil {
-				n := c.own(i)
-				all := n.bound().Plus(s)
-				n.cores = &all
-			}
-		}
-	}
-}
-
-// unbind notes that a task has its threads no more: the others of its hosts have what is in use.
-func (c *Cluster) unbind(t *grid.JATask) {
-	if !bound(t) {
-		return
-	}
-	for _, g := range t.Grants {
-		i, known := c.site.HostAt[g.Host]
-		if !known || c.site.Hosts[i].Tree == nil {
-			continue
-		}
-		var left topology.Set
-		c.st.EachOnHost(g.Host, func(o *grid.JATask) {
-			if bound(o) && (o.Job != t.Job || o.ID != t.ID) {
-				left = left.Plus(boundOn(c.site.Hosts[i].Tree, o, g.Host))
-			}
-		})
-		c.own(i).cores = &left
-	}
-}
-
 // freeUnits is how many units of a demand a level can give throughout the window.
 func (c *Cluster) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
 	u := site.UnitOf(d.Binding)
-	size := float64(l.tree.Size(u))
+	size := float64(l.Tree.Size(u))
 	if size == 0 {
 		return 0
 	}
 	column := c.site.Complex.Threads
-	left := math.Floor((l.supply.Capacity[column]-c.inUse(l, column))/size + complex.Tiny)
-	if l.cores == nil || c.ahead() {
+	left := math.Floor((l.Supply.Capacity[column]-l.InUse(column, &c.span))/size + complex.Tiny)
+	bound, booked, known := l.Bound(column)
+	if !known || c.span.Ahead() {
 		return left
 	}
-	booked := l.used[column] - float64(l.cores.bound().Len())
-	if l.guests != nil {
-		booked += l.guests[column]
-	}
-	units := float64(l.tree.Count(u, n.allowed(l.tree).Minus(l.cores.bound()))) - math.Ceil(
-		max(booked, 0)/size-complex.Tiny)
+	units := float64(l.Tree.Count(u, n.allowed(l.Tree).Minus(bound))) - math.Ceil(max(booked, 0)/size-complex.Tiny)
 	return min(left, units)
 }
 
@@ -205,12 +110,12 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 	c.settle()
 	for i, g := range grants {
 		h, known := c.site.HostAt[g.Host]
-		if !known || c.site.Hosts[h].Tree == nil || !firstOn(grants, i) {
+		if !known || c.site.Hosts[h].Tree == nil || !grid.FirstOnHost(grants, i) {
 			continue
 		}
 		s, shared := topology.Set(nil), false
 		if j.Binding.Decided() {
-			p := c.placing(j, slotsOn(grants, g.Host), h)
+			p := c.placing(j, grid.SlotsOnHost(grants, g.Host), h)
 			p.devices = c.devicesOn(h, maps)
 			ok := false
 			if s, _, ok = p.choose(nil); !ok {
@@ -232,7 +137,7 @@ func (c *Cluster) eachDevice(h int, maps []grid.MapGrant, f func(resource string
 	host := c.site.Hosts[h]
 	for i := range maps {
 		g := &maps[i]
-		column := c.columnOf(g.Resource)
+		column := c.site.ColumnOf(g.Resource)
 		if g.Host != host.Name || g.Global || column < 0 {
 			continue
 		}
@@ -267,7 +172,7 @@ func (c *Cluster) masked(h int, maps []grid.MapGrant) (s topology.Set) {
 	if s.Len() == 0 {
 		return nil
 	}
-	if own := s.Minus(c.nows.get(h).bound()); own.Len() > 0 {
+	if own := s.Minus(c.ledger.At(h).Bound()); own.Len() > 0 {
 		return own
 	}
 	return s

@@ -20,7 +20,7 @@ func (c *Cluster) Devices(host string, maps []grid.MapGrant) []grid.Device {
 		if a.Type != grid.TypeMap {
 			continue
 		}
-		supply, global := c.givesMap(c.site.Hosts[h], column)
+		supply, global := c.site.GivesMap(c.site.Hosts[h], column)
 		var own []string
 		for i := range maps {
 			if g := &maps[i]; g.Resource == a.Name && g.Host == host && g.Global == global {

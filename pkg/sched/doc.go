@@ -5,9 +5,11 @@
 // fits, on the same Cluster.
 //
 //	state.State ─┐
-//	events.List ─┴▶ Cluster   what scheduling sees of the cluster: attributes,
-//	                  │       hosts and queue instances resolved, load, and the
-//	                  │       utilization that follows from started tasks
+//	events.List ─┴▶ Cluster   what scheduling sees of the cluster, in parts that copies share (package cow):
+//	                  │       package site     the configuration: attributes, hosts and queue instances resolved
+//	                  │       package ledger   what is used and planned, which follows from started tasks and is
+//	                  │                        returned as a Change; a run books and reserves in it
+//	                  │       load, states and the order of the instances, which follows from all of these (order.go)
 //	                  ├─ Need(job)            the job's requests, compiled
 //	                  ├─ Fits(job, task, ...) may this very grant start?  (qmaster)
 //	                  ├─ FitsAgain(task)      may a preempted task have its slots again?
@@ -26,13 +28,9 @@
 // give; placing, verifying and explaining all rest on it.
 //
 // Every question is about a window of time (Cluster.setWindow): from now until
-// the job's gross end, or a later one. The use at other times than now is in a
-// resource utilization diagram for each limited resource of each level
-// (package diagram): when running tasks will have ended, and what is planned
-// (reservations of the run, advance reservations, closed windows). Diagrams
-// follow events like the utilization, are kept only where max_reservation or
-// an advance reservation requires them, and are cloned before the first write to
-// a copy. While nothing is planned, only the present decides whether a job starts.
+// the job's gross end, or a later one. It is handed to the ledger with each
+// question as a Span, in which the answer notes whether plans decided it. While
+// nothing is planned, only the present decides whether a job starts.
 //
 // Resource quotas (quota.go) are levels too: a bucket for each user, host and
 // so on that a rule distinguishes. A calendar's windows (closed.go) and
@@ -40,9 +38,9 @@
 // present state, and a run predicts the effect of its own bookings.
 //
 // Of a resource map (maps.go) the number of instances is a consumable like others. Which
-// ones a task gets is chosen by Instances when it starts, from what started tasks have (taken.go). Where
+// ones a task gets is chosen by Instances when it starts, from what the ledger says that started tasks have. Where
 // requests select instances by characteristics, a level compares them with the instances
-// themselves (stock.go) and with what is booked and planned of them (claims.go). Processor cores
+// themselves (stock.go) and with what is booked and planned of them (ledger.Claim). Processor cores
 // that a job is to be bound to (cores.go) are such a consumable of the host too, in threads, and
 // Cores chooses them, near the instances.
 //
@@ -52,7 +50,6 @@
 //
 // Attributes and their arithmetic are pkg/complex, calendars are pkg/calendar, priorities
 // are pkg/shares. The package must not know its caller, which job goes first or what an
-// order is: no events are made here. To add a limit: give it its use in utilization.go
-// and its test in level.go, and every caller applies it. Known future use is planned with
-// Cluster.use.
+// order is: no events are made here. To add a limit: give it its use in the ledger
+// and its test in level.go, and every caller applies it.
 package sched

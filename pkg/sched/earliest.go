@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -43,7 +42,7 @@ func (c *Cluster) earliestIn(n *Need, i int, from, latest grid.Time) (Placement,
 	if least == 0 {
 		return Placement{}, grid.Never, why
 	}
-	for t := from; ; t = c.nextRelease(t) {
+	for t := from; ; t = c.ledger.NextRelease(t, c.span.Clock()) {
 		t = c.bound(n, i, rule, least, t)
 		if t == grid.Never || t > latest {
 			return Placement{}, grid.Never, why
@@ -80,11 +79,8 @@ func smallest(ranges grid.Ranges, unit int) (best int) {
 func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.Time {
 	for tried := false; ; tried = true {
 		later := c.gives(c.atGlobal(), n, least, true, t)
-		if c.peLimits(i) {
-			later = c.waitFor(c.planned.pes[i], float64(c.peUsed[i]), n.gross, later,
-				float64(int(c.site.PEs[i].Slots)-least), c.clock())
-		}
-		later = c.roughWait(n.gross, later, least)
+		later = c.ledger.PEWait(i, n.gross, later, least, c.span.Clock())
+		later = c.ledger.RoughWait(n.gross, later, least, c.span.Now)
 		if later == grid.Never || tried && later == t { // it is what the hosts have said
 			return later
 		}
@@ -98,10 +94,9 @@ func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.
 func (c *Cluster) partners(n *Need, pe string) []*site.Host {
 	s := &c.scratch
 	s.partners = s.partners[:0]
-	for i, h := range c.site.Hosts {
-		ranks := c.nows.get(i).ranks
-		for k, in := range h.Instances {
-			if ranks[k].inst >= 0 && in.PEs.Has(pe) && c.suits(n, in) {
+	for _, h := range c.site.Hosts {
+		for _, in := range h.Instances {
+			if c.ranks.At(in.Index).inst >= 0 && in.PEs.Has(pe) && c.suits(n, in) {
 				s.partners = append(s.partners, h)
 				break
 			}
@@ -139,14 +134,13 @@ func (c *Cluster) hostsBound(n *Need, hosts []*site.Host, pe string, rule rule, 
 
 // hostGives is a time before which a host cannot give so many slots, with the master task among them or as it may be.
 func (c *Cluster) hostGives(n *Need, h *site.Host, pe string, slots int, master bool, t grid.Time) grid.Time {
-	now := c.nows.get(h.Index)
 	var only *site.Instance // that can give them, if there is just one
-	for k, in := range h.Instances {
-		if now.ranks[k].inst < 0 || !in.PEs.Has(pe) || !c.suits(n, in) {
+	for _, in := range h.Instances {
+		if c.ranks.At(in.Index).inst < 0 || !in.PEs.Has(pe) || !c.suits(n, in) {
 			continue
 		}
 		if only != nil {
-			return c.gives(c.atHost(h, now), n, slots, master, t)
+			return c.gives(c.atHost(h), n, slots, master, t)
 		}
 		only = in
 	}
@@ -154,8 +148,8 @@ func (c *Cluster) hostGives(n *Need, h *site.Host, pe string, slots int, master 
 		return grid.Never
 	}
 	for {
-		onHost := c.gives(c.atHost(h, now), n, slots, master, t)
-		if t = c.gives(c.atInstance(only, now), n, slots, master, onHost); t == onHost || t == grid.Never {
+		onHost := c.gives(c.atHost(h), n, slots, master, t)
+		if t = c.gives(c.atInstance(only), n, slots, master, onHost); t == onHost || t == grid.Never {
 			return t
 		}
 	}
@@ -178,7 +172,7 @@ func (c *Cluster) sumBound(n *Need, hosts []*site.Host, pe string, least int, t 
 	for _, h := range hosts {
 		o := c.hostOffer(n, h, pe)
 		sum += max(o.slots, o.lead)
-		s.parts = append(s.parts, part{h, max(o.slots, o.lead), c.changes(h, n.gross, t, c.clock())})
+		s.parts = append(s.parts, part{h, max(o.slots, o.lead), c.ledger.Changes(h, n.gross, t, c.span.Clock())})
 		s.queues = s.queues[:0]
 	}
 	parts := s.parts
@@ -195,7 +189,7 @@ func (c *Cluster) sumBound(n *Need, hosts []*site.Host, pe string, least int, t 
 			o := c.hostOffer(n, p.host, pe)
 			s.queues = s.queues[:0]
 			sum += max(o.slots, o.lead) - p.slots
-			p.slots, p.until = max(o.slots, o.lead), c.changes(p.host, n.gross, t, c.clock())
+			p.slots, p.until = max(o.slots, o.lead), c.ledger.Changes(p.host, n.gross, t, c.span.Clock())
 			sink(parts, 0)
 		}
 	}
@@ -218,48 +212,4 @@ func sink(parts []part, i int) {
 		parts[i], parts[k] = parts[k], parts[i]
 		i = k
 	}
-}
-
-// changes is the next time at which something planned on a host changes for so many seconds from t on, or a calendar
-// opens one of its queues.
-func (c *Cluster) changes(h *site.Host, seconds float64, t grid.Time, clock diagram.Clock) grid.Time {
-	next := grid.Never
-	for _, d := range c.nows.get(h.Index).plans {
-		if d != nil {
-			next = min(next, d.Stays(t, seconds, clock))
-		}
-	}
-	for _, in := range h.Instances {
-		for _, w := range in.Closed {
-			if w.End > t {
-				next = min(next, w.End)
-			}
-		}
-	}
-	return next
-}
-
-// nextRelease is the next time at which anything is given back or a calendar
-// opens a queue.
-func (c *Cluster) nextRelease(t grid.Time) grid.Time {
-	next, clock := grid.Never, c.clock()
-	for _, diagrams := range [...][]*diagram.Diagram{c.planned.global, c.planned.pes} {
-		for _, d := range diagrams {
-			if d != nil {
-				next = min(next, d.Stays(t, 0, clock))
-			}
-		}
-	}
-	c.buckets.rows.Scan(func(b *bucket) bool {
-		for _, d := range b.plans {
-			if d != nil {
-				next = min(next, d.Stays(t, 0, clock))
-			}
-		}
-		return true
-	})
-	for _, h := range c.site.Hosts {
-		next = min(next, c.changes(h, 0, t, clock))
-	}
-	return next
 }

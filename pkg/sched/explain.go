@@ -25,13 +25,13 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 	cap, left, due := complex.Unlimited, 0.0, ""
 	if a.Column >= 0 {
 		free := func(l *level) (cap, left float64) {
-			cap = l.supply.Capacity[a.Column] - c.outOfService(l, a.Column, c.ahead())
-			return cap, cap - c.inUse(l, a.Column)
+			cap = l.Supply.Capacity[a.Column] - c.outOfService(l, a.Column, c.span.Ahead())
+			return cap, cap - l.InUse(a.Column, &c.span)
 		}
-		if cap, left = free(&l); left < cap-l.used[a.Column] {
+		if cap, left = free(&l); left < cap-l.Used(a.Column) {
 			due = " due to a reservation"
 		}
-		if l.whole != nil && !c.ahead() {
+		if l.whole != nil && !c.span.Ahead() {
 			if all, rest := free(l.whole); rest < left {
 				cap, left, due = all, rest, " until earlier jobs have ended"
 			}
@@ -44,22 +44,22 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 		}
 	}
 	load, reported := 0.0, false
-	if l.now != nil {
-		load, reported = c.loadOf(l.now, l.factor, attr)
+	if l.isHost {
+		load, reported = c.loadOf(l.load, l.factor, attr)
 	}
 	origin := "l"
-	if l.factor > 0 && c.perSlot(l.now, attr) != 0 {
+	if l.factor > 0 && c.perSlot(l.load, attr) != 0 {
 		origin = "L"
 	}
 	switch {
 	case a.Exclusive:
 		offer = "exclusive resource (" + a.Name + ") is already in use"
-	case cap < complex.Unlimited && !(reported && load < cap-l.used[a.Column]):
+	case cap < complex.Unlimited && !(reported && load < cap-l.Used(a.Column)):
 		offer = "it offers only " + letter + "c:" + a.Name + "=" + a.Format(left) + due
 	case reported:
 		offer = "it offers only " + letter + origin + ":" + a.Name + "=" + a.Format(load)
-	case l.now != nil:
-		text, _ := l.now.load.text(a.Name)
+	case l.isHost:
+		text, _ := l.load.text(a.Name)
 		offer = "it offers only " + letter + "l:" + a.Name + "=" + text
 	}
 	return Reason{Code: code, Object: object, What: request, Offer: offer}
@@ -101,8 +101,8 @@ func (c *Cluster) whyNot(n *Need, in *site.Instance) Reason {
 	if r := c.static(n, in); !r.Fits() {
 		return r
 	}
-	now := c.nows.get(in.Host.Index)
-	if now.row(in.Place)[0] >= in.Supply.Capacity[0] || c.alarm(in, now).of != nil {
+	now := c.nows.At(in.Host.Index)
+	if c.ledger.At(in.Host.Index).Used(in.Place, 0) >= in.Supply.Capacity[0] || c.alarm(in, now).of != nil {
 		return Reason{} // reported once for all jobs
 	}
 	if c.closedByCalendar(in) {
@@ -115,11 +115,11 @@ func (c *Cluster) whyNot(n *Need, in *site.Instance) Reason {
 	if slave, master, why := c.roles(n, in, now); !slave && !master {
 		return why
 	}
-	l := c.atHost(in.Host, now)
+	l := c.atHost(in.Host)
 	if r, attr := c.slots(l, n); !r.any(n) {
 		return c.offersOnly(NotAtHost, in.Host.Name, "h", l, n, attr)
 	}
-	l = c.atInstance(in, now)
+	l = c.atInstance(in)
 	if r, attr := c.slots(l, n); !r.any(n) {
 		return c.offersOnly(NotAtQueue, in.Name, "q", l, n, attr)
 	}
@@ -140,10 +140,10 @@ func (c *Cluster) Closed(most int) []Reason {
 		if len(out) >= most {
 			break
 		}
-		now := c.nows.get(in.Host.Index)
+		now := c.nows.At(in.Host.Index)
 		r := c.stateReason(in)
 		if r.Fits() {
-			if now.row(in.Place)[0] >= in.Supply.Capacity[0] {
+			if c.ledger.At(in.Host.Index).Used(in.Place, 0) >= in.Supply.Capacity[0] {
 				r = Reason{Code: QueueFull, Object: in.Name}
 			} else {
 				r = c.alarming(in, now)
@@ -153,14 +153,14 @@ func (c *Cluster) Closed(most int) []Reason {
 			out = append(out, r)
 		}
 	}
-	if len(out) > 0 && c.order.rows.Len() == 0 {
+	if len(out) > 0 && c.order.Rows.Len() == 0 {
 		out = append(out, Reason{Code: AllQueuesBusy})
 	}
 	return out
 }
 
 // alarming is the alarm of an instance as a reason.
-func (c *Cluster) alarming(in *site.Instance, now *hostNow) Reason {
+func (c *Cluster) alarming(in *site.Instance, now hostNow) Reason {
 	a := c.alarm(in, now)
 	if a.of == nil {
 		return Reason{}
@@ -170,7 +170,7 @@ func (c *Cluster) alarming(in *site.Instance, now *hostNow) Reason {
 
 // alarmText explains an alarm: np_load_avg=1.800000 (no load adjustment) >=
 // 1.75, or (= 0.300000 + 0.50 * 24.000000 with nproc=8).
-func (c *Cluster) alarmText(in *site.Instance, now *hostNow, t *complex.Threshold, factor float64) string {
+func (c *Cluster) alarmText(in *site.Instance, now hostNow, t *complex.Threshold, factor float64) string {
 	if t.Attr < 0 {
 		return "unknown complex attribute " + t.Name
 	}
@@ -180,7 +180,7 @@ func (c *Cluster) alarmText(in *site.Instance, now *hostNow, t *complex.Threshol
 		return "no value for attribute " + t.Name
 	}
 	adjusted := " (no load adjustment)"
-	if amount := c.perSlot(now, t.Attr) * factor; amount != 0 {
+	if amount := c.perSlot(now.load, t.Attr) * factor; amount != 0 {
 		if !a.IsLoad() {
 			amount = -amount
 		}

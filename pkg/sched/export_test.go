@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched/diagram"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 )
 
 // Dump writes down everything that follows from events: two Clusters with the same text are in the same state.
@@ -20,46 +21,27 @@ type Step struct {
 // of it over time.
 func (c *Cluster) EachDiagram(f func(level byte, object, resource string, capacity float64, steps []Step)) {
 	c.settle()
-	row := func(level byte, object string, capacities, used []float64, plans []*diagram.Diagram) {
-		for column, d := range plans {
-			if steps := c.overTime(d, used[column]); d != nil && len(steps) > 1 {
-				f(level, object, c.site.Complex.List[c.site.Complex.Consumables[column]].Name, capacities[column], steps)
+	var rows []ledger.Row
+	c.ledger.EachDiagram(func(r ledger.Row) { rows = append(rows, r) })
+	for _, quotas := range [...]bool{false, true} { // which come last
+		for _, r := range rows {
+			if steps := c.overTime(r.Diagram, r.Used); len(steps) > 1 && quotas == (r.Level == 'L') {
+				f(r.Level, r.Object, r.Resource, r.Capacity, steps)
 			}
 		}
 	}
-	for i, d := range c.planned.pes {
-		if steps := c.overTime(d, float64(c.peUsed[i])); d != nil && len(steps) > 1 {
-			f('P', c.site.PEs[i].Name, "slots", float64(c.site.PEs[i].Slots), steps)
-		}
-	}
-	row('G', grid.GlobalHost, c.site.Global.Capacity, c.usedGlobal, c.planned.global)
-	for i, h := range c.site.Hosts {
-		now := c.nows.get(i)
-		row('H', h.Name, h.Supply.Capacity, now.row(0), now.diagrams(0))
-		for _, in := range h.Instances {
-			row('Q', in.Name, in.Supply.Capacity, now.row(in.Place), now.diagrams(in.Place))
-		}
-	}
-	c.buckets.rows.Scan(func(b *bucket) bool {
-		r := c.site.Quotas.Rules[b.key.Rule]
-		row('L', r.Set+"/"+r.Called+"/"+b.key.String(), r.Source.Capacity, b.used, b.plans)
-		return true
-	})
 }
 
 // overTime is what a diagram says moment by moment, one step for each change.
 func (c *Cluster) overTime(d *diagram.Diagram, used float64) (out []Step) {
-	if d == nil {
-		return nil
-	}
-	clock := c.clock()
-	times := []grid.Time{c.now, clock.Late}
+	clock := c.span.Clock()
+	times := []grid.Time{c.span.Now, clock.Late}
 	for _, s := range slices.Concat(d.Ends, d.Plans) {
 		times = append(times, s.At)
 	}
 	slices.Sort(times)
 	for _, t := range slices.Compact(times) {
-		if t < c.now {
+		if t < c.span.Now {
 			continue
 		}
 		amount := d.Running(used, t, clock) + diagram.ValueAt(d.Plans, t, 0)
@@ -85,15 +67,14 @@ type Claim struct {
 
 // Claims lists them in the order in which they were made.
 func (c *Cluster) Claims() (out []Claim) {
-	for _, k := range c.claims.list {
-		one := Claim{Resource: c.site.Complex.List[c.site.Complex.Consumables[k.column]].Name,
-			Host: grid.GlobalHost, Units: k.units,
-			From: k.window.Start, To: k.window.End, Booked: k.booked, AR: k.ar}
-		if k.host != wholeCluster {
-			one.Host = c.site.Hosts[k.host].Name
+	for _, k := range c.ledger.Claims() {
+		one := Claim{Resource: c.site.Attr(k.Column).Name, Host: grid.GlobalHost, Units: k.Units,
+			From: k.Window.Start, To: k.Window.End, Booked: k.Booked, AR: k.AR}
+		if k.Host != ledger.WholeCluster {
+			one.Host = c.site.Hosts[k.Host].Name
 		}
-		if k.of != nil {
-			one.With = k.of.String()
+		if k.Of != nil {
+			one.With = k.Of.String()
 		}
 		out = append(out, one)
 	}

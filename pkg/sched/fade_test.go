@@ -33,7 +33,7 @@ func TestStartsAreForgotten(t *testing.T) {
 	}
 	kept := func() (starts int, slots int64) {
 		c.catchUp()
-		return c.recent.rows.Len(), c.adjusted[c.site.HostAt["h1"]].slots
+		return c.recent.Rows.Len(), c.adjusted[c.site.HostAt["h1"]].slots
 	}
 	start := func(task uint32) {
 		apply(events.Add(&grid.JATask{Job: 1, ID: task, Attempt: 1, Status: grid.Running, Start: now,

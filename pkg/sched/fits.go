@@ -20,7 +20,7 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 		}
 		return r.Fits(j, grants, pe)
 	}
-	c.setWindow(c.now, n)
+	c.setWindow(c.span.Now, n)
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
@@ -47,7 +47,7 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 // list on the same host count too.
 func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason {
 	g := grants[i]
-	in := c.granted(g)
+	in := c.site.Granted(g)
 	if in == nil {
 		return Reason{Code: NoSuchQueue, Object: g.Instance()}
 	}
@@ -63,7 +63,7 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 	if pe != "" && !in.PEs.Has(pe) {
 		return Reason{Code: NotInPEList, Object: in.Name, What: pe}
 	}
-	now := c.nows.get(in.Host.Index)
+	now := c.nows.At(in.Host.Index)
 	if slave, master, why := c.roles(n, in, now); i == 0 && !master || (i > 0 || g.Slots > 1) && !slave {
 		return why
 	}
@@ -80,13 +80,13 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 		return Reason{Code: UnknownResource, What: c.site.Complex.List[attr].Name}
 	}
 	first := grants[0]
-	if r, narrow := c.slots(c.atInstance(in, now), n); !r.holds(onQueue, g.Host == first.Host && g.Queue == first.Queue) {
+	if r, narrow := c.slots(c.atInstance(in), n); !r.holds(onQueue, g.Host == first.Host && g.Queue == first.Queue) {
 		if narrow == 0 {
 			return Reason{Code: GrantSlots, Object: in.Name, Slots: r.slots}
 		}
-		return c.offersOnly(NotAtQueue, in.Name, "q", c.atInstance(in, now), n, narrow)
+		return c.offersOnly(NotAtQueue, in.Name, "q", c.atInstance(in), n, narrow)
 	}
-	l := c.atHost(in.Host, now)
+	l := c.atHost(in.Host)
 	l.factor = 0 // the adjustments of a moment are the scheduler's
 	if r, narrow := c.slots(l, n); !r.holds(onHost, g.Host == first.Host) {
 		return c.offersOnly(NotAtHost, in.Host.Name, "h", l, n, narrow)
@@ -101,7 +101,7 @@ func (c *Cluster) fitsPE(n *Need, pe string, slots uint32) Reason {
 		}
 		return Reason{}
 	}
-	i := c.peNamed(pe)
+	i := c.site.PENamed(pe)
 	if i < 0 || !pattern.Match(n.Job.PE, pe) {
 		return Reason{Code: PENoMatch, Object: n.Job.PE}
 	}

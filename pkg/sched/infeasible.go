@@ -3,8 +3,7 @@ package sched
 import (
 	"slices"
 
-	"github.com/quill-grid/quill/pkg/complex"
-	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -74,7 +73,7 @@ func (c *Cluster) orderMatters() bool { return len(c.site.Quotas.Rules) > 0 }
 // noteLoad notes a new load report of a host, of which mostAtOnce was most before. opened: an instance has left load
 // alarm.
 func (c *Cluster) noteLoad(host int, was *hostLoad, most int, opened bool) {
-	now := c.nows.get(host).load
+	now := c.nows.At(host).load
 	switch {
 	case opened, was == nil, now == nil, was.Unheard != now.Unheard, was.Processors != now.Processors:
 		c.noteImproved(host)
@@ -110,19 +109,12 @@ func (c *Cluster) changedAttrs(was, now *hostLoad) (changed site.AttrSet) {
 func (c *Cluster) noteAllImproved() { c.improved = improvements{epoch: new(byte)} }
 
 // noteReleased notes that a task has released what it held.
-func (c *Cluster) noteReleased(b booking) {
-	global := slices.ContainsFunc(b.run.Maps, func(m grid.MapGrant) bool { return m.Global })
-	if global || c.sharesQuota(b.spec, b.run.Grants, b.run.PE) {
+func (c *Cluster) noteReleased(ch ledger.Change) {
+	if ch.Anywhere {
 		c.noteAllImproved()
 		return
 	}
-	for _, d := range c.buffer {
-		if c.site.Global.Capacity[d.Column] < complex.Unlimited {
-			c.noteAllImproved()
-			return
-		}
-	}
-	for _, g := range b.run.Grants {
+	for _, g := range ch.Ended.Task.Grants {
 		if h, ok := c.site.HostAt[g.Host]; ok {
 			c.noteImproved(h)
 		} else {
@@ -166,9 +158,8 @@ func (c *Cluster) stillFails(n *Need) bool {
 }
 
 func (c *Cluster) fitsOn(n *Need, host int) bool {
-	now := c.nows.get(host)
-	for k, in := range c.site.Hosts[host].Instances {
-		if !c.usable(now.ranks[k]) || !c.suits(n, in) {
+	for _, in := range c.site.Hosts[host].Instances {
+		if !c.usable(c.ranks.At(in.Index)) || !c.suits(n, in) {
 			continue
 		}
 		if c.instanceSlots(n, in) > 0 {
@@ -182,7 +173,7 @@ func (c *Cluster) fitsOn(n *Need, host int) bool {
 // may be why: qmaster can still refuse them. The same holds for plans, which the
 // next run may change.
 func (c *Cluster) noteFailure(n *Need, why Reason) {
-	if g := c.improvements(); !g.booked && !c.planned.hit && c.moves != nil {
+	if g := c.improvements(); !g.booked && !c.span.Hit && c.moves != nil {
 		n.failure = failure{g.epoch, g.base, g.wider, why}
 	}
 }

@@ -12,8 +12,8 @@ import (
 // Open lists the instances that can take a task now, by number.
 func (c *Cluster) Open() []int {
 	c.settle()
-	out := make([]int, 0, c.order.rows.Len())
-	c.order.rows.Scan(func(r rank) bool {
+	out := make([]int, 0, c.order.Rows.Len())
+	c.order.Rows.Scan(func(r rank) bool {
 		out = append(out, r.inst)
 		return true
 	})
@@ -53,12 +53,12 @@ func (c *Cluster) InstancesOn(host string) (out []int) {
 func (c *Cluster) Usable() (slots, free int) {
 	c.settle()
 	for _, h := range c.site.Hosts {
-		now := c.nows.get(h.Index)
+		use := c.ledger.At(h.Index)
 		all, used := 0.0, 0.0
 		for _, in := range h.Instances {
 			if c.stateReason(in).Fits() {
 				all += in.Supply.Capacity[0]
-				used += min(now.row(in.Place)[0], in.Supply.Capacity[0])
+				used += min(use.Used(in.Place, 0), in.Supply.Capacity[0])
 			}
 		}
 		all = min(all, h.Supply.Capacity[0])
@@ -77,10 +77,9 @@ func (c *Cluster) Allows(n *Need, number int) bool {
 
 // FindPlacementAt is FindPlacement for one instance, without soft requests.
 func (c *Cluster) FindPlacementAt(n *Need, number int) (p Placement, ok bool) {
-	c.setWindow(c.now, n)
+	c.setWindow(c.span.Now, n)
 	in := c.site.Instances[number]
-	now := c.nows.get(in.Host.Index)
-	if r := now.ranks[in.Place-1]; r.inst < 0 || r.full || !c.suits(n, in) {
+	if r := c.ranks.At(in.Index); r.inst < 0 || r.full || !c.suits(n, in) {
 		return p, false
 	}
 	if g, _ := c.slots(c.atGlobal(), n); g.lead == 0 {

@@ -5,60 +5,54 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched/diagram"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
-	"github.com/quill-grid/quill/pkg/topology"
 )
 
 // level is one of the places whose resources a job uses: the cluster, a host
 // or a queue instance.
 type level struct {
-	supply *complex.Supply
-	used   []float64
-	plans  []*diagram.Diagram
-	guests []float64      // what tasks of advance reservations take, nil: nothing
-	now    *hostNow       // of a host: its load counts too
-	factor float64        // load adjustment
-	whole  *level         // of an advance reservation: what it is a part of
-	sick   []site.Sick    // instances of its resource maps that are not in service
-	place  string         // where they are
-	tree   *topology.Host // of a host, nil: not known
-	cores  *hostNow       // of which it is known which threads are in use; nil: only how many are
+	ledger.Level
+	isHost bool      // its load counts too
+	load   *hostLoad // nil: never reported
+	factor float64   // load adjustment
+	whole  *level    // of an advance reservation: what it is a part of
 }
 
 func (c *Cluster) atGlobal() level {
-	l := level{supply: &c.site.Global, used: c.usedGlobal, plans: c.planned.global, guests: c.guests.global,
-		sick: c.site.Sick, place: grid.GlobalHost}
+	l := level{Level: c.ledger.Global()}
 	if c.of != nil {
 		l.whole = c.of.atGlobal().around()
 	}
 	return l
 }
 
-func (c *Cluster) atHost(h *site.Host, n *hostNow) level {
-	l := level{supply: &h.Supply, used: n.row(0), plans: n.diagrams(0), guests: n.guestsOf(0), now: n, sick: h.Sick,
-		place: h.Name, tree: h.Tree}
-	if c.ar == nil {
-		l.cores = n
-	}
-	if !c.ahead() {
+func (c *Cluster) atHost(h *site.Host) level {
+	l := level{Level: c.ledger.Host(h), isHost: true, load: c.nows.At(h.Index).load}
+	if !c.span.Ahead() {
 		l.factor = c.adjustment(h.Index)
 	}
 	if c.of != nil {
-		i := c.of.site.HostAt[h.Name]
-		l.whole = c.of.atHost(c.of.site.Hosts[i], c.of.nows.get(i)).around()
-		l.whole.whole = c.of.sharedAt(c.of.site.Hosts[i])
+		outside := c.of.site.Hosts[c.of.site.HostAt[h.Name]]
+		l.whole = c.of.atHost(outside).around()
+		l.whole.whole = c.of.sharedAt(outside)
 	}
 	return l
 }
 
-func (c *Cluster) atInstance(in *site.Instance, n *hostNow) level {
-	l := level{supply: &in.Supply, used: n.row(in.Place), plans: n.diagrams(in.Place), guests: n.guestsOf(in.Place)}
+func (c *Cluster) atInstance(in *site.Instance) level {
+	l := level{Level: c.ledger.Instance(in)}
 	if c.of != nil {
-		in = c.of.site.Instances[c.of.site.InstAt[in.Name]]
-		l.whole = c.of.atInstance(in, c.of.nows.get(in.Host.Index)).around()
+		l.whole = c.of.atInstance(c.of.site.Instances[c.of.site.InstAt[in.Name]]).around()
 	}
 	return l
+}
+
+// around is a level of the cluster as the reservation's jobs find it: with all
+// that stand there, whatever is planned.
+func (l level) around() *level {
+	l.Level, l.isHost = l.Present(), false
+	return &l
 }
 
 // room is how many slots of a need can be given somewhere. The slot of the master task may take other things than the
@@ -91,13 +85,13 @@ func (c *Cluster) slots(l level, n *Need) (r room, narrow int) {
 	selects := c.selects(&l, n)
 	for i := range n.demands {
 		d := &n.demands[i]
-		cap := l.supply.Capacity[d.Column]
+		cap := l.Supply.Capacity[d.Column]
 		if cap == complex.Unlimited {
 			continue
 		}
 		attr := c.site.Complex.Consumables[d.Column]
 		if d.Exclusive {
-			if d.Amount > 0 && c.inUse(&l, 0) > 0 {
+			if d.Amount > 0 && l.InUse(0, &c.span) > 0 {
 				return room{}, attr
 			}
 			continue
@@ -113,9 +107,9 @@ func (c *Cluster) slots(l level, n *Need) (r room, narrow int) {
 		if !d.Takes() {
 			continue
 		}
-		left := c.corrected(&l, d.Column, c.ahead()) - c.inUse(&l, d.Column)
+		left := c.corrected(&l, d.Column, c.span.Ahead()) - l.InUse(d.Column, &c.span)
 		if selects && left+complex.Tiny >= d.Least() {
-			left = min(left, c.selected(&l, n, i, c.planned.window))
+			left = min(left, c.selected(&l, n, i, c.span.Window))
 		}
 		s, m := roomFor(d, left)
 		if s < free || m < 1 && (d.PerHost || !d.Same()) {
@@ -126,7 +120,7 @@ func (c *Cluster) slots(l level, n *Need) (r room, narrow int) {
 	if attr := c.exclusiveInUse(&l); attr >= 0 {
 		return room{}, attr
 	}
-	if l.now != nil {
+	if l.isHost {
 		s, m, attr := c.loadSlots(&l, n)
 		if s < free || m < 1 && lead >= 1 {
 			narrow = attr
@@ -134,7 +128,7 @@ func (c *Cluster) slots(l level, n *Need) (r room, narrow int) {
 		free, lead = min(free, s), min(lead, m)
 	}
 	r = room{int(min(max(free, 0), math.MaxInt32)), int(min(max(lead, 0), math.MaxInt32))}
-	if l.whole != nil && !c.ahead() {
+	if l.whole != nil && !c.span.Ahead() {
 		w, attr := c.slots(*l.whole, n)
 		if w.slots < r.slots || w.lead < 1 && r.lead >= 1 {
 			narrow = attr
@@ -171,10 +165,10 @@ func roomFor(d *complex.Demand, left float64) (slots, lead float64) {
 // that less is left than was booked: capacity correction of Grid Engine. ahead: at a
 // later time than now.
 func (c *Cluster) corrected(l *level, booked int, ahead bool) float64 {
-	cap := l.supply.Capacity[booked] - c.outOfService(l, booked, ahead)
-	if l.now != nil && booked != 0 {
-		if v, ok := c.loadOf(l.now, l.factor, c.site.Complex.Consumables[booked]); ok {
-			cap = min(cap, l.used[booked]+v)
+	cap := l.Supply.Capacity[booked] - c.outOfService(l, booked, ahead)
+	if l.isHost && booked != 0 {
+		if v, ok := c.loadOf(l.load, l.factor, c.site.Complex.Consumables[booked]); ok {
+			cap = min(cap, l.Used(booked)+v)
 		}
 	}
 	return cap
@@ -184,7 +178,7 @@ func (c *Cluster) corrected(l *level, booked int, ahead bool) float64 {
 // -1 when none does.
 func (c *Cluster) exclusiveInUse(l *level) int {
 	for _, place := range c.site.Complex.Exclusives {
-		if l.supply.Capacity[place] < complex.Unlimited && c.inUse(l, place) > 0 {
+		if l.Supply.Capacity[place] < complex.Unlimited && l.InUse(place, &c.span) > 0 {
 			return c.site.Complex.Consumables[place]
 		}
 	}
@@ -197,7 +191,7 @@ func (c *Cluster) loadSlots(l *level, n *Need) (slots, lead float64, narrow int)
 	slots, lead, narrow = complex.Unlimited, complex.Unlimited, -1
 	for i := range n.conditions {
 		k := &n.conditions[i]
-		if _, configured := l.supply.Fixed[k.Attr]; configured {
+		if _, configured := l.Supply.Fixed[k.Attr]; configured {
 			if a := &c.site.Complex.List[k.Attr]; !a.Ordered() || !a.Numeric {
 				continue // for == and != the configured value counts
 			}
@@ -221,12 +215,12 @@ func (c *Cluster) loadSlots(l *level, n *Need) (slots, lead float64, narrow int)
 func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
 	a := &c.site.Complex.List[k.Attr]
 	if !a.Numeric {
-		if v, ok := l.now.load.text(a.Name); ok && !a.Matches(k.Expr, v) {
+		if v, ok := l.load.text(a.Name); ok && !a.Matches(k.Expr, v) {
 			return 0
 		}
 		return complex.Unlimited
 	}
-	v, ok := c.loadOf(l.now, l.factor, k.Attr)
+	v, ok := c.loadOf(l.load, l.factor, k.Attr)
 	switch {
 	case !ok:
 		return complex.Unlimited
@@ -241,7 +235,7 @@ func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
 // unknownAttr returns the index of an attribute that is requested in a scope and neither
 // configured nor reported at the cluster, the host or the instance, -1 when all
 // are known.
-func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now *hostNow) int {
+func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now hostNow) int {
 	for i := range n.conditions {
 		if k := &n.conditions[i]; k.Of == of && !c.known(k.Attr, in, now) {
 			return k.Attr
@@ -261,7 +255,7 @@ func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now
 	return -1
 }
 
-func (c *Cluster) known(attr int, in *site.Instance, now *hostNow) bool {
+func (c *Cluster) known(attr int, in *site.Instance, now hostNow) bool {
 	for _, s := range [...]*complex.Supply{&in.Supply, &in.Host.Supply, &c.site.Global} {
 		if _, ok := s.Fixed[attr]; ok {
 			return true
@@ -269,7 +263,7 @@ func (c *Cluster) known(attr int, in *site.Instance, now *hostNow) bool {
 	}
 	a := &c.site.Complex.List[attr]
 	if a.Numeric {
-		_, ok := c.loadOf(now, 0, attr)
+		_, ok := c.loadOf(now.load, 0, attr)
 		return ok
 	}
 	if _, ok := now.load.text(a.Name); ok {
@@ -281,7 +275,7 @@ func (c *Cluster) known(attr int, in *site.Instance, now *hostNow) bool {
 
 // alarmSlots returns how many slots may start in an instance before a load
 // threshold is reached: the next one and as many as the adjustment leaves.
-func (c *Cluster) alarmSlots(in *site.Instance, now *hostNow, factor float64) int {
+func (c *Cluster) alarmSlots(in *site.Instance, now hostNow, factor float64) int {
 	slots := math.MaxInt32
 	for i := range in.LoadThresholds {
 		t := &in.LoadThresholds[i]
@@ -289,7 +283,7 @@ func (c *Cluster) alarmSlots(in *site.Instance, now *hostNow, factor float64) in
 		if !ok || c.site.Complex.List[t.Attr].Compare(v, t.Limit) {
 			return 0
 		}
-		per := c.perSlot(now, t.Attr)
+		per := c.perSlot(now.load, t.Attr)
 		if per <= 0 || c.site.Complex.List[t.Attr].Column >= 0 {
 			continue
 		}
@@ -306,31 +300,31 @@ func (c *Cluster) alarmSlots(in *site.Instance, now *hostNow, factor float64) in
 // It is asked for jobs without tasks, whose one slot is that of the master task.
 func (c *Cluster) instanceSlots(n *Need, in *site.Instance) (slots int) {
 	if c.closedByCalendar(in) {
-		c.planned.hit = true
+		c.span.Hit = true
 		return 0
 	}
-	now := c.nows.get(in.Host.Index)
-	r, _ := c.slots(c.atInstance(in, now), n)
+	now := c.nows.At(in.Host.Index)
+	r, _ := c.slots(c.atInstance(in), n)
 	if r.lead == 0 {
 		return 0
 	}
-	h, _ := c.slots(c.atHost(in.Host, now), n)
+	h, _ := c.slots(c.atHost(in.Host), n)
 	if h.lead == 0 || c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
 		return 0
 	}
 	q, _ := c.quotaSlots(n, "", in, nil)
-	return min(r.lead, h.lead, q.lead, c.preemptedSlots(in, now))
+	return min(r.lead, h.lead, q.lead, c.preemptedSlots(in))
 }
 
 // stateReason returns why the states of an instance allow no jobs in it, load alarm
 // not included; the zero Reason when they do.
 func (c *Cluster) stateReason(in *site.Instance) Reason {
-	now := c.nows.get(in.Host.Index)
+	now := c.nows.At(in.Host.Index)
 	s := now.statesOf(in)
 	switch {
 	case now.load == nil || now.load.Unheard || s&(grid.QueueError|grid.QueueAmbiguous|grid.QueueOrphaned) != 0:
 		return Reason{Code: QueueUnavailable, Object: in.Name}
-	case s&grid.QueueSuspendedAny != 0, c.overruled(in, now), c.preemptedSlots(in, now) == 0:
+	case s&grid.QueueSuspendedAny != 0, overruled(in, c.ledger.At(in.Host.Index)), c.preemptedSlots(in) == 0:
 		return Reason{Code: QueueSuspended, Object: in.Name}
 	case s&(grid.QueueDisabled|grid.QueueCalDisabled) != 0:
 		return Reason{Code: QueueDisabled, Object: in.Name}

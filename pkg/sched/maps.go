@@ -6,6 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -17,9 +18,10 @@ import (
 
 // mapsLeft returns by bit of which resource maps a host may have instances left: what it has
 // of its own is not all in use, or it gives from the map of the cluster.
-func (c *Cluster) mapsLeft(h *site.Host, n *hostNow) (gives uint8) {
+func (c *Cluster) mapsLeft(h *site.Host) (gives uint8) {
+	use := c.ledger.At(h.Index)
 	for i, column := range c.site.MapColumns {
-		if n.row(0)[column]+complex.Tiny < h.Supply.Capacity[column] {
+		if use.Used(0, column)+complex.Tiny < h.Supply.Capacity[column] {
 			gives |= 1 << i
 		}
 	}
@@ -30,7 +32,7 @@ func (c *Cluster) mapsLeft(h *site.Host, n *hostNow) (gives uint8) {
 func (c *Cluster) reorderMaps(old, now rank) {
 	for i := range c.mapOrder {
 		if bit := uint8(1) << i; (old.gives|now.gives)&bit != 0 {
-			line := c.mapOrder[i].own()
+			line := c.mapOrder[i].Own()
 			if old.gives&bit != 0 {
 				line.Delete(old)
 			}
@@ -49,24 +51,10 @@ func (c *Cluster) orderFor(n *Need) ordered.Set[rank] {
 		if slices.ContainsFunc(n.demands, func(d complex.Demand) bool {
 			return d.Column == column && d.Amount > 0 && d.Master > 0
 		}) {
-			return c.mapOrder[i].rows
+			return c.mapOrder[i].Rows
 		}
 	}
-	return c.order.rows
-}
-
-// mapOf returns the resource map from which a host gives, and whether it is the cluster's.
-func (c *Cluster) mapOf(h *site.Host, column int) (m complex.Map, global bool) {
-	supply, global := c.givesMap(h, column)
-	return supply.Maps[column], global
-}
-
-// givesMap returns the level that has this map: the host, else the cluster.
-func (c *Cluster) givesMap(h *site.Host, column int) (supply *complex.Supply, global bool) {
-	if h.Supply.Capacity[column] < complex.Unlimited {
-		return &h.Supply, false
-	}
-	return &c.site.Global, true
+	return c.order.Rows
 }
 
 // Instances chooses the instances of resource maps for a task that starts with these grants.
@@ -77,12 +65,12 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 	if !need.maps {
 		return nil, Reason{}
 	}
-	g := giver{c: c, need: need, grants: grants, selective: need.selections != nil || c.claims.selective > 0}
+	g := giver{c: c, need: need, grants: grants, selective: need.selections != nil || c.ledger.Selective()}
 	if g.selective {
-		g.window = grid.Window{Start: c.now, End: c.clusterOf(j.AR).end(c.now, need)}
+		g.window = grid.Window{Start: c.span.Now, End: c.clusterOf(j.AR).end(c.span.Now, need)}
 	}
 	for i, d := range need.demands {
-		a := &c.site.Complex.List[c.site.Complex.Consumables[d.Column]]
+		a := c.site.Attr(d.Column)
 		if a.Type != grid.TypeMap {
 			continue
 		}
@@ -90,13 +78,13 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 		for k, at := range grants {
 			h, known := c.site.HostAt[at.Host]
 			wanted := int(d.OnHost(grants, at.Host))
-			if !known || !firstOn(grants, k) || wanted <= 0 {
+			if !known || !grid.FirstOnHost(grants, k) || wanted <= 0 {
 				continue
 			}
 			n := grid.MapGrant{Resource: a.Name, Host: at.Host}
-			m, global := c.mapOf(c.site.Hosts[h], d.Column)
+			m, global := c.site.MapOf(c.site.Hosts[h], d.Column)
 			n.Global = global
-			chosen := g.choose(&n, m, stockKey{d.Column, h}, wanted, out)
+			chosen := g.choose(&n, m, ledger.MapKey{Column: d.Column, Host: h}, wanted, out)
 			if len(chosen) < wanted {
 				return nil, Reason{Code: NotAtHost, Object: n.Host, What: requestText(j), Offer: "too few instances of " +
 					n.Resource + " are free"}
@@ -126,11 +114,11 @@ type giver struct {
 
 // choose returns the places of the instances that a task gets of a map on a host, those nearest to what it has been
 // granted; fewer than are wanted when too few are free.
-func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int, granted []grid.MapGrant) []int {
-	c, j, slots := g.c, g.need.Job, slotsOn(g.grants, n.Host)
-	bad := c.site.Hosts[key.host].Sick
+func (g *giver) choose(n *grid.MapGrant, m complex.Map, key ledger.MapKey, wanted int, granted []grid.MapGrant) []int {
+	c, j, slots := g.c, g.need.Job, grid.SlotsOnHost(g.grants, n.Host)
+	bad := c.site.Hosts[key.Host].Sick
 	if n.Global {
-		key.host, bad = wholeCluster, c.site.Sick
+		key.Host, bad = ledger.WholeCluster, c.site.Sick
 	}
 	if g.selective {
 		s := g.stock
@@ -145,7 +133,7 @@ func (g *giver) choose(n *grid.MapGrant, m complex.Map, key stockKey, wanted int
 	}
 	taken := g.taken
 	if !n.Global || taken == nil {
-		taken = c.takenOf(key)
+		taken = takenOf(c.ledger, key)
 	}
 	if n.Global {
 		g.taken = taken
@@ -185,91 +173,30 @@ func name(n *grid.MapGrant, m complex.Map, chosen []int) {
 	}
 }
 
-// withInstances adds to demands the resource maps of which a task holds instances that its job
-// does not ask for, as after qalter.
-func (c *Cluster) withInstances(demands []complex.Demand, maps []grid.MapGrant) []complex.Demand {
-	for i := range maps {
-		column := c.columnOf(maps[i].Resource)
-		if column > 0 && !slices.ContainsFunc(demands, func(d complex.Demand) bool { return d.Column == column }) {
-			demands = append(demands, complex.Demand{Column: column})
+// takenIDs are the ids of instances of a map that are taken, in order, each as often as it is.
+type takenIDs []string
+
+// takenOf returns what started tasks have of a map.
+func takenOf(l *ledger.Ledger, m ledger.MapKey) *takenIDs {
+	all := make(takenIDs, 0, 8)
+	l.EachTaken(m, func(n ledger.Taken) {
+		for range n.Times {
+			all = append(all, n.ID)
 		}
-	}
-	return demands
+	})
+	return &all
 }
 
-// amount is what one of the grants takes of a demand at a level. A task that has started takes the
-// instances of a resource map that it holds, counted with its first grant on the host, as is what is
-// taken per host. started is nil for a task that has not: what its job asks for counts.
-func (c *Cluster) amount(
-	l *level, d *complex.Demand, grants []grid.Grant, k int, started *grid.JATask,
-) (units float64) {
-	switch {
-	case started == nil && d.Binding == nil && !d.PerHost: // as most are
-		return d.Of(grants[k].Slots, k == 0)
-	case d.Column == c.site.Complex.Threads:
-		return threads(l, d, grants, k, started)
+func (t takenIDs) count(id string) (n int) {
+	for i, _ := slices.BinarySearch(t, id); i < len(t) && t[i] == id; i++ {
+		n++
 	}
-	attr := &c.site.Complex.List[c.site.Complex.Consumables[d.Column]]
-	if holds := started != nil && attr.Type == grid.TypeMap; (holds || d.PerHost) && !firstOn(grants, k) {
-		return 0
-	} else if !holds {
-		return d.Of(grants[k].Slots, k == 0)
-	}
-	for i := range started.Maps {
-		if m := &started.Maps[i]; m.Resource == attr.Name && m.Host == grants[k].Host {
-			if known := l.place != "" && c.ar == nil && l.supply.Capacity[d.Column] < complex.Unlimited; known &&
-				m.Global != (l.place == grid.GlobalHost) {
-				continue // of another map than the one that the level has
-			}
-			units += float64(len(m.IDs))
-		}
-	}
-	return units
+	return n
 }
 
-// useShared counts the instances that a started task holds of maps that shareMaps made limits of
-// some hosts, wherever it runs.
-func (c *Cluster) useShared(j *grid.Job, u use) {
-	for i := range u.task.Maps {
-		if m := &u.task.Maps[i]; m.Global {
-			c.addShared(c.columnOf(m.Resource), float64(len(m.IDs)), j.AR != 0, u)
-		}
-	}
-}
-
-// planShared plans what an advance reservation takes of such maps.
-func (c *Cluster) planShared(demands []complex.Demand, grants []grid.Grant, u use) {
-	for i := range demands {
-		d := &demands[i]
-		for k, g := range grants {
-			h, known := c.site.HostAt[g.Host]
-			if !known || !firstOn(grants, k) {
-				continue
-			}
-			if _, global := c.mapOf(c.site.Hosts[h], d.Column); global {
-				c.addShared(d.Column, d.OnHost(grants, g.Host), false, u)
-			}
-		}
-	}
-}
-
-// addShared counts instances of the map of the cluster where it is a limit of some hosts. Those of
-// guests, tasks of advance reservations, are planned for their reservation.
-func (c *Cluster) addShared(column int, units float64, guests bool, u use) {
-	for _, r := range c.site.Quotas.Rules {
-		if !r.Shared || column < 0 || r.Source.Capacity[column] == complex.Unlimited {
-			continue
-		}
-		b := c.ownBucket(site.BucketKey{Rule: r.Index})
-		l := level{supply: &r.Source, used: b.used, plans: b.plans}
-		if guests {
-			if b.guests == nil {
-				b.guests = make([]float64, len(b.used))
-			}
-			l.used, l.plans = b.guests, nil
-		}
-		c.addAmount(&l, column, units, u)
-	}
+func (t *takenIDs) add(id string) {
+	i, _ := slices.BinarySearch(*t, id)
+	*t = slices.Insert(*t, i, id)
 }
 
 func isSick(bad []site.Sick, resource, id string) bool {
@@ -290,7 +217,7 @@ type InstanceUse struct {
 // are of a selection; nil selects all.
 func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (out []InstanceUse) {
 	c.settle()
-	column, supply := c.columnOf(resource), &c.site.Global
+	column, supply := c.site.ColumnOf(resource), &c.site.Global
 	if h, known := c.site.HostAt[host]; known {
 		supply = &c.site.Hosts[h].Supply
 	} else if host != grid.GlobalHost {
@@ -301,33 +228,26 @@ func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (ou
 		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID),
 			Other: !of.Has(&m[i])})
 	}
-	c.eachTaken(c.stockAt(column, host), func(n taken) {
-		i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == n.id })
+	c.whole().ledger.EachTaken(c.whole().ledger.MapAt(column, host), func(n ledger.Taken) {
+		i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == n.ID })
 		if i < 0 {
 			return
 		}
-		out[i].Free = max(out[i].Free-n.times, 0)
-		if job := uint32(n.task >> 32); !slices.Contains(out[i].Jobs, job) {
+		out[i].Free = max(out[i].Free-n.Times, 0)
+		if job := uint32(n.Task >> 32); !slices.Contains(out[i].Jobs, job) {
 			out[i].Jobs = append(out[i].Jobs, job)
 		}
 	})
 	return out
 }
 
-// columnOf returns the column of a consumable, -1 when there is none.
-func (c *Cluster) columnOf(resource string) int {
-	if i := c.site.Complex.Find(resource); i >= 0 {
-		return c.site.Complex.List[i].Column
-	}
-	return -1
-}
-
 // free lists the instances of a map that no started task holds, a shared one as often as it
 // can still be granted, with marks at those that are not in service.
 func (c *Cluster) free(resource, host string, m complex.Map) (out []string) {
-	key := c.stockAt(c.columnOf(resource), host)
+	all := c.whole().ledger
+	key := all.MapAt(c.site.ColumnOf(resource), host)
 	for i := range m {
-		for n := c.timesTaken(key, m[i].ID); n < m[i].Amount; n++ {
+		for n := all.TimesTaken(key, m[i].ID); n < m[i].Amount; n++ {
 			out = append(out, m[i].ID+c.marks(resource, host, m[i].ID))
 		}
 	}
@@ -351,13 +271,14 @@ func (c *Cluster) healthOf(resource, host, id string) *grid.Instance {
 // outOfService is how many units of a resource map cannot be granted although no task has
 // them. ahead: at a later time, when tasks that have such units now have ended.
 func (c *Cluster) outOfService(l *level, column int, ahead bool) (units float64) {
-	for _, s := range l.sick {
+	all := c.whole().ledger
+	for _, s := range l.Sick {
 		switch {
 		case s.Column != column:
 		case ahead:
 			units += float64(s.Amount)
 		default:
-			units += float64(max(s.Amount-c.timesTaken(c.stockAt(column, l.place), s.ID), 0))
+			units += float64(max(s.Amount-all.TimesTaken(all.MapAt(column, l.Place), s.ID), 0))
 		}
 	}
 	return units

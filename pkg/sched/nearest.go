@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/topology"
 )
@@ -29,20 +30,10 @@ func (c *Cluster) placing(j *grid.Job, slots uint32, h int) *placing {
 	p := &placing{tree: c.site.Hosts[h].Tree}
 	if j.Binding.Decided() {
 		n := Need{Job: j}
-		p.unit, p.amount, p.free = site.UnitOf(j.Binding), site.UnitsFor(j.Binding, slots),
-			n.allowed(p.tree).Minus(c.nows.get(h).bound())
+		p.unit, p.amount = site.UnitOf(j.Binding), site.UnitsFor(j.Binding, slots)
+		p.free = n.allowed(p.tree).Minus(c.ledger.At(h).Bound())
 	}
 	return p
-}
-
-// slotsOn returns how many slots grants have on a host.
-func slotsOn(grants []grid.Grant, host string) (slots uint32) {
-	for i := range grants {
-		if grants[i].Host == host {
-			slots += grants[i].Slots
-		}
-	}
-	return slots
 }
 
 // choose chooses the units nearest to the devices that the task has, and some more.
@@ -90,19 +81,18 @@ type look struct {
 // placeChoices returns the choices of so many instances of a host's map for a job that gets slots there and has been
 // granted others; nil where places do not matter. What is free says how often an instance can be granted.
 func (c *Cluster) placeChoices(
-	j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int,
+	j *grid.Job, slots uint32, key ledger.MapKey, granted []grid.MapGrant, wanted int, free func(at int) int,
 ) (out []look) {
-	if key.host == wholeCluster || c.site.Hosts[key.host].Tree == nil || wanted < 2 && len(granted) == 0 &&
-		!j.Binding.Decided() {
+	if key.Host == ledger.WholeCluster || c.site.Hosts[key.Host].Tree == nil ||
+		wanted < 2 && len(granted) == 0 && !j.Binding.Decided() {
 		return nil
 	}
-	m, resource := c.site.Hosts[key.host].Supply.Maps[key.column],
-		c.site.Complex.List[c.site.Complex.Consumables[key.column]].Name
+	m, resource := c.site.Hosts[key.Host].Supply.Maps[key.Column], c.site.Attr(key.Column).Name
 	if !hasPlaces(m) {
 		return nil
 	}
-	p := c.placing(j, slots, key.host)
-	p.devices = c.devicesOn(key.host, granted)
+	p := c.placing(j, slots, key.Host)
+	p.devices = c.devicesOn(key.Host, granted)
 	places, left := make([]topology.Device, len(m)), make([]int, len(m))
 	for i := range m {
 		if left[i] = free(i); left[i] > 0 {
@@ -123,7 +113,7 @@ func (c *Cluster) placeChoices(
 
 // nearestFirst returns the order in which instances of a map are given to a task: see looks; nil is that of the map.
 func (c *Cluster) nearestFirst(
-	j *grid.Job, slots uint32, key stockKey, granted []grid.MapGrant, wanted int, free func(at int) int,
+	j *grid.Job, slots uint32, key ledger.MapKey, granted []grid.MapGrant, wanted int, free func(at int) int,
 ) []int {
 	best := look{cost: math.MaxInt}
 	for _, l := range c.placeChoices(j, slots, key, granted, wanted, free) {

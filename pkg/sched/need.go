@@ -292,7 +292,7 @@ func (c *Cluster) compareFixed(n *Need, in *site.Instance) Reason {
 
 // roles reports whether an instance can have the master task of a job, and its other tasks, as far as requests
 // say that hold for one or the other; why it cannot have one of them.
-func (c *Cluster) roles(n *Need, in *site.Instance, now *hostNow) (slave, master bool, why Reason) {
+func (c *Cluster) roles(n *Need, in *site.Instance, now hostNow) (slave, master bool, why Reason) {
 	switch {
 	case n.scoped:
 		master, why = c.inScope(n, grid.MasterTask, n.masters, in, now)
@@ -309,7 +309,7 @@ func (c *Cluster) roles(n *Need, in *site.Instance, now *hostNow) (slave, master
 
 // inScope reports whether an instance can have the tasks of one scope.
 func (c *Cluster) inScope(
-	n *Need, of grid.TaskScope, queues []pattern.Queue, in *site.Instance, now *hostNow,
+	n *Need, of grid.TaskScope, queues []pattern.Queue, in *site.Instance, now hostNow,
 ) (can bool, why Reason) {
 	switch attr := c.unknownAttr(n, of, in, now); {
 	case len(queues) > 0 && !anyMatches(queues, in, c.st):
@@ -326,7 +326,7 @@ func (c *Cluster) inScope(
 }
 
 // inRoles is what is left of the room in an instance for the tasks that it can have.
-func (c *Cluster) inRoles(r room, n *Need, in *site.Instance, now *hostNow) room {
+func (c *Cluster) inRoles(r room, n *Need, in *site.Instance, now hostNow) room {
 	slave, master, _ := c.roles(n, in, now)
 	if !slave {
 		r = r.within(room{0, 1})
@@ -386,13 +386,13 @@ func (c *Cluster) selectable(n *Need, of grid.TaskScope, h *site.Host) Reason {
 		if s == nil || !d.AskedIn(of) || of == grid.AllTasks && d.MasterOnly() && n.Job.PE != "" {
 			continue
 		}
-		m, global := top.mapOf(h, d.Column)
+		m, global := top.site.MapOf(h, d.Column)
 		if has := m.Selected(s); m != nil && float64(has) < d.PerSlot(of) {
 			letter := "h"
 			if global {
 				letter = "g"
 			}
-			attr := &c.site.Complex.List[c.site.Complex.Consumables[d.Column]]
+			attr := c.site.Attr(d.Column)
 			return Reason{Code: NotAtHost, Object: h.Name, What: requestText(n.Job),
 				Offer: "it offers only " + letter + "c:" + attr.Name + "=" + attr.Format(float64(has)) + " with " + s.String()}
 		}

@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -48,17 +49,17 @@ const byCalendar = grid.QueueCalDisabled | grid.QueueCalSuspended
 // Where diagrams are kept, those that can take something later stand among
 // the full ones. It reports whether one can take something that could not.
 func (c *Cluster) reorder(host int) (opened bool) {
-	h, n := c.site.Hosts[host], c.nows.get(host)
-	full := n.row(0)[0] >= h.Supply.Capacity[0]
+	h, n, use := c.site.Hosts[host], c.nows.At(host), c.ledger.At(host)
+	full := use.Used(0, 0) >= h.Supply.Capacity[0]
 	open := n.load != nil && !n.load.Unheard && (c.site.Planning || !full)
 	load, gives, weighed := 0.0, uint8(0), false
 	for k, in := range h.Instances {
 		r := rank{inst: -1}
-		full := full || n.row(in.Place)[0] >= in.Supply.Capacity[0] || n.states[k]&byCalendar != 0
-		if open && n.statesOf(in)&closed&^byCalendar == 0 && !c.overruled(in, n) && c.preemptedSlots(in, n) > 0 &&
-			(c.site.Planning || !full) && c.alarm(in, n).of == nil {
+		full := full || use.Used(in.Place, 0) >= in.Supply.Capacity[0] || n.states[k]&byCalendar != 0
+		if open && n.statesOf(in)&closed&^byCalendar == 0 && !overruled(in, use) &&
+			c.preemptedSlots(in) > 0 && (c.site.Planning || !full) && c.alarm(in, n).of == nil {
 			if !weighed {
-				load, gives, weighed = c.hostRank(h, n), c.mapsLeft(h, n), true
+				load, gives, weighed = c.hostRank(h, n), c.mapsLeft(h), true
 			}
 			r = rank{load, float64(in.SeqNo), in.Index, full, 0}
 			if !full {
@@ -68,7 +69,7 @@ func (c *Cluster) reorder(host int) (opened bool) {
 				r.first, r.second = r.second, r.first
 			}
 		}
-		old := n.ranks[k]
+		old := c.ranks.At(in.Index)
 		if r == old {
 			continue
 		}
@@ -83,8 +84,7 @@ func (c *Cluster) reorder(host int) (opened bool) {
 			}
 		}
 		c.reorderMaps(old, r)
-		n = c.own(host)
-		n.ranks[k] = r
+		c.ranks.Set(in.Index, r)
 	}
 	return opened
 }
@@ -92,13 +92,21 @@ func (c *Cluster) reorder(host int) (opened bool) {
 // line is where an instance stands.
 func (c *Cluster) line(r rank) ordered.Set[rank] {
 	if r.full {
-		return c.full.own()
+		return c.full.Own()
 	}
-	return c.order.own()
+	return c.order.Own()
 }
 
 // usable reports whether an instance can accept a job at some time of the window.
-func (c *Cluster) usable(r rank) bool { return r.inst >= 0 && (!r.full || c.ahead()) }
+func (c *Cluster) usable(r rank) bool { return r.inst >= 0 && (!r.full || c.span.Ahead()) }
+
+// reorderAround orders the instances of the hosts of grants anew, in the job's advance reservation as well.
+func (c *Cluster) reorderAround(ar uint32, grants []grid.Grant) {
+	if r := c.clusterOf(ar); r != c {
+		r.reorderGrants(grants)
+	}
+	c.reorderGrants(grants)
+}
 
 func (c *Cluster) reorderGrants(grants []grid.Grant) {
 	for _, g := range grants {
@@ -110,44 +118,44 @@ func (c *Cluster) reorderGrants(grants []grid.Grant) {
 
 // hostRank is the host's value of load_formula, with the adjustments for
 // recent starts.
-func (c *Cluster) hostRank(h *site.Host, n *hostNow) float64 {
-	factor := c.adjustment(h.Index)
+func (c *Cluster) hostRank(h *site.Host, n hostNow) float64 {
+	factor, use := c.adjustment(h.Index), c.ledger.At(h.Index)
 	return c.site.Policy.Formula.Value(func(attr int) (float64, bool) {
 		a := &c.site.Complex.List[attr]
 		if a.Column >= 0 {
 			if attr == 0 && h.Supply.Capacity[0] == complex.Unlimited {
-				return freeSlots(h, n), true
+				return freeSlots(h, use), true
 			}
 			if cap := h.Supply.Capacity[a.Column]; cap < complex.Unlimited {
-				return cap - n.row(0)[a.Column], true
+				return cap - use.Used(0, a.Column), true
 			}
 		}
 		if v, ok := h.Supply.Fixed[attr]; ok {
 			return v.Number, true
 		}
-		return c.loadOf(n, factor, attr)
+		return c.loadOf(n.load, factor, attr)
 	})
 }
 
-func freeSlots(h *site.Host, n *hostNow) float64 {
+func freeSlots(h *site.Host, use *ledger.Host) float64 {
 	free := 0.0
 	for _, in := range h.Instances {
-		free += in.Supply.Capacity[0] - n.row(in.Place)[0]
+		free += in.Supply.Capacity[0] - use.Used(in.Place, 0)
 	}
 	return free
 }
 
 // loadOf is a reported load value, the host's or else the cluster's, made
 // worse by what the recent starts will bring.
-func (c *Cluster) loadOf(n *hostNow, factor float64, attr int) (float64, bool) {
-	v, ok := n.load.number(attr)
+func (c *Cluster) loadOf(load *hostLoad, factor float64, attr int) (float64, bool) {
+	v, ok := load.number(attr)
 	if !ok {
 		v, ok = c.world.number(attr)
 	}
 	if !ok || factor == 0 {
 		return v, ok
 	}
-	amount := c.perSlot(n, attr) * factor
+	amount := c.perSlot(load, attr) * factor
 	if c.site.Complex.List[attr].IsLoad() {
 		return v + amount, true
 	}
@@ -155,10 +163,10 @@ func (c *Cluster) loadOf(n *hostNow, factor float64, attr int) (float64, bool) {
 }
 
 // perSlot is the load that one more slot brings to a host.
-func (c *Cluster) perSlot(n *hostNow, attr int) float64 {
+func (c *Cluster) perSlot(load *hostLoad, attr int) float64 {
 	amount, perCPU := c.site.Policy.AdjustmentFor(attr)
-	if perCPU && n.load != nil && n.load.Processors > 1 {
-		amount /= float64(n.load.Processors)
+	if perCPU && load != nil && load.Processors > 1 {
+		amount /= float64(load.Processors)
 	}
 	return amount
 }
@@ -172,18 +180,18 @@ type alarm struct {
 
 // alarm is what keeps jobs away from an instance: one of its suspend
 // thresholds as load is, or of its load thresholds as load will be.
-func (c *Cluster) alarm(in *site.Instance, n *hostNow) alarm {
+func (c *Cluster) alarm(in *site.Instance, n hostNow) alarm {
 	if a := c.suspendAlarm(in, n); a.of != nil {
 		return a
 	}
 	return c.loadAlarm(in, n)
 }
 
-func (c *Cluster) suspendAlarm(in *site.Instance, n *hostNow) alarm {
+func (c *Cluster) suspendAlarm(in *site.Instance, n hostNow) alarm {
 	return alarm{c.reached(in, n, 0, in.SuspendThresholds), 0, QueueSuspendAlarm}
 }
 
-func (c *Cluster) loadAlarm(in *site.Instance, n *hostNow) alarm {
+func (c *Cluster) loadAlarm(in *site.Instance, n hostNow) alarm {
 	factor := c.adjustment(in.Host.Index)
 	return alarm{c.reached(in, n, factor, in.LoadThresholds), factor, QueueAlarm}
 }
@@ -191,7 +199,7 @@ func (c *Cluster) loadAlarm(in *site.Instance, n *hostNow) alarm {
 // reached is the first threshold that is reached, nil if none is. An attribute
 // without a value is an alarm.
 func (c *Cluster) reached(
-	in *site.Instance, n *hostNow, factor float64, thresholds []complex.Threshold,
+	in *site.Instance, n hostNow, factor float64, thresholds []complex.Threshold,
 ) *complex.Threshold {
 	for i := range thresholds {
 		t := &thresholds[i]
@@ -205,31 +213,31 @@ func (c *Cluster) reached(
 
 // thresholdValue is what a threshold is held against: what remains of a
 // consumable, the load, or a configured value.
-func (c *Cluster) thresholdValue(in *site.Instance, n *hostNow, factor float64, t *complex.Threshold) (float64, bool) {
+func (c *Cluster) thresholdValue(in *site.Instance, n hostNow, factor float64, t *complex.Threshold) (float64, bool) {
 	v, _, _, ok := c.thresholdAt(in, n, factor, t)
 	return v, ok
 }
 
 // thresholdAt is thresholdValue with the level that has the value, and its source.
 func (c *Cluster) thresholdAt(
-	in *site.Instance, n *hostNow, factor float64, t *complex.Threshold,
+	in *site.Instance, n hostNow, factor float64, t *complex.Threshold,
 ) (v float64, level, from byte, ok bool) {
 	if t.Attr < 0 {
 		return 0, 0, 0, false
 	}
 	if b := c.site.Complex.List[t.Attr].Column; b >= 0 {
-		for _, l := range [...]struct {
-			level          byte
-			capacity, used []float64
-		}{
-			{LevelQueue, in.Supply.Capacity, n.row(in.Place)}, {LevelHost, in.Host.Supply.Capacity, n.row(0)},
-			{LevelGlobal, c.site.Global.Capacity, c.usedGlobal}} {
-			if l.capacity[b] < complex.Unlimited {
-				return l.capacity[b] - l.used[b], l.level, SourceConsumable, true
-			}
+		use := c.ledger.At(in.Host.Index)
+		switch capacity := c.site.Global.Capacity[b]; {
+		case in.Supply.Capacity[b] < complex.Unlimited:
+			return in.Supply.Capacity[b] - use.Used(in.Place, b), LevelQueue, SourceConsumable, true
+		case in.Host.Supply.Capacity[b] < complex.Unlimited:
+			return in.Host.Supply.Capacity[b] - use.Used(0, b), LevelHost, SourceConsumable, true
+		case capacity < complex.Unlimited:
+			all := c.ledger.Global()
+			return capacity - all.Used(b), LevelGlobal, SourceConsumable, true
 		}
 	}
-	if v, ok := c.loadOf(n, factor, t.Attr); ok {
+	if v, ok := c.loadOf(n.load, factor, t.Attr); ok {
 		return v, LevelHost, SourceLoad, true
 	}
 	for _, l := range [...]struct {

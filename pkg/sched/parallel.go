@@ -110,7 +110,7 @@ func (c *Cluster) findInPE(n *Need, i, global int) (Placement, Reason) {
 	p.PE = pe.Name
 	if len(n.Job.Soft)+len(n.softQueue) > 0 {
 		for _, g := range p.Grants {
-			p.Violations += c.violations(n, c.granted(g))
+			p.Violations += c.violations(n, c.site.Granted(g))
 		}
 	}
 	return p, Reason{}
@@ -204,21 +204,21 @@ func (s *search) join(o offer, rule rule, want int) {
 // hostOffer is what a host can give to a need in a PE: its own resources, or
 // the sum of its instances' if that is less.
 func (c *Cluster) hostOffer(n *Need, h *site.Host, pe string) (o offer) {
-	now := c.nows.get(h.Index)
-	onHost, _ := c.slots(c.atHost(h, now), n)
+	now := c.nows.At(h.Index)
+	onHost, _ := c.slots(c.atHost(h), n)
 	if !onHost.any(n) {
 		return o
 	}
 	o.host = h
 	queues := c.scratch.queues
-	for k, in := range h.Instances {
-		if !c.usable(now.ranks[k]) || c.closedByCalendar(in) || !in.PEs.Has(pe) || !c.suits(n, in) ||
+	for _, in := range h.Instances {
+		if !c.usable(c.ranks.At(in.Index)) || c.closedByCalendar(in) || !in.PEs.Has(pe) || !c.suits(n, in) ||
 			c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
 			continue
 		}
-		r, _ := c.slots(c.atInstance(in, now), n)
-		most := c.preemptedSlots(in, now)
-		if !c.ahead() && len(c.site.Policy.Adjustments) > 0 {
+		r, _ := c.slots(c.atInstance(in), n)
+		most := c.preemptedSlots(in)
+		if !c.span.Ahead() && len(c.site.Policy.Adjustments) > 0 {
 			most = min(most, c.alarmSlots(in, now, c.adjustment(h.Index)))
 		}
 		r = r.within(room{most, most})
@@ -233,7 +233,7 @@ func (c *Cluster) hostOffer(n *Need, h *site.Host, pe string) (o offer) {
 	c.scratch.queues = queues
 	if len(o.queues) > 1 {
 		slices.SortStableFunc(o.queues, func(a, b queueOffer) int {
-			return now.ranks[a.in.Place-1].compare(now.ranks[b.in.Place-1])
+			return c.ranks.At(a.in.Index).compare(c.ranks.At(b.in.Index))
 		})
 	}
 	o.sum(onHost)

@@ -73,8 +73,8 @@ func (r rule) keeps(grants []grid.Grant) bool {
 func (w *randomWorld) open(grants []grid.Grant) bool {
 	for _, g := range grants {
 		in := w.c.site.Instances[w.c.site.InstAt[g.Instance()]]
-		now := w.c.nows.get(in.Host.Index)
-		if now.ranks[in.Place-1].inst < 0 || w.c.alarmSlots(in, now, w.c.adjustment(in.Host.Index)) < int(g.Slots) {
+		now := w.c.nows.At(in.Host.Index)
+		if w.c.ranks.At(in.Index).inst < 0 || w.c.alarmSlots(in, now, w.c.adjustment(in.Host.Index)) < int(g.Slots) {
 			return false
 		}
 	}

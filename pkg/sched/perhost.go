@@ -22,16 +22,16 @@ func (c *Cluster) hostsLeft(l *level, n *Need) int {
 	}
 	for i := range n.demands {
 		d := &n.demands[i]
-		if !d.PerHost || d.Amount <= 0 || l.supply.Capacity[d.Column] == complex.Unlimited {
+		if !d.PerHost || d.Amount <= 0 || l.Supply.Capacity[d.Column] == complex.Unlimited {
 			continue
 		}
-		left := c.corrected(l, d.Column, c.ahead()) - c.inUse(l, d.Column)
+		left := c.corrected(l, d.Column, c.span.Ahead()) - l.InUse(d.Column, &c.span)
 		if c.selects(l, n) {
-			left = min(left, c.selected(l, n, i, c.planned.window))
+			left = min(left, c.selected(l, n, i, c.span.Window))
 		}
 		hosts = min(hosts, int(max(math.Floor(left/d.Amount+complex.Tiny), 0)))
 	}
-	if l.whole != nil && !c.ahead() {
+	if l.whole != nil && !c.span.Ahead() {
 		hosts = min(hosts, c.hostsLeft(l.whole, n))
 	}
 	return hosts
@@ -51,7 +51,7 @@ func (c *Cluster) perHostAttr(n *Need) int {
 // hostsOf returns on how many hosts grants are.
 func hostsOf(grants []grid.Grant) (hosts int) {
 	for k := range grants {
-		if firstOn(grants, k) {
+		if grid.FirstOnHost(grants, k) {
 			hosts++
 		}
 	}

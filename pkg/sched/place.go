@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -39,7 +40,7 @@ func (c *Cluster) Begin(now grid.Time) {
 // Idle reports whether no queue instance can take a job.
 func (c *Cluster) Idle() bool {
 	c.settle()
-	return c.order.rows.Len() == 0 && !slices.ContainsFunc(c.ars, func(r *Cluster) bool { return !r.Idle() })
+	return c.order.Rows.Len() == 0 && !slices.ContainsFunc(c.ars, func(r *Cluster) bool { return !r.Idle() })
 }
 
 // FindPlacement looks for where a job of the need starts best. When there is no such
@@ -52,10 +53,10 @@ func (c *Cluster) FindPlacement(n *Need, cur *Cursor) (Placement, Reason) {
 		}
 		return r.FindPlacement(n, cur)
 	}
-	switch c.setWindow(c.now, n); {
+	switch c.setWindow(c.span.Now, n); {
 	case c.stillFails(n):
 		return Placement{}, n.failure.why
-	case c.hopeless(n):
+	case c.ledger.Hopeless(int(n.least), &c.span):
 		return Placement{}, Reason{Code: QueueUnavailable}
 	}
 	p, why := c.search(n, cur)
@@ -71,8 +72,8 @@ func (c *Cluster) Infeasible(n *Need) bool {
 	if r, why, inside := c.inside(n); inside {
 		return !why.Fits() || r.Infeasible(n)
 	}
-	c.setWindow(c.now, n)
-	return c.stillFails(n) || c.hopeless(n)
+	c.setWindow(c.span.Now, n)
+	return c.stillFails(n) || c.ledger.Hopeless(int(n.least), &c.span)
 }
 
 // Why is why there is no place for a need at this moment; the zero Reason when
@@ -84,7 +85,7 @@ func (c *Cluster) Why(n *Need) Reason {
 		}
 		return r.Why(n)
 	}
-	c.setWindow(c.now, n)
+	c.setWindow(c.span.Now, n)
 	_, why := c.search(n, &Cursor{})
 	return why
 }
@@ -111,7 +112,7 @@ func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
 	switch {
 	case n.Job.PE != "":
 		return c.findParallel(n, global.lead)
-	case c.ahead(), len(n.Job.Soft)+len(n.softQueue) > 0: // findFirst sees only what is open now
+	case c.span.Ahead(), len(n.Job.Soft)+len(n.softQueue) > 0: // findFirst sees only what is open now
 		return c.findBest(n)
 	}
 	return c.findFirst(n, cur)
@@ -171,7 +172,7 @@ func (c *Cluster) violations(n *Need, in *site.Instance) (count int) {
 			count++
 		}
 	}
-	now := c.nows.get(in.Host.Index)
+	now := c.nows.At(in.Host.Index)
 	for i := range n.soft {
 		if !c.meets(&n.soft[i], in, now) {
 			count++
@@ -187,14 +188,14 @@ func (c *Cluster) violations(n *Need, in *site.Instance) (count int) {
 
 // meets reports whether every level that knows the attribute satisfies the ask,
 // and at least one does.
-func (c *Cluster) meets(k *complex.Condition, in *site.Instance, now *hostNow) bool {
+func (c *Cluster) meets(k *complex.Condition, in *site.Instance, now hostNow) bool {
 	a := &c.site.Complex.List[k.Attr]
 	for _, s := range [...]*complex.Supply{&in.Supply, &in.Host.Supply, &c.site.Global} {
 		if v, ok := s.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
 			return false
 		}
 	}
-	l := c.atHost(in.Host, now)
+	l := c.atHost(in.Host)
 	return c.known(k.Attr, in, now) && c.askSlots(&l, k) >= 1
 }
 
@@ -202,24 +203,21 @@ func (c *Cluster) meets(k *complex.Condition, in *site.Instance, now *hostNow) b
 // sees it.
 func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 	c.improved.booked = true
-	c.debit(n.demands, j, p.Grants, p.PE, running(c.now.Add(n.gross), +1))
-	c.claim(n, p, grid.Window{Start: c.now, End: c.now.Add(n.gross)}, true)
-	c.adjust(p.Grants, c.now, +1)
-	c.reorderGrants(p.Grants)
-	if !counted(j) {
-		c.bookedJobs = append(c.bookedJobs, j.ID)
-	}
+	c.ledger.Book(n.taking(j, p, grid.Window{Start: c.span.Now, End: c.span.Now.Add(n.gross)}))
+	c.adjust(p.Grants, c.span.Now, +1)
+	c.reorderAround(j.AR, p.Grants)
 }
 
 // Unbook takes a Book back, for jobs that start whole or not at all.
 func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
-	c.debit(n.demands, j, p.Grants, p.PE, running(c.now.Add(n.gross), -1))
-	c.unclaim(n, p, grid.Window{Start: c.now, End: c.now.Add(n.gross)})
-	c.adjust(p.Grants, c.now, -1)
-	c.reorderGrants(p.Grants)
-	if !counted(j) {
-		c.bookedJobs = slices.DeleteFunc(c.bookedJobs, func(id uint32) bool { return id == j.ID })
-	}
+	c.ledger.Unbook(n.taking(j, p, grid.Window{Start: c.span.Now, End: c.span.Now.Add(n.gross)}))
+	c.adjust(p.Grants, c.span.Now, -1)
+	c.reorderAround(j.AR, p.Grants)
+}
+
+// taking is what a placement of a job of the need takes for a window.
+func (n *Need) taking(j *grid.Job, p Placement, w grid.Window) ledger.Taking {
+	return ledger.Taking{Demands: n.demands, Selections: n.selections, Job: j, Grants: p.Grants, PE: p.PE, Window: w}
 }
 
 // QueueVersions are the versions of the cluster queues of grants, for the
@@ -227,7 +225,7 @@ func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
 func (c *Cluster) QueueVersions(grants []grid.Grant) []uint32 {
 	out := make([]uint32, len(grants))
 	for i, g := range grants {
-		if in := c.granted(g); in != nil {
+		if in := c.site.Granted(g); in != nil {
 			out[i] = in.Queue.Version
 		}
 	}
@@ -237,23 +235,12 @@ func (c *Cluster) QueueVersions(grants []grid.Grant) []uint32 {
 // Started is how many tasks of a job hold slots.
 func (c *Cluster) Started(job uint32) uint32 {
 	c.settle()
-	if n, ok := c.jobs.rows.Get(job); ok {
-		return n
-	}
-	if _, one := c.booked.Get(numberOf(job, 1)); one || slices.Contains(c.bookedJobs, job) {
-		return 1
-	}
-	return 0
+	return c.ledger.Started(job)
 }
-
-// counted reports whether the tasks of a job are counted. Most jobs have one, of
-// which it is enough to know whether it has started.
-func counted(j *grid.Job) bool { return j.Array || j.Immediate }
 
 // StartedOf is how many tasks of a user's jobs hold slots, which is known where
 // maxujobs limits them.
 func (c *Cluster) StartedOf(user string) uint32 {
 	c.settle()
-	n, _ := c.users.rows.Get(user)
-	return n
+	return c.ledger.StartedOf(user)
 }

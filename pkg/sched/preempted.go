@@ -1,10 +1,6 @@
 package sched
 
 import (
-	"cmp"
-	"math"
-	"slices"
-
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched/site"
@@ -18,28 +14,13 @@ import (
 // Preempted lists them, those that started first before the others.
 func (c *Cluster) Preempted() []*grid.JATask {
 	c.settle()
-	if c.preempted.Len() == 0 {
-		return nil
-	}
-	out := make([]*grid.JATask, 0, c.preempted.Len())
-	c.preempted.Scan(func(_ uint64, b booking) bool {
-		out = append(out, b.run)
-		return true
-	})
-	slices.SortStableFunc(out, func(a, b *grid.JATask) int { return cmp.Compare(a.Start, b.Start) })
-	return out
+	return c.ledger.Preempted()
 }
 
 // PreemptedOf lists those of a job, by number.
-func (c *Cluster) PreemptedOf(job uint32) (out []*grid.JATask) {
+func (c *Cluster) PreemptedOf(job uint32) []*grid.JATask {
 	c.settle()
-	if c.preempted.Len() == 0 {
-		return nil
-	}
-	for _, b := range c.preempted.Range(numberOf(job, 0), numberOf(job, math.MaxUint32)) {
-		out = append(out, b.run)
-	}
-	return out
+	return c.ledger.PreemptedOf(job)
 }
 
 // FitsAgain reports whether a preempted task may take its slots again now: every
@@ -50,8 +31,8 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 	c.settle()
 	j := c.st.Job(t.Job)
 	r := c.clusterOf(j.AR)
-	if r.now = c.now; r.site.Planning {
-		r.planned.window = grid.Window{Start: r.now, End: max(r.grossEnd(j, t), r.now+1)}
+	if r.span.Now = c.span.Now; r.site.Planning {
+		r.span.Window = grid.Window{Start: r.span.Now, End: max(r.site.GrossEnd(j, t), r.span.Now+1)}
 	}
 	b := comeback{c: r, alone: make([]bool, len(c.site.Complex.Consumables))}
 	for _, d := range c.site.Complex.Demands(nil, j.Hard, j.JobRequest) {
@@ -60,11 +41,11 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 	total, quotas, passing := portion{}, map[site.BucketKey]portion{}, c.site.QuotasFor(j, t.PE)
 	for _, g := range t.Grants {
 		total.add(g)
-		in := r.granted(g)
+		in := r.site.Granted(g)
 		if in == nil {
 			continue
 		}
-		now, onQueue, onHost := r.nows.get(in.Host.Index), portion{}, portion{}
+		onQueue, onHost := portion{}, portion{}
 		for _, o := range t.Grants {
 			if o.Host == g.Host {
 				onHost.add(o)
@@ -73,10 +54,10 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 				}
 			}
 		}
-		if !b.room(r.atInstance(in, now), onQueue) || !b.room(r.atHost(in.Host, now), onHost) {
+		if !b.room(r.atInstance(in), onQueue) || !b.room(r.atHost(in.Host), onHost) {
 			return Reason{Code: GrantSlots, Object: in.Name}
 		}
-		if r.preemptedSlots(in, now) == 0 {
+		if r.preemptedSlots(in) == 0 {
 			return Reason{Code: QueueSuspended, Object: in.Name}
 		}
 		var over Reason
@@ -96,7 +77,7 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 	if !b.room(r.atGlobal(), total) {
 		return Reason{Code: NotGlobally, What: "slots=1", Offer: "it has no free slots"}
 	}
-	if i := r.peNamed(t.PE); i >= 0 {
+	if i := r.site.PENamed(t.PE); i >= 0 {
 		if free := r.peFree(i); free < min(int(total.slots), int(r.site.PEs[i].Slots)) {
 			return Reason{Code: PEOffersOnly, Object: t.PE, Slots: free}
 		}
@@ -124,8 +105,8 @@ func (b *comeback) room(l level, p portion) bool {
 	if l.whole != nil && !b.room(*l.whole, p) {
 		return false
 	}
-	all := l.supply.Capacity[0]
-	if all < complex.Unlimited && b.c.inUse(&l, 0)+min(p.slots, all) > all+complex.Tiny {
+	all := l.Supply.Capacity[0]
+	if all < complex.Unlimited && l.InUse(0, &b.c.span)+min(p.slots, all) > all+complex.Tiny {
 		return false
 	}
 	for _, place := range b.c.site.Complex.Exclusives {
@@ -133,7 +114,7 @@ func (b *comeback) room(l level, p portion) bool {
 		if b.alone[place] {
 			own = p.grants
 		}
-		if l.supply.Capacity[place] < complex.Unlimited && b.c.inUse(&l, place) > own {
+		if l.Supply.Capacity[place] < complex.Unlimited && l.InUse(place, &b.c.span) > own {
 			return false
 		}
 	}
@@ -156,8 +137,6 @@ func (c *Cluster) BookAgain(t *grid.JATask) {
 }
 
 func (c *Cluster) holdSlots(t *grid.JATask, sign float64) {
-	j := c.st.Job(t.Job)
-	c.buffer = c.site.Complex.Demands(c.buffer, t.Held(j), j.JobRequest)
-	c.hold(c.buffer[:1], j, t.Grants, t.PE, running(c.grossEnd(j, t), sign))
-	c.reorderGrants(t.Grants)
+	c.ledger.HoldSlots(t, sign)
+	c.reorderAround(c.st.Job(t.Job).AR, t.Grants)
 }

@@ -7,8 +7,6 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/ordered"
-	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -16,35 +14,15 @@ import (
 // whose filters match a job in an instance. The use of its jobs is counted in buckets:
 // one for the whole rule, or one for each user, project, PE, queue or host where the
 // filter stands in braces. A bucket is a level like a host: the same test asks it what it
-// can give, the same count fills it, and it has diagrams where diagrams are kept.
-
-// bucket is what jobs take under a rule. Like a hostNow it is cloned before
-// the first write after a copy.
-type bucket struct {
-	key    site.BucketKey
-	token  *byte
-	used   []float64
-	plans  []*diagram.Diagram
-	guests []float64 // of a shared map: what tasks of advance reservations take of it; nil: nothing
-}
-
-func newBuckets() ordered.Set[*bucket] {
-	return ordered.NewSet(func(a, b *bucket) bool { return a.key.Compare(b.key) < 0 })
-}
+// can give.
 
 // atQuota is a bucket as a level.
 func (c *Cluster) atQuota(r *site.QuotaRule, key site.BucketKey, in *site.Instance) level {
-	l := level{supply: &r.Source, used: c.site.Quotas.Idle}
-	if b, ok := c.buckets.rows.Get(&bucket{key: key}); ok {
-		l.used, l.plans, l.guests = b.used, b.plans, b.guests
-	}
+	limits := &r.Source
 	if len(r.Dynamic) > 0 {
-		l.supply = c.dynamicSource(r, in.Host)
+		limits = c.dynamicSource(r, in.Host)
 	}
-	if r.Shared {
-		l.sick, l.place = c.site.Sick, grid.GlobalHost
-	}
-	return l
+	return level{Level: c.ledger.Bucket(r, key, limits)}
 }
 
 // dynamicSource is a rule's limits where some follow from a host's values. A
@@ -83,7 +61,7 @@ func (c *Cluster) hostValue(h *site.Host, attr int) float64 {
 			return v.Number
 		}
 	}
-	if v, ok := c.loadOf(c.nows.get(h.Index), 0, attr); ok {
+	if v, ok := c.loadOf(c.nows.At(h.Index).load, 0, attr); ok {
 		return v
 	}
 	return complex.Unlimited
@@ -99,7 +77,7 @@ func (c *Cluster) quotaSlots(
 		l := c.atQuota(r, key, in)
 		s, narrow := c.slots(l, n)
 		s = given[key].leaves(s)
-		if !s.any(n) || !c.hostsFit(&l, n, given[key].with(in.Host)) || !c.underFixed(l.supply, n) {
+		if !s.any(n) || !c.hostsFit(&l, n, given[key].with(in.Host)) || !c.underFixed(l.Supply, n) {
 			left = room{}
 			hit = Reason{Code: OverQuota, Object: r.Set + "/" + r.Called, What: key.String()}
 			if r.Shared {
@@ -267,7 +245,7 @@ func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reaso
 	}
 	given := map[site.BucketKey]offered{}
 	for k, g := range grants {
-		in := c.granted(g)
+		in := c.site.Granted(g)
 		if in == nil {
 			continue
 		}
@@ -283,35 +261,6 @@ func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reaso
 	return why
 }
 
-// useQuotas counts what grants take under the quotas.
-func (c *Cluster) useQuotas(demands []complex.Demand, j *grid.Job, grants []grid.Grant, pe string, u use) {
-	if u.task != nil {
-		c.useShared(j, u)
-	}
-	passing := c.site.QuotasFor(j, pe)
-	if passing == nil {
-		return
-	}
-	for k, g := range grants {
-		in := c.granted(g)
-		if in == nil {
-			continue
-		}
-		c.site.EachQuota(passing, j, pe, in, func(r *site.QuotaRule, key site.BucketKey) bool {
-			if r.Shared && u.task != nil {
-				return true // counted by what it holds
-			}
-			b := c.ownBucket(key)
-			l := level{supply: &r.Source, used: b.used, plans: b.plans}
-			if len(r.Dynamic) > 0 {
-				l.supply = c.dynamicSource(r, in.Host)
-			}
-			c.add(&l, demands, grants, k, u)
-			return true
-		})
-	}
-}
-
 // sharedAt returns the levels of the maps of the cluster that some hosts share, for a host that does: each
 // is a part of the next.
 func (c *Cluster) sharedAt(h *site.Host) (all *level) {
@@ -322,45 +271,6 @@ func (c *Cluster) sharedAt(h *site.Host) (all *level) {
 		}
 	}
 	return all
-}
-
-// ownBucket returns a bucket for writing.
-func (c *Cluster) ownBucket(key site.BucketKey) *bucket {
-	b, ok := c.buckets.rows.Get(&bucket{key: key})
-	switch {
-	case !ok:
-		b = &bucket{key: key, token: c.nows.token, used: make([]float64, len(c.site.Quotas.Idle))}
-		if c.site.Planning {
-			b.plans = make([]*diagram.Diagram, len(b.used))
-		}
-	case b.token == c.nows.token:
-		return b
-	default:
-		b = &bucket{key, c.nows.token, slices.Clone(b.used), slices.Clone(b.plans), slices.Clone(b.guests)}
-	}
-	c.buckets.own().Set(b)
-	return b
-}
-
-// sharesQuota reports whether what a task gives back may help jobs on other
-// hosts: some quota that it falls under is not a host's own.
-func (c *Cluster) sharesQuota(j *grid.Job, grants []grid.Grant, pe string) (shared bool) {
-	passing := c.site.QuotasFor(j, pe)
-	if passing == nil {
-		return false
-	}
-	for _, g := range grants {
-		if in := c.granted(g); in != nil {
-			c.site.EachQuota(passing, j, pe, in, func(r *site.QuotaRule, _ site.BucketKey) bool {
-				shared = !r.Filters[grid.QuotaHosts].Each
-				return !shared
-			})
-		}
-		if shared {
-			return true
-		}
-	}
-	return false
 }
 
 // appendQuotas adds to a category what the quotas see of a job: who it belongs

@@ -26,12 +26,8 @@ func (c *Cluster) Quotas() (out []QuotaUse) {
 	c.settle()
 	for _, r := range c.site.Quotas.Rules {
 		written := QuotaUse{Set: r.Set, Rule: r.Called, Number: r.Index, By: r.Filters}
-		c.buckets.rows.Ascend(&bucket{key: site.BucketKey{Rule: r.Index}}, func(b *bucket) bool {
-			if b.key.Rule != r.Index {
-				return false
-			}
-			out = c.appendUse(out, r, b, written)
-			return true
+		c.ledger.EachBucket(r.Index, func(key site.BucketKey, used []float64) {
+			out = c.appendUse(out, r, key, used, written)
 		})
 		for _, l := range r.Limits {
 			if attr := c.site.Complex.Find(l.Name); attr >= 0 && c.site.Complex.List[attr].Column < 0 {
@@ -43,8 +39,10 @@ func (c *Cluster) Quotas() (out []QuotaUse) {
 }
 
 // appendUse appends the limits of which the jobs of a bucket use something.
-func (c *Cluster) appendUse(out []QuotaUse, r *site.QuotaRule, b *bucket, u QuotaUse) []QuotaUse {
-	for i, name := range b.key.By {
+func (c *Cluster) appendUse(
+	out []QuotaUse, r *site.QuotaRule, key site.BucketKey, used []float64, u QuotaUse,
+) []QuotaUse {
+	for i, name := range key.By {
 		switch {
 		case !r.Filters[i].Each:
 		case name == "":
@@ -55,12 +53,12 @@ func (c *Cluster) appendUse(out []QuotaUse, r *site.QuotaRule, b *bucket, u Quot
 	}
 	for _, l := range r.Limits {
 		attr := c.site.Complex.Find(l.Name)
-		if attr < 0 || c.site.Complex.List[attr].Column < 0 || b.used[c.site.Complex.List[attr].Column] == 0 {
+		if attr < 0 || c.site.Complex.List[attr].Column < 0 || used[c.site.Complex.List[attr].Column] == 0 {
 			continue
 		}
 		q := u.limited(&c.site.Complex.List[attr], l.Text)
-		q.Booked, q.Used = true, b.used[q.Attribute.Column]
-		h, known := c.site.HostAt[b.key.By[grid.QuotaHosts]]
+		q.Booked, q.Used = true, used[q.Attribute.Column]
+		h, known := c.site.HostAt[key.By[grid.QuotaHosts]]
 		for _, d := range r.Dynamic {
 			if known && d.Attr == attr {
 				q.Limit = c.dynamicSource(r, c.site.Hosts[h]).Capacity[q.Attribute.Column]

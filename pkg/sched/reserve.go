@@ -5,7 +5,6 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched/diagram"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -27,7 +26,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 			return Placement{}, grid.Never, why
 		}
 		if r.heldUp(n) {
-			from = max(from, c.clock().Late)
+			from = max(from, c.span.Clock().Late)
 		}
 		p, at, why := r.Earliest(n, from)
 		if why.Fits() && r.end(at, n) > r.ar.End {
@@ -38,7 +37,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 	if why := c.impossible(n); !why.Fits() {
 		return Placement{}, grid.Never, why
 	}
-	from = max(from, c.now+1)
+	from = max(from, c.span.Now+1)
 	if n.Job.PE != "" {
 		return c.earliestParallel(n, from)
 	}
@@ -73,8 +72,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 // earliestAt is when an instance, its host and the cluster can all give a
 // slot to a need.
 func (c *Cluster) earliestAt(n *Need, in *site.Instance, t grid.Time) grid.Time {
-	now := c.nows.get(in.Host.Index)
-	levels := []level{c.atInstance(in, now), c.atHost(in.Host, now), c.atGlobal()}
+	levels := []level{c.atInstance(in), c.atHost(in.Host), c.atGlobal()}
 	c.site.EachQuota(c.passing(n, ""), n.Job, "", in, func(r *site.QuotaRule, key site.BucketKey) bool {
 		levels = append(levels, c.atQuota(r, key, in))
 		return true
@@ -105,18 +103,19 @@ func (c *Cluster) gives(l level, n *Need, slots int, master bool, from grid.Time
 		for i := range n.demands {
 			d := &n.demands[i]
 			switch {
-			case l.supply.Capacity[d.Column] == complex.Unlimited || !d.Takes():
+			case l.Supply.Capacity[d.Column] == complex.Unlimited || !d.Takes():
 			case d.Exclusive:
-				t = c.wait(l, 0, n.gross, t, 0)
+				t = l.Wait(0, n.gross, t, 0, c.span.Clock())
 			case d.Binding != nil:
-				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-site.ThreadsFor(l.tree, d, uint32(slots), true))
+				most := c.corrected(&l, d.Column, true) - site.ThreadsFor(l.Tree, d, uint32(slots), true)
+				t = l.Wait(d.Column, n.gross, t, most, c.span.Clock())
 			default:
-				t = c.wait(l, d.Column, n.gross, t, c.corrected(&l, d.Column, true)-takenBy(d, slots, master))
+				t = l.Wait(d.Column, n.gross, t, c.corrected(&l, d.Column, true)-takenBy(d, slots, master), c.span.Clock())
 			}
 		}
 		for _, place := range c.site.Complex.Exclusives {
-			if l.supply.Capacity[place] < complex.Unlimited {
-				t = c.wait(l, place, n.gross, t, 0)
+			if l.Supply.Capacity[place] < complex.Unlimited {
+				t = l.Wait(place, n.gross, t, 0, c.span.Clock())
 			}
 		}
 		if t != grid.Never && c.selects(&l, n) {
@@ -137,41 +136,11 @@ func takenBy(d *complex.Demand, slots int, master bool) float64 {
 	return min(with, d.Of(uint32(slots), false))
 }
 
-// wait is the earliest time, from a time on, at which no more than a limit of
-// a resource is taken for so many seconds.
-func (c *Cluster) wait(l level, booked int, seconds float64, from grid.Time, limit float64) grid.Time {
-	var d *diagram.Diagram
-	if l.plans != nil {
-		d = l.plans[booked]
-	}
-	return c.waitFor(d, l.used[booked], seconds, from, limit, c.clock())
-}
-
-func (c *Cluster) waitFor(
-	d *diagram.Diagram, used, seconds float64, from grid.Time, limit float64, at diagram.Clock,
-) grid.Time {
-	switch {
-	case limit < -complex.Tiny || from == grid.Never:
-		return grid.Never
-	case d != nil:
-		return d.Earliest(used, from, seconds, limit, at)
-	case used <= limit+complex.Tiny:
-		return from
-	}
-	return grid.Never
-}
-
 // Reserve plans a placement from a time until the need's gross end: what is
 // placed or reserved after it leaves it alone.
 func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
-	r := c.clusterOf(n.Job.AR)
-	u := use{diagram: grid.Window{Start: at, End: r.end(at, n)}, planned: true, sign: +1}
-	r.use(n.demands, p.Grants, p.PE, u)
-	c.useQuotas(n.demands, n.Job, p.Grants, p.PE, u)
-	if r == c {
-		c.claim(n, p, u.diagram, false)
-	}
-	r.roughly(0, p.Slots, u)
+	end := c.clusterOf(n.Job.AR).end(at, n)
+	c.ledger.Plan(n.taking(n.Job, p, grid.Window{Start: at, End: end}))
 }
 
 // Duration is for how many seconds a job is assumed to hold what it takes,

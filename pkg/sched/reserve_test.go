@@ -16,7 +16,7 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 			w.happen()
 		}
 		run := w.c.Copy(w.st.Copy())
-		run.Begin(w.c.now)
+		run.Begin(w.c.span.Now)
 		for range 12 {
 			j := w.job()
 			if pe := w.r.IntN(3); pe > 0 {
@@ -27,7 +27,7 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 			n := run.Need(j)
 			p, at, why := run.Earliest(n, 0)
 			want, first := Placement{}, grid.Never
-			for t := run.now + 1; t < grid.Never; t = run.nextRelease(t) {
+			for t := run.span.Now + 1; t < grid.Never; t = run.ledger.NextRelease(t, run.span.Clock()) {
 				run.setWindow(t, n)
 				p, r := run.firstIn(n)
 				if r.Fits() {

@@ -65,11 +65,11 @@ func (c *Cluster) EachInstance(f func(Instance) bool) {
 }
 
 func (c *Cluster) describe(in *site.Instance) Instance {
-	now := c.nows.get(in.Host.Index)
+	now := c.nows.At(in.Host.Index)
 	i := Instance{Number: in.Index, Queue: in.Queue, Host: in.Host.Name, PEs: in.PEs, Batch: in.Batch,
 		Interactive:   in.Interactive,
 		Checkpointing: len(in.Ckpts) > 0, Users: in.Users, XUsers: in.XUsers,
-		Slots: in.Slots, Used: int(c.usedAt(now, in.Place, 0)), State: now.statesOf(in)}
+		Slots: in.Slots, Used: int(c.ledger.At(in.Host.Index).Standing(in.Place, 0)), State: now.statesOf(in)}
 	if now.unheard() {
 		i.State |= grid.QueueUnknown
 	}
@@ -83,7 +83,7 @@ func (c *Cluster) describe(in *site.Instance) Instance {
 }
 
 // unheard reports whether a host does not report.
-func (n *hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
+func (n hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
 
 // lasting are the load values that stay known of a host that does not report.
 var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket",
@@ -91,7 +91,7 @@ var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual
 
 // reachedNow is the first threshold that is reached by load as it was reported,
 // nil when none is.
-func (c *Cluster) reachedNow(in *site.Instance, now *hostNow, thresholds []complex.Threshold) *Alarm {
+func (c *Cluster) reachedNow(in *site.Instance, now hostNow, thresholds []complex.Threshold) *Alarm {
 	for i := range thresholds {
 		t := &thresholds[i]
 		a := Alarm{Name: t.Name, Limit: t.Text}
@@ -109,16 +109,6 @@ func (c *Cluster) reachedNow(in *site.Instance, now *hostNow, thresholds []compl
 		}
 	}
 	return nil
-}
-
-// usedAt is what all started tasks take of a consumable at a host (place 0) or
-// one of its instances, those of advance reservations included.
-func (c *Cluster) usedAt(n *hostNow, place, booked int) float64 {
-	used := n.row(place)[booked]
-	if guests := n.guestsOf(place); guests != nil {
-		used += guests[booked]
-	}
-	return used
 }
 
 // Reported is a load value of a host as a number, whatever its attribute: scaled
@@ -178,11 +168,11 @@ func (c *Cluster) scaling(host, name string) float64 {
 func (c *Cluster) Resources(number int, total bool) []Resource {
 	c.settle()
 	in := c.site.Instances[number]
-	now := c.nows.get(in.Host.Index)
-	o := c.offersOf(in.Host.Name, now.load, total)
+	use := c.ledger.At(in.Host.Index)
+	o := c.offersOf(in.Host.Name, c.nows.At(in.Host.Index).load, total)
 	o.text(LevelQueue, "qname", in.Queue.Name)
 	o.text(LevelQueue, "hostname", in.Host.Name)
-	o.consumable(LevelQueue, 0, float64(in.Slots), c.usedAt(now, in.Place, 0))
+	o.consumable(LevelQueue, 0, float64(in.Slots), use.Standing(in.Place, 0))
 	for _, name := range ownLimits {
 		i := c.site.Complex.Find(name)
 		if i < 0 || c.site.Complex.List[i].Name != name {
@@ -195,7 +185,7 @@ func (c *Cluster) Resources(number int, total bool) []Resource {
 		}
 	}
 	o.configured(LevelQueue, in.Name, in.Queue.ComplexValues.For(in.Host.Name, c.memberOf(in.Host.Name)), &in.Supply,
-		func(booked int) float64 { return c.usedAt(now, in.Place, booked) })
+		func(booked int) float64 { return use.Standing(in.Place, booked) })
 	return o.list
 }
 
@@ -229,8 +219,7 @@ func (c *Cluster) HostResources(host string, total bool) []Resource {
 func (c *Cluster) offersOf(host string, load *hostLoad, total bool) *offers {
 	o := &offers{c: c, total: total, at: make([]int, len(c.site.Complex.List))}
 	if g := c.st.ExecHost(grid.GlobalHost); g != nil {
-		o.configured(LevelGlobal, grid.GlobalHost, g.ComplexValues, &c.site.Global,
-			func(booked int) float64 { return c.usedGlobal[booked] + c.guests.global[booked] })
+		o.configured(LevelGlobal, grid.GlobalHost, g.ComplexValues, &c.site.Global, c.ledger.Standing)
 	}
 	if host == grid.GlobalHost {
 		return o
@@ -240,8 +229,9 @@ func (c *Cluster) offersOf(host string, load *hostLoad, total bool) *offers {
 	switch i, known := c.site.HostAt[host]; {
 	case h == nil:
 	case known:
-		o.configured(LevelHost, host, h.ComplexValues, &c.site.Hosts[i].Supply,
-			func(booked int) float64 { return c.usedAt(c.nows.get(i), 0, booked) })
+		o.configured(LevelHost, host, h.ComplexValues, &c.site.Hosts[i].Supply, func(booked int) float64 {
+			return c.ledger.At(i).Standing(0, booked)
+		})
 	default: // without queue instances nothing runs there
 		source := c.site.Complex.Supply(h.ComplexValues)
 		o.configured(LevelHost, host, h.ComplexValues, &source, func(int) float64 { return 0 })

@@ -51,10 +51,10 @@ func TestAllocationRulesShapePlacements(t *testing.T) {
 // rule.
 func (w *randomWorld) misshapen(rule string, p Placement) string {
 	left := func(g grid.Grant) int {
-		in := w.c.granted(g)
-		now := w.c.nows.get(in.Host.Index)
-		free := int(in.Supply.Capacity[0] - now.row(in.Place)[0])
-		mem := in.Host.Supply.Capacity[w.c.columnOf("mem")] - now.row(0)[w.c.columnOf("mem")]
+		in := w.c.site.Granted(g)
+		now, use := w.c.nows.At(in.Host.Index), w.c.ledger.At(in.Host.Index)
+		free := int(in.Supply.Capacity[0] - use.Used(in.Place, 0))
+		mem := in.Host.Supply.Capacity[w.c.site.ColumnOf("mem")] - use.Used(0, w.c.site.ColumnOf("mem"))
 		free = min(free, int(mem/float64(100<<20))) // the default of mem
 		return min(free, w.c.alarmSlots(in, now, w.c.adjustment(in.Host.Index))) - int(g.Slots)
 	}
@@ -149,36 +149,6 @@ func TestShareEvenly(t *testing.T) {
 	}
 }
 
-// TestVectorsAreIndependent: a copy of a vector stays as it is, and so do copies of copies, whatever is written to the
-// others.
-func TestVectorsAreIndependent(t *testing.T) {
-	law.Each(t, 40, func(t *testing.T, seed uint64) {
-		r := rand.New(rand.NewPCG(seed, 23))
-		n := 1 + r.IntN(60)
-		v := newVector[int](n)
-		vectors, plain := []*vector[int]{&v}, [][]int{make([]int, n)}
-		var from *pool[chunk[int]]
-		for step := range 300 {
-			k := r.IntN(len(vectors))
-			if r.IntN(20) == 0 {
-				c := vectors[k].copy()
-				vectors, plain = append(vectors, &c), append(plain, slices.Clone(plain[k]))
-				continue
-			}
-			i := r.IntN(n)
-			vectors[k].set(i, step, from)
-			plain[k][i] = step
-			for k, v := range vectors {
-				for i, want := range plain[k] {
-					if got := v.get(i); got != want {
-						t.Fatalf("vector %d has %d at %d, want %d", k, got, i, want)
-					}
-				}
-			}
-		}
-	})
-}
-
 // TestUnbookTakesBack: what a run has booked and taken back has left nothing, in whichever order.
 func TestUnbookTakesBack(t *testing.T) {
 	law.Each(t, 30, func(t *testing.T, seed uint64) {
@@ -187,7 +157,7 @@ func TestUnbookTakesBack(t *testing.T) {
 			w.happen()
 		}
 		run := w.c.Copy(w.st.Copy())
-		run.Begin(w.c.now)
+		run.Begin(w.c.span.Now)
 		before := run.dump()
 		type booked struct {
 			n *Need
@@ -213,7 +183,8 @@ func TestUnbookTakesBack(t *testing.T) {
 		for _, b := range all {
 			run.Unbook(b.n, b.j, b.p)
 		}
-		if after := run.dump(); after != before || len(run.bookedJobs) > 0 {
+		left := slices.ContainsFunc(all, func(b booked) bool { return run.Started(b.j.ID) > 0 })
+		if after := run.dump(); after != before || left {
 			t.Fatalf("before\n%s\nafter all was taken back\n%s", before, after)
 		}
 	})

@@ -51,27 +51,3 @@ func (c *Cluster) harderWithSize(pe string) bool {
 		return !ok || r.fixed > 0
 	})
 }
-
-// FailedSizes are the smallest sizes for which a run has found no placement. Free
-// resources only become fewer in a run; each run begins with Reset.
-type FailedSizes struct{ run *byte }
-
-// Reset forgets all sizes, for another run.
-func (l *FailedSizes) Reset() { l.run = new(byte) }
-
-// Add notes that there is no placement for a size.
-func (l *FailedSizes) Add(e JobSize) {
-	a := e.class
-	if a.run != l.run {
-		a.run, a.failed = l.run, a.failed[:0]
-	}
-	a.failed = append(slices.DeleteFunc(a.failed, func(o JobSize) bool { return o.exceeds(e) }), e)
-}
-
-// Covers reports whether there is no placement for a size, because there was none for a
-// smaller one.
-func (l *FailedSizes) Covers(e JobSize) bool {
-	return e.class.run == l.run && slices.ContainsFunc(e.class.failed, e.exceeds)
-}
-
-func (e JobSize) exceeds(o JobSize) bool { return e.slots >= o.slots && e.seconds >= o.seconds }

@@ -6,6 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched/diagram"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -27,11 +28,11 @@ import (
 
 // stock is one resource map and all that takes instances of it.
 type stock struct {
-	key   stockKey
+	key   ledger.MapKey
 	m     complex.Map
 	units []int // by instance: how often it can be granted, 0 when it is out of service
 	held  []holding
-	plans []*claim // planned claims
+	plans []*ledger.Claim // planned claims
 	clock diagram.Clock
 }
 
@@ -43,39 +44,39 @@ type holding struct {
 }
 
 // stock returns the map of a level.
-func (c *Cluster) stock(key stockKey) *stock {
-	s := &stock{key: key, m: c.site.Global.Maps[key.column], clock: c.clock()}
+func (c *Cluster) stock(key ledger.MapKey) *stock {
+	s := &stock{key: key, m: c.site.Global.Maps[key.Column], clock: c.span.Clock()}
 	bad := c.site.Sick
-	if key.host != wholeCluster {
-		h := c.site.Hosts[key.host]
-		s.m, bad = h.Supply.Maps[key.column], h.Sick
+	if key.Host != ledger.WholeCluster {
+		h := c.site.Hosts[key.Host]
+		s.m, bad = h.Supply.Maps[key.Column], h.Sick
 	}
 	s.units = make([]int, len(s.m))
 	for i := range s.m {
 		s.units[i] = s.m[i].Amount
-		if slices.ContainsFunc(bad, func(b site.Sick) bool { return b.Column == key.column && b.ID == s.m[i].ID }) {
+		if slices.ContainsFunc(bad, func(b site.Sick) bool { return b.Column == key.Column && b.ID == s.m[i].ID }) {
 			s.units[i] = 0
 		}
 	}
 	find := s.finder()
-	c.eachTaken(key, func(n taken) {
-		i := find(n.id)
+	c.ledger.EachTaken(key, func(n ledger.Taken) {
+		i := find(n.ID)
 		if i < 0 {
 			return
 		}
-		b, _ := c.booked.Get(n.task)
-		for range n.times {
-			s.held = append(s.held, holding{i, b.end, b.spec.AR})
+		b, _ := c.ledger.Booking(n.Task)
+		for range n.Times {
+			s.held = append(s.held, holding{i, b.End, b.Job.AR})
 		}
 	})
-	c.claims.on(key, func(k *claim) {
-		if !k.booked {
+	c.ledger.EachClaim(key, func(k *ledger.Claim) {
+		if !k.Booked {
 			s.plans = append(s.plans, k)
 		}
 	})
-	c.claims.on(key, func(k *claim) {
-		if k.booked {
-			s.choose(k.of, k.units, k.window, k.ar, c.nearestFirst(k.job, k.slots, key, nil, k.units, s.freeOf(k.of)))
+	c.ledger.EachClaim(key, func(k *ledger.Claim) {
+		if k.Booked {
+			s.choose(k.Of, k.Units, k.Window, k.AR, c.nearestFirst(k.Job, k.Slots, key, nil, k.Units, s.freeOf(k.Of)))
 		}
 	})
 	return s
@@ -127,8 +128,8 @@ type promise struct {
 func (s *stock) promises(w grid.Window, onlyAR bool) []promise {
 	out := []promise{{at: w.Start}}
 	for _, k := range s.plans {
-		if k.window.Start > w.Start && k.window.Start < w.End {
-			out = append(out, promise{at: k.window.Start})
+		if k.Window.Start > w.Start && k.Window.Start < w.End {
+			out = append(out, promise{at: k.Window.Start})
 		}
 	}
 	for i := range out {
@@ -153,10 +154,10 @@ func (s *stock) serve(t grid.Time, of *complex.Selection, most int, onlyAR bool)
 	var f flow
 	wants := []int{}
 	for _, k := range s.plans {
-		if t < k.window.Start || t >= k.window.End || onlyAR && k.ar == 0 {
+		if t < k.Window.Start || t >= k.Window.End || onlyAR && k.AR == 0 {
 			continue
 		}
-		f.selections, wants = append(f.selections, k.of), append(wants, max(k.units-s.heldOf(k.ar, t), 0))
+		f.selections, wants = append(f.selections, k.Of), append(wants, max(k.Units-s.heldOf(k.AR, t), 0))
 	}
 	f.selections = append(f.selections, of)
 	f.fill(s.m, s.leftAt(t))
@@ -199,7 +200,7 @@ func (s *stock) freeOf(of *complex.Selection) func(at int) int {
 func (s *stock) choose(of *complex.Selection, units int, w grid.Window, ar uint32, order []int) (chosen []int) {
 	left := s.leftAt(s.clock.Now)
 	var reserved []promise
-	if slices.ContainsFunc(s.plans, func(k *claim) bool { return k.ar != 0 && k.ar != ar }) {
+	if slices.ContainsFunc(s.plans, func(k *ledger.Claim) bool { return k.AR != 0 && k.AR != ar }) {
 		reserved = s.promises(w, true)
 	}
 	for k := 0; k < len(s.m) && len(chosen) < units; k++ {
@@ -235,7 +236,7 @@ func (s *stock) forNow(
 	}
 	before := len(s.held)
 	var plans []promise
-	if slices.ContainsFunc(s.plans, func(k *claim) bool { return k.ar == 0 }) {
+	if slices.ContainsFunc(s.plans, func(k *ledger.Claim) bool { return k.AR == 0 }) {
 		plans = s.promises(w, false)
 	}
 	nearest := order(most)
@@ -267,23 +268,23 @@ func (s *stock) forLater(of *complex.Selection, most int, w grid.Window) int {
 
 // selects reports whether a level's instances decide on a need, not their number alone.
 func (c *Cluster) selects(l *level, n *Need) bool {
-	return l.place != "" && (n.selections != nil || n.maps && c.whole().claims.selective > 0)
+	return l.Place != "" && (n.selections != nil || n.maps && c.whole().ledger.Selective())
 }
 
 // selected returns how many instances a level can give to a demand of a need in a window: as many as
 // are free when only their number decides.
 func (c *Cluster) selected(l *level, n *Need, demand int, w grid.Window) float64 {
 	d, top := &n.demands[demand], c.whole()
-	if top.site.Complex.List[top.site.Complex.Consumables[d.Column]].Type != grid.TypeMap {
+	if top.site.Attr(d.Column).Type != grid.TypeMap {
 		return complex.Unlimited
 	}
-	key := c.stockAt(d.Column, l.place)
+	key := top.ledger.MapAt(d.Column, l.Place)
 	of := n.selectionAt(demand)
-	if of == nil && !top.claims.selectiveOn(key) {
+	if of == nil && !top.ledger.SelectiveOn(key) {
 		return complex.Unlimited
 	}
 	s := top.stock(key)
-	if w.Start > c.now {
+	if w.Start > c.span.Now {
 		return float64(s.forLater(of, s.m.Amount(), w))
 	}
 	order := func(units int) []int {
@@ -298,7 +299,7 @@ func (c *Cluster) selected(l *level, n *Need, demand int, w grid.Window) float64
 		most = min(most, int(d.Master)) // no more are taken
 	}
 	units, planned := s.forNow(of, most, w, n.Job.AR, order)
-	c.planned.hit = c.planned.hit || planned
+	c.span.Hit = c.span.Hit || planned
 	return float64(units)
 }
 
@@ -309,16 +310,15 @@ func (c *Cluster) selectedOf(l *level, n *Need, attr int) (left float64, with *c
 	if i < 0 || !c.selects(l, n) {
 		return complex.Unlimited, nil
 	}
-	return c.selected(l, n, i, c.planned.window), n.selectionAt(i)
+	return c.selected(l, n, i, c.span.Window), n.selectionAt(i)
 }
 
-// selectiveOn reports whether something is planned of a map that selects by characteristics.
-func (l *claims) selectiveOn(key stockKey) (found bool) {
-	if l.selective == 0 {
-		return false
+// whole is the cluster that an advance reservation is a part of.
+func (c *Cluster) whole() *Cluster {
+	if c.of != nil {
+		return c.of
 	}
-	l.on(key, func(k *claim) { found = found || k.of != nil && !k.booked })
-	return found
+	return c
 }
 
 // waitSelected is the earliest time, from a time on, at which a level can give so many slots to a need
@@ -326,7 +326,7 @@ func (l *claims) selectiveOn(key stockKey) (found bool) {
 func (c *Cluster) waitSelected(l *level, n *Need, slots int, master bool, from grid.Time) grid.Time {
 	for i := range n.demands {
 		d := &n.demands[i]
-		if !d.Takes() || l.supply.Capacity[d.Column] == complex.Unlimited {
+		if !d.Takes() || l.Supply.Capacity[d.Column] == complex.Unlimited {
 			continue
 		}
 		for c.selected(l, n, i, grid.Window{Start: from, End: c.end(from, n)})+complex.Tiny < takenBy(d, slots, master) {
@@ -346,7 +346,7 @@ func (c *Cluster) nextOf(l *level, column int, t grid.Time) grid.Time {
 			next = min(next, at)
 		}
 	}
-	s := top.stock(c.stockAt(column, l.place))
+	s := top.stock(top.ledger.MapAt(column, l.Place))
 	for i := range s.held {
 		if end := s.held[i].end; end > s.clock.Now {
 			note(end)
@@ -355,7 +355,7 @@ func (c *Cluster) nextOf(l *level, column int, t grid.Time) grid.Time {
 		}
 	}
 	for _, k := range s.plans {
-		note(k.window.End)
+		note(k.Window.End)
 	}
 	return next
 }

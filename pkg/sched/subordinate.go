@@ -1,9 +1,8 @@
 package sched
 
 import (
-	"slices"
-
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -15,9 +14,9 @@ import (
 
 // overruled reports whether a superior has taken so many slots that an instance
 // is suspended.
-func (c *Cluster) overruled(in *site.Instance, n *hostNow) bool {
+func overruled(in *site.Instance, use *ledger.Host) bool {
 	for _, s := range in.Superiors {
-		if n.row(s.Inst.Place)[0] >= s.Slots && s.Slots > 0 {
+		if use.Used(s.Inst.Place, 0) >= s.Slots && s.Slots > 0 {
 			return true
 		}
 	}
@@ -41,17 +40,17 @@ func (c *Cluster) Subordinates(name string) map[string]bool {
 	}
 	out := map[string]bool{}
 	for _, in := range c.site.Hosts[i].Instances {
-		out[in.Queue.Name] = c.overruled(in, c.nows.get(i))
+		out[in.Queue.Name] = overruled(in, c.ledger.At(i))
 	}
 	return out
 }
 
 // slotwise is the count of a tree: how many slots are running below an
 // instance and in it.
-func (c *Cluster) slotwise(root *site.Instance, n *hostNow, stopped map[*site.Instance]uint32) int {
-	sum := int(n.row(root.Place)[0]) - int(stopped[root])
+func slotwise(root *site.Instance, use *ledger.Host, stopped map[*site.Instance]uint32) int {
+	sum := int(use.Used(root.Place, 0)) - int(stopped[root])
 	for _, sub := range root.Tree {
-		sum += c.slotwise(sub, n, stopped)
+		sum += slotwise(sub, use, stopped)
 	}
 	return sum
 }
@@ -82,7 +81,7 @@ func (c *Cluster) Preempt(name string) (task *grid.JATask, suspend bool) {
 	if !ok {
 		return nil, false
 	}
-	h, n := c.site.Hosts[i], c.nows.get(i)
+	h, use := c.site.Hosts[i], c.ledger.At(i)
 	for _, t := range c.st.OnHost(name) { // what no tree has any more
 		in := h.InstanceOf(t.Grants[0].Queue)
 		if t.State&grid.StateSuspendedSlotwise != 0 && t.Grants[0].Host == name && (in == nil || in.Above == nil) {
@@ -91,7 +90,7 @@ func (c *Cluster) Preempt(name string) (task *grid.JATask, suspend bool) {
 	}
 	stopped := c.stopped(h)
 	for _, root := range h.Trees() {
-		if c.slotwise(root, n, stopped) > root.Threshold {
+		if slotwise(root, use, stopped) > root.Threshold {
 			if t := c.victim(root.Descendants(), true); t != nil {
 				return t, true
 			}
@@ -100,7 +99,7 @@ func (c *Cluster) Preempt(name string) (task *grid.JATask, suspend bool) {
 	for _, in := range h.Instances {
 		if in.Above == nil && len(in.Tree) > 0 {
 			for _, sub := range in.Resumable() {
-				if t := c.victim([]*site.Instance{sub}, false); t != nil && c.room(sub, n, stopped) >= int(t.Slots()) {
+				if t := c.victim([]*site.Instance{sub}, false); t != nil && slotwiseRoom(sub, use, stopped) >= int(t.Slots()) {
 					return t, false
 				}
 			}
@@ -109,13 +108,13 @@ func (c *Cluster) Preempt(name string) (task *grid.JATask, suspend bool) {
 	return nil, false
 }
 
-// room is how many slots more may run in an instance, by every threshold above
+// slotwiseRoom is how many slots more may run in an instance, by every threshold above
 // it.
-func (c *Cluster) room(in *site.Instance, n *hostNow, stopped map[*site.Instance]uint32) int {
+func slotwiseRoom(in *site.Instance, use *ledger.Host, stopped map[*site.Instance]uint32) int {
 	room := unlimitedSlots
 	for root := in; root != nil; root = root.Above {
 		if len(root.Tree) > 0 {
-			room = min(room, root.Threshold-c.slotwise(root, n, stopped))
+			room = min(room, root.Threshold-slotwise(root, use, stopped))
 		}
 	}
 	return room
@@ -146,29 +145,21 @@ func (c *Cluster) victim(instances []*site.Instance, suspend bool) (best *grid.J
 // preemptedSlots is how many slots may start in an instance before a task that
 // starts there would be suspended at once slot-wise: what every threshold
 // above leaves, and what it takes from queues that go before it.
-func (c *Cluster) preemptedSlots(in *site.Instance, n *hostNow) int {
+func (c *Cluster) preemptedSlots(in *site.Instance) int {
 	if in.Above == nil {
 		return unlimitedSlots
 	}
-	stopped := c.stopped(in.Host)
+	stopped, use := c.stopped(in.Host), c.ledger.At(in.Host.Index)
 	room := unlimitedSlots
 	for root := in.Above; root != nil; root = root.Above {
-		left := root.Threshold - c.slotwise(root, n, stopped)
+		left := root.Threshold - slotwise(root, use, stopped)
 		for _, sub := range root.Descendants() {
 			if sub == in {
 				break
 			}
-			left += int(n.row(sub.Place)[0]) - int(stopped[sub])
+			left += int(use.Used(sub.Place, 0)) - int(stopped[sub])
 		}
 		room = min(room, left)
 	}
 	return max(room, 0)
-}
-
-// preempts reports whether any host of grants has subordinate queues.
-func (c *Cluster) preempts(grants []grid.Grant) bool {
-	return slices.ContainsFunc(grants, func(g grid.Grant) bool {
-		h, ok := c.site.HostAt[g.Host]
-		return ok && c.site.Hosts[h].Subordinating
-	})
 }

@@ -26,11 +26,11 @@ func (c *Cluster) Crossings() (out []Crossing) {
 	c.settle()
 	for _, i := range slices.Concat(c.site.Watched, c.released) {
 		in := c.site.Instances[i]
-		now := c.nows.get(in.Host.Index)
+		now := c.nows.At(in.Host.Index)
 		if now.load == nil || now.load.Unheard || now.states[in.Place-1]&grid.QueueSuspendedAny != 0 {
 			continue
 		}
-		if q := c.st.QInstance(in.Queue.Name, in.Host.Name); q == nil || c.now.Sub(q.LastSuspend) < in.SuspendSeconds {
+		if q := c.st.QInstance(in.Queue.Name, in.Host.Name); q == nil || c.span.Now.Sub(q.LastSuspend) < in.SuspendSeconds {
 			continue
 		}
 		suspend := c.suspendAlarm(in, now).of != nil

@@ -61,8 +61,12 @@ var plan = []row{
 	{path: "pkg/shares", level: rules, imports: "pkg/grid pkg/state"},
 	{path: "pkg/sched/site", level: rules, imports: "pkg/grid pkg/pattern pkg/state pkg/complex pkg/topology"},
 	{path: "pkg/sched/diagram", level: rules, imports: "pkg/grid pkg/complex"},
+	{path: "pkg/sched/cow", level: rules},
+	{path: "pkg/sched/ledger", level: rules,
+		imports: "pkg/grid pkg/ordered pkg/complex pkg/topology pkg/sched/site pkg/sched/diagram pkg/sched/cow"},
 	{path: "pkg/sched", level: rules,
-		imports: "pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology pkg/sched/site pkg/sched/diagram"},
+		imports: `pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology
+			pkg/sched/site pkg/sched/diagram pkg/sched/cow pkg/sched/ledger`},
 	{path: "pkg/view", level: rules,
 		imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
 

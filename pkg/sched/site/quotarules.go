@@ -26,6 +26,7 @@ type QuotaRule struct {
 	Index       int
 	Source      complex.Supply // static limits
 	Dynamic     []dynamicLimit // those that follow from values of the host
+	Counted     complex.Supply // limited where Source or Dynamic limits
 	Hosts       []bool         // by host index
 	queues      map[string]bool
 	Shared      bool // no rule but a resource map, see shareMaps
@@ -107,6 +108,12 @@ limits:
 	}
 	q.Source = l.Complex.Supply(static)
 	q.Source.Forced = nil
+	q.Counted.Capacity = slices.Clone(q.Source.Capacity)
+	for _, d := range q.Dynamic {
+		if column := l.Complex.List[d.Attr].Column; column >= 0 {
+			q.Counted.Capacity[column] = 0
+		}
+	}
 	for _, h := range l.Hosts {
 		q.Hosts = append(q.Hosts, Passes(r.Filters[grid.QuotaHosts].List, h.Name, func(group string) bool {
 			return InGroup(st, pattern.Compile(group, false), h.Name)
@@ -215,6 +222,7 @@ func (l *Layout) shareMaps() {
 			Index: len(l.Quotas.Rules), Shared: true}
 		q.Source = l.Complex.Supply(nil)
 		q.Source.Capacity[column] = l.Global.Capacity[column]
+		q.Counted = q.Source
 		l.Global.Capacity[column] = complex.Unlimited
 		for _, h := range l.Hosts {
 			q.Hosts = append(q.Hosts, !own(h))

@@ -8,9 +8,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Reserved returns the capacities of a level at which nothing is reserved: unlimited,
+// reserved returns the capacities of a level at which nothing is reserved: unlimited,
 // except that exclusive consumables stay as they are outside.
-func (l *Layout) Reserved(outside []float64) []float64 {
+func (l *Layout) reserved(outside []float64) []float64 {
 	out := make([]float64, len(outside))
 	for place := range out {
 		out[place] = complex.Unlimited
@@ -21,13 +21,45 @@ func (l *Layout) Reserved(outside []float64) []float64 {
 	return out
 }
 
-// Grant adds so many slots of an instance of the cluster.
-func (l *Layout) Grant(from *Layout, outside *Instance, demands []complex.Demand, slots uint32) {
+// HeldBy returns what an advance reservation takes per slot and per host.
+func (l *Layout) HeldBy(a *grid.AR) []complex.Demand {
+	return l.Complex.DemandsOf(nil, &grid.JobRequest{Hard: a.Hard, Binding: a.Binding})
+}
+
+// ReservedBy returns the layout of an advance reservation as its jobs see it: the granted instances with the granted
+// slots, and of each consumable what was reserved of it and nothing else.
+func (l *Layout) ReservedBy(a *grid.AR) *Layout {
+	r := &Layout{
+		Complex: l.Complex, Global: l.Global, HostAt: map[string]int{}, InstAt: map[string]int{}, Sets: l.Sets,
+		Referred: l.Referred, Projects: l.Projects, Policy: l.Policy, Basis: l.Basis, Planning: l.Planning,
+	}
+	demands := l.HeldBy(a)
+	r.Global.Capacity = r.reserved(l.Global.Capacity)
+	for i := range demands {
+		if d := &demands[i]; d.MasterOnly() {
+			r.Global.Capacity[d.Column] = d.Master
+		}
+	}
+	for _, g := range a.Grants {
+		if in := l.Granted(g); in != nil {
+			r.grant(l, in, demands, g.Slots)
+		}
+	}
+	if i := l.PENamed(a.GrantedPE); i >= 0 {
+		pe := *l.PEs[i]
+		pe.Slots = a.Slots()
+		r.PEs = []*grid.PE{&pe}
+	}
+	return r
+}
+
+// grant adds so many slots of an instance of the cluster.
+func (l *Layout) grant(from *Layout, outside *Instance, demands []complex.Demand, slots uint32) {
 	at, known := l.HostAt[outside.Host.Name]
 	if !known {
 		h := *outside.Host
 		h.Index, h.Instances = len(l.Hosts), nil
-		h.Supply.Capacity = l.Reserved(h.Supply.Capacity)
+		h.Supply.Capacity = l.reserved(h.Supply.Capacity)
 		at, l.HostAt[h.Name] = h.Index, h.Index
 		l.Hosts = append(l.Hosts, &h)
 	}
@@ -37,7 +69,7 @@ func (l *Layout) Grant(from *Layout, outside *Instance, demands []complex.Demand
 	in.Slots = int(slots)
 	l.Slots += in.Slots
 	in.Superiors, in.Above, in.Tree = nil, nil, nil // their rule is in the instance's state
-	in.Supply.Capacity = l.Reserved(in.Supply.Capacity)
+	in.Supply.Capacity = l.reserved(in.Supply.Capacity)
 	for place := range in.Supply.Capacity {
 		a := &l.Complex.List[l.Complex.Consumables[place]]
 		limited := min(outside.Supply.Capacity[place], outside.Host.Supply.Capacity[place], from.Global.Capacity[place]) <
