@@ -60,9 +60,9 @@ type attribute struct {
 	value reflect.Value
 }
 
-// attributes are the object's attributes in the order in which they are
+// attributesOf are the object's attributes in the order in which they are
 // printed; their values can be set.
-func attributes(o grid.Object) []attribute {
+func attributesOf(o grid.Object) []attribute {
 	v := reflect.ValueOf(o).Elem()
 	fields := Fields(v.Type())
 	list := make([]attribute, len(fields))
@@ -72,9 +72,9 @@ func attributes(o grid.Object) []attribute {
 	return list
 }
 
-// find returns one attribute of an object.
-func find(o grid.Object, name string) (attribute, bool) {
-	for _, a := range attributes(o) {
+// findAttribute returns one attribute of an object.
+func findAttribute(o grid.Object, name string) (attribute, bool) {
+	for _, a := range attributesOf(o) {
 		if a.Name == name {
 			return a, true
 		}
@@ -90,7 +90,7 @@ func Attributes(kind grid.Kind) []string {
 		return nil
 	}
 	var names []string
-	for _, a := range attributes(spec.New()) {
+	for _, a := range attributesOf(spec.New()) {
 		names = append(names, a.Name)
 	}
 	return names

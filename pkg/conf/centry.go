@@ -51,10 +51,10 @@ func ParseCentries(text string) (list []*grid.Centry, err error) {
 			continue
 		}
 		if len(f) > 8 {
-			return nil, refuse("each value in the attribute value list in line %d should end with \"<NEWLINE>\"", n+1)
+			return nil, refusef("each value in the attribute value list in line %d should end with \"<NEWLINE>\"", n+1)
 		}
 		if len(f) < 8 {
-			return nil, refuse("line %d of the complex has %d of 8 columns: %q", n+1, len(f), strings.Join(f, " "))
+			return nil, refusef("line %d of the complex has %d of 8 columns: %q", n+1, len(f), strings.Join(f, " "))
 		}
 		c := &grid.Centry{Name: f[0], Shortcut: f[1], Type: grid.CentryType(f[2]), Relop: grid.Relop(f[3]),
 			Requestable: f[4], Consumable: f[5], Default: f[6], Urgency: f[7]}
@@ -63,7 +63,7 @@ func ParseCentries(text string) (list []*grid.Centry, err error) {
 		}
 		for _, name := range []string{c.Name, c.Shortcut} {
 			if seen[name] && !(name == c.Shortcut && c.Shortcut == c.Name) {
-				return nil, refuse("complex attribute %q appears more than once", name)
+				return nil, refusef("complex attribute %q appears more than once", name)
 			}
 			seen[name] = true
 		}
@@ -86,7 +86,7 @@ func isTable(text string) bool {
 func parseRow(text string, into *grid.Centry) error {
 	list, err := ParseCentries(text)
 	if err == nil && len(list) != 1 {
-		err = refuse("%d complex attributes instead of one", len(list))
+		err = refusef("%d complex attributes instead of one", len(list))
 	}
 	if err == nil {
 		*into = *list[0]
@@ -100,7 +100,7 @@ func checkCentry(c *grid.Centry) error {
 		if grid.Names(words).Has(word) {
 			return nil
 		}
-		return refuse("unknown complex attribute %s %q", noun, word)
+		return refusef("unknown complex attribute %s %q", noun, word)
 	}
 	for _, up := range []*string{(*string)(&c.Type), &c.Requestable, &c.Consumable} {
 		*up = strings.ToUpper(*up)
@@ -136,11 +136,11 @@ func checkCentry(c *grid.Centry) error {
 	}
 	if c.Type.Numeric() && !isNone(c.Default) {
 		if _, ok := c.Type.Parse(c.Default); !ok {
-			return refuse("The following error occurred for complex %q, while parsing the default value: %q", c.Name, c.Default)
+			return refusef("The following error occurred for complex %q, while parsing the default value: %q", c.Name, c.Default)
 		}
 	}
 	if _, ok := grid.CentryType("DOUBLE").Parse(c.Urgency); !ok {
-		return refuse("The following error occurred for complex %q, while parsing the urgency value: %q", c.Name, c.Urgency)
+		return refusef("The following error occurred for complex %q, while parsing the urgency value: %q", c.Name, c.Urgency)
 	}
 	return nil
 }

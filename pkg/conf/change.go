@@ -14,11 +14,11 @@ func Get(o grid.Object, attr string) (text string, ok bool) {
 	if c, isConf := o.(*grid.Conf); isConf {
 		return c.Entries.Get(attr)
 	}
-	a, ok := find(o, attr)
+	a, ok := findAttribute(o, attr)
 	if !ok {
 		return "", false
 	}
-	return a.format(), true
+	return a.formatValue(), true
 }
 
 // Set returns the object with one attribute set from its whole text, as in a
@@ -32,7 +32,7 @@ func Set(o grid.Object, attr, value string) (grid.Object, error) {
 		n.Entries = c.Entries.With(attr, value)
 		return &n, nil
 	}
-	return changed(o, attr, func(a attribute) error { return a.parse(value) })
+	return changedCopy(o, attr, func(a attribute) error { return a.parseValue(value) })
 }
 
 // ListOp is one of the four ways in which qconf changes an attribute.
@@ -68,10 +68,10 @@ func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object
 	if r, isRQS := o.(*grid.RQS); isRQS && attr == "limit" {
 		return changeRule(r, op, target, value)
 	}
-	n, err = changed(o, attr, func(a attribute) error {
-		at := a.exceptions()
+	n, err = changedCopy(o, attr, func(a attribute) error {
+		at := a.exceptionList()
 		if !at.IsValid() {
-			text, n, err := a.combine(op, owner(o), a.formatOne(a.value), value)
+			text, n, err := a.combineLists(op, ownerWord(o), a.formatOne(a.value), value)
 			notes = n
 			if err != nil {
 				return err
@@ -86,7 +86,7 @@ func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object
 		}
 		if value != "" {
 			v := a.value.FieldByName("Value")
-			text, n, err := a.combine(op, owner(o), a.formatOne(v), value)
+			text, n, err := a.combineLists(op, ownerWord(o), a.formatOne(v), value)
 			if notes = append(notes, n...); err != nil {
 				return err
 			}
@@ -96,12 +96,12 @@ func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object
 		}
 		for _, e := range exceptions {
 			old := a.empty
-			if v := a.at(e.Name); v.IsValid() {
+			if v := a.exceptionAt(e.Name); v.IsValid() {
 				old = a.formatOne(v)
 			} else if op == Remove {
 				continue
 			}
-			text, n, err := a.combine(op, owner(o), old, e.Text)
+			text, n, err := a.combineLists(op, ownerWord(o), old, e.Text)
 			if notes = append(notes, n...); err != nil {
 				return err
 			}
@@ -114,9 +114,9 @@ func Change(o grid.Object, op ListOp, attr, target, value string) (n grid.Object
 	return n, notes, err
 }
 
-// owner is the word for an object in the notes of Change: the name of a
+// ownerWord is the word for an object in the notes of Change: the name of a
 // cluster queue, qconf's word for the kind of others.
-func owner(o grid.Object) string {
+func ownerWord(o grid.Object) string {
 	switch o := o.(type) {
 	case *grid.CQueue:
 		return o.Name
@@ -131,10 +131,10 @@ func owner(o grid.Object) string {
 // Purge returns the cluster queue without the exceptions of a host or host
 // group: of one attribute, or of all when attr is "*".
 func Purge(o grid.Object, attr, target string) (grid.Object, error) {
-	c := clone(o)
+	c := cloneObject(o)
 	found := false
-	for _, a := range attributes(c) {
-		at := a.exceptions()
+	for _, a := range attributesOf(c) {
+		at := a.exceptionList()
 		if !at.IsValid() || attr != "*" && attr != a.Name {
 			continue
 		}
@@ -142,14 +142,14 @@ func Purge(o grid.Object, attr, target string) (grid.Object, error) {
 		a.removeAt(target)
 	}
 	if !found {
-		return nil, refuse("unknown attribute name %q", attr)
+		return nil, refusef("unknown attribute name %q", attr)
 	}
 	return c, nil
 }
 
 // removeAt removes the exception for a target, if there is one.
 func (a attribute) removeAt(target string) {
-	at := a.exceptions()
+	at := a.exceptionList()
 	list := reflect.MakeSlice(at.Type(), 0, at.Len())
 	for i := range at.Len() {
 		if at.Index(i).FieldByName("Target").String() != target {
@@ -162,9 +162,9 @@ func (a attribute) removeAt(target string) {
 	at.Set(list)
 }
 
-// at is the value of the exception for a target, invalid when it has none.
-func (a attribute) at(target string) reflect.Value {
-	for i, list := 0, a.exceptions(); i < list.Len(); i++ {
+// exceptionAt is the value of the exception for a target, invalid when it has none.
+func (a attribute) exceptionAt(target string) reflect.Value {
+	for i, list := 0, a.exceptionList(); i < list.Len(); i++ {
 		if list.Index(i).FieldByName("Target").String() == target {
 			return list.Index(i).FieldByName("Value")
 		}
@@ -172,10 +172,10 @@ func (a attribute) at(target string) reflect.Value {
 	return reflect.Value{}
 }
 
-// combine is the new text of a value made from its old one.
-func (a attribute) combine(op ListOp, owner, old, value string) (text string, notes []string, err error) {
+// combineLists is the new text of a value made from its old one.
+func (a attribute) combineLists(op ListOp, owner, old, value string) (text string, notes []string, err error) {
 	t := a.value.Type()
-	if a.exceptions().IsValid() {
+	if a.exceptionList().IsValid() {
 		t = a.value.FieldByName("Value").Type()
 	}
 	isValues := t == reflect.TypeFor[grid.Values]()
@@ -199,7 +199,7 @@ func (a attribute) combine(op ListOp, owner, old, value string) (text string, no
 			continue
 		}
 		if _, _, ok := strings.Cut(e, "="); isValues && !ok && op != Remove {
-			return "", nil, a.bad(e)
+			return "", nil, a.invalidValue(e)
 		}
 		i := slices.IndexFunc(list, func(o string) bool { return elementName(o) == elementName(e) })
 		switch {
@@ -242,25 +242,25 @@ func elementName(e string) string {
 	return n
 }
 
-// changed returns a copy of the object after change was done to an attribute.
-func changed(o grid.Object, attr string, change func(attribute) error) (grid.Object, error) {
-	c := clone(o)
-	a, ok := find(c, attr)
+// changedCopy returns a copy of the object after change was done to an attribute.
+func changedCopy(o grid.Object, attr string, change func(attribute) error) (grid.Object, error) {
+	c := cloneObject(o)
+	a, ok := findAttribute(c, attr)
 	if _, rules := o.(*grid.RQS); rules && attr == "limit" {
 		return nil, errNoRule
 	}
 	if !ok {
-		return nil, refuse("unknown attribute name %q", attr)
+		return nil, refusef("unknown attribute name %q", attr)
 	}
 	if err := change(a); err != nil {
 		return nil, err
 	}
-	return c, check(c)
+	return c, checkSyntax(c)
 }
 
-// clone copies the struct: setting an attribute puts a new list in the place
+// cloneObject copies the struct: setting an attribute puts a new list in the place
 // of the old one, so lists need no copy.
-func clone(o grid.Object) grid.Object {
+func cloneObject(o grid.Object) grid.Object {
 	v := reflect.New(reflect.TypeOf(o).Elem())
 	v.Elem().Set(reflect.ValueOf(o).Elem())
 	return v.Interface().(grid.Object)

@@ -11,12 +11,12 @@ func parseConf(text string, c *grid.Conf) error {
 		return err
 	}
 	if len(lines) == 0 {
-		return refuse("the configuration has no parameters")
+		return refusef("the configuration has no parameters")
 	}
 	seen := map[string]bool{}
 	for _, l := range lines {
 		if seen[l.Name] {
-			return refuse("attribute %q appears more than once", l.Name)
+			return refusef("attribute %q appears more than once", l.Name)
 		}
 		seen[l.Name] = true
 		if err := checkParameter(l); err != nil {
@@ -30,10 +30,10 @@ func parseConf(text string, c *grid.Conf) error {
 func checkParameter(e grid.Value) error {
 	p := grid.ParameterOf(e.Name)
 	if p == nil {
-		return refuse("unknown attribute name %q", e.Name)
+		return refusef("unknown attribute name %q", e.Name)
 	}
 	if text := p.Invalid(e.Text); text != "" {
-		return refuse("%s", text)
+		return refusef("%s", text)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func Format(o grid.Object) string { return Style{}.Format(o) }
 // Format prints an object as qconf -sX does.
 func (s Style) Format(o grid.Object) string {
 	if o, ok := o.(*grid.Conf); ok {
-		return "#" + o.Host + ":\n" + s.entries(o) + "\n"
+		return "#" + o.Host + ":\n" + s.printEntries(o) + "\n"
 	}
 	return s.EditText(o)
 }
@@ -33,7 +33,7 @@ func EditText(o grid.Object) string { return Style{SingleLine: true}.EditText(o)
 func (s Style) EditText(o grid.Object) string {
 	switch o := o.(type) {
 	case *grid.Conf:
-		return s.entries(o)
+		return s.printEntries(o)
 	case *grid.RQS:
 		return s.FormatRQSs([]*grid.RQS{o})
 	case *grid.ShareTree:
@@ -48,11 +48,11 @@ func (s Style) EditText(o grid.Object) string {
 		return o.Name + "\n"
 	}
 	var b strings.Builder
-	for _, a := range attributes(o) {
-		s.line(&b, a.Name, width(o), a.format())
+	for _, a := range attributesOf(o) {
+		s.printLine(&b, a.Name, valueColumn(o), a.formatValue())
 	}
 	if c, ok := o.(*grid.SchedConf); ok {
-		s.sections(&b, c)
+		s.printSections(&b, c)
 	}
 	return b.String()
 }
@@ -61,8 +61,8 @@ func (s Style) EditText(o grid.Object) string {
 // reported of itself; load is nil when it reported nothing.
 func (s Style) FormatExecHost(h *grid.ExecHost, load *grid.Load) string {
 	var b strings.Builder
-	for _, a := range attributes(h) {
-		s.line(&b, a.Name, width(h), a.format())
+	for _, a := range attributesOf(h) {
+		s.printLine(&b, a.Name, valueColumn(h), a.formatValue())
 		if a.Name != "complex_values" {
 			continue
 		}
@@ -78,14 +78,14 @@ func (s Style) FormatExecHost(h *grid.ExecHost, load *grid.Load) string {
 				text = strings.Join(words, ",")
 			}
 		}
-		s.line(&b, "load_values", width(h), text)
-		s.line(&b, "processors", width(h), strconv.FormatUint(uint64(processors), 10))
+		s.printLine(&b, "load_values", valueColumn(h), text)
+		s.printLine(&b, "processors", valueColumn(h), strconv.FormatUint(uint64(processors), 10))
 	}
 	return b.String()
 }
 
-// width is the column of values; 0 is one blank after each name.
-func width(o grid.Object) int {
+// valueColumn is the column of values; 0 is one blank after each name.
+func valueColumn(o grid.Object) int {
 	switch o.(type) {
 	case *grid.CQueue, *grid.ExecHost:
 		return 22
@@ -105,34 +105,34 @@ func width(o grid.Object) int {
 	return 0
 }
 
-func (s Style) entries(c *grid.Conf) string {
+func (s Style) printEntries(c *grid.Conf) string {
 	var b strings.Builder
 	for _, e := range c.Entries {
 		text := e.Text
 		if text == "" {
 			text = "none"
 		}
-		s.line(&b, e.Name, width(c), text)
+		s.printLine(&b, e.Name, valueColumn(c), text)
 	}
 	return b.String()
 }
 
-// line prints one attribute.
-func (s Style) line(b *strings.Builder, name string, width int, text string) {
+// printLine prints one attribute.
+func (s Style) printLine(b *strings.Builder, name string, width int, text string) {
 	column := max(width, len(name)+1)
-	s.wrapped(b, fmt.Sprintf("%-*s", column, name), text, column)
+	s.printWrapped(b, fmt.Sprintf("%-*s", column, name), text, column)
 }
 
 // columns is how wide a line may be.
 const columns = 80
 
-// wrapped prints text after head. A text that is too long continues in the next line,
+// printWrapped prints text after head. A text that is too long continues in the next line,
 // indented by indent blanks: lines are broken after a comma or at a blank and end in "
 // \".
-func (s Style) wrapped(b *strings.Builder, head, text string, indent int) {
+func (s Style) printWrapped(b *strings.Builder, head, text string, indent int) {
 	line, first := head, true
 	for text != "" {
-		end := breakpoint(text)
+		end := breakpointIn(text)
 		word, rest := text[:end], text[end:]
 		room := columns
 		if rest != "" {
@@ -148,9 +148,9 @@ func (s Style) wrapped(b *strings.Builder, head, text string, indent int) {
 	b.WriteString(line + "\n")
 }
 
-// breakpoint is how much of text stays together: up to and with the next
+// breakpointIn is how much of text stays together: up to and with the next
 // comma, or the next blank that does not follow a comma or another blank.
-func breakpoint(text string) int {
+func breakpointIn(text string) int {
 	for i := 1; i < len(text); i++ {
 		last, c := text[i-1], text[i]
 		if (last == ',' || last == ' ' && (i < 2 || text[i-2] != ',')) && c != ' ' {

@@ -25,7 +25,7 @@ func SetJSON(o grid.Object, attr string, value []byte) (grid.Object, error) {
 	in := json.NewDecoder(bytes.NewReader(value))
 	in.UseNumber()
 	if err := in.Decode(&v); err != nil {
-		return nil, refuse("value of attribute %q: %s", attr, err)
+		return nil, refusef("value of attribute %q: %s", attr, err)
 	}
 	switch of := o.(type) {
 	case *grid.Conf:
@@ -46,12 +46,12 @@ func SetJSON(o grid.Object, attr string, value []byte) (grid.Object, error) {
 			return withDotted(of, attr, v)
 		}
 	}
-	return changed(o, attr, func(a attribute) error { return a.setJSON(v) })
+	return changedCopy(o, attr, func(a attribute) error { return a.setJSON(v) })
 }
 
 // setJSON reads the JSON value of an attribute.
 func (a attribute) setJSON(v any) error {
-	at := a.exceptions()
+	at := a.exceptionList()
 	if text, is := v.(string); is && a.value.Type() != reflect.TypeFor[grid.Time]() { // with its exceptions
 		if err := a.oneLine(text); err != nil {
 			return err
@@ -59,7 +59,7 @@ func (a attribute) setJSON(v any) error {
 		if text == "" {
 			text = a.empty
 		}
-		return a.parse(text)
+		return a.parseValue(text)
 	}
 	if !at.IsValid() {
 		return a.takeOne(v, a.value)
@@ -72,7 +72,7 @@ func (a attribute) setJSON(v any) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
 		if name != "value" && name != "at" {
-			return refuse("attribute %q has the members \"value\" and \"at\", not %q", a.Name, name)
+			return refusef("attribute %q has the members \"value\" and \"at\", not %q", a.Name, name)
 		}
 	}
 	if parts["value"] != nil {
@@ -82,18 +82,18 @@ func (a attribute) setJSON(v any) error {
 	}
 	targets, is := parts["at"].(map[string]any)
 	if !is && parts["at"] != nil {
-		return refuse("member \"at\" of attribute %q is no object with values by host or @group", a.Name)
+		return refusef("member \"at\" of attribute %q is no object with values by host or @group", a.Name)
 	}
 	for _, target := range slices.Sorted(maps.Keys(targets)) {
 		if target == "" || strings.ContainsAny(target, "[]=, \t\r\n") {
-			return refuse("%q in member \"at\" of attribute %q is no host or @group", target, a.Name)
+			return refusef("%q in member \"at\" of attribute %q is no host or @group", target, a.Name)
 		}
 		if targets[target] == nil {
 			a.removeAt(target)
 			continue
 		}
 		now := reflect.New(general.Type()).Elem()
-		if v := a.at(target); v.IsValid() {
+		if v := a.exceptionAt(target); v.IsValid() {
 			now = v
 		}
 		text, err := a.textOf(targets[target], now)
@@ -129,7 +129,7 @@ func (a attribute) textOf(v any, now reflect.Value) (string, error) {
 			return a.empty, nil
 		}
 		if grid.ClosingBracket("["+x+"]") != len(x)+1 || strings.HasPrefix(x, "[") || strings.Contains(x, ",[") {
-			return "", refuse("value %q of attribute %q has brackets: values of hosts are in the member \"at\"", x, a.Name)
+			return "", refusef("value %q of attribute %q has brackets: values of hosts are in the member \"at\"", x, a.Name)
 		}
 		return x, a.oneLine(x)
 	case bool:
@@ -149,13 +149,13 @@ func (a attribute) textOf(v any, now reflect.Value) (string, error) {
 			return a.valuesText(x, now.Interface().(grid.Values))
 		}
 	}
-	return "", refuse("attribute %q is %s, not %s", a.Name, expected(t), found(v))
+	return "", refusef("attribute %q is %s, not %s", a.Name, expectedJSON(t), foundJSON(v))
 }
 
 // oneLine refuses texts that would be more than a line of the object's text.
 func (a attribute) oneLine(text string) error {
 	if strings.ContainsAny(text, "\r\n\x00") {
-		return refuse("value of attribute %q is more than one line", a.Name)
+		return refusef("value of attribute %q is more than one line", a.Name)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (a attribute) listText(list []any) (string, error) {
 	for i, e := range list {
 		word, is := e.(string)
 		if parts := splitList(word); !is || len(parts) != 1 || parts[0] != word {
-			return "", refuse("element %d of attribute %q is no name", i+1, a.Name)
+			return "", refusef("element %d of attribute %q is no name", i+1, a.Name)
 		}
 		words[i] = word
 	}
@@ -194,7 +194,7 @@ func (a attribute) valuesText(values map[string]any, now grid.Values) (string, e
 		if parts := splitList(word); !is || name == "" || text == "" || strings.Contains(name, "=") || len(parts) != 1 ||
 			parts[0] != word {
 			return "",
-				refuse("value of %q in attribute %q is no number, boolean or text without blanks and commas", name, a.Name)
+				refusef("value of %q in attribute %q is no number, boolean or text without blanks and commas", name, a.Name)
 		}
 		words = append(words, word)
 	}
@@ -226,8 +226,8 @@ func numberText(n json.Number) string {
 	return text
 }
 
-// expected names what the JSON of a field is.
-func expected(t reflect.Type) string {
+// expectedJSON names what the JSON of a field is.
+func expectedJSON(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[grid.Names]():
 		return "a list of names"
@@ -249,8 +249,8 @@ func expected(t reflect.Type) string {
 	return "a text"
 }
 
-// found names what a JSON value is.
-func found(v any) string {
+// foundJSON names what a JSON value is.
+func foundJSON(v any) string {
 	switch v.(type) {
 	case nil:
 		return "null"
@@ -275,9 +275,9 @@ func parameterText(name string, v any) (string, error) {
 	text, is := scalarText(v)
 	switch {
 	case !is:
-		return "", refuse("attribute %q is a number, a boolean, a text or a list of names, not %s", name, found(v))
+		return "", refusef("attribute %q is a number, a boolean, a text or a list of names, not %s", name, foundJSON(v))
 	case strings.ContainsAny(text, "\r\n\x00"):
-		return "", refuse("value of attribute %q is more than one line", name)
+		return "", refusef("value of attribute %q is more than one line", name)
 	case text == "":
 		return "none", nil
 	}
@@ -291,7 +291,7 @@ func parameterText(name string, v any) (string, error) {
 func withLimits(set *grid.RQS, v any) (grid.Object, error) {
 	list, is := v.([]any)
 	if !is {
-		return nil, refuse("attribute \"limit\" is a list of rules, not %s", found(v))
+		return nil, refusef("attribute \"limit\" is a list of rules, not %s", foundJSON(v))
 	}
 	c := *set
 	c.Limits = nil
@@ -301,11 +301,11 @@ func withLimits(set *grid.RQS, v any) (grid.Object, error) {
 		}
 		text, is := e.(string)
 		if !is {
-			return nil, refuse("rule %d has no text", i+1)
+			return nil, refusef("rule %d has no text", i+1)
 		}
 		rule, err := grid.ParseQuotaRule(text)
 		if err != nil {
-			return nil, refuse("rule %d: %s", i+1, err)
+			return nil, refusef("rule %d: %s", i+1, err)
 		}
 		c.Limits = append(c.Limits, rule.String())
 	}
@@ -326,13 +326,13 @@ func withSections(c *grid.SchedConf, value []byte) (grid.Object, error) {
 	in := json.NewDecoder(bytes.NewReader(value))
 	in.DisallowUnknownFields()
 	if err := in.Decode(&sections); err != nil {
-		return nil, refuse("attribute \"algorithm_parameters\" is no list of objects with algorithm and parameters, each " +
+		return nil, refusef("attribute \"algorithm_parameters\" is no list of objects with algorithm and parameters, each " +
 			"with name and value; \"ALGORITHM.NAME\" is an attribute of its own")
 	}
 	seen := map[string]bool{}
 	for _, s := range sections {
 		if s.Algorithm == "" || seen[s.Algorithm] {
-			return nil, refuse("algorithm %q has no name or appears more than once", s.Algorithm)
+			return nil, refusef("algorithm %q has no name or appears more than once", s.Algorithm)
 		}
 		seen[s.Algorithm] = true
 		if s.Parameters == nil {
@@ -372,7 +372,7 @@ func withDotted(c *grid.SchedConf, attr string, v any) (grid.Object, error) {
 	for _, e := range list {
 		row, ok := scalarText(e)
 		if !ok {
-			return nil, refuse("attribute %q is a text, a list of texts or null, not %s", attr, found(v))
+			return nil, refusef("attribute %q is a text, a list of texts or null, not %s", attr, foundJSON(v))
 		}
 		rows = append(rows, row)
 	}
@@ -389,7 +389,7 @@ func withDotted(c *grid.SchedConf, attr string, v any) (grid.Object, error) {
 // unless it has no rows.
 func checkRows(c *grid.SchedConf, algorithm, name string, rows []string) error {
 	if name == "" || strings.ContainsAny(name+strings.Join(rows, ""), "\r\n\x00") {
-		return refuse("parameter %q of algorithm %q has no name, or is more than one line", name, algorithm)
+		return refusef("parameter %q of algorithm %q has no name, or is more than one line", name, algorithm)
 	}
 	section := c.Section(algorithm)
 	has := slices.ContainsFunc(section, func(p grid.Param) bool { return p.Name == name })
@@ -399,7 +399,7 @@ func checkRows(c *grid.SchedConf, algorithm, name string, rows []string) error {
 			names = append(names, p.Name)
 		}
 		known := strings.Join(slices.Compact(names), ", ")
-		return refuse("algorithm %q has no parameter %q: it is none of %s", algorithm, name, known)
+		return refusef("algorithm %q has no parameter %q: it is none of %s", algorithm, name, known)
 	}
 	return nil
 }

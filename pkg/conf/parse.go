@@ -25,7 +25,7 @@ func Parse(text string, into grid.Object) error {
 	case *grid.RQS:
 		list, err := ParseRQSs(text)
 		if err == nil && len(list) != 1 {
-			err = refuse("%d resource quota sets instead of one", len(list))
+			err = refusef("%d resource quota sets instead of one", len(list))
 		}
 		if err == nil {
 			version := o.Version
@@ -36,7 +36,7 @@ func Parse(text string, into grid.Object) error {
 	case *grid.ShareTree:
 		return parseShareTree(text, o)
 	}
-	list := attributes(into)
+	list := attributesOf(into)
 	if len(list) == 0 {
 		return parseName(text, into)
 	}
@@ -49,18 +49,18 @@ func Parse(text string, into grid.Object) error {
 	}
 	seen := map[string]bool{}
 	for _, l := range lines {
-		a, ok := find(into, l.Name)
-		if !ok && reported(into, l.Name) {
+		a, ok := findAttribute(into, l.Name)
+		if !ok && isReported(into, l.Name) {
 			continue
 		}
 		if !ok {
-			return refuse("unknown attribute name %q", l.Name)
+			return refusef("unknown attribute name %q", l.Name)
 		}
 		if seen[l.Name] {
-			return refuse("attribute %q appears more than once", l.Name)
+			return refusef("attribute %q appears more than once", l.Name)
 		}
 		seen[l.Name] = true
-		if err := a.parse(l.Text); err != nil {
+		if err := a.parseValue(l.Text); err != nil {
 			return err
 		}
 	}
@@ -70,26 +70,26 @@ func Parse(text string, into grid.Object) error {
 			continue
 		}
 		if !seen[a.Name] {
-			return refuse("required attribute %q is missing", a.Name)
+			return refusef("required attribute %q is missing", a.Name)
 		}
 	}
 	if c, ok := into.(*grid.Centry); ok {
 		c.Default = cmp.Or(c.Default, "NONE") // as a row of the table has it
 		return checkCentry(c)
 	}
-	return check(into)
+	return checkSyntax(into)
 }
 
-// reported reports whether an attribute is what an execution host reports of itself:
+// isReported reports whether an attribute is what an execution host reports of itself:
 // qconf -se prints it, and what was printed may be read again.
-func reported(o grid.Object, attr string) bool {
+func isReported(o grid.Object, attr string) bool {
 	_, host := o.(*grid.ExecHost)
 	return host && (attr == "load_values" || attr == "processors")
 }
 
-// check is what the syntax of one object's attributes demands beyond their
+// checkSyntax is what the syntax of one object's attributes demands beyond their
 // types; sets of letters and words are brought into Grid Engine's order.
-func check(o grid.Object) error {
+func checkSyntax(o grid.Object) error {
 	switch o := o.(type) {
 	case *grid.Userset:
 		return checkUserset(o)
@@ -103,14 +103,14 @@ func checkUserset(u *grid.Userset) error {
 	words := grid.Names(splitList(u.Type))
 	for _, w := range words {
 		if w != "ACL" && w != "DEPT" {
-			return refuse("unknown specifier %q for userset type", w)
+			return refusef("unknown specifier %q for userset type", w)
 		}
 	}
 	switch {
 	case words.Has("ACL") && words.Has("DEPT"):
 		u.Type = "ACL DEPT"
 	case len(words) == 0:
-		return refuse("userset type is missing")
+		return refusef("userset type is missing")
 	default:
 		u.Type = words[0]
 	}
@@ -130,7 +130,7 @@ func checkCkpt(c *grid.Ckpt) error {
 		return nil
 	}
 	if _, ok := grid.ParseTimeSpan(c.When); !ok {
-		return refuse("Invalid \"when\" attribute for ckpt %q", c.Name)
+		return refusef("Invalid \"when\" attribute for ckpt %q", c.Name)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func checkCkpt(c *grid.Ckpt) error {
 func parseName(text string, into grid.Object) error {
 	words := strings.Fields(text)
 	if len(words) != 1 {
-		return refuse("expected one name, got %q", strings.TrimSpace(text))
+		return refusef("expected one name, got %q", strings.TrimSpace(text))
 	}
 	switch o := into.(type) {
 	case *grid.AdminHost:
@@ -151,7 +151,7 @@ func parseName(text string, into grid.Object) error {
 	case *grid.Operator:
 		o.Name = words[0]
 	default:
-		return refuse("%s objects have no text form", into.Kind())
+		return refusef("%s objects have no text form", into.Kind())
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func readLines(text string) (lines grid.Values, err error) {
 		}
 		i := strings.IndexAny(line, " \t")
 		if i < 0 {
-			return nil, refuse("\" \" is the only character allowed between the attribute name and the value in line %d", n)
+			return nil, refusef("\" \" is the only character allowed between the attribute name and the value in line %d", n)
 		}
 		lines = append(lines, grid.Value{Name: line[:i], Text: strings.TrimSpace(line[i:])})
 	}
@@ -195,6 +195,6 @@ func nextLine(text string, n *int) (line, rest string) {
 	}
 }
 
-// refuse makes an error in Grid Engine's wording: it is shown to users as it
+// refusef makes an error in Grid Engine's wording: it is shown to users as it
 // is, after "error: ".
-func refuse(format string, args ...any) error { return fmt.Errorf(format, args...) }
+func refusef(format string, args ...any) error { return fmt.Errorf(format, args...) }

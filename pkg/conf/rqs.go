@@ -15,14 +15,14 @@ func (s Style) FormatRQSs(list []*grid.RQS) string {
 	var b strings.Builder
 	for _, r := range list {
 		b.WriteString("{\n")
-		for _, a := range attributes(r) {
+		for _, a := range attributesOf(r) {
 			head := fmt.Sprintf("   %-12s ", a.Name)
 			if a.Name != "limit" {
-				s.wrapped(&b, head, a.format(), 3)
+				s.printWrapped(&b, head, a.formatValue(), 3)
 				continue
 			}
 			for _, l := range r.Limits {
-				s.wrapped(&b, head, l, 3)
+				s.printWrapped(&b, head, l, 3)
 			}
 		}
 		b.WriteString("}\n")
@@ -31,7 +31,7 @@ func (s Style) FormatRQSs(list []*grid.RQS) string {
 }
 
 // ErrNoQuotaSets means that a text contains no resource quota set.
-var ErrNoQuotaSets = refuse("No resource quota set found")
+var ErrNoQuotaSets = refusef("No resource quota set found")
 
 // ParseRQSs reads the sets of a file of qconf -Arqs and -Mrqs,
 // sge_resource_quota(5).
@@ -47,19 +47,19 @@ func ParseRQSs(text string) (list []*grid.RQS, err error) {
 			r, seen = &grid.RQS{}, map[string]bool{}
 		case line == "}" && r != nil:
 			if r.Name == "" {
-				return nil, refuse("required attribute \"name\" is missing")
+				return nil, refusef("required attribute \"name\" is missing")
 			}
 			if len(r.Limits) == 0 {
-				return nil, refuse("resource quota set has no rules")
+				return nil, refusef("resource quota set has no rules")
 			}
 			list, r = append(list, r), nil
 		case r == nil || line == "{" || line == "}":
-			return nil, refuse("unexpected %q in line %d", line, n)
+			return nil, refusef("unexpected %q in line %d", line, n)
 		default:
 			name, text, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 			text = strings.TrimSpace(text)
 			if seen[name] && name != "limit" {
-				return nil, refuse("attribute %q appears more than once", name)
+				return nil, refusef("attribute %q appears more than once", name)
 			}
 			seen[name] = true
 			if err := setRQS(r, name, text); err != nil {
@@ -68,7 +68,7 @@ func ParseRQSs(text string) (list []*grid.RQS, err error) {
 		}
 	}
 	if r != nil {
-		return nil, refuse("resource quota set does not end with \"}\"")
+		return nil, refusef("resource quota set does not end with \"}\"")
 	}
 	if len(list) == 0 {
 		return nil, ErrNoQuotaSets
@@ -80,14 +80,14 @@ func setRQS(r *grid.RQS, name, text string) error {
 	if name == "limit" {
 		rule, err := grid.ParseQuotaRule(text)
 		if err != nil {
-			return refuse("%s", err)
+			return refusef("%s", err)
 		}
 		r.Limits = append(r.Limits, rule.String())
 		return nil
 	}
-	a, ok := find(r, name)
+	a, ok := findAttribute(r, name)
 	if !ok {
-		return refuse("unknown attribute name %q", name)
+		return refusef("unknown attribute name %q", name)
 	}
-	return a.parse(text)
+	return a.parseValue(text)
 }

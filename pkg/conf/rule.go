@@ -9,7 +9,7 @@ import (
 )
 
 // errNoRule: limits are those of one rule, which must be named.
-var errNoRule = refuse("no resource quota rule specified for modification")
+var errNoRule = refusef("no resource quota rule specified for modification")
 
 // changeRule changes the limits of one rule of a resource quota set, which is
 // named by its number or name, sge_resource_quota(5).
@@ -25,7 +25,7 @@ func changeRule(set *grid.RQS, op ListOp, which, value string) (grid.Object, []s
 	for _, e := range strings.Split(value, ",") {
 		name, limit, ok := strings.Cut(e, "=")
 		if name == "" || limit == "" && (ok || op != Remove) {
-			return nil, nil, refuse("error parsing value %q", e)
+			return nil, nil, refusef("error parsing value %q", e)
 		}
 		at := slices.IndexFunc(limits, func(v grid.Value) bool { return v.Name == name })
 		switch {
@@ -39,7 +39,7 @@ func changeRule(set *grid.RQS, op ListOp, which, value string) (grid.Object, []s
 		}
 	}
 	if len(limits) == 0 {
-		return nil, nil, refuse("resource quota rule has no limits")
+		return nil, nil, refusef("resource quota rule has no limits")
 	}
 	rule.Limits = limits
 	c := *set
@@ -53,7 +53,7 @@ func ruleOf(set *grid.RQS, which string) (n int, rule grid.QuotaRule, err error)
 	number, _ := strconv.Atoi(which)
 	for n, text := range set.Limits {
 		if rule, err = grid.ParseQuotaRule(text); err != nil {
-			return 0, rule, refuse("%s", err)
+			return 0, rule, refusef("%s", err)
 		}
 		if n+1 == number || which != "" && rule.Name == which {
 			return n, rule, nil

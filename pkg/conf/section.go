@@ -7,14 +7,14 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// sections prints the parameters of the algorithms after what they mean.
-func (s Style) sections(b *strings.Builder, c *grid.SchedConf) {
+// printSections prints the parameters of the algorithms after what they mean.
+func (s Style) printSections(b *strings.Builder, c *grid.SchedConf) {
 	for _, section := range c.Sections {
 		for _, p := range section.Params {
 			if p.Help != "" {
 				b.WriteString("# " + p.Help + "\n")
 			}
-			s.line(b, section.Algorithm+"."+p.Name, width(c), p.Text)
+			s.printLine(b, section.Algorithm+"."+p.Name, valueColumn(c), p.Text)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func changeSection(c *grid.SchedConf, op ListOp, attr, value string) (*grid.Sche
 	}
 	switch {
 	case op == Remove && (!table || at < 0):
-		return nil, refuse("Attribute name (%q) and/or value (%q) not found", attr, value)
+		return nil, refusef("Attribute name (%q) and/or value (%q) not found", attr, value)
 	case op == Remove:
 		if !slices.ContainsFunc(params, func(p grid.Param) bool { return p.Name == name }) {
 			params = slices.Insert(params, at, grid.Param{Name: name, Text: "none"})

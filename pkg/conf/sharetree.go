@@ -38,13 +38,13 @@ func parseShareTree(text string, t *grid.ShareTree) error {
 		name, value, ok := strings.Cut(line, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok {
-			return refuse("unexpected %q in line %d of the share tree", line, i+1)
+			return refusef("unexpected %q in line %d of the share tree", line, i+1)
 		}
 		if name == "id" {
 			nodes = append(nodes, grid.ShareNode{})
 		}
 		if len(nodes) == 0 {
-			return refuse("the share tree begins with the line of an id")
+			return refusef("the share tree begins with the line of an id")
 		}
 		if err := setShareNode(&nodes[len(nodes)-1], name, value); err != nil {
 			return err
@@ -88,36 +88,36 @@ func setShareNode(n *grid.ShareNode, name, value string) error {
 	case "shares":
 		n.Shares = uint32(v)
 	default:
-		return refuse("unknown attribute name %q", name)
+		return refusef("unknown attribute name %q", name)
 	}
 	return nil
 }
 
 func checkShareTree(nodes []grid.ShareNode) error {
 	if len(nodes) == 0 {
-		return refuse("the share tree has no nodes")
+		return refusef("the share tree has no nodes")
 	}
 	parents := map[uint32]int{}
 	for _, n := range nodes {
 		if n.Name == "" {
-			return refuse("node %d of the share tree has no name", n.ID)
+			return refusef("node %d of the share tree has no name", n.ID)
 		}
 		if _, twice := parents[n.ID]; twice {
-			return refuse("node id %d appears more than once in the share tree", n.ID)
+			return refusef("node id %d appears more than once in the share tree", n.ID)
 		}
 		parents[n.ID] = 0
 	}
 	for _, n := range nodes {
 		for _, c := range n.Children {
 			if _, ok := parents[c]; !ok {
-				return refuse("found reference to node %d but no specification", c)
+				return refusef("found reference to node %d but no specification", c)
 			}
 			parents[c]++
 		}
 	}
 	for i, n := range nodes {
 		if want := min(i, 1); parents[n.ID] != want {
-			return refuse("node %d of the share tree is the child of %d nodes", n.ID, parents[n.ID])
+			return refusef("node %d of the share tree is the child of %d nodes", n.ID, parents[n.ID])
 		}
 	}
 	return nil

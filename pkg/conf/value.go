@@ -8,9 +8,9 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// format prints an attribute's value on one line.
-func (a attribute) format() string {
-	if at := a.exceptions(); at.IsValid() {
+// formatValue prints an attribute's value on one line.
+func (a attribute) formatValue() string {
+	if at := a.exceptionList(); at.IsValid() {
 		text := a.formatOne(a.value.FieldByName("Value"))
 		for i := range at.Len() {
 			e := at.Index(i)
@@ -21,8 +21,8 @@ func (a attribute) format() string {
 	return a.formatOne(a.value)
 }
 
-// exceptions is the At list of a per-host attribute, else invalid.
-func (a attribute) exceptions() reflect.Value {
+// exceptionList is the At list of a per-host attribute, else invalid.
+func (a attribute) exceptionList() reflect.Value {
 	if a.value.Kind() == reflect.Struct {
 		return a.value.FieldByName("At")
 	}
@@ -67,9 +67,9 @@ func (a attribute) formatOne(v reflect.Value) string {
 	return v.String()
 }
 
-// parse reads the whole text of a value, with its exceptions for hosts.
-func (a attribute) parse(text string) error {
-	at := a.exceptions()
+// parseValue reads the whole text of a value, with its exceptions for hosts.
+func (a attribute) parseValue(text string) error {
+	at := a.exceptionList()
 	if !at.IsValid() {
 		return a.parseOne(text, a.value)
 	}
@@ -78,15 +78,15 @@ func (a attribute) parse(text string) error {
 		return err
 	}
 	if text == "" {
-		return refuse("%q has no default value", a.Name)
+		return refusef("%q has no default value", a.Name)
 	}
 	if err := a.parseOne(text, a.value.FieldByName("Value")); err != nil {
 		return err
 	}
 	at.SetZero()
 	for _, t := range targets {
-		if a.at(t.Name).IsValid() {
-			return refuse("Value for %q is multiply defined", t.Name)
+		if a.exceptionAt(t.Name).IsValid() {
+			return refusef("Value for %q is multiply defined", t.Name)
 		}
 		if err := a.setAt(t.Name, t.Text); err != nil {
 			return err
@@ -98,7 +98,7 @@ func (a attribute) parse(text string) error {
 // setAt sets the exception for a host or host group; the list is kept in the
 // order of names.
 func (a attribute) setAt(target, text string) error {
-	at := a.exceptions()
+	at := a.exceptionList()
 	e := reflect.New(at.Type().Elem()).Elem()
 	e.FieldByName("Target").SetString(target)
 	if err := a.parseOne(text, e.FieldByName("Value")); err != nil {
@@ -129,7 +129,7 @@ func splitExceptions(text string) (value string, at grid.Values, err error) {
 	for i > 0 && !strings.HasSuffix(strings.TrimRight(text[:i], " \t"), ",") {
 		// A bracket inside of a value, or a comma was forgotten.
 		if text[i-1] == ' ' && strings.HasSuffix(text, "]") && strings.Contains(text[i:], "=") {
-			return "", nil, refuse("All list elements must be separated by commas: %q", text)
+			return "", nil, refusef("All list elements must be separated by commas: %q", text)
 		}
 		next := strings.Index(text[i+1:], "[")
 		if next < 0 {
@@ -145,11 +145,11 @@ func splitExceptions(text string) (value string, at grid.Values, err error) {
 	for rest := strings.TrimSpace(text[i:]); rest != ""; {
 		end := grid.ClosingBracket(rest)
 		if end < 0 {
-			return "", nil, refuse("Closing bracket expected in attribute value %q", text)
+			return "", nil, refusef("Closing bracket expected in attribute value %q", text)
 		}
 		target, v, ok := strings.Cut(rest[1:end], "=")
 		if !ok {
-			return "", nil, refuse("'=' has to separate host or group from value")
+			return "", nil, refusef("'=' has to separate host or group from value")
 		}
 		at = append(at, grid.Value{Name: strings.TrimSpace(target), Text: strings.TrimSpace(v)})
 		rest = strings.TrimSpace(rest[end+1:])
@@ -157,7 +157,7 @@ func splitExceptions(text string) (value string, at grid.Values, err error) {
 			break
 		}
 		if rest[0] != ',' {
-			return "", nil, refuse("All list elements must be separated by commas: %q", text)
+			return "", nil, refusef("All list elements must be separated by commas: %q", text)
 		}
 		rest = strings.TrimSpace(rest[1:])
 	}
@@ -171,14 +171,14 @@ func (a attribute) parseOne(text string, v reflect.Value) error {
 	case bool:
 		n, ok := grid.CentryType("BOOL").Parse(text)
 		if !ok {
-			return a.bad(text)
+			return a.invalidValue(text)
 		}
 		v.SetBool(n != 0)
 		return nil
 	case float64:
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return refuse("error parsing double value from string %q for attribute %q", text, a.Name)
+			return refusef("error parsing double value from string %q for attribute %q", text, a.Name)
 		}
 		v.SetFloat(n)
 		return nil
@@ -191,13 +191,13 @@ func (a attribute) parseOne(text string, v reflect.Value) error {
 		return nil
 	case grid.TimeText:
 		if _, ok := grid.ParseTimeSpan(text); !ok {
-			return a.bad(text)
+			return a.invalidValue(text)
 		}
 		v.SetString(text)
 		return nil
 	case grid.MemText:
 		if _, ok := grid.ParseMemory(text); !ok {
-			return a.bad(text)
+			return a.invalidValue(text)
 		}
 		v.SetString(text)
 		return nil
@@ -232,15 +232,15 @@ func (a attribute) parseOne(text string, v reflect.Value) error {
 	return nil
 }
 
-func (a attribute) bad(text string) error {
-	return refuse("error parsing value %q for attribute %q", text, a.Name)
+func (a attribute) invalidValue(text string) error {
+	return refusef("error parsing value %q for attribute %q", text, a.Name)
 }
 
 func (a attribute) noNumber(text string) error {
 	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return refuse("%q is not an u_long32 value for attribute %q", text, a.Name)
+		return refusef("%q is not an u_long32 value for attribute %q", text, a.Name)
 	}
-	return refuse("error parsing unsigned long value from string %q for attribute %q", text, a.Name)
+	return refusef("error parsing unsigned long value from string %q for attribute %q", text, a.Name)
 }
 
 func isNone(text string) bool { return strings.EqualFold(text, "NONE") }
@@ -255,7 +255,7 @@ func (a attribute) parseNames(text string, v reflect.Value) error {
 	known := func(noun string, words ...string) error {
 		for _, n := range list {
 			if !grid.Names(words).Has(n) {
-				return refuse("error parsing %s from string %q", noun, n)
+				return refusef("error parsing %s from string %q", noun, n)
 			}
 		}
 		return nil
@@ -308,7 +308,7 @@ func (a attribute) parseValues(text string) (list grid.Values, err error) {
 	for _, e := range splitList(text) {
 		name, v, ok := strings.Cut(e, "=")
 		if !ok || name == "" || v == "" {
-			return nil, a.bad(e)
+			return nil, a.invalidValue(e)
 		}
 		list = append(list, grid.Value{Name: name, Text: v})
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// aliased is the working directory under the name that it has on the execution
+// aliasedDir is the working directory under the name that it has on the execution
 // hosts, sge_aliases(5): what the cell's file says, then the user's, line by
 // line. A line that means one execution host cannot be followed before the job
 // has one, and is refused.
-func (s *Submission) aliased(dir string) (string, error) {
+func (s *Submission) aliasedDir(dir string) (string, error) {
 	for _, path := range s.origin.defaultFiles("sge_aliases") {
 		text, err := os.ReadFile(path)
 		if os.IsNotExist(err) {

@@ -20,8 +20,8 @@ func takeBinding(rest []string) int {
 	return switches.One(rest)
 }
 
-// binding is -binding of qsub(1).
-func (s *Submission) binding(words []string) error {
+// setBinding is -binding of qsub(1).
+func (s *Submission) setBinding(words []string) error {
 	instance := grid.BindSet
 	if len(words) == 2 {
 		instance = words[0]
@@ -64,10 +64,10 @@ func bindingNumber(has func(*grid.Binding) bool, n func(*grid.Binding) uint32) f
 	})
 }
 
-func explicit(b *grid.Binding) bool { return b.Strategy == grid.BindExplicit }
-func counted(b *grid.Binding) bool  { return !explicit(b) }
-func striding(b *grid.Binding) bool { return b.Strategy == grid.BindStriding }
-func begins(b *grid.Binding) bool   { return !explicit(b) && len(b.Cores) > 0 }
+func isExplicit(b *grid.Binding) bool   { return b.Strategy == grid.BindExplicit }
+func isCounted(b *grid.Binding) bool    { return !isExplicit(b) }
+func isStriding(b *grid.Binding) bool   { return b.Strategy == grid.BindStriding }
+func hasFirstCore(b *grid.Binding) bool { return !isExplicit(b) && len(b.Cores) > 0 }
 
 // The two parameters of each core of an explicit binding are called so, and by
 // its position after that.
@@ -78,7 +78,7 @@ const (
 
 // explicitCores returns the cores of an explicit binding as parameters.
 func explicitCores(j *grid.Job) (list []jsv.Param) {
-	if j.Binding == nil || !explicit(j.Binding) {
+	if j.Binding == nil || !isExplicit(j.Binding) {
 		return nil
 	}
 	for i, c := range j.Binding.Cores {
@@ -118,7 +118,7 @@ func setBinding(s *Submission, p param, value string) error {
 		}
 		b.Cores = append(b.Cores, make([]grid.CoreID, max(0, int(n)-len(b.Cores)))...)[:n]
 	case "binding_socket", "binding_core":
-		if value == "" && counted(b) {
+		if value == "" && isCounted(b) {
 			b.Cores = nil
 			return nil
 		}
@@ -164,7 +164,7 @@ func (s *Submission) setStrategy(value string, wrong error) error {
 	case strategy != grid.BindStriding:
 		return wrong
 	}
-	if anywhere || explicit(b) != (strategy == grid.BindExplicit) {
+	if anywhere || isExplicit(b) != (strategy == grid.BindExplicit) {
 		b.Cores = nil
 	}
 	b.Strategy = strategy
@@ -180,7 +180,7 @@ func (s *Submission) setExplicit(p jsv.Param) error {
 	}
 	b := s.ownBinding()
 	n, err := switches.Number(p.Value)
-	if err != nil || n > grid.BindSlots || !explicit(b) {
+	if err != nil || n > grid.BindSlots || !isExplicit(b) {
 		return switches.Errorf("JSV tries to set %q to %q", p.Name, p.Value)
 	}
 	b.Cores = append(b.Cores, make([]grid.CoreID, max(0, int(i)+1-len(b.Cores)))...)

@@ -13,9 +13,9 @@ import (
 // qstat -j that the command line decides.
 func (s *Submission) Describe() string {
 	b := description{zone: s.origin.Now().Location()}
-	b.beginning(s.Job)
-	b.requests(s.Job)
-	b.end(s.Job)
+	b.addOrigin(s.Job)
+	b.addRequests(s.Job)
+	b.addCommand(s.Job)
 	return b.String()
 }
 
@@ -25,104 +25,104 @@ type description struct {
 	zone *time.Location
 }
 
-func (b *description) line(name, value string) {
+func (b *description) addLine(name, value string) {
 	if value != "" {
 		fmt.Fprintf(b, "%-28s%s\n", name+":", value)
 	}
 }
 
-func (b *description) clock(name string, t grid.Time) {
+func (b *description) addTime(name string, t grid.Time) {
 	if t != 0 {
-		b.line(name, t.Std().In(b.zone).Format("Mon Jan _2 15:04:05 2006"))
+		b.addLine(name, t.Std().In(b.zone).Format("Mon Jan _2 15:04:05 2006"))
 	}
 }
 
-// beginning is who submits it from where, and where and when it is to run.
-func (b *description) beginning(j *grid.Job) {
+// addOrigin is who submits it from where, and where and when it is to run.
+func (b *description) addOrigin(j *grid.Job) {
 	spec := j.Spec
-	b.line("job_number", "unassigned")
-	b.clock("deadline", j.Deadline)
+	b.addLine("job_number", "unassigned")
+	b.addTime("deadline", j.Deadline)
 	for _, o := range [][2]string{
 		{"sge_o_home", "SGE_O_HOME"}, {"sge_o_log_name", "SGE_O_LOGNAME"}, {"sge_o_path", "SGE_O_PATH"},
 		{"sge_o_shell", "SGE_O_SHELL"}, {"sge_o_tz", "SGE_O_TZ"}, {"sge_o_workdir", "SGE_O_WORKDIR"},
 		{"sge_o_host", "SGE_O_HOST"},
 	} {
 		value, _ := spec.Env.Get(o[1])
-		b.line(o[0], value)
+		b.addLine(o[0], value)
 	}
-	b.clock("execution_time", j.ExecTime)
-	b.line("directive_prefix", spec.CommandPrefix)
-	b.line("account", j.Account)
-	b.line("checkpoint_object", j.Ckpt)
-	b.line("checkpoint_attr", j.CkptWhen)
+	b.addTime("execution_time", j.ExecTime)
+	b.addLine("directive_prefix", spec.CommandPrefix)
+	b.addLine("account", j.Account)
+	b.addLine("checkpoint_object", j.Ckpt)
+	b.addLine("checkpoint_attr", j.CkptWhen)
 	if j.CkptSeconds > 0 {
-		b.line("checkpoint_interval", fmt.Sprintf("%d seconds", j.CkptSeconds))
+		b.addLine("checkpoint_interval", fmt.Sprintf("%d seconds", j.CkptSeconds))
 	}
-	b.line("cwd", spec.Cwd)
+	b.addLine("cwd", spec.Cwd)
 }
 
-// requests is what it needs, and its files.
-func (b *description) requests(j *grid.Job) {
+// addRequests is what it needs, and its files.
+func (b *description) addRequests(j *grid.Job) {
 	spec := j.Spec
-	b.line("stderr_path_list", pathsText(spec.Stderr, "NONE:NONE:"))
-	b.line("reserve", letter(j.Reserve))
-	b.line("merge", letter(spec.Merge))
-	b.line("hard resource_list", j.Hard.Text())
-	b.line("master hard resource_list", j.MasterHard.Text())
-	b.line("slave hard resource_list", j.SlaveHard.Text())
-	b.line("soft resource_list", j.Soft.Text())
+	b.addLine("stderr_path_list", pathsText(spec.Stderr, "NONE:NONE:"))
+	b.addLine("reserve", yesLetter(j.Reserve))
+	b.addLine("merge", yesLetter(spec.Merge))
+	b.addLine("hard resource_list", j.Hard.Text())
+	b.addLine("master hard resource_list", j.MasterHard.Text())
+	b.addLine("slave hard resource_list", j.SlaveHard.Text())
+	b.addLine("soft resource_list", j.Soft.Text())
 	if spec.MailOptions != "n" {
-		b.line("mail_options", spec.MailOptions)
+		b.addLine("mail_options", spec.MailOptions)
 	}
-	b.line("mail_list", strings.Join(spec.MailTo, ","))
-	b.line("notify", strings.ToUpper(fmt.Sprint(j.Notify)))
-	b.line("job_name", j.Name)
-	b.line("stdout_path_list", pathsText(spec.Stdout, "NONE:NONE:"))
-	b.line("stdin_path_list", pathsText(spec.Stdin, "NONE:NONE:"))
-	b.line("priority", number(int64(j.Priority)))
-	b.line("jobshare", fmt.Sprint(j.JobShare))
-	b.line("hard_queue_list", strings.Join(j.HardQueues, ","))
-	b.line("soft_queue_list", strings.Join(j.SoftQueues, ","))
-	b.line("restart", [...]string{"", "y", "n"}[j.Restart])
-	b.line("shell_list", pathsText(spec.Shell, "NONE:"))
+	b.addLine("mail_list", strings.Join(spec.MailTo, ","))
+	b.addLine("notify", strings.ToUpper(fmt.Sprint(j.Notify)))
+	b.addLine("job_name", j.Name)
+	b.addLine("stdout_path_list", pathsText(spec.Stdout, "NONE:NONE:"))
+	b.addLine("stdin_path_list", pathsText(spec.Stdin, "NONE:NONE:"))
+	b.addLine("priority", formatInt(int64(j.Priority)))
+	b.addLine("jobshare", fmt.Sprint(j.JobShare))
+	b.addLine("hard_queue_list", strings.Join(j.HardQueues, ","))
+	b.addLine("soft_queue_list", strings.Join(j.SoftQueues, ","))
+	b.addLine("restart", [...]string{"", "y", "n"}[j.Restart])
+	b.addLine("shell_list", pathsText(spec.Shell, "NONE:"))
 }
 
-// end is what is to be executed, and what qstat -j has after that.
-func (b *description) end(j *grid.Job) {
+// addCommand is what is to be executed, and what qstat -j has after that.
+func (b *description) addCommand(j *grid.Job) {
 	spec := j.Spec
-	b.line("verify", "-verify")
-	b.line("env_list", spec.Env.AsGiven().Text())
-	b.line("job_args", strings.Join(spec.Args, ","))
-	b.line("master hard queue_list", strings.Join(j.MasterQueues, ","))
-	b.line("slave hard queue_list", strings.Join(j.SlaveQueues, ","))
-	b.line("script_size", number(int64(len(spec.Script))))
-	b.line("script_file", spec.Command)
+	b.addLine("verify", "-verify")
+	b.addLine("env_list", spec.Env.AsGiven().Text())
+	b.addLine("job_args", strings.Join(spec.Args, ","))
+	b.addLine("master hard queue_list", strings.Join(j.MasterQueues, ","))
+	b.addLine("slave hard queue_list", strings.Join(j.SlaveQueues, ","))
+	b.addLine("script_size", formatInt(int64(len(spec.Script))))
+	b.addLine("script_file", spec.Command)
 	if len(spec.Script) > 0 {
 		fmt.Fprintf(b, "script_ptr:            \n%s\n", strings.TrimSuffix(string(spec.Script), "\n"))
 	}
 	if j.PE != "" {
 		fmt.Fprintf(b, "parallel environment:  %s range: %s\n", j.PE, j.PERange.Slots(grid.SlotsEnd))
 	}
-	b.line("jid_predecessor_list (req)", strings.Join(j.PredecessorReq, ","))
-	b.line("project", j.Project)
-	b.line("verify_suitable_queues", number(verifyNumber[spec.Verify]))
-	b.line("ar_id", number(int64(j.AR)))
+	b.addLine("jid_predecessor_list (req)", strings.Join(j.PredecessorReq, ","))
+	b.addLine("project", j.Project)
+	b.addLine("verify_suitable_queues", formatInt(verifyNumber[spec.Verify]))
+	b.addLine("ar_id", formatInt(int64(j.AR)))
 	if j.Array {
-		b.line("job-array tasks", fmt.Sprintf("%d-%d:%d", j.Tasks.First, j.Tasks.Last, max(j.Tasks.Step, 1)))
+		b.addLine("job-array tasks", fmt.Sprintf("%d-%d:%d", j.Tasks.First, j.Tasks.Last, max(j.Tasks.Step, 1)))
 	}
-	b.line("maximum concurrency", number(int64(j.Concurrency)))
-	b.line("context", spec.Context.Text())
-	b.line("job_type", jobType(j))
+	b.addLine("maximum concurrency", formatInt(int64(j.Concurrency)))
+	b.addLine("context", spec.Context.Text())
+	b.addLine("job_type", jobType(j))
 }
 
-func letter(yes bool) string {
+func yesLetter(yes bool) string {
 	if yes {
 		return "y"
 	}
 	return ""
 }
 
-func number(n int64) string {
+func formatInt(n int64) string {
 	if n == 0 {
 		return ""
 	}

@@ -34,7 +34,7 @@ func TestScriptIsDirectory(t *testing.T) {
 	origin := Origin{Dir: t.TempDir(), Getenv: func(string) string { return "" }}
 	s := Qsub(origin).New([]string{origin.Dir})
 	s.Command = []string{origin.Dir}
-	_, err := s.script()
+	_, err := s.loadScript()
 	var failed *ScriptError
 	if !errors.As(err, &failed) || failed.Code != 4 {
 		t.Errorf("%v, want exit status 4", err)

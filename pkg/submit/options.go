@@ -41,7 +41,7 @@ var submitTable = []jobSwitch{
 		Missing: "a context_list list argument", Set: setContext("ac")}},
 	{"", sw{Name: "ar", Args: "ar_id", Help: "bind job to advance reservation", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
-			s.Job.AR, err = count(w[0], "invalid advance reservation id, must be an unsigned integer")
+			s.Job.AR, err = parseCount(w[0], "invalid advance reservation id, must be an unsigned integer")
 			return err
 		}}},
 	{"", sw{Name: "A", Args: "account_string", Help: "account string in accounting record", Take: switches.One,
@@ -51,7 +51,7 @@ var submitTable = []jobSwitch{
 	unitsSwitch("bamount", "number", "bind to this many units per slot or host"),
 	unitsSwitch("bfilter", "topology", "do not bind to what is in lower case"),
 	{"", sw{Name: "binding", Args: "[env|pe|set] exp|lin|str", Help: "binds job to processor cores",
-		Take: takeBinding, Set: func(s *Submission, w []string) error { return s.binding(w) }}},
+		Take: takeBinding, Set: func(s *Submission, w []string) error { return s.setBinding(w) }}},
 	unitsSwitch("binstance", "env|pe|set", "who binds the job to its units"),
 	{"", sw{Name: "bsort", Take: switches.One, Refused: "units near each other and near the job's instances are chosen"}},
 	{"", sw{Name: "bstart", Take: switches.One, Refused: "-bfilter excludes units"}},
@@ -60,17 +60,17 @@ var submitTable = []jobSwitch{
 	unitsSwitch("btype", "slot|host", "what the number of -bamount is for"),
 	unitsSwitch("bunit", "T|C|E|S|X|Y|N|...", "what -bamount counts"),
 	{"qsub qalter", sw{Name: "c", Args: "ckpt_selector", Help: "define type of checkpointing for job", Take: switches.One,
-		Set: func(s *Submission, w []string) error { return s.occasions(w[0]) }}},
+		Set: func(s *Submission, w []string) error { return s.setOccasions(w[0]) }}},
 	{"qsub qalter", sw{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: switches.One,
 		Set: switches.Text(func(s *Submission) *string { return &s.Job.Ckpt })}},
 	{"qsub qrsh qlogin", sw{Name: "clear", Help: "skip previous definitions for job",
-		Set: func(s *Submission, w []string) error { s.clear(); return nil }}},
+		Set: func(s *Submission, w []string) error { s.clearAll(); return nil }}},
 	{"qsub qalter qrsh", sw{Name: "cwd", Help: "use current working directory",
 		Set: func(s *Submission, w []string) error {
 			if s.origin.Dir == "" { // it has been removed
 				return errors.New(NoDirectory)
 			}
-			dir, err := s.aliased(s.origin.Dir)
+			dir, err := s.aliasedDir(s.origin.Dir)
 			s.Job.Spec.Cwd = dir
 			return err
 		}}},
@@ -89,33 +89,34 @@ var submitTable = []jobSwitch{
 			return err
 		}}},
 	{"qsub qalter", sw{Name: "e", Args: "path_list", Help: "specify standard error stream path(s)", Take: switches.One,
-		Set: paths("stderr path", "e", func(s *Submission) *grid.Names { return &s.Job.Spec.Stderr })}},
+		Set: pathsSetter("stderr path", "e", func(s *Submission) *grid.Names { return &s.Job.Spec.Stderr })}},
 	{"qsub qrsh", sw{Name: "h", Help: "place user hold on job",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.hold })}},
 	{"qalter", sw{Name: "h", Args: "hold_list", Help: "assign holds for jobs or tasks", Take: switches.One,
-		Set: func(s *Submission, w []string) error { return s.holds(w[0]) }}},
+		Set: func(s *Submission, w []string) error { return s.setHolds(w[0]) }}},
 	{"", sw{Name: "hard", Help: "consider following requests \"hard\"",
 		Set: func(s *Submission, w []string) error { s.soft = false; return nil }}},
 	{"", sw{Name: "help", Help: "print this help"}},
 	{"qsub qalter qrsh", sw{Name: "hold_jid", Args: "job_identifier_list", Help: "define jobnet interdependencies",
 		Take: switches.One,
-		Set:  words("jid_hold list", "hold_jid", func(s *Submission) *grid.Names { return &s.Job.PredecessorReq })}},
+		Set:  wordsSetter("jid_hold list", "hold_jid", func(s *Submission) *grid.Names { return &s.Job.PredecessorReq })}},
 	{"qsub qalter qrsh", sw{Name: "hold_jid_ad", Args: "job_identifier_list",
 		Help: "define jobnet array interdependencies", Take: switches.One,
-		Set: words("jid_hold list", "hold_jid_ad", func(s *Submission) *grid.Names { return &s.Job.ArrayPredecessorReq })}},
+		Set: wordsSetter("jid_hold list", "hold_jid_ad",
+			func(s *Submission) *grid.Names { return &s.Job.ArrayPredecessorReq })}},
 	{"qsub qalter", sw{Name: "i", Args: "file_list", Help: "specify standard input stream file(s)", Take: switches.One,
-		Set: paths("stdin path", "i", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdin })}},
+		Set: pathsSetter("stdin path", "i", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdin })}},
 	{"qrsh", sw{Name: "inherit", Help: "start a task of the parallel job that JOB_ID names",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.Inherit })}},
 	{"", sw{Name: "j", Args: "y[es]|n[o]", Help: "merge stdout and stderr stream of job", Take: switches.One,
 		Set: yesNo("j", func(s *Submission, yes bool) { s.Job.Spec.Merge = yes })}},
 	{"", sw{Name: "js", Args: "job_share", Help: "share tree or functional job share", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
-			s.Job.JobShare, err = count(w[0], "invalid jobshare, must be an unsigned integer")
+			s.Job.JobShare, err = parseCount(w[0], "invalid jobshare, must be an unsigned integer")
 			return err
 		}}},
 	{"qsub qrsh qlogin", sw{Name: "jsv", Args: "jsv_url", Help: "job submission verification script to be used",
-		Take: switches.One, Set: func(s *Submission, w []string) error { return s.verifier(w[0]) }}},
+		Take: switches.One, Set: func(s *Submission, w []string) error { return s.setVerifier(w[0]) }}},
 	{"", sw{Name: "l", Args: "resource_list", Help: "request the given resources", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			list, err := s.resourceList()
@@ -133,9 +134,9 @@ var submitTable = []jobSwitch{
 		Set: func(s *Submission, w []string) error { return s.mailOptions(w[0]) }}},
 	{"", sw{Name: "masterq", Args: "wc_queue_list", Help: "bind master task to queue(s)", Take: switches.One,
 		Missing: "queue list argument",
-		Set:     words("queue list", "masterq", func(s *Submission) *grid.Names { return &s.Job.MasterQueues })}},
+		Set:     wordsSetter("queue list", "masterq", func(s *Submission) *grid.Names { return &s.Job.MasterQueues })}},
 	{"", sw{Name: "M", Args: "mail_list", Help: "notify these e-mail addresses", Take: switches.One,
-		Set: words("mail list", "M", func(s *Submission) *grid.Names { return &s.Job.Spec.MailTo })}},
+		Set: wordsSetter("mail list", "M", func(s *Submission) *grid.Names { return &s.Job.Spec.MailTo })}},
 	{"", sw{Name: "N", Args: "name", Help: "specify job name", Take: switches.One,
 		Set: func(s *Submission, w []string) error {
 			if strings.Contains(w[0], "/") {
@@ -154,10 +155,10 @@ var submitTable = []jobSwitch{
 		Take: switches.One,
 		Set:  yesNo("now", func(s *Submission, yes bool) { s.Job.Immediate = yes })}},
 	{"qsub qalter", sw{Name: "o", Args: "path_list", Help: "specify standard output stream path(s)", Take: switches.One,
-		Set: paths("stdout path", "o", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdout })}},
+		Set: pathsSetter("stdout path", "o", func(s *Submission) *grid.Names { return &s.Job.Spec.Stdout })}},
 	{"qalter", sw{Name: "ot", Args: "tickets", Help: "set job's override tickets", Take: switches.One,
 		Set: func(s *Submission, w []string) (err error) {
-			s.Job.OverrideTickets, err = count(w[0], "invalid override tickets, must be an unsigned integer")
+			s.Job.OverrideTickets, err = parseCount(w[0], "invalid override tickets, must be an unsigned integer")
 			return err
 		}}},
 	{"qsub qrsh qlogin", sw{Name: "ot", Refused: "override tickets are set by qalter"}},
@@ -189,7 +190,7 @@ var submitTable = []jobSwitch{
 			if err != nil {
 				return err
 			}
-			return words("queue list", "q", func(*Submission) *grid.Names { return list })(s, w)
+			return wordsSetter("queue list", "q", func(*Submission) *grid.Names { return list })(s, w)
 		}}},
 	{"", sw{Name: "R", Args: "y[es]|n[o]", Help: "reservation desired", Take: switches.One,
 		Set: yesNo("R", func(s *Submission, yes bool) { s.Job.Reserve = yes })}},
@@ -221,7 +222,7 @@ var submitTable = []jobSwitch{
 		Set: yesNo("sync", func(s *Submission, yes bool) { s.Sync = yes })}},
 	{"qsub qalter", sw{Name: "S", Args: "path_list", Help: "command interpreter to be used", Take: switches.One,
 		Missing: "path_name argument",
-		Set:     paths("shell", "S", func(s *Submission) *grid.Names { return &s.Job.Spec.Shell })}},
+		Set:     pathsSetter("shell", "S", func(s *Submission) *grid.Names { return &s.Job.Spec.Shell })}},
 	{"qalter", sw{Name: "t", Take: switches.One, Missing: "a list of task id ranges",
 		Set: func(s *Submission, w []string) error { return switches.RestrictTasks(s.Jobs.Refs, w[0]) }}},
 	{"qsub", sw{Name: "t", Args: "task_id_range", Help: "create a job-array with these tasks", Take: switches.One,
@@ -244,10 +245,10 @@ var submitTable = []jobSwitch{
 	{"qalter",
 		sw{Name: "u", Args: "user_list", Help: "specify a list of users\n(not allowed in combination with job_task_list)",
 			Take: switches.One,
-			Set:  words("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
+			Set:  wordsSetter("user list", "u", func(s *Submission) *grid.Names { return &s.Jobs.Users })}},
 	{"qsub qalter qrsh", sw{Name: "v", Args: "variable_list", Help: "export these environment variables",
 		Take: switches.One, Missing: "variable list argument",
-		Set: func(s *Submission, w []string) error { return s.variables(w[0]) }}},
+		Set: func(s *Submission, w []string) error { return s.setVariables(w[0]) }}},
 	{"qrsh qlogin", sw{Name: "verbose", Help: "print how the job comes to run",
 		Set: switches.Flag(func(s *Submission) *bool { return &s.Verbose })}},
 	{"qalter", sw{Name: "verify", Refused: "nothing is submitted by qalter"}},

@@ -43,8 +43,8 @@ func noUser(s *Submission, _ []string) error {
 	return nil
 }
 
-// words makes the Set of a switch whose lists add up.
-func words(what, name string, list func(*Submission) *grid.Names) func(*Submission, []string) error {
+// wordsSetter makes the Set of a switch whose lists add up.
+func wordsSetter(what, name string, list func(*Submission) *grid.Names) func(*Submission, []string) error {
 	return func(s *Submission, w []string) error {
 		more := switches.Names(w[0])
 		if len(more) == 0 {
@@ -56,8 +56,8 @@ func words(what, name string, list func(*Submission) *grid.Names) func(*Submissi
 	}
 }
 
-// paths makes the Set of a switch that takes a path_list.
-func paths(what, name string, list func(*Submission) *grid.Names) func(*Submission, []string) error {
+// pathsSetter makes the Set of a switch that takes a path_list.
+func pathsSetter(what, name string, list func(*Submission) *grid.Names) func(*Submission, []string) error {
 	return func(s *Submission, w []string) error {
 		l := list(s)
 		more := switches.Paths(*l, w[0])
@@ -69,8 +69,8 @@ func paths(what, name string, list func(*Submission) *grid.Names) func(*Submissi
 	}
 }
 
-// count reads an unsigned number or refuses it with the text.
-func count(text, refusal string) (uint32, error) {
+// parseCount reads an unsigned number or refuses it with the text.
+func parseCount(text, refusal string) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
 		return 0, switches.Errorf("%s", refusal)
@@ -87,7 +87,7 @@ func setContext(name string) func(*Submission, []string) error {
 			return switches.Invalidf("Wrong context list format -%s %q", name, w[0])
 		}
 		for _, other := range []string{"ac", "dc", "sc"} {
-			if s.table.Name == "qalter" && other != name && s.has(other) {
+			if s.table.Name == "qalter" && other != name && s.isGiven(other) {
 				return switches.Errorf("-%s and -%s together are not supported: change the context in two steps", other, name)
 			}
 		}
@@ -103,8 +103,8 @@ func setContext(name string) func(*Submission, []string) error {
 	}
 }
 
-// occasions reads -c: when a job is checkpointed, as letters or an interval.
-func (s *Submission) occasions(text string) error {
+// setOccasions reads -c: when a job is checkpointed, as letters or an interval.
+func (s *Submission) setOccasions(text string) error {
 	switch seconds, ok := grid.ParseTimeSpan(text); {
 	case ok && seconds > 0 && seconds < grid.Infinity:
 		s.Job.CkptSeconds = uint32(seconds)
@@ -144,8 +144,8 @@ func (s *Submission) taskRange(text string) error {
 	return nil
 }
 
-// holds reads qalter's -h: small letters set a hold, capitals and n remove it.
-func (s *Submission) holds(text string) error {
+// setHolds reads qalter's -h: small letters set a hold, capitals and n remove it.
+func (s *Submission) setHolds(text string) error {
 	if text == "" || strings.Trim(text, "usonUSO") != "" {
 		return switches.UnknownHolds(text)
 	}
@@ -162,8 +162,8 @@ func (s *Submission) holds(text string) error {
 	return nil
 }
 
-// variables is -v: a variable without a value takes that of the environment.
-func (s *Submission) variables(text string) error {
+// setVariables is -v: a variable without a value takes that of the environment.
+func (s *Submission) setVariables(text string) error {
 	wrong := fmt.Sprintf("Wrong variable list format -v %q or environment variable not set", text)
 	words := switches.Assignments(text)
 	if len(words) == 0 {
@@ -202,7 +202,7 @@ func (s *Submission) optionFile(path string) error {
 	}
 	soft, scope := s.soft, s.scope
 	defer func() { s.soft, s.scope = soft, scope }()
-	return s.file(file, s.table)
+	return s.readFile(file, s.table)
 }
 
 // mostOptionFiles is how many files -@ may name altogether.
@@ -211,8 +211,8 @@ const mostOptionFiles = 100
 // softList is the place of the soft list among those that -l and -q add to; that of a hard one is its grid.TaskScope.
 const softList = 3
 
-// list returns the place of the list to which a switch adds, and notes its name, by which qalter changes it.
-func (s *Submission) list(names [softList + 1]string) (place int, err error) {
+// listPlace returns the place of the list to which a switch adds, and notes its name, by which qalter changes it.
+func (s *Submission) listPlace(names [softList + 1]string) (place int, err error) {
 	switch place = int(s.scope); {
 	case s.soft && s.scope != grid.AllTasks:
 		return 0, switches.Invalidf("soft requests can be made in scope global only")
@@ -225,7 +225,7 @@ func (s *Submission) list(names [softList + 1]string) (place int, err error) {
 
 // resourceList is the list that -l adds to.
 func (s *Submission) resourceList() (*grid.Requests, error) {
-	i, err := s.list([...]string{grid.AllTasks: "l", grid.MasterTask: "master_l", grid.SlaveTasks: "slave_l",
+	i, err := s.listPlace([...]string{grid.AllTasks: "l", grid.MasterTask: "master_l", grid.SlaveTasks: "slave_l",
 		softList: "soft_l"})
 	j := s.Job
 	return [...]*grid.Requests{grid.AllTasks: &j.Hard, grid.MasterTask: &j.MasterHard, grid.SlaveTasks: &j.SlaveHard,
@@ -238,17 +238,17 @@ func (s *Submission) queueList() (*grid.Names, error) {
 	if !s.queues {
 		j.HardQueues, j.SoftQueues, j.SlaveQueues, s.queues = nil, nil, nil, true
 	}
-	i, err := s.list([...]string{grid.AllTasks: "q", grid.MasterTask: "masterq", grid.SlaveTasks: "slave_q",
+	i, err := s.listPlace([...]string{grid.AllTasks: "q", grid.MasterTask: "masterq", grid.SlaveTasks: "slave_q",
 		softList: "soft_q"})
 	return [...]*grid.Names{grid.AllTasks: &j.HardQueues, grid.MasterTask: &j.MasterQueues,
 		grid.SlaveTasks: &j.SlaveQueues, softList: &j.SoftQueues}[i], err
 }
 
-// has reports whether a switch was given.
-func (s *Submission) has(name string) bool { return slices.Contains(s.Set, name) }
+// isGiven reports whether a switch was given.
+func (s *Submission) isGiven(name string) bool { return slices.Contains(s.Set, name) }
 
-// verifier is -jsv: a submission verifier that is to look at the job.
-func (s *Submission) verifier(text string) error {
+// setVerifier is -jsv: a submission verifier that is to look at the job.
+func (s *Submission) setVerifier(text string) error {
 	if err := s.origin.notAway("-jsv"); err != nil {
 		return err
 	}

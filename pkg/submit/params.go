@@ -35,12 +35,12 @@ type param struct {
 // params are all parameters that a verifier may change, in the order in which they are
 // sent.
 var params = []param{
-	{name: "a", value: moment(func(j *grid.Job) grid.Time { return j.ExecTime }),
+	{name: "a", value: timeValue(func(j *grid.Job) grid.Time { return j.ExecTime }),
 		unset: func(j *grid.Job) { j.ExecTime = 0 }},
 	{name: "ac", value: func(j *grid.Job, _ Client) string { return valueList(j.Spec.Context) }, set: setContextOf},
 	{name: "ar", value: number32(func(j *grid.Job) uint32 { return j.AR }), unset: func(j *grid.Job) { j.AR = 0 }},
-	{name: "A", value: account, unset: func(j *grid.Job) { j.Account = "" }},
-	{name: "b", value: yes(func(j *grid.Job) bool { return j.Binary }), set: boolean},
+	{name: "A", value: accountValue, unset: func(j *grid.Job) { j.Account = "" }},
+	{name: "b", value: yesValue(func(j *grid.Job) bool { return j.Binary }), set: setBoolean},
 	{name: "c_interval", words: []string{"-c"}, value: ckptInterval, unset: neverCheckpointed},
 	{name: "c_occasion", words: []string{"-c"}, value: func(j *grid.Job, _ Client) string { return j.CkptWhen },
 		unset: neverCheckpointed},
@@ -49,18 +49,18 @@ var params = []param{
 		unset: func(j *grid.Job) { j.Spec.Cwd = "" }},
 	{name: "display", value: func(j *grid.Job, _ Client) string { v, _ := j.Spec.Env.Get("DISPLAY"); return v },
 		set: setDisplay},
-	{name: "dl", value: moment(func(j *grid.Job) grid.Time { return j.Deadline }),
+	{name: "dl", value: timeValue(func(j *grid.Job) grid.Time { return j.Deadline }),
 		unset: func(j *grid.Job) { j.Deadline = 0 }},
-	{name: "e", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stderr }),
+	{name: "e", value: namesValue(func(j *grid.Job) grid.Names { return j.Spec.Stderr }),
 		unset: func(j *grid.Job) { j.Spec.Stderr = nil }},
-	{name: "hold_jid", value: names(func(j *grid.Job) grid.Names { return j.PredecessorReq }),
+	{name: "hold_jid", value: namesValue(func(j *grid.Job) grid.Names { return j.PredecessorReq }),
 		unset: func(j *grid.Job) { j.PredecessorReq = nil }},
-	{name: "hold_jid_ad", value: names(func(j *grid.Job) grid.Names { return j.ArrayPredecessorReq }),
+	{name: "hold_jid_ad", value: namesValue(func(j *grid.Job) grid.Names { return j.ArrayPredecessorReq }),
 		unset: func(j *grid.Job) { j.ArrayPredecessorReq = nil }},
 	{name: "h", value: holdsValue, set: setHolds},
-	{name: "i", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stdin }),
+	{name: "i", value: namesValue(func(j *grid.Job) grid.Names { return j.Spec.Stdin }),
 		unset: func(j *grid.Job) { j.Spec.Stdin = nil }},
-	{name: "j", value: yes(func(j *grid.Job) bool { return j.Spec.Merge }), set: boolean},
+	{name: "j", value: yesValue(func(j *grid.Job) bool { return j.Spec.Merge }), set: setBoolean},
 	{name: "js", value: number32(func(j *grid.Job) uint32 { return j.JobShare }),
 		unset: func(j *grid.Job) { j.JobShare = 0 }},
 	{name: "l_hard", words: []string{"-hard", "-l"}, value: func(j *grid.Job, _ Client) string { return j.Hard.Text() },
@@ -76,18 +76,19 @@ var params = []param{
 	{name: "slave_l_hard", words: []string{"-scope", "slave", "-hard", "-l"}, value: func(j *grid.Job, _ Client) string {
 		return j.SlaveHard.Text()
 	}, unset: func(j *grid.Job) { j.SlaveHard = nil }},
-	{name: "slave_q_hard", words: []string{"-scope", "slave", "-hard", "-q"}, value: names(func(j *grid.Job) grid.Names {
-		return j.SlaveQueues
-	}), unset: func(j *grid.Job) { j.SlaveQueues = nil }},
-	{name: "masterq", value: names(func(j *grid.Job) grid.Names { return j.MasterQueues }),
+	{name: "slave_q_hard", words: []string{"-scope", "slave", "-hard", "-q"},
+		value: namesValue(func(j *grid.Job) grid.Names {
+			return j.SlaveQueues
+		}), unset: func(j *grid.Job) { j.SlaveQueues = nil }},
+	{name: "masterq", value: namesValue(func(j *grid.Job) grid.Names { return j.MasterQueues }),
 		unset: func(j *grid.Job) { j.MasterQueues = nil }},
-	{name: "notify", value: yes(func(j *grid.Job) bool { return j.Notify }),
+	{name: "notify", value: yesValue(func(j *grid.Job) bool { return j.Notify }),
 		set: func(s *Submission, p param, value string) error {
-			return truth(p, value, &s.Job.Notify)
+			return readBoolean(p, value, &s.Job.Notify)
 		}},
 	{name: "N", value: func(j *grid.Job, _ Client) string { return j.Name },
 		unset: func(j *grid.Job) { j.Name = filepath.Base(j.Spec.Command) }},
-	{name: "o", value: names(func(j *grid.Job) grid.Names { return j.Spec.Stdout }),
+	{name: "o", value: namesValue(func(j *grid.Job) grid.Names { return j.Spec.Stdout }),
 		unset: func(j *grid.Job) { j.Spec.Stdout = nil }},
 	{name: "p", value: func(j *grid.Job, _ Client) string { return notZero(int64(j.Priority)) },
 		unset: func(j *grid.Job) { j.Priority = 0 }},
@@ -103,31 +104,33 @@ var params = []param{
 	{name: "binstance", value: unitsOf(func(b *grid.Binding) string { return b.Instance }), set: setUnits},
 	{name: "binding_strategy", value: hintOf(func(b *grid.Binding) string { return b.Strategy }), set: setBinding},
 	{name: "binding_type", value: hintOf(func(b *grid.Binding) string { return b.Instance }), set: setBinding},
-	{name: "binding_amount", value: bindingNumber(counted, func(b *grid.Binding) uint32 { return b.Amount }),
+	{name: "binding_amount", value: bindingNumber(isCounted, func(b *grid.Binding) uint32 { return b.Amount }),
 		set: setBinding},
-	{name: "binding_step", value: bindingNumber(striding, func(b *grid.Binding) uint32 { return b.Step }),
+	{name: "binding_step", value: bindingNumber(isStriding, func(b *grid.Binding) uint32 { return b.Step }),
 		set: setBinding},
-	{name: "binding_socket", value: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Socket }),
+	{name: "binding_socket", value: bindingNumber(hasFirstCore, func(b *grid.Binding) uint32 { return b.Cores[0].Socket }),
 		set: setBinding},
-	{name: "binding_core", value: bindingNumber(begins, func(b *grid.Binding) uint32 { return b.Cores[0].Core }),
+	{name: "binding_core", value: bindingNumber(hasFirstCore, func(b *grid.Binding) uint32 { return b.Cores[0].Core }),
 		set: setBinding},
-	{name: "binding_exp_n", value: bindingNumber(explicit, func(b *grid.Binding) uint32 { return uint32(len(b.Cores)) }),
+	{name: "binding_exp_n", value: bindingNumber(isExplicit, func(b *grid.Binding) uint32 { return uint32(len(b.Cores)) }),
 		set: setBinding},
 	{name: "pe_name", value: func(j *grid.Job, _ Client) string { return j.PE }, set: setPE},
-	{name: "pe_min", value: slots(func(r grid.Ranges) uint32 { return r.First() }), set: setPE},
-	{name: "pe_max", value: slots(func(r grid.Ranges) uint32 { return r[len(r)-1].Last }), set: setPE},
-	{name: "q_hard", words: []string{"-hard", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.HardQueues }),
+	{name: "pe_min", value: slotsValue(func(r grid.Ranges) uint32 { return r.First() }), set: setPE},
+	{name: "pe_max", value: slotsValue(func(r grid.Ranges) uint32 { return r[len(r)-1].Last }), set: setPE},
+	{name: "q_hard", words: []string{"-hard", "-q"},
+		value: namesValue(func(j *grid.Job) grid.Names { return j.HardQueues }),
 		unset: func(j *grid.Job) { j.HardQueues = nil }},
-	{name: "q_soft", words: []string{"-soft", "-q"}, value: names(func(j *grid.Job) grid.Names { return j.SoftQueues }),
+	{name: "q_soft", words: []string{"-soft", "-q"},
+		value: namesValue(func(j *grid.Job) grid.Names { return j.SoftQueues }),
 		unset: func(j *grid.Job) { j.SoftQueues = nil }},
-	{name: "R", value: yes(func(j *grid.Job) bool { return j.Reserve }), set: boolean},
-	{name: "r", value: yes(func(j *grid.Job) bool { return j.Restart == grid.RestartYes }), set: boolean},
-	{name: "shell", value: shellValue, set: boolean},
-	{name: "S", value: names(func(j *grid.Job) grid.Names { return j.Spec.Shell }),
+	{name: "R", value: yesValue(func(j *grid.Job) bool { return j.Reserve }), set: setBoolean},
+	{name: "r", value: yesValue(func(j *grid.Job) bool { return j.Restart == grid.RestartYes }), set: setBoolean},
+	{name: "shell", value: shellValue, set: setBoolean},
+	{name: "S", value: namesValue(func(j *grid.Job) grid.Names { return j.Spec.Shell }),
 		unset: func(j *grid.Job) { j.Spec.Shell = nil }},
-	{name: "t_min", value: task(func(t grid.Range) uint32 { return t.First }), set: setTasks},
-	{name: "t_max", value: task(func(t grid.Range) uint32 { return t.Last }), set: setTasks},
-	{name: "t_step", value: task(func(t grid.Range) uint32 { return max(t.Step, 1) }), set: setTasks},
+	{name: "t_min", value: taskValue(func(t grid.Range) uint32 { return t.First }), set: setTasks},
+	{name: "t_max", value: taskValue(func(t grid.Range) uint32 { return t.Last }), set: setTasks},
+	{name: "t_step", value: taskValue(func(t grid.Range) uint32 { return max(t.Step, 1) }), set: setTasks},
 	{name: "w", value: func(j *grid.Job, _ Client) string { return strings.Trim(j.Spec.Verify, "n") },
 		unset: func(j *grid.Job) { j.Spec.Verify = "" }},
 }
@@ -159,7 +162,7 @@ func JSVJob(j *grid.Job, from Client) jsv.Job {
 	list = append(list, explicitCores(j)...)
 	var env grid.Values
 	for _, v := range spec.Env {
-		if exported(v.Name) {
+		if isExported(v.Name) {
 			env = append(env, v)
 		}
 	}
@@ -180,17 +183,17 @@ func Corrected(j *grid.Job, changes []jsv.Change, from Client) (*grid.Job, error
 	s := Qsub(o).New(nil)
 	s.Job = &own
 	for list := slices.SortedStableFunc(slices.Values(changes), strategyFirst); len(list) > 0; {
-		n, err := s.change(list)
+		n, err := s.applyChange(list)
 		if err != nil {
 			return nil, err
 		}
 		list = list[n:]
 	}
-	return s.Job, s.sound()
+	return s.Job, s.checkChanges()
 }
 
-// change makes the first of some changes, with those of variables that follow one, and returns how many these are.
-func (s *Submission) change(list []jsv.Change) (n int, err error) {
+// applyChange makes the first of some changes, with those of variables that follow one, and returns how many these are.
+func (s *Submission) applyChange(list []jsv.Change) (n int, err error) {
 	if !list[0].Env {
 		return 1, s.changeParam(list[0])
 	}
@@ -200,7 +203,7 @@ func (s *Submission) change(list []jsv.Change) (n int, err error) {
 		switch c := list[n]; {
 		case c.Drop:
 			env.Drop(grid.Values{{Name: c.Name}})
-		case !exported(c.Name):
+		case !isExported(c.Name):
 			return n, switches.Errorf("JSV tries to set %q, which is not the job's to have", c.Name)
 		default:
 			env.Set(grid.Value{Name: c.Name, Text: c.Value})
@@ -233,7 +236,7 @@ func (s *Submission) changeParam(c jsv.Change) error {
 
 // applySwitch applies the parameter's switch with a value.
 func (p param) applySwitch(s *Submission, value string) error {
-	s.begin()
+	s.beginSource()
 	words := p.words
 	if words == nil {
 		words = []string{"-" + p.name}
@@ -242,8 +245,8 @@ func (p param) applySwitch(s *Submission, value string) error {
 	return s.table.Parse(s, append(slices.Clone(words), value))
 }
 
-// sound checks what only all changes together say.
-func (s *Submission) sound() error {
+// checkChanges checks what only all changes together say.
+func (s *Submission) checkChanges() error {
 	j := s.Job
 	if n := len(j.PERange); n > 0 && j.PERange[0].First > j.PERange[n-1].Last {
 		return switches.Errorf("JSV tries to set \"pe_min\" to \"%d\" and \"pe_max\" to \"%d\"", j.PERange[0].First,
@@ -282,14 +285,14 @@ func (s *Submission) setCommand(p jsv.Param) error {
 		if err != nil || n > argsMax {
 			return wrong
 		}
-		s.lengthen(int(n))
+		s.lengthenRange(int(n))
 		spec.Args = spec.Args[:n]
 	default:
 		n, err := strconv.ParseUint(strings.TrimPrefix(p.Name, "CMDARG"), 10, 32)
 		if err != nil || n >= argsMax {
 			return switches.Errorf("JSV tries to set unknown parameter %q", p.Name)
 		}
-		s.lengthen(int(n) + 1)
+		s.lengthenRange(int(n) + 1)
 		spec.Args[n] = p.Value
 	}
 	if _, sent := spec.Env.Get("QRSH_COMMAND"); sent {
@@ -298,7 +301,7 @@ func (s *Submission) setCommand(p jsv.Param) error {
 	return nil
 }
 
-func (s *Submission) lengthen(n int) {
+func (s *Submission) lengthenRange(n int) {
 	spec := s.Job.Spec
 	spec.Args = append(spec.Args, make([]string, max(0, n-len(spec.Args)))...)
 }

@@ -51,7 +51,7 @@ func TestParametersComeBack(t *testing.T) {
 		if err := s.table.Parse(s, line); err != nil {
 			t.Fatal(line, err)
 		}
-		s.finish(nil)
+		s.setDerived(nil)
 		job := s.Job
 		request := JSVJob(job, from)
 		var changes []jsv.Change

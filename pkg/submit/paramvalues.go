@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
-// yes returns the value function of a parameter that is sent only when it is true.
-func yes(of func(*grid.Job) bool) func(*grid.Job, Client) string {
+// yesValue returns the value function of a parameter that is sent only when it is true.
+func yesValue(of func(*grid.Job) bool) func(*grid.Job, Client) string {
 	return func(j *grid.Job, _ Client) string {
 		if of(j) {
 			return "y"
@@ -27,7 +27,7 @@ func shellValue(j *grid.Job, _ Client) string {
 	return ""
 }
 
-func names(of func(*grid.Job) grid.Names) func(*grid.Job, Client) string {
+func namesValue(of func(*grid.Job) grid.Names) func(*grid.Job, Client) string {
 	return func(j *grid.Job, _ Client) string { return strings.Join(of(j), ",") }
 }
 
@@ -42,8 +42,8 @@ func notZero(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// moment returns the value function of a time, CCYYMMDDhhmm.SS.
-func moment(of func(*grid.Job) grid.Time) func(*grid.Job, Client) string {
+// timeValue returns the value function of a time, CCYYMMDDhhmm.SS.
+func timeValue(of func(*grid.Job) grid.Time) func(*grid.Job, Client) string {
 	return func(j *grid.Job, from Client) string {
 		if of(j) == 0 {
 			return ""
@@ -74,8 +74,8 @@ func ckptInterval(j *grid.Job, _ Client) string {
 // neverCheckpointed: of c_interval and c_occasion the last one counts, qsub(1).
 func neverCheckpointed(j *grid.Job) { j.CkptWhen, j.CkptSeconds = "", 0 }
 
-// account is what -A says; qmaster knows what it is without.
-func account(j *grid.Job, from Client) string {
+// accountValue is what -A says; qmaster knows what it is without.
+func accountValue(j *grid.Job, from Client) string {
 	if from.Context == "server" {
 		return cmp.Or(j.Account, grid.DefaultAccount)
 	}
@@ -102,8 +102,8 @@ func holdsValue(j *grid.Job, _ Client) (letters string) {
 	return letters
 }
 
-// slots returns the value function of an end of the slot range.
-func slots(of func(grid.Ranges) uint32) func(*grid.Job, Client) string {
+// slotsValue returns the value function of an end of the slot range.
+func slotsValue(of func(grid.Ranges) uint32) func(*grid.Job, Client) string {
 	return func(j *grid.Job, _ Client) string {
 		if j.PE == "" || len(j.PERange) == 0 {
 			return ""
@@ -118,7 +118,7 @@ func slots(of func(grid.Ranges) uint32) func(*grid.Job, Client) string {
 // infinitely many slots, as Grid Engine writes it.
 const infinitely = 9999999
 
-func task(of func(grid.Range) uint32) func(*grid.Job, Client) string {
+func taskValue(of func(grid.Range) uint32) func(*grid.Job, Client) string {
 	return func(j *grid.Job, _ Client) string {
 		if !j.Array {
 			return ""
@@ -127,17 +127,17 @@ func task(of func(grid.Range) uint32) func(*grid.Job, Client) string {
 	}
 }
 
-// boolean sets a parameter whose switch takes y[es]|n[o].
-func boolean(s *Submission, p param, value string) error {
+// setBoolean sets a parameter whose switch takes y[es]|n[o].
+func setBoolean(s *Submission, p param, value string) error {
 	var is bool
-	if err := truth(p, value, &is); err != nil {
+	if err := readBoolean(p, value, &is); err != nil {
 		return err
 	}
 	return p.applySwitch(s, value)
 }
 
-// truth reads a parameter that is y[es]|n[o] and cannot be deleted.
-func truth(p param, value string, is *bool) error {
+// readBoolean reads a parameter that is y[es]|n[o] and cannot be deleted.
+func readBoolean(p param, value string, is *bool) error {
 	if value == "" {
 		return switches.Errorf("JSV tries to delete boolean parameter %q", p.name)
 	}

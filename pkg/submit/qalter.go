@@ -10,7 +10,7 @@ import (
 
 // Qalter is the language of qalter(1): qsub's, with jobs in the place of a script.
 func Qalter(o Origin) *switches.Command[Submission] {
-	c := command("qalter", o)
+	c := commonCommand("qalter", o)
 	c.Usage = "[options] job_task_list"
 	c.Legend = switches.JobOperandLegend + "\n"
 	c.Terms = func() string { return legendOf(c.Switches) + switches.JobTaskListLegend }
@@ -60,7 +60,7 @@ func (s *Submission) Alter() (*gdi.Alter, error) {
 	a.Set = append(a.Set, s.lists...)
 	slices.Sort(a.Set)
 	a.Set = slices.Compact(a.Set)
-	s.assigned()
+	s.setContext()
 	return a, tooLong(a.Job)
 }
 

@@ -14,7 +14,7 @@ var sessions = map[string]string{"qrsh": "QRLOGIN", "qlogin": "QLOGIN"}
 
 // Qrsh is the language of qrsh(1).
 func Qrsh(o Origin) *switches.Command[Submission] {
-	c := session("qrsh", o)
+	c := sessionCommand("qrsh", o)
 	c.Usage = "[options] [command [command_args]]"
 	c.Operand = takeCommand
 	return c
@@ -22,13 +22,13 @@ func Qrsh(o Origin) *switches.Command[Submission] {
 
 // Qlogin is the language of qlogin(1).
 func Qlogin(o Origin) *switches.Command[Submission] {
-	c := session("qlogin", o)
+	c := sessionCommand("qlogin", o)
 	c.Usage = "[options]"
 	return c
 }
 
-func session(name string, o Origin) *switches.Command[Submission] {
-	c := command(name, o)
+func sessionCommand(name string, o Origin) *switches.Command[Submission] {
+	c := commonCommand(name, o)
 	c.Raw = true
 	c.Legend = "\n"
 	c.Unknown = func(word string) error { return switches.Errorf("Unknown option %s", word) }
@@ -53,9 +53,9 @@ func requestTable(c *switches.Command[Submission]) *switches.Command[Submission]
 	return &all
 }
 
-// session reports whether there is no command: the job is one of the user's login
+// isSession reports whether there is no command: the job is one of the user's login
 // shell.
-func (s *Submission) session() bool { return sessions[s.table.Name] != "" && len(s.Command) == 0 }
+func (s *Submission) isSession() bool { return sessions[s.table.Name] != "" && len(s.Command) == 0 }
 
 // Terminal reports whether the job gets one: by default a login shell does and a
 // command does not.
@@ -63,7 +63,7 @@ func (s *Submission) Terminal() bool {
 	if s.pty != nil {
 		return *s.pty
 	}
-	return s.session()
+	return s.isSession()
 }
 
 // Inherited is what a task of a parallel job runs, and where: qrsh -inherit.
@@ -78,7 +78,7 @@ func (s *Submission) Inherited() (host string, launch *grid.Launch, err error) {
 	if len(s.Command) < 2 {
 		return "", nil, switches.Errorf("-inherit needs a host and a command")
 	}
-	s.environment()
+	s.setEnvironment()
 	spec := s.Job.Spec
 	return s.Command[0], &grid.Launch{Args: s.Command[1:], NoShell: spec.NoShell, Env: spec.Env, Cwd: spec.Cwd}, nil
 }

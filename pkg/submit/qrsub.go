@@ -35,7 +35,7 @@ func Qrsub(now func() time.Time) *switches.Command[Booking] {
 			bookingUnits("bunit", "T|C|E|S|X|Y|N|...", "what -bamount counts"),
 			{Name: "ckpt", Args: "ckpt-name", Help: "request checkpoint method", Take: switches.One,
 				Set: switches.Text(func(w *Booking) *string { return &w.Ckpt })},
-			{Name: "d", Args: "time", Help: "duration of time window", Take: switches.One, Set: (*Booking).duration},
+			{Name: "d", Args: "time", Help: "duration of time window", Take: switches.One, Set: (*Booking).setDuration},
 			{Name: "e", Args: "date_time", Help: "request an end time", Take: switches.One,
 				Set: func(w *Booking, words []string) (err error) { w.End, err = w.dateTime("e", words[0]); return err }},
 			switches.Fmt(func(w *Booking) *switches.Format { return &w.Format }),
@@ -123,7 +123,7 @@ func (w *Booking) dateTime(name, text string) (grid.Time, error) {
 	return at, nil
 }
 
-func (w *Booking) duration(words []string) error {
+func (w *Booking) setDuration(words []string) error {
 	seconds, ok := grid.ParseTimeSpan(words[0])
 	if !ok || seconds >= 1<<32 {
 		return switches.Errorf("Wrong time format %q specified to -d option", words[0])

@@ -20,7 +20,7 @@ import (
 
 // Qsub is the language of qsub(1).
 func Qsub(o Origin) *switches.Command[Submission] {
-	c := command("qsub", o)
+	c := commonCommand("qsub", o)
 	c.Usage = "[options]"
 	c.Legend = "   [command [command_args]]\n\n"
 	c.Operand = takeCommand
@@ -28,10 +28,10 @@ func Qsub(o Origin) *switches.Command[Submission] {
 	return c
 }
 
-// command returns what the commands of submit(1) have in common.
-func command(name string, o Origin) *switches.Command[Submission] {
+// commonCommand returns what the commands of submit(1) have in common.
+func commonCommand(name string, o Origin) *switches.Command[Submission] {
 	c := &switches.Command[Submission]{Name: name, Indent: 3, Column: 44, Switches: jobSwitches(name),
-		Seen: (*Submission).given}
+		Seen: (*Submission).noteGiven}
 	c.Terms = func() string { return legendOf(c.Switches) }
 	c.New = func(line []string) *Submission { return newSubmission(c, o, line) }
 	return c
@@ -59,7 +59,7 @@ func (e *ScriptError) Error() string {
 // qsub(1), each later source winning over those before. The script is read
 // from its file, or from Stdin without one.
 func (s *Submission) Complete() (*Submission, error) {
-	all, err := s.complete()
+	all, err := s.completeJob()
 	if err == nil {
 		err = tooLong(all.Job)
 	}
@@ -77,16 +77,16 @@ func tooLong(j *grid.Job) error {
 	return nil
 }
 
-// complete is Complete without the bounds of a job.
-func (s *Submission) complete() (*Submission, error) {
+// completeJob is Complete without the bounds of a job.
+func (s *Submission) completeJob() (*Submission, error) {
 	said, err := s.readSources(nil, "")
 	if err != nil {
 		return nil, err
 	}
 	var script []byte
 	all := said
-	if !said.Job.Binary && !said.session() {
-		if script, err = said.script(); err != nil {
+	if !said.Job.Binary && !said.isSession() {
+		if script, err = said.loadScript(); err != nil {
 			return nil, err
 		}
 		if all, err = s.readSources(script, said.Prefix); err != nil {
@@ -94,12 +94,12 @@ func (s *Submission) complete() (*Submission, error) {
 		}
 	}
 	if all.Job.Binary { // -b y may also be in the script, which is then executed where it is
-		if len(all.Command) == 0 && !all.session() {
+		if len(all.Command) == 0 && !all.isSession() {
 			return nil, switches.Errorf("command required for a binary job")
 		}
 		script = nil
 	}
-	all.finish(script)
+	all.setDerived(script)
 	return all, nil
 }
 
@@ -113,15 +113,15 @@ func (s *Submission) readSources(script []byte, prefix string) (*Submission, err
 		}
 	}
 	for _, file := range s.requestFiles() {
-		all.begin()
-		if err := all.file(file, requestTable(all.table)); err != nil {
+		all.beginSource()
+		if err := all.readFile(file, requestTable(all.table)); err != nil {
 			return nil, err
 		}
 	}
 	if err := all.readScript(script, prefix); err != nil {
 		return nil, s.scriptError(err)
 	}
-	all.begin()
+	all.beginSource()
 	if all.program != nil {
 		return all, all.takeProgram()
 	}
@@ -136,8 +136,8 @@ func (s *Submission) scriptError(err error) error {
 	return &ScriptError{err.Error(), s.table.Code}
 }
 
-// script reads the job script.
-func (s *Submission) script() ([]byte, error) {
+// loadScript reads the job script.
+func (s *Submission) loadScript() ([]byte, error) {
 	if len(s.Command) == 0 {
 		text, err := io.ReadAll(s.origin.Stdin)
 		if err != nil {
@@ -193,8 +193,8 @@ func (s *Submission) nameOf(command string) string {
 	return filepath.Base(command)
 }
 
-// describe sets the attributes that identify the job: command, name, where it came from.
-func (s *Submission) describe(script []byte) {
+// setIdentity sets the attributes that identify the job: command, name, where it came from.
+func (s *Submission) setIdentity(script []byte) {
 	j, spec := s.Job, s.Job.Spec
 	spec.Script = script
 	name := "STDIN"
@@ -203,19 +203,19 @@ func (s *Submission) describe(script []byte) {
 		spec.Command = s.Command[0]
 		spec.Args = append(spec.Args, s.Command[1:]...)
 		name = s.nameOf(spec.Command)
-	case s.session():
+	case s.isSession():
 		name = sessions[s.table.Name]
 	default:
 		spec.Command = name
 	}
-	if j.Name == "" && !s.has("N") {
+	if j.Name == "" && !s.isGiven("N") {
 		j.Name = name
 	}
 	spec.SubmitCommand = shellquote.Join(slices.Concat([]string{s.table.Name}, s.Line, s.programWords())...)
 	spec.SubmitHost = s.origin.Host
 	for _, o := range []grid.Value{
 		{Name: "SGE_O_HOME", Text: s.origin.Getenv("HOME")},
-		{Name: "SGE_O_LOGNAME", Text: s.origin.user()},
+		{Name: "SGE_O_LOGNAME", Text: s.origin.userName()},
 		{Name: "SGE_O_PATH", Text: s.origin.Getenv("PATH")},
 		{Name: "SGE_O_SHELL", Text: s.origin.Getenv("SHELL")},
 		{Name: "SGE_O_MAIL", Text: s.origin.Getenv("MAIL")},

@@ -59,12 +59,12 @@ const DefaultPrefix = "#$"
 
 func newSubmission(table *switches.Command[Submission], origin Origin, line []string) *Submission {
 	s := &Submission{Line: line, origin: origin, table: table}
-	s.clear()
+	s.clearAll()
 	return s
 }
 
-// clear is -clear: everything is as if nothing had been said.
-func (s *Submission) clear() {
+// clearAll is -clear: everything is as if nothing had been said.
+func (s *Submission) clearAll() {
 	s.Job = &grid.Job{JobRequest: &grid.JobRequest{}, Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: &grid.JobSpec{}}
 	s.Terse, s.Sync, s.Verify, s.Verifiers = false, false, false, nil
 	s.Prefix, s.Set = DefaultPrefix, nil
@@ -76,33 +76,34 @@ func (s *Submission) clear() {
 	s.sitDown()
 }
 
-// begin opens a source of words: a request file, the script, the command
+// beginSource opens a source of words: a request file, the script, the command
 // line. Requests are hard at first, and its -q takes the place of those of
 // earlier sources.
-func (s *Submission) begin() {
+func (s *Submission) beginSource() {
 	s.soft, s.scope, s.queues = false, grid.AllTasks, false
 	s.Format.Begin()
 }
 
-// file reads a file of options. One that does not exist has none.
-func (s *Submission) file(path string, table *switches.Command[Submission]) error {
+// readFile reads a file of options. One that does not exist has none.
+func (s *Submission) readFile(path string, table *switches.Command[Submission]) error {
 	lines, err := switches.FileLines(path)
 	for _, words := range lines {
-		if err := s.line(table, words); err != nil {
+		if err := s.readLine(table, words); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
-// line reads a line of a file or a script: there may be no script or program, and its requests are hard at first.
-func (s *Submission) line(table *switches.Command[Submission], words []string) error {
+// readLine reads a line of a file or a script: there may be no script or program, and its requests are hard at
+// first.
+func (s *Submission) readLine(table *switches.Command[Submission], words []string) error {
 	s.soft, s.scope = false, grid.AllTasks
-	return s.switches(table, words)
+	return s.readSwitches(table, words)
 }
 
-// switches reads words among which there may be no script or program.
-func (s *Submission) switches(table *switches.Command[Submission], words []string) error {
+// readSwitches reads words among which there may be no script or program.
+func (s *Submission) readSwitches(table *switches.Command[Submission], words []string) error {
 	err := table.Parse(s, words)
 	switch {
 	case errors.Is(err, switches.ErrHelp):
@@ -132,14 +133,14 @@ func (s *Submission) readScript(script []byte, prefix string) error {
 	if prefix == "" {
 		return nil
 	}
-	s.begin()
+	s.beginSource()
 	prefixes := [2]string{s.Prefix, s.Job.Spec.CommandPrefix}
 	for line := range bytes.Lines(script) {
 		text, ok := strings.CutPrefix(string(line), prefix)
 		if !ok {
 			continue
 		}
-		if err := s.line(s.table, switches.LineWords(text)); err != nil {
+		if err := s.readLine(s.table, switches.LineWords(text)); err != nil {
 			return err
 		}
 	}
@@ -147,8 +148,8 @@ func (s *Submission) readScript(script []byte, prefix string) error {
 	return nil
 }
 
-// finish fills what follows from all switches together, and from the script.
-func (s *Submission) finish(script []byte) {
+// setDerived fills what follows from all switches together, and from the script.
+func (s *Submission) setDerived(script []byte) {
 	j := s.Job
 	if s.hold {
 		j.UserHold = grid.Ranges{switches.Exact(j.Tasks)}
@@ -157,24 +158,24 @@ func (s *Submission) finish(script []byte) {
 	if j.AR != 0 && j.Spec.Verify == "" {
 		j.Spec.Verify = "e" // as qsub(1) says of -ar
 	}
-	s.assigned()
-	s.describe(script)
+	s.setContext()
+	s.setIdentity(script)
 }
 
-// assigned is what the job has of -ac, -dc and -sc, and its environment.
-func (s *Submission) assigned() {
+// setContext is what the job has of -ac, -dc and -sc, and its environment.
+func (s *Submission) setContext() {
 	s.Job.Spec.Context = s.context.Values()
-	s.environment()
+	s.setEnvironment()
 }
 
-// environment is the job's: all of qsub's with -V, then what -v says.
-func (s *Submission) environment() {
+// setEnvironment is the job's: all of qsub's with -V, then what -v says.
+func (s *Submission) setEnvironment() {
 	var env grid.Assigned
 	if s.environ {
 		var own grid.Values
 		for _, e := range s.origin.Environ {
 			name, value, _ := strings.Cut(e, "=")
-			if exported(name) || shellFunction(name) {
+			if isExported(name) || shellFunction(name) {
 				own = append(own, grid.Value{Name: name, Text: value})
 			}
 		}
@@ -192,15 +193,15 @@ func shellFunction(name string) bool {
 	return strings.HasPrefix(name, "BASH_FUNC_") && grid.VariableName(name)
 }
 
-// exported reports whether -V takes a variable along: not those that Grid Engine
+// isExported reports whether -V takes a variable along: not those that Grid Engine
 // sets itself, nor shell functions, nor names that -v refuses, nor the token of the user, which would get into the log.
-func exported(name string) bool {
+func isExported(name string) bool {
 	return grid.VariableName(name) && name != grid.TokenVariable && name != grid.RequestVariable &&
 		!strings.HasPrefix(name, "SGE_O_") && !strings.HasPrefix(name, "BASH_FUNC_")
 }
 
-// given notes a switch for qalter.
-func (s *Submission) given(name string) {
+// noteGiven notes a switch for qalter.
+func (s *Submission) noteGiven(name string) {
 	if !slices.Contains(s.Set, name) {
 		s.Set = append(s.Set, name)
 	}

@@ -35,7 +35,7 @@ type program struct {
 func (t Template) Submission(o Origin) (*Submission, error) {
 	var line []string
 	if t.Category != "" {
-		words, err := category(o, t.Category)
+		words, err := categoryOptions(o, t.Category)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (t Template) Submission(o Origin) (*Submission, error) {
 
 // takeProgram reads the words of a template, none of which is the program.
 func (s *Submission) takeProgram() error {
-	err := s.switches(s.table, s.Line)
+	err := s.readSwitches(s.table, s.Line)
 	s.Command = s.program.words
 	return err
 }
@@ -82,9 +82,9 @@ func (s *Submission) scriptDir() string {
 	return s.origin.Dir
 }
 
-// category is what the files of qtask(5) say after a name: the user's own
+// categoryOptions is what the files of qtask(5) say after a name: the user's own
 // unless the cell's has an exclamation mark before it.
-func category(o Origin, name string) ([]string, error) {
+func categoryOptions(o Origin, name string) ([]string, error) {
 	var cell string
 	if o.Common != "" {
 		cell = filepath.Join(o.Common, "qtask")

@@ -23,7 +23,7 @@ func (s *Submission) Verified(ctx context.Context, command string, log func(text
 	if len(s.Verifiers) == 0 {
 		return job, nil
 	}
-	from := Client{Context: "client", Program: command, User: o.user(), Host: o.Host, Now: o.Now()}
+	from := Client{Context: "client", Program: command, User: o.userName(), Host: o.Host, Now: o.Now()}
 	if group, err := userdb.GroupName(strconv.Itoa(os.Getgid())); err == nil {
 		from.Group = group
 	}
@@ -47,5 +47,5 @@ func (s *Submission) Verified(ctx context.Context, command string, log func(text
 	return job, nil
 }
 
-// user is the name of the user as the environment has it.
-func (o Origin) user() string { return cmp.Or(o.Getenv("LOGNAME"), o.Getenv("USER")) }
+// userName is the name of the user as the environment has it.
+func (o Origin) userName() string { return cmp.Or(o.Getenv("LOGNAME"), o.Getenv("USER")) }

@@ -16,7 +16,7 @@ const processors = "NSXYCTTYCTTNSXYCTTYCTT"
 // coreRequest is what a job asks for of them.
 func (c *clients) coreRequest() *grid.Binding {
 	w := c.world
-	if !w.chance(0.4) {
+	if !w.hasChance(0.4) {
 		return nil
 	}
 	b := &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Type: grid.BindSlot, Unit: "C",
@@ -66,7 +66,7 @@ func (w *World) coresNotGrantedTwice(t *grid.JATask) {
 				j.Binding.Filter)
 		}
 		w.bound++
-		for _, o := range w.objects(grid.KindJATask) {
+		for _, o := range w.objectsOf(grid.KindJATask) {
 			other := o.(*grid.JATask)
 			if !other.Started() || other.Key() == t.Key() || len(other.Cores) == 0 {
 				continue

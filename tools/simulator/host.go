@@ -35,19 +35,19 @@ func newHost(w *World, name string) *host {
 	return &host{world: w, name: name, runs: map[report.Attempt]*process{}}
 }
 
-// boot starts execd; the shepherd reports everything it knows.
-func (h *host) boot() {
+// startExecd starts execd; the shepherd reports everything it knows.
+func (h *host) startExecd() {
 	h.life++
 	h.core = core.New(h.name, fmt.Sprintf("%s-%d", h.name, h.life), time.UTC, nil)
-	h.step(core.Restored{})
-	h.step(core.Listed{Attempts: h.statuses()})
+	h.stepCore(core.Restored{})
+	h.stepCore(core.Listed{Attempts: h.attemptStatuses()})
 	h.wake(h.life)
 }
 
 func (h *host) wake(life int) {
 	h.world.after(1, func() {
 		if h.life == life {
-			h.step(core.Tick{})
+			h.stepCore(core.Tick{})
 			h.wake(life)
 		}
 	})
@@ -57,12 +57,12 @@ func (h *host) crash() {
 	h.world.crashes++
 	h.life++
 	h.core = nil
-	h.world.after(0.5+2*h.world.rand.Float64(), h.boot)
+	h.world.after(0.5+2*h.world.rand.Float64(), h.startExecd)
 }
 
-// fall is the failure of the machine: its processes are gone, and what its shepherd
+// failMachine is the failure of the machine: its processes are gone, and what its shepherd
 // had begun is lost when it is back.
-func (h *host) fall() {
+func (h *host) failMachine() {
 	for a, p := range h.runs {
 		switch p.State {
 		case plan.Starting:
@@ -76,10 +76,10 @@ func (h *host) fall() {
 	h.world.crashes++
 	h.life++
 	h.core = nil
-	h.world.after(60*h.world.rand.Float64(), h.boot)
+	h.world.after(60*h.world.rand.Float64(), h.startExecd)
 }
 
-func (h *host) statuses() []plan.Status {
+func (h *host) attemptStatuses() []plan.Status {
 	out := make([]plan.Status, 0, len(h.runs))
 	for _, p := range h.runs {
 		out = append(out, p.Status)
@@ -89,24 +89,24 @@ func (h *host) statuses() []plan.Status {
 }
 
 // command takes what qmaster says.
-func (h *host) command(c report.Command) { h.step(core.Commanded{Command: c}) }
+func (h *host) command(c report.Command) { h.stepCore(core.Commanded{Command: c}) }
 
-// connected follows a command that was lost because the connection was: there is
+// reconnect follows a command that was lost because the connection was: there is
 // a new one.
-func (h *host) connected() { h.step(core.Connected{}) }
+func (h *host) reconnect() { h.stepCore(core.Connected{}) }
 
-// step gives execd's core an input and does what it says.
-func (h *host) step(in core.Input) {
+// stepCore gives execd's core an input and does what it says.
+func (h *host) stepCore(in core.Input) {
 	if h.core == nil {
 		return
 	}
 	r := h.core.Step(h.world.now, in)
 	if len(r.Start) > 0 {
-		h.start(r.Start)
+		h.startBatch(r.Start)
 	}
 	for _, s := range r.Signals {
 		for _, a := range s.Attempts {
-			h.signal(a, s.Kind)
+			h.signalProcess(a, s.Kind)
 		}
 	}
 	for _, a := range r.Forget {
@@ -116,28 +116,28 @@ func (h *host) step(in core.Input) {
 		delete(h.runs, a)
 	}
 	for _, l := range r.Load {
-		h.report(l, nil)
+		h.sendReport(l, nil)
 	}
 	if r.Report != nil {
 		life, done := h.life, false
 		answered := func(in core.Input) {
 			if h.life == life && !done {
 				done = true
-				h.step(in)
+				h.stepCore(in)
 			}
 		}
-		h.report(*r.Report, func(rc report.Receipt) { answered(core.Received{Receipt: rc}) })
+		h.sendReport(*r.Report, func(rc report.Receipt) { answered(core.Received{Receipt: rc}) })
 		h.world.after(3, func() { answered(core.Unanswered{}) })
 	}
 	if r.Sample {
-		h.step(core.Sampled{Load: &report.Load{Processors: 1, At: h.world.now,
-			Values: h.sense(grid.Values{{Name: "np_load_avg", Text: "0.1"}})}})
+		h.stepCore(core.Sampled{Load: &report.Load{Processors: 1, At: h.world.now,
+			Values: h.addSensed(grid.Values{{Name: "np_load_avg", Text: "0.1"}})}})
 	}
 }
 
-func (h *host) report(r report.Report, receipt func(report.Receipt)) {
-	h.world.message(func() {
-		h.world.master.ask(func(ref uint64) qmaster.Input { return qmaster.Report{Ref: ref, Report: r} },
+func (h *host) sendReport(r report.Report, receipt func(report.Receipt)) {
+	h.world.deliverLater(func() {
+		h.world.master.askCore(func(ref uint64) qmaster.Input { return qmaster.Report{Ref: ref, Report: r} },
 			func(a qmaster.Answer) {
 				if receipt != nil {
 					receipt(*a.Receipt)
@@ -146,8 +146,8 @@ func (h *host) report(r report.Report, receipt func(report.Receipt)) {
 	})
 }
 
-// start begins the processes of a batch.
-func (h *host) start(batch []core.Start) {
+// startBatch begins the processes of a batch.
+func (h *host) startBatch(batch []core.Start) {
 	var answers []plan.Answer
 	for _, s := range batch {
 		a := s.Deliver.Attempt
@@ -157,18 +157,18 @@ func (h *host) start(batch []core.Start) {
 		}
 		h.runs[a] = &process{Status: plan.Status{Attempt: a, State: plan.Starting}}
 		answers = append(answers, plan.Answer{Attempt: a, State: plan.Starting})
-		h.world.after(0.001, func() { h.begin(a) })
+		h.world.after(0.001, func() { h.beginProcess(a) })
 	}
 	life := h.life
 	h.world.after(0.0005, func() {
 		if h.life == life {
-			h.step(core.Answered{Answers: answers})
+			h.stepCore(core.Answered{Answers: answers})
 		}
 	})
 }
 
-// begin is the moment the job's process runs.
-func (h *host) begin(a report.Attempt) {
+// beginProcess is the moment the job's process runs.
+func (h *host) beginProcess(a report.Attempt) {
 	p, w := h.runs[a], h.world
 	if p == nil {
 		return // the machine has failed
@@ -185,20 +185,20 @@ func (h *host) begin(a report.Attempt) {
 	w.running[k], w.ran[a] = a, true
 	w.started++
 	if a.PETask == "" {
-		w.inherit(a)
+		w.startPETasks(a)
 	} else {
 		w.inherited++
 	}
 	p.State, p.Start = plan.Running, w.now
-	h.seen(p)
+	h.reportProcess(p)
 	p.left = w.rand.ExpFloat64() * 8
 	if !p.Suspended {
-		h.run(p)
+		h.runProcess(p)
 	}
 }
 
-// run lets a process run, which ends if it is not stopped before.
-func (h *host) run(p *process) {
+// runProcess lets a process run, which ends if it is not stopped before.
+func (h *host) runProcess(p *process) {
 	w := h.world
 	p.since = w.now
 	p.turns++
@@ -206,13 +206,13 @@ func (h *host) run(p *process) {
 	w.after(p.left, func() {
 		if p.State == plan.Running && !p.Suspended && p.turns == turn {
 			w.endsAsItRuns(p.Attempt)
-			h.end(p.Attempt, uint32([...]int{0, 0, 0, 0, 0, 0, 1, 99, 100}[w.rand.IntN(9)]), 0)
+			h.endProcess(p.Attempt, uint32([...]int{0, 0, 0, 0, 0, 0, 1, 99, 100}[w.rand.IntN(9)]), 0)
 		}
 	})
 }
 
-// stand lets a process stand still, or continue.
-func (h *host) stand(p *process, still bool) {
+// setStopped lets a process stand still, or continue.
+func (h *host) setStopped(p *process, still bool) {
 	if p.State == plan.Ended || p.Suspended == still {
 		return
 	}
@@ -222,11 +222,11 @@ func (h *host) stand(p *process, still bool) {
 	case still:
 		p.left = max(p.left-h.world.now.Sub(p.since), 0)
 	default:
-		h.run(p)
+		h.runProcess(p)
 	}
 }
 
-func (h *host) end(a report.Attempt, exit, signal uint32) {
+func (h *host) endProcess(a report.Attempt, exit, signal uint32) {
 	p := h.runs[a]
 	if p == nil || p.State != plan.Running {
 		return
@@ -234,22 +234,22 @@ func (h *host) end(a report.Attempt, exit, signal uint32) {
 	delete(h.world.running, taskOf(a))
 	p.State = plan.Ended
 	p.End = &plan.End{Result: report.Result{Start: p.Start, End: h.world.now, ExitStatus: exit, Signal: signal}}
-	h.seen(p)
+	h.reportProcess(p)
 }
 
-func (h *host) signal(a report.Attempt, kind report.SignalKind) {
+func (h *host) signalProcess(a report.Attempt, kind report.SignalKind) {
 	p := h.runs[a]
 	switch {
 	case p == nil:
 	case kind == report.Suspend, kind == report.Resume:
-		h.stand(p, kind == report.Suspend)
+		h.setStopped(p, kind == report.Suspend)
 	case kind == report.Terminate && !p.asked:
 		p.asked = true
-		h.world.after(0.05, func() { h.end(a, 137, 9) })
+		h.world.after(0.05, func() { h.endProcess(a, 137, 9) })
 	}
 }
 
-func (h *host) seen(p *process) {
+func (h *host) reportProcess(p *process) {
 	s := p.Status
-	h.world.after(0.0005, func() { h.step(core.Seen{Attempts: []plan.Status{s}}) })
+	h.world.after(0.0005, func() { h.stepCore(core.Seen{Attempts: []plan.Status{s}}) })
 }

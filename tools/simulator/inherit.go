@@ -8,9 +8,9 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// inherit has the script of a parallel job start tasks on its hosts, as it would
+// startPETasks has the script of a parallel job start tasks on its hosts, as it would
 // with qrsh -inherit, sometimes more than it may.
-func (w *World) inherit(a report.Attempt) {
+func (w *World) startPETasks(a report.Attempt) {
 	j, t := w.master.sure.Job(a.Job), w.master.sure.Task(a.Job, a.Task)
 	if j == nil || t == nil || t.PE == "" {
 		return

@@ -41,8 +41,8 @@ var selections = map[string]func(model string, gmem int) bool{
 var requestsOfGPUs = [...]string{"1", "1", "2", "1[model=a]", "1[gmem>=32G]", "2[model=b*]", "1[model!=a,gmem<=16G]",
 	"1[gmem=20G,model=a|b]", "2[gmem>=32G]"}
 
-// instances are the objects of such a cell.
-func (w *World) instances(l events.List) events.List {
+// addInstances are the objects of such a cell.
+func (w *World) addInstances(l events.List) events.List {
 	if !w.Instances {
 		return l
 	}
@@ -66,7 +66,7 @@ func (w *World) instances(l events.List) events.List {
 func (c *clients) instanceRequest() gdi.Body {
 	w := c.world
 	host := [...]string{"h1", "h3", grid.GlobalHost}[w.rand.IntN(3)]
-	if w.chance(0.3) {
+	if w.hasChance(0.3) {
 		values := mapValues[host]
 		if b := c.setMap(host, values[w.rand.IntN(len(values))]); b != nil {
 			return b
@@ -105,22 +105,22 @@ func (c *clients) setMap(host, values string) gdi.Body {
 // mapRequests are what a job asks for.
 func (c *clients) mapRequests() (hard grid.Requests) {
 	w := c.world
-	if w.chance(0.5) {
+	if w.hasChance(0.5) {
 		hard = append(hard, grid.Request{Name: "gpu", Value: requestsOfGPUs[w.rand.IntN(len(requestsOfGPUs))]})
 	}
-	if w.chance(0.2) {
+	if w.hasChance(0.2) {
 		hard = append(hard, grid.Request{Name: "port", Value: "1"})
 	}
-	if w.chance(0.2) {
+	if w.hasChance(0.2) {
 		hard = append(hard, grid.Request{Name: "lic", Value: "1"})
 	}
 	return hard
 }
 
-// scope has a parallel job ask for its GPUs for the master task, for the others, or for both.
-func (c *clients) scope(j *grid.Job) {
+// scopeGPUs has a parallel job ask for its GPUs for the master task, for the others, or for both.
+func (c *clients) scopeGPUs(j *grid.Job) {
 	i := slices.IndexFunc(j.Hard, func(r grid.Request) bool { return r.Name == "gpu" })
-	if j.PE == "" || i < 0 || c.world.chance(0.2) {
+	if j.PE == "" || i < 0 || c.world.hasChance(0.2) {
 		return
 	}
 	of := grid.Requests{j.Hard[i]}
@@ -134,25 +134,25 @@ func (c *clients) scope(j *grid.Job) {
 	}
 }
 
-// healed lets every instance be there and in service.
-func (c *clients) healed(id string) {
+// healInstances lets every instance be there and in service.
+func (c *clients) healInstances(id string) {
 	if !c.world.Instances {
 		return
 	}
 	for _, host := range [...]string{"h1", "h3", grid.GlobalHost} {
 		if b := c.setMap(host, mapValues[host][0]); b != nil {
-			c.ask(b, id+"m"+host)
+			c.sendRequest(b, id+"m"+host)
 		}
 	}
-	for _, o := range c.world.objects(grid.KindInstance) {
+	for _, o := range c.world.objectsOf(grid.KindInstance) {
 		name := o.Key().Name
-		c.ask(&gdi.Control{Action: "enable", Queues: true, Refs: []string{name}}, id+"e"+name)
-		c.ask(&gdi.Control{Action: "clear", Queues: true, Refs: []string{name}}, id+"c"+name)
+		c.sendRequest(&gdi.Control{Action: "enable", Queues: true, Refs: []string{name}}, id+"e"+name)
+		c.sendRequest(&gdi.Control{Action: "clear", Queues: true, Refs: []string{name}}, id+"c"+name)
 	}
 }
 
-// objects are all of a kind that the log has.
-func (w *World) objects(k grid.Kind) (all []grid.Object) {
+// objectsOf are all of a kind that the log has.
+func (w *World) objectsOf(k grid.Kind) (all []grid.Object) {
 	w.master.sure.Each(k, func(o grid.Object) bool {
 		all = append(all, o)
 		return true
@@ -160,12 +160,12 @@ func (w *World) objects(k grid.Kind) (all []grid.Object) {
 	return all
 }
 
-// sense adds to a host's load its processors and what a sensor says of its instances.
-func (h *host) sense(values grid.Values) grid.Values {
+// addSensed adds to a host's load its processors and what a sensor says of its instances.
+func (h *host) addSensed(values grid.Values) grid.Values {
 	if h.world.Instances {
 		values = append(values, grid.Value{Name: "m_topology_tree", Text: processors})
 	}
-	if h.world.Instances && !h.world.calm && h.world.chance(0.2) {
+	if h.world.Instances && !h.world.calm && h.world.hasChance(0.2) {
 		values = append(
 			values, grid.Value{Name: "gpu.1.state", Text: [...]string{"E it fell off the bus", "OK"}[h.world.rand.IntN(2)]})
 	}
@@ -238,15 +238,15 @@ func (w *World) asSelected(t *grid.JATask, r grid.Request) {
 			place = grid.GlobalHost
 		}
 		for _, id := range m.IDs {
-			if model, gmem := w.traits(place, m.Resource, id); has == nil || !has(model, gmem) {
+			if model, gmem := w.traitsOf(place, m.Resource, id); has == nil || !has(model, gmem) {
 				w.fail("%d.%d starts with %s:%s@%s, which does not have %s", t.Job, t.ID, m.Resource, id, place, r.Value[at:])
 			}
 		}
 	}
 }
 
-// traits are the characteristics of an instance, "" and -1 where it has none.
-func (w *World) traits(host, resource, id string) (model string, gmem int) {
+// traitsOf are the characteristics of an instance, "" and -1 where it has none.
+func (w *World) traitsOf(host, resource, id string) (model string, gmem int) {
 	text, _ := w.master.sure.ExecHost(host).ComplexValues.Get(resource)
 	_, text, _ = strings.Cut(strings.TrimSuffix(text, ")"), "(")
 	gmem = -1
@@ -273,7 +273,7 @@ func (w *World) perHost(t *grid.JATask, j *grid.Job) {
 	}
 	w.hosted++
 	all, on := 0, map[string]int{}
-	for _, o := range w.objects(grid.KindJATask) {
+	for _, o := range w.objectsOf(grid.KindJATask) {
 		t := o.(*grid.JATask)
 		of := w.master.sure.Job(t.Job)
 		if of == nil || !t.Started() {
@@ -289,12 +289,12 @@ func (w *World) perHost(t *grid.JATask, j *grid.Job) {
 		}
 	}
 	for _, g := range t.Grants {
-		w.within(on[g.Host], g.Host, t)
+		w.checkWithin(on[g.Host], g.Host, t)
 	}
-	w.within(all, grid.GlobalHost, t)
+	w.checkWithin(all, grid.GlobalHost, t)
 }
 
-func (w *World) within(used int, place string, t *grid.JATask) {
+func (w *World) checkWithin(used int, place string, t *grid.JATask) {
 	h := w.master.sure.ExecHost(place)
 	if h == nil {
 		return
@@ -309,10 +309,10 @@ func (w *World) within(used int, place string, t *grid.JATask) {
 // instancesOn is notGrantedTwice of one resource on one host.
 func (w *World) instancesOn(t *grid.JATask, host, resource string, asked int) {
 	place := host
-	listed, own := w.listed(host, resource)
+	listed, own := w.listedIDs(host, resource)
 	if !own {
 		place = grid.GlobalHost
-		listed, _ = w.listed(place, resource)
+		listed, _ = w.listedIDs(place, resource)
 	}
 	had := 0
 	for _, m := range t.Maps {
@@ -322,7 +322,7 @@ func (w *World) instancesOn(t *grid.JATask, host, resource string, asked int) {
 		had += len(m.IDs)
 		for _, id := range m.IDs {
 			of := grid.Instance{Resource: resource, ID: id, Host: place}
-			if n, most := w.holders(resource, place, id), count(listed, id); n > most {
+			if n, most := w.countHolders(resource, place, id), countID(listed, id); n > most {
 				w.fail("%d.%d starts with %s, which is granted twice: %d times, and listed %d times", t.Job, t.ID,
 					of.Name(), n, most)
 			}
@@ -336,9 +336,9 @@ func (w *World) instancesOn(t *grid.JATask, host, resource string, asked int) {
 	}
 }
 
-// listed are the ids of a map, and whether the host has a value at all. The maps here have no ids that
+// listedIDs are the ids of a map, and whether the host has a value at all. The maps here have no ids that
 // have to be distinguished from ranges.
-func (w *World) listed(host, resource string) (ids []string, own bool) {
+func (w *World) listedIDs(host, resource string) (ids []string, own bool) {
 	h := w.master.sure.ExecHost(host)
 	if h == nil {
 		return nil, false
@@ -359,9 +359,9 @@ func (w *World) listed(host, resource string) (ids []string, own bool) {
 	return ids, own
 }
 
-// holders is how often started tasks have an instance.
-func (w *World) holders(resource, place, id string) (n int) {
-	for _, o := range w.objects(grid.KindJATask) {
+// countHolders is how often started tasks have an instance.
+func (w *World) countHolders(resource, place, id string) (n int) {
+	for _, o := range w.objectsOf(grid.KindJATask) {
 		t := o.(*grid.JATask)
 		for _, m := range t.Maps {
 			at := m.Host
@@ -369,14 +369,14 @@ func (w *World) holders(resource, place, id string) (n int) {
 				at = grid.GlobalHost
 			}
 			if t.Started() && m.Resource == resource && at == place {
-				n += count(m.IDs, id)
+				n += countID(m.IDs, id)
 			}
 		}
 	}
 	return n
 }
 
-func count(ids []string, id string) int {
+func countID(ids []string, id string) int {
 	return len(ids) - len(slices.DeleteFunc(slices.Clone(ids), func(o string) bool { return o == id }))
 }
 
@@ -396,7 +396,7 @@ func (w *World) withFirst(list []events.Event) []events.Event {
 			if m.Global {
 				place = grid.GlobalHost
 			}
-			if listed, _ := w.listed(place, m.Resource); len(listed) >= len(m.IDs) {
+			if listed, _ := w.listedIDs(place, m.Resource); len(listed) >= len(m.IDs) {
 				m.IDs = listed[:len(m.IDs)]
 			}
 		}
@@ -424,13 +424,13 @@ func (w *World) withOthers(list []events.Event) []events.Event {
 		n.Maps = slices.Clone(t.Maps)
 		for k := range n.Maps {
 			m := &n.Maps[k]
-			listed, own := w.listed(m.Host, m.Resource)
+			listed, own := w.listedIDs(m.Host, m.Resource)
 			for _, id := range listed {
-				model, gmem := w.traits(m.Host, m.Resource, id)
+				model, gmem := w.traitsOf(m.Host, m.Resource, id)
 				healthy := w.master.sure.Get(grid.KindInstance,
 					(&grid.Instance{Resource: m.Resource, ID: id, Host: m.Host}).Key()) == nil
 				if own && m.Resource == "gpu" && len(m.IDs) == 1 && healthy && !selections[r.Value[at:]](model, gmem) &&
-					w.holders(m.Resource, m.Host, id) == 0 {
+					w.countHolders(m.Resource, m.Host, id) == 0 {
 					m.IDs = []string{id}
 				}
 			}

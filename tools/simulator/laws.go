@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// judge holds a list that has become durable against the laws of every step.
-func (w *World) judge(l events.List) {
+// judgeList holds a list that has become durable against the laws of every step.
+func (w *World) judgeList(l events.List) {
 	w.judgeTokens(l)
 	for _, e := range l.Events {
 		if e.Op == events.OpDel && e.Kind == grid.KindJATask {
@@ -24,7 +24,7 @@ func (w *World) judge(l events.List) {
 				w.held++
 			}
 		case *grid.JATask:
-			w.follow(l.At, o)
+			w.followTask(l.At, o)
 			if o.Status != grid.Transfering {
 				continue
 			}
@@ -47,9 +47,9 @@ func (w *World) judge(l events.List) {
 	}
 }
 
-// follow notes since when a task is to stand still. One that is preempted does
+// followTask notes since when a task is to stand still. One that is preempted does
 // so for another, one that is let continue has its slots again.
-func (w *World) follow(now grid.Time, t *grid.JATask) {
+func (w *World) followTask(now grid.Time, t *grid.JATask) {
 	a := report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
 	since, stood := w.still[a]
 	switch still := t.Started() && t.State&grid.StateSuspendedAny != 0; {
@@ -74,9 +74,9 @@ func (w *World) follow(now grid.Time, t *grid.JATask) {
 	w.preempted[a] = t.Preempted()
 }
 
-// waits holds that what waits for other jobs waits for something: a job for one that is there, a task for tasks that
-// have not ended and whose steps cover a number that its own covers.
-func (w *World) waits(s *state.State) {
+// checkWaits holds that what waits for other jobs waits for something: a job for one that is there, a task for tasks
+// that have not ended and whose steps cover a number that its own covers.
+func (w *World) checkWaits(s *state.State) {
 	for id := range w.logged {
 		j := s.Job(id)
 		if j == nil {
@@ -88,7 +88,7 @@ func (w *World) waits(s *state.State) {
 			}
 		}
 		j.ArrayHold.Each(func(task uint32) bool {
-			reason := slices.ContainsFunc(j.ArrayPredecessors, func(p uint32) bool { return covers(s, j, task, s.Job(p)) })
+			reason := slices.ContainsFunc(j.ArrayPredecessors, func(p uint32) bool { return coversTask(s, j, task, s.Job(p)) })
 			if !reason {
 				w.fail("task %d.%d waits for no task", id, task)
 			}
@@ -97,8 +97,8 @@ func (w *World) waits(s *state.State) {
 	}
 }
 
-// covers reports whether a task of p that has not ended covers a number that a task of j does.
-func covers(s *state.State, j *grid.Job, task uint32, p *grid.Job) (found bool) {
+// coversTask reports whether a task of p that has not ended covers a number that a task of j does.
+func coversTask(s *state.State, j *grid.Job, task uint32, p *grid.Job) (found bool) {
 	if p == nil {
 		return false
 	}
@@ -148,7 +148,7 @@ func (w *World) notOverBooked(g grid.Grant) {
 	used := uint32(0)
 	for _, t := range s.OnHost(g.Host) {
 		if t.HoldsSlots() {
-			used += on(t.Grants, g)
+			used += slotsAt(t.Grants, g)
 		}
 	}
 	if used > uint32(w.Slots) {
@@ -176,8 +176,8 @@ func (w *World) notOverQuota(t *grid.JATask) {
 	}
 }
 
-// same fails where a state differs from what the log says.
-func (w *World) same(what string, got, want *state.State) {
+// checkSame fails where a state differs from what the log says.
+func (w *World) checkSame(what string, got, want *state.State) {
 	if d := state.Difference(got, want, false); d != "" {
 		w.fail("%s: %s", what, d)
 	}
@@ -235,5 +235,5 @@ func (w *World) lastJudgement() {
 			w.fail("%s ran and is accounted %d times", a, accounted[a])
 		}
 	}
-	w.same("the mirror", w.scheduler.mirror, w.master.sure)
+	w.checkSame("the mirror", w.scheduler.mirror, w.master.sure)
 }

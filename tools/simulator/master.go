@@ -37,8 +37,8 @@ func newMaster(w *World) *master {
 	return &master{world: w, sure: state.New(), answers: map[uint64]func(core.Answer){}, ordered: map[uint64]orders.List{}}
 }
 
-// install writes the first list and starts.
-func (m *master) install() {
+// installCell writes the first list and starts.
+func (m *master) installCell() {
 	l := core.Fresh(m.world.now, "root", "m")
 	conf := grid.DefaultSchedConf()
 	conf.JobLoadAdjustments = nil
@@ -78,7 +78,7 @@ func (m *master) install() {
 		case *grid.CQueue:
 			q := *o
 			q.Slots.Value, q.LoadThresholds = int32(m.world.Slots), grid.PerHost[grid.Values]{}
-			q.Rerun.Value = m.world.chance(0.5)
+			q.Rerun.Value = m.world.hasChance(0.5)
 			l.Events[i] = events.Add(&q)
 		case *grid.PE:
 			pe := *o
@@ -101,12 +101,12 @@ func (m *master) install() {
 			l.Events[i] = events.Add(conf)
 		}
 	}
-	m.append(m.world.instances(m.world.plans(l)))
-	m.start()
+	m.appendList(m.world.addInstances(m.world.addPlans(l)))
+	m.recoverLog()
 }
 
-// append makes a list durable: it goes through the bytes of the log.
-func (m *master) append(l events.List) {
+// appendList makes a list durable: it goes through the bytes of the log.
+func (m *master) appendList(l events.List) {
 	got, n, err := codec.DecodeList(codec.AppendList(nil, l))
 	if err != nil || n == 0 {
 		m.world.fail("list %d does not come back from its bytes: %v", l.Seq, err)
@@ -129,20 +129,20 @@ func (m *master) append(l events.List) {
 		got.Events = m.world.withFirstCores(got.Events)
 	}
 	m.sure.Apply(got)
-	m.world.judge(got)
+	m.world.judgeList(got)
 }
 
-// start recovers from the log.
-func (m *master) start() {
+// recoverLog recovers from the log.
+func (m *master) recoverLog() {
 	m.epoch++
 	m.life++
 	s := m.sure.Copy()
-	if m.world.chance(0.2) || m.world.CrashAt > 0 { // from the very beginning
+	if m.world.hasChance(0.2) || m.world.CrashAt > 0 { // from the very beginning
 		s = state.New()
 		for _, l := range m.log {
 			s.Apply(l)
 		}
-		m.world.same("replay from zero", s, m.sure)
+		m.world.checkSame("replay from zero", s, m.sure)
 	}
 	m.core, m.continues = core.New(s, m.epoch, couple.Known(shipped.Algorithms())...), false
 	m.core.Portions(2)
@@ -158,7 +158,7 @@ func (m *master) crash() {
 	m.core, m.waiting, m.busy = nil, nil, false
 	m.answers, m.ordered = map[uint64]func(core.Answer){}, map[uint64]orders.List{}
 	m.life++
-	m.world.after(1+3*m.world.rand.Float64(), m.start)
+	m.world.after(1+3*m.world.rand.Float64(), m.recoverLog)
 }
 
 // crashHere crashes once, at the append that Config.CrashAt names.
@@ -175,9 +175,9 @@ func (m *master) crashHere(after bool) bool {
 	return true
 }
 
-// ask gives the core an input and has answer called when it is durable; what
+// askCore gives the core an input and has answer called when it is durable; what
 // is asked of a dead master is lost.
-func (m *master) ask(in func(ref uint64) core.Input, answer func(core.Answer)) {
+func (m *master) askCore(in func(ref uint64) core.Input, answer func(core.Answer)) {
 	if m.core == nil {
 		return
 	}
@@ -205,22 +205,22 @@ func (m *master) ask(in func(ref uint64) core.Input, answer func(core.Answer)) {
 	if r.More && !m.continues {
 		m.continues = true
 		life := m.life
-		m.world.after(m.world.soon(), func() {
+		m.world.after(m.world.messageDelay(), func() {
 			if m.life == life {
 				m.continues = false
-				m.ask(func(uint64) core.Input { return core.Continue{} }, nil)
+				m.askCore(func(uint64) core.Input { return core.Continue{} }, nil)
 			}
 		})
 	}
-	m.sync()
+	m.syncPending()
 }
 
-func (m *master) tick() {
-	m.ask(func(uint64) core.Input { return core.Tick{} }, nil)
+func (m *master) tickCore() {
+	m.askCore(func(uint64) core.Input { return core.Tick{} }, nil)
 }
 
-// sync appends what has piled up, one frame at a time.
-func (m *master) sync() {
+// syncPending appends what has piled up, one frame at a time.
+func (m *master) syncPending() {
 	if m.busy || len(m.waiting) == 0 {
 		return
 	}
@@ -237,7 +237,7 @@ func (m *master) sync() {
 				if m.crashHere(false) {
 					return
 				}
-				m.append(r.List)
+				m.appendList(r.List)
 				if m.crashHere(true) {
 					return
 				}
@@ -247,12 +247,12 @@ func (m *master) sync() {
 			}
 		}
 		if len(m.waiting) == 0 {
-			m.world.same("the live state", m.core.State(), m.sure)
+			m.world.checkSame("the live state", m.core.State(), m.sure)
 			if !m.unfinished {
-				m.world.waits(m.sure)
+				m.world.checkWaits(m.sure)
 			}
 		}
-		m.sync()
+		m.syncPending()
 	})
 }
 
@@ -260,7 +260,7 @@ func (m *master) sync() {
 func (m *master) sendReady(r core.Ready) {
 	w := m.world
 	if len(r.List.Events) > 0 {
-		w.scheduler.receive(m.epoch, r.List)
+		w.scheduler.receiveList(m.epoch, r.List)
 	}
 	for _, a := range r.Answers {
 		answer := m.answers[a.Ref]
@@ -270,20 +270,20 @@ func (m *master) sendReady(r core.Ready) {
 			delete(m.ordered, a.Ref)
 		}
 		if answer != nil {
-			w.message(func() { answer(a) })
+			w.deliverLater(func() { answer(a) })
 		}
 	}
 	for _, c := range r.Commands {
 		for _, h := range w.hosts {
 			if h.name == c.Host {
-				if !w.message(func() { h.command(c.Command) }) && w.chance(0.5) {
-					w.after(1, h.connected)
+				if !w.deliverLater(func() { h.command(c.Command) }) && w.hasChance(0.5) {
+					w.after(1, h.reconnect)
 				}
 			}
 		}
 	}
 }
 
-func (m *master) idle() bool {
+func (m *master) isIdle() bool {
 	return m.core != nil && len(m.waiting) == 0 && m.sure.Len(grid.KindJob)+m.sure.Len(grid.KindAR) == 0
 }

@@ -18,8 +18,8 @@ const (
 	reserver = "alice" // and managers
 )
 
-// plans are the objects of such a cell.
-func (w *World) plans(l events.List) events.List {
+// addPlans are the objects of such a cell.
+func (w *World) addPlans(l events.List) events.List {
 	if !w.Plans {
 		return l
 	}
@@ -36,22 +36,22 @@ func (w *World) plans(l events.List) events.List {
 	return l
 }
 
-// plan is a request about plans.
-func (c *clients) plan() gdi.Body {
+// planRequest is a request about plans.
+func (c *clients) planRequest() gdi.Body {
 	w := c.world
 	switch p := w.rand.IntN(10); {
 	case p < 3:
-		return c.calendar(w.rand.IntN(3))
+		return c.calendarRequest(w.rand.IntN(3))
 	case p < 9:
-		return &gdi.Reserve{AR: c.reservation()}
+		return &gdi.Reserve{AR: c.someAR()}
 	case len(c.ars) > 0:
-		return &gdi.DeleteARs{Refs: []string{fmt.Sprint(c.anyAR())}, Force: w.chance(0.3)}
+		return &gdi.DeleteARs{Refs: []string{fmt.Sprint(c.anyAR())}, Force: w.hasChance(0.3)}
 	}
 	return &gdi.DeleteARs{Users: grid.Names{"alice"}}
 }
 
-// calendar closes the queue so many times within the next minute.
-func (c *clients) calendar(times int) gdi.Body {
+// calendarRequest closes the queue so many times within the next minute.
+func (c *clients) calendarRequest(times int) gdi.Body {
 	w := c.world
 	week := []string{}
 	clock := func(t grid.Time) string { return t.Std().UTC().Format("15:04:05") }
@@ -66,17 +66,17 @@ func (c *clients) calendar(times int) gdi.Body {
 	return &gdi.Modify{Objects: []grid.Object{&grid.Calendar{Name: shift, Year: "NONE", Week: strings.Join(week, " ")}}}
 }
 
-func (c *clients) reservation() *grid.AR {
+func (c *clients) someAR() *grid.AR {
 	w := c.world
-	a := &grid.AR{Duration: uint32(2 + w.rand.IntN(40)), ErrorHandlingHard: w.chance(0.3),
+	a := &grid.AR{Duration: uint32(2 + w.rand.IntN(40)), ErrorHandlingHard: w.hasChance(0.3),
 		ACL: grid.Names{"alice", "bob", "root"}}
-	if w.Instances && w.chance(0.5) {
+	if w.Instances && w.hasChance(0.5) {
 		a.Hard, a.Binding = c.mapRequests(), c.coreRequest()
 	}
-	if w.chance(0.7) {
+	if w.hasChance(0.7) {
 		a.Start = w.now - w.now%1000 + grid.Time(1000*(1+w.rand.IntN(30)))
 	}
-	if w.chance(0.5) {
+	if w.hasChance(0.5) {
 		a.PE, a.PERange = "make", grid.Ranges{{First: 1, Last: uint32(1 + w.rand.IntN(w.Hosts*w.Slots)), Step: 1}}
 	}
 	return a
@@ -85,8 +85,8 @@ func (c *clients) reservation() *grid.AR {
 // anyAR is a reservation that was made, often one that is gone.
 func (c *clients) anyAR() uint32 { return c.ars[len(c.ars)-1-c.world.rand.IntN(min(len(c.ars), 4))] }
 
-// reserved keeps the number of a reservation that was granted.
-func (c *clients) reserved(r *gdi.Reply) {
+// noteAR keeps the number of a reservation that was granted.
+func (c *clients) noteAR(r *gdi.Reply) {
 	for _, a := range r.Answers {
 		var id uint32
 		if n, _ := fmt.Sscanf(a.Text, "Your advance reservation %d has been granted", &id); n == 1 {
@@ -98,8 +98,8 @@ func (c *clients) reserved(r *gdi.Reply) {
 // endPlans lets everything that is planned end.
 func (c *clients) endPlans(id string) {
 	if c.world.Plans {
-		c.ask(c.calendar(0), id+"p")
-		c.ask(&gdi.DeleteARs{Users: grid.Names{"*"}}, id+"q")
+		c.sendRequest(c.calendarRequest(0), id+"p")
+		c.sendRequest(&gdi.DeleteARs{Users: grid.Names{"*"}}, id+"q")
 	}
 }
 
@@ -112,7 +112,7 @@ func (w *World) notOverReserved(a *grid.AR) {
 			at, held := max(begins.Start, a.Start), uint32(0)
 			for _, o := range all {
 				if o.Start <= at && at < o.End || o.Over() {
-					held += on(o.Grants, g)
+					held += slotsAt(o.Grants, g)
 				}
 			}
 			if at < a.End && held > uint32(w.Slots) {
@@ -174,12 +174,12 @@ func (w *World) besideReservations(t *grid.JATask) {
 		taken := uint32(0)
 		for _, o := range s.OnHost(g.Host) {
 			if j := s.Job(o.Job); o.HoldsSlots() && j != nil && j.AR == 0 {
-				taken += on(o.Grants, g)
+				taken += slotsAt(o.Grants, g)
 			}
 		}
 		for _, a := range s.ARs() {
 			if a.Start <= t.Start && t.Start < a.End {
-				taken += on(a.Grants, g)
+				taken += slotsAt(a.Grants, g)
 			}
 		}
 		if taken > uint32(w.Slots) {
@@ -189,8 +189,8 @@ func (w *World) besideReservations(t *grid.JATask) {
 	}
 }
 
-// on are the slots that grants give in the queue instance of one of them.
-func on(grants []grid.Grant, at grid.Grant) (slots uint32) {
+// slotsAt are the slots that grants give in the queue instance of one of them.
+func slotsAt(grants []grid.Grant, at grid.Grant) (slots uint32) {
 	for _, g := range grants {
 		if g.Queue == at.Queue && g.Host == at.Host {
 			slots += g.Slots

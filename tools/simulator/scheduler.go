@@ -27,16 +27,16 @@ type scheduler struct {
 	refused   int
 }
 
-// register takes the full state, then deltas.
-func (s *scheduler) register() {
+// registerAnew takes the full state, then deltas.
+func (s *scheduler) registerAnew() {
 	s.life++
 	s.busy, s.changed, s.until = false, true, 0
 	life, m := s.life, s.world.master
 	if m.core == nil {
-		s.world.after(0.5, s.register)
+		s.world.after(0.5, s.registerAnew)
 		return
 	}
-	m.ask(func(uint64) core.Input { return core.Scheduler{Name: "schedd"} }, nil)
+	m.askCore(func(uint64) core.Input { return core.Scheduler{Name: "schedd"} }, nil)
 	conf := *m.sure.SchedConf()
 	a, err := couple.Algorithm(shipped.Algorithms(), conf)
 	if err != nil {
@@ -47,21 +47,21 @@ func (s *scheduler) register() {
 	full := m.sure.FullList()
 	s.algorithm.Apply(full)
 	s.mirror.Apply(full)
-	s.world.same("a full state", s.mirror, m.sure)
-	s.poll(life)
+	s.world.checkSame("a full state", s.mirror, m.sure)
+	s.pollChanges(life)
 }
 
-// poll runs when something changed; the interval is there for lost messages.
-func (s *scheduler) poll(life int) {
+// pollChanges runs when something changed; the interval is there for lost messages.
+func (s *scheduler) pollChanges(life int) {
 	if s.life != life {
 		return
 	}
 	if s.epoch != s.world.master.epoch {
-		s.register()
+		s.registerAnew()
 		return
 	}
-	s.decide()
-	s.world.after(1, func() { s.poll(life) })
+	s.runOnce()
+	s.world.after(1, func() { s.pollChanges(life) })
 }
 
 // crash forgets everything.
@@ -69,30 +69,30 @@ func (s *scheduler) crash() {
 	s.world.crashes++
 	s.life++
 	s.algorithm = nil
-	s.world.after(0.5+s.world.rand.Float64(), s.register)
+	s.world.after(0.5+s.world.rand.Float64(), s.registerAnew)
 }
 
-// receive receives a durable list. Messages come in order; a gap, as a lost one
+// receiveList receives a durable list. Messages come in order; a gap, as a lost one
 // makes, means to register again.
-func (s *scheduler) receive(epoch uint64, l events.List) {
+func (s *scheduler) receiveList(epoch uint64, l events.List) {
 	life := s.life
-	if s.world.Faults && !s.world.calm && s.world.chance(0.005) {
+	if s.world.Faults && !s.world.calm && s.world.hasChance(0.005) {
 		return
 	}
 	s.world.after(0.002, func() {
 		switch {
 		case s.life != life || s.algorithm == nil || l.Seq <= s.mirror.Seq:
 		case epoch != s.epoch || l.Seq != s.mirror.Seq+1:
-			s.register()
+			s.registerAnew()
 		default:
 			s.algorithm.Apply(l)
 			s.mirror.Apply(l)
 			if !s.reconfigure(l) {
-				s.register()
+				s.registerAnew()
 				return
 			}
 			s.changed = true
-			s.decide()
+			s.runOnce()
 		}
 	})
 }
@@ -114,9 +114,9 @@ func (s *scheduler) reconfigure(l events.List) bool {
 	return true
 }
 
-// decide runs on the mirror as it is, unless the last run's effects are not
+// runOnce runs on the mirror as it is, unless the last run's effects are not
 // seen yet.
-func (s *scheduler) decide() {
+func (s *scheduler) runOnce() {
 	if s.busy || !s.changed || s.mirror.Seq < s.until {
 		return
 	}
@@ -133,7 +133,7 @@ func (s *scheduler) decide() {
 	release := func(seq uint64) {
 		if s.life == life && s.busy {
 			s.busy, s.until = false, seq
-			s.decide()
+			s.runOnce()
 		}
 	}
 	s.world.after(5, func() {
@@ -149,7 +149,7 @@ func (s *scheduler) decide() {
 	}
 	send := func() {
 		m := s.world.master
-		m.ask(func(ref uint64) core.Input {
+		m.askCore(func(ref uint64) core.Input {
 			m.ordered[ref] = list
 			return core.Orders{Ref: ref, List: list}
 		},
@@ -161,13 +161,13 @@ func (s *scheduler) decide() {
 				}
 			})
 	}
-	s.world.message(send)
-	if s.world.Faults && s.world.chance(0.05) {
-		s.world.message(send) // sent twice: nothing may happen twice
+	s.world.deliverLater(send)
+	if s.world.Faults && s.world.hasChance(0.05) {
+		s.world.deliverLater(send) // sent twice: nothing may happen twice
 	}
 }
 
-// current reports whether the mirror has received everything.
-func (s *scheduler) current() bool {
+// isCurrent reports whether the mirror has received everything.
+func (s *scheduler) isCurrent() bool {
 	return s.algorithm != nil && s.epoch == s.world.master.epoch && s.mirror.Seq == s.world.master.sure.Seq
 }

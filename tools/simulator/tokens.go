@@ -34,7 +34,7 @@ type credentials struct {
 
 // signIn is what the next request is made with: often a token of the user, which may have been revoked or have expired.
 func (c *clients) signIn(user string) signIn {
-	if c.world.Tokens && !c.clean && len(c.has.tokens) > 0 && c.world.chance(0.5) {
+	if c.world.Tokens && !c.clean && len(c.has.tokens) > 0 && c.world.hasChance(0.5) {
 		return c.has.tokens[c.world.rand.IntN(len(c.has.tokens))]
 	}
 	return signIn{user: user}
@@ -50,7 +50,7 @@ func (c *clients) tokenRequest(id string) {
 		c.askWith(signIn{user: user}, &gdi.CreateToken{Scope: grid.ScopeRead + grid.Scope(w.rand.IntN(4)),
 			Seconds: grid.TokenLifeLeast + 60*w.rand.Float64(), Digest: digest[:]}, id)
 	case p < 7:
-		if c.has.idToken == nil || w.chance(0.7) {
+		if c.has.idToken == nil || w.hasChance(0.7) {
 			c.has.made++
 			c.has.idToken = &core.Proof{Issuer: issuer, Client: client, Subject: user, Name: user,
 				ID: fmt.Sprint("id", c.has.made), Expires: w.now.Add(20)}
@@ -59,15 +59,15 @@ func (c *clients) tokenRequest(id string) {
 	default:
 		one := c.has.tokens[w.rand.IntN(len(c.has.tokens))]
 		by := signIn{user: one.user}
-		if w.chance(0.5) {
+		if w.hasChance(0.5) {
 			by = one
 		}
 		c.askWith(by, &gdi.RevokeTokens{IDs: []uint32{one.token}}, id)
 	}
 }
 
-// issued takes the answer to a request that makes a token.
-func (c *clients) issued(r *gdi.Reply) {
+// noteToken takes the answer to a request that makes a token.
+func (c *clients) noteToken(r *gdi.Reply) {
 	w := c.world
 	if len(r.Answers) > 0 && r.Answers[0].Status == gdi.StatusToken {
 		w.expelled++

@@ -159,7 +159,7 @@ func Run(c Config) (Result, error) {
 		w.now = e.at
 		e.what()
 		if w.now.Sub(begun) > 200_000 {
-			w.fail("the world does not come to rest: %s", w.clients.open())
+			w.fail("the world does not come to rest: %s", w.clients.describeOpen())
 		}
 		if w.calm && w.atRest() {
 			break
@@ -198,19 +198,19 @@ func (w *World) begin() {
 	for i := range w.Hosts {
 		w.hosts = append(w.hosts, newHost(w, fmt.Sprintf("h%d", i+1)))
 	}
-	w.master.install()
-	w.every(1, func() { w.master.tick() })
+	w.master.installCell()
+	w.every(1, func() { w.master.tickCore() })
 	w.every(1, w.allSignalled)
-	w.scheduler.register()
+	w.scheduler.registerAnew()
 	for _, h := range w.hosts {
-		h.boot()
+		h.startExecd()
 	}
 	w.clients.begin()
 	if w.Faults {
-		w.every(7, w.chaos)
+		w.every(7, w.killSome)
 	}
 	if len(w.Algorithms) > 1 {
-		w.every(11, w.clients.swap)
+		w.every(11, w.clients.changeAlgorithm)
 	}
 }
 
@@ -228,35 +228,35 @@ func (w *World) every(seconds float64, what func()) {
 	})
 }
 
-// chance is true with probability p.
-func (w *World) chance(p float64) bool { return w.rand.Float64() < p }
+// hasChance is true with probability p.
+func (w *World) hasChance(p float64) bool { return w.rand.Float64() < p }
 
-// soon is a message's time on the way.
-func (w *World) soon() float64 { return 0.001 + 0.02*w.rand.Float64() }
+// messageDelay is a message's time on the way.
+func (w *World) messageDelay() float64 { return 0.001 + 0.02*w.rand.Float64() }
 
-// message delivers something with delay; with faults it is sometimes lost.
-func (w *World) message(what func()) (onTheWay bool) {
-	if w.Faults && !w.calm && w.chance(0.02) {
+// deliverLater delivers something with delay; with faults it is sometimes lost.
+func (w *World) deliverLater(what func()) (onTheWay bool) {
+	if w.Faults && !w.calm && w.hasChance(0.02) {
 		w.lost++
 		return false
 	}
-	w.after(w.soon(), what)
+	w.after(w.messageDelay(), what)
 	return true
 }
 
-// chaos kills a daemon now and then.
-func (w *World) chaos() {
+// killSome kills a daemon now and then.
+func (w *World) killSome() {
 	if w.calm {
 		return
 	}
 	switch {
-	case w.chance(0.2):
+	case w.hasChance(0.2):
 		w.master.crash()
-	case w.chance(0.2):
+	case w.hasChance(0.2):
 		w.scheduler.crash()
-	case w.Silence && w.chance(0.2):
-		w.hosts[w.rand.IntN(len(w.hosts))].fall()
-	case w.chance(0.3):
+	case w.Silence && w.hasChance(0.2):
+		w.hosts[w.rand.IntN(len(w.hosts))].failMachine()
+	case w.hasChance(0.3):
 		w.hosts[w.rand.IntN(len(w.hosts))].crash()
 	}
 }
@@ -269,5 +269,5 @@ func (w *World) fail(format string, args ...any) {
 
 // atRest reports whether no job is left and everything is durable.
 func (w *World) atRest() bool {
-	return w.master.idle() && w.clients.done() && len(w.running) == 0 && w.scheduler.current()
+	return w.master.isIdle() && w.clients.isDone() && len(w.running) == 0 && w.scheduler.isCurrent()
 }

@@ -39,9 +39,9 @@ func newAsker(l events.List) *asker {
 	return a
 }
 
-// ask notes a request, or makes it part of the last one.
-func (a *asker) ask(body gdi.Body) {
-	if n := len(a.inputs); n > 0 && a.inputs[n-1].Ask != nil && joined(a.inputs[n-1].Ask.Body, body) {
+// noteRequest notes a request, or makes it part of the last one.
+func (a *asker) noteRequest(body gdi.Body) {
+	if n := len(a.inputs); n > 0 && a.inputs[n-1].Ask != nil && joinRequests(a.inputs[n-1].Ask.Body, body) {
 		return
 	}
 	r := a.Request
@@ -49,9 +49,9 @@ func (a *asker) ask(body gdi.Body) {
 	a.inputs = append(a.inputs, Input{At: a.list.At, Ask: &r})
 }
 
-// joined has a request ask for what another one asks for besides, if one command
+// joinRequests has a request ask for what another one asks for besides, if one command
 // could have asked for both.
-func joined(to, body gdi.Body) bool {
+func joinRequests(to, body gdi.Body) bool {
 	switch b := body.(type) {
 	case *gdi.Control:
 		if last, ok := to.(*gdi.Control); ok && last.Action == b.Action && last.Queues == b.Queues {
@@ -74,61 +74,61 @@ func (a *asker) noteEvent(s *state.State, e *events.Event) {
 		old := s.Job(o.ID)
 		if old == nil {
 			a.Group, a.UID, a.GID = o.Group, o.UID, o.GID
-			a.ask(&gdi.Submit{Job: o})
+			a.noteRequest(&gdi.Submit{Job: o})
 			return
 		}
-		a.delete(old, old.Pending.Minus(o.Pending))
-		a.altered(old, o.After(old))
+		a.noteDeletion(old, old.Pending.Minus(o.Pending))
+		a.noteAlteration(old, o.After(old))
 	case *grid.JATask:
 		if old := s.Task(o.Job, o.ID); old != nil {
-			a.task(s, old, o)
+			a.followTask(s, old, o)
 		}
 	case *grid.QInstance:
 		if old := s.QInstance(o.Queue, o.Host); old != nil && !a.queues {
-			a.instance(old, o)
+			a.followInstance(old, o)
 		}
 	case *grid.AR:
 		switch old := s.AR(o.ID); {
 		case old == nil:
-			a.ask(&gdi.Reserve{AR: o})
+			a.noteRequest(&gdi.Reserve{AR: o})
 		case o.Over() && !old.Over():
-			a.ended(old, o.State == grid.ARDeleted)
+			a.noteEndedAR(old, o.State == grid.ARDeleted)
 		}
 	default:
-		a.other(s, e)
+		a.followOther(s, e)
 	}
 }
 
-// other takes in changes of the configuration, and what is gone.
-func (a *asker) other(s *state.State, e *events.Event) {
+// followOther takes in changes of the configuration, and what is gone.
+func (a *asker) followOther(s *state.State, e *events.Event) {
 	switch {
 	case grid.SpecOf(e.Kind).Configured() && !a.submitted:
 		a.inputs = append(a.inputs, Input{At: a.list.At, Change: e})
 	case e.Op != events.OpDel:
 	case e.Kind == grid.KindJob:
 		if j := s.Job(e.Key.ID); j != nil {
-			a.delete(j, grid.Ranges{j.Tasks})
+			a.noteDeletion(j, grid.Ranges{j.Tasks})
 		}
 	case e.Kind == grid.KindJATask:
 		if j := s.Job(e.Key.ID); j != nil {
-			a.delete(j, grid.Ranges{{First: e.Key.Sub, Last: e.Key.Sub, Step: 1}})
+			a.noteDeletion(j, grid.Ranges{{First: e.Key.Sub, Last: e.Key.Sub, Step: 1}})
 		}
 	case e.Kind == grid.KindAR:
 		if old := s.AR(e.Key.ID); old != nil && !old.Over() && !slices.Contains(a.over, old.ID) {
-			a.ended(old, old.End > a.list.At)
+			a.noteEndedAR(old, old.End > a.list.At)
 		}
 	}
 }
 
-// ended notes a reservation that is over.
-func (a *asker) ended(ar *grid.AR, deleted bool) {
+// noteEndedAR notes a reservation that is over.
+func (a *asker) noteEndedAR(ar *grid.AR, deleted bool) {
 	if a.over = append(a.over, ar.ID); deleted {
 		a.dropped = append(a.dropped, ar.ID)
 	}
 }
 
-// delete notes tasks that go or have to.
-func (a *asker) delete(j *grid.Job, tasks grid.Ranges) {
+// noteDeletion notes tasks that go or have to.
+func (a *asker) noteDeletion(j *grid.Job, tasks grid.Ranges) {
 	if len(tasks) == 0 {
 		return
 	}
@@ -139,16 +139,16 @@ func (a *asker) delete(j *grid.Job, tasks grid.Ranges) {
 	a.gone[j.ID] = a.gone[j.ID].Plus(tasks)
 }
 
-// taskID takes in what became of an enrolled task, qdel(1) and qmod(1).
-func (a *asker) task(s *state.State, old, t *grid.JATask) {
+// followTask takes in what became of an enrolled task, qdel(1) and qmod(1).
+func (a *asker) followTask(s *state.State, old, t *grid.JATask) {
 	control := func(action string) {
-		a.ask(&gdi.Control{Action: action, Refs: []string{fmt.Sprintf("%d.%d", t.Job, t.ID)}, Force: true})
+		a.noteRequest(&gdi.Control{Action: action, Refs: []string{fmt.Sprintf("%d.%d", t.Job, t.ID)}, Force: true})
 	}
 	set, cleared := t.State&^old.State, old.State&^t.State
 	switch {
 	case t.Started() != old.Started(): // an end, and what follows
 	case set&grid.StateDeleted != 0:
-		a.delete(s.Job(t.Job), grid.Ranges{{First: t.ID, Last: t.ID, Step: 1}})
+		a.noteDeletion(s.Job(t.Job), grid.Ranges{{First: t.ID, Last: t.ID, Step: 1}})
 	case t.Kill == grid.Rescheduled && old.Kill != t.Kill:
 		control("reschedule")
 	case set&grid.StateSuspended != 0, t.Kill == grid.Migrating && old.Kill != t.Kill && !a.stopsQueue():
@@ -165,8 +165,8 @@ func (a *asker) stopsQueue() bool {
 	return slices.ContainsFunc(a.list.Events, func(e events.Event) bool { return e.Kind == grid.KindQInstance })
 }
 
-// instance takes in what was done to a queue instance.
-func (a *asker) instance(old, q *grid.QInstance) {
+// followInstance takes in what was done to a queue instance.
+func (a *asker) followInstance(old, q *grid.QInstance) {
 	for _, x := range []struct {
 		bit      grid.QueueState
 		set, not string
@@ -180,7 +180,7 @@ func (a *asker) instance(old, q *grid.QInstance) {
 			action = x.not
 		}
 		if action != "" {
-			a.ask(&gdi.Control{Action: action, Queues: true, Refs: []string{q.Name()}})
+			a.noteRequest(&gdi.Control{Action: action, Queues: true, Refs: []string{q.Name()}})
 		}
 	}
 }
@@ -200,8 +200,8 @@ var switches = []struct{ field, name string }{
 	{"Spec.MailOptions", "m"}, {"Spec.MailTo", "M"}, {"Spec.Env", "v"}, {"Spec.Context", "sc"}, {"Spec.Args", "args"},
 }
 
-// altered takes in qalter(1), qhold(1) and qrls(1).
-func (a *asker) altered(old, j *grid.Job) {
+// noteAlteration takes in qalter(1), qhold(1) and qrls(1).
+func (a *asker) noteAlteration(old, j *grid.Job) {
 	jobs := gdi.Jobs{Refs: []gdi.JobRef{{ID: j.ID}}}
 	b := &gdi.Alter{Jobs: jobs, Job: j}
 	for _, s := range switches {
@@ -211,7 +211,7 @@ func (a *asker) altered(old, j *grid.Job) {
 	}
 	held := false
 	if len(b.Set) > 0 {
-		a.ask(b)
+		a.noteRequest(b)
 	}
 	for _, h := range []struct {
 		letter    string
@@ -219,19 +219,19 @@ func (a *asker) altered(old, j *grid.Job) {
 	}{{"u", old.UserHold, j.UserHold}, {"o", old.OperHold, j.OperHold}, {"s", old.SysHold, j.SysHold}} {
 		held = held || h.was.String() != h.left.String()
 		if added := h.left.Minus(h.was); len(added) > 0 {
-			a.ask(&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: j.ID, Tasks: added}}}, HoldAdd: h.letter})
+			a.noteRequest(&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: j.ID, Tasks: added}}}, HoldAdd: h.letter})
 		}
 		if removed := h.was.Minus(h.left); len(removed) > 0 {
 			ref := gdi.JobRef{ID: j.ID, Tasks: removed}
 			if len(h.left) == 0 {
 				ref.Tasks = nil
 			}
-			a.ask(&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{ref}}, HoldRemove: h.letter})
+			a.noteRequest(&gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{ref}}, HoldRemove: h.letter})
 		}
 	}
 	if len(b.Set) == 0 && !held && j.Version != old.Version { // to what it was
 		b.Set = []string{"N"}
-		a.ask(b)
+		a.noteRequest(b)
 	}
 }
 
@@ -246,8 +246,8 @@ func field(j *grid.Job, name string) any {
 	return v.FieldByName(name).Interface()
 }
 
-// asked is all that the user asked for; the state is the one after the list.
-func (a *asker) asked(s *state.State) []Input {
+// requests is all that the user asked for; the state is the one after the list.
+func (a *asker) requests(s *state.State) []Input {
 	for _, id := range a.jobs {
 		if ar := a.ars[id]; ar != 0 && slices.Contains(a.over, ar) {
 			continue // it goes with its reservation
@@ -257,10 +257,10 @@ func (a *asker) asked(s *state.State) []Input {
 			!slices.ContainsFunc(s.Tasks(id), func(t *grid.JATask) bool { return t.State&grid.StateDeleted == 0 }) {
 			ref.Tasks = nil
 		}
-		a.ask(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{ref}}, Force: a.cut})
+		a.noteRequest(&gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{ref}}, Force: a.cut})
 	}
 	for _, id := range a.dropped {
-		a.ask(&gdi.DeleteARs{Refs: grid.Names{fmt.Sprint(id)}, Force: a.cut})
+		a.noteRequest(&gdi.DeleteARs{Refs: grid.Names{fmt.Sprint(id)}, Force: a.cut})
 	}
 	return a.inputs
 }

@@ -121,7 +121,7 @@ func (u *users) live() *tape {
 	}
 	kept := &tape{start: w.Core.State().Copy()}
 	w.Log = kept
-	if err := w.run(context.Background()); err != nil {
+	if err := w.runToEnd(context.Background()); err != nil {
 		u.Fatal(err)
 	}
 	if w.Waiting > 0 {

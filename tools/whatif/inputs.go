@@ -14,60 +14,60 @@ import (
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
-// happen repeats an input.
-func (w *world) happen(in Input) {
+// repeatInput repeats an input.
+func (w *world) repeatInput(in Input) {
 	switch {
 	case in.Ask != nil:
-		w.repeat(*in.Ask)
+		w.repeatRequest(*in.Ask)
 	case in.Load != nil:
 		w.applyLoad(in.Load)
 	case in.Change != nil:
-		w.change(in.Change)
+		w.repeatChange(in.Change)
 	default:
-		w.tick()
+		w.tickCore()
 	}
 }
 
-func (w *world) refuse(text string) {
+func (w *world) noteRefusal(text string) {
 	if text != "" {
 		w.Refused = append(w.Refused, text)
 	}
 }
 
-// repeat asks what a user asked, about the jobs and reservations as they are
+// repeatRequest asks what a user asked, about the jobs and reservations as they are
 // numbered now.
-func (w *world) repeat(r gdi.Request) {
+func (w *world) repeatRequest(r gdi.Request) {
 	what, there := r.Command, true
 	switch b := r.Body.(type) {
 	case *gdi.Submit:
-		w.submit(r, b.Job)
+		w.repeatSubmission(r, b.Job)
 		return
 	case *gdi.Reserve:
-		w.reserve(r, b)
+		w.repeatReservation(r, b)
 		return
 	case *gdi.Alter:
 		n := *b
-		n.Jobs, there = w.jobs(b.Jobs)
-		if what += " " + named(b.Jobs); b.Job != nil {
-			n.Job = w.submission(b.Job)
+		n.Jobs, there = w.renumberJobs(b.Jobs)
+		if what += " " + describeJobs(b.Jobs); b.Job != nil {
+			n.Job = w.submissionOf(b.Job)
 		}
 		r.Body = &n
 	case *gdi.DeleteJobs:
 		n := *b
-		n.Jobs, there = w.jobs(b.Jobs)
-		what += " " + named(b.Jobs)
+		n.Jobs, there = w.renumberJobs(b.Jobs)
+		what += " " + describeJobs(b.Jobs)
 		r.Body = &n
 	case *gdi.Control:
 		n := *b
 		if what += " " + b.Action + " " + strings.Join(b.Refs, " "); !b.Queues {
-			n.Refs, there = w.tasks(b.Refs)
+			n.Refs, there = w.renumberTasks(b.Refs)
 		}
 		r.Body = &n
 	case *gdi.DeleteARs:
 		n := *b
 		n.Refs, what = nil, what+" "+strings.Join(b.Refs, " ")
 		for _, ref := range b.Refs {
-			n.Refs = append(n.Refs, renumber(w.reservations, ref)...)
+			n.Refs = append(n.Refs, renumberRef(w.reservations, ref)...)
 		}
 		there = len(n.Refs) > 0
 		r.Body = &n
@@ -76,16 +76,16 @@ func (w *world) repeat(r gdi.Request) {
 		w.Moot = append(w.Moot, what)
 		return
 	}
-	switch ready, text := w.request(r); {
+	switch ready, text := w.stepRequest(r); {
 	case text != "":
-		w.refuse(what + ": " + text)
+		w.noteRefusal(what + ": " + text)
 	case len(ready.List.Events) == 0:
 		w.Moot = append(w.Moot, what)
 	}
 }
 
-// jobs are selected jobs, if they are there.
-func (w *world) jobs(s gdi.Jobs) (out gdi.Jobs, there bool) {
+// renumberJobs are selected jobs, if they are there.
+func (w *world) renumberJobs(s gdi.Jobs) (out gdi.Jobs, there bool) {
 	for _, ref := range s.Refs {
 		if ref.ID = w.renumbered[ref.ID]; ref.ID != 0 && w.Core.State().Job(ref.ID) != nil {
 			out.Refs = append(out.Refs, ref)
@@ -94,8 +94,8 @@ func (w *world) jobs(s gdi.Jobs) (out gdi.Jobs, there bool) {
 	return out, len(out.Refs) > 0
 }
 
-// named names jobs as they were recorded.
-func named(s gdi.Jobs) string {
+// describeJobs names jobs as they were recorded.
+func describeJobs(s gdi.Jobs) string {
 	var words []string
 	for _, ref := range s.Refs {
 		word := strconv.Itoa(int(ref.ID))
@@ -107,11 +107,11 @@ func named(s gdi.Jobs) string {
 	return strings.Join(words, " ")
 }
 
-// tasks are tasks named job.task, if the jobs are there.
-func (w *world) tasks(refs []string) (out []string, there bool) {
+// renumberTasks are tasks named job.task, if the jobs are there.
+func (w *world) renumberTasks(refs []string) (out []string, there bool) {
 	for _, ref := range refs {
 		job, id, _ := strings.Cut(ref, ".")
-		for _, n := range renumber(w.renumbered, job) {
+		for _, n := range renumberRef(w.renumbered, job) {
 			if number, _ := strconv.ParseUint(n, 10, 32); w.Core.State().Job(uint32(number)) != nil {
 				out = append(out, n+"."+id)
 			}
@@ -120,8 +120,8 @@ func (w *world) tasks(refs []string) (out []string, there bool) {
 	return out, len(out) > 0
 }
 
-// renumber is what a number has become, or nothing; a name stays.
-func renumber(now map[uint32]uint32, ref string) grid.Names {
+// renumberRef is what a number has become, or nothing; a name stays.
+func renumberRef(now map[uint32]uint32, ref string) grid.Names {
 	then, err := strconv.ParseUint(ref, 10, 32)
 	if err != nil {
 		return grid.Names{ref}
@@ -132,47 +132,48 @@ func renumber(now map[uint32]uint32, ref string) grid.Names {
 	return nil // it was over, or refused
 }
 
-// submission is a job as it was submitted; what it waits for and where it belongs
+// submissionOf is a job as it was submitted; what it waits for and where it belongs
 // have the numbers that they have now.
-func (w *world) submission(recorded *grid.Job) *grid.Job {
+func (w *world) submissionOf(recorded *grid.Job) *grid.Job {
 	j := *recorded
 	if len(j.PredecessorReq)+len(j.ArrayPredecessorReq) > 0 || j.AR != 0 {
 		ask := j.Ask()
-		ask.PredecessorReq, ask.ArrayPredecessorReq = w.numbers(ask.PredecessorReq), w.numbers(ask.ArrayPredecessorReq)
+		ask.PredecessorReq, ask.ArrayPredecessorReq = w.renumberNames(ask.PredecessorReq),
+			w.renumberNames(ask.ArrayPredecessorReq)
 		ask.AR = w.reservations[ask.AR]
 	}
 	return &j
 }
 
-func (w *world) numbers(names grid.Names) (out grid.Names) {
+func (w *world) renumberNames(names grid.Names) (out grid.Names) {
 	for _, n := range names {
-		out = append(out, renumber(w.renumbered, n)...)
+		out = append(out, renumberRef(w.renumbered, n)...)
 	}
 	return out
 }
 
-// submit submits a job as it was submitted.
-func (w *world) submit(r gdi.Request, recorded *grid.Job) {
-	j := w.submission(recorded)
+// repeatSubmission submits a job as it was submitted.
+func (w *world) repeatSubmission(r gdi.Request, recorded *grid.Job) {
+	j := w.submissionOf(recorded)
 	if recorded.AR != 0 && j.AR == 0 {
-		w.refuse(fmt.Sprintf("job %d: there is no advance reservation %d for it", recorded.ID, recorded.AR))
+		w.noteRefusal(fmt.Sprintf("job %d: there is no advance reservation %d for it", recorded.ID, recorded.AR))
 		return
 	}
 	r.Body = &gdi.Submit{Job: j}
-	ready, text := w.request(r)
+	ready, text := w.stepRequest(r)
 	if text != "" {
-		w.refuse(fmt.Sprintf("job %d: %s", recorded.ID, text))
+		w.noteRefusal(fmt.Sprintf("job %d: %s", recorded.ID, text))
 		return
 	}
 	id := ready.Answers[0].Reply.Job
 	w.renumbered[recorded.ID], w.Original[id] = id, recorded.ID
 }
 
-// reserve reserves in advance what was reserved.
-func (w *world) reserve(r gdi.Request, b *gdi.Reserve) {
-	ready, text := w.request(r)
+// repeatReservation reserves in advance what was reserved.
+func (w *world) repeatReservation(r gdi.Request, b *gdi.Reserve) {
+	ready, text := w.stepRequest(r)
 	if text != "" {
-		w.refuse(fmt.Sprintf("advance reservation %d: %s", b.AR.ID, text))
+		w.noteRefusal(fmt.Sprintf("advance reservation %d: %s", b.AR.ID, text))
 	}
 	for _, e := range ready.List.Events {
 		if e.Kind == grid.KindAR && e.Op == events.OpAdd {
@@ -192,30 +193,31 @@ func (w *world) applyLoad(l *grid.Load) {
 		return
 	}
 	w.loads[l.Host] = l
-	w.step(core.Report{Report: report.Report{Host: l.Host, Hello: w.Core.State().Load(l.Host) == nil, Load: w.load(l)}})
+	w.step(
+		core.Report{Report: report.Report{Host: l.Host, Hello: w.Core.State().Load(l.Host) == nil, Load: w.hostLoad(l)}})
 }
 
-// change repeats a change of the configuration, unless the options say otherwise.
-func (w *world) change(e *events.Event) {
+// repeatChange repeats a change of the configuration, unless the options say otherwise.
+func (w *world) repeatChange(e *events.Event) {
 	if e.Kind == grid.KindSchedConf && w.Options.Conf != nil ||
 		(e.Kind == grid.KindCQueue || e.Kind == grid.KindExecHost) && len(w.Hosts) > 0 ||
-		w.replaced(e.Kind, e.Key) {
+		w.isReplaced(e.Kind, e.Key) {
 		return
 	}
 	s := w.Core.State()
 	if conf, ok := e.Object.(*grid.SchedConf); ok && w.Options.Algorithm != "" {
-		other := w.conf(conf)
+		other := w.schedConf(conf)
 		e = &events.Event{Op: e.Op, Kind: e.Kind, Key: e.Key, Object: &other}
 	}
 	var body gdi.Body = &gdi.Delete{Kind: e.Kind, Keys: []grid.Key{e.Key}}
 	if e.Op != events.OpDel {
-		body = put(s, unversioned(e.Object))
+		body = requestToPut(s, unversioned(e.Object))
 	}
 	if e.Kind == grid.KindExecHost && e.Op == events.OpDel {
 		delete(w.loads, e.Key.Name)
 	}
 	before := *s.SchedConf()
-	w.refuse(w.ask("qconf", body))
+	w.noteRefusal(w.askAsAdmin("qconf", body))
 	w.Replayed.Slots = max(w.Replayed.Slots, Slots(s))
 	if e.Kind != grid.KindSchedConf {
 		return
@@ -227,12 +229,12 @@ func (w *world) change(e *events.Event) {
 		err = w.Couple.Algorithm.Configure(*after)
 	}
 	if err != nil {
-		w.refuse(err.Error())
+		w.noteRefusal(err.Error())
 	}
 }
 
-// put is the request that makes an object what it is to be.
-func put(s *state.State, o grid.Object) gdi.Body {
+// requestToPut is the request that makes an object what it is to be.
+func requestToPut(s *state.State, o grid.Object) gdi.Body {
 	if s.Get(o.Kind(), o.Key()) == nil {
 		return &gdi.Add{Objects: []grid.Object{o}}
 	}

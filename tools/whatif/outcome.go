@@ -12,12 +12,12 @@ import (
 // Compare makes outcomes of what was recorded and what would have been, of the
 // tasks that ended in both. Left is how many ended in one only.
 func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome.Outcome, left int) {
-	then, now := ended(r.Accounting, nil), ended(p.Accounting, p.Original)
+	then, now := endedAttempts(r.Accounting, nil), endedAttempts(p.Accounting, p.Original)
 	begin := r.Start.At
 	of := func(name string, slots int64, names []outcome.Project, all map[taskID][]*grid.Accounting,
 		deadline func(*grid.Accounting) grid.Time) *outcome.Outcome {
 		o := &outcome.Outcome{Name: name, Slots: slots, Projects: names}
-		for _, t := range both(then, now) {
+		for _, t := range inBoth(then, now) {
 			attempts := all[t]
 			a := attempts[len(attempts)-1]
 			j := outcome.Job{Submit: a.Submit.Sub(begin), Start: a.Start.Sub(begin), End: a.End.Sub(begin),
@@ -33,7 +33,7 @@ func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome
 		}
 		return o
 	}
-	deadlines := r.deadlines()
+	deadlines := r.lastDeadlines()
 	deadline := func(a *grid.Accounting) grid.Time { return deadlines[a.Job] }
 	recorded, replayed = of("recorded", r.Slots, projectsOf(r, nil), then, deadline),
 		of(name, p.Slots, projectsOf(r, p.Objects), now, deadline)
@@ -41,9 +41,9 @@ func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome
 	return recorded, replayed, len(then) + len(now) - 2*len(recorded.Jobs)
 }
 
-// ended are the attempts of the tasks whose last one has ended, by the recorded
+// endedAttempts are the attempts of the tasks whose last one has ended, by the recorded
 // number of their job.
-func ended(all []*grid.Accounting, original map[uint32]uint32) map[taskID][]*grid.Accounting {
+func endedAttempts(all []*grid.Accounting, original map[uint32]uint32) map[taskID][]*grid.Accounting {
 	out, over := map[taskID][]*grid.Accounting{}, map[taskID]bool{}
 	for _, a := range all {
 		t := taskID{a.Job, a.Task}
@@ -64,7 +64,7 @@ func ended(all []*grid.Accounting, original map[uint32]uint32) map[taskID][]*gri
 	return out
 }
 
-func both(a, b map[taskID][]*grid.Accounting) (out []taskID) {
+func inBoth(a, b map[taskID][]*grid.Accounting) (out []taskID) {
 	for t := range a {
 		if b[t] != nil {
 			out = append(out, t)
@@ -129,8 +129,8 @@ func projectOf(a *grid.Accounting) string {
 	return a.Project
 }
 
-// deadlines are those of jobs, qsub -dl, as they were last.
-func (r *Recorded) deadlines() map[uint32]grid.Time {
+// lastDeadlines are those of jobs, qsub -dl, as they were last.
+func (r *Recorded) lastDeadlines() map[uint32]grid.Time {
 	out := map[uint32]grid.Time{}
 	note := func(j *grid.Job) {
 		if j.Deadline > 0 {

@@ -25,7 +25,7 @@ type startedTask struct {
 	place   int // in line; -1: it is not
 }
 
-func (p *startedTask) reported() grid.Time { return p.end + p.late }
+func (p *startedTask) reportTime() grid.Time { return p.end + p.late }
 
 // processes are all of them, and those that run in the order in which their
 // ends are reported.
@@ -38,7 +38,7 @@ type processes struct {
 func (p *processes) Len() int { return len(p.line) }
 func (p *processes) Less(i, j int) bool {
 	a, b := p.line[i], p.line[j]
-	return a.reported() < b.reported() || a.reported() == b.reported() && a.order < b.order
+	return a.reportTime() < b.reportTime() || a.reportTime() == b.reportTime() && a.order < b.order
 }
 func (p *processes) Swap(i, j int) {
 	p.line[i], p.line[j] = p.line[j], p.line[i]
@@ -55,58 +55,58 @@ func (p *processes) Pop() any {
 	return last
 }
 
-// start begins a task that was sent, or continues with one that had begun.
-func (w *world) start(t *grid.JATask) {
+// startTask begins a task that was sent, or continues with one that had begun.
+func (w *world) startTask(t *grid.JATask) {
 	a := report.Attempt{Job: t.Job, Task: t.ID, N: t.Attempt}
 	if w.running.of[a] != nil || len(t.Grants) == 0 {
 		return
 	}
 	k := taskID{w.Original[t.Job], t.ID}
 	e := w.endingOf(w.Core.State().Job(t.Job), k, w.came[k])
-	is := w.attempts[w.recorded(a)]
+	is := w.attempts[w.recordedAttempt(a)]
 	w.running.started++
 	p := &startedTask{attempt: a, host: t.Grants[0].Host, start: t.Start + is.lead, late: e.late, ending: e,
 		order: w.running.started}
 	p.end = max(p.start+max(e.run, is.least), e.until, w.now)
-	if n, ok := limit(w.Core.State().Job(t.Job)); ok {
+	if n, ok := runLimit(w.Core.State().Job(t.Job)); ok {
 		p.most = max(p.start+n, p.end) // it never took less than it was seen to take
 	}
 	w.running.of[a] = p
 	heap.Push(&w.running, p)
 	if t.State&grid.StateSuspendedAny != 0 {
-		w.signal(report.Signal{Attempt: a, Kind: report.Suspend})
+		w.signalTask(report.Signal{Attempt: a, Kind: report.Suspend})
 	}
 }
 
-// recorded is an attempt by the recorded number of its job.
-func (w *world) recorded(a report.Attempt) report.Attempt {
+// recordedAttempt is an attempt by the recorded number of its job.
+func (w *world) recordedAttempt(a report.Attempt) report.Attempt {
 	a.Job = w.Original[a.Job]
 	return a
 }
 
-// execute executes qmaster's commands to the execution daemons.
-func (w *world) execute(commands []core.Command) {
+// executeCommands executes qmaster's commands to the execution daemons.
+func (w *world) executeCommands(commands []core.Command) {
 	for _, c := range commands {
 		for _, s := range c.Signals {
-			w.signal(s)
+			w.signalTask(s)
 		}
 		for _, a := range c.Forget {
 			if p := w.running.of[a]; p != nil {
-				w.drop(p)
+				w.dropTask(p)
 			}
 		}
 	}
 }
 
-func (w *world) drop(p *startedTask) {
+func (w *world) dropTask(p *startedTask) {
 	delete(w.running.of, p.attempt)
 	if p.place >= 0 {
 		heap.Remove(&w.running, p.place)
 	}
 }
 
-// due puts a process in line by when it ends.
-func (w *world) due(p *startedTask, end grid.Time) {
+// enqueueEnd puts a process in line by when it ends.
+func (w *world) enqueueEnd(p *startedTask, end grid.Time) {
 	if p.end = end; p.place >= 0 {
 		heap.Fix(&w.running, p.place)
 	} else {
@@ -114,7 +114,7 @@ func (w *world) due(p *startedTask, end grid.Time) {
 	}
 }
 
-func (w *world) signal(s report.Signal) {
+func (w *world) signalTask(s report.Signal) {
 	p := w.running.of[s.Attempt]
 	switch {
 	case p == nil || p.ordered != 0:
@@ -123,52 +123,52 @@ func (w *world) signal(s report.Signal) {
 			break
 		}
 		if p.stands, p.left = true, max(p.end-w.now, 0); p.most > 0 {
-			w.due(p, p.most)
+			w.enqueueEnd(p, p.most)
 		} else {
 			heap.Remove(&w.running, p.place)
 		}
 	case s.Kind == report.Resume:
 		if p.stands {
 			p.stands = false
-			w.due(p, p.ends(w.now+p.left))
+			w.enqueueEnd(p, p.endBy(w.now+p.left))
 		}
 	default:
-		w.kill(p, s.Kind)
+		w.killTask(p, s.Kind)
 	}
 }
 
-// kill ends a process before its time; that takes as long as it took.
-func (w *world) kill(p *startedTask, how report.SignalKind) {
-	took := w.attempts[w.recorded(p.attempt)]
+// killTask ends a process before its time; that takes as long as it took.
+func (w *world) killTask(p *startedTask, how report.SignalKind) {
+	took := w.attempts[w.recordedAttempt(p.attempt)]
 	if took.least == 0 {
 		took.dying = 1
 	}
 	p.ordered, p.late, p.stands = how, took.late, false
-	w.due(p, w.now+took.dying)
+	w.enqueueEnd(p, w.now+took.dying)
 }
 
-// ends is a time at which it is over, which h_rt may bring forward.
-func (p *startedTask) ends(at grid.Time) grid.Time {
+// endBy is a time at which it is over, which h_rt may bring forward.
+func (p *startedTask) endBy(at grid.Time) grid.Time {
 	if p.most > 0 {
 		return min(at, p.most)
 	}
 	return at
 }
 
-// overran reports whether h_rt has ended it.
-func (p *startedTask) overran() bool {
+// hasOverrun reports whether h_rt has ended it.
+func (p *startedTask) hasOverrun() bool {
 	return p.ordered == 0 && p.most > 0 && p.end == p.most && p.left > 0
 }
 
-// end reports those whose time is over.
-func (w *world) end() {
-	for len(w.running.line) > 0 && w.running.line[0].reported() <= w.now {
+// reportEnds reports those whose time is over.
+func (w *world) reportEnds() {
+	for len(w.running.line) > 0 && w.running.line[0].reportTime() <= w.now {
 		p := w.running.line[0]
-		w.drop(p)
+		w.dropTask(p)
 		if k := (taskID{w.Original[p.attempt.Job], p.attempt.Task}); p.ordered == 0 {
 			w.came[k]++
 		}
-		usage, result := p.result()
+		usage, result := p.endResult()
 		w.step(core.Report{Report: report.Report{Host: p.host,
 			Tasks: []report.Task{{Attempt: p.attempt, Phase: report.Ended, Start: p.start, Usage: usage, Result: &result}}}})
 	}
@@ -177,14 +177,14 @@ func (w *world) end() {
 // killedStatus is the exit status of a process that SIGKILL has ended.
 const killedStatus = 128 + 9
 
-// result is what the execution daemon says of an end: what it said in the
+// endResult is what the execution daemon says of an end: what it said in the
 // record, unless it came otherwise here. Of what was used, less time costs less.
-func (p *startedTask) result() (grid.Usage, report.Result) {
+func (p *startedTask) endResult() (grid.Usage, report.Result) {
 	a := &p.ending.result
 	r := report.Result{Start: p.start, End: p.end, Failed: report.Failure(a.Failed), Text: a.FailedText,
 		ExitStatus: a.ExitStatus}
 	switch {
-	case p.overran():
+	case p.hasOverrun():
 		r.Failed, r.ExitStatus = report.FailedLimit, killedStatus
 	case p.ordered == report.Migrate:
 		r.Failed, r.ExitStatus = report.FailedMigrated, killedStatus

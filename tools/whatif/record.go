@@ -68,18 +68,18 @@ func Record(from *state.State, lists iter.Seq2[events.List, error]) (*Recorded, 
 	r := &Recorded{Start: from, Last: from.At, Slots: Slots(from), Skipped: map[string]int{},
 		ends: map[taskID][]ending{}, attempts: map[report.Attempt]endedAttempt{}, begun: map[taskID]*stretch{}}
 	from.Each(grid.KindJATask, func(o grid.Object) bool {
-		r.follow(from.At, o.(*grid.JATask))
+		r.noteAttempt(from.At, o.(*grid.JATask))
 		return true
 	})
 	now := from.Copy()
 	for l, err := range lists {
 		if err != nil {
-			return r.complete(), err
+			return r.setMedian(), err
 		}
 		r.noteList(now, l)
 		r.Last = l.At
 	}
-	return r.complete(), nil
+	return r.setMedian(), nil
 }
 
 // noteList takes in what a list did to a state.
@@ -93,9 +93,9 @@ func (r *Recorded) noteList(s *state.State, l events.List) {
 		e := &l.Events[i]
 		switch o := e.Object.(type) {
 		case *grid.JATask:
-			r.follow(l.At, o)
+			r.noteAttempt(l.At, o)
 		case *grid.Accounting:
-			r.ended(l.At, o)
+			r.noteEnd(l.At, o)
 		case *grid.Load:
 			r.Inputs = append(r.Inputs, Input{At: l.At, Load: o})
 		case *grid.CQueue, *grid.QInstance, *grid.HGroup:
@@ -111,7 +111,7 @@ func (r *Recorded) noteList(s *state.State, l events.List) {
 	}
 	switch {
 	case who != nil:
-		asked := who.asked(s)
+		asked := who.requests(s)
 		if r.Inputs = append(r.Inputs, asked...); len(asked) == 0 {
 			r.Skipped[l.Cause.What]++
 		}
@@ -120,8 +120,8 @@ func (r *Recorded) noteList(s *state.State, l events.List) {
 	}
 }
 
-// follow notes when an attempt was sent, suspended and terminated.
-func (r *Recorded) follow(now grid.Time, t *grid.JATask) {
+// noteAttempt notes when an attempt was sent, suspended and terminated.
+func (r *Recorded) noteAttempt(now grid.Time, t *grid.JATask) {
 	k := taskID{t.Job, t.ID}
 	if !t.Started() {
 		delete(r.begun, k)
@@ -143,8 +143,8 @@ func (r *Recorded) follow(now grid.Time, t *grid.JATask) {
 	}
 }
 
-// ended takes in that an attempt is over.
-func (r *Recorded) ended(now grid.Time, a *grid.Accounting) {
+// noteEnd takes in that an attempt is over.
+func (r *Recorded) noteEnd(now grid.Time, a *grid.Accounting) {
 	r.Accounting = append(r.Accounting, a)
 	k := taskID{a.Job, a.Task}
 	s := r.begun[k]
@@ -190,8 +190,8 @@ func ownEnd(a *grid.Accounting) bool {
 	return true
 }
 
-// complete finds the median, for attempts of which nothing is known.
-func (r *Recorded) complete() *Recorded {
+// setMedian finds the median, for attempts of which nothing is known.
+func (r *Recorded) setMedian() *Recorded {
 	var all []grid.Time
 	for _, ends := range r.ends {
 		all = append(all, ends[len(ends)-1].run)
@@ -208,7 +208,7 @@ func (r *Recorded) endingOf(j *grid.Job, recorded taskID, before int) ending {
 	if ends := r.ends[recorded]; len(ends) > 0 {
 		return ends[min(before, len(ends)-1)]
 	}
-	if most, ok := limit(j); ok {
+	if most, ok := runLimit(j); ok {
 		return ending{run: most}
 	}
 	if s := r.begun[recorded]; s != nil {
@@ -217,9 +217,9 @@ func (r *Recorded) endingOf(j *grid.Job, recorded taskID, before int) ending {
 	return ending{run: max(r.median, 1000)}
 }
 
-// limit is the h_rt that a job asks for: so long after its start its shepherd ends
+// runLimit is the h_rt that a job asks for: so long after its start its shepherd ends
 // an attempt, whether it stands or runs.
-func limit(j *grid.Job) (grid.Time, bool) {
+func runLimit(j *grid.Job) (grid.Time, bool) {
 	q, _ := j.Hard.Get("h_rt")
 	n, ok := grid.CentryType("TIME").Parse(q.Value)
 	return grid.Time(0).Add(n), ok && n < grid.Infinity

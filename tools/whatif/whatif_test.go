@@ -50,7 +50,7 @@ func (t *tape) record(tb testing.TB) *Recorded {
 	return r
 }
 
-// run is when an attempt ran, and how it ended.
+// runToEnd is when an attempt ran, and how it ended.
 type run struct {
 	start, end   grid.Time
 	host, killed string
@@ -136,7 +136,7 @@ func sound(t *testing.T, r *Recorded, o Options) {
 		t.Fatal(err)
 	}
 	w.Log = &watch{t, w.Core.State()}
-	if err := w.run(context.Background()); err != nil {
+	if err := w.runToEnd(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	for _, h := range w.Core.State().ExecHosts() { // of parallel tasks, also those that are not the master's

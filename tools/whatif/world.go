@@ -24,8 +24,8 @@ type Options struct {
 	Progress func(grid.Time)
 }
 
-// replaced reports whether an object is one of Objects.
-func (o *Options) replaced(k grid.Kind, key grid.Key) bool {
+// isReplaced reports whether an object is one of Objects.
+func (o *Options) isReplaced(k grid.Kind, key grid.Key) bool {
 	return slices.ContainsFunc(o.Objects, func(other grid.Object) bool { return other.Kind() == k && other.Key() == key })
 }
 
@@ -78,7 +78,7 @@ func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.Replayed, w.run(ctx)
+	return w.Replayed, w.runToEnd(ctx)
 }
 
 func newWorld(r *Recorded, o Options) (*world, error) {
@@ -87,33 +87,33 @@ func newWorld(r *Recorded, o Options) (*world, error) {
 		now:      r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[taskID]int{},
 		running: processes{of: map[report.Attempt]*startedTask{}}, loads: map[string]*grid.Load{}, stale: true}
 	w.Lend = true
-	return w, w.begin()
+	return w, w.makeCell()
 }
 
-// run lets time pass until nothing happens any more.
-func (w *world) run(ctx context.Context) error {
+// runToEnd lets time pass until nothing happens any more.
+func (w *world) runToEnd(ctx context.Context) error {
 	w.Replayed.Slots, w.Replayed.Algorithm = Slots(w.Core.State()), w.Core.State().SchedConf().Algorithm
-	for next := 0; w.advance(next); {
+	for next := 0; w.advanceClock(next); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		w.end()
+		w.reportEnds()
 		for next < len(w.Inputs) && w.Inputs[next].At <= w.now {
-			w.happen(w.Inputs[next])
+			w.repeatInput(w.Inputs[next])
 			next++
 		}
-		w.keep()
-		w.pass()
+		w.keepHosts()
+		w.runScheduler()
 		if w.Progress != nil {
 			w.Progress(w.now)
 		}
 	}
-	w.left()
+	w.noteUnended()
 	return nil
 }
 
-// left returns what has not ended.
-func (w *world) left() {
+// noteUnended returns what has not ended.
+func (w *world) noteUnended() {
 	s := w.Core.State()
 	s.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
@@ -130,8 +130,8 @@ func (w *world) left() {
 	})
 }
 
-// begin makes the cell what it should be, and takes over what runs.
-func (w *world) begin() error {
+// makeCell makes the cell what it should be, and takes over what runs.
+func (w *world) makeCell() error {
 	s := w.Core.State()
 	s.Each(grid.KindLoad, func(o grid.Object) bool {
 		if l := o.(*grid.Load); !l.Unheard {
@@ -139,18 +139,18 @@ func (w *world) begin() error {
 		}
 		return true
 	})
-	if err := w.build(); err != nil {
+	if err := w.buildHosts(); err != nil {
 		return err
 	}
 	if w.Options.Conf != nil || w.Options.Algorithm != "" {
-		conf := w.conf(s.SchedConf())
+		conf := w.schedConf(s.SchedConf())
 		conf.Version = s.SchedConf().Version
-		if text := w.ask("qconf", &gdi.Modify{Objects: []grid.Object{&conf}}); text != "" {
+		if text := w.askAsAdmin("qconf", &gdi.Modify{Objects: []grid.Object{&conf}}); text != "" {
 			return fmt.Errorf("the configuration: %s", text)
 		}
 	}
 	for _, o := range w.Options.Objects {
-		if text := w.ask("qconf", put(s, unversioned(o))); text != "" {
+		if text := w.askAsAdmin("qconf", requestToPut(s, unversioned(o))); text != "" {
 			return fmt.Errorf("the configuration: %s", text)
 		}
 	}
@@ -164,15 +164,15 @@ func (w *world) begin() error {
 	}
 	s.Each(grid.KindJATask, func(o grid.Object) bool {
 		if t := o.(*grid.JATask); t.Started() {
-			w.start(t)
+			w.startTask(t)
 		}
 		return true
 	})
 	return w.Register()
 }
 
-// conf is the configuration instead of a recorded one.
-func (w *world) conf(recorded *grid.SchedConf) grid.SchedConf {
+// schedConf is the configuration instead of a recorded one.
+func (w *world) schedConf(recorded *grid.SchedConf) grid.SchedConf {
 	conf := *recorded
 	if w.Options.Conf != nil {
 		conf = *w.Options.Conf
@@ -183,8 +183,8 @@ func (w *world) conf(recorded *grid.SchedConf) grid.SchedConf {
 	return conf
 }
 
-// build gives every cluster queue the hosts of another cluster.
-func (w *world) build() error {
+// buildHosts gives every cluster queue the hosts of another cluster.
+func (w *world) buildHosts() error {
 	if len(w.Hosts) == 0 {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (w *world) build() error {
 		names = append(names, h.Name)
 		w.loads[h.Name] = &grid.Load{Host: h.Name, Processors: uint32(h.Slots),
 			Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}
-		w.Core.Step(w.now, core.Report{Report: report.Report{Host: h.Name, Hello: true, Load: w.load(w.loads[h.Name])}})
+		w.Core.Step(w.now, core.Report{Report: report.Report{Host: h.Name, Hello: true, Load: w.hostLoad(w.loads[h.Name])}})
 	}
 	w.Core.Step(w.now, core.Tick{})
 	for _, q := range w.Core.State().CQueues() {
@@ -204,19 +204,19 @@ func (w *world) build() error {
 		for _, h := range w.Hosts {
 			n.Slots.At = append(n.Slots.At, grid.At[int32]{Target: h.Name, Value: h.Slots})
 		}
-		if text := w.ask("qconf", &gdi.Modify{Objects: []grid.Object{&n}}); text != "" {
+		if text := w.askAsAdmin("qconf", &gdi.Modify{Objects: []grid.Object{&n}}); text != "" {
 			return fmt.Errorf("queue %s on other hosts: %s", n.Name, text)
 		}
 	}
 	return nil
 }
 
-func (w *world) load(l *grid.Load) *report.Load {
+func (w *world) hostLoad(l *grid.Load) *report.Load {
 	return &report.Load{Values: l.Values, Processors: l.Processors, At: w.now}
 }
 
-// ask has an administrator ask qmaster; the text says why it was refused.
-func (w *world) ask(command string, body gdi.Body) (refused string) {
+// askAsAdmin has an administrator ask qmaster; the text says why it was refused.
+func (w *world) askAsAdmin(command string, body gdi.Body) (refused string) {
 	r := gdi.Request{Command: command, Body: body}
 	w.Core.State().Each(grid.KindManager, func(o grid.Object) bool {
 		r.User = o.(*grid.Manager).Name
@@ -226,12 +226,12 @@ func (w *world) ask(command string, body gdi.Body) (refused string) {
 		r.Host = o.(*grid.AdminHost).Name
 		return false
 	})
-	_, refused = w.request(r)
+	_, refused = w.stepRequest(r)
 	return refused
 }
 
-// request is a request; the text says why it was refused.
-func (w *world) request(r gdi.Request) (core.Ready, string) {
+// stepRequest is a request; the text says why it was refused.
+func (w *world) stepRequest(r gdi.Request) (core.Ready, string) {
 	ready := w.step(core.Request{Request: r})
 	for _, a := range ready.Answers[0].Reply.Answers {
 		if a.Status != gdi.StatusOK {
@@ -249,12 +249,12 @@ func (w *world) step(in core.Input) core.Ready {
 	} else {
 		r = w.Step(w.now, in)
 	}
-	w.note(r)
+	w.noteChanges(r)
 	return r
 }
 
-// note takes in what has changed: accounting, starts, and who has to end.
-func (w *world) note(r core.Ready) {
+// noteChanges takes in what has changed: accounting, starts, and who has to end.
+func (w *world) noteChanges(r core.Ready) {
 	if len(r.List.Events) > 0 {
 		w.stale = true
 	}
@@ -264,21 +264,21 @@ func (w *world) note(r core.Ready) {
 			w.Replayed.Accounting = append(w.Replayed.Accounting, o)
 		case *grid.JATask:
 			if o.Status == grid.Transfering && o.Start == w.now {
-				w.start(o)
+				w.startTask(o)
 			}
 		}
 	}
-	w.execute(r.Commands)
+	w.executeCommands(r.Commands)
 }
 
-// advance goes to the next moment at which something happens.
-func (w *world) advance(next int) bool {
+// advanceClock goes to the next moment at which something happens.
+func (w *world) advanceClock(next int) bool {
 	var moments []grid.Time
 	if next < len(w.Inputs) {
 		moments = append(moments, w.Inputs[next].At)
 	}
 	if len(w.running.line) > 0 {
-		moments = append(moments, w.running.line[0].reported())
+		moments = append(moments, w.running.line[0].reportTime())
 	}
 	if len(moments) > 0 {
 		w.idle = 0
@@ -305,26 +305,26 @@ func (w *world) advance(next int) bool {
 	return true
 }
 
-// keep advances the clock of the core, and lets hosts report.
-func (w *world) keep() {
+// keepHosts advances the clock of the core, and lets hosts report.
+func (w *world) keepHosts() {
 	whole := w.now%1000 == 0 // reservations begin and end, calendars open and close
 	if w.now >= w.reported+silence {
 		w.reported = w.now
-		for _, host := range w.hosts() {
+		for _, host := range w.hostNames() {
 			w.step(core.Report{Report: report.Report{Host: host}})
 		}
 	}
 	if whole && w.now > w.ticked || w.now >= w.ticked+1000 {
-		w.tick()
+		w.tickCore()
 	}
 }
 
-func (w *world) tick() {
+func (w *world) tickCore() {
 	w.ticked = w.now
 	w.step(core.Tick{})
 }
 
-func (w *world) hosts() (names []string) {
+func (w *world) hostNames() (names []string) {
 	for h := range w.loads {
 		names = append(names, h)
 	}
@@ -332,8 +332,8 @@ func (w *world) hosts() (names []string) {
 	return names
 }
 
-// pass decides, if anything has changed.
-func (w *world) pass() {
+// runScheduler decides, if anything has changed.
+func (w *world) runScheduler() {
 	for w.stale {
 		if w.last > 0 {
 			if due := w.Couple.Algorithm.Next(w.last, w.now); due > w.now {
@@ -345,10 +345,10 @@ func (w *world) pass() {
 		w.last = w.now
 		w.Passes++
 		r, refused := w.Pass(w.now)
-		w.note(r)
+		w.noteChanges(r)
 		w.stale = false // a run sees its own orders only when something else happens
 		for _, o := range refused {
-			w.refuse(o.Reason)
+			w.noteRefusal(o.Reason)
 		}
 		if at := w.Wake(); at > w.now {
 			w.again = at
