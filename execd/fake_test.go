@@ -18,10 +18,9 @@ import (
 
 	"github.com/quill-grid/quill/execd/core"
 	"github.com/quill-grid/quill/execd/shepherd"
-	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // The shepherd of these tests is this test binary, run again under another
@@ -30,7 +29,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 4 && os.Args[1] == "execd" {
 		exitWith(childExecd(os.Args[2], os.Args[3]))
 	}
-	shepherdtest.Keep(shepherd.Run)
+	testkit.BecomeShepherd(shepherd.Run)
 	os.Exit(m.Run())
 }
 
@@ -117,7 +116,7 @@ func (q *qmaster) wake() {
 // wait returns when ok holds; it is asked after each report, with the lock held.
 func (q *qmaster) wait(what string, ok func() bool) {
 	q.t.Helper()
-	late := time.After(polltest.Patience)
+	late := time.After(testkit.Patience)
 	for {
 		q.mu.Lock()
 		done, changed := ok(), q.changed
@@ -128,7 +127,7 @@ func (q *qmaster) wait(what string, ok func() bool) {
 		select {
 		case <-changed:
 		case <-late:
-			q.t.Fatalf("no %s after %v", what, polltest.Patience)
+			q.t.Fatalf("no %s after %v", what, testkit.Patience)
 		}
 	}
 }
@@ -303,7 +302,7 @@ func (m *machine) halt() {
 // noShepherd ends the shepherd, which must have nothing to keep.
 func (m *machine) noShepherd() {
 	m.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	k, err := shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(m.dir)})
 	if err != nil {
@@ -361,7 +360,7 @@ func waitFile(t *testing.T, path string) string {
 // waitText returns the text of a file once it contains part.
 func waitText(t *testing.T, path, part string) (text string) {
 	t.Helper()
-	polltest.Until(t, path, polltest.Patience, func() (bool, string) {
+	testkit.Until(t, path, testkit.Patience, func() (bool, string) {
 		data, _ := os.ReadFile(path)
 		text = string(data)
 		return strings.Contains(text, part), text
@@ -371,7 +370,7 @@ func waitText(t *testing.T, path, part string) (text string) {
 
 func waitGone(t *testing.T, path string) {
 	t.Helper()
-	polltest.Until(t, path+" gone", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, path+" gone", testkit.Patience, func() (bool, string) {
 		_, err := os.Stat(path)
 		return os.IsNotExist(err), fmt.Sprint(err)
 	})

@@ -8,8 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestMetrics counts two jobs, one of which cannot be started, and a qmaster that does not answer for a while.
@@ -23,7 +23,7 @@ func TestMetrics(t *testing.T) {
 	m.start()
 	until := func(what string, ok func() bool) {
 		t.Helper()
-		polltest.Until(t, what, polltest.Patience, func() (bool, string) { return ok(), "" })
+		testkit.Until(t, what, testkit.Patience, func() (bool, string) { return ok(), "" })
 	}
 	until("ready", func() bool { return m.metrics.Set.Ready() == nil })
 	stranger := script(t, m.out, 2, "true\n")

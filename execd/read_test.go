@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // read asks execd for a part of an output file.
@@ -38,7 +38,7 @@ func TestOutputIsRead(t *testing.T) {
 		r.Epoch, r.Task = max(r.Epoch, 1), 1
 		var p report.Piece
 		// a busy machine may not have begun when the time for a reading is over
-		polltest.Until(t, what, polltest.Patience, func() (bool, string) {
+		testkit.Until(t, what, testkit.Patience, func() (bool, string) {
 			p = m.q.read(r)
 			return p.Refused != report.NoAnswer, show(p)
 		})

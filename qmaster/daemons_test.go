@@ -16,8 +16,8 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // A job through all the shell's doors: execd reports its host, schedd registers
@@ -247,7 +247,7 @@ func TestOrdersAreRecorded(t *testing.T) {
 // eventually waits for what is not reported.
 func eventually(t *testing.T, done func() bool, have func() string) {
 	t.Helper()
-	polltest.Until(t, "what was recorded", polltest.Patience, func() (bool, string) { return done(), have() })
+	testkit.Until(t, "what was recorded", testkit.Patience, func() (bool, string) { return done(), have() })
 }
 
 // qconf -km is answered and ends qmaster.

@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestScriptsInListings: script and environment are shown to the job's owner and to
@@ -139,7 +139,7 @@ func TestManyListings(t *testing.T) {
 			}
 		})
 	}
-	polltest.Until(t, "listings wait", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "listings wait", testkit.Patience, func() (bool, string) {
 		n := all.Queued()
 		return n >= all.Waiting, fmt.Sprint(n)
 	})

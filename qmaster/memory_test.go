@@ -17,7 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestBudgetOfLittleMemory: when the objects of all users take what they may, memory is not short yet, however little
@@ -245,7 +245,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		runtime.KeepAlive(all)
 	}()
 	for begun, tick := time.Now(), time.Tick(time.Millisecond); resident() > before+burst/4; <-tick {
-		if time.Since(begun) > polltest.Patience {
+		if time.Since(begun) > testkit.Patience {
 			t.Fatalf("%d MB before, %d MB afterwards", before>>20, resident()>>20)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 func newCell(t testing.TB) cell.Cell {
@@ -326,7 +326,7 @@ func TestRetryMakesOneJob(t *testing.T) {
 	}
 	ask := func() gdi.Reply {
 		req := gdi.Request{ID: "once", Host: q.opts.Host, Command: "qsub", Body: &gdi.Submit{Job: aJob("j")}}
-		ctx, cancel := context.WithTimeout(t.Context(), polltest.Patience)
+		ctx, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 		defer cancel()
 		var answer []byte
 		err := bus.ErrBusy

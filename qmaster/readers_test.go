@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // hostWithJob is a host on which job 1 runs.
@@ -65,7 +65,7 @@ func TestOutput(t *testing.T) {
 	if q.readers.wait != report.ReadWait+time.Second {
 		t.Error("a host that answers last is waited for until", q.readers.wait)
 	}
-	q.readers.wait = polltest.Patience
+	q.readers.wait = testkit.Patience
 	host, job := hostWithJob(t, q)
 	user := connect(t, q.opts.Cell)
 	ask := func() gdi.Reply {
@@ -132,7 +132,7 @@ func TestOutput(t *testing.T) {
 	}
 	q.readers.wait = time.Millisecond
 	refused("a silent host", ask(), gdi.StatusNoDaemon, "execd@h1 has not answered within 1ms")
-	polltest.Until(t, "readers", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "readers", testkit.Patience, func() (bool, string) {
 		return q.readers.users.Count()+q.readers.hosts.Count() == 0, ""
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // gate is a verifier that writes down the job's name, waits until there is a file
@@ -67,7 +67,7 @@ func verifyBy(t *testing.T, cell cell.Cell, url string) {
 func seenBy(t *testing.T, dir string, n int) [][]string {
 	t.Helper()
 	var seen [][]string
-	polltest.Until(t, fmt.Sprintf("%d jobs at the gate", n), polltest.Patience, func() (bool, string) {
+	testkit.Until(t, fmt.Sprintf("%d jobs at the gate", n), testkit.Patience, func() (bool, string) {
 		text, err := os.ReadFile(filepath.Join(dir, "seen"))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
@@ -168,7 +168,7 @@ func TestVerifierSlow(t *testing.T) {
 	if seen := seenBy(t, dir, scripts); len(seen) != scripts {
 		t.Fatal(seen)
 	}
-	polltest.Until(t, "all jobs have come", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "all jobs have come", testkit.Patience, func() (bool, string) {
 		v := q.owner.verifier
 		v.mu.Lock()
 		defer v.mu.Unlock()
@@ -213,11 +213,11 @@ func TestVerifierFair(t *testing.T) {
 		}()
 	}
 	waiting := func(n int) {
-		polltest.Until(t, fmt.Sprintf("%d jobs wait", n), polltest.Patience,
+		testkit.Until(t, fmt.Sprintf("%d jobs wait", n), testkit.Patience,
 			func() (bool, string) { return v.free.Queued() == n, fmt.Sprint(v.free.Queued()) })
 	}
 	waiting(many - v.free.User)
-	short, cancel := context.WithTimeout(t.Context(), polltest.Patience)
+	short, cancel := context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	alice := q.Remote(bus.Identity{Role: bus.User, Name: "alice"})
 	defer alice.Close()
@@ -233,7 +233,7 @@ func TestVerifierFair(t *testing.T) {
 	waiting(many - v.free.User + 1)
 	stopped()
 	c.Close()
-	polltest.Until(t, "the client has gone", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "the client has gone", testkit.Patience, func() (bool, string) {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		for _, r := range v.busy {
@@ -295,7 +295,7 @@ func TestVerifierRetry(t *testing.T) {
 	}
 	gone := asker()
 	again := ask("root")
-	polltest.Until(t, "the same request asks again", polltest.Patience,
+	testkit.Until(t, "the same request asks again", testkit.Patience,
 		func() (bool, string) { return asker() != gone, "" })
 	open(t, dir)
 	first := <-again

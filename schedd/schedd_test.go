@@ -15,7 +15,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 	"github.com/quill-grid/quill/schedd/algorithm/roundrobin"
@@ -198,7 +198,7 @@ func next[T any](t *testing.T, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(polltest.Patience):
+	case <-time.After(testkit.Patience):
 		t.Fatal("nothing happened")
 		panic("unreachable")
 	}

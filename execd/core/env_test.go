@@ -11,8 +11,8 @@ import (
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // loaders are variables by which a loader, a shell, an interpreter or a program that a procedure uses would run what
@@ -49,7 +49,7 @@ func TestEnvironmentOfOtherUsers(t *testing.T) {
 		t.Fatalf("qsub(1) documents %q", documented)
 	}
 	own := map[string]string{"PATH": safePath, "SHELL": "/bin/sh", "HOME": "/root"} // never the job's
-	law.Each(t, 200, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 200, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewSource(int64(seed)))
 		names := slices.Clone(loaders)
 		for range 20 {

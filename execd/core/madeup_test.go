@@ -10,9 +10,9 @@ import (
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestMadeUpWords has a qmaster and a shepherd of another version, or with a bug,
@@ -24,7 +24,7 @@ import (
 //	a report names each attempt once, an end with its result
 //	when the shepherd has nothing and qmaster receives all, nothing is left
 func TestMadeUpWords(t *testing.T) {
-	law.Each(t, 800, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 800, func(t *testing.T, seed uint64) {
 		w := &madeUp{t: t, Maker: madeup.Maker{Dice: rand.New(rand.NewPCG(seed, 3)), Texts: texts, Nil: true},
 			now: 1_700_000_000_000}
 		for i := range w.cores {

@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/pkg/topology"
 )
 
@@ -78,7 +78,7 @@ func TestChoice(t *testing.T) {
 // TestChoiceLaws: whatever is requested on whatever host, a choice is as many
 // different free cores as were asked for, and linear finds one while there is.
 func TestChoiceLaws(t *testing.T) {
-	law.Each(t, 2000, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 2000, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var text strings.Builder
 		for range 1 + r.IntN(4) {

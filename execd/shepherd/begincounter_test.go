@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestBeginCounter: awaitBegun waits for all that had begun and for nothing that begins meanwhile.
@@ -20,7 +20,7 @@ func TestBeginCounter(t *testing.T) {
 		u.awaitBegun()
 		close(settled)
 	}()
-	polltest.Until(t, "that settle waits", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "that settle waits", testkit.Patience, func() (bool, string) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		return u.quiet != nil, ""

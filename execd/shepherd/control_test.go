@@ -13,8 +13,8 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 func (h *host) signal(s report.SignalKind, job int) {
@@ -485,7 +485,7 @@ func TestOnlyOneShepherd(t *testing.T) {
 }
 
 func TestConnectAtTheSameTime(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	dir := t.TempDir()
 	shepherds := make(chan *Client)
@@ -511,7 +511,7 @@ func TestConnectAtTheSameTime(t *testing.T) {
 }
 
 func TestConnectSaysWhyNot(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	dir := t.TempDir()
 	_, err := Connect(ctx, Options{Dir: dir, Program: []string{"/bin/false"}})

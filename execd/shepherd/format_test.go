@@ -9,13 +9,13 @@ import (
 
 	"github.com/vmihailenco/msgpack/v5"
 
-	"github.com/quill-grid/quill/pkg/formattest"
 	"github.com/quill-grid/quill/pkg/madeup"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestFormat compares the manual's description of the journal with a record in which every field is set.
 func TestFormat(t *testing.T) {
-	page := formattest.Read(t, "../../tools/manual/formats.md")
+	page := testkit.ReadPage(t, "../../tools/manual/formats.md")
 	var r journalRecord
 	new(madeup.Filler).Fill(&r)
 	b := appendRecord(nil, &r)
@@ -37,7 +37,7 @@ func TestFormat(t *testing.T) {
 	if err := e.Encode(described.fields("record", reflect.ValueOf(r))); err != nil {
 		t.Fatal(err)
 	}
-	page.Layout("Journal", binary.BigEndian, b, formattest.Fields{
+	page.Layout("Journal", binary.BigEndian, b, testkit.RecordFields{
 		"mark": "\nQUILL", "check": int(crc32.ChecksumIEEE(b[10:])), "length": fields.Len(), "fields": fields.String(),
 	})
 }

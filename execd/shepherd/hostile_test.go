@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/execd/plan"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // Two users who are not the shepherd's.
@@ -340,7 +340,7 @@ func TestTurns(t *testing.T) {
 			enter(owner)
 			order <- owner
 		}()
-		polltest.Until(t, "the owner waits", polltest.Patience,
+		testkit.Until(t, "the owner waits", testkit.Patience,
 			func() (bool, string) { return starting.Queued() != before, "" })
 	}
 	for range 3 {

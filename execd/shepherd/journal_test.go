@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/execd/plan"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 func testKey(n int) report.Attempt { return report.Attempt{Job: uint32(n), Task: 1, N: 1} }
@@ -163,7 +163,7 @@ func TestNoRecordDuringWrite(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(polltest.Patience):
+	case <-time.After(testkit.Patience):
 		t.Error("no answer")
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/execd/procfs"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // Tests of what only a kernel can show, with control groups of version 2. Where there are none to write they are
@@ -35,7 +35,7 @@ func kernelGroup(t *testing.T) string {
 		t.Skipf("control groups cannot be made: %v", err)
 	}
 	t.Cleanup(func() {
-		polltest.Until(t, "the control group is empty", polltest.Patience, func() (bool, string) {
+		testkit.Until(t, "the control group is empty", testkit.Patience, func() (bool, string) {
 			err := syscall.Rmdir(dir)
 			return err == nil, fmt.Sprint(err)
 		})
@@ -181,7 +181,7 @@ func awaitEvent(t *testing.T, group, name string) (until func(value uint64)) {
 	return func(value uint64) {
 		t.Helper()
 		var buf [256]byte
-		for end := time.Now().Add(polltest.Patience); time.Now().Before(end); {
+		for end := time.Now().Add(testkit.Patience); time.Now().Before(end); {
 			n, err := unix.Pread(fd, buf[:], 0)
 			if err != nil {
 				t.Fatal(err)

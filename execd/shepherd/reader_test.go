@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/execd/plan"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // readFor is Read of a test, for an owner who has not reached the limit.
@@ -113,7 +113,7 @@ func TestReaderOfHangingFileSystem(t *testing.T) {
 	for range readersOwner {
 		go func() { late <- readFor(t, r, mallory, FilePart{File: plan.Output{Path: dir + "/out"}}) }()
 	}
-	polltest.Until(t, "readers", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "readers", testkit.Patience, func() (bool, string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.all == readersOwner, fmt.Sprint(r.all)
@@ -128,7 +128,7 @@ func TestReaderOfHangingFileSystem(t *testing.T) {
 	}
 	syscall.Unmount(dir, syscall.MNT_DETACH)
 	for _, owner := range []string{"a", "a", "b", "b"} {
-		polltest.Until(t, "free readers", polltest.Patience, func() (bool, string) { return r.Acquire(owner), owner })
+		testkit.Until(t, "free readers", testkit.Patience, func() (bool, string) { return r.Acquire(owner), owner })
 	}
 	want(t, "one too many", r.Acquire("c"), false)
 	for _, owner := range []string{"a", "a", "b", "b"} {

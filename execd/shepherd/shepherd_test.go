@@ -14,15 +14,14 @@ import (
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/execd/procfs"
-	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // The shepherd of these tests is this test binary, run again under another argument.
 func TestMain(m *testing.M) {
-	shepherdtest.Keep(Run)
+	testkit.BecomeShepherd(Run)
 	os.Exit(m.Run())
 }
 
@@ -46,7 +45,7 @@ func newHost(t testing.TB) *host {
 
 func hostIn(t testing.TB, dir string) *host {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	h := &host{t: t, dir: dir, ctx: ctx, saw: map[report.Attempt][]plan.Status{}}
 	h.connect(false)
 	t.Cleanup(func() {

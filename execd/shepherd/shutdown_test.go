@@ -11,8 +11,8 @@ import (
 
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // shutDown sends the shepherd what systemd sends it when the host is shut down.
@@ -142,7 +142,7 @@ func TestOOMScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	polltest.Until(t, "the score of the shepherd to be its own again", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "the score of the shepherd to be its own again", testkit.Patience, func() (bool, string) {
 		of, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(h.k.pid), "oom_score_adj"))
 		return err == nil && string(of) == string(own), string(of)
 	})

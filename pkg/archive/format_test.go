@@ -10,8 +10,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/quill-grid/quill/pkg/formattest"
 	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // sumOf is the checksum of the parts one after the other.
@@ -28,7 +28,7 @@ func TestSnapshotFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := out.Bytes()
-	formattest.Read(t, "../../tools/manual/formats.md").Layout("Snapshot", binary.BigEndian, b, formattest.Fields{
+	testkit.ReadPage(t, "../../tools/manual/formats.md").Layout("Snapshot", binary.BigEndian, b, testkit.RecordFields{
 		"point": string(frame.AppendPoint(nil, at)), "chunks": "\x00\x00\x00\x05lists", "end": 0xFFFFFFFF,
 		"sum": sumOf(b[:len(b)-sha256.Size]),
 	})
@@ -36,7 +36,7 @@ func TestSnapshotFormat(t *testing.T) {
 
 // TestArchiveFormat compares the manual's description of archives with one that has a block of each part.
 func TestArchiveFormat(t *testing.T) {
-	page := formattest.Read(t, "../../tools/manual/formats.md")
+	page := testkit.ReadPage(t, "../../tools/manual/formats.md")
 	f := frame.Frame{Epoch: 1, First: 1, Last: 2, Count: 2, Payload: []byte("two lists")}
 	frame.Append(nil, &f)
 	var out bytes.Buffer
@@ -53,7 +53,7 @@ func TestArchiveFormat(t *testing.T) {
 	}
 	archive := out.Bytes()
 	page.Layout("Archive", binary.BigEndian, archive,
-		formattest.Fields{"magic": "GEX", "version": 1, "blocks": string(archive[4:])})
+		testkit.RecordFields{"magic": "GEX", "version": 1, "blocks": string(archive[4:])})
 
 	z, err := zstd.NewReader(nil)
 	if err != nil {
@@ -67,7 +67,7 @@ func TestArchiveFormat(t *testing.T) {
 		end := 33 + packed + sha256.Size
 		block := rest[:end]
 		sum := sumOf(block[:33+packed])
-		page.Layout("Block", binary.BigEndian, block, formattest.Fields{
+		page.Layout("Block", binary.BigEndian, block, testkit.RecordFields{
 			"part": string(rune(part)), "first": first, "last": last, "epoch": epoch, "raw": len(want), "packed": packed,
 			"contents": string(block[33 : 33+packed]), "sum": sum,
 		})

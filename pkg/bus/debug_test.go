@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sys/unix"
 
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // debugTexts is what the debug stream has.
@@ -131,7 +131,7 @@ func TestDebugStreamWithoutSuccessor(t *testing.T) {
 		t.Fatal(err)
 	}
 	putDebug(t, d, 1, 4, 100)
-	polltest.Until(t, "all messages are acknowledged, and the stream is taken for broken all the same", polltest.Patience,
+	testkit.Until(t, "all messages are acknowledged, and the stream is taken for broken all the same", testkit.Patience,
 		func() (bool, string) {
 			d.mu.Lock()
 			defer d.mu.Unlock()
@@ -190,7 +190,7 @@ func TestDebugStreamRecovers(t *testing.T) {
 		defer d.mu.Unlock()
 		return len(d.held)
 	}
-	polltest.Until(t, "a message that the server cannot store, without a file to store it in", polltest.Patience,
+	testkit.Until(t, "a message that the server cannot store, without a file to store it in", testkit.Patience,
 		func() (bool, string) {
 			if exhaust(); held() == 0 {
 				last++
@@ -208,7 +208,7 @@ func TestDebugStreamRecovers(t *testing.T) {
 		f.Close()
 	}
 	failed := false
-	polltest.Until(t, "all messages are stored", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "all messages are stored", testkit.Patience, func() (bool, string) {
 		if failed || d.AckOverdue() {
 			err := d.SetRetention(keep)
 			if failed = err != nil; failed {

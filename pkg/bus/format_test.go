@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quill-grid/quill/pkg/formattest"
 	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestFormats compares the manual's description of the mark and of key files with what is written and read.
 func TestFormats(t *testing.T) {
-	page := formattest.Read(t, "../../tools/manual/formats.md")
+	page := testkit.ReadPage(t, "../../tools/manual/formats.md")
 	path := filepath.Join(t.TempDir(), "mark")
 	for _, unsynced := range []bool{false, true} {
 		m, err := openHighWaterMark(path, unsynced)
@@ -36,7 +36,7 @@ func TestFormats(t *testing.T) {
 			summed = append(summed, m.boot...)
 		}
 		sum := sha256.Sum256(summed)
-		page.Layout("Mark", binary.BigEndian, b, formattest.Fields{"point": point, "sum": string(sum[:])})
+		page.Layout("Mark", binary.BigEndian, b, testkit.RecordFields{"point": point, "sum": string(sum[:])})
 	}
 
 	keys := filepath.Join(t.TempDir(), "registered")

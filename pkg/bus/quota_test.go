@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/fair"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestQuota: one user cannot take all connections, all users together cannot take
@@ -72,7 +72,7 @@ func flooded(t *testing.T, connections int) (s *Server, path string, open []net.
 		t.Cleanup(func() { c.Close() })
 		open = append(open, c)
 	}
-	polltest.Until(t, "the user has all connections that one may have", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "the user has all connections that one may have", testkit.Patience, func() (bool, string) {
 		return s.Connections() == connections/userPart, fmt.Sprint(s.Connections())
 	})
 	return s, path, open

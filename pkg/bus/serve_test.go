@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/bus/bustest"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // An owner that stops serving answers first what has reached it.
@@ -97,7 +97,7 @@ func TestAskedWhileItBegins(t *testing.T) {
 	for range 200 {
 		answered := make(chan error, 1)
 		go func() {
-			ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
+			ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 			defer cancel()
 			for {
 				_, err := asker.Request(ctx, subject, nil)

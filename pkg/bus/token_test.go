@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/quill-grid/quill/pkg/frame"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // vault is the owner of some tokens.
@@ -194,7 +194,7 @@ func TestTokenQuota(t *testing.T) {
 		}
 	}
 	// The refused ones counted for the uid until their tokens were read.
-	polltest.Until(t, "the refused connections have ended", polltest.Patience,
+	testkit.Until(t, "the refused connections have ended", testkit.Patience,
 		func() (bool, string) { return s.Connections() == 32, fmt.Sprint(s.Connections()) })
 	if n, err := fill(""); n != 16 || !errors.Is(err, ErrBusy) {
 		t.Errorf("%d connections of the uid: %v", n, err)
@@ -202,7 +202,7 @@ func TestTokenQuota(t *testing.T) {
 	for _, l := range open {
 		l.Close()
 	}
-	polltest.Until(t, "all connections have ended", polltest.Patience,
+	testkit.Until(t, "all connections have ended", testkit.Patience,
 		func() (bool, string) { return s.Connections() == 0, fmt.Sprint(s.Connections()) })
 }
 
@@ -256,7 +256,7 @@ func TestPenalty(t *testing.T) {
 		_, err := DialLocal(ConnOptions{Socket: path, Token: wrong})
 		refused <- err
 	}()
-	polltest.Until(t, "the client waits", polltest.Patience,
+	testkit.Until(t, "the client waits", testkit.Patience,
 		func() (bool, string) { return s.Connections() == 1, fmt.Sprint(s.Connections()) })
 	l, err := DialLocal(ConnOptions{Socket: path, Token: v.issue(1, "alice")})
 	if err != nil {

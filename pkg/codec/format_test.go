@@ -11,14 +11,14 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
-	"github.com/quill-grid/quill/pkg/formattest"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestFormat compares the manual's description of event lists with what is written: the order of the fields, the forms
 // of keys, the numbers of operations.
 func TestFormat(t *testing.T) {
-	page := formattest.Read(t, "../../tools/manual/formats.md")
+	page := testkit.ReadPage(t, "../../tools/manual/formats.md")
 	added := events.Add(&grid.Manager{Name: "alice"})
 	list := events.List{Seq: 7, At: 1000, Cause: events.Cause{Who: "alice@h1", What: "qconf", Ref: "5", Token: 9,
 		Proposal: 3, Proposer: "bob@h2"}, Events: []events.Event{
@@ -77,7 +77,7 @@ func TestRecordFormat(t *testing.T) {
 	arrays["order"], arrays["refusal"] = field(arrays["order list"][4], 0), field(arrays["result"][1], 0)
 	values := map[string]reflect.Value{"order list": reflect.ValueOf(list), "result": reflect.ValueOf(result),
 		"refusal": reflect.ValueOf(refusal)}
-	rows := formattest.Read(t, "../../tools/manual/formats.md").Table("Recorded runs", "index")
+	rows := testkit.ReadPage(t, "../../tools/manual/formats.md").Table("Recorded runs", "index")
 	for c, name := range rows[0][1:] {
 		var fields []any
 		for i, row := range rows[1:] {

@@ -6,7 +6,7 @@
 //	grid.Object, conf tags ─▶ Objects ─▶ Write, a schema for each kind
 //	gdi.Reply ─▶ Results ─▶ Write
 //	events.Event ─▶ EventOf ─▶ Event, an object on a line of its own
-//	Document types ─▶ documenttest ─▶ JSON Schemas in tools/manual/schemas
+//	Document types ─▶ opttest ─▶ JSON Schemas in tools/manual/schemas
 //
 // A member that is not known or was not requested is absent; there is no null, and a list
 // without elements is []. Times are texts of RFC 3339 in UTC, durations seconds and sizes whole
@@ -18,7 +18,7 @@
 // those. It has no I/O of its own and no clock.
 //
 // To add a member: a field with its tags, set where the row is made, then
-// `go test ./pkg/document/documenttest -update`. To add a document: its type with SchemaName
+// `go test ./pkg/opt/opttest -update`. To add a document: its type with SchemaName
 // in a file of its own, and a line in Documents. A kind of configuration and its attributes
 // follow from pkg/grid, unless pkg/conf has its text in a file of its own: config.go.
 package document

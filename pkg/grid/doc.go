@@ -30,5 +30,5 @@
 //	pkg/redact/fields.go   only if some of its texts can be read in a redacted log
 //
 // The schema of a configured kind and the examples of all kinds in tests are written by
-// "go test ./pkg/document/documenttest ./pkg/codec -update" and "go test ./events -rewrite".
+// "go test ./pkg/opt/opttest ./pkg/codec -update" and "go test ./events -rewrite".
 package grid

@@ -14,6 +14,6 @@
 //
 // The package must not know what a switch means: that is in the command's table, for jobs in pkg/submit.
 //
-// To add a command: a table (switches.Command), an App and a Run in tools/ge/qNAME; what two commands share of options
-// goes to pkg/switches, of printing here.
+// To add a command: a table (switches.Command), and a Run in tools/ge/qNAME or beside the commands that it belongs to
+// (tools/ge/jobs, tools/ge/reservation); what two packages share of options goes to pkg/switches, of printing here.
 package opt

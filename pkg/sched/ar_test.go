@@ -9,7 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestJobsInAR: jobs of a reservation are placed in what it holds and nowhere
@@ -148,7 +148,7 @@ func TestHeldUpIsReported(t *testing.T) {
 // job that waits for one that should have ended starts when it has.
 func TestNoJobStandsTwice(t *testing.T) {
 	started, waited := 0, 0
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		conf := &grid.SchedConf{LoadFormula: "np_load_avg", DefaultDuration: "0:0:20", Params: "DURATION_OFFSET=0",
 			ScheduleInterval: "0:0:5"}

@@ -3,14 +3,14 @@ package sched
 import (
 	"testing"
 
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // What Closest says of an instance is what the search for a place finds there,
 // and what Explain says: it lacks nothing if and only if it can give a slot.
 func TestClosestAgreesWithPlace(t *testing.T) {
 	given, refused := 0, 0
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for range 60 {
 			w.happen()

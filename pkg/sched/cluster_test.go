@@ -9,15 +9,15 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // A Cluster that followed random events is the one that is made anew from
 // their result; and a Copy stays as it was.
 func TestFollowingIsRecomputing(t *testing.T) {
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		var copies []*Cluster
 		var then []string
@@ -51,7 +51,7 @@ func TestFollowingIsRecomputing(t *testing.T) {
 // What is booked and reserved on a lent Cluster comes out as on a copy, run by
 // run in the same memory, and leaves the owner alone.
 func TestLentIsLikeACopy(t *testing.T) {
-	law.Each(t, 30, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 30, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for range 60 {
 			w.happen()
@@ -81,7 +81,7 @@ func TestLentIsLikeACopy(t *testing.T) {
 
 // Booking on a copy counts what the events of the same starts count.
 func TestBookIsWhatEventsSay(t *testing.T) {
-	law.Each(t, 40, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 40, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for range 30 {
 			w.happen()

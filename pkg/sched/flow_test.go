@@ -6,7 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // A flow deals as many instances as any assignment can, and what is pushed later takes nothing from
@@ -19,7 +19,7 @@ func TestFlowDealsTheMost(t *testing.T) {
 	})
 	blocks := []string{"", "[model=a]", "[model=b]", "[model=a|b]", "[size>=2]", "[size=2,model=a]",
 		"[model!=c]", "[size<3]"}
-	law.Each(t, 3000, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 3000, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var m complex.Map
 		var left []int

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
 
@@ -84,7 +84,7 @@ func (c *cell) running(at func(j *grid.Job, t *grid.JATask) bool) sums {
 // happened.
 func TestUsedIsTheSum(t *testing.T) {
 	compared := 0
-	law.Each(t, 25, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 25, func(t *testing.T, seed uint64) {
 		c := newCell()
 		for _, line := range randomLines(seed, 120) {
 			if c.do(strings.TrimPrefix(line, "> ")); strings.HasPrefix(line, "complex") {
@@ -144,7 +144,7 @@ type planned struct {
 // starts and of what it reserves, at every level and under a quota; and it is never more than there is.
 func TestPlanIsTheSum(t *testing.T) {
 	compared, reserved := 0, 0
-	law.Each(t, 40, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 40, func(t *testing.T, seed uint64) {
 		d := dice{rand.New(rand.NewPCG(seed, 9))}
 		c := d.plannedCell()
 		for id := uint32(1); id <= 30; id++ {
@@ -280,7 +280,7 @@ func amountAt(steps []sched.Step, at grid.Time) (amount float64) {
 // which it is not asked.
 func TestPlacementIsObvious(t *testing.T) {
 	found, refused := 0, map[string]int{}
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		d := dice{rand.New(rand.NewPCG(seed, 11))}
 		c := d.obviousCell()
 		for id := 1; id <= 60; id++ {
@@ -560,7 +560,7 @@ func (c *cell) overQuota(j *grid.Job, host string) bool {
 // TestAlikeIsPlacedAlike: jobs of one category are placed at the same place, or not at all, whatever their owners.
 func TestAlikeIsPlacedAlike(t *testing.T) {
 	alike := 0
-	law.Each(t, 15, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 15, func(t *testing.T, seed uint64) {
 		c := newCell()
 		lines := randomLines(seed, 80)
 		for i, line := range lines {
@@ -616,7 +616,7 @@ func variants(j *grid.Job) (out []*grid.Job) {
 // TestRunsLeaveTheOriginalAlone: what runs decide on a copy and on a lent Cluster is the same, run after run, and the
 // original follows its events as if there had been none.
 func TestRunsLeaveTheOriginalAlone(t *testing.T) {
-	law.Each(t, 15, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 15, func(t *testing.T, seed uint64) {
 		d := dice{rand.New(rand.NewPCG(seed, 12))}
 		c, alone := d.plannedCell(), newCell()
 		alone.Apply(c.State.FullList().Events...)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 func TestLargest(t *testing.T) {
@@ -24,7 +24,7 @@ func TestLargest(t *testing.T) {
 // and keeps to the rule, and no larger amount would have fitted. Where quotas limit the hosts of a job,
 // these are taken in their order, and others might have given more.
 func TestParallelPlacementIsTheLargest(t *testing.T) {
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for _, text := range []string{"$pe_slots", "$fill_up", "$round_robin", "1", "2", "3"} {
 			for range w.r.IntN(15) {

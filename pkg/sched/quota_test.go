@@ -6,13 +6,13 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // Whatever happens, no job starts that takes more than a resource quota
 // allows: counted from the started tasks alone, rule by rule.
 func TestQuotasHold(t *testing.T) {
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed*3+1)
 		for range 120 {
 			w.happenUnaltered()

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestFollowedAnswers has random lines happen in random cells. After each the followed Cluster must answer all
 // questions as one that is built from the full state, its copy and a lent one; and a branch that follows other lines
 // must not be disturbed.
 func TestFollowedAnswers(t *testing.T) {
-	law.Each(t, 6, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 6, func(t *testing.T, seed uint64) {
 		lines := randomLines(seed, 60)
 		if at, why := replay(lines); why != "" {
 			short := reduce(lines[:at+1])

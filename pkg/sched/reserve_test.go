@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // Earliest finds what trying one moment after the other finds.
 func TestEarliestIsTheFirstThatFits(t *testing.T) {
 	found := 0
-	law.Each(t, 300, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 300, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, 2*seed+1)
 		for range 40 {
 			w.happen()

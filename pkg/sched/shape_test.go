@@ -9,7 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // Small parts of placing and counting, each held against the plainest way to do the same.
@@ -19,7 +19,7 @@ import (
 // $pe_slots has one host.
 func TestAllocationRulesShapePlacements(t *testing.T) {
 	placed := map[string]int{}
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, 3*seed) // without quotas
 		for range 40 {
 			w.happen()
@@ -90,7 +90,7 @@ func (w *randomWorld) misshapen(rule string, p Placement) string {
 
 // TestRangesOfSlots: the largest and the smallest amount in a range are those that trying one after the other finds.
 func TestRangesOfSlots(t *testing.T) {
-	r := rand.New(rand.NewPCG(law.First(1), 21))
+	r := rand.New(rand.NewPCG(testkit.FirstSeed(1), 21))
 	for range 3000 {
 		var ranges grid.Ranges
 		for range 1 + r.IntN(3) {
@@ -125,7 +125,7 @@ func TestRangesOfSlots(t *testing.T) {
 
 // TestShareEvenly: passes that are done at once give what one slot after the other gives.
 func TestShareEvenly(t *testing.T) {
-	r := rand.New(rand.NewPCG(law.First(1), 22))
+	r := rand.New(rand.NewPCG(testkit.FirstSeed(1), 22))
 	for range 3000 {
 		hosts := make([]offer, 1+r.IntN(6))
 		want := make([]int, len(hosts))
@@ -151,7 +151,7 @@ func TestShareEvenly(t *testing.T) {
 
 // TestUnbookTakesBack: what a run has booked and taken back has left nothing, in whichever order.
 func TestUnbookTakesBack(t *testing.T) {
-	law.Each(t, 30, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 30, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for range 40 {
 			w.happen()

@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // What is refused because less was refused is refused.
 func TestMoreThanFindsNoPlaceFindsNone(t *testing.T) {
 	covered := 0
-	law.Each(t, 12, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 12, func(t *testing.T, seed uint64) {
 		w := newRandomWorld(t, seed)
 		for range 60 {
 			w.happen()

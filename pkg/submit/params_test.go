@@ -9,7 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // said are switches that make the jobs of TestParametersComeBack.
@@ -38,7 +38,7 @@ func TestParametersComeBack(t *testing.T) {
 		Now: time.Date(2026, 11, 20, 22, 16, 17, 0, time.UTC)}
 	origin := Origin{Getenv: func(string) string { return "" }, Dir: "/work", Host: "h1",
 		Now: func() time.Time { return from.Now }}
-	law.Each(t, 2000, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 2000, func(t *testing.T, seed uint64) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		var line []string
 		for _, i := range dice.Perm(len(said))[:dice.IntN(14)] {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/pkg/view"
 )
 
@@ -288,7 +288,7 @@ func (c *cell) ended() string {
 // select are a partition of what they select together, and the rows of all instances are those of all started tasks.
 func TestListingsAgree(t *testing.T) {
 	rows := 0
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		st := randomState(rand.New(rand.NewPCG(seed, 31)))
 		for _, users := range []grid.Names{nil, {"alice"}, {"b*"}, {"@staff"}} {
 			direct := func(states view.JobStates, show view.JobShow) []string {

@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
@@ -25,7 +25,7 @@ import (
 //	an order that is refused changes nothing, one that comes again neither
 //	what is kept of jobs, users and hosts are numbers
 func TestMadeUpWords(t *testing.T) {
-	law.Each(t, 200, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 200, func(t *testing.T, seed uint64) {
 		w := newMadeUpCell(t, seed)
 		for range 100 {
 			w.turn()

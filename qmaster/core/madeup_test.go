@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/madeup"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/qmaster/core/authorize"
 	"github.com/quill-grid/quill/qmaster/core/validate"
 )
@@ -19,7 +19,7 @@ import (
 // TestMadeUpRequests makes requests that no client makes. They may be refused or
 // do something; they do not end qmaster, nor keep it busy.
 func TestMadeUpRequests(t *testing.T) {
-	law.Each(t, 3000, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 3000, func(t *testing.T, seed uint64) {
 		m := newMadeUp(rand.New(rand.NewPCG(seed, 7)))
 		h := &harness{t: t, now: 1_700_000_000_000}
 		h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})

@@ -13,8 +13,8 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
@@ -23,7 +23,7 @@ import (
 // than was granted, never one without its job; each is accounted once, and when
 // all is over no host has anything left.
 func TestPETasksLaws(t *testing.T) {
-	law.Each(t, 150, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 150, func(t *testing.T, seed uint64) {
 		w := newPEWorld(t, int64(seed))
 		for range 300 {
 			w.turn()

@@ -13,14 +13,14 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestProposalsShowEverything proposes requests of every type alone, in pairs and in triples: the text that a person
 // approves has a line for everything that is then done, whatever else is proposed with it.
 func TestProposalsShowEverything(t *testing.T) {
 	alone, pairs := map[string]int{}, map[string]int{}
-	cases := law.Each(t, 250, func(t *testing.T, seed uint64) {
+	cases := testkit.EachSeed(t, 250, func(t *testing.T, seed uint64) {
 		p := newProposer(t, seed)
 		for range 12 {
 			var verbs []string

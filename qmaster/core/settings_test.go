@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // checkSettings holds the law that settings say what the configuration says now,
@@ -79,7 +79,7 @@ func TestSettingsFollow(t *testing.T) {
 			return q
 		},
 	}
-	law.Each(t, 20, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 20, func(t *testing.T, seed uint64) {
 		dice := rand.New(rand.NewPCG(seed, 2))
 		one := func(of []string) string { return of[dice.IntN(len(of))] }
 		h := &harness{t: t, now: 1_700_000_000_000}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
@@ -18,7 +18,7 @@ import (
 // restarts of qmaster: what is booked for the long term is what the accounting
 // records and the running tasks say, for the user and for the project.
 func TestUsageIsBookedOnce(t *testing.T) {
-	law.Each(t, 20, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 20, func(t *testing.T, seed uint64) {
 		bookAtRandom(t, rand.New(rand.NewPCG(seed, 1)))
 	})
 }

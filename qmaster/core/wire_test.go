@@ -11,10 +11,10 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/madeup"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
@@ -246,7 +246,7 @@ func full(v reflect.Value) {
 // TestMadeUpMessages fills messages of each type at random, with pointers that may be
 // nil, and sends several to a cell.
 func TestMadeUpMessages(t *testing.T) {
-	law.Each(t, 10, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 10, func(t *testing.T, seed uint64) {
 		cell := busyCell(t)
 		m := newMadeUp(rand.New(rand.NewPCG(seed, 11)))
 		m.Nil = true

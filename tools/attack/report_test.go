@@ -7,7 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/document"
-	"github.com/quill-grid/quill/pkg/document/documenttest"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
@@ -38,7 +38,7 @@ func TestReport(t *testing.T) {
 		if err := document.Write(&json, d); err != nil {
 			t.Fatal(err)
 		}
-		if err := documenttest.Check(json.String()); err != nil {
+		if err := opttest.CheckDocument(json.String()); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if held := c.r.print(&text); held != c.held || d.Held != c.held {

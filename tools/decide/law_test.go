@@ -8,8 +8,8 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/decide"
 	"github.com/quill-grid/quill/tools/simulator"
@@ -61,7 +61,7 @@ func worlds(t *testing.T, each func(t *testing.T, p lived)) {
 	}
 	for i, table := range tables {
 		t.Run(strings.Join(table, "+"), func(t *testing.T) {
-			law.Each(t, 1, func(t *testing.T, seed uint64) {
+			testkit.EachSeed(t, 1, func(t *testing.T, seed uint64) {
 				each(t, world(t, seed+uint64(i)+1, table...)) // worlds differ by number: faults, preemption, shares
 			})
 		})

@@ -16,11 +16,11 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/document"
-	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
@@ -215,7 +215,7 @@ func (c *cell) why(word, from string, asJSON bool) string {
 		err = story.Print(&b)
 	}
 	if err == nil && asJSON {
-		err = documenttest.Check(b.String())
+		err = opttest.CheckDocument(b.String())
 	}
 	if err != nil {
 		c.t.Fatal(err)

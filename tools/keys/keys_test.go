@@ -14,7 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/cell"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 var (
@@ -105,7 +105,7 @@ func TestConfig(t *testing.T) {
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("server does not come up")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	connect := func(seed, as Who) *bus.Conn {
 		t.Helper()

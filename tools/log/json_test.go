@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/document"
-	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 )
 
 // TestCheckOf checks that the document of a damaged log matches its schema, and says so.
@@ -33,7 +33,7 @@ func TestCheckOf(t *testing.T) {
 		if err := document.Write(&out, d); err != nil {
 			t.Fatal(err)
 		}
-		if err := documenttest.Check(out.String()); err != nil {
+		if err := opttest.CheckDocument(out.String()); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if d.Good != c.good || !strings.Contains(out.String(), c.has) {

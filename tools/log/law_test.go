@@ -19,9 +19,9 @@ import (
 	"github.com/quill-grid/quill/pkg/frame"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/decide"
 	"github.com/quill-grid/quill/tools/simulator"
@@ -113,7 +113,7 @@ func decided(t *testing.T, l *history.Log) {
 // another directory without the original: each state is the original's but for the
 // names, and every decision is made again.
 func TestReplayIsTheLiveState(t *testing.T) {
-	law.Each(t, 4, func(t *testing.T, s uint64) {
+	testkit.EachSeed(t, 4, func(t *testing.T, s uint64) {
 		r, err := simulator.Run(simulator.Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 60,
 			Faults: s%3 == 0, Quota: int(s % 4 * 2), Reserve: s%2 == 0, Shares: s%2 == 1})
 		must(t, err)

@@ -1,4 +1,4 @@
-// Package manual holds Quill's manual: `quill manual`, in tools/manual/command, lists chapters
+// Package manual holds Quill's manual: `quill manual`, in tools/quill-lab/lab, lists chapters
 // and manual pages, `quill manual schedule` and `quill manual qsub` show one.
 //
 //	*.md     ─▶ Chapters ─▶ list, or one chapter in a pager

@@ -1,6 +1,6 @@
 // Package mcp serves the cell to language models and other agents by the Model Context Protocol: `quill mcp`.
 //
-//	stdio ─────────────┐                       ┌─ read.go      list, why, history, expected_start: rows of pkg/view, tools/why, tools/outlook
+//	stdio ─────────────┐                       ┌─ read.go      list, why, history, expected_start: rows of pkg/view, tools/jobstory, tools/outlook
 //	HTTP, token of each┴─▶ session ─▶ tools ───┼─ simulate.go  tools/whatif on the recorded last day
 //	request                │                   └─ propose.go   gdi.Propose: a person approves, never this package
 //	                       └─ pkg/client with the credentials of the user

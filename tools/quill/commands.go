@@ -10,28 +10,20 @@ import (
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/product"
+	"github.com/quill-grid/quill/tools/ge/jobs"
 	"github.com/quill-grid/quill/tools/ge/qacct"
-	"github.com/quill-grid/quill/tools/ge/qalter"
 	"github.com/quill-grid/quill/tools/ge/qconf"
-	"github.com/quill-grid/quill/tools/ge/qdel"
 	"github.com/quill-grid/quill/tools/ge/qevent"
-	"github.com/quill-grid/quill/tools/ge/qhold"
 	"github.com/quill-grid/quill/tools/ge/qhost"
-	"github.com/quill-grid/quill/tools/ge/qmod"
 	"github.com/quill-grid/quill/tools/ge/qping"
 	"github.com/quill-grid/quill/tools/ge/qquota"
-	"github.com/quill-grid/quill/tools/ge/qrdel"
-	"github.com/quill-grid/quill/tools/ge/qresub"
 	"github.com/quill-grid/quill/tools/ge/qrsh"
 	"github.com/quill-grid/quill/tools/ge/qrstat"
-	"github.com/quill-grid/quill/tools/ge/qrsub"
-	"github.com/quill-grid/quill/tools/ge/qselect"
-	"github.com/quill-grid/quill/tools/ge/qsh"
 	"github.com/quill-grid/quill/tools/ge/qstat"
 	"github.com/quill-grid/quill/tools/ge/qsub"
+	"github.com/quill-grid/quill/tools/ge/reservation"
 	"github.com/quill-grid/quill/tools/ge/sharemon"
 	"github.com/quill-grid/quill/tools/gpu"
-	"github.com/quill-grid/quill/tools/output"
 	"github.com/quill-grid/quill/tools/proposal"
 	"github.com/quill-grid/quill/tools/token"
 )
@@ -42,24 +34,24 @@ type program func(env opt.Env, args []string) int
 // gridEngine are Grid Engine's commands: each has a name of its own, a link.
 var gridEngine = map[string]program{
 	"qacct":   qacct.Run,
-	"qalter":  qalter.Run,
+	"qalter":  jobs.RunQalter,
 	"qconf":   qconf.Run,
-	"qdel":    qdel.Run,
+	"qdel":    jobs.RunQdel,
 	"qevent":  readEvents,
-	"qhold":   qhold.Run,
+	"qhold":   jobs.RunQhold,
 	"qhost":   qhost.Run,
 	"qlogin":  qrsh.RunLogin,
-	"qmod":    qmod.Run,
+	"qmod":    jobs.RunQmod,
 	"qping":   qping.Run,
 	"qquota":  qquota.Run,
-	"qrdel":   qrdel.Run,
-	"qresub":  qresub.Run,
-	"qrls":    qhold.RunRelease,
+	"qrdel":   reservation.RunQrdel,
+	"qresub":  jobs.RunQresub,
+	"qrls":    jobs.RunQrls,
 	"qrsh":    qrsh.Run,
 	"qrstat":  qrstat.Run,
-	"qrsub":   qrsub.Run,
-	"qselect": qselect.Run,
-	"qsh":     qsh.Run,
+	"qrsub":   reservation.RunQrsub,
+	"qselect": qstat.RunQselect,
+	"qsh":     qrsh.RunQsh,
 	"qstat":   qstat.Run,
 	"qsub":    qsub.Run,
 
@@ -114,7 +106,7 @@ func quill(env opt.Env, args []string) int {
 // quillCommands are those of this program.
 var quillCommands = []func(opt.Env) *cli.Command{
 	downCommand, statusCommand, starterCommand,
-	keyCommand, token.Command, proposal.List, proposal.Approve, proposal.Reject, proposeCommand, output.Command,
+	keyCommand, token.Command, proposal.List, proposal.Approve, proposal.Reject, proposeCommand, outputCommand,
 	gpu.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
 }
 

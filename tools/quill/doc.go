@@ -13,9 +13,9 @@
 //	quill qmaster ... ──exec──▶ quill-daemon
 //	quill sim ...     ──exec──▶ quill-lab
 //
-// To add a command: a package tools/ge/qNAME with Run(env, args) and its line in
-// commands.go; one that holds daemons or of the laboratory: see tools/quill-daemon/serve and tools/quill-lab/lab.
-// Each has a manual page, as tools/manual says.
+// To add a command: Run(env, args) in a package tools/ge/qNAME, or beside the commands that it belongs to, as in
+// tools/ge/jobs and tools/ge/reservation, and its line in commands.go; one that holds daemons or of the laboratory:
+// see tools/quill-daemon/serve and tools/quill-lab/lab. Each has a manual page, as tools/manual says.
 //
 // It must not know what its programs do: each is a package with a Run.
 package main

@@ -23,21 +23,13 @@ import (
 	"github.com/quill-grid/quill/pkg/accounting"
 	"github.com/quill-grid/quill/pkg/bus/bustest"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
-var (
-	seed  = flag.Uint64("seed", 0, "seed of the faults; 0: another one each time")
-	tasks = flag.Int("tasks", 1000, "how many short tasks flow while daemons are killed")
-)
+var tasks = flag.Int("tasks", 1000, "how many short tasks flow while daemons are killed")
 
-// chance is the seed of this run.
-var chance = sync.OnceValue(func() uint64 {
-	if *seed != 0 {
-		return *seed
-	}
-	return uint64(time.Now().UnixNano()) % 1e6
-})
+// chance is the seed of this run: that of -seed, else another one each time.
+var chance = sync.OnceValue(func() uint64 { return testkit.FirstSeed(uint64(time.Now().UnixNano()) % 1e6) })
 
 // site is a cell whose daemons are processes of their own, each of which may
 // be killed at any moment.
@@ -131,7 +123,7 @@ func (s *site) must(name string, args ...string) string {
 // await looks again and again until it is so.
 func (s *site) await(what string, patience time.Duration, look func() (bool, string)) {
 	s.t.Helper()
-	polltest.Until(s, what, patience, look)
+	testkit.Until(s, what, patience, look)
 }
 
 // Fatalf fails the test, and prints what the daemons logged last.

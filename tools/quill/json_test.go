@@ -15,9 +15,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/client"
-	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/tools/quill-daemon/serve"
 	"github.com/quill-grid/quill/tools/quill-lab/lab"
 )
@@ -160,7 +160,7 @@ func TestJSONErrors(t *testing.T) {
 				Now: time.Now, Connect: gone}
 			env = env.WithEnviron([]string{"USER=u", "LOGNAME=u", "HOME=" + env.Dir, "SGE_ROOT=" + env.Dir})
 			status := run(env, append([]string{"-fmt", "json"}, strings.Fields(line)...))
-			if err := documenttest.Check(out.String()); status == 0 || err != nil || errs.Len() > 0 ||
+			if err := opttest.CheckDocument(out.String()); status == 0 || err != nil || errs.Len() > 0 ||
 				!strings.Contains(out.String(), `"code":"`) {
 				t.Errorf("%s -fmt json %s: status %d, %v\n%s%s", name, line, status, err, &out, &errs)
 			}

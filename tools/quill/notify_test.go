@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // Each daemon reports to systemd when it does its work and when it stops. schedd and execd wait for a cell that does
@@ -33,7 +33,7 @@ func TestReadiness(t *testing.T) {
 		t.Cleanup(func() { socket.Close() })
 		said[name] = func(wanted string) {
 			t.Helper()
-			socket.SetReadDeadline(time.Now().Add(polltest.Patience))
+			socket.SetReadDeadline(time.Now().Add(testkit.Patience))
 			for b := make([]byte, 4096); ; {
 				n, err := socket.Read(b)
 				if err != nil {
@@ -50,7 +50,7 @@ func TestReadiness(t *testing.T) {
 	daemons := map[string]*daemon{"schedd": start("schedd"), "execd": start("execd", "--host", "node1")}
 	for name, d := range daemons {
 		said[name]("STATUS=waiting for qmaster of cell " + root + "/default")
-		s.await(name+" waits", polltest.Patience, func() (bool, string) {
+		s.await(name+" waits", testkit.Patience, func() (bool, string) {
 			log := d.log.String()
 			return strings.Contains(log, "waiting for qmaster to set up the cell"), log
 		})

@@ -24,9 +24,9 @@ import (
 	jq "github.com/itchyny/gojq/cli"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/openid/openidtest"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestMain has the stories run the programs that are installed. The test binary itself is only nats-server and jq: it
@@ -157,7 +157,7 @@ func results(ts *testscript.TestScript, neg bool, args []string) {
 	if neg == (err == nil) {
 		ts.Fatalf("%v", cmp.Or(err, errors.New("it should fail")))
 	}
-	ts.Check(documenttest.Check(ts.ReadFile("stdout")))
+	ts.Check(opttest.CheckDocument(ts.ReadFile("stdout")))
 }
 
 // opened lets other users into the directories: theirs are made for one user only.
@@ -176,11 +176,11 @@ func opened(dirs ...string) error {
 }
 
 // patience is how long a story waits for anything.
-const patience = polltest.Patience
+const patience = testkit.Patience
 
 type clusterKey struct{}
 
-// story fails as polltest wants it.
+// story fails as testkit wants it.
 type story struct{ testscript.T }
 
 func (s story) Fatalf(format string, args ...any) { s.Fatal(fmt.Sprintf(format, args...)) }
@@ -204,7 +204,7 @@ func clusterCmd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if len(args) == 2 && args[0] == "logs" {
 		re := regexp.MustCompile(args[1])
-		polltest.Until(ts, "the cell logs "+args[1], patience, func() (bool, string) {
+		testkit.Until(ts, "the cell logs "+args[1], patience, func() (bool, string) {
 			return re.MatchString(c.said.String()), c.said.String()
 		})
 		return
@@ -286,13 +286,13 @@ func (c *cluster) kill(ts *testscript.TestScript) {
 }
 
 // remove ends the cell and what it left running: the shepherds, and they their jobs.
-func (c *cluster) remove(t polltest.T) {
+func (c *cluster) remove(t testkit.T) {
 	if c.up != nil {
 		c.up.Process.Kill()
 		<-c.ended
 	}
 	signal, begun := syscall.SIGTERM, time.Now()
-	polltest.Until(t, "the shepherds end", 2*patience, func() (bool, string) {
+	testkit.Until(t, "the shepherds end", 2*patience, func() (bool, string) {
 		if time.Since(begun) > patience {
 			signal = syscall.SIGKILL
 		}
@@ -404,7 +404,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	re, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	polltest.Until(ts, strings.Join(args, " "), patience, func() (bool, string) {
+	testkit.Until(ts, strings.Join(args, " "), patience, func() (bool, string) {
 		out := printed(ts, args[1:])
 		return re.MatchString(out) != neg, out
 	})
@@ -430,7 +430,7 @@ func printed(ts *testscript.TestScript, args []string) string {
 
 func waitJob(ts *testscript.TestScript, neg bool, args []string) {
 	for _, id := range args {
-		polltest.Until(ts, "the end of job "+id, patience, func() (bool, string) {
+		testkit.Until(ts, "the end of job "+id, patience, func() (bool, string) {
 			known := printed(ts, []string{"qstat", "-j", id})
 			if !strings.Contains(known, "Following jobs do not exist") {
 				return false, known

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/pkg/userdb"
 )
 
@@ -39,7 +39,7 @@ func TestWebOfAnotherUser(t *testing.T) {
 	qmaster := s.start("qmaster")
 	web := s.start("web", "--user", other.Username, "--listen", "127.0.0.1:0", "--oidc-secret", secret)
 	url, found := "", regexp.MustCompile(`serving the API: .*url=(\S+)`)
-	s.await("quill web", polltest.Patience, func() (bool, string) {
+	s.await("quill web", testkit.Patience, func() (bool, string) {
 		if m := found.FindStringSubmatch(web.log.String()); m != nil {
 			url = m[1]
 		}
@@ -76,10 +76,10 @@ func TestWebOfAnotherUser(t *testing.T) {
 		return err == nil && strings.HasPrefix(link, url+"/login/") && strings.HasPrefix(text, "200 OK"),
 			link + complaint + text
 	}
-	s.await("a log-in and the past", polltest.Patience, usable)
+	s.await("a log-in and the past", testkit.Patience, usable)
 	qmaster.kill()
 	s.start("qmaster")
-	s.await("a log-in and the past, after qmaster was killed", polltest.Patience, usable)
+	s.await("a log-in and the past, after qmaster was killed", testkit.Patience, usable)
 
 	if _, complaint, err := s.do("quill", "web", "--user", "no.such.account"); err == nil ||
 		!strings.Contains(complaint, "useradd --system") {

@@ -7,10 +7,9 @@ import (
 	"github.com/quill-grid/quill/tools/ge/qhost"
 	"github.com/quill-grid/quill/tools/ge/qquota"
 	"github.com/quill-grid/quill/tools/ge/qrstat"
-	"github.com/quill-grid/quill/tools/ge/qrsub"
-	"github.com/quill-grid/quill/tools/ge/qselect"
 	"github.com/quill-grid/quill/tools/ge/qstat"
 	"github.com/quill-grid/quill/tools/ge/qsub"
+	"github.com/quill-grid/quill/tools/ge/reservation"
 	"github.com/quill-grid/quill/tools/ge/sharemon"
 )
 
@@ -23,8 +22,8 @@ var programs = map[string]func(env opt.Env, args []string) int{
 	"qhost":   qhost.Run,
 	"qquota":  qquota.Run,
 	"qrstat":  qrstat.Run,
-	"qrsub":   qrsub.Run,
-	"qselect": qselect.Run,
+	"qrsub":   reservation.RunQrsub,
+	"qselect": qstat.RunQselect,
 	"qstat":   qstat.Run,
 	"qsub":    qsub.Run,
 

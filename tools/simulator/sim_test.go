@@ -7,7 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 var requests = flag.Int("requests", 20, "of the workload at whose every append qmaster crashes")
@@ -15,7 +15,7 @@ var requests = flag.Int("requests", 20, "of the workload at whose every append q
 // TestLaws lives through many worlds.
 func TestLaws(t *testing.T) {
 	var sum Result
-	worlds := law.Each(t, 24, func(t *testing.T, s uint64) {
+	worlds := testkit.EachSeed(t, 24, func(t *testing.T, s uint64) {
 		c := Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2),
 			Reserve: s%2 == 0, Silence: s%4 == 3, Plans: s%7 < 5, Summary: s%2 == 0, Instances: s%3 != 1}
 		if c.Tokens = s%4 == 2 || s%6 == 5; c.Tokens {
@@ -77,7 +77,7 @@ func TestLaws(t *testing.T) {
 // with the log, and the workload continues to its end under all laws. With an odd -seed jobs want instances of
 // resources, which takes longer.
 func TestEveryAppend(t *testing.T) {
-	seed := law.First(2)
+	seed := testkit.FirstSeed(2)
 	c := Config{Seed: seed, Hosts: 2, Slots: 2, Requests: *requests, Quota: 3, Reserve: true, Plans: true, Summary: true,
 		Shares: true, Instances: seed%2 == 1}
 	whole := crashEverywhere(t, c)

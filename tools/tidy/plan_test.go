@@ -158,8 +158,6 @@ var plan = []row{
 		imports: `pkg/grid pkg/report pkg/topology execd/plan execd/core pkg/codec pkg/clock pkg/gpu pkg/userdb
 			pkg/metrics pkg/bus pkg/mailer execd/shepherd`,
 		modules: "github.com/hashicorp/go-hclog github.com/prometheus/client_golang golang.org/x/sys"},
-
-	{path: "pkg/law", level: programs},
 	{path: "pkg/madeup", level: programs},
 	{path: "pkg/opt", level: programs,
 		imports: `pkg/grid pkg/gdi pkg/state pkg/document pkg/switches pkg/product pkg/userdb pkg/cell pkg/client
@@ -176,9 +174,6 @@ var plan = []row{
 	{path: "tools/jobstory", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/sched pkg/view pkg/history
 			pkg/opt tools/outlook`},
-	{path: "tools/why", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/codec pkg/document pkg/client pkg/history pkg/opt tools/outlook tools/jobstory",
-		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/whatif", level: programs,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm/shipped tools/outcome
 			schedd/couple`},
@@ -190,9 +185,6 @@ var plan = []row{
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/fair pkg/chart pkg/conf events/filter events/diff pkg/state
 			pkg/sched pkg/view pkg/product tools/outcome tools/outlook tools/jobstory tools/web/mirror`},
 	{path: "tools/manual", level: programs, modules: "github.com/cpuguy83/go-md2man/v2"},
-	{path: "tools/manual/command", level: programs,
-		imports: "pkg/document pkg/opt tools/manual",
-		modules: "github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
 	{path: "tools/web/problem", level: programs,
 		imports: "pkg/gdi pkg/fair pkg/bus pkg/client",
 		modules: "github.com/danielgtaylor/huma/v2"},
@@ -220,61 +212,39 @@ var plan = []row{
 	{path: "tools/simulator/workload", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm
 			schedd/algorithm/shipped tools/outcome tools/swf schedd/couple`},
-	{path: "tools/ge/qstat/queueoptions", level: programs, imports: "pkg/grid pkg/view pkg/switches"},
 	{path: "tools/ge/qrsh/session", level: programs, imports: "pkg/fair", modules: "golang.org/x/sys"},
 	{path: "tools/ge/qevent", level: programs,
 		imports: `pkg/grid events pkg/gdi events/filter events/diff pkg/state pkg/codec pkg/document pkg/switches
 			pkg/client pkg/history pkg/opt`,
 		modules: "github.com/urfave/cli/v2"},
+	{path: "tools/ge/jobs", level: programs, imports: "pkg/grid pkg/gdi pkg/switches pkg/submit pkg/opt"},
 	{path: "tools/ge/qrsh", level: programs,
-		imports: `pkg/grid pkg/gdi pkg/report execd/plan pkg/userdb pkg/cell pkg/client pkg/submit pkg/opt
-			tools/ge/qrsh/session`,
+		imports: `pkg/grid pkg/gdi pkg/report execd/plan pkg/product pkg/userdb pkg/cell pkg/client pkg/submit
+			pkg/opt tools/ge/qrsh/session`,
 		modules: "github.com/urfave/cli/v2 golang.org/x/term"},
 	{path: "tools/ge/qacct", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/report pkg/view pkg/accounting pkg/document pkg/switches pkg/cell pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qalter", level: programs, imports: "pkg/submit pkg/opt", modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/qconf", level: programs,
 		imports: `pkg/grid pkg/gdi pkg/pattern pkg/conf pkg/state pkg/view pkg/document pkg/switches pkg/client
 			pkg/opt`,
 		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qdel", level: programs,
-		imports: "pkg/gdi pkg/switches pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qhold", level: programs,
-		imports: "pkg/gdi pkg/switches pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/qhost", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/state pkg/view pkg/document pkg/switches pkg/client pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qmod", level: programs,
-		imports: "pkg/gdi pkg/switches pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
+	{path: "tools/ge/reservation", level: programs,
+		imports: "pkg/gdi pkg/switches pkg/userdb pkg/submit pkg/opt"},
 	{path: "tools/ge/qping", level: programs,
 		imports: "pkg/gdi pkg/switches pkg/client pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/qquota", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/view pkg/document pkg/switches pkg/client pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qrdel", level: programs,
-		imports: "pkg/gdi pkg/switches pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qresub", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/switches pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/qrstat", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/view pkg/document pkg/switches pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qrsub", level: programs,
-		imports: "pkg/gdi pkg/switches pkg/userdb pkg/submit pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qselect", level: programs,
-		imports: "pkg/gdi pkg/view pkg/document pkg/switches pkg/opt tools/ge/qstat/queueoptions",
-		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qsh", level: programs, imports: "pkg/product pkg/opt"},
 	{path: "tools/ge/qstat", level: programs,
-		imports: `pkg/grid pkg/gdi pkg/pattern pkg/view pkg/document pkg/switches pkg/client pkg/opt
-			tools/ge/qstat/queueoptions`,
+		imports: "pkg/grid pkg/gdi pkg/pattern pkg/view pkg/document pkg/switches pkg/client pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/qsub", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/report pkg/accounting pkg/switches pkg/cell pkg/client pkg/submit pkg/opt",
@@ -291,17 +261,8 @@ var plan = []row{
 			schedd/algorithm/shipped pkg/opt tools/daemons tools/web`,
 		modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/decide", level: programs, imports: "pkg/grid events orders pkg/state schedd/algorithm pkg/codec"},
-	{path: "tools/output", level: programs,
-		imports: "pkg/gdi pkg/client pkg/document pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/token/issue", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/bus pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/token", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/bus pkg/client pkg/document pkg/opt tools/token/issue",
-		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/adopt", level: programs,
-		imports: "pkg/userdb pkg/cell pkg/document pkg/opt execd/shepherd",
+		imports: "pkg/grid pkg/gdi pkg/document pkg/bus pkg/client pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/gpu", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/state pkg/complex pkg/gpu pkg/client pkg/document pkg/opt",
@@ -316,11 +277,10 @@ var plan = []row{
 		imports: "pkg/grid events orders events/filter events/diff pkg/state pkg/view pkg/history pkg/opt",
 		modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/"},
 	{path: "tools/replay", level: programs,
-		imports: `pkg/grid events orders pkg/gdi pkg/accounting pkg/conf pkg/state qmaster/core pkg/codec
-			pkg/document pkg/userdb pkg/client pkg/history schedd/algorithm/shipped pkg/opt tools/outcome
-			tools/ge/qacct tools/ge/qconf tools/ge/qhost tools/ge/qquota tools/ge/qrstat tools/ge/qrsub
-			tools/ge/qselect tools/ge/qstat tools/ge/qsub tools/ge/sharemon tools/decide tools/whatif
-			tools/replay/screen`,
+		imports: `pkg/grid events orders pkg/gdi pkg/conf pkg/state qmaster/core schedd/algorithm/shipped
+			pkg/codec pkg/accounting pkg/document pkg/userdb pkg/client pkg/history pkg/opt tools/outcome
+			tools/whatif tools/ge/qacct tools/ge/qconf tools/ge/qhost tools/ge/qquota tools/ge/reservation
+			tools/ge/qrstat tools/ge/qstat tools/ge/qsub tools/ge/sharemon tools/decide tools/replay/screen`,
 		modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
 	{path: "tools/sim", level: programs,
 		imports: `pkg/grid pkg/conf schedd/algorithm schedd/algorithm/shipped pkg/opt tools/outcome tools/swf
@@ -360,45 +320,37 @@ var plan = []row{
 			pkg/opt tools/outcome tools/outlook tools/jobstory tools/whatif tools/manual`,
 		modules: "github.com/modelcontextprotocol/go-sdk github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab/lab", level: programs,
-		imports: `pkg/opt tools/mcp tools/metrics tools/ge/qevent tools/trace tools/why tools/replay tools/sim
-			tools/log tools/backup tools/manual/command tools/bench tools/attack`,
-		modules: "github.com/urfave/cli/v2"},
+		imports: `pkg/grid pkg/gdi pkg/codec pkg/document pkg/client pkg/history pkg/opt tools/outlook
+			tools/jobstory tools/manual tools/ge/qevent tools/replay tools/sim tools/log tools/bench tools/attack
+			tools/backup tools/metrics tools/trace tools/mcp`,
+		modules: "github.com/urfave/cli/v2 github.com/charmbracelet/x/term"},
 	{path: "tools/quill-lab", level: programs, imports: "pkg/opt tools/quill-lab/lab"},
 	{path: "tools/quill-daemon/serve", level: programs,
-		imports: `pkg/grid events pkg/gdi pkg/conf schedd/algorithm pkg/document pkg/metrics pkg/userdb pkg/cell
-			pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/adopt tools/daemons tools/demo
-			tools/token/issue tools/login tools/web schedd/algorithm/shipped`,
+		imports: `pkg/grid events pkg/gdi pkg/conf schedd/algorithm schedd/algorithm/shipped pkg/document
+			pkg/userdb pkg/metrics pkg/cell pkg/client qmaster schedd execd/shepherd execd pkg/opt tools/web
+			tools/daemons tools/demo tools/token tools/login`,
 		modules: "github.com/hashicorp/go-hclog github.com/urfave/cli/v2"},
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/quill-daemon/serve"},
 	{path: "tools/quill", level: programs,
 		imports: `pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt
-			tools/gpu tools/keys tools/output tools/proposal tools/ge/qevent tools/ge/qrsh tools/ge/qacct
-			tools/ge/qalter tools/ge/qconf tools/ge/qdel tools/ge/qhold tools/ge/qhost tools/ge/qmod
-			tools/ge/qping tools/ge/qquota tools/ge/qrdel tools/ge/qresub tools/ge/qrstat
-			tools/ge/qrsub tools/ge/qselect tools/ge/qsh tools/ge/qstat tools/ge/qsub tools/ge/sharemon
-			tools/token`,
+			tools/keys tools/ge/qevent tools/ge/jobs tools/ge/qrsh tools/ge/qacct tools/ge/qconf tools/ge/qhost
+			tools/ge/reservation tools/ge/qping tools/ge/qquota tools/ge/qrstat tools/ge/qstat tools/ge/qsub
+			tools/ge/sharemon tools/token tools/gpu tools/proposal`,
 		modules: "github.com/urfave/cli/v2"},
-
-	{path: "pkg/polltest", level: tests},
-	{path: "pkg/formattest", level: tests},
+	{path: "pkg/testkit", level: tests, modules: "golang.org/x/sys/unix"},
 	{path: "pkg/bus/bustest", level: tests},
 	{path: "pkg/openid/openidtest", level: tests},
 	{path: "pkg/archive/archivetest", level: tests, imports: "pkg/frame pkg/archive"},
-	{path: "pkg/document/documenttest", level: tests,
-		imports: "pkg/document tools/manual",
-		modules: "github.com/google/jsonschema-go"},
 	{path: "pkg/opt/opttest", level: tests,
-		imports: "pkg/grid pkg/gdi pkg/client pkg/opt pkg/document/documenttest",
-		modules: "github.com/cockroachdb/datadriven github.com/kballard/go-shellquote"},
-	{path: "tools/ge/qstat/clustertest", level: tests,
-		imports: "pkg/grid pkg/gdi pkg/conf pkg/client pkg/opt pkg/document/documenttest"},
-	{path: "execd/shepherd/shepherdtest", level: tests, modules: "golang.org/x/sys"},
+		imports: "pkg/grid pkg/gdi pkg/conf pkg/document pkg/client pkg/opt tools/manual",
+		modules: `github.com/cockroachdb/datadriven github.com/kballard/go-shellquote
+			github.com/google/jsonschema-go/jsonschema`},
 	{path: "tools/daemons/celltest", level: tests,
-		imports: "pkg/cell qmaster execd/shepherd tools/daemons execd/shepherd/shepherdtest",
+		imports: "pkg/cell qmaster execd/shepherd tools/daemons pkg/testkit",
 		modules: "github.com/hashicorp/go-hclog"},
 	{path: "schedd/algorithm/algorithmtest", level: tests,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/state pkg/sched qmaster/core schedd/algorithm
-			pkg/codec pkg/law pkg/madeup schedd/couple`,
+			pkg/codec pkg/madeup schedd/couple pkg/testkit`,
 		modules: "github.com/cockroachdb/datadriven go.yaml.in/yaml/v3"},
 	{path: "tools/simulator", level: tests,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/topology pkg/state execd/plan qmaster/core execd/core

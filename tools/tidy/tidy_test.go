@@ -80,8 +80,8 @@ func TestCommands(t *testing.T) {
 			commands[module+p.ImportPath] = hasCommand(t, p)
 		}
 	}
-	for _, p := range []string{"tools/ge/qsub", "tools/ge/qsh", "tools/ge/sharemon", "tools/why", "tools/token",
-		"tools/manual/command"} {
+	for _, p := range []string{"tools/ge/qsub", "tools/ge/jobs", "tools/ge/sharemon", "tools/log", "tools/token",
+		"tools/quill-lab/lab"} {
 		if !commands[module+p] {
 			t.Errorf("%s is not found to be a command", p)
 		}
@@ -97,7 +97,7 @@ func TestCommands(t *testing.T) {
 
 // makesCommand matches the declaration of a function that makes a command, or runs one.
 var makesCommand = regexp.MustCompile(
-	`(?m)^func [A-Z]\w*\(.*\) \*cli\.(App|Command) \{|^func Run\(env opt\.Env, args \[\]string\) int \{`)
+	`(?m)^func [A-Z]\w*\(.*\) \*cli\.(App|Command) \{|^func Run\w*\(env opt\.Env, args \[\]string\) int \{`)
 
 func hasCommand(t *testing.T, p listed) bool {
 	return slices.ContainsFunc(p.GoFiles, func(name string) bool {

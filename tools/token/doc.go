@@ -1,6 +1,7 @@
-// Package token is `quill token`: it makes, lists and revokes the tokens with which programs connect as a user.
+// Package token is `quill token`: it makes, lists and revokes the tokens with which programs connect as a user. `quill
+// web` has a token issued and revoked here, for the link that it prints.
 //
-//	create   secret made in tools/token/issue ─▶ digest ─▶ qmaster ─▶ number ─▶ the token, printed once
+//	create   secret made in issue.go ─▶ digest ─▶ qmaster ─▶ number ─▶ the token, printed once
 //	list     gdi.Get ─▶ text, or JSON of pkg/document
 //	revoke   numbers ─▶ qmaster
 //

@@ -13,7 +13,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/tools/token/issue"
 )
 
 // Command returns `quill token`.
@@ -59,12 +58,12 @@ func Command(env opt.Env) *cli.Command {
 }
 
 func create(c *cli.Context, env opt.Env) error {
-	want, err := issue.Wanted(c)
+	want, err := Wanted(c)
 	if err != nil {
 		return fmt.Errorf("token create: %w", err)
 	}
 	want.Comment = c.String("comment")
-	text, reply, err := issue.Make(c.Context, env, want)
+	text, reply, err := Make(c.Context, env, want)
 	if err != nil {
 		return err
 	}
@@ -138,13 +137,13 @@ func revoke(c *cli.Context, env opt.Env) error {
 		numbers = append(numbers, uint32(n))
 	}
 	if c.Bool("json") {
-		reply, err := issue.Send(c.Context, env, &gdi.RevokeTokens{IDs: numbers})
+		reply, err := send(c.Context, env, &gdi.RevokeTokens{IDs: numbers})
 		if code := env.Results(err, reply); code != 0 {
 			return cli.Exit("", code)
 		}
 		return nil
 	}
-	reply, err := issue.Revoke(c.Context, env, numbers...)
+	reply, err := Revoke(c.Context, env, numbers...)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // pictures writes the screenshots of the manual: go test ./tools/web -run TestBrowser/Pictures -pictures
@@ -194,7 +194,7 @@ func (b *tab) until(expression string) {
 	var err error
 	for range 20 {
 		err = chromedp.Run(b.ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond),
-			chromedp.WithPollingTimeout(polltest.Patience)))
+			chromedp.WithPollingTimeout(testkit.Patience)))
 		away := func(text string) bool { return strings.Contains(err.Error(), text) } // another page was loaded meanwhile
 		if err == nil || !away("context with specified id") && !away("context was destroyed") && !away("target navigated") {
 			break

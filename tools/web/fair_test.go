@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // stuckClient is a client that reads some writes and then none.
@@ -55,7 +55,7 @@ func TestSlowReadersOfLog(t *testing.T) {
 		for range c.server.reader.Copies.User {
 			<-stuck
 		}
-		polltest.Until(t, "the other streams wait", polltest.Patience, func() (bool, string) {
+		testkit.Until(t, "the other streams wait", testkit.Patience, func() (bool, string) {
 			return c.server.reader.Copies.Queued() == 20, fmt.Sprint(c.server.reader.Copies.Queued())
 		})
 		short, cancel := context.WithTimeout(t.Context(), 20*time.Second)

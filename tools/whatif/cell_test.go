@@ -8,9 +8,9 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/couple"
@@ -28,9 +28,9 @@ func TestAsItWasCell(t *testing.T) {
 		all := shipped.Algorithms()
 		sound(t, r, Options{Algorithm: all[int(seed)%len(all)].Name})
 	}
-	law.Each(t, 20, check)
+	testkit.EachSeed(t, 20, check)
 	for _, seed := range []uint64{44, 64, 170, 275} { // jobs stand where reservations begin
-		law.One(t, seed, check)
+		testkit.OneSeed(t, seed, check)
 	}
 }
 

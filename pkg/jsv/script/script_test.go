@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/jsv"
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // counting reports its process id, and how many jobs it has seen.
@@ -97,7 +97,7 @@ func TestSilent(t *testing.T) {
 	// With more and more time: it may be over before a shell has come so far as to write.
 	starts, text := filepath.Join(s.Dir, "starts"), ""
 	for s.Timeout = 200 * time.Millisecond; len(text) < len("started\nstarted\n"); s.Timeout *= 2 {
-		if s.Timeout > polltest.Patience {
+		if s.Timeout > testkit.Patience {
 			t.Fatalf("starts: %q", text)
 		}
 		os.Remove(starts)
@@ -111,7 +111,7 @@ func TestSilent(t *testing.T) {
 	if text != "started\nstarted\n" {
 		t.Errorf("starts: %q", text)
 	}
-	alive.SetReadDeadline(time.Now().Add(polltest.Patience))
+	alive.SetReadDeadline(time.Now().Add(testkit.Patience))
 	if _, err := alive.Read(make([]byte, 1)); err != io.EOF { // the end comes with that of the last who can write
 		t.Fatal("a child is left: ", err)
 	}

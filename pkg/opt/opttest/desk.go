@@ -15,7 +15,6 @@ import (
 	"github.com/kballard/go-shellquote"
 
 	"github.com/quill-grid/quill/pkg/client"
-	"github.com/quill-grid/quill/pkg/document/documenttest"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -127,8 +126,8 @@ func (d *Desk) command(line, stdin string) string {
 		Context: ctx,
 	}
 	code := d.run(env.WithEnviron(d.environ()), words)
-	if out := stdout.String(); documenttest.Printed(out) {
-		if err := documenttest.Check(out); err != nil {
+	if out := stdout.String(); IsDocument(out) {
+		if err := CheckDocument(out); err != nil {
 			d.t.Error(err)
 		}
 	}

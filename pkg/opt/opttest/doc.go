@@ -15,8 +15,15 @@
 //	1> Your job 7 ("sleep") has been submitted
 //	exit 0
 //
-// To test another command: a _test file that hands its testdata and its Run to
-// Transcripts. Only tests import this package.
+// RunLines runs listing commands against a Cell, a client that answers from a list of objects, as SmallCell: three
+// hosts and jobs in many states. Every JSON document that is printed is compared with its schema:
+//
+//	pkg/document types ─▶ Schema ─▶ tools/manual/schemas    written with -update
+//	output of a command ─▶ CheckDocument ─▶ error
+//
+// To test another command: a _test file that hands its testdata and its Run to Transcripts. To add an object or a
+// state: a line in the list of the objects of cell.go, in key order. To add a document: see pkg/document. Only tests
+// import this package.
 //
 // The package must not know any command: a test passes its Run.
 package opttest

@@ -35,7 +35,7 @@ func (q qmaster) Do(_ context.Context, command string, body gdi.Body) (gdi.Reply
 		return gdi.Reply{}, context.Canceled
 	}
 	if s, ok := body.(*gdi.Submit); ok && r.Job != 0 {
-		r.Answers = append(r.Answers, gdi.Done(submitted(r.Reply, s.Job.Name)))
+		r.Answers = append(r.Answers, gdi.Done(submittedText(r.Reply, s.Job.Name)))
 	}
 	return r.Reply, r.lost
 }
@@ -147,8 +147,8 @@ func number(t *testing.T, text string) uint32 {
 	return uint32(n)
 }
 
-// submitted is what qmaster says of a new job.
-func submitted(r gdi.Reply, name string) string {
+// submittedText is what qmaster says of a new job.
+func submittedText(r gdi.Reply, name string) string {
 	what := fmt.Sprintf("job %d", r.Job)
 	if r.Array {
 		what = fmt.Sprintf("job-array %d.%d-%d:%d", r.Job, r.Tasks.First, r.Tasks.Last, r.Tasks.Step)

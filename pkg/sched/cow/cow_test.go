@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 type number struct{ n int }
@@ -15,7 +15,7 @@ func (n *number) Become(old *number) { *n = *old }
 // TestRowsAreIndependent: a copy stays as it is, and so do copies of copies and what is lent, whatever is written to
 // the others.
 func TestRowsAreIndependent(t *testing.T) {
-	law.Each(t, 40, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 40, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 23))
 		n := 1 + r.IntN(60)
 		type rows = Rows[number, *number]

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // naive is a diagram as a list of bookings, asked moment by moment.
@@ -60,7 +60,7 @@ const horizon = 60
 // A diagram says what a list of bookings says, moment by moment, whatever was
 // booked and taken back before.
 func TestDiagramIsItsBookings(t *testing.T) {
-	law.Each(t, 400, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 400, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		d, used := Diagram{}, 0.0
 		now := grid.Time(10)

@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
@@ -38,7 +38,7 @@ import (
 //
 //	go test ./schedd/algorithm/fbsng -run TestLaws -seeds 2000
 func Run(t *testing.T, e algorithm.Entry, settings ...string) {
-	law.Each(t, 30, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 30, func(t *testing.T, seed uint64) {
 		runSeed(t, e, seed, settings)
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/madeup"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
@@ -21,7 +21,7 @@ import (
 //	when it registers anew
 //	the same events and the same run give the same orders
 func MadeUp(t *testing.T, e algorithm.Entry, settings ...string) {
-	law.Each(t, 8, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 8, func(t *testing.T, seed uint64) {
 		c, err := NewCell(e)
 		if err != nil {
 			t.Fatal(err)

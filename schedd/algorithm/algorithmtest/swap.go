@@ -11,9 +11,9 @@ import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/couple"
@@ -30,7 +30,7 @@ import (
 //
 // Sections are parameters that a swap to their algorithm may bring with it.
 func Swaps(t *testing.T, entries []algorithm.Entry, sections ...grid.Section) {
-	law.Each(t, 20, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 20, func(t *testing.T, seed uint64) {
 		c := newSwapCell(t, entries, sections, rand.New(rand.NewPCG(seed, 2)))
 		for range 60 {
 			c.now = c.now.Add(float64(1 + c.r.IntN(30)))

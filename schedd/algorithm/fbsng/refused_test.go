@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
@@ -76,7 +76,7 @@ func (s *standings) start(conf *Config, queue string, ahead, behind []string, pa
 // what is stored then is what those that stood have moved, each by the
 // parameters by which it was decided, and nothing else.
 func TestRefused(t *testing.T) {
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		w := newRefusals(t, rand.New(rand.NewPCG(seed, 3)))
 		for range 40 {
 			w.happen()

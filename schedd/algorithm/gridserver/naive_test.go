@@ -10,14 +10,14 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestPlainly decides on random cells and compares with what the rules say
 // when they are followed to the letter: all sessions in one list, sorted,
 // fractions exact, every engine tried for every task.
 func TestPlainly(t *testing.T) {
-	law.Each(t, 400, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 400, func(t *testing.T, seed uint64) {
 		plainly(t, rand.New(rand.NewPCG(seed, 4)))
 	})
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/shares"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -448,7 +448,7 @@ func (n *naive) start(j *naiveJob) {
 // TestNaive holds the order of jobs against the naive one, on random cells
 // with random policies. What is started and what is rejected is random too.
 func TestNaive(t *testing.T) {
-	law.Each(t, 5000, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 5000, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		m, conf, now := randomCell(r)
 		c := m.Copy()

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
 	"github.com/quill-grid/quill/pkg/shares"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // TestReckon holds what follows from what a run reports of all jobs together
@@ -15,7 +15,7 @@ import (
 // tickets aside, and with the tickets that were reported the same altogether.
 func TestReckon(t *testing.T) {
 	exact := 0
-	law.Each(t, 500, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 500, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 16))
 		m, conf, now := randomCell(r)
 		c := m.Copy()

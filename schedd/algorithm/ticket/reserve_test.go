@@ -10,7 +10,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/law"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 	"github.com/quill-grid/quill/schedd/algorithm/ticket"
@@ -121,7 +121,7 @@ func (w *reserveCell) ends(early bool) {
 // Whatever runs, starts and is reserved: at no time is more taken of anything
 // than there is.
 func TestNothingIsOverBookedAtAnyTime(t *testing.T) {
-	law.Each(t, 100, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 100, func(t *testing.T, seed uint64) {
 		w := newReserveCell(t, seed, 1+int(seed%20))
 		w.first = " p=5"
 		reserved := 0
@@ -179,7 +179,7 @@ func TestNothingIsOverBookedAtAnyTime(t *testing.T) {
 // The job at the head gets the reservation that it would get if no job waited
 // after it, and starts no later than it was first promised.
 func TestTheHeadIsNotDelayed(t *testing.T) {
-	law.Each(t, 60, func(t *testing.T, seed uint64) {
+	testkit.EachSeed(t, 60, func(t *testing.T, seed uint64) {
 		w := newReserveCell(t, seed, 1)
 		w.maybe = " R=y"
 		promised := map[string]int64{}

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/execd/shepherd"
-	"github.com/quill-grid/quill/execd/shepherd/shepherdtest"
 	"github.com/quill-grid/quill/pkg/cell"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/tools/daemons"
 )
@@ -17,7 +17,7 @@ import (
 // Main is the TestMain of a package that uses cells: the test binary is the shepherd
 // of their jobs, too.
 func Main(m *testing.M) {
-	shepherdtest.Keep(shepherd.Run)
+	testkit.BecomeShepherd(shepherd.Run)
 	os.Exit(m.Run())
 }
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/quill-grid/quill/pkg/polltest"
 	"github.com/quill-grid/quill/pkg/submit"
+	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/tools/daemons/celltest"
 )
 
@@ -66,7 +66,7 @@ var (
 )
 
 // patience is for what takes a moment, in seconds.
-const patience = int64(polltest.Patience / time.Second)
+const patience = int64(testkit.Patience / time.Second)
 
 // do carries out one step:
 //

@@ -5,7 +5,6 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt/opttest"
-	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
 )
 
 // TestTranscripts runs the sessions in testdata.
@@ -14,6 +13,6 @@ func TestTranscripts(t *testing.T) {
 		"hgroup": func(d *opttest.Desk, args []string) { // NAME HOST... is the one that qmaster knows
 			d.Objects(&grid.HGroup{Name: args[0], HostList: args[1:]})
 		},
-		"cell": func(d *opttest.Desk, _ []string) { d.Objects(clustertest.Small()...) }, // the small one
+		"cell": func(d *opttest.Desk, _ []string) { d.Objects(opttest.SmallCell()...) }, // the small one
 	})
 }

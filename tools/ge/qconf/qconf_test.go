@@ -14,20 +14,20 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/tools/ge/qconf"
-	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
 )
 
 // cell stands for qmaster: it keeps objects and answers as root@master is
 // answered, without checking anything but versions.
 type cell struct {
-	clustertest.Client
+	opttest.Cell
 	stale int // how many changes find that another client was faster
 }
 
 func newCell() *cell {
 	c := &cell{}
-	c.Objects = clustertest.Small()
+	c.Objects = opttest.SmallCell()
 	global := &grid.Conf{
 		Host: "global", Entries: grid.Values{{Name: "mailer", Text: "/bin/mail"}, {Name: "max_unheard", Text: "00:05:00"}}}
 	c.Objects = append(c.Objects, global, &grid.Manager{Name: "root"}, &grid.AdminHost{Name: "master"},
@@ -134,7 +134,7 @@ func TestTranscripts(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					env, printed := clustertest.Env(c)
+					env, printed := opttest.CellEnv(c)
 					env.Dir, env.Getenv = dir, func(name string) string { return vars[name] }
 					out.WriteString(printed(qconf.Run(env, words[1:])))
 				}
@@ -148,7 +148,7 @@ func TestTranscripts(t *testing.T) {
 
 // TestJSONOfAll checks that the transcript of -fmt json has every switch that shows something.
 func TestJSONOfAll(t *testing.T) {
-	env, printed := clustertest.Env(newCell())
+	env, printed := opttest.CellEnv(newCell())
 	help := printed(qconf.Run(env, []string{"-help"}))
 	transcript, err := os.ReadFile("testdata/json.txt")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/tools/ge/qevent"
-	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
 )
 
 func TestMain(m *testing.M) {
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // feed sends a full state and two lists, then loses its connection.
-type feed struct{ clustertest.Client }
+type feed struct{ opttest.Cell }
 
 var errLost = errors.New("error: connection lost")
 
@@ -33,9 +33,9 @@ func (f *feed) Watch(ctx context.Context, w client.Watcher) error {
 		events.Listed(&grid.Job{JobRequest: &grid.JobRequest{}, ID: 3, Name: "old", Owner: "bob"})}})
 	w.Full(1, 7)
 	job := &grid.Job{JobRequest: &grid.JobRequest{}, ID: 4, Name: "new", Owner: "alice"}
-	sink.Apply(events.List{Seq: 8, At: clustertest.Now, Cause: events.Cause{Who: "alice@master", What: "qsub"},
+	sink.Apply(events.List{Seq: 8, At: opttest.CellTime, Cause: events.Cause{Who: "alice@master", What: "qsub"},
 		Events: []events.Event{events.Add(job), events.Mod(&grid.Counter{Name: grid.JobSeqNum, Value: 4})}})
-	sink.Apply(events.List{Seq: 9, At: clustertest.Now + 1, Cause: events.Cause{Who: "schedd", What: "orders", Ref: "2"},
+	sink.Apply(events.List{Seq: 9, At: opttest.CellTime + 1, Cause: events.Cause{Who: "schedd", What: "orders", Ref: "2"},
 		Events: []events.Event{events.Add(&grid.JATask{Job: 4, ID: 1, Status: grid.Transfering,
 			Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}})}})
 	if ctx.Err() != nil {
@@ -46,7 +46,7 @@ func (f *feed) Watch(ctx context.Context, w client.Watcher) error {
 
 func TestTranscripts(t *testing.T) {
 	datadriven.RunTest(t, "testdata/qevent.txt", func(t *testing.T, d *datadriven.TestData) string {
-		env, printed := clustertest.Env(&feed{})
+		env, printed := opttest.CellEnv(&feed{})
 		var args []string
 		for _, a := range d.CmdArgs {
 			args = append(args, a.Key)
@@ -60,7 +60,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestEndsWithoutReader(t *testing.T) {
-	env, printed := clustertest.Env(&feed{})
+	env, printed := opttest.CellEnv(&feed{})
 	env.Stdout = full{}
 	want := "stderr: qevent: no space left on device\nexit 1\n"
 	if got := printed(qevent.Run(env, nil)); got != want {

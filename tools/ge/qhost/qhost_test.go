@@ -7,8 +7,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/tools/ge/qhost"
-	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
 )
 
 func TestMain(m *testing.M) {
@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 
 // TestTranscripts shows the small cell.
 func TestTranscripts(t *testing.T) {
-	c := &clustertest.Client{Objects: clustertest.Small()}
+	c := &opttest.Cell{Objects: opttest.SmallCell()}
 	datadriven.RunTest(t, "testdata/qhost.txt", func(t *testing.T, d *datadriven.TestData) string {
-		return clustertest.Transcript(c, qhost.Run, d.Input)
+		return opttest.RunLines(c, qhost.Run, d.Input)
 	})
 }

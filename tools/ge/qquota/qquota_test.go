@@ -12,7 +12,6 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/tools/ge/qquota"
-	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
 )
 
 // TestOptions runs the command without a cell.
@@ -27,13 +26,13 @@ func TestOptions(t *testing.T) {
 //	run USER HOST SLOTS [RESOURCE=N]   a job that has started; the user's group has the same name
 func TestListings(t *testing.T) {
 	for _, file := range []string{"testdata/qquota.txt", "testdata/sets.txt"} {
-		c := &clustertest.Client{Vars: map[string]string{"LOGNAME": "alice"}}
+		c := &opttest.Cell{Vars: map[string]string{"LOGNAME": "alice"}}
 		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "cell" {
 				c.Objects = cell(t, d.Input)
 				return ""
 			}
-			return clustertest.Transcript(c, qquota.Run, d.Cmd+" "+d.Input)
+			return opttest.RunLines(c, qquota.Run, d.Cmd+" "+d.Input)
 		})
 	}
 }
@@ -79,7 +78,7 @@ func cell(t *testing.T, input string) []grid.Object {
 		&grid.HGroup{Name: "@deep", HostList: grid.Names{"@g2"}},
 		&grid.HGroup{Name: "@g1", HostList: grid.Names{"node1", "node2"}},
 		&grid.HGroup{Name: "@g2", HostList: grid.Names{"node3"}},
-	}, slices.DeleteFunc(clustertest.Small(), func(o grid.Object) bool {
+	}, slices.DeleteFunc(opttest.SmallCell(), func(o grid.Object) bool {
 		return slices.Contains([]grid.Kind{grid.KindJob, grid.KindJATask, grid.KindJobScheddInfo}, o.Kind())
 	}), sets, jobs, tasks)
 	return lists

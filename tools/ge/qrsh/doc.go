@@ -11,6 +11,7 @@
 //	caller.go    the wait for the starter, the session, what became of it
 //	terminal.go  the user's terminal: raw mode, size, signals
 //	starter.go   the program in the job's place: it calls, and runs the command
+//	qsh.go       qsh, which is refused
 //	session      what goes over the line between the two
 //
 // What the switches mean stands in pkg/submit, who may run what where is decided

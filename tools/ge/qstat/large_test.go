@@ -11,12 +11,12 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/couple"
 	"github.com/quill-grid/quill/tools/ge/qstat"
-	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
 )
 
 // coupled is a client of qmaster's core with a scheduler and no host.
@@ -27,8 +27,8 @@ type coupled struct {
 
 func newCoupled(t *testing.T) *coupled {
 	s := state.New()
-	s.Apply(core.Fresh(clustertest.Now, "root", "master"))
-	c := &coupled{couple.New(s, shipped.Algorithms()), clustertest.Now}
+	s.Apply(core.Fresh(opttest.CellTime, "root", "master"))
+	c := &coupled{couple.New(s, shipped.Algorithms()), opttest.CellTime}
 	if err := c.Register(); err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func (c *coupled) run() {
 // nurg, npprior, ntckts and the urgency.
 func (c *coupled) priorities() map[string]string {
 	out := map[string]string{}
-	for line := range strings.Lines(clustertest.Transcript(c, qstat.Run, "qstat -u * -pri -urg")) {
+	for line := range strings.Lines(opttest.RunLines(c, qstat.Run, "qstat -u * -pri -urg")) {
 		if f := strings.Fields(line); len(f) > 12 && f[0] != "job-ID" {
 			out[f[0]] = strings.Join(f[1:9], " ")
 		}

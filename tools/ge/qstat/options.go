@@ -8,7 +8,6 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/switches"
 	"github.com/quill-grid/quill/pkg/view"
-	"github.com/quill-grid/quill/tools/ge/qstat/queueoptions"
 )
 
 // options is what the words of a command line ask for, and of the files and
@@ -44,7 +43,7 @@ var (
 func formatOf(o *options) *switches.Format { return &o.format }
 
 func command() *switches.Command[options] {
-	sel := queueoptions.Table(func(o *options) *view.QueueFilter { return &o.selection })
+	sel := queueSwitches(func(o *options) *view.QueueFilter { return &o.selection })
 	c := &switches.Command[options]{
 		Name: "qstat", Usage: "[options]", Indent: 8, Column: 42,
 		Defaults: "sge_qstat",
@@ -98,7 +97,7 @@ func command() *switches.Command[options] {
 				Set: switches.Flag(func(o *options) *bool { return &o.pri })},
 			switches.XML(formatOf),
 		},
-		Legend: queueoptions.Legend,
+		Legend: queueLegend,
 	}
 	for i, s := range c.Switches {
 		if s.Set != nil {

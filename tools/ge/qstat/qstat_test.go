@@ -20,8 +20,8 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/tools/ge/qstat"
-	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
 )
 
 func TestMain(m *testing.M) {
@@ -34,11 +34,13 @@ func TestMain(m *testing.M) {
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		dir := t.TempDir()
-		c := &clustertest.Client{Objects: clustertest.Small(), Vars: map[string]string{"SGE_ROOT": dir + "/sge", "HOME": dir}}
+		c := &opttest.Cell{Objects: opttest.SmallCell(), Vars: map[string]string{"SGE_ROOT": dir + "/sge", "HOME": dir}}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "qstat":
-				return clustertest.Transcript(c, qstat.Run, d.Input)
+				return opttest.RunLines(c, qstat.Run, d.Input)
+			case "qselect":
+				return opttest.RunLines(c, qstat.RunQselect, d.Input)
 			case "file": // PATH below the home of the user; the cell is sge/default
 				path := filepath.Join(dir, d.CmdArgs[0].String())
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -54,7 +56,7 @@ func TestTranscripts(t *testing.T) {
 				}
 				return ""
 			case "finished":
-				c.Finished = clustertest.Left()
+				c.Finished = opttest.FinishedJobs()
 				return ""
 			case "change":
 				c.Objects = change(t, d)
@@ -72,7 +74,7 @@ func TestTranscripts(t *testing.T) {
 // with petasks, what a parallel job has started with qrsh -inherit; with max_aj_instances,
 // that instead of the -tc of job 2; with urgency_slots, that of all PEs.
 func change(t *testing.T, d *datadriven.TestData) []grid.Object {
-	objects := clustertest.Small()
+	objects := opttest.SmallCell()
 	if d.HasArg("found") {
 		objects = append(objects,
 			&grid.Priority{Job: 3, NPOSIX: 0.5, NUrgency: 1, Urgency: 3000, RRContr: 3000},
@@ -90,7 +92,7 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 			&grid.PETask{Job: 3, Task: 1, ID: grid.PastUsage, Usage: grid.Usage{CPU: 99}})
 	}
 	if d.HasArg("reckoned") || d.HasArg("tickets") {
-		within := &grid.PriorityRange{At: clustertest.Now, LeastPriority: -200, MostPriority: 0, LeastUrgency: 1000,
+		within := &grid.PriorityRange{At: opttest.CellTime, LeastPriority: -200, MostPriority: 0, LeastUrgency: 1000,
 			MostUrgency: 20000}
 		if d.HasArg("tickets") {
 			within.MostTickets = 900
@@ -120,7 +122,7 @@ func change(t *testing.T, d *datadriven.TestData) []grid.Object {
 			}
 			if o.ID == 9 && d.HasArg("released") {
 				j := *o
-				j.UserHold, j.Deadline = nil, clustertest.Now.Add(1200)
+				j.UserHold, j.Deadline = nil, opttest.CellTime.Add(1200)
 				objects[n] = &j
 			}
 		case *grid.QInstance:
@@ -172,9 +174,9 @@ func TestSameRows(t *testing.T) {
 		"-u * -qs d", "-f -F arch -u alice -q all.q@node2"} {
 		var want [][]string
 		for format, row := range formats { // order: all are compared with the first
-			c := &clustertest.Client{Objects: clustertest.Small(), Finished: clustertest.Left()}
+			c := &opttest.Cell{Objects: opttest.SmallCell(), Finished: opttest.FinishedJobs()}
 			var ids []string
-			for _, m := range row.FindAllStringSubmatch(clustertest.Transcript(c, qstat.Run, "qstat "+line+format), -1) {
+			for _, m := range row.FindAllStringSubmatch(opttest.RunLines(c, qstat.Run, "qstat "+line+format), -1) {
 				ids = append(ids, m[1])
 			}
 			if want = append(want, ids); !slices.Equal(ids, want[0]) {
@@ -189,23 +191,23 @@ func TestOwnJobsWithoutOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &clustertest.Client{Objects: []grid.Object{
+	c := &opttest.Cell{Objects: []grid.Object{
 		&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1, Name: "other", Owner: me.Username + "x",
 			Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}},
 	}}
-	if got := clustertest.Transcript(c, qstat.Run, "qstat"); got != "" {
+	if got := opttest.RunLines(c, qstat.Run, "qstat"); got != "" {
 		t.Errorf("somebody else's jobs: %q", got)
 	}
 	c.Objects = append(c.Objects, &grid.Job{JobRequest: &grid.JobRequest{}, ID: 2, Name: "mine", Owner: me.Username,
 		Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}})
-	if got := clustertest.Transcript(c, qstat.Run, "qstat"); !strings.Contains(got, " mine ") ||
+	if got := opttest.RunLines(c, qstat.Run, "qstat"); !strings.Contains(got, " mine ") ||
 		strings.Contains(got, "other") {
 		t.Errorf("own jobs:\n%s", got)
 	}
 }
 
 func TestNoQMaster(t *testing.T) {
-	env, printed := clustertest.Env(nil)
+	env, printed := opttest.CellEnv(nil)
 	cell := cell.Cell{Root: "/cells", Name: "default"}
 	env.Connect = func(context.Context) (client.Client, error) {
 		return nil, &client.Unreachable{Cell: cell, Host: "master", Err: syscall.ECONNREFUSED}
@@ -228,7 +230,7 @@ func (m many) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) 
 		for id := uint32(1); k == grid.KindJob && id <= m.jobs; id++ {
 			j := &grid.Job{JobRequest: &grid.JobRequest{}, ID: id, Name: strings.Clone("simulation"),
 				Owner:  strings.Clone("alice"),
-				Submit: clustertest.Now + grid.Time(id)*10, Tasks: grid.Range{First: 1, Last: 1, Step: 1},
+				Submit: opttest.CellTime + grid.Time(id)*10, Tasks: grid.Range{First: 1, Last: 1, Step: 1},
 				Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}}
 			if err := each(j); err != nil {
 				return 0, err
@@ -243,7 +245,7 @@ func (m many) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) 
 func BenchmarkList100k(b *testing.B) {
 	for _, format := range []string{"plain", "json"} {
 		b.Run(format, func(b *testing.B) {
-			env, _ := clustertest.Env(many{100_000})
+			env, _ := opttest.CellEnv(many{100_000})
 			env.Stdout = io.Discard
 			b.ReportAllocs()
 			for b.Loop() {

@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/tools/ge/sharemon"
 )
 
@@ -22,7 +22,7 @@ func cell() []grid.Object {
 	conf := grid.DefaultSchedConf()
 	conf.Halftime = 1
 	booking := func(user, project string, ago, cpu, long float64) grid.Object {
-		return &grid.Booking{User: user, Project: project, At: clustertest.Now.Add(-ago),
+		return &grid.Booking{User: user, Project: project, At: opttest.CellTime.Add(-ago),
 			Decayed:  grid.Amounts{grid.UsageCPU: cpu, grid.UsageMem: 1},
 			LongTerm: grid.Amounts{grid.UsageCPU: long, grid.UsageMem: 2}}
 	}
@@ -47,11 +47,11 @@ func cell() []grid.Object {
 // TestTranscripts runs the command on that cell, or on one without a tree.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		c := &clustertest.Client{Objects: cell()}
+		c := &opttest.Cell{Objects: cell()}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "sge_share_mon":
-				return clustertest.Transcript(c, sharemon.Run, d.Input)
+				return opttest.RunLines(c, sharemon.Run, d.Input)
 			case "nothing":
 				c.Objects = nil
 				return ""

@@ -14,6 +14,7 @@
 //	provide.go   what a daemon puts below $SGE_ROOT for programs that know Grid Engine
 //	notify.go    readiness, for systemd
 //	sched.go     the algorithms
+//	adopt.go     a log-in that joins a job, by the shepherd alone
 //
 // The package must not know how a daemon works: tools/daemons runs it, and qmaster, schedd and execd are packages of
 // their own.

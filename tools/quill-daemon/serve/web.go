@@ -18,7 +18,7 @@ import (
 	"github.com/quill-grid/quill/pkg/userdb"
 	"github.com/quill-grid/quill/qmaster"
 	"github.com/quill-grid/quill/tools/daemons"
-	"github.com/quill-grid/quill/tools/token/issue"
+	"github.com/quill-grid/quill/tools/token"
 	"github.com/quill-grid/quill/tools/web"
 )
 
@@ -152,19 +152,19 @@ func openSession(c *cli.Context, env opt.Env, where cell.Cell) error {
 		}
 		return printLink(c.Context, env, where, text, false)
 	}
-	want, err := issue.Wanted(c)
+	want, err := token.Wanted(c)
 	if err != nil {
 		return fmt.Errorf("web: %w", err)
 	}
 	want.Comment = "session of quill web"
-	text, made, err := issue.Make(c.Context, env, want)
+	text, made, err := token.Make(c.Context, env, want)
 	if err != nil {
 		return err
 	}
 	if err = printLink(c.Context, env, where, text, true); err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Context), 5*time.Second)
 		defer cancel()
-		_, _ = issue.Revoke(ctx, env, made.Token) // else it expires
+		_, _ = token.Revoke(ctx, env, made.Token) // else it expires
 	}
 	return err
 }

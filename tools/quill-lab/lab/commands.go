@@ -9,13 +9,11 @@ import (
 	"github.com/quill-grid/quill/tools/bench"
 	"github.com/quill-grid/quill/tools/ge/qevent"
 	"github.com/quill-grid/quill/tools/log"
-	manual "github.com/quill-grid/quill/tools/manual/command"
 	"github.com/quill-grid/quill/tools/mcp"
 	"github.com/quill-grid/quill/tools/metrics"
 	"github.com/quill-grid/quill/tools/replay"
 	"github.com/quill-grid/quill/tools/sim"
 	"github.com/quill-grid/quill/tools/trace"
-	"github.com/quill-grid/quill/tools/why"
 )
 
 // Commands are all there are, in the order of their names.
@@ -24,7 +22,7 @@ var Commands = []func(opt.Env) *cli.Command{
 	backup.Backup,
 	bench.Command,
 	log.Command,
-	manual.Command,
+	manualCommand,
 	mcp.Command,
 	metrics.Command,
 	qevent.Command,
@@ -32,7 +30,7 @@ var Commands = []func(opt.Env) *cli.Command{
 	backup.Restore,
 	sim.Command,
 	trace.Command,
-	why.Command,
+	whyCommand,
 }
 
 // Run runs the command that the words name, as quill would if it held it, and

@@ -17,8 +17,8 @@ import (
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/history"
+	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/tools/ge/qstat/clustertest"
 	"github.com/quill-grid/quill/tools/replay/screen"
 )
 
@@ -79,7 +79,7 @@ func (t *tape) Record(l events.List) (*orders.Record, error) { return t.records[
 // smallCell is the log of a small cell: two jobs, a run that starts them and has
 // an order refused, a changed queue, the end of a job.
 func smallCell() *tape {
-	now := clustertest.Now
+	now := opttest.CellTime
 	t := &tape{}
 	add := func(who, what, ref string, es ...events.Event) {
 		now += 1500
@@ -87,7 +87,7 @@ func smallCell() *tape {
 			events.List{Seq: uint64(len(t.lists) + 1), At: now, Cause: events.Cause{Who: who, What: what, Ref: ref}, Events: es})
 	}
 	var cell []events.Event
-	for _, o := range clustertest.Small() {
+	for _, o := range opttest.SmallCell() {
 		switch o.Kind() {
 		case grid.KindJob, grid.KindJATask, grid.KindJobScheddInfo:
 		default:
@@ -266,7 +266,8 @@ func TestSearchIsGivenUp(t *testing.T) {
 	long := &tape{}
 	for i := range uint64(50_000) {
 		long.lists = append(long.lists,
-			events.List{Seq: i + 1, At: clustertest.Now, Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: i})}})
+			events.List{Seq: i + 1, At: opttest.CellTime,
+				Events: []events.Event{events.Mod(&grid.Counter{Name: "n", Value: i})}})
 	}
 	m := screen.New(screen.Options{Tape: long, Zone: time.UTC, Start: 1})
 	s := &session{model: m}

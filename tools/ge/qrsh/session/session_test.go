@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quill-grid/quill/pkg/polltest"
+	"github.com/quill-grid/quill/pkg/testkit"
 )
 
 // pair is both ends of a line.
@@ -27,7 +27,7 @@ func pair(t testing.TB) (user, host *Link) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), polltest.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	met := make(chan error, 1)
 	go func() {
@@ -205,7 +205,7 @@ func TestBackPressure(t *testing.T) {
 		done <- exit
 	}()
 	last, still := "", 0
-	polltest.Until(t, "it writes, then it does not", polltest.Patience, func() (bool, string) {
+	testkit.Until(t, "it writes, then it does not", testkit.Patience, func() (bool, string) {
 		now, _ := os.ReadFile(count)
 		if still++; string(now) != last || last == "" {
 			last, still = string(now), 0
@@ -309,7 +309,7 @@ func TestTerminal(t *testing.T) {
 			Command{Argv: []string{"/bin/bash", "--norc", "-i"}, Env: []string{"PS1=one>", "TERM=dumb", "HISTFILE="}, Dir: "/"})
 		host.Close()
 	}()
-	stop := time.AfterFunc(polltest.Patience, func() { user.Close() })
+	stop := time.AfterFunc(testkit.Patience, func() { user.Close() })
 	defer stop.Stop()
 	exit, err := Seat{Stdin: stdin, Stdout: watch, Terminal: true, Size: Size{50, 90}, Resized: resized}.runSession(user)
 	user.Close()
@@ -414,7 +414,7 @@ func TestNothingIsLeft(t *testing.T) {
 	goroutines, files := count()
 	round(200)
 	before := fmt.Sprintf("no more than %d goroutines and %d files", goroutines, files)
-	polltest.Until(t, before, polltest.Patience, func() (bool, string) { // the last ones are still ending
+	testkit.Until(t, before, testkit.Patience, func() (bool, string) { // the last ones are still ending
 		g, f := count()
 		return g <= goroutines+2 && f <= files+2, fmt.Sprintf("%d goroutines and %d files", g, f)
 	})
