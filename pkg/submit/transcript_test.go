@@ -204,10 +204,11 @@ func (d *submitter) alter(words []string) []string {
 	if len(a.Jobs.Users) > 0 {
 		out = append(out, "users "+strings.Join(a.Jobs.Users, ","))
 	}
-	for what, letters := range map[string]string{"holds ": a.HoldAdd, "releases ": a.HoldRemove} {
-		if letters != "" {
-			out = append(out, what+letters)
-		}
+	if a.HoldAdd != "" {
+		out = append(out, "holds "+a.HoldAdd)
+	}
+	if a.HoldRemove != "" {
+		out = append(out, "releases "+a.HoldRemove)
 	}
 	if a.Now {
 		out = append(out, "now")
