@@ -11,7 +11,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
@@ -20,7 +19,7 @@ import (
 // them is denied and the others are skipped.
 func (c *Core) alter(in Request, b *gdi.Alter) {
 	r := in.Request
-	if refusal := cmp.Or(refuse.Denied(validate.Unverified(c.cell, b)), validate.WhenNow(b)); refusal != nil {
+	if refusal := cmp.Or(gdi.Denied(validate.Unverified(c.cell, b)), validate.WhenNow(b)); refusal != nil {
 		c.reply(in.Ref, *refusal)
 		return
 	}
@@ -85,7 +84,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x cell.ChosenJob) []gdi.Ans
 		}
 	}
 	tasks, text := validate.LimitTasks(c.cell, b, old, &j)
-	if refusal := refuse.Invalid("l", text); refusal != nil {
+	if refusal := gdi.Invalid("l", text); refusal != nil {
 		return []gdi.Answer{*refusal}
 	}
 	j.Version++

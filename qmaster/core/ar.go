@@ -7,7 +7,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
@@ -27,7 +26,7 @@ func (s *step) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 		return validate.Verified("Your job ", reasons)
 	}
 	if len(reasons) > 0 {
-		return []gdi.Answer{*refuse.Invalid("", "advance_reservation: no suitable queues")}
+		return []gdi.Answer{*gdi.Invalid("", "advance_reservation: no suitable queues")}
 	}
 	a.ID, a.Grants, a.GrantedPE = s.nextAR(), p.Grants, p.PE
 	s.reviewAR(a)

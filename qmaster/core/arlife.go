@@ -10,7 +10,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
@@ -157,7 +156,7 @@ func (c *Core) deleteARs(r gdi.Request, b *gdi.DeleteARs) (answers []gdi.Answer)
 	}
 	if grid.Names(b.Users).Has("*") && !c.cell.IsManager(r) {
 		return []gdi.Answer{
-			*refuse.Denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
+			*gdi.Denied(fmt.Sprintf("denied: %q must be manager to modify all advance reservations", r.User))}
 	}
 	owners := cell.NewNameSet(b.Users)
 	all := slices.DeleteFunc(c.state.ARs(), func(a *grid.AR) bool { return !owners.Allows(a.Owner) })

@@ -8,7 +8,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/authorize"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
@@ -103,7 +102,7 @@ func repeated(parts []part) (out []gdi.Answer) {
 // arrange carries out the parts of a change, on a fork. It returns the order in which they can be carried out: what is
 // still in use is removed after the other parts.
 func (c *Core) arrange(r gdi.Request, parts []part) (order []part, refused []gdi.Answer) {
-	one := func(p part) *refuse.Refusal {
+	one := func(p part) *gdi.Answer {
 		planned, a := c.plan(r, p)
 		if a != nil {
 			return a
@@ -163,13 +162,13 @@ func (c *Core) remove(r gdi.Request, b *gdi.Delete) []gdi.Answer {
 }
 
 // refused is the refusal of a change of a configuration object.
-func refused(k grid.Kind, key grid.Key, status gdi.Status, format string, args ...any) *refuse.Refusal {
+func refused(k grid.Kind, key grid.Key, status gdi.Status, format string, args ...any) *gdi.Answer {
 	a := gdi.Deny(status, fmt.Sprintf(format, args...)).On(onObject(k, key, ""))
 	return &a
 }
 
 // plan checks a part.
-func (c *Core) plan(r gdi.Request, p part) (plannedChange, *refuse.Refusal) {
+func (c *Core) plan(r gdi.Request, p part) (plannedChange, *gdi.Answer) {
 	switch {
 	case p.new == nil:
 		return c.planRemove(r, p.kind, p.key)
@@ -179,7 +178,7 @@ func (c *Core) plan(r gdi.Request, p part) (plannedChange, *refuse.Refusal) {
 	return c.planModify(p.new)
 }
 
-func (c *Core) planAdd(o grid.Object) (plannedChange, *refuse.Refusal) {
+func (c *Core) planAdd(o grid.Object) (plannedChange, *gdi.Answer) {
 	p, q := plannedChange{new: o}, consequencesOf(o.Kind())
 	if c.state.Get(o.Kind(), o.Key()) != nil {
 		if q.twice == "" {
@@ -193,7 +192,7 @@ func (c *Core) planAdd(o grid.Object) (plannedChange, *refuse.Refusal) {
 }
 
 // refusedObject is a refusal of an object; nil: there is none.
-func refusedObject(o grid.Object, refusal *refuse.Refusal) *refuse.Refusal {
+func refusedObject(o grid.Object, refusal *gdi.Answer) *gdi.Answer {
 	if refusal == nil {
 		return nil
 	}
@@ -201,7 +200,7 @@ func refusedObject(o grid.Object, refusal *refuse.Refusal) *refuse.Refusal {
 	return &a
 }
 
-func (s *step) planModify(o grid.Object) (plannedChange, *refuse.Refusal) {
+func (s *step) planModify(o grid.Object) (plannedChange, *gdi.Answer) {
 	p := plannedChange{old: s.state.Get(o.Kind(), o.Key()), new: o}
 	if p.old == nil {
 		return p, refused(o.Kind(), o.Key(), gdi.StatusUnknown, "denied: %s %q does not exist",
@@ -211,10 +210,10 @@ func (s *step) planModify(o grid.Object) (plannedChange, *refuse.Refusal) {
 		return p, refused(o.Kind(), o.Key(), gdi.StatusStale, "denied: %s %q was changed by another request meanwhile",
 			grid.SpecOf(o.Kind()).Noun, o.Key())
 	}
-	return p, refusedObject(o, cmp.Or(validate.Object(s.cell, o), refuse.Invalid("", validate.BreaksAR(s.cell, o))))
+	return p, refusedObject(o, cmp.Or(validate.Object(s.cell, o), gdi.Invalid("", validate.BreaksAR(s.cell, o))))
 }
 
-func (s *step) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *refuse.Refusal) {
+func (s *step) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedChange, *gdi.Answer) {
 	p := plannedChange{old: s.state.Get(kind, key)}
 	if p.old == nil {
 		return p, refused(kind, key, gdi.StatusUnknown, "denied: %s %q does not exist", grid.SpecOf(kind).Noun, key)
@@ -226,7 +225,7 @@ func (s *step) planRemove(r gdi.Request, kind grid.Kind, key grid.Key) (plannedC
 }
 
 // refuseClash refuses an object that cannot exist together with the others of its kind; nil: none.
-func (s *step) refuseClash(o grid.Object) *refuse.Refusal {
+func (s *step) refuseClash(o grid.Object) *gdi.Answer {
 	if o == nil {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // deleteJobs is qdel(1): pending tasks go at once, started ones are marked and
@@ -34,7 +33,7 @@ func (c *Core) deleteJob(r gdi.Request, x cell.ChosenJob, force bool) (answers [
 	pending := x.PendingOf()
 	enrolled := c.cell.EnrolledOf(x)
 	if len(pending) == 0 && len(enrolled) == 0 {
-		return []gdi.Answer{refuse.With(gdi.StatusUnknown, "t",
+		return []gdi.Answer{gdi.DenyField(gdi.StatusUnknown, "t",
 			fmt.Sprintf("job %q task %q does not exist", j.Key(), taskList(x.Tasks))).On(gdi.Subject{Job: j.ID, Tasks: x.Tasks})}
 	}
 	already := 0

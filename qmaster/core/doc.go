@@ -21,7 +21,7 @@
 //
 // What decisions look at is package cell; what is wrong with an object, a job or a
 // reservation is package validate; whether a request may be made at all is package
-// authorize; why it is not carried out is package refuse. None of them knows Core.
+// authorize; why it is not carried out is an answer of package gdi. None of them knows Core.
 //
 // One file per family: input.go (what Step takes and returns), request.go (the dispatch of
 // requests), change.go (generic add, modify, delete over grid.Kinds), consequences.go (what follows from a change of a

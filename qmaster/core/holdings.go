@@ -7,7 +7,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // holdings is about how many bytes of memory the objects of each user take that requests of users make: jobs,
@@ -175,9 +174,9 @@ func requests(l grid.Requests) (bytes int) {
 const jobMost = 5 << 20
 
 // tooBig refuses a job that has grown too big, by several requests.
-func tooBig(j *grid.Job) *refuse.Refusal {
+func tooBig(j *grid.Job) *gdi.Answer {
 	if size := j.Size(); size > jobMost {
-		return refuse.With(gdi.StatusLimit, "",
+		return gdi.DenyField(gdi.StatusLimit, "",
 			fmt.Sprintf("denied: a job of %s is too big: at most %s are allowed; put what is big into a file that the job reads",
 				megabytes(int64(size)), megabytes(jobMost)))
 	}
@@ -186,7 +185,7 @@ func tooBig(j *grid.Job) *refuse.Refusal {
 
 // refuseMemory returns why a user's object may not become another one, nil where there is none: the memory for what
 // users have is bounded.
-func (s *step) refuseMemory(user string, old, now grid.Object) *refuse.Refusal {
+func (s *step) refuseMemory(user string, old, now grid.Object) *gdi.Answer {
 	h := s.held
 	if h == nil || h.most == 0 {
 		return nil
@@ -197,12 +196,12 @@ func (s *step) refuseMemory(user string, old, now grid.Object) *refuse.Refusal {
 	h.change(now, old)
 	switch {
 	case own > h.most && own > before:
-		return refuse.With(gdi.StatusLimit, "",
+		return gdi.DenyField(gdi.StatusLimit, "",
 			fmt.Sprintf(
 				"denied: jobs and other objects of user %q take %s of qmaster's memory, with this request %s, and at most %s are allowed: delete some, or wait until some have ended",
 				user, megabytes(before), megabytes(own), megabytes(h.most)))
 	case total > h.inAll && total > all:
-		return refuse.With(gdi.StatusLimit, "",
+		return gdi.DenyField(gdi.StatusLimit, "",
 			fmt.Sprintf(
 				"denied: jobs and other objects of all users take %s of qmaster's memory, and at most %s are allowed: nothing new is accepted until some have ended or are deleted; try again later",
 				megabytes(all), megabytes(h.inAll)))

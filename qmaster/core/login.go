@@ -8,7 +8,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // subjectMax is how long a subject may be, OpenID Connect Core 1.0, section 2.
@@ -46,8 +45,8 @@ func (c *Core) logIn(in Request, b *gdi.LogIn) {
 }
 
 // loggedIn returns the user that a proof names, or the refusal.
-func (s *step) loggedIn(l grid.Logins, p *Proof) (user string, refusal *refuse.Refusal) {
-	refuseProof := func(why gdi.Reason, format string, args ...any) (string, *refuse.Refusal) {
+func (s *step) loggedIn(l grid.Logins, p *Proof) (user string, refusal *gdi.Answer) {
+	refuseProof := func(why gdi.Reason, format string, args ...any) (string, *gdi.Answer) {
 		a := gdi.RefuseLogIn(why, fmt.Sprintf(format, args...))
 		return "", &a
 	}
@@ -56,7 +55,7 @@ func (s *step) loggedIn(l grid.Logins, p *Proof) (user string, refusal *refuse.R
 	case p.Issuer != l.Issuer || p.Client != l.Client:
 		return refuseProof(gdi.ReasonIssuer, "the identity provider of the cell was changed meanwhile; log in again")
 	case p.Expires <= s.cell.Now:
-		return refuseProof(gdi.ReasonExpired, "the ID token expired at %s", refuse.Moment(p.Expires))
+		return refuseProof(gdi.ReasonExpired, "the ID token expired at %s", gdi.MomentText(p.Expires))
 	case p.Subject == "" || len(p.Subject) > subjectMax || !grid.PrintableASCII(p.Subject) ||
 		strings.ContainsAny(p.Subject, "\n\t"):
 		return refuseProof(gdi.ReasonFormat, "the ID token has no subject of at most %d printable characters", subjectMax)

@@ -9,7 +9,6 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // output has the host of a task read a part of an output file, or answers why not. Only the owner of the job and
@@ -55,38 +54,38 @@ func (c *Core) output(in Request, b *gdi.Output) {
 }
 
 // refuse returns why a job has no such file; nil when it has.
-func (f *files) refuse(b *gdi.Output) *refuse.Refusal {
+func (f *files) refuse(b *gdi.Output) *gdi.Answer {
 	switch {
 	case f.interactive:
-		return refuse.Because(gdi.StatusInvalid, "job \"%d\" has no output files: it is interactive", b.Job)
+		return gdi.Denyf(gdi.StatusInvalid, "job \"%d\" has no output files: it is interactive", b.Job)
 	case b.Stderr && f.merged:
-		return refuse.Invalid("e",
+		return gdi.Invalid("e",
 			fmt.Sprintf(
 				"job \"%d\" has no file of standard error: it was submitted with -j y, and its errors are in the file of standard output", b.Job))
 	case f.Array && b.Task == 0:
-		return refuse.Invalid("t", fmt.Sprintf("job \"%d\" is an array: a task of it must be named, as %[1]d.1", b.Job))
+		return gdi.Invalid("t", fmt.Sprintf("job \"%d\" is an array: a task of it must be named, as %[1]d.1", b.Job))
 	case !f.Array && b.Task > 1:
 		return noTask(b.Job, b.Task)
 	}
 	return nil
 }
 
-func noTask(job, task uint32) *refuse.Refusal {
-	return refuse.With(gdi.StatusUnknown, "t", fmt.Sprintf("job \"%d\" task \"%d\" does not exist", job, task))
+func noTask(job, task uint32) *gdi.Answer {
+	return gdi.DenyField(gdi.StatusUnknown, "t", fmt.Sprintf("job \"%d\" task \"%d\" does not exist", job, task))
 }
 
 // whereRan finds the host where a task runs, or ran last. j is nil when the job has ended.
-func (c *Core) whereRan(j *grid.Job, e *end, task uint32) (host string, running bool, no *refuse.Refusal) {
+func (c *Core) whereRan(j *grid.Job, e *end, task uint32) (host string, running bool, no *gdi.Answer) {
 	f := &e.files
 	name := cell.TaskName(f.Job, task, f.Array)
 	if t := c.state.Task(f.Job, task); t != nil {
 		if t.Status != grid.Running {
-			return "", false, refuse.Because(gdi.StatusWaiting, "%s has not started", name)
+			return "", false, gdi.Denyf(gdi.StatusWaiting, "%s has not started", name)
 		}
 		return t.Grants[0].Host, true, nil
 	}
 	if j != nil && j.Pending.Contains(task) {
-		return "", false, refuse.Because(gdi.StatusWaiting, "%s has not started", name)
+		return "", false, gdi.Denyf(gdi.StatusWaiting, "%s has not started", name)
 	}
 	i := slices.IndexFunc(e.records, func(a *grid.Accounting) bool { return a.Task == task || !f.Array })
 	switch {
@@ -94,10 +93,10 @@ func (c *Core) whereRan(j *grid.Job, e *end, task uint32) (host string, running 
 		return "", false, noTask(f.Job, task)
 	case i < 0:
 		return "", false,
-			refuse.Because(gdi.StatusUnknown,
+			gdi.Denyf(gdi.StatusUnknown,
 				"%s has ended and its host is not known any more, or it never ran; qacct -j %d shows its host and working directory", name, f.Job)
 	case e.records[i].Start == 0:
-		return "", false, refuse.Because(gdi.StatusUnknown, "%s has ended without having run", name)
+		return "", false, gdi.Denyf(gdi.StatusUnknown, "%s has ended without having run", name)
 	}
 	return e.hosts[i], false, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // propose stores requests as a proposal.
@@ -33,7 +32,7 @@ func (c *Core) propose(in Request, b *gdi.Propose) {
 
 func (s *step) answerProposed(ref uint64, p *grid.Proposal) {
 	s.reply(ref, gdi.Done(fmt.Sprintf("proposal %d is open until %s; a person carries it out with `quill approve %[1]d`",
-		p.ID, refuse.Moment(p.Expires))))
+		p.ID, gdi.MomentText(p.Expires))))
 	s.lastReply().Proposal = p.ID
 }
 
@@ -125,17 +124,17 @@ func (s *step) forgetProposals(user string) {
 }
 
 // unproposable returns why requests cannot be proposed together, nil when they can.
-func (c *Core) unproposable(changes [][]byte) *refuse.Refusal {
+func (c *Core) unproposable(changes [][]byte) *gdi.Answer {
 	makes := 0
 	for _, data := range changes {
 		b, err := c.format.Body(data)
 		switch {
 		case err != nil:
-			return refuse.Because(gdi.StatusInvalid, "denied: a change of the proposal cannot be read: %v", err)
+			return gdi.Denyf(gdi.StatusInvalid, "denied: a change of the proposal cannot be read: %v", err)
 		case b == nil:
-			return refuse.Because(gdi.StatusInvalid, "denied: a change of the proposal is empty")
+			return gdi.Denyf(gdi.StatusInvalid, "denied: a change of the proposal is empty")
 		case !gdi.Proposable(b):
-			return refuse.Because(gdi.StatusInvalid, "denied: a request of this kind (%s) cannot be proposed", b.Verb())
+			return gdi.Denyf(gdi.StatusInvalid, "denied: a request of this kind (%s) cannot be proposed", b.Verb())
 		}
 		if gdi.Makes(b) {
 			makes++
@@ -143,13 +142,13 @@ func (c *Core) unproposable(changes [][]byte) *refuse.Refusal {
 		switch b.(type) {
 		case *gdi.Submit, *gdi.Resubmit:
 			if c.cell.Param("jsv_url") != "" {
-				return refuse.Because(gdi.StatusDenied,
+				return gdi.Denyf(gdi.StatusDenied,
 					"denied: jobs of this cell pass a verifier (jsv_url) when they are submitted, and cannot be proposed; submit the job yourself")
 			}
 		}
 	}
 	if makes > 1 {
-		return refuse.Because(gdi.StatusInvalid, "denied: a proposal makes at most one job or reservation, this one %d",
+		return gdi.Denyf(gdi.StatusInvalid, "denied: a proposal makes at most one job or reservation, this one %d",
 			makes)
 	}
 	return nil
@@ -184,36 +183,36 @@ func decided(p *grid.Proposal, status grid.ProposalStatus, d grid.Decision) *gri
 
 // undecidable returns why a decision on a proposal is refused, nil when it is not. p is nil when there is no such
 // proposal.
-func (s *step) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *refuse.Refusal {
+func (s *step) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *gdi.Answer {
 	switch {
 	case p == nil || p.User != r.User && !s.cell.IsManager(r):
-		return refuse.Because(gdi.StatusUnknown, "denied: %q has no proposal %d", r.User, b.Proposal)
+		return gdi.Denyf(gdi.StatusUnknown, "denied: %q has no proposal %d", r.User, b.Proposal)
 	case p.Status == grid.ProposalExpired:
-		return refuse.Because(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, refuse.Moment(p.Expires))
+		return gdi.Denyf(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, gdi.MomentText(p.Expires))
 	case p.Status != grid.ProposalOpen:
-		return refuse.Because(gdi.StatusStale, "denied: proposal %d was %s by %s at %s", p.ID, p.Status, p.Decided.By,
-			refuse.Moment(p.Decided.At))
+		return gdi.Denyf(gdi.StatusStale, "denied: proposal %d was %s by %s at %s", p.ID, p.Status, p.Decided.By,
+			gdi.MomentText(p.Decided.At))
 	case p.Expires <= s.cell.Now:
-		return refuse.Because(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, refuse.Moment(p.Expires))
+		return gdi.Denyf(gdi.StatusStale, "denied: proposal %d expired at %s", p.ID, gdi.MomentText(p.Expires))
 	case len(b.Comment) > grid.ProposalTextMax || !oneLine(b.Comment):
-		return refuse.Because(gdi.StatusInvalid, "denied: the comment on a proposal has at most %d bytes, all printable",
+		return gdi.Denyf(gdi.StatusInvalid, "denied: the comment on a proposal has at most %d bytes, all printable",
 			grid.ProposalTextMax)
 	}
 	switch b.Decision {
 	case gdi.Approve:
 		if r.Token != 0 && r.Token == p.Token {
-			return refuse.Because(gdi.StatusScope,
+			return gdi.Denyf(gdi.StatusScope,
 				"denied: proposal %d was made with token %d, and a person has to approve it, not the program that has this token",
 				p.ID, r.Token)
 		}
 	case gdi.Reject:
 	case gdi.Withdraw:
 		if p.User != r.User || p.Token != r.Token {
-			return refuse.Because(gdi.StatusDenied,
+			return gdi.Denyf(gdi.StatusDenied,
 				"denied: proposal %d was made by another program or user; reject it with `quill reject %[1]d`", p.ID)
 		}
 	default:
-		return refuse.Because(gdi.StatusInvalid, "denied: unknown decision %q: it is approve, reject or withdraw", b.Decision)
+		return gdi.Denyf(gdi.StatusInvalid, "denied: unknown decision %q: it is approve, reject or withdraw", b.Decision)
 	}
 	return nil
 }
@@ -233,12 +232,12 @@ func (c *Core) approve(in Request, p *grid.Proposal, d grid.Decision) {
 	if len(refused) > 0 {
 		c.reply(in.Ref,
 			append(refused,
-				*refuse.Because(gdi.StatusStale, "denied: proposal %d cannot be carried out, and nothing was changed", p.ID))...)
+				*gdi.Denyf(gdi.StatusStale, "denied: proposal %d cannot be carried out, and nothing was changed", p.ID))...)
 		return
 	}
 	if now := touched(c.state, list); !slices.Equal(now, p.Touches) {
 		c.reply(in.Ref,
-			*refuse.Because(gdi.StatusStale,
+			*gdi.Denyf(gdi.StatusStale,
 				"denied: proposal %d would change other objects now than when it was proposed; reject it and have it proposed anew",
 				p.ID))
 		return

@@ -4,7 +4,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // Format is how the bytes in proposals and receipts are read and written: codec.DecodeBody, codec.AppendReply,
@@ -60,7 +59,7 @@ func (c *Core) repeated(in Request) bool {
 		}
 	}
 	c.reply(in.Ref,
-		*refuse.Because(gdi.StatusInvalid,
+		*gdi.Denyf(gdi.StatusInvalid,
 			"denied: request number %q was used for another request of user %q; send this one under a new number", in.ID,
 			in.User))
 	return true

@@ -3,7 +3,6 @@ package core
 import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/qmaster/core/authorize"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // request decides on a user's request, once: a repeated one gets the answer of the first.
@@ -21,9 +20,9 @@ func (c *Core) request(in Request) {
 }
 
 // refuseRequest completes a request, and returns why it is not decided on, whatever it wants; nil when it is.
-func (s *step) refuseRequest(in *Request) *refuse.Refusal {
+func (s *step) refuseRequest(in *Request) *gdi.Answer {
 	if err := in.Complete(); err != nil {
-		return refuse.Because(gdi.StatusInvalid, "denied: invalid request: %v", err)
+		return gdi.Denyf(gdi.StatusInvalid, "denied: invalid request: %v", err)
 	}
 	return authorize.Request(s.state, s.cell.Now, in.Request)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
@@ -17,7 +16,7 @@ import (
 func (c *Core) submit(in Request, submitted *grid.Job) {
 	j, refusal := validate.NewJob(c.cell, in.Request, cmp.Or(in.Job, c.nextJob()), submitted)
 	if refusal == nil {
-		refusal = cmp.Or(refuse.With(gdi.StatusLimit, "", validate.TooManyJobs(c.cell, j)), tooBig(j),
+		refusal = cmp.Or(gdi.DenyField(gdi.StatusLimit, "", validate.TooManyJobs(c.cell, j)), tooBig(j),
 			c.refuseMemory(j.Owner, nil, j))
 	}
 	if refusal != nil {
@@ -34,7 +33,7 @@ func (c *Core) submit(in Request, submitted *grid.Job) {
 		reasons := validate.WhyUnplaceable(c.cell, j, mode)
 		switch {
 		case len(reasons) > 0 && mode == "e":
-			c.reply(in.Ref, *refuse.Invalid("w", validate.NoSuitableQueues))
+			c.reply(in.Ref, *gdi.Invalid("w", validate.NoSuitableQueues))
 			return
 		case len(reasons) > 0 && mode == "w":
 			warning = append(warning, gdi.Warn("warning: no suitable queues"))
@@ -70,7 +69,7 @@ func (c *Core) Like(r gdi.Request, b *gdi.Resubmit) (*grid.Job, gdi.Answer) {
 			r.User, r.Host, j.Owner)).On(about)
 	case j.Spec.Connect != "":
 		return nil,
-			refuse.Invalid("", fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID)).On(
+			gdi.Invalid("", fmt.Sprintf("job rejected: job %d is an interactive job, which can't be resubmitted", j.ID)).On(
 				about)
 	}
 	submitted := *j

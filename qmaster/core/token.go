@@ -8,7 +8,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
@@ -55,7 +54,7 @@ func (c *Core) issue(in Request, user string, b *gdi.CreateToken) *grid.Token {
 
 func (s *step) answerCreated(ref uint64, t *grid.Token) {
 	s.reply(ref,
-		gdi.Done(fmt.Sprintf("created token %d with scope %s; it expires at %s", t.ID, t.Scope, refuse.Moment(t.Expires))))
+		gdi.Done(fmt.Sprintf("created token %d with scope %s; it expires at %s", t.ID, t.Scope, gdi.MomentText(t.Expires))))
 	s.lastReply().Token = t.ID
 }
 
@@ -75,7 +74,7 @@ func (s *step) revokeTokens(r gdi.Request, b *gdi.RevokeTokens) (answers []gdi.A
 		case t == nil || t.Owner != r.User && !manager:
 			answer = gdi.Deny(gdi.StatusUnknown, fmt.Sprintf("denied: %q has no token %d", r.User, id))
 		case ordinary && id != r.Token:
-			answer = *refuse.Because(gdi.StatusScope,
+			answer = *gdi.Denyf(gdi.StatusScope,
 				"denied: token %d does not have the scope operate, and may be used to revoke no token but itself", r.Token)
 		default:
 			s.emit(events.Del(grid.KindToken, t.Key()))

@@ -7,7 +7,6 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // trigger asks a daemon for something, or who is there.
@@ -24,7 +23,7 @@ func (c *Core) trigger(r gdi.Request, b *gdi.Trigger) []gdi.Answer {
 		return []gdi.Answer{gdi.Done(eventClientsText(c.eventClients()))}
 	}
 	if !c.cell.IsManager(r) {
-		return []gdi.Answer{*refuse.Denied(needsManager(r.User, b.Action))}
+		return []gdi.Answer{*gdi.Denied(needsManager(r.User, b.Action))}
 	}
 	switch b.Action {
 	case "schedule":

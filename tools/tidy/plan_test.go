@@ -69,20 +69,16 @@ var plan = []row{
 			pkg/sched/site pkg/sched/diagram pkg/sched/cow pkg/sched/ledger`},
 	{path: "pkg/view", level: rules,
 		imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
-
-	{path: "qmaster/core/refuse", level: deciders, imports: "pkg/grid pkg/gdi"},
 	{path: "qmaster/core/cell", level: deciders,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/state pkg/complex pkg/shares pkg/sched/site
 			pkg/sched`},
-	{path: "qmaster/core/authorize", level: deciders,
-		imports: "pkg/grid pkg/gdi pkg/state qmaster/core/refuse qmaster/core/cell"},
+	{path: "qmaster/core/authorize", level: deciders, imports: "pkg/grid pkg/gdi pkg/state qmaster/core/cell"},
 	{path: "qmaster/core/validate", level: deciders,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/jsv pkg/calendar pkg/complex pkg/shares
-			pkg/sched/site pkg/sched qmaster/core/refuse qmaster/core/cell`},
+			pkg/sched/site pkg/sched qmaster/core/cell`},
 	{path: "qmaster/core", level: deciders,
 		imports: `pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/calendar pkg/shares
-			pkg/sched/site pkg/sched qmaster/core/refuse qmaster/core/cell qmaster/core/authorize
-			qmaster/core/validate`},
+			pkg/sched/site pkg/sched qmaster/core/cell qmaster/core/authorize qmaster/core/validate`},
 	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/pattern pkg/trace pkg/topology execd/plan"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders,

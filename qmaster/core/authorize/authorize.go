@@ -7,16 +7,15 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // Request returns why a request is not decided on, whatever it wants: for the host that it comes from, or for the
 // token of its connection; nil when it is.
-func Request(s *state.State, now grid.Time, r gdi.Request) *refuse.Refusal {
+func Request(s *state.State, now grid.Time, r gdi.Request) *gdi.Answer {
 	if refusal := requestToken(s, now, r); refusal != nil {
 		return refusal
 	}
-	return refuse.Denied(fromWrongHost(s, r))
+	return gdi.Denied(fromWrongHost(s, r))
 }
 
 // fromWrongHost returns why a request is not served for the host that it comes from;
@@ -46,14 +45,14 @@ func fromWrongHost(s *state.State, r gdi.Request) string {
 
 // Configuration denies configuration to everybody but managers (operators may
 // change user sets, qconf(1)).
-func Configuration(c *cell.Cell, r gdi.Request, k grid.Kind) *refuse.Refusal {
+func Configuration(c *cell.Cell, r gdi.Request, k grid.Kind) *gdi.Answer {
 	switch {
 	case !IsConfigurable(k):
-		return refuse.Denied(fmt.Sprintf("denied: %s objects can't be configured", k))
+		return gdi.Denied(fmt.Sprintf("denied: %s objects can't be configured", k))
 	case k == grid.KindUserset && !c.IsOperator(r):
-		return refuse.Denied(fmt.Sprintf("denied: %q must be operator for this operation", r.User))
+		return gdi.Denied(fmt.Sprintf("denied: %q must be operator for this operation", r.User))
 	case k != grid.KindUserset && !c.IsManager(r):
-		return refuse.Denied(fmt.Sprintf("denied: %q must be manager for this operation", r.User))
+		return gdi.Denied(fmt.Sprintf("denied: %q must be manager for this operation", r.User))
 	}
 	return nil
 }
@@ -133,33 +132,33 @@ func scopeOf(b gdi.Body) grid.Scope {
 
 // Token returns why a token may not be used by a user now; nil when it may, and
 // without a token.
-func Token(s *state.State, now grid.Time, user string, token uint32) *refuse.Refusal {
+func Token(s *state.State, now grid.Time, user string, token uint32) *gdi.Answer {
 	if token == 0 {
 		return nil
 	}
 	t := s.Token(token)
 	switch {
 	case t == nil || t.Owner != user:
-		return refuse.Because(gdi.StatusToken,
+		return gdi.Denyf(gdi.StatusToken,
 			"denied: token %d has expired or was revoked; make another with `quill token create`", token)
 	case t.Expires <= now:
-		return refuse.Because(gdi.StatusToken, "denied: token %d expired at %s; make another with `quill token create`",
-			token, refuse.Moment(t.Expires))
+		return gdi.Denyf(gdi.StatusToken, "denied: token %d expired at %s; make another with `quill token create`",
+			token, gdi.MomentText(t.Expires))
 	}
 	return nil
 }
 
 // requestToken returns why a request may not be made with the token of its connection.
-func requestToken(s *state.State, now grid.Time, r gdi.Request) *refuse.Refusal {
+func requestToken(s *state.State, now grid.Time, r gdi.Request) *gdi.Answer {
 	if refusal := Token(s, now, r.User, r.Token); refusal != nil || r.Token == 0 {
 		return refusal
 	}
 	switch has, needs := s.Token(r.Token).Scope, scopeOf(r.Body); {
 	case needs == noToken:
-		return refuse.Because(gdi.StatusScope, "denied: a token is not enough for this request (%s); make it without one",
+		return gdi.Denyf(gdi.StatusScope, "denied: a token is not enough for this request (%s); make it without one",
 			r.Body.Verb())
 	case has < needs:
-		return refuse.Because(gdi.StatusScope,
+		return gdi.Denyf(gdi.StatusScope,
 			"denied: token %d has the scope %s, and this request (%s) needs %s; make another token with `quill token create --scope %[4]s`",
 			r.Token, has, r.Body.Verb(), needs)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // attribute is one switch of qalter: how it copies the new value into a job, and the noun
@@ -109,20 +108,20 @@ func spec(take func(to, from *grid.JobSpec)) func(to, from *grid.Job) {
 func SetAttributes(
 	c *cell.Cell, r gdi.Request, b *gdi.Alter, j *grid.Job, started bool,
 ) (answers []gdi.Answer, refused bool) {
-	fail := func(a *refuse.Refusal) ([]gdi.Answer, bool) { return []gdi.Answer{*a}, true }
+	fail := func(a *gdi.Answer) ([]gdi.Answer, bool) { return []gdi.Answer{*a}, true }
 	from := b.Job
 	for _, name := range b.Set {
 		switch a, ok := Attributes[name]; {
 		case name == "p":
 			if from.Priority > j.Priority && !c.IsOperator(r) {
-				return fail(refuse.Denied(fmt.Sprintf("denied: %q must be operator to increase job priority", r.User)))
+				return fail(gdi.Denied(fmt.Sprintf("denied: %q must be operator to increase job priority", r.User)))
 			}
 			j.Priority = from.Priority
 			answers = append(
 				answers, gdi.Done(fmt.Sprintf("%s@%s sets scheduling priority of job %d to %d", r.User, r.Host, j.ID, j.Priority)))
 		case name == "ot":
 			if !c.IsOperator(r) {
-				return fail(refuse.Denied(fmt.Sprintf("denied: %q must be operator to change amount of override tickets", r.User)))
+				return fail(gdi.Denied(fmt.Sprintf("denied: %q must be operator to change amount of override tickets", r.User)))
 			}
 			j.OverrideTickets = from.OverrideTickets
 			answers = append(answers,
@@ -132,11 +131,11 @@ func SetAttributes(
 			answers = append(
 				answers, gdi.Done(fmt.Sprintf("%s@%s sets job share of job %d to %d", r.User, r.Host, j.ID, j.JobShare)))
 		case !ok:
-			return fail(refuse.Invalid(name, fmt.Sprintf("denied: attribute %q of a job can't be changed", name)))
+			return fail(gdi.Invalid(name, fmt.Sprintf("denied: attribute %q of a job can't be changed", name)))
 		case started && fixedByTasks.Has(name):
-			return fail(refuse.Invalid(name, fmt.Sprintf("job %d can't modify running jobs", j.ID)))
+			return fail(gdi.Invalid(name, fmt.Sprintf("job %d can't modify running jobs", j.ID)))
 		case name == "l" && b.Now:
-			if refusal := refuse.Invalid(name, requestLimits(c, j, from.Hard)); refusal != nil {
+			if refusal := gdi.Invalid(name, requestLimits(c, j, from.Hard)); refusal != nil {
 				return fail(refusal)
 			}
 			answers = append(answers, gdi.Done(fmt.Sprintf("modified %s of job %d", a.noun, j.ID)))
@@ -188,7 +187,7 @@ func VerifyAltered(c *cell.Cell, j *grid.Job, started bool) (answers []gdi.Answe
 	case just:
 		return Verified(JobWord(j), reasons), false
 	case len(reasons) > 0 && mode == "e":
-		return []gdi.Answer{*refuse.Invalid("w", NoSuitableQueues)}, false
+		return []gdi.Answer{*gdi.Invalid("w", NoSuitableQueues)}, false
 	case len(reasons) > 0:
 		return []gdi.Answer{gdi.Warn("warning: no suitable queues")}, true
 	}
@@ -196,28 +195,28 @@ func VerifyAltered(c *cell.Cell, j *grid.Job, started bool) (answers []gdi.Answe
 }
 
 // AlteredJob returns why a job may not become another one, and looks up what that names; nil when it may.
-func AlteredJob(c *cell.Cell, r gdi.Request, b *gdi.Alter, old, j *grid.Job) *refuse.Refusal {
-	if refusal := cmp.Or(refuse.Invalid("N", validJobName(j.Name)), refuse.Invalid("A", validObjectName(j.Account)),
+func AlteredJob(c *cell.Cell, r gdi.Request, b *gdi.Alter, old, j *grid.Job) *gdi.Answer {
+	if refusal := cmp.Or(gdi.Invalid("N", validJobName(j.Name)), gdi.Invalid("A", validObjectName(j.Account)),
 		badPaths(c, j.Spec),
-		refuse.Invalid("M", manyMails(c, b.Job.Spec.MailTo)), badAltered(c, r, j, b.Set), lookUp(c, j)); refusal != nil {
+		gdi.Invalid("M", manyMails(c, b.Job.Spec.MailTo)), badAltered(c, r, j, b.Set), lookUp(c, j)); refusal != nil {
 		return refusal
 	}
 	if reason := whyNotAdmitted(c, j); reason != whyNotAdmitted(c, old) { // what was already so may stay
-		return refuse.Invalid("", reason)
+		return gdi.Invalid("", reason)
 	}
 	return nil
 }
 
-func badAltered(c *cell.Cell, r gdi.Request, j *grid.Job, set []string) *refuse.Refusal {
+func badAltered(c *cell.Cell, r gdi.Request, j *grid.Job, set []string) *gdi.Answer {
 	switch {
 	case noPriority(j) != nil:
 		return noPriority(j)
 	case slices.Contains(set, "binding") && badBinding(j) != "":
-		return refuse.Invalid("binding", badBinding(j))
+		return gdi.Invalid("binding", badBinding(j))
 	case slices.Contains(set, "dl") && badDeadline(c, r, j) != "":
-		return refuse.Denied(badDeadline(c, r, j))
+		return gdi.Denied(badDeadline(c, r, j))
 	case slices.Contains(set, "ckpt") && j.Ckpt != "" && c.State.Ckpt(j.Ckpt) == nil:
-		return refuse.Invalid("ckpt", fmt.Sprintf("denied: checkpointing environment %q does not exist", j.Ckpt))
+		return gdi.Invalid("ckpt", fmt.Sprintf("denied: checkpointing environment %q does not exist", j.Ckpt))
 	case slices.Contains(set, "P"):
 		return badProject(c, r, j)
 	case !j.Array && (len(j.ArrayPredecessorReq) > 0 || j.Concurrency > 0):
@@ -228,8 +227,8 @@ func badAltered(c *cell.Cell, r gdi.Request, j *grid.Job, set []string) *refuse.
 
 // waitFor resolves the jobs that a job is to wait for, and returns what Grid Engine prints of those that an option
 // names.
-func waitFor(c *cell.Cell, j *grid.Job, option string) (text string, refusal *refuse.Refusal) {
-	if refusal := cmp.Or(predecessors(c, j), refuse.Invalid(option, cycle(c, j))); refusal != nil {
+func waitFor(c *cell.Cell, j *grid.Job, option string) (text string, refusal *gdi.Answer) {
+	if refusal := cmp.Or(predecessors(c, j), gdi.Invalid(option, cycle(c, j))); refusal != nil {
 		return "", refusal
 	}
 	named, found := j.PredecessorReq, j.Predecessors

@@ -8,25 +8,24 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // arUsers is the userset whose members may make advance reservations.
 const arUsers = "arusers"
 
 // MayReserve refuses users who have no right to make and delete reservations.
-func MayReserve(c *cell.Cell, r gdi.Request) *refuse.Refusal {
+func MayReserve(c *cell.Cell, r gdi.Request) *gdi.Answer {
 	u := c.State.Userset(arUsers)
 	if !c.IsOperator(r) && (u == nil || !u.Contains(r.User, r.Group)) {
-		return refuse.Denied(fmt.Sprintf("denied: %q must be manager or in userset %q", r.User, arUsers))
+		return gdi.Denied(fmt.Sprintf("denied: %q must be manager or in userset %q", r.User, arUsers))
 	}
 	return nil
 }
 
 // TooManyARs refuses a reservation when there are as many as may be.
-func TooManyARs(c *cell.Cell) *refuse.Refusal {
+func TooManyARs(c *cell.Cell) *gdi.Answer {
 	if limit := c.Number("max_advance_reservations"); limit > 0 && c.State.Len(grid.KindAR) >= int(limit) {
-		return refuse.With(gdi.StatusLimit, "",
+		return gdi.DenyField(gdi.StatusLimit, "",
 			fmt.Sprintf("rejected: only %d advance reservations are allowed per cluster", limit))
 	}
 	return nil
@@ -34,7 +33,7 @@ func TooManyARs(c *cell.Cell) *refuse.Refusal {
 
 // NewAR returns the advance reservation that a user submitted, completed with what
 // qmaster sets (owner, time, state). Without one the answer is the refusal.
-func NewAR(c *cell.Cell, r gdi.Request, submitted *grid.AR) (*grid.AR, *refuse.Refusal) {
+func NewAR(c *cell.Cell, r gdi.Request, submitted *grid.AR) (*grid.AR, *gdi.Answer) {
 	a := *submitted
 	a.Owner, a.Group, a.Submit, a.State = r.User, r.Group, c.Now, grid.ARWaiting
 	a.Grants, a.GrantedPE, a.Message = nil, "", nil
@@ -42,9 +41,9 @@ func NewAR(c *cell.Cell, r gdi.Request, submitted *grid.AR) (*grid.AR, *refuse.R
 	if a.MailTo, _ = Mailable(submitted.MailTo); len(a.MailTo) == 0 {
 		a.MailTo = grid.Names{r.User + "@" + r.Host}
 	}
-	if refusal := cmp.Or(refuse.Invalid("M", manyMails(c, submitted.MailTo)), when(c, &a),
-		refuse.Invalid("N", validARName(a.Name)), refuse.Invalid("A", validObjectName(a.Account)), arRequests(c, &a),
-		refuse.Invalid("u", arUsersExist(c, a.ACL))); refusal != nil {
+	if refusal := cmp.Or(gdi.Invalid("M", manyMails(c, submitted.MailTo)), when(c, &a),
+		gdi.Invalid("N", validARName(a.Name)), gdi.Invalid("A", validObjectName(a.Account)), arRequests(c, &a),
+		gdi.Invalid("u", arUsersExist(c, a.ACL))); refusal != nil {
 		return nil, refusal
 	}
 	return &a, nil
@@ -52,11 +51,11 @@ func NewAR(c *cell.Cell, r gdi.Request, submitted *grid.AR) (*grid.AR, *refuse.R
 
 // when settles start, end and duration: two of them give the third, the start
 // is now if it was not given.
-func when(c *cell.Cell, a *grid.AR) *refuse.Refusal {
+func when(c *cell.Cell, a *grid.AR) *gdi.Answer {
 	length := grid.Time(a.Duration) * 1000
 	switch {
 	case a.End == 0 && a.Duration == 0:
-		return refuse.Invalid("d", `missing value for "end time or duration" in advance reservation request`)
+		return gdi.Invalid("d", `missing value for "end time or duration" in advance reservation request`)
 	case a.End != 0 && a.Duration != 0 && a.Start == 0:
 		a.Start = a.End - length
 	case a.Start == 0:
@@ -66,12 +65,12 @@ func when(c *cell.Cell, a *grid.AR) *refuse.Refusal {
 	case a.End == 0:
 		a.End = a.Start + length
 	case a.End <= a.Start:
-		return refuse.Invalid("e", "start time is later than end time")
+		return gdi.Invalid("e", "start time is later than end time")
 	case a.Duration != 0 && a.End-a.Start != length:
-		return refuse.Invalid("d", "difference between end and start time does not correspond to duration")
+		return gdi.Invalid("d", "difference between end and start time does not correspond to duration")
 	}
 	if a.Start < c.Now-c.Now%1000 {
-		return refuse.Invalid("a", "start time is in the past")
+		return gdi.Invalid("a", "start time is in the past")
 	}
 	a.Duration = uint32((a.End - a.Start) / 1000)
 	return nil
@@ -86,28 +85,28 @@ func validARName(name string) string {
 
 // arRequests checks everything that a reservation names and normalises its
 // requests.
-func arRequests(c *cell.Cell, a *grid.AR) *refuse.Refusal {
+func arRequests(c *cell.Cell, a *grid.AR) *gdi.Answer {
 	hard, err := c.Cluster.Complex().Normalise(a.Hard)
 	if err != nil {
-		return refuse.Invalid("l", strings.Replace(err.Error(), `"job" denied`, `"advance_reservation" denied`, 1))
+		return gdi.Invalid("l", strings.Replace(err.Error(), `"job" denied`, `"advance_reservation" denied`, 1))
 	}
 	a.Hard = hard
 	if strings.EqualFold(a.Ckpt, "none") {
 		a.Ckpt = ""
 	}
-	if refusal := cmp.Or(refuse.Invalid("l", strangeHost(c, hard)), refuse.Invalid("q", strangeQueue(c, a.Queues)),
-		refuse.Invalid("masterq", strangeQueue(c, a.MasterQueues))); refusal != nil {
+	if refusal := cmp.Or(gdi.Invalid("l", strangeHost(c, hard)), gdi.Invalid("q", strangeQueue(c, a.Queues)),
+		gdi.Invalid("masterq", strangeQueue(c, a.MasterQueues))); refusal != nil {
 		return refusal
 	}
 	switch {
 	case a.Binding != nil && !a.Binding.Decided():
-		return refuse.Invalid("binding", "job rejected: -binding is not for advance reservations")
+		return gdi.Invalid("binding", "job rejected: -binding is not for advance reservations")
 	case a.Binding != nil && a.Binding.Validate() != "":
-		return refuse.Invalid("binding", "job rejected: "+a.Binding.Validate())
+		return gdi.Invalid("binding", "job rejected: "+a.Binding.Validate())
 	}
-	refusal := refuse.Invalid("pe", badPE(c, "advance_reservation", a.PE, a.PERange))
+	refusal := gdi.Invalid("pe", badPE(c, "advance_reservation", a.PE, a.PERange))
 	if refusal == nil && a.Ckpt != "" && c.State.Ckpt(a.Ckpt) == nil {
-		refusal = refuse.Invalid(
+		refusal = gdi.Invalid(
 			"ckpt", fmt.Sprintf("job rejected: the requested checkpointing environment %q does not exist", a.Ckpt))
 	}
 	return refusal

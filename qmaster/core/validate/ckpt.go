@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // occasions are the letters of "when" and -c, in the order of the manual.
@@ -55,12 +55,12 @@ func ckptInUse(c *cell.Cell, o grid.Object) string {
 }
 
 // badCkpt checks -ckpt and -c of a new job. qalter may set occasions before the environment.
-func badCkpt(j *grid.Job) *refuse.Refusal {
+func badCkpt(j *grid.Job) *gdi.Answer {
 	switch text := keyword(j.Ckpt); {
 	case text != "":
-		return refuse.Invalid("ckpt", text)
+		return gdi.Invalid("ckpt", text)
 	case j.Ckpt == "" && (j.CkptWhen != "" && j.CkptWhen != "n" || j.CkptSeconds != 0):
-		return refuse.Invalid("c", "checkpointing denied")
+		return gdi.Invalid("c", "checkpointing denied")
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/refuse"
+	"github.com/quill-grid/quill/pkg/gdi"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/jsv"
@@ -101,9 +101,9 @@ func badParameter(c *cell.Cell, e grid.Value) string {
 	return ""
 }
 
-func confRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
+func confRefers(c *cell.Cell, o grid.Object) *gdi.Answer {
 	for _, e := range o.(*grid.Conf).Entries {
-		var refusal *refuse.Refusal
+		var refusal *gdi.Answer
 		switch e.Name {
 		case "user_lists", "xuser_lists":
 			refusal = missing(c, e.Name, grid.KindUserset, cell.ConfNames(e.Text))

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quill-grid/quill/qmaster/core/refuse"
+	"github.com/quill-grid/quill/pkg/gdi"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
@@ -38,7 +38,7 @@ func validPE(c *cell.Cell, o grid.Object) string {
 		bothLists("parallel environment", p.Name, p.UserLists, p.XUserLists))
 }
 
-func peRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
+func peRefers(c *cell.Cell, o grid.Object) *gdi.Answer {
 	p := o.(*grid.PE)
 	return cmp.Or(missing(c, "user_lists", grid.KindUserset, p.UserLists),
 		missing(c, "xuser_lists", grid.KindUserset, p.XUserLists))
@@ -181,7 +181,7 @@ func validProject(c *cell.Cell, o grid.Object) string {
 	return cmp.Or(Name("project", p.Name), bothLists("project", p.Name, p.ACL, p.XACL))
 }
 
-func projectRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
+func projectRefers(c *cell.Cell, o grid.Object) *gdi.Answer {
 	p := o.(*grid.Project)
 	return cmp.Or(missing(c, "acl", grid.KindUserset, p.ACL), missing(c, "xacl", grid.KindUserset, p.XACL))
 }

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 func validCQueue(c *cell.Cell, o grid.Object) string {
@@ -49,11 +49,11 @@ func validCQueue(c *cell.Cell, o grid.Object) string {
 	return ""
 }
 
-func cqueueRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
+func cqueueRefers(c *cell.Cell, o grid.Object) *gdi.Answer {
 	q := o.(*grid.CQueue)
 	for attribute, target := range q.Exceptions() {
 		if strings.HasPrefix(target, "@") && c.State.HGroup(target) == nil {
-			return refuse.Invalid(attribute, fmt.Sprintf("Did not modify %q for host group %q which does not exist.",
+			return gdi.Invalid(attribute, fmt.Sprintf("Did not modify %q for host group %q which does not exist.",
 				attribute, target))
 		}
 	}
@@ -61,14 +61,14 @@ func cqueueRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
 		missing(c, "pe_list", grid.KindPE, cell.AllValues(q.PEList)...),
 		missing(c, "ckpt_list", grid.KindCkpt, cell.AllValues(q.CkptList)...),
 		missing(c, "calendar", grid.KindCalendar, cell.AllValues(q.Calendar)),
-		refuse.Invalid("subordinate_list", badSubordinates(c, q)),
+		gdi.Invalid("subordinate_list", badSubordinates(c, q)),
 		missing(c, "user_lists", grid.KindUserset, cell.AllValues(q.UserLists)...),
 		missing(c, "xuser_lists", grid.KindUserset, cell.AllValues(q.XUserLists)...),
 		missing(c, "projects", grid.KindProject, cell.AllValues(q.Projects)...),
 		missing(c, "xprojects", grid.KindProject, cell.AllValues(q.XProjects)...),
-		refuse.Invalid("complex_values", badCapacities(c, cell.AllValues(q.ComplexValues)...)),
-		refuse.Invalid("load_thresholds", badValues(c, cell.AllValues(q.LoadThresholds)...)),
-		refuse.Invalid("suspend_thresholds", badValues(c, cell.AllValues(q.SuspendThresholds)...)))
+		gdi.Invalid("complex_values", badCapacities(c, cell.AllValues(q.ComplexValues)...)),
+		gdi.Invalid("load_thresholds", badValues(c, cell.AllValues(q.LoadThresholds)...)),
+		gdi.Invalid("suspend_thresholds", badValues(c, cell.AllValues(q.SuspendThresholds)...)))
 }
 
 func cqueueInUse(c *cell.Cell, o grid.Object) string {

@@ -1,7 +1,7 @@
 // Package validate decides what is wrong with what a user submits: objects of the
 // configuration, jobs and their changes, reservations, tokens, PE tasks.
 //
-//	object + cell.Cell ─▶ refuse.Refusal, or a text, or none
+//	object + cell.Cell ─▶ gdi.Answer that refuses, or a text, or none
 //
 // Checks of a new object also complete it: they set what qmaster alone may say, and bring
 // requests into their stored form.

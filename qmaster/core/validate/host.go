@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 func validHGroup(c *cell.Cell, o grid.Object) string {
@@ -28,7 +28,7 @@ func validHGroup(c *cell.Cell, o grid.Object) string {
 	return ""
 }
 
-func hgroupRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
+func hgroupRefers(c *cell.Cell, o grid.Object) *gdi.Answer {
 	return missing(c, "hostlist", grid.KindHGroup, groupsIn(o.(*grid.HGroup).HostList))
 }
 
@@ -88,16 +88,16 @@ func validExecHost(c *cell.Cell, o grid.Object) string {
 	return badScaling(h.UsageScaling)
 }
 
-func execHostRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
+func execHostRefers(c *cell.Cell, o grid.Object) *gdi.Answer {
 	h := o.(*grid.ExecHost)
 	for _, n := range h.ReportVariables {
 		if c.Centry(n) == nil {
-			return refuse.Invalid("report_variables", fmt.Sprintf("unknown resource %q", n))
+			return gdi.Invalid("report_variables", fmt.Sprintf("unknown resource %q", n))
 		}
 	}
 	values, bad := badMaps(c, h.ComplexValues)
-	return cmp.Or(refuse.Invalid("complex_values", cmp.Or(bad, badCapacities(c, values))),
-		refuse.Invalid("load_scaling", badValues(c, h.LoadScaling)),
+	return cmp.Or(gdi.Invalid("complex_values", cmp.Or(bad, badCapacities(c, values))),
+		gdi.Invalid("load_scaling", badValues(c, h.LoadScaling)),
 		missing(c, "user_lists", grid.KindUserset, h.UserLists), missing(c, "xuser_lists", grid.KindUserset, h.XUserLists),
 		missing(c, "projects", grid.KindProject, h.Projects), missing(c, "xprojects", grid.KindProject, h.XProjects))
 }

@@ -8,18 +8,17 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // WhenNow returns why a request to change running jobs is refused, whatever the jobs are.
-func WhenNow(b *gdi.Alter) *refuse.Refusal {
+func WhenNow(b *gdi.Alter) *gdi.Answer {
 	switch {
 	case !b.Now:
 		return nil
 	case slices.Contains(b.Set, "soft_l"):
-		return refuse.Invalid("when", "denied: -when now changes no soft requests")
+		return gdi.Invalid("when", "denied: -when now changes no soft requests")
 	case !slices.Contains(b.Set, "l") || len(b.Job.Hard) == 0:
-		return refuse.Invalid("when", "denied: -when now needs the limits to change, -l h_rss=2G")
+		return gdi.Invalid("when", "denied: -when now needs the limits to change, -l h_rss=2G")
 	}
 	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // kindRules are the checks of a kind of configuration objects, besides those of its type. A nil function means that
@@ -19,7 +19,7 @@ type kindRules struct {
 	valid func(*cell.Cell, grid.Object) string
 	// refers returns which attribute of a new version of an object names what there is not, and its values that do not
 	// suit.
-	refers func(*cell.Cell, grid.Object) *refuse.Refusal
+	refers func(*cell.Cell, grid.Object) *gdi.Answer
 	// together returns why an object cannot exist with others of its kind, of which it
 	// may be one.
 	together func(o grid.Object, all []grid.Object) string
@@ -71,13 +71,13 @@ func rulesOf(k grid.Kind) kindRules {
 
 // Object sets what qmaster alone may say in a new version of an object, and returns why the object is refused; nil
 // when it is not.
-func Object(c *cell.Cell, o grid.Object) (refusal *refuse.Refusal) {
+func Object(c *cell.Cell, o grid.Object) (refusal *gdi.Answer) {
 	r := rulesOf(o.Kind())
 	if r.complete != nil {
 		r.complete(c, o)
 	}
 	if r.valid != nil {
-		refusal = refuse.Invalid("", r.valid(c, o))
+		refusal = gdi.Invalid("", r.valid(c, o))
 	}
 	if refusal == nil && r.refers != nil {
 		refusal = r.refers(c, o)
@@ -122,11 +122,11 @@ func schedConfInUse(*cell.Cell, grid.Object) string {
 }
 
 // missing refuses an attribute that names an object of a kind which does not exist.
-func missing(c *cell.Cell, attribute string, k grid.Kind, lists ...grid.Names) *refuse.Refusal {
+func missing(c *cell.Cell, attribute string, k grid.Kind, lists ...grid.Names) *gdi.Answer {
 	for _, names := range lists {
 		for _, n := range names {
 			if n != "" && c.State.Get(k, grid.Key{Name: n}) == nil {
-				return refuse.Invalid(attribute, fmt.Sprintf(missingTexts[k], n))
+				return gdi.Invalid(attribute, fmt.Sprintf(missingTexts[k], n))
 			}
 		}
 	}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // validSchedConf holds the scheduler configuration against sched_conf(5).
@@ -48,8 +48,8 @@ func validSchedConf(c *cell.Cell, o grid.Object) string {
 	return badSchedParams(s)
 }
 
-func schedConfRefers(c *cell.Cell, o grid.Object) *refuse.Refusal {
-	return refuse.Invalid("job_load_adjustments", badValues(c, o.(*grid.SchedConf).JobLoadAdjustments))
+func schedConfRefers(c *cell.Cell, o grid.Object) *gdi.Answer {
+	return gdi.Invalid("job_load_adjustments", badValues(c, o.(*grid.SchedConf).JobLoadAdjustments))
 }
 
 // badAlgorithm has the named algorithm, and those that have a section, check it

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // scoped returns the requests of one scope in their stored form, -scope of submit(1), and why they cannot be made.
@@ -49,24 +49,24 @@ func badScoped(c *cell.Cell, r grid.Request, hard grid.Requests, of grid.TaskSco
 }
 
 // lookUpScopes checks the requests for the master task and for the others, and stores them in their normal form.
-func lookUpScopes(c *cell.Cell, j *grid.Job) *refuse.Refusal {
+func lookUpScopes(c *cell.Cell, j *grid.Job) *gdi.Answer {
 	if !j.Scoped() {
 		return nil
 	}
 	if j.PE == "" {
-		return refuse.Invalid("scope", "job rejected: -scope master and -scope slave are not allowed for non-parallel jobs")
+		return gdi.Invalid("scope", "job rejected: -scope master and -scope slave are not allowed for non-parallel jobs")
 	}
 	master, text := scoped(c, j, grid.MasterTask)
 	if text != "" {
-		return refuse.Invalid("l", text)
+		return gdi.Invalid("l", text)
 	}
 	slave, text := scoped(c, j, grid.SlaveTasks)
 	if text != "" {
-		return refuse.Invalid("l", text)
+		return gdi.Invalid("l", text)
 	}
 	for _, r := range master {
 		if o, both := slave.Get(r.Name); both && characteristics(r) != characteristics(o) {
-			return refuse.Invalid("l",
+			return gdi.Invalid("l",
 				fmt.Sprintf(
 					"job rejected: resource map %q is requested with other characteristics in scope master than in scope slave",
 					r.Name))

@@ -12,7 +12,6 @@ import (
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/qmaster/core/cell"
-	"github.com/quill-grid/quill/qmaster/core/refuse"
 )
 
 // whyNotAdmitted asks the algorithm whether a job may be submitted.
@@ -38,7 +37,7 @@ func CopyOfOthers(c *cell.Cell, user string, job uint32) []gdi.Answer {
 
 // NewJob completes a submitted job, which gets the number id: it sets what only qmaster may set, looks up names and
 // normalises resource requests. Without a job the answer is the refusal.
-func NewJob(c *cell.Cell, r gdi.Request, id uint32, submitted *grid.Job) (*grid.Job, *refuse.Refusal) {
+func NewJob(c *cell.Cell, r gdi.Request, id uint32, submitted *grid.Job) (*grid.Job, *gdi.Answer) {
 	j := *submitted
 	if j.Spec.SubmitHost != r.Host { // else it is shared with jobs submitted alike
 		spec := *submitted.Spec
@@ -59,18 +58,18 @@ func NewJob(c *cell.Cell, r gdi.Request, id uint32, submitted *grid.Job) (*grid.
 	j.Pending = grid.Ranges{{First: j.Tasks.First, Last: grid.Ranges{j.Tasks}.Last(), Step: j.Tasks.Step}}
 	j.Account = cmp.Or(j.Account, grid.DefaultAccount)
 	j.Department = c.DepartmentOf(r)
-	if refusal := cmp.Or(refuse.Denied(mayPlaceJobs(c, r)), badTasks(c, &j), refuse.Invalid("N", validJobName(j.Name)),
-		refuse.Invalid("A", validObjectName(j.Account)),
-		badPriority(c, r, &j), refuse.Denied(badDeadline(c, r, &j)), refuse.Invalid("binding", badBinding(&j)),
+	if refusal := cmp.Or(gdi.Denied(mayPlaceJobs(c, r)), badTasks(c, &j), gdi.Invalid("N", validJobName(j.Name)),
+		gdi.Invalid("A", validObjectName(j.Account)),
+		badPriority(c, r, &j), gdi.Denied(badDeadline(c, r, &j)), gdi.Invalid("binding", badBinding(&j)),
 		badPaths(c, j.Spec),
-		refuse.Invalid("M", manyMails(c, j.Spec.MailTo)), badCkpt(&j), refuse.Invalid("", badScript(j.Spec)),
+		gdi.Invalid("M", manyMails(c, j.Spec.MailTo)), badCkpt(&j), gdi.Invalid("", badScript(j.Spec)),
 		badProject(c, r, &j), badMasterQueue(&j)); refusal != nil {
 		return nil, refusal
 	}
 	if refusal := lookUp(c, &j); refusal != nil {
 		return nil, refusal
 	}
-	if refusal := refuse.Invalid("", whyNotAdmitted(c, &j)); refusal != nil {
+	if refusal := gdi.Invalid("", whyNotAdmitted(c, &j)); refusal != nil {
 		return nil, refusal
 	}
 	// A whole hold from the client covers all tasks.
@@ -78,9 +77,9 @@ func NewJob(c *cell.Cell, r gdi.Request, id uint32, submitted *grid.Job) (*grid.
 		whole(j.SysHold, j.Pending)
 	switch {
 	case len(j.OperHold) > 0 && !c.IsOperator(r):
-		return nil, refuse.Denied("denied: \"" + r.User + "\" must be operator to set an operator hold")
+		return nil, gdi.Denied("denied: \"" + r.User + "\" must be operator to set an operator hold")
 	case len(j.SysHold) > 0 && !c.IsManager(r):
-		return nil, refuse.Denied("denied: \"" + r.User + "\" must be manager to set a system hold")
+		return nil, gdi.Denied("denied: \"" + r.User + "\" must be manager to set a system hold")
 	}
 	if refusal := predecessors(c, &j); refusal != nil {
 		return nil, refusal
@@ -89,21 +88,21 @@ func NewJob(c *cell.Cell, r gdi.Request, id uint32, submitted *grid.Job) (*grid.
 }
 
 // badMasterQueue checks -masterq of a new job, and -c beside -ckpt.
-func badMasterQueue(j *grid.Job) *refuse.Refusal {
+func badMasterQueue(j *grid.Job) *gdi.Answer {
 	switch {
 	case len(j.MasterQueues) > 0 && j.PE == "":
-		return refuse.Invalid("masterq", "job rejected: specification of master queue is not allowed for non-parallel jobs")
+		return gdi.Invalid("masterq", "job rejected: specification of master queue is not allowed for non-parallel jobs")
 	case j.Ckpt != "" && j.CkptWhen == "n":
-		return refuse.Invalid("c", "job rejected: checkpointing with \"-c n\" requested")
+		return gdi.Invalid("c", "job rejected: checkpointing with \"-c n\" requested")
 	}
 	return nil
 }
 
 // badPaths refuses path lists that name two files for one host, or for all, or
 // one for a host that there is not.
-func badPaths(c *cell.Cell, spec *grid.JobSpec) *refuse.Refusal {
-	return cmp.Or(refuse.Invalid("i", badPathList(c, spec.Stdin)), refuse.Invalid("o", badPathList(c, spec.Stdout)),
-		refuse.Invalid("e", badPathList(c, spec.Stderr)), refuse.Invalid("S", badPathList(c, spec.Shell)))
+func badPaths(c *cell.Cell, spec *grid.JobSpec) *gdi.Answer {
+	return cmp.Or(gdi.Invalid("i", badPathList(c, spec.Stdin)), gdi.Invalid("o", badPathList(c, spec.Stdout)),
+		gdi.Invalid("e", badPathList(c, spec.Stderr)), gdi.Invalid("S", badPathList(c, spec.Shell)))
 }
 
 func badPathList(c *cell.Cell, list grid.Names) string {
@@ -178,17 +177,17 @@ func mayPlaceJobs(c *cell.Cell, r gdi.Request) string {
 	return ""
 }
 
-func badTasks(c *cell.Cell, j *grid.Job) *refuse.Refusal {
+func badTasks(c *cell.Cell, j *grid.Job) *gdi.Answer {
 	n := j.Tasks.Count()
 	switch limit := c.Settings().MaxTasks; {
 	case n == 0 || j.Tasks.First == 0:
-		return refuse.Invalid("t", "job rejected: 0 is an invalid task id")
+		return gdi.Invalid("t", "job rejected: 0 is an invalid task id")
 	case j.Array && limit > 0 && n > limit:
-		return refuse.Invalid("t", fmt.Sprintf("job rejected: you tried to submit a job with more than %d tasks", limit))
+		return gdi.Invalid("t", fmt.Sprintf("job rejected: you tried to submit a job with more than %d tasks", limit))
 	case !j.Array && len(j.ArrayPredecessorReq) > 0:
-		return refuse.Invalid("hold_jid_ad", `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`)
+		return gdi.Invalid("hold_jid_ad", `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`)
 	case !j.Array && j.Concurrency > 0:
-		return refuse.Invalid("tc", `invalid "task concurrency" value in job request`)
+		return gdi.Invalid("tc", `invalid "task concurrency" value in job request`)
 	}
 	return nil
 }
@@ -248,16 +247,16 @@ func validObjectName(n string) string {
 	return keyword(n)
 }
 
-func badPriority(c *cell.Cell, r gdi.Request, j *grid.Job) *refuse.Refusal {
+func badPriority(c *cell.Cell, r gdi.Request, j *grid.Job) *gdi.Answer {
 	if j.Priority > 0 && j.Priority <= 1024 && !c.IsOperator(r) {
-		return refuse.Denied("job rejected: positive submission priority requires operator privileges")
+		return gdi.Denied("job rejected: positive submission priority requires operator privileges")
 	}
 	return noPriority(j)
 }
 
-func noPriority(j *grid.Job) *refuse.Refusal {
+func noPriority(j *grid.Job) *gdi.Answer {
 	if j.Priority < -1023 || j.Priority > 1024 {
-		return refuse.Invalid("p", fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority))
+		return gdi.Invalid("p", fmt.Sprintf("invalid priority %d. must be an integer from -1023 to 1024", j.Priority))
 	}
 	return nil
 }
@@ -283,7 +282,7 @@ func badDeadline(c *cell.Cell, r gdi.Request, j *grid.Job) string {
 	return ""
 }
 
-func badProject(c *cell.Cell, r gdi.Request, j *grid.Job) *refuse.Refusal {
+func badProject(c *cell.Cell, r gdi.Request, j *grid.Job) *gdi.Answer {
 	s := c.Settings()
 	if j.Project == "" {
 		switch u := c.State.User(r.User); {
@@ -296,35 +295,35 @@ func badProject(c *cell.Cell, r gdi.Request, j *grid.Job) *refuse.Refusal {
 	if j.Project == "" {
 		switch {
 		case s.NeedsProject:
-			return refuse.Invalid("P", "job rejected: no project assigned to job")
+			return gdi.Invalid("P", "job rejected: no project assigned to job")
 		case len(s.Projects) > 0:
-			return refuse.Invalid(
+			return gdi.Invalid(
 				"P", "job rejected: no project was supplied and only certain projects are allowed to submit jobs")
 		}
 		return nil
 	}
 	p := c.State.Project(j.Project)
 	if p == nil {
-		return refuse.Invalid("P", fmt.Sprintf("job rejected: the requested project %q does not exist", j.Project))
+		return gdi.Invalid("P", fmt.Sprintf("job rejected: the requested project %q does not exist", j.Project))
 	}
 	if !c.Permits(r.User, r.Group, p.ACL, p.XACL) {
-		return refuse.Denied(fmt.Sprintf("job rejected: no access to project %q for user %q", j.Project, r.User))
+		return gdi.Denied(fmt.Sprintf("job rejected: no access to project %q for user %q", j.Project, r.User))
 	}
 	if s.Xprojects.Has(j.Project) || len(s.Projects) > 0 && !s.Projects.Has(j.Project) {
-		return refuse.Denied(fmt.Sprintf("job rejected: project %q is not allowed to submit jobs", j.Project))
+		return gdi.Denied(fmt.Sprintf("job rejected: project %q is not allowed to submit jobs", j.Project))
 	}
 	return nil
 }
 
 // lookUp checks everything that a job names and normalises its requests.
-func lookUp(c *cell.Cell, j *grid.Job) *refuse.Refusal {
-	if refusal := refuse.Invalid("l", lookUpRequests(c, j)); refusal != nil { // the others rely on it
+func lookUp(c *cell.Cell, j *grid.Job) *gdi.Answer {
+	if refusal := gdi.Invalid("l", lookUpRequests(c, j)); refusal != nil { // the others rely on it
 		return refusal
 	}
-	return cmp.Or(lookUpScopes(c, j), refuse.Invalid("q", strangeQueue(c, j.HardQueues, j.SoftQueues)),
-		refuse.Invalid("masterq", strangeQueue(c, j.MasterQueues)),
-		refuse.Invalid("q", strangeQueue(c, j.SlaveQueues)), refuse.Invalid("pe", badPE(c, "job", j.PE, j.PERange)),
-		refuse.Invalid("ckpt", lookUpCkpt(c, j)), refuse.Invalid("ar", badAR(c, j)))
+	return cmp.Or(lookUpScopes(c, j), gdi.Invalid("q", strangeQueue(c, j.HardQueues, j.SoftQueues)),
+		gdi.Invalid("masterq", strangeQueue(c, j.MasterQueues)),
+		gdi.Invalid("q", strangeQueue(c, j.SlaveQueues)), gdi.Invalid("pe", badPE(c, "job", j.PE, j.PERange)),
+		gdi.Invalid("ckpt", lookUpCkpt(c, j)), gdi.Invalid("ar", badAR(c, j)))
 }
 
 // strangeQueue refuses requests for a queue that there is not.
@@ -385,9 +384,9 @@ func badReference(refs grid.Names) string {
 
 // predecessors resolves -hold_jid and -hold_jid_ad to the jobs that have not
 // ended: by number, or the owner's jobs by name pattern.
-func predecessors(c *cell.Cell, j *grid.Job) *refuse.Refusal {
-	if refusal := cmp.Or(refuse.Invalid("hold_jid", badReference(j.PredecessorReq)),
-		refuse.Invalid("hold_jid_ad", badReference(j.ArrayPredecessorReq))); refusal != nil {
+func predecessors(c *cell.Cell, j *grid.Job) *gdi.Answer {
+	if refusal := cmp.Or(gdi.Invalid("hold_jid", badReference(j.PredecessorReq)),
+		gdi.Invalid("hold_jid_ad", badReference(j.ArrayPredecessorReq))); refusal != nil {
 		return refusal
 	}
 	j.Predecessors = resolveJobs(c, j.Owner, j.PredecessorReq, j.ID)
@@ -397,9 +396,9 @@ func predecessors(c *cell.Cell, j *grid.Job) *refuse.Refusal {
 		p := c.State.Job(id)
 		switch {
 		case !p.Array:
-			return refuse.Invalid("hold_jid_ad", `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`)
+			return gdi.Invalid("hold_jid_ad", `Can only specify "-hold_jid_ad" option with an array job (using "-t" option)`)
 		case p.Tasks.First != j.Tasks.First || p.Tasks.Last != j.Tasks.Last:
-			return refuse.Invalid("hold_jid_ad",
+			return gdi.Invalid("hold_jid_ad",
 				"This array job must have the same range of sub-tasks as the dependent array job specified with -hold_jid_ad")
 		}
 		gone := c.GoneTasks(p)
@@ -456,7 +455,7 @@ func Verified(who string, reasons []string) []gdi.Answer {
 	for i := range reasons {
 		reasons[i] = who + reasons[i]
 	}
-	return []gdi.Answer{*refuse.Invalid("w", strings.Join(append(reasons, "verification: no suitable queues"), "\n"))}
+	return []gdi.Answer{*gdi.Invalid("w", strings.Join(append(reasons, "verification: no suitable queues"), "\n"))}
 }
 
 // WhyUnplaceable returns why a job could never run: in the empty cluster, or as it
