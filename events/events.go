@@ -116,3 +116,9 @@ type List struct {
 type Sink interface {
 	Apply(List)
 }
+
+// Memory is what was before a list: a *state.State is one.
+type Memory interface {
+	Get(grid.Kind, grid.Key) grid.Object
+	Tasks(job uint32) []*grid.JATask
+}

@@ -201,8 +201,7 @@ func (v *verifier) borrow(conf *verification) (s *script.Script) {
 			s.Close()
 		}
 		cell := v.q.opts.Cell
-		s = &script.Script{URL: conf.url, Dir: cell.Dir(), Log: v.log,
-			Env: []string{"SGE_ROOT=" + cell.Root, "SGE_CELL=" + cell.Name}}
+		s = &script.Script{URL: conf.url, Dir: cell.Dir(), Log: v.log, Env: cell.Environ()}
 	}
 	s.Timeout = conf.timeout
 	return s

@@ -62,14 +62,9 @@ func set(all []field) []Change {
 	return out
 }
 
-// Memory is what was before a list: a *state.State is one.
-type Memory interface {
-	Get(grid.Kind, grid.Key) grid.Object
-}
-
 // List are the changes of each event of a list, before being what was when
 // the list came.
-func List(before Memory, l events.List, zone *time.Location) [][]Change {
+func List(before events.Memory, l events.List, zone *time.Location) [][]Change {
 	type name struct {
 		kind grid.Kind
 		key  grid.Key

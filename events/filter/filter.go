@@ -30,12 +30,6 @@ type jobTasks struct {
 	tasks grid.Range
 }
 
-// Memory is what was before a list: a *state.State is one.
-type Memory interface {
-	Get(grid.Kind, grid.Key) grid.Object
-	Tasks(job uint32) []*grid.JATask
-}
-
 // conditions are the words that Add and Parse know, in the order of Legend.
 var conditions = []struct {
 	name, help string
@@ -167,7 +161,7 @@ func add(list func(*Filter) *[]pattern.Expression) func(*Filter, string) error {
 
 // Of returns the list with those of its events that pass. before is the state before the
 // list; it may be nil unless NeedsState.
-func (f *Filter) Of(l events.List, before Memory) events.List {
+func (f *Filter) Of(l events.List, before events.Memory) events.List {
 	if f.Empty() {
 		return l
 	}
@@ -196,7 +190,7 @@ func (f *Filter) cause(c events.Cause) bool {
 	return matches(f.causes, names...)
 }
 
-func (f *Filter) passes(e events.Event, before Memory) bool {
+func (f *Filter) passes(e events.Event, before events.Memory) bool {
 	if len(f.names) > 0 && !slices.Contains(f.names, e.Kind.String()) && !slices.Contains(f.names, e.Name()) {
 		return false
 	}

@@ -26,7 +26,7 @@ func (s subject) is(t jobTasks) bool {
 	return t.tasks.First == 0 || s.task == 0 || t.tasks.Contains(s.task)
 }
 
-func subjectOf(e events.Event, before Memory) subject {
+func subjectOf(e events.Event, before events.Memory) subject {
 	s := subject{}
 	switch e.Kind {
 	case grid.KindJob:
@@ -57,7 +57,7 @@ func subjectOf(e events.Event, before Memory) subject {
 }
 
 // object adds what only the object itself says.
-func (s *subject) object(o grid.Object, before Memory) {
+func (s *subject) object(o grid.Object, before events.Memory) {
 	switch o := o.(type) {
 	case *grid.Job:
 		s.users = append(s.users, o.Owner)
@@ -89,7 +89,7 @@ func (s *subject) grants(granted []grid.Grant) {
 }
 
 // ofJob adds the owner of a job.
-func (s *subject) ofJob(job uint32, before Memory) {
+func (s *subject) ofJob(job uint32, before events.Memory) {
 	if before == nil {
 		return
 	}
@@ -99,7 +99,7 @@ func (s *subject) ofJob(job uint32, before Memory) {
 }
 
 // tasks adds where the started tasks of a job are.
-func (s *subject) tasks(job uint32, before Memory) {
+func (s *subject) tasks(job uint32, before events.Memory) {
 	if before == nil {
 		return
 	}

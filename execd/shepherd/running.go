@@ -2,10 +2,13 @@ package shepherd
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
+	"time"
 
 	"github.com/quill-grid/quill/execd/procfs"
 )
@@ -31,4 +34,24 @@ func Running(below string) (pids []int) {
 	})
 	slices.Sort(pids)
 	return pids
+}
+
+// EndBelow ends the shepherds whose directories lie below one, which outlive their execd by design, and their jobs with
+// them. After the patience it kills them; it fails when some are left after as long again.
+func EndBelow(dir string, patience time.Duration) error {
+	signal := syscall.SIGTERM
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		left := Running(dir)
+		switch waited := time.Since(begun); {
+		case len(left) == 0:
+			return nil
+		case waited > 2*patience:
+			return fmt.Errorf("shepherds of %s do not end: %v", dir, left)
+		case waited > patience:
+			signal = syscall.SIGKILL
+		}
+		for _, pid := range left {
+			syscall.Kill(pid, signal)
+		}
+	}
 }

@@ -46,16 +46,8 @@ func listenSocket(
 	if err := checkSocket(path); err != nil {
 		return nil, err
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	l, err := fair.ListenUnix(path) // the credentials of the socket identify the user
 	if err != nil {
-		return nil, err
-	}
-	// Every user may connect; the credentials of the socket identify the user.
-	if err := os.Chmod(path, 0o666); err != nil {
-		l.Close()
 		return nil, err
 	}
 	s := &socketListener{nats: nats, auth: g, requests: d, bounds: b, names: newUserNames()}
@@ -90,8 +82,8 @@ func reserveSocket(path string) error {
 // handleConn serves a connection unless its user, or all together, have too many. A
 // connection with a token counts for the owner of the token.
 func (s *socketListener) handleConn(c *net.UnixConn) {
-	uid, err := peerUID(c)
-	if err != nil {
+	uid, ok := fair.UnixUID(c)
+	if !ok {
 		return
 	}
 	c.SetDeadline(time.Now().Add(helloWait))
@@ -224,24 +216,6 @@ func (s *socketListener) identifyPeer(uid uint32, hello string) (Identity, error
 // fairUserOf returns whose connections over the socket are counted together: a uid's, since
 // several may have one name.
 func fairUserOf(uid uint32) fair.User { return fair.User{Name: fmt.Sprintf("uid %d", uid)} }
-
-func peerUID(c *net.UnixConn) (uint32, error) {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var cred *unix.Ucred
-	var failed error
-	if err := raw.Control(func(fd uintptr) {
-		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return 0, err
-	}
-	if failed != nil {
-		return 0, failed
-	}
-	return cred.Uid, nil
-}
 
 // nameWait is how long a connection waits for the name of a user that was not seen before, less than helloWait.
 const nameWait = time.Second

@@ -52,6 +52,9 @@ func FindIn(getenv func(string) string) (Cell, error) {
 // Dir is the cell's directory.
 func (c Cell) Dir() string { return filepath.Join(c.Root, c.Name) }
 
+// Environ returns the variables by which programs find the cell.
+func (c Cell) Environ() []string { return []string{"SGE_ROOT=" + c.Root, "SGE_CELL=" + c.Name} }
+
 // Common is the directory of the files that all hosts share.
 func (c Cell) Common() string { return filepath.Join(c.Dir(), "common") }
 

@@ -3,8 +3,10 @@ package fair
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 )
@@ -38,6 +40,22 @@ func NewListener(name string, l net.Listener, limits Limits) *Listener {
 	_ = NewPlaces(name, limits)
 	limits.User = cmp.Or(limits.User, limits.Total)
 	return &Listener{Listener: l, Peer: PeerOf, limits: limits, of: make(map[User]map[*Conn]struct{})}
+}
+
+// ListenUnix makes a Unix socket to which every user may connect. A file of the path is replaced; closing the listener
+// removes it.
+func ListenUnix(path string) (*net.UnixListener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
 }
 
 // Accept returns the next connection that is within the bounds. Others are closed.

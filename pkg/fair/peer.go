@@ -18,7 +18,7 @@ import (
 func PeerOf(c net.Conn) User {
 	switch c := c.(type) {
 	case *net.UnixConn:
-		if uid, ok := unixUID(c); ok {
+		if uid, ok := UnixUID(c); ok {
 			return userOf(uid)
 		}
 		return User{Name: "socket"}
@@ -55,7 +55,8 @@ func plain(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-func unixUID(c *net.UnixConn) (uid uint32, ok bool) {
+// UnixUID returns the user id of the process at the other end of a Unix socket.
+func UnixUID(c *net.UnixConn) (uid uint32, ok bool) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, false

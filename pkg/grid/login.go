@@ -111,8 +111,13 @@ func ProviderURL(text string) bool {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return false
 	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Scheme == "https" || u.Scheme == "http" && (err == nil && ip.IsLoopback() || u.Hostname() == "localhost")
+	return u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
+}
+
+// IsLoopback reports whether a host, a name or an address, is reached from itself only.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // MappedUser returns the user that a value names by a pattern with one *; false: none.

@@ -237,7 +237,7 @@ func (s *site) as(cmd *exec.Cmd, a *account) {
 func (s *site) command(ctx context.Context, a *account, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, s.quill(), args...)
 	cmd.Args[0] = name
-	cmd.Env = []string{"SGE_ROOT=" + s.where.Root, "SGE_CELL=" + s.where.Name, "PATH=/usr/local/bin:/usr/bin:/bin"}
+	cmd.Env = append(s.where.Environ(), "PATH=/usr/local/bin:/usr/bin:/bin")
 	cmd.Dir = s.dir
 	if a != nil {
 		cmd.Dir = a.home
@@ -512,8 +512,7 @@ func (s *site) runDaemon(d *daemon) error {
 	}
 	cmd := exec.Command("/bin/sh", append([]string{"-c", `umask 0; exec "$@"`, "sh"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = "/", log, log
-	cmd.Env = []string{"SGE_ROOT=" + s.where.Root, "SGE_CELL=" + s.where.Name, "PATH=/usr/local/bin:/usr/bin:/bin",
-		"HOME=/", "GOTRACEBACK=single"}
+	cmd.Env = append(s.where.Environ(), "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "GOTRACEBACK=single")
 	if d.name == "qmaster" {
 		cmd.Env = append(cmd.Env, "GOMEMLIMIT="+qmasterLimit)
 	}
@@ -598,7 +597,7 @@ const stopWait = 20 * time.Second
 // close ends everything that lives in the directory, and removes it.
 func (s *site) close(keep bool) (err error) {
 	s.stop()
-	err = s.sweep()
+	err = shepherd.EndBelow(s.dir, stopWait)
 	s.killSurvivors()
 	s.removeGroups()
 	if keep {
@@ -640,24 +639,4 @@ func (d *daemon) stop() error {
 	cmd.Process.Kill()
 	<-d.ended
 	return fmt.Errorf("%s did not end within %v of being asked to", d.name, stopWait)
-}
-
-// sweep ends the shepherds of jobs in the directory, which outlive their execd by
-// design, and their jobs with them.
-func (s *site) sweep() error {
-	signal := syscall.SIGTERM
-	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		left := shepherd.Running(s.dir)
-		switch {
-		case len(left) == 0:
-			return nil
-		case time.Since(begun) > 2*stopWait:
-			return fmt.Errorf("shepherds of %s do not end: %v", s.dir, left)
-		case time.Since(begun) > stopWait:
-			signal = syscall.SIGKILL
-		}
-		for _, pid := range left {
-			syscall.Kill(pid, signal)
-		}
-	}
 }

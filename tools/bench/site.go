@@ -67,7 +67,7 @@ func (s *site) close(err *error) {
 	for _, p := range slices.Backward(s.parts) {
 		*err = errors.Join(*err, p.stop())
 	}
-	*err = errors.Join(*err, s.sweep())
+	*err = errors.Join(*err, shepherd.EndBelow(s.dir, 10*time.Second))
 	if !s.Keep {
 		*err = errors.Join(*err, os.RemoveAll(s.dir))
 		if s.scratch != "" {
@@ -216,22 +216,5 @@ func (s *site) environ() []string {
 	env := slices.DeleteFunc(slices.Clone(s.env.Environ), func(v string) bool {
 		return strings.HasPrefix(v, "SGE_ROOT=") || strings.HasPrefix(v, "SGE_CELL=")
 	})
-	return append(env, "SGE_ROOT="+s.where.Root, "SGE_CELL="+s.where.Name)
-}
-
-// sweep ends the shepherds of jobs in the directory, which outlive their execd by
-// design, and their jobs with them.
-func (s *site) sweep() error {
-	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		left := shepherd.Running(s.dir)
-		if len(left) == 0 {
-			return nil
-		}
-		if time.Since(begun) > 10*time.Second {
-			return fmt.Errorf("shepherds of %s do not end: %v", s.dir, left)
-		}
-		for _, pid := range left {
-			syscall.Kill(pid, syscall.SIGTERM)
-		}
-	}
+	return append(env, s.where.Environ()...)
 }

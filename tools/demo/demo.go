@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -124,7 +125,7 @@ func (d *demo) openPages(ctx context.Context) error {
 // stderr.
 func (d *demo) command(ctx context.Context, stdin string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, d.quill, args...)
-	cmd.Env = append(d.Environ, "SGE_ROOT="+d.where.Root, "SGE_CELL="+d.where.Name, grid.TokenVariable+"=")
+	cmd.Env = slices.Concat(d.Environ, d.where.Environ(), []string{grid.TokenVariable + "="})
 	cmd.Dir, cmd.Stdin = d.where.Root, strings.NewReader(stdin)
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {

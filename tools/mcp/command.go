@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -59,19 +58,10 @@ func Command(env opt.Env) *cli.Command {
 	}
 }
 
-// loopback reports whether an address is reached from this host only.
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.IsLoopback()
-}
-
 // serve serves streamable HTTP until ctx ends.
 func serve(ctx context.Context, env opt.Env, where cell.Cell, base session, address string, anywhere bool) error {
-	if !loopback(address) && !anywhere {
+	host, _, err := net.SplitHostPort(address)
+	if !anywhere && (err != nil || !grid.IsLoopback(host)) {
 		return fmt.Errorf("mcp: %s is not a loopback address HOST:PORT; see --any-address", address)
 	}
 	env.StopsItself()

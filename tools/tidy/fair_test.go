@@ -156,7 +156,7 @@ func sharedOf(f *ast.File, file string, values map[string]ast.Expr) (out []share
 			}
 			if s, is := n.Fun.(*ast.SelectorExpr); is && strings.HasPrefix(s.Sel.Name, "Listen") {
 				x, is := s.X.(*ast.Ident)
-				if is && (x.Name == "net" || s.Sel.Name == "Listen" && len(n.Args) == 3) {
+				if is && (x.Name == "net" || x.Name == "fair" || s.Sel.Name == "Listen" && len(n.Args) == 3) {
 					out = append(out, shared{file: file})
 				}
 			}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -31,15 +30,8 @@ func (s *Server) listenLocal() (*fair.Listener, error) {
 		c.Close()
 		return nil, fmt.Errorf("another quill web of this cell serves %s", path)
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	l, err := fair.ListenUnix(path)
 	if err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(path, 0o666); err != nil {
-		l.Close()
 		return nil, err
 	}
 	return fair.NewListener("web socket", l, fair.Limits{Total: 256, User: 64, Reserve: 16}), nil

@@ -21,6 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/quill-grid/quill/pkg/fair"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics"
 	"github.com/quill-grid/quill/pkg/product"
 	"github.com/quill-grid/quill/tools/console"
@@ -357,7 +358,7 @@ func (s *Server) listen() (_ *fair.Listener, scheme string, err error) {
 	switch {
 	case err != nil:
 		return nil, "", fmt.Errorf("--listen %q is not HOST:PORT, as in %s: %w", o.Listen, DefaultListen, err)
-	case o.Cert == "" && !entry.IsLoopback(host):
+	case o.Cert == "" && !grid.IsLoopback(host):
 		return nil, "",
 			fmt.Errorf(
 				"--listen %s: other addresses than those of loopback need --tls-cert and --tls-key: tokens are sent over them",

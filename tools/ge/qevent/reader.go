@@ -7,7 +7,6 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
-	"github.com/quill-grid/quill/events/filter"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -45,7 +44,7 @@ func (r *reader) printNext(l events.List) error {
 	}
 	r.begun, r.last = true, l.Seq
 	var err error
-	var before filter.Memory
+	var before events.Memory
 	if r.mirror != nil {
 		before = r.mirror
 	}
@@ -69,7 +68,7 @@ func (r *reader) printList(l events.List) error {
 // printFull prints a part of a full state, as LIST events; listed is the part of it
 // that was printed before, nil where it is not stored.
 func (r *reader) printFull(l events.List, listed *state.State) error {
-	var before filter.Memory
+	var before events.Memory
 	if listed != nil {
 		before = listed
 	}

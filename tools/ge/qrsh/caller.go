@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os/signal"
 	"syscall"
@@ -63,8 +62,7 @@ func alone(cell cell.Cell) bool {
 	if err != nil {
 		return false
 	}
-	ip := net.ParseIP(server.Hostname())
-	return server.Host == "" || server.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return server.Host == "" || grid.IsLoopback(server.Hostname())
 }
 
 // fate is what qmaster says of the job.

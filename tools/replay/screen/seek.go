@@ -62,7 +62,7 @@ type searching struct{ quest quest }
 // passes searches for what a filter lets through.
 func passes(f *filter.Filter) (match func(events.List, *state.State) int, needsState bool) {
 	return func(l events.List, before *state.State) int {
-		var memory filter.Memory
+		var memory events.Memory
 		if before != nil {
 			memory = before
 		}

@@ -2,10 +2,11 @@ package entry
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // ParsePublicURL checks the address under which browsers find the server, --public-url, and returns it without a slash
@@ -27,7 +28,7 @@ func ParsePublicURL(text string) (string, error) {
 		return bad("the host is missing")
 	case strings.TrimSuffix(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.User != nil:
 		return bad("a path, query, fragment or user is not supported")
-	case u.Scheme == "http" && !IsLoopback(u.Hostname()):
+	case u.Scheme == "http" && !grid.IsLoopback(u.Hostname()):
 		return bad("sessions are not sent over a network without TLS")
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
@@ -85,12 +86,4 @@ func withoutPort(origin string) string {
 		}
 	}
 	return origin
-}
-
-func IsLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }

@@ -283,7 +283,7 @@ func (e *Entry) Append(dst []byte, f Form, chosen *filter.Filter) []byte {
 }
 
 // MemoryOf avoids a Memory that is not nil with a nil state in it.
-func MemoryOf(s *state.State) filter.Memory {
+func MemoryOf(s *state.State) events.Memory {
 	if s == nil {
 		return nil
 	}
@@ -291,7 +291,7 @@ func MemoryOf(s *state.State) filter.Memory {
 }
 
 // SelectPrinted returns the events that pass a filter; all are those of the list, printed.
-func SelectPrinted(l *events.List, all []Printed, chosen *filter.Filter, before filter.Memory) (out []Printed) {
+func SelectPrinted(l *events.List, all []Printed, chosen *filter.Filter, before events.Memory) (out []Printed) {
 	one := *l
 	for i := range l.Events {
 		one.Events = l.Events[i : i+1 : i+1]
