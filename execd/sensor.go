@@ -179,7 +179,6 @@ func (l *sensors) stopAll() {
 func startSensor(path string, lead shepherd.NiceLevel) (*sensor, error) {
 	s := &sensor{path: path, modified: modTime(path), reports: make(chan []sensorValue, 1), gone: make(chan struct{})}
 	s.cmd = exec.Command(path)
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdin, err := s.cmd.StdinPipe()
 	if err != nil {
 		return nil, err

@@ -22,9 +22,10 @@ const startersRSS = 64 << 20
 // faultCodes are those that a child may report.
 var faultCodes = []report.Failure{report.FailedRestart, report.FailedOutput, report.FailedDirectory, report.FailedShell}
 
-// start starts the child by start, which is given its program, arguments and files.
+// start starts the child by start, which is given its program, arguments and files. byRoot is whether no user can write
+// what it reports.
 func (e *starterTask) start(
-	fds [3]int, start func(path string, argv []string, files []uintptr) (*childProcess, error),
+	fds [3]int, byRoot bool, start func(path string, argv []string, files []uintptr) (*childProcess, error),
 ) (*childProcess, error) {
 	what, err := unix.MemfdCreate("errand", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -57,16 +58,24 @@ func (e *starterTask) start(
 	go func() {
 		defer answer.Close()
 		defer close(started.begun)
-		// The owner of the child can write here: only the reason why a start failed is accepted, and only with these codes.
+		// The owner of the child can write here: only the reason why a start failed is accepted, with codes that are about
+		// the job.
+		shell := report.FailedOwnStart
+		if byRoot {
+			shell = report.FailedShell
+		}
 		b, _ := io.ReadAll(io.LimitReader(answer, startFaultMax))
 		var f startFault
 		switch {
 		case len(b) == 0:
 			started.refused <- nil
 		case unpack(b, &f, startFaultFields) == nil && slices.Contains(faultCodes, f.Code):
+			if f.Code == report.FailedShell {
+				f.Code = shell
+			}
 			started.refused <- &attemptFailure{f.Code, f.Reason, f.Code == report.FailedRestart}
 		default:
-			started.refused <- newFailure(report.FailedShell, "%s could not be started", e.Path)
+			started.refused <- newFailure(shell, "%s could not be started", e.Path)
 		}
 	}()
 	return started, nil

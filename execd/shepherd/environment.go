@@ -63,8 +63,9 @@ func readableBy(uid uint32) []byte {
 }
 
 // readEnvironment reads the environment again, unless others than root and the administrator can have written it.
-// Variables that are not in the file any more are gone. What is new or different is in the environment of steps of
-// other users, too.
+// Variables that are not in the file any more are gone. Of steps of other users the environment has what was appended
+// below the lines of the job, under names that the job does not have: all else may be what the job's owner has said,
+// brought there by a prolog that edits the file.
 func (a *attempt) readEnvironment() {
 	f, err := os.OpenFile(a.plan.Spool+"/"+environmentFile, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -81,23 +82,32 @@ func (a *attempt) readEnvironment() {
 	}
 	text := make([]byte, s.Size)
 	n, _ := f.ReadAt(text, 0)
-	written := map[string]string{} // entries by line
-	for _, v := range a.plan.Env {
-		written[inLine.Replace(v)] = v
+	written, names := map[string]int{}, map[string]bool{} // places in the environment by line; names in it
+	for i, v := range a.plan.Env {
+		written[inLine.Replace(v)] = i
+		name, _, _ := strings.Cut(v, "=")
+		names[name] = true
 	}
 	var env, added []string
-	at := map[string]int{} // of names in env: the last line holds
+	last, appended, altered := -1, false, false // the last line of the job; whether others follow it; or stand before one
+	at := map[string]int{}                      // of names in env: the last line holds
 	for line := range bytes.Lines(text[:n]) {
 		line := strings.TrimSuffix(string(line), "\n")
-		v, same := written[line]
-		if !same {
-			v = fromLine.Replace(line)
+		v := fromLine.Replace(line)
+		place, same := written[line]
+		switch {
+		case same && (appended || place < last):
+			altered = true
+		case same:
+			v, last = a.plan.Env[place], place
+		default:
+			appended = true
 		}
 		name, _, ok := strings.Cut(v, "=")
 		if !ok || !same && (!grid.VariableName(name) || name+"=" == spoolVariable || strings.Contains(v, "\x00")) {
 			continue
 		}
-		if !same {
+		if !same && !names[name] {
 			added = setVariable(added, v)
 		}
 		if i, there := at[name]; there {
@@ -106,6 +116,9 @@ func (a *attempt) readEnvironment() {
 		}
 		at[name] = len(env)
 		env = append(env, v)
+	}
+	if altered {
+		added = nil
 	}
 	a.env, a.added = setVariable(env, spoolVariable+a.plan.Spool), added
 }

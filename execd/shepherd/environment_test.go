@@ -9,8 +9,9 @@ import (
 	"github.com/quill-grid/quill/execd/plan"
 )
 
-// What a prolog of root or of the administrator changes in the file environment is in the environment of all steps
-// after it, of whatever user; a prolog of the job's owner finds the file unwritable, and no other user can read it.
+// What a prolog of root or of the administrator changes in the file environment is in the environment of the owner's
+// steps after it, and what it appends under names of its own in that of other users' steps; a prolog of the job's owner
+// finds the file unwritable, and no other user can read it.
 func TestEnvironmentFile(t *testing.T) {
 	h := hostOfUsers(t)
 	const change = `cd $SGE_JOB_SPOOL_DIR; cat environment | sed -n 's/^KEPT/kept/p'; grep -v ^GONE= environment >/tmp/new.$$; cat /tmp/new.$$ >environment; rm /tmp/new.$$
@@ -35,7 +36,7 @@ func TestEnvironmentFile(t *testing.T) {
 		out, _ := os.ReadFile(p.Stdout.Path)
 		return strings.ReplaceAll(string(out), p.Spool, "SPOOL")
 	}
-	changed := "kept=x\\\\y\\nz\njob: yes|new|a\nb||x\\y\nz|SPOOL|0\nepilog: yes|new|a\nb|||SPOOL|0\n"
+	changed := "kept=x\\\\y\\nz\njob: yes|new|a\nb||x\\y\nz|SPOOL|0\nepilog: yes||a\nb|||SPOOL|0\n"
 	want(t, "by root", job(1, &plan.Owner{}, 0), changed)
 	want(t, "by the administrator", job(2, &honest, honest.UID), changed)
 	for n, prolog := range []*plan.Owner{nil, &honest} {
@@ -44,6 +45,28 @@ func TestEnvironmentFile(t *testing.T) {
 			strings.Contains(out, "kept=") != (prolog == nil) {
 			t.Errorf("by %v:\n%s", prolog, out)
 		}
+	}
+}
+
+// Nothing that the owner has said reaches a step of root by way of a prolog of root that edits the file.
+func TestEnvironmentOfOthers(t *testing.T) {
+	h := hostOfUsers(t)
+	for n, edit := range []string{
+		`sed 's,/shared,/evil,'`, `sed 's,^PATH=,PATH=/opt:,'`, `while read -r l; do echo "$l"; done`, `sort`,
+		`sed '$a LD_LIBRARY_PATH=/evil'`, `sed '$a PATH=/evil'`, `sed '1i NEW=evil'`,
+	} {
+		p := h.by(mallory, h.plan(n+1, ""))
+		p.Env = append([]string{"PATH=/evil"}, append(p.Env, "LD_LIBRARY_PATH=/shared/evil", "X=a\nNEW=evil", "LAST=1")...)
+		edit = `cd $SGE_JOB_SPOOL_DIR; ` + edit + ` <environment >/tmp/new.$$; cat /tmp/new.$$ >environment; rm /tmp/new.$$`
+		root := []string{"PATH=/usr/bin:/bin"}
+		p.Steps = []plan.Step{
+			{Name: plan.Prolog, Argv: []string{"/bin/sh", "-c", edit}, As: &plan.Owner{}, Environ: root},
+			{Name: plan.Job, Argv: []string{"/bin/true"}},
+			{Name: plan.Epilog, Argv: []string{"/bin/sh", "-c", "env | grep -e evil -e /opt"}, As: &plan.Owner{}, Environ: root},
+		}
+		h.run(p)
+		out, err := os.ReadFile(p.Stdout.Path)
+		want(t, edit, fmt.Sprint(string(out), err), "<nil>")
 	}
 }
 

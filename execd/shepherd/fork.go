@@ -148,7 +148,7 @@ func (a *attempt) spawn(n *processSpec) (*childProcess, *attemptFailure) {
 	} else {
 		e := starterTask{n.dir, n.streams.late, n.streams.merge, n.umask, n.check, n.name, n.path, n.argv, n.needs}
 		attr.Dir = "/"
-		started, err = e.start(n.streams.fds, start)
+		started, err = e.start(n.streams.fds, n.owner.UID == 0, start)
 	}
 	switch {
 	case err == nil:

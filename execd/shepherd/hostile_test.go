@@ -128,7 +128,7 @@ func TestFIFOsWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	e = h.end(3)
-	want(t, "failed", e.Failed, report.FailedShell)
+	want(t, "failed", e.Failed, report.FailedOwnStart) // no fault of the queue: a process of the owner says so
 	want(t, "reason", e.Text, fmt.Sprintf("execvlp(%s, %q) failed: Permission denied", fifo, fifo))
 	if s := h.saw[report.Attempt{Job: 3, Task: 1, N: 1}]; s[len(s)-1].Start != 0 {
 		t.Error("the job is said to have started")

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -70,8 +71,12 @@ func (l NiceLevel) Fork(f func()) {
 	}
 }
 
-// Start starts a command that has no part in the priority.
+// Start starts a command that has no part in the priority, in a session of its own: that of this process has it too.
 func (l NiceLevel) Start(cmd *exec.Cmd) (err error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Setpgid = true, false
 	l.Fork(func() { err = cmd.Start() })
 	return err
 }

@@ -29,6 +29,7 @@ const (
 	FailedNoStatus  Failure = 19
 	FailedErrorFile Failure = 20
 	FailedOwner     Failure = 21 // its owner cannot be run on this host; see Accounted
+	FailedOwnStart  Failure = 22 // FailedShell, as a process of the owner has reported it: its word is about its job alone
 	FailedMigrated  Failure = 24 // ended by Migrate to continue on another host
 	// rescheduled: by exit status 99, by qmod -r, as its host was silent, as it was cut off before the job, as the host
 	// had not enough of something
@@ -99,6 +100,7 @@ var failures = [...]failure{
 	{FailedNoStatus, "before writing exit_status", NoFault, AgainIfRerunnable, false},
 	{FailedErrorFile, "found unexpected error file", NoFault, Over, false},
 	{FailedOwner, "in recognizing job", JobFault, Again, false},
+	{FailedOwnStart, "starting its program", JobFault, Again, false},
 	{FailedMigrated, "migrating", NoFault, Again, false},
 	{FailedRestart, "rescheduling", NoFault, Again, false},
 	{FailedOutput, "opening input/output file", JobFault, Again, false},
@@ -140,11 +142,14 @@ func (f Failure) Next() Next { return f.row().next }
 // Ran reports whether the job has run, so that its usage and exit status are valid.
 func (f Failure) Ran() bool { return f.row().ran }
 
-// Accounted returns the code that accounting and mails show: Grid Engine has no code of its own for an owner that
-// cannot be run.
+// Accounted returns the code that accounting and mails show: Grid Engine has no codes of its own for an owner that
+// cannot be run, and for what a process of the owner has reported.
 func (f Failure) Accounted() Failure {
-	if f == FailedOwner {
+	switch f {
+	case FailedOwner:
 		return FailedBeforeJob
+	case FailedOwnStart:
+		return FailedShell
 	}
 	return f
 }

@@ -242,6 +242,12 @@ func (c *Core) approve(in Request, p *grid.Proposal, d grid.Decision) {
 				p.ID))
 		return
 	}
+	if !asShown(p, changeText(c.state, list, c.cell.Zone)) {
+		c.reply(in.Ref,
+			*gdi.Denyf(gdi.StatusStale,
+				"denied: proposal %d would do something else now than it says; reject it and have it proposed anew", p.ID))
+		return
+	}
 	c.ready.List.Cause.Proposal, c.ready.List.Cause.Proposer = p.ID, p.Proposer()
 	whole := c.perform(in, p.Changes)
 	c.emit(events.Mod(decided(p, grid.ProposalApproved, d)))

@@ -127,6 +127,25 @@ func changeText(before *state.State, l events.List, zone *time.Location) string 
 	return b.String()
 }
 
+// asShown reports whether a proposal does what its text says, when text is what it would do now: a job may be the copy
+// of one that was altered. The times of a reservation follow from when it is made, and the submit host from where.
+func asShown(p *grid.Proposal, text string) bool {
+	lines := func(text string) (out []string) {
+		reservation := false
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, " ") {
+				reservation = strings.TrimSpace(line) == "add "+noun(grid.KindAR)
+			}
+			field, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+			if field != "submit_host" && !(reservation && (field == "start" || field == "end")) {
+				out = append(out, line)
+			}
+		}
+		return out
+	}
+	return slices.Equal(lines(text), lines(p.Text))
+}
+
 func verbOf(op events.Op) string {
 	switch op {
 	case events.OpAdd:
