@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/trace"
 )
 
 // defaultPath is what a job's PATH is without -V or -v PATH.
@@ -120,8 +120,8 @@ func (w *planner) setDocumented(set func(name, value string)) {
 	set("SGE_ARCH", s.Arch)
 	set("SGE_ROOT", s.Root)
 	set("SGE_CELL", s.Cell)
-	if _, given := w.spec.Env.Get(trace.Variable); !given { // else the job is part of a trace of its owner
-		set(trace.Variable, trace.Parent(s.Cell, p.Attempt.Job, p.Attempt.Task, p.Attempt.N))
+	if _, given := w.spec.Env.Get(plan.TraceVariable); !given { // else the job is part of a trace of its owner
+		set(plan.TraceVariable, plan.TraceParent(s.Cell, p.Attempt.Job, p.Attempt.Task, p.Attempt.N))
 	}
 	if s.Cluster != "" {
 		set("SGE_CLUSTER_NAME", s.Cluster)

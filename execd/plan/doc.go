@@ -12,6 +12,7 @@
 //	cgroup.go   Cgroup: the control group and its limits
 //	method.go   Method: a signal or a command
 //	status.go   State, Status, End, Answer, Used
+//	trace.go    TraceID, SpanID, TraceParent: a job's place in a trace
 //
 // A Plan is final: programs are paths, users are numeric ids, times are durations, signals are numbers of this system.
 // The shepherd looks up nothing and decides nothing; it opens the paths that a user named (Cwd, standard streams,

@@ -13,7 +13,6 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/couple"
 	"github.com/quill-grid/quill/tools/simulator/workload"
-	"github.com/quill-grid/quill/tools/swf"
 )
 
 // schedule measures the scheduler's runs in large cells: real event lists and
@@ -292,7 +291,7 @@ func simulator(ctx context.Context, r *run, _, _ int) error {
 	if err != nil {
 		return err
 	}
-	jobs, _ := log.Usable(swf.Machine{Processors: workload.KTHProcessors})
+	jobs, _ := log.Usable(workload.Machine{Processors: workload.KTHProcessors})
 	jobs = jobs[:min(len(jobs), or(r.Jobs, len(jobs)))]
 	var speeds []float64
 	for range 3 {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/schedd/algorithm"
-	"github.com/quill-grid/quill/tools/swf"
+	"github.com/quill-grid/quill/tools/simulator/workload"
 )
 
 // projectsMost is how many projects can be distinguished: more colours could not.
@@ -20,7 +20,9 @@ const projectsMost = 12
 
 // projects are those that --projects names, and whose a job is. A log with
 // fewer users than there are to be projects has its jobs dealt out, which is reported.
-func projects(c *cli.Context, env opt.Env, jobs []swf.Job) ([]algorithm.Project, func(*swf.Job) string, error) {
+func projects(
+	c *cli.Context, env opt.Env, jobs []workload.Job,
+) ([]algorithm.Project, func(*workload.Job) string, error) {
 	which := c.String("projects")
 	if which == "" {
 		return nil, nil, nil
@@ -35,7 +37,7 @@ func projects(c *cli.Context, env opt.Env, jobs []swf.Job) ([]algorithm.Project,
 	case err == nil:
 		of, prefix = dealt(jobs, n, fields["user"]), "p"
 		if users := len(numbers(jobs, fields["user"])); users < n {
-			of = dealt(jobs, n, func(j *swf.Job) int64 { return j.Number })
+			of = dealt(jobs, n, func(j *workload.Job) int64 { return j.Number })
 			fmt.Fprintf(env.Stderr, "sim: the log has %s, too few for %d projects: its jobs are dealt out, not its users\n",
 				opt.Count(users, "user"), n)
 		}
@@ -56,11 +58,11 @@ func projects(c *cli.Context, env opt.Env, jobs []swf.Job) ([]algorithm.Project,
 			return nil, nil, err
 		}
 	}
-	return all, func(j *swf.Job) string { return prefix + strconv.FormatInt(of(j), 10) }, nil
+	return all, func(j *workload.Job) string { return prefix + strconv.FormatInt(of(j), 10) }, nil
 }
 
 // numbers are those that the jobs have, in order.
-func numbers(jobs []swf.Job, of func(*swf.Job) int64) (all []int64) {
+func numbers(jobs []workload.Job, of func(*workload.Job) int64) (all []int64) {
 	seen := map[int64]bool{}
 	for i := range jobs {
 		if v := of(&jobs[i]); !seen[v] {
@@ -72,16 +74,16 @@ func numbers(jobs []swf.Job, of func(*swf.Job) int64) (all []int64) {
 	return all
 }
 
-var fields = map[string]func(*swf.Job) int64{
-	"user":  func(j *swf.Job) int64 { return max(j.User, 0) },
-	"group": func(j *swf.Job) int64 { return max(j.Group, 0) },
-	"queue": func(j *swf.Job) int64 { return max(j.Queue, 0) },
+var fields = map[string]func(*workload.Job) int64{
+	"user":  func(j *workload.Job) int64 { return max(j.User, 0) },
+	"group": func(j *workload.Job) int64 { return max(j.Group, 0) },
+	"queue": func(j *workload.Job) int64 { return max(j.Queue, 0) },
 }
 
 // dealt deals users, or whoever has a number, out to projects so that each has
 // about as much to run: who has most goes first, to the project that has least
 // so far.
-func dealt(jobs []swf.Job, n int, who func(*swf.Job) int64) func(*swf.Job) int64 {
+func dealt(jobs []workload.Job, n int, who func(*workload.Job) int64) func(*workload.Job) int64 {
 	work := map[int64]int64{}
 	for i := range jobs {
 		work[who(&jobs[i])] += jobs[i].Run * jobs[i].Requested
@@ -99,7 +101,7 @@ func dealt(jobs []swf.Job, n int, who func(*swf.Job) int64) func(*swf.Job) int64
 		projects[least] += work[w]
 		of[w] = int64(least + 1)
 	}
-	return func(j *swf.Job) int64 { return of[who(j)] }
+	return func(j *workload.Job) int64 { return of[who(j)] }
 }
 
 // weigh reads a weight for each project.

@@ -19,7 +19,6 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/outcome"
 	"github.com/quill-grid/quill/tools/simulator/workload"
-	"github.com/quill-grid/quill/tools/swf"
 )
 
 // Command replays a workload log, to try a policy before users feel it.
@@ -240,14 +239,14 @@ func simFlags(c *cli.Context, variants int) error {
 }
 
 // simJobs reads the log, and says on stderr which of its jobs are left out.
-func simJobs(c *cli.Context, env opt.Env) ([]swf.Job, workload.Options, error) {
+func simJobs(c *cli.Context, env opt.Env) ([]workload.Job, workload.Options, error) {
 	path := c.String("trace")
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, workload.Options{}, err
 	}
 	defer f.Close()
-	log, err := swf.Read(f)
+	log, err := workload.ReadLog(f)
 	if err != nil {
 		return nil, workload.Options{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -257,7 +256,7 @@ func simJobs(c *cli.Context, env opt.Env) ([]swf.Job, workload.Options, error) {
 			return nil, o, fmt.Errorf("%s has no MaxProcs: --procs is needed", path)
 		}
 	}
-	jobs, dropped := log.Usable(swf.Machine{Processors: o.Processors, RunAsEstimate: c.String("noest") == "run"})
+	jobs, dropped := log.Usable(workload.Machine{Processors: o.Processors, RunAsEstimate: c.String("noest") == "run"})
 	for _, d := range []struct {
 		n   int
 		why string

@@ -48,7 +48,6 @@ var plan = []row{
 
 	{path: "pkg/pattern", level: rules},
 	{path: "pkg/ordered", level: rules, modules: "github.com/tidwall/btree"},
-	{path: "pkg/trace", level: rules},
 	{path: "pkg/chart", level: rules, imports: "pkg/grid"},
 	{path: "pkg/conf", level: rules, imports: "pkg/grid"},
 	{path: "pkg/jsv", level: rules, imports: "pkg/grid"},
@@ -79,7 +78,7 @@ var plan = []row{
 	{path: "qmaster/core", level: deciders,
 		imports: `pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/calendar pkg/shares
 			pkg/sched/site pkg/sched qmaster/core/cell qmaster/core/authorize qmaster/core/validate`},
-	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report pkg/pattern pkg/trace pkg/topology execd/plan"},
+	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report execd/plan pkg/pattern pkg/topology"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders,
 		imports: "pkg/grid pkg/ordered events orders pkg/state pkg/sched schedd/algorithm"},
@@ -160,7 +159,6 @@ var plan = []row{
 			pkg/submit`,
 		modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/outcome", level: programs, imports: "pkg/chart pkg/document"},
-	{path: "tools/swf", level: programs},
 	{path: "tools/keys", level: programs, imports: "pkg/bus pkg/cell"},
 	{path: "schedd/couple", level: programs, pure: true,
 		imports: "pkg/grid events orders pkg/state qmaster/core schedd/algorithm"},
@@ -207,7 +205,7 @@ var plan = []row{
 		modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/simulator/workload", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm
-			schedd/algorithm/shipped tools/outcome tools/swf schedd/couple`},
+			schedd/algorithm/shipped tools/outcome schedd/couple`},
 	{path: "tools/ge/qrsh/session", level: programs, imports: "pkg/fair", modules: "golang.org/x/sys"},
 	{path: "tools/ge/qevent", level: programs,
 		imports: `pkg/grid events pkg/gdi events/filter events/diff pkg/state pkg/codec pkg/document pkg/switches
@@ -279,7 +277,7 @@ var plan = []row{
 			tools/ge/qrstat tools/ge/qstat tools/ge/qsub tools/ge/sharemon tools/decide tools/replay/screen`,
 		modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
 	{path: "tools/sim", level: programs,
-		imports: `pkg/grid pkg/conf schedd/algorithm schedd/algorithm/shipped pkg/opt tools/outcome tools/swf
+		imports: `pkg/grid pkg/conf schedd/algorithm schedd/algorithm/shipped pkg/opt tools/outcome
 			tools/simulator/workload`,
 		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/log", level: programs,
@@ -287,9 +285,9 @@ var plan = []row{
 			pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/opt`,
 		modules: "github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/bench", level: programs,
-		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/accounting pkg/state qmaster/core pkg/codec pkg/bus
-			pkg/cell pkg/client pkg/submit qmaster schedd execd execd/shepherd pkg/opt tools/swf tools/daemons
-			schedd/couple tools/simulator/workload tools/web schedd/algorithm/shipped`,
+		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm/shipped
+			pkg/codec pkg/accounting pkg/bus pkg/cell pkg/client pkg/submit qmaster schedd execd/shepherd execd
+			pkg/opt schedd/couple tools/web tools/daemons tools/simulator/workload`,
 		modules: "github.com/nats-io/ github.com/hashicorp/go-hclog github.com/urfave/cli/v2 golang.org/x/sys"},
 	{path: "tools/attack/attacker", level: programs,
 		imports: `orders pkg/bus pkg/cell pkg/client pkg/codec pkg/gdi pkg/grid pkg/madeup pkg/opt pkg/report
@@ -307,8 +305,8 @@ var plan = []row{
 		imports: "pkg/grid pkg/codec pkg/metrics pkg/metrics/cellmetrics pkg/history pkg/opt",
 		modules: "github.com/prometheus/ github.com/urfave/cli/v2"},
 	{path: "tools/trace", level: programs,
-		imports: `pkg/grid events pkg/report pkg/state pkg/trace pkg/view pkg/gdi pkg/codec pkg/cell pkg/client
-			pkg/product pkg/history pkg/opt`,
+		imports: `pkg/grid events pkg/gdi pkg/report execd/plan pkg/state pkg/view pkg/codec pkg/product pkg/cell
+			pkg/client pkg/history pkg/opt`,
 		modules: "go.opentelemetry.io/ github.com/urfave/cli/v2"},
 	{path: "tools/mcp", level: programs,
 		imports: `pkg/grid events events/diff events/filter pkg/gdi pkg/conf pkg/state pkg/view qmaster/core

@@ -19,10 +19,10 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	otrace "go.opentelemetry.io/otel/trace"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/product"
-	"github.com/quill-grid/quill/pkg/trace"
 )
 
 // exporter sends spans somewhere.
@@ -114,7 +114,7 @@ func (s *sender) missing() error {
 
 func (c *collector) export(s Span) error {
 	ctx := context.WithValue(context.Background(), given{}, s)
-	if s.Parent != (trace.Span{}) {
+	if s.Parent != (plan.SpanID{}) {
 		ctx = otrace.ContextWithRemoteSpanContext(ctx, otrace.NewSpanContext(otrace.SpanContextConfig{
 			TraceID: otrace.TraceID(s.Trace), SpanID: otrace.SpanID(s.Parent), TraceFlags: otrace.FlagsSampled, Remote: true,
 		}))
@@ -179,7 +179,7 @@ type spanLine struct {
 func (l lines) export(s Span) error {
 	out := spanLine{Trace: hex.EncodeToString(s.Trace[:]), ID: hex.EncodeToString(s.ID[:]), Name: s.Name,
 		Start: s.Start.Std(), End: s.End.Std(), Error: s.Error}
-	if s.Parent != (trace.Span{}) {
+	if s.Parent != (plan.SpanID{}) {
 		out.Parent = hex.EncodeToString(s.Parent[:])
 	}
 	for _, a := range s.Attributes {

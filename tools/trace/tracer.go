@@ -7,17 +7,17 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/pkg/trace"
 	"github.com/quill-grid/quill/pkg/view"
 )
 
 // Span is something that happened to a job, from Start to End.
 type Span struct {
-	Trace      trace.ID
-	ID, Parent trace.Span // Parent zero: the job itself
+	Trace      plan.TraceID
+	ID, Parent plan.SpanID // Parent zero: the job itself
 	Name       string
 	Start, End grid.Time
 	Attributes []Attribute
@@ -30,7 +30,7 @@ type Attribute struct {
 	Value any // string, int64 or float64
 }
 
-// Names of spans beside trace.Run. Those of waits are in waitNames.
+// Names of spans beside plan.RunSpan. Those of waits are in waitNames.
 const (
 	spanJob       = "job"
 	spanTask      = "task"
@@ -51,7 +51,7 @@ type Tracer struct {
 // job is how far a job has come.
 type job struct {
 	*grid.Job
-	id     trace.ID
+	id     plan.TraceID
 	wait   waiting // of the tasks that have not been started yet
 	tasks  map[uint32]*task
 	failed string
@@ -150,7 +150,7 @@ func (t *Tracer) compareJob(id uint32, at grid.Time) {
 		t.over(k, at)
 		return
 	case k == nil:
-		k = &job{id: trace.Of(t.cell, id), tasks: map[uint32]*task{}}
+		k = &job{id: plan.TraceOf(t.cell, id), tasks: map[uint32]*task{}}
 		t.jobs[id] = k
 		if t.only != nil {
 			t.only[id] = true
@@ -203,7 +203,7 @@ func (t *Tracer) lookTask(id, number uint32, at grid.Time) {
 func (t *Tracer) resumed(k *job, one *task, at grid.Time) {
 	ja := one.last
 	t.add(k, Span{ID: k.id.Span(fmt.Sprint(spanSuspended, one.suspended), ja.ID, ja.Attempt),
-		Parent: k.id.Span(trace.Run, ja.ID, ja.Attempt),
+		Parent: k.id.Span(plan.RunSpan, ja.ID, ja.Attempt),
 		Name:   spanSuspended, Start: one.suspended, End: at})
 	one.suspended = 0
 }
@@ -215,7 +215,7 @@ func (t *Tracer) ended(a *grid.Accounting, at grid.Time) {
 		return
 	}
 	one := k.tasks[a.Task]
-	run := k.id.Span(trace.Run, a.Task, a.Attempt)
+	run := k.id.Span(plan.RunSpan, a.Task, a.Attempt)
 	failed := failureOf(a)
 	attributes := []Attribute{
 		{"quill.queue", a.Queue}, {"host.name", a.Host}, {"quill.slots", int64(a.Slots)}, {"quill.attempt", int64(a.Attempt)},
@@ -243,7 +243,7 @@ func (t *Tracer) ended(a *grid.Accounting, at grid.Time) {
 	} else {
 		t.add(k, Span{ID: k.id.Span(spanStart, a.Task, a.Attempt), Parent: parent, Name: spanStart,
 			Start: sent, End: a.Start})
-		t.add(k, Span{ID: run, Parent: parent, Name: trace.Run, Start: a.Start, End: a.End,
+		t.add(k, Span{ID: run, Parent: parent, Name: plan.RunSpan, Start: a.Start, End: a.End,
 			Attributes: attributes, Error: failed})
 		t.add(k, Span{ID: k.id.Span(spanFinish, a.Task, a.Attempt), Parent: parent, Name: spanFinish, Start: a.End,
 			End: max(at, a.End)})
@@ -268,7 +268,7 @@ func failureOf(a *grid.Accounting) string {
 }
 
 // parent is the span of a task of an array, or of the job.
-func (k *job) parent(task uint32) trace.Span {
+func (k *job) parent(task uint32) plan.SpanID {
 	if k.Array && task > 0 {
 		return k.id.Span(spanTask, task, 0)
 	}

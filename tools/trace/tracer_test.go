@@ -6,16 +6,16 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/pkg/trace"
 )
 
 // story makes event lists, each at a second, and prints the spans that end with them.
 type story struct {
 	t      *testing.T
 	tracer *Tracer
-	names  map[trace.Span]string
+	names  map[plan.SpanID]string
 	text   strings.Builder
 }
 
@@ -44,7 +44,7 @@ func (s *story) at(second float64, all ...events.Event) {
 }
 
 func newStory(t *testing.T, only ...uint32) *story {
-	return &story{t: t, tracer: New("default", state.New(), only...), names: map[trace.Span]string{}}
+	return &story{t: t, tracer: New("default", state.New(), only...), names: map[plan.SpanID]string{}}
 }
 
 func newJob(id uint32, change func(*grid.Job)) *grid.Job {
@@ -138,7 +138,7 @@ func TestOnly(t *testing.T) {
 	st := state.New()
 	st.Apply(events.List{Seq: 1, At: grid.Time(0).Add(1010),
 		Events: []events.Event{events.Add(newJob(3, nil)), events.Add(newJob(4, nil))}})
-	s := &story{t: t, tracer: New("default", st, 3), names: map[trace.Span]string{}}
+	s := &story{t: t, tracer: New("default", st, 3), names: map[plan.SpanID]string{}}
 	for _, id := range []uint32{3, 4} {
 		s.at(20, events.Del(grid.KindJob, grid.Key{ID: id}))
 	}

@@ -23,10 +23,10 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
-	"github.com/quill-grid/quill/pkg/trace"
 	"github.com/quill-grid/quill/tools/daemons/celltest"
 	"github.com/quill-grid/quill/tools/ge/qsub"
 )
@@ -151,8 +151,8 @@ func TestCollectorAway(t *testing.T) {
 	}
 	send := func(start float64, name string) {
 		t.Helper()
-		id := trace.Span{byte(start)}
-		if err := errors.Join(c.export(Span{Trace: trace.ID{1}, ID: id, Name: name, Start: grid.Time(start),
+		id := plan.SpanID{byte(start)}
+		if err := errors.Join(c.export(Span{Trace: plan.TraceID{1}, ID: id, Name: name, Start: grid.Time(start),
 			End: grid.Time(start + 1)}), c.provider.ForceFlush(t.Context())); err != nil {
 			t.Error(err)
 		}

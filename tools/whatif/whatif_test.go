@@ -13,7 +13,6 @@ import (
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/simulator/workload"
-	"github.com/quill-grid/quill/tools/swf"
 )
 
 // tape is a log that is kept: the state that it begins with, and the lists.
@@ -109,7 +108,7 @@ func kth(tb testing.TB) *tape {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	jobs, _ := log.Usable(swf.Machine{Processors: workload.KTHProcessors})
+	jobs, _ := log.Usable(workload.Machine{Processors: workload.KTHProcessors})
 	kept := &tape{}
 	_, err = workload.Run(context.Background(), jobs[:300],
 		workload.Options{Conf: workload.Conf(1), Processors: workload.KTHProcessors, Begin: workload.Begin(log), Log: kept})

@@ -3,8 +3,6 @@ package workload
 import (
 	"context"
 	"testing"
-
-	"github.com/quill-grid/quill/tools/swf"
 )
 
 // BenchmarkKTH replays a whole workload log under EASY backfilling.
@@ -13,7 +11,7 @@ func BenchmarkKTH(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	jobs, _ := log.Usable(swf.Machine{Processors: KTHProcessors})
+	jobs, _ := log.Usable(Machine{Processors: KTHProcessors})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _,

@@ -14,7 +14,6 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/couple"
-	"github.com/quill-grid/quill/tools/swf"
 )
 
 // The names in the cell.
@@ -29,7 +28,7 @@ const (
 type cell struct {
 	*couple.Couple
 	pending int // tasks that were submitted and have not started
-	project func(*swf.Job) string
+	project func(*Job) string
 	run     grid.Time // when the last pass was
 	shapes  map[shape]*grid.JobRequest
 	spec    *grid.JobSpec // of all jobs
@@ -98,7 +97,7 @@ func refusal(r *gdi.Reply) error {
 
 // submit submits a job, or as many tasks of it, and returns its number in the
 // cell.
-func (c *cell) submit(now grid.Time, j *swf.Job, tasks int) (uint32, error) {
+func (c *cell) submit(now grid.Time, j *Job, tasks int) (uint32, error) {
 	request := &grid.Job{Name: named("exe", j.Executable), Reserve: true, JobRequest: c.request(j), Spec: c.spec}
 	if tasks > 1 {
 		request.Array, request.Tasks = true, grid.Range{First: 1, Last: uint32(tasks), Step: 1}
@@ -120,7 +119,7 @@ func (c *cell) submit(now grid.Time, j *swf.Job, tasks int) (uint32, error) {
 
 // request is what a job asks for; jobs that ask for the same share it, as
 // qmaster has put it.
-func (c *cell) request(j *swf.Job) *grid.JobRequest {
+func (c *cell) request(j *Job) *grid.JobRequest {
 	r := c.shapes[shape{j.Requested, j.Estimate}]
 	if r == nil {
 		r = &grid.JobRequest{Hard: grid.Requests{{Name: "h_rt", Value: strconv.FormatInt(j.Estimate, 10)}}}

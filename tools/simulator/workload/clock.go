@@ -13,7 +13,6 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/schedd/algorithm"
-	"github.com/quill-grid/quill/tools/swf"
 )
 
 // Options say how a log is replayed.
@@ -28,7 +27,7 @@ type Options struct {
 	// for algorithms that know nothing else. A Replay then has each task for itself.
 	Tasks bool
 	// Project is the project of a job, one of Projects; nil: jobs have none.
-	Project  func(*swf.Job) string
+	Project  func(*Job) string
 	Projects []algorithm.Project
 	// Log follows the event lists, from the full state of the empty cell on; nil:
 	// they are not followed.
@@ -42,7 +41,7 @@ type Options struct {
 type Replay struct {
 	Processors int64
 	Algorithm  string              // as sched_conf(5) names it
-	Jobs       []swf.Job           // or tasks
+	Jobs       []Job               // or tasks
 	Starts     []int64             // seconds of the log, by place in Jobs
 	Lost       []Lost              // attempts before the last, whose work was lost
 	Stood      map[int]int64       // seconds that jobs stood still in the end, preempted, by place
@@ -105,7 +104,7 @@ func (r *running) Pop() any {
 }
 
 // Run replays jobs, which stand in queue order, until all have ended.
-func Run(ctx context.Context, jobs []swf.Job, o Options) (*Replay, error) {
+func Run(ctx context.Context, jobs []Job, o Options) (*Replay, error) {
 	if o.Tasks {
 		jobs = tasks(jobs)
 	}
@@ -125,7 +124,7 @@ func Run(ctx context.Context, jobs []swf.Job, o Options) (*Replay, error) {
 
 // tasks are the jobs in pieces of one processor. A piece has the number of its
 // job, and how many come with it stands in Allocated.
-func tasks(jobs []swf.Job) (out []swf.Job) {
+func tasks(jobs []Job) (out []Job) {
 	for _, j := range jobs {
 		n := j.Requested
 		j.Requested, j.Allocated = 1, n
@@ -351,7 +350,7 @@ func (c *clock) started(t *grid.JATask) {
 
 // Begin is when a log's seconds begin to count: its UnixStartTime, or a moment
 // long ago for one without it.
-func Begin(l swf.Log) grid.Time {
+func Begin(l Log) grid.Time {
 	if n, err := strconv.ParseInt(l.Field("UnixStartTime"), 10, 64); err == nil && n > 0 {
 		return grid.Time(n) * 1000
 	}

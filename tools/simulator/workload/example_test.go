@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	"github.com/quill-grid/quill/tools/simulator/workload"
-	"github.com/quill-grid/quill/tools/swf"
 )
 
 // A simulation in five lines: three jobs on ten processors, with one reservation. The small third job overtakes the
 // second, which must wait for the first.
 func ExampleRun() {
-	jobs := []swf.Job{
+	jobs := []workload.Job{
 		{Number: 1, Submit: 0, Run: 100, Estimate: 100, Requested: 8},
 		{Number: 2, Submit: 1, Run: 50, Estimate: 50, Requested: 10},
 		{Number: 3, Submit: 2, Run: 60, Estimate: 60, Requested: 2},

@@ -3,8 +3,6 @@ package workload
 import (
 	"bytes"
 	_ "embed"
-
-	"github.com/quill-grid/quill/tools/swf"
 )
 
 //go:embed testdata/KTH-SP2-1996-2.swf.gz
@@ -15,4 +13,4 @@ const KTHProcessors = 100
 
 // KTH is the log of the IBM SP2 of KTH, Stockholm, 1996-97, in which a
 // scheduler is commonly tried (Lars Malinowsky, Parallel Workloads Archive).
-func KTH() (swf.Log, error) { return swf.Read(bytes.NewReader(kth)) }
+func KTH() (Log, error) { return ReadLog(bytes.NewReader(kth)) }

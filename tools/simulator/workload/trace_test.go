@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/quill-grid/quill/tools/swf"
 )
 
 var (
@@ -54,7 +52,7 @@ func TestEveryStart(t *testing.T) {
 		t.Run(c.starts, func(t *testing.T) {
 			t.Parallel()
 			log := readLog(t, c.log)
-			jobs, _ := log.Usable(swf.Machine{Processors: c.processors, RunAsEstimate: c.runAsEstimate})
+			jobs, _ := log.Usable(Machine{Processors: c.processors, RunAsEstimate: c.runAsEstimate})
 			if c.slow && !*long {
 				jobs = jobs[:first]
 			}
@@ -75,7 +73,7 @@ func TestSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, _ := log.Usable(swf.Machine{Processors: KTHProcessors})
+	jobs, _ := log.Usable(Machine{Processors: KTHProcessors})
 	starts := readStarts(t, "KTH-SP2.easy.published-event-mode")
 	r := &Replay{Processors: KTHProcessors, Jobs: jobs, Took: time.Second}
 	for _, j := range jobs {
@@ -125,8 +123,8 @@ func open(t testing.TB, name string) *os.File {
 	return f
 }
 
-func readLog(t testing.TB, name string) swf.Log {
-	log, err := swf.Read(open(t, name+".swf.gz"))
+func readLog(t testing.TB, name string) Log {
+	log, err := ReadLog(open(t, name+".swf.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package swf
+package workload
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // jobs count on a machine.
 func TestLogs(t *testing.T) {
 	datadriven.RunTest(t, "testdata/logs.txt", func(t *testing.T, d *datadriven.TestData) string {
-		log, err := Read(strings.NewReader(d.Input))
+		log, err := ReadLog(strings.NewReader(d.Input))
 		if err != nil {
 			return "error: " + err.Error() + "\n"
 		}
@@ -22,7 +22,7 @@ func TestLogs(t *testing.T) {
 		w := gzip.NewWriter(packed)
 		fmt.Fprint(w, d.Input)
 		w.Close()
-		if again, err := Read(packed); err != nil || fmt.Sprint(again) != fmt.Sprint(log) {
+		if again, err := ReadLog(packed); err != nil || fmt.Sprint(again) != fmt.Sprint(log) {
 			t.Fatalf("compressed it is %v, %v", again, err)
 		}
 		var out strings.Builder
@@ -46,12 +46,12 @@ func TestLogs(t *testing.T) {
 	})
 }
 
-// FuzzRead reads anything without falling over.
-func FuzzRead(f *testing.F) {
+// FuzzReadLog reads anything without falling over.
+func FuzzReadLog(f *testing.F) {
 	f.Add([]byte("; MaxProcs: 3\n1 0 -1 5 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n"))
 	f.Add([]byte{0x1f, 0x8b, 8})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		log, err := Read(bytes.NewReader(data))
+		log, err := ReadLog(bytes.NewReader(data))
 		if err == nil && len(log.Jobs) == 0 {
 			t.Fatal("no job and no error")
 		}

@@ -1,4 +1,4 @@
-package swf
+package workload
 
 import (
 	"bufio"
@@ -36,8 +36,8 @@ type Job struct {
 // fields is how many numbers a line has.
 const fields = 18
 
-// Read reads a log, compressed with gzip or not. The error names the line.
-func Read(from io.Reader) (Log, error) {
+// ReadLog reads a log, compressed with gzip or not. The error names the line.
+func ReadLog(from io.Reader) (Log, error) {
 	buffered := bufio.NewReaderSize(from, 1<<16)
 	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		unpacked, err := gzip.NewReader(buffered)

@@ -1,4 +1,4 @@
-package swf
+package workload
 
 import (
 	"cmp"
