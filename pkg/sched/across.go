@@ -41,14 +41,14 @@ func (c *Cluster) Across(
 		p, _, why = r.Across(n, slots, r.OpenHosts(), most, share)
 		return p, 0, why
 	}
-	c.setWindow(c.span.Now, n)
+	c.find.setWindow(c.find.span.Now, n)
 	first = len(hosts)
-	if why := c.impossible(n); !why.Fits() {
+	if why := c.find.impossible(n); !why.Fits() {
 		return p, 0, why
 	}
-	global, narrow := c.slots(c.atGlobal(), n)
+	global, narrow := c.find.slots(c.find.atGlobal(), n)
 	if global.lead < slots {
-		return p, 0, c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
+		return p, 0, c.find.offersOnly(NotGlobally, "", "g", c.find.atGlobal(), n, narrow)
 	}
 	pes := n.pes
 	if n.Job.PE == "" {
@@ -59,12 +59,12 @@ func (c *Cluster) Across(
 		pe := ""
 		if i >= 0 {
 			pe = c.site.PEs[i].Name
-			if r := c.fitsPE(n, pe, uint32(slots)); !r.Fits() {
+			if r := c.find.fitsPE(n, pe, uint32(slots)); !r.Fits() {
 				why = r
 				continue
 			}
 		}
-		q, at, r := c.acrossIn(n, pe, slots, hosts, most, share)
+		q, at, r := c.find.acrossIn(n, pe, slots, hosts, most, share)
 		if first = min(first, at); r.Fits() {
 			return q, first, r
 		}
@@ -73,7 +73,7 @@ func (c *Cluster) Across(
 	return p, first, why
 }
 
-func (c *Cluster) acrossIn(
+func (c *search) acrossIn(
 	n *Need, pe string, slots int, hosts []int, most int, share func([]int) []Part,
 ) (p Placement, first int, why Reason) {
 	s := &c.scratch
@@ -126,7 +126,7 @@ func (c *Cluster) acrossIn(
 }
 
 // roomOn is what a host can give to a need, in a PE or to a plain job.
-func (c *Cluster) roomOn(n *Need, h *site.Host, pe string) (o offer) {
+func (c *search) roomOn(n *Need, h *site.Host, pe string) (o offer) {
 	if pe != "" {
 		return c.hostOffer(n, h, pe)
 	}

@@ -70,12 +70,12 @@ func (a *adjusted) add(at grid.Time, slots int64) {
 }
 
 // faded reports whether a start adjusts the load no more.
-func (c *Cluster) faded(at grid.Time) bool { return int64(c.span.Now-at) >= c.site.Policy.Decay }
+func (c *Cluster) faded(at grid.Time) bool { return int64(c.find.span.Now-at) >= c.site.Policy.Decay }
 
 // factor is the load adjustment of a host: each start counts its slots, less and less until load_adjustment_decay_time
 // has passed. It is computed in whole numbers, so that the order of the starts does not matter.
 func (c *Cluster) factor(a *adjusted) float64 {
-	left := a.times + a.slots*(c.site.Policy.Decay-int64(c.span.Now)) // of the decay time, for each slot
+	left := a.times + a.slots*(c.site.Policy.Decay-int64(c.find.span.Now)) // of the decay time, for each slot
 	if left <= 0 {
 		return 0
 	}
@@ -101,7 +101,7 @@ func (c *Cluster) fade() (improved []int, wider int) {
 		if opened || c.site.Policy.AdjustsRequests {
 			improved = append(improved, h)
 		}
-		if opened || c.site.Policy.AdjustsRequests || c.orderMatters() || c.mostAtOnce(h) > most {
+		if opened || c.site.Policy.AdjustsRequests || orderMatters(c.site) || c.mostAtOnce(h) > most {
 			wider++
 		}
 	}
@@ -130,7 +130,7 @@ func (c *Cluster) catchUp() {
 // Refresh sets the time of a run: load adjustments have faded since.
 func (c *Cluster) Refresh(now grid.Time) {
 	c.settle()
-	c.span.Now = max(c.span.Now, now)
+	c.find.span.Now = max(c.find.span.Now, now)
 	g := &c.improved
 	g.base, g.booked = g.dropped+len(g.list), false
 	g.faded, g.widening = c.fade()

@@ -87,7 +87,7 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 		}
 	}
 	for i := range grants {
-		at('G', grid.GlobalHost, c.atGlobal(), i)
+		at('G', grid.GlobalHost, c.find.atGlobal(), i)
 	}
 	for _, letter := range [...]byte{'H', 'Q'} {
 		for i, g := range grants {
@@ -96,9 +96,9 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 				continue
 			}
 			if in := c.site.Hosts[h].InstanceOf(g.Queue); letter == 'H' {
-				at(letter, g.Host, c.atHost(c.site.Hosts[h]), i)
+				at(letter, g.Host, c.find.atHost(c.site.Hosts[h]), i)
 			} else if in != nil {
-				at(letter, in.Name, c.atInstance(in), i)
+				at(letter, in.Name, c.find.atInstance(in), i)
 			}
 		}
 	}
@@ -106,7 +106,7 @@ func (c *Cluster) allocations(j *grid.Job, grants []grid.Grant, pe string, start
 	for i, g := range grants {
 		if in := c.site.Granted(g); in != nil {
 			c.site.EachQuota(passing, j, pe, in, func(r *site.QuotaRule, key site.BucketKey) bool {
-				at('L', r.Set+"/"+r.Called+"/"+key.String(), c.atQuota(r, key, in), i)
+				at('L', r.Set+"/"+r.Called+"/"+key.String(), c.find.atQuota(r, key, in), i)
 				return true
 			})
 		}

@@ -21,7 +21,7 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 	}
 	j := old.Job
 	r := c.clusterOf(j.AR)
-	r.span.Now = c.span.Now
+	r.find.span.Now = c.find.span.Now
 	before := c.site.Complex.Demands(nil, old.Task.Held(j), j.JobRequest)
 	after := c.site.Complex.Demands(nil, now.Held(j), j.JobRequest)
 	var more []complex.Demand
@@ -36,10 +36,10 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 	}
 	end := c.site.GrossEnd(j, now)
 	q := growth{c: c, in: r, job: j, task: now}
-	why := q.room(more, grid.Window{Start: c.span.Now, End: max(end, c.span.Now+1)})
+	why := q.room(more, grid.Window{Start: c.find.span.Now, End: max(end, c.find.span.Now+1)})
 	if why.Fits() && r.site.Planning && end > old.End {
 		// it stays longer, with all that it has
-		why = q.room(after, grid.Window{Start: max(old.End, c.span.Now+1), End: max(end, c.span.Now+2)})
+		why = q.room(after, grid.Window{Start: max(old.End, c.find.span.Now+1), End: max(end, c.find.span.Now+2)})
 	}
 	if !why.Fits() {
 		return why
@@ -62,13 +62,13 @@ func (q *growth) room(demands []complex.Demand, w grid.Window) Reason {
 	}
 	c, r, grants := q.c, q.in, q.task.Grants
 	if r.site.Planning {
-		r.span.Window = w
+		r.find.span.Window = w
 	}
 	if c.site.Planning {
-		c.span.Window = w
+		c.find.span.Window = w
 	}
 	all := func(grid.Grant) bool { return true }
-	if why := q.fits(r.atGlobal(), demands, all, Reason{Code: NotGlobally}, "g"); !why.Fits() {
+	if why := q.fits(r.find.atGlobal(), demands, all, Reason{Code: NotGlobally}, "g"); !why.Fits() {
 		return why
 	}
 	passing, quotas := c.site.QuotasFor(q.job, q.task.PE), map[site.BucketKey][]grid.Grant{}
@@ -78,18 +78,18 @@ func (q *growth) room(demands []complex.Demand, w grid.Window) Reason {
 			continue
 		}
 		onHost := func(o grid.Grant) bool { return o.Host == g.Host }
-		if why := q.fits(r.atHost(in.Host), demands, onHost, Reason{Code: NotAtHost, Object: g.Host}, "h"); !why.Fits() {
+		if why := q.fits(r.find.atHost(in.Host), demands, onHost, Reason{Code: NotAtHost, Object: g.Host}, "h"); !why.Fits() {
 			return why
 		}
 		same := func(o grid.Grant) bool { return o.Host == g.Host && o.Queue == g.Queue }
-		if why := q.fits(r.atInstance(in), demands, same, Reason{Code: NotAtQueue, Object: in.Name}, "q"); !why.Fits() {
+		if why := q.fits(r.find.atInstance(in), demands, same, Reason{Code: NotAtQueue, Object: in.Name}, "q"); !why.Fits() {
 			return why
 		}
 		var over Reason
 		c.site.EachQuota(passing, q.job, q.task.PE, in, func(rule *site.QuotaRule, key site.BucketKey) bool {
 			quotas[key] = append(quotas[key], g)
 			mine := func(o grid.Grant) bool { return slices.Contains(quotas[key], o) }
-			if !q.fits(c.atQuota(rule, key, in), demands, mine, Reason{Code: NotGlobally}, "").Fits() {
+			if !q.fits(c.find.atQuota(rule, key, in), demands, mine, Reason{Code: NotGlobally}, "").Fits() {
 				over = Reason{Code: OverQuota, Object: rule.Set + "/" + rule.Called, What: key.String()}
 			}
 			return over.Fits()
@@ -119,7 +119,7 @@ func (q *growth) fits(l level, demands []complex.Demand, of func(grid.Grant) boo
 				need += d.Of(g.Slots, k == 0)
 			}
 		}
-		left := l.Supply.Capacity[d.Column] - l.InUse(d.Column, &q.in.span)
+		left := l.Supply.Capacity[d.Column] - l.InUse(d.Column, &q.in.find.span)
 		if need > left+complex.Tiny {
 			a := q.c.site.Attr(d.Column)
 			why.What = a.Name

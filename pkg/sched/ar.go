@@ -26,7 +26,8 @@ import (
 // reservation is an advance reservation as its jobs see it.
 func (c *Cluster) reservation(a *grid.AR) *Cluster {
 	granted := c.site.ReservedBy(a)
-	r := &Cluster{st: c.st, span: c.span, ar: a, of: c, site: granted, ledger: c.ledger.Reserve(a, granted)}
+	r := &Cluster{st: c.st, ar: a, of: c, site: granted, ledger: c.ledger.Reserve(a, granted)}
+	r.find = search{Cluster: r, of: c, span: c.find.span}
 	r.empty()
 	return r
 }
@@ -46,11 +47,9 @@ func (c *Cluster) clusterOf(ar uint32) *Cluster {
 // heldUp reports whether a need has no place now for the sake of those alone who
 // should have ended when the reservation began.
 func (c *Cluster) heldUp(n *Need) bool {
-	of := c.of
-	c.of = nil
-	c.setWindow(c.span.Now, n)
-	_, why := c.search(n, &Cursor{})
-	c.of = of
+	alone := search{Cluster: c, span: c.find.span}
+	alone.setWindow(c.find.span.Now, n)
+	_, why := alone.place(n, &Cursor{})
 	return why.Fits()
 }
 
@@ -65,7 +64,7 @@ func (c *Cluster) inside(n *Need) (r *Cluster, why Reason, inside bool) {
 	if r = c.clusterOf(j.AR); r == c || r.ar.Over() {
 		return nil, Reason{Code: ARUnknown, What: id}, true
 	}
-	r.span.Now = c.span.Now
+	r.find.span.Now = c.find.span.Now
 	switch a := r.ar; {
 	case !c.site.PermitsAR(a, j.Owner, j.Group):
 		why = Reason{Code: NoAccessAR, What: id}
@@ -73,7 +72,7 @@ func (c *Cluster) inside(n *Need) (r *Cluster, why Reason, inside bool) {
 		why = Reason{Code: ARWaits, What: id}
 	case a.State == grid.ARError && a.ErrorHandlingHard:
 		why = Reason{Code: ARInError, What: id}
-	case r.end(c.span.Now, n) > a.End:
+	case r.find.end(c.find.span.Now, n) > a.End:
 		why = Reason{Code: ARTooShort, What: id}
 	}
 	return r, why, true
@@ -123,8 +122,8 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 		}
 	}
 	run.Begin(now)
-	run.setWindow(a.Start, n)
-	p, why := run.search(n, &Cursor{})
+	run.find.setWindow(a.Start, n)
+	p, why := run.find.place(n, &Cursor{})
 	if why.Fits() {
 		return p, nil
 	}

@@ -304,7 +304,7 @@ func (s *stand) wait(run *Cluster, n *Need, j *grid.Job) {
 	}
 	s.waited++
 	if p, at, why := run.Earliest(n, 0); why.Fits() {
-		if at < run.span.Clock().Late {
+		if at < run.find.span.Clock().Late {
 			s.t.Fatalf("job %d waits for one that should have ended, and gets the time from %v at %v", j.ID, at, s.st.At)
 		}
 		run.Reserve(n, p, at)

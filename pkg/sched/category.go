@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Category returns the key of all jobs that are equal for placement: everything that
@@ -12,7 +13,7 @@ import (
 func (c *Cluster) Category(j *grid.Job) string {
 	c.settle()
 	b := make([]byte, 0, 96)
-	b = c.appendLists(b, j)
+	b = appendLists(c.site, b, j)
 	b = appendNames(b, " -q ", j.HardQueues)
 	b = appendNames(b, " -masterq ", j.MasterQueues)
 	b = c.site.Complex.AppendNumbers(b, " -l ", j.Hard)
@@ -42,10 +43,10 @@ func (c *Cluster) Category(j *grid.Job) string {
 	if j.Reserve { // what a reservation finds out holds for those that may reserve
 		b = append(b, " -R y"...)
 	}
-	if c.projectsMatter() && j.Project != "" {
+	if c.site.Projects && j.Project != "" {
 		b = append(append(b, " -P "...), j.Project...)
 	}
-	b = c.appendQuotas(b, j)
+	b = appendQuotas(c.site, b, j)
 	if j.AR != 0 {
 		b = strconv.AppendUint(append(b, " -ar "...), uint64(j.AR), 10)
 		b = append(append(b, " -u "...), j.Owner...)
@@ -61,7 +62,7 @@ func (c *Cluster) Category(j *grid.Job) string {
 // that distinguish jobs, as options of qsub; "" for a job without any.
 func (c *Cluster) AccountedCategory(j *grid.Job) string {
 	c.settle()
-	b := c.appendLists(nil, j)
+	b := appendLists(c.site, nil, j)
 	b = appendNames(b, " -q ", j.HardQueues)
 	b = appendNames(b, " -masterq ", j.MasterQueues)
 	b = c.site.Complex.AppendTexts(b, " -l ", j.Hard)
@@ -76,7 +77,7 @@ func (c *Cluster) AccountedCategory(j *grid.Job) string {
 	if j.Immediate {
 		b = append(b, " -I y"...)
 	}
-	if c.projectsMatter() && j.Project != "" {
+	if c.site.Projects && j.Project != "" {
 		b = append(append(b, " -P "...), j.Project...)
 	}
 	if j.AR != 0 {
@@ -129,23 +130,21 @@ const openSlots = 9999999
 // reservations aside.
 func (c *Cluster) Personal() bool {
 	c.settle()
-	return len(c.site.Referred) > 0 || len(c.site.Quotas.Rules) > 0 || c.projectsMatter()
+	return len(c.site.Referred) > 0 || len(c.site.Quotas.Rules) > 0 || c.site.Projects
 }
 
 // appendLists adds the usersets that have the owner, of those that anything
 // refers to: two users in the same lists have the same rights.
-func (c *Cluster) appendLists(b []byte, j *grid.Job) []byte {
+func appendLists(cfg *site.Layout, b []byte, j *grid.Job) []byte {
 	sep := " -U "
-	for _, name := range c.site.Referred {
-		if c.site.Sets[name].Contains(j.Owner, j.Group) {
+	for _, name := range cfg.Referred {
+		if cfg.Sets[name].Contains(j.Owner, j.Group) {
 			b = append(append(b, sep...), name...)
 			sep = ","
 		}
 	}
 	return b
 }
-
-func (c *Cluster) projectsMatter() bool { return c.site.Projects }
 
 func appendNames(b []byte, sep string, names grid.Names) []byte {
 	for _, n := range names {

@@ -49,10 +49,10 @@ func (c *Cluster) Closest(n *Need, most int) (near []Near) {
 		return r.Closest(n, most)
 	}
 	c.settle()
-	c.setWindow(c.span.Now, n)
+	c.find.setWindow(c.find.span.Now, n)
 	far := map[string]float64{}
 	for _, in := range c.site.Instances {
-		m := Near{in.Name, c.lacks(n, in)}
+		m := Near{in.Name, c.find.lacks(n, in)}
 		for _, l := range m.Lacks {
 			far[in.Name] += l.distance()
 		}
@@ -87,7 +87,7 @@ func (r Reason) passing() bool {
 }
 
 // lacks are all reasons why an instance cannot give one slot to a need.
-func (c *Cluster) lacks(n *Need, in *site.Instance) (out []Lack) {
+func (c *search) lacks(n *Need, in *site.Instance) (out []Lack) {
 	note := func(r Reason) {
 		if !r.Fits() {
 			out = append(out, Lack{Reason: r})
@@ -142,7 +142,7 @@ func (c *Cluster) lacks(n *Need, in *site.Instance) (out []Lack) {
 
 // remaining returns how much a level has left of what a demand asks for, and of how much: in units of processor cores,
 // whose name follows the number, or in the amount of the consumable, of which a selection may leave only a part.
-func (c *Cluster) remaining(l *level, n *Need, d *complex.Demand) (left, of float64, unit string) {
+func (c *search) remaining(l *level, n *Need, d *complex.Demand) (left, of float64, unit string) {
 	if d.Binding != nil {
 		return max(c.freeUnits(l, n, d), 0), float64(l.Tree.Units(site.UnitOf(d.Binding))), " " + d.Binding.Unit
 	}
@@ -151,7 +151,7 @@ func (c *Cluster) remaining(l *level, n *Need, d *complex.Demand) (left, of floa
 }
 
 // short adds what a level has too little of.
-func (c *Cluster) short(out []Lack, n *Need, l level, letter byte, object string) []Lack {
+func (c *search) short(out []Lack, n *Need, l level, letter byte, object string) []Lack {
 	if l.whole != nil {
 		out = c.short(out, n, *l.whole, letter, object)
 		l.whole = nil

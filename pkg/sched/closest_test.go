@@ -23,18 +23,18 @@ func TestClosestAgreesWithPlace(t *testing.T) {
 			if len(near) != len(w.c.site.Instances) {
 				t.Fatalf("%d of %d instances", len(near), len(w.c.site.Instances))
 			}
-			global, _ := w.c.slots(w.c.atGlobal(), n)
+			global, _ := w.c.find.slots(w.c.find.atGlobal(), n)
 			for _, m := range near {
 				in := w.c.site.Instances[w.c.site.InstAt[m.Instance]]
 				now := w.c.nows.At(in.Host.Index)
 				open := now.load != nil && w.c.stateReason(in).Fits() && w.c.alarm(in, now).of == nil &&
 					w.c.ledger.At(in.Host.Index).Used(in.Place, 0) < in.Supply.Capacity[0]
-				fits := open && global.any(n) && w.c.impossible(n).Fits() && w.c.whyNot(n, in).Fits()
+				fits := open && global.any(n) && w.c.find.impossible(n).Fits() && w.c.find.whyNot(n, in).Fits()
 				if fits != (len(m.Lacks) == 0) {
-					t.Fatalf("%s: %v for %+v, which lacks %+v", m.Instance, w.c.whyNot(n, in), *j.JobRequest, m.Lacks)
+					t.Fatalf("%s: %v for %+v, which lacks %+v", m.Instance, w.c.find.whyNot(n, in), *j.JobRequest, m.Lacks)
 				}
-				if j.PE == "" && open && w.c.static(n, in).Fits() {
-					if slots := w.c.instanceSlots(n, in); global.any(n) && w.c.impossible(n).Fits() && slots > 0 != fits {
+				if j.PE == "" && open && w.c.find.static(n, in).Fits() {
+					if slots := w.c.find.instanceSlots(n, in); global.any(n) && w.c.find.impossible(n).Fits() && slots > 0 != fits {
 						t.Fatalf("%s gives %d slots to %+v, and lacks %+v", m.Instance, slots, *j.JobRequest, m.Lacks)
 					}
 				}

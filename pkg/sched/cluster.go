@@ -27,7 +27,6 @@ type Cluster struct {
 
 	// What is used and planned; written by followers and by the decisions of a run, which pass on its Changes.
 	ledger *ledger.Ledger
-	span   ledger.Span // the moment, and the window that is looked at; written by setWindow
 
 	// Written by reload and restate.
 	nows  cow.List[hostNow] // by host index
@@ -52,11 +51,12 @@ type Cluster struct {
 	of   *Cluster   // whose reservation it is
 	lent *Cluster   // the last that was
 
+	find search // what questions are asked with: the moment, the window that is looked at
+
 	compiled    map[*grid.JobRequest]*Need // see needOf
 	sizeClasses map[string]*sizeClass      // see JobSize
 
-	buffer  []complex.Demand // scratch
-	scratch search           // scratch of the parallel search
+	buffer []complex.Demand // scratch
 }
 
 // hostNow is what changes of a host beside its use and the ranks of its instances.
@@ -66,7 +66,11 @@ type hostNow struct {
 }
 
 // NewCluster returns the Cluster of a State, which it follows from now on.
-func NewCluster(st *state.State) *Cluster { return &Cluster{st: st} }
+func NewCluster(st *state.State) *Cluster {
+	c := &Cluster{st: st}
+	c.find.Cluster = c
+	return c
+}
 
 // Copy returns a Cluster that stays as this one is now, over a copy of the
 // State.
@@ -86,10 +90,11 @@ func (c *Cluster) copyOver(st *state.State, l *ledger.Ledger) *Cluster {
 	d.ars = make([]*Cluster, len(c.ars))
 	for i, r := range c.ars {
 		d.ars[i] = r.copyOver(st, l.Part(r.ar.ID))
-		d.ars[i].of = &d
+		d.ars[i].of, d.ars[i].find.of = &d, &d
 	}
 	d.forgetRun()
-	d.buffer, d.scratch, d.lent = nil, search{}, nil
+	d.find = search{Cluster: &d, of: d.of, span: c.find.span.Present()}
+	d.buffer, d.lent = nil, nil
 	return &d
 }
 
@@ -117,23 +122,23 @@ func (c *Cluster) lendOver(l *ledger.Ledger) *Cluster {
 	d.ars = was.ars[:0]
 	for _, r := range c.ars {
 		r = r.lendOver(l.Part(r.ar.ID))
-		r.of = d
+		r.of, r.find.of = d, d
 		d.ars = append(d.ars, r)
 	}
 	d.forgetRun()
-	d.buffer, d.scratch = was.buffer, was.scratch
+	d.find = search{Cluster: d, of: d.of, span: c.find.span.Present(), scratch: was.find.scratch}
+	d.buffer = was.buffer
 	return d
 }
 
 // forgetRun drops what belongs to one run alone.
 func (c *Cluster) forgetRun() {
 	c.moves, c.compiled, c.sizeClasses = nil, nil, nil
-	c.span.Window, c.span.Hit = grid.Window{}, false
 }
 
 // Apply follows a list that the State has applied already.
 func (c *Cluster) Apply(l events.List) {
-	c.span.Now = max(c.span.Now, l.At)
+	c.find.span.Now = max(c.find.span.Now, l.At)
 	for _, e := range l.Events {
 		if c.site == nil {
 			return
@@ -259,7 +264,7 @@ func (c *Cluster) reorderAll() {
 
 // empty makes the layout a cluster in which no instance stands in the order yet.
 func (c *Cluster) empty() {
-	c.span.Interval = c.site.Policy.Interval
+	c.find.span.Interval = c.site.Policy.Interval
 	c.nows, c.ranks = cow.NewList[hostNow](len(c.site.Hosts)), cow.NewList[rank](len(c.site.Instances))
 	c.released = nil
 	c.recent.Rows, c.adjusted = ordered.NewSet(start.before), nil
@@ -269,9 +274,9 @@ func (c *Cluster) empty() {
 	for i := range c.mapOrder {
 		c.mapOrder[i].Rows = ordered.NewSet(rank.before)
 	}
-	c.world = c.parseLoad(c.st.Load(grid.GlobalHost), nil)
+	c.world = parseLoad(c.site, c.st.Load(grid.GlobalHost), nil)
 	for i, h := range c.site.Hosts {
-		n := hostNow{c.parseLoad(c.st.Load(h.Name), h), make([]grid.QueueState, len(h.Instances))}
+		n := hostNow{parseLoad(c.site, c.st.Load(h.Name), h), make([]grid.QueueState, len(h.Instances))}
 		for k, in := range h.Instances {
 			c.ranks.Set(in.Index, rank{inst: -1})
 			if q := c.st.QInstance(in.Queue.Name, h.Name); q != nil {
@@ -284,14 +289,14 @@ func (c *Cluster) empty() {
 
 func (c *Cluster) reload(name string) {
 	if name == grid.GlobalHost {
-		c.world = c.parseLoad(c.st.Load(name), nil)
+		c.world = parseLoad(c.site, c.st.Load(name), nil)
 		c.reorderAll()
 		return
 	}
 	if i, ok := c.site.HostAt[name]; ok {
 		n := c.nows.At(i)
 		was, most := n.load, c.mostAtOnce(i)
-		n.load = c.parseLoad(c.st.Load(name), c.site.Hosts[i])
+		n.load = parseLoad(c.site, c.st.Load(name), c.site.Hosts[i])
 		c.nows.Set(i, n)
 		c.noteLoad(i, was, most, c.reorder(i))
 	}

@@ -25,7 +25,7 @@ func TestFollowingIsRecomputing(t *testing.T) {
 			w.happen()
 			followed := w.c.dump()
 			fresh := NewCluster(w.st)
-			fresh.span.Now = w.c.span.Now
+			fresh.find.span.Now = w.c.find.span.Now
 			fresh.settle()
 			if made := fresh.dump(); followed != made {
 				t.Fatalf("followed\n%s\nmade anew\n%s", followed, made)
@@ -59,12 +59,12 @@ func TestLentIsLikeACopy(t *testing.T) {
 			copied, lent := w.c.Copy(w.st.Copy()), w.c.Lend()
 			jobs := []*grid.Job{w.job(), w.job(), w.job()}
 			for _, run := range []*Cluster{copied, lent} {
-				run.Begin(w.c.span.Now)
+				run.Begin(w.c.find.span.Now)
 				for _, j := range jobs {
 					n := run.Need(j)
 					if p, why := run.FindPlacement(n, &Cursor{}); why.Fits() {
 						run.Book(n, j, p)
-					} else if p, at, why := run.Earliest(n, w.c.span.Now); why.Fits() {
+					} else if p, at, why := run.Earliest(n, w.c.find.span.Now); why.Fits() {
 						run.Reserve(n, p, at)
 					}
 				}
@@ -87,7 +87,7 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 			w.happen()
 		}
 		run := w.c.Copy(w.st.Copy())
-		run.Begin(w.c.span.Now)
+		run.Begin(w.c.find.span.Now)
 		j := w.job()
 		j.Array = seed%2 == 0
 		w.applyEvents(events.Add(j))
@@ -102,7 +102,7 @@ func TestBookIsWhatEventsSay(t *testing.T) {
 		before := run.dump()
 		run.Book(n, j, p)
 		booked := run.dump()
-		w.c.Refresh(w.c.span.Now)
+		w.c.Refresh(w.c.find.span.Now)
 		w.applyEvents(events.Add(w.started(j, p)))
 		if anew := w.c.dump(); booked != anew {
 			t.Fatalf("booked\n%s\nfollowed\n%s", booked, anew)
@@ -375,7 +375,7 @@ func (w *randomWorld) started(j *grid.Job, p Placement) *grid.JATask {
 	}
 	w.notTwice(cores)
 	return &grid.JATask{Job: j.ID, ID: 1, Status: grid.Running, Grants: p.Grants, PE: p.PE, Maps: maps,
-		Cores: cores, Start: w.c.span.Now}
+		Cores: cores, Start: w.c.find.span.Now}
 }
 
 // notTwice holds cores that are granted against those that tasks have.

@@ -24,7 +24,7 @@ func (c *Cluster) otherTopology(host string) bool {
 }
 
 // freeUnits is how many units of a demand a level can give throughout the window.
-func (c *Cluster) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
+func (c *search) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
 	u := site.UnitOf(d.Binding)
 	size := float64(l.Tree.Size(u))
 	if size == 0 {
@@ -41,7 +41,7 @@ func (c *Cluster) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
 }
 
 // unitSlots is how many slots a level can give as far as the units of a demand decide.
-func (c *Cluster) unitSlots(l *level, n *Need, d *complex.Demand) float64 {
+func (c *search) unitSlots(l *level, n *Need, d *complex.Demand) float64 {
 	units := c.freeUnits(l, n, d)
 	switch {
 	case d.Binding.Type == grid.BindSlot:
@@ -96,7 +96,7 @@ func (n *Need) unbindable(h *site.Host) Reason {
 }
 
 // unitsOffered is what a level has to say of a binding that does not fit.
-func (c *Cluster) unitsOffered(l *level, n *Need) string {
+func (c *search) unitsOffered(l *level, n *Need) string {
 	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return d.Binding != nil })
 	d := &n.demands[i]
 	free := max(c.freeUnits(l, n, d), 0)
@@ -116,7 +116,7 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 		s, shared := topology.Set(nil), false
 		if j.Binding.Decided() {
 			p := c.placing(j, grid.SlotsOnHost(grants, g.Host), h)
-			p.devices = c.devicesOn(h, maps)
+			p.devices = devicesOn(c.site, h, maps)
 			ok := false
 			if s, _, ok = p.choose(nil); !ok {
 				return nil, Reason{Code: NotBindable, Object: g.Host, What: j.Binding.Options(), Offer: "too few units " +
@@ -133,11 +133,11 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 }
 
 // eachDevice calls f with the instances that grants have on a host.
-func (c *Cluster) eachDevice(h int, maps []grid.MapGrant, f func(resource string, in *complex.Instance)) {
-	host := c.site.Hosts[h]
+func eachDevice(cfg *site.Layout, h int, maps []grid.MapGrant, f func(resource string, in *complex.Instance)) {
+	host := cfg.Hosts[h]
 	for i := range maps {
 		g := &maps[i]
-		column := c.site.ColumnOf(g.Resource)
+		column := cfg.ColumnOf(g.Resource)
 		if g.Host != host.Name || g.Global || column < 0 {
 			continue
 		}
@@ -150,9 +150,9 @@ func (c *Cluster) eachDevice(h int, maps []grid.MapGrant, f func(resource string
 	}
 }
 
-func (c *Cluster) devicesOn(h int, maps []grid.MapGrant) (out []topology.Device) {
-	c.eachDevice(h, maps, func(resource string, in *complex.Instance) {
-		out = append(out, deviceOf(c.site.Hosts[h].Tree, resource, in))
+func devicesOn(cfg *site.Layout, h int, maps []grid.MapGrant) (out []topology.Device) {
+	eachDevice(cfg, h, maps, func(resource string, in *complex.Instance) {
+		out = append(out, deviceOf(cfg.Hosts[h].Tree, resource, in))
 	})
 	return out
 }
@@ -161,7 +161,7 @@ func (c *Cluster) devicesOn(h int, maps []grid.MapGrant) (out []topology.Device)
 // themselves, if there are any left; nil: there are no masks of this host.
 func (c *Cluster) masked(h int, maps []grid.MapGrant) (s topology.Set) {
 	tree := c.site.Hosts[h].Tree
-	c.eachDevice(h, maps, func(_ string, in *complex.Instance) {
+	eachDevice(c.site, h, maps, func(_ string, in *complex.Instance) {
 		if in.Mask == "" {
 			return
 		}

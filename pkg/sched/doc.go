@@ -24,10 +24,11 @@
 //	                  └─ EachInstance, Resources   what listings show (pkg/view): states, alarms, what is left
 //
 // The levels are Grid Engine's: global, host, queue instance and parallel
-// environment. One function (level.slots) says how many slots a level can
+// environment. One function (search.slots) says how many slots a level can
 // give; placing, verifying and explaining all rest on it.
 //
-// Every question is about a window of time (Cluster.setWindow): from now until
+// Where a need fits is asked in a search (plan.go), which reads the Cluster and writes only what is
+// its own: the window of time that it looks at and scratch memory. The window goes from now until
 // the job's gross end, or a later one. It is handed to the ledger with each
 // question as a Span, in which the answer notes whether plans decided it. While
 // nothing is planned, only the present decides whether a job starts.

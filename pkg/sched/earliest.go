@@ -14,7 +14,7 @@ import (
 
 // earliestParallel tries the matching PEs: the earliest start wins, then the
 // most slots, then the fewest violations, then the first.
-func (c *Cluster) earliestParallel(n *Need, from grid.Time) (best Placement, at grid.Time, why Reason) {
+func (c *search) earliestParallel(n *Need, from grid.Time) (best Placement, at grid.Time, why Reason) {
 	at, why = grid.Never, Reason{Code: PENoMatch, Object: n.Job.PE}
 	for _, i := range n.pes {
 		p, t, r := c.earliestIn(n, i, from, at)
@@ -31,7 +31,7 @@ func (c *Cluster) earliestParallel(n *Need, from grid.Time) (best Placement, at 
 }
 
 // earliestIn looks in one PE, for a time that is no later than another.
-func (c *Cluster) earliestIn(n *Need, i int, from, latest grid.Time) (Placement, grid.Time, Reason) {
+func (c *search) earliestIn(n *Need, i int, from, latest grid.Time) (Placement, grid.Time, Reason) {
 	pe := c.site.PEs[i]
 	why := Reason{Code: PEOffersOnly, Object: pe.Name}
 	rule, ok := parseRule(pe.AllocationRule)
@@ -76,7 +76,7 @@ func smallest(ranges grid.Ranges, unit int) (best int) {
 
 // bound is a time before which so many slots cannot be had, the first from a
 // time on that the cluster, the PE and the hosts allow.
-func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.Time {
+func (c *search) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.Time {
 	for tried := false; ; tried = true {
 		later := c.gives(c.atGlobal(), n, least, true, t)
 		later = c.ledger.PEWait(i, n.gross, later, least, c.span.Clock())
@@ -91,7 +91,7 @@ func (c *Cluster) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.
 }
 
 // partners are the hosts that can take part in a PE at any time.
-func (c *Cluster) partners(n *Need, pe string) []*site.Host {
+func (c *search) partners(n *Need, pe string) []*site.Host {
 	s := &c.scratch
 	s.partners = s.partners[:0]
 	for _, h := range c.site.Hosts {
@@ -106,7 +106,7 @@ func (c *Cluster) partners(n *Need, pe string) []*site.Host {
 }
 
 // hostsBound is bound as far as hosts decide.
-func (c *Cluster) hostsBound(n *Need, hosts []*site.Host, pe string, rule rule, least int, t grid.Time) grid.Time {
+func (c *search) hostsBound(n *Need, hosts []*site.Host, pe string, rule rule, least int, t grid.Time) grid.Time {
 	count := 1 // of hosts that must give their part at once
 	switch {
 	case len(hosts) == 0:
@@ -133,7 +133,7 @@ func (c *Cluster) hostsBound(n *Need, hosts []*site.Host, pe string, rule rule, 
 }
 
 // hostGives is a time before which a host cannot give so many slots, with the master task among them or as it may be.
-func (c *Cluster) hostGives(n *Need, h *site.Host, pe string, slots int, master bool, t grid.Time) grid.Time {
+func (c *search) hostGives(n *Need, h *site.Host, pe string, slots int, master bool, t grid.Time) grid.Time {
 	var only *site.Instance // that can give them, if there is just one
 	for _, in := range h.Instances {
 		if c.ranks.At(in.Index).inst < 0 || !in.PEs.Has(pe) || !c.suits(n, in) {
@@ -164,7 +164,7 @@ type part struct {
 
 // sumBound is the first time, from a time on, at which hosts can give so many
 // slots together: it follows the changes, host by host, in their order.
-func (c *Cluster) sumBound(n *Need, hosts []*site.Host, pe string, least int, t grid.Time) grid.Time {
+func (c *search) sumBound(n *Need, hosts []*site.Host, pe string, least int, t grid.Time) grid.Time {
 	s := &c.scratch
 	s.parts, s.queues = s.parts[:0], s.queues[:0]
 	c.setWindow(t, n)

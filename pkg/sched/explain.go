@@ -10,7 +10,7 @@ import (
 
 // offersOnly is the reason of a level that cannot give one slot: what it has
 // left of the narrowest attribute.
-func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need, attr int) Reason {
+func (c *search) offersOnly(code Code, object, letter string, l level, n *Need, attr int) Reason {
 	if attr < 0 {
 		return Reason{Code: QueueUnavailable, Object: object}
 	}
@@ -48,7 +48,7 @@ func (c *Cluster) offersOnly(code Code, object, letter string, l level, n *Need,
 		load, reported = c.loadOf(l.load, l.factor, attr)
 	}
 	origin := "l"
-	if l.factor > 0 && c.perSlot(l.load, attr) != 0 {
+	if l.factor > 0 && perSlot(c.site, l.load, attr) != 0 {
 		origin = "L"
 	}
 	switch {
@@ -88,7 +88,7 @@ func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
 		if r := c.stateReason(in); !r.Fits() {
 			continue // reported once for all jobs: see Closed
 		}
-		if !add(c.whyNot(n, in)) {
+		if !add(c.find.whyNot(n, in)) {
 			break
 		}
 	}
@@ -97,7 +97,7 @@ func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
 }
 
 // whyNot is why one instance cannot take a job.
-func (c *Cluster) whyNot(n *Need, in *site.Instance) Reason {
+func (c *search) whyNot(n *Need, in *site.Instance) Reason {
 	if r := c.static(n, in); !r.Fits() {
 		return r
 	}
@@ -180,7 +180,7 @@ func (c *Cluster) alarmText(in *site.Instance, now hostNow, t *complex.Threshold
 		return "no value for attribute " + t.Name
 	}
 	adjusted := " (no load adjustment)"
-	if amount := c.perSlot(now.load, t.Attr) * factor; amount != 0 {
+	if amount := perSlot(c.site, now.load, t.Attr) * factor; amount != 0 {
 		if !a.IsLoad() {
 			amount = -amount
 		}

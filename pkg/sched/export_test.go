@@ -34,14 +34,14 @@ func (c *Cluster) EachDiagram(f func(level byte, object, resource string, capaci
 
 // overTime is what a diagram says moment by moment, one step for each change.
 func (c *Cluster) overTime(d *diagram.Diagram, used float64) (out []Step) {
-	clock := c.span.Clock()
-	times := []grid.Time{c.span.Now, clock.Late}
+	clock := c.find.span.Clock()
+	times := []grid.Time{c.find.span.Now, clock.Late}
 	for _, s := range slices.Concat(d.Ends, d.Plans) {
 		times = append(times, s.At)
 	}
 	slices.Sort(times)
 	for _, t := range slices.Compact(times) {
-		if t < c.span.Now {
+		if t < c.find.span.Now {
 			continue
 		}
 		amount := d.Running(used, t, clock) + diagram.ValueAt(d.Plans, t, 0)

@@ -20,32 +20,32 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 		}
 		return r.Fits(j, grants, pe)
 	}
-	c.setWindow(c.span.Now, n)
+	c.find.setWindow(c.find.span.Now, n)
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
 	total := 0
 	for i, g := range grants {
 		total += int(g.Slots)
-		if r := c.fitsAt(n, grants, i, pe); !r.Fits() {
+		if r := c.find.fitsAt(n, grants, i, pe); !r.Fits() {
 			return r
 		}
 	}
-	if r, narrow := c.slots(c.atGlobal(), n); !r.holds(total, true) {
-		return c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
+	if r, narrow := c.find.slots(c.find.atGlobal(), n); !r.holds(total, true) {
+		return c.find.offersOnly(NotGlobally, "", "g", c.find.atGlobal(), n, narrow)
 	}
-	if l := c.atGlobal(); !c.hostsFit(&l, n, hostsOf(grants)) {
-		return c.offersOnly(NotGlobally, "", "g", l, n, c.perHostAttr(n))
+	if l := c.find.atGlobal(); !c.find.hostsFit(&l, n, hostsOf(grants)) {
+		return c.find.offersOnly(NotGlobally, "", "g", l, n, c.find.perHostAttr(n))
 	}
-	if r := c.fitsQuotas(n, grants, pe); !r.Fits() {
+	if r := c.find.fitsQuotas(n, grants, pe); !r.Fits() {
 		return r
 	}
-	return c.fitsPE(n, pe, uint32(total))
+	return c.find.fitsPE(n, pe, uint32(total))
 }
 
 // fitsAt checks one grant. Slots that the task gets in other elements of the
 // list on the same host count too.
-func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason {
+func (c *search) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason {
 	g := grants[i]
 	in := c.site.Granted(g)
 	if in == nil {
@@ -94,7 +94,7 @@ func (c *Cluster) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason 
 	return Reason{}
 }
 
-func (c *Cluster) fitsPE(n *Need, pe string, slots uint32) Reason {
+func (c *search) fitsPE(n *Need, pe string, slots uint32) Reason {
 	if n.Job.PE == "" {
 		if slots != 1 || pe != "" {
 			return Reason{Code: PENoMatch, Object: pe}

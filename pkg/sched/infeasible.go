@@ -68,7 +68,7 @@ func (c *Cluster) noteImprovement(i improvement) {
 
 // orderMatters reports whether a search for a parallel job may find a place, or none, because of the order of the
 // hosts, which follows their load: under quotas it does not try every division of the slots.
-func (c *Cluster) orderMatters() bool { return len(c.site.Quotas.Rules) > 0 }
+func orderMatters(cfg *site.Layout) bool { return len(cfg.Quotas.Rules) > 0 }
 
 // noteLoad notes a new load report of a host, of which mostAtOnce was most before. opened: an instance has left load
 // alarm.
@@ -78,19 +78,19 @@ func (c *Cluster) noteLoad(host int, was *hostLoad, most int, opened bool) {
 	case opened, was == nil, now == nil, was.Unheard != now.Unheard, was.Processors != now.Processors:
 		c.noteImproved(host)
 	default:
-		if changed := c.changedAttrs(was, now); changed != 0 {
+		if changed := changedAttrs(c.site, was, now); changed != 0 {
 			c.noteImprovement(improvement{host, changed})
 		}
 	}
-	if opened || c.orderMatters() || c.mostAtOnce(host) > most {
+	if opened || orderMatters(c.site) || c.mostAtOnce(host) > most {
 		c.improved.wider++
 	}
 }
 
 // changedAttrs are the attributes of which two load reports have different values.
-func (c *Cluster) changedAttrs(was, now *hostLoad) (changed site.AttrSet) {
-	for i := range c.site.Complex.List {
-		a := &c.site.Complex.List[i]
+func changedAttrs(cfg *site.Layout, was, now *hostLoad) (changed site.AttrSet) {
+	for i := range cfg.Complex.List {
+		a := &cfg.Complex.List[i]
 		if a.Numeric {
 			if w, n := was.num[i], now.num[i]; w != n && (w == w || n == n) {
 				changed.Add(i)
@@ -126,7 +126,7 @@ func (c *Cluster) noteReleased(ch ledger.Change) {
 
 // stillFails reports whether a need without a placement in an earlier search still
 // has none.
-func (c *Cluster) stillFails(n *Need) bool {
+func (c *search) stillFails(n *Need) bool {
 	b, g := &n.failure, c.improvements()
 	if b.epoch == nil || b.epoch != g.epoch || b.at > g.base || b.at < g.dropped {
 		return false
@@ -157,7 +157,7 @@ func (c *Cluster) stillFails(n *Need) bool {
 	return true
 }
 
-func (c *Cluster) fitsOn(n *Need, host int) bool {
+func (c *search) fitsOn(n *Need, host int) bool {
 	for _, in := range c.site.Hosts[host].Instances {
 		if !c.usable(c.ranks.At(in.Index)) || !c.suits(n, in) {
 			continue
@@ -172,7 +172,7 @@ func (c *Cluster) fitsOn(n *Need, host int) bool {
 // noteFailure stores that a need has no placement, unless this run's own bookings
 // may be why: qmaster can still refuse them. The same holds for plans, which the
 // next run may change.
-func (c *Cluster) noteFailure(n *Need, why Reason) {
+func (c *search) noteFailure(n *Need, why Reason) {
 	if g := c.improvements(); !g.booked && !c.span.Hit && c.moves != nil {
 		n.failure = failure{g.epoch, g.base, g.wider, why}
 	}

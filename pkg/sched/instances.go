@@ -72,20 +72,20 @@ func (c *Cluster) Usable() (slots, free int) {
 // configured; it may be busy.
 func (c *Cluster) Allows(n *Need, number int) bool {
 	in := c.site.Instances[number]
-	return c.stateReason(in).Fits() && c.suits(n, in)
+	return c.stateReason(in).Fits() && c.find.suits(n, in)
 }
 
 // FindPlacementAt is FindPlacement for one instance, without soft requests.
 func (c *Cluster) FindPlacementAt(n *Need, number int) (p Placement, ok bool) {
-	c.setWindow(c.span.Now, n)
+	c.find.setWindow(c.find.span.Now, n)
 	in := c.site.Instances[number]
-	if r := c.ranks.At(in.Index); r.inst < 0 || r.full || !c.suits(n, in) {
+	if r := c.ranks.At(in.Index); r.inst < 0 || r.full || !c.find.suits(n, in) {
 		return p, false
 	}
-	if g, _ := c.slots(c.atGlobal(), n); g.lead == 0 {
+	if g, _ := c.find.slots(c.find.atGlobal(), n); g.lead == 0 {
 		return p, false
 	}
-	if c.instanceSlots(n, in) == 0 {
+	if c.find.instanceSlots(n, in) == 0 {
 		return p, false
 	}
 	return Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1}, true

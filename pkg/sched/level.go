@@ -19,31 +19,31 @@ type level struct {
 	whole  *level    // of an advance reservation: what it is a part of
 }
 
-func (c *Cluster) atGlobal() level {
+func (c *search) atGlobal() level {
 	l := level{Level: c.ledger.Global()}
 	if c.of != nil {
-		l.whole = c.of.atGlobal().around()
+		l.whole = c.of.find.atGlobal().around()
 	}
 	return l
 }
 
-func (c *Cluster) atHost(h *site.Host) level {
+func (c *search) atHost(h *site.Host) level {
 	l := level{Level: c.ledger.Host(h), isHost: true, load: c.nows.At(h.Index).load}
 	if !c.span.Ahead() {
 		l.factor = c.adjustment(h.Index)
 	}
 	if c.of != nil {
 		outside := c.of.site.Hosts[c.of.site.HostAt[h.Name]]
-		l.whole = c.of.atHost(outside).around()
-		l.whole.whole = c.of.sharedAt(outside)
+		l.whole = c.of.find.atHost(outside).around()
+		l.whole.whole = c.of.find.sharedAt(outside)
 	}
 	return l
 }
 
-func (c *Cluster) atInstance(in *site.Instance) level {
+func (c *search) atInstance(in *site.Instance) level {
 	l := level{Level: c.ledger.Instance(in)}
 	if c.of != nil {
-		l.whole = c.of.atInstance(c.of.site.Instances[c.of.site.InstAt[in.Name]]).around()
+		l.whole = c.of.find.atInstance(c.of.site.Instances[c.of.site.InstAt[in.Name]]).around()
 	}
 	return l
 }
@@ -79,7 +79,7 @@ func (r room) holds(slots int, master bool) bool {
 // slots returns the room that the level can give to a need for the whole of the
 // window, and which attribute is the narrowest. This is the
 // one test on which placing, reserving, verifying and explaining rest.
-func (c *Cluster) slots(l level, n *Need) (r room, narrow int) {
+func (c *search) slots(l level, n *Need) (r room, narrow int) {
 	free, lead := complex.Unlimited, complex.Unlimited
 	narrow = -1
 	selects := c.selects(&l, n)
@@ -164,7 +164,7 @@ func roomFor(d *complex.Demand, left float64) (slots, lead float64) {
 // corrected is the capacity of a consumable at a level, less if the load says
 // that less is left than was booked: capacity correction of Grid Engine. ahead: at a
 // later time than now.
-func (c *Cluster) corrected(l *level, booked int, ahead bool) float64 {
+func (c *search) corrected(l *level, booked int, ahead bool) float64 {
 	cap := l.Supply.Capacity[booked] - c.outOfService(l, booked, ahead)
 	if l.isHost && booked != 0 {
 		if v, ok := c.loadOf(l.load, l.factor, c.site.Complex.Consumables[booked]); ok {
@@ -176,7 +176,7 @@ func (c *Cluster) corrected(l *level, booked int, ahead bool) float64 {
 
 // exclusiveInUse returns the exclusive attribute that a task holds here already,
 // -1 when none does.
-func (c *Cluster) exclusiveInUse(l *level) int {
+func (c *search) exclusiveInUse(l *level) int {
 	for _, place := range c.site.Complex.Exclusives {
 		if l.Supply.Capacity[place] < complex.Unlimited && l.InUse(place, &c.span) > 0 {
 			return c.site.Complex.Consumables[place]
@@ -187,7 +187,7 @@ func (c *Cluster) exclusiveInUse(l *level) int {
 
 // loadSlots holds the requests against load values, without the master task and with it. An ordered amount is
 // needed by each slot: 6G free memory hold three slots of 2G.
-func (c *Cluster) loadSlots(l *level, n *Need) (slots, lead float64, narrow int) {
+func (c *search) loadSlots(l *level, n *Need) (slots, lead float64, narrow int) {
 	slots, lead, narrow = complex.Unlimited, complex.Unlimited, -1
 	for i := range n.conditions {
 		k := &n.conditions[i]
@@ -212,7 +212,7 @@ func (c *Cluster) loadSlots(l *level, n *Need) (slots, lead float64, narrow int)
 	return slots, lead, narrow
 }
 
-func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
+func (c *search) askSlots(l *level, k *complex.Condition) float64 {
 	a := &c.site.Complex.List[k.Attr]
 	if !a.Numeric {
 		if v, ok := l.load.text(a.Name); ok && !a.Matches(k.Expr, v) {
@@ -235,7 +235,7 @@ func (c *Cluster) askSlots(l *level, k *complex.Condition) float64 {
 // unknownAttr returns the index of an attribute that is requested in a scope and neither
 // configured nor reported at the cluster, the host or the instance, -1 when all
 // are known.
-func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now hostNow) int {
+func (c *search) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now hostNow) int {
 	for i := range n.conditions {
 		if k := &n.conditions[i]; k.Of == of && !c.known(k.Attr, in, now) {
 			return k.Attr
@@ -255,7 +255,7 @@ func (c *Cluster) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now
 	return -1
 }
 
-func (c *Cluster) known(attr int, in *site.Instance, now hostNow) bool {
+func (c *search) known(attr int, in *site.Instance, now hostNow) bool {
 	for _, s := range [...]*complex.Supply{&in.Supply, &in.Host.Supply, &c.site.Global} {
 		if _, ok := s.Fixed[attr]; ok {
 			return true
@@ -283,7 +283,7 @@ func (c *Cluster) alarmSlots(in *site.Instance, now hostNow, factor float64) int
 		if !ok || c.site.Complex.List[t.Attr].Compare(v, t.Limit) {
 			return 0
 		}
-		per := c.perSlot(now.load, t.Attr)
+		per := perSlot(c.site, now.load, t.Attr)
 		if per <= 0 || c.site.Complex.List[t.Attr].Column >= 0 {
 			continue
 		}
@@ -298,7 +298,7 @@ func (c *Cluster) alarmSlots(in *site.Instance, now hostNow, factor float64) int
 
 // instanceSlots returns what an instance and its host can give a need now.
 // It is asked for jobs without tasks, whose one slot is that of the master task.
-func (c *Cluster) instanceSlots(n *Need, in *site.Instance) (slots int) {
+func (c *search) instanceSlots(n *Need, in *site.Instance) (slots int) {
 	if c.closedByCalendar(in) {
 		c.span.Hit = true
 		return 0

@@ -15,34 +15,34 @@ type hostLoad struct {
 	num []float64
 }
 
-func (c *Cluster) parseLoad(l *grid.Load, h *site.Host) *hostLoad {
+func parseLoad(cfg *site.Layout, l *grid.Load, h *site.Host) *hostLoad {
 	if l == nil {
 		return nil
 	}
-	p := &hostLoad{Load: l, num: make([]float64, len(c.site.Complex.List))}
+	p := &hostLoad{Load: l, num: make([]float64, len(cfg.Complex.List))}
 	for i := range p.num {
 		p.num[i] = math.NaN()
 	}
 	for _, v := range l.Values {
-		i := c.site.Complex.Find(v.Name)
-		if i < 0 || !c.site.Complex.List[i].Numeric {
+		i := cfg.Complex.Find(v.Name)
+		if i < 0 || !cfg.Complex.List[i].Numeric {
 			continue
 		}
-		if n, ok := c.site.Complex.List[i].Type.Parse(v.Text); ok {
+		if n, ok := cfg.Complex.List[i].Type.Parse(v.Text); ok {
 			p.num[i] = n
 		}
 	}
 	if l.Processors > 0 { // np_load_avg follows from load_avg where it was not reported
-		for i := range c.site.Complex.List {
-			name, np := strings.CutPrefix(c.site.Complex.List[i].Name, "np_")
-			if j := c.site.Complex.Find(name); np && j >= 0 && math.IsNaN(p.num[i]) {
+		for i := range cfg.Complex.List {
+			name, np := strings.CutPrefix(cfg.Complex.List[i].Name, "np_")
+			if j := cfg.Complex.Find(name); np && j >= 0 && math.IsNaN(p.num[i]) {
 				p.num[i] = p.num[j] / float64(l.Processors)
 			}
 		}
 	}
 	if h != nil {
 		for name, f := range h.Scaling { // order: each name is another attribute
-			if i := c.site.Complex.Find(name); i >= 0 {
+			if i := cfg.Complex.Find(name); i >= 0 {
 				p.num[i] *= f
 			}
 		}

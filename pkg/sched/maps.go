@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // Resource maps. Whether there are enough instances is a question of their number, like
@@ -46,7 +47,7 @@ func (c *Cluster) reorderMaps(old, now rank) {
 // orderFor returns the instances that can take a job now, best first, without those whose hosts
 // surely have no instance left of a resource map that the need asks for. In a cell where
 // every slot could be taken, and no GPU, a search would else visit all hosts.
-func (c *Cluster) orderFor(n *Need) ordered.Set[rank] {
+func (c *search) orderFor(n *Need) ordered.Set[rank] {
 	for i, column := range c.site.MapColumns {
 		if slices.ContainsFunc(n.demands, func(d complex.Demand) bool {
 			return d.Column == column && d.Amount > 0 && d.Master > 0
@@ -67,7 +68,7 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 	}
 	g := giver{c: c, need: need, grants: grants, selective: need.selections != nil || c.ledger.Selective()}
 	if g.selective {
-		g.window = grid.Window{Start: c.span.Now, End: c.clusterOf(j.AR).end(c.span.Now, need)}
+		g.window = grid.Window{Start: c.find.span.Now, End: c.clusterOf(j.AR).find.end(c.find.span.Now, need)}
 	}
 	for i, d := range need.demands {
 		a := c.site.Attr(d.Column)
@@ -225,10 +226,10 @@ func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (ou
 	}
 	m := supply.Maps[column]
 	for i := range m {
-		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: c.healthOf(resource, host, m[i].ID),
+		out = append(out, InstanceUse{ID: m[i].ID, Free: m[i].Amount, Health: healthOf(c.st, resource, host, m[i].ID),
 			Other: !of.Has(&m[i])})
 	}
-	c.whole().ledger.EachTaken(c.whole().ledger.MapAt(column, host), func(n ledger.Taken) {
+	c.find.whole().ledger.EachTaken(c.find.whole().ledger.MapAt(column, host), func(n ledger.Taken) {
 		i := slices.IndexFunc(out, func(u InstanceUse) bool { return u.ID == n.ID })
 		if i < 0 {
 			return
@@ -244,33 +245,33 @@ func (c *Cluster) InstanceUses(resource, host string, of *complex.Selection) (ou
 // free lists the instances of a map that no started task holds, a shared one as often as it
 // can still be granted, with marks at those that are not in service.
 func (c *Cluster) free(resource, host string, m complex.Map) (out []string) {
-	all := c.whole().ledger
+	all := c.find.whole().ledger
 	key := all.MapAt(c.site.ColumnOf(resource), host)
 	for i := range m {
 		for n := all.TimesTaken(key, m[i].ID); n < m[i].Amount; n++ {
-			out = append(out, m[i].ID+c.marks(resource, host, m[i].ID))
+			out = append(out, m[i].ID+marks(c.st, resource, host, m[i].ID))
 		}
 	}
 	return out
 }
 
 // marks are those of an instance that is not in service.
-func (c *Cluster) marks(resource, host, id string) string {
-	if i := c.healthOf(resource, host, id); i != nil {
+func marks(st *state.State, resource, host, id string) string {
+	if i := healthOf(st, resource, host, id); i != nil {
 		return i.Marks()
 	}
 	return ""
 }
 
 // healthOf returns what is wrong with an instance, nil when nothing is.
-func (c *Cluster) healthOf(resource, host, id string) *grid.Instance {
-	i, _ := c.st.Get(grid.KindInstance, (&grid.Instance{Resource: resource, ID: id, Host: host}).Key()).(*grid.Instance)
+func healthOf(st *state.State, resource, host, id string) *grid.Instance {
+	i, _ := st.Get(grid.KindInstance, (&grid.Instance{Resource: resource, ID: id, Host: host}).Key()).(*grid.Instance)
 	return i
 }
 
 // outOfService is how many units of a resource map cannot be granted although no task has
 // them. ahead: at a later time, when tasks that have such units now have ended.
-func (c *Cluster) outOfService(l *level, column int, ahead bool) (units float64) {
+func (c *search) outOfService(l *level, column int, ahead bool) (units float64) {
 	all := c.whole().ledger
 	for _, s := range l.Sick {
 		switch {

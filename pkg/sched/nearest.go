@@ -92,7 +92,7 @@ func (c *Cluster) placeChoices(
 		return nil
 	}
 	p := c.placing(j, slots, key.Host)
-	p.devices = c.devicesOn(key.Host, granted)
+	p.devices = devicesOn(c.site, key.Host, granted)
 	places, left := make([]topology.Device, len(m)), make([]int, len(m))
 	for i := range m {
 		if left[i] = free(i); left[i] > 0 {

@@ -77,7 +77,7 @@ func (c *Cluster) Need(j *grid.Job) *Need {
 	n.conditions, n.unknown = x.ConditionsOf(j.JobRequest)
 	n.soft, _ = x.Conditions(j.Soft)
 	n.reads = n.attrs(x) | c.site.Quotas.Reads
-	if j.PE != "" && c.orderMatters() {
+	if j.PE != "" && orderMatters(c.site) {
 		n.reads = site.EveryAttr
 	}
 	n.queues, n.softQueue, n.masters = compileQueues(j.HardQueues), compileQueues(j.SoftQueues),
@@ -157,7 +157,7 @@ func matches(q *pattern.Queue, in *site.Instance, st site.Groups) bool {
 
 // suits reports whether an instance can ever run the job, by configuration
 // alone. The answer is stored.
-func (c *Cluster) suits(n *Need, in *site.Instance) bool {
+func (c *search) suits(n *Need, in *site.Instance) bool {
 	if n.suitability == nil {
 		n.suitability = make([]suitability, len(c.site.Instances))
 	}
@@ -173,7 +173,7 @@ func (c *Cluster) suits(n *Need, in *site.Instance) bool {
 
 // static compares a job with the configuration of an instance, its host and
 // the cluster: what no load report and no task can change.
-func (c *Cluster) static(n *Need, in *site.Instance) Reason {
+func (c *search) static(n *Need, in *site.Instance) Reason {
 	j := n.Job
 	if r := c.inQueueList(n, in); !r.Fits() {
 		return r
@@ -214,7 +214,7 @@ func (c *Cluster) static(n *Need, in *site.Instance) Reason {
 	return c.compareFixed(n, in)
 }
 
-func (c *Cluster) inQueueList(n *Need, in *site.Instance) Reason {
+func (c *search) inQueueList(n *Need, in *site.Instance) Reason {
 	if len(n.queues) == 0 || anyMatches(n.queues, in, c.st) {
 		return Reason{}
 	}
@@ -227,7 +227,7 @@ func (c *Cluster) inQueueList(n *Need, in *site.Instance) Reason {
 }
 
 // rightType holds the job's kind against qtype, pe_list and ckpt_list.
-func (c *Cluster) rightType(n *Need, in *site.Instance) Reason {
+func (c *search) rightType(n *Need, in *site.Instance) Reason {
 	j := n.Job
 	if j.PE != "" {
 		if len(in.PEs) == 0 {
@@ -259,7 +259,7 @@ func (c *Cluster) rightType(n *Need, in *site.Instance) Reason {
 }
 
 // forcedReason finds a forced attribute that the job does not ask for.
-func (c *Cluster) forcedReason(n *Need, in *site.Instance) Reason {
+func (c *search) forcedReason(n *Need, in *site.Instance) Reason {
 	missing := func(forced []int) string {
 		for _, i := range forced {
 			if !n.Job.Requests(c.site.Complex.List[i].Name) {
@@ -283,7 +283,7 @@ func (c *Cluster) forcedReason(n *Need, in *site.Instance) Reason {
 // compareFixed holds the requests for all tasks against configured values: every level that
 // knows an attribute must satisfy it, and of a consumable the limit of the
 // queue.
-func (c *Cluster) compareFixed(n *Need, in *site.Instance) Reason {
+func (c *search) compareFixed(n *Need, in *site.Instance) Reason {
 	if n.unknown != "" {
 		return Reason{Code: UnknownResource, What: n.unknown}
 	}
@@ -292,7 +292,7 @@ func (c *Cluster) compareFixed(n *Need, in *site.Instance) Reason {
 
 // roles reports whether an instance can have the master task of a job, and its other tasks, as far as requests
 // say that hold for one or the other; why it cannot have one of them.
-func (c *Cluster) roles(n *Need, in *site.Instance, now hostNow) (slave, master bool, why Reason) {
+func (c *search) roles(n *Need, in *site.Instance, now hostNow) (slave, master bool, why Reason) {
 	switch {
 	case n.scoped:
 		master, why = c.inScope(n, grid.MasterTask, n.masters, in, now)
@@ -308,7 +308,7 @@ func (c *Cluster) roles(n *Need, in *site.Instance, now hostNow) (slave, master 
 }
 
 // inScope reports whether an instance can have the tasks of one scope.
-func (c *Cluster) inScope(
+func (c *search) inScope(
 	n *Need, of grid.TaskScope, queues []pattern.Queue, in *site.Instance, now hostNow,
 ) (can bool, why Reason) {
 	switch attr := c.unknownAttr(n, of, in, now); {
@@ -326,7 +326,7 @@ func (c *Cluster) inScope(
 }
 
 // inRoles is what is left of the room in an instance for the tasks that it can have.
-func (c *Cluster) inRoles(r room, n *Need, in *site.Instance, now hostNow) room {
+func (c *search) inRoles(r room, n *Need, in *site.Instance, now hostNow) room {
 	slave, master, _ := c.roles(n, in, now)
 	if !slave {
 		r = r.within(room{0, 1})
@@ -338,7 +338,7 @@ func (c *Cluster) inRoles(r room, n *Need, in *site.Instance, now hostNow) room 
 }
 
 // compareScope is compareFixed for the requests of one scope.
-func (c *Cluster) compareScope(n *Need, of grid.TaskScope, in *site.Instance) Reason {
+func (c *search) compareScope(n *Need, of grid.TaskScope, in *site.Instance) Reason {
 	for i := range n.conditions {
 		k := &n.conditions[i]
 		if k.Of != of {
@@ -376,7 +376,7 @@ func (n *Need) selectionAt(demand int) *complex.Selection {
 }
 
 // selectable compares the selections of a need with the resource maps from which a host gives.
-func (c *Cluster) selectable(n *Need, of grid.TaskScope, h *site.Host) Reason {
+func (c *search) selectable(n *Need, of grid.TaskScope, h *site.Host) Reason {
 	top := c.whole()
 	if n.selections != nil {
 		h = top.site.Hosts[top.site.HostAt[h.Name]]

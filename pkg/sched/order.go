@@ -98,7 +98,7 @@ func (c *Cluster) line(r rank) ordered.Set[rank] {
 }
 
 // usable reports whether an instance can accept a job at some time of the window.
-func (c *Cluster) usable(r rank) bool { return r.inst >= 0 && (!r.full || c.span.Ahead()) }
+func (c *search) usable(r rank) bool { return r.inst >= 0 && (!r.full || c.span.Ahead()) }
 
 // reorderAround orders the instances of the hosts of grants anew, in the job's advance reservation as well.
 func (c *Cluster) reorderAround(ar uint32, grants []grid.Grant) {
@@ -155,7 +155,7 @@ func (c *Cluster) loadOf(load *hostLoad, factor float64, attr int) (float64, boo
 	if !ok || factor == 0 {
 		return v, ok
 	}
-	amount := c.perSlot(load, attr) * factor
+	amount := perSlot(c.site, load, attr) * factor
 	if c.site.Complex.List[attr].IsLoad() {
 		return v + amount, true
 	}
@@ -163,8 +163,8 @@ func (c *Cluster) loadOf(load *hostLoad, factor float64, attr int) (float64, boo
 }
 
 // perSlot is the load that one more slot brings to a host.
-func (c *Cluster) perSlot(load *hostLoad, attr int) float64 {
-	amount, perCPU := c.site.Policy.AdjustmentFor(attr)
+func perSlot(cfg *site.Layout, load *hostLoad, attr int) float64 {
+	amount, perCPU := cfg.Policy.AdjustmentFor(attr)
 	if perCPU && load != nil && load.Processors > 1 {
 		amount /= float64(load.Processors)
 	}

@@ -12,7 +12,7 @@ import (
 
 // search is the scratch space of looking for a parallel placement: the hosts
 // that can take part, best first, each with what its instances offer.
-type search struct {
+type gathering struct {
 	walk ordered.Cursor[rank] // see findFirst
 
 	improved []int // see stillFails
@@ -49,7 +49,7 @@ type queueOffer struct {
 
 // findParallel tries the matching PEs: the most slots win, then the fewest
 // violations, then the first.
-func (c *Cluster) findParallel(n *Need, global int) (best Placement, why Reason) {
+func (c *search) findParallel(n *Need, global int) (best Placement, why Reason) {
 	why = Reason{Code: PENoMatch, Object: n.Job.PE}
 	for _, i := range n.pes {
 		p, r := c.findInPE(n, i, global)
@@ -67,7 +67,7 @@ func (c *Cluster) findParallel(n *Need, global int) (best Placement, why Reason)
 }
 
 // findInPE looks for the largest fitting amount of slots in one PE.
-func (c *Cluster) findInPE(n *Need, i, global int) (Placement, Reason) {
+func (c *search) findInPE(n *Need, i, global int) (Placement, Reason) {
 	pe, j := c.site.PEs[i], n.Job
 	if !c.site.Permits(j.Owner, j.Group, pe.UserLists, pe.XUserLists) {
 		return Placement{}, Reason{Code: NoAccessPE, Object: pe.Name}
@@ -118,7 +118,7 @@ func (c *Cluster) findInPE(n *Need, i, global int) (Placement, Reason) {
 
 // gather collects what hosts offer to a PE, in order, until the rule has
 // enough for `want` slots.
-func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
+func (c *search) gather(n *Need, pe string, rule rule, want int) {
 	s := &c.scratch
 	if len(s.placed) != len(c.site.Hosts) {
 		s.placed = make([]int, len(c.site.Hosts))
@@ -182,12 +182,12 @@ func (c *Cluster) gather(n *Need, pe string, rule rule, want int) {
 }
 
 // clear forgets the gathered hosts.
-func (s *search) clear() {
+func (s *gathering) clear() {
 	s.hosts, s.total, s.takers, s.most, s.master = s.hosts[:0], 0, 0, 0, -1
 }
 
 // join adds a host that takes part.
-func (s *search) join(o offer, rule rule, want int) {
+func (s *gathering) join(o offer, rule rule, want int) {
 	s.hosts = append(s.hosts, o)
 	s.placed[o.host.Index] = len(s.hosts)
 	if o.lead > 0 && !(rule.kind == peSlots && o.lead < want) &&
@@ -203,7 +203,7 @@ func (s *search) join(o offer, rule rule, want int) {
 
 // hostOffer is what a host can give to a need in a PE: its own resources, or
 // the sum of its instances' if that is less.
-func (c *Cluster) hostOffer(n *Need, h *site.Host, pe string) (o offer) {
+func (c *search) hostOffer(n *Need, h *site.Host, pe string) (o offer) {
 	now := c.nows.At(h.Index)
 	onHost, _ := c.slots(c.atHost(h), n)
 	if !onHost.any(n) {
@@ -310,7 +310,7 @@ func (r rule) gives(slots int) int {
 func (r rule) gain(o *offer) int { return r.gives(o.lead) - r.gives(o.slots) }
 
 // possible is the largest amount that the gathered hosts can give.
-func (r rule) possible(s *search) int {
+func (r rule) possible(s *gathering) int {
 	switch {
 	case r.kind == peSlots && s.master < 0:
 		return s.most
@@ -323,7 +323,7 @@ func (r rule) possible(s *search) int {
 }
 
 // enough reports whether more hosts can change nothing.
-func (r rule) enough(s *search, want int) bool {
+func (r rule) enough(s *gathering, want int) bool {
 	if r.kind == roundRobin {
 		return s.takers >= want
 	}
@@ -352,7 +352,7 @@ func largest(ranges grid.Ranges, limit, unit int) (best int) {
 }
 
 // lead moves the master's host to the front; the others keep their order. What it gives is then with the master.
-func (s *search) lead() {
+func (s *gathering) lead() {
 	toFront(s.hosts, s.master)
 	s.master = 0
 	s.hosts[0].leading()
@@ -372,7 +372,7 @@ func toFront[T any](s []T, i int) {
 }
 
 // allocate distributes the slots over the gathered hosts, the master's first.
-func (r rule) allocate(s *search, slots int) (Placement, bool) {
+func (r rule) allocate(s *gathering, slots int) (Placement, bool) {
 	hosts := s.hosts
 	s.shares = append(s.shares[:0], make([]int, len(hosts))...)
 	shares, left := s.shares, slots

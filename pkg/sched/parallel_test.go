@@ -45,7 +45,7 @@ func TestParallelPlacementIsTheLargest(t *testing.T) {
 					t.Fatalf("%s: %v: %v", text, p.Grants, r)
 				}
 			}
-			if n := w.c.Need(j); n.perHost && w.c.passing(n, "mpi") != nil {
+			if n := w.c.Need(j); n.perHost && w.c.find.passing(n, "mpi") != nil {
 				continue
 			}
 			w.eachWay(func(grants []grid.Grant, slots uint32) {

@@ -15,7 +15,7 @@ import (
 // together, in the cluster or by a resource quota, limits on how many hosts a job can be.
 
 // hostsLeft returns on how many hosts a level allows a need to be.
-func (c *Cluster) hostsLeft(l *level, n *Need) int {
+func (c *search) hostsLeft(l *level, n *Need) int {
 	hosts := math.MaxInt
 	if !n.perHost {
 		return hosts
@@ -38,12 +38,12 @@ func (c *Cluster) hostsLeft(l *level, n *Need) int {
 }
 
 // hostsFit reports whether a level allows a need to be on so many hosts.
-func (c *Cluster) hostsFit(l *level, n *Need, hosts int) bool {
+func (c *search) hostsFit(l *level, n *Need, hosts int) bool {
 	return !n.perHost || hosts <= c.hostsLeft(l, n)
 }
 
 // perHostAttr returns the first attribute that a need takes per host.
-func (c *Cluster) perHostAttr(n *Need) int {
+func (c *search) perHostAttr(n *Need) int {
 	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return d.PerHost && d.Amount > 0 })
 	return c.site.Complex.Consumables[n.demands[i].Column]
 }
@@ -60,7 +60,7 @@ func hostsOf(grants []grid.Grant) (hosts int) {
 
 // limit leaves so many of the gathered hosts: the first ones if they have what is wanted, else those with
 // the most slots; one of them for the master if any can have it.
-func (s *search) limit(hosts int, rule rule, want int) {
+func (s *gathering) limit(hosts int, rule rule, want int) {
 	if len(s.hosts) <= hosts {
 		return
 	}

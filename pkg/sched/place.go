@@ -53,15 +53,15 @@ func (c *Cluster) FindPlacement(n *Need, cur *Cursor) (Placement, Reason) {
 		}
 		return r.FindPlacement(n, cur)
 	}
-	switch c.setWindow(c.span.Now, n); {
-	case c.stillFails(n):
+	switch c.find.setWindow(c.find.span.Now, n); {
+	case c.find.stillFails(n):
 		return Placement{}, n.failure.why
-	case c.ledger.Hopeless(int(n.least), &c.span):
+	case c.ledger.Hopeless(int(n.least), &c.find.span):
 		return Placement{}, Reason{Code: QueueUnavailable}
 	}
-	p, why := c.search(n, cur)
+	p, why := c.find.place(n, cur)
 	if !why.Fits() {
-		c.noteFailure(n, why)
+		c.find.noteFailure(n, why)
 	}
 	return p, why
 }
@@ -72,8 +72,8 @@ func (c *Cluster) Infeasible(n *Need) bool {
 	if r, why, inside := c.inside(n); inside {
 		return !why.Fits() || r.Infeasible(n)
 	}
-	c.setWindow(c.span.Now, n)
-	return c.stillFails(n) || c.ledger.Hopeless(int(n.least), &c.span)
+	c.find.setWindow(c.find.span.Now, n)
+	return c.find.stillFails(n) || c.ledger.Hopeless(int(n.least), &c.find.span)
 }
 
 // Why is why there is no place for a need at this moment; the zero Reason when
@@ -85,13 +85,13 @@ func (c *Cluster) Why(n *Need) Reason {
 		}
 		return r.Why(n)
 	}
-	c.setWindow(c.span.Now, n)
-	_, why := c.search(n, &Cursor{})
+	c.find.setWindow(c.find.span.Now, n)
+	_, why := c.find.place(n, &Cursor{})
 	return why
 }
 
 // impossible is why a need can't be placed anywhere at any time.
-func (c *Cluster) impossible(n *Need) Reason {
+func (c *search) impossible(n *Need) Reason {
 	switch {
 	case n.unknown != "":
 		return Reason{Code: UnknownResource, What: n.unknown}
@@ -101,7 +101,7 @@ func (c *Cluster) impossible(n *Need) Reason {
 	return Reason{}
 }
 
-func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
+func (c *search) place(n *Need, cur *Cursor) (Placement, Reason) {
 	if why := c.impossible(n); !why.Fits() {
 		return Placement{}, why
 	}
@@ -119,7 +119,7 @@ func (c *Cluster) search(n *Need, cur *Cursor) (Placement, Reason) {
 }
 
 // findFirst takes the first instance in order that fits.
-func (c *Cluster) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
+func (c *search) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 	for ; cur.moves < len(c.moves); cur.moves++ {
 		if m := c.moves[cur.moves]; cur.begun && m.before(cur.at) {
 			cur.at = m
@@ -143,7 +143,7 @@ func (c *Cluster) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 
 // findBest takes the instance with the fewest violations of soft requests,
 // the first of equals.
-func (c *Cluster) findBest(n *Need) (best Placement, r Reason) {
+func (c *search) findBest(n *Need) (best Placement, r Reason) {
 	c.scan(n, func(k rank) bool {
 		in := c.site.Instances[k.inst]
 		if !c.suits(n, in) {
@@ -166,7 +166,7 @@ func (c *Cluster) findBest(n *Need) (best Placement, r Reason) {
 
 // violations counts the soft requests that an instance does not meet, and
 // the soft queue requests that do not match it.
-func (c *Cluster) violations(n *Need, in *site.Instance) (count int) {
+func (c *search) violations(n *Need, in *site.Instance) (count int) {
 	for i := range n.softQueue {
 		if !matches(&n.softQueue[i], in, c.st) {
 			count++
@@ -188,7 +188,7 @@ func (c *Cluster) violations(n *Need, in *site.Instance) (count int) {
 
 // meets reports whether every level that knows the attribute satisfies the ask,
 // and at least one does.
-func (c *Cluster) meets(k *complex.Condition, in *site.Instance, now hostNow) bool {
+func (c *search) meets(k *complex.Condition, in *site.Instance, now hostNow) bool {
 	a := &c.site.Complex.List[k.Attr]
 	for _, s := range [...]*complex.Supply{&in.Supply, &in.Host.Supply, &c.site.Global} {
 		if v, ok := s.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
@@ -203,15 +203,15 @@ func (c *Cluster) meets(k *complex.Condition, in *site.Instance, now hostNow) bo
 // sees it.
 func (c *Cluster) Book(n *Need, j *grid.Job, p Placement) {
 	c.improved.booked = true
-	c.ledger.Book(n.taking(j, p, grid.Window{Start: c.span.Now, End: c.span.Now.Add(n.gross)}))
-	c.adjust(p.Grants, c.span.Now, +1)
+	c.ledger.Book(n.taking(j, p, grid.Window{Start: c.find.span.Now, End: c.find.span.Now.Add(n.gross)}))
+	c.adjust(p.Grants, c.find.span.Now, +1)
 	c.reorderAround(j.AR, p.Grants)
 }
 
 // Unbook takes a Book back, for jobs that start whole or not at all.
 func (c *Cluster) Unbook(n *Need, j *grid.Job, p Placement) {
-	c.ledger.Unbook(n.taking(j, p, grid.Window{Start: c.span.Now, End: c.span.Now.Add(n.gross)}))
-	c.adjust(p.Grants, c.span.Now, -1)
+	c.ledger.Unbook(n.taking(j, p, grid.Window{Start: c.find.span.Now, End: c.find.span.Now.Add(n.gross)}))
+	c.adjust(p.Grants, c.find.span.Now, -1)
 	c.reorderAround(j.AR, p.Grants)
 }
 

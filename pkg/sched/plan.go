@@ -2,10 +2,19 @@ package sched
 
 import (
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/sched/ledger"
 )
 
+// search is the question where a need fits in a window of time. It reads the Cluster, and writes what is its own.
+type search struct {
+	*Cluster
+	of      *Cluster    // that an advance reservation is a part of, and what stands there counts; nil: nothing else counts
+	span    ledger.Span // the moment, and the window that is looked at; the moment is written as events are followed
+	scratch gathering   // of the parallel search
+}
+
 // setWindow turns to the time from a start until a need's gross end.
-func (c *Cluster) setWindow(start grid.Time, n *Need) {
+func (c *search) setWindow(start grid.Time, n *Need) {
 	c.span.Hit = false
 	if c.site.Planning {
 		c.span.Window = grid.Window{Start: start, End: c.end(start, n)}
@@ -15,7 +24,7 @@ func (c *Cluster) setWindow(start grid.Time, n *Need) {
 // end is when a need that starts at a time is thought to be over. With an
 // advance reservation its jobs end as well, so one that asks for no run time
 // is thought to use what is left of it.
-func (c *Cluster) end(start grid.Time, n *Need) grid.Time {
+func (c *search) end(start grid.Time, n *Need) grid.Time {
 	end := start.Add(n.gross)
 	if n.openEnd && c.ar != nil && start < c.ar.End {
 		end = min(end, c.ar.End)
@@ -24,7 +33,7 @@ func (c *Cluster) end(start grid.Time, n *Need) grid.Time {
 }
 
 // peFree is how many slots of a PE are free throughout the window.
-func (c *Cluster) peFree(i int) int {
+func (c *search) peFree(i int) int {
 	free := c.ledger.PEFree(i, &c.span)
 	if c.of != nil && !c.span.Ahead() {
 		free = min(free, c.of.ledger.PELeft(c.of.site.PENamed(c.site.PEs[i].Name)))
@@ -34,7 +43,7 @@ func (c *Cluster) peFree(i int) int {
 
 // scan calls f with every instance that can take a job at the time that is
 // looked at, best first, until f returns false.
-func (c *Cluster) scan(n *Need, f func(rank) bool) {
+func (c *search) scan(n *Need, f func(rank) bool) {
 	if !c.span.Ahead() {
 		c.orderFor(n).Scan(f)
 		return
@@ -51,7 +60,7 @@ func (c *Cluster) scan(n *Need, f func(rank) bool) {
 }
 
 // lineUp merges those that can take a job now with those that are full.
-func (c *Cluster) lineUp() []rank {
+func (c *search) lineUp() []rank {
 	s := &c.scratch
 	s.full, s.line = s.full[:0], s.line[:0]
 	c.full.Rows.Scan(func(r rank) bool {

@@ -31,8 +31,8 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 	c.settle()
 	j := c.st.Job(t.Job)
 	r := c.clusterOf(j.AR)
-	if r.span.Now = c.span.Now; r.site.Planning {
-		r.span.Window = grid.Window{Start: r.span.Now, End: max(r.site.GrossEnd(j, t), r.span.Now+1)}
+	if r.find.span.Now = c.find.span.Now; r.site.Planning {
+		r.find.span.Window = grid.Window{Start: r.find.span.Now, End: max(r.site.GrossEnd(j, t), r.find.span.Now+1)}
 	}
 	b := comeback{c: r, alone: make([]bool, len(c.site.Complex.Consumables))}
 	for _, d := range c.site.Complex.Demands(nil, j.Hard, j.JobRequest) {
@@ -54,7 +54,7 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 				}
 			}
 		}
-		if !b.room(r.atInstance(in), onQueue) || !b.room(r.atHost(in.Host), onHost) {
+		if !b.room(r.find.atInstance(in), onQueue) || !b.room(r.find.atHost(in.Host), onHost) {
 			return Reason{Code: GrantSlots, Object: in.Name}
 		}
 		if r.preemptedSlots(in) == 0 {
@@ -65,7 +65,7 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 			n := quotas[key]
 			n.add(g)
 			quotas[key] = n
-			if !b.room(c.atQuota(q, key, in), n) {
+			if !b.room(c.find.atQuota(q, key, in), n) {
 				over = Reason{Code: OverQuota, Object: q.Set + "/" + q.Called, What: key.String()}
 			}
 			return over.Fits()
@@ -74,11 +74,11 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 			return over
 		}
 	}
-	if !b.room(r.atGlobal(), total) {
+	if !b.room(r.find.atGlobal(), total) {
 		return Reason{Code: NotGlobally, What: "slots=1", Offer: "it has no free slots"}
 	}
 	if i := r.site.PENamed(t.PE); i >= 0 {
-		if free := r.peFree(i); free < min(int(total.slots), int(r.site.PEs[i].Slots)) {
+		if free := r.find.peFree(i); free < min(int(total.slots), int(r.site.PEs[i].Slots)) {
 			return Reason{Code: PEOffersOnly, Object: t.PE, Slots: free}
 		}
 	}
@@ -106,7 +106,7 @@ func (b *comeback) room(l level, p portion) bool {
 		return false
 	}
 	all := l.Supply.Capacity[0]
-	if all < complex.Unlimited && l.InUse(0, &b.c.span)+min(p.slots, all) > all+complex.Tiny {
+	if all < complex.Unlimited && l.InUse(0, &b.c.find.span)+min(p.slots, all) > all+complex.Tiny {
 		return false
 	}
 	for _, place := range b.c.site.Complex.Exclusives {
@@ -114,7 +114,7 @@ func (b *comeback) room(l level, p portion) bool {
 		if b.alone[place] {
 			own = p.grants
 		}
-		if l.Supply.Capacity[place] < complex.Unlimited && l.InUse(place, &b.c.span) > own {
+		if l.Supply.Capacity[place] < complex.Unlimited && l.InUse(place, &b.c.find.span) > own {
 			return false
 		}
 	}

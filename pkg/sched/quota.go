@@ -17,7 +17,7 @@ import (
 // can give.
 
 // atQuota is a bucket as a level.
-func (c *Cluster) atQuota(r *site.QuotaRule, key site.BucketKey, in *site.Instance) level {
+func (c *search) atQuota(r *site.QuotaRule, key site.BucketKey, in *site.Instance) level {
 	limits := &r.Source
 	if len(r.Dynamic) > 0 {
 		limits = c.dynamicSource(r, in.Host)
@@ -69,7 +69,7 @@ func (c *Cluster) hostValue(h *site.Host, attr int) float64 {
 
 // quotaSlots is the room that the quotas leave in an instance to a need. hit is the bucket that leaves none.
 // given is what a parallel job is to get under the same buckets already.
-func (c *Cluster) quotaSlots(
+func (c *search) quotaSlots(
 	n *Need, pe string, in *site.Instance, given map[site.BucketKey]offered,
 ) (left room, hit Reason) {
 	left = room{unlimitedSlots, unlimitedSlots}
@@ -94,7 +94,7 @@ func (c *Cluster) quotaSlots(
 const unlimitedSlots = 1 << 30
 
 // passing returns quotasFor a need in a PE, cached.
-func (c *Cluster) passing(n *Need, pe string) []bool {
+func (c *search) passing(n *Need, pe string) []bool {
 	if len(c.site.Quotas.Rules) == 0 {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (c *Cluster) passing(n *Need, pe string) []bool {
 
 // underFixed compares the requests with limits that are not booked. A resource that a job
 // does not request is not limited.
-func (c *Cluster) underFixed(s *complex.Supply, n *Need) bool {
+func (c *search) underFixed(s *complex.Supply, n *Need) bool {
 	for i := range n.conditions {
 		k := &n.conditions[i]
 		if v, ok := s.Fixed[k.Attr]; ok && !k.Satisfied(&c.site.Complex.List[k.Attr], v) {
@@ -125,7 +125,7 @@ func (c *Cluster) underFixed(s *complex.Supply, n *Need) bool {
 // leave beside what other hosts offer already. leads: it offers it with the master task, else without. Its queues are
 // cut to what it gives in all, so that whichever of them are taken, the quotas hold. Under $round_robin they are cut
 // one by one: see dealQuotas.
-func (c *Cluster) underQuotas(n *Need, pe string, rule rule, leads bool, o *offer) {
+func (c *search) underQuotas(n *Need, pe string, rule rule, leads bool, o *offer) {
 	if c.passing(n, pe) == nil || !rule.admitsOffer(o) {
 		return
 	}
@@ -162,7 +162,7 @@ func (c *Cluster) underQuotas(n *Need, pe string, rule rule, leads bool, o *offe
 }
 
 // takeQuotas counts what a host that takes part offers.
-func (c *Cluster) takeQuotas(n *Need, pe string, rule rule, o *offer) {
+func (c *search) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 	if c.passing(n, pe) == nil || rule.kind == peSlots {
 		return
 	}
@@ -177,7 +177,7 @@ func (c *Cluster) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 // dealQuotas cuts what hosts offer under $round_robin to what the quotas leave
 // to all of them together: slots are dealt as the rule gives them, one per host
 // and pass, the master's first.
-func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
+func (c *search) dealQuotas(n *Need, pe string, want int) {
 	s := &c.scratch
 	given := map[site.BucketKey]offered{}
 	dealt := make([][]int, len(s.hosts))
@@ -206,7 +206,7 @@ func (c *Cluster) dealQuotas(n *Need, pe string, want int) {
 
 // dealTo deals one slot to a host, if its instances and the quotas leave one. The first of all is that of the master
 // task, whose host and queue instance lead has moved to the front.
-func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, given map[site.BucketKey]offered) bool {
+func (c *search) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, given map[site.BucketKey]offered) bool {
 	sum := 0
 	for _, slots := range dealt {
 		sum += slots
@@ -229,7 +229,7 @@ func (c *Cluster) dealTo(n *Need, pe string, o *offer, dealt []int, first bool, 
 }
 
 // offerQuota counts slots of an instance as offered to a need, the master's among them or not.
-func (c *Cluster) offerQuota(
+func (c *search) offerQuota(
 	n *Need, pe string, in *site.Instance, slots int, master bool, given map[site.BucketKey]offered,
 ) {
 	c.site.EachQuota(c.passing(n, pe), n.Job, pe, in, func(_ *site.QuotaRule, key site.BucketKey) bool {
@@ -239,7 +239,7 @@ func (c *Cluster) offerQuota(
 }
 
 // fitsQuotas checks the grants of a task together.
-func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reason) {
+func (c *search) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reason) {
 	if len(c.site.Quotas.Rules) == 0 {
 		return Reason{}
 	}
@@ -263,7 +263,7 @@ func (c *Cluster) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reaso
 
 // sharedAt returns the levels of the maps of the cluster that some hosts share, for a host that does: each
 // is a part of the next.
-func (c *Cluster) sharedAt(h *site.Host) (all *level) {
+func (c *search) sharedAt(h *site.Host) (all *level) {
 	for _, r := range c.site.Quotas.Rules {
 		if r.Shared && r.Hosts[h.Index] {
 			l := c.atQuota(r, site.BucketKey{Rule: r.Index}, nil).around()
@@ -276,16 +276,16 @@ func (c *Cluster) sharedAt(h *site.Host) (all *level) {
 // appendQuotas adds to a category what the quotas see of a job: who it belongs
 // to where each user has a limit, else which rules let the user pass. The same
 // of projects.
-func (c *Cluster) appendQuotas(b []byte, j *grid.Job) []byte {
+func appendQuotas(cfg *site.Layout, b []byte, j *grid.Job) []byte {
 	for i, name := range [...]string{grid.QuotaUsers: j.Owner, grid.QuotaProjects: j.Project} {
 		bits := make([]byte, 0, 16)
 		each, any := false, false
-		for _, r := range c.site.Quotas.Rules {
+		for _, r := range cfg.Quotas.Rules {
 			f := &r.Filters[i]
 			if len(f.List) == 0 {
 				continue
 			}
-			pass := site.Passes(f.List, name, func(set string) bool { return c.site.Sets[set[1:]].Contains(j.Owner, j.Group) })
+			pass := site.Passes(f.List, name, func(set string) bool { return cfg.Sets[set[1:]].Contains(j.Owner, j.Group) })
 			each, any = each || pass && f.Each, true
 			bits = strconv.AppendBool(bits, pass)
 		}

@@ -26,40 +26,40 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 			return Placement{}, grid.Never, why
 		}
 		if r.heldUp(n) {
-			from = max(from, c.span.Clock().Late)
+			from = max(from, c.find.span.Clock().Late)
 		}
 		p, at, why := r.Earliest(n, from)
-		if why.Fits() && r.end(at, n) > r.ar.End {
+		if why.Fits() && r.find.end(at, n) > r.ar.End {
 			return Placement{}, grid.Never, Reason{Code: ARTooShort, What: strconv.Itoa(int(r.ar.ID))}
 		}
 		return p, at, why
 	}
-	if why := c.impossible(n); !why.Fits() {
+	if why := c.find.impossible(n); !why.Fits() {
 		return Placement{}, grid.Never, why
 	}
-	from = max(from, c.span.Now+1)
+	from = max(from, c.find.span.Now+1)
 	if n.Job.PE != "" {
-		return c.earliestParallel(n, from)
+		return c.find.earliestParallel(n, from)
 	}
 	best, at := Placement{}, grid.Never
 	why := Reason{Code: QueueUnavailable}
-	c.setWindow(from, n)
-	for _, r := range c.lineUp() {
+	c.find.setWindow(from, n)
+	for _, r := range c.find.lineUp() {
 		in := c.site.Instances[r.inst]
-		if !c.suits(n, in) {
+		if !c.find.suits(n, in) {
 			continue
 		}
-		t := c.earliestAt(n, in, from)
+		t := c.find.earliestAt(n, in, from)
 		if t > at || t == grid.Never {
 			continue
 		}
-		c.setWindow(t, n)
-		if c.instanceSlots(n, in) == 0 {
+		c.find.setWindow(t, n)
+		if c.find.instanceSlots(n, in) == 0 {
 			continue
 		}
 		v := 0
 		if len(n.Job.Soft)+len(n.softQueue) > 0 {
-			v = c.violations(n, in)
+			v = c.find.violations(n, in)
 		}
 		if t < at || v < best.Violations {
 			best = Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1, Violations: v}
@@ -71,7 +71,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 
 // earliestAt is when an instance, its host and the cluster can all give a
 // slot to a need.
-func (c *Cluster) earliestAt(n *Need, in *site.Instance, t grid.Time) grid.Time {
+func (c *search) earliestAt(n *Need, in *site.Instance, t grid.Time) grid.Time {
 	levels := []level{c.atInstance(in), c.atHost(in.Host), c.atGlobal()}
 	c.site.EachQuota(c.passing(n, ""), n.Job, "", in, func(r *site.QuotaRule, key site.BucketKey) bool {
 		levels = append(levels, c.atQuota(r, key, in))
@@ -96,7 +96,7 @@ func (c *Cluster) earliestAt(n *Need, in *site.Instance, t grid.Time) grid.Time 
 
 // gives is the earliest time, from a time on, at which a level can give so
 // many slots to a need, as far as consumables decide. master: that of the master task is among them; else it may be.
-func (c *Cluster) gives(l level, n *Need, slots int, master bool, from grid.Time) grid.Time {
+func (c *search) gives(l level, n *Need, slots int, master bool, from grid.Time) grid.Time {
 	t := from
 	for {
 		before := t
@@ -139,7 +139,7 @@ func takenBy(d *complex.Demand, slots int, master bool) float64 {
 // Reserve plans a placement from a time until the need's gross end: what is
 // placed or reserved after it leaves it alone.
 func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
-	end := c.clusterOf(n.Job.AR).end(at, n)
+	end := c.clusterOf(n.Job.AR).find.end(at, n)
 	c.ledger.Plan(n.taking(n.Job, p, grid.Window{Start: at, End: end}))
 }
 

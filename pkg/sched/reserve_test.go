@@ -16,7 +16,7 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 			w.happen()
 		}
 		run := w.c.Copy(w.st.Copy())
-		run.Begin(w.c.span.Now)
+		run.Begin(w.c.find.span.Now)
 		for range 12 {
 			j := w.job()
 			if pe := w.r.IntN(3); pe > 0 {
@@ -27,9 +27,9 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 			n := run.Need(j)
 			p, at, why := run.Earliest(n, 0)
 			want, first := Placement{}, grid.Never
-			for t := run.span.Now + 1; t < grid.Never; t = run.ledger.NextRelease(t, run.span.Clock()) {
-				run.setWindow(t, n)
-				p, r := run.firstIn(n)
+			for t := run.find.span.Now + 1; t < grid.Never; t = run.ledger.NextRelease(t, run.find.span.Clock()) {
+				run.find.setWindow(t, n)
+				p, r := run.find.firstIn(n)
 				if r.Fits() {
 					want, first = p, t
 					break
@@ -50,9 +50,9 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 }
 
 // firstIn places at the time that is looked at, instances one after the other.
-func (c *Cluster) firstIn(n *Need) (p Placement, why Reason) {
+func (c *search) firstIn(n *Need) (p Placement, why Reason) {
 	if n.Job.PE != "" {
-		return c.search(n, &Cursor{})
+		return c.place(n, &Cursor{})
 	}
 	if g, _ := c.slots(c.atGlobal(), n); g.lead == 0 {
 		return p, Reason{Code: NotGlobally}

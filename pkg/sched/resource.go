@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched/site"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // Levels that decide what there is of an attribute, and sources of its value, in
@@ -137,7 +138,7 @@ func (c *Cluster) Reported(host, name string, scaled bool) (v float64, ok bool) 
 		v /= float64(l.Processors)
 	}
 	if scaled {
-		v *= c.scaling(host, name)
+		v *= scaling(c.site, host, name)
 	}
 	return v, true
 }
@@ -152,12 +153,12 @@ func (c *Cluster) ReportedText(host, name string) (string, bool) {
 }
 
 // scaling is what jobs see a load value of a host multiplied with.
-func (c *Cluster) scaling(host, name string) float64 {
-	i, known := c.site.HostAt[host]
+func scaling(cfg *site.Layout, host, name string) float64 {
+	i, known := cfg.HostAt[host]
 	if !known {
 		return 1
 	}
-	if factor, ok := c.site.Hosts[i].Scaling[c.site.LoadName(name)]; ok {
+	if factor, ok := cfg.Hosts[i].Scaling[cfg.LoadName(name)]; ok {
 		return factor
 	}
 	return 1
@@ -184,7 +185,7 @@ func (c *Cluster) Resources(number int, total bool) []Resource {
 			o.put(i, LevelQueue, SourceConfigured, 0, "NONE") // no calendar
 		}
 	}
-	o.configured(LevelQueue, in.Name, in.Queue.ComplexValues.For(in.Host.Name, c.memberOf(in.Host.Name)), &in.Supply,
+	o.configured(LevelQueue, in.Name, in.Queue.ComplexValues.For(in.Host.Name, memberOf(c.st, in.Host.Name)), &in.Supply,
 		func(booked int) float64 { return use.Standing(in.Place, booked) })
 	return o.list
 }
@@ -203,8 +204,8 @@ var ownLimits = func() []string {
 	return append(names, site.TimeLimits[last].Name)
 }()
 
-func (c *Cluster) memberOf(host string) func(group string) bool {
-	return func(group string) bool { return c.st.Member(group, host) }
+func memberOf(st *state.State, host string) func(group string) bool {
+	return func(group string) bool { return st.Member(group, host) }
 }
 
 // HostResources lists what there is at a host or, for "global", in the whole
@@ -212,7 +213,7 @@ func (c *Cluster) memberOf(host string) func(group string) bool {
 // these are as if nothing ran.
 func (c *Cluster) HostResources(host string, total bool) []Resource {
 	c.settle()
-	return c.offersOf(host, c.parseLoad(c.st.Load(host), nil), total).list
+	return c.offersOf(host, parseLoad(c.site, c.st.Load(host), nil), total).list
 }
 
 // offersOf collects what the cluster and a host offer.
@@ -355,7 +356,7 @@ func (c *Cluster) Meets(there []Resource, requests grid.Requests) bool {
 		if !slices.ContainsFunc(there, func(r Resource) bool {
 			amount, number := want.Value, r.Number
 			if at := strings.IndexByte(amount, '['); at >= 0 && a.Type == grid.TypeMap && r.Attribute == a.Centry {
-				number = c.leftOf(&r, amount[at:])
+				number = leftOf(c.site, &r, amount[at:])
 				amount = amount[:at]
 			}
 			return r.Attribute == a.Centry && a.SatisfiedBy(amount, complex.Value{Number: number, Text: r.Text})
@@ -368,8 +369,8 @@ func (c *Cluster) Meets(there []Resource, requests grid.Requests) bool {
 
 // leftOf returns how many of the instances that are left have the characteristics of a request; -1 when these
 // cannot be read.
-func (c *Cluster) leftOf(r *Resource, block string) (n float64) {
-	s, err := c.site.Complex.Selection(r.Attribute.Name, block)
+func leftOf(cfg *site.Layout, r *Resource, block string) (n float64) {
+	s, err := cfg.Complex.Selection(r.Attribute.Name, block)
 	if err != nil {
 		return -1
 	}

@@ -157,7 +157,7 @@ func TestUnbookTakesBack(t *testing.T) {
 			w.happen()
 		}
 		run := w.c.Copy(w.st.Copy())
-		run.Begin(w.c.span.Now)
+		run.Begin(w.c.find.span.Now)
 		before := run.dump()
 		type booked struct {
 			n *Need

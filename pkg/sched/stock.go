@@ -45,7 +45,7 @@ type holding struct {
 
 // stock returns the map of a level.
 func (c *Cluster) stock(key ledger.MapKey) *stock {
-	s := &stock{key: key, m: c.site.Global.Maps[key.Column], clock: c.span.Clock()}
+	s := &stock{key: key, m: c.site.Global.Maps[key.Column], clock: c.find.span.Clock()}
 	bad := c.site.Sick
 	if key.Host != ledger.WholeCluster {
 		h := c.site.Hosts[key.Host]
@@ -267,13 +267,13 @@ func (s *stock) forLater(of *complex.Selection, most int, w grid.Window) int {
 }
 
 // selects reports whether a level's instances decide on a need, not their number alone.
-func (c *Cluster) selects(l *level, n *Need) bool {
+func (c *search) selects(l *level, n *Need) bool {
 	return l.Place != "" && (n.selections != nil || n.maps && c.whole().ledger.Selective())
 }
 
 // selected returns how many instances a level can give to a demand of a need in a window: as many as
 // are free when only their number decides.
-func (c *Cluster) selected(l *level, n *Need, demand int, w grid.Window) float64 {
+func (c *search) selected(l *level, n *Need, demand int, w grid.Window) float64 {
 	d, top := &n.demands[demand], c.whole()
 	if top.site.Attr(d.Column).Type != grid.TypeMap {
 		return complex.Unlimited
@@ -305,7 +305,7 @@ func (c *Cluster) selected(l *level, n *Need, demand int, w grid.Window) float64
 
 // selectedOf is selected for the demand of an attribute in the window that is looked at, and its
 // selection.
-func (c *Cluster) selectedOf(l *level, n *Need, attr int) (left float64, with *complex.Selection) {
+func (c *search) selectedOf(l *level, n *Need, attr int) (left float64, with *complex.Selection) {
 	i := slices.IndexFunc(n.demands, func(d complex.Demand) bool { return c.site.Complex.Consumables[d.Column] == attr })
 	if i < 0 || !c.selects(l, n) {
 		return complex.Unlimited, nil
@@ -314,16 +314,16 @@ func (c *Cluster) selectedOf(l *level, n *Need, attr int) (left float64, with *c
 }
 
 // whole is the cluster that an advance reservation is a part of.
-func (c *Cluster) whole() *Cluster {
+func (c *search) whole() *Cluster {
 	if c.of != nil {
 		return c.of
 	}
-	return c
+	return c.Cluster
 }
 
 // waitSelected is the earliest time, from a time on, at which a level can give so many slots to a need
 // as far as the instances of its resource maps decide.
-func (c *Cluster) waitSelected(l *level, n *Need, slots int, master bool, from grid.Time) grid.Time {
+func (c *search) waitSelected(l *level, n *Need, slots int, master bool, from grid.Time) grid.Time {
 	for i := range n.demands {
 		d := &n.demands[i]
 		if !d.Takes() || l.Supply.Capacity[d.Column] == complex.Unlimited {
@@ -339,7 +339,7 @@ func (c *Cluster) waitSelected(l *level, n *Need, slots int, master bool, from g
 }
 
 // nextOf is the next time at which an instance of a map may be given back.
-func (c *Cluster) nextOf(l *level, column int, t grid.Time) grid.Time {
+func (c *search) nextOf(l *level, column int, t grid.Time) grid.Time {
 	top, next := c.whole(), grid.Never
 	note := func(at grid.Time) {
 		if at > t {

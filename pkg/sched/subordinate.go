@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // Subordinate queues, subordinate_list of queue_conf(5); they rule on one host
@@ -57,9 +58,9 @@ func slotwise(root *site.Instance, use *ledger.Host, stopped map[*site.Instance]
 
 // stopped are the slots of suspended tasks by instance of a host; of those
 // that were preempted none are counted anyway.
-func (c *Cluster) stopped(h *site.Host) map[*site.Instance]uint32 {
+func stopped(st *state.State, h *site.Host) map[*site.Instance]uint32 {
 	out := map[*site.Instance]uint32{}
-	for _, t := range c.st.OnHost(h.Name) {
+	for _, t := range st.OnHost(h.Name) {
 		if t.State&grid.StateSuspendedAny == 0 || !t.HoldsSlots() {
 			continue
 		}
@@ -88,10 +89,10 @@ func (c *Cluster) Preempt(name string) (task *grid.JATask, suspend bool) {
 			return t, false
 		}
 	}
-	stopped := c.stopped(h)
+	stopped := stopped(c.st, h)
 	for _, root := range h.Trees() {
 		if slotwise(root, use, stopped) > root.Threshold {
-			if t := c.victim(root.Descendants(), true); t != nil {
+			if t := victim(c.st, root.Descendants(), true); t != nil {
 				return t, true
 			}
 		}
@@ -99,7 +100,7 @@ func (c *Cluster) Preempt(name string) (task *grid.JATask, suspend bool) {
 	for _, in := range h.Instances {
 		if in.Above == nil && len(in.Tree) > 0 {
 			for _, sub := range in.Resumable() {
-				if t := c.victim([]*site.Instance{sub}, false); t != nil && slotwiseRoom(sub, use, stopped) >= int(t.Slots()) {
+				if t := victim(c.st, []*site.Instance{sub}, false); t != nil && slotwiseRoom(sub, use, stopped) >= int(t.Slots()) {
 					return t, false
 				}
 			}
@@ -122,9 +123,9 @@ func slotwiseRoom(in *site.Instance, use *ledger.Host, stopped map[*site.Instanc
 
 // victim is the task to suspend, of the first instance that has one, or to let
 // continue: the one that was to be suspended last.
-func (c *Cluster) victim(instances []*site.Instance, suspend bool) (best *grid.JATask) {
+func victim(st *state.State, instances []*site.Instance, suspend bool) (best *grid.JATask) {
 	for _, in := range instances {
-		for _, t := range c.st.OnHost(in.Host.Name) {
+		for _, t := range st.OnHost(in.Host.Name) {
 			master := t.Grants[0]
 			if master.Queue != in.Queue.Name || master.Host != in.Host.Name || t.State&grid.StateDeleted != 0 ||
 				suspend && t.State&grid.StateSuspendedAny != 0 || !suspend && t.State&grid.StateSuspendedSlotwise == 0 {
@@ -149,7 +150,7 @@ func (c *Cluster) preemptedSlots(in *site.Instance) int {
 	if in.Above == nil {
 		return unlimitedSlots
 	}
-	stopped, use := c.stopped(in.Host), c.ledger.At(in.Host.Index)
+	stopped, use := stopped(c.st, in.Host), c.ledger.At(in.Host.Index)
 	room := unlimitedSlots
 	for root := in.Above; root != nil; root = root.Above {
 		left := root.Threshold - slotwise(root, use, stopped)

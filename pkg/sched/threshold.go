@@ -6,6 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched/site"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // Crossing is a running task to suspend, or to resume, because of the
@@ -30,11 +31,12 @@ func (c *Cluster) Crossings() (out []Crossing) {
 		if now.load == nil || now.load.Unheard || now.states[in.Place-1]&grid.QueueSuspendedAny != 0 {
 			continue
 		}
-		if q := c.st.QInstance(in.Queue.Name, in.Host.Name); q == nil || c.span.Now.Sub(q.LastSuspend) < in.SuspendSeconds {
+		q := c.st.QInstance(in.Queue.Name, in.Host.Name)
+		if q == nil || c.find.span.Now.Sub(q.LastSuspend) < in.SuspendSeconds {
 			continue
 		}
 		suspend := c.suspendAlarm(in, now).of != nil
-		for _, t := range c.crossing(in, suspend) {
+		for _, t := range crossing(c.st, in, suspend) {
 			out = append(out, Crossing{t.Job, t.ID, in.Name, suspend})
 		}
 	}
@@ -54,9 +56,9 @@ func (c *Cluster) release(t *grid.JATask) {
 }
 
 // crossing picks the tasks of an instance.
-func (c *Cluster) crossing(in *site.Instance, suspend bool) []*grid.JATask {
+func crossing(st *state.State, in *site.Instance, suspend bool) []*grid.JATask {
 	var tasks []*grid.JATask
-	for _, t := range c.st.OnHost(in.Host.Name) {
+	for _, t := range st.OnHost(in.Host.Name) {
 		if t.Status != grid.Running || suspend == (t.State&grid.StateSuspendedThreshold != 0) ||
 			t.State&grid.StateDeleted != 0 {
 			continue

@@ -37,6 +37,9 @@ type Span struct {
 	Hit      bool        // set by answers that would be others if nothing were planned
 }
 
+// Present returns the span of the moment alone.
+func (s *Span) Present() Span { return Span{Now: s.Now, Interval: s.Interval} }
+
 // Clock is the moment as diagrams know it.
 func (s *Span) Clock() diagram.Clock { return diagram.Clock{Now: s.Now, Late: s.Now.Add(s.Interval)} }
 
