@@ -294,7 +294,7 @@ func (c *Cluster) reload(name string) {
 		return
 	}
 	if i, ok := c.site.HostAt[name]; ok {
-		n := c.nows.At(i)
+		n := *c.nows.At(i)
 		was, most := n.load, c.mostAtOnce(i)
 		n.load = parseLoad(c.site, c.st.Load(name), c.site.Hosts[i])
 		c.nows.Set(i, n)
@@ -314,7 +314,7 @@ func (c *Cluster) restate(name string) {
 		return
 	}
 	in := c.site.Instances[i]
-	now := c.nows.At(in.Host.Index)
+	now := *c.nows.At(in.Host.Index)
 	now.states = slices.Clone(now.states)
 	now.states[in.Place-1] = o.State
 	c.nows.Set(in.Host.Index, now)
@@ -323,7 +323,7 @@ func (c *Cluster) restate(name string) {
 }
 
 // statesOf are those of an instance that do not depend on load.
-func (n hostNow) statesOf(in *site.Instance) grid.QueueState {
+func (n *hostNow) statesOf(in *site.Instance) grid.QueueState {
 	s := n.states[in.Place-1]
 	if in.Ambiguous {
 		s |= grid.QueueAmbiguous

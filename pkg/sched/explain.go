@@ -160,7 +160,7 @@ func (c *Cluster) Closed(most int) []Reason {
 }
 
 // alarming is the alarm of an instance as a reason.
-func (c *Cluster) alarming(in *site.Instance, now hostNow) Reason {
+func (c *Cluster) alarming(in *site.Instance, now *hostNow) Reason {
 	a := c.alarm(in, now)
 	if a.of == nil {
 		return Reason{}
@@ -170,7 +170,7 @@ func (c *Cluster) alarming(in *site.Instance, now hostNow) Reason {
 
 // alarmText explains an alarm: np_load_avg=1.800000 (no load adjustment) >=
 // 1.75, or (= 0.300000 + 0.50 * 24.000000 with nproc=8).
-func (c *Cluster) alarmText(in *site.Instance, now hostNow, t *complex.Threshold, factor float64) string {
+func (c *Cluster) alarmText(in *site.Instance, now *hostNow, t *complex.Threshold, factor float64) string {
 	if t.Attr < 0 {
 		return "unknown complex attribute " + t.Name
 	}

@@ -79,7 +79,7 @@ func (c *Cluster) Allows(n *Need, number int) bool {
 func (c *Cluster) FindPlacementAt(n *Need, number int) (p Placement, ok bool) {
 	c.find.setWindow(c.find.span.Now, n)
 	in := c.site.Instances[number]
-	if r := c.ranks.At(in.Index); r.inst < 0 || r.full || !c.find.suits(n, in) {
+	if r := *c.ranks.At(in.Index); r.inst < 0 || r.full || !c.find.suits(n, in) {
 		return p, false
 	}
 	if g, _ := c.find.slots(c.find.atGlobal(), n); g.lead == 0 {

@@ -27,8 +27,9 @@ func (c *search) atGlobal() level {
 	return l
 }
 
-func (c *search) atHost(h *site.Host) level {
-	l := level{Level: c.ledger.Host(h), isHost: true, load: c.nows.At(h.Index).load}
+func (c *search) atHost(h *site.Host) (l level) {
+	l.SetHost(c.ledger, h)
+	l.isHost, l.load = true, c.nows.At(h.Index).load
 	if !c.span.Ahead() {
 		l.factor = c.adjustment(h.Index)
 	}
@@ -40,8 +41,8 @@ func (c *search) atHost(h *site.Host) level {
 	return l
 }
 
-func (c *search) atInstance(in *site.Instance) level {
-	l := level{Level: c.ledger.Instance(in)}
+func (c *search) atInstance(in *site.Instance) (l level) {
+	l.SetInstance(c.ledger, in)
 	if c.of != nil {
 		l.whole = c.of.find.atInstance(c.of.site.Instances[c.of.site.InstAt[in.Name]]).around()
 	}
@@ -235,7 +236,7 @@ func (c *search) askSlots(l *level, k *complex.Condition) float64 {
 // unknownAttr returns the index of an attribute that is requested in a scope and neither
 // configured nor reported at the cluster, the host or the instance, -1 when all
 // are known.
-func (c *search) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now hostNow) int {
+func (c *search) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now *hostNow) int {
 	for i := range n.conditions {
 		if k := &n.conditions[i]; k.Of == of && !c.known(k.Attr, in, now) {
 			return k.Attr
@@ -255,7 +256,7 @@ func (c *search) unknownAttr(n *Need, of grid.TaskScope, in *site.Instance, now 
 	return -1
 }
 
-func (c *search) known(attr int, in *site.Instance, now hostNow) bool {
+func (c *search) known(attr int, in *site.Instance, now *hostNow) bool {
 	for _, s := range [...]*complex.Supply{&in.Supply, &in.Host.Supply, &c.site.Global} {
 		if _, ok := s.Fixed[attr]; ok {
 			return true
@@ -275,7 +276,7 @@ func (c *search) known(attr int, in *site.Instance, now hostNow) bool {
 
 // alarmSlots returns how many slots may start in an instance before a load
 // threshold is reached: the next one and as many as the adjustment leaves.
-func (c *Cluster) alarmSlots(in *site.Instance, now hostNow, factor float64) int {
+func (c *Cluster) alarmSlots(in *site.Instance, now *hostNow, factor float64) int {
 	slots := math.MaxInt32
 	for i := range in.LoadThresholds {
 		t := &in.LoadThresholds[i]

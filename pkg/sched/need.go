@@ -292,7 +292,7 @@ func (c *search) compareFixed(n *Need, in *site.Instance) Reason {
 
 // roles reports whether an instance can have the master task of a job, and its other tasks, as far as requests
 // say that hold for one or the other; why it cannot have one of them.
-func (c *search) roles(n *Need, in *site.Instance, now hostNow) (slave, master bool, why Reason) {
+func (c *search) roles(n *Need, in *site.Instance, now *hostNow) (slave, master bool, why Reason) {
 	switch {
 	case n.scoped:
 		master, why = c.inScope(n, grid.MasterTask, n.masters, in, now)
@@ -309,7 +309,7 @@ func (c *search) roles(n *Need, in *site.Instance, now hostNow) (slave, master b
 
 // inScope reports whether an instance can have the tasks of one scope.
 func (c *search) inScope(
-	n *Need, of grid.TaskScope, queues []pattern.Queue, in *site.Instance, now hostNow,
+	n *Need, of grid.TaskScope, queues []pattern.Queue, in *site.Instance, now *hostNow,
 ) (can bool, why Reason) {
 	switch attr := c.unknownAttr(n, of, in, now); {
 	case len(queues) > 0 && !anyMatches(queues, in, c.st):
@@ -326,7 +326,7 @@ func (c *search) inScope(
 }
 
 // inRoles is what is left of the room in an instance for the tasks that it can have.
-func (c *search) inRoles(r room, n *Need, in *site.Instance, now hostNow) room {
+func (c *search) inRoles(r room, n *Need, in *site.Instance, now *hostNow) room {
 	slave, master, _ := c.roles(n, in, now)
 	if !slave {
 		r = r.within(room{0, 1})

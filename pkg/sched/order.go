@@ -69,7 +69,7 @@ func (c *Cluster) reorder(host int) (opened bool) {
 				r.first, r.second = r.second, r.first
 			}
 		}
-		old := c.ranks.At(in.Index)
+		old := *c.ranks.At(in.Index)
 		if r == old {
 			continue
 		}
@@ -98,7 +98,7 @@ func (c *Cluster) line(r rank) ordered.Set[rank] {
 }
 
 // usable reports whether an instance can accept a job at some time of the window.
-func (c *search) usable(r rank) bool { return r.inst >= 0 && (!r.full || c.span.Ahead()) }
+func (c *search) usable(r *rank) bool { return r.inst >= 0 && (!r.full || c.span.Ahead()) }
 
 // reorderAround orders the instances of the hosts of grants anew, in the job's advance reservation as well.
 func (c *Cluster) reorderAround(ar uint32, grants []grid.Grant) {
@@ -118,7 +118,7 @@ func (c *Cluster) reorderGrants(grants []grid.Grant) {
 
 // hostRank is the host's value of load_formula, with the adjustments for
 // recent starts.
-func (c *Cluster) hostRank(h *site.Host, n hostNow) float64 {
+func (c *Cluster) hostRank(h *site.Host, n *hostNow) float64 {
 	factor, use := c.adjustment(h.Index), c.ledger.At(h.Index)
 	return c.site.Policy.Formula.Value(func(attr int) (float64, bool) {
 		a := &c.site.Complex.List[attr]
@@ -180,18 +180,18 @@ type alarm struct {
 
 // alarm is what keeps jobs away from an instance: one of its suspend
 // thresholds as load is, or of its load thresholds as load will be.
-func (c *Cluster) alarm(in *site.Instance, n hostNow) alarm {
+func (c *Cluster) alarm(in *site.Instance, n *hostNow) alarm {
 	if a := c.suspendAlarm(in, n); a.of != nil {
 		return a
 	}
 	return c.loadAlarm(in, n)
 }
 
-func (c *Cluster) suspendAlarm(in *site.Instance, n hostNow) alarm {
+func (c *Cluster) suspendAlarm(in *site.Instance, n *hostNow) alarm {
 	return alarm{c.reached(in, n, 0, in.SuspendThresholds), 0, QueueSuspendAlarm}
 }
 
-func (c *Cluster) loadAlarm(in *site.Instance, n hostNow) alarm {
+func (c *Cluster) loadAlarm(in *site.Instance, n *hostNow) alarm {
 	factor := c.adjustment(in.Host.Index)
 	return alarm{c.reached(in, n, factor, in.LoadThresholds), factor, QueueAlarm}
 }
@@ -199,7 +199,7 @@ func (c *Cluster) loadAlarm(in *site.Instance, n hostNow) alarm {
 // reached is the first threshold that is reached, nil if none is. An attribute
 // without a value is an alarm.
 func (c *Cluster) reached(
-	in *site.Instance, n hostNow, factor float64, thresholds []complex.Threshold,
+	in *site.Instance, n *hostNow, factor float64, thresholds []complex.Threshold,
 ) *complex.Threshold {
 	for i := range thresholds {
 		t := &thresholds[i]
@@ -213,14 +213,14 @@ func (c *Cluster) reached(
 
 // thresholdValue is what a threshold is held against: what remains of a
 // consumable, the load, or a configured value.
-func (c *Cluster) thresholdValue(in *site.Instance, n hostNow, factor float64, t *complex.Threshold) (float64, bool) {
+func (c *Cluster) thresholdValue(in *site.Instance, n *hostNow, factor float64, t *complex.Threshold) (float64, bool) {
 	v, _, _, ok := c.thresholdAt(in, n, factor, t)
 	return v, ok
 }
 
 // thresholdAt is thresholdValue with the level that has the value, and its source.
 func (c *Cluster) thresholdAt(
-	in *site.Instance, n hostNow, factor float64, t *complex.Threshold,
+	in *site.Instance, n *hostNow, factor float64, t *complex.Threshold,
 ) (v float64, level, from byte, ok bool) {
 	if t.Attr < 0 {
 		return 0, 0, 0, false

@@ -233,7 +233,7 @@ func (c *search) hostOffer(n *Need, h *site.Host, pe string) (o offer) {
 	c.scratch.queues = queues
 	if len(o.queues) > 1 {
 		slices.SortStableFunc(o.queues, func(a, b queueOffer) int {
-			return c.ranks.At(a.in.Index).compare(c.ranks.At(b.in.Index))
+			return c.ranks.At(a.in.Index).compare(*c.ranks.At(b.in.Index))
 		})
 	}
 	o.sum(onHost)

@@ -188,7 +188,7 @@ func (c *search) violations(n *Need, in *site.Instance) (count int) {
 
 // meets reports whether every level that knows the attribute satisfies the ask,
 // and at least one does.
-func (c *search) meets(k *complex.Condition, in *site.Instance, now hostNow) bool {
+func (c *search) meets(k *complex.Condition, in *site.Instance, now *hostNow) bool {
 	a := &c.site.Complex.List[k.Attr]
 	for _, s := range [...]*complex.Supply{&in.Supply, &in.Host.Supply, &c.site.Global} {
 		if v, ok := s.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {

@@ -84,7 +84,7 @@ func (c *Cluster) describe(in *site.Instance) Instance {
 }
 
 // unheard reports whether a host does not report.
-func (n hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
+func (n *hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
 
 // lasting are the load values that stay known of a host that does not report.
 var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket",
@@ -92,7 +92,7 @@ var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual
 
 // reachedNow is the first threshold that is reached by load as it was reported,
 // nil when none is.
-func (c *Cluster) reachedNow(in *site.Instance, now hostNow, thresholds []complex.Threshold) *Alarm {
+func (c *Cluster) reachedNow(in *site.Instance, now *hostNow, thresholds []complex.Threshold) *Alarm {
 	for i := range thresholds {
 		t := &thresholds[i]
 		a := Alarm{Name: t.Name, Limit: t.Text}

@@ -41,8 +41,8 @@ func NewList[T any](n int) List[T] {
 	return l
 }
 
-// At returns a value.
-func (l *List[T]) At(i int) T { return l.chunks[i/chunkSize].items[i%chunkSize] }
+// At returns a value for reading.
+func (l *List[T]) At(i int) *T { return &l.chunks[i/chunkSize].items[i%chunkSize] }
 
 // Set replaces a value.
 func (l *List[T]) Set(i int, x T) {
@@ -112,11 +112,11 @@ func NewRows[T any, P Row[T]](n int) Rows[T, P] {
 }
 
 // At returns an element for reading.
-func (r *Rows[T, P]) At(i int) *T { return &r.list.At(i).row }
+func (r *Rows[T, P]) At(i int) *T { return &(*r.list.At(i)).row }
 
 // Own returns an element for writing.
 func (r *Rows[T, P]) Own(i int) *T {
-	old := r.list.At(i)
+	old := *r.list.At(i)
 	if old.token == r.list.Token() {
 		return &old.row
 	}

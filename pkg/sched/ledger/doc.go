@@ -2,7 +2,7 @@
 //
 //	site.Layout ─▶ Ledger ◀── started tasks (Follow), a run's bookings (Book) and reservations (Plan)
 //	                 │
-//	                 ├─ Host, Global, Instance, Bucket ─▶ Level   what is taken of each resource of a place, now and later
+//	                 ├─ Global, Bucket, SetHost, SetInstance ─▶ Level   what is taken of each resource of a place, now and later
 //	                 ├─ PEFree, Hopeless, RoughWait               the same of parallel environments and of all slots
 //	                 ├─ Bound, EachTaken, EachClaim               which threads and instances of resource maps are taken
 //	                 ├─ Started, StartedOf, Preempted, Booking    which tasks are counted

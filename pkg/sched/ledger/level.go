@@ -28,21 +28,21 @@ func (l *Ledger) Global() Level {
 		used: l.global, guests: l.guests.global, plans: l.plans.global}
 }
 
-// Host returns the level of a host.
-func (l *Ledger) Host(h *site.Host) Level {
+// SetHost makes an empty level that of a host.
+func (at *Level) SetHost(l *Ledger, h *site.Host) {
 	n := l.hosts.At(h.Index)
-	at := Level{Supply: &h.Supply, Sick: h.Sick, Place: h.Name, Tree: h.Tree,
-		used: n.row(0), guests: n.guestsOf(0), plans: n.diagrams(0)}
+	at.Supply, at.Sick, at.Place, at.Tree = &h.Supply, h.Sick, h.Name, h.Tree
+	at.used, at.guests, at.plans = n.row(0), n.guestsOf(0), n.diagrams(0)
 	if l.ar == nil {
 		at.host = n
 	}
-	return at
 }
 
-// Instance returns the level of a queue instance.
-func (l *Ledger) Instance(in *site.Instance) Level {
+// SetInstance makes an empty level that of a queue instance.
+func (at *Level) SetInstance(l *Ledger, in *site.Instance) {
 	n := l.hosts.At(in.Host.Index)
-	return Level{Supply: &in.Supply, used: n.row(in.Place), guests: n.guestsOf(in.Place), plans: n.diagrams(in.Place)}
+	at.Supply = &in.Supply
+	at.used, at.guests, at.plans = n.row(in.Place), n.guestsOf(in.Place), n.diagrams(in.Place)
 }
 
 // Bucket returns the level of a quota's bucket, with the limits that hold there.
