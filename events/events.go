@@ -2,6 +2,7 @@ package events
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
@@ -63,17 +64,17 @@ func (e Event) String() string { return e.Name() + " " + e.Key.String() }
 // Cause identifies the request or message that an event list follows from.
 type Cause struct {
 	// Who is user@host, "schedd", an execution host or "qmaster".
-	Who string
+	Who string `see:"at"`
 	// What is the command or the kind of message: qsub, orders, report, timer.
-	What string
+	What string `see:"keep"`
 	// Ref is the request's id, the scheduling run, or empty.
-	Ref string
+	Ref string `see:"at"`
 	// Token is the number of the token that the request's connection was opened with, 0: none.
 	Token uint32
 	// Proposal is the number of the proposal that Who approved, 0: none; Proposer is who proposed it, as
 	// grid.Proposal.Proposer says.
 	Proposal uint32
-	Proposer string
+	Proposer string `see:"cell"`
 }
 
 // User returns the user whose request it was, "" when it was none.
@@ -115,6 +116,21 @@ type List struct {
 // gaps, starting with a full state or from nothing at Seq 1.
 type Sink interface {
 	Apply(List)
+}
+
+// Public returns the list as every user may read it, see grid.Public. The list is not changed; without anything private
+// it is returned as it is.
+func (l List) Public() List {
+	out := l
+	for i, e := range l.Events {
+		if p := grid.Public(e.Object); p != e.Object {
+			if &out.Events[0] == &l.Events[0] {
+				out.Events = slices.Clone(l.Events)
+			}
+			out.Events[i].Object = p
+		}
+	}
+	return out
 }
 
 // Memory is what was before a list: a *state.State is one.

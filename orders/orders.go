@@ -13,8 +13,8 @@ type List struct {
 	Seq uint64
 	// Scheduler identifies the registered scheduler; a list from another one
 	// is refused whole.
-	Scheduler string
-	Algorithm string
+	Scheduler string `see:"keep"`
+	Algorithm string `see:"keep"`
 	Run       uint64
 	Orders    []Order
 
@@ -132,8 +132,8 @@ type StartJob struct {
 	Job, Task     uint32
 	JobVersion    uint32
 	Grants        []grid.Grant
-	QueueVersions []uint32 // of the cluster queue of each grant
-	PE            string
+	QueueVersions []uint32      // of the cluster queue of each grant
+	PE            string        `see:"keep"`
 	Takes         grid.Requests // hard requests beside those of the job, or in their place: grid.JATask.Takes
 	Priority      float64
 	Tickets       float64
@@ -171,12 +171,12 @@ type SchedConf struct{ WeightTicketsOverride float64 }
 // exceeds a suspend threshold; Unsuspend lets it continue.
 type SuspendOnThreshold struct {
 	Job, Task uint32
-	Queue     string // queue@host
+	Queue     string `see:"keep"` // queue@host
 }
 
 type UnsuspendOnThreshold struct {
 	Job, Task uint32
-	Queue     string
+	Queue     string `see:"keep"`
 }
 
 // JobScheddInfo replaces the messages of one category; none removes them.

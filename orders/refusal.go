@@ -7,7 +7,7 @@ import "fmt"
 type Refusal struct {
 	Index  int
 	Code   Code
-	Reason string
+	Reason string `see:"text"`
 }
 
 // Code is why an order is refused; the numbers are part of the wire format.

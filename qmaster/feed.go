@@ -8,7 +8,6 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/frame"
-	"github.com/quill-grid/quill/pkg/grid"
 )
 
 const (
@@ -82,7 +81,7 @@ func (f *feed) add(l events.List, logged []byte) {
 	if !f.public.wanted.Load() {
 		return
 	}
-	public := publicList(l)
+	public := l.Public()
 	f.put(&f.public, l.Seq, func(waits []byte) []byte {
 		if &public.Events[0] == &l.Events[0] {
 			return append(waits, logged...)
@@ -195,19 +194,4 @@ func (to *listeners) release(durable uint64) (first uint64, n int) {
 	}
 	to.first += uint64(n)
 	return first, n
-}
-
-// publicList removes what is private, see grid.Private. The list itself is not changed;
-// without anything private it is returned as it is.
-func publicList(l events.List) events.List {
-	out := l
-	for i, e := range l.Events {
-		if p := grid.Public(e.Object); p != e.Object {
-			if &out.Events[0] == &l.Events[0] {
-				out.Events = append([]events.Event(nil), l.Events...)
-			}
-			out.Events[i].Object = p
-		}
-	}
-	return out
 }

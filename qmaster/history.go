@@ -2,6 +2,7 @@ package qmaster
 
 import (
 	"errors"
+	"github.com/quill-grid/quill/events"
 	"time"
 
 	"github.com/quill-grid/quill/qmaster/core/authorize"
@@ -26,7 +27,7 @@ func (q *QMaster) history(r *bus.Request, req gdi.Request, h gdi.History) {
 			}
 			e := history.Export{Kept: true, Lists: h.Lists, About: history.About{Made: grid.TimeOf(time.Now())}}
 			if r.From.Role != bus.Admin && !s.IsManager(req.User) {
-				e.Show, e.About.Partial = publicList, true
+				e.Show, e.About.Partial = events.List.Public, true
 				e.Run = func(orders.Record) (orders.Record, bool) { return orders.Record{}, false }
 			}
 			yields, done := q.snaps.read() // or what is read now would be gone then

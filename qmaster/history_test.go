@@ -218,7 +218,7 @@ func TestHistoryForUsers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want = append(want, tell(publicList(list)))
+			want = append(want, tell(list.Public()))
 		}
 		if len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
 			t.Errorf("from %d: %d lists differ from the %d that the feed shows", from, len(got), len(want))

@@ -165,41 +165,13 @@ func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 		w := codec.ListWriter{Send: send, Brief: get.Where.Brief, List: events.List{Seq: s.Seq, At: s.At}}
 		manager := s.IsManager(r.From.Name)
 		core.Query(s, get, func(o grid.Object) bool {
-			if o = listed(o, r.From.Name, manager); o == nil {
+			if o = grid.ListedTo(o, r.From.Name, manager); o == nil {
 				return true
 			}
 			return w.Add(events.Listed(o))
 		})
 		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), w.End()
 	}})
-}
-
-// listed returns what a user sees of an object in a listing; nil: nothing. A token is
-// seen by its owner and by managers, its digest by no user.
-// A proposal is seen by its user and by managers.
-func listed(o grid.Object, user string, manager bool) grid.Object {
-	switch o := o.(type) {
-	case *grid.Job:
-		if o.Owner == user {
-			return o
-		}
-	case *grid.Proposal:
-		if !manager && o.User != user {
-			return nil
-		}
-		return o
-	case *grid.Token:
-		if !manager && o.Owner != user {
-			return nil
-		}
-		t := *o
-		t.Digest = nil
-		return &t
-	}
-	if manager {
-		return o
-	}
-	return grid.Public(o)
 }
 
 // now is the time by which the core decides.

@@ -26,7 +26,7 @@ import (
 //	_INBOX_ID.>         answers, readable by ID only
 //
 // Every user sees every job and its arguments, as in Grid Engine. Private data
-// (grid.Private: scripts, environments, secrets) travels on ge.feed and, to the host that
+// (grid.SeeTag: scripts, environments, secrets) travels on ge.feed and, to the host that
 // runs a job, on ge.host.HOST.cmd; qmaster removes it from what it publishes on
 // ge.events. The table of rights (rights.go) lists the roles that may use each subject.
 const (

@@ -4,29 +4,31 @@ package grid
 // instances that were granted. While it lasts only its jobs (qsub -ar)
 // may use what it holds.
 type AR struct {
-	ID                   uint32
-	Name, Owner, Account string
-	Start, End, Submit   Time // when submitted, one of Start, End and Duration may be 0
-	State                ARState
-	Hard                 Requests // -l
-	Queues               Names    // -q
-	PE                   string
-	PERange              Ranges
-	Grants               []Grant // the first is the master's
-	ACL, XACL            Names   // -u: users and @usersets; none: the owner
-	ErrorHandlingHard    bool    // -he y: in error no job of it starts
+	ID                 uint32
+	Name               string   `see:"job"`
+	Owner              string   `see:"who"`
+	Account            string   `see:"cell"`
+	Start, End, Submit Time     // when submitted, one of Start, End and Duration may be 0
+	State              ARState  `see:"keep"`
+	Hard               Requests // -l
+	Queues             Names    `see:"keep"` // -q
+	PE                 string   `see:"keep"`
+	PERange            Ranges
+	Grants             []Grant // the first is the master's
+	ACL, XACL          Names   `see:"who"` // -u: users and @usersets; none: the owner
+	ErrorHandlingHard  bool    // -he y: in error no job of it starts
 
-	Group        string
-	Duration     uint32 // seconds
-	MasterQueues Names  // -masterq
-	Ckpt         string
-	Interactive  bool   // -now y: of interactive queues only
-	MailOptions  string // -m: of b e a n
-	MailTo       Names
-	Verify       string // -w: e or v
-	GrantedPE    string
+	Group        string   `see:"who"`
+	Duration     uint32   // seconds
+	MasterQueues Names    `see:"keep"` // -masterq
+	Ckpt         string   `see:"keep"`
+	Interactive  bool     // -now y: of interactive queues only
+	MailOptions  string   `see:"keep"` // -m: of b e a n
+	MailTo       Names    `see:"cell"`
+	Verify       string   `see:"keep"` // -w: e or v
+	GrantedPE    string   `see:"keep"`
 	Binding      *Binding // -bamount: units that are kept for its jobs; nil: none
-	Message      Names    // why it is in state W or E, a sentence each
+	Message      Names    `see:"text"` // why it is in state W or E, a sentence each
 }
 
 func (*AR) Kind() Kind { return KindAR }

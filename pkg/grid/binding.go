@@ -10,8 +10,8 @@ import (
 // Binding is a request for processor cores that no other job is bound to: a hint for execd, -binding of
 // qsub(1), or with BindPacked a condition of the start, -bamount of qsub(1): the scheduler decides.
 type Binding struct {
-	Instance string // BindEnv, BindPE or BindSet: who binds
-	Strategy string // BindLinear, BindStriding, BindExplicit or BindPacked
+	Instance string `see:"keep"` // BindEnv, BindPE or BindSet: who binds
+	Strategy string `see:"keep"` // BindLinear, BindStriding, BindExplicit or BindPacked
 	// of cores, BindSlots: as many as the job has slots on the host; 0 with BindExplicit. BindPacked: of units
 	Amount uint32
 	Step   uint32 // BindStriding: from one core to the next
@@ -20,9 +20,9 @@ type Binding struct {
 	Cores []CoreID
 
 	// Of BindPacked alone.
-	Unit   string // what Amount counts, one of BindUnits
-	Type   string // BindSlot or BindHost: what Amount is for
-	Filter string // a topology string: what is in lower case is not taken; "": nothing is excluded
+	Unit   string `see:"keep"` // what Amount counts, one of BindUnits
+	Type   string `see:"keep"` // BindSlot or BindHost: what Amount is for
+	Filter string `see:"keep"` // a topology string: what is in lower case is not taken; "": nothing is excluded
 }
 
 // CoreID is a core by the logical numbers of its socket and, within that, of

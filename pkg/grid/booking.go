@@ -6,7 +6,7 @@ package grid
 // decays. It stands apart from User and Project so that configuring those
 // changes no usage, and the end of a job changes no configuration.
 type Booking struct {
-	User, Project     string // at least one of them
+	User, Project     string `see:"who"` // at least one of them
 	Decayed, LongTerm Amounts
 	At                Time
 }

@@ -15,14 +15,14 @@ type Resources interface {
 
 // Centry is an attribute of the complex, complex(5).
 type Centry struct {
-	Name        string     `conf:"name"`
-	Shortcut    string     `conf:"shortcut"`
-	Type        CentryType `conf:"type"`
-	Relop       Relop      `conf:"relop"`
-	Requestable string     `conf:"requestable"` // YES, NO, FORCED
-	Consumable  string     `conf:"consumable"`  // YES, NO, JOB, HOST
-	Default     string     `conf:"default"`
-	Urgency     string     `conf:"urgency"`
+	Name        string     `conf:"name" see:"keep"`
+	Shortcut    string     `conf:"shortcut" see:"keep"`
+	Type        CentryType `conf:"type" see:"keep"`
+	Relop       Relop      `conf:"relop" see:"keep"`
+	Requestable string     `conf:"requestable" see:"keep"` // YES, NO, FORCED
+	Consumable  string     `conf:"consumable" see:"keep"`  // YES, NO, JOB, HOST
+	Default     string     `conf:"default" see:"keep"`
+	Urgency     string     `conf:"urgency" see:"keep"`
 	Version     uint32     `conf:"-"`
 }
 

@@ -8,8 +8,8 @@ import (
 // CoreGrant is the processor cores or threads that a task has on one of its hosts, granted by qmaster
 // when the task started.
 type CoreGrant struct {
-	Host string
-	Text string // the topology of the host, what the task has in lower case: NSxycttXYCTT
+	Host string `see:"keep"`
+	Text string `see:"keep"` // the topology of the host, what the task has in lower case: NSxycttXYCTT
 	// Shared: they follow from the masks of its instances alone. It is bound to them, and others may be
 	// too.
 	Shared bool

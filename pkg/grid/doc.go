@@ -20,14 +20,13 @@
 //
 // To add a kind:
 //
-//	pkg/grid/NAME.go       the struct, its Kind and Key methods, and a doc comment naming
-//	                       the manual page it follows
+//	pkg/grid/NAME.go       the struct, its Kind and Key methods, a doc comment naming the
+//	                       manual page it follows, and who may read each text (SeeTag)
 //	pkg/grid/kinds.go      its constant and its line in Kinds; it needs no more to be stored,
 //	                       replayed, printed, redacted, and configured with qconf and the API
 //	qmaster/core/validate  only if it is configured and has rules: what is valid, what is in use
 //	tools/manual           only if it is configured: its switches in man/qconf.md
 //	pkg/codec              only if it is written often: an array instead of a map
-//	pkg/redact/fields.go   only if some of its texts can be read in a redacted log
 //
 // The schema of a configured kind and the examples of all kinds in tests are written by
 // "go test ./pkg/opt/opttest ./pkg/codec -update" and "go test ./events -rewrite".

@@ -5,11 +5,11 @@ import "strings"
 // Instance is the health of one instance of a resource map, while it is not in service. Neither
 // state ends tasks that have the instance; no task is granted it.
 type Instance struct {
-	Resource, ID string
-	Host         string // or "global"
+	Resource, ID string `see:"keep"`
+	Host         string `see:"keep"` // or "global"
 	Disabled     bool   // by an administrator, until one enables it
 	Failed       bool   // by a load sensor, until the sensor reports again or the state is cleared
-	Message      string // what the sensor has said of it
+	Message      string `see:"text"` // what the sensor has said of it
 }
 
 func (*Instance) Kind() Kind { return KindInstance }

@@ -57,8 +57,8 @@ const StateSuspendedSystem = StateSuspendedSubordinate | StateSuspendedSlotwise 
 // Grant is one element of a granted queue list: Slots in Queue on Host. The
 // first element of a task's list is the master queue.
 type Grant struct {
-	Queue string // cluster queue
-	Host  string
+	Queue string `see:"keep"` // cluster queue
+	Host  string `see:"keep"`
 	Slots uint32
 }
 
@@ -89,24 +89,24 @@ type JATask struct {
 	State   TaskState
 
 	Grants     []Grant
-	PE         string
+	PE         string `see:"keep"`
 	Start      Time   // of the current attempt: when it was sent
 	JobVersion uint32 // of the job when the current attempt started
 	Restarted  bool
-	Error      string // what went wrong with the last attempt: why it, or its queue instance, is in state E
+	Error      string `see:"text"` // what went wrong with the last attempt: why it, or its queue instance, is in state E
 
 	WallSeconds float64 // the hard run time limit that holds, 0 = none
 	Usage       Usage   // of the current attempt
 	Previous    Usage   // of attempts before
-	Kill        string  // who requested the end, accounting's failed text; or Rescheduled, Migrating
-	Reason      string  // what a pending signal or deletion waits for
+	Kill        string  `see:"text"` // who requested the end, accounting's failed text; or Rescheduled, Migrating
+	Reason      string  `see:"text"` // what a pending signal or deletion waits for
 
 	Tickets, OTickets, FTickets, STickets float64
 	Share, Priority, NTickets             float64
 
 	// Binding is the topology of the host with the cores that the current attempt
 	// is bound to in lower case, SCcTTC; "": it is not bound.
-	Binding string
+	Binding string `see:"keep"`
 
 	// Takes are hard requests that hold for the current attempt beside those of its job, or in their place: what the
 	// scheduling algorithm has it take (orders.StartJob).
@@ -283,14 +283,14 @@ func (d Display) Letters() string {
 // the host: 1.node2. It belongs to one attempt of its task and is gone with it.
 type PETask struct {
 	Job, Task uint32
-	ID        string
-	Host      string
+	ID        string `see:"keep"`
+	Host      string `see:"keep"`
 	Status    Status // Transfering or Running
 	Start     Time   // when it was sent, or has begun
 	Usage     Usage
 
 	Attempt uint32
-	Launch  *Launch    // sent to its host; nil once the host has it
+	Launch  *Launch    `see:"daemons"` // sent to its host; nil once the host has it
 	Last    []LastTask // of past_usage alone
 	Interim *Interim   // as JATask's
 	Limits  uint32     // the version of the task's Limits that its host has, or is sent with Launch
@@ -302,7 +302,7 @@ const PastUsage = "past_usage"
 
 // LastTask is the highest number of a host's PE tasks that have ended.
 type LastTask struct {
-	Host   string
+	Host   string `see:"keep"`
 	Number uint32
 }
 
@@ -321,24 +321,30 @@ func (t *PETask) Key() Key { return Key{ID: t.Job, Sub: t.Task, Name: t.ID} }
 // Accounting is the record of one ended attempt, accounting(5). It is emitted once, kept
 // by consumers that store history, and not part of the state.
 type Accounting struct {
-	Job, Task, Attempt                        uint32
-	Array                                     bool
-	Queue, Host                               string
-	Group, Owner, Name, Account               string
-	Priority                                  int32
-	Submit, Start, End                        Time
-	Failed                                    uint32 // 0, or where it went wrong
-	FailedText                                string
-	ExitStatus                                uint32
-	Usage                                     Usage
-	Project, Department, PE, PETask, Category string
-	Slots                                     uint32
-	AR                                        uint32
-	ARSubmit                                  Time
-	DeletedBy                                 string // user@host of a qdel
-	Rescheduled                               bool
-	SubmitHost, SubmitCommand, Cwd            string
-	Maps                                      []MapGrant // not of a PE task
+	Job, Task, Attempt     uint32
+	Array                  bool
+	Queue, Host            string `see:"keep"`
+	Group, Owner           string `see:"who"`
+	Name                   string `see:"job"`
+	Account                string `see:"cell"`
+	Priority               int32
+	Submit, Start, End     Time
+	Failed                 uint32 // 0, or where it went wrong
+	FailedText             string `see:"text"`
+	ExitStatus             uint32
+	Usage                  Usage
+	Project                string `see:"who"`
+	Department, PE, PETask string `see:"keep"`
+	Category               string `see:"text"`
+	Slots                  uint32
+	AR                     uint32
+	ARSubmit               Time
+	DeletedBy              string `see:"at"` // user@host of a qdel
+	Rescheduled            bool
+	SubmitHost             string     `see:"keep"`
+	SubmitCommand          string     `see:"owner"`
+	Cwd                    string     `see:"cell"`
+	Maps                   []MapGrant // not of a PE task
 }
 
 func (*Accounting) Kind() Kind { return KindAccounting }

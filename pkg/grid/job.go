@@ -12,9 +12,12 @@ type Job struct {
 	ID      uint32
 	Version uint32 // rises with each qalter: the token of start orders
 
-	Name, Owner, Group           string
-	UID, GID                     uint32
-	Account, Project, Department string
+	Name         string `see:"job"`
+	Owner, Group string `see:"who"`
+	UID, GID     uint32
+	Account      string `see:"cell"`
+	Project      string `see:"who"`
+	Department   string `see:"keep"`
 
 	Submit   Time // stays when the job is rescheduled
 	ExecTime Time // -a: not before
@@ -54,17 +57,17 @@ func (j *Job) Key() Key { return Key{ID: j.ID} }
 type JobRequest struct {
 	Hard, Soft             Requests // -l
 	MasterHard, SlaveHard  Requests // -scope -l: of the master task, and of the others, of a parallel job
-	HardQueues, SoftQueues Names    // -q
-	MasterQueues           Names    // -masterq, -scope master -q
-	SlaveQueues            Names    // -scope slave -q
-	PE                     string
-	PERange                Ranges // slots, Last may be Open
-	Ckpt                   string
-	CkptWhen               string // -c: letters of checkpoint(5) "when"; those of the environment when none were given
-	CkptSeconds            uint32 // -c: an interval, 0 = the queue's min_cpu_interval
+	HardQueues, SoftQueues Names    `see:"keep"` // -q
+	MasterQueues           Names    `see:"keep"` // -masterq, -scope master -q
+	SlaveQueues            Names    `see:"keep"` // -scope slave -q
+	PE                     string   `see:"keep"`
+	PERange                Ranges   // slots, Last may be Open
+	Ckpt                   string   `see:"keep"`
+	CkptWhen               string   `see:"keep"` // -c: letters of checkpoint(5) "when"; the environment's without
+	CkptSeconds            uint32   // -c: an interval, 0 = the queue's min_cpu_interval
 	AR                     uint32
-	PredecessorReq         Names    // -hold_jid as given
-	ArrayPredecessorReq    Names    // -hold_jid_ad as given
+	PredecessorReq         Names    `see:"refs"` // -hold_jid as given
+	ArrayPredecessorReq    Names    `see:"refs"` // -hold_jid_ad as given
 	Binding                *Binding // -binding or -bamount, nil: none
 
 	// Former are the limits of tasks that have started before qalter changed them, oldest first: see JATask.Wanted.
@@ -224,42 +227,42 @@ const (
 // JobSpec is what only execd and qstat -j need of a job. It never changes:
 // jobs of which it is the same may share it.
 type JobSpec struct {
-	Cwd           string // -cwd, -wd; empty: the owner's home
-	Command       string // script name or, with -b y, the program
-	Args          []string
-	Script        []byte
-	Env           Values // -v, -V and SGE_O_*
-	Context       Values // -ac
-	Stdout        Names  // -o, [host:]path
-	Stderr        Names  // -e
-	Stdin         Names  // -i
-	Merge         bool   // -j y
-	Shell         Names  // -S, [host:]path
-	NoShell       bool   // -shell n
-	MailOptions   string // -m: of b e a s n
-	MailTo        Names  // -M
-	Verify        string // -w: e w n p v
-	CommandPrefix string // -C
-	SubmitHost    string
-	SubmitCommand string // the qsub command line
+	Cwd           string   `see:"cell"` // -cwd, -wd; empty: the owner's home
+	Command       string   `see:"cell"` // script name or, with -b y, the program
+	Args          []string `see:"cell"`
+	Script        []byte   `see:"owner"`
+	Env           Values   `see:"owner"` // -v, -V and SGE_O_*
+	Context       Values   `see:"cell"`  // -ac
+	Stdout        Names    `see:"cell"`  // -o, [host:]path
+	Stderr        Names    `see:"cell"`  // -e
+	Stdin         Names    `see:"cell"`  // -i
+	Merge         bool     // -j y
+	Shell         Names    `see:"cell"` // -S, [host:]path
+	NoShell       bool     // -shell n
+	MailOptions   string   `see:"keep"` // -m: of b e a s n
+	MailTo        Names    `see:"cell"` // -M
+	Verify        string   `see:"keep"` // -w: e w n p v
+	CommandPrefix string   `see:"cell"` // -C
+	SubmitHost    string   `see:"keep"`
+	SubmitCommand string   `see:"owner"` // the qsub command line
 
 	// Connect is how the job connects to its interactive client: a text of qrsh or qlogin
 	// that only the client and its starter read. Empty: a batch job. It is as good as a
 	// password and private to the owner. Such a job without a Command is a session of the
 	// owner's login shell; one with a Command and no NoShell runs it by that shell's -c.
-	Connect string
+	Connect string `see:"daemons"`
 
 	// Session is the DRMAA session that submitted the job, "": none did.
-	Session string
+	Session string `see:"cell"`
 	// NoError: the job never gets into state E; an error of the job itself ends it. DRMAA
 	// sets it, which has no such state.
-	NoError bool
+	NoError bool `see:"keep"`
 }
 
 // Request is one -l element. Value is as given, for printing; Num is the
 // number it stands for when the attribute's type is numeric.
 type Request struct {
-	Name, Value string
+	Name, Value string `see:"keep"`
 	Num         float64
 }
 
@@ -355,14 +358,14 @@ func (j *Job) Eligible() Ranges {
 // whose Cause names the user and the request; those of others are events, in the list with what they changed. Kept for
 // ReceiptSeconds, and the newest of a user up to ReceiptBytes.
 type Receipt struct {
-	User    string
-	Request string // the client's id
+	User    string `see:"who"`
+	Request string `see:"keep"` // the client's id
 	Job     uint32
 	AR      uint32
 	At      Time
-	PETask  string // started in Job
-	Verb    string // of the request; "": it follows from what was made
-	Reply   []byte // codec.AppendReply; none: it follows from what was made
+	PETask  string `see:"keep"`  // started in Job
+	Verb    string `see:"keep"`  // of the request; "": it follows from what was made
+	Reply   []byte `see:"owner"` // codec.AppendReply; none: it follows from what was made
 }
 
 const (
@@ -388,7 +391,7 @@ func (r *Receipt) Size() int {
 
 // Counter is a number that only grows: "jobseqnum" is the last job number.
 type Counter struct {
-	Name  string
+	Name  string `see:"keep"`
 	Value uint64
 }
 
@@ -412,9 +415,9 @@ const (
 // the messages that hold for all jobs. A category that begins with the name of
 // the algorithm, "gridserver: ", is of its making: it speaks of the jobs it lists.
 type JobScheddInfo struct {
-	Category string
+	Category string   `see:"text"`
 	Jobs     []uint32 // the jobs it speaks of, at most a few hundred; all of the category are meant
-	Messages []string
+	Messages []string `see:"text"`
 	At       Time
 }
 

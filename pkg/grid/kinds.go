@@ -56,7 +56,7 @@ const KindsEnd = KindInstance + 1
 // instances by "queue@host".
 type Key struct {
 	ID, Sub uint32
-	Name    string
+	Name    string `see:"keep"`
 }
 
 // Compare orders keys by ID, Sub, Name: the order of every table and listing.
@@ -109,6 +109,8 @@ type Spec struct {
 	Effect Effect
 	// Fact marks kinds that are reported once and not kept in the state.
 	Fact bool
+	// Confidential marks kinds whose objects are listed to their owner and to managers only.
+	Confidential bool
 }
 
 // Configured reports whether administrators change objects of the kind, qconf(1).
@@ -148,9 +150,9 @@ var Kinds = []Spec{
 		Default: func(string) Object { return DefaultSchedConf() }},
 	{Kind: KindManager, Name: "MANAGER", New: empty[Manager], Qconf: "m", Noun: "manager", Effect: EffectNone},
 	{Kind: KindOperator, Name: "OPERATOR", New: empty[Operator], Qconf: "o", Noun: "operator", Effect: EffectNone},
-	{Kind: KindToken, Name: "TOKEN", New: empty[Token], Effect: EffectNone},
+	{Kind: KindToken, Name: "TOKEN", New: empty[Token], Effect: EffectNone, Confidential: true},
 	{Kind: KindLogin, Name: "LOGIN", New: empty[Login], Effect: EffectNone},
-	{Kind: KindProposal, Name: "PROPOSAL", New: empty[Proposal], Effect: EffectNone},
+	{Kind: KindProposal, Name: "PROPOSAL", New: empty[Proposal], Effect: EffectNone, Confidential: true},
 	{Kind: KindAdminHost, Name: "ADMINHOST", New: empty[AdminHost], Qconf: "h", Noun: "administrative host",
 		Effect: EffectNone},
 	{Kind: KindSubmitHost, Name: "SUBMITHOST", New: empty[SubmitHost], Qconf: "s", Noun: "submit host",

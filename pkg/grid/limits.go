@@ -25,7 +25,7 @@ type Limits struct {
 	Before   Requests // while Changing: those that held before
 	Changing bool     // a host has yet to confirm Version
 	Applied  uint32   // the Version that the host of the job's script has; PETask.Limits is that of a PE task
-	Refused  string   // why the last change does not hold; "": it does
+	Refused  string   `see:"text"` // why the last change does not hold; "": it does
 }
 
 // LimitsIn returns the requests of a list that are RunningLimits.

@@ -7,11 +7,11 @@ import (
 
 // MapGrant is the instances of a resource map that a task has on one of its hosts.
 type MapGrant struct {
-	Resource string   // the RSMAP attribute
-	Host     string   // where the task uses them
+	Resource string   `see:"keep"` // the RSMAP attribute
+	Host     string   `see:"keep"` // where the task uses them
 	Global   bool     // they are of the map at "global", not of the host's own
-	IDs      []string // in the order of the map; a shared one as often as it was granted
-	UUIDs    []string // what IDs have as characteristic "uuid"; empty when one of them has none
+	IDs      []string `see:"keep"` // in the order of the map; a shared one as often as it was granted
+	UUIDs    []string `see:"keep"` // what IDs have as characteristic "uuid"; empty when one of them has none
 }
 
 // String returns the grant as qstat -j prints it: gpu=node1=(GPU0 GPU1).

@@ -1,96 +1,133 @@
 package grid
 
-import "strings"
+import (
+	"reflect"
+	"strings"
+)
 
-// Private names the fields that only the owner of a job, managers and the host that runs
-// it may read, because they may hold passwords and keys. All others are public, as in
-// Grid Engine: every user sees every job with its arguments and context. The digest of a
-// token is sent to no client that asks for a listing, not even to its owner. A proposal is
-// seen by its user and by managers.
+// SeeTag is the tag by which a field says who may read it. Each text needs one, because it may be a password or a name:
 //
-// Variables of the environment that qsub itself sets, SGE_O_*, are public: qstat -j shows
-// them.
-var Private = []string{
-	"Job.Spec.Script", "Job.Spec.Env", "Job.Spec.Connect", "Job.Spec.SubmitCommand",
-	"PETask.Launch", "Accounting.SubmitCommand", "Token.Comment", "Token.Digest",
-	"Proposal.Agent", "Proposal.Reason", "Proposal.Effect", "Proposal.Changes", "Proposal.Text", "Proposal.Touches",
-	"Proposal.Decided",
-	"Receipt.Reply",
+//	see:"daemons"  event clients of administrators, and the host that runs the job; no listing has it
+//	see:"owner"    besides them the owner of the object and managers
+//	see:"cell"     every user of the cell, but no reader of a redacted log
+//	see:"RULE"     everybody; RULE is what a redacted log has in its place, see pkg/redact
+//
+// What is within a field without a tag of its own (a list, a named value) follows the field. Numbers, times and flags
+// without a tag are public, as in Grid Engine: every user sees every job with its arguments and context.
+const SeeTag = "see"
+
+// audience is who may read a field.
+type audience uint8
+
+const (
+	everybody audience = iota
+	owner
+	daemons
+)
+
+// privateField is a field that not everybody may read, or one that points to a struct with such fields.
+type privateField struct {
+	index  int
+	seenBy audience
+	inside []privateField
 }
 
-// Public returns an object without its private fields: a copy, or the object itself if
-// it has none.
-func Public(o Object) Object {
-	switch o := o.(type) {
-	case *Job:
-		if o.Spec == nil || o.Spec.public() {
-			break
+func privateFieldsOf(t reflect.Type) (out []privateField) {
+	for i := range t.NumField() {
+		f := privateField{index: i}
+		switch field := t.Field(i); field.Tag.Get(SeeTag) {
+		case "owner":
+			f.seenBy = owner
+		case "daemons":
+			f.seenBy = daemons
+		default:
+			if field.Type.Kind() == reflect.Pointer && field.Type.Elem().Kind() == reflect.Struct {
+				f.inside = privateFieldsOf(field.Type.Elem())
+			}
 		}
-		job, spec := *o, *o.Spec
-		spec.Script, spec.Env, spec.Connect, spec.SubmitCommand = nil, publicEnv(spec.Env), "", ""
-		job.Spec = &spec
-		return &job
-	case *PETask:
-		if o.Launch == nil {
-			break
-		}
-		task := *o
-		task.Launch = nil
-		return &task
-	case *Accounting:
-		if o.SubmitCommand == "" {
-			break
-		}
-		a := *o
-		a.SubmitCommand = ""
-		return &a
-	case *Token:
-		if o.Comment == "" && o.Digest == nil {
-			break
-		}
-		t := *o
-		t.Comment, t.Digest = "", nil
-		return &t
-	case *Receipt:
-		if o.Reply == nil {
-			break
-		}
-		r := *o
-		r.Reply = nil
-		return &r
-	case *Proposal:
-		if !o.public() {
-			p := *o
-			p.Agent, p.Reason, p.Effect, p.Changes, p.Text, p.Touches, p.Decided = "", "", "", nil, "", nil, Decision{}
-			return &p
-		}
-	}
-	return o
-}
-
-// public reports whether nothing in p is private.
-func (p *Proposal) public() bool {
-	return p.Agent == "" && p.Reason == "" && p.Effect == "" && p.Changes == nil && p.Text == "" && p.Touches == nil &&
-		p.Decided == Decision{}
-}
-
-// public reports whether nothing in s is private.
-func (s *JobSpec) public() bool {
-	for i := range s.Env {
-		if !publicVariable(s.Env[i].Name) {
-			return false
-		}
-	}
-	return s.Script == nil && s.Connect == "" && s.SubmitCommand == ""
-}
-
-func publicEnv(env Values) (out Values) {
-	for _, v := range env {
-		if publicVariable(v.Name) {
-			out = append(out, v)
+		if f.seenBy != everybody || f.inside != nil {
+			out = append(out, f)
 		}
 	}
 	return out
 }
 
-func publicVariable(name string) bool { return strings.HasPrefix(name, "SGE_O_") }
+var privateFields = func() (of [KindsEnd][]privateField) {
+	for _, s := range Kinds {
+		of[s.Kind] = privateFieldsOf(reflect.TypeOf(s.New()).Elem())
+	}
+	return of
+}()
+
+// Public returns an object without its private fields: a copy, or the object itself if it has none; o may be nil.
+// Variables of the environment that qsub itself sets, SGE_O_*, are public: qstat -j shows them.
+func Public(o Object) Object { return readableBy(o, everybody) }
+
+// Listed returns an object as listings may have it: without what only daemons read.
+func Listed(o Object) Object { return readableBy(o, owner) }
+
+// ListedTo returns what a user sees of a listed object; nil: nothing.
+func ListedTo(o Object, user string, manager bool) Object {
+	if owned, is := o.(interface{ owner() string }); manager || is && owned.owner() == user {
+		return o
+	}
+	if SpecOf(o.Kind()).Confidential {
+		return nil
+	}
+	return Public(o)
+}
+
+func (j *Job) owner() string      { return j.Owner }
+func (t *Token) owner() string    { return t.Owner }
+func (p *Proposal) owner() string { return p.User }
+
+func readableBy(o Object, who audience) Object {
+	if o == nil || o.Kind() >= KindsEnd || privateFields[o.Kind()] == nil {
+		return o
+	}
+	if out := withoutPrivate(reflect.ValueOf(o).Elem(), privateFields[o.Kind()], who); out.IsValid() {
+		return out.Addr().Interface().(Object)
+	}
+	return o
+}
+
+// withoutPrivate returns a copy of a struct without what is not for a reader, the zero Value if it has nothing of that.
+func withoutPrivate(v reflect.Value, fields []privateField, who audience) (out reflect.Value) {
+	for _, f := range fields {
+		field := v.Field(f.index)
+		var rest reflect.Value
+		switch values, _ := field.Addr().Interface().(*Values); {
+		case field.IsZero(), f.inside == nil && f.seenBy <= who:
+			continue
+		case f.inside != nil:
+			if rest = withoutPrivate(field.Elem(), f.inside, who); !rest.IsValid() {
+				continue
+			}
+			rest = rest.Addr()
+		case values != nil:
+			public := publicVariables(*values)
+			if len(public) == len(*values) {
+				continue
+			}
+			rest = reflect.ValueOf(public)
+		default:
+			rest = reflect.Zero(field.Type())
+		}
+		if !out.IsValid() {
+			out = reflect.New(v.Type()).Elem()
+			out.Set(v)
+		}
+		out.Field(f.index).Set(rest)
+	}
+	return out
+}
+
+// publicVariables returns the variables that qsub itself sets.
+func publicVariables(env Values) (out Values) {
+	for _, v := range env {
+		if strings.HasPrefix(v.Name, "SGE_O_") {
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -8,26 +8,26 @@ import "fmt"
 type Proposal struct {
 	ID      uint32
 	Status  ProposalStatus
-	User    string
-	Host    string
+	User    string `see:"who"`
+	Host    string `see:"keep"`
 	Token   uint32 // 0: none
-	Agent   string // the program
-	Request string // number of the request
+	Agent   string `see:"owner"` // the program
+	Request string `see:"keep"`  // number of the request
 	Created Time
 	Expires Time
-	Reason  string
-	Effect  string    // what the program has found that the change does
-	Changes [][]byte  // the requests that are carried out together, as clients send them
-	Text    string    // what they change: found by qmaster when the change was proposed
-	Touches []Touched // the objects that they change, in order
-	Decided Decision
+	Reason  string    `see:"owner"`
+	Effect  string    `see:"owner"` // what the program has found that the change does
+	Changes [][]byte  `see:"owner"` // the requests that are carried out together, as clients send them
+	Text    string    `see:"owner"` // what they change: found by qmaster when the change was proposed
+	Touches []Touched `see:"owner"` // the objects that they change, in order
+	Decided Decision  `see:"owner"`
 }
 
 // Touched is an object that a proposal changes, and its version when it was proposed; 0: it has none, or did not exist.
 type Touched struct {
 	Of      Kind
 	ID      uint32
-	Name    string
+	Name    string `see:"text"`
 	Existed bool
 	Version uint32
 }
@@ -37,9 +37,9 @@ func (t Touched) Key() Key { return Key{ID: t.ID, Name: t.Name} }
 
 // Decision is who decided on a proposal, and when.
 type Decision struct {
-	By      string // user@host; qmaster, when it has expired
+	By      string `see:"at"` // user@host; qmaster, when it has expired
 	Token   uint32 // of the connection, 0: none
-	Request string // number of the request
+	Request string `see:"keep"` // number of the request
 	At      Time
 	Comment string
 }

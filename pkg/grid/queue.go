@@ -12,57 +12,57 @@ import (
 // host list, are QInstance objects that carry only state; their attributes
 // are resolved from here (PerHost.For).
 type CQueue struct {
-	Name     string `conf:"qname"`
-	HostList Names  `conf:"hostlist,space"`
+	Name     string `conf:"qname" see:"keep"`
+	HostList Names  `conf:"hostlist,space" see:"keep"`
 
-	SeqNo             PerHost[int32]    `conf:"seq_no"`
-	LoadThresholds    PerHost[Values]   `conf:"load_thresholds"`
-	SuspendThresholds PerHost[Values]   `conf:"suspend_thresholds"`
-	NSuspend          PerHost[int32]    `conf:"nsuspend"`
-	SuspendInterval   PerHost[TimeText] `conf:"suspend_interval"`
-	Priority          PerHost[int32]    `conf:"priority,signed"`
-	MinCPUInterval    PerHost[TimeText] `conf:"min_cpu_interval"`
-	Processors        PerHost[string]   `conf:"processors,UNDEFINED"`
-	QType             PerHost[Names]    `conf:"qtype,space"`
-	CkptList          PerHost[Names]    `conf:"ckpt_list,space"`
-	PEList            PerHost[Names]    `conf:"pe_list,space"`
-	Rerun             PerHost[bool]     `conf:"rerun"`
-	Slots             PerHost[int32]    `conf:"slots"`
-	TmpDir            PerHost[string]   `conf:"tmpdir"`
-	Shell             PerHost[string]   `conf:"shell"`
-	Prolog            PerHost[string]   `conf:"prolog,NONE"`
-	Epilog            PerHost[string]   `conf:"epilog,NONE"`
-	ShellStartMode    PerHost[string]   `conf:"shell_start_mode"`
-	StarterMethod     PerHost[string]   `conf:"starter_method,NONE"`
-	SuspendMethod     PerHost[string]   `conf:"suspend_method,NONE"`
-	ResumeMethod      PerHost[string]   `conf:"resume_method,NONE"`
-	TerminateMethod   PerHost[string]   `conf:"terminate_method,NONE"`
-	Notify            PerHost[TimeText] `conf:"notify"`
-	OwnerList         PerHost[Names]    `conf:"owner_list,space"`
-	UserLists         PerHost[Names]    `conf:"user_lists,space"`
-	XUserLists        PerHost[Names]    `conf:"xuser_lists,space"`
-	SubordinateList   PerHost[Names]    `conf:"subordinate_list"`
-	ComplexValues     PerHost[Values]   `conf:"complex_values"`
-	Projects          PerHost[Names]    `conf:"projects,space"`
-	XProjects         PerHost[Names]    `conf:"xprojects,space"`
-	Calendar          PerHost[string]   `conf:"calendar,NONE"`
-	InitialState      PerHost[string]   `conf:"initial_state"`
-	SRT               PerHost[TimeText] `conf:"s_rt"`
-	HRT               PerHost[TimeText] `conf:"h_rt"`
-	SCPU              PerHost[TimeText] `conf:"s_cpu"`
-	HCPU              PerHost[TimeText] `conf:"h_cpu"`
-	SFSize            PerHost[MemText]  `conf:"s_fsize"`
-	HFSize            PerHost[MemText]  `conf:"h_fsize"`
-	SData             PerHost[MemText]  `conf:"s_data"`
-	HData             PerHost[MemText]  `conf:"h_data"`
-	SStack            PerHost[MemText]  `conf:"s_stack"`
-	HStack            PerHost[MemText]  `conf:"h_stack"`
-	SCore             PerHost[MemText]  `conf:"s_core"`
-	HCore             PerHost[MemText]  `conf:"h_core"`
-	SRSS              PerHost[MemText]  `conf:"s_rss"`
-	HRSS              PerHost[MemText]  `conf:"h_rss"`
-	SVMem             PerHost[MemText]  `conf:"s_vmem"`
-	HVMem             PerHost[MemText]  `conf:"h_vmem"`
+	SeqNo             PerHost[int32]    `conf:"seq_no" see:"keep"`
+	LoadThresholds    PerHost[Values]   `conf:"load_thresholds" see:"keep"`
+	SuspendThresholds PerHost[Values]   `conf:"suspend_thresholds" see:"keep"`
+	NSuspend          PerHost[int32]    `conf:"nsuspend" see:"keep"`
+	SuspendInterval   PerHost[TimeText] `conf:"suspend_interval" see:"keep"`
+	Priority          PerHost[int32]    `conf:"priority,signed" see:"keep"`
+	MinCPUInterval    PerHost[TimeText] `conf:"min_cpu_interval" see:"keep"`
+	Processors        PerHost[string]   `conf:"processors,UNDEFINED" see:"keep"`
+	QType             PerHost[Names]    `conf:"qtype,space" see:"keep"`
+	CkptList          PerHost[Names]    `conf:"ckpt_list,space" see:"keep"`
+	PEList            PerHost[Names]    `conf:"pe_list,space" see:"keep"`
+	Rerun             PerHost[bool]     `conf:"rerun" see:"keep"`
+	Slots             PerHost[int32]    `conf:"slots" see:"keep"`
+	TmpDir            PerHost[string]   `conf:"tmpdir" see:"cell"`
+	Shell             PerHost[string]   `conf:"shell" see:"cell"`
+	Prolog            PerHost[string]   `conf:"prolog,NONE" see:"cell"`
+	Epilog            PerHost[string]   `conf:"epilog,NONE" see:"cell"`
+	ShellStartMode    PerHost[string]   `conf:"shell_start_mode" see:"keep"`
+	StarterMethod     PerHost[string]   `conf:"starter_method,NONE" see:"cell"`
+	SuspendMethod     PerHost[string]   `conf:"suspend_method,NONE" see:"cell"`
+	ResumeMethod      PerHost[string]   `conf:"resume_method,NONE" see:"cell"`
+	TerminateMethod   PerHost[string]   `conf:"terminate_method,NONE" see:"cell"`
+	Notify            PerHost[TimeText] `conf:"notify" see:"keep"`
+	OwnerList         PerHost[Names]    `conf:"owner_list,space" see:"who"`
+	UserLists         PerHost[Names]    `conf:"user_lists,space" see:"keep"`
+	XUserLists        PerHost[Names]    `conf:"xuser_lists,space" see:"keep"`
+	SubordinateList   PerHost[Names]    `conf:"subordinate_list" see:"keep"`
+	ComplexValues     PerHost[Values]   `conf:"complex_values" see:"keep"`
+	Projects          PerHost[Names]    `conf:"projects,space" see:"who"`
+	XProjects         PerHost[Names]    `conf:"xprojects,space" see:"who"`
+	Calendar          PerHost[string]   `conf:"calendar,NONE" see:"keep"`
+	InitialState      PerHost[string]   `conf:"initial_state" see:"keep"`
+	SRT               PerHost[TimeText] `conf:"s_rt" see:"keep"`
+	HRT               PerHost[TimeText] `conf:"h_rt" see:"keep"`
+	SCPU              PerHost[TimeText] `conf:"s_cpu" see:"keep"`
+	HCPU              PerHost[TimeText] `conf:"h_cpu" see:"keep"`
+	SFSize            PerHost[MemText]  `conf:"s_fsize" see:"keep"`
+	HFSize            PerHost[MemText]  `conf:"h_fsize" see:"keep"`
+	SData             PerHost[MemText]  `conf:"s_data" see:"keep"`
+	HData             PerHost[MemText]  `conf:"h_data" see:"keep"`
+	SStack            PerHost[MemText]  `conf:"s_stack" see:"keep"`
+	HStack            PerHost[MemText]  `conf:"h_stack" see:"keep"`
+	SCore             PerHost[MemText]  `conf:"s_core" see:"keep"`
+	HCore             PerHost[MemText]  `conf:"h_core" see:"keep"`
+	SRSS              PerHost[MemText]  `conf:"s_rss" see:"keep"`
+	HRSS              PerHost[MemText]  `conf:"h_rss" see:"keep"`
+	SVMem             PerHost[MemText]  `conf:"s_vmem" see:"keep"`
+	HVMem             PerHost[MemText]  `conf:"h_vmem" see:"keep"`
 
 	Version uint32 `conf:"-"` // rises with each change: the token of start orders
 }
@@ -182,9 +182,9 @@ func (s QueueState) Letters() string {
 // happened (d s E D C o); alarm (a, A) and unknown (u) are derived from the
 // host's Load, ambiguous (c) from the cluster queue (Contested), and never stored.
 type QInstance struct {
-	Queue, Host string
+	Queue, Host string `see:"keep"`
 	State       QueueState
-	Message     string // why it is in state E
+	Message     string `see:"text"` // why it is in state E
 	LastSuspend Time   // suspend_interval counts from here
 }
 

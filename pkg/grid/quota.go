@@ -9,10 +9,10 @@ import (
 // RQS is a resource quota set, sge_resource_quota(5): rules as written, in
 // order; ParseQuotaRule reads them.
 type RQS struct {
-	Name        string `conf:"name"`
-	Description string `conf:"description,NONE"`
+	Name        string `conf:"name" see:"keep"`
+	Description string `conf:"description,NONE" see:"cell"`
 	Enabled     bool   `conf:"enabled"`
-	Limits      Names  `conf:"limit"`
+	Limits      Names  `conf:"limit" see:"quota"`
 	Version     uint32 `conf:"-"`
 }
 

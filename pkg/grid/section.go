@@ -4,15 +4,16 @@ package grid
 // algorithm: its parameters, in its order. In text each is a line
 // `algorithm.name value`, with what it means in a comment before.
 type Section struct {
-	Algorithm string
+	Algorithm string `see:"keep"`
 	Params    []Param
 }
 
 // Param is one parameter of an algorithm, or one row of it if it is a table.
 // Help is its meaning and unit; Help and Table are filled in by the algorithm.
 type Param struct {
-	Name, Text, Help string
-	Table            bool
+	Name, Text string `see:"text"`
+	Help       string `see:"keep"`
+	Table      bool
 }
 
 // Section returns the parameters of an algorithm, nil when none are stored.
@@ -44,9 +45,9 @@ func (c *SchedConf) WithSection(s Section) (out []Section) {
 // priority that moved, a share at the submission of a job. It is part of orders, stored
 // by qmaster and sent like every other object.
 type AlgorithmState struct {
-	Algorithm string
-	Name      string // what it is of, in the algorithm's own words: queue/high, job/7
-	Values    Values
+	Algorithm string `see:"keep"`
+	Name      string `see:"text"` // what it is of, in the algorithm's own words: queue/high, job/7
+	Values    Values `see:"text"`
 }
 
 func (*AlgorithmState) Kind() Kind { return KindAlgorithmState }

@@ -7,12 +7,12 @@ import "fmt"
 // Only its owner ever has the secret: Digest is the SHA-256 of it.
 type Token struct {
 	ID      uint32
-	Owner   string
+	Owner   string `see:"who"`
 	Scope   Scope
 	Created Time
 	Expires Time
-	Comment string
-	Digest  []byte
+	Comment string `see:"owner"`
+	Digest  []byte `see:"daemons"`
 }
 
 func (*Token) Kind() Kind { return KindToken }
@@ -77,7 +77,7 @@ func ParseScope(name string) (Scope, bool) {
 // Login is an ID token of the identity provider that was exchanged for a token. It is kept until the ID token expires,
 // so that no ID token is exchanged twice.
 type Login struct {
-	ID      string // the SHA-256 of the ID token, in hexadecimal digits
+	ID      string `see:"keep"` // the SHA-256 of the ID token, in hexadecimal digits
 	Token   uint32 // that it was exchanged for
 	Expires Time   // of the ID token
 }

@@ -2,11 +2,11 @@ package grid
 
 // Userset is an access list or department, access_list(5).
 type Userset struct {
-	Name    string `conf:"name"`
-	Type    string `conf:"type"` // ACL, DEPT or "ACL DEPT"
+	Name    string `conf:"name" see:"keep"`
+	Type    string `conf:"type" see:"keep"` // ACL, DEPT or "ACL DEPT"
 	FShare  uint32 `conf:"fshare"`
 	OTicket uint32 `conf:"oticket"`
-	Entries Names  `conf:"entries,comma"` // users and @unix groups
+	Entries Names  `conf:"entries,comma" see:"who"` // users and @unix groups
 	Version uint32 `conf:"-"`
 }
 
@@ -26,11 +26,11 @@ func (u *Userset) Contains(user, group string) bool {
 // User is a user object, user(5). DeleteTime is when an automatically created one is
 // removed; 0 = never. The user's usage is in a Booking.
 type User struct {
-	Name           string `conf:"name"`
+	Name           string `conf:"name" see:"who"`
 	OTicket        uint32 `conf:"oticket"`
 	FShare         uint32 `conf:"fshare"`
 	DeleteTime     Time   `conf:"delete_time"`
-	DefaultProject string `conf:"default_project,NONE"`
+	DefaultProject string `conf:"default_project,NONE" see:"who"`
 	Version        uint32 `conf:"-"`
 }
 
@@ -39,11 +39,11 @@ func (u *User) Key() Key { return Key{Name: u.Name} }
 
 // Project is a project object, project(5).
 type Project struct {
-	Name    string `conf:"name"`
+	Name    string `conf:"name" see:"who"`
 	OTicket uint32 `conf:"oticket"`
 	FShare  uint32 `conf:"fshare"`
-	ACL     Names  `conf:"acl,space"`
-	XACL    Names  `conf:"xacl,space"`
+	ACL     Names  `conf:"acl,space" see:"keep"`
+	XACL    Names  `conf:"xacl,space" see:"keep"`
 	Version uint32 `conf:"-"`
 }
 
@@ -51,13 +51,17 @@ func (*Project) Kind() Kind { return KindProject }
 func (p *Project) Key() Key { return Key{Name: p.Name} }
 
 // Manager is a user who may do everything (qconf -am).
-type Manager struct{ Name string }
+type Manager struct {
+	Name string `see:"who"`
+}
 
 func (*Manager) Kind() Kind { return KindManager }
 func (m *Manager) Key() Key { return Key{Name: m.Name} }
 
 // Operator is a user who may run the cluster but not configure it (qconf -ao).
-type Operator struct{ Name string }
+type Operator struct {
+	Name string `see:"who"`
+}
 
 func (*Operator) Kind() Kind { return KindOperator }
 func (o *Operator) Key() Key { return Key{Name: o.Name} }
@@ -79,7 +83,7 @@ const (
 // ShareNode is a node of the share tree.
 type ShareNode struct {
 	ID, Type uint32
-	Name     string
+	Name     string `see:"who"`
 	Shares   uint32
 	Children []uint32
 }

@@ -22,9 +22,9 @@
 // sets. A pattern over user or project names in a quota rule (users a*) becomes
 // the list of those in the file that it matches; * and {*} stay.
 //
-// The table of what can be read is fields.go: any other string is secret. A test checks
-// that all of its fields exist in grid.Kinds, orders and events, and that of a filled
-// object of each kind nothing shows but what the table names.
+// What can be read says the tag of each field (grid.SeeTag): any other string is secret. A test checks that each text
+// of grid.Kinds, orders and events has one, and that of a filled object of each kind nothing shows but what the tags
+// permit.
 //
-// It must not know where lists come from. To add a field that can be read: a line in fields.go.
+// It must not know where lists come from. To add a field: its tag. To add a rule: its word in rules.go.
 package redact

@@ -125,15 +125,6 @@ func (r *Redactor) walk(v reflect.Value, how rule) {
 	}
 }
 
-// ruleOf is the rule of a field of a struct, that of the struct's own place if it
-// has none.
-func ruleOf(t reflect.Type, i int, outer rule) rule {
-	if how, ok := fields[t.Name()+"."+t.Field(i).Name]; ok {
-		return how
-	}
-	return outer
-}
-
 // ruleIn is ruleOf for a field of v: the value of a request for a container is a path of the user's own.
 func ruleIn(v reflect.Value, i int, outer rule) rule {
 	if v.Type() == requestType && v.Type().Field(i).Name == "Value" &&

@@ -38,33 +38,14 @@ type query struct {
 
 // shown is what a listing shows of an object.
 func (q *query) shown(o grid.Object) grid.Object {
-	switch o := o.(type) {
-	case *grid.JATask:
-		if !q.sums || o.PE == "" {
-			break
+	if t, is := o.(*grid.JATask); is && q.sums && t.PE != "" {
+		sum := *t
+		for _, p := range q.state.PETasks(t.Job, t.ID) {
+			sum.Usage = sum.Usage.Beside(p.Usage)
 		}
-		t := *o
-		for _, p := range q.state.PETasks(o.Job, o.ID) {
-			t.Usage = t.Usage.Beside(p.Usage)
-		}
-		return &t
-	case *grid.PETask:
-		if o.Launch == nil {
-			break
-		}
-		p := *o
-		p.Launch = nil
-		return &p
-	case *grid.Job:
-		if o.Spec == nil || o.Spec.Connect == "" {
-			break
-		}
-		j, spec := *o, *o.Spec
-		spec.Connect = ""
-		j.Spec = &spec
-		return &j
+		return &sum
 	}
-	return o
+	return grid.Listed(o)
 }
 
 func (q *query) kind(k grid.Kind) (on bool) {

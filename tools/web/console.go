@@ -193,7 +193,7 @@ func (c *consoleCell) fillCharts() {
 		st.Apply(l)
 		old.Add(l, st)
 		loads.Add(l)
-		lists.Add(past.Public(l))
+		lists.Add(l.Public())
 	}
 	c.mirror.Recent.Prepend(lists)
 	c.mirror.Charts.Prepend(old, loads)
@@ -399,7 +399,7 @@ func (c *consoleCell) readStretch(
 		case l.Seq < from:
 			continue
 		}
-		l = past.Public(l)
+		l = l.Public()
 		chosen := chosenIn(l, f, st)
 		if st != nil {
 			st.Apply(l)

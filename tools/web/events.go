@@ -401,7 +401,7 @@ func (r *stream) sendPast(before *state.State) error {
 		case r.to > 0 && l.Seq > r.to, r.ctx.Err() != nil:
 			return errEnough
 		}
-		r.sendList(past.Public(l), before)
+		r.sendList(l.Public(), before)
 		if before != nil {
 			before.Apply(l)
 		}

@@ -44,7 +44,7 @@ func (t publicPast) Lists(from uint64) iter.Seq2[events.List, error] {
 			if err == nil {
 				err = t.ctx.Err()
 			}
-			if !yield(past.Public(l), err) || t.ctx.Err() != nil {
+			if !yield(l.Public(), err) || t.ctx.Err() != nil {
 				return
 			}
 		}

@@ -335,7 +335,7 @@ func (c *consoleCell) listsUntil(
 			if err == nil && l.Seq <= after {
 				continue
 			}
-			if !yield(past.Public(l), err) {
+			if !yield(l.Public(), err) {
 				return
 			}
 		}

@@ -96,7 +96,7 @@ func (r *Reader) bringForward(ctx context.Context, st *state.State, to gdi.Place
 		case l.Seq > st.Seq+1:
 			return Gone("query.at", st.Seq+1, p)
 		default:
-			st.Apply(Public(l))
+			st.Apply(l.Public())
 		}
 	}
 	return ctx.Err()

@@ -127,19 +127,6 @@ func Gone(where string, seq uint64, p Stretch) error {
 		fmt.Sprintf("event list %d is not in the log: it has lists %d to %d", seq, first.Seq, last.Seq))
 }
 
-// Public is a list as every user may see it: who runs this server may be a manager, and gets more from the log.
-func Public(l events.List) events.List {
-	all := l.Events
-	l.Events = make([]events.Event, len(all))
-	for i, e := range all {
-		if e.Object != nil {
-			e.Object = grid.Public(e.Object)
-		}
-		l.Events[i] = e
-	}
-	return l
-}
-
 // HistoryOf opens stretches of the log of a cell.
 func HistoryOf(c cell.Cell) History {
 	return func(ctx context.Context, by entry.Account, from, to gdi.Place, lists bool) (Stretch, error) {
