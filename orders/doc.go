@@ -10,8 +10,8 @@
 //	       └── mirror ≥ Result.Seq ┘   before the next run
 //
 // README.md is the protocol: the order types, their checks, the refusals.
-// To add a type: a struct with a type method here and a method in
-// qmaster/core/orders.go.
+// To add a type: a struct with its methods and its row in types, its layout in
+// pkg/codec, a method in qmaster/core/orders.go, a row of the README.
 //
 // The package must not know how orders are decided, nor what qmaster makes of them.
 package orders

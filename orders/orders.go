@@ -75,56 +75,50 @@ const (
 	TypeUnsuspend            Type = 17
 )
 
-var typeNames = map[Type]string{
-	TypeStartJob: "start_job", TypeTickets: "tickets", TypePTickets: "ptickets",
-	TypeRemoveImmediateJob: "remove_immediate_job",
-	TypeSchedConf:          "sched_conf", TypeSuspendOnThreshold: "suspend_on_threshold",
-	TypeUnsuspendOnThreshold: "unsuspend_on_threshold",
-	TypeJobScheddInfo:        "job_schedd_info", TypeClearPriInfo: "clear_pri_info", TypePreempt: "preempt",
-	TypeStoreState:    "store_state",
-	TypePriorityRange: "priority_range", TypeUnsuspend: "unsuspend",
+// types is the table of order types: the name, which is the first word of the text of an order, and an empty order.
+var types = [...]struct {
+	name string
+	new  func() Order
+}{
+	TypeStartJob:             {"start_job", empty[StartJob]},
+	TypeTickets:              {"tickets", empty[Tickets]},
+	TypePTickets:             {"ptickets", empty[PTickets]},
+	TypeRemoveImmediateJob:   {"remove_immediate_job", empty[RemoveImmediateJob]},
+	TypeSchedConf:            {"sched_conf", empty[SchedConf]},
+	TypeSuspendOnThreshold:   {"suspend_on_threshold", empty[SuspendOnThreshold]},
+	TypeUnsuspendOnThreshold: {"unsuspend_on_threshold", empty[UnsuspendOnThreshold]},
+	TypeJobScheddInfo:        {"job_schedd_info", empty[JobScheddInfo]},
+	TypeClearPriInfo:         {"clear_pri_info", empty[ClearPriInfo]},
+	TypePreempt:              {"preempt", empty[Preempt]},
+	TypeStoreState:           {"store_state", empty[StoreState]},
+	TypePriorityRange:        {"priority_range", empty[PriorityRange]},
+	TypeUnsuspend:            {"unsuspend", empty[Unsuspend]},
+}
+
+func empty[T any, P interface {
+	*T
+	Order
+}]() Order {
+	return P(new(T))
 }
 
 // String returns the name of the type: the first word of the text of its orders.
 func (t Type) String() string {
-	if name, ok := typeNames[t]; ok {
-		return name
+	if t.known() {
+		return types[t].name
 	}
 	return fmt.Sprintf("type %d", uint8(t))
 }
 
 // New returns an empty order of the type, nil for an unknown one.
 func New(t Type) Order {
-	switch t {
-	case TypeStartJob:
-		return new(StartJob)
-	case TypeTickets:
-		return new(Tickets)
-	case TypePTickets:
-		return new(PTickets)
-	case TypeRemoveImmediateJob:
-		return new(RemoveImmediateJob)
-	case TypeSchedConf:
-		return new(SchedConf)
-	case TypeSuspendOnThreshold:
-		return new(SuspendOnThreshold)
-	case TypeUnsuspendOnThreshold:
-		return new(UnsuspendOnThreshold)
-	case TypeJobScheddInfo:
-		return new(JobScheddInfo)
-	case TypeClearPriInfo:
-		return new(ClearPriInfo)
-	case TypePreempt:
-		return new(Preempt)
-	case TypeStoreState:
-		return new(StoreState)
-	case TypePriorityRange:
-		return new(PriorityRange)
-	case TypeUnsuspend:
-		return new(Unsuspend)
+	if !t.known() {
+		return nil
 	}
-	return nil
+	return types[t].new()
 }
+
+func (t Type) known() bool { return int(t) < len(types) && types[t].new != nil }
 
 // StartJob asks to start one task on the granted queue instances, the first
 // being the master queue. It carries the versions it was decided on.
@@ -153,13 +147,7 @@ type Tickets struct {
 // PTickets sets tickets and priority of a pending job's next task: qmaster
 // keeps them as the job's grid.Priority. The scheduler names jobs whose values
 // have changed, not all of them.
-type PTickets struct {
-	Job, Task                             uint32
-	Tickets, OTickets, FTickets, STickets float64
-	Share, Priority, NTickets             float64
-	NPOSIX, NUrgency, Urgency             float64
-	RRContr, DLContr, WTContr             float64
-}
+type PTickets Tickets
 
 // RemoveImmediateJob removes a -now y job that could not start.
 type RemoveImmediateJob struct{ Job uint32 }

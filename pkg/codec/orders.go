@@ -127,19 +127,9 @@ func orderFields(w *wire.Coder, o orders.Order) {
 	case *orders.StoreState:
 		wire.List(w, &o.States, algorithmState)
 	case *orders.Tickets:
-		wire.Uns(w, &o.Job)
-		wire.Uns(w, &o.Task)
-		for _, f := range []*float64{&o.Tickets, &o.OTickets, &o.FTickets, &o.STickets, &o.Share, &o.Priority, &o.NTickets,
-			&o.NPOSIX, &o.NUrgency, &o.Urgency, &o.RRContr, &o.DLContr, &o.WTContr} {
-			w.Float(f)
-		}
+		tickets(w, o)
 	case *orders.PTickets:
-		wire.Uns(w, &o.Job)
-		wire.Uns(w, &o.Task)
-		for _, f := range []*float64{&o.Tickets, &o.OTickets, &o.FTickets, &o.STickets, &o.Share, &o.Priority, &o.NTickets,
-			&o.NPOSIX, &o.NUrgency, &o.Urgency, &o.RRContr, &o.DLContr, &o.WTContr} {
-			w.Float(f)
-		}
+		tickets(w, (*orders.Tickets)(o))
 	case *orders.RemoveImmediateJob:
 		wire.Uns(w, &o.Job)
 	case *orders.SchedConf:
@@ -169,5 +159,14 @@ func orderFields(w *wire.Coder, o orders.Order) {
 		wire.Uns(w, &o.Task)
 	default:
 		panic(fmt.Sprintf("codec: no layout for order %T", o))
+	}
+}
+
+func tickets(w *wire.Coder, o *orders.Tickets) {
+	wire.Uns(w, &o.Job)
+	wire.Uns(w, &o.Task)
+	for _, f := range []*float64{&o.Tickets, &o.OTickets, &o.FTickets, &o.STickets, &o.Share, &o.Priority, &o.NTickets,
+		&o.NPOSIX, &o.NUrgency, &o.Urgency, &o.RRContr, &o.DLContr, &o.WTContr} {
+		w.Float(f)
 	}
 }
