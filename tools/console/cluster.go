@@ -116,19 +116,21 @@ func configKinds() (names []string, of map[string]*grid.Spec) {
 	return names, of
 }
 
-// kindNames are kinds in words, where their name is none.
-var kindNames = map[string]string{"adminhost": "Administrative hosts", "calendar": "Calendars", "centry": "Complex",
-	"ckpt": "Checkpointing", "config": "Cell",
-	"cqueue": "Queues", "exechost": "Execution hosts", "hgroup": "Host groups", "manager": "Managers",
-	"operator": "Operators", "pe": "Parallel environments", "project": "Projects",
-	"rqs": "Resource quotas", "sched_conf": "Scheduler", "sharetree": "Share tree", "submithost": "Submit hosts",
-	"user": "Users", "userset": "User sets"}
+// titles are those of kinds whose nouns are not for a menu.
+var titles = map[grid.Kind]string{grid.KindCentry: "Complex", grid.KindCkpt: "Checkpointing", grid.KindConf: "Cell",
+	grid.KindCQueue: "Queues", grid.KindExecHost: "Execution hosts", grid.KindRQS: "Resource quotas",
+	grid.KindSchedConf: "Scheduler", grid.KindShareTree: "Share tree", grid.KindUserset: "User sets"}
+
+// titleOf returns what a menu calls the objects of a kind: Host groups.
+func titleOf(s *grid.Spec) string {
+	return cmp.Or(titles[s.Kind], strings.ToUpper(s.Noun[:1])+s.Noun[1:]+"s")
+}
 
 func showConfig(r *request) (any, error) {
 	names, of := configKinds()
 	c := &config{Kind: cmp.Or(r.query.Get("kind"), "cqueue"), Use: map[string]uint32{}}
 	for _, name := range names {
-		c.Kinds = append(c.Kinds, choice{name, cmp.Or(kindNames[name], name), name == c.Kind})
+		c.Kinds = append(c.Kinds, choice{name, titleOf(of[name]), name == c.Kind})
 	}
 	spec := of[c.Kind]
 	if spec == nil {
