@@ -14,14 +14,12 @@ import (
 	"github.com/quill-grid/quill/tools/ge/qacct"
 	"github.com/quill-grid/quill/tools/ge/qconf"
 	"github.com/quill-grid/quill/tools/ge/qevent"
-	"github.com/quill-grid/quill/tools/ge/qhost"
 	"github.com/quill-grid/quill/tools/ge/qping"
-	"github.com/quill-grid/quill/tools/ge/qquota"
 	"github.com/quill-grid/quill/tools/ge/qrsh"
-	"github.com/quill-grid/quill/tools/ge/qrstat"
 	"github.com/quill-grid/quill/tools/ge/qstat"
 	"github.com/quill-grid/quill/tools/ge/qsub"
 	"github.com/quill-grid/quill/tools/ge/reservation"
+	"github.com/quill-grid/quill/tools/ge/resources"
 	"github.com/quill-grid/quill/tools/ge/sharemon"
 	"github.com/quill-grid/quill/tools/gpu"
 	"github.com/quill-grid/quill/tools/proposal"
@@ -39,16 +37,16 @@ var gridEngine = map[string]program{
 	"qdel":    jobs.RunQdel,
 	"qevent":  readEvents,
 	"qhold":   jobs.RunQhold,
-	"qhost":   qhost.Run,
+	"qhost":   resources.RunQhost,
 	"qlogin":  qrsh.RunLogin,
 	"qmod":    jobs.RunQmod,
 	"qping":   qping.Run,
-	"qquota":  qquota.Run,
+	"qquota":  resources.RunQquota,
 	"qrdel":   reservation.RunQrdel,
 	"qresub":  jobs.RunQresub,
 	"qrls":    jobs.RunQrls,
 	"qrsh":    qrsh.Run,
-	"qrstat":  qrstat.Run,
+	"qrstat":  reservation.RunQrstat,
 	"qrsub":   reservation.RunQrsub,
 	"qselect": qstat.RunQselect,
 	"qsh":     qrsh.RunQsh,

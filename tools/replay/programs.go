@@ -4,12 +4,10 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/tools/ge/qacct"
 	"github.com/quill-grid/quill/tools/ge/qconf"
-	"github.com/quill-grid/quill/tools/ge/qhost"
-	"github.com/quill-grid/quill/tools/ge/qquota"
-	"github.com/quill-grid/quill/tools/ge/qrstat"
 	"github.com/quill-grid/quill/tools/ge/qstat"
 	"github.com/quill-grid/quill/tools/ge/qsub"
 	"github.com/quill-grid/quill/tools/ge/reservation"
+	"github.com/quill-grid/quill/tools/ge/resources"
 	"github.com/quill-grid/quill/tools/ge/sharemon"
 )
 
@@ -19,9 +17,9 @@ import (
 var programs = map[string]func(env opt.Env, args []string) int{
 	"qacct":   qacct.Run,
 	"qconf":   qconf.Run,
-	"qhost":   qhost.Run,
-	"qquota":  qquota.Run,
-	"qrstat":  qrstat.Run,
+	"qhost":   resources.RunQhost,
+	"qquota":  resources.RunQquota,
+	"qrstat":  reservation.RunQrstat,
 	"qrsub":   reservation.RunQrsub,
 	"qselect": qstat.RunQselect,
 	"qstat":   qstat.Run,

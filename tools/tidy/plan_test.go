@@ -223,20 +223,13 @@ var plan = []row{
 		imports: `pkg/grid pkg/gdi pkg/pattern pkg/conf pkg/state pkg/view pkg/document pkg/switches pkg/client
 			pkg/opt`,
 		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qhost", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/state pkg/view pkg/document pkg/switches pkg/client pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/reservation", level: programs,
-		imports: "pkg/gdi pkg/switches pkg/userdb pkg/submit pkg/opt"},
+		imports: "pkg/grid pkg/gdi pkg/view pkg/document pkg/switches pkg/userdb pkg/submit pkg/opt"},
 	{path: "tools/ge/qping", level: programs,
 		imports: "pkg/gdi pkg/switches pkg/client pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qquota", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/view pkg/document pkg/switches pkg/client pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
-	{path: "tools/ge/qrstat", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/view pkg/document pkg/switches pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
+	{path: "tools/ge/resources", level: programs,
+		imports: "pkg/grid pkg/gdi pkg/state pkg/view pkg/document pkg/switches pkg/client pkg/opt"},
 	{path: "tools/ge/qstat", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/pattern pkg/view pkg/document pkg/switches pkg/client pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
@@ -273,8 +266,8 @@ var plan = []row{
 	{path: "tools/replay", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/conf pkg/state qmaster/core schedd/algorithm/shipped
 			pkg/codec pkg/accounting pkg/document pkg/userdb pkg/client pkg/history pkg/opt tools/outcome
-			tools/whatif tools/ge/qacct tools/ge/qconf tools/ge/qhost tools/ge/qquota tools/ge/reservation
-			tools/ge/qrstat tools/ge/qstat tools/ge/qsub tools/ge/sharemon tools/decide tools/replay/screen`,
+			tools/whatif tools/ge/qacct tools/ge/qconf tools/ge/reservation tools/ge/resources tools/ge/qstat
+			tools/ge/qsub tools/ge/sharemon tools/decide tools/replay/screen`,
 		modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
 	{path: "tools/sim", level: programs,
 		imports: `pkg/grid pkg/conf schedd/algorithm schedd/algorithm/shipped pkg/opt tools/outcome
@@ -327,9 +320,9 @@ var plan = []row{
 	{path: "tools/quill-daemon", level: programs, imports: "pkg/opt tools/quill-daemon/serve"},
 	{path: "tools/quill", level: programs,
 		imports: `pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt
-			tools/keys tools/ge/qevent tools/ge/jobs tools/ge/qrsh tools/ge/qacct tools/ge/qconf tools/ge/qhost
-			tools/ge/reservation tools/ge/qping tools/ge/qquota tools/ge/qrstat tools/ge/qstat tools/ge/qsub
-			tools/ge/sharemon tools/token tools/gpu tools/proposal`,
+			tools/keys tools/ge/qevent tools/ge/jobs tools/ge/qrsh tools/ge/qacct tools/ge/qconf
+			tools/ge/reservation tools/ge/qping tools/ge/resources tools/ge/qstat tools/ge/qsub tools/ge/sharemon
+			tools/token tools/gpu tools/proposal`,
 		modules: "github.com/urfave/cli/v2"},
 	{path: "pkg/testkit", level: tests, modules: "golang.org/x/sys/unix"},
 	{path: "pkg/bus/bustest", level: tests},

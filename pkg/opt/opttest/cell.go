@@ -17,9 +17,9 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
-// Cell is a client for tests of listing commands: it answers from Objects, which are in key order within their kinds,
+// FakeClient is a client for tests of listing commands: it answers from Objects, which are in key order within their kinds,
 // and writes down what is asked of it.
-type Cell struct {
+type FakeClient struct {
 	Objects []grid.Object
 	// Finished are the jobs that left last.
 	Finished []*grid.Job
@@ -29,10 +29,10 @@ type Cell struct {
 	Vars   map[string]string // the environment of RunLines's commands
 }
 
-var _ client.Client = (*Cell)(nil)
+var _ client.Client = (*FakeClient)(nil)
 
 // Do writes the request down and answers.
-func (c *Cell) Do(_ context.Context, _ string, body gdi.Body) (gdi.Reply, error) {
+func (c *FakeClient) Do(_ context.Context, _ string, body gdi.Body) (gdi.Reply, error) {
 	c.Asked = append(c.Asked, body)
 	if c.Answer == nil {
 		return gdi.Reply{}, nil
@@ -41,7 +41,7 @@ func (c *Cell) Do(_ context.Context, _ string, body gdi.Body) (gdi.Reply, error)
 }
 
 // Get sends the objects kind by kind, as qmaster selects them.
-func (c *Cell) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
+func (c *FakeClient) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
 	if get.Where.Finished {
 		for _, j := range c.Finished {
 			if err := each(j); err != nil {
@@ -70,7 +70,7 @@ func (c *Cell) Get(_ context.Context, get gdi.Get, each func(grid.Object) error)
 }
 
 // jobs returns which objects the clause selects.
-func (c *Cell) jobs(w gdi.Where) func(grid.Object) bool {
+func (c *FakeClient) jobs(w gdi.Where) func(grid.Object) bool {
 	chosen := map[uint32]bool{}
 	for _, o := range c.Objects {
 		if j, ok := o.(*grid.Job); ok {
@@ -105,14 +105,14 @@ func matches(patterns grid.Names, name string) bool {
 }
 
 // Close does nothing.
-func (c *Cell) Close() error { return nil }
+func (c *FakeClient) Close() error { return nil }
 
-// CellEnv is an environment whose commands talk to c. What they print can be read
+// ClientEnv is an environment whose commands talk to c. What they print can be read
 // with the function: stdout, lines of stderr after "stderr: ", the exit
 // status.
 //
 // A JSON document on stdout that does not match its schema is a panic.
-func CellEnv(c client.Client) (opt.Env, func(code int) string) {
+func ClientEnv(c client.Client) (opt.Env, func(code int) string) {
 	var out, err bytes.Buffer
 	env := opt.Env{
 		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err,
@@ -328,8 +328,8 @@ func why() []grid.Object {
 func RunLines(c client.Client, run func(opt.Env, []string) int, input string) string {
 	var out strings.Builder
 	for line := range strings.Lines(input) {
-		env, printed := CellEnv(c)
-		if small, ok := c.(*Cell); ok {
+		env, printed := ClientEnv(c)
+		if small, ok := c.(*FakeClient); ok {
 			env.Getenv = func(name string) string { return small.Vars[name] }
 		}
 		out.WriteString(printed(run(env, strings.Fields(line)[1:])))

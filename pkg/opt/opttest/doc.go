@@ -15,7 +15,7 @@
 //	1> Your job 7 ("sleep") has been submitted
 //	exit 0
 //
-// RunLines runs listing commands against a Cell, a client that answers from a list of objects, as SmallCell: three
+// RunLines runs listing commands against a FakeClient, which answers from a list of objects, as SmallCell: three
 // hosts and jobs in many states. Every JSON document that is printed is compared with its schema:
 //
 //	pkg/document types ─▶ Schema ─▶ tools/manual/schemas    written with -update

@@ -21,7 +21,7 @@ import (
 // cell stands for qmaster: it keeps objects and answers as root@master is
 // answered, without checking anything but versions.
 type cell struct {
-	opttest.Cell
+	opttest.FakeClient
 	stale int // how many changes find that another client was faster
 }
 
@@ -134,7 +134,7 @@ func TestTranscripts(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					env, printed := opttest.CellEnv(c)
+					env, printed := opttest.ClientEnv(c)
 					env.Dir, env.Getenv = dir, func(name string) string { return vars[name] }
 					out.WriteString(printed(qconf.Run(env, words[1:])))
 				}
@@ -148,7 +148,7 @@ func TestTranscripts(t *testing.T) {
 
 // TestJSONOfAll checks that the transcript of -fmt json has every switch that shows something.
 func TestJSONOfAll(t *testing.T) {
-	env, printed := opttest.CellEnv(newCell())
+	env, printed := opttest.ClientEnv(newCell())
 	help := printed(qconf.Run(env, []string{"-help"}))
 	transcript, err := os.ReadFile("testdata/json.txt")
 	if err != nil {

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 }
 
 // feed sends a full state and two lists, then loses its connection.
-type feed struct{ opttest.Cell }
+type feed struct{ opttest.FakeClient }
 
 var errLost = errors.New("error: connection lost")
 
@@ -46,7 +46,7 @@ func (f *feed) Watch(ctx context.Context, w client.Watcher) error {
 
 func TestTranscripts(t *testing.T) {
 	datadriven.RunTest(t, "testdata/qevent.txt", func(t *testing.T, d *datadriven.TestData) string {
-		env, printed := opttest.CellEnv(&feed{})
+		env, printed := opttest.ClientEnv(&feed{})
 		var args []string
 		for _, a := range d.CmdArgs {
 			args = append(args, a.Key)
@@ -60,7 +60,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestEndsWithoutReader(t *testing.T) {
-	env, printed := opttest.CellEnv(&feed{})
+	env, printed := opttest.ClientEnv(&feed{})
 	env.Stdout = full{}
 	want := "stderr: qevent: no space left on device\nexit 1\n"
 	if got := printed(qevent.Run(env, nil)); got != want {

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		dir := t.TempDir()
-		c := &opttest.Cell{Objects: opttest.SmallCell(), Vars: map[string]string{"SGE_ROOT": dir + "/sge", "HOME": dir}}
+		c := &opttest.FakeClient{Objects: opttest.SmallCell(), Vars: map[string]string{"SGE_ROOT": dir + "/sge", "HOME": dir}}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "qstat":
@@ -174,7 +174,7 @@ func TestSameRows(t *testing.T) {
 		"-u * -qs d", "-f -F arch -u alice -q all.q@node2"} {
 		var want [][]string
 		for format, row := range formats { // order: all are compared with the first
-			c := &opttest.Cell{Objects: opttest.SmallCell(), Finished: opttest.FinishedJobs()}
+			c := &opttest.FakeClient{Objects: opttest.SmallCell(), Finished: opttest.FinishedJobs()}
 			var ids []string
 			for _, m := range row.FindAllStringSubmatch(opttest.RunLines(c, qstat.Run, "qstat "+line+format), -1) {
 				ids = append(ids, m[1])
@@ -191,7 +191,7 @@ func TestOwnJobsWithoutOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &opttest.Cell{Objects: []grid.Object{
+	c := &opttest.FakeClient{Objects: []grid.Object{
 		&grid.Job{JobRequest: &grid.JobRequest{}, ID: 1, Name: "other", Owner: me.Username + "x",
 			Pending: grid.Ranges{{First: 1, Last: 1, Step: 1}}},
 	}}
@@ -207,7 +207,7 @@ func TestOwnJobsWithoutOptions(t *testing.T) {
 }
 
 func TestNoQMaster(t *testing.T) {
-	env, printed := opttest.CellEnv(nil)
+	env, printed := opttest.ClientEnv(nil)
 	cell := cell.Cell{Root: "/cells", Name: "default"}
 	env.Connect = func(context.Context) (client.Client, error) {
 		return nil, &client.Unreachable{Cell: cell, Host: "master", Err: syscall.ECONNREFUSED}
@@ -245,7 +245,7 @@ func (m many) Get(_ context.Context, get gdi.Get, each func(grid.Object) error) 
 func BenchmarkList100k(b *testing.B) {
 	for _, format := range []string{"plain", "json"} {
 		b.Run(format, func(b *testing.B) {
-			env, _ := opttest.CellEnv(many{100_000})
+			env, _ := opttest.ClientEnv(many{100_000})
 			env.Stdout = io.Discard
 			b.ReportAllocs()
 			for b.Loop() {

@@ -47,7 +47,7 @@ func cell() []grid.Object {
 // TestTranscripts runs the command on that cell, or on one without a tree.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		c := &opttest.Cell{Objects: cell()}
+		c := &opttest.FakeClient{Objects: cell()}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "sge_share_mon":

@@ -1,12 +1,10 @@
-package qrstat
+package reservation
 
 import (
 	"context"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -16,51 +14,49 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return opt.App(env, command(), show) }
+// RunQrstat is qrstat(1): it lists advance reservations, or shows some in full, as text, XML or JSON. It returns the
+// exit status.
+func RunQrstat(env opt.Env, args []string) int {
+	return opt.RunApp(env, opt.App(env, listCommand(), listReservations), args)
+}
 
-// Run is the whole command; it returns the exit status.
-func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
-
-// query is the query of the command line.
-type query struct {
+// listQuery is the command line of qrstat.
+type listQuery struct {
 	ids     []uint32   // -ar
 	users   grid.Names // -u
 	explain bool
 	format  switches.Format
 }
 
-type sw = switches.Switch[query]
+func formatOf(w *listQuery) *switches.Format { return &w.format }
 
-func formatOf(w *query) *switches.Format { return &w.format }
-
-func command() *switches.Command[query] {
-	return &switches.Command[query]{
+func listCommand() *switches.Command[listQuery] {
+	return &switches.Command[listQuery]{
 		Name: "qrstat", Usage: "[options]", Indent: 3, Column: 44,
 		Defaults: "sge_qrstat",
-		Begin:    func(w *query) { w.format.Begin() },
+		Begin:    func(w *listQuery) { w.format.Begin() },
 		Unknown: func(word string) error {
 			if !strings.HasPrefix(word, "-") {
 				return &switches.Error{Text: "error: too many options", Help: true}
 			}
 			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
-		Switches: []sw{
+		Switches: []switches.Switch[listQuery]{
 			{Name: "ar", Args: "ar_id,...", Help: "show these advance reservations in full", Take: switches.One,
-				Set: (*query).chosen},
+				Set: (*listQuery).chosen},
 			{Name: "explain", Help: "show reason for error state",
-				Set: switches.Flag(func(w *query) *bool { return &w.explain })},
+				Set: switches.Flag(func(w *listQuery) *bool { return &w.explain })},
 			switches.Fmt(formatOf),
 			{Name: "help", Help: "print this help"},
 			{Name: "u", Args: "user_list", Help: "all advance reservations of users specified in list", Take: switches.One,
-				Set: func(w *query, words []string) error { w.users = switches.Names(words[0]); return nil }},
+				Set: func(w *listQuery, words []string) error { w.users = switches.Names(words[0]); return nil }},
 			switches.XML(formatOf),
 		},
 		Legend: "\nuser_list               user|pattern|$user[,user|pattern|$user,...]\n",
 	}
 }
 
-func (w *query) chosen(words []string) error {
+func (w *listQuery) chosen(words []string) error {
 	for _, text := range switches.Names(words[0]) {
 		id, err := strconv.ParseUint(text, 10, 32)
 		if err != nil {
@@ -71,7 +67,7 @@ func (w *query) chosen(words []string) error {
 	return nil
 }
 
-func show(ctx context.Context, env opt.Env, w *query) int {
+func listReservations(ctx context.Context, env opt.Env, w *listQuery) int {
 	kinds := []grid.Kind{grid.KindAR}
 	if w.format.JSON() {
 		kinds = append(kinds, grid.KindCentry) // for the types of requests
@@ -81,7 +77,7 @@ func show(ctx context.Context, env opt.Env, w *query) int {
 		return env.Report(err, 1)
 	}
 	v := view.Of(st)
-	p := printer{env.Stdout, env.Now().Location()}
+	p := listPrinter{env.Stdout, env.Now().Location()}
 	if len(w.ids) > 0 {
 		return w.inFull(env, p, v)
 	}
@@ -98,7 +94,7 @@ func show(ctx context.Context, env opt.Env, w *query) int {
 }
 
 // inFull is -ar.
-func (w *query) inFull(env opt.Env, p printer, v *view.View) int {
+func (w *listQuery) inFull(env opt.Env, p listPrinter, v *view.View) int {
 	found, unknown := v.ReservationsOf(w.ids)
 	switch {
 	case w.format.JSON():

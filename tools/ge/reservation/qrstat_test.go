@@ -1,4 +1,4 @@
-package qrstat
+package reservation
 
 import (
 	"os"
@@ -47,20 +47,11 @@ func unusual() []grid.Object {
 	}
 }
 
-// TestTranscripts runs the sessions in testdata.
-func TestTranscripts(t *testing.T) {
-	opttest.Transcripts(t, "testdata", Run, map[string]opttest.Step{
-		"reservations": func(d *opttest.Desk, _ []string) { d.Objects(reservations()...) }, // are listed to the next run
-		// ... another one, with its attributes
-		"unusual": func(d *opttest.Desk, _ []string) { d.Objects(unusual()...) },
-	})
-}
-
-// TestOwn: without -u those of the user who calls it are shown, as with $user.
-func TestOwn(t *testing.T) {
+// TestOwnReservations: without -u those of the user who calls it are shown, as with $user.
+func TestOwnReservations(t *testing.T) {
 	mine := &grid.AR{ID: 7, Owner: opt.Env{Getenv: os.Getenv}.User(), State: grid.ARWaiting, Duration: 60}
 	for _, line := range []string{"", "-u $user"} {
-		desk := opttest.New(t, Run)
+		desk := opttest.New(t, RunQrstat)
 		desk.Objects(append(reservations(), mine)...)
 		out := desk.Do("run", nil, line)
 		if !strings.Contains(out, "\n1>       7 ") || strings.Contains(out, " bob ") {

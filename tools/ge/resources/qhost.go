@@ -1,4 +1,4 @@
-package qhost
+package resources
 
 import (
 	"bufio"
@@ -6,8 +6,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/document"
@@ -19,7 +17,7 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-type options struct {
+type hostOptions struct {
 	resources    bool // -F
 	names        grid.Names
 	hosts        grid.Names
@@ -30,29 +28,29 @@ type options struct {
 	format       switches.Format
 }
 
-var addNames = switches.List(func(o *options) *grid.Names { return &o.names })
+var addNames = switches.List(func(o *hostOptions) *grid.Names { return &o.names })
 
-func formatOf(o *options) *switches.Format { return &o.format }
+func hostFormat(o *hostOptions) *switches.Format { return &o.format }
 
-func command() *switches.Command[options] {
-	return &switches.Command[options]{
+func hostCommand() *switches.Command[hostOptions] {
+	return &switches.Command[hostOptions]{
 		Name: "qhost", Usage: "[options]", Indent: 2, Column: 29,
 		Unknown: func(word string) error {
 			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
-		Switches: []switches.Switch[options]{
+		Switches: []switches.Switch[hostOptions]{
 			{Name: "F", Args: "[resource_attribute]", Help: "show (selected) resources", Take: switches.Maybe,
-				Set: func(o *options, w []string) error {
+				Set: func(o *hostOptions, w []string) error {
 					o.resources = true
 					return addNames(o, w)
 				}},
-			switches.Fmt(formatOf),
+			switches.Fmt(hostFormat),
 			{Name: "h", Args: "hostlist", Help: "display only selected hosts", Take: switches.Word,
-				Set: switches.List(func(o *options) *grid.Names { return &o.hosts })},
+				Set: switches.List(func(o *hostOptions) *grid.Names { return &o.hosts })},
 			{Name: "help", Help: "print this help"},
-			{Name: "j", Help: "display jobs hosted by host", Set: switches.Flag(func(o *options) *bool { return &o.jobs })},
+			{Name: "j", Help: "display jobs hosted by host", Set: switches.Flag(func(o *hostOptions) *bool { return &o.jobs })},
 			{Name: "l", Args: "attr=val,...", Help: "request the given resources", Take: switches.Word,
-				Set: func(o *options, w []string) error {
+				Set: func(o *hostOptions, w []string) error {
 					list, ok := switches.Requests(o.requests, w[0])
 					if !ok {
 						return switches.Errorf("error: wrong resource list format: %q", w[0])
@@ -61,35 +59,36 @@ func command() *switches.Command[options] {
 					return nil
 				}},
 			{Name: "ncb", Help: "suppress host topology based information",
-				Set: switches.Flag(func(o *options) *bool { return &o.noTopology })},
-			{Name: "q", Help: "display queues hosted by host", Set: switches.Flag(func(o *options) *bool { return &o.queues })},
+				Set: switches.Flag(func(o *hostOptions) *bool { return &o.noTopology })},
+			{Name: "q", Help: "display queues hosted by host",
+				Set: switches.Flag(func(o *hostOptions) *bool { return &o.queues })},
 			{Name: "u", Args: "user[,user,...]", Help: "show only jobs for user", Take: switches.Word,
-				Set: func(o *options, w []string) error {
+				Set: func(o *hostOptions, w []string) error {
 					o.jobs, o.users = true, append(o.users, switches.Names(w[0])...)
 					return nil
 				}},
-			switches.XML(formatOf),
+			switches.XML(hostFormat),
 		},
 	}
 }
 
-// App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return opt.App(env, command(), show) }
+// RunQhost is qhost(1): it lists execution hosts with their load, queues, jobs and resources. It returns the exit
+// status.
+func RunQhost(env opt.Env, args []string) int {
+	return opt.RunApp(env, opt.App(env, hostCommand(), showHosts), args)
+}
 
-// Run is the whole command; it returns the exit status.
-func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
-
-// picture is everything that is shown.
-type picture struct {
-	*options
+// hostListing is everything that is shown.
+type hostListing struct {
+	*hostOptions
 	state     *state.State
 	view      *view.View
 	list      *view.Jobs              // with a row for each slot
 	instances map[string][]view.Queue // -q, by host
 }
 
-func show(ctx context.Context, env opt.Env, o *options) int {
-	p := &picture{options: o, instances: map[string][]view.Queue{}}
+func showHosts(ctx context.Context, env opt.Env, o *hostOptions) int {
+	p := &hostListing{hostOptions: o, instances: map[string][]view.Queue{}}
 	hosts, err := p.fetch(ctx, env)
 	if err != nil {
 		return env.Fail(err)
@@ -111,7 +110,7 @@ func show(ctx context.Context, env opt.Env, o *options) int {
 }
 
 // document returns hosts with what the options request.
-func (p *picture) document(hosts []view.Host) document.Hosts {
+func (p *hostListing) document(hosts []view.Host) document.Hosts {
 	parts := document.HostParts{Topology: !p.noTopology}
 	if p.resources {
 		parts.Resources = p.resourcesOf
@@ -126,7 +125,7 @@ func (p *picture) document(hosts []view.Host) document.Hosts {
 }
 
 // fetch gets the cluster and returns the hosts to show.
-func (p *picture) fetch(ctx context.Context, env opt.Env) ([]view.Host, error) {
+func (p *hostListing) fetch(ctx context.Context, env opt.Env) ([]view.Host, error) {
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -152,7 +151,7 @@ func (p *picture) fetch(ctx context.Context, env opt.Env) ([]view.Host, error) {
 	return p.view.Hosts(view.HostFilter{Hosts: p.hosts, Requests: p.requests})
 }
 
-func (p *picture) collect(ctx context.Context, c client.Client) (err error) {
+func (p *hostListing) collect(ctx context.Context, c client.Client) (err error) {
 	kinds := view.ClusterKinds()
 	if p.jobs || p.queues || p.resources {
 		kinds = append(kinds, grid.KindJATask)
@@ -163,16 +162,16 @@ func (p *picture) collect(ctx context.Context, c client.Client) (err error) {
 	return client.FetchRunning(ctx, c, p.state)
 }
 
-// column is a value of a host: its heading, its name in XML, its width (left
+// hostColumn is a value of a host: its heading, its name in XML, its width (left
 // adjusted when negative) and its text.
-type column struct {
+type hostColumn struct {
 	head, name string
 	width      int
 	topology   bool
 	text       func(*view.Host) string
 }
 
-var columns = []column{
+var hostColumns = []hostColumn{
 	{"ARCH", "arch_string", -10, false, func(h *view.Host) string { return cmp.Or(h.Arch, "-") }},
 	{"NCPU", "num_proc", 6, false, func(h *view.Host) string { return count(h.Processors) }},
 	{"NSOC", "m_socket", 4, true, func(h *view.Host) string { return count(h.Sockets) }},
@@ -204,15 +203,15 @@ func memory(bytes *float64) string {
 	return view.Memory(*bytes, 1)
 }
 
-func (p *picture) shown() []column {
+func (p *hostListing) shown() []hostColumn {
 	if !p.noTopology {
-		return columns
+		return hostColumns
 	}
-	return slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return c.topology })
+	return slices.DeleteFunc(slices.Clone(hostColumns), func(c hostColumn) bool { return c.topology })
 }
 
 // resourcesOf are the resources that -F selects: all without names.
-func (p *picture) resourcesOf(host string) []view.Resource {
+func (p *hostListing) resourcesOf(host string) []view.Resource {
 	if !p.resources {
 		return nil
 	}

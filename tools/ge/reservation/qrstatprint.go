@@ -1,4 +1,4 @@
-package qrstat
+package reservation
 
 import (
 	"encoding/xml"
@@ -12,23 +12,25 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// printer writes reservations with times of a zone.
-type printer struct {
+// listPrinter writes reservations with times of a zone.
+type listPrinter struct {
 	w    io.Writer
 	zone *time.Location
 }
 
-func (p printer) clock(t grid.Time, layout string) string { return t.Std().In(p.zone).Format(layout) }
+func (p listPrinter) clock(t grid.Time, layout string) string {
+	return t.Std().In(p.zone).Format(layout)
+}
 
 const (
 	usual = "01/02/2006 15:04:05"
 	iso   = "2006-01-02T15:04:05"
 )
 
-func duration(a view.Reservation) string { return grid.FormatTimeSpan(float64(a.Duration)) }
+func durationText(a view.Reservation) string { return grid.FormatTimeSpan(float64(a.Duration)) }
 
 // list is a line for each, with explain what is wrong below it.
-func (p printer) list(list []view.Reservation, explain bool) {
+func (p listPrinter) list(list []view.Reservation, explain bool) {
 	if len(list) == 0 {
 		return
 	}
@@ -37,7 +39,7 @@ func (p printer) list(list []view.Reservation, explain bool) {
 	fmt.Fprintf(p.w, "%s\n%s\n", heading, strings.Repeat("-", 90))
 	for _, a := range list {
 		fmt.Fprintf(p.w, "%7d %-10.10s %-12.12s %-5s %-20s %-20s %s\n", a.ID, a.Name, a.Owner, a.State,
-			p.clock(a.Start, usual), p.clock(a.End, usual), duration(a))
+			p.clock(a.Start, usual), p.clock(a.End, usual), durationText(a))
 		if explain {
 			for _, m := range a.Messages {
 				fmt.Fprintf(p.w, "       %s\n", m)
@@ -46,32 +48,32 @@ func (p printer) list(list []view.Reservation, explain bool) {
 	}
 }
 
-// field is an attribute of a reservation: its name and its value.
-type field struct{ name, value string }
+// attribute is one of a reservation: its name and its value.
+type attribute struct{ name, value string }
 
 // head are the attributes that a list has too.
-func (p printer) head(a view.Reservation, layout string, explain bool) []field {
-	f := []field{
+func (p listPrinter) head(a view.Reservation, layout string, explain bool) []attribute {
+	f := []attribute{
 		{"id", strconv.Itoa(int(a.ID))}, {"name", a.Name}, {"owner", a.Owner}, {"state", string(a.State)},
-		{"start_time", p.clock(a.Start, layout)}, {"end_time", p.clock(a.End, layout)}, {"duration", duration(a)},
+		{"start_time", p.clock(a.Start, layout)}, {"end_time", p.clock(a.End, layout)}, {"duration", durationText(a)},
 	}
 	if explain {
 		for _, m := range a.Messages {
-			f = append(f, field{"message", m})
+			f = append(f, attribute{"message", m})
 		}
 	}
 	return f
 }
 
 // full is a paragraph for each, qrstat -ar.
-func (p printer) full(list []view.Reservation) {
+func (p listPrinter) full(list []view.Reservation) {
 	for _, a := range list {
 		fmt.Fprintln(p.w, strings.Repeat("-", 80))
 		f := append(p.head(a, usual, true),
-			field{"submission_time", p.clock(a.Submit, usual)}, field{"group", a.Group}, field{"account", a.Account})
+			attribute{"submission_time", p.clock(a.Submit, usual)}, attribute{"group", a.Group}, attribute{"account", a.Account})
 		add := func(name, value string) {
 			if value != "" {
-				f = append(f, field{name, value})
+				f = append(f, attribute{name, value})
 			}
 		}
 		add("resource_list", a.Requests.Text())
@@ -81,7 +83,7 @@ func (p printer) full(list []view.Reservation) {
 		if a.StopOnError {
 			add("error_handling", "true")
 		}
-		add("granted_slots_list", grants(a.Grants))
+		add("granted_slots_list", grantsText(a.Grants))
 		if a.PE != "" {
 			add("granted_parallel_environment", a.PE+" slots "+a.PESlots.Slots(""))
 		}
@@ -99,7 +101,7 @@ func (p printer) full(list []view.Reservation) {
 	}
 }
 
-func grants(list []grid.Grant) string {
+func grantsText(list []grid.Grant) string {
 	var out []string
 	for _, g := range list {
 		out = append(out, fmt.Sprintf("%s=%d", g.Instance(), g.Slots))
@@ -107,11 +109,11 @@ func grants(list []grid.Grant) string {
 	return strings.Join(out, ",")
 }
 
-const schema = "http://arc.liv.ac.uk/repos/darcs/sge/source/dist/util/resources/schemas/qrstat/qrstat.xsd"
+const listSchema = "http://arc.liv.ac.uk/repos/darcs/sge/source/dist/util/resources/schemas/qrstat/qrstat.xsd"
 
 // xml is qrstat -xml; full adds what -ar shows.
-func (p printer) xml(list []view.Reservation, unknown []uint32, explain, full bool) {
-	fmt.Fprintf(p.w, "<?xml version='1.0'?>\n<qrstat xmlns:xsd=%q>\n", schema)
+func (p listPrinter) xml(list []view.Reservation, unknown []uint32, explain, full bool) {
+	fmt.Fprintf(p.w, "<?xml version='1.0'?>\n<qrstat xmlns:xsd=%q>\n", listSchema)
 	element := func(depth int, name, value string) {
 		indent := strings.Repeat("   ", depth)
 		if value == "" {
@@ -140,7 +142,7 @@ func (p printer) xml(list []view.Reservation, unknown []uint32, explain, full bo
 	fmt.Fprintln(p.w, "</qrstat>")
 }
 
-func (p printer) xmlRest(a view.Reservation, element func(depth int, name, value string)) {
+func (p listPrinter) xmlRest(a view.Reservation, element func(depth int, name, value string)) {
 	within := func(name string, any bool, f func()) {
 		if any {
 			fmt.Fprintf(p.w, "      <%s>\n", name)

@@ -1,38 +1,53 @@
-package qquota_test
+package resources_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt/opttest"
-	"github.com/quill-grid/quill/tools/ge/qquota"
+	"github.com/quill-grid/quill/tools/ge/resources"
 )
 
-// TestOptions runs the command without a cell.
-func TestOptions(t *testing.T) {
-	opttest.Transcripts(t, "testdata/options.txt", qquota.Run, nil)
+func TestMain(m *testing.M) {
+	time.Local = time.UTC
+	os.Exit(m.Run())
 }
 
-// TestListings shows quotas of a cell: hosts node1 to node3 with 4, 2 and 2 slots of all.q. The step cell says what
+// TestHosts shows the hosts of the small cell.
+func TestHosts(t *testing.T) {
+	c := &opttest.FakeClient{Objects: opttest.SmallCell()}
+	datadriven.RunTest(t, "testdata/qhost.txt", func(t *testing.T, d *datadriven.TestData) string {
+		return opttest.RunLines(c, resources.RunQhost, d.Input)
+	})
+}
+
+// TestOptions runs qquota without a cell.
+func TestOptions(t *testing.T) {
+	opttest.Transcripts(t, "testdata/quotaoptions.txt", resources.RunQquota, nil)
+}
+
+// TestQuotas shows quotas of a cell: hosts node1 to node3 with 4, 2 and 2 slots of all.q. The step cell says what
 // there is besides, a line each:
 //
 //	rqs NAME RULE             a resource quota set, or another rule of it
 //	run USER HOST SLOTS [RESOURCE=N]   a job that has started; the user's group has the same name
-func TestListings(t *testing.T) {
+func TestQuotas(t *testing.T) {
 	for _, file := range []string{"testdata/qquota.txt", "testdata/sets.txt"} {
-		c := &opttest.Cell{Vars: map[string]string{"LOGNAME": "alice"}}
+		c := &opttest.FakeClient{Vars: map[string]string{"LOGNAME": "alice"}}
 		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "cell" {
 				c.Objects = cell(t, d.Input)
 				return ""
 			}
-			return opttest.RunLines(c, qquota.Run, d.Cmd+" "+d.Input)
+			return opttest.RunLines(c, resources.RunQquota, d.Cmd+" "+d.Input)
 		})
 	}
 }

@@ -1,13 +1,10 @@
-package qquota
+package resources
 
 import (
 	"context"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/document"
@@ -18,41 +15,38 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return opt.App(env, command(), show) }
+// RunQquota is qquota(1): it lists what is used of resource quotas. It returns the exit status.
+func RunQquota(env opt.Env, args []string) int {
+	return opt.RunApp(env, opt.App(env, quotaCommand(), showQuotas), args)
+}
 
-// Run is the whole command; it returns the exit status.
-func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), args) }
-
-// query is the query of the command line.
-type query struct {
+// quotaQuery is the query of the command line.
+type quotaQuery struct {
 	by        [grid.QuotaFilters]grid.Names // patterns
 	resources grid.Names                    // -l
 	format    switches.Format
 }
 
-type sw = switches.Switch[query]
+func quotaFormat(w *quotaQuery) *switches.Format { return &w.format }
 
-func formatOf(w *query) *switches.Format { return &w.format }
-
-func command() *switches.Command[query] {
-	by := func(filter int) func(*query, []string) error {
-		return func(w *query, words []string) error { w.by[filter] = switches.Names(words[0]); return nil }
+func quotaCommand() *switches.Command[quotaQuery] {
+	by := func(filter int) func(*quotaQuery, []string) error {
+		return func(w *quotaQuery, words []string) error { w.by[filter] = switches.Names(words[0]); return nil }
 	}
-	return &switches.Command[query]{
+	return &switches.Command[quotaQuery]{
 		Name: "qquota", Usage: "[options]", Indent: 2, Column: 39,
 		Defaults: "sge_qquota",
-		Begin:    func(w *query) { w.format.Begin() },
+		Begin:    func(w *quotaQuery) { w.format.Begin() },
 		Unknown: func(word string) error {
 			return &switches.Error{Text: "error: invalid option argument \"" + word + "\"", Help: true}
 		},
-		Switches: []sw{
-			switches.Fmt(formatOf),
+		Switches: []switches.Switch[quotaQuery]{
+			switches.Fmt(quotaFormat),
 			{Name: "help", Help: "print this help"},
 			{Name: "h", Args: "wc_host_list|wc_hostgroup_list", Help: "display only selected hosts", Take: switches.One,
 				Set: by(grid.QuotaHosts)},
 			{Name: "l", Args: "resource_attributes", Help: "request the given resources", Take: switches.One,
-				Set: func(w *query, words []string) error { w.resources = switches.Names(words[0]); return nil }},
+				Set: func(w *quotaQuery, words []string) error { w.resources = switches.Names(words[0]); return nil }},
 			{Name: "u", Args: "user_list", Help: "display only selected users", Take: switches.One, Set: by(grid.QuotaUsers)},
 			{Name: "pe", Args: "wc_pe_list", Help: "display only selected parallel environments", Take: switches.One,
 				Set: by(grid.QuotaPEs)},
@@ -60,7 +54,7 @@ func command() *switches.Command[query] {
 				Set: by(grid.QuotaProjects)},
 			{Name: "q", Args: "wc_cqueue_list", Help: "display only selected queues", Take: switches.One,
 				Set: by(grid.QuotaQueues)},
-			switches.XML(formatOf),
+			switches.XML(quotaFormat),
 		},
 		Legend: `
 resource_attributes     resource_name,resource_name,...
@@ -79,7 +73,7 @@ user_list               user[,user,...]
 	}
 }
 
-func show(ctx context.Context, env opt.Env, w *query) int {
+func showQuotas(ctx context.Context, env opt.Env, w *quotaQuery) int {
 	if len(w.by[grid.QuotaUsers]) == 0 {
 		w.by[grid.QuotaUsers] = grid.Names{env.User()}
 	}
@@ -91,15 +85,15 @@ func show(ctx context.Context, env opt.Env, w *query) int {
 	case w.format.JSON():
 		return env.Document(document.QuotasOf(quotas))
 	case w.format.XML():
-		printXML(env.Stdout, quotas)
+		printQuotasXML(env.Stdout, quotas)
 	default:
-		printTable(env.Stdout, quotas)
+		printQuotas(env.Stdout, quotas)
 	}
 	return 0
 }
 
 // ask gets the quotas that are wanted. What is used of them follows from the tasks that have started.
-func (w *query) ask(ctx context.Context, env opt.Env) ([]view.Quota, error) {
+func (w *quotaQuery) ask(ctx context.Context, env opt.Env) ([]view.Quota, error) {
 	c, err := env.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -118,8 +112,8 @@ func (w *query) ask(ctx context.Context, env opt.Env) ([]view.Quota, error) {
 	return view.Of(st).Quotas(view.QuotaFilter{By: w.by, Resources: w.resources}), nil
 }
 
-// printTable is a line for each quota.
-func printTable(out io.Writer, quotas []view.Quota) {
+// printQuotas is a line for each quota.
+func printQuotas(out io.Writer, quotas []view.Quota) {
 	if len(quotas) == 0 {
 		return
 	}
@@ -146,8 +140,8 @@ func filters(q view.Quota) string {
 	return strings.Join(parts, " ")
 }
 
-// printXML is -xml.
-func printXML(out io.Writer, quotas []view.Quota) {
+// printQuotasXML is -xml.
+func printQuotasXML(out io.Writer, quotas []view.Quota) {
 	fmt.Fprint(out, "<?xml version='1.0'?>\n"+
 		"<qquota_result xmlns=\"http://arc.liv.ac.uk/repos/darcs/sge/source/source/dist/util/resources/schemas/qquota/qquota.xsd\">\n")
 	for _, q := range quotas {
@@ -165,10 +159,4 @@ func printXML(out io.Writer, quotas []view.Quota) {
 			escape(q.LimitText), used)
 	}
 	fmt.Fprintln(out, "</qquota_result>")
-}
-
-func escape(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
-	return b.String()
 }

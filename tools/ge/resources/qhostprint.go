@@ -1,4 +1,4 @@
-package qhost
+package resources
 
 import (
 	"encoding/xml"
@@ -15,7 +15,7 @@ const jobHeading = "   job-ID  prior   name       user         state submit/star
 	"   ----------------------------------------------------------------------------------------------\n"
 
 // text prints hosts as a table.
-func (p *picture) text(w io.Writer, hosts []view.Host) {
+func (p *hostListing) text(w io.Writer, hosts []view.Host) {
 	if len(hosts) == 0 {
 		return
 	}
@@ -56,14 +56,14 @@ func (p *picture) text(w io.Writer, hosts []view.Host) {
 }
 
 // onHost and inQueue are the rows of jobs that -j or -u asks for.
-func (p *picture) onHost(host string) iter.Seq[*view.Job] {
+func (p *hostListing) onHost(host string) iter.Seq[*view.Job] {
 	if !p.jobs {
 		return func(func(*view.Job) bool) {}
 	}
 	return p.list.RunningOn(host)
 }
 
-func (p *picture) inQueue(q *view.Queue) iter.Seq[*view.Job] {
+func (p *hostListing) inQueue(q *view.Queue) iter.Seq[*view.Job] {
 	if !p.jobs {
 		return func(func(*view.Job) bool) {}
 	}
@@ -71,7 +71,7 @@ func (p *picture) inQueue(q *view.Queue) iter.Seq[*view.Job] {
 }
 
 // jobLines prints rows, below the heading when there are any.
-func (p *picture) jobLines(w io.Writer, heading string, rows iter.Seq[*view.Job]) (some bool) {
+func (p *hostListing) jobLines(w io.Writer, heading string, rows iter.Seq[*view.Job]) (some bool) {
 	for r := range rows {
 		io.WriteString(w, heading)
 		heading, some = "", true
@@ -94,11 +94,11 @@ func (p *picture) jobLines(w io.Writer, heading string, rows iter.Seq[*view.Job]
 	return some
 }
 
-const schema = "http://arc.liv.ac.uk/repos/darcs/sge/source/dist/util/resources/schemas/qhost/qhost.xsd"
+const hostSchema = "http://arc.liv.ac.uk/repos/darcs/sge/source/dist/util/resources/schemas/qhost/qhost.xsd"
 
 // xml prints hosts as XML.
-func (p *picture) xml(w io.Writer, hosts []view.Host) {
-	fmt.Fprintf(w, "<?xml version='1.0'?>\n<qhost xmlns:xsd=\"%s\">\n", schema)
+func (p *hostListing) xml(w io.Writer, hosts []view.Host) {
+	fmt.Fprintf(w, "<?xml version='1.0'?>\n<qhost xmlns:xsd=\"%s\">\n", hostSchema)
 	for _, h := range hosts {
 		fmt.Fprintf(w, " <host name='%s'>\n", escape(h.Name))
 		for _, c := range p.shown() {
@@ -131,7 +131,7 @@ func (p *picture) xml(w io.Writer, hosts []view.Host) {
 	io.WriteString(w, "</qhost>\n")
 }
 
-func (p *picture) jobElements(w io.Writer, rows iter.Seq[*view.Job]) {
+func (p *hostListing) jobElements(w io.Writer, rows iter.Seq[*view.Job]) {
 	for r := range rows {
 		values := [][2]string{
 			{"priority", fmt.Sprintf("'%f'", r.Priority)}, {"qinstance_name", r.Queue}, {"job_name", escape(r.Name)},
