@@ -17,8 +17,8 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
-// FakeClient is a client for tests of listing commands: it answers from Objects, which are in key order within their kinds,
-// and writes down what is asked of it.
+// FakeClient is a client for tests of listing commands: it answers from Objects, which are in key order within their
+// kinds, and writes down what is asked of it.
 type FakeClient struct {
 	Objects []grid.Object
 	// Finished are the jobs that left last.
