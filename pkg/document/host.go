@@ -28,6 +28,8 @@ type Host struct {
 	MemUsed    *int64      `json:"mem_used,omitzero" jsonschema:"bytes"`
 	SwapTotal  *int64      `json:"swap_total,omitzero" jsonschema:"bytes"`
 	SwapUsed   *int64      `json:"swap_used,omitzero" jsonschema:"bytes"`
+	Slots      *int        `json:"slots,omitzero" jsonschema:"with -slots: slots of its queue instances"`
+	SlotsUsed  *int        `json:"slots_used,omitzero" jsonschema:"with -slots: slots of started tasks"`
 	Sensors    string      `json:"load_sensor_trouble,omitzero" jsonschema:"load sensors that report nothing, and why"`
 	Resources  []Resource  `json:"resources,omitzero" jsonschema:"with -F: attributes of the complex"`
 	Queues     []HostQueue `json:"queues,omitzero" jsonschema:"with -q: queue instances"`
@@ -68,6 +70,7 @@ type HostJob struct {
 // HostParts are the rows of a host that options request; nil: not requested.
 type HostParts struct {
 	Topology  bool
+	Slots     bool
 	Resources func(host string) []view.Resource
 	Queues    func(host string) []view.Queue
 	InQueue   func(*view.Queue) iter.Seq[*view.Job]
@@ -85,6 +88,9 @@ func (p HostParts) host(h view.Host) Host {
 		SwapTotal: bytesOf(h.SwapTotal), SwapUsed: bytesOf(h.SwapUsed), Sensors: h.SensorTrouble}
 	if p.Topology {
 		out.Sockets, out.Cores, out.Threads = h.Sockets, h.Cores, h.Threads
+	}
+	if p.Slots {
+		out.Slots, out.SlotsUsed = h.Slots, h.SlotsUsed
 	}
 	if p.Resources != nil {
 		out.Resources = []Resource{}

@@ -17,6 +17,7 @@ type Host struct {
 	Load                                   *float64 // load_avg
 	MemTotal, MemUsed, SwapTotal, SwapUsed *float64 // bytes
 	SensorTrouble                          string   // which load sensors report nothing, and why
+	Slots, SlotsUsed                       *int     // of its queue instances, in all and in use; nil: it has none
 }
 
 // HostFilter selects hosts as qhost(1) does. Zero values select all.
@@ -43,11 +44,19 @@ func (v *View) Hosts(f HostFilter) (out []Host, err error) {
 	if err := v.checkRequests(f.Requests); err != nil {
 		return nil, err
 	}
+	slots := map[string]HostUse{}
+	for _, u := range v.HostUses() {
+		slots[u.Name] = u
+	}
 	for _, name := range append([]string{grid.GlobalHost}, names...) {
 		named := len(f.Hosts) == 0 || name == grid.GlobalHost ||
 			slices.ContainsFunc(f.Hosts, func(wanted string) bool { return pattern.Match(wanted, name) })
 		if named && (len(f.Requests) == 0 || v.cluster.Meets(v.cluster.HostResources(name, true), f.Requests)) {
-			out = append(out, v.host(name))
+			h := v.host(name)
+			if u := slots[name]; u.Slots > 0 {
+				h.Slots, h.SlotsUsed = &u.Slots, &u.Used
+			}
+			out = append(out, h)
 		}
 	}
 	return out, nil

@@ -22,6 +22,7 @@ type hostOptions struct {
 	names        grid.Names
 	hosts        grid.Names
 	jobs, queues bool
+	slots        bool
 	requests     grid.Requests
 	users        grid.Names
 	noTopology   bool
@@ -62,6 +63,8 @@ func hostCommand() *switches.Command[hostOptions] {
 				Set: switches.Flag(func(o *hostOptions) *bool { return &o.noTopology })},
 			{Name: "q", Help: "display queues hosted by host",
 				Set: switches.Flag(func(o *hostOptions) *bool { return &o.queues })},
+			{Name: "slots", Help: "display slots in use and in all",
+				Set: switches.Flag(func(o *hostOptions) *bool { return &o.slots })},
 			{Name: "u", Args: "user[,user,...]", Help: "show only jobs for user", Take: switches.Word,
 				Set: func(o *hostOptions, w []string) error {
 					o.jobs, o.users = true, append(o.users, switches.Names(w[0])...)
@@ -111,7 +114,7 @@ func showHosts(ctx context.Context, env opt.Env, o *hostOptions) int {
 
 // document returns hosts with what the options request.
 func (p *hostListing) document(hosts []view.Host) document.Hosts {
-	parts := document.HostParts{Topology: !p.noTopology}
+	parts := document.HostParts{Topology: !p.noTopology, Slots: p.slots}
 	if p.resources {
 		parts.Resources = p.resourcesOf
 	}
@@ -153,7 +156,7 @@ func (p *hostListing) fetch(ctx context.Context, env opt.Env) ([]view.Host, erro
 
 func (p *hostListing) collect(ctx context.Context, c client.Client) (err error) {
 	kinds := view.ClusterKinds()
-	if p.jobs || p.queues || p.resources {
+	if p.jobs || p.queues || p.resources || p.slots {
 		kinds = append(kinds, grid.KindJATask)
 	}
 	if p.state, err = client.Fetch(ctx, c, gdi.Get{Kinds: kinds}); err != nil {
@@ -163,30 +166,35 @@ func (p *hostListing) collect(ctx context.Context, c client.Client) (err error) 
 }
 
 // hostColumn is a value of a host: its heading, its name in XML, its width (left
-// adjusted when negative) and its text.
+// adjusted when negative), when it is shown and its text.
 type hostColumn struct {
 	head, name string
 	width      int
-	topology   bool
+	when       func(*hostOptions) bool // nil: always
 	text       func(*view.Host) string
 }
 
+func withTopology(o *hostOptions) bool { return !o.noTopology }
+func withSlots(o *hostOptions) bool    { return o.slots }
+
 var hostColumns = []hostColumn{
-	{"ARCH", "arch_string", -10, false, func(h *view.Host) string { return cmp.Or(h.Arch, "-") }},
-	{"NCPU", "num_proc", 6, false, func(h *view.Host) string { return count(h.Processors) }},
-	{"NSOC", "m_socket", 4, true, func(h *view.Host) string { return count(h.Sockets) }},
-	{"NCOR", "m_core", 4, true, func(h *view.Host) string { return count(h.Cores) }},
-	{"NTHR", "m_thread", 4, true, func(h *view.Host) string { return count(h.Threads) }},
-	{"LOAD", "load_avg", 5, false, func(h *view.Host) string {
+	{"ARCH", "arch_string", -10, nil, func(h *view.Host) string { return cmp.Or(h.Arch, "-") }},
+	{"NCPU", "num_proc", 6, nil, func(h *view.Host) string { return count(h.Processors) }},
+	{"NSOC", "m_socket", 4, withTopology, func(h *view.Host) string { return count(h.Sockets) }},
+	{"NCOR", "m_core", 4, withTopology, func(h *view.Host) string { return count(h.Cores) }},
+	{"NTHR", "m_thread", 4, withTopology, func(h *view.Host) string { return count(h.Threads) }},
+	{"LOAD", "load_avg", 5, nil, func(h *view.Host) string {
 		if h.Load == nil {
 			return "-"
 		}
 		return strconv.FormatFloat(*h.Load, 'f', 2, 64)
 	}},
-	{"MEMTOT", "mem_total", 7, false, func(h *view.Host) string { return memory(h.MemTotal) }},
-	{"MEMUSE", "mem_used", 7, false, func(h *view.Host) string { return memory(h.MemUsed) }},
-	{"SWAPTO", "swap_total", 7, false, func(h *view.Host) string { return memory(h.SwapTotal) }},
-	{"SWAPUS", "swap_used", 7, false, func(h *view.Host) string { return memory(h.SwapUsed) }},
+	{"MEMTOT", "mem_total", 7, nil, func(h *view.Host) string { return memory(h.MemTotal) }},
+	{"MEMUSE", "mem_used", 7, nil, func(h *view.Host) string { return memory(h.MemUsed) }},
+	{"SWAPTO", "swap_total", 7, nil, func(h *view.Host) string { return memory(h.SwapTotal) }},
+	{"SWAPUS", "swap_used", 7, nil, func(h *view.Host) string { return memory(h.SwapUsed) }},
+	{"SLOTS", "slots", 6, withSlots, func(h *view.Host) string { return count(h.Slots) }},
+	{"USED", "slots_used", 6, withSlots, func(h *view.Host) string { return count(h.SlotsUsed) }},
 }
 
 func count(n *int) string {
@@ -204,10 +212,9 @@ func memory(bytes *float64) string {
 }
 
 func (p *hostListing) shown() []hostColumn {
-	if !p.noTopology {
-		return hostColumns
-	}
-	return slices.DeleteFunc(slices.Clone(hostColumns), func(c hostColumn) bool { return c.topology })
+	return slices.DeleteFunc(slices.Clone(hostColumns), func(c hostColumn) bool {
+		return c.when != nil && !c.when(p.hostOptions)
+	})
 }
 
 // resourcesOf are the resources that -F selects: all without names.
