@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -226,10 +227,23 @@ func contents(helps map[string]help) string {
 	var out strings.Builder
 	for _, page := range slices.Sorted(maps.Keys(helps)) {
 		if h := helps[page]; !h.hidden {
-			fmt.Fprintf(&out, "**%s**(%d)\n:   %s\n\n", page, sectionNumber(page), sentence(h.summary))
+			out.WriteString(definition(fmt.Sprintf("**%s**(%d)", page, sectionNumber(page)), sentence(h.summary)))
 		}
 	}
 	return strings.TrimSpace(out.String())
+}
+
+// definition returns an entry of a definition list, its text wrapped at 120 columns.
+func definition(term, text string) string {
+	out, line := term+"\n:  ", 3
+	for _, word := range strings.Fields(text) {
+		if n := utf8.RuneCountInString(word) + 1; line+n > 120 {
+			out, line = out+"\n    "+word, 3+n
+		} else {
+			out, line = out+" "+word, line+n
+		}
+	}
+	return out + "\n\n"
 }
 
 // sectionNumber returns the section of the manual in which a page is.
@@ -250,8 +264,8 @@ func (h help) sections() []section {
 	}
 	var commands strings.Builder
 	for _, b := range h.below {
-		fmt.Fprintf(&commands, "**%s**%s\n:   %s\n\n", h.short(b), mark(strings.TrimPrefix(b.usage, b.name)),
-			sentence(b.summary))
+		term := fmt.Sprintf("**%s**%s", h.short(b), mark(strings.TrimPrefix(b.usage, b.name)))
+		commands.WriteString(definition(term, sentence(b.summary)))
 		for _, line := range strings.Split(b.text, "\n") {
 			if code, ok := strings.CutPrefix(line, "   "); ok {
 				line = "    " + code
@@ -316,7 +330,7 @@ func (h help) optionText() string {
 		if len(each) == 1 && len(have) < len(all) {
 			text += " Of " + strings.Join(have, ", ") + "."
 		}
-		fmt.Fprintf(&out, "%s\n:   %s\n\n", o.name(), text)
+		out.WriteString(definition(o.name(), text))
 	}
 	return strings.TrimSpace(out.String())
 }
