@@ -46,7 +46,7 @@ func (o *Output) Next(ctx context.Context) (*gdi.Part, error) {
 		switch {
 		case p == nil && reply.OK():
 			return nil, errBroken
-		case p == nil && !o.passes(reply):
+		case p == nil && !o.willPass(reply):
 			return nil, &Refused{reply.Answers[0]}
 		case p == nil:
 			o.drained = true
@@ -67,8 +67,8 @@ func (o *Output) Next(ctx context.Context) (*gdi.Part, error) {
 	return nil, io.EOF
 }
 
-// passes reports whether a refusal will pass.
-func (o *Output) passes(r gdi.Reply) bool {
+// willPass reports whether a refusal will pass.
+func (o *Output) willPass(r gdi.Reply) bool {
 	s := r.Answers[0].Status
 	switch {
 	case o.begun && s == gdi.StatusLimit:

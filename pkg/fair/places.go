@@ -107,7 +107,7 @@ func (p *Places) Leave(who User, n int) {
 	p.count(who, -n)
 	begin := p.next()
 	p.mu.Unlock()
-	call(begin)
+	callAll(begin)
 }
 
 // next takes places for what waits, in turns, and returns what begins it. It is called with mu held.
@@ -143,18 +143,18 @@ func (p *Places) Join(who User, n int, begin func(leave func())) (cancel func() 
 	p.waiting.Put(who, c, c.n)
 	ready := p.next()
 	p.mu.Unlock()
-	call(ready)
+	callAll(ready)
 	return func() bool {
 		p.mu.Lock()
 		removed := p.waiting.Remove(who, func(other *claim) bool { return other == c })
 		ready := p.next() // it may have been in the way
 		p.mu.Unlock()
-		call(ready)
+		callAll(ready)
 		return removed
 	}, nil
 }
 
-func call(all []func()) {
+func callAll(all []func()) {
 	for _, f := range all {
 		f()
 	}

@@ -243,7 +243,7 @@ const jobsForeseen = 3
 func (s *session) effect(ctx context.Context, c *client.Remote, st *state.State, changes [][]byte) []string {
 	after, list, err := s.tried(ctx, st, changes)
 	if err != nil {
-		return []string{"not found: " + clean(err.Error())}
+		return []string{"not found: " + cleanText(err.Error())}
 	}
 	out := []string{}
 	scheduling := events.List{Seq: list.Seq, At: list.At}
@@ -303,7 +303,7 @@ func (s *session) lastDay(ctx context.Context, c *client.Remote, after *state.St
 		return o, nil
 	})
 	if err != nil {
-		return "on the recorded last day: not found: " + clean(err.Error())
+		return "on the recorded last day: not found: " + cleanText(err.Error())
 	}
 	return outcome.text()
 }

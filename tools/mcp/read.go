@@ -343,16 +343,16 @@ func expected(ctx context.Context, st *state.State, job, task uint32) Expected {
 		outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
 	out.Held, out.Never, out.Ahead = len(o.Own) > 0, o.Never, len(o.Ahead)
 	if !out.Held {
-		out.Obstacle = clean(o.Obstacle())
+		out.Obstacle = cleanText(o.Obstacle())
 	}
 	if o.Start != nil {
-		out.Start, out.Where = moment(o.Start.At), clean(o.Start.Where)
+		out.Start, out.Where = moment(o.Start.At), cleanText(o.Start.Where)
 	}
 	if o.Alone != nil {
 		out.Alone = moment(o.Alone.At)
 	}
 	for _, n := range o.Closest {
-		out.Closest = append(out.Closest, clean(n.Instance))
+		out.Closest = append(out.Closest, cleanText(n.Instance))
 	}
 	return out
 }

@@ -85,7 +85,7 @@ func add[In, Out any](m *sdk.Server, t *sdk.Tool, do func(context.Context, *sdk.
 		out, err := do(ctx, r, in)
 		if err != nil {
 			var none Out
-			return nil, none, errors.New(clean(err.Error()))
+			return nil, none, errors.New(cleanText(err.Error()))
 		}
 		var text strings.Builder
 		text.WriteString(notice + "\n")
@@ -98,8 +98,8 @@ func add[In, Out any](m *sdk.Server, t *sdk.Tool, do func(context.Context, *sdk.
 	})
 }
 
-// clean returns a text of the cell as it stands in results: printable, and not longer than textMost.
-func clean(text string) string {
+// cleanText returns a text of the cell as it stands in results: printable, and not longer than textMost.
+func cleanText(text string) string {
 	text = grid.Printable(text)
 	if len(text) > textMost {
 		text = strings.ToValidUTF8(text[:textMost], "") + " ... (cut)"
@@ -119,7 +119,7 @@ func cleaned(v any) (out any, err error) {
 func cleanAll(v any) any {
 	switch v := v.(type) {
 	case string:
-		return clean(v)
+		return cleanText(v)
 	case []any:
 		for i := range v {
 			v[i] = cleanAll(v[i])
@@ -127,7 +127,7 @@ func cleanAll(v any) any {
 	case map[string]any:
 		for k, e := range v {
 			delete(v, k)
-			v[clean(k)] = cleanAll(e)
+			v[cleanText(k)] = cleanAll(e)
 		}
 	}
 	return v

@@ -30,7 +30,7 @@ func (f Files) Check() error {
 		if n.path == "" {
 			continue
 		}
-		err := format(n.option, n.path)
+		err := formatOf(n.option, n.path)
 		if err == nil {
 			err = writable(n.path)
 		}
@@ -41,7 +41,7 @@ func (f Files) Check() error {
 	return nil
 }
 
-func format(option, path string) error {
+func formatOf(option, path string) error {
 	switch extension := strings.ToLower(filepath.Ext(path)); {
 	case option == "report" && extension != ".html":
 		return fmt.Errorf("%s: a report's name ends in .html", path)
@@ -60,7 +60,7 @@ func writable(path string) error {
 	isNew := errors.Is(err, os.ErrNotExist)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
-		return reason(path, err)
+		return reasonOf(path, err)
 	}
 	err = file.Close()
 	if isNew {
@@ -69,8 +69,8 @@ func writable(path string) error {
 	return err
 }
 
-// reason is an error without the name of the operation.
-func reason(path string, err error) error {
+// reasonOf is an error without the name of the operation.
+func reasonOf(path string, err error) error {
 	if e := (*os.PathError)(nil); errors.As(err, &e) {
 		return fmt.Errorf("%s: %w", path, e.Err)
 	}
@@ -102,7 +102,7 @@ func (f Files) Write(c *Comparison, command string) error {
 		}
 		content, err := contents[i]()
 		if err == nil {
-			err = reason(n.path, os.WriteFile(n.path, content, 0o666))
+			err = reasonOf(n.path, os.WriteFile(n.path, content, 0o666))
 		}
 		if err != nil {
 			return fmt.Errorf("--%s: %w", n.option, err)

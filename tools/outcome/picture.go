@@ -79,13 +79,13 @@ func (o *Outcome) curves(over cut) (busy, waiting []float64) {
 		})
 	}
 	for i, k := range known {
-		busy[i], waiting[i] = of(busy[i], k), of(waiting[i], k)
+		busy[i], waiting[i] = meanOf(busy[i], k), meanOf(waiting[i], k)
 	}
 	return busy, waiting
 }
 
-// of is a mean; NaN of nothing.
-func of(sum, n float64) float64 {
+// meanOf is a mean; NaN of nothing.
+func meanOf(sum, n float64) float64 {
 	if n < 1e-9 {
 		return math.NaN()
 	}
@@ -133,7 +133,7 @@ func (c *Comparison) shares(o *Outcome, over cut) chart.Panel {
 			idle[piece] = 100
 		}
 		for i := range use {
-			if use[i][piece] = of(use[i][piece], all[piece]) * 100; k > 0 && all[piece] == 0 {
+			if use[i][piece] = meanOf(use[i][piece], all[piece]) * 100; k > 0 && all[piece] == 0 {
 				use[i][piece] = 0
 			}
 		}

@@ -52,7 +52,7 @@ func newConfig(conf *grid.SchedConf) (*Config, error) {
 	c := &Config{}
 	err := algorithm.Decode(conf.Section(Name), c)
 	if err == nil {
-		err = c.check()
+		err = c.validate()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
@@ -60,7 +60,7 @@ func newConfig(conf *grid.SchedConf) (*Config, error) {
 	return c, nil
 }
 
-func (c *Config) check() error {
+func (c *Config) validate() error {
 	if by := algorithm.Groupings(); !by.Has(c.GroupBy) {
 		return fmt.Errorf("group_by: %q is none of %s", c.GroupBy, strings.Join(by, ", "))
 	}
@@ -112,19 +112,19 @@ func (c *Config) typeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// queue is a queue and its place in the order of the configuration; those that
+// findQueue is a queue and its place in the order of the configuration; those that
 // are not configured come last and have the defaults.
-func (c *Config) queue(name string) (Queue, int) {
+func (c *Config) findQueue(name string) (Queue, int) {
 	for i, q := range c.Queues {
 		if q.Name == name {
 			return q, i
 		}
 	}
-	return plain(name), len(c.Queues)
+	return defaultQueue(name), len(c.Queues)
 }
 
-// plain is a queue with the default of every parameter.
-func plain(name string) Queue {
+// defaultQueue is a queue with the default of every parameter.
+func defaultQueue(name string) Queue {
 	return Queue{Name: name, Growth: 1, Price: 1, ProcessType: defaultType}
 }
 
@@ -155,7 +155,7 @@ func (c *Config) typeOf(j *grid.Job) string {
 			return name
 		}
 	}
-	q, _ := c.queue(c.queueOf(j))
+	q, _ := c.findQueue(c.queueOf(j))
 	return q.ProcessType
 }
 

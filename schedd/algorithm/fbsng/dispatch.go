@@ -12,34 +12,34 @@ import (
 // dispatch repeats the two steps until no section can be started.
 func (r *run) dispatch() {
 	for !r.Stopped && (r.whole || !r.m.Cluster.Idle()) {
-		if !r.step() {
+		if !r.startOne() {
 			return
 		}
 	}
 }
 
-// step starts one section, if one can.
-func (r *run) step() bool {
-	live := r.order()
+// startOne starts one section, if one can.
+func (r *run) startOne() bool {
+	live := r.orderQueues()
 	for i, q := range live {
 		if i > 0 && live[0].Gap != nil && live[0].priority-q.priority >= *live[0].Gap {
 			q.heldBy = live[0]
 			continue
 		}
 		q.visited = true
-		if c, p := r.section(q); c != nil {
-			r.start(live, i, c, p)
+		if c, p := r.findSection(q); c != nil {
+			r.startSection(live, i, c, p)
 			return true
 		}
 	}
 	return false
 }
 
-// order is step 1: the live queues, the first to go first.
-func (r *run) order() (live []*queue) {
+// orderQueues is step 1: the live queues, the first to go first.
+func (r *run) orderQueues() (live []*queue) {
 	for _, q := range r.queues {
 		q.heldBy, q.visited = nil, false
-		q.live = !q.Held && slices.ContainsFunc(q.kinds, r.candidate)
+		q.live = !q.Held && slices.ContainsFunc(q.kinds, r.isCandidate)
 		if q.live {
 			live = append(live, q)
 		}
@@ -50,12 +50,12 @@ func (r *run) order() (live []*queue) {
 	return live
 }
 
-// section is step 2: the first section of a queue that is not blocked and can
+// findSection is step 2: the first section of a queue that is not blocked and can
 // be placed now.
-func (r *run) section(q *queue) (*contender, sched.Placement) {
+func (r *run) findSection(q *queue) (*contender, sched.Placement) {
 	var first *contender
 	for _, c := range q.kinds {
-		if !r.candidate(c) {
+		if !r.isCandidate(c) {
 			continue
 		}
 		if first == nil {
@@ -77,12 +77,12 @@ const (
 	overQuota     = "quota"
 )
 
-// candidate reports whether sections of a kind take part: what waiting cannot
+// isCandidate reports whether sections of a kind take part: what waiting cannot
 // cure, or only their own quota can, does not.
-func (r *run) candidate(c *contender) bool {
+func (r *run) isCandidate(c *contender) bool {
 	if c.skip == "" && !c.checked {
 		c.checked = true
-		if !r.possible(c) {
+		if !r.isPossible(c) {
 			c.skip = unsatisfiable
 		}
 	}
@@ -92,8 +92,8 @@ func (r *run) candidate(c *contender) bool {
 	return c.skip == ""
 }
 
-// possible reports whether a section could be placed if nothing ran.
-func (r *run) possible(c *contender) bool {
+// isPossible reports whether a section could be placed if nothing ran.
+func (r *run) isPossible(c *contender) bool {
 	if t := r.processType(c.processType); t != nil && !r.underQuota(c, t, nil) {
 		return false
 	}
@@ -103,7 +103,7 @@ func (r *run) possible(c *contender) bool {
 	if r.nodes == nil {
 		r.nodes = r.m.bare.OpenHosts()
 	}
-	_, _, why := r.m.bare.Across(r.m.bare.Need(c.need.Job), c.slots, r.nodes, r.enough(c), c.share)
+	_, _, why := r.m.bare.Across(r.m.bare.Need(c.need.Job), c.slots, r.nodes, r.nodesEnough(c), c.divideProcesses)
 	if !why.Fits() {
 		c.why = why
 	}
@@ -130,35 +130,35 @@ func (r *run) findPlacement(c *contender) (sched.Placement, bool) {
 	if c.failed || c.memoAt == r.booked {
 		return c.memo, !c.failed
 	}
-	p, first, why := r.m.Cluster.Across(c.need, c.slots, r.hosts[c.from:], r.enough(c), c.share)
+	p, first, why := r.m.Cluster.Across(c.need, c.slots, r.hosts[c.from:], r.nodesEnough(c), c.divideProcesses)
 	c.from += first
 	c.memo, c.memoAt, c.why, c.failed = p, r.booked, why, !why.Fits()
 	return p, !c.failed
 }
 
-// share divides the processes of a section.
-func (c *contender) share(rooms []int) []sched.Part {
+// divideProcesses divides the processes of a section.
+func (c *contender) divideProcesses(rooms []int) []sched.Part {
 	c.rooms = len(rooms)
 	return share(c.mode, c.slots, rooms)
 }
 
-// enough is how many nodes with room need be looked at.
-func (r *run) enough(c *contender) int {
+// nodesEnough is how many nodes with room need be looked at.
+func (r *run) nodesEnough(c *contender) int {
 	if c.mode == pack && c.slots > 1 {
 		return len(r.m.State.ExecHosts())
 	}
 	return c.slots
 }
 
-// start starts the first section of a kind, with what follows from it.
-func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
+// startSection starts the first section of a kind, with what follows from it.
+func (r *run) startSection(live []*queue, at int, c *contender, p sched.Placement) {
 	j := r.m.State.Job(c.head.job)
 	id := r.m.NextTask(j, r.begun[j.ID])
 	if id == 0 || !r.MayStart(j) {
 		r.removeContender(live[at], c)
 		return
 	}
-	v := r.move(live, at, c)
+	v := r.moveAfter(live, at, c)
 	r.m.Cluster.Book(c.need, j, p)
 	r.booked++
 	if t := r.processType(c.processType); t != nil && len(t.Quota) > 0 {
@@ -183,20 +183,20 @@ func (r *run) start(live []*queue, at int, c *contender, p sched.Placement) {
 func (r *run) removeContender(q *queue, c *contender) {
 	r.m.removePlace(c.head)
 	q.kinds = slices.DeleteFunc(q.kinds, func(o *contender) bool { return o == c })
-	if r.lead(c) {
-		r.insert(q, c)
+	if r.findLead(c) {
+		r.insertQueue(q, c)
 	}
 }
 
-func (r *run) insert(q *queue, c *contender) {
-	i, _ := slices.BinarySearchFunc(q.kinds, c, ahead)
+func (r *run) insertQueue(q *queue, c *contender) {
+	i, _ := slices.BinarySearchFunc(q.kinds, c, compareAhead)
 	q.kinds = slices.Insert(q.kinds, i, c)
 }
 
-// move is what follows from a start of a queue that is at a place of the order.
-func (r *run) move(live []*queue, at int, c *contender) move {
+// moveAfter is what follows from a start of a queue that is at a place of the order.
+func (r *run) moveAfter(live []*queue, at int, c *contender) move {
 	q := live[at]
-	v := move{queue: q.Queue, passed: r.pass(q, c)}
+	v := move{queue: q.Queue, passed: r.findPassed(q, c)}
 	for _, o := range live[:at] {
 		if o.Growth > 0 {
 			v.ahead = append(v.ahead, o.Queue)
@@ -210,26 +210,26 @@ func (r *run) move(live []*queue, at int, c *contender) move {
 	return v
 }
 
-// pass finds the sections of a queue that were passed by the first of a kind,
+// findPassed finds the sections of a queue that were passed by the first of a kind,
 // those ahead of it, as batches.
-func (r *run) pass(q *queue, by *contender) grid.Ranges {
+func (r *run) findPassed(q *queue, by *contender) grid.Ranges {
 	var passed []uint32
 	for _, c := range q.kinds {
 		if c == by {
 			break
 		}
-		if !r.candidate(c) {
+		if !r.isCandidate(c) {
 			continue
 		}
 		var lots []stock
 		r.lotsOf(c.number, func(l stock) { lots = append(lots, l) })
 		for _, l := range lots {
 			id := uint32(0)
-			switch now := c.priority + r.gain(l.batch); {
+			switch now := c.priority + r.gainOf(l.batch); {
 			case now > by.rank:
-				id = r.batch(l, nil)
+				id = r.findBatch(l, nil)
 			case now == by.rank:
-				id = r.batch(l, &by.head)
+				id = r.findBatch(l, &by.head)
 			}
 			if id != 0 {
 				passed = append(passed, id)
@@ -241,11 +241,11 @@ func (r *run) pass(q *queue, by *contender) grid.Ranges {
 	return rangesOf(slices.Compact(passed))
 }
 
-// batch is the one of the sections of a lot, of those earlier than one if it is
+// findBatch is the one of the sections of a lot, of those earlier than one if it is
 // given; 0 when there are none. If they are not all of their batch they become
 // one of their own, whether or not the start stands that passes them: they
 // begin with what they had.
-func (r *run) batch(l stock, than *linePosition) uint32 {
+func (r *run) findBatch(l stock, than *linePosition) uint32 {
 	m := r.m
 	old, _ := m.batches.Get(l.batch)
 	var ids []uint32
@@ -273,7 +273,7 @@ func (r *run) batch(l stock, than *linePosition) uint32 {
 		ids = append(ids, p.job)
 		m.removePlace(p)
 		p.batch = r.fresh
-		m.enter(p)
+		m.enterLine(p)
 	}
 	slices.Sort(ids)
 	now := batch{jobs: rangesOf(ids).String(), size: len(ids), live: len(ids)}
@@ -294,7 +294,7 @@ func (r *run) batch(l stock, than *linePosition) uint32 {
 
 // ofBatchJobs returns the stored form of the sections of a batch.
 func ofBatchJobs(id uint32, b batch) grid.AlgorithmState {
-	return stored(batchName(ofJobs, id), grid.Value{Name: "jobs", Text: b.jobs})
+	return stateToStore(batchName(ofJobs, id), grid.Value{Name: "jobs", Text: b.jobs})
 }
 
 // rangesOf is sorted numbers as ranges.

@@ -11,14 +11,14 @@ import (
 var division = algorithm.Division{
 	Promise:   "each start costs its queue: starts follow the weights",
 	Share:     algorithm.ByWeight,
-	Configure: divide,
+	Configure: divideAmong,
 	Prompt:    []grid.Param{{Name: "min_period_s", Text: "0"}},
 }
 
-// divide gives the queue of a project a higher price per start the smaller its weight is. A job that was passed
+// divideAmong gives the queue of a project a higher price per start the smaller its weight is. A job that was passed
 // so many times holds those after it in its queue, else big ones would wait for
 // ever.
-func divide(c *grid.SchedConf, of []algorithm.Project) {
+func divideAmong(c *grid.SchedConf, of []algorithm.Project) {
 	const passed = 20
 	largest := 0.0
 	for _, p := range of {

@@ -103,10 +103,10 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 		s := newRun(r, m, yield)
 		s.Prepare()
 		s.m.backUnderQuota()
-		s.keep()
+		s.storeMoves()
 		s.dispatch()
 		s.DropImmediate()
-		s.forget()
+		s.removeStale()
 		s.reportReasons()
 	}
 }
@@ -128,7 +128,7 @@ type run struct {
 	moved  int    // ... and move
 }
 
-// queue is a queue in a run.
+// findQueue is a queue in a run.
 type queue struct {
 	Queue
 	standing
@@ -180,13 +180,13 @@ func newRun(r algorithm.Run, m *Model, yield func(orders.Order) bool) *run {
 		}
 		g := m.Group(k.group)
 		c := &contender{number: l.kind, kind: k, need: g.Need, slots: nproc(g.Need.Job), skip: k.fault, memoAt: -1}
-		s.lead(c)
+		s.findLead(c)
 		q.kinds = append(q.kinds, c)
 		return true
 	})
 	slices.SortFunc(s.queues, byPlace)
 	for _, q := range s.queues {
-		slices.SortFunc(q.kinds, ahead)
+		slices.SortFunc(q.kinds, compareAhead)
 	}
 	return s
 }
@@ -199,16 +199,16 @@ func byPlace(a, b *queue) int {
 // queue is what a queue is when the run begins.
 func (r *run) queue(name string) *queue {
 	q := &queue{}
-	_, q.place = r.Config.queue(name)
+	_, q.place = r.Config.findQueue(name)
 	q.Queue, q.standing = r.m.standing(name)
 	return q
 }
 
-// lead finds the section of a kind that goes first; false when there is none.
-func (r *run) lead(c *contender) (any bool) {
+// findLead finds the section of a kind that goes first; false when there is none.
+func (r *run) findLead(c *contender) (any bool) {
 	r.lotsOf(c.number, func(l stock) {
-		p, _ := r.m.first(l.lot)
-		if rank := c.priority + r.gain(l.batch); !any || rank > c.rank || rank == c.rank && p.earlier(c.head) {
+		p, _ := r.m.firstOfLot(l.lot)
+		if rank := c.priority + r.gainOf(l.batch); !any || rank > c.rank || rank == c.rank && p.earlier(c.head) {
 			c.head, c.rank, any = p, rank, true
 		}
 	})
@@ -221,18 +221,18 @@ func (r *run) lotsOf(kind uint32, f func(stock)) {
 	}
 }
 
-func (r *run) gain(id uint32) int {
+func (r *run) gainOf(id uint32) int {
 	b, _ := r.m.batches.Get(id)
 	return b.gain
 }
 
-func ahead(a, b *contender) int {
+func compareAhead(a, b *contender) int {
 	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(a.head.submit, b.head.submit),
 		cmp.Compare(a.head.job, b.head.job))
 }
 
-// keep has qmaster keep what the last run has moved.
-func (r *run) keep() {
+// storeMoves has qmaster keep what the last run has moved.
+func (r *run) storeMoves() {
 	for i := range r.sums {
 		if !r.Yield(&r.sums[i]) {
 			return
@@ -240,12 +240,12 @@ func (r *run) keep() {
 	}
 }
 
-// forget removes the stored data of batches of which no job exists.
-func (r *run) forget() {
+// removeStale removes the stored data of batches of which no job exists.
+func (r *run) removeStale() {
 	var gone []grid.AlgorithmState
 	r.m.batches.Scan(func(id uint32, b batch) bool {
 		if b.live == 0 {
-			gone = append(gone, stored(batchName(ofBatch, id)), stored(batchName(ofJobs, id)))
+			gone = append(gone, stateToStore(batchName(ofBatch, id)), stateToStore(batchName(ofJobs, id)))
 		}
 		return true
 	})

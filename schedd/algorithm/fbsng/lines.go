@@ -79,8 +79,8 @@ func (m *Model) placeOf(j *grid.Job, group uint32) linePosition {
 	return linePosition{lot{n, m.ledger.batchOf[j.ID]}, j.Submit, j.ID}
 }
 
-// late is where a job stands whose time has come since the copy was taken.
-func (m *Model) late(p model.Place) linePosition {
+// positionOfLate is where a job stands whose time has come since the copy was taken.
+func (m *Model) positionOfLate(p model.Place) linePosition {
 	j := m.State.Job(p.Job)
 	_, err := m.withRequirements(j)
 	fault := ""
@@ -108,7 +108,7 @@ func (m *Model) late(p model.Place) linePosition {
 	return at
 }
 
-func (m *Model) enter(p linePosition) {
+func (m *Model) enterLine(p linePosition) {
 	m.lines.Set(p)
 	s, _ := m.lots.Get(stock{lot: p.lot})
 	m.lots.Set(stock{p.lot, s.count + 1})
@@ -124,8 +124,8 @@ func (m *Model) removePlace(p linePosition) {
 	}
 }
 
-// first is the section of a lot that was submitted first.
-func (m *Model) first(l lot) (p linePosition, ok bool) {
+// firstOfLot is the section of a lot that was submitted first.
+func (m *Model) firstOfLot(l lot) (p linePosition, ok bool) {
 	p, ok = m.lines.AtLeast(linePosition{lot: l, submit: math.MinInt64})
 	return p, ok && p.lot == l
 }

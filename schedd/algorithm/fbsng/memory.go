@@ -25,8 +25,8 @@ const (
 	ofMove  = "move/"
 )
 
-// stored returns an object to be stored; without values it is removed.
-func stored(name string, values ...grid.Value) grid.AlgorithmState {
+// stateToStore returns an object to be stored; without values it is removed.
+func stateToStore(name string, values ...grid.Value) grid.AlgorithmState {
 	return grid.AlgorithmState{Algorithm: Name, Name: name, Values: values}
 }
 

@@ -32,7 +32,7 @@ type Model struct {
 	ledger  *ledger                        // nil in copies
 }
 
-// batch consists of sections that were passed together, as it is stored.
+// findBatch consists of sections that were passed together, as it is stored.
 type batch struct {
 	gain int
 	jobs string // ranges
@@ -195,7 +195,7 @@ func (m *Model) updateJob(id uint32) {
 	if group, inLine := m.Stands(id); inLine {
 		p := m.placeOf(j, group)
 		x.places[id] = p
-		m.enter(p)
+		m.enterLine(p)
 	}
 }
 
@@ -218,7 +218,7 @@ func (m *Model) count(is member, by int) {
 func (m *Model) Start(now grid.Time) {
 	for _, p := range m.Due(now) {
 		if m.State.Job(p.Job) != nil {
-			m.enter(m.late(p))
+			m.enterLine(m.positionOfLate(p))
 		}
 	}
 	m.Model.Start(now)

@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// move contains the priority changes of a start: its queue loses priority, queues and
+// moveAfter contains the priority changes of a start: its queue loses priority, queues and
 // batches that were passed gain. It is stored with the start, so that a start that
 // qmaster refuses changes nothing, and the next run applies it, by the parameters of the
 // queues at the time of the decision. Or it is the split of a batch: `into` begins with
@@ -26,7 +26,7 @@ func moveName(n int) string { return ofMove + strconv.Itoa(n) }
 // that matter and differ from the default.
 func (v move) state(n int) grid.AlgorithmState {
 	if v.into != 0 {
-		return stored(moveName(n), value("from", int(v.from)), value("into", int(v.into)))
+		return stateToStore(moveName(n), value("from", int(v.from)), value("into", int(v.into)))
 	}
 	var values grid.Values
 	add := func(as string, q Queue) {
@@ -54,7 +54,7 @@ func (v move) state(n int) grid.AlgorithmState {
 	if len(v.passed) > 0 {
 		values = append(values, grid.Value{Name: "passed", Text: v.passed.String()})
 	}
-	return stored(moveName(n), values...)
+	return stateToStore(moveName(n), values...)
 }
 
 // moveOf reads what state has written.
@@ -64,12 +64,12 @@ func moveOf(s *grid.AlgorithmState) (v move) {
 		n, _ := strconv.Atoi(x.Text)
 		switch x.Name {
 		case "queue":
-			v.queue = plain(x.Text)
+			v.queue = defaultQueue(x.Text)
 		case "ahead":
-			v.ahead = append(v.ahead, plain(x.Text))
+			v.ahead = append(v.ahead, defaultQueue(x.Text))
 			q = &v.ahead[len(v.ahead)-1]
 		case "behind":
-			v.behind = append(v.behind, plain(x.Text))
+			v.behind = append(v.behind, defaultQueue(x.Text))
 			q = &v.behind[len(v.behind)-1]
 		case "QPmin":
 			q.Min = n
@@ -130,7 +130,7 @@ func (m *Model) gain(id uint32, by int) {
 
 // standing is a queue as it is configured now, and how it stands.
 func (m *Model) standing(name string) (Queue, standing) {
-	q, _ := m.conf.queue(name)
+	q, _ := m.conf.findQueue(name)
 	return q, m.stands(q)
 }
 
@@ -170,7 +170,7 @@ func (m *Model) fold() (sums []orders.StoreState) {
 		for _, n := range some {
 			v, _ := m.moves.Delete(n)
 			m.move(v)
-			sum.States = append(sum.States, stored(moveName(n)))
+			sum.States = append(sum.States, stateToStore(moveName(n)))
 		}
 		m.queues.Scan(func(name string, s standing) bool {
 			if was, ok := queues.Get(name); !ok || was != s {
@@ -180,7 +180,7 @@ func (m *Model) fold() (sums []orders.StoreState) {
 		})
 		m.batches.Scan(func(id uint32, b batch) bool {
 			if was, _ := batches.Get(id); was.gain != b.gain {
-				sum.States = append(sum.States, stored(batchName(ofBatch, id), value("gain", b.gain)))
+				sum.States = append(sum.States, stateToStore(batchName(ofBatch, id), value("gain", b.gain)))
 			}
 			return true
 		})
@@ -206,5 +206,5 @@ func (m *Model) bound() []orders.StoreState {
 }
 
 func (s standing) state(queue string) grid.AlgorithmState {
-	return stored(ofQueue+queue, value("priority", s.priority), value("last_start", s.last))
+	return stateToStore(ofQueue+queue, value("priority", s.priority), value("last_start", s.last))
 }

@@ -33,7 +33,7 @@ func (s standings) clone() standings {
 // moved is a new one.
 func (s *standings) configure(conf *Config) {
 	for name, is := range s.queues {
-		q, _ := conf.queue(name)
+		q, _ := conf.findQueue(name)
 		if is.priority = q.clamp(is.priority); !s.touched[name] {
 			is.priority = q.Min
 		}
@@ -45,7 +45,7 @@ func (s *standings) configure(conf *Config) {
 func (s *standings) start(conf *Config, queue string, ahead, behind []string, passed []uint32) {
 	s.starts++
 	raise := func(name string, by int) {
-		q, _ := conf.queue(name)
+		q, _ := conf.findQueue(name)
 		is := s.queues[name]
 		is.priority += by
 		s.touched[name] = s.touched[name] || by > 0
@@ -58,10 +58,10 @@ func (s *standings) start(conf *Config, queue string, ahead, behind []string, pa
 		s.gains[id]++
 	}
 	for _, name := range ahead {
-		q, _ := conf.queue(name)
+		q, _ := conf.findQueue(name)
 		raise(name, q.Growth)
 	}
-	q, _ := conf.queue(queue)
+	q, _ := conf.findQueue(queue)
 	deficit := max(0, q.Min-s.queues[queue].priority+q.Price)
 	s.touched[queue] = true
 	s.queues[queue] = standing{max(q.Min, s.queues[queue].priority-q.Price), s.starts}

@@ -88,14 +88,14 @@ func (r *run) view() (queues []string, sections []uint32, skipped map[uint32]str
 		}
 		var first *contender
 		for _, c := range q.kinds {
-			if r.candidate(c) && first == nil {
+			if r.isCandidate(c) && first == nil {
 				first = c
 			}
 		}
 		var held []waiter
 		for _, c := range q.kinds {
 			r.lotsOf(c.number, func(l stock) {
-				rank := c.priority + r.gain(l.batch)
+				rank := c.priority + r.gainOf(l.batch)
 				r.each(l, func(p linePosition) {
 					switch {
 					case c.skip != "":

@@ -69,11 +69,11 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 	}
 	for _, v := range values {
 		if v.Text == "" {
-			return about(kind, "", gdi.StatusInvalid,
+			return refusalAbout(kind, "", gdi.StatusInvalid,
 				refuse("The attribute name (%q) and/or value (%q) is invalid", v.Name, v.Text))
 		}
 		if key := conf.Attributes(kind)[0]; v.Name == key && noun != schedConf {
-			return about(kind, "", gdi.StatusInvalid, refuse("qconf: cannot change %s", key))
+			return refusalAbout(kind, "", gdi.StatusInvalid, refuse("qconf: cannot change %s", key))
 		}
 	}
 	if noun == schedConf {
@@ -92,7 +92,7 @@ func (s *session) changeAttributes(op conf.ListOp, noun string, values grid.Valu
 			for _, v := range values {
 				changed, notes, err := conf.Change(o, op, v.Name, target, v.Text)
 				if err != nil {
-					return nil, about(kind, name, gdi.StatusInvalid, err)
+					return nil, refusalAbout(kind, name, gdi.StatusInvalid, err)
 				}
 				for _, n := range notes {
 					s.warn(n)
@@ -131,7 +131,8 @@ func purge(s *session, w []string) error {
 	return s.each(split(w[2:]), func(name string) error {
 		queue, target, ok := strings.Cut(name, "@")
 		if !ok || target == "" {
-			return about(grid.KindCQueue, name, gdi.StatusInvalid, refuse("error: Given object_instance %q is incomplete", name))
+			return refusalAbout(grid.KindCQueue, name, gdi.StatusInvalid,
+				refuse("error: Given object_instance %q is incomplete", name))
 		}
 		missing := unknown(grid.KindCQueue, queue, refuse("error: Cluster queue entry %q does not exist", queue))
 		return s.onEach(grid.KindCQueue, queue, missing, func(o grid.Object) (grid.Object, error) {
@@ -139,7 +140,7 @@ func purge(s *session, w []string) error {
 			for _, attr := range split(w[1:2]) {
 				changed, err := conf.Purge(o, attr, target)
 				if err != nil {
-					return nil, about(grid.KindCQueue, name, gdi.StatusInvalid, err)
+					return nil, refusalAbout(grid.KindCQueue, name, gdi.StatusInvalid, err)
 				}
 				o = changed
 			}

@@ -70,7 +70,7 @@ func editConf(fresh bool) func(*session, []string) error {
 			old, known := found.(*grid.Conf)
 			switch {
 			case known && fresh:
-				return about(grid.KindConf, name, gdi.StatusExists, fmt.Errorf("configuration %q already exists", name))
+				return refusalAbout(grid.KindConf, name, gdi.StatusExists, fmt.Errorf("configuration %q already exists", name))
 			case !known && !fresh:
 				return noConf(name)
 			case !known:

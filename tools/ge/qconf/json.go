@@ -33,11 +33,11 @@ func (l *commandLine) oneDocument() error {
 
 // unknown says of an error that there is no object of that name.
 func unknown(kind grid.Kind, name string, err error) error {
-	return about(kind, name, gdi.StatusUnknown, err)
+	return refusalAbout(kind, name, gdi.StatusUnknown, err)
 }
 
-// about says of an error which object it is about.
-func about(kind grid.Kind, name string, status gdi.Status, err error) error {
+// refusalAbout says of an error which object it is about.
+func refusalAbout(kind grid.Kind, name string, status gdi.Status, err error) error {
 	return &gdi.Refusal{Answer: gdi.Deny(status, err.Error()).On(gdi.Subject{Kind: kind, Name: name}), Cause: err}
 }
 

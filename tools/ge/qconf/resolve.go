@@ -61,7 +61,7 @@ func (s *session) resolve(body gdi.Body) error {
 		}
 		for _, h := range hosts {
 			if !known[h] && !s.env.Resolve(s.ctx, h) {
-				return about(o.Kind(), o.Key().Name, gdi.StatusInvalid, refuse(text, h))
+				return refusalAbout(o.Kind(), o.Key().Name, gdi.StatusInvalid, refuse(text, h))
 			}
 		}
 	}
