@@ -30,6 +30,8 @@ type recovery struct {
 	lost      bool // the log is shorter than the snapshot
 	gaveUp    bool // a part of the log that cannot be read
 	past      bool // the state is one of the history: what followed is there, too
+
+	inSegments bool // what followed cannot be read
 }
 
 // recoveryGC is the GC percentage of a start: nearly all that is made stays,
@@ -149,8 +151,12 @@ func (r *recovery) replay(at frame.Point) error {
 	var short *bus.ShortLogError
 	switch {
 	case errors.As(err, &damage):
+		advice := ", or give up what cannot be read: qmaster --repair"
+		if r.inSegments {
+			advice = ": without a snapshot the history is needed, and --repair gives up nothing of that"
+		}
 		return fmt.Errorf("%w\nWhat the log says from there on is not known for sure, so qmaster does not start. "+
-			"Restore %s from a backup, or give up what cannot be read: qmaster --repair", err, r.q.opts.Cell.Dir())
+			"Restore %s from a backup%s", err, r.q.opts.Cell.Dir(), advice)
 	case errors.As(err, &short):
 		r.q.log.Warn("continuing from the snapshot", "error", err)
 	case err != nil:
@@ -164,6 +170,7 @@ func (r *recovery) replay(at frame.Point) error {
 func (r *recovery) read(at frame.Point, take func(frame.Frame) error) (err error) {
 	if r.past {
 		if at, err = r.q.snaps.segments.Read(at, take); err != nil {
+			r.inSegments = true
 			return err
 		}
 	}

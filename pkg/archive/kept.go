@@ -60,22 +60,31 @@ func (s *Segments) Keep(p frame.Point, from *Snapshots, bytes int64) error {
 	return nil
 }
 
-// Newest is Snapshots.Newest of the states that are kept.
+// Newest is Snapshots.Newest of the states that are kept, and of those with which segments begin: that of a cell which
+// was restored or imported does.
 func (s *Segments) Newest(reject func(name string, why error), each func(chunk []byte) error) (frame.Point, error) {
-	_, states, err := s.inventory()
+	files, states, err := s.inventory()
 	if err != nil {
 		return frame.Point{}, err
 	}
-	for _, state := range slices.Backward(states) {
-		if _, err := s.readState(state.name, func([]byte) error { return nil }); err != nil {
-			reject(state.name, err)
-			continue
+	for _, f := range slices.Backward(slices.Concat(files, states)) {
+		begun := false
+		at, err := s.readState(f.name, func(chunk []byte) error {
+			begun = true
+			return each(chunk)
+		})
+		switch {
+		case err == nil && at != (frame.Point{}) || begun:
+			return at, err
+		case err != nil:
+			reject(f.name, err)
 		}
-		return s.readState(state.name, each)
 	}
 	return frame.Point{}, nil
 }
 
+// readState reads the full state in a file, if all of it is good; the zero Point if there is none. Damage of a segment
+// after its state is of no matter here.
 func (s *Segments) readState(name string, each func(chunk []byte) error) (frame.Point, error) {
 	f, err := os.Open(s.path(name))
 	if err != nil {
@@ -87,13 +96,20 @@ func (s *Segments) readState(name string, each func(chunk []byte) error) (frame.
 		return frame.Point{}, err
 	}
 	a, err := Open(f, info.Size())
-	if err == nil {
+	if err == nil && strings.HasSuffix(name, stateSuffix) {
 		err = a.Short
 	}
 	if err != nil {
 		return frame.Point{}, err
 	}
-	return a.EachState(0, each)
+	first := slices.IndexFunc(a.Blocks, func(b Block) bool { return b.Part == PartState })
+	if first < 0 {
+		return frame.Point{}, nil
+	}
+	if at, err := a.EachState(first, func([]byte) error { return nil }); err != nil {
+		return at, err
+	}
+	return a.EachState(first, each)
 }
 
 // Trim gives up history from its beginning, until it takes no more than so many
