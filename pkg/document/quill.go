@@ -205,6 +205,7 @@ type LogCheck struct {
 	States []StateCheck `json:"states" jsonschema:"stored full states"`
 	Damage string       `json:"damage,omitzero" jsonschema:"what is damaged after the last good list; absent: nothing"`
 	Beyond []Mark       `json:"beyond" jsonschema:"full states after the damage, from which reading can continue"`
+	Files  []string     `json:"files,omitzero" jsonschema:"what is wrong with files of a backup; absent: nothing"`
 	Notes  LogNotes     `json:"notes"`
 }
 

@@ -73,7 +73,7 @@ type StateCheck struct {
 	Name string
 	Err  error // why it cannot be used; nil: it can
 
-	point frame.Point
+	Point frame.Point // after which the lists continue; the state may know some of them
 }
 
 // Check reads everything: each frame and each list, held against the one before,
@@ -111,7 +111,7 @@ func (l *Log) Check() Check {
 		check := StateCheck{Name: p.name, Mark: Mark{Seq: p.seq}}
 		var s events.List
 		var dec codec.Decoder
-		check.point, check.Err = p.read(func(chunk []byte) error {
+		check.Point, check.Err = p.read(func(chunk []byte) error {
 			var bad error
 			err := dec.Lists(chunk, func(u *codec.Unreadable) { bad = u }, func(list events.List) error {
 				if s.Seq == 0 {
@@ -129,7 +129,7 @@ func (l *Log) Check() Check {
 		}
 		c.States = append(c.States, check)
 		if check.Err == nil && c.End == (frame.Point{}) && c.Damage == nil { // there are no frames
-			c.Begin, c.End = check.point, check.point
+			c.Begin, c.End = check.Point, check.Point
 		}
 	}
 	if n := len(c.Beyond); c.Damage == nil && n > 0 && c.Lists > 0 {

@@ -1,10 +1,13 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -46,6 +49,8 @@ type About struct {
 	Lists    bool      `json:"lists,omitempty"`    // there is no full state before the lists
 	Store    *Store    `json:"store,omitempty"`    // of a running cell: what lies there
 	Damage   string    `json:"damage,omitempty"`   // why there is no more
+	// PassedOver is why a stored state was not used, so that an older one was, or recorded orders are left out.
+	PassedOver string `json:"passed_over,omitempty"`
 }
 
 // Export writes a stretch of the log as an archive that needs nothing else: a
@@ -79,7 +84,7 @@ func (l *Log) Export(out io.Writer, e Export) error {
 		return err
 	}
 	w.Info(about)
-	after, err := l.exportState(w, e)
+	after, err := l.exportState(w, &e)
 	if err != nil {
 		return err
 	}
@@ -88,29 +93,18 @@ func (l *Log) Export(out io.Writer, e Export) error {
 	if e.Show != nil {
 		lists = x.rewrite
 	}
-	broken := lists(l)
-	for r, err := range l.records(after) {
-		if err != nil {
-			return err
-		}
-		if r.seq > e.To {
-			continue
-		}
-		if e.Run != nil {
-			record, err := codec.DecodeRecord(r.data)
-			if err != nil {
-				continue
-			}
-			shown, ok := e.Run(record)
-			if !ok {
-				continue
-			}
-			r.data = codec.AppendRecord(nil, codec.AppendOrders(nil, shown.List), codec.AppendResult(nil, shown.Result))
-		}
-		w.Run(r.seq, r.data)
+	var broken error
+	if after < e.To {
+		broken = lists(l)
 	}
-	if damage := (*frame.Damage)(nil); errors.As(broken, &damage) {
+	if err := l.exportRuns(w, &e, after); err != nil {
+		return err
+	}
+	damage := (*frame.Damage)(nil)
+	if errors.As(broken, &damage) {
 		e.About.Damage = damage.Reason
+	}
+	if damage != nil || e.About.PassedOver != "" {
 		about, err := json.Marshal(e.About)
 		if err != nil {
 			return err
@@ -125,7 +119,7 @@ func (l *Log) Export(out io.Writer, e Export) error {
 
 // exportState writes the full state with which the file begins, if any, and returns the Seq
 // after which its lists begin.
-func (l *Log) exportState(w *archive.Writer, e Export) (after uint64, err error) {
+func (l *Log) exportState(w *archive.Writer, e *Export) (after uint64, err error) {
 	want := max(e.From, 1) - 1
 	if e.Lists {
 		return want, nil
@@ -150,26 +144,7 @@ func (l *Log) exportState(w *archive.Writer, e Export) (after uint64, err error)
 		return out, err
 	}
 	if e.Kept {
-		i, ok := l.nearest(want)
-		if !ok {
-			if l.begins() {
-				return 0, nil
-			}
-			return 0, fmt.Errorf("%s begins at list %d", l.from, l.first.Seq)
-		}
-		point, _, err := l.states[i].head()
-		if err != nil {
-			return 0, err
-		}
-		if e.Show != nil { // frames have a chain of their own
-			point = frame.Point{Seq: point.Seq}
-		}
-		_, err = l.states[i].read(func(chunk []byte) error {
-			lists, err := show(chunk)
-			w.State(point, lists)
-			return err
-		})
-		return point.Seq, err
+		return l.exportKept(w, e, want, show)
 	}
 	p := NewPlayer(l)
 	s, err := p.Seek(want)
@@ -184,6 +159,79 @@ func (l *Log) exportState(w *archive.Writer, e Export) (after uint64, err error)
 		w.State(frame.Point{Seq: s.Seq}, lists)
 	}
 	return s.Seq, nil
+}
+
+// exportRuns writes the recorded runs that were decided from a Seq on.
+func (l *Log) exportRuns(w *archive.Writer, e *Export, from uint64) error {
+	for r, err := range l.records(from) {
+		if err != nil { // the lists do not need them
+			e.About.PassedOver = strings.TrimPrefix(fmt.Sprintf("%s. %v: they are left out", e.About.PassedOver, err), ". ")
+			return nil
+		}
+		if r.seq > e.To {
+			continue
+		}
+		if e.Run != nil {
+			record, err := codec.DecodeRecord(r.data)
+			if err != nil {
+				continue
+			}
+			shown, ok := e.Run(record)
+			if !ok {
+				continue
+			}
+			r.data = codec.AppendRecord(nil, codec.AppendOrders(nil, shown.List), codec.AppendResult(nil, shown.Result))
+		}
+		if err := w.Run(r.seq, r.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exportKept writes the newest stored state that is not later than a Seq and is good, as show shows it. It returns the
+// Seq after which its lists begin.
+func (l *Log) exportKept(
+	w *archive.Writer, e *Export, seq uint64, show func([]byte) ([]byte, error),
+) (after uint64, err error) {
+	for i := range slices.Backward(l.states) {
+		p := &l.states[i]
+		if p.seq > seq {
+			continue
+		}
+		if m, bad := p.mark(); bad == nil && m.Seq > seq {
+			continue
+		}
+		point, _, bad := p.head()
+		if bad == nil && p.check != nil {
+			bad = p.check()
+		}
+		if e.Show != nil { // frames have a chain of their own
+			point = frame.Point{Seq: point.Seq}
+		}
+		begun := false
+		if bad == nil {
+			_, bad = p.read(func(chunk []byte) error {
+				begun = true
+				lists, err := show(chunk)
+				w.State(point, lists)
+				return err
+			})
+		}
+		if bad == nil || begun {
+			return point.Seq, bad
+		}
+		bad = fmt.Errorf("the stored state %s cannot be used: %w", p.name, bad)
+		err = cmp.Or(err, bad)
+		e.About.PassedOver = fmt.Sprintf("%v: an older one is used", err)
+	}
+	switch {
+	case l.begins():
+		return 0, nil
+	case err == nil:
+		err = fmt.Errorf("%s begins at list %d", l.from, l.first.Seq)
+	}
+	return 0, err
 }
 
 // exporter writes frames.
@@ -216,10 +264,13 @@ func (x *exporter) keep(l *Log) error {
 			return err
 		case f.First > x.to:
 			return errStopped
-		case !seam && f.Last <= x.after:
+		case !seam && x.after > 0 && f.Last <= x.after: // the first frame, of the first take-over, has no list
 			return nil
 		case f.Last <= x.to:
-			return x.w.Frame(stream, data)
+			if err := x.w.Frame(stream, data); err != nil || f.Last < x.to || f.Flags&frame.More != 0 {
+				return err
+			}
+			return errStopped // what follows is not read: it may be damaged
 		}
 		if f, err = frame.Decode(data); err != nil {
 			return err
@@ -277,7 +328,11 @@ func (x *exporter) rewrite(l *Log) error {
 		if f.Stream, f.Prev, f.Before = x.end.Stream+1, x.end.Stream, x.end.Hash; f.Prev == 0 {
 			f.Before = frame.Hash{}
 		}
-		return x.cut(&f)
+		ends := f.Last >= x.to
+		if err := x.cut(&f); err != nil || !ends {
+			return err
+		}
+		return errStopped
 	})
 	if err == errStopped {
 		return nil

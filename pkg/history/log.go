@@ -65,6 +65,8 @@ type position struct {
 	name string
 	head func() (frame.Point, []byte, error) // its Point and its first lists
 	read func(each func(chunk []byte) error) (frame.Point, error)
+	// check reads it before read is called, which passes on what is good before a damage; nil: read passes on all or none
+	check func() error
 }
 
 // mark is where a position truly is.
@@ -80,8 +82,13 @@ func (p *position) mark() (Mark, error) {
 	return Mark{list.Seq, list.At}, err
 }
 
-// ErrNothing: there is no history in it.
-var ErrNothing = errors.New("holds no history")
+// Errors of Open.
+var (
+	// ErrNothing: there is no history in it.
+	ErrNothing = errors.New("holds no history")
+	// ErrUnusable: it is damaged so that no state can be rebuilt.
+	ErrUnusable = errors.New("nothing can be had of it")
+)
 
 // add takes an archive as the next piece.
 func (l *Log) add(f *os.File) error {
@@ -106,10 +113,15 @@ func (l *Log) add(f *os.File) error {
 			}
 		case archive.PartState:
 			if i == 0 || a.Blocks[i-1].Part != archive.PartState || a.Blocks[i-1].First != b.First {
+				read := func(each func([]byte) error) (frame.Point, error) { return a.EachState(i, each) }
 				l.states = append(l.states, position{
 					seq: b.First, name: fmt.Sprint(b.First),
 					head: func() (frame.Point, []byte, error) { return a.State(b) },
-					read: func(each func([]byte) error) (frame.Point, error) { return a.EachState(i, each) },
+					read: read,
+					check: func() error {
+						_, err := read(func([]byte) error { return nil })
+						return err
+					},
 				})
 			}
 		}
@@ -194,17 +206,7 @@ func (l *Log) settle() error {
 			break
 		}
 	}
-	if b, ok := l.lastBlock(); ok {
-		for list, err := range l.Lists(b.First) {
-			if err != nil {
-				l.damage = err
-				break
-			}
-			if list.Seq > l.last.Seq {
-				l.last = Mark{list.Seq, list.At}
-			}
-		}
-	}
+	l.last = l.lastList()
 	if err := l.acknowledged(); err != nil {
 		return err
 	}
@@ -218,7 +220,7 @@ func (l *Log) settle() error {
 	}
 	switch {
 	case l.first.Seq == 0 && l.damage != nil:
-		return fmt.Errorf("%s: nothing can be had of it: %w", l.from, l.damage)
+		return fmt.Errorf("%s: %w: %w", l.from, ErrUnusable, l.damage)
 	case l.first.Seq == 0:
 		return fmt.Errorf("%s %w", l.from, ErrNothing)
 	}
@@ -250,15 +252,31 @@ func (l *Log) begins() bool {
 	return false
 }
 
-func (l *Log) lastBlock() (archive.Block, bool) {
+// lastList returns the last list of the log that can be read, or the last state if that is later. It looks for it in
+// one block after the other, from the last on.
+func (l *Log) lastList() Mark {
+	last := l.last
 	for _, p := range slices.Backward(l.pieces) {
 		for _, b := range slices.Backward(p.frames) {
-			if b.Last >= b.First {
-				return b, true
+			if b.Last < b.First {
+				continue
+			}
+			found := false
+			for list, err := range l.Lists(b.First) {
+				if err != nil {
+					l.damage = err
+					break
+				}
+				if found = true; list.Seq > last.Seq {
+					last = Mark{list.Seq, list.At}
+				}
+			}
+			if found {
+				return last
 			}
 		}
 	}
-	return archive.Block{}, false
+	return last
 }
 
 // Close gives up what Open took.
@@ -285,20 +303,17 @@ func (l *Log) SeqAt(t grid.Time) (uint64, error) {
 	for _, p := range l.pieces {
 		blocks = append(blocks, p.frames...)
 	}
-	var failed error
 	i := sort.Search(len(blocks), func(i int) bool {
-		for list, err := range l.Lists(blocks[i].First) {
-			if err != nil {
-				failed = err
-				return true
+		for _, b := range blocks[i:] { // the first one that can be read
+			for list, err := range l.Lists(b.First) {
+				if err == nil {
+					return list.At > t
+				}
+				break
 			}
-			return list.At > t
 		}
 		return true
 	})
-	if failed != nil {
-		return 0, failed
-	}
 	found := l.first.Seq
 	if i == 0 {
 		return found, nil
@@ -520,19 +535,6 @@ func spool() (*os.File, error) {
 		return nil, err
 	}
 	return f, os.Remove(f.Name())
-}
-
-// nearest is the newest kept state that is not later than seq.
-func (l *Log) nearest(seq uint64) (i int, ok bool) {
-	for i := len(l.states) - 1; i >= 0; i-- {
-		if l.states[i].seq > seq {
-			continue
-		}
-		if m, err := l.states[i].mark(); err == nil && m.Seq <= seq {
-			return i, true
-		}
-	}
-	return 0, false
 }
 
 // kept reports whether there may be a state after the one at from, not later than seq.

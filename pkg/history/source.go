@@ -138,7 +138,7 @@ func (l *Log) directory(dir string) error {
 	}, archive.ReadSegments(filepath.Join(dir, SegmentsDir)), archive.ReadSnapshots(filepath.Join(dir, SnapshotsDir)))
 	l.mark = filepath.Join(dir, StoreDir, MarkFile)
 	if err == nil && foreign && len(l.pieces)+len(l.states) == 0 {
-		return fmt.Errorf("%s: %w", dir, archive.ErrForeign)
+		return fmt.Errorf("%s: %w: name the directory of a cell ($SGE_ROOT/$SGE_CELL) or of a backup", dir, archive.ErrForeign)
 	}
 	return err
 }

@@ -145,14 +145,16 @@ func recordsOf(l *history.Log, to uint64) (*records, error) {
 	r := &records{}
 	r.configure(&grid.Conf{})
 	r.configure(begin.Conf(grid.GlobalConf))
+	if to == first.Seq {
+		return r, nil
+	}
 	for list, err := range l.Lists(first.Seq + 1) {
 		if err != nil {
 			return nil, err
 		}
-		if list.Seq > to {
+		if r.add(list); list.Seq >= to { // what follows may be damaged
 			break
 		}
-		r.add(list)
 	}
 	return r, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -41,7 +42,7 @@ func Backup(env opt.Env) *cli.Command {
 				return fmt.Errorf("backup: %w", err)
 			}
 			if len(words) != 1 {
-				return opt.Usagef("backup needs a directory")
+				return opt.Usagef("backup needs one directory, not %d", len(words))
 			}
 			from, err := opt.CellOf(env, c)
 			if err == nil {
@@ -51,7 +52,11 @@ func Backup(env opt.Env) *cli.Command {
 				return err
 			}
 			b := backup{env: env, cell: from, dir: words[0]}
-			if err := b.run(c.Context); err != nil {
+			err = b.run(c.Context)
+			if err != nil && b.made { // a backup that was never complete
+				err = errors.Join(err, os.RemoveAll(b.dir))
+			}
+			if err != nil {
 				return fmt.Errorf("backup of cell %s: %w", from.Name, err)
 			}
 			return b.print(c.Bool("json"))
@@ -66,6 +71,7 @@ type backup struct {
 	dir  string
 
 	before *summary // nil: the directory is new
+	made   bool     // the directory was not there
 	now    summary
 	added  history.Check
 }
@@ -82,9 +88,13 @@ func (b *backup) run(ctx context.Context) error {
 	complete := frame.Point{}
 	if b.before != nil {
 		if complete, err = b.before.End.point(); err != nil {
-			return fmt.Errorf("%s: %w", filepath.Join(b.dir, summaryFile), err)
+			return fmt.Errorf("%s: %w", filepath.Join(b.dir, history.BackupFile), err)
 		}
-		if err := b.before.intact(b.dir); err != nil {
+		bad, err := b.before.Damages(b.dir, func(name string) bool { return !rewritten(name, b.cell) })
+		if err == nil && len(bad) > 0 {
+			err = joined(bad)
+		}
+		if err != nil {
 			return fmt.Errorf("%w, nothing was added. Begin a new backup in another directory", err)
 		}
 	}
@@ -99,18 +109,55 @@ func (b *backup) run(ctx context.Context) error {
 	if err := b.addLists(ctx, complete); err != nil {
 		return err
 	}
-	if err := copyDir(filepath.Join(b.dir, keysDir), filepath.Join(b.cell.Dir(), keysDir)); err != nil &&
-		!errors.Is(err, fs.ErrNotExist) {
+	return b.addFolders()
+}
+
+// addFolders writes the keys, the files in common, and the summary with what all files are now.
+func (b *backup) addFolders() error {
+	files := map[string]history.Checksum{}
+	if err := addKept(files, b.before, b.dir, b.cell); err != nil {
+		return err
+	}
+	keys, err := readFolder(filepath.Join(b.cell.Dir(), keysDir))
+	none := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !none {
 		return fmt.Errorf("the keys cannot be copied: run quill backup on qmaster's host as the user who runs qmaster: %w",
 			err)
 	}
-	if err := copyDir(filepath.Join(b.dir, commonDir), b.cell.Common(), uncopied(b.cell)...); err != nil {
+	common, err := readFolder(b.cell.Common(), uncopied(b.cell)...)
+	if err != nil {
 		return err
 	}
-	b.now.Root = b.cell.Root
-	if b.now.Files, err = filesOf(b.dir, b.cell); err != nil {
+	if b.before != nil { // if this is interrupted the backup is as it was, with some of the new files
+		between := *b.before
+		between.Files, between.Next = maps.Clone(between.Files), map[string]history.Checksum{}
+		for name, sum := range b.before.Next { // it was interrupted once already
+			if now, err := history.ChecksumOf(filepath.Join(b.dir, name)); err == nil && now == sum {
+				between.Files[name] = sum
+			}
+		}
+		for name := range b.before.Files {
+			if rewritten(name, b.cell) { // unless it is written again
+				between.Next[name] = history.Checksum{}
+			}
+		}
+		keys.sums(between.Next, keysDir)
+		common.sums(between.Next, commonDir)
+		if err := between.write(b.dir); err != nil {
+			return err
+		}
+	}
+	if !none {
+		if err := keys.write(filepath.Join(b.dir, keysDir)); err != nil {
+			return err
+		}
+	}
+	if err := common.write(filepath.Join(b.dir, commonDir), uncopied(b.cell)...); err != nil {
 		return err
 	}
+	keys.sums(files, keysDir)
+	common.sums(files, commonDir)
+	b.now.Root, b.now.Files, b.now.Next = b.cell.Root, files, nil
 	return b.now.write(b.dir)
 }
 
@@ -136,6 +183,15 @@ func (b *backup) begin() (err error) {
 		return fmt.Errorf("%s holds a backup of cell %s", b.dir, there.Cell)
 	case there != nil && there.complete():
 		b.before = there
+	}
+	// Not its parents: where a disk is not mounted the backup would fill another one.
+	switch err := os.Mkdir(b.dir, 0o700); {
+	case err == nil:
+		b.made = true
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s does not exist: make it, or mount the disk, and try again", filepath.Dir(b.dir))
+	case !errors.Is(err, fs.ErrExist):
+		return err
 	}
 	if err := os.MkdirAll(filepath.Join(b.dir, history.SegmentsDir), 0o700); err != nil || there != nil {
 		return err
@@ -202,16 +258,21 @@ func (b *backup) addLists(ctx context.Context, after frame.Point) error {
 	if err != nil {
 		return err
 	}
-	return b.checked(ctx, fresh, last)
+	return b.checked(ctx, fresh, last, l.About())
 }
 
-// checked reads what was written, up to a list, and gives it its name.
-func (b *backup) checked(ctx context.Context, fresh string, last history.Mark) error {
+// checked reads what was written of a log, up to a list, and gives it its name.
+func (b *backup) checked(ctx context.Context, fresh string, last history.Mark, of history.About) error {
 	l, err := history.Open(ctx, history.Source{File: fresh})
 	if err != nil {
 		return err
 	}
 	defer l.Close()
+	for _, about := range []history.About{of, l.About()} {
+		if about.PassedOver != "" {
+			fmt.Fprintf(b.env.Stderr, "quill backup: %s\n", about.PassedOver)
+		}
+	}
 	b.added = l.Check()
 	switch {
 	case b.added.Damage != nil:

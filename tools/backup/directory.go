@@ -1,13 +1,13 @@
 package backup
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,9 +24,8 @@ import (
 
 // The parts of a backup.
 const (
-	summaryFile = "backup.json"
-	keysDir     = "keys"
-	commonDir   = "common"
+	keysDir   = "keys"
+	commonDir = "common"
 
 	summaryVersion = 1
 )
@@ -42,8 +41,8 @@ type summary struct {
 	Last    mark      `json:"last"`
 	End     end       `json:"end"`
 
-	Root  string           `json:"root"`  // SGE_ROOT, which settings.sh in common names
-	Files map[string]int64 `json:"files"` // the sizes of what a later backup does not write anew, by path
+	Root string `json:"root"` // SGE_ROOT, which settings.sh in common names
+	history.BackupFiles
 }
 
 // mark is a history.Mark as JSON.
@@ -78,7 +77,7 @@ func (e end) point() (frame.Point, error) {
 
 // readSummary returns what a directory holds; nil if there is no backup in it.
 func readSummary(dir string) (*summary, error) {
-	text, err := os.ReadFile(filepath.Join(dir, summaryFile))
+	text, err := os.ReadFile(filepath.Join(dir, history.BackupFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -87,10 +86,10 @@ func readSummary(dir string) (*summary, error) {
 	}
 	s := &summary{}
 	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, summaryFile), err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, history.BackupFile), err)
 	}
 	if s.Version != summaryVersion {
-		return nil, fmt.Errorf("%s: version %d, this program reads version %d", filepath.Join(dir, summaryFile),
+		return nil, fmt.Errorf("%s: version %d, this program reads version %d", filepath.Join(dir, history.BackupFile),
 			s.Version, summaryVersion)
 	}
 	return s, nil
@@ -104,52 +103,53 @@ func (s *summary) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return archive.Replace(filepath.Join(dir, summaryFile), append(text, '\n'), 0o600)
+	return archive.Replace(filepath.Join(dir, history.BackupFile), append(text, '\n'), 0o600)
 }
 
-// filesOf returns the sizes of the files in a directory that a later backup does not write anew.
-func filesOf(dir string, c cell.Cell) (map[string]int64, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, history.SegmentsDir, "*"))
+// rewritten reports whether each backup writes a file anew.
+func rewritten(name string, c cell.Cell) bool {
+	return filepath.Dir(name) != history.SegmentsDir && !slices.Contains(uncopied(c), filepath.Base(name))
+}
+
+// addKept adds the files in a directory that a later backup does not write anew. What is in before is not read again.
+func addKept(files map[string]history.Checksum, before *summary, dir string, c cell.Cell) error {
+	names, err := filepath.Glob(filepath.Join(dir, history.SegmentsDir, "*"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, path := range []string{c.Accounting(), c.AccountingJSON()} {
-		paths = append(paths, filepath.Join(dir, commonDir, filepath.Base(path)))
+		names = append(names, filepath.Join(dir, commonDir, filepath.Base(path)))
 	}
-	files := map[string]int64{}
-	for _, path := range paths {
-		info, err := os.Stat(path)
+	for _, path := range names {
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if before != nil {
+			if sum, ok := before.Files[name]; ok {
+				files[name] = sum
+				continue
+			}
+		}
+		sum, err := history.ChecksumOf(path)
 		if errors.Is(err, fs.ErrNotExist) { // there are no accounting records yet
 			continue
 		}
 		if err != nil {
-			return nil, err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return nil, err
-		}
-		files[name] = info.Size()
-	}
-	return files, nil
-}
-
-// intact returns an error if a file of the backup is missing or has another size. What is in the files is for restore
-// and log verify.
-func (s *summary) intact(dir string) error {
-	for _, name := range slices.Sorted(maps.Keys(s.Files)) {
-		path := filepath.Join(dir, name)
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%s is missing: the backup is damaged", path)
-		case err != nil:
 			return err
-		case info.Size() != s.Files[name]:
-			return fmt.Errorf("%s has %d bytes, not %d: the backup is damaged", path, info.Size(), s.Files[name])
 		}
+		files[name] = sum
 	}
 	return nil
+}
+
+// joined is one error of the damages of a backup.
+func joined(bad []history.FileDamage) error {
+	texts := make([]string, len(bad))
+	for i, d := range bad {
+		texts[i] = d.Text
+	}
+	return errors.New(strings.Join(texts, ", ") + ": the backup is damaged")
 }
 
 // lockDir keeps a second backup out of a directory until what it returns is closed.
@@ -182,39 +182,69 @@ func removeBeyond(dir string, complete frame.Point) error {
 	return err
 }
 
-// copyDir makes to a copy of a folder: files that from does not have are removed, those in except stay as they are.
-// Links are copied as what they point to; sockets and folders below are left out.
-func copyDir(to, from string, except ...string) error {
+// folder is the files of a folder, in memory.
+type folder struct {
+	mode  fs.FileMode
+	files []folderFile
+}
+
+type folderFile struct {
+	name string
+	mode fs.FileMode
+	text []byte
+}
+
+// readFolder reads the files of a folder, except some. Links are read as what they point to; sockets and folders below
+// are left out.
+func readFolder(from string, except ...string) (folder, error) {
 	info, err := os.Stat(from)
 	if err != nil {
-		return err
-	}
-	if err := errors.Join(os.MkdirAll(to, 0o700), os.Chmod(to, info.Mode().Perm())); err != nil {
-		return err
+		return folder{}, err
 	}
 	entries, err := os.ReadDir(from)
 	if err != nil {
-		return err
+		return folder{}, err
 	}
-	kept := slices.Clone(except)
+	out := folder{mode: info.Mode().Perm()}
 	for _, e := range entries {
 		info, err := os.Stat(filepath.Join(from, e.Name()))
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || slices.Contains(except, e.Name()) || strings.HasPrefix(e.Name(), "."):
 			continue // it was removed meanwhile, or is another link to a file
 		case err != nil:
-			return err
+			return folder{}, err
 		case !info.Mode().IsRegular():
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(from, e.Name()))
-		if err == nil {
-			err = archive.Replace(filepath.Join(to, e.Name()), text, info.Mode().Perm())
-		}
 		if err != nil {
+			return folder{}, err
+		}
+		out.files = append(out.files, folderFile{e.Name(), info.Mode().Perm(), text})
+	}
+	return out, nil
+}
+
+// sums adds the checksums of the files to those of a backup, in which they have a folder.
+func (f folder) sums(files map[string]history.Checksum, dir string) {
+	for _, file := range f.files {
+		sum := sha256.Sum256(file.text)
+		files[filepath.Join(dir, file.name)] = history.Checksum{Size: int64(len(file.text)),
+			SHA256: hex.EncodeToString(sum[:])}
+	}
+}
+
+// write writes the files to a folder. Others that are there are removed, those in except stay as they are.
+func (f folder) write(to string, except ...string) error {
+	if err := errors.Join(os.MkdirAll(to, 0o700), os.Chmod(to, f.mode)); err != nil {
+		return err
+	}
+	kept := slices.Clone(except)
+	for _, file := range f.files {
+		if err := archive.Replace(filepath.Join(to, file.name), file.text, file.mode); err != nil {
 			return err
 		}
-		kept = append(kept, e.Name())
+		kept = append(kept, file.name)
 	}
 	there, err := os.ReadDir(to)
 	for _, e := range there {
@@ -223,4 +253,13 @@ func copyDir(to, from string, except ...string) error {
 		}
 	}
 	return err
+}
+
+// copyDir makes to a copy of a folder, see readFolder and folder.write.
+func copyDir(to, from string, except ...string) error {
+	f, err := readFolder(from, except...)
+	if err != nil {
+		return err
+	}
+	return f.write(to, except...)
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -97,20 +98,20 @@ func (r *restore) run(c *cli.Context) error {
 	if r.summary == nil || !r.summary.complete() {
 		return fmt.Errorf("%s holds no complete backup", r.from)
 	}
-	if c.String("as-of") == "" {
-		if err := r.summary.intact(r.from); err != nil {
-			return fmt.Errorf("%w. quill log verify --log %s says up to which list it is good: restore with --as-of LIST", err,
-				r.from)
-		}
-	}
 	r.log, err = history.Open(c.Context, history.Source{Dir: r.from, Odd: func(u *codec.Unreadable) {
 		fmt.Fprintln(r.env.Stderr, "quill restore:", u)
 	}})
+	if errors.Is(err, history.ErrUnusable) {
+		return fmt.Errorf("%w. Use another backup", err)
+	}
 	if err != nil {
 		return err
 	}
 	defer r.log.Close()
 	if err := r.choose(c.String("as-of")); err != nil {
+		return err
+	}
+	if err := r.intact(c.String("as-of")); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(r.to.Root, 0o755); err != nil {
@@ -137,28 +138,65 @@ func (r *restore) run(c *cli.Context) error {
 func (r *restore) choose(asOf string) error {
 	first, last := r.log.Span()
 	r.last = last
+	r.check = r.log.Check()
+	beyond := asOf == "" // all is wanted that there was
 	if asOf != "" {
 		at, err := opt.ParseMoment(asOf, r.env.Now())
-		if err == nil {
-			err = r.log.Reach(at)
-		}
 		if err != nil {
-			return err
-		}
-		if r.last.Seq, err = r.log.At(at); err != nil {
-			return err
+			return fmt.Errorf("--as-of: %w", err)
 		}
 		if at.Seq != 0 && at.Seq < first.Seq || at.At != 0 && at.At < first.At {
 			return fmt.Errorf("%s begins at list %d of %s", r.from, first.Seq, r.time(first))
 		}
+		if r.summary.Last.List > last.Seq && r.check.Damage == nil && (at.Seq > last.Seq || at.At >= last.At) {
+			return fmt.Errorf("%s is damaged: lists %d to %d are missing. Restore with --as-of %d", r.from, last.Seq+1,
+				r.summary.Last.List, last.Seq)
+		}
+		if err = r.log.Reach(at); err == nil {
+			r.last.Seq, err = r.log.At(at)
+		}
+		if err != nil && r.check.Damage == nil {
+			return err
+		}
+		// The list that cannot be read may not be later than the time either.
+		beyond = err != nil || at.At != 0 && r.last.Seq >= r.check.Last.Seq
 	}
-	r.check = r.log.Check()
-	if len(r.check.States) > 0 && r.check.States[0].Err != nil {
-		return fmt.Errorf("the stored state in %s cannot be used: %w", r.from, r.check.States[0].Err)
+	good := r.check.Last
+	if len(r.check.States) > 0 {
+		state := r.check.States[0]
+		if state.Err != nil {
+			return fmt.Errorf("the stored state in %s cannot be used: %w. Use another backup", r.from, state.Err)
+		}
+		if r.check.Damage != nil && good.Seq < state.Mark.Seq && state.Point.Seq < state.Mark.Seq {
+			return fmt.Errorf("%s is damaged: %w. That is at the stored state: use another backup", r.from, r.check.Damage)
+		}
+		if good.Seq < state.Mark.Seq {
+			good = state.Mark
+		}
 	}
-	if r.check.Damage != nil && (r.check.Last.Seq < r.last.Seq || asOf == "") {
+	if r.check.Damage != nil && (beyond || good.Seq < r.last.Seq) {
 		return fmt.Errorf("%s is damaged: %w. Before it, it is good up to list %d: restore with --as-of %d", r.from,
-			r.check.Damage, r.check.Last.Seq, r.check.Last.Seq)
+			r.check.Damage, good.Seq, good.Seq)
+	}
+	return nil
+}
+
+// intact compares the files of the backup with what was written. With --as-of only the lists have to be good, which
+// choose has looked at: what is wrong with other files is printed.
+func (r *restore) intact(asOf string) error {
+	bad, err := r.summary.Damages(r.from, nil)
+	if err != nil {
+		return err
+	}
+	if asOf == "" && len(bad) > 0 {
+		return fmt.Errorf(
+			"%w. Its event lists are good up to list %d: restore with --as-of %d, which takes other files as they are",
+			joined(bad), r.last.Seq, r.last.Seq)
+	}
+	for _, damage := range bad {
+		if !strings.HasPrefix(damage.Name, history.SegmentsDir) {
+			fmt.Fprintf(r.env.Stderr, "quill restore: %v: it is taken as it is\n", damage)
+		}
 	}
 	return nil
 }
@@ -218,6 +256,9 @@ func (r *restore) lists() error {
 		return err
 	}
 	defer copied.Close()
+	if said := copied.About().PassedOver; said != "" {
+		fmt.Fprintf(r.env.Stderr, "quill restore: %s\n", said)
+	}
 	check := copied.Check()
 	if check.Damage != nil || check.End.Seq != r.last.Seq {
 		return fmt.Errorf("what was written ends at list %d, not at list %d: %w", check.End.Seq, r.last.Seq, check.Damage)

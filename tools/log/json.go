@@ -44,13 +44,16 @@ func documentOf(l *history.Log) document.Log {
 }
 
 // checkOf returns what quill log verify prints.
-func checkOf(r history.Check, a history.About) document.LogCheck {
-	out := document.LogCheck{Good: r.Damage == nil, Lists: r.Lists, Events: r.Events, Epochs: r.Epochs,
+func checkOf(r history.Check, a history.About, files []history.FileDamage) document.LogCheck {
+	out := document.LogCheck{Good: r.Damage == nil && len(files) == 0, Lists: r.Lists, Events: r.Events, Epochs: r.Epochs,
 		States: []document.StateCheck{},
 		Beyond: marksOf(r.Beyond), Notes: notesOf(a)}
 	if r.Lists > 0 {
 		first, last := document.MarkOf(r.First.Seq, r.First.At), document.MarkOf(r.Last.Seq, r.Last.At)
 		out.First, out.Last = &first, &last
+	}
+	for _, f := range files {
+		out.Files = append(out.Files, f.Text)
 	}
 	for _, s := range r.States {
 		row := document.StateCheck{Mark: document.MarkOf(s.Mark.Seq, s.Mark.At), Name: s.Name}

@@ -29,7 +29,7 @@ func TestCheckOf(t *testing.T) {
 		{"state", history.Check{Lists: 6, States: broken}, false, `{"seq":3,"name":"3.state","error":"it is cut off"}`},
 	} {
 		var out strings.Builder
-		d := checkOf(c.check, history.About{})
+		d := checkOf(c.check, history.About{}, nil)
 		if err := document.Write(&out, d); err != nil {
 			t.Fatal(err)
 		}

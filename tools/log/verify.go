@@ -8,6 +8,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/frame"
+	"github.com/quill-grid/quill/pkg/history"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -29,8 +30,14 @@ func (c command) check(x *cli.Context) error {
 	}
 	defer l.Close()
 	r := l.Check()
+	var files []history.FileDamage
+	if dir := logOf(x); dir != "" {
+		if files, err = history.BackupDamages(dir); err != nil {
+			return err
+		}
+	}
 	if x.Bool("json") {
-		d := checkOf(r, l.About())
+		d := checkOf(r, l.About(), files)
 		if err := document.Write(c.env.Stdout, d); err != nil || d.Good {
 			return err
 		}
@@ -54,10 +61,16 @@ func (c command) check(x *cli.Context) error {
 	for _, note := range notes(l.About()) {
 		fmt.Fprintln(c.env.Stdout, "note:", note)
 	}
-	if r.Damage == nil && broken == 0 {
-		return nil
+	for _, f := range files {
+		fmt.Fprintln(c.env.Stdout, "file of the backup:", f)
 	}
-	if r.Damage == nil {
+	switch {
+	case r.Damage == nil && broken == 0 && len(files) == 0:
+		return nil
+	case r.Damage == nil && broken == 0:
+		return cli.Exit(fmt.Sprintf("quill log: %s of the backup cannot be used; the lists are good",
+			opt.Count(len(files), "file")), 1)
+	case r.Damage == nil:
 		return cli.Exit(fmt.Sprintf("quill log: %d states cannot be used; the lists are all there", broken), 1)
 	}
 	var d *frame.Damage
