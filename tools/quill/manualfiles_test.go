@@ -89,7 +89,7 @@ func TestFilePages(t *testing.T) {
 	}
 	checkEffects(t, described(pages["sge_conf"]))
 	for _, f := range reporting.ShareFields {
-		if !regexp.MustCompile(`[ ,]` + regexp.QuoteMeta(f.Name) + `[,.]`).MatchString(pages["reporting"]) {
+		if !regexp.MustCompile(`[\s,]` + regexp.QuoteMeta(f.Name) + `[,.]`).MatchString(pages["reporting"]) {
 			t.Errorf("reporting(5) does not name the field %s of sharelog records", f.Name)
 		}
 	}

@@ -47,8 +47,8 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestWidthOfProse: a changed word of a page is a change of few lines. Tables, indented code and lines of three words
-// are as wide as they are.
+// TestWidthOfProse: a changed word of a page is a change of few lines. Tables, indented code, terms that a definition
+// follows and lines of three words are as wide as they are.
 func TestWidthOfProse(t *testing.T) {
 	eachDocument(t, func(path string, prose []string) {
 		if filepath.Ext(path) != ".md" {
@@ -56,7 +56,8 @@ func TestWidthOfProse(t *testing.T) {
 		}
 		for i, line := range prose {
 			w := utf8.RuneCountInString(line)
-			free := strings.HasPrefix(line, "    ") || strings.ContainsAny(line[:min(1, len(line))], "|#<")
+			free := strings.HasPrefix(line, "    ") || strings.ContainsAny(line[:min(1, len(line))], "|#<") ||
+				i+1 < len(prose) && strings.HasPrefix(prose[i+1], ":")
 			if w > widthMost && !free && len(strings.Fields(line)) > 3 {
 				t.Errorf("%s:%d: %d columns, more than %d", path, i+1, w, widthMost)
 			}
