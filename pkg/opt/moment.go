@@ -76,8 +76,7 @@ func ParseMoment(text string, now time.Time) (gdi.Place, error) {
 			}
 		}
 	}
-	return gdi.Place{}, switches.Errorf("%q is neither the number of an event list nor a time: for example 14:30, %q or -2h", text,
-		now.Format("2006-01-02 15:04"))
+	return gdi.Place{}, switches.Errorf("%q is neither the number of an event list nor a time", text)
 }
 
 // Stamp returns a time as lists for people have it, in the zone of this machine.

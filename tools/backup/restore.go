@@ -143,7 +143,7 @@ func (r *restore) choose(asOf string) error {
 	if asOf != "" {
 		at, err := opt.ParseMoment(asOf, r.env.Now())
 		if err != nil {
-			return fmt.Errorf("--as-of: %w", err)
+			return fmt.Errorf("--as-of: %w: for example 14:30, \"%s\" or -2h", err, last.At.Std().Format("2006-01-02 15:04"))
 		}
 		if at.Seq != 0 && at.Seq < first.Seq || at.At != 0 && at.At < first.At {
 			return fmt.Errorf("%s begins at list %d of %s", r.from, first.Seq, r.time(first))
