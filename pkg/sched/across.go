@@ -76,7 +76,7 @@ func (c *Cluster) Across(
 func (c *search) acrossIn(
 	n *Need, pe string, slots int, hosts []int, most int, share func([]int) []Part,
 ) (p Placement, first int, why Reason) {
-	s := &c.scratch
+	s := c.scratch()
 	s.queues = s.queues[:0]
 	if l := c.atGlobal(); n.perHost {
 		most = min(most, c.hostsLeft(&l, n))

@@ -126,7 +126,8 @@ func (c *Cluster) lendOver(l *ledger.Ledger) *Cluster {
 		d.ars = append(d.ars, r)
 	}
 	d.forgetRun()
-	d.find = search{Cluster: d, of: d.of, span: c.find.span.Present(), scratch: was.find.scratch}
+	d.find = search{Cluster: d, of: d.of, span: c.find.span.Present(), walk: was.find.walk, better: was.find.better,
+		gathered: was.find.gathered}
 	d.buffer = was.buffer
 	return d
 }

@@ -92,7 +92,7 @@ func (c *search) bound(n *Need, i int, rule rule, least int, t grid.Time) grid.T
 
 // partners are the hosts that can take part in a PE at any time.
 func (c *search) partners(n *Need, pe string) []*site.Host {
-	s := &c.scratch
+	s := c.scratch()
 	s.partners = s.partners[:0]
 	for _, h := range c.site.Hosts {
 		for _, in := range h.Instances {
@@ -120,11 +120,11 @@ func (c *search) hostsBound(n *Need, hosts []*site.Host, pe string, rule rule, l
 	if count > len(hosts) {
 		return grid.Never
 	}
-	times := c.scratch.times[:0]
+	times := c.scratch().times[:0]
 	for _, h := range hosts {
 		times = append(times, c.hostGives(n, h, pe, least, count == 1, t))
 	}
-	c.scratch.times = times
+	c.scratch().times = times
 	if count == 1 {
 		return slices.Min(times)
 	}
@@ -165,7 +165,7 @@ type part struct {
 // sumBound is the first time, from a time on, at which hosts can give so many
 // slots together: it follows the changes, host by host, in their order.
 func (c *search) sumBound(n *Need, hosts []*site.Host, pe string, least int, t grid.Time) grid.Time {
-	s := &c.scratch
+	s := c.scratch()
 	s.parts, s.queues = s.parts[:0], s.queues[:0]
 	c.setWindow(t, n)
 	sum := 0

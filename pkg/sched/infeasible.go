@@ -131,7 +131,7 @@ func (c *search) stillFails(n *Need) bool {
 	if b.epoch == nil || b.epoch != g.epoch || b.at > g.base || b.at < g.dropped {
 		return false
 	}
-	hosts := append(c.scratch.improved[:0], g.faded...)
+	hosts := append(c.better[:0], g.faded...)
 	for _, i := range g.list[b.at-g.dropped : g.base-g.dropped] {
 		if len(hosts) > maxImproved {
 			break
@@ -140,7 +140,7 @@ func (c *search) stillFails(n *Need) bool {
 			hosts = append(hosts, i.host)
 		}
 	}
-	c.scratch.improved = hosts
+	c.better = hosts
 	count := len(hosts)
 	if count > maxImproved || count > 0 && c.of != nil || n.Job.PE != "" &&
 		(count > 0 || g.widening > 0 || g.wider != b.wider) {

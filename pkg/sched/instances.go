@@ -14,7 +14,7 @@ func (c *Cluster) Open() []int {
 	c.settle()
 	out := make([]int, 0, c.order.Rows.Len())
 	c.order.Rows.Scan(func(r rank) bool {
-		out = append(out, r.inst)
+		out = append(out, int(r.inst))
 		return true
 	})
 	slices.Sort(out)

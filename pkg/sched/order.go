@@ -12,7 +12,7 @@ import (
 // load of the host and then seq_no, or the other way round.
 type rank struct {
 	first, second float64
-	inst          int
+	inst          int32
 	full          bool  // can take nothing now
 	gives         uint8 // of which resource maps its host may have instances left, see mapOrder
 }
@@ -61,7 +61,7 @@ func (c *Cluster) reorder(host int) (opened bool) {
 			if !weighed {
 				load, gives, weighed = c.hostRank(h, n), c.mapsLeft(h), true
 			}
-			r = rank{load, float64(in.SeqNo), in.Index, full, 0}
+			r = rank{load, float64(in.SeqNo), int32(in.Index), full, 0}
 			if !full {
 				r.gives = gives
 			}

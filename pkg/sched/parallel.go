@@ -6,17 +6,12 @@ import (
 	"strconv"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
-// search is the scratch space of looking for a parallel placement: the hosts
+// gathering is the scratch space of looking for a parallel placement: the hosts
 // that can take part, best first, each with what its instances offer.
 type gathering struct {
-	walk ordered.Cursor[rank] // see findFirst
-
-	improved []int // see stillFails
-
 	hosts   []offer
 	placed  []int        // by host index: place in hosts plus one
 	queues  []queueOffer // of all hosts
@@ -88,7 +83,7 @@ func (c *search) findInPE(n *Need, i, global int) (Placement, Reason) {
 		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: limit}
 	}
 	c.gather(n, pe.Name, rule, want)
-	s := &c.scratch
+	s := c.scratch()
 	possible := min(rule.possible(s), limit)
 	if s.master < 0 {
 		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name}
@@ -119,7 +114,7 @@ func (c *search) findInPE(n *Need, i, global int) (Placement, Reason) {
 // gather collects what hosts offer to a PE, in order, until the rule has
 // enough for `want` slots.
 func (c *search) gather(n *Need, pe string, rule rule, want int) {
-	s := &c.scratch
+	s := c.scratch()
 	if len(s.placed) != len(c.site.Hosts) {
 		s.placed = make([]int, len(c.site.Hosts))
 	} else {
@@ -210,7 +205,7 @@ func (c *search) hostOffer(n *Need, h *site.Host, pe string) (o offer) {
 		return o
 	}
 	o.host = h
-	queues := c.scratch.queues
+	queues := c.scratch().queues
 	for _, in := range h.Instances {
 		if !c.usable(c.ranks.At(in.Index)) || c.closedByCalendar(in) || !in.PEs.Has(pe) || !c.suits(n, in) ||
 			c.unknownAttr(n, grid.AllTasks, in, now) >= 0 {
@@ -229,8 +224,8 @@ func (c *search) hostOffer(n *Need, h *site.Host, pe string) (o offer) {
 			queues = append(queues, queueOffer{in, r})
 		}
 	}
-	o.queues = queues[len(c.scratch.queues):]
-	c.scratch.queues = queues
+	o.queues = queues[len(c.scratch().queues):]
+	c.scratch().queues = queues
 	if len(o.queues) > 1 {
 		slices.SortStableFunc(o.queues, func(a, b queueOffer) int {
 			return c.ranks.At(a.in.Index).compare(*c.ranks.At(b.in.Index))

@@ -125,8 +125,8 @@ func (c *search) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 			cur.at = m
 		}
 	}
-	walk := c.orderFor(n).Iter(c.scratch.walk)
-	c.scratch.walk = walk
+	walk := c.orderFor(n).Iter(c.walk)
+	c.walk = walk
 	more := cur.begun && walk.Seek(cur.at) || !cur.begun && walk.Next()
 	for ; more; more = walk.Next() {
 		cur.at, cur.begun = walk.Item(), true

@@ -2,15 +2,28 @@ package sched
 
 import (
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/ordered"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 )
 
 // search is the question where a need fits in a window of time. It reads the Cluster, and writes what is its own.
 type search struct {
 	*Cluster
-	of      *Cluster    // that an advance reservation is a part of, and what stands there counts; nil: nothing else counts
-	span    ledger.Span // the moment, and the window that is looked at; the moment is written as events are followed
-	scratch gathering   // of the parallel search
+	// that an advance reservation is a part of, and what stands there counts; nil: nothing else counts
+	of *Cluster
+	// the moment, and the window that is looked at; the moment is written as events are followed
+	span     ledger.Span
+	walk     ordered.Cursor[rank] // see findFirst
+	better   []int                // see stillFails
+	gathered *gathering           // see scratch
+}
+
+// scratch returns the memory of the parallel search, which other searches do not need.
+func (c *search) scratch() *gathering {
+	if c.gathered == nil {
+		c.gathered = &gathering{}
+	}
+	return c.gathered
 }
 
 // setWindow turns to the time from a start until a need's gross end.
@@ -61,7 +74,7 @@ func (c *search) scan(n *Need, f func(rank) bool) {
 
 // lineUp merges those that can take a job now with those that are full.
 func (c *search) lineUp() []rank {
-	s := &c.scratch
+	s := c.scratch()
 	s.full, s.line = s.full[:0], s.line[:0]
 	c.full.Rows.Scan(func(r rank) bool {
 		s.full = append(s.full, r)

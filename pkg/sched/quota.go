@@ -142,7 +142,7 @@ func (c *search) underQuotas(n *Need, pe string, rule rule, leads bool, o *offer
 	}
 	here := map[site.BucketKey]offered{}
 	if rule.kind != peSlots { // else one host has it all
-		maps.Copy(here, c.scratch.offered)
+		maps.Copy(here, c.scratch().offered)
 	}
 	most := rule.gives(o.slots)
 	o.room = room{}
@@ -166,11 +166,11 @@ func (c *search) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 	if c.passing(n, pe) == nil || rule.kind == peSlots {
 		return
 	}
-	if c.scratch.offered == nil {
-		c.scratch.offered = map[site.BucketKey]offered{}
+	if c.scratch().offered == nil {
+		c.scratch().offered = map[site.BucketKey]offered{}
 	}
 	for i, q := range o.queues {
-		c.offerQuota(n, pe, q.in, q.slots, i == 0 && o.lead > 0, c.scratch.offered)
+		c.offerQuota(n, pe, q.in, q.slots, i == 0 && o.lead > 0, c.scratch().offered)
 	}
 }
 
@@ -178,7 +178,7 @@ func (c *search) takeQuotas(n *Need, pe string, rule rule, o *offer) {
 // to all of them together: slots are dealt as the rule gives them, one per host
 // and pass, the master's first.
 func (c *search) dealQuotas(n *Need, pe string, want int) {
-	s := &c.scratch
+	s := c.scratch()
 	given := map[site.BucketKey]offered{}
 	dealt := make([][]int, len(s.hosts))
 	for i := range s.hosts {
