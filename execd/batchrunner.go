@@ -47,7 +47,7 @@ type workBatch struct {
 	drop    []report.Attempt
 	start   []core.Start
 	signals []core.Signal
-	changes []plan.Change
+	changes []plan.LimitsChange
 	forget  []report.Attempt
 }
 
@@ -187,7 +187,7 @@ func (k *batchRunner) runBatch(ctx context.Context, b *workBatch, sh Shepherd) {
 }
 
 // changeLimits has the shepherd change limits. What it does not answer qmaster sends again.
-func (k *batchRunner) changeLimits(ctx context.Context, changes []plan.Change, sh Shepherd) {
+func (k *batchRunner) changeLimits(ctx context.Context, changes []plan.LimitsChange, sh Shepherd) {
 	answers, err := sh.Change(ctx, changes)
 	if err != nil {
 		k.d.Logger.Error("limits not changed", "error", err)

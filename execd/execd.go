@@ -44,7 +44,7 @@ type Shepherd interface {
 	Changes() <-chan []plan.Status
 	Start(ctx context.Context, plans []plan.Plan) ([]plan.Answer, error)
 	Signal(ctx context.Context, kind report.SignalKind, attempts ...report.Attempt) (gone []report.Attempt, err error)
-	Change(ctx context.Context, changes []plan.Change) ([]plan.Changed, error)
+	Change(ctx context.Context, changes []plan.LimitsChange) ([]plan.Changed, error)
 	List(ctx context.Context) ([]plan.Status, error)
 	Used(ctx context.Context, attempts ...report.Attempt) ([]plan.Used, error)
 	Forget(ctx context.Context, attempts ...report.Attempt) error
@@ -77,12 +77,12 @@ type Options struct {
 	// Durable makes begin and end of each job survive a power cut.
 	Durable bool
 
-	Root, Cell, Cluster string         // SGE_ROOT, SGE_CELL and SGE_CLUSTER_NAME of jobs
-	BinaryPath          string         // SGE_BINARY_PATH of jobs; "": the folder of this program
-	Topology            *topology.Host // cores to report and to bind jobs to instead of the machine's, for trials
-	MemoryBytes         uint64         // memory to report instead of the machine's, for trials; 0: the machine's
-	Tree                fs.FS          // has the proc and sys in which GPUs are found; nil: the machine's
-	Conf                core.Conf      // until qmaster sends the configuration; zero: the defaults
+	Root, Cell, Cluster string            // SGE_ROOT, SGE_CELL and SGE_CLUSTER_NAME of jobs
+	BinaryPath          string            // SGE_BINARY_PATH of jobs; "": the folder of this program
+	Topology            *topology.Machine // cores to report and to bind jobs to instead of the machine's, for trials
+	MemoryBytes         uint64            // memory to report instead of the machine's, for trials; 0: the machine's
+	Tree                fs.FS             // has the proc and sys in which GPUs are found; nil: the machine's
+	Conf                core.Conf         // until qmaster sends the configuration; zero: the defaults
 
 	// Connect reaches the shepherd; nil is shepherd.Connect.
 	Connect func(context.Context) (Shepherd, error)
@@ -159,7 +159,7 @@ func newDaemon(o Options) (*daemon, error) {
 	d.readers.Priority = d.priority
 	if d.Connect == nil {
 		d.Connect = func(ctx context.Context) (Shepherd, error) {
-			return shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(dir), Program: o.Program, Unit: o.Unit,
+			return shepherd.Connect(ctx, shepherd.ConnectOptions{Dir: shepherdDir(dir), Program: o.Program, Unit: o.Unit,
 				Durable: o.Durable, Priority: d.priority})
 		}
 	}

@@ -60,7 +60,7 @@ func (f *feeder) Report(_ context.Context, r report.Report) (report.Receipt, err
 func (f *feeder) send(jobs []*grid.Job) {
 	queue := unlimited("all.q", "node1")
 	queue.TmpDir = f.tmp
-	c := report.Command{Epoch: 1, Jobs: jobs, Queues: []report.Queue{queue}}
+	c := report.Command{Epoch: 1, Jobs: jobs, Queues: []report.QueueInstance{queue}}
 	for _, j := range jobs {
 		c.Deliver = append(c.Deliver, report.Deliver{Attempt: report.Attempt{Job: j.ID, Task: 1, N: 1},
 			Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}})

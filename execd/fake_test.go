@@ -159,7 +159,7 @@ func (q *qmaster) deliver(host string, jobs ...*grid.Job) {
 func (q *qmaster) deliverWith(host string, change func(*report.Deliver), jobs ...*grid.Job) {
 	queue := unlimited("all.q", host)
 	queue.TmpDir = q.tmp
-	c := report.Command{Jobs: jobs, Queues: []report.Queue{queue}}
+	c := report.Command{Jobs: jobs, Queues: []report.QueueInstance{queue}}
 	q.set(func() { c.Epoch = q.epoch })
 	for _, j := range jobs {
 		a := report.Attempt{Job: j.ID, Task: 1, N: 1}
@@ -184,9 +184,9 @@ func (q *qmaster) end(job uint32) report.Task {
 	return q.ended[a][0]
 }
 
-func unlimited(name, host string) report.Queue {
+func unlimited(name, host string) report.QueueInstance {
 	i := grid.Infinity
-	return report.Queue{
+	return report.QueueInstance{
 		Name: name, Host: host, Shell: "/bin/sh", ShellStartMode: "posix_compliant", Notify: 60,
 		SRT: i, HRT: i, SCPU: i, HCPU: i, SFSize: i, HFSize: i, SData: i, HData: i, SStack: i, HStack: i, SCore: i, HCore: i,
 		SRSS: i, HRSS: i, SVMem: i, HVMem: i,
@@ -271,7 +271,7 @@ func (m *machine) options() Options {
 	o.Conf = core.ParseConf(grid.Values{{Name: "load_report_time", Text: "1"}})
 	if m.groups != nil {
 		o.Connect = func(ctx context.Context) (Shepherd, error) {
-			k, err := shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(m.dir)})
+			k, err := shepherd.Connect(ctx, shepherd.ConnectOptions{Dir: shepherdDir(m.dir)})
 			return grouped{k, m.groups}, err
 		}
 	}
@@ -304,7 +304,7 @@ func (m *machine) noShepherd() {
 	m.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
-	k, err := shepherd.Connect(ctx, shepherd.Options{Dir: shepherdDir(m.dir)})
+	k, err := shepherd.Connect(ctx, shepherd.ConnectOptions{Dir: shepherdDir(m.dir)})
 	if err != nil {
 		m.t.Fatal(err)
 	}

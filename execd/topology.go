@@ -17,7 +17,7 @@ const sysCPU = "/sys/devices/system/cpu"
 
 // readTopology reads sysfs below root for the processors that execd may use;
 // one that is not described there is a core of the first socket.
-func readTopology(root string, allowed []int) *topology.Host {
+func readTopology(root string, allowed []int) *topology.Machine {
 	efficient := map[int]bool{}
 	for _, p := range readList(filepath.Join(root, "../../cpu_atom/cpus")) {
 		efficient[p] = true

@@ -2,12 +2,12 @@
 //
 // A run of the scheduler ends in one List of orders; qmaster checks each of
 // them against its newest state, turns it into events or refuses it with a
-// reason, and answers the list with a Result. An order list changes nothing
+// reason, and answers the list with an Answer. An order list changes nothing
 // by itself.
 //
 //	Decider.Decide ─▶ List ─▶ core.Step ─▶ events
 //	       ▲                      │
-//	       └── mirror ≥ Result.Seq ┘   before the next run
+//	       └── mirror ≥ Answer.Seq ┘  before the next run
 //
 // README.md is the protocol: the order types, their checks, the refusals.
 // To add a type: a struct with its methods and its row in types, its layout in

@@ -40,12 +40,12 @@ func (l *List) SameRun(o *List) bool {
 // Record is a list as qmaster received it, and qmaster's result.
 type Record struct {
 	List   List
-	Result Result
+	Result Answer
 }
 
-// Result is qmaster's answer to a list. The next run waits until its mirror has reached
+// Answer is qmaster's answer to a list. The next run waits until its mirror has reached
 // Seq.
-type Result struct {
+type Answer struct {
 	Seq     uint64
 	Refused []Refusal
 }

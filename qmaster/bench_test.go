@@ -176,7 +176,7 @@ func BenchmarkRecord(b *testing.B) {
 				l.Orders = append(l.Orders, &orders.StartJob{Job: uint32(i), Task: 1,
 					Grants: []grid.Grant{{Queue: "all.q", Host: "node17", Slots: 1}}, QueueVersions: []uint32{1}, Priority: 0.5})
 			}
-			list, result := codec.AppendOrders(nil, l), codec.AppendResult(nil, orders.Result{Seq: 1})
+			list, result := codec.AppendOrders(nil, l), codec.AppendResult(nil, orders.Answer{Seq: 1})
 			for b.Loop() {
 				r.put(list, result)
 			}

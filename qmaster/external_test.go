@@ -89,7 +89,8 @@ func TestStopWithoutServer(t *testing.T) {
 			}
 			if busy {
 				q.owner.step(
-					core.Request{Request: gdi.Request{ID: "k", User: "alice", Host: q.opts.Host, Body: &gdi.Submit{Job: aJob("k")}}})
+					core.UserRequest{
+						Request: gdi.Request{ID: "k", User: "alice", Host: q.opts.Host, Body: &gdi.Submit{Job: aJob("k")}}})
 			}
 			q.owner.mu.Unlock()
 			all.Go(func() {
@@ -130,7 +131,7 @@ func TestRecordingComesLater(t *testing.T) {
 	defer stop(t, q)
 	submitJob(t, connect(t, o.Cell), "j")
 	q.record.put(codec.AppendOrders(nil, orders.List{Scheduler: "schedd", Run: 1, Last: true}),
-		codec.AppendResult(nil, orders.Result{}))
+		codec.AppendResult(nil, orders.Answer{}))
 	request("DELETE.OTHER", "")
 	recorded := 0
 	eventually(t, func() bool {

@@ -146,7 +146,7 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 		return
 	}
 	in.q.owner.submit(input{asker: r, about: req.Body.Verb(), make: func(ref uint64) core.Input {
-		return core.Request{Ref: ref, Request: req}
+		return core.UserRequest{Ref: ref, Request: req}
 	}})
 }
 
@@ -171,7 +171,7 @@ func (in *intake) orders(r *bus.Request) {
 		r.Data = codec.AppendOrders(nil, list)
 	}
 	if len(list.Orders) == 0 { // a run is over: there is nothing to decide
-		result := codec.AppendResult(nil, orders.Result{})
+		result := codec.AppendResult(nil, orders.Answer{})
 		in.q.record.put(r.Data, result)
 		in.q.opts.Metrics.answered("orders", gdi.StatusOK.Code(), time.Time{})
 		if err := r.Answer(result); err != nil {

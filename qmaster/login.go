@@ -77,7 +77,7 @@ func (l *logIns) verify(p *openid.Provider, r *bus.Request, req gdi.Request, b *
 func (l *logIns) submit(r *bus.Request, req gdi.Request, b *gdi.LogIn, proof *core.Proof) {
 	req.Body = &gdi.LogIn{Digest: b.Digest, Comment: b.Comment}
 	l.q.owner.submit(input{asker: r, about: b.Verb(), make: func(ref uint64) core.Input {
-		return core.Request{Ref: ref, Request: req, Proof: proof}
+		return core.UserRequest{Ref: ref, Request: req, Proof: proof}
 	}})
 }
 

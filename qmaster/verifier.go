@@ -156,7 +156,7 @@ func (v *verifier) verifyRequest(conf *verification, key string, req gdi.Request
 			v.q.refuse(asker, about, refusal.Status, refusal.Text)
 		default:
 			v.q.owner.submit(input{asker: asker, about: about, make: func(ref uint64) core.Input {
-				r := core.Request{Ref: ref, Request: req, Job: number}
+				r := core.UserRequest{Ref: ref, Request: req, Job: number}
 				if copied != nil {
 					r.CopyOf = copied.Job
 				}
@@ -185,7 +185,7 @@ func (v *verifier) verified(conf *verification, req gdi.Request, job *grid.Job, 
 	case result.Refusal != "":
 		return nil, errors.New(result.Refusal)
 	}
-	job, err = submit.Corrected(job, result.Changes, from)
+	job, err = submit.Corrected(job, result.Corrections, from)
 	return withJob(req.Body, job), err
 }
 
@@ -217,7 +217,7 @@ func (v *verifier) giveBack(s *script.Script) {
 	v.idle = append(v.idle, s)
 }
 
-func (v *verifier) log(l jsv.Log) {
+func (v *verifier) log(l jsv.LogMessage) {
 	switch l.Level {
 	case "WARNING":
 		v.q.log.Warn(l.Text)

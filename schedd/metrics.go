@@ -107,7 +107,7 @@ func (m *Metrics) list(l events.List, now time.Time) {
 }
 
 // answered counts the orders of a list and qmaster's answer.
-func (m *Metrics) answered(l orders.List, r orders.Result) {
+func (m *Metrics) answered(l orders.List, r orders.Answer) {
 	if m == nil {
 		return
 	}

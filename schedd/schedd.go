@@ -26,7 +26,7 @@ type Source interface {
 	// connection it begins again with fresh.
 	Watch(ctx context.Context, fresh func() events.Sink, full func(epoch, seq uint64)) error
 	// Orders sends orders and returns what qmaster did with them.
-	Orders(ctx context.Context, l orders.List) (orders.Result, error)
+	Orders(ctx context.Context, l orders.List) (orders.Answer, error)
 }
 
 // Options is what a scheduler is started with.

@@ -29,7 +29,7 @@ import (
 type qmaster struct {
 	t        *testing.T
 	mu       sync.Mutex
-	cell     *algorithmtest.Cell
+	cell     *algorithmtest.Harness
 	received int           // how often the full state was
 	lists    []events.List // made, in order
 	held     bool          // lists made from now on are not delivered
@@ -59,7 +59,7 @@ func newQMaster(t *testing.T, lines ...string) *qmaster {
 	entry := algorithm.Entry{Name: "default", New: func(grid.SchedConf) (algorithm.Algorithm, error) {
 		return recorder{q}, nil
 	}}
-	q.cell, _ = algorithmtest.NewCell(entry)
+	q.cell, _ = algorithmtest.NewHarness(entry)
 	q.do(lines...)
 	return q
 }
@@ -131,10 +131,10 @@ func (q *qmaster) Watch(ctx context.Context, fresh func() events.Sink, full func
 }
 
 // Orders implements Source.
-func (q *qmaster) Orders(_ context.Context, l orders.List) (orders.Result, error) {
+func (q *qmaster) Orders(_ context.Context, l orders.List) (orders.Answer, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	result := orders.Result{Seq: q.cell.State.Seq}
+	result := orders.Answer{Seq: q.cell.State.Seq}
 	if q.displaced {
 		q.displaced = len(l.Orders) == 0
 		for i := range l.Orders {
@@ -482,7 +482,7 @@ func TestRunsThatAreWrittenDown(t *testing.T) {
 // What qconf -tsm asks for is written down also where qmaster is sent nothing,
 // schedd_job_info false.
 func TestRunLogWithoutJobInfo(t *testing.T) {
-	e, err := algorithmtest.NewCell(shipped.Algorithms()[0])
+	e, err := algorithmtest.NewHarness(shipped.Algorithms()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -515,6 +515,6 @@ func TestFeedErrorEndsRun(t *testing.T) {
 type broken struct{ err error }
 
 func (b broken) Watch(context.Context, func() events.Sink, func(uint64, uint64)) error { return b.err }
-func (b broken) Orders(context.Context, orders.List) (orders.Result, error) {
-	return orders.Result{}, b.err
+func (b broken) Orders(context.Context, orders.List) (orders.Answer, error) {
+	return orders.Answer{}, b.err
 }

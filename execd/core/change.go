@@ -19,7 +19,7 @@ var ofGroup = grid.Names{"s_rss", "h_rss", "h_pids"}
 
 // requestLimits gives an attempt other limits. One at a time is with the shepherd; a newer one takes the place of one
 // that waits.
-func (c *Core) requestLimits(now grid.Time, m *report.Command, l report.Limits, r *Ready) {
+func (c *Core) requestLimits(now grid.Time, m *report.Command, l report.LimitsChange, r *Ready) {
 	a := c.attempts[l.Attempt]
 	switch {
 	case a == nil:

@@ -67,7 +67,7 @@ func (c *Core) followEpoch(epoch uint64) bool {
 
 // handleDeliver accepts one attempt, or reports again the state of one that is known.
 func (c *Core) handleDeliver(
-	now grid.Time, d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.Queue, r *Ready,
+	now grid.Time, d *report.Deliver, jobs map[uint32]*grid.Job, queues []report.QueueInstance, r *Ready,
 ) {
 	k := d.Attempt
 	if a := c.attempts[k]; a != nil {

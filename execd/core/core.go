@@ -77,10 +77,10 @@ type Ready struct {
 	Notes   []Note  // store until dropped
 	Start   []Start // one batch to the shepherd, answered with Answered
 	Signals []Signal
-	Changes []plan.Change    // to the shepherd, answered with Changed
-	Forget  []report.Attempt // the shepherd removes them from its journal
-	Drop    []report.Attempt // their notes are not needed any more
-	Unspool []uint32         // jobs whose script is not needed any more
+	Changes []plan.LimitsChange // to the shepherd, answered with Changed
+	Forget  []report.Attempt    // the shepherd removes them from its journal
+	Drop    []report.Attempt    // their notes are not needed any more
+	Unspool []uint32            // jobs whose script is not needed any more
 	Mails   []report.Mail
 
 	Report *report.Report  // to be answered with Received or Unanswered
@@ -129,7 +129,7 @@ type attempt struct {
 type Core struct {
 	host, incarnation string
 	zone              *time.Location
-	tree              *topology.Host // nil: not known
+	tree              *topology.Machine // nil: not known
 	topology          Topology
 	bindings          map[report.Attempt]*heldCores // by master
 	epoch, kept       uint64                        // of the qmaster that is followed, and as it is stored
@@ -174,7 +174,7 @@ type reportedState struct {
 
 // New returns the core of a host that has just started. Incarnation names
 // this run of execd; without a topology no job is bound to cores. Mails have times in a zone.
-func New(host, incarnation string, zone *time.Location, tree *topology.Host) *Core {
+func New(host, incarnation string, zone *time.Location, tree *topology.Machine) *Core {
 	return &Core{
 		host: host, zone: zone, incarnation: incarnation, conf: ParseConf(nil), tree: tree, topology: topologyOf(tree),
 		bindings: map[report.Attempt]*heldCores{},

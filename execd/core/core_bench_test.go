@@ -16,7 +16,7 @@ func BenchmarkLife(b *testing.B) {
 	c.Step(1000, Listed{})
 	c.Step(1000, Received{})
 	job := &grid.Job{JobRequest: &grid.JobRequest{}, Binary: true, Spec: &grid.JobSpec{}}
-	queues := []report.Queue{{Name: "all.q", Host: "node1"}}
+	queues := []report.QueueInstance{{Name: "all.q", Host: "node1"}}
 	b.ReportAllocs()
 	now := grid.Time(1000)
 	for i := range b.N {
@@ -43,7 +43,7 @@ func BenchmarkPlan(b *testing.B) {
 			Grants: []grid.Grant{{Queue: "all.q", Host: "node1", Slots: 1}}},
 		Job: &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "sleep", Owner: "alice", Binary: true,
 			Spec: &grid.JobSpec{Command: "/bin/sleep", Args: []string{"1"}}},
-		Queue: report.Queue{Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh"},
+		Queue: report.QueueInstance{Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh"},
 	}
 	b.ReportAllocs()
 	for range b.N {

@@ -105,7 +105,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 	var statuses []plan.Status
 	switch d.Cmd {
 	case "deliver":
-		m.Queues = []report.Queue{{Name: "all.q", Host: "node1"}}
+		m.Queues = []report.QueueInstance{{Name: "all.q", Host: "node1"}}
 		for _, a := range args {
 			k := attemptArg(t, a.Key)
 			d := report.Deliver{Attempt: k, Cores: cores, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 7},
@@ -126,7 +126,7 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 		}
 		return Commanded{m}
 	case "limits":
-		queue := report.Queue{Name: "all.q", Host: "node1"}
+		queue := report.QueueInstance{Name: "all.q", Host: "node1"}
 		for _, limit := range []*float64{&queue.SRT, &queue.HRT, &queue.SCPU, &queue.HCPU, &queue.SFSize, &queue.HFSize,
 			&queue.SData, &queue.HData,
 			&queue.SStack, &queue.HStack, &queue.SCore, &queue.HCore, &queue.SRSS, &queue.HRSS, &queue.SVMem,
@@ -134,11 +134,11 @@ func input(t *testing.T, d *datadriven.TestData) Input {
 			*limit = grid.Infinity
 		}
 		queue.HRSS, queue.HRT, queue.HVMem = 1000, 60, 3000
-		m.Queues = []report.Queue{queue}
+		m.Queues = []report.QueueInstance{queue}
 		for _, a := range args {
 			f := strings.Split(word(a), ":")
 			n, _ := strconv.ParseUint(f[0], 10, 32)
-			m.Limits = append(m.Limits, report.Limits{Attempt: attemptArg(t, a.Key), Version: uint32(n), Slots: 2,
+			m.Limits = append(m.Limits, report.LimitsChange{Attempt: attemptArg(t, a.Key), Version: uint32(n), Slots: 2,
 				Changed: grid.Names{f[1]}, Anyway: len(f) > 2})
 		}
 		return Commanded{m}

@@ -71,7 +71,7 @@ func TestEnvironmentOfOtherUsers(t *testing.T) {
 				PE:   &grid.PE{Name: "mpi", StartProcArgs: "root@/site/start", StopProcArgs: "root@/site/stop"},
 				Maps: []grid.MapGrant{{Resource: "gpu", Host: "node1", IDs: []string{"GPU0"}, UUIDs: []string{"GPU-a"}}}},
 			Job:   &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "myjob", Owner: "alice", Spec: spec},
-			Queue: report.Queue{Name: "all.q", Host: "node1", StarterMethod: "/site/starter"},
+			Queue: report.QueueInstance{Name: "all.q", Host: "node1", StarterMethod: "/site/starter"},
 		}
 		p, err := site.Plan(&conf, &s, testOwner, testLocal(""))
 		if err != nil {

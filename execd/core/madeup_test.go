@@ -219,8 +219,8 @@ func (w *madeUp) command() report.Command {
 	return c
 }
 
-func (w *madeUp) queue() report.Queue {
-	q := report.Queue{Name: "all.q", Host: "h1"}
+func (w *madeUp) queue() report.QueueInstance {
+	q := report.QueueInstance{Name: "all.q", Host: "h1"}
 	if w.Dice.IntN(2) == 0 {
 		w.Some(&q)
 	}

@@ -97,7 +97,7 @@ type planner struct {
 
 	job           *grid.Job
 	spec          *grid.JobSpec
-	queue         *report.Queue
+	queue         *report.QueueInstance
 	p             plan.Plan
 	tmpDir        string
 	shell         string

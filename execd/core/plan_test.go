@@ -84,7 +84,7 @@ func planned(t *testing.T, text string) string {
 		Deliver: report.Deliver{Attempt: report.Attempt{Job: 13, Task: 1, N: 1}},
 		Job: &grid.Job{JobRequest: &grid.JobRequest{}, ID: 13, Name: "myjob", Owner: "alice", Account: "sge",
 			Tasks: grid.Range{First: 1, Last: 1, Step: 1}, Spec: spec},
-		Queue: report.Queue{
+		Queue: report.QueueInstance{
 			Name: "all.q", Host: "node1", TmpDir: "/tmp", Shell: "/bin/sh", ShellStartMode: "posix_compliant", Notify: 60,
 			Processors: "UNDEFINED",
 			SRT:        i, HRT: i, SCPU: i, HCPU: i, SFSize: i, HFSize: i, SData: i, HData: i, SStack: i, HStack: i,

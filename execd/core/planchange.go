@@ -6,7 +6,7 @@ import (
 
 // planChange returns what the shepherd is to do: the limits as those of a start, for an attempt with a control group or
 // without one.
-func (c *Conf) planChange(of *limitChange, contained bool) plan.Change {
+func (c *Conf) planChange(of *limitChange, contained bool) plan.LimitsChange {
 	conf, l := *c, &of.limits
 	conf.Cgroups = contained
 	w := planner{site: &Site{Cgroup: "/"}, conf: &conf, start: &Start{}, queue: &of.queue,
@@ -15,6 +15,6 @@ func (c *Conf) planChange(of *limitChange, contained bool) plan.Change {
 	w.planLimits()
 	w.p.Limits.Version = l.Version
 	g := &w.p.Cgroup
-	return plan.Change{Attempt: l.Attempt, Limits: w.p.Limits, MemoryHigh: g.MemoryHigh, MemoryMax: g.MemoryMax,
+	return plan.LimitsChange{Attempt: l.Attempt, Limits: w.p.Limits, MemoryHigh: g.MemoryHigh, MemoryMax: g.MemoryMax,
 		PidsMax: g.PidsMax, Anyway: l.Anyway}
 }

@@ -9,7 +9,7 @@ import (
 type Start struct {
 	Deliver report.Deliver
 	Job     *grid.Job
-	Queue   report.Queue
+	Queue   report.QueueInstance
 	Binding *Binding // nil: it is not bound to cores
 }
 
@@ -41,8 +41,8 @@ func (s *Start) TmpDir() string {
 // limitChange is a request for other limits that the shepherd has not answered.
 type limitChange struct {
 	version uint32
-	limits  report.Limits
-	queue   report.Queue
+	limits  report.LimitsChange
+	queue   report.QueueInstance
 	sent    bool
 	queued  bool // the one before is with the shepherd
 }

@@ -15,7 +15,7 @@ type CPUCore struct {
 }
 
 // topologyOf returns the cores of a host; nil has none.
-func topologyOf(h *topology.Host) (t Topology) {
+func topologyOf(h *topology.Machine) (t Topology) {
 	if h == nil {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 
 // treeOf makes a host of its topology. Core c of n is processor c; its second thread is
 // c+n. Without a text there is none.
-func treeOf(text string) *topology.Host {
+func treeOf(text string) *topology.Machine {
 	if text == "" {
 		return nil
 	}

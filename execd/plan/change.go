@@ -2,8 +2,8 @@ package plan
 
 import "github.com/quill-grid/quill/pkg/report"
 
-// Change gives an attempt that runs other limits. They are carried out whole or not at all.
-type Change struct {
+// LimitsChange gives an attempt that runs other limits. They are carried out whole or not at all.
+type LimitsChange struct {
 	Attempt report.Attempt
 	Limits  Limits // with the new Version
 
@@ -14,8 +14,8 @@ type Change struct {
 	Anyway bool
 }
 
-// Changed is the shepherd's answer to a Change. Refused is why nothing was changed; "": the attempt has the limits.
-// Version 0: the shepherd was not reached.
+// Changed is the shepherd's answer to a LimitsChange. Refused is why nothing was changed; "": the attempt has the
+// limits. Version 0: the shepherd was not reached.
 type Changed struct {
 	Attempt report.Attempt
 	Version uint32

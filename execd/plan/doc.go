@@ -8,7 +8,7 @@
 //
 //	plan.go     Plan, Owner, Dir, File, Step, Ckpt; the devices of a Plan are those of pkg/grid
 //	limits.go   Limits, Bound, Rlimit, Resource; the shell that sets them
-//	change.go   Change of the limits of an attempt that runs, Changed
+//	change.go   LimitsChange of an attempt that runs, Changed
 //	cgroup.go   Cgroup: the control group and its limits
 //	method.go   Method: a signal or a command
 //	status.go   State, Status, End, Answer, Used

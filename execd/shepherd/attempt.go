@@ -242,7 +242,7 @@ func (a *attempt) awaitStep(s *plan.Step, started *childProcess) processExit {
 		case o := <-a.signals:
 			a.executeRequest(o, s, started, &alarms)
 		case c := <-a.changes:
-			c.refused <- a.applyChange(&c.Change, s, &alarms)
+			c.refused <- a.applyChange(&c.LimitsChange, s, &alarms)
 		case <-alarms.nextDue():
 			o := alarms.removeFirst()
 			if o.action == abandon {

@@ -20,12 +20,12 @@ import (
 
 // pendingChange is a change on its way to an attempt.
 type pendingChange struct {
-	plan.Change
+	plan.LimitsChange
 	refused chan string // why it was not carried out; "": it was
 }
 
 // changeLimits passes changes to their attempts and returns their answers, when all have answered.
-func (k *shepherd) changeLimits(changes []plan.Change) []plan.Changed {
+func (k *shepherd) changeLimits(changes []plan.LimitsChange) []plan.Changed {
 	answers := make([]plan.Changed, len(changes))
 	var all sync.WaitGroup
 	for i := range changes {
@@ -51,7 +51,7 @@ func (k *shepherd) changeLimits(changes []plan.Change) []plan.Changed {
 }
 
 // applyChange gives the attempt other limits while step s runs, all of them or, with the reason, none.
-func (a *attempt) applyChange(c *plan.Change, s *plan.Step, alarms *alarms) (refused string) {
+func (a *attempt) applyChange(c *plan.LimitsChange, s *plan.Step, alarms *alarms) (refused string) {
 	p := &a.plan
 	if c.Limits.Version <= p.Limits.Version {
 		return ""
@@ -111,7 +111,7 @@ func (l *alarms) dropLimit(limit string) {
 }
 
 // usageAbove returns what the job uses now of a limit that would be below that.
-func (a *attempt) usageAbove(c *plan.Change) string {
+func (a *attempt) usageAbove(c *plan.LimitsChange) string {
 	l, g, u := &a.plan.Limits, &a.plan.Cgroup, a.used.totalUsage()
 	below := func(was, is, used uint64) bool { return is > 0 && is != was && used > is }
 	if a.cgroup >= 0 {

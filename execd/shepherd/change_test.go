@@ -15,10 +15,10 @@ import (
 )
 
 // change asks for other limits of a job and returns why they are refused.
-func (h *host) change(job int, c plan.Change) string {
+func (h *host) change(job int, c plan.LimitsChange) string {
 	h.t.Helper()
 	c.Attempt = report.Attempt{Job: uint32(job), Task: 1, N: 1}
-	answers, err := h.k.Change(h.ctx, []plan.Change{c})
+	answers, err := h.k.Change(h.ctx, []plan.LimitsChange{c})
 	if err != nil || len(answers) != 1 || answers[0].Attempt != c.Attempt || answers[0].Version != c.Limits.Version {
 		h.t.Fatalf("change of job %d: %v, %v", job, answers, err)
 	}
@@ -36,11 +36,12 @@ func TestChangeRunTime(t *testing.T) {
 		used, err := h.k.Used(h.ctx)
 		return err == nil && len(used) == 1 && used[0].Usage.WallSeconds >= 1
 	})
-	want(t, "below the run time", h.change(1, plan.Change{Limits: plan.Limits{Version: 1, RT: plan.Bound{Hard: 1}}}), "")
+	want(t, "below the run time", h.change(1, plan.LimitsChange{Limits: plan.Limits{Version: 1, RT: plan.Bound{Hard: 1}}}),
+		"")
 	e := h.end(1)
 	want(t, "limit", e.Limit, "h_rt")
 	want(t, "reason", e.Text, "h_rt: 1 s of 1 s")
-	want(t, "after the end", h.change(1, plan.Change{Limits: plan.Limits{Version: 2}}), "the job has ended")
+	want(t, "after the end", h.change(1, plan.LimitsChange{Limits: plan.Limits{Version: 2}}), "the job has ended")
 }
 
 func TestChangeRaisesRunTime(t *testing.T) {
@@ -49,7 +50,7 @@ func TestChangeRaisesRunTime(t *testing.T) {
 	p.Limits.RT.Hard = 1
 	h.start(p)
 	h.await(1, plan.Running)
-	want(t, "raised", h.change(1, plan.Change{Limits: plan.Limits{Version: 1, RT: plan.Bound{Hard: 3600}}}), "")
+	want(t, "raised", h.change(1, plan.LimitsChange{Limits: plan.Limits{Version: 1, RT: plan.Bound{Hard: 3600}}}), "")
 	e := h.end(1)
 	want(t, "limit", e.Limit, "")
 	want(t, "exit status", e.ExitStatus, 0)
@@ -62,7 +63,8 @@ func TestChangeAfterWarning(t *testing.T) {
 	p.Limits.RT, p.Limits.Grace = plan.Bound{Soft: 1, Hard: 3600}, 2*time.Second
 	h.start(p)
 	h.says(1, "warned")
-	want(t, "changed", h.change(1, plan.Change{Limits: plan.Limits{Version: 1, RT: plan.Bound{Soft: 1, Hard: 7200}}}), "")
+	want(t, "changed",
+		h.change(1, plan.LimitsChange{Limits: plan.Limits{Version: 1, RT: plan.Bound{Soft: 1, Hard: 7200}}}), "")
 	e := h.end(1)
 	want(t, "limit", e.Limit, "s_rt")
 	want(t, "warnings", strings.Count(h.output(1), "warned"), 1)
@@ -106,14 +108,14 @@ func TestChangeRlimits(t *testing.T) {
 	want(t, "limit", cpu(), 1000)
 	lower := plan.Limits{Version: 1, CPU: plan.Bound{Hard: 500},
 		Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 500, Hard: 500}}}
-	want(t, "lowered", h.change(1, plan.Change{Limits: lower}), "")
+	want(t, "lowered", h.change(1, plan.LimitsChange{Limits: lower}), "")
 	want(t, "limit", cpu(), 500)
 	lower.Rlimits[0].Hard = 400
-	want(t, "the same version", h.change(1, plan.Change{Limits: lower}), "")
+	want(t, "the same version", h.change(1, plan.LimitsChange{Limits: lower}), "")
 	want(t, "limit", cpu(), 500)
 	higher := plan.Limits{Version: 2, CPU: plan.Bound{Hard: 900},
 		Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 900, Hard: 900}}}
-	refused := h.change(1, plan.Change{Limits: higher})
+	refused := h.change(1, plan.LimitsChange{Limits: higher})
 	version := uint32(2)
 	// it takes CAP_SYS_RESOURCE, which root of a container need not have
 	if strings.Contains(refused, "operation not permitted") {
@@ -151,7 +153,7 @@ func TestChangeGroup(t *testing.T) {
 		{plan.Cgroup{}, ""},
 	} {
 		want(t, "refused",
-			a.usageAbove(&plan.Change{MemoryHigh: c.cgroup.MemoryHigh, MemoryMax: c.cgroup.MemoryMax,
+			a.usageAbove(&plan.LimitsChange{MemoryHigh: c.cgroup.MemoryHigh, MemoryMax: c.cgroup.MemoryMax,
 				PidsMax: c.cgroup.PidsMax}), c.want)
 	}
 	want(t, "error", a.setGroupLimits(&plan.Cgroup{MemoryMax: 6000}), nil)

@@ -21,8 +21,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Options say where the shepherd runs and how to start it.
-type Options struct {
+// ConnectOptions say where the shepherd runs and how to start it.
+type ConnectOptions struct {
 	// Dir holds the shepherd's socket, lock, journal and log. It must exist and belong to the shepherd's uid.
 	Dir string
 	// Program is run with Dir appended when no shepherd answers; nil is this executable with the argument "shepherd".
@@ -55,7 +55,7 @@ type Client struct {
 }
 
 // Connect returns a connection to the shepherd of o.Dir, starting it, detached, when none answers.
-func Connect(ctx context.Context, o Options) (*Client, error) {
+func Connect(ctx context.Context, o ConnectOptions) (*Client, error) {
 	for {
 		c, err := dial(ctx, o.Dir)
 		if err == nil {
@@ -106,7 +106,7 @@ func startUnit(ctx context.Context, unit string) error {
 }
 
 // launchShepherd starts the shepherd and returns when it serves; errHeld when it ended because there is one.
-func launchShepherd(ctx context.Context, o Options) error {
+func launchShepherd(ctx context.Context, o ConnectOptions) error {
 	if o.Unit != "" {
 		return startUnit(ctx, o.Unit)
 	}
@@ -155,7 +155,7 @@ func launchShepherd(ctx context.Context, o Options) error {
 	}
 }
 
-func newClient(c net.Conn, o Options) *Client {
+func newClient(c net.Conn, o ConnectOptions) *Client {
 	pid := 0
 	if shepherd, err := credentialsOf(c.(*net.UnixConn)); err == nil {
 		pid = int(shepherd.Pid)
@@ -280,7 +280,7 @@ func (k *Client) Signal(
 }
 
 // Change gives attempts that run other limits, and returns when each has them or has refused them.
-func (k *Client) Change(ctx context.Context, changes []plan.Change) ([]plan.Changed, error) {
+func (k *Client) Change(ctx context.Context, changes []plan.LimitsChange) ([]plan.Changed, error) {
 	r, err := k.call(ctx, request{Verb: verbChange, Changes: changes})
 	return r.Changed, err
 }
@@ -340,7 +340,7 @@ func Adopt(ctx context.Context, dir string, uid uint32, parent int) (report.Atte
 		c.Close()
 		return report.Attempt{}, fmt.Errorf("%s: no shepherd of root answers", dir)
 	}
-	k := newClient(c, Options{Dir: dir})
+	k := newClient(c, ConnectOptions{Dir: dir})
 	defer k.Close()
 	r, err := k.call(ctx, request{Verb: verbAdopt, UID: uid, Pid: parent})
 	return r.Joined, err

@@ -469,7 +469,7 @@ func TestOnlyOneShepherd(t *testing.T) {
 	errs := make(chan error)
 	for range 4 {
 		go func() {
-			k, err := Connect(h.ctx, Options{Dir: h.dir})
+			k, err := Connect(h.ctx, ConnectOptions{Dir: h.dir})
 			if err == nil {
 				err = k.Close()
 			}
@@ -491,7 +491,7 @@ func TestConnectAtTheSameTime(t *testing.T) {
 	shepherds := make(chan *Client)
 	for range 4 {
 		go func() {
-			k, err := Connect(ctx, Options{Dir: dir})
+			k, err := Connect(ctx, ConnectOptions{Dir: dir})
 			if err != nil {
 				t.Error(err)
 			}
@@ -514,11 +514,11 @@ func TestConnectSaysWhyNot(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 	defer cancel()
 	dir := t.TempDir()
-	_, err := Connect(ctx, Options{Dir: dir, Program: []string{"/bin/false"}})
+	_, err := Connect(ctx, ConnectOptions{Dir: dir, Program: []string{"/bin/false"}})
 	if err == nil || !strings.Contains(err.Error(), "shepherd did not start") {
 		t.Errorf("a program that is no shepherd: %v", err)
 	}
-	_, err = Connect(ctx, Options{Dir: filepath.Join(dir, "none")})
+	_, err = Connect(ctx, ConnectOptions{Dir: filepath.Join(dir, "none")})
 	if err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("no directory: %v", err)
 	}

@@ -47,7 +47,7 @@ func requestFields(w *wire.Coder, r *request) {
 	wire.Uns(w, &r.Signal)
 	wire.List(w, &r.Plans, planFields)
 	wire.List(w, &r.Attempts, attemptFields)
-	wire.List(w, &r.Changes, func(w *wire.Coder, c *plan.Change) {
+	wire.List(w, &r.Changes, func(w *wire.Coder, c *plan.LimitsChange) {
 		m := w.Open()
 		attemptFields(w, &c.Attempt)
 		limitsFields(w, &c.Limits)

@@ -408,7 +408,7 @@ func TestKernelChange(t *testing.T) {
 	version := uint32(0)
 	change := func(memory, pids uint64) string {
 		version++
-		return h.change(1, plan.Change{Limits: plan.Limits{Version: version}, MemoryMax: memory, PidsMax: pids})
+		return h.change(1, plan.LimitsChange{Limits: plan.Limits{Version: version}, MemoryMax: memory, PidsMax: pids})
 	}
 	limits := func() string {
 		return fmt.Sprint(procfs.ReadGroupNumber(dir, "memory.max")>>20, " ", procfs.ReadGroupNumber(dir, "pids.max"))
@@ -441,7 +441,8 @@ func TestKernelChangeFailsInProlog(t *testing.T) {
 	p.Steps = append([]plan.Step{script(plan.Prolog, "echo ready; read x <"+fifo+"; ulimit -t")}, p.Steps...)
 	h.start(p)
 	h.says(1, "ready")
-	c := plan.Change{Limits: plan.Limits{Version: 1, Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 500, Hard: 500}}},
+	c := plan.LimitsChange{
+		Limits:    plan.Limits{Version: 1, Rlimits: []plan.Rlimit{{Resource: plan.CPU, Soft: 500, Hard: 500}}},
 		MemoryMax: 100 << 20}
 	if refused := h.change(1, c); !strings.Contains(refused, "memory") {
 		t.Errorf("refused for %q", refused)

@@ -76,7 +76,7 @@ func TestDeepDirectory(t *testing.T) {
 
 func (h *host) connect(durable bool) {
 	h.t.Helper()
-	k, err := Connect(h.ctx, Options{Dir: h.dir, Durable: durable})
+	k, err := Connect(h.ctx, ConnectOptions{Dir: h.dir, Durable: durable})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -379,7 +379,7 @@ func TestPriorityOfTheHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	k, err := Connect(t.Context(), Options{Dir: dir, Program: []string{"nice", "-n", "5", self, "shepherd"}})
+	k, err := Connect(t.Context(), ConnectOptions{Dir: dir, Program: []string{"nice", "-n", "5", self, "shepherd"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ type request struct {
 	Signal   report.SignalKind
 	Plans    []plan.Plan
 	Attempts []report.Attempt
-	Changes  []plan.Change
+	Changes  []plan.LimitsChange
 	UID      uint32 // of a verbAdopt: the owner of the job, and the process that is to join it
 	Pid      int
 }

@@ -11,11 +11,11 @@ import (
 type Axis struct {
 	From, To float64
 	Name     string
-	Marks    []Mark
+	Ticks    []Tick
 }
 
-// Mark is a label of the axis. A script can show Time in the time zone of the reader.
-type Mark struct {
+// Tick is a label of the axis. A script can show Time in the time zone of the reader.
+type Tick struct {
 	At    float64
 	Label string
 	Time  grid.Time
@@ -28,7 +28,7 @@ func Clock(begin, end grid.Time) Axis {
 	a := Axis{From: float64(begin), To: float64(end)}
 	for i := range parts + 1 {
 		at := begin + (end-begin)*grid.Time(i)/parts
-		a.Marks = append(a.Marks, Mark{float64(at), at.Std().UTC().Format("15:04"), at, end-begin < 15*60*1000})
+		a.Ticks = append(a.Ticks, Tick{float64(at), at.Std().UTC().Format("15:04"), at, end-begin < 15*60*1000})
 	}
 	return a
 }
@@ -49,7 +49,7 @@ func Seconds(from, to float64, name string) Axis {
 	}
 	a := Axis{From: from, To: to, Name: unit.name + " " + name}
 	for _, v := range marks(from/unit.seconds, to/unit.seconds) {
-		a.Marks = append(a.Marks, Mark{At: v * unit.seconds, Label: strconv.FormatFloat(v, 'g', 6, 64)})
+		a.Ticks = append(a.Ticks, Tick{At: v * unit.seconds, Label: strconv.FormatFloat(v, 'g', 6, 64)})
 	}
 	return a
 }

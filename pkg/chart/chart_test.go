@@ -191,7 +191,7 @@ func TestClock(t *testing.T) {
 // TestNumbers: the table has means between the marks.
 func TestNumbers(t *testing.T) {
 	c := example()
-	c.Axis.Marks = []Mark{{At: 0, Label: "0"}, {At: 4, Label: "4"}}
+	c.Axis.Ticks = []Tick{{At: 0, Label: "0"}, {At: 4, Label: "4"}}
 	n := c.Numbers()
 	if got := strings.Join(n.Head, " "); got != "0–4 4–end" || n.Columns() != 3 {
 		t.Errorf("head %s", got)

@@ -150,17 +150,17 @@ func (c *Chart) grid(b *strings.Builder, f *frame, l *layout) {
 }
 
 // marks returns those for which there is space.
-func (c *Chart) marks(width, size float64) []Mark {
+func (c *Chart) marks(width, size float64) []Tick {
 	longest := 1
-	for _, m := range c.Axis.Marks {
+	for _, m := range c.Axis.Ticks {
 		longest = max(longest, len(m.Label))
 	}
 	for every := 1; ; every++ {
-		n := (len(c.Axis.Marks) + every - 1) / every
+		n := (len(c.Axis.Ticks) + every - 1) / every
 		if n <= 2 || float64(n)*(float64(longest)+2)*size*0.6 < width {
-			var out []Mark
-			for i := 0; i < len(c.Axis.Marks); i += every {
-				out = append(out, c.Axis.Marks[i])
+			var out []Tick
+			for i := 0; i < len(c.Axis.Ticks); i += every {
+				out = append(out, c.Axis.Ticks[i])
 			}
 			return out
 		}

@@ -30,7 +30,7 @@ func (c *Chart) Numbers() Numbers {
 	var n Numbers
 	ends := []float64{c.Axis.From}
 	names := []string{""}
-	for _, m := range c.Axis.Marks {
+	for _, m := range c.Axis.Ticks {
 		if m.At > ends[len(ends)-1] {
 			ends, names = append(ends, m.At), append(names, m.Label)
 		} else {

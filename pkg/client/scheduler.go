@@ -27,14 +27,14 @@ func ConnectScheduler(ctx context.Context, c cell.Cell, name string) (*Remote, e
 
 // Order sends the orders of a run and returns qmaster's result. A list whose answer is
 // lost is not repeated: the events show what became of it, and the next run decides anew.
-func (r *Remote) Order(ctx context.Context, l orders.List) (orders.Result, error) {
+func (r *Remote) Order(ctx context.Context, l orders.List) (orders.Answer, error) {
 	conn, err := r.conn.get()
 	if err != nil {
-		return orders.Result{}, unreachable(r.cell, err)
+		return orders.Answer{}, unreachable(r.cell, err)
 	}
 	answer, err := conn.Request(ctx, bus.OrderSubject(conn.Identity()), codec.AppendOrders(nil, l))
 	if err != nil {
-		return orders.Result{}, unreachable(r.cell, err)
+		return orders.Answer{}, unreachable(r.cell, err)
 	}
 	return codec.DecodeResult(answer)
 }

@@ -180,7 +180,7 @@ func messages() map[string]message {
 		}
 	}
 	m["orders"] = messageOf(l, codec.AppendOrders, codec.DecodeOrders)
-	var r orders.Result
+	var r orders.Answer
 	full(&r)
 	m["result"] = messageOf(r, codec.AppendResult, codec.DecodeResult)
 	m["record"] = messageOf(orders.Record{List: l, Result: r}, func(dst []byte, r orders.Record) []byte {

@@ -66,7 +66,7 @@ func TestRecordFormat(t *testing.T) {
 	order := &orders.RemoveImmediateJob{Job: 300}
 	list := orders.List{Seq: 4, Scheduler: "s", Algorithm: "default", Run: 5, Orders: []orders.Order{order}, Epoch: 6,
 		Since: 7, At: 8, Explain: true, Part: 9, Last: true}
-	result := orders.Result{Seq: 10, Refused: []orders.Refusal{refusal}}
+	result := orders.Answer{Seq: 10, Refused: []orders.Refusal{refusal}}
 	var record []any
 	if err := msgpack.Unmarshal(codec.AppendRecord(nil, codec.AppendOrders(nil, list), codec.AppendResult(nil, result)),
 		&record); err != nil {

@@ -38,10 +38,10 @@ func DecodeOrders(b []byte) (orders.List, error) { return message(b, nil, "order
 func AppendOrder(dst []byte, o orders.Order) []byte { return appended(dst, &o, order) }
 
 // AppendResult appends the result of an order list.
-func AppendResult(dst []byte, r orders.Result) []byte { return appended(dst, &r, orderResult) }
+func AppendResult(dst []byte, r orders.Answer) []byte { return appended(dst, &r, orderResult) }
 
 // DecodeResult reads the result of an order list.
-func DecodeResult(b []byte) (orders.Result, error) {
+func DecodeResult(b []byte) (orders.Answer, error) {
 	return message(b, nil, "order result", orderResult)
 }
 
@@ -78,7 +78,7 @@ func orderList(w *wire.Coder, l *orders.List) {
 	w.Close(m)
 }
 
-func orderResult(w *wire.Coder, r *orders.Result) {
+func orderResult(w *wire.Coder, r *orders.Answer) {
 	m := w.Open()
 	wire.Uns(w, &r.Seq)
 	wire.List(w, &r.Refused, func(w *wire.Coder, f *orders.Refusal) {

@@ -144,7 +144,7 @@ func command(w *wire.Coder, c *report.Command) {
 	ownValues(w, &c.Conf)
 	w.Bool(&c.Stop)
 	w.Bool(&c.Kill)
-	wire.List(w, &c.Limits, func(w *wire.Coder, l *report.Limits) {
+	wire.List(w, &c.Limits, func(w *wire.Coder, l *report.LimitsChange) {
 		m := w.Open()
 		attempt(w, &l.Attempt)
 		wire.Uns(w, &l.Version)
@@ -182,7 +182,7 @@ func deliver(w *wire.Coder, d *report.Deliver) {
 	w.Close(m)
 }
 
-func queue(w *wire.Coder, q *report.Queue) {
+func queue(w *wire.Coder, q *report.QueueInstance) {
 	m := w.Open()
 	for _, s := range []*string{
 		&q.Name, &q.Host, &q.TmpDir, &q.Shell, &q.ShellStartMode, &q.Prolog, &q.Epilog, &q.StarterMethod,

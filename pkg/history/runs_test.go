@@ -45,7 +45,7 @@ func TestRunsOfLostLists(t *testing.T) {
 		decided.Run, decided.Orders = uint64(run), []orders.Order{&orders.ClearPriInfo{Job: 1}}
 		must(t,
 			w.Run(decided.Seq,
-				codec.AppendRecord(nil, codec.AppendOrders(nil, decided), codec.AppendResult(nil, orders.Result{Seq: 7}))))
+				codec.AppendRecord(nil, codec.AppendOrders(nil, decided), codec.AppendResult(nil, orders.Answer{Seq: 7}))))
 	}
 	must(t, w.Close())
 	must(t, out.Close())

@@ -2,7 +2,7 @@
 // verifier, jsv(1): the parameters of a job that a script receives, its answers, and what
 // follows from them.
 //
-//	Job ──▶ Dialog ─▶ START                  ─▶ script
+//	JobDescription ─▶ Dialog ─▶ START         ─▶ script
 //	                  PARAM ... ENV ... BEGIN ─▶
 //	Result ◀────────STARTED, SEND ENV, LOG, PARAM, ENV, RESULT ◀─
 //

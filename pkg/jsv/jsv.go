@@ -13,46 +13,46 @@ const Version = "1.0"
 // Param is one parameter of a job, as jsv_script_interface(3) names them.
 type Param struct{ Name, Value string }
 
-// Job is a job as a verifier receives it. Env is sent when the script requests it.
-type Job struct {
+// JobDescription is a job as a verifier receives it. Env is sent when the script requests it.
+type JobDescription struct {
 	Params []Param
 	Env    grid.Values
 }
 
-// Change is one change of a job that a verifier requests.
-type Change struct {
+// Correction is one change of a job that a verifier requests.
+type Correction struct {
 	Param
 	Env  bool // of the job's environment
 	Drop bool // the variable, from the environment
 }
 
 // Result is a verifier's decision about a job. Refusal is why the job is rejected, empty
-// when it is not; Changes are then to be made, in order.
+// when it is not; Corrections are then to be made, in order.
 type Result struct {
-	Refusal string
-	Changes []Change
+	Refusal     string
+	Corrections []Correction
 }
 
-// Log is a LOG of a script. Level is INFO, WARNING or ERROR.
-type Log struct{ Level, Text string }
+// LogMessage is a LOG of a script. Level is INFO, WARNING or ERROR.
+type LogMessage struct{ Level, Text string }
 
 // Turn is what follows from a line of the script: lines to send to it, a line for the
 // log, whether the verification is over.
 type Turn struct {
 	Send []string
-	Log  *Log
+	Log  *LogMessage
 	Done bool
 }
 
 // Dialog is the verification of one job.
 type Dialog struct {
 	Result    Result
-	described Job
+	described JobDescription
 	env       bool
 }
 
 // Begin opens the verification of a job and returns the first lines to send.
-func Begin(w Job) (*Dialog, []string) { return &Dialog{described: w}, []string{"START"} }
+func Begin(w JobDescription) (*Dialog, []string) { return &Dialog{described: w}, []string{"START"} }
 
 // Quit is the last line for a script.
 const Quit = "QUIT"
@@ -74,13 +74,13 @@ func (d *Dialog) Receive(line string) (Turn, error) {
 		return Turn{}, nil
 	case "LOG":
 		level, text, _ := strings.Cut(rest, " ")
-		return Turn{Log: &Log{level, text}}, nil
+		return Turn{Log: &LogMessage{level, text}}, nil
 	case "PARAM":
 		name, value, _ := strings.Cut(rest, " ")
 		if name == "" {
 			return Turn{}, fmt.Errorf("%q is invalid", line)
 		}
-		d.Result.Changes = append(d.Result.Changes, Change{Param: Param{name, strings.TrimSpace(value)}})
+		d.Result.Corrections = append(d.Result.Corrections, Correction{Param: Param{name, strings.TrimSpace(value)}})
 		return Turn{}, nil
 	case "ENV":
 		return Turn{}, d.variable(line, rest)
@@ -115,7 +115,7 @@ func (d *Dialog) variable(line, rest string) error {
 	if !known || name == "" {
 		return fmt.Errorf("%q is invalid", line)
 	}
-	d.Result.Changes = append(d.Result.Changes, Change{Param{name, value}, true, verb == "DEL"})
+	d.Result.Corrections = append(d.Result.Corrections, Correction{Param{name, value}, true, verb == "DEL"})
 	return nil
 }
 

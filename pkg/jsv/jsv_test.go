@@ -15,7 +15,7 @@ import (
 func TestDialogs(t *testing.T) {
 	datadriven.RunTest(t, "testdata/dialogs.txt", func(t *testing.T, d *datadriven.TestData) string {
 		var out strings.Builder
-		talk, say := Begin(Job{
+		talk, say := Begin(JobDescription{
 			Params: []Param{{"VERSION", Version}, {"USER", "alice"}, {"CMDARG0", "two\nlines"}},
 			Env: grid.Values{{Name: "A", Text: "b"}, {Name: "EMPTY"}, {Name: "F", Text: "x\ny"},
 				{Name: "G\nPARAM l_hard h_rt=60", Text: "1"}},
@@ -36,7 +36,7 @@ func TestDialogs(t *testing.T) {
 				return out.String() + "error: " + err.Error() + "\n"
 			}
 			if turn.Done {
-				for _, c := range talk.Result.Changes {
+				for _, c := range talk.Result.Corrections {
 					fmt.Fprintf(&out, "change %+v\n", c)
 				}
 				return out.String() + fmt.Sprintf("over, refusal %q\n", talk.Result.Refusal)

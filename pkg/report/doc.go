@@ -19,7 +19,7 @@
 // answers both with the attempt, also when it had them before. What is not
 // confirmed for some seconds is sent again, so each Command may come twice. A
 // Suspend is sent with the Deliver of an attempt that is suspended from the beginning.
-// A Limits is confirmed by Task.Limits, or answered by Task.Refused with the same version.
+// A LimitsChange is confirmed by Task.Limits, or answered by Task.Refused with the same version.
 // After a Hello qmaster sends only what differs from its state. Likewise the
 // host's configuration: Hello and Load name the one that execd follows.
 //

@@ -88,8 +88,8 @@ type Task struct {
 	// Suspended means that a Suspend was received last: confirms it, or, false,
 	// a Resume.
 	Suspended bool
-	// Limits is the version of the limits that the attempt has: confirms a Limits, or a Deliver with one. Refused is the
-	// version of one that was not applied, because of RefusedText; 0: none.
+	// Limits is the version of the limits that the attempt has: confirms a LimitsChange, or a Deliver with one. Refused
+	// is the version of one that was not applied, because of RefusedText; 0: none.
 	Limits, Refused uint32
 	RefusedText     string
 }
@@ -118,7 +118,7 @@ type Command struct {
 	Epoch   uint64
 	Deliver []Deliver
 	Jobs    []*grid.Job
-	Queues  []Queue
+	Queues  []QueueInstance
 	Signals []Signal
 	// Forget names attempts whose end qmaster has.
 	Forget []Attempt
@@ -128,7 +128,7 @@ type Command struct {
 	Stop bool // qconf -ke
 	Kill bool // ... and its jobs: qconf -kej
 	// Limits are changes of the limits of attempts that run.
-	Limits []Limits
+	Limits []LimitsChange
 }
 
 // Deliver starts an attempt of a task of Jobs[by id] in Queues[Queue].
@@ -154,16 +154,16 @@ type Deliver struct {
 	Cores string
 	// Devices are the device files of all instances of the host's resource maps, with what the task may do with them.
 	Devices []grid.Device
-	// Limits is the version of the limits in the Queue; 0: those of the job's requests.
+	// Limits is the version of the limits in the QueueInstance; 0: those of the job's requests.
 	Limits uint32
 	// Taken is what the task takes on this host of other consumables that its job requests, as
 	// numbers with six decimals.
 	Taken grid.Values
 }
 
-// Queue is what execd needs of a queue instance, resolved for the host and
+// QueueInstance is what execd needs of a queue instance, resolved for the host and
 // lowered to the job's requests: queue_conf(5).
-type Queue struct {
+type QueueInstance struct {
 	Name, Host                                   string
 	TmpDir, Shell, ShellStartMode                string
 	Prolog, Epilog, StarterMethod                string
@@ -177,9 +177,9 @@ type Queue struct {
 	HPids                                        float64 // processes and threads of a job on the host
 }
 
-// Limits gives an attempt that runs other limits: those of Queues[Queue], for the slots that its task has on the host.
-// The host carries it out once, and reports that the attempt has this Version, or why not.
-type Limits struct {
+// LimitsChange gives an attempt that runs other limits: those of Queues[Queue], for the slots that its task has on the
+// host. The host carries it out once, and reports that the attempt has this Version, or why not.
+type LimitsChange struct {
 	Attempt Attempt
 	Version uint32
 	Queue   int

@@ -18,14 +18,14 @@ import (
 
 // cell is a cell whose Cluster follows all events. No algorithm runs in it.
 type cell struct {
-	*algorithmtest.Cell
+	*algorithmtest.Harness
 	needs map[string]*sched.Need // by category, for as long as they are current: see keptNeeds
 	tried *sched.Cluster         // a copy on which the last event was decided before it happened: see try
 }
 
 func newCell() *cell {
 	st := state.New()
-	c := &cell{Cell: &algorithmtest.Cell{Now: algorithmtest.Begin, State: st, Cluster: sched.NewCluster(st),
+	c := &cell{Harness: &algorithmtest.Harness{Now: algorithmtest.Begin, State: st, Cluster: sched.NewCluster(st),
 		Algorithm: none{}, Entry: algorithm.Entry{Name: "none"}}}
 	c.needs = map[string]*sched.Need{}
 	return c
@@ -34,8 +34,8 @@ func newCell() *cell {
 // branch returns a cell that begins as a copy of this one and follows its own events.
 func (c *cell) branch() *cell {
 	st := c.State.Copy()
-	inner := &algorithmtest.Cell{Now: c.Now, State: st, Cluster: c.Cluster.Copy(st), Algorithm: none{}, Entry: c.Entry}
-	return &cell{Cell: inner, needs: map[string]*sched.Need{}}
+	inner := &algorithmtest.Harness{Now: c.Now, State: st, Cluster: c.Cluster.Copy(st), Algorithm: none{}, Entry: c.Entry}
+	return &cell{Harness: inner, needs: map[string]*sched.Need{}}
 }
 
 // none is an algorithm that follows nothing.

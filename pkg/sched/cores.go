@@ -54,11 +54,11 @@ func (c *search) unitSlots(l *level, n *Need, d *complex.Demand) float64 {
 
 // allowed returns the threads of a host that the filter of a need's binding does not exclude. The answer is
 // stored.
-func (n *Need) allowed(tree *topology.Host) topology.Set {
+func (n *Need) allowed(tree *topology.Machine) topology.Set {
 	s, known := n.threads[tree]
 	if !known {
 		if n.threads == nil {
-			n.threads = map[*topology.Host]topology.Set{}
+			n.threads = map[*topology.Machine]topology.Set{}
 		}
 		s = tree.All()
 		if f := n.Job.Binding.Filter; f != "" {

@@ -19,7 +19,7 @@ import (
 
 // placing is the choice of the units of a job on one of its hosts.
 type placing struct {
-	tree    *topology.Host
+	tree    *topology.Machine
 	unit    topology.Unit
 	amount  int // 0: it asks for none
 	free    topology.Set
@@ -43,7 +43,7 @@ func (p *placing) choose(more []topology.Device) (s topology.Set, cost int, ok b
 
 // deviceOf is where an instance of a resource map is: by its mask, or by the NUMA node that it has as
 // characteristic RESOURCE_numa or numa.
-func deviceOf(tree *topology.Host, resource string, in *complex.Instance) topology.Device {
+func deviceOf(tree *topology.Machine, resource string, in *complex.Instance) topology.Device {
 	if in.Mask != "" {
 		if not, ok := tree.Mask(in.Mask); ok {
 			return topology.Device{Near: tree.All().Minus(not)}

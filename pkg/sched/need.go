@@ -23,10 +23,10 @@ type Need struct {
 	perHost     bool                 // it takes something once per host
 	soft        []complex.Condition
 	unknown     string // a requested attribute that does not exist
-	queues      []pattern.Queue
-	softQueue   []pattern.Queue
-	masters     []pattern.Queue
-	slaves      []pattern.Queue
+	queues      []pattern.QueuePattern
+	softQueue   []pattern.QueuePattern
+	masters     []pattern.QueuePattern
+	slaves      []pattern.QueuePattern
 	scoped      bool    // the master task and the others ask for different things
 	pes         []int   // matching PEs in definition order
 	gross       float64 // seconds it is assumed to hold what it takes
@@ -34,9 +34,9 @@ type Need struct {
 	least       int     // slots
 	suitability []suitability
 	failure     failure
-	reads       site.AttrSet                    // of which the load may decide
-	passing     map[string][]bool               // by PE: see Cluster.passing
-	threads     map[*topology.Host]topology.Set // see allowed
+	reads       site.AttrSet                       // of which the load may decide
+	passing     map[string][]bool                  // by PE: see Cluster.passing
+	threads     map[*topology.Machine]topology.Set // see allowed
 }
 
 // suitability is whether an instance suits, by configuration alone.
@@ -132,15 +132,15 @@ func (n *Need) Current(c *Cluster) bool {
 	return c.site != nil && n.site == c.clusterOf(n.Job.AR).site
 }
 
-func compileQueues(names grid.Names) []pattern.Queue {
-	out := make([]pattern.Queue, 0, len(names))
+func compileQueues(names grid.Names) []pattern.QueuePattern {
+	out := make([]pattern.QueuePattern, 0, len(names))
 	for _, n := range names {
 		out = append(out, pattern.CompileQueue(n))
 	}
 	return out
 }
 
-func anyMatches(queues []pattern.Queue, in *site.Instance, st site.Groups) bool {
+func anyMatches(queues []pattern.QueuePattern, in *site.Instance, st site.Groups) bool {
 	for i := range queues {
 		if matches(&queues[i], in, st) {
 			return true
@@ -149,7 +149,7 @@ func anyMatches(queues []pattern.Queue, in *site.Instance, st site.Groups) bool 
 	return false
 }
 
-func matches(q *pattern.Queue, in *site.Instance, st site.Groups) bool {
+func matches(q *pattern.QueuePattern, in *site.Instance, st site.Groups) bool {
 	return q.Match(in.Queue.Name, in.Host.Name, func(g pattern.Expression, host string) bool {
 		return site.InGroup(st, g, host)
 	})
@@ -309,7 +309,7 @@ func (c *search) roles(n *Need, in *site.Instance, now *hostNow) (slave, master 
 
 // inScope reports whether an instance can have the tasks of one scope.
 func (c *search) inScope(
-	n *Need, of grid.TaskScope, queues []pattern.Queue, in *site.Instance, now *hostNow,
+	n *Need, of grid.TaskScope, queues []pattern.QueuePattern, in *site.Instance, now *hostNow,
 ) (can bool, why Reason) {
 	switch attr := c.unknownAttr(n, of, in, now); {
 	case len(queues) > 0 && !anyMatches(queues, in, c.st):

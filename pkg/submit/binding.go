@@ -193,8 +193,8 @@ func (s *Submission) setExplicit(p jsv.Param) error {
 }
 
 // strategyFirst puts the strategy of a binding before what depends on it.
-func strategyFirst(a, b jsv.Change) int {
-	first := func(c jsv.Change) int {
+func strategyFirst(a, b jsv.Correction) int {
+	first := func(c jsv.Correction) int {
 		if !c.Env && c.Name == "binding_strategy" {
 			return 0
 		}

@@ -73,10 +73,10 @@ func TestVerifiedBinding(t *testing.T) {
 			job.Binding, _ = grid.ParseBinding(grid.BindSet, c.given)
 		}
 		before := job.Binding.String()
-		var changes []jsv.Change
+		var changes []jsv.Correction
 		for _, word := range strings.Fields(c.changes) {
 			name, value, _ := strings.Cut(word, "=")
-			changes = append(changes, jsv.Change{Param: jsv.Param{Name: name, Value: value}})
+			changes = append(changes, jsv.Correction{Param: jsv.Param{Name: name, Value: value}})
 		}
 		got := ""
 		switch changed, err := Corrected(&job, changes, Client{Now: time.Unix(0, 0)}); {

@@ -74,10 +74,10 @@ func TestLongLists(t *testing.T) {
 			})
 		}
 	}
-	var changes []jsv.Change
+	var changes []jsv.Correction
 	for _, w := range append(words, "k0=last") {
 		name, value, _ := strings.Cut(w, "=")
-		changes = append(changes, jsv.Change{Param: jsv.Param{Name: name, Value: value}, Env: true})
+		changes = append(changes, jsv.Correction{Param: jsv.Param{Name: name, Value: value}, Env: true})
 	}
 	job.Spec.Env = nil
 	cost("verifier", func() {

@@ -140,7 +140,7 @@ var readOnly = grid.Names{"VERSION", "CONTEXT", "CLIENT", "USER", "GROUP", "JOB_
 
 // JSVJob returns a job as a submission verifier receives it. JOB_ID is set by qmaster,
 // which has set a number aside.
-func JSVJob(j *grid.Job, from Client) jsv.Job {
+func JSVJob(j *grid.Job, from Client) jsv.JobDescription {
 	spec := j.Spec
 	list := []jsv.Param{
 		{Name: "VERSION", Value: jsv.Version}, {Name: "CONTEXT", Value: from.Context}, {Name: "CLIENT", Value: from.Program},
@@ -166,12 +166,12 @@ func JSVJob(j *grid.Job, from Client) jsv.Job {
 			env = append(env, v)
 		}
 	}
-	return jsv.Job{Params: list, Env: env}
+	return jsv.JobDescription{Params: list, Env: env}
 }
 
 // Corrected returns a copy of the job with the changes of a submission verifier. It fails
 // with the reason when a change is refused, which rejects the job.
-func Corrected(j *grid.Job, changes []jsv.Change, from Client) (*grid.Job, error) {
+func Corrected(j *grid.Job, changes []jsv.Correction, from Client) (*grid.Job, error) {
 	if len(changes) == 0 {
 		return j, nil
 	}
@@ -193,7 +193,7 @@ func Corrected(j *grid.Job, changes []jsv.Change, from Client) (*grid.Job, error
 }
 
 // applyChange makes the first of some changes, with those of variables that follow one, and returns how many these are.
-func (s *Submission) applyChange(list []jsv.Change) (n int, err error) {
+func (s *Submission) applyChange(list []jsv.Correction) (n int, err error) {
 	if !list[0].Env {
 		return 1, s.changeParam(list[0])
 	}
@@ -213,7 +213,7 @@ func (s *Submission) applyChange(list []jsv.Change) (n int, err error) {
 	return n, nil
 }
 
-func (s *Submission) changeParam(c jsv.Change) error {
+func (s *Submission) changeParam(c jsv.Correction) error {
 	switch i := slices.IndexFunc(params, func(p param) bool { return p.name == c.Name }); {
 	case readOnly.Has(c.Name):
 		return switches.Errorf("JSV tries to modify read-only parameter %q", c.Name)

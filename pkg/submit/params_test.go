@@ -54,14 +54,14 @@ func TestParametersComeBack(t *testing.T) {
 		s.setDerived(nil)
 		job := s.Job
 		request := JSVJob(job, from)
-		var changes []jsv.Change
+		var changes []jsv.Correction
 		for _, p := range request.Params {
 			if !readOnly.Has(p.Name) {
-				changes = append(changes, jsv.Change{Param: p})
+				changes = append(changes, jsv.Correction{Param: p})
 			}
 		}
 		for _, v := range request.Env {
-			changes = append(changes, jsv.Change{Param: jsv.Param{Name: v.Name, Value: v.Text}, Env: true})
+			changes = append(changes, jsv.Correction{Param: jsv.Param{Name: v.Name, Value: v.Text}, Env: true})
 		}
 		dice.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
 		got, err := Corrected(job, changes, from)

@@ -280,11 +280,11 @@ func (d *submitter) corrected(c *datadriven.TestData) []string {
 		return refusal(err)
 	}
 	before := s.fields()
-	var changes []jsv.Change
+	var changes []jsv.Correction
 	for line := range strings.Lines(c.Input) {
 		text, env := strings.CutPrefix(strings.TrimSpace(line), "env ")
 		name, value, _ := strings.Cut(text, "=")
-		changes = append(changes, jsv.Change{Param: jsv.Param{Name: name, Value: value}, Env: env})
+		changes = append(changes, jsv.Correction{Param: jsv.Param{Name: name, Value: value}, Env: env})
 	}
 	job, err := Corrected(s.Job, changes, verifierClient)
 	if err != nil {

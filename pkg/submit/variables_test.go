@@ -31,7 +31,7 @@ func TestVariableNames(t *testing.T) {
 			!strings.Contains(err.Error(), "is not the name of an environment variable") {
 			t.Errorf("-v %q: %v", name, err)
 		}
-		if _, err := Corrected(s.Job, []jsv.Change{{Param: jsv.Param{Name: name, Value: "1"}, Env: true}},
+		if _, err := Corrected(s.Job, []jsv.Correction{{Param: jsv.Param{Name: name, Value: "1"}, Env: true}},
 			Client{}); err == nil {
 			t.Errorf("a verifier may set %q", name)
 		}

@@ -28,7 +28,7 @@ func (s *Submission) Verified(ctx context.Context, command string, log func(text
 		from.Group = group
 	}
 	for _, url := range slices.Backward(s.Verifiers) {
-		by := script.Script{URL: url, Dir: o.Dir, Log: func(l jsv.Log) { log(l.Text) }}
+		by := script.Script{URL: url, Dir: o.Dir, Log: func(l jsv.LogMessage) { log(l.Text) }}
 		if seconds, err := strconv.ParseUint(o.Getenv("SGE_JSV_TIMEOUT"), 10, 16); err == nil {
 			by.Timeout = time.Duration(seconds) * time.Second
 		}
@@ -40,7 +40,7 @@ func (s *Submission) Verified(ctx context.Context, command string, log func(text
 		case result.Refusal != "":
 			return nil, errors.New(result.Refusal)
 		}
-		if job, err = Corrected(job, result.Changes, from); err != nil {
+		if job, err = Corrected(job, result.Corrections, from); err != nil {
 			return nil, err
 		}
 	}

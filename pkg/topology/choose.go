@@ -74,7 +74,7 @@ type unit struct {
 }
 
 // makeUnits lists the units of all levels in the order of the host.
-func (h *Host) makeUnits() {
+func (h *Machine) makeUnits() {
 	for kind, efficient := range [...]bool{false, true} {
 		for i, c := range h.Cores {
 			if c.Efficient != efficient {
@@ -102,7 +102,7 @@ func (h *Host) makeUnits() {
 	}
 }
 
-func (h *Host) list(u Unit) []unit {
+func (h *Machine) list(u Unit) []unit {
 	if u.efficient {
 		return h.units[u.level][1]
 	}
@@ -110,10 +110,10 @@ func (h *Host) list(u Unit) []unit {
 }
 
 // Units is how many units of a kind the host has.
-func (h *Host) Units(u Unit) int { return len(h.list(u)) }
+func (h *Machine) Units(u Unit) int { return len(h.list(u)) }
 
 // Size is how many threads the largest unit of a kind has, 0 when the host has none.
-func (h *Host) Size(u Unit) int {
+func (h *Machine) Size(u Unit) int {
 	if u.efficient {
 		return h.sizes[u.level][1]
 	}
@@ -121,7 +121,7 @@ func (h *Host) Size(u Unit) int {
 }
 
 // Count is how many units of a kind are in a set as wholes.
-func (h *Host) Count(u Unit, free Set) (n int) {
+func (h *Machine) Count(u Unit, free Set) (n int) {
 	for _, one := range h.list(u) {
 		if one.threads.within(free) {
 			n++
@@ -138,7 +138,7 @@ type Device struct {
 
 // from returns how far cores are from a device: 0 next to it, 1 in its socket, 2 elsewhere. Where it is
 // not known where the device is, everything is next to it.
-func (h *Host) from(d Device) func(core int) int {
+func (h *Machine) from(d Device) func(core int) int {
 	sockets := make([]bool, len(h.Cores))
 	known := false
 	for i, c := range h.Cores {
@@ -159,7 +159,7 @@ func (h *Host) from(d Device) func(core int) int {
 }
 
 // meets reports whether a core has a thread in a set.
-func (h *Host) meets(core int, s Set) bool {
+func (h *Machine) meets(core int, s Set) bool {
 	for t := h.first[core]; t < h.first[core+1]; t++ {
 		if s.Has(t) {
 			return true
@@ -170,7 +170,7 @@ func (h *Host) meets(core int, s Set) bool {
 
 // Distance is how far the nearest of some threads is from a device: 0 next to it, 1 in its socket, 2
 // elsewhere.
-func (h *Host) Distance(s Set, d Device) int {
+func (h *Machine) Distance(s Set, d Device) int {
 	least, from := 2, h.from(d)
 	for _, i := range h.CoresOf(s) {
 		least = min(least, from(i))
@@ -179,7 +179,7 @@ func (h *Host) Distance(s Set, d Device) int {
 }
 
 // Apart is how far two devices are from each other, in the measure of Distance.
-func (h *Host) Apart(a, b Device) int {
+func (h *Machine) Apart(a, b Device) int {
 	s := a.Near
 	if s == nil {
 		s = NewSet(h.threads)
@@ -204,7 +204,7 @@ type candidate struct {
 // Choose returns so many units of a kind that are free as wholes: those with the least distance to
 // the devices, then those closest to each other (of one core, cache, NUMA node, socket), then where
 // fewest units are free. The cost is the sum of the distances. ok is false when there are too few.
-func (h *Host) Choose(u Unit, amount int, free Set, devices []Device) (s Set, cost int, ok bool) {
+func (h *Machine) Choose(u Unit, amount int, free Set, devices []Device) (s Set, cost int, ok bool) {
 	list := h.candidates(u, free, devices)
 	if len(list) < amount || amount <= 0 {
 		return nil, 0, false
@@ -241,7 +241,7 @@ func (h *Host) Choose(u Unit, amount int, free Set, devices []Device) (s Set, co
 	return s, cost, true
 }
 
-func (h *Host) candidates(u Unit, free Set, devices []Device) []candidate {
+func (h *Machine) candidates(u Unit, free Set, devices []Device) []candidate {
 	distances := make([]func(int) int, len(devices))
 	for i, d := range devices {
 		distances[i] = h.from(d)
@@ -260,7 +260,7 @@ func (h *Host) candidates(u Unit, free Set, devices []Device) []candidate {
 }
 
 // together reports whether two cores are in the same unit of a level.
-func (h *Host) together(l level, a, b int) bool { return h.Cores[a].at(l, a) == h.Cores[b].at(l, b) }
+func (h *Machine) together(l level, a, b int) bool { return h.Cores[a].at(l, a) == h.Cores[b].at(l, b) }
 
 // leastCost is the least sum of the distances of so many candidates.
 func leastCost(list []candidate, amount int) (cost int) {

@@ -16,8 +16,8 @@ type Core struct {
 	Processors []int
 }
 
-// Host is the tree of a host, by its cores in the order of its threads. It is never changed once made.
-type Host struct {
+// Machine is the tree of a host, by its cores in the order of its threads. It is never changed once made.
+type Machine struct {
 	Cores                  []Core
 	nodes, thirds, seconds bool // NUMA nodes, L3 and L2 caches are known, not assumed
 	wide                   bool // a socket has several NUMA nodes
@@ -28,10 +28,10 @@ type Host struct {
 }
 
 // Threads is how many threads the host has.
-func (h *Host) Threads() int { return h.threads }
+func (h *Machine) Threads() int { return h.threads }
 
 // Sockets is how many sockets the host has.
-func (h *Host) Sockets() (n int) {
+func (h *Machine) Sockets() (n int) {
 	for _, c := range h.Cores {
 		n = max(n, c.Socket+1)
 	}
@@ -39,7 +39,7 @@ func (h *Host) Sockets() (n int) {
 }
 
 // Nodes is how many NUMA nodes the host has.
-func (h *Host) Nodes() (n int) {
+func (h *Machine) Nodes() (n int) {
 	for _, c := range h.Cores {
 		n = max(n, c.Node+1)
 	}
@@ -55,7 +55,7 @@ type CPU struct {
 
 // Build returns the host of some processors. Processors of the same core are its threads, in their
 // order.
-func Build(cpus []CPU) *Host {
+func Build(cpus []CPU) *Machine {
 	cpus = slices.Clone(cpus)
 	third, second := leastCores(cpus, func(p CPU) int { return p.L3 }), leastCores(cpus, func(p CPU) int { return p.L2 })
 	slices.SortStableFunc(cpus, func(a, b CPU) int {
@@ -63,7 +63,7 @@ func Build(cpus []CPU) *Host {
 			cmp.Compare(third[a.L3], third[b.L3]), cmp.Compare(a.L3, b.L3), cmp.Compare(second[a.L2], second[b.L2]),
 			cmp.Compare(a.L2, b.L2), cmp.Compare(a.Core, b.Core))
 	})
-	h := &Host{}
+	h := &Machine{}
 	id := func(of *[]int, n int) int { // its number over the host
 		if n < 0 {
 			return -1
@@ -111,8 +111,8 @@ const mostThreads = 1 << 13
 
 // Parse reads a topology string in either spelling, whatever its case. It fails for a text that is
 // none.
-func Parse(text string) (*Host, error) {
-	h := &Host{}
+func Parse(text string) (*Machine, error) {
+	h := &Machine{}
 	at := Core{Node: -1, Socket: -1, L3: -1, L2: -1, Number: -1}
 	threads, all := 0, 0 // of the last core, of all
 	for i := range len(text) {
@@ -157,7 +157,7 @@ func Parse(text string) (*Host, error) {
 
 // complete numbers the threads and fills in levels that are not known of all cores: a socket is one
 // NUMA node and shares an L3 cache, a core has an L2 cache of its own.
-func (h *Host) complete() {
+func (h *Machine) complete() {
 	known := func(at func(*Core) *int, assumed func(i int) int) bool {
 		if !slices.ContainsFunc(h.Cores, func(c Core) bool { return *at(&c) < 0 }) {
 			return true
@@ -184,14 +184,14 @@ func (h *Host) complete() {
 }
 
 // All returns the set of all threads.
-func (h *Host) All() Set {
+func (h *Machine) All() Set {
 	s := NewSet(h.threads)
 	s.add(0, h.threads)
 	return s
 }
 
 // CoresOf lists the cores of which a set has a thread, by their place.
-func (h *Host) CoresOf(s Set) (out []int) {
+func (h *Machine) CoresOf(s Set) (out []int) {
 	for i := range h.Cores {
 		for t := h.first[i]; t < h.first[i+1]; t++ {
 			if s.Has(t) {
@@ -204,7 +204,7 @@ func (h *Host) CoresOf(s Set) (out []int) {
 }
 
 // OfCores returns the set of all threads of some cores.
-func (h *Host) OfCores(cores []int) Set {
+func (h *Machine) OfCores(cores []int) Set {
 	s := NewSet(h.threads)
 	for _, i := range cores {
 		s.add(h.first[i], h.first[i+1])
@@ -213,7 +213,7 @@ func (h *Host) OfCores(cores []int) Set {
 }
 
 // Processors lists the processors of a core that are in a set.
-func (h *Host) Processors(core int, s Set) (out []int) {
+func (h *Machine) Processors(core int, s Set) (out []int) {
 	for k, p := range h.Cores[core].Processors {
 		if s.Has(h.first[core] + k) {
 			out = append(out, p)

@@ -7,7 +7,7 @@ import (
 
 // Text returns the topology string of a host, the threads of a set in lower case, and what has no
 // others. Letters of levels that are not known are left out, as is the thread of a core that has one.
-func (h *Host) Text(in Set) string {
+func (h *Machine) Text(in Set) string {
 	var b strings.Builder
 	order := "NSXY"
 	if h.wide {
@@ -27,7 +27,7 @@ func (h *Host) Text(in Set) string {
 
 // Classic returns m_topology of Grid Engine 8.1.9: sockets, cores and, where cores have several,
 // threads. Sockets are in upper case always.
-func (h *Host) Classic(in Set) string {
+func (h *Machine) Classic(in Set) string {
 	several := slices.ContainsFunc(h.Cores, func(c Core) bool { return len(c.Processors) > 1 })
 	var b strings.Builder
 	for i, c := range h.Cores {
@@ -40,7 +40,7 @@ func (h *Host) Classic(in Set) string {
 }
 
 // core writes a core with its threads.
-func (h *Host) core(b *strings.Builder, i int, in Set, threads, efficient bool) {
+func (h *Machine) core(b *strings.Builder, i int, in Set, threads, efficient bool) {
 	letter, all := byte('C'), true
 	if efficient {
 		letter = 'E'
@@ -57,7 +57,7 @@ func (h *Host) core(b *strings.Builder, i int, in Set, threads, efficient bool) 
 }
 
 // shows reports whether strings of the host have a letter.
-func (h *Host) shows(letter byte) bool {
+func (h *Machine) shows(letter byte) bool {
 	switch letter {
 	case 'N':
 		return h.nodes
@@ -70,7 +70,7 @@ func (h *Host) shows(letter byte) bool {
 }
 
 // group returns all threads that are in the same unit of a level as a core.
-func (h *Host) group(l level, core int) Set {
+func (h *Machine) group(l level, core int) Set {
 	s := NewSet(h.threads)
 	for i := core; i < len(h.Cores) && h.Cores[i].at(l, i) == h.Cores[core].at(l, core); i++ {
 		s.add(h.first[i], h.first[i+1])
@@ -81,7 +81,7 @@ func (h *Host) group(l level, core int) Set {
 // Mask returns the threads that a topology string has in lower case: those of cores in lower case,
 // and single ones. ok is false when the string is of another host: its sockets and cores differ, or
 // the threads of a core. A string without threads stands for all of them.
-func (h *Host) Mask(text string) (s Set, ok bool) {
+func (h *Machine) Mask(text string) (s Set, ok bool) {
 	s = NewSet(h.threads)
 	core, thread, socket := -1, 0, -1
 	whole := func() bool { return core < 0 || thread == 0 || thread == len(h.Cores[core].Processors) }

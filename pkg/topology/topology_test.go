@@ -12,7 +12,7 @@ import (
 // TestTopology runs the transcripts. `host TEXT` parses a host for the commands after it; `cpus` builds one.
 func TestTopology(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		var h *Host
+		var h *Machine
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "host":
@@ -42,7 +42,7 @@ func TestTopology(t *testing.T) {
 	})
 }
 
-func describe(h *Host) string {
+func describe(h *Machine) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n%d sockets, %d NUMA nodes, %d cores, %d threads\n", h.Text(nil), h.Classic(nil), h.Sockets(),
 		h.Nodes(), len(h.Cores), h.Threads())
@@ -64,7 +64,7 @@ func cpus(t *testing.T, text string) (out []CPU) {
 }
 
 // free is what the argument used= leaves of the host.
-func free(t *testing.T, h *Host, d *datadriven.TestData) Set {
+func free(t *testing.T, h *Machine, d *datadriven.TestData) Set {
 	var used string
 	d.MaybeScanArgs(t, "used", &used)
 	if used == "" {
@@ -77,7 +77,7 @@ func free(t *testing.T, h *Host, d *datadriven.TestData) Set {
 	return h.All().Minus(s)
 }
 
-func count(t *testing.T, h *Host, d *datadriven.TestData) string {
+func count(t *testing.T, h *Machine, d *datadriven.TestData) string {
 	left := free(t, h, d)
 	var b strings.Builder
 	for _, a := range d.CmdArgs {
@@ -94,7 +94,7 @@ func count(t *testing.T, h *Host, d *datadriven.TestData) string {
 	return b.String()
 }
 
-func choose(t *testing.T, h *Host, d *datadriven.TestData) string {
+func choose(t *testing.T, h *Machine, d *datadriven.TestData) string {
 	var name string
 	amount := 1
 	d.ScanArgs(t, "unit", &name)

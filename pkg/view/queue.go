@@ -195,13 +195,13 @@ func (v *View) QueueResources(q *Queue, names grid.Names) []Resource {
 // Named returns whether one of some wildcard queues (wc_queue, sge_types(1)) stands
 // for a queue instance of a state.
 func Named(st *state.State, queues grid.Names) func(queue, host string) bool {
-	var compiled []pattern.Queue
+	var compiled []pattern.QueuePattern
 	for _, q := range queues {
 		compiled = append(compiled, pattern.CompileQueue(q))
 	}
 	in := func(groups pattern.Expression, host string) bool { return site.InGroup(st, groups, host) }
 	return func(queue, host string) bool {
-		return slices.ContainsFunc(compiled, func(q pattern.Queue) bool { return q.Match(queue, host, in) })
+		return slices.ContainsFunc(compiled, func(q pattern.QueuePattern) bool { return q.Match(queue, host, in) })
 	}
 }
 

@@ -116,14 +116,14 @@ func (w *Coder) Peek() (byte, bool) {
 	return w.b[w.at], true
 }
 
-// Mark is where an array was opened, and the fields around it.
-type Mark struct {
+// OpenArray is where an array was opened, and the fields around it.
+type OpenArray struct {
 	start, fields int
 }
 
 // Open begins an array of fields; a missing one reads as an empty one.
-func (w *Coder) Open() Mark {
-	m := Mark{len(w.b), w.fields}
+func (w *Coder) Open() OpenArray {
+	m := OpenArray{len(w.b), w.fields}
 	if w.reading {
 		if !w.Next() {
 			return m
@@ -143,7 +143,7 @@ func (w *Coder) Open() Mark {
 }
 
 // Close ends the array: writes its length, or skips what was not read.
-func (w *Coder) Close(m Mark) {
+func (w *Coder) Close(m OpenArray) {
 	if w.reading {
 		for ; w.fields > 0 && w.err == nil; w.fields-- {
 			w.skip(deepest)

@@ -195,11 +195,11 @@ func List[S ~[]T, T any](w *Coder, p *S, each func(*Coder, *T)) {
 
 // OpenList begins to read a field that is a list and returns the number of its elements, 0 when there are none to read.
 // A caller that uses it instead of List bounds the memory for them.
-func (w *Coder) OpenList() (n int, m Mark) {
+func (w *Coder) OpenList() (n int, m OpenArray) {
 	if w.Next() {
 		n = w.nextArray()
 	}
-	return n, Mark{fields: w.fields}
+	return n, OpenArray{fields: w.fields}
 }
 
 // NextElement begins an element of the list; false after an error.
@@ -209,7 +209,7 @@ func (w *Coder) NextElement() bool {
 }
 
 // CloseList ends the list.
-func (w *Coder) CloseList(m Mark) { w.fields = m.fields }
+func (w *Coder) CloseList(m OpenArray) { w.fields = m.fields }
 
 // Opt is a field that may be absent.
 func Opt[T any](w *Coder, p **T, visit func(*Coder, *T)) {

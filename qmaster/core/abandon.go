@@ -28,11 +28,11 @@ func (c *Core) Abandon(in Input) (Ready, bool) {
 	}
 	var answer Answer
 	switch in := in.(type) {
-	case Request:
+	case UserRequest:
 		reply := gdi.Reply{Answers: []gdi.Answer{gdi.Deny(gdi.StatusInvalid, "denied: "+internalError)}}
 		answer = Answer{Ref: in.Ref, Reply: &reply}
 	case Orders:
-		result := orders.Result{Seq: c.state.Seq}
+		result := orders.Answer{Seq: c.state.Seq}
 		for i := range in.Orders {
 			result.Refused = append(result.Refused, orders.Refusal{Index: i, Code: orders.Internal, Reason: internalError})
 		}

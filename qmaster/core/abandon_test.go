@@ -15,7 +15,7 @@ func TestAbandon(t *testing.T) {
 	c := New(busyCell(t), 2)
 	seq := c.state.Seq
 	for _, in := range []Input{
-		Request{Ref: 7}, Orders{Ref: 7, List: orders.List{Orders: []orders.Order{&orders.StartJob{}}}}, Report{Ref: 7}} {
+		UserRequest{Ref: 7}, Orders{Ref: 7, List: orders.List{Orders: []orders.Order{&orders.StartJob{}}}}, Report{Ref: 7}} {
 		c.ready = Ready{Commands: []Command{{Host: "h1"}}}
 		c.bookings.ledger = append(c.bookings.ledger, entry{})
 		c.waiters.wait(7, &gdi.Wait{Job: 1, For: "ended"})
@@ -25,7 +25,7 @@ func TestAbandon(t *testing.T) {
 			t.Errorf("%T: %+v %v", in, r, ok)
 		}
 	}
-	c.ready, c.proceeding, c.unfinished = Ready{}, &perJob{in: Request{Ref: 8}}, []*perJob{{in: Request{Ref: 9}}}
+	c.ready, c.proceeding, c.unfinished = Ready{}, &perJob{in: UserRequest{Ref: 8}}, []*perJob{{in: UserRequest{Ref: 9}}}
 	if r, ok := c.Abandon(Continue{}); !ok || len(r.Answers) != 1 || r.Answers[0].Ref != 8 || !r.More {
 		t.Errorf("%+v %v", r, ok)
 	}
@@ -35,12 +35,12 @@ func TestAbandon(t *testing.T) {
 	}
 	c.ready = Ready{}
 	if c.Step(1_700_000_200_000,
-		Request{Request: gdi.Request{User: "alice", Host: "m", Body: &gdi.Wait{Job: 99}}}); c.state.Seq != seq {
+		UserRequest{Request: gdi.Request{User: "alice", Host: "m", Body: &gdi.Wait{Job: 99}}}); c.state.Seq != seq {
 		t.Error("a step that was given up has changed the state")
 	}
 	c.ready = Ready{}
 	c.emit(events.Add(&grid.Manager{Name: "x"}))
-	if r, ok := c.Abandon(Request{Ref: 7}); ok {
+	if r, ok := c.Abandon(UserRequest{Ref: 7}); ok {
 		t.Errorf("a step that has made events was given up: %+v", r)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // alter executes qalter(1), qhold(1) and qrls(1). Each job succeeds or fails alone. When
 // one word of the request selects several jobs that the user does not own, the first of
 // them is denied and the others are skipped.
-func (c *Core) alter(in Request, b *gdi.Alter) {
+func (c *Core) alter(in UserRequest, b *gdi.Alter) {
 	r := in.Request
 	if refusal := cmp.Or(gdi.Denied(validate.Unverified(c.cell, b)), validate.WhenNow(b)); refusal != nil {
 		c.reply(in.Ref, *refusal)

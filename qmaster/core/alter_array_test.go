@@ -20,7 +20,8 @@ func TestAlterOfABigArray(t *testing.T) {
 	h.cell(&datadriven.TestData{
 		CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}, {Key: "slots", Vals: []string{"10000"}}}})
 	ask := func(b gdi.Body) Ready {
-		r := h.core.Step(h.now, Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
+		r := h.core.Step(
+			h.now, UserRequest{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
 		h.keep(r)
 		return r
 	}

@@ -19,7 +19,8 @@ func TestAlterOfALongContext(t *testing.T) {
 		CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}, {Key: "slots", Vals: []string{"1"}}}})
 	ask := func(b gdi.Body) {
 		h.keep(
-			h.core.Step(h.now, Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}}))
+			h.core.Step(
+				h.now, UserRequest{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}}))
 	}
 	list := func(from int) (v grid.Values) {
 		for i := range values {

@@ -19,7 +19,8 @@ func TestManyJobsDeletedOnce(t *testing.T) {
 	h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
 	ask := func(c *Core, id, user string, b gdi.Body) gdi.Reply {
 		h.ref++
-		r := c.Step(h.now, Request{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Host: "m", Command: "q", Body: b}})
+		r := c.Step(
+			h.now, UserRequest{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Host: "m", Command: "q", Body: b}})
 		h.keep(r)
 		for r.More {
 			r = c.Step(h.now, Continue{})

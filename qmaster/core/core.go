@@ -24,7 +24,7 @@ type Core struct {
 
 	// recalling are requests that wait for what the log says of jobs that have ended, and recalled is that it was read,
 	// which happens once: demand and recall write them.
-	recalling []Request
+	recalling []UserRequest
 	recalled  bool
 
 	// unfinished are requests about so many jobs that they take several steps, and releases are the same of jobs that
@@ -97,7 +97,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	}
 	clear(c.outbox.places)
 	switch in := in.(type) {
-	case Request:
+	case UserRequest:
 		c.request(in)
 	case Continue:
 		c.proceed()
@@ -116,7 +116,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.recall(in.Ends)
 	case Gone:
 		c.waiters.gone(in.Refs)
-		c.recalling = slices.DeleteFunc(c.recalling, func(r Request) bool { return isIn(in.Refs, r.Ref) })
+		c.recalling = slices.DeleteFunc(c.recalling, func(r UserRequest) bool { return isIn(in.Refs, r.Ref) })
 	}
 	c.subordinate()
 	c.bookings.emitBookings()

@@ -256,7 +256,7 @@ func (h *harness) restore(d *datadriven.TestData) string {
 	return events.Text(l)
 }
 
-func (h *harness) request(d *datadriven.TestData, command string, b gdi.Body) Request {
+func (h *harness) request(d *datadriven.TestData, command string, b gdi.Body) UserRequest {
 	user, id, host := "alice", "", "m"
 	d.MaybeScanArgs(h.t, "user", &user)
 	d.MaybeScanArgs(h.t, "id", &id)
@@ -267,7 +267,7 @@ func (h *harness) request(d *datadriven.TestData, command string, b gdi.Body) Re
 		b = h.proposal(d, b)
 	}
 	h.ref++
-	return Request{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Token: token, Group: "users", Host: host,
+	return UserRequest{Ref: h.ref, Request: gdi.Request{ID: id, User: user, Token: token, Group: "users", Host: host,
 		Command: command, Body: b}}
 }
 

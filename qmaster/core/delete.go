@@ -13,7 +13,7 @@ import (
 // deleteJobs is qdel(1): pending tasks go at once, started ones are marked and
 // killed and leave when their execution daemon reports the end. With force
 // they leave now.
-func (c *Core) deleteJobs(in Request, b *gdi.DeleteJobs) {
+func (c *Core) deleteJobs(in UserRequest, b *gdi.DeleteJobs) {
 	r := in.Request
 	jobs, answers := c.cell.ChooseJobs(r, b.Jobs)
 	// As in Grid Engine, an ordinary user's -f is a normal qdel.

@@ -1,7 +1,7 @@
 // Package core is qmaster's one place that decides: Step applies a request, an order
 // list, a report or a tick to the state and returns what follows from it.
 //
-//	Request | Orders | Report | Tick ─▶ Step ─▶ Ready{List, Answers, Commands}
+//	UserRequest | Orders | Report | Tick ─▶ Step ─▶ Ready{List, Answers, Commands}
 //
 // The shell appends List to the log and sends Answers and Commands only when the append
 // is durable. Step does not wait for it: it applies each list to its own State at once,

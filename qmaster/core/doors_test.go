@@ -57,7 +57,7 @@ func (w *madeUpCell) ask(b gdi.Body) { w.askAs("root", b) }
 
 func (w *madeUpCell) askAs(user string, b gdi.Body) {
 	w.ref++
-	w.runInput(Request{Ref: w.ref, Request: gdi.Request{User: user, Group: "users", Host: "m", Command: "x", Body: b}})
+	w.runInput(UserRequest{Ref: w.ref, Request: gdi.Request{User: user, Group: "users", Host: "m", Command: "x", Body: b}})
 }
 
 // runInput runs one input and checks the laws.

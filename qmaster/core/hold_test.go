@@ -16,7 +16,7 @@ func TestHoldOfABigArray(t *testing.T) {
 	h := &harness{t: t, now: 1_700_000_000_000}
 	h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
 	ask := func(b gdi.Body) {
-		h.step(Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
+		h.step(UserRequest{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
 	}
 	ask(&gdi.Submit{Job: &grid.Job{JobRequest: &grid.JobRequest{}, Name: "big", Array: true,
 		Tasks: grid.Range{First: 1, Last: 74_999, Step: 2}, Spec: &grid.JobSpec{Command: "big"}}})

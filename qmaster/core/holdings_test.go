@@ -21,7 +21,8 @@ func budgetCell(t *testing.T, user, all int64) (h *harness, ask func(user string
 		h.ref++
 		h.now = h.now.Add(1)
 		r := h.core.Step(h.now,
-			Request{Ref: h.ref, Request: gdi.Request{ID: fmt.Sprint("r", h.ref), User: user, Host: "m", Command: "q", Body: b}})
+			UserRequest{Ref: h.ref, Request: gdi.Request{ID: fmt.Sprint("r", h.ref), User: user, Host: "m",
+				Command: "q", Body: b}})
 		h.keep(r)
 		return *r.Answers[0].Reply
 	}

@@ -12,10 +12,10 @@ import (
 // handle for the answer.
 type Input interface{ input() }
 
-// Request is a user's request, except gdi.Get, which Query answers. Job is the number
+// UserRequest is a user's request, except gdi.Get, which Query answers. Job is the number
 // that was set aside for the job that it submits; 0: the next number. Proof is what the ID token of a gdi.LogIn proves.
 // CopyOf is the job that a gdi.Submit was a gdi.Resubmit of before a verifier looked at it; 0: none.
-type Request struct {
+type UserRequest struct {
 	Ref uint64
 	gdi.Request
 	Job    uint32
@@ -45,12 +45,12 @@ type Tick struct{}
 // Gone is the notice that no client waits for the answers to Refs, which ascend, any more.
 type Gone struct{ Refs []uint64 }
 
-func (Request) input()   {}
-func (Orders) input()    {}
-func (Report) input()    {}
-func (Scheduler) input() {}
-func (Tick) input()      {}
-func (Gone) input()      {}
+func (UserRequest) input() {}
+func (Orders) input()      {}
+func (Report) input()      {}
+func (Scheduler) input()   {}
+func (Tick) input()        {}
+func (Gone) input()        {}
 
 // Ready is what must now happen, in this order: append List (when it has
 // events), then give the answers and send the commands.
@@ -72,7 +72,7 @@ type Ready struct {
 type Answer struct {
 	Ref     uint64
 	Reply   *gdi.Reply
-	Result  *orders.Result
+	Result  *orders.Answer
 	Receipt *report.Receipt
 }
 

@@ -20,7 +20,7 @@ func TestChangesAreSmall(t *testing.T) {
 	ask := func(b gdi.Body) (bytes int) {
 		h.now++
 		ready := h.core.Step(
-			h.now, Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
+			h.now, UserRequest{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
 		h.replay.Apply(ready.List)
 		for _, a := range ready.Answers {
 			if !a.Reply.OK() {

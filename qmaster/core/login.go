@@ -18,7 +18,7 @@ func waysOf(l grid.Logins) gdi.Ways {
 }
 
 // logIn makes a token of the user that a proof names, or answers with the one that a repeated request has made.
-func (c *Core) logIn(in Request, b *gdi.LogIn) {
+func (c *Core) logIn(in UserRequest, b *gdi.LogIn) {
 	l, p := c.cell.Settings().Logins, in.Proof
 	if p == nil {
 		c.reply(in.Ref, gdi.RefuseLogIn(gdi.ReasonNone, "this cell has no identity provider"))

@@ -25,7 +25,7 @@ func TestMadeUpRequests(t *testing.T) {
 		h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
 		for range 6 {
 			user := []string{"root", "alice"}[m.Dice.IntN(2)]
-			h.step(Request{Request: gdi.Request{User: user, Group: "users", Host: "m", Command: "x", Body: m.body(h.core)}})
+			h.step(UserRequest{Request: gdi.Request{User: user, Group: "users", Host: "m", Command: "x", Body: m.body(h.core)}})
 		}
 	})
 }

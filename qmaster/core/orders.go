@@ -29,7 +29,7 @@ func (c *Core) orders(in Orders) {
 		c.cell.Now.Sub(c.ordered) >= schedulerSilence {
 		c.scheduler, c.ordered = in.Scheduler, c.cell.Now
 	}
-	result := &orders.Result{}
+	result := &orders.Answer{}
 	for i, o := range in.Orders {
 		if refusal := c.order(&in.List, o); refusal != nil {
 			refusal.Index = i

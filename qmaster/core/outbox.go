@@ -120,7 +120,7 @@ func (out *outbox) addDelivery(j *grid.Job, t *grid.JATask, q *grid.CQueue, g gr
 }
 
 // queueIn returns where a command has a queue, which it gets if it does not have it.
-func queueIn(cmd *report.Command, queue report.Queue) int {
+func queueIn(cmd *report.Command, queue report.QueueInstance) int {
 	i := slices.Index(cmd.Queues, queue)
 	if i < 0 {
 		i = len(cmd.Queues)
@@ -281,7 +281,7 @@ func (o *outbox) sendLimitsTo(host string, t *grid.JATask, a report.Attempt) {
 		return
 	}
 	cmd := o.commandFor(host)
-	change := report.Limits{
+	change := report.LimitsChange{
 		Attempt: a, Version: l.Version, Queue: queueIn(cmd, o.cell.QueueOf(t, o.state.Job(t.Job), q, g.Host)), Slots: slots,
 		Anyway: l.Refused != "",
 	}

@@ -13,7 +13,7 @@ import (
 
 // output has the host of a task read a part of an output file, or answers why not. Only the owner of the job and
 // managers may read it: with each scope a token reads what its owner reads.
-func (c *Core) output(in Request, b *gdi.Output) {
+func (c *Core) output(in UserRequest, b *gdi.Output) {
 	j, e := c.state.Job(b.Job), c.waiters.left(b.Job)
 	if j != nil {
 		e = &end{files: filesOf(j), records: c.waiters.ends[b.Job], hosts: c.waiters.hosts[b.Job]}

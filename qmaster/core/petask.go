@@ -18,7 +18,7 @@ import (
 // its execution daemon, which keeps it until then.
 
 // startTask starts a PE task, or says why not.
-func (c *Core) startTask(in Request, b *gdi.StartTask) {
+func (c *Core) startTask(in UserRequest, b *gdi.StartTask) {
 	t, g, text := validate.MayStartTask(c.cell, in.Request, b)
 	if text != "" {
 		c.reply(in.Ref, gdi.Deny(gdi.StatusDenied, text))

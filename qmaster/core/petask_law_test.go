@@ -166,7 +166,8 @@ func (w *peWorld) speak(h *peHost) {
 
 func (w *peWorld) ask(b gdi.Body) Ready {
 	w.ref++
-	return w.do(Request{Ref: w.ref, Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
+	return w.do(
+		UserRequest{Ref: w.ref, Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "x", Body: b}})
 }
 
 // someJob is a job that is there, 0 when there is none.

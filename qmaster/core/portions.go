@@ -23,7 +23,7 @@ func (c *Core) Portions(size int) { c.portion = size }
 // perJob is a request about many jobs: what is left of it, and the answers so far. What it has done remains if qmaster
 // ends before the rest, as with Grid Engine, which handles each job by itself.
 type perJob struct {
-	in      Request
+	in      UserRequest
 	jobs    []cell.ChosenJob
 	do      func(cell.ChosenJob) []gdi.Answer
 	answers answers
@@ -104,7 +104,7 @@ func (c *Core) proceed() {
 
 // rejoins reports whether a request is the repetition of one that is not finished: the client has waited for long, or
 // has a new connection. It gets the answer of that one.
-func (c *Core) rejoins(in Request) bool {
+func (c *Core) rejoins(in UserRequest) bool {
 	for _, w := range c.unfinished {
 		if in.ID != "" && w.in.ID == in.ID && w.in.User == in.User {
 			w.in.Ref = in.Ref

@@ -13,7 +13,7 @@ import (
 )
 
 // propose stores requests as a proposal.
-func (c *Core) propose(in Request, b *gdi.Propose) {
+func (c *Core) propose(in UserRequest, b *gdi.Propose) {
 	p, refused := c.newProposal(in, b)
 	if len(refused) == 0 {
 		if refusal := c.refuseMemory(p.User, nil, p); refusal != nil {
@@ -37,7 +37,7 @@ func (s *step) answerProposed(ref uint64, p *grid.Proposal) {
 }
 
 // newProposal returns the proposal that a request wants, or why it is refused.
-func (c *Core) newProposal(in Request, b *gdi.Propose) (*grid.Proposal, []gdi.Answer) {
+func (c *Core) newProposal(in UserRequest, b *gdi.Propose) (*grid.Proposal, []gdi.Answer) {
 	life := b.Seconds
 	if life == 0 {
 		life = grid.ProposalLife
@@ -155,7 +155,7 @@ func (c *Core) unproposable(changes [][]byte) *gdi.Answer {
 }
 
 // decide decides on an open proposal.
-func (c *Core) decide(in Request, b *gdi.Decide) {
+func (c *Core) decide(in UserRequest, b *gdi.Decide) {
 	p := c.state.Proposal(b.Proposal)
 	if refused := c.undecidable(in.Request, b, p); refused != nil {
 		c.reply(in.Ref, *refused)
@@ -219,7 +219,7 @@ func (s *step) undecidable(r gdi.Request, b *gdi.Decide, p *grid.Proposal) *gdi.
 
 // approve carries a proposal out with the rights of who approves it, unless what it changes is not as it was when it
 // was proposed.
-func (c *Core) approve(in Request, p *grid.Proposal, d grid.Decision) {
+func (c *Core) approve(in UserRequest, p *grid.Proposal, d grid.Decision) {
 	if refused := c.unproposable(p.Changes); refused != nil {
 		c.reply(in.Ref, *refused)
 		return
@@ -288,7 +288,7 @@ func (c *Core) notOwn(r gdi.Request, p *grid.Proposal) string {
 
 // try returns what requests would change if they were carried out together, or why one of them is refused. Nothing
 // changes.
-func (c *Core) try(in Request, changes [][]byte) (list events.List, refused []gdi.Answer) {
+func (c *Core) try(in UserRequest, changes [][]byte) (list events.List, refused []gdi.Answer) {
 	f := c.fork()
 	whole := f.perform(in, changes)
 	for _, a := range whole.Answers {
@@ -312,7 +312,7 @@ func (c *Core) fork() *Core {
 }
 
 // perform carries requests out one after the other, and returns their answers as one reply.
-func (c *Core) perform(in Request, changes [][]byte) (whole gdi.Reply) {
+func (c *Core) perform(in UserRequest, changes [][]byte) (whole gdi.Reply) {
 	before := len(c.ready.Answers)
 	portion := c.portion
 	c.portion = 0 // all or nothing

@@ -75,14 +75,14 @@ func TestProposalsShowEverything(t *testing.T) {
 type proposer struct {
 	madeUp
 	*harness
-	asked  Request
+	asked  UserRequest
 	verbs  []string
 	number int
 }
 
 func newProposer(t *testing.T, seed uint64) *proposer {
 	p := &proposer{madeUp: newMadeUp(rand.New(rand.NewPCG(seed, 45))), harness: &harness{t: t, now: 1_700_000_000_000}}
-	p.asked = Request{Ref: 1, Request: gdi.Request{User: "root", Group: "root", Host: "m", Command: "x"}}
+	p.asked = UserRequest{Ref: 1, Request: gdi.Request{User: "root", Group: "root", Host: "m", Command: "x"}}
 	for _, b := range proposableBodies() {
 		p.verbs = append(p.verbs, b.Verb())
 	}
@@ -115,7 +115,7 @@ func proposableBodies() (out []gdi.Body) {
 }
 
 func (p *proposer) do(user string, b gdi.Body) {
-	p.step(Request{Request: gdi.Request{User: user, Group: "users", Host: "m", Command: "x", Body: b}})
+	p.step(UserRequest{Request: gdi.Request{User: user, Group: "users", Host: "m", Command: "x", Body: b}})
 }
 
 func (p *proposer) kinds() (out []grid.Kind) {

@@ -23,7 +23,8 @@ func TestCostOfTasks(t *testing.T) {
 		ask := func(b gdi.Body) float64 {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			h.core.Step(h.now, Request{Request: gdi.Request{User: "alice", Group: "users", Host: "m", Command: "x", Body: b}})
+			h.core.Step(
+				h.now, UserRequest{Request: gdi.Request{User: "alice", Group: "users", Host: "m", Command: "x", Body: b}})
 			runtime.ReadMemStats(&after)
 			return float64(after.TotalAlloc - before.TotalAlloc)
 		}

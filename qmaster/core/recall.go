@@ -43,7 +43,7 @@ func (Recalled) input() {}
 
 // demand has the shell read the log for a request about a job that there was once, which is answered after that; false:
 // it was read already.
-func (c *Core) demand(in Request, job uint32) bool {
+func (c *Core) demand(in UserRequest, job uint32) bool {
 	if c.recalled || job > uint32(c.state.Counter(grid.JobSeqNum)) {
 		return false
 	}

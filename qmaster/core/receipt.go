@@ -19,7 +19,7 @@ func (c *Core) Reads(f Format) { c.format = f }
 
 // repeated answers a request that was carried out before, as it was answered then: the client has lost that answer. It
 // reports whether it was. The number of a request is its user's: another user's request has nothing to do with it.
-func (c *Core) repeated(in Request) bool {
+func (c *Core) repeated(in UserRequest) bool {
 	r := c.receipt(in.Request)
 	if r == nil {
 		return false
@@ -88,7 +88,7 @@ func (c *Core) submittedBefore(ref uint64, submitted *grid.Job, r *grid.Receipt)
 
 // store stores the answer to a request that has changed something, unless it follows from what was made. changed says
 // that an earlier list of the request has.
-func (c *Core) store(in Request, changed bool) {
+func (c *Core) store(in UserRequest, changed bool) {
 	if in.ID == "" || in.User == "" || c.format.AppendReply == nil || len(c.ready.Answers) == 0 ||
 		len(c.ready.List.Events) == 0 && !changed {
 		return

@@ -17,7 +17,8 @@ func TestCommandIsTheClientsWord(t *testing.T) {
 	ask := func(command string, b gdi.Body) (Ready, gdi.Reply) {
 		h.ref++
 		r := h.core.Step(h.now,
-			Request{Ref: h.ref, Request: gdi.Request{User: "root", UID: 1000, GID: 1000, Host: "m", Command: command, Body: b}})
+			UserRequest{
+				Ref: h.ref, Request: gdi.Request{User: "root", UID: 1000, GID: 1000, Host: "m", Command: command, Body: b}})
 		return r, *r.Answers[0].Reply
 	}
 	for _, command := range []string{"qsub\nbob@m qdel", "x\x1b[2J", strings.Repeat("long", 1000), "orders", "timer",
@@ -43,7 +44,7 @@ func TestCommandIsTheClientsWord(t *testing.T) {
 	for _, r := range []gdi.Request{{ID: strings.Repeat("x", 257)}, {ID: "a\nb"}, {Host: "m\nbob"}, {Host: "m@bob"},
 		{Host: strings.Repeat("h", 257)}} {
 		r.User, r.Body = "root", &gdi.Submit{Job: &grid.Job{Name: "x"}}
-		if out := h.core.Step(h.now, Request{Ref: 1, Request: r}); out.Answers[0].Reply.OK() || len(out.List.Events) > 0 {
+		if out := h.core.Step(h.now, UserRequest{Ref: 1, Request: r}); out.Answers[0].Reply.OK() || len(out.List.Events) > 0 {
 			t.Errorf("%.20q %.20q: %v", r.ID, r.Host, out.Answers[0].Reply)
 		}
 	}

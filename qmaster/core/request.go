@@ -6,7 +6,7 @@ import (
 )
 
 // request decides on a user's request, once: a repeated one gets the answer of the first.
-func (c *Core) request(in Request) {
+func (c *Core) request(in UserRequest) {
 	refused := c.refuseRequest(&in)
 	if c.setCauseOf(in); refused != nil {
 		c.reply(in.Ref, *refused)
@@ -20,7 +20,7 @@ func (c *Core) request(in Request) {
 }
 
 // refuseRequest completes a request, and returns why it is not decided on, whatever it wants; nil when it is.
-func (s *step) refuseRequest(in *Request) *gdi.Answer {
+func (s *step) refuseRequest(in *UserRequest) *gdi.Answer {
 	if err := in.Complete(); err != nil {
 		return gdi.Denyf(gdi.StatusInvalid, "denied: invalid request: %v", err)
 	}
@@ -28,7 +28,7 @@ func (s *step) refuseRequest(in *Request) *gdi.Answer {
 }
 
 // dispatch does what a request wants.
-func (c *Core) dispatch(in Request) {
+func (c *Core) dispatch(in UserRequest) {
 	switch b := in.Body.(type) {
 	case *gdi.Submit:
 		c.submit(in, b.Job)

@@ -17,7 +17,7 @@ func TestManyNames(t *testing.T) {
 	h := &harness{t: t, now: 1_700_000_000_000}
 	h.cell(&datadriven.TestData{CmdArgs: []datadriven.CmdArg{{Key: "hosts", Vals: []string{"h1"}}}})
 	ask := func(b gdi.Body) string {
-		return h.step(Request{Request: gdi.Request{User: "alice", Group: "users", Host: "m", Command: "x", Body: b}})
+		return h.step(UserRequest{Request: gdi.Request{User: "alice", Group: "users", Host: "m", Command: "x", Body: b}})
 	}
 	job := func(name string, after ...string) *grid.Job {
 		return &grid.Job{JobRequest: &grid.JobRequest{PredecessorReq: after}, Name: name,
@@ -84,7 +84,7 @@ func TestLongValues(t *testing.T) {
 	} {
 		job := &grid.Job{JobRequest: &c.ask, Name: "n", Tasks: grid.Range{First: 1, Last: 1, Step: 1},
 			Spec: &grid.JobSpec{Command: "c"}}
-		got := h.step(Request{
+		got := h.step(UserRequest{
 			Request: gdi.Request{User: "alice", Group: "users", Host: "m", Command: "qsub", Body: &gdi.Submit{Job: job}}})
 		if !strings.Contains(got, c.want) {
 			t.Errorf("%s: %.300s", c.what, got)
@@ -101,14 +101,14 @@ func TestLongValues(t *testing.T) {
 		"-M":        {Spec: &grid.JobSpec{MailTo: ids}},
 		"-h":        {UserHold: make(grid.Ranges, len(ids))},
 	} {
-		got := h.step(Request{
+		got := h.step(UserRequest{
 			Request: gdi.Request{User: "alice", Group: "users", Host: "m", Command: "qsub", Body: &gdi.Submit{Job: job}}})
 		if !strings.Contains(got, "a list of 20001 elements, at most 20000 are allowed") {
 			t.Errorf("%s: %.300s", what, got)
 		}
 	}
 	reserve := &gdi.Reserve{AR: &grid.AR{Hard: grid.Requests{{Name: "arch", Value: long}}}}
-	if got := h.step(Request{
+	if got := h.step(UserRequest{
 		Request: gdi.Request{User: "alice", Host: "m", Command: "qrsub", Body: reserve}}); !strings.Contains(got, tooLong) {
 		t.Errorf("qrsub: %.300s", got)
 	}

@@ -87,7 +87,7 @@ func TestSettingsFollow(t *testing.T) {
 		done := map[grid.Kind]int{}
 		ask := func(k grid.Kind, b gdi.Body) {
 			before := h.core.state.Seq
-			h.step(Request{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "qconf", Body: b}})
+			h.step(UserRequest{Request: gdi.Request{User: "root", Group: "users", Host: "m", Command: "qconf", Body: b}})
 			done[k] += int(h.core.state.Seq - before)
 			h.checkSettings()
 		}

@@ -40,7 +40,7 @@ const (
 var daemonsOwn = [...]string{ofOrders, ofReport, ofTimer, ofInstall}
 
 // setCauseOf makes a request the cause of this step's list.
-func (s *step) setCauseOf(in Request) {
+func (s *step) setCauseOf(in UserRequest) {
 	command := in.Command
 	if in.Body != nil && slices.Contains(daemonsOwn[:], command) {
 		command = in.Body.Verb()

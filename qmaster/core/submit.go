@@ -13,7 +13,7 @@ import (
 )
 
 // submit makes a job of a user's request, or answers why not, submit(1).
-func (c *Core) submit(in Request, submitted *grid.Job) {
+func (c *Core) submit(in UserRequest, submitted *grid.Job) {
 	j, refusal := validate.NewJob(c.cell, in.Request, cmp.Or(in.Job, c.nextJob()), submitted)
 	if refusal == nil {
 		refusal = cmp.Or(gdi.DenyField(gdi.StatusLimit, "", validate.TooManyJobs(c.cell, j)), tooBig(j),
@@ -48,7 +48,7 @@ func (c *Core) submit(in Request, submitted *grid.Job) {
 }
 
 // resubmit makes a job like another one.
-func (c *Core) resubmit(in Request, b *gdi.Resubmit) {
+func (c *Core) resubmit(in UserRequest, b *gdi.Resubmit) {
 	submitted, refusal := c.Like(in.Request, b)
 	if submitted == nil {
 		c.reply(in.Ref, refusal)
@@ -104,7 +104,7 @@ func (s *step) answerSubmitted(ref uint64, j *grid.Job, id uint32, before ...gdi
 }
 
 // verify answers qsub -w v|p for a job that is not submitted.
-func (c *Core) verify(r Request, b *gdi.Verify) []gdi.Answer {
+func (c *Core) verify(r UserRequest, b *gdi.Verify) []gdi.Answer {
 	j, refusal := validate.NewJob(c.cell, r.Request, cmp.Or(r.Job, c.nextJob()), b.Job)
 	if refusal != nil {
 		return []gdi.Answer{*refusal}

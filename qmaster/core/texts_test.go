@@ -158,7 +158,7 @@ func answersOf(cell *state.State, in any) (out []Ready) {
 	c.Step(now, Scheduler{Name: "schedd"})
 	switch in := in.(type) {
 	case *gdi.Request:
-		out = append(out, c.Step(now, Request{Request: *in}))
+		out = append(out, c.Step(now, UserRequest{Request: *in}))
 	case *Report:
 		in.Host = "h1" // which the connection says
 		out = append(out, c.Step(now, *in))

@@ -13,7 +13,7 @@ import (
 
 // createToken makes a token of the user of the request, or answers with the one that has the
 // digest already: then the request is repeated.
-func (c *Core) createToken(in Request, b *gdi.CreateToken) {
+func (c *Core) createToken(in UserRequest, b *gdi.CreateToken) {
 	for _, old := range c.state.Tokens() {
 		if old.Owner == in.User && bytes.Equal(old.Digest, b.Digest) {
 			c.answerCreated(in.Ref, old)
@@ -24,7 +24,7 @@ func (c *Core) createToken(in Request, b *gdi.CreateToken) {
 }
 
 // issue makes a token of a user, and returns it; nil when it is refused.
-func (c *Core) issue(in Request, user string, b *gdi.CreateToken) *grid.Token {
+func (c *Core) issue(in UserRequest, user string, b *gdi.CreateToken) *grid.Token {
 	t, text := validate.NewToken(c.cell, user, b)
 	own := 0
 	for _, old := range c.state.Tokens() {

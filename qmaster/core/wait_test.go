@@ -32,7 +32,7 @@ func TestWaitForBigArrays(t *testing.T) {
 		c.waiters.ended(&grid.Job{ID: job, Array: true, Tasks: grid.Range{First: 1, Last: tasks, Step: 1}})
 	}
 	answer := func(job uint32) *gdi.Reply {
-		c.Step(1, Request{Ref: 1, Request: gdi.Request{User: "alice", Body: &gdi.Wait{Job: job, For: "ended"}}})
+		c.Step(1, UserRequest{Ref: 1, Request: gdi.Request{User: "alice", Body: &gdi.Wait{Job: job, For: "ended"}}})
 		return c.lastReply()
 	}
 	ends(1, recordsKept)

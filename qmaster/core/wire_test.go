@@ -84,7 +84,7 @@ func play(t testing.TB, cell *state.State, name string, b []byte) bool {
 			return true
 		}
 		r.User, r.Group, r.Host = "root", "root", "m"
-		in = Request{Request: r}
+		in = UserRequest{Request: r}
 	}
 	c := New(cell.Copy(), 2, testAlgorithms...)
 	c.On("m")
@@ -101,7 +101,7 @@ func play(t testing.TB, cell *state.State, name string, b []byte) bool {
 		}
 		now = now.Add(1)
 	}
-	if in, ok := in.(Request); ok {
+	if in, ok := in.(UserRequest); ok {
 		if get, ok := in.Body.(*gdi.Get); ok {
 			Query(c.state, *get, func(o grid.Object) bool { return true })
 		}
@@ -129,7 +129,7 @@ func busyCell(t testing.TB) *state.State {
 	run("submit", "")
 	run("orders", "start 2.1 all.q@h1=1 all.q@h2=1 pe=mpi\nstart 3.1 all.q@h1=1")
 	run("report", "running 2.1.1\nrunning 3.1.1", arg("h1"))
-	h.step(Request{Request: gdi.Request{User: "alice", Group: "users", Host: "m",
+	h.step(UserRequest{Request: gdi.Request{User: "alice", Group: "users", Host: "m",
 		Body: &gdi.StartTask{Job: 2, Task: 1, Host: "h2", Launch: &grid.Launch{Args: []string{"x"}}}}})
 	if h.core.state.Len(grid.KindPETask) != 1 {
 		t.Fatal("no PE task was started")

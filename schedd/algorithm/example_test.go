@@ -42,7 +42,7 @@ func ExamplePair() {
 	entry := algorithm.Pair("newest", model.New, func(grid.SchedConf) (algorithm.Decider[*model.Model], error) {
 		return newestFirst{}, nil
 	})
-	cell, err := algorithmtest.NewCell(entry)
+	cell, err := algorithmtest.NewHarness(entry)
 	for _, line := range []string{
 		"complex slots INT <= YES YES 1", "host node1 processors=2", "queue all.q hosts=node1 slots=2",
 		"submit 1", "submit 2",

@@ -19,7 +19,7 @@ import (
 
 // harness is a cell whose model is at hand. The cell makes the events; orders go to qmaster's core.
 type harness struct {
-	*algorithmtest.Cell
+	*algorithmtest.Harness
 	t       *testing.T
 	model   *Model              // the one that follows all lists
 	under   algorithm.Algorithm // on that model
@@ -41,11 +41,11 @@ func (o *observed) Apply(l events.List) {
 }
 
 func newHarness(t *testing.T) *harness {
-	c, err := algorithmtest.NewCell(algorithm.Pair(plainName, New, newPlain))
+	c, err := algorithmtest.NewHarness(algorithm.Pair(plainName, New, newPlain))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harness{Cell: c, t: t, looked: map[uint32]string{}}
+	h := &harness{Harness: c, t: t, looked: map[uint32]string{}}
 	h.use(New())
 	h.do("sched")
 	return h

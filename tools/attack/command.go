@@ -46,7 +46,7 @@ func Command(env opt.Env) *cli.Command {
 			if c.Bool("list") {
 				return list(env, c.Bool("json"))
 			}
-			o := Options{
+			o := options{
 				Duration: c.Duration("duration"), Only: c.StringSlice("only"), Subject: c.String("subject"), Short: c.Bool("short"),
 				Seed:   c.Uint64("seed"),
 				Honest: c.String("honest"), Attacker: c.String("attacker"), Nice: c.Int("nice"), Untimed: c.Bool("untimed"),
@@ -58,7 +58,7 @@ func Command(env opt.Env) *cli.Command {
 			if o.Duration <= 0 || o.Nice < 0 || o.Nice > 19 {
 				return opt.Usagef("attack: --duration must be positive and --nice between 0 and 19")
 			}
-			held, err := Run(c.Context, env, o)
+			held, err := attackCell(c.Context, env, o)
 			if err == nil && !held {
 				err = cli.Exit("", 1)
 			}

@@ -24,8 +24,8 @@ import (
 	"github.com/quill-grid/quill/tools/attack/attacker"
 )
 
-// Options say how a cell is attacked. Zero values are the defaults of Command.
-type Options struct {
+// options say how a cell is attacked. Zero values are the defaults of Command.
+type options struct {
 	Duration         time.Duration
 	Only             []string // names of attacks or of their families; none: all
 	Subject          string   // only subjects with this text
@@ -40,7 +40,7 @@ type Options struct {
 
 // director attacks a cell.
 type director struct {
-	Options
+	options
 	env    opt.Env
 	s      *site
 	c      *canaries
@@ -74,10 +74,10 @@ type field struct {
 
 func (f *field) name() string { return fmt.Sprintf("%s (%s)", f.attack.Name, f.role) }
 
-// Run attacks a cell and prints a report. The error says that it could not be
+// attackCell attacks a cell and prints a report. The error says that it could not be
 // attacked; held is whether all bars were kept.
-func Run(ctx context.Context, env opt.Env, o Options) (held bool, err error) {
-	d := &director{Options: o, env: env}
+func attackCell(ctx context.Context, env opt.Env, o options) (held bool, err error) {
+	d := &director{options: o, env: env}
 	if err := d.choose(); err != nil {
 		return false, err
 	}

@@ -42,7 +42,7 @@ const (
 )
 
 // api measures quill web beside qmaster, each a process of its own.
-func api(ctx context.Context, r *run) (err error) {
+func api(ctx context.Context, r *suite) (err error) {
 	s, err := r.newSite()
 	if err != nil {
 		return err

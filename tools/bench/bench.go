@@ -10,8 +10,8 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
-// Options say how a bench is run. Zero values are the bench's own.
-type Options struct {
+// options say how a bench is run. Zero values are the bench's own.
+type options struct {
 	Jobs    int    // how many
 	Clients int    // how many submit at the same time, in the case of many
 	Hosts   int    // execution hosts
@@ -33,7 +33,7 @@ type Bench struct {
 	Name  string
 	Usage string
 	takes takes
-	run   func(context.Context, *run) error
+	run   func(context.Context, *suite) error
 }
 
 // takes are the flags by which a bench is varied, and what each is by default.
@@ -62,10 +62,10 @@ var Benches = []Bench{
 
 const inMemory = "/dev/shm where there is one"
 
-// Run runs the named benches: figures go to Stdout as lines of JSON when they
+// runBenches runs the named benches: figures go to Stdout as lines of JSON when they
 // are known, progress and at the end a table to Stderr.
-func Run(ctx context.Context, env opt.Env, o Options, names ...string) error {
-	r := &run{Options: o, env: env}
+func runBenches(ctx context.Context, env opt.Env, o options, names ...string) error {
+	r := &suite{options: o, env: env}
 	var err error
 	if r.self, err = os.Executable(); err != nil {
 		return err
@@ -93,9 +93,9 @@ func Run(ctx context.Context, env opt.Env, o Options, names ...string) error {
 	return err
 }
 
-// run is what the benches of one invocation share.
-type run struct {
-	Options
+// suite is what the benches of one invocation share.
+type suite struct {
+	options
 	env     opt.Env
 	self    string // this program, which the parts are
 	quill   string // the program of the cell's commands and of the jobs' shepherds
@@ -105,13 +105,13 @@ type run struct {
 }
 
 // figure makes a figure known.
-func (r *run) figure(f Figure) {
+func (r *suite) figure(f Figure) {
 	f.Bench = r.bench
 	r.figures = append(r.figures, f)
 	fmt.Fprintf(r.env.Stdout, "%s\n", f.line())
 }
 
-func (r *run) progress(format string, args ...any) {
+func (r *suite) progress(format string, args ...any) {
 	fmt.Fprintf(r.env.Stderr, "%s: %s\n", r.bench, fmt.Sprintf(format, args...))
 }
 

@@ -22,7 +22,7 @@ func Command(env opt.Env) *cli.Command {
 				if c.Args().Present() {
 					return fmt.Errorf("bench %s takes no %q", name, c.Args().First())
 				}
-				return Run(c.Context, env, options(c), benches...)
+				return runBenches(c.Context, env, optionsOf(c), benches...)
 			},
 		})
 	}
@@ -75,8 +75,8 @@ func (t takes) flags() (some []cli.Flag) {
 	return append(some, &cli.BoolFlag{Name: "json", Usage: "no effect: figures are always JSON lines"})
 }
 
-func options(c *cli.Context) Options {
-	o := Options{
+func optionsOf(c *cli.Context) options {
+	o := options{
 		Jobs: c.Int("jobs"), Clients: c.Int("clients"), Hosts: c.Int("hosts"), Slots: c.Int("slots"),
 		Dir: c.String("dir"), Keep: c.Bool("keep"), Scratch: c.String("scratch"), CPUProfile: c.String("cpuprofile"),
 		MemProfile: c.String("memprofile"),

@@ -38,7 +38,7 @@ const (
 // fair measures submits of one user beside listings and beside another user who
 // floods the cell. The others' processes, on other machines in a real cell, take what qmaster and the measured
 // user leave of the processors.
-func fair(ctx context.Context, r *run) (err error) {
+func fair(ctx context.Context, r *suite) (err error) {
 	s, err := r.newSite()
 	if err != nil {
 		return err

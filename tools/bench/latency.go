@@ -19,7 +19,7 @@ import (
 // read what the job's shell wrote there first. Nothing is subtracted. The limit
 // is one appended and synced record, and the same program started directly and
 // read in the same way.
-func latency(ctx context.Context, r *run) (err error) {
+func latency(ctx context.Context, r *suite) (err error) {
 	s, err := r.newSite()
 	if err != nil {
 		return err

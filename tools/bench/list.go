@@ -14,7 +14,7 @@ import (
 const listRuns = 7
 
 // list measures qstat of many pending jobs, a process of its own.
-func list(ctx context.Context, r *run) (err error) {
+func list(ctx context.Context, r *suite) (err error) {
 	s, err := r.newSite()
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func do(ctx context.Context, c client.Client, command string, body gdi.Body) err
 }
 
 // fill submits many jobs as fast as it goes and reports its progress.
-func (r *run) fill(ctx context.Context, where cell.Cell, jobs int) (time.Duration, error) {
+func (r *suite) fill(ctx context.Context, where cell.Cell, jobs int) (time.Duration, error) {
 	job, err := submit.Job(r.env.Origin(), "/bin/true")
 	if err != nil {
 		return 0, err

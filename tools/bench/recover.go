@@ -16,7 +16,7 @@ import (
 // with kill -9 and started again: the time until a qstat process is answered and
 // until a job has been scheduled, run and accounted, and qmaster's memory. The
 // daemons are processes of their own.
-func recovery(ctx context.Context, r *run) (err error) {
+func recovery(ctx context.Context, r *suite) (err error) {
 	s, err := r.newSite()
 	if err != nil {
 		return err

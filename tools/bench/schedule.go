@@ -17,12 +17,12 @@ import (
 
 // schedule measures the scheduler's runs in large cells: real event lists and
 // orders, qmaster's core and its results; no bus and no disk between them.
-func schedule(ctx context.Context, r *run) error {
+func schedule(ctx context.Context, r *suite) error {
 	jobs, hosts := or(r.Jobs, 1_000_000), or(r.Hosts, 10_000)
 	defer debug.SetGCPercent(debug.SetGCPercent(200))
 	for _, c := range []struct {
 		name    string
-		measure func(ctx context.Context, r *run, jobs, hosts int) error
+		measure func(ctx context.Context, r *suite, jobs, hosts int) error
 	}{
 		{"busy cells of three sizes", busyCells},
 		{"load adjustments", adjustedLoad},
@@ -56,7 +56,7 @@ func bar(name string, value float64, unit string, most float64, facts ...fact) F
 
 // busyCells measures runs in full cells with more and more pending jobs: with
 // nothing free, and after 1,000 tasks have ended.
-func busyCells(_ context.Context, r *run, jobs, hosts int) error {
+func busyCells(_ context.Context, r *suite, jobs, hosts int) error {
 	ends := min(1000, hosts*slotsOfHost/(repeats+1), jobs/100/(repeats+1))
 	var refills []float64
 	for _, pending := range []int{jobs / 100, jobs / 10, jobs} {
@@ -89,12 +89,12 @@ func busyCells(_ context.Context, r *run, jobs, hosts int) error {
 
 // adjustedLoad is refill where starts adjust the load of their hosts, as in the default configuration: each goes to
 // another host, and in each run thousands of hosts have an adjustment that has faded a little.
-func adjustedLoad(_ context.Context, r *run, jobs, hosts int) error {
+func adjustedLoad(_ context.Context, r *suite, jobs, hosts int) error {
 	return refilled(r, "adjusted", 50, large{hosts: hosts, running: hosts * slotsOfHost, pending: jobs / 10, adjust: true})
 }
 
 // refilled reports, in milliseconds, the run of a full cell after up to 1,000 tasks have ended.
-func refilled(r *run, name string, most float64, l large, facts ...fact) error {
+func refilled(r *suite, name string, most float64, l large, facts ...fact) error {
 	ends := min(1000, l.running/(repeats+1), l.pending/(repeats+1))
 	b, err := l.begin()
 	if err != nil {
@@ -136,7 +136,7 @@ func (b *bed) repeated(ends, starts int) (m middle, err error) {
 }
 
 // emptyCell measures the first run in an empty cell.
-func emptyCell(_ context.Context, r *run, jobs, hosts int) error {
+func emptyCell(_ context.Context, r *suite, jobs, hosts int) error {
 	b, err := large{hosts: hosts, pending: jobs}.begin()
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func emptyCell(_ context.Context, r *run, jobs, hosts int) error {
 
 // reservations measures a run that makes 100 reservations before 100,000 jobs
 // of mixed sizes, after a few tasks have ended.
-func reservations(_ context.Context, r *run, jobs, hosts int) error {
+func reservations(_ context.Context, r *suite, jobs, hosts int) error {
 	jobs, hosts = jobs/10, hosts/10
 	b, err := large{hosts: hosts, running: hosts * slotsOfHost, pending: jobs, mixed: true, reservations: 100}.begin()
 	if err != nil {
@@ -184,7 +184,7 @@ func reservations(_ context.Context, r *run, jobs, hosts int) error {
 
 // instances measures runs in a cell whose hosts have 8 GPUs each, all of them in use, with
 // 100,000 pending jobs that need one, after 1,000 tasks have ended.
-func instances(_ context.Context, r *run, jobs, hosts int) error {
+func instances(_ context.Context, r *suite, jobs, hosts int) error {
 	const gpus = 8
 	return refilled(r, "instances", 25, large{hosts: hosts, running: hosts * gpus, pending: jobs / 10, instances: gpus},
 		fact{"instances", hosts * gpus})
@@ -192,7 +192,7 @@ func instances(_ context.Context, r *run, jobs, hosts int) error {
 
 // besideInstances is instances where hosts have 16 cores in two sockets, and every job is bound to one that is near to
 // its GPU.
-func besideInstances(_ context.Context, r *run, jobs, hosts int) error {
+func besideInstances(_ context.Context, r *suite, jobs, hosts int) error {
 	const gpus, cores = 8, 16
 	return refilled(r, "topology", 50, large{hosts: hosts, running: hosts * gpus, pending: jobs / 10,
 		instances: gpus, cores: cores},
@@ -200,7 +200,7 @@ func besideInstances(_ context.Context, r *run, jobs, hosts int) error {
 }
 
 // wideJob measures the run that starts a parallel job on nearly all hosts.
-func wideJob(_ context.Context, r *run, _, hosts int) error {
+func wideJob(_ context.Context, r *suite, _, hosts int) error {
 	hosts /= 10
 	slots := uint32(hosts * 10)
 	var took durations
@@ -229,7 +229,7 @@ func wideJob(_ context.Context, r *run, _, hosts int) error {
 
 // memoryOfPending weighs what the scheduler keeps of a pending job: its
 // model, filled from decoded event lists as they come over the wire.
-func memoryOfPending(_ context.Context, r *run, jobs, hosts int) error {
+func memoryOfPending(_ context.Context, r *suite, jobs, hosts int) error {
 	without, err := weightOf(large{hosts: hosts, running: 0, pending: 0})
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func heap() uint64 {
 
 // simulator measures how fast a workload log is replayed under EASY
 // backfilling.
-func simulator(ctx context.Context, r *run, _, _ int) error {
+func simulator(ctx context.Context, r *suite, _, _ int) error {
 	log, err := workload.KTH()
 	if err != nil {
 		return err
@@ -296,7 +296,8 @@ func simulator(ctx context.Context, r *run, _, _ int) error {
 	var speeds []float64
 	for range 3 {
 		runtime.GC()
-		replay, err := workload.Run(ctx, jobs, workload.Options{Conf: workload.Conf(1), Processors: workload.KTHProcessors,
+		replay,
+			err := workload.Run(ctx, jobs, workload.ReplayOptions{Conf: workload.Conf(1), Processors: workload.KTHProcessors,
 			Begin: workload.Begin(log)})
 		if err != nil {
 			return err

@@ -309,6 +309,7 @@ func (b *bed) submit(least, most uint32) error {
 	j := &grid.Job{
 		Name: "wide", JobRequest: &grid.JobRequest{PE: "mpi", PERange: grid.Ranges{{First: least, Last: most, Step: 1}}}}
 	r := b.Step(
-		b.now, core.Request{Request: gdi.Request{User: "user0", Host: "master", Command: "qsub", Body: &gdi.Submit{Job: j}}})
+		b.now,
+		core.UserRequest{Request: gdi.Request{User: "user0", Host: "master", Command: "qsub", Body: &gdi.Submit{Job: j}}})
 	return r.Answers[0].Reply.Err()
 }

@@ -22,7 +22,7 @@ import (
 
 // site is a throw-away cell: a directory, and the processes that live in it.
 type site struct {
-	*run
+	*suite
 	dir   string
 	where cell.Cell
 	parts []*process
@@ -31,7 +31,7 @@ type site struct {
 }
 
 // newSite makes the directory. close removes it.
-func (r *run) newSite() (*site, error) {
+func (r *suite) newSite() (*site, error) {
 	dir, err := os.MkdirTemp(r.Dir, "quill-bench-")
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (r *run) newSite() (*site, error) {
 		return nil, err
 	}
 	r.sites++
-	s := &site{run: r, dir: dir, where: cell.Cell{Root: dir, Name: cell.DefaultName}}
+	s := &site{suite: r, dir: dir, where: cell.Cell{Root: dir, Name: cell.DefaultName}}
 	if in := r.scratchIn(); in != "" {
 		if s.scratch, err = os.MkdirTemp(in, "quill-bench-"); err == nil {
 			err = os.Chmod(s.scratch, 0o755)
@@ -51,7 +51,7 @@ func (r *run) newSite() (*site, error) {
 
 // scratchIn is where the folders of running jobs are made, as an installed
 // execd has them in memory.
-func (r *run) scratchIn() string {
+func (r *suite) scratchIn() string {
 	const memory = "/dev/shm"
 	switch info, err := os.Stat(memory); {
 	case r.Scratch == "none":
@@ -77,7 +77,7 @@ func (s *site) close(err *error) {
 }
 
 // durable is what was asked for, or the bench's own choice.
-func (r *run) durable(otherwise bool) bool {
+func (r *suite) durable(otherwise bool) bool {
 	if r.Durable != nil {
 		return *r.Durable
 	}

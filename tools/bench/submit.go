@@ -12,7 +12,7 @@ import (
 // jobs stay pending. The limit of one client is JetStream's own synced append of a record,
 // that of many clients a bare request and its answer over as many connections to the NATS
 // server, that of one client with many requests in flight the bare synced append.
-func submissions(ctx context.Context, r *run) (err error) {
+func submissions(ctx context.Context, r *suite) (err error) {
 	s, err := r.newSite()
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 // throughput measures short jobs a second from the first submit until the last
 // accounting record is in the file. Each case has a cell of its own.
-func throughput(ctx context.Context, r *run) error {
+func throughput(ctx context.Context, r *suite) error {
 	n := or(r.Jobs, 5000)
 	for _, c := range []struct {
 		name   string
@@ -61,7 +61,9 @@ func array(ctx context.Context, s *site, n int) error {
 }
 
 // flow has n jobs flow through a new cell.
-func (r *run) flow(ctx context.Context, f *Figure, n int, submit func(context.Context, *site, int) error) (err error) {
+func (r *suite) flow(
+	ctx context.Context, f *Figure, n int, submit func(context.Context, *site, int) error,
+) (err error) {
 	s, err := r.newSite()
 	if err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 	"github.com/quill-grid/quill/tools/web/mirror"
 )
 
-// Cell is where pages have everything from. Every error that a person can do something about is a *Problem.
-type Cell interface {
+// Backend is where pages have everything from. Every error that a person can do something about is a *Problem.
+type Backend interface {
 	Name() string
 	// Master is the host of the leading qmaster, "" when it is not known.
 	Master() string

@@ -18,7 +18,7 @@ var pages = []page{
 }
 
 // New returns the console of a cell.
-func New(c Cell) *Console {
+func New(c Backend) *Console {
 	con := &Console{cell: c, list: pages, pages: map[string]*template.Template{}, assets: loadAssets(), live: newLive()}
 	functions := template.FuncMap{}
 	for name, f := range format {

@@ -1,7 +1,7 @@
 // Package console is the pages of quill web: the cell, its jobs and hosts, live and at any moment of its history, for
 // people.
 //
-//	request ── Cell.Session ──▶ who ── Cell.Moment(?at=) ──▶ Moment{state, view} ──▶ page ──▶ frame ── template ──▶ HTML
+//	request ── Backend.Session ──▶ who ── Backend.Moment(?at=) ──▶ Moment{state, view} ──▶ page ──▶ frame ── template ──▶ HTML
 //	Accept: text/event-stream ──▶ the same page, made anew after each change ──▶ event main ── idiomorph ──▶ the screen
 //	POST /act ──▶ page that asks ──▶ POST /act, confirmed ── Session.Do ──▶ qmaster's messages
 //	mirror.Trend, mirror.LoadPoint ──▶ pkg/chart ──▶ SVG
@@ -14,7 +14,7 @@
 // allow six. The policy of the content allows nothing inline; htmx evaluates nothing.
 //
 // The package knows pages and templates; pkg/chart draws. It must not know how people are authenticated or how state
-// and log are read: it has both from a Cell, which tools/web implements. It must not compute what pkg/view computes,
+// and log are read: it has both from a Backend, which tools/web implements. It must not compute what pkg/view computes,
 // and must not decide who may do what: qmaster does, and its words are shown.
 //
 //	console.go   all pages, routes       frame.go  a page, its request and frame, errors; it knows no page

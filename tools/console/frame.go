@@ -28,7 +28,7 @@ type page struct {
 
 // Console serves the pages of a cell.
 type Console struct {
-	cell    Cell                          // set by New, as all but stories
+	cell    Backend                       // set by New, as all but stories
 	list    []page                        // in the order of the navigation
 	pages   map[string]*template.Template // by name
 	assets  map[string]*asset             // by name
@@ -47,7 +47,7 @@ type request struct {
 }
 
 // cell returns the cell that the page shows.
-func (r *request) cell() Cell { return r.console.cell }
+func (r *request) cell() Backend { return r.console.cell }
 
 // link returns an address within the console, at the moment of the request.
 func (r *request) link(path string) string { return (&frame{At: r.query.Get("at")}).Link(path) }

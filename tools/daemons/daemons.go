@@ -196,6 +196,6 @@ func (s source) Watch(ctx context.Context, fresh func() events.Sink, full func(e
 	}})
 }
 
-func (s source) Orders(ctx context.Context, l orders.List) (orders.Result, error) {
+func (s source) Orders(ctx context.Context, l orders.List) (orders.Answer, error) {
 	return s.remote.Order(ctx, l)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // lived is the past of a simulated world.
-type lived struct{ simulator.Result }
+type lived struct{ simulator.Statistics }
 
 func (p lived) Full(seq uint64) (*state.State, error) {
 	s := state.New()
@@ -71,7 +71,7 @@ func worlds(t *testing.T, each func(t *testing.T, p lived)) {
 // world lives through one world.
 func world(t *testing.T, seed uint64, algorithms ...string) lived {
 	t.Helper()
-	r, err := simulator.Run(simulator.Config{
+	r, err := simulator.Run(simulator.Parameters{
 		Seed: seed, Hosts: 1 + int(seed%4), Slots: 1 + int(seed%3), Requests: 150, Algorithms: algorithms,
 		Faults: seed%3 == 0, Quota: int(seed % 4 * 2), Reserve: seed%2 == 0, Shares: seed%2 == 1, Preempt: seed%3 != 1,
 	})
@@ -84,7 +84,7 @@ func world(t *testing.T, seed uint64, algorithms ...string) lived {
 // TestDecidedAgain: every run of a random world is repeated to the last order.
 func TestDecidedAgain(t *testing.T) {
 	worlds(t, func(t *testing.T, p lived) {
-		repeat(t, p, decide.Options{})
+		repeat(t, p, decide.Selection{})
 	})
 }
 
@@ -96,15 +96,15 @@ func TestDecidedAfresh(t *testing.T) {
 	worlds(t, func(t *testing.T, p lived) {
 		n := uint64(len(p.Log))
 		for _, from := range []uint64{n / 5, n / 2, n * 4 / 5} {
-			repeat(t, p, decide.Options{From: from})
+			repeat(t, p, decide.Selection{From: from})
 			if !strings.Contains(t.Name(), "scoot") {
-				repeat(t, p, decide.Options{From: from, Afresh: true})
+				repeat(t, p, decide.Selection{From: from, Afresh: true})
 			}
 		}
 	})
 }
 
-func repeat(t *testing.T, p lived, o decide.Options) decide.Report {
+func repeat(t *testing.T, p lived, o decide.Selection) decide.Report {
 	t.Helper()
 	o.Algorithms = shipped.Algorithms()
 	r, err := decide.Repeat(p, o)
@@ -121,7 +121,7 @@ func repeat(t *testing.T, p lived, o decide.Options) decide.Report {
 
 // TestATamperedRecordingIsFound: whatever is changed in an order of a recording.
 func TestATamperedRecordingIsFound(t *testing.T) {
-	r, err := simulator.Run(simulator.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 50})
+	r, err := simulator.Run(simulator.Parameters{Seed: 1, Hosts: 2, Slots: 2, Requests: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestATamperedRecordingIsFound(t *testing.T) {
 			tampered.Recorded = slices.Clone(r.Recorded)
 			tampered.Recorded[at].List.Orders = forged
 			tampered.Recorded[at].List.Last = name != "not whole"
-			report, err := decide.Repeat(tampered, decide.Options{Algorithms: shipped.Algorithms()})
+			report, err := decide.Repeat(tampered, decide.Selection{Algorithms: shipped.Algorithms()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestATamperedRecordingIsFound(t *testing.T) {
 // TestAGapIsReported: recorded runs that are missing, in the middle or at the end, are
 // reported; a recording that is complete, or whose beginning was removed, has no gap.
 func TestAGapIsReported(t *testing.T) {
-	r, err := simulator.Run(simulator.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 100})
+	r, err := simulator.Run(simulator.Parameters{Seed: 1, Hosts: 2, Slots: 2, Requests: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestAGapIsReported(t *testing.T) {
 	} {
 		past := lived{r}
 		past.Recorded = c.have
-		report, err := decide.Repeat(past, decide.Options{Algorithms: shipped.Algorithms()})
+		report, err := decide.Repeat(past, decide.Selection{Algorithms: shipped.Algorithms()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestListsWithoutRecordsAreNoGap(t *testing.T) {
 		}) {
 			t.Errorf("seed %d: every list has a record", w.seed)
 		}
-		repeat(t, p, decide.Options{From: w.from})
+		repeat(t, p, decide.Selection{From: w.from})
 	}
 }
 

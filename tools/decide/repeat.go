@@ -27,8 +27,8 @@ type Past interface {
 	Runs(from uint64) iter.Seq2[orders.Record, error]
 }
 
-// Options are the runs that are repeated, and the algorithms that repeat them.
-type Options struct {
+// Selection is the runs that are repeated, and the algorithms that repeat them.
+type Selection struct {
 	From, To   uint64 // the lists on which they were decided; To 0: to the end
 	Algorithms []algorithm.Entry
 	// Afresh: the algorithm is given the full state at From, also if the one that
@@ -38,7 +38,7 @@ type Options struct {
 
 // Repeat decides each recorded run again. The error says why it could not continue;
 // the Report is good for what came before.
-func Repeat(past Past, o Options) (Report, error) {
+func Repeat(past Past, o Selection) (Report, error) {
 	begun := time.Now()
 	begin := o.From
 	for first := range runs(past.Runs(o.From)) {
@@ -53,7 +53,7 @@ func Repeat(past Past, o Options) (Report, error) {
 	}
 	next, stop := iter.Pull2(past.Lists(full.Seq + 1))
 	defer stop()
-	r := &repeater{Options: o, state: full, next: next}
+	r := &repeater{Selection: o, state: full, next: next}
 	err = r.all(past.Runs(o.From))
 	r.report.Took = time.Since(begun)
 	return r.report, err
@@ -65,7 +65,7 @@ var errEnd = errors.New("the log is at its end")
 
 // repeater is a scheduler whose feed is the past.
 type repeater struct {
-	Options
+	Selection
 	state  *state.State
 	next   func() (events.List, error, bool)
 	report Report
@@ -115,7 +115,7 @@ func (r *repeater) all(records iter.Seq2[orders.Record, error]) error {
 }
 
 // record takes note of the lists that came of a run.
-func (r *repeater) record(run *run) {
+func (r *repeater) record(run *recordedRun) {
 	if r.results == nil {
 		r.results = map[uint64]bool{}
 		r.before = strconv.FormatUint(run.Run-1, 10)
@@ -181,7 +181,7 @@ func (r *repeater) rest() {
 }
 
 // reach brings the algorithm to where it was when the run began.
-func (r *repeater) reach(run *run) error {
+func (r *repeater) reach(run *recordedRun) error {
 	who := registered{run.Scheduler, run.Algorithm, run.Since}
 	if r.algorithm == nil || who != r.registered {
 		r.algorithm = nil
@@ -242,7 +242,7 @@ func (r *repeater) applyList(l events.List) {
 }
 
 // compare decides and holds each order against the recorded one.
-func (r *repeater) compare(run *run) *Difference {
+func (r *repeater) compare(run *recordedRun) *Difference {
 	n := 0
 	for o := range r.algorithm.Begin()(algorithm.Run{Number: run.Run, Now: run.At, Explain: run.Explain}) {
 		if n == len(run.Orders) {

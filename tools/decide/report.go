@@ -80,7 +80,7 @@ type Field struct {
 	Repeated string `json:"repeated"`
 }
 
-func (r *Report) count(run *run) {
+func (r *Report) count(run *recordedRun) {
 	r.Runs++
 	r.Orders += len(run.Orders)
 	if !run.whole {
@@ -95,7 +95,7 @@ func (r *Report) count(run *run) {
 	}
 }
 
-func (r *repeater) difference(run *run, n int, recorded, repeated orders.Order) *Difference {
+func (r *repeater) difference(run *recordedRun, n int, recorded, repeated orders.Order) *Difference {
 	d := &Difference{
 		Scheduler: run.Scheduler, Algorithm: run.Algorithm, Run: run.Run, Seq: run.Seq, At: run.At,
 		Order: n + 1, Of: len(run.Orders), Since: run.Since, RepeatedSince: r.repeatedSince,

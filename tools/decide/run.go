@@ -6,8 +6,8 @@ import (
 	"github.com/quill-grid/quill/orders"
 )
 
-// run is all that was recorded of one run.
-type run struct {
+// recordedRun is all that was recorded of one run.
+type recordedRun struct {
 	orders.List          // with the orders of all its lists
 	refused     []bool   // by qmaster, for each of the orders
 	results     []uint64 // the lists of events that came of it
@@ -17,13 +17,13 @@ type run struct {
 }
 
 // runs puts the lists of each run together.
-func runs(records iter.Seq2[orders.Record, error]) iter.Seq2[run, error] {
-	return func(yield func(run, error) bool) {
-		var now *run
+func runs(records iter.Seq2[orders.Record, error]) iter.Seq2[recordedRun, error] {
+	return func(yield func(recordedRun, error) bool) {
+		var now *recordedRun
 		for r, err := range records {
 			if err != nil {
 				if now == nil || yield(*now, nil) {
-					yield(run{}, err)
+					yield(recordedRun{}, err)
 				}
 				return
 			}
@@ -31,7 +31,7 @@ func runs(records iter.Seq2[orders.Record, error]) iter.Seq2[run, error] {
 				if now != nil && !yield(*now, nil) {
 					return
 				}
-				now = &run{begun: r.List.Part == 0}
+				now = &recordedRun{begun: r.List.Part == 0}
 			}
 			now.add(r)
 		}
@@ -42,7 +42,7 @@ func runs(records iter.Seq2[orders.Record, error]) iter.Seq2[run, error] {
 }
 
 // add takes the next list of the run. After one that is missing nothing counts.
-func (r *run) add(next orders.Record) {
+func (r *recordedRun) add(next orders.Record) {
 	r.results = append(r.results, next.Result.Seq)
 	if r.lists > 0 && next.List.Part != r.Part+1 {
 		return

@@ -79,17 +79,17 @@ func answered(to *C.int, value C.int, text *C.char, size C.size_t) C.int {
 
 //export drmaa_wifexited
 func drmaa_wifexited(exited *C.int, stat C.int, text *C.char, size C.size_t) C.int {
-	return answered(exited, truth(session.Status(stat).Exited()), text, size)
+	return answered(exited, truth(session.WaitStatus(stat).Exited()), text, size)
 }
 
 //export drmaa_wexitstatus
 func drmaa_wexitstatus(status *C.int, stat C.int, text *C.char, size C.size_t) C.int {
-	return answered(status, C.int(session.Status(stat).ExitStatus()), text, size)
+	return answered(status, C.int(session.WaitStatus(stat).ExitStatus()), text, size)
 }
 
 //export drmaa_wifsignaled
 func drmaa_wifsignaled(signaled *C.int, stat C.int, text *C.char, size C.size_t) C.int {
-	return answered(signaled, truth(session.Status(stat).Signaled()), text, size)
+	return answered(signaled, truth(session.WaitStatus(stat).Signaled()), text, size)
 }
 
 //export drmaa_wtermsig
@@ -98,7 +98,7 @@ func drmaa_wtermsig(signal *C.char, length C.size_t, stat C.int, text *C.char, s
 	if signal == nil {
 		return d.missing()
 	}
-	put(signal, length, session.Status(stat).Signal())
+	put(signal, length, session.WaitStatus(stat).Signal())
 	return d.say(nil, "")
 }
 
@@ -111,5 +111,5 @@ func drmaa_wcoredump(dumped *C.int, stat C.int, text *C.char, size C.size_t) C.i
 
 //export drmaa_wifaborted
 func drmaa_wifaborted(aborted *C.int, stat C.int, text *C.char, size C.size_t) C.int {
-	return answered(aborted, truth(session.Status(stat).Aborted()), text, size)
+	return answered(aborted, truth(session.WaitStatus(stat).Aborted()), text, size)
 }

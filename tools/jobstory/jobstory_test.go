@@ -87,7 +87,7 @@ func (c *cell) step(in core.Input) core.Ready {
 }
 
 func (c *cell) ask(user string, b gdi.Body) string {
-	reply := c.step(core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: b.Verb(),
+	reply := c.step(core.UserRequest{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: b.Verb(),
 		Body: b}}).Answers[0].Reply
 	out := ""
 	for _, a := range reply.Answers {

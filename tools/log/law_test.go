@@ -45,7 +45,7 @@ func must(t testing.TB, err error) {
 }
 
 // lived writes the past of a simulated world as a file.
-func lived(t *testing.T, r simulator.Result) string {
+func lived(t *testing.T, r simulator.Statistics) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "lived")
 	out, err := os.Create(path)
@@ -99,7 +99,7 @@ func open(t *testing.T, path string) *history.Log {
 // decided holds that every recorded run is decided again as it was.
 func decided(t *testing.T, l *history.Log) {
 	t.Helper()
-	r, err := decide.Repeat(l, decide.Options{Algorithms: shipped.Algorithms()})
+	r, err := decide.Repeat(l, decide.Selection{Algorithms: shipped.Algorithms()})
 	must(t, err)
 	if r.Difference != nil || r.Runs == 0 {
 		var text strings.Builder
@@ -114,7 +114,7 @@ func decided(t *testing.T, l *history.Log) {
 // names, and every decision is made again.
 func TestReplayIsTheLiveState(t *testing.T) {
 	testkit.EachSeed(t, 4, func(t *testing.T, s uint64) {
-		r, err := simulator.Run(simulator.Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 60,
+		r, err := simulator.Run(simulator.Parameters{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 60,
 			Faults: s%3 == 0, Quota: int(s % 4 * 2), Reserve: s%2 == 0, Shares: s%2 == 1})
 		must(t, err)
 		patterns(r.Log)
@@ -209,7 +209,7 @@ func objects[T grid.Object](s *state.State, k grid.Kind) (out []T) {
 
 // TestPrinted: what is printed.
 func TestPrinted(t *testing.T) {
-	r, err := simulator.Run(simulator.Config{Seed: 1, Hosts: 2, Slots: 2, Requests: 30})
+	r, err := simulator.Run(simulator.Parameters{Seed: 1, Hosts: 2, Slots: 2, Requests: 30})
 	must(t, err)
 	file := lived(t, r)
 	text, bad, code := quill(t, "log", "--log", file)

@@ -22,12 +22,12 @@ import (
 
 // ProposeIn is the input of propose.
 type ProposeIn struct {
-	Changes []Change `json:"changes" jsonschema:"carried out together, in this order"`
-	Reason  string   `json:"reason" jsonschema:"why: the person reads it"`
+	Changes []ProposedChange `json:"changes" jsonschema:"carried out together, in this order"`
+	Reason  string           `json:"reason" jsonschema:"why: the person reads it"`
 }
 
-// Change is one request of a proposal.
-type Change struct {
+// ProposedChange is one request of a proposal.
+type ProposedChange struct {
 	Action     string            `json:"action" jsonschema:"of jobs: alter, hold, release, delete, suspend, unsuspend, reschedule, clear, submit; of queues: disable, enable, suspend, unsuspend, clear; of configuration: configure, remove"`
 	Jobs       []string          `json:"jobs,omitempty" jsonschema:"numbers: 4711, 4712.1-5"`
 	Queues     []string          `json:"queues,omitempty" jsonschema:"queues or queue instances: all.q, all.q@node1"`
@@ -118,7 +118,7 @@ func agent(r *sdk.CallToolRequest) string {
 }
 
 // body returns the request of a change.
-func (s *session) body(ctx context.Context, st *state.State, c Change) (gdi.Body, error) {
+func (s *session) body(ctx context.Context, st *state.State, c ProposedChange) (gdi.Body, error) {
 	if len(c.Queues) > 0 {
 		return &gdi.Control{Action: c.Action, Queues: true, Refs: c.Queues}, nil
 	}
@@ -175,7 +175,7 @@ func (s *session) origin(ctx context.Context, script string) submit.Origin {
 }
 
 // submission returns the request of a submission.
-func (s *session) submission(ctx context.Context, c Change) (gdi.Body, error) {
+func (s *session) submission(ctx context.Context, c ProposedChange) (gdi.Body, error) {
 	if (len(c.Command) > 0) == (c.Script != "") {
 		return nil, errors.New("a job has a command or a script")
 	}
@@ -209,7 +209,7 @@ func specOf(name string) *grid.Spec {
 }
 
 // configured returns the request that sets attributes of an object, which is made if there is none.
-func configured(st *state.State, c Change) (gdi.Body, error) {
+func configured(st *state.State, c ProposedChange) (gdi.Body, error) {
 	spec := specOf(c.Kind)
 	if spec == nil {
 		return nil, fmt.Errorf("there is no kind %q of the configuration", c.Kind)
@@ -289,12 +289,12 @@ func (e Expected) text() string {
 
 // lastDay returns what the recorded last day would have been under a changed configuration.
 func (s *session) lastDay(ctx context.Context, c *client.Remote, after *state.State, changed events.List) string {
-	outcome, err := s.repeat(ctx, c, 24, func(r *whatif.Recorded) (whatif.Options, error) {
+	outcome, err := s.repeat(ctx, c, 24, func(r *whatif.Recorded) (whatif.Scenario, error) {
 		start := r.Start.Copy()
 		changed.Seq, changed.At = start.Seq, start.At
 		start.Apply(changed)
 		r.Start = start
-		var o whatif.Options
+		var o whatif.Scenario
 		for _, e := range changed.Events {
 			if e.Kind == grid.KindSchedConf {
 				o.Conf = after.SchedConf()
@@ -332,7 +332,7 @@ func (s *session) tried(ctx context.Context, st *state.State, changes [][]byte) 
 		if err := r.Complete(); err != nil {
 			return nil, all, err
 		}
-		ready := q.Step(grid.TimeOf(s.now()), core.Request{Request: r})
+		ready := q.Step(grid.TimeOf(s.now()), core.UserRequest{Request: r})
 		for _, a := range ready.Answers {
 			if a.Reply != nil && !a.Reply.OK() {
 				return nil, all, a.Reply.Err()

@@ -45,8 +45,8 @@ func (s *session) simulate(ctx context.Context, _ *sdk.CallToolRequest, in Simul
 		return Simulated{}, err
 	}
 	defer c.Close()
-	return s.repeat(ctx, c, in.Hours, func(r *whatif.Recorded) (whatif.Options, error) {
-		o := whatif.Options{Algorithm: in.Algorithm}
+	return s.repeat(ctx, c, in.Hours, func(r *whatif.Recorded) (whatif.Scenario, error) {
+		o := whatif.Scenario{Algorithm: in.Algorithm}
 		if len(in.Config) > 0 {
 			changed, err := set(r.Start.SchedConf(), in.Config)
 			if err != nil {
@@ -71,7 +71,7 @@ func set(o grid.Object, attributes map[string]string) (grid.Object, error) {
 
 // repeat lets the recorded past happen again, under what prepare makes of it, and compares.
 func (s *session) repeat(
-	ctx context.Context, c *client.Remote, hours float64, prepare func(*whatif.Recorded) (whatif.Options, error),
+	ctx context.Context, c *client.Remote, hours float64, prepare func(*whatif.Recorded) (whatif.Scenario, error),
 ) (Simulated, error) {
 	if hours == 0 {
 		hours = 24

@@ -3,16 +3,16 @@ package outcome
 // Outcome is what became of a workload.
 type Outcome struct {
 	Name     string
-	Policy   string // the algorithm that decided; "": unknown
-	Slots    int64  // of the machine
-	Jobs     []Job  // in the order of submission
+	Policy   string     // the algorithm that decided; "": unknown
+	Slots    int64      // of the machine
+	Jobs     []EndedJob // in the order of submission
 	Lost     []Lost
 	Projects []Project
 }
 
-// Job is one that has ended, or a task of an array. Seconds count from whenever
+// EndedJob is a job that has ended, or a task of an array. Seconds count from whenever
 // the workload began.
-type Job struct {
+type EndedJob struct {
 	Submit, Start, End float64 // seconds
 	Slots              int64
 	User               int     // who has which colour
@@ -20,8 +20,8 @@ type Job struct {
 	Deadline           float64 // second by which it should have started; 0: none
 }
 
-func (j *Job) wait() float64 { return j.Start - j.Submit }
-func (j *Job) run() float64  { return j.End - j.Start }
+func (j *EndedJob) wait() float64 { return j.Start - j.Submit }
+func (j *EndedJob) run() float64  { return j.End - j.Start }
 
 // Project is one whose shares are shown.
 type Project struct {

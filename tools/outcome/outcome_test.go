@@ -14,7 +14,7 @@ import (
 
 // example is three jobs on four slots.
 func example(name string) *Outcome {
-	return &Outcome{Name: name, Slots: 4, Projects: []Project{{"a", 0.75, 0.75}, {"b", 0.25, 0.25}}, Jobs: []Job{
+	return &Outcome{Name: name, Slots: 4, Projects: []Project{{"a", 0.75, 0.75}, {"b", 0.25, 0.25}}, Jobs: []EndedJob{
 		{Start: 0, End: 5, Slots: 4, User: 1},
 		{Submit: 1, Start: 5, End: 14, Slots: 2, User: 2, Project: 1, Deadline: 6},
 		{Submit: 2, Start: 7, End: 10, Slots: 1, Project: 1, Deadline: 6}},
@@ -84,7 +84,7 @@ func TestTitles(t *testing.T) {
 // TestIdle: idle time is drawn, at 0 and as idle; after the last end of an outcome nothing is known.
 func TestIdle(t *testing.T) {
 	early, late := example("early"), example("late")
-	late.Jobs = append(late.Jobs, Job{Submit: 20, Start: 20, End: 28, Slots: 4})
+	late.Jobs = append(late.Jobs, EndedJob{Submit: 20, Start: 20, End: 28, Slots: 4})
 	c := compare(early, late)
 	curves := c.Curves()
 	use := curves.Panels[0].Series
@@ -125,7 +125,7 @@ func TestGantt(t *testing.T) {
 	if err != nil || p.Panels[0].Series[0].Name != "user 1" || fmt.Sprint(p.Panels[0].Series[1].Boxes) != "[{5 14 0 2}]" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	one.Jobs = make([]Job, GanttMost+1)
+	one.Jobs = make([]EndedJob, GanttMost+1)
 	if _, err := compare(one).Gantt(); err == nil {
 		t.Error("too many jobs are drawn")
 	}
@@ -204,7 +204,8 @@ func TestFiles(t *testing.T) {
 
 func TestSharesWithoutProjects(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shares.svg")
-	err := Files{Shares: path}.Write(compare(&Outcome{Name: "a", Slots: 1, Jobs: []Job{{End: 1, Slots: 1, Project: -1}}}),
+	err := Files{Shares: path}.Write(
+		compare(&Outcome{Name: "a", Slots: 1, Jobs: []EndedJob{{End: 1, Slots: 1, Project: -1}}}),
 		"")
 	if err == nil || err.Error() != "--shares: no job belongs to a project: there are no shares to draw" {
 		t.Errorf("got %v", err)
@@ -214,7 +215,7 @@ func TestSharesWithoutProjects(t *testing.T) {
 // TestPieces: a piece of a curve has the means of what is in use and waits in it.
 func TestPieces(t *testing.T) {
 	o := &Outcome{
-		Slots: 4, Jobs: []Job{{Submit: 0, Start: 10, End: 30, Slots: 2}, {Submit: 5, Start: 30, End: 40, Slots: 1}}}
+		Slots: 4, Jobs: []EndedJob{{Submit: 0, Start: 10, End: 30, Slots: 2}, {Submit: 5, Start: 30, End: 40, Slots: 1}}}
 	busy, waiting := o.curves(newCut(0, 40, 4))
 	if !slices.Equal(busy, []float64{0, 50, 50, 25}) || !slices.Equal(waiting, []float64{1.5, 1, 1, 0}) {
 		t.Errorf("%v, %v", busy, waiting)

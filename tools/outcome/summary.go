@@ -68,7 +68,7 @@ func (o *Outcome) Summary() Summary {
 }
 
 // slowdown is the bounded slowdown.
-func (j *Job) slowdown() float64 { return max(1, (j.End-j.Submit)/max(j.run(), bound)) }
+func (j *EndedJob) slowdown() float64 { return max(1, (j.End-j.Submit)/max(j.run(), bound)) }
 
 // percentile is what so many of 100 sorted values are not above.
 func percentile(sorted []float64, of100 int) float64 {

@@ -21,7 +21,7 @@ var decisions = analysis{
 			Name: "decide", Usage: "decide every recorded run again and compare the orders; exit 1 when any differs"},
 	},
 	run: func(c *cli.Context, env opt.Env, log *history.Log) error {
-		o := decide.Options{Algorithms: shipped.Algorithms()}
+		o := decide.Selection{Algorithms: shipped.Algorithms()}
 		var err error
 		if o.From, o.To, err = bounds(c, env, log); err != nil {
 			return err

@@ -40,7 +40,7 @@ func (p *past) Do(_ context.Context, command string, body gdi.Body) (gdi.Reply, 
 	}
 	c := core.New(p.state.Copy(), 0)
 	c.In(p.now.Location())
-	r := core.Request{Request: gdi.Request{User: "nobody", Host: p.submitHost(), Command: command, Body: body}}
+	r := core.UserRequest{Request: gdi.Request{User: "nobody", Host: p.submitHost(), Command: command, Body: body}}
 	if u, err := userdb.Current(); err == nil {
 		r.User = u.Username
 	}

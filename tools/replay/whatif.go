@@ -50,7 +50,7 @@ var whatIf = analysis{
 // variant is one way in which it might have been.
 type variant struct {
 	name string
-	whatif.Options
+	whatif.Scenario
 }
 
 func compare(c *cli.Context, env opt.Env, log *history.Log) error {
@@ -69,7 +69,7 @@ func compare(c *cli.Context, env opt.Env, log *history.Log) error {
 	compared := &outcome.Comparison{Workload: workload(c, recorded), Unit: "tasks", Machine: "slots"}
 	add := func(o *outcome.Outcome) { compared.Add(o, 0, 0) }
 	for i, v := range variants {
-		replayed, err := whatif.Replay(c.Context, recorded, v.Options)
+		replayed, err := whatif.Replay(c.Context, recorded, v.Scenario)
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func until(log *history.Log, from, to uint64) iter.Seq2[events.List, error] {
 
 // variants are what the flags ask for.
 func variants(c *cli.Context, s *state.State) ([]variant, error) {
-	var o whatif.Options
+	var o whatif.Scenario
 	var words []string
 	if path := c.String("config"); path != "" {
 		text, err := os.ReadFile(path)
@@ -168,7 +168,7 @@ func variants(c *cli.Context, s *state.State) ([]variant, error) {
 }
 
 // readHosts reads a cluster: a host and its slots on each line.
-func readHosts(path string) (hosts []whatif.Host, err error) {
+func readHosts(path string) (hosts []whatif.HostSpec, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func readHosts(path string) (hosts []whatif.Host, err error) {
 		if err != nil || slots <= 0 {
 			return nil, fmt.Errorf("%s: line %d: %q is no host and its slots", path, i+1, line)
 		}
-		hosts = append(hosts, whatif.Host{Name: words[0], Slots: int32(slots)})
+		hosts = append(hosts, whatif.HostSpec{Name: words[0], Slots: int32(slots)})
 	}
 	if len(hosts) == 0 {
 		return nil, fmt.Errorf("%s names no host", path)

@@ -239,18 +239,19 @@ func simFlags(c *cli.Context, variants int) error {
 }
 
 // simJobs reads the log, and says on stderr which of its jobs are left out.
-func simJobs(c *cli.Context, env opt.Env) ([]workload.Job, workload.Options, error) {
+func simJobs(c *cli.Context, env opt.Env) ([]workload.Job, workload.ReplayOptions, error) {
 	path := c.String("trace")
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, workload.Options{}, err
+		return nil, workload.ReplayOptions{}, err
 	}
 	defer f.Close()
 	log, err := workload.ReadLog(f)
 	if err != nil {
-		return nil, workload.Options{}, fmt.Errorf("%s: %w", path, err)
+		return nil, workload.ReplayOptions{}, fmt.Errorf("%s: %w", path, err)
 	}
-	o := workload.Options{Processors: c.Int64("procs"), Begin: workload.Begin(log), Events: c.String("mode") == "event"}
+	o := workload.ReplayOptions{Processors: c.Int64("procs"), Begin: workload.Begin(log),
+		Events: c.String("mode") == "event"}
 	if o.Processors == 0 {
 		if o.Processors, err = strconv.ParseInt(log.Field("MaxProcs"), 10, 64); err != nil || o.Processors <= 0 {
 			return nil, o, fmt.Errorf("%s has no MaxProcs: --procs is needed", path)

@@ -68,7 +68,7 @@ func (c *clients) askWith(as signIn, b gdi.Body, id string) {
 		}
 		c.world.deliverLater(func() {
 			c.world.master.askCore(func(ref uint64) core.Input {
-				return core.Request{Ref: ref, Request: gdi.Request{ID: id, User: as.user, Token: as.token, Host: "m",
+				return core.UserRequest{Ref: ref, Request: gdi.Request{ID: id, User: as.user, Token: as.token, Host: "m",
 					Command: "test", Body: b}, Proof: as.proof}
 			}, func(a core.Answer) {
 				if !done {
@@ -210,7 +210,7 @@ func (c *clients) changeAlgorithm() {
 	}
 	w.deliverLater(func() {
 		w.master.askCore(func(ref uint64) core.Input {
-			return core.Request{Ref: ref, Request: gdi.Request{ID: fmt.Sprint("swap", w.now), User: "root", Host: "m",
+			return core.UserRequest{Ref: ref, Request: gdi.Request{ID: fmt.Sprint("swap", w.now), User: "root", Host: "m",
 				Command: "qconf", Body: &gdi.Modify{Objects: []grid.Object{&conf}}}}
 		}, func(a core.Answer) {
 			if !a.Reply.OK() {

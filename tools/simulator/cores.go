@@ -8,7 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/topology"
 )
 
-// Where Config.Instances says so, hosts report their processors, and jobs are bound to them by the scheduler.
+// Where Parameters.Instances says so, hosts report their processors, and jobs are bound to them by the scheduler.
 
 // processors is the topology of every host.
 const processors = "NSXYCTTYCTTNSXYCTTYCTT"

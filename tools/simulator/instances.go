@@ -10,7 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Where Config.Instances says so there are resource maps: gpu, per slot, of which some
+// Where Parameters.Instances says so there are resource maps: gpu, per slot, of which some
 // hosts have instances of their own and the others those of the cluster, and port, per job. Some requests
 // select by characteristics, and the instances of h1 are near processors. The consumable lic is taken once per host.
 // The administrator changes the maps while jobs have the instances, takes instances out of service and

@@ -161,7 +161,7 @@ func (m *master) crash() {
 	m.world.after(1+3*m.world.rand.Float64(), m.recoverLog)
 }
 
-// crashHere crashes once, at the append that Config.CrashAt names.
+// crashHere crashes once, at the append that Parameters.CrashAt names.
 func (m *master) crashHere(after bool) bool {
 	w := m.world
 	number := len(m.log) // of the append: the log begins with the list of the installation
@@ -186,7 +186,7 @@ func (m *master) askCore(in func(ref uint64) core.Input, answer func(core.Answer
 		m.answers[m.ref] = answer
 	}
 	input, with := in(m.ref), uint32(0)
-	if q, ok := input.(core.Request); ok && m.world.planted.blind {
+	if q, ok := input.(core.UserRequest); ok && m.world.planted.blind {
 		with, q.Token = q.Token, 0
 		input = q
 	}

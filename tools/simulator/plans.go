@@ -9,7 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Where Config.Plans says so there are plans: all.q follows a calendar, which
+// Where Parameters.Plans says so there are plans: all.q follows a calendar, which
 // the administrator changes, and users reserve in advance and run jobs in what
 // is reserved.
 

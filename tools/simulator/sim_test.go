@@ -14,9 +14,10 @@ var requests = flag.Int("requests", 20, "of the workload at whose every append q
 
 // TestLaws lives through many worlds.
 func TestLaws(t *testing.T) {
-	var sum Result
+	var sum Statistics
 	worlds := testkit.EachSeed(t, 24, func(t *testing.T, s uint64) {
-		c := Config{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0, Quota: int(s % 3 * 2),
+		c := Parameters{Seed: s, Hosts: 1 + int(s%4), Slots: 1 + int(s%3), Requests: 100, Faults: s%5 != 0,
+			Quota:   int(s % 3 * 2),
 			Reserve: s%2 == 0, Silence: s%4 == 3, Plans: s%7 < 5, Summary: s%2 == 0, Instances: s%3 != 1}
 		if c.Tokens = s%4 == 2 || s%6 == 5; c.Tokens {
 			c.Pace = 1.5 // so that tokens expire
@@ -78,7 +79,8 @@ func TestLaws(t *testing.T) {
 // resources, which takes longer.
 func TestEveryAppend(t *testing.T) {
 	seed := testkit.FirstSeed(2)
-	c := Config{Seed: seed, Hosts: 2, Slots: 2, Requests: *requests, Quota: 3, Reserve: true, Plans: true, Summary: true,
+	c := Parameters{Seed: seed, Hosts: 2, Slots: 2, Requests: *requests, Quota: 3, Reserve: true,
+		Plans: true, Summary: true,
 		Shares: true, Instances: seed%2 == 1}
 	whole := crashEverywhere(t, c)
 	if whole.Starts < whole.Jobs/2 || whole.Reservations == 0 || whole.Lists < 50 {
@@ -92,7 +94,7 @@ func TestEveryAppend(t *testing.T) {
 }
 
 // crashEverywhere runs a workload once without a crash, and returns what it was, then with a crash at each append.
-func crashEverywhere(t *testing.T, c Config) Result {
+func crashEverywhere(t *testing.T, c Parameters) Statistics {
 	whole, err := Run(c)
 	if err != nil {
 		t.Fatal(err)
@@ -145,8 +147,9 @@ func TestPlantedFaults(t *testing.T) {
 			for s := uint64(1); s <= 10; s++ {
 				instances := strings.Contains(c.law, "granted twice") || c.law == "does not have"
 				_,
-					err := Run(Config{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, Tokens: c.law == "was made with token",
-					Instances: instances, Pace: 1.5, planted: c.plant()})
+					err := Run(
+					Parameters{Seed: s, Hosts: 2, Slots: 2, Requests: 100, Faults: true, Tokens: c.law == "was made with token",
+						Instances: instances, Pace: 1.5, planted: c.plant()})
 				if err == nil {
 					continue
 				}

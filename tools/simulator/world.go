@@ -11,8 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/report"
 )
 
-// Config is how large and how rough the world is.
-type Config struct {
+// Parameters is how large and how rough the world is.
+type Parameters struct {
 	Seed      uint64
 	Hosts     int
 	Slots     int // of each host
@@ -54,7 +54,7 @@ type planted struct {
 
 // World is a cluster and its time.
 type World struct {
-	Config
+	Parameters
 	rand    *rand.Rand
 	now     grid.Time
 	agenda  agenda
@@ -100,8 +100,8 @@ type task struct {
 
 func taskOf(a report.Attempt) task { return task{a.Job, a.Task, a.PETask} }
 
-// Result is what a run has seen.
-type Result struct {
+// Statistics is what a run has seen.
+type Statistics struct {
 	Seed                                  uint64
 	Lists, Jobs, Starts, Crashes, Refused int
 	Reservations                          int // advance reservations
@@ -145,9 +145,9 @@ func (a *agenda) Pop() any {
 
 // Run lives through one world and returns what it saw; the error names the law
 // that was broken, and when.
-func Run(c Config) (Result, error) {
+func Run(c Parameters) (Statistics, error) {
 	w := &World{
-		Config: c, rand: rand.New(rand.NewPCG(c.Seed, 0x9e3779b97f4a7c15)), now: 1_700_000_000_000,
+		Parameters: c, rand: rand.New(rand.NewPCG(c.Seed, 0x9e3779b97f4a7c15)), now: 1_700_000_000_000,
 		running: map[task]report.Attempt{}, ran: map[report.Attempt]bool{}, still: map[report.Attempt]grid.Time{},
 		goesOn: map[report.Attempt]grid.Time{}, preempted: map[report.Attempt]bool{}, logged: map[uint32]bool{},
 		valid: map[uint32]*grid.Token{}, owners: map[uint32]string{}, exchanged: map[string]bool{},
@@ -168,7 +168,7 @@ func Run(c Config) (Result, error) {
 	if w.trouble == nil {
 		w.lastJudgement()
 	}
-	r := Result{
+	r := Statistics{
 		Seed: c.Seed, Lists: len(w.master.log), Jobs: len(w.clients.made), Starts: w.started, Crashes: w.crashes,
 		Refused: w.scheduler.refused, Preempted: w.preemptions, Inherited: w.inherited, Mapped: w.mapped,
 		Selected: w.selected, Hosted: w.hosted, Scoped: w.scoped, Bound: w.bound,

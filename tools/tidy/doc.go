@@ -6,6 +6,7 @@
 //	                             ├─▶ TestPurity    I/O, clock, goroutines in pure packages
 //	                             ├─▶ TestOrder     loops over maps in pure packages whose order may matter
 //	                             ├─▶ TestRooms     packages whose files all reach each other, types with too many methods
+//	                             ├─▶ TestTypeNames names of types that too many packages have
 //	                             ├─▶ TestWithout   modules that a program must not link
 //	                             ├─▶ TestDocs      what every package comment says
 //	                             ├─▶ TestWords     names, comments, documents and log keys that the glossary and the writing guide retire

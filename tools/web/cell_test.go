@@ -141,7 +141,7 @@ func (c *testCell) step(in core.Input) core.Ready {
 func (c *testCell) ask(user, id string, b gdi.Body) gdi.Reply {
 	host := "master"
 	r := c.step(
-		core.Request{Request: gdi.Request{ID: id, User: user, Group: "users", Host: host, Command: b.Verb(), Body: b}})
+		core.UserRequest{Request: gdi.Request{ID: id, User: user, Group: "users", Host: host, Command: b.Verb(), Body: b}})
 	if r.Recall { // as after a start: the log has nothing more
 		r = c.step(core.Recalled{})
 	}

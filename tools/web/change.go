@@ -212,7 +212,7 @@ func (s *handlers) decideChange(
 	if err := r.Complete(); err != nil {
 		return gdi.Reply{}, problem.Invalid("body", err)
 	}
-	for _, a := range c.Step(grid.TimeOf(s.options.Now()), core.Request{Request: r}).Answers {
+	for _, a := range c.Step(grid.TimeOf(s.options.Now()), core.UserRequest{Request: r}).Answers {
 		if a.Reply != nil {
 			return gdi.Reply{Answers: a.Reply.Answers}, problem.OfReply(*a.Reply, where)
 		}

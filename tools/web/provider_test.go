@@ -37,7 +37,7 @@ func providerCell(t *testing.T) (*testCell, *openidtest.Provider) {
 			return gdi.Reply{Answers: []gdi.Answer{gdi.RefuseLogIn(why.Reason, why.Error())}}, nil
 		}
 		id := sha256.Sum256([]byte(in.IDToken))
-		r := c.step(core.Request{Request: gdi.Request{Host: "master", Body: in}, Proof: &core.Proof{
+		r := c.step(core.UserRequest{Request: gdi.Request{Host: "master", Body: in}, Proof: &core.Proof{
 			Issuer: there.URL, Client: openidtest.Client, Subject: got.Subject, Name: got.Name, ID: hex.EncodeToString(id[:]),
 			Expires: grid.TimeOf(got.Expires)}})
 		return *r.Answers[0].Reply, nil

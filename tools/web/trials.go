@@ -64,7 +64,7 @@ type trial struct {
 // variant is one way in which it might have been.
 type variant struct {
 	name string
-	whatif.Options
+	whatif.Scenario
 }
 
 func (c *consoleCell) Try(s console.Session, w console.WhatIf) (string, error) {
@@ -113,7 +113,7 @@ func (c *consoleCell) Try(s console.Session, w console.WhatIf) (string, error) {
 
 // variantsOf returns what a form asks for. The error is a problem.
 func (c *consoleCell) variantsOf(w console.WhatIf) (out []variant, err error) {
-	var o whatif.Options
+	var o whatif.Scenario
 	var words []string
 	wrong := func(field string, err error) error {
 		return &console.Problem{Status: http.StatusUnprocessableEntity, Field: field, Text: err.Error()}
@@ -246,7 +246,7 @@ func (c *consoleCell) replayVariants(ctx context.Context, t *trial) (err error) 
 			shown = time.Now()
 			c.updateTrial(t, func(t *console.Trial) { t.Part = done + each*min(float64(at-begin)/length, 1) })
 		}
-		replayed, err := whatif.Replay(ctx, r, v.Options)
+		replayed, err := whatif.Replay(ctx, r, v.Scenario)
 		if err != nil {
 			return err
 		}

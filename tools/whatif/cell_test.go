@@ -26,7 +26,7 @@ func TestAsItWasCell(t *testing.T) {
 		r := kept.record(t)
 		asItWas(t, r)
 		all := shipped.Algorithms()
-		sound(t, r, Options{Algorithm: all[int(seed)%len(all)].Name})
+		sound(t, r, Scenario{Algorithm: all[int(seed)%len(all)].Name})
 	}
 	testkit.EachSeed(t, 20, check)
 	for _, seed := range []uint64{44, 64, 170, 275} { // jobs stand where reservations begin
@@ -82,7 +82,7 @@ func fresh(t *testing.T) *state.State {
 		&gdi.Modify{Objects: []grid.Object{&q, &conf, late}},
 	} {
 		r := c.Core.Step(
-			start, core.Request{Request: gdi.Request{User: "root", Host: "m", Command: "qconf", Body: submission}})
+			start, core.UserRequest{Request: gdi.Request{User: "root", Host: "m", Command: "qconf", Body: submission}})
 		for _, a := range r.Answers[0].Reply.Answers {
 			if a.Status != gdi.StatusOK {
 				t.Fatal(a.Text)
@@ -115,7 +115,7 @@ func (u *users) live() *tape {
 			}
 		}
 	}
-	w, err := newWorld(&u.Recorded, Options{})
+	w, err := newWorld(&u.Recorded, Scenario{})
 	if err != nil {
 		u.Fatal(err)
 	}

@@ -199,13 +199,13 @@ func (w *world) applyLoad(l *grid.Load) {
 
 // repeatChange repeats a change of the configuration, unless the options say otherwise.
 func (w *world) repeatChange(e *events.Event) {
-	if e.Kind == grid.KindSchedConf && w.Options.Conf != nil ||
+	if e.Kind == grid.KindSchedConf && w.Scenario.Conf != nil ||
 		(e.Kind == grid.KindCQueue || e.Kind == grid.KindExecHost) && len(w.Hosts) > 0 ||
 		w.isReplaced(e.Kind, e.Key) {
 		return
 	}
 	s := w.Core.State()
-	if conf, ok := e.Object.(*grid.SchedConf); ok && w.Options.Algorithm != "" {
+	if conf, ok := e.Object.(*grid.SchedConf); ok && w.Scenario.Algorithm != "" {
 		other := w.schedConf(conf)
 		e = &events.Event{Op: e.Op, Kind: e.Kind, Key: e.Key, Object: &other}
 	}

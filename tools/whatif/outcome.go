@@ -20,7 +20,7 @@ func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome
 		for _, t := range inBoth(then, now) {
 			attempts := all[t]
 			a := attempts[len(attempts)-1]
-			j := outcome.Job{Submit: a.Submit.Sub(begin), Start: a.Start.Sub(begin), End: a.End.Sub(begin),
+			j := outcome.EndedJob{Submit: a.Submit.Sub(begin), Start: a.Start.Sub(begin), End: a.End.Sub(begin),
 				Slots: int64(max(a.Slots, 1))}
 			j.Project = slices.IndexFunc(names, func(p outcome.Project) bool { return p.Name == projectOf(a) })
 			if at := deadline(then[t][0]); at > 0 {

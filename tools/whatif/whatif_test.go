@@ -72,7 +72,7 @@ func runs(all []*grid.Accounting, original map[uint32]uint32) map[taskID][]run {
 // asItWas holds a repetition under the same circumstances against the record.
 func asItWas(t *testing.T, r *Recorded) {
 	t.Helper()
-	p, err := Replay(context.Background(), r, Options{})
+	p, err := Replay(context.Background(), r, Scenario{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,8 @@ func kth(tb testing.TB) *tape {
 	jobs, _ := log.Usable(workload.Machine{Processors: workload.KTHProcessors})
 	kept := &tape{}
 	_, err = workload.Run(context.Background(), jobs[:300],
-		workload.Options{Conf: workload.Conf(1), Processors: workload.KTHProcessors, Begin: workload.Begin(log), Log: kept})
+		workload.ReplayOptions{Conf: workload.Conf(1), Processors: workload.KTHProcessors,
+			Begin: workload.Begin(log), Log: kept})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -123,13 +124,13 @@ func kth(tb testing.TB) *tape {
 func TestUnderOthers(t *testing.T) {
 	r := kth(t).record(t)
 	for _, e := range shipped.Algorithms() {
-		t.Run(e.Name, func(t *testing.T) { sound(t, r, Options{Algorithm: e.Name}) })
+		t.Run(e.Name, func(t *testing.T) { sound(t, r, Scenario{Algorithm: e.Name}) })
 	}
 }
 
 // sound repeats a record and watches that no slot is used twice and every task
 // that was submitted ends once, is deleted, or is known to be left.
-func sound(t *testing.T, r *Recorded, o Options) {
+func sound(t *testing.T, r *Recorded, o Scenario) {
 	w, err := newWorld(r, o)
 	if err != nil {
 		t.Fatal(err)

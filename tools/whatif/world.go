@@ -13,11 +13,11 @@ import (
 	"github.com/quill-grid/quill/schedd/couple"
 )
 
-// Options say what is to be different.
-type Options struct {
+// Scenario is what is to be different.
+type Scenario struct {
 	Conf      *grid.SchedConf // scheduler configuration; nil: as recorded, with its changes
 	Algorithm string          // what decides under it; "": the configuration's
-	Hosts     []Host          // the cluster; none: as recorded
+	Hosts     []HostSpec      // the cluster; none: as recorded
 	// of the configuration, in place of the recorded ones and their changes: projects, the share tree
 	Objects []grid.Object
 	// Progress, unless nil, is called with the virtual time as it passes.
@@ -25,12 +25,12 @@ type Options struct {
 }
 
 // isReplaced reports whether an object is one of Objects.
-func (o *Options) isReplaced(k grid.Kind, key grid.Key) bool {
+func (o *Scenario) isReplaced(k grid.Kind, key grid.Key) bool {
 	return slices.ContainsFunc(o.Objects, func(other grid.Object) bool { return other.Kind() == k && other.Key() == key })
 }
 
-// Host is one of another cluster.
-type Host struct {
+// HostSpec is a host of another cluster.
+type HostSpec struct {
 	Name  string
 	Slots int32
 }
@@ -56,7 +56,7 @@ const silence = 60_000 // milliseconds
 type world struct {
 	*couple.Couple
 	*Recorded
-	Options
+	Scenario
 	*Replayed
 	now, last, again, ticked, reported grid.Time
 	renumbered                         map[uint32]uint32 // new numbers of jobs, by the recorded ones
@@ -73,7 +73,7 @@ type world struct {
 const idleMost = 1000
 
 // Replay lets what was recorded happen under the options.
-func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
+func Replay(ctx context.Context, r *Recorded, o Scenario) (*Replayed, error) {
 	w, err := newWorld(r, o)
 	if err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func Replay(ctx context.Context, r *Recorded, o Options) (*Replayed, error) {
 	return w.Replayed, w.runToEnd(ctx)
 }
 
-func newWorld(r *Recorded, o Options) (*world, error) {
-	w := &world{Couple: couple.New(r.Start.Copy(), shipped.Algorithms()), Recorded: r, Options: o,
+func newWorld(r *Recorded, o Scenario) (*world, error) {
+	w := &world{Couple: couple.New(r.Start.Copy(), shipped.Algorithms()), Recorded: r, Scenario: o,
 		Replayed: &Replayed{Original: map[uint32]uint32{}, Objects: o.Objects},
 		now:      r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[taskID]int{},
 		running: processes{of: map[report.Attempt]*startedTask{}}, loads: map[string]*grid.Load{}, stale: true}
@@ -142,14 +142,14 @@ func (w *world) makeCell() error {
 	if err := w.buildHosts(); err != nil {
 		return err
 	}
-	if w.Options.Conf != nil || w.Options.Algorithm != "" {
+	if w.Scenario.Conf != nil || w.Scenario.Algorithm != "" {
 		conf := w.schedConf(s.SchedConf())
 		conf.Version = s.SchedConf().Version
 		if text := w.askAsAdmin("qconf", &gdi.Modify{Objects: []grid.Object{&conf}}); text != "" {
 			return fmt.Errorf("the configuration: %s", text)
 		}
 	}
-	for _, o := range w.Options.Objects {
+	for _, o := range w.Scenario.Objects {
 		if text := w.askAsAdmin("qconf", requestToPut(s, unversioned(o))); text != "" {
 			return fmt.Errorf("the configuration: %s", text)
 		}
@@ -174,11 +174,11 @@ func (w *world) makeCell() error {
 // schedConf is the configuration instead of a recorded one.
 func (w *world) schedConf(recorded *grid.SchedConf) grid.SchedConf {
 	conf := *recorded
-	if w.Options.Conf != nil {
-		conf = *w.Options.Conf
+	if w.Scenario.Conf != nil {
+		conf = *w.Scenario.Conf
 	}
-	if w.Options.Algorithm != "" {
-		conf.Algorithm = w.Options.Algorithm
+	if w.Scenario.Algorithm != "" {
+		conf.Algorithm = w.Scenario.Algorithm
 	}
 	return conf
 }
@@ -232,7 +232,7 @@ func (w *world) askAsAdmin(command string, body gdi.Body) (refused string) {
 
 // stepRequest is a request; the text says why it was refused.
 func (w *world) stepRequest(r gdi.Request) (core.Ready, string) {
-	ready := w.step(core.Request{Request: r})
+	ready := w.step(core.UserRequest{Request: r})
 	for _, a := range ready.Answers[0].Reply.Answers {
 		if a.Status != gdi.StatusOK {
 			return ready, a.Text

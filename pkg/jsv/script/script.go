@@ -16,10 +16,10 @@ const DefaultTimeout = 10 * time.Second
 // Script is a verifier. One goroutine uses it at a time; Close ends its process.
 type Script struct {
 	URL     jsv.URL
-	Dir     string        // where it runs
-	Env     []string      // NAME=VALUE, beside this process's own
-	Timeout time.Duration // for one job; 0: DefaultTimeout
-	Log     func(jsv.Log) // receives its LOG lines; may be nil
+	Dir     string               // where it runs
+	Env     []string             // NAME=VALUE, beside this process's own
+	Timeout time.Duration        // for one job; 0: DefaultTimeout
+	Log     func(jsv.LogMessage) // receives its LOG lines; may be nil
 
 	running *scriptProcess
 	file    os.FileInfo // what runs
@@ -30,7 +30,7 @@ var errSilent = errors.New("silent")
 
 // Verify has the script verify a job. It fails when the job is rejected for an error of
 // the script, not by its result. A script that is silent is started once more.
-func (s *Script) Verify(ctx context.Context, w jsv.Job) (jsv.Result, error) {
+func (s *Script) Verify(ctx context.Context, w jsv.JobDescription) (jsv.Result, error) {
 	v, err := s.try(ctx, w)
 	if errors.Is(err, errSilent) && ctx.Err() == nil {
 		v, err = s.try(ctx, w)
@@ -41,7 +41,7 @@ func (s *Script) Verify(ctx context.Context, w jsv.Job) (jsv.Result, error) {
 	return v, err
 }
 
-func (s *Script) try(ctx context.Context, w jsv.Job) (v jsv.Result, err error) {
+func (s *Script) try(ctx context.Context, w jsv.JobDescription) (v jsv.Result, err error) {
 	if err := s.ready(); err != nil {
 		return v, err
 	}

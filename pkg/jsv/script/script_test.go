@@ -50,11 +50,11 @@ func script(t *testing.T, text string) *Script {
 // seen is the process and the number of jobs that a counting script reports.
 func seen(t *testing.T, s *Script) (pid, jobs int) {
 	t.Helper()
-	v, err := s.Verify(context.Background(), jsv.Job{})
-	if err != nil || len(v.Changes) != 1 {
+	v, err := s.Verify(context.Background(), jsv.JobDescription{})
+	if err != nil || len(v.Corrections) != 1 {
 		t.Fatal(v, err)
 	}
-	before, after, _ := strings.Cut(v.Changes[0].Value, ".")
+	before, after, _ := strings.Cut(v.Corrections[0].Value, ".")
 	pid, _ = strconv.Atoi(before)
 	jobs, _ = strconv.Atoi(after)
 	return pid, jobs
@@ -101,7 +101,7 @@ func TestSilent(t *testing.T) {
 			t.Fatalf("starts: %q", text)
 		}
 		os.Remove(starts)
-		if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil ||
+		if _, err := s.Verify(context.Background(), jsv.JobDescription{}); err == nil ||
 			!strings.HasPrefix(err.Error(), "got no response from JSV script") {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestSilent(t *testing.T) {
 func TestDeaf(t *testing.T) {
 	s := script(t, "#!/bin/sh\necho STARTED\nsleep 1000\n")
 	s.Timeout = 200 * time.Millisecond
-	long := jsv.Job{Params: []jsv.Param{{Name: "CMDARG0", Value: strings.Repeat("x", 1<<20)}}}
+	long := jsv.JobDescription{Params: []jsv.Param{{Name: "CMDARG0", Value: strings.Repeat("x", 1<<20)}}}
 	if _, err := s.Verify(context.Background(), long); err == nil {
 		t.Fatal("verified")
 	}
@@ -139,17 +139,18 @@ func TestGone(t *testing.T) {
 	s := script(t, counting)
 	seen(t, s)
 	os.Remove(s.URL.Path)
-	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil ||
+	if _, err := s.Verify(context.Background(), jsv.JobDescription{}); err == nil ||
 		!strings.Contains(err.Error(), "is either not a file or not executable") {
 		t.Fatal(err)
 	}
 	write(t, s.URL.Path, "#!/no/such/interpreter\n")
-	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil || !strings.Contains(err.Error(), "interpreter") {
+	if _, err := s.Verify(context.Background(), jsv.JobDescription{}); err == nil ||
+		!strings.Contains(err.Error(), "interpreter") {
 		t.Fatal(err)
 	}
 	s.URL.User = "nobody-has-this-name"
 	write(t, s.URL.Path, counting)
-	if _, err := s.Verify(context.Background(), jsv.Job{}); err == nil ||
+	if _, err := s.Verify(context.Background(), jsv.JobDescription{}); err == nil ||
 		!strings.Contains(err.Error(), "does not exist") {
 		t.Fatal(err)
 	}

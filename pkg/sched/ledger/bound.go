@@ -29,7 +29,7 @@ func threads(at *Level, d *complex.Demand, grants []grid.Grant, k int, started *
 
 // BoundOn returns the threads of a host that a started task has for itself: what it was granted, or what the host says
 // that it has chosen.
-func BoundOn(tree *topology.Host, t *grid.JATask, host string) topology.Set {
+func BoundOn(tree *topology.Machine, t *grid.JATask, host string) topology.Set {
 	text := ""
 	if i := slices.IndexFunc(t.Cores, func(g grid.CoreGrant) bool { return g.Host == host }); i >= 0 {
 		if !t.Cores[i].Shared {

@@ -12,9 +12,9 @@ import (
 // It is read until the Ledger changes.
 type Level struct {
 	Supply *complex.Supply
-	Sick   []site.Sick    // instances of its resource maps that are not in service
-	Place  string         // where these maps are; "": it has none
-	Tree   *topology.Host // of a host, nil: not known
+	Sick   []site.Sick       // instances of its resource maps that are not in service
+	Place  string            // where these maps are; "": it has none
+	Tree   *topology.Machine // of a host, nil: not known
 
 	used   []float64
 	guests []float64 // what tasks of advance reservations take, nil: nothing

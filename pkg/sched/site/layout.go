@@ -42,7 +42,7 @@ type Host struct {
 	Exec      *grid.ExecHost // nil when the host was never configured
 	Supply    complex.Supply
 	Topology  string             // as it reports it
-	Tree      *topology.Host     // nil: none that can be read
+	Tree      *topology.Machine  // nil: none that can be read
 	Sick      []Sick             // of its resource maps
 	Scaling   map[string]float64 // by name of the load value, see LoadName
 	Instances []*Instance

@@ -21,7 +21,7 @@ func TopologyOf(l *grid.Load) string {
 
 // resolveTopology parses the topologies of the hosts; equal hosts share one.
 func (l *Layout) resolveTopology(st *state.State) {
-	trees := map[string]*topology.Host{}
+	trees := map[string]*topology.Machine{}
 	for _, h := range l.Hosts {
 		if h.Topology = TopologyOf(st.Load(h.Name)); h.Topology == "" {
 			continue
@@ -53,7 +53,7 @@ func UnitsFor(b *grid.Binding, slots uint32) int {
 
 // ThreadsFor is how many threads a demand takes of a host for so many slots; first: they are the first
 // that a task has there.
-func ThreadsFor(tree *topology.Host, d *complex.Demand, slots uint32, first bool) float64 {
+func ThreadsFor(tree *topology.Machine, d *complex.Demand, slots uint32, first bool) float64 {
 	if d.Binding == nil || d.Binding.Type == grid.BindHost && !first {
 		return 0
 	}

@@ -71,7 +71,7 @@ type HostSettings struct {
 	ReservedUsage bool         // execd_params ACCT_RESERVED_USAGE
 	ReservedShare bool         // execd_params SHARETREE_RESERVED_USAGE
 	scaling       grid.Amounts // usage_scaling
-	Queues        map[string]*report.Queue
+	Queues        map[string]*report.QueueInstance
 }
 
 // FollowSettings takes note of an event: settings are read anew after one that may change them.
@@ -154,7 +154,7 @@ func (c *Cell) HostSettings(host string) *HostSettings {
 }
 
 func (c *Cell) NewHostSettings(host string) *HostSettings {
-	h := &HostSettings{Queues: map[string]*report.Queue{}}
+	h := &HostSettings{Queues: map[string]*report.QueueInstance{}}
 	conf := &grid.Conf{Entries: c.ConfFor(host)}
 	h.Conf = report.Fingerprint(conf.Entries)
 	seconds := func(name string) float64 {
@@ -182,7 +182,7 @@ func (c *Cell) NewHostSettings(host string) *HostSettings {
 }
 
 // QueueFor is what execd needs of a queue on a host. Requests take the place of the queue's limits.
-func (c *Cell) QueueFor(q *grid.CQueue, host string, hard grid.Requests) report.Queue {
+func (c *Cell) QueueFor(q *grid.CQueue, host string, hard grid.Requests) report.QueueInstance {
 	h := c.HostSettings(host)
 	r := h.Queues[q.Name]
 	if r == nil {
@@ -199,7 +199,7 @@ func (c *Cell) QueueFor(q *grid.CQueue, host string, hard grid.Requests) report.
 }
 
 // QueueOf is what execd needs of a queue for a started task on a host, with the limits that the task wants.
-func (c *Cell) QueueOf(t *grid.JATask, j *grid.Job, q *grid.CQueue, host string) report.Queue {
+func (c *Cell) QueueOf(t *grid.JATask, j *grid.Job, q *grid.CQueue, host string) report.QueueInstance {
 	wanted := t.Wanted(j)
 	queue := c.QueueFor(q, host, wanted)
 	c.perHostLimits(&queue, wanted, t.Grants, host)
@@ -208,7 +208,7 @@ func (c *Cell) QueueOf(t *grid.JATask, j *grid.Job, q *grid.CQueue, host string)
 
 // perHostLimits turns limits that execd multiplies by the slots on the host, of attributes that are
 // consumed once per host, into a part for each slot.
-func (c *Cell) perHostLimits(q *report.Queue, hard grid.Requests, grants []grid.Grant, host string) {
+func (c *Cell) perHostLimits(q *report.QueueInstance, hard grid.Requests, grants []grid.Grant, host string) {
 	slots := 0.0
 	for _, g := range grants {
 		if g.Host == host {
@@ -232,7 +232,7 @@ var perSlot = grid.Names{"s_cpu", "h_cpu", "s_data", "h_data", "s_stack", "h_sta
 	"s_vmem", "h_vmem"}
 
 // Resolved is a queue as it is on a host.
-func (c *Cell) Resolved(q *grid.CQueue, host string) *report.Queue {
+func (c *Cell) Resolved(q *grid.CQueue, host string) *report.QueueInstance {
 	member := c.MemberOf(host)
 	limit := func(v float64, _ bool) float64 {
 		if v == 0 || math.IsNaN(v) {
@@ -255,7 +255,7 @@ func (c *Cell) Resolved(q *grid.CQueue, host string) *report.Queue {
 		pids = min(pids, limit(grid.CentryType("INT").Parse(text)))
 	}
 	notify, _ := q.Notify.For(host, member).Seconds()
-	return &report.Queue{
+	return &report.QueueInstance{
 		Name: q.Name, Host: host,
 		TmpDir: q.TmpDir.For(host, member), Shell: q.Shell.For(host, member),
 		ShellStartMode: q.ShellStartMode.For(host, member),
@@ -280,7 +280,7 @@ func (c *Cell) complexValues(host string) grid.Values {
 
 // LimitOf is the limit of a queue that a request lowers, nil for requests of
 // anything else.
-func LimitOf(q *report.Queue, request string) *float64 {
+func LimitOf(q *report.QueueInstance, request string) *float64 {
 	switch request {
 	case "s_rt":
 		return &q.SRT

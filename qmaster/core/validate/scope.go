@@ -33,7 +33,7 @@ func badScoped(c *cell.Cell, r grid.Request, hard grid.Requests, of grid.TaskSco
 	x := c.Cluster.Complex()
 	a := &x.List[x.Find(r.Name)]
 	_, global := hard.Get(a.Name)
-	switch limit := cell.LimitOf(&report.Queue{}, a.Name); {
+	switch limit := cell.LimitOf(&report.QueueInstance{}, a.Name); {
 	case global:
 		return fmt.Sprintf("job rejected: resource %q is requested in scope global and in scope %s", a.Name, of)
 	case limit != nil:

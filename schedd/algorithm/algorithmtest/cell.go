@@ -16,10 +16,10 @@ import (
 	"github.com/quill-grid/quill/schedd/couple"
 )
 
-// Cell is a cluster without daemons: the algorithm and, for its orders, qmaster's core in the in-memory cell. Apply
+// Harness is a cluster without daemons: the algorithm and, for its orders, qmaster's core in the in-memory cell. Apply
 // changes the State directly, so that a test makes any state in a line; the core is then made again from the State, as
 // a qmaster recovers.
-type Cell struct {
+type Harness struct {
 	Now       grid.Time
 	State     *state.State
 	Cluster   *sched.Cluster
@@ -35,18 +35,18 @@ type Cell struct {
 // Begin is the time at which every cell begins.
 const Begin = grid.Time(1_000_000_000)
 
-// NewCell returns an empty cell under an algorithm.
-func NewCell(e algorithm.Entry) (*Cell, error) {
+// NewHarness returns an empty cell under an algorithm.
+func NewHarness(e algorithm.Entry) (*Harness, error) {
 	a, err := e.New(grid.SchedConf{})
 	if err != nil {
 		return nil, err
 	}
 	st := state.New()
-	return &Cell{Now: Begin, State: st, Cluster: sched.NewCluster(st), Algorithm: a, Entry: e}, nil
+	return &Harness{Now: Begin, State: st, Cluster: sched.NewCluster(st), Algorithm: a, Entry: e}, nil
 }
 
 // Apply makes one list of events and applies it to the State and the algorithm.
-func (c *Cell) Apply(es ...events.Event) {
+func (c *Harness) Apply(es ...events.Event) {
 	l := events.List{Seq: c.State.Seq + 1, At: c.Now, Events: es}
 	c.qmaster = nil
 	c.State.Apply(l)
@@ -61,7 +61,7 @@ func (c *Cell) Apply(es ...events.Event) {
 }
 
 // Decide runs the algorithm once and returns its orders without applying them.
-func (c *Cell) Decide(explain bool) []orders.Order {
+func (c *Harness) Decide(explain bool) []orders.Order {
 	c.runs++
 	c.Schedule = nil
 	monitor := func(line string) { c.Schedule = append(c.Schedule, line) }
@@ -70,7 +70,7 @@ func (c *Cell) Decide(explain bool) []orders.Order {
 }
 
 // Follow gives orders to qmaster, each alone; the hosts carry out what it commands at once.
-func (c *Cell) Follow(list []orders.Order) {
+func (c *Harness) Follow(list []orders.Order) {
 	for _, o := range list {
 		if reason := c.order(o); reason != "" {
 			c.Refused = append(c.Refused, fmt.Sprintf("%v: %s", o, reason))
@@ -78,7 +78,7 @@ func (c *Cell) Follow(list []orders.Order) {
 	}
 }
 
-func (c *Cell) order(o orders.Order) (refused string) {
+func (c *Harness) order(o orders.Order) (refused string) {
 	if s, ok := o.(*orders.StartJob); ok && c.refusing[grid.Key{ID: s.Job, Sub: s.Task}] {
 		delete(c.refusing, grid.Key{ID: s.Job, Sub: s.Task})
 		return "as agreed"
@@ -100,7 +100,7 @@ func (c *Cell) order(o orders.Order) (refused string) {
 }
 
 // carryOut is what a host does on a command: tasks start at once, and end when they are to be rescheduled.
-func (c *Cell) carryOut(command core.Command) {
+func (c *Harness) carryOut(command core.Command) {
 	var tasks []report.Task
 	for _, d := range command.Deliver {
 		tasks = append(tasks, report.Task{Attempt: d.Attempt, Phase: report.Running})
@@ -117,7 +117,7 @@ func (c *Cell) carryOut(command core.Command) {
 }
 
 // Refuse has the next order to start a task refused.
-func (c *Cell) Refuse(job, task uint32) {
+func (c *Harness) Refuse(job, task uint32) {
 	if c.refusing == nil {
 		c.refusing = map[grid.Key]bool{}
 	}
@@ -125,7 +125,7 @@ func (c *Cell) Refuse(job, task uint32) {
 }
 
 // End finishes a task; the job goes with its last one.
-func (c *Cell) End(job, task uint32) {
+func (c *Harness) End(job, task uint32) {
 	es := []events.Event{events.Del(grid.KindJATask, grid.Key{ID: job, Sub: task})}
 	if j := c.State.Job(job); j != nil && len(j.Pending) == 0 && len(c.State.Tasks(job)) == 1 {
 		es = append(es, events.Del(grid.KindJob, grid.Key{ID: job}))
@@ -134,7 +134,7 @@ func (c *Cell) End(job, task uint32) {
 }
 
 // Requeue makes a started task wait again.
-func (c *Cell) Requeue(job, task uint32) {
+func (c *Harness) Requeue(job, task uint32) {
 	t := *c.State.Task(job, task)
 	t.Status, t.State, t.Restarted = grid.Idle, grid.StateQueued|grid.StateWaiting, true
 	t.Grants, t.PE, t.Start = nil, "", 0
@@ -144,7 +144,7 @@ func (c *Cell) Requeue(job, task uint32) {
 // OverBooked recounts what started tasks hold, from nothing, and names what is
 // held more often than it exists: slots of queue instances and PEs, and
 // consumables at hosts, queue instances and cluster-wide.
-func (c *Cell) OverBooked() []string { return overBooked(c.State) }
+func (c *Harness) OverBooked() []string { return overBooked(c.State) }
 
 func overBooked(st *state.State) (wrong []string) {
 	use := map[string]float64{} // "place attribute"

@@ -1,7 +1,7 @@
 // Package algorithmtest is the test bench of algorithms: a cell in one process, driven by
 // short commands, and the laws for every algorithm.
 //
-//	Cell         the in-memory cell (schedd/couple): qmaster's core checks and
+//	Harness      the in-memory cell (schedd/couple): qmaster's core checks and
 //	             applies orders; what else happens is written into its State
 //	Run          the laws, for any Entry: nothing over-booked, same input same
 //	             orders, every order accepted, no job overtaken that could have run
@@ -11,5 +11,5 @@
 //
 // The package must not know any algorithm: a test passes its Entry. To add a law: a
 // check in laws.go, and a planted fault that breaks it. To add a command of
-// transcripts: a case in Cell.Do.
+// transcripts: a case in Harness.Do.
 package algorithmtest

@@ -7,7 +7,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-func (c *Cell) doSubmit(a *arguments) {
+func (c *Harness) doSubmit(a *arguments) {
 	id, _ := taskID(a.plain[0])
 	many := a.number("many", 1)
 	ask := &grid.JobRequest{}
@@ -25,7 +25,7 @@ func (c *Cell) doSubmit(a *arguments) {
 }
 
 // doAlter replaces what is named and raises the version, as qalter does.
-func (c *Cell) doAlter(a *arguments) {
+func (c *Harness) doAlter(a *arguments) {
 	id, _ := taskID(a.plain[0])
 	j := *c.State.Job(id)
 	j.Version++
@@ -36,14 +36,14 @@ func (c *Cell) doAlter(a *arguments) {
 	c.set(&j)
 }
 
-func (c *Cell) doRelease(a *arguments) {
+func (c *Harness) doRelease(a *arguments) {
 	id, _ := taskID(a.plain[0])
 	j := *c.State.Job(id)
 	j.UserHold, j.Predecessors = nil, nil
 	c.set(&j)
 }
 
-func (c *Cell) fill(j *grid.Job, a *arguments) {
+func (c *Harness) fill(j *grid.Job, a *arguments) {
 	if v := a.takeValue("owner"); v != "" {
 		j.Owner = v
 	}
@@ -110,7 +110,7 @@ func (c *Cell) fill(j *grid.Job, a *arguments) {
 	c.fillPolicies(j, a)
 }
 
-func (c *Cell) requests(text string) (out grid.Requests) {
+func (c *Harness) requests(text string) (out grid.Requests) {
 	for _, v := range splitValues(text) {
 		out = append(out, grid.Request{Name: v.Name, Value: v.Text})
 	}

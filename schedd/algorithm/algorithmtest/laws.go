@@ -52,7 +52,7 @@ type failer interface {
 }
 
 func runSeed(t failer, e algorithm.Entry, seed uint64, settings []string) {
-	c, err := NewCell(e)
+	c, err := NewHarness(e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func removes(list []orders.Order) bool {
 // world is a random cell and what happens in it.
 type world struct {
 	t        failer
-	c        *Cell
+	c        *Harness
 	r        *rand.Rand
 	next     uint32
 	slots    int    // of all.q on each host

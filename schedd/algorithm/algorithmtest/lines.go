@@ -25,7 +25,7 @@ import (
 //	submit ID [owner= p= t=1-5:2 tc= l= soft= q= softq= masterq= pe=mpi:2-4 now=y h=y R=y a=SECONDS hold_jid= P= ckpt= hold_tasks= dept= js= ot= dl=SECONDS ac=NAME=VALUE,... r=y ar= like=ID]
 //	alter ID (as submit)   release ID   end ID.TASK   requeue ID.TASK   delete ID   after SECONDS
 //	refuse ID.TASK (its next start)
-func (c *Cell) Do(line string) error {
+func (c *Harness) Do(line string) error {
 	words := strings.Fields(line)
 	if len(words) == 0 || strings.HasPrefix(words[0], "#") {
 		return nil
@@ -50,14 +50,15 @@ func (c *Cell) Do(line string) error {
 	return a.unused(words[0])
 }
 
-var commands = map[string]func(*Cell, *arguments){
-	"complex": (*Cell).doComplex, "host": (*Cell).doHost, "load": (*Cell).doLoad, "silent": (*Cell).doSilent,
-	"hgroup": (*Cell).doHGroup, "userset": (*Cell).doUserset, "pe": (*Cell).doPE, "queue": (*Cell).doQueue,
-	"qstate": (*Cell).doQState, "sched": (*Cell).doSched, "submit": (*Cell).doSubmit, "alter": (*Cell).doAlter,
-	"release": (*Cell).doRelease, "end": (*Cell).doEnd, "requeue": (*Cell).doRequeue, "refuse": (*Cell).doRefuse,
-	"delete": (*Cell).doDelete,
-	"after":  (*Cell).doAfter, "ckpt": (*Cell).doCkpt, "conf": (*Cell).doConf, "calendar": (*Cell).doCalendar,
-	"quota": (*Cell).doQuota,
+var commands = map[string]func(*Harness, *arguments){
+	"complex": (*Harness).doComplex, "host": (*Harness).doHost, "load": (*Harness).doLoad, "silent": (*Harness).doSilent,
+	"hgroup": (*Harness).doHGroup, "userset": (*Harness).doUserset, "pe": (*Harness).doPE, "queue": (*Harness).doQueue,
+	"qstate": (*Harness).doQState, "sched": (*Harness).doSched, "submit": (*Harness).doSubmit, "alter": (*Harness).doAlter,
+	"release": (*Harness).doRelease, "end": (*Harness).doEnd, "requeue": (*Harness).doRequeue,
+	"refuse": (*Harness).doRefuse,
+	"delete": (*Harness).doDelete,
+	"after":  (*Harness).doAfter, "ckpt": (*Harness).doCkpt, "conf": (*Harness).doConf, "calendar": (*Harness).doCalendar,
+	"quota": (*Harness).doQuota,
 }
 
 // arguments are the words of a line; what is not expected is an error.
@@ -124,7 +125,7 @@ func (a *arguments) rest() (out grid.Values) {
 // version is the next version of an object that may exist already.
 func version(old uint32) uint32 { return old + 1 }
 
-func (c *Cell) set(o grid.Object) {
+func (c *Harness) set(o grid.Object) {
 	if c.State.Get(o.Kind(), o.Key()) != nil {
 		c.Apply(events.Mod(o))
 	} else {
@@ -132,13 +133,13 @@ func (c *Cell) set(o grid.Object) {
 	}
 }
 
-func (c *Cell) doComplex(a *arguments) {
+func (c *Harness) doComplex(a *arguments) {
 	p := append(a.plain, "0")
 	c.set(&grid.Centry{Name: p[0], Shortcut: p[0], Type: grid.CentryType(p[1]), Relop: grid.Relop(p[2]),
 		Requestable: p[3], Consumable: p[4], Default: p[5], Urgency: p[6]})
 }
 
-func (c *Cell) doHost(a *arguments) {
+func (c *Harness) doHost(a *arguments) {
 	name := a.plain[0]
 	h := &grid.ExecHost{Name: name, ComplexValues: splitValues(a.takeValue("complex_values")),
 		LoadScaling: splitValues(a.takeValue("load_scaling")),
@@ -151,7 +152,7 @@ func (c *Cell) doHost(a *arguments) {
 	}
 }
 
-func (c *Cell) doLoad(a *arguments) {
+func (c *Harness) doLoad(a *arguments) {
 	l := grid.Load{Host: a.plain[0]}
 	if old := c.State.Load(l.Host); old != nil {
 		l = *old
@@ -163,15 +164,17 @@ func (c *Cell) doLoad(a *arguments) {
 	c.set(&l)
 }
 
-func (c *Cell) doSilent(a *arguments) {
+func (c *Harness) doSilent(a *arguments) {
 	l := *c.State.Load(a.plain[0])
 	l.Unheard = true
 	c.set(&l)
 }
 
-func (c *Cell) doHGroup(a *arguments) { c.set(&grid.HGroup{Name: a.plain[0], HostList: a.plain[1:]}) }
+func (c *Harness) doHGroup(a *arguments) {
+	c.set(&grid.HGroup{Name: a.plain[0], HostList: a.plain[1:]})
+}
 
-func (c *Cell) doUserset(a *arguments) {
+func (c *Harness) doUserset(a *arguments) {
 	v := uint32(0)
 	if old := c.State.Userset(a.plain[0]); old != nil {
 		v = version(old.Version)
@@ -179,21 +182,21 @@ func (c *Cell) doUserset(a *arguments) {
 	c.set(&grid.Userset{Name: a.plain[0], Type: "ACL", Entries: a.plain[1:], Version: v})
 }
 
-func (c *Cell) doPE(a *arguments) {
+func (c *Harness) doPE(a *arguments) {
 	c.set(&grid.PE{Name: a.plain[0], Slots: uint32(a.number("slots", 999)), AllocationRule: a.takeValue("allocation_rule"),
 		UserLists: a.names("user_lists"), XUserLists: a.names("xuser_lists"), UrgencySlots: a.takeValue("urgency_slots")})
 }
 
-func (c *Cell) doCkpt(a *arguments) { c.set(&grid.Ckpt{Name: a.plain[0]}) }
+func (c *Harness) doCkpt(a *arguments) { c.set(&grid.Ckpt{Name: a.plain[0]}) }
 
 // doCalendar closes queues for a while, in seconds since the beginning.
-func (c *Cell) doCalendar(a *arguments) {
+func (c *Harness) doCalendar(a *arguments) {
 	c.set(&grid.Calendar{Name: a.plain[0], Closed: []grid.Window{{
 		Start: Begin.Add(float64(a.number("from", 0))), End: Begin.Add(float64(a.number("to", 0)))}}})
 }
 
 // doQuota makes a set of one rule.
-func (c *Cell) doQuota(a *arguments) {
+func (c *Harness) doQuota(a *arguments) {
 	var words, limits []string
 	for _, filter := range grid.QuotaWords {
 		if v := a.takeValue(filter); v != "" {
@@ -207,7 +210,7 @@ func (c *Cell) doQuota(a *arguments) {
 	c.set(&grid.RQS{Name: a.plain[0], Enabled: true, Limits: grid.Names{strings.Join(words, " ")}})
 }
 
-func (c *Cell) doQueue(a *arguments) {
+func (c *Harness) doQueue(a *arguments) {
 	q := &grid.CQueue{Name: a.plain[0], HostList: a.names("hosts"), Version: 1}
 	if old := c.State.CQueue(q.Name); old != nil {
 		q.Version = version(old.Version)
@@ -282,7 +285,7 @@ func perHostName(parts grid.Names) (p grid.PerHost[grid.Names]) {
 	return p
 }
 
-func (c *Cell) doQState(a *arguments) {
+func (c *Harness) doQState(a *arguments) {
 	q := *c.State.Get(grid.KindQInstance, grid.Key{Name: a.plain[0]}).(*grid.QInstance)
 	q.State = 0
 	for _, l := range strings.Join(a.plain[1:], "") {
@@ -292,7 +295,7 @@ func (c *Cell) doQState(a *arguments) {
 	c.set(&q)
 }
 
-func (c *Cell) doSched(a *arguments) {
+func (c *Harness) doSched(a *arguments) {
 	conf := &grid.SchedConf{Algorithm: c.Entry.Name, LoadFormula: "np_load_avg", QueueSortMethod: "load",
 		LoadAdjustmentDecayTime: "0:7:30", WeightPriority: 1, WeightUrgency: 0.1, WeightTicket: 0.01,
 		WeightDeadline: 3600000, WeightUser: 0.25, WeightProject: 0.25, WeightDepartment: 0.25, WeightJob: 0.25,
@@ -317,16 +320,16 @@ func (a *arguments) section(algorithm string) (params []grid.Param) {
 	return params
 }
 
-func (c *Cell) doConf(a *arguments) { c.set(&grid.Conf{Host: grid.GlobalConf, Entries: a.rest()}) }
+func (c *Harness) doConf(a *arguments) { c.set(&grid.Conf{Host: grid.GlobalConf, Entries: a.rest()}) }
 
-func (c *Cell) doEnd(a *arguments)     { c.End(taskID(a.plain[0])) }
-func (c *Cell) doRequeue(a *arguments) { c.Requeue(taskID(a.plain[0])) }
-func (c *Cell) doRefuse(a *arguments)  { c.Refuse(taskID(a.plain[0])) }
-func (c *Cell) doDelete(a *arguments) {
+func (c *Harness) doEnd(a *arguments)     { c.End(taskID(a.plain[0])) }
+func (c *Harness) doRequeue(a *arguments) { c.Requeue(taskID(a.plain[0])) }
+func (c *Harness) doRefuse(a *arguments)  { c.Refuse(taskID(a.plain[0])) }
+func (c *Harness) doDelete(a *arguments) {
 	job, _ := taskID(a.plain[0])
 	c.Apply(events.Del(grid.KindJob, grid.Key{ID: job}))
 }
-func (c *Cell) doAfter(a *arguments) {
+func (c *Harness) doAfter(a *arguments) {
 	n, err := strconv.ParseFloat(a.plain[0], 64)
 	if err != nil {
 		panic(err)

@@ -22,7 +22,7 @@ import (
 //	the same events and the same run give the same orders
 func MadeUp(t *testing.T, e algorithm.Entry, settings ...string) {
 	testkit.EachSeed(t, 8, func(t *testing.T, seed uint64) {
-		c, err := NewCell(e)
+		c, err := NewHarness(e)
 		if err != nil {
 			t.Fatal(err)
 		}

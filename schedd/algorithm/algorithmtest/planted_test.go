@@ -36,7 +36,7 @@ func TestPlantedOverBooking(t *testing.T) {
 // TestOverBookedCounts holds two tasks against one slot, which no check of
 // orders has seen.
 func TestOverBookedCounts(t *testing.T) {
-	c, err := NewCell(roundrobin.Entry)
+	c, err := NewHarness(roundrobin.Entry)
 	if err != nil {
 		t.Fatal(err)
 	}

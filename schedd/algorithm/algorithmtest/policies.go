@@ -11,27 +11,27 @@ import (
 )
 
 // policyCommands are the commands about users and what they have a claim to.
-var policyCommands = map[string]func(*Cell, *arguments){
-	"user": (*Cell).doUser, "project": (*Cell).doProject, "department": (*Cell).doDepartment,
-	"sharetree": (*Cell).doShareTree, "usage": (*Cell).doUsage,
+var policyCommands = map[string]func(*Harness, *arguments){
+	"user": (*Harness).doUser, "project": (*Harness).doProject, "department": (*Harness).doDepartment,
+	"sharetree": (*Harness).doShareTree, "usage": (*Harness).doUsage,
 }
 
-func (c *Cell) doUser(a *arguments) {
+func (c *Harness) doUser(a *arguments) {
 	c.set(&grid.User{Name: a.plain[0], FShare: uint32(a.number("fshare", 0)), OTicket: uint32(a.number("oticket", 0))})
 }
 
-func (c *Cell) doProject(a *arguments) {
+func (c *Harness) doProject(a *arguments) {
 	c.set(&grid.Project{Name: a.plain[0], FShare: uint32(a.number("fshare", 0)), OTicket: uint32(a.number("oticket", 0))})
 }
 
-func (c *Cell) doDepartment(a *arguments) {
+func (c *Harness) doDepartment(a *arguments) {
 	c.set(&grid.Userset{Name: a.plain[0], Type: "DEPT", FShare: uint32(a.number("fshare", 0)),
 		OTicket: uint32(a.number("oticket", 0))})
 }
 
 // doShareTree makes the tree of paths like g1/alice=60; a project's name ends
 // with a colon: p1:/alice=60. Groups come before what is below them.
-func (c *Cell) doShareTree(a *arguments) {
+func (c *Harness) doShareTree(a *arguments) {
 	tree := &grid.ShareTree{Nodes: []grid.ShareNode{{ID: 0, Name: "Root", Shares: 1}}}
 	at := map[string]int{"": 0}
 	for _, v := range a.rest() {
@@ -55,7 +55,7 @@ func (c *Cell) doShareTree(a *arguments) {
 }
 
 // doUsage sets what a user has used by now: alice, alice/p1 or /p1, cpu=SECONDS.
-func (c *Cell) doUsage(a *arguments) {
+func (c *Harness) doUsage(a *arguments) {
 	user, project, _ := strings.Cut(a.plain[0], "/")
 	b := &grid.Booking{User: user, Project: project, At: c.Now}
 	b.Decayed[grid.UsageCPU] = float64(a.number("cpu", 0))
@@ -95,7 +95,7 @@ func (a *arguments) configure(conf *grid.SchedConf) {
 }
 
 // fillPolicies takes what policies look at.
-func (c *Cell) fillPolicies(j *grid.Job, a *arguments) {
+func (c *Harness) fillPolicies(j *grid.Job, a *arguments) {
 	if v := a.takeValue("dept"); v != "" {
 		j.Department = v
 	}

@@ -131,7 +131,8 @@ func (c *swapCell) step(in core.Input) core.Ready {
 }
 
 func (c *swapCell) request(user string, b gdi.Body) *gdi.Reply {
-	reply := c.step(core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: "q", Body: b}}).
+	reply := c.step(
+		core.UserRequest{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: "q", Body: b}}).
 		Answers[0].Reply
 	for _, a := range reply.Answers {
 		if a.Status != gdi.StatusOK {

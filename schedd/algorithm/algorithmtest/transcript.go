@@ -13,7 +13,7 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
-// Transcripts executes the commands of testdata/*.txt, lines of Cell.Do, and compares the
+// Transcripts executes the commands of testdata/*.txt, lines of Harness.Do, and compares the
 // algorithm's decisions with the expected text:
 //
 //	cell      a new cell with the default configuration, and what is done in it
@@ -30,11 +30,11 @@ import (
 //	admit     its objections to each job
 func Transcripts(t *testing.T, e algorithm.Entry) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		var c *Cell
+		var c *Harness
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "cell" {
 				var err error
-				if c, err = NewCell(e); err == nil {
+				if c, err = NewHarness(e); err == nil {
 					err = c.Do("sched")
 				}
 				if err != nil {
@@ -66,22 +66,22 @@ func Transcripts(t *testing.T, e algorithm.Entry) {
 	})
 }
 
-var transcriptCommands = map[string]func(*Cell) string{
-	"cell":     func(*Cell) string { return "" },
-	"do":       func(*Cell) string { return "" },
-	"run":      func(c *Cell) string { return Print(c.step(false)) },
-	"explain":  func(c *Cell) string { return Print(c.step(true)) },
-	"starts":   func(c *Cell) string { return Print(withoutReasons(c.step(true))) },
-	"schedule": func(c *Cell) string { c.step(false); return lines(c.Schedule) },
-	"worth":    func(c *Cell) string { return Worth(c.Decide(true)) },
-	"range":    (*Cell).priorityRange,
-	"why":      (*Cell).why,
-	"view":     func(c *Cell) string { return lines(c.Algorithm.Explain(algorithm.Run{Now: c.Now})) },
-	"admit":    (*Cell).admit,
+var transcriptCommands = map[string]func(*Harness) string{
+	"cell":     func(*Harness) string { return "" },
+	"do":       func(*Harness) string { return "" },
+	"run":      func(c *Harness) string { return Print(c.step(false)) },
+	"explain":  func(c *Harness) string { return Print(c.step(true)) },
+	"starts":   func(c *Harness) string { return Print(withoutReasons(c.step(true))) },
+	"schedule": func(c *Harness) string { c.step(false); return lines(c.Schedule) },
+	"worth":    func(c *Harness) string { return Worth(c.Decide(true)) },
+	"range":    (*Harness).priorityRange,
+	"why":      (*Harness).why,
+	"view":     func(c *Harness) string { return lines(c.Algorithm.Explain(algorithm.Run{Now: c.Now})) },
+	"admit":    (*Harness).admit,
 }
 
 // step decides and follows.
-func (c *Cell) step(explain bool) []orders.Order {
+func (c *Harness) step(explain bool) []orders.Order {
 	list := c.Decide(explain)
 	c.Follow(list)
 	return list
@@ -99,7 +99,7 @@ func withoutReasons(list []orders.Order) (out []orders.Order) {
 }
 
 // parameters replaces the algorithm's own as qmaster does, or shows them.
-func (c *Cell) parameters(text string) string {
+func (c *Harness) parameters(text string) string {
 	conf := *c.State.SchedConf()
 	conf.ScheddJobInfo = "true"
 	var section []grid.Param
@@ -126,7 +126,7 @@ func (c *Cell) parameters(text string) string {
 	return b.String()
 }
 
-func (c *Cell) priorityRange() string {
+func (c *Harness) priorityRange() string {
 	r := c.State.PriorityRange()
 	if r == nil {
 		return "none\n"
@@ -137,7 +137,7 @@ func (c *Cell) priorityRange() string {
 		strings.TrimPrefix((&orders.PriorityRange{Range: *r}).String(), "priority_range "), jobs)
 }
 
-func (c *Cell) why() string {
+func (c *Harness) why() string {
 	var b strings.Builder
 	c.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
 		i := o.(*grid.JobScheddInfo)
@@ -150,7 +150,7 @@ func (c *Cell) why() string {
 	return b.String()
 }
 
-func (c *Cell) admit() string {
+func (c *Harness) admit() string {
 	admit := c.Entry.Admission(*c.State.SchedConf())
 	var b strings.Builder
 	c.State.Each(grid.KindJob, func(o grid.Object) bool {

@@ -129,7 +129,7 @@ func (t caseType) row(name string) string {
 
 // bed is a case's cell.
 type bed struct {
-	*algorithmtest.Cell
+	*algorithmtest.Harness
 	t     *testing.T
 	model *Model
 	names map[uint32]string
@@ -168,11 +168,11 @@ func (c *workedCase) bed(t *testing.T) *bed {
 	}
 	conf := grid.SchedConf{Algorithm: Name, Sections: []grid.Section{{Algorithm: Name, Params: params}}}
 	entry := algorithm.Pair(Name, func() *Model { return b.model }, New)
-	cell, err := algorithmtest.NewCell(entry)
+	cell, err := algorithmtest.NewHarness(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Cell = cell
+	b.Harness = cell
 	b.farm(c, types)
 	b.Apply(events.Mod(&conf))
 	if len(b.Refused) > 0 {
@@ -370,7 +370,7 @@ func caseRun(t *testing.T, c *workedCase) {
 	}
 	for name, p := range want.SectionPriority {
 		j := b.State.Job(ids[name])
-		gain, _ := m.batches.Get(b.model.ledger.batchOf[j.ID])
+		gain, _ := m.batches.Get(b.model.index.batchOf[j.ID])
 		same(t, "priority of section "+name, int(j.Priority)+gain.gain, p)
 	}
 	held, sections, skipped := s.view()

@@ -69,14 +69,14 @@ func (m *Model) kindOf(j *grid.Job, group uint32, fault string) kind {
 }
 
 func (m *Model) placeOf(j *grid.Job, group uint32) linePosition {
-	k := m.kindOf(j, group, m.ledger.faults[j.ID])
-	n, ok := m.ledger.numbers[k]
+	k := m.kindOf(j, group, m.index.faults[j.ID])
+	n, ok := m.index.numbers[k]
 	if !ok {
-		n = uint32(len(m.ledger.numbers) + 1)
-		m.ledger.numbers[k] = n
+		n = uint32(len(m.index.numbers) + 1)
+		m.index.numbers[k] = n
 		m.kinds.Set(n, k)
 	}
-	return linePosition{lot{n, m.ledger.batchOf[j.ID]}, j.Submit, j.ID}
+	return linePosition{lot{n, m.index.batchOf[j.ID]}, j.Submit, j.ID}
 }
 
 // positionOfLate is where a job stands whose time has come since the copy was taken.

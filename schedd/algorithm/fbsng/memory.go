@@ -91,7 +91,7 @@ func (m *Model) readState(key string) {
 
 // regroup follows which jobs are of a batch.
 func (m *Model) regroup(id uint32, was, is string) {
-	x := m.ledger
+	x := m.index
 	old, now := parseRanges(was), parseRanges(is)
 	old.Minus(now).Each(func(job uint32) bool {
 		if x.batchOf[job] == id {

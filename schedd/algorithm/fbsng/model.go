@@ -29,7 +29,7 @@ type Model struct {
 	moves   ordered.Map[int, move]         // ... of starts that are not counted yet, as they were decided
 	starts  int                            // so many were counted, in copies
 	uses    map[string][]float64           // of quotas, by process type; replaced, never changed
-	ledger  *ledger                        // nil in copies
+	index   *index                         // nil in copies
 }
 
 // findBatch consists of sections that were passed together, as it is stored.
@@ -43,7 +43,7 @@ type batch struct {
 // standing is the stored state of a queue.
 type standing struct{ priority, last int }
 
-type ledger struct {
+type index struct {
 	touched model.Touched
 	numbers map[kind]uint32
 	places  map[uint32]linePosition
@@ -64,7 +64,7 @@ type taskID struct{ job, id uint32 }
 // NewModel returns a Model that knows nothing yet.
 func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
-	m := &Model{Model: model.New(), conf: conf, farm: state.New(), ledger: &ledger{
+	m := &Model{Model: model.New(), conf: conf, farm: state.New(), index: &index{
 		faults: map[uint32]string{}, batchOf: map[uint32]uint32{}, members: map[uint32]member{}}}
 	m.bare = sched.NewCluster(m.farm)
 	m.asked = ordered.NewMap[uint32, *grid.Job]()
@@ -80,8 +80,8 @@ func (m *Model) clear() {
 	m.lines = ordered.NewSet(func(a, b linePosition) bool { return a.before(b) })
 	m.lots = ordered.NewSet(func(a, b stock) bool { return a.before(b.lot) })
 	m.uses = map[string][]float64{}
-	m.ledger.numbers, m.ledger.places = map[kind]uint32{}, map[uint32]linePosition{}
-	m.ledger.drawn = map[taskID]draw{}
+	m.index.numbers, m.index.places = map[kind]uint32{}, map[uint32]linePosition{}
+	m.index.drawn = map[taskID]draw{}
 }
 
 // Copy returns a Model that stays as this one is now.
@@ -93,13 +93,13 @@ func (m *Model) Copy() *Model {
 	c.bare = m.bare.Copy(c.farm)
 	c.asked, c.kinds, c.lines, c.lots = m.asked.Copy(), m.kinds.Copy(), m.lines.Copy(), m.lots.Copy()
 	c.batches, c.queues, c.moves, c.uses = m.batches.Copy(), m.queues.Copy(), m.moves.Copy(), maps.Clone(m.uses)
-	c.ledger = nil
+	c.index = nil
 	return &c
 }
 
 // Apply follows a list: the default model receives jobs with their requirements.
 func (m *Model) Apply(l events.List) {
-	x := m.ledger
+	x := m.index
 	x.touched.Follow(m.Model, l)
 	farm := events.List{Seq: l.Seq, At: l.At}
 	changed := false
@@ -160,7 +160,7 @@ func (m *Model) Apply(l events.List) {
 }
 
 // settle looks at the jobs that something has happened to.
-func (m *Model) settle() { m.ledger.touched.Settle(m.Model, m.anew, m.updateJob) }
+func (m *Model) settle() { m.index.touched.Settle(m.Model, m.anew, m.updateJob) }
 
 // anew begins with nothing but what running sections draw from quotas.
 func (m *Model) anew() {
@@ -173,7 +173,7 @@ func (m *Model) anew() {
 
 // updateJob lets a section stand where it belongs now.
 func (m *Model) updateJob(id uint32) {
-	x := m.ledger
+	x := m.index
 	if old, ok := x.places[id]; ok {
 		m.removePlace(old)
 		delete(x.places, id)

@@ -40,7 +40,7 @@ func (m *Model) countTask(id taskID) {
 			slots = 0
 		}
 		d := draw{name, p.draws(j, int(t.Slots()), slots, m.once)}
-		m.ledger.drawn[id] = d
+		m.index.drawn[id] = d
 		m.use(d, +1)
 	}
 }
@@ -62,9 +62,9 @@ func (m *Model) backUnderQuota() {
 }
 
 func (m *Model) uncountTask(id taskID) {
-	if d, ok := m.ledger.drawn[id]; ok {
+	if d, ok := m.index.drawn[id]; ok {
 		m.use(d, -1)
-		delete(m.ledger.drawn, id)
+		delete(m.index.drawn, id)
 	}
 }
 

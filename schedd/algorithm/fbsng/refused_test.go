@@ -90,7 +90,7 @@ func TestRefused(t *testing.T) {
 }
 
 type refusals struct {
-	*algorithmtest.Cell
+	*algorithmtest.Harness
 	t     *testing.T
 	r     *rand.Rand
 	model *Model
@@ -101,11 +101,11 @@ type refusals struct {
 func newRefusals(t *testing.T, r *rand.Rand) *refusals {
 	w := &refusals{t: t, r: r, model: NewModel(),
 		kept: standings{queues: map[string]standing{}, touched: map[string]bool{}, gains: map[uint32]int{}}}
-	c, err := algorithmtest.NewCell(algorithm.Pair(Name, func() *Model { return w.model }, New))
+	c, err := algorithmtest.NewHarness(algorithm.Pair(Name, func() *Model { return w.model }, New))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Cell = c
+	w.Harness = c
 	w.kept.queues["a"], w.kept.queues["b"], w.kept.queues["c"], w.kept.queues["d"] = standing{}, standing{},
 		standing{}, standing{}
 	w.do("complex slots INT <= YES YES 1")
@@ -250,7 +250,7 @@ func (w *refusals) compare() {
 	}
 	w.State.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
-		if b, _ := m.batches.Get(w.model.ledger.batchOf[j.ID]); len(j.Pending) > 0 && b.gain != w.kept.gains[j.ID] {
+		if b, _ := m.batches.Get(w.model.index.batchOf[j.ID]); len(j.Pending) > 0 && b.gain != w.kept.gains[j.ID] {
 			w.t.Fatalf("job %d has gained %d, not %d", j.ID, b.gain, w.kept.gains[j.ID])
 		}
 		return true

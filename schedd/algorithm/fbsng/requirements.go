@@ -124,7 +124,7 @@ func (m *Model) flush(l *events.List) {
 func (m *Model) resolve(j *grid.Job) *grid.Job {
 	seen, err := m.withRequirements(j)
 	if err != nil {
-		m.ledger.faults[j.ID] = err.Error()
+		m.index.faults[j.ID] = err.Error()
 	}
 	if seen != j {
 		m.asked.Set(j.ID, j)
@@ -142,7 +142,7 @@ func (m *Model) submitted(job uint32) *grid.Job {
 
 // resolveAll resolves all jobs again, after a change of the configuration.
 func (m *Model) resolveAll(l events.List) {
-	x := m.ledger
+	x := m.index
 	x.touched.All = true
 	clear(x.faults)
 	again := events.List{Seq: l.Seq, At: l.At}

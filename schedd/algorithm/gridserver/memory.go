@@ -56,7 +56,7 @@ func (m *Model) readState(key string) {
 		return
 	}
 	if b, ok := beginningOf(name); ok {
-		m.ledger.touched.Add(b.job)
+		m.index.touched.Add(b.job)
 		return
 	}
 	s := m.stored(name)
@@ -66,7 +66,7 @@ func (m *Model) readState(key string) {
 	id, ofJob := jobOf(name)
 	switch {
 	case ofJob:
-		m.ledger.touched.Add(id)
+		m.index.touched.Add(id)
 		if strings.HasPrefix(name, used) {
 			m.readUse(id, s)
 		}
@@ -74,7 +74,7 @@ func (m *Model) readState(key string) {
 	case strings.HasPrefix(name, rates):
 		m.readRates(s)
 	case strings.HasPrefix(name, ofKey):
-		m.adopt(name, m.ledger.keys[name[len(ofKey):]] > 0)
+		m.adopt(name, m.index.keys[name[len(ofKey):]] > 0)
 	}
 }
 
@@ -82,18 +82,18 @@ func (m *Model) readState(key string) {
 // forgotten, or one was said otherwise, the history begins anew.
 func (m *Model) readUse(id uint32, s *grid.AlgorithmState) {
 	if s != nil {
-		if h, ok := m.ledger.histories[id].with(s); ok {
-			m.ledger.histories[id] = h
+		if h, ok := m.index.histories[id].with(s); ok {
+			m.index.histories[id] = h
 			return
 		}
 	}
-	delete(m.ledger.histories, id)
+	delete(m.index.histories, id)
 	m.eachStored(fmt.Sprintf("%s%d/", used, id), func(s *grid.AlgorithmState) {
-		h := m.ledger.histories[id]
+		h := m.index.histories[id]
 		for _, v := range s.Values {
 			h = h.then(stepOf(v))
 		}
-		m.ledger.histories[id] = h
+		m.index.histories[id] = h
 	})
 }
 
@@ -155,22 +155,22 @@ func (m *Model) readRates(s *grid.AlgorithmState) {
 		r := &rate{text: v.Name, value: w, urgent: was, home: s.Name}
 		parseRanges(v.Text).Each(func(id uint32) bool {
 			if m.State.Job(id) != nil {
-				m.ledger.rates[id] = r
+				m.index.rates[id] = r
 				m.rated(id, r)
 				live++
 			}
 			return true
 		})
 	}
-	m.ledger.homes[s.Name] = live
+	m.index.homes[s.Name] = live
 	m.adopt(s.Name, live > 0)
 }
 
 // rated lets a session have its rate.
 func (m *Model) rated(id uint32, r *rate) {
 	old, _ := m.sessions.Get(id)
-	if old == nil || old.urgent || m.ledger.touched.Has(id) {
-		m.ledger.touched.Add(id)
+	if old == nil || old.urgent || m.index.touched.Has(id) {
+		m.index.touched.Add(id)
 		return
 	}
 	s := *old
@@ -205,12 +205,12 @@ func parseRanges(text string) (out grid.Ranges) {
 
 // removeSession removes the data of a job that is gone.
 func (m *Model) removeSession(id uint32) {
-	if r := m.ledger.rates[id]; r != nil {
-		delete(m.ledger.rates, id)
-		m.ledger.homes[r.home]--
-		m.adopt(r.home, m.ledger.homes[r.home] > 0)
+	if r := m.index.rates[id]; r != nil {
+		delete(m.index.rates, id)
+		m.index.homes[r.home]--
+		m.adopt(r.home, m.index.homes[r.home] > 0)
 	}
-	delete(m.ledger.histories, id)
+	delete(m.index.histories, id)
 	number := strconv.FormatUint(uint64(id), 10)
 	for _, prefix := range [...]string{used + number + "/", ofJob + number, urgent + number} {
 		m.eachStored(prefix, func(s *grid.AlgorithmState) {
@@ -224,8 +224,8 @@ func (m *Model) removeSession(id uint32) {
 // historyOf returns the stored use of an array; for a plain job it is computed from its
 // task, unless that was suspended.
 func (m *Model) historyOf(j *grid.Job, s *session) (h history, kept bool) {
-	if h, kept = m.ledger.histories[j.ID]; kept || j.Array {
-		h = slices.Clip(h) // the ledger appends what is stored next
+	if h, kept = m.index.histories[j.ID]; kept || j.Array {
+		h = slices.Clip(h) // the index appends what is stored next
 		m.eachBeganOf(s, func(b beginning) {
 			if b.job == j.ID {
 				h = h.then(b.at, h.engines()+1)

@@ -24,7 +24,7 @@ func TestStepsOfOneMoment(t *testing.T) {
 		for i, e := range applied {
 			m.Apply(events.List{Seq: uint64(i + 1), Events: []events.Event{e}})
 		}
-		if got, want := m.ledger.histories[1].until(5000), int64(2*2000+4*1000); got != want {
+		if got, want := m.index.histories[1].until(5000), int64(2*2000+4*1000); got != want {
 			t.Errorf("%s: used %d engine-milliseconds, want %d", name, got, want)
 		}
 	}

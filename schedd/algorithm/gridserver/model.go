@@ -25,7 +25,7 @@ type Model struct {
 	turning   ordered.Map[uint32, bool] // that became urgent, or no longer are
 	orphans   ordered.Map[string, bool] // objects without a use
 	silent    ordered.Map[string, bool] // unknown hosts
-	ledger    *ledger                   // nil in copies
+	index     *index                    // nil in copies
 }
 
 // tally counts the sessions of a band.
@@ -36,8 +36,8 @@ type tally struct {
 	caps    caps
 }
 
-// ledger is what only the owner of the events needs.
-type ledger struct {
+// index is what only the owner of the events needs.
+type index struct {
 	touched   model.Touched
 	rates     map[uint32]*rate
 	homes     map[string]int // jobs that an object with rates is needed for
@@ -96,7 +96,7 @@ func (p linePosition) before(o linePosition) bool {
 // NewModel returns a Model that knows nothing yet.
 func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
-	m := &Model{Model: model.New(), conf: conf, ledger: &ledger{
+	m := &Model{Model: model.New(), conf: conf, index: &index{
 		rates: map[uint32]*rate{}, homes: map[string]int{}, histories: map[uint32]history{},
 		keys: map[string]int{}, keyOf: map[uint32]string{}}}
 	m.orphans, m.silent = ordered.NewMap[string, bool](), ordered.NewMap[string, bool]()
@@ -129,13 +129,13 @@ func (m *Model) Copy() *Model {
 	for i := range c.bands {
 		c.bands[i].caps = m.bands[i].caps.Copy()
 	}
-	c.ledger = nil
+	c.index = nil
 	return &c
 }
 
 // Apply follows a list.
 func (m *Model) Apply(l events.List) {
-	x := m.ledger
+	x := m.index
 	x.touched.Follow(m.Model, l)
 	m.Model.Apply(l)
 	for _, e := range l.Events {
@@ -160,7 +160,7 @@ func (m *Model) Apply(l events.List) {
 }
 
 // settle looks at the jobs that something has happened to.
-func (m *Model) settle() { m.ledger.touched.Settle(m.Model, m.clear, m.updateSession) }
+func (m *Model) settle() { m.index.touched.Settle(m.Model, m.clear, m.updateSession) }
 
 // updateSession brings a session in line with its job.
 func (m *Model) updateSession(id uint32) {
@@ -173,7 +173,7 @@ func (m *Model) updateSession(id uint32) {
 	}
 	group, inLine := m.Stands(id)
 	s := &session{id: id, created: j.Submit, group: group, stopped: len(m.Cluster.PreemptedOf(id)),
-		running: int(m.Cluster.Started(id)), most: int(m.Cluster.TasksAtOnce(j)), rate: m.ledger.rates[id]}
+		running: int(m.Cluster.Started(id)), most: int(m.Cluster.TasksAtOnce(j)), rate: m.index.rates[id]}
 	s.running -= s.stopped
 	s.band, s.level, s.urgent = m.conf.bandOf(j)
 	if j.Spec != nil {
@@ -190,7 +190,7 @@ func (m *Model) updateSession(id uint32) {
 
 // keep counts a job among those of its affinity_key.
 func (m *Model) keep(id uint32, key string) {
-	x := m.ledger
+	x := m.index
 	old := x.keyOf[id]
 	if old == key {
 		return

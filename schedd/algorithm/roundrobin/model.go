@@ -13,9 +13,9 @@ import (
 // Model is the default data model and where jobs wait by owner.
 type Model struct {
 	*model.Model
-	conf   *Config
-	lines  ordered.Set[linePosition]
-	ledger *ledger // nil in copies
+	conf  *Config
+	lines ordered.Set[linePosition]
+	index *index // nil in copies
 }
 
 // linePosition is where a job waits; group is its group in the default model: of
@@ -37,8 +37,8 @@ func (p linePosition) before(o linePosition) bool {
 	return p.job < o.job
 }
 
-// ledger is what only the owner of the events needs.
-type ledger struct {
+// index is what only the owner of the events needs.
+type index struct {
 	touched model.Touched
 	places  map[uint32]linePosition
 }
@@ -46,24 +46,24 @@ type ledger struct {
 // NewModel returns a Model that knows nothing yet.
 func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
-	m := &Model{Model: model.New(), conf: conf, ledger: &ledger{}}
+	m := &Model{Model: model.New(), conf: conf, index: &index{}}
 	m.anew()
 	return m
 }
 
 func (m *Model) anew() {
 	m.lines = ordered.NewSet(linePosition.before)
-	m.ledger.places = map[uint32]linePosition{}
+	m.index.places = map[uint32]linePosition{}
 }
 
 // Apply follows a list.
 func (m *Model) Apply(l events.List) {
-	m.ledger.touched.Follow(m.Model, l)
+	m.index.touched.Follow(m.Model, l)
 	m.Model.Apply(l)
 	for _, e := range l.Events {
 		if e.Kind == grid.KindSchedConf {
 			if conf, err := newConfig(m.State.SchedConf()); err == nil {
-				m.conf, m.ledger.touched.All = conf, true
+				m.conf, m.index.touched.All = conf, true
 			}
 		}
 	}
@@ -71,14 +71,14 @@ func (m *Model) Apply(l events.List) {
 
 // updateJob lets a job wait where it belongs now.
 func (m *Model) updateJob(id uint32) {
-	if old, ok := m.ledger.places[id]; ok {
+	if old, ok := m.index.places[id]; ok {
 		m.lines.Delete(old)
-		delete(m.ledger.places, id)
+		delete(m.index.places, id)
 	}
 	if group, inLine := m.Stands(id); inLine {
 		p := m.placeOf(id, group)
 		m.lines.Set(p)
-		m.ledger.places[id] = p
+		m.index.places[id] = p
 	}
 }
 
@@ -89,7 +89,7 @@ func (m *Model) placeOf(id, group uint32) linePosition {
 
 // Copy returns a Model that stays as this one is now.
 func (m *Model) Copy() *Model {
-	m.ledger.touched.Settle(m.Model, m.anew, m.updateJob)
+	m.index.touched.Settle(m.Model, m.anew, m.updateJob)
 	return &Model{Model: m.Model.Copy(), conf: m.conf, lines: m.lines.Copy()}
 }
 

@@ -63,7 +63,7 @@ func (s *swapping) register() {
 
 func (s *swapping) request(user string, b gdi.Body) {
 	r := s.Step(
-		s.now, core.Request{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: "q", Body: b}})
+		s.now, core.UserRequest{Request: gdi.Request{User: user, Group: "users", Host: "master", Command: "q", Body: b}})
 	for _, a := range r.Answers[0].Reply.Answers {
 		if a.Status != gdi.StatusOK {
 			s.t.Fatal(a.Text)

@@ -23,7 +23,7 @@ type Model struct {
 	tallies   []tally                     // by class; parallel jobs come last
 	durations durations
 	orphans   ordered.Map[string, bool] // objects without a use
-	ledger    *ledger                   // nil in copies
+	index     *index                    // nil in copies
 }
 
 // member is a job and how many of its tasks wait to start, or to continue: those
@@ -37,8 +37,8 @@ type member struct {
 // tally counts the tasks of a class; those that stand still wait.
 type tally struct{ running, waiting int }
 
-// ledger is what only the owner of the events needs.
-type ledger struct {
+// index is what only the owner of the events needs.
+type index struct {
 	touched model.Touched
 	tasks   map[taskID]bool // to look at
 	running map[taskID]started
@@ -52,7 +52,7 @@ func NewModel() *Model {
 	conf, _ := newConfig(&grid.SchedConf{})
 	m := &Model{Model: model.New(), conf: conf, durations: newDurations(mostDurations),
 		orphans: ordered.NewMap[string, bool](),
-		ledger:  &ledger{tasks: map[taskID]bool{}}}
+		index:   &index{tasks: map[taskID]bool{}}}
 	m.clear()
 	return m
 }
@@ -62,7 +62,7 @@ func (m *Model) clear() {
 	m.lines = ordered.NewSet(linePosition.before)
 	m.tasks = ordered.NewSet(started.before)
 	m.tallies = make([]tally, len(m.conf.order)+1)
-	m.ledger.running, m.ledger.classes = map[taskID]started{}, map[string]uint32{}
+	m.index.running, m.index.classes = map[taskID]started{}, map[string]uint32{}
 }
 
 // Copy returns a Model that stays as this one is now.
@@ -72,13 +72,13 @@ func (m *Model) Copy() *Model {
 	c.Model = m.Model.Copy()
 	c.members, c.lines, c.tasks = m.members.Copy(), m.lines.Copy(), m.tasks.Copy()
 	c.tallies, c.durations, c.orphans = slices.Clone(m.tallies), m.durations.copy(), m.orphans.Copy()
-	c.ledger = nil
+	c.index = nil
 	return &c
 }
 
 // Apply follows a list.
 func (m *Model) Apply(l events.List) {
-	x := m.ledger
+	x := m.index
 	x.touched.Follow(m.Model, l)
 	m.Model.Apply(l)
 	for _, e := range l.Events {
@@ -107,7 +107,7 @@ func (m *Model) Apply(l events.List) {
 
 // settle looks at what something has happened to.
 func (m *Model) settle() {
-	x := m.ledger
+	x := m.index
 	x.touched.Settle(m.Model, m.anew, m.updateJob)
 	for t := range x.tasks { // order: each changes only its own entries
 		m.updateTask(t)
@@ -119,7 +119,7 @@ func (m *Model) settle() {
 func (m *Model) anew() {
 	m.clear()
 	m.State.Each(grid.KindJATask, func(o grid.Object) bool {
-		m.ledger.tasks[taskID{o.Key().ID, o.Key().Sub}] = true
+		m.index.tasks[taskID{o.Key().ID, o.Key().Sub}] = true
 		return true
 	})
 }
@@ -141,7 +141,7 @@ func (m *Model) updateJob(id uint32) {
 	}
 	if old, known := m.members.Get(id); now.running+now.stopped > 0 && (!known || old.class != now.class) {
 		for _, t := range m.State.Tasks(id) {
-			m.ledger.tasks[taskID{t.Job, t.ID}] = true
+			m.index.tasks[taskID{t.Job, t.ID}] = true
 		}
 	}
 	m.replace(id, now)
@@ -153,7 +153,7 @@ func (m *Model) classOf(j *grid.Job) uint32 {
 	if j.PE != "" {
 		return m.parallel()
 	}
-	x := m.ledger
+	x := m.index
 	r := m.conf.requestor(j)
 	class, known := x.classes[r]
 	if !known {
@@ -209,7 +209,7 @@ func (m *Model) count(b member, sign int) {
 
 // updateTask keeps the running tasks of classes in order.
 func (m *Model) updateTask(id taskID) {
-	x := m.ledger
+	x := m.index
 	if old, was := x.running[id]; was {
 		m.tasks.Delete(old)
 		delete(x.running, id)

@@ -41,7 +41,7 @@ func parse(t *testing.T, text string) line {
 // reserveCell is a random cell that makes reservations.
 type reserveCell struct {
 	t     *testing.T
-	c     *algorithmtest.Cell
+	c     *algorithmtest.Harness
 	r     *rand.Rand
 	next  int
 	first string             // how a job gets ahead of others
@@ -50,7 +50,7 @@ type reserveCell struct {
 }
 
 func newReserveCell(t *testing.T, seed uint64, most int) *reserveCell {
-	c, err := algorithmtest.NewCell(ticket.Entry)
+	c, err := algorithmtest.NewHarness(ticket.Entry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func (w *reserveCell) alone(head string) (lines []string) {
 // TestScheduleFileStates: the schedule file shows which of the tasks that hold
 // something are suspended, and which are on their way to another host.
 func TestScheduleFileStates(t *testing.T) {
-	c, err := algorithmtest.NewCell(ticket.Entry)
+	c, err := algorithmtest.NewHarness(ticket.Entry)
 	if err != nil {
 		t.Fatal(err)
 	}

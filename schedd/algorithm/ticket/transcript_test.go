@@ -15,7 +15,7 @@ func TestTranscripts(t *testing.T) { algorithmtest.Transcripts(t, ticket.Entry) 
 // point.
 func TestOverrideTotal(t *testing.T) {
 	for n := 1; n <= 100; n++ {
-		c, err := algorithmtest.NewCell(ticket.Entry)
+		c, err := algorithmtest.NewHarness(ticket.Entry)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -265,7 +265,8 @@ func (f *Field) orders(host string) orders.List {
 func (f *Field) command(host string) report.Command {
 	return report.Command{
 		Epoch: 1 << 40, Stop: true, Kill: true, Signals: []report.Signal{{Attempt: f.attempts()[0], Kind: report.Terminate}},
-		Queues: []report.Queue{{Name: "all.q", Host: host}}, Conf: grid.Values{{Name: "prolog", Text: "root@/bin/sh"}},
+		Queues: []report.QueueInstance{{Name: "all.q", Host: host}},
+		Conf:   grid.Values{{Name: "prolog", Text: "root@/bin/sh"}},
 		Deliver: []report.Deliver{{Attempt: report.Attempt{Job: 1 << 30, Task: 1, N: 1},
 			Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}}},
 		Jobs: []*grid.Job{{JobRequest: &grid.JobRequest{}, ID: 1 << 30, Owner: "root",

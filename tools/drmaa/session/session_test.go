@@ -272,7 +272,7 @@ func named(word string) string {
 	return word
 }
 
-func ended(s Status) string {
+func ended(s WaitStatus) string {
 	switch {
 	case s.Exited():
 		return fmt.Sprint("exited ", s.ExitStatus())

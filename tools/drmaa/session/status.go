@@ -53,14 +53,14 @@ func both(system, user bool) (s State) {
 	return s
 }
 
-// Status is how a task ended, in the form of wait(2): the number that
+// WaitStatus is how a task ended, in the form of wait(2): the number that
 // drmaa_wait gives and drmaa_wifexited and the others take apart.
-type Status int
+type WaitStatus int
 
 const (
-	exited   Status = 1 << 0
-	signaled Status = 1 << 1
-	aborted  Status = 1 << 3
+	exited   WaitStatus = 1 << 0
+	signaled WaitStatus = 1 << 1
+	aborted  WaitStatus = 1 << 3
 
 	exitShift   = 4
 	signalShift = 12
@@ -68,24 +68,24 @@ const (
 
 // statusOf is how a task ended of which this is the last record; nil: it never
 // ran.
-func statusOf(a *grid.Accounting) Status {
+func statusOf(a *grid.Accounting) WaitStatus {
 	switch {
 	case a == nil || a.Start == 0 || a.DeletedBy != "" || !report.Failure(a.Failed).Ran():
 		return aborted
 	case a.Failed != 0 && a.ExitStatus > 128:
-		return signaled | Status(a.ExitStatus-128)<<signalShift
+		return signaled | WaitStatus(a.ExitStatus-128)<<signalShift
 	}
-	return exited | Status(a.ExitStatus&255)<<exitShift
+	return exited | WaitStatus(a.ExitStatus&255)<<exitShift
 }
 
 // Exited reports whether the job ended by itself: ExitStatus is what with.
-func (s Status) Exited() bool    { return s&exited != 0 }
-func (s Status) ExitStatus() int { return int(s) >> exitShift & 255 }
+func (s WaitStatus) Exited() bool    { return s&exited != 0 }
+func (s WaitStatus) ExitStatus() int { return int(s) >> exitShift & 255 }
 
 // Signaled reports whether a signal ended the job: Signal is its name, empty if
 // none did.
-func (s Status) Signaled() bool { return s&signaled != 0 }
-func (s Status) Signal() string {
+func (s WaitStatus) Signaled() bool { return s&signaled != 0 }
+func (s WaitStatus) Signal() string {
 	if !s.Signaled() {
 		return ""
 	}
@@ -97,7 +97,7 @@ func (s Status) Signal() string {
 }
 
 // Aborted reports whether the job ended before it ran, or was deleted.
-func (s Status) Aborted() bool { return s&aborted != 0 }
+func (s WaitStatus) Aborted() bool { return s&aborted != 0 }
 
 // usageOf is what drmaa_wait returns of a task's usage: name=value, times in
 // seconds, the names of accounting(5).

@@ -7,7 +7,7 @@ import (
 // End is how a job ended.
 type End struct {
 	ID     string
-	Status Status
+	Status WaitStatus
 	Usage  []string // name=value
 }
 

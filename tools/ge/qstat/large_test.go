@@ -37,7 +37,8 @@ func newCoupled(t *testing.T) *coupled {
 
 func (c *coupled) Do(_ context.Context, command string, body gdi.Body) (gdi.Reply, error) {
 	r := c.Step(
-		c.now, core.Request{Request: gdi.Request{User: "root", Group: "root", Host: "master", Command: command, Body: body}})
+		c.now,
+		core.UserRequest{Request: gdi.Request{User: "root", Group: "root", Host: "master", Command: command, Body: body}})
 	return *r.Answers[0].Reply, nil
 }
 

@@ -48,18 +48,18 @@ func (p listPrinter) list(list []view.Reservation, explain bool) {
 	}
 }
 
-// attribute is one of a reservation: its name and its value.
-type attribute struct{ name, value string }
+// namedValue is one of a reservation: its name and its value.
+type namedValue struct{ name, value string }
 
 // head are the attributes that a list has too.
-func (p listPrinter) head(a view.Reservation, layout string, explain bool) []attribute {
-	f := []attribute{
+func (p listPrinter) head(a view.Reservation, layout string, explain bool) []namedValue {
+	f := []namedValue{
 		{"id", strconv.Itoa(int(a.ID))}, {"name", a.Name}, {"owner", a.Owner}, {"state", string(a.State)},
 		{"start_time", p.clock(a.Start, layout)}, {"end_time", p.clock(a.End, layout)}, {"duration", durationText(a)},
 	}
 	if explain {
 		for _, m := range a.Messages {
-			f = append(f, attribute{"message", m})
+			f = append(f, namedValue{"message", m})
 		}
 	}
 	return f
@@ -70,10 +70,11 @@ func (p listPrinter) full(list []view.Reservation) {
 	for _, a := range list {
 		fmt.Fprintln(p.w, strings.Repeat("-", 80))
 		f := append(p.head(a, usual, true),
-			attribute{"submission_time", p.clock(a.Submit, usual)}, attribute{"group", a.Group}, attribute{"account", a.Account})
+			namedValue{"submission_time", p.clock(a.Submit, usual)}, namedValue{"group", a.Group},
+			namedValue{"account", a.Account})
 		add := func(name, value string) {
 			if value != "" {
-				f = append(f, attribute{name, value})
+				f = append(f, namedValue{name, value})
 			}
 		}
 		add("resource_list", a.Requests.Text())

@@ -1,12 +1,12 @@
 // Package screen is the terminal view of quill replay: it steps through a log
 // list by list and shows what each brought about.
 //
-//	keys, sizes ─▶ Model.Update ─▶ Model, and at most one Cmd
+//	keys, sizes ─▶ model.Update ─▶ model, and at most one Cmd
 //	                                 │ winds the tape, reads off a Page
 //	                                 ▼
-//	screen ◀─ Model.View ◀─ Model ◀─ arrived{Page}
+//	screen ◀─ model.View ◀─ model ◀─ arrived{Page}
 //
-// Model is a value of Bubble Tea: Update and View compute and do nothing else,
+// model is a value of Bubble Tea: Update and View compute and do nothing else,
 // so a session is a transcript of keys and screens. Whatever reads the log
 // happens in a Cmd, one at a time; a search is many short ones, between which
 // it can be stopped.

@@ -16,7 +16,7 @@ type key struct {
 	names []string
 	shown string // in the help; "" where names are as they are printed on the key
 	help  string
-	do    func(Model) (Model, tea.Cmd)
+	do    func(model) (model, tea.Cmd)
 }
 
 // manyLists is how far pgup and pgdown go.
@@ -24,25 +24,25 @@ const manyLists = 100
 
 // keys are all keys, in the order of the help.
 func keys() []key {
-	step := func(n int64) func(Model) (Model, tea.Cmd) {
-		return func(m Model) (Model, tea.Cmd) { return m.step(n) }
+	step := func(n int64) func(model) (model, tea.Cmd) {
+		return func(m model) (model, tea.Cmd) { return m.step(n) }
 	}
 	return []key{
 		{[]string{"n", "right", "space"}, "n, right", "the next list", step(1)},
 		{[]string{"p", "left"}, "p, left", "the list before", step(-1)},
 		{[]string{"pgdown"}, "", "100 lists on", step(manyLists)},
 		{[]string{"pgup"}, "", "100 lists back", step(-manyLists)},
-		{[]string{"home", "<"}, "home, <", "the beginning of the log", func(m Model) (Model, tea.Cmd) {
+		{[]string{"home", "<"}, "home, <", "the beginning of the log", func(m model) (model, tea.Cmd) {
 			first, _ := m.Tape.Span()
 			return m.load(first.Seq)
 		}},
-		{[]string{"end", ">"}, "end, >", "its end", func(m Model) (Model, tea.Cmd) {
+		{[]string{"end", ">"}, "end, >", "its end", func(m model) (model, tea.Cmd) {
 			_, last := m.Tape.Span()
 			return m.load(last.Seq)
 		}},
 		{[]string{"g"}, "", "go to a list or a time: 4711, 14:03:20, 11/21/2026 14:03:20, -10m",
-			func(m Model) (Model, tea.Cmd) {
-				return m.ask("go to", "", Model.goToMoment)
+			func(m model) (model, tea.Cmd) {
+				return m.ask("go to", "", model.goToMoment)
 			}},
 		{[]string{"j"}, "", "the next event of a job: 4711 or 4711.3",
 			askWhere("next event of job", "event of job", "job", false)},
@@ -51,50 +51,50 @@ func keys() []key {
 			askWhere("next event of host", "event of host", "host", false)},
 		{[]string{"H"}, "", "the one before", askWhere("event before of host", "event of host", "host", true)},
 		{[]string{"/"}, "/, N", "the next list that says it, the one before: state=running, qconf",
-			func(m Model) (Model, tea.Cmd) {
-				return m.ask("search", "text", func(m Model, text string) (Model, tea.Cmd) { return m.findText(text, false) })
+			func(m model) (model, tea.Cmd) {
+				return m.ask("search", "text", func(m model, text string) (model, tea.Cmd) { return m.findText(text, false) })
 			}},
-		{[]string{"N"}, "-", "", func(m Model) (Model, tea.Cmd) { return m.findText(m.answers["text"], true) }},
-		{[]string{"b"}, "", "set a breakpoint, see below; nothing clears it", func(m Model) (Model, tea.Cmd) {
+		{[]string{"N"}, "-", "", func(m model) (model, tea.Cmd) { return m.findText(m.answers["text"], true) }},
+		{[]string{"b"}, "", "set a breakpoint, see below; nothing clears it", func(m model) (model, tea.Cmd) {
 			label := "break at"
 			if m.breaks != "" {
 				label += " (now " + m.breaks + "; nothing clears it)"
 			}
-			return m.ask(label, "", Model.breakpoint)
+			return m.ask(label, "", model.breakpoint)
 		}},
-		{[]string{"c"}, "", "on to the breakpoint", func(m Model) (Model, tea.Cmd) { return m.goOn(false) }},
-		{[]string{"C"}, "", "back to it", func(m Model) (Model, tea.Cmd) { return m.goOn(true) }},
-		{[]string{"tab"}, "", "the next pane", func(m Model) (Model, tea.Cmd) {
+		{[]string{"c"}, "", "on to the breakpoint", func(m model) (model, tea.Cmd) { return m.goOn(false) }},
+		{[]string{"C"}, "", "back to it", func(m model) (model, tea.Cmd) { return m.goOn(true) }},
+		{[]string{"tab"}, "", "the next pane", func(m model) (model, tea.Cmd) {
 			m.focus = (m.focus + 1) % panes
 			return m, nil
 		}},
-		{[]string{"shift+tab"}, "", "the pane before", func(m Model) (Model, tea.Cmd) {
+		{[]string{"shift+tab"}, "", "the pane before", func(m model) (model, tea.Cmd) {
 			m.focus = (m.focus + panes - 1) % panes
 			return m, nil
 		}},
 		{[]string{"down"}, "up, down", "choose an event; scroll other panes",
-			func(m Model) (Model, tea.Cmd) { return m.scroll(1), nil }},
-		{[]string{"up"}, "-", "", func(m Model) (Model, tea.Cmd) { return m.scroll(-1), nil }},
-		{[]string{"enter", "z"}, "enter, z", "the pane alone on the screen, and back", func(m Model) (Model, tea.Cmd) {
+			func(m model) (model, tea.Cmd) { return m.scroll(1), nil }},
+		{[]string{"up"}, "-", "", func(m model) (model, tea.Cmd) { return m.scroll(-1), nil }},
+		{[]string{"enter", "z"}, "enter, z", "the pane alone on the screen, and back", func(m model) (model, tea.Cmd) {
 			m.zoomed = !m.zoomed
 			return m, nil
 		}},
 		{[]string{":"}, "", "a command on the state after this list: qstat -f, qconf -sq all.q",
-			func(m Model) (Model, tea.Cmd) {
-				return m.ask("command", "command", Model.show)
+			func(m model) (model, tea.Cmd) {
+				return m.ask("command", "command", model.show)
 			}},
-		{[]string{"?"}, "", "this page", func(m Model) (Model, tea.Cmd) {
+		{[]string{"?"}, "", "this page", func(m model) (model, tea.Cmd) {
 			m.reading = &sheet{title: "keys", lines: legend(m.Commands)}
 			return m, nil
 		}},
-		{[]string{"q"}, "", "quit", func(m Model) (Model, tea.Cmd) { return m, tea.Quit }},
+		{[]string{"q"}, "", "quit", func(m model) (model, tea.Cmd) { return m, tea.Quit }},
 	}
 }
 
 // askWhere returns what asks for a condition and goes to where it holds.
-func askWhere(label, what, condition string, back bool) func(Model) (Model, tea.Cmd) {
-	return func(m Model) (Model, tea.Cmd) {
-		m, cmd := m.ask(label, condition, func(m Model, text string) (Model, tea.Cmd) {
+func askWhere(label, what, condition string, back bool) func(model) (model, tea.Cmd) {
+	return func(m model) (model, tea.Cmd) {
+		m, cmd := m.ask(label, condition, func(m model, text string) (model, tea.Cmd) {
 			return m.findWhere(what, condition, text, back)
 		})
 		if condition == "job" {
@@ -124,7 +124,7 @@ func legend(commands []string) []string {
 }
 
 // job returns the job of the chosen event, "" if there is none.
-func (m Model) job() string {
+func (m model) job() string {
 	if e := m.event(); e != nil && e.Key.ID != 0 && e.Kind != grid.KindAR {
 		return fmt.Sprint(e.Key.ID)
 	}
@@ -132,7 +132,7 @@ func (m Model) job() string {
 }
 
 // breakpoint sets it.
-func (m Model) breakpoint(text string) (Model, tea.Cmd) {
+func (m model) breakpoint(text string) (model, tea.Cmd) {
 	f, err := filter.Parse(text)
 	switch {
 	case err != nil:
@@ -146,7 +146,7 @@ func (m Model) breakpoint(text string) (Model, tea.Cmd) {
 }
 
 // goOn goes to the breakpoint.
-func (m Model) goOn(back bool) (Model, tea.Cmd) {
+func (m model) goOn(back bool) (model, tea.Cmd) {
 	if m.breakAt == nil {
 		m.note = "there is no breakpoint; b sets one"
 		return m, nil
@@ -157,7 +157,7 @@ func (m Model) goOn(back bool) (Model, tea.Cmd) {
 }
 
 // scroll chooses another event, or moves what a pane shows.
-func (m Model) scroll(n int) Model {
+func (m model) scroll(n int) model {
 	if m.focus == paneEvents {
 		m.selected = max(min(m.selected+n, len(m.page.List.Events)-1), 0)
 		m.top[paneChanges] = 0

@@ -10,7 +10,7 @@ import (
 )
 
 // View implements tea.Model.
-func (m Model) View() tea.View {
+func (m model) View() tea.View {
 	v := tea.NewView(strings.Join(m.screen(), "\n"))
 	v.AltScreen = true
 	v.WindowTitle = "quill replay " + m.Name
@@ -18,7 +18,7 @@ func (m Model) View() tea.View {
 }
 
 // screen is the whole screen, line by line, as wide and high as it is.
-func (m Model) screen() []string {
+func (m model) screen() []string {
 	if m.reading != nil {
 		return m.sheet(*m.reading)
 	}
@@ -47,7 +47,7 @@ func (m Model) screen() []string {
 }
 
 // head returns where in the log this is, and what brought the list about.
-func (m Model) head() []string {
+func (m model) head() []string {
 	first, last := m.Tape.Span()
 	l := m.page.List
 	at := ""
@@ -67,7 +67,7 @@ func (m Model) head() []string {
 
 // foot is what is being typed, done or to be said, and the keys that are used
 // most.
-func (m Model) foot() []string {
+func (m model) foot() []string {
 	line := plain(m.note)
 	switch {
 	case m.asking != nil:
@@ -85,7 +85,7 @@ func (m Model) foot() []string {
 }
 
 // box is a pane with its title, w columns and h lines.
-func (m Model) box(p pane, w, h int) []string {
+func (m model) box(p pane, w, h int) []string {
 	mark := "-"
 	if p == m.focus {
 		mark = "="
@@ -108,7 +108,7 @@ func (m Model) box(p pane, w, h int) []string {
 }
 
 // sheet is text over the whole screen.
-func (m Model) sheet(s sheet) []string {
+func (m model) sheet(s sheet) []string {
 	h := max(m.height-2, 1)
 	end := min(s.top+h, len(s.lines))
 	more := ""

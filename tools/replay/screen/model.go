@@ -25,8 +25,8 @@ type Options struct {
 	Commands []string
 }
 
-// Model is the view: what is shown, and what the keys have asked for.
-type Model struct {
+// model is the view: what is shown, and what the keys have asked for.
+type model struct {
 	Options
 	width, height int
 
@@ -51,7 +51,7 @@ type Model struct {
 // what an empty line stands for.
 type question struct {
 	label, about, empty, text string
-	do                        func(m Model, text string) (Model, tea.Cmd)
+	do                        func(m model, text string) (model, tea.Cmd)
 }
 
 // sheet is text over the whole screen: help, or what a command printed.
@@ -63,15 +63,15 @@ type sheet struct {
 }
 
 // New is the view before anything was read.
-func New(o Options) Model {
-	return Model{Options: o, width: 80, height: 24, answers: map[string]string{}, busy: "reading"}
+func New(o Options) tea.Model {
+	return model{Options: o, width: 80, height: 24, answers: map[string]string{}, busy: "reading"}
 }
 
 // Init implements tea.Model.
-func (m Model) Init() tea.Cmd { return goTo(m.Tape, m.Start, "") }
+func (m model) Init() tea.Cmd { return goTo(m.Tape, m.Start, "") }
 
 // Update implements tea.Model.
-func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		if msg.Width > 0 && msg.Height > 0 { // some terminals don't know theirs
@@ -99,7 +99,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // typeOn takes the keys that were typed meanwhile.
-func (m Model) typeOn() (Model, tea.Cmd) {
+func (m model) typeOn() (model, tea.Cmd) {
 	var cmd tea.Cmd
 	for m.busy == "" && cmd == nil && len(m.typed) > 0 {
 		k := m.typed[0]
@@ -109,7 +109,7 @@ func (m Model) typeOn() (Model, tea.Cmd) {
 	return m, cmd
 }
 
-func (m Model) arrive(a arrived) Model {
+func (m model) arrive(a arrived) model {
 	m.busy, m.note = "", a.note
 	if a.err != nil {
 		m.note = strings.TrimPrefix(a.err.Error(), "error: ")
@@ -120,7 +120,7 @@ func (m Model) arrive(a arrived) Model {
 }
 
 // searchOn continues with a search, unless it was given up.
-func (m Model) searchOn(q quest) (Model, tea.Cmd) {
+func (m model) searchOn(q quest) (model, tea.Cmd) {
 	if m.searches.given {
 		m.busy, m.note = "", fmt.Sprintf("given up at list %d", q.at)
 		return m.typeOn()
@@ -132,7 +132,7 @@ func (m Model) searchOn(q quest) (Model, tea.Cmd) {
 // typedMax is how many keys are typed ahead.
 const typedMax = 64
 
-func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
+func (m model) press(k tea.KeyPressMsg) (model, tea.Cmd) {
 	name := k.String()
 	switch {
 	case name == "ctrl+c":
@@ -164,13 +164,13 @@ func (m Model) press(k tea.KeyPressMsg) (Model, tea.Cmd) {
 
 // ask begins to ask for a line. An empty one repeats what was last said about
 // the same matter.
-func (m Model) ask(label, about string, do func(Model, string) (Model, tea.Cmd)) (Model, tea.Cmd) {
+func (m model) ask(label, about string, do func(model, string) (model, tea.Cmd)) (model, tea.Cmd) {
 	m.asking = &question{label: label, about: about, empty: m.answers[about], do: do}
 	return m, nil
 }
 
 // answer takes a key of the line that is being typed.
-func (m Model) answer(name, text string) (Model, tea.Cmd) {
+func (m model) answer(name, text string) (model, tea.Cmd) {
 	q := m.asking
 	switch name {
 	case "esc":
@@ -208,7 +208,7 @@ func (q *question) with(text string) *question {
 const sideways = 20
 
 // turn moves a sheet, or puts it away.
-func (m Model) turn(name string) Model {
+func (m model) turn(name string) model {
 	s, page := *m.reading, max(m.height-2, 1)
 	switch name {
 	case "up", "k":
@@ -237,13 +237,13 @@ func (m Model) turn(name string) Model {
 }
 
 // load goes to a list.
-func (m Model) load(seq uint64) (Model, tea.Cmd) {
+func (m model) load(seq uint64) (model, tea.Cmd) {
 	m.busy = "reading"
 	return m, goTo(m.Tape, seq, "")
 }
 
 // step continues by some lists, or back.
-func (m Model) step(n int64) (Model, tea.Cmd) {
+func (m model) step(n int64) (model, tea.Cmd) {
 	first, last := m.Tape.Span()
 	at := m.page.List.Seq
 	switch {
@@ -260,14 +260,14 @@ func (m Model) step(n int64) (Model, tea.Cmd) {
 }
 
 // find begins a search.
-func (m Model) find(q quest) (Model, tea.Cmd) {
+func (m model) find(q quest) (model, tea.Cmd) {
 	q.tape, q.from, q.at = m.Tape, m.page.List.Seq, m.page.List.Seq
 	m.searches, m.busy = q, "looking for "+q.what
 	return m, q.goOn
 }
 
 // findWhere searches for what a condition lets through.
-func (m Model) findWhere(what, condition, value string, back bool) (Model, tea.Cmd) {
+func (m model) findWhere(what, condition, value string, back bool) (model, tea.Cmd) {
 	f := &filter.Filter{}
 	if err := f.Add(condition, value); err != nil {
 		m.note = err.Error()
@@ -279,7 +279,7 @@ func (m Model) findWhere(what, condition, value string, back bool) (Model, tea.C
 }
 
 // findText searches for what says a text.
-func (m Model) findText(text string, back bool) (Model, tea.Cmd) {
+func (m model) findText(text string, back bool) (model, tea.Cmd) {
 	if text == "" {
 		m.note = "nothing was searched for; / does it"
 		return m, nil
@@ -288,7 +288,7 @@ func (m Model) findText(text string, back bool) (Model, tea.Cmd) {
 }
 
 // goToMoment goes where the words of a user point.
-func (m Model) goToMoment(text string) (Model, tea.Cmd) {
+func (m model) goToMoment(text string) (model, tea.Cmd) {
 	first, last := m.Tape.Span()
 	at, err := opt.ParseMoment(text, last.At.Std().In(m.Zone))
 	switch {
@@ -309,7 +309,7 @@ func (m Model) goToMoment(text string) (Model, tea.Cmd) {
 type shown struct{ title, text string }
 
 // show runs a showing command on this page.
-func (m Model) show(line string) (Model, tea.Cmd) {
+func (m model) show(line string) (model, tea.Cmd) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return m, nil

@@ -20,7 +20,7 @@ const (
 )
 
 // title is what stands over a pane.
-func (m Model) title(p pane) string {
+func (m model) title(p pane) string {
 	switch p {
 	case paneEvents:
 		n := len(m.page.List.Events)
@@ -48,7 +48,7 @@ func (m Model) title(p pane) string {
 }
 
 // event is the one that is chosen, nil when there is none.
-func (m Model) event() *events.Event {
+func (m model) event() *events.Event {
 	if m.selected < len(m.page.List.Events) {
 		return &m.page.List.Events[m.selected]
 	}
@@ -56,7 +56,7 @@ func (m Model) event() *events.Event {
 }
 
 // lines is all that a pane has to show.
-func (m Model) lines(p pane) (out []string) {
+func (m model) lines(p pane) (out []string) {
 	switch p {
 	case paneEvents:
 		for i, e := range m.page.List.Events {
@@ -96,7 +96,7 @@ func (m Model) lines(p pane) (out []string) {
 }
 
 // runLines are the orders of the run after the list, each with its refusal.
-func (m Model) runLines() (out []string) {
+func (m model) runLines() (out []string) {
 	r := m.page.Record
 	switch {
 	case r == nil && m.page.List.Cause.What == "orders":

@@ -115,7 +115,7 @@ func smallCell() *tape {
 			&orders.StartJob{Job: 2, Task: 1, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 1}}},
 			&orders.StartJob{Job: 3, Task: 1, Grants: []grid.Grant{{Queue: "all.q", Host: "node2", Slots: 1}}},
 		}},
-		Result: orders.Result{
+		Result: orders.Answer{
 			Seq: 4, Refused: []orders.Refusal{{Index: 2, Code: orders.Unknown, Reason: "job 3 does not exist"}}},
 	}}
 	add("node1", "report", "", events.Mod(task(1, grid.Running, "node1")))

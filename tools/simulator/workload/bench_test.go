@@ -15,7 +15,8 @@ func BenchmarkKTH(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _,
-			err := Run(context.Background(), jobs, Options{Conf: Conf(1), Processors: KTHProcessors, Begin: Begin(log)}); err !=
+			err := Run(context.Background(), jobs,
+			ReplayOptions{Conf: Conf(1), Processors: KTHProcessors, Begin: Begin(log)}); err !=
 			nil {
 			b.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func Conf(reservations uint32) grid.SchedConf {
 }
 
 // newCell installs a cell with a pool of processors.
-func newCell(o Options) (*cell, error) {
+func newCell(o ReplayOptions) (*cell, error) {
 	conf, processors, now := o.Conf, o.Processors, o.Begin
 	s := state.New()
 	s.Apply(core.Fresh(now, "root", master))
@@ -76,7 +76,8 @@ func newCell(o Options) (*cell, error) {
 		&gdi.Add{Objects: added},
 		&gdi.Modify{Objects: []grid.Object{&q, &conf}},
 	} {
-		r := c.Core.Step(now, core.Request{Request: gdi.Request{User: "root", Host: master, Command: "qconf", Body: change}})
+		r := c.Core.Step(
+			now, core.UserRequest{Request: gdi.Request{User: "root", Host: master, Command: "qconf", Body: change}})
 		if err := refusal(r.Answers[0].Reply); err != nil {
 			return nil, err
 		}
@@ -105,7 +106,7 @@ func (c *cell) submit(now grid.Time, j *Job, tasks int) (uint32, error) {
 	if c.project != nil {
 		request.Project = c.project(j)
 	}
-	r := c.Step(now, core.Request{Request: gdi.Request{
+	r := c.Step(now, core.UserRequest{Request: gdi.Request{
 		User: named("u", j.User), Group: named("g", j.Group), Host: master, Command: "qsub",
 		Body: &gdi.Submit{Job: request}}})
 	reply := r.Answers[0].Reply

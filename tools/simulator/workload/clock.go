@@ -15,8 +15,8 @@ import (
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
-// Options say how a log is replayed.
-type Options struct {
+// ReplayOptions say how a log is replayed.
+type ReplayOptions struct {
 	Conf       grid.SchedConf
 	Processors int64
 	Begin      grid.Time // when the log's seconds begin to count
@@ -60,7 +60,7 @@ type Lost struct {
 
 // clock lets time pass for one cell.
 type clock struct {
-	Options
+	ReplayOptions
 	*Replay
 	cell    *cell
 	context context.Context
@@ -104,11 +104,11 @@ func (r *running) Pop() any {
 }
 
 // Run replays jobs, which stand in queue order, until all have ended.
-func Run(ctx context.Context, jobs []Job, o Options) (*Replay, error) {
+func Run(ctx context.Context, jobs []Job, o ReplayOptions) (*Replay, error) {
 	if o.Tasks {
 		jobs = tasks(jobs)
 	}
-	c := &clock{Options: o, context: ctx, Replay: &Replay{Processors: o.Processors, Algorithm: o.Conf.Algorithm,
+	c := &clock{ReplayOptions: o, context: ctx, Replay: &Replay{Processors: o.Processors, Algorithm: o.Conf.Algorithm,
 		Jobs: jobs, Starts: make([]int64, len(jobs))}, still: map[report.Attempt]*process{}}
 	c.Stood = map[int]int64{}
 	begun := time.Now()
@@ -350,7 +350,7 @@ func (c *clock) started(t *grid.JATask) {
 
 // Begin is when a log's seconds begin to count: its UnixStartTime, or a moment
 // long ago for one without it.
-func Begin(l Log) grid.Time {
+func Begin(l SWF) grid.Time {
 	if n, err := strconv.ParseInt(l.Field("UnixStartTime"), 10, 64); err == nil && n > 0 {
 		return grid.Time(n) * 1000
 	}

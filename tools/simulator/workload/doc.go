@@ -1,7 +1,7 @@
 // Package workload reads workload logs in the Standard Workload Format of the Parallel
 // Workloads Archive, and replays them on a cell of one pool of processors, on virtual time.
 //
-//	ReadLog ─▶ Log{header, jobs as logged} ─▶ Usable(machine) ─▶ jobs in queue order ─▶ Run
+//	ReadLog ─▶ SWF{header, jobs as logged} ─▶ Usable(machine) ─▶ jobs in queue order ─▶ Run
 //
 // Everything that decides is the real thing: qmaster's core takes submissions,
 // orders and reports and makes event lists; the scheduler's model follows

@@ -15,7 +15,7 @@ func ExampleRun() {
 		{Number: 2, Submit: 1, Run: 50, Estimate: 50, Requested: 10},
 		{Number: 3, Submit: 2, Run: 60, Estimate: 60, Requested: 2},
 	}
-	replay, err := workload.Run(context.Background(), jobs, workload.Options{Conf: workload.Conf(1), Processors: 10})
+	replay, err := workload.Run(context.Background(), jobs, workload.ReplayOptions{Conf: workload.Conf(1), Processors: 10})
 	fmt.Println(replay.Starts, err)
 	// Output: [0 100 2] <nil>
 }

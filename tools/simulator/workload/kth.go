@@ -13,4 +13,4 @@ const KTHProcessors = 100
 
 // KTH is the log of the IBM SP2 of KTH, Stockholm, 1996-97, in which a
 // scheduler is commonly tried (Lars Malinowsky, Parallel Workloads Archive).
-func KTH() (Log, error) { return ReadLog(bytes.NewReader(kth)) }
+func KTH() (SWF, error) { return ReadLog(bytes.NewReader(kth)) }

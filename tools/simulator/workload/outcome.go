@@ -10,10 +10,10 @@ import (
 
 // Outcome is the replay for whoever compares.
 func (r *Replay) Outcome(name string) *outcome.Outcome {
-	o := &outcome.Outcome{Name: name, Slots: r.Processors, Jobs: make([]outcome.Job, len(r.Jobs))}
+	o := &outcome.Outcome{Name: name, Slots: r.Processors, Jobs: make([]outcome.EndedJob, len(r.Jobs))}
 	for i, j := range r.Jobs {
 		start := float64(r.Starts[i])
-		o.Jobs[i] = outcome.Job{Submit: float64(j.Submit), Start: start, End: start + float64(j.Run+r.Stood[i]),
+		o.Jobs[i] = outcome.EndedJob{Submit: float64(j.Submit), Start: start, End: start + float64(j.Run+r.Stood[i]),
 			Slots: j.Requested, User: int(max(j.User, 0))}
 		if len(r.Of) > 0 {
 			o.Jobs[i].Project = r.Of[i]
@@ -35,9 +35,11 @@ func (c *clock) projects() {
 	if c.Project == nil {
 		return
 	}
-	c.Replay.Projects = c.Options.Projects
+	c.Replay.Projects = c.ReplayOptions.Projects
 	for i := range c.Jobs {
 		name := c.Project(&c.Jobs[i])
-		c.Of = append(c.Of, slices.IndexFunc(c.Options.Projects, func(p algorithm.Project) bool { return p.Name == name }))
+		c.Of = append(c.Of, slices.IndexFunc(c.ReplayOptions.Projects, func(p algorithm.Project) bool {
+			return p.Name == name
+		}))
 	}
 }

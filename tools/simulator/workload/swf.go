@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Log is a workload as it was logged.
-type Log struct {
+// SWF is a workload as it was logged, in the Standard Workload Format.
+type SWF struct {
 	Header []string // without the semicolon
 	Jobs   []Job    // as they stand in the file
 }
@@ -37,39 +37,39 @@ type Job struct {
 const fields = 18
 
 // ReadLog reads a log, compressed with gzip or not. The error names the line.
-func ReadLog(from io.Reader) (Log, error) {
+func ReadLog(from io.Reader) (SWF, error) {
 	buffered := bufio.NewReaderSize(from, 1<<16)
 	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		unpacked, err := gzip.NewReader(buffered)
 		if err != nil {
-			return Log{}, err
+			return SWF{}, err
 		}
 		buffered = bufio.NewReaderSize(unpacked, 1<<16)
 	}
-	var log Log
+	var log SWF
 	for n := 1; ; n++ {
 		line, err := buffered.ReadSlice('\n')
 		if errors.Is(err, bufio.ErrBufferFull) {
-			return Log{}, fmt.Errorf("line %d: too long for a workload log", n)
+			return SWF{}, fmt.Errorf("line %d: too long for a workload log", n)
 		}
 		if text := bytes.TrimSpace(line); len(text) > 0 {
 			if wrong := log.line(text); wrong != nil {
-				return Log{}, fmt.Errorf("line %d: %w", n, wrong)
+				return SWF{}, fmt.Errorf("line %d: %w", n, wrong)
 			}
 		}
 		switch {
 		case err == io.EOF && len(log.Jobs) == 0:
-			return Log{}, errors.New("no job in it")
+			return SWF{}, errors.New("no job in it")
 		case err == io.EOF:
 			return log, nil
 		case err != nil:
-			return Log{}, fmt.Errorf("line %d: %w", n, err)
+			return SWF{}, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
 }
 
 // line takes in one line.
-func (l *Log) line(text []byte) error {
+func (l *SWF) line(text []byte) error {
 	if text[0] == ';' {
 		l.Header = append(l.Header, strings.TrimSpace(string(text[1:])))
 		return nil
@@ -124,7 +124,7 @@ func fraction(word []byte) (int64, error) {
 }
 
 // Field is a field of the header, such as MaxProcs; "" when it has none.
-func (l Log) Field(name string) string {
+func (l SWF) Field(name string) string {
 	for _, h := range l.Header {
 		if key, value, ok := strings.Cut(h, ":"); ok && strings.TrimSpace(key) == name {
 			return strings.TrimSpace(value)

@@ -56,7 +56,7 @@ func TestEveryStart(t *testing.T) {
 			if c.slow && !*long {
 				jobs = jobs[:first]
 			}
-			r, err := Run(context.Background(), jobs, Options{Conf: Conf(c.reservations), Processors: c.processors,
+			r, err := Run(context.Background(), jobs, ReplayOptions{Conf: Conf(c.reservations), Processors: c.processors,
 				Begin: Begin(log), Events: c.events})
 			if err != nil {
 				t.Fatal(err)
@@ -123,7 +123,7 @@ func open(t testing.TB, name string) *os.File {
 	return f
 }
 
-func readLog(t testing.TB, name string) Log {
+func readLog(t testing.TB, name string) SWF {
 	log, err := ReadLog(open(t, name+".swf.gz"))
 	if err != nil {
 		t.Fatal(err)

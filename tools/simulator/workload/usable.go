@@ -24,7 +24,7 @@ type Dropped struct {
 // Usable returns the jobs that can be replayed, in queue order: by submission,
 // then by number. Requested is how many processors each takes; Run is at most
 // Estimate, the limit at which it was ended.
-func (l Log) Usable(m Machine) (jobs []Job, dropped Dropped) {
+func (l SWF) Usable(m Machine) (jobs []Job, dropped Dropped) {
 	jobs = make([]Job, 0, len(l.Jobs))
 	for _, j := range l.Jobs {
 		if j.Estimate <= 0 && m.RunAsEstimate {
