@@ -2,7 +2,7 @@
 // and sched_conf(5), without a scheduling algorithm.
 //
 //	UsagePolicy  half-lives and weights: how past usage decays and is combined   qmaster, Tree
-//	Tree         targets of the share tree's nodes from shares and usage         ticket, sharelog, sharemon
+//	Tree         targets of the share tree's nodes from shares and usage         ticket, sharelog, sge_share_mon
 //	Urgency      resource, waiting time and deadline contributions               ticket, PendingPriority
 //	Terms        npprior, nurg, ntckts and the priority that follows             ticket, PendingPriority
 //	PendingPriority, RunningPriority   priorities as of the last run             qstat, quill why

@@ -20,7 +20,6 @@ import (
 	"github.com/quill-grid/quill/tools/ge/qsub"
 	"github.com/quill-grid/quill/tools/ge/reservation"
 	"github.com/quill-grid/quill/tools/ge/resources"
-	"github.com/quill-grid/quill/tools/ge/sharemon"
 	"github.com/quill-grid/quill/tools/gpu"
 	"github.com/quill-grid/quill/tools/proposal"
 	"github.com/quill-grid/quill/tools/token"
@@ -53,7 +52,7 @@ var gridEngine = map[string]program{
 	"qstat":   qstat.Run,
 	"qsub":    qsub.Run,
 
-	"sge_share_mon": sharemon.Run,
+	"sge_share_mon": resources.RunShareMon,
 }
 
 // readEvents is qevent. A directory with a log is read by the laboratory, which contains a server.

@@ -8,7 +8,6 @@ import (
 	"github.com/quill-grid/quill/tools/ge/qsub"
 	"github.com/quill-grid/quill/tools/ge/reservation"
 	"github.com/quill-grid/quill/tools/ge/resources"
-	"github.com/quill-grid/quill/tools/ge/sharemon"
 )
 
 // programs are the commands that show something. They run unchanged: only
@@ -27,6 +26,6 @@ var programs = map[string]func(env opt.Env, args []string) int{
 
 	// The past stays as it was: once is enough.
 	"sge_share_mon": func(env opt.Env, args []string) int {
-		return sharemon.Run(env, append([]string{"-c", "1"}, args...))
+		return resources.RunShareMon(env, append([]string{"-c", "1"}, args...))
 	},
 }

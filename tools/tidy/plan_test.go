@@ -229,16 +229,13 @@ var plan = []row{
 		imports: "pkg/gdi pkg/switches pkg/client pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/resources", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/state pkg/view pkg/document pkg/switches pkg/client pkg/opt"},
+		imports: "pkg/grid pkg/gdi pkg/state pkg/view pkg/document pkg/reporting pkg/switches pkg/client pkg/opt"},
 	{path: "tools/ge/qstat", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/pattern pkg/view pkg/document pkg/switches pkg/client pkg/opt",
 		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/ge/qsub", level: programs,
 		imports: "pkg/grid pkg/gdi pkg/report pkg/accounting pkg/switches pkg/cell pkg/client pkg/submit pkg/opt",
 		modules: "github.com/urfave/cli/v2 golang.org/x/sys/unix"},
-	{path: "tools/ge/sharemon", level: programs,
-		imports: "pkg/grid pkg/gdi pkg/view pkg/reporting pkg/switches pkg/client pkg/opt",
-		modules: "github.com/urfave/cli/v2"},
 	{path: "tools/drmaa/session", level: programs,
 		imports: "pkg/grid events pkg/gdi pkg/report pkg/state pkg/cell pkg/client pkg/history pkg/submit",
 		modules: "golang.org/x/sys"},
@@ -267,7 +264,7 @@ var plan = []row{
 		imports: `pkg/grid events orders pkg/gdi pkg/conf pkg/state qmaster/core schedd/algorithm/shipped
 			pkg/codec pkg/accounting pkg/document pkg/userdb pkg/client pkg/history pkg/opt tools/outcome
 			tools/whatif tools/ge/qacct tools/ge/qconf tools/ge/reservation tools/ge/resources tools/ge/qstat
-			tools/ge/qsub tools/ge/sharemon tools/decide tools/replay/screen`,
+			tools/ge/qsub tools/decide tools/replay/screen`,
 		modules: "charm.land/bubbletea/v2 github.com/charmbracelet/x/ github.com/urfave/cli/v2"},
 	{path: "tools/sim", level: programs,
 		imports: `pkg/grid pkg/conf schedd/algorithm schedd/algorithm/shipped pkg/opt tools/outcome
@@ -321,7 +318,7 @@ var plan = []row{
 	{path: "tools/quill", level: programs,
 		imports: `pkg/grid events pkg/gdi pkg/state pkg/view pkg/document pkg/product pkg/cell pkg/client pkg/opt
 			tools/keys tools/ge/qevent tools/ge/jobs tools/ge/qrsh tools/ge/qacct tools/ge/qconf
-			tools/ge/reservation tools/ge/qping tools/ge/resources tools/ge/qstat tools/ge/qsub tools/ge/sharemon
+			tools/ge/reservation tools/ge/qping tools/ge/resources tools/ge/qstat tools/ge/qsub
 			tools/token tools/gpu tools/proposal`,
 		modules: "github.com/urfave/cli/v2"},
 	{path: "pkg/testkit", level: tests, modules: "golang.org/x/sys/unix"},

@@ -80,7 +80,7 @@ func TestCommands(t *testing.T) {
 			commands[module+p.ImportPath] = hasCommand(t, p)
 		}
 	}
-	for _, p := range []string{"tools/ge/qsub", "tools/ge/jobs", "tools/ge/sharemon", "tools/log", "tools/token",
+	for _, p := range []string{"tools/ge/qsub", "tools/ge/jobs", "tools/ge/resources", "tools/log", "tools/token",
 		"tools/quill-lab/lab"} {
 		if !commands[module+p] {
 			t.Errorf("%s is not found to be a command", p)

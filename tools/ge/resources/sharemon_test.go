@@ -1,24 +1,17 @@
-package sharemon_test
+package resources_test
 
 import (
-	"os"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt/opttest"
-	"github.com/quill-grid/quill/tools/ge/sharemon"
+	"github.com/quill-grid/quill/tools/ge/resources"
 )
 
-func TestMain(m *testing.M) {
-	time.Local = time.UTC
-	os.Exit(m.Run())
-}
-
-// cell has a share tree, two users with usage and three jobs.
-func cell() []grid.Object {
+// sharedCell has a share tree, two users with usage and three jobs.
+func sharedCell() []grid.Object {
 	conf := grid.DefaultSchedConf()
 	conf.Halftime = 1
 	booking := func(user, project string, ago, cpu, long float64) grid.Object {
@@ -44,20 +37,18 @@ func cell() []grid.Object {
 		job(1, "alice", ""), job(2, "bob", ""), job(3, "carl", "p1")}
 }
 
-// TestTranscripts runs the command on that cell, or on one without a tree.
-func TestTranscripts(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
-		c := &opttest.FakeClient{Objects: cell()}
-		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			switch d.Cmd {
-			case "sge_share_mon":
-				return opttest.RunLines(c, sharemon.Run, d.Input)
-			case "nothing":
-				c.Objects = nil
-				return ""
-			}
-			t.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
+// TestShares runs sge_share_mon on that cell, or on one without a tree.
+func TestShares(t *testing.T) {
+	c := &opttest.FakeClient{Objects: sharedCell()}
+	datadriven.RunTest(t, "testdata/sharemon.txt", func(t *testing.T, d *datadriven.TestData) string {
+		switch d.Cmd {
+		case "sge_share_mon":
+			return opttest.RunLines(c, resources.RunShareMon, d.Input)
+		case "nothing":
+			c.Objects = nil
 			return ""
-		})
+		}
+		t.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
+		return ""
 	})
 }

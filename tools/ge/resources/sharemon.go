@@ -1,4 +1,4 @@
-package sharemon
+package resources
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -23,15 +21,14 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
-// App is the command for urfave/cli.
-func App(env opt.Env) *cli.App { return opt.App(env, command(), watch) }
+// RunShareMon is the whole command; it returns the exit status.
+func RunShareMon(env opt.Env, args []string) int {
+	return opt.RunApp(env, opt.App(env, shareCommand(), watchShares), splitLetters(args))
+}
 
-// Run is the whole command; it returns the exit status.
-func Run(env opt.Env, args []string) int { return opt.RunApp(env, App(env), apart(args)) }
-
-// apart takes letters apart that stand together, and what stands right after
+// splitLetters takes letters apart that stand together, and what stands right after
 // the letter that takes it, as getopt(3) does: -hd, is -h -d ,
-func apart(args []string) (out []string) {
+func splitLetters(args []string) (out []string) {
 	const alone, takes = "hntux", "cdfilmors"
 	for n := 0; n < len(args); n++ {
 		word := args[n]
@@ -60,8 +57,8 @@ func apart(args []string) (out []string) {
 	return out
 }
 
-// monitor is the query of the command line.
-type monitor struct {
+// shareMonitor is the query of the command line.
+type shareMonitor struct {
 	count    int // collections; 0 without end
 	interval time.Duration
 	fields   []reporting.ShareField
@@ -76,13 +73,13 @@ type monitor struct {
 	appending bool
 }
 
-func newQuery([]string) *monitor {
-	return &monitor{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", afterNode: "\n",
+func newShareMonitor([]string) *shareMonitor {
+	return &shareMonitor{interval: 15 * time.Second, fields: reporting.ShareFields, between: "\t", afterNode: "\n",
 		afterRecord: "\n", format: "%s"}
 }
 
-// watch collects and prints until it is enough.
-func watch(ctx context.Context, env opt.Env, w *monitor) int {
+// watchShares collects and prints until it is enough.
+func watchShares(ctx context.Context, env opt.Env, w *shareMonitor) int {
 	complain := func(err error) int {
 		fmt.Fprintln(env.Stderr, err)
 		return 1
@@ -124,7 +121,7 @@ func watch(ctx context.Context, env opt.Env, w *monitor) int {
 	}
 }
 
-func (w *monitor) open(env opt.Env) (*os.File, error) {
+func (w *shareMonitor) open(env opt.Env) (*os.File, error) {
 	name := w.file
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(env.Dir, name)
@@ -141,7 +138,7 @@ func (w *monitor) open(env opt.Env) (*os.File, error) {
 }
 
 // collect is one record: the tree as it is now.
-func (w *monitor) collect(ctx context.Context, env opt.Env, c client.Client) (string, error) {
+func (w *shareMonitor) collect(ctx context.Context, env opt.Env, c client.Client) (string, error) {
 	get := gdi.Get{Where: gdi.Where{Brief: true},
 		Kinds: []grid.Kind{grid.KindSchedConf, grid.KindShareTree, grid.KindProject, grid.KindUser, grid.KindUserset,
 			grid.KindBooking, grid.KindJob}}
@@ -167,7 +164,7 @@ type noTree string
 
 func (e noTree) Error() string { return string(e) }
 
-func (w *monitor) shows(n *view.Share) bool {
+func (w *shareMonitor) shows(n *view.Share) bool {
 	if w.leaves && !n.Leaf {
 		return false
 	}
@@ -179,7 +176,7 @@ func (w *monitor) shows(n *view.Share) bool {
 	return len(w.nodes) == 0
 }
 
-func (w *monitor) line(b *strings.Builder, n *view.Share) {
+func (w *shareMonitor) line(b *strings.Builder, n *view.Share) {
 	style := reporting.ShareStyle{Text: w.text, Time: w.time}
 	for _, f := range w.fields {
 		if w.named {
@@ -190,7 +187,7 @@ func (w *monitor) line(b *strings.Builder, n *view.Share) {
 	b.WriteString(w.afterNode)
 }
 
-func (w *monitor) heading() string {
+func (w *shareMonitor) heading() string {
 	var b strings.Builder
 	for _, f := range w.fields {
 		b.WriteString(f.Name + w.between)
@@ -198,7 +195,7 @@ func (w *monitor) heading() string {
 	return b.String() + w.afterNode + w.afterRecord
 }
 
-func fieldOf(name string) (reporting.ShareField, bool) {
+func shareField(name string) (reporting.ShareField, bool) {
 	for _, f := range reporting.ShareFields {
 		if f.Name == name {
 			return f, true
@@ -207,9 +204,9 @@ func fieldOf(name string) (reporting.ShareField, bool) {
 	return reporting.ShareField{}, false
 }
 
-func (w *monitor) text(s string) string { return fmt.Sprintf(w.format, s) }
+func (w *shareMonitor) text(s string) string { return fmt.Sprintf(w.format, s) }
 
-func (w *monitor) time(t grid.Time) string {
+func (w *shareMonitor) time(t grid.Time) string {
 	if w.times {
 		return t.Std().Format("Mon Jan _2 15:04:05 2006")
 	}
@@ -219,8 +216,8 @@ func (w *monitor) time(t grid.Time) string {
 var oneString = regexp.MustCompile(`^([^%]|%%)*%-?[0-9]*(\.[0-9]+)?s([^%]|%%)*$`)
 
 // number returns what sets a switch to a number.
-func number(set func(*monitor, int)) func(*monitor, []string) error {
-	return func(w *monitor, words []string) error {
+func number(set func(*shareMonitor, int)) func(*shareMonitor, []string) error {
+	return func(w *shareMonitor, words []string) error {
 		n, err := strconv.ParseUint(words[0], 10, 31)
 		if err != nil {
 			return switches.Errorf("sge_share_mon: %q is no number", words[0])
@@ -230,29 +227,29 @@ func number(set func(*monitor, int)) func(*monitor, []string) error {
 	}
 }
 
-func command() *switches.Command[monitor] {
-	return &switches.Command[monitor]{
-		Name: "sge_share_mon", Usage: "[options] [node_names ...]", Indent: 3, Column: 24, New: newQuery,
+func shareCommand() *switches.Command[shareMonitor] {
+	return &switches.Command[shareMonitor]{
+		Name: "sge_share_mon", Usage: "[options] [node_names ...]", Indent: 3, Column: 24, New: newShareMonitor,
 		Unknown: func(word string) error {
 			return &switches.Error{Text: fmt.Sprintf("sge_share_mon: invalid option %q", word), Help: true}
 		},
-		Operand: func(w *monitor, rest []string) (int, error) {
+		Operand: func(w *shareMonitor, rest []string) (int, error) {
 			if strings.HasPrefix(rest[0], "-") {
 				return 0, nil
 			}
 			w.nodes = append(w.nodes, rest[0])
 			return 1, nil
 		},
-		Switches: []switches.Switch[monitor]{
+		Switches: []switches.Switch[shareMonitor]{
 			{Name: "c", Args: "count", Help: "number of collections (default is infinite)", Take: switches.One,
-				Set: number(func(w *monitor, n int) { w.count = n })},
+				Set: number(func(w *shareMonitor, n int) { w.count = n })},
 			{Name: "d", Args: "delimiter", Help: "delimiter between columns (default is <TAB>)", Take: switches.One,
-				Set: switches.Text(func(w *monitor) *string { return &w.between })},
+				Set: switches.Text(func(w *shareMonitor) *string { return &w.between })},
 			{Name: "f", Args: "field[,field]", Help: "list of fields to print", Take: switches.One,
-				Set: func(w *monitor, words []string) error {
+				Set: func(w *shareMonitor, words []string) error {
 					w.fields = nil
 					for _, name := range switches.Names(words[0]) {
-						f, ok := fieldOf(name)
+						f, ok := shareField(name)
 						if !ok {
 							return switches.Errorf("sge_share_mon: unknown field %q", name)
 						}
@@ -261,37 +258,37 @@ func command() *switches.Command[monitor] {
 					return nil
 				}},
 			{Name: "h", Help: "print a header containing the field names",
-				Set: switches.Flag(func(w *monitor) *bool { return &w.header })},
+				Set: switches.Flag(func(w *shareMonitor) *bool { return &w.header })},
 			{Name: "help", Help: "print this help"},
 			{Name: "i", Args: "interval", Help: "collection interval in seconds (default is 15)", Take: switches.One,
-				Set: number(func(w *monitor, n int) { w.interval = time.Duration(n) * time.Second })},
+				Set: number(func(w *shareMonitor, n int) { w.interval = time.Duration(n) * time.Second })},
 			{Name: "l", Args: "delimiter", Help: "delimiter between nodes (default is <CR>)", Take: switches.One,
-				Set: switches.Text(func(w *monitor) *string { return &w.afterNode })},
+				Set: switches.Text(func(w *shareMonitor) *string { return &w.afterNode })},
 			{Name: "m", Args: "output_mode", Help: "output file fopen mode (default is \"w\")", Take: switches.One,
-				Set: func(w *monitor, words []string) error {
+				Set: func(w *shareMonitor, words []string) error {
 					if words[0] != "w" && words[0] != "a" {
 						return switches.Errorf("sge_share_mon: output mode %q is not supported: use w or a", words[0])
 					}
 					w.appending = words[0] == "a"
 					return nil
 				}},
-			{Name: "n", Help: "use name=value format", Set: switches.Flag(func(w *monitor) *bool { return &w.named })},
+			{Name: "n", Help: "use name=value format", Set: switches.Flag(func(w *shareMonitor) *bool { return &w.named })},
 			{Name: "o", Args: "output_file", Help: "output file", Take: switches.One,
-				Set: switches.Text(func(w *monitor) *string { return &w.file })},
+				Set: switches.Text(func(w *shareMonitor) *string { return &w.file })},
 			{Name: "r", Args: "delimiter", Help: "delimiter between collection records (default is <CR>)", Take: switches.One,
-				Set: switches.Text(func(w *monitor) *string { return &w.afterRecord })},
+				Set: switches.Text(func(w *shareMonitor) *string { return &w.afterRecord })},
 			{Name: "s", Args: "string_format", Help: "format of displayed strings (default is %s)", Take: switches.One,
-				Set: func(w *monitor, words []string) error {
+				Set: func(w *shareMonitor, words []string) error {
 					if !oneString.MatchString(words[0]) {
 						return switches.Errorf("sge_share_mon: format %q must have one %%s", words[0])
 					}
 					w.format = words[0]
 					return nil
 				}},
-			{Name: "t", Help: "show formatted times", Set: switches.Flag(func(w *monitor) *bool { return &w.times })},
+			{Name: "t", Help: "show formatted times", Set: switches.Flag(func(w *shareMonitor) *bool { return &w.times })},
 			{Name: "u", Help: "show decayed usage (since timestamp) in nodes",
-				Set: switches.Flag(func(w *monitor) *bool { return &w.decayed })},
-			{Name: "x", Help: "exclude non-leaf nodes", Set: switches.Flag(func(w *monitor) *bool { return &w.leaves })},
+				Set: switches.Flag(func(w *shareMonitor) *bool { return &w.decayed })},
+			{Name: "x", Help: "exclude non-leaf nodes", Set: switches.Flag(func(w *shareMonitor) *bool { return &w.leaves })},
 		},
 	}
 }
