@@ -9,16 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/quill-grid/quill/pkg/cell"
-	"github.com/quill-grid/quill/pkg/history"
 )
-
-// dirs are the folders of a cell that qmaster alone uses.
-type dirs struct{ log, snapshots, segments string }
-
-func dirsOf(c cell.Cell) dirs {
-	return dirs{filepath.Join(c.Dir(), history.StoreDir), filepath.Join(c.Dir(), history.SnapshotsDir),
-		filepath.Join(c.Dir(), history.SegmentsDir)}
-}
 
 // describeProcess writes the process id, in place: also where there is no room for another file. The cell has a common
 // directory then.

@@ -246,10 +246,14 @@ func (q *QMaster) connect(ctx context.Context) (err error) {
 		if err := os.MkdirAll(o.Cell.Dir(), 0o755); err != nil {
 			return err
 		}
+		check, err := checkLog(o.Cell, me, o.Forget, o.Repair, q.log)
+		if err != nil {
+			return err
+		}
 		q.server, err = bus.Start(bus.ServerOptions{
 			Dir: dirsOf(o.Cell).log, Durable: o.Durable, Socket: o.Cell.Socket(), OpenLater: true,
 			Listen: o.Listen, Keys: o.Keys, Tokens: q.access.owner, LogIns: q.access.admitsGuests, CertUser: q.access.certUser,
-			TLS: o.TLS, AdminUID: uint32(os.Getuid()), Memory: q.memory.limit, Log: q.log.Named("bus"),
+			TLS: o.TLS, AdminUID: uint32(os.Getuid()), Memory: q.memory.limit, Rebuild: check.Rebuild, Log: q.log.Named("bus"),
 		})
 		if err != nil {
 			return err
@@ -385,7 +389,11 @@ func (q *QMaster) recover(ctx context.Context) (*state.State, error) {
 	}
 	q.reporting = newReporting(q.opts.Cell.Reporting(), q.opts.Host, q.log)
 	q.snaps.facts, q.snaps.reporting = q.facts, q.reporting
-	r := recovery{q: q, state: state.New(), facts: q.facts, reporting: q.reporting}
+	r := recovery{q: q, state: state.New(), facts: q.facts, reporting: q.reporting,
+		logSource: logSource{snapshots: q.snaps.store, segments: q.snaps.segments, log: q.events}}
+	if q.opts.Repair {
+		r.damaged = r.giveUp
+	}
 	if err := r.run(); err != nil {
 		return nil, err
 	}

@@ -165,6 +165,12 @@ func snapshotFiles(t *testing.T, cell cell.Cell) []string {
 // flip changes one bit.
 func flip(t *testing.T, file string, at int64) {
 	t.Helper()
+	flipBits(t, file, at, 1)
+}
+
+// flipBits changes bits of one byte.
+func flipBits(t *testing.T, file string, at int64, bits byte) {
+	t.Helper()
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -174,85 +180,10 @@ func flip(t *testing.T, file string, at int64) {
 	if _, err := f.ReadAt(b[:], at); err != nil {
 		t.Fatal(err)
 	}
-	b[0] ^= 1
+	b[0] ^= bits
 	if _, err := f.WriteAt(b[:], at); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// A flipped bit in the log stops the start, says where and what to do; with
-// Repair qmaster continues with what can be read. After a crash the server itself
-// cuts the log before the bit, without a word, when it comes up.
-func TestFlippedBit(t *testing.T) {
-	for name, crashed := range map[string]bool{"after a clean stop": false, "after a crash": true} {
-		for mode, durable := range map[string]bool{"durable": true, "fast": false} {
-			t.Run(name+", "+mode, func(t *testing.T) { flippedBit(t, crashed, durable) })
-		}
-	}
-}
-
-func flippedBit(t *testing.T, crashed, durable bool) {
-	cell := newCell(t)
-	q := start(t, Options{Cell: cell, Durable: durable})
-	for i := range 20 {
-		submitJob(t, connect(t, cell), fmt.Sprint("j", i))
-	}
-	stop(t, q)
-	for _, f := range snapshotFiles(t, cell) {
-		os.Remove(f)
-	}
-	blocks,
-		err := filepath.Glob(filepath.Join(dirsOf(cell).log, "jetstream", "*", "streams", "GE_EVENTS", "msgs", "*.blk"))
-	if err != nil || len(blocks) == 0 {
-		t.Fatal(blocks, err)
-	}
-	info, err := os.Stat(blocks[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	flip(t, blocks[0], info.Size()*2/3)
-	if crashed {
-		if err := os.Remove(filepath.Join(filepath.Dir(blocks[0]), "index.db")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l, err := history.Open(context.Background(), history.Source{Dir: cell.Dir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := l.Check(); c.Damage == nil {
-		t.Errorf("the log is said to be good, to list %d", c.Last.Seq)
-	}
-	l.Close()
-	for range 2 { // the second time the server finds nothing wrong any more
-		_, err = Start(context.Background(), Options{Cell: cell, Durable: durable})
-		if err == nil {
-			t.Fatal("started on a damaged log")
-		}
-		for _, want := range []string{"log is damaged", "list ", "--repair"} {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("error does not say %q: %v", want, err)
-			}
-		}
-	}
-	if _, err := os.Stat(cell.PIDFile()); err == nil {
-		t.Error("clients are made to wait for a qmaster that cannot start")
-	}
-	q = start(t, Options{Cell: cell, Durable: durable, Repair: true})
-	n := len(jobs(t, connect(t, cell)))
-	if n == 0 || n == 20 {
-		t.Errorf("%d jobs after the repair", n)
-	}
-	id := submitJob(t, connect(t, cell), "after")
-	if id <= 20 {
-		t.Errorf("the number of a lost job, %d, is given again", id)
-	}
-	stop(t, q)
-	q = start(t, Options{Cell: cell, Durable: durable})
-	if jobs(t, connect(t, cell))[id] != "after" {
-		t.Error("the job after the repair is lost")
-	}
-	stop(t, q)
 }
 
 // TestUnreadableObject: an object in the log that this program cannot read, such as one of a newer version, is logged

@@ -21,6 +21,7 @@ import (
 
 // recovery makes the state of the newest good snapshot and the lists after it.
 type recovery struct {
+	logSource
 	q         *QMaster
 	state     *state.State
 	facts     accountingFiles
@@ -29,9 +30,6 @@ type recovery struct {
 	dec       codec.Decoder
 	lost      bool // the log is shorter than the snapshot
 	gaveUp    bool // a part of the log that cannot be read
-	past      bool // the state is one of the history: what followed is there, too
-
-	inSegments bool // what followed cannot be read
 }
 
 // recoveryGC is the GC percentage of a start: nearly all that is made stays,
@@ -109,11 +107,6 @@ func (q *QMaster) checkPast(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// states are where full states are kept: snapshots, and beside the history.
-type states interface {
-	Newest(reject func(name string, why error), each func(chunk []byte) error) (frame.Point, error)
-}
-
 // snapshot applies the newest good snapshot, or state of the history: one goroutine decodes, one applies.
 func (r *recovery) snapshot() (frame.Point, error) {
 	lists, done := make(chan events.List, 16), make(chan struct{})
@@ -123,21 +116,14 @@ func (r *recovery) snapshot() (frame.Point, error) {
 			r.state.Apply(l)
 		}
 	}()
-	newest := func(of states) (frame.Point, error) {
-		return of.Newest(func(name string, why error) {
-			r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "reason", why)
-		}, func(chunk []byte) error {
-			return r.dec.Lists(chunk, r.odd, func(l events.List) error {
-				lists <- l
-				return nil
-			})
+	at, err := r.newest(func(name string, why error) {
+		r.q.log.Error("snapshot cannot be used, trying the one before", "snapshot", name, "reason", why)
+	}, func(chunk []byte) error {
+		return r.dec.Lists(chunk, r.odd, func(l events.List) error {
+			lists <- l
+			return nil
 		})
-	}
-	at, err := newest(r.q.snaps.store)
-	if err == nil && at == (frame.Point{}) && r.q.snaps.segments != nil {
-		r.past = true
-		at, err = newest(r.q.snaps.segments)
-	}
+	})
 	close(lists)
 	<-done
 	return at, err
@@ -147,42 +133,21 @@ func (r *recovery) snapshot() (frame.Point, error) {
 // those before them are applied.
 func (r *recovery) replay(at frame.Point) error {
 	err := history.Decode(&r.dec, func(take func(frame.Frame) error) error { return r.read(at, take) }, r.odd, r.list)
-	var damage *frame.Damage
 	var short *bus.ShortLogError
 	switch {
-	case errors.As(err, &damage):
-		advice := ", or give up what cannot be read: qmaster --repair"
-		if r.inSegments {
-			advice = ": without a snapshot the history is needed, and --repair gives up nothing of that"
-		}
-		return fmt.Errorf("%w\nWhat the log says from there on is not known for sure, so qmaster does not start. "+
-			"Restore %s from a backup%s", err, r.q.opts.Cell.Dir(), advice)
 	case errors.As(err, &short):
 		r.q.log.Warn("continuing from the snapshot", "error", err)
 	case err != nil:
-		return err
+		return r.refusal(err, r.q.opts.Cell)
 	}
 	r.lost = r.state.Seq > r.q.events.Tail().Seq
 	return nil
 }
 
-// read reads the log after at; without a snapshot the history before it.
-func (r *recovery) read(at frame.Point, take func(frame.Frame) error) (err error) {
-	if r.past {
-		if at, err = r.q.snaps.segments.Read(at, take); err != nil {
-			r.inSegments = true
-			return err
-		}
-	}
-	if r.q.opts.Repair {
-		_, err = r.q.events.Salvage(at, func(d *frame.Damage) {
-			r.gaveUp = true
-			r.q.log.Error("continuing after a damage of the log", "error", d)
-		}, take)
-		return err
-	}
-	_, err = r.q.events.Read(at, take)
-	return err
+// giveUp is called with damage of the log after which the start continues.
+func (r *recovery) giveUp(d *frame.Damage) {
+	r.gaveUp = true
+	r.q.log.Error("continuing after a damage of the log", "error", d)
 }
 
 // list applies one list of the log. The snapshot may know the first of them.

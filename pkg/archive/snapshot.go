@@ -104,6 +104,19 @@ func (s *Snapshots) Oldest() (frame.Point, error) {
 	return frame.Point{}, nil
 }
 
+// NewestPoint returns the point of the newest snapshot, which may be damaged; the zero Point if there is none, or it is
+// not known.
+func (s *Snapshots) NewestPoint() (at frame.Point) {
+	names, err := s.list()
+	if err != nil || len(names) == 0 {
+		return at
+	}
+	if at, _, err = s.Head(names[len(names)-1]); err != nil {
+		return frame.Point{}
+	}
+	return at
+}
+
 // check reads a snapshot to its end and leaves it at its beginning.
 func (s *Snapshots) check(name string) (io.ReadSeekCloser, error) {
 	f, err := s.store.Open(name)

@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/quill-grid/quill/pkg/archive"
 )
 
@@ -33,32 +31,16 @@ func StartCopy(dir string, log Logger) (*Server, error) {
 	if err := copyTree(to, dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("copy of %s: %w", dir, err), os.RemoveAll(to))
 	}
-	s, err := Start(ServerOptions{Dir: to, Log: log})
+	check, err := CheckLog(to, "", 0)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(to))
+	}
+	s, err := Start(ServerOptions{Dir: to, Log: log, Rebuild: check.Rebuild})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(to))
 	}
 	s.copy = to
 	return s, nil
-}
-
-// lockDirShared keeps a server from starting in dir until what it returns is closed.
-// ErrInUse: one runs.
-func lockDirShared(dir string) (io.Closer, error) {
-	f, err := os.Open(filepath.Join(dir, "lock"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return io.NopCloser(nil), nil // no server has ever run there: a copy without its lock
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); err != nil {
-		f.Close()
-		if err == unix.EWOULDBLOCK {
-			return nil, fmt.Errorf("%w: a server runs in %s", ErrInUse, dir)
-		}
-		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
-	}
-	return f, nil
 }
 
 // copyTree copies the folders and files below from.

@@ -22,7 +22,8 @@
 //
 // # The owner of a log (qmaster)
 //
-//	srv, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true, Socket: sock})
+//	found, err := bus.CheckLog(dir, dir+"/mark", stream)   // would the server cut it? Then StartCopy, and Read there
+//	srv, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true, Socket: sock, Rebuild: found.Rebuild})
 //	conn, err := srv.Connect(bus.Identity{Role: bus.QMaster, Name: "qmaster"}) // or bus.Connect(...)
 //	log, err := bus.Open(conn, bus.LogOptions{HighWaterMark: dir + "/mark"})
 //	snaps, err := archive.OpenSnapshots(dir + "/snapshots")
@@ -98,7 +99,9 @@
 //	bucket.go         snapshots in the object store of an external server
 //	view.go           what a stream holds now, as an archive
 //	placement.go      on which servers the streams are
+//	store.go          the directory of a server: its lock, and its files without a server
 //	copy.go           a server on a copy of a store, for programs that only read
+//	check.go          whether a server that starts would cut the log
 //	debug.go          GE_DEBUG
 //	lease.go          who leads
 //	feed.go           frames out; follower.go and in

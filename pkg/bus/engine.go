@@ -28,11 +28,32 @@ type EngineOptions struct {
 	Log          Logger // nil: silent
 }
 
-// startEngine starts an engine that accepts connections; nil: the program has none.
-var startEngine func(EngineOptions) (Engine, error)
+// Block is a file with messages of a stream.
+type Block struct {
+	First, Last uint64 // numbers of its messages, as far as it is good; 0: there are none
+	Whole       bool   // all of it is good
+	// Lost: records cannot be found, or have other numbers. An engine cuts the block there, when it makes the index of
+	// the stream anew; with an old index when it reads the block, and does not know what it has until it starts again.
+	Lost bool
+}
 
-// RegisterEngine sets the function that starts engines. It is called before any Start.
-func RegisterEngine(start func(EngineOptions) (Engine, error)) { startEngine = start }
+// IndexFile is beside the blocks of a stream and says what they hold. An engine makes a new one if there is none.
+const IndexFile = "index.db"
+
+// startEngine starts an engine that accepts connections; readEngineBlocks reads the blocks of a stream in its
+// directory: those of which an engine reads any when it starts and is asked for the messages from one on. nil: the
+// program has none.
+var (
+	startEngine      func(EngineOptions) (Engine, error)
+	readEngineBlocks func(dir, stream string, from uint64) ([]Block, error)
+)
+
+// RegisterEngine sets the functions that start engines and read their files. It is called before any Start.
+func RegisterEngine(
+	start func(EngineOptions) (Engine, error), read func(dir, stream string, from uint64) ([]Block, error),
+) {
+	startEngine, readEngineBlocks = start, read
+}
 
 // ErrNoEngine is the error of Start in a program that does not import pkg/bus/embedded.
 var ErrNoEngine = errors.New("this program contains no server")

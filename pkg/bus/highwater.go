@@ -86,22 +86,31 @@ func (m *highWaterMark) lossAt(end frame.Point, known uint64) *frame.Damage {
 // list last. The error is a *Damage if more was acknowledged. Without a mark
 // nothing is known to be gone.
 func CheckHighWaterMark(path string, last uint64) error {
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("mark of the log: %w", err)
-	}
-	defer file.Close()
-	boot, err := currentBootID()
-	if err != nil {
+	m, err := readHighWaterMark(path)
+	if m == nil || err != nil {
 		return err
 	}
-	if d := (&highWaterMark{file: file, boot: boot}).lossAt(frame.Point{Seq: last}, 0); d != nil {
+	defer m.file.Close()
+	if d := m.lossAt(frame.Point{Seq: last}, 0); d != nil {
 		return d
 	}
 	return nil
+}
+
+// readHighWaterMark opens a high-water mark that is only read; nil: there is none.
+func readHighWaterMark(path string) (*highWaterMark, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mark of the log: %w", err)
+	}
+	boot, err := currentBootID()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &highWaterMark{file: file, boot: boot}, nil
 }
 
 func (m *highWaterMark) writePoint(p frame.Point) error {

@@ -6,11 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // ServerOptions say how the embedded server of a cell is run. Dir is required.
@@ -33,7 +28,9 @@ type ServerOptions struct {
 	Connections int
 	// OpenLater: other processes can connect after Open only, so that they do not hold up the owner while it starts.
 	OpenLater bool
-	Log       Logger // nil: silent
+	// Rebuild: the server makes its index of the log anew, and cuts blocks that are damaged before it says what they hold.
+	Rebuild bool
+	Log     Logger // nil: silent
 }
 
 const (
@@ -57,9 +54,6 @@ type Server struct {
 	copy     string           // directory to be removed in the end, see StartCopy
 	end      func()           // ends the search for revoked credentials
 }
-
-// ErrInUse is wrapped when another server holds the directory.
-var ErrInUse = errors.New("directory is in use")
 
 // Start brings the server up; when it returns, connections are accepted, with OpenLater those of this process only.
 func Start(o ServerOptions) (*Server, error) {
@@ -91,6 +85,11 @@ func (s *Server) startEngine(o ServerOptions) error {
 	}
 	if err := removeUnfinishedStreams(o.Dir); err != nil {
 		return err
+	}
+	if o.Rebuild {
+		if err := removeIndex(o.Dir); err != nil {
+			return err
+		}
 	}
 	if o.OpenLater {
 		if err := reserveSocket(o.Socket); err != nil {
@@ -164,41 +163,6 @@ func (s *Server) serveEngine(o ServerOptions) error {
 	return nil
 }
 
-// lockDir makes dir and takes the lock that keeps a second server out: the
-// server itself takes none, and two of them would acknowledge the same sequence.
-func lockDir(dir string) (*os.File, error) {
-	if dir == "" {
-		return nil, errors.New("server needs a directory")
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		holder := make([]byte, 32)
-		n, _ := f.Read(holder)
-		f.Close()
-		if err == unix.EWOULDBLOCK {
-			return nil, fmt.Errorf("%w: a server (process %s) already runs in %s", ErrInUse,
-				strings.TrimSpace(string(holder[:n])), dir)
-		}
-		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
-	}
-	if err := errors.Join(f.Truncate(0), writePid(f)); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
-	}
-	return f, nil
-}
-
-func writePid(f *os.File) error {
-	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
-	return err
-}
-
 // Connect opens a connection inside this process, acting as id.
 func (s *Server) Connect(id Identity) (*Conn, error) {
 	if !id.Known() {
@@ -214,6 +178,9 @@ func (s *Server) storeBroken() error { return s.nats.Health() }
 
 // Connections returns how many connections users and daemons have.
 func (s *Server) Connections() int { return s.auth.connQuota.Count() }
+
+// Dir returns where its streams are stored: of StartCopy the copy.
+func (s *Server) Dir() string { return s.dir }
 
 // URL is where TCP clients connect; "" without Listen, and before Open.
 func (s *Server) URL() string {

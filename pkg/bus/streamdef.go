@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/archive"
-	"github.com/quill-grid/quill/pkg/gdi"
 )
 
 // The server syncs the messages of a stream as configured, but the stream's definition,
@@ -18,14 +17,6 @@ import (
 // the two may be empty, and then the server gives up the stream and all that is in it. So
 // a stream that was made or changed is settled, and one that was not completely made is
 // removed before the server sees it.
-const (
-	streamName  = gdi.EventStream
-	debugStream = gdi.DebugStream
-
-	streamDirs = "jetstream/$G/streams"
-	metaFile   = "meta.inf"
-	metaSum    = "meta.sum"
-)
 
 // syncDefinition returns when it is on disk what a stream is. Only of a server in this
 // process: others are their administrators'.

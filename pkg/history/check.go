@@ -123,7 +123,7 @@ func (l *Log) Check() Check {
 		})
 		if check.Err == nil {
 			check.Mark = Mark{s.Seq, s.At}
-			if check.Mark.Seq > c.Last.Seq && l.continues(check.Mark.Seq) {
+			if check.Mark.Seq > c.Last.Seq && l.after(check.Mark.Seq) == nil {
 				c.Beyond = append(c.Beyond, check.Mark)
 			}
 		}
@@ -139,10 +139,11 @@ func (l *Log) Check() Check {
 	return c
 }
 
-// continues reports whether the list after the one with that Seq can be read, or is not written yet.
-func (l *Log) continues(seq uint64) bool {
+// after returns the damage that keeps the list after the one with that Seq from being read; nil: it can be read, or is
+// not written yet.
+func (l *Log) after(seq uint64) error {
 	for _, err := range l.Lists(seq + 1) {
-		return err == nil
+		return err
 	}
-	return true
+	return nil
 }

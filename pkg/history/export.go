@@ -58,7 +58,8 @@ type About struct {
 // the stretch, what comes before is written as a whole file and the error is the
 // *frame.Damage.
 func (l *Log) Export(out io.Writer, e Export) error {
-	if e.To == 0 {
+	toEnd := e.To == 0
+	if toEnd {
 		e.To = l.last.Seq
 	}
 	switch {
@@ -96,6 +97,9 @@ func (l *Log) Export(out io.Writer, e Export) error {
 	var broken error
 	if after < e.To {
 		broken = lists(l)
+	}
+	if broken == nil && toEnd {
+		broken = l.after(e.To)
 	}
 	if err := l.exportRuns(w, &e, after); err != nil {
 		return err

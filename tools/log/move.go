@@ -86,6 +86,11 @@ func (c command) moveLog(x *cli.Context) error {
 		}
 		url = strings.TrimSpace(string(text))
 	}
+	if !x.Bool("back") {
+		if err := checkWhole(cell); err != nil {
+			return err
+		}
+	}
 	here, err := inDirectory(cell)
 	if err != nil {
 		return err
@@ -114,15 +119,31 @@ func (c command) moveLog(x *cli.Context) error {
 			c.mark(end), to.name)})
 }
 
+// checkWhole fails if a server would cut the log of a cell that does not run: what was cut would not be moved.
+func checkWhole(cell cell.Cell) error {
+	dir := filepath.Join(cell.Dir(), history.StoreDir)
+	from := archive.ReadSnapshots(filepath.Join(cell.Dir(), history.SnapshotsDir)).NewestPoint()
+	found, err := bus.CheckLog(dir, filepath.Join(dir, history.MarkFile), from.Stream)
+	if err != nil || found.Whole {
+		return inUse(err)
+	}
+	return errors.New("the log is damaged, and not moved: quill log verify names the position. Start and stop qmaster first")
+}
+
+// inUse returns what to do in place of bus.ErrInUse, and other errors as they are.
+func inUse(err error) error {
+	if errors.Is(err, bus.ErrInUse) {
+		return errors.New("qmaster runs: stop it first")
+	}
+	return err
+}
+
 // inDirectory is the cell's own directory, which no other process uses from now on.
 func inDirectory(cell cell.Cell) (*logLocation, error) {
 	dir := filepath.Join(cell.Dir(), history.StoreDir)
 	server, err := bus.Start(bus.ServerOptions{Dir: dir, Durable: true})
-	if errors.Is(err, bus.ErrInUse) {
-		return nil, errors.New("qmaster runs: stop it first")
-	}
 	if err != nil {
-		return nil, err
+		return nil, inUse(err)
 	}
 	p := &logLocation{name: dir, replicas: 1, close: []func(){server.Stop}}
 	if p.conn, err = server.Connect(self); err == nil {

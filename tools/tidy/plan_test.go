@@ -118,7 +118,7 @@ var plan = []row{
 	// for programs that run a server: clients do not link it
 	{path: "pkg/bus/embedded", level: infrastructure,
 		imports: "pkg/bus",
-		modules: "github.com/nats-io/nats-server/v2"},
+		modules: "github.com/nats-io/nats-server/v2 github.com/minio/highwayhash"},
 	{path: "pkg/cell", level: infrastructure, imports: "pkg/grid pkg/userdb pkg/archive pkg/bus"},
 	{path: "pkg/client", level: infrastructure,
 		imports: "pkg/grid events orders pkg/gdi pkg/state pkg/codec pkg/frame pkg/bus pkg/cell"},

@@ -11,7 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/bus"
 )
 
-func init() { bus.RegisterEngine(startServer) }
+func init() { bus.RegisterEngine(startServer, readBlocks) }
 
 const (
 	memoryMax = 64 << 20 // no stream of ours is kept in memory
