@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // BackupFile is the file in the directory of a backup that says what the directory holds.
@@ -19,8 +21,11 @@ const BackupFile = "backup.json"
 
 // BackupFiles is what the files of a backup must be, by path in its directory.
 type BackupFiles struct {
+	// Sum is the SHA-256 of backup.json itself, with zeros in its place; "" in older backups.
+	Sum   string              `json:"sum,omitempty"`
 	Files map[string]Checksum `json:"files"`
-	// Next is what a run that was interrupted may have written in their place; the zero Checksum: it may have removed it.
+	// Next is what a run that was interrupted may have written in their place; the zero Checksum: it may have removed
+	// it.
 	Next map[string]Checksum `json:"next,omitempty"`
 }
 
@@ -52,18 +57,59 @@ func BackupDamages(path string) ([]FileDamage, error) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return nil, nil
 	}
-	text, err := os.ReadFile(filepath.Join(path, BackupFile))
-	if errors.Is(err, fs.ErrNotExist) {
+	var b BackupFiles
+	err := ReadBackupFile(path, &b)
+	own := FileDamage{}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case err != nil && !errors.As(err, &own):
+		return nil, err
+	}
+	bad, err := b.Damages(path, nil)
+	if own != (FileDamage{}) {
+		bad = append([]FileDamage{own}, bad...)
+	}
+	return bad, err
+}
+
+// sumZeros is in the place of BackupFiles.Sum while it is calculated.
+var sumZeros = strings.Repeat("0", 2*sha256.Size)
+
+// BackupFileText returns the text of backup.json. encode is called with what BackupFiles.Sum has to be for that.
+func BackupFileText(encode func(sum string) ([]byte, error)) ([]byte, error) {
+	text, err := encode(sumZeros)
+	if err != nil {
+		return nil, err
+	}
+	text = append(text, '\n')
+	return bytes.Replace(text, []byte(sumZeros), []byte(sumOf(text)), 1), nil
+}
+
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// ReadBackupFile reads backup.json of a backup into out, which has BackupFiles in it. The error is a FileDamage if it
+// is not what was written and can be read nevertheless: then out is filled, and any of it may be wrong.
+func ReadBackupFile(dir string, out any) error {
+	path := filepath.Join(dir, BackupFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
 	}
 	var b BackupFiles
-	if err == nil {
-		err = json.Unmarshal(text, &b)
+	if err = json.Unmarshal(text, &b); err == nil {
+		err = json.Unmarshal(text, out)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(path, BackupFile), err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return b.Damages(path, nil)
+	if b.Sum != "" && sumOf(bytes.Replace(text, []byte(b.Sum), []byte(sumZeros), 1)) != b.Sum {
+		return FileDamage{BackupFile, path + " is not what was written: its SHA-256 differs"}
+	}
+	return nil
 }
 
 // Damages returns the damages of the files in a directory. With sizesOf only the sizes are compared, of the files for

@@ -1,8 +1,11 @@
 package history_test
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/history"
@@ -45,5 +48,57 @@ func TestInterruptedBackup(t *testing.T) {
 				t.Errorf("%v, want %q", bad, c.bad)
 			}
 		})
+	}
+}
+
+// TestBackupFileDamage: a flipped bit of backup.json is found, or changes nothing that is read. One of before it had a
+// checksum is read.
+func TestBackupFileDamage(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, history.BackupFile)
+	type file struct {
+		Last uint64 `json:"last"`
+		history.BackupFiles
+	}
+	written := file{Last: 17}
+	written.Files = map[string]history.Checksum{"a": {Size: 3, SHA256: "0011"}}
+	read := func() (got file, err error) {
+		err = history.ReadBackupFile(dir, &got)
+		got.Sum = ""
+		return got, err
+	}
+	for _, sealed := range []bool{false, true} {
+		text, err := history.BackupFileText(func(sum string) ([]byte, error) {
+			with := written
+			if sealed {
+				with.Sum = sum
+			}
+			return json.MarshalIndent(with, "", "  ")
+		})
+		must(t, err)
+		must(t, os.WriteFile(path, text, 0o600))
+		got, err := read()
+		must(t, err)
+		if !reflect.DeepEqual(got, written) {
+			t.Fatalf("%+v, not %+v", got, written)
+		}
+		found := 0
+		for i := range text {
+			for bit := range 8 {
+				text[i] ^= 1 << bit
+				must(t, os.WriteFile(path, text, 0o600))
+				got, err := read()
+				if sealed && err == nil && !reflect.DeepEqual(got, written) {
+					t.Fatalf("bit %d of byte %d is not missed: %+v", bit, i, got)
+				}
+				if errors.As(err, new(history.FileDamage)) {
+					found++
+				}
+				text[i] ^= 1 << bit
+			}
+		}
+		if sealed != (found > 0) {
+			t.Errorf("sealed %v: %d flipped bits were found", sealed, found)
+		}
 	}
 }

@@ -179,6 +179,9 @@ func (b *backup) begin() (err error) {
 		return err
 	case there == nil && len(entries) > 0:
 		return fmt.Errorf("%s is not empty, and holds no backup", b.dir)
+	case there != nil && there.damage != nil: // what looks unfinished would be removed
+		return fmt.Errorf("%w: the backup is damaged, nothing was added. Begin a new backup in another directory",
+			there.damage)
 	case there != nil && there.Cell != b.cell.Name:
 		return fmt.Errorf("%s holds a backup of cell %s", b.dir, there.Cell)
 	case there != nil && there.complete():

@@ -43,6 +43,8 @@ type summary struct {
 
 	Root string `json:"root"` // SGE_ROOT, which settings.sh in common names
 	history.BackupFiles
+
+	damage error // of backup.json itself
 }
 
 // mark is a history.Mark as JSON.
@@ -77,16 +79,16 @@ func (e end) point() (frame.Point, error) {
 
 // readSummary returns what a directory holds; nil if there is no backup in it.
 func readSummary(dir string) (*summary, error) {
-	text, err := os.ReadFile(filepath.Join(dir, history.BackupFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	s := &summary{}
-	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, history.BackupFile), err)
+	err := history.ReadBackupFile(dir, s)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.As(err, new(history.FileDamage)):
+		s.damage = err
+		return s, nil
+	case err != nil:
+		return nil, err
 	}
 	if s.Version != summaryVersion {
 		return nil, fmt.Errorf("%s: version %d, this program reads version %d", filepath.Join(dir, history.BackupFile),
@@ -99,11 +101,14 @@ func readSummary(dir string) (*summary, error) {
 func (s *summary) complete() bool { return s.End.Message > 0 }
 
 func (s *summary) write(dir string) error {
-	text, err := json.MarshalIndent(s, "", "  ")
+	text, err := history.BackupFileText(func(sum string) ([]byte, error) {
+		s.Sum = sum
+		return json.MarshalIndent(s, "", "  ")
+	})
 	if err != nil {
 		return err
 	}
-	return archive.Replace(filepath.Join(dir, history.BackupFile), append(text, '\n'), 0o600)
+	return archive.Replace(filepath.Join(dir, history.BackupFile), text, 0o600)
 }
 
 // rewritten reports whether each backup writes a file anew.

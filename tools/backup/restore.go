@@ -39,7 +39,7 @@ func Restore(env opt.Env) *cli.Command {
 		Flags: []cli.Flag{
 			opt.DirFlag(),
 			&cli.StringFlag{Name: "as-of",
-				Usage:       "restore the cell as it was after `LIST|TIME`: the list, or the last not later",
+				Usage:       "restore the cell as it was after `LIST|TIME`: the list, or the last one not later than the time",
 				DefaultText: "the last list"},
 			&cli.UintFlag{Name: "skip", Value: core.NumbersSkipped,
 				Usage: "leave out `N` job numbers, more than were given since the backup"},
@@ -95,7 +95,10 @@ func (r *restore) run(c *cli.Context) error {
 	if r.summary, err = readSummary(r.from); err != nil {
 		return err
 	}
-	if r.summary == nil || !r.summary.complete() {
+	switch {
+	case r.summary != nil && !r.summary.complete() && r.summary.damage != nil:
+		return fmt.Errorf("%w: the backup is damaged. Use another backup", r.summary.damage)
+	case r.summary == nil || !r.summary.complete():
 		return fmt.Errorf("%s holds no complete backup", r.from)
 	}
 	r.log, err = history.Open(c.Context, history.Source{Dir: r.from, Odd: func(u *codec.Unreadable) {
@@ -152,7 +155,9 @@ func (r *restore) choose(asOf string) error {
 			return fmt.Errorf("%s is damaged: lists %d to %d are missing. Restore with --as-of %d", r.from, last.Seq+1,
 				r.summary.Last.List, last.Seq)
 		}
-		if err = r.log.Reach(at); err == nil {
+		if at.Seq > last.Seq {
+			err = fmt.Errorf("list %d is after the end of the log, list %d of %s", at.Seq, last.Seq, r.time(last))
+		} else {
 			r.last.Seq, err = r.log.At(at)
 		}
 		if err != nil && r.check.Damage == nil {
@@ -187,6 +192,9 @@ func (r *restore) intact(asOf string) error {
 	bad, err := r.summary.Damages(r.from, nil)
 	if err != nil {
 		return err
+	}
+	if own := (history.FileDamage{}); errors.As(r.summary.damage, &own) {
+		bad = append(bad, own)
 	}
 	if asOf == "" && len(bad) > 0 {
 		return fmt.Errorf(
