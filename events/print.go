@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 )
 
 // Text prints a list, one line per event: the list's number, the event's name
@@ -108,7 +109,7 @@ func (l *textLine) object(o grid.Object) {
 		l.accounting(o)
 	case *grid.JobScheddInfo:
 		l.number("jobs", float64(len(o.Jobs)))
-		l.field("messages", strings.Join(o.Messages, "; "))
+		l.field("messages", strings.Join(reason.Texts(o.Reasons), "; "))
 	case *grid.Receipt:
 		l.field("verb", o.Verb)
 		l.number("job", float64(o.Job))

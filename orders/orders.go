@@ -167,7 +167,7 @@ type UnsuspendOnThreshold struct {
 	Queue     string `see:"keep"`
 }
 
-// JobScheddInfo replaces the messages of one category; none removes them.
+// JobScheddInfo replaces the reasons of one category; none removes them.
 type JobScheddInfo struct{ Info grid.JobScheddInfo }
 
 // PriorityRange contains the range over which priorities were normalised. From it follow
@@ -247,7 +247,7 @@ func (o *UnsuspendOnThreshold) String() string {
 	return fmt.Sprintf("%s %d.%d %s", o.Type(), o.Job, o.Task, o.Queue)
 }
 func (o *JobScheddInfo) String() string {
-	return fmt.Sprintf("%s %q %d messages", o.Type(), o.Info.Category, len(o.Info.Messages))
+	return fmt.Sprintf("%s %q %d reasons", o.Type(), o.Info.Category, len(o.Info.Reasons))
 }
 func (o *PriorityRange) String() string {
 	r := &o.Range

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 )
 
 func TestTypes(t *testing.T) {
@@ -34,8 +35,8 @@ func TestOrdersPrint(t *testing.T) {
 		"sched_conf weight_tickets_override=12": &orders.SchedConf{WeightTicketsOverride: 12},
 		"suspend_on_threshold 7.1 all.q@h1":     &orders.SuspendOnThreshold{Job: 7, Task: 1, Queue: "all.q@h1"},
 		"unsuspend_on_threshold 7.1 all.q@h1":   &orders.UnsuspendOnThreshold{Job: 7, Task: 1, Queue: "all.q@h1"},
-		"job_schedd_info \"-l a=1\" 1 messages": &orders.JobScheddInfo{
-			Info: grid.JobScheddInfo{Category: "-l a=1", Messages: []string{"no"}}},
+		"job_schedd_info \"-l a=1\" 1 reasons": &orders.JobScheddInfo{
+			Info: grid.JobScheddInfo{Category: "-l a=1", Reasons: []reason.Reason{{Code: reason.AlgorithmWait, Offer: "no"}}}},
 		"clear_pri_info 7.1": &orders.ClearPriInfo{Job: 7, Task: 1},
 		"priority_range p=-5..10 urgency=1000..2000 tickets=0": &orders.PriorityRange{Range: grid.PriorityRange{
 			At: 1, LeastPriority: -5, MostPriority: 10, LeastUrgency: 1000, MostUrgency: 2000}},

@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/testkit"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
@@ -384,7 +385,8 @@ func (d talkative) Decide(r algorithm.Run, _ *model.Model) iter.Seq[orders.Order
 				<-d.seen
 			}
 			yield(
-				&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: fmt.Sprint(n), Messages: []string{"waits"}, At: r.Now}})
+				&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: fmt.Sprint(n),
+					Reasons: []reason.Reason{{Code: reason.AlgorithmWait, Offer: "waits"}}, At: r.Now}})
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/filter"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -29,7 +30,8 @@ func story() []events.List {
 		{Cause: events.Cause{Who: "schedd", What: "orders", Ref: "1"}, Events: []events.Event{
 			events.Add(&grid.JATask{Job: 7, ID: 1, Attempt: 1, Status: grid.Transfering, Grants: all}),
 			events.Add(&grid.JATask{Job: 8, ID: 2, Attempt: 1, Status: grid.Transfering, Grants: fast}),
-			events.Add(&grid.JobScheddInfo{Category: "", Jobs: []uint32{8}, Messages: []string{"queue is full"}})}},
+			events.Add(&grid.JobScheddInfo{Category: "", Jobs: []uint32{8},
+				Reasons: []reason.Reason{{Code: reason.AlgorithmWait, Offer: "queue is full"}}})}},
 		{Cause: events.Cause{Who: "node1", What: "report"}, Events: []events.Event{
 			events.Mod(&grid.JATask{Job: 7, ID: 1, Attempt: 1, Status: grid.Running, Grants: all}),
 			events.Add(&grid.Load{Host: "node1"})}},

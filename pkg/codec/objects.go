@@ -312,7 +312,7 @@ func jobScheddInfo(w *wire.Coder, i *grid.JobScheddInfo) {
 	m := w.Open()
 	w.Text(&i.Category)
 	ids(w, &i.Jobs)
-	namesList(w, &i.Messages)
+	reasons(w, &i.Reasons)
 	wire.Sig(w, &i.At)
 	w.Close(m)
 }

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/wire"
 )
 
@@ -14,6 +15,18 @@ func names(w *wire.Coder, p *grid.Names) {
 
 func namesList(w *wire.Coder, p *[]string) {
 	wire.List(w, p, name)
+}
+
+func reasons(w *wire.Coder, p *[]reason.Reason) {
+	wire.List(w, p, func(w *wire.Coder, r *reason.Reason) {
+		m := w.Open()
+		wire.Uns(w, &r.Code)
+		name(w, &r.Object)
+		name(w, &r.What)
+		name(w, &r.Offer)
+		wire.Sig(w, &r.Slots)
+		w.Close(m)
+	})
 }
 
 func ids(w *wire.Coder, p *[]uint32) { wire.List(w, p, wire.Uns[uint32]) }

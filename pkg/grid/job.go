@@ -1,6 +1,10 @@
 package grid
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/reason"
+)
 
 // Job is what a user submitted, submit(1). Tasks that have left the pending range are
 // objects of their own (JATask); a million pending tasks are one Job. Its resource
@@ -417,7 +421,7 @@ const (
 type JobScheddInfo struct {
 	Category string   `see:"text"`
 	Jobs     []uint32 // the jobs it speaks of, at most a few hundred; all of the category are meant
-	Messages []string `see:"text"`
+	Reasons  []reason.Reason
 	At       Time
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 )
 
 // everything is an example of each type that a log holds.
@@ -278,7 +279,8 @@ func TestTokens(t *testing.T) {
 		events.Add(&grid.RQS{Name: "limits", Limits: grid.Names{"users {amy,!bob,@staff} projects genome hosts h1 to slots=5",
 			"users * to slots=10"}}),
 		events.Add(
-			&grid.JobScheddInfo{Category: "-U staff", Messages: []string{`user "zed" is not in "/etc/passwd" of all.q@h1`}}),
+			&grid.JobScheddInfo{Category: "-U staff",
+				Reasons: []reason.Reason{{Code: reason.AlgorithmWait, Offer: `user "zed" is not in "/etc/passwd" of all.q@h1`}}}),
 		events.Del(grid.KindUser, grid.Key{Name: "amy"}),
 		events.Add(&grid.Conf{Host: "global", Entries: grid.Values{{Name: "administrator_mail", Text: "ops@site.example"},
 			{Name: "mailer", Text: "/usr/bin/mail"}}}),
@@ -302,7 +304,7 @@ func TestTokens(t *testing.T) {
 		limits[1] != "users * to slots=10" {
 		t.Errorf("quotas: %q", limits)
 	}
-	message := got.Events[5].Object.(*grid.JobScheddInfo).Messages[0]
+	message := got.Events[5].Object.(*grid.JobScheddInfo).Reasons[0].String()
 	if got, want := r.words(`exceeds limit "amy////" in rule "most/1"`),
 		`exceeds limit "u0001////" in rule "most/1"`; got != want {
 		t.Errorf("message: %s", got)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -33,7 +34,7 @@ func (c *Cluster) OpenHosts() (out []int) {
 // the list of the first host that has room, its length when none has.
 func (c *Cluster) Across(
 	n *Need, slots int, hosts []int, most int, share func(rooms []int) []Part,
-) (p Placement, first int, why Reason) {
+) (p Placement, first int, why reason.Reason) {
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
 			return p, 0, why
@@ -48,13 +49,13 @@ func (c *Cluster) Across(
 	}
 	global, narrow := c.find.slots(c.find.atGlobal(), n)
 	if global.lead < slots {
-		return p, 0, c.find.offersOnly(NotGlobally, "", "g", c.find.atGlobal(), n, narrow)
+		return p, 0, c.find.offersOnly(reason.NotGlobally, "", "g", c.find.atGlobal(), n, narrow)
 	}
 	pes := n.pes
 	if n.Job.PE == "" {
 		pes = []int{-1}
 	}
-	why = Reason{Code: PENoMatch, Object: n.Job.PE}
+	why = reason.Reason{Code: reason.PENoMatch, Object: n.Job.PE}
 	for _, i := range pes {
 		pe := ""
 		if i >= 0 {
@@ -75,7 +76,7 @@ func (c *Cluster) Across(
 
 func (c *search) acrossIn(
 	n *Need, pe string, slots int, hosts []int, most int, share func([]int) []Part,
-) (p Placement, first int, why Reason) {
+) (p Placement, first int, why reason.Reason) {
 	s := c.scratch()
 	s.queues = s.queues[:0]
 	if l := c.atGlobal(); n.perHost {
@@ -98,13 +99,13 @@ func (c *search) acrossIn(
 			break
 		}
 	}
-	why = Reason{Code: QueueUnavailable}
+	why = reason.Reason{Code: reason.QueueUnavailable}
 	if pe != "" {
 		total := 0
 		for _, r := range rooms {
 			total += r
 		}
-		why = Reason{Code: PEOffersOnly, Object: pe, Slots: total}
+		why = reason.Reason{Code: reason.PEOffersOnly, Object: pe, Slots: total}
 	}
 	parts := share(rooms)
 	chief := slices.IndexFunc(parts, func(a Part) bool { return offers[a.Host].lead >= a.Slots })
@@ -122,7 +123,7 @@ func (c *search) acrossIn(
 	if r := c.fitsQuotas(n, p.Grants, pe); !r.Fits() {
 		return Placement{}, first, r
 	}
-	return p, first, Reason{}
+	return p, first, reason.Reason{}
 }
 
 // roomOn is what a host can give to a need, in a PE or to a plain job.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
@@ -13,11 +14,11 @@ import (
 // instances and hosts, in the cluster, under the quotas, and until its new end. It is asked on a Copy, so that several
 // tasks are decided together. Nothing else is asked: what is disabled or forbidden since does not stop a task that has
 // started.
-func (c *Cluster) Alter(now *grid.JATask) Reason {
+func (c *Cluster) Alter(now *grid.JATask) reason.Reason {
 	c.settle()
 	old, counted := c.ledger.Booking(ledger.Number(now.Job, now.ID))
 	if !counted {
-		return Reason{Code: NoSuchQueue}
+		return reason.Reason{Code: reason.NoSuchQueue}
 	}
 	j := old.Job
 	r := c.clusterOf(j.AR)
@@ -45,7 +46,7 @@ func (c *Cluster) Alter(now *grid.JATask) Reason {
 		return why
 	}
 	c.note(c.ledger.Replace(now))
-	return Reason{}
+	return reason.Reason{}
 }
 
 // growth is the question whether a started task can have more.
@@ -56,9 +57,9 @@ type growth struct {
 }
 
 // room reports whether all levels have so much for the grants of the task throughout a window.
-func (q *growth) room(demands []complex.Demand, w grid.Window) Reason {
+func (q *growth) room(demands []complex.Demand, w grid.Window) reason.Reason {
 	if len(demands) == 0 {
-		return Reason{}
+		return reason.Reason{}
 	}
 	c, r, grants := q.c, q.in, q.task.Grants
 	if r.site.Planning {
@@ -68,7 +69,7 @@ func (q *growth) room(demands []complex.Demand, w grid.Window) Reason {
 		c.find.span.Window = w
 	}
 	all := func(grid.Grant) bool { return true }
-	if why := q.fits(r.find.atGlobal(), demands, all, Reason{Code: NotGlobally}, "g"); !why.Fits() {
+	if why := q.fits(r.find.atGlobal(), demands, all, reason.Reason{Code: reason.NotGlobally}, "g"); !why.Fits() {
 		return why
 	}
 	passing, quotas := c.site.QuotasFor(q.job, q.task.PE), map[site.BucketKey][]grid.Grant{}
@@ -78,19 +79,21 @@ func (q *growth) room(demands []complex.Demand, w grid.Window) Reason {
 			continue
 		}
 		onHost := func(o grid.Grant) bool { return o.Host == g.Host }
-		if why := q.fits(r.find.atHost(in.Host), demands, onHost, Reason{Code: NotAtHost, Object: g.Host}, "h"); !why.Fits() {
+		if why := q.fits(r.find.atHost(in.Host), demands, onHost, reason.Reason{Code: reason.NotAtHost, Object: g.Host},
+			"h"); !why.Fits() {
 			return why
 		}
 		same := func(o grid.Grant) bool { return o.Host == g.Host && o.Queue == g.Queue }
-		if why := q.fits(r.find.atInstance(in), demands, same, Reason{Code: NotAtQueue, Object: in.Name}, "q"); !why.Fits() {
+		if why := q.fits(r.find.atInstance(in), demands, same, reason.Reason{Code: reason.NotAtQueue, Object: in.Name},
+			"q"); !why.Fits() {
 			return why
 		}
-		var over Reason
+		var over reason.Reason
 		c.site.EachQuota(passing, q.job, q.task.PE, in, func(rule *site.QuotaRule, key site.BucketKey) bool {
 			quotas[key] = append(quotas[key], g)
 			mine := func(o grid.Grant) bool { return slices.Contains(quotas[key], o) }
-			if !q.fits(c.find.atQuota(rule, key, in), demands, mine, Reason{Code: NotGlobally}, "").Fits() {
-				over = Reason{Code: OverQuota, Object: rule.Set + "/" + rule.Called, What: key.String()}
+			if !q.fits(c.find.atQuota(rule, key, in), demands, mine, reason.Reason{Code: reason.NotGlobally}, "").Fits() {
+				over = reason.Reason{Code: reason.OverQuota, Object: rule.Set + "/" + rule.Called, What: key.String()}
 			}
 			return over.Fits()
 		})
@@ -98,11 +101,13 @@ func (q *growth) room(demands []complex.Demand, w grid.Window) Reason {
 			return over
 		}
 	}
-	return Reason{}
+	return reason.Reason{}
 }
 
 // fits reports whether a level has so much for those of the grants that it gives; why says where it is.
-func (q *growth) fits(l level, demands []complex.Demand, of func(grid.Grant) bool, why Reason, letter string) Reason {
+func (q *growth) fits(
+	l level, demands []complex.Demand, of func(grid.Grant) bool, why reason.Reason, letter string,
+) reason.Reason {
 	if l.whole != nil {
 		if r := q.fits(*l.whole, demands, of, why, letter); !r.Fits() {
 			return r
@@ -130,5 +135,5 @@ func (q *growth) fits(l level, demands []complex.Demand, of func(grid.Grant) boo
 			return why
 		}
 	}
-	return Reason{}
+	return reason.Reason{}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/calendar"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 )
 
@@ -55,38 +56,38 @@ func (c *Cluster) heldUp(n *Need) bool {
 
 // inside reports whether a need is to be placed in an advance reservation, which
 // one, and why it can't be.
-func (c *Cluster) inside(n *Need) (r *Cluster, why Reason, inside bool) {
+func (c *Cluster) inside(n *Need) (r *Cluster, why reason.Reason, inside bool) {
 	j := n.Job
 	if j.AR == 0 || c.ar != nil {
-		return nil, Reason{}, false
+		return nil, reason.Reason{}, false
 	}
 	id := strconv.Itoa(int(j.AR))
 	if r = c.clusterOf(j.AR); r == c || r.ar.Over() {
-		return nil, Reason{Code: ARUnknown, What: id}, true
+		return nil, reason.Reason{Code: reason.ARUnknown, What: id}, true
 	}
 	r.find.span.Now = c.find.span.Now
 	switch a := r.ar; {
 	case !c.site.PermitsAR(a, j.Owner, j.Group):
-		why = Reason{Code: NoAccessAR, What: id}
+		why = reason.Reason{Code: reason.NoAccessAR, What: id}
 	case a.State == grid.ARWaiting, a.State == grid.ARWarning:
-		why = Reason{Code: ARWaits, What: id}
+		why = reason.Reason{Code: reason.ARWaits, What: id}
 	case a.State == grid.ARError && a.ErrorHandlingHard:
-		why = Reason{Code: ARInError, What: id}
+		why = reason.Reason{Code: reason.ARInError, What: id}
 	case r.find.end(c.find.span.Now, n) > a.End:
-		why = Reason{Code: ARTooShort, What: id}
+		why = reason.Reason{Code: reason.ARTooShort, What: id}
 	}
 	return r, why, true
 }
 
 // explainInside is Explain for a job of an advance reservation.
-func (c *Cluster) explainInside(n *Need, why Reason, most int) (out []Reason) {
+func (c *Cluster) explainInside(n *Need, why reason.Reason, most int) (out []reason.Reason) {
 	r, outside, _ := c.inside(n)
 	if !outside.Fits() {
-		return []Reason{outside}
+		return []reason.Reason{outside}
 	}
 	for _, in := range c.site.Instances {
 		if _, holds := r.site.InstAt[in.Name]; !holds && len(out) < most {
-			out = append(out, Reason{Code: NotReserved, Object: in.Name, What: strconv.Itoa(int(r.ar.ID))})
+			out = append(out, reason.Reason{Code: reason.NotReserved, Object: in.Name, What: strconv.Itoa(int(r.ar.ID))})
 		}
 	}
 	return append(out, r.Explain(n, why, most-len(out))...)
@@ -95,8 +96,8 @@ func (c *Cluster) explainInside(n *Need, why Reason, most int) (out []Reason) {
 // Grant finds what an advance reservation is granted: the places that will be
 // free from its start to its end, whatever states the queues are in now, and
 // that no calendar closes in that time, read in the zone of the cell. The
-// sentences say why there are none.
-func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placement, []string) {
+// reasons say why there are none.
+func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placement, []reason.Reason) {
 	st := opened(c.st)
 	changes := []events.Event{events.Add(a)} // diagrams are kept where there is one
 	st.Each(grid.KindCalendar, func(o grid.Object) bool {
@@ -127,7 +128,7 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 	if why.Fits() {
 		return p, nil
 	}
-	return Placement{}, run.sentences(nil, n, why)
+	return Placement{}, run.explain(nil, n, why)
 }
 
 // Overdraw is a capacity that is smaller than what advance reservations hold

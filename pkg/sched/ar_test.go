@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/testkit"
 )
 
@@ -28,7 +29,7 @@ func TestJobsInAR(t *testing.T) {
 		return &grid.Job{ID: id, Owner: owner,
 			JobRequest: &grid.JobRequest{AR: ar, Hard: grid.Requests{{Name: "mem", Value: "?", Num: mem}}}}
 	}
-	place := func(j *grid.Job) (grid.Grant, Reason) {
+	place := func(j *grid.Job) (grid.Grant, reason.Reason) {
 		n := c.Need(j)
 		if !n.Current(c) {
 			t.Errorf("job %d: the need is not current", j.ID)
@@ -54,7 +55,7 @@ func TestJobsInAR(t *testing.T) {
 	if _, why := place(job(20, 1, "u1", 1e8)); why.Fits() {
 		t.Error("the reservation holds no more")
 	}
-	if _, why := place(job(21, 1, "u2", 1e8)); why.Code != NoAccessAR {
+	if _, why := place(job(21, 1, "u2", 1e8)); why.Code != reason.NoAccessAR {
 		t.Errorf("a stranger: %v", why)
 	}
 	seen = map[string]int{}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Lack is something for want of which a queue instance cannot take a job.
 type Lack struct {
 	// Reason is why, in Grid Engine's words.
-	Reason Reason
+	Reason reason.Reason
 	// Level and Object say where too little is left of a Resource, as in a Taking:
 	// G global, H host, Q queue instance, L resource quota rule. Level 0: nothing is
 	// short, but the job may not start there, or no job may.
@@ -66,7 +67,7 @@ func (c *Cluster) Closest(n *Need, most int) (near []Near) {
 // rules out is far away.
 func (l Lack) distance() float64 {
 	switch {
-	case l.Level == 0 && l.Reason.passing():
+	case l.Level == 0 && l.Reason.Passing():
 		return 2
 	case l.Level == 0:
 		return 10
@@ -76,19 +77,9 @@ func (l Lack) distance() float64 {
 	return 1 + min(math.Abs(l.Asked-l.Left)/l.Asked, 1)
 }
 
-// passing reports whether a reason goes away without a change of the job or
-// the configuration.
-func (r Reason) passing() bool {
-	switch r.Code {
-	case QueueFull, QueueAlarm, QueueSuspendAlarm, QueueSuspended, QueueUnavailable, QueueCloses:
-		return true
-	}
-	return false
-}
-
 // lacks are all reasons why an instance cannot give one slot to a need.
 func (c *search) lacks(n *Need, in *site.Instance) (out []Lack) {
-	note := func(r Reason) {
+	note := func(r reason.Reason) {
 		if !r.Fits() {
 			out = append(out, Lack{Reason: r})
 		}
@@ -102,7 +93,7 @@ func (c *search) lacks(n *Need, in *site.Instance) (out []Lack) {
 	note(c.alarming(in, now))
 	note(c.static(n, in))
 	if c.closedByCalendar(in) {
-		note(Reason{Code: QueueCloses, Object: in.Name})
+		note(reason.Reason{Code: reason.QueueCloses, Object: in.Name})
 	}
 	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
 		a := &c.site.Complex.List[attr]
@@ -111,7 +102,7 @@ func (c *search) lacks(n *Need, in *site.Instance) (out []Lack) {
 		if a.Column >= 0 {
 			missing = "no capacity of " + a.Name + " is configured in complex_values of the queue, its host or host \"global\""
 		}
-		note(Reason{Code: NotAtQueue, Object: in.Name, What: requestText(n.Job), Offer: missing})
+		note(reason.Reason{Code: reason.NotAtQueue, Object: in.Name, What: requestText(n.Job), Offer: missing})
 	}
 	if slave, master, why := c.roles(n, in, now); !slave && !master {
 		note(why)
@@ -132,7 +123,7 @@ func (c *search) lacks(n *Need, in *site.Instance) (out []Lack) {
 		name := r.Set + "/" + r.Called + "/" + key.String()
 		if out = c.short(out, n, l, 'L', name); len(out) == before {
 			if s, _ := c.slots(l, n); !s.any(n) || !c.underFixed(l.Supply, n) {
-				note(Reason{Code: OverQuota, Object: r.Set + "/" + r.Called, What: key.String()})
+				note(reason.Reason{Code: reason.OverQuota, Object: r.Set + "/" + r.Called, What: key.String()})
 			}
 		}
 		return true
@@ -159,10 +150,11 @@ func (c *search) short(out []Lack, n *Need, l level, letter byte, object string)
 	if r, _ := c.slots(l, n); r.any(n) {
 		return out
 	}
-	codes := map[byte]Code{'G': NotGlobally, 'H': NotAtHost, 'Q': NotAtQueue, 'L': OverQuota}
+	codes := map[byte]reason.Code{'G': reason.NotGlobally, 'H': reason.NotAtHost, 'Q': reason.NotAtQueue,
+		'L': reason.OverQuota}
 	before := len(out)
 	note := func(attr int, asked, left, of float64, texts ...string) {
-		why := Reason{Code: codes[letter], Object: object, What: requestText(n.Job)}
+		why := reason.Reason{Code: codes[letter], Object: object, What: requestText(n.Job)}
 		if letter != 'L' {
 			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/topology"
 )
@@ -74,12 +75,12 @@ func (n *Need) allowed(tree *topology.Machine) topology.Set {
 }
 
 // unbindable is why a host can never bind a job, whatever is in use there.
-func (n *Need) unbindable(h *site.Host) Reason {
+func (n *Need) unbindable(h *site.Host) reason.Reason {
 	b := n.Job.Binding
 	if !b.Decided() {
-		return Reason{}
+		return reason.Reason{}
 	}
-	why := Reason{Code: NotBindable, Object: h.Name, What: b.Options()}
+	why := reason.Reason{Code: reason.NotBindable, Object: h.Name, What: b.Options()}
 	switch {
 	case h.Tree == nil:
 		why.Offer = "it reports no topology"
@@ -88,7 +89,7 @@ func (n *Need) unbindable(h *site.Host) Reason {
 	default:
 		units := h.Tree.Count(site.UnitOf(b), n.allowed(h.Tree))
 		if units >= int(b.Amount) {
-			return Reason{}
+			return reason.Reason{}
 		}
 		why.Offer = fmt.Sprintf("it has only %d units %s, and %d are asked for", units, b.Unit, b.Amount)
 	}
@@ -106,7 +107,9 @@ func (c *search) unitsOffered(l *level, n *Need) string {
 // Cores chooses the processor cores of a task that starts with these grants and instances: units that
 // no started task has, those nearest to the instances. A job that asks for none is bound to the
 // cores that the masks of its instances have. The Reason says on which host too few are free.
-func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) (out []grid.CoreGrant, why Reason) {
+func (c *Cluster) Cores(
+	j *grid.Job, grants []grid.Grant, maps []grid.MapGrant,
+) (out []grid.CoreGrant, why reason.Reason) {
 	c.settle()
 	for i, g := range grants {
 		h, known := c.site.HostAt[g.Host]
@@ -119,8 +122,9 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 			p.devices = devicesOn(c.site, h, maps)
 			ok := false
 			if s, _, ok = p.choose(nil); !ok {
-				return nil, Reason{Code: NotBindable, Object: g.Host, What: j.Binding.Options(), Offer: "too few units " +
-					j.Binding.Unit + " are free"}
+				return nil, reason.Reason{Code: reason.NotBindable, Object: g.Host, What: j.Binding.Options(),
+					Offer: "too few units " +
+						j.Binding.Unit + " are free"}
 			}
 		} else if j.Binding == nil {
 			s, shared = c.masked(h, maps), true
@@ -129,7 +133,7 @@ func (c *Cluster) Cores(j *grid.Job, grants []grid.Grant, maps []grid.MapGrant) 
 			out = append(out, grid.CoreGrant{Host: g.Host, Text: c.site.Hosts[h].Tree.Text(s), Shared: shared})
 		}
 	}
-	return out, Reason{}
+	return out, reason.Reason{}
 }
 
 // eachDevice calls f with the instances that grants have on a host.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -14,8 +15,8 @@ import (
 
 // earliestParallel tries the matching PEs: the earliest start wins, then the
 // most slots, then the fewest violations, then the first.
-func (c *search) earliestParallel(n *Need, from grid.Time) (best Placement, at grid.Time, why Reason) {
-	at, why = grid.Never, Reason{Code: PENoMatch, Object: n.Job.PE}
+func (c *search) earliestParallel(n *Need, from grid.Time) (best Placement, at grid.Time, why reason.Reason) {
+	at, why = grid.Never, reason.Reason{Code: reason.PENoMatch, Object: n.Job.PE}
 	for _, i := range n.pes {
 		p, t, r := c.earliestIn(n, i, from, at)
 		switch {
@@ -31,12 +32,12 @@ func (c *search) earliestParallel(n *Need, from grid.Time) (best Placement, at g
 }
 
 // earliestIn looks in one PE, for a time that is no later than another.
-func (c *search) earliestIn(n *Need, i int, from, latest grid.Time) (Placement, grid.Time, Reason) {
+func (c *search) earliestIn(n *Need, i int, from, latest grid.Time) (Placement, grid.Time, reason.Reason) {
 	pe := c.site.PEs[i]
-	why := Reason{Code: PEOffersOnly, Object: pe.Name}
+	why := reason.Reason{Code: reason.PEOffersOnly, Object: pe.Name}
 	rule, ok := parseRule(pe.AllocationRule)
 	if !ok {
-		return Placement{}, grid.Never, Reason{Code: PERule, Object: pe.Name}
+		return Placement{}, grid.Never, reason.Reason{Code: reason.PERule, Object: pe.Name}
 	}
 	least := smallest(n.Job.PERange, rule.unit())
 	if least == 0 {

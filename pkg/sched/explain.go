@@ -5,18 +5,20 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // offersOnly is the reason of a level that cannot give one slot: what it has
 // left of the narrowest attribute.
-func (c *search) offersOnly(code Code, object, letter string, l level, n *Need, attr int) Reason {
+func (c *search) offersOnly(code reason.Code, object, letter string, l level, n *Need, attr int) reason.Reason {
 	if attr < 0 {
-		return Reason{Code: QueueUnavailable, Object: object}
+		return reason.Reason{Code: reason.QueueUnavailable, Object: object}
 	}
 	a := &c.site.Complex.List[attr]
 	if a.Column == c.site.Complex.Threads {
-		return Reason{Code: NotBindable, Object: object, What: n.Job.Binding.Options(), Offer: c.unitsOffered(&l, n)}
+		return reason.Reason{Code: reason.NotBindable, Object: object, What: n.Job.Binding.Options(),
+			Offer: c.unitsOffered(&l, n)}
 	}
 	offer, request := "", requestText(n.Job)
 	if attr == 0 {
@@ -62,24 +64,24 @@ func (c *search) offersOnly(code Code, object, letter string, l level, n *Need, 
 		text, _ := l.load.text(a.Name)
 		offer = "it offers only " + letter + "l:" + a.Name + "=" + text
 	}
-	return Reason{Code: code, Object: object, What: request, Offer: offer}
+	return reason.Reason{Code: code, Object: object, What: request, Offer: offer}
 }
 
 // Explain returns why no job of the need can start, one reason per instance,
 // host or PE, the first `most` of them; then why the last attempt as a whole
 // failed, if that says more.
-func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
-	var out []Reason
-	seen := map[Reason]bool{}
-	add := func(r Reason) bool {
-		if !r.Fits() && !seen[r] && !r.nowhere() {
+func (c *Cluster) Explain(n *Need, why reason.Reason, most int) []reason.Reason {
+	var out []reason.Reason
+	seen := map[reason.Reason]bool{}
+	add := func(r reason.Reason) bool {
+		if !r.Fits() && !seen[r] && !r.Nowhere() {
 			seen[r] = true
 			out = append(out, r)
 		}
 		return len(out) < most
 	}
-	if n.unknown != "" || why.Code == NotGlobally || why.Code == CkptUnknown {
-		return []Reason{why}
+	if n.unknown != "" || why.Code == reason.NotGlobally || why.Code == reason.CkptUnknown {
+		return []reason.Reason{why}
 	}
 	if n.Job.AR != 0 && c.ar == nil {
 		return c.explainInside(n, why, most)
@@ -97,19 +99,19 @@ func (c *Cluster) Explain(n *Need, why Reason, most int) []Reason {
 }
 
 // whyNot is why one instance cannot take a job.
-func (c *search) whyNot(n *Need, in *site.Instance) Reason {
+func (c *search) whyNot(n *Need, in *site.Instance) reason.Reason {
 	if r := c.static(n, in); !r.Fits() {
 		return r
 	}
 	now := c.nows.At(in.Host.Index)
 	if c.ledger.At(in.Host.Index).Used(in.Place, 0) >= in.Supply.Capacity[0] || c.alarm(in, now).of != nil {
-		return Reason{} // reported once for all jobs
+		return reason.Reason{} // reported once for all jobs
 	}
 	if c.closedByCalendar(in) {
-		return Reason{Code: QueueCloses, Object: in.Name}
+		return reason.Reason{Code: reason.QueueCloses, Object: in.Name}
 	}
 	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
-		return Reason{Code: NotAtQueue, Object: in.Name, What: requestText(n.Job),
+		return reason.Reason{Code: reason.NotAtQueue, Object: in.Name, What: requestText(n.Job),
 			Offer: "job requests unknown resource (" + c.site.Complex.List[attr].Name + ")"}
 	}
 	if slave, master, why := c.roles(n, in, now); !slave && !master {
@@ -117,11 +119,11 @@ func (c *search) whyNot(n *Need, in *site.Instance) Reason {
 	}
 	l := c.atHost(in.Host)
 	if r, attr := c.slots(l, n); !r.any(n) {
-		return c.offersOnly(NotAtHost, in.Host.Name, "h", l, n, attr)
+		return c.offersOnly(reason.NotAtHost, in.Host.Name, "h", l, n, attr)
 	}
 	l = c.atInstance(in)
 	if r, attr := c.slots(l, n); !r.any(n) {
-		return c.offersOnly(NotAtQueue, in.Name, "q", l, n, attr)
+		return c.offersOnly(reason.NotAtQueue, in.Name, "q", l, n, attr)
 	}
 	pe := ""
 	if len(n.pes) > 0 {
@@ -133,9 +135,9 @@ func (c *search) whyNot(n *Need, in *site.Instance) Reason {
 
 // Closed returns which instances take no jobs at all: what holds for every
 // pending job, reported once. At most `most` reasons.
-func (c *Cluster) Closed(most int) []Reason {
+func (c *Cluster) Closed(most int) []reason.Reason {
 	c.settle()
-	var out []Reason
+	var out []reason.Reason
 	for _, in := range c.site.Instances {
 		if len(out) >= most {
 			break
@@ -144,7 +146,7 @@ func (c *Cluster) Closed(most int) []Reason {
 		r := c.stateReason(in)
 		if r.Fits() {
 			if c.ledger.At(in.Host.Index).Used(in.Place, 0) >= in.Supply.Capacity[0] {
-				r = Reason{Code: QueueFull, Object: in.Name}
+				r = reason.Reason{Code: reason.QueueFull, Object: in.Name}
 			} else {
 				r = c.alarming(in, now)
 			}
@@ -154,18 +156,18 @@ func (c *Cluster) Closed(most int) []Reason {
 		}
 	}
 	if len(out) > 0 && c.order.Rows.Len() == 0 {
-		out = append(out, Reason{Code: AllQueuesBusy})
+		out = append(out, reason.Reason{Code: reason.AllQueuesBusy})
 	}
 	return out
 }
 
 // alarming is the alarm of an instance as a reason.
-func (c *Cluster) alarming(in *site.Instance, now *hostNow) Reason {
+func (c *Cluster) alarming(in *site.Instance, now *hostNow) reason.Reason {
 	a := c.alarm(in, now)
 	if a.of == nil {
-		return Reason{}
+		return reason.Reason{}
 	}
-	return Reason{Code: a.code, Object: in.Name, What: c.alarmText(in, now, a.of, a.factor)}
+	return reason.Reason{Code: a.code, Object: in.Name, What: c.alarmText(in, now, a.of, a.factor)}
 }
 
 // alarmText explains an alarm: np_load_avg=1.800000 (no load adjustment) >=

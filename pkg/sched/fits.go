@@ -3,6 +3,7 @@ package sched
 import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/reason"
 )
 
 // Fits reports whether a task of the job may start on exactly these grants now:
@@ -12,7 +13,7 @@ import (
 // scheduler found the place. Load alarm and soft requests are the
 // scheduler's word and not asked again. Versions and the task's state are the
 // caller's.
-func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
+func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) reason.Reason {
 	n := c.needOf(j)
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
@@ -22,7 +23,7 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 	}
 	c.find.setWindow(c.find.span.Now, n)
 	if n.unknown != "" {
-		return Reason{Code: UnknownResource, What: n.unknown}
+		return reason.Reason{Code: reason.UnknownResource, What: n.unknown}
 	}
 	total := 0
 	for i, g := range grants {
@@ -32,10 +33,10 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 		}
 	}
 	if r, narrow := c.find.slots(c.find.atGlobal(), n); !r.holds(total, true) {
-		return c.find.offersOnly(NotGlobally, "", "g", c.find.atGlobal(), n, narrow)
+		return c.find.offersOnly(reason.NotGlobally, "", "g", c.find.atGlobal(), n, narrow)
 	}
 	if l := c.find.atGlobal(); !c.find.hostsFit(&l, n, hostsOf(grants)) {
-		return c.find.offersOnly(NotGlobally, "", "g", l, n, c.find.perHostAttr(n))
+		return c.find.offersOnly(reason.NotGlobally, "", "g", l, n, c.find.perHostAttr(n))
 	}
 	if r := c.find.fitsQuotas(n, grants, pe); !r.Fits() {
 		return r
@@ -45,23 +46,23 @@ func (c *Cluster) Fits(j *grid.Job, grants []grid.Grant, pe string) Reason {
 
 // fitsAt checks one grant. Slots that the task gets in other elements of the
 // list on the same host count too.
-func (c *search) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason {
+func (c *search) fitsAt(n *Need, grants []grid.Grant, i int, pe string) reason.Reason {
 	g := grants[i]
 	in := c.site.Granted(g)
 	if in == nil {
-		return Reason{Code: NoSuchQueue, Object: g.Instance()}
+		return reason.Reason{Code: reason.NoSuchQueue, Object: g.Instance()}
 	}
 	if r := c.stateReason(in); !r.Fits() {
 		return r
 	}
 	if c.closedByCalendar(in) {
-		return Reason{Code: QueueCloses, Object: in.Name}
+		return reason.Reason{Code: reason.QueueCloses, Object: in.Name}
 	}
 	if r := c.static(n, in); !r.Fits() {
 		return r
 	}
 	if pe != "" && !in.PEs.Has(pe) {
-		return Reason{Code: NotInPEList, Object: in.Name, What: pe}
+		return reason.Reason{Code: reason.NotInPEList, Object: in.Name, What: pe}
 	}
 	now := c.nows.At(in.Host.Index)
 	if slave, master, why := c.roles(n, in, now); i == 0 && !master || (i > 0 || g.Slots > 1) && !slave {
@@ -77,43 +78,43 @@ func (c *search) fitsAt(n *Need, grants []grid.Grant, i int, pe string) Reason {
 		}
 	}
 	if attr := c.unknownAttr(n, grid.AllTasks, in, now); attr >= 0 {
-		return Reason{Code: UnknownResource, What: c.site.Complex.List[attr].Name}
+		return reason.Reason{Code: reason.UnknownResource, What: c.site.Complex.List[attr].Name}
 	}
 	first := grants[0]
 	if r, narrow := c.slots(c.atInstance(in), n); !r.holds(onQueue, g.Host == first.Host && g.Queue == first.Queue) {
 		if narrow == 0 {
-			return Reason{Code: GrantSlots, Object: in.Name, Slots: r.slots}
+			return reason.Reason{Code: reason.GrantSlots, Object: in.Name, Slots: r.slots}
 		}
-		return c.offersOnly(NotAtQueue, in.Name, "q", c.atInstance(in), n, narrow)
+		return c.offersOnly(reason.NotAtQueue, in.Name, "q", c.atInstance(in), n, narrow)
 	}
 	l := c.atHost(in.Host)
 	l.factor = 0 // the adjustments of a moment are the scheduler's
 	if r, narrow := c.slots(l, n); !r.holds(onHost, g.Host == first.Host) {
-		return c.offersOnly(NotAtHost, in.Host.Name, "h", l, n, narrow)
+		return c.offersOnly(reason.NotAtHost, in.Host.Name, "h", l, n, narrow)
 	}
-	return Reason{}
+	return reason.Reason{}
 }
 
-func (c *search) fitsPE(n *Need, pe string, slots uint32) Reason {
+func (c *search) fitsPE(n *Need, pe string, slots uint32) reason.Reason {
 	if n.Job.PE == "" {
 		if slots != 1 || pe != "" {
-			return Reason{Code: PENoMatch, Object: pe}
+			return reason.Reason{Code: reason.PENoMatch, Object: pe}
 		}
-		return Reason{}
+		return reason.Reason{}
 	}
 	i := c.site.PENamed(pe)
 	if i < 0 || !pattern.Match(n.Job.PE, pe) {
-		return Reason{Code: PENoMatch, Object: n.Job.PE}
+		return reason.Reason{Code: reason.PENoMatch, Object: n.Job.PE}
 	}
 	p := c.site.PEs[i]
 	if !c.site.Permits(n.Job.Owner, n.Job.Group, p.UserLists, p.XUserLists) {
-		return Reason{Code: NoAccessPE, Object: pe}
+		return reason.Reason{Code: reason.NoAccessPE, Object: pe}
 	}
 	if !n.Job.PERange.Contains(slots) {
-		return Reason{Code: PETotal, Object: pe}
+		return reason.Reason{Code: reason.PETotal, Object: pe}
 	}
 	if free := c.peFree(i); free < int(slots) {
-		return Reason{Code: PEOffersOnly, Object: pe, Slots: free}
+		return reason.Reason{Code: reason.PEOffersOnly, Object: pe, Slots: free}
 	}
-	return Reason{}
+	return reason.Reason{}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -115,7 +116,7 @@ func (c *cell) runsForEver() (found bool) {
 }
 
 // empty places a job long after all tasks and advance reservations have ended.
-func (c *cell) empty(j *grid.Job) (sched.Placement, sched.Reason) {
+func (c *cell) empty(j *grid.Job) (sched.Placement, reason.Reason) {
 	then := c.branch()
 	then.Now = c.Now.Add(1e6)
 	c.State.Each(grid.KindJATask, func(o grid.Object) bool {
@@ -170,8 +171,8 @@ func (c *cell) promises(jobs []*grid.Job) string {
 		}
 		look := then.Cluster.Copy(then.State.Copy())
 		look.Begin(at)
-		if slices.ContainsFunc(look.Closed(1000), func(r sched.Reason) bool {
-			return r.Code == sched.QueueAlarm || r.Code == sched.QueueSuspendAlarm
+		if slices.ContainsFunc(look.Closed(1000), func(r reason.Reason) bool {
+			return r.Code == reason.QueueAlarm || r.Code == reason.QueueSuspendAlarm
 		}) {
 			continue // what load will be is not known
 		}

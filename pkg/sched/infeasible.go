@@ -3,6 +3,7 @@ package sched
 import (
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
@@ -35,7 +36,7 @@ type failure struct {
 	epoch *byte
 	at    int // how many improvements were known
 	wider int // improvements.wider then
-	why   Reason
+	why   reason.Reason
 }
 
 // maxImproved bounds the hosts that are tried one by one; when more improved,
@@ -172,7 +173,7 @@ func (c *search) fitsOn(n *Need, host int) bool {
 // noteFailure stores that a need has no placement, unless this run's own bookings
 // may be why: qmaster can still refuse them. The same holds for plans, which the
 // next run may change.
-func (c *search) noteFailure(n *Need, why Reason) {
+func (c *search) noteFailure(n *Need, why reason.Reason) {
 	if g := c.improvements(); !g.booked && !c.span.Hit && c.moves != nil {
 		n.failure = failure{g.epoch, g.base, g.wider, why}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 )
 
@@ -20,7 +21,7 @@ func TestManyImprovements(t *testing.T) {
 			}
 		}
 		need := c.Cluster.Need(c.State.Job(1))
-		place := func() sched.Reason {
+		place := func() reason.Reason {
 			run := c.Cluster.Copy(c.State.Copy())
 			run.Begin(c.Now)
 			_, why := run.FindPlacement(need, &sched.Cursor{})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
@@ -319,16 +320,16 @@ func (c *search) instanceSlots(n *Need, in *site.Instance) (slots int) {
 
 // stateReason returns why the states of an instance allow no jobs in it, load alarm
 // not included; the zero Reason when they do.
-func (c *Cluster) stateReason(in *site.Instance) Reason {
+func (c *Cluster) stateReason(in *site.Instance) reason.Reason {
 	now := c.nows.At(in.Host.Index)
 	s := now.statesOf(in)
 	switch {
 	case now.load == nil || now.load.Unheard || s&(grid.QueueError|grid.QueueAmbiguous|grid.QueueOrphaned) != 0:
-		return Reason{Code: QueueUnavailable, Object: in.Name}
+		return reason.Reason{Code: reason.QueueUnavailable, Object: in.Name}
 	case s&grid.QueueSuspendedAny != 0, overruled(in, c.ledger.At(in.Host.Index)), c.preemptedSlots(in) == 0:
-		return Reason{Code: QueueSuspended, Object: in.Name}
+		return reason.Reason{Code: reason.QueueSuspended, Object: in.Name}
 	case s&(grid.QueueDisabled|grid.QueueCalDisabled) != 0:
-		return Reason{Code: QueueDisabled, Object: in.Name}
+		return reason.Reason{Code: reason.QueueDisabled, Object: in.Name}
 	}
-	return Reason{}
+	return reason.Reason{}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/state"
@@ -61,10 +62,10 @@ func (c *search) orderFor(n *Need) ordered.Set[rank] {
 // Instances chooses the instances of resource maps for a task that starts with these grants.
 // The Reason says of which map too few are free: then more were granted than there are,
 // as after a change of the map or of a running job's requests.
-func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGrant, why Reason) {
+func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGrant, why reason.Reason) {
 	need := c.needOf(j)
 	if !need.maps {
-		return nil, Reason{}
+		return nil, reason.Reason{}
 	}
 	g := giver{c: c, need: need, grants: grants, selective: need.selections != nil || c.ledger.Selective()}
 	if g.selective {
@@ -87,14 +88,15 @@ func (c *Cluster) Instances(j *grid.Job, grants []grid.Grant) (out []grid.MapGra
 			n.Global = global
 			chosen := g.choose(&n, m, ledger.MapKey{Column: d.Column, Host: h}, wanted, out)
 			if len(chosen) < wanted {
-				return nil, Reason{Code: NotAtHost, Object: n.Host, What: requestText(j), Offer: "too few instances of " +
-					n.Resource + " are free"}
+				return nil, reason.Reason{Code: reason.NotAtHost, Object: n.Host, What: requestText(j),
+					Offer: "too few instances of " +
+						n.Resource + " are free"}
 			}
 			name(&n, m, chosen)
 			out = append(out, n)
 		}
 	}
-	return out, Reason{}
+	return out, reason.Reason{}
 }
 
 // giver chooses the instances of one demand after the other.

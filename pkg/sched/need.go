@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 	"github.com/quill-grid/quill/pkg/topology"
 )
@@ -173,19 +174,20 @@ func (c *search) suits(n *Need, in *site.Instance) bool {
 
 // static compares a job with the configuration of an instance, its host and
 // the cluster: what no load report and no task can change.
-func (c *search) static(n *Need, in *site.Instance) Reason {
+func (c *search) static(n *Need, in *site.Instance) reason.Reason {
 	j := n.Job
 	if r := c.inQueueList(n, in); !r.Fits() {
 		return r
 	}
 	if !c.site.Permits(j.Owner, j.Group, in.Users, in.XUsers) {
 		if c.site.Permits(j.Owner, j.Group, in.Queue.UserLists.Value, in.Queue.XUserLists.Value) {
-			return Reason{Code: NoAccessQueue, What: "queue", Object: in.Name} // an exception for the host forbids it
+			// an exception for the host forbids it
+			return reason.Reason{Code: reason.NoAccessQueue, What: "queue", Object: in.Name}
 		}
-		return Reason{Code: NoAccessQueue, What: "cluster queue", Object: in.Queue.Name}
+		return reason.Reason{Code: reason.NoAccessQueue, What: "cluster queue", Object: in.Queue.Name}
 	}
-	if r := projectReason(j.Project, "queue", in.Name, in.Projects, in.XProjects); !r.Fits() {
-		if all := projectReason(j.Project, "cluster queue", in.Queue.Name, in.Queue.Projects.Value,
+	if r := site.WhyNotProject(j.Project, "queue", in.Name, in.Projects, in.XProjects); !r.Fits() {
+		if all := site.WhyNotProject(j.Project, "cluster queue", in.Queue.Name, in.Queue.Projects.Value,
 			in.Queue.XProjects.Value); !all.Fits() {
 			return all
 		}
@@ -193,9 +195,9 @@ func (c *search) static(n *Need, in *site.Instance) Reason {
 	}
 	if h := in.Host.Exec; h != nil {
 		if !c.site.Permits(j.Owner, j.Group, h.UserLists, h.XUserLists) {
-			return Reason{Code: NoAccessHost, Object: h.Name}
+			return reason.Reason{Code: reason.NoAccessHost, Object: h.Name}
 		}
-		if r := projectReason(j.Project, "host", h.Name, h.Projects, h.XProjects); !r.Fits() {
+		if r := site.WhyNotProject(j.Project, "host", h.Name, h.Projects, h.XProjects); !r.Fits() {
 			return r
 		}
 	}
@@ -203,7 +205,7 @@ func (c *search) static(n *Need, in *site.Instance) Reason {
 		return r
 	}
 	if in.Slots == 0 {
-		return Reason{Code: QueueZeroSlots, Object: in.Name}
+		return reason.Reason{Code: reason.QueueZeroSlots, Object: in.Name}
 	}
 	if r := n.unbindable(in.Host); !r.Fits() {
 		return r
@@ -214,52 +216,52 @@ func (c *search) static(n *Need, in *site.Instance) Reason {
 	return c.compareFixed(n, in)
 }
 
-func (c *search) inQueueList(n *Need, in *site.Instance) Reason {
+func (c *search) inQueueList(n *Need, in *site.Instance) reason.Reason {
 	if len(n.queues) == 0 || anyMatches(n.queues, in, c.st) {
-		return Reason{}
+		return reason.Reason{}
 	}
 	for i := range n.queues {
 		if n.queues[i].MatchCQueue(in.Queue.Name) {
-			return Reason{Code: NotInHardQueueList, Object: in.Name}
+			return reason.Reason{Code: reason.NotInHardQueueList, Object: in.Name}
 		}
 	}
-	return Reason{Code: NotInHardQueueList, Object: in.Queue.Name}
+	return reason.Reason{Code: reason.NotInHardQueueList, Object: in.Queue.Name}
 }
 
 // rightType holds the job's kind against qtype, pe_list and ckpt_list.
-func (c *search) rightType(n *Need, in *site.Instance) Reason {
+func (c *search) rightType(n *Need, in *site.Instance) reason.Reason {
 	j := n.Job
 	if j.PE != "" {
 		if len(in.PEs) == 0 {
-			return Reason{Code: NotParallel, Object: in.Name}
+			return reason.Reason{Code: reason.NotParallel, Object: in.Name}
 		}
 		found := false
 		for _, i := range n.pes {
 			found = found || in.PEs.Has(c.site.PEs[i].Name)
 		}
 		if !found {
-			return Reason{Code: NotInPEList, Object: in.Queue.Name, What: j.PE}
+			return reason.Reason{Code: reason.NotInPEList, Object: in.Queue.Name, What: j.PE}
 		}
 	}
 	if j.Ckpt != "" {
 		if len(in.Ckpts) == 0 {
-			return Reason{Code: NotCheckpointing, Object: in.Name}
+			return reason.Reason{Code: reason.NotCheckpointing, Object: in.Name}
 		}
 		if !in.Ckpts.Has(j.Ckpt) {
-			return Reason{Code: NotInCkptList, Object: in.Name, What: j.Ckpt}
+			return reason.Reason{Code: reason.NotInCkptList, Object: in.Name, What: j.Ckpt}
 		}
 	}
 	if j.Immediate && !in.Interactive {
-		return Reason{Code: NotInteractive, Object: in.Queue.Name}
+		return reason.Reason{Code: reason.NotInteractive, Object: in.Queue.Name}
 	}
 	if j.PE == "" && j.Ckpt == "" && !j.Immediate && !in.Batch {
-		return Reason{Code: NotBatch, Object: in.Name}
+		return reason.Reason{Code: reason.NotBatch, Object: in.Name}
 	}
-	return Reason{}
+	return reason.Reason{}
 }
 
 // forcedReason finds a forced attribute that the job does not ask for.
-func (c *search) forcedReason(n *Need, in *site.Instance) Reason {
+func (c *search) forcedReason(n *Need, in *site.Instance) reason.Reason {
 	missing := func(forced []int) string {
 		for _, i := range forced {
 			if !n.Job.Requests(c.site.Complex.List[i].Name) {
@@ -269,40 +271,40 @@ func (c *search) forcedReason(n *Need, in *site.Instance) Reason {
 		return ""
 	}
 	if a := missing(c.site.Global.Forced); a != "" {
-		return Reason{Code: ForcedGlobal, What: a}
+		return reason.Reason{Code: reason.ForcedGlobal, What: a}
 	}
 	if a := missing(in.Host.Supply.Forced); a != "" {
-		return Reason{Code: ForcedHost, What: a, Object: in.Host.Name}
+		return reason.Reason{Code: reason.ForcedHost, What: a, Object: in.Host.Name}
 	}
 	if a := missing(in.Supply.Forced); a != "" {
-		return Reason{Code: ForcedQueue, What: a, Object: in.Name}
+		return reason.Reason{Code: reason.ForcedQueue, What: a, Object: in.Name}
 	}
-	return Reason{}
+	return reason.Reason{}
 }
 
 // compareFixed holds the requests for all tasks against configured values: every level that
 // knows an attribute must satisfy it, and of a consumable the limit of the
 // queue.
-func (c *search) compareFixed(n *Need, in *site.Instance) Reason {
+func (c *search) compareFixed(n *Need, in *site.Instance) reason.Reason {
 	if n.unknown != "" {
-		return Reason{Code: UnknownResource, What: n.unknown}
+		return reason.Reason{Code: reason.UnknownResource, What: n.unknown}
 	}
 	return c.compareScope(n, grid.AllTasks, in)
 }
 
 // roles reports whether an instance can have the master task of a job, and its other tasks, as far as requests
 // say that hold for one or the other; why it cannot have one of them.
-func (c *search) roles(n *Need, in *site.Instance, now *hostNow) (slave, master bool, why Reason) {
+func (c *search) roles(n *Need, in *site.Instance, now *hostNow) (slave, master bool, why reason.Reason) {
 	switch {
 	case n.scoped:
 		master, why = c.inScope(n, grid.MasterTask, n.masters, in, now)
-		var of Reason
+		var of reason.Reason
 		if slave, of = c.inScope(n, grid.SlaveTasks, n.slaves, in, now); !slave {
 			why = of
 		}
 		return slave, master, why
 	case len(n.masters) > 0 && n.Job.PE != "" && !anyMatches(n.masters, in, c.st): // qalter accepts -masterq for any job
-		return true, false, Reason{Code: NotInMasterQueueList, Object: in.Name}
+		return true, false, reason.Reason{Code: reason.NotInMasterQueueList, Object: in.Name}
 	}
 	return true, true, why
 }
@@ -310,15 +312,15 @@ func (c *search) roles(n *Need, in *site.Instance, now *hostNow) (slave, master 
 // inScope reports whether an instance can have the tasks of one scope.
 func (c *search) inScope(
 	n *Need, of grid.TaskScope, queues []pattern.QueuePattern, in *site.Instance, now *hostNow,
-) (can bool, why Reason) {
+) (can bool, why reason.Reason) {
 	switch attr := c.unknownAttr(n, of, in, now); {
 	case len(queues) > 0 && !anyMatches(queues, in, c.st):
-		why = Reason{Code: NotInMasterQueueList, Object: in.Name}
+		why = reason.Reason{Code: reason.NotInMasterQueueList, Object: in.Name}
 		if of == grid.SlaveTasks {
-			why.Code = NotInSlaveQueueList
+			why.Code = reason.NotInSlaveQueueList
 		}
 	case attr >= 0:
-		why = Reason{Code: UnknownResource, What: c.site.Complex.List[attr].Name}
+		why = reason.Reason{Code: reason.UnknownResource, What: c.site.Complex.List[attr].Name}
 	default:
 		why = c.compareScope(n, of, in)
 	}
@@ -338,7 +340,7 @@ func (c *search) inRoles(r room, n *Need, in *site.Instance, now *hostNow) room 
 }
 
 // compareScope is compareFixed for the requests of one scope.
-func (c *search) compareScope(n *Need, of grid.TaskScope, in *site.Instance) Reason {
+func (c *search) compareScope(n *Need, of grid.TaskScope, in *site.Instance) reason.Reason {
 	for i := range n.conditions {
 		k := &n.conditions[i]
 		if k.Of != of {
@@ -346,13 +348,13 @@ func (c *search) compareScope(n *Need, of grid.TaskScope, in *site.Instance) Rea
 		}
 		a := &c.site.Complex.List[k.Attr]
 		if v, ok := c.site.Global.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
-			return n.cannot(NotGlobally, "", "g", a, v)
+			return n.cannot(reason.NotGlobally, "", "g", a, v)
 		}
 		if v, ok := in.Host.Supply.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
-			return n.cannot(NotAtHost, in.Host.Name, "h", a, v)
+			return n.cannot(reason.NotAtHost, in.Host.Name, "h", a, v)
 		}
 		if v, ok := in.Supply.Fixed[k.Attr]; ok && !k.Satisfied(a, v) {
-			return n.cannot(NotAtQueue, in.Name, "q", a, v)
+			return n.cannot(reason.NotAtQueue, in.Name, "q", a, v)
 		}
 	}
 	for i := range n.demands {
@@ -361,7 +363,7 @@ func (c *search) compareScope(n *Need, of grid.TaskScope, in *site.Instance) Rea
 		a := &c.site.Complex.List[attr]
 		if v, ok := in.Supply.Fixed[attr]; ok && d.Requested && !d.Exclusive && d.AskedIn(of) &&
 			!a.Compare(d.PerSlot(of), v.Number) {
-			return n.cannot(NotAtQueue, in.Name, "q", a, v)
+			return n.cannot(reason.NotAtQueue, in.Name, "q", a, v)
 		}
 	}
 	return c.selectable(n, of, in.Host)
@@ -376,7 +378,7 @@ func (n *Need) selectionAt(demand int) *complex.Selection {
 }
 
 // selectable compares the selections of a need with the resource maps from which a host gives.
-func (c *search) selectable(n *Need, of grid.TaskScope, h *site.Host) Reason {
+func (c *search) selectable(n *Need, of grid.TaskScope, h *site.Host) reason.Reason {
 	top := c.whole()
 	if n.selections != nil {
 		h = top.site.Hosts[top.site.HostAt[h.Name]]
@@ -393,11 +395,11 @@ func (c *search) selectable(n *Need, of grid.TaskScope, h *site.Host) Reason {
 				letter = "g"
 			}
 			attr := c.site.Attr(d.Column)
-			return Reason{Code: NotAtHost, Object: h.Name, What: requestText(n.Job),
+			return reason.Reason{Code: reason.NotAtHost, Object: h.Name, What: requestText(n.Job),
 				Offer: "it offers only " + letter + "c:" + attr.Name + "=" + attr.Format(float64(has)) + " with " + s.String()}
 		}
 	}
-	return Reason{}
+	return reason.Reason{}
 }
 
 // requestText is what a job asks for as messages quote it after -l.
@@ -414,7 +416,7 @@ func requestText(j *grid.Job) string {
 
 // cannot is the reason of a request that a configured value refuses; the
 // letters say where the value is from: g h q, then f fixed or v built in.
-func (n *Need) cannot(code Code, object, level string, a *complex.Attribute, v complex.Value) Reason {
+func (n *Need) cannot(code reason.Code, object, level string, a *complex.Attribute, v complex.Value) reason.Reason {
 	offer := v.Text
 	if a.Numeric {
 		offer = a.Format(v.Number)
@@ -423,6 +425,7 @@ func (n *Need) cannot(code Code, object, level string, a *complex.Attribute, v c
 	if v.BuiltIn {
 		origin = "v"
 	}
-	return Reason{Code: code, Object: object, What: requestText(n.Job), Offer: "it offers only " + level + origin + ":" +
+	return reason.Reason{Code: code, Object: object, What: requestText(n.Job), Offer: "it offers only " +
+		level + origin + ":" +
 		a.Name + "=" + offer}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
@@ -175,7 +176,7 @@ func perSlot(cfg *site.Layout, load *hostLoad, attr int) float64 {
 type alarm struct {
 	of     *complex.Threshold // nil: there is none
 	factor float64
-	code   Code
+	code   reason.Code
 }
 
 // alarm is what keeps jobs away from an instance: one of its suspend
@@ -188,12 +189,12 @@ func (c *Cluster) alarm(in *site.Instance, n *hostNow) alarm {
 }
 
 func (c *Cluster) suspendAlarm(in *site.Instance, n *hostNow) alarm {
-	return alarm{c.reached(in, n, 0, in.SuspendThresholds), 0, QueueSuspendAlarm}
+	return alarm{c.reached(in, n, 0, in.SuspendThresholds), 0, reason.QueueSuspendAlarm}
 }
 
 func (c *Cluster) loadAlarm(in *site.Instance, n *hostNow) alarm {
 	factor := c.adjustment(in.Host.Index)
-	return alarm{c.reached(in, n, factor, in.LoadThresholds), factor, QueueAlarm}
+	return alarm{c.reached(in, n, factor, in.LoadThresholds), factor, reason.QueueAlarm}
 }
 
 // reached is the first threshold that is reached, nil if none is. An attribute

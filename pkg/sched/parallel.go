@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -44,8 +45,8 @@ type queueOffer struct {
 
 // findParallel tries the matching PEs: the most slots win, then the fewest
 // violations, then the first.
-func (c *search) findParallel(n *Need, global int) (best Placement, why Reason) {
-	why = Reason{Code: PENoMatch, Object: n.Job.PE}
+func (c *search) findParallel(n *Need, global int) (best Placement, why reason.Reason) {
+	why = reason.Reason{Code: reason.PENoMatch, Object: n.Job.PE}
 	for _, i := range n.pes {
 		p, r := c.findInPE(n, i, global)
 		switch {
@@ -56,46 +57,46 @@ func (c *search) findParallel(n *Need, global int) (best Placement, why Reason) 
 		}
 	}
 	if best.Grants != nil {
-		return best, Reason{}
+		return best, reason.Reason{}
 	}
 	return best, why
 }
 
 // findInPE looks for the largest fitting amount of slots in one PE.
-func (c *search) findInPE(n *Need, i, global int) (Placement, Reason) {
+func (c *search) findInPE(n *Need, i, global int) (Placement, reason.Reason) {
 	pe, j := c.site.PEs[i], n.Job
 	if !c.site.Permits(j.Owner, j.Group, pe.UserLists, pe.XUserLists) {
-		return Placement{}, Reason{Code: NoAccessPE, Object: pe.Name}
+		return Placement{}, reason.Reason{Code: reason.NoAccessPE, Object: pe.Name}
 	}
 	if j.PERange.First() > pe.Slots {
-		return Placement{}, Reason{Code: PETotal, Object: pe.Name}
+		return Placement{}, reason.Reason{Code: reason.PETotal, Object: pe.Name}
 	}
 	rule, ok := parseRule(pe.AllocationRule)
 	if !ok {
-		return Placement{}, Reason{Code: PERule, Object: pe.Name}
+		return Placement{}, reason.Reason{Code: reason.PERule, Object: pe.Name}
 	}
 	limit := min(global, c.peFree(i))
 	want := largest(j.PERange, limit, rule.unit())
 	if want == 0 {
 		if largest(j.PERange, limit, 1) > 0 {
-			return Placement{}, Reason{Code: PERule, Object: pe.Name}
+			return Placement{}, reason.Reason{Code: reason.PERule, Object: pe.Name}
 		}
-		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: limit}
+		return Placement{}, reason.Reason{Code: reason.PEOffersOnly, Object: pe.Name, Slots: limit}
 	}
 	c.gather(n, pe.Name, rule, want)
 	s := c.scratch()
 	possible := min(rule.possible(s), limit)
 	if s.master < 0 {
-		return Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name}
+		return Placement{}, reason.Reason{Code: reason.PEOffersOnly, Object: pe.Name}
 	}
-	p, why := Placement{}, Reason{Code: PEOffersOnly, Object: pe.Name, Slots: possible}
+	p, why := Placement{}, reason.Reason{Code: reason.PEOffersOnly, Object: pe.Name, Slots: possible}
 	s.lead()
 	for slots := largest(j.PERange, possible, rule.unit()); slots > 0 &&
 		!why.Fits(); slots = largest(j.PERange, slots-1, rule.unit()) {
 		if p, ok = rule.allocate(s, slots); !ok {
 			break
 		}
-		if why = (Reason{}); n.scoped { // what the master takes under a quota is not known before its place is
+		if why = (reason.Reason{}); n.scoped { // what the master takes under a quota is not known before its place is
 			why = c.fitsQuotas(n, p.Grants, pe.Name)
 		}
 	}
@@ -108,7 +109,7 @@ func (c *search) findInPE(n *Need, i, global int) (Placement, Reason) {
 			p.Violations += c.violations(n, c.site.Granted(g))
 		}
 	}
-	return p, Reason{}
+	return p, reason.Reason{}
 }
 
 // gather collects what hosts offer to a PE, in order, until the rule has

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
@@ -46,7 +47,7 @@ func (c *Cluster) Idle() bool {
 // FindPlacement looks for where a job of the need starts best. When there is no such
 // place the Reason says why as far as one sentence can; it may be an earlier
 // run's, as long as nothing got better since. Explain says it per instance.
-func (c *Cluster) FindPlacement(n *Need, cur *Cursor) (Placement, Reason) {
+func (c *Cluster) FindPlacement(n *Need, cur *Cursor) (Placement, reason.Reason) {
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
 			return Placement{}, why
@@ -57,7 +58,7 @@ func (c *Cluster) FindPlacement(n *Need, cur *Cursor) (Placement, Reason) {
 	case c.find.stillFails(n):
 		return Placement{}, n.failure.why
 	case c.ledger.Hopeless(int(n.least), &c.find.span):
-		return Placement{}, Reason{Code: QueueUnavailable}
+		return Placement{}, reason.Reason{Code: reason.QueueUnavailable}
 	}
 	p, why := c.find.place(n, cur)
 	if !why.Fits() {
@@ -78,7 +79,7 @@ func (c *Cluster) Infeasible(n *Need) bool {
 
 // Why is why there is no place for a need at this moment; the zero Reason when
 // there is one.
-func (c *Cluster) Why(n *Need) Reason {
+func (c *Cluster) Why(n *Need) reason.Reason {
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
 			return why
@@ -91,23 +92,23 @@ func (c *Cluster) Why(n *Need) Reason {
 }
 
 // impossible is why a need can't be placed anywhere at any time.
-func (c *search) impossible(n *Need) Reason {
+func (c *search) impossible(n *Need) reason.Reason {
 	switch {
 	case n.unknown != "":
-		return Reason{Code: UnknownResource, What: n.unknown}
+		return reason.Reason{Code: reason.UnknownResource, What: n.unknown}
 	case n.Job.Ckpt != "" && c.st.Ckpt(n.Job.Ckpt) == nil:
-		return Reason{Code: CkptUnknown}
+		return reason.Reason{Code: reason.CkptUnknown}
 	}
-	return Reason{}
+	return reason.Reason{}
 }
 
-func (c *search) place(n *Need, cur *Cursor) (Placement, Reason) {
+func (c *search) place(n *Need, cur *Cursor) (Placement, reason.Reason) {
 	if why := c.impossible(n); !why.Fits() {
 		return Placement{}, why
 	}
 	global, narrow := c.slots(c.atGlobal(), n)
 	if global.lead == 0 {
-		return Placement{}, c.offersOnly(NotGlobally, "", "g", c.atGlobal(), n, narrow)
+		return Placement{}, c.offersOnly(reason.NotGlobally, "", "g", c.atGlobal(), n, narrow)
 	}
 	switch {
 	case n.Job.PE != "":
@@ -119,7 +120,7 @@ func (c *search) place(n *Need, cur *Cursor) (Placement, Reason) {
 }
 
 // findFirst takes the first instance in order that fits.
-func (c *search) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
+func (c *search) findFirst(n *Need, cur *Cursor) (Placement, reason.Reason) {
 	for ; cur.moves < len(c.moves); cur.moves++ {
 		if m := c.moves[cur.moves]; cur.begun && m.before(cur.at) {
 			cur.at = m
@@ -135,15 +136,16 @@ func (c *search) findFirst(n *Need, cur *Cursor) (Placement, Reason) {
 			continue
 		}
 		if c.instanceSlots(n, in) > 0 {
-			return Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1}, Reason{}
+			return Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1},
+				reason.Reason{}
 		}
 	}
-	return Placement{}, Reason{Code: QueueUnavailable}
+	return Placement{}, reason.Reason{Code: reason.QueueUnavailable}
 }
 
 // findBest takes the instance with the fewest violations of soft requests,
 // the first of equals.
-func (c *search) findBest(n *Need) (best Placement, r Reason) {
+func (c *search) findBest(n *Need) (best Placement, r reason.Reason) {
 	c.scan(n, func(k rank) bool {
 		in := c.site.Instances[k.inst]
 		if !c.suits(n, in) {
@@ -159,9 +161,9 @@ func (c *search) findBest(n *Need) (best Placement, r Reason) {
 		return best.Violations > 0
 	})
 	if best.Grants == nil {
-		return best, Reason{Code: QueueUnavailable}
+		return best, reason.Reason{Code: reason.QueueUnavailable}
 	}
-	return best, Reason{}
+	return best, reason.Reason{}
 }
 
 // violations counts the soft requests that an instance does not meet, and

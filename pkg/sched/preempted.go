@@ -3,6 +3,7 @@ package sched
 import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -27,7 +28,7 @@ func (c *Cluster) PreemptedOf(job uint32) []*grid.JATask {
 // level has them, and no job is alone there. If a level has fewer by now than
 // the task was granted, all of them must be free. Nothing else is asked: what
 // is disabled or forbidden since does not stop a task that has started.
-func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
+func (c *Cluster) FitsAgain(t *grid.JATask) reason.Reason {
 	c.settle()
 	j := c.st.Job(t.Job)
 	r := c.clusterOf(j.AR)
@@ -55,18 +56,18 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 			}
 		}
 		if !b.room(r.find.atInstance(in), onQueue) || !b.room(r.find.atHost(in.Host), onHost) {
-			return Reason{Code: GrantSlots, Object: in.Name}
+			return reason.Reason{Code: reason.GrantSlots, Object: in.Name}
 		}
 		if r.preemptedSlots(in) == 0 {
-			return Reason{Code: QueueSuspended, Object: in.Name}
+			return reason.Reason{Code: reason.QueueSuspended, Object: in.Name}
 		}
-		var over Reason
+		var over reason.Reason
 		c.site.EachQuota(passing, j, t.PE, in, func(q *site.QuotaRule, key site.BucketKey) bool {
 			n := quotas[key]
 			n.add(g)
 			quotas[key] = n
 			if !b.room(c.find.atQuota(q, key, in), n) {
-				over = Reason{Code: OverQuota, Object: q.Set + "/" + q.Called, What: key.String()}
+				over = reason.Reason{Code: reason.OverQuota, Object: q.Set + "/" + q.Called, What: key.String()}
 			}
 			return over.Fits()
 		})
@@ -75,14 +76,14 @@ func (c *Cluster) FitsAgain(t *grid.JATask) Reason {
 		}
 	}
 	if !b.room(r.find.atGlobal(), total) {
-		return Reason{Code: NotGlobally, What: "slots=1", Offer: "it has no free slots"}
+		return reason.Reason{Code: reason.NotGlobally, What: "slots=1", Offer: "it has no free slots"}
 	}
 	if i := r.site.PENamed(t.PE); i >= 0 {
 		if free := r.find.peFree(i); free < min(int(total.slots), int(r.site.PEs[i].Slots)) {
-			return Reason{Code: PEOffersOnly, Object: t.PE, Slots: free}
+			return reason.Reason{Code: reason.PEOffersOnly, Object: t.PE, Slots: free}
 		}
 	}
-	return Reason{}
+	return reason.Reason{}
 }
 
 // comeback is the question whether a preempted task can take its slots.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -71,7 +72,7 @@ func (c *Cluster) hostValue(h *site.Host, attr int) float64 {
 // given is what a parallel job is to get under the same buckets already.
 func (c *search) quotaSlots(
 	n *Need, pe string, in *site.Instance, given map[site.BucketKey]offered,
-) (left room, hit Reason) {
+) (left room, hit reason.Reason) {
 	left = room{unlimitedSlots, unlimitedSlots}
 	c.site.EachQuota(c.passing(n, pe), n.Job, pe, in, func(r *site.QuotaRule, key site.BucketKey) bool {
 		l := c.atQuota(r, key, in)
@@ -79,9 +80,9 @@ func (c *search) quotaSlots(
 		s = given[key].leaves(s)
 		if !s.any(n) || !c.hostsFit(&l, n, given[key].with(in.Host)) || !c.underFixed(l.Supply, n) {
 			left = room{}
-			hit = Reason{Code: OverQuota, Object: r.Set + "/" + r.Called, What: key.String()}
+			hit = reason.Reason{Code: reason.OverQuota, Object: r.Set + "/" + r.Called, What: key.String()}
 			if r.Shared {
-				hit = c.offersOnly(NotAtHost, in.Host.Name, "g", l, n, narrow)
+				hit = c.offersOnly(reason.NotAtHost, in.Host.Name, "g", l, n, narrow)
 			}
 			return false
 		}
@@ -239,9 +240,9 @@ func (c *search) offerQuota(
 }
 
 // fitsQuotas checks the grants of a task together.
-func (c *search) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reason) {
+func (c *search) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why reason.Reason) {
 	if len(c.site.Quotas.Rules) == 0 {
-		return Reason{}
+		return reason.Reason{}
 	}
 	given := map[site.BucketKey]offered{}
 	for k, g := range grants {
@@ -252,7 +253,7 @@ func (c *search) fitsQuotas(n *Need, grants []grid.Grant, pe string) (why Reason
 		left, hit := c.quotaSlots(n, pe, in, given)
 		if !left.holds(int(g.Slots), k == 0) {
 			if hit.Fits() {
-				hit = Reason{Code: GrantSlots, Object: in.Name, Slots: left.slots}
+				hit = reason.Reason{Code: reason.GrantSlots, Object: in.Name, Slots: left.slots}
 			}
 			return hit
 		}

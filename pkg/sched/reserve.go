@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
@@ -20,7 +21,7 @@ func (c *Cluster) MaxReservation() int {
 // and then the best. A parallel job gets the most slots that this time allows.
 // Holes between what is planned will do. The Reason says why there is no such
 // time.
-func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reason) {
+func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, reason.Reason) {
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
 			return Placement{}, grid.Never, why
@@ -30,7 +31,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 		}
 		p, at, why := r.Earliest(n, from)
 		if why.Fits() && r.find.end(at, n) > r.ar.End {
-			return Placement{}, grid.Never, Reason{Code: ARTooShort, What: strconv.Itoa(int(r.ar.ID))}
+			return Placement{}, grid.Never, reason.Reason{Code: reason.ARTooShort, What: strconv.Itoa(int(r.ar.ID))}
 		}
 		return p, at, why
 	}
@@ -42,7 +43,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 		return c.find.earliestParallel(n, from)
 	}
 	best, at := Placement{}, grid.Never
-	why := Reason{Code: QueueUnavailable}
+	why := reason.Reason{Code: reason.QueueUnavailable}
 	c.find.setWindow(from, n)
 	for _, r := range c.find.lineUp() {
 		in := c.site.Instances[r.inst]
@@ -63,7 +64,7 @@ func (c *Cluster) Earliest(n *Need, from grid.Time) (Placement, grid.Time, Reaso
 		}
 		if t < at || v < best.Violations {
 			best = Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1, Violations: v}
-			at, why = t, Reason{}
+			at, why = t, reason.Reason{}
 		}
 	}
 	return best, at, why

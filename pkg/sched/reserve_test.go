@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/testkit"
 )
 
@@ -50,18 +51,19 @@ func TestEarliestIsTheFirstThatFits(t *testing.T) {
 }
 
 // firstIn places at the time that is looked at, instances one after the other.
-func (c *search) firstIn(n *Need) (p Placement, why Reason) {
+func (c *search) firstIn(n *Need) (p Placement, why reason.Reason) {
 	if n.Job.PE != "" {
 		return c.place(n, &Cursor{})
 	}
 	if g, _ := c.slots(c.atGlobal(), n); g.lead == 0 {
-		return p, Reason{Code: NotGlobally}
+		return p, reason.Reason{Code: reason.NotGlobally}
 	}
 	for _, r := range c.lineUp() {
 		in := c.site.Instances[r.inst]
 		if c.suits(n, in) && c.instanceSlots(n, in) > 0 {
-			return Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1}, Reason{}
+			return Placement{Grants: []grid.Grant{{Queue: in.Queue.Name, Host: in.Host.Name, Slots: 1}}, Slots: 1},
+				reason.Reason{}
 		}
 	}
-	return p, Reason{Code: QueueUnavailable}
+	return p, reason.Reason{Code: reason.QueueUnavailable}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/quill-grid/quill/events"
@@ -188,31 +187,6 @@ func TestUnbookTakesBack(t *testing.T) {
 			t.Fatalf("before\n%s\nafter all was taken back\n%s", before, after)
 		}
 	})
-}
-
-// TestMessagesAreSummarized: the message of each reason is of the kind that it is summarized under, whatever its
-// objects and numbers.
-func TestMessagesAreSummarized(t *testing.T) {
-	for code := range codes {
-		if codes[code].message == "" {
-			continue
-		}
-		r := Reason{Code: Code(code), Object: "all.q@h1", What: "h_rt=100,mem=3G", Offer: "it offers only hc:mem=1.000G",
-			Slots: 3}
-		want := codes[code].summary
-		if want == "" {
-			want = r.String()
-		}
-		if got := Summary(r.String()); got != want {
-			t.Errorf("%q is summarized as %q, want %q", r, got, want)
-		}
-		if r.Fits() || strings.ContainsAny(r.String(), "{}") {
-			t.Errorf("reason %d: %q", code, r)
-		}
-	}
-	if text := (Reason{Code: Code(len(codes))}).String(); text != fmt.Sprintf("reason %d", len(codes)) {
-		t.Errorf("a reason of a later version: %q", text)
-	}
 }
 
 // TestPreemptedOfAJob: those of one job are found, in the order of their numbers, and no others.

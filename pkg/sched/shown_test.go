@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
@@ -139,7 +140,7 @@ func indented(title string, lines []string, none string) string {
 
 func (s *shown) verify(words []string) (out []string) {
 	for _, id := range words {
-		out = append(out, indented(id, s.Cluster.Unplaceable(s.State.Job(number(id)), s.Now), "it can start"))
+		out = append(out, indented(id, reason.Texts(s.Cluster.Unplaceable(s.State.Job(number(id)), s.Now)), "it can start"))
 	}
 	return out
 }
@@ -147,7 +148,7 @@ func (s *shown) verify(words []string) (out []string) {
 func (s *shown) never(words []string) (out []string) {
 	for _, id := range words {
 		why := sched.Emptied(s.State).Unplaceable(s.State.Job(number(id)), s.Now)
-		out = append(out, indented(id, why, "it fits the empty cluster"))
+		out = append(out, indented(id, reason.Texts(why), "it fits the empty cluster"))
 	}
 	return out
 }
@@ -181,9 +182,9 @@ func (s *shown) grant(words []string) []string {
 	a.Hard, a.PE, a.PERange = j.Hard, j.PE, j.PERange
 	p, why := s.run.Grant(a, s.Now, time.UTC)
 	if len(why) > 0 {
-		return why
+		return reason.Texts(why)
 	}
-	return []string{placeText(p, sched.Reason{})}
+	return []string{placeText(p, reason.Reason{})}
 }
 
 // resources QUEUE@HOST|HOST|global [total] [NAME ...]
@@ -485,7 +486,7 @@ func (s *shown) chosen(words []string) []string {
 		text := placeText(p, why)
 		maps, why := s.run.Instances(j, p.Grants)
 		cores, few := s.run.Cores(j, p.Grants, maps)
-		for _, r := range []sched.Reason{why, few} {
+		for _, r := range []reason.Reason{why, few} {
 			if !r.Fits() {
 				text += ", " + r.String()
 			}

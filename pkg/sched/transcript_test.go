@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
@@ -226,7 +227,7 @@ func (s *shown) each(words []string, f func(*grid.Job) string) (out []string) {
 	return out
 }
 
-func placeText(p sched.Placement, why sched.Reason) string {
+func placeText(p sched.Placement, why reason.Reason) string {
 	if !why.Fits() {
 		return why.String()
 	}

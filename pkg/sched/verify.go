@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -16,13 +17,12 @@ func (c *Cluster) Complex() *complex.Attributes {
 	return c.site.Complex
 }
 
-// explainMost bounds the sentences of one verification.
+// explainMost bounds the reasons of one verification.
 const explainMost = 100
 
-// Unplaceable returns why the job could not start at this moment, one sentence
-// per reason, queue instances that take no job first; nothing when it could. It
-// is qsub -w p.
-func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {
+// Unplaceable returns why the job could not start at this moment, queue instances that take no job first; nothing when
+// it could. It is qsub -w p.
+func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []reason.Reason {
 	run := c.Copy(c.st)
 	run.Begin(now)
 	n := run.Need(j)
@@ -30,28 +30,20 @@ func (c *Cluster) Unplaceable(j *grid.Job, now grid.Time) []string {
 	if why.Fits() {
 		return nil
 	}
-	closed := slices.DeleteFunc(run.Closed(explainMost), func(r Reason) bool { return r.Code == AllQueuesBusy })
-	return run.sentences(closed, n, why)
+	busy := func(r reason.Reason) bool { return r.Code == reason.AllQueuesBusy }
+	return run.explain(slices.DeleteFunc(run.Closed(explainMost), busy), n, why)
 }
 
-// nowhere reports whether a reason says no more than that no queue instance takes the job.
-func (r Reason) nowhere() bool { return r.Code == QueueUnavailable && r.Object == "" }
-
-// sentences explains why a need has no place, after the instances that are closed for all jobs.
-func (c *Cluster) sentences(closed []Reason, n *Need, why Reason) []string {
+// explain returns why a need has no place, after the instances that are closed for all jobs.
+func (c *Cluster) explain(closed []reason.Reason, n *Need, why reason.Reason) []reason.Reason {
 	reasons := append(closed, c.Explain(n, why, explainMost)...)
 	switch {
 	case len(reasons) > 0:
-	case why.nowhere():
-		reasons = []Reason{{Code: AllQueuesBusy}}
-	default:
-		reasons = []Reason{why}
+		return reasons
+	case why.Nowhere():
+		return []reason.Reason{{Code: reason.AllQueuesBusy}}
 	}
-	out := make([]string, len(reasons))
-	for i, r := range reasons {
-		out[i] = r.String()
-	}
-	return out
+	return []reason.Reason{why}
 }
 
 // Emptied returns the cluster as it would be with nothing running or reserved,

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/reason"
 )
 
 // JobDetail is all about a job: qstat -j JOB.
@@ -55,8 +55,8 @@ type Details struct {
 	list                        *Jobs
 	why                         []*grid.JobScheddInfo
 	successors, arraySuccessors map[uint32][]uint32
-	global                      []string            // reasons that hold for all
-	byJob                       map[uint32][]string // the others
+	global                      []reason.Reason            // that hold for all
+	byJob                       map[uint32][]reason.Reason // the others
 }
 
 // NewDetails returns an empty collection. named: jobs were named and a JobDetail of each
@@ -124,18 +124,18 @@ func (l *Jobs) unite() {
 // explain sorts reasons out. A category names only some of its jobs; when one
 // job was asked for, every reason is its own.
 func (d *Details) explain() {
-	d.byJob = map[uint32][]string{}
+	d.byJob = map[uint32][]reason.Reason{}
 	for _, i := range d.why {
 		jobs := i.Jobs
 		switch {
 		case i.Category == "":
-			d.global = i.Messages
+			d.global = i.Reasons
 			continue
 		case d.list.whole && len(d.list.entries) == 1:
 			jobs = []uint32{d.list.entries[0].id}
 		}
 		for _, job := range jobs {
-			d.byJob[job] = append(d.byJob[job], i.Messages...)
+			d.byJob[job] = append(d.byJob[job], i.Reasons...)
 		}
 	}
 }
@@ -148,19 +148,19 @@ func (d *Details) Silent() bool { return d.list.state.SchedConf().ScheddJobInfo 
 func (d *Details) View() *View { return d.list.view }
 
 // Global are the reasons that hold for all jobs that wait.
-func (d *Details) Global() []string { return d.global }
+func (d *Details) Global() []string { return reason.Texts(d.global) }
 
 // Jobs are the jobs that were added, by number.
 func (d *Details) Jobs() (out []JobDetail) {
 	for _, e := range d.list.entries {
 		j := JobDetail{Job: e.job, Tasks: e.tasks, Successors: d.successors[e.id], ArraySuccessors: d.arraySuccessors[e.id],
-			Reasons: slices.Clip(d.byJob[e.id])}
+			Reasons: reason.Texts(d.byJob[e.id])}
 		if e.found != nil {
 			j.NUrgency = float64(e.found.NUrgency)
 		}
 		if !d.Silent() {
-			for _, w := range e.waitsFor() {
-				j.Reasons = append(j.Reasons, w.message)
+			for _, code := range e.waitsFor() {
+				j.Reasons = append(j.Reasons, reason.Reason{Code: code}.String())
 			}
 		}
 		out = append(out, j)
@@ -168,21 +168,8 @@ func (d *Details) Jobs() (out []JobDetail) {
 	return out
 }
 
-// waiting is why the scheduler does not look at tasks of a job: in the words
-// for the job, and for all such jobs.
-type waiting struct{ message, summary string }
-
-var (
-	inError   = waiting{"Job is in error state", "Jobs dropped because of error state"}
-	onHold    = waiting{"Job is in hold state", "Jobs dropped because of hold state"}
-	tooEarly  = waiting{"execution time not reached", "Jobs can not run because execution time not reached"}
-	dependent = waiting{"job dropped because of job dependencies", "Job dropped because of job dependencies"}
-	enoughRun = waiting{"not all array tasks may be started due to 'max_aj_instances'",
-		"Not all array tasks may be started due to 'max_aj_instances'"}
-)
-
-// waitsFor are such reasons of a job, as far as the job itself has them.
-func (e *entry) waitsFor() (out []waiting) {
+// waitsFor returns why the scheduler does not look at tasks of a job, as far as the job itself says it.
+func (e *entry) waitsFor() (out []reason.Code) {
 	pending, failed, started := e.plain || e.parts != nil && len(e.parts.pending) > 0, false, uint32(0)
 	for _, t := range e.tasks {
 		pending = pending || t.Status == grid.Idle
@@ -192,30 +179,30 @@ func (e *entry) waitsFor() (out []waiting) {
 		}
 	}
 	if failed {
-		out = append(out, inError)
+		out = append(out, reason.InError)
 	}
 	switch {
 	case !pending:
 	case e.parts != nil && e.parts.held():
-		out = append(out, onHold)
+		out = append(out, reason.HeldByUser)
 	case e.dependent:
-		out = append(out, dependent)
+		out = append(out, reason.Predecessors)
 	case e.later:
-		out = append(out, tooEarly)
+		out = append(out, reason.StartTime)
 	case e.atOnce > 0 && started >= e.atOnce:
-		out = append(out, enoughRun)
+		out = append(out, reason.TaskLimit)
 	}
 	return out
 }
 
 // waits is the jobs by what they wait for, and those at which the scheduler does
 // not look at all.
-func (d *Details) waits() (jobs map[waiting][]uint32, away map[uint32]bool) {
-	jobs, away = map[waiting][]uint32{}, map[uint32]bool{}
+func (d *Details) waits() (jobs map[reason.Code][]uint32, away map[uint32]bool) {
+	jobs, away = map[reason.Code][]uint32{}, map[uint32]bool{}
 	for _, e := range d.list.entries {
 		for _, w := range e.waitsFor() {
 			jobs[w] = append(jobs[w], e.id)
-			away[e.id] = away[e.id] || w != enoughRun && !(w == onHold && e.partlyFree())
+			away[e.id] = away[e.id] || w != reason.TaskLimit && !(w == reason.HeldByUser && e.partlyFree())
 		}
 	}
 	return jobs, away
@@ -236,9 +223,9 @@ func (e *entry) partlyFree() bool {
 func (d *Details) Groups() (out []ReasonGroup) {
 	waits, away := d.waits()
 	groups := map[string][]uint32{}
-	for job, messages := range d.byJob { // order: the jobs of each group are sorted below
-		for _, m := range messages {
-			m = sched.Summary(m)
+	for job, reasons := range d.byJob { // order: the jobs of each group are sorted below
+		for _, r := range reasons {
+			m := cmp.Or(r.Code.Summary(), r.String())
 			if n := len(groups[m]); !away[job] && (n == 0 || groups[m][n-1] != job) {
 				groups[m] = append(groups[m], job)
 			}
@@ -252,9 +239,10 @@ func (d *Details) Groups() (out []ReasonGroup) {
 	slices.SortFunc(texts, func(a, c string) int {
 		return cmp.Or(cmp.Compare(groups[a][0], groups[c][0]), cmp.Compare(a, c))
 	})
-	for _, w := range [...]waiting{inError, onHold, tooEarly, dependent, enoughRun} {
-		if len(waits[w]) > 0 {
-			texts, groups[w.summary] = append(texts, w.summary), waits[w]
+	for _, code := range [...]reason.Code{reason.InError, reason.HeldByUser, reason.StartTime, reason.Predecessors,
+		reason.TaskLimit} {
+		if len(waits[code]) > 0 {
+			texts, groups[code.Summary()] = append(texts, code.Summary()), waits[code]
 		}
 	}
 	for _, m := range texts {

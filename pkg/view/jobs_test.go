@@ -3,9 +3,11 @@ package view_test
 import (
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/view"
 )
 
@@ -145,9 +147,23 @@ func (c *cell) reasons() string {
 	return print(d.Groups(), nil)
 }
 
+// parseReasons returns the reasons of lines: CODE | OBJECT | WHAT | OFFER | SLOTS.
+func parseReasons(text string) (out []reason.Reason) {
+	for line := range strings.Lines(text) {
+		f := append(strings.Split(strings.TrimSuffix(line, "\n"), " | "), "", "", "", "")
+		for _, c := range reason.Codes() {
+			if c.String() == f[0] {
+				slots, _ := strconv.Atoi(f[4])
+				out = append(out, reason.Reason{Code: c, Object: f[1], What: f[2], Offer: f[3], Slots: slots})
+			}
+		}
+	}
+	return out
+}
+
 // info is what the scheduler said of a category of jobs: info CATEGORY jobs=(1,2).
 func (c *cell) info() string {
-	i := &grid.JobScheddInfo{Messages: strings.Split(c.d.Input, "\n")}
+	i := &grid.JobScheddInfo{Reasons: parseReasons(c.d.Input)}
 	if w := c.words(); len(w) > 0 {
 		i.Category = w[0]
 	}

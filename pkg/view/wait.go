@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/pkg/state"
@@ -55,7 +56,7 @@ func Waits(st *state.State, j *grid.Job, task uint32, category string) (out []Wa
 		return out
 	}
 	report := func(info *grid.JobScheddInfo) {
-		for _, m := range info.Messages {
+		for _, m := range reason.Texts(info.Reasons) {
 			out = append(out, Wait{Code: Reported, Text: m})
 		}
 	}

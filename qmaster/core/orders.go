@@ -213,7 +213,7 @@ func (c *Core) threshold(job, task uint32, queue string, on bool) *orders.Refusa
 func (s *step) storeScheddInfo(o *orders.JobScheddInfo) *orders.Refusal {
 	key := o.Info.Key()
 	known := s.state.Get(grid.KindJobScheddInfo, key) != nil
-	if len(o.Info.Messages) == 0 {
+	if len(o.Info.Reasons) == 0 {
 		if known {
 			s.emit(events.Del(grid.KindJobScheddInfo, key))
 		}

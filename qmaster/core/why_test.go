@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 )
@@ -20,9 +21,11 @@ func TestWhy(t *testing.T) {
 		l.Events = append(l.Events, events.Add(&grid.Job{ID: id + 1, JobRequest: &grid.JobRequest{}}))
 	}
 	for _, info := range []*grid.JobScheddInfo{
-		{Category: "default", Jobs: []uint32{1}, Messages: []string{"full"}},
-		{Category: "gridserver: no SLA group", Jobs: []uint32{1, 2, 9}, Messages: []string{"no SLA group"}},
-		{Category: "fbsng: held", Jobs: []uint32{1}, Messages: []string{"of another algorithm"}},
+		{Category: "default", Jobs: []uint32{1}, Reasons: []reason.Reason{{Code: reason.AlgorithmWait, Offer: "full"}}},
+		{Category: "gridserver: no SLA group", Jobs: []uint32{1, 2, 9},
+			Reasons: []reason.Reason{{Code: reason.AlgorithmWait, Offer: "no SLA group"}}},
+		{Category: "fbsng: held", Jobs: []uint32{1},
+			Reasons: []reason.Reason{{Code: reason.AlgorithmWait, Offer: "of another algorithm"}}},
 	} {
 		l.Events = append(l.Events, events.Add(info))
 	}
@@ -39,7 +42,7 @@ func TestWhy(t *testing.T) {
 		core.Query(st, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo}, Where: gdi.Where{Why: true, Keys: c.keys}},
 			func(o grid.Object) bool {
 				i := o.(*grid.JobScheddInfo)
-				got += fmt.Sprint(i.Jobs, " ", i.Messages[0], " ")
+				got += fmt.Sprint(i.Jobs, " ", i.Reasons[0], " ")
 				return true
 			})
 		if got != c.want {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
@@ -64,13 +65,13 @@ func (w *Decision) MayStart(j *grid.Job) bool {
 
 // WithinLimits reports whether another task of a job may start as far as its own
 // limit and its user's go; why is the reason for the user.
-func (w *Decision) WithinLimits(j *grid.Job) (within bool, why sched.Reason) {
+func (w *Decision) WithinLimits(j *grid.Job) (within bool, why reason.Reason) {
 	c := w.model.Cluster
 	if most := c.TasksAtOnce(j); most > 0 && c.Started(j.ID) >= most {
 		return false, why
 	}
 	if most := c.MaxUJobs(); most > 0 && c.StartedOf(j.Owner) >= most {
-		return false, sched.Reason{Code: sched.UserLimit}
+		return false, reason.Reason{Code: reason.UserLimit}
 	}
 	return true, why
 }

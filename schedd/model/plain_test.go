@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
@@ -57,7 +58,7 @@ type plainRun struct {
 	begun   map[uint32]uint32 // the last task that was started, by job
 	gone    map[taskID]bool   // tasks that it has suspended
 	limited []uint32          // jobs at the limit of their owner
-	why     []string          // of the last of them
+	why     []reason.Reason   // of the last of them
 }
 
 func (w *plainRun) serveClasses() {
@@ -89,7 +90,7 @@ func (w *plainRun) startTask(g *Group, j *grid.Job) bool {
 	if !w.MayStart(j) {
 		if within, why := w.WithinLimits(j); !within && !why.Fits() {
 			w.limited = append(w.limited, j.ID)
-			w.why = []string{why.String()}
+			w.why = []reason.Reason{why}
 		}
 		return false
 	}
@@ -144,10 +145,10 @@ func (w *plainRun) reportReasons() {
 	}
 	for _, category := range slices.Sorted(maps.Keys(byCategory)) {
 		g := byCategory[category]
-		reasons.Group(g, func() sched.Reason { return w.m.Cluster.Why(g.Need) })
+		reasons.Group(g, func() reason.Reason { return w.m.Cluster.Why(g.Need) })
 	}
 	if len(w.limited) > 0 {
-		reasons.Say(plainName+": limit", w.limited, func() []string { return w.why })
+		reasons.Say(plainName+": limit", w.limited, func() []reason.Reason { return w.why })
 	}
 	reasons.Rest(func(string) bool { return true })
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 )
 
 // Tasks that some algorithm has suspended to make room. Whatever decides now,
@@ -111,8 +112,9 @@ func (r *Reasons) still() {
 	}
 	slices.Sort(jobs)
 	if jobs = slices.Compact(jobs); len(jobs) > 0 {
-		r.Say(category, jobs, func() []string {
-			return []string{"is preempted: it continues when there are free slots for it where it stands"}
+		r.Say(category, jobs, func() []reason.Reason {
+			return []reason.Reason{{Code: reason.AlgorithmWait,
+				Offer: "is preempted: it continues when there are free slots for it where it stands"}}
 		})
 	}
 }

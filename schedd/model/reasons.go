@@ -7,7 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/reason"
 )
 
 // The most reasons that are reported for a category, and the most jobs.
@@ -50,9 +50,9 @@ func (w *Decision) Reasons() *Reasons {
 }
 
 // Say reports why the jobs of a category wait: a category of the model, or one
-// that an algorithm names itself, reported for the jobs listed. Messages
-// are made only if they are wanted.
-func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) {
+// that an algorithm names itself, reported for the jobs listed. Reasons
+// are found only if they are wanted.
+func (r *Reasons) Say(category string, jobs []uint32, reasons func() []reason.Reason) {
 	if r.Off {
 		return
 	}
@@ -63,34 +63,35 @@ func (r *Reasons) Say(category string, jobs []uint32, messages func() []string) 
 	if old != nil && !r.Explain {
 		return
 	}
-	list := messages()
+	list := reasons()
 	if r.Log != nil {
-		for _, m := range list {
+		for _, why := range list {
+			text := why.String()
 			if len(jobs) > 0 {
-				m = fmt.Sprintf("Job %d %s", jobs[0], m)
+				text = fmt.Sprintf("Job %d %s", jobs[0], text)
 			}
-			r.Log(m)
+			r.Log(text)
 		}
 	}
 	own := category != "" && r.model.Named(category) == nil
 	switch {
 	case r.quiet, old == nil && len(list) == 0:
 		return
-	case old != nil && slices.Equal(old.Messages, list) && (!own || slices.Equal(old.Jobs, jobs)):
+	case old != nil && slices.Equal(old.Reasons, list) && (!own || slices.Equal(old.Jobs, jobs)):
 		return
 	}
-	r.Yield(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, Jobs: jobs, Messages: list, At: r.Now}})
+	r.Yield(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, Jobs: jobs, Reasons: list, At: r.Now}})
 }
 
 // Closed reports which queues take no jobs: it holds for all that wait.
 func (r *Reasons) Closed() {
 	if r.reported[""] != nil || r.model.Waiting() {
-		r.Say("", nil, func() []string { return texts(r.model.Cluster.Closed(mostReasons)) })
+		r.Say("", nil, func() []reason.Reason { return r.model.Cluster.Closed(mostReasons) })
 	}
 }
 
 // Group reports what no instance offers to a group.
-func (r *Reasons) Group(g *Group, why func() sched.Reason) {
+func (r *Reasons) Group(g *Group, why func() reason.Reason) {
 	if r.Off {
 		return
 	}
@@ -98,8 +99,8 @@ func (r *Reasons) Group(g *Group, why func() sched.Reason) {
 		delete(r.reported, g.Category)
 		return
 	}
-	r.Say(g.Category, r.model.Jobs(g, MostJobs), func() []string {
-		return texts(r.model.Cluster.Explain(g.Need, why(), mostReasons))
+	r.Say(g.Category, r.model.Jobs(g, MostJobs), func() []reason.Reason {
+		return r.model.Cluster.Explain(g.Need, why(), mostReasons)
 	})
 }
 
@@ -114,12 +115,4 @@ func (r *Reasons) Rest(over func(category string) bool) {
 			r.Yield(&orders.JobScheddInfo{Info: grid.JobScheddInfo{Category: category, At: r.Now}})
 		}
 	}
-}
-
-func texts(reasons []sched.Reason) []string {
-	out := make([]string, len(reasons))
-	for i, r := range reasons {
-		out[i] = r.String()
-	}
-	return out
 }

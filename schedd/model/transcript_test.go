@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/algorithmtest"
 )
@@ -450,7 +451,7 @@ func (h *harness) why(*datadriven.TestData) string {
 	h.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
 		i := o.(*grid.JobScheddInfo)
 		fmt.Fprintf(&b, "%q %v\n", i.Category, i.Jobs)
-		for _, m := range i.Messages {
+		for _, m := range reason.Texts(i.Reasons) {
 			fmt.Fprintf(&b, "  %s\n", m)
 		}
 		return true

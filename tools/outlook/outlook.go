@@ -6,6 +6,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
@@ -23,7 +24,7 @@ const (
 type Outlook struct {
 	// its own reasons: holds, predecessors, -a; with one of them it is not in line, and no start is foreseen
 	Own     []view.Wait
-	Why     sched.Reason    // why there is no place for it now; OK: there is one
+	Why     reason.Reason   // why there is no place for it now; OK: there is one
 	Closest []sched.Near    // the queue instances that lack the least
 	Ahead   []view.JobAhead // jobs that stand before it, the first first
 	Alone   *Start          // if it went first
@@ -34,7 +35,7 @@ type Outlook struct {
 
 // Obstacle returns why there is no place for the task now, "" when there is one.
 func (o *Outlook) Obstacle() string {
-	if o.Why == (sched.Reason{Code: sched.QueueUnavailable}) {
+	if o.Why == (reason.Reason{Code: reason.QueueUnavailable}) {
 		return "no queue instance can take it now"
 	}
 	return o.Why.String()

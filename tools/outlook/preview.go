@@ -63,8 +63,8 @@ func PreviewOf(st *state.State, conf *grid.SchedConf, now grid.Time, opts Option
 		case *orders.Preempt:
 			p.Preempted++
 		case *orders.JobScheddInfo:
-			if len(o.Info.Jobs) > 0 && len(o.Info.Messages) > 0 {
-				p.Reasons = append(p.Reasons, PreviewReason{o.Info.Messages[0], o.Info.Jobs})
+			if len(o.Info.Jobs) > 0 && len(o.Info.Reasons) > 0 {
+				p.Reasons = append(p.Reasons, PreviewReason{o.Info.Reasons[0].String(), o.Info.Jobs})
 			}
 		}
 		if p.Cut = opts.Stop != nil && opts.Stop(); p.Cut {

@@ -36,8 +36,9 @@ func (r *row) isPure() bool { return r.pure || r.level <= deciders }
 //
 // Text forms without I/O (conf, jsv) are rules, not formats: qmaster/core and events/diff decide on them.
 var plan = []row{
-	{path: "pkg/grid", level: domain},
-	{path: "events", level: domain, imports: "pkg/grid"},
+	{path: "pkg/reason", level: domain},
+	{path: "pkg/grid", level: domain, imports: "pkg/reason"},
+	{path: "events", level: domain, imports: "pkg/reason pkg/grid"},
 	{path: "orders", level: domain, imports: "pkg/grid"},
 	{path: "pkg/gdi", level: domain, imports: "pkg/grid"},
 	{path: "pkg/report", level: domain, imports: "pkg/grid"},
@@ -58,22 +59,22 @@ var plan = []row{
 	{path: "pkg/complex", level: rules, imports: "pkg/grid pkg/pattern"},
 	{path: "pkg/topology", level: rules},
 	{path: "pkg/shares", level: rules, imports: "pkg/grid pkg/state"},
-	{path: "pkg/sched/site", level: rules, imports: "pkg/grid pkg/pattern pkg/state pkg/complex pkg/topology"},
+	{path: "pkg/sched/site", level: rules, imports: "pkg/reason pkg/grid pkg/pattern pkg/state pkg/complex pkg/topology"},
 	{path: "pkg/sched/diagram", level: rules, imports: "pkg/grid pkg/complex"},
 	{path: "pkg/sched/cow", level: rules},
 	{path: "pkg/sched/ledger", level: rules,
 		imports: "pkg/grid pkg/ordered pkg/complex pkg/topology pkg/sched/site pkg/sched/diagram pkg/sched/cow"},
 	{path: "pkg/sched", level: rules,
-		imports: `pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology
+		imports: `pkg/reason pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology
 			pkg/sched/site pkg/sched/diagram pkg/sched/cow pkg/sched/ledger`},
 	{path: "pkg/view", level: rules,
-		imports: "pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
+		imports: "pkg/reason pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
 	{path: "qmaster/core/cell", level: deciders,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/state pkg/complex pkg/shares pkg/sched/site
 			pkg/sched`},
 	{path: "qmaster/core/authorize", level: deciders, imports: "pkg/grid pkg/gdi pkg/state qmaster/core/cell"},
 	{path: "qmaster/core/validate", level: deciders,
-		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/jsv pkg/calendar pkg/complex pkg/shares
+		imports: `pkg/reason pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/jsv pkg/calendar pkg/complex pkg/shares
 			pkg/sched/site pkg/sched qmaster/core/cell`},
 	{path: "qmaster/core", level: deciders,
 		imports: `pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/calendar pkg/shares
@@ -81,14 +82,14 @@ var plan = []row{
 	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report execd/plan pkg/pattern pkg/topology"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders,
-		imports: "pkg/grid pkg/ordered events orders pkg/state pkg/sched schedd/algorithm"},
+		imports: "pkg/reason pkg/grid pkg/ordered events orders pkg/state pkg/sched schedd/algorithm"},
 	{path: "schedd/algorithm/*", level: deciders,
-		imports: "pkg/grid pkg/ordered events orders pkg/state pkg/shares pkg/sched schedd/algorithm schedd/model"},
+		imports: "pkg/reason pkg/grid pkg/ordered events orders pkg/state pkg/shares pkg/sched schedd/algorithm schedd/model"},
 	{path: "schedd/algorithm/shipped", level: deciders, imports: "schedd/algorithm schedd/algorithm/*"},
 
 	{path: "pkg/wire", level: formats, pure: true, modules: "github.com/vmihailenco/msgpack/v5"},
 	{path: "pkg/codec", level: formats,
-		imports: "pkg/grid events orders pkg/gdi pkg/report pkg/wire",
+		imports: "pkg/reason pkg/grid events orders pkg/gdi pkg/report pkg/wire",
 		modules: "github.com/vmihailenco/msgpack/v5"},
 	{path: "pkg/frame", level: formats, pure: true},
 	{path: "pkg/accounting", level: formats, pure: true, imports: "pkg/grid"},
@@ -163,7 +164,7 @@ var plan = []row{
 	{path: "schedd/couple", level: programs, pure: true,
 		imports: "pkg/grid events orders pkg/state qmaster/core schedd/algorithm"},
 	{path: "tools/outlook", level: programs,
-		imports: `pkg/grid events orders pkg/state pkg/sched pkg/view schedd/algorithm schedd/algorithm/shipped
+		imports: `pkg/reason pkg/grid events orders pkg/state pkg/sched pkg/view schedd/algorithm schedd/algorithm/shipped
 			schedd/couple`},
 	{path: "tools/jobstory", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/sched pkg/view pkg/history
@@ -326,14 +327,14 @@ var plan = []row{
 	{path: "pkg/openid/openidtest", level: tests},
 	{path: "pkg/archive/archivetest", level: tests, imports: "pkg/frame pkg/archive"},
 	{path: "pkg/opt/opttest", level: tests,
-		imports: "pkg/grid pkg/gdi pkg/conf pkg/document pkg/client pkg/opt tools/manual",
+		imports: "pkg/reason pkg/grid pkg/gdi pkg/conf pkg/document pkg/client pkg/opt tools/manual",
 		modules: `github.com/cockroachdb/datadriven github.com/kballard/go-shellquote
 			github.com/google/jsonschema-go/jsonschema`},
 	{path: "tools/daemons/celltest", level: tests,
 		imports: "pkg/cell qmaster execd/shepherd tools/daemons pkg/testkit",
 		modules: "github.com/hashicorp/go-hclog"},
 	{path: "schedd/algorithm/algorithmtest", level: tests,
-		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/state pkg/sched qmaster/core schedd/algorithm
+		imports: `pkg/reason pkg/grid events orders pkg/gdi pkg/report pkg/state pkg/sched qmaster/core schedd/algorithm
 			pkg/codec pkg/madeup schedd/couple pkg/testkit`,
 		modules: "github.com/cockroachdb/datadriven go.yaml.in/yaml/v3"},
 	{path: "tools/simulator", level: tests,

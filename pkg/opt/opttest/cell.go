@@ -15,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/reason"
 )
 
 // FakeClient is a client for tests of listing commands: it answers from Objects, which are in key order within their
@@ -311,15 +312,14 @@ func tasks() []grid.Object {
 }
 
 func why() []grid.Object {
-	full := func(host string) string {
-		return fmt.Sprintf("queue instance %q dropped because it is full", "all.q@"+host)
-	}
+	full := func(host string) reason.Reason { return reason.Reason{Code: reason.QueueFull, Object: "all.q@" + host} }
 	return []grid.Object{
-		&grid.JobScheddInfo{Messages: []string{full("node1"), full("node2")}},
+		&grid.JobScheddInfo{Reasons: []reason.Reason{full("node1"), full("node2")}},
 		&grid.JobScheddInfo{Category: "a", Jobs: []uint32{8, 15},
-			Messages: []string{`cannot run in PE "mpi" because it only offers 4 slots`}},
+			Reasons: []reason.Reason{{Code: reason.PEOffersOnly, Object: "mpi", Slots: 4}}},
 		&grid.JobScheddInfo{Category: "b", Jobs: []uint32{15},
-			Messages: []string{`(-l license=9) cannot run globally because it offers only gc:license=5.000000`}},
+			Reasons: []reason.Reason{
+				{Code: reason.NotGlobally, What: "license=9", Offer: "it offers only gc:license=5.000000"}}},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
@@ -69,4 +70,18 @@ func truth(b bool) string {
 		return "TRUE"
 	}
 	return "FALSE"
+}
+
+// WhyNotProject returns why a job of the project may not use the object.
+func WhyNotProject(project, what, object string, projects, xprojects grid.Names) reason.Reason {
+	if project != "" && xprojects.Has(project) {
+		return reason.Reason{Code: reason.ProjectExcluded, Object: object, What: what, Offer: project}
+	}
+	if len(projects) > 0 && !projects.Has(project) {
+		if project == "" {
+			return reason.Reason{Code: reason.ProjectMissing, Object: object, What: what}
+		}
+		return reason.Reason{Code: reason.ProjectWrong, Object: object, What: what, Offer: project}
+	}
+	return reason.Reason{}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
@@ -448,19 +449,20 @@ const NoSuitableQueues = "error: no suitable queues"
 func JobWord(j *grid.Job) string { return fmt.Sprintf("Job %d ", j.ID) }
 
 // Verified answers a verification: the reasons, each after who, why there are no suitable queues.
-func Verified(who string, reasons []string) []gdi.Answer {
+func Verified(who string, reasons []reason.Reason) []gdi.Answer {
 	if len(reasons) == 0 {
 		return []gdi.Answer{gdi.Done("verification: found suitable queue(s)")}
 	}
-	for i := range reasons {
-		reasons[i] = who + reasons[i]
+	texts := reason.Texts(reasons)
+	for i := range texts {
+		texts[i] = who + texts[i]
 	}
-	return []gdi.Answer{*gdi.Invalid("w", strings.Join(append(reasons, "verification: no suitable queues"), "\n"))}
+	return []gdi.Answer{*gdi.Invalid("w", strings.Join(append(texts, "verification: no suitable queues"), "\n"))}
 }
 
 // WhyUnplaceable returns why a job could never run: in the empty cluster, or as it
 // is now with mode p. Nothing when it could.
-func WhyUnplaceable(c *cell.Cell, j *grid.Job, mode string) []string {
+func WhyUnplaceable(c *cell.Cell, j *grid.Job, mode string) []reason.Reason {
 	if mode == "p" {
 		return c.Cluster.Unplaceable(j, c.Now)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
@@ -223,7 +224,7 @@ func Print(list []orders.Order) string {
 		case *orders.PTickets, *orders.Tickets, *orders.SchedConf, *orders.PriorityRange:
 		case *orders.JobScheddInfo:
 			fmt.Fprintf(&b, "job_schedd_info %q", o.Info.Category)
-			for _, m := range o.Info.Messages {
+			for _, m := range reason.Texts(o.Info.Reasons) {
 				fmt.Fprintf(&b, "\n  %s", m)
 			}
 			b.WriteByte('\n')

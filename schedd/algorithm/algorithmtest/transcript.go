@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/schedd/algorithm"
 )
 
@@ -142,7 +143,7 @@ func (c *Harness) why() string {
 	c.State.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
 		i := o.(*grid.JobScheddInfo)
 		fmt.Fprintf(&b, "%q %v\n", i.Category, i.Jobs)
-		for _, m := range i.Messages {
+		for _, m := range reason.Texts(i.Reasons) {
 			fmt.Fprintf(&b, "  %s\n", m)
 		}
 		return true

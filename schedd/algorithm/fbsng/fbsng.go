@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/model"
@@ -151,7 +152,7 @@ type contender struct {
 	failed  bool
 	checked bool
 	skip    string // why it takes part in nothing
-	why     sched.Reason
+	why     reason.Reason
 	rooms   int // nodes that had room for a process
 	memo    sched.Placement
 	memoAt  int

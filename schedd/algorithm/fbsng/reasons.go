@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -13,15 +14,15 @@ const mostReasons = 20
 
 // said is why the jobs of a category wait.
 type said struct {
-	jobs  []uint32
-	texts []string
+	jobs    []uint32
+	reasons []reason.Reason
 }
 
-// add adds texts that were not said yet.
-func (s *said) add(texts []string) {
-	for _, text := range texts {
-		if len(s.texts) < mostReasons && !slices.Contains(s.texts, text) {
-			s.texts = append(s.texts, text)
+// add adds reasons that were not said yet.
+func (s *said) add(reasons []reason.Reason) {
+	for _, why := range reasons {
+		if len(s.reasons) < mostReasons && !slices.Contains(s.reasons, why) {
+			s.reasons = append(s.reasons, why)
 		}
 	}
 }
@@ -57,15 +58,15 @@ func (r *run) reportReasons() {
 		s := of[category]
 		slices.Sort(s.jobs)
 		s.jobs = slices.Compact(s.jobs)
-		reasons.Say(category, s.jobs[:min(len(s.jobs), model.MostJobs)], func() []string { return s.texts })
+		reasons.Say(category, s.jobs[:min(len(s.jobs), model.MostJobs)], func() []reason.Reason { return s.reasons })
 	}
 	reasons.Rest(func(string) bool { return true })
 }
 
 // reasonsOf returns why a kind of sections waits.
-func (r *run) reasonsOf(q *queue, c, first *contender) []string {
-	if text := r.heldUp(q, c, first); text != "" {
-		return []string{text}
+func (r *run) reasonsOf(q *queue, c, first *contender) []reason.Reason {
+	if why := r.heldUp(q, c, first); !why.Fits() {
+		return []reason.Reason{why}
 	}
 	head := ""
 	if c.processType != defaultType {
@@ -77,37 +78,45 @@ func (r *run) reasonsOf(q *queue, c, first *contender) []string {
 	}
 	if c.mode == spread && c.rooms > 0 && c.rooms < c.slots {
 		text := "placement spread puts each of its %d processes on a node of its own, and %d have room for one"
-		return []string{head + fmt.Sprintf(text, c.slots, c.rooms)}
+		return []reason.Reason{{Code: reason.AlgorithmWait, Offer: head + fmt.Sprintf(text, c.slots, c.rooms)}}
 	}
-	var texts []string
-	for _, reason := range cluster.Explain(cluster.Need(c.need.Job), c.why, mostReasons) {
-		texts = append(texts, head+reason.String())
+	reasons := cluster.Explain(cluster.Need(c.need.Job), c.why, mostReasons)
+	if len(reasons) == 0 {
+		return []reason.Reason{{Code: reason.AlgorithmWait, Offer: head + "no node has room for it"}}
 	}
-	if len(texts) == 0 {
-		texts = []string{head + "no node has room for it"}
+	for i, why := range reasons {
+		switch {
+		case c.skip == unsatisfiable:
+			reasons[i] = reason.Reason{Code: reason.AlgorithmRefuses, Offer: head + why.String()}
+		case head != "":
+			reasons[i] = reason.Reason{Code: reason.AlgorithmWait, Offer: head + why.String()}
+		}
 	}
-	return texts
+	return reasons
 }
 
-// heldUp is what the algorithm itself has against a kind of sections; "": nothing.
-func (r *run) heldUp(q *queue, c, first *contender) string {
+// heldUp is what the algorithm itself has against a kind of sections.
+func (r *run) heldUp(q *queue, c, first *contender) reason.Reason {
+	say := func(code reason.Code, text string, args ...any) reason.Reason {
+		return reason.Reason{Code: code, Offer: fmt.Sprintf(text, args...)}
+	}
 	switch {
 	case q.Held:
-		return fmt.Sprintf("queue %s is held", q.Name)
+		return say(reason.AlgorithmHold, "queue %s is held", q.Name)
 	case c.skip == overQuota:
-		return fmt.Sprintf("the quota of process type %s has no room for it", c.processType)
+		return say(reason.AlgorithmQuota, "the quota of process type %s has no room for it", c.processType)
 	case c.skip == unsatisfiable && c.why.Fits():
-		return fmt.Sprintf("it asks for more than the quota of process type %s", c.processType)
+		return say(reason.AlgorithmRefuses, "it asks for more than the quota of process type %s", c.processType)
 	case c.skip == unsatisfiable:
-		return ""
+		return reason.Reason{}
 	case c.skip != "":
-		return c.skip
+		return say(reason.AlgorithmWait, "%s", c.skip)
 	case q.heldBy != nil:
-		return fmt.Sprintf("queue %s is held: priority %d, at least %d below the %d of queue %s", q.Name, q.priority,
+		return say(reason.AlgorithmGap, "queue %s is held: priority %d, at least %d below the %d of queue %s", q.Name, q.priority,
 			*q.heldBy.Gap, q.heldBy.priority, q.heldBy.Name)
 	case q.SectionGap != nil && first != nil && first.rank-c.rank >= *q.SectionGap:
-		return fmt.Sprintf("it is held: priority %d, at least %d below the %d of job %d in queue %s", c.rank, *q.SectionGap,
+		return say(reason.AlgorithmGap, "it is held: priority %d, at least %d below the %d of job %d in queue %s", c.rank, *q.SectionGap,
 			first.rank, first.head.job, q.Name)
 	}
-	return ""
+	return reason.Reason{}
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/schedd/model"
 )
 
@@ -35,7 +35,7 @@ func (r *run) reportGroups(reasons *model.Reasons) {
 	}
 	for _, category := range slices.Sorted(maps.Keys(shut)) {
 		g := shut[category]
-		reasons.Group(g, func() sched.Reason { return r.m.Cluster.Why(g.Need) })
+		reasons.Group(g, func() reason.Reason { return r.m.Cluster.Why(g.Need) })
 	}
 }
 
@@ -43,13 +43,16 @@ func (r *run) reportGroups(reasons *model.Reasons) {
 func (r *run) reportBands(reasons *model.Reasons) {
 	for b := band(-1); b > lastBand; b-- {
 		if jobs := r.jobsOf(b); len(jobs) > 0 {
-			reasons.Say(Name+": "+whyNot[b], jobs, func() []string { return []string{whyNot[b]} })
+			reasons.Say(Name+": "+whyNot[b], jobs, func() []reason.Reason {
+				return []reason.Reason{{Code: reason.AlgorithmRefuses, Offer: whyNot[b]}}
+			})
 		}
 	}
 	for b := range r.m.bands {
 		if jobs := r.jobsOf(band(b)); len(jobs) > 0 {
-			reasons.Say(Name+": "+r.bandName(band(b)), jobs, func() []string {
-				return append([]string{r.standing(band(b))}, r.sparedTexts(band(b))...)
+			reasons.Say(Name+": "+r.bandName(band(b)), jobs, func() []reason.Reason {
+				standing := reason.Reason{Code: reason.AlgorithmShare, Offer: r.standing(band(b))}
+				return append([]reason.Reason{standing}, r.sparedTasks(band(b))...)
 			})
 		}
 	}
@@ -69,8 +72,9 @@ func (r *run) jobsOf(b band) (jobs []uint32) {
 	return jobs
 }
 
-// sparedTexts say which tasks are in the way of sessions that may preempt and are not preempted.
-func (r *run) sparedTexts(b band) (texts []string) {
+// sparedTasks say which tasks are in the way of sessions that may preempt and are not preempted.
+func (r *run) sparedTasks(b band) (out []reason.Reason) {
+	var texts []string
 	urgent := b >= r.urgentBand()
 	short := r.sla() && !urgent && r.quota.claim(int(b), r.m.bands[b].demand) > r.running(b)
 	if preempts := short || urgent && !r.sla(); !preempts {
@@ -82,7 +86,10 @@ func (r *run) sparedTexts(b band) (texts []string) {
 		}
 	}
 	slices.Sort(texts)
-	return texts
+	for _, text := range texts {
+		out = append(out, reason.Reason{Code: reason.AlgorithmSpares, Offer: text})
+	}
+	return out
 }
 
 func (r *run) bandName(b band) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/model"
@@ -154,7 +155,7 @@ func (r *run) reportReasons() {
 	}
 	for _, category := range slices.Sorted(maps.Keys(groups)) {
 		g := groups[category]
-		reasons.Group(g, func() sched.Reason { return r.m.Cluster.Why(g.Need) })
+		reasons.Group(g, func() reason.Reason { return r.m.Cluster.Why(g.Need) })
 	}
 	reasons.Rest(func(string) bool { return true })
 }

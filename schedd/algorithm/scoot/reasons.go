@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/model"
 )
@@ -36,7 +36,7 @@ func (r *run) reportCategories(reasons *model.Reasons) {
 	}
 	for _, category := range slices.Sorted(maps.Keys(groups)) {
 		g := groups[category]
-		reasons.Group(g, func() sched.Reason { return r.m.Cluster.Why(g.Need) })
+		reasons.Group(g, func() reason.Reason { return r.m.Cluster.Why(g.Need) })
 	}
 }
 
@@ -48,11 +48,13 @@ func (r *run) reportClasses(reasons *model.Reasons) {
 			continue
 		}
 		if class == int(r.m.parallel()) {
-			reasons.Say(notParallel, jobs, func() []string { return []string{notParallel} })
+			reasons.Say(notParallel, jobs, func() []reason.Reason {
+				return []reason.Reason{{Code: reason.AlgorithmRefuses, Offer: notParallel}}
+			})
 			continue
 		}
-		reasons.Say(Name+": class "+r.order[class], jobs, func() []string {
-			return append([]string{r.standing(class)}, r.sparedTexts(class)...)
+		reasons.Say(Name+": class "+r.order[class], jobs, func() []reason.Reason {
+			return append([]reason.Reason{r.standing(class)}, r.sparedTasks(class)...)
 		})
 	}
 }
@@ -69,10 +71,11 @@ func (r *run) waiting(class uint32) (jobs []uint32) {
 	return jobs
 }
 
-func (r *run) standing(class int) string {
+func (r *run) standing(class int) reason.Reason {
 	s := r.plan.shares[class]
 	if s.percent == 0 {
-		return fmt.Sprintf("%s: class %s has 0 percent of the workers: its jobs do not start", Name, s.class)
+		return reason.Reason{Code: reason.AlgorithmRefuses,
+			Offer: fmt.Sprintf("%s: class %s has 0 percent of the workers: its jobs do not start", Name, s.class)}
 	}
 	text := fmt.Sprintf("%s: class %s is entitled to %d of %d workers (%d percent)", Name, s.class, s.target,
 		r.workers, s.percent)
@@ -82,25 +85,27 @@ func (r *run) standing(class int) string {
 	default:
 		text += fmt.Sprintf(" and has %d", s.running)
 	}
-	return text
+	return reason.Reason{Code: reason.AlgorithmShare, Offer: text}
 }
 
-// sparedTexts say what a class that has less than its target waits for although it would be rebalanced.
-func (r *run) sparedTexts(class int) (texts []string) {
+// sparedTasks say what a class that has less than its target waits for although it would be rebalanced.
+func (r *run) sparedTasks(class int) (out []reason.Reason) {
 	if s := r.plan.shares[class]; r.RebalanceThreshold == 0 || r.RebalanceMin == 0 || s.running >= s.target {
 		return nil
 	}
 	for other := range r.plan.shares {
 		unfit, long := r.countSpared(other)
 		if unfit > 0 {
-			texts = append(texts, Name+": "+model.Spared(unfit, "class "+r.order[other]))
+			out = append(out, reason.Reason{Code: reason.AlgorithmSpares,
+				Offer: Name + ": " + model.Spared(unfit, "class "+r.order[other])})
 		}
 		if long > 0 {
 			text := "%s: tasks of class %s that are not stopped after %d s of run time (max_task_duration_s): %d"
-			texts = append(texts, fmt.Sprintf(text, Name, r.order[other], r.MaxTaskDuration, long))
+			out = append(out, reason.Reason{Code: reason.AlgorithmSpares,
+				Offer: fmt.Sprintf(text, Name, r.order[other], r.MaxTaskDuration, long)})
 		}
 	}
-	return texts
+	return out
 }
 
 // Explain shows how the classes stand: what they are entitled to, have, lend

@@ -3,6 +3,7 @@ package ticket
 import (
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/schedd/model"
 )
@@ -170,7 +171,7 @@ func (r *run) findPlacement(a *categoryProgress) (p sched.Placement, ok bool) {
 // mayStart holds a job against the limits that are its own or its user's.
 func (r *run) mayStart(j *grid.Job, a *categoryProgress) bool {
 	within, why := r.WithinLimits(j)
-	a.limited = a.limited || why.Code == sched.UserLimit
+	a.limited = a.limited || why.Code == reason.UserLimit
 	return within
 }
 
@@ -180,7 +181,7 @@ func (r *run) nowOrNever(j *grid.Job, a *categoryProgress) outcome {
 	var starts []*orders.StartJob
 	var placed []sched.Placement
 	for id := r.m.NextTask(j, 0); id != 0; id = r.m.NextTask(j, id) {
-		p, why := sched.Placement{}, sched.Reason{Code: sched.UserLimit}
+		p, why := sched.Placement{}, reason.Reason{Code: reason.UserLimit}
 		if r.mayStart(j, a) {
 			p, why = r.m.Cluster.FindPlacement(a.group.Need, &a.cursor)
 		}

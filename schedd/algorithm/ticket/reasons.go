@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/reason"
 )
 
 // reportReasons reports why jobs wait: per category, and once for all what closes queues.
@@ -15,9 +15,9 @@ func (r *run) reportReasons() {
 	reasons := r.Reasons()
 	reasons.Closed()
 	for _, a := range r.blocked(reasons.Off) {
-		reasons.Group(a.group, func() sched.Reason {
+		reasons.Group(a.group, func() reason.Reason {
 			if a.limited && !a.failed {
-				return sched.Reason{Code: sched.UserLimit}
+				return reason.Reason{Code: reason.UserLimit}
 			}
 			return r.m.Cluster.Why(a.group.Need)
 		})
