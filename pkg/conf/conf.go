@@ -6,21 +6,24 @@ import "github.com/quill-grid/quill/pkg/grid"
 // sge_conf(5), at least one, and each once. Those that are missing have the value
 // of a new cell, or for a host that of the global configuration.
 func parseConf(text string, c *grid.Conf) error {
-	lines, err := readLines(text)
-	if err != nil {
+	lines, err := readLines(text, func(string) bool { return false })
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(lines) == 0 {
-		return refusef("the configuration has no parameters")
+	case len(lines) == 0:
+		return ErrEmpty
 	}
 	seen := map[string]bool{}
 	for _, l := range lines {
 		if seen[l.Name] {
-			return refusef("attribute %q appears more than once", l.Name)
+			return LineError{refusef("attribute %q appears more than once", l.Name)}
 		}
 		seen[l.Name] = true
+		if l.Text == "" {
+			return ObjectError{refusef("value == NULL for attribute %q in configuration list of %q", l.Name, c.Host)}
+		}
 		if err := checkParameter(l); err != nil {
-			return err
+			return LineError{err}
 		}
 	}
 	c.Entries = lines

@@ -2,6 +2,7 @@ package conf
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,7 +14,8 @@ import (
 // continued lines, attributes in any order. Every attribute must be there, but for
 // the few that a conf tag calls optional. On
 // an error the object is not to be used; the error is the message without
-// "error: " in front.
+// "error: " in front. A LineError is one in a line, ErrEmpty is returned when there are no lines, and
+// an ObjectError is about the whole object.
 func Parse(text string, into grid.Object) error {
 	switch o := into.(type) {
 	case *grid.Conf:
@@ -40,9 +42,15 @@ func Parse(text string, into grid.Object) error {
 	if len(list) == 0 {
 		return parseName(text, into)
 	}
-	lines, err := readLines(text)
-	if err != nil {
+	lines, err := readLines(text, func(name string) bool {
+		_, known := findAttribute(into, name)
+		return known || isReported(into, name) || strings.Contains(name, ".") // a parameter of an algorithm
+	})
+	switch {
+	case err != nil:
 		return err
+	case len(lines) == 0:
+		return ErrEmpty
 	}
 	if c, ok := into.(*grid.SchedConf); ok {
 		lines = takeSections(c, lines)
@@ -50,18 +58,17 @@ func Parse(text string, into grid.Object) error {
 	seen := map[string]bool{}
 	for _, l := range lines {
 		a, ok := findAttribute(into, l.Name)
-		if !ok && isReported(into, l.Name) {
+		switch {
+		case !ok && isReported(into, l.Name):
 			continue
-		}
-		if !ok {
-			return refusef("unknown attribute name %q", l.Name)
-		}
-		if seen[l.Name] {
-			return refusef("attribute %q appears more than once", l.Name)
+		case !ok:
+			return unknownName(l.Name)
+		case seen[l.Name]:
+			return LineError{refusef("attribute %q appears more than once", l.Name)}
 		}
 		seen[l.Name] = true
 		if err := a.parseValue(l.Text); err != nil {
-			return err
+			return inLine(err)
 		}
 	}
 	for _, a := range list {
@@ -79,6 +86,26 @@ func Parse(text string, into grid.Object) error {
 	}
 	return checkSyntax(into)
 }
+
+// LineError is an error in a line of a text: the lines after it were not read.
+type LineError struct{ error }
+
+// ObjectError is an error that Grid Engine's qmaster finds, in the wording of its answer.
+type ObjectError struct{ error }
+
+// ErrEmpty means that a text has no attribute.
+var ErrEmpty = errors.New("the text has no attributes")
+
+// inLine makes an error of one attribute a LineError, unless it is an ObjectError.
+func inLine(err error) error {
+	var whole ObjectError
+	if errors.As(err, &whole) {
+		return err
+	}
+	return LineError{err}
+}
+
+func unknownName(name string) error { return LineError{refusef("unknown attribute name %q", name)} }
 
 // isReported reports whether an attribute is what an execution host reports of itself:
 // qconf -se prints it, and what was printed may be read again.
@@ -103,7 +130,7 @@ func checkUserset(u *grid.Userset) error {
 	words := grid.Names(splitList(u.Type))
 	for _, w := range words {
 		if w != "ACL" && w != "DEPT" {
-			return refusef("unknown specifier %q for userset type", w)
+			return LineError{refusef("reading conf file: unknown specifier %q for userset type", w)}
 		}
 	}
 	switch {
@@ -130,7 +157,7 @@ func checkCkpt(c *grid.Ckpt) error {
 		return nil
 	}
 	if _, ok := grid.ParseTimeSpan(c.When); !ok {
-		return refusef("Invalid \"when\" attribute for ckpt %q", c.Name)
+		return ObjectError{refusef("Invalid \"when\" attribute for ckpt %q", c.Name)}
 	}
 	return nil
 }
@@ -157,21 +184,33 @@ func parseName(text string, into grid.Object) error {
 }
 
 // readLines splits text into names and values: comments and empty lines are
-// left out, continued lines joined.
-func readLines(text string) (lines grid.Values, err error) {
+// left out, continued lines joined. Without a value only an unknown name is returned.
+func readLines(text string, known func(name string) bool) (lines grid.Values, err error) {
 	for n, rest := 0, text; rest != ""; {
 		var line string
 		line, rest = nextLine(rest, &n)
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		i := strings.IndexAny(line, " \t")
-		if i < 0 {
-			return nil, refusef("\" \" is the only character allowed between the attribute name and the value in line %d", n)
+		name, value := line, ""
+		if i := strings.IndexAny(line, " \t"); i >= 0 {
+			name, value = line[:i], strings.TrimSpace(line[i:])
 		}
-		lines = append(lines, grid.Value{Name: line[:i], Text: strings.TrimSpace(line[i:])})
+		if !beginsName(name[0]) {
+			return nil, LineError{refusef("line %d should begin with an attribute name", n)}
+		}
+		if value == "" && known(name) {
+			return nil, LineError{
+				refusef("\" \" is the only character allowed between the attribute name and the value in line %d", n)}
+		}
+		lines = append(lines, grid.Value{Name: name, Text: value})
 	}
 	return lines, nil
+}
+
+// beginsName reports whether a name in Grid Engine's files may begin with a character.
+func beginsName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
 // nextLine takes one line off text, with those that continue it: a line

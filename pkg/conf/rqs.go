@@ -33,12 +33,16 @@ func (s Style) FormatRQSs(list []*grid.RQS) string {
 // ErrNoQuotaSets means that a text contains no resource quota set.
 var ErrNoQuotaSets = refusef("No resource quota set found")
 
+// ErrNoQuotaRules means that a resource quota set has no limit.
+var ErrNoQuotaRules = refusef("resource quota set has no rules")
+
 // ParseRQSs reads the sets of a file of qconf -Arqs and -Mrqs,
 // sge_resource_quota(5).
 func ParseRQSs(text string) (list []*grid.RQS, err error) {
 	var r *grid.RQS
 	var seen map[string]bool
-	for n, rest := 0, text; rest != ""; {
+	n := 0
+	for rest := text; rest != ""; {
 		var line string
 		line, rest = nextLine(rest, &n)
 		switch {
@@ -50,11 +54,15 @@ func ParseRQSs(text string) (list []*grid.RQS, err error) {
 				return nil, refusef("required attribute \"name\" is missing")
 			}
 			if len(r.Limits) == 0 {
-				return nil, refusef("resource quota set has no rules")
+				return nil, ErrNoQuotaRules
 			}
 			list, r = append(list, r), nil
 		case r == nil || line == "{" || line == "}":
-			return nil, refusef("unexpected %q in line %d", line, n)
+			side := "begin with \"{\""
+			if r != nil {
+				side = "end with \"}\""
+			}
+			return nil, refusef("each value in the attribute value list in line %d should %s", n, side)
 		default:
 			name, text, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 			text = strings.TrimSpace(text)
@@ -68,7 +76,7 @@ func ParseRQSs(text string) (list []*grid.RQS, err error) {
 		}
 	}
 	if r != nil {
-		return nil, refusef("resource quota set does not end with \"}\"")
+		return nil, refusef("each value in the attribute value list in line %d should end with \"}\"", n+1)
 	}
 	if len(list) == 0 {
 		return nil, ErrNoQuotaSets

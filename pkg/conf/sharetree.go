@@ -37,8 +37,11 @@ func parseShareTree(text string, t *grid.ShareTree) error {
 		}
 		name, value, ok := strings.Cut(line, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !beginsName(line[0]) {
+			return LineError{refusef("line %d should begin with an attribute name", i+1)}
+		}
 		if !ok {
-			return refusef("unexpected %q in line %d of the share tree", line, i+1)
+			return unknownName(strings.Fields(name)[0])
 		}
 		if name == "id" {
 			nodes = append(nodes, grid.ShareNode{})
@@ -47,8 +50,11 @@ func parseShareTree(text string, t *grid.ShareTree) error {
 			return refusef("the share tree begins with the line of an id")
 		}
 		if err := setShareNode(&nodes[len(nodes)-1], name, value); err != nil {
-			return err
+			return LineError{err}
 		}
+	}
+	if len(nodes) == 0 {
+		return ErrEmpty
 	}
 	if err := checkShareTree(nodes); err != nil {
 		return err
@@ -76,27 +82,20 @@ func setShareNode(n *grid.ShareNode, name, value string) error {
 		}
 		return nil
 	}
+	numbers := map[string]*uint32{"id": &n.ID, "type": &n.Type, "shares": &n.Shares}
+	number := numbers[name]
+	if number == nil {
+		return refusef("unknown attribute name %q", name)
+	}
 	v, err := strconv.ParseUint(value, 10, 32)
 	if err != nil {
 		return attribute{Field: Field{Name: name}}.noNumber(value)
 	}
-	switch name {
-	case "id":
-		n.ID = uint32(v)
-	case "type":
-		n.Type = uint32(v)
-	case "shares":
-		n.Shares = uint32(v)
-	default:
-		return refusef("unknown attribute name %q", name)
-	}
+	*number = uint32(v)
 	return nil
 }
 
 func checkShareTree(nodes []grid.ShareNode) error {
-	if len(nodes) == 0 {
-		return refusef("the share tree has no nodes")
-	}
 	parents := map[uint32]int{}
 	for _, n := range nodes {
 		if n.Name == "" {

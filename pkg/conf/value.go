@@ -78,7 +78,7 @@ func (a attribute) parseValue(text string) error {
 		return err
 	}
 	if text == "" {
-		return refusef("%q has no default value", a.Name)
+		return ObjectError{refusef("%q has no default value", a.Name)}
 	}
 	if err := a.parseOne(text, a.value.FieldByName("Value")); err != nil {
 		return err

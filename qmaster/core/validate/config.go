@@ -132,7 +132,10 @@ func validUserset(_ *cell.Cell, o grid.Object) string {
 			return fmt.Sprintf("denied: unknown userset type %q", u.Type)
 		}
 	}
-	if u.OTicket != 0 && !strings.Contains(u.Type, "DEPT") {
+	switch department := strings.Contains(u.Type, "DEPT"); {
+	case u.FShare != 0 && !department:
+		return `not allowed to set "fshare" for ACL lists`
+	case u.OTicket != 0 && !department:
 		return `not allowed to set "oticket" for ACL lists`
 	}
 	return ""

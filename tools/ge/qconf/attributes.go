@@ -38,11 +38,11 @@ func changeWords(op conf.ListOp) func(*session, []string) error {
 // changeFile is -Aattr, ...: object kind, file, names.
 func changeFile(op conf.ListOp) func(*session, []string) error {
 	return func(s *session, w []string) error {
-		text, err := s.file(w[1])
+		from, err := s.file(w[1])
 		if err != nil {
 			return err
 		}
-		values := lines(text)
+		values := lines(from.text)
 		if len(values) == 0 {
 			return fmt.Errorf("error reading file: %q", w[1])
 		}

@@ -70,14 +70,15 @@ func editConf(fresh bool) func(*session, []string) error {
 			old, known := found.(*grid.Conf)
 			switch {
 			case known && fresh:
-				return refusalAbout(grid.KindConf, name, gdi.StatusExists, fmt.Errorf("configuration %q already exists", name))
-			case !known && !fresh:
-				return noConf(name)
+				return refusalAbout(grid.KindConf, name, gdi.StatusExists, fmt.Errorf("configuration %s already exists", name))
 			case !known:
 				old = &grid.Conf{Host: name}
 			}
-			before := conf.EditText(old)
-			after, _, err := s.edited(grid.KindConf, before, "configuration unchanged")
+			same := unchanged
+			if !known {
+				same = "configuration unchanged"
+			}
+			after, err := s.edited(grid.KindConf, conf.EditText(old), same)
 			if err != nil {
 				return err
 			}
@@ -99,10 +100,10 @@ func fileConf(fresh bool) func(*session, []string) error {
 	}
 }
 
-func (s *session) putConf(host, text string, known bool, version uint32) error {
+func (s *session) putConf(host string, from source, known bool, version uint32) error {
 	c := &grid.Conf{Host: host}
-	if err := conf.Parse(text, c); err != nil {
-		return invalid(fmt.Errorf("error: %w\nerror reading configuration of %q", err, host))
+	if err := conf.Parse(from.text, c); err != nil {
+		return from.unreadable(grid.KindConf, err)
 	}
 	c.Host, c.Version = host, version
 	if known {
@@ -150,8 +151,11 @@ func (k single) edit(s *session, _ []string) error {
 	if begin == nil {
 		begin = grid.Default(k.kind, "")
 	}
-	before := conf.EditText(begin)
-	after, _, err := s.edited(k.kind, before, sameFile)
+	same := unchanged
+	if old == nil {
+		same = unchangedTemplate
+	}
+	after, err := s.edited(k.kind, conf.EditText(begin), same)
 	if err != nil {
 		return err
 	}
@@ -170,10 +174,10 @@ func (k single) file(s *session, w []string) error {
 	return k.put(s, old, text)
 }
 
-func (k single) put(s *session, old grid.Object, text string) error {
+func (k single) put(s *session, old grid.Object, from source) error {
 	o := grid.SpecOf(k.kind).New()
-	if err := conf.Parse(text, o); err != nil {
-		return invalid(fmt.Errorf("error: %w", err))
+	if err := conf.Parse(from.text, o); err != nil {
+		return from.unreadable(k.kind, err)
 	}
 	if old == nil {
 		return s.ask(&gdi.Add{Objects: []grid.Object{o}})

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 
+	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
@@ -17,44 +19,103 @@ import (
 // edited lets the user change the text of objects of a kind. A user without permission to
 // configure them is refused before the editor starts: a request to delete none of them needs
 // the same right. same is the refusal of a text that was not saved; empty: it may be.
-func (s *session) edited(kind grid.Kind, before, same string) (after string, saved bool, err error) {
+func (s *session) edited(kind grid.Kind, before, same string) (source, error) {
 	if err := s.ask(&gdi.Delete{Kind: kind}); err != nil {
-		return "", false, err
+		return source{}, err
 	}
-	after, saved, err = s.edit(before)
+	after, saved, err := s.edit(before)
 	if err == nil && !saved && same != "" {
 		err = refusal(same)
 	}
-	return after, saved, err
+	return after, err
 }
 
-const sameFile = "file unchanged"
+// unchanged is the refusal of a change that changes nothing.
+const unchanged = "Object has not been changed"
+
+// unchangedTemplate is the refusal of a new object that was not edited.
+const unchangedTemplate = "file unchanged"
+
+// source is the text of objects, and the file from which it was read.
+type source struct {
+	text, path string
+	edited     bool // the file was the editor's
+}
+
+// trouble are the last lines that Grid Engine prints when objects of a kind cannot be read, with %s for the file: those
+// of an editor, and those of -AX and -MX. Other kinds have readingError.
+var trouble = map[grid.Kind][2]string{
+	grid.KindProject:   {"cant read project", readingError},
+	grid.KindUser:      {"cant read user", readingError},
+	grid.KindUserset:   {"error reading userset from file %s", readingError},
+	grid.KindSchedConf: {"can't read configuration: can't parse config", readingError},
+	grid.KindShareTree: {"cant read sharetree:", readingError},
+	grid.KindConf:      {"error reading temp file", "error reading configuration from file %s"},
+	grid.KindExecHost:  {"", "invalid format"},
+	grid.KindCQueue:    {readingError, ""},
+	grid.KindHGroup:    {readingError, ""},
+}
+
+const readingError = "error reading in file"
+
+// unreadable says of an error of conf.Parse what Grid Engine says of the file.
+func (f source) unreadable(kind grid.Kind, err error) error {
+	var line conf.LineError
+	var whole conf.ObjectError
+	if errors.As(err, &whole) {
+		return invalid(whole)
+	}
+	var text []string
+	inLine, empty := errors.As(err, &line), errors.Is(err, conf.ErrEmpty)
+	if !empty {
+		text = append(text, "error: "+err.Error())
+	}
+	if inLine || empty {
+		text = append(text, fmt.Sprintf("error: error reading file: %q", f.path))
+	}
+	last, special := trouble[kind]
+	if !special {
+		last = [2]string{readingError, readingError}
+	}
+	end := last[1]
+	if f.edited {
+		end = last[0]
+	}
+	if end != "" {
+		text = append(text, strings.ReplaceAll(end, "%s", f.path))
+	}
+	return invalid(errors.New(strings.Join(text, "\n")))
+}
 
 // edit runs $EDITOR, or vi, on a text. A text that was written again is saved, also if it is the same, as in Grid
 // Engine.
-func (s *session) edit(text string) (after string, saved bool, err error) {
+func (s *session) edit(text string) (after source, saved bool, err error) {
 	f, err := os.CreateTemp("", "qconf-")
 	if err != nil {
-		return "", false, fmt.Errorf("error: can't open temporary file: %w", err)
+		return after, false, fmt.Errorf("error: can't open temporary file: %w", err)
 	}
 	defer os.Remove(f.Name())
 	_, err = f.WriteString(text)
 	before, fails := f.Stat()
 	if err = cmp.Or(err, fails, f.Close()); err != nil {
-		return "", false, fmt.Errorf("error: can't write temporary file: %w", err)
+		return after, false, fmt.Errorf("error: can't write temporary file: %w", err)
 	}
 	if err := s.runEditor(cmp.Or(s.env.Getenv("EDITOR"), "vi"), f.Name()); err != nil {
-		return "", false, err
+		return after, false, err
 	}
 	changed, err := os.ReadFile(f.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return after, false, fmt.Errorf("error: edit file %s no longer exists\nedit failed", f.Name())
+	}
 	if err != nil {
-		return "", false, err
+		return after, false, err
 	}
 	now, err := os.Stat(f.Name())
 	if err != nil {
-		return "", false, err
+		return after, false, err
 	}
-	return string(changed), string(changed) != text || !now.ModTime().Equal(before.ModTime()), nil
+	after = source{text: string(changed), path: f.Name(), edited: true}
+	return after, after.text != text || !now.ModTime().Equal(before.ModTime()), nil
 }
 
 // runEditor runs an editor on a file. The editor is the name of a program; with blanks in it, it can be a command with
@@ -80,7 +141,7 @@ func (s *session) runEditor(editor, file string) error {
 }
 
 // file reads a file that a switch names.
-func (s *session) file(name string) (string, error) {
+func (s *session) file(name string) (source, error) {
 	path := name
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.env.Dir, path)
@@ -90,9 +151,9 @@ func (s *session) file(name string) (string, error) {
 		var no syscall.Errno
 		if errors.As(err, &no) {
 			why := no.Error()
-			return "", fmt.Errorf("error: error opening file %q for reading: %s", name, strings.ToUpper(why[:1])+why[1:])
+			return source{}, fmt.Errorf("error: error opening file %q for reading: %s", name, strings.ToUpper(why[:1])+why[1:])
 		}
-		return "", err
+		return source{}, err
 	}
-	return string(text), nil
+	return source{text: string(text), path: name}, nil
 }

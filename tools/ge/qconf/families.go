@@ -2,6 +2,7 @@ package qconf
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,8 @@ type family struct {
 	template string
 	// ready means that what -a offers may be added as it is.
 	ready bool
+	// absent is the refusal of -m when there is none of the name, with %s or %q for it; empty: unknown.
+	absent string
 	// lenient makes -s of a name that there is not no failure.
 	lenient bool
 }
@@ -39,9 +42,10 @@ type family struct {
 var families = regular([]family{
 	{kind: grid.KindCQueue, none: "cluster queue list",
 		unknown: "No cluster queue or queue instance matches the phrase %q",
+		absent:  "Cluster queue entry %q does not exist",
 		word:    "queue", wild: true, template: "template", ready: true},
 	{kind: grid.KindExecHost, what: "exec host", none: "execution host", unknown: "denied: exec host %q does not exist",
-		template: "template"},
+		absent: "%s is not an execution host", template: "template"},
 	{kind: grid.KindPE},
 	{kind: grid.KindHGroup, none: "host group list", unknown: "Host group %q does not exist",
 		word: "hostgroup", ready: true},
@@ -299,11 +303,11 @@ func (f *family) add(s *session, w []string) error {
 				o = &c
 			}
 		}
-		same := sameFile
+		same := unchangedTemplate
 		if f.ready {
 			same = ""
 		}
-		text, _, err := s.edited(f.kind, conf.EditText(o), same)
+		text, err := s.edited(f.kind, conf.EditText(o), same)
 		if err != nil {
 			return err
 		}
@@ -319,7 +323,7 @@ func (f *family) addFile(s *session, w []string) error {
 	return f.addText(s, text)
 }
 
-func (f *family) addText(s *session, text string) error {
+func (f *family) addText(s *session, text source) error {
 	list, err := f.parse(text)
 	if err != nil {
 		return err
@@ -328,21 +332,26 @@ func (f *family) addText(s *session, text string) error {
 }
 
 // parse reads the objects of a file: one, or several resource quota sets.
-func (f *family) parse(text string) ([]grid.Object, error) {
+func (f *family) parse(from source) ([]grid.Object, error) {
 	if f.kind == grid.KindRQS {
-		sets, err := conf.ParseRQSs(text)
+		sets, err := conf.ParseRQSs(from.text)
 		var out []grid.Object
 		for _, set := range sets {
 			out = append(out, set)
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, conf.ErrNoQuotaSets) && from.edited:
+			err = refusal(readingError)
+		case errors.Is(err, conf.ErrNoQuotaSets), errors.Is(err, conf.ErrNoQuotaRules):
 			err = invalid(err)
+		case err != nil:
+			err = invalid(fmt.Errorf("%w\n%s", err, readingError))
 		}
 		return out, err
 	}
 	o := grid.Default(f.kind, "template")
-	if err := conf.Parse(text, o); err != nil {
-		return nil, invalid(fmt.Errorf("error: %w", err))
+	if err := conf.Parse(from.text, o); err != nil {
+		return nil, from.unreadable(f.kind, err)
 	}
 	grid.SetVersion(o, 0)
 	return []grid.Object{o}, nil
@@ -351,26 +360,39 @@ func (f *family) parse(text string) ([]grid.Object, error) {
 // modify is -mX: an editor shows the object.
 func (f *family) modify(s *session, name string) error {
 	old, err := s.object(f.kind, name)
-	if err == nil && old == nil {
-		err = f.missing(name)
-	}
 	if err != nil {
 		return err
 	}
+	fresh := old == nil
+	if fresh && f.kind == grid.KindExecHost {
+		if err := s.resolve(&gdi.Add{Objects: []grid.Object{grid.Default(f.kind, name)}}); err != nil {
+			return err
+		}
+	}
+	switch {
+	case fresh && f.kind == grid.KindUserset: // -mu makes lists
+		list := grid.DefaultUserset(name)
+		list.Type = "ACL DEPT"
+		old = list
+	case fresh && f.absent != "":
+		return unknown(f.kind, name, refuse(f.absent, name))
+	case fresh:
+		return f.missing(name)
+	}
 	before := conf.EditText(old)
-	after, saved, err := s.edited(f.kind, before, f.same())
+	after, err := s.edited(f.kind, before, unchanged)
 	switch {
 	case err != nil:
 		return err
-	case f.kind == grid.KindUserset && !saved:
-		s.note("%s\n", sameFile)
-		return nil
-	case f.kind == grid.KindHGroup && after == before:
-		return refusal("Object has not been changed")
+	case f.kind == grid.KindHGroup && after.text == before:
+		return refusal(unchanged)
 	}
 	list, err := f.parse(after)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case fresh:
+		return s.ask(&gdi.Add{Objects: list})
 	}
 	for _, o := range list {
 		if o.Key() == old.Key() {
@@ -378,15 +400,6 @@ func (f *family) modify(s *session, name string) error {
 		}
 	}
 	return s.ask(&gdi.Modify{Objects: list})
-}
-
-// same is the refusal of a -mX that saved nothing; empty where that is no failure.
-func (f *family) same() string {
-	switch f.kind {
-	case grid.KindCQueue, grid.KindUserset, grid.KindHGroup:
-		return ""
-	}
-	return sameFile
 }
 
 // modifyFile is -MX.

@@ -2,7 +2,6 @@ package qconf
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 
@@ -56,7 +55,7 @@ func editComplex(s *session, _ []string) error {
 	if err != nil {
 		return err
 	}
-	text, _, err := s.edited(grid.KindCentry, s.text(grid.KindCentry, shownOf(old...)), "")
+	text, err := s.edited(grid.KindCentry, s.text(grid.KindCentry, shownOf(old...)), unchanged)
 	if err != nil {
 		return err
 	}
@@ -78,10 +77,10 @@ func fileComplex(s *session, w []string) error {
 
 // putComplex makes the complex what the text says. One that it is already is no
 // failure, so that a script may say the same again.
-func (s *session) putComplex(old []grid.Object, text string) error {
-	rows, err := conf.ParseCentries(text)
+func (s *session) putComplex(old []grid.Object, from source) error {
+	rows, err := conf.ParseCentries(from.text)
 	if err != nil {
-		return invalid(fmt.Errorf("error: %w", err))
+		return from.unreadable(grid.KindCentry, err)
 	}
 	if len(rows) == 0 {
 		return refusal("error: the complex has no attributes")
@@ -117,15 +116,27 @@ func editQuotas(s *session, w []string) error {
 	for _, o := range old {
 		sets = append(sets, o.(*grid.RQS))
 	}
-	text, _, err := s.edited(grid.KindRQS, conf.FormatRQSs(sets), sameFile)
+	text, err := s.edited(grid.KindRQS, conf.FormatRQSs(sets), unchanged)
 	if err != nil {
 		return err
 	}
 	list, err := familyOf(grid.KindRQS).parse(text)
-	if err == nil {
-		_, err = s.replace(grid.KindRQS, old, list)
+	if err != nil {
+		return err
 	}
-	return err
+	if len(names) == 0 {
+		if differs, err := s.replace(grid.KindRQS, old, list); differs || err != nil {
+			return err
+		}
+	}
+	for _, set := range list {
+		for _, o := range old {
+			if o.Key() == set.Key() {
+				grid.SetVersion(set, grid.Version(o))
+			}
+		}
+	}
+	return s.ask(&gdi.Modify{Objects: list})
 }
 
 // fileQuotas is -Mrqs: the sets of the file become all there are, or with names
