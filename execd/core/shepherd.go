@@ -129,7 +129,8 @@ func (c *Core) applyStatus(now grid.Time, s plan.Status, r *Ready) {
 	}
 	a.start = nil
 	if s.State == plan.Ended {
-		result := &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus}
+		result := &report.Result{Start: a.began, End: now, Failed: report.FailedNoStatus,
+			Text: "the shepherd of the job's processes reported no result"}
 		if s.End != nil {
 			result, a.usage = &s.End.Result, s.End.Usage
 		}

@@ -412,6 +412,8 @@ const (
 	AttemptBase = "attemptbase"
 	RestoredJob = "restoredjob"
 	RestoredAt  = "restoredat"
+	// RestoredAsOf is the time of the state that was restored last; RestoredAt is the first of several.
+	RestoredAsOf = "restoredasof"
 )
 
 // JobScheddInfo is the reasons why the jobs of one category could not start in the last

@@ -140,6 +140,8 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return ""
 	case "continue":
 		return h.step(Continue{})
+	case "failures": // of all attempts so far, with their reasons
+		return h.failures()
 	case "jobs":
 		return h.jobs()
 	case "policy":
@@ -782,6 +784,19 @@ func (h *harness) keep(r Ready) {
 		h.replay.Apply(r.List)
 		h.lists = append(h.lists, r.List)
 	}
+}
+
+// failures lists the failed attempts that were accounted, with what accounting says of them.
+func (h *harness) failures() string {
+	var b strings.Builder
+	for _, l := range h.lists {
+		for _, e := range l.Events {
+			if a, ok := e.Object.(*grid.Accounting); ok && a.Failed != 0 {
+				fmt.Fprintf(&b, "%d.%d %s failed %d: %s\n", a.Job, a.Task, a.PETask, a.Failed, a.FailedText)
+			}
+		}
+	}
+	return b.String()
 }
 
 // checkReplay holds the law that a state built from the lists equals the live

@@ -80,7 +80,7 @@ func (c *Core) makePending(t *grid.JATask, extra grid.TaskState, message string)
 // forceEnd removes a started task without waiting for its execution daemon.
 func (c *Core) forceEnd(t *grid.JATask, by string) {
 	r := report.Result{Start: t.Start, End: c.cell.Now, Failed: report.FailedAfterJob,
-		Text: report.FailedAfterJob.String(), ExitStatus: 137}
+		Text: "removed by force by " + by + " without waiting for host " + t.Grants[0].Host, ExitStatus: 137}
 	n := *t
 	n.Kill = by
 	c.account(c.state.Job(t.Job), &n, r, false)

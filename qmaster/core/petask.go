@@ -97,12 +97,12 @@ func (c *Core) peEnded(p *grid.PETask, used grid.Usage, r report.Result) {
 // peLost ends a PE task of which nothing more will be known; should it be there
 // still, it is to end.
 func (c *Core) peLost(j *grid.Job, t *grid.JATask, p *grid.PETask) {
-	c.peOver(j, t, p, p.Usage, lost(p, c.cell.Now))
+	c.peOver(j, t, p, p.Usage, lost(p, c.cell.Now, "its job ended, and host "+p.Host+" had not reported its end"))
 	c.outbox.dropAttempt(p.Host, cell.PEAttemptOf(p))
 }
 
-func lost(p *grid.PETask, now grid.Time) report.Result {
-	return report.Result{Start: p.Start, End: now, Failed: report.FailedNoStatus, Text: report.FailedNoStatus.String()}
+func lost(p *grid.PETask, now grid.Time, why string) report.Result {
+	return report.Result{Start: p.Start, End: now, Failed: report.FailedNoStatus, Text: why}
 }
 
 // peOver books a PE task that has ended, emits its accounting record if the parallel
@@ -198,7 +198,7 @@ func (c *Core) reconcilePETasks(t *grid.JATask, host string, there map[report.At
 		case p.Status == grid.Transfering: // it may be on its way: what is to end begins, and ends
 			c.outbox.deliverPETask(t, p)
 		default:
-			c.peEnded(p, p.Usage, lost(p, c.cell.Now))
+			c.peEnded(p, p.Usage, lost(p, c.cell.Now, c.lostOn(host, a)))
 		}
 	}
 }

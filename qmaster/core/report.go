@@ -190,7 +190,7 @@ func (c *Core) reconcile(r report.Report) {
 			c.outbox.deliverTask(t)
 		case c.endPETasks(t):
 			c.ended(c.state.Task(t.Job, t.ID), report.Task{Attempt: a, Usage: t.Usage, Result: &report.Result{
-				Start: t.Start, End: c.cell.Now, Failed: report.FailedNoStatus, Text: report.FailedNoStatus.String()}})
+				Start: t.Start, End: c.cell.Now, Failed: report.FailedNoStatus, Text: c.lostOn(r.Host, a)}})
 		}
 	}
 }

@@ -39,6 +39,7 @@ func Restored(s *state.State, now grid.Time, who string, skip uint32) events.Lis
 	if s.Counter(grid.RestoredAt) == 0 { // after the first of several: what was forgotten then may still run
 		set(grid.RestoredAt, uint64(s.At))
 	}
+	set(grid.RestoredAsOf, uint64(s.At))
 	set(grid.RestoredJob, s.Counter(grid.JobSeqNum))
 	for _, name := range []string{grid.JobSeqNum, grid.TokenSeqNum, grid.ProposalSeqNum} {
 		set(name, s.Counter(name)+uint64(skip))
@@ -145,7 +146,8 @@ func (s *step) mailForgotten(host string) {
 		return
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "The cell was restored from a backup. Host %s reports what was started after it:\n", host)
+	fmt.Fprintf(&text, "The cell was restored as of %s. Host %s reports what was started after it:\n",
+		stamp(grid.Time(s.state.Counter(grid.RestoredAsOf))), host)
 	for i, f := range s.ready.Forgotten {
 		if i == most {
 			fmt.Fprintf(&text, "and %d more, see the log of qmaster\n", len(s.ready.Forgotten)-most)
@@ -156,6 +158,15 @@ func (s *step) mailForgotten(host string) {
 	}
 	text.WriteString("Tasks of jobs that the cell has are on system hold: qrls -h s starts them again.\n")
 	s.mail(host, to, "Forgotten jobs on host "+host, text.String())
+}
+
+// lostOn returns why an attempt is over that its host does not report any more.
+func (s *step) lostOn(host string, a report.Attempt) string {
+	text := "host " + host + " no longer knows it"
+	if asOf := s.state.Counter(grid.RestoredAsOf); asOf != 0 && uint64(a.N) <= s.state.Counter(grid.AttemptBase) {
+		text = "the cell was restored as of " + stamp(grid.Time(asOf)) + ", and " + text
+	}
+	return text
 }
 
 // awaitsHosts returns why a job of a restored state is not started yet: until every host that is not silent has

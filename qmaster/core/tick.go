@@ -76,7 +76,7 @@ func (c *Core) silence(l *grid.Load) {
 			continue
 		}
 		c.account(j, t, report.Result{Start: t.Start, End: c.cell.Now, Failed: report.FailedRestart,
-			Text: report.FailedRestart.String()}, true)
+			Text: "its host " + l.Host + " is silent"}, true)
 		c.mailRescheduled(t)
 		c.restart(t)
 	}

@@ -12,7 +12,7 @@ import (
 func outlookOf(st *state.State, j *grid.Job, task uint32, now grid.Time, opts outlook.Options) *Outlook {
 	now = max(now, st.At)
 	l := outlook.Of(st, j, task, now, opts)
-	o := &Outlook{Reasons: texts(l.Own), Places: st.Len(grid.KindQInstance), Fits: l.Why.Fits(), Why: l.Obstacle()}
+	o := &Outlook{Reasons: texts(st, j, l.Own), Places: st.Len(grid.KindQInstance), Fits: l.Why.Fits(), Why: l.Obstacle()}
 	for _, near := range l.Closest {
 		m := Near{Instance: near.Instance}
 		for _, l := range near.Lacks {

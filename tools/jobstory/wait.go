@@ -91,15 +91,23 @@ func sortWaits(w []Wait) {
 // reasons are why a task (0: the job's next one) waits by a state: its own, or
 // else what the last runs of the scheduler said of jobs like it and of all jobs.
 func reasons(st *state.State, j *grid.Job, task uint32, category string) []string {
-	return texts(view.Waits(st, j, task, category))
+	return texts(st, j, view.Waits(st, j, task, category))
 }
 
-func texts(waits []view.Wait) (out []string) {
+func texts(st *state.State, j *grid.Job, waits []view.Wait) (out []string) {
 	for _, w := range waits {
-		out = append(out, waitText(w))
+		text := waitText(w)
+		if w.Code == view.HeldBySystem && uint64(j.ID) <= st.Counter(grid.RestoredJob) {
+			text += orRunsAlready
+		}
+		out = append(out, text)
 	}
 	return out
 }
+
+// orRunsAlready is what else the system hold of a job of a restored state can mean: qmaster sets it.
+const orRunsAlready = ", or because a host runs it already: the cell was restored as it was before that start; " +
+	"qrls -h s starts it again"
 
 // waitTexts are the sentences for waits without values.
 var waitTexts = map[view.WaitCode]string{
