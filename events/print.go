@@ -149,6 +149,8 @@ func (l *textLine) object(o grid.Object) {
 		l.number("prio", o.Priority)
 		l.number("tickets", float64(o.Tickets))
 		l.number("urgency", float64(o.Urgency))
+	case *grid.JobReservation:
+		l.reservation(o)
 	case *grid.PriorityRange:
 		l.span("p", o.LeastPriority, o.MostPriority)
 		l.span("urgency", o.LeastUrgency, o.MostUrgency)
@@ -225,20 +227,7 @@ func (l *textLine) jaTask(t *grid.JATask) {
 	l.field("flags", grid.Display{Status: t.Status &^ grid.Transfering, State: t.State &^ obvious}.Letters())
 	l.flag("preempted", t.Preempted())
 	l.flag("restarted", t.Restarted)
-	switch len(t.Grants) {
-	case 0:
-	case 1:
-		l.field("queue", t.Grants[0].Instance())
-		if t.Grants[0].Slots > 1 {
-			l.number("slots", float64(t.Grants[0].Slots))
-		}
-	default:
-		words := make([]string, len(t.Grants))
-		for i, g := range t.Grants {
-			words[i] = fmt.Sprintf("%s=%d", g.Instance(), g.Slots)
-		}
-		l.field("queues", strings.Join(words, ","))
-	}
+	l.grants(t.Grants)
 	l.field("pe", t.PE)
 	l.field("binding", t.Binding)
 	l.requests("takes", t.Takes)
@@ -256,6 +245,32 @@ func (l *textLine) jaTask(t *grid.JATask) {
 	l.field("kill", t.Kill)
 	l.field("reason", t.Reason)
 	l.field("error", t.Error)
+}
+
+func (l *textLine) reservation(r *grid.JobReservation) {
+	l.number("starts_in", r.Start.Sub(r.At))
+	if r.End < grid.Never {
+		l.number("lasts", r.End.Sub(r.Start))
+	}
+	l.grants(r.Grants)
+	l.field("pe", r.PE)
+}
+
+func (l *textLine) grants(grants []grid.Grant) {
+	switch len(grants) {
+	case 0:
+	case 1:
+		l.field("queue", grants[0].Instance())
+		if grants[0].Slots > 1 {
+			l.number("slots", float64(grants[0].Slots))
+		}
+	default:
+		words := make([]string, len(grants))
+		for i, g := range grants {
+			words[i] = fmt.Sprintf("%s=%d", g.Instance(), g.Slots)
+		}
+		l.field("queues", strings.Join(words, ","))
+	}
 }
 
 func (l *textLine) accounting(a *grid.Accounting) {

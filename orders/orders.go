@@ -73,6 +73,7 @@ const (
 	TypeStoreState           Type = 15
 	TypePriorityRange        Type = 16
 	TypeUnsuspend            Type = 17
+	TypeJobReservation       Type = 18
 )
 
 // types is the table of order types: the name, which is the first word of the text of an order, and an empty order.
@@ -93,6 +94,7 @@ var types = [...]struct {
 	TypeStoreState:           {"store_state", empty[StoreState]},
 	TypePriorityRange:        {"priority_range", empty[PriorityRange]},
 	TypeUnsuspend:            {"unsuspend", empty[Unsuspend]},
+	TypeJobReservation:       {"job_reservation", empty[JobReservation]},
 }
 
 func empty[T any, P interface {
@@ -170,6 +172,16 @@ type UnsuspendOnThreshold struct {
 // JobScheddInfo replaces the reasons of one category; none removes them.
 type JobScheddInfo struct{ Info grid.JobScheddInfo }
 
+// JobReservation replaces the reservation of a task that waits; without grants it removes
+// it. The run that made it is the list's.
+type JobReservation struct {
+	Job, Task  uint32
+	JobVersion uint32
+	Start, End grid.Time // Never: without end
+	Grants     []grid.Grant
+	PE         string `see:"keep"`
+}
+
 // PriorityRange contains the range over which priorities were normalised. From it follow
 // the priorities of jobs without an order of their own, or with tickets only; a zero time
 // removes it.
@@ -209,16 +221,32 @@ func (*Preempt) Type() Type              { return TypePreempt }
 func (*StoreState) Type() Type           { return TypeStoreState }
 func (*PriorityRange) Type() Type        { return TypePriorityRange }
 func (*Unsuspend) Type() Type            { return TypeUnsuspend }
+func (*JobReservation) Type() Type       { return TypeJobReservation }
 
 func (o *StartJob) String() string {
-	s := fmt.Sprintf("%s %d.%d", o.Type(), o.Job, o.Task)
-	for _, g := range o.Grants {
+	return fmt.Sprintf("%s %d.%d", o.Type(), o.Job, o.Task) + placeText(o.Grants, o.PE)
+}
+
+// placeText is " QUEUE@HOST=SLOTS ..." and the parallel environment.
+func placeText(grants []grid.Grant, pe string) (s string) {
+	for _, g := range grants {
 		s += fmt.Sprintf(" %s=%d", g.Instance(), g.Slots)
 	}
-	if o.PE != "" {
-		s += " pe=" + o.PE
+	if pe != "" {
+		s += " pe=" + pe
 	}
 	return s
+}
+func (o *JobReservation) String() string {
+	s := fmt.Sprintf("%s %d.%d", o.Type(), o.Job, o.Task)
+	if len(o.Grants) == 0 {
+		return s + " none"
+	}
+	s += fmt.Sprintf(" at=%d", o.Start.Unix())
+	if o.End < grid.Never {
+		s += fmt.Sprintf(" for=%g", o.End.Sub(o.Start))
+	}
+	return s + placeText(o.Grants, o.PE)
 }
 func (o *Tickets) String() string {
 	return fmt.Sprintf("%s %d.%d %g prio=%.5f", o.Type(), o.Job, o.Task, o.Tickets, o.Priority)

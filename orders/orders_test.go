@@ -20,8 +20,8 @@ func TestTypes(t *testing.T) {
 			t.Errorf("order of type %d says it is of type %d", n, o.Type())
 		}
 	}
-	if known != 13 {
-		t.Errorf("%d order types, the protocol has 13", known)
+	if known != 14 {
+		t.Errorf("%d order types, the protocol has 14", known)
 	}
 }
 
@@ -46,6 +46,11 @@ func TestOrdersPrint(t *testing.T) {
 		"preempt 7.1 for 9":         &orders.Preempt{Job: 7, Task: 1, For: 9},
 		"preempt 7.1 for 9 suspend": &orders.Preempt{Job: 7, Task: 1, For: 9, Suspend: true},
 		"unsuspend 7.1":             &orders.Unsuspend{Job: 7, Task: 1},
+		"job_reservation 7.1 at=100 for=60 all.q@h1=2 pe=mpi": &orders.JobReservation{Job: 7, Task: 1, Start: 100_000,
+			End: 160_000, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}}, PE: "mpi"},
+		"job_reservation 7.1 at=100 all.q@h1=2": &orders.JobReservation{Job: 7, Task: 1, Start: 100_000,
+			End: grid.Never, Grants: []grid.Grant{{Queue: "all.q", Host: "h1", Slots: 2}}},
+		"job_reservation 7.1 none": &orders.JobReservation{Job: 7, Task: 1},
 	} {
 		if o.String() != want {
 			t.Errorf("got %q, want %q", o, want)

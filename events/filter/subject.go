@@ -33,9 +33,6 @@ func subjectOf(e events.Event, before events.Memory) subject {
 		s.job = e.Key.ID
 		s.ofJob(e.Key.ID, before)
 		s.tasks(e.Key.ID, before)
-	case grid.KindJATask, grid.KindPETask, grid.KindPriority, grid.KindAccounting:
-		s.job, s.task = e.Key.ID, e.Key.Sub
-		s.ofJob(e.Key.ID, before)
 	case grid.KindUser, grid.KindManager, grid.KindOperator:
 		s.users = append(s.users, e.Key.Name)
 	case grid.KindBooking:
@@ -48,6 +45,11 @@ func subjectOf(e events.Event, before events.Memory) subject {
 	case grid.KindQInstance:
 		_, host, _ := strings.Cut(e.Key.Name, "@")
 		s.queues, s.hosts = append(s.queues, e.Key.Name), append(s.hosts, host)
+	default:
+		if e.Kind.OfJob() {
+			s.job, s.task = e.Key.ID, e.Key.Sub
+			s.ofJob(e.Key.ID, before)
+		}
 	}
 	s.object(e.Object, before)
 	if before != nil {
@@ -62,6 +64,8 @@ func (s *subject) object(o grid.Object, before events.Memory) {
 	case *grid.Job:
 		s.users = append(s.users, o.Owner)
 	case *grid.JATask:
+		s.grants(o.Grants)
+	case *grid.JobReservation:
 		s.grants(o.Grants)
 	case *grid.PETask:
 		s.hosts = append(s.hosts, o.Host)

@@ -86,6 +86,8 @@ func object(w *wire.Coder, o grid.Object) {
 		booking(w, o)
 	case *grid.Priority:
 		priority(w, o)
+	case *grid.JobReservation:
+		jobReservation(w, o)
 	case *grid.PriorityRange:
 		priorityRange(w, o)
 	case *grid.AlgorithmState:

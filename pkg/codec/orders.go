@@ -144,6 +144,14 @@ func orderFields(w *wire.Coder, o orders.Order) {
 		w.Text(&o.Queue)
 	case *orders.JobScheddInfo:
 		jobScheddInfo(w, &o.Info)
+	case *orders.JobReservation:
+		wire.Uns(w, &o.Job)
+		wire.Uns(w, &o.Task)
+		wire.Uns(w, &o.JobVersion)
+		wire.Sig(w, &o.Start)
+		wire.Sig(w, &o.End)
+		grants(w, &o.Grants)
+		w.Text(&o.PE)
 	case *orders.PriorityRange:
 		priorityRange(w, &o.Range)
 	case *orders.ClearPriInfo:

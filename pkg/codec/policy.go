@@ -47,6 +47,19 @@ func priorityRange(w *wire.Coder, r *grid.PriorityRange) {
 	w.Close(m)
 }
 
+func jobReservation(w *wire.Coder, r *grid.JobReservation) {
+	m := w.Open()
+	wire.Uns(w, &r.Job)
+	wire.Uns(w, &r.Task)
+	wire.Sig(w, &r.Start)
+	wire.Sig(w, &r.End)
+	grants(w, &r.Grants)
+	w.Text(&r.PE)
+	wire.Sig(w, &r.At)
+	wire.Uns(w, &r.Run)
+	w.Close(m)
+}
+
 func algorithmState(w *wire.Coder, s *grid.AlgorithmState) {
 	m := w.Open()
 	name(w, &s.Algorithm)

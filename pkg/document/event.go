@@ -7,7 +7,6 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
-	"github.com/quill-grid/quill/pkg/grid"
 )
 
 // Event is an event as programs read it: qevent -json, quill replay --json, the event stream of the API. Members are
@@ -46,8 +45,7 @@ func EventOf(l *events.List, e events.Event, changes []diff.Change) Event {
 	if l.Cause.Who != "" {
 		j.Time = l.At.Std().UTC().Format(time.RFC3339Nano)
 	}
-	switch e.Kind {
-	case grid.KindJob, grid.KindJATask, grid.KindPETask, grid.KindPriority, grid.KindAccounting:
+	if e.Kind.OfJob() {
 		j.Job, j.Task = e.Key.ID, e.Key.Sub
 	}
 	if changes == nil {

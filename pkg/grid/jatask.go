@@ -160,6 +160,12 @@ func (t *JATask) Slots() (n uint32) {
 // Started reports whether the task has its grants: sent, or running.
 func (t *JATask) Started() bool { return t.Status == Transfering || t.Status == Running }
 
+// Waits reports whether the task waits to be started again: idle, without hold, error or deletion. A hold of its job is
+// the job's.
+func (t *JATask) Waits() bool {
+	return t.Status == Idle && t.State&(StateHeld|StateDeleted|StateError) == 0
+}
+
 // Preempted reports whether a started task stands still because a job needed its
 // slots: those it has given back, all else that it was granted it holds.
 func (t *JATask) Preempted() bool { return t.Started() && t.State&StateSuspendedPreempted != 0 }

@@ -46,10 +46,11 @@ const (
 	KindLogin          Kind = 34
 	KindProposal       Kind = 35
 	KindInstance       Kind = 36
+	KindJobReservation Kind = 37
 )
 
 // KindsEnd is one more than the largest Kind.
-const KindsEnd = KindInstance + 1
+const KindsEnd = KindJobReservation + 1
 
 // Key names one object within its kind. Jobs use ID, tasks ID and Sub (the
 // task number), PE tasks all three; everything else is keyed by Name, queue
@@ -109,6 +110,8 @@ type Spec struct {
 	Effect Effect
 	// Fact marks kinds that are reported once and not kept in the state.
 	Fact bool
+	// OfJob marks kinds whose keys begin with the number of a job.
+	OfJob bool
 	// Confidential marks kinds whose objects are listed to their owner and to managers only.
 	Confidential bool
 }
@@ -186,15 +189,16 @@ var Kinds = []Spec{
 	{Kind: KindShareTree, Name: "SHARETREE", New: empty[ShareTree], Qconf: "stree", Noun: "share tree",
 		Effect: EffectOrder, Default: func(string) Object { return DefaultShareTree() }},
 	{Kind: KindAR, Name: "AR", New: empty[AR], Effect: EffectConfig},
-	{Kind: KindJob, Name: "JOB", New: func() Object { return new(Job) }, Effect: EffectUse},
-	{Kind: KindJATask, Name: "JATASK", New: empty[JATask], Effect: EffectUse},
-	{Kind: KindPriority, Name: "PRIORITY", New: empty[Priority], Effect: EffectNone},
+	{Kind: KindJob, Name: "JOB", New: func() Object { return new(Job) }, Effect: EffectUse, OfJob: true},
+	{Kind: KindJATask, Name: "JATASK", New: empty[JATask], Effect: EffectUse, OfJob: true},
+	{Kind: KindPriority, Name: "PRIORITY", New: empty[Priority], Effect: EffectNone, OfJob: true},
+	{Kind: KindJobReservation, Name: "JOB_RESERVATION", New: empty[JobReservation], Effect: EffectNone, OfJob: true},
 	{Kind: KindPriorityRange, Name: "PRIORITY_RANGE", New: empty[PriorityRange], Effect: EffectNone},
-	{Kind: KindPETask, Name: "PETASK", New: empty[PETask], Effect: EffectNone},
+	{Kind: KindPETask, Name: "PETASK", New: empty[PETask], Effect: EffectNone, OfJob: true},
 	{Kind: KindAlgorithmState, Name: "ALGORITHM", New: empty[AlgorithmState], Effect: EffectNone},
 	{Kind: KindJobScheddInfo, Name: "JOB_SCHEDD_INFO", New: empty[JobScheddInfo], Effect: EffectNone},
 	{Kind: KindReceipt, Name: "RECEIPT", New: empty[Receipt], Effect: EffectNone},
-	{Kind: KindAccounting, Name: "ACCOUNTING", New: empty[Accounting], Effect: EffectNone, Fact: true},
+	{Kind: KindAccounting, Name: "ACCOUNTING", New: empty[Accounting], Effect: EffectNone, OfJob: true, Fact: true},
 }
 
 // specs are the rows of Kinds by kind.
@@ -216,6 +220,9 @@ func EffectOf(k Kind) Effect {
 	}
 	return EffectConfig
 }
+
+// OfJob reports whether keys of objects of the kind begin with the number of a job.
+func (k Kind) OfJob() bool { return specs[k] != nil && specs[k].OfJob }
 
 // Default returns the object that qconf offers when one of this kind and name is
 // added, nil for kinds that have none.

@@ -44,10 +44,7 @@ func heldUntil(j *grid.Job, id uint32) (last uint32, held bool) {
 
 // Startable reports whether an enrolled task waits to be started again: idle,
 // without hold, error or deletion.
-func Startable(j *grid.Job, t *grid.JATask) bool {
-	const stopped = grid.StateHeld | grid.StateDeleted | grid.StateError
-	return t.Status == grid.Idle && t.State&stopped == 0 && !j.Held(t.ID)
-}
+func Startable(j *grid.Job, t *grid.JATask) bool { return t.Waits() && !j.Held(t.ID) }
 
 // TasksAtOnce is how many tasks of a job may hold slots at the same time: -tc
 // and max_aj_instances of sge_conf(5); 0 is no limit.

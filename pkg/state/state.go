@@ -199,10 +199,14 @@ func (s *State) deriveJob(e events.Event, old grid.Object) {
 		if s.Get(grid.KindPriority, e.Key) != nil {
 			s.tables[grid.KindPriority].own().delete(e.Key)
 		}
+		s.dropReservations(e.Key.ID, func(uint32) bool { return true })
 		return
 	}
 	j := e.Object.(*grid.Job)
 	s.tally.AddJob(j, 1)
+	if was, ok := old.(*grid.Job); ok {
+		s.dropReservations(j.ID, func(task uint32) bool { return was.Version != j.Version || !s.Waits(j.ID, task) })
+	}
 	for _, p := range j.Predecessors {
 		s.successors.own().Set(dependency{p, j.ID})
 	}
@@ -278,6 +282,7 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 			eachPlace(was, func(host string) { s.onHost.own().Delete(hostTask{host: host, task: number(was.Key())}) })
 		}
 	}
+	s.dropReservations(e.Key.ID, func(task uint32) bool { return task == e.Key.Sub && !s.Waits(e.Key.ID, task) })
 	if e.Op == events.OpDel {
 		if s.Len(grid.KindPETask) > 0 {
 			for _, p := range s.PETasks(e.Key.ID, e.Key.Sub) {
@@ -299,6 +304,31 @@ func (s *State) deriveTask(e events.Event, old grid.Object) {
 			s.set(&c)
 		}
 	}
+}
+
+// dropReservations removes reservations of a job, of the tasks of which over is true.
+func (s *State) dropReservations(job uint32, over func(task uint32) bool) {
+	if s.Len(grid.KindJobReservation) == 0 {
+		return
+	}
+	for _, r := range s.JobReservations(job) {
+		if over(r.Task) {
+			s.tables[grid.KindJobReservation].own().delete(r.Key())
+		}
+	}
+}
+
+// Waits reports whether a task waits and may start as far as its job goes, the start time aside: it is neither held nor
+// in error, and waits for no other job.
+func (s *State) Waits(job, task uint32) bool {
+	j := s.Job(job)
+	if j == nil || j.Held(task) || len(j.Predecessors) > 0 {
+		return false
+	}
+	if t := s.Task(job, task); t != nil {
+		return t.Waits()
+	}
+	return j.Pending.Contains(task)
 }
 
 // eachPlace calls f with the hosts of a task, and with "global" if it has instances of a
@@ -420,6 +450,9 @@ func (s *State) Project(n string) *grid.Project {
 func (s *State) Booking(user, project string) *grid.Booking {
 	return get[grid.Booking](s, grid.KindBooking, grid.BookingKey(user, project))
 }
+func (s *State) JobReservation(job, task uint32) *grid.JobReservation {
+	return get[grid.JobReservation](s, grid.KindJobReservation, grid.Key{ID: job, Sub: task})
+}
 func (s *State) Priority(job uint32) *grid.Priority {
 	return get[grid.Priority](s, grid.KindPriority, grid.Key{ID: job})
 }
@@ -480,15 +513,23 @@ func (s *State) EachNamed(k grid.Kind, prefix string, f func(grid.Object)) {
 }
 
 // Tasks returns the enrolled tasks of a job in order.
-func (s *State) Tasks(job uint32) []*grid.JATask {
-	tasks := s.tables[grid.KindJATask].rows.numbered
-	of := tasks.Range(number(grid.Key{ID: job}), number(grid.Key{ID: job, Sub: math.MaxUint32}))
+func (s *State) Tasks(job uint32) []*grid.JATask { return ofJob[*grid.JATask](s, grid.KindJATask, job) }
+
+// JobReservations returns the reservations of a job in the order of its tasks.
+func (s *State) JobReservations(job uint32) []*grid.JobReservation {
+	return ofJob[*grid.JobReservation](s, grid.KindJobReservation, job)
+}
+
+// ofJob returns the objects of a kind whose key is a job's number and a task's.
+func ofJob[P grid.Object](s *State, k grid.Kind, job uint32) []P {
+	rows := s.tables[k].rows.numbered
+	of := rows.Range(number(grid.Key{ID: job}), number(grid.Key{ID: job, Sub: math.MaxUint32}))
 	if len(of) == 0 {
 		return nil
 	}
-	out := make([]*grid.JATask, len(of))
+	out := make([]P, len(of))
 	for i, o := range of {
-		out[i] = o.(*grid.JATask)
+		out[i] = o.(P)
 	}
 	return out
 }

@@ -312,3 +312,43 @@ func TestReceiptsAreBound(t *testing.T) {
 		}
 	}
 }
+
+// TestReservationsOfTasks: what is kept free for a task goes with all that keeps the task from starting there.
+func TestReservationsOfTasks(t *testing.T) {
+	waiting := job(7)
+	task := func(change func(*grid.JATask)) events.Event {
+		n := &grid.JATask{Job: 7, ID: 2, State: grid.StateQueued | grid.StateWaiting}
+		change(n)
+		return events.Mod(n)
+	}
+	other := func(change func(*grid.Job)) events.Event {
+		n := *waiting
+		change(&n)
+		return events.Mod(&n)
+	}
+	for _, c := range []struct {
+		what  string
+		event events.Event
+		left  int // of those of the tasks 1, 2 and 6, which is pending nowhere and was reserved for by mistake
+	}{
+		{"enrolled", task(func(*grid.JATask) {}), 3},
+		{"started", task(func(t *grid.JATask) { t.Status = grid.Transfering }), 2},
+		{"in error", task(func(t *grid.JATask) { t.State |= grid.StateError }), 2},
+		{"gone", events.Del(grid.KindJATask, grid.Key{ID: 7, Sub: 2}), 3},
+		{"another job", events.Del(grid.KindJob, grid.Key{ID: 8}), 3},
+		{"altered", other(func(j *grid.Job) { j.Version++ }), 0},
+		{"held", other(func(j *grid.Job) { j.ArrayHold = grid.Ranges{{First: 2, Last: 5, Step: 1}} }), 1},
+		{"waits for another", other(func(j *grid.Job) { j.Predecessors = []uint32{3} }), 0},
+		{"a task was deleted", other(func(j *grid.Job) { j.Pending = j.Pending.Without(1) }), 1},
+		{"deleted", events.Del(grid.KindJob, grid.Key{ID: 7}), 0},
+	} {
+		s := New()
+		s.Apply(makeList(1, begin, events.Add(waiting), events.Add(job(8)), events.Add(&grid.JobReservation{Job: 7, Task: 1}),
+			events.Add(&grid.JobReservation{Job: 7, Task: 2}), events.Add(&grid.JobReservation{Job: 7, Task: 6})))
+		before := s.Copy()
+		s.Apply(makeList(2, begin, c.event))
+		if n := len(s.JobReservations(7)); n != c.left || len(before.JobReservations(7)) != 3 {
+			t.Errorf("%s: %d reservations are left, not %d", c.what, n, c.left)
+		}
+	}
+}

@@ -138,15 +138,19 @@ func projectChanged(c *Core, old, new grid.Object) {
 // worthChanged forgets what jobs were found worth under another configuration:
 // within what they were weighed, since the weights may be others, and all of
 // it under another algorithm or when nothing more is reported of pending jobs.
+// Another algorithm keeps nothing free that the one before has reserved.
 func worthChanged(c *Core, old, new grid.Object) {
 	c.setPriorityRange(&grid.PriorityRange{})
 	was, _ := old.(*grid.SchedConf)
 	is, _ := new.(*grid.SchedConf)
-	if was == nil || is == nil || was.Algorithm == is.Algorithm && is.ReportPJobTickets {
+	if was == nil || is == nil {
 		return
 	}
-	for _, o := range c.cell.All(grid.KindPriority) {
-		c.emit(events.Del(grid.KindPriority, o.Key()))
+	if was.Algorithm != is.Algorithm {
+		c.removeAll(grid.KindJobReservation)
+	}
+	if was.Algorithm != is.Algorithm || !is.ReportPJobTickets {
+		c.removeAll(grid.KindPriority)
 	}
 }
 

@@ -152,6 +152,8 @@ func (h *harness) run(d *datadriven.TestData) string {
 		return h.booked()
 	case "priorities":
 		return h.priorities()
+	case "reservations":
+		return h.reservations()
 	case "qrsub":
 		return h.qrsub(d)
 	case "qrdel":
@@ -546,7 +548,7 @@ func (h *harness) alteredQueue(name, attribute, text string) gdi.Body {
 }
 
 func (h *harness) orders(d *datadriven.TestData) string {
-	in := Orders{List: orders.List{Scheduler: "schedd", Algorithm: "default", Run: 1}}
+	in := Orders{List: orders.List{Scheduler: "schedd", Algorithm: "default", Run: 1, At: h.now}}
 	d.MaybeScanArgs(h.t, "from", &in.Scheduler)
 	d.MaybeScanArgs(h.t, "algorithm", &in.Algorithm)
 	for _, line := range strings.Split(d.Input, "\n") {
@@ -558,29 +560,17 @@ func (h *harness) orders(d *datadriven.TestData) string {
 			if j := h.core.state.Job(id); j != nil {
 				o.JobVersion = j.Version
 			}
-			for _, g := range f[2:] {
-				if pe, ok := strings.CutPrefix(g, "pe="); ok {
-					o.PE = pe
-					continue
-				}
-				if v, ok := strings.CutPrefix(g, "version="); ok {
-					o.JobVersion = uint32(h.number(v))
-					continue
-				}
-				name, n, _ := strings.Cut(g, "=")
-				queue, host, _ := strings.Cut(name, "@")
-				slots := uint32(1)
-				if n != "" {
-					slots = uint32(h.number(n))
-				}
-				o.Grants = append(o.Grants, grid.Grant{Queue: queue, Host: host, Slots: slots})
+			h.places(f[2:], &o.Grants, &o.PE, &o.JobVersion)
+			for _, g := range o.Grants {
 				v := uint32(0)
-				if q := h.core.state.CQueue(queue); q != nil {
+				if q := h.core.state.CQueue(g.Queue); q != nil {
 					v = q.Version
 				}
 				o.QueueVersions = append(o.QueueVersions, v)
 			}
 			in.Orders = append(in.Orders, o)
+		case "reserve":
+			in.Orders = append(in.Orders, h.reservationOrder(f, id, tasks.First()))
 		case "suspend":
 			in.Orders = append(in.Orders, &orders.SuspendOnThreshold{Job: id, Task: tasks.First(), Queue: f[2]})
 		case "unsuspend":
@@ -600,6 +590,27 @@ func (h *harness) orders(d *datadriven.TestData) string {
 		}
 	}
 	return h.step(in)
+}
+
+// places reads QUEUE@HOST=SLOTS, pe=PE and version=N, where the order does not have the job's.
+func (h *harness) places(words []string, grants *[]grid.Grant, pe *string, version *uint32) {
+	for _, g := range words {
+		name, n, _ := strings.Cut(g, "=")
+		switch name {
+		case "pe":
+			*pe = n
+			continue
+		case "version":
+			*version = uint32(h.number(n))
+			continue
+		}
+		queue, host, _ := strings.Cut(name, "@")
+		slots := uint32(1)
+		if n != "" {
+			slots = uint32(h.number(n))
+		}
+		*grants = append(*grants, grid.Grant{Queue: queue, Host: host, Slots: slots})
+	}
 }
 
 func (h *harness) report(d *datadriven.TestData) string {

@@ -275,6 +275,12 @@ func (w *madeUpCell) order() orders.Order {
 	if queue := v.FieldByName("Queue"); queue.IsValid() {
 		queue.SetString(w.one("all.q@h1", "all.q@h2"))
 	}
+	if r, is := o.(*orders.JobReservation); is {
+		r.Start, r.End, r.Grants = 1, grid.Never, []grid.Grant{{Queue: "all.q", Host: w.one("h1", "h2"), Slots: 1}}
+		if j := w.core.state.Job(a.Job); j != nil {
+			r.JobVersion = j.Version
+		}
+	}
 	if w.Dice.IntN(2) == 0 {
 		w.Some(o)
 	}

@@ -1,20 +1,11 @@
 package core
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
-
-// refuseOrder returns why an order is refused. An order that is applied, or harmlessly
-// obsolete, has none: nil.
-func refuseOrder(code orders.Code, format string, args ...any) *orders.Refusal {
-	return &orders.Refusal{Code: code, Reason: fmt.Sprintf(format, args...)}
-}
 
 // schedulerSilence is how long, in seconds, the registered scheduler may give no
 // orders while another one does. A program that registers under a scheduler's
@@ -61,6 +52,8 @@ func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 		return c.threshold(o.Job, o.Task, o.Queue, false)
 	case *orders.JobScheddInfo:
 		return c.storeScheddInfo(o)
+	case *orders.JobReservation:
+		return c.storeReservation(from, o)
 	case *orders.ClearPriInfo:
 		return c.clearPriInfo(o)
 	case *orders.Preempt:
@@ -80,8 +73,7 @@ func (c *Core) order(from *orders.List, o orders.Order) *orders.Refusal {
 func (c *Core) startJob(o *orders.StartJob) *orders.Refusal {
 	j := c.state.Job(o.Job)
 	switch {
-	case o.Task == 0 || len(o.Grants) == 0 || len(o.Grants) != len(o.QueueVersions),
-		slices.ContainsFunc(o.Grants, func(g grid.Grant) bool { return g.Slots == 0 }):
+	case o.Task == 0 || len(o.Grants) == 0 || len(o.Grants) != len(o.QueueVersions), lacksSlots(o.Grants):
 		return refuseOrder(orders.Malformed, "malformed start order for job %d.%d", o.Job, o.Task)
 	case j == nil:
 		return refuseOrder(orders.Unknown, "job %d does not exist", o.Job)

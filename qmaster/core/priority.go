@@ -151,3 +151,10 @@ func (s *step) storeOverrideTotal(o *orders.SchedConf) *orders.Refusal {
 	}
 	return nil
 }
+
+// removeAll removes all objects of a kind.
+func (s *step) removeAll(k grid.Kind) {
+	for _, o := range s.cell.All(k) {
+		s.emit(events.Del(k, o.Key()))
+	}
+}

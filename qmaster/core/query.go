@@ -67,21 +67,14 @@ func (q *query) kind(k grid.Kind) (on bool) {
 			return send(j)
 		})
 	case k == grid.KindJATask && q.restricted():
-		q.jobs(func(j *grid.Job) bool {
-			for _, t := range q.state.Tasks(j.ID) {
-				if !send(t) {
-					return false
-				}
-			}
-			return true
-		})
+		q.jobs(func(j *grid.Job) bool { return sendAll(q.state.Tasks(j.ID), send) })
+	case k == grid.KindJobReservation && q.restricted():
+		q.jobs(func(j *grid.Job) bool { return sendAll(q.state.JobReservations(j.ID), send) })
 	case k == grid.KindPETask && q.restricted():
 		q.jobs(func(j *grid.Job) bool {
 			for _, t := range q.state.Tasks(j.ID) {
-				for _, p := range q.state.PETasks(j.ID, t.ID) {
-					if !send(p) {
-						return false
-					}
+				if !sendAll(q.state.PETasks(j.ID, t.ID), send) {
+					return false
 				}
 			}
 			return true
@@ -101,6 +94,16 @@ func (q *query) kind(k grid.Kind) (on bool) {
 		q.state.Each(k, send)
 	}
 	return on
+}
+
+// sendAll sends objects as long as the receiver wants more, and returns whether it does.
+func sendAll[P grid.Object](all []P, send func(grid.Object) bool) bool {
+	for _, o := range all {
+		if !send(o) {
+			return false
+		}
+	}
+	return true
 }
 
 func (q *query) restricted() bool {

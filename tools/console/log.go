@@ -92,8 +92,7 @@ func logListOf(l events.List) logList {
 			break
 		}
 		one := logEvent{Name: e.Name(), Key: e.Key.String()}
-		switch e.Kind {
-		case grid.KindJob, grid.KindJATask, grid.KindPETask, grid.KindPriority, grid.KindAccounting:
+		if e.Kind.OfJob() {
 			one.Job = e.Key.ID
 		}
 		for _, c := range diff.Objects(nil, e.Object, time.Local) {
@@ -115,8 +114,9 @@ func logListOf(l events.List) logList {
 const differencesShown = 300
 
 // passing are the kinds that change all the time and say nothing of what was done.
-var passing = []grid.Kind{grid.KindLoad, grid.KindPriority, grid.KindPriorityRange, grid.KindReceipt, grid.KindCounter,
-	grid.KindAlgorithmState, grid.KindJobScheddInfo, grid.KindAccounting, grid.KindBooking}
+var passing = []grid.Kind{grid.KindLoad, grid.KindPriority, grid.KindJobReservation, grid.KindPriorityRange,
+	grid.KindReceipt, grid.KindCounter, grid.KindAlgorithmState, grid.KindJobScheddInfo, grid.KindAccounting,
+	grid.KindBooking}
 
 // worth are the fields of tasks that follow from priorities.
 var worth = []string{"tickets", "otickets", "ftickets", "stickets", "share", "priority", "ntickets"}

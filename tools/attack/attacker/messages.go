@@ -257,6 +257,8 @@ func (f *Field) orders(host string) orders.List {
 			&orders.UnsuspendOnThreshold{Job: id, Task: 1, Queue: "all.q@" + host},
 			&orders.JobScheddInfo{}, &orders.PriorityRange{}, &orders.Unsuspend{Job: id, Task: 1},
 			&orders.StoreState{States: []grid.AlgorithmState{{}}},
+			&orders.JobReservation{Job: id, Task: 1, JobVersion: 1, Start: 1, End: grid.Never,
+				Grants: []grid.Grant{{Queue: "all.q", Host: host, Slots: 1}}},
 		},
 	}
 }
