@@ -34,7 +34,7 @@ func TestProposalsShowEverything(t *testing.T) {
 					p.everyEvent(list, text)
 					alone[verb]++
 					verbs, changes, texts, touches = append(verbs, verb), append(changes, change), append(texts, text),
-						append(touches, named(list))
+						append(touches, append(named(list), p.copied(change)...))
 				}
 			}
 			list, refused := p.core.try(p.asked, changes)
@@ -319,6 +319,18 @@ func named(l events.List) (out []grid.Touched) {
 		out = append(out, t)
 	}
 	return out
+}
+
+// copied is the job that a request copies, whatever another request makes of it.
+func (p *proposer) copied(change []byte) []grid.Touched {
+	body, err := codec.DecodeBody(change)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if b, is := body.(*gdi.Resubmit); is {
+		return []grid.Touched{{Of: grid.KindJob, ID: b.Job}}
+	}
+	return nil
 }
 
 // apart reports whether no two lists change the same object.
