@@ -16,17 +16,12 @@ type config struct {
 	profile     bool          // params PROFILE: log what each run cost
 }
 
-// newConfig reads the configuration. Without schedule_interval it is 15
-// seconds; IMMEDIATE is on unless params says IMMEDIATE=false (or 0, no).
+// newConfig reads the configuration. IMMEDIATE is on unless params says IMMEDIATE=false (or 0, no).
 func newConfig(c grid.SchedConf) config {
-	out := config{interval: 15 * time.Second, immediate: true}
-	if s, ok := c.ScheduleInterval.Seconds(); ok && s > 0 && s < grid.Infinity {
-		out.interval = time.Duration(s * float64(time.Second))
-	}
+	out := config{interval: time.Duration(c.Interval() * float64(time.Second)), immediate: c.Immediate()}
 	// flush_submit_sec n: within n - 1 seconds, 0 is no early run.
 	out.flushSubmit = (time.Duration(c.FlushSubmitSec) - 1) * time.Second
 	out.flushFinish = (time.Duration(c.FlushFinishSec) - 1) * time.Second
-	out.immediate = c.Immediate()
 	on := func(name string) bool {
 		text, _ := c.Param(name)
 		v, _ := grid.CentryType("BOOL").Parse(text)

@@ -157,6 +157,14 @@ func (c *Conf) Effective(local *Conf) Values {
 // Param looks a name up in the scheduler's params.
 func (c *SchedConf) Param(name string) (string, bool) { return ParamIn(c.Params, name) }
 
+// Interval is schedule_interval in seconds, 15 when it is not set.
+func (c *SchedConf) Interval() float64 {
+	if s, ok := c.ScheduleInterval.Seconds(); ok && s > 0 && s < Infinity {
+		return s
+	}
+	return 15
+}
+
 // Immediate reports whether a run starts as soon as something changed, instead
 // of waiting for schedule_interval and the flush times: params IMMEDIATE,
 // true when not set.

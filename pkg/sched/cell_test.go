@@ -129,7 +129,7 @@ func init() {
 		"rules": (*cell).rules, "off": (*cell).off,
 		"orphan": (*cell).orphan, "instance": (*cell).instance, "calstate": (*cell).calstate, "ar": (*cell).ar,
 		"remove": (*cell).remove,
-		"modify": (*cell).modify, "starters": (*cell).starters,
+		"modify": (*cell).modify, "starters": (*cell).starters, "reserved": (*cell).reserved,
 	}
 }
 
@@ -208,6 +208,15 @@ func (c *cell) start(f []string) {
 		panic("a job of an advance reservation starts where that has room: use run")
 	}
 	c.begin(f[0], sched.Placement{Grants: grants(words), PE: pe})
+}
+
+// reserved publishes a reservation as an algorithm does: ID.TASK SECONDS QUEUE@HOST:SLOTS ... [pe=PE], from now on.
+func (c *cell) reserved(f []string) {
+	words, values := split(f[2:])
+	pe, _ := values.Get("pe")
+	id, task := taskOf(f[0])
+	c.set(&grid.JobReservation{Job: id, Task: task, Start: c.Now.Add(float64(number(f[1]))), End: grid.Never,
+		Grants: grants(words), PE: pe})
 }
 
 func (c *cell) run(f []string) {

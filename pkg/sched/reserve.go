@@ -137,15 +137,15 @@ func takenBy(d *complex.Demand, slots int, master bool) float64 {
 	return min(with, d.Of(uint32(slots), false))
 }
 
-// Reserve plans a placement from a time until the need's gross end: what is
-// placed or reserved after it leaves it alone.
-func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) {
-	end := c.clusterOf(n.Job.AR).find.end(at, n)
+// Reserve plans a placement from a time until the need's gross end, which it returns: what
+// is placed or reserved after it leaves it alone.
+func (c *Cluster) Reserve(n *Need, p Placement, at grid.Time) (end grid.Time) {
+	end = c.clusterOf(n.Job.AR).find.end(at, n)
 	c.ledger.Plan(n.taking(n.Job, p, grid.Window{Start: at, End: end}))
+	return end
 }
 
-// Duration is for how many seconds a job is assumed to hold what it takes,
-// DURATION_OFFSET included.
+// Duration is for how many seconds a job is assumed to hold what it takes, with DURATION_OFFSET.
 func (c *Cluster) Duration(j *grid.Job) float64 {
 	c.settle()
 	return c.site.Policy.Gross(j.Hard)

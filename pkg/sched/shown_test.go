@@ -26,9 +26,20 @@ func init() {
 		"tasks":      (*shown).tasks,
 		"rerunnable": (*shown).rerunnable, "usable": (*shown).usable, "overdrawn": (*shown).overdrawn, "grow": (*shown).grow,
 		"at": (*shown).at, "infeasible": (*shown).infeasible, "started": (*shown).started, "chosen": (*shown).chosen,
+		"after": (*shown).after,
 	} {
 		commands[name] = show
 	}
+}
+
+// after shows another command on a copy on which the published reservations are planned, but for that of a task.
+func (s *shown) after(words []string) []string {
+	except := grid.Key{}
+	except.ID, except.Sub = taskOf(words[0])
+	run := s.Cluster.Copy(s.State.Copy())
+	run.Begin(s.Now)
+	run.PlanReservations(except)
+	return commands[words[1]](&shown{s.cell, run}, words[2:])
 }
 
 // seconds is a time since the beginning.

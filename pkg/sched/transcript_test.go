@@ -37,6 +37,7 @@ import (
 //	category ID ...          which jobs are alike
 //	decide ID ... [COMMAND ...]   what a run decides on the jobs in this order, on a copy: start, reserve (-R y) or wait;
 //	                         then what the copy shows
+//	after ID.TASK COMMAND ...  what a command shows where the published reservations are planned, but for that of a task
 //	plan                     what is taken of each limited resource over time
 //	claims                   instances of resource maps that are promised without being known
 //	verify ID ...            the sentences of qsub -w p; never ID ...: of qsub -w v, on the empty cluster

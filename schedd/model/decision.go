@@ -20,11 +20,17 @@ type Decision struct {
 	yield   func(orders.Order) bool
 	held    map[uint32][]*orders.StartJob // of jobs that start now or never, until all of it can
 	took    map[taskID]bool               // preempted tasks whose slots are theirs again: are they resumed?
+
+	reservations reservations
 }
 
 // Decision returns that of a run on a copy.
 func (m *Model) Decision(r algorithm.Run, yield func(orders.Order) bool) Decision {
-	return Decision{Run: r, model: m, yield: yield}
+	w := Decision{Run: r, model: m, yield: yield}
+	if r.Explain {
+		w.reservations.published = m.publishedReservations()
+	}
+	return w
 }
 
 // Yield yields one order; false ends the run.
@@ -130,6 +136,7 @@ func (w *Decision) YieldStart(j *grid.Job, o *orders.StartJob) bool {
 
 func (w *Decision) yieldStart(j *grid.Job, o *orders.StartJob) bool {
 	w.model.WriteSchedule(w.Monitor, j, o.Task, "STARTING", w.Now, o.Grants, o.PE)
+	delete(w.reservations.published, taskID{j.ID, o.Task}) // it goes with the start
 	return w.Yield(o)
 }
 

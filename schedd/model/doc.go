@@ -21,7 +21,7 @@
 // The frame of a decision is the same for all algorithms on this model: a run embeds
 // Decision, which yields its orders, suspends by load, resumes preempted tasks, writes
 // the schedule file and removes the jobs that start now or never; Reasons reports why the
-// others wait.
+// others wait, PublishReservations what is kept free for them.
 //
 // Jobs that cannot start (held, waiting for others, at their -tc limit) are in no line
 // until an event changes that. The package must not decide anything, and knows no

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -53,6 +54,10 @@ type delay struct {
 
 type taskID struct{ job, id uint32 }
 
+func (t taskID) compare(o taskID) int {
+	return cmp.Or(cmp.Compare(t.job, o.job), cmp.Compare(t.id, o.id))
+}
+
 // demand is how urgent a group is for what its jobs ask for.
 type demand struct {
 	urgency float64
@@ -103,12 +108,7 @@ func (m *Model) clear() {
 		}
 		return a.job < b.job
 	})
-	m.requeued = ordered.NewSet(func(a, b taskID) bool {
-		if a.job != b.job {
-			return a.job < b.job
-		}
-		return a.id < b.id
-	})
+	m.requeued = ordered.NewSet(func(a, b taskID) bool { return a.compare(b) < 0 })
 	m.live = ordered.NewSet(func(a, b demand) bool {
 		if a.urgency != b.urgency {
 			return a.urgency < b.urgency

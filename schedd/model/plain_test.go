@@ -47,6 +47,7 @@ func (p plain) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 		}
 		w.DropImmediate()
 		w.reportReasons()
+		w.PublishReservations()
 	}
 }
 

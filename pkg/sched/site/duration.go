@@ -14,14 +14,11 @@ type durations struct {
 }
 
 func newDurations(c *grid.SchedConf) durations {
-	d := durations{Reservations: int(c.MaxReservation), otherwise: grid.Infinity, Interval: 15}
+	d := durations{Reservations: int(c.MaxReservation), otherwise: grid.Infinity, Interval: c.Interval()}
 	if s, ok := c.DefaultDuration.Seconds(); ok && s > 0 {
 		d.otherwise = s
 	}
 	d.offset = DurationOffset(c)
-	if s, ok := c.ScheduleInterval.Seconds(); ok && s > 0 && s < grid.Infinity {
-		d.Interval = s
-	}
 	text, _ := c.Param("DURATION_LIMIT")
 	d.shorter = text == "min"
 	return d

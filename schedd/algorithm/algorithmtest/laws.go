@@ -2,8 +2,11 @@ package algorithmtest
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +26,7 @@ import (
 //	nothing is held more often than it exists
 //	a job that starts now or never starts with all of its tasks
 //	the schedule file contains every task that runs or starts
+//	after a run that explains, what is published as reserved is what the run reserved
 //	the same events and the same run give the same orders
 //	a model that is lent for a run decides as a copy does, and continues
 //	a model that followed the events decides as one that received the final state, as
@@ -75,11 +79,15 @@ func runSeed(t failer, e algorithm.Entry, seed uint64, settings []string) {
 					all(list), all(other))
 			}
 		}
+		explained := step%7 == 0
 		if step%4 == 3 {
 			w.refused(step, list)
-			list = c.Decide(false)
+			list, explained = c.Decide(false), false
 		}
 		c.Follow(list)
+		if explained {
+			w.published(step)
+		}
 		for removes(list) { // jobs that waited for a removed one are released, and may go first
 			list = c.Decide(false)
 			c.Follow(list)
@@ -424,6 +432,50 @@ func (w *world) scheduled(step int, list []orders.Order) {
 		}
 		return true
 	})
+}
+
+// published holds the published reservations against what the run wrote to the schedule
+// file. Times may have moved a little since they were published.
+func (w *world) published(step int) {
+	type reservation struct {
+		start  int64
+		grants map[string]float64
+	}
+	made := map[grid.Key]reservation{}
+	for _, line := range w.c.Schedule {
+		if f := strings.Split(line, ":"); f[2] == "RESERVING" {
+			number := func(text string) float64 {
+				n, err := strconv.ParseFloat(text, 64)
+				if err != nil {
+					w.t.Fatalf("step %d: schedule line %q", step, line)
+				}
+				return n
+			}
+			key := grid.Key{ID: uint32(number(f[0])), Sub: uint32(number(f[1]))}
+			if made[key].grants == nil {
+				made[key] = reservation{int64(number(f[3])), map[string]float64{}}
+			}
+			if f[5] == "Q" && f[7] == "slots" {
+				made[key].grants[f[6]] += number(f[8])
+			}
+		}
+	}
+	w.c.State.Each(grid.KindJobReservation, func(o grid.Object) bool {
+		r := o.(*grid.JobReservation)
+		is, grants := made[r.Key()], map[string]float64{}
+		for _, g := range r.Grants {
+			grants[g.Instance()] += float64(g.Slots)
+		}
+		moved := math.Abs(float64(is.start - max(r.Start, w.c.Now).Unix()))
+		if is.grants == nil || !maps.Equal(is.grants, grants) || moved > max(16, 0.05*float64(is.start-w.c.Now.Unix())) {
+			w.t.Fatalf("step %d: the reservation of %s is published as %+v, the run made %+v", step, r.Key(), r, is)
+		}
+		delete(made, r.Key())
+		return true
+	})
+	for key := range made {
+		w.t.Fatalf("step %d: the reservation of %s is not published", step, key)
+	}
 }
 
 // nowOrNever checks that no immediate job of which nothing runs starts in part,

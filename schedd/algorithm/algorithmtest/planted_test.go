@@ -11,6 +11,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/schedd/algorithm"
 	"github.com/quill-grid/quill/schedd/algorithm/roundrobin"
+	"github.com/quill-grid/quill/schedd/algorithm/ticket"
+	"github.com/quill-grid/quill/schedd/model"
 )
 
 // TestPlantedOverBooking runs the laws on an algorithm that starts one task more
@@ -71,6 +73,47 @@ func TestPlantedLateness(t *testing.T) {
 			runSeed(f, faulty, seed, nil)
 		}); !strings.Contains(broken, "a place is free: true, orders: []") {
 			t.Errorf("seed %d: the lateness is not found: %q", seed, broken)
+		}
+	}
+}
+
+// TestPlantedUnpublished runs the laws on an algorithm that publishes all reservations of a run but one.
+func TestPlantedUnpublished(t *testing.T) {
+	faulty := algorithm.Pair(ticket.Entry.Name, model.New,
+		func(conf grid.SchedConf) (algorithm.Decider[*model.Model], error) {
+			d, err := ticket.New(conf)
+			return concealer{d}, err
+		})
+	found := 0
+	for seed := range uint64(12) {
+		switch broken := brokenLaw(func(f failer) { runSeed(f, faulty, seed, nil) }); {
+		case strings.Contains(broken, "is not published"), strings.Contains(broken, "is published as"):
+			found++
+		case broken != "":
+			t.Errorf("seed %d: %s", seed, broken)
+		}
+	}
+	if found == 0 {
+		t.Error("the reservation that is left out is not found")
+	}
+}
+
+// concealer leaves out the first reservation of a run.
+type concealer struct {
+	algorithm.Decider[*model.Model]
+}
+
+func (d concealer) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order] {
+	return func(yield func(orders.Order) bool) {
+		concealed := false
+		for o := range d.Decider.Decide(r, m) {
+			if p, is := o.(*orders.JobReservation); is && len(p.Grants) > 0 && !concealed {
+				concealed = true
+				continue
+			}
+			if !yield(o) {
+				return
+			}
 		}
 	}
 }

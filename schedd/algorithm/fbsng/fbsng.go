@@ -109,6 +109,7 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 		s.DropImmediate()
 		s.removeStale()
 		s.reportReasons()
+		s.PublishReservations()
 	}
 }
 

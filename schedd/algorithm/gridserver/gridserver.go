@@ -53,6 +53,7 @@ func (r *run) decide() {
 	r.UnsuspendRest()
 	r.storeStates()
 	r.reportReasons()
+	r.PublishReservations()
 }
 
 // phase is the stage of a run in which an engine was assigned.

@@ -35,6 +35,7 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 		s.serveOwners()
 		s.DropImmediate()
 		s.reportReasons()
+		s.PublishReservations()
 	}
 }
 

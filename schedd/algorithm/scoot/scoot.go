@@ -51,6 +51,7 @@ func (d *Decider) Decide(r algorithm.Run, m *Model) iter.Seq[orders.Order] {
 		s.UnsuspendRest()
 		s.DropImmediate()
 		s.reportReasons()
+		s.PublishReservations()
 	}
 }
 

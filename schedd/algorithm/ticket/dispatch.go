@@ -61,7 +61,7 @@ func (r *run) dispatch() {
 // start yet, or the reasons of those that cannot are wanted, and of reservations.
 func (r *run) more() bool {
 	if r.quiet {
-		return r.hope()
+		return r.hope() || r.mayReserve()
 	}
 	return !r.full() || r.mayReserve()
 }

@@ -4,14 +4,15 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// Reservations live in the run alone: they keep the places of jobs that must
-// wait free of others that would still run then. The next run makes its own.
+// Reservations keep the places of jobs that must wait free of others that would
+// still run then. Each run makes its own; those of a run that explains are
+// published, and no run reads them.
 
 // mayReserve reports whether the run may make one more reservation, max_reservation of
-// sched_conf(5). If no reasons are requested, a reservation only matters while jobs that
-// it could delay may still start.
+// sched_conf(5). If none is reported, a reservation only matters while jobs that it could
+// delay may still start.
 func (r *run) mayReserve() bool {
-	return r.reserved < r.m.Cluster.MaxReservation() && (!r.quiet || r.hope())
+	return r.reserved < r.m.Cluster.MaxReservation() && (!r.quiet || r.Explain || r.hope())
 }
 
 // reserves reports whether a category may have one.
@@ -31,8 +32,7 @@ func (r *run) reserve(j *grid.Job, id uint32, a *categoryProgress) bool {
 		a.never = true
 		return false
 	}
-	r.m.Cluster.Reserve(a.group.Need, p, at)
-	r.m.WriteSchedule(r.Monitor, j, id, "RESERVING", at, p.Grants, p.PE)
+	r.Reserve(a.group.Need, j, id, p, at)
 	r.reserved, a.from = r.reserved+1, at
 	return true
 }

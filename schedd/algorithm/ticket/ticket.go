@@ -34,7 +34,7 @@ type run struct {
 	*memory
 	m        *model.Model
 	reserved int  // reservations made
-	quiet    bool // neither reasons nor reservations are wanted
+	quiet    bool // no reasons are wanted, and reservations only if the run explains
 	order    *order
 }
 
@@ -48,6 +48,7 @@ func (d *Decider) Decide(r algorithm.Run, m *model.Model) iter.Seq[orders.Order]
 		s.Prepare()
 		s.dispatch()
 		s.reportReasons()
+		s.PublishReservations()
 		s.report()
 		d.memory = s.memory
 	}
