@@ -289,10 +289,8 @@ func (p *proposer) everyEvent(list events.List, text string) {
 }
 
 // depends are the beginnings of lines that depend on what else is done: a reservation takes what is there then (and
-// keeps its queue instance), one user is added once, and a job that is submitted again has the name that another change
-// gives to its model.
-var depends = []string{"add user root", "  name: none -> job", "  state: ", "  grants: ", "  message: ",
-	"remove queue instances of "}
+// keeps its queue instance), and one user is added once.
+var depends = []string{"add user root", "  state: ", "  grants: ", "  message: ", "remove queue instances of "}
 
 // contains checks that a text has every line of another.
 func (p *proposer) contains(text, own, about string) {
