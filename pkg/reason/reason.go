@@ -52,7 +52,8 @@ func (r Reason) Nowhere() bool { return r.Code == QueueUnavailable && r.Object =
 // Passing reports whether a reason goes away without a change of the job or the configuration.
 func (r Reason) Passing() bool {
 	switch r.Code {
-	case QueueFull, QueueAlarm, QueueSuspendAlarm, QueueSuspended, QueueUnavailable, QueueCloses:
+	case QueueFull, QueueAlarm, QueueSuspendAlarm, QueueSuspended, QueueUnavailable, InstanceInError, HostUnheard,
+		QueueCloses:
 		return true
 	}
 	return false

@@ -64,12 +64,12 @@ func (c *Cluster) Closest(n *Need, most int) (near []Near) {
 }
 
 // distance counts a lack as 1 and the part that is short; what the configuration
-// rules out is far away.
+// rules out is far away, and where there is not as much.
 func (l Lack) distance() float64 {
 	switch {
 	case l.Level == 0 && l.Reason.Passing():
 		return 2
-	case l.Level == 0:
+	case l.Level == 0, l.Of > 0 && l.Of < l.Asked:
 		return 10
 	case l.Asked <= 0:
 		return 2

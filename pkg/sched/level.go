@@ -324,7 +324,11 @@ func (c *Cluster) stateReason(in *site.Instance) reason.Reason {
 	now := c.nows.At(in.Host.Index)
 	s := now.statesOf(in)
 	switch {
-	case now.load == nil || now.load.Unheard || s&(grid.QueueError|grid.QueueAmbiguous|grid.QueueOrphaned) != 0:
+	case now.load == nil || now.load.Unheard:
+		return reason.Reason{Code: reason.HostUnheard, Object: in.Name}
+	case s&grid.QueueError != 0:
+		return reason.Reason{Code: reason.InstanceInError, Object: in.Name}
+	case s&(grid.QueueAmbiguous|grid.QueueOrphaned) != 0:
 		return reason.Reason{Code: reason.QueueUnavailable, Object: in.Name}
 	case s&grid.QueueSuspendedAny != 0, overruled(in, c.ledger.At(in.Host.Index)), c.preemptedSlots(in) == 0:
 		return reason.Reason{Code: reason.QueueSuspended, Object: in.Name}

@@ -51,12 +51,8 @@ func (c *Cluster) explain(closed []reason.Reason, n *Need, why reason.Reason) []
 // Advance reservations take their jobs, and everybody's: whether a user may use
 // one is found out when the job is to start, as its list of users may change.
 func Emptied(st *state.State) *Cluster {
-	st = opened(st)
+	st = opened(st).WithoutTasks()
 	var es []events.Event
-	st.Each(grid.KindJATask, func(o grid.Object) bool {
-		es = append(es, events.Del(grid.KindJATask, o.Key()))
-		return true
-	})
 	for _, a := range st.ARs() {
 		if r := *a; !a.Over() {
 			r.State, r.Start, r.End = grid.ARRunning, grid.Never, grid.Never

@@ -698,3 +698,15 @@ func (s *State) IsManager(user string) bool { return s.Get(grid.KindManager, nam
 func (s *State) IsOperator(user string) bool {
 	return s.IsManager(user) || s.Get(grid.KindOperator, name(user)) != nil
 }
+
+// WithoutTasks returns a copy in which nothing runs.
+func (s *State) WithoutTasks() *State {
+	c := s.Copy()
+	l := events.List{Seq: s.Seq, At: s.At}
+	s.Each(grid.KindJATask, func(o grid.Object) bool {
+		l.Events = append(l.Events, events.Del(grid.KindJATask, o.Key()))
+		return true
+	})
+	c.Apply(l)
+	return c
+}

@@ -177,7 +177,7 @@ func (c *cell) info() string {
 // waits prints why a task waits: waits JOB TASK, 0 for the job's next one.
 func (c *cell) waits() string {
 	w := c.words()
-	return print(view.Waits(c.state, c.state.Job(uint32(c.number(w[0]))), uint32(c.number(w[1])), "a"), nil)
+	return print(view.OwnWaits(c.state, c.state.Job(uint32(c.number(w[0]))), uint32(c.number(w[1]))), nil)
 }
 
 // ahead prints the jobs that stand before one of priority 0.5.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/pkg/state"
@@ -17,7 +16,7 @@ type Wait struct {
 	Jobs  []uint32  // WaitsForJobs
 	At    grid.Time // WaitsForTime: it starts no earlier
 	Tasks int       // EnoughRun: that have started
-	Text  string    // Reported: Grid Engine's words; TaskInError: the error
+	Text  string    // TaskInError: the error
 }
 
 // WaitCode is the kind of a Wait.
@@ -48,34 +47,6 @@ func FirstWait(st *state.State, j *grid.Job, started int) WaitCode {
 	return Reported
 }
 
-// Waits returns why a task (0: the job's next one) waits by a state: its own
-// reasons, or else what the last scheduling runs reported of jobs of its category
-// and of all jobs.
-func Waits(st *state.State, j *grid.Job, task uint32, category string) (out []Wait) {
-	if out = OwnWaits(st, j, task); len(out) > 0 {
-		return out
-	}
-	report := func(info *grid.JobScheddInfo) {
-		for _, m := range reason.Texts(info.Reasons) {
-			out = append(out, Wait{Code: Reported, Text: m})
-		}
-	}
-	var all *grid.JobScheddInfo
-	st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
-		switch i := o.(*grid.JobScheddInfo); {
-		case i.Category == "":
-			all = i
-		case i.Category == category, slices.Contains(i.Jobs, j.ID):
-			report(i)
-		}
-		return true
-	})
-	if all != nil {
-		report(all)
-	}
-	return out
-}
-
 // OwnWaits returns the reasons that the job itself has.
 func OwnWaits(st *state.State, j *grid.Job, task uint32) []Wait {
 	return ownWaits(st, j, task, func() (n int) {
@@ -103,10 +74,8 @@ func ownWaits(st *state.State, j *grid.Job, task uint32, started func() int) (ou
 	if j.ExecTime > st.At {
 		out = append(out, Wait{Code: WaitsForTime, At: j.ExecTime})
 	}
-	if task > 0 {
-		if t := st.Task(j.ID, task); t != nil && t.State&grid.StateError != 0 {
-			out = append(out, Wait{Code: TaskInError, Text: t.Error})
-		}
+	if text, failed := taskError(st, j, task); failed {
+		out = append(out, Wait{Code: TaskInError, Text: text})
 	}
 	if j.Concurrency > 0 {
 		if n := started(); n >= int(j.Concurrency) {
@@ -114,6 +83,29 @@ func ownWaits(st *state.State, j *grid.Job, task uint32, started func() int) (ou
 		}
 	}
 	return out
+}
+
+// taskError returns the error of a task that is in error; of a job (task 0) of its first one, if none of it can start.
+func taskError(st *state.State, j *grid.Job, task uint32) (text string, failed bool) {
+	if task > 0 {
+		t := st.Task(j.ID, task)
+		if failed = t != nil && t.State&grid.StateError != 0; failed {
+			text = t.Error
+		}
+		return text, failed
+	}
+	if len(j.Eligible()) > 0 {
+		return "", false
+	}
+	for _, t := range st.Tasks(j.ID) {
+		switch {
+		case t.State&grid.StateError != 0 && !failed:
+			text, failed = t.Error, true
+		case t.State&grid.StateError == 0 && t.Status == grid.Idle:
+			return "", false
+		}
+	}
+	return text, failed
 }
 
 // Found returns what a state knows of the priority of jobs of which the scheduler

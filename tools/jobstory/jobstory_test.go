@@ -22,7 +22,6 @@ import (
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/opt/opttest"
 	"github.com/quill-grid/quill/pkg/report"
-	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
@@ -146,6 +145,10 @@ func (c *cell) submit(words []datadriven.CmdArg) string {
 			j.UserHold = grid.Ranges{{First: 1, Last: 1, Step: 1}}
 		case "R":
 			j.Reserve = true
+		case "pe": // NAME:SLOTS
+			name, slots, _ := strings.Cut(value, ":")
+			n, _ := strconv.Atoi(slots)
+			ask.PE, ask.PERange = name, grid.Ranges{{First: uint32(n), Last: uint32(n), Step: 1}}
 		case "hold_jid":
 			ask.PredecessorReq = w.Vals
 		default:
@@ -170,6 +173,20 @@ func (c *cell) execd(task string, phase report.Phase, exit int) string {
 		r.Result = &report.Result{Start: t.Start, End: c.now, ExitStatus: uint32(exit)}
 		r.Usage = grid.Usage{CPU: c.now.Sub(t.Start)}
 	}
+	c.step(core.Report{Report: report.Report{Host: t.Grants[0].Host, Tasks: []report.Task{r}}})
+	return ""
+}
+
+// fail lets a host report that a task could not be started, for what the job or the queue is to be blamed.
+func (c *cell) fail(task, whose, text string) string {
+	job, sub, _ := opt.JobOf(task)
+	t := c.c.Core.State().Task(job, max(sub, 1))
+	if t == nil || !t.Started() {
+		return "it does not run\n"
+	}
+	failed := map[string]report.Failure{"job": report.FailedOwnStart, "queue": report.FailedProlog}[whose]
+	r := report.Task{Attempt: report.Attempt{Job: job, Task: t.ID, N: t.Attempt}, Phase: report.Ended, Start: t.Start,
+		Result: &report.Result{Start: t.Start, End: c.now, Failed: failed, Text: text}}
 	c.step(core.Report{Report: report.Report{Host: t.Grants[0].Host, Tasks: []report.Task{r}}})
 	return ""
 }
@@ -294,9 +311,11 @@ func TestTranscripts(t *testing.T) {
 				exit := 0
 				d.MaybeScanArgs(t, "exit", &exit)
 				return c.execd(word, report.Ended, exit)
+			case "fail": // TASK job|queue: the text of the error
+				return c.fail(word, d.CmdArgs[1].Key, strings.TrimSuffix(d.Input, "\n"))
 			case "suspend", "unsuspend", "reschedule", "clear":
 				return c.ask("root", &gdi.Control{Action: d.Cmd, Refs: ref})
-			case "disable":
+			case "disable", "enable":
 				return c.ask("root", &gdi.Control{Action: d.Cmd, Refs: ref, Queues: true})
 			case "release":
 				n, _ := strconv.Atoi(word)
@@ -324,17 +343,5 @@ func TestReasonsThatDifferInAnAmountAreOne(t *testing.T) {
 	}
 	if len(waits) != 3 || waits[0].Seconds != 2 || waits[0].Last != 1 {
 		t.Errorf("got %+v", waits)
-	}
-}
-
-// What a job holds is said once, whatever lies between.
-func TestInstancesByHolder(t *testing.T) {
-	l := sched.Lack{LeftText: "1", OfText: "6", Instances: []sched.InstanceUse{
-		{ID: "A", Jobs: []uint32{4}}, {ID: "B", Health: &grid.Instance{Disabled: true}}, {ID: "C", Jobs: []uint32{4, 5}},
-		{ID: "D", Jobs: []uint32{4}}, {ID: "E", Free: 1}, {ID: "F", Jobs: []uint32{6}},
-	}}
-	if got, want := instances(l),
-		"1 of 6 free (E); A D held by job 4, C held by jobs 4, 5, F held by job 6, B disabled"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -12,13 +12,9 @@ import (
 func outlookOf(st *state.State, j *grid.Job, task uint32, now grid.Time, opts outlook.Options) *Outlook {
 	now = max(now, st.At)
 	l := outlook.Of(st, j, task, now, opts)
-	o := &Outlook{Reasons: texts(st, j, l.Own), Places: st.Len(grid.KindQInstance), Fits: l.Why.Fits(), Why: l.Obstacle()}
+	o := &Outlook{Answer: l.Sentence(), Obstacles: l.Said(), Places: st.Len(grid.KindQInstance), Fits: l.Fits()}
 	for _, near := range l.Closest {
-		m := Near{Instance: near.Instance}
-		for _, l := range near.Lacks {
-			m.Lacks = append(m.Lacks, lack(l))
-		}
-		o.Closest = append(o.Closest, m)
+		o.Closest = append(o.Closest, Near{near.Instance, near.Texts})
 	}
 	for i, b := range l.Ahead {
 		if i == rivalsMost {
@@ -34,7 +30,7 @@ func outlookOf(st *state.State, j *grid.Job, task uint32, now grid.Time, opts ou
 		return &Start{s.At.Std(), s.At.Sub(now), s.Where}
 	}
 	o.Alone, o.Earliest = start(l.Alone), start(l.Start)
-	if l.Never {
+	if l.Endless {
 		o.Never = "no start is foreseen: nothing that runs or is planned gives back what it lacks at a known time"
 	}
 	if l.OpenEnd != nil {

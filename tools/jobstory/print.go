@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -25,6 +26,9 @@ func (s *Story) Print(w io.Writer) error {
 		name += fmt.Sprintf(".%d", s.Task)
 	}
 	fmt.Fprintf(&b, "%s %q of %s: %s; waited %s, ran %s\n", name, s.Name, s.Owner, s.State, span3(s.Wait), span3(s.Run))
+	if s.Outlook != nil {
+		fmt.Fprintln(&b, s.Outlook.Answer)
+	}
 	fmt.Fprintf(&b, "asks for: %s\n", s.Asked)
 	if s.From.Seq > 1 {
 		fmt.Fprintf(&b, "history:  lists %d to %d, since %s\n", s.From.Seq, s.To.Seq, clock(s.From.Time))
@@ -158,18 +162,20 @@ func list(seq uint64) string {
 	return fmt.Sprint(seq)
 }
 
+// Held reports whether something else than its turn keeps it from starting.
+func (o *Outlook) Held() bool { return o.Obstacles[0].Kind != explain.Turn }
+
 func (o *Outlook) print(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\nwhat would have to change for it to start:\n")
-	for _, r := range o.Reasons {
-		fmt.Fprintf(b, "  - %s\n", r)
+	for _, r := range o.Obstacles {
+		fmt.Fprintf(b, "  - %s", r.Text)
+		if r.Remedy != "" {
+			fmt.Fprintf(b, ": %s (%s)", r.Remedy, r.By)
+		}
+		b.WriteByte('\n')
 	}
-	switch {
-	case o.Fits && len(o.Reasons) > 0:
+	if o.Fits && o.Held() {
 		fmt.Fprintf(b, "  apart from that there is a place for it now\n")
-	case o.Fits:
-		fmt.Fprintf(b, "  there is a place for it now: it waits for its turn\n")
-	case o.Why != "":
-		fmt.Fprintf(b, "  there is no place for it: %s\n", o.Why)
 	}
 	if len(o.Closest) > 0 {
 		fmt.Fprintf(b, "  closest of %s:\n", opt.Count(o.Places, "queue instance"))
@@ -186,14 +192,8 @@ func (o *Outlook) print(b *bytes.Buffer) {
 			fmt.Fprintf(b, "    %-20s has room for a slot of it\n", n.Instance)
 		}
 	}
-	if len(o.Reasons) > 0 {
-		return
-	}
-	b.WriteString("  in line: ")
-	if len(o.Before) == 0 {
-		b.WriteString("no job is before it\n")
-	} else {
-		fmt.Fprintf(b, "%s before it\n", opt.Count(len(o.Before)+o.More, "job"))
+	if len(o.Before) > 0 {
+		fmt.Fprintf(b, "  in line: %s before it\n", opt.Count(len(o.Before)+o.More, "job"))
 		printRivals(b, "    ", o.Before, o.More)
 	}
 	if o.Alone != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/tools/outlook"
 )
 
@@ -110,16 +110,16 @@ type Task struct {
 
 // Outlook is what has to happen before a job that waits can start.
 type Outlook struct {
-	Reasons  []string `json:"reasons,omitempty" jsonschema:"its own: holds, predecessors, -a"`
-	Fits     bool     `json:"fits" jsonschema:"there is a place for it now"`
-	Why      string   `json:"why,omitempty" jsonschema:"there is none: as the search for a place says it"`
-	Closest  []Near   `json:"closest,omitempty"`
-	Places   int      `json:"places" jsonschema:"queue instances that were looked at"`
-	Before   []Rival  `json:"before,omitempty"`
-	More     int      `json:"more,omitempty"`
-	Earliest *Start   `json:"earliest,omitempty"`
-	Alone    *Start   `json:"earliest_alone,omitempty" jsonschema:"if it went first"`
-	Never    string   `json:"never,omitempty" jsonschema:"why no start is foreseen"`
+	Answer    string         `json:"answer" jsonschema:"why it waits, in a sentence"`
+	Obstacles []explain.Said `json:"obstacles" jsonschema:"the first keeps it from starting, the others would if it were gone"`
+	Fits      bool           `json:"fits" jsonschema:"there is a place for it now"`
+	Closest   []Near         `json:"closest,omitempty"`
+	Places    int            `json:"places" jsonschema:"queue instances that were looked at"`
+	Before    []Rival        `json:"before,omitempty"`
+	More      int            `json:"more,omitempty"`
+	Earliest  *Start         `json:"earliest,omitempty"`
+	Alone     *Start         `json:"earliest_alone,omitempty" jsonschema:"if it went first"`
+	Never     string         `json:"never,omitempty" jsonschema:"why no start is foreseen"`
 }
 
 // Near is a queue instance and what it lacks.
@@ -178,90 +178,6 @@ func asked(j *grid.Job) string {
 }
 
 func grants(t *grid.JATask) string { return outlook.Places(t.Grants) }
-
-// instances returns who has which instances of a resource map that is short: 1 of 4 free (GPU3);
-// GPU0 GPU1 held by job 17, GPU2 held by job 18.
-func instances(l sched.Lack) string {
-	var free, held, others, out []string
-	for _, u := range l.Instances {
-		if u.Other && u.Health == nil && u.Free > 0 {
-			others = append(others, u.ID)
-		}
-		for n := 0; n < u.Free && u.Health == nil && !u.Other; n++ {
-			free = append(free, u.ID)
-		}
-		if u.Health != nil {
-			word := " in error"
-			if u.Health.Disabled {
-				word = " disabled"
-			}
-			out = append(out, u.ID+word)
-		}
-	}
-	var holders []string
-	has := map[string][]string{} // ids, by holders
-	for _, u := range l.Instances {
-		if len(u.Jobs) == 0 {
-			continue
-		}
-		by := jobs(u.Jobs)
-		if has[by] == nil {
-			holders = append(holders, by)
-		}
-		has[by] = append(has[by], u.ID)
-	}
-	for _, by := range holders {
-		held = append(held, strings.Join(has[by], " ")+" held by "+by)
-	}
-	text := fmt.Sprintf("%s of %s free", amount(l.LeftText), amount(l.OfText))
-	if len(free) > 0 {
-		text += " (" + strings.Join(free, " ") + ")"
-	}
-	if len(others) > 0 {
-		out = append(out, strings.Join(others, " ")+" without "+l.With)
-	}
-	if held = append(held, out...); len(held) > 0 {
-		text += "; " + strings.Join(held, ", ")
-	}
-	return text
-}
-
-// lack returns what is short, and by how much.
-func lack(l sched.Lack) string {
-	if l.Level == 0 {
-		return l.Reason.String()
-	}
-	if l.Instances != nil && l.Of >= l.Asked {
-		where := "on " + l.Object
-		if l.Level == 'G' {
-			where = "cluster-wide"
-		}
-		asked := amount(l.AskedText) + " asked"
-		if l.With != "" {
-			asked += " with " + l.With
-		}
-		return fmt.Sprintf("%s %s: %s, %s", l.Resource, where, asked, instances(l))
-	}
-	where := map[byte]string{'G': "cluster-wide", 'H': "at host " + l.Object, 'Q': "in " + l.Object,
-		'L': "under the quota " + l.Object}[l.Level]
-	switch {
-	case l.Of > 0 && l.Of < l.Asked:
-		return fmt.Sprintf("%s %s: %s asked, there is no more than %s", l.Resource, where, amount(l.AskedText),
-			amount(l.OfText))
-	case l.OfText != "":
-		return fmt.Sprintf("%s %s: %s asked, %s of %s left", l.Resource, where, amount(l.AskedText), amount(l.LeftText),
-			amount(l.OfText))
-	}
-	return fmt.Sprintf("%s %s: %s asked, it is %s", l.Resource, where, amount(l.AskedText), amount(l.LeftText))
-}
-
-// amount is a number without zeros at its end.
-func amount(text string) string {
-	if !strings.Contains(text, ".") || strings.Trim(text, "-.0123456789") != "" {
-		return text
-	}
-	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
-}
 
 // clock prints a moment as Grid Engine prints dates.
 func clock(t time.Time) string { return t.Format("01/02/2006 15:04:05.000") }

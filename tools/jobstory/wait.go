@@ -6,11 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/pkg/view"
 )
 
 // unsaid is the reason of the time in which none was recorded.
@@ -91,46 +92,7 @@ func sortWaits(w []Wait) {
 // reasons are why a task (0: the job's next one) waits by a state: its own, or
 // else what the last runs of the scheduler said of jobs like it and of all jobs.
 func reasons(st *state.State, j *grid.Job, task uint32, category string) []string {
-	return texts(st, j, view.Waits(st, j, task, category))
-}
-
-func texts(st *state.State, j *grid.Job, waits []view.Wait) (out []string) {
-	for _, w := range waits {
-		text := waitText(w)
-		if w.Code == view.HeldBySystem && uint64(j.ID) <= st.Counter(grid.RestoredJob) {
-			text += orRunsAlready
-		}
-		out = append(out, text)
-	}
-	return out
-}
-
-// orRunsAlready is what else the system hold of a job of a restored state can mean: qmaster sets it.
-const orRunsAlready = ", or because a host runs it already: the cell was restored as it was before that start; " +
-	"qrls -h s starts it again"
-
-// waitTexts are the sentences for waits without values.
-var waitTexts = map[view.WaitCode]string{
-	view.HeldByOwner:    "held by its owner (qsub -h, qhold)",
-	view.HeldByOperator: "held by an operator",
-	view.HeldBySystem:   "held by the system (a manager)",
-	view.WaitsForArray:  "waits for tasks of another array (-hold_jid_ad)",
-}
-
-func waitText(w view.Wait) string {
-	switch w.Code {
-	case view.WaitsForJobs:
-		return "waits for the end of " + jobs(w.Jobs) + " (-hold_jid)"
-	case view.WaitsForTime:
-		return "not to start before " + clock(w.At.Std()) + " (-a)"
-	case view.TaskInError:
-		return "in error: " + w.Text
-	case view.EnoughRun:
-		return fmt.Sprintf("%d of its tasks run: no more at once (-tc)", w.Tasks)
-	case view.Reported:
-		return w.Text
-	}
-	return waitTexts[w.Code]
+	return explain.Recorded(st, j, task, category, time.Local)
 }
 
 func jobs(ids []uint32) string {

@@ -16,6 +16,7 @@ import (
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/document"
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
@@ -303,16 +304,16 @@ func (s *session) history(ctx context.Context, _ *sdk.CallToolRequest, in Histor
 
 // Expected is the output of expected_start.
 type Expected struct {
-	Notice   string   `json:"notice"`
-	Waits    bool     `json:"waits" jsonschema:"false: no task of the job waits"`
-	Start    string   `json:"expected_start,omitempty" jsonschema:"by the algorithm of the cell; absent: none can be foreseen"`
-	Alone    string   `json:"earliest_alone,omitempty" jsonschema:"if it were the first job"`
-	Where    string   `json:"where,omitempty" jsonschema:"queue instances"`
-	Obstacle string   `json:"obstacle,omitempty" jsonschema:"why there is no place for it now"`
-	Held     bool     `json:"held,omitempty" jsonschema:"it has reasons of its own to wait: a hold, predecessors, a start time"`
-	Never    bool     `json:"never,omitempty" jsonschema:"nothing gives back what it lacks at a known time"`
-	Ahead    int      `json:"jobs_ahead" jsonschema:"jobs that are considered before it"`
-	Closest  []string `json:"closest" jsonschema:"queue instances that lack the least"`
+	Notice  string   `json:"notice"`
+	Waits   bool     `json:"waits" jsonschema:"false: no task of the job waits"`
+	Start   string   `json:"expected_start,omitempty" jsonschema:"by the algorithm of the cell; absent: none can be foreseen"`
+	Alone   string   `json:"earliest_alone,omitempty" jsonschema:"if it were the first job"`
+	Where   string   `json:"where,omitempty" jsonschema:"queue instances"`
+	Answer  string   `json:"answer,omitempty" jsonschema:"why it waits, in a sentence"`
+	Held    bool     `json:"held,omitempty" jsonschema:"it has reasons of its own to wait: a hold, predecessors, a start time"`
+	Never   bool     `json:"never,omitempty" jsonschema:"nothing gives back what it lacks at a known time"`
+	Ahead   int      `json:"jobs_ahead" jsonschema:"jobs that are considered before it"`
+	Closest []string `json:"closest" jsonschema:"queue instances that lack the least"`
 }
 
 func (s *session) expectedStart(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (Expected, error) {
@@ -341,10 +342,9 @@ func expected(ctx context.Context, st *state.State, job, task uint32) Expected {
 	}
 	o := outlook.Of(st, j, task, st.At,
 		outlook.Options{JobsMost: outlookJobs, Stop: func() bool { return ctx.Err() != nil }})
-	out.Held, out.Never, out.Ahead = len(o.Own) > 0, o.Never, len(o.Ahead)
-	if !out.Held {
-		out.Obstacle = cleanText(o.Obstacle())
-	}
+	first := o.First().Kind
+	out.Held, out.Never, out.Ahead = first == explain.Own, first == explain.Never || o.Endless, len(o.Ahead)
+	out.Answer = cleanText(o.Sentence())
 	if o.Start != nil {
 		out.Start, out.Where = moment(o.Start.At), cleanText(o.Start.Where)
 	}

@@ -3,8 +3,10 @@ package outlook
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -15,30 +17,15 @@ import (
 	"github.com/quill-grid/quill/schedd/couple"
 )
 
-const (
-	closestMost = 5   // queue instances that are listed
-	aheadMost   = 500 // jobs before this one that are given their places first
-)
+const aheadMost = 500 // jobs before this one that are given their places first
 
 // Outlook is what has to happen before a task that waits can start.
 type Outlook struct {
-	// its own reasons: holds, predecessors, -a; with one of them it is not in line, and no start is foreseen
-	Own     []view.Wait
-	Why     reason.Reason   // why there is no place for it now; OK: there is one
-	Closest []sched.Near    // the queue instances that lack the least
-	Ahead   []view.JobAhead // jobs that stand before it, the first first
+	*explain.Explanation
 	Alone   *Start          // if it went first
 	Start   *Start          // after those before it have their places, by the algorithm of the cell
-	Never   bool            // no start is foreseen: nothing gives back what it lacks at a known time
+	Endless bool            // no start is foreseen: nothing gives back what it lacks at a known time
 	OpenEnd *grid.SchedConf // ... and a task runs whose end is not known
-}
-
-// Obstacle returns why there is no place for the task now, "" when there is one.
-func (o *Outlook) Obstacle() string {
-	if o.Why == (reason.Reason{Code: reason.QueueUnavailable}) {
-		return "no queue instance can take it now"
-	}
-	return o.Why.String()
 }
 
 // Start is a start that is foreseen.
@@ -56,28 +43,19 @@ type Options struct {
 // Of returns the outlook of a task (0: the job's next one) that waits in a state.
 func Of(st *state.State, j *grid.Job, task uint32, now grid.Time, opts Options) *Outlook {
 	now = max(now, st.At)
-	c := sched.NewCluster(planning(st, now, 0))
-	c.Begin(now)
-	n := c.Need(j)
-	o := &Outlook{Own: view.OwnWaits(st, j, task), Why: c.Why(n)}
-	if !o.Why.Fits() {
-		o.Closest = c.Closest(n, closestMost)
+	o := &Outlook{Explanation: explain.Why(st, sched.NewCluster(st), j, task, now, time.Local)}
+	first := o.First().Kind
+	if first == explain.Own || first == explain.Never {
+		return o // it is not in line, or no time will do
 	}
-	if len(o.Own) > 0 {
-		return o // it is not in line
-	}
-	priority := 0.0
-	if p := view.Found(st)(j.ID); p != nil {
-		priority = p.Priority
-	}
-	o.Ahead, _ = view.JobsAhead(st, j.ID, priority)
-	switch p, at, why := c.Earliest(n, now); {
-	case o.Why.Fits():
+	switch p, at, why := earliest(st, j, now); {
+	case first == explain.Algorithm:
+	case o.Fits():
 		o.Alone = &Start{At: now}
 	case why.Fits():
 		o.Alone = &Start{at, Places(p.Grants)}
 	default:
-		o.Never = true
+		o.Endless = true
 		if s := st.SchedConf(); unbounded(s) && openEnded(st) {
 			o.OpenEnd = s
 		}
@@ -87,6 +65,13 @@ func Of(st *state.State, j *grid.Job, task uint32, now grid.Time, opts Options) 
 		o.Start = decided(st, j, o.Ahead, now, opts.Stop)
 	}
 	return o
+}
+
+// earliest returns when and where a job could start if it went first.
+func earliest(st *state.State, j *grid.Job, now grid.Time) (sched.Placement, grid.Time, reason.Reason) {
+	c := sched.NewCluster(planning(st, now, 0))
+	c.Begin(now)
+	return c.Earliest(c.Need(j), now)
 }
 
 // unbounded reports whether jobs are taken to run for ever unless they say how long.

@@ -69,6 +69,7 @@ var plan = []row{
 			pkg/sched/site pkg/sched/diagram pkg/sched/cow pkg/sched/ledger`},
 	{path: "pkg/view", level: rules,
 		imports: "pkg/reason pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
+	{path: "pkg/explain", level: rules, imports: "pkg/reason pkg/grid pkg/state pkg/sched pkg/view"},
 	{path: "qmaster/core/cell", level: deciders,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/state pkg/complex pkg/shares pkg/sched/site
 			pkg/sched`},
@@ -164,10 +165,10 @@ var plan = []row{
 	{path: "schedd/couple", level: programs, pure: true,
 		imports: "pkg/grid events orders pkg/state qmaster/core schedd/algorithm"},
 	{path: "tools/outlook", level: programs,
-		imports: `pkg/reason pkg/grid events orders pkg/state pkg/sched pkg/view schedd/algorithm schedd/algorithm/shipped
+		imports: `pkg/explain pkg/reason pkg/grid events orders pkg/state pkg/sched pkg/view schedd/algorithm schedd/algorithm/shipped
 			schedd/couple`},
 	{path: "tools/jobstory", level: programs,
-		imports: `pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/sched pkg/view pkg/history
+		imports: `pkg/explain pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/sched pkg/view pkg/history
 			pkg/opt tools/outlook`},
 	{path: "tools/whatif", level: programs,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm/shipped tools/outcome
@@ -191,7 +192,7 @@ var plan = []row{
 		imports: `pkg/grid events orders pkg/gdi pkg/fair pkg/state pkg/sched pkg/view pkg/cell pkg/history pkg/opt
 			tools/web/mirror tools/web/problem tools/web/entry`},
 	{path: "tools/web", level: programs,
-		imports: `pkg/grid events orders pkg/gdi pkg/fair pkg/codec pkg/pattern pkg/accounting pkg/conf events/filter
+		imports: `pkg/explain pkg/grid events orders pkg/gdi pkg/fair pkg/codec pkg/pattern pkg/accounting pkg/conf events/filter
 			pkg/state pkg/sched pkg/view qmaster/core pkg/document pkg/product pkg/metrics
 			pkg/metrics/cellmetrics pkg/cell pkg/client pkg/switches pkg/submit
 			schedd/algorithm schedd/algorithm/shipped pkg/opt tools/outcome tools/whatif tools/outlook
@@ -300,7 +301,7 @@ var plan = []row{
 			pkg/client pkg/history pkg/opt`,
 		modules: "go.opentelemetry.io/ github.com/urfave/cli/v2"},
 	{path: "tools/mcp", level: programs,
-		imports: `pkg/grid events events/diff events/filter pkg/gdi pkg/conf pkg/state pkg/view qmaster/core
+		imports: `pkg/explain pkg/grid events events/diff events/filter pkg/gdi pkg/conf pkg/state pkg/view qmaster/core
 			pkg/codec pkg/document pkg/product pkg/fair pkg/bus pkg/cell pkg/client pkg/history pkg/submit
 			pkg/opt tools/outcome tools/outlook tools/jobstory tools/whatif tools/manual`,
 		modules: "github.com/modelcontextprotocol/go-sdk github.com/urfave/cli/v2"},

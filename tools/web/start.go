@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/fair"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
-	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/outlook"
 	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
@@ -33,24 +33,15 @@ type Outlook struct {
 	Job           uint32         `json:"job_number"`
 	Task          uint32         `json:"task_number,omitempty" doc:"the task of ?task="`
 	Waits         bool           `json:"waits" doc:"false: no task of it waits, and the other members are absent"`
-	Reasons       []WaitReason   `json:"reasons" doc:"why it waits: its own reasons, else what the last scheduling runs have reported"`
+	Answer        string         `json:"answer,omitempty" doc:"why it waits, in a sentence"`
+	Obstacles     []explain.Said `json:"obstacles" doc:"the first keeps it from starting, the others would if it were gone"`
 	Fits          bool           `json:"fits" doc:"there is a place for it now"`
-	Obstacle      string         `json:"obstacle,omitempty" doc:"why there is no place for it now"`
 	Closest       []NearQueue    `json:"closest" doc:"if there is none, the queue instances that lack the least, the closest first"`
 	JobsAhead     int            `json:"jobs_ahead" doc:"jobs that are considered before it"`
 	Ahead         []AheadOf      `json:"ahead" doc:"the first of them, at most 20"`
 	Earliest      *ExpectedStart `json:"expected_start,omitempty" doc:"as the algorithm of the cell decides when the job and those before it reserve; absent: see no_start"`
 	EarliestAlone *ExpectedStart `json:"earliest_alone,omitempty" doc:"the earliest start if it were the first job"`
-	NoStart       string         `json:"no_start,omitempty" enum:"held,never,open-end,too-many" doc:"why expected_start is absent: held, it has reasons of its own; never, nothing gives back what it lacks at a known time; open-end, that is because a job without -l h_rt runs; too-many, more than 500 jobs are ahead or 100000 in the cell, or the algorithm makes no reservations"`
-}
-
-// WaitReason is a reason why a job waits.
-type WaitReason struct {
-	Code string     `json:"code" enum:"held by owner,held by operator,held by system,array predecessors,predecessors,start time,error,task concurrency,scheduler" doc:"scheduler: reported by the last scheduling runs"`
-	Text string     `json:"text,omitempty" doc:"of scheduler, in the words of qstat -j; of error, what failed"`
-	Jobs []uint32   `json:"jobs,omitempty" doc:"predecessors that have not ended"`
-	At   *time.Time `json:"at,omitempty" doc:"of start time: it does not start before"`
-	Runs int        `json:"running_tasks,omitempty" doc:"of task concurrency: tasks that run"`
+	NoStart       string         `json:"no_start,omitempty" enum:"held,never,algorithm,open-end,too-many" doc:"why expected_start is absent: held, it has reasons of its own; never, nothing gives back what it lacks at a known time; algorithm, the algorithm of the cell has something against it; open-end, that is because a job without -l h_rt runs; too-many, more than 500 jobs are ahead or 100000 in the cell, or the algorithm makes no reservations"`
 }
 
 // NearQueue is a queue instance and what it lacks.
@@ -107,7 +98,7 @@ func (s *handlers) getStart(ctx context.Context, in *struct {
 		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "query.task",
 			fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
 	}
-	out := Outlook{Job: in.ID, Task: in.Task, Reasons: []WaitReason{}, Closest: []NearQueue{}, Ahead: []AheadOf{}}
+	out := Outlook{Job: in.ID, Task: in.Task, Obstacles: []explain.Said{}, Closest: []NearQueue{}, Ahead: []AheadOf{}}
 	if !isWaiting(at.State, j, in.Task) {
 		return out, nil
 	}
@@ -116,9 +107,6 @@ func (s *handlers) getStart(ctx context.Context, in *struct {
 		return out, err
 	}
 	out.setForeseen(o, at.Now)
-	for _, w := range view.Waits(at.State, j, in.Task, at.Cluster.Category(j)) {
-		out.Reasons = append(out.Reasons, reasonOf(w))
-	}
 	return out, nil
 }
 
@@ -171,18 +159,10 @@ func isWaiting(st *state.State, j *grid.Job, task uint32) bool {
 	return false
 }
 
-func reasonOf(w view.Wait) WaitReason {
-	r := WaitReason{Code: string(w.Code), Text: w.Text, Jobs: w.Jobs, Runs: w.Tasks}
-	if w.At != 0 {
-		r.At = new(w.At.Std().UTC())
-	}
-	return r
-}
-
 // setForeseen takes what was foreseen.
 func (out *Outlook) setForeseen(o *outlook.Outlook, now grid.Time) {
-	out.Waits, out.Fits, out.JobsAhead = true, o.Why.Fits(), len(o.Ahead)
-	out.Obstacle = o.Obstacle()
+	out.Waits, out.Fits, out.JobsAhead = true, o.Fits(), len(o.Ahead)
+	out.Answer, out.Obstacles = o.Sentence(), o.Said()
 	for _, near := range o.Closest {
 		q := NearQueue{Name: near.Instance, Lacks: []Short{}}
 		for _, l := range near.Lacks {
@@ -201,11 +181,15 @@ func (out *Outlook) setForeseen(o *outlook.Outlook, now grid.Time) {
 	}
 	out.Earliest, out.EarliestAlone = start(o.Start), start(o.Alone)
 	switch {
-	case len(o.Own) > 0:
+	case o.First().Kind == explain.Own:
 		out.NoStart = "held"
+	case o.First().Kind == explain.Never:
+		out.NoStart = "never"
+	case o.First().Kind == explain.Algorithm && o.Start == nil:
+		out.NoStart = "algorithm"
 	case o.OpenEnd != nil:
 		out.NoStart = "open-end"
-	case o.Never:
+	case o.Endless:
 		out.NoStart = "never"
 	case o.Start == nil:
 		out.NoStart = "too-many"

@@ -1,0 +1,386 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
+	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/view"
+)
+
+// Bounds of an answer.
+const (
+	closestMost = 5  // queue instances that are listed
+	namedMost   = 20 // objects or jobs that an obstacle names
+)
+
+// defaultAlgorithm is the one that considers jobs by their priority.
+const defaultAlgorithm = "default"
+
+// Kind is what has to happen before an obstacle is gone.
+type Kind string
+
+// The kinds of obstacles, in the order in which they are looked for: the first that is found decides.
+const (
+	Own       Kind = "job"       // something with the job itself
+	Never     Kind = "never"     // the cell cannot run it, even when it is empty and all of it is up
+	Algorithm Kind = "algorithm" // the algorithm has something against it
+	Closed    Kind = "closed"    // only queue instances that take no jobs now could run it
+	Busy      Kind = "busy"      // what it needs is in use
+	Turn      Kind = "turn"      // there is a place for it
+)
+
+// Obstacle is something that keeps a task from starting.
+type Obstacle struct {
+	reason.Reason
+	Kind  Kind
+	Lacks []sched.Lack // of Never and Busy: of the queue instance that comes closest
+	// the jobs that it is about: predecessors, those that have what is short, those in line before it; the first, and how
+	// many More there are
+	Jobs  []uint32
+	More  int
+	Where []string  // queue instances, of Closed with their states
+	At    grid.Time // of StartTime: it does not start before
+}
+
+// Explanation is why a task waits.
+type Explanation struct {
+	Job       uint32
+	Obstacles []Obstacle // the first keeps it from starting, the others would if it were gone
+	Closest   []Near
+	Ahead     []view.JobAhead // jobs in line before it, the first first; none for a job that is not in line
+}
+
+// Near is a queue instance that comes close, with what it lacks in words.
+type Near struct {
+	sched.Near
+	Texts []string
+}
+
+// First returns the obstacle that decides.
+func (a *Explanation) First() *Obstacle { return &a.Obstacles[0] }
+
+// Fits reports whether there is a place for it now.
+func (a *Explanation) Fits() bool { return a.Closest == nil }
+
+// InLine reports whether the scheduler looks at it.
+func (a *Explanation) InLine() bool { return a.First().Kind != Own }
+
+// asking is a question about one job.
+type asking struct {
+	st   *state.State
+	now  grid.Time
+	j    *grid.Job
+	run  *sched.Cluster
+	n    *sched.Need
+	zone *time.Location
+	Explanation
+}
+
+// Why returns why a task of a job (0: its next one) waits in a state. The Cluster follows the state; it is
+// copied. Texts have times of a zone.
+func Why(
+	st *state.State, c *sched.Cluster, j *grid.Job, task uint32, now grid.Time, zone *time.Location,
+) *Explanation {
+	a := &asking{st: st, now: now, j: j, run: c.Copy(st), zone: zone, Explanation: Explanation{Job: j.ID}}
+	a.run.Begin(now)
+	a.n = a.run.Need(j)
+	a.own(task)
+	why := a.run.Why(a.n)
+	if !why.Fits() {
+		a.Closest = a.closest(a.run, a.n)
+	}
+	if !a.never(why) {
+		a.place(why)
+	}
+	return &a.Explanation
+}
+
+func (a *asking) add(o Obstacle) { a.Obstacles = append(a.Obstacles, o) }
+
+// closest returns the queue instances of a cluster that come closest.
+func (a *asking) closest(c *sched.Cluster, n *sched.Need) (out []Near) {
+	for _, near := range c.Closest(n, closestMost) {
+		one := Near{Near: near}
+		for _, l := range near.Lacks {
+			text := a.closedState(near.Instance, l.Reason)
+			if text == "" {
+				text = LackText(l)
+			}
+			one.Texts = append(one.Texts, text)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// ownCodes are the reasons of a job itself.
+var ownCodes = map[view.WaitCode]reason.Code{
+	view.HeldByOwner: reason.HeldByUser, view.HeldByOperator: reason.HeldByOperator,
+	view.HeldBySystem:  reason.HeldBySystem,
+	view.WaitsForArray: reason.HeldForArray, view.WaitsForJobs: reason.Predecessors, view.WaitsForTime: reason.StartTime,
+	view.TaskInError: reason.InError, view.EnoughRun: reason.TaskLimit,
+}
+
+// own adds what the job itself waits for.
+func (a *asking) own(task uint32) { a.Obstacles = ownObstacles(a.st, a.j, task, a.zone) }
+
+func ownObstacles(st *state.State, j *grid.Job, task uint32, zone *time.Location) (out []Obstacle) {
+	ref := grid.Key{ID: j.ID, Sub: task}.String()
+	for _, w := range view.OwnWaits(st, j, task) {
+		o := Obstacle{Reason: reason.Reason{Code: ownCodes[w.Code], Object: ref, Offer: w.Text, Slots: w.Tasks},
+			Kind: Own, At: w.At}
+		switch {
+		case w.At > 0:
+			o.Offer = clock(w.At, zone)
+		case o.Code == reason.HeldBySystem && uint64(j.ID) <= st.Counter(grid.RestoredJob):
+			o.Offer = orRunsAlready
+		}
+		o.name(w.Jobs)
+		out = append(out, o)
+	}
+	return out
+}
+
+// orRunsAlready is what else the system hold of a job of a restored state can mean: qmaster sets it.
+const orRunsAlready = ", or because a host runs it already: the cell was restored as it was before that start; " +
+	"qrls -h s starts it again"
+
+// Recorded returns why a task (0: the job's next one) waits as the log has it: its own reasons, or else what the last
+// runs reported of jobs of its category and of all jobs.
+func Recorded(
+	st *state.State, j *grid.Job, task uint32, category string, zone *time.Location,
+) (out []string) {
+	own := ownObstacles(st, j, task, zone)
+	for i := range own {
+		out = append(out, own[i].Text())
+	}
+	if len(own) > 0 {
+		return out
+	}
+	var all []string
+	st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
+		switch i := o.(*grid.JobScheddInfo); {
+		case i.Category == "":
+			all = reason.Texts(i.Reasons)
+		case i.Category == category, slices.Contains(i.Jobs, j.ID):
+			out = append(out, reason.Texts(i.Reasons)...)
+		}
+		return true
+	})
+	return append(out, all...)
+}
+
+// lacks takes what the closest queue instance lacks; it is the reason where the search has none of its own.
+func (o *Obstacle) lacks(closest []Near) {
+	if len(closest) == 0 {
+		return
+	}
+	if o.Lacks = closest[0].Lacks; len(o.Lacks) > 0 && o.Nowhere() {
+		o.Reason = o.Lacks[0].Reason
+	}
+}
+
+// name takes jobs that an obstacle is about.
+func (o *Obstacle) name(jobs []uint32) {
+	n := min(len(jobs), namedMost)
+	o.Jobs, o.More = jobs[:n], len(jobs)-n
+}
+
+// never adds why no cell of this configuration runs it; false: the empty one does.
+func (a *asking) never(now reason.Reason) bool {
+	if now.Fits() {
+		return false
+	}
+	c := sched.Emptied(a.st)
+	c.Begin(a.now)
+	n := c.Need(a.j)
+	why := c.Why(n)
+	if why.Fits() {
+		return false
+	}
+	o := Obstacle{Reason: why, Kind: Never}
+	if why.Code == reason.PEOffersOnly {
+		o.What = a.j.PERange.Slots("")
+	}
+	a.Closest = a.closest(c, n)
+	o.lacks(a.Closest)
+	a.add(o)
+	return true
+}
+
+// reported returns what the last run of the algorithm has against this job, and how it stands among others there.
+func (a *asking) reported() (against, standing []Obstacle) {
+	category, own := a.run.Category(a.j), a.st.SchedConf().Algorithm+": "
+	a.st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
+		i := o.(*grid.JobScheddInfo)
+		if i.Category != category && !(strings.HasPrefix(i.Category, own) && slices.Contains(i.Jobs, a.j.ID)) {
+			return true
+		}
+		for _, r := range i.Reasons {
+			switch {
+			case r.Code == reason.AlgorithmShare, r.Code == reason.AlgorithmSpares:
+				standing = append(standing, Obstacle{Reason: r, Kind: Algorithm})
+			case r.Code >= reason.AlgorithmHold, r.Code == reason.UserLimit && a.Fits():
+				against = append(against, Obstacle{Reason: r, Kind: Algorithm})
+			}
+		}
+		return true
+	})
+	return against, standing
+}
+
+// place adds why there is no place now, or that it waits for its turn.
+func (a *asking) place(why reason.Reason) {
+	against, standing := a.reported()
+	a.Obstacles = append(a.Obstacles, against...)
+	if !why.Fits() {
+		if where := a.closed(); where != nil {
+			a.add(Obstacle{Reason: why, Kind: Closed, Where: where})
+		} else {
+			a.add(a.busy(why))
+		}
+	}
+	a.Obstacles = append(a.Obstacles, standing...)
+	if a.Obstacles != nil && a.First().Kind == Own {
+		return // it is not in line
+	}
+	switch name := a.st.SchedConf().Algorithm; {
+	case name == "" || name == defaultAlgorithm:
+		if turn := a.line(); why.Fits() && a.Obstacles == nil {
+			a.add(turn)
+		}
+	case a.Obstacles == nil:
+		a.add(Obstacle{Reason: reason.Reason{Code: reason.NextRun}, Kind: Turn})
+	}
+}
+
+// busy is that there is no place, with who has what the closest queue instance lacks.
+func (a *asking) busy(why reason.Reason) Obstacle {
+	o := Obstacle{Reason: why, Kind: Busy}
+	if o.lacks(a.Closest); len(o.Lacks) > 0 {
+		o.name(a.holders(a.Closest[0].Instance, &o.Lacks[0]))
+	}
+	return o
+}
+
+// line finds the jobs in line before it, and among them those that may start first.
+func (a *asking) line() Obstacle {
+	priority := 0.0
+	if p := view.Found(a.st)(a.j.ID); p != nil {
+		priority = p.Priority
+	}
+	a.Ahead, _ = view.JobsAhead(a.st, a.j.ID, priority)
+	o := Obstacle{Reason: reason.Reason{Code: reason.NextRun}, Kind: Turn}
+	failed := map[string]bool{}
+	a.st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
+		failed[o.(*grid.JobScheddInfo).Category] = true
+		return true
+	})
+	for i, b := range a.Ahead {
+		switch {
+		case len(o.Jobs) == namedMost:
+			o.More = len(a.Ahead) - i
+			return o
+		case !b.Job.Reserve && failed[a.run.Category(b.Job)]:
+			continue // it has no place itself, and keeps none
+		}
+		o.Code, o.Jobs = reason.Turn, append(o.Jobs, b.Job.ID)
+	}
+	return o
+}
+
+// closed returns the queue instances that lack nothing but that they are open, if one that is open and empty would not
+// do.
+func (a *asking) closed() (where []string) {
+	if a.Closest == nil {
+		return nil
+	}
+	c := sched.NewCluster(a.st.WithoutTasks())
+	c.Begin(a.now)
+	n := c.Need(a.j)
+	if c.Why(n).Fits() {
+		return nil
+	}
+	for _, near := range c.Closest(n, namedMost) {
+		var states []string
+		for _, l := range near.Lacks {
+			if state := a.closedState(near.Instance, l.Reason); state != "" {
+				states = append(states, state)
+			}
+		}
+		if len(states) == len(near.Lacks) && len(states) > 0 {
+			where = append(where, near.Instance+" ("+strings.Join(states, ", ")+")")
+		}
+	}
+	return where
+}
+
+// closedState returns in which state a queue instance takes no jobs, "" if it is not that.
+func (a *asking) closedState(instance string, why reason.Reason) string {
+	switch why.Code {
+	case reason.QueueDisabled:
+		return "disabled: " + remedyOf(why)
+	case reason.QueueSuspended:
+		return "suspended: " + remedyOf(why)
+	case reason.QueueAlarm, reason.QueueSuspendAlarm:
+		return "in alarm: " + why.What
+	case reason.QueueCloses:
+		return "closed soon by its calendar"
+	case reason.InstanceInError:
+		text := "in error"
+		if q, ok := a.st.Get(grid.KindQInstance, grid.Key{Name: instance}).(*grid.QInstance); ok && q.Message != "" {
+			text += ": " + q.Message
+		}
+		return text + ": " + remedyOf(why)
+	case reason.HostUnheard:
+		_, host, _ := strings.Cut(instance, "@")
+		if l := a.st.Load(host); l != nil && l.Reported > 0 {
+			return "its host does not report since " + clock(l.Reported, a.zone)
+		}
+		return "its host has never reported"
+	case reason.QueueUnavailable:
+		return "not available"
+	}
+	return ""
+}
+
+func remedyOf(why reason.Reason) string {
+	what, who := why.Remedy()
+	return what + ", " + who
+}
+
+// holders returns the jobs that have what a queue instance lacks: of slots those that run in it, of another resource
+// those that request it there.
+func (a *asking) holders(instance string, l *sched.Lack) (out []uint32) {
+	queue, host, _ := strings.Cut(instance, "@")
+	hold := func(t *grid.JATask) {
+		asks := false
+		if j := a.st.Job(t.Job); j != nil {
+			_, asks = j.Hard.Get(l.Resource)
+		}
+		for _, g := range t.Grants {
+			if asks || (l.Level == 0 || l.Resource == "slots") && g.Queue == queue && g.Host == host {
+				out = append(out, t.Job)
+			}
+		}
+	}
+	switch l.Level {
+	case 'G':
+		a.st.Each(grid.KindJATask, func(o grid.Object) bool {
+			if t := o.(*grid.JATask); t.Started() {
+				hold(t)
+			}
+			return true
+		})
+	case 'L': // of others, too, that the rule counts together
+	default:
+		a.st.EachOnHost(host, hold)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
