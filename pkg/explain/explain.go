@@ -31,6 +31,7 @@ const (
 	Algorithm Kind = "algorithm" // the algorithm has something against it
 	Closed    Kind = "closed"    // only queue instances that take no jobs now could run it
 	Busy      Kind = "busy"      // what it needs is in use
+	Planned   Kind = "planned"   // its place is kept free for another job
 	Turn      Kind = "turn"      // there is a place for it
 )
 
@@ -49,10 +50,14 @@ type Obstacle struct {
 
 // Explanation is why a task waits.
 type Explanation struct {
-	Job       uint32
-	Obstacles []Obstacle // the first keeps it from starting, the others would if it were gone
-	Closest   []Near
-	Ahead     []view.JobAhead // jobs in line before it, the first first; none for a job that is not in line
+	Job          uint32
+	Obstacles    []Obstacle // the first keeps it from starting, the others would if it were gone
+	Closest      []Near
+	Ahead        []view.JobAhead // jobs in line before it, the first first; none for a job that is not in line
+	Alternatives []Alternative
+	// Expected is the reservation that the last scheduling run made for it; nil: none.
+	Expected *grid.JobReservation
+	zone     *time.Location // of times in texts
 }
 
 // Near is a queue instance that comes close, with what it lacks in words.
@@ -72,12 +77,13 @@ func (a *Explanation) InLine() bool { return a.First().Kind != Own }
 
 // asking is a question about one job.
 type asking struct {
-	st   *state.State
-	now  grid.Time
-	j    *grid.Job
-	run  *sched.Cluster
-	n    *sched.Need
-	zone *time.Location
+	st      *state.State
+	now     grid.Time
+	j       *grid.Job
+	cluster *sched.Cluster
+	run     *sched.Cluster // its copy
+	planned *sched.Cluster // ... with what the last run keeps free for others, where that was needed
+	n       *sched.Need
 	Explanation
 }
 
@@ -86,8 +92,14 @@ type asking struct {
 func Why(
 	st *state.State, c *sched.Cluster, j *grid.Job, task uint32, now grid.Time, zone *time.Location,
 ) *Explanation {
-	a := &asking{st: st, now: now, j: j, run: c.Copy(st), zone: zone, Explanation: Explanation{Job: j.ID}}
+	a := &asking{st: st, now: now, j: j, cluster: c, run: c.Copy(st),
+		Explanation: Explanation{Job: j.ID, zone: zone}}
 	a.run.Begin(now)
+	for _, r := range st.JobReservations(j.ID) {
+		if a.Expected == nil && (task == 0 || task == r.Task) {
+			a.Expected = r
+		}
+	}
 	a.n = a.run.Need(j)
 	a.own(task)
 	why := a.run.Why(a.n)
@@ -238,12 +250,13 @@ func (a *asking) reported() (against, standing []Obstacle) {
 func (a *asking) place(why reason.Reason) {
 	against, standing := a.reported()
 	a.Obstacles = append(a.Obstacles, against...)
-	if !why.Fits() {
-		if where := a.closed(); where != nil {
-			a.add(Obstacle{Reason: why, Kind: Closed, Where: where})
-		} else {
-			a.add(a.busy(why))
-		}
+	if why.Fits() {
+		a.reserved()
+	} else if where := a.closed(); where != nil {
+		a.add(Obstacle{Reason: why, Kind: Closed, Where: where})
+	} else {
+		a.add(a.busy(why))
+		a.proposeLess(why)
 	}
 	a.Obstacles = append(a.Obstacles, standing...)
 	if a.Obstacles != nil && a.First().Kind == Own {
@@ -300,7 +313,7 @@ func (a *asking) closed() (where []string) {
 	if a.Closest == nil {
 		return nil
 	}
-	c := sched.NewCluster(a.st.WithoutTasks())
+	c := sched.NewCluster(a.st.Without(grid.KindJATask))
 	c.Begin(a.now)
 	n := c.Need(a.j)
 	if c.Why(n).Fits() {

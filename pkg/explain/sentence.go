@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,11 @@ func (a *Explanation) Sentence() string {
 	case Closed:
 		return "J" + name + " can only start where no jobs are taken now: " + text
 	case Busy:
-		return "There is no place for j" + name + " now: " + text
+		text = "There is no place for j" + name + " now: " + text
+		if r := a.Expected; r != nil {
+			text += fmt.Sprintf(" It has a reservation from %s on: %s.", clock(r.Start, a.zone), Places(r.Grants))
+		}
+		return text
 	}
 	switch o.Code {
 	case reason.InError, reason.HeldByUser, reason.HeldByOperator, reason.HeldBySystem, reason.StartTime:
@@ -54,6 +59,12 @@ func (o *Obstacle) Text() string {
 		return "not to start before " + o.Offer + " (-a)"
 	case reason.TaskLimit:
 		return fmt.Sprintf("%d of its tasks run: no more at once (-tc)", o.Slots)
+	case reason.Reserved:
+		if o.What == "" {
+			return fmt.Sprintf("waits for the reservation of job %s, from %s on: it does not say when it ends (-l h_rt)",
+				o.Object, o.Offer)
+		}
+		return fmt.Sprintf("waits for the reservation of job %s, from %s on: it would end at %s", o.Object, o.Offer, o.What)
 	case reason.Turn:
 		return fmt.Sprintf("waits for its turn, behind %s", jobs(o.Jobs, o.More))
 	case reason.NextRun:
@@ -78,10 +89,10 @@ func (o *Obstacle) Text() string {
 	return o.Reason.String()
 }
 
-// Said is an obstacle as documents show it.
-type Said struct {
+// WaitReason is an obstacle as documents show it.
+type WaitReason struct {
 	Code   string   `json:"code" jsonschema:"see the table of codes in events/README"`
-	Kind   Kind     `json:"kind" enum:"job,never,algorithm,closed,busy,turn" jsonschema:"job, never, algorithm, closed, busy or turn"`
+	Kind   Kind     `json:"kind" enum:"job,never,algorithm,closed,busy,planned,turn" jsonschema:"job, never, algorithm, closed, busy, planned or turn"`
 	Slurm  string   `json:"slurm" jsonschema:"the reason that squeue of Slurm shows for it"`
 	Text   string   `json:"text"`
 	Remedy string   `json:"remedy,omitempty" jsonschema:"what removes it"`
@@ -90,12 +101,13 @@ type Said struct {
 	More   int      `json:"more_jobs,omitempty" jsonschema:"that are not listed"`
 }
 
-// Said returns all obstacles in words.
-func (a *Explanation) Said() []Said {
-	out := make([]Said, len(a.Obstacles))
+// WaitReasons returns all obstacles in words.
+func (a *Explanation) WaitReasons() []WaitReason {
+	out := make([]WaitReason, len(a.Obstacles))
 	for i := range a.Obstacles {
 		o := &a.Obstacles[i]
-		s := Said{Code: o.Code.String(), Kind: o.Kind, Slurm: o.Code.Slurm(), Text: o.Text(), Jobs: o.Jobs, More: o.More}
+		s := WaitReason{Code: o.Code.String(), Kind: o.Kind, Slurm: o.Code.Slurm(), Text: o.Text(),
+			Jobs: o.Jobs, More: o.More}
 		if o.Kind == Own || o.Kind == Never {
 			s.Remedy, s.By = o.Remedy()
 		}
@@ -209,4 +221,16 @@ func amount(text string) string {
 		return text
 	}
 	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
+}
+
+// Places returns queue instances, with their slots where they are several.
+func Places(g []grid.Grant) string {
+	words := make([]string, len(g))
+	for i, e := range g {
+		words[i] = e.Instance()
+		if len(g) > 1 || e.Slots > 1 {
+			words[i] += "=" + strconv.FormatUint(uint64(e.Slots), 10)
+		}
+	}
+	return strings.Join(words, ",")
 }

@@ -47,11 +47,11 @@ func (c *Cluster) explain(closed []reason.Reason, n *Need, why reason.Reason) []
 }
 
 // Emptied returns the cluster as it would be with nothing running or reserved,
-// no load and all queues enabled: what qsub -w e, w and v verify against.
+// no load, all queues enabled and all instances in service: what qsub -w e, w and v verify against.
 // Advance reservations take their jobs, and everybody's: whether a user may use
 // one is found out when the job is to start, as its list of users may change.
 func Emptied(st *state.State) *Cluster {
-	st = opened(st).WithoutTasks()
+	st = opened(st).Without(grid.KindJATask, grid.KindInstance) // those out of service
 	var es []events.Event
 	for _, a := range st.ARs() {
 		if r := *a; !a.Over() {

@@ -699,14 +699,16 @@ func (s *State) IsOperator(user string) bool {
 	return s.IsManager(user) || s.Get(grid.KindOperator, name(user)) != nil
 }
 
-// WithoutTasks returns a copy in which nothing runs.
-func (s *State) WithoutTasks() *State {
+// Without returns a copy without objects of some kinds.
+func (s *State) Without(kinds ...grid.Kind) *State {
 	c := s.Copy()
 	l := events.List{Seq: s.Seq, At: s.At}
-	s.Each(grid.KindJATask, func(o grid.Object) bool {
-		l.Events = append(l.Events, events.Del(grid.KindJATask, o.Key()))
-		return true
-	})
+	for _, k := range kinds {
+		s.Each(k, func(o grid.Object) bool {
+			l.Events = append(l.Events, events.Del(k, o.Key()))
+			return true
+		})
+	}
 	c.Apply(l)
 	return c
 }

@@ -8,10 +8,10 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
-	"github.com/quill-grid/quill/tools/outlook"
 )
 
 // rivalsMost is how many of the jobs before a job are listed one by one.
@@ -135,7 +135,7 @@ func (t *follower) decision(name string, seq uint64, task *grid.JATask, before, 
 				continue
 			}
 			started[s.Job] = true
-			fate := "started in the same run in " + outlook.Places(s.Grants)
+			fate := "started in the same run in " + explain.Places(s.Grants)
 			if why := r.refuse[i]; why != "" {
 				fate = "its start was refused: " + why
 			}
@@ -149,7 +149,7 @@ func (t *follower) decision(name string, seq uint64, task *grid.JATask, before, 
 		}
 		if t := startedBy(r, j.Job.ID); t != nil {
 			d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, t.Priority, "started later in the same run in " +
-				outlook.Places(t.Grants)})
+				explain.Places(t.Grants)})
 			continue
 		}
 		d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, j.Priority, fateOf(after, j.Job)})

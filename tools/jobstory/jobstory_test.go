@@ -321,6 +321,11 @@ func TestTranscripts(t *testing.T) {
 				n, _ := strconv.Atoi(word)
 				return c.ask("alice", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: uint32(n)}}}, Set: []string{"h"},
 					Job: &grid.Job{JobRequest: &grid.JobRequest{}}})
+			case "alter": // JOB h_rt=SECONDS
+				n, _ := strconv.Atoi(word)
+				hard := grid.Requests{{Name: d.CmdArgs[1].Key, Value: d.CmdArgs[1].Vals[0]}}
+				return c.ask("bob", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: uint32(n)}}}, Set: []string{"l"},
+					Job: &grid.Job{JobRequest: &grid.JobRequest{Hard: hard}}})
 			case "delete":
 				n, _ := strconv.Atoi(word)
 				return c.ask("alice", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: uint32(n)}}}})

@@ -12,7 +12,8 @@ import (
 func outlookOf(st *state.State, j *grid.Job, task uint32, now grid.Time, opts outlook.Options) *Outlook {
 	now = max(now, st.At)
 	l := outlook.Of(st, j, task, now, opts)
-	o := &Outlook{Answer: l.Sentence(), Obstacles: l.Said(), Places: st.Len(grid.KindQInstance), Fits: l.Fits()}
+	o := &Outlook{Answer: l.Sentence(), Obstacles: l.WaitReasons(), Alternatives: l.Alternatives,
+		Places: st.Len(grid.KindQInstance), Fits: l.Fits()}
 	for _, near := range l.Closest {
 		o.Closest = append(o.Closest, Near{near.Instance, near.Texts})
 	}

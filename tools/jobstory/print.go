@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,8 +163,10 @@ func list(seq uint64) string {
 	return fmt.Sprint(seq)
 }
 
-// Held reports whether something else than its turn keeps it from starting.
-func (o *Outlook) Held() bool { return o.Obstacles[0].Kind != explain.Turn }
+// Held reports whether nothing but the job itself keeps it from starting.
+func (o *Outlook) Held() bool {
+	return !slices.ContainsFunc(o.Obstacles, func(s explain.WaitReason) bool { return s.Kind != explain.Own })
+}
 
 func (o *Outlook) print(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\nwhat would have to change for it to start:\n")
@@ -174,7 +177,10 @@ func (o *Outlook) print(b *bytes.Buffer) {
 		}
 		b.WriteByte('\n')
 	}
-	if o.Fits && o.Held() {
+	for _, p := range o.Alternatives {
+		fmt.Fprintf(b, "  - %s: %s (%s)\n", p.Text, p.Command, p.By)
+	}
+	if o.Held() {
 		fmt.Fprintf(b, "  apart from that there is a place for it now\n")
 	}
 	if len(o.Closest) > 0 {

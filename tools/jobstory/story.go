@@ -7,7 +7,6 @@ import (
 
 	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/tools/outlook"
 )
 
 // Story is what the log has to say of a job, or of one of its tasks. The JSON
@@ -110,16 +109,17 @@ type Task struct {
 
 // Outlook is what has to happen before a job that waits can start.
 type Outlook struct {
-	Answer    string         `json:"answer" jsonschema:"why it waits, in a sentence"`
-	Obstacles []explain.Said `json:"obstacles" jsonschema:"the first keeps it from starting, the others would if it were gone"`
-	Fits      bool           `json:"fits" jsonschema:"there is a place for it now"`
-	Closest   []Near         `json:"closest,omitempty"`
-	Places    int            `json:"places" jsonschema:"queue instances that were looked at"`
-	Before    []Rival        `json:"before,omitempty"`
-	More      int            `json:"more,omitempty"`
-	Earliest  *Start         `json:"earliest,omitempty"`
-	Alone     *Start         `json:"earliest_alone,omitempty" jsonschema:"if it went first"`
-	Never     string         `json:"never,omitempty" jsonschema:"why no start is foreseen"`
+	Answer       string                `json:"answer" jsonschema:"why it waits, in a sentence"`
+	Obstacles    []explain.WaitReason  `json:"obstacles" jsonschema:"the first keeps it from starting, the others would if it were gone"`
+	Alternatives []explain.Alternative `json:"alternatives,omitempty" jsonschema:"changes with which it would start now; each was tried"`
+	Fits         bool                  `json:"fits" jsonschema:"there is a place for it now"`
+	Closest      []Near                `json:"closest,omitempty"`
+	Places       int                   `json:"places" jsonschema:"queue instances that were looked at"`
+	Before       []Rival               `json:"before,omitempty"`
+	More         int                   `json:"more,omitempty"`
+	Earliest     *Start                `json:"earliest,omitempty"`
+	Alone        *Start                `json:"earliest_alone,omitempty" jsonschema:"if it went first"`
+	Never        string                `json:"never,omitempty" jsonschema:"why no start is foreseen"`
 }
 
 // Near is a queue instance and what it lacks.
@@ -177,7 +177,7 @@ func asked(j *grid.Job) string {
 	return strings.Join(words, " ")
 }
 
-func grants(t *grid.JATask) string { return outlook.Places(t.Grants) }
+func grants(t *grid.JATask) string { return explain.Places(t.Grants) }
 
 // clock prints a moment as Grid Engine prints dates.
 func clock(t time.Time) string { return t.Format("01/02/2006 15:04:05.000") }

@@ -1,8 +1,6 @@
 package outlook
 
 import (
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -53,12 +51,16 @@ func Of(st *state.State, j *grid.Job, task uint32, now grid.Time, opts Options) 
 	case o.Fits():
 		o.Alone = &Start{At: now}
 	case why.Fits():
-		o.Alone = &Start{at, Places(p.Grants)}
+		o.Alone = &Start{at, explain.Places(p.Grants)}
 	default:
 		o.Endless = true
 		if s := st.SchedConf(); unbounded(s) && openEnded(st) {
 			o.OpenEnd = s
 		}
+		return o
+	}
+	if r := o.Expected; r != nil {
+		o.Start = &Start{max(r.Start, now), explain.Places(r.Grants)}
 		return o
 	}
 	if len(o.Ahead) <= aheadMost && (opts.JobsMost == 0 || st.Len(grid.KindJob) <= opts.JobsMost) {
@@ -148,16 +150,4 @@ func decided(st *state.State, j *grid.Job, ahead []view.JobAhead, now grid.Time,
 func foreseen(line string, job uint32) (at grid.Time, where string, ok bool) {
 	p, place, ok := planned(line)
 	return p.At, place.Instance, ok && p.Job == job
-}
-
-// Places returns queue instances, with their slots where they are several.
-func Places(g []grid.Grant) string {
-	words := make([]string, len(g))
-	for i, e := range g {
-		words[i] = e.Instance()
-		if len(g) > 1 || e.Slots > 1 {
-			words[i] += "=" + strconv.FormatUint(uint64(e.Slots), 10)
-		}
-	}
-	return strings.Join(words, ",")
 }

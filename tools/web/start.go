@@ -30,18 +30,19 @@ func newOutlooks() *fair.Places {
 
 // Outlook is when a job that waits could start, and what it lacks until then.
 type Outlook struct {
-	Job           uint32         `json:"job_number"`
-	Task          uint32         `json:"task_number,omitempty" doc:"the task of ?task="`
-	Waits         bool           `json:"waits" doc:"false: no task of it waits, and the other members are absent"`
-	Answer        string         `json:"answer,omitempty" doc:"why it waits, in a sentence"`
-	Obstacles     []explain.Said `json:"obstacles" doc:"the first keeps it from starting, the others would if it were gone"`
-	Fits          bool           `json:"fits" doc:"there is a place for it now"`
-	Closest       []NearQueue    `json:"closest" doc:"if there is none, the queue instances that lack the least, the closest first"`
-	JobsAhead     int            `json:"jobs_ahead" doc:"jobs that are considered before it"`
-	Ahead         []AheadOf      `json:"ahead" doc:"the first of them, at most 20"`
-	Earliest      *ExpectedStart `json:"expected_start,omitempty" doc:"as the algorithm of the cell decides when the job and those before it reserve; absent: see no_start"`
-	EarliestAlone *ExpectedStart `json:"earliest_alone,omitempty" doc:"the earliest start if it were the first job"`
-	NoStart       string         `json:"no_start,omitempty" enum:"held,never,algorithm,open-end,too-many" doc:"why expected_start is absent: held, it has reasons of its own; never, nothing gives back what it lacks at a known time; algorithm, the algorithm of the cell has something against it; open-end, that is because a job without -l h_rt runs; too-many, more than 500 jobs are ahead or 100000 in the cell, or the algorithm makes no reservations"`
+	Job           uint32                `json:"job_number"`
+	Task          uint32                `json:"task_number,omitempty" doc:"the task of ?task="`
+	Waits         bool                  `json:"waits" doc:"false: no task of it waits, and the other members are absent"`
+	Answer        string                `json:"answer,omitempty" doc:"why it waits, in a sentence"`
+	Obstacles     []explain.WaitReason  `json:"obstacles" doc:"the first keeps it from starting, the others would if it were gone"`
+	Alternatives  []explain.Alternative `json:"alternatives,omitempty" doc:"changes with which it would start now; each was tried"`
+	Fits          bool                  `json:"fits" doc:"there is a place for it now"`
+	Closest       []NearQueue           `json:"closest" doc:"if there is none, the queue instances that lack the least, the closest first"`
+	JobsAhead     int                   `json:"jobs_ahead" doc:"jobs that are considered before it"`
+	Ahead         []AheadOf             `json:"ahead" doc:"the first of them, at most 20"`
+	Earliest      *ExpectedStart        `json:"expected_start,omitempty" doc:"as the algorithm of the cell decides when the job and those before it reserve; absent: see no_start"`
+	EarliestAlone *ExpectedStart        `json:"earliest_alone,omitempty" doc:"the earliest start if it were the first job"`
+	NoStart       string                `json:"no_start,omitempty" enum:"held,never,algorithm,open-end,too-many" doc:"why expected_start is absent: held, it has reasons of its own; never, nothing gives back what it lacks at a known time; algorithm, the algorithm of the cell has something against it; open-end, that is because a job without -l h_rt runs; too-many, more than 500 jobs are ahead or 100000 in the cell, or the algorithm makes no reservations"`
 }
 
 // NearQueue is a queue instance and what it lacks.
@@ -98,7 +99,8 @@ func (s *handlers) getStart(ctx context.Context, in *struct {
 		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "query.task",
 			fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
 	}
-	out := Outlook{Job: in.ID, Task: in.Task, Obstacles: []explain.Said{}, Closest: []NearQueue{}, Ahead: []AheadOf{}}
+	out := Outlook{Job: in.ID, Task: in.Task, Obstacles: []explain.WaitReason{}, Closest: []NearQueue{},
+		Ahead: []AheadOf{}}
 	if !isWaiting(at.State, j, in.Task) {
 		return out, nil
 	}
@@ -162,7 +164,7 @@ func isWaiting(st *state.State, j *grid.Job, task uint32) bool {
 // setForeseen takes what was foreseen.
 func (out *Outlook) setForeseen(o *outlook.Outlook, now grid.Time) {
 	out.Waits, out.Fits, out.JobsAhead = true, o.Fits(), len(o.Ahead)
-	out.Answer, out.Obstacles = o.Sentence(), o.Said()
+	out.Answer, out.Obstacles, out.Alternatives = o.Sentence(), o.WaitReasons(), o.Alternatives
 	for _, near := range o.Closest {
 		q := NearQueue{Name: near.Instance, Lacks: []Short{}}
 		for _, l := range near.Lacks {

@@ -1,0 +1,154 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
+	"github.com/quill-grid/quill/pkg/sched"
+)
+
+// What the last scheduling run keeps free for others, and changes of the request with which the job would start now.
+// Each is tried with the fit before it is proposed.
+
+// triesMost is how many reservations are looked at for the one that is in the way.
+const triesMost = 20
+
+// Alternative is a change with which the job would start now.
+type Alternative struct {
+	Text    string `json:"text"`
+	Command string `json:"command"`
+	By      string `json:"by" jsonschema:"who may: owner, operator or manager"`
+}
+
+// behindOthers returns the cluster with what the last run keeps free for others.
+func (a *asking) behindOthers() *sched.Cluster {
+	if a.planned == nil {
+		a.planned = a.behind(a.ownReservation())
+	}
+	return a.planned
+}
+
+// ownReservation returns the key of the reservation of the task, the zero Key if there is none.
+func (a *asking) ownReservation() (k grid.Key) {
+	if a.Expected != nil {
+		k = a.Expected.Key()
+	}
+	return k
+}
+
+// behind returns a copy of the cluster with what the last run keeps free, but for one task.
+func (a *asking) behind(except grid.Key) *sched.Cluster {
+	c := a.cluster.Copy(a.st)
+	c.Begin(a.now)
+	c.PlanReservations(except)
+	return c
+}
+
+// reserved adds that a place is kept free for another job.
+func (a *asking) reserved() {
+	if a.st.Len(grid.KindJobReservation) == 0 {
+		return
+	}
+	if c := a.behindOthers(); c.Why(c.Need(a.j)).Fits() {
+		return
+	}
+	r := a.inTheWay(a.ownReservation())
+	if r == nil {
+		return
+	}
+	o := Obstacle{Reason: reason.Reason{Code: reason.Reserved, Object: fmt.Sprint(r.Job), Offer: clock(r.Start, a.zone)},
+		Kind: Planned, At: r.Start, Jobs: []uint32{r.Job}}
+	if d := a.cluster.Duration(a.j); d < grid.Infinity {
+		o.What = clock(a.now.Add(d), a.zone)
+	}
+	a.add(o)
+	a.proposeShorter(r)
+}
+
+// inTheWay returns the reservation without which the job would start; else the first one.
+func (a *asking) inTheWay(own grid.Key) (found *grid.JobReservation) {
+	var first *grid.JobReservation
+	tries := 0
+	a.st.Each(grid.KindJobReservation, func(o grid.Object) bool {
+		r := o.(*grid.JobReservation)
+		if r.Key() == own {
+			return true
+		}
+		if first == nil || r.Start < first.Start {
+			first = r
+		}
+		if tries++; own == (grid.Key{}) && tries <= triesMost {
+			if c := a.behind(r.Key()); c.Why(c.Need(a.j)).Fits() {
+				found = r
+			}
+		}
+		return found == nil
+	})
+	if found != nil {
+		return found
+	}
+	return first
+}
+
+// proposeShorter proposes a run time with which the job ends before a reservation begins.
+func (a *asking) proposeShorter(r *grid.JobReservation) {
+	offset := a.cluster.Duration(a.with("h_rt", "1", 1)) - 1
+	seconds := math.Floor(r.Start.Sub(a.now) - offset)
+	if seconds < 1 {
+		return
+	}
+	a.propose(a.with("h_rt", fmt.Sprintf("%.0f", seconds), seconds),
+		fmt.Sprintf("with -l h_rt=%.0f it would start now, before the reservation of job %d", seconds, r.Job))
+}
+
+// proposeLess proposes to ask for what there is: fewer slots, or less of what is short.
+func (a *asking) proposeLess(why reason.Reason) {
+	if why.Code == reason.PEOffersOnly && why.Slots > 0 {
+		j := a.with("", "", 0)
+		j.PERange = grid.Ranges{{First: uint32(why.Slots), Last: uint32(why.Slots), Step: 1}}
+		a.proposeAs(j, fmt.Sprintf("with %d slots instead of %s it would start now", why.Slots, a.j.PERange.Slots("")),
+			fmt.Sprintf("qalter -pe %s %d %d", a.j.PE, why.Slots, a.j.ID))
+		return
+	}
+	if len(a.Closest) == 0 || len(a.Closest[0].Lacks) != 1 {
+		return
+	}
+	l := &a.Closest[0].Lacks[0]
+	if _, asked := a.j.Hard.Get(l.Resource); !asked || l.Left <= 0 {
+		return
+	}
+	left := amount(l.LeftText)
+	a.propose(a.with(l.Resource, left, l.Left), fmt.Sprintf("with -l %s=%s it would start now", l.Resource, left))
+}
+
+// with returns the job with another hard request.
+func (a *asking) with(name, value string, number float64) *grid.Job {
+	j, ask := *a.j, *a.j.JobRequest
+	ask.Hard = nil
+	for _, r := range a.j.Hard {
+		if r.Name != name {
+			ask.Hard = append(ask.Hard, r)
+		}
+	}
+	if name != "" {
+		ask.Hard = append(ask.Hard, grid.Request{Name: name, Value: value, Num: number})
+	}
+	j.JobRequest = &ask
+	return &j
+}
+
+func (a *asking) propose(j *grid.Job, text string) {
+	a.proposeAs(j, text, fmt.Sprintf("qalter -l %s %d", j.Hard.Text(), a.j.ID))
+}
+
+// proposeAs adds a proposal if such a job would start now.
+func (a *asking) proposeAs(j *grid.Job, text, command string) {
+	if a.First().Kind == Own {
+		return
+	}
+	if c := a.behindOthers(); c.Why(c.Need(j)).Fits() {
+		a.Alternatives = append(a.Alternatives, Alternative{text, command, "owner"})
+	}
+}
