@@ -75,32 +75,64 @@ func (a *Explanation) Fits() bool { return a.Closest == nil }
 // InLine reports whether the scheduler looks at it.
 func (a *Explanation) InLine() bool { return a.First().Kind != Own }
 
-// asking is a question about one job.
-type asking struct {
+// Explainer answers why tasks wait in one state. What several answers need is made once.
+type Explainer struct {
 	st      *state.State
 	now     grid.Time
-	j       *grid.Job
+	zone    *time.Location
 	cluster *sched.Cluster
 	run     *sched.Cluster // its copy
-	planned *sched.Cluster // ... with what the last run keeps free for others, where that was needed
+	empty   *sched.Cluster // when needed: with nothing running, and all of it up
+	idle    *sched.Cluster // when needed: with nothing running
+}
+
+// New returns an Explainer of a state. The Cluster follows the state; it is copied. Texts have times of a zone.
+func New(st *state.State, c *sched.Cluster, now grid.Time, zone *time.Location) *Explainer {
+	e := &Explainer{st: st, now: now, zone: zone, cluster: c, run: c.Copy(st)}
+	e.run.Begin(now)
+	return e
+}
+
+// emptied returns the cluster with nothing running and all of it up.
+func (e *Explainer) emptied() *sched.Cluster {
+	if e.empty == nil {
+		e.empty = sched.Emptied(e.st)
+		e.empty.Begin(e.now)
+	}
+	return e.empty
+}
+
+// idled returns the cluster with nothing running, and the states that queues are in now.
+func (e *Explainer) idled() *sched.Cluster {
+	if e.idle == nil {
+		e.idle = sched.NewCluster(e.st.Without(grid.KindJATask))
+		e.idle.Begin(e.now)
+	}
+	return e.idle
+}
+
+// asking is a question about one job.
+type asking struct {
+	*Explainer
+	j       *grid.Job
 	n       *sched.Need
+	planned *sched.Cluster // with what the last run keeps free for others, where that was needed
 	Explanation
 }
 
-// Why returns why a task of a job (0: its next one) waits in a state. The Cluster follows the state; it is
-// copied. Texts have times of a zone.
-func Why(
-	st *state.State, c *sched.Cluster, j *grid.Job, task uint32, now grid.Time, zone *time.Location,
-) *Explanation {
-	a := &asking{st: st, now: now, j: j, cluster: c, run: c.Copy(st),
-		Explanation: Explanation{Job: j.ID, zone: zone}}
-	a.run.Begin(now)
-	for _, r := range st.JobReservations(j.ID) {
+func (e *Explainer) ask(j *grid.Job, task uint32) *asking {
+	a := &asking{Explainer: e, j: j, n: e.run.Need(j), Explanation: Explanation{Job: j.ID, zone: e.zone}}
+	for _, r := range e.st.JobReservations(j.ID) {
 		if a.Expected == nil && (task == 0 || task == r.Task) {
 			a.Expected = r
 		}
 	}
-	a.n = a.run.Need(j)
+	return a
+}
+
+// Why returns why a task of a job waits, 0: its next one.
+func (e *Explainer) Why(j *grid.Job, task uint32) *Explanation {
+	a := e.ask(j, task)
 	a.own(task)
 	why := a.run.Why(a.n)
 	if !why.Fits() {
@@ -139,7 +171,7 @@ var ownCodes = map[view.WaitCode]reason.Code{
 }
 
 // own adds what the job itself waits for.
-func (a *asking) own(task uint32) { a.Obstacles = ownObstacles(a.st, a.j, task, a.zone) }
+func (a *asking) own(task uint32) { a.Obstacles = ownObstacles(a.st, a.j, task, a.Explainer.zone) }
 
 func ownObstacles(st *state.State, j *grid.Job, task uint32, zone *time.Location) (out []Obstacle) {
 	ref := grid.Key{ID: j.ID, Sub: task}.String()
@@ -208,8 +240,7 @@ func (a *asking) never(now reason.Reason) bool {
 	if now.Fits() {
 		return false
 	}
-	c := sched.Emptied(a.st)
-	c.Begin(a.now)
+	c := a.emptied()
 	n := c.Need(a.j)
 	why := c.Why(n)
 	if why.Fits() {
@@ -226,7 +257,8 @@ func (a *asking) never(now reason.Reason) bool {
 }
 
 // reported returns what the last run of the algorithm has against this job, and how it stands among others there.
-func (a *asking) reported() (against, standing []Obstacle) {
+// fits: there is a place for it.
+func (a *asking) reported(fits bool) (against, standing []Obstacle) {
 	category, own := a.run.Category(a.j), a.st.SchedConf().Algorithm+": "
 	a.st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
 		i := o.(*grid.JobScheddInfo)
@@ -237,7 +269,7 @@ func (a *asking) reported() (against, standing []Obstacle) {
 			switch {
 			case r.Code == reason.AlgorithmShare, r.Code == reason.AlgorithmSpares:
 				standing = append(standing, Obstacle{Reason: r, Kind: Algorithm})
-			case r.Code >= reason.AlgorithmHold, r.Code == reason.UserLimit && a.Fits():
+			case r.Code >= reason.AlgorithmHold, r.Code == reason.UserLimit && fits:
 				against = append(against, Obstacle{Reason: r, Kind: Algorithm})
 			}
 		}
@@ -248,12 +280,14 @@ func (a *asking) reported() (against, standing []Obstacle) {
 
 // place adds why there is no place now, or that it waits for its turn.
 func (a *asking) place(why reason.Reason) {
-	against, standing := a.reported()
+	against, standing := a.reported(why.Fits())
 	a.Obstacles = append(a.Obstacles, against...)
 	if why.Fits() {
 		a.reserved()
-	} else if where := a.closed(); where != nil {
-		a.add(Obstacle{Reason: why, Kind: Closed, Where: where})
+	} else if where, closed := a.closed(); closed {
+		o := Obstacle{Reason: why, Kind: Closed, Where: where}
+		o.lacks(a.Closest)
+		a.add(o)
 	} else {
 		a.add(a.busy(why))
 		a.proposeLess(why)
@@ -262,14 +296,20 @@ func (a *asking) place(why reason.Reason) {
 	if a.Obstacles != nil && a.First().Kind == Own {
 		return // it is not in line
 	}
-	switch name := a.st.SchedConf().Algorithm; {
-	case name == "" || name == defaultAlgorithm:
+	switch {
+	case a.byPriority():
 		if turn := a.line(); why.Fits() && a.Obstacles == nil {
 			a.add(turn)
 		}
 	case a.Obstacles == nil:
 		a.add(Obstacle{Reason: reason.Reason{Code: reason.NextRun}, Kind: Turn})
 	}
+}
+
+// byPriority reports whether the algorithm of the cell considers jobs by their priority.
+func (e *Explainer) byPriority() bool {
+	name := e.st.SchedConf().Algorithm
+	return name == "" || name == defaultAlgorithm
 }
 
 // busy is that there is no place, with who has what the closest queue instance lacks.
@@ -307,17 +347,13 @@ func (a *asking) line() Obstacle {
 	return o
 }
 
-// closed returns the queue instances that lack nothing but that they are open, if one that is open and empty would not
-// do.
-func (a *asking) closed() (where []string) {
-	if a.Closest == nil {
-		return nil
-	}
-	c := sched.NewCluster(a.st.Without(grid.KindJATask))
-	c.Begin(a.now)
+// closed reports whether it would have no place if nothing ran, and returns the queue instances that lack nothing but
+// that they are open.
+func (a *asking) closed() (where []string, closed bool) {
+	c := a.idled()
 	n := c.Need(a.j)
 	if c.Why(n).Fits() {
-		return nil
+		return nil, false
 	}
 	for _, near := range c.Closest(n, namedMost) {
 		var states []string
@@ -330,7 +366,7 @@ func (a *asking) closed() (where []string) {
 			where = append(where, near.Instance+" ("+strings.Join(states, ", ")+")")
 		}
 	}
-	return where
+	return where, true
 }
 
 // closedState returns in which state a queue instance takes no jobs, "" if it is not that.
@@ -353,7 +389,7 @@ func (a *asking) closedState(instance string, why reason.Reason) string {
 	case reason.HostUnheard:
 		_, host, _ := strings.Cut(instance, "@")
 		if l := a.st.Load(host); l != nil && l.Reported > 0 {
-			return "its host does not report since " + clock(l.Reported, a.zone)
+			return "its host does not report since " + clock(l.Reported, a.Explainer.zone)
 		}
 		return "its host has never reported"
 	case reason.QueueUnavailable:

@@ -58,10 +58,11 @@ func (a *asking) reserved() {
 	if r == nil {
 		return
 	}
-	o := Obstacle{Reason: reason.Reason{Code: reason.Reserved, Object: fmt.Sprint(r.Job), Offer: clock(r.Start, a.zone)},
-		Kind: Planned, At: r.Start, Jobs: []uint32{r.Job}}
+	o := Obstacle{
+		Reason: reason.Reason{Code: reason.Reserved, Object: fmt.Sprint(r.Job), Offer: clock(r.Start, a.Explainer.zone)},
+		Kind:   Planned, At: r.Start, Jobs: []uint32{r.Job}}
 	if d := a.cluster.Duration(a.j); d < grid.Infinity {
-		o.What = clock(a.now.Add(d), a.zone)
+		o.What = clock(a.now.Add(d), a.Explainer.zone)
 	}
 	a.add(o)
 	a.proposeShorter(r)

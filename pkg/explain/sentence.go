@@ -75,9 +75,9 @@ func (o *Obstacle) Text() string {
 		}
 	}
 	switch {
-	case o.Kind == Closed:
+	case o.Kind == Closed && len(o.Where) > 0:
 		return strings.Join(o.Where, "; ")
-	case (o.Kind == Never || o.Kind == Busy) && len(o.Lacks) > 0 && o.Code != reason.NotBindable:
+	case (o.Kind == Never || o.Kind == Closed || o.Kind == Busy) && len(o.Lacks) > 0 && o.Code != reason.NotBindable:
 		text := LackText(o.Lacks[0])
 		if len(o.Jobs) > 0 {
 			text += ", held by " + jobs(o.Jobs, o.More)

@@ -39,7 +39,7 @@ func init() {
 		"policy":    (*cell).policy, "usage": (*cell).usage, "petask": (*cell).petask, "taken": (*cell).taken,
 		"health": (*cell).health,
 		"record": (*cell).record, "records": (*cell).records, "shares": (*cell).shares, "in": (*cell).in, "on": (*cell).on,
-		"first": (*cell).first, "turn": (*cell).turn, "ended": (*cell).ended,
+		"first": (*cell).first, "ended": (*cell).ended,
 		"functional": func(c *cell) string { return print(view.Functionals(c.state), nil) },
 		"instances":  func(c *cell) string { return print(view.Of(c.state).Instances(), nil) },
 	} {
@@ -267,10 +267,6 @@ func (c *cell) on() string {
 func (c *cell) first() string {
 	w := c.words()
 	return string(view.FirstWait(c.state, c.state.Job(uint32(c.number(w[0]))), int(c.number(w[1])))) + "\n"
-}
-
-func (c *cell) turn() string {
-	return fmt.Sprintln(view.Turn(c.state, c.details(false).Groups()))
 }
 
 func (c *cell) ended() string {

@@ -168,21 +168,3 @@ func goesBefore(priority float64, j *grid.Job, other float64, o *grid.Job) bool 
 	}
 	return j.Submit < o.Submit || j.Submit == o.Submit && j.ID < o.ID
 }
-
-// Turn returns the jobs that wait for a free slot or their turn: in line, without a reason of their own, and in none of
-// the groups of reasons that the scheduler has reported.
-func Turn(st *state.State, groups []ReasonGroup) (out []uint32) {
-	other := map[uint32]bool{}
-	for _, g := range groups {
-		for _, j := range g.Jobs {
-			other[j] = true
-		}
-	}
-	st.Each(grid.KindJob, func(o grid.Object) bool {
-		if j := o.(*grid.Job); j.Eligible().Count() > 0 && !other[j.ID] && len(OwnWaits(st, j, 0)) == 0 {
-			out = append(out, j.ID)
-		}
-		return true
-	})
-	return out
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -43,8 +44,8 @@ type Backend interface {
 	Jobs(m *Moment, q JobQuery) (JobPage, error)
 	// Job returns all about a job; its Job is nil when there is none.
 	Job(m *Moment, job uint32) (JobFacts, error)
-	// Waiting returns why jobs wait.
-	Waiting(m *Moment) []view.ReasonGroup
+	// Waiting returns why tasks wait, each in one group.
+	Waiting(m *Moment) []explain.Group
 	// Ended returns the newest accounting records that a filter selects, the newest first, of a bounded stretch of the
 	// log.
 	Ended(ctx context.Context, m *Moment, f view.AccountingFilter, most int) ([]*grid.Accounting, error)
@@ -179,11 +180,8 @@ type JobQuery struct {
 	Queue, PE, Resource, Admits []string // of the queue instance, as -q, -pe, -l, -U of qstat
 	State, Sort, Cursor         string
 	Limit                       int
-	Turn                        bool // only those that wait for a free slot or their turn
+	Why                         string // only those of a group of Waiting
 }
-
-// Turn is the summary of jobs that wait for a free slot or their turn.
-const Turn = "Jobs that wait for a free slot or their turn: no other reason is known"
 
 // JobPage is a page of rows.
 type JobPage struct {

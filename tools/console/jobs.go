@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -22,7 +23,7 @@ type jobs struct {
 	Next    string
 	Tally   state.Tally
 	States  []choice
-	Turn    choice
+	Busy    choice
 	Columns []column
 	Limit   int
 	Verbs   []*verb
@@ -80,16 +81,16 @@ func showJobs(r *request) (any, error) {
 	}
 	letters := r.query.Get("state")
 	j.States = slices.Clone(stateChoices)
-	turn := r.query.Get("why") == "turn"
+	why := r.query.Get("why")
 	for i := range j.States {
-		j.States[i].Here = j.States[i].Value == letters && !turn
+		j.States[i].Here = j.States[i].Value == letters && why == ""
 	}
-	j.Turn = choice{"turn", "Waiting for a slot", turn}
-	if why := r.query.Get("why"); why != "" && !turn && bad == nil {
+	j.Busy = choice{string(explain.Busy), "Waiting for room", why == string(explain.Busy)}
+	if !explain.NamesGroup(why) && bad == nil {
 		bad = &Problem{Status: 422, Field: "state",
-			Text: "The only why is turn: jobs that wait for a free slot or their turn."}
+			Text: "A why is never, closed, busy, planned, turn, job:CODE or algorithm:CODE, as the Cell page has them."}
 	}
-	if turn {
+	if why != "" {
 		letters = "p"
 	}
 	if letters == "" {
@@ -100,7 +101,7 @@ func showJobs(r *request) (any, error) {
 	}
 	page, err := r.cell().Jobs(r.moment, JobQuery{User: r.list("user"), Queue: r.list("queue"), PE: r.list("pe"),
 		Resource: r.list("resource"), Admits: r.list("admits"), Project: r.list("project"), Name: r.list("name"),
-		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: j.Limit, Turn: turn})
+		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: j.Limit, Why: why})
 	j.Rows, j.Next = page.Rows, page.Next
 	return j, err
 }

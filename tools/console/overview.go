@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/quill-grid/quill/pkg/chart"
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
@@ -32,7 +33,7 @@ type overview struct {
 	Slots    bar
 	Tasks    []part
 	Reasons  []reason
-	Waiting  int // jobs with a reason
+	Waiting  int // tasks
 	Charts   []chart.Chart
 	Window   string
 	Windows  []string
@@ -75,9 +76,8 @@ func storedOf(streams []gdi.Stream) (out []stored) {
 // reason is why jobs wait.
 type reason struct {
 	Text  string
-	Jobs  int
-	First uint32
-	Turn  bool // all of them are a filter of the jobs
+	Name  string // all of them are a filter of the jobs
+	Tasks int
 	Bar   bar
 }
 
@@ -133,24 +133,17 @@ func showOverview(r *request) (any, error) {
 	return o, err
 }
 
-// ranked returns the reasons that hold for the most jobs.
-func ranked(groups []view.ReasonGroup) (out []reason, jobs int) {
-	most, seen := 0, map[uint32]bool{}
+// ranked returns the groups of the most tasks, and how many tasks wait in all.
+func ranked(groups []explain.Group) (out []reason, tasks int) {
 	for _, g := range groups {
-		for _, j := range g.Jobs {
-			seen[j] = true
-		}
-		if len(g.Jobs) > 0 {
-			most = max(most, len(g.Jobs))
-			out = append(out, reason{Text: g.Summary, Jobs: len(g.Jobs), First: g.Jobs[0], Turn: g.Summary == Turn})
-		}
+		tasks += g.Tasks
+		out = append(out, reason{Text: g.Text, Name: g.Name(), Tasks: g.Tasks})
 	}
-	slices.SortStableFunc(out, func(a, b reason) int { return cmp.Compare(b.Jobs, a.Jobs) })
 	out = out[:min(len(out), reasonsShown)]
 	for i := range out {
-		out[i].Bar = bar{float64(most), []part{{"", "waiting", float64(out[i].Jobs)}}}
+		out[i].Bar = bar{float64(tasks), []part{{"", "waiting", float64(out[i].Tasks)}}}
 	}
-	return out, len(seen)
+	return out, tasks
 }
 
 // troubles returns hosts that do not report, with load sensors that report nothing, or with queue instances that an

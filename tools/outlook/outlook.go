@@ -41,7 +41,7 @@ type Options struct {
 // Of returns the outlook of a task (0: the job's next one) that waits in a state.
 func Of(st *state.State, j *grid.Job, task uint32, now grid.Time, opts Options) *Outlook {
 	now = max(now, st.At)
-	o := &Outlook{Explanation: explain.Why(st, sched.NewCluster(st), j, task, now, time.Local)}
+	o := &Outlook{Explanation: explain.New(st, sched.NewCluster(st), now, time.Local).Why(j, task)}
 	first := o.First().Kind
 	if first == explain.Own || first == explain.Never {
 		return o // it is not in line, or no time will do

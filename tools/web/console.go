@@ -16,11 +16,11 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/filter"
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
-	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/tools/console"
 	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
@@ -57,7 +57,7 @@ type consoleCell struct {
 
 type waitingAt struct {
 	seq    uint64
-	groups []view.ReasonGroup
+	groups []explain.Group
 }
 
 // pageProblem is a problem as pages have it.
@@ -208,9 +208,9 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 			Text: "There is no column " + q.Sort + "."}
 	}
 	page := func() ([]*view.Job, string, error) { return c.jobPage(in, momentOf(m)) }
-	if q.Turn {
+	if q.Why != "" {
 		page = func() ([]*view.Job, string, error) {
-			return in.page(momentOf(m), func(rows iter.Seq[*view.Job]) iter.Seq[*view.Job] { return c.keepTurn(m, rows) })
+			return in.page(momentOf(m), func(rows iter.Seq[*view.Job]) iter.Seq[*view.Job] { return c.keepWhy(m, q.Why, rows) })
 		}
 	}
 	kept, next, err := page()
@@ -221,11 +221,11 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 	return out, pageError(err)
 }
 
-// keepTurn leaves the rows of jobs that wait for a free slot or their turn.
-func (c *consoleCell) keepTurn(m *console.Moment, rows iter.Seq[*view.Job]) iter.Seq[*view.Job] {
+// keepWhy leaves the rows of jobs that wait for a reason.
+func (c *consoleCell) keepWhy(m *console.Moment, why string, rows iter.Seq[*view.Job]) iter.Seq[*view.Job] {
 	is := map[uint32]bool{}
 	for _, g := range c.Waiting(m) {
-		if g.Summary == console.Turn {
+		if g.Name() == why {
 			for _, j := range g.Jobs {
 				is[j] = true
 			}
@@ -253,23 +253,12 @@ func (c *consoleCell) Job(m *console.Moment, job uint32) (out console.JobFacts, 
 	return out, nil
 }
 
-func (c *consoleCell) Waiting(m *console.Moment) []view.ReasonGroup {
+func (c *consoleCell) Waiting(m *console.Moment) []explain.Group {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waiting != nil && c.waiting.seq == m.State.Seq {
-		return c.waiting.groups
+	if c.waiting == nil || c.waiting.seq != m.State.Seq {
+		c.waiting = &waitingAt{m.State.Seq, explain.New(m.State, m.Cluster, m.Now, time.Local).Groups()}
 	}
-	d := view.NewDetails(m.Now, false)
-	add := func(o grid.Object) bool { d.Add(o); return true }
-	core.Query(m.State, gdi.Get{Kinds: []grid.Kind{grid.KindCentry, grid.KindConf, grid.KindSchedConf}}, add)
-	core.Query(m.State, gdi.Get{Kinds: []grid.Kind{grid.KindJobScheddInfo, grid.KindJATask, grid.KindJob},
-		Where: gdi.Where{Brief: true, Why: true}}, add)
-	d.Done()
-	groups := d.Groups()
-	if turn := view.Turn(m.State, groups); len(turn) > 0 {
-		groups = append(groups, view.ReasonGroup{Summary: console.Turn, Jobs: turn})
-	}
-	c.waiting = &waitingAt{m.State.Seq, groups}
 	return c.waiting.groups
 }
 

@@ -1,0 +1,192 @@
+package explain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
+)
+
+// Group is tasks that wait for the same kind of obstacle.
+type Group struct {
+	Kind  Kind
+	Code  reason.Code
+	Text  string
+	Tasks int
+	Jobs  []uint32 // with such tasks, by number
+}
+
+// Groups returns the groups of all tasks that wait, the largest first. A task is in one group, that of its first
+// obstacle.
+func (e *Explainer) Groups() []Group {
+	g := &grouping{Explainer: e, all: map[groupKey]*Group{}, first: map[string]Obstacle{}}
+	e.st.Each(grid.KindJob, func(o grid.Object) bool {
+		g.job(o.(*grid.Job))
+		return true
+	})
+	out := make([]Group, 0, len(g.all))
+	for _, one := range g.all { // order: sorted below
+		out = append(out, *one)
+	}
+	slices.SortFunc(out, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
+	})
+	return out
+}
+
+// Name returns how a group is addressed: turn, job:held-by-user.
+func (g *Group) Name() string {
+	if g.Kind == Own || g.Kind == Algorithm {
+		return string(g.Kind) + ":" + g.Code.String()
+	}
+	return string(g.Kind)
+}
+
+// NamesGroup reports whether a group can have a name; "" is that of none.
+func NamesGroup(name string) bool {
+	kind, code, own := strings.Cut(name, ":")
+	switch Kind(kind) {
+	case Own, Algorithm:
+		return own && slices.ContainsFunc(reason.Codes(), func(c reason.Code) bool { return c.String() == code })
+	case "", Never, Closed, Busy, Planned, Turn:
+		return !own
+	}
+	return false
+}
+
+type groupKey struct {
+	kind Kind
+	text string
+}
+
+type grouping struct {
+	*Explainer
+	all   map[groupKey]*Group
+	first map[string]Obstacle // of jobs that have nothing against themselves, by category
+}
+
+// job adds the tasks of a job that wait.
+func (g *grouping) job(j *grid.Job) {
+	free, failed := int(j.Eligible().Count()), 0
+	for _, t := range g.st.Tasks(j.ID) {
+		switch {
+		case t.Started() || t.Status == grid.Finished:
+		case t.State&grid.StateError != 0:
+			failed++
+		default:
+			free++
+		}
+	}
+	g.add(j, Obstacle{Reason: reason.Reason{Code: reason.InError}, Kind: Own}, failed)
+	held := j.Pending
+	for _, h := range [...]struct {
+		tasks grid.Ranges
+		code  reason.Code
+	}{{j.UserHold, reason.HeldByUser}, {j.OperHold, reason.HeldByOperator}, {j.SysHold, reason.HeldBySystem},
+		{j.ArrayHold, reason.HeldForArray}} {
+		if len(h.tasks) > 0 {
+			left := held.Minus(h.tasks)
+			g.add(j, Obstacle{Reason: reason.Reason{Code: h.code}, Kind: Own}, int(held.Count())-int(left.Count()))
+			held = left
+		}
+	}
+	if free == 0 {
+		return
+	}
+	for _, o := range ownObstacles(g.st, j, 0, g.zone) {
+		g.add(j, Obstacle{Reason: reason.Reason{Code: o.Code}, Kind: Own}, free)
+		return
+	}
+	g.add(j, g.firstOf(j), free)
+}
+
+// firstOf returns the first obstacle of a job that has nothing against itself: the same for all of its category with
+// the default algorithm.
+func (g *grouping) firstOf(j *grid.Job) Obstacle {
+	category := g.run.Category(j)
+	o, known := g.first[category]
+	if !known {
+		a := g.ask(j, 0)
+		o = a.verdict()
+		if g.byPriority() && len(g.st.JobReservations(j.ID)) == 0 {
+			g.first[category] = o
+		}
+	}
+	return o
+}
+
+// verdict returns the first obstacle without its details, as Why finds it.
+func (a *asking) verdict() Obstacle {
+	why := a.run.Why(a.n)
+	if !why.Fits() {
+		if c := a.emptied(); !c.Why(c.Need(a.j)).Fits() {
+			return Obstacle{Reason: why, Kind: Never}
+		}
+	}
+	against, standing := a.reported(why.Fits())
+	switch {
+	case len(against) > 0:
+		return against[0]
+	case why.Fits():
+	default:
+		if c := a.idled(); !c.Why(c.Need(a.j)).Fits() {
+			return Obstacle{Reason: why, Kind: Closed}
+		}
+		return Obstacle{Reason: why, Kind: Busy}
+	}
+	if a.st.Len(grid.KindJobReservation) > 0 {
+		if c := a.behindOthers(); !c.Why(c.Need(a.j)).Fits() {
+			return Obstacle{Reason: reason.Reason{Code: reason.Reserved}, Kind: Planned}
+		}
+	}
+	if len(standing) > 0 {
+		return standing[0]
+	}
+	return Obstacle{Reason: reason.Reason{Code: reason.Turn}, Kind: Turn}
+}
+
+// add counts tasks of a job in the group of an obstacle.
+func (g *grouping) add(j *grid.Job, o Obstacle, tasks int) {
+	if tasks <= 0 {
+		return
+	}
+	key := groupKey{o.Kind, o.groupText()}
+	one := g.all[key]
+	if one == nil {
+		one = &Group{Kind: o.Kind, Code: o.Code, Text: key.text}
+		g.all[key] = one
+	}
+	one.Tasks += tasks
+	if n := len(one.Jobs); n == 0 || one.Jobs[n-1] != j.ID {
+		one.Jobs = append(one.Jobs, j.ID)
+	}
+}
+
+// groupTexts are the texts of kinds whose reasons are of one instance each.
+var groupTexts = map[Kind]string{
+	Never:   "they ask for what this cell does not have, even when it is empty",
+	Closed:  "only queue instances could run them that take no jobs now",
+	Busy:    "what they ask for is in use",
+	Planned: "their places are kept free for jobs with a reservation",
+	Turn:    "there are places for them: they wait for their turn",
+}
+
+// ownTexts are those of reasons that jobs have themselves.
+var ownTexts = map[reason.Code]string{
+	reason.InError: "in error", reason.HeldByUser: "held by their owner", reason.HeldByOperator: "held by an operator",
+	reason.HeldBySystem: "held by the system (a manager)", reason.HeldForArray: "wait for tasks of another array",
+	reason.Predecessors: "wait for the end of other jobs", reason.StartTime: "not to start yet (-a)",
+	reason.TaskLimit: "as many of their tasks run as may at once (-tc)",
+}
+
+func (o *Obstacle) groupText() string {
+	switch {
+	case o.Kind == Own:
+		return ownTexts[o.Code]
+	case groupTexts[o.Kind] != "":
+		return groupTexts[o.Kind]
+	}
+	return o.Reason.String()
+}
