@@ -18,12 +18,14 @@ type Group struct {
 	Jobs  []uint32 // with such tasks, by number
 }
 
-// Groups returns the groups of all tasks that wait, the largest first. A task is in one group, that of its first
-// obstacle.
-func (e *Explainer) Groups() []Group {
+// Groups returns the groups of tasks of some jobs that wait, the largest first; nil: of all. A task is in one group,
+// that of its first obstacle.
+func (e *Explainer) Groups(of func(*grid.Job) bool) []Group {
 	g := &grouping{Explainer: e, all: map[groupKey]*Group{}, first: map[string]Obstacle{}}
 	e.st.Each(grid.KindJob, func(o grid.Object) bool {
-		g.job(o.(*grid.Job))
+		if j := o.(*grid.Job); of == nil || of(j) {
+			g.job(j)
+		}
 		return true
 	})
 	out := make([]Group, 0, len(g.all))

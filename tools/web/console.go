@@ -257,7 +257,7 @@ func (c *consoleCell) Waiting(m *console.Moment) []explain.Group {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waiting == nil || c.waiting.seq != m.State.Seq {
-		c.waiting = &waitingAt{m.State.Seq, explain.New(m.State, m.Cluster, m.Now, time.Local).Groups()}
+		c.waiting = &waitingAt{m.State.Seq, explain.New(m.State, m.Cluster, m.Now, time.Local).Groups(nil)}
 	}
 	return c.waiting.groups
 }

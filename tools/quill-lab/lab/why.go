@@ -22,12 +22,14 @@ import (
 func whyCommand(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
-		Name: "why", Usage: "explain a job from the log: why it waited, what started before it, how it ended",
-		ArgsUsage: "JOB[.TASK]",
+		Name: "why", Usage: "explain a job from the log: why it waited, what started before it, how it ended; or why jobs wait",
+		ArgsUsage: "[JOB[.TASK]]",
 		Description: "Each step stands with the number of the list that contains it (qevent -from). For a job that waits it\n" +
 			"also prints what would have to change for it to start: what is short and by how much, which queue\n" +
-			"instances come closest, which jobs stand before it, and the earliest start that can be foreseen.\n\n" +
+			"instances come closest, which jobs stand before it, and the earliest start that can be foreseen.\n" +
+			"Without a job it says why tasks wait in the cell, each in one group.\n\n" +
 			"   quill why 4711\n" +
+			"   quill why --user alice\n" +
 			"   quill why 4711.3 --log week45.glog\n" +
 			"   quill why 4711 --at 14:03:20",
 		Flags: []cli.Flag{
@@ -36,6 +38,7 @@ func whyCommand(env opt.Env) *cli.Command {
 				DefaultText: "that of the cell"},
 			&cli.StringFlag{Name: "at", Usage: "explain it as of `SEQ|TIME`, an event list or a time",
 				DefaultText: "the end of the log"},
+			&cli.StringFlag{Name: "user", Usage: "without a job: why tasks of `USER` wait", DefaultText: "of all users"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: func(c *cli.Context) error {
@@ -46,14 +49,27 @@ func whyCommand(env opt.Env) *cli.Command {
 			if c.Bool("help") {
 				return cli.ShowSubcommandHelp(c)
 			}
-			if len(words) != 1 {
-				return opt.Usagef("why: which job? one JOB or JOB.TASK is needed")
+			w := whyRequest{env: env, path: c.String("log"), at: c.String("at")}
+			switch {
+			case len(words) > 1:
+				return opt.Usagef("why: one JOB or JOB.TASK at a time, or none for all that wait")
+			case len(words) == 1 && c.String("user") != "":
+				return opt.Usagef("why: --user is for all jobs of a user: without a JOB")
+			case len(words) == 0:
+				cell, err := w.readCell(c.Context, c.String("user"))
+				switch {
+				case err != nil:
+					return fmt.Errorf("why: %w", err)
+				case c.Bool("json"):
+					return document.Write(env.Stdout, *cell)
+				}
+				return cell.Print(env.Stdout)
 			}
 			job, task, err := opt.JobOf(words[0])
 			if err != nil {
 				return fmt.Errorf("why: %w", err)
 			}
-			story, err := readStory(c.Context, env, c.String("log"), c.String("at"), job, task)
+			story, err := w.readStory(c.Context, job, task)
 			if err != nil {
 				return fmt.Errorf("why: %w", err)
 			}
@@ -65,43 +81,81 @@ func whyCommand(env opt.Env) *cli.Command {
 	}
 }
 
-// readStory opens the log and returns the story.
-func readStory(ctx context.Context, env opt.Env, path, at string, job, task uint32) (*jobstory.Story, error) {
-	source, err := history.Find(path, env.Getenv)
+// whyRequest is which log is read, and until when.
+type whyRequest struct {
+	env      opt.Env
+	path, at string
+}
+
+// open opens the log, from a place on when it is read to its end, and returns the list up to which it is asked for.
+func (w *whyRequest) open(
+	ctx context.Context, since func(context.Context, client.Client) (gdi.Place, error),
+) (*history.Log, uint64, error) {
+	source, err := history.Find(w.path, w.env.Getenv)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	source.Odd = func(u *codec.Unreadable) { fmt.Fprintln(env.Stderr, "quill why:", u) }
-	if at == "" {
-		source.Since = func(ctx context.Context, c client.Client) (gdi.Place, error) {
-			submit, err := client.Submitted(ctx, c, job)
-			return jobstory.Since(submit), err
-		}
+	source.Odd = func(u *codec.Unreadable) { fmt.Fprintln(w.env.Stderr, "quill why:", u) }
+	if w.at == "" {
+		source.Since = since
 	}
 	log, err := history.Open(ctx, source)
+	if err != nil {
+		return nil, 0, err
+	}
+	first, last := log.Span()
+	if w.at == "" {
+		return log, math.MaxUint64, nil
+	}
+	m, err := opt.ParseMoment(w.at, last.At.Std())
+	if err == nil && m.At != 0 {
+		m.Seq, err = log.SeqAt(m.At)
+	}
+	if err == nil && m.Seq < first.Seq {
+		err = fmt.Errorf("the log begins with list %d", first.Seq)
+	}
+	if err != nil {
+		log.Close()
+		return nil, 0, err
+	}
+	return log, m.Seq, nil
+}
+
+// now returns the present, if it is the end of the log that is asked for, else 0.
+func (w *whyRequest) now() grid.Time {
+	if w.path == "" && w.at == "" {
+		return grid.TimeOf(w.env.Now())
+	}
+	return 0
+}
+
+// readStory returns the story of a job.
+func (w *whyRequest) readStory(ctx context.Context, job, task uint32) (*jobstory.Story, error) {
+	log, end, err := w.open(ctx, func(ctx context.Context, c client.Client) (gdi.Place, error) {
+		submit, err := client.Submitted(ctx, c, job)
+		return jobstory.Since(submit), err
+	})
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	first, last := log.Span()
-	end := uint64(math.MaxUint64)
-	if at != "" {
-		m, err := opt.ParseMoment(at, last.At.Std())
-		if err == nil && m.At != 0 {
-			m.Seq, err = log.SeqAt(m.At)
-		}
-		if err == nil && m.Seq < first.Seq {
-			err = fmt.Errorf("the log begins with list %d", first.Seq)
-		}
-		if err != nil {
-			return nil, err
-		}
-		end = m.Seq
+	return jobstory.Read(log, job, task, end, w.now(), outlook.Options{},
+		func(err error) { fmt.Fprintf(w.env.Stderr, "quill why: %v\n", err) })
+}
+
+// readCell returns why tasks of a user, "" of all, wait.
+func (w *whyRequest) readCell(ctx context.Context, user string) (*jobstory.WaitingTasks, error) {
+	log, end, err := w.open(ctx, func(context.Context, client.Client) (gdi.Place, error) {
+		return gdi.Place{At: grid.TimeOf(w.env.Now())}, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	now := grid.Time(0)
-	if path == "" && at == "" {
-		now = grid.TimeOf(env.Now())
+	defer log.Close()
+	_, last := log.Span()
+	st, err := log.Full(min(end, last.Seq))
+	if err != nil {
+		return nil, err
 	}
-	return jobstory.Read(log, job, task, end, now, outlook.Options{},
-		func(err error) { fmt.Fprintf(env.Stderr, "quill why: %v\n", err) })
+	return jobstory.WaitingIn(st, user, w.now()), nil
 }
