@@ -91,7 +91,7 @@ func (o *Obstacle) Text() string {
 
 // WaitReason is an obstacle as documents show it.
 type WaitReason struct {
-	Code   string   `json:"code" jsonschema:"see the table of codes in events/README"`
+	Code   string   `json:"code" jsonschema:"see chapter 8 of the event protocol, events/README"`
 	Kind   Kind     `json:"kind" enum:"job,never,algorithm,closed,busy,planned,turn" jsonschema:"job, never, algorithm, closed, busy, planned or turn"`
 	Slurm  string   `json:"slurm" jsonschema:"the reason that squeue of Slurm shows for it"`
 	Text   string   `json:"text"`

@@ -25,6 +25,21 @@ func TestCodesKeepTheirMeaning(t *testing.T) {
 	}
 }
 
+// TestPageHasAllCodes: the event protocol lists each code as it is.
+func TestPageHasAllCodes(t *testing.T) {
+	page, err := os.ReadFile("../../events/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Codes() {
+		row := fmt.Sprintf("| %d | `%s` | `%s` | %s |\n", uint8(c), c, c.Slurm(),
+			Reason{Code: c, Object: "OBJECT", What: "WHAT", Offer: "OFFER"})
+		if !strings.Contains(string(page), row) {
+			t.Errorf("events/README.md does not have\n%s", row)
+		}
+	}
+}
+
 // TestEveryCodeIsComplete: each has texts without a gap left, and who may do what its remedy says.
 func TestEveryCodeIsComplete(t *testing.T) {
 	names := map[string]bool{}

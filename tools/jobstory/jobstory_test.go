@@ -321,6 +321,16 @@ func TestTranscripts(t *testing.T) {
 				n, _ := strconv.Atoi(word)
 				return c.ask("alice", &gdi.Alter{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: uint32(n)}}}, Set: []string{"h"},
 					Job: &grid.Job{JobRequest: &grid.JobRequest{}}})
+			case "silent": // HOST: for so long that it is taken for unheard
+				c.now = c.now.Add(3600)
+				for i := range 2 {
+					if h := fmt.Sprintf("h%d", i+1); h != word {
+						c.step(core.Report{Report: report.Report{Host: h, Load: &report.Load{Processors: 1, At: c.now,
+							Values: grid.Values{{Name: "np_load_avg", Text: "0"}}}}})
+					}
+				}
+				c.step(core.Tick{})
+				return ""
 			case "alter": // JOB h_rt=SECONDS
 				n, _ := strconv.Atoi(word)
 				hard := grid.Requests{{Name: d.CmdArgs[1].Key, Value: d.CmdArgs[1].Vals[0]}}

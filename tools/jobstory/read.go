@@ -167,6 +167,7 @@ func (t *follower) end(first Mark, now grid.Time, foresee outlook.Options) *Stor
 		s.State = fmt.Sprintf("%d of %d tasks over", int(j.Tasks.Count())-len(t.st.Tasks(t.job))-int(j.Pending.Count()),
 			j.Tasks.Count())
 	}
+	t.noteSilentHosts(last.Mark)
 	if !pending {
 		return s
 	}
@@ -183,6 +184,29 @@ func (t *follower) end(first Mark, now grid.Time, foresee outlook.Options) *Stor
 	s.Steps = append(s.Steps, last)
 	s.Outlook = outlookOf(t.st, j, t.task, now, foresee)
 	return s
+}
+
+// noteSilentHosts adds which hosts of the job's tasks do not report: what the log has of these tasks is as old as that.
+func (t *follower) noteSilentHosts(at Mark) {
+	hosts := map[string]bool{}
+	for _, k := range t.tasks { // order: sorted below
+		if k.last == nil || k.wait != nil {
+			continue
+		}
+		for _, g := range k.last.Grants {
+			hosts[g.Host] = true
+		}
+	}
+	for _, host := range slices.Sorted(maps.Keys(hosts)) {
+		l := t.st.Load(host)
+		switch {
+		case l == nil:
+			t.story.Steps = append(t.story.Steps, Step{Mark: at, What: "silent", Text: host + " has never reported"})
+		case l.Unheard:
+			t.story.Steps = append(t.story.Steps, Step{Mark: at, What: "silent",
+				Text: host + " does not report since " + clock(l.Reported.Std()) + ": what became of the task there is not known"})
+		}
+	}
 }
 
 func stateOf(t *grid.JATask) string {
