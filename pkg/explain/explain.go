@@ -162,21 +162,13 @@ func (a *asking) closest(c *sched.Cluster, n *sched.Need) (out []Near) {
 	return out
 }
 
-// ownCodes are the reasons of a job itself.
-var ownCodes = map[view.WaitCode]reason.Code{
-	view.HeldByOwner: reason.HeldByUser, view.HeldByOperator: reason.HeldByOperator,
-	view.HeldBySystem:  reason.HeldBySystem,
-	view.WaitsForArray: reason.HeldForArray, view.WaitsForJobs: reason.Predecessors, view.WaitsForTime: reason.StartTime,
-	view.TaskInError: reason.InError, view.EnoughRun: reason.TaskLimit,
-}
-
 // own adds what the job itself waits for.
 func (a *asking) own(task uint32) { a.Obstacles = ownObstacles(a.st, a.j, task, a.Explainer.zone) }
 
 func ownObstacles(st *state.State, j *grid.Job, task uint32, zone *time.Location) (out []Obstacle) {
 	ref := grid.Key{ID: j.ID, Sub: task}.String()
 	for _, w := range view.OwnWaits(st, j, task) {
-		o := Obstacle{Reason: reason.Reason{Code: ownCodes[w.Code], Object: ref, Offer: w.Text, Slots: w.Tasks},
+		o := Obstacle{Reason: reason.Reason{Code: w.Code, Object: ref, Offer: w.Text, Slots: w.Tasks},
 			Kind: Own, At: w.At}
 		switch {
 		case w.At > 0:

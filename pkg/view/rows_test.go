@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -266,7 +267,8 @@ func (c *cell) on() string {
 
 func (c *cell) first() string {
 	w := c.words()
-	return string(view.FirstWait(c.state, c.state.Job(uint32(c.number(w[0]))), int(c.number(w[1])))) + "\n"
+	why := view.FirstWait(c.state, c.state.Job(uint32(c.number(w[0]))), int(c.number(w[1])))
+	return cmp.Or(why.String(), "none") + "\n"
 }
 
 func (c *cell) ended() string {

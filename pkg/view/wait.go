@@ -5,46 +5,33 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/shares"
 	"github.com/quill-grid/quill/pkg/state"
 )
 
-// Wait is a reason why a task waits: a row of quill why.
+// Wait is something with a job itself for which a task waits.
 type Wait struct {
-	Code  WaitCode
-	Jobs  []uint32  // WaitsForJobs
-	At    grid.Time // WaitsForTime: it starts no earlier
-	Tasks int       // EnoughRun: that have started
-	Text  string    // TaskInError: the error
+	Code  reason.Code
+	Jobs  []uint32  // Predecessors
+	At    grid.Time // StartTime: it starts no earlier
+	Tasks int       // TaskLimit: that have started
+	Text  string    // InError: the error
 }
 
-// WaitCode is the kind of a Wait.
-type WaitCode string
+// WaitCodes are the reasons that jobs have themselves while tasks of them have never been started, in the order of
+// OwnWaits; OK: none.
+var WaitCodes = [...]reason.Code{reason.HeldByUser, reason.HeldByOperator, reason.HeldBySystem, reason.HeldForArray,
+	reason.Predecessors, reason.StartTime, reason.TaskLimit, reason.OK}
 
-const (
-	HeldByOwner    WaitCode = "held by owner"
-	HeldByOperator WaitCode = "held by operator"
-	HeldBySystem   WaitCode = "held by system"
-	WaitsForArray  WaitCode = "array predecessors"
-	WaitsForJobs   WaitCode = "predecessors"
-	WaitsForTime   WaitCode = "start time"
-	TaskInError    WaitCode = "error"
-	EnoughRun      WaitCode = "task concurrency"
-	Reported       WaitCode = "scheduler" // what the last scheduling runs reported
-)
-
-// WaitCodes are the reasons why tasks wait that have never been started, in the order of OwnWaits.
-var WaitCodes = [...]WaitCode{HeldByOwner, HeldByOperator, HeldBySystem, WaitsForArray, WaitsForJobs, WaitsForTime,
-	EnoughRun, Reported}
-
-// FirstWait returns the first reason why such a job waits, of whose tasks so many are started: Reported when it has
-// none of its own.
-func FirstWait(st *state.State, j *grid.Job, started int) WaitCode {
+// FirstWait returns the first reason why such a job waits, of whose tasks so many are started: OK when it has none
+// of its own.
+func FirstWait(st *state.State, j *grid.Job, started int) reason.Code {
 	for _, w := range ownWaits(st, j, 0, func() int { return started }) {
 		return w.Code
 	}
-	return Reported
+	return reason.OK
 }
 
 // OwnWaits returns the reasons that the job itself has.
@@ -62,24 +49,25 @@ func OwnWaits(st *state.State, j *grid.Job, task uint32) []Wait {
 func ownWaits(st *state.State, j *grid.Job, task uint32, started func() int) (out []Wait) {
 	for _, h := range [...]struct {
 		tasks grid.Ranges
-		code  WaitCode
-	}{{j.UserHold, HeldByOwner}, {j.OperHold, HeldByOperator}, {j.SysHold, HeldBySystem}, {j.ArrayHold, WaitsForArray}} {
+		code  reason.Code
+	}{{j.UserHold, reason.HeldByUser}, {j.OperHold, reason.HeldByOperator}, {j.SysHold, reason.HeldBySystem},
+		{j.ArrayHold, reason.HeldForArray}} {
 		if task == 0 && len(h.tasks) > 0 && len(j.Eligible()) == 0 || task > 0 && h.tasks.Contains(task) {
 			out = append(out, Wait{Code: h.code})
 		}
 	}
 	if len(j.Predecessors) > 0 {
-		out = append(out, Wait{Code: WaitsForJobs, Jobs: j.Predecessors})
+		out = append(out, Wait{Code: reason.Predecessors, Jobs: j.Predecessors})
 	}
 	if j.ExecTime > st.At {
-		out = append(out, Wait{Code: WaitsForTime, At: j.ExecTime})
+		out = append(out, Wait{Code: reason.StartTime, At: j.ExecTime})
 	}
 	if text, failed := taskError(st, j, task); failed {
-		out = append(out, Wait{Code: TaskInError, Text: text})
+		out = append(out, Wait{Code: reason.InError, Text: text})
 	}
 	if j.Concurrency > 0 {
 		if n := started(); n >= int(j.Concurrency) {
-			out = append(out, Wait{Code: EnoughRun, Tasks: n})
+			out = append(out, Wait{Code: reason.TaskLimit, Tasks: n})
 		}
 	}
 	return out

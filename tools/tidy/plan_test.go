@@ -110,7 +110,7 @@ var plan = []row{
 		imports: "pkg/fair",
 		modules: "github.com/hashicorp/go-hclog github.com/prometheus/"},
 	{path: "pkg/metrics/cellmetrics", level: infrastructure,
-		imports: "pkg/grid events pkg/report pkg/ordered pkg/state pkg/view",
+		imports: "pkg/reason pkg/grid events pkg/report pkg/ordered pkg/state pkg/view",
 		modules: "github.com/prometheus/client_golang"},
 	{path: "pkg/archive", level: infrastructure, imports: "pkg/frame", modules: "github.com/klauspost/compress"},
 	{path: "pkg/bus", level: infrastructure,
@@ -174,7 +174,7 @@ var plan = []row{
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/state qmaster/core schedd/algorithm/shipped tools/outcome
 			schedd/couple`},
 	{path: "tools/web/mirror", level: programs,
-		imports: `pkg/grid events pkg/gdi pkg/codec events/filter pkg/state pkg/sched pkg/view pkg/document
+		imports: `pkg/reason pkg/grid events pkg/gdi pkg/codec events/filter pkg/state pkg/sched pkg/view pkg/document
 			pkg/metrics/cellmetrics pkg/client pkg/history tools/jobstory`,
 		modules: "github.com/klauspost/compress"},
 	{path: "tools/console", level: programs,
@@ -297,7 +297,7 @@ var plan = []row{
 		imports: "pkg/grid pkg/codec pkg/metrics pkg/metrics/cellmetrics pkg/history pkg/opt",
 		modules: "github.com/prometheus/ github.com/urfave/cli/v2"},
 	{path: "tools/trace", level: programs,
-		imports: `pkg/grid events pkg/gdi pkg/report execd/plan pkg/state pkg/view pkg/codec pkg/product pkg/cell
+		imports: `pkg/reason pkg/grid events pkg/gdi pkg/report execd/plan pkg/state pkg/view pkg/codec pkg/product pkg/cell
 			pkg/client pkg/history pkg/opt`,
 		modules: "go.opentelemetry.io/ github.com/urfave/cli/v2"},
 	{path: "tools/mcp", level: programs,

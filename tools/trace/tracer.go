@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/execd/plan"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
@@ -159,7 +160,7 @@ func (t *Tracer) compareJob(id uint32, at grid.Time) {
 	k.Job = now
 	why := waiting{}
 	if len(now.Pending) > 0 {
-		why = reason(view.OwnWaits(t.st, now, 0))
+		why = firstWait(view.OwnWaits(t.st, now, 0))
 	}
 	t.waits(k, &k.wait, why, 0, at)
 }
@@ -195,7 +196,7 @@ func (t *Tracer) lookTask(id, number uint32, at grid.Time) {
 	}
 	why := waiting{}
 	if !ja.Started() {
-		why = reason(view.OwnWaits(t.st, k.Job, ja.ID))
+		why = firstWait(view.OwnWaits(t.st, k.Job, ja.ID))
 	}
 	t.waits(k, &one.wait, why, ja.ID, at)
 }
@@ -308,18 +309,18 @@ func (t *Tracer) over(k *job, at grid.Time) {
 }
 
 // waitNames are the names of waits; a job without a reason of its own waits for a place.
-var waitNames = map[view.WaitCode]string{
-	view.HeldByOwner: "wait: user hold", view.HeldByOperator: "wait: operator hold",
-	view.HeldBySystem:  "wait: system hold",
-	view.WaitsForArray: "wait: array dependency", view.WaitsForJobs: "wait: dependency",
-	view.WaitsForTime: "wait: start time",
-	view.TaskInError:  "wait: error", view.EnoughRun: "wait: task concurrency",
+var waitNames = map[reason.Code]string{
+	reason.HeldByUser: "wait: user hold", reason.HeldByOperator: "wait: operator hold",
+	reason.HeldBySystem:  "wait: system hold",
+	reason.HeldForArray: "wait: array dependency", reason.Predecessors: "wait: dependency",
+	reason.StartTime: "wait: start time",
+	reason.InError:  "wait: error", reason.TaskLimit: "wait: task concurrency",
 }
 
 const waitPlace = "wait: place"
 
-// reason is the first reason for which a job or task waits.
-func reason(why []view.Wait) waiting {
+// firstWait returns the first reason for which a job or task waits.
+func firstWait(why []view.Wait) waiting {
 	if len(why) == 0 {
 		return waiting{name: waitPlace}
 	}

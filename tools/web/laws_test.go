@@ -18,6 +18,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
@@ -298,10 +299,10 @@ func TestUsers(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, not %v", after, got, want)
 		}
-		waits := map[view.WaitCode]int{}
+		waits := map[reason.Code]int{}
 		st.Each(grid.KindJob, func(o grid.Object) bool {
 			if j := o.(*grid.Job); j.Pending.Count() > 0 {
-				waits[append(view.OwnWaits(st, j, 0), view.Wait{Code: view.Reported})[0].Code]++
+				waits[append(view.OwnWaits(st, j, 0), view.Wait{Code: reason.OK})[0].Code]++
 			}
 			return true
 		})
@@ -310,7 +311,7 @@ func TestUsers(t *testing.T) {
 			if n := counted[why]; n != waits[why] {
 				t.Errorf("%s: %d jobs wait because of %q, not %d", after, n, why, waits[why])
 			}
-			enough = enough || why == view.EnoughRun && waits[why] > 0
+			enough = enough || why == reason.TaskLimit && waits[why] > 0
 		}
 		sum, slots := state.Tally{}, 0
 		for _, u := range got {
@@ -340,8 +341,8 @@ func TestUsers(t *testing.T) {
 	c.submit("user2", "-h", "sleep", "1")
 	c.submit("root", "-p", "100", "-t", "1-9", "-tc", "1", "sleep", "1")
 	check("submitted with reasons of their own")
-	if counted, _ := c.server.mirror.Waiting(); counted[view.WaitsForTime] != 1 {
-		t.Errorf("%d jobs wait for a time", counted[view.WaitsForTime])
+	if counted, _ := c.server.mirror.Waiting(); counted[reason.StartTime] != 1 {
+		t.Errorf("%d jobs wait for a time", counted[reason.StartTime])
 	}
 	c.ask("root", "", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 41}}}})
 	check("predecessor deleted")
@@ -353,8 +354,8 @@ func TestUsers(t *testing.T) {
 		c.ask("root", "", &gdi.Trigger{Action: "clear-usage"}) // a list at this time
 		check("time passes")
 	}
-	if counted, _ := c.server.mirror.Waiting(); counted[view.WaitsForTime] != 0 {
-		t.Errorf("%d jobs wait for a time that has come", counted[view.WaitsForTime])
+	if counted, _ := c.server.mirror.Waiting(); counted[reason.StartTime] != 0 {
+		t.Errorf("%d jobs wait for a time that has come", counted[reason.StartTime])
 	}
 	c.ask("root", "", &gdi.Control{Action: "suspend", Refs: []string{"16", "21"}})
 	check("suspended")
@@ -425,7 +426,7 @@ func TestReasonsAndInstances(t *testing.T) {
 	c.submit("bob", "-l", "gpu=2", "sleep", "1")
 	text := c.request("GET", "/metrics", "", nil).Body.String()
 	for _, want := range []string{
-		`quill_jobs_waiting{reason="held_by_owner"} 1`, `quill_jobs_waiting{reason="scheduler"} 1`,
+		`quill_jobs_waiting{reason="held-by-user"} 1`, `quill_jobs_waiting{reason="scheduler"} 1`,
 		`quill_jobs_waiting{reason="start_time"} 0`,
 		`quill_resource_instances{resource="gpu",state="granted"} 1`,
 		`quill_resource_instances{resource="gpu",state="free"} 1`,

@@ -1,10 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -68,6 +68,10 @@ var (
 		"Instances of a resource map on all hosts: free, granted; error: reported by a load sensor; disabled: by an administrator.", "resource", "state")
 )
 
+// noWait is the value of the label for jobs that have no reason of their own: there is no place for them yet, or it is
+// not their turn.
+const noWait = "scheduler"
+
 // waiting collects why jobs wait.
 type waiting struct{ *mirror.Mirror }
 
@@ -81,7 +85,7 @@ func (w waiting) Collect(to chan<- prometheus.Metric) {
 		return // not yet
 	}
 	for _, why := range view.WaitCodes {
-		emit(to, waitingDesc, float64(waiting[why]), strings.ReplaceAll(string(why), " ", "_"))
+		emit(to, waitingDesc, float64(waiting[why]), cmp.Or(why.String(), noWait))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/ordered"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -23,7 +24,7 @@ type User struct {
 // what the list touches is taken away as it was, and added as it is then. One goroutine uses it.
 type Users struct {
 	of      map[string]User
-	waits   map[view.WaitCode]int // jobs with tasks that have never been started, by the first reason why they wait
+	waits   map[reason.Code]int // jobs with tasks that have never been started, by the first reason why they wait
 	starts  ordered.Set[start]    // of such jobs, in the future
 	started map[uint32]int        // tasks of a job
 	jobs    map[uint32]struct{}   // that the list touches
@@ -43,7 +44,7 @@ func (a start) before(b start) bool {
 // NewUsers returns the count of a state.
 func NewUsers(s *state.State) *Users {
 	u := &Users{
-		of: map[string]User{}, waits: map[view.WaitCode]int{}, starts: ordered.NewSet(start.before),
+		of: map[string]User{}, waits: map[reason.Code]int{}, starts: ordered.NewSet(start.before),
 		started: map[uint32]int{},
 		jobs:    map[uint32]struct{}{}, tasks: map[grid.Key]struct{}{},
 	}
@@ -60,7 +61,7 @@ func NewUsers(s *state.State) *Users {
 
 // Waiting returns how many jobs with tasks that have never been started wait for a reason, by the first one that each
 // has.
-func (u *Users) Waiting(why view.WaitCode) int { return u.waits[why] }
+func (u *Users) Waiting(why reason.Code) int { return u.waits[why] }
 
 // All returns a copy of the counts by user. Users who have nothing are absent.
 func (u *Users) All() map[string]User { return maps.Clone(u.of) }

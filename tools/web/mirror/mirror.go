@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/metrics/cellmetrics"
+	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
@@ -204,13 +205,13 @@ func (m *Mirror) Users() (map[string]cellmetrics.User, error) {
 }
 
 // Waiting returns how many jobs wait, by the first reason. It fails before the first full state.
-func (m *Mirror) Waiting() (map[view.WaitCode]int, error) {
+func (m *Mirror) Waiting() (map[reason.Code]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.state == nil {
 		return nil, m.stale
 	}
-	out := map[view.WaitCode]int{}
+	out := map[reason.Code]int{}
 	for _, why := range view.WaitCodes {
 		out[why] = m.users.Waiting(why)
 	}
