@@ -1,6 +1,7 @@
 package outlook
 
 import (
+	"strings"
 	"time"
 
 	"github.com/quill-grid/quill/events"
@@ -125,14 +126,15 @@ func decided(st *state.State, j *grid.Job, ahead []view.JobAhead, now grid.Time,
 		return nil
 	}
 	a.Apply(s.FullList())
+	var places []grid.Grant
 	r := algorithm.Run{Number: 1, Now: now, Monitor: func(line string) {
-		t, where, mine := foreseen(line, j.ID)
-		switch {
-		case !mine || found != nil && t != found.At:
-		case found == nil:
-			found = &Start{t, where}
-		case where != "":
-			found.Where = where
+		p, place, mine := planned(line)
+		if !mine || p.Job != j.ID || found != nil && p.At != found.At {
+			return
+		}
+		found = &Start{At: p.At}
+		if queue, host, ok := strings.Cut(place.Instance, "@"); ok {
+			places = append(places, grid.Grant{Queue: queue, Host: host, Slots: uint32(place.Slots)})
 		}
 	}}
 	for range a.Begin()(r) {
@@ -140,14 +142,8 @@ func decided(st *state.State, j *grid.Job, ahead []view.JobAhead, now grid.Time,
 			return nil
 		}
 	}
-	if found != nil {
-		found.At = max(found.At, now)
+	if found == nil {
+		return nil
 	}
-	return found
-}
-
-// foreseen reads a line of the schedule file about a job's start or reservation.
-func foreseen(line string, job uint32) (at grid.Time, where string, ok bool) {
-	p, place, ok := planned(line)
-	return p.At, place.Instance, ok && p.Job == job
+	return &Start{max(found.At, now), explain.Places(places)}
 }

@@ -2,20 +2,6 @@ package outlook
 
 import "testing"
 
-// What is said of a reservation is read from the lines of the schedule file.
-func TestForeseen(t *testing.T) {
-	at, where, ok := foreseen("7:1:RESERVING:1772438400:120:Q:all.q@h1:slots:1.000000", 7)
-	if !ok || at != 1772438400_000 || where != "all.q@h1" {
-		t.Errorf("got %v, %q, %v", at, where, ok)
-	}
-	for _, line := range []string{"7:1:RUNNING:1772438400:120:Q:all.q@h1:slots:1",
-		"8:1:STARTING:1772438400:120:Q:all.q@h1:slots:1", "::::::::"} {
-		if _, _, ok := foreseen(line, 7); ok {
-			t.Errorf("%s is no start of job 7", line)
-		}
-	}
-}
-
 // TestPlanned: a line of the schedule file has the task, its time and what it takes in a queue instance; a time without
 // end is 0.
 func TestPlanned(t *testing.T) {
