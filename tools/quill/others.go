@@ -40,7 +40,8 @@ var others = []struct{ program, category, name, usage string }{
 	{"quill-lab", "laboratory", "sim", "replay a workload log on virtual time and show how its jobs fare"},
 	{"quill-lab", "laboratory", "trace",
 		"export an OpenTelemetry trace of each job from the log, of the past or as jobs end"},
-	{"quill-lab", "laboratory", "why", "explain a job from the log: why it waited, what started before it, how it ended"},
+	{"quill-lab", "laboratory", "why",
+		"explain a job from the log: why it waited, what started before it, how it ended; or why jobs wait"},
 }
 
 // otherCommands are for the list only: become comes first.
