@@ -13,8 +13,10 @@ import (
 // TestWhyWords: flags may stand on either side of the job.
 func TestWhyWords(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                            "quill: why: which job? one JOB or JOB.TASK is needed\n",
-		"1 2":                         "quill: why: which job? one JOB or JOB.TASK is needed\n",
+		"--log /no/such":              "quill: why: stat /no/such: ",
+		"--user alice --log /no/such": "quill: why: stat /no/such: ",
+		"--user alice 1":              "quill: why: --user is for all jobs of a user: without a JOB\n",
+		"1 2":                         "quill: why: one JOB or JOB.TASK at a time, or none for all that wait\n",
 		"x":                           "quill: why: \"x\" names no job: a number was expected, or JOB.TASK\n",
 		"--log /no/such 1":            "quill: why: stat /no/such: ",
 		"1 --log /no/such":            "quill: why: stat /no/such: ",
@@ -32,7 +34,7 @@ func TestWhyWords(t *testing.T) {
 		if !strings.HasPrefix(errs.String(), want) || (code == 0) != (want == "") {
 			t.Errorf("why %s: %d, %s", line, code, errs.String())
 		}
-		if want == "" && !strings.Contains(out.String(), "quill why [OPTIONS] JOB[.TASK]") {
+		if want == "" && !strings.Contains(out.String(), "quill why [OPTIONS] [JOB[.TASK]]") {
 			t.Errorf("why %s: %s", line, out.String())
 		}
 	}
