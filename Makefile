@@ -87,6 +87,7 @@ attack-planted: ## build the daemons with each fault of tools/attack/testdata/pl
 
 soak: ## the long laws: thousands of seeds, whole workload logs under every policy (minutes)
 	$(GO) test -count=1 -timeout 60m ./tools/simulator -run TestLaws -seeds 5000
+	$(GO) test -count=1 -timeout 60m ./tools/simulator -run TestExplained -seeds 2000
 	for seed in 1 2 3 4 5 6 7 8; do $(GO) test -count=1 -timeout 60m ./tools/simulator -run TestEveryAppend -seed $$seed -requests 100 || exit 1; done
 	$(GO) test -count=1 -timeout 60m $$(grep -l 'algorithmtest.Run(' schedd/algorithm/*/*_test.go | xargs -n1 dirname | sort -u | sed 's,^,./,') -run TestLaws -seeds 1000
 	$(GO) test -count=1 -timeout 60m ./tools/whatif -seeds 2000

@@ -4,7 +4,7 @@
 //	state ─┬▶ own        holds, predecessors, -a, error: the job itself
 //	       ├▶ never      does it fit the cell when it is empty and all of it is up?      sched.Emptied
 //	       ├▶ algorithm  what the last run of the algorithm has against it               grid.JobScheddInfo
-//	       ├▶ closed     ... when it is empty, with the states that queues are in now?
+//	       ├▶ closed     ... when it is empty and not reserved in advance, with the states that queues are in now?
 //	       ├▶ busy       ... now: what is short, who has it
 //	       └▶ turn       it fits: who is before it
 //

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -83,7 +84,9 @@ type Explainer struct {
 	cluster *sched.Cluster
 	run     *sched.Cluster // its copy
 	empty   *sched.Cluster // when needed: with nothing running, and all of it up
-	idle    *sched.Cluster // when needed: with nothing running
+	// when needed: with nothing running, and the states that queues are in now; the second for jobs of advance
+	// reservations
+	idle [2]*sched.Cluster
 }
 
 // New returns an Explainer of a state. The Cluster follows the state; it is copied. Texts have times of a zone.
@@ -102,13 +105,33 @@ func (e *Explainer) emptied() *sched.Cluster {
 	return e.empty
 }
 
-// idled returns the cluster with nothing running, and the states that queues are in now.
-func (e *Explainer) idled() *sched.Cluster {
-	if e.idle == nil {
-		e.idle = sched.NewCluster(e.st.Without(grid.KindJATask))
-		e.idle.Begin(e.now)
+// idled returns the cluster with nothing running, and the states that queues are in now. Advance reservations hold
+// nothing there, unless it is for a job of one.
+func (e *Explainer) idled(j *grid.Job) *sched.Cluster {
+	at := 0
+	if j.AR != 0 {
+		at = 1
 	}
-	return e.idle
+	if e.idle[at] == nil {
+		st := e.st.Without(grid.KindJATask)
+		if at == 0 {
+			st.Apply(events.List{Seq: st.Seq, At: st.At, Events: withoutGrants(st.ARs())})
+		}
+		e.idle[at] = sched.NewCluster(st)
+		e.idle[at].Begin(e.now)
+	}
+	return e.idle[at]
+}
+
+// withoutGrants returns the events with which advance reservations hold nothing. They stay: where there are any, jobs
+// do not start before a calendar closes their queues.
+func withoutGrants(all []*grid.AR) (out []events.Event) {
+	for _, a := range all {
+		r := *a
+		r.Grants = nil
+		out = append(out, events.Mod(&r))
+	}
+	return out
 }
 
 // asking is a question about one job.
@@ -117,6 +140,7 @@ type asking struct {
 	j       *grid.Job
 	n       *sched.Need
 	planned *sched.Cluster // with what the last run keeps free for others, where that was needed
+	sooner  *sched.Cluster // ... from the earliest time on at which the next run may
 	Explanation
 }
 
@@ -163,11 +187,31 @@ func (a *asking) closest(c *sched.Cluster, n *sched.Need) (out []Near) {
 }
 
 // own adds what the job itself waits for.
-func (a *asking) own(task uint32) { a.Obstacles = ownObstacles(a.st, a.j, task, a.Explainer.zone) }
+func (a *asking) own(task uint32) { a.Obstacles = a.ownObstacles(a.j, task) }
 
-func ownObstacles(st *state.State, j *grid.Job, task uint32, zone *time.Location) (out []Obstacle) {
+// ownObstacles returns those that are there at the time of the question: the state may be an older one.
+func (e *Explainer) ownObstacles(j *grid.Job, task uint32) []Obstacle {
+	out := ownObstacles(e.st, j, task, e.now, e.zone)
+	limit := e.run.TasksAtOnce(j) // the lower one of -tc and that of the cell
+	if n := e.run.Started(j.ID); limit > 0 && n >= limit && limit != j.Concurrency {
+		ref := grid.Key{ID: j.ID, Sub: task}.String()
+		out = append(out, Obstacle{Reason: reason.Reason{Code: reason.ArrayLimit, Object: ref, Slots: int(n)}, Kind: Own})
+	}
+	return out
+}
+
+// userHasEnough reports whether as many tasks of a job's owner have started as may be at once, maxujobs.
+func (e *Explainer) userHasEnough(j *grid.Job) bool {
+	most := e.run.MaxUJobs()
+	return most > 0 && e.run.StartedOf(j.Owner) >= most
+}
+
+func ownObstacles(st *state.State, j *grid.Job, task uint32, now grid.Time, zone *time.Location) (out []Obstacle) {
 	ref := grid.Key{ID: j.ID, Sub: task}.String()
 	for _, w := range view.OwnWaits(st, j, task) {
+		if w.At > 0 && w.At <= now {
+			continue
+		}
 		o := Obstacle{Reason: reason.Reason{Code: w.Code, Object: ref, Offer: w.Text, Slots: w.Tasks},
 			Kind: Own, At: w.At}
 		switch {
@@ -191,7 +235,7 @@ const orRunsAlready = ", or because a host runs it already: the cell was restore
 func Recorded(
 	st *state.State, j *grid.Job, task uint32, category string, zone *time.Location,
 ) (out []string) {
-	own := ownObstacles(st, j, task, zone)
+	own := ownObstacles(st, j, task, st.At, zone)
 	for i := range own {
 		out = append(out, own[i].Text())
 	}
@@ -249,8 +293,12 @@ func (a *asking) never(now reason.Reason) bool {
 }
 
 // reported returns what the last run of the algorithm has against this job, and how it stands among others there.
+// Beside that stands the limit of its owner, which all algorithms keep.
 // fits: there is a place for it.
 func (a *asking) reported(fits bool) (against, standing []Obstacle) {
+	if fits && a.userHasEnough(a.j) {
+		against = append(against, Obstacle{Reason: reason.Reason{Code: reason.UserLimit}, Kind: Algorithm})
+	}
 	category, own := a.run.Category(a.j), a.st.SchedConf().Algorithm+": "
 	a.st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
 		i := o.(*grid.JobScheddInfo)
@@ -261,7 +309,7 @@ func (a *asking) reported(fits bool) (against, standing []Obstacle) {
 			switch {
 			case r.Code == reason.AlgorithmShare, r.Code == reason.AlgorithmSpares:
 				standing = append(standing, Obstacle{Reason: r, Kind: Algorithm})
-			case r.Code >= reason.AlgorithmHold, r.Code == reason.UserLimit && fits:
+			case r.Code >= reason.AlgorithmHold:
 				against = append(against, Obstacle{Reason: r, Kind: Algorithm})
 			}
 		}
@@ -342,7 +390,7 @@ func (a *asking) line() Obstacle {
 // closed reports whether it would have no place if nothing ran, and returns the queue instances that lack nothing but
 // that they are open.
 func (a *asking) closed() (where []string, closed bool) {
-	c := a.idled()
+	c := a.idled(a.j)
 	n := c.Need(a.j)
 	if c.Why(n).Fits() {
 		return nil, false

@@ -97,7 +97,7 @@ func (g *grouping) job(j *grid.Job) {
 	if free == 0 {
 		return
 	}
-	for _, o := range ownObstacles(g.st, j, 0, g.zone) {
+	for _, o := range g.ownObstacles(j, 0) {
 		g.add(j, Obstacle{Reason: reason.Reason{Code: o.Code}, Kind: Own}, free)
 		return
 	}
@@ -108,6 +108,9 @@ func (g *grouping) job(j *grid.Job) {
 // the default algorithm.
 func (g *grouping) firstOf(j *grid.Job) Obstacle {
 	category := g.run.Category(j)
+	if g.userHasEnough(j) { // whoever asks for the same
+		category = j.Owner + " " + category
+	}
 	o, known := g.first[category]
 	if !known {
 		a := g.ask(j, 0)
@@ -133,7 +136,7 @@ func (a *asking) verdict() Obstacle {
 		return against[0]
 	case why.Fits():
 	default:
-		if c := a.idled(); !c.Why(c.Need(a.j)).Fits() {
+		if c := a.idled(a.j); !c.Why(c.Need(a.j)).Fits() {
 			return Obstacle{Reason: why, Kind: Closed}
 		}
 		return Obstacle{Reason: why, Kind: Busy}
@@ -180,7 +183,8 @@ var ownTexts = map[reason.Code]string{
 	reason.InError: "in error", reason.HeldByUser: "held by their owner", reason.HeldByOperator: "held by an operator",
 	reason.HeldBySystem: "held by the system (a manager)", reason.HeldForArray: "wait for tasks of another array",
 	reason.Predecessors: "wait for the end of other jobs", reason.StartTime: "not to start yet (-a)",
-	reason.TaskLimit: "as many of their tasks run as may at once (-tc)",
+	reason.TaskLimit:  "as many of their tasks run as may at once (-tc)",
+	reason.ArrayLimit: "as many of their tasks run as the cell allows at once (max_aj_instances)",
 }
 
 func (o *Obstacle) groupText() string {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
+	"github.com/quill-grid/quill/pkg/state"
 )
 
 // What the last scheduling run keeps free for others, and changes of the request with which the job would start now.
@@ -39,11 +41,37 @@ func (a *asking) ownReservation() (k grid.Key) {
 }
 
 // behind returns a copy of the cluster with what the last run keeps free, but for one task.
-func (a *asking) behind(except grid.Key) *sched.Cluster {
-	c := a.cluster.Copy(a.st)
+func (a *asking) behind(except grid.Key) *sched.Cluster { return a.planOf(a.st, except) }
+
+func (a *asking) planOf(st *state.State, except grid.Key) *sched.Cluster {
+	c := a.cluster.Copy(st)
 	c.Begin(a.now)
 	c.PlanReservations(except)
 	return c
+}
+
+// earliest returns when a reservation may begin at the earliest: the next run may plan it a little sooner than it is
+// published.
+func (a *asking) earliest(r *grid.JobReservation) grid.Time {
+	return max(r.Start.Add(-a.st.SchedConf().ReservationTolerance(a.now, r.Start)), a.now)
+}
+
+// behindEarliest returns the cluster with what is kept free for others from the earliest time on: what has a place
+// there has one in the next run.
+func (a *asking) behindEarliest() *sched.Cluster {
+	if a.sooner == nil {
+		st := a.st.Copy()
+		var es []events.Event
+		a.st.Each(grid.KindJobReservation, func(o grid.Object) bool {
+			r := *o.(*grid.JobReservation)
+			r.Start = a.earliest(&r)
+			es = append(es, events.Mod(&r))
+			return true
+		})
+		st.Apply(events.List{Seq: st.Seq, At: st.At, Events: es})
+		a.sooner = a.planOf(st, a.ownReservation())
+	}
+	return a.sooner
 }
 
 // reserved adds that a place is kept free for another job.
@@ -96,7 +124,7 @@ func (a *asking) inTheWay(own grid.Key) (found *grid.JobReservation) {
 // proposeShorter proposes a run time with which the job ends before a reservation begins.
 func (a *asking) proposeShorter(r *grid.JobReservation) {
 	offset := a.cluster.Duration(a.with("h_rt", "1", 1)) - 1
-	seconds := math.Floor(r.Start.Sub(a.now) - offset)
+	seconds := math.Floor(a.earliest(r).Sub(a.now) - offset)
 	if seconds < 1 {
 		return
 	}
@@ -149,7 +177,7 @@ func (a *asking) proposeAs(j *grid.Job, text, command string) {
 	if a.First().Kind == Own {
 		return
 	}
-	if c := a.behindOthers(); c.Why(c.Need(j)).Fits() {
+	if c := a.behindEarliest(); c.Why(c.Need(j)).Fits() {
 		a.Alternatives = append(a.Alternatives, Alternative{text, command, "owner"})
 	}
 }

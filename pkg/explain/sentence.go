@@ -59,6 +59,8 @@ func (o *Obstacle) Text() string {
 		return "not to start before " + o.Offer + " (-a)"
 	case reason.TaskLimit:
 		return fmt.Sprintf("%d of its tasks run: no more at once (-tc)", o.Slots)
+	case reason.ArrayLimit:
+		return fmt.Sprintf("%d of its tasks run: no more of an array at once (max_aj_instances)", o.Slots)
 	case reason.Reserved:
 		if o.What == "" {
 			return fmt.Sprintf("waits for the reservation of job %s, from %s on: it does not say when it ends (-l h_rt)",

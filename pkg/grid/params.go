@@ -165,6 +165,12 @@ func (c *SchedConf) Interval() float64 {
 	return 15
 }
 
+// ReservationTolerance returns for how many seconds a reservation may move before it is published again: its start in
+// the run of a moment may differ by these from the start that is published.
+func (c *SchedConf) ReservationTolerance(now, start Time) float64 {
+	return max(c.Interval(), 0.05*start.Sub(now))
+}
+
 // Immediate reports whether a run starts as soon as something changed, instead
 // of waiting for schedule_interval and the flush times: params IMMEDIATE,
 // true when not set.

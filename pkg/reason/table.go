@@ -80,6 +80,7 @@ const (
 	AlgorithmWait
 	AlgorithmRefuses
 	AlgorithmSpares
+	ArrayLimit // of the cell: max_aj_instances
 )
 
 const (
@@ -245,4 +246,7 @@ var table = [...]row{
 	AlgorithmWait:    {"algorithm-wait", "Priority", "{offer}", "", "", ""},
 	AlgorithmRefuses: {"algorithm-refuses", "BadConstraints", "{offer}", "", "", ""},
 	AlgorithmSpares:  {"algorithm-spares", "Priority", "{offer}", "", "", ""},
+
+	ArrayLimit: {"array-limit", "JobArrayTaskLimit",
+		"not all array tasks may be started due to 'max_aj_instances'", "", "qconf -mconf: max_aj_instances", "manager"},
 }

@@ -75,6 +75,6 @@ func (w *Decision) confirms(old *grid.JobReservation, r *orders.JobReservation) 
 		return false
 	}
 	late := max(w.Now.Sub(old.Start), 0)
-	limit := max(w.model.State.SchedConf().Interval(), 0.05*r.Start.Sub(w.Now))
+	limit := w.model.State.SchedConf().ReservationTolerance(w.Now, r.Start)
 	return math.Abs(r.Start.Sub(old.Start.Add(late))) <= limit && math.Abs(r.End.Sub(old.End.Add(late))) <= limit
 }

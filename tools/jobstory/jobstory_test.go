@@ -138,6 +138,9 @@ func (c *cell) submit(words []datadriven.CmdArg) string {
 			n, _ := strconv.Atoi(value)
 			ask.Binding = &grid.Binding{Instance: grid.BindSet, Strategy: grid.BindPacked, Amount: uint32(n), Unit: "C",
 				Type: grid.BindSlot}
+		case "a": // seconds from now
+			n, _ := strconv.ParseFloat(value, 64)
+			j.ExecTime = c.now.Add(n)
 		case "t":
 			n, _ := strconv.Atoi(value)
 			j.Array, j.Tasks.Last = true, uint32(n)
@@ -298,6 +301,10 @@ func TestTranscripts(t *testing.T) {
 				return out
 			case "submit":
 				return c.submit(d.CmdArgs)
+			case "reserve": // SECONDS from now: both hosts' slots in advance, for ten minutes
+				n, _ := strconv.ParseFloat(word, 64)
+				return c.ask("root", &gdi.Reserve{AR: &grid.AR{Start: c.now.Add(n), Duration: 600, PE: "make",
+					PERange: grid.Ranges{{First: 2, Last: 2, Step: 1}}}})
 			case "run":
 				c.run()
 				return ""

@@ -180,6 +180,9 @@ func (c *clients) someSubmission() *grid.Job {
 		j.Hard, j.Binding = c.mapRequests(), c.coreRequest()
 		c.scopeGPUs(j)
 	}
+	if w.Limits {
+		c.addLimits(j)
+	}
 	if w.hasChance(0.1) {
 		j.ExecTime = w.now.Add(20 * w.rand.Float64())
 	}

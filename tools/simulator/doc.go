@@ -12,7 +12,7 @@
 // world.go holds time and chance; master.go, scheduler.go, host.go and
 // clients.go one actor each; plans.go calendars and advance reservations;
 // inherit.go the tasks of parallel jobs; tokens.go tokens and log-ins, and their laws;
-// instances.go resource maps, and their law;
+// instances.go resource maps, and their law; limits.go what makes jobs wait;
 // laws.go what must hold, at every step and at the end:
 //
 //	replay(log) = live state; full state + deltas = replay from zero
@@ -29,6 +29,7 @@
 //	token is exchanged twice
 //	no parallel job has more tasks on a host than slots, none of them outlives it
 //	an order list applied twice changes nothing twice
+//	what pkg/explain says of a job that waits is so when it is done in a copy (explain_test.go)
 //
 // Half of the commands that are lost were lost with their host's connection:
 // execd says hello again. To add a fault: a method that World.chaos calls with

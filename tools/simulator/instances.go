@@ -186,12 +186,13 @@ func (w *World) notGrantedTwice(t *grid.JATask) {
 	}
 	w.perHost(t, j)
 	for _, r := range j.Hard {
-		if r.Name == "lic" {
+		of := s.Centry(r.Name)
+		if of.Type != grid.TypeMap {
 			continue
 		}
 		w.asSelected(t, r)
 		for i, g := range t.Grants {
-			asked, perJob := int(r.Num), s.Centry(r.Name).Consumable == "JOB"
+			asked, perJob := int(r.Num), of.Consumable == "JOB"
 			if perJob && i > 0 {
 				asked = 0
 			} else if !perJob {

@@ -101,7 +101,7 @@ func (m *master) installCell() {
 			l.Events[i] = events.Add(conf)
 		}
 	}
-	m.appendList(m.world.addInstances(m.world.addPlans(l)))
+	m.appendList(m.world.addInstances(m.world.addPlans(m.world.addSeats(l))))
 	m.recoverLog()
 }
 

@@ -27,6 +27,7 @@ type Parameters struct {
 	Preempt   bool    // algorithms that can preempt do, by suspending
 	Tokens    bool    // users make and revoke tokens, log in, and use tokens that are valid or not
 	Instances bool    // there are resource maps, which change, and whose instances fail
+	Limits    bool    // jobs have limits of their run time and ask for what the cell has little of
 	Pace      float64 // seconds between two requests on average; 0: 0.5
 	// Algorithms are those at work: the first at the beginning, then now and then
 	// another; none: the default one.
@@ -38,6 +39,7 @@ type Parameters struct {
 	CrashAfter bool
 
 	planted planted
+	moment  func(*World) (goOn bool) // called every second, unless nil; false ends the world, not held against the laws
 }
 
 // planted are faults that tests of the laws plant; all are off in a real run.
@@ -60,6 +62,7 @@ type World struct {
 	agenda  agenda
 	order   uint64
 	calm    bool // the clients are done: no more faults, everything runs out
+	over    bool // Parameters.moment has ended it
 	trouble error
 
 	master      *master
@@ -154,7 +157,7 @@ func Run(c Parameters) (Statistics, error) {
 	}
 	w.begin()
 	begun := w.now
-	for len(w.agenda) > 0 && w.trouble == nil {
+	for len(w.agenda) > 0 && w.trouble == nil && !w.over {
 		e := heap.Pop(&w.agenda).(event)
 		w.now = e.at
 		e.what()
@@ -165,7 +168,7 @@ func Run(c Parameters) (Statistics, error) {
 			break
 		}
 	}
-	if w.trouble == nil {
+	if w.trouble == nil && !w.over {
 		w.lastJudgement()
 	}
 	r := Statistics{
@@ -211,6 +214,9 @@ func (w *World) begin() {
 	}
 	if len(w.Algorithms) > 1 {
 		w.every(11, w.clients.changeAlgorithm)
+	}
+	if w.moment != nil {
+		w.every(1, func() { w.over = !w.moment(w) })
 	}
 }
 

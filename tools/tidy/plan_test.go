@@ -69,7 +69,7 @@ var plan = []row{
 			pkg/sched/site pkg/sched/diagram pkg/sched/cow pkg/sched/ledger`},
 	{path: "pkg/view", level: rules,
 		imports: "pkg/reason pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
-	{path: "pkg/explain", level: rules, imports: "pkg/reason pkg/grid pkg/state pkg/sched pkg/view"},
+	{path: "pkg/explain", level: rules, imports: "events pkg/reason pkg/grid pkg/state pkg/sched pkg/view"},
 	{path: "qmaster/core/cell", level: deciders,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/state pkg/complex pkg/shares pkg/sched/site
 			pkg/sched`},
