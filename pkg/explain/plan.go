@@ -172,9 +172,10 @@ func (a *asking) propose(j *grid.Job, text string) {
 	a.proposeAs(j, text, fmt.Sprintf("qalter -l %s %d", j.Hard.Text(), a.j.ID))
 }
 
-// proposeAs adds a proposal if such a job would start now.
+// proposeAs adds a proposal if such a job would start now. A job that has a reservation gets none: others have planned
+// around it, and may go first when it asks for less (urgency of slots).
 func (a *asking) proposeAs(j *grid.Job, text, command string) {
-	if a.First().Kind == Own {
+	if a.First().Kind == Own || a.userHasEnough(a.j) || a.Expected != nil {
 		return
 	}
 	if c := a.behindEarliest(); c.Why(c.Need(j)).Fits() {
