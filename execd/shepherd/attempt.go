@@ -24,7 +24,8 @@ type attempt struct {
 	env     []string
 	added   []string // to env, by steps of root and of the administrator
 	streams stdStreams
-	cgroup  int // descriptor; -1: none
+	group   string // path of its control group; it stays when plan goes with the end, as samples are taken until then
+	cgroup  int    // descriptor; -1: none
 
 	devicesOver chan struct{} // closed when no more devices are closed to it; nil: none are
 
@@ -322,6 +323,7 @@ func (a *attempt) retryJournalEnd(rec journalRecord) {
 func (k *shepherd) newAttempt(p plan.Plan, durable bool) *attempt {
 	return &attempt{
 		k: k, key: p.Attempt, limits: p.Limits, durable: durable, plan: p,
+		group:   p.Cgroup.Path,
 		signals: make(chan signalRequest, 4), changes: make(chan pendingChange), done: make(chan struct{}),
 		attemptProcesses: attemptProcesses{users: usersOf(&p)},
 		now: plan.Status{Attempt: p.Attempt, State: plan.Starting, Binding: p.Binding,

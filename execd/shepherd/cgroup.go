@@ -68,14 +68,14 @@ func (a *attempt) groupUsage() procfs.GroupUsage {
 	if a.cgroup < 0 {
 		return procfs.GroupUsage{}
 	}
-	return procfs.ReadGroupUsage(a.plan.Cgroup.Path)
+	return procfs.ReadGroupUsage(a.group)
 }
 
 // groupUsageAtEnd returns what the job has used at its end. What it has in memory matters only beside what it was seen
 // with: most jobs are short.
 func (a *attempt) groupUsageAtEnd() procfs.GroupUsage {
 	if a.cgroup >= 0 && !a.used.wasSampled() {
-		return procfs.ReadGroupSpent(a.plan.Cgroup.Path)
+		return procfs.ReadGroupSpent(a.group)
 	}
 	return a.groupUsage()
 }

@@ -427,7 +427,7 @@ func TestReasonsAndInstances(t *testing.T) {
 	text := c.request("GET", "/metrics", "", nil).Body.String()
 	for _, want := range []string{
 		`quill_jobs_waiting{reason="held-by-user"} 1`, `quill_jobs_waiting{reason="scheduler"} 1`,
-		`quill_jobs_waiting{reason="start_time"} 0`,
+		`quill_jobs_waiting{reason="start-time"} 0`,
 		`quill_resource_instances{resource="gpu",state="granted"} 1`,
 		`quill_resource_instances{resource="gpu",state="free"} 1`,
 		`quill_resource_instances{resource="gpu",state="disabled"} 1`,
