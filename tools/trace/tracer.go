@@ -311,10 +311,10 @@ func (t *Tracer) over(k *job, at grid.Time) {
 // waitNames are the names of waits; a job without a reason of its own waits for a place.
 var waitNames = map[reason.Code]string{
 	reason.HeldByUser: "wait: user hold", reason.HeldByOperator: "wait: operator hold",
-	reason.HeldBySystem:  "wait: system hold",
+	reason.HeldBySystem: "wait: system hold",
 	reason.HeldForArray: "wait: array dependency", reason.Predecessors: "wait: dependency",
 	reason.StartTime: "wait: start time",
-	reason.InError:  "wait: error", reason.TaskLimit: "wait: task concurrency",
+	reason.InError:   "wait: error", reason.TaskLimit: "wait: task concurrency",
 }
 
 const waitPlace = "wait: place"

@@ -25,9 +25,9 @@ type User struct {
 type Users struct {
 	of      map[string]User
 	waits   map[reason.Code]int // jobs with tasks that have never been started, by the first reason why they wait
-	starts  ordered.Set[start]    // of such jobs, in the future
-	started map[uint32]int        // tasks of a job
-	jobs    map[uint32]struct{}   // that the list touches
+	starts  ordered.Set[start]  // of such jobs, in the future
+	started map[uint32]int      // tasks of a job
+	jobs    map[uint32]struct{} // that the list touches
 	tasks   map[grid.Key]struct{}
 }
 
