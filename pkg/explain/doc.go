@@ -6,9 +6,10 @@
 //	       ├▶ algorithm  what the last run of the algorithm has against it               grid.JobScheddInfo
 //	       ├▶ closed     ... when it is empty and not reserved in advance, with the states that queues are in now?
 //	       ├▶ busy       ... now: what is short, who has it
+//	       ├▶ planned    it fits: would it delay what the last run keeps free for another job?    grid.JobReservation
 //	       └▶ turn       it fits: who is before it
 //
 // quill why, the console, the API and MCP show what it returns; none makes such sentences itself. The package must not
-// know which algorithm decides, nor print: texts are fields. To add an obstacle: a code in pkg/reason, and where it is
-// found (explain.go) and said (sentence.go).
+// know which algorithm decides, nor write output: texts are fields. To add an obstacle: a code in pkg/reason, and where
+// it is found (explain.go) and said (sentence.go).
 package explain

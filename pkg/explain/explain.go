@@ -40,13 +40,13 @@ const (
 type Obstacle struct {
 	reason.Reason
 	Kind  Kind
-	Lacks []sched.Lack // of Never and Busy: of the queue instance that comes closest
+	Lacks []sched.Lack // of Never, Closed and Busy: of the queue instance that comes closest
 	// the jobs that it is about: predecessors, those that have what is short, those in line before it; the first, and how
 	// many More there are
 	Jobs  []uint32
 	More  int
 	Where []string  // queue instances, of Closed with their states
-	At    grid.Time // of StartTime: it does not start before
+	At    grid.Time // StartTime: it does not start before; Planned: the reservation begins
 }
 
 // Explanation is why a task waits.
@@ -72,9 +72,6 @@ func (a *Explanation) First() *Obstacle { return &a.Obstacles[0] }
 
 // Fits reports whether there is a place for it now.
 func (a *Explanation) Fits() bool { return a.Closest == nil }
-
-// InLine reports whether the scheduler looks at it.
-func (a *Explanation) InLine() bool { return a.First().Kind != Own }
 
 // Explainer answers why tasks wait in one state. What several answers need is made once.
 type Explainer struct {
@@ -134,8 +131,8 @@ func withoutGrants(all []*grid.AR) (out []events.Event) {
 	return out
 }
 
-// asking is a question about one job.
-type asking struct {
+// question is a question about one job.
+type question struct {
 	*Explainer
 	j       *grid.Job
 	n       *sched.Need
@@ -144,8 +141,8 @@ type asking struct {
 	Explanation
 }
 
-func (e *Explainer) ask(j *grid.Job, task uint32) *asking {
-	a := &asking{Explainer: e, j: j, n: e.run.Need(j), Explanation: Explanation{Job: j.ID, zone: e.zone}}
+func (e *Explainer) newQuestion(j *grid.Job, task uint32) *question {
+	a := &question{Explainer: e, j: j, n: e.run.Need(j), Explanation: Explanation{Job: j.ID, zone: e.zone}}
 	for _, r := range e.st.JobReservations(j.ID) {
 		if a.Expected == nil && (task == 0 || task == r.Task) {
 			a.Expected = r
@@ -156,22 +153,22 @@ func (e *Explainer) ask(j *grid.Job, task uint32) *asking {
 
 // Why returns why a task of a job waits, 0: its next one.
 func (e *Explainer) Why(j *grid.Job, task uint32) *Explanation {
-	a := e.ask(j, task)
-	a.own(task)
+	a := e.newQuestion(j, task)
+	a.addOwnObstacles(task)
 	why := a.run.Why(a.n)
 	if !why.Fits() {
 		a.Closest = a.closest(a.run, a.n)
 	}
-	if !a.never(why) {
-		a.place(why)
+	if !a.addNever(why) {
+		a.addPlaceObstacles(why)
 	}
 	return &a.Explanation
 }
 
-func (a *asking) add(o Obstacle) { a.Obstacles = append(a.Obstacles, o) }
+func (a *question) add(o Obstacle) { a.Obstacles = append(a.Obstacles, o) }
 
 // closest returns the queue instances of a cluster that come closest.
-func (a *asking) closest(c *sched.Cluster, n *sched.Need) (out []Near) {
+func (a *question) closest(c *sched.Cluster, n *sched.Need) (out []Near) {
 	for _, near := range c.Closest(n, closestMost) {
 		one := Near{Near: near}
 		for _, l := range near.Lacks {
@@ -186,8 +183,8 @@ func (a *asking) closest(c *sched.Cluster, n *sched.Need) (out []Near) {
 	return out
 }
 
-// own adds what the job itself waits for.
-func (a *asking) own(task uint32) { a.Obstacles = a.ownObstacles(a.j, task) }
+// addOwnObstacles adds what the job itself waits for.
+func (a *question) addOwnObstacles(task uint32) { a.Obstacles = a.ownObstacles(a.j, task) }
 
 // ownObstacles returns those that are there at the time of the question: the state may be an older one.
 func (e *Explainer) ownObstacles(j *grid.Job, task uint32) []Obstacle {
@@ -220,7 +217,7 @@ func ownObstacles(st *state.State, j *grid.Job, task uint32, now grid.Time, zone
 		case o.Code == reason.HeldBySystem && uint64(j.ID) <= st.Counter(grid.RestoredJob):
 			o.Offer = orRunsAlready
 		}
-		o.name(w.Jobs)
+		o.setJobs(w.Jobs)
 		out = append(out, o)
 	}
 	return out
@@ -255,8 +252,8 @@ func Recorded(
 	return append(out, all...)
 }
 
-// lacks takes what the closest queue instance lacks; it is the reason where the search has none of its own.
-func (o *Obstacle) lacks(closest []Near) {
+// setLacks takes what the closest queue instance lacks; it is the reason where the search has none of its own.
+func (o *Obstacle) setLacks(closest []Near) {
 	if len(closest) == 0 {
 		return
 	}
@@ -265,14 +262,14 @@ func (o *Obstacle) lacks(closest []Near) {
 	}
 }
 
-// name takes jobs that an obstacle is about.
-func (o *Obstacle) name(jobs []uint32) {
+// setJobs takes jobs that an obstacle is about.
+func (o *Obstacle) setJobs(jobs []uint32) {
 	n := min(len(jobs), namedMost)
 	o.Jobs, o.More = jobs[:n], len(jobs)-n
 }
 
-// never adds why no cell of this configuration runs it; false: the empty one does.
-func (a *asking) never(now reason.Reason) bool {
+// addNever adds why no cell of this configuration runs it; false: the empty one does.
+func (a *question) addNever(now reason.Reason) bool {
 	if now.Fits() {
 		return false
 	}
@@ -287,15 +284,14 @@ func (a *asking) never(now reason.Reason) bool {
 		o.What = a.j.PERange.Slots("")
 	}
 	a.Closest = a.closest(c, n)
-	o.lacks(a.Closest)
+	o.setLacks(a.Closest)
 	a.add(o)
 	return true
 }
 
-// reported returns what the last run of the algorithm has against this job, and how it stands among others there.
-// Beside that stands the limit of its owner, which all algorithms keep.
-// fits: there is a place for it.
-func (a *asking) reported(fits bool) (against, standing []Obstacle) {
+// reportedObstacles returns what the last run of the algorithm has against this job, and how it stands among others
+// there. Beside that stands the limit of its owner, which all algorithms keep. fits: there is a place for it.
+func (a *question) reportedObstacles(fits bool) (against, standing []Obstacle) {
 	if fits && a.userHasEnough(a.j) {
 		against = append(against, Obstacle{Reason: reason.Reason{Code: reason.UserLimit}, Kind: Algorithm})
 	}
@@ -318,18 +314,18 @@ func (a *asking) reported(fits bool) (against, standing []Obstacle) {
 	return against, standing
 }
 
-// place adds why there is no place now, or that it waits for its turn.
-func (a *asking) place(why reason.Reason) {
-	against, standing := a.reported(why.Fits())
+// addPlaceObstacles adds why there is no place now, or that it waits for its turn.
+func (a *question) addPlaceObstacles(why reason.Reason) {
+	against, standing := a.reportedObstacles(why.Fits())
 	a.Obstacles = append(a.Obstacles, against...)
 	if why.Fits() {
-		a.reserved()
-	} else if where, closed := a.closed(); closed {
+		a.addReserved()
+	} else if where, closed := a.closedInstances(); closed {
 		o := Obstacle{Reason: why, Kind: Closed, Where: where}
-		o.lacks(a.Closest)
+		o.setLacks(a.Closest)
 		a.add(o)
 	} else {
-		a.add(a.busy(why))
+		a.add(a.busyObstacle(why))
 		a.proposeLess(why)
 	}
 	a.Obstacles = append(a.Obstacles, standing...)
@@ -338,7 +334,7 @@ func (a *asking) place(why reason.Reason) {
 	}
 	switch {
 	case a.byPriority():
-		if turn := a.line(); why.Fits() && a.Obstacles == nil {
+		if turn := a.findTurn(); why.Fits() && a.Obstacles == nil {
 			a.add(turn)
 		}
 	case a.Obstacles == nil:
@@ -352,17 +348,17 @@ func (e *Explainer) byPriority() bool {
 	return name == "" || name == defaultAlgorithm
 }
 
-// busy is that there is no place, with who has what the closest queue instance lacks.
-func (a *asking) busy(why reason.Reason) Obstacle {
+// busyObstacle is that there is no place, with who has what the closest queue instance lacks.
+func (a *question) busyObstacle(why reason.Reason) Obstacle {
 	o := Obstacle{Reason: why, Kind: Busy}
-	if o.lacks(a.Closest); len(o.Lacks) > 0 {
-		o.name(a.holders(a.Closest[0].Instance, &o.Lacks[0]))
+	if o.setLacks(a.Closest); len(o.Lacks) > 0 {
+		o.setJobs(a.holdersOf(a.Closest[0].Instance, &o.Lacks[0]))
 	}
 	return o
 }
 
-// line finds the jobs in line before it, and among them those that may start first.
-func (a *asking) line() Obstacle {
+// findTurn finds the jobs in line before it, and among them those that may start first.
+func (a *question) findTurn() Obstacle {
 	priority := 0.0
 	if p := view.Found(a.st)(a.j.ID); p != nil {
 		priority = p.Priority
@@ -387,9 +383,9 @@ func (a *asking) line() Obstacle {
 	return o
 }
 
-// closed reports whether it would have no place if nothing ran, and returns the queue instances that lack nothing but
-// that they are open.
-func (a *asking) closed() (where []string, closed bool) {
+// closedInstances reports whether it would have no place if nothing ran, and returns the queue instances that lack
+// nothing but that they are open.
+func (a *question) closedInstances() (where []string, closed bool) {
 	c := a.idled(a.j)
 	n := c.Need(a.j)
 	if c.Why(n).Fits() {
@@ -410,7 +406,7 @@ func (a *asking) closed() (where []string, closed bool) {
 }
 
 // closedState returns in which state a queue instance takes no jobs, "" if it is not that.
-func (a *asking) closedState(instance string, why reason.Reason) string {
+func (a *question) closedState(instance string, why reason.Reason) string {
 	switch why.Code {
 	case reason.QueueDisabled:
 		return "disabled: " + remedyOf(why)
@@ -443,9 +439,9 @@ func remedyOf(why reason.Reason) string {
 	return what + ", " + who
 }
 
-// holders returns the jobs that have what a queue instance lacks: of slots those that run in it, of another resource
+// holdersOf returns the jobs that have what a queue instance lacks: of slots those that run in it, of another resource
 // those that request it there.
-func (a *asking) holders(instance string, l *sched.Lack) (out []uint32) {
+func (a *question) holdersOf(instance string, l *sched.Lack) (out []uint32) {
 	queue, host, _ := strings.Cut(instance, "@")
 	hold := func(t *grid.JATask) {
 		asks := false

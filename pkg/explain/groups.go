@@ -24,7 +24,7 @@ func (e *Explainer) Groups(of func(*grid.Job) bool) []Group {
 	g := &grouping{Explainer: e, all: map[groupKey]*Group{}, first: map[string]Obstacle{}}
 	e.st.Each(grid.KindJob, func(o grid.Object) bool {
 		if j := o.(*grid.Job); of == nil || of(j) {
-			g.job(j)
+			g.addJob(j)
 		}
 		return true
 	})
@@ -69,8 +69,8 @@ type grouping struct {
 	first map[string]Obstacle // of jobs that have nothing against themselves, by category
 }
 
-// job adds the tasks of a job that wait.
-func (g *grouping) job(j *grid.Job) {
+// addJob adds the tasks of a job that wait.
+func (g *grouping) addJob(j *grid.Job) {
 	free, failed := int(j.Eligible().Count()), 0
 	for _, t := range g.st.Tasks(j.ID) {
 		switch {
@@ -81,7 +81,7 @@ func (g *grouping) job(j *grid.Job) {
 			free++
 		}
 	}
-	g.add(j, Obstacle{Reason: reason.Reason{Code: reason.InError}, Kind: Own}, failed)
+	g.addTasks(j, Obstacle{Reason: reason.Reason{Code: reason.InError}, Kind: Own}, failed)
 	held := j.Pending
 	for _, h := range [...]struct {
 		tasks grid.Ranges
@@ -90,7 +90,7 @@ func (g *grouping) job(j *grid.Job) {
 		{j.ArrayHold, reason.HeldForArray}} {
 		if len(h.tasks) > 0 {
 			left := held.Minus(h.tasks)
-			g.add(j, Obstacle{Reason: reason.Reason{Code: h.code}, Kind: Own}, int(held.Count())-int(left.Count()))
+			g.addTasks(j, Obstacle{Reason: reason.Reason{Code: h.code}, Kind: Own}, int(held.Count())-int(left.Count()))
 			held = left
 		}
 	}
@@ -98,23 +98,23 @@ func (g *grouping) job(j *grid.Job) {
 		return
 	}
 	for _, o := range g.ownObstacles(j, 0) {
-		g.add(j, Obstacle{Reason: reason.Reason{Code: o.Code}, Kind: Own}, free)
+		g.addTasks(j, Obstacle{Reason: reason.Reason{Code: o.Code}, Kind: Own}, free)
 		return
 	}
-	g.add(j, g.firstOf(j), free)
+	g.addTasks(j, g.firstOf(j), free)
 }
 
 // firstOf returns the first obstacle of a job that has nothing against itself: the same for all of its category with
 // the default algorithm.
 func (g *grouping) firstOf(j *grid.Job) Obstacle {
 	category := g.run.Category(j)
-	if g.userHasEnough(j) { // whoever asks for the same
+	if g.userHasEnough(j) { // its jobs wait for another reason than those of the same category
 		category = j.Owner + " " + category
 	}
 	o, known := g.first[category]
 	if !known {
-		a := g.ask(j, 0)
-		o = a.verdict()
+		a := g.newQuestion(j, 0)
+		o = a.firstObstacle()
 		if g.byPriority() && len(g.st.JobReservations(j.ID)) == 0 {
 			g.first[category] = o
 		}
@@ -122,15 +122,15 @@ func (g *grouping) firstOf(j *grid.Job) Obstacle {
 	return o
 }
 
-// verdict returns the first obstacle without its details, as Why finds it.
-func (a *asking) verdict() Obstacle {
+// firstObstacle returns the first obstacle without its details, as Why finds it.
+func (a *question) firstObstacle() Obstacle {
 	why := a.run.Why(a.n)
 	if !why.Fits() {
 		if c := a.emptied(); !c.Why(c.Need(a.j)).Fits() {
 			return Obstacle{Reason: why, Kind: Never}
 		}
 	}
-	against, standing := a.reported(why.Fits())
+	against, standing := a.reportedObstacles(why.Fits())
 	switch {
 	case len(against) > 0:
 		return against[0]
@@ -152,8 +152,8 @@ func (a *asking) verdict() Obstacle {
 	return Obstacle{Reason: reason.Reason{Code: reason.Turn}, Kind: Turn}
 }
 
-// add counts tasks of a job in the group of an obstacle.
-func (g *grouping) add(j *grid.Job, o Obstacle, tasks int) {
+// addTasks counts tasks of a job in the group of an obstacle.
+func (g *grouping) addTasks(j *grid.Job, o Obstacle, tasks int) {
 	if tasks <= 0 {
 		return
 	}

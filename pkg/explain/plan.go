@@ -21,61 +21,63 @@ const triesMost = 20
 type Alternative struct {
 	Text    string `json:"text"`
 	Command string `json:"command"`
-	By      string `json:"by" jsonschema:"who may: owner, operator or manager"`
+	By      string `json:"by" jsonschema:"the role that may do it: owner, operator or manager"`
 }
 
 // behindOthers returns the cluster with what the last run keeps free for others.
-func (a *asking) behindOthers() *sched.Cluster {
+func (a *question) behindOthers() *sched.Cluster {
 	if a.planned == nil {
-		a.planned = a.behind(a.ownReservation())
+		a.planned = a.behindReservations(a.ownReservation())
 	}
 	return a.planned
 }
 
 // ownReservation returns the key of the reservation of the task, the zero Key if there is none.
-func (a *asking) ownReservation() (k grid.Key) {
+func (a *question) ownReservation() (k grid.Key) {
 	if a.Expected != nil {
 		k = a.Expected.Key()
 	}
 	return k
 }
 
-// behind returns a copy of the cluster with what the last run keeps free, but for one task.
-func (a *asking) behind(except grid.Key) *sched.Cluster { return a.planOf(a.st, except) }
+// behindReservations returns a copy of the cluster with what the last run keeps free, but for one task.
+func (a *question) behindReservations(except grid.Key) *sched.Cluster {
+	return a.planReservations(a.st, except)
+}
 
-func (a *asking) planOf(st *state.State, except grid.Key) *sched.Cluster {
+func (a *question) planReservations(st *state.State, except grid.Key) *sched.Cluster {
 	c := a.cluster.Copy(st)
 	c.Begin(a.now)
 	c.PlanReservations(except)
 	return c
 }
 
-// earliest returns when a reservation may begin at the earliest: the next run may plan it a little sooner than it is
-// published.
-func (a *asking) earliest(r *grid.JobReservation) grid.Time {
+// earliestStart returns when a reservation may begin at the earliest: the next run may plan it a little sooner than it
+// is published.
+func (a *question) earliestStart(r *grid.JobReservation) grid.Time {
 	return max(r.Start.Add(-a.st.SchedConf().ReservationTolerance(a.now, r.Start)), a.now)
 }
 
 // behindEarliest returns the cluster with what is kept free for others from the earliest time on: what has a place
 // there has one in the next run.
-func (a *asking) behindEarliest() *sched.Cluster {
+func (a *question) behindEarliest() *sched.Cluster {
 	if a.sooner == nil {
 		st := a.st.Copy()
 		var es []events.Event
 		a.st.Each(grid.KindJobReservation, func(o grid.Object) bool {
 			r := *o.(*grid.JobReservation)
-			r.Start = a.earliest(&r)
+			r.Start = a.earliestStart(&r)
 			es = append(es, events.Mod(&r))
 			return true
 		})
 		st.Apply(events.List{Seq: st.Seq, At: st.At, Events: es})
-		a.sooner = a.planOf(st, a.ownReservation())
+		a.sooner = a.planReservations(st, a.ownReservation())
 	}
 	return a.sooner
 }
 
-// reserved adds that a place is kept free for another job.
-func (a *asking) reserved() {
+// addReserved adds that a place is kept free for another job.
+func (a *question) addReserved() {
 	if a.st.Len(grid.KindJobReservation) == 0 {
 		return
 	}
@@ -97,7 +99,7 @@ func (a *asking) reserved() {
 }
 
 // inTheWay returns the reservation without which the job would start; else the first one.
-func (a *asking) inTheWay(own grid.Key) (found *grid.JobReservation) {
+func (a *question) inTheWay(own grid.Key) (found *grid.JobReservation) {
 	var first *grid.JobReservation
 	tries := 0
 	a.st.Each(grid.KindJobReservation, func(o grid.Object) bool {
@@ -109,7 +111,7 @@ func (a *asking) inTheWay(own grid.Key) (found *grid.JobReservation) {
 			first = r
 		}
 		if tries++; own == (grid.Key{}) && tries <= triesMost {
-			if c := a.behind(r.Key()); c.Why(c.Need(a.j)).Fits() {
+			if c := a.behindReservations(r.Key()); c.Why(c.Need(a.j)).Fits() {
 				found = r
 			}
 		}
@@ -122,22 +124,23 @@ func (a *asking) inTheWay(own grid.Key) (found *grid.JobReservation) {
 }
 
 // proposeShorter proposes a run time with which the job ends before a reservation begins.
-func (a *asking) proposeShorter(r *grid.JobReservation) {
-	offset := a.cluster.Duration(a.with("h_rt", "1", 1)) - 1
-	seconds := math.Floor(a.earliest(r).Sub(a.now) - offset)
+func (a *question) proposeShorter(r *grid.JobReservation) {
+	offset := a.cluster.Duration(a.withRequest("h_rt", "1", 1)) - 1
+	seconds := math.Floor(a.earliestStart(r).Sub(a.now) - offset)
 	if seconds < 1 {
 		return
 	}
-	a.propose(a.with("h_rt", fmt.Sprintf("%.0f", seconds), seconds),
+	a.proposeRequest(a.withRequest("h_rt", fmt.Sprintf("%.0f", seconds), seconds),
 		fmt.Sprintf("with -l h_rt=%.0f it would start now, before the reservation of job %d", seconds, r.Job))
 }
 
 // proposeLess proposes to ask for what there is: fewer slots, or less of what is short.
-func (a *asking) proposeLess(why reason.Reason) {
+func (a *question) proposeLess(why reason.Reason) {
 	if why.Code == reason.PEOffersOnly && why.Slots > 0 {
-		j := a.with("", "", 0)
+		j := a.withRequest("", "", 0)
 		j.PERange = grid.Ranges{{First: uint32(why.Slots), Last: uint32(why.Slots), Step: 1}}
-		a.proposeAs(j, fmt.Sprintf("with %d slots instead of %s it would start now", why.Slots, a.j.PERange.Slots("")),
+		a.proposeIfItStarts(j, fmt.Sprintf("with %d slots instead of %s it would start now", why.Slots,
+			a.j.PERange.Slots("")),
 			fmt.Sprintf("qalter -pe %s %d %d", a.j.PE, why.Slots, a.j.ID))
 		return
 	}
@@ -149,11 +152,12 @@ func (a *asking) proposeLess(why reason.Reason) {
 		return
 	}
 	left := amount(l.LeftText)
-	a.propose(a.with(l.Resource, left, l.Left), fmt.Sprintf("with -l %s=%s it would start now", l.Resource, left))
+	a.proposeRequest(a.withRequest(l.Resource, left, l.Left),
+		fmt.Sprintf("with -l %s=%s it would start now", l.Resource, left))
 }
 
-// with returns the job with another hard request.
-func (a *asking) with(name, value string, number float64) *grid.Job {
+// withRequest returns the job with another hard request.
+func (a *question) withRequest(name, value string, number float64) *grid.Job {
 	j, ask := *a.j, *a.j.JobRequest
 	ask.Hard = nil
 	for _, r := range a.j.Hard {
@@ -168,13 +172,13 @@ func (a *asking) with(name, value string, number float64) *grid.Job {
 	return &j
 }
 
-func (a *asking) propose(j *grid.Job, text string) {
-	a.proposeAs(j, text, fmt.Sprintf("qalter -l %s %d", j.Hard.Text(), a.j.ID))
+func (a *question) proposeRequest(j *grid.Job, text string) {
+	a.proposeIfItStarts(j, text, fmt.Sprintf("qalter -l %s %d", j.Hard.Text(), a.j.ID))
 }
 
-// proposeAs adds a proposal if such a job would start now. A job that has a reservation gets none: others have planned
-// around it, and may go first when it asks for less (urgency of slots).
-func (a *asking) proposeAs(j *grid.Job, text, command string) {
+// proposeIfItStarts adds a proposal if such a job would start now. A job that has a reservation gets none: others have
+// planned around it, and may go first when it asks for less (urgency of slots).
+func (a *question) proposeIfItStarts(j *grid.Job, text, command string) {
 	if a.First().Kind == Own || a.userHasEnough(a.j) || a.Expected != nil {
 		return
 	}

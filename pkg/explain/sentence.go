@@ -98,7 +98,7 @@ type WaitReason struct {
 	Slurm  string   `json:"slurm" jsonschema:"the reason that squeue of Slurm shows for it"`
 	Text   string   `json:"text"`
 	Remedy string   `json:"remedy,omitempty" jsonschema:"what removes it"`
-	By     string   `json:"by,omitempty" jsonschema:"who may: owner, operator or manager"`
+	By     string   `json:"by,omitempty" jsonschema:"the role that may do it: owner, operator or manager"`
 	Jobs   []uint32 `json:"jobs,omitempty" jsonschema:"that it is about: predecessors, holders, jobs before it"`
 	More   int      `json:"more_jobs,omitempty" jsonschema:"that are not listed"`
 }
@@ -138,9 +138,9 @@ func clock(t grid.Time, zone *time.Location) string {
 	return t.Std().In(zone).Format("01/02/2006 15:04:05.000")
 }
 
-// instances returns who has which instances of a resource map that is short: 1 of 4 free (GPU3);
+// instancesText returns who has which instances of a resource map that is short: 1 of 4 free (GPU3);
 // GPU0 GPU1 held by job 17, GPU2 held by job 18.
-func instances(l sched.Lack) string {
+func instancesText(l sched.Lack) string {
 	var free, held, others, out []string
 	for _, u := range l.Instances {
 		if u.Other && u.Health == nil && u.Free > 0 {
@@ -202,7 +202,7 @@ func LackText(l sched.Lack) string {
 		if l.With != "" {
 			asked += " with " + l.With
 		}
-		return fmt.Sprintf("%s %s: %s, %s", l.Resource, where, asked, instances(l))
+		return fmt.Sprintf("%s %s: %s, %s", l.Resource, where, asked, instancesText(l))
 	}
 	where := map[byte]string{'G': "cluster-wide", 'H': "at host " + l.Object, 'Q': "in " + l.Object,
 		'L': "under the quota " + l.Object}[l.Level]

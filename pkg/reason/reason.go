@@ -22,8 +22,8 @@ func (r Reason) Fits() bool { return r.Code == OK }
 // String returns Grid Engine's message, as qstat -j prints it; "" for OK.
 func (r Reason) String() string { return r.fill(r.Code.row().message) }
 
-// Remedy returns what removes it, as a command or a sentence, and who may do that; "" when only time does.
-func (r Reason) Remedy() (what, who string) {
+// Remedy returns what removes it, as a command or a sentence, and the role that may do that; "" when only time does.
+func (r Reason) Remedy() (what, role string) {
 	row := r.Code.row()
 	return r.fill(row.remedy), row.by
 }
@@ -89,5 +89,5 @@ func (c Code) row() *row {
 }
 
 // row is what is said of a code. message and summary are Grid Engine's where it has them; remedy is what removes the
-// reason, and by who may: owner, operator, manager.
+// reason, and by the role that may do it: owner, operator, manager.
 type row struct{ name, slurm, message, summary, remedy, by string }

@@ -40,7 +40,7 @@ func TestPageHasAllCodes(t *testing.T) {
 	}
 }
 
-// TestEveryCodeIsComplete: each has texts without a gap left, and who may do what its remedy says.
+// TestEveryCodeIsComplete: each has texts without a gap left, and a role for its remedy.
 func TestEveryCodeIsComplete(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range Codes() {

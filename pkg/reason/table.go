@@ -67,7 +67,6 @@ const (
 	Predecessors
 	StartTime
 	TaskLimit
-	NoScheduler
 	InstanceInError
 	HostUnheard
 	Reserved
@@ -228,8 +227,6 @@ var table = [...]row{
 		"not all array tasks may be started due to 'max_aj_instances'",
 		"Not all array tasks may be started due to 'max_aj_instances'", "qalter -tc 0 {object}", "owner"},
 
-	NoScheduler: {"no-scheduler", "SchedDown", "no scheduler is registered", "", "qconf -ks ends one; quill up starts it",
-		"manager"},
 	InstanceInError: {"instance-error", "ReqNodeNotAvail",
 		`queue instance "{object}" dropped because it is temporarily not available`, "", "qmod -c {object}", "operator"},
 	HostUnheard: {"host-unheard", "ReqNodeNotAvail",
