@@ -260,6 +260,14 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// nest returns a daemon of a daemon, and so on, of which the innermost does what text says.
+func nest(depth int, text string) string {
+	for i := range depth {
+		text = fmt.Sprintf("f%d() { %s; }; export -f f%d; setsid bash -c f%d & exec sleep 100", i, text, i, i)
+	}
+	return "bash -c '" + text + "' &"
+}
+
 func TestLeftoversAreKilled(t *testing.T) {
 	h := newHost(t)
 	for job, text := range []string{
@@ -268,6 +276,7 @@ func TestLeftoversAreKilled(t *testing.T) {
 		"setsid sh -c 'sleep 100 & echo $!; exec sleep 100' &", // the child of a daemon
 		"env -i setsid sleep 100 & echo $!",                    // without marker and session: no other job's
 		"bash -c 'set -m; sleep 100 & echo $!'",                // in another process group of the session
+		nest(8, "sleep 100 & echo $!; exec sleep 100"),         // each comes to light when the one around it is dead
 	} {
 		job++
 		p := h.plan(job, text+"\n while ! test -s out."+fmt.Sprint(job)+"; do sleep 0.01; done; sleep 0.05")

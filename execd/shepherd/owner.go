@@ -92,6 +92,7 @@ func (r *reaper) assignOrphan(o *orphan, a *attemptProcesses, pid int) {
 		a.orphans = map[int]*orphan{}
 	}
 	a.orphans[pid] = o
+	a.found++
 	if a.leaving {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}

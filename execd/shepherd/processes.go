@@ -19,6 +19,7 @@ type attemptProcesses struct {
 	sessions []int
 	ticks    uint64          // entered then, on the clock of Stat.Start
 	orphans  map[int]*orphan // by process id
+	found    int             // orphans that became its own so far
 	leaving  bool            // its orphans are killed
 
 	joining sync.Mutex       // held while a process is adopted

@@ -232,8 +232,8 @@ const adoptBatch = 100
 
 // unknownChildren returns the shepherd's children that are neither procs nor orphans.
 func (r *reaper) unknownChildren() (found []procfs.Stat) {
+	r.mu.Lock() // while one is reaped the kernel may leave out another
 	pids := r.listChildren()
-	r.mu.Lock()
 	pids = slices.DeleteFunc(pids, func(pid int) bool { return r.procs[pid] != nil || r.orphans[pid] != nil })
 	r.mu.Unlock()
 	for _, pid := range pids {
@@ -295,17 +295,17 @@ func (r *reaper) killRemaining(a *attemptProcesses, patience time.Duration) bool
 	for pid := range a.orphans {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
-	for {
-		r.mu.Unlock()
-		r.updateOrphans() // also the children of those that died
-		r.findMarkers(a)
-		r.mu.Lock()
-		if len(a.orphans) == 0 || late {
-			break
-		}
+	// The children of one that dies come to light when it is dead: nothing is left when a look that began with nothing
+	// left finds nothing.
+	for found := -1; found != a.found && !late; {
 		for len(a.orphans) > 0 && !late {
 			r.changed.Wait()
 		}
+		found = a.found
+		r.mu.Unlock()
+		r.updateOrphans()
+		r.findMarkers(a)
+		r.mu.Lock()
 	}
 	defer r.mu.Unlock()
 	delete(r.attempts, a.spool)
