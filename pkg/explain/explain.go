@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -96,7 +95,7 @@ func New(st *state.State, c *sched.Cluster, now grid.Time, zone *time.Location) 
 // emptied returns the cluster with nothing running and all of it up.
 func (e *Explainer) emptied() *sched.Cluster {
 	if e.empty == nil {
-		e.empty = sched.Emptied(e.st)
+		e.empty = e.run.Emptied()
 		e.empty.Begin(e.now)
 	}
 	return e.empty
@@ -110,25 +109,10 @@ func (e *Explainer) idled(j *grid.Job) *sched.Cluster {
 		at = 1
 	}
 	if e.idle[at] == nil {
-		st := e.st.Without(grid.KindJATask)
-		if at == 0 {
-			st.Apply(events.List{Seq: st.Seq, At: st.At, Events: withoutGrants(st.ARs())})
-		}
-		e.idle[at] = sched.NewCluster(st)
+		e.idle[at] = e.run.Vacated(j.AR != 0)
 		e.idle[at].Begin(e.now)
 	}
 	return e.idle[at]
-}
-
-// withoutGrants returns the events with which advance reservations hold nothing. They stay: where there are any, jobs
-// do not start before a calendar closes their queues.
-func withoutGrants(all []*grid.AR) (out []events.Event) {
-	for _, a := range all {
-		r := *a
-		r.Grants = nil
-		out = append(out, events.Mod(&r))
-	}
-	return out
 }
 
 // question is a question about one job.

@@ -9,6 +9,7 @@ import (
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
+	"github.com/quill-grid/quill/pkg/sched/cow"
 	"github.com/quill-grid/quill/pkg/sched/ledger"
 )
 
@@ -29,8 +30,22 @@ func (c *Cluster) reservation(a *grid.AR) *Cluster {
 	granted := c.site.ReservedBy(a)
 	r := &Cluster{st: c.st, ar: a, of: c, site: granted, ledger: c.ledger.Reserve(a, granted)}
 	r.find = search{Cluster: r, of: c, span: c.find.span}
+	r.shareNows()
 	r.empty()
 	return r
+}
+
+// shareNows takes what changes of the hosts and instances of an advance reservation from the cell.
+func (r *Cluster) shareNows() {
+	r.world, r.nows = r.of.world, cow.NewList[hostNow](len(r.site.Hosts))
+	for i, h := range r.site.Hosts {
+		outside := r.of.nows.At(r.of.site.HostAt[h.Name])
+		n := hostNow{outside.load, make([]grid.QueueState, len(h.Instances))}
+		for k, in := range h.Instances {
+			n.states[k] = outside.states[r.of.site.Instances[r.of.site.InstAt[in.Name]].Place-1]
+		}
+		r.nows.Set(i, n)
+	}
 }
 
 // clusterOf is where a job counts: its advance reservation, or the cluster.
@@ -98,7 +113,7 @@ func (c *Cluster) explainInside(n *Need, why reason.Reason, most int) (out []rea
 // that no calendar closes in that time, read in the zone of the cell. The
 // reasons say why there are none.
 func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placement, []reason.Reason) {
-	st := opened(c.st)
+	st := c.st.Copy()
 	changes := []events.Event{events.Add(a)} // diagrams are kept where there is one
 	st.Each(grid.KindCalendar, func(o grid.Object) bool {
 		if p, err := calendar.Parse(o.(*grid.Calendar)); err == nil {
@@ -107,8 +122,11 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 		return true
 	})
 	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: changes})
-	run := NewCluster(st)
-	run.openAll()
+	all := NewCluster(st)
+	all.settle()
+	run := all.opened(st.ARs())
+	run.countStarted()
+	run.reorderParts()
 	n := run.Need(&grid.Job{
 		Owner: a.Owner, Group: a.Group, Immediate: a.Interactive,
 		JobRequest: &grid.JobRequest{

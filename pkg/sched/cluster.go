@@ -237,12 +237,15 @@ func (c *Cluster) settle() {
 		return
 	}
 	c.site = site.NewLayout(c.st)
-	c.ledger = ledger.New(c.site, c.st)
-	c.empty()
-	c.ars = nil
-	for _, a := range c.st.ARs() {
-		c.ars = append(c.ars, c.reservation(a))
-	}
+	c.find.span.Interval = c.site.Policy.Interval
+	c.readNows()
+	c.vacate(c.st.ARs())
+	c.countStarted()
+	c.reorderParts()
+}
+
+// countStarted counts the tasks that have started.
+func (c *Cluster) countStarted() {
 	c.st.Each(grid.KindJATask, func(o grid.Object) bool {
 		if t := o.(*grid.JATask); t.Started() {
 			c.note(ledger.Change{Began: c.ledger.Count(t)})
@@ -250,6 +253,20 @@ func (c *Cluster) settle() {
 		}
 		return true
 	})
+}
+
+// vacate makes the layout a cluster with advance reservations in which nothing runs and no instance stands in the
+// order yet.
+func (c *Cluster) vacate(ars []*grid.AR) {
+	c.ledger, c.ars = ledger.New(c.site, c.st), nil
+	c.empty()
+	for _, a := range ars {
+		c.ars = append(c.ars, c.reservation(a))
+	}
+}
+
+// reorderParts brings the order of the cluster and of its advance reservations in line with all the rest.
+func (c *Cluster) reorderParts() {
 	for _, r := range c.ars {
 		r.reorderAll()
 	}
@@ -263,10 +280,12 @@ func (c *Cluster) reorderAll() {
 	c.noteAllImproved()
 }
 
-// empty makes the layout a cluster in which no instance stands in the order yet.
+// empty makes a cluster in which nothing runs and no instance stands in the order yet.
 func (c *Cluster) empty() {
-	c.find.span.Interval = c.site.Policy.Interval
-	c.nows, c.ranks = cow.NewList[hostNow](len(c.site.Hosts)), cow.NewList[rank](len(c.site.Instances))
+	c.ranks = cow.NewList[rank](len(c.site.Instances))
+	for i := range c.site.Instances {
+		c.ranks.Set(i, rank{inst: -1})
+	}
 	c.released = nil
 	c.recent.Rows, c.adjusted = ordered.NewSet(start.before), nil
 	c.order.Rows = ordered.NewSet(rank.before)
@@ -275,11 +294,15 @@ func (c *Cluster) empty() {
 	for i := range c.mapOrder {
 		c.mapOrder[i].Rows = ordered.NewSet(rank.before)
 	}
+}
+
+// readNows reads the load of the hosts and the states of their queue instances.
+func (c *Cluster) readNows() {
+	c.nows = cow.NewList[hostNow](len(c.site.Hosts))
 	c.world = parseLoad(c.site, c.st.Load(grid.GlobalHost), nil)
 	for i, h := range c.site.Hosts {
 		n := hostNow{parseLoad(c.site, c.st.Load(h.Name), h), make([]grid.QueueState, len(h.Instances))}
 		for k, in := range h.Instances {
-			c.ranks.Set(in.Index, rank{inst: -1})
 			if q := c.st.QInstance(in.Queue.Name, h.Name); q != nil {
 				n.states[k] = q.State
 			}

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/complex"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
-	"github.com/quill-grid/quill/pkg/state"
+	"github.com/quill-grid/quill/pkg/sched/cow"
+	"github.com/quill-grid/quill/pkg/sched/site"
 )
 
 // Complex is the cluster's attributes, with which requests are normalised.
@@ -46,64 +46,75 @@ func (c *Cluster) explain(closed []reason.Reason, n *Need, why reason.Reason) []
 	return []reason.Reason{why}
 }
 
-// Emptied returns the cluster as it would be with nothing running or reserved,
-// no load, all queues enabled and all instances in service: what qsub -w e, w and v verify against.
-// Advance reservations take their jobs, and everybody's: whether a user may use
-// one is found out when the job is to start, as its list of users may change.
-func Emptied(st *state.State) *Cluster {
-	st = opened(st).Without(grid.KindJATask, grid.KindInstance) // those out of service
-	var es []events.Event
-	for _, a := range st.ARs() {
+// Emptied returns the cluster as it would be with nothing running or reserved, no load, all queues enabled and all
+// instances in service: what qsub -w e, w and v verify against. It follows no State.
+//
+// Advance reservations take their jobs, and everybody's: whether a user may use one is found out when the job is to
+// start, as its list of users may change.
+func (c *Cluster) Emptied() *Cluster {
+	c.settle()
+	var ars []*grid.AR
+	for _, a := range c.st.ARs() {
 		if r := *a; !a.Over() {
 			r.State, r.Start, r.End = grid.ARRunning, grid.Never, grid.Never
-			es = append(es, events.Mod(&r))
+			ars = append(ars, &r)
 		}
 	}
-	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: es})
-	c := NewCluster(st)
-	c.openAll()
-	return c
+	d := c.opened(ars)
+	d.reorderParts()
+	return d
 }
 
-// openAll takes away what shuts instances besides stored states: thresholds
-// and ambiguous configurations.
-func (c *Cluster) openAll() {
+// opened returns a cluster whose hosts report no load and whose queues are enabled, in which nothing runs and no
+// instance stands in the order yet.
+func (c *Cluster) opened(ars []*grid.AR) *Cluster {
+	d := NewCluster(c.st)
+	d.site, d.find.span = c.site.Opened(), c.find.span.Present()
+	d.world = c.world.opened(c.site, nil)
+	d.nows = cow.NewList[hostNow](len(d.site.Hosts))
+	for i, h := range d.site.Hosts {
+		now := c.nows.At(i)
+		open := hostNow{now.load, slices.Clone(now.states)}
+		if open.load != nil || h.Exec != nil {
+			open.load = now.load.opened(d.site, h)
+		}
+		for k := range open.states {
+			open.states[k] &= grid.QueueOrphaned
+		}
+		d.nows.Set(i, open)
+	}
+	d.vacate(ars)
+	return d
+}
+
+// opened returns the load of a host that reports and has nothing to do.
+func (l *hostLoad) opened(cfg *site.Layout, h *site.Host) *hostLoad {
+	open := grid.Load{}
+	if l != nil {
+		open = *l.Load
+	} else if h != nil {
+		open.Host = h.Name
+	}
+	open.Unheard, open.Values = false, slices.Clone(open.Values)
+	for i, v := range open.Values {
+		if strings.HasPrefix(strings.TrimPrefix(v.Name, "np_"), "load_") {
+			open.Values[i].Text = "0"
+		}
+	}
+	return parseLoad(cfg, &open, h)
+}
+
+// Vacated returns the cluster with nothing running, and the states that queues and hosts have now. Advance reservations
+// hold what they have if it is for a job of one, reserved, else nothing. It follows no State.
+func (c *Cluster) Vacated(reserved bool) *Cluster {
 	c.settle()
-	c.site.Everybody = true
-	for _, in := range c.site.Instances {
-		in.LoadThresholds, in.SuspendThresholds, in.Ambiguous = nil, nil, false
+	d := NewCluster(c.st)
+	d.site, d.find.span, d.nows, d.world = c.site, c.find.span.Present(), c.nows.Copy(), c.world
+	var ars []*grid.AR
+	if reserved {
+		ars = c.st.ARs()
 	}
-	for _, r := range c.ars {
-		r.openAll()
-	}
-	c.reorderAll()
-}
-
-// opened is a copy of the state with no load and all queues enabled.
-func opened(st *state.State) *state.State {
-	st = st.Copy()
-	var es []events.Event
-	st.Each(grid.KindQInstance, func(o grid.Object) bool {
-		if q := *o.(*grid.QInstance); q.State&^grid.QueueOrphaned != 0 {
-			q.State &= grid.QueueOrphaned
-			es = append(es, events.Mod(&q))
-		}
-		return true
-	})
-	for _, h := range st.ExecHosts() {
-		l := grid.Load{Host: h.Name}
-		if was := st.Load(h.Name); was != nil {
-			l = *was
-		}
-		l.Unheard = false
-		l.Values = append(grid.Values{}, l.Values...)
-		for i, v := range l.Values {
-			if strings.HasPrefix(strings.TrimPrefix(v.Name, "np_"), "load_") {
-				l.Values[i].Text = "0"
-			}
-		}
-		es = append(es, events.Mod(&l))
-	}
-	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: es})
-	return st
+	d.vacate(ars)
+	d.reorderParts()
+	return d
 }

@@ -32,7 +32,7 @@ type Layout struct {
 	Watched    []int // instances with suspend thresholds
 	Quotas     quotas
 	Basis      string // see CategoryBasis
-	Everybody  bool   // may use every advance reservation: see Emptied
+	Everybody  bool   // may use every advance reservation: see Opened
 }
 
 // Host is an execution host that has queue instances.

@@ -32,6 +32,7 @@ func (l *Layout) ReservedBy(a *grid.AR) *Layout {
 	r := &Layout{
 		Complex: l.Complex, Global: l.Global, HostAt: map[string]int{}, InstAt: map[string]int{}, Sets: l.Sets,
 		Referred: l.Referred, Projects: l.Projects, Policy: l.Policy, Basis: l.Basis, Planning: l.Planning,
+		Everybody: l.Everybody,
 	}
 	demands := l.HeldBy(a)
 	r.Global.Capacity = r.reserved(l.Global.Capacity)

@@ -11,7 +11,6 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/reason"
-	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
@@ -466,5 +465,5 @@ func WhyUnplaceable(c *cell.Cell, j *grid.Job, mode string) []reason.Reason {
 	if mode == "p" {
 		return c.Cluster.Unplaceable(j, c.Now)
 	}
-	return sched.Emptied(c.State).Unplaceable(j, c.Now)
+	return c.Cluster.Emptied().Unplaceable(j, c.Now)
 }
