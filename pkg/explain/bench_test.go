@@ -22,6 +22,7 @@ func newState(hosts, pending, kinds int) (*state.State, *sched.Cluster) {
 		events.Listed(&grid.Centry{Name: "slots", Shortcut: "s", Type: "INT", Relop: "<=", Requestable: "YES",
 			Consumable: "YES", Default: "1"}),
 		events.Listed(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO"}),
+		events.Listed(&grid.Centry{Name: "mem_free", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "NO"}),
 		events.Listed(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES",
 			Default: "0"}),
 	}
@@ -34,7 +35,8 @@ func newState(hosts, pending, kinds int) (*state.State, *sched.Cluster) {
 		h := fmt.Sprintf("h%05d", i)
 		q.HostList = append(q.HostList, h)
 		es = append(es, events.Listed(&grid.ExecHost{Name: h, ComplexValues: grid.Values{{Name: "mem", Text: "64G"}}}),
-			events.Listed(&grid.Load{Host: h, Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"}}}))
+			events.Listed(&grid.Load{Host: h, Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"},
+				{Name: "mem_free", Text: "2G"}}}))
 		tasks = append(tasks, events.Listed(&grid.JATask{Job: 1, ID: uint32(i + 1), Status: grid.Running, Start: now,
 			Grants: []grid.Grant{{Queue: "all.q", Host: h, Slots: 1}}}))
 	}

@@ -139,14 +139,69 @@ func (e *Explainer) newQuestion(j *grid.Job, task uint32) *question {
 func (e *Explainer) Why(j *grid.Job, task uint32) *Explanation {
 	a := e.newQuestion(j, task)
 	a.addOwnObstacles(task)
-	why := a.run.Why(a.n)
-	if !why.Fits() {
+	v := a.verdict()
+	if !v.why.Fits() {
 		a.Closest = a.closest(a.run, a.n)
 	}
-	if !a.addNever(why) {
-		a.addPlaceObstacles(why)
+	if v.kind == Never {
+		a.addNever()
+	} else {
+		a.addPlaceObstacles(v)
 	}
 	return &a.Explanation
+}
+
+// verdict is why a job that has nothing against itself does not start, without details.
+type verdict struct {
+	why               reason.Reason // there is no place; fits: there is one
+	kind              Kind          // Never, Closed, Busy, Planned or Turn
+	against, standing []Obstacle    // see reportedObstacles; none with Never
+}
+
+func (a *question) verdict() (v verdict) {
+	v.why = a.run.Why(a.n)
+	switch {
+	case !v.why.Fits():
+		v.kind = a.kindWithoutPlace()
+	case a.isReserved():
+		v.kind = Planned
+	default:
+		v.kind = Turn
+	}
+	if v.kind != Never {
+		v.against, v.standing = a.reportedObstacles(v.why.Fits())
+	}
+	return v
+}
+
+// kindWithoutPlace returns what has to happen before there is a place. A load value that a job asks for is as it happens
+// to be: neither an empty nor an open cell is without one for ever.
+func (a *question) kindWithoutPlace() Kind {
+	j := a.withoutLoadValues()
+	if c := a.emptied(); !c.Why(c.Need(j)).Fits() {
+		return Never
+	}
+	if c := a.idled(j); !c.Why(c.Need(j)).Fits() {
+		return Closed
+	}
+	return Busy
+}
+
+// withoutLoadValues returns the job without requests for what hosts report and what changes by itself.
+func (a *question) withoutLoadValues() *grid.Job {
+	passing := func(r grid.Request) bool { return a.run.IsPassing(r.Name) }
+	ask := *a.j.JobRequest
+	kept := 0
+	for _, list := range [...]*grid.Requests{&ask.Hard, &ask.MasterHard, &ask.SlaveHard} {
+		*list = slices.DeleteFunc(slices.Clone(*list), passing)
+		kept += len(*list)
+	}
+	if kept == len(a.j.Hard)+len(a.j.MasterHard)+len(a.j.SlaveHard) {
+		return a.j
+	}
+	j := *a.j
+	j.JobRequest = &ask
+	return &j
 }
 
 func (a *question) add(o Obstacle) { a.Obstacles = append(a.Obstacles, o) }
@@ -252,25 +307,17 @@ func (o *Obstacle) setJobs(jobs []uint32) {
 	o.Jobs, o.More = jobs[:n], len(jobs)-n
 }
 
-// addNever adds why no cell of this configuration runs it; false: the empty one does.
-func (a *question) addNever(now reason.Reason) bool {
-	if now.Fits() {
-		return false
-	}
+// addNever adds why no cell of this configuration runs it.
+func (a *question) addNever() {
 	c := a.emptied()
-	n := c.Need(a.j)
-	why := c.Why(n)
-	if why.Fits() {
-		return false
-	}
-	o := Obstacle{Reason: why, Kind: Never}
-	if why.Code == reason.PEOffersOnly {
+	n := c.Need(a.withoutLoadValues())
+	o := Obstacle{Reason: c.Why(n), Kind: Never}
+	if o.Code == reason.PEOffersOnly {
 		o.What = a.j.PERange.Slots("")
 	}
 	a.Closest = a.closest(c, n)
 	o.setLacks(a.Closest)
 	a.add(o)
-	return true
 }
 
 // reportedObstacles returns what the last run of the algorithm has against this job, and how it stands among others
@@ -299,26 +346,26 @@ func (a *question) reportedObstacles(fits bool) (against, standing []Obstacle) {
 }
 
 // addPlaceObstacles adds why there is no place now, or that it waits for its turn.
-func (a *question) addPlaceObstacles(why reason.Reason) {
-	against, standing := a.reportedObstacles(why.Fits())
-	a.Obstacles = append(a.Obstacles, against...)
-	if why.Fits() {
-		a.addReserved()
-	} else if where, closed := a.closedInstances(); closed {
-		o := Obstacle{Reason: why, Kind: Closed, Where: where}
+func (a *question) addPlaceObstacles(v verdict) {
+	a.Obstacles = append(a.Obstacles, v.against...)
+	switch v.kind {
+	case Closed:
+		o := Obstacle{Reason: v.why, Kind: Closed, Where: a.closedInstances()}
 		o.setLacks(a.Closest)
 		a.add(o)
-	} else {
-		a.add(a.busyObstacle(why))
-		a.proposeLess(why)
+	case Busy:
+		a.add(a.busyObstacle(v.why))
+		a.proposeLess(v.why)
+	case Planned:
+		a.addReserved()
 	}
-	a.Obstacles = append(a.Obstacles, standing...)
+	a.Obstacles = append(a.Obstacles, v.standing...)
 	if a.Obstacles != nil && a.First().Kind == Own {
 		return // it is not in line
 	}
 	switch {
 	case a.byPriority():
-		if turn := a.findTurn(); why.Fits() && a.Obstacles == nil {
+		if turn := a.findTurn(); a.Obstacles == nil {
 			a.add(turn)
 		}
 	case a.Obstacles == nil:
@@ -367,15 +414,11 @@ func (a *question) findTurn() Obstacle {
 	return o
 }
 
-// closedInstances reports whether it would have no place if nothing ran, and returns the queue instances that lack
-// nothing but that they are open.
-func (a *question) closedInstances() (where []string, closed bool) {
-	c := a.idled(a.j)
-	n := c.Need(a.j)
-	if c.Why(n).Fits() {
-		return nil, false
-	}
-	for _, near := range c.Closest(n, namedMost) {
+// closedInstances returns the queue instances that lack nothing but that they are open.
+func (a *question) closedInstances() (where []string) {
+	j := a.withoutLoadValues()
+	c := a.idled(j)
+	for _, near := range c.Closest(c.Need(j), namedMost) {
 		var states []string
 		for _, l := range near.Lacks {
 			if state := a.closedState(near.Instance, l.Reason); state != "" {
@@ -386,7 +429,7 @@ func (a *question) closedInstances() (where []string, closed bool) {
 			where = append(where, near.Instance+" ("+strings.Join(states, ", ")+")")
 		}
 	}
-	return where, true
+	return where
 }
 
 // closedState returns in which state a queue instance takes no jobs, "" if it is not that.

@@ -122,32 +122,17 @@ func (g *grouping) firstOf(j *grid.Job) Obstacle {
 	return o
 }
 
-// firstObstacle returns the first obstacle without its details, as Why finds it.
+// firstObstacle returns the first obstacle without its details.
 func (a *question) firstObstacle() Obstacle {
-	why := a.run.Why(a.n)
-	if !why.Fits() {
-		if c := a.emptied(); !c.Why(c.Need(a.j)).Fits() {
-			return Obstacle{Reason: why, Kind: Never}
-		}
-	}
-	against, standing := a.reportedObstacles(why.Fits())
-	switch {
-	case len(against) > 0:
-		return against[0]
-	case why.Fits():
-	default:
-		if c := a.idled(a.j); !c.Why(c.Need(a.j)).Fits() {
-			return Obstacle{Reason: why, Kind: Closed}
-		}
-		return Obstacle{Reason: why, Kind: Busy}
-	}
-	if a.st.Len(grid.KindJobReservation) > 0 {
-		if c := a.behindOthers(); !c.Why(c.Need(a.j)).Fits() {
-			return Obstacle{Reason: reason.Reason{Code: reason.Reserved}, Kind: Planned}
-		}
-	}
-	if len(standing) > 0 {
-		return standing[0]
+	switch v := a.verdict(); {
+	case len(v.against) > 0:
+		return v.against[0]
+	case !v.why.Fits():
+		return Obstacle{Reason: v.why, Kind: v.kind}
+	case v.kind == Planned:
+		return Obstacle{Reason: reason.Reason{Code: reason.Reserved}, Kind: Planned}
+	case len(v.standing) > 0:
+		return v.standing[0]
 	}
 	return Obstacle{Reason: reason.Reason{Code: reason.Turn}, Kind: Turn}
 }

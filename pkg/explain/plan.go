@@ -76,14 +76,17 @@ func (a *question) behindEarliest() *sched.Cluster {
 	return a.sooner
 }
 
-// addReserved adds that a place is kept free for another job.
-func (a *question) addReserved() {
+// isReserved reports whether its places are kept free for other jobs.
+func (a *question) isReserved() bool {
 	if a.st.Len(grid.KindJobReservation) == 0 {
-		return
+		return false
 	}
-	if c := a.behindOthers(); c.Why(c.Need(a.j)).Fits() {
-		return
-	}
+	c := a.behindOthers()
+	return !c.Why(c.Need(a.j)).Fits()
+}
+
+// addReserved adds for which job its place is kept free.
+func (a *question) addReserved() {
 	r := a.inTheWay(a.ownReservation())
 	if r == nil {
 		return

@@ -90,6 +90,20 @@ func (n *hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
 var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket",
 	"m_core", "m_thread", "cgroup", "device_isolation"}
 
+// IsPassing reports whether hosts report a load value of that name, and it changes by itself.
+func (c *Cluster) IsPassing(name string) bool {
+	c.settle()
+	i := c.site.Complex.Find(name)
+	if i < 0 || c.site.Complex.List[i].Column >= 0 {
+		return false
+	}
+	name = c.site.Complex.List[i].Name
+	return !lasting.Has(name) && slices.ContainsFunc(c.site.Hosts, func(h *site.Host) bool {
+		_, reported := c.nows.At(h.Index).load.text(name)
+		return reported
+	})
+}
+
 // reachedNow is the first threshold that is reached by load as it was reported,
 // nil when none is.
 func (c *Cluster) reachedNow(in *site.Instance, now *hostNow, thresholds []complex.Threshold) *Alarm {
