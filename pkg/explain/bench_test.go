@@ -82,3 +82,15 @@ func BenchmarkGroups(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkFeasibility asks of one job after the other whether the cell could ever run it.
+func BenchmarkFeasibility(b *testing.B) {
+	st, c := newState(10_000, 1000, 500)
+	var f explain.Feasibility
+	b.ReportAllocs()
+	for i := range b.N {
+		if why := f.WhyNever(st, c, st.Job(uint32(i%1000+2)), now); why != "" {
+			b.Fatal(why)
+		}
+	}
+}

@@ -174,34 +174,17 @@ func (a *question) verdict() (v verdict) {
 	return v
 }
 
-// kindWithoutPlace returns what has to happen before there is a place. A load value that a job asks for is as it happens
-// to be: neither an empty nor an open cell is without one for ever.
+// kindWithoutPlace returns what has to happen before there is a place. A load value that a job asks for is as it
+// happens to be: neither an empty nor an open cell is without one for ever.
 func (a *question) kindWithoutPlace() Kind {
-	j := a.withoutLoadValues()
-	if c := a.emptied(); !c.Why(c.Need(j)).Fits() {
+	j := withoutLoadValues(a.st, a.j)
+	if c := a.emptied(); !whyNever(a.st, c, c.Need(j), a.now).Fits() {
 		return Never
 	}
 	if c := a.idled(j); !c.Why(c.Need(j)).Fits() {
 		return Closed
 	}
 	return Busy
-}
-
-// withoutLoadValues returns the job without requests for what hosts report and what changes by itself.
-func (a *question) withoutLoadValues() *grid.Job {
-	passing := func(r grid.Request) bool { return a.run.IsPassing(r.Name) }
-	ask := *a.j.JobRequest
-	kept := 0
-	for _, list := range [...]*grid.Requests{&ask.Hard, &ask.MasterHard, &ask.SlaveHard} {
-		*list = slices.DeleteFunc(slices.Clone(*list), passing)
-		kept += len(*list)
-	}
-	if kept == len(a.j.Hard)+len(a.j.MasterHard)+len(a.j.SlaveHard) {
-		return a.j
-	}
-	j := *a.j
-	j.JobRequest = &ask
-	return &j
 }
 
 func (a *question) add(o Obstacle) { a.Obstacles = append(a.Obstacles, o) }
@@ -310,14 +293,9 @@ func (o *Obstacle) setJobs(jobs []uint32) {
 // addNever adds why no cell of this configuration runs it.
 func (a *question) addNever() {
 	c := a.emptied()
-	n := c.Need(a.withoutLoadValues())
-	o := Obstacle{Reason: c.Why(n), Kind: Never}
-	if o.Code == reason.PEOffersOnly {
-		o.What = a.j.PERange.Slots("")
-	}
+	n := c.Need(withoutLoadValues(a.st, a.j))
 	a.Closest = a.closest(c, n)
-	o.setLacks(a.Closest)
-	a.add(o)
+	a.add(neverObstacle(a.j, whyNever(a.st, c, n, a.now), a.Closest))
 }
 
 // reportedObstacles returns what the last run of the algorithm has against this job, and how it stands among others
@@ -416,7 +394,7 @@ func (a *question) findTurn() Obstacle {
 
 // closedInstances returns the queue instances that lack nothing but that they are open.
 func (a *question) closedInstances() (where []string) {
-	j := a.withoutLoadValues()
+	j := withoutLoadValues(a.st, a.j)
 	c := a.idled(j)
 	for _, near := range c.Closest(c.Need(j), namedMost) {
 		var states []string

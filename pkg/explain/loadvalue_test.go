@@ -9,8 +9,8 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
-// What a host reports may be another value in a minute: a job that asks for more of it is not one that never starts, and
-// no queue has to be opened for it.
+// What a host reports may be another value in a minute: a job that asks for more of it is not one that never starts,
+// and no queue has to be opened for it.
 func TestLoadValueIsNotLasting(t *testing.T) {
 	st, c := newState(1, 0, 1)
 	ask := func(requests ...grid.Request) explain.Kind {

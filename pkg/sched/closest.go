@@ -201,7 +201,7 @@ func (c *search) short(out []Lack, n *Need, l level, letter byte, object string)
 			continue
 		}
 		if !a.Numeric {
-			v, _ := l.load.text(a.Name)
+			v, _ := l.load.Text(a.Name)
 			note(k.Attr, 0, 0, 0, k.Expr.String(), v, "")
 		} else if v, ok := c.loadOf(l.load, l.factor, k.Attr); ok {
 			note(k.Attr, k.Number, v, 0, a.Format(k.Number), a.Format(v), "")

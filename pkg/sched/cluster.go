@@ -30,7 +30,7 @@ type Cluster struct {
 
 	// Written by reload and restate.
 	nows  cow.List[hostNow] // by host index
-	world *hostLoad         // load of "global"
+	world *site.Load        // load of "global"
 
 	// Written by reorder, which holds load, states and the ledger against each other. An instance is where its rank says.
 	ranks    cow.List[rank]                // by instance; inst -1: nowhere
@@ -51,6 +51,9 @@ type Cluster struct {
 	of   *Cluster   // whose reservation it is
 	lent *Cluster   // the last that was
 
+	// What Emptied has made; settle, reload and restate drop it when it would be another one.
+	emptied *Cluster
+
 	find search // what questions are asked with: the moment, the window that is looked at
 
 	compiled    map[*grid.JobRequest]*Need // see needOf
@@ -61,7 +64,7 @@ type Cluster struct {
 
 // hostNow is what changes of a host beside its use and the ranks of its instances.
 type hostNow struct {
-	load   *hostLoad         // nil: never reported
+	load   *site.Load        // nil: never reported
 	states []grid.QueueState // stored states by instance, from place 1; replaced, never written
 }
 
@@ -94,7 +97,7 @@ func (c *Cluster) copyOver(st *state.State, l *ledger.Ledger) *Cluster {
 	}
 	d.forgetRun()
 	d.find = search{Cluster: &d, of: d.of, span: c.find.span.Present()}
-	d.buffer, d.lent = nil, nil
+	d.buffer, d.lent, d.emptied = nil, nil, nil
 	return &d
 }
 
@@ -128,7 +131,7 @@ func (c *Cluster) lendOver(l *ledger.Ledger) *Cluster {
 	d.forgetRun()
 	d.find = search{Cluster: d, of: d.of, span: c.find.span.Present(), walk: was.find.walk, better: was.find.better,
 		gathered: was.find.gathered}
-	d.buffer = was.buffer
+	d.buffer, d.emptied = was.buffer, nil
 	return d
 }
 
@@ -168,7 +171,7 @@ var followers = [1 << 8]func(*Cluster, events.Event){
 }
 
 func (c *Cluster) followLoad(e events.Event) {
-	if c.otherTopology(e.Key.Name) {
+	if !c.site.HasTopology(e.Key.Name, c.st.Load(e.Key.Name)) {
 		c.site = nil
 		return
 	}
@@ -236,37 +239,29 @@ func (c *Cluster) settle() {
 	if c.site != nil {
 		return
 	}
-	c.site = site.NewLayout(c.st)
+	c.site, c.emptied = site.NewLayout(c.st), nil
 	c.find.span.Interval = c.site.Policy.Interval
-	c.readNows()
-	c.vacate(c.st.ARs())
-	c.countStarted()
-	c.reorderParts()
+	c.nows, c.world = nowsOf(c.site, c.st), c.site.ParseLoad(c.st.Load(grid.GlobalHost), nil)
+	c.populate(c.st.ARs(), true)
 }
 
-// countStarted counts the tasks that have started.
-func (c *Cluster) countStarted() {
-	c.st.Each(grid.KindJATask, func(o grid.Object) bool {
-		if t := o.(*grid.JATask); t.Started() {
-			c.note(ledger.Change{Began: c.ledger.Count(t)})
-			c.release(t)
-		}
-		return true
-	})
-}
-
-// vacate makes the layout a cluster with advance reservations in which nothing runs and no instance stands in the
-// order yet.
-func (c *Cluster) vacate(ars []*grid.AR) {
+// populate makes the layout and what is known of the hosts a cluster with advance reservations and, if they are
+// counted, the started tasks.
+func (c *Cluster) populate(ars []*grid.AR, counted bool) {
 	c.ledger, c.ars = ledger.New(c.site, c.st), nil
 	c.empty()
 	for _, a := range ars {
 		c.ars = append(c.ars, c.reservation(a))
 	}
-}
-
-// reorderParts brings the order of the cluster and of its advance reservations in line with all the rest.
-func (c *Cluster) reorderParts() {
+	if counted {
+		c.st.Each(grid.KindJATask, func(o grid.Object) bool {
+			if t := o.(*grid.JATask); t.Started() {
+				c.note(ledger.Change{Began: c.ledger.Count(t)})
+				c.release(t)
+			}
+			return true
+		})
+	}
 	for _, r := range c.ars {
 		r.reorderAll()
 	}
@@ -296,31 +291,34 @@ func (c *Cluster) empty() {
 	}
 }
 
-// readNows reads the load of the hosts and the states of their queue instances.
-func (c *Cluster) readNows() {
-	c.nows = cow.NewList[hostNow](len(c.site.Hosts))
-	c.world = parseLoad(c.site, c.st.Load(grid.GlobalHost), nil)
-	for i, h := range c.site.Hosts {
-		n := hostNow{parseLoad(c.site, c.st.Load(h.Name), h), make([]grid.QueueState, len(h.Instances))}
+// nowsOf returns the load of the hosts of a layout and the states of their queue instances.
+func nowsOf(l *site.Layout, st *state.State) cow.List[hostNow] {
+	nows := cow.NewList[hostNow](len(l.Hosts))
+	for i, h := range l.Hosts {
+		n := hostNow{l.ParseLoad(st.Load(h.Name), h), make([]grid.QueueState, len(h.Instances))}
 		for k, in := range h.Instances {
-			if q := c.st.QInstance(in.Queue.Name, h.Name); q != nil {
+			if q := st.QInstance(in.Queue.Name, h.Name); q != nil {
 				n.states[k] = q.State
 			}
 		}
-		c.nows.Set(i, n)
+		nows.Set(i, n)
 	}
+	return nows
 }
 
 func (c *Cluster) reload(name string) {
 	if name == grid.GlobalHost {
-		c.world = parseLoad(c.site, c.st.Load(name), nil)
+		c.world = c.site.ParseLoad(c.st.Load(name), nil)
 		c.reorderAll()
 		return
 	}
 	if i, ok := c.site.HostAt[name]; ok {
 		n := *c.nows.At(i)
 		was, most := n.load, c.mostAtOnce(i)
-		n.load = parseLoad(c.site, c.st.Load(name), c.site.Hosts[i])
+		n.load = c.site.ParseLoad(c.st.Load(name), c.site.Hosts[i])
+		if !n.load.LastsAs(was) {
+			c.emptied = nil
+		}
 		c.nows.Set(i, n)
 		c.noteLoad(i, was, most, c.reorder(i))
 	}
@@ -340,6 +338,9 @@ func (c *Cluster) restate(name string) {
 	in := c.site.Instances[i]
 	now := *c.nows.At(in.Host.Index)
 	now.states = slices.Clone(now.states)
+	if (now.states[in.Place-1]^o.State)&grid.QueueOrphaned != 0 {
+		c.emptied = nil
+	}
 	now.states[in.Place-1] = o.State
 	c.nows.Set(in.Host.Index, now)
 	c.reorder(in.Host.Index)

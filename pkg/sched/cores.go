@@ -18,12 +18,6 @@ import (
 // tasks have. What a run has booked and no task has yet is counted as if it were in units of
 // their own. Which units a task gets is chosen by Cores when it starts, near its instances.
 
-// otherTopology reports whether a host reports another topology than the one that was resolved.
-func (c *Cluster) otherTopology(host string) bool {
-	i, known := c.site.HostAt[host]
-	return known && c.site.Hosts[i].Topology != site.TopologyOf(c.st.Load(host))
-}
-
 // freeUnits is how many units of a demand a level can give throughout the window.
 func (c *search) freeUnits(l *level, n *Need, d *complex.Demand) float64 {
 	u := site.UnitOf(d.Binding)

@@ -61,7 +61,7 @@ func (c *search) offersOnly(code reason.Code, object, letter string, l level, n 
 	case reported:
 		offer = "it offers only " + letter + origin + ":" + a.Name + "=" + a.Format(load)
 	case l.isHost:
-		text, _ := l.load.text(a.Name)
+		text, _ := l.load.Text(a.Name)
 		offer = "it offers only " + letter + "l:" + a.Name + "=" + text
 	}
 	return reason.Reason{Code: code, Object: object, What: request, Offer: offer}

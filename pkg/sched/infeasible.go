@@ -73,7 +73,7 @@ func orderMatters(cfg *site.Layout) bool { return len(cfg.Quotas.Rules) > 0 }
 
 // noteLoad notes a new load report of a host, of which mostAtOnce was most before. opened: an instance has left load
 // alarm.
-func (c *Cluster) noteLoad(host int, was *hostLoad, most int, opened bool) {
+func (c *Cluster) noteLoad(host int, was *site.Load, most int, opened bool) {
 	now := c.nows.At(host).load
 	switch {
 	case opened, was == nil, now == nil, was.Unheard != now.Unheard, was.Processors != now.Processors:
@@ -89,17 +89,17 @@ func (c *Cluster) noteLoad(host int, was *hostLoad, most int, opened bool) {
 }
 
 // changedAttrs are the attributes of which two load reports have different values.
-func changedAttrs(cfg *site.Layout, was, now *hostLoad) (changed site.AttrSet) {
+func changedAttrs(cfg *site.Layout, was, now *site.Load) (changed site.AttrSet) {
 	for i := range cfg.Complex.List {
 		a := &cfg.Complex.List[i]
 		if a.Numeric {
-			if w, n := was.num[i], now.num[i]; w != n && (w == w || n == n) {
+			if w, n := was.Numbers[i], now.Numbers[i]; w != n && (w == w || n == n) {
 				changed.Add(i)
 			}
 			continue
 		}
-		w, had := was.text(a.Name)
-		if n, has := now.text(a.Name); w != n || had != has {
+		w, had := was.Text(a.Name)
+		if n, has := now.Text(a.Name); w != n || had != has {
 			changed.Add(i)
 		}
 	}

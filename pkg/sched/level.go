@@ -14,10 +14,10 @@ import (
 // or a queue instance.
 type level struct {
 	ledger.Level
-	isHost bool      // its load counts too
-	load   *hostLoad // nil: never reported
-	factor float64   // load adjustment
-	whole  *level    // of an advance reservation: what it is a part of
+	isHost bool       // its load counts too
+	load   *site.Load // nil: never reported
+	factor float64    // load adjustment
+	whole  *level     // of an advance reservation: what it is a part of
 }
 
 func (c *search) atGlobal() level {
@@ -217,7 +217,7 @@ func (c *search) loadSlots(l *level, n *Need) (slots, lead float64, narrow int) 
 func (c *search) askSlots(l *level, k *complex.Condition) float64 {
 	a := &c.site.Complex.List[k.Attr]
 	if !a.Numeric {
-		if v, ok := l.load.text(a.Name); ok && !a.Matches(k.Expr, v) {
+		if v, ok := l.load.Text(a.Name); ok && !a.Matches(k.Expr, v) {
 			return 0
 		}
 		return complex.Unlimited
@@ -268,10 +268,10 @@ func (c *search) known(attr int, in *site.Instance, now *hostNow) bool {
 		_, ok := c.loadOf(now.load, 0, attr)
 		return ok
 	}
-	if _, ok := now.load.text(a.Name); ok {
+	if _, ok := now.load.Text(a.Name); ok {
 		return true
 	}
-	_, ok := c.world.text(a.Name)
+	_, ok := c.world.Text(a.Name)
 	return ok
 }
 

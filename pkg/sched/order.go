@@ -148,10 +148,10 @@ func freeSlots(h *site.Host, use *ledger.Host) float64 {
 
 // loadOf is a reported load value, the host's or else the cluster's, made
 // worse by what the recent starts will bring.
-func (c *Cluster) loadOf(load *hostLoad, factor float64, attr int) (float64, bool) {
-	v, ok := load.number(attr)
+func (c *Cluster) loadOf(load *site.Load, factor float64, attr int) (float64, bool) {
+	v, ok := load.Number(attr)
 	if !ok {
-		v, ok = c.world.number(attr)
+		v, ok = c.world.Number(attr)
 	}
 	if !ok || factor == 0 {
 		return v, ok
@@ -164,7 +164,7 @@ func (c *Cluster) loadOf(load *hostLoad, factor float64, attr int) (float64, boo
 }
 
 // perSlot is the load that one more slot brings to a host.
-func perSlot(cfg *site.Layout, load *hostLoad, attr int) float64 {
+func perSlot(cfg *site.Layout, load *site.Load, attr int) float64 {
 	amount, perCPU := cfg.Policy.AdjustmentFor(attr)
 	if perCPU && load != nil && load.Processors > 1 {
 		amount /= float64(load.Processors)
@@ -185,16 +185,12 @@ func (c *Cluster) alarm(in *site.Instance, n *hostNow) alarm {
 	if a := c.suspendAlarm(in, n); a.of != nil {
 		return a
 	}
-	return c.loadAlarm(in, n)
+	factor := c.adjustment(in.Host.Index)
+	return alarm{c.reached(in, n, factor, in.LoadThresholds), factor, reason.QueueAlarm}
 }
 
 func (c *Cluster) suspendAlarm(in *site.Instance, n *hostNow) alarm {
 	return alarm{c.reached(in, n, 0, in.SuspendThresholds), 0, reason.QueueSuspendAlarm}
-}
-
-func (c *Cluster) loadAlarm(in *site.Instance, n *hostNow) alarm {
-	factor := c.adjustment(in.Host.Index)
-	return alarm{c.reached(in, n, factor, in.LoadThresholds), factor, reason.QueueAlarm}
 }
 
 // reached is the first threshold that is reached, nil if none is. An attribute

@@ -32,6 +32,7 @@ type Cursor struct {
 // forward while jobs are booked.
 func (c *Cluster) Begin(now grid.Time) {
 	c.Refresh(now)
+	c.forgetRun()
 	c.moves = []rank{}
 	for _, r := range c.ars {
 		r.Begin(now)

@@ -86,24 +86,6 @@ func (c *Cluster) describe(in *site.Instance) Instance {
 // unheard reports whether a host does not report.
 func (n *hostNow) unheard() bool { return n.load == nil || n.load.Unheard }
 
-// lasting are the load values that stay known of a host that does not report.
-var lasting = grid.Names{"arch", "num_proc", "mem_total", "swap_total", "virtual_total", "m_topology", "m_socket",
-	"m_core", "m_thread", "cgroup", "device_isolation"}
-
-// IsPassing reports whether hosts report a load value of that name, and it changes by itself.
-func (c *Cluster) IsPassing(name string) bool {
-	c.settle()
-	i := c.site.Complex.Find(name)
-	if i < 0 || c.site.Complex.List[i].Column >= 0 {
-		return false
-	}
-	name = c.site.Complex.List[i].Name
-	return !lasting.Has(name) && slices.ContainsFunc(c.site.Hosts, func(h *site.Host) bool {
-		_, reported := c.nows.At(h.Index).load.text(name)
-		return reported
-	})
-}
-
 // reachedNow is the first threshold that is reached by load as it was reported,
 // nil when none is.
 func (c *Cluster) reachedNow(in *site.Instance, now *hostNow, thresholds []complex.Threshold) *Alarm {
@@ -116,7 +98,7 @@ func (c *Cluster) reachedNow(in *site.Instance, now *hostNow, thresholds []compl
 		a.Attribute = c.site.Complex.List[t.Attr].Centry
 		v, level, source, ok := c.thresholdAt(in, now, 0, t)
 		switch {
-		case !ok, source == SourceLoad && now.unheard() && !lasting.Has(t.Name):
+		case !ok, source == SourceLoad && now.unheard() && !site.LastingLoad.Has(t.Name):
 			return &a
 		case c.site.Complex.List[t.Attr].Compare(v, t.Limit):
 			a.Number, a.Level, a.Source = v, level, source
@@ -160,7 +142,7 @@ func (c *Cluster) Reported(host, name string, scaled bool) (v float64, ok bool) 
 // ReportedText is a load value of a host as it was reported.
 func (c *Cluster) ReportedText(host, name string) (string, bool) {
 	l := c.st.Load(host)
-	if l == nil || l.Unheard && !lasting.Has(name) {
+	if l == nil || l.Unheard && !site.LastingLoad.Has(name) {
 		return "", false
 	}
 	return l.Values.Get(name)
@@ -227,11 +209,11 @@ func memberOf(st *state.State, host string) func(group string) bool {
 // these are as if nothing ran.
 func (c *Cluster) HostResources(host string, total bool) []Resource {
 	c.settle()
-	return c.offersOf(host, parseLoad(c.site, c.st.Load(host), nil), total).list
+	return c.offersOf(host, c.site.ParseLoad(c.st.Load(host), nil), total).list
 }
 
 // offersOf collects what the cluster and a host offer.
-func (c *Cluster) offersOf(host string, load *hostLoad, total bool) *offers {
+func (c *Cluster) offersOf(host string, load *site.Load, total bool) *offers {
 	o := &offers{c: c, total: total, at: make([]int, len(c.site.Complex.List))}
 	if g := c.st.ExecHost(grid.GlobalHost); g != nil {
 		o.configured(LevelGlobal, grid.GlobalHost, g.ComplexValues, &c.site.Global, c.ledger.Standing)
@@ -337,16 +319,16 @@ func (o *offers) instances(level byte, attr int, place string, s *complex.Supply
 
 // load adds the load values of a host, those per processor that it does not
 // report itself last.
-func (o *offers) load(l *hostLoad) {
+func (o *offers) load(l *site.Load) {
 	if l == nil {
 		return
 	}
 	add := func(name, text string) {
 		i := o.c.site.Complex.Find(name)
-		if i < 0 || l.Unheard && !lasting.Has(name) || o.c.site.Complex.List[i].Numeric && math.IsNaN(l.num[i]) {
+		if i < 0 || l.Unheard && !site.LastingLoad.Has(name) || o.c.site.Complex.List[i].Numeric && math.IsNaN(l.Numbers[i]) {
 			return
 		}
-		o.put(i, LevelHost, SourceLoad, l.num[i], text)
+		o.put(i, LevelHost, SourceLoad, l.Numbers[i], text)
 	}
 	for _, v := range l.Values {
 		add(v.Name, v.Text)

@@ -26,7 +26,7 @@ func TestScalingByNameAndShortcut(t *testing.T) {
 	for range 50 { // the order of a map differs from time to time
 		c := NewCluster(st)
 		v, ok := c.Reported("h", "load_avg", true)
-		placed := parseLoad(c.site, st.Load("h"), c.site.Hosts[c.site.HostAt["h"]]).num[c.site.Complex.Find("load_avg")]
+		placed := c.site.ParseLoad(st.Load("h"), c.site.Hosts[c.site.HostAt["h"]]).Numbers[c.site.Complex.Find("load_avg")]
 		if !ok || v != 2 || placed != 2 {
 			t.Fatalf("load_avg is %v, for placement %v, want 2", v, placed)
 		}

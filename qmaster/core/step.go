@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -26,6 +27,8 @@ type step struct {
 	held *holdings
 	// reviewARs: something happened to what advance reservations hold. emit sets it, arTimes clears it.
 	reviewARs bool
+	// feasibility knows which jobs the cell could never run: a warning says so to who submits one.
+	feasibility explain.Feasibility
 }
 
 // Causes of lists that no user's request is the cause of. Readers of the log go by them. The name of the command is the

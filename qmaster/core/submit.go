@@ -29,7 +29,13 @@ func (c *Core) submit(in UserRequest, submitted *grid.Job) {
 		spec.MailTo = to
 		j.Spec = &spec
 	}
-	if mode := j.Spec.Verify; mode != "" && mode != "n" {
+	switch mode := j.Spec.Verify; mode {
+	case "n":
+	case "":
+		if never := c.feasibility.WhyNever(c.state, c.cluster, j, c.cell.Now); never != "" {
+			warning = append(warning, gdi.Warn("warning: "+never))
+		}
+	default:
 		reasons := validate.WhyUnplaceable(c.cell, j, mode)
 		switch {
 		case len(reasons) > 0 && mode == "e":

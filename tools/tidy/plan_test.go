@@ -69,7 +69,7 @@ var plan = []row{
 			pkg/sched/site pkg/sched/diagram pkg/sched/cow pkg/sched/ledger`},
 	{path: "pkg/view", level: rules,
 		imports: "pkg/reason pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
-	{path: "pkg/explain", level: rules, imports: "events pkg/reason pkg/grid pkg/state pkg/sched pkg/view"},
+	{path: "pkg/explain", level: rules, imports: "events pkg/reason pkg/grid pkg/state pkg/sched/site pkg/sched pkg/view"},
 	{path: "qmaster/core/cell", level: deciders,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/state pkg/complex pkg/shares pkg/sched/site
 			pkg/sched`},
@@ -79,7 +79,7 @@ var plan = []row{
 			pkg/sched/site pkg/sched qmaster/core/cell`},
 	{path: "qmaster/core", level: deciders,
 		imports: `pkg/grid events orders pkg/gdi pkg/report events/diff pkg/state pkg/calendar pkg/shares
-			pkg/sched/site pkg/sched qmaster/core/cell qmaster/core/authorize qmaster/core/validate`},
+			pkg/sched/site pkg/sched pkg/explain qmaster/core/cell qmaster/core/authorize qmaster/core/validate`},
 	{path: "execd/core", level: deciders, imports: "pkg/grid pkg/report execd/plan pkg/pattern pkg/topology"},
 	{path: "schedd/algorithm", level: deciders, imports: "pkg/grid events orders"},
 	{path: "schedd/model", level: deciders,

@@ -17,7 +17,7 @@ const (
 // rooms are the packages that are above, in steps of a hundred lines and ten methods. The numbers only fall: where
 // there is less, what there is.
 var rooms = map[string]room{
-	"pkg/sched":    {circle: 5400, methods: 150},
+	"pkg/sched":    {circle: 5224, methods: 150},
 	"qmaster":      {circle: 3700},
 	"qmaster/core": {circle: 4300, methods: 140},
 }

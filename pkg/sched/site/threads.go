@@ -72,3 +72,9 @@ func (h *Host) reserveThreads(d *complex.Demand, slots uint32) {
 	}
 	*capacity += ThreadsFor(h.Tree, d, slots, first)
 }
+
+// HasTopology reports whether a host reports the topology that was resolved; true for a host that is not in the layout.
+func (l *Layout) HasTopology(host string, now *grid.Load) bool {
+	i, known := l.HostAt[host]
+	return !known || l.Hosts[i].Topology == TopologyOf(now)
+}

@@ -465,5 +465,5 @@ func WhyUnplaceable(c *cell.Cell, j *grid.Job, mode string) []reason.Reason {
 	if mode == "p" {
 		return c.Cluster.Unplaceable(j, c.Now)
 	}
-	return c.Cluster.Emptied().Unplaceable(j, c.Now)
+	return c.Cluster.Copy(c.State).Emptied().Unplaceable(j, c.Now) // of a copy: with the load values of this moment
 }
