@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ const (
 	Busy      Kind = "busy"      // what it needs is in use
 	Planned   Kind = "planned"   // its place is kept free for another job
 	Turn      Kind = "turn"      // there is a place for it
+	Part      Kind = "part"      // of one place: it has some of its slots there, but not all
 )
 
 // Obstacle is something that keeps a task from starting.
@@ -82,7 +84,11 @@ type Explainer struct {
 	empty   *sched.Cluster // when needed: with nothing running, and all of it up
 	// when needed: with nothing running, and the states that queues are in now; the second for jobs of advance
 	// reservations
-	idle [2]*sched.Cluster
+	idle       [2]*sched.Cluster
+	behind     *sched.Cluster // when needed: with what the last run keeps free
+	unreserved *sched.Cluster // when needed: with advance reservations that keep nothing free
+	place      []string       // queue instances that the answers are about alone; nil: all
+	cell       *Explainer     // of a place: that of the cell
 }
 
 // New returns an Explainer of a state. The Cluster follows the state; it is copied. Texts have times of a zone.
@@ -95,7 +101,7 @@ func New(st *state.State, c *sched.Cluster, now grid.Time, zone *time.Location) 
 // emptied returns the cluster with nothing running and all of it up.
 func (e *Explainer) emptied() *sched.Cluster {
 	if e.empty == nil {
-		e.empty = e.run.Emptied()
+		e.empty = e.confine(e.run.Emptied())
 		e.empty.Begin(e.now)
 	}
 	return e.empty
@@ -109,7 +115,7 @@ func (e *Explainer) idled(j *grid.Job) *sched.Cluster {
 		at = 1
 	}
 	if e.idle[at] == nil {
-		e.idle[at] = e.run.Vacated(j.AR != 0)
+		e.idle[at] = e.confine(e.run.Vacated(j.AR != 0))
 		e.idle[at].Begin(e.now)
 	}
 	return e.idle[at]
@@ -191,7 +197,7 @@ func (a *question) add(o Obstacle) { a.Obstacles = append(a.Obstacles, o) }
 
 // closest returns the queue instances of a cluster that come closest.
 func (a *question) closest(c *sched.Cluster, n *sched.Need) (out []Near) {
-	for _, near := range c.Closest(n, closestMost) {
+	for _, near := range c.Closest(n, closestMost, a.place...) {
 		one := Near{Near: near}
 		for _, l := range near.Lacks {
 			text := a.closedState(near.Instance, l.Reason)
@@ -332,7 +338,15 @@ func (a *question) addPlaceObstacles(v verdict) {
 		o.setLacks(a.Closest)
 		a.add(o)
 	case Busy:
-		a.add(a.busyObstacle(v.why))
+		o := a.busyObstacle(v.why)
+		r := a.advanceReservation()
+		if r != nil {
+			o.setAdvanceReservation(r, a.Explainer.zone)
+		}
+		a.add(o)
+		if r != nil {
+			a.proposeShorter(r.Start, fmt.Sprintf("advance reservation %d", r.ID))
+		}
 		a.proposeLess(v.why)
 	case Planned:
 		a.addReserved()
@@ -396,7 +410,7 @@ func (a *question) findTurn() Obstacle {
 func (a *question) closedInstances() (where []string) {
 	j := withoutLoadValues(a.st, a.j)
 	c := a.idled(j)
-	for _, near := range c.Closest(c.Need(j), namedMost) {
+	for _, near := range c.Closest(c.Need(j), namedMost, a.place...) {
 		var states []string
 		for _, l := range near.Lacks {
 			if state := a.closedState(near.Instance, l.Reason); state != "" {
@@ -411,7 +425,13 @@ func (a *question) closedInstances() (where []string) {
 }
 
 // closedState returns in which state a queue instance takes no jobs, "" if it is not that.
-func (a *question) closedState(instance string, why reason.Reason) string {
+func (e *Explainer) closedState(instance string, why reason.Reason) string {
+	switch why.Code {
+	case reason.QueueDisabled, reason.QueueSuspended:
+		if text := e.closedByCalendar(instance); text != "" {
+			return text
+		}
+	}
 	switch why.Code {
 	case reason.QueueDisabled:
 		return "disabled: " + remedyOf(why)
@@ -423,14 +443,14 @@ func (a *question) closedState(instance string, why reason.Reason) string {
 		return "closed soon by its calendar"
 	case reason.InstanceInError:
 		text := "in error"
-		if q, ok := a.st.Get(grid.KindQInstance, grid.Key{Name: instance}).(*grid.QInstance); ok && q.Message != "" {
+		if q, ok := e.st.Get(grid.KindQInstance, grid.Key{Name: instance}).(*grid.QInstance); ok && q.Message != "" {
 			text += ": " + q.Message
 		}
 		return text + ": " + remedyOf(why)
 	case reason.HostUnheard:
 		_, host, _ := strings.Cut(instance, "@")
-		if l := a.st.Load(host); l != nil && l.Reported > 0 {
-			return "its host does not report since " + clock(l.Reported, a.Explainer.zone)
+		if l := e.st.Load(host); l != nil && l.Reported > 0 {
+			return "its host does not report since " + clock(l.Reported, e.zone)
 		}
 		return "its host has never reported"
 	case reason.QueueUnavailable:
@@ -439,37 +459,69 @@ func (a *question) closedState(instance string, why reason.Reason) string {
 	return ""
 }
 
+// closedByCalendar returns until when a calendar closes a queue instance, "" if that is not what closes it.
+func (e *Explainer) closedByCalendar(instance string) string {
+	q, _ := e.st.Get(grid.KindQInstance, grid.Key{Name: instance}).(*grid.QInstance)
+	if q == nil || q.State&(grid.QueueDisabled|grid.QueueSuspended|grid.QueueSuspendedSubordinate) != 0 ||
+		q.State&(grid.QueueCalDisabled|grid.QueueCalSuspended) == 0 {
+		return ""
+	}
+	text := "closed by its calendar"
+	queue := e.st.CQueue(q.Queue)
+	if queue == nil {
+		return text
+	}
+	name := queue.Calendar.For(q.Host, func(group string) bool { return e.st.Member(group, q.Host) })
+	if cal, ok := e.st.Get(grid.KindCalendar, grid.Key{Name: name}).(*grid.Calendar); ok {
+		text += " " + name
+		if cal.Until > e.now && cal.Until < grid.Never {
+			text += " until " + clock(cal.Until, e.zone)
+		}
+	}
+	return text
+}
+
 func remedyOf(why reason.Reason) string {
 	what, who := why.Remedy()
 	return what + ", " + who
 }
 
 // holdersOf returns the jobs that have what a queue instance lacks: of slots those that run in it, of another resource
-// those that request it there.
-func (a *question) holdersOf(instance string, l *sched.Lack) (out []uint32) {
+// those that request it there, under a quota those that are counted together with the job.
+func (e *Explainer) holdersOf(instance string, l *sched.Lack) (out []uint32) {
 	queue, host, _ := strings.Cut(instance, "@")
 	hold := func(t *grid.JATask) {
 		asks := false
-		if j := a.st.Job(t.Job); j != nil {
+		if j := e.st.Job(t.Job); j != nil {
 			_, asks = j.Hard.Get(l.Resource)
 		}
 		for _, g := range t.Grants {
-			if asks || (l.Level == 0 || l.Resource == "slots") && g.Queue == queue && g.Host == host {
+			if asks || (l.Level == 0 || l.Resource == "slots") && (l.Level == 'H' || g.Queue == queue) && g.Host == host {
 				out = append(out, t.Job)
 			}
 		}
 	}
-	switch l.Level {
-	case 'G':
-		a.st.Each(grid.KindJATask, func(o grid.Object) bool {
+	eachStarted := func(f func(*grid.JATask)) {
+		e.st.Each(grid.KindJATask, func(o grid.Object) bool {
 			if t := o.(*grid.JATask); t.Started() {
-				hold(t)
+				f(t)
 			}
 			return true
 		})
-	case 'L': // of others, too, that the rule counts together
+	}
+	switch l.Level {
+	case 'G':
+		eachStarted(hold)
+	case 'L':
+		eachStarted(func(t *grid.JATask) {
+			j := e.st.Job(t.Job)
+			if j != nil && (t.HoldsSlots() || l.Resource != "slots") &&
+				sched.CountedUnder(e.run, l, j, t.Held(j), t.Grants, t.PE) > 0 {
+				out = append(out, t.Job)
+			}
+		})
 	default:
-		a.st.EachOnHost(host, hold)
+		e.st.EachOnHost(host, hold)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

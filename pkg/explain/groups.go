@@ -16,6 +16,9 @@ type Group struct {
 	Text  string
 	Tasks int
 	Jobs  []uint32 // with such tasks, by number
+
+	least Obstacle // at a place: of all that ask for too much of the same, the one that asks for the least
+	mixed bool     // they do not ask for the same amount
 }
 
 // Groups returns the groups of tasks of some jobs that wait, the largest first; nil: of all. A task is in one group,
@@ -30,6 +33,9 @@ func (e *Explainer) Groups(of func(*grid.Job) bool) []Group {
 	})
 	out := make([]Group, 0, len(g.all))
 	for _, one := range g.all { // order: sorted below
+		if e.place != nil {
+			e.finishGroup(one)
+		}
 		out = append(out, *one)
 	}
 	slices.SortFunc(out, func(a, b Group) int {
@@ -127,6 +133,8 @@ func (a *question) firstObstacle() Obstacle {
 	switch v := a.verdict(); {
 	case len(v.against) > 0:
 		return v.against[0]
+	case !v.why.Fits() && a.place != nil:
+		return a.obstacleAt(v)
 	case !v.why.Fits():
 		return Obstacle{Reason: v.why, Kind: v.kind}
 	case v.kind == Planned:
@@ -143,11 +151,15 @@ func (g *grouping) addTasks(j *grid.Job, o Obstacle, tasks int) {
 		return
 	}
 	key := groupKey{o.Kind, o.groupText()}
+	if g.place != nil {
+		key.text = g.placeKey(&o)
+	}
 	one := g.all[key]
 	if one == nil {
-		one = &Group{Kind: o.Kind, Code: o.Code, Text: key.text}
+		one = &Group{Kind: o.Kind, Code: o.Code, Text: key.text, least: o}
 		g.all[key] = one
 	}
+	one.takeLess(&o)
 	one.Tasks += tasks
 	if n := len(one.Jobs); n == 0 || one.Jobs[n-1] != j.ID {
 		one.Jobs = append(one.Jobs, j.ID)

@@ -3,6 +3,8 @@ package explain
 import (
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/grid"
@@ -26,10 +28,15 @@ type Alternative struct {
 
 // behindOthers returns the cluster with what the last run keeps free for others.
 func (a *question) behindOthers() *sched.Cluster {
-	if a.planned == nil {
-		a.planned = a.behindReservations(a.ownReservation())
+	own := a.ownReservation()
+	at := &a.planned
+	if own == (grid.Key{}) {
+		at = &a.behind // as for all others
 	}
-	return a.planned
+	if *at == nil {
+		*at = a.behindReservations(own)
+	}
+	return *at
 }
 
 // ownReservation returns the key of the reservation of the task, the zero Key if there is none.
@@ -46,7 +53,7 @@ func (a *question) behindReservations(except grid.Key) *sched.Cluster {
 }
 
 func (a *question) planReservations(st *state.State, except grid.Key) *sched.Cluster {
-	c := a.cluster.Copy(st)
+	c := a.confine(a.cluster.Copy(st))
 	c.Begin(a.now)
 	c.PlanReservations(except)
 	return c
@@ -97,8 +104,69 @@ func (a *question) addReserved() {
 	if d := a.cluster.Duration(a.j); d < grid.Infinity {
 		o.What = clock(a.now.Add(d), a.Explainer.zone)
 	}
+	o.Lacks = a.heldUnderQuota(r)
 	a.add(o)
-	a.proposeShorter(r)
+	a.proposeShorter(a.earliestStart(r), fmt.Sprintf("the reservation of job %d", r.Job))
+}
+
+// heldUnderQuota returns what is short under a quota at the closest queue instance when a reservation is kept, with the
+// part of it that the reservation has as what is Left; none if that is not what is short.
+func (a *question) heldUnderQuota(r *grid.JobReservation) []sched.Lack {
+	c := a.behindOthers()
+	near, j := c.Closest(c.Need(a.j), 1, a.place...), a.st.Job(r.Job)
+	if len(near) == 0 || len(near[0].Lacks) == 0 || near[0].Lacks[0].Level != 'L' || j == nil {
+		return nil
+	}
+	l := near[0].Lacks[0]
+	l.Left = sched.CountedUnder(c, &l, j, j.Hard, r.Grants, r.PE)
+	if l.Left <= 0 {
+		return nil
+	}
+	l.LeftText = a.run.Complex().List[a.run.Complex().Find(l.Resource)].Format(l.Left)
+	return []sched.Lack{l}
+}
+
+// advanceReservation returns the advance reservation that keeps from a job what it needs: the job would have a place if
+// that one held nothing or, where one alone is not enough, those of lower numbers neither. nil: none is in the way.
+func (a *question) advanceReservation() *grid.AR {
+	if a.j.AR != 0 || a.st.Len(grid.KindAR) == 0 {
+		return nil
+	}
+	fits := func(c *sched.Cluster) bool {
+		c.Begin(a.now)
+		return c.Why(c.Need(a.j)).Fits()
+	}
+	if a.unreserved == nil {
+		a.unreserved = a.withoutARs(func(*grid.AR) bool { return true })
+	}
+	if !fits(a.unreserved) {
+		return nil
+	}
+	holding := slices.DeleteFunc(a.st.ARs(), func(r *grid.AR) bool { return r.Over() || len(r.Grants) == 0 })
+	holding = holding[:min(len(holding), triesMost)]
+	for _, r := range holding {
+		if fits(a.withoutARs(func(o *grid.AR) bool { return o.ID == r.ID })) {
+			return r
+		}
+	}
+	for i := 1; i < len(holding); i++ {
+		if fits(a.withoutARs(func(o *grid.AR) bool { return slices.Contains(holding[:i+1], o) })) {
+			return holding[i]
+		}
+	}
+	return nil
+}
+
+// withoutARs returns the cluster as it is, without what some advance reservations keep free.
+func (a *question) withoutARs(dropped func(*grid.AR) bool) *sched.Cluster {
+	return a.confine(sched.WithoutARs(a.run, dropped))
+}
+
+// setAdvanceReservation makes an advance reservation the reason of an obstacle.
+func (o *Obstacle) setAdvanceReservation(r *grid.AR, zone *time.Location) {
+	o.Reason = reason.Reason{Code: reason.ReservedInAdvance, Object: fmt.Sprint(r.ID), What: r.Owner,
+		Offer: fmt.Sprintf("from %s to %s", clock(r.Start, zone), clock(r.End, zone))}
+	o.Jobs, o.More, o.At = nil, 0, r.Start
 }
 
 // inTheWay returns the reservation without which the job would start; else the first one.
@@ -126,15 +194,15 @@ func (a *question) inTheWay(own grid.Key) (found *grid.JobReservation) {
 	return first
 }
 
-// proposeShorter proposes a run time with which the job ends before a reservation begins.
-func (a *question) proposeShorter(r *grid.JobReservation) {
+// proposeShorter proposes a run time with which the job ends before something begins.
+func (a *question) proposeShorter(start grid.Time, what string) {
 	offset := a.cluster.Duration(a.withRequest("h_rt", "1", 1)) - 1
-	seconds := math.Floor(a.earliestStart(r).Sub(a.now) - offset)
+	seconds := math.Floor(start.Sub(a.now) - offset)
 	if seconds < 1 {
 		return
 	}
 	a.proposeRequest(a.withRequest("h_rt", fmt.Sprintf("%.0f", seconds), seconds),
-		fmt.Sprintf("with -l h_rt=%.0f it would start now, before the reservation of job %d", seconds, r.Job))
+		fmt.Sprintf("with -l h_rt=%.0f it would start now, before %s", seconds, what))
 }
 
 // proposeLess proposes to ask for what there is: fewer slots, or less of what is short.

@@ -62,11 +62,23 @@ func (o *Obstacle) Text() string {
 	case reason.ArrayLimit:
 		return fmt.Sprintf("%d of its tasks run: no more of an array at once (max_aj_instances)", o.Slots)
 	case reason.Reserved:
-		if o.What == "" {
-			return fmt.Sprintf("waits for the reservation of job %s, from %s on: it does not say when it ends (-l h_rt)",
-				o.Object, o.Offer)
+		held := ""
+		if len(o.Lacks) > 0 {
+			l := &o.Lacks[0]
+			held = fmt.Sprintf(", which holds %s %s under the quota %s", amount(l.LeftText), l.Resource, l.Object)
 		}
-		return fmt.Sprintf("waits for the reservation of job %s, from %s on: it would end at %s", o.Object, o.Offer, o.What)
+		if o.What == "" {
+			return fmt.Sprintf("waits for the reservation of job %s%s, from %s on: it does not say when it ends (-l h_rt)",
+				o.Object, held, o.Offer)
+		}
+		return fmt.Sprintf("waits for the reservation of job %s%s, from %s on: it would end at %s", o.Object, held,
+			o.Offer, o.What)
+	case reason.ReservedInAdvance:
+		text := o.Reason.String()
+		if len(o.Lacks) > 0 {
+			text = LackText(o.Lacks[0]) + ", " + text
+		}
+		return text
 	case reason.Turn:
 		return fmt.Sprintf("waits for its turn, behind %s", jobs(o.Jobs, o.More))
 	case reason.NextRun:

@@ -80,6 +80,7 @@ const (
 	AlgorithmRefuses
 	AlgorithmSpares
 	ArrayLimit // of the cell: max_aj_instances
+	ReservedInAdvance
 )
 
 const (
@@ -246,4 +247,7 @@ var table = [...]row{
 
 	ArrayLimit: {"array-limit", "JobArrayTaskLimit",
 		"not all array tasks may be started due to 'max_aj_instances'", "", "qconf -mconf: max_aj_instances", "manager"},
+	ReservedInAdvance: {"reserved-in-advance", "Reservation",
+		"kept free for advance reservation {object} ({what}) {offer}", "",
+		"qalter -l h_rt=TIME with an end before the advance reservation begins, or qrdel {object}", "owner"},
 }

@@ -29,6 +29,8 @@ type Lack struct {
 	// are asked for.
 	Instances []InstanceUse
 	With      string
+
+	bucket site.BucketKey // of level L
 }
 
 // Near is a queue instance and all that it lacks; nothing when the job fits
@@ -39,20 +41,29 @@ type Near struct {
 }
 
 // Closest are the queue instances that come closest to taking a job of the need
-// now, at most `most`: those that lack the fewest things first, of these the ones
-// that are short of the smallest part. An instance that lacks nothing gives a
-// slot to the same tests as Place; a parallel job may need more of them.
-func (c *Cluster) Closest(n *Need, most int) (near []Near) {
+// now, at most `most`, among all or those that are named: those that lack the fewest
+// things first, of these the ones that are short of the smallest part. An instance that
+// lacks nothing gives a slot to the same tests as Place; a parallel job may need more of them.
+func (c *Cluster) Closest(n *Need, most int, among ...string) (near []Near) {
 	if r, why, inside := c.inside(n); inside {
 		if !why.Fits() {
 			return []Near{{Lacks: []Lack{{Reason: why}}}}
 		}
-		return r.Closest(n, most)
+		return r.Closest(n, most, among...)
 	}
 	c.settle()
 	c.find.setWindow(c.find.span.Now, n)
 	far := map[string]float64{}
-	for _, in := range c.site.Instances {
+	instances := c.site.Instances
+	if len(among) > 0 {
+		instances = nil
+		for _, name := range among {
+			if i, known := c.site.InstAt[name]; known {
+				instances = append(instances, c.site.Instances[i])
+			}
+		}
+	}
+	for _, in := range instances {
 		m := Near{in.Name, c.find.lacks(n, in)}
 		for _, l := range m.Lacks {
 			far[in.Name] += l.distance()
@@ -121,7 +132,11 @@ func (c *search) lacks(n *Need, in *site.Instance) (out []Lack) {
 			return true
 		}
 		name := r.Set + "/" + r.Called + "/" + key.String()
-		if out = c.short(out, n, l, 'L', name); len(out) == before {
+		out = c.short(out, n, l, 'L', name)
+		for i := range out[before:] {
+			out[before+i].bucket = key
+		}
+		if len(out) == before {
 			if s, _ := c.slots(l, n); !s.any(n) || !c.underFixed(l.Supply, n) {
 				note(reason.Reason{Code: reason.OverQuota, Object: r.Set + "/" + r.Called, What: key.String()})
 			}
@@ -159,7 +174,7 @@ func (c *search) short(out []Lack, n *Need, l level, letter byte, object string)
 			why = c.offersOnly(codes[letter], object, string(letter+'a'-'A'), l, n, attr)
 		}
 		lack := Lack{why, letter, object, c.site.Complex.List[attr].Name, asked, left, of, texts[0], texts[1],
-			texts[2], nil, ""}
+			texts[2], nil, "", site.BucketKey{}}
 		if c.site.Complex.List[attr].Type == grid.TypeMap {
 			_, with := c.selectedOf(&l, n, attr)
 			if lack.Instances = c.whole().InstanceUses(lack.Resource, object, with); with != nil {

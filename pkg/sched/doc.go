@@ -21,6 +21,7 @@
 //	                  ├─ Reserve(...)         decide on a Copy: keep it free for then
 //	                  ├─ Category, Explain    which jobs are alike, and why they wait
 //	                  ├─ Closest(need)        which instances come closest, and what they lack
+//	                  ├─ Confine, Vacated, WithoutARs   copies in which less is open, in use or reserved (whatif.go)
 //	                  └─ EachInstance, Resources   what listings show (pkg/view): states, alarms, what is left
 //
 // The levels are Grid Engine's: global, host, queue instance and parallel

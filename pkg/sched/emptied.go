@@ -33,14 +33,20 @@ func (c *Cluster) Emptied() *Cluster {
 // Vacated returns the cluster with nothing running, and the states that queues and hosts have now. Advance reservations
 // hold what they have if it is for a job of one, reserved, else nothing. It follows no State.
 func (c *Cluster) Vacated(reserved bool) *Cluster {
-	c.settle()
-	d := NewCluster(c.st)
-	d.site, d.find.span, d.nows, d.world = c.site, c.find.span.Present(), c.nows.Copy(), c.world
+	d := sharingLayout(c)
 	var ars []*grid.AR
 	if reserved {
 		ars = c.st.ARs()
 	}
 	d.populate(ars, false)
+	return d
+}
+
+// sharingLayout returns a cluster, to be populated, with the configuration, load and states of another.
+func sharingLayout(c *Cluster) *Cluster {
+	c.settle()
+	d := NewCluster(c.st)
+	d.site, d.find.span, d.nows, d.world = c.site, c.find.span.Present(), c.nows.Copy(), c.world
 	return d
 }
 

@@ -41,12 +41,22 @@ const groupJobsMost = 200
 func WaitingIn(st *state.State, user string, now grid.Time) *WaitingTasks {
 	now = max(now, st.At)
 	out := &WaitingTasks{At: markOf(st.Seq, st.At), User: user, Groups: []Group{}}
-	of := func(j *grid.Job) bool { return user == "" || j.Owner == user }
-	for _, g := range explain.New(st, sched.NewCluster(st), now, time.Local).Groups(of) {
-		listed := min(len(g.Jobs), groupJobsMost)
+	for _, g := range groupsOf(explain.New(st, sched.NewCluster(st), now, time.Local).Groups(ofUser(user))) {
 		out.Tasks += g.Tasks
-		out.Groups = append(out.Groups, Group{g.Kind, g.Code.String(), g.Text, g.Tasks, g.Jobs[:listed],
-			len(g.Jobs) - listed})
+		out.Groups = append(out.Groups, g)
+	}
+	return out
+}
+
+// ofUser returns whether a job is a user's, "": anybody's.
+func ofUser(user string) func(*grid.Job) bool {
+	return func(j *grid.Job) bool { return user == "" || j.Owner == user }
+}
+
+func groupsOf(groups []explain.Group) (out []Group) {
+	for _, g := range groups {
+		listed := min(len(g.Jobs), groupJobsMost)
+		out = append(out, Group{g.Kind, g.Code.String(), g.Text, g.Tasks, g.Jobs[:listed], len(g.Jobs) - listed})
 	}
 	return out
 }
@@ -59,16 +69,21 @@ func (c *WaitingTasks) Print(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s wait at list %d, %s\n", opt.Count(c.Tasks, "task"), c.At.Seq, clock(c.At.Time))
 	for _, g := range c.Groups {
-		named := min(len(g.Jobs), jobsNamed)
-		more := ""
-		if n := len(g.Jobs) - named + g.More; n > 0 {
-			more = fmt.Sprintf(" and %d more", n)
-		}
-		fmt.Fprintf(&b, "%9d  %s: %s%s\n", g.Tasks, g.Text, jobs(g.Jobs[:named]), more)
+		g.print(&b)
 	}
 	if len(c.Groups) > 0 {
 		fmt.Fprintln(&b, "quill why JOB explains each.")
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// print prints a line.
+func (g Group) print(b *bytes.Buffer) {
+	named := min(len(g.Jobs), jobsNamed)
+	more := ""
+	if n := len(g.Jobs) - named + g.More; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	fmt.Fprintf(b, "%9d  %s: %s%s\n", g.Tasks, g.Text, jobs(g.Jobs[:named]), more)
 }

@@ -37,17 +37,20 @@ type explained struct {
 	kinds        map[explain.Kind]int
 	alternatives int
 	remedies     int
+	places       int // of which it was asked why they get no more jobs
+	fitted       int // jobs of which it was said that they fit at one
 }
 
 // lens are faults of the answers that tests of the law plant.
 type lens struct {
 	shows func(*state.State) *state.State // what the explainer sees instead of a state
 	says  func(*explain.Explanation)      // what becomes of an answer
+	place func(*explain.PlaceAnswer)      // what becomes of an answer about a host
 }
 
 // TestExplained lives through worlds and does what the answers say.
 func TestExplained(t *testing.T) {
-	kinds, alternatives, remedies := map[explain.Kind]int{}, 0, 0
+	kinds, alternatives, remedies, places, fitted := map[explain.Kind]int{}, 0, 0, 0, 0
 	worlds := testkit.EachSeed(t, 10, func(t *testing.T, seed uint64) {
 		e, err := explainWorld(seed, lens{})
 		if err != nil {
@@ -58,8 +61,10 @@ func TestExplained(t *testing.T) {
 		}
 		alternatives += e.alternatives
 		remedies += e.remedies
+		places, fitted = places+e.places, fitted+e.fitted
 	})
-	t.Logf("%d worlds: %v, %d alternatives, %d remedies", worlds, kinds, alternatives, remedies)
+	t.Logf("%d worlds: %v, %d alternatives, %d remedies, %d hosts where %d jobs fit", worlds, kinds, alternatives, remedies,
+		places, fitted)
 	if worlds < 100 { // plans and proposals are rare
 		return
 	}
@@ -94,6 +99,20 @@ func TestExplainedPlanted(t *testing.T) {
 		{"never is said with the states of now", 1, lens{says: func(a *explain.Explanation) {
 			if o := a.First(); o.Kind == explain.Closed {
 				o.Kind = explain.Never
+			}
+		}}},
+		{"what is in use at a host is said to fit", 1, lens{place: func(p *explain.PlaceAnswer) {
+			for i := range p.Groups {
+				if g := &p.Groups[i]; g.Kind == explain.Busy {
+					g.Kind = explain.Turn
+				}
+			}
+		}}},
+		{"what fits at a host is said to be too much", 1, lens{place: func(p *explain.PlaceAnswer) {
+			for i := range p.Groups {
+				if g := &p.Groups[i]; g.Kind == explain.Turn {
+					g.Kind = explain.Never
+				}
 			}
 		}}},
 	} {
@@ -150,6 +169,7 @@ func (e *explained) judgeState(when string, st *state.State, settled bool) {
 	x := explain.New(shown, sched.NewCluster(shown), e.now, time.UTC)
 	groups := x.Groups(nil)
 	e.groupsCount(when, st, groups)
+	e.judgePlace(when, st, x, settled)
 	next := e.startsOf(st)
 	var waiting []*grid.Job
 	st.Each(grid.KindJob, func(o grid.Object) bool {

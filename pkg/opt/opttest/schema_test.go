@@ -25,7 +25,8 @@ const folder = "../../../tools/manual/schemas"
 func TestSchemas(t *testing.T) {
 	wanted := map[string]bool{}
 	// whose types say more than pkg/document knows
-	ofCommands := []document.Document{jobstory.Story{}, jobstory.WaitingTasks{}, decide.Report{}, outcome.Schedules{}}
+	ofCommands := []document.Document{jobstory.Story{}, jobstory.WaitingTasks{}, jobstory.WaitingPlace{}, decide.Report{},
+		outcome.Schedules{}}
 	for _, d := range append(ofCommands, document.Documents()...) {
 		name := d.SchemaName() + ".schema.json"
 		wanted[name] = true

@@ -27,9 +27,10 @@ func whyCommand(env opt.Env) *cli.Command {
 		Description: "Each step stands with the number of the list that contains it (qevent -from). For a job that waits it\n" +
 			"also prints what would have to change for it to start: what is short and by how much, which queue\n" +
 			"instances come closest, which jobs stand before it, and the earliest start that can be foreseen.\n" +
-			"Without a job it says why tasks wait in the cell, each in one group.\n\n" +
+			"Without a job it says why tasks wait in the cell, each in one group; of a host or queue why it gets no more jobs.\n\n" +
 			"   quill why 4711\n" +
 			"   quill why --user alice\n" +
+			"   quill why --host node3\n" +
 			"   quill why 4711.3 --log week45.glog\n" +
 			"   quill why 4711 --at 14:03:20",
 		Flags: []cli.Flag{
@@ -39,6 +40,9 @@ func whyCommand(env opt.Env) *cli.Command {
 			&cli.StringFlag{Name: "at", Usage: "explain it as of `SEQ|TIME`, an event list or a time",
 				DefaultText: "the end of the log"},
 			&cli.StringFlag{Name: "user", Usage: "without a job: why tasks of `USER` wait", DefaultText: "of all users"},
+			&cli.StringFlag{Name: "host", Usage: "without a job: why execution host `HOST` gets no more jobs"},
+			&cli.StringFlag{Name: "queue",
+				Usage: "without a job: why `QUEUE` gets no more jobs, a cluster queue or a queue instance"},
 			&cli.BoolFlag{Name: "json", Usage: "print one JSON object"},
 		},
 		Action: func(c *cli.Context) error {
@@ -55,6 +59,8 @@ func whyCommand(env opt.Env) *cli.Command {
 				return opt.Usagef("why: one JOB or JOB.TASK at a time, or none for all that wait")
 			case len(words) == 1 && c.String("user") != "":
 				return opt.Usagef("why: --user is for all jobs of a user: without a JOB")
+			case c.IsSet("host") || c.IsSet("queue"):
+				return w.printPlace(c, len(words))
 			case len(words) == 0:
 				cell, err := w.readCell(c.Context, c.String("user"))
 				switch {
@@ -144,18 +150,26 @@ func (w *whyRequest) readStory(ctx context.Context, job, task uint32) (*jobstory
 }
 
 // readCell returns why tasks of a user, "" of all, wait.
-func (w *whyRequest) readCell(ctx context.Context, user string) (*jobstory.WaitingTasks, error) {
+func (w *whyRequest) readCell(ctx context.Context, user string) (cell *jobstory.WaitingTasks, err error) {
+	err = w.openEnd(ctx, func(log *history.Log, seq uint64) error {
+		st, err := log.Full(seq)
+		if err == nil {
+			cell = jobstory.WaitingIn(st, user, w.now())
+		}
+		return err
+	})
+	return cell, err
+}
+
+// openEnd opens the log where its end is needed alone, and calls f with the list up to which it is asked for.
+func (w *whyRequest) openEnd(ctx context.Context, f func(log *history.Log, seq uint64) error) error {
 	log, end, err := w.open(ctx, func(context.Context, client.Client) (gdi.Place, error) {
 		return gdi.Place{At: grid.TimeOf(w.env.Now())}, nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer log.Close()
 	_, last := log.Span()
-	st, err := log.Full(min(end, last.Seq))
-	if err != nil {
-		return nil, err
-	}
-	return jobstory.WaitingIn(st, user, w.now()), nil
+	return f(log, min(end, last.Seq))
 }
