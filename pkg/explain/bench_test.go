@@ -23,6 +23,8 @@ func newState(hosts, pending, kinds int) (*state.State, *sched.Cluster) {
 			Consumable: "YES", Default: "1"}),
 		events.Listed(&grid.Centry{Name: "np_load_avg", Type: "DOUBLE", Relop: ">=", Requestable: "NO", Consumable: "NO"}),
 		events.Listed(&grid.Centry{Name: "mem_free", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "NO"}),
+		events.Listed(&grid.Centry{Name: "disk", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES",
+			Default: "0"}),
 		events.Listed(&grid.Centry{Name: "mem", Type: "MEMORY", Relop: "<=", Requestable: "YES", Consumable: "YES",
 			Default: "0"}),
 	}
@@ -34,9 +36,10 @@ func newState(hosts, pending, kinds int) (*state.State, *sched.Cluster) {
 	for i := range hosts {
 		h := fmt.Sprintf("h%05d", i)
 		q.HostList = append(q.HostList, h)
-		es = append(es, events.Listed(&grid.ExecHost{Name: h, ComplexValues: grid.Values{{Name: "mem", Text: "64G"}}}),
+		es = append(es, events.Listed(&grid.ExecHost{Name: h, ComplexValues: grid.Values{{Name: "mem", Text: "64G"},
+			{Name: "disk", Text: "100G"}}}),
 			events.Listed(&grid.Load{Host: h, Processors: 16, Values: grid.Values{{Name: "np_load_avg", Text: "0.1"},
-				{Name: "mem_free", Text: "2G"}}}))
+				{Name: "mem_free", Text: "2G"}, {Name: "disk", Text: "10G"}}}))
 		tasks = append(tasks, events.Listed(&grid.JATask{Job: 1, ID: uint32(i + 1), Status: grid.Running, Start: now,
 			Grants: []grid.Grant{{Queue: "all.q", Host: h, Slots: 1}}}))
 	}

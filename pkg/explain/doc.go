@@ -2,7 +2,7 @@
 // whose first one decides, and for the queue instances that come closest, what each lacks.
 //
 //	state ─┬▶ own        holds, predecessors, -a, error: the job itself
-//	       ├▶ never      does it fit the cell when it is empty and all of it is up?      sched.Emptied
+//	       ├▶ never      does it fit the cell when it is empty and all of it is up?      AtBest
 //	       ├▶ algorithm  what the last run of the algorithm has against it               grid.JobScheddInfo
 //	       ├▶ closed     ... when it is empty and not reserved in advance, with the states that queues are in now?
 //	       ├▶ busy       ... now: what is short, who has it

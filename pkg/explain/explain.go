@@ -81,6 +81,7 @@ type Explainer struct {
 	zone    *time.Location
 	cluster *sched.Cluster
 	run     *sched.Cluster // its copy
+	loads   *loadValues
 	empty   *sched.Cluster // when needed: with nothing running, and all of it up
 	// when needed: with nothing running, and the states that queues are in now; the second for jobs of advance
 	// reservations
@@ -93,7 +94,7 @@ type Explainer struct {
 
 // New returns an Explainer of a state. The Cluster follows the state; it is copied. Texts have times of a zone.
 func New(st *state.State, c *sched.Cluster, now grid.Time, zone *time.Location) *Explainer {
-	e := &Explainer{st: st, now: now, zone: zone, cluster: c, run: c.Copy(st)}
+	e := &Explainer{st: st, now: now, zone: zone, cluster: c, run: c.Copy(st), loads: newLoadValues(st)}
 	e.run.Begin(now)
 	return e
 }
@@ -101,7 +102,7 @@ func New(st *state.State, c *sched.Cluster, now grid.Time, zone *time.Location) 
 // emptied returns the cluster with nothing running and all of it up.
 func (e *Explainer) emptied() *sched.Cluster {
 	if e.empty == nil {
-		e.empty = e.confine(e.run.Emptied())
+		e.empty = e.confine(e.run.AtBest())
 		e.empty.Begin(e.now)
 	}
 	return e.empty
@@ -115,7 +116,7 @@ func (e *Explainer) idled(j *grid.Job) *sched.Cluster {
 		at = 1
 	}
 	if e.idle[at] == nil {
-		e.idle[at] = e.confine(e.run.Vacated(j.AR != 0))
+		e.idle[at] = e.confine(sched.Vacated(e.run, j.AR != 0))
 		e.idle[at].Begin(e.now)
 	}
 	return e.idle[at]
@@ -183,10 +184,10 @@ func (a *question) verdict() (v verdict) {
 // kindWithoutPlace returns what has to happen before there is a place. A load value that a job asks for is as it
 // happens to be: neither an empty nor an open cell is without one for ever.
 func (a *question) kindWithoutPlace() Kind {
-	j := withoutLoadValues(a.st, a.j)
-	if c := a.emptied(); !whyNever(a.st, c, c.Need(j), a.now).Fits() {
+	if c := a.emptied(); !whyNever(a.st, c, c.Need(a.loads.without(a.j, false)), a.now).Fits() {
 		return Never
 	}
+	j := a.loads.without(a.j, true)
 	if c := a.idled(j); !c.Why(c.Need(j)).Fits() {
 		return Closed
 	}
@@ -299,7 +300,7 @@ func (o *Obstacle) setJobs(jobs []uint32) {
 // addNever adds why no cell of this configuration runs it.
 func (a *question) addNever() {
 	c := a.emptied()
-	n := c.Need(withoutLoadValues(a.st, a.j))
+	n := c.Need(a.loads.without(a.j, false))
 	a.Closest = a.closest(c, n)
 	a.add(neverObstacle(a.j, whyNever(a.st, c, n, a.now), a.Closest))
 }
@@ -408,7 +409,7 @@ func (a *question) findTurn() Obstacle {
 
 // closedInstances returns the queue instances that lack nothing but that they are open.
 func (a *question) closedInstances() (where []string) {
-	j := withoutLoadValues(a.st, a.j)
+	j := a.loads.without(a.j, true)
 	c := a.idled(j)
 	for _, near := range c.Closest(c.Need(j), namedMost, a.place...) {
 		var states []string

@@ -17,6 +17,7 @@ import (
 type Feasibility struct {
 	empty *sched.Cluster      // of which known is
 	known map[string]Obstacle // by category; the zero Obstacle: it could
+	loads *loadValues
 
 	second grid.Time // in which so many queue instances were
 	looked int       // looked at
@@ -33,8 +34,8 @@ const (
 // for all jobs of a cell without queue instances, and for one of another category when too many were asked about in
 // this second.
 func (v *Feasibility) WhyNever(st *state.State, c *sched.Cluster, j *grid.Job, now grid.Time) string {
-	if empty := c.Emptied(); empty != v.empty || len(v.known) == categoriesMost {
-		v.empty, v.known = empty, map[string]Obstacle{}
+	if empty := c.AtBest(); empty != v.empty || len(v.known) == categoriesMost {
+		v.empty, v.known, v.loads = empty, map[string]Obstacle{}, newLoadValues(st)
 	}
 	category := c.Category(j)
 	o, known := v.known[category]
@@ -67,7 +68,7 @@ func (v *Feasibility) mayLook(instances int, now grid.Time) bool {
 // find returns why a job cannot start; the zero Obstacle: it can.
 func (v *Feasibility) find(st *state.State, j *grid.Job, now grid.Time) (o Obstacle) {
 	v.empty.Begin(now)
-	n := v.empty.Need(withoutLoadValues(st, j))
+	n := v.empty.Need(v.loads.without(j, false))
 	why := whyNever(st, v.empty, n, now)
 	if why.Fits() || st.Len(grid.KindQInstance) == 0 {
 		return o
@@ -79,7 +80,7 @@ func (v *Feasibility) find(st *state.State, j *grid.Job, now grid.Time) (o Obsta
 	return neverObstacle(j, why, closest)
 }
 
-// whyNever returns why a need has no place in an emptied cluster, whatever the time: where places are planned,
+// whyNever returns why a need has no place in a cluster at its best, whatever the time: where places are planned,
 // calendars close queues to jobs that would run too long.
 func whyNever(st *state.State, empty *sched.Cluster, n *sched.Need, now grid.Time) reason.Reason {
 	why := empty.Why(n)
@@ -102,43 +103,63 @@ func neverObstacle(j *grid.Job, why reason.Reason, closest []Near) Obstacle {
 	return o
 }
 
-// withoutLoadValues returns a job without requests for what hosts report and what changes by itself; and for what
-// lasts, while not all hosts have reported.
-func withoutLoadValues(st *state.State, j *grid.Job) *grid.Job {
-	unreported := slices.ContainsFunc(st.ExecHosts(), func(h *grid.ExecHost) bool {
-		return h.Name != grid.GlobalHost && st.Load(h.Name) == nil
-	})
-	passes := func(r grid.Request) bool { return passesBy(st, r.Name, unreported) }
-	ask := *j.JobRequest
-	kept := 0
+// loadValues knows which requests of jobs are for what hosts report and what changes by itself; and for what lasts,
+// while not all hosts have reported. It looks once for each name.
+type loadValues struct {
+	st      *state.State
+	silence *bool           // some host has never reported; nil: not known yet
+	passes  map[string]bool // by name of the attribute
+}
+
+func newLoadValues(st *state.State) *loadValues {
+	return &loadValues{st: st, passes: map[string]bool{}}
+}
+
+// without returns a job without such requests, with or without those for consumables.
+func (v *loadValues) without(j *grid.Job, consumables bool) *grid.Job {
+	passes := func(r grid.Request) bool { return v.passesBy(r.Name, consumables) }
+	unbound := j.Binding.Decided() && v.silent()
+	if !unbound && !slices.ContainsFunc(j.Hard, passes) && !slices.ContainsFunc(j.MasterHard, passes) &&
+		!slices.ContainsFunc(j.SlaveHard, passes) {
+		return j
+	}
+	lasting, ask := *j, *j.JobRequest
 	for _, list := range [...]*grid.Requests{&ask.Hard, &ask.MasterHard, &ask.SlaveHard} {
 		*list = slices.DeleteFunc(slices.Clone(*list), passes)
-		kept += len(*list)
 	}
-	unbound := unreported && ask.Binding.Decided()
 	if unbound {
 		ask.Binding = nil
 	}
-	if kept == len(j.Hard)+len(j.MasterHard)+len(j.SlaveHard) && !unbound {
-		return j
-	}
-	lasting := *j
 	lasting.JobRequest = &ask
 	return &lasting
 }
 
+// silent reports whether some host has never reported.
+func (v *loadValues) silent() bool {
+	if v.silence == nil {
+		silence := slices.ContainsFunc(v.st.ExecHosts(), func(h *grid.ExecHost) bool {
+			return h.Name != grid.GlobalHost && v.st.Load(h.Name) == nil
+		})
+		v.silence = &silence
+	}
+	return *v.silence
+}
+
 // passesBy reports whether an attribute is a load value that may be another one in a moment.
-func passesBy(st *state.State, name string, unreported bool) bool {
-	if a := st.Centry(name); a == nil || a.Consumable != "NO" {
+func (v *loadValues) passesBy(name string, consumables bool) bool {
+	switch a := v.st.Centry(name); {
+	case a == nil || a.Consumable != "NO" && !consumables:
 		return false
+	case site.LastingLoad.Has(name):
+		return v.silent()
 	}
-	if site.LastingLoad.Has(name) {
-		return unreported
+	passes, known := v.passes[name]
+	if !known {
+		v.st.Each(grid.KindLoad, func(o grid.Object) bool {
+			_, passes = o.(*grid.Load).Values.Get(name)
+			return !passes
+		})
+		v.passes[name] = passes
 	}
-	found := false
-	st.Each(grid.KindLoad, func(o grid.Object) bool {
-		_, found = o.(*grid.Load).Values.Get(name)
-		return !found
-	})
-	return found
+	return passes
 }

@@ -29,7 +29,9 @@ func TestLoadValueIsNotLasting(t *testing.T) {
 		requests []grid.Request
 		want     explain.Kind
 	}{{"mem_free", []grid.Request{free}, explain.Busy}, {"mem", []grid.Request{mem}, explain.Never},
-		{"both", []grid.Request{free, mem}, explain.Never}} {
+		{"both", []grid.Request{free, mem}, explain.Never},
+		{"disk", []grid.Request{{Name: "disk", Value: "50G", Num: 50 << 30}}, explain.Busy},
+		{"more disk", []grid.Request{{Name: "disk", Value: "101G", Num: 101 << 30}}, explain.Never}} {
 		if got := ask(c.requests...); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}

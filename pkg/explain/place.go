@@ -143,17 +143,17 @@ func (a *question) obstacleAt(v verdict) Obstacle {
 	}
 	if a.j.PE != "" { // it may have the rest of its slots elsewhere
 		c := a.cell.emptied()
-		why := whyNever(a.st, c, c.Need(withoutLoadValues(a.st, a.j)), a.now)
+		why := whyNever(a.st, c, c.Need(a.loads.without(a.j, false)), a.now)
 		if why.Code == reason.PEOffersOnly {
 			return Obstacle{Reason: why, Kind: Never}
 		}
 	}
-	lasting := withoutLoadValues(a.st, a.j)
+	lasting, open := a.loads.without(a.j, false), a.loads.without(a.j, true)
 	steps := [...]struct {
 		kind Kind
 		j    *grid.Job
 		c    func() *sched.Cluster
-	}{{Never, lasting, a.emptied}, {Closed, lasting, func() *sched.Cluster { return a.idled(a.j) }},
+	}{{Never, lasting, a.emptied}, {Closed, open, func() *sched.Cluster { return a.idled(a.j) }},
 		{Busy, a.j, func() *sched.Cluster { return a.run }}}
 	begun := false
 	for _, s := range steps {

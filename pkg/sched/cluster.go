@@ -51,8 +51,8 @@ type Cluster struct {
 	of   *Cluster   // whose reservation it is
 	lent *Cluster   // the last that was
 
-	// What Emptied has made; settle, reload and restate drop it when it would be another one.
-	emptied *Cluster
+	// What AtBest has made; settle, reload and restate drop it when it would be another one.
+	best *Cluster
 
 	find search // what questions are asked with: the moment, the window that is looked at
 
@@ -97,7 +97,7 @@ func (c *Cluster) copyOver(st *state.State, l *ledger.Ledger) *Cluster {
 	}
 	d.forgetRun()
 	d.find = search{Cluster: &d, of: d.of, span: c.find.span.Present()}
-	d.buffer, d.lent, d.emptied = nil, nil, nil
+	d.buffer, d.lent, d.best = nil, nil, nil
 	return &d
 }
 
@@ -131,7 +131,7 @@ func (c *Cluster) lendOver(l *ledger.Ledger) *Cluster {
 	d.forgetRun()
 	d.find = search{Cluster: d, of: d.of, span: c.find.span.Present(), walk: was.find.walk, better: was.find.better,
 		gathered: was.find.gathered}
-	d.buffer, d.emptied = was.buffer, nil
+	d.buffer, d.best = was.buffer, nil
 	return d
 }
 
@@ -239,7 +239,7 @@ func (c *Cluster) settle() {
 	if c.site != nil {
 		return
 	}
-	c.site, c.emptied = site.NewLayout(c.st), nil
+	c.site, c.best = site.NewLayout(c.st), nil
 	c.find.span.Interval = c.site.Policy.Interval
 	c.nows, c.world = nowsOf(c.site, c.st), c.site.ParseLoad(c.st.Load(grid.GlobalHost), nil)
 	c.populate(c.st.ARs(), true)
@@ -317,7 +317,7 @@ func (c *Cluster) reload(name string) {
 		was, most := n.load, c.mostAtOnce(i)
 		n.load = c.site.ParseLoad(c.st.Load(name), c.site.Hosts[i])
 		if !n.load.LastsAs(was) {
-			c.emptied = nil
+			c.best = nil
 		}
 		c.nows.Set(i, n)
 		c.noteLoad(i, was, most, c.reorder(i))
@@ -339,7 +339,7 @@ func (c *Cluster) restate(name string) {
 	now := *c.nows.At(in.Host.Index)
 	now.states = slices.Clone(now.states)
 	if (now.states[in.Place-1]^o.State)&grid.QueueOrphaned != 0 {
-		c.emptied = nil
+		c.best = nil
 	}
 	now.states[in.Place-1] = o.State
 	c.nows.Set(in.Host.Index, now)

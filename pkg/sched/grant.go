@@ -27,7 +27,7 @@ func (c *Cluster) Grant(a *grid.AR, now grid.Time, zone *time.Location) (Placeme
 	st.Apply(events.List{Seq: st.Seq, At: st.At, Events: changes})
 	all := NewCluster(st)
 	all.settle()
-	run := opened(all)
+	run := opened(all, true)
 	run.populate(st.ARs(), true)
 	n := run.Need(&grid.Job{
 		Owner: a.Owner, Group: a.Group, Immediate: a.Interactive,

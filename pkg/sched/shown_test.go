@@ -158,7 +158,7 @@ func (s *shown) verify(words []string) (out []string) {
 
 func (s *shown) never(words []string) (out []string) {
 	for _, id := range words {
-		why := sched.NewCluster(s.State).Emptied().Unplaceable(s.State.Job(number(id)), s.Now)
+		why := sched.Emptied(sched.NewCluster(s.State)).Unplaceable(s.State.Job(number(id)), s.Now)
 		out = append(out, indented(id, reason.Texts(why), "it fits the empty cluster"))
 	}
 	return out

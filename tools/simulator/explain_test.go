@@ -324,7 +324,7 @@ func (q *asking) inGroup(groups []explain.Group) {
 
 // never holds that never is said where the cell has no place for the job although nothing runs and all of it is up.
 func (q *asking) never() {
-	c := sched.NewCluster(q.st).Emptied()
+	c := sched.NewCluster(q.st).AtBest()
 	c.Begin(q.now)
 	why := c.Why(c.Need(q.j))
 	never := slices.ContainsFunc(q.a.Obstacles, func(o explain.Obstacle) bool { return o.Kind == explain.Never })

@@ -80,8 +80,8 @@ func (l *Load) Number(attr int) (float64, bool) {
 	return l.Numbers[attr], true
 }
 
-// Opened returns the load of a host that reports and has nothing to do.
-func (l *Load) Opened(cfg *Layout, h *Host) *Load {
+// Opened returns the load of a host that reports and has nothing to do. reported: with what changes of its consumables.
+func (l *Load) Opened(cfg *Layout, h *Host, reported bool) *Load {
 	open := grid.Load{}
 	if l != nil {
 		open = *l.Load
@@ -89,6 +89,12 @@ func (l *Load) Opened(cfg *Layout, h *Host) *Load {
 		open.Host = h.Name
 	}
 	open.Unheard, open.Values = false, slices.Clone(open.Values)
+	if !reported {
+		open.Values = slices.DeleteFunc(open.Values, func(v grid.Value) bool {
+			i := cfg.Complex.Find(v.Name)
+			return i >= 0 && cfg.Complex.List[i].Column >= 0 && !LastingLoad.Has(v.Name)
+		})
+	}
 	for i, v := range open.Values {
 		if strings.HasPrefix(strings.TrimPrefix(v.Name, "np_"), "load_") {
 			open.Values[i].Text = "0"

@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/reason"
+	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/qmaster/core/cell"
 )
 
@@ -465,5 +466,5 @@ func WhyUnplaceable(c *cell.Cell, j *grid.Job, mode string) []reason.Reason {
 	if mode == "p" {
 		return c.Cluster.Unplaceable(j, c.Now)
 	}
-	return c.Cluster.Copy(c.State).Emptied().Unplaceable(j, c.Now) // of a copy: with the load values of this moment
+	return sched.Emptied(c.Cluster).Unplaceable(j, c.Now)
 }
