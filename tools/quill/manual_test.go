@@ -134,7 +134,7 @@ func runCommands(t *testing.T, project, commands string) {
 	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer collector.Close()
 	here := strings.NewReplacer("/tmp/quill-trial", filepath.Join(dir, "cell"), "127.0.0.1:4222", freeAddresses(t, 1)[0],
-		"127.0.0.1:9466", freeAddresses(t, 1)[0],
+		"127.0.0.1:9468", freeAddresses(t, 1)[0],
 		"http://collector:4318", collector.URL, "/etc/prometheus/rules", dir, "/var/lib/prometheus", dir)
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-xc", script+here.Replace(commands))
 	cmd.Dir = dir
