@@ -130,6 +130,9 @@ func (in *intake) decode(r *bus.Request, dec *codec.Decoder) {
 	case *gdi.History:
 		in.q.history(r, req, *b)
 		return
+	case *gdi.Explain:
+		in.q.explain(r, req, b)
+		return
 	case *gdi.Streams:
 		if !in.q.places.ask(r, req) {
 			in.busy(r, b.Verb())

@@ -34,15 +34,20 @@ var errGoing = errors.New("qmaster is going down")
 // durable waits until all that was decided is durable, and returns a copy of that state.
 // It fails when ctx or qmaster ends before.
 func (q *QMaster) durable(ctx context.Context) (*state.State, error) {
-	reply := make(chan *state.State, 1)
-	q.owner.durable(reply)
+	return copied(ctx, q, q.owner.durable)
+}
+
+// copied returns what take sends when it is durable.
+func copied[T any](ctx context.Context, q *QMaster, take func(chan<- T)) (c T, err error) {
+	reply := make(chan T, 1)
+	take(reply)
 	select {
-	case s := <-reply:
-		return s, nil
+	case c = <-reply:
+		return c, nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return c, context.Cause(ctx)
 	case <-q.ended:
-		return nil, errGoing
+		return c, errGoing
 	}
 }
 
@@ -54,6 +59,8 @@ type streams struct {
 	open *fair.Places // each holds a copy of the state
 	// reading are those that read the log, each with some megabytes of it.
 	reading *fair.Places
+	// explaining are those that say why tasks wait, each with a copy of the cluster and some of the log.
+	explaining *fair.Places
 	// computing is held while an answer is computed, but not while it waits for its client.
 	computing *fair.Places
 }
@@ -66,7 +73,9 @@ type stream struct {
 	write    func(*state.State, func(chunk []byte) error) ([]byte, error)
 	received func()
 	places   *fair.Places // nil: streams.open
-	since    time.Time
+	// copy returns the state of which write has a copy; nil: QMaster.durable
+	copy  func(context.Context) (*state.State, error)
+	since time.Time
 }
 
 func newStreams(q *QMaster) *streams {
@@ -75,6 +84,8 @@ func newStreams(q *QMaster) *streams {
 		open: fair.NewPlaces("listings", fair.Limits{Total: 64, User: 4, Daemon: 4, Reserve: 16, Waiting: 1000}),
 		reading: fair.NewPlaces("readers of the log",
 			fair.Limits{Total: 16, User: 1, Daemon: 4, Reserve: 4, Waiting: 1000}),
+		explaining: fair.NewPlaces("requests why tasks wait",
+			fair.Limits{Total: 16, User: 2, Daemon: 4, Reserve: 4, Waiting: 1000}),
 		computing: fair.NewPlaces("listings that are computed", fair.Limits{Total: max(2, runtime.GOMAXPROCS(0)), Daemon: 1,
 			Reserve: 1, Waiting: 1000}),
 	}
@@ -118,10 +129,14 @@ func (s *streams) answer(one *stream) {
 		}
 		return err
 	}
+	take := q.durable
+	if one.copy != nil {
+		take = one.copy
+	}
 	var copy *state.State
 	err := enter()
 	if err == nil {
-		copy, err = q.durable(ctx)
+		copy, err = take(ctx)
 	}
 	if err != nil {
 		q.refuse(r, one.about, gdi.StatusShutdown, errGoing.Error())
@@ -172,6 +187,25 @@ func (q *QMaster) list(r *bus.Request, req gdi.Request, get gdi.Get) {
 		})
 		return codec.AppendReply(nil, gdi.Reply{Seq: s.Seq}), w.End()
 	}})
+}
+
+// explain answers why tasks wait. Nothing that happens meanwhile waits for it.
+func (q *QMaster) explain(r *bus.Request, req gdi.Request, b *gdi.Explain) {
+	x := explainer{answer: q.opts.Explain, request: b, stop: func() bool { return q.ctx.Err() != nil || r.ClientGone() },
+		read: q.snaps.read, past: q.past}
+	q.stream(stream{request: r, about: b.Verb(), places: q.streams.explaining,
+		copy: func(ctx context.Context) (_ *state.State, err error) {
+			x.cell, err = copied(ctx, q, q.owner.durableCell)
+			return x.cell.state, err
+		},
+		write: func(s *state.State, send func([]byte) error) ([]byte, error) {
+			if refusal := authorize.Request(s, q.now(), req); refusal != nil {
+				return codec.AppendReply(nil, gdi.Reply{Answers: []gdi.Answer{*refusal}}), nil
+			}
+			x.private = r.From.Role == bus.Admin || s.IsManager(req.User)
+			reply, err := x.explain(q.now(), send)
+			return codec.AppendReply(nil, reply), err
+		}})
 }
 
 // now is the time by which the core decides.

@@ -189,6 +189,14 @@ func (o *owner) durable(to chan<- *state.State) {
 	o.outbox.put(outcome{seq: c.Seq, leave: func() { to <- c }})
 }
 
+// durableCell is durable with a cellCopy.
+func (o *owner) durableCell(to chan<- cellCopy) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s, cluster := o.core.CopyCell()
+	o.outbox.put(outcome{seq: s.Seq, leave: func() { to <- cellCopy{s, cluster} }})
+}
+
 func (o *owner) handle(in input) {
 	o.ref++
 	if in.asker != nil {

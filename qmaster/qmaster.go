@@ -41,6 +41,7 @@ type Options struct {
 	// Algorithms are those that its schedulers have; without any the configured
 	// one can't be changed.
 	Algorithms []Algorithm
+	Explain    Explain // nil: requests why jobs wait are refused
 	// Listen is a TCP address for other hosts, Keys the file of public nkeys that
 	// may come in there ("": Cell.Keys), TLS what a Listen beyond loopback needs.
 	// See bus.

@@ -158,6 +158,17 @@ func (s *Snapshots) Read(name string, each func(chunk []byte) error) (frame.Poin
 	return readSnapshot(f, each)
 }
 
+// Scan is Read in one pass: each may have been called with chunks of a snapshot that the error says is not good. It may
+// keep them.
+func (s *Snapshots) Scan(name string, each func(chunk []byte) error) (frame.Point, error) {
+	f, err := s.store.Open(name)
+	if err != nil {
+		return frame.Point{}, err
+	}
+	defer f.Close()
+	return readSnapshot(f, each)
+}
+
 // Head is the point and the first chunk of a snapshot, of which the rest may be good or not.
 func (s *Snapshots) Head(name string) (at frame.Point, chunk []byte, err error) {
 	f, err := s.store.Open(name)

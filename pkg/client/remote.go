@@ -362,50 +362,51 @@ func again(reply gdi.Reply) bool {
 
 // Get implements Client.
 func (r *Remote) Get(ctx context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
-	data := codec.AppendRequest(nil, newRequest("", &get))
-	var reply gdi.Reply
-	var dec codec.Decoder
-	var begun atomic.Bool
-	err := try(ctx, r, &r.conn, r.noticeUnless(&begun), func(conn *bus.Conn) error {
-		if begun.Load() { // each has seen objects of another moment
-			return errBroken
+	reply, err := r.requestLists(ctx, &get, func(l events.List) error {
+		for _, e := range l.Events {
+			if err := each(e.Object); err != nil {
+				return err
+			}
 		}
-		last, err := conn.RequestStream(ctx, bus.CmdSubject(conn.Identity(), get.Verb()), data, func(chunk []byte) error {
-			begun.Store(true)
-			return decodeLists(&dec, chunk, 0, func(l events.List) error {
-				for _, e := range l.Events {
-					if err := each(e.Object); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		})
-		if err != nil {
-			return err
-		}
-		if reply, err = codec.DecodeReply(last); err == nil && !reply.OK() {
-			err = denied(reply)
-		}
-		return err
+		return nil
 	})
 	return reply.Seq, err
+}
+
+// Explain asks why tasks wait. It calls each with the lists that come before the answer, see gdi.Explain.
+func (r *Remote) Explain(ctx context.Context, b gdi.Explain, each func(events.List) error) (gdi.Reply, error) {
+	return r.requestLists(ctx, &b, each)
 }
 
 // History writes the log of the cell, or the stretch of it that h names, to out, as
 // an archive (pkg/bus): what the user may see of it.
 func (r *Remote) History(ctx context.Context, h gdi.History, out io.Writer) error {
-	data := codec.AppendRequest(nil, newRequest("", &h))
+	_, err := r.requestChunks(ctx, &h, func(chunk []byte) error {
+		_, err := out.Write(chunk)
+		return err
+	})
+	return err
+}
+
+// requestLists sends a request that is answered with lists, and calls each with them.
+func (r *Remote) requestLists(ctx context.Context, body gdi.Body, each func(events.List) error) (gdi.Reply, error) {
+	var dec codec.Decoder
+	return r.requestChunks(ctx, body, func(chunk []byte) error { return decodeLists(&dec, chunk, 0, each) })
+}
+
+// requestChunks sends a request that is answered in chunks, calls take with them and returns the reply after them. A
+// refusal is an error. Once a chunk has come the request is not repeated: take has what was true at another moment.
+func (r *Remote) requestChunks(ctx context.Context, body gdi.Body, take func([]byte) error) (gdi.Reply, error) {
+	data := codec.AppendRequest(nil, newRequest("", body))
 	var reply gdi.Reply
 	var begun atomic.Bool
 	err := try(ctx, r, &r.conn, r.noticeUnless(&begun), func(conn *bus.Conn) error {
-		if begun.Load() { // out has the beginning already
+		if begun.Load() {
 			return errBroken
 		}
-		last, err := conn.RequestStream(ctx, bus.CmdSubject(conn.Identity(), h.Verb()), data, func(chunk []byte) error {
+		last, err := conn.RequestStream(ctx, bus.CmdSubject(conn.Identity(), body.Verb()), data, func(chunk []byte) error {
 			begun.Store(true)
-			_, err := out.Write(chunk)
-			return err
+			return take(chunk)
 		})
 		if err != nil {
 			return err
@@ -415,7 +416,7 @@ func (r *Remote) History(ctx context.Context, h gdi.History, out io.Writer) erro
 		}
 		return err
 	})
-	return err
+	return reply, err
 }
 
 // denied is what a refusal says. A qmaster that is going down is as good as none:

@@ -223,6 +223,7 @@ func messages() map[string]message {
 	request(&gdi.StartTask{})
 	request(&gdi.Resubmit{})
 	request(&gdi.Output{})
+	request(&gdi.Explain{})
 	var r1 report.Read
 	full(&r1)
 	m["read"] = messageOf(r1, codec.AppendRead, codec.DecodeRead)

@@ -84,6 +84,7 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 	})
 	wire.Uns(w, &r.Proposal)
 	wire.List(w, &r.Streams, stream)
+	wire.Opt(w, &r.Explanation, explanation)
 	w.Close(m)
 }
 
@@ -199,6 +200,11 @@ func bodyFields(w *wire.Coder, b gdi.Body) {
 		wire.Uns(w, &b.To.Seq)
 		wire.Sig(w, &b.To.At)
 		w.Bool(&b.Lists)
+	case *gdi.Explain:
+		wire.Uns(w, &b.Job)
+		wire.Uns(w, &b.Task)
+		name(w, &b.User)
+		wire.Sig(w, &b.East)
 	default:
 		adminFields(w, b)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -23,7 +24,7 @@ const (
 const defaultAlgorithm = "default"
 
 // Kind is what has to happen before an obstacle is gone.
-type Kind string
+type Kind = gdi.WaitKind
 
 // The kinds of obstacles, in the order in which they are looked for: the first that is found decides.
 const (

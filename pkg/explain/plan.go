@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/events"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -20,11 +21,7 @@ import (
 const triesMost = 20
 
 // Alternative is a change with which the job would start now.
-type Alternative struct {
-	Text    string `json:"text"`
-	Command string `json:"command"`
-	By      string `json:"by" jsonschema:"the role that may do it: owner, operator or manager"`
-}
+type Alternative = gdi.Alternative
 
 // behindOthers returns the cluster with what the last run keeps free for others.
 func (a *question) behindOthers() *sched.Cluster {
@@ -254,6 +251,6 @@ func (a *question) proposeIfItStarts(j *grid.Job, text, command string) {
 		return
 	}
 	if c := a.behindEarliest(); c.Why(c.Need(j)).Fits() {
-		a.Alternatives = append(a.Alternatives, Alternative{text, command, "owner"})
+		a.Alternatives = append(a.Alternatives, Alternative{Text: text, Command: command, By: "owner"})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -104,16 +105,7 @@ func (o *Obstacle) Text() string {
 }
 
 // WaitReason is an obstacle as documents show it.
-type WaitReason struct {
-	Code   string   `json:"code" jsonschema:"see chapter 8 of the event protocol, events/README"`
-	Kind   Kind     `json:"kind" enum:"job,never,algorithm,closed,busy,planned,turn" jsonschema:"job, never, algorithm, closed, busy, planned or turn"`
-	Slurm  string   `json:"slurm" jsonschema:"the reason that squeue of Slurm shows for it"`
-	Text   string   `json:"text"`
-	Remedy string   `json:"remedy,omitempty" jsonschema:"what removes it"`
-	By     string   `json:"by,omitempty" jsonschema:"the role that may do it: owner, operator or manager"`
-	Jobs   []uint32 `json:"jobs,omitempty" jsonschema:"that it is about: predecessors, holders, jobs before it"`
-	More   int      `json:"more_jobs,omitempty" jsonschema:"that are not listed"`
-}
+type WaitReason = gdi.WaitReason
 
 // WaitReasons returns all obstacles in words.
 func (a *Explanation) WaitReasons() []WaitReason {

@@ -81,6 +81,8 @@ func (r *Request) bounded() error {
 		}
 	case *Get:
 		u.names(b.Where.Names, b.Where.Owners)
+	case *Explain:
+		u.longest = len(b.User)
 	case *DeleteARs:
 		u.names(b.Refs, b.Users)
 	}

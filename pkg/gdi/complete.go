@@ -15,7 +15,7 @@ var bodies = []func() Body{
 	empty[Control], empty[Trigger], empty[Wait], empty[Get], empty[Verify],
 	empty[Reserve], empty[DeleteARs], empty[History], empty[StartTask], empty[Resubmit], empty[CreateToken],
 	empty[RevokeTokens],
-	empty[WaysToLogIn], empty[LogIn], empty[Output], empty[Propose], empty[Decide], empty[Streams],
+	empty[WaysToLogIn], empty[LogIn], empty[Output], empty[Propose], empty[Decide], empty[Streams], empty[Explain],
 }
 
 var bodyOf = func() map[string]func() Body {
@@ -95,6 +95,8 @@ func (r *Request) Complete() error {
 	case *Get:
 		return completeKinds(b, b.Kinds...)
 	case *Propose:
+		return b.complete()
+	case *Explain:
 		return b.complete()
 	}
 	return nil

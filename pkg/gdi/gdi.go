@@ -207,6 +207,15 @@ type Place struct {
 	At  grid.Time
 }
 
+// Before returns the place before which there is nothing of a job that was submitted at a time. 0: it is not known
+// when, and the place is where the log begins.
+func Before(submit grid.Time) Place {
+	if submit == 0 {
+		return Place{}
+	}
+	return Place{At: submit - 1}
+}
+
 func (*Add) Verb() string          { return "add" }
 func (*Modify) Verb() string       { return "modify" }
 func (*Delete) Verb() string       { return "delete" }
@@ -344,6 +353,8 @@ type Reply struct {
 	// Proposal is the number of the new proposal, Propose.
 	Proposal uint32
 	Streams  []Stream // Streams
+	// Explanation is why tasks wait, Explain.
+	Explanation *Explanation
 }
 
 // Part is a part of an output file. More comes after Next while that is less than Size or the task runs.

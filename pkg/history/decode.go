@@ -30,6 +30,16 @@ func Decode(
 	dec *codec.Decoder, read func(func(frame.Frame) error) error, odd func(*codec.Unreadable),
 	take func(events.List) error,
 ) error {
+	return decodeFrames(read, func(payload []byte, each func(events.List) error) error {
+		return dec.Lists(payload, odd, each)
+	}, take)
+}
+
+// decodeFrames is Decode with lists as decode finds them.
+func decodeFrames(
+	read func(func(frame.Frame) error) error, decode func(payload []byte, each func(events.List) error) error,
+	take func(events.List) error,
+) error {
 	frames, decoded := make(chan frame.Frame, readAhead), make(chan []events.List, ahead)
 	quit := make(chan struct{})
 	stop := sync.OnceFunc(func() { close(quit) })
@@ -42,7 +52,7 @@ func Decode(
 		defer close(decoded)
 		for f := range frames {
 			var lists []events.List
-			decodeErr = dec.Lists(f.Payload, odd, func(l events.List) error {
+			decodeErr = decode(f.Payload, func(l events.List) error {
 				lists = append(lists, l)
 				return nil
 			})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/quill-grid/quill/events"
@@ -198,14 +197,7 @@ func (l *Log) exportRuns(w *archive.Writer, e *Export, from uint64) error {
 func (l *Log) exportKept(
 	w *archive.Writer, e *Export, seq uint64, show func([]byte) ([]byte, error),
 ) (after uint64, err error) {
-	for i := range slices.Backward(l.states) {
-		p := &l.states[i]
-		if p.seq > seq {
-			continue
-		}
-		if m, bad := p.mark(); bad == nil && m.Seq > seq {
-			continue
-		}
+	for p := range l.statesUntil(seq) {
 		point, _, bad := p.head()
 		if bad == nil && p.check != nil {
 			bad = p.check()

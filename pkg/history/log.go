@@ -65,6 +65,8 @@ type position struct {
 	name string
 	head func() (frame.Point, []byte, error) // its Point and its first lists
 	read func(each func(chunk []byte) error) (frame.Point, error)
+	// scan is read in one pass: it passes on what is good before a damage. Who is called may keep the chunks.
+	scan func(each func(chunk []byte) error) (frame.Point, error)
 	// check reads it before read is called, which passes on what is good before a damage; nil: read passes on all or none
 	check func() error
 }
@@ -117,7 +119,7 @@ func (l *Log) add(f *os.File) error {
 				l.states = append(l.states, position{
 					seq: b.First, name: fmt.Sprint(b.First),
 					head: func() (frame.Point, []byte, error) { return a.State(b) },
-					read: read,
+					read: read, scan: read,
 					check: func() error {
 						_, err := read(func([]byte) error { return nil })
 						return err
@@ -170,6 +172,7 @@ func (l *Log) snapshots(store *archive.Snapshots) error {
 			seq: seq, name: name,
 			head: func() (frame.Point, []byte, error) { return store.Head(name) },
 			read: func(each func([]byte) error) (frame.Point, error) { return store.Read(name, each) },
+			scan: func(each func([]byte) error) (frame.Point, error) { return store.Scan(name, each) },
 		})
 	}
 	return err
@@ -390,7 +393,21 @@ func (l *Log) Lists(from uint64) iter.Seq2[events.List, error] {
 
 // each calls take with the lists from one Seq to another.
 func (l *Log) each(from, to uint64, take func(events.List) error) error {
-	read := func(fn func(frame.Frame) error) error {
+	err := Decode(new(codec.Decoder), l.framesBetween(from, to), l.odd, func(list events.List) error {
+		if list.Seq < from || list.Seq > to {
+			return nil
+		}
+		return take(list)
+	})
+	if err == errStopped {
+		return nil
+	}
+	return err
+}
+
+// framesBetween returns what reads the frames that have lists from one Seq to another.
+func (l *Log) framesBetween(from, to uint64) func(func(frame.Frame) error) error {
+	return func(fn func(frame.Frame) error) error {
 		return l.frames(from, func(f frame.Frame) error {
 			switch {
 			case f.Last < from:
@@ -405,16 +422,6 @@ func (l *Log) each(from, to uint64, take func(events.List) error) error {
 			return err
 		})
 	}
-	err := Decode(new(codec.Decoder), read, l.odd, func(list events.List) error {
-		if list.Seq < from || list.Seq > to {
-			return nil
-		}
-		return take(list)
-	})
-	if err == errStopped {
-		return nil
-	}
-	return err
 }
 
 // frames calls fn with the frames that have lists from the one with that Seq on;
@@ -486,18 +493,36 @@ func (l *Log) Full(seq uint64) (*state.State, error) {
 	return NewPlayer(l).Seek(max(seq, l.first.Seq))
 }
 
+// statesUntil returns the kept states that are not later than a Seq, the newest first.
+func (l *Log) statesUntil(seq uint64) iter.Seq[*position] {
+	return func(yield func(*position) bool) {
+		for i := range slices.Backward(l.states) {
+			p := &l.states[i]
+			if p.seq > seq {
+				continue
+			}
+			if m, err := p.mark(); err == nil && m.Seq > seq {
+				continue
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
 // state reads the full state of a position.
-func (l *Log) state(i int) (*state.State, error) {
+func (l *Log) state(p *position) (*state.State, error) {
 	s := state.New()
 	var dec codec.Decoder
-	_, err := l.states[i].read(func(chunk []byte) error {
+	_, err := p.read(func(chunk []byte) error {
 		return dec.Lists(chunk, l.odd, func(list events.List) error {
 			s.Apply(list)
 			return nil
 		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: state at list %d: %w", l.from, l.states[i].seq, err)
+		return nil, fmt.Errorf("%s: state at list %d: %w", l.from, p.seq, err)
 	}
 	return s, nil
 }
@@ -506,14 +531,8 @@ func (l *Log) state(i int) (*state.State, error) {
 // all began, if there is none.
 func (l *Log) before(seq uint64) (*state.State, error) {
 	var why error
-	for i := len(l.states) - 1; i >= 0; i-- {
-		if l.states[i].seq > seq {
-			continue
-		}
-		if m, err := l.states[i].mark(); err == nil && m.Seq > seq {
-			continue
-		}
-		s, err := l.state(i)
+	for p := range l.statesUntil(seq) {
+		s, err := l.state(p)
 		if err == nil {
 			return s, nil
 		}

@@ -97,7 +97,7 @@ func Part(ctx context.Context, env opt.Env) (err error) {
 
 func (p processPart) be(ctx context.Context, env opt.Env) error {
 	log := hclog.New(&hclog.LoggerOptions{Name: p.Role, Output: env.Stderr, Level: hclog.Warn})
-	master := qmaster.Options{Cell: p.Cell, Durable: p.Durable, Log: log, Algorithms: daemons.Algorithms()}
+	master := daemons.WithRules(qmaster.Options{Cell: p.Cell, Durable: p.Durable, Log: log})
 	ready := func() { io.WriteString(env.Stdout, readyLine) }
 	switch p.Role {
 	case "cell":

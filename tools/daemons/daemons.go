@@ -25,15 +25,19 @@ import (
 	"github.com/quill-grid/quill/schedd"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/couple"
+	"github.com/quill-grid/quill/tools/jobstory"
 	"github.com/quill-grid/quill/tools/web"
 	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/mirror"
 	"github.com/quill-grid/quill/tools/web/past"
 )
 
-// Algorithms are the scheduling algorithms that qmaster lets be configured:
-// those of the scheduler of the same program.
-func Algorithms() []qmaster.Algorithm { return couple.Known(shipped.Algorithms()) }
+// WithRules returns options of a qmaster that lets the scheduling algorithms be configured which the scheduler of the
+// same program has, and explains why jobs wait.
+func WithRules(o qmaster.Options) qmaster.Options {
+	o.Algorithms, o.Explain = couple.Known(shipped.Algorithms()), jobstory.Explain
+	return o
+}
 
 // cellPause is how often it is looked whether a cell exists now, and noticePause how soon a log line says that a daemon
 // waits for qmaster.

@@ -61,8 +61,7 @@ func (u *Up) Total() int { return u.total }
 func (u *Up) Run(ctx context.Context, ready func()) error {
 	os.Unsetenv(grid.TokenVariable) // of its user, for commands: the cell sets itself up without
 	u.fresh = u.Cell.Check() != nil
-	u.Master.Algorithms = Algorithms()
-	master, err := qmaster.Start(ctx, u.Master)
+	master, err := qmaster.Start(ctx, WithRules(u.Master))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
@@ -139,7 +140,8 @@ func (t *follower) decision(name string, seq uint64, task *grid.JATask, before, 
 			if why := r.refuse[i]; why != "" {
 				fate = "its start was refused: " + why
 			}
-			d.Before = append(d.Before, Rival{s.Job, taskOf(before, s.Job, s.Task), ownerOf(before, s.Job), s.Priority, fate})
+			d.Before = append(d.Before, Rival{Job: s.Job, Task: taskOf(before, s.Job, s.Task),
+				Owner: ownerOf(before, s.Job), Priority: s.Priority, Fate: fate})
 		}
 	}
 	ahead, more := view.JobsAhead(before, t.job, d.Worth.Priority)
@@ -148,11 +150,12 @@ func (t *follower) decision(name string, seq uint64, task *grid.JATask, before, 
 			continue
 		}
 		if t := startedBy(r, j.Job.ID); t != nil {
-			d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, t.Priority, "started later in the same run in " +
-				explain.Places(t.Grants)})
+			d.Before = append(d.Before, Rival{Job: j.Job.ID, Owner: j.Job.Owner, Priority: t.Priority,
+				Fate: "started later in the same run in " + explain.Places(t.Grants)})
 			continue
 		}
-		d.Before = append(d.Before, Rival{j.Job.ID, 0, j.Job.Owner, j.Priority, fateOf(after, j.Job)})
+		d.Before = append(d.Before, Rival{Job: j.Job.ID, Owner: j.Job.Owner, Priority: j.Priority,
+			Fate: fateOf(after, j.Job, time.Local)})
 	}
 	d.After = more
 	if n := len(d.Before); n > rivalsMost {
@@ -188,11 +191,11 @@ func worthOf(before, after *state.State, job uint32) (w Worth) {
 }
 
 // fateOf is why a job still waits.
-func fateOf(st *state.State, j *grid.Job) string {
+func fateOf(st *state.State, j *grid.Job, zone *time.Location) string {
 	if st.Job(j.ID) == nil {
 		return "gone"
 	}
-	if why := reasons(st, j, 0, "-"); len(why) > 0 {
+	if why := explain.Recorded(st, j, 0, "-", zone); len(why) > 0 {
 		return why[0]
 	}
 	return "found no place"

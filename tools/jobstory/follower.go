@@ -9,6 +9,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/events/diff"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/state"
@@ -21,6 +22,7 @@ type follower struct {
 	st        *state.State
 	whole     func(seq uint64) *state.State // the cell after a list, nil when it cannot be read; nil: st is the whole cell
 	last      *state.State                  // the cell at the end; nil: st is
+	outlook   *gdi.Outlook                  // at the end; nil: to be found
 	runs      map[string][]*run
 	states    map[uint64]*state.State // that runs had seen
 	array     bool

@@ -2,6 +2,7 @@ package jobstory
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -11,9 +12,11 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/conf"
 	"github.com/quill-grid/quill/pkg/document"
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -217,7 +220,7 @@ func (c *cell) why(word, from string, asJSON bool) string {
 			begin.Apply(l)
 		}
 	}
-	mark := history.Mark{Seq: max(begin.Seq, 1), At: begin.At}
+	mark, begin0 := history.Mark{Seq: max(begin.Seq, 1), At: begin.At}, begin.Copy()
 	t := newFollower(job, task, begin, runs)
 	for _, l := range c.lists {
 		if l.Seq > begin.Seq {
@@ -228,6 +231,7 @@ func (c *cell) why(word, from string, asJSON bool) string {
 		return t.unknown(mark).Error() + "\n"
 	}
 	story := t.end(markOf(mark.Seq, mark.At), c.now, outlook.Options{})
+	c.checkAnswer(begin0, story)
 	var b bytes.Buffer
 	if asJSON {
 		err = document.Write(&b, *story)
@@ -247,7 +251,70 @@ func (c *cell) why(word, from string, asJSON bool) string {
 	return strings.Join(lines, "\n")
 }
 
+// answered counts stories that qmaster's answers have made, too.
+var answered int
+
+// checkAnswer checks that qmaster's answer, with the part of the log after a state that it sends, makes the same story.
+func (c *cell) checkAnswer(begin *state.State, want *Story) {
+	at, cluster := c.c.Core.CopyCell()
+	about := history.NewAboutJob(want.Job)
+	chosen := func(l events.List, send func(events.List) error) error {
+		all := l.Events
+		l.Events = nil
+		for _, e := range all {
+			if about.Wants(&e) {
+				l.Events = append(l.Events, e)
+			}
+		}
+		if about.Keeps(&l) || l.Seq == begin.Seq {
+			return send(l)
+		}
+		return nil
+	}
+	got, err := ReadAnswer(want.Job, want.Task, c.now, func(each func(events.List) error) (gdi.Reply, error) {
+		reply := Explain(at, cluster, &gdi.Explain{Job: want.Job, Task: want.Task}, c.now, nil)
+		if reply.Explanation == nil || reply.Explanation.Outlook == nil {
+			return reply, reply.Err()
+		}
+		full := begin.FullList()
+		full.At = max(full.At, begin.At)
+		err := chosen(full, each)
+		for _, l := range c.lists {
+			if l.Seq > begin.Seq && err == nil {
+				err = chosen(l, each)
+			}
+		}
+		answer, err2 := codec.DecodeReply(codec.AppendReply(nil, reply))
+		return answer, errors.Join(err, err2)
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	groups := Explain(at, cluster, &gdi.Explain{User: want.Owner}, c.now, nil)
+	if d := cmp.Diff(WaitingIn(at, want.Owner, c.now),
+		WaitingGroups(groups.Seq, groups.Explanation.At, want.Owner, groups.Explanation.Groups)); d != "" {
+		c.t.Error(d)
+	}
+	if got == nil {
+		return
+	}
+	answered++
+	var a, b bytes.Buffer
+	if err := errors.Join(document.Write(&a, *want), document.Write(&b, *got)); err != nil {
+		c.t.Fatal(err)
+	}
+	if a.String() != b.String() {
+		c.t.Errorf("the log says\n%s\nqmaster answers\n%s", a.String(), b.String())
+	}
+}
+
 func TestTranscripts(t *testing.T) {
+	answered = 0
+	defer func() {
+		if answered < 10 {
+			t.Errorf("qmaster answers only %d stories", answered)
+		}
+	}()
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var c *cell
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {

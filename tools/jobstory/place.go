@@ -96,7 +96,7 @@ func (p *WaitingPlace) Print(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "%s%s %s\n", opt.Count(p.Tasks, "task"), of, verb)
 	for _, g := range p.Groups {
-		Group(g).print(&b)
+		printGroup(&b, Group(g))
 	}
 	_, err := w.Write(b.Bytes())
 	return err

@@ -203,18 +203,18 @@ func (o *Outlook) print(b *bytes.Buffer) {
 		printRivals(b, "    ", o.Before, o.More)
 	}
 	if o.Alone != nil {
-		fmt.Fprintf(b, "  earliest start if it went first:   %s\n", o.Alone)
+		fmt.Fprintf(b, "  earliest start if it went first:   %s\n", startTime(o.Alone))
 	}
 	if o.Earliest != nil {
-		fmt.Fprintf(b, "  earliest start after those before: %s\n", o.Earliest)
+		fmt.Fprintf(b, "  earliest start after those before: %s\n", startTime(o.Earliest))
 	}
 	if o.Never != "" {
 		fmt.Fprintf(b, "  %s\n", o.Never)
 	}
 }
 
-// String prints "now" or when and where.
-func (s *Start) String() string {
+// startTime prints "now" or when and where.
+func startTime(s *Start) string {
 	if s.In <= 0 {
 		return strings.TrimSpace("now " + s.Where)
 	}

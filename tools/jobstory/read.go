@@ -45,15 +45,6 @@ func Read(
 	return t.followTo(first, log.Lists(begin.Seq+1), end, now, foresee, damage)
 }
 
-// Since returns from where on the log has the story of a job that was submitted at a time. 0: it is not known when, and
-// all of the log is read.
-func Since(submit grid.Time) gdi.Place {
-	if submit == 0 {
-		return gdi.Place{}
-	}
-	return gdi.Place{At: submit - 1}
-}
-
 // Part is what a log has about one job, so that its story costs what happened to the job, and not what happened beside
 // it.
 type Part struct {
@@ -106,10 +97,10 @@ func (t *follower) followTo(
 
 // unknown returns why there is no story.
 func (t *follower) unknown(first history.Mark) error {
-	known := t.st.Counter(grid.JobSeqNum)
+	why := neverSubmitted(t.st, t.job)
 	switch {
-	case uint64(t.job) > known:
-		return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d was never submitted: the last job is %d", t.job, known))
+	case why != "":
+		return gdi.Refuse(gdi.StatusUnknown, why)
 	case first.Seq > 1:
 		return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d was over before the kept history begins: list %d, %s", t.job,
 			first.Seq, clock(first.At.Std())))
@@ -182,7 +173,10 @@ func (t *follower) end(first Mark, now grid.Time, foresee outlook.Options) *Stor
 		s.Waits = last.Waits
 	}
 	s.Steps = append(s.Steps, last)
-	s.Outlook = outlookOf(t.st, j, t.task, now, foresee)
+	if t.outlook == nil {
+		t.outlook = outlookOf(t.st, j, t.task, now, foresee)
+	}
+	s.Outlook = &Outlook{*t.outlook}
 	return s
 }
 

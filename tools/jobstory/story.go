@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/explain"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -86,13 +87,7 @@ type Worth struct {
 }
 
 // Rival is a job that stood before this one.
-type Rival struct {
-	Job      uint32  `json:"job"`
-	Task     uint32  `json:"task,omitempty"`
-	Owner    string  `json:"owner"`
-	Priority float64 `json:"priority"`
-	Fate     string  `json:"fate" jsonschema:"what the run did with it, or why it waits"`
-}
+type Rival = gdi.Rival
 
 // Task is the line of one task of an array.
 type Task struct {
@@ -108,32 +103,10 @@ type Task struct {
 }
 
 // Outlook is what has to happen before a job that waits can start.
-type Outlook struct {
-	Answer       string                `json:"answer" jsonschema:"why it waits, in a sentence"`
-	Obstacles    []explain.WaitReason  `json:"obstacles" jsonschema:"the first keeps it from starting, the others would if it were gone"`
-	Alternatives []explain.Alternative `json:"alternatives,omitempty" jsonschema:"changes with which it would start now; each was tried"`
-	Fits         bool                  `json:"fits" jsonschema:"there is a place for it now"`
-	Closest      []Near                `json:"closest,omitempty"`
-	Places       int                   `json:"places" jsonschema:"queue instances that were looked at"`
-	Before       []Rival               `json:"before,omitempty"`
-	More         int                   `json:"more,omitempty"`
-	Earliest     *Start                `json:"earliest,omitempty"`
-	Alone        *Start                `json:"earliest_alone,omitempty" jsonschema:"if it went first"`
-	Never        string                `json:"never,omitempty" jsonschema:"why no start is foreseen"`
-}
-
-// Near is a queue instance and what it lacks.
-type Near struct {
-	Instance string   `json:"instance"`
-	Lacks    []string `json:"lacks"`
-}
+type Outlook struct{ gdi.Outlook }
 
 // Start is an expected start.
-type Start struct {
-	Time  time.Time `json:"time"`
-	In    float64   `json:"in_seconds"`
-	Where string    `json:"where,omitempty"`
-}
+type Start = gdi.Start
 
 func markOf(seq uint64, at grid.Time) Mark { return Mark{seq, at.Std()} }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/explain"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/sched"
@@ -25,25 +26,22 @@ type WaitingTasks struct {
 func (WaitingTasks) SchemaName() string { return "quill-why-cell" }
 
 // Group is tasks that wait for the same kind of obstacle, the first of each.
-type Group struct {
-	Kind  explain.Kind `json:"kind" enum:"job,never,algorithm,closed,busy,planned,turn" jsonschema:"job, never, algorithm, closed, busy, planned or turn"`
-	Code  string       `json:"code" jsonschema:"of one of the reasons of the group"`
-	Text  string       `json:"text"`
-	Tasks int          `json:"tasks"`
-	Jobs  []uint32     `json:"jobs" jsonschema:"with such tasks, at most 200"`
-	More  int          `json:"more_jobs,omitempty" jsonschema:"that are not listed"`
-}
+type Group = gdi.WaitGroup
 
 // groupJobsMost is how many jobs of a group are listed.
 const groupJobsMost = 200
 
 // WaitingIn returns why tasks of a user, "" of all, wait in a state.
 func WaitingIn(st *state.State, user string, now grid.Time) *WaitingTasks {
-	now = max(now, st.At)
-	out := &WaitingTasks{At: markOf(st.Seq, st.At), User: user, Groups: []Group{}}
-	for _, g := range groupsOf(explain.New(st, sched.NewCluster(st), now, time.Local).Groups(ofUser(user))) {
+	e := explain.New(st, sched.NewCluster(st), max(now, st.At), time.Local)
+	return WaitingGroups(st.Seq, st.At, user, groupsOf(e.Groups(ofUser(user))))
+}
+
+// WaitingGroups returns why tasks of a user, "" of all, wait after a list, in groups that are known.
+func WaitingGroups(seq uint64, at grid.Time, user string, groups []Group) *WaitingTasks {
+	out := &WaitingTasks{At: markOf(seq, at), User: user, Groups: append([]Group{}, groups...)}
+	for _, g := range groups {
 		out.Tasks += g.Tasks
-		out.Groups = append(out.Groups, g)
 	}
 	return out
 }
@@ -56,7 +54,8 @@ func ofUser(user string) func(*grid.Job) bool {
 func groupsOf(groups []explain.Group) (out []Group) {
 	for _, g := range groups {
 		listed := min(len(g.Jobs), groupJobsMost)
-		out = append(out, Group{g.Kind, g.Code.String(), g.Text, g.Tasks, g.Jobs[:listed], len(g.Jobs) - listed})
+		out = append(out, Group{Kind: g.Kind, Code: g.Code.String(), Text: g.Text, Tasks: g.Tasks, Jobs: g.Jobs[:listed],
+			More: len(g.Jobs) - listed})
 	}
 	return out
 }
@@ -69,7 +68,7 @@ func (c *WaitingTasks) Print(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s wait at list %d, %s\n", opt.Count(c.Tasks, "task"), c.At.Seq, clock(c.At.Time))
 	for _, g := range c.Groups {
-		g.print(&b)
+		printGroup(&b, g)
 	}
 	if len(c.Groups) > 0 {
 		fmt.Fprintln(&b, "quill why JOB explains each.")
@@ -78,8 +77,8 @@ func (c *WaitingTasks) Print(w io.Writer) error {
 	return err
 }
 
-// print prints a line.
-func (g Group) print(b *bytes.Buffer) {
+// printGroup prints a line.
+func printGroup(b *bytes.Buffer, g Group) {
 	named := min(len(g.Jobs), jobsNamed)
 	more := ""
 	if n := len(g.Jobs) - named + g.More; n > 0 {

@@ -193,7 +193,7 @@ func (s *session) why(ctx context.Context, _ *sdk.CallToolRequest, in JobIn) (St
 		since = "-7d"
 	}
 	submit, err := client.Submitted(ctx, c, in.Job)
-	from := jobstory.Since(submit)
+	from := gdi.Before(submit)
 	if err == nil && (in.Since != "" || submit == 0) {
 		from, err = s.placeOf(since)
 	}

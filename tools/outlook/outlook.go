@@ -1,6 +1,7 @@
 package outlook
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -33,21 +34,24 @@ type Start struct {
 	Where string // queue instances; "" when it is not known
 }
 
-// Options say how much an outlook may cost.
+// Options say how much an outlook may cost, and what there is already.
 type Options struct {
-	JobsMost int         // Start is left out when there are more jobs than these; 0: any number
-	Stop     func() bool // whether the answer is not wanted any more; nil: it is
+	Cluster  *sched.Cluster // follows the state, and is copied; nil: one is made
+	Zone     *time.Location // of times in texts; nil: the local one
+	JobsMost int            // Start is left out when there are more jobs than these; 0: any number
+	Stop     func() bool    // whether the answer is not wanted any more; nil: it is
 }
 
 // Of returns the outlook of a task (0: the job's next one) that waits in a state.
 func Of(st *state.State, j *grid.Job, task uint32, now grid.Time, opts Options) *Outlook {
 	now = max(now, st.At)
-	o := &Outlook{Explanation: explain.New(st, sched.NewCluster(st), now, time.Local).Why(j, task)}
+	cluster := cmp.Or(opts.Cluster, sched.NewCluster(st))
+	o := &Outlook{Explanation: explain.New(st, cluster, now, cmp.Or(opts.Zone, time.Local)).Why(j, task)}
 	first := o.First().Kind
 	if first == explain.Own || first == explain.Never {
 		return o // it is not in line, or no time will do
 	}
-	switch p, at, why := earliest(st, j, now); {
+	switch p, at, why := earliest(cluster, j, now); {
 	case first == explain.Algorithm:
 	case o.Fits():
 		o.Alone = &Start{At: now}
@@ -71,8 +75,8 @@ func Of(st *state.State, j *grid.Job, task uint32, now grid.Time, opts Options) 
 }
 
 // earliest returns when and where a job could start if it went first.
-func earliest(st *state.State, j *grid.Job, now grid.Time) (sched.Placement, grid.Time, reason.Reason) {
-	c := sched.NewCluster(planning(st, now, 0))
+func earliest(c *sched.Cluster, j *grid.Job, now grid.Time) (sched.Placement, grid.Time, reason.Reason) {
+	c = sched.Foreseeing(c)
 	c.Begin(now)
 	return c.Earliest(c.Need(j), now)
 }

@@ -22,7 +22,7 @@ type proposing struct {
 func (p proposing) Do(ctx context.Context, command string, body gdi.Body) (gdi.Reply, error) {
 	if !gdi.Proposable(body) {
 		switch body.(type) {
-		case *gdi.Get, *gdi.Verify, *gdi.History:
+		case *gdi.Get, *gdi.Verify, *gdi.History, *gdi.Explain:
 			return p.Client.Do(ctx, command, body)
 		}
 		return gdi.Reply{}, errors.New("quill propose: " + command + " asks for what cannot be proposed (" +

@@ -69,7 +69,7 @@ var plan = []row{
 			pkg/sched/site pkg/sched/diagram pkg/sched/cow pkg/sched/ledger`},
 	{path: "pkg/view", level: rules,
 		imports: "pkg/reason pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
-	{path: "pkg/explain", level: rules, imports: "events pkg/reason pkg/grid pkg/state pkg/sched/site pkg/sched pkg/view"},
+	{path: "pkg/explain", level: rules, imports: "events pkg/reason pkg/grid pkg/gdi pkg/state pkg/sched/site pkg/sched pkg/view"},
 	{path: "qmaster/core/cell", level: deciders,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/state pkg/complex pkg/shares pkg/sched/site
 			pkg/sched`},
@@ -140,7 +140,7 @@ var plan = []row{
 	{path: "execd/procfs", level: infrastructure, modules: "golang.org/x/sys"},
 
 	{path: "qmaster", level: daemons,
-		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state
+		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/fair pkg/accounting pkg/jsv pkg/state pkg/sched
 			qmaster/core/authorize qmaster/core pkg/codec pkg/frame pkg/reporting pkg/clock pkg/userdb pkg/metrics
 			pkg/metrics/cellmetrics pkg/archive pkg/bus pkg/bus/embedded pkg/cell pkg/history pkg/openid
 			pkg/mailer pkg/jsv/script pkg/submit`,
@@ -202,7 +202,7 @@ var plan = []row{
 			github.com/prometheus/client_golang`},
 	{path: "tools/daemons", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/report pkg/userdb pkg/bus pkg/cell pkg/client qmaster schedd
-			execd/shepherd execd pkg/opt schedd/couple tools/web/mirror tools/web/entry
+			execd/shepherd execd pkg/opt schedd/couple tools/jobstory tools/web/mirror tools/web/entry
 			tools/web/past tools/web schedd/algorithm/shipped`,
 		modules: "github.com/hashicorp/go-hclog"},
 	{path: "tools/simulator/workload", level: programs,
@@ -306,7 +306,7 @@ var plan = []row{
 			pkg/opt tools/outcome tools/outlook tools/jobstory tools/whatif tools/manual`,
 		modules: "github.com/modelcontextprotocol/go-sdk github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab/lab", level: programs,
-		imports: `pkg/grid pkg/gdi pkg/codec pkg/document pkg/client pkg/history pkg/opt tools/outlook
+		imports: `pkg/grid events pkg/gdi pkg/codec pkg/document pkg/client pkg/history pkg/opt tools/outlook
 			tools/jobstory tools/manual tools/ge/qevent tools/replay tools/sim tools/log tools/bench tools/attack
 			tools/backup tools/metrics tools/trace tools/mcp`,
 		modules: "github.com/urfave/cli/v2 github.com/charmbracelet/x/term"},

@@ -152,10 +152,10 @@ func (c *consoleCell) oldStory(
 ) (*jobstory.Story, error) {
 	from := gdi.Place{}
 	if j := m.State.Job(u.job); j != nil {
-		from = jobstory.Since(j.Submit)
+		from = gdi.Before(j.Submit)
 	} else if ended, err := c.Ended(ctx, m, view.AccountingFilter{Jobs: grid.Names{strconv.FormatUint(uint64(u.job), 10)}},
 		1); err == nil && len(ended) > 0 {
-		from = jobstory.Since(ended[0].Submit)
+		from = gdi.Before(ended[0].Submit)
 	}
 	p, err := c.reader.Open(ctx, from, gdi.Place{Seq: m.State.Seq}, false)
 	if err != nil {

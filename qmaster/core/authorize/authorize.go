@@ -35,7 +35,7 @@ func fromWrongHost(s *state.State, r gdi.Request) string {
 			return fmt.Sprintf("denied: host %q is not an admin host", r.Host)
 		}
 	case *gdi.Get, *gdi.Output, *gdi.Verify, *gdi.History, *gdi.CreateToken, *gdi.RevokeTokens, *gdi.LogIn,
-		*gdi.WaysToLogIn, *gdi.Propose, *gdi.Decide, *gdi.Streams:
+		*gdi.WaysToLogIn, *gdi.Propose, *gdi.Decide, *gdi.Streams, *gdi.Explain:
 		if !submit && !admin {
 			return fmt.Sprintf("denied: host %q is neither submit nor admin host", r.Host)
 		}
@@ -78,6 +78,7 @@ var Scopes = map[string]grid.Scope{
 	"wait":                       grid.ScopeRead,
 	"output":                     grid.ScopeRead,
 	"streams":                    grid.ScopeRead,
+	"explain":                    grid.ScopeRead,
 	"trigger ping":               grid.ScopeRead,
 	"trigger show-scheduler":     grid.ScopeRead,
 	"trigger show-event-clients": grid.ScopeRead,

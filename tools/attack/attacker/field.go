@@ -224,7 +224,7 @@ type way struct {
 
 // Ask sends a request. Of what is answered in parts it returns the last.
 func (w *way) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
-	if what != "get" && what != "history" {
+	if what != "get" && what != "history" && what != "explain" {
 		return w.LocalConn.Ask(ctx, what, data)
 	}
 	w.mu.Lock()

@@ -210,7 +210,7 @@ func (f *Field) bodies(id uint32, user string) ([]gdi.Body, error) {
 		&gdi.Reserve{
 			AR: &grid.AR{Duration: 100, Queues: grid.Names{"all.q"}, PERange: grid.Ranges{{First: 1, Last: 1, Step: 1}}}},
 		&gdi.DeleteARs{Refs: grid.Names{"1"}, Users: grid.Names{user}},
-		&gdi.History{From: gdi.Place{Seq: 1}, To: gdi.Place{Seq: 2}},
+		&gdi.History{From: gdi.Place{Seq: 1}, To: gdi.Place{Seq: 2}}, &gdi.Explain{Job: f.Jobs[0], Task: 1},
 		&gdi.Output{Job: id, Task: 1}, &gdi.RevokeTokens{IDs: []uint32{1}},
 		&gdi.Decide{Proposal: 1, Decision: gdi.Withdraw, Comment: "x"},
 		&gdi.CreateToken{Scope: grid.ScopeRead, Seconds: 100, Comment: "x", Digest: []byte(strings.Repeat("d", 32))},

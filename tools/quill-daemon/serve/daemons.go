@@ -83,13 +83,13 @@ func serverFlags(durable bool) []cli.Flag {
 
 func masterOptions(c *cli.Context, where cell.Cell, log hclog.Logger) qmaster.Options {
 	o := qmaster.Options{
-		Cell: where, Log: log, Algorithms: daemons.Algorithms(), Durable: c.Bool("durable"), NATS: c.String("nats"),
+		Cell: where, Log: log, Durable: c.Bool("durable"), NATS: c.String("nats"),
 		Seed:     c.String("nats-seed"),
 		Replicas: c.Int("replicas"), Listen: c.String("listen"), Keys: c.String("keys"), Repair: c.Bool("repair"),
 		SnapshotEvents: c.Int("snapshot-events"), SnapshotEvery: c.Duration("snapshot-every"), Forget: c.Bool("forget"),
 	}
 	o.TLS.Cert, o.TLS.Key, o.TLS.CA = c.String("tls-cert"), c.String("tls-key"), c.String("tls-ca")
-	return o
+	return daemons.WithRules(o)
 }
 
 func qmasterCommand(env opt.Env) *cli.Command {

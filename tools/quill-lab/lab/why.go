@@ -2,11 +2,13 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/pkg/client"
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/document"
@@ -135,11 +137,53 @@ func (w *whyRequest) now() grid.Time {
 	return 0
 }
 
-// readStory returns the story of a job.
-func (w *whyRequest) readStory(ctx context.Context, job, task uint32) (*jobstory.Story, error) {
+// ask has the qmaster of the cell say why tasks wait. It is false when there is none to be asked, or when a log or a
+// moment is named.
+func (w *whyRequest) ask(ctx context.Context, with func(*client.Remote) error) (bool, error) {
+	if w.path != "" || w.at != "" {
+		return false, nil
+	}
+	source, err := history.Find("", w.env.Getenv)
+	if err != nil {
+		return false, err
+	}
+	r, err := client.Connect(ctx, source.Cell)
+	if away := (*client.Unreachable)(nil); errors.As(err, &away) {
+		return false, nil // its directory may be here
+	}
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	err = with(r)
+	if refused := (*client.Refused)(nil); errors.As(err, &refused) && refused.Answer.Status == gdi.StatusUnknown {
+		err = refused.Unwrap() // as the log says it
+	}
+	return true, err
+}
+
+// east is the time zone of the command, see gdi.Explain.
+func (w *whyRequest) east() int32 {
+	_, east := w.env.Now().Local().Zone()
+	return int32(east)
+}
+
+// readStory returns the story of a job. qmaster is asked for that of a job of which no task has started; others had
+// rivals, and are read from the log.
+func (w *whyRequest) readStory(ctx context.Context, job, task uint32) (story *jobstory.Story, err error) {
+	asked, err := w.ask(ctx, func(r *client.Remote) (err error) {
+		b := gdi.Explain{Job: job, Task: task, East: w.east()}
+		story, err = jobstory.ReadAnswer(job, task, w.now(), func(each func(events.List) error) (gdi.Reply, error) {
+			return r.Explain(ctx, b, each)
+		})
+		return err
+	})
+	if err != nil || asked && story != nil {
+		return story, err
+	}
 	log, end, err := w.open(ctx, func(ctx context.Context, c client.Client) (gdi.Place, error) {
 		submit, err := client.Submitted(ctx, c, job)
-		return jobstory.Since(submit), err
+		return gdi.Before(submit), err
 	})
 	if err != nil {
 		return nil, err
@@ -150,15 +194,25 @@ func (w *whyRequest) readStory(ctx context.Context, job, task uint32) (*jobstory
 }
 
 // readCell returns why tasks of a user, "" of all, wait.
-func (w *whyRequest) readCell(ctx context.Context, user string) (cell *jobstory.WaitingTasks, err error) {
-	err = w.openEnd(ctx, func(log *history.Log, seq uint64) error {
-		st, err := log.Full(seq)
-		if err == nil {
-			cell = jobstory.WaitingIn(st, user, w.now())
+func (w *whyRequest) readCell(ctx context.Context, user string) (tasks *jobstory.WaitingTasks, err error) {
+	asked, err := w.ask(ctx, func(r *client.Remote) error {
+		reply, err := r.Explain(ctx, gdi.Explain{User: user, East: w.east()}, func(events.List) error { return nil })
+		if x := reply.Explanation; err == nil && x != nil {
+			tasks = jobstory.WaitingGroups(reply.Seq, x.At, user, x.Groups)
 		}
 		return err
 	})
-	return cell, err
+	if err != nil || asked && tasks != nil {
+		return tasks, err
+	}
+	err = w.openEnd(ctx, func(log *history.Log, seq uint64) error {
+		st, err := log.Full(seq)
+		if err == nil {
+			tasks = jobstory.WaitingIn(st, user, w.now())
+		}
+		return err
+	})
+	return tasks, err
 }
 
 // openEnd opens the log where its end is needed alone, and calls f with the list up to which it is asked for.

@@ -34,17 +34,17 @@ type Recent struct {
 	// stretches are without gaps, the oldest first. Add lets the last one grow, Prepend puts others before. The lists of
 	// a stretch that is not the last never change. None: a list was missed, or there was no full state.
 	stretches []*stretch
-	frame     *state.State // of isFrame kinds, after the last list; written by BeginAfter and Add
+	frame     *state.State // of history.IsFrame kinds, after the last list; written by BeginAfter and Add
 	next      uint64       // the list that is expected: the last one + 1; written likewise
 }
 
 // stretch is consecutive lists. Only its add and sortMentions write it, before the next stretch begins.
 type stretch struct {
 	head                  // before its lists
-	frame    *state.State // of isFrame kinds, at head; never changes
+	frame    *state.State // of history.IsFrame kinds, at head; never changes
 	lists    pile
 	spots    []spot    // of lists, one for each
-	rest     pile      // the events of isFrame kinds of the lists that have such
+	rest     pile      // the events of history.IsFrame kinds of the lists that have such
 	mentions []mention // in the order of the lists; after sortMentions by job, then list
 	sorted   bool      // sortMentions was called: nothing is added any more
 	events   int       // in lists
@@ -64,21 +64,6 @@ const (
 	hasEnd
 )
 
-// isFrame reports whether objects of a kind are needed to say why any job waits: the configuration, and what the
-// scheduler reports.
-func isFrame(k grid.Kind) bool {
-	return k == grid.KindJobScheddInfo || grid.EffectOf(k) == grid.EffectConfig
-}
-
-// jobOf returns the job that an event is about, 0: none.
-func jobOf(e *events.Event) uint32 {
-	switch e.Kind {
-	case grid.KindJob, grid.KindJATask, grid.KindAccounting:
-		return e.Key.ID
-	}
-	return 0
-}
-
 // NewRecent returns a Recent without lists, which ends a stretch after so many events.
 func NewRecent(every int) *Recent { return &Recent{every: every} }
 
@@ -97,7 +82,7 @@ func (r *Recent) BeginAfter(s *state.State) {
 	r.frame = state.New()
 	all := events.List{Seq: s.Seq, At: s.At}
 	for i := range grid.Kinds {
-		if k := grid.Kinds[i].Kind; isFrame(k) {
+		if k := grid.Kinds[i].Kind; history.IsFrame(k) {
 			s.Each(k, func(o grid.Object) bool {
 				all.Events = append(all.Events, events.Listed(grid.Public(o))) // the log may have more than the mirror
 				return true
@@ -133,7 +118,7 @@ func (r *Recent) Add(l events.List) {
 		r.stretches = slices.Clone(r.stretches[max(0, len(r.stretches)-StretchesMost):])
 	}
 	s.add(l)
-	of := selectEvents(l, func(e *events.Event) bool { return isFrame(e.Kind) })
+	of := selectEvents(l, func(e *events.Event) bool { return history.IsFrame(e.Kind) })
 	r.frame.Apply(of)
 	if len(of.Events) > 0 {
 		s.rest.add(of)
@@ -146,7 +131,7 @@ func (s *stretch) add(l events.List) {
 	s.events += len(l.Events)
 	for i := range l.Events {
 		e := &l.Events[i]
-		job := jobOf(e)
+		job := history.JobOf(e)
 		if job == 0 {
 			continue
 		}
@@ -345,7 +330,7 @@ func (l *Life) beginState() (history.Mark, *state.State, error) {
 
 // Lists returns the lists about the job, and those with what frames has, with the events that are about either.
 func (l *Life) Lists() iter.Seq2[events.List, error] {
-	chosen := func(e *events.Event) bool { return jobOf(e) == l.job || isFrame(e.Kind) }
+	chosen := func(e *events.Event) bool { return history.JobOf(e) == l.job || history.IsFrame(e.Kind) }
 	return func(yield func(events.List, error) bool) {
 		last, release := head{}, grid.Time(0)
 		give := func(list events.List) bool {
