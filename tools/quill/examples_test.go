@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -8,13 +9,13 @@ import (
 	"github.com/quill-grid/quill/tools/manual"
 )
 
-// TestExamples runs the examples of the pages of quill's commands, one after the other in one cell: that of quill-up(1)
-// comes first and that of quill-down(1) last.
+// TestExamples runs the examples of the pages of quill's commands, one after the other in one cell. The example of
+// quill-up(1) comes first, the one of quill-down(1) last.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	first, commands, last := "", "", ""
 	for _, p := range manual.Pages() {
-		if !strings.HasPrefix(p.Name, "quill-") {
+		if !strings.HasPrefix(p.Name, "quill") {
 			continue
 		}
 		into := &commands
@@ -24,108 +25,137 @@ func TestExamples(t *testing.T) {
 		case "quill-down":
 			into = &last
 		}
-		*into += examplesOf(p.Text).commands
+		*into += examplesOf(p.Text, false).commands
 	}
 	runCommands(t, projectDir(t), first+commands+last)
 }
 
-// gridPrelude makes the cell in which the examples of Grid Engine's pages are run: programs, queues, a group and a user
-// that they name. What would wait for its reader does not: an editor, and commands that follow.
+// gridPrelude has no objects: only what does not wait for its reader. These are an editor, commands that follow, and
+// programs that read what qmaster writes after it has answered.
 const gridPrelude = `
-quill up --hosts 9 --slots 18
-for f in train simulate solve job.sh analyse.sh solve.sh; do printf '#!/bin/sh\n' >$f; chmod +x $f; done
-mkdir logs
-for q in batch.q gpu.q low.q; do qconf -sq all.q | sed "s/^qname .*/qname $q/" >$q; qconf -Aq $q; done
-printf 'group_name @compute\nhostlist node1 node2\n' >compute; qconf -Ahgrp compute
-printf 'name alice\noticket 0\nfshare 0\ndelete_time 0\ndefault_project NONE\n' >alice; qconf -Auser alice
 vi() { :; }
-params() { SGE_SINGLE_LINE=1 qconf -sconf | sed -e '/^#/d' -e "s/^reporting_params .*/reporting_params $1/" >global; qconf -Mconf global; }
-held() { while test $(qsub -terse -h -b y -t 1-10 true | cut -d. -f1) -lt $1; do :; done; } # until job $1 waits
 qevent() { case "$*" in *-to*) command qevent "$@" ;; *) command qevent "$@" & started="$! $started" ;; esac; }
-written() { until grep -q $1 $SGE_ROOT/default/common/$2; do :; done; }
+written() { until grep -q "$1" $SGE_ROOT/default/common/$2; do :; done; }
+awk() { written ^all.q: accounting; command awk "$@"; }
+jq() { case "$*" in *.jsonl) written : accounting.jsonl ;; esac; command jq "$@"; }
 tail() { qsub -sync y -b y true >&2; written :job_log: reporting; shift; command tail -n +1 "$@"; }
 `
 
-// gridExamples are the pages of Grid Engine whose examples have files, by name, and those whose examples need more than
-// gridPrelude has.
-var gridExamples = map[string]struct {
-	files  []string
-	before string
-}{
-	"accounting": {
-		before: "qsub -sync y -b y true; written . accounting; params old_accounting=false; qsub -sync y -b y true; written . accounting.jsonl; params old_accounting=true"},
-	"bootstrap":          {files: []string{"bootstrap"}},
-	"calendar_conf":      {files: []string{"night"}},
-	"checkpoint":         {files: []string{"usr1"}},
-	"project":            {before: "qconf -au $(id -un) lab1"},
-	"qacct":              {before: "qconf -mattr sched_conf algorithm default; held 16; qsub -sync y -b y true"},
-	"qalter":             {before: "held 32"},
-	"sge_aliases":        {files: []string{"$SGE_ROOT/default/common/sge_aliases"}},
-	"sge_request":        {files: []string{"$SGE_ROOT/default/common/sge_request", "$HOME/.sge_request"}},
-	"sge_resource_quota": {files: []string{"quotas"}},
-	"share_tree":         {files: []string{"tree"}},
+// gridFiles are the names of the files whose text the examples of a page have.
+var gridFiles = map[string][]string{
+	"bootstrap":          {"bootstrap"},
+	"calendar_conf":      {"night"},
+	"checkpoint":         {"usr1"},
+	"sge_aliases":        {"$SGE_ROOT/default/common/sge_aliases"},
+	"sge_request":        {"$SGE_ROOT/default/common/sge_request", "$HOME/.sge_request"},
+	"sge_resource_quota": {"quotas"},
+	"share_tree":         {"tree"},
 }
 
-// TestGridExamples runs the examples of the pages of Grid Engine's commands and files, one after the other in one cell,
-// those of files first: they configure it. Every command must end with status 0.
+// TestGridExamples runs the examples of each page of Grid Engine's commands and files in a new cell, with the files
+// first. Every command must end with status 0 and print what the page shows.
 func TestGridExamples(t *testing.T) {
 	t.Parallel()
-	all := manual.Pages()
-	slices.SortStableFunc(all, func(a, b manual.Page) int { return b.Section - a.Section })
-	commands, pages := "", 0
-	for _, p := range all {
+	for _, p := range manual.Pages() {
 		if strings.HasPrefix(p.Name, "quill") {
 			continue
 		}
-		e, known := examplesOf(p.Text), gridExamples[p.Name]
-		if len(e.files) != len(known.files) {
-			t.Errorf("%s: %d files of examples, of which %d have a name here", p.Name, len(e.files), len(known.files))
+		e, files := examplesOf(p.Text, true), gridFiles[p.Name]
+		if p.Section == 1 && e.commands == "" && len(e.interactive) == 0 {
+			t.Errorf("%s(1) has no example", p.Name)
+		}
+		if len(e.files) != len(files) {
+			t.Errorf("%s: %d files of examples, of which %d have a name here", p.Name, len(e.files), len(files))
 			continue
 		}
+		if e.commands == "" {
+			continue
+		}
+		commands := gridPrelude
 		for i, text := range e.files {
-			commands += "cat >" + known.files[i] + " <<'end of file'\n" + text + "end of file\n"
+			commands += "cat >" + files[i] + " <<'end of file'\n" + text + "end of file\n"
 		}
-		for _, line := range e.output {
-			t.Errorf("%s: %q has no prompt", p.Name, line)
-		}
-		if e.commands != "" {
-			commands += known.before + "\n" + e.commands
-			pages++
-		}
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			runCommands(t, projectDir(t), commands+e.commands)
+		})
 	}
-	if pages < 20 {
-		t.Errorf("commands of %d pages were run", pages)
-	}
-	runCommands(t, projectDir(t), gridPrelude+commands)
 }
 
-// examples are the indented blocks under EXAMPLE or EXAMPLES of a page: commands, which have a prompt and perhaps
-// output after them, and the texts of files.
+// examples are the indented blocks under EXAMPLE or EXAMPLES of a page: commands, each with a check of the output that
+// the page shows if checked; those of another user, who has a terminal; and the texts of files.
 type examples struct {
-	commands      string
-	output, files []string
+	commands           string
+	interactive, files []string
 }
 
-func examplesOf(page string) (e examples) {
-	inside, file, continued := false, false, false
+func examplesOf(page string, checked bool) (e examples) {
+	inside, file, continued, command := false, false, false, ""
+	var output []string
+	end := func() {
+		if command == "" || !checked { // of another user
+			output = nil
+		}
+		if len(output) > 0 {
+			command = "{ " + command + "} >example.out 2>&1\ncat example.out\n"
+		}
+		for _, line := range output {
+			command += "grep -qE -e '" + shape(line) + "' example.out\n"
+		}
+		e.commands += command
+		output, command = nil, ""
+	}
 	for _, line := range strings.Split(sectionOf(page, "EXAMPLE")+sectionOf(page, "EXAMPLES"), "\n") {
 		text, indented := strings.CutPrefix(line, "    ")
-		command, prompt := strings.CutPrefix(text, "$ ")
+		entered, prompt := strings.CutPrefix(text, "$ ")
 		switch {
 		case !indented:
 			file = false
-		case prompt || continued:
-			e.commands += command + "\n"
+		case continued:
+			command += text + "\n"
+		case prompt:
+			end()
+			command = entered + "\n"
+		case strings.HasPrefix(text, "alice$ ") || strings.HasPrefix(text, "root# "):
+			end()
+			e.interactive = append(e.interactive, text)
 		case !inside:
 			file = true
 			e.files = append(e.files, text+"\n")
 		case file:
 			e.files[len(e.files)-1] += text + "\n"
 		default:
-			e.output = append(e.output, text)
+			output = append(output, text)
 		}
-		continued = (prompt || continued) && strings.HasSuffix(command, "\\")
+		continued = indented && (prompt || continued) && strings.HasSuffix(text, "\\")
 		inside = indented
 	}
+	end()
 	return e
+}
+
+// shape returns the expression for a line that a page shows: other numbers, names of the user and of the host, and
+// widths of columns. Three dots stand for anything.
+func shape(line string) string {
+	number := regexp.MustCompile(`[0-9][0-9.:/]*[A-Z]?\b`)
+	s := regexp.QuoteMeta(strings.TrimSpace(line))
+	s = number.ReplaceAllString(strings.ReplaceAll(s, `\.`, "."), `[0-9][0-9.:/]*[KMGT]?`)
+	for _, name := range [][2]string{{"alice", "[^ @]+"}, {"@master", "@[^ ]+"}, {"  +", " +"}, {`\.\.\.`, ".*"}} {
+		s = regexp.MustCompile(name[0]).ReplaceAllString(s, name[1])
+	}
+	return strings.ReplaceAll(s, "'", ".")
+}
+
+// TestExamplesOf checks what is read of a page: files, commands over several lines, and the output that they must have.
+func TestExamplesOf(t *testing.T) {
+	e := examplesOf("\n# EXAMPLES\n\n    name x\n\nThen:\n\n    $ qsub \\\n      x\n    Your job 7 (\"x\") ... a  b\n    $ qhost\n\n"+
+		"    alice$ qlogin\n    node1$ exit\n\n# SEE ALSO\n\n    $ qstat\n", true)
+	want := "{ qsub \\\n  x\n} >example.out 2>&1\ncat example.out\n" +
+		"grep -qE -e 'Your job [0-9][0-9.:/]*[KMGT]? \\(\"x\"\\) .* a +b' example.out\nqhost\n"
+	if e.commands != want {
+		t.Errorf("the commands are\n%s, not\n%s", e.commands, want)
+	}
+	if !slices.Equal(e.files, []string{"name x\n"}) || !slices.Equal(e.interactive, []string{"alice$ qlogin"}) {
+		t.Errorf("files %q, interactive %q", e.files, e.interactive)
+	}
 }
