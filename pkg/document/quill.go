@@ -23,6 +23,8 @@ type Status struct {
 	Scheduler bool       `json:"scheduler" jsonschema:"true: one is registered"`
 	Hosts     int        `json:"hosts" jsonschema:"execution hosts that have reported"`
 	Silent    int        `json:"silent_hosts" jsonschema:"those of them that report no more"`
+	Queues    int        `json:"queue_instances"`
+	Closed    int        `json:"queue_instances_closed" jsonschema:"those of them that start no jobs: disabled, suspended, unknown, in error and so on"`
 	Slots     int        `json:"slots" jsonschema:"of all queue instances"`
 	Used      int        `json:"slots_used" jsonschema:"slots of started tasks"`
 	Tasks     TaskCounts `json:"tasks"`

@@ -12,6 +12,7 @@ type Summary struct {
 	Waiting, Held, Transfering, Running, Suspended, InError int // tasks
 	Used                                                    int // slots that started tasks take
 	Slots                                                   int // of all queue instances
+	Instances, Closed                                       int // queue instances; of these, see AddQueues
 	Hosts, Silent                                           int // that have reported; of these, that do so no more
 }
 
@@ -64,14 +65,20 @@ func (v *View) Summary() (s Summary) {
 	for _, k := range []grid.Kind{grid.KindJob, grid.KindJATask, grid.KindLoad} {
 		v.state.Each(k, func(o grid.Object) bool { s.Add(o); return true })
 	}
-	s.Slots = v.Slots()
+	s.AddQueues(v)
 	return s
 }
 
-// Slots are those of all queue instances.
-func (v *View) Slots() (n int) {
-	v.cluster.EachInstance(func(i sched.Instance) bool { n += i.Slots; return true })
-	return n
+// AddQueues counts the queue instances of a view. An instance in a state other than a load alarm is closed.
+func (s *Summary) AddQueues(v *View) {
+	v.cluster.EachInstance(func(i sched.Instance) bool {
+		s.Slots += i.Slots
+		s.Instances++
+		if i.State&^(grid.QueueAlarm|grid.QueueSuspendAlarm) != 0 {
+			s.Closed++
+		}
+		return true
+	})
 }
 
 // HostUses returns how full the execution hosts are, by name.

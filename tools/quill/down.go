@@ -147,17 +147,16 @@ func statusOf(ctx context.Context, cell cell.Cell) (*status, error) {
 		grid.KindJob, grid.KindJATask}
 	s.seq, err = c.Get(ctx, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: true}}, func(o grid.Object) error {
 		switch o.(type) {
-		case *grid.HGroup, *grid.CQueue, *grid.QInstance:
+		case *grid.HGroup, *grid.CQueue, *grid.QInstance, *grid.Load:
 			queues.Apply(events.List{Events: []events.Event{events.Listed(o)}})
-		default:
-			s.Add(o)
 		}
+		s.Add(o)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.Slots = view.Of(queues).Slots()
+	s.AddQueues(view.Of(queues))
 	reply, err := c.Do(ctx, "quill", &gdi.Trigger{Action: "show-scheduler"})
 	if err != nil {
 		return nil, err
@@ -181,9 +180,9 @@ func (s *status) started() int { return s.Transfering + s.Running + s.Suspended 
 
 func (s *status) document() document.Status {
 	return document.Status{Cell: s.cell.Dir(), QMaster: s.master(), Seq: s.seq, Scheduler: s.schedd, Hosts: s.Hosts,
-		Silent: s.Silent,
-		Slots:  s.Slots, Used: s.Used, Tasks: document.TaskCounts{Running: s.started(), Waiting: s.Waiting, Held: s.Held,
-			Error: s.InError}, Streams: document.StreamsOf(s.places)}
+		Silent: s.Silent, Queues: s.Instances, Closed: s.Closed, Slots: s.Slots, Used: s.Used,
+		Tasks:   document.TaskCounts{Running: s.started(), Waiting: s.Waiting, Held: s.Held, Error: s.InError},
+		Streams: document.StreamsOf(s.places)}
 }
 
 // stored returns where the log is stored.
@@ -211,8 +210,13 @@ func (s *status) String() string {
 	if !s.schedd {
 		schedd = "none: nothing is scheduled until quill schedd runs"
 	}
+	queues := ""
+	if s.Closed > 0 && s.Closed == s.Instances {
+		queues = fmt.Sprintf("queues   no job can start: %s, all disabled, suspended, unknown or in error; "+
+			"see qstat -f -explain E\n", opt.Count(s.Instances, "queue instance"))
+	}
 	return fmt.Sprintf(
-		"cell     %s\nqmaster  %s, at list %d of the log\nlog      %s\nschedd   %s\nhosts    %d, %d silent\nslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
-		s.cell.Dir(), s.master(), s.seq, s.stored(), schedd, s.Hosts, s.Silent, s.Slots, s.Used,
+		"cell     %s\nqmaster  %s, at list %d of the log\nlog      %s\nschedd   %s\nhosts    %d, %d silent\n%sslots    %d, %d in use\ntasks    %d running, %d waiting, %d held, %d in error\n",
+		s.cell.Dir(), s.master(), s.seq, s.stored(), schedd, s.Hosts, s.Silent, queues, s.Slots, s.Used,
 		s.started(), s.Waiting, s.Held, s.InError)
 }
