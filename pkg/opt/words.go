@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/quill-grid/quill/pkg/switches"
 )
 
 // Words returns the words of a command that are no options, and sets the options that stand between and after them.
@@ -41,19 +41,14 @@ func Words(c *cli.Context) (words []string, err error) {
 	return words, err
 }
 
-// JobOf reads JOB or JOB.TASK; task is 0 without one.
+// JobOf reads JOB or JOB.TASK; task is 0 without one, and with several as `qsub -terse` prints an array: JOB.1-9:2.
 func JobOf(word string) (job, task uint32, err error) {
-	id, sub, dotted := strings.Cut(word, ".")
-	n, err := strconv.ParseUint(id, 10, 32)
-	m := uint64(1)
-	if err == nil && dotted {
-		m, err = strconv.ParseUint(sub, 10, 32)
-	}
-	if err != nil || n == 0 || m == 0 {
+	refs, err := switches.JobRefs(word)
+	if err != nil || len(refs) != 1 || refs[0].ID == 0 {
 		return 0, 0, fmt.Errorf("%q names no job: a number was expected, or JOB.TASK", word)
 	}
-	if dotted {
-		task = uint32(m)
+	if tasks := refs[0].Tasks; tasks.Count() == 1 {
+		task = tasks.First()
 	}
-	return uint32(n), task, nil
+	return refs[0].ID, task, nil
 }
