@@ -84,7 +84,8 @@ func (l *LocalConn) Close() { l.conn.Close() }
 // fails with ErrLost, and not ErrUnsent, it is unknown whether the request was carried out.
 func (l *LocalConn) Ask(ctx context.Context, what string, data []byte) ([]byte, error) {
 	if len(what) > 255 || len(data) > PayloadMax {
-		return nil, fmt.Errorf("request of %d bytes is too big", len(data))
+		return nil, fmt.Errorf("request of %d bytes is too big: at most %d are sent; put what is big into a file", len(data),
+			PayloadMax)
 	}
 	answered := make(chan localAnswer, 1)
 	number, err := l.sendRequest(what, data, answered)

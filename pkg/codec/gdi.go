@@ -50,6 +50,7 @@ func reply(w *wire.Coder, r *gdi.Reply) {
 		w.Text(&a.Text)
 		wire.Opt(w, &a.About, subject)
 		name(w, &a.Field)
+		w.Text(&a.Hint)
 		w.Close(m)
 	})
 	wire.Uns(w, &r.Job)

@@ -39,6 +39,7 @@ type RequestError struct {
 	Subject
 	Code string `json:"code" jsonschema:"denied, unknown (no such object), exists, in_use, invalid, stale, no_daemon, shutdown, not_yet, not_owner, limit, token (expired or revoked), scope (of the token) or failed"`
 	Text string `json:"text"`
+	Hint string `json:"hint,omitzero" jsonschema:"what may be done about it"`
 }
 
 // OnObject returns the subject of what is about a configuration object.
@@ -64,7 +65,7 @@ func ErrorOf(a gdi.Answer) RequestError {
 	if a.About != nil {
 		about = *a.About
 	}
-	return RequestError{subjectOf(about), a.Status.Code(), a.Text}
+	return RequestError{subjectOf(about), a.Status.Code(), a.Text, a.Hint}
 }
 
 // ResultsOf returns the document of replies, with failed after what they refuse.

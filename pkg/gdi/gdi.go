@@ -294,6 +294,7 @@ type Answer struct {
 	// Field is what of the request is wrong: an option of the command without its dash, as "l", or an attribute of the
 	// configuration object; "": nothing, or it is not known.
 	Field string
+	Hint  string // what the user may do about a refusal, beside Grid Engine's Text; "": nothing is known
 }
 
 // Subject is what an answer is about, for programs.

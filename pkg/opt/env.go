@@ -174,6 +174,7 @@ func (e Env) Owners(users grid.Names) grid.Names {
 func (e Env) Fail(err error) int {
 	if away := (*client.Unreachable)(nil); errors.As(err, &away) && !e.json {
 		fmt.Fprintf(e.Stderr, "error: %s\nerror: %s\n", away.Commlib(), away.Send())
+		e.PrintHint(err)
 		return 1
 	}
 	return e.Report(err, 1)
@@ -181,7 +182,33 @@ func (e Env) Fail(err error) int {
 
 // Print prints the answers, errors too on stdout as qdel, qmod and qalter do, and returns
 // the exit status: 0, or 1 when something was refused.
-func (e Env) Print(answers []gdi.Answer) int { return printAnswers(e.Stdout, answers) }
+func (e Env) Print(answers []gdi.Answer) int { return e.printAnswers(e.Stdout, answers) }
+
+// PrintHints prints on stderr what may be done about refusals.
+func (e Env) PrintHints(answers ...gdi.Answer) {
+	for _, a := range answers {
+		if a.Hint != "" {
+			fmt.Fprintln(e.Stderr, "hint:", a.Hint)
+		}
+	}
+}
+
+// PrintHint prints on stderr what may be done about an error.
+func (e Env) PrintHint(err error) {
+	var refusal *gdi.Refusal
+	var away *client.Unreachable
+	var none *cell.NotFound
+	switch {
+	case errors.As(err, &refusal):
+		e.PrintHints(refusal.Answer)
+	case errors.As(err, &away):
+		e.PrintHints(gdi.Answer{Hint: fmt.Sprintf(
+			"on host %s look at systemctl status quill-qmaster and journalctl -u quill-qmaster, or start the cell with quill up",
+			away.Host)})
+	case errors.As(err, &none):
+		e.PrintHints(gdi.Answer{Hint: "set SGE_ROOT and SGE_CELL to those of a cell, or make one with quill up"})
+	}
+}
 
 // RefusedCode is the exit status of a submission that qmaster has refused: 25
 // when only as many jobs as there are may be, else 1.
@@ -203,17 +230,18 @@ func (e Env) PrintErrors(answers []gdi.Answer) int {
 		if a.Quality == gdi.Info {
 			w = e.Stdout
 		}
-		code = max(code, printAnswers(w, []gdi.Answer{a}))
+		code = max(code, e.printAnswers(w, []gdi.Answer{a}))
 	}
 	return code
 }
 
-func printAnswers(w io.Writer, answers []gdi.Answer) int {
+func (e Env) printAnswers(w io.Writer, answers []gdi.Answer) int {
 	code := 0
 	for _, a := range answers {
 		if a.Text != "" {
 			fmt.Fprintln(w, a.Text)
 		}
+		e.PrintHints(a)
 		if a.Status != gdi.StatusOK {
 			code = 1
 		}

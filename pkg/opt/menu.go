@@ -51,6 +51,7 @@ func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []st
 		return env.Report(err, 1)
 	}
 	fmt.Fprintf(env.Stderr, "%s: %s\n", app.Name, strings.TrimPrefix(err.Error(), "error: "))
+	env.PrintHint(err)
 	return 1
 }
 

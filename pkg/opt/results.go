@@ -73,9 +73,12 @@ func (e Env) In(f switches.Format) Env {
 func (e Env) Report(err error, code int) int {
 	if e.json {
 		e.Results(err)
-	} else if err.Error() != "" {
+		return code
+	}
+	if err.Error() != "" {
 		fmt.Fprintln(e.Stderr, err)
 	}
+	e.PrintHint(err)
 	return code
 }
 

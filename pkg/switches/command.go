@@ -52,7 +52,7 @@ type Command[T any] struct {
 }
 
 // Switch is one row of a command's table, in the order of help. -help itself
-// always works; its row is for the help text.
+// and --help always work; its row is for the help text.
 type Switch[T any] struct {
 	Name string // without the dash
 	Args string // the argument words as help shows them
@@ -177,7 +177,7 @@ func (c *Command[T]) Parse(t *T, words []string) error {
 	for i := 0; i < len(words); {
 		s := c.Lookup(words[i])
 		switch {
-		case words[i] == "-help":
+		case words[i] == "-help", words[i] == "--help":
 			return ErrHelp
 		case s != nil:
 			n, err := s.apply(t, words[i+1:], c.NoArgument)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/pattern"
 )
@@ -38,7 +37,7 @@ func (v *View) Hosts(f HostFilter) (out []Host, err error) {
 	}
 	for _, wanted := range f.Hosts {
 		if !slices.ContainsFunc(names, func(name string) bool { return pattern.Match(wanted, name) }) {
-			return nil, gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("error: can't resolve hostname %q", wanted))
+			return nil, v.refuseUnknown(fmt.Errorf("error: can't resolve hostname %q", wanted), grid.KindExecHost, wanted)
 		}
 	}
 	if err := v.checkRequests(f.Requests); err != nil {

@@ -86,7 +86,7 @@ func (v *View) Queues(f QueueFilter, load string) (out []Queue, err error) {
 	}
 	for _, pe := range f.PEs {
 		if !slices.ContainsFunc(v.state.PEs(), func(p *grid.PE) bool { return pattern.Match(pe, p.Name) }) {
-			return nil, ErrPE
+			return nil, v.refuseUnknown(ErrPE, grid.KindPE, pe)
 		}
 	}
 	inQueues := v.namedBy(f.Queues)
@@ -111,7 +111,7 @@ func (v *View) Queues(f QueueFilter, load string) (out []Queue, err error) {
 	})
 	switch {
 	case named == 0 && len(f.Queues) > 0:
-		return nil, ErrNone
+		return nil, v.refuseUnknown(ErrNone, grid.KindCQueue, f.Queues[0])
 	case withPE == 0 && named > 0:
 		return nil, &NoneLeftError{"pe"}
 	case admitting == 0 && withPE > 0:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -39,10 +40,24 @@ func (v *View) Attribute(name string) *grid.Centry { return v.cluster.Attribute(
 func (v *View) checkRequests(requests grid.Requests) error {
 	for _, r := range requests {
 		if v.Attribute(r.Name) == nil {
-			return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("error: unknown resource %q", r.Name))
+			return v.refuseUnknown(fmt.Errorf("error: unknown resource %q", r.Name), grid.KindCentry, r.Name)
 		}
 	}
 	return nil
+}
+
+// refuseUnknown refuses a name of a kind that does not exist, with the nearest that does as hint.
+func (v *View) refuseUnknown(err error, k grid.Kind, name string) error {
+	refused := gdi.Deny(gdi.StatusUnknown, err.Error())
+	if v.state.Get(k, grid.Key{Name: name}) == nil {
+		refused.Hint = pattern.Suggest(name, func(yield func(string) bool) {
+			v.state.Each(k, func(o grid.Object) bool { return yield(o.Key().Name) })
+		})
+	}
+	if refused.Hint != "" && refused.Text == "" {
+		refused.Hint = fmt.Sprintf("there is no %s %q, %s", grid.SpecOf(k).Noun, name, refused.Hint)
+	}
+	return &gdi.Refusal{Answer: refused, Cause: err}
 }
 
 // JobIsFirstTask reports whether the first task of a job in a parallel environment

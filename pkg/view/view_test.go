@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -328,7 +329,7 @@ func print[T any](rows []T, err error) string {
 		b.WriteString(strings.Join(fields(reflect.ValueOf(r)), " ") + "\n")
 	}
 	switch {
-	case err == view.ErrNone:
+	case errors.Is(err, view.ErrNone):
 		b.WriteString("none of these queues\n")
 	case err != nil:
 		fmt.Fprintln(&b, err)

@@ -75,7 +75,7 @@ func (c *Core) alterJob(r gdi.Request, b *gdi.Alter, x cell.ChosenJob) []gdi.Ans
 		return answers
 	}
 	if refusal := validate.AlteredJob(c.cell, r, b, old, &j); refusal != nil {
-		return []gdi.Answer{*refusal}
+		return []gdi.Answer{*validate.WithHint(c.cell, refusal, b.Job)}
 	}
 	if slices.Contains(b.Set, "w") {
 		said, goOn := validate.VerifyAltered(c.cell, &j, started)

@@ -19,7 +19,7 @@ func (s *step) reserve(r gdi.Request, submitted *grid.AR) []gdi.Answer {
 	_, warnings := validate.Mailable(submitted.MailTo)
 	a, refusal := validate.NewAR(s.cell, r, submitted)
 	if refusal != nil {
-		return []gdi.Answer{*refusal}
+		return []gdi.Answer{*validate.WithHint(s.cell, refusal, validate.JobOfAR(submitted))}
 	}
 	p, reasons := s.cluster.Grant(a, s.cell.Now, s.cell.Zone)
 	if a.Verify == "v" {

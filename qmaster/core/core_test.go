@@ -688,6 +688,9 @@ func (h *harness) step(in Input) string {
 					status = fmt.Sprintf("[%d] ", l.Status)
 				}
 				fmt.Fprintf(&b, "%s%s%s\n", status, l.Text, a.Reply.PETask)
+				if l.Hint != "" {
+					fmt.Fprintf(&b, "hint: %s\n", l.Hint)
+				}
 			}
 			for _, rec := range a.Reply.Records {
 				fmt.Fprintf(&b, "record %d.%d exit=%d failed=%d\n", rec.Job, rec.Task, rec.ExitStatus, rec.Failed)

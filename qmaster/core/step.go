@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core/cell"
+	"github.com/quill-grid/quill/qmaster/core/validate"
 )
 
 // step is what Core and its parts have in common: the cell, and what the current step makes of it. Its methods are
@@ -89,6 +90,12 @@ func (s *step) emit(e events.Event) {
 // reply answers a request of this step.
 func (s *step) reply(ref uint64, answers ...gdi.Answer) {
 	r := &gdi.Reply{Answers: bounded(answers)}
+	for i, a := range r.Answers {
+		if a.Status == gdi.StatusUnknown {
+			r.Answers[i].Hint = validate.HintAbout(s.cell, a.About)
+			break // one in a reply: a request names thousands
+		}
+	}
 	if len(s.ready.List.Events) > 0 {
 		r.Seq = s.state.Seq
 	}

@@ -20,7 +20,7 @@ func (c *Core) submit(in UserRequest, submitted *grid.Job) {
 			c.refuseMemory(j.Owner, nil, j))
 	}
 	if refusal != nil {
-		c.reply(in.Ref, *refusal)
+		c.reply(in.Ref, *validate.WithHint(c.cell, refusal, submitted))
 		return
 	}
 	to, warning := validate.Mailable(j.Spec.MailTo)
@@ -29,6 +29,7 @@ func (c *Core) submit(in UserRequest, submitted *grid.Job) {
 		spec.MailTo = to
 		j.Spec = &spec
 	}
+	warning = append(warning, validate.WarnOfScript(c.cell, j)...)
 	switch mode := j.Spec.Verify; mode {
 	case "n":
 	case "":
@@ -113,7 +114,7 @@ func (s *step) answerSubmitted(ref uint64, j *grid.Job, id uint32, before ...gdi
 func (c *Core) verify(r UserRequest, b *gdi.Verify) []gdi.Answer {
 	j, refusal := validate.NewJob(c.cell, r.Request, cmp.Or(r.Job, c.nextJob()), b.Job)
 	if refusal != nil {
-		return []gdi.Answer{*refusal}
+		return []gdi.Answer{*validate.WithHint(c.cell, refusal, b.Job)}
 	}
 	return validate.Verified(validate.JobWord(j), validate.WhyUnplaceable(c.cell, j, b.Mode))
 }

@@ -76,6 +76,12 @@ func when(c *cell.Cell, a *grid.AR) *gdi.Answer {
 	return nil
 }
 
+// JobOfAR returns a job with the requests of a reservation.
+func JobOfAR(a *grid.AR) *grid.Job {
+	return &grid.Job{Name: a.Name, Spec: &grid.JobSpec{}, JobRequest: &grid.JobRequest{Hard: a.Hard, HardQueues: a.Queues,
+		MasterQueues: a.MasterQueues, PE: a.PE, Ckpt: a.Ckpt}}
+}
+
 func validARName(name string) string {
 	if name == "" {
 		return ""

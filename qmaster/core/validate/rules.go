@@ -126,7 +126,9 @@ func missing(c *cell.Cell, attribute string, k grid.Kind, lists ...grid.Names) *
 	for _, names := range lists {
 		for _, n := range names {
 			if n != "" && c.State.Get(k, grid.Key{Name: n}) == nil {
-				return gdi.Invalid(attribute, fmt.Sprintf(missingTexts[k], n))
+				refusal := gdi.Invalid(attribute, fmt.Sprintf(missingTexts[k], n))
+				refusal.Hint = suggest(c, k, n)
+				return refusal
 			}
 		}
 	}

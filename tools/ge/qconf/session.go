@@ -13,6 +13,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/opt"
+	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/switches"
 )
 
@@ -98,14 +99,32 @@ func (s *session) write() error {
 
 // failed reports whether there is an error. One that was not printed yet is printed, or becomes part of the document.
 func (s *session) failed(err error) bool {
-	switch {
-	case err == nil || errors.Is(err, errReported):
-	case s.json:
-		s.refused = append(s.refused, opt.RequestError(err))
-	default:
-		fmt.Fprintln(s.env.Stderr, err)
+	if err == nil || errors.Is(err, errReported) {
+		return err != nil
 	}
-	return err != nil
+	s.suggest(err)
+	if s.json {
+		s.refused = append(s.refused, opt.RequestError(err))
+	} else {
+		s.env.Report(err, 1)
+	}
+	return true
+}
+
+// suggest adds to an error about an object that does not exist the name that is nearest to it.
+func (s *session) suggest(err error) {
+	var refusal *gdi.Refusal
+	if !errors.As(err, &refusal) || refusal.Status != gdi.StatusUnknown || refusal.About == nil ||
+		refusal.About.Name == "" {
+		return
+	}
+	refusal.Hint = pattern.Suggest(refusal.About.Name, func(yield func(string) bool) {
+		more := true
+		_, _ = s.Get(s.ctx, gdi.Get{Kinds: []grid.Kind{refusal.About.Kind}}, func(o grid.Object) error {
+			more = more && yield(o.Key().Name)
+			return nil
+		}) // the error is reported without a hint
+	})
 }
 
 func (s *session) print(text string)                 { fmt.Fprint(s.env.Stdout, text) }

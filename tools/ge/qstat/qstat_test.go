@@ -213,7 +213,9 @@ func TestNoQMaster(t *testing.T) {
 		return nil, &client.Unreachable{Cell: cell, Host: "master", Err: syscall.ECONNREFUSED}
 	}
 	want := "stderr: error: commlib error: got select error (Connection refused)\n" +
-		"stderr: error: unable to send message to qmaster using socket \"/cells/default/quill.sock\" on host \"master\": got send error\nexit 1\n"
+		"stderr: error: unable to send message to qmaster using socket \"/cells/default/quill.sock\" on host \"master\": got send error\n" +
+		"stderr: hint: on host master look at systemctl status quill-qmaster and journalctl -u quill-qmaster, " +
+		"or start the cell with quill up\nexit 1\n"
 	if got := printed(qstat.Run(env, nil)); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

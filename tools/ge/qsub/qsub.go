@@ -155,6 +155,7 @@ func unable(env opt.Env, format switches.Format, err error) int {
 	default:
 		fmt.Fprintf(env.Stderr, "Unable to run job: %s\nExiting.\n", strings.TrimPrefix(err.Error(), "error: "))
 	}
+	env.PrintHint(err)
 	return 1
 }
 
@@ -170,5 +171,6 @@ func refused(env opt.Env, format switches.Format, reply gdi.Reply) int {
 		before = ""
 	}
 	fmt.Fprintln(env.Stderr, "Exiting.")
+	env.PrintHints(reply.Answers...)
 	return opt.RefusedCode(reply)
 }

@@ -32,7 +32,7 @@ func splitLetters(args []string) (out []string) {
 	const alone, takes = "hntux", "cdfilmors"
 	for n := 0; n < len(args); n++ {
 		word := args[n]
-		if word == "-help" || len(word) < 2 || word[0] != '-' {
+		if word == "-help" || word == "--help" || len(word) < 2 || word[0] != '-' {
 			out = append(out, word)
 			continue
 		}
