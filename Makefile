@@ -112,12 +112,13 @@ vmtest: ## test the installed units on a real kernel with systemd: shutdown, pow
 	QUILL_DESTDIR=$(CURDIR)/dist/vm $(GO) test -count=1 -timeout 90m ./tools/quill -run TestVM -v -vm
 
 # Without a C compiler everything but the library is installed.
-install: build $(if $(shell command -v gcc),install-drmaa) ## install the commands, manual pages, libdrmaa, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
+install: build $(if $(shell command -v gcc),install-drmaa) ## install the commands, manual pages, completion, libdrmaa, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d
 	install -d -m 755 $(DESTDIR)$(CELL)
 	install -m 755 bin/quill bin/quill-daemon bin/quill-lab $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill links $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill manual --install $(DESTDIR)$(PREFIX)/share/man
+	$(DESTDIR)$(PREFIX)/bin/quill completion --install $(DESTDIR)$(PREFIX)/share
 	for d in qmaster schedd execd shepherd web; do \
 	  $(DESTDIR)$(PREFIX)/bin/quill unit --prefix $(PREFIX) --root $(CELL) $$d > $(DESTDIR)/etc/systemd/system/quill-$$d.service || exit 1; \
 	done

@@ -42,6 +42,10 @@ func App[T any](env Env, c *switches.Command[T], run func(context.Context, Env, 
 	}
 	app.Action = func(cc *cli.Context) error {
 		words := cc.Args().Slice()
+		if env.completing {
+			env.printCompletions(grammarOf(c), words)
+			return nil
+		}
 		t := start(c, words)
 		err := c.Parse(t, words)
 		if errors.Is(err, switches.ErrHelp) {

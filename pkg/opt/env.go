@@ -38,6 +38,8 @@ type Env struct {
 	json    bool         // see In
 	orderly *atomic.Bool // see StopsItself
 	talking *atomic.Bool // see Converse
+
+	completing bool // see Completing
 }
 
 // StopsItself sets that from now on the program ends by itself when its context

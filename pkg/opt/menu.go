@@ -34,6 +34,10 @@ func RunMenu(env Env, app *cli.App, commands []func(Env) *cli.Command, args []st
 	for _, build := range commands {
 		app.Commands = append(app.Commands, inMenu(build(env), app.Name, app.OnUsageError))
 	}
+	if len(args) > 0 && args[0] == CompleteWord {
+		env.printCompletions(menuGrammar(app, args[1:]), args[1:])
+		return 0
+	}
 	err := app.RunContext(env.context(), append([]string{app.Name}, args...))
 	if err == nil {
 		return 0

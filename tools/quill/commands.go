@@ -57,7 +57,7 @@ var gridEngine = map[string]program{
 
 // readEvents is qevent. A directory with a log is read by the laboratory, which contains a server.
 func readEvents(env opt.Env, args []string) int {
-	if slices.Contains(args, "-log") {
+	if slices.Contains(args, "-log") && !env.IsCompleting() {
 		return become(env, "quill-lab", append([]string{"qevent"}, args...))
 	}
 	return qevent.Run(env, args)
@@ -81,13 +81,21 @@ func quill(env opt.Env, args []string) int {
 	if run := gridEngine[helpAbout(args)]; run != nil {
 		return run(env, []string{"-help"})
 	}
+	if len(args) > 1 && args[0] == opt.CompleteWord {
+		return complete(env, args[1:])
+	}
 	if len(args) == 1 && (args[0] == "--version" || args[0] == "-v") {
 		args = []string{"version"}
 	}
 	if program := holder(args); program != "" {
 		return become(env, program, args)
 	}
-	app := &cli.App{
+	return opt.RunMenu(env, menu(), quillCommands, args)
+}
+
+// menu is quill without the commands of this program.
+func menu() *cli.App {
+	return &cli.App{
 		Name:  "quill",
 		Usage: "run and operate a Quill cell, ask its log, simulate",
 		Description: "A cell is found as Grid Engine's commands find it, by SGE_ROOT and SGE_CELL;\n" +
@@ -97,14 +105,13 @@ func quill(env opt.Env, args []string) int {
 			strings.Join(gridNames(), " "),
 		Commands: otherCommands(),
 	}
-	return opt.RunMenu(env, app, quillCommands, args)
 }
 
 // quillCommands are those of this program.
 var quillCommands = []func(opt.Env) *cli.Command{
 	downCommand, statusCommand, starterCommand,
 	keyCommand, token.Command, proposal.List, proposal.Approve, proposal.Reject, proposeCommand, outputCommand,
-	gpu.Command, natsConfigCommand, linksCommand, unitCommand, versionCommand,
+	gpu.Command, natsConfigCommand, linksCommand, completionCommand, unitCommand, versionCommand,
 }
 
 // proposeCommand is quill propose, of Grid Engine's commands.

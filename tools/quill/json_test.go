@@ -96,14 +96,15 @@ func hasJSON(c *cli.Command) bool {
 
 // withoutJSON are the commands that have no --json, and why.
 var withoutJSON = map[string]string{
-	"quill up":      "a daemon: its log is JSON with --log-json",
-	"quill qmaster": "a daemon",
-	"quill schedd":  "a daemon",
-	"quill execd":   "a daemon",
-	"quill web":     "a daemon",
-	"quill demo":    "draws on the terminal",
-	"quill mcp":     "its protocol is JSON",
-	"quill metrics": "OpenMetrics, for Prometheus to import",
+	"quill up":         "a daemon: its log is JSON with --log-json",
+	"quill qmaster":    "a daemon",
+	"quill schedd":     "a daemon",
+	"quill execd":      "a daemon",
+	"quill web":        "a daemon",
+	"quill demo":       "draws on the terminal",
+	"quill mcp":        "its protocol is JSON",
+	"quill metrics":    "OpenMetrics, for Prometheus to import",
+	"quill completion": "a script for a shell",
 }
 
 // TestJSONEverywhere: every command that users start has --json, unless there is a reason.
