@@ -79,7 +79,11 @@ func NewCluster(st *state.State) *Cluster {
 // State.
 func (c *Cluster) Copy(st *state.State) *Cluster {
 	c.catchUp()
-	return c.copyOver(st, c.ledger.Copy(st))
+	d := c.copyOver(st, c.ledger.Copy(st))
+	if c.best != nil {
+		d.best = c.best.Copy(st)
+	}
+	return d
 }
 
 func (c *Cluster) copyOver(st *state.State, l *ledger.Ledger) *Cluster {
