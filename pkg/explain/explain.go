@@ -303,14 +303,15 @@ func (a *question) addNever() {
 	c := a.emptied()
 	n := c.Need(a.loads.without(a.j, false))
 	a.Closest = a.closest(c, n)
-	a.add(neverObstacle(a.j, whyNever(a.st, c, n, a.now), a.Closest))
+	a.add(neverObstacle(c, a.j, whyNever(a.st, c, n, a.now), a.Closest))
 }
 
 // reportedObstacles returns what the last run of the algorithm has against this job, and how it stands among others
 // there. Beside that stands the limit of its owner, which all algorithms keep. fits: there is a place for it.
 func (a *question) reportedObstacles(fits bool) (against, standing []Obstacle) {
 	if fits && a.userHasEnough(a.j) {
-		against = append(against, Obstacle{Reason: reason.Reason{Code: reason.UserLimit}, Kind: Algorithm})
+		against = append(against, Obstacle{Reason: reason.Reason{Code: reason.UserLimit, What: a.j.Owner,
+			Slots: int(a.run.MaxUJobs())}, Kind: Algorithm})
 	}
 	category, own := a.run.Category(a.j), a.st.SchedConf().Algorithm+": "
 	a.st.Each(grid.KindJobScheddInfo, func(o grid.Object) bool {
@@ -438,6 +439,10 @@ func (e *Explainer) closedState(instance string, why reason.Reason) string {
 	case reason.QueueDisabled:
 		return "disabled: " + remedyOf(why)
 	case reason.QueueSuspended:
+		if q, ok := e.st.Get(grid.KindQInstance, grid.Key{Name: instance}).(*grid.QInstance); ok &&
+			q.State&(grid.QueueSuspended|grid.QueueSuspendedSubordinate) == grid.QueueSuspendedSubordinate {
+			return "suspended while jobs run in a queue of whose subordinate_list it is"
+		}
 		return "suspended: " + remedyOf(why)
 	case reason.QueueAlarm, reason.QueueSuspendAlarm:
 		return "in alarm: " + why.What

@@ -77,7 +77,7 @@ func (v *Feasibility) find(st *state.State, j *grid.Job, now grid.Time) (o Obsta
 	for _, near := range v.empty.Closest(n, 1) {
 		closest = append(closest, Near{Near: near})
 	}
-	return neverObstacle(j, why, closest)
+	return neverObstacle(v.empty, j, why, closest)
 }
 
 // whyNever returns why a need has no place in a cluster at its best, whatever the time: where places are planned,
@@ -93,14 +93,31 @@ func whyNever(st *state.State, empty *sched.Cluster, n *sched.Need, now grid.Tim
 	return why
 }
 
-// neverObstacle returns that a job has no place in the emptied cell, and what the closest queue instance lacks.
-func neverObstacle(j *grid.Job, why reason.Reason, closest []Near) Obstacle {
+// neverObstacle returns that a job has no place in an emptied cluster, and what the closest queue instance lacks. That
+// is the answer, too, if the parallel environment has more slots than it offers this job.
+func neverObstacle(c *sched.Cluster, j *grid.Job, why reason.Reason, closest []Near) Obstacle {
 	o := Obstacle{Reason: why, Kind: Never}
-	if o.Code == reason.PEOffersOnly {
-		o.What = j.PERange.Slots("")
-	}
 	o.setLacks(closest)
+	if o.Code != reason.PEOffersOnly {
+		return o
+	}
+	if len(o.Lacks) > 0 {
+		o.Reason = o.Lacks[0].Reason
+	} else if o.What = j.PERange.Slots(""); o.Slots < slotsOf(c, o.Object) {
+		o.Offer = " for such a job"
+	}
 	return o
+}
+
+// slotsOf returns how many slots the queue instances of a parallel environment have.
+func slotsOf(c *sched.Cluster, pe string) (slots int) {
+	c.EachInstance(func(i sched.Instance) bool {
+		if i.PEs.Has(pe) {
+			slots += i.Slots
+		}
+		return true
+	})
+	return slots
 }
 
 // loadValues knows which requests of jobs are for what hosts report and what changes by itself; and for what lasts,

@@ -84,9 +84,13 @@ func (o *Obstacle) Text() string {
 		return fmt.Sprintf("waits for its turn, behind %s", jobs(o.Jobs, o.More))
 	case reason.NextRun:
 		return "the next scheduling run starts it"
+	case reason.UserLimit:
+		if o.What != "" {
+			return fmt.Sprintf("as many jobs of %s have started as may at once: maxujobs is %d", o.What, o.Slots)
+		}
 	case reason.PEOffersOnly:
 		if o.Kind == Never {
-			return fmt.Sprintf("it asks for %s slots in PE %s, which has %d", o.What, o.Object, o.Slots)
+			return fmt.Sprintf("it asks for %s slots in PE %s, which has %d%s", o.What, o.Object, o.Slots, o.Offer)
 		}
 	}
 	switch {

@@ -78,6 +78,8 @@ func (c *Cluster) Closest(n *Need, most int, among ...string) (near []Near) {
 // rules out is far away, and where there is not as much.
 func (l Lack) distance() float64 {
 	switch {
+	case l.Reason.Code == reason.NotInHardQueueList, l.Resource == "hostname", l.Resource == "qname":
+		return 100 // the job asks for other places: what these lack is the answer
 	case l.Level == 0 && l.Reason.Passing():
 		return 2
 	case l.Level == 0, l.Of > 0 && l.Of < l.Asked:

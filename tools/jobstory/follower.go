@@ -26,6 +26,7 @@ type follower struct {
 	runs      map[string][]*run
 	states    map[uint64]*state.State // that runs had seen
 	array     bool
+	has       grid.Range // the tasks of the job
 	category  string
 	all       *waiting          // of the job, while any of its tasks waits
 	tasks     map[uint32]*track // that have left the pending range
@@ -65,7 +66,7 @@ func (t *follower) see() {
 }
 
 func (t *follower) begin(j *grid.Job) {
-	t.array = j.Array && t.task == 0
+	t.array, t.has = j.Array && t.task == 0, j.Tasks
 	t.story = &Story{Job: t.job, Task: t.task, Name: j.Name, Owner: j.Owner, Asked: asked(j)}
 	if j.Spec != nil {
 		t.story.Command = grid.OneLine(j.Spec.SubmitCommand)

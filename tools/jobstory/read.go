@@ -92,7 +92,15 @@ func (t *follower) followTo(
 	if t.story == nil {
 		return nil, t.unknown(first)
 	}
+	if t.task != 0 && !t.has.Contains(t.task) {
+		return nil, noSuchTask(t.job, t.task, t.has)
+	}
 	return t.end(Mark{first.Seq, first.At.Std()}, max(now, t.st.At), foresee), nil
+}
+
+// noSuchTask refuses a question about a task that a job does not have.
+func noSuchTask(job, task uint32, has grid.Range) error {
+	return gdi.Refuse(gdi.StatusUnknown, fmt.Sprintf("job %d has no task %d: its tasks are %s", job, task, has))
 }
 
 // unknown returns why there is no story.
