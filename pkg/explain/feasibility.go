@@ -25,19 +25,23 @@ type Feasibility struct {
 
 // Bounds of what a Feasibility costs.
 const (
-	categoriesMost = 10_000 // that are kept
-	lookedMost     = 1e6    // queue instances that are looked at in a second
+	categoriesMost = 1000 // that are kept
+	categoryMost   = 2000 // bytes of a category; a longer one is not looked at: who makes up requests has no more room
+	lookedMost     = 1e6  // queue instances that are looked at in a second
 )
 
 // WhyNever returns why a job cannot start on the cell of a state and its cluster even when all of it is up and nothing
 // runs: Job 5 cannot start on this cell: it asks for 8 slots in PE make, which has 4. It is empty for a job that can,
-// for all jobs of a cell without queue instances, and for one of another category when too many were asked about in
-// this second.
+// for all jobs of a cell without queue instances, for requests that are too long, and for one of another category when
+// too many were asked about in this second.
 func (v *Feasibility) WhyNever(st *state.State, c *sched.Cluster, j *grid.Job, now grid.Time) string {
 	if empty := c.AtBest(); empty != v.empty || len(v.known) == categoriesMost {
 		v.empty, v.known, v.loads = empty, map[string]Obstacle{}, newLoadValues(st)
 	}
 	category := c.Category(j)
+	if len(category) > categoryMost {
+		return ""
+	}
 	o, known := v.known[category]
 	if !known {
 		if !v.mayLook(st.Len(grid.KindQInstance), now) {
