@@ -57,7 +57,7 @@ type Explanation struct {
 	Obstacles    []Obstacle // the first keeps it from starting, the others would if it were gone
 	Closest      []Near
 	Ahead        []view.JobAhead // jobs in line before it, the first first; none for a job that is not in line
-	Alternatives []Alternative
+	Alternatives []gdi.Alternative
 	// Expected is the reservation that the last scheduling run made for it; nil: none.
 	Expected *grid.JobReservation
 	zone     *time.Location // of times in texts
@@ -147,7 +147,7 @@ func (e *Explainer) newQuestion(j *grid.Job, task uint32) *question {
 func (e *Explainer) Why(j *grid.Job, task uint32) *Explanation {
 	a := e.newQuestion(j, task)
 	a.addOwnObstacles(task)
-	v := a.verdict()
+	v := a.findVerdict()
 	if !v.why.Fits() {
 		a.Closest = a.closest(a.run, a.n)
 	}
@@ -166,7 +166,7 @@ type verdict struct {
 	against, standing []Obstacle    // see reportedObstacles; none with Never
 }
 
-func (a *question) verdict() (v verdict) {
+func (a *question) findVerdict() (v verdict) {
 	v.why = a.run.Why(a.n)
 	switch {
 	case !v.why.Fits():
@@ -185,10 +185,10 @@ func (a *question) verdict() (v verdict) {
 // kindWithoutPlace returns what has to happen before there is a place. A load value that a job asks for is as it
 // happens to be: neither an empty nor an open cell is without one for ever.
 func (a *question) kindWithoutPlace() Kind {
-	if c := a.emptied(); !whyNever(a.st, c, c.Need(a.loads.without(a.j, false)), a.now).Fits() {
+	if c := a.emptied(); !whyNever(a.st, c, c.Need(a.loads.removeFrom(a.j, false)), a.now).Fits() {
 		return Never
 	}
-	j := a.loads.without(a.j, true)
+	j := a.loads.removeFrom(a.j, true)
 	if c := a.idled(j); !c.Why(c.Need(j)).Fits() {
 		return Closed
 	}
@@ -301,7 +301,7 @@ func (o *Obstacle) setJobs(jobs []uint32) {
 // addNever adds why no cell of this configuration runs it.
 func (a *question) addNever() {
 	c := a.emptied()
-	n := c.Need(a.loads.without(a.j, false))
+	n := c.Need(a.loads.removeFrom(a.j, false))
 	a.Closest = a.closest(c, n)
 	a.add(neverObstacle(c, a.j, whyNever(a.st, c, n, a.now), a.Closest))
 }
@@ -411,7 +411,7 @@ func (a *question) findTurn() Obstacle {
 
 // closedInstances returns the queue instances that lack nothing but that they are open.
 func (a *question) closedInstances() (where []string) {
-	j := a.loads.without(a.j, true)
+	j := a.loads.removeFrom(a.j, true)
 	c := a.idled(j)
 	for _, near := range c.Closest(c.Need(j), namedMost, a.place...) {
 		var states []string

@@ -72,7 +72,7 @@ func (v *Feasibility) mayLook(instances int, now grid.Time) bool {
 // find returns why a job cannot start; the zero Obstacle: it can.
 func (v *Feasibility) find(st *state.State, j *grid.Job, now grid.Time) (o Obstacle) {
 	v.empty.Begin(now)
-	n := v.empty.Need(v.loads.without(j, false))
+	n := v.empty.Need(v.loads.removeFrom(j, false))
 	why := whyNever(st, v.empty, n, now)
 	if why.Fits() || st.Len(grid.KindQInstance) == 0 {
 		return o
@@ -136,10 +136,10 @@ func newLoadValues(st *state.State) *loadValues {
 	return &loadValues{st: st, passes: map[string]bool{}}
 }
 
-// without returns a job without such requests, with or without those for consumables.
-func (v *loadValues) without(j *grid.Job, consumables bool) *grid.Job {
+// removeFrom returns a job without such requests, with or without those for consumables.
+func (v *loadValues) removeFrom(j *grid.Job, consumables bool) *grid.Job {
 	passes := func(r grid.Request) bool { return v.passesBy(r.Name, consumables) }
-	unbound := j.Binding.Decided() && v.silent()
+	unbound := j.Binding.Decided() && v.hasSilentHost()
 	if !unbound && !slices.ContainsFunc(j.Hard, passes) && !slices.ContainsFunc(j.MasterHard, passes) &&
 		!slices.ContainsFunc(j.SlaveHard, passes) {
 		return j
@@ -155,8 +155,8 @@ func (v *loadValues) without(j *grid.Job, consumables bool) *grid.Job {
 	return &lasting
 }
 
-// silent reports whether some host has never reported.
-func (v *loadValues) silent() bool {
+// hasSilentHost reports whether some host has never reported.
+func (v *loadValues) hasSilentHost() bool {
 	if v.silence == nil {
 		silence := slices.ContainsFunc(v.st.ExecHosts(), func(h *grid.ExecHost) bool {
 			return h.Name != grid.GlobalHost && v.st.Load(h.Name) == nil
@@ -172,7 +172,7 @@ func (v *loadValues) passesBy(name string, consumables bool) bool {
 	case a == nil || a.Consumable != "NO" && !consumables:
 		return false
 	case site.LastingLoad.Has(name):
-		return v.silent()
+		return v.hasSilentHost()
 	}
 	passes, known := v.passes[name]
 	if !known {

@@ -130,7 +130,7 @@ func (g *grouping) firstOf(j *grid.Job) Obstacle {
 
 // firstObstacle returns the first obstacle without its details.
 func (a *question) firstObstacle() Obstacle {
-	switch v := a.verdict(); {
+	switch v := a.findVerdict(); {
 	case len(v.against) > 0:
 		return v.against[0]
 	case !v.why.Fits() && a.place != nil:

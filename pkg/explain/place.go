@@ -77,8 +77,7 @@ func (e *Explainer) instancesOf(keep func(queue, host string) bool) (in []sched.
 
 func (e *Explainer) ofPlace(name string, in []sched.Instance, of func(*grid.Job) bool) *PlaceAnswer {
 	p := &PlaceAnswer{Name: name, of: e}
-	at := *e
-	at.cell, at.place, at.empty, at.idle, at.behind = e, []string{}, nil, [2]*sched.Cluster{}, nil
+	at := Explainer{st: e.st, now: e.now, zone: e.zone, cluster: e.cluster, loads: e.loads, cell: e, place: []string{}}
 	closed := map[string]string{}
 	for _, r := range e.run.Closed(math.MaxInt) {
 		if text := e.closedState(r.Object, r); text != "" {
@@ -143,12 +142,12 @@ func (a *question) obstacleAt(v verdict) Obstacle {
 	}
 	if a.j.PE != "" { // it may have the rest of its slots elsewhere
 		c := a.cell.emptied()
-		why := whyNever(a.st, c, c.Need(a.loads.without(a.j, false)), a.now)
+		why := whyNever(a.st, c, c.Need(a.loads.removeFrom(a.j, false)), a.now)
 		if why.Code == reason.PEOffersOnly {
 			return Obstacle{Reason: why, Kind: Never}
 		}
 	}
-	lasting, open := a.loads.without(a.j, false), a.loads.without(a.j, true)
+	lasting, open := a.loads.removeFrom(a.j, false), a.loads.removeFrom(a.j, true)
 	steps := [...]struct {
 		kind Kind
 		j    *grid.Job
@@ -310,11 +309,11 @@ func (p *PlaceAnswer) sentence() string {
 		others = "; " + others
 	}
 	if p.freeOpen() == 0 {
-		return fmt.Sprintf("%s is full: %d of %d slots are in use%s%s%s", p.Name, used, slots, p.users(), p.reserved(),
-			others)
+		return fmt.Sprintf("%s is full: %d of %d slots are in use%s%s%s", p.Name, used, slots, p.usersText(),
+			p.reservedText(), others)
 	}
-	room := fmt.Sprintf("%s has %s%s", p.Name, slotsText(p.freeOpen()), p.reserved())
-	turn, planned := p.group(Turn), p.group(Planned)
+	room := fmt.Sprintf("%s has %s%s", p.Name, slotsText(p.freeOpen()), p.reservedText())
+	turn, planned := p.tasksOf(Turn), p.tasksOf(Planned)
 	switch {
 	case p.Tasks == 0:
 		return room + ", and no task waits" + others
@@ -326,7 +325,7 @@ func (p *PlaceAnswer) sentence() string {
 		return fmt.Sprintf(text, room, turn.Tasks, p.Tasks, firstJobs(turn.Jobs), others)
 	case planned.Tasks > 0 && len(p.Kept) > 0:
 		return fmt.Sprintf("%s, kept free for %s; %s, and %d would fit there else (%s)%s", room, p.keptText(),
-			waitText(p.Tasks), planned.Tasks, firstJobs(planned.Jobs), others)
+			WaitText(p.Tasks), planned.Tasks, firstJobs(planned.Jobs), others)
 	}
 	isOwn := func(g Group) bool { return g.Kind == Own }
 	groups := slices.DeleteFunc(slices.Clone(p.Groups), isOwn)
@@ -342,7 +341,7 @@ func (p *PlaceAnswer) sentence() string {
 	if left > 0 {
 		why = append(why, fmt.Sprintf("%d for other reasons", left))
 	}
-	return fmt.Sprintf("%s%s; %s, and none fits there: %s", room, others, waitText(p.Tasks), strings.Join(why, "; "))
+	return fmt.Sprintf("%s%s; %s, and none fits there: %s", room, others, WaitText(p.Tasks), strings.Join(why, "; "))
 }
 
 // freeOpen returns the free slots of the queue instances that take jobs.
@@ -355,8 +354,8 @@ func (p *PlaceAnswer) freeOpen() (free int) {
 	return min(free, p.Free)
 }
 
-// group returns the tasks that have one kind of obstacle.
-func (p *PlaceAnswer) group(k Kind) (all Group) {
+// tasksOf returns the tasks that have one kind of obstacle.
+func (p *PlaceAnswer) tasksOf(k Kind) (all Group) {
 	for i := range p.Groups {
 		if g := &p.Groups[i]; g.Kind == k {
 			all.Tasks += g.Tasks
@@ -368,8 +367,8 @@ func (p *PlaceAnswer) group(k Kind) (all Group) {
 	return all
 }
 
-// users returns which jobs have slots in the queue instances that take jobs: by jobs 12 (2), 17 (2).
-func (p *PlaceAnswer) users() string {
+// usersText returns which jobs have slots in the queue instances that take jobs: by jobs 12 (2), 17 (2).
+func (p *PlaceAnswer) usersText() string {
 	has := map[uint32]uint32{}
 	for _, in := range p.Instances {
 		queue, host, _ := strings.Cut(in.Name, "@")
@@ -404,8 +403,8 @@ func (p *PlaceAnswer) users() string {
 	return " by jobs " + strings.Join(words, ", ")
 }
 
-// reserved returns which advance reservations hold slots of the place now.
-func (p *PlaceAnswer) reserved() (text string) {
+// reservedText returns which advance reservations hold slots of the place now.
+func (p *PlaceAnswer) reservedText() (text string) {
 	e := p.of
 	for _, r := range e.st.ARs() {
 		slots := uint32(0)
@@ -452,7 +451,8 @@ func slotsText(n int) string {
 	return fmt.Sprintf("%d free slots", n)
 }
 
-func waitText(n int) string {
+// WaitText returns how many tasks wait: 1 task waits.
+func WaitText(n int) string {
 	if n == 1 {
 		return "1 task waits"
 	}

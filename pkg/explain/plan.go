@@ -20,9 +20,6 @@ import (
 // triesMost is how many reservations are looked at for the one that is in the way.
 const triesMost = 20
 
-// Alternative is a change with which the job would start now.
-type Alternative = gdi.Alternative
-
 // behindOthers returns the cluster with what the last run keeps free for others.
 func (a *question) behindOthers() *sched.Cluster {
 	own := a.ownReservation()
@@ -251,6 +248,6 @@ func (a *question) proposeIfItStarts(j *grid.Job, text, command string) {
 		return
 	}
 	if c := a.behindEarliest(); c.Why(c.Need(j)).Fits() {
-		a.Alternatives = append(a.Alternatives, Alternative{Text: text, Command: command, By: "owner"})
+		a.Alternatives = append(a.Alternatives, gdi.Alternative{Text: text, Command: command, By: "owner"})
 	}
 }

@@ -108,15 +108,12 @@ func (o *Obstacle) Text() string {
 	return o.Reason.String()
 }
 
-// WaitReason is an obstacle as documents show it.
-type WaitReason = gdi.WaitReason
-
 // WaitReasons returns all obstacles in words.
-func (a *Explanation) WaitReasons() []WaitReason {
-	out := make([]WaitReason, len(a.Obstacles))
+func (a *Explanation) WaitReasons() []gdi.WaitReason {
+	out := make([]gdi.WaitReason, len(a.Obstacles))
 	for i := range a.Obstacles {
 		o := &a.Obstacles[i]
-		s := WaitReason{Code: o.Code.String(), Kind: o.Kind, Slurm: o.Code.Slurm(), Text: o.Text(),
+		s := gdi.WaitReason{Code: o.Code.String(), Kind: o.Kind, Slurm: o.Code.Slurm(), Text: o.Text(),
 			Jobs: o.Jobs, More: o.More}
 		if o.Kind == Own || o.Kind == Never {
 			s.Remedy, s.By = o.Remedy()

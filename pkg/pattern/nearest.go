@@ -35,7 +35,7 @@ func Suggest(unknown string, each func(yield func(name string) bool)) string {
 // Bounds of what a suggestion costs: the length of the unknown name, and how many names are looked at.
 const (
 	longestCompared = 64
-	comparedMost    = 10_000
+	comparedMost    = 2000
 )
 
 // distance is how many letters have to be changed, removed, added or exchanged with their neighbour to make b of a.

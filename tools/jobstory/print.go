@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/quill-grid/quill/pkg/explain"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/opt"
 )
 
@@ -165,7 +166,7 @@ func list(seq uint64) string {
 
 // Held reports whether nothing but the job itself keeps it from starting.
 func (o *Outlook) Held() bool {
-	return !slices.ContainsFunc(o.Obstacles, func(s explain.WaitReason) bool { return s.Kind != explain.Own })
+	return !slices.ContainsFunc(o.Obstacles, func(s gdi.WaitReason) bool { return s.Kind != explain.Own })
 }
 
 func (o *Outlook) print(b *bytes.Buffer) {

@@ -9,7 +9,6 @@ import (
 	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/opt"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
 )
@@ -66,7 +65,7 @@ const jobsNamed = 5
 // Print prints a line for each group.
 func (c *WaitingTasks) Print(w io.Writer) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s wait at list %d, %s\n", opt.Count(c.Tasks, "task"), c.At.Seq, clock(c.At.Time))
+	fmt.Fprintf(&b, "%s at list %d, %s\n", explain.WaitText(c.Tasks), c.At.Seq, clock(c.At.Time))
 	for _, g := range c.Groups {
 		printGroup(&b, g)
 	}

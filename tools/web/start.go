@@ -8,6 +8,7 @@ import (
 
 	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/fair"
+	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/sched"
 	"github.com/quill-grid/quill/pkg/state"
@@ -30,19 +31,19 @@ func newOutlooks() *fair.Places {
 
 // Outlook is when a job that waits could start, and what it lacks until then.
 type Outlook struct {
-	Job           uint32                `json:"job_number"`
-	Task          uint32                `json:"task_number,omitempty" doc:"the task of ?task="`
-	Waits         bool                  `json:"waits" doc:"false: no task of it waits, and the other members are absent"`
-	Answer        string                `json:"answer,omitempty" doc:"why it waits, in a sentence"`
-	Obstacles     []explain.WaitReason  `json:"obstacles" doc:"the first keeps it from starting, the others would if it were gone"`
-	Alternatives  []explain.Alternative `json:"alternatives,omitempty" doc:"changes with which it would start now; each was tried"`
-	Fits          bool                  `json:"fits" doc:"there is a place for it now"`
-	Closest       []NearQueue           `json:"closest" doc:"if there is none, the queue instances that lack the least, the closest first"`
-	JobsAhead     int                   `json:"jobs_ahead" doc:"jobs that are considered before it"`
-	Ahead         []AheadOf             `json:"ahead" doc:"the first of them, at most 20"`
-	Earliest      *ExpectedStart        `json:"expected_start,omitempty" doc:"as the algorithm of the cell decides when the job and those before it reserve; absent: see no_start"`
-	EarliestAlone *ExpectedStart        `json:"earliest_alone,omitempty" doc:"the earliest start if it were the first job"`
-	NoStart       string                `json:"no_start,omitempty" enum:"held,never,algorithm,open-end,too-many" doc:"why expected_start is absent: held, it has reasons of its own; never, nothing gives back what it lacks at a known time; algorithm, the algorithm of the cell has something against it; open-end, that is because a job without -l h_rt runs; too-many, more than 500 jobs are ahead or 100000 in the cell, or the algorithm makes no reservations"`
+	Job           uint32            `json:"job_number"`
+	Task          uint32            `json:"task_number,omitempty" doc:"the task of ?task="`
+	Waits         bool              `json:"waits" doc:"false: no task of it waits, and the other members are absent"`
+	Answer        string            `json:"answer,omitempty" doc:"why it waits, in a sentence"`
+	Obstacles     []gdi.WaitReason  `json:"obstacles" doc:"the first keeps it from starting, the others would if it were gone"`
+	Alternatives  []gdi.Alternative `json:"alternatives,omitempty" doc:"changes with which it would start now; each was tried"`
+	Fits          bool              `json:"fits" doc:"there is a place for it now"`
+	Closest       []NearQueue       `json:"closest" doc:"if there is none, the queue instances that lack the least, the closest first"`
+	JobsAhead     int               `json:"jobs_ahead" doc:"jobs that are considered before it"`
+	Ahead         []AheadOf         `json:"ahead" doc:"the first of them, at most 20"`
+	Earliest      *ExpectedStart    `json:"expected_start,omitempty" doc:"as the algorithm of the cell decides when the job and those before it reserve; absent: see no_start"`
+	EarliestAlone *ExpectedStart    `json:"earliest_alone,omitempty" doc:"the earliest start if it were the first job"`
+	NoStart       string            `json:"no_start,omitempty" enum:"held,never,algorithm,open-end,too-many" doc:"why expected_start is absent: held, it has reasons of its own; never, nothing gives back what it lacks at a known time; algorithm, the algorithm of the cell has something against it; open-end, that is because a job without -l h_rt runs; too-many, more than 500 jobs are ahead or 100000 in the cell, or the algorithm makes no reservations"`
 }
 
 // NearQueue is a queue instance and what it lacks.
@@ -99,7 +100,7 @@ func (s *handlers) getStart(ctx context.Context, in *struct {
 		return Outlook{}, problem.New(http.StatusNotFound, problem.TypeUnknown, "query.task",
 			fmt.Sprintf("job %d has no task %d", in.ID, in.Task))
 	}
-	out := Outlook{Job: in.ID, Task: in.Task, Obstacles: []explain.WaitReason{}, Closest: []NearQueue{},
+	out := Outlook{Job: in.ID, Task: in.Task, Obstacles: []gdi.WaitReason{}, Closest: []NearQueue{},
 		Ahead: []AheadOf{}}
 	if !isWaiting(at.State, j, in.Task) {
 		return out, nil
