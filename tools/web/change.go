@@ -73,7 +73,7 @@ type ConfigName struct {
 
 // Validating is what every change of the configuration may have.
 type Validating struct {
-	Validate bool `query:"validate" doc:"check only, with the rules of qmaster, on a copy of the state: nothing is changed"`
+	Validate bool `query:"validate" doc:"check only, with the rules of qmaster, on a copy of the state: nothing is changed, and the messages say what would be"`
 }
 
 func (s *handlers) registerConfigWriting() {
@@ -214,11 +214,24 @@ func (s *handlers) decideChange(
 	}
 	for _, a := range c.Step(grid.TimeOf(s.options.Now()), core.UserRequest{Request: r}).Answers {
 		if a.Reply != nil {
-			return gdi.Reply{Answers: a.Reply.Answers}, problem.OfReply(*a.Reply, where)
+			return gdi.Reply{Answers: foreseenOf(a.Reply.Answers)}, problem.OfReply(*a.Reply, where)
 		}
 	}
 	return gdi.Reply{}, problem.New(http.StatusServiceUnavailable, problem.TypeBusy, "",
 		"the change cannot be checked now")
+}
+
+// foreseenOf returns the answers of a validation: what the request would do. Those of the core say that it was done, by
+// a user at the host of adminHost.
+func foreseenOf(answers []gdi.Answer) []gdi.Answer {
+	out := []gdi.Answer{gdi.Done("nothing was changed: the request was validated only")}
+	for _, a := range answers {
+		if o := a.About; o != nil && grid.SpecOf(o.Kind) != nil {
+			a.Text = fmt.Sprintf("%s %q would be %s", strings.ToLower(grid.SpecOf(o.Kind).Name), o.Name, o.Did)
+		}
+		out = append(out, a)
+	}
+	return out
 }
 
 // adminHost is a host from which the configuration may be changed; a validation is for what is to be sent from here.
