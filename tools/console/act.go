@@ -56,18 +56,55 @@ func verbOf(name string) *verb {
 	return nil
 }
 
-// confirmation is the page that asks before an action, and reports after it.
+// confirmation is an action with the page that asks before it, and reports after it.
 type confirmation struct {
 	Verb           *verb
+	Key, User      string
 	Refs           []string
 	Queues         bool
 	Priority, Back string
-	Done           bool
-	Messages       []string
+	Differences    []difference // of parameters
+	actResult
 
-	Differences []difference
-	Previews    []outlook.Preview // what the next scheduling run would do as it is, and after the change
-	Refused     bool              // the change makes no sense: it can't be confirmed
+	Previews []outlook.Preview // what the next scheduling run would do as it is, and after the change
+	Refused  bool              // the change makes no sense: it can't be confirmed
+}
+
+// actResult is what has become of an action. It is complete when the action is Done.
+type actResult struct {
+	Done     bool
+	Outcomes []Outcome
+	Failed   *Problem // why the last request has no complete answer; nil: it has
+}
+
+// Heading says in a few words what has become of the action.
+func (r actResult) Heading() string {
+	done := 0
+	for _, o := range r.Outcomes {
+		if o.Status == http.StatusOK {
+			done++
+		}
+	}
+	switch {
+	case done == len(r.Outcomes):
+		return "Done"
+	case done == 0:
+		return "Refused: nothing was changed"
+	}
+	return fmt.Sprintf("Partly done: %d of %d", done, len(r.Outcomes))
+}
+
+// Status is that of the page that reports the action: of the first refusal when nothing was done.
+func (r actResult) Status() int {
+	for _, o := range r.Outcomes {
+		if o.Status == http.StatusOK {
+			return http.StatusOK
+		}
+	}
+	if len(r.Outcomes) > 0 {
+		return r.Outcomes[0].Status
+	}
+	return http.StatusOK
 }
 
 // formSession returns the session of a form. Without one it has answered.
@@ -100,66 +137,135 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// act carries out an action once it is confirmed. It changes nothing before.
-func (c *Console) act(w http.ResponseWriter, r *http.Request) {
-	session, release, bad := c.formSession(w, r)
-	if session == nil {
+// ask stores an action and leads to the page that asks whether to carry it out, POST /act. It changes nothing.
+func (c *Console) ask(w http.ResponseWriter, r *http.Request) {
+	q, release := c.formRequest(w, r)
+	if q == nil {
+		return
+	}
+	defer release()
+	form := q.PostForm
+	a := confirmation{Verb: verbOf(form.Get("verb")), User: q.session.User(), Refs: form["ref"],
+		Queues: form.Get("queues") != "", Back: form.Get("back")}
+	if !strings.HasPrefix(a.Back, "/") || strings.HasPrefix(a.Back, "//") || strings.HasPrefix(a.Back, "/\\") {
+		a.Back = "/jobs"
+	}
+	err := a.check()
+	if err == nil && a.Verb.Name == "parameters" {
+		if a.Differences = q.changedParameters(); len(a.Differences) == 0 {
+			err = &Problem{Status: http.StatusUnprocessableEntity, Text: "No parameter is changed: all are as they were."}
+		}
+	}
+	if err != nil {
+		c.refuse(w, r, q, err)
+		return
+	}
+	http.Redirect(w, r, "/act/"+c.acts.add(&a), http.StatusSeeOther)
+}
+
+// confirm carries out an action, POST /act/{key}: once, for however many requests. It leads to the page that reports
+// it.
+func (c *Console) confirm(w http.ResponseWriter, r *http.Request) {
+	q, release := c.formRequest(w, r)
+	if q == nil {
+		return
+	}
+	defer release()
+	known, err := c.acts.find(q.session.User(), r.PathValue("key"))
+	if err != nil {
+		c.refuse(w, r, q, err)
+		return
+	}
+	known.mu.Lock()
+	defer known.mu.Unlock()
+	a := &known.confirmation
+	a.Priority = q.PostForm.Get("priority")
+	if !a.Done && a.Verb.Name == "alter" && !a.valid() {
+		c.writeAct(w, q, a, &Problem{Status: http.StatusUnprocessableEntity, Field: "priority",
+			Text: "A priority is a whole number from -1023 to 1024; below 0 for users."})
+		return
+	}
+	if !a.Done {
+		var seq uint64
+		a.Outcomes, seq, err = q.session.Do(q.Context(), a.action())
+		a.Done, a.Failed = err == nil, nil
+		if err != nil && !errors.As(err, &a.Failed) {
+			a.Failed = &Problem{Status: http.StatusInternalServerError, Text: err.Error()}
+		}
+		if seq > q.moment.State.Seq {
+			c.cell.Changed(q.Context(), seq-1)
+		}
+	}
+	http.Redirect(w, r, "/act/"+a.Key, http.StatusSeeOther)
+}
+
+// showAct asks whether to carry out an action, or reports it, GET /act/{key}.
+func (c *Console) showAct(w http.ResponseWriter, r *http.Request) {
+	session, release, err := c.cell.Session(r, "")
+	if err != nil {
+		c.refuse(w, r, nil, err)
 		return
 	}
 	defer release()
 	ctx, cancel := context.WithTimeout(r.Context(), pageWait)
 	defer cancel()
 	q := &request{Request: r.WithContext(ctx), console: c, session: session, query: r.URL.Query()}
-	if bad != nil {
-		c.refuse(w, r, q, &Problem{Status: http.StatusBadRequest, Text: "The form cannot be read: " + bad.Error()})
-		return
-	}
-	form := r.PostForm
-	a := &confirmation{Verb: verbOf(form.Get("verb")), Refs: form["ref"], Queues: form.Get("queues") != "",
-		Priority: form.Get("priority"), Back: form.Get("back")}
-	if !strings.HasPrefix(a.Back, "/") || strings.HasPrefix(a.Back, "//") || strings.HasPrefix(a.Back, "/\\") {
-		a.Back = "/jobs"
-	}
-	var err error
-	if q.moment, err = c.cell.Moment(ctx, ""); err == nil {
-		err = a.check()
+	known, err := c.acts.find(session.User(), r.PathValue("key"))
+	if err == nil {
+		q.moment, err = c.cell.Moment(ctx, "")
 	}
 	if err != nil {
 		c.refuse(w, r, q, err)
 		return
 	}
-	var asked *Problem
-	if err := a.previewChange(q); err != nil {
-		if !errors.As(err, &asked) {
-			c.refuse(w, r, q, err)
-			return
-		}
-		a.Refused = true
-	}
-	switch {
-	case asked != nil:
-	case form.Get("confirmed") == "":
-	case a.Verb.Name == "alter" && !a.valid():
-		asked = &Problem{Status: http.StatusUnprocessableEntity, Field: "priority",
-			Text: "A priority is a whole number from -1023 to 1024; below 0 for users."}
-	default:
-		var seq uint64
-		if a.Messages, seq, err = session.Do(ctx, a.action()); err != nil {
-			c.refuse(w, r, q, err)
-			return
-		}
-		a.Done = true
-		if seq > q.moment.State.Seq {
-			c.cell.Changed(ctx, seq-1)
+	known.mu.Lock()
+	a := known.confirmation // a copy: a preview takes long
+	known.mu.Unlock()
+	asked := a.Failed
+	if !a.Done && asked == nil {
+		if err := a.previewChange(q); err != nil {
+			if !errors.As(err, &asked) {
+				c.refuse(w, r, q, err)
+				return
+			}
+			a.Refused = true
 		}
 	}
+	c.writeAct(w, q, &a, asked)
+}
+
+// writeAct writes the page of an action.
+func (c *Console) writeAct(w http.ResponseWriter, q *request, a *confirmation, asked *Problem) {
 	f := c.frame(q)
 	f.Data, f.Title, f.Live, f.Problem = a, a.Verb.Button, false, asked
-	status := http.StatusOK
+	status := a.Status()
 	if asked != nil {
 		status = asked.Status
 	}
-	c.write(w, r, status, "confirm", f)
+	c.write(w, q.Request, status, "confirm", f)
+}
+
+// formRequest returns the request of a form at the present. nil: it has answered.
+func (c *Console) formRequest(w http.ResponseWriter, r *http.Request) (q *request, release func()) {
+	session, leave, bad := c.formSession(w, r)
+	if session == nil {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), pageWait)
+	release = func() { cancel(); leave() }
+	q = &request{Request: r.WithContext(ctx), console: c, session: session, query: r.URL.Query()}
+	var err error
+	if bad != nil {
+		err = &Problem{Status: http.StatusBadRequest, Text: "The form cannot be read: " + bad.Error()}
+	} else {
+		q.moment, err = c.cell.Moment(ctx, "")
+	}
+	if err != nil {
+		c.refuse(w, r, q, err)
+		release()
+		return nil, nil
+	}
+	return q, release
 }
 
 // previewChange finds what a change of the scheduler would do. The error of a change that is refused is a *Problem.
@@ -169,16 +275,10 @@ func (a *confirmation) previewChange(q *request) error {
 	case "algorithm":
 		changes = grid.Values{{Name: "algorithm", Text: a.Refs[0]}}
 	case "parameters":
-		if a.Differences = q.changedParameters(); len(a.Differences) == 0 {
-			return &Problem{Status: http.StatusUnprocessableEntity, Text: "No parameter is changed: all are as they were."}
-		}
 		for _, d := range a.Differences {
 			changes = append(changes, d.Value)
 		}
 	default:
-		return nil
-	}
-	if q.PostForm.Get("confirmed") != "" { // then qmaster refuses it, if need be
 		return nil
 	}
 	now, then, err := q.cell().Preview(q.Context(), q.moment, changes)
@@ -203,15 +303,6 @@ func (a *confirmation) check() error {
 	return nil
 }
 
-// Fields are the fields of the form that changes parameters.
-func (a *confirmation) Fields() (out grid.Values) {
-	for _, d := range a.Differences {
-		_, name, _ := strings.Cut(d.Name, ".")
-		out = append(out, grid.Value{Name: parameterField + name, Text: d.Text})
-	}
-	return out
-}
-
 func (a *confirmation) valid() bool {
 	n, err := strconv.Atoi(a.Priority)
 	return err == nil && n >= -1023 && n <= 1024
@@ -219,7 +310,7 @@ func (a *confirmation) valid() bool {
 
 // action is what the cell is to do.
 func (a *confirmation) action() Action {
-	out := Action{Verb: a.Verb.Name, Refs: a.Refs, Queues: a.Queues}
+	out := Action{Key: a.Key, Verb: a.Verb.Name, Refs: a.Refs, Queues: a.Queues}
 	switch a.Verb.Name {
 	case "hold", "release", "delete", "resubmit", "approve", "reject":
 	case "alter":

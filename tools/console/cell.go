@@ -95,19 +95,27 @@ type Session interface {
 	Proposals(ctx context.Context) ([]*grid.Proposal, error)
 	// End logs out.
 	End(ctx context.Context, w http.ResponseWriter) error
-	// Do carries out an action as the API does, and returns the messages of qmaster and the number of the list with the
-	// change.
-	Do(ctx context.Context, a Action) (messages []string, seq uint64, err error)
+	// Do carries out an action as the API does, and returns what qmaster answers about each of its objects and the number
+	// of the list with the change. With an error there are requests without an answer: with the same Key those that
+	// qmaster has carried out are not done again.
+	Do(ctx context.Context, a Action) (outcomes []Outcome, seq uint64, err error)
 }
 
 // Action is what a person does with jobs or queue instances.
 type Action struct {
+	Key  string // of the action: what was done under it is not done again
 	Verb string // hold, release, delete, alter, signal, submit, configure, approve, reject
 	// jobs, JOB or JOB.TASKS; queue instances; of configure, KIND/NAME; of approve and reject, numbers of proposals
 	Refs    []string
 	Queues  bool     // Refs are queue instances
 	Signal  string   // of signal: suspend, unsuspend, reschedule, clear, disable, enable
 	Options []string // of alter and resubmit: words of qalter and qsub; of configure, ATTRIBUTE=VALUE for each of Refs
+}
+
+// Outcome is what qmaster answers about an object of an action.
+type Outcome struct {
+	Status int // of HTTP, 200: it was done
+	Text   string
 }
 
 // Moment is the cell at one event list.

@@ -50,7 +50,8 @@ func (c *Console) Register(mux *http.ServeMux) {
 // Routes returns the routes of the console.
 func (c *Console) Routes() map[string]http.HandlerFunc {
 	routes := map[string]http.HandlerFunc{
-		"POST /act": c.act, "POST /logout": c.logout, "POST /whatif": c.try, "POST /whatif/{id}/cancel": c.cancel,
+		"POST /act": c.ask, "GET /act/{key}": c.showAct, "POST /act/{key}": c.confirm,
+		"POST /logout": c.logout, "POST /whatif": c.try, "POST /whatif/{id}/cancel": c.cancel,
 		"GET /static/{name}": c.static,
 	}
 	for i := range pages {

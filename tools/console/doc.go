@@ -3,7 +3,7 @@
 //
 //	request ── Backend.Session ──▶ who ── Backend.Moment(?at=) ──▶ Moment{state, view} ──▶ page ──▶ frame ── template ──▶ HTML
 //	Accept: text/event-stream ──▶ the same page, made anew after each change ──▶ event main ── idiomorph ──▶ the screen
-//	POST /act ──▶ page that asks ──▶ POST /act, confirmed ── Session.Do ──▶ qmaster's messages
+//	POST /act ──▶ GET /act/KEY, which asks ──▶ POST /act/KEY ── Session.Do ──▶ GET /act/KEY: qmaster's answers
 //	mirror.Trend, mirror.LoadPoint ──▶ pkg/chart ──▶ SVG
 //
 // Pages are made on the server and work without a script; the address of a page has all of its state: filters, order,
@@ -18,7 +18,7 @@
 // and must not decide who may do what: qmaster does, and its words are shown.
 //
 //	console.go   all pages, routes       frame.go  a page, its request and frame, errors; it knows no page
-//	cell.go      what it needs           live.go   streams        act.go  actions and their confirmation
+//	cell.go      what it needs           live.go   streams        act.go  actions and their confirmation; acts.go keeps them
 //	bar.go       shares of a whole       format.go functions of templates   assets.go files, packed and named by content
 //	gantt.go     hosts over time         slots.go  slots over time  licenses  those of vendored files
 //

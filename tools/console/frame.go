@@ -28,12 +28,13 @@ type page struct {
 
 // Console serves the pages of a cell.
 type Console struct {
-	cell    Backend                       // set by New, as all but stories
+	cell    Backend                       // set by New, as all but stories and acts
 	list    []page                        // in the order of the navigation
 	pages   map[string]*template.Template // by name
 	assets  map[string]*asset             // by name
 	live    *fair.Places                  // streams
 	stories stories                       // written by the pages of jobs
+	acts    acts                          // written by forms of actions
 }
 
 // request is a request for a page, or the stream of one.

@@ -56,6 +56,7 @@ func TestBrowser(t *testing.T) {
 		{"Keyboard", testKeyboard},
 		{"TimeTravel", testTimeTravel},
 		{"Confirms", testConfirms},
+		{"ActsOnce", testActsOnce},
 		{"Provider", testProvider},
 		{"Link", testLink},
 		{"StoryOfUser", testStoryOfUser},

@@ -55,7 +55,8 @@ func seenOf(w *httptest.ResponseRecorder) string {
 	return out + seen(w.Body.String())
 }
 
-// act sends a form of the console to a path.
+// act sends a form of the console to a path; an action is confirmed if a field says so, and the result is the page to
+// which it leads.
 func (c *testCell) act(path, fields string) string {
 	form := url.Values{"csrf": {c.browser.csrf}}
 	for line := range strings.Lines(fields) {
@@ -65,6 +66,19 @@ func (c *testCell) act(path, fields string) string {
 		}
 		form.Add(name, value)
 	}
-	return seenOf(c.request(http.MethodPost, path, form.Encode(), http.Header{"Cookie": {c.browser.cookie},
-		"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"text/html"}}))
+	return seenOf(c.postForm(path, form, http.Header{"Cookie": {c.browser.cookie}, "Accept": {"text/html"}}))
+}
+
+// postForm sends a form, and what follows of an action.
+func (c *testCell) postForm(path string, form url.Values, header http.Header) *httptest.ResponseRecorder {
+	header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := c.request(http.MethodPost, path, form.Encode(), header)
+	isAct := func() bool { return strings.HasPrefix(w.Header().Get("Location"), "/act/") }
+	if isAct() && form.Get("confirmed") != "" {
+		w = c.request(http.MethodPost, w.Header().Get("Location"), form.Encode(), header)
+	}
+	if isAct() {
+		w = c.request(http.MethodGet, w.Header().Get("Location"), "", header)
+	}
+	return w
 }

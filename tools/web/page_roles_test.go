@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,8 @@ var pageRoles = map[string]struct{ target, form, want string }{
 	"POST /whatif":             {"/whatif", "from=1", "401 303 303 303 303 401 401"},
 	"POST /whatif/{id}/cancel": {"/whatif/1/cancel", "x=1", "401 303 303 303 303 401 401"},
 	"POST /act":                {"/act", "verb=hold&ref=1", "401 200 200 200 200 401 401"}, // it asks
+	"POST /act/{key}":          {"/act/unknown", "confirmed=1", "401 404 404 404 404 401 401"},
+	"GET /act/{key}":           {"/act/unknown", "", "401 404 404 404 404 401 401"},
 	"POST /act hold":           {"/act", "verb=hold&ref=1&confirmed=1", "401 200 403 200 200 401 401"},
 	"POST /act delete":         {"/act", "verb=delete&ref=1&confirmed=1", "401 200 403 200 200 401 401"},
 	"POST /act alter":          {"/act", "verb=alter&ref=1&priority=-9&confirmed=1", "401 200 403 200 200 401 401"},
@@ -70,9 +73,15 @@ func TestPageRoles(t *testing.T) {
 			if role == "" {
 				header.Del("Authorization")
 			}
-			header.Set("Content-Type", "application/x-www-form-urlencoded")
 			before := c.c.Core.State().Seq
-			w := c.request(method, row.target, row.form, header)
+			form, err := url.ParseQuery(row.form)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := c.request(http.MethodGet, row.target, "", header)
+			if method == http.MethodPost {
+				w = c.postForm(row.target, form, header)
+			}
 			got = append(got, fmt.Sprint(w.Code))
 			if w.Code >= 400 && c.c.Core.State().Seq != before {
 				t.Errorf("%s as %q: refused, and something has changed", route, role)

@@ -61,74 +61,79 @@ func (s *consoleSession) End(ctx context.Context, w http.ResponseWriter) error {
 	return pageError(err)
 }
 
-// Do carries out an action with the bodies of the API's routes.
-func (s *consoleSession) Do(ctx context.Context, a console.Action) ([]string, uint64, error) {
-	ctx = entry.WithCredential(ctx, s.Credential)
-	command, bodies, err := s.bodies(a)
+// Do carries out an action with the bodies of the API's routes. One that is refused does not keep the next from being
+// sent.
+func (s *consoleSession) Do(ctx context.Context, a console.Action) (out []console.Outcome, seq uint64, err error) {
+	command, bodies, out, err := s.bodies(a)
 	if err != nil {
 		return nil, 0, pageError(err)
 	}
-	var messages []string
-	var seq uint64
-	for _, body := range bodies {
-		reply, err := s.cell.sendRequest(ctx, command, body, problem.Nowhere)
+	for n, body := range bodies {
+		reply, err := s.Credential.Do(ctx, requestID(s.User(), fmt.Sprint("act ", a.Key, " ", n)), command, body)
 		if err != nil {
-			return messages, seq, pageError(err)
+			return out, seq, pageError(problem.Unreachable(err))
 		}
 		seq = max(seq, reply.Seq)
-		messages = append(messages, resultOf(reply).Messages...)
+		for _, answer := range reply.Answers {
+			out = append(out, console.Outcome{Status: problem.StatusOf(answer.Status), Text: answer.Text})
+		}
 	}
-	return messages, seq, nil
+	return out, seq, nil
 }
 
-// bodies returns the requests of an action and the command that they stand for. The error is a problem.
-func (s *consoleSession) bodies(a console.Action) (command string, out []gdi.Body, err error) {
+// bodies returns the requests of an action, the command that they stand for, and what is refused without a request. The
+// error is a problem.
+func (s *consoleSession) bodies(
+	a console.Action,
+) (command string, out []gdi.Body, refused []console.Outcome, err error) {
 	if a.Verb == "signal" {
-		return "qmod", []gdi.Body{&gdi.Control{Action: a.Signal, Queues: a.Queues, Refs: a.Refs}}, nil
+		return "qmod", []gdi.Body{&gdi.Control{Action: a.Signal, Queues: a.Queues, Refs: a.Refs}}, nil, nil
 	}
 	switch a.Verb {
 	case "configure":
-		return s.configuration(a)
+		command, out, err = s.configuration(a)
+		return command, out, nil, err
 	case "approve", "reject":
 		for _, ref := range a.Refs {
 			number, err := strconv.ParseUint(ref, 10, 32)
 			if err != nil {
-				return "", nil, problem.Invalid("ref", fmt.Errorf("%q is not a number of a proposal", ref))
+				return "", nil, nil, problem.Invalid("ref", fmt.Errorf("%q is not a number of a proposal", ref))
 			}
 			out = append(out, &gdi.Decide{Proposal: uint32(number), Decision: gdi.Decision(a.Verb)})
 		}
-		return "quill-" + a.Verb, out, nil
+		return "quill-" + a.Verb, out, nil, nil
 	}
 	refs, err := switches.JobRefs(strings.Join(a.Refs, ","))
 	if err != nil {
-		return "", nil, problem.Invalid("ref", parserError(err))
+		return "", nil, nil, problem.Invalid("ref", parserError(err))
 	}
 	jobs := gdi.Jobs{Refs: refs}
 	switch a.Verb {
 	case "hold":
-		return "qhold", []gdi.Body{&gdi.Alter{Jobs: jobs, HoldAdd: "u"}}, nil
+		return "qhold", []gdi.Body{&gdi.Alter{Jobs: jobs, HoldAdd: "u"}}, nil, nil
 	case "release":
-		return "qrls", []gdi.Body{&gdi.Alter{Jobs: jobs, HoldRemove: "u"}}, nil
+		return "qrls", []gdi.Body{&gdi.Alter{Jobs: jobs, HoldRemove: "u"}}, nil, nil
 	case "delete":
-		return "qdel", []gdi.Body{&gdi.DeleteJobs{Jobs: jobs}}, nil
+		return "qdel", []gdi.Body{&gdi.DeleteJobs{Jobs: jobs}}, nil, nil
 	case "alter":
 		body, err := s.cell.alterRequest(nil, a.Options, strings.Join(a.Refs, ","), len(refs))
-		return "qalter", []gdi.Body{body}, err
+		return "qalter", []gdi.Body{body}, nil, err
 	default:
 		at, err := s.cell.mirror.Now()
 		if err != nil {
-			return "", nil, problem.NoMirror(err)
+			return "", nil, nil, problem.NoMirror(err)
 		}
 		for _, ref := range refs {
 			// qmaster would have a manager run what the owner wrote
 			if j := at.State.Job(ref.ID); j != nil && j.Owner != s.User() {
-				return "", nil, problem.New(http.StatusForbidden, "not_owner", "",
-					fmt.Sprintf("job %d belongs to %s: submitted again here, its script would run with your rights, unseen; "+
-						"have the owner submit it, or see qresub(1)", j.ID, j.Owner))
+				refused = append(refused, console.Outcome{Status: http.StatusForbidden,
+					Text: fmt.Sprintf("job %d belongs to %s: submitted again here, its script would run with your rights, unseen; "+
+						"have the owner submit it, or see qresub(1)", j.ID, j.Owner)})
+				continue
 			}
 			out = append(out, &gdi.Resubmit{Job: ref.ID})
 		}
-		return "qresub", out, nil
+		return "qresub", out, refused, nil
 	}
 }
 

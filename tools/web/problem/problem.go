@@ -53,11 +53,30 @@ var byStatus = map[int]string{
 	413: TypeLarge, 415: TypeMedia, 422: TypeInvalid, 500: TypeInternal,
 }
 
-// byAnswer are the problems that qmaster reports.
-var byAnswer = map[gdi.Status]struct {
+// answerKind is a problem that qmaster reports.
+type answerKind struct {
 	status int
 	name   string
-}{
+}
+
+// kindOf returns the problem of a refusal.
+func kindOf(s gdi.Status) answerKind {
+	if kind, known := byAnswer[s]; known {
+		return kind
+	}
+	return byAnswer[gdi.StatusInvalid]
+}
+
+// StatusOf returns the status of HTTP of an answer of qmaster.
+func StatusOf(s gdi.Status) int {
+	if s == gdi.StatusOK {
+		return http.StatusOK
+	}
+	return kindOf(s).status
+}
+
+// byAnswer are the problems that qmaster reports.
+var byAnswer = map[gdi.Status]answerKind{
 	gdi.StatusDenied:   {http.StatusForbidden, "denied"},
 	gdi.StatusUnknown:  {http.StatusNotFound, TypeUnknown},
 	gdi.StatusExists:   {http.StatusConflict, "exists"},
@@ -106,10 +125,7 @@ func OfReply(reply gdi.Reply, where func(gdi.Answer) string) error {
 			continue
 		}
 		if p == nil {
-			kind, known := byAnswer[a.Status]
-			if !known {
-				kind = byAnswer[gdi.StatusInvalid]
-			}
+			kind := kindOf(a.Status)
 			p = New(kind.status, kind.name, "", a.Text)
 		}
 		p.Errors = append(p.Errors, &huma.ErrorDetail{Location: where(a), Message: a.Text})
