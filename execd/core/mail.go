@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -184,14 +185,5 @@ func formatMemory(bytes float64) string {
 	return "NA"
 }
 
-var signalNames = map[uint32]string{
-	1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL", 10: "USR1", 11: "SEGV",
-	12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM", 24: "XCPU", 25: "XFSZ",
-}
-
-func signalName(n uint32) string {
-	if s, ok := signalNames[n]; ok {
-		return s
-	}
-	return "unknown signal"
-}
+// signalName returns the name of a signal as mails have it.
+func signalName(n uint32) string { return cmp.Or(report.SignalName(n), "unknown signal") }

@@ -92,7 +92,7 @@ func WriteWith(w io.Writer, d Document, missing func() []RequestError) error {
 	v := reflect.ValueOf(d)
 	for i := range v.NumField() {
 		name, rest, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		if name == "" || rest == "omitzero" && v.Field(i).IsZero() {
+		if name == "" || name == "-" || rest == "omitzero" && v.Field(i).IsZero() {
 			continue
 		}
 		p.text(",\n\"" + name + "\": ")

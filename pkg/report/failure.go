@@ -184,3 +184,11 @@ func OwnShell(j *grid.Job, mode string) bool {
 	}
 	return mode == "unix_behavior" || s != nil && (len(s.Shell) > 0 || j.Binary && s.NoShell)
 }
+
+// SignalName returns the name of a signal without SIG, "" for a number without one.
+func SignalName(n uint32) string { return signalNames[n] }
+
+var signalNames = map[uint32]string{
+	1: "HUP", 2: "INT", 3: "QUIT", 4: "ILL", 5: "TRAP", 6: "ABRT", 7: "BUS", 8: "FPE", 9: "KILL", 10: "USR1", 11: "SEGV",
+	12: "USR2", 13: "PIPE", 14: "ALRM", 15: "TERM", 24: "XCPU", 25: "XFSZ",
+}

@@ -68,6 +68,7 @@ func (f AccountingFilter) Selector() func(*grid.Accounting) bool {
 		queues = append(queues, q)
 	}
 	one(queues, true, false, func(a *grid.Accounting) string { return a.Queue + "@" + a.Host })
+	isJob := jobSelector(f.Jobs)
 	return func(a *grid.Accounting) bool {
 		at := a.Start
 		if f.ByEnd {
@@ -80,10 +81,25 @@ func (f AccountingFilter) Selector() func(*grid.Accounting) bool {
 			return false
 		case len(f.Tasks) > 0 && (!a.Array || !f.Tasks.Contains(a.Task)):
 			return false
-		case len(f.Jobs) > 0 && !slices.ContainsFunc(f.Jobs, func(name string) bool { return IsJob(a, name) }):
+		case len(f.Jobs) > 0 && !isJob(a):
 			return false
 		}
 		return !slices.ContainsFunc(conditions, func(selects func(*grid.Accounting) bool) bool { return !selects(a) })
+	}
+}
+
+// jobSelector returns whether one of the numbers or names of jobs is that of a record.
+func jobSelector(jobs grid.Names) func(*grid.Accounting) bool {
+	numbers, names := map[uint32]bool{}, grid.Names(nil)
+	for _, name := range jobs {
+		if id, err := strconv.ParseUint(name, 10, 32); err == nil {
+			numbers[uint32(id)] = true
+		} else {
+			names = append(names, name)
+		}
+	}
+	return func(a *grid.Accounting) bool {
+		return numbers[a.Job] || slices.ContainsFunc(names, func(name string) bool { return IsJob(a, name) })
 	}
 }
 

@@ -37,7 +37,7 @@ var format = template.FuncMap{
 	"prio":    func(v float64) string { return fmt.Sprintf("%.5f", v) },
 	"int":     func(v any) string { return fmt.Sprint(v) },
 	"iso":     func(t grid.Time) string { return t.Std().UTC().Format("2006-01-02T15:04:05.000Z") },
-	"failure": failure,
+	"outcome": outcomeOf,
 	"ref":     refOf,
 	"bytes":   func(n float64) string { return memory(&n) },
 	"upper":   strings.ToUpper,
@@ -51,7 +51,6 @@ var format = template.FuncMap{
 		}
 		return timeTag(grid.TimeOf(s.Time), "full") + template.HTML(", in "+span(s.In)+" "+template.HTMLEscapeString(s.Where))
 	},
-	"stepclass": stepClass,
 	"rowid": func(r view.Job) string {
 		return "r" + strings.NewReplacer(":", "-", ",", "_", ".", "-").Replace(refOf(r)) + string(r.Section)
 	},
@@ -187,19 +186,14 @@ func stateOf(letters string) badge {
 	return badge{"gone", letters}
 }
 
-// failure is why an attempt failed, in the words of accounting(5), else its exit status.
-func failure(a *grid.Accounting) string {
-	switch {
-	case a.DeletedBy != "":
-		return "deleted by " + a.DeletedBy
-	case a.Failed != 0:
-		return causeOf(a)
-	case a.ExitStatus > 128:
-		return fmt.Sprintf("ended by signal %d", a.ExitStatus-128)
-	case a.ExitStatus != 0:
-		return fmt.Sprintf("exit status %d", a.ExitStatus)
-	}
-	return "ended well"
+// outcomeClasses are the colours of endings.
+var outcomeClasses = map[view.Ending]string{view.Done: "good", view.Failed: "error", view.Killed: "error",
+	view.Deleted: "gone", view.Rescheduled: "waiting"}
+
+// outcomeOf is how an attempt has ended.
+func outcomeOf(a *grid.Accounting) badge {
+	o := view.OutcomeOf(a)
+	return badge{outcomeClasses[o.Ending], o.String()}
 }
 
 // refOf names the job or tasks of a row as commands do.
@@ -243,8 +237,6 @@ func stepClass(what string) string {
 		return "suspended"
 	case "error", "deleted":
 		return "error"
-	case "ended", "over":
-		return "good"
 	}
 	return "waiting"
 }

@@ -15,8 +15,9 @@ import (
 var jobPage = page{path: "/jobs/{id}", name: "job", show: showJob}
 
 const (
-	tasksShown = 2000
-	endedShown = 20
+	tasksShown  = 2000
+	endedShown  = 20
+	recordsMost = 20_000 // of a job
 )
 
 // job is all about a job.
@@ -26,16 +27,18 @@ type job struct {
 	*grid.Job   // nil: it has left
 	Facts       JobFacts
 	State       string // letters of its first row; "" when it has left
+	Outcome     badge  // when it has left
 	Line        string
 	Story       *jobstory.Story
 	Missing     string // why there is no story
 	Bar         bar
 	Tasks       []taskCell
-	More        uint32 // tasks that are not shown
+	Count, More uint32 // tasks in all; those that are not shown
 	Places      []hostShare
 	Usage       grid.Usage
 	Wall        float64
-	Ended       []*grid.Accounting
+	Ended       []*grid.Accounting // the newest first
+	Attempts    []*grid.Accounting // the first of them
 	Verbs       []*verb
 	Charts      []chart.Chart
 }
@@ -66,9 +69,11 @@ func showJob(r *request) (any, error) {
 		return nil, err
 	}
 	if d.Ended, err = r.cell().Ended(r.Context(), r.moment, view.AccountingFilter{Jobs: grid.Names{fmt.Sprint(n)}},
-		endedShown); err != nil {
+		recordsMost); err != nil {
 		return nil, err
 	}
+	d.Attempts = d.Ended[:min(len(d.Ended), endedShown)]
+	left := finishedJob(r.moment, d.ID)
 	switch d.Job = d.Facts.Job; {
 	case d.Job != nil:
 		d.Name, d.Owner = d.Job.Name, d.Job.Owner
@@ -76,6 +81,8 @@ func showJob(r *request) (any, error) {
 		d.now(r.moment)
 	case len(d.Ended) > 0:
 		d.Name, d.Owner = d.Ended[0].Name, d.Ended[0].Owner
+	case left != nil:
+		d.Name, d.Owner = left.Name, left.Owner
 	default:
 		return nil,
 			&Problem{Status: 404,
@@ -89,10 +96,69 @@ func showJob(r *request) (any, error) {
 		d.Bar = lifeOf(d.Story)
 		d.Charts = usageCharts(points, r.moment.Now)
 	}
+	d.end(left)
 	for _, name := range []string{"hold", "release", "alter", "suspend", "unsuspend", "reschedule", "clear", "delete"} {
 		d.Verbs = append(d.Verbs, verbOf(name))
 	}
 	return d, nil
+}
+
+// finishedJob returns a job that left not long ago, nil: it is not among the last ones.
+func finishedJob(m *Moment, id uint32) *grid.Job {
+	all := m.State.Finished()
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].ID == id {
+			return all[i]
+		}
+	}
+	return nil
+}
+
+// end sets how the job, and of an array each task, has ended; left is the job when it has left, nil: not known.
+func (d *job) end(left *grid.Job) {
+	ended := view.OutcomeOfJob(d.ID, d.Ended)
+	tasks := grid.Range{}
+	switch {
+	case d.Job != nil && d.Array:
+		tasks = d.Job.Tasks
+	case d.Job == nil && left != nil && left.Array:
+		tasks = left.Tasks
+	case d.Job == nil && d.Story != nil:
+		tasks = d.Story.Range
+	}
+	if d.Job == nil {
+		d.Outcome = badge{outcomeClasses[ended.Worst()], ended.Text(max(int(tasks.Count()), len(ended.Tasks)))}
+		if len(ended.Tasks) == 0 {
+			d.Outcome = badge{"gone", d.unstarted()}
+		}
+	}
+	if tasks.First > 0 {
+		d.grid(tasks, ended)
+	}
+}
+
+// unstarted returns what became of tasks that are gone and have no record.
+func (d *job) unstarted() string {
+	if d.Story == nil || d.Story.Midway {
+		return "no record of its end"
+	}
+	for _, s := range d.Story.Steps {
+		if s.What == "deleted" {
+			return "deleted before it started, by " + s.By
+		}
+	}
+	return "never started"
+}
+
+// StepClass is the colour of a step of the story.
+func (d *job) StepClass(s jobstory.Step) string {
+	switch {
+	case s.Record != nil:
+		return outcomeClasses[view.OutcomeOf(s.Record).Ending]
+	case s.What == "over":
+		return d.Outcome.Class
+	}
+	return stepClass(s.What)
 }
 
 // now takes what a job has at a moment.
@@ -123,13 +189,11 @@ func (d *job) now(m *Moment) {
 			}
 		}
 	}
-	if d.Array {
-		d.grid(m)
-	}
 }
 
 // grid makes the cells of the tasks of an array.
-func (d *job) grid(m *Moment) {
+func (d *job) grid(tasks grid.Range, ended view.JobOutcome) {
+	d.Count = tasks.Count()
 	states := map[uint32]string{}
 	for _, r := range d.Facts.Rows {
 		if r.Section == view.JobPending || len(r.Tasks) == 1 && r.Tasks[0].First == r.Tasks[0].Last {
@@ -140,26 +204,18 @@ func (d *job) grid(m *Moment) {
 			}
 		}
 	}
-	ended := map[uint32]*grid.Accounting{}
-	for _, a := range d.Ended {
-		if ended[a.Task] == nil {
-			ended[a.Task] = a
-		}
-	}
-	for id := d.Job.Tasks.First; id <= d.Job.Tasks.Last; id += max(d.Job.Tasks.Step, 1) {
+	without := d.unstarted()
+	for id := tasks.First; id <= tasks.Last; id += max(tasks.Step, 1) {
 		if len(d.Tasks) == tasksShown {
-			d.More = d.Job.Tasks.Count() - tasksShown
+			d.More = d.Count - tasksShown
 			return
 		}
-		c := taskCell{ID: id, Class: "gone", Text: "over"}
+		c := taskCell{ID: id, Class: "gone", Text: without}
 		if letters, is := states[id]; is {
 			b := stateOf(letters)
 			c.Class, c.Text = b.Class, b.Word
-		} else if a := ended[id]; a != nil {
-			c.Text = failure(a)
-			if a.Failed != 0 || a.ExitStatus != 0 {
-				c.Class = "error"
-			}
+		} else if o, is := ended.Tasks[id]; is {
+			c.Class, c.Text = outcomeClasses[o.Ending], o.String()
 		}
 		d.Tasks = append(d.Tasks, c)
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/quill-grid/quill/pkg/explain"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 )
@@ -19,7 +20,7 @@ const (
 
 // jobs is a page of the listing.
 type jobs struct {
-	Rows    []view.Job
+	Rows    []jobRow
 	Next    string
 	Tally   state.Tally
 	States  []choice
@@ -27,6 +28,12 @@ type jobs struct {
 	Columns []column
 	Limit   int
 	Verbs   []*verb
+}
+
+// jobRow is a row of the listing. At of a finished job is its end, 0: that is not known.
+type jobRow struct {
+	view.Job
+	Badge badge
 }
 
 // choice is a filter that a person can choose with one click.
@@ -102,6 +109,46 @@ func showJobs(r *request) (any, error) {
 	page, err := r.cell().Jobs(r.moment, JobQuery{User: r.list("user"), Queue: r.list("queue"), PE: r.list("pe"),
 		Resource: r.list("resource"), Admits: r.list("admits"), Project: r.list("project"), Name: r.list("name"),
 		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: j.Limit, Why: why})
-	j.Rows, j.Next = page.Rows, page.Next
+	j.Next = page.Next
+	for _, row := range page.Rows {
+		j.Rows = append(j.Rows, jobRow{row, stateOf(row.State)})
+	}
+	if err == nil {
+		err = j.end(r)
+	}
 	return j, err
+}
+
+// end sets how and when the finished jobs have ended.
+func (j *jobs) end(r *request) error {
+	filter, since := view.AccountingFilter{Master: true}, r.moment.Now
+	for i := range j.Rows {
+		if row := &j.Rows[i]; row.Section == view.JobFinished {
+			filter.Jobs = append(filter.Jobs, strconv.FormatUint(uint64(row.ID), 10))
+			since = min(since, row.At)
+		}
+	}
+	if len(filter.Jobs) == 0 {
+		return nil
+	}
+	records, known, err := r.cell().Ran(r.Context(), r.moment, filter, since-1)
+	if err != nil {
+		return err
+	}
+	of := map[uint32][]*grid.Accounting{}
+	for _, a := range records {
+		of[a.Job] = append(of[a.Job], a)
+	}
+	for i := range j.Rows {
+		row := &j.Rows[i]
+		if row.Section != view.JobFinished || len(of[row.ID]) == 0 && row.At < known {
+			continue // the records begin later
+		}
+		o := view.OutcomeOfJob(row.ID, of[row.ID])
+		row.Badge = badge{outcomeClasses[o.Worst()], o.Text(max(int(row.Tasks.Count()), 1))}
+		if row.At = o.End; o.End == 0 {
+			row.Badge.Class = "gone"
+		}
+	}
+	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
-	"github.com/quill-grid/quill/pkg/report"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/web/mirror"
 )
@@ -22,8 +21,7 @@ var overviewPage = page{"/{$}", "overview", "Cell", showOverview, false}
 const (
 	reasonsShown  = 8
 	troubleShown  = 10
-	failuresRead  = 200
-	failuresShown = 6
+	failuresShown = 10
 	chartParts    = 120
 )
 
@@ -40,7 +38,9 @@ type overview struct {
 	Trouble  []trouble
 	Quiet    int // hosts without trouble
 	Failures []failureGroup
-	Read     int // attempts that Failures are of
+	Causes   int       // of failures, in all
+	Ended    int       // tasks with attempts that ended in the window
+	Since    grid.Time // Failures are known since then; 0: of the whole window
 	Master   string
 	Stored   []stored
 }
@@ -84,11 +84,11 @@ type reason struct {
 // trouble is a host that an operator should look at.
 type trouble struct{ Host, Why string }
 
-// failureGroup is failures of one cause, the newest last.
+// failureGroup is the tasks with attempts that failed of one cause.
 type failureGroup struct {
-	Cause string
-	Count int
-	Last  *grid.Accounting
+	Cause       string
+	Jobs, Tasks int
+	Last        *grid.Accounting // the newest
 }
 
 // windows are the spans of charts, in minutes.
@@ -122,15 +122,22 @@ func showOverview(r *request) (any, error) {
 	}
 	o.Reasons, o.Waiting = ranked(r.cell().Waiting(m))
 	o.Trouble, o.Quiet = troubles(m)
-	records, err := r.cell().Ended(r.Context(), m, view.AccountingFilter{}, failuresRead)
+	var minutes int
+	var bad error
+	o.Window, minutes, bad = window(r)
+	after := m.Now - grid.Time(minutes)*60_000
+	records, known, err := r.cell().Ran(r.Context(), m, view.AccountingFilter{Master: true}, after)
 	if err != nil {
 		return nil, err
 	}
-	o.Failures, o.Read = failures(records), len(records)
-	var minutes int
-	o.Window, minutes, err = window(r)
+	if known > after {
+		o.Since = known
+	}
+	o.Failures, o.Ended = failures(records)
+	o.Causes = len(o.Failures)
+	o.Failures = o.Failures[:min(o.Causes, failuresShown)]
 	o.Charts = charts(r.cell().Trend(r.Context(), m), m.Now, minutes)
-	return o, err
+	return o, bad
 }
 
 // ranked returns the groups of the most tasks, and how many tasks wait in all.
@@ -212,36 +219,48 @@ var queueStates = []struct {
 	{grid.QueueSuspendedSubordinate, "suspended by a subordinate list", false},
 }
 
-// causeOf is the cause of a failure in words that are the same for all of its kind.
-func causeOf(a *grid.Accounting) string {
-	return report.Failure(a.Failed).String()
-}
-
-// failures groups the records of attempts that failed by cause, the most frequent first. Records are the newest first.
-func failures(records []*grid.Accounting) (out []failureGroup) {
-	at := map[string]int{}
+// failures groups the tasks with attempts that failed or were rescheduled by cause, the cause of most jobs first.
+// Records are the newest first; ended is of how many tasks they are.
+func failures(records []*grid.Accounting) (out []failureGroup, ended int) {
+	type jobOf struct {
+		group int
+		job   uint32
+	}
+	type taskOf struct {
+		jobOf
+		task uint32
+	}
+	at, jobs, tasks := map[string]int{}, map[jobOf]bool{}, map[taskOf]bool{}
 	for _, a := range records {
-		cause := ""
-		switch {
-		case a.DeletedBy != "" || a.PETask != "":
-			continue
-		case a.Failed != 0:
-			cause = causeOf(a)
-		case a.ExitStatus != 0:
-			cause = failure(a)
-		default:
+		if all := (taskOf{jobOf{-1, a.Job}, a.Task}); !tasks[all] {
+			tasks[all] = true
+			ended++
+		}
+		o := view.OutcomeOf(a)
+		if !o.IsFailure() && o.Ending != view.Rescheduled {
 			continue
 		}
+		cause := cmp.Or(o.Cause, string(o.Ending))
 		i, known := at[cause]
 		if !known {
 			i = len(out)
 			at[cause] = i
 			out = append(out, failureGroup{Cause: cause, Last: a})
 		}
-		out[i].Count++
+		job := jobOf{i, a.Job}
+		if task := (taskOf{job, a.Task}); !tasks[task] {
+			tasks[task] = true
+			out[i].Tasks++
+		}
+		if !jobs[job] {
+			jobs[job] = true
+			out[i].Jobs++
+		}
 	}
-	slices.SortStableFunc(out, func(a, b failureGroup) int { return cmp.Compare(b.Count, a.Count) })
-	return out[:min(len(out), failuresShown)]
+	slices.SortStableFunc(out, func(a, b failureGroup) int {
+		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(b.Tasks, a.Tasks))
+	})
+	return out, ended
 }
 
 // charts returns those of the last minutes.

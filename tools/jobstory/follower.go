@@ -68,6 +68,9 @@ func (t *follower) see() {
 func (t *follower) begin(j *grid.Job) {
 	t.array, t.has = j.Array && t.task == 0, j.Tasks
 	t.story = &Story{Job: t.job, Task: t.task, Name: j.Name, Owner: j.Owner, Asked: asked(j)}
+	if t.array {
+		t.story.Range = j.Tasks
+	}
 	if j.Spec != nil {
 		t.story.Command = grid.OneLine(j.Spec.SubmitCommand)
 	}
@@ -404,7 +407,7 @@ func (t *follower) ended(l events.List, a *grid.Accounting) {
 	if a.Usage.MaxVMem > 0 {
 		text += fmt.Sprintf(", maxvmem %.1fM", a.Usage.MaxVMem/(1<<20))
 	}
-	t.step(l, Step{What: "ended", Text: text, Seconds: seconds})
+	t.step(l, Step{What: "ended", Text: text, Seconds: seconds, Record: a})
 }
 
 // gone adds that the job or task was removed.

@@ -29,6 +29,8 @@ type Story struct {
 	Tasks   []Task   `json:"tasks,omitzero" jsonschema:"of an array described as a whole"`
 	Waits   []Wait   `json:"waits,omitzero" jsonschema:"of an array described as a whole: why its tasks waited"`
 	Outlook *Outlook `json:"outlook,omitzero"`
+
+	Range grid.Range `json:"-"` // the tasks of an array; zero of another job
 }
 
 // SchemaName returns quill-why.
@@ -50,6 +52,8 @@ type Step struct {
 	Seconds  float64   `json:"seconds,omitempty" jsonschema:"of what ended with it: a wait, a transfer, a suspension, a run"`
 	Waits    []Wait    `json:"waits,omitempty"`
 	Decision *Decision `json:"decision,omitempty"`
+
+	Record *grid.Accounting `json:"-"` // of "ended"
 }
 
 // Wait is a reason for waiting and for how long it held.

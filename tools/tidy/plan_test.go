@@ -68,7 +68,7 @@ var plan = []row{
 		imports: `pkg/reason pkg/grid events pkg/pattern pkg/state pkg/calendar pkg/complex pkg/ordered pkg/topology
 			pkg/sched/site pkg/sched/diagram pkg/sched/cow pkg/sched/ledger`},
 	{path: "pkg/view", level: rules,
-		imports: "pkg/reason pkg/grid events pkg/gdi pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
+		imports: "pkg/reason pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/state pkg/shares pkg/sched/site pkg/sched"},
 	{path: "pkg/explain", level: rules, imports: "events pkg/reason pkg/grid pkg/gdi pkg/state pkg/sched/site pkg/sched pkg/view"},
 	{path: "qmaster/core/cell", level: deciders,
 		imports: `pkg/grid events pkg/gdi pkg/report pkg/pattern pkg/state pkg/complex pkg/shares pkg/sched/site
@@ -178,7 +178,7 @@ var plan = []row{
 			pkg/metrics/cellmetrics pkg/client pkg/history tools/jobstory`,
 		modules: "github.com/klauspost/compress"},
 	{path: "tools/console", level: programs,
-		imports: `pkg/explain pkg/grid events pkg/gdi pkg/report pkg/fair pkg/chart pkg/conf events/filter events/diff pkg/state
+		imports: `pkg/explain pkg/grid events pkg/gdi pkg/fair pkg/chart pkg/conf events/filter events/diff pkg/state
 			pkg/sched pkg/view pkg/product tools/outcome tools/outlook tools/jobstory tools/web/mirror`},
 	{path: "tools/manual", level: programs, modules: "github.com/cpuguy83/go-md2man/v2"},
 	{path: "tools/web/problem", level: programs,

@@ -301,11 +301,11 @@ func (c *consoleCell) Ran(
 		case err != nil:
 			return out, known, pageError(err)
 		case len(out) == ranMost:
-			return out, r.End, nil
-		case r.End > after:
+			return out, r.Ended(), nil
+		case r.Ended() > after:
 			out = append(out, r.Accounting)
 		}
-		known = min(known, r.End)
+		known = min(known, r.Ended())
 	}
 	return out, max(after, c.Begin(ctx).At), nil
 }

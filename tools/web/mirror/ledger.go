@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -23,6 +24,9 @@ type Record struct {
 	*grid.Accounting
 	size int // bytes of a record of the ledger, as the log has it
 }
+
+// Ended returns when the attempt ended: one that never started has no times, and ended with its list.
+func (r Record) Ended() grid.Time { return cmp.Or(r.End, r.at) }
 
 // Position is the n-th event of an event list. Records before a place are older.
 type Position struct {

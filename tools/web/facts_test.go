@@ -1,0 +1,145 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/qmaster/core"
+)
+
+// endTask has the host of a started task report its end, a second later.
+func (c *testCell) endTask(job, task uint32, r report.Result) {
+	c.t.Helper()
+	t := c.c.Core.State().Task(job, task)
+	if t == nil || !t.Started() {
+		c.t.Fatalf("task %d.%d has not started", job, task)
+	}
+	c.later("1s")
+	r.Start, r.End = t.Start, c.time()
+	c.step(core.Report{Report: report.Report{Host: t.Grants[0].Host, Tasks: []report.Task{{
+		Attempt: report.Attempt{Job: job, Task: task, N: t.Attempt}, Phase: report.Ended, Start: t.Start,
+		Usage: grid.Usage{CPU: 1.5, WallSeconds: 10}, Result: &r}}}})
+}
+
+// segv and overtime are results as a shepherd reports them.
+var (
+	segv = report.Result{ExitStatus: 139, Failed: report.FailedAfterJob, Signal: 11,
+		Text: report.SignalText + "11 (segmentation fault)"}
+	overtime = report.Result{ExitStatus: 137, Failed: report.FailedLimit, Text: "h_rt: 61 s of 60 s"}
+)
+
+// html returns a page as the browser gets it.
+func (c *testCell) html(path string) string {
+	c.t.Helper()
+	w := c.request(http.MethodGet, path, "", http.Header{"Cookie": {c.browser.cookie}, "Accept": {"text/html"}})
+	if w.Code != http.StatusOK {
+		c.t.Fatalf("%s: %d %s", path, w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// contains reports what a page lacks.
+func contains(t *testing.T, page string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(page, w) {
+			t.Errorf("the page lacks %q:\n%s", w, page)
+		}
+	}
+}
+
+// TestEndedArray: the pages of an array of which half has failed say so, while it runs and after its end, with the
+// causes; the numbers are those of the accounting.
+func TestEndedArray(t *testing.T) {
+	c := newCell(t, 6)
+	c.logIn("olga")
+	c.submit("alice", "-N", "half", "-t", "1-6", "sleep", "1")
+	c.submit("alice", "-N", "fine", "sleep", "1")
+	c.submit("alice", "-N", "never", "-h", "sleep", "1")
+	c.run()
+	for task, r := range []report.Result{{}, {ExitStatus: 3}, {}, segv, {}, overtime} {
+		c.endTask(1, uint32(task+1), r)
+	}
+	if c.c.Core.State().Job(1) != nil {
+		t.Fatal("the array has not ended")
+	}
+	c.run()
+	c.endTask(2, 1, report.Result{})
+	c.ask("alice", "", &gdi.DeleteJobs{Jobs: gdi.Jobs{Refs: []gdi.JobRef{{ID: 3}}}})
+
+	failed := 0
+	for _, r := range c.accounted("?job=1") {
+		if r["failed"] != 0.0 || r["exit_status"] != 0.0 {
+			failed++
+		}
+	}
+	end := strings.NewReplacer("T", " ", "Z", " UTC").Replace(fmt.Sprint(c.accounted("?job=1")[0]["end_time"]))
+	page := c.html("/jobs/1")
+	contains(t, page, fmt.Sprintf(`<span class="badge error">%d failed of 6 tasks</span>`, failed),
+		`<li class="error" title="task 2: failed: exit status 3">`,
+		`<li class="error" title="task 4: killed: signal 11 (SIGSEGV)">`,
+		`<li class="error" title="task 6: killed: limit h_rt">`,
+		`<li class="good" title="task 1: done">`, `<li class="error"><div><strong>over</strong>`)
+	contains(t, c.html("/jobs/2"), `<span class="badge good">done</span>`, `<li class="good"><div><strong>ended</strong>`)
+	contains(t, c.html("/jobs/3"), `<span class="badge gone">deleted before it started, by alice@master`)
+	list := c.see("/jobs?state=z&sort=id")
+	contains(t, list, "| half | alice | | 3 failed of 6 tasks |", "| fine | alice | | done |",
+		"| never | alice | | never started |", "| 0.00000 | "+end+" | – | 1 | 1-6:1")
+
+	c.submit("alice", "-N", "crash", "sleep", "1")
+	c.run()
+	c.endTask(4, 1, segv)
+	contains(t, c.html("/jobs/4"), `<span class="badge error">killed: signal 11 (SIGSEGV)</span>`,
+		`<li class="error"><div><strong>ended</strong>`)
+}
+
+// accounted returns the accounting records that the API has.
+func (c *testCell) accounted(query string) (out []map[string]any) {
+	var all struct{ Items []map[string]any }
+	w := c.request(http.MethodGet, "/v1/accounting"+query, "", as("root"))
+	if err := json.Unmarshal(w.Body.Bytes(), &all); err != nil {
+		c.t.Fatal(w.Code, w.Body)
+	}
+	return all.Items
+}
+
+// TestFailureCauses: causes of failures are counted by jobs and by tasks over the chosen window; a job that is started
+// again and again is one job, and hides no other cause.
+func TestFailureCauses(t *testing.T) {
+	c := newCell(t, 6)
+	c.logIn("olga")
+	c.submit("alice", "-N", "early", "sleep", "1")
+	c.run()
+	c.endTask(1, 1, report.Result{ExitStatus: 5})
+	c.later("7h")
+	c.submit("alice", "-N", "pair", "-t", "1-2", "sleep", "1")
+	c.submit("alice", "-N", "crash", "sleep", "1")
+	c.submit("alice", "-N", "slow", "sleep", "1")
+	c.run()
+	c.endTask(2, 1, report.Result{ExitStatus: 3})
+	c.endTask(2, 2, report.Result{ExitStatus: 3})
+	c.endTask(3, 1, segv)
+	c.endTask(4, 1, overtime)
+	c.submit("bob", "-N", "loop", "sleep", "1")
+	for range 210 {
+		c.run()
+		c.endTask(5, 1, report.Result{ExitStatus: report.ExitRestart})
+	}
+	ended := map[string]bool{}
+	for _, r := range c.accounted("?limit=1000&time=end&begin=-6h") {
+		ended[fmt.Sprint(r["job_number"], ".", r["task_number"])] = true
+	}
+	page := c.see("/?window=6h")
+	contains(t, page, "exit status 3 | 1 | 2 | job 2", "signal 11 (SIGSEGV) | 1 | 1 | job 3", "limit h_rt | 1 | 1 | job 4",
+		"rescheduled | 1 | 1 | job 5", fmt.Sprintf("Of %d tasks with attempts that ended in the last 6h.", len(ended)))
+	if strings.Contains(page, "exit status 5") {
+		t.Error("a failure of before the window is shown")
+	}
+	contains(t, c.see("/?window=24h"), "exit status 5 | 1 | 1 | job 1")
+}
