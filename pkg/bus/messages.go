@@ -17,8 +17,9 @@ const (
 	// quiet is a pause after which the server is asked whether it still has them.
 	quiet = time.Second
 
-	// What is requested of the server at a time: a reader that is slow, or waits for another, holds no more.
-	fetchMessages = 1000
+	// What is requested of the server at a time: a reader that is slow, or waits for another, holds no more. The server
+	// keeps a buffer of each message that it sent at once for the next ones, as long as the longest that it ever had.
+	fetchMessages = 200
 	fetchBytes    = 1 << 20 // but always one message
 	// consumerLife is how long the server keeps a consumer that requests nothing.
 	consumerLife = 5 * time.Minute
