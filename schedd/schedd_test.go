@@ -14,6 +14,7 @@ import (
 
 	"github.com/quill-grid/quill/events"
 	"github.com/quill-grid/quill/orders"
+	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
 	"github.com/quill-grid/quill/pkg/testkit"
@@ -503,6 +504,43 @@ func TestRunLogWithoutJobInfo(t *testing.T) {
 	}
 	if len(log) != 1 || !strings.HasPrefix(log[0], "Job 1 (-l mem=1G) cannot run in queue") {
 		t.Errorf("written down: %q", log)
+	}
+}
+
+// What a run says of many categories that no host takes is bounded, and each has the reason of the whole in it.
+func TestReasonsOfManyCategories(t *testing.T) {
+	const hosts, categories, most = 300, 500, 100_000
+	e, err := algorithmtest.NewHarness(shipped.Algorithms()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{"complex mem MEMORY <= YES NO 0", "complex np_load_avg DOUBLE >= NO NO 0",
+		"sched report_pjob_tickets=false schedd_job_info=true"}
+	var names []string
+	for h := range hosts {
+		names = append(names, fmt.Sprintf("h%d", h))
+		lines = append(lines, fmt.Sprintf("host h%d mem=1G np_load_avg=0.1", h))
+	}
+	lines = append(lines, "queue all.q slots=2 hosts="+strings.Join(names, ","))
+	for n := range categories {
+		lines = append(lines, fmt.Sprintf("submit %d l=mem=%dG", n+1, n+2))
+	}
+	for _, line := range lines {
+		if err := e.Do(line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var said orders.List
+	for o := range e.Algorithm.Begin()(algorithm.Run{Number: 1, Now: e.Now, Explain: true}) {
+		if i, is := o.(*orders.JobScheddInfo); is {
+			said.Orders = append(said.Orders, o)
+			if len(i.Info.Reasons) == 0 {
+				t.Errorf("nothing is said of %s", i.Info.Category)
+			}
+		}
+	}
+	if n := len(codec.AppendOrders(nil, said)); len(said.Orders) != categories || n > most {
+		t.Errorf("of %d categories %d are reported, in %d bytes", categories, len(said.Orders), n)
 	}
 }
 

@@ -53,9 +53,10 @@ type Obstacle struct {
 
 // Explanation is why a task waits.
 type Explanation struct {
-	Job          uint32
+	Job, Task    uint32     // Task: 0 for the whole job
 	Obstacles    []Obstacle // the first keeps it from starting, the others would if it were gone
 	Closest      []Near
+	Apart        []TasksApart    // of a question about a whole job: tasks that are not in line with the others
 	Ahead        []view.JobAhead // jobs in line before it, the first first; none for a job that is not in line
 	Alternatives []gdi.Alternative
 	// Expected is the reservation that the last scheduling run made for it; nil: none.
@@ -134,7 +135,7 @@ type question struct {
 }
 
 func (e *Explainer) newQuestion(j *grid.Job, task uint32) *question {
-	a := &question{Explainer: e, j: j, n: e.run.Need(j), Explanation: Explanation{Job: j.ID, zone: e.zone}}
+	a := &question{Explainer: e, j: j, n: e.run.Need(j), Explanation: Explanation{Job: j.ID, Task: task, zone: e.zone}}
 	for _, r := range e.st.JobReservations(j.ID) {
 		if a.Expected == nil && (task == 0 || task == r.Task) {
 			a.Expected = r
@@ -147,6 +148,9 @@ func (e *Explainer) newQuestion(j *grid.Job, task uint32) *question {
 func (e *Explainer) Why(j *grid.Job, task uint32) *Explanation {
 	a := e.newQuestion(j, task)
 	a.addOwnObstacles(task)
+	if task == 0 {
+		a.Apart = a.tasksApart()
+	}
 	v := a.findVerdict()
 	if !v.why.Fits() {
 		a.Closest = a.closest(a.run, a.n)
@@ -189,10 +193,10 @@ func (a *question) kindWithoutPlace() Kind {
 		return Never
 	}
 	j := a.loads.removeFrom(a.j, true)
-	if c := a.idled(j); !c.Why(c.Need(j)).Fits() {
+	if c := a.idled(j); !c.Why(c.Need(j)).Fits() && len(a.closedInstances()) > 0 {
 		return Closed
 	}
-	return Busy
+	return Busy // also under a quota that follows from the load
 }
 
 func (a *question) add(o Obstacle) { a.Obstacles = append(a.Obstacles, o) }
@@ -219,6 +223,10 @@ func (a *question) addOwnObstacles(task uint32) { a.Obstacles = a.ownObstacles(a
 // ownObstacles returns those that are there at the time of the question: the state may be an older one.
 func (e *Explainer) ownObstacles(j *grid.Job, task uint32) []Obstacle {
 	out := ownObstacles(e.st, j, task, e.now, e.zone)
+	if r := e.st.AR(j.AR); r != nil && r.Start > e.now && !r.Over() {
+		out = append(out, Obstacle{Reason: reason.Reason{Code: reason.ARWaits, Object: fmt.Sprint(j.ID),
+			What: fmt.Sprint(r.ID), Offer: clock(r.Start, e.zone)}, Kind: Own, At: r.Start})
+	}
 	limit := e.run.TasksAtOnce(j) // the lower one of -tc and that of the cell
 	if n := e.run.Started(j.ID); limit > 0 && n >= limit && limit != j.Concurrency {
 		ref := grid.Key{ID: j.ID, Sub: task}.String()
@@ -425,72 +433,6 @@ func (a *question) closedInstances() (where []string) {
 		}
 	}
 	return where
-}
-
-// closedState returns in which state a queue instance takes no jobs, "" if it is not that.
-func (e *Explainer) closedState(instance string, why reason.Reason) string {
-	switch why.Code {
-	case reason.QueueDisabled, reason.QueueSuspended:
-		if text := e.closedByCalendar(instance); text != "" {
-			return text
-		}
-	}
-	switch why.Code {
-	case reason.QueueDisabled:
-		return "disabled: " + remedyOf(why)
-	case reason.QueueSuspended:
-		if q, ok := e.st.Get(grid.KindQInstance, grid.Key{Name: instance}).(*grid.QInstance); ok &&
-			q.State&(grid.QueueSuspended|grid.QueueSuspendedSubordinate) == grid.QueueSuspendedSubordinate {
-			return "suspended while jobs run in a queue of whose subordinate_list it is"
-		}
-		return "suspended: " + remedyOf(why)
-	case reason.QueueAlarm, reason.QueueSuspendAlarm:
-		return "in alarm: " + why.What
-	case reason.QueueCloses:
-		return "closed soon by its calendar"
-	case reason.InstanceInError:
-		text := "in error"
-		if q, ok := e.st.Get(grid.KindQInstance, grid.Key{Name: instance}).(*grid.QInstance); ok && q.Message != "" {
-			text += ": " + q.Message
-		}
-		return text + ": " + remedyOf(why)
-	case reason.HostUnheard:
-		_, host, _ := strings.Cut(instance, "@")
-		if l := e.st.Load(host); l != nil && l.Reported > 0 {
-			return "its host does not report since " + clock(l.Reported, e.zone)
-		}
-		return "its host has never reported"
-	case reason.QueueUnavailable:
-		return "not available"
-	}
-	return ""
-}
-
-// closedByCalendar returns until when a calendar closes a queue instance, "" if that is not what closes it.
-func (e *Explainer) closedByCalendar(instance string) string {
-	q, _ := e.st.Get(grid.KindQInstance, grid.Key{Name: instance}).(*grid.QInstance)
-	if q == nil || q.State&(grid.QueueDisabled|grid.QueueSuspended|grid.QueueSuspendedSubordinate) != 0 ||
-		q.State&(grid.QueueCalDisabled|grid.QueueCalSuspended) == 0 {
-		return ""
-	}
-	text := "closed by its calendar"
-	queue := e.st.CQueue(q.Queue)
-	if queue == nil {
-		return text
-	}
-	name := queue.Calendar.For(q.Host, func(group string) bool { return e.st.Member(group, q.Host) })
-	if cal, ok := e.st.Get(grid.KindCalendar, grid.Key{Name: name}).(*grid.Calendar); ok {
-		text += " " + name
-		if cal.Until > e.now && cal.Until < grid.Never {
-			text += " until " + clock(cal.Until, e.zone)
-		}
-	}
-	return text
-}
-
-func remedyOf(why reason.Reason) string {
-	what, who := why.Remedy()
-	return what + ", " + who
 }
 
 // holdersOf returns the jobs that have what a queue instance lacks: of slots those that run in it, of another resource

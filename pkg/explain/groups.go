@@ -77,28 +77,9 @@ type grouping struct {
 
 // addJob adds the tasks of a job that wait.
 func (g *grouping) addJob(j *grid.Job) {
-	free, failed := int(j.Eligible().Count()), 0
-	for _, t := range g.st.Tasks(j.ID) {
-		switch {
-		case t.Started() || t.Status == grid.Finished:
-		case t.State&grid.StateError != 0:
-			failed++
-		default:
-			free++
-		}
-	}
-	g.addTasks(j, Obstacle{Reason: reason.Reason{Code: reason.InError}, Kind: Own}, failed)
-	held := j.Pending
-	for _, h := range [...]struct {
-		tasks grid.Ranges
-		code  reason.Code
-	}{{j.UserHold, reason.HeldByUser}, {j.OperHold, reason.HeldByOperator}, {j.SysHold, reason.HeldBySystem},
-		{j.ArrayHold, reason.HeldForArray}} {
-		if len(h.tasks) > 0 {
-			left := held.Minus(h.tasks)
-			g.addTasks(j, Obstacle{Reason: reason.Reason{Code: h.code}, Kind: Own}, int(held.Count())-int(left.Count()))
-			held = left
-		}
+	apart, free := g.splitTasks(j)
+	for _, t := range apart {
+		g.addTasks(j, Obstacle{Reason: reason.Reason{Code: t.Code}, Kind: Own}, int(t.Tasks.Count()))
 	}
 	if free == 0 {
 		return
@@ -180,6 +161,7 @@ var ownTexts = map[reason.Code]string{
 	reason.InError: "in error", reason.HeldByUser: "held by their owner", reason.HeldByOperator: "held by an operator",
 	reason.HeldBySystem: "held by the system (a manager)", reason.HeldForArray: "wait for tasks of another array",
 	reason.Predecessors: "wait for the end of other jobs", reason.StartTime: "not to start yet (-a)",
+	reason.ARWaits:    "wait for their advance reservation to begin (-ar)",
 	reason.TaskLimit:  "as many of their tasks run as may at once (-tc)",
 	reason.ArrayLimit: "as many of their tasks run as the cell allows at once (max_aj_instances)",
 }

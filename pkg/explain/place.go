@@ -410,7 +410,7 @@ func (p *PlaceAnswer) reservedText() (text string) {
 		slots := uint32(0)
 		for _, g := range r.Grants {
 			if slices.ContainsFunc(p.Instances, func(in InstanceAnswer) bool { return in.Name == g.Instance() }) {
-				slots += g.Slots
+				slots += g.Slots - e.usedInside(r, g)
 			}
 		}
 		if slots > 0 && !r.Over() && r.Start <= e.now {
@@ -419,6 +419,19 @@ func (p *PlaceAnswer) reservedText() (text string) {
 		}
 	}
 	return text
+}
+
+// usedInside returns how many slots of a grant of an advance reservation its jobs have.
+func (e *Explainer) usedInside(r *grid.AR, of grid.Grant) (slots uint32) {
+	e.st.EachOnHost(of.Host, func(t *grid.JATask) {
+		j := e.st.Job(t.Job)
+		for _, g := range t.Grants {
+			if j != nil && j.AR == r.ID && t.HoldsSlots() && g.Queue == of.Queue && g.Host == of.Host {
+				slots += g.Slots
+			}
+		}
+	})
+	return min(slots, of.Slots)
 }
 
 // keptText returns for which reservation slots of the place are kept free, the first to begin, and for how many more.

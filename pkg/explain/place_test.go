@@ -78,21 +78,38 @@ func TestReservationUnderQuota(t *testing.T) {
 
 // Each state in which a host takes no jobs is said with what it is about.
 func TestPlaceStates(t *testing.T) {
+	state := func(s grid.QueueState, message string) grid.Object {
+		return &grid.QInstance{Queue: "all.q", Host: "h00000", State: s, Message: message}
+	}
+	calendar := func(seconds float64) []grid.Object {
+		st, _ := newState(1, 0, 1)
+		q, until := *st.CQueue("all.q"), now.Add(seconds)
+		q.Calendar.Value = "night"
+		return []grid.Object{&q, state(grid.QueueCalDisabled, ""), &grid.Calendar{Name: "night", Week: "mon-sun=off",
+			State: grid.QueueCalDisabled, Until: until, Closed: []grid.Window{{Start: now, End: until}}}}
+	}
 	for _, c := range []struct {
 		name   string
-		change grid.Object
+		change []grid.Object
 		want   string
 	}{
-		{"error", &grid.QInstance{Queue: "all.q", Host: "h00000", State: grid.QueueError, Message: "disk full"},
+		{"error", []grid.Object{state(grid.QueueError, "disk full")},
 			"h00000 takes no jobs: all.q@h00000 is in error: disk full: qmod -c all.q@h00000, operator."},
-		{"unheard", &grid.Load{Host: "h00000", Unheard: true, Reported: now},
+		{"error and disabled", []grid.Object{state(grid.QueueError|grid.QueueDisabled, "disk full")},
+			"h00000 takes no jobs: all.q@h00000 is in error: disk full: qmod -c all.q@h00000, operator; " +
+				"also disabled: qmod -e all.q@h00000, operator."},
+		{"unheard", []grid.Object{&grid.Load{Host: "h00000", Unheard: true, Reported: now}},
 			"h00000 takes no jobs: all.q@h00000: its host does not report since 01/12/1970 13:46:40.000."},
+		{"calendar", calendar(3600),
+			"h00000 takes no jobs: all.q@h00000 is closed by its calendar night until 01/12/1970 14:46:40.000."},
+		{"calendar that never opens", calendar(400 * 24 * 3600), "h00000 takes no jobs: all.q@h00000 is closed by its " +
+			"calendar night, which does not open within a year: qconf -mcal night, manager."},
 		{"nothing", nil, "h00000 is full: 1 of 1 slots are in use by job 1 (1)."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			st, _ := newState(1, 3, 2)
-			if c.change != nil {
-				st.Apply(events.List{Seq: 2, At: now, Events: []events.Event{events.Mod(c.change)}})
+			for _, o := range c.change {
+				st.Apply(events.List{Seq: st.Seq + 1, At: now, Events: []events.Event{events.Mod(o)}})
 			}
 			p, err := explain.New(st, sched.NewCluster(st), now, time.UTC).OfHost("h00000", nil)
 			switch {

@@ -13,10 +13,12 @@ import (
 )
 
 // Sentence answers why the job waits: Job 17 cannot start on this cell: it asks for 400 slots in PE make, which has 4.
-func (a *Explanation) Sentence() string {
+func (a *Explanation) Sentence() string { return a.sentence() + a.apartText() }
+
+func (a *Explanation) sentence() string {
 	o := a.First()
 	text := o.Text() + "."
-	name := fmt.Sprintf("ob %d", a.Job)
+	name := fmt.Sprintf("ob %s", grid.Key{ID: a.Job, Sub: a.Task})
 	switch o.Kind {
 	case Never:
 		return "J" + name + " cannot start on this cell: " + text
@@ -58,6 +60,10 @@ func (o *Obstacle) Text() string {
 		return "waits for the end of " + jobs(o.Jobs, o.More) + " (-hold_jid)"
 	case reason.StartTime:
 		return "not to start before " + o.Offer + " (-a)"
+	case reason.ARWaits:
+		if o.Offer != "" {
+			return fmt.Sprintf("waits for its advance reservation %s to begin at %s (-ar)", o.What, o.Offer)
+		}
 	case reason.TaskLimit:
 		return fmt.Sprintf("%d of its tasks run: no more at once (-tc)", o.Slots)
 	case reason.ArrayLimit:

@@ -202,7 +202,7 @@ var table = [...]row{
 		"Jobs cannot run because a calendar will disable a queue soon",
 		"qalter -l h_rt=TIME with an end before the calendar closes {object}", "owner"},
 	ARWaits: {"ar-waits", "Reservation", "cannot run because advance reservation {what} has not started yet", "",
-		"", ""},
+		"qalter -ar 0 {object}", "owner"},
 	ARInError: {"ar-error", "Reservation", "cannot run because advance reservation {what} is in error state",
 		"Jobs can not run because requested advance reservation is in error state", "", ""},
 	ARTooShort: {"ar-short", "Reservation",

@@ -67,9 +67,8 @@ func (c *search) offersOnly(code reason.Code, object, letter string, l level, n 
 	return reason.Reason{Code: code, Object: object, What: request, Offer: offer}
 }
 
-// Explain returns why no job of the need can start, one reason per instance,
-// host or PE, the first `most` of them; then why the last attempt as a whole
-// failed, if that says more.
+// Explain returns why no job of the need can start, one reason per instance, host or PE; then why the last attempt as
+// a whole failed, if that says more. They are at most `most`.
 func (c *Cluster) Explain(n *Need, why reason.Reason, most int) []reason.Reason {
 	var out []reason.Reason
 	seen := map[reason.Reason]bool{}
@@ -78,7 +77,7 @@ func (c *Cluster) Explain(n *Need, why reason.Reason, most int) []reason.Reason 
 			seen[r] = true
 			out = append(out, r)
 		}
-		return len(out) < most
+		return len(out) < most-1
 	}
 	if n.unknown != "" || why.Code == reason.NotGlobally || why.Code == reason.CkptUnknown {
 		return []reason.Reason{why}

@@ -14,7 +14,18 @@ import (
 const (
 	mostReasons = 100
 	MostJobs    = 200
+	manyGroups  = 16 // have together as many reasons as all others that are more
 )
+
+// reasonsMost returns how many reasons are reported for a group: the fewer, the more groups wait, so that what a run
+// reports has a bound. It changes where their number doubles: else all would be reported anew with each group.
+func (m *Model) reasonsMost() int {
+	most := mostReasons
+	for n := manyGroups; n < m.inLine && most > 2; n *= 2 {
+		most /= 2
+	}
+	return most
+}
 
 // Reasons reports why jobs wait. Reasons that were reported before are reported again
 // only in runs that explain, and only when they have changed.
@@ -100,7 +111,7 @@ func (r *Reasons) Group(g *Group, why func() reason.Reason) {
 		return
 	}
 	r.Say(g.Category, r.model.Jobs(g, MostJobs), func() []reason.Reason {
-		return r.model.Cluster.Explain(g.Need, why(), mostReasons)
+		return r.model.Cluster.Explain(g.Need, why(), r.model.reasonsMost())
 	})
 }
 

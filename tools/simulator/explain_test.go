@@ -559,7 +559,7 @@ func bodyOf(command string) gdi.Body {
 		n := uint32(0)
 		_, _ = fmt.Sscan(words[3], &n)
 		job.PE, job.PERange = words[2], grid.Ranges{{First: n, Last: n, Step: 1}}
-	case "-hold_jid", "-hold_jid_ad", "-tc": // nothing
+	case "-hold_jid", "-hold_jid_ad", "-tc", "-ar": // nothing
 	case "-a":
 		job.ExecTime = 1
 	default:

@@ -80,7 +80,7 @@ func (l *Load) Number(attr int) (float64, bool) {
 	return l.Numbers[attr], true
 }
 
-// Opened returns the load of a host that reports and has nothing to do. reported: with what changes of its consumables.
+// Opened returns the load of a host that reports and has nothing to do. reported: with what changes by itself.
 func (l *Load) Opened(cfg *Layout, h *Host, reported bool) *Load {
 	open := grid.Load{}
 	if l != nil {
@@ -91,8 +91,7 @@ func (l *Load) Opened(cfg *Layout, h *Host, reported bool) *Load {
 	open.Unheard, open.Values = false, slices.Clone(open.Values)
 	if !reported {
 		open.Values = slices.DeleteFunc(open.Values, func(v grid.Value) bool {
-			i := cfg.Complex.Find(v.Name)
-			return i >= 0 && cfg.Complex.List[i].Column >= 0 && !LastingLoad.Has(v.Name)
+			return !LastingLoad.Has(v.Name)
 		})
 	}
 	for i, v := range open.Values {
