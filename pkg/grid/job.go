@@ -363,7 +363,7 @@ func (j *Job) Eligible() Ranges {
 // ReceiptSeconds, and the newest of a user up to ReceiptBytes.
 type Receipt struct {
 	User    string `see:"who"`
-	Request string `see:"keep"` // the client's id
+	Request string `see:"keep"` // the client's id, with a digest if it has one
 	Job     uint32
 	AR      uint32
 	At      Time
@@ -384,8 +384,18 @@ const (
 func (*Receipt) Kind() Kind { return KindReceipt }
 func (r *Receipt) Key() Key { return ReceiptKey(r.User, r.Request) }
 
-// ReceiptKey returns the key of the receipt of a user's request. Names of users have no colon, as in passwd(5).
-func ReceiptKey(user, request string) Key { return Key{Name: user + ":" + request} }
+// ReceiptKey returns the key of the receipt of a user's request. Names of users have no colon, as in passwd(5). A
+// digest is no part of it: two requests under one number have one key and differ in their digests.
+func ReceiptKey(user, request string) Key {
+	number, _, _ := strings.Cut(request, digestMark)
+	return Key{Name: user + ":" + number}
+}
+
+// digestMark is between the number of a request and the digest of its content, for clients whose users choose numbers.
+const digestMark = ";sha256="
+
+// DigestedRequest returns the id of a request that qmaster refuses when its number was used with another digest.
+func DigestedRequest(number, digest string) string { return number + digestMark + digest }
 
 // Size returns about how many bytes a receipt takes.
 func (r *Receipt) Size() int {

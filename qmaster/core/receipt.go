@@ -24,7 +24,11 @@ func (c *Core) repeated(in UserRequest) bool {
 	if r == nil {
 		return false
 	}
-	switch b := in.Body.(type) {
+	body := in.Body
+	if r.Request != in.ID { // the digest is that of another content
+		body = nil
+	}
+	switch b := body.(type) {
 	case *gdi.Verify, *gdi.Wait, *gdi.Output, *gdi.WaysToLogIn:
 		// nothing is done twice: a client that waits for its job may name it so
 		return false
@@ -51,7 +55,7 @@ func (c *Core) repeated(in UserRequest) bool {
 		}
 	}
 	reply, err := gdi.Reply{}, error(nil)
-	if r.Verb == in.Body.Verb() && c.format.Reply != nil {
+	if body != nil && r.Verb == body.Verb() && c.format.Reply != nil {
 		if reply, err = c.format.Reply(r.Reply); err == nil {
 			reply.Seq = c.state.Seq
 			c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Reply: &reply})
@@ -59,7 +63,7 @@ func (c *Core) repeated(in UserRequest) bool {
 		}
 	}
 	c.reply(in.Ref,
-		*gdi.Denyf(gdi.StatusInvalid,
+		*gdi.Denyf(gdi.StatusExists,
 			"denied: request number %q was used for another request of user %q; send this one under a new number", in.ID,
 			in.User))
 	return true

@@ -93,7 +93,7 @@ func (s *handlers) makeReservation(ctx context.Context, in *struct {
 		return nil, badWords(words, 0, err)
 	}
 	c := submit.Qrsub(s.options.Now)
-	reply, err := s.sendOnce(ctx, in.Key, "qrsub", &gdi.Reserve{AR: ar},
+	reply, err := s.sendOnce(ctx, in.Key, "qrsub", in.Body, &gdi.Reserve{AR: ar},
 		func(a gdi.Answer) string { return fieldOf(c, words, a, optionsField) })
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (s *handlers) submitJob(ctx context.Context, in *struct {
 	if mode := job.Job.Spec.Verify; mode == "v" || mode == "p" {
 		body = &gdi.Verify{Job: job.Job, Mode: mode}
 	}
-	reply, err := s.sendOnce(ctx, in.Key, "qsub", body,
+	reply, err := s.sendOnce(ctx, in.Key, "qsub", in.Body, body,
 		func(a gdi.Answer) string { return fieldOf(c, j.Options.items, a, j.field(a)) })
 	if err != nil {
 		return nil, err

@@ -16,13 +16,14 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/quill-grid/quill/pkg/gdi"
+	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/tools/web/entry"
 	"github.com/quill-grid/quill/tools/web/problem"
 )
 
 // Numbered is what every request that makes something may have.
 type Numbered struct {
-	Key string `header:"Idempotency-Key" maxLength:"200" doc:"number of the request, chosen by the client: a request that is sent again under the same number makes no second job or reservation; another route refuses the header"`
+	Key string `header:"Idempotency-Key" maxLength:"200" doc:"number of the request, chosen by the client: a request that is sent again under the same number makes no second job or reservation, and one with another body is the problem exists; another route refuses the header"`
 }
 
 const keyHeader = "Idempotency-Key"
@@ -72,17 +73,28 @@ func (s *handlers) sendRequest(
 }
 
 // sendOnce is sendRequest for a request that makes something: one that is sent again under its number makes no second
-// one. When qmaster does not answer the problem has the number, the client's or a new one.
+// one, and one with another input is refused. When qmaster does not answer the problem has the number, the client's or
+// a new one.
 func (s *handlers) sendOnce(
-	ctx context.Context, key, command string, body gdi.Body, where func(gdi.Answer) string,
+	ctx context.Context, key, command string, input any, body gdi.Body, where func(gdi.Answer) string,
 ) (gdi.Reply, error) {
 	if key == "" {
 		key = rand.Text()
 	}
 	account := entry.AccountOf(ctx)
-	reply, err := account.Do(ctx, requestID(account.User(), key), command, body)
+	text, err := json.Marshal(input)
+	if err != nil {
+		return gdi.Reply{}, problem.Invalid("body", err)
+	}
+	digest := sha256.Sum256(append([]byte(command+"\x00"), text...))
+	id := grid.DigestedRequest(requestID(account.User(), key), hex.EncodeToString(digest[:16]))
+	reply, err := account.Do(ctx, id, command, body)
 	if err != nil {
 		return reply, huma.ErrorWithHeaders(problem.Unreachable(err), http.Header{keyHeader: {key}})
+	}
+	if len(reply.Answers) > 0 && reply.Answers[0].Status == gdi.StatusExists {
+		return reply, problem.New(http.StatusConflict, "exists", "header."+keyHeader,
+			fmt.Sprintf("denied: the number %q was used for another request; send this one under a new number", key))
 	}
 	return reply, problem.OfReply(reply, where)
 }
@@ -245,6 +257,9 @@ func (a *array[T]) UnmarshalJSON(b []byte) error {
 	a.null = string(b) == "null"
 	return json.Unmarshal(b, &a.items)
 }
+
+// MarshalJSON writes it: left out and empty are one.
+func (a array[T]) MarshalJSON() ([]byte, error) { return json.Marshal(append([]T{}, a.items...)) }
 
 // Resolve refuses null, with the words of huma.
 func (a *array[T]) Resolve(_ huma.Context, prefix *huma.PathBuffer) []error {
