@@ -64,6 +64,15 @@ func (v *View) ClusterQueues(f QueueFilter) (out []ClusterQueue, err error) {
 	return out, nil
 }
 
+// AllSlots returns the sums of the rows of all cluster queues, without a name and load.
+func (v *View) AllSlots() (all ClusterQueue) {
+	v.cluster.EachInstance(func(i sched.Instance) bool {
+		all.count(i, int(v.reservedAt(i.Queue.Name+"@"+i.Host)))
+		return true
+	})
+	return all
+}
+
 func (q *ClusterQueue) count(i sched.Instance, reserved int) {
 	q.Total += i.Slots
 	q.Used += i.Used

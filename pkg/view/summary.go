@@ -20,6 +20,7 @@ type Summary struct {
 type HostUse struct {
 	Name        string
 	Used, Slots int      // of its queue instances
+	Available   int      // slots, as in ClusterQueue
 	Load        *float64 // load_avg as reported; nil: not known
 	Silent      bool     // it has reported, and does so no more
 }
@@ -102,7 +103,9 @@ func (v *View) HostUses() (out []HostUse) {
 	}
 	v.cluster.EachInstance(func(i sched.Instance) bool {
 		if u := at[i.Host]; u != nil {
-			u.Used, u.Slots = u.Used+i.Used, u.Slots+i.Slots
+			one := ClusterQueue{}
+			one.count(i, 0)
+			u.Used, u.Slots, u.Available = u.Used+one.Used, u.Slots+one.Total, u.Available+one.Available
 		}
 		return true
 	})

@@ -33,6 +33,12 @@ type clusterQueue struct {
 	Bar bar
 }
 
+// slotsBar divides slots into those in use, reserved, closed while nothing uses them, and the rest.
+func slotsBar(c view.ClusterQueue) bar {
+	return bar{float64(c.Total), []part{{"used", "running", float64(c.Used)}, {"reserved", "waiting", float64(c.Reserved)},
+		{"closed", "gone", float64(max(c.Total-c.Used-c.Available, 0))}}}
+}
+
 func showQueues(r *request) (any, error) {
 	q := &queues{}
 	filter := view.QueueFilter{Queues: r.list("queue")}
@@ -42,9 +48,7 @@ func showQueues(r *request) (any, error) {
 	}
 	for _, c := range clusters {
 		q.Clusters = append(q.Clusters,
-			clusterQueue{c,
-				bar{float64(c.Total), []part{{"used", "running", float64(c.Used)}, {"reserved", "waiting", float64(c.Reserved)},
-					{"manual", "held", float64(c.Manual)}}}})
+			clusterQueue{c, slotsBar(c)})
 	}
 	all, err := r.moment.View.Queues(filter, "load_avg")
 	if err != nil && !errors.Is(err, view.ErrNone) {

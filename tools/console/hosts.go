@@ -67,6 +67,8 @@ func hostTiles(m *Moment) (out []hostTile) {
 			t.Class, t.Word = "gone", "no slots"
 		case u.Used >= u.Slots:
 			t.Class, t.Word = "running", "full"
+		case u.Available == 0:
+			t.Class, t.Word = "gone", "closed"
 		case u.Used > 0:
 			t.Class, t.Word = "suspended", "in use"
 		default:
@@ -90,7 +92,7 @@ func showHosts(r *request) (any, error) {
 			h.Counts = append(h.Counts, part{Name: t.Word, Class: t.Class})
 		}
 		h.Counts[i].Value++
-		if h.Shown == "trouble" && t.Why == "" || h.Shown == "free" && (t.Used >= t.Slots || t.Why != "") {
+		if h.Shown == "trouble" && t.Why == "" || h.Shown == "free" && (t.Available == 0 || t.Why != "") {
 			continue
 		}
 		h.Tiles = append(h.Tiles, t)
@@ -133,7 +135,7 @@ func instanceOf(q view.Queue) instance {
 	case len(i.States) > 0:
 		i.Class = "held"
 	case q.Used >= q.Slots:
-		i.Class = "running"
+		i.Class, i.States = "running", []string{"full"}
 	}
 	return i
 }

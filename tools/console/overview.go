@@ -11,6 +11,7 @@ import (
 	"github.com/quill-grid/quill/pkg/explain"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/web/mirror"
 )
@@ -28,10 +29,11 @@ const (
 // overview is the cell at a glance.
 type overview struct {
 	view.Summary
-	Slots    bar
+	All      view.ClusterQueue // sums of the rows of qstat -g c
+	Bar      bar               // of All
+	Slots    []part            // likewise
 	Tasks    []part
 	Reasons  []reason
-	Waiting  int // tasks
 	Charts   []chart.Chart
 	Window   string
 	Windows  []string
@@ -113,14 +115,15 @@ func showOverview(r *request) (any, error) {
 	if m.Live {
 		o.Stored = storedOf(r.cell().Streams(r.Context()))
 	}
-	o.Slots = bar{float64(o.Summary.Slots), []part{{"used", "running", float64(o.Used)}}}
-	o.Tasks = []part{
-		{"running", "running", float64(o.Running)}, {"starting", "running", float64(o.Transfering)},
-		{"suspended", "suspended", float64(o.Suspended)},
-		{"waiting", "waiting", float64(o.Summary.Waiting)}, {"held", "held", float64(o.Held)},
-		{"error", "error", float64(o.InError)},
+	o.All = m.View.AllSlots()
+	o.Bar = slotsBar(o.All)
+	o.Slots = []part{{"available", "rest", float64(o.All.Available)}, {"reserved", "waiting", float64(o.All.Reserved)},
+		{"temporarily not", "gone", float64(o.All.Temporary)}, {"need an operator", "held", float64(o.All.Manual)}}
+	tally := m.State.Tally()
+	for _, s := range taskStates {
+		o.Tasks = append(o.Tasks, part{s.name, s.class, float64(s.of(&tally))})
 	}
-	o.Reasons, o.Waiting = ranked(r.cell().Waiting(m))
+	o.Reasons = ranked(r.cell().Waiting(m))
 	o.Trouble, o.Quiet = troubles(m)
 	var minutes int
 	var bad error
@@ -140,8 +143,23 @@ func showOverview(r *request) (any, error) {
 	return o, bad
 }
 
-// ranked returns the groups of the most tasks, and how many tasks wait in all.
-func ranked(groups []explain.Group) (out []reason, tasks int) {
+// taskStates are the states of tasks, in the tile and in the chart.
+var taskStates = []struct {
+	name, class string
+	always      bool // in the chart, even without such a task
+	of          func(*state.Tally) int
+}{
+	{"waiting", "waiting", true, func(n *state.Tally) int { return n.Pending }},
+	{"running", "running", true, func(n *state.Tally) int { return n.Running }},
+	{"starting", "good", false, func(n *state.Tally) int { return n.Starting }},
+	{"suspended", "suspended", false, func(n *state.Tally) int { return n.Suspended }},
+	{"held", "held", false, func(n *state.Tally) int { return n.Held }},
+	{"error", "error", false, func(n *state.Tally) int { return n.Error }},
+}
+
+// ranked returns the groups of the most tasks.
+func ranked(groups []explain.Group) (out []reason) {
+	tasks := 0
 	for _, g := range groups {
 		tasks += g.Tasks
 		out = append(out, reason{Text: g.Text, Name: g.Name(), Tasks: g.Tasks})
@@ -150,7 +168,7 @@ func ranked(groups []explain.Group) (out []reason, tasks int) {
 	for i := range out {
 		out[i].Bar = bar{float64(tasks), []part{{"", "waiting", float64(out[i].Tasks)}}}
 	}
-	return out, tasks
+	return out
 }
 
 // troubles returns hosts that do not report, with load sensors that report nothing, or with queue instances that an
@@ -267,10 +285,10 @@ func failures(records []*grid.Accounting) (out []failureGroup, ended int) {
 func charts(t mirror.Trend, now grid.Time, minutes int) []chart.Chart {
 	each := grid.Time(minutes) * 60_000 / chartParts
 	end := (now/each + 1) * each
-	slices := t.Slices(end, chartParts, each)
+	parts := t.Slices(end, chartParts, each)
 	values := func(of func(mirror.Slice) float64) []float64 {
-		out := make([]float64, len(slices))
-		for i, s := range slices {
+		out := make([]float64, len(parts))
+		for i, s := range parts {
 			if out[i] = of(s); !s.Known {
 				out[i] = math.NaN()
 			}
@@ -279,12 +297,16 @@ func charts(t mirror.Trend, now grid.Time, minutes int) []chart.Chart {
 	}
 	seconds := float64(each) / 1000
 	begin := end - chartParts*each
+	var tasks []chart.Series
+	for _, state := range taskStates {
+		one := chart.Series{Name: state.name, Class: state.class,
+			Values: values(func(s mirror.Slice) float64 { return float64(state.of(&s.Tally)) })}
+		if state.always || slices.ContainsFunc(one.Values, func(v float64) bool { return v > 0 }) {
+			tasks = append(tasks, one)
+		}
+	}
 	return []chart.Chart{
-		overTime("queue", "Tasks", begin, end,
-			chart.Series{Name: "waiting", Class: "waiting",
-				Values: values(func(s mirror.Slice) float64 { return float64(s.Waiting) })},
-			chart.Series{Name: "running", Class: "running",
-				Values: values(func(s mirror.Slice) float64 { return float64(s.Running) })}),
+		overTime("queue", "Tasks", begin, end, tasks...),
 		overTime("rate", "Starts and ends per second", begin, end,
 			chart.Series{Name: "starts", Class: "running", Form: chart.Bars,
 				Values: values(func(s mirror.Slice) float64 { return float64(s.Starts) / seconds })},

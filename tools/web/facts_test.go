@@ -10,6 +10,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/qmaster/core"
 )
 
@@ -52,6 +53,13 @@ func contains(t *testing.T, page string, want ...string) {
 			t.Errorf("the page lacks %q:\n%s", w, page)
 		}
 	}
+}
+
+// jsonAs is the header of a request of a user with a body.
+func jsonAs(user string) http.Header {
+	h := as(user)
+	h.Set("Content-Type", "application/json")
+	return h
 }
 
 // TestEndedArray: the pages of an array of which half has failed say so, while it runs and after its end, with the
@@ -142,4 +150,55 @@ func TestFailureCauses(t *testing.T) {
 		t.Error("a failure of before the window is shown")
 	}
 	contains(t, c.see("/?window=24h"), "exit status 5 | 1 | 1 | job 1")
+}
+
+// TestCellNumbers: each number of the Cell page is the same in its tile and in its chart, the slots are those of qstat
+// -g c, and what a calendar has closed is not called free or ready.
+func TestCellNumbers(t *testing.T) {
+	c := newCell(t, 5)
+	c.logIn("olga")
+	c.configure("calendar", "shut", "calendar_name shut\nyear NONE\nweek mon-sun=0-24=off\n")
+	c.submit("alice", "-N", "runs", "-l", "h=h1", "sleep", "1")
+	c.submit("alice", "-N", "stands", "-l", "h=h2", "sleep", "1")
+	c.submit("alice", "-N", "fails", "-l", "h=h3", "sleep", "1")
+	c.run()
+	c.takeOver()
+	c.endTask(3, 1, report.Result{Failed: report.FailedOutput, Text: "can't open output"})
+	c.ask("root", "", &gdi.Control{Action: "suspend", Refs: []string{"2"}})
+	w := c.request(http.MethodPut, "/v1/config/cqueue/all.q",
+		`{"attributes": {"calendar": "NONE,[h4=shut],[h5=shut]"}}`, jsonAs("root"))
+	if w.Code != http.StatusOK {
+		t.Fatal(w.Code, w.Body)
+	}
+	c.submit("alice", "-N", "held", "-t", "1-3", "-h", "sleep", "1")
+	c.submit("alice", "-N", "waits", "-t", "1-4", "-l", "h=h1", "sleep", "1")
+	c.run()
+	c.step(core.Tick{})
+
+	s := c.c.Core.State()
+	n, slots := s.Tally(), view.ClusterQueue{}
+	queues, err := view.Of(s).ClusterQueues(view.QueueFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range queues {
+		slots.Used, slots.Available, slots.Total = slots.Used+q.Used, slots.Available+q.Available, slots.Total+q.Total
+		slots.Temporary, slots.Manual = slots.Temporary+q.Temporary, slots.Manual+q.Manual
+	}
+	if n.Pending != 4 || n.Held != 3 || n.Error != 1 || n.Suspended != 1 || slots.Temporary != 2 || slots.Available != 1 {
+		t.Fatalf("%+v %+v", n, slots)
+	}
+	page := c.see("/")
+	for name, tasks := range map[string]int{"waiting": n.Pending, "held": n.Held, "error": n.Error, "running": n.Running,
+		"suspended": n.Suspended} {
+		contains(t, page, fmt.Sprintf("\n%s%d\n", name, tasks), fmt.Sprintf("\n%s %d\n", name, tasks))
+	}
+	contains(t, page, fmt.Sprintf("\n%d of %d in use\n", slots.Used, slots.Total),
+		fmt.Sprintf("\navailable%d\n", slots.Available), fmt.Sprintf("\ntemporarily not%d\n", slots.Temporary),
+		"What the numbers mean", "qstat -g c")
+	contains(t, c.see("/queues"), "all.q@h1 | | full |", "all.q@h3 | | ready |", "all.q@h4 | | disabled by calendar |")
+	contains(t, c.html("/hosts"), `<span class="hostname">h4</span><span class="badge gone">closed</span>`)
+	if free := c.see("/hosts?show=free"); strings.Contains(free, "h4") || !strings.Contains(free, "h3") {
+		t.Errorf("hosts with free slots: %s", free)
+	}
 }

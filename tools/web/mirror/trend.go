@@ -15,9 +15,9 @@ const (
 
 // Point is what happened in a step, and how it was at its end.
 type Point struct {
-	At                                     grid.Time // its beginning
-	Starts, Ends, Failed                   int
-	Pending, Held, Error, Running, Waiting int // tasks; Waiting is all that wait
+	At                   grid.Time // its beginning
+	Starts, Ends, Failed int
+	state.Tally          // of tasks
 }
 
 // Trend is the points of a stretch of time, those in which anything happened, oldest first. Before From nothing is
@@ -56,9 +56,7 @@ func (t *Trend) Add(l events.List, after *state.State) {
 			}
 		}
 	}
-	n := after.Tally()
-	p.Pending, p.Held, p.Error, p.Running = n.Pending, n.Held, n.Error, n.Starting+n.Running+n.Suspended
-	p.Waiting = n.Pending + n.Held + n.Error
+	p.Tally = after.Tally()
 }
 
 // Copy returns the points of a span, which do not change any more.
