@@ -49,7 +49,7 @@ func Command(env opt.Env) *cli.Command {
 			s := base
 			s.connect = func(ctx context.Context) (*client.Remote, error) { return client.Connect(ctx, where) }
 			s.user = func(context.Context) string { return env.User() }
-			err = s.server().Run(ctx, &sdk.StdioTransport{})
+			err = s.server().Run(ctx, answering{&sdk.StdioTransport{}})
 			if ctx.Err() != nil {
 				err = nil
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/quill-grid/quill/pkg/codec"
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/pkg/pattern"
 	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/pkg/submit"
 	"github.com/quill-grid/quill/qmaster/core"
@@ -28,15 +30,15 @@ type ProposeIn struct {
 
 // ProposedChange is one request of a proposal.
 type ProposedChange struct {
-	Action     string            `json:"action" jsonschema:"of jobs: alter, hold, release, delete, suspend, unsuspend, reschedule, clear, submit; of queues: disable, enable, suspend, unsuspend, clear; of configuration: configure, remove"`
+	Action     Action            `json:"action" jsonschema:"of jobs: alter, hold, release, delete, suspend, unsuspend, reschedule, clear, submit; of queues: disable, enable, suspend, unsuspend, clear; of configuration: configure an object that exists, add a new one, remove"`
 	Jobs       []string          `json:"jobs,omitempty" jsonschema:"numbers: 4711, 4712.1-5"`
 	Queues     []string          `json:"queues,omitempty" jsonschema:"queues or queue instances: all.q, all.q@node1"`
 	Options    []string          `json:"options,omitempty" jsonschema:"of alter and submit: words of qalter or qsub, as -l h_rt=3600"`
 	Command    []string          `json:"command,omitempty" jsonschema:"of submit: a program on the execution host and its arguments"`
 	Script     string            `json:"script,omitempty" jsonschema:"of submit: the text of a job script, in place of command"`
-	Kind       string            `json:"kind,omitempty" jsonschema:"of configure and remove: kind of the object as in events: CQUEUE, SCHED_CONF, PROJECT"`
-	Name       string            `json:"name,omitempty" jsonschema:"of configure and remove: name of the object"`
-	Attributes map[string]string `json:"attributes,omitempty" jsonschema:"of configure: attributes and their values; the others stay"`
+	Kind       ConfigKind        `json:"kind,omitempty" jsonschema:"of configure, add and remove: kind of the object as in events"`
+	Name       string            `json:"name,omitempty" jsonschema:"of configure, add and remove: name of the object"`
+	Attributes map[string]string `json:"attributes,omitempty" jsonschema:"of configure and add: attributes and their values; the others stay, or are those of a new object"`
 }
 
 // Proposed is the output of propose.
@@ -45,7 +47,7 @@ type Proposed struct {
 	Proposal uint32   `json:"proposal" jsonschema:"its number"`
 	Approve  string   `json:"approve" jsonschema:"the command with which a person approves it"`
 	Change   string   `json:"change" jsonschema:"what is changed, field by field, as qmaster found it"`
-	Effect   []string `json:"effect" jsonschema:"what the change would do"`
+	Effect   []string `json:"effect" jsonschema:"what the change would do; what was not found within 30 seconds is said to be missing"`
 	Expires  string   `json:"expires"`
 }
 
@@ -81,7 +83,9 @@ func (s *session) propose(ctx context.Context, r *sdk.CallToolRequest, in Propos
 	if len(p.Changes) == 0 || len(p.Changes) > grid.ProposalChanges {
 		return Proposed{}, fmt.Errorf("a proposal has at least 1 change and at most %d", grid.ProposalChanges)
 	}
-	effect := s.effect(ctx, c, st, p.Changes)
+	foreseeing, cancel := context.WithTimeout(ctx, effectMost)
+	effect := s.effect(foreseeing, c, st, p.Changes)
+	cancel()
 	p.Effect = strings.Join(effect, "\n")
 	p.Effect = strings.ToValidUTF8(p.Effect[:min(len(p.Effect), grid.ProposalTextMax)], "")
 	reply, err := c.Do(ctx, "quill-mcp", p)
@@ -91,15 +95,14 @@ func (s *session) propose(ctx context.Context, r *sdk.CallToolRequest, in Propos
 	if err != nil {
 		return Proposed{}, err
 	}
+	out := Proposed{Notice: notice, Proposal: reply.Proposal, Approve: fmt.Sprintf("quill approve %d", reply.Proposal),
+		Effect: effect}
 	stored,
 		err := client.Fetch(
 		ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}, Where: gdi.Where{Keys: []grid.Key{{ID: reply.Proposal}}}})
-	if err != nil {
-		return Proposed{}, err
-	}
-	out := Proposed{Notice: notice, Proposal: reply.Proposal, Approve: fmt.Sprintf("quill approve %d", reply.Proposal),
-		Effect: effect}
-	if found := stored.Proposal(reply.Proposal); found != nil {
+	if err != nil { // it is stored all the same
+		out.Change = "not read: " + cleanText(err.Error())
+	} else if found := stored.Proposal(reply.Proposal); found != nil {
 		out.Change, out.Expires = found.Text, moment(found.Expires)
 	}
 	return out, nil
@@ -120,17 +123,17 @@ func agent(r *sdk.CallToolRequest) string {
 // body returns the request of a change.
 func (s *session) body(ctx context.Context, st *state.State, c ProposedChange) (gdi.Body, error) {
 	if len(c.Queues) > 0 {
-		return &gdi.Control{Action: c.Action, Queues: true, Refs: c.Queues}, nil
+		return &gdi.Control{Action: string(c.Action), Queues: true, Refs: c.Queues}, nil
 	}
 	switch c.Action {
 	case "submit":
 		return s.submission(ctx, c)
-	case "configure":
+	case "configure", "add":
 		return configured(st, c)
 	case "remove":
-		spec := specOf(c.Kind)
-		if spec == nil {
-			return nil, fmt.Errorf("there is no kind %q of the configuration", c.Kind)
+		spec, err := specOf(c.Kind)
+		if err != nil {
+			return nil, err
 		}
 		return &gdi.Delete{Kind: spec.Kind, Keys: []grid.Key{{Name: c.Name}}}, nil
 	}
@@ -157,7 +160,7 @@ func (s *session) body(ctx context.Context, st *state.State, c ProposedChange) (
 	case "delete":
 		return &gdi.DeleteJobs{Jobs: a.Jobs}, nil
 	case "suspend", "unsuspend", "reschedule", "clear":
-		return &gdi.Control{Action: c.Action, Refs: c.Jobs}, nil
+		return &gdi.Control{Action: string(c.Action), Refs: c.Jobs}, nil
 	}
 	return nil, errors.New("there is no such action")
 }
@@ -199,49 +202,71 @@ func (s *session) submission(ctx context.Context, c ProposedChange) (gdi.Body, e
 }
 
 // specOf returns a kind of configuration by its name in events.
-func specOf(name string) *grid.Spec {
+func specOf(name ConfigKind) (*grid.Spec, error) {
 	for i := range grid.Kinds {
-		if k := &grid.Kinds[i]; strings.EqualFold(k.Name, name) && k.Configured() {
-			return k
+		if k := &grid.Kinds[i]; k.Name == string(name) && k.Configured() {
+			return k, nil
 		}
 	}
-	return nil
+	return nil, errors.New("the kind of the object is missing")
 }
 
-// configured returns the request that sets attributes of an object, which is made if there is none.
+// configured returns the request that sets attributes of an object, or adds one with them.
 func configured(st *state.State, c ProposedChange) (gdi.Body, error) {
-	spec := specOf(c.Kind)
-	if spec == nil {
-		return nil, fmt.Errorf("there is no kind %q of the configuration", c.Kind)
-	}
-	key := grid.Key{Name: c.Name}
-	if spec.Kind == grid.KindSchedConf {
-		key = st.SchedConf().Key()
-	}
-	old := st.Get(spec.Kind, key)
-	o := old
-	if o == nil {
-		if o = grid.Default(spec.Kind, c.Name); o == nil {
-			return nil, fmt.Errorf("%s %q does not exist, and is not added here", spec.Name, c.Name)
-		}
-	}
-	o, err := set(o, c.Attributes)
+	spec, err := specOf(c.Kind)
 	if err != nil {
 		return nil, err
 	}
-	if old == nil {
+	if spec.Kind == grid.KindSchedConf && c.Name == "" {
+		c.Name = st.SchedConf().Key().Name
+	}
+	o := st.Get(spec.Kind, grid.Key{Name: c.Name})
+	switch {
+	case c.Action == "configure" && o == nil:
+		return nil, absent(st, spec, c.Name)
+	case c.Action == "add" && o != nil:
+		return nil, fmt.Errorf("%s %q exists; the action configure changes it", spec.Name, c.Name)
+	case c.Action == "add":
+		if o = grid.Default(spec.Kind, c.Name); o == nil {
+			return nil, fmt.Errorf("%s %q is not added here", spec.Name, c.Name)
+		}
+	}
+	if o, err = set(o, c.Attributes); err != nil {
+		return nil, err
+	}
+	if c.Action == "add" {
 		return &gdi.Add{Objects: []grid.Object{o}}, nil
 	}
 	return &gdi.Modify{Objects: []grid.Object{o}}, nil
 }
 
+// absent is the error that there is no such object: a name may be mistyped.
+func absent(st *state.State, spec *grid.Spec, name string) error {
+	hint := pattern.Suggest(name, func(yield func(string) bool) {
+		st.Each(spec.Kind, func(o grid.Object) bool { return yield(o.Key().Name) })
+	})
+	if hint != "" {
+		hint = " (" + hint + ")"
+	}
+	return fmt.Errorf("%s %q does not exist%s; the action add makes it", spec.Name, name, hint)
+}
+
 // jobsForeseen is of how many jobs the expected start is compared.
 const jobsForeseen = 3
 
-// effect returns what changes do, as far as it can be found: the expected start of jobs before and after, and the
-// recorded last day under the changed configuration. qmaster has the last word on whether the changes are allowed.
+// effectMost is how long the effect of a proposal is looked for. The rest of the call stores the proposal.
+const effectMost = 30 * time.Second
+
+// missing is the text of an effect that was not found in time.
+var missing = fmt.Sprintf("not found within %v", effectMost)
+
+// effect returns what changes do, as far as it can be found before ctx ends: the expected start of jobs before and
+// after, and the recorded last day under the changed configuration. qmaster decides whether the changes are allowed.
 func (s *session) effect(ctx context.Context, c *client.Remote, st *state.State, changes [][]byte) []string {
 	after, list, err := s.tried(ctx, st, changes)
+	if ctx.Err() != nil {
+		return []string{missing}
+	}
 	if err != nil {
 		return []string{"not found: " + cleanText(err.Error())}
 	}
@@ -249,6 +274,9 @@ func (s *session) effect(ctx context.Context, c *client.Remote, st *state.State,
 	scheduling := events.List{Seq: list.Seq, At: list.At}
 	foreseen := map[uint32]bool{}
 	for _, e := range list.Events {
+		if ctx.Err() != nil {
+			return append(out, missing)
+		}
 		spec := grid.SpecOf(e.Kind)
 		switch {
 		case spec.Configured() && spec.Effect == grid.EffectConfig, e.Kind == grid.KindQInstance,
@@ -302,6 +330,9 @@ func (s *session) lastDay(ctx context.Context, c *client.Remote, after *state.St
 		}
 		return o, nil
 	})
+	if ctx.Err() != nil {
+		return "on the recorded last day: " + missing
+	}
 	if err != nil {
 		return "on the recorded last day: not found: " + cleanText(err.Error())
 	}
@@ -320,6 +351,9 @@ func (s *session) tried(ctx context.Context, st *state.State, changes [][]byte) 
 		return name
 	}
 	for _, data := range changes {
+		if ctx.Err() != nil {
+			return nil, all, ctx.Err()
+		}
 		body, err := codec.DecodeBody(data)
 		if err != nil {
 			return nil, all, err

@@ -27,12 +27,12 @@ import (
 
 // ListIn is the input of list.
 type ListIn struct {
-	Kind   string   `json:"kind" jsonschema:"jobs, queues (queue instances), cluster_queues, hosts, quotas, reservations or proposals"`
-	Users  []string `json:"users,omitempty" jsonschema:"of jobs: only those of these users"`
-	States string   `json:"states,omitempty" jsonschema:"of jobs: letters of qstat -s, as p pending, r running, s suspended, hu held"`
-	At     string   `json:"at,omitempty" jsonschema:"as of a moment: number of an event list, a time, or a span back as -2h; empty: now"`
-	Offset int      `json:"offset,omitempty" jsonschema:"rows to skip: next of the page before"`
-	Limit  int      `json:"limit,omitempty" jsonschema:"rows, 50 unless given, at most 500"`
+	Kind   ListKind  `json:"kind" jsonschema:"what is listed; queues are queue instances"`
+	Users  []string  `json:"users,omitempty" jsonschema:"of jobs: only those of these users"`
+	States JobStates `json:"states,omitempty" jsonschema:"of jobs: letters of qstat -s: p pending, r running, s suspended, a all, h held, hu ho hs by user, operator, system, hd hj by predecessors, ha until a time"`
+	At     string    `json:"at,omitempty" jsonschema:"as of a moment: number of an event list, a time, or a span back as -2h; empty: now; not of proposals"`
+	Offset int       `json:"offset,omitempty" jsonschema:"rows to skip: next of the page before"`
+	Limit  int       `json:"limit,omitempty" jsonschema:"rows, 50 unless given, at most 500"`
 }
 
 // Listing is the output of list.
@@ -45,6 +45,14 @@ type Listing struct {
 }
 
 func (s *session) list(ctx context.Context, _ *sdk.CallToolRequest, in ListIn) (Listing, error) {
+	switch {
+	case in.Kind != "jobs" && len(in.Users) > 0:
+		return Listing{}, fmt.Errorf("users is of jobs, not of %s", in.Kind)
+	case in.Kind != "jobs" && in.States != "":
+		return Listing{}, fmt.Errorf("states is of jobs, not of %s", in.Kind)
+	case in.Kind == "proposals" && in.At != "":
+		return Listing{}, errors.New("proposals are listed as they are now: leave out at")
+	}
 	c, err := s.connect(ctx)
 	if err != nil {
 		return Listing{}, err
@@ -107,16 +115,14 @@ func rowsOf(st *state.State, in ListIn) ([]any, error) {
 	case "reservations":
 		return members(nil, document.ReservationsOf(v, v.Reservations(grid.Names{"*"}), nil, false, false))
 	}
-	return nil,
-		fmt.Errorf("there is no listing %q: it is jobs, queues, cluster_queues, hosts, quotas, reservations or proposals",
-			in.Kind)
+	return nil, fmt.Errorf("there is no listing %q", in.Kind)
 }
 
 func jobRows(st *state.State, v *view.View, in ListIn) ([]any, error) {
 	states := view.JobStates(view.JobsPresent)
 	if in.States != "" {
 		var ok bool
-		if states, ok = view.ParseJobStates(in.States); !ok {
+		if states, ok = view.ParseJobStates(string(in.States)); !ok {
 			return nil, fmt.Errorf("%q is not letters of qstat -s", in.States)
 		}
 	}

@@ -2,11 +2,15 @@ package mcp
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/quill-grid/quill/pkg/grid"
+	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/tools/manual"
 )
 
@@ -26,6 +30,51 @@ var rowSchemas = map[string]struct {
 	"quotas":         {"qquota", []string{"quota_usage"}},
 	"reservations":   {"qrstat", []string{"ars"}},
 	"proposals":      {"quill-proposals", []string{"proposals"}},
+}
+
+// Inputs with few values.
+type (
+	ListKind   string // of list
+	JobStates  string // letters of qstat -s
+	Algorithm  string // of the scheduler
+	Action     string // of a proposed change
+	ConfigKind string // kind of the configuration, as in events
+)
+
+// choices are the schemas of inputs with few values: the protocol refuses others.
+var choices = &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+	reflect.TypeFor[ListKind](): enum("jobs", "queues", "cluster_queues", "hosts", "quotas", "reservations", "proposals"),
+	// Without z: jobs that are over are not listed.
+	reflect.TypeFor[JobStates](): {Type: "string", Pattern: "^([prsa]|h[uosdja]?)*$"},
+	reflect.TypeFor[Algorithm](): enum(algorithmNames()...),
+	reflect.TypeFor[Action](): enum("alter", "hold", "release", "delete", "suspend", "unsuspend", "reschedule", "clear",
+		"submit", "disable", "enable", "configure", "add", "remove"),
+	reflect.TypeFor[ConfigKind](): enum(configKinds()...),
+}}
+
+// enum is the schema of a text that is one of these.
+func enum(values ...string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, v := range values {
+		s.Enum = append(s.Enum, v)
+	}
+	return s
+}
+
+func algorithmNames() (names []string) {
+	for _, e := range shipped.Algorithms() {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
+func configKinds() (names []string) {
+	for i := range grid.Kinds {
+		if k := &grid.Kinds[i]; k.Configured() {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }
 
 // schemas are those that results refer to.

@@ -48,7 +48,7 @@ func TestRowSchemas(t *testing.T) {
 		if kind == "proposals" { // script mcp.txtar
 			continue
 		}
-		rows, err := rowsOf(st, ListIn{Kind: kind})
+		rows, err := rowsOf(st, ListIn{Kind: ListKind(kind)})
 		if err != nil || len(rows) == 0 {
 			t.Errorf("%s: %d rows, %v", kind, len(rows), err)
 			continue

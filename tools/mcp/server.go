@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/quill-grid/quill/events"
@@ -79,6 +80,11 @@ func (s *session) server() *sdk.Server {
 
 // add adds a tool whose result is data: a notice, then the structured output.
 func add[In, Out any](m *sdk.Server, t *sdk.Tool, do func(context.Context, *sdk.CallToolRequest, In) (Out, error)) {
+	schema, err := jsonschema.For[In](choices)
+	if err != nil {
+		panic(err) // of the types of this package
+	}
+	t.InputSchema = schema
 	sdk.AddTool(m, t, func(ctx context.Context, r *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
 		ctx, cancel := context.WithTimeout(ctx, callMost)
 		defer cancel()

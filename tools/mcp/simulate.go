@@ -25,7 +25,7 @@ import (
 // SimulateIn is the input of simulate.
 type SimulateIn struct {
 	Hours     float64           `json:"hours,omitempty" jsonschema:"how much of the recorded past is repeated: 24 unless given, at most 168"`
-	Algorithm string            `json:"algorithm,omitempty" jsonschema:"scheduling algorithm, as algorithm of sched_conf(5)"`
+	Algorithm Algorithm         `json:"algorithm,omitempty" jsonschema:"scheduling algorithm, as algorithm of sched_conf(5)"`
 	Config    map[string]string `json:"config,omitempty" jsonschema:"attributes of sched_conf(5) and their values"`
 }
 
@@ -46,7 +46,7 @@ func (s *session) simulate(ctx context.Context, _ *sdk.CallToolRequest, in Simul
 	}
 	defer c.Close()
 	return s.repeat(ctx, c, in.Hours, func(r *whatif.Recorded) (whatif.Scenario, error) {
-		o := whatif.Scenario{Algorithm: in.Algorithm}
+		o := whatif.Scenario{Algorithm: string(in.Algorithm)}
 		if len(in.Config) > 0 {
 			changed, err := set(r.Start.SchedConf(), in.Config)
 			if err != nil {
@@ -94,7 +94,7 @@ func (s *session) repeat(
 	if err != nil {
 		return Simulated{}, err
 	}
-	recorded, err := whatif.Record(start, listsOf(log, start))
+	recorded, err := whatif.Record(start, listsOf(ctx, log, start))
 	if err != nil {
 		return Simulated{}, err
 	}
@@ -113,8 +113,15 @@ func (s *session) repeat(
 	return Simulated{notice, then.Summary(), now.Summary(), left, replayed.Waiting, len(replayed.Refused)}, nil
 }
 
-func listsOf(log *history.Log, start *state.State) iter.Seq2[events.List, error] {
-	return log.Lists(start.Seq + 1)
+// listsOf returns the lists after a state. It fails when ctx ends.
+func listsOf(ctx context.Context, log *history.Log, start *state.State) iter.Seq2[events.List, error] {
+	return func(yield func(events.List, error) bool) {
+		for l, err := range log.Lists(start.Seq + 1) {
+			if !yield(l, errors.Join(err, ctx.Err())) {
+				return
+			}
+		}
+	}
 }
 
 // text returns the outcome in a few lines.

@@ -301,10 +301,10 @@ var plan = []row{
 			pkg/client pkg/history pkg/opt`,
 		modules: "go.opentelemetry.io/ github.com/urfave/cli/v2"},
 	{path: "tools/mcp", level: programs,
-		imports: `pkg/explain pkg/grid events events/diff events/filter pkg/gdi pkg/conf pkg/state pkg/view qmaster/core
-			pkg/codec pkg/document pkg/product pkg/fair pkg/bus pkg/cell pkg/client pkg/history pkg/submit
-			pkg/opt tools/outcome tools/outlook tools/jobstory tools/whatif tools/manual`,
-		modules: "github.com/modelcontextprotocol/go-sdk github.com/urfave/cli/v2"},
+		imports: `pkg/explain pkg/grid pkg/pattern events events/diff events/filter pkg/gdi pkg/conf pkg/state pkg/view
+			qmaster/core schedd/algorithm/shipped pkg/codec pkg/document pkg/product pkg/fair pkg/bus pkg/cell pkg/client
+			pkg/history pkg/submit pkg/opt tools/outcome tools/outlook tools/jobstory tools/whatif tools/manual`,
+		modules: "github.com/google/jsonschema-go github.com/modelcontextprotocol/go-sdk github.com/urfave/cli/v2"},
 	{path: "tools/quill-lab/lab", level: programs,
 		imports: `pkg/grid events pkg/gdi pkg/codec pkg/document pkg/client pkg/history pkg/opt tools/outlook
 			tools/jobstory tools/manual tools/ge/qevent tools/replay tools/sim tools/log tools/bench tools/attack
