@@ -18,7 +18,8 @@ type Functional struct {
 	Part    float64 // its part of the shares of its kind, 0 ... 1
 	Jobs    int
 	Slots   int     // in use
-	Tickets float64 // functional ones, that its jobs have
+	Tickets float64 // functional ones, that its started tasks have
+	Next    float64 // that the next task of each of its waiting jobs would have
 }
 
 // Functionals returns the users, projects and departments that have functional shares or jobs, by kind and name.
@@ -58,7 +59,7 @@ func Functionals(st *state.State) []Functional {
 	}
 	st.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
-		tickets := ticketsOf(st, j, func(t *grid.JATask) float64 { return t.FTickets },
+		given, next := ticketsOf(st, j, func(t *grid.JATask) float64 { return t.FTickets },
 			func(p *grid.Priority) float32 { return p.FTickets })
 		slots := 0
 		for _, t := range st.Tasks(j.ID) {
@@ -68,7 +69,7 @@ func Functionals(st *state.State) []Functional {
 		}
 		for _, one := range []*Functional{row(grid.KindUser, j.Owner, 0), row(grid.KindProject, j.Project, 0),
 			row(grid.KindUserset, j.Department, 0)} {
-			one.Jobs, one.Slots, one.Tickets = one.Jobs+1, one.Slots+slots, one.Tickets+tickets
+			one.Jobs, one.Slots, one.Tickets, one.Next = one.Jobs+1, one.Slots+slots, one.Tickets+given, one.Next+next
 		}
 		return true
 	})
@@ -98,17 +99,18 @@ func partsOf(rows map[grid.Kind]map[string]*Functional) (out []Functional) {
 	return out
 }
 
-// ticketsOf returns the tickets that the scheduler has given to the tasks of a job.
+// ticketsOf returns the tickets that the scheduler has given to the started tasks of a job, and those that its next task
+// would have.
 func ticketsOf(
-	st *state.State, j *grid.Job, of func(*grid.JATask) float64, next func(*grid.Priority) float32,
-) (sum float64) {
+	st *state.State, j *grid.Job, of func(*grid.JATask) float64, pending func(*grid.Priority) float32,
+) (given, next float64) {
 	if p := st.Priority(j.ID); p != nil && j.Pending.Count() > 0 {
-		sum += float64(next(p))
+		next = float64(pending(p))
 	}
 	for _, t := range st.Tasks(j.ID) {
 		if t.Started() {
-			sum += of(t)
+			given += of(t)
 		}
 	}
-	return sum
+	return given, next
 }

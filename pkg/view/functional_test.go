@@ -30,13 +30,13 @@ func TestFunctionals(t *testing.T) {
 	}})
 	got := ""
 	for _, f := range Functionals(s) {
-		got += fmt.Sprintf("%s %s: %d shares of weight %g, part %g, %d jobs, %d slots, %g tickets\n",
-			grid.SpecOf(f.Kind).Name, f.Name, f.Shares, f.Weight, f.Part, f.Jobs, f.Slots, f.Tickets)
+		got += fmt.Sprintf("%s %s: %d shares of weight %g, part %g, %d jobs, %d slots, %g tickets, %g next\n",
+			grid.SpecOf(f.Kind).Name, f.Name, f.Shares, f.Weight, f.Part, f.Jobs, f.Slots, f.Tickets, f.Next)
 	}
-	const want = `USER alice: 0 shares of weight 0.2, part 0, 1 jobs, 3 slots, 40 tickets
-USER bob: 0 shares of weight 0.2, part 0, 1 jobs, 0 slots, 2 tickets
-PROJECT gold: 30 shares of weight 0.7, part 0.75, 1 jobs, 3 slots, 40 tickets
-PROJECT tin: 10 shares of weight 0.7, part 0.25, 0 jobs, 0 slots, 0 tickets
+	const want = `USER alice: 0 shares of weight 0.2, part 0, 1 jobs, 3 slots, 40 tickets, 0 next
+USER bob: 0 shares of weight 0.2, part 0, 1 jobs, 0 slots, 0 tickets, 2 next
+PROJECT gold: 30 shares of weight 0.7, part 0.75, 1 jobs, 3 slots, 40 tickets, 0 next
+PROJECT tin: 10 shares of weight 0.7, part 0.25, 0 jobs, 0 slots, 0 tickets, 0 next
 `
 	if got != want {
 		t.Errorf("%s", got)

@@ -18,6 +18,7 @@ type tree struct {
 	shares  *shares.Tree
 	jobs    map[*shares.Node]int // here and below
 	tickets map[*shares.Node]float64
+	next    map[*shares.Node]float64
 }
 
 // Share is a node of the share tree as it is at a moment: a row of sge_share_mon.
@@ -27,11 +28,13 @@ type Share struct {
 	Leaf          bool
 	User, Project string // whose node it is; "" none
 	Shares        int
-	Jobs          int     // here and below
-	Tickets       float64 // of the share tree, that its jobs have; here and below
+	Jobs          int // here and below
+	// Tickets are those of the share tree that its started tasks have, Next those that the next task of each of its
+	// waiting jobs would have if it were started; here and below.
+	Tickets, Next float64
 	// Level is its part of its siblings' shares, Total of all, 0 ... 1. LongTarget is
-	// its part while everybody has jobs, ShortTarget among those who have, Actual its
-	// part of all usage.
+	// its part among those who have jobs, by shares alone, ShortTarget in view of what
+	// they have used, Actual its part of all usage.
 	Level, Total, LongTarget, ShortTarget, Actual float64
 	Usage                                         float64   // combined, decayed
 	Booked                                        grid.Time // when usage was last booked; 0: never, or no place for it
@@ -55,18 +58,20 @@ func newTree(st *state.State, now grid.Time, decayed bool) *tree {
 		return nil
 	}
 	t := &tree{state: st, now: now, decayed: decayed, nodes: map[uint32]*grid.ShareNode{},
-		shares: shares.NewTree(st, st.SchedConf(), now), jobs: map[*shares.Node]int{}, tickets: map[*shares.Node]float64{}}
+		shares: shares.NewTree(st, st.SchedConf(), now), jobs: map[*shares.Node]int{},
+		tickets: map[*shares.Node]float64{}, next: map[*shares.Node]float64{}}
 	t.policy, _ = shares.NewUsagePolicy(st.SchedConf())
 	for i := range known.Nodes {
 		t.nodes[known.Nodes[i].ID] = &known.Nodes[i]
 	}
 	st.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
-		all := ticketsOf(st, j, func(t *grid.JATask) float64 { return t.STickets },
+		given, next := ticketsOf(st, j, func(t *grid.JATask) float64 { return t.STickets },
 			func(p *grid.Priority) float32 { return p.STickets })
 		for n := t.shares.Leaf(j.Owner, j.Project); n != nil; n = n.Parent {
 			t.jobs[n]++
-			t.tickets[n] += all
+			t.tickets[n] += given
+			t.next[n] += next
 		}
 		return true
 	})
@@ -155,6 +160,10 @@ func (t *tree) visit(
 		}
 		v := t.line(s.Children[i], below, part, total*part, used)
 		v.Project = project
+		for _, g := range guests {
+			v.Jobs, v.Tickets, v.Next = v.Jobs+t.jobs[g], v.Tickets+t.tickets[g], v.Next+t.next[g]
+			v.LongTarget, v.ShortTarget = v.LongTarget+g.OverallLong, v.ShortTarget+g.Overall
+		}
 		visit(v)
 		for _, g := range guests {
 			each := 1 / float64(len(guests))
@@ -167,7 +176,7 @@ func (t *tree) visit(
 }
 
 func (t *tree) line(s *shares.Node, path string, level, total, used float64) *Share {
-	v := &Share{Path: path, Shares: int(s.Shares), Jobs: t.jobs[s], Tickets: t.tickets[s], Level: level,
+	v := &Share{Path: path, Shares: int(s.Shares), Jobs: t.jobs[s], Tickets: t.tickets[s], Next: t.next[s], Level: level,
 		Total: total, At: t.now,
 		LongTarget: s.OverallLong, ShortTarget: s.Overall, Usage: used}
 	if all := t.shares.Root.Usage; all > 0 {

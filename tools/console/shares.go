@@ -21,7 +21,7 @@ type sharesPart struct {
 	TreeWeight uint32 // tickets of the share tree
 	Functional []functionalKind
 	Weight     uint32 // functional tickets
-	Running    bool   // only running tasks report tickets
+	Running    bool   // only running tasks report tickets, those of their start
 	Chart      chart.Chart
 	By         string
 	Choices    []choice

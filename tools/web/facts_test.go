@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -200,5 +201,48 @@ func TestCellNumbers(t *testing.T) {
 	contains(t, c.html("/hosts"), `<span class="hostname">h4</span><span class="badge gone">closed</span>`)
 	if free := c.see("/hosts?show=free"); strings.Contains(free, "h4") || !strings.Contains(free, "h3") {
 		t.Errorf("hosts with free slots: %s", free)
+	}
+}
+
+// TestSharesAdd: a node of the share tree has what those below it have together, and the tickets of tasks that have
+// started are no more than the policies have to give; the next tasks of waiting jobs have theirs apart.
+func TestSharesAdd(t *testing.T) {
+	c := busy(t)
+	c.logIn("olga")
+	s := c.c.Core.State()
+	given, next := 0.0, 0.0
+	s.Each(grid.KindJATask, func(o grid.Object) bool {
+		given += o.(*grid.JATask).STickets
+		return true
+	})
+	s.Each(grid.KindPriority, func(o grid.Object) bool {
+		next += float64(o.(*grid.Priority).STickets)
+		return true
+	})
+	conf := s.SchedConf()
+	if given > float64(conf.WeightTicketsShare)+1 || next == 0 {
+		t.Fatalf("tickets: %g given, %g next", given, next)
+	}
+	rows := view.Shares(s, c.time(), true)
+	for i, r := range rows {
+		below, sum := 0, view.Share{}
+		for _, one := range rows[i+1:] {
+			rest, is := strings.CutPrefix(one.Path, strings.TrimSuffix(r.Path, "/")+"/")
+			if is && !strings.Contains(rest, "/") {
+				below++
+				sum.ShortTarget, sum.LongTarget, sum.Jobs = sum.ShortTarget+one.ShortTarget, sum.LongTarget+one.LongTarget,
+					sum.Jobs+one.Jobs
+				sum.Tickets, sum.Next = sum.Tickets+one.Tickets, sum.Next+one.Next
+			}
+		}
+		if below > 0 && (math.Abs(sum.ShortTarget-r.ShortTarget) > 1e-9 || math.Abs(sum.LongTarget-r.LongTarget) > 1e-9 ||
+			sum.Jobs != r.Jobs || math.Abs(sum.Tickets-r.Tickets) > 1e-6 || math.Abs(sum.Next-r.Next) > 1e-6) {
+			t.Errorf("%s has %+v, those below it %+v", r.Path, *r, sum)
+		}
+	}
+	page := c.see("/shares")
+	contains(t, page, "| Tickets | Next task", fmt.Sprintf("| 9 000 | %.0f\n", rows[0].Next))
+	if math.Abs(rows[0].Tickets-given) > 1e-6 {
+		t.Errorf("the root has %g tickets, tasks %g", rows[0].Tickets, given)
 	}
 }
