@@ -99,8 +99,8 @@ func partsOf(rows map[grid.Kind]map[string]*Functional) (out []Functional) {
 	return out
 }
 
-// ticketsOf returns the tickets that the scheduler has given to the started tasks of a job, and those that its next task
-// would have.
+// ticketsOf returns the tickets that the scheduler has given to the started tasks of a job, and those that its next
+// task would have.
 func ticketsOf(
 	st *state.State, j *grid.Job, of func(*grid.JATask) float64, pending func(*grid.Priority) float32,
 ) (given, next float64) {
