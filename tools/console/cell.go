@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -41,11 +42,13 @@ type Backend interface {
 	// Load returns what a host has reported after a time, until a moment.
 	Load(m *Moment, host string, after grid.Time) []mirror.LoadPoint
 
-	Jobs(m *Moment, q JobQuery) (JobPage, error)
+	// PartWait is how long a page waits for a part that costs more than reading the state; it is shown without it then.
+	PartWait() time.Duration
+	Jobs(ctx context.Context, m *Moment, q JobQuery) (JobPage, error)
 	// Job returns all about a job; its Job is nil when there is none.
 	Job(m *Moment, job uint32) (JobFacts, error)
-	// Waiting returns why tasks wait, each in one group.
-	Waiting(m *Moment) []explain.Group
+	// Waiting returns why tasks wait, each in one group, or Later.
+	Waiting(ctx context.Context, m *Moment) ([]explain.Group, error)
 	// Ended returns the newest accounting records that a filter selects, the newest first, of a bounded stretch of the
 	// log.
 	Ended(ctx context.Context, m *Moment, f view.AccountingFilter, most int) ([]*grid.Accounting, error)
@@ -54,7 +57,7 @@ type Backend interface {
 		known grid.Time, err error)
 	// Story returns that of a job, or of one of its tasks, with what is foreseen for it, and what the job used over time.
 	Story(ctx context.Context, m *Moment, job, task uint32) (*jobstory.Story, []UsagePoint, error)
-	// Plan returns the starts that the algorithm of the cell foresees for the first jobs in line.
+	// Plan returns the starts that the algorithm of the cell foresees for the first jobs in line, or Later.
 	Plan(ctx context.Context, m *Moment) (Plan, error)
 	// Parameters returns those of the algorithm of the cell at a moment, with what they mean.
 	Parameters(m *Moment) []grid.Param
@@ -64,11 +67,11 @@ type Backend interface {
 	Preview(ctx context.Context, m *Moment, changes grid.Values) (now, then outlook.Preview, err error)
 	// Algorithms returns the names that sched_conf(5) algorithm may have.
 	Algorithms() []string
-	// Explain returns the view of the algorithm of the cell at a moment, in its own terms.
+	// Explain returns the view of the algorithm of the cell at a moment, in its own terms, or Later.
 	Explain(ctx context.Context, m *Moment) ([]string, error)
-	// Runs returns the last scheduling runs that changed something, the newest first, of a bounded stretch of the log.
-	// Orders and refusals are known of runs that were recorded, and only if the session may read records.
-	Runs(ctx context.Context, m *Moment, s Session, most int) ([]Run, error)
+	// Runs returns the last RunsMost scheduling runs that changed something, the newest first, of a bounded stretch of the
+	// log, or Later. Orders and refusals are known of runs that were recorded, and only if the session may read records.
+	Runs(ctx context.Context, m *Moment, s Session) ([]Run, error)
 	// Try begins a comparison of what was recorded with what would have been. One of a user runs at a time.
 	Try(s Session, w WhatIf) (id string, err error)
 	// Trials returns the comparisons of a user, the newest first; with an id only this one.
@@ -212,3 +215,35 @@ type Problem struct {
 }
 
 func (p *Problem) Error() string { return p.Text }
+
+// Later returns the problem of a part of a page that is still being made.
+func Later() *Problem {
+	return &Problem{Status: http.StatusServiceUnavailable, Field: later, Text: laterText}
+}
+
+const (
+	later     = "later"
+	laterText = "This is being worked out; a page that follows the cell shows it as soon as it is known, others when they are loaded again."
+	laterBeat = 300 * time.Millisecond
+)
+
+// waits notes the parts of a page that are not there yet.
+type waits struct{ Waits bool }
+
+// missing returns what a page shows instead of a part, "" when it is there. An error that is no *Problem ends the page.
+func (w *waits) missing(err error) (text string, bad error) {
+	p := (*Problem)(nil)
+	if !errors.As(err, &p) {
+		return "", err
+	}
+	w.Waits = w.Waits || p.Field == later
+	return p.Text, nil
+}
+
+// Beat is how often the page is made anew while nothing happens in the cell.
+func (w *waits) Beat() time.Duration {
+	if w.Waits {
+		return laterBeat
+	}
+	return 0
+}

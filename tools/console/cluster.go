@@ -20,12 +20,21 @@ var (
 )
 
 // instancesShown bounds the queue instances of a page.
-const instancesShown = 500
+// Bounds of the lists of the pages.
+const (
+	instancesShown = 200
+	clustersShown  = 200
+	quotasShown    = 300
+	arsShown       = 200
+	grantsShown    = 20 // of a reservation
+	objectsShown   = 100
+)
 
 type queues struct {
 	Clusters  []clusterQueue
 	Instances []instance
-	Hidden    int
+	Rest      listPart
+	More      listPart // of Clusters
 }
 
 type clusterQueue struct {
@@ -57,10 +66,12 @@ func showQueues(r *request) (any, error) {
 	for _, one := range all {
 		q.Instances = append(q.Instances, instanceOf(one))
 	}
-	if len(q.Instances) > instancesShown {
-		q.Instances, q.Hidden = q.Instances[:instancesShown], len(q.Instances)-instancesShown
+	var bad, wrong error
+	q.Instances, q.Rest, bad = listPartOf(r, "after", q.Instances, instancesShown)
+	if q.Clusters, q.More, wrong = listPartOf(r, "after.clusters", q.Clusters, clustersShown); wrong != nil {
+		bad = wrong
 	}
-	return q, nil
+	return q, bad
 }
 
 type quota struct {
@@ -87,14 +98,21 @@ func showQuotas(r *request) (any, error) {
 		}
 		out = append(out, one)
 	}
+	rows, rest, err := listPartOf(r, "after", out, quotasShown)
 	return struct {
 		Rows []quota
+		Rest listPart
 		Sets int
-	}{out, r.moment.State.Len(grid.KindRQS)}, nil
+	}{rows, rest, r.moment.State.Len(grid.KindRQS)}, err
 }
 
 func showReservations(r *request) (any, error) {
-	return r.moment.View.Reservations(grid.Names{"*"}), nil
+	rows, rest, err := listPartOf(r, "after", r.moment.View.Reservations(grid.Names{"*"}), arsShown)
+	return struct {
+		Rows   []view.Reservation
+		Rest   listPart
+		Grants int // of each that are shown
+	}{rows, rest, r.most(grantsShown)}, err
 }
 
 // config is the objects of a kind.
@@ -102,10 +120,15 @@ type config struct {
 	Kind    string
 	Kinds   []choice
 	Objects []configured
+	Rest    listPart
 	Use     map[string]uint32 // slots that are in use, of parallel environments
 }
 
-type configured struct{ Name, Text string }
+type configured struct {
+	Name   string
+	object grid.Object
+	Text   string
+}
 
 // configKinds are the kinds of configuration objects, by the name in addresses.
 func configKinds() (names []string, of map[string]*grid.Spec) {
@@ -145,9 +168,14 @@ func showConfig(r *request) (any, error) {
 		if name == "" {
 			name = c.Kind
 		}
-		c.Objects = append(c.Objects, configured{name, conf.EditText(o)})
+		c.Objects = append(c.Objects, configured{name, o, ""})
 		return true
 	})
+	var bad error
+	c.Objects, c.Rest, bad = listPartOf(r, "after", c.Objects, objectsShown)
+	for i := range c.Objects {
+		c.Objects[i].Text = r.cutText(conf.EditText(c.Objects[i].object))
+	}
 	if spec.Kind == grid.KindPE {
 		r.moment.State.Each(grid.KindJATask, func(o grid.Object) bool {
 			if t := o.(*grid.JATask); t.Started() && t.PE != "" {
@@ -156,5 +184,5 @@ func showConfig(r *request) (any, error) {
 			return true
 		})
 	}
-	return c, nil
+	return c, bad
 }

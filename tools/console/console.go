@@ -75,7 +75,7 @@ func (c *Console) serve(w http.ResponseWriter, r *http.Request, p *page) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageWait)
 	defer cancel()
-	f, err := c.make(ctx, q)
+	f, text, err := c.bounded(ctx, q, func(f *frame) []byte { return c.render(p.name, f) })
 	if err != nil {
 		c.refuse(w, r, q, err)
 		return
@@ -84,5 +84,22 @@ func (c *Console) serve(w http.ResponseWriter, r *http.Request, p *page) {
 	if f.Problem != nil {
 		status = f.Problem.Status
 	}
-	c.write(w, r, status, p.name, f)
+	c.send(w, r, status, text)
+}
+
+// bounded makes and renders a page with as many rows as it may have bytes.
+func (c *Console) bounded(
+	ctx context.Context, q *request, render func(*frame) []byte,
+) (f *frame, text []byte, err error) {
+	for q.halved = 0; ; {
+		if f, err = c.make(ctx, q); err != nil {
+			return nil, nil, err
+		}
+		if text = render(f); len(text) <= pageMost || q.halved == halvings {
+			return f, text, nil
+		}
+		for n := len(text); n > pageMost && q.halved < halvings; n /= 2 {
+			q.halved++
+		}
+	}
 }

@@ -45,6 +45,7 @@ type request struct {
 	session Session
 	moment  *Moment
 	query   url.Values
+	halved  int // how often the rows that are shown were halved
 }
 
 // cell returns the cell that the page shows.
@@ -110,7 +111,7 @@ func (f *frame) Link(path string) string {
 func (f *frame) With(pairs ...string) string {
 	q := url.Values{}
 	for name, values := range f.Query {
-		if name != "cursor" {
+		if name != "cursor" && !strings.HasPrefix(name, "after") {
 			q[name] = values
 		}
 	}
@@ -207,10 +208,20 @@ func (f *frame) waiting(m *Moment) (n int) {
 
 // write writes a page.
 func (c *Console) write(w http.ResponseWriter, r *http.Request, status int, name string, f *frame) {
+	c.send(w, r, status, c.render(name, f))
+}
+
+// render returns a page.
+func (c *Console) render(name string, f *frame) []byte {
 	var b bytes.Buffer
 	if err := c.pages[name].Execute(&b, f); err != nil {
 		panic(err) // guarded by the server
 	}
+	return b.Bytes()
+}
+
+// send sends a page.
+func (c *Console) send(w http.ResponseWriter, r *http.Request, status int, page []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", policy)
@@ -220,12 +231,12 @@ func (c *Console) write(w http.ResponseWriter, r *http.Request, status int, name
 		h.Set("Content-Encoding", "gzip")
 		w.WriteHeader(status)
 		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is one
-		_, _ = z.Write(b.Bytes())
+		_, _ = z.Write(page)
 		_ = z.Close()
 		return
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes())
+	_, _ = w.Write(page)
 }
 
 // visitor is the session of one who has none.

@@ -11,6 +11,14 @@ import (
 	"github.com/quill-grid/quill/pkg/view"
 )
 
+// Bounds of the lists of the pages.
+const (
+	tilesShown      = 300
+	hostTasksShown  = 200
+	hostQueuesShown = 100
+	resourcesShown  = 500
+)
+
 var (
 	hostsPage = page{"/hosts", "hosts", "Hosts", showHosts, false}
 	hostPage  = page{path: "/hosts/{name}", name: "host", show: showHost}
@@ -28,6 +36,7 @@ type hostTile struct {
 
 type hosts struct {
 	Tiles  []hostTile
+	Rest   listPart
 	Counts []part
 	Shown  string
 	Shows  []choice
@@ -98,7 +107,9 @@ func showHosts(r *request) (any, error) {
 		h.Tiles = append(h.Tiles, t)
 	}
 	slices.SortFunc(h.Counts, func(a, b part) int { return cmp.Compare(b.Value, a.Value) })
-	return h, nil
+	var err error
+	h.Tiles, h.Rest, err = listPartOf(r, "after", h.Tiles, tilesShown)
+	return h, err
 }
 
 // host is all about a host.
@@ -106,7 +117,9 @@ type host struct {
 	view.Host
 	Tile      hostTile
 	Instances []instance
+	Rest      listPart // of them
 	Tasks     []hostTask
+	TasksRest listPart
 	Ended     []*grid.Accounting
 	Resources []view.Resource
 	Chart     chart.Chart
@@ -167,6 +180,13 @@ func showHost(r *request) (any, error) {
 	var minutes int
 	var bad error
 	h.Window, minutes, bad = window(r)
+	var wrong error
+	if h.Tasks, h.TasksRest, wrong = listPartOf(r, "after", h.Tasks, hostTasksShown); wrong != nil {
+		bad = wrong
+	}
+	if h.Instances, h.Rest, wrong = listPartOf(r, "after.queues", h.Instances, hostQueuesShown); wrong != nil {
+		bad = wrong
+	}
 	if err := h.draw(r, name, filter, minutes); err != nil {
 		return nil, err
 	}
@@ -207,6 +227,7 @@ func (h *host) fill(r *request, name string) {
 		h.Tasks = append(h.Tasks, one)
 	}
 	h.Resources = r.moment.View.HostResources(name, nil)
+	h.Resources = h.Resources[:min(len(h.Resources), r.most(resourcesShown))]
 }
 
 // draw adds what was over the last minutes: slots in use and load.

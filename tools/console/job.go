@@ -1,8 +1,13 @@
 package console
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,26 +20,38 @@ import (
 var jobPage = page{path: "/jobs/{id}", name: "job", show: showJob}
 
 const (
-	tasksShown  = 2000
+	tasksShown  = 1000
+	placesShown = 100
+	stepsShown  = 100
+	innerShown  = 20 // reasons and jobs of a step, and jobs that wait for this one
+	partsShown  = 40 // of the bar
 	endedShown  = 20
 	recordsMost = 20_000 // of a job
 )
 
 // job is all about a job.
 type job struct {
+	waits
 	ID          uint32
 	Name, Owner string
 	*grid.Job   // nil: it has left
 	Facts       JobFacts
 	State       string // letters of its first row; "" when it has left
 	Outcome     badge  // when it has left
-	Line        string
+	Line        string // as the other texts cut to what a page has room for
+	Command     string
+	Asked       string
+	Inner       int // how many reasons and jobs of a step are shown
 	Story       *jobstory.Story
+	Steps       []jobstory.Step
+	StepsRest   listPart
+	Gap, Left   int    // how many steps are left out after the first ones
 	Missing     string // why there is no story
 	Bar         bar
 	Tasks       []taskCell
 	Count, More uint32 // tasks in all; those that are not shown
 	Places      []hostShare
+	PlacesRest  listPart
 	Usage       grid.Usage
 	Wall        float64
 	Ended       []*grid.Accounting // the newest first
@@ -90,17 +107,53 @@ func showJob(r *request) (any, error) {
 					n)}
 	}
 	var points []UsagePoint
+	var bad, wrong error
 	if d.Story, points, err = r.console.stories.get(r, d); err != nil {
-		d.Missing = err.Error()
+		if d.Missing, err = d.missing(err); err != nil {
+			d.Missing = err.Error()
+		}
 	} else {
 		d.Bar = lifeOf(d.Story)
+		d.Asked = r.cutText(d.Story.Asked)
+		if wrong := d.cutSteps(r); wrong != nil {
+			bad = wrong
+		}
 		d.Charts = usageCharts(points, r.moment.Now)
 	}
 	d.end(left)
+	d.cut(r)
+	if d.Places, d.PlacesRest, wrong = listPartOf(r, "after.places", d.Places, placesShown); wrong != nil {
+		bad = wrong
+	}
 	for _, name := range []string{"hold", "release", "alter", "suspend", "unsuspend", "reschedule", "clear", "delete"} {
 		d.Verbs = append(d.Verbs, verbOf(name))
 	}
-	return d, nil
+	return d, bad
+}
+
+// cut leaves out what a page has no room for.
+func (d *job) cut(r *request) {
+	if most := r.most(tasksShown); len(d.Tasks) > most {
+		d.More += uint32(len(d.Tasks) - most)
+		d.Tasks = d.Tasks[:most]
+	}
+	d.Line, d.Inner = r.cutText(d.Line), r.most(innerShown)
+	if d.Job != nil && d.Job.Spec != nil {
+		d.Command = r.cutText(strings.Join(append([]string{d.Job.Spec.Command}, d.Job.Spec.Args...), " "))
+	}
+}
+
+// cutSteps chooses the steps of the story that are shown: those that the address asks for, or the first and the last.
+func (d *job) cutSteps(r *request) (err error) {
+	all := d.Story.Steps
+	d.Steps, d.StepsRest, err = listPartOf(r, "after.steps", all, stepsShown)
+	if most := r.most(stepsShown); r.query.Get("after.steps") == "" && len(all) > most {
+		d.Gap = max(most/4, 1)
+		d.Left = len(all) - most
+		d.Steps = slices.Concat(all[:d.Gap], all[len(all)-most+d.Gap:])
+		d.StepsRest = listPart{}
+	}
+	return err
 }
 
 // finishedJob returns a job that left not long ago, nil: it is not among the last ones.
@@ -184,9 +237,7 @@ func (d *job) now(m *Moment) {
 			if d.Array {
 				one.Task = t.ID
 			}
-			if len(d.Places) < tasksShown {
-				d.Places = append(d.Places, one)
-			}
+			d.Places = append(d.Places, one)
 		}
 	}
 }
@@ -255,7 +306,23 @@ func lifeOf(s *jobstory.Story) (b bar) {
 			b.Parts = append(b.Parts, part{"on a host", class, seconds})
 		}
 	}
+	if len(b.Parts) > partsShown {
+		b.Parts = summed(b.Parts)
+	}
 	return b
+}
+
+// summed returns the parts with those of one name as one.
+func summed(parts []part) (out []part) {
+	for _, p := range parts {
+		i := slices.IndexFunc(out, func(o part) bool { return o.Name == p.Name })
+		if i < 0 {
+			out = append(out, p)
+			continue
+		}
+		out[i].Value += p.Value
+	}
+	return out
 }
 
 // usageCharts draws what a job used over time: processors that were busy between two reports, and memory.
@@ -299,21 +366,25 @@ const (
 	storyAge    = 5 * time.Second
 )
 
-// stories keeps the stories that were read last.
+// stories keeps the stories that were read last, and those that are being read.
 type stories struct {
-	mu   sync.Mutex
-	kept []keptStory
+	mu      sync.Mutex
+	kept    []*keptStory // the newest first
+	reading []*keptStory
 }
 
 type keptStory struct {
+	job   uint32
 	key   string
 	read  time.Time
+	done  chan struct{} // closed when it is read
 	story *jobstory.Story
 	used  []UsagePoint
+	err   error
 }
 
-// get returns the story of a job. It is read again when the job is not as it was, and from time to time because of what
-// is foreseen.
+// get returns the story of a job, or Later. It is read again when the job is not as it was, and from time to time
+// because of what is foreseen; until then a page of the present has the one before.
 func (s *stories) get(r *request, d *job) (*jobstory.Story, []UsagePoint, error) {
 	key := fmt.Sprint(d.ID, d.Facts.Rows, len(d.Ended))
 	age := storyAge
@@ -321,20 +392,69 @@ func (s *stories) get(r *request, d *job) (*jobstory.Story, []UsagePoint, error)
 		key = fmt.Sprint(d.ID, " ", r.moment.State.Seq)
 		age = time.Hour
 	}
-	s.mu.Lock()
-	for _, k := range s.kept {
-		if k.key == key && time.Since(k.read) < age {
-			s.mu.Unlock()
-			return k.story, k.used, nil
-		}
-	}
-	s.mu.Unlock()
-	story, used, err := r.cell().Story(r.Context(), r.moment, d.ID, 0)
+	k, old, err := s.find(r, d.ID, key, age)
 	if err != nil {
 		return nil, nil, err
 	}
+	late := time.NewTimer(r.cell().PartWait())
+	defer late.Stop()
+	select {
+	case <-k.done:
+		return k.story, k.used, k.err
+	case <-late.C:
+	case <-r.Context().Done():
+		return nil, nil, r.Context().Err()
+	}
+	if old != nil && (r.moment.Live || old == k) {
+		return old.story, old.used, old.err
+	}
+	return nil, nil, Later()
+}
+
+// find returns the story of a key, which it begins to read if need be, and the last one of the job; nil: there is none.
+func (s *stories) find(r *request, job uint32, key string, age time.Duration) (k, old *keptStory, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kept = append([]keptStory{{key, time.Now(), story, used}}, s.kept[:min(len(s.kept), storiesMost-1)]...)
-	return story, used, nil
+	for _, one := range s.kept {
+		if one.key == key && time.Since(one.read) < age {
+			return one, one, nil
+		}
+		if one.job == job && old == nil && one.err == nil {
+			old = one
+		}
+	}
+	for _, one := range s.reading {
+		if one.key == key {
+			return one, old, nil
+		}
+	}
+	if len(s.reading) == storiesMost {
+		return nil, nil, &Problem{Status: http.StatusServiceUnavailable, Text: "Too many stories are being read now."}
+	}
+	k = &keptStory{job: job, key: key, done: make(chan struct{})}
+	s.reading = append(s.reading, k)
+	go s.readStory(context.WithoutCancel(r.Context()), r.console.cell, r.moment, k)
+	return k, old, nil
+}
+
+// readStory reads a story. Whatever comes of it, it is not read any more then.
+func (s *stories) readStory(ctx context.Context, cell Backend, m *Moment, k *keptStory) {
+	ctx, cancel := context.WithTimeout(ctx, pageWait)
+	defer cancel()
+	defer func() {
+		if caught := recover(); caught != nil {
+			k.err = errors.New("the server has a bug")
+		}
+		if errors.Is(k.err, context.DeadlineExceeded) {
+			k.err = &Problem{Status: http.StatusServiceUnavailable,
+				Text: fmt.Sprintf("The story takes too long to be read here now: quill why %d reads it.", k.job)}
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		k.read = time.Now()
+		s.reading = slices.DeleteFunc(s.reading, func(one *keptStory) bool { return one == k })
+		s.kept = append([]*keptStory{k}, s.kept[:min(len(s.kept), storiesMost-1)]...)
+		close(k.done)
+	}()
+	k.story, k.used, k.err = cell.Story(ctx, m, k.job, 0)
 }

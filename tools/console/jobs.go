@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 
@@ -15,11 +16,13 @@ var jobsPage = page{"/jobs", "jobs", "Jobs", showJobs, false}
 // limits are the sizes of pages of jobs.
 const (
 	limitPlain = 100
-	limitMost  = 1000
+	limitMost  = 1000 // fewer are shown where the page would be too large
 )
 
 // jobs is a page of the listing.
 type jobs struct {
+	waits
+	NoRows  string // why there are none
 	Rows    []jobRow
 	Next    string
 	Tally   state.Tally
@@ -106,9 +109,13 @@ func showJobs(r *request) (any, error) {
 	if bad != nil {
 		return j, bad
 	}
-	page, err := r.cell().Jobs(r.moment, JobQuery{User: r.list("user"), Queue: r.list("queue"), PE: r.list("pe"),
+	page, err := r.cell().Jobs(r.Context(), r.moment, JobQuery{User: r.list("user"),
+		Queue: r.list("queue"), PE: r.list("pe"),
 		Resource: r.list("resource"), Admits: r.list("admits"), Project: r.list("project"), Name: r.list("name"),
-		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: j.Limit, Why: why})
+		State: letters, Sort: sorted, Cursor: r.query.Get("cursor"), Limit: r.most(j.Limit), Why: why})
+	if p := (*Problem)(nil); errors.As(err, &p) && p.Field == later {
+		j.NoRows, err = j.missing(err)
+	}
 	j.Next = page.Next
 	for _, row := range page.Rows {
 		j.Rows = append(j.Rows, jobRow{row, stateOf(row.State)})

@@ -89,13 +89,13 @@ func (c *Console) fragment(ctx context.Context, q *request) (*frame, []byte, err
 	ctx, cancel := context.WithTimeout(ctx, pageWait)
 	defer cancel()
 	one := *q
-	f, err := c.make(ctx, &one)
-	if err != nil {
-		return nil, nil, err
-	}
-	var b bytes.Buffer
-	err = c.pages[q.page.name].ExecuteTemplate(&b, "main", f)
-	return f, b.Bytes(), err
+	return c.bounded(ctx, &one, func(f *frame) []byte {
+		var b bytes.Buffer
+		if err := c.pages[q.page.name].ExecuteTemplate(&b, "main", f); err != nil {
+			panic(err) // guarded by the server
+		}
+		return b.Bytes()
+	})
 }
 
 // send sends an event.

@@ -76,7 +76,7 @@ func showLog(r *request) (any, error) {
 		}
 		upTo = min(upTo, n)
 	}
-	lists, next, err := r.cell().Lists(r.Context(), upTo, f, listsShown)
+	lists, next, err := r.cell().Lists(r.Context(), upTo, f, r.most(listsShown))
 	for _, one := range lists {
 		l.Lists = append(l.Lists, logListOf(one))
 	}
@@ -111,7 +111,7 @@ func logListOf(l events.List) logList {
 }
 
 // differencesShown bounds the objects of a comparison of two moments.
-const differencesShown = 300
+const differencesShown = 200
 
 // passing are the kinds that change all the time and say nothing of what was done.
 var passing = []grid.Kind{grid.KindLoad, grid.KindPriority, grid.KindJobReservation, grid.KindPriorityRange,
@@ -133,23 +133,27 @@ func (l *logPart) compare(r *request) error {
 	l.Then = Place{then.State.Seq, then.State.At}
 	for i := range grid.Kinds {
 		if k := grid.Kinds[i].Kind; !slices.Contains(passing, k) && r.Context().Err() == nil {
-			l.differ(k, then.State, r.moment.State)
+			l.differ(k, then.State, r.moment.State, r.most(differencesShown))
 		}
 	}
 	return r.Context().Err()
 }
 
-// differ adds what differs in the objects of a kind.
-func (l *logPart) differ(k grid.Kind, then, now *state.State) {
+// differ adds what differs in the objects of a kind, up to most.
+func (l *logPart) differ(k grid.Kind, then, now *state.State, most int) {
 	add := func(word string, key grid.Key, old, fresh grid.Object) {
+		if len(l.Diff) >= most && (old == nil || fresh == nil) {
+			l.More++
+			return
+		}
 		changes := diff.Objects(public(old), public(fresh), time.Local)
 		if k == grid.KindJATask {
 			changes = slices.DeleteFunc(changes, func(c diff.Change) bool { return slices.Contains(worth, c.Field) })
 		}
-		if len(changes) == 0 && old != nil && fresh != nil {
+		switch {
+		case len(changes) == 0 && old != nil && fresh != nil:
 			return
-		}
-		if len(l.Diff) == differencesShown {
+		case len(l.Diff) >= most:
 			l.More++
 			return
 		}

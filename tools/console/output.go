@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/gdi"
 )
@@ -12,8 +13,11 @@ import (
 // the cell.
 var outputPage = page{path: "/jobs/{id}/output", name: "output", show: showOutput, still: true}
 
-// outputLines are shown at most.
-const outputLines = 1000
+// Bounds of what is shown.
+const (
+	outputLines = 1000
+	outputBytes = 150_000
+)
 
 // output is the end of an output file of a task.
 type output struct {
@@ -65,5 +69,8 @@ func showOutput(r *request) (any, error) {
 		return nil, err
 	}
 	o.Text, o.Begin = string(o.File.Data), o.File.Offset == 0
+	if most := outputBytes >> r.halved; len(o.Text) > most {
+		o.Text, o.Begin = strings.ToValidUTF8(o.Text[len(o.Text)-most:], ""), false
+	}
 	return o, nil
 }

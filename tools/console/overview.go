@@ -29,22 +29,24 @@ const (
 // overview is the cell at a glance.
 type overview struct {
 	view.Summary
-	All      view.ClusterQueue // sums of the rows of qstat -g c
-	Bar      bar               // of All
-	Slots    []part            // likewise
-	Tasks    []part
-	Reasons  []reason
-	Charts   []chart.Chart
-	Window   string
-	Windows  []string
-	Trouble  []trouble
-	Quiet    int // hosts without trouble
-	Failures []failureGroup
-	Causes   int       // of failures, in all
-	Ended    int       // tasks with attempts that ended in the window
-	Since    grid.Time // Failures are known since then; 0: of the whole window
-	Master   string
-	Stored   []stored
+	waits
+	NoReasons string            // why there are no Reasons
+	All       view.ClusterQueue // sums of the rows of qstat -g c
+	Bar       bar               // of All
+	Slots     []part            // likewise
+	Tasks     []part
+	Reasons   []reason
+	Charts    []chart.Chart
+	Window    string
+	Windows   []string
+	Trouble   []trouble
+	Quiet     int // hosts without trouble
+	Failures  []failureGroup
+	Causes    int       // of failures, in all
+	Ended     int       // tasks with attempts that ended in the window
+	Since     grid.Time // Failures are known since then; 0: of the whole window
+	Master    string
+	Stored    []stored
 }
 
 // stored is a copy of a stream on a server.
@@ -123,7 +125,11 @@ func showOverview(r *request) (any, error) {
 	for _, s := range taskStates {
 		o.Tasks = append(o.Tasks, part{s.name, s.class, float64(s.of(&tally))})
 	}
-	o.Reasons = ranked(r.cell().Waiting(m))
+	groups, err := r.cell().Waiting(r.Context(), m)
+	if o.NoReasons, err = o.missing(err); err != nil {
+		return nil, err
+	}
+	o.Reasons = ranked(groups)
 	o.Trouble, o.Quiet = troubles(m)
 	var minutes int
 	var bad error

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,6 +20,7 @@ const (
 
 // plan is what runs, what is reserved and what is foreseen, by host.
 type plan struct {
+	waits
 	Gantt     gantt
 	Table     []planRow
 	More      int // rows that the table does not have
@@ -67,9 +67,7 @@ func showPlan(r *request) (any, error) {
 	}
 	var err error
 	d.Plan, err = r.cell().Plan(r.Context(), m)
-	if p := (*Problem)(nil); errors.As(err, &p) {
-		d.Missing = p.Text
-	} else if err != nil {
+	if d.Missing, err = d.missing(err); err != nil {
 		return nil, err
 	}
 	d.Foreseen = len(d.Plan.Starts)
@@ -80,7 +78,7 @@ func showPlan(r *request) (any, error) {
 		case len(bars[u.Name]) == 0:
 			d.Idle++
 		default:
-			if d.Hosts++; d.Hosts <= planHosts {
+			if d.Hosts++; d.Hosts <= r.most(planHosts) {
 				d.Gantt.Rows = append(d.Gantt.Rows, ganttRow{Host: u.Name, Slots: u.Slots, Bars: bars[u.Name]})
 			}
 		}
@@ -88,7 +86,7 @@ func showPlan(r *request) (any, error) {
 	if wrong := d.span(r); bad == nil {
 		bad = wrong
 	}
-	d.lay()
+	d.lay(r.most(planRows))
 	return d, bad
 }
 
@@ -184,8 +182,8 @@ func (d *plan) span(r *request) error {
 	return bad
 }
 
-// lay places the bars and makes the table.
-func (d *plan) lay() {
+// lay places the bars and makes the table, of so many rows.
+func (d *plan) lay(rows int) {
 	for i := range d.Gantt.Rows {
 		row := &d.Gantt.Rows[i]
 		row.Bars = slices.DeleteFunc(row.Bars, func(b ganttBar) bool {
@@ -194,7 +192,7 @@ func (d *plan) lay() {
 		slices.SortStableFunc(row.Bars, func(a, b ganttBar) int { return cmp.Compare(a.From, b.From) })
 		d.Gantt.lay(row)
 		for _, b := range row.Bars {
-			if len(d.Table) == planRows {
+			if len(d.Table) == rows {
 				d.More++
 				continue
 			}

@@ -12,45 +12,52 @@ import (
 var schedulerPage = page{path: "/scheduler", name: "scheduler", menu: "Scheduler", show: showScheduler}
 
 const (
-	runsShown    = 30
 	explainShown = 200 // lines
 )
 
+// RunsMost is how many scheduling runs are shown.
+const RunsMost = 30
+
 // scheduler is who decides and what it has decided.
 type scheduler struct {
-	Algorithm  string
-	Algorithms []choice
-	Params     []parameter
-	Explain    []string
-	More       int // lines of it that are not shown
-	Runs       []Run
-	Recorded   bool // of a run more is known than its events
-	Starts     chart.Chart
-	Interval   string
-	Text       string
-	Windows    []string
-	Window     string
+	waits
+	NoExplain, NoRuns string // why there are none
+	Algorithm         string
+	Algorithms        []choice
+	Params            []parameter
+	Explain           []string
+	More              int // lines of it that are not shown
+	Runs              []Run
+	Recorded          bool // of a run more is known than its events
+	Starts            chart.Chart
+	Interval          string
+	Text              string
+	Windows           []string
+	Window            string
 }
 
 func showScheduler(r *request) (any, error) {
 	c := r.moment.State.SchedConf()
 	d := &scheduler{Algorithm: c.Algorithm, Params: parametersOf(r.cell().Parameters(r.moment)),
-		Interval: string(c.ScheduleInterval), Text: conf.EditText(c), Windows: windowNames}
+		Interval: string(c.ScheduleInterval), Text: r.cutText(conf.EditText(c)), Windows: windowNames}
 	for _, name := range r.cell().Algorithms() {
 		d.Algorithms = append(d.Algorithms, choice{name, name, name == c.Algorithm})
 	}
 	var minutes int
 	var bad, err error
 	d.Window, minutes, bad = window(r)
-	if d.Explain, err = r.cell().Explain(r.Context(), r.moment); err != nil {
+	d.Explain, err = r.cell().Explain(r.Context(), r.moment)
+	if d.NoExplain, err = d.missing(err); err != nil {
 		return nil, err
 	}
-	if d.More = len(d.Explain) - explainShown; d.More > 0 {
-		d.Explain = d.Explain[:explainShown]
+	if d.More = len(d.Explain) - r.most(explainShown); d.More > 0 {
+		d.Explain = d.Explain[:r.most(explainShown)]
 	}
-	if d.Runs, err = r.cell().Runs(r.Context(), r.moment, r.session, runsShown); err != nil {
+	d.Runs, err = r.cell().Runs(r.Context(), r.moment, r.session)
+	if d.NoRuns, err = d.missing(err); err != nil {
 		return nil, err
 	}
+	d.Runs = d.Runs[:min(len(d.Runs), r.most(RunsMost))]
 	d.Recorded = slices.ContainsFunc(d.Runs, func(one Run) bool { return one.Recorded })
 	all := charts(r.cell().Trend(r.Context(), r.moment), r.moment.Now, minutes)
 	d.Starts = all[1]

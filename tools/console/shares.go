@@ -12,7 +12,10 @@ import (
 var sharesPage = page{path: "/shares", name: "shares", menu: "Shares", show: showShares}
 
 // nodesShown bounds the rows of a tree.
-const nodesShown = 400
+const nodesShown = 200
+
+// functionalShown bounds the rows of each kind of the functional policy.
+const functionalShown = 100
 
 // sharesPart is who is entitled to what, and what each has.
 type sharesPart struct {
@@ -42,6 +45,7 @@ type functionalKind struct {
 	Title, Kind string
 	Weight      float64
 	Rows        []functional
+	Rest        listPart
 }
 
 type functional struct {
@@ -56,7 +60,7 @@ func showShares(r *request) (any, error) {
 	s := &sharesPart{TreeWeight: conf.WeightTicketsShare, Weight: conf.WeightTicketsFunctional,
 		Running: !conf.ReportPJobTickets, By: r.query.Get("by"), Windows: windowNames}
 	for _, v := range view.Shares(m.State, m.Now, true) {
-		if len(s.Tree) == nodesShown {
+		if len(s.Tree) == r.most(nodesShown) {
 			s.Hidden++
 			continue
 		}
@@ -69,8 +73,14 @@ func showShares(r *request) (any, error) {
 	}
 	s.functional(view.Functionals(m.State))
 	var minutes int
-	var bad error
+	var bad, wrong error
 	s.Window, minutes, bad = window(r)
+	for i := range s.Functional {
+		k := &s.Functional[i]
+		if k.Rows, k.Rest, wrong = listPartOf(r, "after."+k.Kind, k.Rows, functionalShown); wrong != nil {
+			bad = wrong
+		}
+	}
 	s.Choices = []choice{{"", "by owner", s.By == ""}, {"project", "by project", s.By == "project"}}
 	if s.By != "" && s.By != "project" {
 		bad, s.By = &Problem{Status: http.StatusUnprocessableEntity, Field: "by",

@@ -79,7 +79,8 @@ func newCell(t testing.TB, hosts int) *testCell {
 	c.server = New(Options{Cell: "default", Feed: c, Accounts: c.account, History: c.history, Now: func() time.Time {
 		return c.time().Std()
 	}})
-	c.server.cell.trials.nice = 0 // a busy machine would let the tests wait for very long
+	c.server.cell.partWait = time.Hour // a transcript has the whole page
+	c.server.cell.trials.nice = 0      // a busy machine would let the tests wait for very long
 	followed := make(chan error)
 	go func() { followed <- c.server.mirror.Follow(ctx, c, func(error) {}) }()
 	c.stop = sync.OnceFunc(func() { stop(); <-followed })

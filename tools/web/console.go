@@ -44,20 +44,17 @@ const (
 type consoleCell struct {
 	*handlers
 
-	mu      sync.Mutex
-	begin   console.Place // where the log begins
-	asked   time.Time     // when that was read
-	waiting *waitingAt    // of the last list that was asked for
-
+	mu       sync.Mutex
+	begin    console.Place // where the log begins
+	asked    time.Time     // when that was read
 	backfill sync.Once
+	// partWait is how long a page waits for a part that costs more than reading the state.
+	partWait time.Duration
 	plans    foreseen[console.Plan]
 	views    foreseen[[]string]
+	groups   foreseen[[]explain.Group]
+	runs     [2]foreseen[[]console.Run] // without and with records
 	trials   trials
-}
-
-type waitingAt struct {
-	seq    uint64
-	groups []explain.Group
 }
 
 // pageProblem is a problem as pages have it.
@@ -199,7 +196,7 @@ func (c *consoleCell) fillCharts() {
 	c.mirror.Charts.Prepend(old, loads)
 }
 
-func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPage, error) {
+func (c *consoleCell) Jobs(ctx context.Context, m *console.Moment, q console.JobQuery) (console.JobPage, error) {
 	in := &jobsQuery{Paging: Paging{Limit: q.Limit, Cursor: q.Cursor}, User: q.User, State: q.State,
 		Queue: q.Queue, PE: q.PE, Resource: q.Resource, Admits: q.Admits, Project: q.Project, Name: q.Name, Sort: q.Sort}
 	column, _ := strings.CutPrefix(q.Sort, "-")
@@ -209,8 +206,14 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 	}
 	page := func() ([]*view.Job, string, error) { return c.jobPage(in, momentOf(m)) }
 	if q.Why != "" {
+		groups, err := c.Waiting(ctx, m)
+		if err != nil {
+			return console.JobPage{}, err
+		}
 		page = func() ([]*view.Job, string, error) {
-			return in.page(momentOf(m), func(rows iter.Seq[*view.Job]) iter.Seq[*view.Job] { return c.keepWhy(m, q.Why, rows) })
+			return in.page(momentOf(m), func(rows iter.Seq[*view.Job]) iter.Seq[*view.Job] {
+				return keepWhy(groups, q.Why, rows)
+			})
 		}
 	}
 	kept, next, err := page()
@@ -222,9 +225,9 @@ func (c *consoleCell) Jobs(m *console.Moment, q console.JobQuery) (console.JobPa
 }
 
 // keepWhy leaves the rows of jobs that wait for a reason.
-func (c *consoleCell) keepWhy(m *console.Moment, why string, rows iter.Seq[*view.Job]) iter.Seq[*view.Job] {
+func keepWhy(groups []explain.Group, why string, rows iter.Seq[*view.Job]) iter.Seq[*view.Job] {
 	is := map[uint32]bool{}
-	for _, g := range c.Waiting(m) {
+	for _, g := range groups {
 		if g.Name() == why {
 			for _, j := range g.Jobs {
 				is[j] = true
@@ -253,13 +256,20 @@ func (c *consoleCell) Job(m *console.Moment, job uint32) (out console.JobFacts, 
 	return out, nil
 }
 
-func (c *consoleCell) Waiting(m *console.Moment) []explain.Group {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.waiting == nil || c.waiting.seq != m.State.Seq {
-		c.waiting = &waitingAt{m.State.Seq, explain.New(m.State, m.Cluster, m.Now, time.Local).Groups(nil)}
+func (c *consoleCell) PartWait() time.Duration { return c.partWait }
+
+func (c *consoleCell) Waiting(ctx context.Context, m *console.Moment) ([]explain.Group, error) {
+	at := ""
+	if !m.Live {
+		at = strconv.FormatUint(m.State.Seq, 10)
 	}
-	return c.waiting.groups
+	return c.groups.find(ctx, c, m, func(ctx context.Context) ([]explain.Group, error) {
+		own, err := c.Moment(ctx, at) // its cluster is not used by the page meanwhile
+		if err != nil {
+			return nil, err
+		}
+		return explain.New(own.State, own.Cluster, m.Now, time.Local).Groups(nil), nil
+	})
 }
 
 func (c *consoleCell) Ended(

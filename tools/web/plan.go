@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -20,47 +21,108 @@ import (
 // Bounds of what pages foresee for the whole cell: each costs a scheduling run on a copy of the state.
 const (
 	planJobs      = 200 // that are considered
+	partWait      = 250 * time.Millisecond
 	foreseenCheap = 250 * time.Millisecond
 	foreseenRest  = 20 // times as long as it took
+	foreseenMost  = 20 * time.Second
 )
 
-// foreseen keeps what was foreseen last, of the present and of a moment of the past.
+// foreseen keeps what was found last of the whole cell, of the present and of a moment of the past.
 type foreseen[T any] struct {
 	mu   sync.Mutex
 	kept [2]struct {
-		seq  uint64
-		made time.Time
-		took time.Duration
-		what T
+		seq     uint64
+		made    time.Time
+		took    time.Duration
+		what    T
+		err     error
+		running chan struct{} // closed when what is being found is there; nil: nothing is
 	}
 }
 
-// foresee returns what is foreseen at a moment. What took long may be of some lists before the present.
+// find returns what make finds at a moment, or after a while a console.Later: then it is found beside the request. What
+// took long may be of some lists before the present.
+func (f *foreseen[T]) find(
+	ctx context.Context, c *consoleCell, m *console.Moment, make func(context.Context) (T, error),
+) (out T, err error) {
+	late := time.NewTimer(c.partWait)
+	defer late.Stop()
+	for {
+		f.mu.Lock()
+		k := &f.kept[0]
+		if !m.Live {
+			k = &f.kept[1]
+		}
+		if !k.made.IsZero() && (k.seq == m.State.Seq || m.Live && k.took > foreseenCheap &&
+			time.Since(k.made) < foreseenRest*k.took) {
+			defer f.mu.Unlock()
+			return k.what, k.err
+		}
+		if k.running == nil {
+			k.running = newDone()
+			go func() {
+				begun := time.Now()
+				what, err := guarded(context.WithoutCancel(ctx), c, make)
+				f.mu.Lock()
+				defer f.mu.Unlock()
+				k.seq, k.made, k.took, k.what, k.err = m.State.Seq, time.Now(), time.Since(begun), what, err
+				close(k.running)
+				k.running = nil
+			}()
+		}
+		running, old := k.running, k.what
+		known := m.Live && !k.made.IsZero() && k.err == nil
+		f.mu.Unlock()
+		select {
+		case <-running:
+			continue
+		case <-late.C:
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
+		if known {
+			return old, nil
+		}
+		return out, console.Later()
+	}
+}
+
+func newDone() chan struct{} { return make(chan struct{}) }
+
+// guarded calls make, for foreseenMost at most. Its panic is an error.
+func guarded[T any](
+	ctx context.Context, c *consoleCell, make func(context.Context) (T, error),
+) (out T, err error) {
+	ctx, cancel := context.WithTimeout(ctx, foreseenMost)
+	defer cancel()
+	defer func() {
+		if caught := recover(); caught != nil {
+			c.options.Logger.Error("a part of a page ended with a panic", "error", fmt.Sprint(caught))
+			err = errors.New("the server has a bug; its log has more")
+		}
+	}()
+	if out, err = make(ctx); err == nil {
+		err = ctx.Err()
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = &console.Problem{Status: http.StatusServiceUnavailable, Field: "late",
+			Text: fmt.Sprintf("It takes longer than %s now.", foreseenMost)}
+	}
+	return out, err
+}
+
+// foresee is find in the turn of what costs a scheduling run.
 func (f *foreseen[T]) foresee(
 	ctx context.Context, c *consoleCell, m *console.Moment, make func(*state.State, grid.Time, func() bool) T,
-) (out T, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	k := &f.kept[0]
-	if !m.Live {
-		k = &f.kept[1]
-	}
-	if !k.made.IsZero() && (k.seq == m.State.Seq || m.Live && k.took > foreseenCheap &&
-		time.Since(k.made) < foreseenRest*k.took) {
-		return k.what, nil
-	}
-	release, err := c.outlookTurn(entry.WithCredential(ctx, nil)) // for all who look at it
-	if err != nil {
-		return out, err
-	}
-	defer release()
-	begun := time.Now()
-	out = make(m.State, m.Now, func() bool { return ctx.Err() != nil })
-	if ctx.Err() != nil {
-		return out, ctx.Err()
-	}
-	k.seq, k.made, k.took, k.what = m.State.Seq, time.Now(), time.Since(begun), out
-	return out, nil
+) (T, error) {
+	return f.find(ctx, c, m, func(ctx context.Context) (out T, err error) {
+		release, err := c.outlookTurn(entry.WithCredential(ctx, nil)) // for all who look at it
+		if err != nil {
+			return out, err
+		}
+		defer release()
+		return make(m.State, m.Now, func() bool { return ctx.Err() != nil }), nil
+	})
 }
 
 func (c *consoleCell) Plan(ctx context.Context, m *console.Moment) (console.Plan, error) {

@@ -23,8 +23,19 @@ var byOrders = func() *filter.Filter {
 	return f
 }()
 
-func (c *consoleCell) Runs(
-	ctx context.Context, m *console.Moment, s console.Session, most int,
+func (c *consoleCell) Runs(ctx context.Context, m *console.Moment, s console.Session) ([]console.Run, error) {
+	records, kept := m.State.IsManager(s.User()), &c.runs[0] // as qmaster does: others get the log without the records
+	if records {
+		kept = &c.runs[1]
+	}
+	return kept.find(ctx, c, m, func(ctx context.Context) ([]console.Run, error) {
+		return c.readRuns(ctx, m, records, console.RunsMost)
+	})
+}
+
+// readRuns reads the last runs from the log, and what their records have.
+func (c *consoleCell) readRuns(
+	ctx context.Context, m *console.Moment, records bool, most int,
 ) (out []console.Run, err error) {
 	lists, _, err := c.Lists(ctx, m.State.Seq, byOrders, 4*most) // a long run has several
 	if err != nil {
@@ -41,7 +52,7 @@ func (c *consoleCell) Runs(
 		}
 		countChanges(&out[n-1], l)
 	}
-	if len(out) > 0 && m.State.IsManager(s.User()) { // as qmaster does: others get the log without the records
+	if len(out) > 0 && records {
 		out, err = c.addRecords(ctx, out)
 	}
 	return out, err

@@ -64,7 +64,7 @@ func New(o Options) *Server {
 	s.entry = entry.New(entry.Options{Mirror: s.mirror, Accounts: o.Accounts, LogIn: o.LogIn, ClientSecret: o.ClientSecret,
 		LogInPage: logInPath, Callback: callbackPath, Logger: o.Logger, Now: o.Now})
 	s.entry.SetAddress("http://"+DefaultListen, "")
-	s.cell = &consoleCell{handlers: h, trials: trials{turn: newTrialTurns(), nice: trialNice}}
+	s.cell = &consoleCell{handlers: h, partWait: partWait, trials: trials{turn: newTrialTurns(), nice: trialNice}}
 	s.console = console.New(s.cell)
 	s.metrics = metrics.New(&s.counts, metrics.Options{
 		Ready:   func() error { _, err := s.mirror.Seq(); return err },
