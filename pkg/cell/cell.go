@@ -64,6 +64,9 @@ func (c Cell) Socket() string { return filepath.Join(c.Dir(), "quill.sock") }
 // WebSocket is where quill web takes local users who log in.
 func (c Cell) WebSocket() string { return filepath.Join(c.Dir(), "web.sock") }
 
+// WebDir is where quill web stores files of its own, as its own user.
+func (c Cell) WebDir() string { return filepath.Join(c.Dir(), "web") }
+
 // Accounting is the accounting file, accounting(5).
 func (c Cell) Accounting() string { return filepath.Join(c.Common(), "accounting") }
 

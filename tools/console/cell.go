@@ -31,6 +31,9 @@ type Backend interface {
 	// change nothing have none.
 	Session(r *http.Request, csrf string) (Session, func(), error)
 
+	// KeepPage has the next log-in of a browser lead to the page that it asks for.
+	KeepPage(w http.ResponseWriter, r *http.Request)
+
 	// Moment returns the cell as of a time or the number of an event list, "": now.
 	Moment(ctx context.Context, at string) (*Moment, error)
 	// Changed returns when there is a list after seq, or false when ctx has ended.

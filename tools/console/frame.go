@@ -255,6 +255,9 @@ func (c *Console) refuse(w http.ResponseWriter, r *http.Request, q *request, err
 			p = &Problem{Status: http.StatusServiceUnavailable, Text: "The page takes too long now; try again."}
 		}
 	}
+	if q == nil && p.Log && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		c.cell.KeepPage(w, r)
+	}
 	if q == nil {
 		q = &request{Request: r, console: c, session: visitor{}, query: r.URL.Query()}
 	} else if q.moment == nil {

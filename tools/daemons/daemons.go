@@ -3,8 +3,10 @@ package daemons
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -124,6 +126,9 @@ func Web(ctx context.Context, where cell.Cell, as *userdb.Account, o web.Options
 	}
 	var feed *client.Remote
 	o.Connect = func(ctx context.Context) (_ mirror.Feed, err error) {
+		if err := ownDirectory(o.Sessions, as); err != nil {
+			o.Logger.Warn("sessions will not outlive this process", "error", err)
+		}
 		if as != nil {
 			if err := userdb.Become(as); err != nil {
 				return nil, err
@@ -145,7 +150,7 @@ func Web(ctx context.Context, where cell.Cell, as *userdb.Account, o web.Options
 		}
 		return reply.Streams, err
 	}
-	o.Socket = where.WebSocket()
+	o.Socket, o.Sessions = where.WebSocket(), where.WebDir()
 	o.Master = func() string {
 		host, _ := os.ReadFile(where.ActQMaster()) // "" while there is none
 		return strings.TrimSpace(string(host))
@@ -154,6 +159,21 @@ func Web(ctx context.Context, where cell.Cell, as *userdb.Account, o web.Options
 		return err
 	}
 	return nil
+}
+
+// ownDirectory makes a directory that only an account may read, nil: that of this process.
+func ownDirectory(path string, as *userdb.Account) error {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if as == nil {
+		return nil
+	}
+	uid, err := strconv.Atoi(as.Uid)
+	if err != nil {
+		return err
+	}
+	return os.Lchown(path, uid, -1)
 }
 
 // awaitQMaster connects to the qmaster of a cell, and waits for it.

@@ -185,8 +185,8 @@ var plan = []row{
 		imports: "pkg/gdi pkg/fair pkg/bus pkg/client",
 		modules: "github.com/danielgtaylor/huma/v2"},
 	{path: "tools/web/entry", level: programs,
-		imports: `pkg/grid pkg/gdi pkg/fair pkg/state pkg/bus pkg/cell pkg/client pkg/openid tools/web/mirror
-			tools/web/problem`,
+		imports: `pkg/archive pkg/grid pkg/gdi pkg/fair pkg/state pkg/bus pkg/cell pkg/client pkg/openid
+			tools/web/mirror tools/web/problem`,
 		modules: "github.com/danielgtaylor/huma/v2 github.com/hashicorp/go-hclog"},
 	{path: "tools/web/past", level: programs,
 		imports: `pkg/grid events orders pkg/gdi pkg/fair pkg/state pkg/sched pkg/view pkg/cell pkg/history pkg/opt

@@ -3,6 +3,8 @@
 package web
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -35,4 +37,25 @@ func testActsOnce(t *testing.T, with chromium) {
 	if n := jobs() - before; n != 1 {
 		t.Errorf("%d jobs were submitted", n)
 	}
+}
+
+// testSessionEnds: a page says that the session has ended, and after a log-in the browser is back at it.
+func testSessionEnds(t *testing.T, with chromium) {
+	c := busy(t)
+	b := with.logIn(t, c, "carol")
+	b.open("/jobs?state=p", 1280, "light")
+	const live = `document.querySelector("#livebadge").textContent === "Live" && document.querySelector("#livebadge.live")`
+	b.until(live)
+	if status := eval[int](b, `fetch("/v1/session").then((r) => r.json()).then((s) => fetch("/v1/session",
+		{method: "DELETE", headers: {"Quill-CSRF": s.csrf}})).then((r) => r.status)`); status != http.StatusNoContent {
+		t.Fatal(status)
+	}
+	c.submit("alice", "sleep", "1") // the page would change
+	b.until(`document.querySelector("#note").textContent.includes("The session has ended")`)
+	b.until(`!document.querySelector("#livebadge.live")`)
+	b.follow(`#note a`, `document.querySelector("#main h1").textContent === "Log in"`)
+	c.makeLink("carol", false)
+	b.do(chromedp.Navigate(b.url + c.browser.path[strings.Index(c.browser.path, "/login/"):]))
+	b.until(`location.pathname + location.search === "/jobs?state=p" && ` + live)
+	b.clean()
 }

@@ -57,6 +57,7 @@ func TestBrowser(t *testing.T) {
 		{"TimeTravel", testTimeTravel},
 		{"Confirms", testConfirms},
 		{"ActsOnce", testActsOnce},
+		{"SessionEnds", testSessionEnds},
 		{"Provider", testProvider},
 		{"Link", testLink},
 		{"StoryOfUser", testStoryOfUser},

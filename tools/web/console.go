@@ -256,6 +256,8 @@ func (c *consoleCell) Job(m *console.Moment, job uint32) (out console.JobFacts, 
 	return out, nil
 }
 
+func (c *consoleCell) KeepPage(w http.ResponseWriter, r *http.Request) { c.entry.KeepPage(w, r) }
+
 func (c *consoleCell) PartWait() time.Duration { return c.partWait }
 
 func (c *consoleCell) Waiting(ctx context.Context, m *console.Moment) ([]explain.Group, error) {

@@ -57,6 +57,7 @@ type Options struct {
 	PublicURL string
 	// ClientSecret is that of the cell at its identity provider; "": it has none.
 	ClientSecret string
+	Sessions     string // directory of this process in which sessions outlive a restart; "": they do not
 	Socket       string // also serves at this Unix socket, for local users who log in; "": nowhere
 	// Ready is called with the address when the API is served and has the first full state. nil: no call.
 	Ready func(url string)

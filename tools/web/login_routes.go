@@ -21,7 +21,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, cookie)
-	w.Header().Set("Location", "/")
+	w.Header().Set("Location", s.entry.TakePage(w, r))
 	w.WriteHeader(http.StatusSeeOther)
 }
 
@@ -76,5 +76,5 @@ func (s *Server) endLogIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, cookie)
-	s.page(w, "entered.html", s.options.Cell)
+	s.page(w, "entered.html", struct{ Cell, Page string }{s.options.Cell, s.entry.TakePage(w, r)})
 }

@@ -4,9 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/tools/web/entry"
@@ -171,5 +175,82 @@ func TestSessionEndsStream(t *testing.T) {
 	}
 	if account.Valid(at.State, grid.TimeOf(begun)) {
 		t.Error("valid after the end")
+	}
+}
+
+// TestSessionsOutliveServer: a session is that of the next server, too; one that has ended is not, and the file with
+// the sessions is worth nothing to a thief.
+func TestSessionsOutliveServer(t *testing.T) {
+	c := newCell(t, 1)
+	path := filepath.Join(t.TempDir(), "sessions")
+	restart := func() {
+		t.Helper()
+		c.server.entry.Close()
+		o := c.server.entry
+		c.server.entry = entry.New(entry.Options{Mirror: c.server.mirror, Accounts: c.account, LogInPage: logInPath,
+			Callback: callbackPath, Logger: hclog.NewNullLogger(), Now: c.server.options.Now})
+		c.server.entry.SetAddress(o.URL(), "")
+		if err := c.server.entry.OpenSessions(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restart()
+	alice, bob := c.logIn("alice"), c.logIn("bob")
+	page := func(b browser, form string) int {
+		h := http.Header{"Cookie": {b.cookie}, "Accept": {"text/html"}}
+		if form == "" {
+			return c.request("GET", "/jobs", "", h).Code
+		}
+		h.Set("Content-Type", "application/x-www-form-urlencoded")
+		return c.request("POST", form, "csrf="+b.csrf, h).Code
+	}
+	restart()
+	if got := page(alice, ""); got != http.StatusOK {
+		t.Errorf("alice after a restart: %d", got)
+	}
+	info, err := os.Stat(path)
+	text, _ := os.ReadFile(path)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("the file: %v %v", info.Mode(), err)
+	}
+	_, secret, _ := strings.Cut(alice.cookie, "=")
+	for _, word := range []string{secret, alice.csrf, "token-alice"} {
+		if strings.Contains(string(text), word) {
+			t.Errorf("the file has %q", word)
+		}
+	}
+	var stored []map[string]any
+	if err := json.Unmarshal(text, &stored); err != nil || len(stored) != 2 {
+		t.Fatal(string(text), err)
+	}
+	for _, one := range stored { // nor is what the file has a cookie
+		for _, value := range one {
+			stolen := browser{cookie: strings.Split(alice.cookie, "=")[0] + "=" + fmt.Sprint(value)}
+			if got := page(stolen, ""); got != http.StatusUnauthorized {
+				t.Errorf("a stolen file: %d", got)
+			}
+		}
+	}
+	if got := page(bob, "/logout"); got != http.StatusSeeOther {
+		t.Errorf("log-out: %d", got)
+	}
+	restart()
+	if got := page(bob, ""); got != http.StatusUnauthorized {
+		t.Errorf("bob after the log-out and a restart: %d", got)
+	}
+	c.later("13h")
+	restart()
+	if got := page(alice, ""); got != http.StatusUnauthorized {
+		t.Errorf("alice after 13 hours: %d", got)
+	}
+	c.server.entry.Close()
+	if err := os.WriteFile(path, []byte("[{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.server.entry.OpenSessions(path); err == nil {
+		t.Error("a damaged file is accepted without a word")
+	}
+	if got := page(c.logIn("alice"), ""); got != http.StatusOK {
+		t.Errorf("alice with a new file: %d", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -329,12 +330,32 @@ func (s *Server) openAll(ctx context.Context) (encryption *tls.Config, err error
 	if s.options.Connect != nil {
 		s.options.Feed, err = s.options.Connect(ctx)
 	}
+	if err == nil {
+		s.openSessions(listener)
+	}
 	if err != nil {
 		for _, l := range s.open {
 			l.Close()
 		}
 	}
 	return encryption, err
+}
+
+// openSessions has sessions outlive this process, in a file of this host and port. Without an own port there would be
+// none to find it by.
+func (s *Server) openSessions(l net.Listener) {
+	_, asked, _ := net.SplitHostPort(s.options.Listen)
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	host, err := os.Hostname()
+	if s.options.Sessions == "" || asked != port {
+		return
+	}
+	if err == nil {
+		err = s.entry.OpenSessions(filepath.Join(s.options.Sessions, "sessions."+host+"."+port))
+	}
+	if err != nil {
+		s.options.Logger.Warn("the sessions of before are lost", "error", err)
+	}
 }
 
 // serve serves what comes to a listener, by TLS over the network if there is a certificate.

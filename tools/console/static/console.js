@@ -80,14 +80,33 @@
       $("#asof").textContent = clock.format(it.now);
       mark("Live", true);
     });
-    stream.addEventListener("end", (e) => { stream.close(); mark("Stopped", false); note(e.data); });
-    stream.addEventListener("error", () => mark("Reconnecting", false));
+    stream.addEventListener("end", (e) => { stream.close(); mark("Stopped", false); note(e.data); checkSession(); });
+    stream.addEventListener("error", () => {
+      mark("Reconnecting", false);
+      if (stream.readyState === EventSource.CLOSED) { checkSession(); setTimeout(() => { if (source === stream && !ended) follow(); }, 2000); }
+    });
+  }
+  // A session that has ended is not reconnected: a person logs in, and is back at this page.
+  let ended = false;
+  async function checkSession() {
+    let status = 0;
+    try { status = (await fetch("/v1/session", { cache: "no-store" })).status; } catch { return; } // it does not answer now
+    if (ended && status === 200) { location.reload(); return; } // another tab has logged in
+    if (status !== 401) return;
+    ended = true;
+    if (source) source.close();
+    mark("Logged out", false);
+    const link = document.createElement("a");
+    link.href = location.href;
+    link.textContent = "Log in";
+    $("#note").replaceChildren("The session has ended. ", link);
   }
   function mark(text, well) {
     const badge = $("#livebadge");
     if (!badge || badge.textContent === text) return;
     badge.textContent = text;
     badge.classList.toggle("error", !well);
+    badge.classList.toggle("live", well);
   }
   function note(text) { $("#note").textContent = text; }
   function moment(at) { now = at; came = performance.now(); }
@@ -176,7 +195,7 @@
   }
 
   function begin() { timebar(); times(); select(); scrollers(); follow(); }
-  document.addEventListener("visibilitychange", follow);
+  document.addEventListener("visibilitychange", () => { if (!ended) follow(); else if (!document.hidden) checkSession(); });
   document.addEventListener("htmx:afterSettle", begin);
   document.addEventListener("htmx:responseError", (e) => { playing += playing % 2; note(`The server answered ${e.detail.xhr.status}.`); });
   document.addEventListener("htmx:beforeSwap", (e) => { // pages that say what is wrong are pages

@@ -91,6 +91,7 @@ func (a *Authenticator) authenticateSession(r *http.Request, cookie, csrf string
 	h, err := a.authenticateToken(r, one.token)
 	if errors.Is(err, ErrToken) {
 		a.sessions.end(func(other *session, _ bool) bool { return other.token == one.token })
+		a.storeSessions()
 		return nil, noSession()
 	}
 	if err != nil {
@@ -216,6 +217,7 @@ func (a *Authenticator) ExchangeLink(r *http.Request, secret string) (*http.Cook
 
 // sessionCookie returns the cookie of a new session. The sessions that it takes the place of have ended.
 func (a *Authenticator) sessionCookie(r *http.Request, secret string, ended []*session) *http.Cookie {
+	a.storeSessions()
 	go a.revoke(ended)
 	cookie := a.cookie(secret, a.encrypted(r))
 	return &cookie

@@ -61,14 +61,18 @@ func (a *Authenticator) URL() string { return a.url }
 // Sweep ends sessions that are too old, and forgets wrong tokens of clients after a while.
 func (a *Authenticator) Sweep() {
 	a.revoke(a.sessions.sweep())
+	a.storeSessions() // also when they were used
 	a.wrongs.sweep(a.options.Now())
 }
 
 // ForgetFailures forgets the wrong tokens of all clients.
 func (a *Authenticator) ForgetFailures() { a.wrongs.forgetAll() }
 
-// Close closes the connections of users.
-func (a *Authenticator) Close() { a.accounts.close() }
+// Close closes the connections of users, and stores the sessions.
+func (a *Authenticator) Close() {
+	a.storeSessions()
+	a.accounts.close()
+}
 
 // NewLink makes a session of the user of a request that is opened with a link, and returns the secret of the link and
 // when it ends. With revoke the token was made for the session.

@@ -11,7 +11,8 @@
 //
 //	authenticator.go  what the server uses    authenticate.go  tokens and cookies of requests
 //	account.go        connections of tokens   token.go         the accounts of a cell
-//	session.go        sessions of browsers    provider.go      log-ins at the identity provider
+//	session.go        sessions of browsers    session_file.go  ... across restarts
+//	provider.go       log-ins at the identity provider; page.go: the page to which they lead
 //	wrongs.go         limits of wrong tokens  peer.go          whose turn a request takes
 //	public.go         the address of browsers revoked.go       certificates of clients
 //

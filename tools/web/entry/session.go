@@ -17,7 +17,8 @@ import (
 )
 
 // A session is the log-in of a browser. It acts with a token of its user, which was sent once to POST /v1/session; the
-// browser has the secret of a link, which it exchanges for that of a cookie. Sessions are in memory only.
+// browser has the secret of a link, which it exchanges for that of a cookie. session_file.go has them outlive a
+// restart.
 
 // Bounds of sessions.
 const (
@@ -44,7 +45,8 @@ func newSecret() string {
 // and when it is used; over, which is set when it ends, stays set.
 type session struct {
 	user   string
-	token  string // what it acts with
+	token  string // what it acts with; "": only sealed is known until its cookie is presented
+	sealed []byte // token, sealed with the cookie; set when it begins
 	revoke bool   // the token was made for it
 	csrf   string // what a request that changes something has to present
 	used   time.Time
@@ -58,6 +60,7 @@ type sessions struct {
 	mu     sync.Mutex
 	links  map[digest]*session // whose link was not opened yet
 	opened map[digest]*session // by the cookie
+	file   sessionFile
 }
 
 func newSessions(now func() time.Time) sessions {
@@ -97,9 +100,9 @@ func (s *sessions) open(one *session) (cookie string, ended []*session) {
 
 // begin begins a session. It is called with mu held.
 func (s *sessions) begin(one *session) (cookie string, ended []*session) {
-	one.used, one.csrf = s.now(), newSecret()
-	ended = one.displace(s.opened, SessionsOfUser)
 	cookie = newSecret()
+	one.used, one.csrf, one.sealed = s.now(), csrfOf(cookie), sealer(cookie).Seal(nil, nil, []byte(one.token), nil)
+	ended = one.displace(s.opened, SessionsOfUser)
 	s.opened[digestOf(cookie)] = one
 	return cookie, ended
 }
@@ -131,7 +134,7 @@ func (s *sessions) find(cookie string) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.opened[digestOf(cookie)]
-	if one == nil || s.now().Sub(one.used) > sessionIdle {
+	if one == nil || s.now().Sub(one.used) > sessionIdle || !one.unseal(cookie) {
 		return nil
 	}
 	one.used = s.now()
@@ -144,7 +147,7 @@ func (s *sessions) end(is func(one *session, opened bool) bool) (ended []*sessio
 	defer s.mu.Unlock()
 	for _, kept := range []map[digest]*session{s.links, s.opened} {
 		for d, one := range kept {
-			if is(one, one.csrf != "") {
+			if is(one, one.sealed != nil) {
 				one.over.Store(true)
 				delete(kept, d)
 				ended = append(ended, one)
@@ -186,6 +189,7 @@ func (a *Authenticator) LogOut(ctx context.Context, c *Credential) (http.Cookie,
 		return cookie, problem.New(http.StatusNotFound, problem.TypeUnknown, "header.Cookie", errNoSession.Error())
 	}
 	a.sessions.end(func(other *session, _ bool) bool { return other == one })
+	a.storeSessions()
 	if one.revoke {
 		if err := c.Revoke(ctx); err != nil {
 			return cookie, problem.Unreachable(err)
@@ -201,7 +205,7 @@ func (a *Authenticator) revoke(ended []*session) {
 	ctx, cancel := context.WithTimeout(context.Background(), revokeWait)
 	defer cancel()
 	for _, one := range ended {
-		if !one.revoke {
+		if !one.revoke || one.token == "" {
 			continue
 		}
 		h, err := a.accounts.acquire(ctx, one.token)
