@@ -79,6 +79,8 @@ type Backend interface {
 	Try(s Session, w WhatIf) (id string, err error)
 	// Trials returns the comparisons of a user, the newest first; with an id only this one.
 	Trials(s Session, id string) []Trial
+	// TrialBounds returns how many event lists a comparison may have, and how long it may take.
+	TrialBounds() (lists uint64, longest time.Duration)
 	// Cancel ends a comparison of a user.
 	Cancel(s Session, id string)
 	// Lists returns event lists up to one, the newest first, reduced to the events that pass a filter. It reads a bounded
@@ -183,6 +185,9 @@ type Trial struct {
 	From, To grid.Time          // of the stretch
 	Step     string             // what it does now; "": it has ended
 	Part     float64            // how much of it is done, 0 ... 1
+	At       grid.Time          // up to when it has replayed; 0: it does not replay now
+	Deadline time.Time          // when it ends at the latest; zero: it has not begun
+	Lists    uint64             // event lists of the stretch; 0: not known yet
 	Failed   string             // why there is no result
 	Compared outcome.Comparison // what was recorded, then each variant that has ended
 	Notes    []string

@@ -29,7 +29,9 @@ type whatIf struct {
 	Algorithms []choice
 	Projects   []projectShares
 	Trials     []Trial
-	Lines      int // of the configuration
+	Lines      int    // of the configuration
+	ListsMost  uint64 // event lists of a stretch
+	Longest    string // that a comparison may take
 }
 
 type projectShares struct {
@@ -52,6 +54,8 @@ func defaultFrom(r *request) string {
 // whatIfOf is the form with what was filled in.
 func whatIfOf(r *request, w WhatIf) *whatIf {
 	d := &whatIf{WhatIf: w, Trials: r.cell().Trials(r.session, "")}
+	lists, longest := r.cell().TrialBounds()
+	d.ListsMost, d.Longest = lists, span(longest.Seconds())
 	for _, name := range r.cell().Algorithms() {
 		d.Algorithms = append(d.Algorithms, choice{name, name, slices.Contains(w.Algorithms, name)})
 	}

@@ -8,6 +8,12 @@ type Outcome struct {
 	Jobs     []EndedJob // in the order of submission
 	Lost     []Lost
 	Projects []Project
+	// Window is of a part of a workload: the seconds from 0 on that use and queue are of. 0: they are of the time from
+	// the first submission to the last end.
+	Window float64
+	// Others are attempts in the window that are not of Jobs, as of jobs that have not ended: they count for use and
+	// queue, and for nothing else.
+	Others []EndedJob
 }
 
 // EndedJob is a job that has ended, or a task of an array. Seconds count from whenever
@@ -16,7 +22,7 @@ type EndedJob struct {
 	Submit, Start, End float64 // seconds
 	Slots              int64
 	User               int     // who has which colour
-	Project            int     // place in Projects, of no meaning when there are none
+	Project            int     // place in Projects, -1 none; of no meaning when there are none
 	Deadline           float64 // second by which it should have started; 0: none
 }
 

@@ -150,8 +150,8 @@ func (c *Comparison) shares(o *Outcome, over cut) chart.Panel {
 	}
 	for i := 0; i+1 < len(o.Projects); i++ {
 		if entitled += o.Projects[i].Entitled; entitled > 0 {
-			panel.Series = append(
-				panel.Series, chart.Series{Name: "entitled", Class: chart.Limit, Values: []float64{100 * entitled}, Finished: true})
+			panel.Series = append(panel.Series, chart.Series{Name: "entitled up to " + o.Projects[i].Name, Class: chart.Limit,
+				Values: []float64{100 * entitled}, Finished: true})
 		}
 	}
 	return panel

@@ -76,7 +76,9 @@ func (o *Outcome) stretches(f func(first, last float64, busy, waiting []int64)) 
 		if i > 0 && changes[i-1].second < c.second {
 			f(changes[i-1].second, c.second, busy, waiting)
 		}
-		busy[o.Jobs[c.job].Project] += c.busy
-		waiting[o.Jobs[c.job].Project] += int64(c.waiting)
+		if c.project >= 0 {
+			busy[c.project] += c.busy
+			waiting[c.project] += int64(c.waiting)
+		}
 	}
 }

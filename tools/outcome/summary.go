@@ -16,8 +16,8 @@ type Summary struct {
 	Slowdown    float64 `json:"mean_bounded_slowdown" jsonschema:"flow by run time, of at least 10 seconds"`
 	MaxSlowdown float64 `json:"max_bounded_slowdown"`
 	Makespan    float64 `json:"makespan_s" jsonschema:"seconds from the first submission to the last end"`
-	Utilisation float64 `json:"utilisation" jsonschema:"of the slots over the makespan, 0 to 1"`
-	MeanQueue   float64 `json:"mean_queue" jsonschema:"jobs that wait, over time"`
+	Utilisation float64 `json:"utilisation" jsonschema:"of the slots over the makespan, or over the stretch of a recorded cell; 0 to 1"`
+	MeanQueue   float64 `json:"mean_queue" jsonschema:"jobs that wait, over the same time"`
 	MaxQueue    int     `json:"max_queue"`
 	Lost        int     `json:"lost" jsonschema:"attempts that were ended and began anew"`
 	Deadlines   int     `json:"deadlines" jsonschema:"jobs that had one"`
@@ -57,6 +57,9 @@ func (o *Outcome) Summary() Summary {
 	s.Makespan = last - first
 	s.Utilisation = work / (s.Makespan * float64(o.Slots))
 	s.MeanQueue = s.MeanWait / s.Makespan // each job adds its wait to the area under the queue
+	if o.Window > 0 {
+		s.Utilisation, s.MeanQueue = o.windowMeans()
+	}
 	s.MeanWait, s.MeanFlow, s.Slowdown = s.MeanWait/n, s.MeanFlow/n, s.Slowdown/n
 	slices.Sort(waits)
 	s.WaitOf95 = percentile(waits, 95)
@@ -65,6 +68,17 @@ func (o *Outcome) Summary() Summary {
 		s.MaxQueue = max(s.MaxQueue, m.waiting)
 	}
 	return s
+}
+
+// windowMeans returns the utilisation and the mean queue of the window.
+func (o *Outcome) windowMeans() (utilisation, queue float64) {
+	moments := o.moments()
+	for i := 1; i < len(moments); i++ {
+		part := (moments[i].second - moments[i-1].second) / o.Window
+		utilisation += part * float64(moments[i-1].busy) / float64(o.Slots)
+		queue += part * float64(moments[i-1].waiting)
+	}
+	return utilisation, queue
 }
 
 // slowdown is the bounded slowdown.
@@ -109,19 +123,27 @@ func (o *Outcome) moments() []moment {
 // change is what a job's submission, start or end changes.
 type change struct {
 	moment
-	job int
+	project int
 }
 
 // changes are all of them, in order of time.
 func (o *Outcome) changes() []change {
-	out := make([]change, 0, 3*len(o.Jobs)+2*len(o.Lost))
-	for i, j := range o.Jobs {
-		out = append(out, change{moment{j.Submit, 1, 0}, i}, change{moment{j.Start, -1, j.Slots}, i},
-			change{moment{j.End, 0, -j.Slots}, i})
+	out := make([]change, 0, 3*(len(o.Jobs)+len(o.Others))+2*len(o.Lost)+2)
+	for _, jobs := range [][]EndedJob{o.Jobs, o.Others} {
+		for _, j := range jobs {
+			out = append(out, change{moment{j.Submit, 1, 0}, j.Project}, change{moment{j.Start, -1, j.Slots}, j.Project},
+				change{moment{j.End, 0, -j.Slots}, j.Project})
+		}
 	}
 	for _, l := range o.Lost {
-		n := o.Jobs[l.Job].Slots
-		out = append(out, change{moment{l.Start, -1, n}, l.Job}, change{moment{l.End, 1, -n}, l.Job})
+		n, project := o.Jobs[l.Job].Slots, o.Jobs[l.Job].Project
+		out = append(out, change{moment{l.Start, -1, n}, project}, change{moment{l.End, 1, -n}, project})
+	}
+	if o.Window > 0 {
+		out = append(out, change{moment{}, -1}, change{moment{second: o.Window}, -1})
+		for i := range out {
+			out[i].second = min(max(out[i].second, 0), o.Window)
+		}
 	}
 	slices.SortStableFunc(out, func(a, b change) int { return cmp.Compare(a.second, b.second) })
 	return out

@@ -201,6 +201,9 @@ func printNotes(env opt.Env, name string, r *whatif.Recorded, p *whatif.Replayed
 	if left > 0 {
 		say("%d tasks ended in one of the two only and are not compared", left)
 	}
+	if p.Held > 0 {
+		say("%s", p.HeldText())
+	}
 	if p.Waiting > 0 {
 		say("%d tasks would wait without end, of the jobs %s", p.Waiting, few(p.Stuck, ", "))
 	}

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -86,7 +88,7 @@ func (c *consoleCell) Try(s console.Session, w console.WhatIf) (string, error) {
 	if t.variants, err = c.variantsOf(w); err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), trialLongest)
+	ctx, cancel := context.WithCancel(context.Background())
 	t.stop = cancel
 	c.trials.mu.Lock()
 	defer c.trials.mu.Unlock()
@@ -177,6 +179,10 @@ func (c *consoleCell) Trials(s console.Session, id string) (out []console.Trial)
 	return out
 }
 
+func (c *consoleCell) TrialBounds() (lists uint64, longest time.Duration) {
+	return trialLists, trialLongest
+}
+
 func (c *consoleCell) Cancel(s console.Session, id string) {
 	c.trials.mu.Lock()
 	defer c.trials.mu.Unlock()
@@ -200,6 +206,11 @@ func (c *consoleCell) runTrial(ctx context.Context, t *trial) {
 	defer t.stop()
 	leave, err := c.trials.turn.Wait(ctx, fair.User{Name: t.owner}, 1)
 	if err == nil {
+		deadline := time.Now().Add(trialLongest)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline)
+		defer cancel()
+		c.updateTrial(t, func(t *console.Trial) { t.Deadline = c.options.Now().Add(trialLongest) })
 		runtime.LockOSThread()
 		if bad := unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), c.trials.nice); bad != nil {
 			c.options.Logger.Warn("a what-if does not give way to other threads", "error", bad)
@@ -208,20 +219,30 @@ func (c *consoleCell) runTrial(ctx context.Context, t *trial) {
 		leave()
 	}
 	c.updateTrial(t, func(t *console.Trial) {
-		t.Step, t.Part = "", 1
+		t.Step, t.Part, t.At = "", 1, 0
 		switch {
 		case err == nil:
 		case ctx.Err() == context.Canceled:
-			t.Failed = "It was cancelled."
+			t.Failed = "It was cancelled." + partial(t)
 		case ctx.Err() != nil:
-			t.Failed = fmt.Sprintf("It took longer than %s. Choose a shorter stretch, or fewer algorithms.", trialLongest)
+			t.Failed = fmt.Sprintf("It took longer than %s. Choose a shorter stretch, or fewer algorithms.", trialLongest) +
+				partial(t)
 		default:
 			t.Failed = pageError(err).Error()
 		}
 	})
 }
 
-// replayVariants replays the stretch under each variant.
+// partial returns a sentence about the result of an interrupted comparison, "" without one.
+func partial(t *console.Trial) string {
+	if len(t.Compared.Columns) == 0 {
+		return ""
+	}
+	return " What was compared until then is below."
+}
+
+// replayVariants replays the stretch under each variant. Each has the same part of the time that is left for those to
+// come; one that needs more is compared as far as it came.
 func (c *consoleCell) replayVariants(ctx context.Context, t *trial) (err error) {
 	defer func() {
 		if caught := recover(); caught != nil {
@@ -237,38 +258,67 @@ func (c *consoleCell) replayVariants(ctx context.Context, t *trial) (err error) 
 	each := (1 - readPart) / float64(len(t.variants))
 	for i, v := range t.variants {
 		done := readPart + each*float64(i)
-		c.updateTrial(t, func(t *console.Trial) { t.Step, t.Part = "replays: "+v.name, done })
+		c.updateTrial(t, func(t *console.Trial) { t.Step, t.Part, t.At = "replays: "+v.name, done, begin })
 		shown := time.Now()
 		v.Progress = func(at grid.Time) {
 			if time.Since(shown) < 100*time.Millisecond {
 				return
 			}
 			shown = time.Now()
-			c.updateTrial(t, func(t *console.Trial) { t.Part = done + each*min(float64(at-begin)/length, 1) })
+			c.updateTrial(t, func(t *console.Trial) { t.Part, t.At = done+each*min(float64(at-begin)/length, 1), at })
 		}
-		replayed, err := whatif.Replay(ctx, r, v.Scenario)
-		if err != nil {
-			return err
+		v.OnlyEnded = true
+		replayed, interrupted := replayInPart(ctx, r, v.Scenario, len(t.variants)-i)
+		if interrupted != nil && (replayed == nil || !isEnded(interrupted)) {
+			return interrupted
 		}
 		then, now, left := whatif.Compare(r, replayed, v.name)
 		if len(then.Jobs) == 0 {
-			return fmt.Errorf("no task has ended in both: choose a longer stretch")
+			return cmp.Or(interrupted, fmt.Errorf("no task has ended in both: choose a longer stretch"))
 		}
 		c.updateTrial(t, func(t *console.Trial) {
-			if i == 0 {
-				t.Compared.Add(then, 0, 0)
+			recorded := outcome.Comparison{}
+			recorded.Add(then, 0, 0)
+			n := len(t.Compared.Columns)
+			if n == 0 || t.Compared.Columns[0].Of.Window < then.Window { // or the first variant was interrupted
+				t.Compared.Columns = append(recorded.Columns, t.Compared.Columns[min(n, 1):]...)
 			}
 			t.Compared.Add(now, 0, 0)
+			if replayed.Until < r.Last {
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: interrupted, and compared up to %s only.", v.name,
+					replayed.Until.Std().UTC().Format("2006-01-02 15:04:05 UTC")))
+			}
 			t.Notes = append(t.Notes, notesOf(v.name, replayed, left)...)
 		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
 	return nil
+}
+
+// isEnded reports whether an error is that of a context that has ended.
+func isEnded(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// replayInPart replays one of so many variants, in its part of the time that is left.
+func replayInPart(ctx context.Context, r *whatif.Recorded, s whatif.Scenario, variants int) (*whatif.Replayed, error) {
+	if deadline, has := ctx.Deadline(); has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(variants))
+		defer cancel()
+	}
+	return whatif.Replay(ctx, r, s)
 }
 
 // notesOf returns what the table cannot show.
 func notesOf(name string, p *whatif.Replayed, left int) (out []string) {
 	if left > 0 {
 		out = append(out, fmt.Sprintf("%s: %d tasks ended in one of the two only and are not compared.", name, left))
+	}
+	if p.Held > 0 {
+		out = append(out, fmt.Sprintf("%s: %s.", name, p.HeldText()))
 	}
 	if p.Waiting > 0 {
 		out = append(out, fmt.Sprintf("%s: %d tasks would wait without end, of jobs %s.", name, p.Waiting,
@@ -308,6 +358,7 @@ func (c *consoleCell) readRecorded(ctx context.Context, t *trial) (*whatif.Recor
 			fmt.Errorf("the stretch has %d event lists; at most %d are compared here: quill replay --what-if has no bound", n,
 				trialLists)
 	}
+	c.updateTrial(t, func(t *console.Trial) { t.Lists = to.Seq - min(start.Seq, to.Seq) })
 	r, err := whatif.Record(start, c.listsUntil(ctx, t, p, start.Seq, to))
 	if err == nil {
 		err = ctx.Err()

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/quill-grid/quill/pkg/gdi"
@@ -9,15 +10,18 @@ import (
 	"github.com/quill-grid/quill/tools/outcome"
 )
 
-// Compare makes outcomes of what was recorded and what would have been, of the
-// tasks that ended in both. Left is how many ended in one only.
+// Compare makes outcomes of what was recorded and what would have been. Jobs are the tasks that ended in both, and left
+// is how many ended in one only. Use and queue are those of all tasks, from the state to start from until the end of
+// what was recorded, or until the replay was interrupted.
 func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome.Outcome, left int) {
 	then, now := endedAttempts(r.Accounting, nil), endedAttempts(p.Accounting, p.Original)
 	begin := r.Start.At
+	both := inBoth(then, now)
+	window := max(min(r.Last, p.Until).Sub(begin), 1)
 	of := func(name string, slots int64, names []outcome.Project, all map[taskID][]*grid.Accounting,
 		deadline func(*grid.Accounting) grid.Time) *outcome.Outcome {
-		o := &outcome.Outcome{Name: name, Slots: slots, Projects: names}
-		for _, t := range inBoth(then, now) {
+		o := &outcome.Outcome{Name: name, Slots: slots, Projects: names, Window: window}
+		for _, t := range both {
 			attempts := all[t]
 			a := attempts[len(attempts)-1]
 			j := outcome.EndedJob{Submit: a.Submit.Sub(begin), Start: a.Start.Sub(begin), End: a.End.Sub(begin),
@@ -37,8 +41,65 @@ func Compare(r *Recorded, p *Replayed, name string) (recorded, replayed *outcome
 	deadline := func(a *grid.Accounting) grid.Time { return deadlines[a.Job] }
 	recorded, replayed = of("recorded", r.Slots, projectsOf(r, nil), then, deadline),
 		of(name, p.Slots, projectsOf(r, p.Objects), now, deadline)
+	compared := map[taskID]bool{}
+	for _, t := range both {
+		compared[t] = true
+	}
+	addOthers(recorded, begin, r.Accounting, r.after, func(t taskID) bool { return compared[t] })
+	addOthers(replayed, begin, p.Accounting, p.end, func(t taskID) bool {
+		return compared[taskID{p.Original[t.job], t.id}]
+	})
 	recorded.Policy, replayed.Policy = r.Start.SchedConf().Algorithm, p.Algorithm
 	return recorded, replayed, len(then) + len(now) - 2*len(recorded.Jobs)
+}
+
+// addOthers adds the attempts of tasks that are not compared, and what runs and waits at the end.
+func addOthers(
+	o *outcome.Outcome, begin grid.Time, all []*grid.Accounting, end *state.State, compared func(taskID) bool,
+) {
+	add := func(project string, submit, start, end, slots float64) {
+		o.Others = append(o.Others, outcome.EndedJob{Submit: submit, Start: start, End: end, Slots: int64(max(slots, 1)),
+			Project: slices.IndexFunc(o.Projects, func(p outcome.Project) bool { return p.Name == project })})
+	}
+	waits := map[taskID]float64{} // since when, of tasks with attempts that have ended
+	for _, a := range all {
+		t := taskID{a.Job, a.Task}
+		if partOfTask(a) || a.Start == 0 || compared(t) {
+			continue
+		}
+		submit, again := waits[t]
+		if !again {
+			submit = a.Submit.Sub(begin)
+		}
+		add(projectOf(a), submit, a.Start.Sub(begin), a.End.Sub(begin), float64(a.Slots))
+		waits[t] = a.End.Sub(begin)
+	}
+	end.Each(grid.KindJob, func(object grid.Object) bool {
+		j := object.(*grid.Job)
+		project := cmp.Or(j.Project, none)
+		submit := max(j.Submit, j.ExecTime).Sub(begin)
+		wait := func(task uint32) {
+			since, again := waits[taskID{j.ID, task}]
+			if !again {
+				since = submit
+			}
+			if since < o.Window {
+				add(project, since, o.Window, o.Window, 1)
+			}
+		}
+		for _, t := range end.Tasks(j.ID) {
+			switch since, again := waits[taskID{j.ID, t.ID}]; {
+			case t.Started() && again:
+				add(project, since, t.Start.Sub(begin), o.Window, float64(t.Slots()))
+			case t.Started():
+				add(project, submit, t.Start.Sub(begin), o.Window, float64(t.Slots()))
+			case t.State&grid.StateError == 0:
+				wait(t.ID)
+			}
+		}
+		j.Eligible().Each(func(task uint32) bool { wait(task); return true })
+		return true
+	})
 }
 
 // endedAttempts are the attempts of the tasks whose last one has ended, by the recorded

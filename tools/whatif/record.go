@@ -24,6 +24,7 @@ type Recorded struct {
 	ends     map[taskID][]ending // that attempts came to by themselves
 	attempts map[report.Attempt]endedAttempt
 	begun    map[taskID]*stretch // what had started and not ended
+	after    *state.State        // the last list
 	median   grid.Time
 }
 
@@ -72,6 +73,7 @@ func Record(from *state.State, lists iter.Seq2[events.List, error]) (*Recorded, 
 		return true
 	})
 	now := from.Copy()
+	r.after = now
 	for l, err := range lists {
 		if err != nil {
 			return r.setMedian(), err

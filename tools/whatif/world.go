@@ -8,6 +8,7 @@ import (
 	"github.com/quill-grid/quill/pkg/gdi"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/report"
+	"github.com/quill-grid/quill/pkg/state"
 	"github.com/quill-grid/quill/qmaster/core"
 	"github.com/quill-grid/quill/schedd/algorithm/shipped"
 	"github.com/quill-grid/quill/schedd/couple"
@@ -22,6 +23,9 @@ type Scenario struct {
 	Objects []grid.Object
 	// Progress, unless nil, is called with the virtual time as it passes.
 	Progress func(grid.Time)
+	// OnlyEnded ends the replay when all tasks have ended that have in the record, after the end of that. Tasks that have
+	// not are no part of Waiting and Held then.
+	OnlyEnded bool
 }
 
 // isReplaced reports whether an object is one of Objects.
@@ -45,8 +49,20 @@ type Replayed struct {
 	Moot       []string          // requests that found nothing to do
 	Objects    []grid.Object     // those of the options
 	Passes     int
-	Waiting    int      // tasks that nothing would ever start, or let continue
-	Stuck      []string // they, by job
+	Waiting    int       // tasks that nothing would ever start, or let continue
+	Stuck      []string  // they, by job
+	Held       int       // tasks that stay held or in error state, or wait for a job of which one does
+	Until      grid.Time // up to when it was replayed: not before the end of what was recorded, unless it was interrupted
+
+	end *state.State // then
+}
+
+// HeldText returns Held in words.
+func (p *Replayed) HeldText() string {
+	if p.Held == 1 {
+		return "1 task stays held or in error state, or waits for such a job"
+	}
+	return fmt.Sprintf("%d tasks stay held or in error state, or wait for such a job", p.Held)
 }
 
 // silence is how long hosts may be silent: then they give a sign of life.
@@ -63,6 +79,7 @@ type world struct {
 	reservations                       map[uint32]uint32 // ... of advance reservations
 	came                               map[taskID]int    // attempts that have come to an end by themselves
 	running                            processes
+	left                               map[taskID]bool // of OnlyEnded: the tasks that have not ended yet
 	loads                              map[string]*grid.Load
 	stale                              bool
 	idle                               int // moments at the end without anything from outside
@@ -72,7 +89,8 @@ type world struct {
 // comes from outside and nothing runs.
 const idleMost = 1000
 
-// Replay lets what was recorded happen under the options.
+// Replay lets what was recorded happen under the options. When ctx ends before, it returns what was replayed until
+// then, and its error.
 func Replay(ctx context.Context, r *Recorded, o Scenario) (*Replayed, error) {
 	w, err := newWorld(r, o)
 	if err != nil {
@@ -87,12 +105,20 @@ func newWorld(r *Recorded, o Scenario) (*world, error) {
 		now:      r.Start.At, renumbered: map[uint32]uint32{}, reservations: map[uint32]uint32{}, came: map[taskID]int{},
 		running: processes{of: map[report.Attempt]*startedTask{}}, loads: map[string]*grid.Load{}, stale: true}
 	w.Lend = true
+	if o.OnlyEnded {
+		w.left = map[taskID]bool{}
+		for t := range endedAttempts(r.Accounting, nil) {
+			w.left[t] = true
+		}
+	}
 	return w, w.makeCell()
 }
 
 // runToEnd lets time pass until nothing happens any more.
 func (w *world) runToEnd(ctx context.Context) error {
 	w.Replayed.Slots, w.Replayed.Algorithm = Slots(w.Core.State()), w.Core.State().SchedConf().Algorithm
+	w.end = w.Core.State()
+	defer func() { w.Until = max(w.Until, w.now) }()
 	for next := 0; w.advanceClock(next); {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -107,19 +133,38 @@ func (w *world) runToEnd(ctx context.Context) error {
 		if w.Progress != nil {
 			w.Progress(w.now)
 		}
+		if w.OnlyEnded && len(w.left) == 0 && next == len(w.Inputs) && w.now >= w.Last {
+			return nil
+		}
 	}
 	w.noteUnended()
+	w.Until = w.Last
 	return nil
 }
 
-// noteUnended returns what has not ended.
+// noteUnended notes what has not ended: no algorithm starts what is held.
 func (w *world) noteUnended() {
 	s := w.Core.State()
+	held := map[uint32]bool{} // jobs with such tasks; predecessors have lower numbers
 	s.Each(grid.KindJob, func(o grid.Object) bool {
 		j := o.(*grid.Job)
-		tasks := j.Pending
+		tasks := j.Eligible()
 		for _, t := range s.Tasks(j.ID) {
-			tasks = tasks.With(t.ID)
+			if t.State&grid.StateError == 0 {
+				tasks = tasks.With(t.ID)
+			}
+		}
+		waits := slices.ContainsFunc(j.Predecessors, func(id uint32) bool { return held[id] })
+		if waits {
+			tasks = nil
+		}
+		all := j.Pending.Count() + uint32(len(s.Tasks(j.ID)))
+		if n := all - tasks.Count(); n > 0 {
+			held[j.ID] = true
+			w.Held += int(n)
+		}
+		if len(tasks) == 0 {
+			return true
 		}
 		name := fmt.Sprint(w.Original[j.ID])
 		if j.Array {
@@ -262,6 +307,9 @@ func (w *world) noteChanges(r core.Ready) {
 		switch o := e.Object.(type) {
 		case *grid.Accounting:
 			w.Replayed.Accounting = append(w.Replayed.Accounting, o)
+			if !o.Rescheduled {
+				delete(w.left, taskID{w.Original[o.Job], o.Task})
+			}
 		case *grid.JATask:
 			if o.Status == grid.Transfering && o.Start == w.now {
 				w.startTask(o)
