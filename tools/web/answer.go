@@ -2,15 +2,23 @@ package web
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"maps"
+	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -33,27 +41,13 @@ const (
 type Reading struct {
 	At          string `query:"at" doc:"the answer as of this event list or time: 4711, 2026-11-21T14:03:20Z, 14:03:20, -10m (before now)" example:"-10m"`
 	After       uint64 `query:"after" doc:"wait, for at most 10 seconds, until the answer includes the event list of this number: the Quill-Sequence of an answer to a request that changed something" example:"4711"`
-	IfNoneMatch string `header:"If-None-Match" doc:"the ETag of an earlier answer: 304 when nothing has changed"`
+	IfNoneMatch string `header:"If-None-Match" doc:"the ETag of an earlier answer: 304 when this one is the same"`
 }
 
 func (r *Reading) place() *Reading { return r }
 
 // reader is an input with a Reading.
 type reader interface{ place() *Reading }
-
-// readMoment returns the cell as a request wants to see it. The error is a problem.
-func (s *handlers) readMoment(ctx context.Context, r *Reading) (mirror.Moment, error) {
-	at, err := s.moment(ctx, r)
-	if err != nil {
-		return at, err
-	}
-	tag := etag(at.State.Seq)
-	if r.IfNoneMatch != "" && r.IfNoneMatch == tag {
-		h := http.Header{"Etag": {tag}, sequenceHeader: {strconv.FormatUint(at.State.Seq, 10)}}
-		return at, huma.ErrorWithHeaders(huma.Status304NotModified(), h)
-	}
-	return at, nil
-}
 
 // moment returns the cell as a request wants to see it.
 func (s *handlers) moment(ctx context.Context, r *Reading) (at mirror.Moment, err error) {
@@ -74,22 +68,69 @@ func (s *handlers) moment(ctx context.Context, r *Reading) (at mirror.Moment, er
 
 const sequenceHeader = "Quill-Sequence"
 
-// etag is weak: another list may have changed nothing of the answer.
-func etag(seq uint64) string { return `W/"` + strconv.FormatUint(seq, 10) + `"` }
-
-// reply is an answer of one object.
-type reply[T any] struct {
+// answered is the answer to a GET of the state.
+type answered struct {
 	Sequence uint64 `header:"Quill-Sequence" doc:"number of the last event list in the answer"`
-	ETag     string `header:"ETag"`
-	Body     T
-}
-
-// listing is an answer of rows.
-type listing struct {
-	Sequence uint64 `header:"Quill-Sequence" doc:"number of the last event list in the answer"`
-	ETag     string `header:"ETag"`
+	ETag     string `header:"ETag" doc:"changes when the answer does; absent with application/x-ndjson"`
 	Vary     string `header:"Vary"`
 	Body     func(huma.Context)
+}
+
+// answer returns the answer that write makes, or that it is the one that the client has: then leave is called, as it is
+// at the end of the answer. An answer of lines has no ETag, because its rows would be made twice.
+func (r *Reading) answer(
+	seq uint64, contentType string, write func(io.Writer) error, leave func(),
+) (*answered, error) {
+	a := &answered{Sequence: seq, Vary: "Accept, Accept-Encoding"}
+	if contentType != typeNDJSON {
+		digest := sha256.New()
+		if err := write(digest); err != nil {
+			leave()
+			return nil, err
+		}
+		a.ETag = `W/"` + hex.EncodeToString(digest.Sum(nil)[:16]) + `"` // weak: it is that of the answer in gzip, too
+		if matchesETag(r.IfNoneMatch, a.ETag) {
+			leave()
+			return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"Etag": {a.ETag}, "Vary": {a.Vary},
+				sequenceHeader: {strconv.FormatUint(seq, 10)}})
+		}
+	}
+	a.Body = func(h huma.Context) {
+		defer leave()
+		_, w := humago.Unwrap(h)
+		h.SetHeader("Content-Type", contentType)
+		var out io.Writer = &patient{w, http.NewResponseController(w)}
+		if acceptsGzip(h.Header("Accept-Encoding")) {
+			h.SetHeader("Content-Encoding", "gzip")
+			z := compressors.Get().(*gzip.Writer)
+			defer compressors.Put(z)
+			z.Reset(out)
+			defer z.Close()
+			out = z
+		}
+		h.SetStatus(http.StatusOK)
+		buffered := bufio.NewWriterSize(out, 64<<10)
+		if write(buffered) == nil {
+			_ = buffered.Flush() // else the client has gone
+		}
+	}
+	return a, nil
+}
+
+// compressors are those of answers.
+var compressors = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // it is one of the levels
+	return z
+}}
+
+// matchesETag reports whether a header If-None-Match has a tag (RFC 9110, 13.1.2).
+func matchesETag(header, tag string) bool {
+	for one := range strings.SplitSeq(header, ",") {
+		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
+			return true
+		}
+	}
+	return false
 }
 
 // page is the JSON of a listing.
@@ -115,8 +156,12 @@ func registerObject[I, T any, P interface {
 	*I
 	reader
 }](s *handlers, op huma.Operation, make func(ctx context.Context, in *I, at mirror.Moment) (T, error)) {
-	huma.Register(s.api, op, func(ctx context.Context, in *I) (*reply[T], error) {
-		at, err := s.readMoment(ctx, P(in).place())
+	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, op.OperationID)
+	op.Responses = map[string]*huma.Response{"200": {
+		Description: "OK", Content: map[string]*huma.MediaType{typeJSON: {Schema: schema}}}}
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*answered, error) {
+		reading := P(in).place()
+		at, err := s.moment(ctx, reading)
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +169,8 @@ func registerObject[I, T any, P interface {
 		if err != nil {
 			return nil, err
 		}
-		return &reply[T]{Sequence: at.State.Seq, ETag: etag(at.State.Seq), Body: body}, nil
+		write := func(w io.Writer) error { return newEncoder(w).Encode(body) }
+		return reading.answer(at.State.Seq, typeJSON, write, func() {})
 	})
 }
 
@@ -148,10 +194,11 @@ func registerListing[I, T any, P interface {
 		},
 	}}
 	op.Middlewares = append(op.Middlewares, func(ctx huma.Context, next func(huma.Context)) {
-		next(huma.WithValue(ctx, linesKey{}, strings.Contains(ctx.Header("Accept"), typeNDJSON)))
+		next(huma.WithValue(ctx, linesKey{}, acceptedType(ctx.Header("Accept"), typeJSON, typeNDJSON) == typeNDJSON))
 	})
-	huma.Register(s.api, op, func(ctx context.Context, in *I) (*listing, error) {
-		at, err := s.readMoment(ctx, P(in).place())
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*answered, error) {
+		reading := P(in).place()
+		at, err := s.moment(ctx, reading)
 		if err != nil {
 			return nil, err
 		}
@@ -165,29 +212,23 @@ func registerListing[I, T any, P interface {
 			leave()
 			return nil, err
 		}
-		out := &listing{Sequence: at.State.Seq, ETag: etag(at.State.Seq), Vary: "Accept", Body: func(h huma.Context) {
-			defer leave()
-			if lines {
-				writeLines(h, items.items)
-			} else {
-				writePage(h, items)
-			}
-		}}
-		return out, nil
+		if lines {
+			return reading.answer(at.State.Seq, typeNDJSON, items.writeLines, leave)
+		}
+		return reading.answer(at.State.Seq, typeJSON, items.writePage, leave)
 	})
 }
 
 type linesKey struct{}
 
 // writePage writes a page while its rows are made.
-func writePage[T any](h huma.Context, r rows[T]) {
-	w := beginAnswer(h, typeJSON)
+func (r rows[T]) writePage(w io.Writer) error {
 	fmt.Fprint(w, `{"items":[`)
 	out, separator := newEncoder(w), ""
 	for item := range r.items {
 		fmt.Fprint(w, separator)
-		if out.Encode(item) != nil {
-			return
+		if err := out.Encode(item); err != nil {
+			return err
 		}
 		separator = ","
 	}
@@ -195,37 +236,28 @@ func writePage[T any](h huma.Context, r rows[T]) {
 	if r.next != "" {
 		fmt.Fprintf(w, `,"next":%q`, r.next)
 	}
-	fmt.Fprintln(w, "}")
-	w.Flush()
+	_, err := fmt.Fprintln(w, "}")
+	return err
 }
 
 // unbuffered has proxies pass on what is written when it is, also those that would first fill a buffer, as nginx does.
 func unbuffered(h huma.Context) { h.SetHeader("X-Accel-Buffering", "no") }
 
 // writeLines writes a row on each line.
-func writeLines[T any](h huma.Context, items iter.Seq[T]) {
-	w := beginAnswer(h, typeNDJSON)
+func (r rows[T]) writeLines(w io.Writer) error {
 	out := newEncoder(w)
-	for item := range items {
-		if out.Encode(item) != nil {
-			return
+	for item := range r.items {
+		if err := out.Encode(item); err != nil {
+			return err
 		}
 	}
-	w.Flush()
+	return nil
 }
 
-func newEncoder(w *bufio.Writer) *json.Encoder {
+func newEncoder(w io.Writer) *json.Encoder {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	return out
-}
-
-// beginAnswer begins an answer that is written bit by bit.
-func beginAnswer(h huma.Context, contentType string) *bufio.Writer {
-	_, w := humago.Unwrap(h)
-	h.SetHeader("Content-Type", contentType)
-	h.SetStatus(http.StatusOK)
-	return bufio.NewWriterSize(&patient{w, http.NewResponseController(w)}, 64<<10)
 }
 
 // patient gives each part of a long answer the time that a whole short one has.
@@ -239,6 +271,54 @@ func (p *patient) Write(b []byte) (int, error) {
 		return 0, err
 	}
 	return p.ResponseWriter.Write(b)
+}
+
+// acceptedType returns which of the types of an answer a client prefers by its Accept, the first of them when it does
+// not say; "": none (RFC 9110, 12.5.1).
+func acceptedType(accept string, types ...string) (best string) {
+	if strings.TrimSpace(accept) == "" {
+		return types[0]
+	}
+	most := 0.0
+	for _, offered := range types {
+		group, _, _ := strings.Cut(offered, "/")
+		weight, exact := 0.0, -1
+		for one := range strings.SplitSeq(accept, ",") {
+			name, parameters, err := mime.ParseMediaType(one)
+			if err != nil {
+				continue
+			}
+			how := slices.Index([]string{"*/*", group + "/*", offered}, name)
+			if how <= exact {
+				continue
+			}
+			exact, weight = how, 1
+			if q, has := parameters["q"]; has {
+				if weight, err = strconv.ParseFloat(q, 64); err != nil {
+					weight = 0
+				}
+			}
+		}
+		if weight > most {
+			best, most = offered, weight
+		}
+	}
+	return best
+}
+
+// checkAccept refuses a request whose client takes none of the types of the answer. The error is a problem.
+func checkAccept(r *http.Request, op *huma.Operation) error {
+	for status, response := range op.Responses { // order: one of them is 2xx
+		if !strings.HasPrefix(status, "2") || len(response.Content) == 0 {
+			continue
+		}
+		types := slices.Sorted(maps.Keys(response.Content))
+		if acceptedType(strings.Join(r.Header["Accept"], ","), types...) == "" {
+			return problem.New(http.StatusNotAcceptable, problem.TypeAcceptable, "header.Accept",
+				fmt.Sprintf("%q is not answered: it is %s", r.Header.Get("Accept"), strings.Join(types, " or ")))
+		}
+	}
+	return nil
 }
 
 // acceptsGzip reports whether a client prefers gzip to text as it is, by its Accept-Encoding (RFC 9110, 12.5.3).

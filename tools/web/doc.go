@@ -10,9 +10,9 @@
 //	typed handlers ──▶ OpenAPI 3.1 ──▶ /v1/openapi.json, the page /v1/docs; a client that is generated of it (client_test.go)
 //
 // Routes are typed handlers (huma): input and output structs are the documentation, and what a request may contain is
-// checked against them. A GET begins with readMoment, which makes it wait for ?after= and answers If-None-Match. The
-// mirror is that of a user, so private fields of jobs never reach this process. No request holds the mirror's lock for
-// longer than a copy takes.
+// checked against them. A GET begins with moment, which makes it wait for ?after=, and ends with Reading.answer, which
+// answers If-None-Match and compresses. The mirror is that of a user, so private fields of jobs never reach this
+// process. No request holds the mirror's lock for longer than a copy takes.
 //
 // The package must not know how listings are computed (pkg/view), what a submission means (pkg/submit) nor which user
 // may do what: qmaster decides. It must not act as another user than the owner of the token that the request or its

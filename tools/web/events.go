@@ -111,7 +111,7 @@ func (s *handlers) streamEvents(ctx context.Context, in *eventsQuery) (*streamin
 	}
 	r := &stream{server: s, filter: chosen, conditions: in.conditions(), to: in.To,
 		account: entry.AccountOf(ctx), ctx: ctx}
-	if strings.Contains(in.Accept, typeNDJSON) {
+	if acceptedType(in.Accept, typeEvents, typeNDJSON) == typeNDJSON {
 		r.form = mirror.Lines
 	}
 	if acceptsGzip(in.Encoding) {

@@ -128,7 +128,10 @@ func (s *Server) middleware(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	defer c.Release()
-	if err = checkKey(r, ctx.Operation()); err == nil && ctx.Operation().RequestBody != nil {
+	if err = checkKey(r, ctx.Operation()); err == nil {
+		err = checkAccept(r, ctx.Operation())
+	}
+	if err == nil && ctx.Operation().RequestBody != nil {
 		var leave func()
 		if leave, err = s.admitBody(r, fair.User{Name: c.User()}, c.Scope()); err == nil {
 			defer leave()

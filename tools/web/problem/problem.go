@@ -167,6 +167,12 @@ func AddType(_ huma.Context, _ string, v any) (any, error) {
 			}
 			p.Errors = []*huma.ErrorDetail{{Location: where, Message: p.Detail}}
 		}
+		if p.Detail == "validation failed" && len(p.Errors) > 0 { // the text of huma for all
+			p.Detail = strings.TrimPrefix(p.Errors[0].Location+": "+p.Errors[0].Message, ": ")
+			if n := len(p.Errors) - 1; n > 0 {
+				p.Detail = fmt.Sprintf("%s, and %d more in errors", p.Detail, n)
+			}
+		}
 		name, known := byStatus[p.Status]
 		if !known {
 			name = TypeInternal
