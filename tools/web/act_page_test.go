@@ -59,3 +59,29 @@ func testSessionEnds(t *testing.T, with chromium) {
 	b.until(`location.pathname + location.search === "/jobs?state=p" && ` + live)
 	b.clean()
 }
+
+// testPlay: Play goes on from the moment that was chosen with the slider, at each pace; the links at the top lead to
+// other pages at the same moment.
+func testPlay(t *testing.T, with chromium) {
+	c := busy(t)
+	b := with.logIn(t, c, "alice")
+	b.open("/jobs", 1280, "light")
+	b.until(`document.querySelector("#livebadge").textContent === "Live"`)
+	eval[bool](b, `(() => { const s = document.querySelector("#slider"); s.value = 300;
+		s.dispatchEvent(new Event("change", {bubbles: true})); return true; })()`)
+	b.until(`document.querySelector(".timebar.past") && location.search.includes("at=2026-03-02T")`)
+	const links = `[...document.querySelectorAll("nav[aria-label=Pages] a, a.brand")]`
+	b.until(links + `.every((a) => a.search === location.search)`)
+	at := eval[string](b, `document.querySelector(".timebar").dataset.now`)
+	eval[bool](b, `document.querySelector("#pace").value = "1", true`)
+	b.do(chromedp.Click("#play"))
+	b.until(`document.querySelector(".timebar").dataset.now > "` + at + `"`)
+	b.do(chromedp.Click("#play"))
+	b.until(`document.querySelector("#play").textContent === "Play"`)
+	eval[bool](b, `document.querySelector("#pace").value = "600", true`)
+	b.do(chromedp.Click("#play"))
+	b.until(`!document.querySelector(".timebar.past")`)
+	b.until(`document.querySelector("#livebadge").textContent === "Live"`)
+	b.until(links + `.every((a) => a.search === "")`)
+	b.clean()
+}

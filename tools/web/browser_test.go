@@ -58,6 +58,7 @@ func TestBrowser(t *testing.T) {
 		{"Confirms", testConfirms},
 		{"ActsOnce", testActsOnce},
 		{"SessionEnds", testSessionEnds},
+		{"Play", testPlay},
 		{"Provider", testProvider},
 		{"Link", testLink},
 		{"StoryOfUser", testStoryOfUser},

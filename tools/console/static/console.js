@@ -29,18 +29,23 @@
     for (const t of all("[data-time]", within)) t.textContent = (t.dataset.day ? day : t.dataset.second ? clock : short).format(Number(t.dataset.time));
   }
 
+  const bound = new WeakSet(); // elements that listen
+
   // Colours: those of the system unless the person has chosen.
+  // The button is that of the page before when a page is exchanged, with the attributes of the fresh one.
   function theme() {
     const button = $("#theme");
     const dark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
     const show = () => { button.textContent = dark() ? "Light" : "Dark"; };
     button.hidden = false;
+    show();
+    if (bound.has(button)) return;
+    bound.add(button);
     button.addEventListener("click", () => {
       document.documentElement.dataset.theme = dark() ? "light" : "dark";
       try { localStorage.setItem("theme", document.documentElement.dataset.theme); } catch { /* for this page only */ }
       show();
     });
-    show();
   }
 
   // What a person has typed, marked or opened stays when the page changes under it.
@@ -121,9 +126,8 @@
     if (at) url.searchParams.set("at", at); else url.searchParams.delete("at");
     return url.pathname + url.search;
   }
-  const iso = (ms) => new Date(ms).toISOString().replace(/\.\d+/, "");
+  const iso = (ms) => new Date(ms).toISOString().replace(".000", "");
   const span = (bar) => [Date.parse(bar.dataset.begin), follows() ? present() : Date.parse(bar.dataset.present)];
-  const bound = new WeakSet(); // sliders that listen
   let playing = 0; // odd while the history is played
   async function visit(at) {
     const url = address(at);
@@ -153,19 +157,22 @@
     const place = (ms) => { const [from, to] = span(bar); return Math.round(1000 * Math.min(1, (ms - from) / Math.max(to - from, 1))); };
     slider.value = bar.dataset.at ? place(Date.parse(bar.dataset.now)) : 1000;
     slider.setAttribute("aria-valuetext", full.format(Date.parse(bar.dataset.now)));
+    if (!bound.has(button)) { // the morph may have made another one, and left the slider
+      bound.add(button);
+      button.addEventListener("click", () => {
+        if (playing % 2) { playing++; button.textContent = "Play"; return; }
+        button.textContent = "Pause";
+        play();
+      });
+    }
     if (bound.has(slider)) return;
     bound.add(slider);
-    const chosen = () => { const [from, to] = span(bar); return from + (to - from) * slider.value / 1000; };
+    const chosen = () => { const [from, to] = span($(".timebar")); return from + (to - from) * slider.value / 1000; };
     slider.addEventListener("input", () => {
       $("#asof").textContent = full.format(chosen());
       slider.setAttribute("aria-valuetext", full.format(chosen()));
     });
     slider.addEventListener("change", () => visit(Number(slider.value) === 1000 ? "" : iso(chosen())));
-    button.addEventListener("click", () => {
-      if (playing % 2) { playing++; button.textContent = "Play"; return; }
-      button.textContent = "Pause";
-      play();
-    });
   }
 
   // Selections: the box in the head marks all rows, and the buttons say how many are marked.
@@ -194,7 +201,7 @@
     for (const p of all(".panel, .broad, pre")) if (p.scrollWidth > p.clientWidth) p.tabIndex = 0;
   }
 
-  function begin() { timebar(); times(); select(); scrollers(); follow(); }
+  function begin() { theme(); timebar(); times(); select(); scrollers(); follow(); }
   document.addEventListener("visibilitychange", () => { if (!ended) follow(); else if (!document.hidden) checkSession(); });
   document.addEventListener("htmx:afterSettle", begin);
   document.addEventListener("htmx:responseError", (e) => { playing += playing % 2; note(`The server answered ${e.detail.xhr.status}.`); });
@@ -202,6 +209,5 @@
     if ((e.detail.xhr.getResponseHeader("Content-Type") || "").startsWith("text/html")) { e.detail.shouldSwap = true; e.detail.isError = false; }
   });
   setInterval(() => { if (follows()) times(); }, 1000);
-  theme();
   begin();
 })();
