@@ -31,10 +31,11 @@ type Attribute struct {
 	Value any // string, int64 or float64
 }
 
-// Names of spans beside plan.RunSpan. Those of waits are in waitNames.
+// Names of spans beside plan.RunSpan: collectors group by them, so they are few. Those of waits are in waitNames, those
+// of jobs in kind.
 const (
-	spanJob       = "job"
-	spanTask      = "task"
+	spanTask      = "array task"
+	spanPETask    = "pe task"
 	spanStart     = "start"     // from the decision to the first process of the job: transfer and prolog
 	spanFinish    = "finish"    // from its last process to the end of the attempt: epilog and report
 	spanSuspended = "suspended" // within the run
@@ -56,6 +57,24 @@ type job struct {
 	wait   waiting // of the tasks that have not been started yet
 	tasks  map[uint32]*task
 	failed string
+	// interactive: it was submitted by one of the commands of sessions.
+	interactive bool
+}
+
+// sessions are the commands that submit interactive jobs.
+var sessions = []string{"qrsh", "qlogin", "qsh"}
+
+// kind returns the name of the span of the job.
+func (k *job) kind() string {
+	switch {
+	case k.interactive:
+		return "interactive job"
+	case k.Array:
+		return "array job"
+	case k.PE != "":
+		return "parallel job"
+	}
+	return "batch job"
 }
 
 // task is how far a task has come that has left the pending range.
@@ -109,6 +128,9 @@ func (t *Tracer) Apply(l events.List) []Span {
 		case grid.KindJob:
 			if t.st.Job(e.Key.ID) != nil {
 				t.compareJob(e.Key.ID, l.At)
+			}
+			if k := t.jobs[e.Key.ID]; k != nil && e.Op == events.OpAdd {
+				k.interactive = slices.Contains(sessions, l.Cause.What)
 			}
 		case grid.KindAccounting:
 			t.ended(e.Object.(*grid.Accounting), l.At)
@@ -224,8 +246,8 @@ func (t *Tracer) ended(a *grid.Accounting, at grid.Time) {
 		{"quill.max_vmem_bytes", a.Usage.MaxVMem}, {"quill.max_rss_bytes", a.Usage.MaxRSS},
 	}
 	if a.PETask != "" {
-		t.add(k, Span{ID: k.id.Span("petask "+a.PETask, a.Task, a.Attempt), Parent: run, Name: a.PETask, Start: a.Start,
-			End: a.End, Attributes: attributes, Error: failed})
+		t.add(k, Span{ID: k.id.Span("petask "+a.PETask, a.Task, a.Attempt), Parent: run, Name: spanPETask, Start: a.Start,
+			End: a.End, Attributes: append([]Attribute{{"quill.task.pe", a.PETask}}, attributes...), Error: failed})
 		return
 	}
 	parent := k.parent(a.Task)
@@ -271,9 +293,9 @@ func failureOf(a *grid.Accounting) string {
 // parent is the span of a task of an array, or of the job.
 func (k *job) parent(task uint32) plan.SpanID {
 	if k.Array && task > 0 {
-		return k.id.Span(spanTask, task, 0)
+		return k.id.Span("task", task, 0)
 	}
-	return k.id.Span(spanJob, 0, 0)
+	return k.id.Span("job", 0, 0)
 }
 
 // taskOver adds the span of a task that is gone.
@@ -292,7 +314,7 @@ func (t *Tracer) over(k *job, at grid.Time) {
 		t.taskOver(k, id, k.tasks[id], at)
 	}
 	t.waits(k, &k.wait, waiting{}, 0, at)
-	s := Span{ID: k.parent(0), Name: k.Name, Start: k.Submit, End: at, Error: k.failed, Attributes: []Attribute{
+	s := Span{ID: k.parent(0), Name: k.kind(), Start: k.Submit, End: at, Error: k.failed, Attributes: []Attribute{
 		{"quill.cell", t.cell}, {"quill.job.id", int64(k.Job.ID)}, {"quill.job.name", k.Name}, {"quill.job.owner", k.Owner},
 	}}
 	for _, a := range []Attribute{{"quill.job.project", k.Project}, {"quill.job.department", k.Department},

@@ -16,12 +16,14 @@ type story struct {
 	t      *testing.T
 	tracer *Tracer
 	names  map[plan.SpanID]string
+	cause  string // the command of the lists
 	text   strings.Builder
 }
 
 func (s *story) at(second float64, all ...events.Event) {
 	s.t.Helper()
-	l := events.List{Seq: s.tracer.Seq() + 1, At: grid.Time(0).Add(1000 + second), Events: all}
+	l := events.List{Seq: s.tracer.Seq() + 1, At: grid.Time(0).Add(1000 + second), Cause: events.Cause{What: s.cause},
+		Events: all}
 	for _, p := range s.tracer.Apply(l) {
 		if s.names[p.ID] != "" {
 			s.t.Errorf("%s has the identifier of %s", p.Name, s.names[p.ID])
@@ -96,7 +98,7 @@ func TestWaits(t *testing.T) {
 61: start 40-41
 61: run 41-60 quill.queue=all.q
 61: finish 60-61
-61: job1 0-61 quill.job.id=1 quill.job.name=job1 quill.job.owner=alice
+61: batch job 0-61 quill.job.id=1 quill.job.name=job1 quill.job.owner=alice
 `)
 }
 
@@ -128,8 +130,29 @@ func TestArray(t *testing.T) {
 20: start 12-13
 20: run 13-20 failed: exit status 3 quill.queue=all.q
 20: finish 20-20
-20: task 5-20 failed: exit status 3 quill.task.id=1 quill.attempts=2
-20: job2 0-20 failed: exit status 3 quill.job.id=2 quill.job.name=job2 quill.job.owner=alice quill.job.tasks=1-2
+20: array task 5-20 failed: exit status 3 quill.task.id=1 quill.attempts=2
+20: array job 0-20 failed: exit status 3 quill.job.id=2 quill.job.name=job2 quill.job.owner=alice quill.job.tasks=1-2
+`)
+}
+
+// TestNames: the span of a job is named by the kind of the job, that of a PE task by what it is: names are few.
+func TestNames(t *testing.T) {
+	s := newStory(t)
+	pe := func(j *grid.Job) { j.PE = "mpi" }
+	s.cause = "qrsh"
+	s.at(0, events.Add(newJob(5, pe)))
+	s.cause = "qsub"
+	s.at(1, events.Add(newJob(6, pe)))
+	task := ended(6, 1, 1, 2, 3, 0, 0)
+	task.PETask = "1.node1"
+	s.at(4, events.Add(task))
+	s.at(5, events.Del(grid.KindJob, grid.Key{ID: 5}), events.Del(grid.KindJob, grid.Key{ID: 6}))
+	s.want(`
+4: pe task 2-3 quill.task.pe=1.node1 quill.queue=all.q
+5: wait: place 0-5
+5: interactive job 0-5 quill.job.id=5 quill.job.name=job5 quill.job.owner=alice quill.job.pe=mpi
+5: wait: place 1-5
+5: parallel job 0-5 quill.job.id=6 quill.job.name=job6 quill.job.owner=alice quill.job.pe=mpi
 `)
 }
 
@@ -144,6 +167,6 @@ func TestOnly(t *testing.T) {
 	}
 	s.want(`
 20: wait: place 10-20
-20: job3 0-20 quill.job.id=3 quill.job.name=job3 quill.job.owner=alice
+20: batch job 0-20 quill.job.id=3 quill.job.name=job3 quill.job.owner=alice
 `)
 }

@@ -91,12 +91,12 @@ func TestCollector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, ran := to.spans["hello"], to.spans["run"]
-	for _, name := range []string{"hello", "wait: place", "start", "run", "finish"} {
+	whole, ran := to.spans["batch job"], to.spans["run"]
+	for _, name := range []string{"batch job", "wait: place", "start", "run", "finish"} {
 		switch s := to.spans[name]; {
 		case s == nil:
 			t.Fatalf("%s is missing among %v", name, to.spans)
-		case name != "hello" && !bytes.Equal(s.ParentSpanId, whole.SpanId):
+		case name != "batch job" && !bytes.Equal(s.ParentSpanId, whole.SpanId):
 			t.Errorf("the parent of %s is %x", name, s.ParentSpanId)
 		case s.StartTimeUnixNano > s.EndTimeUnixNano || s.StartTimeUnixNano < whole.StartTimeUnixNano ||
 			s.EndTimeUnixNano > whole.EndTimeUnixNano:
@@ -267,8 +267,12 @@ func TestFollow(t *testing.T) {
 		if err := json.Unmarshal(spans.Bytes(), &one); err != nil {
 			t.Fatal(err, spans.Text())
 		}
-		names = append(names, one.Name)
-		switch one.Name {
+		name := one.Name
+		if job, is := one.Attributes["quill.job.name"].(string); is {
+			name = job
+		}
+		names = append(names, name)
+		switch name {
 		case "before":
 			submitting.Go(func() { submit("after") })
 		case "after":
