@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -20,17 +21,42 @@ type Tick struct {
 	Label string
 	Time  grid.Time
 	Long  bool // with seconds
+	Day   bool // with the day
+}
+
+// Attributes are those of the element with the label of a time, for a script.
+func (t Tick) Attributes() string {
+	out := fmt.Sprintf(`data-time="%d"`, t.Time)
+	switch {
+	case t.Long:
+		out += ` data-second="1"`
+	case t.Day:
+		out += ` data-day="1"`
+	}
+	return out
 }
 
 // Clock is an axis of five marks, labelled with the time of day in UTC.
 func Clock(begin, end grid.Time) Axis {
-	const parts = 4
-	a := Axis{From: float64(begin), To: float64(end)}
-	for i := range parts + 1 {
-		at := begin + (end-begin)*grid.Time(i)/parts
-		a.Ticks = append(a.Ticks, Tick{float64(at), at.Std().UTC().Format("15:04"), at, end-begin < 15*60*1000})
+	return Axis{From: float64(begin), To: float64(end), Ticks: TimeTicks(begin, end, 4)}
+}
+
+// TimeTicks divides a time in so many parts, or in fewer of at least a second each. Labels are times of the day in UTC,
+// with the day or with seconds where they would be the same otherwise.
+func TimeTicks(begin, end grid.Time, parts int) (out []Tick) {
+	parts = int(min(grid.Time(parts), (end-begin)/1000))
+	long, day, layout := end-begin < 15*60*1000, end-begin >= 24*3600*1000, "15:04"
+	switch {
+	case long:
+		layout = "15:04:05"
+	case day:
+		layout = "2 Jan 15:04"
 	}
-	return a
+	for i := range parts + 1 {
+		at := begin + (end-begin)*grid.Time(i)/grid.Time(max(parts, 1))
+		out = append(out, Tick{float64(at), at.Std().UTC().Format(layout), at, long, day})
+	}
+	return out
 }
 
 // units are those in which time is counted.

@@ -188,6 +188,24 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// TestTimeTicks: no two marks of an axis have the same label, however long it is.
+func TestTimeTicks(t *testing.T) {
+	for _, seconds := range []float64{0, 0.4, 1, 3, 30, 200, 600, 3600, 24 * 3600, 30 * 3600, 7 * 24 * 3600} {
+		for _, parts := range []int{4, 6} {
+			seen := map[string]bool{}
+			for _, tick := range TimeTicks(1_000_000_000_000, grid.Time(1_000_000_000_000).Add(seconds), parts) {
+				if seen[tick.Label] {
+					t.Errorf("%g s in %d parts: %s twice", seconds, parts, tick.Label)
+				}
+				seen[tick.Label] = true
+			}
+			if len(seen) == 0 || seconds > 10 && len(seen) != parts+1 {
+				t.Errorf("%g s in %d parts: %d marks", seconds, parts, len(seen))
+			}
+		}
+	}
+}
+
 // TestNumbers: the table has means between the marks.
 func TestNumbers(t *testing.T) {
 	c := example()

@@ -183,16 +183,12 @@ func (c *Chart) labels(b *strings.Builder, l *layout, width, y float64) {
 			text(b, "tick", x, y+16, anchor, m.Label)
 			continue
 		}
-		long := ""
-		if m.Long {
-			long = ` data-second="1"`
-		}
 		class := "tick"
 		if i%2 == 1 && i < len(marks)-1 {
 			class = "tick second" // where there is little room, every other one is left out
 		}
-		fmt.Fprintf(b, `<text class="%s" x="%s" y="%s" text-anchor="%s" data-time="%d"%s>%s</text>`, class, num(x), num(y+16),
-			anchor, m.Time, long, template.HTMLEscapeString(m.Label))
+		fmt.Fprintf(b, `<text class="%s" x="%s" y="%s" text-anchor="%s" %s>%s</text>`, class, num(x), num(y+16),
+			anchor, m.Attributes(), template.HTMLEscapeString(m.Label))
 	}
 	if c.Axis.Name != "" {
 		text(b, "tick", l.left+width/2, y+34, "middle", c.Axis.Name)

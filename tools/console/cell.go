@@ -153,7 +153,7 @@ type Plan struct {
 type UsagePoint struct {
 	At     grid.Time
 	CPU    float64 // seconds
-	Memory float64 // bytes, of those that run
+	Memory float64 // bytes, of those that run; NaN: no host has reported any
 }
 
 // Run is a scheduling run.

@@ -115,6 +115,14 @@ func TestUsageCharts(t *testing.T) {
 	if c := usageCharts(points, 900_000); !c[0].Series()[0].Finished {
 		t.Error("what ended long ago is shown as of now")
 	}
+	points[0].Memory = math.NaN()
+	if m := usageCharts(points, 121_000)[1].Series()[0].Values; !math.IsNaN(m[0]) || m[chartParts-1] != 5e8 {
+		t.Errorf("memory of before the first sample: %v", m)
+	}
+	points[1].Memory, points[2].Memory = math.NaN(), math.NaN()
+	if c := usageCharts(points, 121_000); len(c) != 1 || c[0].ID != "cpu" {
+		t.Errorf("memory that no host has reported is drawn: %+v", c)
+	}
 	if usageCharts(points[:1], 0) != nil {
 		t.Error("a chart of one report")
 	}

@@ -39,7 +39,7 @@ var format = template.FuncMap{
 	"iso":     func(t grid.Time) string { return t.Std().UTC().Format("2006-01-02T15:04:05.000Z") },
 	"outcome": outcomeOf,
 	"ref":     refOf,
-	"bytes":   func(n float64) string { return memory(&n) },
+	"sampled": sampledBytes,
 	"upper":   strings.ToUpper,
 	"when":    func(t time.Time) template.HTML { return timeTag(grid.TimeOf(t), "full") },
 	"whenago": func(t time.Time) template.HTML { return timeTag(grid.TimeOf(t), "ago") },
@@ -112,6 +112,14 @@ func memory(bytes *float64) string {
 		return "0"
 	}
 	return view.Memory(*bytes, 1)
+}
+
+// sampledBytes prints bytes of a process that a host has sampled: none has 0.
+func sampledBytes(bytes float64) string {
+	if bytes == 0 {
+		return "–"
+	}
+	return memory(&bytes)
 }
 
 // count prints a number with thin spaces between groups of three digits.

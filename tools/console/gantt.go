@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"strings"
 
+	"github.com/quill-grid/quill/pkg/chart"
 	"github.com/quill-grid/quill/pkg/grid"
 )
 
@@ -27,7 +28,7 @@ type ganttRow struct {
 type ganttBar struct {
 	From, To grid.Time // To 0: no end is known
 	Slots    float64
-	Class    string // running, held: advance reservation, waiting: reservation of a job, expected
+	Class    string // running, suspended, held: advance reservation, waiting: reservation of a job, expected
 	Label    string
 	Title    string
 	Link     string
@@ -160,7 +161,7 @@ func (g *gantt) bar(b *strings.Builder, one *ganttBar, y int) {
 }
 
 // profileClasses are the kinds of bars, as a profile has them from below.
-var profileClasses = []string{"running", "held", "waiting", "expected"}
+var profileClasses = []string{"running", "suspended", "held", "waiting", "expected"}
 
 // profile draws the slots that are taken.
 func (g *gantt) profile(b *strings.Builder, r *ganttRow, y int) {
@@ -209,21 +210,16 @@ func (g *gantt) profile(b *strings.Builder, r *ganttRow, y int) {
 
 // axis labels times; the script of the page shows them in the time zone of the browser.
 func (g *gantt) axis(b *strings.Builder, y int) {
-	const labels = 6
-	long := ""
-	if g.End-g.Begin > 36*3600*1000 {
-		long = ` data-day="1"`
-	}
-	for i := range labels + 1 {
-		at := g.Begin + (g.End-g.Begin)*grid.Time(i)/labels
+	ticks := chart.TimeTicks(g.Begin, g.End, 6)
+	for i, t := range ticks {
 		anchor := "middle"
 		switch i {
 		case 0:
 			anchor = "start"
-		case labels:
+		case len(ticks) - 1:
 			anchor = "end"
 		}
-		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="%s" data-time="%d"%s>%s</text>`, g.x(at), y, anchor,
-			at, long, at.Std().UTC().Format("15:04"))
+		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="%s" %s>%s</text>`, g.x(t.Time), y, anchor,
+			t.Attributes(), t.Label)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -346,17 +347,16 @@ func usageCharts(points []UsagePoint, now grid.Time) []chart.Chart {
 		if seconds := after.At.Sub(before.At); seconds > 0 {
 			cpu[i] = max(after.CPU-before.CPU, 0) / seconds
 		}
-		if memory[i] = before.Memory; memory[i] == 0 && next == 1 {
-			memory[i] = after.Memory
-		}
+		memory[i] = before.Memory
 	}
 	finished := end < now-120_000 // no host reports any more
-	return []chart.Chart{
-		overTime("cpu", "Busy processors", begin, end, chart.Series{Name: "CPU seconds a second", Class: "running",
-			Values: cpu, Finished: finished}),
-		overTime("memory", "Memory, bytes", begin, end, chart.Series{Name: "virtual memory", Class: "held", Values: memory,
-			Finished: finished}),
+	out := []chart.Chart{overTime("cpu", "Busy processors", begin, end, chart.Series{Name: "CPU seconds a second",
+		Class: "running", Values: cpu, Finished: finished})}
+	if slices.ContainsFunc(memory, func(v float64) bool { return !math.IsNaN(v) }) {
+		out = append(out, overTime("memory", "Memory, bytes", begin, end, chart.Series{Name: "virtual memory", Class: "held",
+			Values: memory, Finished: finished}))
 	}
+	return out
 }
 
 // Bounds of the stories that are kept: reading one costs a stretch of the log, and a scheduling run for what is

@@ -47,8 +47,8 @@ var planWindows = []struct {
 }{{"1h", 60}, {"6h", 360}, {"24h", 1440}, {"7d", 7 * 1440}}
 
 // barNames are the kinds of bars in words.
-var barNames = map[string]string{"running": "runs", "held": "advance reservation", "waiting": "reserved",
-	"expected": "expected"}
+var barNames = map[string]string{"running": "runs", "suspended": "is suspended", "held": "advance reservation",
+	"waiting": "reserved", "expected": "expected"}
 
 func showPlan(r *request) (any, error) {
 	m := r.moment
@@ -107,9 +107,12 @@ func (d *plan) bars(r *request) map[string][]ganttBar {
 		if seconds := m.Cluster.Duration(j); seconds < grid.Infinity {
 			b.To = max(t.Start.Add(seconds), m.Now) // it may take longer than it asked for
 		}
+		if t.State&grid.StateSuspendedAny != 0 {
+			b.Class = "suspended"
+		}
 		for _, g := range t.Grants {
 			b.Slots = float64(g.Slots)
-			b.Title = fmt.Sprintf("job %s %s of %s runs, %s", b.Label, j.Name, j.Owner, plural(g.Slots, "slot"))
+			b.Title = fmt.Sprintf("job %s %s of %s %s, %s", b.Label, j.Name, j.Owner, barNames[b.Class], plural(g.Slots, "slot"))
 			add(g.Host, g.Queue, b)
 		}
 		return true

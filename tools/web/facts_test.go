@@ -246,3 +246,29 @@ func TestSharesAdd(t *testing.T) {
 		t.Errorf("the root has %g tickets, tasks %g", rows[0].Tickets, given)
 	}
 }
+
+// TestSuspendedInPlan: the plan draws a suspended task as suspended, in the picture and in the table.
+func TestSuspendedInPlan(t *testing.T) {
+	c := newCell(t, 2)
+	c.logIn("olga")
+	c.submit("alice", "-N", "stands", "-l", "h_rt=600", "sleep", "1")
+	c.run()
+	c.takeOver()
+	c.ask("root", "", &gdi.Control{Action: "suspend", Refs: []string{"1"}})
+	contains(t, c.html("/plan"), `<rect class="task suspended"`, "job 1 stands of alice is suspended, 1 slot",
+		"<td>is suspended</td>")
+}
+
+// TestSampledMemory: a task of which no host has reported memory has none, which is not 0 bytes.
+func TestSampledMemory(t *testing.T) {
+	c := newCell(t, 2)
+	c.logIn("olga")
+	c.submit("alice", "-N", "young", "sleep", "1")
+	c.run()
+	c.runs(1)
+	contains(t, c.see("/jobs/1"), "Memory now, at most\n–, –\n")
+	c.endTask(1, 1, report.Result{})
+	if page := c.see("/jobs/1"); strings.Contains(page, "Memory, bytes") {
+		t.Errorf("memory is drawn: %s", page)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -99,11 +100,16 @@ func (u *usageRecorder) addUsage(l events.List) {
 		return
 	}
 	p := console.UsagePoint{At: l.At}
+	runs, sampled := false, false
 	for id, one := range u.tasks { // order: sums
 		p.CPU += one.CPU
 		if u.running[id] {
 			p.Memory += one.VMem
+			runs, sampled = true, sampled || one.VMem > 0
 		}
+	}
+	if runs && !sampled {
+		p.Memory = math.NaN()
 	}
 	u.points = append(u.points, p)
 }
