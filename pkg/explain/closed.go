@@ -5,13 +5,14 @@ import (
 
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/reason"
+	"github.com/quill-grid/quill/pkg/sched"
 )
 
 // In which states queue instances take no jobs.
 
-// closedState returns all states in which a queue instance takes no jobs, with who ends them; "" for a reason that is
-// not that of such a state.
-func (e *Explainer) closedState(instance string, why reason.Reason) string {
+// closedState returns all states in which a queue instance takes no jobs, with who ends them; "" if no reason is that
+// of such a state.
+func (e *Explainer) closedState(instance string, reasons ...reason.Reason) string {
 	var texts []string
 	add := func(text string, code reason.Code) {
 		if code != reason.OK {
@@ -20,15 +21,18 @@ func (e *Explainer) closedState(instance string, why reason.Reason) string {
 		}
 		texts = append(texts, text)
 	}
-	switch why.Code {
-	case reason.QueueDisabled, reason.QueueSuspended, reason.InstanceInError, reason.QueueUnavailable:
-	case reason.QueueAlarm, reason.QueueSuspendAlarm:
-		add("in alarm: "+why.What, reason.OK)
-	case reason.QueueCloses:
-		add("closed soon by its calendar", reason.OK)
-	case reason.HostUnheard:
-		add(e.silence(instance), reason.OK)
-	default:
+	reasons = statesAmong(reasons)
+	for _, why := range reasons {
+		switch why.Code {
+		case reason.QueueAlarm, reason.QueueSuspendAlarm:
+			add("in alarm: "+why.What, reason.OK)
+		case reason.QueueCloses:
+			add("closed soon by its calendar", reason.OK)
+		case reason.HostUnheard:
+			add(e.silence(instance), reason.OK)
+		}
+	}
+	if len(reasons) == 0 {
 		return ""
 	}
 	q, _ := e.st.Get(grid.KindQInstance, grid.Key{Name: instance}).(*grid.QInstance)
@@ -51,13 +55,34 @@ func (e *Explainer) closedState(instance string, why reason.Reason) string {
 	if q.State&(grid.QueueCalDisabled|grid.QueueCalSuspended) != 0 {
 		add(e.closedByCalendar(q), reason.OK)
 	}
-	if q.State&grid.QueueSuspendedSubordinate != 0 || why.Code == reason.QueueSuspended && texts == nil {
+	if q.State&grid.QueueSuspendedSubordinate != 0 || reasons[0].Code == reason.QueueSuspended && texts == nil {
 		add("suspended while jobs run in a queue of whose subordinate_list it is", reason.OK)
 	}
 	if texts == nil {
 		return "not available"
 	}
 	return strings.Join(texts, "; also ")
+}
+
+// statesAmong returns the reasons that are those of states of a queue instance.
+func statesAmong(reasons []reason.Reason) (out []reason.Reason) {
+	for _, why := range reasons {
+		switch why.Code {
+		case reason.QueueDisabled, reason.QueueSuspended, reason.InstanceInError, reason.QueueUnavailable,
+			reason.QueueAlarm, reason.QueueSuspendAlarm, reason.QueueCloses, reason.HostUnheard:
+			out = append(out, why)
+		}
+	}
+	return out
+}
+
+// reasonsOf returns the reasons of what a queue instance lacks.
+func reasonsOf(lacks []sched.Lack) []reason.Reason {
+	out := make([]reason.Reason, len(lacks))
+	for i := range lacks {
+		out[i] = lacks[i].Reason
+	}
+	return out
 }
 
 // silence returns since when the host of a queue instance does not report.

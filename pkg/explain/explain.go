@@ -205,12 +205,13 @@ func (a *question) add(o Obstacle) { a.Obstacles = append(a.Obstacles, o) }
 func (a *question) closest(c *sched.Cluster, n *sched.Need) (out []Near) {
 	for _, near := range c.Closest(n, closestMost, a.place...) {
 		one := Near{Near: near}
+		if state := a.closedState(near.Instance, reasonsOf(near.Lacks)...); state != "" {
+			one.Texts = append(one.Texts, state)
+		}
 		for _, l := range near.Lacks {
-			text := a.closedState(near.Instance, l.Reason)
-			if text == "" {
-				text = LackText(l)
+			if len(statesAmong([]reason.Reason{l.Reason})) == 0 {
+				one.Texts = append(one.Texts, LackText(l))
 			}
-			one.Texts = append(one.Texts, text)
 		}
 		out = append(out, one)
 	}
@@ -422,14 +423,9 @@ func (a *question) closedInstances() (where []string) {
 	j := a.loads.removeFrom(a.j, true)
 	c := a.idled(j)
 	for _, near := range c.Closest(c.Need(j), namedMost, a.place...) {
-		var states []string
-		for _, l := range near.Lacks {
-			if state := a.closedState(near.Instance, l.Reason); state != "" {
-				states = append(states, state)
-			}
-		}
+		states := statesAmong(reasonsOf(near.Lacks))
 		if len(states) == len(near.Lacks) && len(states) > 0 {
-			where = append(where, near.Instance+" ("+strings.Join(states, ", ")+")")
+			where = append(where, near.Instance+" ("+a.closedState(near.Instance, states...)+")")
 		}
 	}
 	return where

@@ -14,8 +14,8 @@ import (
 // start, as its list of users may change.
 func Emptied(c *Cluster) *Cluster { return emptied(c, true) }
 
-// AtBest returns the emptied cluster in which hosts have all of their capacities: of what they report only what lasts
-// counts, as free memory may be more in a moment. It follows no State; it is the same one until that would be another.
+// AtBest returns the emptied cluster in which hosts have all of their capacities: what they report of them now, as of
+// free memory, may be more in a moment. It follows no State; it is the same one until that would be another.
 func (c *Cluster) AtBest() *Cluster {
 	c.settle()
 	if c.best == nil {
@@ -58,8 +58,8 @@ func sharingLayout(c *Cluster) *Cluster {
 	return d
 }
 
-// opened returns a cluster, to be populated, whose hosts have no load and whose queues are enabled. reported: what
-// changes by itself counts as they report it.
+// opened returns a cluster, to be populated, whose hosts report no load and whose queues are enabled. reported: what
+// they report of their consumables counts, and of what quotas follow from.
 func opened(c *Cluster, reported bool) *Cluster {
 	d := NewCluster(c.st)
 	d.site, d.find.span = c.site.Opened(), c.find.span.Present()

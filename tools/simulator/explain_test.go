@@ -255,6 +255,9 @@ func (e *explained) cell(st *state.State) *couple.Couple {
 	return c
 }
 
+// preempts is the place in what startsOf returns for tasks that the run takes off their queues.
+const preempts = 0
+
 // startsOf returns how many tasks of each job the next scheduling run starts.
 func (e *explained) startsOf(st *state.State) map[uint32]int {
 	out := map[uint32]int{}
@@ -264,8 +267,11 @@ func (e *explained) startsOf(st *state.State) map[uint32]int {
 	}
 	c.Core.State().Each(grid.KindJATask, func(o grid.Object) bool {
 		t := o.(*grid.JATask)
-		if was := st.Task(t.Job, t.ID); t.Started() && (was == nil || !was.Started()) {
+		switch was := st.Task(t.Job, t.ID); {
+		case t.Started() && (was == nil || !was.Started()):
 			out[t.Job]++
+		case was != nil && was.Started() && (t.Kill != was.Kill || t.State != was.State):
+			out[preempts]++
 		}
 		return true
 	})
@@ -322,20 +328,32 @@ func (q *asking) inGroup(groups []explain.Group) {
 	}
 }
 
-// never holds that never is said where the cell has no place for the job although nothing runs and all of it is up.
+// never holds that never is said where the cell has no place for the job at any time, although nothing runs and all of
+// it is up.
 func (q *asking) never() {
 	c := sched.NewCluster(q.st).AtBest()
 	c.Begin(q.now)
-	why := c.Why(c.Need(q.j))
+	n := c.Need(q.j)
+	why := c.Why(n)
+	if _, _, later := c.Earliest(n, q.now); later.Fits() {
+		why = later // when calendars let it
+	}
 	never := slices.ContainsFunc(q.a.Obstacles, func(o explain.Obstacle) bool { return o.Kind == explain.Never })
-	if never == why.Fits() {
+	if never == why.Fits() && (never || !q.unknownCores()) {
 		q.wrong("the empty cell has against it: %q", why)
 	}
 }
 
-// nextRun holds that the next run starts nothing of which it is said that it has no place.
+// unknownCores reports whether the job is to be bound and a host has never reported its cores.
+func (q *asking) unknownCores() bool {
+	return q.j.Binding.Decided() && slices.ContainsFunc(q.st.ExecHosts(), func(h *grid.ExecHost) bool {
+		return h.Name != grid.GlobalHost && q.st.Load(h.Name) == nil
+	})
+}
+
+// nextRun holds that the next run starts nothing of which it is said that it has no place, unless it makes one.
 func (q *asking) nextRun(next map[uint32]int) {
-	if next[q.j.ID] == 0 {
+	if next[q.j.ID] == 0 || next[preempts] > 0 {
 		return
 	}
 	switch q.a.First().Kind {
@@ -403,7 +421,7 @@ func (q *asking) closed() {
 	if q.startsOf(idle)[q.j.ID] > 0 {
 		q.wrong("it starts when nothing runs")
 	}
-	if q.byPriority() && q.startsOf(allOpen(idle))[q.j.ID] == 0 {
+	if q.byPriority() && !q.unknownCores() && q.startsOf(allOpen(idle))[q.j.ID] == 0 {
 		q.wrong("it does not start when nothing runs and all is open")
 	}
 }

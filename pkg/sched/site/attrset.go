@@ -11,3 +11,6 @@ const EveryAttr = ^AttrSet(0)
 
 // Add puts an attribute into the set.
 func (s *AttrSet) Add(attr int) { *s |= 1 << (1 + attr%63) }
+
+// May reports whether an attribute may be in the set.
+func (s AttrSet) May(attr int) bool { return s&(1<<(1+attr%63)) != 0 }

@@ -80,7 +80,8 @@ func (l *Load) Number(attr int) (float64, bool) {
 	return l.Numbers[attr], true
 }
 
-// Opened returns the load of a host that reports and has nothing to do. reported: with what changes by itself.
+// Opened returns the load of a host that reports and has nothing to do. reported: with what changes by itself of its
+// consumables and of what quotas follow from.
 func (l *Load) Opened(cfg *Layout, h *Host, reported bool) *Load {
 	open := grid.Load{}
 	if l != nil {
@@ -91,7 +92,8 @@ func (l *Load) Opened(cfg *Layout, h *Host, reported bool) *Load {
 	open.Unheard, open.Values = false, slices.Clone(open.Values)
 	if !reported {
 		open.Values = slices.DeleteFunc(open.Values, func(v grid.Value) bool {
-			return !LastingLoad.Has(v.Name)
+			i := cfg.Complex.Find(v.Name)
+			return i >= 0 && !LastingLoad.Has(v.Name) && (cfg.Complex.List[i].Column >= 0 || cfg.Quotas.Reads.May(i))
 		})
 	}
 	for i, v := range open.Values {
