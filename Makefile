@@ -113,7 +113,7 @@ vmtest: ## test the installed units on a real kernel with systemd: shutdown, pow
 
 # Without a C compiler everything but the library is installed.
 install: build $(if $(shell command -v gcc),install-drmaa) ## install the commands, manual pages, completion, libdrmaa, systemd units for a cell in $(CELL), and its SGE_ROOT for shells
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)/etc/systemd/system $(DESTDIR)/etc/profile.d $(DESTDIR)/etc/default
 	install -d -m 755 $(DESTDIR)$(CELL)
 	install -m 755 bin/quill bin/quill-daemon bin/quill-lab $(DESTDIR)$(PREFIX)/bin
 	$(DESTDIR)$(PREFIX)/bin/quill links $(DESTDIR)$(PREFIX)/bin
@@ -125,6 +125,9 @@ install: build $(if $(shell command -v gcc),install-drmaa) ## install the comman
 	@test -n '$(DESTDIR)' || getent passwd quill-web >/dev/null || useradd --system --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin quill-web || \
 	  echo 'quill-web.service needs an account quill-web' >&2
 	echo 'export SGE_ROOT=$(CELL)' > $(DESTDIR)/etc/profile.d/quill.sh
+	touch $(DESTDIR)/etc/default/quill && sed -i '/^SGE_ROOT=/d' $(DESTDIR)/etc/default/quill
+	echo 'SGE_ROOT=$(CELL)' >> $(DESTDIR)/etc/default/quill
+	@test -n '$(DESTDIR)' || ldconfig 2>/dev/null || echo 'programs find libdrmaa after: ldconfig (as root)' >&2
 
 install-drmaa: drmaa ## install the DRMAA library and its header
 	install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include

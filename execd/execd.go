@@ -329,7 +329,20 @@ func (d *daemon) awaitGoroutines() {
 	<-d.batches.done
 	<-d.reporter.done
 	<-d.disconnected
+	d.sayGoodbye()
 	d.batches.shutDownShepherd()
+}
+
+// goodbyeWait is how long an execd that ends waits for qmaster to know.
+const goodbyeWait = time.Second
+
+// sayGoodbye tells qmaster that this execd ends: nothing new is to start here.
+func (d *daemon) sayGoodbye() {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbyeWait)
+	defer cancel()
+	if _, err := d.Transport.Report(ctx, report.Report{Host: d.Host, Leaving: true}); err != nil {
+		d.Logger.Debug("qmaster does not know that this execd ends", "error", err)
+	}
 }
 
 func (d *daemon) releaseLocks() {

@@ -266,11 +266,21 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 }
 
 // send sends a command to an execution daemon and does not wait for it: the core repeats
-// the command until an event confirms it.
+// the command until an event confirms it, and is told when no daemon of the host is connected.
 func (q *QMaster) send(c core.Command) {
-	if err := q.conn.Publish(bus.HostCmdSubject(c.Host), codec.AppendCommand(nil, c.Command)); err != nil {
+	if err := q.poster.Post(bus.HostCmdSubject(c.Host), c.Number, codec.AppendCommand(nil, c.Command)); err != nil {
 		q.log.Warn("command cannot be sent", "host", c.Host, "error", err)
 	}
+}
+
+// noteUndelivered tells the core of a command that came back.
+func (q *QMaster) noteUndelivered(subject string, number uint64) {
+	host, is := bus.HostOfCmd(subject)
+	if !is {
+		return
+	}
+	q.log.Debug("command not delivered: the host is not connected", "host", host)
+	q.owner.submit(input{make: func(uint64) core.Input { return core.Undelivered{Host: host, Number: number} }})
 }
 
 // loads keeps the latest load values of each host until the next tick.

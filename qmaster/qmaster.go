@@ -96,6 +96,7 @@ type QMaster struct {
 	server    *bus.Server // nil with an external one
 	conns     []*bus.Conn // all there are: what goes over one waits for nothing on another
 	conn      *bus.Conn   // of requests, reports and orders
+	poster    *bus.Poster // of commands to hosts
 	lease     *bus.Lease
 	events    *bus.Log
 	startedAt frame.Point // the snapshot of the start
@@ -401,6 +402,9 @@ func (q *QMaster) recover(ctx context.Context) (*state.State, error) {
 	q.epoch = q.events.Epoch()
 	publishing, err := q.dial(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if q.poster, err = q.conn.NewPoster(q.noteUndelivered); err != nil {
 		return nil, err
 	}
 	q.feed = newFeed(publishing, q.events.Tail())

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/quill-grid/quill/pkg/bus"
 )
@@ -28,9 +29,13 @@ func (c Cell) Within(s *bus.Server) Cell {
 // DefaultName is the name of a cell unless $SGE_CELL gives another.
 const DefaultName = "default"
 
-// Find returns the cell that the environment of this process names. Without SGE_ROOT it is the user's own:
-// $HOME/.quill. It fails with *NotFound when there is no HOME either; whether the cell exists is Check's to say.
+// Find returns the cell that the environment of this process names. Without SGE_ROOT it is the user's own in
+// $HOME/.quill if there is one, else that of the machine, which the installation has written down, else the user's own
+// to be. It fails with *NotFound when nothing names one; whether the cell exists is Check's to say.
 func Find() (Cell, error) { return FindIn(os.Getenv) }
+
+// installedFile names the cell of a machine, as lines SGE_ROOT=DIR and SGE_CELL=NAME: make install writes it.
+var installedFile = "/etc/default/quill"
 
 // FindIn is Find for an environment given by its look-up function.
 func FindIn(getenv func(string) string) (Cell, error) {
@@ -41,12 +46,34 @@ func FindIn(getenv func(string) string) (Cell, error) {
 	if c.Root != "" {
 		return c, nil
 	}
-	home := getenv("HOME")
-	if home == "" {
+	if home := getenv("HOME"); home != "" {
+		c.Root = filepath.Join(home, ".quill")
+	}
+	if _, err := os.Stat(c.Dir()); c.Root != "" && err == nil {
+		return c, nil
+	}
+	if file, err := os.ReadFile(installedFile); err == nil {
+		c = c.ofMachine(string(file), getenv("SGE_CELL") == "")
+	}
+	if c.Root == "" {
 		return Cell{}, &NotFound{Text: "Please set the environment variable SGE_ROOT."}
 	}
-	c.Root = filepath.Join(home, ".quill")
 	return c, nil
+}
+
+// ofMachine returns the cell as a file of variables names it; named: also its name.
+func (c Cell) ofMachine(file string, named bool) Cell {
+	for line := range strings.Lines(file) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch value = strings.Trim(value, `"'`); {
+		case value == "":
+		case name == "SGE_ROOT":
+			c.Root = value
+		case name == "SGE_CELL" && named:
+			c.Name = value
+		}
+	}
+	return c
 }
 
 // Dir is the cell's directory.

@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ func env(pairs map[string]string) func(string) string {
 }
 
 func TestFind(t *testing.T) {
+	installedFile = filepath.Join(t.TempDir(), "none")
 	for _, c := range []struct {
 		env  map[string]string
 		want string
@@ -29,6 +31,32 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := FindIn(env(nil)); err == nil || err.Error() != "error: Please set the environment variable SGE_ROOT." {
 		t.Error(err)
+	}
+}
+
+// The cell of the machine is found without any variable, as in root's shell or cron; a user's own goes before it.
+func TestFindInstalled(t *testing.T) {
+	dir := t.TempDir()
+	installedFile = filepath.Join(dir, "quill")
+	text := "# options\nQMASTER_OPTIONS=--listen :6444\nSGE_ROOT='/var/lib/quill'\nSGE_CELL=prod\n"
+	err := errors.Join(os.WriteFile(installedFile, []byte(text), 0o644), os.MkdirAll(dir+"/.quill/default", 0o755))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{nil, "/var/lib/quill/prod"},
+		{map[string]string{"HOME": "/root"}, "/var/lib/quill/prod"},
+		{map[string]string{"HOME": "/root", "SGE_CELL": "test"}, "/var/lib/quill/test"},
+		{map[string]string{"HOME": dir}, dir + "/.quill/default"},
+		{map[string]string{"HOME": dir, "SGE_CELL": "prod"}, "/var/lib/quill/prod"},
+		{map[string]string{"HOME": dir, "SGE_ROOT": "/opt/sge"}, "/opt/sge/default"},
+	} {
+		if cell, err := FindIn(env(c.env)); err != nil || cell.Dir() != c.want {
+			t.Errorf("%v: %s %v, want %s", c.env, cell.Dir(), err, c.want)
+		}
 	}
 }
 

@@ -106,6 +106,7 @@ func hostReport(w *wire.Coder, r *report.Report) {
 		w.Close(m)
 	})
 	wire.Uns(w, &r.Conf)
+	w.Bool(&r.Leaving)
 	w.Close(m)
 }
 

@@ -114,6 +114,9 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.tick()
 	case Recalled:
 		c.recall(in.Ends)
+	case Undelivered:
+		c.setCause("qmaster", ofTimer, "")
+		c.undelivered(in)
 	case Gone:
 		c.waiters.gone(in.Refs)
 		c.recalling = slices.DeleteFunc(c.recalling, func(r UserRequest) bool { return isIn(in.Refs, r.Ref) })

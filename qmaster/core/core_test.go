@@ -48,6 +48,7 @@ type harness struct {
 	ref    uint64
 
 	follows map[string]uint64 // fingerprints of the configurations that hosts were sent
+	sent    map[string]uint64 // numbers of the last commands, by host
 }
 
 func (h *harness) run(d *datadriven.TestData) string {
@@ -110,6 +111,8 @@ func (h *harness) run(d *datadriven.TestData) string {
 			refs = append(refs, ref)
 		}
 		return h.step(Gone{Refs: refs})
+	case "undelivered": // the last command, to a host that is not connected
+		return h.step(Undelivered{Host: d.CmdArgs[0].Key, Number: h.sent[d.CmdArgs[0].Key]})
 	case "report":
 		return h.report(d)
 	case "registered": // another scheduler has
@@ -614,7 +617,7 @@ func (h *harness) places(words []string, grants *[]grid.Grant, pe *string, versi
 }
 
 func (h *harness) report(d *datadriven.TestData) string {
-	in := Report{Report: report.Report{Host: d.CmdArgs[0].Key, Hello: d.HasArg("hello")}}
+	in := Report{Report: report.Report{Host: d.CmdArgs[0].Key, Hello: d.HasArg("hello"), Leaving: d.HasArg("leaving")}}
 	if in.Conf = h.follows[in.Host]; d.HasArg("unconfigured") {
 		in.Conf = 0
 	}
@@ -733,6 +736,10 @@ func (h *harness) step(in Input) string {
 			x.Running, x.Stderr, x.Offset, x.Tail, f.Array, f.Name, f.Cwd, f.Stdout, f.Stderr)
 	}
 	for _, c := range r.Commands {
+		if h.sent == nil {
+			h.sent = map[string]uint64{}
+		}
+		h.sent[c.Host] = c.Number
 		if cmp.Equal(c.Command, report.Command{Epoch: c.Epoch}) {
 			fmt.Fprintf(&b, "%s: epoch\n", c.Host)
 		}

@@ -42,6 +42,12 @@ type Scheduler struct{ Name string }
 // Tick means that time has passed. The shell ticks about once a second.
 type Tick struct{}
 
+// Undelivered is the notice that the agent of a host was not connected when a command was sent to it: nobody has it.
+type Undelivered struct {
+	Host   string
+	Number uint64 // of the Command
+}
+
 // Gone is the notice that no client waits for the answers to Refs, which ascend, any more.
 type Gone struct{ Refs []uint64 }
 
@@ -51,6 +57,7 @@ func (Report) input()      {}
 func (Scheduler) input()   {}
 func (Tick) input()        {}
 func (Gone) input()        {}
+func (Undelivered) input() {}
 
 // Ready is what must now happen, in this order: append List (when it has
 // events), then give the answers and send the commands.
@@ -76,9 +83,10 @@ type Answer struct {
 	Receipt *report.Receipt
 }
 
-// Command goes to the execution daemon of a host.
+// Command goes to the execution daemon of a host. Numbers ascend, and are of this process.
 type Command struct {
-	Host string
+	Host   string
+	Number uint64
 	report.Command
 }
 

@@ -26,6 +26,7 @@ type outbox struct {
 	*step
 	hosts  hostTalks
 	places map[string]int // of this step's commands in Ready, by host; commandFor writes it, Step clears it
+	sent   uint64         // commands of this process
 	// complete: all hosts have reported their attempts. It stays so, see awaitsHosts.
 	complete bool
 }
@@ -48,17 +49,25 @@ type hostTalk struct {
 	instructed grid.Time
 	// unconfirmed are tasks that a command was sent for, and when.
 	unconfirmed map[grid.Key]grid.Time
+	// lost are tasks that nothing was sent for but commands that came back, and the last one.
+	lost map[grid.Key]lastSent
 	// limited are tasks that were sent other limits, and when.
 	limited map[grid.Key]grid.Time
 	// forgotten are the host's attempts that a restored state does not know, as they were reported to the administrator.
 	forgotten map[report.Attempt]Forgotten
 }
 
+// lastSent is the last command that was sent for a task by this process.
+type lastSent struct {
+	number uint64
+	back   bool // it came back: nobody has it
+}
+
 // of returns what was sent to a host and received from it.
 func (o hostTalks) of(h string) *hostTalk {
 	t := o[h]
 	if t == nil {
-		t = &hostTalk{unconfirmed: map[grid.Key]grid.Time{}, limited: map[grid.Key]grid.Time{}}
+		t = &hostTalk{unconfirmed: map[grid.Key]grid.Time{}, lost: map[grid.Key]lastSent{}, limited: map[grid.Key]grid.Time{}}
 		o[h] = t
 	}
 	return t
@@ -70,7 +79,9 @@ func (o *outbox) commandFor(host string) *report.Command {
 	if !made {
 		at = len(o.ready.Commands)
 		o.places[host] = at
-		o.ready.Commands = append(o.ready.Commands, Command{Host: host, Command: report.Command{Epoch: o.epoch}})
+		o.sent++
+		o.ready.Commands = append(o.ready.Commands,
+			Command{Host: host, Number: o.sent, Command: report.Command{Epoch: o.epoch}})
 	}
 	return &o.ready.Commands[at].Command
 }
@@ -91,7 +102,13 @@ func (o *outbox) deliverTask(t *grid.JATask) {
 // addDelivered records that a host is sent an attempt to start, and adds a signal to the
 // command if the attempt is to be suspended or terminated.
 func (o *outbox) addDelivered(host string, t *grid.JATask, a report.Attempt) {
-	o.hosts.of(host).unconfirmed[cell.KeyOf(a)] = o.cell.Now
+	talk, key := o.hosts.of(host), cell.KeyOf(a)
+	if _, again := talk.unconfirmed[key]; again && !talk.lost[key].back {
+		delete(talk.lost, key)
+	} else {
+		talk.lost[key] = lastSent{number: o.sent}
+	}
+	talk.unconfirmed[key] = o.cell.Now
 	if cell.IsDying(t) || t.State&grid.StateSuspendedAny != 0 {
 		o.signalHost(host, t, a)
 	}
@@ -316,10 +333,44 @@ func (o *outbox) conformConfig(r report.Report) {
 func (o *outbox) expectStop(host string) {
 	t := o.hosts.of(host)
 	t.leaving, t.load = o.cell.Now.Add(leaveSeconds), nil
-	if l := o.state.Load(host); !l.Unheard {
+	o.markUnheard(host)
+}
+
+// markUnheard keeps new tasks off a host until it reports.
+func (o *outbox) markUnheard(host string) {
+	if l := o.state.Load(host); l != nil && !l.Unheard {
 		n := *l
 		n.Unheard = true
 		o.emit(events.Mod(&n))
+	}
+}
+
+// undelivered takes back what was sent in commands only that nobody has: it starts elsewhere, and its host gets nothing
+// new until it reports. What the host may have received stays, until it reports or has been silent for too long. Just
+// after this qmaster began hosts connect again: they are sent everything once more.
+func (c *Core) undelivered(in Undelivered) {
+	talk := c.outbox.hosts[in.Host]
+	if talk == nil {
+		return
+	}
+	back := map[grid.Key]grid.Time{}
+	for key, last := range talk.lost {
+		if last.number == in.Number {
+			back[key] = 0
+		}
+	}
+	for _, key := range sortedTasks(back) {
+		talk.lost[key] = lastSent{number: in.Number, back: true}
+		t := c.state.Task(key.ID, key.Sub)
+		if c.cell.Now.Sub(c.began) < resendSeconds || key.Name != "" || t == nil || t.Status != grid.Transfering ||
+			t.Grants[0].Host != in.Host || cell.IsDying(t) {
+			continue
+		}
+		delete(talk.lost, key)
+		delete(talk.unconfirmed, key)
+		talk.load = nil
+		c.outbox.markUnheard(in.Host)
+		c.makePending(t, 0, "")
 	}
 }
 

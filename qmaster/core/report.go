@@ -24,6 +24,9 @@ func (c *Core) report(in Report) {
 		}
 		c.join(in.Host)
 	}
+	if in.Leaving {
+		c.outbox.expectStop(in.Host)
+	}
 	c.outbox.recordContact(in.Report)
 	if in.Load != nil {
 		c.storeSensedHealth(in.Host, in.Load.Values)
@@ -88,6 +91,7 @@ func (c *Core) attempt(host string, r report.Task) uptake {
 			return later
 		}
 		delete(c.outbox.hosts.of(host).unconfirmed, t.Key())
+		delete(c.outbox.hosts.of(host).lost, t.Key())
 		c.ended(c.state.Task(t.Job, t.ID), r)
 	}
 	return taken

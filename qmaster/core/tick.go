@@ -50,12 +50,8 @@ func (c *Core) silence(l *grid.Load) {
 	if quiet <= s.Silent || s.Silent == 0 {
 		return
 	}
-	if !l.Unheard {
-		n := *l
-		n.Unheard = true
-		c.emit(events.Mod(&n))
-		c.endPETasksOn(l.Host)
-	}
+	c.outbox.markUnheard(l.Host)
+	c.endPETasksOn(l.Host)
 	c.overdue(l.Host)
 	if s.Again == 0 || quiet <= s.Silent+s.Again || c.cell.HasParam("DISABLE_AUTO_RESCHEDULING") {
 		return
@@ -122,6 +118,7 @@ func (c *Core) resend() {
 			}
 			if again == nil {
 				delete(talk.unconfirmed, key)
+				delete(talk.lost, key)
 			} else if c.cell.Now.Sub(talk.unconfirmed[key]) >= resendSeconds {
 				again()
 			}

@@ -177,7 +177,13 @@ func (t *follower) end(first Mark, now grid.Time, foresee outlook.Options) *Stor
 	last.Waits = waiting.finish(t.st.Seq, now)
 	last.Text = "it still waits"
 	if t.array {
-		last.Text = fmt.Sprintf("%d of its tasks wait", j.Pending.Count())
+		waits := j.Pending.Count()
+		for _, one := range t.st.Tasks(t.job) {
+			if !one.Started() && one.Status != grid.Finished {
+				waits++
+			}
+		}
+		last.Text = fmt.Sprintf("%d of its tasks wait", waits)
 		s.Waits = last.Waits
 	}
 	s.Steps = append(s.Steps, last)

@@ -99,7 +99,7 @@ func menu() *cli.App {
 		Name:  "quill",
 		Usage: "run and operate a Quill cell, ask its log, simulate",
 		Description: "A cell is found as Grid Engine's commands find it, by SGE_ROOT and SGE_CELL;\n" +
-			"without them it is $HOME/.quill/default. `quill up` and `qsub` just work.\n" +
+			"without them it is $HOME/.quill/default, or that of the machine. `quill up` and `qsub` just work.\n" +
 			"`quill manual COMMAND` shows the manual page of a command.\n\n" +
 			"Grid Engine's commands are links to this program, and work as `quill qsub ...` too:\n" +
 			strings.Join(gridNames(), " "),

@@ -36,51 +36,71 @@ func downCommand(env opt.Env) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := down(c.Context, cell, c.Bool("jobs")); err != nil {
+			left, err := down(c.Context, cell, c.Bool("jobs"))
+			if err != nil {
 				return err
+			}
+			if left > 0 {
+				fmt.Fprintf(env.Stderr, "warning: %s left on hosts that do not report\n", opt.Count(left, "task"))
 			}
 			return env.Did(c, document.Result{Did: "stopped", Text: fmt.Sprintf("cell %s is down", cell.Dir())})
 		},
 	}
 }
 
-func down(ctx context.Context, cell cell.Cell, jobs bool) error {
+// down stops a cell. It returns how many deleted tasks are left on hosts that do not report.
+func down(ctx context.Context, cell cell.Cell, jobs bool) (left int, err error) {
 	master, err := client.Connect(ctx, cell)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer master.Close()
 	if jobs {
-		if err := deleteAll(ctx, master); err != nil {
-			return err
+		if left, err = deleteAll(ctx, master); err != nil {
+			return 0, err
 		}
 	}
 	reply, err := master.Do(ctx, "quill", &gdi.Trigger{Action: "kill-qmaster"})
 	if err != nil {
-		return err
+		return left, err
 	}
 	if err := reply.Err(); err != nil {
-		return err
+		return left, err
 	}
-	return poll(ctx, func() (bool, error) {
+	return left, poll(ctx, func() (bool, error) {
 		_, err := os.Stat(cell.PIDFile())
 		return errors.Is(err, os.ErrNotExist), nil
 	})
 }
 
-func deleteAll(ctx context.Context, c client.Client) error {
+// deleteAll deletes all jobs and waits until they are gone, except from hosts that do not report: nobody can tell when
+// they end there.
+func deleteAll(ctx context.Context, c client.Client) (left int, err error) {
 	if _, err := c.Do(ctx, "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}}); err != nil {
-		return err
+		return 0, err
 	}
-	return poll(ctx, func() (bool, error) {
-		n := 0
-		_, err := c.Get(ctx, gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Brief: true}},
-			func(grid.Object) error {
-				n++
-				return nil
-			})
-		return n == 0, err
+	kinds := []grid.Kind{grid.KindLoad, grid.KindJob, grid.KindJATask}
+	err = poll(ctx, func() (bool, error) {
+		st := state.New()
+		_, err := c.Get(ctx, gdi.Get{Kinds: kinds, Where: gdi.Where{Brief: true}}, func(o grid.Object) error {
+			st.Apply(events.List{Events: []events.Event{events.Listed(o)}})
+			return nil
+		})
+		left = 0
+		gone := true
+		st.Each(grid.KindJATask, func(o grid.Object) bool {
+			t := o.(*grid.JATask)
+			gone = t.Started()
+			if gone {
+				l := st.Load(t.Grants[0].Host)
+				gone = l != nil && l.Unheard
+			}
+			left++
+			return gone
+		})
+		return st.Len(grid.KindJob) == 0 || gone && left > 0, err
 	})
+	return left, err
 }
 
 // poll asks again and again until it is done.
