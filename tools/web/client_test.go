@@ -59,10 +59,10 @@ func main() {
 		panic(fmt.Sprint(err, " ", row))
 	}
 	wrong, err := c.SubmitJobWithResponse(ctx, nil, api.SubmitJobJSONRequestBody{Options: &[]string{"-pe", "none", "1"}, Command: &[]string{"true"}})
-	if err != nil || wrong.ApplicationproblemJSONDefault == nil {
+	if err != nil || wrong.ApplicationproblemJSON4XX == nil {
 		panic(fmt.Sprint(err, " ", wrong))
 	}
-	fmt.Println(row.JSON200.JobName, *wrong.ApplicationproblemJSONDefault.Type)
+	fmt.Println(row.JSON200.JobName, *wrong.ApplicationproblemJSON4XX.Type)
 }
 `
 

@@ -34,8 +34,11 @@ func schemaName(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// describe adds what huma does not read: the comments of the rows of pkg/document.
+// describe adds what huma does not read: the problems of requests, and the comments of the rows of pkg/document.
 func describe(api *huma.OpenAPI) {
+	for _, r := range routes(api) {
+		r.Responses["4XX"] = r.Responses["default"]
+	}
 	schemas := api.Components.Schemas
 	for name, schema := range schemas.Map() {
 		t := schemas.TypeFromRef("#/components/schemas/" + name)

@@ -88,6 +88,7 @@ func (s *Server) register(mux *http.ServeMux) {
 	c.Transformers = []huma.Transformer{problem.AddType}
 	c.Info.Description =
 		"The HTTP API of a Quill cell: listings, jobs, reservations, configuration and events. See the chapter api of the manual."
+	c.Servers = []*huma.Server{{URL: "/", Description: "the server that this description is from"}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token": {Type: "http", Scheme: "bearer", Description: "a token of quill token create"}}
 	c.Security = []map[string][]string{{"token": {}}} // the cookie of a session is for pages of this server
