@@ -2,8 +2,8 @@ package web
 
 import "testing"
 
-// TestClientsDescription: for clients, the description names a server, and of each operation the answers to wrong requests; rows on lines
-// are of a media type of their own, and have a schema.
+// TestClientsDescription: for clients, the description names a server, and of each operation the answers to wrong
+// requests; rows on lines are of a media type of their own, and have a schema.
 func TestClientsDescription(t *testing.T) {
 	api := newCell(t, 0).server.api.OpenAPI()
 	if len(api.Servers) != 1 || api.Servers[0].URL != "/" {
