@@ -15,6 +15,9 @@ import (
 // field is a name and what it says; an empty text says nothing.
 type field struct{ name, text string }
 
+// TimeLayout is how times are printed.
+const TimeLayout = "01/02/2006 15:04:05.000"
+
 // fields are what an object says of itself, with times in a zone; all: also those that say nothing. nil has none.
 func fields(o grid.Object, all bool, zone *time.Location) (out []field) {
 	switch o := o.(type) {
@@ -120,7 +123,7 @@ func text(v reflect.Value, zone *time.Location) string {
 		if x == 0 {
 			return ""
 		}
-		return x.Std().In(zone).Format("01/02/2006 15:04:05.000")
+		return x.Std().In(zone).Format(TimeLayout)
 	case grid.Status:
 		return x.String()
 	case grid.TaskState:

@@ -69,6 +69,9 @@ func (c *Console) serve(w http.ResponseWriter, r *http.Request, p *page) {
 	}
 	defer release()
 	q := &request{Request: r, console: c, page: p, session: session, query: r.URL.Query()}
+	if c.redirectTimes(w, q) {
+		return
+	}
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		c.stream(w, q)
 		return

@@ -18,7 +18,7 @@
 // and must not decide who may do what: qmaster does, and its words are shown.
 //
 //	console.go   all pages, routes       frame.go  a page, its request and frame, errors; it knows no page
-//	list_part.go how much of a list is shown
+//	list_part.go how much of a list is shown    times.go moments that were typed
 //	cell.go      what it needs           live.go   streams        act.go  actions and their confirmation; acts.go keeps them
 //	bar.go       shares of a whole       format.go functions of templates   assets.go files, packed and named by content
 //	gantt.go     hosts over time         slots.go  slots over time  licenses  those of vendored files

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quill-grid/quill/events/diff"
 	"github.com/quill-grid/quill/pkg/grid"
 	"github.com/quill-grid/quill/pkg/view"
 	"github.com/quill-grid/quill/tools/jobstory"
@@ -17,6 +18,7 @@ import (
 var format = template.FuncMap{
 	"moment":  func(t grid.Time) template.HTML { return timeTag(t, "full") },
 	"clock":   func(t grid.Time) template.HTML { return timeTag(t, "clock") },
+	"field":   fieldText,
 	"ago":     func(t grid.Time) template.HTML { return timeTag(t, "ago") },
 	"span":    span,
 	"memory":  memory,
@@ -73,6 +75,14 @@ func timeTag(t grid.Time, style string) template.HTML {
 	}
 	return template.HTML(`<time datetime="` + at.Format("2006-01-02T15:04:05.000Z") + `" data-style="` + style + `">` +
 		text + `</time>`)
+}
+
+// fieldText is the text of a field of an event, whose times are in UTC; that of a time is like all times of a page.
+func fieldText(text string) any {
+	if at, err := time.Parse(diff.TimeLayout, text); err == nil {
+		return timeTag(grid.TimeOf(at), "full")
+	}
+	return text
 }
 
 // span prints seconds: 0.12 s, 8 s, 5 min, 2 h 10 min, 3 d 4 h.

@@ -95,7 +95,7 @@ func logListOf(l events.List) logList {
 		if e.Kind.OfJob() {
 			one.Job = e.Key.ID
 		}
-		for _, c := range diff.Objects(nil, e.Object, time.Local) {
+		for _, c := range diff.Objects(nil, e.Object, time.UTC) {
 			if len(one.Fields) == fieldsShown {
 				one.More++
 				continue
@@ -146,7 +146,7 @@ func (l *logPart) differ(k grid.Kind, then, now *state.State, most int) {
 			l.More++
 			return
 		}
-		changes := diff.Objects(public(old), public(fresh), time.Local)
+		changes := diff.Objects(public(old), public(fresh), time.UTC)
 		if k == grid.KindJATask {
 			changes = slices.DeleteFunc(changes, func(c diff.Change) bool { return slices.Contains(worth, c.Field) })
 		}

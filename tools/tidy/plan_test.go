@@ -178,7 +178,7 @@ var plan = []row{
 			pkg/metrics/cellmetrics pkg/client pkg/history tools/jobstory`,
 		modules: "github.com/klauspost/compress"},
 	{path: "tools/console", level: programs,
-		imports: `pkg/explain pkg/grid events pkg/gdi pkg/fair pkg/chart pkg/conf events/filter events/diff pkg/state
+		imports: `pkg/opt pkg/explain pkg/grid events pkg/gdi pkg/fair pkg/chart pkg/conf events/filter events/diff pkg/state
 			pkg/sched pkg/view pkg/product tools/outcome tools/outlook tools/jobstory tools/web/mirror`},
 	{path: "tools/manual", level: programs, modules: "github.com/cpuguy83/go-md2man/v2"},
 	{path: "tools/web/problem", level: programs,

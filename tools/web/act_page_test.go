@@ -85,3 +85,19 @@ func testPlay(t *testing.T, with chromium) {
 	b.until(links + `.every((a) => a.search === "")`)
 	b.clean()
 }
+
+// testZone: times are typed in the zone in which they are shown, and all are in the order of ISO 8601.
+func testZone(t *testing.T, with chromium) {
+	b := with.logIn(t, busy(t), "alice")
+	b.open("/log?kind=JATASK", 1280, "light")
+	b.do(chromedp.SetValue("#at", "9:01"), chromedp.Click(".timebar .steps button:not([id])"))
+	b.until(`new URLSearchParams(location.search).get("at") === "2026-03-02T08:01:00Z"`)
+	b.until(`document.querySelector("#asof").textContent === "2026-03-02 09:01:00 GMT+1"`)
+	b.until(`[...document.querySelectorAll(".fields time")].some((t) => t.textContent.startsWith("2026-03-02 09:0"))`)
+	if eval[bool](b, `/\d\d\/\d\d\/\d{4}/.test(document.querySelector("#main").textContent)`) {
+		t.Error("there is a time in another order")
+	}
+	b.do(chromedp.SetValue("input[name=since]", "09:00:30"), chromedp.Click(`form[aria-label^=Compare] button`))
+	b.until(`new URLSearchParams(location.search).get("since") === "2026-03-02T08:00:30Z"`)
+	b.clean()
+}

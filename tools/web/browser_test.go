@@ -59,6 +59,7 @@ func TestBrowser(t *testing.T) {
 		{"ActsOnce", testActsOnce},
 		{"SessionEnds", testSessionEnds},
 		{"Play", testPlay},
+		{"Zone", testZone},
 		{"Provider", testProvider},
 		{"Link", testLink},
 		{"StoryOfUser", testStoryOfUser},

@@ -5,10 +5,16 @@
   const all = (selector, within = document) => within.querySelectorAll(selector);
 
   // Times: the server writes UTC.
-  const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-  const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-  const short = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-  const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  // The order is that of ISO 8601, whatever the language; a date and the clock of the page have the zone.
+  const iso8601 = (parts) => new Intl.DateTimeFormat("sv-SE", parts);
+  const hour = { hour: "2-digit", minute: "2-digit" };
+  const zoned = new Intl.DateTimeFormat("en", { timeZoneName: "short" });
+  const withZone = (format) => ({ format: (at) => `${format.format(at)} ${zoned.formatToParts(at).find((p) => p.type === "timeZoneName").value}` });
+  const full = withZone(iso8601({ dateStyle: "short", timeStyle: "medium" }));
+  const clock = iso8601({ timeStyle: "medium" });
+  const pageClock = withZone(clock);
+  const short = iso8601(hour);
+  const day = iso8601({ month: "2-digit", day: "2-digit", ...hour });
   const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "narrow" });
   let now = 0; // of the page, and when it came
   let came = performance.now();
@@ -22,7 +28,7 @@
   function times(within = document) {
     for (const t of all("time[data-style]", within)) {
       const at = new Date(t.dateTime);
-      const text = t.dataset.style === "ago" ? ago(at) : t.dataset.style === "clock" ? clock.format(at) : full.format(at);
+      const text = t.dataset.style === "ago" ? ago(at) : t.dataset.style === "clock" ? (t.closest("#asof") ? pageClock : clock).format(at) : full.format(at);
       if (t.textContent !== text) t.textContent = text;
       if (t.dataset.style !== "full") t.title = full.format(at);
     }
@@ -82,7 +88,7 @@
       const it = JSON.parse(e.data);
       moment(it.now);
       $("#seq").textContent = it.seq;
-      $("#asof").textContent = clock.format(it.now);
+      $("#asof").textContent = pageClock.format(it.now);
       mark("Live", true);
     });
     stream.addEventListener("end", (e) => { stream.close(); mark("Stopped", false); note(e.data); checkSession(); });
@@ -196,12 +202,22 @@
     if (e.target.form?.matches("[data-select]")) select();
   });
 
+  // Times are typed in the zone in which they are shown.
+  function zones() {
+    for (const form of all("form:has(input[name=at], input[name=since], input[name=from])")) {
+      if ($("input[name=zone]", form)) continue;
+      const field = document.createElement("input");
+      Object.assign(field, { type: "hidden", name: "zone", value: Intl.DateTimeFormat().resolvedOptions().timeZone });
+      form.append(field);
+    }
+  }
+
   // What is too wide to be seen as a whole can be moved with the keyboard.
   function scrollers() {
     for (const p of all(".panel, .broad, pre")) if (p.scrollWidth > p.clientWidth) p.tabIndex = 0;
   }
 
-  function begin() { theme(); timebar(); times(); select(); scrollers(); follow(); }
+  function begin() { theme(); timebar(); times(); select(); scrollers(); zones(); follow(); }
   document.addEventListener("visibilitychange", () => { if (!ended) follow(); else if (!document.hidden) checkSession(); });
   document.addEventListener("htmx:afterSettle", begin);
   document.addEventListener("htmx:responseError", (e) => { playing += playing % 2; note(`The server answered ${e.detail.xhr.status}.`); });
