@@ -27,8 +27,9 @@ type output struct {
 	Stderr bool
 	File   *gdi.Part // nil: it cannot be read
 	Text   string
-	Begin  bool // Text is all of the file
-	All    string
+	Begin  bool   // Text is all of the file
+	All    string // address of the file as it grows
+	Rest   string // likewise, of what comes after Text; "": the task has ended
 }
 
 // Path returns the address of the page for the other file.
@@ -69,6 +70,9 @@ func showOutput(r *request) (any, error) {
 		return nil, err
 	}
 	o.Text, o.Begin = string(o.File.Data), o.File.Offset == 0
+	if o.File.Running {
+		o.Rest = o.All + "&offset=" + strconv.FormatUint(o.File.Next, 10)
+	}
 	if most := outputBytes >> r.halved; len(o.Text) > most {
 		o.Text, o.Begin = strings.ToValidUTF8(o.Text[len(o.Text)-most:], ""), false
 	}

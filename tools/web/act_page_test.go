@@ -101,3 +101,34 @@ func testZone(t *testing.T, with chromium) {
 	b.until(`new URLSearchParams(location.search).get("since") === "2026-03-02T08:00:30Z"`)
 	b.clean()
 }
+
+// testTail: the output of a task that runs is followed in its page, until a pause and on from there; Back leads back.
+func testTail(t *testing.T, with chromium) {
+	c := newCell(t, 1)
+	c.submit("alice", "sleep", "1")
+	c.run()
+	c.runs(1)
+	c.writes("/out", "begun\n")
+	b := with.logIn(t, c, "alice")
+	b.open("/jobs/1", 1280, "light")
+	b.follow(`a[href="/jobs/1/output"]`, `document.querySelector("pre.output").textContent === "begun\n"`)
+	write := func(text string) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.file.text += text
+	}
+	b.do(chromedp.Click("#tail"))
+	b.until(`document.querySelector("#tail").textContent === "Pause"`)
+	write("more\n")
+	b.until(`document.querySelector("pre.output").textContent === "begun\nmore\n"`)
+	b.do(chromedp.Click("#tail"))
+	b.until(`document.querySelector("#tail").textContent === "Go on"`)
+	write("rest\n")
+	b.do(chromedp.Click("#tail"))
+	b.until(`document.querySelector("pre.output").textContent === "begun\nmore\nrest\n"`)
+	c.end(1, 0)
+	b.until(`document.querySelector("#note").textContent === "The task has ended."`)
+	b.do(chromedp.NavigateBack())
+	b.until(`location.pathname === "/jobs/1"`)
+	b.clean()
+}

@@ -60,6 +60,7 @@ func TestBrowser(t *testing.T) {
 		{"SessionEnds", testSessionEnds},
 		{"Play", testPlay},
 		{"Zone", testZone},
+		{"Tail", testTail},
 		{"Provider", testProvider},
 		{"Link", testLink},
 		{"StoryOfUser", testStoryOfUser},

@@ -181,6 +181,49 @@
     slider.addEventListener("change", () => visit(Number(slider.value) === 1000 ? "" : iso(chosen())));
   }
 
+  // The output of a task that runs is followed in the page, which keeps the last part of it. A pause ends the request;
+  // the next one goes on after what was received.
+  const outputMost = 150000; // characters
+  let tailing = null; // ends the request
+  function tail() {
+    const button = $("#tail");
+    if (!button || !button.dataset.from || bound.has(button)) return;
+    bound.add(button);
+    button.hidden = false;
+    const url = new URL(button.dataset.from, location.href);
+    const stop = (text) => { if (tailing) tailing.abort(); tailing = null; button.textContent = text; };
+    button.addEventListener("click", async () => {
+      if (tailing) { stop("Go on"); return; }
+      const mine = tailing = new AbortController();
+      button.textContent = "Pause";
+      const out = $("pre.output");
+      const decoder = new TextDecoder();
+      try {
+        const answer = await fetch(url, { signal: mine.signal });
+        if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
+        if (answer.status === 200 && Number(answer.headers.get("Quill-Output-Offset")) < Number(url.searchParams.get("offset"))) out.textContent = ""; // it was truncated
+        url.searchParams.set("offset", answer.headers.get("Quill-Output-Offset"));
+        for (const reader = answer.body.getReader(); ;) {
+          const { done, value } = await reader.read();
+          if (done) break;
+          if (mine !== tailing) return;
+          url.searchParams.set("offset", Number(url.searchParams.get("offset")) + value.length);
+          out.hidden = false;
+          out.textContent = (out.textContent + decoder.decode(value, { stream: true })).slice(-outputMost);
+          out.scrollTop = out.scrollHeight;
+          out.scrollIntoView({ block: "end" });
+        }
+        stop("Follow");
+        note("The task has ended.");
+      } catch (e) {
+        if (mine.signal.aborted) return;
+        stop("Follow");
+        note(e.message);
+        checkSession();
+      }
+    });
+  }
+
   // Selections: the box in the head marks all rows, and the buttons say how many are marked.
   function select() {
     for (const form of all("form[data-select]")) {
@@ -217,7 +260,7 @@
     for (const p of all(".panel, .broad, pre")) if (p.scrollWidth > p.clientWidth) p.tabIndex = 0;
   }
 
-  function begin() { theme(); timebar(); times(); select(); scrollers(); zones(); follow(); }
+  function begin() { theme(); timebar(); times(); select(); scrollers(); zones(); tail(); follow(); }
   document.addEventListener("visibilitychange", () => { if (!ended) follow(); else if (!document.hidden) checkSession(); });
   document.addEventListener("htmx:afterSettle", begin);
   document.addEventListener("htmx:responseError", (e) => { playing += playing % 2; note(`The server answered ${e.detail.xhr.status}.`); });
