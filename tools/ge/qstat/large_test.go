@@ -149,3 +149,27 @@ func TestManyPending(t *testing.T) {
 	c.run()
 	same("with report_pjob_tickets FALSE", none)
 }
+
+// counting is a client that counts the jobs that it gets.
+type counting struct {
+	*coupled
+	jobs int
+}
+
+func (c *counting) Get(ctx context.Context, get gdi.Get, each func(grid.Object) error) (uint64, error) {
+	return c.coupled.Get(ctx, get, func(o grid.Object) error {
+		if o.Kind() == grid.KindJob {
+			c.jobs++
+		}
+		return each(o)
+	})
+}
+
+// TestSummaryOfMany: qstat -g c gets no job that only waits.
+func TestSummaryOfMany(t *testing.T) {
+	c := &counting{coupled: newCoupled(t)}
+	c.submit(t, 50)
+	if text := opttest.RunLines(c, qstat.Run, "qstat -g c"); c.jobs > 0 || !strings.Contains(text, "CLUSTER QUEUE") {
+		t.Errorf("%d jobs for\n%s", c.jobs, text)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -75,7 +76,7 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]view.Queue, err
 			PerTask: p.perTask, PerSlot: p.perSlot, PETasks: p.taskInfo, Worth: p.urg || p.pri, Policy: p.ext,
 			Requested: p.requests,
 			Queues:    p.queues() || p.summary})
-	if _, err := c.Get(ctx, p.list.Get(), func(o grid.Object) error { p.list.Add(o); return nil }); err != nil {
+	if err := p.getAll(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := p.list.Done(); err != nil {
@@ -90,6 +91,33 @@ func (p *printer) fetch(ctx context.Context, c client.Client) ([]view.Queue, err
 		return nil, nil
 	}
 	return queues, err
+}
+
+// jobsAtOnce is how many jobs one request names.
+const jobsAtOnce = 10_000
+
+// getAll adds to the listing what it is made of. Of the jobs, qstat -g c counts those that have tasks.
+func (p *printer) getAll(ctx context.Context, c client.Client) error {
+	get, jobs := p.list.Get(), []grid.Key(nil)
+	if p.summary {
+		get.Kinds = slices.DeleteFunc(get.Kinds,
+			func(k grid.Kind) bool { return k == grid.KindJob || k == grid.KindPriority })
+	}
+	_, err := c.Get(ctx, get, func(o grid.Object) error {
+		if t, is := o.(*grid.JATask); is && p.summary && (len(jobs) == 0 || jobs[len(jobs)-1].ID != t.Job) {
+			jobs = append(jobs, grid.Key{ID: t.Job})
+		}
+		p.list.Add(o)
+		return nil
+	})
+	for keys := range slices.Chunk(jobs, jobsAtOnce) {
+		if err != nil {
+			break
+		}
+		named := gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Brief: true, Keys: keys}}
+		_, err = c.Get(ctx, named, func(o grid.Object) error { p.list.Add(o); return nil })
+	}
+	return err
 }
 
 // fetchFinished gets the jobs that ended or were deleted last. qmaster keeps as
