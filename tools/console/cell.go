@@ -153,7 +153,9 @@ type Plan struct {
 type UsagePoint struct {
 	At     grid.Time
 	CPU    float64 // seconds
-	Memory float64 // bytes, of those that run; NaN: no host has reported any
+	Memory float64 // bytes, of those that run
+	// Unsampled: tasks run, and no host has reported the memory of any.
+	Unsampled bool
 }
 
 // Run is a scheduling run.

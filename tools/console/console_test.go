@@ -106,7 +106,7 @@ func TestSlotsChart(t *testing.T) {
 // TestUsageCharts: between two reports processors were busy for the CPU time that was added; without two reports there
 // is no chart.
 func TestUsageCharts(t *testing.T) {
-	points := []UsagePoint{{0, 0, 0}, {60_000, 120, 5e8}, {120_000, 120, 7e8}}
+	points := []UsagePoint{{At: 0}, {At: 60_000, CPU: 120, Memory: 5e8}, {At: 120_000, CPU: 120, Memory: 7e8}}
 	c := usageCharts(points, 121_000)
 	if len(c) != 2 || c[0].Series()[0].Values[0] != 2 || c[0].Series()[0].Values[chartParts-1] != 0 ||
 		c[1].Series()[0].Values[chartParts-1] != 5e8 || c[0].Series()[0].Finished {
@@ -115,11 +115,11 @@ func TestUsageCharts(t *testing.T) {
 	if c := usageCharts(points, 900_000); !c[0].Series()[0].Finished {
 		t.Error("what ended long ago is shown as of now")
 	}
-	points[0].Memory = math.NaN()
+	points[0].Unsampled = true
 	if m := usageCharts(points, 121_000)[1].Series()[0].Values; !math.IsNaN(m[0]) || m[chartParts-1] != 5e8 {
 		t.Errorf("memory of before the first sample: %v", m)
 	}
-	points[1].Memory, points[2].Memory = math.NaN(), math.NaN()
+	points[1].Unsampled, points[2].Unsampled = true, true
 	if c := usageCharts(points, 121_000); len(c) != 1 || c[0].ID != "cpu" {
 		t.Errorf("memory that no host has reported is drawn: %+v", c)
 	}

@@ -347,7 +347,9 @@ func usageCharts(points []UsagePoint, now grid.Time) []chart.Chart {
 		if seconds := after.At.Sub(before.At); seconds > 0 {
 			cpu[i] = max(after.CPU-before.CPU, 0) / seconds
 		}
-		memory[i] = before.Memory
+		if memory[i] = before.Memory; before.Unsampled {
+			memory[i] = math.NaN()
+		}
 	}
 	finished := end < now-120_000 // no host reports any more
 	out := []chart.Chart{overTime("cpu", "Busy processors", begin, end, chart.Series{Name: "CPU seconds a second",

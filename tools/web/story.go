@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -108,9 +107,7 @@ func (u *usageRecorder) addUsage(l events.List) {
 			runs, sampled = true, sampled || one.VMem > 0
 		}
 	}
-	if runs && !sampled {
-		p.Memory = math.NaN()
-	}
+	p.Unsampled = runs && !sampled
 	u.points = append(u.points, p)
 }
 

@@ -43,7 +43,7 @@ func TestTrend(t *testing.T) {
 		}
 		starts += a[i].Starts
 	}
-	if starts != 40 || a[9].Running != 40 || a[0].Running != 0 {
+	if starts != 40 || a[9].Starting != 40 || a[0].Starting != 0 {
 		t.Errorf("%d starts, %+v", starts, a)
 	}
 	if c := whole.Copy(1_030_000, 1_040_000); len(c.Points) == 0 || c.Points[0].At > 1_030_000 ||
