@@ -336,7 +336,7 @@ func (d *daemon) awaitGoroutines() {
 // goodbyeWait is how long an execd that ends waits for qmaster to know.
 const goodbyeWait = time.Second
 
-// sayGoodbye tells qmaster that this execd ends: nothing new is to start here.
+// sayGoodbye reports that this execd ends: nothing new is to start here.
 func (d *daemon) sayGoodbye() {
 	ctx, cancel := context.WithTimeout(context.Background(), goodbyeWait)
 	defer cancel()

@@ -265,22 +265,17 @@ func (q *QMaster) answer(w waiter, a core.Answer) {
 	}
 }
 
-// send sends a command to an execution daemon and does not wait for it: the core repeats
-// the command until an event confirms it, and is told when no daemon of the host is connected.
+// send sends a command to an execution daemon. The core repeats it until an event confirms it.
 func (q *QMaster) send(c core.Command) {
 	if err := q.poster.Post(bus.HostCmdSubject(c.Host), c.Number, codec.AppendCommand(nil, c.Command)); err != nil {
 		q.log.Warn("command cannot be sent", "host", c.Host, "error", err)
 	}
 }
 
-// noteUndelivered tells the core of a command that came back.
+// noteUndelivered notes that a command came back.
 func (q *QMaster) noteUndelivered(subject string, number uint64) {
-	host, is := bus.HostOfCmd(subject)
-	if !is {
-		return
-	}
-	q.log.Debug("command not delivered: the host is not connected", "host", host)
-	q.owner.submit(input{make: func(uint64) core.Input { return core.Undelivered{Host: host, Number: number} }})
+	back := core.Undelivered{Host: bus.HostOfCmd(subject), Number: number}
+	q.owner.submit(input{make: func(uint64) core.Input { return back }})
 }
 
 // loads keeps the latest load values of each host until the next tick.

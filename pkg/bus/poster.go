@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Poster sends messages that nobody answers, and is told of those that nobody received.
+// Poster sends messages that have no answer, and calls a function for those that no client received.
 type Poster struct {
 	conn  *Conn
 	inbox string // and the number of what was sent

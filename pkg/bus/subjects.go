@@ -59,12 +59,15 @@ func OrderSubject(id Identity) string { return "ge.ord." + id.Word() }
 // HostCmdSubject is where the execd of host takes its commands.
 func HostCmdSubject(host string) string { return "ge.host." + EncodeName(host) + ".cmd" }
 
-// HostOfCmd returns the host whose execd takes its commands there.
-func HostOfCmd(subject string) (host string, is bool) {
-	token, is := strings.CutPrefix(subject, "ge.host.")
+// HostOfCmd returns the host whose execd takes its commands there, "" for another subject.
+func HostOfCmd(subject string) string {
+	token, of := strings.CutPrefix(subject, "ge.host.")
 	token, cmd := strings.CutSuffix(token, ".cmd")
 	host, err := DecodeName(token)
-	return host, is && cmd && err == nil
+	if !of || !cmd || err != nil {
+		return ""
+	}
+	return host
 }
 
 // HostReadSubject is where the execd of host is asked for parts of output files.

@@ -116,7 +116,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 		c.recall(in.Ends)
 	case Undelivered:
 		c.setCause("qmaster", ofTimer, "")
-		c.undelivered(in)
+		takeBack(c, in)
 	case Gone:
 		c.waiters.gone(in.Refs)
 		c.recalling = slices.DeleteFunc(c.recalling, func(r UserRequest) bool { return isIn(in.Refs, r.Ref) })
@@ -129,6 +129,3 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	c.ready.More = c.more()
 	return c.ready
 }
-
-// usualCommands is more than most steps give.
-const usualCommands = 64

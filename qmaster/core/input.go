@@ -42,7 +42,7 @@ type Scheduler struct{ Name string }
 // Tick means that time has passed. The shell ticks about once a second.
 type Tick struct{}
 
-// Undelivered is the notice that the agent of a host was not connected when a command was sent to it: nobody has it.
+// Undelivered is the notice that the agent of a host was not connected when a command was sent to it: it is lost.
 type Undelivered struct {
 	Host   string
 	Number uint64 // of the Command

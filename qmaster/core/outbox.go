@@ -13,14 +13,6 @@ import (
 // "deleted, still there" must be killed. The outbox stores only when a command was last
 // sent to a host; losing it costs a repeated message.
 
-// leaveSeconds is how long an execution daemon may take to stop: it
-// sees jobs off that continue elsewhere.
-const leaveSeconds = 120
-
-// resendSeconds is how long a host may take to confirm before it is sent
-// again.
-const resendSeconds = 5
-
 // outbox makes the commands of a step, and has what was sent to each host and received from it.
 type outbox struct {
 	*step
@@ -31,47 +23,8 @@ type outbox struct {
 	complete bool
 }
 
-// hostTalks are the hosts that something was sent to or received from since this qmaster began.
-type hostTalks map[string]*hostTalk
-
-// hostTalk is what was sent to a host and received from it. Commands write the times, reports the rest.
-type hostTalk struct {
-	contact grid.Time // when qmaster last received something from the host
-	// leaving: until then reports of the host do not count as contact, because its
-	// execution daemon was sent the command to stop.
-	leaving grid.Time
-	load    *grid.Load // the latest load, until the next tick emits it
-	// listed: the host has reported all its attempts to this qmaster.
-	listed bool
-	// announced is when the host was sent this qmaster's epoch alone.
-	announced grid.Time
-	// instructed is when the host was sent its configuration.
-	instructed grid.Time
-	// unconfirmed are tasks that a command was sent for, and when.
-	unconfirmed map[grid.Key]grid.Time
-	// lost are tasks that nothing was sent for but commands that came back, and the last one.
-	lost map[grid.Key]lastSent
-	// limited are tasks that were sent other limits, and when.
-	limited map[grid.Key]grid.Time
-	// forgotten are the host's attempts that a restored state does not know, as they were reported to the administrator.
-	forgotten map[report.Attempt]Forgotten
-}
-
-// lastSent is the last command that was sent for a task by this process.
-type lastSent struct {
-	number uint64
-	back   bool // it came back: nobody has it
-}
-
-// of returns what was sent to a host and received from it.
-func (o hostTalks) of(h string) *hostTalk {
-	t := o[h]
-	if t == nil {
-		t = &hostTalk{unconfirmed: map[grid.Key]grid.Time{}, lost: map[grid.Key]lastSent{}, limited: map[grid.Key]grid.Time{}}
-		o[h] = t
-	}
-	return t
-}
+// usualCommands is more than most steps give.
+const usualCommands = 64
 
 // commandFor returns this step's command for a host, and makes it on the first call.
 func (o *outbox) commandFor(host string) *report.Command {
@@ -102,13 +55,7 @@ func (o *outbox) deliverTask(t *grid.JATask) {
 // addDelivered records that a host is sent an attempt to start, and adds a signal to the
 // command if the attempt is to be suspended or terminated.
 func (o *outbox) addDelivered(host string, t *grid.JATask, a report.Attempt) {
-	talk, key := o.hosts.of(host), cell.KeyOf(a)
-	if _, again := talk.unconfirmed[key]; again && !talk.lost[key].back {
-		delete(talk.lost, key)
-	} else {
-		talk.lost[key] = lastSent{number: o.sent}
-	}
-	talk.unconfirmed[key] = o.cell.Now
+	o.hosts.of(host).noteSent(cell.KeyOf(a), o.sent, o.cell.Now)
 	if cell.IsDying(t) || t.State&grid.StateSuspendedAny != 0 {
 		o.signalHost(host, t, a)
 	}
@@ -345,33 +292,14 @@ func (o *outbox) markUnheard(host string) {
 	}
 }
 
-// undelivered takes back what was sent in commands only that nobody has: it starts elsewhere, and its host gets nothing
-// new until it reports. What the host may have received stays, until it reports or has been silent for too long. Just
-// after this qmaster began hosts connect again: they are sent everything once more.
-func (c *Core) undelivered(in Undelivered) {
-	talk := c.outbox.hosts[in.Host]
-	if talk == nil {
-		return
+// lastContactOf is when a host last gave a sign of life. What was before this
+// qmaster began does not count as silence.
+func (o *outbox) lastContactOf(l *grid.Load) grid.Time {
+	last := max(l.Reported, o.began)
+	if t := o.hosts[l.Host]; t != nil {
+		last = max(last, t.contact)
 	}
-	back := map[grid.Key]grid.Time{}
-	for key, last := range talk.lost {
-		if last.number == in.Number {
-			back[key] = 0
-		}
-	}
-	for _, key := range sortedTasks(back) {
-		talk.lost[key] = lastSent{number: in.Number, back: true}
-		t := c.state.Task(key.ID, key.Sub)
-		if c.cell.Now.Sub(c.began) < resendSeconds || key.Name != "" || t == nil || t.Status != grid.Transfering ||
-			t.Grants[0].Host != in.Host || cell.IsDying(t) {
-			continue
-		}
-		delete(talk.lost, key)
-		delete(talk.unconfirmed, key)
-		talk.load = nil
-		c.outbox.markUnheard(in.Host)
-		c.makePending(t, 0, "")
-	}
+	return last
 }
 
 // recordContact records that a host is alive, and its load. The load of a host that is
@@ -407,24 +335,6 @@ func (o *outbox) recordContact(r report.Report) {
 		// Every report is a sign of life; it changes no state by itself.
 		o.hosts.of(r.Host).contact = o.cell.Now
 	}
-}
-
-func sortedKeys(o hostTalks) []string {
-	out := make([]string, 0, len(o))
-	for h := range o {
-		out = append(out, h)
-	}
-	slices.Sort(out)
-	return out
-}
-
-func sortedTasks(m map[grid.Key]grid.Time) []grid.Key {
-	out := make([]grid.Key, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.SortFunc(out, grid.Key.Compare)
-	return out
 }
 
 // processorsMost is more than any host has. A report of more is wrong and is ignored.

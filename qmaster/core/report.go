@@ -61,15 +61,6 @@ func (c *Core) report(in Report) {
 	c.ready.Answers = append(c.ready.Answers, Answer{Ref: in.Ref, Receipt: receipt})
 }
 
-// uptake is what becomes of a task's report.
-type uptake uint8
-
-const (
-	unknown uptake = iota // qmaster does not know this attempt: execd is to drop it
-	taken
-	later // the host has to report it again: the end of a job, while its PE tasks have yet to end
-)
-
 // attempt takes in one task's report.
 func (c *Core) attempt(host string, r report.Task) uptake {
 	if r.Phase == report.Ended && r.Result == nil {
@@ -90,8 +81,7 @@ func (c *Core) attempt(host string, r report.Task) uptake {
 		if !c.endPETasks(t) {
 			return later
 		}
-		delete(c.outbox.hosts.of(host).unconfirmed, t.Key())
-		delete(c.outbox.hosts.of(host).lost, t.Key())
+		c.outbox.hosts.of(host).confirm(t.Key())
 		c.ended(c.state.Task(t.Job, t.ID), r)
 	}
 	return taken

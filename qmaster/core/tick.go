@@ -32,14 +32,25 @@ func (c *Core) tick() {
 	}
 }
 
-// lastContactOf is when a host last gave a sign of life. What was before this
-// qmaster began does not count as silence.
-func (o *outbox) lastContactOf(l *grid.Load) grid.Time {
-	last := max(l.Reported, o.began)
-	if t := o.hosts[l.Host]; t != nil {
-		last = max(last, t.contact)
+// takeBack takes back what was sent only in commands that are lost: it starts elsewhere, and its host gets nothing new
+// until it reports. What the host may have received stays, until it reports or has been silent for too long. Just
+// after this qmaster began hosts connect again: they are sent everything once more.
+func takeBack(c *Core, in Undelivered) {
+	talk := c.outbox.hosts[in.Host]
+	if talk == nil {
+		return
 	}
-	return last
+	for _, key := range talk.noteBack(in.Number) {
+		t := c.state.Task(key.ID, key.Sub)
+		if c.cell.Now.Sub(c.began) < resendSeconds || key.Name != "" || t == nil || t.Status != grid.Transfering ||
+			t.Grants[0].Host != in.Host || cell.IsDying(t) {
+			continue
+		}
+		talk.confirm(key)
+		talk.load = nil
+		c.outbox.markUnheard(in.Host)
+		c.makePending(t, 0, "")
+	}
 }
 
 // silence marks a host unknown that has sent nothing for max_unheard, and reschedules its
@@ -117,8 +128,7 @@ func (c *Core) resend() {
 				again = c.outbox.resendPETask(host, key)
 			}
 			if again == nil {
-				delete(talk.unconfirmed, key)
-				delete(talk.lost, key)
+				talk.confirm(key)
 			} else if c.cell.Now.Sub(talk.unconfirmed[key]) >= resendSeconds {
 				again()
 			}

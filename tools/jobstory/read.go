@@ -177,13 +177,7 @@ func (t *follower) end(first Mark, now grid.Time, foresee outlook.Options) *Stor
 	last.Waits = waiting.finish(t.st.Seq, now)
 	last.Text = "it still waits"
 	if t.array {
-		waits := j.Pending.Count()
-		for _, one := range t.st.Tasks(t.job) {
-			if !one.Started() && one.Status != grid.Finished {
-				waits++
-			}
-		}
-		last.Text = fmt.Sprintf("%d of its tasks wait", waits)
+		last.Text = fmt.Sprintf("%d of its tasks wait", countWaiting(t.st, j))
 		s.Waits = last.Waits
 	}
 	s.Steps = append(s.Steps, last)
@@ -225,4 +219,14 @@ func stateOf(t *grid.JATask) string {
 		return "suspended"
 	}
 	return t.Status.String()
+}
+
+// countWaiting returns how many tasks of a job wait for their first start, or for another.
+func countWaiting(st *state.State, j *grid.Job) (n int) {
+	for _, t := range st.Tasks(j.ID) {
+		if !t.Started() && t.Status != grid.Finished {
+			n++
+		}
+	}
+	return n + int(j.Pending.Count())
 }

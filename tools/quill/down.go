@@ -73,8 +73,8 @@ func down(ctx context.Context, cell cell.Cell, jobs bool) (left int, err error) 
 	})
 }
 
-// deleteAll deletes all jobs and waits until they are gone, except from hosts that do not report: nobody can tell when
-// they end there.
+// deleteAll deletes all jobs and waits until they are gone, except from hosts that do not report: when they end there
+// is not known.
 func deleteAll(ctx context.Context, c client.Client) (left int, err error) {
 	if _, err := c.Do(ctx, "qdel", &gdi.DeleteJobs{Jobs: gdi.Jobs{Users: grid.Names{"*"}}}); err != nil {
 		return 0, err
