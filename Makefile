@@ -23,6 +23,11 @@ export GOFLAGS := $(strip $(filter-out $(NODWARF),$(GOFLAGS)) $(NODWARF))
 # Programs of tests are linked without what only debuggers read, which halves the time that linking takes.
 TEST    := $(GO) test $(TAGS) -toolexec 'env $(RARELY)' -vet=off -ldflags="-s -w" -timeout 30m
 
+PROGRAMS := ./tools/quill ./tools/quill-daemon ./tools/quill-lab
+# The first build compiles some hundred packages, which takes minutes: go build -v names each on a line.
+PROGRESS := /^failed$$/ { failed = 1; next } !/^[a-zA-Z0-9.\/_-]+$$/ { print; next } \
+	n++ % 50 == 0 { printf "compiling: %d of at most %d packages\n", n, all; fflush() } END { exit failed }
+
 .DEFAULT_GOAL := help
 .PHONY: help build drmaa test race sequential browser lint check demo demo-algorithms bench bench-check attack attack-planted soak powercut vmtest install install-drmaa release clean
 
@@ -31,7 +36,7 @@ help: ## list what can be made
 
 build: ## build bin/quill, bin/quill-daemon, bin/quill-lab and a link for each command (qsub, qstat, ...)
 	@mkdir -p bin
-	$(BUILD) -o bin/ ./tools/quill ./tools/quill-daemon ./tools/quill-lab
+	@{ $(BUILD) -v -o bin/ $(PROGRAMS) || echo failed; } 2>&1 | awk -v all="$$($(GO) list $(TAGS) -deps $(PROGRAMS) | wc -l)" '$(PROGRESS)'
 	@bin/quill links bin
 
 drmaa: ## build lib/libdrmaa.so, the DRMAA 1.0 library; needs gcc

@@ -24,6 +24,7 @@ type hostTalk struct {
 	// leaving: until then reports of the host do not count as contact, because its
 	// execution daemon was sent the command to stop.
 	leaving grid.Time
+	ended   grid.Time  // when its execution daemon said that it ends; 0: not, or it has said hello since
 	load    *grid.Load // the latest load, until the next tick emits it
 	// listed: the host has reported all its attempts to this qmaster.
 	listed bool

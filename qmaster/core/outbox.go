@@ -283,6 +283,21 @@ func (o *outbox) expectStop(host string) {
 	o.markUnheard(host)
 }
 
+// expectReturn notes that the execution daemon of a host ends. It may be another version that begins in a moment:
+// markEnded waits for that, and what is sent meanwhile comes back.
+func (o *outbox) expectReturn(host string) {
+	t := o.hosts.of(host)
+	t.leaving, t.load, t.ended = o.cell.Now.Add(leaveSeconds), nil, o.cell.Now
+}
+
+// markEnded keeps new tasks off a host whose execution daemon has ended and did not come back.
+func (o *outbox) markEnded(host string) {
+	if t := o.hosts[host]; t != nil && t.ended > 0 && o.cell.Now.Sub(t.ended) >= resendSeconds {
+		t.ended = 0
+		o.markUnheard(host)
+	}
+}
+
 // markUnheard keeps new tasks off a host until it reports.
 func (o *outbox) markUnheard(host string) {
 	if l := o.state.Load(host); l != nil && !l.Unheard {
@@ -310,7 +325,7 @@ func (o *outbox) recordContact(r report.Report) {
 		if !r.Hello {
 			return
 		}
-		t.leaving = 0
+		t.leaving, t.ended = 0, 0
 	}
 	switch {
 	case r.Load != nil:

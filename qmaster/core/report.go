@@ -25,7 +25,7 @@ func (c *Core) report(in Report) {
 		c.join(in.Host)
 	}
 	if in.Leaving {
-		c.outbox.expectStop(in.Host)
+		c.outbox.expectReturn(in.Host)
 	}
 	c.outbox.recordContact(in.Report)
 	if in.Load != nil {

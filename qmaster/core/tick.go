@@ -27,14 +27,14 @@ func (c *Core) tick() {
 			l, t.load = t.load, nil
 			c.emit(events.Mod(l))
 		}
+		c.outbox.markEnded(l.Host)
 		c.silence(l)
 		c.outbox.announceEpoch(l)
 	}
 }
 
 // takeBack takes back what was sent only in commands that are lost: it starts elsewhere, and its host gets nothing new
-// until it reports. What the host may have received stays, until it reports or has been silent for too long. Just
-// after this qmaster began hosts connect again: they are sent everything once more.
+// until it reports. Just after this qmaster began, hosts connect again: they are sent it once more before.
 func takeBack(c *Core, in Undelivered) {
 	talk := c.outbox.hosts[in.Host]
 	if talk == nil {

@@ -97,9 +97,8 @@ func (s *session) propose(ctx context.Context, r *sdk.CallToolRequest, in Propos
 	}
 	out := Proposed{Notice: notice, Proposal: reply.Proposal, Approve: fmt.Sprintf("quill approve %d", reply.Proposal),
 		Effect: effect}
-	stored,
-		err := client.Fetch(
-		ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}, Where: gdi.Where{Keys: []grid.Key{{ID: reply.Proposal}}}})
+	made := gdi.Where{Keys: []grid.Key{{ID: reply.Proposal}}}
+	stored, err := client.Fetch(ctx, c, gdi.Get{Kinds: []grid.Kind{grid.KindProposal}, Where: made})
 	if err != nil { // it is stored all the same
 		out.Change = "not read: " + cleanText(err.Error())
 	} else if found := stored.Proposal(reply.Proposal); found != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,7 +26,7 @@ func whyCommand(env opt.Env) *cli.Command {
 	env = env.Printable()
 	return &cli.Command{
 		Name: "why", Usage: "explain a job from the log: why it waited, what started before it, how it ended; or why jobs wait",
-		ArgsUsage: "[JOB[.TASK]]",
+		ArgsUsage: "[JOB[.TASK]|NAME]",
 		Description: "Each step stands with the number of the list that contains it (qevent -from). For a job that waits it\n" +
 			"also prints what would have to change for it to start: what is short and by how much, which queue\n" +
 			"instances come closest, which jobs stand before it, and the earliest start that can be foreseen.\n" +
@@ -74,6 +75,9 @@ func whyCommand(env opt.Env) *cli.Command {
 				return cell.Print(env.Stdout)
 			}
 			job, task, err := opt.JobOf(words[0])
+			if isName := !strings.ContainsAny(words[0][:1], "0123456789"); err != nil && isName {
+				job, err = w.findJob(c.Context, words[0])
+			}
 			if err != nil {
 				return fmt.Errorf("why: %w", err)
 			}
@@ -166,6 +170,30 @@ func (w *whyRequest) ask(ctx context.Context, with func(*client.Remote) error) (
 func (w *whyRequest) east() int32 {
 	_, east := w.env.Now().Local().Zone()
 	return int32(east)
+}
+
+// findJob returns the job of the cell that has a name, or one that matches a pattern, as qstat -j takes them.
+func (w *whyRequest) findJob(ctx context.Context, name string) (uint32, error) {
+	var ids []uint32
+	get := gdi.Get{Kinds: []grid.Kind{grid.KindJob}, Where: gdi.Where{Names: grid.Names{name}, Brief: true}}
+	asked, err := w.ask(ctx, func(r *client.Remote) error {
+		_, err := r.Get(ctx, get, func(o grid.Object) error {
+			ids = append(ids, o.Key().ID)
+			return nil
+		})
+		return err
+	})
+	switch {
+	case err != nil:
+		return 0, err
+	case !asked:
+		return 0, fmt.Errorf("%q is no number of a job: names are known to the qmaster of the cell alone", name)
+	case len(ids) == 0:
+		return 0, fmt.Errorf("no job that waits or runs has the name %q; qacct -j finds those that have ended", name)
+	case len(ids) > 1:
+		return 0, fmt.Errorf("%d jobs have the name %q: give the number of one, as %d", len(ids), name, ids[0])
+	}
+	return ids[0], nil
 }
 
 // readStory returns the story of a job. qmaster is asked for that of a job of which no task has started; others had

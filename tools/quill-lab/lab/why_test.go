@@ -17,7 +17,8 @@ func TestWhyWords(t *testing.T) {
 		"--user alice --log /no/such": "quill: why: stat /no/such: ",
 		"--user alice 1":              "quill: why: --user is for all jobs of a user: without a JOB\n",
 		"1 2":                         "quill: why: one JOB or JOB.TASK at a time, or none for all that wait\n",
-		"x":                           "quill: why: \"x\" names no job: a number was expected, or JOB.TASK\n",
+		"1x":                          "quill: why: \"1x\" names no job: a number was expected, or JOB.TASK\n",
+		"x --log /no/such":            "quill: why: \"x\" is no number of a job: names are known to the qmaster of the cell alone",
 		"--log /no/such 1":            "quill: why: stat /no/such: ",
 		"1 --log /no/such":            "quill: why: stat /no/such: ",
 		"--at 7 1 --log=/no/such":     "quill: why: stat /no/such: ",
@@ -34,7 +35,7 @@ func TestWhyWords(t *testing.T) {
 		if !strings.HasPrefix(errs.String(), want) || (code == 0) != (want == "") {
 			t.Errorf("why %s: %d, %s", line, code, errs.String())
 		}
-		if want == "" && !strings.Contains(out.String(), "quill why [OPTIONS] [JOB[.TASK]]") {
+		if want == "" && !strings.Contains(out.String(), "quill why [OPTIONS] [JOB[.TASK]|NAME]") {
 			t.Errorf("why %s: %s", line, out.String())
 		}
 	}
