@@ -32,14 +32,13 @@ var largeRoutes = map[string][]string{
 
 const largeMost = 200_000 // bytes of a page
 
-// large makes a cell in which everything is in great number and has a long name, and job 1 was requeued again and
-// again.
-func large(t testing.TB) *testCell {
-	const many = 1000
+// large makes a cell in which everything is in great number, many, and has a long name, and job 1 was requeued again
+// and again.
+func large(t testing.TB, many int) *testCell {
 	c := newCell(t, 2)
 	word := func(n int) string { return fmt.Sprint(strings.Repeat("name-", 12), n) }
 	c.submit("alice", "-N", "loop", "-r", "y", "sleep", "1")
-	for range 600 {
+	for range 300 {
 		c.run()
 		c.end(1, 99)
 	}
@@ -94,7 +93,7 @@ func large(t testing.TB) *testCell {
 
 // TestLargePages: whatever a cell has, a page has at most 200 kB.
 func TestLargePages(t *testing.T) {
-	c := large(t)
+	c := large(t, 300)
 	if _, err := c.server.cell.Try(person{user: "root"}, console.WhatIf{From: "1", To: "5"}); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +172,7 @@ var nextPage = regexp.MustCompile(`<a class="button primary" href="([^"]*)">Next
 
 // TestAllRows: what a page has no room for is on the next ones.
 func TestAllRows(t *testing.T) {
-	c := large(t)
+	c := large(t, 1000)
 	cookie := c.logIn("root").cookie
 	for path, row := range map[string]string{"/hosts": `<span class="hostname">`, "/queues": `name="ref"`,
 		"/reservations": `data-label="Number"`, "/jobs?limit=1000": `name="ref"`} {
