@@ -29,7 +29,7 @@ func (e *Explainer) closedState(instance string, reasons ...reason.Reason) strin
 		case reason.QueueCloses:
 			add("closed soon by its calendar", reason.OK)
 		case reason.HostUnheard:
-			add(e.silence(instance), reason.OK)
+			add(e.silentSince(instance), reason.OK)
 		}
 	}
 	if len(reasons) == 0 {
@@ -85,8 +85,8 @@ func reasonsOf(lacks []sched.Lack) []reason.Reason {
 	return out
 }
 
-// silence returns since when the host of a queue instance does not report.
-func (e *Explainer) silence(instance string) string {
+// silentSince returns since when the host of a queue instance does not report.
+func (e *Explainer) silentSince(instance string) string {
 	_, host, _ := strings.Cut(instance, "@")
 	if l := e.st.Load(host); l != nil && l.Reported > 0 {
 		return "its host does not report since " + clock(l.Reported, e.zone)

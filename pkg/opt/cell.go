@@ -11,7 +11,7 @@ import (
 // DirFlag returns the option that points the cell's commands elsewhere than the environment does.
 func DirFlag() cli.Flag {
 	return &cli.StringFlag{Name: "dir", Usage: "the cell whose SGE_ROOT is `DIR`",
-		DefaultText: "what the environment says, else $HOME/.quill"}
+		DefaultText: "what the environment says, else as quill(1) finds it"}
 }
 
 // CellOf returns the cell that --dir or the environment names.

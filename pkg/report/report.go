@@ -51,7 +51,7 @@ type Report struct {
 	// Conf is the Fingerprint of the configuration that execd follows, sent with
 	// Load and Hello; 0: it has none yet.
 	Conf uint64
-	// Leaving: this execd ends. What runs goes on, and nothing new is to start here before a Hello.
+	// Leaving: this execd ends. What runs continues, and nothing new is to start here before a Hello.
 	Leaving bool
 }
 

@@ -115,7 +115,7 @@ func (c *Core) Step(now grid.Time, in Input) Ready {
 	case Recalled:
 		c.recall(in.Ends)
 	case Undelivered:
-		c.setCause("qmaster", ofTimer, "")
+		c.setCause(in.Host, ofReturn, "")
 		takeBack(c, in)
 	case Gone:
 		c.waiters.gone(in.Refs)

@@ -22,7 +22,7 @@ type hostTalks map[string]*hostTalk
 type hostTalk struct {
 	contact grid.Time // when qmaster last received something from the host
 	// leaving: until then reports of the host do not count as contact, because its
-	// execution daemon was sent the command to stop.
+	// execution daemon was sent the command to stop, or said that it ends.
 	leaving grid.Time
 	ended   grid.Time  // when its execution daemon said that it ends; 0: not, or it has said hello since
 	load    *grid.Load // the latest load, until the next tick emits it
@@ -34,8 +34,8 @@ type hostTalk struct {
 	instructed grid.Time
 	// unconfirmed are tasks that a command was sent for, and when.
 	unconfirmed map[grid.Key]grid.Time
-	// lost are tasks that nothing was sent for but commands that came back, and the last one.
-	lost map[grid.Key]lastSent
+	// last is the last command for a task whose commands before it all came back; of other tasks there is none.
+	last map[grid.Key]lastSent
 	// limited are tasks that were sent other limits, and when.
 	limited map[grid.Key]grid.Time
 	// forgotten are the host's attempts that a restored state does not know, as they were reported to the administrator.
@@ -52,7 +52,7 @@ type lastSent struct {
 func (o hostTalks) of(h string) *hostTalk {
 	t := o[h]
 	if t == nil {
-		t = &hostTalk{unconfirmed: map[grid.Key]grid.Time{}, lost: map[grid.Key]lastSent{}, limited: map[grid.Key]grid.Time{}}
+		t = &hostTalk{unconfirmed: map[grid.Key]grid.Time{}, last: map[grid.Key]lastSent{}, limited: map[grid.Key]grid.Time{}}
 		o[h] = t
 	}
 	return t
@@ -60,19 +60,19 @@ func (o hostTalks) of(h string) *hostTalk {
 
 // noteSent notes that a command was sent for a task.
 func (t *hostTalk) noteSent(key grid.Key, number uint64, now grid.Time) {
-	if _, again := t.unconfirmed[key]; again && !t.lost[key].back {
-		delete(t.lost, key) // an earlier one may have been received
+	if _, again := t.unconfirmed[key]; again && !t.last[key].back {
+		delete(t.last, key) // an earlier one may have been received
 	} else {
-		t.lost[key] = lastSent{number: number}
+		t.last[key] = lastSent{number: number}
 	}
 	t.unconfirmed[key] = now
 }
 
 // noteBack notes that a command came back. It returns the tasks that nothing was sent for but such commands.
 func (t *hostTalk) noteBack(number uint64) (lost []grid.Key) {
-	for key, last := range t.lost {
+	for key, last := range t.last {
 		if last.number == number {
-			t.lost[key] = lastSent{number: number, back: true}
+			t.last[key] = lastSent{number: number, back: true}
 			lost = append(lost, key)
 		}
 	}
@@ -82,7 +82,7 @@ func (t *hostTalk) noteBack(number uint64) (lost []grid.Key) {
 
 // confirm notes that nothing has to be sent for a task any more.
 func (t *hostTalk) confirm(key grid.Key) {
-	delete(t.lost, key)
+	delete(t.last, key)
 	delete(t.unconfirmed, key)
 }
 

@@ -22,10 +22,10 @@ func TestCommandIsTheClientsWord(t *testing.T) {
 		return r, *r.Answers[0].Reply
 	}
 	for _, command := range []string{"qsub\nbob@m qdel", "x\x1b[2J", strings.Repeat("long", 1000), "orders", "timer",
-		"report", "install"} {
+		"return", "report", "install"} {
 		r, _ := ask(command, &gdi.Submit{Job: &grid.Job{Name: "x"}})
 		if what := r.List.Cause.What; len(what) > 64 || strings.ContainsAny(what, "\n\t\x1b") || what == "orders" ||
-			what == "timer" || what == "report" || what == "install" {
+			what == "timer" || what == "return" || what == "report" || what == "install" {
 			t.Errorf("%.20q: cause %q", command, what)
 		}
 	}

@@ -38,10 +38,11 @@ const (
 	ofOrders  = "orders"
 	ofReport  = "report"
 	ofTimer   = "timer"
+	ofReturn  = "return" // of a command that was not received
 	ofInstall = "install"
 )
 
-var daemonsOwn = [...]string{ofOrders, ofReport, ofTimer, ofInstall}
+var daemonsOwn = [...]string{ofOrders, ofReport, ofTimer, ofReturn, ofInstall}
 
 // setCauseOf makes a request the cause of this step's list.
 func (s *step) setCauseOf(in UserRequest) {

@@ -308,13 +308,13 @@ func lifeOf(s *jobstory.Story) (b bar) {
 		}
 	}
 	if len(b.Parts) > partsShown {
-		b.Parts = summed(b.Parts)
+		b.Parts = sumParts(b.Parts)
 	}
 	return b
 }
 
-// summed returns the parts with those of one name as one.
-func summed(parts []part) (out []part) {
+// sumParts returns the parts with those of one name as one.
+func sumParts(parts []part) (out []part) {
 	for _, p := range parts {
 		i := slices.IndexFunc(out, func(o part) bool { return o.Name == p.Name })
 		if i < 0 {

@@ -129,7 +129,7 @@ func showOverview(r *request) (any, error) {
 	if o.NoReasons, err = o.missing(err); err != nil {
 		return nil, err
 	}
-	o.Reasons = ranked(groups)
+	o.Reasons = rankGroups(groups)
 	o.Trouble, o.Quiet = troubles(m)
 	var minutes int
 	var bad error
@@ -163,8 +163,8 @@ var taskStates = []struct {
 	{"error", "error", false, func(n *state.Tally) int { return n.Error }},
 }
 
-// ranked returns the groups of the most tasks.
-func ranked(groups []explain.Group) (out []reason) {
+// rankGroups returns the groups of the most tasks.
+func rankGroups(groups []explain.Group) (out []reason) {
 	tasks := 0
 	for _, g := range groups {
 		tasks += g.Tasks

@@ -11,10 +11,10 @@ import (
 // noZone is an offset from UTC in seconds that no zone has.
 const noZone = 12345
 
-// instant returns a moment that a person has typed as the same moment for everybody: a time without a zone is one of
+// instantOf returns a moment that a person has typed as the same moment for everybody: a time without a zone is one of
 // the zone of the browser, which its script adds to forms, or else of UTC, in which pages are without it. All else is
 // as it was typed.
-func instant(text, zone string, now time.Time) string {
+func instantOf(text, zone string, now time.Time) string {
 	in, err := time.LoadLocation(zone) // "": UTC
 	if err != nil || zone == "Local" {
 		in = time.UTC
@@ -36,7 +36,7 @@ func (c *Console) redirectTimes(w http.ResponseWriter, q *request) bool {
 			if err != nil {
 				return false
 			}
-			if same := instant(text, q.query.Get("zone"), m.Present.Std()); same != text {
+			if same := instantOf(text, q.query.Get("zone"), m.Present.Std()); same != text {
 				q.query.Set(name, same)
 				changed = true
 			}

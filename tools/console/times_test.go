@@ -17,7 +17,7 @@ func TestInstant(t *testing.T) {
 		{"2026-03-02T08:01:00.25Z", "America/New_York", "2026-03-02T08:01:00.25Z"},
 		{"-10m", "Europe/Berlin", "-10m"}, {"4711", "Europe/Berlin", "4711"}, {"soon", "Europe/Berlin", "soon"},
 	} {
-		if got := instant(c.text, c.zone, now); got != c.want {
+		if got := instantOf(c.text, c.zone, now); got != c.want {
 			t.Errorf("%s in %s: %s, not %s", c.text, c.zone, got, c.want)
 		}
 	}

@@ -118,8 +118,8 @@ func readWhatIf(r *request) WhatIf {
 	text := func(name string) string { return strings.TrimSpace(strings.ReplaceAll(form.Get(name), "\r\n", "\n")) }
 	w := WhatIf{From: text("from"), To: text("to"), Algorithms: form["algorithm"], Conf: text("conf"), Tree: text("tree"),
 		Shares: map[string]string{}}
-	w.From = instant(w.From, form.Get("zone"), r.moment.Present.Std())
-	w.To = instant(w.To, form.Get("zone"), r.moment.Present.Std())
+	w.From = instantOf(w.From, form.Get("zone"), r.moment.Present.Std())
+	w.To = instantOf(w.To, form.Get("zone"), r.moment.Present.Std())
 	for name := range form {
 		if project, is := strings.CutPrefix(name, "shares."); is {
 			w.Shares[project] = text(name)

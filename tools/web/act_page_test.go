@@ -60,7 +60,7 @@ func testSessionEnds(t *testing.T, with chromium) {
 	b.clean()
 }
 
-// testPlay: Play goes on from the moment that was chosen with the slider, at each pace; the links at the top lead to
+// testPlay: Play continues from the moment that was chosen with the slider, at each pace; the links at the top lead to
 // other pages at the same moment.
 func testPlay(t *testing.T, with chromium) {
 	c := busy(t)

@@ -223,18 +223,18 @@ func (c *consoleCell) runTrial(ctx context.Context, t *trial) {
 		switch {
 		case err == nil:
 		case ctx.Err() == context.Canceled:
-			t.Failed = "It was cancelled." + partial(t)
+			t.Failed = "It was cancelled." + partialText(t)
 		case ctx.Err() != nil:
 			t.Failed = fmt.Sprintf("It took longer than %s. Choose a shorter stretch, or fewer algorithms.", trialLongest) +
-				partial(t)
+				partialText(t)
 		default:
 			t.Failed = pageError(err).Error()
 		}
 	})
 }
 
-// partial returns a sentence about the result of an interrupted comparison, "" without one.
-func partial(t *console.Trial) string {
+// partialText returns a sentence about the result of an interrupted comparison, "" without one.
+func partialText(t *console.Trial) string {
 	if len(t.Compared.Columns) == 0 {
 		return ""
 	}

@@ -101,7 +101,7 @@ func (s *sessions) open(one *session) (cookie string, ended []*session) {
 // begin begins a session. It is called with mu held.
 func (s *sessions) begin(one *session) (cookie string, ended []*session) {
 	cookie = newSecret()
-	one.used, one.csrf, one.sealed = s.now(), csrfOf(cookie), sealer(cookie).Seal(nil, nil, []byte(one.token), nil)
+	one.used, one.csrf, one.sealed = s.now(), csrfOf(cookie), newSealer(cookie).Seal(nil, nil, []byte(one.token), nil)
 	ended = one.displace(s.opened, SessionsOfUser)
 	s.opened[digestOf(cookie)] = one
 	return cookie, ended

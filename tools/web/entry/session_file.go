@@ -51,8 +51,8 @@ func csrfOf(cookie string) string {
 	return base64.RawURLEncoding.EncodeToString(derive(cookie, "csrf"))
 }
 
-// sealer returns what seals the token of the session of a cookie.
-func sealer(cookie string) cipher.AEAD {
+// newSealer returns what seals the token of the session of a cookie.
+func newSealer(cookie string) cipher.AEAD {
 	block, err := aes.NewCipher(derive(cookie, "token"))
 	if err != nil {
 		panic(err) // the key has the right size
@@ -67,7 +67,7 @@ func sealer(cookie string) cipher.AEAD {
 // unseal sets the token of a session that was read from the file. It reports whether the session has one then.
 func (one *session) unseal(cookie string) bool {
 	if one.token == "" {
-		token, err := sealer(cookie).Open(nil, nil, one.sealed, nil)
+		token, err := newSealer(cookie).Open(nil, nil, one.sealed, nil)
 		if err != nil {
 			return false
 		}
